@@ -66,14 +66,16 @@ quick:           ## a part of the tests of all packages: about a minute on two c
 
 # Nothing in ALONE runs beside anything else, which is looked at: the race detector would find nothing, and take seven times as long. It sees the short
 # form of BOTH: captures by several workers, random scenarios, faults and traffic.
-ALONE := ./verifier/... ./hcaagent/passive/... ./hcaagent/soft/... ./link/... ./cmd/... ./internal/testkit/view ./internal/testkit/words
+ALONE := ./verifier/... ./hcaagent/passive/... ./hcaagent/soft/... ./link/... ./cmd/ibwitness/... ./internal/testkit/view ./internal/testkit/words
 BOTH  := ./agent ./internal/scenario ./internal/testkit/planted ./internal/testkit/traffic
+# What these test runs in programs of its own: C compilers and simulators, with a library that has no race detector.
+LIBRARY := ./attach ./cmd/libibwitness ./examples/...
 
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }
-	$(GO) test -pgo=off -timeout 20m $(ALONE) $(BOTH)
+	$(GO) test -pgo=off -timeout 20m $(ALONE) $(BOTH) $(LIBRARY)
 	$(GO) test -race -short -pgo=off -timeout 20m $(BOTH)
-	$(GO) test -race -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH))")
+	$(GO) test -race -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH) $(LIBRARY))")
 	$(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients)$$' ./fabricagent ./internal/cli
 	$(GO) test -race -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
@@ -86,10 +88,11 @@ deps: prometheus axe ## install what tests need, where it is missing (Debian)
 	[ -e /usr/include/pcap/pcap.h ] || missing="$$missing libpcap-dev"; \
 	command -v systemd-analyze >/dev/null || missing="$$missing systemd"; \
 	command -v chromium >/dev/null || missing="$$missing chromium"; \
-	for program in jq curl tcpdump zsh fish verilator; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
+	for program in jq curl tcpdump zsh fish verilator iverilog ghdl; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
 	command -v pkill >/dev/null || missing="$$missing procps"; \
 	command -v script >/dev/null || missing="$$missing bsdutils"; \
 	command -v "$$($(GO) env CC)" >/dev/null || missing="$$missing gcc libc6-dev"; \
+	command -v g++ >/dev/null || missing="$$missing g++"; \
 	[ -n "$$missing" ] || exit 0; \
 	echo "tests need:$$missing"; \
 	if [ "$$(id -u)" = 0 ]; then root=; elif command -v sudo >/dev/null; then root=sudo; \
@@ -158,7 +161,7 @@ golden:          ## write what is said of varied scenarios, captures and random 
 	$(GO) test -pgo=off ./verifier ./verifier/cm ./verifier/gmp ./verifier/smp ./internal/testkit/view -run '^Test(Varied|VariedSubnet|Fields|Bounds|Tally|SubnetTally|Wild)$$' -rewrite
 
 bench:           ## benchmarks of the hot path: BENCHTIME=3s COUNT=6
-	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) -pgo=$(PROFILE) ./packet ./fabricagent ./agent ./cmd/ibwitness
+	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) -pgo=$(PROFILE) ./packet ./fabricagent ./agent ./attach ./cmd/ibwitness
 
 # The compiler inlines along the hot path that the profile shows. An old profile does no harm, it only helps less.
 pgo:             ## profile the hot path again for the compiler: cmd/ibwitness/default.pgo

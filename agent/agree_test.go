@@ -92,7 +92,7 @@ func TestExpected(t *testing.T) {
 			defer src.Close()
 			e := &engine{src: src, shards: []*shard{{t: NewTransport(near)}}}
 			e.shards[0].t.ver.Thorough, e.shards[0].t.table.Thorough, e.shards[0].t.rc.Latencies = thorough, thorough, new(verifier.Latencies)
-			if err := e.single(context.Background()); err != nil {
+			if err := e.runSingle(context.Background()); err != nil {
 				t.Log(err)
 			}
 			return e.result()

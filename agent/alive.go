@@ -2,20 +2,20 @@ package agent
 
 import "ibwitness/rule"
 
-// alive doubts that a request went to a wrong QP where that one, of a connection that leaves, goes on after it with packets of its own (rule BTH-011): one
-// PSN after the other, rather than now and then one that strays too.
-func (t *Transport) alive() {
-	strays := map[uint64]int{} // findings by frame
+// withdrawMisdirected doubts that a request went to a wrong QP where that one, of a connection that leaves, goes on after it with packets of its own (rule BTH-011): one
+// PSN after the other, rather than now and then a misdirected one too.
+func (t *Transport) withdrawMisdirected() {
+	misdirected := map[uint64]int{} // findings by frame
 	for i := range t.Rec.Findings {
 		if f := &t.Rec.Findings[i]; f.Rule == rule.BTH011 && f.Class == rule.Violation {
-			strays[f.Frame] = i
+			misdirected[f.Frame] = i
 		}
 	}
-	if len(strays) == 0 {
+	if len(misdirected) == 0 {
 		return
 	}
 	for c := range t.table.All() {
-		i, ok := strays[c.FirstFrame]
+		i, ok := misdirected[c.FirstFrame]
 		if !ok || !c.Leaving || c.FirstTap != t.Rec.Findings[i].Tap {
 			continue
 		}

@@ -21,18 +21,18 @@ func (s *sums) add(o sums) {
 // batch is frames and their packets on their way through the engine.
 type batch struct {
 	decoder
-	source  *fabricagent.Batch
-	all     []*packet.Packet    // room for the packets of a batch
-	packets []*packet.Packet    // the RDMA packets of the batch
-	shards  []uint8             // the shard of each
-	common  []int               // packets for all shards: of subnet management
-	events  []dueEvent          // that come before one of the packets
-	frames  []fabricagent.Frame // those that packets and the like are of
-	taps    []fabricagent.Tap
-	dropped bool // the capture had lost packets when this batch was read
-	stepped bool // a clock was set before it, or in it
-	missed  bool // and it goes on for long: of these not all are old
-	turn    turn
+	source   *fabricagent.Batch
+	all      []*packet.Packet    // room for the packets of a batch
+	packets  []*packet.Packet    // the RDMA packets of the batch
+	shards   []uint8             // the shard of each
+	common   []int               // packets for all shards: of subnet management
+	events   []dueEvent          // that come before one of the packets
+	frames   []fabricagent.Frame // those that packets and the like are of
+	taps     []fabricagent.Tap
+	dropped  bool // the capture had lost packets when this batch was read
+	stepped  bool // a clock was set before it, or in it
+	missed   bool // and it goes on for long: of these not all are old
+	schedule schedule
 }
 
 // decoder fills in packets, and counts them.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ibwitness/agent"
+	"ibwitness/internal/testkit/cpu"
 	"ibwitness/internal/testkit/traffic"
 )
 
@@ -18,9 +19,9 @@ func BenchmarkFlood(b *testing.B) {
 	const packets = 400_000
 	took := func(raw []byte) float64 {
 		runtime.GC()
-		start := cpuTime()
+		start := cpu.Time()
 		run(b, raw, agent.Options{Workers: 1})
-		return float64(cpuTime() - start)
+		return float64(cpu.Time() - start)
 	}
 	least := func(raw []byte) float64 { return min(took(raw), took(raw), took(raw)) }
 	clean := least(traffic.Capture(traffic.Small(64), packets))

@@ -11,6 +11,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/internal/testkit/cpu"
 	"ibwitness/internal/testkit/traffic"
 	"ibwitness/packet"
 )
@@ -59,7 +60,7 @@ func BenchmarkRun(b *testing.B) {
 				bytes := int64(len(raw) - pcapHeader - k.packets*pcapRecord)
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				cpu := cpuTime()
+				spent := cpu.Time()
 				ph := phases{packets: k.packets}
 				for b.Loop() {
 					ph.begin()
@@ -68,12 +69,12 @@ func BenchmarkRun(b *testing.B) {
 					}
 					ph.done()
 				}
-				cpu = cpuTime() - cpu
+				spent = cpu.Time() - spent
 				runtime.ReadMemStats(&after)
 				all := float64(b.N) * float64(k.packets)
 				ns := float64(b.Elapsed().Nanoseconds())
 				b.ReportMetric(ns/all, "ns/packet")
-				b.ReportMetric(float64(cpu)/all, "cpu-ns/packet")
+				b.ReportMetric(float64(spent)/all, "cpu-ns/packet")
 				b.ReportMetric(float64(b.N)*float64(bytes)/ns, "GB/s")
 				b.ReportMetric(float64(after.Mallocs-before.Mallocs)/all, "allocs/packet")
 				if k.shape.Connections > 1000 {
@@ -93,11 +94,11 @@ type phases struct {
 	tenth, half, end int64     // the best tenth, the first half, the end
 }
 
-func (ph *phases) begin() { ph.at = [11]int64{cpuTime()} }
+func (ph *phases) begin() { ph.at = [11]int64{cpu.Time()} }
 
 func (ph *phases) progress(packets uint64) {
 	if i := int(packets) * 10 / ph.packets; ph.at[i] == 0 {
-		ph.at[i] = cpuTime()
+		ph.at[i] = cpu.Time()
 	}
 }
 
@@ -111,7 +112,7 @@ func (ph *phases) done() {
 		least(&ph.tenth, ph.at[i], ph.at[i+1])
 	}
 	least(&ph.half, ph.at[0], ph.at[5])
-	least(&ph.end, ph.at[10], cpuTime())
+	least(&ph.end, ph.at[10], cpu.Time())
 }
 
 func (ph *phases) report(b *testing.B) {
@@ -205,23 +206,48 @@ func TestPacketAllocations(t *testing.T) {
 	}
 }
 
+// held returns the heap that a transport agent holds after packets of a capture, bytes by direction of a connection.
+func held(raw []byte, connections, packets int) float64 {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	f := frames{raw: raw[pcapHeader:]}
+	a := agent.NewTransport(nil)
+	for range packets {
+		a.Packet(f.next())
+	}
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	runtime.KeepAlive(a)
+	return float64(after.HeapAlloc-before.HeapAlloc) / float64(2*connections)
+}
+
 // BenchmarkMemory reports the heap that 100,000 connections hold, by direction of a QP.
 func BenchmarkMemory(b *testing.B) {
 	const connections = 100_000
 	const packets = 20 * connections
 	raw := traffic.Capture(traffic.Small(connections), packets)
 	for b.Loop() {
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		f := frames{raw: raw[pcapHeader:]}
-		a := agent.NewTransport(nil)
-		for range packets {
-			a.Packet(f.next())
+		b.ReportMetric(held(raw, connections, packets), "bytes/direction")
+	}
+}
+
+// TestDirectionMemory: what a direction of a connection takes is bounded, while the other one is not known, and once it is.
+func TestDirectionMemory(t *testing.T) {
+	const connections = 30_000
+	raw := traffic.Capture(traffic.Small(connections), 20*connections)
+	for _, k := range []struct {
+		when    string
+		packets int
+		most    float64
+	}{
+		{"first packet of each", 2 * connections, 1430},
+		{"paired", 20 * connections, 1070},
+	} {
+		n := held(raw, connections, k.packets)
+		t.Logf("%s: %.0f bytes", k.when, n)
+		if n > k.most {
+			t.Errorf("%s: %.0f bytes a direction, more than %.0f", k.when, n, k.most)
 		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(2*connections), "bytes/direction")
-		runtime.KeepAlive(a)
 	}
 }

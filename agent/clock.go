@@ -6,7 +6,7 @@ import (
 	"ibwitness/fabricagent"
 )
 
-// ClockStep tells that the clock of a tap went back, or leapt ahead by days: it was set, or is not the only one that stamps the frames of the tap.
+// ClockStep tells that the clock of a tap went back, or jumped ahead by days: it was set, or is not the only one that stamps the frames of the tap.
 type ClockStep struct {
 	Tap   uint16
 	Frame uint64        // the first frame that shows it

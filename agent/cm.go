@@ -26,8 +26,8 @@ func (t *Transport) judgeExchanges() {
 	t.talks.First = t.table.Unconnected
 }
 
-// afterwards judges that a connection which CM has ended goes on.
-func (t *Transport) afterwards(c *connection.Connection, from int, p *packet.Packet) {
+// afterDisconnect judges that a connection which CM has ended goes on.
+func (t *Transport) afterDisconnect(c *connection.Connection, from int, p *packet.Packet) {
 	if e := &c.Ends[from]; e.Numbered {
 		t.talks.Data(wqe.QP{Addr: e.Addr, QPN: e.Number}, p.Dst, e.Near, p)
 	}

@@ -129,7 +129,7 @@ func (e *engine) completed(w *batch) {
 		c.rec.DoubtClock()
 	}
 	if made := e.shards[0].made; made != nil {
-		tell(made, c.rec.Findings, &c.last)
+		reportAfter(made, c.rec.Findings, &c.last)
 	}
 	c.rec.Trim()
 }
@@ -146,8 +146,8 @@ func (c *completions) take(before int64) []rule.Finding {
 	return list
 }
 
-// hear takes over a source of events, of which the shard is told what they say of queue pairs.
-func (t *Transport) hear(addr packet.Addr, exact bool) {
+// addSource takes over a source of events, of which the shard is told what they say of queue pairs.
+func (t *Transport) addSource(addr packet.Addr, exact bool) {
 	if t.states == nil {
 		t.states = &cq.States{}
 		t.rc.LifeAt, t.ver.Posted = t.states.At, t.states.Posted
@@ -155,8 +155,8 @@ func (t *Transport) hear(addr packet.Addr, exact bool) {
 	t.states.Source(addr, exact)
 }
 
-// told takes an event of a source, for what it says of a queue pair.
-func (t *Transport) told(source int, e *cq.Event) {
+// sourceEvent takes an event of a source, for what it says of a queue pair.
+func (t *Transport) sourceEvent(source int, e *cq.Event) {
 	if !t.states.Tells(source, e) {
 		return
 	}
@@ -164,15 +164,20 @@ func (t *Transport) told(source int, e *cq.Event) {
 	if k := e.Kind; (k == cq.EvCreateQP || k == cq.EvModifyQP) && t.states.Reused(source, e.QP.QPN) {
 		t.livesAgain(e.QP)
 	}
-	switch {
+	switch reused := t.states.Reused(source, e.QP.QPN); {
 	case e.QP.Addr.IsZero() || e.Failed:
+	case e.Kind == cq.EvLost:
+		t.unknow(e.QP.Addr)
 		return
-	case e.Kind == cq.EvCreateQP && t.states.Reused(source, e.QP.QPN):
+	case e.Kind == cq.EvCreateQP && reused:
 		t.table.Unknow(e.QP)
-		return
-	case e.Kind != cq.EvModifyQP || e.State != qp.RTS && e.State != qp.RTR || t.states.Reused(source, e.QP.QPN):
-		return
+	case e.Kind == cq.EvModifyQP && (e.State == qp.RTS || e.State == qp.RTR) && !reused:
+		t.connectable(source, e)
 	}
+}
+
+// connectable takes over that a queue pair has come to RTR or RTS, with its attributes.
+func (t *Transport) connectable(source int, e *cq.Event) {
 	attr, ok := t.states.Attr(source, e.QP.QPN)
 	if !ok {
 		return

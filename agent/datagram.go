@@ -24,7 +24,7 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 			if !t.seal(nil, 0, p, host, dir) {
 				return
 			}
-			if !t.table.Belongs(k, sender, p) && k.Stranger != nil {
+			if !t.table.Belongs(k, sender, p) && k.WrongService != nil {
 				return
 			}
 			sealed = true
@@ -37,7 +37,7 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 	if c == nil {
 		c = t.table.NewDatagrams(p, host, dir)
 	}
-	if c.Stranger != nil {
+	if c.WrongService != nil {
 		t.table.Belongs(c, from, p)
 	}
 	c.Count(from, p)
@@ -77,7 +77,7 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 	}
 }
 
-// connect begins a connection whose QPs, start PSNs and attributes CM has told.
+// connect begins a connection whose QPs, start PSNs and attributes CM has given.
 func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	if !connection.Connects(f.Service) {
 		return
@@ -85,7 +85,7 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	early, ok := t.table.Unconnected(wqe.QP{Addr: f.Ends[0].Addr, QPN: f.Ends[0].QPN}, f.Ends[1].Addr)
 	c := t.table.PairOf(f, p, connection.ByCM)
 	if q := &c.Ends[1].SQ; ok && q.Fresh && q.Next == early.PSN {
-		q.Excused = true // what was sent before the connection was there is not missing
+		q.GapExplained = true // what was sent before the connection was there is not missing
 	}
 	t.ver.Event(&c.Pair, 0, rule.NoRole, p, rule.EvConnect, "")
 }

@@ -13,6 +13,7 @@ func (e *engine) events() *completions {
 	if e.completions == nil {
 		e.completions = newCompletions(e.opt.Near)
 		e.completions.queues.Lossy = e.shards[0].t.table.Lossy
+		e.completions.queues.Unordered = e.opt.Unordered
 		if e.changing {
 			e.completions.rec.Follow()
 		}
@@ -26,30 +27,32 @@ func (e *engine) logs() {
 		c := e.events()
 		c.logs.add(l)
 		c.sources = append(c.sources, c.queues.Source(l.Name, l.Addr, l.Exact))
-		e.hear(l.Addr, l.Exact)
+		e.addSource(l.Addr, l.Exact)
 	}
 }
 
-func (e *engine) hear(addr packet.Addr, exact bool) {
+func (e *engine) addSource(addr packet.Addr, exact bool) {
 	for _, s := range e.shards {
-		s.t.hear(addr, exact)
+		s.t.addSource(addr, exact)
 	}
 }
 
 // event takes an event of the device that its QP.Addr names, in the order of packets and events: its clock is that of the packets.
-func (e *engine) event(v *cq.Event) {
-	c := e.events()
-	n, isNew := c.device(v.QP.Addr)
+func (e *engine) event(v *cq.Event) { e.sourceEvent(e.device(v.QP.Addr), v) }
+
+// device returns the source of events of a device, whose clock is that of the packets.
+func (e *engine) device(addr packet.Addr) int {
+	n, isNew := e.events().device(addr)
 	if isNew {
-		e.hear(v.QP.Addr, true)
+		e.addSource(addr, true)
 	}
-	e.told(n, v)
+	return n
 }
 
-// told takes an event of a source.
-func (e *engine) told(source int, v *cq.Event) {
+// sourceEvent takes an event of a source.
+func (e *engine) sourceEvent(source int, v *cq.Event) {
 	for _, s := range e.shards {
-		s.t.told(source, v)
+		s.t.sourceEvent(source, v)
 	}
 	e.completions.event(source, v)
 }
@@ -63,7 +66,7 @@ func (e *engine) eventsUpTo(now int64) {
 	for i := range list {
 		v := &list[i]
 		for _, s := range e.shards {
-			s.t.told(v.log, v.Event)
+			s.t.sourceEvent(v.log, v.Event)
 		}
 		e.completions.logged(v)
 	}
@@ -116,9 +119,9 @@ func (t *Transport) Event(v *cq.Event) {
 	}
 	n, isNew := t.own.device(v.QP.Addr)
 	if isNew {
-		t.hear(v.QP.Addr, true)
+		t.addSource(v.QP.Addr, true)
 	}
-	t.told(n, v)
+	t.sourceEvent(n, v)
 	t.own.event(n, v)
 }
 

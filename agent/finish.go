@@ -31,10 +31,10 @@ func (t *Transport) conclude(now int64) {
 	t.owed(now)
 	t.Rec.Settle()
 	t.talks.Pass(now - settled)
-	t.table.Misdirections(t.header.Misdirected)
-	t.alive()
-	t.table.Strays(t.header.Astray)
-	t.table.Mistellings()
+	t.table.MisdirectedResponses(t.header.MisdirectedResponse)
+	t.withdrawMisdirected()
+	t.table.MisdirectedRequests(t.header.MisdirectedRequest)
+	t.table.QPNMismatches()
 	t.name()
 	t.cover()
 }
@@ -54,20 +54,45 @@ func (t *Transport) finish(c *connection.Connection, now int64) {
 		return
 	}
 	t.header.Steady(&c.Pair)
-	if p := c.Stranger; p != nil && p.Opcode < 0xC0 && connection.Connects(c.Service) {
-		s.Stranger(&c.Pair, p, rule.Unproven)
+	if p := c.WrongService; p != nil && p.Opcode < 0xC0 && connection.Connects(c.Service) {
+		s.TakeWrongService(&c.Pair, p, rule.Unproven)
 	}
 	t.waits(c, now)
-	t.header.CoverFlow(&c.Pair, c.Learned == connection.ByCM)
+	t.header.CoverFlow(&c.Pair, c.PairedBy == connection.ByCM)
+}
+
+// toQP is a QP, and the address of its peer.
+type toQP struct {
+	from, to packet.Addr
+	qpn      uint32
+}
+
+// severalQPs is in place of a QPN where there were several, one after the other.
+const severalQPs = 1 << 31
+
+// senders returns by which QP each QP of a connection is sent to, as far as that was learned.
+func (t *Transport) senders() map[toQP]uint32 {
+	known := map[toQP]uint32{}
+	for c := range t.table.All() {
+		if !connection.Connects(c.Service) || !c.Ends[0].Numbered || !c.Ends[1].Numbered {
+			continue
+		}
+		for to := range c.Ends {
+			a, b := &c.Ends[1-to], &c.Ends[to]
+			w := toQP{a.Addr, b.Addr, b.Number}
+			if n, ok := known[w]; ok && n != a.Number {
+				known[w] = severalQPs
+			} else {
+				known[w] = a.Number
+			}
+		}
+	}
+	return known
 }
 
 // name fills in, at the end, the numbers of QPs that were not known when a finding was made: on RC and UC a packet names only the QP
 // that it goes to, and the connection may have been learned later.
 func (t *Transport) name() {
-	type way struct {
-		from, to packet.Addr
-		qpn      uint32
-	}
 	var open []*rule.Finding
 	for i := range t.Rec.Findings {
 		if f := &t.Rec.Findings[i]; f.HasBTH && !f.Accused.QPNKnown && f.Peer.QPNKnown && !f.Accused.Addr.IsZero() {
@@ -77,24 +102,9 @@ func (t *Transport) name() {
 	if len(open) == 0 {
 		return
 	}
-	const several = 1 << 31
-	known := map[way]uint32{}
-	for c := range t.table.All() {
-		if !connection.Connects(c.Service) || !c.Ends[0].Numbered || !c.Ends[1].Numbered {
-			continue
-		}
-		for to := range c.Ends {
-			a, b := &c.Ends[1-to], &c.Ends[to]
-			w := way{a.Addr, b.Addr, b.Number}
-			if n, ok := known[w]; ok && n != a.Number {
-				known[w] = several // in another life of the QP
-			} else {
-				known[w] = a.Number
-			}
-		}
-	}
+	known := t.senders()
 	for _, f := range open {
-		if n, ok := known[way{f.Accused.Addr, f.Peer.Addr, f.Peer.QPN}]; ok && n != several {
+		if n, ok := known[toQP{f.Accused.Addr, f.Peer.Addr, f.Peer.QPN}]; ok && n != severalQPs {
 			f.Accused.QPN, f.Accused.QPNKnown = n, true
 		}
 	}

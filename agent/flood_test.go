@@ -80,14 +80,14 @@ func TestFloodSettled(t *testing.T) {
 	}
 }
 
-// TestCrowded: pairs of hosts are crowded from the first packet that is turned away until none is from one sweep to the next.
+// TestCrowded: pairs of hosts are crowded from the first packet that is refused until none is from one sweep to the next.
 func TestCrowded(t *testing.T) {
 	a := NewTransport(nil)
 	p := packet.Packet{Src: packet.IPv4Addr([]byte{10, 9, 0, 0}), Dst: packet.IPv4Addr([]byte{10, 9, 0, 1})}
 	if a.table.Crowded(&p) {
 		t.Error("crowded before anything came")
 	}
-	flood(a, traffic.Floods[0].Capture(connection.MostNew+1000), connection.MostNew+1000)
+	flood(a, traffic.Floods[0].Capture(connection.MostAdmitted+1000), connection.MostAdmitted+1000)
 	if !a.table.Crowded(&p) || a.table.Kept().Full != 1 {
 		t.Errorf("not crowded, %d buckets are full", a.table.Kept().Full)
 	}

@@ -5,7 +5,7 @@ import (
 	"ibwitness/wqe"
 )
 
-// index finds findings by what they are about, while strangers are compared with them: there may be very many of both. None is taken out of the list
+// index finds findings by what they are about, while one-way connections are compared with them: there may be very many of both. None is taken out of the list
 // meanwhile.
 type index struct {
 	frames map[indexFrame][]int // those that are no events

@@ -36,7 +36,7 @@ func TestJoined(t *testing.T) {
 		}
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	for _, gap := range []time.Duration{time.Duration(stream.Slept) + time.Second, time.Minute, time.Minute} {
+	for _, gap := range []time.Duration{time.Duration(stream.IdleTime) + time.Second, time.Minute, time.Minute} {
 		t.Run(gap.String(), func(t *testing.T) { joined(t, files, gap) })
 		random.Shuffle(len(files), func(i, k int) { files[i], files[k] = files[k], files[i] })
 	}

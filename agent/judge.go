@@ -19,9 +19,9 @@ func (j judge) Message(c *connection.Connection, from int, p *packet.Packet) {
 	j.t.services[c.Service].Packet(&c.Pair, from, p)
 }
 
-// Stranger has it report a packet of another service.
-func (j judge) Stranger(c *qp.Pair, p *packet.Packet, after uint64) {
-	j.t.services[c.Service].Stranger(c, p, rule.Violation, after)
+// WrongService has it report a packet of another service.
+func (j judge) WrongService(c *qp.Pair, p *packet.Packet, after uint64) {
+	j.t.services[c.Service].TakeWrongService(c, p, rule.Violation, after)
 }
 
 // Unfollowed takes a packet that is verified no further: it may have a mark.
@@ -43,10 +43,10 @@ func (j judge) LifeAt(a packet.Addr, qpn uint32, at int64) qp.Life {
 	return j.t.states.At(a, qpn, at)
 }
 
-func (j judge) Renumber(a, peer packet.Addr, told, number uint32) {
-	j.t.talks.Renumber(a, peer, told, number)
+func (j judge) Renumber(a, peer packet.Addr, cmQPN, number uint32) {
+	j.t.talks.Renumber(a, peer, cmQPN, number)
 }
 
-func (j judge) Mistold(a, peer packet.Addr, told, number uint32, frame uint64, sure bool) {
-	j.t.talks.Mistold(a, peer, told, number, frame, sure)
+func (j judge) QPNMismatch(a, peer packet.Addr, cmQPN, number uint32, frame uint64, sure bool) {
+	j.t.talks.QPNMismatch(a, peer, cmQPN, number, frame, sure)
 }

@@ -38,7 +38,7 @@ func (t *Transport) pauses(w *batch, me, shards int) {
 	}
 }
 
-// Ethernet verifies that a frame heeds the pause frames of its link, or takes one of them; of other frames, beside Packet. speed is that of the
+// Ethernet verifies that a frame respects the pause frames of its link, or takes one of them; of other frames, beside Packet. speed is that of the
 // link, in bit/s, or 0. All of a tap goes to one agent, in the order of time.
 func (t *Transport) Ethernet(f *fabricagent.Frame, speed uint64) {
 	var m link.Pause

@@ -67,6 +67,8 @@ func (a *alignment) event(e *cq.Event) {
 		a.qps[e.QP.QPN] = q
 	}
 	switch e.Kind {
+	case cq.EvLost: // which packet is of which post is not known from here on
+		a.seen = mostAhead
 	case cq.EvCreateQP:
 		q.typ = e.New.Type
 	case cq.EvModifyQP:
@@ -83,7 +85,7 @@ func (a *alignment) event(e *cq.Event) {
 
 func (a *alignment) modified(q *alignedQP, e *cq.Event) {
 	if e.Attr != nil {
-		q.attr.Merge(e.Attr)
+		q.attr.Update(e.Attr)
 	}
 	switch {
 	case e.State == qp.RTR && a.receives[e.QP.QPN] == 0:

@@ -215,7 +215,7 @@ func (l *logs) upTo(to int64) []dueEvent {
 		for _, r := range l.list {
 			e := r.peek()
 			if e == nil {
-				known = false
+				known = known && (r.More == nil || r.Over)
 				continue
 			}
 			if t := r.at(e, to); first == nil || t < at {

@@ -5,7 +5,7 @@ import (
 	"ibwitness/rule"
 )
 
-// nodes fills in, at the end, which nodes the endpoints of the findings are, as far as subnet management has told.
+// nodes fills in, at the end, which nodes the endpoints of the findings are, as far as subnet management has shown.
 func (t *Transport) nodes() {
 	if len(t.smp.Subnet.Nodes) == 0 {
 		return

@@ -9,15 +9,15 @@ import (
 
 // open fills in which requests of a connection wait for an answer.
 func (t *Transport) open(c *connection.Connection, k *Connection) {
-	if !c.Reliable() || c.Closed || c.Ends[0].Renewed || c.Ends[1].Renewed || !c.Paired && !t.table.Unheard(&c.Pair) {
+	if !c.Reliable() || c.Closed || c.Ends[0].Reused || c.Ends[1].Reused || !c.Paired && !t.table.NeverAnswered(&c.Pair) {
 		return
 	}
 	for e := range c.Ends {
 		q := &c.Ends[e].SQ
 		if n, oldest := q.Outstanding(); n > 0 && !c.Ends[1-e].RQ.Refused() {
 			end := &k.Ends[e]
-			end.Open, end.OpenSince, end.OpenFrame = n, q.AskedAt, q.LastFrame&^0xFFFFFFFF|uint64(oldest.Frame)
-			if end.OpenFrame > q.LastFrame {
+			end.Open, end.OpenSince, end.OpenFrame = n, q.TimerStart, q.Last.Frame&^0xFFFFFFFF|uint64(oldest.Frame)
+			if end.OpenFrame > q.Last.Frame {
 				end.OpenFrame -= 1 << 32
 			}
 		}
@@ -61,8 +61,8 @@ func (t *Transport) waits(c *connection.Connection, now int64) {
 	for e := range k.Ends {
 		if end, q := &k.Ends[e], &c.Ends[e]; end.Open > 0 {
 			t.opened.Add(&Open{
-				Requests: uint64(end.Open), Connections: 1, Frame: end.OpenFrame, Tap: q.SQ.LastTap, Waited: time.Duration(now - end.OpenSince),
-				Again: q.SQ.Restarts > 0 || c.Ends[1-e].RQ.RNRs > 1 || !c.Paired && q.Faults.Retransmissions > 0,
+				Requests: uint64(end.Open), Connections: 1, Frame: end.OpenFrame, Tap: q.SQ.Last.Tap, Waited: time.Duration(now - end.OpenSince),
+				Again: q.SQ.Restarts > 0 || c.Ends[1-e].RQ.NAK.RNRs > 1 || !c.Paired && q.Faults.Retransmissions > 0,
 			})
 		}
 	}

@@ -12,6 +12,9 @@ type Options struct {
 	Near    []packet.Addr // endpoints that the tap is near: what it shows leaving them was sent, what it shows arriving did arrive
 	// Events are logs of verbs events, one a device: with them work requests and completions are compared with the packets.
 	Events []*hcaagent.Log
+	// Unordered says that the events which a Session is given come in the order of time, but those of one time in any order, before and after the frames of it, as the
+	// processes of a simulation make them. They are compared with packets when a later time is told.
+	Unordered bool
 	// Profile is what the devices do otherwise than the standard, on purpose.
 	Profile verifier.Profile
 	// Watch, where not nil, has the run hand out findings while it goes on, and forget connections that are over: for a run without end.

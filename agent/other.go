@@ -51,5 +51,5 @@ func (t *Transport) misfits(p *packet.Packet, host, dir uint32) bool {
 	if c == nil || p.Opcode >= 0xC0 && (!connection.Connects(c.Service) || !stream.ExpectsPSN(&c.Pair, from, p)) {
 		return false
 	}
-	return !t.table.Belongs(c, from, p) && c.Stranger != nil
+	return !t.table.Belongs(c, from, p) && c.WrongService != nil
 }

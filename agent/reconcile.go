@@ -27,7 +27,7 @@ func Reconcile(all ...*Transport) {
 	for _, t := range all {
 		defer t.index.end(&t.Rec)
 		for c := range t.table.All() {
-			if strange(c) {
+			if isOneWay(c) {
 				n++
 			}
 		}
@@ -35,12 +35,12 @@ func Reconcile(all ...*Transport) {
 	if n == 0 {
 		return
 	}
-	s := strangers{newStrangerTable(n), newStrangerTable(n)}
+	s := oneWayTables{newOneWayTable(n), newOneWayTable(n)}
 	for _, t := range all {
 		for c := range t.table.All() {
-			if strange(c) {
-				s.to.add(c.Ends[1].Addr, stranger{t, c})
-				s.from.add(c.Ends[0].Addr, stranger{t, c})
+			if isOneWay(c) {
+				s.to.add(c.Ends[1].Addr, oneWay{t, c})
+				s.from.add(c.Ends[0].Addr, oneWay{t, c})
 			}
 		}
 	}
@@ -59,29 +59,31 @@ func Reconcile(all ...*Transport) {
 	}
 }
 
+// mayBeFrom reports whether the packets may be those of end from of c, with another source address.
+func (x oneWay) mayBeFrom(c *connection.Connection, from int) bool {
+	q := &c.Ends[from]
+	switch {
+	case x.Service != c.Service || x.Ends[0].Addr == q.Addr || x.FirstTime < c.FirstTime:
+		return false
+	case q.Knows(qp.KnowsSourceAddr) && x.Ends[0].Addr == q.Attr.SourceAddr:
+		return false // CM named the address of its path, and went another way itself
+	}
+	return x.during(q) || c.PairedBy == connection.ByCM && !c.Closed
+}
+
 // source holds what came to end to of c from another address against what its peer sent.
-func (s *strangers) source(t *Transport, c *connection.Connection, to int) {
+func (s *oneWayTables) source(t *Transport, c *connection.Connection, to int) {
 	e, peer := &c.Ends[to], &c.Ends[1-to]
 	for x := range s.to.of(e.Addr, e.Number) {
-		if x.Service != c.Service || x.Ends[0].Addr == peer.Addr || x.FirstTime < c.FirstTime {
+		if !x.mayBeFrom(c, 1-to) {
 			continue
 		}
-		if peer.Knows(qp.KnowsSourceAddr) && x.Ends[0].Addr == peer.Attr.SourceAddr {
-			continue // CM named the address of its path, and went another way itself
-		}
-		if !x.during(peer) && (c.Learned != connection.ByCM || c.Closed) {
-			continue
-		}
-		fits := x.FirstOp.Info().Response && x.Ends[0].Sums.Packets == 1 && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.LastPSN)
+		fits := x.FirstOp.Info().Response && x.Ends[0].Sums.Packets == 1 && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.Last.PSN)
 		missed := fits && t.unanswered(c, 1-to, x.FirstPSN)
 		gap := t.gap(c, 1-to, x.Connection)
-		known := c.Learned == connection.ByCM || gap >= 0 || missed
+		known := c.PairedBy == connection.ByCM || gap >= 0 || missed
 		if !known && !fits {
 			continue // QP numbers are small, and a capture of several networks may show one address twice
-		}
-		class := rule.Unproven
-		if known && !t.table.Lossy {
-			class = rule.Violation
 		}
 		if gap >= 0 {
 			t.close(c, 1-to, x.Connection, gap)
@@ -93,13 +95,13 @@ func (s *strangers) source(t *Transport, c *connection.Connection, to int) {
 			x.sentBy(peer)
 			continue
 		}
-		t.header.Source(&c.Pair, to, x.packet(), class, gap >= 0 || fits)
+		t.header.Source(&c.Pair, to, x.packet(), rule.Proven(known && !t.table.Lossy), gap >= 0 || fits)
 		t.last()
 	}
 }
 
 // destination finds the packet that is missing at end to of c at another address.
-func (s *strangers) destination(t *Transport, c *connection.Connection, to int) {
+func (s *oneWayTables) destination(t *Transport, c *connection.Connection, to int) {
 	e, peer := &c.Ends[to], &c.Ends[1-to]
 	for x := range s.from.of(peer.Addr, e.Number) {
 		if x.Service != c.Service || x.Ends[1].Addr == e.Addr || x.Ends[0].Sums.Packets > 1 || !x.during(peer) {
@@ -107,7 +109,7 @@ func (s *strangers) destination(t *Transport, c *connection.Connection, to int) 
 		}
 		if gap := t.gap(c, 1-to, x.Connection); c.Encap == packet.Native && !x.accused() {
 			if gap >= 0 { // no rule says it of LIDs: the gap is what is reported
-				t.taken(c, 1-to, x.Connection)
+				t.withdrawAcknowledged(c, 1-to, x.Connection)
 			}
 		} else if gap >= 0 {
 			t.close(c, 1-to, x.Connection, gap)
@@ -115,7 +117,7 @@ func (s *strangers) destination(t *Transport, c *connection.Connection, to int) 
 				t.header.Destination(&c.Pair, to, x.packet(), !t.table.Lossy)
 				t.last()
 			}
-		} else if x.FirstOp.Info().Response && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.LastPSN) {
+		} else if x.FirstOp.Info().Response && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.Last.PSN) {
 			missed := t.unanswered(c, 1-to, x.FirstPSN)
 			if !x.accused() {
 				t.header.Destination(&c.Pair, to, x.packet(), missed && !t.table.Lossy || c.Sees(1-to))
@@ -126,10 +128,10 @@ func (s *strangers) destination(t *Transport, c *connection.Connection, to int) 
 }
 
 // during reports whether the first packet came before the last one that a QP sent.
-func (x stranger) during(q *qp.QP) bool { return x.FirstTime < max(q.SQ.LastTime, q.RQ.LastTime) }
+func (x oneWay) during(q *qp.QP) bool { return x.FirstTime < max(q.SQ.Last.Time, q.RQ.Last.Time) }
 
 // packet is what is still known of the first packet.
-func (x stranger) packet() *packet.Packet {
+func (x oneWay) packet() *packet.Packet {
 	return &packet.Packet{
 		Encap: x.Encap, Has: packet.HasBTH, Opcode: x.FirstOp, PSN: x.FirstPSN, DestQP: x.Ends[1].Number,
 		Src: x.Ends[0].Addr, Dst: x.Ends[1].Addr, Time: x.FirstTime, Frame: x.FirstFrame, Tap: x.FirstTap, Cut: x.Cut(),
@@ -137,7 +139,7 @@ func (x stranger) packet() *packet.Packet {
 }
 
 // found calls do with each finding on the first packet until it returns false.
-func (x stranger) found(do func(*rule.Finding) bool) {
+func (x oneWay) found(do func(*rule.Finding) bool) {
 	x.t.index.fill(&x.t.Rec)
 	for _, i := range x.t.index.frames[indexFrame{x.FirstTap, x.FirstFrame}] {
 		if f := &x.t.Rec.Findings[i]; !x.t.index.gone[i] && f.Accused.Addr == x.Ends[0].Addr && !do(f) {
@@ -146,7 +148,7 @@ func (x stranger) found(do func(*rule.Finding) bool) {
 	}
 }
 
-func (x stranger) accused() (is bool) {
+func (x oneWay) accused() (is bool) {
 	x.found(func(*rule.Finding) bool {
 		is = true
 		return false
@@ -155,7 +157,7 @@ func (x stranger) accused() (is bool) {
 }
 
 // sentBy has what was found on the bytes of the packet accuse its real sender, and reports whether there was something.
-func (x stranger) sentBy(q *qp.QP) (found bool) {
+func (x oneWay) sentBy(q *qp.QP) (found bool) {
 	x.found(func(f *rule.Finding) bool {
 		f.Accused.Addr, f.Accused.QPN, f.Accused.QPNKnown = q.Addr, q.Number, q.Numbered
 		found = found || f.Rule == rule.NETGRH011 || f.Rule == rule.LNKLID003
@@ -165,7 +167,7 @@ func (x stranger) sentBy(q *qp.QP) (found bool) {
 }
 
 // impossible reports whether the packet was found to come from an address that no endpoint has.
-func (x stranger) impossible() (is bool) {
+func (x oneWay) impossible() (is bool) {
 	x.found(func(f *rule.Finding) bool {
 		is = f.Rule == rule.NETGRH011 || f.Rule == rule.LNKLID003
 		return !is
@@ -212,11 +214,11 @@ func (t *Transport) missing(a packet.Addr, qpn uint32, psn packet.PSN, want func
 // close takes back that a PSN was left out.
 func (t *Transport) close(c *connection.Connection, from int, x *connection.Connection, gap int) {
 	t.index.gone[gap] = true
-	t.taken(c, from, x)
+	t.withdrawAcknowledged(c, from, x)
 }
 
-// taken withdraws what the responder that acknowledged the packet was told of it.
-func (t *Transport) taken(c *connection.Connection, from int, x *connection.Connection) {
+// withdrawAcknowledged withdraws what the responder that acknowledged the packet was told of it.
+func (t *Transport) withdrawAcknowledged(c *connection.Connection, from int, x *connection.Connection) {
 	t.withdraw(c, 1-from, rule.RCRSP006, x.FirstPSN)
 }
 

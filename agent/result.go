@@ -53,7 +53,7 @@ type Connection struct {
 	Service    packet.Service
 	Encap      packet.Encap
 	PMTU       uint32 // bytes; 0: not known
-	Learned    Learned
+	PairedBy   PairedBy
 	First      int64  // time of its first packet
 	FirstFrame uint64 // and its frame
 	FirstTap   uint16
@@ -70,7 +70,7 @@ type End struct {
 	Bytes           uint64 // payload sent
 	Messages        uint64 // request messages completed on the wire, READs included
 	Retransmissions uint64 // request packets retransmitted
-	Duplicates      uint64 // request packets of the peer that arrived again
+	Duplicates      uint64 // request packets of the peer that arrived more than once
 	NAKs            uint64 // sent, all codes
 	SequenceNAKs    uint64 // sent
 	RNRNAKs         uint64 // sent

@@ -14,17 +14,40 @@ import (
 	"ibwitness/verifier/gmp"
 )
 
+// notJudged adds what was not judged, and how often, by reasons that why names.
+func (r *Result) notJudged(counts []uint64, why func(i int) string) {
+	for i, n := range counts {
+		if n > 0 {
+			r.NotJudged = append(r.NotJudged, Note{why(i), n})
+		}
+	}
+}
+
+// addLatencies adds those of a shard; nil: it has measured none.
+func (r *Result) addLatencies(l *verifier.Latencies) {
+	if l == nil {
+		return
+	}
+	if r.Latencies == nil {
+		r.Latencies = new(verifier.Latencies)
+	}
+	r.Latencies.Add(l)
+}
+
 // result puts together what the shards found, in an order that does not depend on their number.
 func (e *engine) result() *Result {
 	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, Events: len(e.opt.Events), First: e.clocks.first, Last: e.clocks.last, Taps: e.src.Taps(), Clock: e.clocks.step}
 	var skipped [verifier.NumSkips]uint64
 	var management [gmp.NumSkips]uint64
 	var hosts []*connection.Host
-	turned := uint64(0)
+	refused := uint64(0)
 	agents := make([]*Transport, len(e.shards))
 	dropped := slices.ContainsFunc(r.Taps, func(t fabricagent.Tap) bool { return t.Dropped > 0 })
 	if dropped && e.watch == nil && e.completions != nil {
 		e.completions.queues.Lossy = true
+	}
+	if e.completions != nil {
+		r.Events = len(e.completions.sources)
 	}
 	e.judgeEvents(e.clocks.last)
 	r.LogClocks = e.completions.clocks()
@@ -41,7 +64,7 @@ func (e *engine) result() *Result {
 		r.Repeated += t.repeated
 		r.Undecoded += t.short
 		r.Unjudged += t.unjudged
-		turned += t.table.Turned()
+		refused += t.table.Refused()
 		r.Open.Add(&t.opened)
 		managed := t.waitsManagement(e.clocks.last)
 		r.Open.Add(&managed)
@@ -53,12 +76,7 @@ func (e *engine) result() *Result {
 		}
 		r.cover(&t.Rec)
 		r.Shown.Add(t.Shown)
-		if l := t.rc.Latencies; l != nil {
-			if r.Latencies == nil {
-				r.Latencies = new(verifier.Latencies)
-			}
-			r.Latencies.Add(l)
-		}
+		r.addLatencies(t.rc.Latencies)
 		t.nodes()
 		e.more(t)
 		r.Findings = append(r.Findings, t.Rec.Findings...)
@@ -74,22 +92,10 @@ func (e *engine) result() *Result {
 		r.Dropped += tap.Dropped
 	}
 	r.Gaps = skipped[verifier.SkipGap]
-	for i, n := range skipped {
-		if n > 0 {
-			r.NotJudged = append(r.NotJudged, Note{verifier.Skip(i).String(), n})
-		}
-	}
-	for i, n := range management {
-		if n > 0 {
-			r.NotJudged = append(r.NotJudged, Note{gmp.Skip(i).String(), n})
-		}
-	}
-	if turned > 0 {
-		r.NotJudged = append(r.NotJudged, Note{connection.TurnedWhy, turned})
-	}
-	if e.sums.unknown > 0 {
-		r.NotJudged = append(r.NotJudged, Note{"frames of a link type that cannot be decoded", e.sums.unknown})
-	}
+	r.notJudged(skipped[:], func(i int) string { return verifier.Skip(i).String() })
+	r.notJudged(management[:], func(i int) string { return gmp.Skip(i).String() })
+	r.notJudged([]uint64{refused}, func(int) string { return connection.RefusedWhy })
+	r.notJudged([]uint64{e.sums.unknown}, func(int) string { return "frames of a link type that cannot be decoded" })
 	slices.SortStableFunc(r.NotJudged, func(a, b Note) int { return cmp.Compare(b.Count, a.Count) })
 	r.Connections = connections(agents, false)
 	r.listed(e.gone)
@@ -203,7 +209,7 @@ func connections(agents []*Transport, leaving bool) []Connection {
 // show fills in what the report shows of a connection.
 func show(c *connection.Connection, k *Connection) {
 	*k = Connection{
-		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, Learned: c.Learned,
+		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, PairedBy: c.PairedBy,
 		First: c.FirstTime, FirstFrame: c.FirstFrame, FirstTap: c.FirstTap,
 	}
 	if c.Service == packet.UD {

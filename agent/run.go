@@ -47,9 +47,9 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 	}
 	var err error
 	if workers == 1 {
-		err = e.single(ctx)
+		err = e.runSingle(ctx)
 	} else {
-		err = e.together(ctx)
+		err = e.runParallel(ctx)
 	}
 	r := e.result()
 	if e.watch != nil {
@@ -66,13 +66,13 @@ type engine struct {
 	sums    sums
 	several bool
 	clocks  clocks
-	watch   *watch // nil: everything is told at the end
+	watch   *watch // nil: everything is reported at the end
 
 	completions *completions // nil: no events are known
 	changing    bool         // what becomes of findings is noted
 
 	batches   uint64       // read
-	relief    bool         // memory is short
+	short     bool         // memory is short
 	gone      []Connection // that were forgotten since it was
 	forgotten Forgotten
 }
@@ -119,7 +119,7 @@ func (s *shard) dropped(w *batch) {
 		s.t.stepped()
 	}
 	if w.missed {
-		s.t.missed()
+		s.t.lostFrames()
 	} else if w.dropped {
 		s.t.Dropped()
 	}
@@ -130,7 +130,7 @@ func (s *shard) step(w *batch, me, shards int, several bool) {
 	s.dropped(w)
 	s.t.SetSeveral(several)
 	if s.made != nil {
-		defer s.tell()
+		defer s.reportNew()
 	}
 	for i := range w.links {
 		if int(w.links[i].Mark.Link)%shards == me {
@@ -140,8 +140,8 @@ func (s *shard) step(w *batch, me, shards int, several bool) {
 	s.t.pauses(w, me, shards)
 	defer s.t.trim()
 	switch {
-	case w.turn.shared:
-		s.own(w, me)
+	case w.schedule.shared:
+		s.verifyOwn(w, me)
 		return
 	case shards == 1 && len(w.events) == 0:
 		s.t.Packets(w.packets)
@@ -153,7 +153,7 @@ func (s *shard) step(w *batch, me, shards int, several bool) {
 			if v := &events[0]; s.t.states.Tells(v.log, v.Event) {
 				s.t.Packets(mine)
 				mine = mine[:0]
-				s.t.told(v.log, v.Event)
+				s.t.sourceEvent(v.log, v.Event)
 			}
 			events = events[1:]
 		}
@@ -187,16 +187,16 @@ func (t *Transport) trim() {
 	}
 }
 
-// tell hands out the findings that were made since it did last.
-func (s *shard) tell() {
-	tell(s.made, s.t.Rec.Findings, &s.last[0])
+// reportNew hands out the findings that were made since it did last.
+func (s *shard) reportNew() {
+	reportAfter(s.made, s.t.Rec.Findings, &s.last[0])
 	if s.t.links != nil {
-		tell(s.made, s.t.links.Rec.Findings, &s.last[1])
+		reportAfter(s.made, s.t.links.Rec.Findings, &s.last[1])
 	}
 }
 
-// tell hands out the findings of a list that were made after the last one.
-func tell(made func([]rule.Finding), list []rule.Finding, last *uint32) {
+// reportAfter hands out the findings of a list that were made after the last one.
+func reportAfter(made func([]rule.Finding), list []rule.Finding, last *uint32) {
 	n := len(list)
 	for n > 0 && int32(list[n-1].Seq-*last) > 0 {
 		n--
@@ -210,8 +210,8 @@ func tell(made func([]rule.Finding), list []rule.Finding, last *uint32) {
 // portion is how many frames are decoded before they are verified, so that they are still in the core's nearest cache by then.
 const portion = 64
 
-// single does everything in the calling goroutine.
-func (e *engine) single(ctx context.Context) error {
+// runSingle does everything in the calling goroutine.
+func (e *engine) runSingle(ctx context.Context) error {
 	w := e.newBatch()
 	var errs []error
 	for {
@@ -235,7 +235,7 @@ func (e *engine) single(ctx context.Context) error {
 				rest = rest[n:]
 			}
 			e.done(w)
-			if e.due() {
+			if e.mustPause() {
 				e.pause()
 			}
 		}
@@ -282,7 +282,7 @@ func (e *engine) each(w *batch, t *Transport) {
 	t.pauses(w, 0, 1)
 	w.sums.packets += uint64(len(frames))
 	if s := e.shards[0]; s.made != nil {
-		s.tell()
+		s.reportNew()
 	}
 	t.trim()
 	if e.completions != nil {

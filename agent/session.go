@@ -10,6 +10,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/wqe"
 )
 
 // Session verifies what its caller pushes: frames and verbs events in the order in which they happened, what a capture has lost, resets of devices, and the
@@ -21,15 +22,15 @@ import (
 // Each method returns what has become of the findings: of those that it made, and of earlier ones that it has proven, doubted or withdrawn. Finding.Seq
 // names a finding in all changes. The list is valid until the next call.
 type Session struct {
-	e       *engine
-	t       *Transport
-	w       *batch
-	in      *pushed
-	frame   [1]fabricagent.Frame
-	changes []rule.Change
-	now     int64
-	heard   int64 // when ends were last looked for that have fallen silent
-	ended   bool
+	e             *engine
+	t             *Transport
+	w             *batch
+	in            *pushed
+	frame         [1]fabricagent.Frame
+	changes       []rule.Change
+	now           int64
+	silentChecked int64 // when ends were last looked for that have fallen silent
+	ended         bool
 }
 
 // ErrEnded is the error of a session that has ended.
@@ -98,12 +99,26 @@ func (s *Session) Frame(f *fabricagent.Frame) ([]rule.Change, error) {
 	return s.news(), nil
 }
 
+// NameDevice says that events of a device will come, and what findings call them: see rule.Finding.Log. It is needed only for that.
+func (s *Session) NameDevice(addr packet.Addr, name string) error {
+	if s.ended {
+		return ErrEnded
+	}
+	n := s.e.device(addr)
+	s.e.completions.sources[n].Call(name)
+	return nil
+}
+
 // Event takes a verbs event of the device that its QP.Addr names, by the clock of the frames.
 func (s *Session) Event(e *cq.Event) ([]rule.Change, error) {
 	if s.ended {
 		return nil, ErrEnded
 	}
 	s.now = max(s.now, e.Time)
+	s.w.whole = true // as events are compared with headers and payload
+	if c := s.e.events(); s.e.opt.Unordered {
+		c.queues.Advance(e.Time)
+	}
 	s.e.event(e)
 	return s.news(), nil
 }
@@ -126,10 +141,16 @@ func (s *Session) Lost(tap uint16, n uint64) ([]rule.Change, error) {
 	return s.news(), nil
 }
 
+// EventsLost says that events of a device are missing, or that its log breaks off: nothing is proven by what it has not told, nor of a queue pair that was there then.
+// One that is made later is judged as any other. In a log, the line "lost" says the same.
+func (s *Session) EventsLost(device packet.Addr) ([]rule.Change, error) {
+	return s.Event(&cq.Event{Time: s.now, Kind: cq.EvLost, QP: wqe.QP{Addr: device}})
+}
+
 // quiet is how much time passes before ends are looked for again that have fallen silent.
 const quiet = int64(10 * time.Millisecond)
 
-// Advance says that no frame and no event comes before a time: what is due until then and missing is told.
+// Advance says that no frame and no event comes before a time: what is due until then and missing is reported.
 func (s *Session) Advance(now int64) ([]rule.Change, error) {
 	switch {
 	case s.ended:
@@ -139,8 +160,8 @@ func (s *Session) Advance(now int64) ([]rule.Change, error) {
 	}
 	s.now = now
 	s.e.advance(now)
-	if now-s.heard >= quiet {
-		s.heard = now
+	if now-s.silentChecked >= quiet {
+		s.silentChecked = now
 		s.t.silent(now)
 	}
 	return s.news(), nil
@@ -238,11 +259,7 @@ func (e *engine) reset(t *Transport, device packet.Addr, now int64) {
 		e.completions.queues.Reset(device, now)
 		t.states.Reset(device, now)
 	}
-	for q := range t.table.ResolvedQPs() {
-		if q.Addr == device {
-			t.table.Unknow(q)
-		}
-	}
+	t.unknow(device)
 	n := 0
 	for c := range t.table.All() {
 		if c.Leaving = (c.Ends[0].Addr == device || c.Ends[1].Addr == device); c.Leaving {
@@ -261,5 +278,31 @@ func (e *engine) reset(t *Transport, device packet.Addr, now int64) {
 	t.forget()
 	if lossy {
 		t.Dropped()
+	}
+}
+
+// Cover is how often a rule was exercised and violated until now. Of some rules it is counted at the end that they were exercised.
+func (s *Session) Cover(id rule.ID) rule.Count {
+	n := s.t.Rec.Cover[id]
+	add := func(c rule.Count) {
+		n.Exercised += c.Exercised
+		n.Violated += c.Violated
+		n.Unproven += c.Unproven
+	}
+	if s.t.links != nil {
+		add(s.t.links.Rec.Cover[id])
+	}
+	if s.e.completions != nil {
+		add(s.e.completions.rec.Cover[id])
+	}
+	return n
+}
+
+// unknow forgets what events have told of the queue pairs of a device, for connections that begin later.
+func (t *Transport) unknow(device packet.Addr) {
+	for q := range t.table.ResolvedQPs() {
+		if q.Addr == device {
+			t.table.Unknow(q)
+		}
 	}
 }

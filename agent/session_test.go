@@ -119,6 +119,37 @@ func TestSession(t *testing.T) {
 	})
 }
 
+// TestSessionEventsLost: what a session was not told of a device proves something, unless it is said that events of the device are missing.
+func TestSessionEventsLost(t *testing.T) {
+	for _, lost := range []bool{false, true} {
+		s := NewSession(Options{})
+		device := packet.IPv4Addr([]byte{10, 0, 0, 1})
+		var found []rule.Change
+		take := func(list []rule.Change, err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+			found = append(found, list...)
+		}
+		q := wqe.QP{Addr: device, QPN: 0x11}
+		take(s.Event(&cq.Event{Time: 1, Kind: cq.EvCreateQP, QP: q, New: &qp.InitAttr{Type: qp.TypeRC}}))
+		if lost {
+			take(s.EventsLost(device))
+		}
+		take(s.Event(&cq.Event{Time: 3, Kind: cq.EvCompletion, QP: q, Completion: &cq.Completion{ID: 2, QP: q, Status: cq.WRFlushErr}}))
+		if want := map[bool]int{false: 1, true: 0}[lost]; len(found) != want {
+			t.Errorf("events lost %t: %d findings: %+v", lost, len(found), found)
+		}
+		if _, _, err := s.End(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.EventsLost(device); !errors.Is(err, ErrEnded) {
+			t.Errorf("after the end: %v", err)
+		}
+	}
+}
+
 // TestSessionAllocates: a session allocates nothing for a frame of a connection that goes on.
 func TestSessionAllocates(t *testing.T) {
 	raw := traffic.Capture(traffic.Small(64), 60_000)

@@ -31,7 +31,7 @@ import (
 // no goroutine and no clock of its own, and is not safe for concurrent use.
 type Transport struct {
 	Rec        rule.Recorder
-	index      index              // of the findings, while strangers are compared with them
+	index      index              // of the findings, while one-way connections are compared with them
 	ver        *verifier.Verifier // what the verifiers of all services share
 	header     *header.Verifier
 	congestion *congestion.Verifier
@@ -74,8 +74,8 @@ func NewTransport(near []packet.Addr) *Transport {
 	t.services = [...]verifier.Service{packet.RC: t.rc, packet.UC: t.uc, packet.RD: t.rd, packet.UD: t.ud, packet.XRC: t.xrc, 7: nil}
 	t.table.Judge = judge{t.header, t}
 	t.ver.Untouched = func(p *packet.Packet) bool { return t.ver.Near(p.Src) && (!t.table.Several || p.Way == packet.WayOut) }
-	t.rc.Renew, t.uc.Renew = t.table.Renewed, t.table.Renewed
-	t.rc.Unheard = t.table.Unheard
+	t.rc.Reuse, t.uc.Reuse = t.table.Reused, t.table.Reused
+	t.rc.Unanswered = t.table.NeverAnswered
 	t.congestion.Marks = t.table.Marks
 	t.gmp = gmp.New(&t.Rec, func(a, gid packet.Addr) bool { return !t.table.Lossy && t.table.Near(a, gid) })
 	t.judgeExchanges()
@@ -122,7 +122,7 @@ func (t *Transport) Packet(p *packet.Packet) {
 
 // packet verifies a packet, of which Part may be decoded, and leaves what events say of it to others.
 func (t *Transport) packet(p *packet.Packet) {
-	if (t.table.Several || p.Way != packet.WayUnknown) && t.again(p) {
+	if (t.table.Several || p.Way != packet.WayUnknown) && t.shownByOtherTap(p) {
 		if t.foreign(p) {
 			return
 		}
@@ -164,7 +164,7 @@ func (t *Transport) unknown(p *packet.Packet) {
 		t.tooShort(p)
 		return
 	}
-	if t.table.TurnAway(p) {
+	if t.table.Refuse(p) {
 		t.unjudged++
 		return
 	}
@@ -250,7 +250,7 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 	if t.table.BeginsLife(p) {
 		return false
 	}
-	if pair := connection.QPs(c); t.header.Again(pair, from, p) {
+	if pair := connection.QPs(c); t.header.UsualFlow(pair, from, p) {
 		pair.Ends[from&1].Sums.Add(p)
 		t.rc.Packet(pair, from, p)
 		return true
@@ -261,7 +261,7 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 
 // sound is usual for a packet whose headers have yet to be judged.
 func (t *Transport) sound(c *connection.Connection, from int, p *packet.Packet) bool {
-	if !c.Paired || !c.Sealed[from&1] || c.Service != p.Opcode.Service() || c.Stranger != nil || p.ICRCState != packet.CRCGood ||
+	if !c.Paired || !c.Sealed[from&1] || c.Service != p.Opcode.Service() || c.WrongService != nil || p.ICRCState != packet.CRCGood ||
 		p.Has&packet.HasBTH == 0 || p.Flaws&(packet.FlawShort|packet.FlawDiscard) != 0 || p.Encap == packet.Native {
 		return false
 	}
@@ -273,7 +273,7 @@ func (t *Transport) sound(c *connection.Connection, from int, p *packet.Packet) 
 // verify has the verifiers of its connection judge a packet.
 func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet) {
 	if c.Closed {
-		t.afterwards(c, from, p)
+		t.afterDisconnect(c, from, p)
 	}
 	c.Count(from, p)
 	if p.Cut && !whole(p) {
@@ -281,20 +281,20 @@ func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet)
 		t.ver.Skipped[verifier.SkipCut]++
 		t.congestion.Unfollowed(p)
 		t.services[c.Service].Gap(&c.Pair, from, p)
-		c.Unlean()
+		c.ClearAssumed()
 		return
 	}
 	t.header.Packet(&c.Pair, from, p)
 	t.header.Flow(&c.Pair, from, p)
 	t.services[c.Service].Packet(&c.Pair, from, p)
-	c.Unlean()
+	c.ClearAssumed()
 }
 
 // whole reports whether all headers of a packet's opcode were captured.
 func whole(p *packet.Packet) bool { return p.Has&p.Info().Headers == p.Info().Headers }
 
-// again reports whether another tap has shown a packet already.
-func (t *Transport) again(p *packet.Packet) bool {
+// shownByOtherTap reports whether another tap has shown a packet already.
+func (t *Transport) shownByOtherTap(p *packet.Packet) bool {
 	p.Rest()
 	again := t.table.Copy(p)
 	if p.Encap == packet.Native && p.Has&packet.HasICRC != 0 && !t.foreign(p) {

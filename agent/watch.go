@@ -13,7 +13,7 @@ import (
 	"ibwitness/verifier"
 )
 
-// Watch has a run go on for weeks: findings are told while it goes on and are not kept, and what is over is forgotten.
+// Watch has a run go on for weeks: findings are reported while it goes on and are not kept, and what is over is forgotten.
 type Watch struct {
 	Found func([]rule.Finding) // takes findings in the order of their frames, from the goroutine that called Run
 	// More, where not nil, takes how many findings there were, at each tick, beyond those that Found takes: of very many that are alike.
@@ -25,7 +25,7 @@ type Watch struct {
 	// Survey, where not nil, may look at the connections that are followed, at each tick: by ids that stay theirs, and each only until the next.
 	Survey func(now int64, each iter.Seq2[uint64, *Connection])
 	Every  time.Duration // between ticks; 0: one second
-	Settle time.Duration // how old a finding must be to be told, as later packets may explain it; 0: two seconds
+	Settle time.Duration // how old a finding must be to be reported, as later packets may explain it; 0: two seconds
 	Idle   time.Duration // after which a connection is forgotten; 0: five minutes
 	Most   int           // connections of each shard that are followed; the longest idle ones beyond them are forgotten; 0: 200,000
 }
@@ -67,21 +67,21 @@ type Clock interface {
 // watch tells what was found, now and then, and forgets.
 type watch struct {
 	Watch
-	e      *engine
-	clock  Clock
-	ticked int64 // when
-	swept  int64
-	heard  int64  // when it was last looked for ends that have fallen silent
-	lost   uint64 // frames that the capture had dropped, as far as that was told
-	doubt  bool   // something was missed since the last sweep
+	e             *engine
+	clock         Clock
+	ticked        int64 // when
+	swept         int64
+	silentChecked int64  // when it was last looked for ends that have fallen silent
+	lost          uint64 // frames that the capture had dropped, as far as it has said
+	doubt         bool   // something was missed since the last sweep
 	Status
 }
 
 // sweeps is how many times connections are looked at in the time that they may be idle.
 const sweeps = 4
 
-// silences is how often it is looked for ends that have fallen silent, in nanoseconds.
-const silences = int64(5 * time.Second)
+// silentEvery is how often it is looked for ends that have fallen silent, in nanoseconds.
+const silentEvery = int64(5 * time.Second)
 
 // healing is how long it takes, at least, from one loss to the next that connections are learned again.
 const healing = 5 * time.Second
@@ -139,8 +139,8 @@ func (w *watch) tick() {
 		alive = max(alive, s.t.table.Size().Connections, uint32(s.t.table.Size().Hosts)) // of hosts that talk without a connection none is kept either
 	}
 	w.e.advance(now - int64(w.Settle))
-	if now-w.heard >= silences {
-		w.heard = now
+	if now-w.silentChecked >= silentEvery {
+		w.silentChecked = now
 		for _, s := range w.e.shards {
 			s.t.rc.Stopped = w.e.clocks.stopped
 			s.t.silent(now)
@@ -150,7 +150,7 @@ func (w *watch) tick() {
 	if short || since >= int64(w.Idle)/sweeps || int(alive) > w.Most || w.doubt && since >= int64(healing) {
 		w.sweep(now, short)
 	}
-	w.tell(now - int64(w.Settle))
+	w.report(now - int64(w.Settle))
 }
 
 // sweep forgets connections.
@@ -180,8 +180,8 @@ func (w *watch) sweep(now int64, short bool) {
 	w.doubt = false
 }
 
-// tell hands out the findings of before a time, and the counters.
-func (w *watch) tell(before int64) {
+// report hands out the findings of before a time, and the counters.
+func (w *watch) report(before int64) {
 	s := &w.Status
 	s.Now, s.Packets, s.RDMA, s.Undecoded, s.Dropped = w.ticked, w.e.sums.packets, w.e.sums.rdma, w.e.sums.short, w.lost
 	s.Unjudged, s.Open = 0, Open{}
@@ -239,10 +239,10 @@ func (w *watch) end(r *Result) {
 	}
 	r.Findings = nil
 	w.ticked = w.now()
-	w.tell(0)
+	w.report(0)
 }
 
-// steady proves what the packets after it show of an odd one, where it is told now.
+// steady proves what the packets after it show of an odd one, where it is reported now.
 func (t *Transport) steady(before int64) {
 	if slices.ContainsFunc(t.Rec.Findings, func(f rule.Finding) bool {
 		return f.Class == rule.Unproven && f.Time < before && slices.Contains(rule.SteadyRules, f.Rule)
@@ -285,7 +285,7 @@ func (e *engine) surveyed() iter.Seq2[uint64, *Connection] {
 				if ahead := i + connection.Lead; ahead < len(list) {
 					list[ahead].FetchShown(&lines)
 				}
-				if c.Dead || c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets == 0 && c.Learned != connection.ByCM {
+				if c.Dead || c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets == 0 && c.PairedBy != connection.ByCM {
 					continue
 				}
 				serial := s.t.table.Serial(c)

@@ -22,9 +22,9 @@ const (
 	bulky = 384
 )
 
-// crew is the workers of a run. Each steps one shard, through all batches in their order. What it needs to know of a frame to do so it reads from the frame itself: it
+// workers is the workers of a run. Each steps one shard, through all batches in their order. What it needs to know of a frame to do so it reads from the frame itself: it
 // decodes those of its own shard, when their turn has come, so that no packet goes from one core to another. A worker that has nothing to do reads batches for all.
-type crew struct {
+type workers struct {
 	e    *engine
 	ring []batch       // batches by their number
 	read atomic.Uint64 // how many batches have been read
@@ -46,10 +46,10 @@ type crew struct {
 	order chan *batch
 }
 
-// turn is how a batch goes through the workers.
-type turn struct {
+// schedule is how a batch goes through the workers.
+type schedule struct {
 	shared  bool                                  // each worker decodes the frames of its shard
-	mine    []list                                // by shard
+	mine    []frameList                           // by shard
 	early   int                                   // how many were decoded nevertheless, when they were read
 	at      [fabricagent.BatchSize]*packet.Packet // their packets, by frame; nil: not decoded
 	several bool
@@ -59,27 +59,27 @@ type turn struct {
 	decoded sync.WaitGroup // where it is not shared
 }
 
-// list is the frames of a batch that a shard takes.
-type list struct {
+// frameList is the frames of a batch that a shard takes.
+type frameList struct {
 	n  int
 	at [fabricagent.BatchSize]uint8
 }
 
 // add adds a frame. There is room for all of a batch, once each.
-func (l *list) add(i int) {
+func (l *frameList) add(i int) {
 	l.at[l.n%len(l.at)] = uint8(i)
 	l.n++
 }
 
-// together has as many workers as there are shards verify everything. The first is the calling goroutine.
-func (e *engine) together(ctx context.Context) error {
+// runParallel has as many workers as there are shards verify everything. The first is the calling goroutine.
+func (e *engine) runParallel(ctx context.Context) error {
 	n := len(e.shards)
-	c := &crew{e: e, ctx: ctx, ring: make([]batch, 4*n+2*burst)}
+	c := &workers{e: e, ctx: ctx, ring: make([]batch, 4*n+2*burst)}
 	c.wake.L = &c.mu
 	for i := range c.ring {
 		w := &c.ring[i]
 		w.count(e)
-		w.turn.mine = make([]list, n)
+		w.schedule.mine = make([]frameList, n)
 	}
 	for i := range c.shard {
 		c.shard[i] = uint8(i % n)
@@ -110,7 +110,7 @@ func (e *engine) together(ctx context.Context) error {
 }
 
 // work is what worker i does.
-func (c *crew) work(i int) {
+func (c *workers) work(i int) {
 	e, s := c.e, c.e.shards[i]
 	for at := uint64(0); ; at++ {
 		if left := c.read.Load() - at; left == 0 && !c.next(i, at) {
@@ -119,12 +119,12 @@ func (c *crew) work(i int) {
 			c.ahead()
 		}
 		w := c.batch(at)
-		if !w.turn.shared {
-			w.turn.decoded.Wait()
+		if !w.schedule.shared {
+			w.schedule.decoded.Wait()
 		}
-		s.step(w, i, len(e.shards), w.turn.several)
-		upTo := w.turn.upTo
-		if w.turn.left.Add(-1) == 0 {
+		s.step(w, i, len(e.shards), w.schedule.several)
+		upTo := w.schedule.upTo
+		if w.schedule.left.Add(-1) == 0 {
 			if c.order != nil {
 				c.order <- w
 			} else {
@@ -138,24 +138,24 @@ func (c *crew) work(i int) {
 }
 
 // batch is a batch by its number.
-func (c *crew) batch(at uint64) *batch { return &c.ring[at%uint64(len(c.ring))] }
+func (c *workers) batch(at uint64) *batch { return &c.ring[at%uint64(len(c.ring))] }
 
 // ahead reads batches although there are some left, where that is possible.
-func (c *crew) ahead() {
+func (c *workers) ahead() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.may() {
+	if c.mayRead() {
 		c.fill()
 	}
 }
 
-// may reports whether batches can be read now.
-func (c *crew) may() bool {
-	return !c.pause && !c.ended && !c.reading.Load() && !c.batch(c.read.Load()).turn.busy.Load()
+// mayRead reports whether batches can be read now.
+func (c *workers) mayRead() bool {
+	return !c.pause && !c.ended && !c.reading.Load() && !c.batch(c.read.Load()).schedule.busy.Load()
 }
 
 // next returns when a batch has been read, perhaps by this worker; false: there are no more.
-func (c *crew) next(i int, at uint64) bool {
+func (c *workers) next(i int, at uint64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for {
@@ -176,7 +176,7 @@ func (c *crew) next(i int, at uint64) bool {
 		case c.ended:
 			c.idle.Add(-1)
 			return false
-		case c.may():
+		case c.mayRead():
 			c.idle.Add(-1)
 			c.fill()
 			continue
@@ -187,7 +187,7 @@ func (c *crew) next(i int, at uint64) bool {
 }
 
 // signal wakes who waits for a change that has been made.
-func (c *crew) signal() {
+func (c *workers) signal() {
 	if c.idle.Load() > 0 {
 		c.mu.Lock()
 		c.wake.Broadcast()
@@ -196,18 +196,18 @@ func (c *crew) signal() {
 }
 
 // fill reads a few batches, with mu unlocked meanwhile.
-func (c *crew) fill() {
+func (c *workers) fill() {
 	c.reading.Store(true)
 	c.mu.Unlock()
 	var pause, ended bool
 	var apart *batch
 	for k := 0; k < burst && !pause && !ended && apart == nil; k++ {
 		w := c.batch(c.read.Load())
-		if w.turn.busy.Load() {
+		if w.schedule.busy.Load() {
 			break
 		}
 		apart, ended = c.take(w)
-		pause = w.source != nil && c.e.due()
+		pause = w.source != nil && c.e.mustPause()
 		if c.e.watch != nil {
 			break // a source that is live may keep what is read waiting for the next batch
 		}
@@ -219,13 +219,13 @@ func (c *crew) fill() {
 	if apart != nil {
 		c.mu.Unlock()
 		apart.decode(apart.source.Frames, len(c.e.shards))
-		apart.turn.decoded.Done()
+		apart.schedule.decoded.Done()
 		c.mu.Lock()
 	}
 }
 
 // take reads a batch. It returns it where it is yet to be decoded, and whether it is the last one.
-func (c *crew) take(w *batch) (apart *batch, ended bool) {
+func (c *workers) take(w *batch) (apart *batch, ended bool) {
 	e := c.e
 	if err := c.ctx.Err(); err != nil {
 		c.errs = append(c.errs, err)
@@ -234,8 +234,8 @@ func (c *crew) take(w *batch) (apart *batch, ended bool) {
 	w.source = nil
 	err := e.next(w)
 	if w.source != nil {
-		t := &w.turn
-		t.upTo = c.batch(c.read.Load()+uint64(len(c.ring))-1).turn.upTo + uint64(len(w.source.Frames))
+		t := &w.schedule
+		t.upTo = c.batch(c.read.Load()+uint64(len(c.ring))-1).schedule.upTo + uint64(len(w.source.Frames))
 		t.several = e.several
 		switch t.shared = c.shares(w.source.Frames); {
 		case t.shared:
@@ -263,7 +263,7 @@ func (c *crew) take(w *batch) (apart *batch, ended bool) {
 
 // shares reports whether each worker is to decode the frames of its shard. Not so where packets are needed together afterwards, where it takes more than addresses
 // to tell their shards, and where so much of the traffic is of one shard that its worker is late: decoding is work that others can do for it.
-func (c *crew) shares(frames []fabricagent.Frame) bool {
+func (c *workers) shares(frames []fabricagent.Frame) bool {
 	switch {
 	case c.e.completions != nil || len(frames) == 0:
 		return false
@@ -275,8 +275,8 @@ func (c *crew) shares(frames []fabricagent.Frame) bool {
 }
 
 // share gives each frame to the worker that is to decode it. What does not tell that at once is decoded.
-func (c *crew) share(w *batch) {
-	t := &w.turn
+func (c *workers) share(w *batch) {
+	t := &w.schedule
 	for k := range t.mine {
 		t.mine[k].n = 0
 	}
@@ -291,16 +291,16 @@ func (c *crew) share(w *batch) {
 			t.mine[c.shard[packet.Bucket(src, dst)]].add(i)
 			continue
 		}
-		c.early(w, i)
+		c.decodeEarly(w, i)
 	}
 	if t.early > mostEarly {
 		c.apart = len(c.ring)
 	}
 }
 
-// early decodes a frame for the worker that it belongs to.
-func (c *crew) early(w *batch, i int) {
-	t, n := &w.turn, len(c.e.shards)
+// decodeEarly decodes a frame for the worker that it belongs to.
+func (c *workers) decodeEarly(w *batch, i int) {
+	t, n := &w.schedule, len(c.e.shards)
 	w.room(fabricagent.BatchSize)
 	p := w.all[t.early]
 	if !w.packet(&w.frames[i], p) {
@@ -319,9 +319,9 @@ func (c *crew) early(w *batch, i int) {
 	}
 }
 
-// own verifies the packets of a batch that are the shard's.
-func (s *shard) own(w *batch, me int) {
-	t := &w.turn
+// verifyOwn verifies the packets of a batch that are the shard's.
+func (s *shard) verifyOwn(w *batch, me int) {
+	t := &w.schedule
 	if s.room == nil {
 		s.room = room(fabricagent.BatchSize)
 	}
@@ -354,15 +354,15 @@ func (s *shard) own(w *batch, me int) {
 }
 
 // done gives a batch back.
-func (c *crew) done(w *batch) {
+func (c *workers) done(w *batch) {
 	w.source.Release()
-	w.turn.busy.Store(false)
+	w.schedule.busy.Store(false)
 	c.open.Add(-1)
 	c.signal()
 }
 
 // collect sums up what was counted. All batches are done.
-func (c *crew) collect() {
+func (c *workers) collect() {
 	for _, s := range c.e.shards {
 		c.e.collect(&s.decoder)
 	}

@@ -28,6 +28,8 @@ type Agent struct {
 	Shown coverage.Counts
 	// Lossy says that the capture lost packets: nothing is proven by their absence.
 	Lossy bool
+	// Unordered says that events of devices which come one by one come in the order of time, and those of one time in any order, before and after its packets.
+	Unordered bool
 
 	sources        []*Source
 	live           map[packet.Addr]*Source // of devices whose events come one by one
@@ -38,13 +40,16 @@ type Agent struct {
 	groupDatagrams []*Message // datagrams to multicast groups
 	changes        int        // counts what may bring a flow to other queue pairs
 
-	works              slab.Of[work]
+	sendRequests       slab.Of[sendRequest]
 	receives           slab.Of[receive]
 	receiveCompletions slab.Of[receiveCompletion]
 
-	wire      int64     // time up to which the packets have been seen
-	ended     bool      // nothing more comes
-	leans     rule.Lean // what the next finding may rest on
+	events int  // of all sources so far
+	posted made // the newest
+
+	wire      int64           // time up to which the packets have been seen
+	ended     bool            // nothing more comes
+	assumes   rule.Assumption // what the next finding may rest on
 	deadlines deadlines
 }
 
@@ -58,7 +63,8 @@ type Source struct {
 	name        string
 	addr        packet.Addr // zero: not known
 	exact       bool
-	ordered     bool // its events come in the order of events and packets, also where they have the same time
+	pushed      bool // its events come in the order of time of events and packets
+	ordered     bool // also where they have the same time
 	cut         bool
 	disordered  bool // its times step back, though its clock is that of the packets: their order is not certain
 	receives    bool // it tells of receive requests
@@ -69,20 +75,24 @@ type Source struct {
 	qps         map[uint32][]*queuePair
 	recent      [64]recentQP        // of qps, where they were found last
 	toward      map[uint32][]uint32 // by DestQPN, the queue pairs that have had it
-	shared      map[wqe.SRQ]*receives
+	shared      map[wqe.SRQ]*receiveQueue
 	regions     map[uint32]*region
 	cqs         map[wqe.CQ]*completionQueue
+	newestCQ    *completionQueue // of cqs, that was asked for last
 	mrs         map[wqe.MR]*wqe.Region
 	mws         map[wqe.MW]*memoryWindow
-	lkeys       map[uint32]bool // every L_Key that there was
+	lkeys       map[uint32]*localRegion // by every L_Key that there was, the newest
 	ahs         map[wqe.AH]wqe.PD
 	limits      qp.Limits
 	notices     []*notice
-	again       []rebound
+	untold      []untold // of the time of the newest event
+	arms        slab.Of[arm]
+	rebinds     []rebound
 	invalidated map[uint32]bool // keys that messages have invalidated
 	uncertain   bool            // a message has not come whole, which may have invalidated one
 	handles     map[wqe.AH]*wqe.AddressVector
 	content     *content             // nil: the consumer tells nothing of its memory
+	lost        bool                 // events are missing
 	received    bool                 // a message has come to one of its queue pairs
 	queues      map[wqe.SRQ]wqe.XRCD // shared receive queues that there were, and their domains of XRC
 	clock       clock
@@ -109,18 +119,21 @@ func (a *Agent) Device(addr packet.Addr) *Source {
 	s := a.live[addr]
 	if s == nil {
 		s = a.Source("", addr, true)
-		s.ordered = true
+		s.pushed, s.ordered = true, !a.Unordered
 		a.live[addr] = s
 	}
 	return s
 }
 
+// Call names a source in findings.
+func (s *Source) Call(name string) { s.name = name }
+
 // Source begins a source of events, of the device with an address, zero where it is not known. exact says that its clock is that of the packets.
 func (a *Agent) Source(name string, addr packet.Addr, exact bool) *Source {
 	s := &Source{
-		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, toward: map[uint32][]uint32{}, shared: map[wqe.SRQ]*receives{},
+		name: name, addr: addr, exact: exact, qps: map[uint32][]*queuePair{}, toward: map[uint32][]uint32{}, shared: map[wqe.SRQ]*receiveQueue{},
 		regions: map[uint32]*region{}, cqs: map[wqe.CQ]*completionQueue{}, mrs: map[wqe.MR]*wqe.Region{},
-		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]bool{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*wqe.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
+		mws: map[wqe.MW]*memoryWindow{}, lkeys: map[uint32]*localRegion{}, queues: map[wqe.SRQ]wqe.XRCD{}, handles: map[wqe.AH]*wqe.AddressVector{}, ahs: map[wqe.AH]wqe.PD{},
 	}
 	if s.clock = (clock{lo: math.MinInt64, hi: math.MaxInt64, bound: math.MaxInt64, slack: slackBase}); exact {
 		s.clock = clock{exact: true, trust: true}
@@ -135,8 +148,12 @@ func (a *Agent) Event(s *Source, e *Event) {
 		return
 	}
 	s.n++
+	a.events++
 	if s.exact && e.Time < s.newest && !s.disordered {
 		a.disorder(s)
+	}
+	if e.Time > s.newest {
+		a.timeOver(s)
 	}
 	s.newest = max(s.newest, e.Time)
 	s.clock.drifts(e.Time)
@@ -171,10 +188,15 @@ func (a *Agent) Event(s *Source, e *Event) {
 		}
 	case EvAsync:
 		a.async(s, e)
+	case EvLost:
+		a.lostEvents(s)
 	default:
-		a.other(s, e)
+		a.otherEvent(s, e)
 	}
 	for _, q := range s.lifetimes(e.QP.QPN) {
+		if e.Kind != EvPostSend && e.Kind != EvPostReceive {
+			q.events++
+		}
 		a.step(q)
 	}
 	if len(a.lives) > a.mostLives {
@@ -185,7 +207,7 @@ func (a *Agent) Event(s *Source, e *Event) {
 
 // step judges what has become certain of a queue pair.
 func (a *Agent) step(q *queuePair) {
-	a.leans = 0
+	a.assumes = 0
 	a.sent(q)
 	a.arrive(q)
 	a.sample(q)
@@ -196,11 +218,15 @@ func (a *Agent) step(q *queuePair) {
 	a.solicited(q.src)
 	a.accepted(q)
 	a.notReady(q)
-	a.executed(q)
-	a.storedBy(q)
+	if r := &q.receiving; r.answers != q.in.answers || a.ended {
+		r.answers = q.in.answers
+		a.executed(q)
+		a.storedBy(q)
+	}
 	a.sharedNamed(q)
 	a.uncompleted(q)
-	a.overdue(q)
+	a.undrained(q)
+	a.judgeDue(q)
 	a.retire(q)
 }
 
@@ -278,7 +304,7 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 	}
 	if (v.Comparison != nil || v.expects != nil) && a.rec.Compares(v.Rule, v.Class, f.Accused.Addr, f.Peer.Addr, f.Time) {
 		if f.Comparison = v.Comparison; v.expects != nil {
-			f.Comparison = a.beside(v.at, v.expects)
+			f.Comparison = a.compareResponse(v.at, v.expects)
 		}
 	}
 	if v.at.Seen() {
@@ -290,7 +316,10 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 			f.Time = v.event.Time
 		}
 	}
-	f.Leans, a.leans = a.leans, 0
+	if q.doubtful() {
+		doubts(&f, eventsLost)
+	}
+	f.Assumes, a.assumes = a.assumes, 0
 	a.add(q.src, f)
 }
 
@@ -308,11 +337,8 @@ func (a *Agent) disorder(s *Source) {
 
 // add makes a finding against a device.
 func (a *Agent) add(s *Source, f rule.Finding) {
-	if s.disordered && f.Class == rule.Violation {
-		if f.Class = rule.Unproven; f.Detail != "" {
-			f.Detail += "; "
-		}
-		f.Detail += stepsBack
+	if s.disordered {
+		doubts(&f, stepsBack)
 	}
 	a.rec.Add(f)
 }
@@ -322,7 +348,7 @@ func (a *Agent) covered(id rule.ID) { a.rec.Cover[id].Exercised++ }
 // proven is the class of a finding that rests on what the capture does not hold.
 func (a *Agent) proven(q *queuePair) rule.Class {
 	if !a.Lossy && (a.near(q.addr()) || a.near(q.attr.DestAddr)) {
-		a.leans = rule.LeanNear | rule.LeanWhole
+		a.assumes = rule.AssumesNear | rule.AssumesWhole
 		return rule.Violation
 	}
 	return rule.Unproven
@@ -331,7 +357,7 @@ func (a *Agent) proven(q *queuePair) rule.Class {
 // sentProven is that where it rests on what the queue pair itself did not send: on the way to a tap at the other end it may be lost.
 func (a *Agent) sentProven(q *queuePair) rule.Class {
 	if !a.Lossy && a.near(q.addr()) {
-		a.leans = rule.LeanNear | rule.LeanWhole
+		a.assumes = rule.AssumesNear | rule.AssumesWhole
 		return rule.Violation
 	}
 	return rule.Unproven
@@ -347,6 +373,7 @@ func (a *Agent) Finish(end int64) {
 	}
 	a.wire, a.ended = end, true
 	for _, s := range a.sources {
+		a.timeOver(s)
 		s.clock.ended = true
 		s.clock.judge()
 	}

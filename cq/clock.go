@@ -14,13 +14,13 @@ type clock struct {
 	exact  bool
 	trust  bool // hi is known, and few completions contradict it
 
-	begin  int64 // time of the first event
-	newest int64
-	told   int     // completions that were compared with what they need
-	lower  []int64 // of some of them, how much later that was by the clock of the packets
-	kept   int     // every which is among those
-	ended  bool    // no more come
-	leapt  bool    // it was set back
+	begin    int64 // time of the first event
+	newest   int64
+	compared int     // completions that were compared with what they need
+	lower    []int64 // of some of them, how much later that was by the clock of the packets
+	kept     int     // every which is among those
+	ended    bool    // no more come
+	leapt    bool    // it was set back
 }
 
 // Allowances for clocks that run apart and for frames that several queues of a card recorded.
@@ -75,10 +75,10 @@ func (a *Agent) ends(s *Source, difference int64) {
 		return
 	}
 	c.lo = max(c.lo, difference)
-	if c.told%c.stride() == 0 {
+	if c.compared%c.stride() == 0 {
 		c.lower = append(c.lower, difference)
 	}
-	c.told++
+	c.compared++
 	c.judge()
 }
 
@@ -89,7 +89,7 @@ func (a *Agent) sample(q *queuePair) {
 	}
 	for _, w := range q.sending.settling {
 		if !w.sampled && w.done.Completion.Status == Success {
-			if at, ok := q.answered(w); ok {
+			if at := q.answered(w); at != nil {
 				w.sampled = true
 				a.ends(q.src, at.Time-w.done.Time)
 			}
@@ -99,7 +99,7 @@ func (a *Agent) sample(q *queuePair) {
 		return
 	}
 	for _, t := range q.receiving.waiting {
-		if n := t.of.place - q.receiving.madeUp; !t.sampled && t.event.Completion.Status == Success && n >= 0 && n < q.receiving.arrived.end() && q.certain(n) {
+		if n := t.of.place - q.receiving.invented; !t.sampled && t.event.Completion.Status == Success && n >= 0 && n < q.receiving.arrived.end() && q.certain(n) {
 			t.sampled = true
 			a.ends(q.src, q.receiving.arrived.at(n).End.Time-t.event.Time)
 		}
@@ -111,7 +111,7 @@ const enough = 16
 
 // judge finds out whether the clock can be trusted.
 func (c *clock) judge() {
-	c.trust = c.aligned() && !c.leapt && (c.told >= enough || c.ended) && c.contradicted()*4 <= len(c.lower)
+	c.trust = c.aligned() && !c.leapt && (c.compared >= enough || c.ended) && c.contradicted()*4 <= len(c.lower)
 }
 
 // mostLower is how many completions are kept to see whether hi contradicts them.
@@ -120,7 +120,7 @@ const mostLower = 256
 // stride is the distance of the completions that are kept, of all the run as many as there is room for.
 func (c *clock) stride() int {
 	n := 1
-	for ; c.told >= n*mostLower; n *= 2 {
+	for ; c.compared >= n*mostLower; n *= 2 {
 	}
 	if n > c.kept {
 		if c.kept = n; n > 1 {
@@ -183,16 +183,16 @@ func (c *clock) mayBeAfter(t, packet int64) bool {
 	return t+c.hi+c.slack > packet
 }
 
-// answered returns the response that a send request waits for.
-func (q *queuePair) answered(w *work) (PacketRef, bool) {
+// answered returns the response that a send request waits for, or nil. It is valid until the next packet.
+func (q *queuePair) answered(w *sendRequest) *PacketRef {
 	switch {
 	case w.local() || !q.reliable() || !q.out.anchor || w.last() < q.out.joined:
-		return PacketRef{}, false
+		return nil
 	case w.response():
 		if m := q.out.Find(w.first); m != nil && m.First == w.first && m.Response != nil && m.Response.Whole {
-			return m.Response.At, true
+			return &m.Response.At
 		}
-		return PacketRef{}, false
+		return nil
 	}
 	return q.out.ackOf(w.last())
 }

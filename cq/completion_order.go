@@ -14,13 +14,16 @@ func (a *Agent) completion(s *Source, e *Event) {
 	if q == nil {
 		q = a.life(s, c.QP.QPN, e)
 	}
+	for _, q := range s.lifetimes(c.QP.QPN) {
+		q.events++
+	}
 	a.covered(rule.CPLSTS001)
 	if c.Status > GeneralErr {
 		a.verb(q, rule.CPLSTS001, e, "a status from 0 to 21", c.Status.String())
 		q.over(e)
 		return
 	}
-	var w *work
+	var w *sendRequest
 	var r *receive
 	// What waited in the queue when the queue pair was reset is of its previous connection.
 	for lives := s.qps[q.qpn]; w == nil && r == nil && len(lives) > 0; lives = lives[:len(lives)-1] {
@@ -33,15 +36,15 @@ func (a *Agent) completion(s *Source, e *Event) {
 		}
 	}
 	cq := s.queue(e.CQ)
-	if a.elsewhere(q, w, r, e) {
+	if a.otherCQ(q, w, r, e) {
 		cq = &completionQueue{} // what it tells of either is nothing
 	}
-	a.held(s, cq, e)
+	a.queueHeld(s, cq, e)
 	switch {
 	case w != nil:
 		a.sendDone(q, w, e)
 		s.polled(cq, e, w, nil)
-		a.untoldSend(q, w)
+		a.unnotifiedSend(q, w)
 		cq.looked(e, w)
 		if b := w.req().Window; b != nil && c.Status == Success {
 			a.bound(q, e, b)
@@ -67,7 +70,7 @@ func (q *queuePair) unready(c *Completion) bool {
 
 // request returns the request that a completion is of, of either queue. With an error the completion does not say which queue that is, and
 // an ID may be in use in both.
-func (q *queuePair) request(c *Completion) (w *work, r *receive) {
+func (q *queuePair) request(c *Completion) (w *sendRequest, r *receive) {
 	if c.Status != Success || c.Op >= DoneRecv {
 		r = q.openReceive(c.ID)
 	}
@@ -81,7 +84,7 @@ func (q *queuePair) request(c *Completion) (w *work, r *receive) {
 	return w, r
 }
 
-// over notes that a request is complete, in a way that has been told to be wrong.
+// over notes that a request is complete, in a way that has been reported as wrong.
 func (q *queuePair) over(e *Event) {
 	switch w, r := q.request(e.Completion); {
 	case w != nil:
@@ -92,7 +95,7 @@ func (q *queuePair) over(e *Event) {
 }
 
 // oldestSend returns the oldest send request that is not completed, or nil.
-func (q *queuePair) oldestSend() *work {
+func (q *queuePair) oldestSend() *sendRequest {
 	for _, w := range q.sends.from(q.oldest) {
 		if w.done == nil {
 			return w
@@ -102,13 +105,17 @@ func (q *queuePair) oldestSend() *work {
 }
 
 // openSend returns the oldest send request that is not completed and has the ID of the completion, or nil.
-func (q *queuePair) openSend(c *Completion) *work {
+func (q *queuePair) openSend(c *Completion) *sendRequest {
+	var renamed *sendRequest
 	for _, w := range q.sends.from(q.oldest) {
 		if w.done == nil && (w.req().ID == c.ID && !w.event.Anonymous || w.event.Anonymous && (c.Status != Success || c.Op == DoneBindMW) && !q.hasPosted(c.ID)) {
-			return w
+			if !w.renamed {
+				return w
+			}
+			renamed = w
 		}
 	}
-	return nil
+	return renamed
 }
 
 // hasPosted reports whether a request with this ID is known.
@@ -132,25 +139,31 @@ func (a *Agent) unposted(q *queuePair, e *Event) {
 		a.verb(q, rule.CPLIMD001, e, "no completion: the post returned an error", fmt.Sprintf("a completion of request %d", id))
 		return
 	}
-	if a.misnamed(q, e) || !q.known { // where it is not known, from before the log
+	if a.misnamed(q, e) || !q.known || q.doubt { // where it is not known, from before the log
 		return
 	}
-	if q.typ == qp.TypeXRCTarget && (!q.src.exact || a.vague(q, e)) {
+	if q.typ == qp.TypeXRCTarget && (!q.src.exact || a.ambiguousReceive(q, e)) {
 		return
 	}
 	if a.unsignaled(q, e) {
 		return
 	}
 	a.covered(rule.CPLORD002)
+	if q.sends.end() > q.sends.first() && q.otherID(e) || q.sending.strayed && e.Completion.Status == Success && e.Completion.Op < DoneRecv {
+		return // a finding has told of it
+	}
 	if q.hasPosted(id) {
 		if e.Completion.Op >= DoneRecv && q.doubledFrom == 0 {
 			q.doubledFrom = q.src.n
 		}
+		if q.otherReceive(e) {
+			return
+		}
 		a.verb(q, rule.CPLORD002, e, fmt.Sprintf("one completion of request %d", id), "a second completion")
 		return
 	}
-	if e.Completion.Status == Success && e.Completion.Op >= DoneRecv {
-		q.receiving.strange++
+	if e.Completion.Status == Success {
+		q.rename(e)
 	}
 	a.verb(q, rule.CPLORD002, e, "a completion of a request that was posted", fmt.Sprintf("request %d, which was not", id))
 }
@@ -171,12 +184,62 @@ func (a *Agent) unsignaled(q *queuePair, e *Event) bool {
 	return false
 }
 
+// rename takes over that a completion has come which names a request that was not posted: it came in the place of the oldest that is open.
+func (q *queuePair) rename(e *Event) {
+	if e.Completion.Op >= DoneRecv {
+		q.receiving.unposted++
+		if list := q.recvs; !list.shared {
+			for _, r := range list.list.from(list.oldest) {
+				if !r.done && !r.late {
+					r.late, r.renamed = true, true
+					return
+				}
+			}
+		}
+		return
+	}
+	for _, w := range q.sends.from(q.oldest) {
+		if w.done == nil && !w.overtaken && w.signaled(q) {
+			w.overtaken, w.renamed = true, true
+			return
+		}
+	}
+}
+
+// otherID reports whether a request completes a second time as its first completion was that of a request that it has passed over, and named the wrong one.
+func (q *queuePair) otherID(e *Event) bool {
+	if e.Completion.Status != Success || e.Completion.Op >= DoneRecv {
+		return false
+	}
+	for _, w := range q.sends.all() {
+		if v := w.over; v != nil && v.done == nil && w.req().ID == e.Completion.ID && v.req().Op == w.req().Op {
+			v.done, v.doneN, v.settled, w.over = e, q.src.n, true, nil
+			return true
+		}
+	}
+	return false
+}
+
+// otherReceive is otherID for receive requests.
+func (q *queuePair) otherReceive(e *Event) bool {
+	if e.Completion.Status != Success || e.Completion.Op < DoneRecv {
+		return false
+	}
+	for _, r := range q.recvs.list.all() {
+		if v := r.over; v != nil && !v.done && r.event.Receive.ID == e.Completion.ID {
+			v.done, v.judged, r.over = true, true, nil
+			return true
+		}
+	}
+	return false
+}
+
 func (a *Agent) notSignaled(q *queuePair, e *Event) {
 	a.verb(q, rule.CPLSIG001, e, fmt.Sprintf("no completion: request %d is not signalled", e.Completion.ID), "a completion with success")
 }
 
 // sendDone judges the completion of a send request.
-func (a *Agent) sendDone(q *queuePair, w *work, e *Event) {
+func (a *Agent) sendDone(q *queuePair, w *sendRequest, e *Event) {
 	c := e.Completion
 	w.done, w.doneN = e, q.src.n
 	a.covered(rule.CPLORD001)
@@ -186,13 +249,13 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *Event) {
 	if q.known && q.reliable() && !w.local() {
 		a.covered(rule.CPLSTS016)
 	}
-	over := q.passesOver(w)
-	if over != nil && q.known {
+	over := q.markOvertaken(w)
+	if w.over = over; over != nil && q.known && !q.sending.strayed {
 		a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of request %d, which was posted before", over.req().ID),
 			fmt.Sprintf("that of request %d", c.ID))
 	}
 	if over == nil {
-		w.passed = false
+		w.overtaken = false
 	}
 	for ; q.oldest < q.sends.end(); q.oldest++ {
 		if v := q.sends.at(q.oldest); v.done == nil && (v.n >= w.n || v.signaled(q) || c.Status == WRFlushErr) {
@@ -224,19 +287,19 @@ func (a *Agent) sendDone(q *queuePair, w *work, e *Event) {
 	q.sending.settling = append(q.sending.settling, w)
 }
 
-// passesOver marks the requests before w that owe a completion, and returns the oldest of them, or nil. An unsignaled one that has succeeded makes none; one that is
+// markOvertaken marks the requests before w that owe a completion, and returns the oldest of them, or nil. An unsignaled one that has succeeded makes none; one that is
 // flushed does.
-func (q *queuePair) passesOver(w *work) (oldest *work) {
+func (q *queuePair) markOvertaken(w *sendRequest) (oldest *sendRequest) {
 	flushed := w.done.Completion.Status == WRFlushErr && q.sq.failed != nil
 	for _, v := range q.sends.from(q.oldest) {
 		if v == w {
 			break
 		}
-		if v.done == nil && !v.passed && (v.signaled(q) || flushed) {
+		if v.done == nil && !v.overtaken && (v.signaled(q) || flushed) {
 			if oldest == nil {
 				oldest = v
 			}
-			v.passed = true
+			v.overtaken = true
 		}
 	}
 	return oldest
@@ -247,7 +310,7 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *Event) {
 	r.done = true
 	a.covered(rule.CPLORD002)
 	if r.queue.shared {
-		a.below(q, r, e)
+		a.belowLimit(q, r, e)
 		a.covered(rule.CPLSRQ002)
 		if e.Completion.Status == WRFlushErr {
 			if q.flushed++; q.flushed == 2 && q.known {
@@ -268,7 +331,7 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *Event) {
 		}
 	}
 	a.invalidReceive(q, r, e)
-	a.took(q, a.receiveCompletions.Put(receiveCompletion{event: e, of: r, n: q.src.n}))
+	a.addReceiveCompletion(q, a.receiveCompletions.Put(receiveCompletion{event: e, of: r, n: q.src.n}))
 }
 
 // afterOthers judges that the requests before r have completed (rule CPL-ORD-001).
@@ -279,21 +342,25 @@ func (a *Agent) afterOthers(q *queuePair, r *receive, e *Event) {
 	}
 	a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of receive request %d, which was posted before", left[0].event.Receive.ID),
 		fmt.Sprintf("that of request %d", e.Completion.ID))
+	r.over = left[0]
 	for _, x := range left {
 		if x == r {
 			break
 		}
-		x.late = true // told once
+		x.late = true // reported once
 	}
 }
 
-// took takes over a receive completion.
-func (a *Agent) took(q *queuePair, t *receiveCompletion) {
+// addReceiveCompletion takes over a receive completion.
+func (a *Agent) addReceiveCompletion(q *queuePair, t *receiveCompletion) {
+	if r := &q.receiving; q.known && q.reliable() && q.recvs.shared {
+		t.unlisted, r.unposted = r.unposted, 0
+	}
 	if q.ordered() && t.of != nil {
 		if r := &q.receiving; t.of.place == r.last {
-			t.unlisted = r.strange // else it is the request passed over that has completed by another ID
+			t.unlisted = r.unposted // else it is the request passed over that has completed by another ID
 		}
-		q.receiving.strange, q.receiving.last = 0, t.of.place+1
+		q.receiving.unposted, q.receiving.last = 0, t.of.place+1
 	}
 	q.newestReceive, q.polledAt = t, max(q.polledAt, t.event.Time)
 	if s := t.event.Completion.Status; q.failing == nil && s != Success && s != WRFlushErr {
@@ -312,7 +379,8 @@ func (a *Agent) errorOrder(q *queuePair, o *order, e *Event) {
 	a.covered(rule.CPLORD004)
 	switch c.Status {
 	case Success:
-		if o.failed != nil || o.flushed != nil {
+		if (o.failed != nil || o.flushed != nil) && !o.told {
+			o.told = true
 			a.verb(q, rule.CPLORD004, e, "WR_FLUSH_ERR: the queue pair is in error", fmt.Sprintf("request %d with success", c.ID))
 		}
 		return
@@ -344,7 +412,7 @@ func (a *Agent) errorOrder(q *queuePair, o *order, e *Event) {
 func (a *Agent) unflushed(q *queuePair) {
 	if q.known && q.sq.flushed != nil {
 		for _, w := range q.sends.all() {
-			if w.done == nil && w.passed && w.n > 0 && !w.flushed {
+			if w.done == nil && w.overtaken && w.n > 0 && !w.flushed && !w.renamed {
 				a.verb(q, rule.QPSERR002, w.event, fmt.Sprintf("WR_FLUSH_ERR for request %d", w.req().ID), "no completion, while later ones were flushed")
 				break
 			}
@@ -352,7 +420,7 @@ func (a *Agent) unflushed(q *queuePair) {
 	}
 	if q.known && q.rq.flushed != nil && !q.recvs.shared {
 		for _, r := range q.recvs.list.all() {
-			if !r.done && r.late {
+			if !r.done && r.late && !r.renamed {
 				a.verb(q, rule.QPSERR002, r.event, fmt.Sprintf("WR_FLUSH_ERR for receive request %d", r.event.Receive.ID), "no completion, while later ones were flushed")
 				break
 			}
@@ -369,7 +437,7 @@ func (a *Agent) skipped(q *queuePair) {
 		if w.done != nil {
 			a.covered(rule.CPLSIG003)
 		}
-		if w.done == nil && w.passed {
+		if w.done == nil && w.overtaken && !w.renamed {
 			a.covered(rule.CPLSIG003)
 			a.verb(q, rule.CPLSIG003, w.event, fmt.Sprintf("a completion of request %d", w.req().ID), "none, while later ones came")
 		}

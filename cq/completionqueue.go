@@ -10,6 +10,7 @@ import (
 
 // completionQueue is what events tell of a completion queue.
 type completionQueue struct {
+	number wqe.CQ
 	made   bool // its creation is in the log
 	depth  int  // 0: not known
 	poll   uint32
@@ -18,7 +19,11 @@ type completionQueue struct {
 	after  int     // completions polled since
 	armed  *arm    // nil: it is not
 	notice *notice // the newest that a solicited event was asked for
-	silent bool    // it owed a notification; told once
+	silent bool    // it owed a notification; reported once
+	vague  bool    // it was armed and has told of itself at the same time: which of both came first is not certain
+
+	armedAt, toldAt, polledAt int64       // when it was armed last, told of itself, and was polled
+	polledNow                 []candidate // completions of that time, of a log
 
 	emptied int64 // when a call last found nothing more in it; 0: never
 	posted  int64 // when the newest of the send requests was posted that have completed in it; 0: none has
@@ -26,16 +31,20 @@ type completionQueue struct {
 
 // queue is a completion queue of the device.
 func (s *Source) queue(n wqe.CQ) *completionQueue {
+	if s.newestCQ != nil && s.newestCQ.number == n {
+		return s.newestCQ
+	}
 	c := s.cqs[n]
 	if c == nil {
-		c = &completionQueue{}
+		c = &completionQueue{number: n}
 		s.cqs[n] = c
 	}
+	s.newestCQ = c
 	return c
 }
 
-// held judges how many completions a queue has held.
-func (a *Agent) held(s *Source, c *completionQueue, e *Event) {
+// queueHeld judges how many completions a queue has held.
+func (a *Agent) queueHeld(s *Source, c *completionQueue, e *Event) {
 	if c.depth == 0 || !s.exact { // a host polls while the device adds
 		return
 	}
@@ -58,8 +67,8 @@ func (a *Agent) held(s *Source, c *completionQueue, e *Event) {
 	}
 }
 
-// overran takes over that a completion queue has overrun: its queue pairs are in error from then on.
-func (a *Agent) overran(s *Source, e *Event) {
+// cqOverrun takes over that a completion queue has overrun: its queue pairs are in error from then on.
+func (a *Agent) cqOverrun(s *Source, e *Event) {
 	c := s.queue(e.CQ)
 	if c.broken != nil || !c.made {
 		return

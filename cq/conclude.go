@@ -9,14 +9,14 @@ type concluded struct {
 	lastWQE     bool // the event that it takes no more from its shared receive queue
 }
 
-// overdue judges what a queue pair owes, when the deadline for it has passed. Completions are judged when the consumer has seen that requests were flushed: it may poll late.
+// judgeDue judges what a queue pair owes, when the deadline for it has passed. Completions are judged when the consumer has seen that requests were flushed: it may poll late.
 // Where the clock of its log is not that of the packets, all this is judged at the end.
-func (a *Agent) overdue(q *queuePair) {
+func (a *Agent) judgeDue(q *queuePair) {
 	if !q.known || !q.src.exact || a.ended {
 		return
 	}
 	c := &q.concluded
-	if at := q.in.responded; !c.established && q.wasRTR != nil && at.Seen() && a.elapsed(q, at.Time+completionDue) {
+	if at := &q.in.responded; !c.established && q.wasRTR != nil && at.Seen() && a.elapsed(q, at.Time+completionDue) {
 		c.established = true
 		a.unestablished(q)
 	}
@@ -45,7 +45,7 @@ func (a *Agent) overdue(q *queuePair) {
 
 // elapsed reports whether all packets and events up to a time have come. If not, the queue pair is judged again then.
 func (a *Agent) elapsed(q *queuePair, t int64) bool {
-	if a.wire > t && (q.src.ordered || q.src.newest > t) {
+	if a.wire > t && (q.src.pushed || q.src.newest > t) {
 		return true
 	}
 	if a.wire <= t {

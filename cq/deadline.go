@@ -18,15 +18,19 @@ func (a *Agent) Advance(now int64) {
 // expire judges the queue pairs whose time has come.
 func (a *Agent) expire() {
 	for _, s := range a.sources {
-		if s.content != nil {
+		if len(s.untold) > 0 && s.newest < a.wire {
+			a.timeOver(s)
+		}
+		if c := s.content; c != nil && len(c.observations)+len(c.covers)+len(c.wrong) > 0 {
 			a.contents(s)
 		}
-		if len(s.again) > 0 {
+		if len(s.rebinds) > 0 {
 			a.boundAgain(s)
 		}
 	}
 	for len(a.deadlines) > 0 && a.deadlines[0].at <= a.wire {
 		d := a.deadlines.pop()
+		d.q.sending.rests.set = false
 		switch d.at {
 		case d.q.due:
 			d.q.due = 0
@@ -61,7 +65,7 @@ func (a *Agent) reached(s *Source, t int64) bool {
 	if a.wire-s.begun > patience {
 		return !c.aligned() || a.passed(s, t)
 	}
-	return c.told >= enough && a.passed(s, t)
+	return c.compared >= enough && a.passed(s, t)
 }
 
 // wait has a queue pair judged again when the packets have passed the time of an event.

@@ -13,8 +13,8 @@ type Responses interface {
 	Response(at PacketRef) *expect.Expected
 }
 
-// beside puts a response beside what should have been sent in its place; nil: it is not kept any more, or no field of it differs.
-func (a *Agent) beside(at PacketRef, expects func(*expect.Expected)) *expect.Comparison {
+// compareResponse puts a response beside what should have been sent in its place; nil: it is not kept any more, or no field of it differs.
+func (a *Agent) compareResponse(at PacketRef, expects func(*expect.Expected)) *expect.Comparison {
 	if a.Responses == nil {
 		return nil
 	}
@@ -41,7 +41,7 @@ func syndrome(text string) func(*expect.Expected) {
 }
 
 // found says which data the response to a READ or an atomic should have had, of which only the checksum is known.
-func found(x *sight, crc uint32) func(*expect.Expected) {
+func found(x *observation, crc uint32) func(*expect.Expected) {
 	return func(e *expect.Expected) {
 		text := fmt.Sprintf("data with CRC-32 %#08x (here %#08x)", crc, x.crc)
 		switch {

@@ -45,8 +45,8 @@ func (a *Agent) misnamed(q *queuePair, e *Event) bool {
 	return true
 }
 
-// elsewhere judges a completion of a request that is in another completion queue than that of its queue pair.
-func (a *Agent) elsewhere(q *queuePair, w *work, r *receive, e *Event) bool {
+// otherCQ judges a completion of a request that is in another completion queue than that of its queue pair.
+func (a *Agent) otherCQ(q *queuePair, w *sendRequest, r *receive, e *Event) bool {
 	if q.made == nil || e.CQ == 0 || w == nil && r == nil {
 		return false
 	}

@@ -74,8 +74,8 @@ func (a *Agent) deliverToGroup(f *Route, m *Message) {
 	a.groupDatagrams = append(a.groupDatagrams, m)
 }
 
-// skippedOver is a message to a group that a completion has passed over.
-type skippedOver struct {
+// overtakenMessage is a message to a group that a completion has passed over.
+type overtakenMessage struct {
 	m *Message
 	t *receiveCompletion
 }
@@ -167,7 +167,7 @@ func (s *Source) handle(e *Event) {
 }
 
 // addressed holds the network header of a datagram against its address handle.
-func (a *Agent) addressed(q *queuePair, m *Message, w *work, mismatch mismatch) {
+func (a *Agent) addressed(q *queuePair, m *Message, w *sendRequest, mismatch mismatch) {
 	v := w.vector
 	if v == nil || m.Net == nil {
 		return

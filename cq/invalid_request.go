@@ -21,22 +21,33 @@ func (q *queuePair) invalid(r *wqe.SendRequest) *qp.InvalidError {
 	return nil
 }
 
-// carriedOut judges the invalid send requests that have succeeded when w has: w itself, and those before it that make no completion (rule CPL-IMD-002).
-func (a *Agent) carriedOut(q *queuePair, w *work) {
+// carriedOut judges the send requests that have succeeded when w has, and could not: w itself, and those before it that make no completion (rules CPL-IMD-002, CPL-STS-017).
+func (a *Agent) carriedOut(q *queuePair, w *sendRequest) {
 	if q.made == nil {
 		return
 	}
 	a.covered(rule.CPLIMD002)
+	if len(q.src.lkeys) > 0 {
+		a.covered(rule.CPLSTS017)
+	}
 	left := q.accepted[:0]
 	for _, v := range q.accepted {
-		switch e := v.event.Send; {
+		then := ""
+		switch {
 		case v.n > w.n:
 			left = append(left, v)
+			continue
 		case v == w:
-			a.verb(q, rule.CPLIMD002, w.done, "an error: "+q.invalid(e).Reason, fmt.Sprintf("request %d succeeded", e.ID))
 		case v.done == nil && !v.signaled(q):
-			a.verb(q, rule.CPLIMD002, w.done, "an error: "+q.invalid(e).Reason, fmt.Sprintf("request %d succeeded, as one after it has", e.ID))
+			then = ", as one after it has"
+		default:
+			continue
 		}
+		if x := q.invalid(v.req()); x != nil {
+			a.verb(q, rule.CPLIMD002, w.done, "an error: "+x.Reason, fmt.Sprintf("request %d succeeded%s", v.req().ID, then))
+			continue
+		}
+		a.unprotected(q, v, w, then)
 	}
 	clear(q.accepted[len(left):])
 	q.accepted = left

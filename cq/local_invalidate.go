@@ -10,7 +10,7 @@ import (
 
 // invalidatedEarly judges that a local invalidate completes after all requests before it: those that make no completion too. It returns false where that is not
 // certain yet.
-func (a *Agent) invalidatedEarly(q *queuePair, w *work) bool {
+func (a *Agent) invalidatedEarly(q *queuePair, w *sendRequest) bool {
 	if !q.reliable() {
 		return true
 	}
@@ -30,15 +30,15 @@ func (a *Agent) invalidatedEarly(q *queuePair, w *work) bool {
 	if !q.out.first.Seen() {
 		return a.ended
 	}
-	if !q.out.anchor || q.out.halted != "" || before.last() < q.out.joined {
+	if !q.out.anchor || q.out.stopped != "" || before.last() < q.out.joined {
 		return true
 	}
-	at, ok := q.answered(before)
-	if !ok {
+	at := q.answered(before)
+	if at == nil {
 		return a.ended
 	}
 	a.covered(rule.CPLFNC002)
-	a.early(q, rule.CPLFNC002, rule.Requester, w.done, at, PacketRef{}, fmt.Sprintf("the response to request %d", before.req().ID),
+	a.tooEarly(q, rule.CPLFNC002, rule.Requester, w.done, *at, PacketRef{}, fmt.Sprintf("the response to request %d", before.req().ID),
 		len(q.out.again) == 0 && (before.response() || q.out.ackNames(before.last())))
 	return true
 }
@@ -78,7 +78,7 @@ func (s *Source) foreign(q *queuePair, r *wqe.SendRequest) bool {
 }
 
 // foreignSent judges that a request with such a handle is not carried out. m is its message, if there is one.
-func (a *Agent) foreignSent(q *queuePair, w *work, m *Message) {
+func (a *Agent) foreignSent(q *queuePair, w *sendRequest, m *Message) {
 	if q.sending.foreign {
 		return
 	}
@@ -97,7 +97,7 @@ func (a *Agent) foreignSent(q *queuePair, w *work, m *Message) {
 }
 
 // malformed judges BAD_RESP_ERR, and success where it is due. It returns false where that is not certain yet.
-func (a *Agent) malformed(q *queuePair, w *work) bool {
+func (a *Agent) malformed(q *queuePair, w *sendRequest) bool {
 	status := w.done.Completion.Status
 	v := verdict{Verdict: rule.Verdict{Rule: rule.CPLSTS008, Class: rule.Violation, Role: rule.Requester, Actual: status.String(), Detail: fmt.Sprintf("request %d", w.req().ID)}, event: w.done}
 	switch {
@@ -128,7 +128,7 @@ func (a *Agent) malformed(q *queuePair, w *work) bool {
 }
 
 // oddAt is the first response to a request that does not fit it.
-func (s *Requests) oddAt(w *work) PacketRef {
+func (s *Requests) oddAt(w *sendRequest) PacketRef {
 	for _, n := range s.odd {
 		if n.Ord >= w.first && n.Ord <= w.last() {
 			return n.At

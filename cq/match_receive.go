@@ -9,6 +9,7 @@ import (
 func (a *Agent) arrive(q *queuePair) {
 	for ; q.receiving.sorted < q.in.msgs.end(); q.receiving.sorted++ {
 		m := q.in.msgs.at(q.receiving.sorted)
+		q.receiving.answers = -1
 		a.stores(q, m)
 		q.src.invalidates(m)
 		q.receiving.broken = q.receiving.broken || m.Partial || q.receiving.sorted > 0 && m.Begin.PSN != q.receiving.psn
@@ -43,7 +44,7 @@ func (q *queuePair) certainTo(ord int64) bool { return !q.receiving.gap || ord <
 // ordered reports whether the n-th message takes the n-th receive request.
 func (q *queuePair) ordered() bool { return q.reliable() && !q.recvs.shared && q.known }
 
-// invented reports whether a device has made up a completion that does not fit the message of its place: the next one does.
+// invented reports whether a device has invented a completion that does not fit the message of its place: the next one does.
 func (q *queuePair) invented(n int, t, next *receiveCompletion) bool {
 	return q.ordered() && next.of.place == t.of.place+1 && !q.matches(q.receiving.arrived.at(n), t) && q.matches(q.receiving.arrived.at(n), next) &&
 		(n+1 >= q.receiving.arrived.end() || !q.matches(q.receiving.arrived.at(n+1), next))

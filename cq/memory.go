@@ -17,11 +17,20 @@ type region struct {
 	one        bool // a window of type 1
 	pd         wqe.PD
 	by         *queuePair // that has bound a window of type 2
-	vague      bool       // it is not known at which packet it begins or ceases to hold
+	uncertain  bool       // it is not known at which packet it begins or ceases to hold
 }
 
 func (a *Agent) regionEvent(s *Source, e *Event) {
-	if e.Region == nil || e.Failed || e.Region.RKey == 0 {
+	if e.Region == nil || e.Failed {
+		return
+	}
+	switch e.Kind {
+	case EvRegisterMR:
+		s.registered(e)
+	case EvDeregisterMR:
+		s.deregistered(e)
+	}
+	if e.Region.RKey == 0 {
 		return
 	}
 	s.objects(e)
@@ -29,13 +38,13 @@ func (a *Agent) regionEvent(s *Source, e *Event) {
 	switch e.Kind {
 	case EvRegisterMR:
 		r := &region{va: e.Region.VA, length: e.Region.Length, access: e.Region.Access, pd: e.Region.PD}
-		r.vague = s.regions[k] != nil
+		r.uncertain = s.regions[k] != nil
 		s.regions[k] = r
 	case EvAllocateMW:
-		s.regions[k] = &region{window: true, vague: true, one: e.Region.Window == 1, pd: e.Region.PD} // not bound yet
+		s.regions[k] = &region{window: true, uncertain: true, one: e.Region.Window == 1, pd: e.Region.PD} // not bound yet
 	default:
 		if r := s.regions[k]; r != nil {
-			r.vague = true
+			r.uncertain = true
 		}
 	}
 }
@@ -48,7 +57,7 @@ func (s *Source) bind(q *queuePair, e *Event) {
 		return
 	}
 	r := &region{va: b.VA, length: b.Length, access: b.Access, window: true}
-	if r.vague = s.regions[b.RKey] != nil; w != nil && b.MW != 0 {
+	if r.uncertain = s.regions[b.RKey] != nil; w != nil && b.MW != 0 {
 		r.pd, r.by = w.PD, q
 	}
 	if b.Access&wqe.ZeroBased != 0 {
@@ -97,10 +106,10 @@ func (s *Source) refusal(m *Message, invalid map[uint32]bool) (why string, sure 
 	r := s.regions[m.RKey]
 	switch {
 	case r == nil:
-		return fmt.Sprintf("R_Key %#x is not registered", m.RKey), len(s.regions) > 0
+		return fmt.Sprintf("R_Key %#x is not registered", m.RKey), len(s.regions) > 0 && !s.lost
 	case invalid[m.RKey]:
 		return fmt.Sprintf("R_Key %#x was invalidated", m.RKey), true
-	case r.vague:
+	case r.uncertain:
 		return "", false
 	case m.VA < r.va || length > r.length || m.VA-r.va > r.length-length:
 		return fmt.Sprintf("%d bytes from %#x are not inside the region of R_Key %#x", length, m.VA, m.RKey), true
@@ -157,7 +166,9 @@ type execution struct {
 
 func executionOf(q *queuePair, m *Message) execution {
 	x := execution{Message: m, refused: q.in.refused(m)}
-	x.at, x.done = q.in.ackOf(m.Last())
+	if at := q.in.ackOf(m.Last()); at != nil {
+		x.at, x.done = *at, true
+	}
 	if m.Response != nil && m.Response.Begin.Seen() && !x.done {
 		x.at, x.done = m.Response.Begin, true
 	}

@@ -3,6 +3,7 @@ package cq
 import (
 	"encoding/binary"
 	"math"
+	"slices"
 
 	"ibwitness/wqe"
 )
@@ -21,13 +22,13 @@ type stored struct {
 	atomic   bool
 	write    bool
 	imm      bool
-	told     bool  // other data was reported
+	reported bool  // other data was reported
 	seen     int64 // when the consumer was told of a later message to the same queue pair
 	m        *Message
 }
 
-// sight is what a READ, an atomic or the consumer found in a range.
-type sight struct {
+// observation is what a READ, an atomic or the consumer found in a range.
+type observation struct {
 	stored
 	read  bool
 	event *Event
@@ -49,27 +50,27 @@ func (p *stored) same(o *stored) bool { return p.crc == o.crc || p.crc == o.alt 
 
 // content is what is known of the memory of a device, from the first thing on that its consumer tells of it.
 type content struct {
-	pages   map[uint64][]*stored
-	wide    []*stored // that span many pages
-	unsure  map[[2]uint64]*stored
-	begun   map[begun]*stored // by messages that have not come whole
-	sights  []*sight          // that are not judged yet, in the order of their times
-	wrong   []wrong
-	covers  []*stored // ranges that cover others: those are forgotten when what was found before is judged
-	n       int       // events of the consumer
-	lost    bool      // something was put there that nobody saw
-	written bool      // the consumer tells of what it writes
+	pages        pages
+	wide         []*stored // that span many pages
+	unsure       map[[2]uint64]*stored
+	observations []*observation // that are not judged yet, in the order of their times
+	wrong        []wrongData
+	covers       []*stored // ranges that cover others: those are forgotten when what was found before is judged
+	n            int       // events of the consumer
+	lost         bool      // something was put there that nobody saw
+	written      bool      // the consumer tells of what it writes
 }
 
-// begun is a message whose first packet has come.
-type begun struct {
-	s   *Requests
-	ord int64
+// storing is a range that a message writes which has not come whole.
+type storing struct {
+	in  *content
+	ord int64 // of the message
+	*stored
 }
 
-// wrong is a sight of other data than there should be, which a later one may show to have been there too late.
-type wrong struct {
-	x *sight
+// wrongData is an observation of other data than there should be, which a later one may show to have been there too late.
+type wrongData struct {
+	x *observation
 	p *stored
 }
 
@@ -83,10 +84,40 @@ const (
 	// mostUnseen is how many WRITEs of a queue pair are kept whose consumer was told of no later message.
 	mostUnseen = 1024
 
-	pageBits  = 12
-	mostPages = 64
-	mostSteps = 4096 // ranges that are looked through for one sight
+	pageBits    = 12
+	pagesOfBook = 64
+	mostPages   = 64
+	mostSteps   = 4096 // ranges that are looked through for one observation
 )
+
+// pages are the ranges of each page of memory that has any.
+type pages struct {
+	books  map[uint64]*book
+	number uint64 // of the book that was opened last
+	open   *book  // nil: none was
+}
+
+// book is the ranges of some pages in a row.
+type book [pagesOfBook][]*stored
+
+// has are the ranges of a page.
+func (m *pages) has(page uint64) []*stored {
+	if b := m.books[page/pagesOfBook]; b != nil {
+		return b[page%pagesOfBook]
+	}
+	return nil
+}
+
+// at is where the ranges of a page are, to be changed.
+func (m *pages) at(page uint64) *[]*stored {
+	if n := page / pagesOfBook; m.open == nil || m.number != n {
+		if m.number, m.open = n, m.books[n]; m.open == nil {
+			m.open = new(book)
+			m.books[n] = m.open
+		}
+	}
+	return &m.open[page%pagesOfBook]
+}
 
 // memoryEvent takes over what the consumer found in its memory or put there.
 func (a *Agent) memoryEvent(s *Source, e *Event) {
@@ -95,14 +126,14 @@ func (a *Agent) memoryEvent(s *Source, e *Event) {
 		return
 	}
 	if s.content == nil {
-		s.content = &content{pages: map[uint64][]*stored{}, unsure: map[[2]uint64]*stored{}, begun: map[begun]*stored{}, lost: s.received}
+		s.content = &content{pages: pages{books: map[uint64]*book{}}, unsure: map[[2]uint64]*stored{}, lost: s.received}
 	}
 	c := s.content
 	p := &stored{lo: r.VA, hi: r.VA + r.Length, from: e.Time, to: e.Time, crc: e.Sum, alt: e.Sum, known: true, look: !e.Wrote, idle: !e.Wrote, n: c.n}
 	c.n++
 	c.written = c.written || e.Wrote
 	if c.put(p); !e.Wrote {
-		c.sights = append(c.sights, &sight{stored: *p, event: e, self: p})
+		c.observations = append(c.observations, &observation{stored: *p, event: e, self: p})
 	}
 }
 
@@ -114,7 +145,8 @@ func (c *content) put(p *stored) {
 		return
 	}
 	for n := first; n <= last; n++ {
-		c.pages[n] = append(c.pages[n], p)
+		list := c.pages.at(n)
+		*list = append(*list, p)
 	}
 }
 
@@ -125,7 +157,8 @@ func (c *content) forget(p *stored) {
 		return
 	}
 	for n := first; n <= last; n++ {
-		list := c.pages[n]
+		page := c.pages.at(n)
+		list := *page
 		left := list[:0]
 		for _, o := range list {
 			if o == p || o.lo < p.lo || o.hi > p.hi || !o.before(p) {
@@ -133,7 +166,7 @@ func (c *content) forget(p *stored) {
 			}
 		}
 		clear(list[len(left):])
-		c.pages[n] = left
+		*page = left
 	}
 }
 
@@ -159,7 +192,7 @@ func (q *queuePair) follows() bool {
 	if c == nil || c.lost || q.service() > 1 && !q.reliable() {
 		return false
 	}
-	c.lost = !q.known || !q.in.anchor || q.in.joined > 0 || q.in.halted != ""
+	c.lost = !q.known || !q.in.anchor || q.in.joined > 0 || q.in.stopped != ""
 	return !c.lost
 }
 
@@ -169,13 +202,25 @@ func (a *Agent) begins(q *queuePair, s *Requests) {
 	for _, b := range s.begun {
 		if follows {
 			p := &stored{lo: b.VA, hi: b.VA + uint64(b.DMALen), from: b.Time, to: never, seen: never, q: q, ord: b.Ord, write: true}
-			q.src.content.begun[begun{s, b.Ord}] = p
+			s.storing = append(s.storing, storing{q.src.content, b.Ord, p})
 			if p.hi > p.lo {
 				q.src.content.put(p)
 			}
 		}
 	}
 	s.begun = s.begun[:0]
+}
+
+// stored takes the range out that a message writes which begins at an ordinal, of those that had not come whole; nil: there is none.
+func (s *Requests) stored(c *content, ord int64) *stored {
+	for i := range s.storing {
+		if x := &s.storing[i]; x.ord == ord && x.in == c {
+			p := x.stored
+			s.storing = slices.Delete(s.storing, i, i+1)
+			return p
+		}
+	}
+	return nil
 }
 
 // stores takes over what a message that has come whole does to memory.
@@ -189,8 +234,7 @@ func (a *Agent) stores(q *queuePair, m *Message) {
 		c.lost = true
 		return
 	}
-	p := c.begun[begun{q.in, m.First}]
-	delete(c.begun, begun{q.in, m.First})
+	p := q.in.stored(c, m.First)
 	op := wqe.OpOf(m.Op.Fn())
 	if p == nil {
 		if op != wqe.AtomicWrite && !op.Atomic() && op != wqe.Read {
@@ -238,7 +282,8 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 	if c.lost {
 		return true
 	}
-	at, acked := q.in.ackOf(m.Last())
+	at := q.in.ackOf(m.Last())
+	acked := at != nil
 	if q.in.refused(m) != nil || m.Partial {
 		return true
 	}
@@ -269,7 +314,7 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 		p.to = m.Response.At.Time
 		found := *p
 		found.set(m.Response.Orig)
-		c.sights = append(c.sights, &sight{stored: found, self: p})
+		c.observations = append(c.observations, &observation{stored: found, self: p})
 		v := m.Response.Orig + m.Swap
 		if op == wqe.CmpSwap {
 			if v = m.Response.Orig; v == m.Compare {
@@ -284,7 +329,7 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 		}
 		if !m.Response.Mixed && !m.Response.Cut && !m.Other && m.DMALen > 0 {
 			p.crc, p.alt, p.known, p.to = m.Response.CRC, m.Response.CRC, true, m.Response.At.Time
-			c.sights = append(c.sights, &sight{stored: *p, read: true})
+			c.observations = append(c.observations, &observation{stored: *p, read: true})
 		}
 	}
 	return true
@@ -318,7 +363,7 @@ func (p *stored) set(v uint64) {
 }
 
 // shows reports whether a range may have put there what is seen.
-func (x *sight) shows(p *stored) bool {
+func (x *observation) shows(p *stored) bool {
 	switch {
 	case p.hi <= x.lo, p.lo >= x.hi, p.from > x.to, p == x.self:
 		return false
@@ -328,8 +373,8 @@ func (x *sight) shows(p *stored) bool {
 	return !x.atomic || p.q != x.q || p.ord <= x.ord
 }
 
-// source returns what put the data there that a sight shows, or nil where that is not certain. quiet says that nothing else happens there at that time.
-func (c *content) source(x *sight) (newest *stored, quiet bool) {
+// source returns what put the data there that an observation shows, or nil where that is not certain. quiet says that nothing else happens there at that time.
+func (c *content) source(x *observation) (newest *stored, quiet bool) {
 	first, last := x.lo>>pageBits, (x.hi-1)>>pageBits
 	if last-first >= mostPages {
 		return nil, false
@@ -355,7 +400,7 @@ func (c *content) source(x *sight) (newest *stored, quiet bool) {
 		}
 	}
 	for n := first; n <= last; n++ {
-		for _, p := range c.pages[n] {
+		for _, p := range c.pages.has(n) {
 			if steps++; steps > mostSteps || !add(p) {
 				return nil, false
 			}

@@ -14,31 +14,31 @@ func (a *Agent) contents(s *Source) {
 		return
 	}
 	if c.lost || !c.written || a.Lossy {
-		c.sights, c.covers = nil, nil
+		c.observations, c.covers = nil, nil
 		return
 	}
 	n := 0
-	for n < len(c.sights) && (a.ended || c.sights[n].to+slackRecord < a.wire) {
-		a.sight(s, c.sights[n])
+	for n < len(c.observations) && (a.ended || c.observations[n].to+slackRecord < a.wire) {
+		a.observe(s, c.observations[n])
 		n++
 	}
-	clear(c.sights[:n])
-	c.sights = c.sights[n:]
-	for n = 0; n < len(c.covers) && (len(c.sights) == 0 || c.sights[0].to > c.covers[n].to); n++ {
+	clear(c.observations[:n])
+	c.observations = c.observations[n:]
+	for n = 0; n < len(c.covers) && (len(c.observations) == 0 || c.observations[0].to > c.covers[n].to); n++ {
 		c.forget(c.covers[n])
 	}
 	clear(c.covers[:n])
 	c.covers = c.covers[n:]
 	n = 0
 	for n < len(c.wrong) && (a.ended || c.wrong[n].x.to+settled < a.wire) {
-		a.tell(s, contentRule(c.wrong[n].x, c.wrong[n].p), c.wrong[n])
+		a.reportWrongData(s, contentRule(c.wrong[n].x, c.wrong[n].p), c.wrong[n])
 		n++
 	}
 	c.wrong = c.wrong[n:]
 }
 
-// sight compares what was found in a range with what was put there.
-func (a *Agent) sight(s *Source, x *sight) {
+// observe compares what was found in a range with what was put there.
+func (a *Agent) observe(s *Source, x *observation) {
 	c := s.content
 	p, quiet := c.source(x)
 	if p == nil {
@@ -57,24 +57,24 @@ func (a *Agent) sight(s *Source, x *sight) {
 		left := c.wrong[:0]
 		for _, w := range c.wrong {
 			if w.p == p {
-				a.tell(s, rule.RCRSP035, w)
+				a.reportWrongData(s, rule.RCRSP035, w)
 			} else {
 				left = append(left, w)
 			}
 		}
 		c.wrong = left
 	case shown:
-		c.wrong = append(c.wrong, wrong{x, p})
+		c.wrong = append(c.wrong, wrongData{x, p})
 	default:
-		a.tell(s, contentRule(x, p), wrong{x, p})
+		a.reportWrongData(s, contentRule(x, p), wrongData{x, p})
 	}
 }
 
 // mustShow reports whether the consumer looked at what a WRITE put there after it was told of a later message.
-func (p *stored) mustShow(x *sight) bool { return p.write && x.event != nil && p.seen < x.from }
+func (p *stored) mustShow(x *observation) bool { return p.write && x.event != nil && p.seen < x.from }
 
-// contentRule is the rule that a sight of a range is judged by.
-func contentRule(x *sight, p *stored) rule.ID {
+// contentRule is the rule that an observation of a range is judged by.
+func contentRule(x *observation, p *stored) rule.ID {
 	switch {
 	case x.read:
 		return rule.RCRSP012
@@ -96,17 +96,17 @@ func (a *Agent) watched(s *Source) (class rule.Class, why string) {
 			}
 		}
 	}
-	a.leans = rule.LeanNear | rule.LeanWhole
+	a.assumes = rule.AssumesNear | rule.AssumesWhole
 	return rule.Violation, ""
 }
 
-// tell makes the finding that a range holds other data than it should.
-func (a *Agent) tell(s *Source, id rule.ID, w wrong) {
+// reportWrongData makes the finding that a range holds other data than it should.
+func (a *Agent) reportWrongData(s *Source, id rule.ID, w wrongData) {
 	x, p := w.x, w.p
-	if p.told && x.event != nil {
+	if p.reported && x.event != nil {
 		return
 	}
-	p.told = true
+	p.reported = true
 	class, why := a.watched(s)
 	v := verdict{
 		Verdict: rule.Verdict{
@@ -126,9 +126,9 @@ func (a *Agent) tell(s *Source, id rule.ID, w wrong) {
 	default:
 		a.add(s, rule.Finding{
 			Rule: id, Class: class, Detail: why, Time: x.event.Time, Expected: v.Expected, Actual: v.Actual, Log: s.name, Line: x.event.Line,
-			Accused: rule.Endpoint{Addr: s.addr}, Leans: a.leans,
+			Accused: rule.Endpoint{Addr: s.addr}, Assumes: a.assumes,
 		})
-		a.leans = 0
+		a.assumes = 0
 		return
 	}
 	if x.q != nil && p.q != nil {

@@ -2,6 +2,7 @@ package cq
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"ibwitness/packet"
@@ -18,7 +19,7 @@ const (
 
 // looked notes what a completion shows of its queue: when the consumer found nothing more there, and up to when requests were posted that have
 // completed there.
-func (c *completionQueue) looked(e *Event, w *work) {
+func (c *completionQueue) looked(e *Event, w *sendRequest) {
 	if e.Emptied {
 		c.emptied = max(c.emptied, e.Time)
 	}
@@ -27,43 +28,58 @@ func (c *completionQueue) looked(e *Event, w *work) {
 	}
 }
 
+// rests says that nothing is to be judged of the oldest request that has not completed, until something changes that this rests on, or a time comes.
+type rests struct {
+	set     bool
+	events  int   // of the queue pair
+	answers int   // of its requests
+	until   int64 // time of the packets
+}
+
 // uncompleted judges the first request that should have completed and did not, though no later one of its queue did either (rule CPL-STS-016). One
 // that later ones have overtaken is judged by their order.
 func (a *Agent) uncompleted(q *queuePair) {
+	r := &q.sending.rests
+	if r.set && r.events == q.events && r.answers == q.out.answers && a.wire < r.until && !a.ended {
+		return
+	}
 	if q.sending.missing || !q.known || !q.reliable() || !q.out.anchor || a.ended && q.src.cut || q.gone || q.wasErr != nil || q.overrun != nil || q.failed != nil || len(q.broken) > 0 {
 		return
 	}
+	*r = rests{true, q.events, q.out.answers, math.MaxInt64}
 	for _, w := range q.sends.from(q.oldest) {
 		if w.done != nil || w.local() || w.flushed {
 			continue
 		}
-		if w.passed || q.lost(w) {
+		if w.overtaken || q.packetsUncertain(w) {
 			return
 		}
-		if _, ok := q.answered(w); ok && !w.signaled(q) {
+		answer := q.answered(w)
+		if answer != nil && !w.signaled(q) {
 			continue
 		}
-		why, at := q.finished(w)
-		if why == "" {
+		why, at := "it has a response", PacketRef{}
+		if answer != nil {
+			at = *answer
+		} else if why, at = q.unanswered(w); why == "" {
+			r.set = q.attr.RetryCnt != 0
 			return
+		} else {
+			r.set = false // its newest packet may be another one by then
 		}
-		if a.ended || a.wire >= at.Time+completionDue {
+		r.until = at.Time + completionDue
+		if a.ended || a.wire >= r.until {
 			a.missing(q, w, why, at)
 		}
 		a.until(q, max(at.Time, a.wire)+completionDue)
 		return
 	}
+	r.set = false
 }
 
-// finished returns the packet with which a request is over, and what that says: the answer, if the request is signalled, the NAK that ends the
-// connection, or the last try, after which the timer has run out too.
-func (q *queuePair) finished(w *work) (why string, at PacketRef) {
-	if at, ok := q.answered(w); ok {
-		if !w.signaled(q) {
-			return "", PacketRef{}
-		}
-		return "it has a response", at
-	}
+// unanswered returns the packet with which a request is over that has no answer, and what that says: the NAK that ends the connection, or the last try, after which
+// the timer has run out too.
+func (q *queuePair) unanswered(w *sendRequest) (why string, at PacketRef) {
 	if n := q.fatal(w); n != nil {
 		return "a " + n.Syndrome.String() + " has refused it", n.At
 	}
@@ -76,7 +92,7 @@ func (q *queuePair) finished(w *work) (why string, at PacketRef) {
 }
 
 // missing reports a request that is over by a packet, and has no completion.
-func (a *Agent) missing(q *queuePair, w *work, why string, at PacketRef) {
+func (a *Agent) missing(q *queuePair, w *sendRequest, why string, at PacketRef) {
 	s := q.src
 	if !s.clock.after(s.newest, at.Time+completionDue) {
 		return

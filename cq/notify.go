@@ -15,12 +15,14 @@ func (a *Agent) notification(s *Source, e *Event) {
 	case e.Kind == EvNotify:
 		a.covered(rule.CPLSOL003)
 		c := s.queue(e.CQ)
-		if c.armed == nil && c.made {
-			a.device(s, rule.CPLSOL003, e, fmt.Sprintf("no notification: completion queue %d is not armed", e.CQ), "a notification")
+		if c.armed == nil && c.made && !c.vague {
+			a.unless(s, untold{c: c, event: e, tell: func() {
+				a.device(s, rule.CPLSOL003, e, fmt.Sprintf("no notification: completion queue %d is not armed", e.CQ), "a notification")
+			}})
 		}
 		a.noticed(s, c, e)
 	case e.Kind == EvCreateCQ:
-		s.cqs[e.CQ] = &completionQueue{made: true, depth: e.Depth}
+		s.cqs[e.CQ], s.newestCQ = &completionQueue{number: e.CQ, made: true, depth: e.Depth}, nil
 	case e.Kind == EvResizeCQ:
 		s.queue(e.CQ).depth = e.Depth
 	case e.Kind == EvDestroyCQ:
@@ -33,22 +35,27 @@ func (a *Agent) notification(s *Source, e *Event) {
 			}
 		}
 		delete(s.cqs, e.CQ)
+		s.newestCQ = nil
 	}
 }
 
 // device makes a finding that rests on events of a device, and on no queue pair.
 func (a *Agent) device(s *Source, id rule.ID, e *Event, expected, actual string) {
-	a.add(s, rule.Finding{
+	f := rule.Finding{
 		Rule: id, Class: rule.Violation, Time: e.Time, Expected: expected, Actual: actual, Log: s.name, Line: e.Line,
 		Accused: rule.Endpoint{Addr: s.addr},
-	})
+	}
+	if s.lost {
+		doubts(&f, eventsLost)
+	}
+	a.add(s, f)
 }
 
 // async judges an asynchronous event.
 func (a *Agent) async(s *Source, e *Event) {
 	switch e.Async {
 	case AsyncCQError:
-		a.overran(s, e)
+		a.cqOverrun(s, e)
 		return
 	case AsyncSRQLimit:
 		a.limitReached(s, e)
@@ -62,10 +69,10 @@ func (a *Agent) async(s *Source, e *Event) {
 	switch e.Async {
 	case AsyncSQDrained:
 		a.covered(rule.QPSSQD002)
-		if !q.drain {
+		if q.drain.event == nil {
 			a.verb(q, rule.QPSSQD002, e, "no event: it was not asked for, or came before", "the send queue has drained")
 		}
-		q.drain = false
+		q.drain = drainEvent{}
 	case AsyncCommEstablished:
 		a.established(q, e)
 	case AsyncLastWQE:
@@ -79,8 +86,8 @@ func (a *Agent) async(s *Source, e *Event) {
 	}
 }
 
-// other takes over what else there is in a device.
-func (a *Agent) other(s *Source, e *Event) {
+// otherEvent takes over what else there is in a device.
+func (a *Agent) otherEvent(s *Source, e *Event) {
 	if e.Failed {
 		return
 	}
@@ -90,7 +97,7 @@ func (a *Agent) other(s *Source, e *Event) {
 		s.limits = *e.Device
 	case EvModifySRQ:
 		r := s.sharedQueue(e.SRQ)
-		r.limit = limit{true, e.Depth, s.n}
+		r.limit = limit{known: true, count: e.Depth, n: s.n}
 	case EvCreateAH:
 		s.ahs[e.AH] = e.PD
 		s.handle(e)

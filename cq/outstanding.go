@@ -51,7 +51,7 @@ func (a *Agent) Outstanding() (list []Outstanding) {
 			}
 		}
 		for _, w := range q.sending.settling {
-			if !w.told {
+			if !w.reportedEarly {
 				add(WaitsForMessage, w.done.Time, w.req().ID)
 			}
 		}

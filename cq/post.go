@@ -24,7 +24,7 @@ func (a *Agent) postSend(s *Source, e *Event) {
 		q.refused(e.Send.ID)
 		return
 	}
-	w := a.works.Put(work{event: e, n: s.n, first: q.next})
+	w := a.sendRequests.Put(sendRequest{event: e, n: s.n, first: q.next})
 	w.length, w.packets = extent(e.Send, q.typ, q.attr.PMTU)
 	if q.typ == qp.TypeUD {
 		if e.Send.AH != 0 {
@@ -39,7 +39,7 @@ func (a *Agent) postSend(s *Source, e *Event) {
 	if op := e.Send.Op; op == wqe.OpRead || op == wqe.OpCmpSwap || op == wqe.OpFetchAdd {
 		s.local(e.Send.Segments, e.Time)
 	}
-	if q.invalid(e.Send) != nil {
+	if q.known && (q.invalid(e.Send) != nil || q.denies(w) != "") {
 		q.accepted = append(q.accepted, w)
 	}
 	q.next += int64(w.packets)
@@ -56,7 +56,7 @@ func (a *Agent) postSend(s *Source, e *Event) {
 	case e.Send.Op == wqe.OpLocalInv:
 		s.free(e.Send.InvKey)
 		if r := s.regions[e.Send.InvKey]; r != nil {
-			r.vague = true
+			r.uncertain = true
 		}
 	}
 }
@@ -127,7 +127,7 @@ func (a *Agent) postReceive(s *Source, e *Event) {
 	}
 }
 
-func (r *receives) add(x *receive) {
+func (r *receiveQueue) add(x *receive) {
 	x.place, x.queue = r.list.end(), r
 	r.list.add(x)
 	id := x.event.Receive.ID
@@ -142,7 +142,7 @@ func (r *receives) add(x *receive) {
 }
 
 // open returns the oldest request with this ID that is not completed, or nil.
-func (r *receives) open(id uint64) *receive {
+func (r *receiveQueue) open(id uint64) *receive {
 	same, known := r.byID[id]
 	if !known {
 		return nil

@@ -26,6 +26,13 @@ type Posted struct {
 	Summed  bool
 }
 
+// made is for which request a Posted was made.
+type made struct {
+	of     *sendRequest
+	into   *Posted
+	events int // so far
+}
+
 // Slice is what is known of the payload of packet i, from 0 on: how many bytes it has, and which; nil: that is not known.
 func (x *Posted) Slice(i int) (length int, data []byte) {
 	at := 0
@@ -44,7 +51,7 @@ func (x *Posted) Slice(i int) (length int, data []byte) {
 // It returns false where that is not certain.
 func (a *Agent) Posted(s *Requests, ord int64, payload int, into *Posted) (i int, ok bool) {
 	q, psn := s.requester, s.start.Add(int(ord&packet.PSNMask))
-	if q == nil || s != q.out || !q.known || !s.anchor || s.halted != "" || q.unmatched != nil || q.typ == qp.TypeSMI || q.typ == qp.TypeGSI || ord < 0 {
+	if q == nil || s != q.out || !q.known || !s.anchor || s.stopped != "" || q.unmatched != nil || q.typ == qp.TypeSMI || q.typ == qp.TypeGSI || ord < 0 {
 		return 0, false
 	}
 	ord += q.sending.unsent
@@ -53,6 +60,12 @@ func (a *Agent) Posted(s *Requests, ord int64, payload int, into *Posted) (i int
 		return 0, false
 	}
 	i = int(ord - w.first)
+	if a.posted == (made{w, into, a.events}) {
+		return i, true // the packet before was of it too
+	}
+	if a.posted = (made{w, into, a.events}); w.vector != nil {
+		a.posted.of = nil // the PSN is that of the newest, where some took none
+	}
 	*into = Posted{
 		Request: w.req(), Type: q.typ, QP: wqe.QP{Addr: q.addr(), QPN: q.qpn}, Attr: &q.attr, Vector: w.vector, Near: w.vector != nil && a.near(q.addr()),
 		PSN: psn.Add(-i), Packets: w.packets, PMTU: s.pmtu, Length: w.length, Data: w.event.Data,
@@ -61,11 +74,20 @@ func (a *Agent) Posted(s *Requests, ord int64, payload int, into *Posted) (i int
 	return i, true
 }
 
+// place is the first of the posted requests that ends at an ordinal or after it: nearly always it is that of the newest packet.
+func (s *sending) place(posted []*sendRequest, ord int64) int {
+	k := s.guess - s.posted.first()
+	if k < 0 || k >= len(posted) || posted[k].last() < ord || k > 0 && posted[k-1].last() >= ord {
+		k = sort.Search(len(posted), func(i int) bool { return posted[i].last() >= ord })
+	}
+	return k
+}
+
 // has reports whether a packet is one of the request, by its ordinal.
-func (w *work) has(ord int64) bool { return w.first <= ord && ord <= w.last() }
+func (w *sendRequest) has(ord int64) bool { return w.first <= ord && ord <= w.last() }
 
 // find returns the request that a packet is of, by its ordinal, or nil, and the ordinal after the datagrams before it that took no PSN.
-func (s *sending) find(q *queuePair, ord int64, payload uint32) (*work, int64) {
+func (s *sending) find(q *queuePair, ord int64, payload uint32) (*sendRequest, int64) {
 	list := s.posted.all()
 	if len(list) == 0 || ord < list[0].first {
 		return nil, ord
@@ -139,13 +161,10 @@ func (s *Requests) departure(m *Message, field expect.ID) *departure {
 }
 
 // compared forgets the departures in messages that have been compared.
-func (s *Requests) compared(told int64) {
-	if len(s.departed) == 0 {
-		return
-	}
+func (s *Requests) compared(upTo int64) {
 	left := s.departed[:0]
 	for _, d := range s.departed {
-		if d.ord >= told {
+		if d.ord >= upTo {
 			left = append(left, d)
 		}
 	}

@@ -15,6 +15,9 @@ func (a *Agent) emitted(q *queuePair, at PacketRef, response bool) {
 	if !response && q.out.strict && at.Pos == q.out.first.Pos {
 		a.starts(q, at)
 	}
+	if q.failed != nil && len(q.sending.settling) > 0 { // whether that has a reason the packets up to this one tell
+		a.settle(q)
+	}
 	if q.src.exact { // else the clocks are known best at the end
 		a.premature(q, at, response)
 		a.silences(q, at, response)

@@ -12,11 +12,12 @@ type queuePair struct {
 	qpn   uint32
 	typ   qp.Type
 	known bool // its creation is in the log
+	doubt bool // events were missing when it was there
 	state qp.State
 	attr  qp.Attr
 	made  *qp.InitAttr
 
-	accepted []*work // send requests that it cannot carry out, and that the device has accepted
+	accepted []*sendRequest // send requests that it cannot carry out, and that the device has accepted
 	born     int64
 	later    bool  // it is not the first
 	died     int64 // when it was destroyed or reset, if gone
@@ -27,28 +28,28 @@ type queuePair struct {
 	failed   *Event      // the first event that shows it in ERR
 	learned  packet.Addr // of a log that names no address
 
-	sends         list[*work]
-	past          past  // send requests that are forgotten
-	next          int64 // ordinal of the packet after those of all send requests; PSN SQPSN has 0
-	oldest        int   // the first of sends that is not completed
+	sends         list[*sendRequest]
+	past          forgottenIDs // send requests that are forgotten
+	next          int64        // ordinal of the packet after those of all send requests; PSN SQPSN has 0
+	oldest        int          // the first of sends that is not completed
 	sq, rq        order
-	recvs         *receives          // its own queue, or the shared one
+	recvs         *receiveQueue      // its own queue, or the shared one
 	failing       *receiveCompletion // the first receive completion with an error of its own
 	newestReceive *receiveCompletion // the newest receive completion
 	polledAt      int64              // when the newest was polled
 
-	overrun     *Event  // of a completion queue of its
-	wasErr      *Event  // by which the consumer brought it to ERR
-	broken      []drain // times that it was in SQE
-	stopped     *work   // the first that brought it there
-	unmatched   *work   // from this one on it is not certain any more which packets are whose
-	doubledFrom int     // the event from which on it is not certain which message a receive completion is of, as one request has completed twice; 0: none
-	established bool    // it told that communication is
-	lastWQE     bool    // it told that it takes no more of a shared receive queue
-	access      bool    // it told of an access violation
-	groups      int     // that it is attached to
+	overrun     *Event       // of a completion queue of its
+	wasErr      *Event       // by which the consumer brought it to ERR
+	broken      []drain      // times that it was in SQE
+	stopped     *sendRequest // the first that brought it there
+	unmatched   *sendRequest // from this one on it is not certain any more which packets are whose
+	doubledFrom int          // the event from which on it is not certain which message a receive completion is of, as one request has completed twice; 0: none
+	established bool         // it told that communication is
+	lastWQE     bool         // it told that it takes no more of a shared receive queue
+	access      bool         // it told of an access violation
+	groups      int          // that it is attached to
 
-	drain    bool            // it shall tell when its send queue has drained
+	drain    drainEvent
 	permits  wqe.Access      // all that it has ever permitted its peer
 	flushed  int             // requests of a shared receive queue that it flushed
 	refusals map[uint64]bool // requests whose post failed, by ID
@@ -61,6 +62,8 @@ type queuePair struct {
 
 	concluded concluded
 
+	events int // that tell of it, but for requests that were posted
+
 	due, dueLater int64 // times of the packets at which it is to be judged again, soon and later on; 0: none
 
 	sending   sending
@@ -69,17 +72,19 @@ type queuePair struct {
 
 // sending is how far the requests of a queue pair have been judged.
 type sending struct {
-	posted   list[*work] // send requests that put packets on the wire
-	drained  int         // of the messages that it sent, those that may have begun in SQD
-	compared int         // those that were compared with a request
-	guess    int         // of posted, that a packet was found to be of
-	unsent   int64       // datagrams before those that took no PSN
-	longest  uint32      // datagram that it sent
+	posted   list[*sendRequest] // send requests that put packets on the wire
+	drained  int                // of the messages that it sent, those that may have begun in SQD
+	compared int                // those that were compared with a request
+	guess    int                // of posted, that a packet was found to be of
+	unsent   int64              // datagrams before those that took no PSN
+	longest  uint32             // datagram that it sent
 	fences   []fenced
-	settling []*work // requests that are completed, and not compared with the packets yet
+	settling []*sendRequest // requests that are completed, and not compared with the packets yet
+	rests    rests
 
 	// What was reported, once.
 	missing          bool // a request did not complete
+	strayed          bool // what it sent is not what was posted
 	foreign          bool // it sent by an address handle of another protection domain
 	premature        bool // it sent before it could
 	inError, overrun bool // it sent in error, or after a completion queue of its had overrun
@@ -98,17 +103,18 @@ type receiving struct {
 	sure     int                  // how many of them come before the gap
 	waiting  []*receiveCompletion // receive completions that are not compared with the messages yet
 	matched  int                  // successful ones that are
-	madeUp   int                  // of those, how many had no message; less those whose receive requests are unlisted
-	strange  int                  // completions of requests that were not posted, since the last that was
+	invented int                  // of those, how many had no message; less those whose receive requests are unlisted
+	unposted int                  // completions of requests that were not posted, since the last that was
 	last     int                  // place of the request that completed last, plus one
 	place    int                  // of the next message to be matched
-	early    []placed             // completions that came before the message of their place
+	early    []placedCompletion   // completions that came before the message of their place
 	failing  *receiveCompletion   // a receive request that failed, and may have been given to a message that was to be dropped and has not come whole
-	skipped  []skippedOver
+	skipped  []overtakenMessage
 	accepted int   // of arrived, those whose receive request was looked for
 	named    int   // those whose shared receive queue was
 	naks     int   // negative acknowledgements that it sent
 	executed int   // of the messages that it received, those whose access to memory was judged
+	answers  int   // of its requests, when the one after those and the stored ones had no answer
 	after    int64 // ordinal of the message after those
 	missing  bool  // a message before those is not certain
 	invalid  map[uint32]bool
@@ -140,37 +146,39 @@ func (q *queuePair) reliable() bool {
 	return q.typ == qp.TypeRC || q.typ == qp.TypeXRCInitiator || q.typ == qp.TypeXRCTarget
 }
 
-// work is a send request.
-type work struct {
-	event   *Event
-	n       int // of its event in the log
-	first   int64
-	packets int
-	length  uint32
-	done    *Event // its completion
-	doneN   int
-	passed  bool // a later one completed first
-	sampled bool
-	settled bool               // it is compared with the packets
-	told    bool               // it was reported to be completed early
-	later   PacketRef          // the first packet of a request that was posted after its completion
-	opened  bool               // its message was reported to begin wrongly
-	flushed bool               // posted when the queue pair was in error already, or flushed
-	foreign bool               // it has an address handle of another protection domain
-	due     *arm               // the notification that its completion is owed; nil: none
-	vector  *wqe.AddressVector // of a datagram, where it is known
+// sendRequest is a send request.
+type sendRequest struct {
+	event         *Event
+	n             int // of its event in the log
+	first         int64
+	packets       int
+	length        uint32
+	done          *Event // its completion
+	doneN         int
+	overtaken     bool         // a later one completed first
+	renamed       bool         // a completion has come in its place that names another request
+	over          *sendRequest // the oldest that it has passed over, when it completed
+	sampled       bool
+	settled       bool               // it is compared with the packets
+	reportedEarly bool               // it was reported to be completed early
+	later         PacketRef          // the first packet of a request that was posted after its completion
+	opened        bool               // its message was reported to begin wrongly
+	flushed       bool               // posted when the queue pair was in error already, or flushed
+	foreign       bool               // it has an address handle of another protection domain
+	due           *arm               // the notification that its completion is owed; nil: none
+	vector        *wqe.AddressVector // of a datagram, where it is known
 }
 
-func (w *work) req() *wqe.SendRequest { return w.event.Send }
+func (w *sendRequest) req() *wqe.SendRequest { return w.event.Send }
 
 // last is the ordinal of its last packet.
-func (w *work) last() int64 { return w.first + int64(w.packets) - 1 }
+func (w *sendRequest) last() int64 { return w.first + int64(w.packets) - 1 }
 
 // local reports whether the request puts no packet on the wire.
-func (w *work) local() bool { return w.packets == 0 }
+func (w *sendRequest) local() bool { return w.packets == 0 }
 
 // response reports whether a response of its own answers the request.
-func (w *work) response() bool {
+func (w *sendRequest) response() bool {
 	switch w.req().Op {
 	case wqe.OpRead, wqe.OpCmpSwap, wqe.OpFetchAdd, wqe.OpFlush, wqe.OpAtomicWrite:
 		return true
@@ -179,36 +187,38 @@ func (w *work) response() bool {
 }
 
 // signaled reports whether the request makes a completion on success.
-func (w *work) signaled(q *queuePair) bool {
+func (w *sendRequest) signaled(q *queuePair) bool {
 	return w.req().Flags&wqe.Signaled != 0 || q.made != nil && q.made.SignalAll
 }
 
 // receive is a receive request.
 type receive struct {
-	event  *Event
-	done   bool
-	late   bool     // a later one completed first
-	place  int      // in its queue
-	judged bool     // its completion is
-	n      int      // of its event in the log
-	next   *receive // posted later with the same ID
-	queue  *receives
+	event   *Event
+	done    bool
+	late    bool     // a later one completed first
+	renamed bool     // a completion has come in its place that names another request
+	place   int      // in its queue
+	judged  bool     // its completion is
+	over    *receive // the oldest that it has passed over, when it completed
+	n       int      // of its event in the log
+	next    *receive // posted later with the same ID
+	queue   *receiveQueue
 }
 
-// same is the receive requests with an ID that may not be completed, in the order of posting.
-type same struct{ first, last *receive }
+// sameID is the receive requests with an ID that may not be completed, in the order of posting.
+type sameID struct{ first, last *receive }
 
-// receives is a receive queue, or a shared one.
-type receives struct {
+// receiveQueue is a receive queue, or a shared one.
+type receiveQueue struct {
 	list   list[*receive]
-	byID   map[uint64]same // all that were ever posted
+	byID   map[uint64]sameID // all that were ever posted
 	oldest int
 	shared bool
 	number wqe.SRQ // of a shared one
 
-	past      past // requests that are forgotten
-	used      int  // of a shared one, by messages that are forgotten
-	completed int  // of a shared one
+	past      forgottenIDs // requests that are forgotten
+	used      int          // of a shared one, by messages that are forgotten
+	completed int          // of a shared one
 	limit     limit
 }
 
@@ -238,10 +248,11 @@ type asyncs struct {
 type order struct {
 	failed  *Event // first completion with an error of its own
 	flushed *Event // first WR_FLUSH_ERR
+	told    bool   // a success after those was reported
 }
 
-// placed is a completion of the n-th receive request that took a message.
-type placed struct {
+// placedCompletion is a completion of the n-th receive request that took a message.
+type placedCompletion struct {
 	n int
 	t *receiveCompletion
 }
@@ -249,7 +260,7 @@ type placed struct {
 // life begins a life of a queue pair.
 func (a *Agent) life(s *Source, n uint32, e *Event) *queuePair {
 	q := &queuePair{src: s, qpn: n, born: e.Time, later: len(s.qps[n]) > 0, out: &Requests{}, in: &Requests{}}
-	q.recvs = &receives{byID: map[uint64]same{}}
+	q.recvs = &receiveQueue{byID: map[uint64]sameID{}}
 	s.setLifetimes(n, append(s.qps[n], q))
 	a.lives = append(a.lives, q)
 	a.changes++
@@ -257,10 +268,10 @@ func (a *Agent) life(s *Source, n uint32, e *Event) *queuePair {
 }
 
 // sharedQueue is a shared receive queue of the device.
-func (s *Source) sharedQueue(n wqe.SRQ) *receives {
+func (s *Source) sharedQueue(n wqe.SRQ) *receiveQueue {
 	r := s.shared[n]
 	if r == nil {
-		r = &receives{byID: map[uint64]same{}, shared: true, number: n}
+		r = &receiveQueue{byID: map[uint64]sameID{}, shared: true, number: n}
 		s.shared[n] = r
 	}
 	return r

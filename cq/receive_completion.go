@@ -3,7 +3,6 @@ package cq
 import (
 	"fmt"
 
-	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
@@ -28,7 +27,7 @@ func (a *Agent) received(q *queuePair) {
 		if q.known && !a.match(q, t) {
 			return
 		}
-		a.untoldReceive(q, t)
+		a.unnotifiedReceive(q, t)
 		if t.of != nil {
 			t.of.judged = true
 		}
@@ -63,8 +62,11 @@ func (a *Agent) match(q *queuePair, t *receiveCompletion) bool {
 	n := q.receiving.matched
 	if q.ordered() {
 		q.cameLater(t)
-		q.receiving.madeUp, t.unlisted = q.receiving.madeUp-t.unlisted, 0
-		n = max(t.of.place-q.receiving.madeUp, 0)
+		q.receiving.invented, t.unlisted = q.receiving.invented-t.unlisted, 0
+		n = max(t.of.place-q.receiving.invented, 0)
+	} else if t.unlisted > 0 {
+		q.receiving.matched += t.unlisted
+		n, t.unlisted = q.receiving.matched, 0
 	}
 	if q.receiving.arrived.has(n) && q.certain(n) {
 		return a.matchPlaced(q, n, t)
@@ -96,7 +98,7 @@ func (a *Agent) matchPlaced(q *queuePair, n int, t *receiveCompletion) bool {
 	switch until := t.event.Time + hold; {
 	case q.ordered() && q.otherMessage(m, t) && q.src.exact && m.Begin.Time > t.event.Time, next != nil && q.invented(n, t, next):
 		q.receiving.matched++
-		q.receiving.madeUp++
+		q.receiving.invented++
 		a.noMessage(q, t)
 		return true
 	case next == nil && q.ordered() && q.differences(m, t) > 1 && !a.passed(q.src, until) && !a.ended:
@@ -144,7 +146,7 @@ func (a *Agent) choose(q *queuePair, t *receiveCompletion) {
 	case n < list.end():
 		for ; k < n; k++ {
 			if m := list.at(k); m.Net != nil && m.Net.must {
-				q.receiving.skipped = append(q.receiving.skipped, skippedOver{m, t})
+				q.receiving.skipped = append(q.receiving.skipped, overtakenMessage{m, t})
 			}
 		}
 		m := list.at(n)
@@ -158,7 +160,7 @@ func (a *Agent) choose(q *queuePair, t *receiveCompletion) {
 		q.receiving.place++
 	default:
 		if q.ordered() && q.in.joined <= 0 {
-			q.receiving.early = append(q.receiving.early, placed{t.of.place - q.receiving.madeUp, t})
+			q.receiving.early = append(q.receiving.early, placedCompletion{t.of.place - q.receiving.invented, t})
 		}
 		a.noMessage(q, t)
 	}
@@ -191,55 +193,10 @@ func (q *queuePair) cameLater(t *receiveCompletion) {
 			return
 		}
 		if q.invented(x.n, x.t, next) {
-			r.madeUp++
+			r.invented++
 			for i := range r.early[1:] {
 				r.early[1+i].n--
 			}
-		}
-	}
-}
-
-// notReady judges that a receive request was missing where an RNR NAK says so: each message takes one, in order.
-func (a *Agent) notReady(q *queuePair) {
-	if !q.known || !q.reliable() || q.in.joined > 0 {
-		q.receiving.naks = q.in.naksGone + len(q.in.naks)
-		return
-	}
-	for ; q.receiving.naks < q.in.naksGone+len(q.in.naks); q.receiving.naks++ {
-		n := &q.in.naks[q.receiving.naks-q.in.naksGone]
-		if n.Syndrome.Fatal() && q.src.exact && q.typ == qp.TypeRC && q.in.anchor {
-			a.tooLong(q, n)
-		}
-		if n.Syndrome.Type() != packet.RNRNAK {
-			continue
-		}
-		if n.Ord >= q.receiving.next && !q.receiving.gap && !a.ended {
-			return // the message has not come whole yet
-		}
-		if q.recvs.shared {
-			a.sharedReady(q, n)
-			continue
-		}
-		k, ok := q.messageAt(n.Ord)
-		if !ok || q.receiving.wrongRNR {
-			continue
-		}
-		a.covered(rule.RCRSP020)
-		if q.failed != nil && !q.src.clock.after(q.failed.Time, n.At.Time) {
-			q.receiving.wrongRNR = true // its requests are flushed, and what it still answers is judged by rule QPS-ERR-001
-			continue
-		}
-		if m := q.receiving.arrived.at(k); q.recvs.list.has(k) && q.src.clock.before(q.recvs.list.at(k).event.Time, m.Begin.Time) {
-			r := q.recvs.list.at(k).event
-			q.receiving.wrongRNR = true
-			a.accuse(q, verdict{
-				Verdict: rule.Verdict{
-					Rule: rule.RCRSP020, Class: rule.Violation, Role: rule.Responder,
-					Expected: fmt.Sprintf("the message accepted: receive request %d was posted before it arrived", r.Receive.ID),
-					Actual:   n.Syndrome.String(), Evidence: []uint64{m.Begin.Frame},
-				},
-				at: n.At, event: r, expects: syndrome("an ACK: a receive request was there"),
-			})
 		}
 	}
 }
@@ -300,208 +257,4 @@ func (a *Agent) noMessage(q *queuePair, t *receiveCompletion) {
 		v.Detail += "; " + notShown
 	}
 	a.accuse(q, v)
-}
-
-// expected is what the receive completion of a message says.
-func (q *queuePair) expected(m *Message) (op CompletionOp, length uint32) {
-	op, length = DoneRecv, m.Length
-	if wqe.OpOf(m.Op.Fn()) == wqe.Write {
-		op = DoneRecvWriteImm
-	}
-	if q.service() == packet.UD {
-		length += 40
-	}
-	return op, length
-}
-
-// otherMessage reports whether a completion cannot be that of a message, whatever the memory holds.
-func (q *queuePair) otherMessage(m *Message, t *receiveCompletion) bool {
-	n := q.differences(m, t)
-	return n > 1 || n == 1 && !q.otherData(m, t)
-}
-
-// otherData reports whether what a completion says of the memory is not what its message brought.
-func (q *queuePair) otherData(m *Message, t *receiveCompletion) bool {
-	op, _ := q.expected(m)
-	return t.event.Summed && op == DoneRecv && !m.Cut && m.CRC != t.event.Sum
-}
-
-// differences counts in how many ways a completion differs from that of a message.
-func (q *queuePair) differences(m *Message, t *receiveCompletion) (n int) {
-	c := t.event.Completion
-	op, length := q.expected(m)
-	if op != c.Op {
-		n++
-	}
-	if length != c.ByteLen {
-		n++
-	}
-	if m.HasImm != (c.Flags&WithImm != 0) || m.HasImm && m.Imm != c.Imm {
-		n++
-	}
-	if q.otherData(m, t) {
-		n++
-	}
-	return n
-}
-
-func (q *queuePair) matches(m *Message, t *receiveCompletion) bool { return q.differences(m, t) == 0 }
-
-func (q *queuePair) resembles(m *Message, t *receiveCompletion) bool { return q.differences(m, t) == 1 }
-
-// comparison is a receive completion and its message.
-type comparison struct {
-	a *Agent
-	q *queuePair
-	m *Message
-	t *receiveCompletion
-}
-
-// differs reports that the completion is not what the message lets expect.
-func (x comparison) differs(id rule.ID, expected, actual string) {
-	x.a.accuse(x.q, verdict{
-		Verdict: rule.Verdict{
-			Rule: id, Class: rule.Violation, Role: x.q.receiver(), Expected: expected, Actual: actual,
-			Detail: fmt.Sprintf("receive request %d", x.t.event.Completion.ID),
-		},
-		at: x.m.End, event: x.t.event,
-	})
-}
-
-// same compares a completion with its message.
-func (a *Agent) same(q *queuePair, m *Message, t *receiveCompletion) {
-	x := comparison{a, q, m, t}
-	c := t.event.Completion
-	op, length := q.expected(m)
-	a.covered(rule.CPLOPC001)
-	if c.Op != op {
-		x.differs(rule.CPLOPC001, "a completion of "+op.String(), c.Op.String())
-	}
-	x.length(op, length)
-	x.immediate()
-	// A log of a host may not say what was invalidated.
-	if c.Flags&WithInv != 0 || q.src.exact {
-		x.invalidated()
-	}
-	if a.grhSpace(q, m, t) {
-		return
-	}
-	if t.event.Summed && op == DoneRecv && !m.Cut && !m.Mixed && c.ByteLen == length {
-		a.covered(rule.CPLMEM001)
-		if m.CRC != t.event.Sum {
-			x.differs(rule.CPLMEM001, fmt.Sprintf("data with CRC-32 %#08x in memory", m.CRC), fmt.Sprintf("%#08x", t.event.Sum))
-		}
-	}
-	if m.Net != nil && m.Net.must {
-		a.covered(rule.UDMC003)
-	}
-	a.late(q, m, t)
-	a.granted(q, m, t)
-	if q.service() == packet.UD {
-		x.sender()
-		return
-	}
-	a.covered(rule.CPLSTS014)
-	a.early(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the whole message", len(q.in.again) == 0 && !t.guessed)
-}
-
-// length compares the number of bytes, which the receive request must have room for.
-func (x comparison) length(op CompletionOp, length uint32) {
-	c := x.t.event.Completion
-	id := rule.CPLLEN001
-	switch {
-	case x.q.service() == packet.UD:
-		id = rule.UDGRH004
-	case op == DoneRecvWriteImm:
-		id = rule.CPLLEN002
-	}
-	x.a.covered(id)
-	if c.ByteLen != length {
-		x.differs(id, fmt.Sprintf("byte_len %d", length), fmt.Sprintf("%d", c.ByteLen))
-	}
-	if op == DoneRecv && x.t.of != nil {
-		x.a.covered(rule.CPLSTS009)
-		if n := room(x.t.of.event.Receive); uint64(length) > n {
-			x.differs(rule.CPLSTS009, fmt.Sprintf("an error: the receive request has room for %d bytes", n), fmt.Sprintf("success with %d", length))
-		}
-	}
-}
-
-// immediate compares the immediate data.
-func (x comparison) immediate() {
-	c, m := x.t.event.Completion, x.m
-	x.a.covered(rule.CPLIMM001)
-	switch has := c.Flags&WithImm != 0; {
-	case has && !m.HasImm:
-		x.differs(rule.CPLIMM001, "no immediate data", fmt.Sprintf("immediate data %#x", c.Imm))
-	case m.HasImm && !has:
-		x.differs(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.Imm), "none")
-	case has && c.Imm != m.Imm:
-		x.differs(rule.CPLIMM001, fmt.Sprintf("immediate data %#x", m.Imm), fmt.Sprintf("%#x", c.Imm))
-	}
-}
-
-// invalidated compares the R_Key that the message invalidated.
-func (x comparison) invalidated() {
-	c, m := x.t.event.Completion, x.m
-	x.a.covered(rule.CPLINV001)
-	switch has := c.Flags&WithInv != 0; {
-	case has && !m.HasInv:
-		x.differs(rule.CPLINV001, "no invalidated R_Key", fmt.Sprintf("R_Key %#x", c.InvKey))
-	case m.HasInv && !has:
-		x.differs(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.InvRKey), "none")
-	case has && c.InvKey != m.InvRKey:
-		x.differs(rule.CPLINV001, fmt.Sprintf("invalidated R_Key %#x", m.InvRKey), fmt.Sprintf("%#x", c.InvKey))
-	}
-}
-
-// sender compares what the completion of a datagram says of its sender.
-func (x comparison) sender() {
-	c, m := x.t.event.Completion, x.m
-	x.a.covered(rule.UDGRH002)
-	if has := c.Flags&WithGRH != 0; has != m.GRH {
-		x.differs(rule.UDGRH002, fmt.Sprintf("GRH flag %d", bit(m.GRH)), fmt.Sprintf("%d", bit(has)))
-	}
-	x.a.covered(rule.UDCQE001)
-	if c.SrcQP != m.SrcQP {
-		x.differs(rule.UDCQE001, fmt.Sprintf("source QP %#x", m.SrcQP), fmt.Sprintf("%#x", c.SrcQP))
-	}
-}
-
-// accepted judges that a receive request was there for each message that was acknowledged.
-func (a *Agent) accepted(q *queuePair) {
-	if !q.known || q.recvs.shared || !q.reliable() {
-		q.receiving.accepted = q.receiving.sure
-		return
-	}
-	for ; q.receiving.accepted < q.receiving.sure; q.receiving.accepted++ {
-		m := q.receiving.arrived.at(q.receiving.accepted)
-		at, ok := q.in.ackOf(m.Last())
-		switch {
-		case !ok:
-			return
-		case q.receiving.accepted < q.recvs.list.end():
-			if q.complete() {
-				a.covered(rule.RCRSP038)
-			}
-			if q.recvs.list.has(q.receiving.accepted) {
-				a.leaves(q.src, at.Time-q.recvs.list.at(q.receiving.accepted).event.Time)
-			}
-			continue
-		case q.src.comes() && !q.gone:
-			return
-		case !q.complete() || !q.src.exact && !q.src.receives || q.receiving.unreceived:
-			continue
-		}
-		a.covered(rule.RCRSP038)
-		q.receiving.unreceived = true
-		a.accuse(q, verdict{
-			Verdict: rule.Verdict{
-				Rule: rule.RCRSP038, Class: rule.Violation, Role: rule.Responder, Expected: "an RNR NAK: all receive requests are used",
-				Actual: "an acknowledgement", Detail: fmt.Sprintf("%d receive requests were posted", q.recvs.list.end()),
-				Evidence: []uint64{m.End.Frame},
-			},
-			at: at, expects: syndrome("RNR NAK"),
-		})
-	}
 }

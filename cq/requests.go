@@ -27,10 +27,12 @@ type Requests struct {
 	newest  PacketRef
 	msgs    list[*Message]
 	begun   []WriteBegun // since they were last asked for
+	storing []storing    // by messages that have not come whole
 	found   int          // message that was last looked for
-	halted  string       // why they are not followed any more
+	stopped string       // why they are not followed any more
 	opens   bool         // a message has begun that goes on, and has not been compared
 	opensAt int64        // its ordinal
+	answers int          // counts what may answer a request, or end its retries
 	news    bool         // something has come that a request or a completion may be judged by
 
 	again   map[int64]int // packets retransmitted, by ordinal
@@ -59,12 +61,12 @@ type Assembler interface {
 	GiveUp()
 	// Finish tells what there is of all messages: nothing more comes.
 	Finish()
-	// Open returns what there is of the message of an ordinal, nil if nothing or if it has been told.
+	// Open returns what there is of the message of an ordinal, nil if nothing or if it has been reported.
 	Open(ord int64) *Message
 	// OpenBefore is how many of the messages that are not whole have begun up to a packet.
 	OpenBefore(pos int) int
-	// Told is the ordinal up to which messages have been told.
-	Told() int64
+	// ReportedTo is the ordinal up to which messages have been reported.
+	ReportedTo() int64
 }
 
 // ack says that everything up to an ordinal is acknowledged.
@@ -127,6 +129,7 @@ func (s *Requests) Packet(at PacketRef) (ord int64) {
 	s.newest = at
 	if s.high == 0 {
 		s.joined = ord
+		s.answers++
 	}
 	return ord
 }
@@ -150,7 +153,7 @@ func (s *Requests) opened() *Message {
 	if !s.opens {
 		return nil
 	}
-	if s.opens = false; s.told() != s.opensAt {
+	if s.opens = false; s.reportedTo() != s.opensAt {
 		return nil
 	}
 	return s.open(s.opensAt)
@@ -159,8 +162,8 @@ func (s *Requests) opened() *Message {
 // News says that a request or a completion may be judged by what has come.
 func (s *Requests) News() { s.news = true }
 
-// Halt says why the requests are not followed any more.
-func (s *Requests) Halt(why string) { s.halted = why }
+// Stop says why the requests are not followed any more.
+func (s *Requests) Stop(why string) { s.stopped = why }
 
 // Begin says that a WRITE has begun.
 func (s *Requests) Begin(w WriteBegun) { s.begun = append(s.begun, w) }
@@ -171,6 +174,7 @@ func (s *Requests) End(m *Message) { s.msgs.add(m) }
 // Retransmitted says that a packet was retransmitted.
 func (s *Requests) Retransmitted(ord int64) {
 	s.news = true
+	s.answers++
 	if s.again == nil {
 		s.again = map[int64]int{}
 	}
@@ -203,22 +207,27 @@ func (s *Requests) Misfit(n NAK) { s.odd, s.news = append(s.odd, n), true }
 func (s *Requests) Acknowledged(ord int64, at PacketRef, named bool) {
 	if n := len(s.acks); n == 0 && ord >= 0 || n > 0 && ord > s.acks[n-1].ord {
 		s.acks = append(s.acks, ack{ord, at, named})
+		s.answers++
 	}
 }
 
+// Answered says that the response to a READ or an atomic has begun, or come whole.
+func (s *Requests) Answered() { s.answers++ }
+
 // Refused says that a NAK has come.
 func (s *Requests) Refused(n NAK) {
+	s.answers++
 	if s.naks = append(s.naks, n); s.fatal == nil && n.Syndrome.Fatal() {
 		s.fatal = &n
 	}
 }
 
-// ackOf returns the first response that acknowledges an ordinal.
-func (s *Requests) ackOf(ord int64) (PacketRef, bool) {
+// ackOf returns the first response that acknowledges an ordinal, or nil. It is valid until the next packet.
+func (s *Requests) ackOf(ord int64) *PacketRef {
 	if n := len(s.acks); n == 0 || s.acks[n-1].ord < ord {
-		return PacketRef{}, false
+		return nil
 	}
-	return s.acks[s.ackAt(ord)].at, true
+	return &s.acks[s.ackAt(ord)].at
 }
 
 // ackAt is the place of the first response that acknowledges an ordinal: nearly always it is one of the newest.
@@ -286,10 +295,10 @@ func (s *Requests) openBefore(pos int) int {
 	return s.assembler.OpenBefore(pos)
 }
 
-// told is the ordinal up to which messages have been told.
-func (s *Requests) told() int64 {
+// reportedTo is the ordinal up to which messages have been reported.
+func (s *Requests) reportedTo() int64 {
 	if s.assembler == nil {
 		return 0
 	}
-	return s.assembler.Told()
+	return s.assembler.ReportedTo()
 }

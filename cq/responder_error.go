@@ -9,16 +9,16 @@ import (
 	"ibwitness/wqe"
 )
 
-// told is what the consumer of a responder was told of its own side of a refusal.
-type told struct {
+// consumerNotice is what the consumer of a responder was told of its own side of a refusal.
+type consumerNotice struct {
 	failed  bool // a receive request completed with an error of its own
 	polled  bool // something of the receive queue completed after the NAK left
 	event   bool // an asynchronous event of a request that was refused, or worse
 	damaged bool // an asynchronous event of a queue pair that has failed
 }
 
-func (q *queuePair) told(n *NAK) told {
-	return told{failed: q.failing != nil, polled: q.polledAt > n.At.Time, event: q.asyncs.refusing || q.overrun != nil, damaged: q.asyncs.fatal || q.overrun != nil}
+func (q *queuePair) consumerNotice(n *NAK) consumerNotice {
+	return consumerNotice{failed: q.failing != nil, polled: q.polledAt > n.At.Time, event: q.asyncs.refusing || q.overrun != nil, damaged: q.asyncs.fatal || q.overrun != nil}
 }
 
 // refusing judges the NAK that ended a connection by what the responder told its consumer.
@@ -35,15 +35,15 @@ func (a *Agent) refusing(q *queuePair) {
 			a.tooLong(q, n)
 		}
 		if q.src.exact && q.wasRTR != nil {
-			a.founded(q, n)
+			a.refusalKnown(q, n)
 		}
 		return
 	}
 }
 
-// founded judges whether the consumer knows of the refusal.
-func (a *Agent) founded(q *queuePair, n *NAK) {
-	t := q.told(n)
+// refusalKnown judges whether the consumer knows of the refusal.
+func (a *Agent) refusalKnown(q *queuePair, n *NAK) {
+	t := q.consumerNotice(n)
 	m := q.in.Find(n.Ord)
 	takes := m == nil || wqe.OpOf(m.Op.Fn()) == wqe.Send || m.HasImm || m.Partial
 	v := verdict{Verdict: rule.Verdict{Class: rule.Violation, Role: rule.Responder}, at: n.At}

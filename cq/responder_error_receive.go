@@ -38,9 +38,9 @@ func (a *Agent) refusals(q *queuePair) {
 			}
 		case packet.NAKRemoteAccess:
 			a.violated(q, n, m, first)
-			a.writeTook(q, n, m, first)
+			a.writeConsumedReceive(q, n, m, first)
 		case packet.NAKInvalidRequest:
-			a.writeTook(q, n, m, first)
+			a.writeConsumedReceive(q, n, m, first)
 		}
 		break
 	}
@@ -76,8 +76,17 @@ func (a *Agent) deniedTaken(q *queuePair, t *receiveCompletion) {
 	for len(list) > 0 && list[0].Length == 0 {
 		list = list[1:]
 	}
-	if len(list) > 0 && list[0].LKey != 0 && !q.src.lkeys[list[0].LKey] { // a short message may need no more than the first
-		a.verb(q, rule.CPLSTS010, t.event, fmt.Sprintf("LOC_QP_OP_ERR or LOC_PROT_ERR: L_Key %#x is not registered", list[0].LKey), "success")
+	if len(list) == 0 {
+		return
+	}
+	pd := wqe.PD(0)
+	if q.made != nil && !t.of.queue.shared {
+		pd = q.made.PD
+	}
+	first := list[0] // a short message may need no more than the first
+	first.Length = min(first.Length, c.ByteLen)
+	if why := q.src.denied(&first, pd, t.of.event, t.of.n, true); why != "" {
+		a.verb(q, rule.CPLSTS010, t.event, "LOC_QP_OP_ERR or LOC_PROT_ERR: "+why, "success")
 	}
 }
 
@@ -101,8 +110,8 @@ func (a *Agent) violated(q *queuePair, n *NAK, m *Message, first *receiveComplet
 	})
 }
 
-// writeTook judges that a WRITE with immediate data that failed has taken no receive request.
-func (a *Agent) writeTook(q *queuePair, n *NAK, m *Message, first *receiveCompletion) {
+// writeConsumedReceive judges that a WRITE with immediate data that failed has taken no receive request.
+func (a *Agent) writeConsumedReceive(q *queuePair, n *NAK, m *Message, first *receiveCompletion) {
 	if wqe.OpOf(m.Op.Fn()) != wqe.Write {
 		return
 	}
@@ -132,12 +141,12 @@ func (s *Source) mustStay(q *queuePair, key uint32, invalid map[uint32]bool) str
 	}
 	switch {
 	case r == nil:
-		if s.exact && len(s.regions) > 0 {
+		if s.exact && len(s.regions) > 0 && !s.lost {
 			return "it is not registered"
 		}
 	case invalid[key]:
 		return "it was invalidated before"
-	case r.vague:
+	case r.uncertain:
 	case r.one:
 		return "it is that of a window of type 1"
 	case r.pd != 0 && pd != 0 && r.pd != pd:

@@ -41,7 +41,7 @@ func (a *Agent) retireSends(q *queuePair) {
 	switch {
 	case !q.out.first.Seen():
 		on = 0
-	case !q.known || q.unmatched != nil || !q.out.anchor || q.out.halted != "":
+	case !q.known || q.unmatched != nil || !q.out.anchor || q.out.stopped != "":
 		on = math.MaxInt64
 	}
 	for end := min(q.oldest, q.sends.end()-kept); n < end && a.over(q, q.sends.at(n), on); n++ {
@@ -53,6 +53,7 @@ func (a *Agent) retireSends(q *queuePair) {
 		q.past.add(w.req().ID)
 	}
 	q.sends.drop(n)
+	q.sending.rests.set = false
 	q.oldest = max(q.oldest, n)
 	if q.sends.first() == q.sends.end() {
 		return
@@ -67,11 +68,10 @@ func (a *Agent) retireSends(q *queuePair) {
 
 // over reports whether nothing more is to be said of a send request, where messages were compared up to an ordinal: what has not been on the wire for long since
 // it completed, the capture has missed.
-func (a *Agent) over(q *queuePair, w *work, on int64) bool {
+func (a *Agent) over(q *queuePair, w *sendRequest, on int64) bool {
 	switch {
 	case w.done == nil:
-		_, ok := q.answered(w)
-		return w.last() < on && (ok || !q.reliable() || w.local() || on == math.MaxInt64)
+		return w.last() < on && (q.answered(w) != nil || !q.reliable() || w.local() || on == math.MaxInt64)
 	case !w.settled:
 		return false
 	}
@@ -83,11 +83,11 @@ func (s *sending) wire(out *Requests) int64 {
 	if out.msgs.has(s.compared) {
 		return out.msgs.at(s.compared).First + s.unsent
 	}
-	return out.told() + s.unsent
+	return out.reportedTo() + s.unsent
 }
 
 // retire forgets receive requests that have completed, whose completion was judged.
-func (r *receives) retire() {
+func (r *receiveQueue) retire() {
 	n := r.list.first()
 	for end := r.list.end() - kept; n < end; n++ {
 		if x := r.list.at(n); !x.done || !x.judged {
@@ -131,7 +131,7 @@ func (s *Requests) retire() {
 	n, low := s.msgs.end()-2*kept, int64(math.MaxInt64)
 	if q := s.requester; q != nil && q.out == s {
 		n = min(n, q.sending.drained)
-		if q.known && q.unmatched == nil && s.anchor && s.halted == "" {
+		if q.known && q.unmatched == nil && s.anchor && s.stopped == "" {
 			n = min(n, q.sending.compared)
 		}
 		if list := q.sending.posted.all(); len(list) > 0 {
@@ -166,6 +166,7 @@ func (s *Requests) retire() {
 
 // forget drops what is known of the answers to, and of retransmissions of, what came before an ordinal.
 func (s *Requests) forget(ord int64) {
+	s.answers++
 	k := 0
 	for k < len(s.acks)-1 && s.acks[k].ord < ord-1 {
 		k++
@@ -207,18 +208,18 @@ func (q *queuePair) usedUp(m *Message) {
 	}
 }
 
-// past is the IDs of the newest requests that are forgotten.
-type past struct {
+// forgottenIDs is the IDs of the newest requests that are forgotten.
+type forgottenIDs struct {
 	ids [kept]uint64
 	n   int
 }
 
-func (p *past) add(id uint64) {
+func (p *forgottenIDs) add(id uint64) {
 	p.ids[p.n%kept] = id
 	p.n++
 }
 
-func (p *past) has(id uint64) bool {
+func (p *forgottenIDs) has(id uint64) bool {
 	for _, x := range p.ids[:min(p.n, kept)] {
 		if x == id {
 			return true

@@ -10,7 +10,7 @@ import (
 )
 
 // retried judges RETRY_EXC_ERR.
-func (a *Agent) retried(q *queuePair, w *work) {
+func (a *Agent) retried(q *queuePair, w *sendRequest) {
 	if !q.attr.Has(qp.KnowsRetryCnt) || !a.passed(q.src, w.done.Time) && !q.src.exact {
 		return
 	}
@@ -52,7 +52,13 @@ func (a *Agent) gaveUp(q *queuePair, path coverage.Path) {
 }
 
 // tries is how often the packet of a request that was sent most often was sent.
-func (s *Requests) tries(w *work) (most int) {
+func (s *Requests) tries(w *sendRequest) (most int) {
+	if len(s.again) == 0 { // nearly always
+		if w.first < s.high {
+			return 1
+		}
+		return 0
+	}
 	for ord := w.first; ord <= w.last(); ord++ {
 		n := s.again[ord]
 		if ord < s.high {
@@ -64,7 +70,7 @@ func (s *Requests) tries(w *work) (most int) {
 }
 
 // rnrNAKs counts the RNR NAKs to a request. at is the newest.
-func (s *Requests) rnrNAKs(w *work) (n int, at PacketRef) {
+func (s *Requests) rnrNAKs(w *sendRequest) (n int, at PacketRef) {
 	for i := range s.naks {
 		if k := &s.naks[i]; k.Syndrome.Type() == packet.RNRNAK && k.Ord >= w.first && k.Ord <= w.last() {
 			n, at = n+1, k.At
@@ -75,9 +81,9 @@ func (s *Requests) rnrNAKs(w *work) (n int, at PacketRef) {
 
 // exhausted judges another status than RETRY_EXC_ERR or RNR_RETRY_EXC_ERR of the request with which the retries of its queue pair were used up. What
 // happened at the requester itself may end it with a status of its own meanwhile. It reports whether it found one.
-func (a *Agent) exhausted(q *queuePair, w *work) bool {
+func (a *Agent) exhausted(q *queuePair, w *sendRequest) bool {
 	status := w.done.Completion.Status
-	if _, ok := q.answered(w); ok || q.out.odd != nil || q.fatal(w) != nil || q.oldestOpen() != w {
+	if q.answered(w) != nil || q.out.odd != nil || q.fatal(w) != nil || q.oldestOpen() != w {
 		return false
 	}
 	tries := q.out.tries(w)
@@ -126,12 +132,12 @@ func (a *Agent) exhausted(q *queuePair, w *work) bool {
 }
 
 // oldestOpen returns the oldest send request on the wire that nothing has answered, or nil.
-func (q *queuePair) oldestOpen() *work {
+func (q *queuePair) oldestOpen() *sendRequest {
 	for _, w := range q.sends.all() {
 		if w.local() {
 			continue
 		}
-		if _, ok := q.answered(w); !ok && w.last() >= q.out.joined {
+		if q.answered(w) == nil && w.last() >= q.out.joined {
 			return w
 		}
 	}
@@ -139,8 +145,8 @@ func (q *queuePair) oldestOpen() *work {
 }
 
 // retries counts how often the requester went back to what came before a request, if that is acknowledged, and to the request.
-func (s *Requests) retries(w *work) (before, since int) {
-	if _, ok := s.ackOf(w.first - 1); !ok {
+func (s *Requests) retries(w *sendRequest) (before, since int) {
+	if s.ackOf(w.first-1) == nil {
 		return 0, 0
 	}
 	for _, ord := range s.backs {
@@ -155,7 +161,7 @@ func (s *Requests) retries(w *work) (before, since int) {
 
 // repeated is how many sequence NAKs to a request came twice in a row, and how many responses passed over it where it needs one of its own: each uses
 // up a retry, and there may be nothing to send.
-func (s *Requests) repeated(w *work) (n int) {
+func (s *Requests) repeated(w *sendRequest) (n int) {
 	for i := 1; i < len(s.naks); i++ {
 		x, y := &s.naks[i-1], &s.naks[i]
 		if x.Ord == y.Ord && y.Syndrome == packet.NAKSequence && x.Syndrome == y.Syndrome && y.Ord >= w.first && y.Ord <= w.last() {
@@ -179,7 +185,7 @@ func (s *Requests) repeated(w *work) (n int) {
 }
 
 // rnrRetried judges RNR_RETRY_EXC_ERR.
-func (a *Agent) rnrRetried(q *queuePair, w *work) {
+func (a *Agent) rnrRetried(q *queuePair, w *sendRequest) {
 	if !q.attr.Has(qp.KnowsRNRRetry) {
 		return
 	}
@@ -218,7 +224,7 @@ func (a *Agent) rnrRetried(q *queuePair, w *work) {
 		v.Detail += "; " + notShown
 	}
 	a.accuse(q, v)
-	if _, ok := q.out.ackOf(w.first - 1); ok && before > 0 && n > 0 && n < want && n+before >= want && q.attr.RNRRetry < 7 {
+	if q.out.ackOf(w.first-1) != nil && before > 0 && n > 0 && n < want && n+before >= want && q.attr.RNRRetry < 7 {
 		v.Rule, v.Expected = rule.RCRNR004, fmt.Sprintf("%d RNR NAKs: the packets before the request are acknowledged", want)
 		v.Actual = fmt.Sprintf("%d, and %d before that progress", n, before)
 		a.accuse(q, v)

@@ -39,7 +39,7 @@ func (a *Agent) Reach(now int64) { a.wire = max(a.wire, now) }
 func (a *Agent) Route(k Flow, p packet.PSN, now int64) *Route {
 	recent := &a.recent[k.To%uint32(len(a.recent))]
 	f := *recent
-	if f == nil || f.flow != k {
+	if f == nil || f.flow.To != k.To || f.flow.From != k.From || f.flow.Src != k.Src || f.flow.Dst != k.Dst || f.flow.Service != k.Service {
 		f = a.flows[k]
 	}
 	if f == nil || f.changes != a.changes || now >= f.until {
@@ -129,13 +129,14 @@ func (f *Route) news() (news bool) {
 
 // resolve finds the queue pairs of a flow.
 func (a *Agent) resolve(k Flow, p packet.PSN, now int64) *Route {
+	a.posted.of = nil
 	f := &Route{flow: k, changes: a.changes, until: math.MaxInt64}
 	for _, s := range a.sources {
 		if k.group() {
 			f.many = append(f.many, a.members(s, k.Dst)...)
 		}
 		if s.addr.IsZero() || s.addr == k.Dst {
-			if q := s.at(k.To, now, f); q != nil && q.service() == k.Service && q.takes(k) {
+			if q := s.lifeAt(k.To, now, f); q != nil && q.service() == k.Service && q.takes(k) {
 				f.to = q
 			}
 		}
@@ -157,17 +158,17 @@ func (a *Agent) resolve(k Flow, p packet.PSN, now int64) *Route {
 func (s *Source) sender(f *Route, now int64) {
 	k := f.flow
 	if k.Service == packet.UD {
-		if q := s.at(k.From, now, f); q != nil && q.service() == k.Service {
+		if q := s.lifeAt(k.From, now, f); q != nil && q.service() == k.Service {
 			f.from = q
 		}
 		return
 	}
 	for _, n := range s.toward[k.To] {
-		q := s.at(n, now, f)
+		q := s.lifeAt(n, now, f)
 		if q == nil || q.service() != k.Service || !q.attr.Has(qp.KnowsDestQPN) || q.attr.DestQPN != k.To || !q.sendsTo(k) {
 			continue
 		}
-		if q.rather(f.from, now) {
+		if q.fitsBetter(f.from, now) {
 			f.from = q
 		}
 	}
@@ -203,8 +204,8 @@ func (f *Route) start(p packet.PSN) {
 	}
 }
 
-// rather reports whether a packet of that time is of q rather than of r.
-func (q *queuePair) rather(r *queuePair, t int64) bool {
+// fitsBetter reports whether a packet of that time is of q rather than of r.
+func (q *queuePair) fitsBetter(r *queuePair, t int64) bool {
 	if r == nil {
 		return true
 	}
@@ -232,8 +233,8 @@ func (q *queuePair) setStart(s *Requests) {
 // strict reports whether no packet of a queue pair can be of an earlier life or connection of its number.
 func (q *queuePair) strict() bool { return q.src.exact && q.known && !q.later && q.reliable() }
 
-// at is the life of a queue pair at a time. f shall be looked for again when that ends.
-func (s *Source) at(n uint32, t int64, f *Route) *queuePair {
+// lifeAt is the life of a queue pair at a time. f shall be looked for again when that ends.
+func (s *Source) lifeAt(n uint32, t int64, f *Route) *queuePair {
 	list := s.qps[n]
 	if len(list) == 0 {
 		return nil

@@ -25,7 +25,7 @@ func (a *Agent) settle(q *queuePair) {
 }
 
 // status holds the completion of a send request against what the packets show. It returns false where that is not certain yet.
-func (a *Agent) status(q *queuePair, w *work) bool {
+func (a *Agent) status(q *queuePair, w *sendRequest) bool {
 	if w.req().Op == wqe.OpLocalInv && w.done.Completion.Status == Success {
 		return a.invalidatedEarly(q, w)
 	}
@@ -39,25 +39,27 @@ func (a *Agent) status(q *queuePair, w *work) bool {
 	if !q.out.first.Seen() {
 		return a.ended // the capture may begin later
 	}
-	if !q.out.anchor || q.out.halted != "" || q.lost(w) {
+	if !q.out.anchor || q.out.stopped != "" || q.packetsUncertain(w) {
 		return true
 	}
 	if w.done.Completion.Status == Success {
 		return a.succeeded(q, w)
 	}
-	if open := q.passedOver(); open == nil || w.n < open.n {
+	if open := q.unansweredBeforeNAK(); open == nil || w.n < open.n {
 		return a.failedSend(q, w)
 	}
 	return true
 }
 
-// lost reports whether it is not certain which packets are those of a request: what was sent before it is not what was posted.
-func (q *queuePair) lost(w *work) bool { return q.unmatched != nil && w.n >= q.unmatched.n }
+// packetsUncertain reports whether it is not certain which packets are those of a request: what was sent before it is not what was posted.
+func (q *queuePair) packetsUncertain(w *sendRequest) bool {
+	return q.unmatched != nil && w.n >= q.unmatched.n
+}
 
-// early judges whether a completion came before the packet that it needs. later is the first packet of a request that was posted after
+// tooEarly judges whether a completion came before the packet that it needs. later is the first packet of a request that was posted after
 // the completion: when that packet left, the completion was there. sure says that the capture cannot have missed the packet when it came
 // first.
-func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *Event, at, later PacketRef, what string, sure bool) {
+func (a *Agent) tooEarly(q *queuePair, id rule.ID, role rule.Role, e *Event, at, later PacketRef, what string, sure bool) {
 	c := &q.src.clock
 	class, why := rule.Violation, ""
 	if !sure && a.proven(q) != rule.Violation {
@@ -89,7 +91,7 @@ func (a *Agent) early(q *queuePair, id rule.ID, role rule.Role, e *Event, at, la
 }
 
 // completed judges what a completion with success says by itself.
-func (a *Agent) completed(q *queuePair, w *work) {
+func (a *Agent) completed(q *queuePair, w *sendRequest) {
 	c := w.done.Completion
 	a.covered(rule.CPLOPC001)
 	if want := Done(w.req().Op); c.Op != want {
@@ -104,7 +106,7 @@ func (a *Agent) completed(q *queuePair, w *work) {
 }
 
 // succeeded judges a completion with success.
-func (a *Agent) succeeded(q *queuePair, w *work) bool {
+func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
 	c := w.done.Completion
 	id, what := rule.CPLSTS012, "an ACK of its last packet"
 	if w.response() {
@@ -113,7 +115,8 @@ func (a *Agent) succeeded(q *queuePair, w *work) bool {
 	if w.last() < q.out.joined {
 		return true // from before the capture
 	}
-	at, ok := q.answered(w)
+	at := q.answered(w)
+	ok := at != nil
 	if n := q.fatal(w); !ok && n != nil {
 		for _, k := range codes {
 			if k.syndrome == n.Syndrome {
@@ -132,13 +135,17 @@ func (a *Agent) succeeded(q *queuePair, w *work) bool {
 	if odd := q.out.oddAt(w); !ok && w.response() && odd.Seen() {
 		return a.malformed(q, w)
 	}
-	if !ok && w.told {
+	if !ok && w.reportedEarly {
 		return a.ended
 	}
 	if !ok {
 		if !a.passed(q.src, w.done.Time) {
 			a.wait(q, w.done.Time)
 			return a.ended // the capture ended before
+		}
+		if v := q.overtaken(w); v != nil { // that was told: which packets are whose is not certain from there on
+			q.unmatched = v
+			return true
 		}
 		class := a.proven(q)
 		if class == rule.Unproven && !a.ended {
@@ -159,23 +166,23 @@ func (a *Agent) succeeded(q *queuePair, w *work) bool {
 			v.Detail += "; " + notShown
 		}
 		a.accuse(q, v)
-		w.told = true // its data is compared when it comes
+		w.reportedEarly = true // its data is compared when it comes
 		return a.ended
 	}
-	if w.told {
+	if w.reportedEarly {
 		a.fetchedData(q, w)
 		return true
 	}
 	a.covered(id)
 	a.covered(rule.CPLSTS005)
 	a.covered(rule.CPLSTS008)
-	a.early(q, id, rule.Requester, w.done, at, w.later, what, len(q.out.again) == 0 && (w.response() || q.out.ackNames(w.last())))
+	a.tooEarly(q, id, rule.Requester, w.done, *at, w.later, what, len(q.out.again) == 0 && (w.response() || q.out.ackNames(w.last())))
 	a.fetchedData(q, w)
 	return true
 }
 
 // fetched returns how many bytes a request brings into memory.
-func fetched(w *work) (uint32, bool) {
+func fetched(w *sendRequest) (uint32, bool) {
 	switch w.req().Op {
 	case wqe.OpRead:
 		return w.length, true
@@ -186,7 +193,7 @@ func fetched(w *work) (uint32, bool) {
 }
 
 // fetchedData holds what a READ or atomic has brought into memory against the response.
-func (a *Agent) fetchedData(q *queuePair, w *work) {
+func (a *Agent) fetchedData(q *queuePair, w *sendRequest) {
 	m := q.out.Find(w.first)
 	if !w.done.Summed || m == nil || m.Response == nil || !m.Response.Whole || m.Response.Cut || m.Response.Mixed {
 		return
@@ -230,9 +237,9 @@ var codes = [...]struct {
 	{packet.NAKInvalidRD, RemInvRDReqErr, rule.CPLSTS005},
 }
 
-// passedOver returns the first READ or atomic that was not answered when a NAK ended the connection that names a request after it, or nil. The NAK says that its
+// unansweredBeforeNAK returns the first READ or atomic that was not answered when a NAK ended the connection that names a request after it, or nil. The NAK says that its
 // response is lost as well, and either may be the request that fails.
-func (q *queuePair) passedOver() *work {
+func (q *queuePair) unansweredBeforeNAK() *sendRequest {
 	n := q.out.fatal
 	if n == nil {
 		return nil
@@ -241,10 +248,10 @@ func (q *queuePair) passedOver() *work {
 		if w.local() || !w.response() {
 			continue
 		}
-		if w.last() >= n.Ord || q.lost(w) {
+		if w.last() >= n.Ord || q.packetsUncertain(w) {
 			return nil
 		}
-		if _, ok := q.answered(w); !ok {
+		if q.answered(w) == nil {
 			return w
 		}
 	}
@@ -252,12 +259,12 @@ func (q *queuePair) passedOver() *work {
 }
 
 // failedSend judges a completion with an error.
-func (a *Agent) failedSend(q *queuePair, w *work) bool {
+func (a *Agent) failedSend(q *queuePair, w *sendRequest) bool {
 	status := w.done.Completion.Status
-	told := a.exhausted(q, w)
+	reported := a.exhausted(q, w)
 	switch status {
 	case RetryExcErr:
-		if told {
+		if reported {
 			return true
 		}
 		a.retried(q, w)
@@ -288,7 +295,7 @@ func (a *Agent) failedSend(q *queuePair, w *work) bool {
 			a.covered(c.rule)
 			switch status {
 			case c.status:
-				a.early(q, c.rule, rule.Requester, w.done, named.At, PacketRef{}, "the NAK", len(q.out.again) == 0)
+				a.tooEarly(q, c.rule, rule.Requester, w.done, named.At, PacketRef{}, "the NAK", len(q.out.again) == 0)
 			case RemInvReqErr, RemAccessErr, RemOpErr:
 				accuse(c.rule, rule.Violation, c.status.String()+" after "+c.syndrome.String(), status.String(), named.At)
 			case WRFlushErr, BadRespErr, RNRRetryExcErr:
@@ -300,14 +307,18 @@ func (a *Agent) failedSend(q *queuePair, w *work) bool {
 				return a.ended
 			}
 			a.covered(c.rule)
-			accuse(c.rule, a.proven(q), "a "+c.syndrome.String()+" that names the request", "none", PacketRef{})
+			class := a.proven(q)
+			accuse(c.rule, class, "a "+c.syndrome.String()+" that names the request", "none", PacketRef{})
+			if class == rule.Violation {
+				q.unfounded(w)
+			}
 		}
 	}
 	return true
 }
 
 // fatal returns the first NAK that ends the connection and names a packet of the request.
-func (q *queuePair) fatal(w *work) *NAK {
+func (q *queuePair) fatal(w *sendRequest) *NAK {
 	for i := range q.out.naks {
 		if n := &q.out.naks[i]; n.Syndrome.Fatal() && n.Ord >= w.first && n.Ord <= w.last() {
 			return n
@@ -317,10 +328,33 @@ func (q *queuePair) fatal(w *work) *NAK {
 }
 
 // unreliable judges the status of a UC send request.
-func (a *Agent) unreliable(q *queuePair, w *work) {
+func (a *Agent) unreliable(q *queuePair, w *sendRequest) {
 	a.covered(rule.UCCPL001)
 	switch s := w.done.Completion.Status; s {
 	case RemInvReqErr, RemAccessErr, RemOpErr, RetryExcErr, RNRRetryExcErr, BadRespErr:
 		a.verb(q, rule.UCCPL001, w.done, "success: a UC requester gets no error from its peer", s.String())
+	}
+}
+
+// overtaken is the first request before w that later ones have passed over and that has no completion, or nil.
+func (q *queuePair) overtaken(w *sendRequest) *sendRequest {
+	for _, v := range q.sends.from(q.oldest) {
+		if v == w {
+			break
+		}
+		if v.overtaken && !v.renamed && v.done == nil && !v.local() {
+			return v
+		}
+	}
+	return nil
+}
+
+// unfounded takes back that a queue pair is in error by a completion for which there was no reason, as that was told.
+func (q *queuePair) unfounded(w *sendRequest) {
+	if q.sq.failed == w.done && q.sq.flushed == nil {
+		q.sq.failed = nil
+	}
+	if q.failed == w.done {
+		q.failed = nil
 	}
 }

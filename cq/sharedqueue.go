@@ -10,27 +10,28 @@ import (
 
 // limit is what a shared receive queue is armed with.
 type limit struct {
-	told  bool // the log tells of it
+	known bool // the log tells of it
 	count int  // 0: it is not armed
 	n     int  // of the event in the log that armed it
+	late  bool // its event was reported to be missing, and may yet come
 }
 
 // limitReached judges the event of a shared receive queue.
 func (a *Agent) limitReached(s *Source, e *Event) {
 	r := s.shared[e.SRQ]
-	if r == nil || !r.limit.told {
+	if r == nil || !r.limit.known {
 		return
 	}
 	a.covered(rule.CPLSRQ003)
-	if r.limit.count == 0 {
+	if r.limit.count == 0 && !r.limit.late {
 		a.device(s, rule.CPLSRQ003, e, fmt.Sprintf("no event: the limit of shared receive queue %d is not armed", e.SRQ), "an event")
 	}
-	r.limit.count = 0
+	r.limit.count, r.limit.late = 0, false
 }
 
-// below judges, when a request of a shared receive queue has completed, whether the event of its limit is overdue: at most so many
+// belowLimit judges, when a request of a shared receive queue has completed, whether the event of its limit is overdue: at most so many
 // requests are left as were posted and have not completed, and this one was taken after the queue was armed.
-func (a *Agent) below(q *queuePair, r *receive, e *Event) {
+func (a *Agent) belowLimit(q *queuePair, r *receive, e *Event) {
 	list := r.queue
 	list.completed++
 	left := list.list.end() - list.completed
@@ -39,7 +40,7 @@ func (a *Agent) below(q *queuePair, r *receive, e *Event) {
 	}
 	if l := &list.limit; q.src.exact && l.count > 0 && r.n > l.n && left < l.count {
 		a.verb(q, rule.CPLSRQ003, e, fmt.Sprintf("an earlier event: at most %d requests are left in the shared receive queue, the limit is %d", left, l.count), "none")
-		l.count = 0
+		l.count, l.late = 0, true
 	}
 }
 
@@ -90,7 +91,7 @@ func srqOf(m *Message) wqe.SRQ { return wqe.SRQ(m.SRQ) }
 
 // usedOf is how many requests of a shared receive queue the messages to a queue pair can have taken up to a packet, without the one that was
 // refused.
-func (q *queuePair) usedOf(pos int, refused *Message, queue *receives) (n int) {
+func (q *queuePair) usedOf(pos int, refused *Message, queue *receiveQueue) (n int) {
 	for _, m := range q.in.msgs.all() {
 		if q.recvs != queue && wqe.SRQ(m.SRQ) != queue.number {
 			continue

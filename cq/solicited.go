@@ -11,21 +11,24 @@ type arm struct {
 	event, next *Event // that armed the queue at all, and for the next completion; next may be nil
 	n, nextN    int    // of these events in the log
 	afterwards  bool   // it was armed for solicited events afterwards
+	vague       bool   // it may have told of itself since
 }
 
 // arming takes over that the consumer arms a queue.
 func (s *Source) arming(c *completionQueue, e *Event) {
 	x := arm{event: e, n: s.n}
-	if c.armed != nil {
+	if c.armed != nil && !c.armed.vague {
 		x = *c.armed
 	}
+	x.vague = s.armedOf(c, e)
+	c.vague = x.vague
 	switch {
 	case e.Arm == ArmSolicited:
 		x.afterwards = x.next != nil
 	case x.next == nil:
 		x.next, x.nextN = e, s.n
 	}
-	c.armed = &x
+	c.armed = s.arms.Put(x)
 }
 
 // notice is a notification that a solicited event was asked for, with the completions among which is the one that gave rise to it.
@@ -37,7 +40,7 @@ type notice struct {
 
 // candidate is a completion of either queue; both nil: of a request that is not known.
 type candidate struct {
-	w *work
+	w *sendRequest
 	t *receiveCompletion
 }
 
@@ -47,15 +50,19 @@ func (a *Agent) noticed(s *Source, c *completionQueue, e *Event) {
 	if x := c.armed; x != nil && x.next != nil {
 		a.covered(rule.CPLSOL002)
 	}
+	s.notifiedOf(c, e)
 	if x := c.armed; x != nil && x.next == nil && s.exact {
 		c.notice = &notice{event: e}
+		if unordered(e, c.polledAt) {
+			c.notice.list = append(c.notice.list, c.polledNow...)
+		}
 		s.notices = append(s.notices, c.notice)
 	}
-	c.armed = nil
+	c.armed, c.vague = nil, unordered(e, c.armedAt)
 }
 
 // polled takes over that a completion was polled: what it was owed, or has given rise to.
-func (s *Source) polled(c *completionQueue, e *Event, w *work, t *receiveCompletion) {
+func (s *Source) polled(c *completionQueue, e *Event, w *sendRequest, t *receiveCompletion) {
 	if !s.exact || !c.made {
 		return
 	}
@@ -64,6 +71,12 @@ func (s *Source) polled(c *completionQueue, e *Event, w *work, t *receiveComplet
 		w.due = c.armed
 	case t != nil:
 		t.due = c.armed
+	}
+	if e.Line > 0 {
+		if e.Time != c.polledAt {
+			c.polledAt, c.polledNow = e.Time, c.polledNow[:0]
+		}
+		c.polledNow = append(c.polledNow, candidate{w, t})
 	}
 	if x := c.notice; x != nil {
 		x.list = append(x.list, candidate{w, t})
@@ -122,26 +135,26 @@ func (x *notice) judged() bool {
 	return true
 }
 
-// untoldSend judges whether the completion of a send request was polled that the consumer should have been told of before.
-func (a *Agent) untoldSend(q *queuePair, w *work) {
+// unnotifiedSend judges whether the completion of a send request was polled that the consumer should have been told of before.
+func (a *Agent) unnotifiedSend(q *queuePair, w *sendRequest) {
 	if w.due != nil {
-		a.owed(q, w.done, w.due, w.done.Completion.Status != Success, func(_ *Event, n int) bool { return w.n > n })
+		a.owed(q, candidate{w: w}, w.due, w.done.Completion.Status != Success, func(_ *Event, n int) bool { return w.n > n })
 	}
 }
 
-// untoldReceive judges that of a receive completion, when its message is known.
-func (a *Agent) untoldReceive(q *queuePair, t *receiveCompletion) {
+// unnotifiedReceive judges that of a receive completion, when its message is known.
+func (a *Agent) unnotifiedReceive(q *queuePair, t *receiveCompletion) {
 	if t.judged = true; t.due == nil {
 		return
 	}
 	yes, _ := candidate{t: t}.solicits()
-	a.owed(q, t.event, t.due, yes, func(e *Event, n int) bool {
+	a.owed(q, candidate{t: t}, t.due, yes, func(e *Event, n int) bool {
 		return t.of.n > n || t.message != nil && t.message.Begin.Time > e.Time
 	})
 }
 
 // owed judges a completion that was polled while its queue was armed. later says whether its request is from after an event.
-func (a *Agent) owed(q *queuePair, e *Event, x *arm, solicits bool, later func(e *Event, n int) bool) {
+func (a *Agent) owed(q *queuePair, of candidate, x *arm, solicits bool, later func(e *Event, n int) bool) {
 	id, what := rule.CPLSOL001, "a solicited event"
 	switch {
 	case x.next != nil && later(x.next, x.nextN):
@@ -152,8 +165,27 @@ func (a *Agent) owed(q *queuePair, e *Event, x *arm, solicits bool, later func(e
 		return
 	}
 	a.covered(id)
-	if c := q.src.queue(e.CQ); !c.silent {
+	e := of.event()
+	c := q.src.queue(e.CQ)
+	a.unless(q.src, untold{c: c, of: of, event: e, tell: func() {
+		if c.silent {
+			return
+		}
 		c.silent = true
-		a.verb(q, id, e, fmt.Sprintf("an earlier notification: completion queue %d was armed for %s", e.CQ, what), "none")
+		v := verdict{Verdict: rule.Verdict{
+			Rule: id, Class: rule.Violation, Expected: fmt.Sprintf("an earlier notification: completion queue %d was armed for %s", e.CQ, what), Actual: "none",
+		}, event: e}
+		if x.vague {
+			v.Class, v.Detail = rule.Unproven, sameTime
+		}
+		a.accuse(q, v)
+	}})
+}
+
+// event is the completion itself.
+func (x candidate) event() *Event {
+	if x.w != nil {
+		return x.w.done
 	}
+	return x.t.event
 }

@@ -36,7 +36,7 @@ func (q *queuePair) drained(e *Event) {
 
 // draining judges that a message does not begin in SQD, nor in SQE. That takes the clock of the packets, and a tap that sees a packet when it leaves.
 func (a *Agent) draining(q *queuePair, m *Message) {
-	if !q.known || !q.src.exact || !a.near(q.addr()) || !q.out.anchor || m.Partial {
+	if len(q.drains) == 0 && len(q.broken) == 0 || !q.known || !q.src.exact || !a.near(q.addr()) || !q.out.anchor || m.Partial {
 		return
 	}
 	s := &q.sending
@@ -64,4 +64,67 @@ func (a *Agent) beginning(q *queuePair, m *Message, id rule.ID, times []drain, e
 		return true
 	}
 	return false
+}
+
+// drainEvent is that the consumer asked a queue pair to tell when its send queue has drained.
+type drainEvent struct {
+	event *Event // that asked for it, with the transition to SQD; nil: none did, or it has told
+	n     int    // of that in the log
+	told  bool   // it was reported to be missing
+}
+
+// undrained judges that a queue pair has told that its send queue has drained. That takes the clock of the packets: what a host was told may be in no log.
+func (a *Agent) undrained(q *queuePair) {
+	d := &q.drain
+	if d.event == nil || d.told || !q.known || !q.src.exact || q.src.cut || q.failed != nil || q.gone || q.overrun != nil {
+		return
+	}
+	at, ok := a.drainedAt(q)
+	if !ok {
+		return
+	}
+	v := verdict{
+		Verdict: rule.Verdict{Rule: rule.QPSSQD002, Class: rule.Violation, Expected: "an event that the send queue has drained: all that was begun is finished", Actual: "none"},
+		event:   d.event,
+	}
+	switch over := at + completionDue; {
+	case a.ended && q.src.newest <= over && (!q.src.ordered || a.wire <= over):
+		v.Class, v.Detail = rule.Unproven, "the log ends early: the event may come yet"
+	case !a.ended && !a.elapsed(q, over):
+		return
+	}
+	d.told = true
+	a.covered(rule.QPSSQD002)
+	a.accuse(q, v)
+}
+
+// drainedAt is when all requests were finished that a queue pair had begun when it came to SQD. ok is false where they are not, or that is not certain.
+func (a *Agent) drainedAt(q *queuePair) (at int64, ok bool) {
+	at = q.drain.event.Time
+	for _, w := range q.sends.from(q.oldest) {
+		if w.n > q.drain.n {
+			break
+		}
+		if w.done != nil {
+			continue
+		}
+		ack := q.answered(w)
+		switch {
+		case w.local() || q.packetsUncertain(w) || ack == nil && !a.unbegun(q, w):
+			return 0, false
+		case ack != nil:
+			at = max(at, ack.Time)
+		}
+	}
+	for _, w := range q.sends.all() {
+		if w.done != nil && w.n < q.drain.n {
+			at = max(at, w.done.Time)
+		}
+	}
+	return at, true
+}
+
+// unbegun reports whether a request was not begun: a tap near its queue pair has shown no packet of it.
+func (a *Agent) unbegun(q *queuePair, w *sendRequest) bool {
+	return !a.Lossy && a.near(q.addr()) && q.out.anchor && q.out.stopped == "" && (w.first >= q.out.high || !q.out.first.Seen())
 }

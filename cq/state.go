@@ -45,20 +45,22 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 	q.drained(e)
 	q.state = e.State
 	if e.State == qp.SQD && e.Attr != nil && e.Attr.SQDNotify {
-		q.drain = true
+		q.drain = drainEvent{event: e, n: s.n}
 	}
 	if e.Attr != nil && e.Attr.Has(qp.KnowsAccess) {
 		q.permits |= e.Attr.Access
 	}
 	if e.Attr != nil {
-		q.attr.Merge(e.Attr)
+		q.attr.Update(e.Attr)
 		q.src.connects(q)
 	}
 	switch {
 	case e.State == qp.RTR && q.wasRTR == nil:
 		q.wasRTR = e
 	case e.State == qp.RTS && q.wasRTS == nil:
-		q.wasRTS = e
+		if q.wasRTS = e; q.wasRTR == nil { // it came there on the way
+			q.wasRTR = e
+		}
 	case e.State == qp.Err && q.failed == nil:
 		q.failed = e
 	}
@@ -89,7 +91,7 @@ func (a *Agent) reset(q *queuePair, e *Event) {
 	q.died, q.gone = e.Time, true
 	q.unbound()
 	n := a.life(q.src, q.qpn, e)
-	n.known, n.made, n.typ, n.learned = q.known, q.made, q.typ, q.learned
+	n.known, n.made, n.typ, n.learned, n.doubt = q.known, q.made, q.typ, q.learned, q.doubt
 	if q.recvs.shared {
 		n.recvs = q.recvs
 	}
@@ -167,6 +169,14 @@ func (a *Agent) queryQP(s *Source, e *Event) {
 	}
 	if q.known && e.State != q.state && !qp.DeviceTransition(q.typ, q.state, e.State) {
 		a.verb(q, rule.QPSTRN001, e, "state "+q.state.String(), "state "+e.State.String())
+		if q.state < qp.RTS && q.state < e.State && e.State <= qp.RTS { // the log does not tell how it came there
+			if q.state = e.State; e.State >= qp.RTR && q.wasRTR == nil {
+				q.wasRTR = e
+			}
+			if e.State == qp.RTS {
+				q.wasRTS = e
+			}
+		}
 	}
 	if e.State == qp.Err && q.failed == nil {
 		q.failed = e

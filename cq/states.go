@@ -46,7 +46,7 @@ func (x *States) Source(addr packet.Addr, exact bool) {
 // Tells reports whether an event of a source tells anything that States follows.
 func (x *States) Tells(source int, e *Event) bool {
 	switch e.Kind {
-	case EvCreateQP, EvModifyQP, EvDestroyQP, EvQueryQP, EvCreateCQ, EvAsync:
+	case EvCreateQP, EvModifyQP, EvDestroyQP, EvQueryQP, EvCreateCQ, EvAsync, EvLost:
 		return true
 	case EvCompletion:
 		return e.Completion != nil
@@ -95,6 +95,8 @@ func (x *States) Event(source int, e *Event) {
 		if q == nil {
 			d.begin(e.QP.QPN, nil)
 		}
+	case EvLost:
+		d.lost()
 	case EvAsync:
 		if e.Async == AsyncCQError && d.created[e.CQ] {
 			d.overrun(e.CQ)
@@ -165,7 +167,7 @@ func (d *device) modify(q *life, e *Event) {
 		q.failed = false
 	}
 	if q.state = e.State; e.Attr != nil {
-		q.attr.Merge(e.Attr)
+		q.attr.Update(e.Attr)
 	}
 }
 

@@ -352,7 +352,7 @@ func (a *Agent) spoiled(q *queuePair, t *receiveCompletion) bool {
 }
 
 // datagramStatus judges the status of a UD send request.
-func (a *Agent) datagramStatus(q *queuePair, w *work) {
+func (a *Agent) datagramStatus(q *queuePair, w *sendRequest) {
 	a.covered(rule.UDLEN002)
 	if s := w.done.Completion.Status; s == LocLenErr {
 		a.verb(q, rule.UDLEN002, w.done, "success: a datagram that is too long for the port is not sent, and no error", s.String())

@@ -26,7 +26,6 @@ func (s *Source) objects(e *Event) {
 	switch r := e.Region; e.Kind {
 	case EvRegisterMR:
 		s.mrs[r.MR] = r
-		s.lkeys[r.LKey] = true
 	case EvAllocateMW:
 		s.mws[r.MW] = &memoryWindow{Region: *r}
 	case EvDeregisterMR:
@@ -82,7 +81,7 @@ func (a *Agent) bound(q *queuePair, e *Event, b *wqe.Bind) {
 	}
 	a.covered(rule.CPLMW002)
 	if w.bound != 0 {
-		s.again = append(s.again, rebound{q, e, w.bound})
+		s.rebinds = append(s.rebinds, rebound{q, e, w.bound})
 	}
 	w.bound, w.by = b.RKey, q
 }
@@ -98,8 +97,8 @@ func (q *queuePair) unbound() {
 
 // boundAgain judges the windows that were bound while they were bound, when the packets have passed that.
 func (a *Agent) boundAgain(s *Source) {
-	left := s.again[:0]
-	for _, x := range s.again {
+	left := s.rebinds[:0]
+	for _, x := range s.rebinds {
 		switch {
 		case s.uncertain || s.invalidated[x.rkey]:
 		case !a.passed(s, x.e.Time) && !a.ended:
@@ -108,7 +107,7 @@ func (a *Agent) boundAgain(s *Source) {
 			a.verb(x.q, rule.CPLMW002, x.e, "MW_BIND_ERR or an immediate error: the window is bound", "it was bound again")
 		}
 	}
-	s.again = left
+	s.rebinds = left
 }
 
 // invalidates takes over what a message to a queue pair says of keys.

@@ -17,7 +17,8 @@ func (a *Agent) sharedNamed(q *queuePair) {
 	}
 	for ; q.receiving.named < q.receiving.sure; q.receiving.named++ {
 		m := q.receiving.arrived.at(q.receiving.named)
-		at, acked := q.in.ackOf(m.Last())
+		at := q.in.ackOf(m.Last())
+		acked := at != nil
 		if !acked && !a.ended {
 			return
 		}
@@ -37,7 +38,7 @@ func (a *Agent) sharedNamed(q *queuePair) {
 					Rule: rule.XRCSRQ001, Class: rule.Violation, Role: rule.Responder, Expected: why, Actual: "the message was accepted",
 					Evidence: []uint64{m.End.Frame},
 				},
-				at: at, expects: syndrome("a NAK"),
+				at: *at, expects: syndrome("a NAK"),
 			})
 		}
 	}
@@ -75,7 +76,7 @@ func (a *Agent) sharedTaken(q *queuePair, m *Message, t *receiveCompletion) {
 }
 
 // sharedWith are the shared receive queues to which a request with an ID was posted, where q is an XRC target.
-func (q *queuePair) sharedWith(id uint64) (list []*receives) {
+func (q *queuePair) sharedWith(id uint64) (list []*receiveQueue) {
 	if q.typ != qp.TypeXRCTarget || !q.src.exact {
 		return nil
 	}
@@ -99,14 +100,14 @@ func (q *queuePair) openReceive(id uint64) *receive {
 	return nil
 }
 
-// vague takes a receive completion of an XRC target with an ID that several shared receive queues know.
-func (a *Agent) vague(q *queuePair, e *Event) bool {
+// ambiguousReceive takes a receive completion of an XRC target with an ID that several shared receive queues know.
+func (a *Agent) ambiguousReceive(q *queuePair, e *Event) bool {
 	if len(q.sharedWith(e.Completion.ID)) < 2 {
 		return false
 	}
 	for lives := q.src.qps[q.qpn]; len(lives) > 1 && q.unready(e.Completion); q = lives[len(lives)-1] {
 		lives = lives[:len(lives)-1] // it waited in the queue when the queue pair was reset
 	}
-	a.took(q, a.receiveCompletions.Put(receiveCompletion{event: e, n: q.src.n}))
+	a.addReceiveCompletion(q, a.receiveCompletions.Put(receiveCompletion{event: e, n: q.src.n}))
 	return true
 }

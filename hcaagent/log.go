@@ -15,6 +15,8 @@ type Log struct {
 	// More, where not nil, returns the events that have come since it was called before, after Events: the device is at work while its
 	// packets are verified. The list is valid until the next call.
 	More func() []*cq.Event
+	// Over says that More returns nothing any more.
+	Over bool
 	// Cut says that the log breaks off in its last line, when that is read.
 	Cut bool
 	// Err, where not nil, returns what was wrong with the log: nothing more comes from it.

@@ -64,6 +64,16 @@ func (c *Checker) ICRC(p *Packet) {
 	}
 }
 
+// HeadersCRC is the CRC-32 (IEEE) of all that the ICRC covers before the payload, as the ICRC has it. With it, that of the payload follows from the ICRC. The result is
+// false where the ICRC is not known to be right, where something is between it and the payload, or where a processor does not compute it any faster than that of the payload.
+func (p *Packet) HeadersCRC() (crc uint32, ok bool) {
+	n := len(p.Data) - icrcSize - p.PayloadLen
+	if !direct || !p.Usual || p.ICRCState != CRCGood || p.PadCnt != 0 || n < ipv4Size+udpSize+bthSize {
+		return 0, false
+	}
+	return directly(&p.Data[0], n), true
+}
+
 // inserted reports whether the ICRC, which is at off, is right for the packet without what is between IP header and UDP.
 func (c *Checker) inserted(p *Packet, off int) bool {
 	size, length, less := ipv4Size, 2, p.BTHOff-udpSize-ipv4Size
@@ -213,4 +223,14 @@ func (p *Packet) mask(m []byte, bth int) {
 		m[bth-2], m[bth-1] = 0xFF, 0xFF
 	}
 	m[bth+4] = 0xFF
+}
+
+// Right is the ICRC that a decoded packet should have, as the other bytes of it are, and where in its Data it belongs. ok is false where it has none, or was cut.
+func (c *Checker) Right(p *Packet) (icrc uint32, at int, ok bool) {
+	p.Rest()
+	at = p.icrcOff()
+	if p.Has&HasICRC == 0 || p.Cut || at < p.BTHOff+bthSize {
+		return 0, 0, false
+	}
+	return c.compute(p, p.Data, at), at, true
 }

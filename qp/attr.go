@@ -11,7 +11,7 @@ import (
 type Attr struct {
 	Known Known
 	ByCM  Known // of Known, what only the messages of CM say, and the application can have set otherwise on its QP
-	Cut   bool  // CM told some of it in a packet that the snap length cut, whose ICRC could not be judged
+	Cut   bool  // CM gave some of it in a packet that the snap length cut, whose ICRC could not be judged
 
 	Service         packet.Service
 	PMTU            uint32      // bytes: 256, 512, 1024, 2048 or 4096
@@ -116,3 +116,39 @@ const (
 	Rearm
 	Armed
 )
+
+// Update takes over what b knows.
+func (a *Attr) Update(b *Attr) {
+	a.SRQ, a.Cut = a.SRQ || b.SRQ, a.Cut || b.Cut
+	update(b, KnowsPMTU, &a.PMTU, b.PMTU)
+	update(b, KnowsSQPSN, &a.SQPSN, b.SQPSN)
+	update(b, KnowsRQPSN, &a.RQPSN, b.RQPSN)
+	update(b, KnowsTimeout, &a.Timeout, b.Timeout)
+	update(b, KnowsRetryCnt, &a.RetryCnt, b.RetryCnt)
+	update(b, KnowsRNRRetry, &a.RNRRetry, b.RNRRetry)
+	update(b, KnowsMinRNRTimer, &a.MinRNRTimer, b.MinRNRTimer)
+	update(b, KnowsMaxRdAtomic, &a.MaxRdAtomic, b.MaxRdAtomic)
+	update(b, KnowsMaxDestRdAtomic, &a.MaxDestRdAtomic, b.MaxDestRdAtomic)
+	update(b, KnowsPKey, &a.PKey, b.PKey)
+	update(b, KnowsPKey, &a.PKeyIndex, b.PKeyIndex)
+	update(b, KnowsQKey, &a.QKey, b.QKey)
+	update(b, KnowsAccess, &a.Access, b.Access)
+	update(b, KnowsMigState, &a.MigState, b.MigState)
+	update(b, KnowsTClass, &a.TClass, b.TClass)
+	update(b, KnowsHopLimit, &a.HopLimit, b.HopLimit)
+	update(b, KnowsSL, &a.SL, b.SL)
+	update(b, KnowsGRH, &a.GRH, b.GRH)
+	update(b, KnowsCredits, &a.Credits, b.Credits)
+	update(b, KnowsDestQPN, &a.DestQPN, b.DestQPN)
+	update(b, KnowsDestAddr, &a.DestAddr, b.DestAddr)
+	update(b, KnowsSourceAddr, &a.SourceAddr, b.SourceAddr)
+	a.ByCM = a.ByCM&^b.Known | b.ByCM
+	a.Known |= b.Known
+}
+
+// update sets an attribute to the value that b has for it, where b knows that.
+func update[T any](b *Attr, k Known, to *T, value T) {
+	if b.Known&k != 0 {
+		*to = value
+	}
+}

@@ -14,55 +14,61 @@ type Gap struct {
 // Open reports whether anything is missing.
 func (g *Gap) Open() bool { return g.From != g.To }
 
-// OpenGap notes that the PSNs from one up to another, which has come, are missing. It takes the place of a gap that was open.
-func (s *SendQueue) OpenGap(from, to packet.PSN, explained bool) {
-	must(from.Before(to), "OpenGap", s)
-	s.Gap = Gap{From: from, To: to, Explained: explained}
+// Begin notes that the PSNs from one up to another, which has come, are missing. It takes the place of a gap that was open.
+func (g *Gap) Begin(from, to packet.PSN, explained bool) {
+	mustGap(from.Before(to), "Begin", g)
+	*g = Gap{From: from, To: to, Explained: explained}
 }
 
-// WidenGap notes that the open gap goes on up to a PSN: what had come after it does not follow it in the stream.
-func (s *SendQueue) WidenGap(to packet.PSN) {
-	must(s.Gap.Open() && s.Gap.From.Before(to), "WidenGap", s)
-	s.Gap.To = to
+// Widen notes that the open gap goes on up to a PSN: what had come after it does not follow it in the stream.
+func (g *Gap) Widen(to packet.PSN) {
+	mustGap(g.Open() && g.From.Before(to), "Widen", g)
+	g.To = to
 }
 
-// ExtendGap notes that the open gap begins earlier, at a PSN.
-func (s *SendQueue) ExtendGap(from packet.PSN) {
-	must(s.Gap.Open() && from.Before(s.Gap.To), "ExtendGap", s)
-	s.Gap.From = from
+// Extend notes that the open gap begins earlier, at a PSN.
+func (g *Gap) Extend(from packet.PSN) {
+	mustGap(g.Open() && from.Before(g.To), "Extend", g)
+	g.From = from
 }
 
-// FillGap notes that everything before a PSN has come, and closes the gap where that is all of it.
-func (s *SendQueue) FillGap(psn packet.PSN) {
-	must(s.Gap.Open(), "FillGap", s)
-	if s.Gap.From = psn; !psn.Before(s.Gap.To) {
-		s.CloseGap()
+// Fill notes that everything before a PSN has come, and closes the gap where that is all of it.
+func (g *Gap) Fill(psn packet.PSN) {
+	mustGap(g.Open(), "Fill", g)
+	if g.From = psn; !psn.Before(g.To) {
+		g.Close()
 	}
 }
 
 // MoveGap takes the gap to begin at a PSN, where the READ before it ends as was learned since, and fills it as far after that as requests have come.
 func (s *SendQueue) MoveGap(psn packet.PSN) {
-	s.FillGap(psn)
+	s.Gap.Fill(psn)
 	for s.Gap.Open() {
 		w, _ := s.Messages.Find(s.Gap.From)
 		if w == nil {
 			return
 		}
-		s.FillGap(w.Last.Add(1))
+		s.Gap.Fill(w.Last.Add(1))
 	}
 }
 
-// ExplainGap notes that what is missing was seen.
-func (s *SendQueue) ExplainGap() {
-	must(s.Gap.Open(), "ExplainGap", s)
-	s.Gap.Explained = true
+// Explain notes that what is missing was seen.
+func (g *Gap) Explain() {
+	mustGap(g.Open(), "Explain", g)
+	g.Explained = true
 }
 
-// AnswerGap notes whether what is missing was answered.
-func (s *SendQueue) AnswerGap(answered bool) {
-	must(s.Gap.Open(), "AnswerGap", s)
-	s.Gap.Filled = answered
+// SetFilled notes whether what is missing was answered.
+func (g *Gap) SetFilled(answered bool) {
+	mustGap(g.Open(), "SetFilled", g)
+	g.Filled = answered
 }
 
-// CloseGap forgets the gap.
-func (s *SendQueue) CloseGap() { s.Gap = Gap{} }
+// Close forgets the gap.
+func (g *Gap) Close() { *g = Gap{} }
+
+func mustGap(possible bool, transition string, g *Gap) {
+	if Strict && !possible {
+		panic("qp: Gap." + transition + " of PSNs " + g.From.String() + " to " + g.To.String())
+	}
+}

@@ -13,20 +13,24 @@ func TestLayout(t *testing.T) {
 	sq, rq := unsafe.Offsetof(q.SQ), unsafe.Offsetof(q.RQ)
 	at := map[string]uintptr{}
 	for name, offset := range map[string]uintptr{
-		"Pair": 0, "Pair.Stranger": unsafe.Offsetof(c.Stranger),
+		"Pair": 0, "Pair.WrongService": unsafe.Offsetof(c.WrongService),
 		"Flow.PKey": unsafe.Offsetof(q.Flow) + unsafe.Offsetof(q.Flow.PKey), "Sums": unsafe.Offsetof(q.Sums), "SQ": sq, "SQ.Count": sq + unsafe.Offsetof(q.SQ.Count),
 		"SQ.Next": sq + unsafe.Offsetof(q.SQ.Next), "SQ.History": sq + unsafe.Offsetof(q.SQ.History) + unsafe.Sizeof(q.SQ.History) - 1,
-		"RQ.EPSN": rq + unsafe.Offsetof(q.RQ.EPSN), "RQ.LastTime": rq + unsafe.Offsetof(q.RQ.LastTime),
+		"RQ.EPSN": rq + unsafe.Offsetof(q.RQ.EPSN), "RQ.Last": rq + unsafe.Offsetof(q.RQ.Last), "RQ.MSN": rq + unsafe.Offsetof(q.RQ.MSN), "RQ.Pending": rq + unsafe.Sizeof(q.RQ) - 1,
+		"SQ.Gap": sq + unsafe.Offsetof(q.SQ.Gap), "SQ.LacksResponse": sq + unsafe.Offsetof(q.SQ.LacksResponse),
 	} {
 		at[name] = offset / line
 	}
 	for _, same := range [][2]string{
-		{"Pair", "Pair.Stranger"},
+		{"Pair", "Pair.WrongService"},
 		{"Flow.PKey", "Sums"},
 		{"Flow.PKey", "SQ"},
 		{"Flow.PKey", "SQ.Count"},
 		{"SQ.Next", "SQ.History"},
-		{"RQ.EPSN", "RQ.LastTime"},
+		{"SQ.Gap", "SQ.LacksResponse"},
+		{"RQ.EPSN", "RQ.Last"},
+		{"RQ.EPSN", "RQ.MSN"},
+		{"RQ.EPSN", "RQ.Pending"},
 	} {
 		if at[same[0]] != at[same[1]] {
 			t.Errorf("%s and %s are in different lines", same[0], same[1])

@@ -4,23 +4,23 @@ import "ibwitness/packet"
 
 // Certain reports whether nothing is open about a connection as a whole.
 func (c *Pair) Certain() bool {
-	return c.Paired && len(c.Early) == 0 && c.Odd == 0 && c.Missent == nil && !c.Invalidated
+	return c.Paired && len(c.Early) == 0 && c.OddPayloadLen == 0 && c.Misdirected == nil && !c.Invalidated
 }
 
 // Lose notes that the tap missed some of the connection.
 func (c *Pair) Lose() { c.Lossy = true }
 
 // LearnPMTU notes the path MTU, in bytes.
-func (c *Pair) LearnPMTU(pmtu uint32) { c.PMTU, c.Odd = pmtu, 0 }
+func (c *Pair) LearnPMTU(pmtu uint32) { c.PMTU, c.OddPayloadLen = pmtu, 0 }
 
 // OddPayload notes the payload of a First or Middle that is not the path MTU, in bytes; 0: that of the newest is.
-func (c *Pair) OddPayload(n uint32) { c.Odd = n }
+func (c *Pair) OddPayload(n uint32) { c.OddPayloadLen = n }
 
 // ShowPayload notes a payload of n bytes: the path MTU has as many at least.
-func (c *Pair) ShowPayload(n uint32) { c.Least = max(c.Least, n) }
+func (c *Pair) ShowPayload(n uint32) { c.LeastPMTU = max(c.LeastPMTU, n) }
 
-// CloseMissent forgets the packet that went to a QP of which nothing is known.
-func (c *Pair) CloseMissent() { c.Missent = nil }
+// CloseMisdirected forgets the packet that went to a QP of which nothing is known.
+func (c *Pair) CloseMisdirected() { c.Misdirected = nil }
 
 // Wait keeps a response until the next request was seen.
 func (c *Pair) Wait(e Early) { c.Early = append(c.Early, e) }

@@ -8,17 +8,17 @@ import (
 // Unpair ends the time in which the responses to this send queue were not known: everything before psn counts as answered. near
 // says that the tap is near: then its requester may lack an answer yet.
 func (s *SendQueue) Unpair(psn packet.PSN, near bool) {
-	s.Una, s.RdOut, s.Passed = psn, 0, s.Passed && near
-	if near && !s.Passed && s.Retrying && !psn.Before(s.Retry) && s.Messages.Len() > 0 {
-		s.Lack(s.Messages.At(0).First, 0) // it has gone back, and may not know how far it is acknowledged until it is there again
+	s.Una, s.RdOut, s.LacksResponse = psn, 0, s.LacksResponse && near
+	if near && !s.LacksResponse && s.Retransmission.Active && !psn.Before(s.Retransmission.Next) && s.Messages.Len() > 0 {
+		s.LackResponse(s.Messages.At(0).First, 0) // it has gone back, and may not know how far it is acknowledged until it is there again
 	}
 	for i := range s.Messages.Len() {
 		w := s.Messages.At(i)
 		if !w.Op.Responded() {
 			continue
 		}
-		if near && w.First.Before(psn) && !s.Passed {
-			s.Lack(w.First, 0)
+		if near && w.First.Before(psn) && !s.LacksResponse {
+			s.LackResponse(w.First, 0)
 		}
 		if w.Last.Before(psn) {
 			w.Flags |= wqe.Answered
@@ -38,7 +38,7 @@ func (s *SendQueue) Unpair(psn packet.PSN, near bool) {
 // Begin sets up both halves of a QP pair for a connection that starts with known PSNs: from sends its first request with psn.
 func Begin(c *Pair, from int, psn packet.PSN) {
 	c.Ends[from].SQ = SendQueue{Joined: true, Fresh: true, Next: psn, First: psn, High: psn, Una: psn}
-	c.Ends[1-from].RQ = ReceiveQueue{EPSN: psn, MSN: MSNKnown, Told: true}
+	c.Ends[1-from].RQ = ReceiveQueue{EPSN: psn, MSN: MSN{Degree: MSNKnown, StartKnown: true}}
 }
 
 // ReadDone counts one READ or atomic less that is not yet answered.

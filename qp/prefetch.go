@@ -14,7 +14,7 @@ const (
 	end     = unsafe.Sizeof(QP{})
 	sums    = unsafe.Offsetof(QP{}.Sums) + unsafe.Offsetof(Sums{}.Packets)
 	receive = unsafe.Offsetof(QP{}.RQ) + unsafe.Offsetof(ReceiveQueue{}.EPSN)
-	cold    = unsafe.Offsetof(QP{}.SQ) + unsafe.Offsetof(SendQueue{}.Restart)
+	cold    = unsafe.Offsetof(QP{}.SQ) + unsafe.Offsetof(SendQueue{}.Gap)
 	send    = unsafe.Offsetof(QP{}.SQ) + unsafe.Offsetof(SendQueue{}.Next)
 )
 

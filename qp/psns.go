@@ -20,7 +20,7 @@ func (c *Pair) PSNs(p *packet.Packet) int {
 // MostPayload is how many bytes of payload every packet may have: the path MTU or, while that is not known, what the packets so far have shown.
 func (c *Pair) MostPayload() uint32 {
 	if c.PMTU == 0 {
-		return min(c.Least, 4096)
+		return min(c.LeastPMTU, 4096)
 	}
 	return c.PMTU
 }

@@ -4,25 +4,25 @@
 // # The state of RC
 //
 // [SendQueue.State] is the state of a requester, [ReceiveQueue.State] that of the responder that it is connected to. Verifiers read the fields, and change them only
-// by the transitions here; those that name an event are, for a requester:
+// by the transitions here, which are methods of a queue or of a group of its fields; those that name an event are, for a requester:
 //
-//	event, and its transition                     Unjoined     Fresh     InOrder         AfterGap        Retransmitting  Strayed
+//	event, and its transition                     Unjoined     Fresh     InOrder         AfterGap        Retransmitting  AfterJump
 //	first request of the capture: Join            InOrder      -         InOrder         InOrder         InOrder         InOrder
 //	request with the next PSN: Begin, Advance     -            InOrder   InOrder         AfterGap, or    InOrder, or     -
 //	                                                                                     InOrder: Gap    AfterGap: Gap
 //	                                                                                     and High        and High
-//	request with a later PSN: OpenGap, WidenGap   -            AfterGap  AfterGap        AfterGap        AfterGap        -
-//	request in the gap: Rewind, FillGap           -            -         -               AfterGap, or    AfterGap, or    -
+//	request with a later PSN: Gap.Begin, Widen    -            AfterGap  AfterGap        AfterGap        AfterGap        -
+//	request in the gap: Rewind, Gap.Fill          -            -         -               AfterGap, or    AfterGap, or    -
 //	                                                                                     InOrder         InOrder
 //	request after one whose PSN was wrong:        -            -         InOrder         InOrder         InOrder         -
-//	Resume, CloseGap
-//	acknowledged beyond the gap: CloseGap,        -            -         -               InOrder         Retransmitting  Strayed
+//	Resume, Gap.Close
+//	acknowledged beyond the gap: Gap.Close,       -            -         -               InOrder         Retransmitting  AfterJump
 //	CatchUp
 //	request with an earlier PSN:                  -            InOrder:  Retransmitting  Retransmitting  Retransmitting  -
-//	BeginRetransmission                                        Join
-//	request far from the stream: Strays           -            InOrder:  Strayed         Strayed         Strayed         Strayed
+//	Retransmission.Begin                                       Join
+//	request far from the stream: BeginJump        -            InOrder:  AfterJump       AfterJump       AfterJump       AfterJump
 //	                                                           Join
-//	the stream goes on: Unstray                   -            -         -               -               -               InOrder, AfterGap, or
+//	the stream continues: CloseJump               -            -         -               -               -               InOrder, AfterGap, or
 //	                                                                                                                     Retransmitting: as before
 //	headers cut, or requests missed: Unjoin       Unjoined     Unjoined  Unjoined        Unjoined        Unjoined        Unjoined
 //
@@ -35,7 +35,7 @@
 //	the PSN that it asks for came: CloseNAK       -              Expecting      Expecting                -
 //	response from that PSN on: CloseNAK           -              Expecting      Expecting                Expecting
 //
-// Failed is for good for the PSN that the NAK names and those after it: there a response is reported and not taken, unless it is a copy of the newest one, or shows
+// Failed is for good for the PSN that the NAK names and those after it: there a response is reported and changes nothing, unless it is a copy of the newest one, or shows
 // that the syndrome was wrong.
 //
 // A transition that is not possible, such as to fill a gap where none is open, panics while Strict is set, as tests do.
@@ -55,91 +55,80 @@ type QP struct {
 	Addr   packet.Addr
 	Number uint32
 	// Numbered is false while the QPN has not been learned: on RC and UC a packet names only its destination.
-	Numbered bool
-	Near     bool // the tap is near this endpoint
-	Doubted  bool // it was taken back that the tap is near
-	Copies   byte // of what it sent, while the tap is near
-	Renewed  bool // it is connected again, and another connection has its number
-	// Leans is what Pair.Sees and Pair.Complete have said yes of while the packet at hand is verified; see Pair.Leaned.
-	Leans rule.Lean
-	Cut   bool // the snap length cut a packet that it sent, which may have been a damaged one
+	Numbered      bool
+	Near          bool // the tap is near this endpoint
+	NearWithdrawn bool // that the tap is near was withdrawn
+	Copies        byte // of what it sent, while the tap is near
+	Reused        bool // it is connected again, and another connection has its number
+	// Assumed is what Pair.Sees and Pair.Complete have affirmed while the packet at hand is verified; see Pair.Assumptions.
+	Assumed rule.Assumption
+	Cut     bool // the snap length cut a packet that it sent, which may have been a damaged one
 	// OddPath counts the packets with another flow label or DSCP than the first of the flow, up to Many; it is Many as soon as one of them may have got that
 	// elsewhere than at the queue pair.
 	OddPath uint8
 	// OddSL and OddGRH count the packets with another SL, and those with or without a GRH or with other GIDs in it, up to Many.
 	OddSL, OddGRH uint8
-	// OddKind is the opcode of the response that OddPath counts first, 0: it is a request. OddShown says that a later one of its kind has had the flow
+	// OddOpcode is the opcode of the response that OddPath counts first, 0: it is a request. OddOpcodeAgrees says that a later one of its kind has had the flow
 	// label and DSCP of the flow.
-	OddKind  packet.Opcode
-	OddShown bool
-	Attr     *Attr // what an HCA agent or the CM exchange said of it; nil: nothing
-	Flow     Flow  // ends in the line of Sums
-	Sums     Sums
-	SQ       SendQueue
-	Faults   Faults
-	_        [12]byte
-	RQ       ReceiveQueue
+	OddOpcode       packet.Opcode
+	OddOpcodeAgrees bool
+	Attr            *Attr // what an HCA agent or the CM exchange said of it; nil: nothing
+	Flow            Flow  // ends in the line of Sums
+	Sums            Sums
+	SQ              SendQueue
+	Faults          Faults
+	_               [4]byte
+	RQ              ReceiveQueue
 }
 
 // Many means as many or more in QP.OddPath.
 const Many = 255
 
 // IsOdd reports whether a packet differed from the others of the flow.
-func (q *QP) IsOdd() bool { return q.Flow.Odd|q.OddPath|q.OddSL|q.OddGRH != 0 }
+func (q *QP) IsOdd() bool { return q.Flow.Changes|q.OddPath|q.OddSL|q.OddGRH != 0 }
 
 // Knows reports whether all of these attributes are known.
 func (q *QP) Knows(k Known) bool { return q.Attr != nil && q.Attr.Has(k) }
 
-// Told reports whether all of these attributes are known from the queue pair itself, and not only from CM.
-func (q *QP) Told(k Known) bool { return q.Knows(k) && q.Attr.ByCM&k == 0 }
+// KnowsDirectly reports whether all of these attributes are known from the queue pair itself, and not only from CM.
+func (q *QP) KnowsDirectly(k Known) bool { return q.Knows(k) && q.Attr.ByCM&k == 0 }
 
 // SendQueue is the requester's half: the messages that it sent, and its PSNs.
 type SendQueue struct {
-	LastTime  int64 // time of the newest request packet
-	LastFrame uint64
-	LastPSN   packet.PSN // PSN of the newest request packet
-	LastID    uint16     // IPv4 identification of the newest request packet
-	LastTap   uint16
-	First     packet.PSN // PSN at which the stream was joined
-	Count     uint32     // messages begun, modulo 2^24
+	Last  LastRequest
+	First packet.PSN // PSN at which the stream was joined
+	Count uint32     // messages begun, modulo 2^24
 
-	Next     packet.PSN // PSN of the next new request
-	High     packet.PSN // PSN after the newest request ever seen; after Next while what follows a gap is being retransmitted
-	Una      packet.PSN // oldest PSN that no response seen acknowledges. Invariant: not after High
-	RdOut    uint16     // READs and atomics not yet answered
-	Restarts uint16     // retransmissions begun at Restart without progress
-	Epoch    uint8      // raised where the count of messages may be wrong from here on
-	Open     wqe.Op     // SEND or WRITE whose last packet is still to come
-	Usual    bool       // there is nothing out of the ordinary about this send queue and the receive queue of the peer: see verifier.usual
-	Limited  Limit      // what of the usual the attributes of the QPs have a word in, while Usual
-	AskedAt  int64      // newest time at which a request that demands a response left, or a response made progress
-	Messages Ring
-	History  History
+	Next       packet.PSN // PSN of the next new request
+	High       packet.PSN // PSN after the newest request ever seen; after Next while what follows a gap is being retransmitted
+	Una        packet.PSN // oldest PSN that no response seen acknowledges. Invariant: not after High
+	RdOut      uint16     // READs and atomics not yet answered
+	Restarts   uint16     // retransmissions begun at Retransmission.From without progress
+	Epoch      uint8      // raised where the count of messages may be wrong from here on
+	Open       wqe.Op     // SEND or WRITE whose last packet is still to come
+	Usual      bool       // there is nothing out of the ordinary about this send queue and the receive queue of the peer: see verifier.usual
+	Limited    Limit      // what of the usual the attributes of the QPs have a word in, while Usual
+	TimerStart int64      // newest time at which a request that demands a response left, or a response made progress
+	Messages   Ring
+	History    History
 
-	Restart packet.PSN // PSN at which the newest retransmission began
-	Limit   uint32     // message number up to which end-to-end credits allow SENDs, while Credited
-	InvRKey uint32     // R_Key that the newest SEND with Invalidate named, while Pair.Invalidated; 0: none
-
-	SRQ      uint32 // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
-	FirstMSN uint32 // MSN of the first response to it; with MSNElse where that does not count from the first message seen; 0: none
 	Gap      Gap
+	Credits  Credits
+	InvRKey  uint32         // R_Key that the newest SEND with Invalidate named, while Pair.Invalidated; 0: none
+	SRQ      uint32         // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
+	FirstMSN uint32         // MSN of the first response to it; with MSNFromEarlier where that does not count from the first message seen; 0: none
 	Recovery *Recovery      // see Lost; nil: nothing was lost yet
-	Stray    *packet.Packet // newest packet, where its PSN is far from Next; without its payload
+	Jump     *packet.Packet // newest packet, where its PSN is far from Next; without its payload
 
-	Retry packet.PSN // PSN that continues the retransmission in flight, while Retrying
-	// RetryLen is the DMALen of the READ that Retry comes after, while how many PSNs it takes is not known and Retry is the least of them.
-	RetryLen    uint32
-	ReadLen     uint32 // DMALen of a READ whose PSN count waits for the path MTU; 0: none
-	Interrupted wqe.Op // message that a READ or atomic broke into, while that is the newest packet
-	Odd         wqe.Op // operation of a Middle or Last that did not fit the open message, while it is the newest packet
-	Joined      bool   // a request was seen, or the start PSN is known
-	Fresh       bool   // the start PSN is known and nothing was sent yet
-	Retrying    bool
-	RdOver      bool // too many READs and atomics are outstanding, and that was reported
-	Credited    bool
-	Unsure      bool // whether a message is open is not known: joined in mid-stream, or after a gap
-	Excused     bool // a packet of this QP had a wrong ICRC: a gap is explained
-	Passed      bool // what the requester can have taken of the responses ends before Una, at Recovery.Taken
+	ReadLen       uint32 // DMALen of a READ whose PSN count waits for the path MTU; 0: none
+	Sequence      Sequence
+	Joined        bool // a request was seen, or the start PSN is known
+	Fresh         bool // the start PSN is known and nothing was sent yet
+	RdOver        bool // too many READs and atomics are outstanding, and that was reported
+	GapExplained  bool // a packet of this QP had a wrong ICRC: a gap is explained
+	LacksResponse bool // the responses that the requester can have processed end before Una, at Recovery.Lack.Una
+
+	Retransmission Retransmission
 }
 
 // Limit is a set of what attributes limit.
@@ -151,8 +140,8 @@ const (
 	LimitedCredits                   // the responder gives no end-to-end credits
 )
 
-// MSNElse marks a SendQueue.FirstMSN that counts messages from before the capture.
-const MSNElse = 1 << 31
+// MSNFromEarlier marks a SendQueue.FirstMSN that counts messages from before the capture.
+const MSNFromEarlier = 1 << 31
 
 // SRQSet marks SendQueue.SRQ as set.
 const SRQSet = 1 << 31
@@ -174,78 +163,49 @@ func (r Responder) String() string {
 
 // ReceiveQueue is the responder's half: what it expects, and what it said.
 type ReceiveQueue struct {
-	NakTime    int64
-	NakPSN     packet.PSN
-	NakFrame   uint32
-	RepeatedTo packet.PSN // SendQueue.High when the newest duplicate arrived
-	NakID      uint16     // IPv4 identification of the NAK
-	Timed      bool       // a request was retransmitted since the NAK
+	NAK NAK
 
-	EPSN      packet.PSN // PSN that the next new request must carry, as far as the tap can tell
-	LastPSN   packet.PSN // PSN of the newest positive response
-	MSNBase   uint32     // MSN before the first message counted in SendQueue.Count, by MSNKnown
-	LastMSN   uint32
-	LastFrame uint32 // low bits of the frame of the newest response
-	LastICRC  uint32
-	LastID    uint16 // IPv4 identification of the newest response
-	Epoch     uint8  // of the messages that MSNBase counts
-	State     Responder
-	NakCode   packet.Syndrome
-	RNRs      uint8 // RNR NAKs in a row for one PSN
-	Unseen    uint8 // responses in a row to requests that were never seen
-	MSN       MSN
-	Answered  bool             // LastPSN and LastMSN are set
-	Heard     bool             // LastPSN is set, of a responder whose requester is not known yet
-	Repeated  bool             // a duplicate request arrived, whose answer may be to come: until one after RepeatedTo is answered
-	Silenced  bool             // a response after a fatal NAK was reported
-	Blamed    bool             // what a requester did after this NAK was reported: once is enough
-	Untaken   bool             // the requester lacked a response from before this RNR NAK: it goes back there, and does not take the NAK
-	Told      bool             // what arrived before the capture began is known: the start PSN, MSNs that go on with the requests seen, or a NAK tell
-	Anchor    *packet.Packet   // response from which MSNs are counted, until a second one agrees
-	Pending   *PendingResponse // what was left unsaid until the requester's timer ran out
-	LastTime  int64
+	Last             LastResponse
+	MSN              MSN
+	EPSN             packet.PSN // PSN that the next new request must carry, as far as the tap can tell
+	DuplicateTo      packet.PSN // SendQueue.High when the newest duplicate arrived
+	State            Responder
+	Unseen           uint8            // responses in a row to requests that were never seen
+	DuplicateRequest bool             // a duplicate request arrived, whose answer may be to come: until one after DuplicateTo is answered
+	Baseline         *packet.Packet   // response from which MSNs are counted, until a second one agrees
+	Pending          *PendingResponse // what was left unsaid until the requester's timer ran out
 }
 
 // PendingResponse is a response that a responder owes, and has not sent until its requester retransmitted.
 type PendingResponse struct {
-	Request    packet.Packet // that demands it
-	NAK        bool          // a PSN sequence NAK: Request came after a gap
-	Missing    packet.PSN    // where the gap began
-	Waited     int64         // how long the request had been unanswered when it was retransmitted, at time Again
-	Again      int64
-	NextPSN    packet.PSN // of the next new request when it was retransmitted: only what is before it can be answered twice
-	AnsweredAt int64      // when a response came, which may answer the request or its retransmission; 0: none did
-	AnsweredBy uint64     // frame of that response
-	Asks       uint16     // requests that were retransmitted since, from the one that demands it on
-	Answers    uint16     // responses to them
+	Request         packet.Packet // that demands it
+	NAK             bool          // a PSN sequence NAK: Request came after a gap
+	Missing         packet.PSN    // where the gap began
+	Waited          int64         // how long the request had been unanswered when it was retransmitted, at RetransmittedAt
+	RetransmittedAt int64
+	NextPSN         packet.PSN // of the next new request when it was retransmitted: only what is before it can be answered twice
+	AnsweredAt      int64      // when a response came, which may answer the request or its retransmission; 0: none did
+	AnsweredBy      uint64     // frame of that response
+	Requests        uint16     // requests that were retransmitted since, from the one that demands it on
+	Answers         uint16     // responses to them
 }
-
-// MSN says how well the message sequence number of a responder is known.
-type MSN uint8
-
-// The degrees.
-const (
-	MSNUnknown MSN = iota
-	MSNGuessed     // from a response while later messages were in flight
-	MSNKnown       // from CM, or from a response to the newest message
-)
 
 // Flow is what stays the same in all packets that a connected QP sends (rules NET-GRH-013, PKY-004, ROC-V2-018).
 type Flow struct {
-	GIDs      uint64 // of a GRH beside an LRH, folded
-	QKey      uint32 // of the datagrams
-	OddQKey   uint32 // another one that was reported
-	FlowLabel uint32
-	Reported  uint16 // which of them have been reported to change
-	SL        uint8
-	GRH       bool
+	GIDs         uint64 // of a GRH beside an LRH, folded
+	QKey         uint32 // of the datagrams
+	ReportedQKey uint32 // another one that was reported
+	FlowLabel    uint32
+	Reported     uint16 // which of them have been reported to change
+	SL           uint8
+	GRH          bool
 
 	PKey    uint16
 	SrcPort uint16
 	TClass  uint8
 	MigReq  bool
 	State   FlowState
-	Odd     uint8 // packets with another P_Key than before, and in the upper four bits with another MigReq, on UD Q_Key; 15: as many or more
+	Changes uint8 // packets with another P_Key than before, and in the upper four bits with another MigReq, on UD Q_Key; 15: as many or more
 }
 
 // FlowState says what is known of a flow.
@@ -286,27 +246,27 @@ func (s *Sums) Remove(p *packet.Packet) {
 
 // Pair is a connection: two QPs. Ends[0] sent the first packet seen.
 type Pair struct {
-	Service     packet.Service
-	Encap       packet.Encap
-	Closed      bool    // disconnected, as CM said
-	Paired      bool    // both directions are known to belong together
-	Lossy       bool    // the capture says, or its packets show, that the tap missed some of this connection
-	Invalidated bool    // one end's SendQueue.InvRKey is set
-	Sealed      [2]bool // by end: it has sent a packet with a good ICRC
-	PMTU        uint32  // bytes; 0: not known
-	Least       uint32  // bytes that the path MTU has at least, while it is not known: the greatest payload
-	Odd         uint32  // payload of the newest First or Middle packet, where it is not PMTU
+	Service       packet.Service
+	Encap         packet.Encap
+	Closed        bool    // disconnected, as CM said
+	Paired        bool    // both directions are known to belong together
+	Lossy         bool    // the capture says, or its packets show, that the tap missed some of this connection
+	Invalidated   bool    // one end's SendQueue.InvRKey is set
+	Sealed        [2]bool // by end: it has sent a packet with a good ICRC
+	PMTU          uint32  // bytes; 0: not known
+	LeastPMTU     uint32  // bytes that the path MTU has at least, while it is not known: the greatest payload
+	OddPayloadLen uint32  // payload of the newest First or Middle packet, where it is not PMTU
 	// Misplaced is the PSN that belonged to the newest request that was reported for a wrong PSN, QP or service, with Valid.
 	Misplaced packet.PSN
 	// Early holds responses that were recorded before their requests; opposite directions may be some microseconds out of order.
 	Early []Early
-	// Missent is a packet to a QP that nothing is known of, with the PSN that this connection expects next.
-	Missent *packet.Packet
-	// Stranger is a packet of another service to one of these QPs: a wrong opcode, or the first of a QP that took the number over.
-	Stranger *packet.Packet
+	// Misdirected is a packet to a QP that nothing is known of, with the PSN that this connection expects next.
+	Misdirected *packet.Packet
+	// WrongService is a packet of another service to one of these QPs: a wrong opcode, or the first of another QP with the same number.
+	WrongService *packet.Packet
 
-	Ends [2]QP
-	Told int64 // when CM told of it; 0: it did not
+	Ends   [2]QP
+	CMTime int64 // when CM announced it; 0: it did not
 
 	Guessed Guess
 	// Contexts is what the verifier of RD keeps of two end-to-end contexts; nil on other services.
@@ -339,7 +299,7 @@ func (c *Pair) Complete() bool {
 	if c.Lossy {
 		return false
 	}
-	c.Ends[0].Leans |= rule.LeanWhole
+	c.Ends[0].Assumed |= rule.AssumesWhole
 	return true
 }
 
@@ -348,15 +308,15 @@ func (c *Pair) Sees(i int) bool {
 	if !c.Ends[i].Near || c.Lossy {
 		return false
 	}
-	c.Ends[0].Leans |= rule.LeanNear
+	c.Ends[0].Assumed |= rule.AssumesNear
 	return true
 }
 
 // Cut reports whether the snap length cut a packet of the connection.
 func (c *Pair) Cut() bool { return c.Ends[0].Cut || c.Ends[1].Cut }
 
-// ToldCut reports whether the snap length cut a packet by which CM told attributes of the connection.
-func (c *Pair) ToldCut() bool {
+// CMCut reports whether the snap length cut a packet by which CM gave attributes of the connection.
+func (c *Pair) CMCut() bool {
 	for i := range c.Ends {
 		if a := c.Ends[i].Attr; a != nil && a.Cut {
 			return true
@@ -365,11 +325,11 @@ func (c *Pair) ToldCut() bool {
 	return false
 }
 
-// Leaned is what was trusted while the packet at hand is verified.
-func (c *Pair) Leaned() rule.Lean { return c.Ends[0].Leans }
+// Assumptions is what was assumed while the packet at hand is verified.
+func (c *Pair) Assumptions() rule.Assumption { return c.Ends[0].Assumed }
 
-// Unlean has Leaned begin again.
-func (c *Pair) Unlean() { c.Ends[0].Leans = 0 }
+// ClearAssumed has Assumptions begin again.
+func (c *Pair) ClearAssumed() { c.Ends[0].Assumed = 0 }
 
 // Close says that CM has disconnected: no packet of the connection is a usual one any more.
 func (c *Pair) Close() {

@@ -15,11 +15,11 @@ const (
 	InOrder                         // its requests follow one another
 	AfterGap                        // the capture has missed requests before the newest, or what came after these is not retransmitted yet
 	Retransmitting                  // it has gone back, and goes on in order from there
-	Strayed                         // its newest request has a PSN far from the stream
+	AfterJump                       // its newest request has a PSN far from the stream
 )
 
 func (r Requester) String() string {
-	return [...]string{"Unjoined", "Fresh", "InOrder", "AfterGap", "Retransmitting", "Strayed"}[r]
+	return [...]string{"Unjoined", "Fresh", "InOrder", "AfterGap", "Retransmitting", "AfterJump"}[r]
 }
 
 // State is the state of the requester.
@@ -27,9 +27,9 @@ func (s *SendQueue) State() Requester {
 	switch {
 	case !s.Joined:
 		return Unjoined
-	case s.Stray != nil:
-		return Strayed
-	case s.Retrying:
+	case s.Jump != nil:
+		return AfterJump
+	case s.Retransmission.Active:
 		return Retransmitting
 	case s.Gap.Open() || s.Next != s.High:
 		return AfterGap
@@ -50,12 +50,12 @@ func must(possible bool, transition string, s *SendQueue) {
 
 // Certain reports whether nothing is open about the requests that a requester InOrder has sent: what they are, how long, and how far they are answered.
 func (s *SendQueue) Certain() bool {
-	return !s.Unsure && s.Odd == wqe.None && s.Interrupted == wqe.None && s.ReadLen == 0 && !s.Passed && !s.Credited && s.Doubt() == nil && !s.CountsAhead() && !s.HasForeign()
+	return s.Sequence.Certain() && s.ReadLen == 0 && !s.LacksResponse && !s.Credits.Limited && s.ReadDispute() == nil && !s.CountsAhead() && !s.HasForeign()
 }
 
 // Join begins the stream at a PSN in mid-stream, and keeps no request of before.
 func (s *SendQueue) Join(psn packet.PSN) {
-	*s = SendQueue{Messages: s.Messages, History: s.History, Joined: true, Unsure: true, Next: psn, First: psn, High: psn, Una: psn, Count: s.Count}
+	*s = SendQueue{Messages: s.Messages, History: s.History, Joined: true, Sequence: Sequence{Unsure: true}, Next: psn, First: psn, High: psn, Una: psn, Count: s.Count}
 	s.Messages.Reset()
 	s.History.Reset()
 }
@@ -66,23 +66,15 @@ func (s *SendQueue) Unjoin() { s.Joined, s.Usual = false, false }
 // Begin notes that the first request was sent.
 func (s *SendQueue) Begin() { s.Fresh = false }
 
-// Came notes that p is the newest request packet.
-func (s *SendQueue) Came(p *packet.Packet) {
-	s.LastPSN, s.LastTime, s.LastID, s.LastFrame, s.LastTap = p.PSN, p.Time, p.IPID, p.Frame, p.Tap
-}
-
-// CameAt notes when the newest datagram came.
-func (s *SendQueue) CameAt(now int64) { s.LastTime = now }
-
-// Strays notes that p, without its payload, has a PSN far from the stream. room is where it is kept; nil: somewhere new.
-func (s *SendQueue) Strays(p, room *packet.Packet) {
-	must(s.Joined, "Strays", s)
+// BeginJump notes that p, without its payload, has a PSN far from the stream. room is where it is kept; nil: somewhere new.
+func (s *SendQueue) BeginJump(p, room *packet.Packet) {
+	must(s.Joined, "BeginJump", s)
 	if room == nil {
 		room = new(packet.Packet)
 	}
 	*room = *p
 	room.Payload, room.Pad, room.Data = nil, nil, nil
-	s.Stray = room
+	s.Jump = room
 }
 
 // Advance takes psn for the next one.
@@ -129,7 +121,7 @@ func (s *SendQueue) Rewind(psn packet.PSN, pmtu uint32) {
 		return
 	}
 	s.Count, s.Epoch = (w.Ordinal+1)&packet.PSNMask, w.Epoch
-	s.Unsure = w.Has(wqe.Unsized) // else it ends here
+	s.Sequence.Unsure = w.Has(wqe.Unsized) // else it ends here
 	if !w.Has(wqe.Ended) && (w.Op == wqe.Send || w.Op == wqe.Write) {
 		s.Open = w.Op
 		w.Got = uint32(psn.Diff(w.First)) * pmtu
@@ -139,35 +131,11 @@ func (s *SendQueue) Rewind(psn packet.PSN, pmtu uint32) {
 // ForgetBefore takes psn for the PSN at which the stream was joined.
 func (s *SendQueue) ForgetBefore(psn packet.PSN) { s.First = psn }
 
-// Excuse notes that a packet with a fault explains a gap after it.
-func (s *SendQueue) Excuse() { s.Excused = true }
+// ExplainNextGap notes that a packet with a fault explains a gap after it.
+func (s *SendQueue) ExplainNextGap() { s.GapExplained = true }
 
-// CloseExcuse notes that nothing explains a gap any more.
-func (s *SendQueue) CloseExcuse() { s.Excused = false }
-
-// LoseMessage notes that whether a message is open is not known, and that none is taken for it.
-func (s *SendQueue) LoseMessage() { s.Open, s.Unsure = wqe.None, true }
-
-// DoubtMessage notes whether it is not known that a message is open.
-func (s *SendQueue) DoubtMessage(unsure bool) { s.Unsure = unsure }
-
-// OpenMessage notes that a message is open, of which more packets are to come.
-func (s *SendQueue) OpenMessage(op wqe.Op) { s.Open = op }
-
-// CloseMessage notes that none is taken for open.
-func (s *SendQueue) CloseMessage() { s.Open = wqe.None }
-
-// EndMessage notes that none is open, for certain.
-func (s *SendQueue) EndMessage() { s.Open, s.Unsure = wqe.None, false }
-
-// CountMessage counts a message that has begun.
-func (s *SendQueue) CountMessage() { s.Count = (s.Count + 1) & packet.PSNMask }
-
-// SetOdd notes the operation of a packet that did not fit the open message; None: it did.
-func (s *SendQueue) SetOdd(op wqe.Op) { s.Odd = op }
-
-// Interrupt notes the message that the newest packet may have broken into; None: none.
-func (s *SendQueue) Interrupt(op wqe.Op) { s.Interrupted = op }
+// CloseExplanation notes that nothing explains a gap any more.
+func (s *SendQueue) CloseExplanation() { s.GapExplained = false }
 
 // AwaitSize notes that how many PSNs a READ of length bytes takes is not known; 0: it is.
 func (s *SendQueue) AwaitSize(length uint32) { s.ReadLen = length }
@@ -202,18 +170,18 @@ func (s *SendQueue) AssumeAcknowledged(psn packet.PSN) { s.Una = psn }
 // TakeBack notes that a NAK which was reported takes the acknowledgement of what is from psn on back.
 func (s *SendQueue) TakeBack(psn packet.PSN) {
 	l := s.Lost()
-	l.Back, l.HasBack = s.Una, true
+	l.TakenBack.Put(s.Una)
 	s.Una = psn
 }
 
 // CloseBack notes that the requester has gone on since.
-func (s *SendQueue) CloseBack() { s.Recovery.HasBack = false }
+func (s *SendQueue) CloseBack() { s.Recovery.TakenBack.Clear() }
 
 // StartTimer notes when the transport timer began to run.
-func (s *SendQueue) StartTimer(now int64) { s.AskedAt = now }
+func (s *SendQueue) StartTimer(now int64) { s.TimerStart = now }
 
-// TakesAll notes that the requester can have taken all responses.
-func (s *SendQueue) TakesAll() { s.Passed = false }
+// LackNothing notes that the requester can have processed all responses.
+func (s *SendQueue) LackNothing() { s.LacksResponse = false }
 
 // Invalidate notes the R_Key that a SEND with Invalidate named; 0: none does any more.
 func (s *SendQueue) Invalidate(key uint32) { s.InvRKey = key }
@@ -224,40 +192,34 @@ func (s *SendQueue) NameSRQ(srq uint32) { s.SRQ = srq }
 // Settle notes whether the next packets are those of the fast path, and what attributes limit of them.
 func (s *SendQueue) Settle(usual bool, limited Limit) { s.Usual, s.Limited = usual, limited }
 
-// Credit notes that end-to-end credits allow SENDs up to a message number.
-func (s *SendQueue) Credit(limit uint32) { s.Credited, s.Limit = true, limit&packet.PSNMask }
-
-// CloseCredit notes that credits limit nothing that is known.
-func (s *SendQueue) CloseCredit() { s.Credited = false }
-
 // CreditedSince notes when credits were first given at a tap that does not see when they reach the requester.
-func (s *SendQueue) CreditedSince(now int64) { s.Lost().CreditedAt = now }
+func (s *SendQueue) CreditedSince(now int64) { s.Lost().Grant.At = now }
 
 // Grant notes the greatest message number that credits were given for, and the MSN of the response that gave them.
 func (s *SendQueue) Grant(limit, by uint32) {
 	l := s.Lost()
-	l.Granted, l.GrantedBy = limit&packet.PSNMask, by|GrantedSet
+	l.Grant.Limit, l.Grant.By = limit&packet.PSNMask, by|GrantedSet
 }
 
 // CloseGrant forgets it.
 func (s *SendQueue) CloseGrant() {
 	if s.Recovery != nil {
-		s.Recovery.GrantedBy = 0
+		s.Recovery.Grant.By = 0
 	}
 }
 
-// Step notes that a datagram with psn follows the newest one, and returns by how many PSNs. Of the send queue of datagrams Restart is the newest step back, Restarts
+// Step notes that a datagram with psn follows the newest one, and returns by how many PSNs. Of the send queue of datagrams Retransmission.From is the newest step back, Restarts
 // how often it was made in a row, First where the PSN counted up from.
 func (s *SendQueue) Step(psn packet.PSN) int {
-	step := psn.Diff(s.LastPSN)
+	step := psn.Diff(s.Last.PSN)
 	switch back := packet.PSN(0).Add(step); {
 	case step > 0:
 		if s.Restarts != 0 {
-			s.First = s.LastPSN
+			s.First = s.Last.PSN
 		}
 		s.Restarts = 0
-	case s.Restarts == 0 || back != s.Restart:
-		s.Restart, s.Restarts = back, 1
+	case s.Restarts == 0 || back != s.Retransmission.From:
+		s.Retransmission.From, s.Restarts = back, 1
 	default:
 		s.Restarts++
 	}
@@ -266,5 +228,5 @@ func (s *SendQueue) Step(psn packet.PSN) int {
 
 // CameDatagram notes that p is the newest datagram of a queue pair.
 func (q *QP) CameDatagram(p *packet.Packet) {
-	q.SQ.LastPSN, q.SQ.LastFrame, q.SQ.LastTap, q.RQ.LastICRC = p.PSN, p.Frame, p.Tap, p.ICRC
+	q.SQ.Last.PSN, q.SQ.Last.Frame, q.SQ.Last.Tap, q.RQ.Last.ICRC = p.PSN, p.Frame, p.Tap, p.ICRC
 }

@@ -4,35 +4,46 @@ import (
 	"ibwitness/packet"
 )
 
-// BeginRetransmission notes that a request was retransmitted, and that next goes on with it.
-func (s *SendQueue) BeginRetransmission(next packet.PSN) {
-	s.Retrying, s.Retry, s.RetryLen = true, next, 0
+// Retransmission is the newest retransmission of a requester: it goes back to a PSN, and goes on in order from there until it sends a new request.
+type Retransmission struct {
+	From packet.PSN // PSN at which it began
+	Next packet.PSN // PSN that continues it, while Active
+	// ReadLen is the DMALen of the READ that Next comes after, while how many PSNs it takes is not known and Next is the least of them.
+	ReadLen uint32
+	Active  bool
 }
 
+// Begin notes that a request was retransmitted, and that next goes on with it.
+func (t *Retransmission) Begin(next packet.PSN) { t.Active, t.Next, t.ReadLen = true, next, 0 }
+
 // ContinueAt notes that psn goes on with the retransmission.
-func (s *SendQueue) ContinueAt(psn packet.PSN) {
-	must(s.Retrying, "ContinueAt", s)
-	s.Retry = psn
+func (t *Retransmission) ContinueAt(psn packet.PSN) {
+	t.must("ContinueAt")
+	t.Next = psn
 }
 
 // ContinueAfterRead notes that a READ of length bytes was retransmitted, of which it is not known how many PSNs it takes.
-func (s *SendQueue) ContinueAfterRead(length uint32) {
-	must(s.Retrying, "ContinueAfterRead", s)
-	s.RetryLen = length
+func (t *Retransmission) ContinueAfterRead(length uint32) {
+	t.must("ContinueAfterRead")
+	t.ReadLen = length
 }
 
-// EndRetransmission notes that the requester has sent a new request.
-func (s *SendQueue) EndRetransmission() { s.Retrying = false }
+// End notes that the requester has sent a new request.
+func (t *Retransmission) End() { t.Active = false }
 
-// MoveRetry notes that the READ before the retransmission goes on ends at another PSN than it was taken for.
-func (s *SendQueue) MoveRetry(was, now packet.PSN) {
-	move(&s.Retry, was, now)
+// Move notes that the READ before the retransmission goes on ends at another PSN than it was taken for.
+func (t *Retransmission) Move(was, now packet.PSN) { move(&t.Next, was, now) }
+
+func (t *Retransmission) must(transition string) {
+	if Strict && !t.Active {
+		panic("qp: Retransmission." + transition + " of none")
+	}
 }
 
-// MoveAgain notes the same of the PSN up to which requests had been sent when one last was retransmitted.
-func (s *SendQueue) MoveAgain(was, now packet.PSN) {
+// MoveRetransmittedTo notes the same of the PSN up to which requests had been sent when one last was retransmitted.
+func (s *SendQueue) MoveRetransmittedTo(was, now packet.PSN) {
 	if s.Recovery != nil {
-		move(&s.Recovery.Again, was, now)
+		move(&s.Recovery.Retransmitted.PSN, was, now)
 	}
 }
 
@@ -45,31 +56,31 @@ func move(psn *packet.PSN, was, now packet.PSN) {
 
 // RestartAt notes that a retransmission begins at psn.
 func (s *SendQueue) RestartAt(psn packet.PSN) {
-	if psn != s.Restart {
-		s.Restart, s.Restarts = psn, 0
+	if psn != s.Retransmission.From {
+		s.Retransmission.From, s.Restarts = psn, 0
 	}
 }
 
 // CountRestart counts a retransmission without progress.
 func (s *SendQueue) CountRestart() {
 	if s.Restarts++; s.Restarts == 1 && s.Recovery != nil {
-		s.Recovery.Told = 0
+		s.Recovery.NAKRestarts = 0
 	}
 }
 
-// CountTold counts that a NAK has asked for the newest of them.
-func (s *SendQueue) CountTold() { s.Lost().Told++ }
+// CountNAKRestart counts that a NAK has asked for the newest of them.
+func (s *SendQueue) CountNAKRestart() { s.Lost().NAKRestarts++ }
 
 // MayCross notes that what the newest NAK asks for may have been retransmitted already.
-func (s *SendQueue) MayCross() { s.Lost().Crossed = true }
+func (s *SendQueue) MayCross() { s.Lost().NAK.Crossed = true }
 
 // Refute notes that the newest NAK was reported: it asks for what had arrived.
-func (s *SendQueue) Refute() { s.Lost().Refuted = true }
+func (s *SendQueue) Refute() { s.Lost().NAK.Refuted = true }
 
-// Sleep notes whether the newest retransmission began after a silence in which the queue pair may have been connected again.
-func (s *SendQueue) Sleep(asleep bool) {
-	if asleep || s.Recovery != nil && s.Recovery.Slept {
-		s.Lost().Slept = asleep
+// SetAfterIdle notes whether the newest retransmission began after a silence in which the queue pair may have been connected again.
+func (s *SendQueue) SetAfterIdle(idle bool) {
+	if idle || s.Recovery != nil && s.Recovery.AfterIdle {
+		s.Lost().AfterIdle = idle
 	}
 }
 
@@ -83,57 +94,57 @@ func (s *SendQueue) TimedOut(waited int64) {
 // Needless notes that something was retransmitted that is acknowledged. It reports whether that is the first time since there was progress.
 func (s *SendQueue) Needless() bool {
 	l := s.Lost()
-	if l.Judged && l.Needless == s.Una {
+	if l.Needless.Is(s.Una) {
 		return false
 	}
-	l.Judged, l.Needless = true, s.Una
+	l.Needless.Put(s.Una)
 	return true
 }
 
-// UnawareUntil notes until when the requester may lack answers that passed a tap near it.
-func (s *SendQueue) UnawareUntil(until int64) { s.Lost().UnawareTo = until }
+// MayLackResponsesUntil notes until when the requester may lack answers that passed a tap near it.
+func (s *SendQueue) MayLackResponsesUntil(until int64) { s.Lost().Lack.Until = until }
 
-// TellSilent notes that it was reported that nothing was retransmitted.
-func (s *SendQueue) TellSilent() { s.Lost().Silent = s.AskedAt }
+// ReportSilent notes that it was reported that nothing was retransmitted.
+func (s *SendQueue) ReportSilent() { s.Lost().Reported.Silent = s.TimerStart }
 
-// TellUnanswered notes that it was reported that the oldest request has no answer.
-func (s *SendQueue) TellUnanswered() { s.Lost().Unanswered = s.Una | Valid }
+// ReportUnanswered notes that it was reported that the oldest request has no answer.
+func (s *SendQueue) ReportUnanswered() { s.Lost().Reported.Unanswered = s.Una | Valid }
 
-// Unheed notes that p is the first new request after the newest NAK that may ignore it; nil: there is none any more.
-func (s *SendQueue) Unheed(p *packet.Packet) { s.Lost().Unheeded = p }
+// SetFirstAfterNAK notes that p is the first new request after the newest NAK that may ignore it; nil: there is none any more.
+func (s *SendQueue) SetFirstAfterNAK(p *packet.Packet) { s.Lost().AfterNAK.First = p }
 
-// UnheedOn notes when the newest request that may ignore a NAK was sent.
-func (s *SendQueue) UnheedOn(now int64) { s.Lost().UnheededTo = now }
+// SetLastAfterNAK notes when the newest request that may ignore a NAK was sent.
+func (s *SendQueue) SetLastAfterNAK(now int64) { s.Lost().AfterNAK.Last = now }
 
-// ForgetIssues forgets all READs that were asked for again: they have been answered.
+// ForgetIssues forgets all reissued READs: they have been answered.
 func (s *SendQueue) ForgetIssues() {
 	if s.Recovery != nil {
-		s.Recovery.Issues = s.Recovery.Issues[:0]
+		s.Recovery.Issues.Pending = s.Recovery.Issues.Pending[:0]
 	}
 }
 
-// KeepOther keeps what a request was retransmitted as, which is another one than before.
-func (s *SendQueue) KeepOther(t packet.Trace) { s.Lost().OtherIs = t }
+// KeepAltered keeps what a request was retransmitted as, which is another one than before.
+func (s *SendQueue) KeepAltered(t packet.Trace) { s.Lost().Altered.Trace = t }
 
-// SwapOther has the history keep what a request was retransmitted as, in place of what it was first.
-func (s *SendQueue) SwapOther(first *Sent) {
-	first.Trace, s.Recovery.OtherIs = s.Recovery.OtherIs, first.Trace
+// SwapAltered has the history keep what a request was retransmitted as, in place of what it was first.
+func (s *SendQueue) SwapAltered(first *Sent) {
+	first.Trace, s.Recovery.Altered.Trace = s.Recovery.Altered.Trace, first.Trace
 }
 
-// LeapRefused notes that requests far from the stream were NAKed and reported, those up to a PSN.
-func (s *SendQueue) LeapRefused(to packet.PSN) {
+// NAKJump notes that requests far from the stream were NAKed and reported, those up to a PSN.
+func (s *SendQueue) NAKJump(to packet.PSN) {
 	l := s.Lost()
-	l.Leapt, l.LeapTo = true, to.Add(1)
+	l.Jump.NAKed.Put(to.Add(1))
 }
 
 // CountOpen notes that the response at psn counts a message that is open.
 func (s *SendQueue) CountOpen(psn packet.PSN) {
 	l := s.Lost()
-	l.Counted, l.CountedAt = true, psn
+	l.Counted.Put(psn)
 }
 
 // CloseCounted forgets it.
-func (s *SendQueue) CloseCounted() { s.Recovery.Counted = false }
+func (s *SendQueue) CloseCounted() { s.Recovery.Counted.Clear() }
 
 // CountAhead notes a response that counts READs or atomics after its PSN.
 func (s *SendQueue) CountAhead(o Overcount) { s.Lost().Ahead = o }
@@ -145,25 +156,25 @@ func (s *SendQueue) TakeAhead() Overcount {
 	return o
 }
 
-// OpenDoubt notes that the responses to the newest READ are those to another length.
-func (s *SendQueue) OpenDoubt(next packet.PSN, ended bool) {
-	s.Lost().Doubt = &Doubt{Next: next, Ended: ended}
+// OpenReadDispute notes that the responses to the newest READ are those to another length.
+func (s *SendQueue) OpenReadDispute(next packet.PSN, ended bool) {
+	s.Lost().ReadDispute = &ReadDispute{Next: next, Ended: ended}
 }
 
-// CloseDoubt notes that who is wrong is known.
-func (s *SendQueue) CloseDoubt() { s.Recovery.Doubt = nil }
+// CloseReadDispute notes that who is wrong is known.
+func (s *SendQueue) CloseReadDispute() { s.Recovery.ReadDispute = nil }
 
 // Continue notes that the responses go on.
-func (d *Doubt) Continue(next packet.PSN, ended bool) { d.Next, d.Ended = next, ended }
+func (d *ReadDispute) Continue(next packet.PSN, ended bool) { d.Next, d.Ended = next, ended }
 
 // Ignore notes a READ or atomic that may be ignored.
 func (s *SendQueue) Ignore(i Ignored) { s.Lost().Ignored = i }
 
-// ComeAgain notes that it came once more.
-func (d *Ignored) ComeAgain() { d.Again = true }
+// NoteRetransmitted notes that it was retransmitted once more.
+func (d *Ignored) NoteRetransmitted() { d.Retransmitted = true }
 
-// PassOver notes that a request after it was answered.
-func (d *Ignored) PassOver() { d.Passed = true }
+// AnswerLater notes that a request after it was answered.
+func (d *Ignored) AnswerLater() { d.LaterAnswered = true }
 
 // Close forgets it.
 func (d *Ignored) Close() { d.Request = nil }

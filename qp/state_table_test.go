@@ -103,12 +103,12 @@ func TestRequesterStates(t *testing.T) {
 		}
 		switch state {
 		case "AfterGap":
-			s.OpenGap(10, 12, false)
+			s.Gap.Begin(10, 12, false)
 			s.Advance(13)
 		case "Retransmitting":
-			s.BeginRetransmission(8)
-		case "Strayed":
-			s.Strays(&packet.Packet{PSN: 900_000}, nil)
+			s.Retransmission.Begin(8)
+		case "AfterJump":
+			s.BeginJump(&packet.Packet{PSN: 900_000}, nil)
 		}
 		if got := s.State().String(); got != state {
 			t.Fatalf("the requester is %s, not %s", got, state)
@@ -126,22 +126,22 @@ func TestRequesterStates(t *testing.T) {
 		}
 	}
 	beneath := func(s *SendQueue) { // a gap beneath a retransmission
-		if s.Retrying && !s.Gap.Open() {
-			s.OpenGap(s.Next, s.Next.Add(2), false)
+		if s.Retransmission.Active && !s.Gap.Open() {
+			s.Gap.Begin(s.Next, s.Next.Add(2), false)
 			s.Advance(s.Next.Add(3))
 		}
 	}
 	next := func(s *SendQueue) {
 		s.Begin()
-		s.EndRetransmission()
+		s.Retransmission.End()
 		s.Advance(s.Next.Add(1))
 	}
 	fill := func(to packet.PSN) func(*SendQueue) {
 		return func(s *SendQueue) {
 			beneath(s)
-			s.EndRetransmission()
+			s.Retransmission.End()
 			s.Rewind(s.Gap.From, 1024)
-			s.FillGap(to)
+			s.Gap.Fill(to)
 			s.Advance(to)
 			if !s.Gap.Open() {
 				s.Resume(to)
@@ -154,7 +154,7 @@ func TestRequesterStates(t *testing.T) {
 			out := leads(next)(state)
 			switch state {
 			case "AfterGap":
-				out = append(out, leads(func(s *SendQueue) { s.CloseGap(); next(s) })(state)...)
+				out = append(out, leads(func(s *SendQueue) { s.Gap.Close(); next(s) })(state)...)
 			case "Retransmitting":
 				out = append(out, leads(func(s *SendQueue) { beneath(s); next(s) })(state)...)
 			}
@@ -162,22 +162,22 @@ func TestRequesterStates(t *testing.T) {
 		},
 		"request with a later PSN": leads(func(s *SendQueue) {
 			s.Begin()
-			s.EndRetransmission()
+			s.Retransmission.End()
 			if s.Gap.Open() {
-				s.WidenGap(s.Next.Add(4))
+				s.Gap.Widen(s.Next.Add(4))
 			} else {
-				s.OpenGap(s.Next, s.Next.Add(4), false)
+				s.Gap.Begin(s.Next, s.Next.Add(4), false)
 			}
 			s.Advance(s.Next.Add(5))
 		}),
 		"request in the gap": leads(fill(11), fill(12)),
 		"request after one whose PSN was wrong": leads(func(s *SendQueue) {
-			s.EndRetransmission()
+			s.Retransmission.End()
 			s.Resume(40)
-			s.CloseGap()
+			s.Gap.Close()
 		}),
 		"acknowledged beyond the gap": leads(func(s *SendQueue) {
-			s.CloseGap()
+			s.Gap.Close()
 			s.CatchUp()
 		}),
 		"request with an earlier PSN": leads(func(s *SendQueue) {
@@ -185,19 +185,19 @@ func TestRequesterStates(t *testing.T) {
 				s.Join(s.Next.Add(-2))
 				return
 			}
-			s.BeginRetransmission(8)
+			s.Retransmission.Begin(8)
 		}),
 		"request far from the stream": leads(func(s *SendQueue) {
 			if s.Fresh {
 				s.Join(700_000)
 				return
 			}
-			s.Strays(&packet.Packet{PSN: 700_000}, nil)
+			s.BeginJump(&packet.Packet{PSN: 700_000}, nil)
 		}),
-		"the stream goes on": leads(
-			func(s *SendQueue) { s.Unstray() },
-			func(s *SendQueue) { s.BeginRetransmission(8); s.Unstray() },
-			func(s *SendQueue) { s.OpenGap(10, 12, false); s.Advance(13); s.Unstray() },
+		"the stream continues": leads(
+			func(s *SendQueue) { s.CloseJump() },
+			func(s *SendQueue) { s.Retransmission.Begin(8); s.CloseJump() },
+			func(s *SendQueue) { s.Gap.Begin(10, 12, false); s.Advance(13); s.CloseJump() },
 		),
 		"headers cut, or requests missed": leads(func(s *SendQueue) { s.Unjoin() }),
 	})

@@ -18,7 +18,7 @@ var SteadyRules = []ID{PKY004, UDPKY001, BTH013, UCMIG001, UDQKEY001, NETGRH013,
 
 // subject is what a finding is about: the ends of its connection and, by the rule, a PSN, a gap or a frame.
 type subject struct {
-	rule ID // or leaning
+	rule ID // or nearAssumed
 	ends ends
 	at   uint64
 }
@@ -80,8 +80,8 @@ func onFrame(id ID, tap uint16, frame uint64) subject {
 	return subject{rule: id, at: frame, ends: ends{qpn: uint64(tap)}}
 }
 
-// leaning is the rule of the subjects of findings that lean on the tap being near, whatever they are.
-const leaning = ID(NumRules)
+// nearAssumed is the rule of the subjects of findings that assume the tap to be near, whatever they are.
+const nearAssumed = ID(NumRules)
 
 // about is the index: the numbers (Seq) of findings by their subjects.
 type about map[subject][]uint32
@@ -92,8 +92,8 @@ func (x about) add(f *Finding) {
 	} else if ok {
 		x.both(s, f, mostAbout)
 	}
-	if f.Leans&LeanNear != 0 {
-		x.both(subject{rule: leaning}, f, 0)
+	if f.Assumes&AssumesNear != 0 {
+		x.both(subject{rule: nearAssumed}, f, 0)
 	}
 }
 
@@ -160,11 +160,11 @@ func (r *Recorder) OnFrame(id ID, tap uint16, frame uint64) []int {
 	return r.found
 }
 
-// DoubtNear doubts the findings that accuse one end of a connection towards the other, lean on the tap being near an endpoint, and are as wanted.
+// DoubtNear doubts the findings that accuse one end of a connection towards the other, assume the tap to be near an endpoint, and are as wanted.
 func (r *Recorder) DoubtNear(accused, peer Endpoint, want func(*Finding) bool, why string) {
 	x := r.indexed()
 	for _, e := range sought(accused, peer) {
-		s := subject{rule: leaning, ends: e}
+		s := subject{rule: nearAssumed, ends: e}
 		l := x[s]
 		stay := l[:0]
 		for _, seq := range l {

@@ -73,13 +73,13 @@ func TestAboutBound(t *testing.T) {
 	}
 }
 
-// TestDoubtNear doubts all findings that lean on the tap being near, however many, and looks at each once.
+// TestDoubtNear doubts all findings that assume the tap to be near, however many, and looks at each once.
 func TestDoubtNear(t *testing.T) {
 	const many = 1000
 	var r rule.Recorder
 	for i := range uint32(2 * many) {
 		f := between(rule.RCRTY005, rule.Violation, 1+i%2, 10+i%2)
-		f.Leans = rule.LeanNear
+		f.Assumes = rule.AssumesNear
 		r.Add(f)
 	}
 	f := between(rule.RCRTY005, rule.Violation, 1, 10)

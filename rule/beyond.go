@@ -30,8 +30,15 @@ type beyond struct {
 type keptCount struct {
 	kept     [packet.Buckets]uint16
 	compared [packet.Buckets]compared
-	last     More
-	counted  *uint64 // for last; nil: none
+	last     accusation
+	counted  *uint64 // for what last says of the accused; nil: none
+	full     bool    // of the two hosts of last, no more are kept
+}
+
+// accusation is what distinguishes findings of one rule and class that are counted.
+type accusation struct {
+	role          Role
+	accused, peer packet.Addr
 }
 
 // compared is how many findings of a bucket were compared in the last second in which there was one.
@@ -95,7 +102,7 @@ func (x *beyond) add(f *Finding) bool {
 // count counts a finding that is not kept.
 func (x *beyond) count(m More) {
 	k := x.kind(m.Rule, m.Class)
-	if k.counted == nil || m != k.last {
+	if k.counted == nil || m.Role != k.last.role || m.Accused != k.last.accused {
 		if x.more == nil {
 			x.more = map[More]*uint64{}
 		}
@@ -104,9 +111,32 @@ func (x *beyond) count(m More) {
 			n = new(uint64)
 			x.more[m] = n
 		}
-		k.last, k.counted = m, n
+		k.last, k.counted, k.full = accusation{role: m.Role, accused: m.Accused}, n, false
 	}
 	*k.counted++
+}
+
+// Surplus counts a verdict without making a finding of it, where so many findings of its rule and class are kept that it would be dropped. The result is false, and nothing
+// is counted, where the verdict is to be reported.
+func (r *Recorder) Surplus(id ID, class Class, role Role, accused, peer packet.Addr) bool {
+	if class == Violation && (r.Doubtful != nil || r.clockless && timed[id]) {
+		return false // it may be one of another class
+	}
+	k := r.beyond.kept[id][class]
+	if k == nil {
+		return false
+	}
+	if is := (accusation{role, accused, peer}); !k.full || k.last != is {
+		if k.kept[packet.Bucket(accused, peer)] < mostAlike {
+			return false
+		}
+		r.Alike(More{Rule: id, Class: class, Role: role, Accused: accused})
+		k.last, k.full = is, true
+		return true
+	}
+	r.cover(id, class)
+	*k.counted++
+	return true
 }
 
 // Alike counts a finding that Full says will not be kept, in place of Add.
@@ -120,6 +150,7 @@ func (r *Recorder) Alike(m More) {
 
 // take counts a finding that is not kept any more, or not as one of its class.
 func (x *beyond) take(f *Finding) {
+	x.kind(f.Rule, f.Class).full = false
 	if n := x.of(f); *n > 0 {
 		*n--
 	}
@@ -162,7 +193,7 @@ func (r *Recorder) More() []More {
 	for id := range r.beyond.kept {
 		for _, k := range r.beyond.kept[id] {
 			if k != nil {
-				k.counted = nil
+				k.counted, k.full = nil, false
 			}
 		}
 	}

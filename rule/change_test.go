@@ -7,7 +7,7 @@ func TestChanges(t *testing.T) {
 	var r Recorder
 	r.Follow()
 	for _, id := range []ID{RCPSN004, RCRSP006, RCTMO002} {
-		r.Add(Finding{Rule: id, Class: Violation, Leans: LeanNear})
+		r.Add(Finding{Rule: id, Class: Violation, Assumes: AssumesNear})
 	}
 	want := func(text ...string) {
 		t.Helper()

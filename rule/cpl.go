@@ -62,6 +62,7 @@ const (
 	CPLFNC002
 	CPLSTS016
 	CPLIMD002
+	CPLSTS017
 
 	eventFirst
 )
@@ -145,12 +146,12 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLLEN001 - cplFirst: {
 		ID: "CPL-LEN-001", Name: "receive-length", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
 		Text:  "The length of a receive completion is the payload of the SEND without pad bytes.",
-		Where: "cq/receive_completion.go",
+		Where: "cq/receive_check.go",
 	},
 	CPLLEN002 - cplFirst: {
 		ID: "CPL-LEN-002", Name: "receive-write-length", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
 		Text:  "The length of the receive completion of an RDMA WRITE with immediate is the DMALen of the WRITE.",
-		Where: "cq/receive_completion.go",
+		Where: "cq/receive_check.go",
 	},
 	CPLLEN003 - cplFirst: {
 		ID: "CPL-LEN-003", Name: "read-length", Severity: Warning, Needs: WireCQE, Ref: "11.4.2",
@@ -160,7 +161,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLLEN004 - cplFirst: {
 		ID: "CPL-LEN-004", Name: "message-length", Severity: Error, Needs: WireWQE, Ref: "10.7†",
 		Text:  "A message is as long as the data segments of its work request together.",
-		Where: "cq/request_check.go",
+		Where: "cq/request_headers.go",
 	},
 	CPLOPC001 - cplFirst: {
 		ID: "CPL-OPC-001", Name: "completion-opcode", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
@@ -170,22 +171,22 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLIMM001 - cplFirst: {
 		ID: "CPL-IMM-001", Name: "completion-immediate", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
 		Text:  "A receive completion has the immediate data of the message, and none where the message has none.",
-		Where: "cq/receive_completion.go",
+		Where: "cq/receive_check.go",
 	},
 	CPLINV001 - cplFirst: {
 		ID: "CPL-INV-001", Name: "completion-invalidate", Severity: Error, Needs: WireCQE, Ref: "9.4.1.1†",
 		Text:  "A receive completion names the R_Key that the message invalidated, and none where it invalidates none.",
-		Where: "cq/receive_completion.go",
+		Where: "cq/receive_check.go",
 	},
 	CPLMEM001 - cplFirst: {
 		ID: "CPL-MEM-001", Name: "memory-content", Severity: Error, Needs: WireMem, Ref: "9.4.3†",
 		Text:  "What a message has put into memory equals its payload.",
-		Where: "cq/receive_completion.go",
+		Where: "cq/receive_check.go",
 	},
 	CPLMEM003 - cplFirst: {
 		ID: "CPL-MEM-003", Name: "send-content", Severity: Error, Needs: WireMem, Ref: "9.4.1†",
 		Text:  "The payload of a SEND is the content of its data segments.",
-		Where: "cq/request_check.go",
+		Where: "cq/request_headers.go",
 	},
 	CPLMEM005 - cplFirst: {
 		ID: "CPL-MEM-005", Name: "key-access", Severity: Error, Needs: WireMem, Ref: "10.6†",
@@ -205,7 +206,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLSTS009 - cplFirst: {
 		ID: "CPL-STS-009", Name: "receive-too-long", Severity: Warning, Needs: WireCQE, Ref: "9.9.3†",
 		Text:  "A SEND that is longer than its receive request does not complete with success.",
-		Where: "cq/receive_completion.go",
+		Where: "cq/receive_check.go",
 	},
 	CPLSRQ002 - cplFirst: {
 		ID: "CPL-SRQ-002", Name: "shared-flush", Severity: Error, Needs: Verbs, Ref: "10.3.1",
@@ -367,5 +368,11 @@ var cplRows = [eventFirst - cplFirst]Row{
 		Text: "A work request that its queue pair cannot carry out fails at once, or completes in error: an operation that its service does not have, more data segments, inline data or bytes " +
 			"than it takes, data that cannot be inline, an atomic on other than 8 aligned bytes.",
 		Where: "cq/invalid_request.go",
+	},
+	CPLSTS017 - cplFirst: {
+		ID: "CPL-STS-017", Name: "local-protection", Severity: Warning, Needs: Verbs, Ref: "11.6.2†, 10.6.3†",
+		Text: "A send request whose data segments no region opens fails at once, or completes with LOC_PROT_ERR: an L_Key that is none, or none any more, or of another protection domain, " +
+			"bytes outside of its region, or a region that the device may not write where data comes back.",
+		Where: "cq/local_protection.go",
 	},
 }

@@ -105,7 +105,7 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 	},
 	QPSSQD002 - qpsFirst: {
 		ID: "QPS-SQD-002", Name: "drained-event", Severity: Warning, Needs: Verbs, Ref: "10.3.1",
-		Text:  "The event that the send queue has drained comes once, and only where the transition to SQD asked for it.",
+		Text:  "The event that the send queue has drained comes once when the transition to SQD has asked for it and all that was begun is finished, and only then.",
 		Where: "cq/notify.go",
 	},
 	QPSACT001 - qpsFirst: {

@@ -26,22 +26,22 @@ var rmppRows = [qpsFirst - rmppFirst]Row{
 	MADRMP002 - rmppFirst: {
 		ID: "MAD-RMP-002", Name: "rmpp-first", Severity: Error, Needs: Wire, Ref: "13.6.2.2",
 		Text:  "Segments are numbered from 1, and only segment 1 has the First flag.",
-		Where: "verifier/gmp/rmpp.go",
+		Where: "verifier/gmp/rmpp_segment.go",
 	},
 	MADRMP003 - rmppFirst: {
 		ID: "MAD-RMP-003", Name: "rmpp-order", Severity: Error, Needs: Wire, Ref: "13.6†",
 		Text:  "Segments follow each other, the last one has the Last flag, and none follows it.",
-		Where: "verifier/gmp/rmpp.go",
+		Where: "verifier/gmp/rmpp_segment.go",
 	},
 	MADRMP004 - rmppFirst: {
 		ID: "MAD-RMP-004", Name: "rmpp-length", Severity: Error, Needs: Wire, Ref: "13.6.2.2",
 		Text:  "The first segment tells the length of the whole payload or 0, the last one the bytes in it, class header included.",
-		Where: "verifier/gmp/rmpp.go",
+		Where: "verifier/gmp/rmpp_segment.go",
 	},
 	MADRMP005 - rmppFirst: {
 		ID: "MAD-RMP-005", Name: "rmpp-window", Severity: Error, Needs: Wire, Ref: "13.6.3†",
 		Text:  "No segment above the NewWindowLast of the newest acknowledgement is sent; in the beginning this is 1.",
-		Where: "verifier/gmp/rmpp.go",
+		Where: "verifier/gmp/rmpp_segment.go",
 	},
 	MADRMP006 - rmppFirst: {
 		ID: "MAD-RMP-006", Name: "rmpp-ack", Severity: Error, Needs: Wire, Ref: "13.6†",
@@ -71,6 +71,6 @@ var rmppRows = [qpsFirst - rmppFirst]Row{
 	MADRMP011 - rmppFirst: {
 		ID: "MAD-RMP-011", Name: "rmpp-again", Severity: Warning, Needs: Wire, Ref: "13.6.3†",
 		Text:  "A retransmitted segment is identical, and none is retransmitted after the last one was acknowledged.",
-		Where: "verifier/gmp/rmpp.go",
+		Where: "verifier/gmp/rmpp_segment.go",
 	},
 }

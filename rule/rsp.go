@@ -59,12 +59,12 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP002 - rspFirst: {
 		ID: "RC-RSP-002", Name: "sequence-nak-missing", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "A request beyond the expected PSN is not executed; the responder sends one NAK PSN Sequence Error that carries the expected PSN.",
-		Where: "verifier/rc/nak.go",
+		Where: "verifier/rc/sequence_nak.go",
 	},
 	RCRSP003 - rspFirst: {
 		ID: "RC-RSP-003", Name: "sequence-nak-repeated", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "After a sequence NAK the responder sends no other NAK until the expected request has come; it drops later new requests silently.",
-		Where: "verifier/rc/nak.go",
+		Where: "verifier/rc/repeated_nak.go",
 	},
 	RCRSP004 - rspFirst: {
 		ID: "RC-RSP-004", Name: "duplicate-unanswered-after-nak", Severity: Warning, Needs: Wire, Ref: "9.7.5.2†",
@@ -134,7 +134,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP019 - rspFirst: {
 		ID: "RC-RSP-019", Name: "rnr-timer-short", Severity: Error, Needs: WireQP, Ref: "9.7.5.2.8",
 		Text:  "An RNR NAK asks for no shorter time than the min_rnr_timer of the responder's QP.",
-		Where: "verifier/rc/nak.go",
+		Where: "verifier/rc/rnr_nak.go",
 	},
 	RCRSP021 - rspFirst: {
 		ID: "RC-RSP-021", Name: "nak-code-reserved", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
@@ -209,7 +209,7 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP043 - rspFirst: {
 		ID: "RC-RSP-043", Name: "nak-duplicate", Severity: Error, Needs: Wire, Ref: "9.7.5.2†",
 		Text:  "A responder sends one NAK for the PSN that it expects: after an RNR NAK or a sequence NAK it is silent until that PSN is retransmitted.",
-		Where: "verifier/rc/nak.go",
+		Where: "verifier/rc/repeated_nak.go",
 	},
 	RCRSP044 - rspFirst: {
 		ID: "RC-RSP-044", Name: "request-before-rts", Severity: Error, Needs: WireQP, Ref: "10.3.1",
@@ -224,12 +224,12 @@ var rspRows = [ucFirst - rspFirst]Row{
 	RCRSP038 - rspFirst: {
 		ID: "RC-RSP-038", Name: "receive-not-posted", Severity: Error, Needs: WireWQE, Ref: "9.4†",
 		Text:  "Every SEND and every RDMA WRITE with immediate takes one receive request, which was posted before.",
-		Where: "cq/receive_completion.go",
+		Where: "cq/receive_posted.go",
 	},
 	RCRSP020 - rspFirst: {
 		ID: "RC-RSP-020", Name: "rnr-nak-unfounded", Severity: Error, Needs: WireWQE, Ref: "9.7.5.2.8",
 		Text:  "A responder sends an RNR NAK only where no receive request is posted.",
-		Where: "cq/receive_completion.go",
+		Where: "cq/receive_posted.go",
 	},
 	RCRSP025 - rspFirst: {
 		ID: "RC-RSP-025", Name: "operational-nak-unfounded", Severity: Warning, Needs: WireCQE, Ref: "9.7.5.2.5†",

@@ -154,7 +154,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	RCRNR006 - rtyFirst: {
 		ID: "RC-RNR-006", Name: "rnr-nak-cause", Severity: Warning, Needs: Wire, Ref: "9.7.5.2.8",
 		Text:  "An RNR NAK answers a SEND or the last packet of a WRITE with immediate. Some devices also answer READs, atomics or FLUSHes so while their resources are taken.",
-		Where: "verifier/rc/nak.go",
+		Where: "verifier/rc/rnr_nak.go",
 	},
 	RCRDA001 - rtyFirst: {
 		ID: "RC-RDA-001", Name: "outstanding-reads", Severity: Error, Needs: WireQP, Ref: "9.7.8†",
@@ -214,7 +214,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	RCATM003 - rtyFirst: {
 		ID: "RC-ATM-003", Name: "cmp-swap-fields", Severity: Error, Needs: Wire, Ref: "9.3.4",
 		Text:  "A CMP_SWAP carries the swap operand first, then the compare operand.",
-		Where: "cq/request_check.go",
+		Where: "cq/request_headers.go",
 	},
 	RCINV001 - rtyFirst: {
 		ID: "RC-INV-001", Name: "invalidate-rkey", Severity: Warning, Needs: WireQP, Ref: "9.4.1.1†",
@@ -249,17 +249,17 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	RCLEN009 - rtyFirst: {
 		ID: "RC-LEN-009", Name: "write-content", Severity: Error, Needs: WireMem, Ref: "9.4†",
 		Text:  "The payload of an RDMA WRITE is the content of its data segments.",
-		Where: "cq/request_check.go",
+		Where: "cq/request_headers.go",
 	},
 	RCLEN010 - rtyFirst: {
 		ID: "RC-LEN-010", Name: "request-header", Severity: Error, Needs: WireWQE, Ref: "9.4†",
 		Text:  "Address, R_Key, length, operands, immediate data and key to invalidate of a request are those of its work request.",
-		Where: "cq/request_check.go",
+		Where: "cq/request_headers.go",
 	},
 	RCFEN001 - rtyFirst: {
 		ID: "RC-FEN-001", Name: "fence", Severity: Error, Needs: WireWQE, Ref: "10.8.3†",
 		Text:  "A request with the fence modifier leaves only after all earlier READs and atomics of its queue pair have been answered.",
-		Where: "cq/request_check.go",
+		Where: "cq/fence.go",
 	},
 	RCACK005 - rtyFirst: {
 		ID: "RC-ACK-005", Name: "completes-acknowledged", Severity: Error, Needs: WireCQE, Ref: "9.7.5†, 10.8.3†",

@@ -98,7 +98,7 @@ type Endpoint struct {
 	Node     Node
 }
 
-// Node is the node of an InfiniBand subnet that an endpoint is, as far as subnet management packets have told.
+// Node is the node of an InfiniBand subnet that an endpoint is, as far as subnet management packets have shown.
 type Node struct {
 	GUID        uint64 // NodeGUID; 0: not known
 	Description string // NodeDescription; empty: not known
@@ -121,11 +121,11 @@ type Finding struct {
 	Peer     Endpoint
 	Expected string
 	Actual   string
-	Detail   string // what a reader must know beside expected and actual; for an unproven finding: why it is not proven
-	Seq      uint32 // order of findings on one frame; set by Recorder
-	Gap      Gap    // what the finding says is missing
-	Leans    Lean   // what may prove it, beside the packets themselves
-	Cut      bool   // the snap length cut the frame: its ICRC was not judged, so that nothing can prove it
+	Detail   string     // what a reader must know beside expected and actual; for an unproven finding: why it is not proven
+	Seq      uint32     // order of findings on one frame; set by Recorder
+	Gap      Gap        // what the finding says is missing
+	Assumes  Assumption // what may prove it, beside the packets themselves
+	Cut      bool       // the snap length cut the frame: its ICRC was not judged, so that nothing can prove it
 	// Log and Line are the place of the event that the finding is about: a file of verbs events, and a line of it from 1 on. Frame is 0
 	// where no frame shows it.
 	Log  string
@@ -138,13 +138,13 @@ type Finding struct {
 	Beyond bool
 }
 
-// Lean is what has to be true of a capture for a missing packet to prove a finding.
-type Lean uint8
+// Assumption is what has to be true of a capture for a missing packet to prove a finding.
+type Assumption uint8
 
 // The assumptions; a finding may rest on several.
 const (
-	LeanNear  Lean = 1 << iota // the tap is near an endpoint
-	LeanWhole                  // the capture has lost nothing
+	AssumesNear  Assumption = 1 << iota // the tap is near an endpoint
+	AssumesWhole                        // the capture has lost nothing
 )
 
 // Gap is the PSN of a packet that was not sent, has not arrived or was not answered; 0: none.
@@ -179,25 +179,31 @@ type Recorder struct {
 
 // Add records a finding and counts it in the coverage of its rule.
 func (r *Recorder) Add(f Finding) {
+	n := len(r.Findings)
+	if n == cap(r.Findings) {
+		r.Findings = slices.Grow(r.Findings, max(n, 64))
+	}
+	r.Findings = append(r.Findings, f)
+	r.added(&r.Findings[n]) // in its place: a copy that is asked of Doubtful would be allocated
+}
+
+// added counts the newest finding of the list.
+func (r *Recorder) added(f *Finding) {
 	r.seq++
 	f.Seq = r.seq
 	if r.clockless && f.Class == Violation && timed[f.Rule] {
 		f.Class, f.Detail = Unproven, clockSteps
 	}
 	if r.Doubtful != nil && f.Class == Violation {
-		if why := r.Doubtful(&f); why != "" {
+		if why := r.Doubtful(f); why != "" {
 			f.Class, f.Detail = Unproven, why
 		}
 	}
 	r.cover(f.Rule, f.Class)
-	f.Beyond = r.beyond.add(&f)
-	if n := len(r.Findings); n == cap(r.Findings) {
-		r.Findings = slices.Grow(r.Findings, max(n, 64))
-	}
-	r.Findings = append(r.Findings, f)
-	r.changed(Found, &f)
+	f.Beyond = r.beyond.add(f)
+	r.changed(Found, f)
 	if r.about != nil && !f.Beyond {
-		r.about.add(&f)
+		r.about.add(f)
 	}
 }
 
@@ -288,8 +294,8 @@ func (r *Recorder) Prove(i int, why string) {
 	r.Cover[f.Rule].Unproven--
 	r.Cover[f.Rule].Violated++
 	r.changed(BecameProven, f)
-	if r.about != nil && f.Leans&LeanNear != 0 {
-		r.about.both(subject{rule: leaning}, f, 0)
+	if r.about != nil && f.Assumes&AssumesNear != 0 {
+		r.about.both(subject{rule: nearAssumed}, f, 0)
 	}
 }
 

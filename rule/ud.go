@@ -134,17 +134,17 @@ var udRows = [rocFirst - udFirst]Row{
 	UDGRH002 - udFirst: {
 		ID: "UD-GRH-002", Name: "grh-flag", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
 		Text:  "A receive completion says that there is a GRH exactly where the packet had one; on RoCE it always has.",
-		Where: "cq/receive_completion.go",
+		Where: "cq/receive_check.go",
 	},
 	UDGRH004 - udFirst: {
 		ID: "UD-GRH-004", Name: "datagram-length", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
 		Text:  "The length of the receive completion of a datagram is its payload and 40 bytes for the GRH.",
-		Where: "cq/receive_completion.go",
+		Where: "cq/receive_check.go",
 	},
 	UDCQE001 - udFirst: {
 		ID: "UD-CQE-001", Name: "datagram-source", Severity: Error, Needs: WireCQE, Ref: "11.4.2",
 		Text:  "The receive completion of a datagram names the QP that sent it.",
-		Where: "cq/receive_completion.go",
+		Where: "cq/receive_check.go",
 	},
 	UDQKEY004 - udFirst: {
 		ID: "UD-QKEY-004", Name: "wrong-qkey-completes", Severity: Error, Needs: WireCQE, Ref: "9.6.1.4.1",
@@ -164,7 +164,7 @@ var udRows = [rocFirst - udFirst]Row{
 	UDQKEY002 - udFirst: {
 		ID: "UD-QKEY-002", Name: "ud-privileged-qkey", Severity: Error, Needs: WireWQE, Ref: "10.2.5",
 		Text:  "Where the Q_Key of a work request has its high bit set, the Q_Key of the sending QP is sent in its place.",
-		Where: "cq/request_check.go",
+		Where: "cq/request_headers.go",
 	},
 	UDRWQE001 - udFirst: {
 		ID: "UD-RWQE-001", Name: "ud-receive-late", Severity: Error, Needs: WireCQE, Ref: "9.8.3†",

@@ -36,8 +36,8 @@ type Verdict struct {
 	Class            Class
 	Role             Role // of the accused
 	Basis            Basis
-	Leans            Lean // of a violation: what may prove it, beside the packets themselves
-	Gap              Gap  // what is missing
+	Assumes          Assumption // of a violation: what may prove it, beside the packets themselves
+	Gap              Gap        // what is missing
 	Earlier          Frame
 	Expected, Actual string
 	Detail           string
@@ -71,7 +71,7 @@ func (v *Verdict) On(p *packet.Packet, accused, peer Endpoint) Finding {
 		f.Evidence = append(f.Evidence, e.Number)
 	}
 	if v.Class == Violation {
-		f.Leans = v.Leans
+		f.Assumes = v.Assumes
 	}
 	f.Accused, f.Peer = accused, peer
 	f.Accused.Role = v.Role
@@ -86,14 +86,4 @@ func (r *Recorder) Report(p *packet.Packet, v Verdict, accused, peer Endpoint) {
 	f := v.On(p, accused, peer)
 	f.Cut = p.Cut
 	r.Add(f)
-}
-
-// Surplus counts a verdict without making a finding of it, where so many findings of its rule and class are kept that it would be dropped. The result is false, and nothing
-// is counted, where the verdict is to be reported.
-func (r *Recorder) Surplus(id ID, c Class, role Role, accused, peer packet.Addr) bool {
-	if !r.Full(id, c, accused, peer) {
-		return false
-	}
-	r.Alike(More{Rule: id, Class: c, Role: role, Accused: accused})
-	return true
 }

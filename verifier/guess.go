@@ -26,7 +26,7 @@ func guessed(c *qp.Pair, id rule.ID) bool {
 }
 
 // began reports whether a responder's MSNs count just the messages that the capture shows of its peer: of another one they would not.
-func began(r *qp.ReceiveQueue) bool { return r.MSN == qp.MSNKnown && r.MSNBase == 0 }
+func began(r *qp.ReceiveQueue) bool { return r.MSN.Degree == qp.MSNKnown && r.MSN.Base == 0 }
 
 // ofRequests are the rules that are judged by the requests of one end and nothing else.
 var ofRequests = func() (list [rule.NumRules]bool) {

@@ -142,7 +142,7 @@ func (v *Verifier) Unordered(c *qp.Pair, from int) bool {
 func (v *Verifier) Late(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[from].SQ
 	if Numbered(p) {
-		return v.Unordered(c, from) && LeftBefore(p, q.LastID)
+		return v.Unordered(c, from) && LeftBefore(p, q.Last.ID)
 	}
-	return v.Unordered(c, from) && c.Ends[1-from].RQ.State == qp.Expecting && p.Time-q.LastTime < int64(InFlight)
+	return v.Unordered(c, from) && c.Ends[1-from].RQ.State == qp.Expecting && p.Time-q.Last.Time < int64(InFlight)
 }

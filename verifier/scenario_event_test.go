@@ -76,7 +76,10 @@ func (s *scenario) verb(e end, name string, fields map[string]any) error {
 		return err
 	}
 	for i := range log.Events {
-		log.Events[i].Line = 0
+		if log.Events[i].Line = 0; s.log {
+			s.lines++
+			log.Events[i].Line = s.lines
+		}
 		s.agent.Event(&log.Events[i])
 	}
 	return nil

@@ -91,6 +91,7 @@ type options struct {
 	times   int    // findings that the rule shall have
 	events  bool
 	lossy   bool
+	log     bool // the events are lines of a log: the order of those of one time proves nothing
 	several bool // the packets are of several taps
 	cold    bool // it is about the first packets of a flow
 	differs bool // what it shows in warmed-up flows, on some encapsulation
@@ -149,6 +150,8 @@ func parseOptions(d *datadriven.TestData) (*options, error) {
 			o.cold = true
 		case "lossy":
 			o.lossy = true
+		case "log":
+			o.log = true
 		case "taps":
 			o.several = true
 		case "profile":
@@ -182,6 +185,7 @@ type scenario struct {
 	encap  encap
 	agent  *agent.Transport
 	frames uint64
+	lines  int // of events
 	now    int64
 	qps    map[qpKey]*sender
 	asked  map[askedKey][]byte // management requests
@@ -239,7 +243,7 @@ func (s *scenario) run(input string) error {
 			return fmt.Errorf("line %d, %q: %w", n+1, strings.TrimSpace(text), err)
 		}
 	}
-	s.taken = s.rc().Taken()
+	s.taken = s.rc().FastPathPackets()
 	s.agent.Finish(s.now)
 	agent.Reconcile(s.agent)
 	var counted uint64

@@ -348,7 +348,7 @@ func (s *scenario) ahead(words []string) error {
 	err := s.packet(words)
 	s.qps, s.heat.shift = qps, shift
 	s.heat.frames = append(s.heat.frames, s.frames)
-	s.heat.taken = s.rc().Taken() > 0
+	s.heat.taken = s.rc().FastPathPackets() > 0
 	return err
 }
 

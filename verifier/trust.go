@@ -14,10 +14,10 @@ func (v *Verifier) Distrust(c *qp.Pair, why string) {
 		return
 	}
 	for i := range c.Ends {
-		c.Ends[i].Near, c.Ends[i].Doubted = false, c.Ends[i].Near
-		if d := c.Ends[i].SQ.Doubt(); d != nil {
+		c.Ends[i].Near, c.Ends[i].NearWithdrawn = false, c.Ends[i].Near
+		if d := c.Ends[i].SQ.ReadDispute(); d != nil {
 			for k := range d.Held {
-				if f := &d.Held[k]; f.Leans&rule.LeanNear != 0 && f.Class == rule.Violation {
+				if f := &d.Held[k]; f.Assumes&rule.AssumesNear != 0 && f.Class == rule.Violation {
 					f.Class, f.Detail = rule.Unproven, why
 				}
 			}
@@ -33,7 +33,7 @@ func (v *Verifier) Distrust(c *qp.Pair, why string) {
 // Incomplete takes back what was proven by what the capture does not show: it has lost packets, as it says only now.
 func (v *Verifier) Incomplete() {
 	for i := range v.Rec.Findings {
-		if v.Rec.Findings[i].Leans != 0 {
+		if v.Rec.Findings[i].Assumes != 0 {
 			v.Rec.Doubt(i, "the capture lost packets: a missing packet may have passed the tap")
 		}
 	}
@@ -75,7 +75,7 @@ func MissedDetail(c *qp.Pair, at int) string {
 	if c.Sees(at) {
 		return ""
 	}
-	if c.Ends[at].Doubted {
+	if c.Ends[at].NearWithdrawn {
 		return "the tap may have missed packets"
 	}
 	return "the tap may have missed packets; --near " + c.Ends[at].Addr.String() + " if it is at this endpoint"
@@ -86,7 +86,7 @@ func LossDetail(c *qp.Pair, from int) string {
 	if c.Sees(from) {
 		return ""
 	}
-	if c.Ends[from].Doubted {
+	if c.Ends[from].NearWithdrawn {
 		return "packets may have been lost before the tap"
 	}
 	return "packets may have been lost before the tap; --near " + c.Ends[from].Addr.String() + " if the tap is at this endpoint"

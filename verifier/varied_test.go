@@ -163,7 +163,7 @@ func (s *scenario) whole() string {
 	})
 	for _, f := range found {
 		fmt.Fprintf(&b, "  %v %v frame %d %v evidence %v by %v (%v): expected %s, actual %s; %s; gap %v, leans %v, cut %v, time %d\n",
-			f.Rule, f.Class, f.Frame, f.PSN, f.Evidence, f.Accused, f.Peer, f.Expected, f.Actual, f.Detail, f.Gap, f.Leans, f.Cut, f.Time-epoch)
+			f.Rule, f.Class, f.Frame, f.PSN, f.Evidence, f.Accused, f.Peer, f.Expected, f.Actual, f.Detail, f.Gap, f.Assumes, f.Cut, f.Time-epoch)
 	}
 	b.WriteString("  ")
 	for id, c := range s.agent.Rec.Cover {

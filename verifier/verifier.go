@@ -94,24 +94,28 @@ func (v *Verifier) Trace(p *packet.Packet) packet.Trace {
 
 // Report makes a finding on packet p of connection c, sent by end from, against its sender.
 func (v *Verifier) Report(c *qp.Pair, from int, p *packet.Packet, d rule.Verdict) {
-	if d.Role == rule.Responder && d.Class == rule.Violation && inOrder[d.Rule] && LeftBefore(p, c.Ends[from].RQ.LastID) {
+	v.report(c, from, p, &d)
+}
+
+func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d *rule.Verdict) {
+	if d.Role == rule.Responder && d.Class == rule.Violation && inOrder[d.Rule] && LeftBefore(p, c.Ends[from].RQ.Last.ID) {
 		v.Distrust(c, "by the IPv4 identifications, the capture holds packets of this endpoint in another order than they were sent")
 		d.Doubt("by its IPv4 identification it was sent before the response that it follows here")
 	}
 	if d.Class == rule.Unproven && (d.Role == rule.Responder && inOrder[d.Rule] || arrival[d.Rule]) && v.Unordered(c, from) {
 		return
 	}
-	v.Accuse(c, from, p, d)
+	v.accuse(c, from, p, d)
 }
 
 // inOrder are the rules on responses that hold of the order in which they leave.
-var inOrder = map[rule.ID]bool{
+var inOrder = [rule.NumRules]bool{
 	rule.RCRES001: true, rule.RCRSP003: true, rule.RCRSP006: true, rule.RCRSP007: true, rule.RCRSP013: true, rule.RCRSP014: true,
 	rule.RCRSP017: true, rule.RCRSP018: true, rule.RCRSP029: true, rule.RCRSP043: true, rule.RCACK003: true,
 }
 
 // arrival are the rules on requests that hold of the order in which they leave, and are judged by that in which they come.
-var arrival = map[rule.ID]bool{
+var arrival = [rule.NumRules]bool{
 	rule.RCRTY006: true, rule.UCPSN001: true, rule.UCPSN002: true, rule.UCSEQ001: true, rule.UCLEN002: true,
 }
 
@@ -124,16 +128,20 @@ func LeftBefore(p *packet.Packet, id uint16) bool {
 // Numbered reports whether the sender of p numbers its packets, so that a copy which the network made can be distinguished from another packet.
 func Numbered(p *packet.Packet) bool { return p.Encap == packet.RoCEv2IPv4 && p.IPID != 0 }
 
-// ToldCut is why what CM told proves nothing.
-const ToldCut = "the snap length cut the CM exchange of the connection, so its ICRC was not judged"
+// CMCut is why what CM said proves nothing.
+const CMCut = "the snap length cut the CM exchange of the connection, so its ICRC was not judged"
 
 // Accuse makes a finding on packet p against one end of c.
 func (v *Verifier) Accuse(c *qp.Pair, accused int, p *packet.Packet, d rule.Verdict) {
+	v.accuse(c, accused, p, &d)
+}
+
+func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d *rule.Verdict) {
 	if v.Profile.excuses(d.Rule) {
 		return
 	}
-	if d.Class == rule.Violation && d.Basis == rule.OnPacket && c.ToldCut() {
-		d.Doubt(ToldCut)
+	if d.Class == rule.Violation && d.Basis == rule.OnPacket && c.CMCut() {
+		d.Doubt(CMCut)
 	}
 	if d.Class == rule.Violation && d.Basis == rule.OnStream && c.Cut() {
 		d.Doubt("the snap length cut frames of the connection before it, so their ICRCs were not judged")
@@ -141,17 +149,17 @@ func (v *Verifier) Accuse(c *qp.Pair, accused int, p *packet.Packet, d rule.Verd
 	if d.Class == rule.Violation && d.Basis != rule.OnBytes && guessed(c, d.Rule) {
 		d.Doubt("a single PSN told, among those of very many connections, that the two directions of this one belong together")
 	}
-	if v.surplus(&d, p, c.Ends[accused].Addr, c.Ends[1-accused].Addr) {
+	if v.surplus(d, p, c.Ends[accused].Addr, c.Ends[1-accused].Addr) {
 		return
 	}
 	if p.Cut {
 		d.Doubt(rule.CutShort)
 	}
 	if d.Class == rule.Violation {
-		d.Leans = c.Leaned()
+		d.Assumes = c.Assumptions()
 	}
 	if v.Rec.Compares(d.Rule, d.Class, c.Ends[accused].Addr, c.Ends[1-accused].Addr, p.Time) {
-		d.Comparison = v.Compare(c, accused, p, d)
+		d.Comparison = v.Compare(c, accused, p, *d)
 	}
 	f := d.On(p, Endpoint(&c.Ends[accused]), Endpoint(&c.Ends[1-accused]))
 	f.Cut = p.Cut
@@ -169,6 +177,26 @@ func (v *Verifier) Full(c *qp.Pair, accused int, d *rule.Verdict) bool {
 // surplus counts a finding that will not be kept, in place of making it, where nothing looks for it while its packet is verified.
 func (v *Verifier) surplus(d *rule.Verdict, p *packet.Packet, accused, peer packet.Addr) bool {
 	return (d.Class == rule.Event || byItself[d.Rule]) && !p.Cut && v.Rec.Surplus(d.Rule, d.Class, d.Role, accused, peer)
+}
+
+// Surplus is surplus for a verdict on the stream of an end of c that has yet to be made: false says that Report is to be given it.
+func (v *Verifier) Surplus(c *qp.Pair, accused int, p *packet.Packet, id rule.ID, class rule.Class, role rule.Role) bool {
+	if !byItself[id] || p.Cut || class == rule.Violation && (c.Cut() || guessed(c, id)) {
+		return false
+	}
+	return v.Rec.Surplus(id, class, role, c.Ends[accused].Addr, c.Ends[1-accused].Addr)
+}
+
+// SurplusBytes is surplus for a verdict of a header rule that has yet to be made: false says that ReportBytes is to be given it.
+func (v *Verifier) SurplusBytes(c *qp.Pair, from int, p *packet.Packet, id rule.ID, class rule.Class, role rule.Role) bool {
+	if p.Cut {
+		return false
+	}
+	accused, peer := p.Src, p.Dst
+	if c != nil {
+		accused, peer = c.Ends[from].Addr, c.Ends[1-from].Addr
+	}
+	return v.Rec.Surplus(id, class, role, accused, peer)
 }
 
 // byItself are the rules that a flood can break with each packet, whose findings nothing looks for soon.
@@ -215,7 +243,7 @@ func (v *Verifier) ReportUnpaired(p *packet.Packet, d rule.Verdict) {
 
 // held reports whether f, which accuses an end of c, waits for the next request of the other end.
 func held(c *qp.Pair, accused int, f *rule.Finding) bool {
-	d := c.Ends[1-accused].SQ.Doubt()
+	d := c.Ends[1-accused].SQ.ReadDispute()
 	if d == nil || f.Class == rule.Event {
 		return false
 	}

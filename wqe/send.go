@@ -57,11 +57,11 @@ const (
 	Miscounted                  // a request used a PSN that a READ had reserved, and that was reported
 	Accused                     // a response was sent that passed over it, and reported
 	Blamed                      // a finding on its length or answer was made: one is enough
-	Again                       // a READ that was asked for again, in whole or its tail
+	Reissued                    // a READ that was retransmitted, in whole or its tail
 	Unsized                     // a READ whose PSN count waits for the path MTU: Last is not certain
 	Gapped                      // of whose responses some were not seen
 	Holed                       // that was Gapped once: some may still be in flight
-	Told                        // was Answered before it was asked for again
+	Told                        // was Answered before it was retransmitted
 	Broken                      // another message began before it ended: whether its responder counts it is not known
 	Guessed                     // its PSN is a guess: that on the wire was taken for wrong; or a READ after a gap, which may be the tail of another
 )

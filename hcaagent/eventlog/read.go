@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
@@ -96,6 +97,8 @@ type reader struct {
 	scan  *scanner
 	long  []byte // a line that does not fit into the buffer
 	made  made
+	timed bool // lines come at the time now, whatever they say
+	now   int64
 }
 
 func newReader(name string, r io.Reader) *reader {
@@ -166,9 +169,12 @@ func (r *reader) more() []*cq.Event {
 	for i := range list {
 		r.list = append(r.list, &list[i])
 	}
-	if r.err != nil && r.close != nil {
-		r.close.Close()
-		r.close = nil
+	if r.err != nil {
+		r.log.Over = true
+		if r.close != nil {
+			r.close.Close()
+			r.close = nil
+		}
 	}
 	return r.list
 }
@@ -208,6 +214,9 @@ func (r *reader) take(text []byte) error {
 		}
 		r.scan.fill(&x)
 	}
+	if r.timed {
+		l.put(kT, uint64(r.now))
+	}
 	ev := l.word(kEv)
 	if ev.text == "" {
 		return errors.New(`no "ev": it names the event, see docs/events.md`)
@@ -238,9 +247,11 @@ func (r *reader) take(text []byte) error {
 		return fmt.Errorf(`unknown event %q: docs/events.md lists them`, ev.text)
 	}
 	n := len(log.Events)
-	log.Events = append(log.Events, cq.Event{Line: r.n})
-	if err := l.event(&log.Events[n], &r.made); err != nil {
-		log.Events = log.Events[:n]
+	log.Events = slices.Grow(log.Events, 1)[:n+1] // what is beyond is zero
+	e := &log.Events[n]
+	e.Line = r.n
+	if err := l.event(e, &r.made); err != nil {
+		*e, log.Events = cq.Event{}, log.Events[:n]
 		return fmt.Errorf("%s: %w", ev.text, err)
 	}
 	return nil

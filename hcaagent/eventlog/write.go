@@ -121,6 +121,8 @@ func lineOf(e *cq.Event) *line {
 		if len(e.Head) > 0 {
 			l.Head = to(hex.EncodeToString(e.Head))
 		}
+	case cq.EvLost:
+		l.QPN = nil
 	case cq.EvMemory:
 		if r := e.Region; r != nil {
 			l.QPN, l.Addr, l.Length, l.Wrote = nil, some(r.VA), some(r.Length), flag(e.Wrote)

@@ -61,6 +61,7 @@ const (
 	SignalAll                // the queue pair signals all send requests
 	TooLong                  // a SEND is longer than the receive request
 	BadReceive               // a receive request has an L_Key that is none
+	BadSend                  // a send request has an L_Key that is none
 	Beyond                   // a READ goes beyond the end of a region
 	ReadOnly                 // a WRITE names a region that may only be read
 	GivenUp                  // a READ names a key that was invalidated

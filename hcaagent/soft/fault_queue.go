@@ -39,6 +39,7 @@ var _ = faults(map[string]*Fault{
 	"bad-response-taken":      {Text: "takes a READ response that is too short", Rule: "CPL-STS-008", Verbs: true, Needs: ShortResponse},
 	"denied-receive-flushed":  {Text: "flushes a receive request whose L_Key is none", Rule: "CPL-STS-010", Verbs: true, Needs: BadReceive, Responder: true, which: status(cq.LocProtErr), completion: ends(cq.WRFlushErr)},
 	"denied-receive-invalid":  {Text: "sends a NAK Invalid Request where a receive request has an L_Key that is none", Rule: "CPL-STS-010", Verbs: true, Needs: BadReceive, Responder: true, match: ackOf(packet.NAK), spoil: syndrome(packet.NAKInvalidRequest)},
+	"denied-send-taken":       {Text: "carries out a send request whose L_Key is none", Rule: "CPL-STS-017", Verbs: true, Needs: BadSend},
 	"denied-receive-taken":    {Text: "completes a receive request whose L_Key is none with success", Rule: "CPL-STS-010", Verbs: true, Needs: BadReceive, Responder: true},
 	"violation-untold":        {Text: "does not tell its consumer of an access violation", Rule: "CPL-STS-011", Verbs: true, Needs: Refused, Responder: true},
 	"unsignaled-error-silent": {Text: "does not complete a request that failed and is not signalled", Rule: "CPL-SIG-002", Verbs: true, Needs: RefusedUnsignaled},

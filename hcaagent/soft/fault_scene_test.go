@@ -96,6 +96,9 @@ func (s *stage) scene(n soft.Need, work []wqe.SendRequest) []wqe.SendRequest {
 			return work
 		}
 		work[7] = wqe.SendRequest{Op: wqe.OpSend, Segments: a.sge(0, 5000)}
+	case soft.BadSend:
+		work[7].Segments = a.sge(4096, 100)
+		work[7].Segments[0].LKey ^= 0x55000
 	case soft.Beyond:
 		work[7].RemoteVA, work[7].Op = b.va+b.length-100, wqe.OpRead
 		work[7].Segments = a.sge(16384, 900)
@@ -131,6 +134,7 @@ func (s *stage) scene(n soft.Need, work []wqe.SendRequest) []wqe.SendRequest {
 			_ = a.TransitionQP(ctx, a.qp, qp.SQD, qp.Attr{Known: qp.KnowsSQDNotify, SQDNotify: n == soft.Drained})
 		})
 		s.link.After(410_000, func() { _ = a.TransitionQP(ctx, a.qp, qp.RTS, qp.Attr{}) })
+		s.link.After(150_000_000, func() { _, _, _ = a.QueryQP(ctx, a.qp) })
 	case soft.Fenced:
 		for i := range work[1:] {
 			if work[i].Op == wqe.OpRead {

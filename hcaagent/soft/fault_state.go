@@ -22,6 +22,7 @@ var _ = faults(map[string]*Fault{
 	"sends-in-rtr":          {Constant: true, Text: "sends requests before RTS", Rule: "QPS-RTR-001", Verbs: true, Needs: ReadyOnly},
 	"begins-drained":        {Constant: true, Text: "begins new work in SQD", Rule: "QPS-SQD-001", Verbs: true, Needs: Drained},
 	"drained-twice":         {Text: "says twice that the send queue has drained", Rule: "QPS-SQD-002", Verbs: true, Needs: Drained},
+	"drained-untold":        {Text: "does not say that the send queue has drained", Rule: "QPS-SQD-002", Verbs: true, Needs: Drained},
 	"drained-unasked":       {Constant: true, Text: "says that the send queue has drained, though nobody asked", Rule: "QPS-SQD-002", Verbs: true, Needs: DrainedUnasked},
 	"fence-ignored":         {Constant: true, Text: "sends a request with a fence before the READs before it are answered", Rule: "RC-FEN-001", Verbs: true, Needs: Fenced},
 	"rnr-unfounded":         {Text: "sends an RNR NAK although a receive request waits", Rule: "RC-RSP-020", Verbs: true, Responder: true},

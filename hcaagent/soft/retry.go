@@ -44,7 +44,7 @@ func (q *queuePair) drain() {
 		return
 	}
 	r.drained = true
-	if q.attr.SQDNotify || q.h.has("drained-unasked") {
+	if q.attr.SQDNotify && !q.h.breaks("drained-untold") || q.h.has("drained-unasked") {
 		q.h.async(cq.AsyncSQDrained, q.num, 0, 0)
 	}
 	if q.h.breaks("drained-twice") {

@@ -117,7 +117,7 @@ func (h *HCA) TransitionQP(ctx context.Context, handle wqe.QP, to qp.State, attr
 		return fmt.Errorf("soft: queue pair %#x: %w", q.num, err)
 	}
 	err = nil
-	q.attr.Merge(&attr)
+	q.attr.Update(&attr)
 	if attr.Known&qp.KnowsPKey != 0 && attr.PKey == 0 {
 		q.attr.PKey = defaultPKey
 	}

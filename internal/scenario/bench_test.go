@@ -1,13 +1,19 @@
 package scenario
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"runtime"
+	"io"
+	"math"
+	"slices"
 	"testing"
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/eventlog"
+	"ibwitness/internal/testkit/cpu"
 )
 
 // load is SENDs, WRITEs and READs of several packets on eight connections.
@@ -70,39 +76,145 @@ func BenchmarkVerified(b *testing.B) {
 	}
 }
 
-// BenchmarkEvents verifies packets that were simulated before, with and without the events of both adapters as a device hands them over: no line is read.
-func BenchmarkEvents(b *testing.B) {
-	s, err := Read("load", []byte(load))
-	if err != nil {
-		b.Fatal(err)
+// writes is WRITEs of a number of packets on four connections, packets in all.
+func writes(packets int) string {
+	const all = 1 << 18
+	length := packets * 1024
+	if packets == 1 {
+		length = 64
 	}
-	for _, told := range []bool{false, true} {
-		b.Run(fmt.Sprintf("events=%v", told), func(b *testing.B) {
-			packets, events := uint64(0), 0
-			for range b.N {
-				b.StopTimer()
-				r, err := s.Start(Options{Keep: told})
+	s := "hcas: {a: 10.0.0.1, b: 10.0.0.2}\nattributes: {pmtu: 1024}\nqps:\n"
+	for i := range 4 {
+		s += fmt.Sprintf("  a%d: {hca: a, peer: b%d}\n  b%d: {hca: b, peer: a%d}\n", i, i, i, i)
+	}
+	s += "work:\n"
+	for i := range 4 {
+		s += fmt.Sprintf("  - {qp: a%d, op: write, length: %d, repeat: %d, every: %dus}\n", i, length, all/packets/4, max(packets, 2))
+	}
+	return s
+}
+
+// captured is packets that were recorded, as a source.
+type captured struct {
+	taps    []fabricagent.Tap
+	batches []fabricagent.Batch
+	next    int
+}
+
+// capture runs a simulation to its end.
+func capture(src fabricagent.Source) (*captured, error) {
+	r := &captured{}
+	for {
+		b, err := src.Next()
+		if b != nil {
+			frames := slices.Clone(b.Frames)
+			n := 0
+			for i := range frames {
+				n += len(frames[i].Data)
+			}
+			room := make([]byte, 0, n)
+			for i := range frames {
+				room = append(room, frames[i].Data...)
+				frames[i].Data = room[len(room)-len(frames[i].Data) : len(room) : len(room)]
+			}
+			r.batches = append(r.batches, fabricagent.NewBatch(frames, nil))
+			b.Release()
+		}
+		if err == io.EOF {
+			r.taps = src.Taps()
+			return r, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (r *captured) Next() (*fabricagent.Batch, error) {
+	if r.next == len(r.batches) {
+		return nil, io.EOF
+	}
+	r.next++
+	return &r.batches[r.next-1], nil
+}
+
+func (r *captured) Taps() []fabricagent.Tap       { return r.taps }
+func (r *captured) Progress() (done, total int64) { return 0, 0 }
+func (r *captured) Close() error                  { return nil }
+
+// BenchmarkEvents verifies packets that were simulated before: without events, with those of both adapters as a device hands them over, and with their logs as lines.
+func BenchmarkEvents(b *testing.B) {
+	for _, packets := range []int{0, 1, 4, 16, 64} {
+		name, text := "load", load
+		if packets > 0 {
+			name, text = fmt.Sprintf("packets=%d", packets), writes(packets)
+		}
+		b.Run(name, func(b *testing.B) {
+			s, err := Read("load", []byte(text))
+			if err != nil {
+				b.Fatal(err)
+			}
+			s.Packets = math.MaxInt
+			r, err := s.Start(Options{Keep: true})
+			if err != nil {
+				b.Fatal(err)
+			}
+			src, err := capture(r.Source)
+			if err != nil {
+				b.Fatal(err)
+			}
+			logs, lines := r.Logs(), make([]bytes.Buffer, len(s.HCAs))
+			for i, l := range logs {
+				w, err := eventlog.NewWriter(&lines[i], l.Addr, true)
 				if err != nil {
 					b.Fatal(err)
 				}
-				r.Finish()
-				opt := agent.Options{Near: r.NearAddrs(), Workers: 1}
-				if told {
-					opt.Events = r.Logs()
-				}
-				runtime.GC()
-				b.StartTimer()
-				res, err := agent.Run(context.Background(), r.Source, opt)
-				if err != nil || len(res.Findings) > 0 {
-					b.Fatal(err, res.Findings)
-				}
-				packets += res.RDMA
-				for _, l := range opt.Events {
-					events += len(l.Events)
+				for k := range l.Events {
+					if err := w.Write(&l.Events[k]); err != nil {
+						b.Fatal(err)
+					}
 				}
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(packets), "ns/packet")
-			b.ReportMetric(float64(events)/float64(packets), "events/packet")
+			for _, events := range []string{"none", "told", "read"} {
+				b.Run("events="+events, func(b *testing.B) {
+					replayed(b, r, src, events, func() []*hcaagent.Log {
+						if events == "told" {
+							return logs
+						}
+						list := make([]*hcaagent.Log, len(lines))
+						for i := range lines {
+							if list[i], err = eventlog.Follow("log", bytes.NewReader(lines[i].Bytes())); err != nil {
+								b.Fatal(err)
+							}
+						}
+						return list
+					})
+				})
+			}
 		})
 	}
+}
+
+// replayed verifies packets that were recorded. The processor time is the least of all runs.
+func replayed(b *testing.B, r *Run, src *captured, told string, logs func() []*hcaagent.Log) {
+	events, least, packets := 0, int64(math.MaxInt64), uint64(0)
+	if told != "none" {
+		for _, l := range r.Logs() {
+			events += len(l.Events)
+		}
+	}
+	for b.Loop() {
+		opt := agent.Options{Near: r.NearAddrs(), Workers: 1}
+		if src.next = 0; told != "none" {
+			opt.Events = logs()
+		}
+		begun := cpu.Time()
+		res, err := agent.Run(context.Background(), src, opt)
+		if err != nil || len(res.Findings) > 0 {
+			b.Fatal(err, res.Findings)
+		}
+		least, packets = min(least, cpu.Time()-begun), res.RDMA
+	}
+	b.ReportMetric(float64(least)/float64(packets), "cpu-ns/packet")
+	b.ReportMetric(float64(events)/float64(packets), "events/packet")
 }

@@ -44,7 +44,7 @@ type Verifier struct {
 	// Near reports whether the tap is near an endpoint, by its address or its GID; Lossy whether the capture says that it missed packets.
 	Near  func(a, gid packet.Addr) bool
 	Lossy func() bool
-	// Traffic finds the connection of a queue pair that CM has told of, and which end of it that is.
+	// Traffic finds the connection of a queue pair that CM has announced, and which end of it that is.
 	Traffic func(q wqe.QP) (c *qp.Pair, end int, ok bool)
 	// First returns the first packet that a host has sent to a queue pair that nothing is known of: time, frame, opcode and PSN.
 	First func(q wqe.QP, peer packet.Addr) (packet.Packet, bool)
@@ -230,7 +230,7 @@ func (v *Verifier) accuse(m *message, id rule.ID, class rule.Class, d rule.Verdi
 		d.Class, d.Detail = rule.Unproven, rule.CutShort
 	}
 	if (m.sees[sender] || m.sees[receiver]) && ordered(id) {
-		d.Leans = rule.LeanNear
+		d.Assumes = rule.AssumesNear
 	}
 	v.Rec.Add(d.On(m.Packet, rule.Endpoint{Addr: m.Src, QPN: m.SrcQP, QPNKnown: true}, rule.Endpoint{Addr: m.Dst, QPN: m.DestQP, QPNKnown: true}))
 }

@@ -190,6 +190,6 @@ func (v *Verifier) Data(q wqe.QP, peer packet.Addr, near bool, p *packet.Packet)
 		Detail: detail, Evidence: []uint64{end.frame},
 	}
 	f := d.On(p, rule.Endpoint{Addr: q.Addr, QPN: q.QPN, QPNKnown: true}, rule.Endpoint{Addr: peer, QPN: p.DestQP, QPNKnown: true})
-	f.Leans = rule.LeanNear
+	f.Assumes = rule.AssumesNear
 	v.Rec.Add(f)
 }

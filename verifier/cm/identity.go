@@ -194,13 +194,13 @@ func (v *Verifier) accuseID(m *message, x *exchange, side int, id rule.ID, want,
 		of = "local communication ID"
 	}
 	v.accuse(m, id, rule.Proven(sure), rule.Verdict{
-		Expected: fmt.Sprintf("%s 0x%08x", of, want), Actual: fmt.Sprintf("0x%08x", got), Evidence: []uint64{x.toldID(side, id)},
+		Expected: fmt.Sprintf("%s 0x%08x", of, want), Actual: fmt.Sprintf("0x%08x", got), Evidence: []uint64{x.idFrame(side, id)},
 		Detail: unless(sure, "it may belong to an earlier connection with the same communication ID"),
 	})
 }
 
-// toldID is the frame that told the communication ID which a side should have named: its own, or that of the other side.
-func (x *exchange) toldID(side int, id rule.ID) uint64 {
+// idFrame is the frame that told the communication ID which a side should have named: its own, or that of the other side.
+func (x *exchange) idFrame(side int, id rule.ID) uint64 {
 	frame := x.req.frame
 	if (side == active) != (id == rule.CMID001) {
 		frame = x.rep.frame

@@ -12,9 +12,9 @@ func (x *exchange) hasQPN(side int, qpn uint32) bool {
 	return qpn == x.qpn[side] || qpn == x.used[side] && qpn != 0
 }
 
-// Renumber tells that what the peer of a queue pair sends goes to the number used, and not to told, which the REQ or REP names.
-func (v *Verifier) Renumber(a, peer packet.Addr, told, used uint32) {
-	ref, ok := v.byQP[qpKey{a, peer, told}]
+// Renumber tells that what the peer of a queue pair sends goes to the number used, and not to given, which the REQ or REP names.
+func (v *Verifier) Renumber(a, peer packet.Addr, given, used uint32) {
+	ref, ok := v.byQP[qpKey{a, peer, given}]
 	if !ok {
 		return
 	}
@@ -22,10 +22,10 @@ func (v *Verifier) Renumber(a, peer packet.Addr, told, used uint32) {
 	v.byQP[qpKey{a, peer, used}] = ref
 }
 
-// Mistold judges the REQ or REP that names another QPN than the one that is used (rule CM-REQ-001), and first is the frame of the first
+// QPNMismatch judges the REQ or REP that names another QPN than the one that is used (rule CM-REQ-001), and first is the frame of the first
 // packet to that. sure says that the queue pair evidently gets what is sent there.
-func (v *Verifier) Mistold(a, peer packet.Addr, told, used uint32, first uint64, sure bool) {
-	ref, ok := v.byQP[qpKey{a, peer, told}]
+func (v *Verifier) QPNMismatch(a, peer packet.Addr, given, used uint32, first uint64, sure bool) {
+	ref, ok := v.byQP[qpKey{a, peer, given}]
 	if !ok {
 		return
 	}
@@ -42,7 +42,7 @@ func (v *Verifier) Mistold(a, peer packet.Addr, told, used uint32, first uint64,
 		sure, why = false, rule.CutShort
 	}
 	f.Class = rule.Proven(sure)
-	f.Expected, f.Actual = fmt.Sprintf("local QPN 0x%06x, the destination of the packets of the peer", used), fmt.Sprintf("0x%06x, the destination of none", told)
+	f.Expected, f.Actual = fmt.Sprintf("local QPN 0x%06x, the destination of the packets of the peer", used), fmt.Sprintf("0x%06x, the destination of none", given)
 	f.Evidence, f.Detail = []uint64{first}, unless(sure, why)
 	v.Rec.Add(f)
 }

@@ -200,7 +200,7 @@ func (v *Verifier) missing(x *exchange, d *deadline, id rule.ID, expected string
 func (v *Verifier) accused(x *exchange, d *deadline, id rule.ID, expected, actual string, evidence []uint64, sure bool) {
 	f := v.against(x, d, id)
 	f.Class, f.Expected, f.Actual, f.Evidence = rule.Proven(sure && x.near[d.side] && !v.Lossy()), expected, actual, evidence
-	f.Leans = rule.LeanNear
+	f.Assumes = rule.AssumesNear
 	if f.Class == rule.Unproven {
 		f.Detail = "the tap is not known to be near the endpoint, or the capture lost packets: a message may have been lost, or the tap may have missed it"
 	}

@@ -9,7 +9,7 @@ import (
 
 // spoke reports whether a queue pair has sent requests, all of them before a time, as far as the disorder of captures lets one say.
 func spoke(q *qp.QP, before int64) bool {
-	return q.SQ.Joined && !q.SQ.Fresh && q.SQ.LastTime+slack < before
+	return q.SQ.Joined && !q.SQ.Fresh && q.SQ.Last.Time+slack < before
 }
 
 // requestBeforeRTU judges what was sent before the first RTU (rule CM-SM-016): the passive side waits for the RTU, or for a request.
@@ -24,12 +24,12 @@ func (v *Verifier) requestBeforeRTU(m *message, x *exchange) {
 	switch {
 	case spoke(a, m.Time):
 		v.accuse(m, rule.CMSM016, rule.Proven(m.sees[sender]), rule.Verdict{
-			Expected: "the RTU before the first request", Actual: "a request before the RTU", Evidence: []uint64{a.SQ.LastFrame},
+			Expected: "the RTU before the first request", Actual: "a request before the RTU", Evidence: []uint64{a.SQ.Last.Frame},
 			Detail: unless(m.sees[sender], "the tap may have missed an earlier RTU"),
 		})
 	case spoke(b, m.Time) && a.SQ.Fresh:
 		v.accuseOther(m, rule.CMSM016, rule.Proven(m.sees[receiver]), rule.Verdict{
-			Expected: "no request of the passive side before the RTU", Actual: "a request before the RTU", Evidence: []uint64{b.SQ.LastFrame},
+			Expected: "no request of the passive side before the RTU", Actual: "a request before the RTU", Evidence: []uint64{b.SQ.Last.Frame},
 			Detail: unless(m.sees[receiver], "the tap may have missed an earlier RTU"),
 		})
 	}
@@ -49,7 +49,7 @@ func (v *Verifier) requestBeforeREP(m *message, x *exchange) {
 		Detail: unless(m.sees[sender], "the two may have been reordered by the network"),
 	}
 	f := d.On(&p, rule.Endpoint{Addr: m.Src, QPN: x.qpn[passive], QPNKnown: true}, rule.Endpoint{Addr: m.Dst, QPN: p.DestQP, QPNKnown: true})
-	f.Leans = rule.LeanNear
+	f.Assumes = rule.AssumesNear
 	v.Rec.Add(f)
 }
 
@@ -77,7 +77,7 @@ func (v *Verifier) atEnd(x *exchange) {
 	}
 	d.seen, d.psn = seen{x.rep.time, x.rep.frame}, x.rep.psn
 	v.covered(rule.CMSM016)
-	v.accused(x, &d, rule.CMSM016, "an RTU before the first request", "none", []uint64{c.Ends[end].SQ.LastFrame}, true)
+	v.accused(x, &d, rule.CMSM016, "an RTU before the first request", "none", []uint64{c.Ends[end].SQ.Last.Frame}, true)
 }
 
 // missingREQ judges, at its end, an exchange whose REP was seen, while its REQ was not (rule CM-SM-001). The REQ may be as old as an MRA allows.
@@ -97,10 +97,10 @@ func (v *Verifier) established(m *message, x *exchange) {
 		return
 	}
 	v.covered(rule.CMSM010)
-	if r := &c.Ends[1-end].RQ; !x.rtu.happened() && r.Answered && r.LastTime+slack < m.Time {
-		v.accuse(m, rule.CMSM010, rule.Proven(m.sees[sender] || m.Time-r.LastTime > crossing), rule.Verdict{
+	if r := &c.Ends[1-end].RQ; !x.rtu.happened() && r.Last.Positive && r.Last.Time+slack < m.Time {
+		v.accuse(m, rule.CMSM010, rule.Proven(m.sees[sender] || m.Time-r.Last.Time > crossing), rule.Verdict{
 			Expected: "no further REP: a request has arrived, which counts as the RTU", Actual: "a retransmitted REP",
-			Evidence: []uint64{m.Frame&^0xFFFFFFFF | uint64(r.LastFrame)}, Detail: fmt.Sprintf("the passive side had responded to the request %s before", rule.Span(m.Time-r.LastTime)),
+			Evidence: []uint64{m.Frame&^0xFFFFFFFF | uint64(r.Last.Frame)}, Detail: fmt.Sprintf("the passive side had responded to the request %s before", rule.Span(m.Time-r.Last.Time)),
 		})
 	}
 }

@@ -21,13 +21,13 @@ func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
 	v.Covered(rule.CNGCNP005)
 	m := v.way(p.Dst, p.Src)
 	q := m.qp(p.DestQP)
-	v.overdue(m, p.Time)
+	v.missingCNP(m, p.Time)
 	v.cnpCause(c, from, p, m, q, since)
 	v.cnpPace(c, from, p, m, q)
 	v.cnpDSCP(c, from, p)
 	if c != nil && c.Service <= packet.UC {
 		v.Covered(rule.CNGCNP006)
-		v.slows(c, 1-from, p, q)
+		v.slowsDown(c, 1-from, p, q)
 	}
 	if m.owed != nil && (v.Profile.CNPs.By != verifier.PacedByQP || m.owedQP == anyDest || m.owedQP == p.DestQP) {
 		v.Covered(rule.CNGCNP001)
@@ -167,8 +167,8 @@ const (
 	worth    = 16 << 10                // bytes from which on a rate means something
 )
 
-// slows judges, over eight CNPs in a row, that the requester to which they go sends slower by and by (rule CNG-RP-001).
-func (v *Verifier) slows(c *qp.Pair, who int, p *packet.Packet, q *marked) {
+// slowsDown judges, over eight CNPs in a row, that the requester to which they go sends slower by and by (rule CNG-RP-001).
+func (v *Verifier) slowsDown(c *qp.Pair, who int, p *packet.Packet, q *marked) {
 	s := &q.pace
 	if s.n > 0 && p.Time-s.seen[s.n-1].time > pressing {
 		s.n = 0

@@ -118,14 +118,14 @@ func (m *Marks) qp(qpn uint32) *marked {
 	}
 	if len(m.order) < mostQPs {
 		if len(m.order) >= len(m.heads) {
-			m.spread()
+			m.growHeads()
 		}
 		q = new(marked)
 		m.order = append(m.order, q)
 	} else {
 		q = m.order[m.oldest]
 		m.oldest = (m.oldest + 1) % mostQPs
-		m.giveUp(q)
+		m.forget(q)
 	}
 	head := m.head(qpn)
 	*q = marked{qpn: qpn, next: *head}
@@ -135,8 +135,8 @@ func (m *Marks) qp(qpn uint32) *marked {
 	return q
 }
 
-// giveUp forgets what is known of a QP.
-func (m *Marks) giveUp(q *marked) {
+// forget forgets what is known of a QP.
+func (m *Marks) forget(q *marked) {
 	at := m.head(q.qpn)
 	for *at != q {
 		at = &(*at).next
@@ -149,8 +149,8 @@ func (m *Marks) giveUp(q *marked) {
 	}
 }
 
-// spread has twice as many lists.
-func (m *Marks) spread() {
+// growHeads has twice as many lists.
+func (m *Marks) growHeads() {
 	m.heads = make([]*marked, max(1, 2*len(m.heads)))
 	for _, q := range m.order {
 		head := m.head(q.qpn)
@@ -188,7 +188,7 @@ func (v *Verifier) Marked(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Dst.IsMulticast() {
 		return
 	}
-	v.overdue(m, p.Time)
+	v.missingCNP(m, p.Time)
 	if m.owed == nil && !m.silent && (m.newest.time == 0 || p.Time-m.newest.time > v.Profile.CNPs.Most(longestPacing)) {
 		m.owed, m.owedQP, m.owedOf, m.owedFrom = p.Bare(), qpn, c, from
 	}
@@ -204,8 +204,8 @@ func (v *Verifier) Unfollowed(p *packet.Packet) {
 	q.at, q.mixed = p.Time, true
 }
 
-// taken reports whether the marked packet that a CNP is owed for is known to have been accepted: a QP that is gone owes none.
-func (m *Marks) taken() bool {
+// accepted reports whether the marked packet that a CNP is owed for is known to have been accepted: a QP that is gone owes none.
+func (m *Marks) accepted() bool {
 	p, c := m.owed, m.owedOf
 	if c == nil || !c.Reliable() || !p.Info().Request {
 		return false
@@ -214,12 +214,12 @@ func (m *Marks) taken() bool {
 	return end.Addr == p.Src && c.Ends[1-m.owedFrom].Number == p.DestQP && end.SQ.Una.After(p.PSN)
 }
 
-// overdue judges whether the receiver of marked packets has notified their sender in time (rule CNG-CNP-001).
-func (v *Verifier) overdue(m *Marks, now int64) {
+// missingCNP judges whether the receiver of marked packets has notified their sender in time (rule CNG-CNP-001).
+func (v *Verifier) missingCNP(m *Marks, now int64) {
 	if m.owed == nil || m.owed.Encap == packet.Native || now-m.owed.Time <= v.Profile.CNPs.Most(soonNotified) {
 		return
 	}
-	p, taken := m.owed, m.taken()
+	p, taken := m.owed, m.accepted()
 	m.owed, m.owedOf, m.silent = nil, nil, true
 	if !m.notifies && (v.Profile.CNPs.By == verifier.PacingUnknown || v.Profile.CNPs.By == verifier.PacedByPort) {
 		return // its congestion notification may be off
@@ -245,7 +245,7 @@ func (v *Verifier) overdue(m *Marks, now int64) {
 }
 
 // Finish judges what the receiver of marked packets still owes at time now.
-func (v *Verifier) Finish(m *Marks, now int64) { v.overdue(m, now) }
+func (v *Verifier) Finish(m *Marks, now int64) { v.missingCNP(m, now) }
 
 // NotECT judges that the network marks only what its sender calls ECN-capable (rule CNG-ECN-001). At one tap the first packet of a QP shows
 // what its sender does.
@@ -294,7 +294,7 @@ func (v *Verifier) Remarked(c *qp.Pair, from int, p *packet.Packet, ecn uint8) {
 // CNP for a packet of the stream (rule CNG-CNP-006).
 func (v *Verifier) CountedCNP(c *qp.Pair, from int, p *packet.Packet) bool {
 	n, end, peer := &v.state.cnp, &c.Ends[from], &c.Ends[1-from]
-	return c.Sees(from) && n.frame > end.SQ.LastFrame && n.src == end.Addr && n.dst == peer.Addr && n.destQP == peer.Number && n.tap == p.Tap &&
+	return c.Sees(from) && n.frame > end.SQ.Last.Frame && n.src == end.Addr && n.dst == peer.Addr && n.destQP == peer.Number && n.tap == p.Tap &&
 		p.PSN == end.SQ.Next.Add(1)
 }
 

@@ -26,7 +26,7 @@ type Verifier struct {
 	list    []*peer // of peers, as they came
 	now     int64   // time of the datagram at hand
 	Skipped [NumSkips]uint64
-	// Subnet, where not nil, is what subnet management has told of the ports.
+	// Subnet, where not nil, is what subnet management has shown of the ports.
 	Subnet *subnet.Subnet
 }
 
@@ -204,10 +204,10 @@ func (v *Verifier) full(id rule.ID, p *packet.Packet) bool {
 	return v.rec.Full(id, rule.Violation, p.Src, p.Dst)
 }
 
-// leaning is what a verdict leans on, where yes: on the tap position.
-func leaning(yes bool) rule.Lean {
+// assumesNear is what a verdict assumes, where yes: the tap position.
+func assumesNear(yes bool) rule.Assumption {
 	if yes {
-		return rule.LeanNear
+		return rule.AssumesNear
 	}
 	return 0
 }
@@ -223,6 +223,6 @@ func (v *Verifier) accuse(accused packet.Addr, p *packet.Packet, d rule.Verdict)
 	if v.rec.Surplus(d.Rule, d.Class, d.Role, accused, p.Dst) {
 		return
 	}
-	d.Leans |= leaning(v.leans)
+	d.Assumes |= assumesNear(v.leans)
 	v.rec.Add(d.On(p, rule.Endpoint{Addr: accused, QPN: p.SrcQP, QPNKnown: true}, rule.Endpoint{Addr: p.Dst, QPN: p.DestQP, QPNKnown: true}))
 }

@@ -33,7 +33,7 @@ type waiting struct {
 func (v *Verifier) wait(q *peer, what awaited, k key, segment uint32, p *packet.Packet, w rule.Verdict) {
 	c := *p
 	c.Payload, c.Pad, c.Data = nil, nil, nil
-	w.Leans = leaning(v.leans)
+	w.Assumes = assumesNear(v.leans)
 	q.waits = append(q.waits, waiting{what, k, segment, c, w})
 }
 
@@ -57,7 +57,7 @@ func (v *Verifier) reportWaiting(q *peer, now int64) {
 	n := 0
 	for n < len(q.waits) && now-q.waits[n].p.Time > early {
 		p, w := &q.waits[n].p, q.waits[n].w
-		if w.Leans != 0 && w.Class == rule.Violation && !v.sees(p.Src, p.SGID) && !v.sees(p.Dst, p.DGID) {
+		if w.Assumes != 0 && w.Class == rule.Violation && !v.sees(p.Src, p.SGID) && !v.sees(p.Dst, p.DGID) {
 			w.Class, w.Detail = rule.Unproven, whyTap // the capture has told since that it lost packets
 		}
 		v.report(p, w)

@@ -11,8 +11,8 @@ import (
 	"ibwitness/verifier/stream"
 )
 
-// Misdirected reports a response to a QP that nothing else was ever sent to, and that answers a request of c (rule BTH-011).
-func (v *Verifier) Misdirected(c *qp.Pair, from int, p *packet.Packet) {
+// MisdirectedResponse reports a response to a QP that nothing else was ever sent to, and that answers a request of c (rule BTH-011).
+func (v *Verifier) MisdirectedResponse(c *qp.Pair, from int, p *packet.Packet) {
 	if stream.OwnRules(p.DestQP) {
 		return
 	}
@@ -28,9 +28,9 @@ func (v *Verifier) Misdirected(c *qp.Pair, from int, p *packet.Packet) {
 	v.Report(c, from, p, d)
 }
 
-// Astray reports the first packet of end 0 of c, which went to a QP that nothing else was ever sent to (rule BTH-011). after is the frame
+// MisdirectedRequest reports the first packet of end 0 of c, which went to a QP that nothing else was ever sent to (rule BTH-011). after is the frame
 // of the next.
-func (v *Verifier) Astray(c *qp.Pair, p *packet.Packet, after uint64) {
+func (v *Verifier) MisdirectedRequest(c *qp.Pair, p *packet.Packet, after uint64) {
 	if stream.OwnRules(p.DestQP) {
 		return
 	}
@@ -62,8 +62,8 @@ func (v *Verifier) Source(c *qp.Pair, to int, p *packet.Packet, class rule.Class
 	switch {
 	case class == rule.Unproven:
 		d.Detail = "the capture holds no CM exchange that names the owner of the QP"
-	case c.ToldCut():
-		d.Class, d.Detail = rule.Unproven, verifier.ToldCut
+	case c.CMCut():
+		d.Class, d.Detail = rule.Unproven, verifier.CMCut
 	}
 	v.Covered(d.Rule)
 	if own {

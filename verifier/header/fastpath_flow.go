@@ -18,14 +18,14 @@ const (
 	leastLen = bthAt + 12 + 4
 )
 
-// Again judges the bytes and the flow of a packet of RC that is nothing but usual, and reports whether it did: its connection is known to be one, and its
+// UsualFlow judges the bytes and the flow of a packet of RC that is nothing but usual, and reports whether it did: its connection is known to be one, and its
 // headers are, bit by bit, as those of one of its flow for which plain holds, but for what differs between packets.
 //
 //go:noinline
-func (v *Verifier) Again(c *qp.Pair, from int, p *packet.Packet) bool {
+func (v *Verifier) UsualFlow(c *qp.Pair, from int, p *packet.Packet) bool {
 	end := &c.Ends[from&1]
-	if !c.Paired || !c.Sealed[from&1] || c.Service != packet.RC || c.Stranger != nil || p.ICRCState != packet.CRCGood ||
-		!again(&end.Flow, p) {
+	if !c.Paired || !c.Sealed[from&1] || c.Service != packet.RC || c.WrongService != nil || p.ICRCState != packet.CRCGood ||
+		!agreesWithFlow(&end.Flow, p) {
 		return false
 	}
 	v.headers[packet.RoCEv2IPv4][p.Opcode]++
@@ -34,20 +34,20 @@ func (v *Verifier) Again(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
-// again reports whether Header and Flow have nothing to say of a packet of RC, since they had nothing to say of another one of the flow: it agrees with
+// agreesWithFlow reports whether Header and Flow have nothing to say of a packet of RC, since they had nothing to say of another one of the flow: it agrees with
 // that one in what Flow compares, and in all else it is plain. A packet that is Usual has no flaws, and at least a BTH and ICRC.
-func again(f *qp.Flow, p *packet.Packet) bool {
+func agreesWithFlow(f *qp.Flow, p *packet.Packet) bool {
 	if f.State != qp.FlowPlain || !p.Usual {
 		return false
 	}
-	b, s := (*[leastLen]byte)(p.Data), &repeats[p.Opcode]
+	b, s := (*[leastLen]byte)(p.Data), &flowShapes[p.Opcode]
 	ip := binary.LittleEndian.Uint64(b[:])
-	mismatch := repeatIP[wordIP].mismatch(ip^uint64(f.TClass)<<10) |
-		repeatIP[wordUDP].mismatch(binary.LittleEndian.Uint64(b[udpAt:])^uint64(bits.ReverseBytes16(f.SrcPort)))
+	mismatch := flowIP[wordIP].mismatch(ip^uint64(f.TClass)<<10) |
+		flowIP[wordUDP].mismatch(binary.LittleEndian.Uint64(b[udpAt:])^uint64(bits.ReverseBytes16(f.SrcPort)))
 	mismatch |= s.bth.mismatch(binary.LittleEndian.Uint64(b[bthAt:])^(uint64(packet.Bit(f.MigReq))<<14|uint64(bits.ReverseBytes16(f.PKey))<<16)) |
 		s.bth8.mismatch(binary.LittleEndian.Uint64(b[bthAt+8:]))
 	mismatch |= s.payload.mismatch(uint64(p.PayloadLen)) | s.tail.mismatch(uint64(p.PayloadLen+int(p.PadCnt))) | s.pad.mismatch(pad(p))
-	return mismatch == 0 && unlikeAgain.mismatch(ip) != 0
+	return mismatch == 0 && flowExclusion.mismatch(ip) != 0
 }
 
 // inFlow are what Flow compares with the first packet of a flow on IPv4, and the addresses and QPs by which the flow is found.
@@ -58,12 +58,12 @@ var inFlow = []field{
 	{v4: octets(wordBTH, 2, 2, 0xFFFF)}, // P_Key
 }
 
-// repeat is what the next packet of a flow has, by its opcode, beside what it has to agree with the flow in.
-type repeat struct{ bth, bth8, payload, tail, pad clause }
+// flowShape is what the next packet of a flow has, by its opcode, beside what it has to agree with the flow in.
+type flowShape struct{ bth, bth8, payload, tail, pad clause }
 
-// repeats are built from shapes, for the opcodes of RC. What does not come from the BTH is what any opcode asks.
-var repeats, repeatIP, unlikeAgain = func() (t [256]repeat, ip [wordUDP + 1]clause, without clause) {
-	var not []unlike
+// flowShapes are built from shapes, for the opcodes of RC. What does not come from the BTH is what any opcode asks.
+var flowShapes, flowIP, flowExclusion = func() (t [256]flowShape, ip [wordUDP + 1]clause, without clause) {
+	var not []exclusion
 	var fixed [numWords]uint64 // bits that are those of the flow, for which plain holds
 	for _, f := range inFlow {
 		fixed[f.v4.word] |= f.v4.mask
@@ -73,7 +73,7 @@ var repeats, repeatIP, unlikeAgain = func() (t [256]repeat, ip [wordUDP + 1]clau
 	found[wordSrcLo], found[wordDstLo] = math.MaxUint64, math.MaxUint64
 	for o := range t {
 		s := shapes[packet.RoCEv2IPv4][o]
-		if s == nil || packet.Opcode(o).Service() != packet.RC {
+		if s.judged != 0 || packet.Opcode(o).Service() != packet.RC {
 			t[o].bth = clause{0xFF, uint64(^uint8(o))} // another opcode: no packet has it
 			continue
 		}
@@ -81,7 +81,7 @@ var repeats, repeatIP, unlikeAgain = func() (t [256]repeat, ip [wordUDP + 1]clau
 		for i := range is {
 			is[i] = clause{is[i].mask | fixed[i], is[i].value &^ fixed[i]}
 		}
-		t[o] = repeat{is[wordBTH], is[wordBTH8], is[wordPayload], is[wordTail], is[wordPad]}
+		t[o] = flowShape{is[wordBTH], is[wordBTH8], is[wordPayload], is[wordTail], is[wordPad]}
 		if is[wordIP8].mask != 0 {
 			panic("a header rule wants a value in bytes 8 to 15 of the IPv4 header, which again does not compare")
 		}
@@ -89,8 +89,8 @@ var repeats, repeatIP, unlikeAgain = func() (t [256]repeat, ip [wordUDP + 1]clau
 			ip[i].add(is[i])
 		}
 		for _, u := range s.not {
-			if u.mask&^found[u.word] != 0 && !slices.Contains(not, u) {
-				not = append(not, u)
+			if u.mask&^found[u.word] != 0 && !slices.Contains(not, u.exclusion) {
+				not = append(not, u.exclusion)
 			}
 		}
 	}

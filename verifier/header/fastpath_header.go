@@ -9,7 +9,7 @@ import (
 	"ibwitness/rule"
 )
 
-// The fast paths for headers, plain and again, compare only the fields that the rows of headers name as read by the rules: shapes are built
+// The fast paths for headers, plain and agreesWithFlow, compare only the fields that the rows of headers name as read by the rules: shapes are built
 // from the rows. A rule that says nothing of it is on no fast path.
 
 // word is a part of a packet that the fast paths load at once: eight bytes of a header as they are in memory, or a number made of several fields.
@@ -114,11 +114,11 @@ func (f field) test(v4, v6 uint64, not bool) test {
 }
 
 // on is the test on a version of IP.
-func (t *test) on(e packet.Encap) unlike {
+func (t *test) on(e packet.Encap) exclusion {
 	if e == packet.RoCEv2IPv6 {
-		return unlike{t.v6, t.words[1]}
+		return exclusion{t.v6, t.words[1]}
 	}
-	return unlike{t.v4, t.words[0]}
+	return exclusion{t.v4, t.words[0]}
 }
 
 // usually says by opcode what a packet has for which a rule holds; ok is whether there is such a packet.
@@ -166,19 +166,34 @@ func (c *clause) add(d clause) {
 	c.mask, c.value = c.mask|d.mask, c.value|d.value
 }
 
-// unlike is a clause that a packet does not fulfil.
-type unlike struct {
+// exclusion is a clause that a packet does not fulfil.
+type exclusion struct {
 	clause
 	word word
 }
 
-// shape is what the packets for which plain holds have, by encapsulation and opcode.
+// ruleSet is a set of the rules that apply to an encapsulation and opcode, by their places in headersOf.
+type ruleSet uint64
+
+// everyRule is the set of all rules, however many they are.
+const everyRule = ^ruleSet(0)
+
+// shape is what the packets have that break no header rule, by encapsulation and opcode.
 type shape struct {
 	is  [numWords]clause
-	not []unlike
+	by  [numWords]ruleSet // the rules that ask for that
+	not []exclusionBy
+	// judged are the rules that say nothing of it. Where there are any, no packet is plain.
+	judged ruleSet
 }
 
-// shapes are built from the rows of headers. On other encapsulations, and of services other than RC, UC and CNP, no packet is plain.
+// exclusionBy is what the packets do not have, and the rule that asks for that.
+type exclusionBy struct {
+	exclusion
+	by ruleSet
+}
+
+// shapes are built from the rows of headers, for RoCEv2. Of services other than RC, UC and CNP, no packet is plain.
 var shapes = func() (t [5][256]*shape) {
 	for _, e := range []packet.Encap{packet.RoCEv2IPv4, packet.RoCEv2IPv6} {
 		for o := range t[e] {
@@ -190,26 +205,41 @@ var shapes = func() (t [5][256]*shape) {
 
 func shapeOf(e packet.Encap, in *packet.Info) *shape {
 	s := new(shape)
-	for _, h := range concat(beforeRules, headers) {
-		if !h.applies(e, in) {
-			continue
-		}
-		if h.usually == nil {
-			return nil
-		}
-		tests, ok := h.usually(in)
-		if !ok {
-			return nil
-		}
-		for i := range tests {
-			if t := tests[i].on(e); tests[i].not {
-				s.not = append(s.not, t)
-			} else {
-				s.is[t.word].add(t.clause)
-			}
+	for i := range beforeRules {
+		if h := &beforeRules[i]; h.applies(e, in) {
+			s.ask(h, 0, e, in)
 		}
 	}
+	for i, h := range headersOf[e][in.Opcode] {
+		by := ruleSet(1) << i
+		if by == 0 {
+			panic(fmt.Sprintf("more header rules apply to %v on %v than a ruleSet has room for", in.Opcode, e))
+		}
+		s.ask(h, by, e, in)
+	}
 	return s
+}
+
+// ask has the shape say what a rule asks for.
+func (s *shape) ask(h *header, by ruleSet, e packet.Encap, in *packet.Info) {
+	if h.usually == nil {
+		s.judged |= by
+		return
+	}
+	tests, ok := h.usually(in)
+	if !ok {
+		s.judged |= by
+		return
+	}
+	for i := range tests {
+		t := tests[i].on(e)
+		if tests[i].not {
+			s.not = append(s.not, exclusionBy{t, by})
+			continue
+		}
+		s.is[t.word].add(t.clause)
+		s.by[t.word] |= by
+	}
 }
 
 // load gathers the words of a packet on IP with a whole BTH: it has an IP header and a UDP header before it.
@@ -233,28 +263,44 @@ func pad(p *packet.Packet) uint64 {
 
 // plain reports whether a packet is of the usual shape, so that it can break no header rule: the fast path. It may say no to a
 // packet that breaks none.
-//
-// What differs from packet to packet is masked and not asked one by one: a processor cannot guess such branches.
-func plain(p *packet.Packet) bool {
+func plain(p *packet.Packet) bool { return suspects(p) == none }
+
+// suspicion is which header rules a packet may break.
+type suspicion struct {
+	rules ruleSet
+	odd   bool // it is not plain
+}
+
+var none suspicion
+
+// suspects returns the rules that a packet may break: those of which something that they ask for differs. What differs from packet to packet is masked and not asked
+// one by one: a processor cannot guess such branches.
+func suspects(p *packet.Packet) suspicion {
 	s := shapes[p.Encap][p.Opcode]
 	if s == nil || p.Cut || p.BTHOff > len(p.Data)-16 {
-		return false
+		return suspicion{everyRule, true}
 	}
 	var w [numWords]uint64
 	load(&w, p)
-	mismatch := uint64(0)
+	mismatch, rules := uint64(0), s.judged
 	for i := range s.is {
 		mismatch |= s.is[i].mismatch(w[i])
 	}
+	odd := mismatch != 0 || rules != 0
 	if mismatch != 0 {
-		return false
-	}
-	for i := range s.not {
-		if s.not[i].mismatch(w[s.not[i].word]) == 0 {
-			return false
+		for i := range s.is {
+			if s.is[i].mismatch(w[i]) != 0 {
+				rules |= s.by[i]
+			}
 		}
 	}
-	return true
+	for i := range s.not {
+		if u := &s.not[i]; u.mismatch(w[u.word]) == 0 {
+			odd = true
+			rules |= u.by
+		}
+	}
+	return suspicion{rules, odd}
 }
 
 // FastRules are the rules that the fast paths claim to cover: those that apply to these opcodes on IPv4.

@@ -17,11 +17,11 @@ func (v *Verifier) Flow(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	f := &end.Flow
 	if f.Known() && f.Agrees(p) && c.Encap == p.Encap {
-		if end.OddKind != 0 && !end.OddShown {
-			end.OddShown = end.OddKind == p.Opcode && acks(p)
+		if end.OddOpcode != 0 && !end.OddOpcodeAgrees {
+			end.OddOpcodeAgrees = end.OddOpcode == p.Opcode && acks(p)
 			return
 		}
-		if !v.Thorough && !c.Closed && p.Encap == packet.RoCEv2IPv4 && plain(p) {
+		if f.State != qp.FlowPlain && !v.Thorough && !c.Closed && p.Encap == packet.RoCEv2IPv4 && plain(p) {
 			f.State = qp.FlowPlain
 		}
 		return
@@ -39,7 +39,7 @@ func acks(p *packet.Packet) bool { return p.Has&packet.HasAETH == 0 || p.Syndrom
 // flowFirst notes the first packet of a QP, and compares it with the attributes that are known.
 func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
-	end.OddPath, end.OddSL, end.OddGRH, end.OddKind, end.OddShown, end.Flow = 0, 0, 0, 0, false, qp.Flow{
+	end.OddPath, end.OddSL, end.OddGRH, end.OddOpcode, end.OddOpcodeAgrees, end.Flow = 0, 0, 0, 0, false, qp.Flow{
 		FlowLabel: p.FlowLabel, PKey: p.PKey, SrcPort: p.SrcPort, TClass: p.TClass >> 2, SL: p.SL, MigReq: p.MigReq,
 		GRH: p.Has&packet.HasGRH != 0, GIDs: qp.FoldGIDs(p), State: qp.FlowKnown, Reported: end.Flow.Reported & qp.ReportedPKey,
 	}
@@ -122,7 +122,7 @@ func (v *Verifier) dscp(c *qp.Pair, from int, p *packet.Packet) bool {
 		Rule: id, Class: rule.Proven(c.Sees(from) && v.Untouched(p)), Role: rule.Sender,
 		Wants: rule.Want(expect.DSCP, uint64(end.Attr.TClass>>2)), Expected: fmt.Sprintf("DSCP %d of the address vector", end.Attr.TClass>>2), Actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
 	}
-	if !end.Told(qp.KnowsTClass) && end.Flow.TClass != end.Attr.TClass>>2 {
+	if !end.KnowsDirectly(qp.KnowsTClass) && end.Flow.TClass != end.Attr.TClass>>2 {
 		d.Class, d.Detail = rule.Unproven, "the traffic class is that of CM; an adapter may be configured to use another one"
 	}
 	v.Report(c, from, p, d)
@@ -132,7 +132,7 @@ func (v *Verifier) dscp(c *qp.Pair, from int, p *packet.Packet) bool {
 // flowChanged judges a packet that differs from the first of its QP.
 func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
-	if q := &end.SQ; q.Joined && p.Info().Request && (q.Stray != nil || stream.Far(p.PSN.Diff(q.Next))) || stream.Renews(c, from, p) {
+	if q := &end.SQ; q.Joined && p.Info().Request && (q.Jump != nil || stream.Far(p.PSN.Diff(q.Next))) || stream.ReusesQP(c, from, p) {
 		return // it may be of another QP
 	}
 	f := &end.Flow
@@ -163,8 +163,8 @@ func (v *Verifier) pkeyChanged(c *qp.Pair, from int, p *packet.Packet) {
 	if p.PKey&0x7FFF != 0 {
 		v.pkey(c, from, p, rule.Proven(end.Knows(qp.KnowsPKey) && f.PKey&0x7FFF != p.PKey&0x7FFF))
 	}
-	if f.Odd&15 < 15 {
-		f.Odd++
+	if f.Changes&15 < 15 {
+		f.Changes++
 	}
 	v.limited(c, from, p)
 }
@@ -172,8 +172,8 @@ func (v *Verifier) pkeyChanged(c *qp.Pair, from int, p *packet.Packet) {
 // migrationChanged judges a packet with another migration state than the first of its QP (rules BTH-013, UC-MIG-001).
 func (v *Verifier) migrationChanged(c *qp.Pair, from int, p *packet.Packet) {
 	f := &c.Ends[from].Flow
-	if f.Odd < 15<<4 {
-		f.Odd += 1 << 4
+	if f.Changes < 15<<4 {
+		f.Changes += 1 << 4
 	}
 	id := rule.BTH013
 	if c.Service == packet.UC {
@@ -245,7 +245,7 @@ func (v *Verifier) pathChanged(c *qp.Pair, from int, p *packet.Packet) {
 		case !v.Untouched(p) || p.Info().Response && !acks(p):
 			end.OddPath = qp.Many
 		case p.Info().Response && end.OddPath == 1:
-			end.OddKind, f.State = p.Opcode, qp.FlowKnown
+			end.OddOpcode, f.State = p.Opcode, qp.FlowKnown
 		}
 		v.changed(c, from, p, qp.ReportedPath, rule.Verdict{
 			Rule: rule.NETGRH013, Class: rule.Unproven,
@@ -268,7 +268,7 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 	f.Reported |= qp.ReportedPKey
 	v.Broken = true
 	if class == rule.Violation {
-		v.foreign(c, from, p)
+		v.foreignPartition(c, from, p)
 	}
 	d := rule.Verdict{
 		Rule: rule.PKY004, Class: class, Role: rule.Sender, Basis: rule.OnPacket,
@@ -283,8 +283,8 @@ func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class
 	v.Report(c, from, p, d)
 }
 
-// foreign notes a request with the P_Key of another partition, so that its responder drops it.
-func (v *Verifier) foreign(c *qp.Pair, from int, p *packet.Packet) {
+// foreignPartition notes a request with the P_Key of another partition, so that its responder drops it.
+func (v *Verifier) foreignPartition(c *qp.Pair, from int, p *packet.Packet) {
 	if q := &c.Ends[from].SQ; p.Info().Request && c.Reliable() && c.Ends[1-from].Knows(qp.KnowsPKey) {
 		q.OpenForeign(p.PSN)
 	}

@@ -12,21 +12,21 @@ import (
 func (v *Verifier) Steady(c *qp.Pair) {
 	for i := range c.Ends {
 		end := &c.Ends[i]
-		one := oneDiffers(c, i)
-		if one == (differing{}) || end.Sums.Packets < 4 {
+		one := singleDifference(c, i)
+		if one == (difference{}) || end.Sums.Packets < 4 {
 			continue
 		}
-		last := max(end.SQ.LastTime, end.RQ.LastTime)
+		last := max(end.SQ.Last.Time, end.RQ.Last.Time)
 		for _, id := range rule.SteadyRules {
 			if one.breaks(id) {
-				v.oneOdd(c, i, id, last)
+				v.proveSingle(c, i, id, last)
 			}
 		}
 	}
 }
 
-// differing says in which headers just one packet of a QP differed from the others.
-type differing struct {
+// difference says in which headers just one packet of a QP differed from the others.
+type difference struct {
 	pkey  bool
 	other bool // migration state, or Q_Key of a destination
 	path  bool // flow label or DSCP
@@ -34,19 +34,19 @@ type differing struct {
 	sl    bool
 }
 
-// oneDiffers returns in which headers just one packet of end i of c differed.
-func oneDiffers(c *qp.Pair, i int) differing {
+// singleDifference returns in which headers just one packet of end i of c differed.
+func singleDifference(c *qp.Pair, i int) difference {
 	end := &c.Ends[i]
-	return differing{
-		pkey: end.Flow.Odd&15 == 1, other: end.Flow.Odd>>4 == 1, grh: end.OddGRH == 1,
+	return difference{
+		pkey: end.Flow.Changes&15 == 1, other: end.Flow.Changes>>4 == 1, grh: end.OddGRH == 1,
 		// Responses of one kind may have another DSCP than the rest.
-		path: end.OddPath == 1 && (end.OddShown || end.OddKind == 0 && end.Sums.Messages >= 4) && c.Sees(i),
+		path: end.OddPath == 1 && (end.OddOpcodeAgrees || end.OddOpcode == 0 && end.Sums.Messages >= 4) && c.Sees(i),
 		sl:   end.OddSL == 1 && (!end.Flow.GRH && end.OddGRH == 0 || c.Sees(i)), // else the ICRC leaves the SL out
 	}
 }
 
 // breaks reports whether the packet that differed is what a rule is about.
-func (d differing) breaks(id rule.ID) bool {
+func (d difference) breaks(id rule.ID) bool {
 	switch id {
 	case rule.PKY004, rule.UDPKY001:
 		return d.pkey
@@ -62,8 +62,8 @@ func (d differing) breaks(id rule.ID) bool {
 	return false
 }
 
-// oneOdd proves the findings of a rule of Steady on end i of c before a time.
-func (v *Verifier) oneOdd(c *qp.Pair, i int, id rule.ID, last int64) {
+// proveSingle proves the findings of a rule of Steady on end i of c before a time.
+func (v *Verifier) proveSingle(c *qp.Pair, i int, id rule.ID, last int64) {
 	end, peer := &c.Ends[i], &c.Ends[1-i]
 	to := verifier.Endpoint(peer)
 	to.QPNKnown = true // or 0: the QPN may have been learned since
@@ -72,7 +72,7 @@ func (v *Verifier) oneOdd(c *qp.Pair, i int, id rule.ID, last int64) {
 		own := (!f.Accused.QPNKnown || f.Accused.QPN == end.Number) && (!f.Peer.QPNKnown || f.Peer.QPN == peer.Number)
 		if own && f.Class == rule.Unproven && f.Time < last && len(f.Evidence) == 0 { // else it is the table of the port that it disagrees with
 			if id == rule.NETGRH013 || id == rule.LNKSL001 && end.Flow.GRH {
-				f.Leans |= rule.LeanNear
+				f.Assumes |= rule.AssumesNear
 			}
 			v.Rec.Prove(k, "the packets before and after it agree")
 		}

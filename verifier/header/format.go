@@ -64,7 +64,7 @@ func (v *Verifier) Short(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if c != nil {
-		c.Ends[from].SQ.Excuse()
+		c.Ends[from].SQ.ExplainNextGap()
 	}
 	b := p.Bare()
 	b.Has &^= packet.HasDETH // these bytes are another header

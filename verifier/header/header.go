@@ -2,6 +2,7 @@ package header
 
 import (
 	"fmt"
+	"math/bits"
 
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -50,7 +51,11 @@ func concat(tables ...[]header) (all []header) {
 func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	v.headers[p.Encap][p.Opcode]++
 	v.Broken = false
-	if !v.Thorough && p.Flaws&packet.FlawDiscard == 0 && plain(p) {
+	may := suspicion{everyRule, true}
+	if !v.Thorough {
+		may = suspects(p)
+	}
+	if !may.odd && p.Flaws&packet.FlawDiscard == 0 {
 		return
 	}
 	if p.Encap.OnIP() && p.TClass&3 == 3 {
@@ -64,25 +69,35 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	if v.Broken = p.Flaws&packet.FlawDiscard != 0; v.Broken {
 		v.Skipped[verifier.SkipDiscard]++
 	}
-	for _, h := range headersOf[p.Encap][p.Opcode] {
-		b := h.broken(p)
-		if b.actual == nil {
-			continue
+	list := headersOf[p.Encap][p.Opcode]
+	if may.rules == everyRule {
+		for _, h := range list {
+			v.judge(c, from, p, h)
 		}
-		if h.atSource && !v.Untouched(p) {
-			v.unjudged[h.id]++
-			continue
+	} else {
+		for r := may.rules; r != 0; r &= r - 1 {
+			v.judge(c, from, p, list[bits.TrailingZeros64(uint64(r))])
 		}
-		v.Broken = true
-		class, detail := v.headerClass(h.id, p)
-		d := rule.Verdict{Rule: h.id, Class: class, Role: h.role, Expected: b.expected, Detail: detail}
-		if !v.Rec.Full(h.id, class, p.Src, p.Dst) {
-			d.Actual = b.actual()
-		}
-		v.ReportBytes(c, from, p, d)
 	}
 	if p.Encap == packet.Native && v.Subnet.Known() {
 		v.onSubnet(c, from, p)
+	}
+}
+
+// judge judges a packet by one rule.
+func (v *Verifier) judge(c *qp.Pair, from int, p *packet.Packet, h *header) {
+	b := h.broken(p)
+	if b.actual == nil {
+		return
+	}
+	if h.atSource && !v.Untouched(p) {
+		v.unjudged[h.id]++
+		return
+	}
+	v.Broken = true
+	class, detail := v.headerClass(h.id, p)
+	if !v.SurplusBytes(c, from, p, h.id, class, h.role) {
+		v.ReportBytes(c, from, p, rule.Verdict{Rule: h.id, Class: class, Role: h.role, Expected: b.expected, Actual: b.actual(), Detail: detail})
 	}
 }
 

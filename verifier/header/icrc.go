@@ -56,7 +56,7 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	if o, ok := icrcVariant(p); ok {
 		v.Covered(o.Rule)
 		d = o
-	} else if how := otherwise(p); how != "" {
+	} else if how := otherParameters(p); how != "" {
 		d.Rule, d.Class, d.Detail, d.Actual = rule.LNKCRC005, rule.Violation, "", "an ICRC that is correct "+how
 	}
 	v.ReportBytes(c, from, p, d)
@@ -84,11 +84,11 @@ func (v *Verifier) dropped(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	q := &c.Ends[from].SQ
 	q.Damage(p.PSN, false)
-	if q.Retrying && p.PSN == q.Retry && p.Info().Request && p.Info().Payload {
-		q.ContinueAt(p.PSN.Add(1)) // it was sent, and in its order
+	if q.Retransmission.Active && p.PSN == q.Retransmission.Next && p.Info().Request && p.Info().Payload {
+		q.Retransmission.ContinueAt(p.PSN.Add(1)) // it was sent, and in its order
 	}
 	if p.Info().Response {
-		stream.AnswersFor(&c.Ends[1-from].SQ, p, false)
+		stream.AnswersOldest(&c.Ends[1-from].SQ, p, false)
 	}
 }
 
@@ -122,8 +122,8 @@ func (v *Verifier) coverICRC(e packet.Encap, n uint64) {
 	}
 }
 
-// otherwise returns by which other parameters the wrong ICRC of a native packet is right, or "" (rule LNK-CRC-005).
-func otherwise(p *packet.Packet) string {
+// otherParameters returns by which other parameters the wrong ICRC of a native packet is right, or "" (rule LNK-CRC-005).
+func otherParameters(p *packet.Packet) string {
 	if p.Encap != packet.Native {
 		return ""
 	}
@@ -184,6 +184,6 @@ func (v *Verifier) Length(c *qp.Pair, from int, p *packet.Packet) {
 	v.Covered(d.Rule)
 	v.ReportBytes(c, from, p, d)
 	if c != nil {
-		c.Ends[from].SQ.Excuse()
+		c.Ends[from].SQ.ExplainNextGap()
 	}
 }

@@ -41,12 +41,12 @@ var linkHeaders = []header{
 		return mismatch0(p.VL == 15 && p.DestQP == 0 && p.Opcode == packet.Op(packet.UD, packet.SendOnly) && p.Has&packet.HasGRH != 0, "no GRH on VL15", "a GRH")
 	}, false, nil},
 	{rule.LNKVL001, rule.Sender, onLink, func(p *packet.Packet) breach {
-		return mismatch(p.VL == 15 && p.DestQP != 0 && !misdirected(p), "VL15 only to QP0", "VL15 to QP %d", p.DestQP)
+		return mismatch(p.VL == 15 && p.DestQP != 0 && !smpToOtherQP(p), "VL15 only to QP0", "VL15 to QP %d", p.DestQP)
 	}, false, nil},
 }
 
-// misdirected reports whether a packet is one of subnet management from QP0 that goes to another queue pair: SMP-FMT-005 speaks of it.
-func misdirected(p *packet.Packet) bool {
+// smpToOtherQP reports whether a packet is one of subnet management from QP0 that goes to another queue pair: SMP-FMT-005 speaks of it.
+func smpToOtherQP(p *packet.Packet) bool {
 	return p.Encap == packet.Native && p.Has&packet.HasDETH != 0 && p.SrcQP == 0 && p.DestQP != 0 && p.PayloadLen == mad.Size && mad.Class(mad.ClassOf(p.Payload)).Subnet()
 }
 

@@ -9,14 +9,14 @@ import (
 	"ibwitness/rule"
 )
 
-// narrowKey is a sender and the QP that it sends to.
-type narrowKey struct {
+// tooBigKey is a sender and the QP that it sends to.
+type tooBigKey struct {
 	src, dst packet.Addr
 	qpn      uint32
 }
 
-// narrow is what a router has said of a packet of a sender: that it was too big for the path.
-type narrow struct {
+// tooBig is what a router has said of a packet of a sender: that it was too big for the path.
+type tooBig struct {
 	time   int64
 	frame  uint64
 	tap    uint16
@@ -24,8 +24,8 @@ type narrow struct {
 }
 
 const (
-	// narrowMost is how many senders are kept.
-	narrowMost = 1 << 12
+	// mostTooBig is how many senders are kept.
+	mostTooBig = 1 << 12
 	// heeded is how long after such a message packets that were sent before it may be refused.
 	heeded = int64(time.Second)
 )
@@ -38,8 +38,8 @@ func (v *Verifier) Refused(c *qp.Pair, from int, p *packet.Packet) {
 	if p.Encap == packet.RoCEv2IPv6 {
 		size += 40
 	}
-	k := narrowKey{p.Src, p.Dst, p.DestQP}
-	n, again := v.narrow[k]
+	k := tooBigKey{p.Src, p.Dst, p.DestQP}
+	n, again := v.tooBig[k]
 	if size <= int(p.MTU) || n.judged || again && p.Time-n.time <= heeded {
 		return // the message contradicts itself, or shows nothing new
 	}
@@ -53,22 +53,22 @@ func (v *Verifier) Refused(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if again {
 		n.judged = true
-		v.narrow[k] = n
-		if v.stillRefused(p, n) {
+		v.tooBig[k] = n
+		if v.proveRefused(p, n) {
 			return
 		}
 		d.Class, d.Detail = rule.Violation, "and so were packets before"
 	} else {
-		if v.narrow == nil || len(v.narrow) >= narrowMost {
-			v.narrow = map[narrowKey]narrow{}
+		if v.tooBig == nil || len(v.tooBig) >= mostTooBig {
+			v.tooBig = map[tooBigKey]tooBig{}
 		}
-		v.narrow[k] = narrow{time: p.Time, frame: p.Frame, tap: p.Tap}
+		v.tooBig[k] = tooBig{time: p.Time, frame: p.Frame, tap: p.Tap}
 	}
 	v.ReportBytes(c, from, p, d)
 }
 
-// stillRefused proves what was found of the first packet of a sender that was refused, by p. It reports false where the finding was reported already.
-func (v *Verifier) stillRefused(p *packet.Packet, n narrow) bool {
+// proveRefused proves what was found of the first packet of a sender that was refused, by p. It reports false where the finding was reported already.
+func (v *Verifier) proveRefused(p *packet.Packet, n tooBig) bool {
 	return v.confirm(p, v.Rec.OnFrame(rule.ROCV2031, n.tap, n.frame), func(f *rule.Finding) bool {
 		is := f.Accused.Addr == p.Src
 		if is && p.Tap == n.tap {

@@ -35,11 +35,11 @@ var serviceHeaders = []header{
 			expected += ", or 4 on RD"
 		}
 		return mismatch(bad, expected, "syndrome 0x%02x", uint8(p.Syndrome))
-	}, false, has(aethCode.is(0))},
+	}, false, afterBTH(aethCode.is(0))},
 	{rule.RCRSP022, rule.Responder, rcAETH, func(p *packet.Packet) breach {
 		bad := p.Syndrome&0x80 != 0 || p.Syndrome.Type() == packet.ReservedSyndrome
 		return mismatch(bad, "a syndrome of ACK, RNR NAK or NAK", "syndrome 0x%02x", uint8(p.Syndrome))
-	}, false, has(aethCode.is(0))},
+	}, false, afterBTH(aethCode.is(0))},
 	{rule.RCSEQ007, rule.Requester, func(_ packet.Encap, in *packet.Info) bool {
 		fn := in.Opcode.Fn()
 		return in.Request && in.Defined && !in.Payload && acknowledged(in) && fn != packet.Flush && fn != packet.Resync // FLW-001, RD-RSY-001
@@ -77,7 +77,7 @@ var serviceHeaders = []header{
 		return mismatch(p.PayloadLen > 4096, "at most 4096 bytes of payload", "%d bytes", p.PayloadLen)
 	}, false, nil},
 	{rule.UDQKEY003, rule.Sender, of(packet.UD), func(p *packet.Packet) breach {
-		return mismatch(p.DestQP == 1 && p.Has&packet.HasDETH != 0 && p.QKey != 0x80010000 && !misdirected(p), "Q_Key 0x80010000 to QP1", "Q_Key 0x%08x", p.QKey)
+		return mismatch(p.DestQP == 1 && p.Has&packet.HasDETH != 0 && p.QKey != 0x80010000 && !smpToOtherQP(p), "Q_Key 0x80010000 to QP1", "Q_Key 0x%08x", p.QKey)
 	}, false, nil},
 	{rule.UDQP1001, rule.Sender, of(packet.UD), func(p *packet.Packet) breach {
 		cm := mad.ClassOf(p.Payload) == byte(mad.ClassCM)                                  // CM-FMT-003 judges its length
@@ -140,6 +140,11 @@ func rcFn(f packet.Fn) func(packet.Encap, *packet.Info) bool {
 
 func rcResponseFn(_ packet.Encap, in *packet.Info) bool {
 	return in.Response && acknowledged(in)
+}
+
+// afterBTH is has for tests of what comes right after the BTH: on RD, that is another header.
+func afterBTH(tests ...test) usually {
+	return func(in *packet.Info) ([]test, bool) { return tests, in.Opcode.Service() != packet.RD }
 }
 
 func rcAETH(_ packet.Encap, in *packet.Info) bool {

@@ -41,15 +41,15 @@ func (v *Verifier) destGID(c *qp.Pair, from int, p *packet.Packet, d *subnet.Por
 // sourcePKey judges that the P_Key of a packet is in the table of the port s that sent it (rule PKY-004).
 func (v *Verifier) sourcePKey(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port) {
 	v.Covered(rule.PKY004)
-	if !slices.Contains(s.PKeys, p.PKey) && once(c, from, qp.ReportedPKey) {
+	if !slices.Contains(s.PKeys, p.PKey) && firstReport(c, from, qp.ReportedPKey) {
 		v.byTable(c, from, p, s, v.Near(p.Src), rule.Verdict{
 			Rule: rule.PKY004, Expected: fmt.Sprintf("a P_Key of the %d in the table of the port", len(s.PKeys)), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 		})
 	}
 }
 
-// once reports whether something has yet to be reported of an end, and notes that it is.
-func once(c *qp.Pair, from int, what uint16) bool {
+// firstReport reports whether something has yet to be reported of an end, and notes that it is.
+func firstReport(c *qp.Pair, from int, what uint16) bool {
 	if c == nil {
 		return true
 	}

@@ -1,5 +1,5 @@
 // Package header judges the bytes of a packet by themselves, and what a queue pair keeps constant in the headers of the packets that it sends: formats, lengths and
-// CRCs, addresses, partitions and service levels, and what subnet management has told of ports.
+// CRCs, addresses, partitions and service levels, and what subnet management has shown of ports.
 //
 // It is the engine's own, without a promise to others.
 package header
@@ -18,7 +18,7 @@ type Verifier struct {
 	headers [5][256]uint64
 	// unjudged counts the packets that were not compared with a header rule, as it is one of their source.
 	unjudged map[rule.ID]uint64
-	narrow   map[narrowKey]narrow
+	tooBig   map[tooBigKey]tooBig
 	// Subnet, where not nil, is what management packets have shown of the ports: look there for a port by its LID.
 	Subnet     *subnet.Subnet
 	congestion *congestion.Verifier

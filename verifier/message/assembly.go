@@ -1,19 +1,21 @@
 package message
 
 import (
-	"hash/crc32"
-
 	"ibwitness/cq"
+	"ibwitness/internal/slab"
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
 
-// assembly makes messages of the packets of some requests. What came whole is told, the rest is kept as packets.
+// assembly makes messages of the packets of some requests. What came whole is reported, the rest is kept as packets.
 type assembly struct {
 	requests       *cq.Requests
+	messages       *slab.Of[cq.Message]
+	carried        *carried
 	base           int64 // ordinal of parts[0]
 	parts          []part
 	heads          []*cq.Headers  // not in use
+	mixed          bool           // one of parts may be
 	givenUp        map[int64]bool // ordinals of packets that were missing, and that may yet come
 	retransmission retransmission
 }
@@ -28,9 +30,12 @@ type part struct {
 	at     cq.PacketRef
 	head   *cq.Headers
 
-	follows bool // the packet before it came before it, and is of the same message
-	mixed   bool // its PSN was retransmitted with another packet
-	other   bool // so did that of a READ, as one for other memory
+	follows bool   // the packet before it came before it, and is of the same message
+	run     uint32 // packets from that which begins the message up to this one, where they follow each other; else 0
+	heads   uint8  // of those that have one
+	bytes   uint32 // of their payload
+	mixed   bool   // its PSN was retransmitted with another packet
+	other   bool   // so did that of a READ, as one for other memory
 }
 
 // window is how many packets beyond those that came whole are followed.
@@ -64,11 +69,11 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 	n := 1
 	if p.Opcode.Fn() == packet.ReadRequest {
 		if s.requests.PMTU() == 0 {
-			s.requests.Halt("the path MTU is not known")
+			s.requests.Stop("the path MTU is not known")
 			return
 		}
 		if n = wqe.Packets(p.DMALen, s.requests.PMTU()); n > window {
-			s.requests.Halt("a READ is longer than is followed")
+			s.requests.Stop("a READ is longer than is followed")
 			return
 		}
 	}
@@ -76,24 +81,30 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 	for len(s.parts) < i+n {
 		s.parts = append(s.parts, part{})
 	}
-	if s.parts[i].seen {
+	x := &s.parts[i]
+	if x.seen {
 		s.requests.Retransmitted(ord)
 		s.retransmittedPacket(i, p)
 		return
 	}
-	x := part{op: p.Opcode, seen: true, length: uint32(p.PayloadLen), at: at, cut: p.PayloadLen != len(p.Payload)}
-	switch x.follows = i > 0 && (in.Middle || in.Last) && s.parts[i-1].seen && !s.parts[i-1].cut; {
-	case x.cut:
-		x.follows = false
-	case x.follows:
-		x.crc = crc32.Update(s.parts[i-1].crc, crc32.IEEETable, p.Payload)
-	default:
-		x.crc = sum(p.Payload)
-	}
+	x.op, x.seen, x.length, x.at, x.cut = p.Opcode, true, uint32(p.PayloadLen), at, p.PayloadLen != len(p.Payload)
 	if !in.Middle || p.SE {
-		x.head = s.headOf(p)
+		x.head, x.heads = s.headOf(p), 1
 	}
-	s.parts[i] = x
+	if in.First || in.Only {
+		x.run, x.bytes = 1, x.length
+	}
+	switch before := s.before(i); {
+	case x.cut:
+	case before != nil && (in.Middle || in.Last) && before.seen && !before.cut:
+		x.follows = true
+		if before.run > 0 && !before.op.Info().Last {
+			x.run, x.bytes, x.heads = before.run+1, before.bytes+x.length, min(before.heads+x.heads, manyHeads)
+		}
+		x.crc = s.carried.sum(before.crc, p)
+	default:
+		x.crc = s.carried.sum(0, p)
+	}
 	for k := 1; k < n; k++ {
 		s.parts[i+k] = part{op: p.Opcode, seen: true}
 	}
@@ -113,6 +124,17 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 	if s.requests.Unreliable() && len(s.parts) > mostMissing {
 		s.GiveUp()
 	}
+}
+
+// manyHeads is how many heads are counted.
+const manyHeads = 3
+
+// before is the packet before one, nil for the first.
+func (s *assembly) before(i int) *part {
+	if i == 0 {
+		return nil
+	}
+	return &s.parts[i-1]
 }
 
 // headOf is headOf in room that the assembly has.
@@ -157,6 +179,7 @@ func (s *assembly) tellWhole() {
 	if done > 0 {
 		s.parts = append(s.parts[:0], s.parts[done:]...)
 		s.base += int64(done)
+		s.mixed = s.mixed && len(s.parts) > 0
 	}
 }
 
@@ -204,7 +227,7 @@ func (s *assembly) latePacket(ord int64, p *packet.Packet, at cq.PacketRef) {
 		return
 	}
 	h := headOf(p)
-	s.requests.End(s.messageOf(ord, []part{{op: p.Opcode, seen: true, length: uint32(p.PayloadLen), crc: sum(p.Payload), cut: p.PayloadLen != len(p.Payload), at: at, head: &h}}))
+	s.requests.End(s.messageOf(ord, []part{{op: p.Opcode, seen: true, run: 1, heads: 1, bytes: uint32(p.PayloadLen), length: uint32(p.PayloadLen), crc: sum(p.Payload), cut: p.PayloadLen != len(p.Payload), at: at, head: &h}}))
 }
 
 // whole returns how many packets the first message of the parts has, or 0 if it is not whole.
@@ -215,16 +238,21 @@ func (s *assembly) whole(parts []part) int {
 	in := parts[0].op.Info()
 	switch {
 	case parts[0].op.Fn() == packet.ReadRequest:
-		n := wqe.Packets(parts[0].head0().DMALen, s.requests.PMTU())
-		if parts[0].head == nil || n > len(parts) {
+		if parts[0].head == nil {
 			return 0
 		}
-		return n
+		if n := wqe.Packets(parts[0].head.DMALen, s.requests.PMTU()); n <= len(parts) {
+			return n
+		}
+		return 0
 	case in.Only || !in.First:
 		if in.Only {
 			return 1
 		}
 		return 0
+	}
+	if n := len(parts); inOrder(parts) && parts[n-1].op.Info().Last {
+		return n // nearly always
 	}
 	for i := 1; i < len(parts) && parts[i].seen; i++ {
 		switch k := parts[i].op.Info(); {
@@ -237,6 +265,9 @@ func (s *assembly) whole(parts []part) int {
 	return 0
 }
 
+// inOrder reports whether packets are a message from its beginning on, and came in their order.
+func inOrder(parts []part) bool { return int(parts[len(parts)-1].run) == len(parts) }
+
 func (x *part) head0() cq.Headers {
 	if x.head == nil {
 		return cq.Headers{}
@@ -246,10 +277,21 @@ func (x *part) head0() cq.Headers {
 
 // messageOf makes a message of its packets.
 func (s *assembly) messageOf(first int64, parts []part) *cq.Message {
-	m := &cq.Message{First: first, Packets: len(parts), Op: parts[0].op, Begin: parts[0].at, End: parts[0].at, Headers: parts[0].head0()}
-	if m.Op.Fn() == packet.ReadRequest {
+	m, last := s.messages.New(), &parts[len(parts)-1]
+	m.First, m.Packets, m.Op, m.Begin, m.End = first, len(parts), parts[0].op, parts[0].at, parts[0].at
+	if h := parts[0].head; h != nil {
+		m.Headers = *h
+	}
+	switch {
+	case m.Op.Fn() == packet.ReadRequest:
 		m.Length, m.Mixed, m.Other = m.DMALen, parts[0].mixed, parts[0].other
-	} else {
+	case inOrder(parts) && !s.mixed && last.heads < manyHeads && (last.heads == 1 || last.head != nil): // nearly always
+		if m.Length, m.CRC, m.Cut, m.End = last.bytes, last.crc, last.cut, last.at; last.head != nil && len(parts) > 1 {
+			extra(m, last.head)
+		}
+		s.spare(last)
+		parts = parts[:1] // no other has headers
+	default:
 		run := joined{}
 		for i := range parts {
 			x := &parts[i]
@@ -260,7 +302,7 @@ func (s *assembly) messageOf(first int64, parts []part) *cq.Message {
 				m.End = x.at
 			}
 			if h := x.head; h != nil && i > 0 {
-				m.Imm, m.InvRKey, m.HasImm, m.HasInv, m.SE = h.Imm, h.InvRKey, h.HasImm, h.HasInv, m.SE || h.SE
+				extra(m, h)
 			}
 			if x.at.Pos < m.Begin.Pos {
 				m.Begin.Frame, m.Begin.Time, m.Begin.Pos, m.Begin.Tap = x.at.Frame, x.at.Time, x.at.Pos, x.at.Tap
@@ -269,14 +311,24 @@ func (s *assembly) messageOf(first int64, parts []part) *cq.Message {
 		m.CRC = run.sum()
 	}
 	for i := range parts {
-		if h := parts[i].head; h != nil {
-			s.heads, parts[i].head = append(s.heads, h), nil
-		}
+		s.spare(&parts[i])
 	}
 	if answered(m.Op) {
 		m.Response = &cq.Response{Packets: make([]cq.ResponsePacket, m.Packets)}
 	}
 	return m
+}
+
+// extra adds what the headers of a later packet say.
+func extra(m *cq.Message, h *cq.Headers) {
+	m.Imm, m.InvRKey, m.HasImm, m.HasInv, m.SE = h.Imm, h.InvRKey, h.HasImm, h.HasInv, m.SE || h.SE
+}
+
+// spare takes the room of the headers of a packet back.
+func (s *assembly) spare(x *part) {
+	if x.head != nil {
+		s.heads, x.head = append(s.heads, x.head), nil
+	}
 }
 
 // answered reports whether a request has a response of its own.
@@ -335,5 +387,5 @@ func (s *assembly) OpenBefore(pos int) (n int) {
 	return n
 }
 
-// Told is the ordinal up to which messages have been told.
-func (s *assembly) Told() int64 { return s.base }
+// ReportedTo is the ordinal up to which messages have been reported.
+func (s *assembly) ReportedTo() int64 { return s.base }

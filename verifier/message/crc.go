@@ -1,6 +1,11 @@
 package message
 
-import "hash/crc32"
+import (
+	"hash/crc32"
+	"math/bits"
+
+	"ibwitness/packet"
+)
 
 // polynomial of CRC-32 (IEEE), reflected.
 const polynomial = 0xEDB88320
@@ -66,6 +71,67 @@ func (j *joined) sum() uint32 {
 		return j.crc
 	}
 	return join(j.before, j.crc, j.length)
+}
+
+// carried are tables that carry a CRC over as many bytes as the payloads of most packets have.
+type carried [8]carriedOver
+
+// carriedOver carries a CRC over n bytes.
+type carriedOver struct {
+	n     int // 0: none
+	next  int // bytes of the newest payload
+	same  int // payloads in a row that had as many
+	table *[4][256]uint32
+}
+
+const (
+	// leastCarried is from how many bytes on it takes longer to go through them than to carry over them.
+	leastCarried = 512
+	// enoughSame is how many payloads of a length come before a table is made for it, which takes as long as some of them.
+	enoughSame = 64
+)
+
+// sum is the CRC-32 of data with the CRC before and the payload of a packet after it. It need not look at the payload: that of the packet is in its ICRC.
+func (c *carried) sum(before uint32, p *packet.Packet) uint32 {
+	if len(p.Payload) >= leastCarried {
+		if x := c.over(len(p.Payload)); x != nil {
+			if headers, ok := p.HeadersCRC(); ok {
+				v := before ^ headers
+				return x[0][v&0xFF] ^ x[1][v>>8&0xFF] ^ x[2][v>>16&0xFF] ^ x[3][v>>24] ^ p.ICRC
+			}
+		}
+	}
+	return crc32.Update(before, crc32.IEEETable, p.Payload)
+}
+
+// over returns the table for n bytes, or nil: there is none yet.
+func (c *carried) over(n int) *[4][256]uint32 {
+	x := &c[bits.Len(uint(n))%len(c)]
+	switch {
+	case x.n == n:
+		return x.table
+	case x.next != n:
+		x.next, x.same = n, 0
+		return nil
+	}
+	if x.same++; x.same < enoughSame {
+		return nil
+	}
+	if x.table == nil {
+		x.table = new([4][256]uint32)
+	}
+	by := shift(uint64(n))
+	for i := range x.table {
+		for k := 1; k < 256; k++ {
+			if k&(k-1) == 0 {
+				x.table[i][k] = times(by, uint32(k)<<(8*i))
+			} else {
+				x.table[i][k] = x.table[i][k&(k-1)] ^ x.table[i][k&-k]
+			}
+		}
+	}
+	x.n = n
+	return x.table
 }
 
 func sum(b []byte) uint32 { return crc32.ChecksumIEEE(b) }

@@ -6,6 +6,7 @@ package message
 
 import (
 	"ibwitness/cq"
+	"ibwitness/internal/slab"
 	"ibwitness/packet"
 )
 
@@ -16,6 +17,8 @@ type Verifier struct {
 
 	departures departures
 	responses  responses
+	messages   slab.Of[cq.Message]
+	carried    carried
 }
 
 // New returns a verifier that tells queues.
@@ -55,7 +58,7 @@ func (v *Verifier) packet(p *packet.Packet) {
 		v.responses.keep(p, at.Pos)
 	}
 	for _, r := range route.Requests(in.Response) {
-		if s := assemblyOf(r); in.Response {
+		if s := v.assemblyOf(r); in.Response {
 			s.response(p, at)
 		} else {
 			v.request(s, p, at)
@@ -92,11 +95,11 @@ func (v *Verifier) ref(p *packet.Packet) cq.PacketRef {
 }
 
 // assemblyOf is where the packets of some requests are assembled.
-func assemblyOf(r *cq.Requests) *assembly {
+func (v *Verifier) assemblyOf(r *cq.Requests) *assembly {
 	if s, ok := r.Assembler().(*assembly); ok {
 		return s
 	}
-	s := &assembly{requests: r}
+	s := &assembly{requests: r, messages: &v.messages, carried: &v.carried}
 	r.AssembledBy(s)
 	return s
 }

@@ -1,8 +1,6 @@
 package message
 
 import (
-	"hash/crc32"
-
 	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/wqe"
@@ -65,15 +63,16 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 	}
 	if !r.Begin.Seen() {
 		r.Begin = at
+		s.requests.Answered()
 	}
 	if i >= len(r.Packets) || r.Packets[i].Seen {
 		return
 	}
 	x := cq.ResponsePacket{Length: uint32(p.PayloadLen), Seen: true}
 	if x.Follows = i > 0 && r.Packets[i-1].Seen; x.Follows {
-		x.CRC = crc32.Update(r.Packets[i-1].CRC, crc32.IEEETable, p.Payload)
+		x.CRC = s.carried.sum(r.Packets[i-1].CRC, p)
 	} else {
-		x.CRC = sum(p.Payload)
+		x.CRC = s.carried.sum(0, p)
 	}
 	r.Packets[i] = x
 	r.Cut = r.Cut || len(p.Payload) != p.PayloadLen
@@ -83,6 +82,7 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 		return
 	}
 	r.Whole, r.At = true, at
+	s.requests.Answered()
 	run := joined{}
 	for _, x := range r.Packets {
 		run.add(x.CRC, x.Length, x.Follows)

@@ -23,7 +23,7 @@ func (s *assembly) retransmittedPacket(i int, p *packet.Packet) {
 		x.other = x.other || x.head != nil && !asks(x.head, p)
 		return
 	case read || p.Opcode != x.op || x.length != uint32(p.PayloadLen) || x.head != nil && !same(x.head, p):
-		x.mixed = true
+		x.mixed, s.mixed = true, true
 		s.requests.Differs(s.base + int64(i))
 		return
 	case x.cut || p.PayloadLen != len(p.Payload):
@@ -33,7 +33,7 @@ func (s *assembly) retransmittedPacket(i int, p *packet.Packet) {
 		crc = s.parts[i-1].crc
 	}
 	if crc32.Update(crc, crc32.IEEETable, p.Payload) != x.crc {
-		x.mixed = true
+		x.mixed, s.mixed = true, true
 		s.requests.Differs(s.base + int64(i))
 	}
 }

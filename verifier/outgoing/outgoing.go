@@ -210,11 +210,27 @@ func (f *Fields) Departs(x *cq.Posted, i int, p *packet.Packet) (expect.ID, bool
 	return 0, false
 }
 
-// plain reports whether a packet has no header but the BTH, and that is as the request determines.
+// plain reports whether a packet has no header but the BTH and those of SEND, WRITE and READ, and these are as the request determines. It is Departs for nearly every
+// packet of a connection, and says nothing of any other.
 func plain(x *cq.Posted, i int, p *packet.Packet) bool {
-	in := p.Info()
-	return in.Headers == 0 && p.Opcode == Opcode(x, i) && p.PSN == x.PSN.Add(i) && p.DestQP == x.Attr.DestQPN &&
-		p.SE == (in.MaySolicit() && x.Request.Flags&wqe.Solicited != 0) && (x.Attr.PKey == 0 || x.Attr.PKey == p.PKey) && (!p.AckReq || in.Opcode.Service() != packet.UC)
+	in, r := p.Info(), x.Request
+	if in.Headers&^(packet.HasRETH|packet.HasImmDt|packet.HasIETH) != 0 || p.Opcode != Opcode(x, i) || p.PSN != x.PSN.Add(i) || p.DestQP != x.Attr.DestQPN ||
+		p.SE != (r.Flags&wqe.Solicited != 0 && in.MaySolicit()) || x.Attr.PKey != 0 && x.Attr.PKey != p.PKey || p.AckReq && in.Opcode.Service() == packet.UC ||
+		in.Headers&packet.HasImmDt != 0 && p.Imm != r.Imm || in.Headers&packet.HasIETH != 0 && p.InvRKey != r.InvKey {
+		return false
+	}
+	if in.Headers&packet.HasRETH == 0 {
+		return true
+	}
+	skip := uint64(0)
+	switch r.Op {
+	case wqe.OpWrite, wqe.OpWriteImm:
+	case wqe.OpRead:
+		skip = uint64(i) * uint64(x.PMTU)
+	default:
+		return false
+	}
+	return uint64(p.DMALen) == uint64(x.Length)-skip && (x.Length == 0 || p.VA == r.RemoteVA+skip && p.RKey == r.RKey)
 }
 
 // Expect says what packet i of a send request holds. What the request does not determine is left as it is.

@@ -16,39 +16,39 @@ import (
 func (v *Verifier) acknowledge(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	v.Covered(rule.RCRSP006)
-	v.taken(c, from, p, p.PSN, false)
+	v.requesterTakes(c, from, p, p.PSN, false)
 	if p.PSN.Before(q.Una) {
-		v.flushAgain(c, from, p)
+		v.duplicateFlush(c, from, p)
 		v.oldAck(c, from, p)
 		return
 	}
 	v.beyondGap(c, from, p, p.PSN)
 	if q.RdOut > 0 {
-		v.passedOver(c, from, p)
+		v.judgeOvertaking(c, from, p)
 	}
 	v.msn(c, from, p, 0)
 	v.progress(c, from, p, p.PSN.Add(1))
 }
 
-// settled is how many packets a responder has sent after its newest response to what came before the capture, when it has answered all of that.
-const settled = 8
+// answeredBeforeCapture is how many packets a responder has sent after its newest response to what came before the capture, when it has answered all of that.
+const answeredBeforeCapture = 8
 
-// unsettled reports whether the responder to end from may still be answering what came before the capture.
-func unsettled(c *qp.Pair, from int) bool {
-	n := c.Ends[from].SQ.UnsettledIn()
-	return n != 0 && c.Ends[1-from].Sums.Packets < n+settled
+// answersBeforeCapture reports whether the responder to end from may still be answering what came before the capture.
+func answersBeforeCapture(c *qp.Pair, from int) bool {
+	n := c.Ends[from].SQ.AnsweredBeforeCapture()
+	return n != 0 && c.Ends[1-from].Sums.Packets < n+answeredBeforeCapture
 }
 
-// unsettled notes that response p answers what came before the capture, if its PSN says so: the responder has not answered all of that, and the
+// noteBeforeCapture notes that response p answers what came before the capture, if its PSN says so: the responder has not answered all of that, and the
 // requester drops what answers later READs and atomics.
-func (v *Verifier) unsettled(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) noteBeforeCapture(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	if _, known := c.Ends[1-from].Attr.Start(); known || !p.PSN.Before(q.First) {
 		return
 	}
-	q.Unsettle(c.Ends[from].Sums.Packets)
-	if c.Sees(1-from) && p.Opcode.Fn() != packet.Acknowledge && !q.Passed {
-		q.Lack(q.First, p.Time)
+	q.AnswerBeforeCapture(c.Ends[from].Sums.Packets)
+	if c.Sees(1-from) && p.Opcode.Fn() != packet.Acknowledge && !q.LacksResponse {
+		q.LackResponse(q.First, p.Time)
 	}
 }
 
@@ -61,15 +61,15 @@ func (v *Verifier) oldAck(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	switch {
-	case p.PSN == r.LastPSN:
-		if r.Repeated {
+	case p.PSN == r.Last.PSN:
+		if r.DuplicateRequest {
 			v.Covered(rule.RCRSP029)
 		}
 		v.unsolicited(c, from, p)
-	case v.sameResponse(r, p), !r.Answered:
-	case r.Repeated:
+	case v.copiedResponse(r, p), !r.Last.Positive:
+	case r.DuplicateRequest:
 		v.duplicateAck(c, from, p)
-	case q.Stray == nil: // else to its responder the request with another PSN may be a duplicate
+	case q.Jump == nil: // else to its responder the request with another PSN may be a duplicate
 		v.ackGoesBack(c, from, p)
 	}
 }
@@ -79,11 +79,11 @@ func (v *Verifier) oldAck(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) ackBeforeFirst(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	start, known := c.Ends[1-from].Attr.Start()
-	if !known && (!c.Sees(from) || !r.Answered || r.Repeated || unsettled(c, 1-from)) {
-		v.unsettled(c, from, p)
+	if !known && (!c.Sees(from) || !r.Last.Positive || r.DuplicateRequest || answersBeforeCapture(c, 1-from)) {
+		v.noteBeforeCapture(c, from, p)
 		return true // it answers a duplicate from before the capture
 	}
-	if known && !r.Repeated && q.Stray == nil && p.PSN.Before(start) && p.PSN.After(start.Add(-stream.FarJump)) {
+	if known && !r.DuplicateRequest && q.Jump == nil && p.PSN.Before(start) && p.PSN.After(start.Add(-stream.FarJump)) {
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRSP006, Class: rule.Proven(c.Complete()), Role: rule.Responder,
 			Expected: "PSN " + start.String() + " or later: the connection begins there", Actual: "PSN " + p.PSN.String(),
@@ -99,10 +99,10 @@ func (v *Verifier) ackGoesBack(c *qp.Pair, from int, p *packet.Packet) {
 	r.ClosePending() // it may be what it owes, with a wrong PSN
 	d := rule.Verdict{
 		Rule: rule.RCRSP006, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
-		Expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
-		Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+		Expected: "PSN " + r.Last.PSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.Last.Frame)},
 	}
-	if p.PSN.After(r.LastPSN) {
+	if p.PSN.After(r.Last.PSN) {
 		d.Expected = "no ACK of what the NAK for PSN " + q.Una.String() + " has acknowledged, as no duplicate has come"
 	}
 	v.Report(c, from, p, d)
@@ -114,7 +114,7 @@ func (v *Verifier) duplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.Covered(rule.RCRSP029)
 	i := q.Messages.UpTo(p.PSN)
-	if q.OtherAt(p.PSN) || !p.PSN.Before(r.LastPSN) || i < 0 || q.Messages.At(i).Op.Responded() {
+	if q.IsAltered(p.PSN) || !p.PSN.Before(r.Last.PSN) || i < 0 || q.Messages.At(i).Op.Responded() {
 		return
 	}
 	if i+1 < q.Messages.Len() && (q.Messages.At(i+1).Op.Responded() || q.Messages.At(i+1).First != q.Messages.At(i).Last.Add(1)) {
@@ -122,9 +122,9 @@ func (v *Verifier) duplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	r.ClosePending() // this is what it owes, with a wrong PSN
 	v.Report(c, from, p, rule.Verdict{
-		Rule: rule.RCRSP029, Class: rule.Proven(c.Sees(from) && !q.IsMixed(p.PSN)), Role: rule.Responder,
-		Wants: rule.Want(expect.PSN, uint64(r.LastPSN)), Expected: "PSN " + r.LastPSN.String() + ", the latest acknowledged PSN, for a duplicate", Actual: "PSN " + p.PSN.String(),
-		Detail: verifier.MissedDetail(c, from), Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+		Rule: rule.RCRSP029, Class: rule.Proven(c.Sees(from) && !q.IsReordered(p.PSN)), Role: rule.Responder,
+		Wants: rule.Want(expect.PSN, uint64(r.Last.PSN)), Expected: "PSN " + r.Last.PSN.String() + ", the latest acknowledged PSN, for a duplicate", Actual: "PSN " + p.PSN.String(),
+		Detail: verifier.MissedDetail(c, from), Evidence: []uint64{packet.FrameNear(p.Frame, r.Last.Frame)},
 	})
 }
 
@@ -133,11 +133,11 @@ func (v *Verifier) duplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) unsolicited(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
 	v.Covered(rule.RCACK008)
-	if !r.Repeated && p.MSN != r.LastMSN && r.Answered {
+	if !r.DuplicateRequest && p.MSN != r.MSN.Last && r.Last.Positive {
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCACK008, Class: rule.Unproven, Role: rule.Responder,
-			Wants: rule.Want(expect.MSN, uint64(r.LastMSN)), Expected: fmt.Sprintf("MSN %d, as with this PSN before", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
-			Detail: "the responder may have executed messages since", Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+			Wants: rule.Want(expect.MSN, uint64(r.MSN.Last)), Expected: fmt.Sprintf("MSN %d, as with this PSN before", r.MSN.Last), Actual: fmt.Sprintf("MSN %d", p.MSN),
+			Detail: "the responder may have executed messages since", Evidence: []uint64{packet.FrameNear(p.Frame, r.Last.Frame)},
 		})
 		return
 	}
@@ -154,11 +154,11 @@ func (v *Verifier) beyondGap(c *qp.Pair, from int, p *packet.Packet, acked packe
 	}
 	// Where the PSN that is missing is just what is acknowledged, and one packet came after it, that one had the wrong PSN.
 	renumbered := acked == q.Gap.From && onePastGap(q) && !v.Profile.Keeps()
-	if renumbered && isACK(p) && q.LastPSN == q.Gap.To {
-		q.AnswerGap(true) // the next request shows it
+	if renumbered && isACK(p) && q.Last.PSN == q.Gap.To {
+		q.Gap.SetFilled(true) // the next request shows it
 		return
 	}
-	unseen := missed(q, r, p, acked)
+	unseen := missedMessages(q, r, p, acked)
 	gap := unseen > 1
 	if gap {
 		v.captureGap(c, 1-from)
@@ -169,8 +169,8 @@ func (v *Verifier) beyondGap(c *qp.Pair, from int, p *packet.Packet, acked packe
 	if !c.Sees(from) {
 		c.Lose()
 	}
-	q.CloseGap()
-	r.LoseMSN()
+	q.Gap.Close()
+	r.MSN.Lose()
 	q.CatchUp()
 }
 
@@ -186,12 +186,12 @@ func onePastGap(q *qp.SendQueue) bool {
 
 // isGap reports whether what is missing in the gap can only have been missed by the responder.
 func isGap(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
-	return r.Told && !begun(q, r) && !q.Gap.Explained && !q.Gap.Filled
+	return r.MSN.StartKnown && !mayPrecedeCapture(q, r) && !q.Gap.Explained && !q.Gap.Filled
 }
 
 // keptAfterGap reports whether the responder keeps what came after a gap, so that response p may acknowledge it: a sequence NAK may ask for what another gap lacks.
 func (v *Verifier) keptAfterGap(q *qp.SendQueue, p *packet.Packet) bool {
-	return v.Profile.Keeps() && (q.Gap.From.Before(q.Una) || came(q, q.Gap.From) || v.Profile.SelectiveRepeat && p.Syndrome == packet.NAKSequence)
+	return v.Profile.Keeps() && (q.Gap.From.Before(q.Una) || requestSeen(q, q.Gap.From) || v.Profile.SelectiveRepeat && p.Syndrome == packet.NAKSequence)
 }
 
 // acksGap reports a response that acknowledges what is missing in the gap (rule RC-RSP-006), or what arrived damaged.
@@ -210,25 +210,25 @@ func (v *Verifier) acksGap(c *qp.Pair, from int, p *packet.Packet) {
 		consequence(c, from, &d)
 	}
 	v.Report(c, from, p, d)
-	if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && r.NakPSN == q.Gap.From {
+	if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && r.NAK.PSN == q.Gap.From {
 		r.CloseNAK() // that it was not retransmitted is the same fault
 	}
 }
 
-// begun reports whether what is missing in the gap may have arrived before the capture began: the first packets of the message after all that the
+// mayPrecedeCapture reports whether what is missing in the gap may have arrived before the capture began: the first packets of the message after all that the
 // responder has counted since its first response, whose last ones came after the gap.
-func begun(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
+func mayPrecedeCapture(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
 	s := q.History.Get(q.Gap.To)
 	return firstCount(q, r) && s != nil && !s.Trace.Opcode.Info().First && !s.Trace.Opcode.Info().Only
 }
 
 // firstCount reports whether no response has counted more than the first one, of a capture that does not show how the connection began.
 func firstCount(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
-	return q.FirstMSN != 0 && r.LastMSN == q.FirstMSN
+	return q.FirstMSN != 0 && r.MSN.Last == q.FirstMSN
 }
 
-// came reports whether the request that takes a PSN has been seen, or a READ before it that may take it.
-func came(q *qp.SendQueue, psn packet.PSN) bool {
+// requestSeen reports whether the request that takes a PSN has been seen, or a READ before it that may take it.
+func requestSeen(q *qp.SendQueue, psn packet.PSN) bool {
 	if q.History.Get(psn) != nil {
 		return true
 	}
@@ -241,25 +241,25 @@ func came(q *qp.SendQueue, psn packet.PSN) bool {
 	return false
 }
 
-// passedOver judges that a response to psn does not pass over a READ or an atomic that is still to be answered: only its own
+// judgeOvertaking judges that a response to psn does not overtake a READ or an atomic that is still to be answered: only its own
 // response acknowledges it (rules RC-ACK-003, RC-RSP-007).
-func (v *Verifier) passedOver(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) judgeOvertaking(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	v.Covered(rule.RCRSP007)
-	if oldest := unansweredTo(q, p); oldest != nil && !waits(c, from, oldest) {
-		v.passesOver(c, from, p, oldest)
+	if oldest := overtaken(q, p); oldest != nil && !waitsForRequest(c, from, oldest) {
+		v.reportOvertaking(c, from, p, oldest)
 	}
 }
 
-// unansweredTo returns the oldest READ or atomic that response p passes over and that nothing is reported of, or nil, and notes that none of those is answered any more:
-// one response passes over several, and gives one finding.
-func unansweredTo(q *qp.SendQueue, p *packet.Packet) (oldest *wqe.SendWQE) {
+// overtaken returns the oldest READ or atomic that response p overtakes and that nothing is reported of, or nil, and notes that none of those is answered any more:
+// one response overtakes several, and gives one finding.
+func overtaken(q *qp.SendQueue, p *packet.Packet) (oldest *wqe.SendWQE) {
 	for i := q.Messages.Len() - 1; i >= 0; i-- {
 		w := q.Messages.At(i)
 		if w.First.After(p.PSN) {
 			continue
 		}
-		if w.Last.Before(q.Una) && !w.Has(wqe.Again) && !w.Has(wqe.Gapped) {
+		if w.Last.Before(q.Una) && !w.Has(wqe.Reissued) && !w.Has(wqe.Gapped) {
 			break
 		}
 		if !w.Op.Responded() || w.Has(wqe.Answered) || !w.Op.Atomic() && p.Opcode.Fn() != packet.Acknowledge && p.PSN.In(w.First, w.Last) {
@@ -274,16 +274,16 @@ func unansweredTo(q *qp.SendQueue, p *packet.Packet) (oldest *wqe.SendWQE) {
 	return oldest
 }
 
-// passesOver reports response p, which passes over a READ or an atomic (rules RC-ACK-003, RC-RSP-007).
-func (v *Verifier) passesOver(c *qp.Pair, from int, p *packet.Packet, oldest *wqe.SendWQE) {
+// reportOvertaking reports response p, which overtakes a READ or an atomic (rules RC-ACK-003, RC-RSP-007).
+func (v *Verifier) reportOvertaking(c *qp.Pair, from int, p *packet.Packet, oldest *wqe.SendWQE) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	d := rule.Verdict{
-		Rule: rule.RCRSP007, Class: rule.Proven(c.Sees(from) && r.Told && !q.IsMixed(oldest.First)), Role: rule.Responder,
+		Rule: rule.RCRSP007, Class: rule.Proven(c.Sees(from) && r.MSN.StartKnown && !q.IsReordered(oldest.First)), Role: rule.Responder,
 		Expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",
 		Actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, oldest.Frame)}, Gap: rule.GapAt(oldest.RespNext),
 	}
 	if p.PSN.In(oldest.First, oldest.Last) {
-		d.Rule, d.Class = rule.RCACK003, rule.Proven(c.Sees(from) && !q.IsMixed(oldest.First))
+		d.Rule, d.Class = rule.RCACK003, rule.Proven(c.Sees(from) && !q.IsReordered(oldest.First))
 		d.Expected = "the response to the " + oldest.Op.String() + ": an Acknowledge does not replace it"
 		if id, ok := flushRule(oldest.Op); ok {
 			d.Rule = id
@@ -298,8 +298,8 @@ func (v *Verifier) passesOver(c *qp.Pair, from int, p *packet.Packet, oldest *wq
 	}
 }
 
-// waits reports whether a response as w asks for waits for the request that its PSN names: one that was meant for w, or one that overtook its request.
-func waits(c *qp.Pair, from int, w *wqe.SendWQE) bool {
+// waitsForRequest reports whether a response as w asks for waits for the request that its PSN names: one that was meant for w, or one that overtook its request.
+func waitsForRequest(c *qp.Pair, from int, w *wqe.SendWQE) bool {
 	for i := range c.Early {
 		if e := &c.Early[i].Packet; c.End(e) == from && !e.PSN.In(w.First, w.Last) && e.Opcode.Fn() != packet.Acknowledge && w.Answers(e.Opcode.Fn()) {
 			return true
@@ -308,23 +308,23 @@ func waits(c *qp.Pair, from int, w *wqe.SendWQE) bool {
 	return false
 }
 
-// unnaked judges a response that acknowledges a PSN which was NAKed and not retransmitted (rules RC-RSP-006, RC-RSP-018).
-func (v *Verifier) unnaked(c *qp.Pair, from int, p *packet.Packet) {
+// acknowledgesNaked judges a response that acknowledges a PSN which was NAKed and not retransmitted (rules RC-RSP-006, RC-RSP-018).
+func (v *Verifier) acknowledgesNaked(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
-	if q := &c.Ends[1-from].SQ; q.HasCrossed() || q.Mistook(r.NakTime) || r.NakCode.Type() == packet.RNRNAK && q.TakeMore() {
+	if q := &c.Ends[1-from].SQ; q.HasCrossed() || q.NAKMeantLater(r.NAK.Time) || r.NAK.Code.Type() == packet.RNRNAK && q.TakeRNRCopy() {
 		r.CloseNAK()
 		return
 	}
 	id := rule.RCRSP006
-	if r.NakCode.Type() == packet.RNRNAK {
+	if r.NAK.Code.Type() == packet.RNRNAK {
 		id = rule.RCRSP018
 	}
 	r.CloseNAK()
 	v.Covered(id)
 	d := rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
-		Expected: "nothing acknowledged from PSN " + r.NakPSN.String() + " on until it is retransmitted", Actual: "PSN " + p.PSN.String(),
-		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+		Expected: "nothing acknowledged from PSN " + r.NAK.PSN.String() + " on until it is retransmitted", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)},
 	}
 	if d.Class == rule.Unproven {
 		d.Detail = "the tap may have missed the retransmission"
@@ -342,16 +342,16 @@ func (v *Verifier) progress(c *qp.Pair, from int, p *packet.Packet, una packet.P
 		}
 	}
 	r.ExpectFrom(una)
-	if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && una.After(r.NakPSN) {
-		v.unnaked(c, from, p)
+	if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && una.After(r.NAK.PSN) {
+		v.acknowledgesNaked(c, from, p)
 	}
 	v.Covered(rule.RCRSP005)
 	v.Covered(rule.RCACK003)
-	r.CountRNR(0)
+	r.NAK.CountRNR(0)
 	v.responseWraps(c, r, p)
-	r.Answer(p.PSN)
-	if r.Repeated && una.After(r.RepeatedTo) { // this request came after the duplicates, so they have been answered
-		r.CloseRepeat()
+	r.Last.Answer(p.PSN)
+	if r.DuplicateRequest && una.After(r.DuplicateTo) { // this request came after the duplicates, so they have been answered
+		r.CloseDuplicate()
 		q.ForgetIssues()
 	}
 	v.credits(c, from, p)

@@ -20,19 +20,19 @@ func (v *Verifier) atomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if w == nil {
 		v.Skipped[verifier.SkipUnseen]++
-		v.unsettled(c, from, p)
+		v.noteBeforeCapture(c, from, p)
 		return
 	}
 	v.Covered(rule.RCRSP010)
-	if w.Has(wqe.Miscounted) || !w.Op.Atomic() && q.OtherAt(p.PSN) {
+	if w.Has(wqe.Miscounted) || !w.Op.Atomic() && q.IsAltered(p.PSN) {
 		return // the atomic had a PSN of a READ, or came as another request first, which was reported
 	}
 	if !w.Op.Atomic() {
-		v.atomicNotAsked(c, from, p, w)
+		v.notAtomic(c, from, p, w)
 		return
 	}
 	v.beyondGap(c, from, p, p.PSN)
-	v.taken(c, from, p, p.PSN, true)
+	v.requesterTakes(c, from, p, p.PSN, true)
 	v.misaligned(c, from, p, w)
 	v.originalData(c, from, p, w)
 	v.Covered(rule.RCRES004)
@@ -47,7 +47,7 @@ func (v *Verifier) atomicAck(c *qp.Pair, from int, p *packet.Packet) {
 		q.ReadDone()
 	}
 	if q.RdOut > 0 {
-		v.passedOver(c, from, p)
+		v.judgeOvertaking(c, from, p)
 	}
 	v.msn(c, from, p, 0)
 	if !p.PSN.Before(q.Una) {
@@ -56,8 +56,8 @@ func (v *Verifier) atomicAck(c *qp.Pair, from int, p *packet.Packet) {
 	r.ExpectFrom(p.PSN.Add(1))
 }
 
-// atomicNotAsked judges an ATOMIC Acknowledge to message w, which is no atomic (rule RC-RSP-010).
-func (v *Verifier) atomicNotAsked(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+// notAtomic judges an ATOMIC Acknowledge to message w, which is no atomic (rule RC-RSP-010).
+func (v *Verifier) notAtomic(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q := &c.Ends[1-from].SQ
 	id, ok := flushRule(w.Op)
 	if !ok {
@@ -67,12 +67,12 @@ func (v *Verifier) atomicNotAsked(c *qp.Pair, from int, p *packet.Packet, w *wqe
 	}
 	if !w.Has(wqe.Blamed) {
 		v.Report(c, from, p, rule.Verdict{
-			Rule: id, Class: rule.Proven(c.Complete() && !q.IsMixed(p.PSN)), Role: rule.Responder,
+			Rule: id, Class: rule.Proven(c.Complete() && !q.IsReordered(p.PSN)), Role: rule.Responder,
 			Expected: "an ATOMIC Acknowledge for the PSN of an atomic", Actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
 			Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 		})
 	}
-	if stream.AnswersFor(q, p, c.Complete() && !q.IsMixed(p.PSN)); !w.Op.Responded() {
+	if stream.AnswersOldest(q, p, c.Complete() && !q.IsReordered(p.PSN)); !w.Op.Responded() {
 		answersForAtomic(q)
 	}
 }
@@ -97,14 +97,14 @@ func (v *Verifier) originalData(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 // it is proven: then the atomic that waits for its answer has got this one.
 func (v *Verifier) oldAtomic(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if !c.Sees(from) || !r.Answered || !r.Told || r.Repeated || !p.PSN.Before(r.LastPSN) || p.PSN.Before(q.First) || v.sameResponse(r, p) {
+	if !c.Sees(from) || !r.Last.Positive || !r.MSN.StartKnown || r.DuplicateRequest || !p.PSN.Before(r.Last.PSN) || p.PSN.Before(q.First) || v.copiedResponse(r, p) {
 		return false
 	}
 	v.Covered(rule.RCRSP006)
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP006, Class: rule.Violation, Role: rule.Responder,
-		Expected: "PSN " + r.LastPSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
-		Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+		Expected: "PSN " + r.Last.PSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.Last.Frame)},
 	})
 	answersForAtomic(q)
 	return true

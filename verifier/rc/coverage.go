@@ -70,14 +70,14 @@ func (v *Verifier) shown(c *qp.Pair, q *qp.SendQueue, p *packet.Packet, w *wqe.S
 
 // responseWraps counts that the PSN of the responses wraps with p.
 func (v *Verifier) responseWraps(c *qp.Pair, r *qp.ReceiveQueue, p *packet.Packet) {
-	if !v.Broken && r.Answered && p.PSN < r.LastPSN && p.PSN.After(r.LastPSN) {
+	if !v.Broken && r.Last.Positive && p.PSN < r.Last.PSN && p.PSN.After(r.Last.PSN) {
 		v.Shown.Wrap(c.Service, coverage.ResponseWrap)
 	}
 }
 
 // msnWraps counts that the MSN wraps with response p, after one with MSN last.
 func (v *Verifier) msnWraps(c *qp.Pair, r *qp.ReceiveQueue, p *packet.Packet, last uint32) {
-	if !v.Broken && r.Answered && p.MSN < last && packet.PSN(p.MSN).After(packet.PSN(last)) {
+	if !v.Broken && r.Last.Positive && p.MSN < last && packet.PSN(p.MSN).After(packet.PSN(last)) {
 		v.Shown.Wrap(c.Service, coverage.MSNWrap)
 	}
 }
@@ -159,10 +159,10 @@ var fatal = map[packet.Syndrome]coverage.Path{
 func (v *Verifier) givesUp(c *qp.Pair, from int, end int64) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	v.recovered(c, q)
-	path, known := fatal[r.NakCode]
+	path, known := fatal[r.NAK.Code]
 	switch a := &c.Ends[from]; {
 	case r.State == qp.Failed:
-		if known && !r.Blamed && !r.Silenced {
+		if known && !r.NAK.Blamed && !r.NAK.Silenced {
 			v.Shown.Recovered(c.Service, path)
 		}
 	case v.LifeAt != nil && a.Numbered && v.LifeAt(a.Addr, a.Number, end) != qp.LifeUnknown: // its completions tell
@@ -175,16 +175,16 @@ func (v *Verifier) givesUp(c *qp.Pair, from int, end int64) {
 
 // rnrExhausted reports whether a requester has left its newest RNR NAK unanswered until time end, as that is one more than its attributes let it answer.
 func rnrExhausted(a *qp.QP, r *qp.ReceiveQueue, end int64) bool {
-	return r.State == qp.RNRNAKed && a.Knows(qp.KnowsRNRRetry) && a.Attr.RNRRetry < 7 && r.RNRs == a.Attr.RNRRetry+1 &&
-		end > waitsTo(&packet.Packet{Time: r.NakTime, Syndrome: r.NakCode})
+	return r.State == qp.RNRNAKed && a.Knows(qp.KnowsRNRRetry) && a.Attr.RNRRetry < 7 && r.NAK.RNRs == a.Attr.RNRRetry+1 &&
+		end > rnrWaitEnd(&packet.Packet{Time: r.NAK.Time, Syndrome: r.NAK.Code})
 }
 
 // retriesExhausted reports whether a requester has retransmitted as often as its attributes say, without a response, and has sent nothing in the time of one more retry.
 func retriesExhausted(a *qp.QP, r *qp.ReceiveQueue, end int64) bool {
 	q, told := &a.SQ, uint16(0)
 	if q.Recovery != nil {
-		told = q.Recovery.Told
+		told = q.Recovery.NAKRestarts
 	}
 	return r.State == qp.Expecting && q.Una.Before(q.High) && a.Knows(qp.KnowsRetryCnt|qp.KnowsTimeout) && q.Restarts > 0 && q.Restarts-told == uint16(a.Attr.RetryCnt) &&
-		end-q.LastTime >= int64(packet.Timeout(a.Attr.Timeout))
+		end-q.Last.Time >= int64(packet.Timeout(a.Attr.Timeout))
 }

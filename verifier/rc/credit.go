@@ -29,21 +29,21 @@ func (v *Verifier) credits(c *qp.Pair, from int, p *packet.Packet) {
 			v.Report(c, from, p, d)
 		}
 	}
-	if !limited || r.MSN != qp.MSNKnown {
-		q.CloseCredit()
+	if !limited || r.MSN.Degree != qp.MSNKnown {
+		q.Credits.Close()
 		q.CloseGrant()
 		return
 	}
 	v.granted(c, from, p, n)
-	limit := (p.MSN + n - r.MSNBase) & packet.PSNMask
+	limit := (p.MSN + n - r.MSN.Base) & packet.PSNMask
 	switch {
-	case !q.Credited:
-		q.Credit(limit + uncredited(q, p.MSN-r.MSNBase))
+	case !q.Credits.Limited:
+		q.Credits.Give(limit + uncredited(q, p.MSN-r.MSN.Base))
 		if !c.Sees(1 - from) {
 			q.CreditedSince(p.Time)
 		}
-	case packet.PSN(limit).After(packet.PSN(q.Limit)):
-		q.Credit(limit) // credit codes round down, so a later response may give less; the requester keeps the greatest
+	case packet.PSN(limit).After(packet.PSN(q.Credits.Limit)):
+		q.Credits.Give(limit) // credit codes round down, so a later response may give less; the requester keeps the greatest
 	}
 }
 
@@ -53,18 +53,18 @@ func (v *Verifier) granted(c *qp.Pair, from int, p *packet.Packet, n uint32) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	l := q.Lost()
 	before := func(a, b uint32) bool { return packet.PSN(a & packet.PSNMask).Before(packet.PSN(b & packet.PSNMask)) }
-	if l.GrantedBy&qp.GrantedSet != 0 && before(l.GrantedBy, p.MSN) && !before(q.Count+r.MSNBase, p.MSN) {
+	if l.Grant.By&qp.GrantedSet != 0 && before(l.Grant.By, p.MSN) && !before(q.Count+r.MSN.Base, p.MSN) {
 		v.Covered(rule.RCCRD005)
-		if next, more := (p.Syndrome + 1).Credits(); more && before(q.Count+r.MSNBase+next, l.Granted) {
+		if next, more := (p.Syndrome + 1).Credits(); more && before(q.Count+r.MSN.Base+next, l.Grant.Limit) {
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.RCCRD005, Class: rule.Proven(c.Complete() && len(c.Early) == 0), Role: rule.Responder,
-				Expected: fmt.Sprintf("credits up to message %d, as were given with MSN %d", l.Granted, l.GrantedBy&packet.PSNMask),
+				Expected: fmt.Sprintf("credits up to message %d, as were given with MSN %d", l.Grant.Limit, l.Grant.By&packet.PSNMask),
 				Actual:   fmt.Sprintf("up to message %d: MSN %d and %d credits", (p.MSN+n)&packet.PSNMask, p.MSN, n),
 			})
 			q.CloseGrant()
 		}
 	}
-	if l.GrantedBy == 0 || before(l.Granted, p.MSN+n) {
+	if l.Grant.By == 0 || before(l.Grant.Limit, p.MSN+n) {
 		q.Grant(p.MSN+n, p.MSN)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // it was retransmitted otherwise than the first time (rules RC-RTY-004, -009).
 func (v *Verifier) psnReused(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
 	if !rightAfter(&c.Ends[from].SQ, p) || w != nil && w.Op.Atomic() && wqe.OpOf(p.Opcode.Fn()).Atomic() {
-		v.sameAsBefore(c, from, p, s, w)
+		v.identicalRetransmission(c, from, p, s, w)
 		return
 	}
 	v.Covered(rule.RCPSN002)
@@ -32,12 +32,12 @@ func (v *Verifier) psnReused(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent,
 
 // rightAfter reports whether p comes right after the packet that took its PSN: then it is more likely another packet than a retransmission of that one.
 func rightAfter(q *qp.SendQueue, p *packet.Packet) bool {
-	since := p.Time - q.LastTime
-	return q.LastPSN == p.PSN && max(since, -since) <= int64(verifier.InFlight)
+	since := p.Time - q.Last.Time
+	return q.Last.PSN == p.PSN && max(since, -since) <= int64(verifier.InFlight)
 }
 
-// compared is the newest comparison of a packet with an earlier one.
-type compared struct {
+// comparison is the newest comparison of a packet with an earlier one.
+type comparison struct {
 	tap   uint16
 	frame uint64
 	with  packet.Trace
@@ -45,15 +45,15 @@ type compared struct {
 }
 
 // content is packet.SameContent, which more than one rule asks of the same packets.
-func (s *compared) content(p *packet.Packet, with packet.Trace) bool {
+func (s *comparison) content(p *packet.Packet, with packet.Trace) bool {
 	if s.frame != p.Frame || s.tap != p.Tap || s.with != with {
-		*s = compared{p.Tap, p.Frame, with, packet.SameContent(p, with)}
+		*s = comparison{p.Tap, p.Frame, with, packet.SameContent(p, with)}
 	}
 	return s.is
 }
 
-// sameAsBefore holds a retransmission to be identical with the original (rules RC-RTY-004, -009).
-func (v *Verifier) sameAsBefore(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
+// identicalRetransmission holds a retransmission to be identical with the original (rules RC-RTY-004, -009).
+func (v *Verifier) identicalRetransmission(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
 	id, what := rule.RCRTY004, "the packet as originally sent"
 	if w != nil && w.Op.Atomic() || wqe.OpOf(s.Trace.Opcode.Fn()).Atomic() {
 		id = rule.RCRTY009
@@ -74,15 +74,15 @@ func (v *Verifier) sameAsBefore(c *qp.Pair, from int, p *packet.Packet, s *qp.Se
 		Rule: id, Class: rule.Proven(c.Complete()), Role: rule.Requester, Expected: what, Actual: actual,
 		Evidence: []uint64{packet.FrameNear(p.Frame, s.Frame)},
 	}
-	if l := c.Ends[from].SQ.Recovery; l != nil && l.Slept && d.Class == rule.Violation {
+	if l := c.Ends[from].SQ.Recovery; l != nil && l.AfterIdle && d.Class == rule.Violation {
 		d.Class, d.Detail = rule.Unproven, "after a long silence: another connection may have the queue pair number and the PSNs of this one"
 	}
 	v.Report(c, from, p, d)
 }
 
-// readAgain holds a READ request that falls into the PSNs of an earlier READ against it: it may ask for the tail that is missing,
+// duplicateRead holds a READ request that falls into the PSNs of an earlier READ against it: it may ask for the tail that is missing,
 // not for anything else (rules RC-RTY-007, -008).
-func (v *Verifier) readAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+func (v *Verifier) duplicateRead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q := &c.Ends[from].SQ
 	v.Covered(rule.RCRTY007)
 	v.Covered(rule.RCRTY008)
@@ -106,10 +106,10 @@ func (v *Verifier) readAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	rest := w.Length - min(done, w.Length)
 	if p.DMALen != rest {
 		w.Flags |= wqe.Blamed // which of the two is answered is not certain
-		q.Mix()
+		q.Reorder()
 	}
 	if p.DMALen > rest && p.DMALen < 1<<30 {
-		q.ReadsTo(p.PSN.Add(wqe.Packets(p.DMALen, max(c.PMTU, stream.LeastMTU))))
+		q.ExtendRead(p.PSN.Add(wqe.Packets(p.DMALen, max(c.PMTU, stream.LeastMTU))))
 	}
 	v.readOperands(c, from, p, w, done, class)
 	if w.Has(wqe.Answered) {
@@ -117,24 +117,24 @@ func (v *Verifier) readAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		q.ReadBegins()
 	}
 	if w.Has(wqe.Gapped) {
-		v.afterMissing(c, from, p, w)
+		v.readTail(c, from, p, w)
 	}
 }
 
-// reissue notes from where on READ w is asked for again.
+// reissue notes from where on READ w is retransmitted.
 func reissue(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q := &c.Ends[from].SQ
 	if w.First.Before(c.Ends[1-from].RQ.EPSN) {
 		q.Reissue(w.First, p.PSN, p.Time)
-		w.Flags |= wqe.Again
+		w.Flags |= wqe.Reissued
 	} else {
-		q.Accepted(w.First) // this is the first that the responder takes, as far as the tap can tell
-		q.AskedFrom(w.First, p.PSN)
+		q.DropIssues(w.First) // this is the first that the responder takes, as far as the tap can tell
+		q.KeepReissue(w.First, p.PSN)
 	}
 }
 
-// wrongReadAgain reports a request that is not READ w, asked for again.
-func (v *Verifier) wrongReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, class rule.Class, id rule.ID, wants rule.Wants, want, got string) {
+// wrongDuplicateRead reports a request that is not READ w, retransmitted.
+func (v *Verifier) wrongDuplicateRead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, class rule.Class, id rule.ID, wants rule.Wants, want, got string) {
 	v.Report(c, from, p, rule.Verdict{
 		Rule: id, Class: class, Role: rule.Requester, Wants: wants, Expected: want, Actual: got,
 		Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
@@ -145,12 +145,12 @@ func (v *Verifier) wrongReadAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe
 func (v *Verifier) readReplaced(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, class rule.Class) {
 	q := &c.Ends[from].SQ
 	v.Covered(rule.RCRTY004)
-	v.wrongReadAgain(c, from, p, w, class, rule.RCRTY004, rule.Wants{}, "the RDMA READ Request that used this PSN", p.Opcode.String())
-	q.Mix() // which of the two the responder takes is not certain
-	if q.Retrying && q.Retry == p.PSN {
-		q.ContinueAt(p.PSN.Add(1))
+	v.wrongDuplicateRead(c, from, p, w, class, rule.RCRTY004, rule.Wants{}, "the RDMA READ Request that used this PSN", p.Opcode.String())
+	q.Reorder() // which of the two the responder takes is not certain
+	if q.Retransmission.Active && q.Retransmission.Next == p.PSN {
+		q.Retransmission.ContinueAt(p.PSN.Add(1))
 	}
-	q.Excuse() // it may have been a new request under an old PSN
+	q.ExplainNextGap() // it may have been a new request under an old PSN
 	c.Misplace(q.Next)
 }
 
@@ -162,20 +162,20 @@ func (v *Verifier) readOperands(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 		w.Flags |= wqe.Blamed
 		v.dmaLen(c, from, p)
 	case p.RKey != w.RKey:
-		v.wrongReadAgain(c, from, p, w, class, rule.RCRTY007, rule.Want(expect.RKey, uint64(w.RKey)), fmt.Sprintf("R_Key 0x%x", w.RKey), fmt.Sprintf("R_Key 0x%x", p.RKey))
+		v.wrongDuplicateRead(c, from, p, w, class, rule.RCRTY007, rule.Want(expect.RKey, uint64(w.RKey)), fmt.Sprintf("R_Key 0x%x", w.RKey), fmt.Sprintf("R_Key 0x%x", p.RKey))
 	case p.VA != w.VA+uint64(done):
 		id := rule.RCRTY007
 		if c.PMTU != 0 && (p.VA-w.VA)%uint64(c.PMTU) != 0 {
 			id = rule.RCRTY008
 		}
-		v.wrongReadAgain(c, from, p, w, class, id, rule.Want(expect.VA, w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", p.VA))
+		v.wrongDuplicateRead(c, from, p, w, class, id, rule.Want(expect.VA, w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", w.VA+uint64(done)), fmt.Sprintf("VA 0x%x", p.VA))
 	case p.DMALen != rest:
-		v.wrongReadAgain(c, from, p, w, class, rule.RCRTY007, rule.Want(expect.DMALen, uint64(rest)), fmt.Sprintf("DMALen %d", rest), fmt.Sprintf("DMALen %d", p.DMALen))
+		v.wrongDuplicateRead(c, from, p, w, class, rule.RCRTY007, rule.Want(expect.DMALen, uint64(rest)), fmt.Sprintf("DMALen %d", rest), fmt.Sprintf("DMALen %d", p.DMALen))
 	}
 }
 
-// afterMissing judges that a READ request asks for the tail of READ w from the first response on that is missing (rule RC-RES-003).
-func (v *Verifier) afterMissing(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+// readTail judges that a READ request asks for the tail of READ w from the first response on that is missing (rule RC-RES-003).
+func (v *Verifier) readTail(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	v.Covered(rule.RCRES003)
 	if p.PSN.After(w.Missing) {
 		v.Report(c, from, p, rule.Verdict{
@@ -186,9 +186,9 @@ func (v *Verifier) afterMissing(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	}
 }
 
-// askedLate takes back that responses to a READ began again although it was not retransmitted: p asks for them just after, and
+// readRetransmittedLate takes back that responses to a READ began again although it was not retransmitted: p asks for them just after, and
 // opposite directions may be some microseconds out of order.
-func (v *Verifier) askedLate(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) readRetransmittedLate(c *qp.Pair, from int, p *packet.Packet) {
 	n := len(v.Rec.Findings)
 	for i := n - 1; i >= max(n-stream.SoonFound, 0) && p.Time-v.Rec.Findings[i].Time < stream.EarlyWindow; i-- {
 		f := &v.Rec.Findings[i]

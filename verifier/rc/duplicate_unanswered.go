@@ -15,16 +15,16 @@ import (
 func (v *Verifier) duplicateRequest(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	if d := &q.Lost().Ignored; d.Set() && d.First == w.First {
-		if d.Passed {
+		if d.LaterAnswered {
 			v.duplicateUnanswered(c, from, p)
 		} else if p.Time-d.Request.Time >= stalled {
-			d.ComeAgain()
+			d.NoteRetransmitted()
 		}
 		return
 	}
-	if asksRest(c, p, w) && r.State == qp.SequenceNAKed && c.Sees(1-from) && r.Told && !v.Broken && !q.HasCrossed() && !q.IsMixed(w.First) && w.Last.Before(r.NakPSN) && newestResponded(q) == w {
+	if asksRest(c, p, w) && r.State == qp.SequenceNAKed && c.Sees(1-from) && r.MSN.StartKnown && !v.Broken && !q.HasCrossed() && !q.IsReordered(w.First) && w.Last.Before(r.NAK.PSN) && newestResponded(q) == w {
 		v.Covered(rule.RCRSP004)
-		q.Ignore(qp.Ignored{First: w.First, Last: w.Last, NakPSN: r.NakPSN, Request: p.Bare()})
+		q.Ignore(qp.Ignored{First: w.First, Last: w.Last, NakPSN: r.NAK.PSN, Request: p.Bare()})
 	}
 }
 
@@ -52,12 +52,12 @@ func (v *Verifier) duplicateAnswered(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	switch d := &q.Recovery.Ignored; {
 	case p.PSN.In(d.First, d.Last):
-		if d.Again {
+		if d.Retransmitted {
 			v.duplicateUnanswered(c, 1-from, p)
 		}
 		d.Close()
 	case !p.PSN.Before(d.NakPSN):
-		d.PassOver()
+		d.AnswerLater()
 	}
 }
 

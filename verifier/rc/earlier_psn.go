@@ -11,9 +11,9 @@ import (
 	"ibwitness/wqe"
 )
 
-// uncount gives up the count of messages from psn on, where two packets took one PSN: which of them the responder took, and so where its messages end,
+// loseCount gives up the count of messages from psn on, where two packets took one PSN: which of them the responder took, and so where its messages end,
 // is not certain.
-func uncount(q *qp.SendQueue, psn packet.PSN) {
+func loseCount(q *qp.SendQueue, psn packet.PSN) {
 	for i := max(q.Messages.UpTo(psn), 0); i < q.Messages.Len(); i++ {
 		q.Messages.At(i).Flags |= wqe.Broken
 	}
@@ -31,7 +31,7 @@ func (v *Verifier) beforeNext(c *qp.Pair, from int, p *packet.Packet) {
 		v.readEnds(c, from, p)
 	}
 	if p.Opcode.Fn() == packet.ReadRequest {
-		v.askedLate(c, from, p)
+		v.readRetransmittedLate(c, from, p)
 	}
 	if q.Gap.Open() {
 		if !p.PSN.After(q.Gap.From) {
@@ -51,9 +51,9 @@ func (v *Verifier) beforeNext(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	switch {
-	case s != nil && v.copy(c, from, p, s):
+	case s != nil && v.networkCopy(c, from, p, s):
 	case q.Fresh || q.Messages.Len() == 0:
-		v.begins(c, from, p)
+		v.beforeStart(c, from, p)
 	default:
 		v.retransmission(c, from, p, s)
 	}
@@ -65,14 +65,14 @@ func (v *Verifier) fillsGap(c *qp.Pair, from int, p *packet.Packet) {
 	tail := readAfter(q, p.PSN)
 	q.Rewind(p.PSN, c.PMTU)
 	if p.PSN == q.Gap.From {
-		q.CameLate(p)
+		q.NoteLate(p)
 	} else {
-		q.DoubtMessage(true)
-		q.Mix()
+		q.Sequence.SetUnsure(true)
+		q.Reorder()
 	}
 	v.newRequest(c, from, p)
 	if w := q.Messages.Newest(); w.Op == wqe.Read && tail.After(w.First) && !tail.After(w.Last) {
-		w.Flags |= wqe.Again
+		w.Flags |= wqe.Reissued
 		q.Reissue(w.First, tail, p.Time)
 	}
 }
@@ -88,39 +88,39 @@ func (v *Verifier) beforeFirst(c *qp.Pair, from int, p *packet.Packet) {
 		if end.After(q.Next) {
 			end = q.Next
 		}
-		q.ReadsTo(end) // the first request of the capture may have had a wrong PSN, or this one
+		q.ExtendRead(end) // the first request of the capture may have had a wrong PSN, or this one
 	}
 }
 
 // intoRead reports whether request p falls into the PSNs that w, the newest message, reserves as a READ, and that nothing else has asked for since.
 func intoRead(q *qp.SendQueue, w *wqe.SendWQE, p *packet.Packet) bool {
-	return w.Op == wqe.Read && (q.LastPSN == w.First || w.Has(wqe.Miscounted)) && w.Last.After(w.First) && p.PSN.In(w.First.Add(1), w.Last) && !w.Has(wqe.Again)
+	return w.Op == wqe.Read && (q.Last.PSN == w.First || w.Has(wqe.Miscounted)) && w.Last.After(w.First) && p.PSN.In(w.First.Add(1), w.Last) && !w.Has(wqe.Reissued)
 }
 
-// copy takes a request that the network has copied from the one that took its PSN, or from the one that it was retransmitted as. It reports whether p is such a
+// networkCopy takes a request that the network has copied from the one that took its PSN, or from the one that it was retransmitted as. It reports whether p is such a
 // copy.
-func (v *Verifier) copy(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent) bool {
+func (v *Verifier) networkCopy(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent) bool {
 	q := &c.Ends[from].SQ
-	other := q.OtherTo(p.PSN)
-	if other && q.Recovery.OtherIs.Sealed() && s.Trace.Opcode == p.Opcode && !packet.SameContent(p, s.Trace) && packet.SameContent(p, q.Recovery.OtherIs) {
-		q.SwapOther(s) // as it came once already: that they differ was reported
+	other := q.IsNewestAltered(p.PSN)
+	if other && q.Recovery.Altered.Trace.Sealed() && s.Trace.Opcode == p.Opcode && !packet.SameContent(p, s.Trace) && packet.SameContent(p, q.Recovery.Altered.Trace) {
+		q.SwapAltered(s) // as it came once already: that they differ was reported
 	}
-	if !v.NetworkCopy(c, from, s.Trace, p) && !(other && v.NetworkCopy(c, from, q.Recovery.OtherIs, p)) {
+	if !v.NetworkCopy(c, from, s.Trace, p) && !(other && v.NetworkCopy(c, from, q.Recovery.Altered.Trace, p)) {
 		return false
 	}
-	q.Twice(p)
+	q.NoteNetworkCopy(p)
 	if q.Gap.Open() && p.PSN == q.Gap.To && p.PSN == q.Gap.From.Add(1) {
-		q.ExplainGap() // the first of the two may be what is missing, with a wrong PSN: that was reported
+		q.Gap.Explain() // the first of the two may be what is missing, with a wrong PSN: that was reported
 	}
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
-		w.Flags |= wqe.Again
+		w.Flags |= wqe.Reissued
 		q.Reissue(w.First, p.PSN, p.Time)
 	}
 	return true
 }
 
-// begins judges a request before the start PSN, of a requester that has sent nothing else (rule RC-PSN-001).
-func (v *Verifier) begins(c *qp.Pair, from int, p *packet.Packet) {
+// beforeStart judges a request before the start PSN, of a requester that has sent nothing else (rule RC-PSN-001).
+func (v *Verifier) beforeStart(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	v.Covered(rule.RCPSN001)
 	v.Report(c, from, p, rule.Verdict{
@@ -130,7 +130,7 @@ func (v *Verifier) begins(c *qp.Pair, from int, p *packet.Packet) {
 	c.Misplace(q.Next)
 	v.Join(c, from, p) // its stream begins here, or only this PSN is wrong and the next packet goes on where it should
 	v.newRequest(c, from, p)
-	q.Excuse()
+	q.ExplainNextGap()
 }
 
 // retransmission judges a request that is retransmitted: where that begins and goes on, and that it is what was sent first. s is what is kept of that, or nil.
@@ -138,37 +138,43 @@ func (v *Verifier) retransmission(c *qp.Pair, from int, p *packet.Packet, s *qp.
 	q := &c.Ends[from].SQ
 	c.Ends[from].Faults.Retransmissions++
 	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
-	q.CameAgain(p)
+	q.NoteRetransmitted(p)
 	w, _ := q.Messages.Find(p.PSN)
-	if v.asked = 0; w != nil {
-		v.asked, w.Asked = w.Asked, 0
+	if v.waitingSince = 0; w != nil {
+		v.waitingSince, w.Asked = w.Asked, 0
 	} else {
-		c.Ends[1-from].RQ.LoseMSN() // it went elsewhere the first time: one message more than was counted
+		c.Ends[1-from].RQ.MSN.Lose() // it went elsewhere the first time: one message more than was counted
 	}
 	if s != nil && !v.compared.content(p, s.Trace) && (w == nil || w.Op != wqe.Read) {
-		v.differs(c, from, p, s, w)
+		v.differentRequest(c, from, p, s, w)
 		return
 	}
 	if w != nil && replacesRead(w, p) {
-		v.readAgain(c, from, p, w)
+		v.duplicateRead(c, from, p, w)
 		return
 	}
-	v.goesBack(c, from, p, w)
+	v.retransmissionPlace(c, from, p, w)
+	v.retransmissionContent(c, from, p, s, w)
+}
+
+// retransmissionContent judges that a request is retransmitted as it was. s is what is kept of what was sent first, w its message; nil: that is not known.
+func (v *Verifier) retransmissionContent(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
+	q := &c.Ends[from].SQ
 	responded := w != nil && w.Op.Responded()
 	if responded {
 		v.duplicateRequest(c, from, p, w)
 	}
 	switch {
 	case responded && w.Op == wqe.Read:
-		v.readAgain(c, from, p, w)
+		v.duplicateRead(c, from, p, w)
 	case s != nil:
-		v.sameAsBefore(c, from, p, s, w)
+		v.identicalRetransmission(c, from, p, s, w)
 		if responded && w.Has(wqe.Answered) {
-			awaitAgain(q, w)
+			awaitResponse(q, w)
 		}
 	default:
 		if i := q.Messages.UpTo(p.PSN); i >= 0 {
-			q.AskedFrom(q.Messages.At(i).First, p.PSN) // maybe: how many PSNs that takes is not known yet
+			q.KeepReissue(q.Messages.At(i).First, p.PSN) // maybe: how many PSNs that takes is not known yet
 		}
 	}
 }
@@ -178,52 +184,52 @@ func replacesRead(w *wqe.SendWQE, p *packet.Packet) bool {
 	return w.Op == wqe.Read && w.Has(wqe.Whole) && p.Opcode.Fn() != packet.ReadRequest && p.Has&p.Info().Headers == p.Info().Headers
 }
 
-// awaitAgain has atomic w, which was answered, wait for a response again.
-func awaitAgain(q *qp.SendQueue, w *wqe.SendWQE) {
+// awaitResponse has atomic w, which was answered, wait for a response again.
+func awaitResponse(q *qp.SendQueue, w *wqe.SendWQE) {
 	w.Flags = w.Flags&^wqe.Answered | wqe.Told
 	w.RespNext = w.First
 	q.ReadBegins()
 }
 
-// differs judges a request that is another than the one that took its PSN, which s is what is kept of: it was retransmitted otherwise, or it is a new one under
+// differentRequest judges a request that is another than the one that took its PSN, which s is what is kept of: it was retransmitted otherwise, or it is a new one under
 // an old PSN.
-func (v *Verifier) differs(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
+func (v *Verifier) differentRequest(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent, w *wqe.SendWQE) {
 	q := &c.Ends[from].SQ
-	if !q.OtherOn(p.PSN, p.Time) {
+	if !q.ExtendAltered(p.PSN, p.Time) {
 		v.psnReused(c, from, p, s, w)
 	}
-	if q.KeepOther(v.Trace(p)); s.Trace.Opcode == p.Opcode && !rightAfter(q, p) {
-		q.SwapOther(s) // one finding, not one for each time it is retransmitted
+	if q.KeepAltered(v.Trace(p)); s.Trace.Opcode == p.Opcode && !rightAfter(q, p) {
+		q.SwapAltered(s) // one finding, not one for each time it is retransmitted
 	}
-	if s.Trace.Opcode == p.Opcode && q.LastPSN != p.PSN {
-		q.BeginRetransmission(p.PSN.Add(1))
-	} else if q.Retrying && p.PSN == q.Retry {
-		q.ContinueAt(p.PSN.Add(1)) // another packet, in its place
+	if s.Trace.Opcode == p.Opcode && q.Last.PSN != p.PSN {
+		q.Retransmission.Begin(p.PSN.Add(1))
+	} else if q.Retransmission.Active && p.PSN == q.Retransmission.Next {
+		q.Retransmission.ContinueAt(p.PSN.Add(1)) // another packet, in its place
 	}
-	c.Ends[1-from].RQ.LoseMSN()
+	c.Ends[1-from].RQ.MSN.Lose()
 	q.Break()
 	if p.Opcode != s.Trace.Opcode {
-		uncount(q, p.PSN)
+		loseCount(q, p.PSN)
 	}
-	q.Excuse() // it may have been a new request under an old PSN
+	q.ExplainNextGap() // it may have been a new request under an old PSN
 	c.Misplace(q.Next)
 }
 
-// goesBack judges whether a request that is retransmitted goes on with a retransmission in order, or where another begins, and notes what comes next.
-func (v *Verifier) goesBack(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+// retransmissionPlace judges whether a request that is retransmitted goes on with a retransmission in order, or where another begins, and notes what comes next.
+func (v *Verifier) retransmissionPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q := &c.Ends[from].SQ
-	if q.Retrying && (p.PSN == q.Retry || q.RetryLen != 0 && fits(c, q.RetryLen, p.PSN.Diff(q.LastPSN))) {
+	if q.Retransmission.Active && (p.PSN == q.Retransmission.Next || q.Retransmission.ReadLen != 0 && someMTUFits(c, q.Retransmission.ReadLen, p.PSN.Diff(q.Last.PSN))) {
 		v.Covered(rule.RCRTY006)
 	} else {
 		v.goesAgain(c, from, p, w)
-		v.restart(c, from, p)
+		v.retransmissionBegins(c, from, p)
 	}
-	q.BeginRetransmission(p.PSN.Add(max(c.PSNs(p), 1)))
+	q.Retransmission.Begin(p.PSN.Add(max(c.PSNs(p), 1)))
 	switch {
 	case w != nil && w.Has(wqe.Unsized):
-		q.ContinueAt(w.Last.Add(1))
+		q.Retransmission.ContinueAt(w.Last.Add(1))
 	case c.PSNs(p) == 0:
-		q.ContinueAfterRead(p.DMALen)
+		q.Retransmission.ContinueAfterRead(p.DMALen)
 	}
 	if p.AckReq || p.Info().Only && wqe.OpOf(p.Opcode.Fn()).Responded() {
 		q.StartTimer(p.Time)
@@ -241,13 +247,13 @@ func (v *Verifier) readCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	done := uint64(p.PSN.Diff(w.First)) * uint64(c.PMTU)
 	same := p.PSN == w.RespNext && p.VA == w.VA && p.RKey == w.RKey // for what is missing, but from the start
 	if p.Opcode.Fn() == packet.ReadRequest && (same || p.VA == w.VA+done || uint64(p.DMALen)+done == uint64(w.Length) || p.VA > w.VA && p.VA < w.VA+uint64(w.Length)) {
-		w.Flags |= wqe.Again // its tail, asked for again
+		w.Flags |= wqe.Reissued // its tail, retransmitted
 		v.beforeNext(c, from, p)
 		return
 	}
 	if w.Has(wqe.Miscounted) { // the requester goes on from there
 		q.Resume(p.PSN)
-		q.CloseExcuse()
+		q.CloseExplanation()
 		c.Ends[1-from].RQ.Expect(p.PSN)
 		v.newRequest(c, from, p)
 		return
@@ -259,6 +265,6 @@ func (v *Verifier) readCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		Actual: "PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	})
 	w.Flags |= wqe.Blamed
-	q.Excuse()
-	overlaps(q, &c.Ends[1-from].RQ, w, w.Last.Add(1))
+	q.ExplainNextGap()
+	readOverlap(q, &c.Ends[1-from].RQ, w, w.Last.Add(1))
 }

@@ -11,7 +11,7 @@ import (
 // only SendQueue.Usual. What else writes one of these fields sets Joined or Usual to false.
 func usual(c *qp.Pair, from int) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if q.Next < q.Una || r.Answered && q.Next < r.LastPSN {
+	if q.Next < q.Una || r.Last.Positive && q.Next < r.Last.PSN {
 		return false // PSNs wrap, and that is not acknowledged: see coverage.go
 	}
 	return c.Certain() && q.State() == qp.InOrder && q.Certain() && r.EPSN == q.Next && r.Certain()
@@ -46,8 +46,8 @@ func ExpectedRules(opcodes []packet.Opcode) (ids []rule.ID) {
 	return ids
 }
 
-// Taken is how many packets the fast path has taken.
-func (v *Verifier) Taken() (n uint64) {
+// FastPathPackets is how many packets the fast path has taken.
+func (v *Verifier) FastPathPackets() (n uint64) {
 	for o := range v.expected {
 		n += v.expected[o]
 	}

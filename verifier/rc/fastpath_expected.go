@@ -48,54 +48,64 @@ var expectations = buildExpectations()
 func buildExpectations() (t [256]expectation) {
 	for i := range t {
 		in := packet.Opcode(i).Info()
-		fn := in.Opcode.Fn()
 		if !in.Opcode.Service().Reliable() || !in.Defined {
 			continue
 		}
-		e := &t[i]
-		if fn == packet.Acknowledge {
-			e.answers, e.alone = 1<<wqe.Send|1<<wqe.Write, true
-			e.covered = []rule.ID{rule.RCRSP006, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
-			continue
-		}
-		if fn == packet.AtomicAck {
-			e.answers, e.alone, e.own, e.atomic = 1<<wqe.CmpSwap|1<<wqe.FetchAdd, true, 1, math.MaxUint32
-			e.covered = []rule.ID{rule.RCRSP010, rule.RCRSP023, rule.RCRES004, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
-			continue
-		}
-		if fn >= packet.ReadRespFirst && fn <= packet.ReadRespOnly {
-			e.answers, e.alone, e.own, e.read = 1<<wqe.Read, in.Only, 1, math.MaxUint32
-			e.covered = []rule.ID{rule.RCRES001, rule.RCRES002, rule.RCRSP009, rule.RCRSP005, rule.RCACK003}
-			if in.Headers&packet.HasAETH != 0 {
-				e.covered = append(e.covered, rule.RCRES004, rule.RCRSP013)
-			}
-			continue
-		}
-		if fn == packet.SendLastInv || fn == packet.SendOnlyInv || fn == packet.Flush || fn == packet.AtomicWrite {
-			continue
-		}
-		*e = expectation{known: true, op: wqe.OpOf(fn), begins: in.First || in.Only, ends: in.Last || in.Only, full: in.First || in.Middle, some: in.Payload}
-		e.covered = []rule.ID{rule.RCPSN002, rule.RCPSN004, rule.RCPSN005}
-		if e.begins {
-			e.covered = append(e.covered, rule.RCSEQ003)
+		if in.Response {
+			t[i] = expectedAnswer(in)
 		} else {
-			e.open = e.op
-			id := rule.RCSEQ001
-			if e.op == wqe.Write {
-				id = rule.RCSEQ002
-			}
-			e.covered = append(e.covered, id, rule.RCSEQ004)
+			t[i] = expectedPart(in)
 		}
-		if !e.ends {
-			e.opens = e.op
-		}
-		if e.some && !e.begins {
-			e.least = 1
-		}
-		e.operands(fn)
-		e.covered = append(e.covered, e.lengths(fn)...)
 	}
 	return t
+}
+
+// expectedAnswer is what the fast path knows of a response.
+func expectedAnswer(in *packet.Info) (e expectation) {
+	switch fn := in.Opcode.Fn(); {
+	case fn == packet.Acknowledge:
+		e.answers, e.alone = 1<<wqe.Send|1<<wqe.Write, true
+		e.covered = []rule.ID{rule.RCRSP006, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
+	case fn == packet.AtomicAck:
+		e.answers, e.alone, e.own, e.atomic = 1<<wqe.CmpSwap|1<<wqe.FetchAdd, true, 1, math.MaxUint32
+		e.covered = []rule.ID{rule.RCRSP010, rule.RCRSP023, rule.RCRES004, rule.RCRSP013, rule.RCRSP005, rule.RCACK003}
+	case fn >= packet.ReadRespFirst && fn <= packet.ReadRespOnly:
+		e.answers, e.alone, e.own, e.read = 1<<wqe.Read, in.Only, 1, math.MaxUint32
+		e.covered = []rule.ID{rule.RCRES001, rule.RCRES002, rule.RCRSP009, rule.RCRSP005, rule.RCACK003}
+		if in.Headers&packet.HasAETH != 0 {
+			e.covered = append(e.covered, rule.RCRES004, rule.RCRSP013)
+		}
+	}
+	return e
+}
+
+// expectedPart is what the fast path knows of a packet of a request: nothing of those that it leaves to the verifiers proper.
+func expectedPart(in *packet.Info) (e expectation) {
+	fn := in.Opcode.Fn()
+	if fn == packet.SendLastInv || fn == packet.SendOnlyInv || fn == packet.Flush || fn == packet.AtomicWrite {
+		return e
+	}
+	e = expectation{known: true, op: wqe.OpOf(fn), begins: in.First || in.Only, ends: in.Last || in.Only, full: in.First || in.Middle, some: in.Payload}
+	e.covered = []rule.ID{rule.RCPSN002, rule.RCPSN004, rule.RCPSN005}
+	if e.begins {
+		e.covered = append(e.covered, rule.RCSEQ003)
+	} else {
+		e.open = e.op
+		id := rule.RCSEQ001
+		if e.op == wqe.Write {
+			id = rule.RCSEQ002
+		}
+		e.covered = append(e.covered, id, rule.RCSEQ004)
+	}
+	if !e.ends {
+		e.opens = e.op
+	}
+	if e.some && !e.begins {
+		e.least = 1
+	}
+	e.operands(fn)
+	e.covered = append(e.covered, e.lengths(fn)...)
+	return e
 }
 
 // operands sets what the first packet of a message says of the whole.
@@ -206,7 +216,7 @@ func (v *Verifier) expectedRequest(c *qp.Pair, sums *qp.Sums, q *qp.SendQueue, r
 		sums.Messages++
 	}
 	q.ReadsBegin(uint16(e.own))
-	asked := q.AskedAt
+	asked := q.TimerStart
 	if demands := packet.Bit(p.AckReq) | e.own; demands != 0 {
 		flags |= wqe.AckWanted
 		asked = p.Time
@@ -220,7 +230,7 @@ func (v *Verifier) expectedRequest(c *qp.Pair, sums *qp.Sums, q *qp.SendQueue, r
 	q.Resume(next)
 	r.Expect(next)
 	note(q.History.Place(p.PSN, next.Diff(q.Una)), p)
-	q.Came(p)
+	q.Last.Came(p)
 	v.expected[p.Opcode]++
 	return true
 }
@@ -237,7 +247,7 @@ func note(s *qp.Sent, p *packet.Packet) {
 }
 
 // expectedResponse takes p, of receive queue r to send queue q, if it is the Acknowledge of the whole of a SEND or WRITE, the answer to an atomic or the
-// next response to a READ, passes over nothing that needs its own answer, has the MSN that follows and no end-to-end credits, and
+// next response to a READ, overtakes nothing that needs its own answer, has the MSN that follows and no end-to-end credits, and
 // reports whether it did.
 //
 //go:noinline
@@ -250,16 +260,16 @@ func (v *Verifier) expectedResponse(c *qp.Pair, r *qp.ReceiveQueue, q *qp.SendQu
 	if w == nil {
 		return false
 	}
-	if aeth && (w.Epoch != r.Epoch || (p.MSN-r.MSNBase-w.Ordinal-1)&packet.PSNMask != 0 || p.MSN < r.LastMSN) || e.answers>>(w.Op&7)&1 == 0 || w.Flags&(wqeUnusual|wqe.Ended) != wqe.Ended ||
-		q.RdOut < uint16(e.own) || !q.Messages.IsDue(at) && passes(q, at) {
+	if aeth && (w.Epoch != r.MSN.Epoch || (p.MSN-r.MSN.Base-w.Ordinal-1)&packet.PSNMask != 0 || p.MSN < r.MSN.Last) || e.answers>>(w.Op&7)&1 == 0 || w.Flags&(wqeUnusual|wqe.Ended) != wqe.Ended ||
+		q.RdOut < uint16(e.own) || !q.Messages.IsDue(at) && mayOvertake(q, at) {
 		return false
 	}
 	frame := uint32(p.Frame)
 	switch {
 	case e.alone && w.First == w.Last:
 		length := uint32(p.PayloadLen)
-		if (length^w.Length|uint32(p.PSN^w.RespNext)|uint32(p.PSN^w.Missing)|uint32(p.PSN^w.RespFirst)|uint32(same(r, p)))&e.read|w.RespFrame&e.atomic != 0 ||
-			c.PMTU == 0 && length&e.read > c.Least {
+		if (length^w.Length|uint32(p.PSN^w.RespNext)|uint32(p.PSN^w.Missing)|uint32(p.PSN^w.RespFirst)|uint32(maybeCopy(r, p)))&e.read|w.RespFrame&e.atomic != 0 ||
+			c.PMTU == 0 && length&e.read > c.LeastPMTU {
 			return false
 		}
 		own := uint32(e.own)
@@ -280,9 +290,9 @@ func (v *Verifier) expectedResponse(c *qp.Pair, r *qp.ReceiveQueue, q *qp.SendQu
 	case p.PSN != w.Last || e.own != 0:
 		return false
 	}
-	v.Rec.Cover[rule.RCRSP007].Exercised += uint64(packet.Bit(q.RdOut != 0) | uint8(e.read&1)) // the verifiers proper look for what p passes over
+	v.Rec.Cover[rule.RCRSP007].Exercised += uint64(packet.Bit(q.RdOut != 0) | uint8(e.read&1)) // the verifiers proper look for what p overtakes
 	if aeth {
-		r.ShowMSN(p.MSN)
+		r.MSN.Show(p.MSN)
 	}
 	if p.PSN == w.Last {
 		q.Messages.Answered(at)
@@ -292,24 +302,24 @@ func (v *Verifier) expectedResponse(c *qp.Pair, r *qp.ReceiveQueue, q *qp.SendQu
 	}
 	q.Acknowledge(p.PSN.Add(1))
 	q.StartTimer(p.Time)
-	r.Answer(p.PSN)
-	r.Came(p)
+	r.Last.Answer(p.PSN)
+	r.Last.Came(p)
 	v.expected[p.Opcode]++
 	return true
 }
 
-// same is 1 where p may be a copy of the newest response that the network made.
-func same(r *qp.ReceiveQueue, p *packet.Packet) uint8 {
-	return packet.Bit(p.IPID == r.LastID) | packet.Bit(p.ICRC == r.LastICRC)
+// maybeCopy is 1 where p may be a copy of the newest response that the network made.
+func maybeCopy(r *qp.ReceiveQueue, p *packet.Packet) uint8 {
+	return packet.Bit(p.IPID == r.Last.ID) | packet.Bit(p.ICRC == r.Last.ICRC)
 }
 
 // wqeUnusual is what a READ or atomic has to which something happened, or that was answered.
-const wqeUnusual = wqe.Unsized | wqe.Answered | wqe.Blamed | wqe.Again | wqe.Gapped | wqe.Accused
+const wqeUnusual = wqe.Unsized | wqe.Answered | wqe.Blamed | wqe.Reissued | wqe.Gapped | wqe.Accused
 
-// passes reports whether a response to the message at a place may pass over a READ or atomic before it: see passedOver.
-func passes(q *qp.SendQueue, at uint16) bool {
+// mayOvertake reports whether a response to the message at a place may overtake a READ or atomic before it: see judgeOvertaking.
+func mayOvertake(q *qp.SendQueue, at uint16) bool {
 	for w := q.Messages.Before(&at); w != nil; w = q.Messages.Before(&at) {
-		if w.Last.Before(q.Una) && w.Flags&(wqe.Again|wqe.Gapped) == 0 {
+		if w.Last.Before(q.Una) && w.Flags&(wqe.Reissued|wqe.Gapped) == 0 {
 			return false
 		}
 		if w.Op.Responded() {
@@ -321,7 +331,7 @@ func passes(q *qp.SendQueue, at uint16) bool {
 
 // nextOfRead reports whether p is the next response to a READ of several to which nothing unusual has happened, with the length of its place.
 func nextOfRead(c *qp.Pair, r *qp.ReceiveQueue, w *wqe.SendWQE, p *packet.Packet) bool {
-	if same(r, p) != 0 || p.PSN != w.RespNext || p.PSN != w.Missing || w.RespFirst != w.First || p.Opcode != readOpcode(p, w.First, w.Last) {
+	if maybeCopy(r, p) != 0 || p.PSN != w.RespNext || p.PSN != w.Missing || w.RespFirst != w.First || p.Opcode != readOpcode(p, w.First, w.Last) {
 		return false
 	}
 	if c.PMTU == 0 {

@@ -102,30 +102,30 @@ type cause struct {
 var unusual = []cause{
 	{name: "not paired", set: func(g *ground, _ *packet.Packet) { g.c.Paired = false }},
 	{name: "early", set: func(g *ground, _ *packet.Packet) { g.c.Early = make([]qp.Early, 1) }},
-	{name: "odd payload", set: func(g *ground, _ *packet.Packet) { g.c.Odd = 5 }},
-	{name: "went to another QP", set: func(g *ground, _ *packet.Packet) { g.c.Missent = &packet.Packet{} }},
+	{name: "odd payload", set: func(g *ground, _ *packet.Packet) { g.c.OddPayloadLen = 5 }},
+	{name: "went to another QP", set: func(g *ground, _ *packet.Packet) { g.c.Misdirected = &packet.Packet{} }},
 	{name: "invalidated", set: func(g *ground, _ *packet.Packet) { g.c.Invalidated = true }},
 	{name: "not joined", set: func(g *ground, _ *packet.Packet) { g.q.Joined = false }},
 	{name: "fresh", set: func(g *ground, _ *packet.Packet) { g.q.Fresh = true }},
-	{name: "unsure", set: func(g *ground, _ *packet.Packet) { g.q.Unsure = true }},
-	{name: "odd", set: func(g *ground, _ *packet.Packet) { g.q.Odd = wqe.Send }},
-	{name: "interrupted", set: func(g *ground, _ *packet.Packet) { g.q.Interrupted = wqe.Send }},
+	{name: "unsure", set: func(g *ground, _ *packet.Packet) { g.q.Sequence.Unsure = true }},
+	{name: "odd", set: func(g *ground, _ *packet.Packet) { g.q.Sequence.Odd = wqe.Send }},
+	{name: "interrupted", set: func(g *ground, _ *packet.Packet) { g.q.Sequence.Interrupted = wqe.Send }},
 	{name: "READ of unknown length", set: func(g *ground, _ *packet.Packet) { g.q.ReadLen = 5000 }},
-	{name: "stray", set: func(g *ground, _ *packet.Packet) { g.q.Stray = &packet.Packet{} }},
+	{name: "stray", set: func(g *ground, _ *packet.Packet) { g.q.Jump = &packet.Packet{} }},
 	{name: "P_Key of another partition", set: func(g *ground, _ *packet.Packet) { g.q.OpenForeign(0) }},
 	{name: "sent further before", set: func(g *ground, _ *packet.Packet) { g.q.High = g.q.High.Add(1) }},
 	{name: "hole", set: func(g *ground, _ *packet.Packet) { g.q.Gap.To = g.q.Gap.From.Add(1) }},
-	{name: "retrying", set: func(g *ground, _ *packet.Packet) { g.q.Retrying = true }},
-	{name: "passed", set: func(g *ground, _ *packet.Packet) { g.q.Lack(g.q.Una, 0) }},
-	{name: "credited", set: func(g *ground, _ *packet.Packet) { g.q.Credited = true }},
+	{name: "retrying", set: func(g *ground, _ *packet.Packet) { g.q.Retransmission.Active = true }},
+	{name: "passed", set: func(g *ground, _ *packet.Packet) { g.q.LackResponse(g.q.Una, 0) }},
+	{name: "credited", set: func(g *ground, _ *packet.Packet) { g.q.Credits.Limited = true }},
 	{name: "expects another PSN", set: func(g *ground, _ *packet.Packet) { g.r.EPSN = g.r.EPSN.Add(-1) }},
 	{name: "NAK", set: func(g *ground, _ *packet.Packet) { g.r.State = qp.RNRNAKed }},
-	{name: "repeated", set: func(g *ground, _ *packet.Packet) { g.r.Repeated = true }},
+	{name: "repeated", set: func(g *ground, _ *packet.Packet) { g.r.DuplicateRequest = true }},
 	{name: "owed", set: func(g *ground, _ *packet.Packet) { g.r.Pending = &qp.PendingResponse{} }},
 	{name: "unseen", set: func(g *ground, _ *packet.Packet) { g.r.Unseen = 1 }},
-	{name: "RNR NAKs", set: func(g *ground, _ *packet.Packet) { g.r.RNRs = 1 }},
-	{name: "MSN guessed", set: func(g *ground, _ *packet.Packet) { g.r.MSN = qp.MSNGuessed }},
-	{name: "anchor", set: func(g *ground, _ *packet.Packet) { g.r.Anchor = new(packet.Packet) }},
+	{name: "RNR NAKs", set: func(g *ground, _ *packet.Packet) { g.r.NAK.RNRs = 1 }},
+	{name: "MSN guessed", set: func(g *ground, _ *packet.Packet) { g.r.MSN.Degree = qp.MSNGuessed }},
+	{name: "anchor", set: func(g *ground, _ *packet.Packet) { g.r.Baseline = new(packet.Packet) }},
 	{name: "thorough", set: func(g *ground, _ *packet.Packet) { g.Thorough = true }},
 }
 
@@ -143,7 +143,7 @@ var (
 		{name: "far from the first", set: func(g *ground, _ *packet.Packet) { g.q.First = g.q.First.Add(-farAway) }},
 		{name: "much outstanding", set: func(g *ground, _ *packet.Packet) { g.q.Una = g.q.Una.Add(-farAway) }},
 		{name: "too long", set: func(_ *ground, p *packet.Packet) { p.PayloadLen = groundMTU + 1 }},
-		{name: "longer than any, path MTU not known", set: func(g *ground, p *packet.Packet) { g.c.PMTU, g.c.Least, p.PayloadLen = 0, 20, 21 }},
+		{name: "longer than any, path MTU not known", set: func(g *ground, p *packet.Packet) { g.c.PMTU, g.c.LeastPMTU, p.PayloadLen = 0, 20, 21 }},
 	}
 	anyResponse = []cause{
 		{name: "acknowledged before", set: func(g *ground, p *packet.Packet) { g.q.Una = p.PSN.Add(1) }},
@@ -154,7 +154,7 @@ var (
 		}},
 		{name: "credits", set: func(_ *ground, p *packet.Packet) { p.Syndrome = 3 }},
 		{name: "NAK", set: func(_ *ground, p *packet.Packet) { p.Syndrome = packet.NAKSequence }},
-		{name: "PSN wraps", set: func(g *ground, p *packet.Packet) { move(g, p, -p.PSN); g.r.Answer(packet.PSNMask) }},
+		{name: "PSN wraps", set: func(g *ground, p *packet.Packet) { move(g, p, -p.PSN); g.r.Last.Answer(packet.PSNMask) }},
 		{name: "MSN wraps", set: func(g *ground, p *packet.Packet) { g.r.LastMSN = p.MSN + 1 }},
 		{name: "MSN of the next", set: func(_ *ground, p *packet.Packet) { p.MSN++ }},
 		{name: "other epoch", set: func(g *ground, p *packet.Packet) { g.at(p).Epoch++ }},
@@ -162,7 +162,7 @@ var (
 		{name: "unsized", set: func(g *ground, p *packet.Packet) { g.at(p).Flags |= wqe.Unsized }},
 		{name: "answered", set: func(g *ground, p *packet.Packet) { g.at(p).Flags |= wqe.Answered }},
 		{name: "blamed", set: func(g *ground, p *packet.Packet) { g.at(p).Flags |= wqe.Blamed }},
-		{name: "again", set: func(g *ground, p *packet.Packet) { g.at(p).Flags |= wqe.Again }},
+		{name: "again", set: func(g *ground, p *packet.Packet) { g.at(p).Flags |= wqe.Reissued }},
 		{name: "gapped", set: func(g *ground, p *packet.Packet) { g.at(p).Flags |= wqe.Gapped }},
 		{name: "accused", set: func(g *ground, p *packet.Packet) { g.at(p).Flags |= wqe.Accused }},
 	}
@@ -170,7 +170,7 @@ var (
 
 // move moves the stream by so many PSNs, and p with it.
 func move(g *ground, p *packet.Packet, by packet.PSN) {
-	for _, psn := range []*packet.PSN{&p.PSN, &g.q.First, &g.q.Next, &g.q.High, &g.q.Una, &g.q.LastPSN, &g.r.EPSN, &g.r.LastPSN} {
+	for _, psn := range []*packet.PSN{&p.PSN, &g.q.First, &g.q.Next, &g.q.High, &g.q.Una, &g.q.LastPSN, &g.r.EPSN, &g.r.Last.PSN} {
 		*psn = (*psn + by) & packet.PSNMask
 	}
 	for i := range g.q.Messages.Len() {
@@ -201,8 +201,8 @@ func TestExpectedDeclines(t *testing.T) {
 	notWhole := cause{name: "not whole", set: func(g *ground, _ *packet.Packet) { g.q.Messages.Newest().Flags &^= wqe.Whole }}
 	blamed := cause{name: "blamed", set: func(g *ground, _ *packet.Packet) { g.q.Messages.Newest().Flags |= wqe.Blamed }}
 	copied := []cause{
-		{name: "IPID of the one before", set: func(g *ground, p *packet.Packet) { p.IPID = g.r.LastID }},
-		{name: "ICRC of the one before", set: func(g *ground, p *packet.Packet) { p.ICRC = g.r.LastICRC }},
+		{name: "IPID of the one before", set: func(g *ground, p *packet.Packet) { p.IPID = g.r.Last.ID }},
+		{name: "ICRC of the one before", set: func(g *ground, p *packet.Packet) { p.ICRC = g.r.Last.ICRC }},
 		{name: "another response is next", set: func(g *ground, p *packet.Packet) { g.at(p).RespNext = p.PSN.Add(1) }},
 		{name: "one was missing", set: func(g *ground, p *packet.Packet) { g.at(p).Missing = p.PSN.Add(-1) }},
 		{name: "another issue", set: func(g *ground, p *packet.Packet) { g.at(p).RespFirst = g.at(p).First.Add(-1) }},
@@ -211,7 +211,7 @@ func TestExpectedDeclines(t *testing.T) {
 	passing := []cause{
 		{name: "passes over what is acknowledged", set: func(g *ground, p *packet.Packet) { g.q.Messages.Unanswered() }, fine: true},
 		{name: "passes over a READ", set: func(g *ground, p *packet.Packet) { g.q.Messages.Unanswered(); g.q.Una = g.message(2).First }},
-		{name: "passes over a READ asked for again", set: func(g *ground, p *packet.Packet) { g.q.Messages.Unanswered(); g.message(3).Flags |= wqe.Again }},
+		{name: "passes over a READ asked for again", set: func(g *ground, p *packet.Packet) { g.q.Messages.Unanswered(); g.message(3).Flags |= wqe.Reissued }},
 		{name: "passes over a READ with a gap", set: func(g *ground, p *packet.Packet) { g.q.Messages.Unanswered(); g.message(3).Flags |= wqe.Gapped }},
 	}
 	for _, k := range []struct {
@@ -255,7 +255,7 @@ func TestExpectedDeclines(t *testing.T) {
 		{name: "READ response Only", response: 4, causes: append([]cause{length, {name: "First", set: func(_ *ground, p *packet.Packet) {
 			p.Opcode = packet.Op(packet.RC, packet.ReadRespFirst)
 		}}, {
-			name: "longer than any, path MTU not known", set: func(g *ground, p *packet.Packet) { g.c.PMTU, g.c.Least = 0, 7 },
+			name: "longer than any, path MTU not known", set: func(g *ground, p *packet.Packet) { g.c.PMTU, g.c.LeastPMTU = 0, 7 },
 		}}, copied...)},
 		{name: "ATOMIC Acknowledge", response: 5, causes: append([]cause{{name: "answered in a frame", set: func(g *ground, p *packet.Packet) { g.at(p).RespFrame = 1 }}, {
 			name: "of a SEND", set: func(g *ground, p *packet.Packet) { g.at(p).Op = wqe.Send },

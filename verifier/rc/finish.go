@@ -9,13 +9,13 @@ import (
 
 // Finish judges what of an RC connection was still open when the capture ended, at time end.
 func (v *Verifier) Finish(c *qp.Pair, end int64) {
-	v.early(c, atEnd)
-	if c.PMTU == 0 && c.Odd != 0 {
+	v.judgeEarly(c, atEnd)
+	if c.PMTU == 0 && c.OddPayloadLen != 0 {
 		v.oneShows(c)
 	}
 	for from := range c.Ends {
-		if q := &c.Ends[from].SQ; q.Doubt() != nil {
-			v.unresolved(c, from, q.Doubt(), end)
+		if q := &c.Ends[from].SQ; q.ReadDispute() != nil {
+			v.unresolved(c, from, q.ReadDispute(), end)
 		}
 		if pending := c.Ends[from].RQ.Pending; pending != nil && pending.AnsweredAt != 0 {
 			v.unanswered(c, from, end-pending.AnsweredAt >= silence)
@@ -24,11 +24,11 @@ func (v *Verifier) Finish(c *qp.Pair, end int64) {
 		v.givesUp(c, from, end)
 	}
 	v.Silent(c, end)
-	v.LeapsEnd(c, rule.RCPSN004, rule.Requester)
+	v.JumpsAtEnd(c, rule.RCPSN004, rule.Requester)
 }
 
-// Stranger is that of verifier.Verifier for a service that acknowledges: what it replaces may also be a request that is retransmitted, or a response.
-func (v *Verifier) Stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
+// TakeWrongService is that of verifier.Verifier for a service that acknowledges: what it replaces may also be a request that is retransmitted, or a response.
+func (v *Verifier) TakeWrongService(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
 	v.WrongService(c, p, class, evidence)
 	v.Replaces(c, p)
 }
@@ -48,7 +48,7 @@ func (v *Verifier) Replaces(c *qp.Pair, p *packet.Packet) {
 		return
 	}
 	if w, _ := peer.Messages.Find(p.PSN); w != nil && w.Op.Responded() && !w.Last.Before(peer.Una) {
-		q.Excuse() // the response that will be missing
+		q.ExplainNextGap() // the response that will be missing
 		w.Flags |= wqe.Accused
 	}
 }

@@ -52,16 +52,16 @@ func (v *Verifier) flushed(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 		return
 	}
 	v.Report(c, from, p, rule.Verdict{
-		Rule: id, Class: rule.Proven(!c.Ends[1-from].SQ.IsMixed(p.PSN)), Role: rule.Responder,
+		Rule: id, Class: rule.Proven(!c.Ends[1-from].SQ.IsReordered(p.PSN)), Role: rule.Responder,
 		Expected: "RDMA READ Response Only without payload: it is a " + w.Op.String(), Actual: fmt.Sprintf("%v with %d bytes", p.Opcode, p.PayloadLen),
 		Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	})
 }
 
-// flushAgain judges the Acknowledge of a PSN that was acknowledged before: a FLUSH that was retransmitted gets its response again (rule FLW-004).
-func (v *Verifier) flushAgain(c *qp.Pair, from int, p *packet.Packet) {
+// duplicateFlush judges the Acknowledge of a PSN that was acknowledged before: a FLUSH that was retransmitted gets its response again (rule FLW-004).
+func (v *Verifier) duplicateFlush(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
-	if p.PSN != q.LastPSN {
+	if p.PSN != q.Last.PSN {
 		return
 	}
 	w, _ := q.Messages.Find(p.PSN)

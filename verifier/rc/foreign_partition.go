@@ -6,8 +6,8 @@ import (
 	"ibwitness/rule"
 )
 
-// foreign judges a response to a request with the P_Key of another partition: there is none (rule PKY-003).
-func (v *Verifier) foreign(c *qp.Pair, from int, p *packet.Packet) {
+// foreignPartition judges a response to a request with the P_Key of another partition: there is none (rule PKY-003).
+func (v *Verifier) foreignPartition(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	psn, _ := q.Foreign()
 	positive := p.Syndrome.Type() == packet.ACK

@@ -11,16 +11,16 @@ import (
 // and its MSN counts the messages that the capture does not hold. Of one message that is no proof: its requester may have left
 // out its PSN, and the responder have taken the next one for it. Of several the capture has lost them.
 
-// missed is how many messages response p counts that the capture does not hold, as far as there is room for them in the gap before acked; 0: it
+// missedMessages is how many messages response p counts that the capture does not hold, as far as there is room for them in the gap before acked; 0: it
 // shows none.
-func missed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, acked packet.PSN) int {
-	if p.Has&packet.HasAETH == 0 || p.Syndrome.Type() != packet.ACK || !r.Answered || r.State != qp.Expecting || r.Repeated || !r.LastPSN.Before(q.Gap.From) || q.DamagedAt(q.Gap.From) {
+func missedMessages(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, acked packet.PSN) int {
+	if p.Has&packet.HasAETH == 0 || p.Syndrome.Type() != packet.ACK || !r.Last.Positive || r.State != qp.Expecting || r.DuplicateRequest || !r.Last.PSN.Before(q.Gap.From) || q.DamagedAt(q.Gap.From) {
 		return 0
 	}
-	n := packet.PSN(p.MSN).Diff(packet.PSN(r.LastMSN))
-	for i := max(q.Messages.UpTo(r.LastPSN), 0); i < q.Messages.Len(); i++ {
+	n := packet.PSN(p.MSN).Diff(packet.PSN(r.MSN.Last))
+	for i := max(q.Messages.UpTo(r.Last.PSN), 0); i < q.Messages.Len(); i++ {
 		switch w := q.Messages.At(i); {
-		case !w.Last.After(r.LastPSN):
+		case !w.Last.After(r.Last.PSN):
 		case w.Op.Responded(), !w.First.After(acked): // a READ is counted when it is accepted
 			n--
 		}

@@ -25,11 +25,11 @@ func (v *Verifier) measureAnswer(c *qp.Pair, from int, p *packet.Packet) {
 // measureRetransmission measures how long a requester took to retransmit what a NAK asks for.
 func (v *Verifier) measureRetransmission(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
-	if v.Latencies == nil || r.Timed || p.PSN.After(r.NakPSN) {
+	if v.Latencies == nil || r.NAK.Timed || p.PSN.After(r.NAK.PSN) {
 		return
 	}
-	r.Measure()
-	switch took := time.Duration(p.Time - r.NakTime); r.State {
+	r.NAK.Measure()
+	switch took := time.Duration(p.Time - r.NAK.Time); r.State {
 	case qp.SequenceNAKed:
 		v.Latencies[verifier.NAKToResend].Observe(took)
 	case qp.RNRNAKed:

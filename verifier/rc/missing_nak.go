@@ -17,7 +17,7 @@ func (v *Verifier) misaligned(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 		return
 	}
 	d := rule.Verdict{
-		Rule: rule.RCRSP023, Class: rule.Proven(c.Sees(from) && !c.Ends[1-from].SQ.IsMixed(p.PSN)), Role: rule.Responder,
+		Rule: rule.RCRSP023, Class: rule.Proven(c.Sees(from) && !c.Ends[1-from].SQ.IsReordered(p.PSN)), Role: rule.Responder,
 		Expected: fmt.Sprintf("NAK Invalid Request: VA 0x%x is not on an 8-byte boundary", w.VA), Actual: p.Opcode.String(),
 		Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	}
@@ -33,15 +33,15 @@ func consequence(c *qp.Pair, from int, d *rule.Verdict) {
 	}
 }
 
-// unsought judges a NAK Invalid Request for the PSN that a responder waits for and that has not reached it: it has looked at the opcode of a
+// nakBeforeRequest judges a NAK Invalid Request for the PSN that a responder waits for and that has not reached it: it has looked at the opcode of a
 // later one before its PSN (rule RC-RSP-040). It reports whether that is so.
-func (v *Verifier) unsought(c *qp.Pair, from int, p *packet.Packet) bool {
+func (v *Verifier) nakBeforeRequest(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if !c.Sees(from) || !q.Gap.Open() {
 		return false
 	}
 	v.Covered(rule.RCRSP040)
-	if p.Syndrome != packet.NAKInvalidRequest || p.PSN != q.Gap.From || !r.Told || q.Gap.Explained || q.Gap.Filled || q.Excused || q.Damaged() || q.History.Get(p.PSN) != nil {
+	if p.Syndrome != packet.NAKInvalidRequest || p.PSN != q.Gap.From || !r.MSN.StartKnown || q.Gap.Explained || q.Gap.Filled || q.GapExplained || q.Damaged() || q.History.Get(p.PSN) != nil {
 		return false
 	}
 	v.Report(c, from, p, rule.Verdict{

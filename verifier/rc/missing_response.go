@@ -17,10 +17,10 @@ const silence = int64(time.Second)
 // its QP is gone and silence is right, shows only when it speaks again.
 func (v *Verifier) responseMissing(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if r.Pending != nil || !r.Answered || q.ToldUnanswered() || p.PSN.Before(q.Una) || p.Time-q.AskedAt < int64(verifier.InFlight) {
+	if r.Pending != nil || !r.Last.Positive || q.ReportedUnanswered() || p.PSN.Before(q.Una) || p.Time-q.TimerStart < int64(verifier.InFlight) {
 		return
 	}
-	if l := q.Recovery; l != nil && l.HasBack {
+	if l := q.Recovery; l != nil && l.TakenBack.Set {
 		return // the NAK with a wrong PSN, which is reported, was the answer
 	}
 	s := unansweredAsk(q)
@@ -31,7 +31,7 @@ func (v *Verifier) responseMissing(c *qp.Pair, from int, p *packet.Packet) {
 		return // something was wrong with it, and the responder is right to drop it
 	}
 	asked := s.PSN & packet.PSNMask
-	if q.LastPSN.Before(asked) {
+	if q.Last.PSN.Before(asked) {
 		return // the last time round it did not come, and what came before may have been thrown away after a NAK
 	}
 	if first := q.History.Get(p.PSN); first != nil && !packet.SameContent(p, first.Trace) {
@@ -39,7 +39,7 @@ func (v *Verifier) responseMissing(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	b := p.Bare()
 	b.PSN, b.Opcode, b.Frame = asked, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
-	r.AwaitResponse(qp.PendingResponse{Request: *b, Waited: p.Time - q.AskedAt, Again: p.Time, NextPSN: q.High})
+	r.AwaitResponse(qp.PendingResponse{Request: *b, Waited: p.Time - q.TimerStart, RetransmittedAt: p.Time, NextPSN: q.High})
 }
 
 // unansweredAsk is what is kept of the packet with which the oldest message that is not acknowledged has asked for a response, or nil: it has not.
@@ -70,7 +70,7 @@ func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	s := q.History.Get(q.Gap.To)
-	if s == nil || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] || q.LastPSN.Before(q.Gap.To) || p.Time-max(q.LastTime, r.LastTime) < stalled {
+	if s == nil || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] || q.Last.PSN.Before(q.Gap.To) || p.Time-max(q.Last.Time, r.Last.Time) < stalled {
 		return
 	}
 	v.Covered(rule.RCRSP002)
@@ -81,7 +81,7 @@ func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
 
 // owesNothing reports whether a responder that counts messages expects requests, and no response of it is due or waits for its request.
 func owesNothing(c *qp.Pair, r *qp.ReceiveQueue) bool {
-	return r.Told && r.Pending == nil && r.State == qp.Expecting && len(c.Early) == 0
+	return r.MSN.StartKnown && r.Pending == nil && r.State == qp.Expecting && len(c.Early) == 0
 }
 
 // pendingAnswered takes a response of a responder that had left something unsaid until its requester's timer ran out (rules RC-RSP-002, -005).
@@ -104,7 +104,7 @@ func (v *Verifier) pendingAnswered(c *qp.Pair, from int, p *packet.Packet) {
 		r.ClosePending() // it had not got that far, or answers all up to a later request
 	default:
 		v.Covered(rule.RCRSP005)
-		pending.Answered(p)
+		pending.NoteAnswer(p)
 	}
 }
 
@@ -122,13 +122,13 @@ func (v *Verifier) answeredTwice(c *qp.Pair, from int, p *packet.Packet, positiv
 	r := &c.Ends[from].RQ
 	pending, in := r.Pending, p.Info()
 	switch {
-	case verifier.Numbered(p) && v.sameResponse(r, p), p.PSN.Before(pending.Request.PSN):
+	case verifier.Numbered(p) && v.copiedResponse(r, p), p.PSN.Before(pending.Request.PSN):
 	case !p.PSN.Before(retransmitted(&c.Ends[1-from].SQ, pending)):
 		v.unanswered(c, from, true)
 	case !positive:
 		r.ClosePending()
 	case in.First, in.Only:
-		if pending.Answer() {
+		if pending.CountAnswer() {
 			r.ClosePending()
 		}
 	}
@@ -151,7 +151,7 @@ func (v *Verifier) unanswered(c *qp.Pair, from int, ended bool) {
 	switch {
 	case d.Class == rule.Unproven:
 		d.Detail = "the response may have been lost before the tap, or the request after the tap"
-	case (pending.AnsweredAt-pending.Again)*promptly > pending.Waited:
+	case (pending.AnsweredAt-pending.RetransmittedAt)*promptly > pending.Waited:
 		d.Class, d.Detail = rule.Unproven, "the responder may have been slow, and may have acknowledged both with one response"
 	case !ended:
 		d.Class, d.Detail = rule.Unproven, "the capture ends before the responder can have responded again"
@@ -167,7 +167,7 @@ func (v *Verifier) missingAckReq(c *qp.Pair, from int, end int64) {
 	if c.Paired && w != nil && w.Has(wqe.Ended) && !w.Op.Responded() {
 		v.Covered(rule.RCACK002)
 	}
-	if !c.Paired || c.Closed || r.State != qp.Expecting || w == nil || !q.Una.Before(q.Next) || end-q.LastTime < silence || w.Op.Responded() {
+	if !c.Paired || c.Closed || r.State != qp.Expecting || w == nil || !q.Una.Before(q.Next) || end-q.Last.Time < silence || w.Op.Responded() {
 		return
 	}
 	s := q.History.Get(w.Last)
@@ -175,7 +175,7 @@ func (v *Verifier) missingAckReq(c *qp.Pair, from int, end int64) {
 		return
 	}
 	p := packet.Packet{
-		Time: q.LastTime, Tap: q.LastTap, Frame: packet.FrameNear(q.LastFrame, s.Frame), Opcode: s.Trace.Opcode, PSN: w.Last, Has: packet.HasBTH,
+		Time: q.Last.Time, Tap: q.Last.Tap, Frame: packet.FrameNear(q.Last.Frame, s.Frame), Opcode: s.Trace.Opcode, PSN: w.Last, Has: packet.HasBTH,
 	}
 	if s.Trace.Flags&packet.TraceAckReq != 0 {
 		v.Event(c, from, rule.Requester, &p, rule.EvUnanswered, "")
@@ -183,7 +183,7 @@ func (v *Verifier) missingAckReq(c *qp.Pair, from int, end int64) {
 	}
 	v.Report(c, from, &p, rule.Verdict{
 		Rule: rule.RCACK002, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-		Expected: "AckReq in the last packet before a pause", Actual: "AckReq 0, and no packet for " + time.Duration(end-q.LastTime).String(),
+		Expected: "AckReq in the last packet before a pause", Actual: "AckReq 0, and no packet for " + time.Duration(end-q.Last.Time).String(),
 		Detail: verifier.LossDetail(c, from),
 	})
 }

@@ -16,17 +16,17 @@ import (
 // ended says how many messages there are up to it: one out of its turn may have overtaken that.
 func (v *Verifier) msn(c *qp.Pair, from int, p *packet.Packet, before int) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	last := r.LastMSN
+	last := r.MSN.Last
 	v.count(c, from, p, before)
 	v.msnWraps(c, r, p, last)
 	w, _ := q.Messages.Find(p.PSN)
-	if r.Answered && !c.Sees(from) && p.PSN != r.LastPSN && (before != 0 || p.PSN.Before(q.Una) || w != nil && w.Has(wqe.Gapped)) {
-		r.ShowMSN(last)
+	if r.Last.Positive && !c.Sees(from) && p.PSN != r.Last.PSN && (before != 0 || p.PSN.Before(q.Una) || w != nil && w.Has(wqe.Gapped)) {
+		r.MSN.Show(last)
 	}
 }
 
-// alikeMost is how many packets a responder sends at most, at the beginning of a capture, in answer to what was sent before it.
-const alikeMost = 64
+// mostAlike is how many packets a responder sends at most, at the beginning of a capture, in answer to what was sent before it.
+const mostAlike = 64
 
 // count holds the MSN of a response against the messages that the responder has completed (rules RC-RSP-013, -014, -015). A responder
 // counts a SEND or WRITE when it executes its last packet and a READ when it accepts it, so the MSN lies between the number of
@@ -37,7 +37,7 @@ func (v *Verifier) count(c *qp.Pair, from int, p *packet.Packet, before int) {
 	least, next, epoch, ok := completed(q, p.PSN.Add(-before))
 	if !ok || q.Gap.Open() && !p.PSN.Add(-before).Before(q.Gap.From) {
 		v.Skipped[verifier.SkipMSN]++
-		r.ShowMSN(p.MSN)
+		r.MSN.Show(p.MSN)
 		return
 	}
 	id := rule.RCRSP013
@@ -45,17 +45,17 @@ func (v *Verifier) count(c *qp.Pair, from int, p *packet.Packet, before int) {
 		id = rule.RCRSP015
 	}
 	base := (p.MSN - least) & packet.PSNMask
-	begins := base == 0 && q.UnsettledIn() == 0 && !q.EverMixed() // the connection began in this capture
-	if epoch != r.Epoch {
+	begins := base == 0 && q.AnsweredBeforeCapture() == 0 && !q.EverReordered() // the connection began in this capture
+	if epoch != r.MSN.Epoch {
 		r.BeginEpoch(epoch)
 	}
-	if r.MSN == qp.MSNUnknown {
+	if r.MSN.Degree == qp.MSNUnknown {
 		v.baseline(c, from, p, base, begins, next == q.Count)
 		return
 	}
 	v.Covered(id)
-	n := miscount{id: id, before: before, least: least, last: r.LastMSN, have: packet.PSN((p.MSN - r.MSNBase) & packet.PSNMask)}
-	r.ShowMSN(p.MSN)
+	n := miscount{id: id, before: before, least: least, last: r.MSN.Last, have: packet.PSN((p.MSN - r.MSN.Base) & packet.PSNMask)}
+	r.MSN.Show(p.MSN)
 	n.over = n.have.Diff(packet.PSN(least))
 	if q.CountsAhead() {
 		v.overcount(c, from, p, n.over)
@@ -65,7 +65,7 @@ func (v *Verifier) count(c *qp.Pair, from int, p *packet.Packet, before int) {
 		if next == q.Count {
 			agrees(q, r, p)
 		}
-	case r.Anchor != nil && begins:
+	case r.Baseline != nil && begins:
 		v.wrongBaseline(c, from, p, id)
 	default:
 		v.miscounted(c, from, p, &n)
@@ -74,12 +74,12 @@ func (v *Verifier) count(c *qp.Pair, from int, p *packet.Packet, before int) {
 
 // agrees notes that response p to the newest message has the MSN that the baseline gives it: a second one proves that.
 func agrees(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) {
-	if r.Anchor != nil && p.MSN == r.Anchor.MSN {
+	if r.Baseline != nil && p.MSN == r.Baseline.MSN {
 		return
 	}
-	r.KnowMSN()
-	r.CloseAnchor()
-	r.Tell(r.Told || !p.PSN.Before(q.Una))
+	r.MSN.Know()
+	r.CloseBaseline()
+	r.MSN.SetStartKnown(r.MSN.StartKnown || !p.PSN.Before(q.Una))
 }
 
 // baseline takes response p, of base messages more than there are up to its PSN, where MSNs are not counted yet: they are from there on, unless it goes
@@ -87,17 +87,17 @@ func agrees(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) {
 func (v *Verifier) baseline(c *qp.Pair, from int, p *packet.Packet, base uint32, begins, newest bool) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.Covered(rule.RCRSP014)
-	waited := int32(uint32(p.Frame)-r.LastFrame) < 0 // for its request, and that one came later
-	if r.Answered && !waited && p.PSN.After(r.LastPSN) && packet.PSN(p.MSN).Before(packet.PSN(r.LastMSN)) {
+	waited := int32(uint32(p.Frame)-r.Last.Frame) < 0 // for its request, and that one came later
+	if r.Last.Positive && !waited && p.PSN.After(r.Last.PSN) && packet.PSN(p.MSN).Before(packet.PSN(r.MSN.Last)) {
 		v.Report(c, from, p, rule.Verdict{
-			Rule: rule.RCRSP014, Class: rule.Proven(c.Complete() && (c.Sees(from) || verifier.Numbered(p) && !r.Repeated && !q.MayRepeat(r.LastPSN) && !q.IsMixed(r.LastPSN))), Role: rule.Responder,
-			Expected: fmt.Sprintf("MSN %d or more: it never goes back", r.LastMSN), Actual: fmt.Sprintf("MSN %d", p.MSN),
-			Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+			Rule: rule.RCRSP014, Class: rule.Proven(c.Complete() && (c.Sees(from) || verifier.Numbered(p) && !r.DuplicateRequest && !q.MayBeRetransmitted(r.Last.PSN) && !q.IsReordered(r.Last.PSN))), Role: rule.Responder,
+			Expected: fmt.Sprintf("MSN %d or more: it never goes back", r.MSN.Last), Actual: fmt.Sprintf("MSN %d", p.MSN),
+			Evidence: []uint64{packet.FrameNear(p.Frame, r.Last.Frame)},
 		})
 	}
-	if (base != 0 || q.EverMixed()) && (r.Repeated || p.PSN.Before(q.Una)) {
+	if (base != 0 || q.EverReordered()) && (r.DuplicateRequest || p.PSN.Before(q.Una)) {
 		v.Skipped[verifier.SkipMSN]++ // an answer to a duplicate may count later messages
-		r.ShowMSN(p.MSN)
+		r.MSN.Show(p.MSN)
 		return
 	}
 	v.countFrom(q, r, p, base, begins, newest)
@@ -121,19 +121,19 @@ func (n *miscount) beyond() bool { return n.over > 0 && n.have.After(n.most) }
 func (v *Verifier) miscounted(c *qp.Pair, from int, p *packet.Packet, n *miscount) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	d := rule.Verdict{
-		Rule: n.id, Class: rule.Proven(r.MSN == qp.MSNKnown && c.Complete() && len(c.Early) == 0), Role: rule.Responder,
-		Wants: rule.Want(expect.MSN, uint64((r.MSNBase+n.least)&packet.PSNMask)), Expected: fmt.Sprintf("MSN %d", (r.MSNBase+n.least)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", p.MSN),
+		Rule: n.id, Class: rule.Proven(r.MSN.Degree == qp.MSNKnown && c.Complete() && len(c.Early) == 0), Role: rule.Responder,
+		Wants: rule.Want(expect.MSN, uint64((r.MSN.Base+n.least)&packet.PSNMask)), Expected: fmt.Sprintf("MSN %d", (r.MSN.Base+n.least)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", p.MSN),
 	}
-	if r.Answered {
-		d.Evidence = []uint64{packet.FrameNear(p.Frame, r.LastFrame)}
+	if r.Last.Positive {
+		d.Evidence = []uint64{packet.FrameNear(p.Frame, r.Last.Frame)}
 	}
 	open := false
-	if n.over == 1 && unfinishedAt(q, p.PSN) {
+	if n.over == 1 && openAt(q, p.PSN) {
 		open = d.Class == rule.Violation
 		d.Class = rule.Unproven
 		d.Detail = "the MSN counts a message whose last packet is not in the capture or has a wrong opcode"
 	}
-	n.most = packet.PSN((q.Count - unfinished(q)) & packet.PSNMask)
+	n.most = packet.PSN((q.Count - openMessages(q)) & packet.PSNMask)
 	v.doubtCount(c, from, p, n, &d)
 	if n.over > 0 && n.before == 0 && !n.have.After(n.most) {
 		v.countsLater(c, from, p, n, d)
@@ -144,13 +144,13 @@ func (v *Verifier) miscounted(c *qp.Pair, from int, p *packet.Packet, n *miscoun
 		q.CountOpen(p.PSN)
 	}
 	if n.over > 0 && (d.Class == rule.Violation || open) || d.Class == rule.Violation && stream.Far(n.over) {
-		r.ShowMSN((r.MSNBase + n.least) & packet.PSNMask) // the right one does not go back
+		r.MSN.Show((r.MSN.Base + n.least) & packet.PSNMask) // the right one does not go back
 	}
 	r.CloseMSN() // the next response sets the baseline again: one fault, one finding
 }
 
-// unfinishedAt reports whether the newest message is open and has its newest packet at psn.
-func unfinishedAt(q *qp.SendQueue, psn packet.PSN) bool {
+// openAt reports whether the newest message is open and has its newest packet at psn.
+func openAt(q *qp.SendQueue, psn packet.PSN) bool {
 	w := q.Messages.Newest()
 	return w != nil && w.Last == psn && !w.Has(wqe.Ended)
 }
@@ -158,11 +158,11 @@ func unfinishedAt(q *qp.SendQueue, psn packet.PSN) bool {
 // doubtCount takes the proof from d where the number of messages that have been sent may be another one than the capture shows.
 func (v *Verifier) doubtCount(c *qp.Pair, from int, p *packet.Packet, n *miscount, d *rule.Verdict) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if d.Class == rule.Violation && (r.Answered && q.IsMixed(r.LastPSN) || n.over > 0 && q.Next.Before(q.High)) {
+	if d.Class == rule.Violation && (r.Last.Positive && q.IsReordered(r.Last.PSN) || n.over > 0 && q.Next.Before(q.High)) {
 		d.Class = rule.Unproven // until a response after them agrees
 		d.Detail = "requests were reordered, or are being retransmitted after a gap: the message count may be wrong"
 	}
-	if d.Class == rule.Violation && n.over < 0 && p.MSN|qp.MSNElse == q.FirstMSN && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Sums.Packets < alikeMost {
+	if d.Class == rule.Violation && n.over < 0 && p.MSN|qp.MSNFromEarlier == q.FirstMSN && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Sums.Packets < mostAlike {
 		d.Class, d.Detail = rule.Unproven, "all MSNs since the capture began are the same: the requests may be retransmissions from before it"
 	}
 	if detail := tapMisses(c, from, p, n); detail != "" {
@@ -176,10 +176,10 @@ func tapMisses(c *qp.Pair, from int, p *packet.Packet, n *miscount) (what string
 	if n.beyond() {
 		what = tapMissesRequests(c, from, p)
 	}
-	if r.State == qp.SequenceNAKed && n.before == 0 && !p.PSN.Before(r.NakPSN) && !c.Sees(1-from) {
+	if r.State == qp.SequenceNAKed && n.before == 0 && !p.PSN.Before(r.NAK.PSN) && !c.Sees(1-from) {
 		what = "it acknowledges the retransmission that its sequence NAK requested: the tap has missed it, and with it the number of messages"
 	}
-	if n.over > 0 && r.Answered && answeredElse(r, p) && !c.Sees(from) && !c.Sees(1-from) {
+	if n.over > 0 && r.Last.Positive && otherPacketSent(r, p) && !c.Sees(from) && !c.Sees(1-from) {
 		what = "the tap may have missed earlier responses, and a retransmission of the request after later ones"
 	}
 	return what
@@ -188,7 +188,7 @@ func tapMisses(c *qp.Pair, from int, p *packet.Packet, n *miscount) (what string
 // tapMissesRequests says which requests the tap may have missed, so that a response may count more messages than have been sent; "": none.
 func tapMissesRequests(c *qp.Pair, from int, p *packet.Packet) (what string) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if (r.Repeated || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
+	if (r.DuplicateRequest || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
 		what = "it may respond to a duplicate, and count a message that the tap has missed"
 	}
 	if q.Gap.Open() && !c.Sees(1-from) {
@@ -197,9 +197,9 @@ func tapMissesRequests(c *qp.Pair, from int, p *packet.Packet) (what string) {
 	return what
 }
 
-// answeredElse reports whether a responder that numbers its packets has sent another one between the newest response and p, the answer to a READ or atomic.
-func answeredElse(r *qp.ReceiveQueue, p *packet.Packet) bool {
-	return p.Opcode.Fn() != packet.Acknowledge && verifier.Numbered(p) && p.IPID != r.LastID+1
+// otherPacketSent reports whether a responder that numbers its packets has sent another one between the newest response and p, the answer to a READ or atomic.
+func otherPacketSent(r *qp.ReceiveQueue, p *packet.Packet) bool {
+	return p.Opcode.Fn() != packet.Acknowledge && verifier.Numbered(p) && p.IPID != r.Last.ID+1
 }
 
 // countsLater judges a response that counts messages after its PSN which have been sent: the answer to a duplicate, or READs and atomics that were accepted, or
@@ -207,10 +207,10 @@ func answeredElse(r *qp.ReceiveQueue, p *packet.Packet) bool {
 func (v *Verifier) countsLater(c *qp.Pair, from int, p *packet.Packet, n *miscount, d rule.Verdict) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	switch {
-	case r.Repeated || p.PSN.Before(q.Una): // answers to duplicates carry the newest MSN
-	case ahead(q, p.PSN, n.over):
+	case r.DuplicateRequest || p.PSN.Before(q.Una): // answers to duplicates carry the newest MSN
+	case readsAhead(q, p.PSN, n.over):
 		q.CountAhead(qp.Overcount{
-			Time: p.Time, Frame: p.Frame, Tap: p.Tap, PSN: p.PSN, MSN: p.MSN, Expected: (r.MSNBase + n.least) & packet.PSNMask, IPID: p.IPID, Opcode: p.Opcode, Set: true,
+			Time: p.Time, Frame: p.Frame, Tap: p.Tap, PSN: p.PSN, MSN: p.MSN, Expected: (r.MSN.Base + n.least) & packet.PSNMask, IPID: p.IPID, Opcode: p.Opcode, Set: true,
 		})
 	case p.MSN != n.last: // what counts on from there when they are answered has one too many
 		d.Class = rule.Unproven
@@ -224,7 +224,7 @@ func (v *Verifier) countsLater(c *qp.Pair, from int, p *packet.Packet, n *miscou
 func (v *Verifier) overcount(c *qp.Pair, from int, p *packet.Packet, over int) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	a := q.TakeAhead()
-	if over != 0 || !packet.PSN(p.MSN).Before(packet.PSN(a.MSN)) || r.Repeated || q.EverMixed() || len(c.Early) > 0 ||
+	if over != 0 || !packet.PSN(p.MSN).Before(packet.PSN(a.MSN)) || r.DuplicateRequest || q.EverReordered() || len(c.Early) > 0 ||
 		!c.Complete() || !c.Sees(from) && (!verifier.Numbered(p) || verifier.LeftBefore(p, a.IPID)) {
 		return
 	}
@@ -237,15 +237,15 @@ func (v *Verifier) overcount(c *qp.Pair, from int, p *packet.Packet, over int) {
 	})
 }
 
-// goesOn judges, now that a message of end from goes on with request p, a response that has counted it before its end.
-func (v *Verifier) goesOn(c *qp.Pair, from int, p *packet.Packet) {
+// openMessageCounted judges, now that a message of end from goes on with request p, a response that has counted it before its end.
+func (v *Verifier) openMessageCounted(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	l := q.Recovery
 	q.CloseCounted()
-	if in := p.Info(); p.PSN != l.CountedAt.Add(1) || !in.Middle && !in.Last || q.Open != wqe.OpOf(p.Opcode.Fn()) {
+	if in := p.Info(); p.PSN != l.Counted.PSN.Add(1) || !in.Middle && !in.Last || q.Open != wqe.OpOf(p.Opcode.Fn()) {
 		return
 	}
-	at := uint64(l.CountedAt)
+	at := uint64(l.Counted.PSN)
 	if k := max(v.blamed(c, 1-from, rule.RCRSP013, at), v.blamed(c, 1-from, rule.RCRSP015, at)); k >= 0 {
 		v.Rec.Prove(k, "it counts the message, of which later packets follow")
 	}
@@ -255,11 +255,11 @@ func (v *Verifier) goesOn(c *qp.Pair, from int, p *packet.Packet) {
 // is certain where no doubt is about the count of messages; any other is a guess until a second response agrees with it, the more so while
 // later messages are in flight.
 func (v *Verifier) countFrom(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, base uint32, certain, newest bool) {
-	r.CountFrom(base, p.MSN)
+	r.MSN.CountFrom(base, p.MSN)
 	switch {
 	case certain:
-		r.KnowMSN()
-		r.Tell(true)
+		r.MSN.Know()
+		r.MSN.SetStartKnown(true)
 		q.FirstCounts(p.MSN)
 	case newest || p.Opcode.Fn() == packet.Acknowledge:
 		r.GuessMSN(p.Bare())
@@ -271,21 +271,21 @@ func (v *Verifier) countFrom(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Pack
 // capture, and the first was wrong; or it answered a duplicate, and counted what the capture shows only as retransmitted.
 func (v *Verifier) wrongBaseline(c *qp.Pair, from int, p *packet.Packet, id rule.ID) {
 	r := &c.Ends[from].RQ
-	back := packet.PSN(p.MSN).Before(packet.PSN(r.Anchor.MSN))                              // else it may count what came before the capture, and is retransmitted in it
-	first := c.Sees(from) || verifier.Numbered(p) && !verifier.LeftBefore(p, r.Anchor.IPID) // else the answer to a duplicate may have overtaken p
-	v.Report(c, from, r.Anchor, rule.Verdict{
+	back := packet.PSN(p.MSN).Before(packet.PSN(r.Baseline.MSN))                              // else it may count what came before the capture, and is retransmitted in it
+	first := c.Sees(from) || verifier.Numbered(p) && !verifier.LeftBefore(p, r.Baseline.IPID) // else the answer to a duplicate may have overtaken p
+	v.Report(c, from, r.Baseline, rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Complete() && back && first), Role: rule.Responder,
-		Wants: rule.Want(expect.MSN, uint64((r.Anchor.MSN-r.MSNBase)&packet.PSNMask)), Expected: fmt.Sprintf("MSN %d", (r.Anchor.MSN-r.MSNBase)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", r.Anchor.MSN),
+		Wants: rule.Want(expect.MSN, uint64((r.Baseline.MSN-r.MSN.Base)&packet.PSNMask)), Expected: fmt.Sprintf("MSN %d", (r.Baseline.MSN-r.MSN.Base)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", r.Baseline.MSN),
 		Detail: "the MSN of the next response counts from the first message of the capture", Evidence: []uint64{p.Frame},
 	})
-	r.CountFrom(0, p.MSN)
-	r.KnowMSN()
-	r.CloseAnchor()
-	r.Tell(r.Told || back)
+	r.MSN.CountFrom(0, p.MSN)
+	r.MSN.Know()
+	r.CloseBaseline()
+	r.MSN.SetStartKnown(r.MSN.StartKnown || back)
 }
 
-// unfinished is 1 while a message is open, which no MSN counts yet.
-func unfinished(q *qp.SendQueue) uint32 {
+// openMessages is 1 while a message is open, which no MSN counts yet.
+func openMessages(q *qp.SendQueue) uint32 {
 	if w := q.Messages.Newest(); w != nil && !w.Has(wqe.Ended) {
 		return 1
 	}
@@ -312,9 +312,9 @@ func completed(q *qp.SendQueue, psn packet.PSN) (n, begun uint32, epoch uint8, o
 	return w.Ordinal, (w.Ordinal + 1) & packet.PSNMask, w.Epoch, true
 }
 
-// ahead reports whether the n messages after psn are READs or atomics, which may be counted when they are accepted, before their
+// readsAhead reports whether the n messages after psn are READs or atomics, which may be counted when they are accepted, before their
 // responses leave.
-func ahead(q *qp.SendQueue, psn packet.PSN, n int) bool {
+func readsAhead(q *qp.SendQueue, psn packet.PSN, n int) bool {
 	for i := q.Messages.UpTo(psn) + 1; n > 0; i, n = i+1, n-1 {
 		if i >= q.Messages.Len() || !q.Messages.At(i).Op.Responded() {
 			return false

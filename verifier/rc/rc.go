@@ -28,15 +28,15 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	p.Rest()
-	c.Unlean()
+	c.ClearAssumed()
 	v.judge(c, from, p)
 	v.settle(c)
-	c.Unlean()
+	c.ClearAssumed()
 }
 
 // judge judges what the fast path has left.
 func (v *Verifier) judge(c *qp.Pair, from int, p *packet.Packet) {
-	if v.Renewed(c, from, p) {
+	if v.JudgeReuse(c, from, p) {
 		return
 	}
 	v.Show(p)
@@ -48,15 +48,15 @@ func (v *Verifier) judge(c *qp.Pair, from int, p *packet.Packet) {
 			v.arrives(c, from, p)
 		}
 		if len(c.Early) > 0 {
-			v.early(c, p.Time)
+			v.judgeEarly(c, p.Time)
 		}
 	case in.Response && ackOpcode(c, from, p):
-		v.reserved(c, from, p)
+		v.reservedOpcode(c, from, p)
 	case in.Response:
 		v.measureAnswer(c, from, p)
 		v.response(c, from, p)
 	case !in.Defined:
-		v.reserved(c, from, p)
+		v.reservedOpcode(c, from, p)
 	}
 }
 
@@ -71,7 +71,7 @@ func ackOpcode(c *qp.Pair, from int, p *packet.Packet) bool {
 // reports whether the packet belongs to the stream.
 func (v *Verifier) request(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[from].SQ
-	if d := q.Doubt(); d != nil {
+	if d := q.ReadDispute(); d != nil {
 		v.resolve(c, from, p, d)
 	}
 	if !q.Joined {
@@ -86,57 +86,63 @@ func (v *Verifier) request(c *qp.Pair, from int, p *packet.Packet) bool {
 		v.Covered(rule.PKY003)
 	}
 	d := p.PSN.Diff(q.Next)
-	if q.Stray != nil || stream.Far(d) {
-		if !v.stray(c, from, p, d) {
+	if q.Jump != nil || stream.Far(d) {
+		if !v.farPSN(c, from, p, d) {
 			return false
 		}
 		d = p.PSN.Diff(q.Next)
 	}
 	switch {
 	case d == 0:
-		if c.Missent != nil {
-			v.MissentAgain(c, from, p)
+		if c.Misdirected != nil {
+			v.MisdirectedRetransmission(c, from, p)
 		}
 		v.newRequest(c, from, p)
 	case d > 0:
 		v.aheadOfNext(c, from, p)
 	default:
-		s, retry := q.History.Get(p.PSN), q.Retry
-		late := (s == nil || s.Trace.IPID != p.IPID) && v.Overtaken(c, from, p, q.LastID, q.LastFrame, q.LastTime)
-		v.beforeNext(c, from, p)
-		if late && q.Retrying {
-			q.ContinueAt(packet.Later(q.Retry, retry)) // which has come already
-		}
+		v.earlierRequest(c, from, p)
 	}
-	q.Came(p)
+	q.Last.Came(p)
 	return true
 }
 
-// stray deals with a PSN far from the stream of a requester.
-func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int) bool {
-	return v.Stray(c, from, p, d, rule.RCPSN004, rule.Requester)
+// earlierRequest judges a request with a PSN before the next one, which the one before it may have overtaken.
+func (v *Verifier) earlierRequest(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	s, retry := q.History.Get(p.PSN), q.Retransmission.Next
+	late := (s == nil || s.Trace.IPID != p.IPID) && v.Overtaken(c, from, p, q.Last.ID, q.Last.Frame, q.Last.Time)
+	v.beforeNext(c, from, p)
+	if late && q.Retransmission.Active {
+		q.Retransmission.ContinueAt(packet.Later(q.Retransmission.Next, retry)) // which has come already
+	}
 }
 
-// reserved lets a packet with a reserved opcode take its PSN; header rules have reported it.
-func (v *Verifier) reserved(c *qp.Pair, from int, p *packet.Packet) {
+// farPSN deals with a PSN far from the stream of a requester.
+func (v *Verifier) farPSN(c *qp.Pair, from int, p *packet.Packet, d int) bool {
+	return v.JudgeFarPSN(c, from, p, d, rule.RCPSN004, rule.Requester)
+}
+
+// reservedOpcode lets a packet with a reserved opcode take its PSN; header rules have reported it.
+func (v *Verifier) reservedOpcode(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	if q.Joined && p.PSN == q.Next {
 		if r.EPSN == q.Next {
 			r.Expect(q.Next.Add(1))
 		}
 		q.Advance(q.Next.Add(1))
-		q.DoubtMessage(true)
-		r.LoseMSN()
+		q.Sequence.SetUnsure(true)
+		r.MSN.Lose()
 		q.Break()
-		q.Excuse() // it may have been a READ, which takes more
+		q.ExplainNextGap() // it may have been a READ, which takes more
 		return
 	}
-	if q.Retrying && p.PSN == q.Retry {
+	if q.Retransmission.Active && p.PSN == q.Retransmission.Next {
 		retransmittedAs(c, from, p)
 		return
 	}
 	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
-		q.Excuse() // the response that will be missing
+		q.ExplainNextGap() // the response that will be missing
 		w.Flags |= wqe.Accused
 	}
 	if q.Joined {
@@ -147,14 +153,14 @@ func (v *Verifier) reserved(c *qp.Pair, from int, p *packet.Packet) {
 // retransmittedAs notes that a request was retransmitted as p, whose opcode is wrong: what is retransmitted goes on after it, and its responder may have taken it.
 func retransmittedAs(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	q.BeginRetransmission(p.PSN.Add(1))
+	q.Retransmission.Begin(p.PSN.Add(1))
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read {
-		q.ContinueAt(w.Last.Add(1))
+		q.Retransmission.ContinueAt(w.Last.Add(1))
 	}
-	if (r.State == qp.RNRNAKed || r.State == qp.SequenceNAKed) && p.PSN == r.NakPSN {
+	if (r.State == qp.RNRNAKed || r.State == qp.SequenceNAKed) && p.PSN == r.NAK.PSN {
 		q.MayCross()
 	}
 	if q.Gap.Open() && p.PSN == q.Gap.From {
-		q.ExplainGap()
+		q.Gap.Explain()
 	}
 }

@@ -14,7 +14,7 @@ import (
 func (v *Verifier) readResponse(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	w, i := q.Messages.Find(p.PSN)
-	if w != nil && q.MayRead(p.PSN) {
+	if w != nil && q.MayBeLongerRead(p.PSN) {
 		w = answeredRead(q, p, i)
 	}
 	if w == nil {
@@ -26,10 +26,10 @@ func (v *Verifier) readResponse(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	switch {
-	case w.Op != wqe.Read && (q.MayRead(p.PSN) || q.OtherAt(p.PSN)):
+	case w.Op != wqe.Read && (q.MayBeLongerRead(p.PSN) || q.IsAltered(p.PSN)):
 		w.Flags |= wqe.Accused // it may have been a READ the second time
 	case !w.Op.Responded() || w.Op.Atomic():
-		v.readNotAsked(c, from, p, w, i)
+		v.notRead(c, from, p, w, i)
 	default:
 		v.readAnswers(c, from, p, w)
 	}
@@ -38,31 +38,37 @@ func (v *Verifier) readResponse(c *qp.Pair, from int, p *packet.Packet) {
 // readUnseen takes a READ response at whose PSN the capture holds no request.
 func (v *Verifier) readUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	if q := &c.Ends[1-from].SQ; q.Gap.Open() && p.PSN == q.Gap.From {
-		q.ExplainGap() // nobody answers so what is no READ: it came with another PSN
+		q.Gap.Explain() // nobody answers so what is no READ: it came with another PSN
 	}
-	if !v.doubtGoesOn(c, from, p) {
+	if !v.disputeContinues(c, from, p) {
 		v.Skipped[verifier.SkipUnseen]++
-		v.unsettled(c, from, p)
+		v.noteBeforeCapture(c, from, p)
 	}
 }
 
-// readNotAsked judges a READ response to message i, which is no READ (rules RC-RES-001, RC-RSP-010).
-func (v *Verifier) readNotAsked(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, i int) {
+// notRead judges a READ response to message i, which is no READ (rules RC-RES-001, RC-RSP-010).
+func (v *Verifier) notRead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, i int) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	id, want, fn := rule.RCRES001, "Acknowledge", packet.Acknowledge
 	if w.Op.Atomic() && p.Info().Only && q.RdOut == 1 {
 		id, want, fn = rule.RCRSP010, "ATOMIC Acknowledge", packet.AtomicAck
 		v.Covered(id)
 	}
-	if !w.Has(wqe.Blamed) && !runsOver(q, r, p, i) { // else its opcode may be what is wrong
+	if !w.Has(wqe.Blamed) && !readOverrun(q, r, p, i) { // else its opcode may be what is wrong
 		v.Report(c, from, p, rule.Verdict{
-			Rule: id, Class: rule.Proven(c.Complete() && !q.IsMixed(p.PSN)), Role: rule.Responder,
+			Rule: id, Class: rule.Proven(c.Complete() && !q.IsReordered(p.PSN)), Role: rule.Responder,
 			Wants:    rule.Want(expect.Opcode, uint64(packet.Op(p.Opcode.Service(), fn))),
 			Expected: "an " + want + ": PSN " + p.PSN.String() + " is a " + w.Op.String(), Actual: p.Opcode.String(),
 			Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 		})
 	}
-	stream.AnswersFor(q, p, c.Complete() && !q.IsMixed(p.PSN))
+	stream.AnswersOldest(q, p, c.Complete() && !q.IsReordered(p.PSN))
+}
+
+// showsPMTU reports whether the payload of response p to READ w, whose PSNs are known, is the path MTU: by it the READ takes as many.
+func showsPMTU(p *packet.Packet, w *wqe.SendWQE) bool {
+	in := p.Info()
+	return (in.First || in.Middle) && !w.Has(wqe.Unsized) && wqe.ValidMTU(p.PayloadLen) && wqe.Packets(w.Length, uint32(p.PayloadLen)) == w.Last.Diff(w.First)+1
 }
 
 // readAnswers compares a READ response with w, the READ, FLUSH or ATOMIC WRITE that it answers.
@@ -70,14 +76,14 @@ func (v *Verifier) readAnswers(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	q := &c.Ends[1-from].SQ
 	v.flushed(c, from, p, w)
 	v.beyondGap(c, from, p, p.PSN)
-	if in := p.Info(); c.PMTU == 0 && (in.First || in.Middle) && !w.Has(wqe.Unsized) && wqe.ValidMTU(p.PayloadLen) && wqe.Packets(w.Length, uint32(p.PayloadLen)) == w.Last.Diff(w.First)+1 {
+	if c.PMTU == 0 && showsPMTU(p, w) {
 		v.LearnPMTU(c, p, uint32(p.PayloadLen))
 	}
-	if w.Op == wqe.Read && p.PSN.Before(w.RespNext) && v.readTwice(c, from, p, w) {
+	if w.Op == wqe.Read && p.PSN.Before(w.RespNext) && v.duplicateReadResponse(c, from, p, w) {
 		return
 	}
-	had := q.Taken()
-	v.taken(c, from, p, p.PSN, true)
+	before := q.RequesterUna()
+	v.requesterTakes(c, from, p, p.PSN, true)
 	if p.PSN == w.Missing {
 		if w.Missing = p.PSN.Add(1); p.PSN == w.Last {
 			w.Flags &^= wqe.Gapped
@@ -85,31 +91,31 @@ func (v *Verifier) readAnswers(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	}
 	placed := w.Op != wqe.Read || v.readFits(c, from, p, w)
 	if q.RdOut > 0 {
-		v.passedOver(c, from, p)
+		v.judgeOvertaking(c, from, p)
 	}
 	if p.Has&packet.HasAETH != 0 && placed {
 		v.readAETH(c, from, p, w)
 	}
-	v.readProgress(c, from, p, w, had)
+	v.readProgress(c, from, p, w, before)
 }
 
 // readFits judges place and length of response p to READ w. It reports whether nothing proves that its PSN or opcode is wrong: else what its AETH is to say
 // is not known.
 func (v *Verifier) readFits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
-	copied := v.sameResponse(&c.Ends[from].RQ, p)
+	copied := v.copiedResponse(&c.Ends[from].RQ, p)
 	if !copied {
-		v.doubt(c, from, p, w)
+		v.disputeRead(c, from, p, w)
 	}
 	if w.Has(wqe.Blamed) {
 		return true
 	}
-	fits, blamed := true, false
+	fits, proven := true, false
 	if !copied {
-		fits, blamed = v.readPlace(c, from, p, w)
+		fits, proven = v.readPlace(c, from, p, w)
 	}
 	switch {
 	case !fits:
-		return !blamed
+		return !proven
 	case v.lacksAETH(c, from, p, w):
 		return false
 	}
@@ -134,8 +140,8 @@ func (v *Verifier) readAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	v.msn(c, from, p, 0)
 }
 
-// readProgress notes that response p to READ w has come. had is what the requester could have taken of the responses before it.
-func (v *Verifier) readProgress(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, had packet.PSN) {
+// readProgress notes that response p to READ w has come. before is how far the requester can have processed the responses before it.
+func (v *Verifier) readProgress(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, before packet.PSN) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	w.RespNext = p.PSN.Add(1)
 	w.RespFrame = uint32(p.Frame)
@@ -144,8 +150,8 @@ func (v *Verifier) readProgress(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 		w.Flags |= wqe.Answered
 		q.ReadDone()
 	}
-	if w.Has(wqe.Gapped) && c.Sees(1-from) && w.First.After(had) {
-		q.Spares(q.Una) // what is before the READ is acknowledged
+	if w.Has(wqe.Gapped) && c.Sees(1-from) && w.First.After(before) {
+		q.NoteRetryReset(q.Una) // what is before the READ is acknowledged
 	}
 	if !p.PSN.Before(q.Una) && !w.Has(wqe.Gapped) {
 		v.progress(c, from, p, p.PSN.Add(1))
@@ -155,16 +161,16 @@ func (v *Verifier) readProgress(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	}
 }
 
-// readTwice judges that a responder sends no response to READ w a second time, but from where the READ was asked for again: an answer
+// duplicateReadResponse judges that a responder sends no response to READ w a second time, but from where the READ was retransmitted: an answer
 // begins with a First or Only, so that whatever was retransmitted before the capture began, a Middle or Last goes on with what was sent last. It reports
 // whether p is such a response, which changes nothing.
-func (v *Verifier) readTwice(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
+func (v *Verifier) duplicateReadResponse(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if in := p.Info(); in.First || in.Only || p.PSN == w.First || w.Flags&(wqe.Miscounted|wqe.Blamed) != 0 || q.MayRead(p.PSN) || q.MayAsk(w.First, p.PSN) ||
-		v.sameResponse(r, p) || v.Unordered(c, from) || !c.Sees(from) {
+	if in := p.Info(); in.First || in.Only || p.PSN == w.First || w.Flags&(wqe.Miscounted|wqe.Blamed) != 0 || q.MayBeLongerRead(p.PSN) || q.MayHaveReissued(w.First, p.PSN) ||
+		v.copiedResponse(r, p) || v.Unordered(c, from) || !c.Sees(from) {
 		return false
 	}
-	if w.Has(wqe.Again) {
+	if w.Has(wqe.Reissued) {
 		var room [8]qp.Issue
 		if len(q.Reissued(w.First, room[:0])) > 0 {
 			return false // it may be meant as an answer to that
@@ -179,22 +185,28 @@ func (v *Verifier) readTwice(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	return true
 }
 
+// inPlace reports whether response p to READ o has the opcode and the length of the place that its PSN gives it.
+func inPlace(c *qp.Pair, p *packet.Packet, o *wqe.SendWQE) bool {
+	want := int(c.PMTU)
+	if p.PSN == o.Last {
+		want = int(o.Length) - o.Last.Diff(o.First)*int(c.PMTU)
+	}
+	return !p.PSN.After(o.Last) && p.Opcode == readOpcode(p, o.RespFirst, o.Last) && p.PayloadLen == want
+}
+
 // misplacedResponse judges a READ response that has just the opcode and the length of the one that comes next, and a PSN of another message: its PSN is wrong
 // (rule RC-RES-001). It reports whether it is so, and judges the rest of p as if it had the right one. w is the message that its PSN is of.
 func (v *Verifier) misplacedResponse(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if !v.inOrder(c, from, p) || w != nil && w.Has(wqe.Again) {
+	if !v.inOrder(c, from, p) || w != nil && w.Has(wqe.Reissued) {
 		return false
 	}
 	o := oldestUnanswered(q)
 	if o == nil || o == w || !awaitsNext(c, r, o) {
 		return false
 	}
-	at, want := *p, int(c.PMTU)
-	if at.PSN = o.RespNext; at.PSN == o.Last {
-		want = int(o.Length) - o.Last.Diff(o.First)*int(c.PMTU)
-	}
-	if at.PSN.After(o.Last) || p.Opcode != readOpcode(&at, o.RespFirst, o.Last) || p.PayloadLen != want {
+	at := *p
+	if at.PSN = o.RespNext; !inPlace(c, &at, o) {
 		return false
 	}
 	if w != nil && w.Op == wqe.Read && p.PSN == w.RespNext && p.Opcode == readOpcode(p, w.RespFirst, w.Last) && !countsOf(q, r, p, o) {
@@ -212,19 +224,19 @@ func (v *Verifier) misplacedResponse(c *qp.Pair, from int, p *packet.Packet, w *
 // inOrder reports whether all that the responder has sent up to response p was seen, in its order, and nothing of it answers a duplicate.
 func (v *Verifier) inOrder(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	return c.Sees(from) && r.Answered && r.Told && !r.Repeated && !q.Gap.Open() && len(c.Early) == 0 && !v.sameResponse(r, p) && !v.Unordered(c, from)
+	return c.Sees(from) && r.Last.Positive && r.MSN.StartKnown && !r.DuplicateRequest && !q.Gap.Open() && len(c.Early) == 0 && !v.copiedResponse(r, p) && !v.Unordered(c, from)
 }
 
 // awaitsNext reports whether o is a READ whose next response can be told by its opcode and length, and comes next.
 func awaitsNext(c *qp.Pair, r *qp.ReceiveQueue, o *wqe.SendWQE) bool {
-	return o.Op == wqe.Read && o.Flags&(wqe.Blamed|wqe.Again|wqe.Unsized|wqe.Gapped|wqe.Accused) == 0 && (o.RespFrame == 0 || o.RespFrame == r.LastFrame) &&
+	return o.Op == wqe.Read && o.Flags&(wqe.Blamed|wqe.Reissued|wqe.Unsized|wqe.Gapped|wqe.Accused) == 0 && (o.RespFrame == 0 || o.RespFrame == r.Last.Frame) &&
 		(c.PMTU != 0 || o.First == o.Last)
 }
 
 // countsOf reports whether response p has the MSN of the answer to READ o, and counts none after that.
 func countsOf(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, o *wqe.SendWQE) bool {
 	n, _, epoch, ok := completed(q, o.Last)
-	return p.Has&packet.HasAETH != 0 && ok && epoch == r.Epoch && r.MSN == qp.MSNKnown && (p.MSN-n)&packet.PSNMask == r.MSNBase
+	return p.Has&packet.HasAETH != 0 && ok && epoch == r.MSN.Epoch && r.MSN.Degree == qp.MSNKnown && (p.MSN-n)&packet.PSNMask == r.MSN.Base
 }
 
 // oldestUnanswered is the oldest READ or atomic that waits for its own response, or nil.
@@ -237,16 +249,16 @@ func oldestUnanswered(q *qp.SendQueue) *wqe.SendWQE {
 	return nil
 }
 
-// runsOver reports whether p, at the PSN of message i, goes on with the answer to a READ before it, of which a fault was reported: it has more packets than
+// readOverrun reports whether p, at the PSN of message i, goes on with the answer to a READ before it, of which a fault was reported: it has more packets than
 // were asked for.
-func runsOver(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, i int) bool {
+func readOverrun(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, i int) bool {
 	if in := p.Info(); !in.Middle && !in.Last {
 		return false
 	}
 	const most = 4
 	for k := i - 1; k >= max(0, i-most); k-- {
 		if w := q.Messages.At(k); w.Op == wqe.Read {
-			if !w.Has(wqe.Blamed) || w.RespFrame != r.LastFrame || packet.FrameNear(p.Frame, w.RespFrame) > p.Frame {
+			if !w.Has(wqe.Blamed) || w.RespFrame != r.Last.Frame || packet.FrameNear(p.Frame, w.RespFrame) > p.Frame {
 				return false
 			}
 			w.RespFrame = uint32(p.Frame)

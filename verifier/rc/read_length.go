@@ -43,7 +43,7 @@ func (v *Verifier) readLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 		}
 		return
 	}
-	if p.PayloadLen == want+4 && in.Middle && acknowledges(p.Payload, c.Ends[from].RQ.LastMSN) {
+	if p.PayloadLen == want+4 && in.Middle && acknowledges(p.Payload, c.Ends[from].RQ.MSN.Last) {
 		v.aethInMiddle(c, from, p, w)
 		return
 	}
@@ -79,7 +79,7 @@ func (v *Verifier) lacksAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	const size = 4
 	r, in, want := &c.Ends[from].RQ, p.Info(), int(c.PMTU)
 	switch {
-	case p.Has&packet.HasAETH == 0 || !r.Answered || p.PadCnt != 0:
+	case p.Has&packet.HasAETH == 0 || !r.Last.Positive || p.PadCnt != 0:
 		return false
 	case w.First == w.Last && !w.Has(wqe.Unsized):
 		want = int(w.Length)
@@ -89,10 +89,10 @@ func (v *Verifier) lacksAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		want = int(w.Length) - w.Last.Diff(w.First)*int(c.PMTU)
 	}
 	const near = 1 << 10
-	if p.PayloadLen+size != want || p.Syndrome.Type() == packet.ACK && !p.Syndrome.Reserved() && (p.MSN-r.LastMSN)&packet.PSNMask < near {
+	if p.PayloadLen+size != want || p.Syndrome.Type() == packet.ACK && !p.Syndrome.Reserved() && (p.MSN-r.MSN.Last)&packet.PSNMask < near {
 		return false
 	}
-	v.Retract(p, rule.RCRSP022) // what is there is no AETH
+	v.Withdraw(p, rule.RCRSP022) // what is there is no AETH
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP009, Class: rule.Proven(c.Complete()), Role: rule.Responder,
 		Expected: "an AETH", Actual: fmt.Sprintf("no AETH: %d bytes after the BTH, where AETH and payload take %d", p.PayloadLen+size, want+size), Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
@@ -103,7 +103,7 @@ func (v *Verifier) lacksAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 func (v *Verifier) readOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, wants rule.Wants, want string) {
 	sized := c.PMTU == 0 || p.Info().Only || c.Complete() // while packets were missed the QPs may have got another path MTU
 	v.Report(c, from, p, rule.Verdict{
-		Rule: rule.RCRES002, Class: rule.Proven(sized && !c.Ends[1-from].SQ.IsMixed(p.PSN)), Role: rule.Responder, Wants: wants, Expected: want, Actual: fmt.Sprintf("%d bytes", p.PayloadLen),
+		Rule: rule.RCRES002, Class: rule.Proven(sized && !c.Ends[1-from].SQ.IsReordered(p.PSN)), Role: rule.Responder, Wants: wants, Expected: want, Actual: fmt.Sprintf("%d bytes", p.PayloadLen),
 		Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 	})
 	if c.PMTU != 0 && !p.Info().Only {

@@ -11,10 +11,10 @@ import (
 	"ibwitness/wqe"
 )
 
-// fits reports whether some path MTU makes a READ of length bytes take n PSNs.
-func fits(c *qp.Pair, length uint32, n int) bool {
+// someMTUFits reports whether some path MTU makes a READ of length bytes take n PSNs.
+func someMTUFits(c *qp.Pair, length uint32, n int) bool {
 	for m := uint32(256); wqe.ValidMTU(int(m)); m *= 2 {
-		if m >= c.Least && wqe.Packets(length, m) == n {
+		if m >= c.LeastPMTU && wqe.Packets(length, m) == n {
 			return true
 		}
 	}
@@ -43,17 +43,17 @@ func (v *Verifier) settleRead(c *qp.Pair, from int, p *packet.Packet) {
 			n, end = psn.Diff(w.First), psn
 		}
 	}
-	if !fits(c, w.Length, n) {
+	if !someMTUFits(c, w.Length, n) {
 		return
 	}
 	r.MoveEPSN(w.Last.Add(1), end)
-	q.MoveRetry(w.Last.Add(1), end)
+	q.Retransmission.Move(w.Last.Add(1), end)
 	if w.Last = end.Add(-1); q.Gap.Open() && q.Gap.From.In(w.First, w.Last) {
 		q.MoveGap(end)
 	}
 	q.SizeRead(end)
 	if n > 1 && !c.Sees(from) {
-		q.DoubtMessage(true)
+		q.Sequence.SetUnsure(true)
 		q.Break()
 	}
 }
@@ -65,8 +65,8 @@ func (v *Verifier) settlesMTU(c *qp.Pair, p *packet.Packet, w *wqe.SendWQE, n in
 		v.LearnPMTU(c, p, mtu)
 		return true
 	}
-	if c.Odd != 0 && (!fits(c, w.Length, n) || (n > 1 || w.Length != c.Odd) && wqe.Packets(w.Length, c.Odd) == n) {
-		v.LearnPMTU(c, p, c.Odd)
+	if c.OddPayloadLen != 0 && (!someMTUFits(c, w.Length, n) || (n > 1 || w.Length != c.OddPayloadLen) && wqe.Packets(w.Length, c.OddPayloadLen) == n) {
+		v.LearnPMTU(c, p, c.OddPayloadLen)
 		return true
 	}
 	return false
@@ -93,7 +93,7 @@ func (v *Verifier) readEnds(c *qp.Pair, from int, p *packet.Packet) {
 	if w == nil || !w.Has(wqe.Unsized) {
 		return
 	}
-	if n := p.PSN.Diff(w.First); n > 0 && fits(c, w.Length, n) && tailMTU(w, p, n) == 0 {
+	if n := p.PSN.Diff(w.First); n > 0 && someMTUFits(c, w.Length, n) && tailMTU(w, p, n) == 0 {
 		v.Sized(c, from, p, i, n)
 		if !c.Sees(from) {
 			w.Flags |= wqe.Unsized // what follows it may have been lost once more
@@ -110,7 +110,7 @@ func (v *Verifier) readFills(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	w := q.Messages.At(i)
 	pmtu := tailMTU(w, p, p.PSN.Diff(w.First))
-	if pmtu != 0 && pmtu >= c.Least && !w.First.Add(wqe.Packets(w.Length, pmtu)).After(q.Gap.To) {
+	if pmtu != 0 && pmtu >= c.LeastPMTU && !w.First.Add(wqe.Packets(w.Length, pmtu)).After(q.Gap.To) {
 		v.LearnPMTU(c, p, pmtu)
 	}
 }
@@ -118,15 +118,12 @@ func (v *Verifier) readFills(c *qp.Pair, from int, p *packet.Packet) {
 // Sized notes that the READ which is message i of a requester takes n PSNs, as p shows. Until now it was taken for as long as the request
 // after it left room.
 func (v *Verifier) Sized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
-	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	q := &c.Ends[from].SQ
 	w := q.Messages.At(i)
 	was, next := w.Last.Add(1), w.First.Add(n)
 	w.Flags &^= wqe.Unsized
 	w.Last = next.Add(-1)
-	r.MoveEPSN(was, next)
-	r.MoveRepeated(was, next)
-	q.MoveRetry(was, next)
-	q.MoveAgain(was, next)
+	movePSN(c, from, was, next)
 	switch newest := i == q.Messages.Len()-1; {
 	case newest && q.ReadLen != 0:
 		q.SizeRead(next)
@@ -143,25 +140,40 @@ func (v *Verifier) Sized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 	case next.Before(was):
 		v.gapAfterRead(c, from, p, next, was)
 	case next.After(was):
-		v.Covered(rule.RCPSN003)
-		v.misplaced(c, from, p, was, rule.Verdict{
-			Rule: rule.RCPSN003, Class: rule.Proven(c.Complete() && !w.Has(wqe.Guessed)), Role: rule.Requester,
-			Wants: rule.Want(expect.PSN, uint64(next)), Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), Actual: "PSN " + was.String(),
-		})
-		overlaps(q, r, w, next)
-		if early, _ := q.Messages.Find(was); early != nil {
-			early.Flags |= wqe.Blamed // its PSN may be wrong, so that it may be answered at another
-		}
+		v.requestWithinRead(c, from, p, w, was, n)
 	}
 }
 
-// overlaps notes that requests use PSNs that READ w reserved, up to next: which of the two a response there answers, and which of them the responder
+// movePSN notes that a READ of end from ends before PSN next, and not before PSN was.
+func movePSN(c *qp.Pair, from int, was, next packet.PSN) {
+	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	r.MoveEPSN(was, next)
+	r.MoveDuplicateTo(was, next)
+	q.Retransmission.Move(was, next)
+	q.MoveRetransmittedTo(was, next)
+}
+
+// requestWithinRead judges the request at a PSN that is one of the n of READ w (rule RC-PSN-003), as p shows.
+func (v *Verifier) requestWithinRead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, psn packet.PSN, n int) {
+	q, next := &c.Ends[from].SQ, w.First.Add(n)
+	v.Covered(rule.RCPSN003)
+	v.misplaced(c, from, p, psn, rule.Verdict{
+		Rule: rule.RCPSN003, Class: rule.Proven(c.Complete() && !w.Has(wqe.Guessed)), Role: rule.Requester,
+		Wants: rule.Want(expect.PSN, uint64(next)), Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), Actual: "PSN " + psn.String(),
+	})
+	readOverlap(q, &c.Ends[1-from].RQ, w, next)
+	if early, _ := q.Messages.Find(psn); early != nil {
+		early.Flags |= wqe.Blamed // its PSN may be wrong, so that it may be answered at another
+	}
+}
+
+// readOverlap notes that requests use PSNs that READ w reserved, up to next: which of the two a response there answers, and which of them the responder
 // counts, is not certain.
-func overlaps(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE, next packet.PSN) {
+func readOverlap(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE, next packet.PSN) {
 	w.Flags |= wqe.Miscounted
-	q.ReadsTo(next)
-	q.Mix()
-	r.LoseMSN()
+	q.ExtendRead(next)
+	q.Reorder()
+	r.MSN.Lose()
 	q.Break()
 }
 
@@ -186,7 +198,7 @@ func (v *Verifier) gapAfterRead(c *qp.Pair, from int, p *packet.Packet, gap, end
 		Wants: rule.Want(expect.PSN, uint64(gap)), Expected: "PSN " + gap.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", end, end.Diff(gap)), Detail: verifier.LossDetail(c, from), Gap: rule.GapAt(gap),
 	})
 	q.Break()
-	r.LoseMSN()
+	r.MSN.Lose()
 	switch {
 	case gap.Before(q.Una): // the responder has got what the tap has not
 		if !c.Lossy && !c.Sees(1-from) {
@@ -194,9 +206,9 @@ func (v *Verifier) gapAfterRead(c *qp.Pair, from int, p *packet.Packet, gap, end
 		}
 		return
 	case !q.Gap.Open():
-		q.OpenGap(gap, end, false)
+		q.Gap.Begin(gap, end, false)
 	case gap.Before(q.Gap.From):
-		q.ExtendGap(gap)
+		q.Gap.Extend(gap)
 	}
 	if r.State == qp.Expecting && r.EPSN.After(gap) {
 		r.Expect(gap)
@@ -210,7 +222,7 @@ func (v *Verifier) misplaced(c *qp.Pair, from int, p *packet.Packet, psn packet.
 		v.Report(c, from, p, d)
 	} else if s := q.History.Get(psn); s != nil {
 		v.Report(c, from, &packet.Packet{
-			Time: q.LastTime, Tap: q.LastTap, Frame: packet.FrameNear(q.LastFrame, s.Frame), Opcode: s.Trace.Opcode, PSN: psn, Has: packet.HasBTH,
+			Time: q.Last.Time, Tap: q.Last.Tap, Frame: packet.FrameNear(q.Last.Frame, s.Frame), Opcode: s.Trace.Opcode, PSN: psn, Has: packet.HasBTH,
 		}, d)
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"ibwitness/wqe"
 )
 
-// earlyMost is how many responses wait for their requests.
-const earlyMost = 16
+// mostEarly is how many responses wait for their requests.
+const mostEarly = 16
 
 // wait keeps a response until the next request has been seen. sent says that its PSN had been seen sent.
 func wait(c *qp.Pair, from int, p *packet.Packet, sent bool) {
-	after := c.Ends[from].RQ.LastID
+	after := c.Ends[from].RQ.Last.ID
 	for i := range c.Early {
 		if e := &c.Early[i]; c.End(&e.Packet) == from {
 			after = e.IPID
@@ -25,10 +25,10 @@ func wait(c *qp.Pair, from int, p *packet.Packet, sent bool) {
 	c.Wait(qp.Early{Packet: *p.Bare(), Sent: sent, After: after})
 }
 
-// early judges responses to PSNs that had not been seen sent, now that the next request is there or the capture has ended. A
+// judgeEarly judges responses to PSNs that had not been seen sent, now that the next request is there or the capture has ended. A
 // response may be recorded shortly before its request. If the request is missing, a gap has said so.
-func (v *Verifier) early(c *qp.Pair, now int64) {
-	early, unnaked := c.TakeEarly(), false
+func (v *Verifier) judgeEarly(c *qp.Pair, now int64) {
+	early, nakCompared := c.TakeEarly(), false
 	for i := range early {
 		e := &early[i]
 		from := c.End(&e.Packet)
@@ -37,27 +37,27 @@ func (v *Verifier) early(c *qp.Pair, now int64) {
 			continue
 		}
 		r := &c.Ends[from].RQ
-		newest := r.LastID
-		r.Numbered(e.After) // the responses after it have been judged
-		v.waited(c, from, e, now, &unnaked)
-		if r.LastFrame != uint32(e.Frame) {
-			r.Numbered(newest)
+		newest := r.Last.ID
+		r.Last.Numbered(e.After) // the responses after it have been judged
+		v.earlyResponse(c, from, e, now, &nakCompared)
+		if r.Last.Frame != uint32(e.Frame) {
+			r.Last.Numbered(newest)
 		}
 	}
 }
 
 // since reports whether a requester has sent something since response p. The records of one tap are in order, whatever its clocks say.
 func since(q *qp.SendQueue, p *packet.Packet) bool {
-	if q.LastTap == p.Tap {
-		return q.LastFrame > p.Frame
+	if q.Last.Tap == p.Tap {
+		return q.Last.Frame > p.Frame
 	}
-	return q.LastTime >= p.Time
+	return q.Last.Time >= p.Time
 }
 
-// waited judges a response that has waited for the next request. unnaked says whether another that waited was compared with a NAK.
-func (v *Verifier) waited(c *qp.Pair, from int, e *qp.Early, now int64, unnaked *bool) {
+// earlyResponse judges a response that has waited for the next request. nakCompared says whether another that waited was compared with a NAK.
+func (v *Verifier) earlyResponse(c *qp.Pair, from int, e *qp.Early, now int64, nakCompared *bool) {
 	q, p := &c.Ends[1-from].SQ, &e.Packet
-	if c.PMTU == 0 && !e.Sent && q.LastTime >= p.Time {
+	if c.PMTU == 0 && !e.Sent && q.Last.Time >= p.Time {
 		v.readSize(c, from, p) // its READ may be there now
 	}
 	switch {
@@ -65,41 +65,41 @@ func (v *Verifier) waited(c *qp.Pair, from int, e *qp.Early, now int64, unnaked 
 		answersMisplaced(c, from, p)
 		return
 	case !p.PSN.Before(packet.Later(q.Next, q.High)):
-		v.unseen(c, from, p)
+		v.unseenRequest(c, from, p)
 		return
 	}
-	if p = v.stillWaits(c, from, e, now-e.Time, unnaked); p != nil {
-		v.judgeWaited(c, from, e, p, unnaked)
+	if p = v.stillWaits(c, from, e, now-e.Time, nakCompared); p != nil {
+		v.judgeWaited(c, from, e, p, nakCompared)
 	}
 }
 
 // judgeWaited judges response e, as p, now that its request has been seen.
-func (v *Verifier) judgeWaited(c *qp.Pair, from int, e *qp.Early, p *packet.Packet, unnaked *bool) {
+func (v *Verifier) judgeWaited(c *qp.Pair, from int, e *qp.Early, p *packet.Packet, nakCompared *bool) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if w, _ := q.Messages.Find(e.PSN); !e.Sent && p == &e.Packet && w != nil && w.Answers(p.Opcode.Fn()) {
 		v.Distrust(c, "a response precedes its request in the capture: the two directions were recorded separately, so their relative order is uncertain")
 	}
-	*unnaked = *unnaked || e.Sent && r.State != qp.Expecting
+	*nakCompared = *nakCompared || e.Sent && r.State != qp.Expecting
 	v.respond(c, from, p)
-	if r.State == qp.SequenceNAKed && q.LastPSN == r.NakPSN {
+	if r.State == qp.SequenceNAKed && q.Last.PSN == r.NAK.PSN {
 		r.CloseNAK()
-		r.ExpectFrom(q.LastPSN.Add(1)) // the request after it has brought what it asked for
+		r.ExpectFrom(q.Last.PSN.Add(1)) // the request after it has brought what it asked for
 	}
-	r.Came(p)
+	r.Last.Came(p)
 }
 
 // answersMisplaced takes a response to a PSN in the gap: where that is the first one and something with a wrong PSN may have been taken for its request, that
 // explains the gap.
 func answersMisplaced(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	if p.PSN == q.Gap.From && (c.IsMisplaced(p.PSN) || r.Repeated && p.Opcode.Fn() != packet.Acknowledge) {
-		q.ExplainGap()
+	if p.PSN == q.Gap.From && (c.IsMisplaced(p.PSN) || r.DuplicateRequest && p.Opcode.Fn() != packet.Acknowledge) {
+		q.Gap.Explain()
 	}
 }
 
 // stillWaits judges a response that has waited for some time by the requests that have come meanwhile. It returns the response as it is to be
 // compared with these, or nil: that is all, or it waits on.
-func (v *Verifier) stillWaits(c *qp.Pair, from int, e *qp.Early, waited int64, unnaked *bool) *packet.Packet {
+func (v *Verifier) stillWaits(c *qp.Pair, from int, e *qp.Early, waited int64, nakCompared *bool) *packet.Packet {
 	r, p := &c.Ends[from].RQ, &e.Packet
 	if !e.Sent {
 		return v.stillUnsent(c, from, e, waited)
@@ -108,9 +108,9 @@ func (v *Verifier) stillWaits(c *qp.Pair, from int, e *qp.Early, waited int64, u
 	case p.Syndrome == packet.NAKSequence && waited > stream.EarlyWindow:
 		v.noGap(c, from, p)
 		return nil
-	case p.Syndrome.Type() == packet.ACK && waited > stream.EarlyWindow/10 && r.State == qp.Expecting && !*unnaked:
-		*unnaked = true
-		v.unnaked(c, from, p)
+	case p.Syndrome.Type() == packet.ACK && waited > stream.EarlyWindow/10 && r.State == qp.Expecting && !*nakCompared:
+		*nakCompared = true
+		v.acknowledgesNaked(c, from, p)
 	}
 	return p
 }
@@ -127,14 +127,14 @@ func (v *Verifier) stillUnsent(c *qp.Pair, from int, e *qp.Early, waited int64) 
 		v.noGap(c, from, p)
 		return nil
 	case waited > stream.EarlyWindow:
-		v.unseen(c, from, p)
+		v.unseenRequest(c, from, p)
 		return nil
 	case countsBefore(q, r, p) && c.Sees(1-from):
 		before := *p
 		before.PSN = p.PSN.Add(-1)
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRSP006, Class: rule.Violation, Role: rule.Responder,
-			Wants: rule.Want(expect.PSN, uint64(before.PSN)), Expected: "PSN " + before.PSN.String() + ", by its MSN", Actual: "PSN " + p.PSN.String() + ": its request is later", Evidence: []uint64{q.LastFrame},
+			Wants: rule.Want(expect.PSN, uint64(before.PSN)), Expected: "PSN " + before.PSN.String() + ", by its MSN", Actual: "PSN " + p.PSN.String() + ": its request is later", Evidence: []uint64{q.Last.Frame},
 		})
 		return &before
 	}
@@ -144,7 +144,7 @@ func (v *Verifier) stillUnsent(c *qp.Pair, from int, e *qp.Early, waited int64) 
 // countsBefore reports whether an Acknowledge recorded before the request of its PSN has the MSN of the message before that, which waits for its own: its
 // PSN is one too high.
 func countsBefore(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
-	if p.Opcode.Fn() != packet.Acknowledge || p.Syndrome.Type() != packet.ACK || r.MSN != qp.MSNKnown || q.EverMixed() || q.Una != p.PSN && q.Una == q.Next {
+	if p.Opcode.Fn() != packet.Acknowledge || p.Syndrome.Type() != packet.ACK || r.MSN.Degree != qp.MSNKnown || q.EverReordered() || q.Una != p.PSN && q.Una == q.Next {
 		return false
 	}
 	before := p.PSN.Add(-1)
@@ -153,40 +153,40 @@ func countsBefore(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 		return false
 	}
 	n, _, epoch, ok := completed(q, before)
-	return ok && epoch == r.Epoch && (p.MSN-n)&packet.PSNMask == r.MSNBase
+	return ok && epoch == r.MSN.Epoch && (p.MSN-n)&packet.PSNMask == r.MSN.Base
 }
 
 // atEnd is the time of the end of the capture.
 const atEnd = math.MaxInt64
 
-// unseen judges a response to a PSN that was never seen sent (rule RC-RSP-006). When several come in a row the tap misses the
+// unseenRequest judges a response to a PSN that was never seen sent (rule RC-RSP-006). When several come in a row the tap misses the
 // requests, and the stream is joined again.
-func (v *Verifier) unseen(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) unseenRequest(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	v.Covered(rule.RCRSP006)
-	if q.MayRead(p.PSN) {
+	if q.MayBeLongerRead(p.PSN) {
 		return // the READ that takes it was reported
 	}
 	d, judged := v.unseenVerdict(c, from, p)
-	if !judged || v.known(c, from, p) {
+	if !judged || v.requestKnown(c, from, p) {
 		return
 	}
 	if r.Unseen == 0 {
 		v.Report(c, from, p, d)
-		if pending := r.Pending; d.Class == rule.Violation && pending != nil && p.Time < pending.Again {
+		if pending := r.Pending; d.Class == rule.Violation && pending != nil && p.Time < pending.RetransmittedAt {
 			r.ClosePending() // this was the response
 		}
 		if d.Class == rule.Violation && p.Opcode.Fn() != packet.Acknowledge {
-			stream.AnswersFor(q, p, true)
+			stream.AnswersOldest(q, p, true)
 		}
 	}
 	if d.Class == rule.Unproven {
-		r.LoseMSN() // what it answers has not been counted
+		r.MSN.Lose() // what it answers has not been counted
 	}
-	if r.Miss() == 3 {
+	if r.CountUnseen() == 3 {
 		c.Lose()
 		q.Unjoin()
-		r.CloseMissed()
+		r.CloseUnseen()
 	}
 }
 
@@ -194,10 +194,10 @@ func (v *Verifier) unseen(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) unseenVerdict(c *qp.Pair, from int, p *packet.Packet) (rule.Verdict, bool) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	// At the requester all that it sent was seen; but a response to just the next PSN may belong to a packet that was not recognised.
-	neverSent := c.Sees(1-from) && r.Told && p.PSN != q.Next
+	neverSent := c.Sees(1-from) && r.MSN.StartKnown && p.PSN != q.Next
 	// At the responder all that arrived was seen, since the capture began; a NAK answers what came just before it.
-	neverCame := c.Sees(from) && (r.Told || p.Syndrome.Type() == packet.NAK)
-	repeats := r.Repeated && q.LastPSN.Before(q.Una) && p.Opcode.Fn() != packet.Acknowledge
+	neverCame := c.Sees(from) && (r.MSN.StartKnown || p.Syndrome.Type() == packet.NAK)
+	repeats := r.DuplicateRequest && q.Last.PSN.Before(q.Una) && p.Opcode.Fn() != packet.Acknowledge
 	d := rule.Verdict{
 		Rule: rule.RCRSP006, Class: rule.Proven((neverSent || neverCame) && !repeats), Role: rule.Responder,
 		Expected: "a response to a PSN before " + q.Next.String(), Actual: "PSN " + p.PSN.String() + ": no such request in the capture",
@@ -223,15 +223,15 @@ func (v *Verifier) unseenVerdict(c *qp.Pair, from int, p *packet.Packet) (rule.V
 	return d, true
 }
 
-// known reports whether the request of a response at a PSN that was never seen sent is known all the same, and was reported, or will be, for what is wrong with it.
-func (v *Verifier) known(c *qp.Pair, from int, p *packet.Packet) bool {
+// requestKnown reports whether the request of a response at a PSN that was never seen sent is known all the same, and was reported, or will be, for what is wrong with it.
+func (v *Verifier) requestKnown(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[1-from].SQ
-	if m := c.Missent; m != nil && (m.PSN == p.PSN || q.Fresh && p.PSN.After(m.PSN)) || c.IsMisplaced(p.PSN) {
+	if m := c.Misdirected; m != nil && (m.PSN == p.PSN || q.Fresh && p.PSN.After(m.PSN)) || c.IsMisplaced(p.PSN) {
 		return true // it went to a wrong QP, or had a wrong PSN
 	}
-	if p.PSN == q.Next && (q.Stray != nil || q.Excused && !q.DamagedAt(p.PSN)) {
+	if p.PSN == q.Next && (q.Jump != nil || q.GapExplained && !q.DamagedAt(p.PSN)) {
 		return true // it came
 	}
 	w := q.Messages.Newest()
-	return w != nil && w.Has(wqe.Miscounted) && q.Excused // so it is where it had a PSN of a READ
+	return w != nil && w.Has(wqe.Miscounted) && q.GapExplained // so it is where it had a PSN of a READ
 }

@@ -19,43 +19,43 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 		q.Begin()
 		v.Covered(rule.RCPSN001)
 	}
-	if q.Unsure {
-		q.CloseExcuse() // the packet with a fault was no READ that left a gap
+	if q.Sequence.Unsure {
+		q.CloseExplanation() // the packet with a fault was no READ that left a gap
 	}
 	v.Covered(rule.RCPSN002)
 	v.Covered(rule.RCPSN004)
-	if q.Recovery != nil && q.Recovery.Counted {
-		v.goesOn(c, from, p)
+	if q.Recovery != nil && q.Recovery.Counted.Set {
+		v.openMessageCounted(c, from, p)
 	}
-	resent := p.PSN.Before(q.High) // after a gap: this PSN, or one after it, was seen before
+	seen := p.PSN.Before(q.High) // after a gap: this PSN, or one after it, was seen before
 	v.Sequence(c, from, p, &sequence)
 	w := v.Message(c, from, p)
 	v.length(c, from, p, w)
 	v.limits(c, from, p, w)
 
 	v.takesPSNs(c, from, p, w)
-	if !resent && leftOut(q, p) {
+	if !seen && leftOut(q, p) {
 		v.Covered(rule.RCRTY006)
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-			Wants: rule.Want(expect.PSN, uint64(q.Retry)), Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "a new request, PSN " + p.PSN.String(),
+			Wants: rule.Want(expect.PSN, uint64(q.Retransmission.Next)), Expected: "PSN " + q.Retransmission.Next.String() + " next: a requester retransmits all later packets in order", Actual: "a new request, PSN " + p.PSN.String(),
 		})
 	}
-	v.shown(c, q, p, w, resent)
-	if resent {
+	v.shown(c, q, p, w, seen)
+	if seen {
 		v.seenBefore(c, from, p)
 	}
 	if q.Gap.Open() && p.PSN == q.Gap.From {
-		q.FillGap(q.Next)
+		q.Gap.Fill(q.Next)
 	}
 	q.Advance(q.Next)
 	if w.Asked = 0; p.AckReq || w.Op.Responded() {
-		wantsAck(q, w, p, resent)
+		wantsAck(q, w, p, seen)
 	}
 	if !c.Paired && q.Messages.Len() >= unpairedMessages {
 		q.AssumeAcknowledged(q.Messages.At(q.Messages.Len() - unpairedMessages/2).First) // no response can show what is still outstanding
 	}
-	q.EndRetransmission()
+	q.Retransmission.End()
 	q.History.Put(p.PSN, p.Frame, v.Trace(p), q.High.Diff(q.Una))
 }
 
@@ -91,7 +91,7 @@ func (v *Verifier) takesPSNs(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 
 // leftOut reports whether a retransmission has not come to all that is outstanding before p, a new request.
 func leftOut(q *qp.SendQueue, p *packet.Packet) bool {
-	return q.Retrying && q.RetryLen == 0 && q.Retry.Before(p.PSN) && !q.Retry.Before(q.Una)
+	return q.Retransmission.Active && q.Retransmission.ReadLen == 0 && q.Retransmission.Next.Before(p.PSN) && !q.Retransmission.Next.Before(q.Una)
 }
 
 // seenBefore takes a request after a gap with a PSN that was seen before: the network has held it back, or it is retransmitted.
@@ -104,7 +104,7 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 	c.Ends[from].Faults.Retransmissions++
 	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q := &c.Ends[from].SQ
-	q.CameAgain(p)
+	q.NoteRetransmitted(p)
 	if s := q.History.Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {
 		q.History.Drop(p.PSN) // numbered by a packet that came after the gap with another PSN
 	}
@@ -123,26 +123,26 @@ const unpairedMessages = 64
 // aheadOfNext judges a request beyond the next PSN: packets are missing (rule RC-PSN-004).
 func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
-	d, told := p.PSN.Diff(q.Next), false
+	d, reported := p.PSN.Diff(q.Next), false
 	switch {
 	case p.PSN == q.High:
 		// A late packet filled part of the gap, and the stream goes on where it was.
-		q.Mix()
-		told = c.Sees(from)
+		q.Reorder()
+		reported = c.Sees(from)
 	case p.PSN.Before(q.High):
-		q.Mix()
+		q.Reorder()
 		// Retransmitted after a gap, and one more is missing: the first gap was reported.
-		if c.Sees(from) && !q.Excused {
+		if c.Sees(from) && !q.GapExplained {
 			v.Covered(rule.RCRTY006)
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.RCRTY006, Class: rule.Violation, Role: rule.Requester,
 				Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "PSN " + q.Next.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
 			})
 		}
-	case q.Excused:
+	case q.GapExplained:
 		v.Covered(rule.RCPSN004)
-	case c.Missent != nil && v.Missent(c, from, p, d):
-		v.afterMissent(c, from, p)
+	case c.Misdirected != nil && v.ReportMisdirected(c, from, p, d):
+		v.afterMisdirected(c, from, p)
 		return
 	case d == 1 && v.Congestion.CountedCNP(c, from, p):
 		v.Congestion.ReportCounted(c, from, p, rule.Requester)
@@ -150,9 +150,9 @@ func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
 		v.Covered(rule.RCPSN004) // it may be in flight
 	default:
 		v.gap(c, from, p, d)
-		told = c.Sees(from) // no packet is missing, its PSN is wrong: who acknowledges it has got what was sent
+		reported = c.Sees(from) // no packet is missing, its PSN is wrong: who acknowledges it has got what was sent
 	}
-	v.opensGap(c, from, p, (q.Excused || told) && !q.DamagedAt(q.Next))
+	v.opensGap(c, from, p, (q.GapExplained || reported) && !q.DamagedAt(q.Next))
 	v.newRequest(c, from, p)
 	guessRead(c, from)
 }
@@ -164,17 +164,17 @@ func guessRead(c *qp.Pair, from int) {
 	}
 }
 
-// afterMissent has the stream go on at request p: what is missing before it went to another queue pair, which is reported.
-func (v *Verifier) afterMissent(c *qp.Pair, from int, p *packet.Packet) {
+// afterMisdirected has the stream go on at request p: what is missing before it went to another queue pair, which is reported.
+func (v *Verifier) afterMisdirected(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	q.Break()
 	if !q.Gap.Open() {
-		q.OpenGap(q.Next, p.PSN, true)
+		q.Gap.Begin(q.Next, p.PSN, true)
 	}
 	q.LoseMessage()
 	q.Advance(p.PSN)
 	c.Ends[1-from].RQ.Expect(p.PSN)
-	c.Ends[1-from].RQ.LoseMSN()
+	c.Ends[1-from].RQ.MSN.Lose()
 	v.newRequest(c, from, p)
 }
 
@@ -186,24 +186,26 @@ func (v *Verifier) gap(c *qp.Pair, from int, p *packet.Packet, d int) {
 		id, want = rule.RCPSN001, "start PSN "
 	}
 	v.Covered(id)
-	ahead := rule.Verdict{Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Requester, Gap: rule.GapAt(q.Next)}
-	if !v.Full(c, from, &ahead) {
-		ahead.Wants = rule.Want(expect.PSN, uint64(q.Next))
-		ahead.Expected, ahead.Actual, ahead.Detail = want+q.Next.String(), fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), verifier.LossDetail(c, from)
+	class := rule.Proven(c.Sees(from))
+	if v.Surplus(c, from, p, id, class, rule.Requester) {
+		return
 	}
-	v.Report(c, from, p, ahead)
+	v.Report(c, from, p, rule.Verdict{
+		Rule: id, Class: class, Role: rule.Requester, Gap: rule.GapAt(q.Next), Wants: rule.Want(expect.PSN, uint64(q.Next)),
+		Expected: want + q.Next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: verifier.LossDetail(c, from),
+	})
 }
 
 // opensGap has request p open a gap before it, or widen that. explained says that what is missing there was reported.
 func (v *Verifier) opensGap(c *qp.Pair, from int, p *packet.Packet, explained bool) {
 	q := &c.Ends[from].SQ
 	q.Begin()
-	q.CloseExcuse()
+	q.CloseExplanation()
 	switch {
 	case !q.Gap.Open():
-		q.OpenGap(q.Next, p.PSN, explained)
+		q.Gap.Begin(q.Next, p.PSN, explained)
 	case p.PSN.After(q.High):
-		q.WidenGap(p.PSN)
+		q.Gap.Widen(p.PSN)
 	}
 	q.Break()
 	q.LoseMessage()
@@ -239,9 +241,9 @@ func (v *Verifier) limits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	case qp.Failed:
 		v.afterFatal(c, from, p)
 	case qp.SequenceNAKed:
-		v.unheeded(c, from, p)
+		v.requestsAfterNak(c, from, p)
 	}
-	if q.Credited && c.Paired && p.Info().Request {
+	if q.Credits.Limited && c.Paired && p.Info().Request {
 		v.credit(c, from, p, w)
 	}
 }
@@ -324,15 +326,15 @@ func creditLimit(q *qp.SendQueue, p *packet.Packet, w *wqe.SendWQE) (limit uint3
 	case w.Op == wqe.Send:
 	case p.Has&packet.HasImmDt != 0:
 		if !in.Only {
-			q.Credit(q.Limit - 1) // its first packet did not show that it takes a receive
+			q.Credits.Give(q.Credits.Limit - 1) // its first packet did not show that it takes a receive
 		}
 	default:
 		if in.First || in.Only {
-			q.Credit(q.Limit + 1) // needs no credit, and uses none up
+			q.Credits.Give(q.Credits.Limit + 1) // needs no credit, and uses none up
 		}
 		return 0, false
 	}
-	return q.Limit, true
+	return q.Credits.Limit, true
 }
 
 // credit compares SENDs with the end-to-end credits: of the one message beyond the limit the first packet may be sent, with AckReq,
@@ -344,7 +346,7 @@ func (v *Verifier) credit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	if !needs {
 		return
 	}
-	if q.Recovery != nil && p.Time-q.Recovery.CreditedAt < int64(verifier.InFlight) && !c.Sees(from) {
+	if q.Recovery != nil && p.Time-q.Recovery.Grant.At < int64(verifier.InFlight) && !c.Sees(from) {
 		return // it may have left before the credits reached the requester
 	}
 	v.Covered(rule.RCCRD001)
@@ -360,7 +362,7 @@ func (v *Verifier) credit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 			Rule: rule.RCCRD002, Class: rule.Proven(agreed && c.Sees(from)), Role: rule.Requester,
 			Expected: "without credits only the first packet of a message, with AckReq", Actual: fmt.Sprintf("%v, AckReq %t", p.Opcode, p.AckReq),
 		})
-		q.CloseCredit()
+		q.Credits.Close()
 		return
 	}
 	if over <= 0 {
@@ -370,5 +372,5 @@ func (v *Verifier) credit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 		Rule: rule.RCCRD001, Class: rule.Proven(agreed && c.Sees(from)), Role: rule.Requester,
 		Expected: "at most one message beyond the credits", Actual: fmt.Sprintf("message %d beyond the limit", over),
 	})
-	q.CloseCredit()
+	q.Credits.Close()
 }

@@ -16,7 +16,7 @@ func (v *Verifier) arrives(c *qp.Pair, from int, p *packet.Packet) {
 		c.Revalidate(1 - from) // the peer may have sent the R_Key of memory registered again
 	}
 	if v.Broken {
-		if (r.State == qp.RNRNAKed || r.State == qp.SequenceNAKed) && p.PSN == r.NakPSN {
+		if (r.State == qp.RNRNAKed || r.State == qp.SequenceNAKed) && p.PSN == r.NAK.PSN {
 			c.Ends[from].SQ.MayCross() // it may be what the NAK asks for
 		}
 		return // a receiver drops it; if it does not, its answer will say so
@@ -24,18 +24,18 @@ func (v *Verifier) arrives(c *qp.Pair, from int, p *packet.Packet) {
 	switch d := p.PSN.Diff(r.EPSN); {
 	case d == 0:
 		r.Expect(p.PSN.Add(psns(c, from, p)))
-		if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && p.PSN == r.NakPSN {
+		if (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && p.PSN == r.NAK.PSN {
 			r.CloseNAK()
 		}
 	case d < 0:
-		r.Repeat(c.Ends[from].SQ.High)
+		r.NoteDuplicate(c.Ends[from].SQ.High)
 		if r.Pending != nil && !p.PSN.Before(r.Pending.Request.PSN) {
-			r.Pending.Ask()
+			r.Pending.CountRequest()
 		}
 		end.Faults.Duplicates++
 		v.Event(c, from, rule.Requester, p, rule.EvDuplicate, "")
 	default:
-		c.Ends[from].SQ.Await(r.EPSN)
+		c.Ends[from].SQ.NoteExpected(r.EPSN)
 	}
 }
 

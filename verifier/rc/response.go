@@ -18,17 +18,17 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 		v.Skipped[verifier.SkipUnseen]++
 		return
 	}
-	if c.PMTU == 0 && !v.sameResponse(r, p) {
+	if c.PMTU == 0 && !v.copiedResponse(r, p) {
 		v.readSize(c, from, p)
 	}
-	if q.Stray != nil && v.leapKnown(c, 1-from, p) {
+	if q.Jump != nil && v.judgeJump(c, 1-from, p) {
 		return
 	}
 	if isOldNak(c, from, p) {
 		v.oldNak(c, from, p)
 		return
 	}
-	if unasked(c, from, p) || naksNewest(q, r, p) {
+	if acknowledgesEarly(c, from, p) || naksNewest(q, r, p) {
 		wait(c, from, p, true)
 		return
 	}
@@ -36,25 +36,25 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 		v.aheadOfRequests(c, from, p)
 		return
 	}
-	r.CloseMissed()
-	if v.sameResponse(r, p) || verifier.LeftBefore(p, r.LastID) {
+	r.CloseUnseen()
+	if v.copiedResponse(r, p) || verifier.LeftBefore(p, r.Last.ID) {
 		v.Copied(c, from, p)
-		v.Overtaken(c, from, p, r.LastID, packet.FrameNear(p.Frame, r.LastFrame), r.LastTime)
+		v.Overtaken(c, from, p, r.Last.ID, packet.FrameNear(p.Frame, r.Last.Frame), r.Last.Time)
 	}
 	if r.Pending != nil {
 		v.pendingAnswered(c, from, p)
 	}
 	v.respond(c, from, p)
-	r.Came(p)
+	r.Last.Came(p)
 }
 
 // unpaired takes a response of a connection whose two directions could not be paired: what it says of itself is kept.
 func (v *Verifier) unpaired(c *qp.Pair, from int, p *packet.Packet) {
 	v.Skipped[verifier.SkipUnpaired]++
 	r := &c.Ends[from].RQ
-	r.Hear(p)
+	r.NoteResponse(p)
 	if p.Syndrome.Type() == packet.RNRNAK {
-		c.Ends[1-from].SQ.WaitTo(waitsTo(p)) // whoever it is
+		c.Ends[1-from].SQ.WaitTo(rnrWaitEnd(p)) // whoever it is
 	}
 }
 
@@ -63,32 +63,37 @@ func isSequenceNak(p *packet.Packet) bool {
 	return p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence
 }
 
+// isRNRNak reports whether p is an RNR NAK.
+func isRNRNak(p *packet.Packet) bool {
+	return p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() == packet.RNRNAK
+}
+
 // isOldNak reports whether p is a PSN sequence NAK for the newest request, the first response of a capture that joined in mid-stream (see oldNak).
 func isOldNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	return (p.PSN == q.First || p.PSN.After(q.First) && p.Time-q.LastTime < int64(verifier.InFlight)) && !p.PSN.Add(1).Before(q.High) &&
-		!r.Answered && r.State == qp.Expecting && isSequenceNak(p) && !c.Ends[1-from].Knows(qp.KnowsSQPSN)
+	return (p.PSN == q.First || p.PSN.After(q.First) && p.Time-q.Last.Time < int64(verifier.InFlight)) && !p.PSN.Add(1).Before(q.High) &&
+		!r.Last.Positive && r.State == qp.Expecting && isSequenceNak(p) && !c.Ends[1-from].Knows(qp.KnowsSQPSN)
 }
 
-// unasked reports whether p acknowledges what its responder has NAKed and nobody has retransmitted yet: the retransmission may be the next request in the capture.
-func unasked(c *qp.Pair, from int, p *packet.Packet) bool {
+// acknowledgesEarly reports whether p acknowledges what its responder has NAKed and nobody has retransmitted yet: the retransmission may be the next request in the capture.
+func acknowledgesEarly(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
-	return (c.Sees(from) || c.Ends[from].Doubted) && (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && !q.HasCrossed() && !p.PSN.Before(r.NakPSN) && p.PSN.Before(q.High) && p.Syndrome.Type() == packet.ACK
+	return (c.Sees(from) || c.Ends[from].NearWithdrawn) && (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && !q.HasCrossed() && !p.PSN.Before(r.NAK.PSN) && p.PSN.Before(q.High) && p.Syndrome.Type() == packet.ACK
 }
 
 // naksNewest reports whether p is a PSN sequence NAK for the newest request: the one that has shown the gap may be the next in the capture.
 func naksNewest(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
-	return isSequenceNak(p) && (r.State == qp.Expecting || r.NakPSN != p.PSN) && p.PSN.Before(q.High) && !p.PSN.Add(1).Before(q.High)
+	return isSequenceNak(p) && (r.State == qp.Expecting || r.NAK.PSN != p.PSN) && p.PSN.Before(q.High) && !p.PSN.Add(1).Before(q.High)
 }
 
 // aheadOfRequests takes a response to a PSN that was not seen sent: it goes on with the answer to a READ that is in doubt, or waits for its request.
 func (v *Verifier) aheadOfRequests(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
-	if v.doubtGoesOn(c, from, p) || q.ReadLen != 0 && p.PSN.Diff(q.Next) <= 1<<23 {
+	if v.disputeContinues(c, from, p) || q.ReadLen != 0 && p.PSN.Diff(q.Next) <= 1<<23 {
 		return
 	}
-	if wait(c, from, p, false); len(c.Early) > earlyMost {
-		v.unseen(c, from, &c.Early[0].Packet)
+	if wait(c, from, p, false); len(c.Early) > mostEarly {
+		v.unseenRequest(c, from, &c.Early[0].Packet)
 		c.DropEarly()
 	}
 }
@@ -97,12 +102,12 @@ func (v *Verifier) aheadOfRequests(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) respond(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
 	if c.Ends[1-from].SQ.HasForeign() {
-		v.foreign(c, from, p)
+		v.foreignPartition(c, from, p)
 	}
 	if r.State == qp.Failed && c.Ends[1-from].SQ.HasCrossed() && p.Syndrome.Type() == packet.ACK {
 		r.CloseNAK() // it was an ACK with a wrong syndrome: see counts
 	}
-	if r.State == qp.Failed && !p.PSN.Before(r.NakPSN) && !v.sameResponse(r, p) {
+	if r.State == qp.Failed && !p.PSN.Before(r.NAK.PSN) && !v.copiedResponse(r, p) {
 		v.afterFailure(c, from, p)
 		return
 	}
@@ -114,7 +119,7 @@ func (v *Verifier) respond(c *qp.Pair, from int, p *packet.Packet) {
 		v.answers(c, &c.Ends[1-from].SQ, p)
 		v.duplicateAnswered(c, from, p)
 	}
-	if c.Ends[1-from].SQ.Gap.Open() && p.Opcode.Fn() != packet.Acknowledge && v.filled(c, from, p) {
+	if c.Ends[1-from].SQ.Gap.Open() && p.Opcode.Fn() != packet.Acknowledge && v.gapResponse(c, from, p) {
 		return
 	}
 	switch fn := p.Opcode.Fn(); fn {
@@ -131,14 +136,14 @@ func (v *Verifier) respond(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) afterFailure(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[from].RQ
 	v.Covered(rule.RCRSP027)
-	if !r.Silenced {
-		r.Silence()
+	if !r.NAK.Silenced {
+		r.NAK.Silence()
 		d := rule.Verdict{
 			Rule: rule.RCRSP027, Class: rule.Proven(c.Complete()), Role: rule.Responder,
-			Expected: "no response after " + r.NakCode.String(), Actual: p.Opcode.String() + " with " + p.PSN.String(),
-			Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+			Expected: "no response after " + r.NAK.Code.String(), Actual: p.Opcode.String() + " with " + p.PSN.String(),
+			Evidence: []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)},
 		}
-		if verifier.Numbered(p) && p.IPID == r.NakID && p.Syndrome == r.NakCode && p.PSN == r.NakPSN {
+		if verifier.Numbered(p) && p.IPID == r.NAK.ID && p.Syndrome == r.NAK.Code && p.PSN == r.NAK.PSN {
 			d.Class, d.Detail = rule.Unproven, "it has the IPv4 identification of the NAK: a duplicate, if the clock was set in between"
 		}
 		v.Report(c, from, p, d)
@@ -163,10 +168,10 @@ func (v *Verifier) bySyndrome(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// sameResponse reports whether p is a copy of the newest response that something on the path made.
-func (v *Verifier) sameResponse(r *qp.ReceiveQueue, p *packet.Packet) bool {
+// copiedResponse reports whether p is a copy of the newest response that something on the path made.
+func (v *Verifier) copiedResponse(r *qp.ReceiveQueue, p *packet.Packet) bool {
 	if verifier.Numbered(p) {
-		return p.IPID == r.LastID && p.ICRC == r.LastICRC && p.Time-r.LastTime < verifier.CopyTime+int64(verifier.Unit(p.Time, r.LastTime))
+		return p.IPID == r.Last.ID && p.ICRC == r.Last.ICRC && p.Time-r.Last.Time < verifier.CopyTime+int64(verifier.Unit(p.Time, r.Last.Time))
 	}
-	return p.ICRC == r.LastICRC && p.ICRC != 0 && p.Time-r.LastTime < verifier.CopyTime/100
+	return p.ICRC == r.Last.ICRC && p.ICRC != 0 && p.Time-r.Last.Time < verifier.CopyTime/100
 }

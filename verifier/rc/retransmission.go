@@ -12,50 +12,50 @@ import (
 	"ibwitness/wqe"
 )
 
-// restart judges where and when a retransmission begins.
-func (v *Verifier) restart(c *qp.Pair, from int, p *packet.Packet) {
+// retransmissionBegins judges where and when a retransmission begins.
+func (v *Verifier) retransmissionBegins(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
-	if l := q.Recovery; l != nil && l.HasBack {
-		if p.PSN == l.Back {
+	if l := q.Recovery; l != nil && l.TakenBack.Set {
+		if p.PSN == l.TakenBack.PSN {
 			q.AssumeAcknowledged(p.PSN) // it goes on where it was, and the NAK was what is wrong
 		}
 		defer q.CloseBack()
 	}
-	q.Sleep(stream.HasSlept(c, p) && !end.Knows(qp.KnowsSQPSN))
+	q.SetAfterIdle(stream.LongIdle(c, p) && !end.Knows(qp.KnowsSQPSN))
 	acknowledged := c.Sees(from) && !p.PSN.After(q.Una) // what was left out needs no retransmission
-	if q.Retrying && p.PSN.After(q.Retry) && q.RetryLen == 0 && !acknowledged {
+	if q.Retransmission.Active && p.PSN.After(q.Retransmission.Next) && q.Retransmission.ReadLen == 0 && !acknowledged {
 		v.Covered(rule.RCRTY006)
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-			Wants: rule.Want(expect.PSN, uint64(q.Retry)), Expected: "PSN " + q.Retry.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
+			Wants: rule.Want(expect.PSN, uint64(q.Retransmission.Next)), Expected: "PSN " + q.Retransmission.Next.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
 		})
 		return
 	}
 	if !c.Paired {
-		v.restartUnpaired(c, from, p)
+		v.retransmissionUnpaired(c, from, p)
 		return
 	}
 	v.countRestart(c, from, p)
-	v.takesLater(c, from, p)
-	v.restartAfter(c, from, p)
+	v.mayProcessNakLater(c, from, p)
+	v.retransmissionAfterNak(c, from, p)
 	v.needless(c, from, p)
-	q.WentBack(p.PSN, p.Time)
+	q.Retransmitted(p.PSN, p.Time)
 }
 
-// restartUnpaired judges a retransmission of a requester whose responses are not known.
-func (v *Verifier) restartUnpaired(c *qp.Pair, from int, p *packet.Packet) {
+// retransmissionUnpaired judges a retransmission of a requester whose responses are not known.
+func (v *Verifier) retransmissionUnpaired(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	v.timerExpired(q, p)
 	if c.Sees(from) && p.PSN.Before(q.First) {
-		q.Lack(p.PSN, p.Time)
-	} else if p.PSN == q.First && c.Ends[from].Attr != nil && v.unheard(c) {
+		q.LackResponse(p.PSN, p.Time)
+	} else if p.PSN == q.First && c.Ends[from].Attr != nil && v.neverResponded(c) {
 		v.neverAnswered(c, from, p)
 	}
 }
 
-// restartAfter judges a retransmission by what its responder asked for with its newest NAK, or that it asked for nothing.
-func (v *Verifier) restartAfter(c *qp.Pair, from int, p *packet.Packet) {
+// retransmissionAfterNak judges a retransmission by what its responder asked for with its newest NAK, or that it asked for nothing.
+func (v *Verifier) retransmissionAfterNak(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	switch r.State {
 	case qp.RNRNAKed:
@@ -65,9 +65,9 @@ func (v *Verifier) restartAfter(c *qp.Pair, from int, p *packet.Packet) {
 	case qp.Failed:
 		v.afterFatal(c, from, p)
 	case qp.Expecting:
-		if !q.Gap.Open() && !nakAsked(q, r, p.Time) && !nakWaits(c, from) {
+		if !q.Gap.Open() && !nakExplains(q, r, p.Time) && !nakWaits(c, from) {
 			v.timeout(c, from, p)
-			v.skipped(c, from, p)
+			v.skipsOldest(c, from, p)
 		}
 	}
 }
@@ -76,12 +76,12 @@ func (v *Verifier) restartAfter(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) countRestart(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	q.RestartAt(p.PSN)
-	if r.State == qp.RNRNAKed || q.Restarts == 0 && q.Spared() { // that has a counter of its own (RC-RTY-003)
+	if r.State == qp.RNRNAKed || q.Restarts == 0 && q.TakeRetryReset() { // that has a counter of its own (RC-RTY-003)
 		return
 	}
 	q.CountRestart()
 	if r.State == qp.SequenceNAKed || r.State == qp.Expecting && impliedNAK(q, p) {
-		q.CountTold()
+		q.CountNAKRestart()
 	}
 }
 
@@ -91,18 +91,18 @@ func (v *Verifier) afterSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	q := &end.SQ
 	v.Covered(rule.RCRTY005)
 	w, _ := q.Messages.Find(p.PSN)
-	rest := w != nil && w.Op == wqe.Read && r.NakPSN.In(w.First, w.Last) && !p.PSN.After(w.Missing) // a response has overtaken the NAK
+	rest := w != nil && w.Op == wqe.Read && r.NAK.PSN.In(w.First, w.Last) && !p.PSN.After(w.Missing) // a response has overtaken the NAK
 	v.beforeNak(c, from, p, w)
 	if end.Knows(qp.KnowsRetryCnt) {
 		v.retries(c, from, p, true)
 	}
-	passed := c.Sees(from) && (!p.PSN.After(q.Taken()) || answered(q, r.NakPSN, p.PSN)) // or has acknowledged what that asks for
-	if p.PSN.After(r.NakPSN) && !rest && !passed && !r.Blamed {
-		r.Blame()
+	passed := c.Sees(from) && (!p.PSN.After(q.RequesterUna()) || answered(q, r.NAK.PSN, p.PSN)) // or has acknowledged what that asks for
+	if p.PSN.After(r.NAK.PSN) && !rest && !passed && !r.NAK.Blamed {
+		r.NAK.Blame()
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-			Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "PSN " + p.PSN.String(),
-			Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+			Expected: "to resume at PSN " + r.NAK.PSN.String() + " or before", Actual: "PSN " + p.PSN.String(),
+			Evidence: []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)},
 		})
 	}
 }
@@ -115,40 +115,40 @@ func (v *Verifier) neverAnswered(c *qp.Pair, from int, p *packet.Packet) {
 	v.timeout(c, from, p)
 }
 
-// unheeded is how long after a PSN sequence NAK a requester has taken it, though its host stalls or holds packets back.
-const unheeded = 20 * time.Millisecond
+// nakProcessedWithin is how long after a PSN sequence NAK a requester has processed it, though its host stalls or holds packets back.
+const nakProcessedWithin = 20 * time.Millisecond
 
-// unheeded judges new requests after a PSN sequence NAK: their requester resumes at the PSN that the NAK names (rule RC-RTY-005). The first of them
+// requestsAfterNak judges new requests after a PSN sequence NAK: their requester resumes at the PSN that the NAK names (rule RC-RTY-005). The first of them
 // is the fault once another shows that it was not in flight.
-func (v *Verifier) unheeded(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) requestsAfterNak(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	took := time.Duration(p.Time - r.NakTime)
-	if took <= verifier.InFlight || r.Blamed || p.PSN.Before(q.High) || !p.PSN.After(r.NakPSN) || q.HasCrossed() {
+	took := time.Duration(p.Time - r.NAK.Time)
+	if took <= verifier.InFlight || r.NAK.Blamed || p.PSN.Before(q.High) || !p.PSN.After(r.NAK.PSN) || q.HasCrossed() {
 		return
 	}
 	v.Covered(rule.RCRTY005)
 	l := q.Lost()
-	if l.Unheeded == nil || l.Unheeded.Time < r.NakTime {
-		q.Unheed(p.Bare())
+	if l.AfterNAK.First == nil || l.AfterNAK.First.Time < r.NAK.Time {
+		q.SetFirstAfterNAK(p.Bare())
 	}
-	first := l.Unheeded
-	if time.Duration(p.Time-first.Time) <= unheeded {
+	first := l.AfterNAK.First
+	if time.Duration(p.Time-first.Time) <= nakProcessedWithin {
 		return
 	}
-	r.Blame()
-	q.Unheed(nil)
+	r.NAK.Blame()
+	q.SetFirstAfterNAK(nil)
 	v.Report(c, from, first, rule.Verdict{
 		Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-		Expected: "to resume at PSN " + r.NakPSN.String() + " or before", Actual: "new requests from PSN " + first.PSN.String() + " on, until " + took.String() + " after the NAK",
-		Detail: verifier.LossDetail(c, from), Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+		Expected: "to resume at PSN " + r.NAK.PSN.String() + " or before", Actual: "new requests from PSN " + first.PSN.String() + " on, until " + took.String() + " after the NAK",
+		Detail: verifier.LossDetail(c, from), Evidence: []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)},
 	})
 }
 
-// skipped judges that a retransmission which no NAK asked for begins with the oldest request that is not acknowledged (rule RC-RTY-006). Only a
+// skipsOldest judges that a retransmission which no NAK asked for begins with the oldest request that is not acknowledged (rule RC-RTY-006). Only a
 // tap near the requester shows how far it has been acknowledged.
-func (v *Verifier) skipped(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) skipsOldest(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
-	oldest := q.Taken()
+	oldest := q.RequesterUna()
 	if !c.Sees(from) || oldest.Before(q.First) || impliedNAK(q, p) {
 		return
 	}
@@ -158,7 +158,7 @@ func (v *Verifier) skipped(c *qp.Pair, from int, p *packet.Packet) {
 			Rule: rule.RCRTY006, Class: rule.Violation, Role: rule.Requester,
 			Wants: rule.Want(expect.PSN, uint64(oldest)), Expected: "PSN " + oldest.String() + " first: it is not acknowledged", Actual: "PSN " + p.PSN.String(),
 		}
-		if unsettled(c, from) {
+		if answersBeforeCapture(c, from) {
 			d.Class, d.Detail = rule.Unproven, beforeCapture
 		}
 		v.Report(c, from, p, d)
@@ -178,10 +178,10 @@ func answered(q *qp.SendQueue, first, last packet.PSN) bool {
 	return false
 }
 
-// nakAsked reports whether the newest NAK, or the wait after an RNR NAK, may be why something is retransmitted at time now, though a response has
+// nakExplains reports whether the newest NAK, or the wait after an RNR NAK, may be why something is retransmitted at time now, though a response has
 // overtaken it meanwhile.
-func nakAsked(q *qp.SendQueue, r *qp.ReceiveQueue, now int64) bool {
-	return r.NakTime != 0 && now-r.NakTime < int64(verifier.InFlight) || now < q.Waits()
+func nakExplains(q *qp.SendQueue, r *qp.ReceiveQueue, now int64) bool {
+	return r.NAK.Time != 0 && now-r.NAK.Time < int64(verifier.InFlight) || now < q.Waits()
 }
 
 // nakWaits reports whether a sequence NAK to end from has not been judged yet, since nothing had been seen after its PSN.
@@ -204,18 +204,18 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 		id = rule.RCRTY008
 	}
 	v.Covered(id)
-	taken := q.Taken()
-	if lacks(c, from, p) {
+	una := q.RequesterUna()
+	if mayLackResponse(c, from, p) {
 		return
 	}
-	if !r.Answered || !c.Sees(from) && (w != nil && w.Has(wqe.Accused) || !q.Needless()) {
+	if !r.Last.Positive || !c.Sees(from) && (w != nil && w.Has(wqe.Accused) || !q.Needless()) {
 		return
 	}
 	c.Misplace(q.Next)
 	d := rule.Verdict{
 		Rule: id, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-		Expected: "nothing before PSN " + taken.String() + ": it is acknowledged", Actual: "a retransmission of PSN " + p.PSN.String(),
-		Evidence: []uint64{packet.FrameNear(p.Frame, r.LastFrame)},
+		Expected: "nothing before PSN " + una.String() + ": it is acknowledged", Actual: "a retransmission of PSN " + p.PSN.String(),
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.Last.Frame)},
 	}
 	v.doubtNeedless(c, from, p, w, &d)
 	v.Report(c, from, p, d)
@@ -224,44 +224,44 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 // doubtNeedless takes the proof from d, on retransmission p of message w, where its requester may not have processed the response yet.
 func (v *Verifier) doubtNeedless(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, d *rule.Verdict) {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	took, coarse := p.Time-r.LastTime, int64(verifier.Unit(p.Time, r.LastTime))
+	took, coarse := p.Time-r.Last.Time, int64(verifier.Unit(p.Time, r.Last.Time))
 	switch {
 	case d.Class != rule.Violation || w == nil:
-	case unsettled(c, from):
+	case answersBeforeCapture(c, from):
 		d.Class, d.Detail = rule.Unproven, beforeCapture
-	case took-coarse < stream.Uptake && (justTaken(q, r, w) || v.inBurst(q, r, w) && v.mayGoBack(c, from, p) || q.Unaware(p.Time)):
-		q.UnawareUntil(r.LastTime + stream.Uptake + coarse)
+	case took-coarse < stream.Uptake && (justAcknowledged(q, r, w) || v.inBurst(q, r, w) && v.mayRetransmit(c, from, p) || q.MayLackResponses(p.Time)):
+		q.MayLackResponsesUntil(r.Last.Time + stream.Uptake + coarse)
 		d.Class, d.Detail = rule.Unproven, "the response had just passed the tap: it may not have reached the requester when its timer expired"
-	case took+coarse >= stream.Uptake && !v.wentOn(c, from, w) && v.mayGoBack(c, from, p):
+	case took+coarse >= stream.Uptake && !v.sentSince(c, from, w) && v.mayRetransmit(c, from, p):
 		d.Class, d.Detail = rule.Unproven, "nothing shows that the requester has processed the response: its host may have stalled until its timer expired"
 	}
 }
 
-// lacks reports whether the requester of retransmission p may lack the response to it: nothing has acknowledged it, or only what was sent before the capture, what a
-// NAK has met, or what has passed over another response.
-func lacks(c *qp.Pair, from int, p *packet.Packet) bool {
+// mayLackResponse reports whether the requester of retransmission p may lack the response to it: nothing has acknowledged it, or only what was sent before the capture, what a
+// NAK has met, or what has overtaken another response.
+func mayLackResponse(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	near, taken := c.Sees(from), q.Taken()
+	near, una := c.Sees(from), q.RequesterUna()
 	responded := wqe.OpOf(p.Opcode.Fn()).Responded()
 	switch {
-	case near && (p.PSN.Before(q.First) && (responded || taken == q.First) || taken.Before(q.First)):
-		q.Lack(p.PSN, p.Time) // a READ or atomic from before the capture may lack its response, and goes first then
-	case !p.PSN.Before(taken):
-	case r.State != qp.Expecting || r.NakTime != 0 && p.Time-r.NakTime < int64(verifier.InFlight): // where that NAK found it, which the answers may have met
+	case near && (p.PSN.Before(q.First) && (responded || una == q.First) || una.Before(q.First)):
+		q.LackResponse(p.PSN, p.Time) // a READ or atomic from before the capture may lack its response, and goes first then
+	case !p.PSN.Before(una):
+	case r.State != qp.Expecting || r.NAK.Time != 0 && p.Time-r.NAK.Time < int64(verifier.InFlight): // where that NAK found it, which the answers may have met
 		if near && responded {
-			q.Lack(p.PSN, p.Time) // and which it then has not taken
+			q.LackResponse(p.PSN, p.Time) // and which it then has not processed
 		}
-	case near && q.Skipped(p.PSN, p.Time, goesBack):
-		q.Lack(p.PSN, p.Time)
+	case near && q.ImpliedNAK(p.PSN, p.Time, goBackTime):
+		q.LackResponse(p.PSN, p.Time)
 	default:
 		return false
 	}
 	return true
 }
 
-// justTaken reports whether the newest response may be the first that acknowledges message w.
-func justTaken(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) bool {
-	for i := q.Messages.UpTo(r.LastPSN) - 1; i >= 0 && !q.Messages.At(i).First.Before(w.First); i-- {
+// justAcknowledged reports whether the newest response may be the first that acknowledges message w.
+func justAcknowledged(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) bool {
+	for i := q.Messages.UpTo(r.Last.PSN) - 1; i >= 0 && !q.Messages.At(i).First.Before(w.First); i-- {
 		if q.Messages.At(i).Has(wqe.AckWanted) {
 			return false // which a response before acknowledged
 		}
@@ -277,29 +277,29 @@ func (v *Verifier) inBurst(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE) 
 		switch {
 		case !m.First.After(w.First):
 			return true
-		case int32(m.Frame-r.LastFrame) > 0: // since then
+		case int32(m.Frame-r.Last.Frame) > 0: // since then
 		case w.Op.Responded() && int32(m.Frame-w.RespFrame) > 0:
 			return false
-		case !w.Op.Responded() && (v.asked == 0 || m.Asked != 0 && int64(m.Asked-v.asked)*int64(verifier.Tick) > stream.Uptake):
+		case !w.Op.Responded() && (v.waitingSince == 0 || m.Asked != 0 && int64(m.Asked-v.waitingSince)*int64(verifier.Tick) > stream.Uptake):
 			return false
 		}
 	}
 	return true
 }
 
-// taken notes how far the requester can take a response, at a tap near it: elsewhere it may have got what the tap has missed.
-func (v *Verifier) taken(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN, own bool) {
+// requesterTakes notes how far the requester can take a response, at a tap near it: elsewhere it may have got what the tap has missed.
+func (v *Verifier) requesterTakes(c *qp.Pair, from int, p *packet.Packet, psn packet.PSN, own bool) {
 	switch q := &c.Ends[1-from].SQ; {
 	case v.Broken && c.Sees(1-from):
-		q.Lack(q.Taken(), p.Time) // a requester drops it
-	case c.Sees(1-from) && q.Retrying && !psn.Before(q.Retry) && !psn.Before(q.Taken()):
-		if !q.Passed { // it has gone back and is not there again yet: it may not know what is acknowledged
-			q.Lack(q.Taken(), p.Time)
+		q.LackResponse(q.RequesterUna(), p.Time) // a requester drops it
+	case c.Sees(1-from) && q.Retransmission.Active && !psn.Before(q.Retransmission.Next) && !psn.Before(q.RequesterUna()):
+		if !q.LacksResponse { // it has gone back and is not there again yet: it may not know what is acknowledged
+			q.LackResponse(q.RequesterUna(), p.Time)
 		}
 	case c.Sees(1 - from):
-		q.Take(psn, own, p.Time)
+		q.TakeResponse(psn, own, p.Time)
 	default:
-		q.TakesAll()
+		q.LackNothing()
 	}
 }
 
@@ -309,11 +309,11 @@ func (v *Verifier) timeout(c *qp.Pair, from int, p *packet.Packet) {
 	q := &end.SQ
 	v.Event(c, from, rule.Requester, p, rule.EvTimeout, "")
 	v.responseMissing(c, from, p)
-	if !p.PSN.Before(q.Taken()) && !impliedNAK(q, p) {
+	if !p.PSN.Before(q.RequesterUna()) && !impliedNAK(q, p) {
 		v.timerExpired(q, p)
 	}
 	switch {
-	case impliedNAK(q, p) || q.AskedAt == 0 || unsettled(c, from):
+	case impliedNAK(q, p) || q.TimerStart == 0 || answersBeforeCapture(c, from):
 	case end.Knows(qp.KnowsTimeout):
 		v.timer(c, from, p)
 	default:
@@ -331,7 +331,7 @@ func (v *Verifier) timerExpired(q *qp.SendQueue, p *packet.Packet) {
 
 // impliedNAK reports whether a response has shown the requester that one before it is missing: no timer had to run out for p to be retransmitted.
 func impliedNAK(q *qp.SendQueue, p *packet.Packet) bool {
-	if q.Passed || q.Recovery != nil && q.Recovery.PassedAt != 0 && p.Time-q.Recovery.PassedAt < int64(verifier.InFlight) {
+	if q.LacksResponse || q.Recovery != nil && q.Recovery.Lack.Since != 0 && p.Time-q.Recovery.Lack.Since < int64(verifier.InFlight) {
 		return true
 	}
 	w, _ := q.Messages.Find(p.PSN)

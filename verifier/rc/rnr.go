@@ -15,20 +15,20 @@ import (
 // afterRNR judges the first packet retransmitted after an RNR NAK: where, how soon and how often (rules RC-RNR-001, -002, -003).
 func (v *Verifier) afterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ
-	wait := packet.RNRTimer(r.NakCode.Value())
-	took := time.Duration(p.Time - r.NakTime)
-	nak := []uint64{packet.FrameNear(p.Frame, r.NakFrame)}
-	if c.Sees(from) && answered(&end.SQ, r.NakPSN, p.PSN) {
+	wait := packet.RNRTimer(r.NAK.Code.Value())
+	took := time.Duration(p.Time - r.NAK.Time)
+	nak := []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)}
+	if c.Sees(from) && answered(&end.SQ, r.NAK.PSN, p.PSN) {
 		return // which acknowledges what the NAK refuses
 	}
-	if p.PSN != r.NakPSN {
+	if p.PSN != r.NAK.PSN {
 		w, _ := end.SQ.Messages.Find(p.PSN)
-		if !r.Blamed && !r.Untaken && (p.PSN.After(r.NakPSN) || w != nil && !w.Op.Responded()) {
-			r.Blame()
+		if !r.NAK.Blamed && !r.NAK.Unprocessed && (p.PSN.After(r.NAK.PSN) || w != nil && !w.Op.Responded()) {
+			r.NAK.Blame()
 			v.Covered(rule.RCRNR002)
 			d := rule.Verdict{
 				Rule: rule.RCRNR002, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-				Wants: rule.Want(expect.PSN, uint64(r.NakPSN)), Expected: "to resume at PSN " + r.NakPSN.String(), Actual: "PSN " + p.PSN.String(), Evidence: nak,
+				Wants: rule.Want(expect.PSN, uint64(r.NAK.PSN)), Expected: "to resume at PSN " + r.NAK.PSN.String(), Actual: "PSN " + p.PSN.String(), Evidence: nak,
 			}
 			v.doubtNak(c, from, p, &d)
 			v.Report(c, from, p, d)
@@ -38,7 +38,7 @@ func (v *Verifier) afterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	v.resumes(c, from, p, wait)
 	v.Covered(rule.RCRNR001)
 	v.Covered(rule.RCRNR002)
-	if took+verifier.Unit(p.Time, r.NakTime, r.LastTime, end.SQ.LastTime) <= wait && !r.Untaken {
+	if took+verifier.Unit(p.Time, r.NAK.Time, r.Last.Time, end.SQ.Last.Time) <= wait && !r.NAK.Unprocessed {
 		d := rule.Verdict{
 			Rule: rule.RCRNR001, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 			Expected: "no retransmission before " + wait.String(), Actual: "after " + took.String(), Evidence: nak,
@@ -51,38 +51,38 @@ func (v *Verifier) afterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if end.Knows(qp.KnowsRNRRetry) && end.Attr.RNRRetry < 7 {
 		v.Covered(rule.RCRNR003)
-		if r.RNRs == end.Attr.RNRRetry+1 {
+		if r.NAK.RNRs == end.Attr.RNRRetry+1 {
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.RCRNR003, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-				Expected: fmt.Sprintf("at most %d RNR retries", end.Attr.RNRRetry), Actual: fmt.Sprintf("retry %d", r.RNRs), Evidence: nak,
+				Expected: fmt.Sprintf("at most %d RNR retries", end.Attr.RNRRetry), Actual: fmt.Sprintf("retry %d", r.NAK.RNRs), Evidence: nak,
 			})
 		}
 	}
 }
 
 // duringRNR judges a new request after an RNR NAK: until the timer has run out the requester waits (rule RC-RNR-005), then it resumes
-// at the PSN that the NAK names (rule RC-RNR-002). One finding a wait. That its requester had taken the NAK shows later: see suspectUnaware and resumes.
+// at the PSN that the NAK names (rule RC-RNR-002). One finding a wait. That its requester had processed the NAK shows later: see holdAfterNak and resumes.
 func (v *Verifier) duringRNR(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
-	took := time.Duration(p.Time - r.NakTime)
-	wait := packet.RNRTimer(r.NakCode.Value())
-	if took <= verifier.InFlight || r.Untaken || v.goesOnUnaware(c, from, p) || r.Blamed || c.Sees(from) && answered(&c.Ends[from].SQ, r.NakPSN, p.PSN) {
+	took := time.Duration(p.Time - r.NAK.Time)
+	wait := packet.RNRTimer(r.NAK.Code.Value())
+	if took <= verifier.InFlight || r.NAK.Unprocessed || v.continuesAfterNak(c, from, p) || r.NAK.Blamed || c.Sees(from) && answered(&c.Ends[from].SQ, r.NAK.PSN, p.PSN) {
 		return
 	}
 	d := rule.Verdict{
 		Rule: rule.RCRNR005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 		Expected: "no new request for " + wait.String() + " after the RNR NAK", Actual: "PSN " + p.PSN.String() + " after " + took.String(),
-		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)},
 	}
 	if took >= wait {
-		d.Wants = rule.Want(expect.PSN, uint64(r.NakPSN))
-		d.Rule, d.Expected, d.Actual, d.Detail = rule.RCRNR002, "to resume at PSN "+r.NakPSN.String(), "PSN "+p.PSN.String(), verifier.LossDetail(c, from)
+		d.Wants = rule.Want(expect.PSN, uint64(r.NAK.PSN))
+		d.Rule, d.Expected, d.Actual, d.Detail = rule.RCRNR002, "to resume at PSN "+r.NAK.PSN.String(), "PSN "+p.PSN.String(), verifier.LossDetail(c, from)
 	}
 	v.Covered(d.Rule)
-	r.Blame()
-	inTime := wait > time.Duration(stream.Uptake) && took >= wait && took-wait <= verifier.InFlight // it had waited, and so had taken the NAK
-	if took <= time.Duration(stream.Uptake) || quiet(c, from, r.NakTime) && !inTime {
-		v.suspectUnaware(c, from, p, &d)
+	r.NAK.Blame()
+	inTime := wait > time.Duration(stream.Uptake) && took >= wait && took-wait <= verifier.InFlight // it had waited, and so had processed the NAK
+	if took <= time.Duration(stream.Uptake) || silentSince(c, from, r.NAK.Time) && !inTime {
+		v.holdAfterNak(c, from, p, &d)
 	}
 	v.Report(c, from, p, d)
 }
@@ -90,22 +90,22 @@ func (v *Verifier) duringRNR(c *qp.Pair, from int, p *packet.Packet) {
 // afterFatal judges a request after a fatal NAK (rule RC-RTY-011): one finding a connection.
 func (v *Verifier) afterFatal(c *qp.Pair, from int, p *packet.Packet) {
 	r := &c.Ends[1-from].RQ
-	took := time.Duration(p.Time - r.NakTime)
+	took := time.Duration(p.Time - r.NAK.Time)
 	v.Covered(rule.RCRTY011)
-	if took <= verifier.InFlight || v.goesOnUnaware(c, from, p) || r.Blamed {
+	if took <= verifier.InFlight || v.continuesAfterNak(c, from, p) || r.NAK.Blamed {
 		return
 	}
-	r.Blame()
+	r.NAK.Blame()
 	d := rule.Verdict{
 		Rule: rule.RCRTY011, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-		Expected: "no request after " + r.NakCode.String(), Actual: p.Opcode.String() + ", " + took.String() + " later",
-		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+		Expected: "no request after " + r.NAK.Code.String(), Actual: p.Opcode.String() + ", " + took.String() + " later",
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)},
 	}
 	if d.Class == rule.Unproven {
 		d.Detail = "the packet may have been in flight when the responder sent the NAK, or the NAK may have been lost after the tap"
 	}
-	if took <= time.Duration(stream.Uptake) || took <= time.Duration(goesBack) && p.PSN.Before(c.Ends[from].SQ.High) && v.hostPaused(c, from, p, r.NakTime) {
-		v.suspectUnaware(c, from, p, &d)
+	if took <= time.Duration(stream.Uptake) || took <= time.Duration(goBackTime) && p.PSN.Before(c.Ends[from].SQ.High) && v.hostPaused(c, from, p, r.NAK.Time) {
+		v.holdAfterNak(c, from, p, &d)
 	}
 	v.Report(c, from, p, d)
 }

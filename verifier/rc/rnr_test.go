@@ -10,7 +10,7 @@ import (
 func TestNakAsked(t *testing.T) {
 	var q qp.SendQueue
 	q.WaitTo(100)
-	if r := new(qp.ReceiveQueue); !nakAsked(&q, r, 99) || nakAsked(&q, r, 100) {
-		t.Errorf("at 99: %t, at 100: %t", nakAsked(&q, r, 99), nakAsked(&q, r, 100))
+	if r := new(qp.ReceiveQueue); !nakExplains(&q, r, 99) || nakExplains(&q, r, 100) {
+		t.Errorf("at 99: %t, at 100: %t", nakExplains(&q, r, 99), nakExplains(&q, r, 100))
 	}
 }

@@ -16,12 +16,12 @@ const quantum = int64(10 * time.Millisecond)
 // that owes an answer (rules RC-TMO-004, RC-RSP-005). That the queue pair still exists, and silence is no right of it, shows where it sent something
 // after the time was over, or where its events show it.
 func (v *Verifier) Silent(c *qp.Pair, now int64) {
-	if c.Closed || c.Ends[0].Renewed || c.Ends[1].Renewed || !c.Paired && !v.unheard(c) {
+	if c.Closed || c.Ends[0].Reused || c.Ends[1].Reused || !c.Paired && !v.neverResponded(c) {
 		return
 	}
 	for from := range c.Ends {
 		q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-		if !q.Joined || !q.Una.Before(q.High) || r.State == qp.RNRNAKed || r.State == qp.Failed || q.Stray != nil {
+		if !q.Joined || !q.Una.Before(q.High) || r.State == qp.RNRNAKed || r.State == qp.Failed || q.Jump != nil {
 			continue
 		}
 		if _, oldest := q.Outstanding(); oldest != nil {
@@ -35,27 +35,27 @@ func (v *Verifier) Silent(c *qp.Pair, now int64) {
 func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ
 	q := &end.SQ
-	if !end.Knows(qp.KnowsTimeout|qp.KnowsRetryCnt) || end.Attr.Timeout == 0 || q.AskedAt == 0 || q.ToldSilent(q.AskedAt) || !c.Sees(from) {
+	if !end.Knows(qp.KnowsTimeout|qp.KnowsRetryCnt) || end.Attr.Timeout == 0 || q.TimerStart == 0 || q.ReportedSilent(q.TimerStart) || !c.Sees(from) {
 		return
 	}
 	v.Covered(rule.RCTMO004)
-	since := max(q.AskedAt, r.NakTime, r.LastTime, q.Waits())
-	if q.Retrying {
-		since = max(since, q.LastTime)
+	since := max(q.TimerStart, r.NAK.Time, r.Last.Time, q.Waits())
+	if q.Retransmission.Active {
+		since = max(since, q.Last.Time)
 	}
 	most := 4 * int64(packet.Timeout(end.Attr.Timeout))
 	if q.Restarts >= uint16(end.Attr.RetryCnt) || now <= since+most+quantum {
 		return
 	}
-	life := v.life(c, from, since, most+quantum)
+	life := v.qpLife(c, from, since, most+quantum)
 	if life == qp.Gone {
 		return
 	}
-	q.TellSilent()
-	p := v.newest(q)
-	told, detail := timeoutTold(end)
+	q.ReportSilent()
+	p := v.newestRequest(q)
+	direct, detail := timeoutKnown(end)
 	d := rule.Verdict{
-		Rule: rule.RCTMO004, Class: rule.Proven(told && life == qp.Alive), Role: rule.Requester,
+		Rule: rule.RCTMO004, Class: rule.Proven(direct && life == qp.Alive), Role: rule.Requester,
 		Expected: "a retransmission within " + time.Duration(most).String() + ": PSN " + packet.Later(q.Una, oldest.First).String() + " is not acknowledged",
 		Actual:   "none in " + time.Duration(now-since).String(), Evidence: []uint64{packet.FrameNear(p.Frame, oldest.Frame)}, Detail: detail,
 	}
@@ -69,10 +69,10 @@ func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now i
 func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	q, r := &end.SQ, &peer.RQ
-	if !c.Paired || !c.Sees(1-from) || r.State != qp.Expecting || q.Gap.Open() || len(c.Early) != 0 || q.ToldUnanswered() {
+	if !c.Paired || !c.Sees(1-from) || r.State != qp.Expecting || q.Gap.Open() || len(c.Early) != 0 || q.ReportedUnanswered() {
 		return
 	}
-	s := asks(q, oldest)
+	s := firstAckReq(q, oldest)
 	if s == nil || !(s.PSN & packet.PSNMask).Before(r.EPSN) || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] {
 		return
 	}
@@ -84,14 +84,14 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 	if now <= since+most {
 		return
 	}
-	life := v.life(c, 1-from, since, most)
+	life := v.qpLife(c, 1-from, since, most)
 	if life == qp.Gone {
 		return
 	}
-	q.TellUnanswered()
+	q.ReportUnanswered()
 	r.ClosePending()
-	p := v.newest(q)
-	p.PSN, p.Opcode, p.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, packet.FrameNear(q.LastFrame, s.Frame)
+	p := v.newestRequest(q)
+	p.PSN, p.Opcode, p.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, packet.FrameNear(q.Last.Frame, s.Frame)
 	d := rule.Verdict{
 		Rule: rule.RCRSP005, Class: rule.Proven(life == qp.Alive), Role: rule.Responder,
 		Expected: "a response: AckReq is set", Actual: "none in " + time.Duration(now-since).String(),
@@ -104,14 +104,14 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 
 // answerDue is since when a responder owes an answer to its requester, and how long it may take; due is false where something else is pending.
 func answerDue(end *qp.QP, r *qp.ReceiveQueue) (since, most int64, due bool) {
-	since, most = end.SQ.AskedAt, silence
+	since, most = end.SQ.TimerStart, silence
 	if pending := r.Pending; pending != nil {
 		if pending.NAK || pending.AnsweredAt != 0 {
 			return 0, 0, false
 		}
-		since = pending.Again - pending.Waited
+		since = pending.RetransmittedAt - pending.Waited
 	}
-	since = max(since, r.LastTime)
+	since = max(since, r.Last.Time)
 	if end.Knows(qp.KnowsTimeout) && end.Attr.Timeout != 0 {
 		most = 4*int64(packet.Timeout(end.Attr.Timeout)) + quantum
 	}
@@ -120,8 +120,8 @@ func answerDue(end *qp.QP, r *qp.ReceiveQueue) (since, most int64, due bool) {
 
 const goneMaybe = "the packets do not show whether the queue pair still exists or is in the error state: its verbs events do (--events)"
 
-// asks returns the first packet from a message on that demands a response, or nil where that is not certain.
-func asks(q *qp.SendQueue, oldest *wqe.SendWQE) *qp.Sent {
+// firstAckReq returns the first packet from a message on that demands a response, or nil where that is not certain.
+func firstAckReq(q *qp.SendQueue, oldest *wqe.SendWQE) *qp.Sent {
 	for i := q.Messages.UpTo(oldest.First); i >= 0 && i < q.Messages.Len(); i++ {
 		w := q.Messages.At(i)
 		if !w.Has(wqe.Whole | wqe.AckWanted) {
@@ -138,28 +138,28 @@ func asks(q *qp.SendQueue, oldest *wqe.SendWQE) *qp.Sent {
 	return nil
 }
 
-// newest is what is kept of the newest request packet of a send queue.
-func (v *Verifier) newest(q *qp.SendQueue) *packet.Packet {
-	p := &packet.Packet{Time: q.LastTime, Tap: q.LastTap, Frame: q.LastFrame, PSN: q.LastPSN, Has: packet.HasBTH}
-	if s := q.History.Get(q.LastPSN); s != nil {
+// newestRequest is what is kept of the newest request packet of a send queue.
+func (v *Verifier) newestRequest(q *qp.SendQueue) *packet.Packet {
+	p := &packet.Packet{Time: q.Last.Time, Tap: q.Last.Tap, Frame: q.Last.Frame, PSN: q.Last.PSN, Has: packet.HasBTH}
+	if s := q.History.Get(q.Last.PSN); s != nil {
 		p.Opcode = s.Trace.Opcode
 	}
 	return p
 }
 
-// life reports whether the queue pair of an end still existed, and was not in error, when a time was over that began at since and took most: it sent
+// qpLife reports whether the queue pair of an end still existed, and was not in error, when a time was over that began at since and took most: it sent
 // something after that, and its host did not stop meanwhile; or its events show it.
-func (v *Verifier) life(c *qp.Pair, i int, since, most int64) qp.Life {
+func (v *Verifier) qpLife(c *qp.Pair, i int, since, most int64) qp.Life {
 	end := &c.Ends[i]
 	if v.LifeAt != nil && end.Numbered {
 		if life := v.LifeAt(end.Addr, end.Number, since+most); life != qp.LifeUnknown {
 			return life
 		}
 	}
-	if c.Paired && max(end.SQ.LastTime, end.RQ.LastTime) > max(since, v.Stopped)+most {
+	if c.Paired && max(end.SQ.Last.Time, end.RQ.Last.Time) > max(since, v.Stopped)+most {
 		return qp.Alive
 	}
 	return qp.LifeUnknown
 }
 
-func (v *Verifier) unheard(c *qp.Pair) bool { return v.Unheard != nil && v.Unheard(c) }
+func (v *Verifier) neverResponded(c *qp.Pair) bool { return v.Unanswered != nil && v.Unanswered(c) }

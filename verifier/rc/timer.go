@@ -18,7 +18,7 @@ func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
 	v.Covered(rule.RCTMO001)
-	took := time.Duration(p.Time - q.AskedAt)
+	took := time.Duration(p.Time - q.TimerStart)
 	if end.Attr.Timeout == 0 {
 		if !v.Profile.AdaptiveRetransmission {
 			v.Report(c, from, p, rule.Verdict{
@@ -30,16 +30,16 @@ func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.Covered(rule.RCTMO002)
 	v.Covered(rule.RCTMO003)
-	told, detail := timeoutTold(end)
+	direct, detail := timeoutKnown(end)
 	least := packet.Timeout(end.Attr.Timeout)
 	switch {
-	case took < least && took+verifier.Unit(p.Time, q.AskedAt, q.LastTime) > least:
+	case took < least && took+verifier.Unit(p.Time, q.TimerStart, q.Last.Time) > least:
 	case took < least && v.Profile.AdaptiveRetransmission:
 	case took < least:
 		v.tooSoon(c, from, p, took, least)
-	case took > 4*least && q.AwaitsAck() && !q.ToldSilent(q.AskedAt):
+	case took > 4*least && q.AwaitsAck() && !q.ReportedSilent(q.TimerStart):
 		v.Report(c, from, p, rule.Verdict{
-			Rule: rule.RCTMO002, Class: rule.Proven(told && c.Sees(from)), Role: rule.Requester,
+			Rule: rule.RCTMO002, Class: rule.Proven(direct && c.Sees(from)), Role: rule.Requester,
 			Expected: "a retransmission within " + (4 * least).String(), Actual: "after " + took.String(), Detail: detail,
 		})
 	}
@@ -47,15 +47,15 @@ func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet) {
 
 // tooSoon reports a retransmission after a time that is shorter than the timer of its requester, least (rules RC-TMO-002, -003).
 func (v *Verifier) tooSoon(c *qp.Pair, from int, p *packet.Packet, took, least time.Duration) {
-	told, detail := timeoutTold(&c.Ends[from])
+	direct, detail := timeoutKnown(&c.Ends[from])
 	if v.anyTimer(c, from, p) {
-		told, detail = true, ""
+		direct, detail = true, ""
 	}
 	d := rule.Verdict{
-		Rule: rule.RCTMO002, Class: rule.Proven(told && c.Sees(from)), Role: rule.Requester,
+		Rule: rule.RCTMO002, Class: rule.Proven(direct && c.Sees(from)), Role: rule.Requester,
 		Expected: "no retransmission before " + least.String(), Actual: "after " + took.String(), Detail: detail,
 	}
-	if asked := time.Duration(verifier.Stamp(p.Time)-v.asked) * verifier.Tick; v.asked != 0 && asked >= least && asked <= 4*least {
+	if asked := time.Duration(verifier.Stamp(p.Time)-v.waitingSince) * verifier.Tick; v.waitingSince != 0 && asked >= least && asked <= 4*least {
 		d.Rule = rule.RCTMO003
 		d.Expected, d.Actual = d.Expected+" after the last progress", d.Actual+", "+asked.String()+" after the request"
 	}
@@ -71,7 +71,7 @@ func (v *Verifier) unknownTimer(c *qp.Pair, from int, p *packet.Packet) {
 	v.Covered(rule.RCTMO002)
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.RCTMO002, Class: rule.Violation, Role: rule.Requester,
-		Expected: "no retransmission before " + shortest.String() + ", the shortest ACK timeout", Actual: "after " + time.Duration(p.Time-q.AskedAt).String(),
+		Expected: "no retransmission before " + shortest.String() + ", the shortest ACK timeout", Actual: "after " + time.Duration(p.Time-q.TimerStart).String(),
 	})
 }
 
@@ -79,17 +79,17 @@ func (v *Verifier) unknownTimer(c *qp.Pair, from int, p *packet.Packet) {
 const shortest = 8192 * time.Nanosecond
 
 // anyTimer reports whether p, the oldest request that is not acknowledged, is retransmitted sooner than any timer runs out, even one that started when p itself
-// was sent. What else is retransmitted so is RC-RTY-006, -008 or -010, or what a response has passed over. After a long silence both may have been held back, and stamped in one burst.
+// was sent. What else is retransmitted so is RC-RTY-006, -008 or -010, or what a response has overtaken. After a long silence both may have been held back, and stamped in one burst.
 func (v *Verifier) anyTimer(c *qp.Pair, from int, p *packet.Packet) bool {
 	const silent = int64(50 * time.Millisecond)
 	q := &c.Ends[from].SQ
-	took := max(time.Duration(p.Time-q.AskedAt), time.Duration(verifier.Stamp(p.Time)-v.asked)*verifier.Tick)
-	return v.asked != 0 && p.PSN == q.Una && !q.Skipped(p.PSN, p.Time, goesBack) && p.Time-c.Ends[1-from].RQ.LastTime < silent && took+verifier.Unit(p.Time, q.AskedAt, q.LastTime) < shortest
+	took := max(time.Duration(p.Time-q.TimerStart), time.Duration(verifier.Stamp(p.Time)-v.waitingSince)*verifier.Tick)
+	return v.waitingSince != 0 && p.PSN == q.Una && !q.ImpliedNAK(p.PSN, p.Time, goBackTime) && p.Time-c.Ends[1-from].RQ.Last.Time < silent && took+verifier.Unit(p.Time, q.TimerStart, q.Last.Time) < shortest
 }
 
-// timeoutTold reports whether the ACK timeout is known from the queue pair itself, and what the doubt is where only CM says it.
-func timeoutTold(end *qp.QP) (bool, string) {
-	if end.Told(qp.KnowsTimeout) {
+// timeoutKnown reports whether the ACK timeout is known from the queue pair itself, and what the doubt is where only CM says it.
+func timeoutKnown(end *qp.QP) (bool, string) {
+	if end.KnowsDirectly(qp.KnowsTimeout) {
 		return true, ""
 	}
 	return false, "the ACK timeout is that of the CM exchange: the application may have set another one"
@@ -99,8 +99,8 @@ func timeoutTold(end *qp.QP) (bool, string) {
 const mostRetries = uint16(7)
 
 // retries judges how often a requester retransmits the same without progress: on timeouts (rule RC-RTY-001), or also on the NAKs that asked
-// for it (rule RC-RTY-003). asked says that one has asked for p.
-func (v *Verifier) retries(c *qp.Pair, from int, p *packet.Packet, asked bool) {
+// for it (rule RC-RTY-003). onNAKs says that one has asked for p.
+func (v *Verifier) retries(c *qp.Pair, from int, p *packet.Packet, onNAKs bool) {
 	end := &c.Ends[from]
 	q := &end.SQ
 	retries, unknown := mostRetries, true
@@ -111,9 +111,9 @@ func (v *Verifier) retries(c *qp.Pair, from int, p *packet.Packet, asked bool) {
 	if !unknown {
 		v.Covered(rule.RCRTY003)
 	}
-	told := uint16(0)
+	direct := uint16(0)
 	if q.Recovery != nil {
-		told = q.Recovery.Told
+		direct = q.Recovery.NAKRestarts
 	}
 	d := rule.Verdict{
 		Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
@@ -124,10 +124,10 @@ func (v *Verifier) retries(c *qp.Pair, from int, p *packet.Packet, asked bool) {
 	}
 	most := retries + 1
 	switch {
-	case q.Restarts-told == most && !asked && !impliedNAK(q, p):
+	case q.Restarts-direct == most && !onNAKs && !impliedNAK(q, p):
 		d.Rule = rule.RCRTY001
-		if told != 0 {
-			d.Actual = fmt.Sprintf("retry %d of PSN %v on timeout", q.Restarts-told, p.PSN)
+		if direct != 0 {
+			d.Actual = fmt.Sprintf("retry %d of PSN %v on timeout", q.Restarts-direct, p.PSN)
 		}
 	case q.Restarts == most && !unknown:
 		d.Rule = rule.RCRTY003
@@ -143,16 +143,16 @@ func (v *Verifier) retries(c *qp.Pair, from int, p *packet.Packet, asked bool) {
 func (v *Verifier) beforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ
 	v.Covered(rule.RCACK004)
-	if !c.Sees(from) || r.Blamed || w == nil || w.Op.Responded() || !p.PSN.Before(r.NakPSN) || !p.PSN.Before(end.SQ.Taken()) || p.PSN.Before(end.SQ.First) {
+	if !c.Sees(from) || r.NAK.Blamed || w == nil || w.Op.Responded() || !p.PSN.Before(r.NAK.PSN) || !p.PSN.Before(end.SQ.RequesterUna()) || p.PSN.Before(end.SQ.First) {
 		return
 	}
-	r.Blame()
+	r.NAK.Blame()
 	d := rule.Verdict{
 		Rule: rule.RCACK004, Class: rule.Violation, Role: rule.Requester,
-		Wants: rule.Want(expect.PSN, uint64(r.NakPSN)), Expected: "to resume at PSN " + r.NakPSN.String() + ": the NAK acknowledges all before it", Actual: "PSN " + p.PSN.String(),
-		Evidence: []uint64{packet.FrameNear(p.Frame, r.NakFrame)},
+		Wants: rule.Want(expect.PSN, uint64(r.NAK.PSN)), Expected: "to resume at PSN " + r.NAK.PSN.String() + ": the NAK acknowledges all before it", Actual: "PSN " + p.PSN.String(),
+		Evidence: []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)},
 	}
-	if end.SQ.OwesTo(p.PSN, p.Time) {
+	if end.SQ.MustRetransmit(p.PSN, p.Time) {
 		d.Class, d.Detail = rule.Unproven, "an earlier NAK requests this PSN: the requester may not have processed the latest NAK yet"
 	}
 	v.doubtNak(c, from, p, &d)

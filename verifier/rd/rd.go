@@ -97,8 +97,8 @@ func (v *Verifier) Gap(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// Stranger takes a packet of another service, which names a QP and no end-to-end context: that is judged elsewhere.
-func (v *Verifier) Stranger(*qp.Pair, *packet.Packet, rule.Class, ...uint64) {}
+// TakeWrongService takes a packet of another service, which names a QP and no end-to-end context: that is judged elsewhere.
+func (v *Verifier) TakeWrongService(*qp.Pair, *packet.Packet, rule.Class, ...uint64) {}
 
 // malformed is the newest packet of RD of which the end-to-end context is not known: its PSN is not missing there.
 type malformed struct {

@@ -132,7 +132,7 @@ func (v *Verifier) report(id rule.ID, class rule.Class, role rule.Role, expected
 	}
 	d := rule.Verdict{Rule: id, Class: class, Role: role, Expected: expected, Actual: actual, Evidence: evidence}
 	if v.leans {
-		d.Leans = rule.LeanWhole
+		d.Assumes = rule.AssumesWhole
 	}
 	f := d.On(v.p, accused, rule.Endpoint{Addr: v.p.Dst, QPN: v.p.DestQP, QPNKnown: true})
 	v.routeNodes(&f)

@@ -23,16 +23,16 @@ func (v *Verifier) NetworkCopy(c *qp.Pair, from int, t packet.Trace, p *packet.P
 
 func (v *Verifier) sameRequest(c *qp.Pair, from int, t packet.Trace, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if r.State != qp.Expecting && r.NakTime >= q.LastTime {
+	if r.State != qp.Expecting && r.NAK.Time >= q.Last.Time {
 		return false
 	}
 	if verifier.Numbered(p) && !sameNumber(c, from, p) {
 		return p.IPID == t.IPID && sameBytes(v.Trace(p), t)
 	}
-	if q.LastPSN != p.PSN || p.Time-q.LastTime >= atOnce {
+	if q.Last.PSN != p.PSN || p.Time-q.Last.Time >= atOnce {
 		return false
 	}
-	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read && !w.Has(wqe.Answered) && w.RespFrame != 0 && packet.FrameNear(p.Frame, w.RespFrame) > q.LastFrame {
+	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read && !w.Has(wqe.Answered) && w.RespFrame != 0 && packet.FrameNear(p.Frame, w.RespFrame) > q.Last.Frame {
 		return false
 	}
 	return sameBytes(v.Trace(p), t)
@@ -48,7 +48,7 @@ func sameBytes(a, b packet.Trace) bool {
 // sent, with another PSN, has that of p.
 func sameNumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[from].RQ
-	if q.LastPSN != p.PSN && q.LastID == p.IPID || (r.Answered || r.Heard) && r.LastID == p.IPID {
+	if q.Last.PSN != p.PSN && q.Last.ID == p.IPID || (r.Last.Positive || r.Last.Seen) && r.Last.ID == p.IPID {
 		return true
 	}
 	before := q.History.Get(p.PSN.Add(-1))

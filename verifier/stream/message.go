@@ -22,12 +22,12 @@ type SequenceRules struct {
 func (v *Verifier) Sequence(c *qp.Pair, from int, p *packet.Packet, rules *SequenceRules) {
 	q := &c.Ends[from].SQ
 	in := p.Info()
-	odd := q.Odd
-	q.SetOdd(wqe.None)
+	odd := q.Sequence.Odd
+	q.Sequence.SetOdd(wqe.None)
 	switch {
-	case !q.Unsure && q.Open == wqe.None:
+	case !q.Sequence.Unsure && q.Open == wqe.None:
 		v.betweenMessages(c, from, p, rules, odd)
-	case !q.Unsure:
+	case !q.Sequence.Unsure:
 		v.withinMessage(c, from, p, rules, odd)
 	case !in.Middle && !in.Last:
 		q.EndMessage()
@@ -40,20 +40,20 @@ func (v *Verifier) Sequence(c *qp.Pair, from int, p *packet.Packet, rules *Seque
 func (v *Verifier) betweenMessages(c *qp.Pair, from int, p *packet.Packet, rules *SequenceRules, odd wqe.Op) {
 	q, in, op := &c.Ends[from].SQ, p.Info(), wqe.OpOf(p.Opcode.Fn())
 	v.Covered(rules.None)
-	interrupted := q.Interrupted
-	q.Interrupt(wqe.None)
+	interrupted := q.Sequence.Interrupted
+	q.Sequence.Interrupt(wqe.None)
 	if !in.Middle && !in.Last {
 		return
 	}
 	if op == interrupted || op == odd {
-		c.Ends[1-from].RQ.LoseMSN()
-		q.DoubtMessage(true)
+		c.Ends[1-from].RQ.MSN.Lose()
+		q.Sequence.SetUnsure(true)
 		q.Break()
 		return
 	}
 	v.outOfSequence(c, from, p, rules.None, rules.Role, "the first packet of a message: no message is open")
 	if in.Middle {
-		q.SetOdd(op) // it may have been an Only packet
+		q.Sequence.SetOdd(op) // it may have been an Only packet
 	}
 }
 
@@ -80,14 +80,14 @@ func (v *Verifier) withinMessage(c *qp.Pair, from int, p *packet.Packet, rules *
 	}
 	v.outOfSequence(c, from, p, id, rules.Role, q.Open.String()+" Middle or Last")
 	if continues {
-		q.SetOdd(op)
+		q.Sequence.SetOdd(op)
 		if in.Last {
-			q.Interrupt(q.Open) // only its operation may be wrong
+			q.Sequence.Interrupt(q.Open) // only its operation may be wrong
 		}
 		return
 	}
 	if op.Responded() || in.Only {
-		q.Interrupt(q.Open) // it may go on after the interloper
+		q.Sequence.Interrupt(q.Open) // it may go on after the interloper
 	}
 	if w := q.Messages.Newest(); w != nil {
 		w.Flags |= wqe.Ended | wqe.Broken
@@ -98,26 +98,26 @@ func (v *Verifier) withinMessage(c *qp.Pair, from int, p *packet.Packet, rules *
 }
 
 func (v *Verifier) outOfSequence(c *qp.Pair, from int, p *packet.Packet, id rule.ID, role rule.Role, want string) {
-	v.Padded(p)
+	v.WithdrawPad(p)
 	if p.SE {
-		v.Retract(p, rule.BTH012) // which a packet with another opcode may have
+		v.Withdraw(p, rule.BTH012) // which a packet with another opcode may have
 	}
 	v.Report(c, from, p, rule.Verdict{
 		Rule: id, Class: rule.Violation, Role: role, Expected: want, Actual: p.Opcode.String(), Evidence: previous(&c.Ends[from].SQ, p),
 	})
-	c.Ends[1-from].RQ.LoseMSN()
+	c.Ends[1-from].RQ.MSN.Lose()
 	c.Ends[from].SQ.Break()
 }
 
-// Padded takes back that p has a pad (rule BTH-007), where its opcode or its length is reported: a packet with another opcode may have one.
-func (v *Verifier) Padded(p *packet.Packet) {
+// WithdrawPad takes back that p has a pad (rule BTH-007), where its opcode or its length is reported: a packet with another opcode may have one.
+func (v *Verifier) WithdrawPad(p *packet.Packet) {
 	if p.Info().Payload && p.PadCnt != 0 {
-		v.Retract(p, rule.BTH007)
+		v.Withdraw(p, rule.BTH007)
 	}
 }
 
-// Retract takes back that p breaks a rule.
-func (v *Verifier) Retract(p *packet.Packet, id rule.ID) {
+// Withdraw takes back that p breaks a rule.
+func (v *Verifier) Withdraw(p *packet.Packet, id rule.ID) {
 	for k := len(v.Rec.Findings) - 1; k >= 0 && v.Rec.Findings[k].Frame == p.Frame && v.Rec.Findings[k].Tap == p.Tap; k-- {
 		if v.Rec.Findings[k].Rule == id {
 			v.Rec.Remove(k)
@@ -152,7 +152,7 @@ func (v *Verifier) Message(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQE 
 		w.Got += uint32(p.PadCnt)
 	}
 	if in.Middle || in.First {
-		if q.Odd == wqe.None {
+		if q.Sequence.Odd == wqe.None {
 			q.OpenMessage(w.Op)
 		} else {
 			w.Flags |= wqe.Blamed
@@ -161,12 +161,12 @@ func (v *Verifier) Message(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQE 
 			}
 		}
 		if in.Middle && !w.Has(wqe.Whole) {
-			q.DoubtMessage(false) // whatever it began with, a message of this kind is open now
+			q.Sequence.SetUnsure(false) // whatever it began with, a message of this kind is open now
 		}
 		return w
 	}
 	q.EndMessage()
-	if w.Flags |= wqe.Ended; q.Odd != wqe.None {
+	if w.Flags |= wqe.Ended; q.Sequence.Odd != wqe.None {
 		w.Flags |= wqe.Blamed // by its opcode: the message may go on
 	}
 	end.Sums.Messages++
@@ -176,7 +176,7 @@ func (v *Verifier) Message(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQE 
 // newMessage synthesises the WQE of a message from p, the first packet of it that was seen.
 func (v *Verifier) newMessage(q *qp.SendQueue, p *packet.Packet) *wqe.SendWQE {
 	in := p.Info()
-	w := q.Messages.Push(q.Taken())
+	w := q.Messages.Push(q.RequesterUna())
 	w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = wqe.OpOf(p.Opcode.Fn()), p.PSN, uint32(p.Frame), q.Count, q.Epoch
 	w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
 	w.RespFirst, w.RespNext, w.Missing = p.PSN, p.PSN, p.PSN
@@ -240,14 +240,14 @@ func (v *Verifier) fullPayload(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return bad, "256, 512, 1024, 2048 or 4096 bytes"
 	}
 	bad = n != mtu
-	if bad && c.Odd == uint32(n) && wqe.ValidMTU(n) && !c.Ends[0].Knows(qp.KnowsPMTU) && !c.Ends[1].Knows(qp.KnowsPMTU) &&
-		(w == nil || !shown(&c.Ends[from].SQ, w.First, uint32(mtu))) {
-		v.LearnPMTU(c, p, c.Odd) // the first was the odd one
+	if bad && c.OddPayloadLen == uint32(n) && wqe.ValidMTU(n) && !c.Ends[0].Knows(qp.KnowsPMTU) && !c.Ends[1].Knows(qp.KnowsPMTU) &&
+		(w == nil || !pmtuShown(&c.Ends[from].SQ, w.First, uint32(mtu))) {
+		v.LearnPMTU(c, p, c.OddPayloadLen) // the first was the odd one
 		bad = false
 	}
 	if bad {
 		c.OddPayload(uint32(n))
-	} else if c.Odd != 0 {
+	} else if c.OddPayloadLen != 0 {
 		c.OddPayload(0)
 	}
 	return bad, "exactly PMTU bytes"
@@ -256,7 +256,7 @@ func (v *Verifier) fullPayload(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 // wrongPayload reports the n bytes of payload of packet p of message w, unless a packet before it in the message was.
 func (v *Verifier) wrongPayload(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, n int, d rule.Verdict) {
 	in := p.Info()
-	v.Padded(p)
+	v.WithdrawPad(p)
 	if (in.Middle || in.Last) && w != nil && w.Has(wqe.Blamed) && c.PMTU != 0 {
 		return
 	}
@@ -267,9 +267,9 @@ func (v *Verifier) wrongPayload(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	v.Report(c, from, p, d)
 }
 
-// shown reports whether packets before a message have shown a path MTU, and not only one that may be the odd one: others of a SEND or WRITE, or the answer to
+// pmtuShown reports whether packets before a message have shown a path MTU, and not only one that may be the odd one: others of a SEND or WRITE, or the answer to
 // a READ.
-func shown(q *qp.SendQueue, psn packet.PSN, mtu uint32) bool {
+func pmtuShown(q *qp.SendQueue, psn packet.PSN, mtu uint32) bool {
 	const most = 64
 	for i, n := 1, 0; i <= most; i++ {
 		s := q.History.Get(psn.Add(-i))
@@ -290,9 +290,9 @@ func shown(q *qp.SendQueue, psn packet.PSN, mtu uint32) bool {
 func MayEnd(q *qp.SendQueue, p *packet.Packet) {
 	switch in := p.Info(); {
 	case in.First || in.Middle:
-		q.DoubtMessage(true)
+		q.Sequence.SetUnsure(true)
 	case in.Last:
-		q.Interrupt(wqe.OpOf(p.Opcode.Fn()))
+		q.Sequence.Interrupt(wqe.OpOf(p.Opcode.Fn()))
 	}
 }
 
@@ -303,7 +303,7 @@ func (v *Verifier) WriteSum(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		return
 	}
 	w.Flags |= wqe.Blamed
-	c.Ends[1-from].RQ.LoseMSN()
+	c.Ends[1-from].RQ.MSN.Lose()
 	c.Ends[from].SQ.Break()
 	MayEnd(&c.Ends[from].SQ, p)
 	d := rule.Verdict{

@@ -11,11 +11,11 @@ import (
 	"ibwitness/wqe"
 )
 
-// Missent reports the packet that went to a QP that nothing is known of, when the connection it belongs to goes on without it
+// ReportMisdirected reports the packet that went to a QP that nothing is known of, when the connection it belongs to goes on without it
 // (rule BTH-011). p is that connection's next packet, d PSNs ahead.
-func (v *Verifier) Missent(c *qp.Pair, from int, p *packet.Packet, d int) bool {
-	m := c.Missent
-	c.CloseMissent()
+func (v *Verifier) ReportMisdirected(c *qp.Pair, from int, p *packet.Packet, d int) bool {
+	m := c.Misdirected
+	c.CloseMisdirected()
 	if m == nil || m.Src != c.Ends[from].Addr || m.PSN != c.Ends[from].SQ.Next || d != max(c.PSNs(m), 1) {
 		return false
 	}
@@ -32,15 +32,15 @@ func (v *Verifier) Missent(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	return true
 }
 
-// MissentAgain reports the packet that went to a QP that nothing is known of, when the same is sent to that of the connection, after the timer that had to run
+// MisdirectedRetransmission reports the packet that went to a QP that nothing is known of, when the same is sent to that of the connection, after the timer that had to run
 // out since nobody answered (rule BTH-011). p is that connection's next packet.
-func (v *Verifier) MissentAgain(c *qp.Pair, from int, p *packet.Packet) {
-	m := c.Missent
+func (v *Verifier) MisdirectedRetransmission(c *qp.Pair, from int, p *packet.Packet) {
+	m := c.Misdirected
 	if m.Src != c.Ends[from].Addr {
 		return
 	}
-	c.CloseMissent()
-	if m.PSN != p.PSN || p.Time-m.Time <= int64(verifier.InFlight) || c.Ends[from].SQ.LastTime > m.Time || !sameRequest(m, p) || OwnRules(m.DestQP) {
+	c.CloseMisdirected()
+	if m.PSN != p.PSN || p.Time-m.Time <= int64(verifier.InFlight) || c.Ends[from].SQ.Last.Time > m.Time || !sameRequest(m, p) || OwnRules(m.DestQP) {
 		return
 	}
 	v.Covered(rule.BTH011)
@@ -74,9 +74,9 @@ func Expects(c *qp.Pair, from int, p *packet.Packet) bool {
 	return w != nil && !p.PSN.Before(peer.Una) && w.Answers(p.Opcode.Fn())
 }
 
-// Missing notes that p, to another QP of the same host, may be the response of end from of c that will be missing there.
-func Missing(c *qp.Pair, from int, p *packet.Packet) {
-	c.Ends[from].SQ.Excuse()
+// MayBeMissing notes that p, to another QP of the same host, may be the response of end from of c that will be missing there.
+func MayBeMissing(c *qp.Pair, from int, p *packet.Packet) {
+	c.Ends[from].SQ.ExplainNextGap()
 	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && p.ICRCState != packet.CRCBad && w.Op.Responded() && (p.Info().Last || p.Info().Only) {
 		w.Flags |= wqe.Accused
 	}

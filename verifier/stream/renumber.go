@@ -16,20 +16,20 @@ func (v *Verifier) Renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	if !q.Gap.Open() || w == nil || v.Profile.Keeps() && !c.Sees(from) || !v.followsAhead(c, from, p, w) {
 		return false
 	}
-	q.History.Drop(q.LastPSN)
+	q.History.Drop(q.Last.PSN)
 	moveToGap(q, w, p)
 	if !c.Sees(from) {
 		w.Flags |= wqe.Guessed // the two may have changed places on their way, and what is missing between be lost
-		q.Mix()
+		q.Reorder()
 	}
 	c.Misplace(q.Gap.From)
 	q.Resume(p.PSN)
-	q.DoubtMessage(!c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last))
-	q.CloseGap()
+	q.Sequence.SetUnsure(!c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last))
+	q.Gap.Close()
 	if c.Sees(from) {
 		r.Expect(p.PSN) // else the next response shows it
 	}
-	r.LoseMSN()
+	r.MSN.Lose()
 	q.Break()
 	return true
 }
@@ -40,7 +40,7 @@ func moveToGap(q *qp.SendQueue, w *wqe.SendWQE, p *packet.Packet) {
 		w.Flags |= wqe.Answered
 		q.ReadDone()
 	}
-	if w.First == q.LastPSN {
+	if w.First == q.Last.PSN {
 		w.First = q.Gap.From
 		w.RespFirst, w.RespNext, w.Missing = w.First, w.First, w.First
 	}
@@ -66,11 +66,11 @@ func (v *Verifier) followsAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 
 // onlyAhead reports whether w, the newest message, is all that has come since the gap before it: the one packet of it, or its newest one.
 func onlyAhead(q *qp.SendQueue, w *wqe.SendWQE) bool {
-	if q.LastPSN != q.Gap.To || w.Op == wqe.Read && w.First != q.LastPSN {
+	if q.Last.PSN != q.Gap.To || w.Op == wqe.Read && w.First != q.Last.PSN {
 		return false
 	}
 	i := q.Messages.Len() - 2
-	if i < 0 || w.First != q.LastPSN {
+	if i < 0 || w.First != q.Last.PSN {
 		return true
 	}
 	before := q.Messages.At(i)
@@ -82,31 +82,31 @@ func (v *Verifier) isNew(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE,
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
 	s := q.History.Get(p.PSN)
 	same := s != nil && packet.SameContent(p, s.Trace) // it is retransmitted
-	mismatch := s != nil && p.PSN == q.Gap.To && !same || w.Op == wqe.Read && n > 1 && !ReadTail(w, p)
+	mismatch := s != nil && p.PSN == q.Gap.To && !same || w.Op == wqe.Read && n > 1 && !AsksForTail(w, p)
 	switch {
-	case same, !c.Sees(from) && verifier.LeftBefore(p, q.LastID):
+	case same, !c.Sees(from) && verifier.LeftBefore(p, q.Last.ID):
 		return false
-	case c.Reliable() && !c.Sees(from) && (r.State != qp.Expecting || !mismatch && p.Time-q.LastTime > int64(verifier.InFlight)):
+	case c.Reliable() && !c.Sees(from) && (r.State != qp.Expecting || !mismatch && p.Time-q.Last.Time > int64(verifier.InFlight)):
 		return false
 	}
 	return true
 }
 
-// ReadTail reports whether p asks for the rest of READ w.
-func ReadTail(w *wqe.SendWQE, p *packet.Packet) bool {
+// AsksForTail reports whether p asks for the rest of READ w.
+func AsksForTail(w *wqe.SendWQE, p *packet.Packet) bool {
 	return p.Opcode.Fn() == packet.ReadRequest && p.VA > w.VA && p.VA-w.VA < uint64(w.Length) && uint64(p.DMALen)+p.VA-w.VA == uint64(w.Length)
 }
 
-// AnswersFor notes that a response with the opcode or the PSN of another request, which is reported, is taken for that of the oldest READ or atomic that
-// waits for its own: that later responses pass over this one is the same fault. told says that the report is proven.
-func AnswersFor(q *qp.SendQueue, p *packet.Packet, told bool) {
+// AnswersOldest notes that a response with the opcode or the PSN of another request, which is reported, is taken for that of the oldest READ or atomic that
+// waits for its own: that later responses overtake this one is the same fault. proven says that the report is.
+func AnswersOldest(q *qp.SendQueue, p *packet.Packet, proven bool) {
 	for i := range q.Messages.Len() {
 		w := q.Messages.At(i)
 		if w.First.After(p.PSN) {
 			return
 		}
 		if w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(q.Una) {
-			if w.Flags |= wqe.Accused; told && w.Op == wqe.Read && answersRead(p) {
+			if w.Flags |= wqe.Accused; proven && w.Op == wqe.Read && answersRead(p) {
 				w.Flags |= wqe.Blamed // so that this one is missing from its answer
 			}
 			return

@@ -1,5 +1,5 @@
 // Package stream is what requests of RC, XRC and UC have in common: the PSN stream of a requester, the messages in it, and what is far from it. A PSN stream goes on,
-// leaps, is joined again after a gap or belongs to a queue pair that was connected again.
+// jumps, is joined again after a gap or belongs to a queue pair that was connected again.
 //
 // It is the engine's own, without a promise to others.
 package stream
@@ -23,9 +23,9 @@ type Acknowledged interface {
 type Verifier struct {
 	*verifier.Verifier
 	Congestion *congestion.Verifier
-	// Renew, where not nil, is asked when a packet seems to be of another connection of its QP (see Renews): it reports whether it has verified it as
+	// Reuse, where not nil, is asked when a packet seems to be of another connection of its QP (see ReusesQP): it reports whether it has verified it as
 	// one of another connection.
-	Renew        func(c *qp.Pair, from int, p *packet.Packet) bool
+	Reuse        func(c *qp.Pair, from int, p *packet.Packet) bool
 	acknowledged Acknowledged
 	spare        *packet.Packet // for the next one whose PSN is far from its stream
 	abandoned    bool           // the packet at hand broke off an open message

@@ -21,19 +21,19 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	if !p.Info().Request {
 		if q.Joined && p.PSN == q.Next {
 			q.Expect(q.Next.Add(1))
-			q.DoubtMessage(true)
+			q.Sequence.SetUnsure(true)
 		}
 		return
 	}
-	if v.Renewed(c, from, p) {
+	if v.JudgeReuse(c, from, p) {
 		return
 	}
 	if !q.Joined {
 		v.Join(c, from, p)
 	}
 	d := p.PSN.Diff(q.Next)
-	if q.Stray != nil || d > stream.FarJump || d < -stream.FarJump {
-		if !v.stray(c, from, p, d) {
+	if q.Jump != nil || d > stream.FarJump || d < -stream.FarJump {
+		if !v.farPSN(c, from, p, d) {
 			return
 		}
 		d = p.PSN.Diff(q.Next)
@@ -47,7 +47,7 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 // place judges a PSN that is d ahead of the next one. It reports whether the packet is new.
 func (v *Verifier) place(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 	q := &c.Ends[from].SQ
-	if q.Retrying {
+	if q.Retransmission.Active {
 		d = v.afterReuse(c, from, p, d)
 	}
 	switch {
@@ -67,28 +67,28 @@ func (v *Verifier) next(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	v.Covered(rule.UCPSN001)
 	q.Begin()
-	q.CloseExcuse()
+	q.CloseExplanation()
 	v.Sequence(c, from, p, &sequence)
 	w := v.Message(c, from, p)
-	if q.Odd == wqe.None && !v.Payload(c, from, p, w, rule.Sender, rule.UCLEN001, rule.UCLEN001, rule.UCLEN001) {
+	if q.Sequence.Odd == wqe.None && !v.Payload(c, from, p, w, rule.Sender, rule.UCLEN001, rule.UCLEN001, rule.UCLEN001) {
 		w.Flags |= wqe.Blamed
 		stream.MayEnd(q, p)
 	}
-	if q.Odd == wqe.None && w.Op == wqe.Write && p.Has&p.Info().Headers == p.Info().Headers {
+	if q.Sequence.Odd == wqe.None && w.Op == wqe.Write && p.Has&p.Info().Headers == p.Info().Headers {
 		v.writeLength(c, from, p, w)
 	}
 	v.shown(c, q, p, w)
 	q.AdvanceUnacknowledged(p.PSN.Add(1))
 	q.History.Put(p.PSN, p.Frame, v.Trace(p), 0)
-	q.Came(p)
+	q.Last.Came(p)
 }
 
 // Finish judges what of a UC connection was still open when the capture ended.
-func (v *Verifier) Finish(c *qp.Pair, _ int64) { v.LeapsEnd(c, rule.UCPSN001, rule.Sender) }
+func (v *Verifier) Finish(c *qp.Pair, _ int64) { v.JumpsAtEnd(c, rule.UCPSN001, rule.Sender) }
 
-// stray is stray under the rule of UC.
-func (v *Verifier) stray(c *qp.Pair, from int, p *packet.Packet, d int) bool {
-	return v.Stray(c, from, p, d, rule.UCPSN001, rule.Sender)
+// farPSN is JudgeFarPSN under the rule of UC.
+func (v *Verifier) farPSN(c *qp.Pair, from int, p *packet.Packet, d int) bool {
+	return v.JudgeFarPSN(c, from, p, d, rule.UCPSN001, rule.Sender)
 }
 
 // gap judges a PSN beyond the next one (rule UC-PSN-001).
@@ -96,14 +96,14 @@ func (v *Verifier) gap(c *qp.Pair, from int, p *packet.Packet, d int) {
 	q := &c.Ends[from].SQ
 	if d == 1 && v.Congestion.CountedCNP(c, from, p) {
 		v.Congestion.ReportCounted(c, from, p, rule.Sender)
-	} else if !q.Excused && !v.Missent(c, from, p, 1) {
+	} else if !q.GapExplained && !v.ReportMisdirected(c, from, p, 1) {
 		v.Covered(rule.UCPSN001)
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.UCPSN001, Class: rule.Proven(c.Sees(from)), Role: rule.Sender,
 			Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "PSN " + q.Next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: verifier.LossDetail(c, from), Gap: rule.GapAt(q.Next),
 		})
 	}
-	q.OpenGap(q.Next, p.PSN, false)
+	q.Gap.Begin(q.Next, p.PSN, false)
 	q.LoseMessage()
 	if !v.Broken {
 		q.Lost().Paths.Begin(coverage.DroppedMessage, p.PSN)
@@ -116,12 +116,12 @@ func (v *Verifier) late(c *qp.Pair, from int, p *packet.Packet) bool {
 	if !q.Gap.Open() || !p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)) {
 		return false
 	}
-	v.Overtaken(c, from, p, q.LastID, q.LastFrame, q.LastTime)
+	v.Overtaken(c, from, p, q.Last.ID, q.Last.Frame, q.Last.Time)
 	v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 	q.Rewind(p.PSN, c.PMTU)
-	q.DoubtMessage(true)
+	q.Sequence.SetUnsure(true)
 	if q.Gap.From == p.PSN {
-		q.FillGap(p.PSN.Add(1))
+		q.Gap.Fill(p.PSN.Add(1))
 	}
 	return true
 }
@@ -149,11 +149,11 @@ func (v *Verifier) psnReused(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	v.Report(c, from, p, d)
-	if q.CloseExcuse(); d.Class == rule.Violation {
-		q.Excuse() // it may have the PSN before its own: the gap after it is the same fault
+	if q.CloseExplanation(); d.Class == rule.Violation {
+		q.ExplainNextGap() // it may have the PSN before its own: the gap after it is the same fault
 	}
-	if q.EndRetransmission(); s == nil || s.Trace.Opcode != p.Opcode || p.PSN.Add(1) != q.Next { // else the message goes on as it was
-		q.BeginRetransmission(p.PSN.Add(1))
+	if q.Retransmission.End(); s == nil || s.Trace.Opcode != p.Opcode || p.PSN.Add(1) != q.Next { // else the message goes on as it was
+		q.Retransmission.Begin(p.PSN.Add(1))
 	}
 }
 
@@ -161,11 +161,11 @@ func (v *Verifier) psnReused(c *qp.Pair, from int, p *packet.Packet) {
 // is followed there. It returns how far ahead of the next PSN the packet is.
 func (v *Verifier) afterReuse(c *qp.Pair, from int, p *packet.Packet, d int) int {
 	q := &c.Ends[from].SQ
-	q.EndRetransmission()
-	if p.PSN != q.Retry {
+	q.Retransmission.End()
+	if p.PSN != q.Retransmission.Next {
 		return d
 	}
-	q.CloseGap()
+	q.Gap.Close()
 	q.Rewind(p.PSN, c.PMTU)
 	q.LoseMessage() // what was there before it is not the message that goes on
 	return 0

@@ -16,7 +16,7 @@ func (v *Verifier) shown(end *qp.QP, p *packet.Packet) {
 		pmtu = end.Attr.PMTU
 	}
 	v.Shown.Message(p.Opcode, uint32(p.PayloadLen), pmtu, 1)
-	if p.PSN == 0 && end.SQ.LastPSN == packet.PSNMask {
+	if p.PSN == 0 && end.SQ.Last.PSN == packet.PSNMask {
 		v.Shown.Wrap(packet.UD, coverage.RequestWrap)
 	}
 }

@@ -15,22 +15,22 @@ import (
 // groups is what one shard has seen of multicast groups on InfiniBand. What the subnet administrator reports of a group and what is sent to it
 // may be in different shards: see JudgeGroups.
 type groups struct {
-	told map[groupAsked]groupTold
-	used map[groupUse]*groupPacket
+	records map[groupMember]groupLID
+	uses    map[groupUse]*groupPacket
 }
 
-// groupAsked is a group, and a port that got a record of it.
-type groupAsked struct{ mgid, port packet.Addr }
+// groupMember is a group, and a port that got a record of it.
+type groupMember struct{ mgid, port packet.Addr }
 
-// groupTold is the LID of a group, as the subnet administrator has reported it.
-type groupTold struct {
+// groupLID is the LID of a group, as the subnet administrator has reported it.
+type groupLID struct {
 	mlid    uint16
 	changed bool // another LID was reported before
 	time    int64
 }
 
 // add takes what another shard has seen of the same group.
-func (g *groupTold) add(other groupTold, ok bool) {
+func (g *groupLID) add(other groupLID, ok bool) {
 	if ok {
 		g.changed = g.changed || other.changed || other.mlid != g.mlid
 		g.time = min(g.time, other.time)
@@ -45,22 +45,22 @@ type groupUse struct {
 // groupPacket is the first packet of a use, and when the newest one came.
 type groupPacket struct {
 	packet.Packet
-	newest groupSeen
+	newest groupNewest
 	judged bool
 }
 
-// groupSeen is what differs between the packets of a use.
-type groupSeen struct {
+// groupNewest is what differs between the packets of a use.
+type groupNewest struct {
 	time  int64
 	frame uint64
 	psn   packet.PSN
 }
 
 const (
-	// groupsMost is how many groups are kept.
-	groupsMost = 1 << 12
-	// toldSince is how long after a port got the record of a group nothing that it had queued before comes any more.
-	toldSince = time.Second
+	// mostGroups is how many groups are kept.
+	mostGroups = 1 << 12
+	// recordSettled is how long after a port got the record of a group nothing that it had queued before comes any more.
+	recordSettled = time.Second
 )
 
 // Offsets of the fields of a subnet administrator's response that describes a multicast group (tables T10, T13).
@@ -71,7 +71,7 @@ const (
 
 // group notes a record of a group in a datagram, or that it is sent to a group.
 func (v *Verifier) group(p *packet.Packet) {
-	if p.SrcQP == 1 && isGroupRecord(p.Payload) && len(v.groups.told) < groupsMost {
+	if p.SrcQP == 1 && isGroupRecord(p.Payload) && len(v.groups.records) < mostGroups {
 		v.groupRecord(p)
 	}
 	if p.DestQP == packet.PSNMask && p.Has&(packet.HasLRH|packet.HasGRH) == packet.HasLRH|packet.HasGRH && p.DGID.IsMulticast() && p.DLID >= 0xC000 {
@@ -88,52 +88,52 @@ func isGroupRecord(b []byte) bool {
 func (v *Verifier) groupRecord(p *packet.Packet) {
 	b := p.Payload
 	mgid, mlid := packet.GIDAddr(b[saData:saData+16]), binary.BigEndian.Uint16(b[saMLID:])
-	if v.groups.told == nil {
-		v.groups.told = map[groupAsked]groupTold{}
+	if v.groups.records == nil {
+		v.groups.records = map[groupMember]groupLID{}
 	}
-	k, g := groupAsked{mgid, p.Dst}, groupTold{mlid: mlid, time: p.Time}
-	old, ok := v.groups.told[k]
+	k, g := groupMember{mgid, p.Dst}, groupLID{mlid: mlid, time: p.Time}
+	old, ok := v.groups.records[k]
 	g.add(old, ok)
-	v.groups.told[k] = g
+	v.groups.records[k] = g
 }
 
 // groupUse notes that a datagram is sent to a multicast group.
 func (v *Verifier) groupUse(p *packet.Packet) {
 	k := groupUse{p.DGID, p.Src, p.DLID}
-	u := v.groups.used[k]
-	if u == nil && len(v.groups.used) < groupsMost {
-		if v.groups.used == nil {
-			v.groups.used = map[groupUse]*groupPacket{}
+	u := v.groups.uses[k]
+	if u == nil && len(v.groups.uses) < mostGroups {
+		if v.groups.uses == nil {
+			v.groups.uses = map[groupUse]*groupPacket{}
 		}
 		u = &groupPacket{Packet: *p.Bare()}
-		v.groups.used[k] = u
+		v.groups.uses[k] = u
 	}
 	if u != nil {
-		u.newest = groupSeen{p.Time, p.Frame, p.PSN}
+		u.newest = groupNewest{p.Time, p.Frame, p.PSN}
 	}
 }
 
 // JudgeGroups compares the packets to multicast groups that the shards have seen with the records of the groups that any of them saw (rule UD-MC-002).
 // A group may have been made again since with another LID, of which the capture shows nothing; but then its sender was not the one that got the record.
 func JudgeGroups(all ...*Verifier) {
-	told, anyone := map[groupAsked]groupTold{}, map[packet.Addr]groupTold{}
+	records, anyone := map[groupMember]groupLID{}, map[packet.Addr]groupLID{}
 	for _, v := range all {
-		for k, g := range v.groups.told {
+		for k, g := range v.groups.records {
 			one, both := g, g
-			old, ok := told[k]
+			old, ok := records[k]
 			one.add(old, ok)
-			told[k] = one
+			records[k] = one
 			old, ok = anyone[k.mgid]
 			both.add(old, ok)
 			anyone[k.mgid] = both
 		}
 	}
-	if len(told) == 0 {
+	if len(records) == 0 {
 		return
 	}
 	for _, v := range all {
 		var uses []*groupPacket
-		for k, u := range v.groups.used {
+		for k, u := range v.groups.uses {
 			if g, ok := anyone[k.mgid]; ok && !g.changed && !u.judged {
 				uses = append(uses, u)
 			}
@@ -146,9 +146,9 @@ func JudgeGroups(all ...*Verifier) {
 			if g.mlid == u.DLID {
 				continue
 			}
-			own, ok := told[groupAsked{u.DGID, u.Src}]
+			own, ok := records[groupMember{u.DGID, u.Src}]
 			knew := ok && own.time <= u.Time
-			if ok && !knew && u.newest.time-own.time > int64(toldSince) { // it goes on with it
+			if ok && !knew && u.newest.time-own.time > int64(recordSettled) { // it goes on with it
 				knew = true
 				p.Time, p.Frame, p.PSN = u.newest.time, u.newest.frame, u.newest.psn
 			}

@@ -12,8 +12,8 @@ import (
 // step may be the network's, which changes the order of packets, or that of two send queues under one QPN.
 const standstill = 4
 
-// counts judges that a sender of datagrams counts its PSN up (rule UD-PSN-001). Of its send queue LastPSN, LastFrame and LastTap are those of the
-// datagram before, Restart is the newest step, and Restarts how often it was made in a row, First where it counted up from; LastICRC of the receive queue is that of the datagram
+// counts judges that a sender of datagrams counts its PSN up (rule UD-PSN-001). Of its send queue Last has PSN, frame and tap of the
+// datagram before, Retransmission.From is the newest step, and Restarts how often it was made in a row, First where it counted up from; Last.ICRC of the receive queue is that of the datagram
 // before. Of QP 0 and 1 it is not judged: agents in firmware and several send queues may share one number, and many ports the permissive LID.
 func (v *Verifier) counts(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, &c.Ends[from].RQ
@@ -21,8 +21,8 @@ func (v *Verifier) counts(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.Covered(rule.UDPSN001)
-	if q.LastFrame != 0 && q.LastTap == p.Tap {
-		if p.ICRC == r.LastICRC {
+	if q.Last.Frame != 0 && q.Last.Tap == p.Tap {
+		if p.ICRC == r.Last.ICRC {
 			return // the network has made a copy
 		}
 		step := q.Step(p.PSN)
@@ -43,6 +43,6 @@ func (v *Verifier) notCounted(c *qp.Pair, from int, p *packet.Packet, back int) 
 	}
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.UDPSN001, Class: rule.Violation, Role: rule.Sender, Expected: "a PSN that counts up from datagram to datagram",
-		Actual: actual, Evidence: []uint64{c.Ends[from].SQ.LastFrame},
+		Actual: actual, Evidence: []uint64{c.Ends[from].SQ.Last.Frame},
 	})
 }

@@ -26,8 +26,8 @@ type malformedSMP struct {
 	attribute uint16
 }
 
-// malformedMost is how many of them are kept.
-const malformedMost = 1 << 10
+// mostMalformed is how many of them are kept.
+const mostMalformed = 1 << 10
 
 // smp judges a packet to QP 0 (rules UD-QP0-002, PKY-007).
 func (v *Verifier) smp(c *qp.Pair, from int, p *packet.Packet) {
@@ -60,7 +60,7 @@ func (v *Verifier) malformed(c *qp.Pair, from int, p *packet.Packet) {
 		delete(v.malformedSMPs, tid) // it was retransmitted as it should be
 		return
 	}
-	if v.malformedSMPs == nil || len(v.malformedSMPs) == malformedMost {
+	if v.malformedSMPs == nil || len(v.malformedSMPs) == mostMalformed {
 		v.malformedSMPs = map[uint64]malformedSMP{}
 	}
 	v.malformedSMPs[tid] = malformedSMP{p.Dst, p.Frame, p.Tap, attribute}

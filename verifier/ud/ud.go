@@ -102,9 +102,9 @@ func (v *Verifier) flow(c *qp.Pair, from int, p *packet.Packet, privileged bool)
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	f, q := &end.Flow, &end.SQ
 	v.Covered(rule.UDPKY001)
-	q.CameAt(p.Time)
-	if f.Known() && f.PKey != p.PKey && f.Odd&15 < 15 {
-		f.Odd++
+	q.Last.CameAt(p.Time)
+	if f.Known() && f.PKey != p.PKey && f.Changes&15 < 15 {
+		f.Changes++
 	}
 	if f.Known() && f.PKey != p.PKey && f.Reported&qp.ReportedPKey == 0 && p.PKey&0x7FFF != 0 {
 		f.Reported |= qp.ReportedPKey
@@ -116,25 +116,25 @@ func (v *Verifier) flow(c *qp.Pair, from int, p *packet.Packet, privileged bool)
 	}
 	v.Covered(rule.UDQKEY001)
 	if f.Known() && f.QKey != p.QKey && !peer.Knows(qp.KnowsQKey) && !privileged {
-		v.oddQKey(c, from, p)
+		v.changedQKey(c, from, p)
 	}
 	if !f.Known() {
 		f.State, f.PKey, f.QKey = qp.FlowKnown, p.PKey, p.QKey
 	}
 }
 
-// oddQKey judges a Q_Key that is not that of the datagrams before. When the next one has it too, it is the QP's from now on: it was
+// changedQKey judges a Q_Key that is not that of the datagrams before. When the next one has it too, it is the QP's from now on: it was
 // changed, or the first one was wrong.
-func (v *Verifier) oddQKey(c *qp.Pair, from int, p *packet.Packet) {
+func (v *Verifier) changedQKey(c *qp.Pair, from int, p *packet.Packet) {
 	f := &c.Ends[from].Flow
-	if f.Odd < 15<<4 {
-		f.Odd += 1 << 4
+	if f.Changes < 15<<4 {
+		f.Changes += 1 << 4
 	}
-	if f.OddQKey == p.QKey {
-		f.QKey, f.OddQKey = p.QKey, f.QKey
+	if f.ReportedQKey == p.QKey {
+		f.QKey, f.ReportedQKey = p.QKey, f.QKey
 		return
 	}
-	f.OddQKey = p.QKey
+	f.ReportedQKey = p.QKey
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.UDQKEY001, Class: rule.Unproven, Role: rule.Sender,
 		Wants: rule.Want(expect.QKey, uint64(f.QKey)), Expected: fmt.Sprintf("Q_Key 0x%08x as before", f.QKey), Actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),

@@ -9,14 +9,14 @@ import (
 	"ibwitness/rule"
 )
 
-// asked is a REQ for XRC that waits for its REP.
-type asked struct {
+// pendingREQ is a REQ for XRC that waits for its REP.
+type pendingREQ struct {
 	active, passive packet.Addr
 	id              uint32
 }
 
-// askedMost is how many REQs for XRC are kept.
-const askedMost = 1 << 12
+// mostPendingREQs is how many REQs for XRC are kept.
+const mostPendingREQs = 1 << 12
 
 // Connect judges what CM says where it connects an XRC initiator to a target (rules XRC-CM-001, XRC-CM-002). p is a management datagram.
 func (v *Verifier) Connect(c *qp.Pair, from int, p *packet.Packet) {
@@ -38,17 +38,17 @@ func (v *Verifier) Connect(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	case mad.AttrREP:
 		var m mad.REP
-		if len(v.asked) > 0 && m.Decode(p.Payload) == nil {
+		if len(v.pendingREQs) > 0 && m.Decode(p.Payload) == nil {
 			v.rep(c, from, p, &m)
 		}
 	}
 }
 
 func (v *Verifier) req(c *qp.Pair, from int, p *packet.Packet, m *mad.REQ) {
-	if v.asked == nil || len(v.asked) >= askedMost {
-		v.asked = map[asked]bool{}
+	if v.pendingREQs == nil || len(v.pendingREQs) >= mostPendingREQs {
+		v.pendingREQs = map[pendingREQ]bool{}
 	}
-	v.asked[asked{p.Src, p.Dst, m.LocalCommID}] = true
+	v.pendingREQs[pendingREQ{p.Src, p.Dst, m.LocalCommID}] = true
 	v.Covered(rule.XRCCM002)
 	if m.ResponderResources|m.RetryCount|m.RNRRetryCount == 0 && !m.SRQ {
 		return
@@ -61,11 +61,11 @@ func (v *Verifier) req(c *qp.Pair, from int, p *packet.Packet, m *mad.REQ) {
 }
 
 func (v *Verifier) rep(c *qp.Pair, from int, p *packet.Packet, m *mad.REP) {
-	k := asked{p.Dst, p.Src, m.RemoteCommID}
-	if !v.asked[k] {
+	k := pendingREQ{p.Dst, p.Src, m.RemoteCommID}
+	if !v.pendingREQs[k] {
 		return
 	}
-	delete(v.asked, k)
+	delete(v.pendingREQs, k)
 	v.Covered(rule.XRCCM001)
 	if m.SRQ && m.LocalQPN|m.LocalEECN > 1 {
 		return

@@ -8,7 +8,7 @@ import "ibwitness/verifier/rc"
 // Verifier judges packets of XRC, as RC judges its requests and responses.
 type Verifier struct {
 	*rc.Verifier
-	asked map[asked]bool // REQs for XRC
+	pendingREQs map[pendingREQ]bool // REQs for XRC
 }
 
 // New returns a verifier of XRC that has r judge what is as on RC.

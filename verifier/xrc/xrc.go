@@ -32,7 +32,7 @@ func (v *Verifier) queue(c *qp.Pair, from int, p *packet.Packet) (srq uint32) {
 	if in.First || in.Middle {
 		srq = p.XRCSRQ | qp.SRQSet
 	}
-	if !in.Middle && !in.Last || q.SRQ == 0 || p.PSN != q.LastPSN.Add(1) {
+	if !in.Middle && !in.Last || q.SRQ == 0 || p.PSN != q.Last.PSN.Add(1) {
 		return srq
 	}
 	v.Covered(rule.XRCSRQ002)
@@ -50,14 +50,14 @@ func (v *Verifier) queue(c *qp.Pair, from int, p *packet.Packet) (srq uint32) {
 	return srq
 }
 
-// Stranger is that of RC for XRC, of which a packet may also be from the wrong end.
-func (v *Verifier) Stranger(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
+// TakeWrongService is that of RC for XRC, of which a packet may also be from the wrong end.
+func (v *Verifier) TakeWrongService(c *qp.Pair, p *packet.Packet, class rule.Class, evidence ...uint64) {
 	if p.Opcode.Service() != packet.XRC {
-		v.Verifier.Stranger(c, p, class, evidence...)
+		v.Verifier.TakeWrongService(c, p, class, evidence...)
 		return
 	}
 	id, role, expected := role(p)
-	v.ReportStranger(c, p, rule.Verdict{Rule: id, Class: class, Role: role, Expected: expected, Evidence: evidence})
+	v.ReportWrongEnd(c, p, rule.Verdict{Rule: id, Class: class, Role: role, Expected: expected, Evidence: evidence})
 	v.Replaces(c, p)
 }
 

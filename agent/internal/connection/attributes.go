@@ -24,7 +24,7 @@ func (t *Table) Attributes(a packet.Addr, qpn uint32, attr qp.Attr) {
 	}
 }
 
-// ResolvedQPs are the QPs that an HCA agent told of.
+// ResolvedQPs are the QPs that an HCA agent reported.
 func (t *Table) ResolvedQPs() iter.Seq[wqe.QP] {
 	return func(yield func(wqe.QP) bool) {
 		for k := range t.resolved {
@@ -35,7 +35,7 @@ func (t *Table) ResolvedQPs() iter.Seq[wqe.QP] {
 	}
 }
 
-// Unknow forgets what an HCA agent told of a QP, for connections that begin later.
+// Unknow forgets what an HCA agent reported of a QP, for connections that begin later.
 func (t *Table) Unknow(q wqe.QP) {
 	delete(t.resolved, attrKey{qp: q})
 	delete(t.fresh, q)
@@ -51,7 +51,7 @@ func (t *Table) Unknow(q wqe.QP) {
 // what is found must not depend on that.
 type attrKey struct {
 	qp   wqe.QP
-	peer packet.Addr // that asked, or zero where an HCA agent told
+	peer packet.Addr // that asked, or zero where an HCA agent reported it
 }
 
 // knownAttr is what was told, and when somebody needed it last.
@@ -83,7 +83,7 @@ type towards struct {
 	qpn      uint32
 }
 
-// sender fills in which QP it is that sends the first packet of a connection, where an HCA agent has told.
+// sender fills in which QP it is that sends the first packet of a connection, where an HCA agent has reported it.
 func (t *Table) sender(c *Connection, p *packet.Packet) {
 	q := t.towards[towards{p.Src, p.Dst, p.DestQP}]
 	if a := &c.Ends[0]; !q.Addr.IsZero() && c.Reliable() && p.Info().Request {

@@ -8,23 +8,23 @@ import (
 )
 
 // PairOf begins a connection of which both QPs are known.
-func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how Learned) *Connection {
+func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how PairedBy) *Connection {
 	a, b := &f.Ends[0], &f.Ends[1]
 	i, c := t.pairs.add()
-	c.Service, c.Encap, c.Lossy, c.Paired, c.Learned = f.Service, p.Encap, t.Lossy, true, how
+	c.Service, c.Encap, c.Lossy, c.Paired, c.PairedBy = f.Service, p.Encap, t.Lossy, true, how
 	c.FirstTime, c.FirstFrame, c.FirstTap = f.Time, f.Frame, f.Tap
 	for k, e := range f.Ends {
 		attr := e.Attr
 		if known := t.Attr(e.Addr, e.QPN, f.Ends[1-k].Addr, f.Time); known != nil {
-			attr.Merge(known)
+			attr.Update(known)
 		}
-		c.Ends[k] = qp.QP{Addr: e.Addr, Near: t.near[e.Addr] || k == 0 && p.Dst == e.Addr && t.Near(p.Dst, p.DGID) || k == 1 && p.Src == e.Addr && t.Near(p.Src, p.SGID), Number: e.QPN, Numbered: true, Attr: &attr}
+		c.Ends[k] = qp.QP{Addr: e.Addr, Near: t.near[e.Addr] || t.nearByGID(k, e.Addr, p), Number: e.QPN, Numbered: true, Attr: &attr}
 		if attr.Has(qp.KnowsPMTU) {
 			c.PMTU = attr.PMTU
 		}
 	}
 	if how == ByCM {
-		c.Told = f.Time
+		c.CMTime = f.Time
 	}
 	if how == ByCM && c.Service == packet.XRC {
 		c.initiator = 1 // the active side
@@ -44,7 +44,15 @@ func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how Learned) *Connecti
 	return c
 }
 
-// Disconnect ends the connection of a QP of which CM has told.
+// nearByGID reports whether the tap is near an end of a connection by the GID that message p of CM has for it: end 0 gets the message, end 1 sends it.
+func (t *Table) nearByGID(end int, a packet.Addr, p *packet.Packet) bool {
+	if end == 0 {
+		return p.Dst == a && t.Near(p.Dst, p.DGID)
+	}
+	return p.Src == a && t.Near(p.Src, p.SGID)
+}
+
+// Disconnect ends the connection of a QP of which CM has announced it.
 func (t *Table) Disconnect(q wqe.QP) {
 	if k, ok := t.bound[q]; ok {
 		t.pairs.at(k >> 1).Close()

@@ -23,7 +23,7 @@ type pairs struct {
 
 // Connection is a pair of QPs and what only the report wants of it.
 type Connection struct {
-	Learned    Learned
+	PairedBy   PairedBy
 	Dead       bool  // merged into another
 	kept       bool  // another is misdirected from it
 	Leaving    bool  // it is judged to its end, and forgotten
@@ -32,7 +32,7 @@ type Connection struct {
 	FirstOp    packet.Opcode
 	rightful   uint32 // end of a connection plus one that seems to have sent the first packet, to a wrong QP
 	FirstPSN   packet.PSN
-	rival      uint32 // connection plus one that seems to go on with what this one has begun, to another QP: see retake
+	rival      uint32 // connection plus one that seems to go on with what this one has begun, to another QP: see unpairMisdirected
 	astray     uint32 // connection plus one whose first packet this one is, that went to a wrong QP
 	FirstTime  int64
 	FirstFrame uint64
@@ -44,7 +44,7 @@ type Connection struct {
 	qp.Pair
 
 	misdirected *packet.Packet // first packet, where it is a response that another connection waits for
-	mistold     *mistold       // nil: CM told the numbers that are used
+	qpnMismatch *qpnMismatch   // nil: CM gave the numbers that are used
 
 	counted uint64 // packets that both ends had sent when mark looked last
 	Active  int64  // when mark found that to have grown
@@ -69,7 +69,7 @@ func (c *Connection) QPs() *qp.Pair {
 
 // Listed reports whether a connection is listed: among all of them, or those that leave before the end.
 func (c *Connection) Listed(leaving bool) bool {
-	return !c.Dead && (c.Leaving || !leaving) && (c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets > 0 || c.Learned == ByCM)
+	return !c.Dead && (c.Leaving || !leaving) && (c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets > 0 || c.PairedBy == ByCM)
 }
 
 // FetchShown fetches what show needs.
@@ -142,10 +142,10 @@ func (s *pairs) bury(i uint32) {
 // that of the response that tells.
 func merge(to, gone *Connection, psn packet.PSN) {
 	a, b := &to.Ends[0], &to.Ends[1]
-	heard, last := a.RQ.Heard, a.RQ.LastPSN
-	waits, nakTime := [2]int64{gone.Ends[1].SQ.Waits(), b.SQ.Waits()}, a.RQ.NakTime
+	responded, last := a.RQ.Last.Seen, a.RQ.Last.PSN
+	waits, nakTime := [2]int64{gone.Ends[1].SQ.Waits(), b.SQ.Waits()}, a.RQ.NAK.Time
 	b.SQ, a.RQ, b.Flow = gone.Ends[0].SQ, gone.Ends[1].RQ, gone.Ends[0].Flow
-	a.RQ.NakTime, b.RQ.NakTime = max(a.RQ.NakTime, nakTime), max(b.RQ.NakTime, gone.Ends[0].RQ.NakTime)
+	a.RQ.NAK.Time, b.RQ.NAK.Time = max(a.RQ.NAK.Time, nakTime), max(b.RQ.NAK.Time, gone.Ends[0].RQ.NAK.Time)
 	a.Number, a.Numbered = gone.Ends[1].Number, true
 	if to.Encap != gone.Encap && gone.Ends[0].Sums.Packets > 1 && a.Sums.Packets == 2 {
 		to.Encap, a.Flow.State = gone.Encap, qp.FlowNew // of the two packets of the one end the first is the odd one
@@ -153,8 +153,8 @@ func merge(to, gone *Connection, psn packet.PSN) {
 	count(b, &gone.Ends[0])
 	count(a, &gone.Ends[1])
 	to.Lossy, to.Ends[0].Cut, to.Invalidated = to.Lossy || gone.Lossy, to.Cut() || gone.Cut(), to.Invalidated || gone.Invalidated
-	to.Least = max(to.Least, gone.Least)
-	to.Paired, to.Learned = true, ByPSN
+	to.LeastPMTU = max(to.LeastPMTU, gone.LeastPMTU)
+	to.Paired, to.PairedBy = true, ByPSN
 	if gone.FirstTime < to.FirstTime {
 		to.FirstTime, to.FirstFrame, to.FirstTap = gone.FirstTime, gone.FirstFrame, gone.FirstTap
 		if w := a.SQ.Messages.Oldest(); w != nil && w.Op == wqe.Read && w.First == a.SQ.First {
@@ -162,25 +162,32 @@ func merge(to, gone *Connection, psn packet.PSN) {
 		}
 	}
 	gone.Dead = true
-	a.SQ.Unpair(psn, to.Sees(0))
-	if gone.Ends[0].RQ.Heard {
-		a.SQ.Unsettle(b.Sums.Packets) // it has responded to what was sent before the capture
+	unpair(to, gone, psn, responded, last)
+	for i, until := range waits {
+		if until != 0 {
+			to.Ends[i].SQ.WaitTo(until)
+		}
 	}
-	if r := &gone.Ends[0].RQ; r.Heard && r.LastPSN.After(psn) && abs(r.LastPSN.Diff(psn)) < near*8 {
-		a.SQ.PassedOver(psn, a.SQ.LastTime, gone.Ends[0].Sums.Packets)
+}
+
+// unpair ends the time in which the responses to the requests of a connection were not known, as merge does. responded says that its first end had sent
+// responses, the newest with PSN last.
+func unpair(to, gone *Connection, psn packet.PSN, responded bool, last packet.PSN) {
+	a, b := &to.Ends[0], &to.Ends[1]
+	a.SQ.Unpair(psn, to.Sees(0))
+	if gone.Ends[0].RQ.Last.Seen {
+		a.SQ.AnswerBeforeCapture(b.Sums.Packets) // it has responded to what was sent before the capture
+	}
+	if r := &gone.Ends[0].RQ; r.Last.Seen && r.Last.PSN.After(psn) && abs(r.Last.PSN.Diff(psn)) < near*8 {
+		a.SQ.ImplyNAKs(psn, a.SQ.Last.Time, gone.Ends[0].Sums.Packets)
 	}
 	switch oldest := b.SQ.Messages.Oldest(); {
-	case heard && (!b.SQ.Joined || abs(last.Diff(b.SQ.Next)) < near*8): // a response far away had a wrong PSN
+	case responded && (!b.SQ.Joined || abs(last.Diff(b.SQ.Next)) < near*8): // a response far away had a wrong PSN
 		b.SQ.Unpair(last.Add(1), to.Sees(1))
 	case oldest != nil:
 		b.SQ.Unpair(oldest.First, to.Sees(1))
 	default:
 		b.SQ.Unpair(b.SQ.Next, to.Sees(1))
-	}
-	for i, until := range waits {
-		if until != 0 {
-			to.Ends[i].SQ.WaitTo(until)
-		}
 	}
 }
 

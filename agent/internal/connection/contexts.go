@@ -85,7 +85,7 @@ func (t *Table) pairContexts(c *Connection, p *packet.Packet, key, back uint64) 
 	count(a, &c.Ends[1])
 	count(b, &c.Ends[0])
 	rd.Join(&to.Pair, &c.Pair)
-	to.Lossy, to.Ends[0].Cut, to.Paired, to.Learned = to.Lossy || c.Lossy, to.Cut() || c.Cut(), true, ByPSN
+	to.Lossy, to.Ends[0].Cut, to.Paired, to.PairedBy = to.Lossy || c.Lossy, to.Cut() || c.Cut(), true, ByPSN
 	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
 	to.PMTU = max(to.PMTU, c.PMTU)
 	c.Dead = true

@@ -24,7 +24,7 @@ func (t *Table) DatagramsOf(p *packet.Packet, host, dir uint32) (*Connection, in
 // NewDatagrams begins the pair of QPs of a datagram.
 func (t *Table) NewDatagrams(p *packet.Packet, host, dir uint32) *Connection {
 	i, c := t.pairs.add()
-	c.Service, c.Encap, c.Lossy, c.Paired, c.Learned = packet.UD, p.Encap, t.Lossy || t.Crowded(p), true, ByPacket
+	c.Service, c.Encap, c.Lossy, c.Paired, c.PairedBy = packet.UD, p.Encap, t.Lossy || t.Crowded(p), true, ByPacket
 	c.FirstTime, c.FirstFrame, c.FirstTap = p.Time, p.Frame, p.Tap
 	c.Ends[0] = t.end(p.Src, p.SGID, p.SrcQP, p.Dst, p.Time)
 	c.Ends[0].Numbered = p.Has&packet.HasDETH != 0

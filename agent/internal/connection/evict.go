@@ -10,7 +10,19 @@ import (
 // Mark decides which connections leave: those that have been idle since idle, where the capture has missed something also those that this
 // may have been of, as they are better learned again, and of the others the longest idle ones beyond most, or where memory is short half of them.
 func (t *Table) Mark(now, idle int64, most int, missed, short bool) {
-	alive := 0
+	alive := t.markIdle(now, idle, missed)
+	keep := most / 2 // so that this is seldom done
+	switch {
+	case short && alive > 0:
+		keep = min(keep, alive/2)
+	case alive <= most:
+		return
+	}
+	t.markOldest(alive, keep)
+}
+
+// markIdle has the connections leave that have been idle since idle, or may have lost what the capture has missed, and counts the others.
+func (t *Table) markIdle(now, idle int64, missed bool) (alive int) {
 	for i := range t.pairs.n {
 		c := t.pairs.at(i)
 		if c.Dead {
@@ -25,13 +37,11 @@ func (t *Table) Mark(now, idle int64, most int, missed, short bool) {
 			alive++
 		}
 	}
-	keep := most / 2 // so that this is seldom done
-	switch {
-	case short && alive > 0:
-		keep = min(keep, alive/2)
-	case alive <= most:
-		return
-	}
+	return alive
+}
+
+// markOldest has, of the connections that stay, of which there are alive, all but keep leave: the longest idle ones.
+func (t *Table) markOldest(alive, keep int) {
 	ages := make([]int64, 0, alive)
 	for i := range t.pairs.n {
 		if c := t.pairs.at(i); !c.Dead && !c.Leaving {
@@ -50,7 +60,7 @@ func (t *Table) Mark(now, idle int64, most int, missed, short bool) {
 
 // Forget drops the connections that leave, and all that is kept of them. What was judged stays.
 func (t *Table) Forget() {
-	t.newcomers.forget(&t.pairs)
+	t.admission.forget(&t.pairs)
 	old, oldHosts := t.pairs, t.hosts
 	t.pairs, t.hosts, t.Lossy = pairs{}, hosts{}, false
 	moved := make([]uint32, old.n) // the new index plus one of each connection that stays
@@ -61,7 +71,7 @@ func (t *Table) Forget() {
 			moved[i] = t.pairs.n
 		}
 	}
-	t.newcomers.renumber(moved)
+	t.admission.renumber(moved)
 	index := func(i uint32) uint32 { // i and the result are an index plus one
 		if i == 0 {
 			return 0
@@ -69,16 +79,26 @@ func (t *Table) Forget() {
 		return moved[i-1]
 	}
 	for _, c := range t.pairs.list {
-		c.rival, c.astray = index(c.rival), index(c.astray)
-		if way := c.rightful; way != 0 {
-			if k := index((way-1)>>1 + 1); k > 0 {
-				c.rightful = ((k-1)<<1 | (way-1)&1) + 1
-			} else {
-				c.rightful, c.misdirected = 0, nil
-			}
+		c.renumber(index)
+	}
+	t.moveFlows(moved, oldHosts)
+	t.keepHosts(oldHosts, index)
+}
+
+// renumber has a connection name others by their new index plus one, which index gives by the old one plus one; 0: it is gone.
+func (c *Connection) renumber(index func(uint32) uint32) {
+	c.rival, c.astray = index(c.rival), index(c.astray)
+	if way := c.rightful; way != 0 {
+		if k := index((way-1)>>1 + 1); k > 0 {
+			c.rightful = ((k-1)<<1 | (way-1)&1) + 1
+		} else {
+			c.rightful, c.misdirected = 0, nil
 		}
 	}
+}
 
+// moveFlows keeps the flows of the connections that stay. moved is their new index plus one, by the old one.
+func (t *Table) moveFlows(moved []uint32, oldHosts hosts) {
 	slots, changes := t.flows.slots, t.flows.changes
 	stay := 0
 	for i := range slots {
@@ -96,7 +116,7 @@ func (t *Table) Forget() {
 		if s.key == 0 {
 			continue
 		}
-		k := index(s.way>>1 + 1)
+		k := moved[s.way>>1]
 		if k == 0 {
 			continue
 		}
@@ -109,7 +129,6 @@ func (t *Table) Forget() {
 			t.hosts.list[host].waiting[dir]++
 		}
 	}
-	t.keepHosts(oldHosts, index)
 }
 
 // keepHosts hands over what is kept of the hosts that still have connections. index is the new index plus one of a connection, by the old one plus one; 0: it is gone.
@@ -120,33 +139,9 @@ func (t *Table) keepHosts(oldHosts hosts, index func(uint32) uint32) {
 			continue
 		}
 		n, _ := t.hosts.find(was.a, was.b)
-		h := &t.hosts.list[n]
-		h.ICRC, h.VCRC, h.Marks = was.ICRC, was.VCRC, was.Marks
-		for dir := range h.unpaired {
-			for _, k := range was.unpaired[dir] {
-				if k = index(k + 1); k > 0 {
-					h.unpaired[dir] = append(h.unpaired[dir], k-1)
-				}
-			}
-			for _, w := range was.connections[dir] {
-				if k := index(w>>1 + 1); k > 0 {
-					h.connections[dir] = append(h.connections[dir], (k-1)<<1|w&1)
-				}
-			}
-		}
+		t.hosts.list[n].takeOver(was, index)
 	}
-	unpaired := t.contexts
-	t.contexts = nil
-	for way, list := range unpaired {
-		h := &oldHosts.list[way>>1]
-		for _, k := range list {
-			if k = index(k + 1); k > 0 {
-				ends := h.Way(int(way & 1))
-				host, dir := t.hosts.find(ends[0], ends[1])
-				t.await(host, dir, k-1)
-			}
-		}
-	}
+	t.keepContexts(oldHosts, index)
 	for q, way := range t.bound {
 		if k := index(way>>1 + 1); k > 0 {
 			t.bound[q] = (k-1)<<1 | way&1
@@ -159,8 +154,41 @@ func (t *Table) keepHosts(oldHosts hosts, index func(uint32) uint32) {
 		used[c.Ends[0].Attr], used[c.Ends[1].Attr] = true, true
 	}
 	for k, f := range t.resolved {
-		if !used[&f.Attr] && !k.peer.IsZero() { // what SIDR told; what an HCA agent told holds for good
+		if !used[&f.Attr] && !k.peer.IsZero() { // what SIDR told; what an HCA agent reported holds for good
 			delete(t.resolved, k)
+		}
+	}
+}
+
+// takeOver takes over what was kept of a pair of hosts, with the new indices of its connections.
+func (h *Host) takeOver(was *Host, index func(uint32) uint32) {
+	h.ICRC, h.VCRC, h.Marks = was.ICRC, was.VCRC, was.Marks
+	for dir := range h.unpaired {
+		for _, k := range was.unpaired[dir] {
+			if k = index(k + 1); k > 0 {
+				h.unpaired[dir] = append(h.unpaired[dir], k-1)
+			}
+		}
+		for _, w := range was.connections[dir] {
+			if k := index(w>>1 + 1); k > 0 {
+				h.connections[dir] = append(h.connections[dir], (k-1)<<1|w&1)
+			}
+		}
+	}
+}
+
+// keepContexts keeps the end-to-end contexts that wait for their peer.
+func (t *Table) keepContexts(oldHosts hosts, index func(uint32) uint32) {
+	unpaired := t.contexts
+	t.contexts = nil
+	for way, list := range unpaired {
+		h := &oldHosts.list[way>>1]
+		for _, k := range list {
+			if k = index(k + 1); k > 0 {
+				ends := h.Way(int(way & 1))
+				host, dir := t.hosts.find(ends[0], ends[1])
+				t.await(host, dir, k-1)
+			}
 		}
 	}
 }
@@ -174,7 +202,7 @@ func (t *Table) Rest() {
 		}
 		c.counted, c.Active = c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, c.FirstTime
 		for k := range c.Ends {
-			c.Active = max(c.Active, c.Ends[k].SQ.LastTime, c.Ends[k].RQ.LastTime)
+			c.Active = max(c.Active, c.Ends[k].SQ.Last.Time, c.Ends[k].RQ.Last.Time)
 		}
 	}
 }

@@ -29,8 +29,8 @@ func (t *Table) watchPaired(host, dir, i uint32) {
 	}
 }
 
-// stray looks at the first packet to an unknown QP: it may belong to another QP of the host.
-func (t *Table) stray(c *Connection, id uint32, p *packet.Packet, host, dir uint32) {
+// misdirectedFirst looks at the first packet to an unknown QP: it may belong to another QP of the host.
+func (t *Table) misdirectedFirst(c *Connection, id uint32, p *packet.Packet, host, dir uint32) {
 	l := t.hosts.list[host].connections
 	if len(l[0])+len(l[1]) > watched {
 		return
@@ -45,15 +45,15 @@ func (t *Table) stray(c *Connection, id uint32, p *packet.Packet, host, dir uint
 	k := t.pairs.at(i)
 	b := *p
 	b.Payload, b.Pad, b.Data = nil, nil, nil
-	if k.Learned == ByPSN && k.Ends[0].Sums.Packets == 1 && from == 0 {
+	if k.PairedBy == ByPSN && k.Ends[0].Sums.Packets == 1 && from == 0 {
 		k.rival, k.Sealed[1] = id+1, false
 	}
 	c.rightful = (i<<1 | uint32(from)) + 1
 	if p.Info().Request {
-		k.Missent, k.Ends[from].SQ.Usual = &b, false
+		k.Misdirected, k.Ends[from].SQ.Usual = &b, false
 	} else {
 		c.misdirected, k.kept = &b, true
-		stream.Missing(&k.Pair, from, p)
+		stream.MayBeMissing(&k.Pair, from, p)
 	}
 }
 
@@ -98,9 +98,9 @@ func (t *Table) expecting(list []uint32, from int, c *Connection, p *packet.Pack
 	return nobody
 }
 
-// Misdirections has do take, of the connections that leave, each response that went to a QP that nothing else was ever sent to, with the connection and the end
+// MisdirectedResponses has do take, of the connections that leave, each response that went to a QP that nothing else was ever sent to, with the connection and the end
 // that it is of.
-func (t *Table) Misdirections(do func(c *qp.Pair, from int, p *packet.Packet)) {
+func (t *Table) MisdirectedResponses(do func(c *qp.Pair, from int, p *packet.Packet)) {
 	for i := range t.pairs.n {
 		c := t.pairs.at(i)
 		if !c.Leaving || c.misdirected == nil || c.Dead || c.Paired || c.Ends[0].Sums.Packets != 1 {
@@ -114,41 +114,41 @@ func (t *Table) Misdirections(do func(c *qp.Pair, from int, p *packet.Packet)) {
 // young is how many packets of an unpaired direction are compared with connections that are paired.
 const young = 16
 
-// misled looks for the connection that the responses of c answer, where it was paired by one response that went to another QP, the only
+// pairedByMisdirected looks for the connection that the responses of c answer, where it was paired by one response that went to another QP, the only
 // packet that this one ever got. Two in a row that answer its requests tell that c is its other direction, and that the first response
 // went to a wrong QP. The connection is unpaired then, and that response is by itself. It returns how many such connections there are, too.
-func (t *Table) misled(c *Connection, p *packet.Packet, host, back uint32) (uint32, int) {
+func (t *Table) pairedByMisdirected(c *Connection, p *packet.Packet, host, back uint32) (uint32, int) {
 	r := &c.Ends[0].RQ
-	if !r.Heard || c.Ends[0].Sums.Packets > young {
+	if !r.Last.Seen || c.Ends[0].Sums.Packets > young {
 		return 0, 0
 	}
 	found, n := uint32(0), 0
 	for _, w := range t.hosts.list[host].connections[back] {
 		k := t.pairs.at(w >> 1)
-		if w&1 == 0 || k.Dead || !k.Paired || k.Learned != ByPSN || k.Service != c.Service || k.Ends[1].Sums.Packets != 1 || k.Ends[1].RQ.LastFrame == 0 {
+		if w&1 == 0 || k.Dead || !k.Paired || k.PairedBy != ByPSN || k.Service != c.Service || k.Ends[1].Sums.Packets != 1 || k.Ends[1].RQ.Last.Frame == 0 {
 			continue
 		}
-		if before, _ := k.Ends[0].SQ.Messages.Find(r.LastPSN); before != nil && r.LastPSN.After(k.pairedPSN) && stream.Expects(&k.Pair, 1, p) {
+		if before, _ := k.Ends[0].SQ.Messages.Find(r.Last.PSN); before != nil && r.Last.PSN.After(k.pairedPSN) && stream.Expects(&k.Pair, 1, p) {
 			found, n = w>>1, n+1
 		}
 	}
 	if n != 1 {
 		return 0, n
 	}
-	t.part(found, p, host, reverse(p.Src, p.Dst, back))
+	t.splitResponse(found, p, host, reverse(p.Src, p.Dst, back))
 	k := t.pairs.at(found)
 	a := &k.Ends[0]
-	a.RQ.Heard, a.RQ.LastPSN = c.Ends[0].SQ.Joined, c.Ends[0].SQ.Next.Add(-1) // what it has answered since was not followed
+	a.RQ.Last.Seen, a.RQ.Last.PSN = c.Ends[0].SQ.Joined, c.Ends[0].SQ.Next.Add(-1) // what it has answered since was not followed
 	return found, n
 }
 
-// part makes a connection of its own of the response that paired the one at index i, and unpairs that. p is a later response.
-func (t *Table) part(i uint32, p *packet.Packet, host, dir uint32) {
+// splitResponse makes a connection of its own of the response that paired the one at index i, and unpairs that. p is a later response.
+func (t *Table) splitResponse(i uint32, p *packet.Packet, host, dir uint32) {
 	k := t.pairs.at(i)
 	a, b := &k.Ends[0], &k.Ends[1]
 	first := &packet.Packet{
 		Encap: k.Encap, Has: packet.HasBTH, Opcode: k.pairedOp, PSN: k.pairedPSN, DestQP: a.Number, Src: b.Addr, Dst: a.Addr,
-		Time: b.RQ.LastTime, Frame: p.Frame - uint64(uint32(p.Frame)-b.RQ.LastFrame), Tap: k.pairedTap,
+		Time: b.RQ.Last.Time, Frame: p.Frame - uint64(uint32(p.Frame)-b.RQ.Last.Frame), Tap: k.pairedTap,
 	}
 	at, n := t.pairs.add()
 	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = k.Service, k.Encap, k.Lossy, k.Cut()
@@ -159,13 +159,13 @@ func (t *Table) part(i uint32, p *packet.Packet, host, dir uint32) {
 	t.flows.put(flowKey(host, dir, a.Number), 0, at<<1, n)
 	b.Sums, b.Faults, b.Flow = n.Ends[1].Sums, n.Ends[1].Faults, n.Ends[1].Flow
 	a.Attr, a.Numbered, a.SQ.Usual, b.SQ.Usual = nil, false, false, false
-	k.Paired, k.Early, k.Learned = false, nil, n.Learned
+	k.Paired, k.Early, k.PairedBy = false, nil, n.PairedBy
 }
 
-// retake looks at a response to a request that its connection has not sent. Where that connection was paired by the only packet that its
+// unpairMisdirected looks at a response to a request that its connection has not sent. Where that connection was paired by the only packet that its
 // QP ever got, and what goes on from its PSN goes to another QP, it is that other one that the responses answer: the first packet went to a
 // wrong QP, and the connection is that of the others from now on.
-func (t *Table) retake(c *Connection, id uint32, p *packet.Packet, host, dir uint32) {
+func (t *Table) unpairMisdirected(c *Connection, id uint32, p *packet.Packet, host, dir uint32) {
 	q := &c.Ends[0].SQ
 	i := c.rival - 1
 	k := t.pairs.at(i)
@@ -181,7 +181,7 @@ func (t *Table) retake(c *Connection, id uint32, p *packet.Packet, host, dir uin
 	c.rival = 0
 	back := reverse(p.Src, p.Dst, dir)
 	t.flows.put(flowKey(host, back, k.Ends[1].Number), 0, id&^1, c)
-	t.separate(c, id>>1, flowKey(host, back, c.Ends[1].Number))
+	t.splitRequest(c, id>>1, flowKey(host, back, c.Ends[1].Number))
 	t.match.Forget(i)
 	takeOver(c, k, p.PSN)
 	c.Ends[1].Attr = t.Attr(c.Ends[1].Addr, c.Ends[1].Number, c.Ends[0].Addr, p.Time)
@@ -189,8 +189,8 @@ func (t *Table) retake(c *Connection, id uint32, p *packet.Packet, host, dir uin
 	t.pairs.bury(i)
 }
 
-// separate makes a connection of its own of the first packet of c, with the QP that it went to, under key.
-func (t *Table) separate(c *Connection, was uint32, key uint64) {
+// splitRequest makes a connection of its own of the first packet of c, with the QP that it went to, under key.
+func (t *Table) splitRequest(c *Connection, was uint32, key uint64) {
 	i, n := t.pairs.add()
 	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = c.Service, c.Encap, c.Lossy, c.Cut()
 	n.FirstTime, n.FirstFrame, n.FirstTap, n.FirstOp, n.FirstPSN = c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN
@@ -212,21 +212,21 @@ func takeOver(c, k *Connection, psn packet.PSN) {
 	b.Number = k.Ends[1].Number
 	c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN = k.FirstTime, k.FirstFrame, k.FirstTap, k.FirstOp, k.FirstPSN
 	c.Lossy, c.Ends[0].Cut, c.Invalidated = c.Lossy || k.Lossy, c.Cut() || k.Cut(), c.Invalidated || k.Invalidated
-	c.Least, c.Missent, c.Early = max(c.Least, k.Least), nil, nil
+	c.LeastPMTU, c.Misdirected, c.Early = max(c.LeastPMTU, k.LeastPMTU), nil, nil
 	if until := k.Ends[1].SQ.Waits(); until != 0 {
 		b.SQ.WaitTo(until)
 	}
 	b.RQ = k.Ends[1].RQ
 	a.SQ.Unpair(psn, c.Sees(0))
-	if r := &k.Ends[0].RQ; r.Heard && b.SQ.Joined && abs(r.LastPSN.Diff(b.SQ.Next)) < near*8 {
-		b.SQ.Unpair(r.LastPSN.Add(1), c.Sees(1))
+	if r := &k.Ends[0].RQ; r.Last.Seen && b.SQ.Joined && abs(r.Last.PSN.Diff(b.SQ.Next)) < near*8 {
+		b.SQ.Unpair(r.Last.PSN.Add(1), c.Sees(1))
 	}
 	k.Dead = true
 }
 
-// Strays has do take, of the connections that leave, each first packet that went to a QP that nothing else was ever sent to, with the connection that it is of,
+// MisdirectedRequests has do take, of the connections that leave, each first packet that went to a QP that nothing else was ever sent to, with the connection that it is of,
 // and the frame of its next one.
-func (t *Table) Strays(do func(c *qp.Pair, first *packet.Packet, next uint64)) {
+func (t *Table) MisdirectedRequests(do func(c *qp.Pair, first *packet.Packet, next uint64)) {
 	for i := range t.pairs.n {
 		n := t.pairs.at(i)
 		if !n.Leaving || n.astray == 0 || n.Dead || n.Paired || n.Ends[0].Sums.Packets != 1 || n.Ends[1].Sums.Packets != 0 {

@@ -18,34 +18,57 @@ func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint3
 	if !in.Response || id&1 != 0 {
 		return id, c
 	}
-	if stream.Renews(&c.Pair, 0, p) {
-		id, c = t.renew(&c.Pair, 0, p, host, dir)
+	if stream.ReusesQP(&c.Pair, 0, p) {
+		id, c = t.reuse(&c.Pair, 0, p, host, dir)
 	}
 	back := reverse(p.Src, p.Dst, dir)
-	i, ok := t.match.Match(uint64(host)<<1|uint64(back), p.PSN)
-	if !ok && t.elsewhere(p, host, back) {
-		i, ok = t.match.Match(uint64(host)<<1|uint64(back), p.PSN)
-	}
-	if !ok {
-		n := 0
-		if i, n = t.search(host, back, p); n == 0 {
-			i, n = t.misled(c, p, host, back)
-		}
-		ok = n == 1
-	}
+	i, ok := t.requesterOf(c, p, host, back)
 	if !ok || i == id>>1 {
 		t.hosts.list[host].answered[dir] = true
 		return id, c
 	}
 	i = t.rightful(i, p)
 	to := t.pairs.at(i)
-	if a := &to.Ends[0]; to.Paired || to.Dead || to.Service != c.Service || a.Numbered && a.Number != p.DestQP { // as an HCA agent has told
+	if to.Dead || to.Service != c.Service || !to.awaitsPeer(p) {
 		t.hosts.list[host].answered[dir] = true
 		return id, c
 	}
-	if stream.Outlived(&c.Pair, p, to.FirstTime) {
-		id, c = t.renew(&c.Pair, 0, p, host, dir)
+	if stream.IsOfReusedQP(&c.Pair, p, to.FirstTime) {
+		id, c = t.reuse(&c.Pair, 0, p, host, dir)
 	}
+	t.join(to, i, c, id>>1, p, host, dir)
+	id = i<<1 | 1
+	t.flows.put(flowKey(host, dir, p.DestQP), 0, id, to)
+	return id, to
+}
+
+// awaitsPeer reports whether the other direction of a connection is not known, and response p may be of it: its QPN is not another one that an HCA agent has reported.
+func (c *Connection) awaitsPeer(p *packet.Packet) bool {
+	a := &c.Ends[0]
+	return !c.Paired && (!a.Numbered || a.Number == p.DestQP)
+}
+
+// requesterOf finds the connection that sent the requests which the responses of c answer: one in the direction back.
+func (t *Table) requesterOf(c *Connection, p *packet.Packet, host, back uint32) (i uint32, ok bool) {
+	scope := uint64(host)<<1 | uint64(back)
+	if i, ok = t.match.Match(scope, p.PSN); ok {
+		return i, true
+	}
+	if t.reuseElsewhere(p, host, back) {
+		if i, ok = t.match.Match(scope, p.PSN); ok {
+			return i, true
+		}
+	}
+	n := 0
+	if i, n = t.search(host, back, p); n == 0 {
+		i, n = t.pairedByMisdirected(c, p, host, back)
+	}
+	return i, n == 1
+}
+
+// join makes connection c, of index gone, the other direction of connection to, of index i, whose requests response p answers.
+func (t *Table) join(to *Connection, i uint32, c *Connection, gone uint32, p *packet.Packet, host, dir uint32) {
+	back := reverse(p.Src, p.Dst, dir)
 	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
 	waiting := &t.hosts.list[host].waiting
 	switch {
@@ -64,11 +87,8 @@ func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint3
 	}
 	t.Judge.PathMTU(&to.Pair, max(to.PMTU, c.PMTU))
 	t.match.Forget(i)
-	t.match.Forget(id >> 1)
-	t.pairs.bury(id >> 1)
-	id = i<<1 | 1
-	t.flows.put(flowKey(host, dir, p.DestQP), 0, id, to)
-	return id, to
+	t.match.Forget(gone)
+	t.pairs.bury(gone)
 }
 
 // fewWaiting is how many connections of which one direction was seen may wait in a direction for one to be found by a single PSN: of more, one may expect it by
@@ -101,8 +121,8 @@ func (t *Table) search(host, dir uint32, p *packet.Packet) (uint32, int) {
 	return found, n
 }
 
-// Unheard reports whether nothing has answered a connection of which one direction was seen: no response came the other way that may be to it.
-func (t *Table) Unheard(c *qp.Pair) bool {
+// NeverAnswered reports whether nothing has answered a connection of which one direction was seen: no response came the other way that may be to it.
+func (t *Table) NeverAnswered(c *qp.Pair) bool {
 	if c.Paired || t.hosts.used == 0 {
 		return false
 	}

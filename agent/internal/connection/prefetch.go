@@ -67,10 +67,15 @@ func (t *Table) Few() bool { return t.flows.used < fetched }
 // seek fetches where the connection of a packet is found.
 func (t *Table) seek(s *lookup, p *packet.Packet) {
 	*s = lookup{}
-	if t.Several || p.Way != packet.WayUnknown || p.Opcode.Service() > packet.UC { // perhaps seen twice
+	connected := p.Opcode.Service() <= packet.UC
+	if t.Several || p.Way != packet.WayUnknown || !connected && t.admission.full == 0 { // perhaps seen twice
 		return
 	}
-	if h := t.hosts.slot(p.Src, p.Dst); h.way != 0 && h.station == p.Station {
+	h := t.hosts.slot(p.Src, p.Dst)
+	switch {
+	case h.way == 0:
+		t.fetchTally(p)
+	case connected && h.station == p.Station:
 		s.key = uint64(h.way-1)<<24 | uint64(p.DestQP) + 1
 		first, next := t.flows.homes(s.key)
 		t.ahead.lines.Add(unsafe.Pointer(first))

@@ -9,14 +9,14 @@ import (
 	"ibwitness/wqe"
 )
 
-// renew begins a connection again where its PSN stream goes on from another start, or elsewhere after a long silence: one of its QPs was
+// reuse begins a connection again where its PSN stream goes on from another start, or elsewhere after a long silence: one of its QPs was
 // destroyed, and the packets belong to another one that has the same number. Nothing that was known of the old one holds, not even who its
 // peer is. first, which end from sent, is the first of those packets.
-func (t *Table) renew(c *qp.Pair, from int, first *packet.Packet, host, dir uint32) (uint32, *Connection) {
+func (t *Table) reuse(c *qp.Pair, from int, first *packet.Packet, host, dir uint32) (uint32, *Connection) {
 	key := flowKey(host, dir, first.DestQP)
 	t.match.Forget(t.flows.find(key, 0).way >> 1)
 	t.Judge.Reconnected(c, from, first)
-	c.Ends[from].Renewed = true
+	c.Ends[from].Reused = true
 	if c.Ends[from].Numbered {
 		b := *first
 		b.Src, b.Dst, b.SGID, b.DGID, b.DestQP = first.Dst, first.Src, first.DGID, first.SGID, c.Ends[from].Number
@@ -26,21 +26,21 @@ func (t *Table) renew(c *qp.Pair, from int, first *packet.Packet, host, dir uint
 	return t.newConnection(first, host, dir, key)
 }
 
-// Renewed does so for a packet that was counted for its old connection, and verifies it. It reports false where the connection goes on.
-func (t *Table) Renewed(c *qp.Pair, from int, p *packet.Packet) bool {
+// Reused does so for a packet that was counted for its old connection, and verifies it. It reports false where the connection goes on.
+func (t *Table) Reused(c *qp.Pair, from int, p *packet.Packet) bool {
 	host, dir := t.hosts.find(p.Src, p.Dst)
 	old := t.flows.find(flowKey(host, dir, p.DestQP), 0)
-	if old == nil || &old.c.Pair != c || old.c.Learned == ByAgent || t.follows(&c.Ends[from], p.Time) || t.follows(&c.Ends[1-from], p.Time) {
+	if old == nil || &old.c.Pair != c || old.c.PairedBy == ByAgent || t.follows(&c.Ends[from], p.Time) || t.follows(&c.Ends[1-from], p.Time) {
 		return false
 	}
 	c.Ends[from].Sums.Remove(p)
-	switch stray, answered := c.Ends[from].SQ.Stray, c.Ends[1-from].SQ.Stray; {
+	switch stray, answered := c.Ends[from].SQ.Jump, c.Ends[1-from].SQ.Jump; {
 	case stray != nil:
-		t.leapt(c, from, host, dir)
+		t.reuseAtJump(c, from, host, dir)
 	case answered != nil:
-		t.leapt(c, 1-from, host, reverse(p.Src, p.Dst, dir))
+		t.reuseAtJump(c, 1-from, host, reverse(p.Src, p.Dst, dir))
 	default:
-		t.renew(c, from, p, host, dir)
+		t.reuse(c, from, p, host, dir)
 	}
 	t.follow(p, host, dir)
 	return true
@@ -55,27 +55,27 @@ func (t *Table) follows(e *qp.QP, at int64) bool {
 	return f != nil && &f.Attr == e.Attr && t.Judge.LifeAt(e.Addr, e.Number, at) == qp.Alive
 }
 
-// leapt begins a connection again with the requests of end from that are far from their stream.
-func (t *Table) leapt(c *qp.Pair, from int, host, dir uint32) {
-	requests := slices.Clone(c.Ends[from].SQ.Leap())
+// reuseAtJump begins a connection again with the requests of end from that are far from their stream.
+func (t *Table) reuseAtJump(c *qp.Pair, from int, host, dir uint32) {
+	requests := slices.Clone(c.Ends[from].SQ.JumpRequests())
 	for i := range requests {
 		c.Ends[from].Sums.Remove(&requests[i])
 	}
-	t.renew(c, from, &requests[0], host, dir)
-	c.Ends[0].SQ.Unstray()
-	c.Ends[1].SQ.Unstray()
+	t.reuse(c, from, &requests[0], host, dir)
+	c.Ends[0].SQ.CloseJump()
+	c.Ends[1].SQ.CloseJump()
 	for i := range requests {
 		t.follow(&requests[i], host, dir)
 	}
 }
 
-// elsewhere begins the connection again whose requests, far from their stream, a response to another QP answers. It reports whether there is one.
-func (t *Table) elsewhere(p *packet.Packet, host, back uint32) bool {
+// reuseElsewhere begins the connection again whose requests, far from their stream, a response to another QP answers. It reports whether there is one.
+func (t *Table) reuseElsewhere(p *packet.Packet, host, back uint32) bool {
 	for end, dir := range [2]uint32{back, 1 - back} {
 		for _, w := range t.hosts.list[host].connections[dir] {
 			k := t.pairs.at(w >> 1)
-			if w&1 != 0 && !k.Dead && k.Service == p.Opcode.Service() && k.Learned != ByAgent && stream.Leapt(&k.Pair, end, p) {
-				t.leapt(&k.Pair, end, host, back)
+			if w&1 != 0 && !k.Dead && k.Service == p.Opcode.Service() && k.PairedBy != ByAgent && stream.AnswersJump(&k.Pair, end, p) {
+				t.reuseAtJump(&k.Pair, end, host, back)
 				return true
 			}
 		}
@@ -91,9 +91,9 @@ func (t *Table) follow(p *packet.Packet, host, dir uint32) {
 		id, c = t.pair(c, id, p, host, dir)
 	}
 	from := int(id & 1)
-	c.plays(from, p)
+	c.maySend(from, p)
 	c.Count(from, p)
 	t.Judge.Flow(&c.Pair, from, p)
 	t.Judge.Message(c, from, p)
-	c.Unlean()
+	c.ClearAssumed()
 }

@@ -24,13 +24,13 @@ type Table struct {
 	contexts  map[uint64][]uint32 // connections of RD of which one direction is known, by their hosts and the direction: see way
 	ahead     pipeline
 	pairs     pairs
-	newcomers newcomers
+	admission admission
 	match     passive.Matcher
 	Judge     Judge
 	near      map[packet.Addr]bool
-	towards   map[towards]wqe.QP     // connected QPs that an HCA agent told of, by where they send; zero: several do
-	reborn    map[wqe.QP]bool        // QPs that an HCA agent told of, which have begun another life and sent no request in it
-	resolved  map[attrKey]*knownAttr // QPs that SIDR or an HCA agent told of
+	towards   map[towards]wqe.QP     // connected QPs that an HCA agent reported, by where they send; zero: several do
+	reborn    map[wqe.QP]bool        // QPs that an HCA agent reported, which have begun another life and sent no request in it
+	resolved  map[attrKey]*knownAttr // QPs that SIDR or an HCA agent reported of
 	fresh     map[wqe.QP]bool        // of them, those whose start PSN is known and that have sent nothing yet
 	bound     map[wqe.QP]uint32      // QPs that CM connected: connection · 2 + end
 	repeats   repeats
@@ -50,8 +50,8 @@ type Judge interface {
 	Message(c *Connection, from int, p *packet.Packet)
 	// Unfollowed takes a packet that is verified no further.
 	Unfollowed(p *packet.Packet)
-	// Stranger takes a packet of another service than the connection whose QP it names. after is the frame that shows it.
-	Stranger(c *qp.Pair, p *packet.Packet, after uint64)
+	// WrongService takes a packet of another service than the connection whose QP it names. after is the frame that shows it.
+	WrongService(c *qp.Pair, p *packet.Packet, after uint64)
 	// Distrust takes back that the tap is near an end of a connection.
 	Distrust(c *qp.Pair, why string)
 	// Reconnected takes the first packet of another queue pair that has the number of one of a connection.
@@ -63,9 +63,9 @@ type Judge interface {
 	Ordered(p *packet.Packet, before *header.Sighting, last uint64)
 	// LifeAt reports whether a queue pair existed at a time, as its events show.
 	LifeAt(a packet.Addr, qpn uint32, at int64) qp.Life
-	// Renumber tells that a queue pair is called by another number than CM told, and Mistold judges that.
-	Renumber(a, peer packet.Addr, told, number uint32)
-	Mistold(a, peer packet.Addr, told, number uint32, frame uint64, sure bool)
+	// Renumber tells that a queue pair is called by another number than CM gave, and QPNMismatch judges that.
+	Renumber(a, peer packet.Addr, cmQPN, number uint32)
+	QPNMismatch(a, peer packet.Addr, cmQPN, number uint32, frame uint64, sure bool)
 }
 
 func New(near []packet.Addr) *Table {
@@ -170,40 +170,56 @@ func (t *Table) Find(f *Flow, p *packet.Packet, host, dir uint32) (*Connection, 
 	if ok {
 		id, c = f.way, f.c
 	}
-	if ok && (c.Service != p.Opcode.Service() || c.Stranger != nil || c.Service == packet.XRC && !c.plays(int(id&1), p)) {
-		if ok = t.Belongs(c, int(id&1), p); !ok && c.Stranger != nil {
+	if ok && !c.takes(int(id&1), p) {
+		if ok = t.Belongs(c, int(id&1), p); !ok && c.WrongService != nil {
 			return nil, 0
 		}
 	}
-	if !ok && c == nil {
-		if d, datagrams := t.datagrams(key, p); datagrams {
-			if k := t.pairs.at(d >> 1); !t.Belongs(k, int(d&1), p) && k.Stranger != nil {
-				return nil, 0
-			}
-		}
+	if !ok && c == nil && t.toDatagramQP(key, p) {
+		return nil, 0
 	}
 	if ok && t.BeginsLife(p) {
 		delete(t.reborn, t.towards[towards{p.Src, p.Dst, p.DestQP}])
-		id, c = t.renew(&c.Pair, int(id&1), p, host, dir)
+		id, c = t.reuse(&c.Pair, int(id&1), p, host, dir)
 	}
 	if !ok {
 		id, c = t.newConnection(p, host, dir, key)
-		t.stray(c, id>>1, p, host, dir)
-		c.plays(int(id&1), p)
+		t.misdirectedFirst(c, id>>1, p, host, dir)
+		c.maySend(int(id&1), p)
 	}
-	if c.rival != 0 {
-		t.retake(c, id, p, host, dir)
-	}
-	if c.rightful != 0 && ok {
-		id, c = t.adopt(c, id, p, host, dir)
-	}
-	if c.mistold != nil {
-		t.heed(c, int(id&1), p)
-	}
-	if !c.Paired && c.Reliable() {
+	if id, c = t.learn(c, id, p, host, dir, ok); !c.Paired && c.Reliable() {
 		id, c = t.pair(c, id, p, host, dir)
 	}
 	return c, int(id & 1)
+}
+
+// takes reports whether a packet is one that end from of a connection may send, by its opcode, where no other service has been seen.
+func (c *Connection) takes(from int, p *packet.Packet) bool {
+	return c.Service == p.Opcode.Service() && c.WrongService == nil && (c.Service != packet.XRC || c.maySend(from, p))
+}
+
+// toDatagramQP reports whether a packet of a connected service went to a QP of datagrams, which is reported.
+func (t *Table) toDatagramQP(key uint64, p *packet.Packet) bool {
+	d, datagrams := t.datagrams(key, p)
+	if !datagrams {
+		return false
+	}
+	k := t.pairs.at(d >> 1)
+	return !t.Belongs(k, int(d&1), p) && k.WrongService != nil
+}
+
+// learn takes what a packet of connection c shows of packets that went to a wrong QP, or of QPNs that CM gave wrongly. known says that c had packets before.
+func (t *Table) learn(c *Connection, id uint32, p *packet.Packet, host, dir uint32, known bool) (uint32, *Connection) {
+	if c.rival != 0 {
+		t.unpairMisdirected(c, id, p, host, dir)
+	}
+	if c.rightful != 0 && known {
+		id, c = t.adopt(c, id, p, host, dir)
+	}
+	if c.qpnMismatch != nil {
+		t.checkQPNMismatch(c, int(id&1), p)
+	}
+	return id, c
 }
 
 // All lists the connections that were not merged into others, in the order in which they began.
@@ -247,8 +263,8 @@ func (t *Table) FirstECN() uint8 { return t.repeats.ecn }
 // Uncrossed notes a native packet that no other tap has shown yet.
 func (t *Table) Uncrossed(p *packet.Packet) { t.between.first(p) }
 
-// Turned is how many packets were turned away.
-func (t *Table) Turned() uint64 { return t.newcomers.turned }
+// Refused is how many packets were refused, as there was no room for their connection.
+func (t *Table) Refused() uint64 { return t.admission.refused }
 
 // AnyNear reports whether the tap is near any endpoint.
 func (t *Table) AnyNear() bool { return len(t.near) > 0 }
@@ -276,7 +292,7 @@ type Kept struct {
 
 // Kept returns how much the table holds.
 func (t *Table) Kept() Kept {
-	k := Kept{Connections: int(t.pairs.n), Hosts: len(t.hosts.list), Flows: t.flows.used, Full: t.newcomers.full}
+	k := Kept{Connections: int(t.pairs.n), Hosts: len(t.hosts.list), Flows: t.flows.used, Full: t.admission.full}
 	for _, list := range t.contexts {
 		k.Searched = max(k.Searched, len(list))
 	}

@@ -2,9 +2,9 @@ package connection
 
 import "ibwitness/packet"
 
-// plays reports whether end from of a connection may send a packet: on XRC one end sends all requests, the other all responses. Which is
+// maySend reports whether end from of a connection may send a packet: on XRC one end sends all requests, the other all responses. Which is
 // which, the first packet says. A single one that says otherwise is wrong; see belongs.
-func (c *Connection) plays(from int, p *packet.Packet) bool {
+func (c *Connection) maySend(from int, p *packet.Packet) bool {
 	in := p.Info()
 	if c.Service != packet.XRC || !in.Request && !in.Response {
 		return true

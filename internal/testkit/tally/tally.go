@@ -50,7 +50,7 @@ func (y *Tally) Add(rec *rule.Recorder) {
 		return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Seq, b.Seq))
 	})
 	for _, f := range found {
-		text := fmt.Sprintln(f.Class, f.Frame, f.PSN, f.Evidence, f.Accused, f.Peer, f.Expected, f.Actual, f.Detail, f.Gap, f.Leans, f.Cut, f.Time)
+		text := fmt.Sprintln(f.Class, f.Frame, f.PSN, f.Evidence, f.Accused, f.Peer, f.Expected, f.Actual, f.Detail, f.Gap, f.Assumes, f.Cut, f.Time)
 		y.sum[f.Rule] = crc32.Update(y.sum[f.Rule], crc32.IEEETable, []byte(text))
 	}
 }

@@ -56,7 +56,7 @@ func TestClean(t *testing.T) {
 				t.Errorf("%d packets, %d connections", r.RDMA, len(r.Connections))
 			}
 			for _, c := range r.Connections {
-				if c.Learned != agent.ByPSN {
+				if c.PairedBy != agent.ByPSN {
 					t.Errorf("connection not paired: %+v", c)
 					break
 				}

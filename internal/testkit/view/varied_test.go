@@ -183,7 +183,7 @@ func said(res *agent.Result) string {
 	var b strings.Builder
 	for i := range res.Findings {
 		f := &res.Findings[i]
-		fmt.Fprintf(&b, "%s, evidence %v, %v %v %v\n", line(f), f.Evidence, f.Gap, f.Leans, f.Peer)
+		fmt.Fprintf(&b, "%s, evidence %v, %v %v %v\n", line(f), f.Evidence, f.Gap, f.Assumes, f.Peer)
 	}
 	for id, c := range res.Cover {
 		if c != (rule.Count{}) {

@@ -252,7 +252,7 @@ func known(qpn uint32, is bool) *uint32 {
 func connectionLine(c *agent.Connection) *jsonConnection {
 	line := &jsonConnection{
 		Kind: "connection", Service: c.Service.String(), Encapsulation: c.Encap.String(), PMTU: c.PMTU,
-		Learned: c.Learned.String(), Time: stamp(c.First), Tap: c.FirstTap, Frame: c.FirstFrame,
+		Learned: c.PairedBy.String(), Time: stamp(c.First), Tap: c.FirstTap, Frame: c.FirstFrame,
 	}
 	for i := range c.Ends {
 		e := &c.Ends[i]

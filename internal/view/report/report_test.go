@@ -265,7 +265,7 @@ func result(findings ...rule.Finding) *agent.Result {
 		Packets: 1327, RDMA: 1320, First: start, Last: start + 3_021_400_000, Findings: findings,
 		Taps: []fabricagent.Tap{{File: "trace.pcap", Link: fabricagent.LinkEthernet}},
 		Connections: []agent.Connection{{
-			Service: packet.RC, Encap: packet.RoCEv2IPv4, PMTU: 1024, Learned: agent.ByPSN, First: start, FirstFrame: 1,
+			Service: packet.RC, Encap: packet.RoCEv2IPv4, PMTU: 1024, PairedBy: agent.ByPSN, First: start, FirstFrame: 1,
 			Ends: [2]agent.End{
 				{Addr: left, QPN: 0x11, QPNKnown: true, Packets: 1016, Bytes: 1_048_576, Messages: 300, Retransmissions: 12},
 				{Addr: right, QPN: 0x1a, QPNKnown: true, Packets: 304, Duplicates: 3, NAKs: 8, SequenceNAKs: 4, RNRNAKs: 4},
@@ -407,7 +407,7 @@ func many() *Run {
 		a := addr("fd77::1")
 		a.Lo += uint64(i)
 		r.Connections = append(r.Connections, agent.Connection{
-			Service: packet.RC, Encap: packet.RoCEv2IPv6, PMTU: 4096, Learned: agent.ByCM, First: start,
+			Service: packet.RC, Encap: packet.RoCEv2IPv6, PMTU: 4096, PairedBy: agent.ByCM, First: start,
 			Ends: [2]agent.End{
 				{Addr: a, QPN: 0x100 + i, QPNKnown: true, Packets: uint64(1000 + i), Bytes: uint64(i) << 32, Messages: uint64(i)},
 				{Addr: addr("fd77::ffff"), QPN: 0x200 + i, QPNKnown: i%2 == 0, Packets: 17, Near: true},

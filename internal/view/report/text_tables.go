@@ -118,7 +118,7 @@ func (t *text) connections() {
 		} else if c.Service == packet.UD {
 			pmtu = ""
 		}
-		lead, learned := c.Service.String(), c.Learned.String()
+		lead, learned := c.Service.String(), c.PairedBy.String()
 		for k := range c.Ends {
 			e := &c.Ends[k]
 			name := e.Addr.String() + " " + qp(e.QPN, e.QPNKnown)

@@ -179,3 +179,6 @@ func enumerate(words []string) string {
 	}
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
+
+// Party is an endpoint in words: its part, its address and its queue pair, as far as they are known.
+func Party(e *rule.Endpoint) string { return party(e) }

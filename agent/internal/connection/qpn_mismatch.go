@@ -1,0 +1,88 @@
+package connection
+
+import (
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
+)
+
+// qpnMismatch is a QP for which CM gave another number than the one that its peer sends to.
+type qpnMismatch struct {
+	cmQPN uint32 // the number that CM gave
+	peer  int    // the end that sends to the QP
+	first uint64 // frame of the first packet to it
+}
+
+// mismatchSettled is how many messages a QP sends without a retransmission where the answers to them reach it.
+const mismatchSettled = 4
+
+// adopt takes the second packet to a QP that nothing is known of for one of the connection that its first packet belongs to, if that one's own QP got
+// nothing yet: its number is not the one that CM gave.
+func (t *Table) adopt(c *Connection, id uint32, p *packet.Packet, host, dir uint32) (uint32, *Connection) {
+	way := c.rightful - 1
+	k, from := t.pairs.at(way>>1), int(way&1)
+	first := k.Misdirected
+	if c.misdirected != nil {
+		first = c.misdirected
+	}
+	q := &k.Ends[1-from]
+	switch {
+	case first == nil || first.DestQP != p.DestQP || p.ICRCState == packet.CRCBad || id&1 != 0 || c.Paired || c.Ends[0].Sums.Packets != 1,
+		k.PairedBy != ByCM || k.Dead || k.Closed || k.Service != packet.RC || k.Ends[from].Sums.Packets != 0 || k.qpnMismatch != nil:
+		return id, c
+	}
+	k.qpnMismatch = &qpnMismatch{q.Number, from, first.Frame}
+	t.Judge.Renumber(q.Addr, p.Src, q.Number, p.DestQP)
+	q.Number = p.DestQP
+	t.bound[wqe.QP{Addr: q.Addr, QPN: q.Number}] = way ^ 1
+	t.flows.put(flowKey(host, dir, q.Number), 0, way, k)
+	t.match.Forget(id >> 1)
+	t.pairs.bury(id >> 1)
+	c.Dead, c.misdirected, k.Misdirected = true, nil, nil
+	early := k.Early
+	k.Early = nil
+	k.Count(from, first)
+	t.Judge.Flow(&k.Pair, from, first)
+	t.Judge.Message(k, from, first)
+	for i := range early {
+		t.Judge.Message(k, 1-from, &early[i].Packet) // its request was not known yet
+	}
+	return way, k
+}
+
+// checkQPNMismatch looks at a packet of a connection of whose QP CM gave another number: what was sent to the QP is answered, or nothing is asked for again, so that
+// it has the number by which the peer calls it. A packet to the other number tells that the peer was wrong.
+func (t *Table) checkQPNMismatch(c *Connection, from int, p *packet.Packet) {
+	m := c.qpnMismatch
+	switch {
+	case from == m.peer && p.DestQP == m.cmQPN:
+		t.Judge.Distrust(&c.Pair, "packets went to two QPs of its peer")
+		c.qpnMismatch = nil
+	case reachesQP(&c.Pair, m.peer):
+		t.reportQPNMismatch(c, true)
+	default:
+		c.Sealed[from] = false // so that the next packet is looked at too
+	}
+}
+
+// reachesQP reports whether the packets of an end evidently reach their QP.
+func reachesQP(c *qp.Pair, from int) bool {
+	asks, q := c.Ends[from].SQ.Joined && !c.Ends[from].SQ.Fresh, &c.Ends[1-from]
+	return asks && c.Ends[from].SQ.Una != c.Ends[from].SQ.First || !asks && q.Sums.Messages >= mismatchSettled && q.Faults.Retransmissions == 0
+}
+
+// reportQPNMismatch reports the side that told the wrong number.
+func (t *Table) reportQPNMismatch(c *Connection, sure bool) {
+	q, peer := &c.Ends[1-c.qpnMismatch.peer], &c.Ends[c.qpnMismatch.peer]
+	t.Judge.QPNMismatch(q.Addr, peer.Addr, c.qpnMismatch.cmQPN, q.Number, c.qpnMismatch.first, sure)
+	c.qpnMismatch = nil
+}
+
+// QPNMismatches judges, of the connections that leave, those for which CM gave another number than the one that is used.
+func (t *Table) QPNMismatches() {
+	for i := range t.pairs.n {
+		if c := t.pairs.at(i); c.Leaving && !c.Dead && c.qpnMismatch != nil {
+			t.reportQPNMismatch(c, reachesQP(&c.Pair, c.qpnMismatch.peer))
+		}
+	}
+}

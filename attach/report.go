@@ -1,0 +1,147 @@
+package attach
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/internal/view/report"
+	"ibwitness/internal/view/web"
+	"ibwitness/rule"
+)
+
+// ErrRunning is the error of what can only be had of a run that has ended.
+var ErrRunning = errors.New("attach: the run goes on: end it first")
+
+var errNotRecorded = errors.New(`attach: no frames were recorded: name a file as "record" in the configuration, or as "pcapng" among its "reports"`)
+
+// Formats names the formats of reports, sorted.
+func Formats() []string {
+	return slices.Sorted(slices.Values(append(report.Formats(), "html", "pcapng")))
+}
+
+// recordAs is the file that frames are recorded in, or empty: where it was not asked for, beside the report that needs it.
+func (r *Run) recordAs() string {
+	if r.Record != "" {
+		return r.Record
+	}
+	for _, format := range []string{"pcapng", "html"} {
+		if name := r.Config.Reports[format]; name != "" {
+			return name + ".frames"
+		}
+	}
+	return ""
+}
+
+// reports writes the reports of the configuration.
+func (r *Run) reports() (err error) {
+	for _, format := range slices.Sorted(maps.Keys(r.Config.Reports)) {
+		err = errors.Join(err, r.Report(format, r.Config.Reports[format]))
+	}
+	return err
+}
+
+// Report writes a report of a run that has ended to a file; a name of "-" is standard output.
+func (r *Run) Report(format, name string) error {
+	if r.result == nil {
+		return ErrRunning
+	}
+	if !slices.Contains(Formats(), format) {
+		return fmt.Errorf("attach: there is no format %q: give one of %s", format, strings.Join(Formats(), ", "))
+	}
+	if name == "" {
+		return fmt.Errorf("attach: the report %s has no file: name one, or - for standard output", format)
+	}
+	if format == "pcapng" && r.rec == nil {
+		return errNotRecorded
+	}
+	if name == "-" {
+		return r.WriteReport(os.Stdout, format)
+	}
+	f, err := os.Create(name)
+	if err != nil {
+		return fmt.Errorf("attach: report %s: %w: name a file that can be written", format, err)
+	}
+	b := bufio.NewWriterSize(f, 1<<16)
+	if err := errors.Join(r.WriteReport(b, format), b.Flush(), f.Close()); err != nil {
+		return fmt.Errorf("attach: report %s in %s: %w", format, name, err)
+	}
+	return nil
+}
+
+// WriteReport writes a report of a run that has ended.
+func (r *Run) WriteReport(w io.Writer, format string) error {
+	if r.result == nil {
+		return ErrRunning
+	}
+	run := &report.Run{Result: r.result, FailOn: r.failOn}
+	switch format {
+	case "html":
+		return r.html(w, run)
+	case "pcapng":
+		return r.annotated(w)
+	}
+	sink, err := report.New(format, report.Options{All: r.All})
+	if err != nil {
+		return err
+	}
+	return sink.Report(w, run)
+}
+
+func (r *Run) html(w io.Writer, run *report.Run) error {
+	title := r.Name
+	if title == "" {
+		title = "simulation"
+	}
+	var files []string
+	if r.rec != nil {
+		files = []string{r.rec.name}
+	}
+	return web.WriteHTML(w, run, web.Options{Title: title}, files)
+}
+
+// annotated writes all frames, with the findings as comments.
+func (r *Run) annotated(w io.Writer) error {
+	if r.rec == nil {
+		return errNotRecorded
+	}
+	src, err := fabricagent.Open([]string{r.rec.name})
+	if err != nil {
+		return err
+	}
+	defer src.Close()
+	return report.Annotate(w, src, r.result, r.All)
+}
+
+// Result is what was found, of a run that has ended; nil before.
+func (r *Run) Result() *agent.Result { return r.result }
+
+// waiveResult takes what is waived out of the findings, and notes how many they were and why. The rules count them on.
+func (r *Run) waiveResult() {
+	if len(r.waivers) == 0 {
+		return
+	}
+	kept := r.result.Findings[:0]
+	notes := map[string]uint64{}
+	for i := range r.result.Findings {
+		f := &r.result.Findings[i]
+		why, ok := r.waives(f)
+		if !ok || f.Class != rule.Violation {
+			kept = append(kept, *f)
+			continue
+		}
+		notes[fmt.Sprintf("violations of %v waived: %s", f.Rule, why)]++
+	}
+	clear(r.result.Findings[len(kept):])
+	r.result.Findings = kept
+	for _, text := range slices.Sorted(maps.Keys(notes)) {
+		r.result.NotJudged = append(r.result.NotJudged, agent.Note{Reason: text, Count: notes[text]})
+	}
+}

@@ -1,0 +1,101 @@
+package attach_test
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"ibwitness/internal/testkit/traffic"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the expected output of the programs in C")
+
+// TestMisuse: whatever a testbench does wrong, it is told what to do, and nothing crashes.
+func TestMisuse(t *testing.T) {
+	out, err := exec.Command(compile(t, "c/testdata/misuse.c")).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	const golden = "c/testdata/misuse.txt"
+	if *rewrite {
+		if err := os.WriteFile(golden, out, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(out, want) {
+		t.Errorf("-rewrite where this is meant:\n%s", differ(out, want))
+	}
+}
+
+// TestThreads: eight runs in eight threads give what one gives.
+func TestThreads(t *testing.T) {
+	dir := t.TempDir()
+	capture := filepath.Join(dir, "traffic.pcap")
+	if err := os.WriteFile(capture, traffic.Capture(traffic.Small(64), 50_000), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.Command(compile(t, "c/testdata/threads.c"), capture, dir).CombinedOutput(); err != nil || len(out) > 0 {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	first, err := os.ReadFile(filepath.Join(dir, "0.json"))
+	if err != nil || len(first) == 0 {
+		t.Fatal(err)
+	}
+	for _, n := range "1234567" {
+		got, err := os.ReadFile(filepath.Join(dir, string(n)+".json"))
+		if err != nil || !bytes.Equal(got, first) {
+			t.Errorf("run %c: %v\n%s", n, err, differ(got, first))
+		}
+	}
+}
+
+// TestLeave: however the program of a testbench ends, its reports are complete.
+func TestLeave(t *testing.T) {
+	leave := compile(t, "c/testdata/leave.c")
+	frame := traffic.Capture(traffic.Small(1), 1)[24+16:]
+	frame[14+20+8+1] |= 3 // TVer of the BTH
+	for _, k := range []struct {
+		how    string
+		status int
+		signal syscall.Signal
+	}{
+		{"return", 0, 0}, {"exit", 7, 0}, {"longjmp", 0, 0}, {"assert", -1, syscall.SIGABRT}, {"int", -1, syscall.SIGINT}, {"term", -1, syscall.SIGTERM},
+	} {
+		t.Run(k.how, func(t *testing.T) {
+			name := filepath.Join(t.TempDir(), "report.json")
+			cmd := exec.Command(leave, k.how, name)
+			cmd.Stdin = bytes.NewReader(frame)
+			out, _ := cmd.CombinedOutput()
+			if cmd.ProcessState.ExitCode() != k.status || k.signal != 0 && cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != k.signal {
+				t.Errorf("%v\n%s", cmd.ProcessState, out)
+			}
+			report, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s := string(report); !strings.Contains(s, `"rule":"BTH-002"`) || !strings.HasSuffix(s, "}\n") || !strings.Contains(s, `"kind":"summary"`) {
+				t.Errorf("the report is not complete:\n%s", report)
+			}
+		})
+	}
+}
+
+// TestSanitized: the C side is clean under the address sanitizer, and under valgrind where it is there.
+func TestSanitized(t *testing.T) {
+	for _, source := range []string{"c/testdata/misuse.c", "c/testdata/leave.c"} {
+		program := compile(t, source, "-fsanitize=address,undefined", "c/ibwitness.c", "-Wl,-Bsymbolic")
+		cmd := exec.Command(program, "return", filepath.Join(t.TempDir(), "report.json"))
+		if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("Sanitizer")) {
+			t.Errorf("%s: %v\n%s", source, err, out)
+		}
+	}
+}

@@ -1,0 +1,1 @@
+../../attach/c/vhpidirect.c

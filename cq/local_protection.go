@@ -1,0 +1,103 @@
+package cq
+
+import (
+	"fmt"
+
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// localRegion is what an L_Key opens to the device itself.
+type localRegion struct {
+	wqe.Region
+	n    int    // of the event that registered it
+	gone *Event // that deregistered it; nil: none did
+	last int    // of that
+	over bool   // the key was another region's before
+}
+
+// registered takes over the L_Key of a region.
+func (s *Source) registered(e *Event) {
+	k := e.Region.LKey
+	s.lkeys[k] = &localRegion{Region: *e.Region, n: s.n, over: s.lkeys[k] != nil}
+}
+
+// deregistered takes over that a region is no more. A log names it by one of its keys, or its number.
+func (s *Source) deregistered(e *Event) {
+	gone := func(r *localRegion) { r.gone, r.last = e, s.n }
+	switch r := s.lkeys[e.Region.LKey]; {
+	case e.Region.LKey != 0 && r != nil:
+		gone(r)
+	case e.Region.LKey != 0:
+	default:
+		for _, r := range s.lkeys {
+			if r.gone == nil && (e.Region.MR != 0 && r.MR == e.Region.MR || e.Region.MR == 0 && e.Region.RKey != 0 && r.RKey == e.Region.RKey) {
+				gone(r)
+			}
+		}
+	}
+}
+
+// denied says why no region opens a data segment of a request, that event n has posted, to the device; "" if one does, or if that is not certain. pd is the protection
+// domain of its queue, 0 where that is not known; writes says that the device is to put data there.
+func (s *Source) denied(g *wqe.Segment, pd wqe.PD, posted *Event, n int, writes bool) string {
+	if g.Length == 0 || g.LKey == 0 {
+		return ""
+	}
+	r := s.lkeys[g.LKey]
+	switch {
+	case r == nil && s.lost:
+		return ""
+	case r == nil:
+		return fmt.Sprintf("L_Key %#x is not registered", g.LKey)
+	case r.n > n: // it may have been, as the region that had the key before
+		return ""
+	case r.gone != nil && r.last < n && (r.gone.Time < posted.Time || posted.Line == 0):
+		return fmt.Sprintf("the region of L_Key %#x is no more", g.LKey)
+	case r.gone != nil:
+		return ""
+	case r.PD != 0 && pd != 0 && r.PD != pd:
+		return fmt.Sprintf("L_Key %#x belongs to another protection domain", g.LKey)
+	case r.Access&wqe.ZeroBased == 0 && g.VA != 0 && r.VA != 0 && (g.VA < r.VA || uint64(g.Length) > r.Length || g.VA-r.VA > r.Length-uint64(g.Length)):
+		return fmt.Sprintf("%d bytes from %#x are not inside the region of L_Key %#x", g.Length, g.VA, g.LKey)
+	case writes && r.Access != 0 && r.Access&wqe.LocalWrite == 0:
+		return fmt.Sprintf("L_Key %#x does not permit the device to write", g.LKey)
+	}
+	return ""
+}
+
+// denies says why a send request cannot read or write its data segments; "" if it can, or if that is not certain (rule CPL-STS-017). Inline data needs no key.
+func (q *queuePair) denies(w *sendRequest) string {
+	r := w.req()
+	fetches := false
+	switch r.Op {
+	case wqe.OpRead, wqe.OpCmpSwap, wqe.OpFetchAdd:
+		fetches = true
+	case wqe.OpLocalInv, wqe.OpBindMW, wqe.OpFlush:
+		return ""
+	default:
+		if r.Flags&wqe.Inline != 0 {
+			return ""
+		}
+	}
+	if len(q.src.lkeys) == 0 {
+		return "" // the log does not tell of regions
+	}
+	pd := wqe.PD(0)
+	if q.made != nil {
+		pd = q.made.PD
+	}
+	for i := range r.Segments {
+		if why := q.src.denied(&r.Segments[i], pd, w.event, w.n, fetches); why != "" {
+			return why
+		}
+	}
+	return ""
+}
+
+// unprotected reports a send request that has succeeded, and that no region lets do so. then is the end of the sentence that says so.
+func (a *Agent) unprotected(q *queuePair, v, w *sendRequest, then string) {
+	if why := q.denies(v); why != "" {
+		a.verb(q, rule.CPLSTS017, w.done, "LOC_PROT_ERR or an immediate error: "+why, fmt.Sprintf("request %d succeeded%s", v.req().ID, then))
+	}
+}

@@ -1,0 +1,14 @@
+roce_pkg.sv
+axis_to_bytes.sv
+bytes_to_axis.sv
+completion_queue.sv
+icrc.sv
+memory.sv
+receive_queue.sv
+requester.sv
+responder.sv
+roce_ca.sv
+rx_parser.sv
+rx_writer.sv
+send_queue.sv
+tx_framer.sv
