@@ -155,7 +155,7 @@ var (
 		{name: "credits", set: func(_ *ground, p *packet.Packet) { p.Syndrome = 3 }},
 		{name: "NAK", set: func(_ *ground, p *packet.Packet) { p.Syndrome = packet.NAKSequence }},
 		{name: "PSN wraps", set: func(g *ground, p *packet.Packet) { move(g, p, -p.PSN); g.r.Last.Answer(packet.PSNMask) }},
-		{name: "MSN wraps", set: func(g *ground, p *packet.Packet) { g.r.LastMSN = p.MSN + 1 }},
+		{name: "MSN wraps", set: func(g *ground, p *packet.Packet) { g.r.MSN.Last = p.MSN + 1 }},
 		{name: "MSN of the next", set: func(_ *ground, p *packet.Packet) { p.MSN++ }},
 		{name: "other epoch", set: func(g *ground, p *packet.Packet) { g.at(p).Epoch++ }},
 		{name: "not ended", set: func(g *ground, p *packet.Packet) { g.at(p).Flags &^= wqe.Ended }},
@@ -170,7 +170,7 @@ var (
 
 // move moves the stream by so many PSNs, and p with it.
 func move(g *ground, p *packet.Packet, by packet.PSN) {
-	for _, psn := range []*packet.PSN{&p.PSN, &g.q.First, &g.q.Next, &g.q.High, &g.q.Una, &g.q.LastPSN, &g.r.EPSN, &g.r.Last.PSN} {
+	for _, psn := range []*packet.PSN{&p.PSN, &g.q.First, &g.q.Next, &g.q.High, &g.q.Una, &g.q.Last.PSN, &g.r.EPSN, &g.r.Last.PSN} {
 		*psn = (*psn + by) & packet.PSNMask
 	}
 	for i := range g.q.Messages.Len() {
