@@ -129,7 +129,7 @@ func (v *Verifier) stillUnsent(c *qp.Pair, from int, e *qp.Early, waited int64) 
 	case waited > stream.EarlyWindow:
 		v.unseenRequest(c, from, p)
 		return nil
-	case countsBefore(q, r, p) && c.Sees(1-from):
+	case countsBefore(q, r, p) && (c.Sees(1-from) || c.Sees(from)):
 		before := *p
 		before.PSN = p.PSN.Add(-1)
 		v.Report(c, from, p, rule.Verdict{
