@@ -55,6 +55,7 @@ func NewSession(opt Options) *Session {
 	t := NewTransport(opt.Near)
 	t.shards = 1
 	t.SetProfile(opt.Profile)
+	t.rc.Uncounted = !opt.Coverage
 	if opt.Latencies {
 		t.rc.Latencies = new(verifier.Latencies)
 	}

@@ -75,14 +75,14 @@ func push(t testing.TB, s *Session, src fabricagent.Source, each func([]rule.Cha
 func TestSession(t *testing.T) {
 	captured(t, func(t *testing.T, open func() fabricagent.Source) {
 		src := open()
-		want, err := Run(context.Background(), src, Options{Workers: 1, Latencies: true})
+		want, err := Run(context.Background(), src, Options{Workers: 1, Latencies: true, Coverage: true})
 		src.Close()
 		if err != nil {
 			t.Log(err)
 		}
 		src = open()
 		defer src.Close()
-		s := NewSession(Options{Latencies: true})
+		s := NewSession(Options{Latencies: true, Coverage: true})
 		told := map[uint32]rule.Class{}
 		each := func(list []rule.Change) {
 			for _, c := range list {

@@ -109,7 +109,7 @@ func (c *checkCommand) Run(s *session) error {
 	}
 	defer src.Close()
 
-	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency, Profile: profile, Short: short}
+	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency, Coverage: c.Covered.Coverage != "", Profile: profile, Short: short}
 	for _, a := range c.Near {
 		opt.Near = append(opt.Near, packet.Addr(a))
 	}

@@ -101,7 +101,7 @@ func (c *simulateCommand) Run(s *session) error {
 	defer stop()
 
 	// One worker verifies faster than the run goes on, and leaves the other cores to the run.
-	opts := agent.Options{Near: run.NearAddrs(), Profile: profile, Workers: 1}
+	opts := agent.Options{Near: run.NearAddrs(), Profile: profile, Workers: 1, Coverage: c.Covered.Coverage != ""}
 	if !c.WireOnly {
 		opts.Events = run.Logs()
 	}

@@ -15,7 +15,7 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	e, end, peer := &expectations[p.Opcode], &c.Ends[from&1], &c.Ends[^from&1]
 	if e.known {
 		if p.PSN != 0 && v.expectedRequest(c, &end.Sums, &end.SQ, &peer.RQ, p, e) {
-			if e.ends {
+			if e.ends && !v.Uncounted {
 				length := uint32(p.PayloadLen) | p.DMALen&e.read
 				v.runs.ended[p.Opcode][length&3]++
 				if !e.begins || !coverage.Plain(length, c.PMTU) || length&e.read > stream.LeastMTU || c.PMTU != v.runs.pmtu[p.Opcode] {
