@@ -18,6 +18,7 @@ type assembly struct {
 	mixed          bool           // one of parts may be
 	givenUp        map[int64]bool // ordinals of packets that were missing, and that may yet come
 	retransmission retransmission
+	sums           sums
 }
 
 // part is one packet of a message that is not whole yet.
@@ -104,6 +105,9 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 		x.crc = s.carried.sum(before.crc, p)
 	default:
 		x.crc = s.carried.sum(0, p)
+	}
+	if !in.Only && !s.requests.Unreliable() {
+		s.sums.keep(ord, x)
 	}
 	for k := 1; k < n; k++ {
 		s.parts[i+k] = part{op: p.Opcode, seen: true}
