@@ -77,6 +77,9 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 	if !in.Only && !s.requests.Unreliable() {
 		s.sums.keep(ord, x)
 	}
+	if !in.Only && !s.requests.Unreliable() {
+		s.sums.keep(ord, x)
+	}
 	for k := 1; k < n; k++ {
 		s.parts[i+k] = part{op: p.Opcode, seen: true}
 	}
