@@ -88,27 +88,8 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 		s.retransmittedPacket(i, p)
 		return
 	}
-	x.op, x.seen, x.length, x.at, x.cut = p.Opcode, true, uint32(p.PayloadLen), at, p.PayloadLen != len(p.Payload)
-	if !in.Middle || p.SE {
-		x.head, x.heads = s.headOf(p), 1
-	}
-	if in.First || in.Only {
-		x.run, x.bytes = 1, x.length
-	}
-	switch before := s.before(i); {
-	case x.cut:
-	case before != nil && (in.Middle || in.Last) && before.seen && !before.cut:
-		x.follows = true
-		if before.run > 0 && !before.op.Info().Last {
-			x.run, x.bytes, x.heads = before.run+1, before.bytes+x.length, min(before.heads+x.heads, manyHeads)
-		}
-		x.crc = s.carried.sum(before.crc, p)
-	default:
-		x.crc = s.carried.sum(0, p)
-	}
-	if !in.Only && !s.requests.Unreliable() {
-		s.sums.keep(ord, x)
-	}
+	s.take(i, p, at)
+	s.keepSum(ord, x)
 	for k := 1; k < n; k++ {
 		s.parts[i+k] = part{op: p.Opcode, seen: true}
 	}
@@ -127,6 +108,29 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 	}
 	if s.requests.Unreliable() && len(s.parts) > mostMissing {
 		s.GiveUp()
+	}
+}
+
+// take makes packet p the part at i.
+func (s *assembly) take(i int, p *packet.Packet, at cq.PacketRef) {
+	x, in := &s.parts[i], p.Info()
+	x.op, x.seen, x.length, x.at, x.cut = p.Opcode, true, uint32(p.PayloadLen), at, p.PayloadLen != len(p.Payload)
+	if !in.Middle || p.SE {
+		x.head, x.heads = s.headOf(p), 1
+	}
+	if in.First || in.Only {
+		x.run, x.bytes = 1, x.length
+	}
+	switch before := s.before(i); {
+	case x.cut:
+	case before != nil && (in.Middle || in.Last) && before.seen && !before.cut:
+		x.follows = true
+		if before.run > 0 && !before.op.Info().Last {
+			x.run, x.bytes, x.heads = before.run+1, before.bytes+x.length, min(before.heads+x.heads, manyHeads)
+		}
+		x.crc = s.carried.sum(before.crc, p)
+	default:
+		x.crc = s.carried.sum(0, p)
 	}
 }
 
