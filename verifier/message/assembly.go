@@ -74,12 +74,7 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 		return
 	}
 	s.fill(i, x, p, at)
-	if !in.Only && !s.requests.Unreliable() {
-		s.sums.keep(ord, x)
-	}
-	if !in.Only && !s.requests.Unreliable() {
-		s.sums.keep(ord, x)
-	}
+	s.keepSum(ord, x)
 	for k := 1; k < n; k++ {
 		s.parts[i+k] = part{op: p.Opcode, seen: true}
 	}

@@ -95,12 +95,15 @@ type partSum struct {
 	seen    bool
 }
 
-// keep takes over the packet of an ordinal, of a message of several.
-func (s *sums) keep(ord int64, x *part) {
-	if *s == nil {
-		*s = make(sums, mostSums)
+// keepSum takes over the packet of an ordinal, where it is one of several of a message that may be retransmitted.
+func (s *assembly) keepSum(ord int64, x *part) {
+	if x.op.Info().Only || s.requests.Unreliable() {
+		return
 	}
-	(*s)[ord%mostSums] = partSum{uint32(ord), x.crc, x.follows, !x.cut}
+	if s.sums == nil {
+		s.sums = make(sums, mostSums)
+	}
+	s.sums[ord%mostSums] = partSum{uint32(ord), x.crc, x.follows, !x.cut}
 }
 
 // at is what is kept of the packet of an ordinal, nil: nothing.
