@@ -129,7 +129,7 @@ axe:             ## unpack the accessibility checker axe into bin/tools, where i
 # The tools are a module of their own. One that cannot be fetched is said so, loudly, and does not break the build;
 # LINT_STRICT=1 makes it fail.
 # No function of these is above 30, without exceptions: one that judges several outcomes is split by them.
-CYCLO := verifier qp cq agent link hcaagent mad packet expect rule
+CYCLO := verifier qp cq agent link hcaagent mad packet expect rule coverage attach
 
 lint:            ## go vet, the words of the field, gofumpt, staticcheck, gocyclo
 	@mkdir -p $(TOOLS)

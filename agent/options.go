@@ -19,6 +19,8 @@ type Options struct {
 	Profile verifier.Profile
 	// Watch, where not nil, has the run hand out findings while it goes on, and forget connections that are over: for a run without end.
 	Watch *Watch
+	// Coverage has the run count what of the protocol the packets have shown: Result.Shown.
+	Coverage bool
 	// Latencies has the run measure response times. A run with Watch always measures them.
 	Latencies bool
 	// Short, where not nil, is asked now and then whether memory is short. Then the longest idle half of the connections is forgotten, and of the findings that are

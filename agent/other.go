@@ -26,6 +26,7 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 	}
 	switch {
 	case p.IsCNP():
+		t.ver.Show(p)
 		t.notified(p, host, dir)
 	case p.Opcode >= 0xC0:
 		t.ver.Skipped[verifier.SkipManagement]++

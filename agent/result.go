@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"ibwitness/coverage"
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -25,6 +26,7 @@ type Result struct {
 	Findings    []rule.Finding // in frame order: time, tap, frame, then the order in which the verifiers spoke
 	Connections []Connection   // in the order of their first packet
 	Cover       [rule.NumRules]rule.Count
+	Shown       coverage.Counts // what else of the protocol the packets have shown, with Options.Coverage
 	Open        Open
 	Clock       ClockStep           // what shows that a clock of the capture was set; Count 0: nothing
 	Forgotten   Forgotten           // since there was too much

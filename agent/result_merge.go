@@ -75,6 +75,9 @@ func (e *engine) result() *Result {
 			management[i] += n
 		}
 		r.cover(&t.Rec)
+		if e.opt.Coverage {
+			r.Shown.Add(t.Shown)
+		}
 		r.addLatencies(t.rc.Latencies)
 		t.nodes()
 		e.more(t)
@@ -84,6 +87,9 @@ func (e *engine) result() *Result {
 	if c := e.completions; c != nil {
 		e.alike(c.rec.More())
 		r.cover(&c.rec)
+		if e.opt.Coverage {
+			r.Shown.Add(&c.queues.Shown)
+		}
 		r.Findings = append(r.Findings, e.takeEvents(math.MaxInt64)...)
 	}
 	for _, tap := range r.Taps {

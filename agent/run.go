@@ -33,6 +33,7 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 		e.shards[i] = &shard{t: NewTransport(opt.Near)}
 		e.shards[i].t.shard, e.shards[i].t.shards = i, workers
 		e.shards[i].t.SetProfile(opt.Profile)
+		e.shards[i].t.rc.Uncounted = !opt.Coverage
 		if opt.Watch != nil {
 			e.shards[i].made = opt.Watch.Made
 		}

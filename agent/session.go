@@ -8,6 +8,7 @@ import (
 	"ibwitness/cq"
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/verifier"
 	"ibwitness/wqe"
@@ -54,6 +55,7 @@ func NewSession(opt Options) *Session {
 	t := NewTransport(opt.Near)
 	t.shards = 1
 	t.SetProfile(opt.Profile)
+	t.rc.Uncounted = !opt.Coverage
 	if opt.Latencies {
 		t.rc.Latencies = new(verifier.Latencies)
 	}
@@ -230,8 +232,11 @@ func (s *Session) Outstanding() (list []Waits) {
 		var k Connection
 		s.t.open(c, &k)
 		for e := range k.Ends {
+			a, b := &c.Ends[e], &c.Ends[1-e]
+			if s.t.states != nil && a.Numbered && s.t.states.At(a.Addr, a.Number, s.now) == qp.Gone {
+				continue // in error, or reset: it waits for nothing
+			}
 			if end := &k.Ends[e]; end.Open > 0 {
-				a, b := &c.Ends[e], &c.Ends[1-e]
 				list = append(list, Waits{
 					QP: rule.Endpoint{Addr: a.Addr, QPN: a.Number, QPNKnown: a.Numbered}, Peer: rule.Endpoint{Addr: b.Addr, QPN: b.Number, QPNKnown: b.Numbered},
 					What: cq.WaitsForResponse, Count: end.Open, Since: end.OpenSince, Frame: end.OpenFrame,

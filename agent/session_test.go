@@ -75,14 +75,14 @@ func push(t testing.TB, s *Session, src fabricagent.Source, each func([]rule.Cha
 func TestSession(t *testing.T) {
 	captured(t, func(t *testing.T, open func() fabricagent.Source) {
 		src := open()
-		want, err := Run(context.Background(), src, Options{Workers: 1, Latencies: true})
+		want, err := Run(context.Background(), src, Options{Workers: 1, Latencies: true, Coverage: true})
 		src.Close()
 		if err != nil {
 			t.Log(err)
 		}
 		src = open()
 		defer src.Close()
-		s := NewSession(Options{Latencies: true})
+		s := NewSession(Options{Latencies: true, Coverage: true})
 		told := map[uint32]rule.Class{}
 		each := func(list []rule.Change) {
 			for _, c := range list {
@@ -365,5 +365,55 @@ func TestSessionLogs(t *testing.T) {
 	}
 	if n == 0 {
 		t.Skipf("no logs at %s: set IBWITNESS_CAPTURES", dir)
+	}
+}
+
+// TestOutstandingInError: a queue pair that is in error waits for no response.
+func TestOutstandingInError(t *testing.T) {
+	const folder = "../internal/testkit/planted/testdata/hardware/"
+	log, err := eventlog.ReadFile(folder + "surf_blackhole.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := fabricagent.Open([]string{folder + "surf_blackhole.pcap"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer src.Close()
+	s := NewSession(Options{Near: []packet.Addr{log.Addr}})
+	events := log.Events
+	waited := false
+	upTo := func(now int64) {
+		for len(events) > 0 && events[0].Time <= now {
+			if _, err := s.Event(&events[0]); err != nil {
+				t.Fatal(err)
+			}
+			events = events[1:]
+			waited = waited || len(s.Outstanding()) > 0
+		}
+	}
+	for _, tap := range src.Taps() {
+		if _, err := s.Tap(tap); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for {
+		b, err := src.Next()
+		if b != nil {
+			for i := range b.Frames {
+				upTo(b.Frames[i].Time)
+				if _, err := s.Frame(&b.Frames[i]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			b.Release()
+		}
+		if err != nil {
+			break
+		}
+	}
+	upTo(math.MaxInt64)
+	if list := s.Outstanding(); !waited || len(list) > 0 {
+		t.Errorf("waited %v; outstanding at the end: %+v", waited, list)
 	}
 }

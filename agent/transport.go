@@ -6,6 +6,7 @@ package agent
 
 import (
 	"ibwitness/agent/internal/connection"
+	"ibwitness/coverage"
 	"ibwitness/cq"
 	"ibwitness/hcaagent/passive"
 	"ibwitness/link"
@@ -51,18 +52,20 @@ type Transport struct {
 	smp        *smp.Verifier
 	shard      int // of how many, each with its own transport agent
 	shards     int
-	states     *cq.States      // where verbs events are known
-	lives      map[wqe.QP]bool // queue pairs that have had another life, which no packet is known to begin
-	own        *completions    // of an agent that takes events itself, and has no engine to do so
-	links      *link.Verifier  // nil: no tap is on a link
-	sent       packet.Packet   // that is compared with pause frames
-	changing   bool            // what becomes of findings is noted
+	states     *cq.States       // where verbs events are known
+	lives      map[wqe.QP]bool  // queue pairs that have had another life, which no packet is known to begin
+	own        *completions     // of an agent that takes events itself, and has no engine to do so
+	links      *link.Verifier   // nil: no tap is on a link
+	sent       packet.Packet    // that is compared with pause frames
+	changing   bool             // what becomes of findings is noted
+	Shown      *coverage.Counts // what else of the protocol the packets have shown, by Finish
 }
 
 // NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.
 func NewTransport(near []packet.Addr) *Transport {
 	t := &Transport{cm: passive.New(passive.Options{}), table: *connection.New(near)}
 	t.ver = verifier.New(&t.Rec, func(a packet.Addr) bool { return !t.table.Lossy && t.table.IsNear(a) })
+	t.Shown = t.ver.Shown
 	t.congestion = congestion.New(t.ver)
 	t.header = header.New(t.ver, t.congestion)
 	t.rc, t.ud, t.rd = rc.New(t.ver, t.congestion), ud.New(t.ver), rd.New(t.ver)

@@ -2,6 +2,7 @@ package attach
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/internal/view/closure"
 	"ibwitness/internal/view/report"
 	"ibwitness/internal/view/web"
 	"ibwitness/rule"
@@ -24,7 +26,7 @@ var errNotRecorded = errors.New(`attach: no frames were recorded: name a file as
 
 // Formats names the formats of reports, sorted.
 func Formats() []string {
-	return slices.Sorted(slices.Values(append(report.Formats(), "html", "pcapng")))
+	return slices.Sorted(slices.Values(append(report.Formats(), "html", "pcapng", "coverage", "ucis")))
 }
 
 // recordAs is the file that frames are recorded in, or empty: where it was not asked for, beside the report that needs it.
@@ -87,6 +89,10 @@ func (r *Run) WriteReport(w io.Writer, format string) error {
 		return r.html(w, run)
 	case "pcapng":
 		return r.annotated(w)
+	case "coverage":
+		return r.covered().WriteJSON(w)
+	case "ucis":
+		return closure.Write(w, "ucis", r.covered(), nil, closure.Options{})
 	}
 	sink, err := report.New(format, report.Options{All: r.All})
 	if err != nil {
@@ -95,16 +101,17 @@ func (r *Run) WriteReport(w io.Writer, format string) error {
 	return sink.Report(w, run)
 }
 
+// covered is what of the protocol the run has shown (docs/coverage.md).
+func (r *Run) covered() *closure.Document { return closure.Of(r.title(), r.result) }
+
+func (r *Run) title() string { return cmp.Or(r.Name, "simulation") }
+
 func (r *Run) html(w io.Writer, run *report.Run) error {
-	title := r.Name
-	if title == "" {
-		title = "simulation"
-	}
 	var files []string
 	if r.rec != nil {
 		files = []string{r.rec.name}
 	}
-	return web.WriteHTML(w, run, web.Options{Title: title}, files)
+	return web.WriteHTML(w, run, web.Options{Title: r.title()}, files)
 }
 
 // annotated writes all frames, with the findings as comments.

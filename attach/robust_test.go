@@ -2,6 +2,7 @@ package attach_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"flag"
 	"os"
 	"os/exec"
@@ -10,7 +11,10 @@ import (
 	"syscall"
 	"testing"
 
+	"ibwitness/attach"
 	"ibwitness/internal/testkit/traffic"
+	"ibwitness/packet"
+	"ibwitness/rule"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the expected output of the programs in C")
@@ -96,6 +100,72 @@ func TestSanitized(t *testing.T) {
 		cmd := exec.Command(program, "return", filepath.Join(t.TempDir(), "report.json"))
 		if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("Sanitizer")) {
 			t.Errorf("%s: %v\n%s", source, err, out)
+		}
+	}
+}
+
+// TestReports: every format of report is written at the end of a run, and has something in it.
+func TestReports(t *testing.T) {
+	for _, format := range attach.Formats() {
+		name := filepath.Join(t.TempDir(), "report")
+		r, err := attach.Open([]byte(`{"name": "all", "reports": {"` + format + `": "` + name + `"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		raw := traffic.Capture(traffic.Small(4), 1000)[24:]
+		for at := uint64(0); len(raw) >= 16; at += 1000 {
+			size := binary.LittleEndian.Uint32(raw[8:])
+			if _, err := r.Frame(0, packet.WayUnknown, at, raw[16:16+size], 0); err != nil {
+				t.Fatal(err)
+			}
+			raw = raw[16+size:]
+		}
+		if _, err := r.End(r.Now()); err != nil {
+			t.Fatalf("%s: %v", format, err)
+		}
+		if err := r.Close(); err != nil {
+			t.Fatalf("%s: %v", format, err)
+		}
+		if info, err := os.Stat(name); err != nil || info.Size() < 200 {
+			t.Errorf("%s: %v, %v", format, info, err)
+		}
+		if left, _ := filepath.Glob(name + "?*"); len(left) > 0 {
+			t.Errorf("%s leaves %v", format, left)
+		}
+	}
+}
+
+// TestWaived: a violation that the configuration waives is told as such, is no error, and the reports repeat why.
+func TestWaived(t *testing.T) {
+	frame := traffic.Capture(traffic.Small(1), 1)[24+16:]
+	frame[14+20+8+1] |= 3 // TVer of the BTH
+	for _, k := range []struct {
+		waive  string
+		errors int
+	}{
+		{``, 1}, {`{"rule": "BTH-002", "why": "a prototype"}`, 0}, {`{"rule": "BTH-002", "accused": "10.9.9.9", "why": "another one"}`, 1}, {`{"rule": "BTH-003", "why": "another rule"}`, 1},
+	} {
+		r, err := attach.Open([]byte(`{"taps": [{"icrc": "ignore"}], "waive": [` + k.waive + `]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := r.Frame(0, packet.WayUnknown, 1000, frame, 0)
+		if err != nil || found != k.errors {
+			t.Errorf("%s: %d errors told, want %d: %v", k.waive, found, k.errors, err)
+		}
+		f, ok := r.Next()
+		if !ok || f.Rule != rule.BTH002 || f.Waived != (k.errors == 0) {
+			t.Errorf("%s: told %v %+v", k.waive, ok, f)
+		}
+		if n, err := r.End(2000); n != k.errors || err != nil {
+			t.Errorf("%s: %d errors in all, want %d: %v", k.waive, n, k.errors, err)
+		}
+		var text bytes.Buffer
+		if err := r.WriteReport(&text, "text"); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(text.String(), "a prototype") != (k.errors == 0) {
+			t.Errorf("%s: the report says\n%s", k.waive, text.String())
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"ibwitness/coverage"
 	"ibwitness/expect"
 	"ibwitness/internal/slab"
 	"ibwitness/packet"
@@ -23,6 +24,8 @@ type Agent struct {
 	near func(packet.Addr) bool
 	// Responses, where not nil, has the newest responses, to be put beside those that should have come.
 	Responses Responses
+	// Shown counts what completions show of the protocol.
+	Shown coverage.Counts
 	// Lossy says that the capture lost packets: nothing is proven by their absence.
 	Lossy bool
 	// Unordered says that events of devices which come one by one come in the order of time, and those of one time in any order, before and after its packets.

@@ -2,6 +2,7 @@ package cq
 
 import (
 	"math"
+	"sort"
 )
 
 // clock is what is known of the difference between the clock of the packets and that of a log: lo … hi nanoseconds are to be added to
@@ -89,7 +90,7 @@ func (a *Agent) sample(q *queuePair) {
 	}
 	for _, w := range q.sending.settling {
 		if !w.sampled && w.done.Completion.Status == Success {
-			if at := q.answered(w); at != nil {
+			if at := a.completesOn(q, w); at != nil {
 				w.sampled = true
 				a.ends(q.src, at.Time-w.done.Time)
 			}
@@ -195,4 +196,27 @@ func (q *queuePair) answered(w *sendRequest) *PacketRef {
 		return nil
 	}
 	return q.out.ackOf(w.last())
+}
+
+// completesOn returns the first response that a send request can have completed on, or nil: the one that it waits for, or, where no tap is near its requester, one
+// that answers a later request which was on its way to the tap. It is valid until the next packet.
+func (a *Agent) completesOn(q *queuePair, w *sendRequest) *PacketRef {
+	at := q.answered(w)
+	if len(q.out.ahead) == 0 || w.response() || w.local() || !q.out.anchor || a.near(q.addr()) {
+		return at
+	}
+	for i := range q.out.ahead {
+		x := &q.out.ahead[i]
+		if x.ord >= w.last() && (at == nil || x.at.Pos < at.Pos) && q.postedBefore(w, x.ord) {
+			return &x.at
+		}
+	}
+	return at
+}
+
+// postedBefore reports whether the request that takes an ordinal was posted before request w completed, so that its packets may have been sent by then.
+func (q *queuePair) postedBefore(w *sendRequest, ord int64) bool {
+	list := q.sending.posted.all()
+	i := sort.Search(len(list), func(i int) bool { return list[i].last() >= ord })
+	return i < len(list) && list[i].n < w.doneN
 }

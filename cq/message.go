@@ -58,7 +58,7 @@ type Message struct {
 	End      PacketRef
 	Partial  bool
 	Cut      bool      // of its payload not all was captured
-	Mixed    bool      // a PSN of it was retransmitted with another packet: it is not known which the responder took
+	Mixed    bool      // a PSN of it was retransmitted with another packet, or may have been: it is not known which the responder took
 	Other    bool      // so did that of a READ, as one for other memory
 	Response *Response // to a READ or an atomic
 	used     bool      // a receive completion is of it

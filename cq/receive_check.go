@@ -26,10 +26,10 @@ func (q *queuePair) otherMessage(m *Message, t *receiveCompletion) bool {
 	return n > 1 || n == 1 && !q.otherData(m, t)
 }
 
-// otherData reports whether what a completion says of the memory is not what its message brought.
+// otherData reports whether what a completion says of the memory is not what its message brought, which is not known where a retransmission had other data.
 func (q *queuePair) otherData(m *Message, t *receiveCompletion) bool {
 	op, _ := q.expected(m)
-	return t.event.Summed && op == DoneRecv && !m.Cut && m.CRC != t.event.Sum
+	return t.event.Summed && op == DoneRecv && !m.Cut && !m.Mixed && m.CRC != t.event.Sum
 }
 
 // differences counts in how many ways a completion differs from that of a message.

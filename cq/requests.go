@@ -1,6 +1,7 @@
 package cq
 
 import (
+	"slices"
 	"sort"
 
 	"ibwitness/packet"
@@ -42,6 +43,7 @@ type Requests struct {
 	mixedAt int64
 
 	acks           []ack
+	ahead          []ack // of what had not come, the newest
 	naks           []NAK
 	naksGone       int   // how many before those are forgotten
 	fatal          *NAK  // the first that ended the connection; nil: none
@@ -209,6 +211,18 @@ func (s *Requests) Acknowledged(ord int64, at PacketRef, named bool) {
 		s.acks = append(s.acks, ack{ord, at, named})
 		s.answers++
 	}
+}
+
+// mostAhead is how many responses are kept to what had not come.
+const mostAhead = 64
+
+// AcknowledgedAhead says that a response acknowledges everything up to an ordinal, and that it answers what has not come: that may be on its way to the tap.
+func (s *Requests) AcknowledgedAhead(ord int64, at PacketRef) {
+	if n := len(s.ahead) - mostAhead; n >= 0 {
+		s.ahead = slices.Delete(s.ahead, 0, n+1)
+	}
+	s.ahead = append(s.ahead, ack{ord: ord, at: at})
+	s.answers++
 }
 
 // Answered says that the response to a READ or an atomic has begun, or come whole.

@@ -3,6 +3,7 @@ package cq
 import (
 	"fmt"
 
+	"ibwitness/coverage"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -38,6 +39,15 @@ func (a *Agent) retried(q *queuePair, w *sendRequest) {
 			v.Actual = fmt.Sprintf("%d, and %d before that progress", since, before)
 			a.accuse(q, v)
 		}
+	} else {
+		a.gaveUp(q, coverage.RetriesExhausted)
+	}
+}
+
+// gaveUp counts that the requester of a queue pair has given up a request, as a completion says.
+func (a *Agent) gaveUp(q *queuePair, path coverage.Path) {
+	if s, ok := q.typ.Service(); ok {
+		a.Shown.Recovered(s, path)
 	}
 }
 
@@ -207,6 +217,7 @@ func (a *Agent) rnrRetried(q *queuePair, w *sendRequest) {
 	case n < want:
 		v.Expected, v.Class = fmt.Sprintf("%d RNR NAKs", want), a.proven(q)
 	default:
+		a.gaveUp(q, coverage.RNRExhausted)
 		return
 	}
 	if v.Class == rule.Unproven {

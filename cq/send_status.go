@@ -115,7 +115,7 @@ func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
 	if w.last() < q.out.joined {
 		return true // from before the capture
 	}
-	at := q.answered(w)
+	at := a.completesOn(q, w)
 	ok := at != nil
 	if n := q.fatal(w); !ok && n != nil {
 		for _, k := range codes {

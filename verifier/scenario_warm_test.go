@@ -71,6 +71,9 @@ func everyWay(t *testing.T, opt *options, encap encap, input string, pos string,
 				t.Errorf("%s: %s: %s: %v: %+v without the fast paths, %+v with them", pos, encap.name, what, rule.ID(id), a, b)
 			}
 		}
+		if d := cmp.Diff(slow.agent.Shown, fast.agent.Shown); d != "" {
+			t.Errorf("%s: %s: %s: without the fast paths (-) and with them (+) other things are counted:\n%s", pos, encap.name, what, d)
+		}
 		return fast, nil
 	}
 	s, err := pair("as written", input, func() *heat { return nil })

@@ -9,6 +9,7 @@
 package verifier
 
 import (
+	"ibwitness/coverage"
 	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -18,6 +19,8 @@ import (
 // Verifier is what the verifiers of one shard share.
 type Verifier struct {
 	Rec *rule.Recorder
+	// Shown counts what of the protocol the packets have shown.
+	Shown *coverage.Counts
 	// Near reports which endpoints the tap is near.
 	Near func(packet.Addr) bool
 	// Untouched reports whether the tap that saw a packet is near its sender, so that the network has not changed it yet. One of several taps may be elsewhere.
@@ -36,7 +39,7 @@ type Verifier struct {
 
 // New returns a verifier that reports to rec.
 func New(rec *rule.Recorder, near func(packet.Addr) bool) *Verifier {
-	return &Verifier{Rec: rec, Near: near, Untouched: func(p *packet.Packet) bool { return near(p.Src) }}
+	return &Verifier{Rec: rec, Shown: new(coverage.Counts), Near: near, Untouched: func(p *packet.Packet) bool { return near(p.Src) }}
 }
 
 // Skip is a reason why something was not judged.
@@ -72,6 +75,13 @@ func (s Skip) String() string {
 
 // Covered counts that a rule was exercised.
 func (v *Verifier) Covered(id rule.ID) { v.Rec.Cover[id].Exercised++ }
+
+// Show counts packet p in what the packets have shown, unless its receiver may have dropped it: an AETH that it has to ignore it has received.
+func (v *Verifier) Show(p *packet.Packet) {
+	if !v.Broken || p.Has&packet.HasAETH != 0 && p.Syndrome.Reserved() && p.ICRCState == packet.CRCGood {
+		v.Shown.Packet(p)
+	}
+}
 
 // Trace is the trace of the newest packet. One that broke a header rule may be retransmitted without the fault: its trace shows nothing.
 func (v *Verifier) Trace(p *packet.Packet) packet.Trace {

@@ -11,7 +11,7 @@ struct held {
   char *name, *config, *outstanding;
   ibw_finding finding;
   int held, found, left, ended, lenient; /* left: outstanding, when it ended */
-  char verdict[256];
+  char verdict[1024];
   uint64_t held_at, advanced; /* held: an event waits for a later time */
 };
 
@@ -223,8 +223,8 @@ const char *ibw_hdl_verdict(int run) {
   char *v = h->verdict;
   size_t n = sizeof h->verdict;
   *v = 0;
-  if (errors > 0 && left > 0) snprintf(v, n, "ibwitness: %d errors, and %d outstanding: %.180s", errors, left, h->outstanding ? h->outstanding : "");
+  if (errors > 0 && left > 0) snprintf(v, n, "ibwitness: %d errors, and %d outstanding: %.900s", errors, left, h->outstanding ? h->outstanding : "");
   else if (errors > 0) snprintf(v, n, "ibwitness: %d error%s", errors, errors == 1 ? "" : "s");
-  else if (left > 0) snprintf(v, n, "ibwitness: %d outstanding: %.200s", left, h->outstanding ? h->outstanding : "");
+  else if (left > 0) snprintf(v, n, "ibwitness: %d outstanding: %.900s", left, h->outstanding ? h->outstanding : "");
   return v;
 }

@@ -223,7 +223,8 @@ IBW_PUBLIC int ibw_errors(ibw *run);
 /* The time of the newest call; 0 of a run that is null or closed. */
 IBW_PUBLIC uint64_t ibw_now(ibw *run);
 
-/* Writes a report of a run that has ended: text, json, junit, sarif, html, pcapng (all frames, with the findings as comments; only where the configuration has it recorded). */
+/* Writes a report of a run that has ended: text, json, junit, sarif, html, coverage, ucis, pcapng (all frames, with the findings as comments; only where
+ * the configuration has them recorded). */
 IBW_PUBLIC int ibw_report(ibw *run, const char *format, const char *path);
 
 /* How often a rule was exercised and violated until now. */

@@ -94,6 +94,8 @@ package ibwitness_pkg;
 
   // Whether the first error ends the simulation, by run.
   bit ibw_stops[int];
+  // A run has failed, or a call.
+  bit ibw_failed = 0;
 
   // Opens a run. Monitors do so by themselves; a testbench does it to hand over verbs events. A run that cannot be opened ends the simulation.
   function automatic int ibw_open(input string name = "", input string settings = "", input bit stop = 0);
@@ -130,7 +132,7 @@ package ibwitness_pkg;
     id = "";
     if (n < 0) begin
       ibw_say(IBW_FAIL, {from, ": ", ibw_sv_message(run)});
-      ibw_sv_fail();
+      ibw_failed = 1;
     end
     while (ibw_sv_next(run) == 1) begin
       int tone = ibw_sv_finding_tone(run);
@@ -156,8 +158,14 @@ package ibwitness_pkg;
       void'(ibw_tell(run, n, from, id));
       if (ibw_sv_verdict(run) != "") begin
         ibw_say(IBW_FAIL, {from, ": ", ibw_sv_verdict(run)});
-        ibw_sv_fail();
+        ibw_failed = 1;
       end
+      // The exit status: Verilator has none to give, others have $fatal.
+`ifdef VERILATOR
+      if (ibw_failed) ibw_sv_fail();
+`else
+      if (ibw_failed) $fatal(0, "%s: ibwitness: the simulation has failed", from);
+`endif
     end
   endfunction
 

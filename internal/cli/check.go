@@ -33,6 +33,8 @@ type checkCommand struct {
 	Quiet    bool      `short:"q" help:"Show no progress."`
 
 	Profile profileFlags `embed:""`
+
+	Covered coverageFlags `embed:""`
 }
 
 // Help is below the flags' summary in --help.
@@ -107,7 +109,7 @@ func (c *checkCommand) Run(s *session) error {
 	}
 	defer src.Close()
 
-	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency, Profile: profile, Short: short}
+	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency, Coverage: c.Covered.Coverage != "", Profile: profile, Short: short}
 	for _, a := range c.Near {
 		opt.Near = append(opt.Near, packet.Addr(a))
 	}
@@ -148,6 +150,7 @@ func (c *checkCommand) Run(s *session) error {
 	if c.Annotate != "" {
 		err = errors.Join(err, c.annotate(run.Result))
 	}
+	err = errors.Join(err, c.Covered.write(c.Files[0], run.Result))
 	return errors.Join(err, c.page(ctx, s, run))
 }
 
@@ -184,7 +187,8 @@ func (c *checkCommand) annotatable() error {
 
 // distinct reports what would be overwritten.
 func (c *checkCommand) distinct() error {
-	return distinct(reads("the capture", c.Files...), reads("--events", c.Events...), writes("--annotate", c.Annotate), writes("--html", c.HTML))
+	return distinct(reads("the capture", c.Files...), reads("--events", c.Events...), writes("--annotate", c.Annotate), writes("--html", c.HTML),
+		writes("--coverage", c.Covered.Coverage))
 }
 
 // annotate writes the captures with their findings. What is wrong with them was told when they were verified.

@@ -20,6 +20,7 @@ type grammar struct {
 	Check      checkCommand      `cmd:"" help:"Verify captures: who broke which rule, where, with the proof."`
 	Watch      watchCommand      `cmd:"" help:"Verify live traffic: findings as they come, metrics for Prometheus."`
 	Simulate   simulateCommand   `cmd:"" help:"Run a scenario on simulated adapters, and verify what they send."`
+	Coverage   coverageCommand   `cmd:"" help:"What runs have covered together, and what is missing."`
 	Rules      rulesCommand      `cmd:"" help:"List the rules that are verified, or explain some of them."`
 	Extcap     extcapCommand     `cmd:"" help:"Capture for Wireshark, which calls it."`
 	Completion completionCommand `cmd:"" help:"Print the completion script of a shell."`
@@ -104,7 +105,7 @@ func usage(w io.Writer, err error) int {
 	var parse *kong.ParseError
 	if errors.As(err, &parse) {
 		if node := parse.Context.Selected(); node != nil {
-			command += " " + node.Name
+			command = node.FullPath()
 		}
 	}
 	fmt.Fprintf(w, "ibwitness: %v\nRun \"%s --help\" for help.\n", err, command)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"ibwitness/coverage"
 	"ibwitness/rule"
 	"ibwitness/verifier"
 )
@@ -46,6 +47,7 @@ type command struct {
 	name, help string
 	options    []option
 	arguments  arguments
+	commands   []command // of which one follows the name
 }
 
 // arguments says what the positional arguments of a command are: files, or one of these words, or nothing.
@@ -70,23 +72,57 @@ func syntaxOf(model *kong.Application) *syntax {
 		if node.Hidden {
 			continue
 		}
-		c := command{name: node.Name, help: node.Help, options: optionsOf(node.Flags)}
-		for _, p := range node.Positional {
-			switch p.Tag.Get("complete") {
-			case "file":
-				c.arguments.files = true
-			case "rule":
-				for _, id := range slices.Concat(rule.Rules(), rule.Events()) {
-					c.arguments.words = append(c.arguments.words, id.String())
-				}
-			}
-			if p.Enum != "" {
-				c.arguments.words = p.EnumSlice()
-			}
+		c := command{name: node.Name, help: node.Help, options: optionsOf(node.Flags), arguments: argumentsOf(node)}
+		for _, sub := range node.Children {
+			c.commands = append(c.commands, command{name: sub.Name, help: sub.Help, options: optionsOf(sub.Flags), arguments: argumentsOf(sub)})
 		}
 		w.commands = append(w.commands, c)
 	}
 	return w
+}
+
+// subcommands names the commands of which one follows the name of c.
+func (c *command) subcommands() (names []string) {
+	for _, sub := range c.commands {
+		names = append(names, sub.name)
+	}
+	return names
+}
+
+// flat lists all commands; one that follows another is named by both: "coverage-merge".
+func (w *syntax) flat() (list []command) {
+	for _, c := range w.commands {
+		if len(c.commands) > 0 {
+			c.arguments.words = c.subcommands()
+		}
+		list = append(list, c)
+		for _, sub := range c.commands {
+			sub.name = c.name + "-" + sub.name
+			list = append(list, sub)
+		}
+	}
+	return list
+}
+
+func argumentsOf(node *kong.Node) (a arguments) {
+	for _, p := range node.Positional {
+		switch p.Tag.Get("complete") {
+		case "file":
+			a.files = true
+		case "rule":
+			for _, id := range slices.Concat(rule.Rules(), rule.Events()) {
+				a.words = append(a.words, id.String())
+			}
+		case "item":
+			for _, i := range coverage.Items() {
+				a.words = append(a.words, i.Name)
+			}
+		}
+		if p.Enum != "" {
+			a.words = p.EnumSlice()
+		}
+	}
+	return a
 }
 
 func optionsOf(flags []*kong.Flag) (list []option) {

@@ -26,7 +26,20 @@ _ibwitness() {
     for ((i = 1; i < COMP_CWORD; i++)); do
         case ${COMP_WORDS[i]} in
 `)
-	fmt.Fprintf(&b, "            %s) cmd=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n    case $prev in\n", strings.Join(w.names(), "|"))
+	fmt.Fprintf(&b, "            %s) cmd=${COMP_WORDS[i]}; break ;;\n        esac\n    done\n", strings.Join(w.names(), "|"))
+	for _, c := range w.commands {
+		if len(c.commands) > 0 {
+			fmt.Fprintf(&b, `    if [[ $cmd == %s ]]; then
+        for ((i++; i < COMP_CWORD; i++)); do
+            case ${COMP_WORDS[i]} in
+            %s) cmd+=-${COMP_WORDS[i]}; break ;;
+            esac
+        done
+    fi
+`, c.name, strings.Join(c.subcommands(), "|"))
+		}
+	}
+	b.WriteString("    case $prev in\n")
 	seen := map[string]bool{}
 	value := func(options []option, command string) {
 		for _, o := range options {
@@ -49,7 +62,7 @@ _ibwitness() {
 		}
 	}
 	value(w.global, "")
-	for _, c := range w.commands {
+	for _, c := range w.flat() {
 		value(c.options, c.name)
 	}
 	b.WriteString("    esac\n    case $cmd in\n")
@@ -64,7 +77,7 @@ _ibwitness() {
 		}
 		b.WriteString("            fi\n            ;;\n")
 	}
-	for _, c := range w.commands {
+	for _, c := range w.flat() {
 		arm(c.name, slices.Concat(c.options, w.global), c.arguments)
 	}
 	arm("*", w.global, arguments{words: w.names()})

@@ -17,18 +17,27 @@ func fish(out io.Writer, w *syntax) error {
 	for _, c := range w.commands {
 		fmt.Fprintf(&b, "complete -c ibwitness -n %s -a %s -d %s\n", fishQuoted(none), c.name, fishQuoted(firstSentence(c.help)))
 		here := "__fish_seen_subcommand_from " + c.name
-		for _, o := range c.options {
-			fishOption(&b, here, o)
+		for _, sub := range c.commands {
+			fmt.Fprintf(&b, "complete -c ibwitness -n %s -a %s -d %s\n", fishQuoted(here+"; and not __fish_seen_subcommand_from "+strings.Join(c.subcommands(), " ")), sub.name, fishQuoted(firstSentence(sub.help)))
+			fishArguments(&b, here+"; and __fish_seen_subcommand_from "+sub.name, sub)
 		}
-		switch {
-		case c.arguments.files:
-			fmt.Fprintf(&b, "complete -c ibwitness -n %s -F\n", fishQuoted(here))
-		case len(c.arguments.words) > 0:
-			fmt.Fprintf(&b, "complete -c ibwitness -n %s -a %s\n", fishQuoted(here), fishQuoted(strings.Join(c.arguments.words, " ")))
-		}
+		fishArguments(&b, here, c)
 	}
 	_, err := io.WriteString(out, b.String())
 	return err
+}
+
+// fishArguments completes the options and arguments of a command.
+func fishArguments(b *strings.Builder, here string, c command) {
+	for _, o := range c.options {
+		fishOption(b, here, o)
+	}
+	switch {
+	case c.arguments.files:
+		fmt.Fprintf(b, "complete -c ibwitness -n %s -F\n", fishQuoted(here))
+	case len(c.arguments.words) > 0:
+		fmt.Fprintf(b, "complete -c ibwitness -n %s -a %s\n", fishQuoted(here), fishQuoted(strings.Join(c.arguments.words, " ")))
+	}
 }
 
 func fishOption(b *strings.Builder, when string, o option) {

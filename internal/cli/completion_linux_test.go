@@ -33,3 +33,19 @@ func TestCompletedFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestCompletedCommands: in bash and fish what follows coverage is completed: its commands, and the options of each.
+func TestCompletedCommands(t *testing.T) {
+	b := newBench(t)
+	for typed, want := range map[string]string{"coverage ": "merge", "coverage merge --pl": "--plan", "coverage merge --format ": "verilator", "coverage list wrap/rc/m": "wrap/rc/msn"} {
+		for shell, line := range map[string]string{
+			"bash": `source <(ibwitness completion bash); COMP_WORDS=(ibwitness ` + strings.TrimSuffix(typed, " ") + `); [[ "` + typed + `" == *" " ]] && COMP_WORDS+=(""); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _ibwitness; printf '%s\n' "${COMPREPLY[@]}"`,
+			"fish": `ibwitness completion fish | source; complete -C "ibwitness ` + typed + `"`,
+		} {
+			out, log, _ := b.command("", programs.Find(t, shell), "-c", line)
+			if !strings.Contains("\n"+strings.ReplaceAll(out, "\t", "\n"), "\n"+want+"\n") {
+				t.Errorf("%s completes %q to %q %s", shell, typed, out, log)
+			}
+		}
+	}
+}

@@ -22,10 +22,16 @@ func zsh(out io.Writer, w *syntax) error {
 	b.WriteString("        )\n        _describe command commands\n        ;;\n    argument)\n        case $line[1] in\n")
 	for _, c := range w.commands {
 		fmt.Fprintf(&b, "        %s)\n            _arguments \\\n", c.name)
-		for _, o := range slices.Concat(c.options, w.global) {
+		options := c.options
+		for _, sub := range c.commands {
+			options = append(options, sub.options...)
+		}
+		for _, o := range slices.Concat(options, w.global) {
 			zshOption(&b, "                ", o)
 		}
 		switch {
+		case len(c.commands) > 0:
+			fmt.Fprintf(&b, "                %s \\\n                '*:file:_files'\n", quoted("1:command:("+strings.Join(c.subcommands(), " ")+")"))
 		case c.arguments.files:
 			b.WriteString("                '*:capture:_files'\n")
 		case len(c.arguments.words) > 0:

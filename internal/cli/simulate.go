@@ -35,6 +35,8 @@ type simulateCommand struct {
 	FailOn   string  `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
 
 	Profile profileFlags `embed:""`
+
+	Covered coverageFlags `embed:""`
 }
 
 // Help is below the flags' summary in --help.
@@ -99,7 +101,7 @@ func (c *simulateCommand) Run(s *session) error {
 	defer stop()
 
 	// One worker verifies faster than the run goes on, and leaves the other cores to the run.
-	opts := agent.Options{Near: run.NearAddrs(), Profile: profile, Workers: 1}
+	opts := agent.Options{Near: run.NearAddrs(), Profile: profile, Workers: 1, Coverage: c.Covered.Coverage != ""}
 	if !c.WireOnly {
 		opts.Events = run.Logs()
 	}
@@ -118,12 +120,13 @@ func (c *simulateCommand) Run(s *session) error {
 	s.warn(done)
 	s.tell(run)
 	s.status = done.ExitStatus()
-	return sink.Report(s.stdout, done)
+	return errors.Join(sink.Report(s.stdout, done), c.Covered.write(c.Scenario, done.Result))
 }
 
 // distinct reports what would be overwritten.
 func (c *simulateCommand) distinct(sc *scenario.Scenario) error {
 	files := append(reads("the scenario", c.Scenario), writes("--write", c.Write)...)
+	files = append(files, writes("--coverage", c.Covered.Coverage)...)
 	for _, h := range sc.HCAs {
 		if c.Events != "" {
 			files = append(files, writes("--events", eventsOf(c.Events, h.Name))...)

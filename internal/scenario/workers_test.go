@@ -32,7 +32,7 @@ func TestWorkersAgree(t *testing.T) {
 			if err != nil {
 				break // the fault keeps a queue pair from being set up
 			}
-			got, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: workers, Events: r.Logs()})
+			got, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: workers, Events: r.Logs(), Coverage: true})
 			switch {
 			case err != nil:
 				t.Fatal(err)

@@ -18,6 +18,7 @@ type assembly struct {
 	mixed          bool           // one of parts may be
 	givenUp        map[int64]bool // ordinals of packets that were missing, and that may yet come
 	retransmission retransmission
+	sums           sums
 }
 
 // part is one packet of a message that is not whole yet.
@@ -55,27 +56,12 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 		s.base = ord
 	}
 	if ord < s.base || ord-s.base > window {
-		switch {
-		case ord >= s.base:
-		case s.givenUp[ord]:
-			s.requests.News()
-			s.latePacket(ord, p, at)
-		default:
-			s.requests.Retransmitted(ord)
-			s.retransmittedMessage(ord, p)
-		}
+		s.outside(ord, p, at)
 		return
 	}
-	n := 1
-	if p.Opcode.Fn() == packet.ReadRequest {
-		if s.requests.PMTU() == 0 {
-			s.requests.Stop("the path MTU is not known")
-			return
-		}
-		if n = wqe.Packets(p.DMALen, s.requests.PMTU()); n > window {
-			s.requests.Stop("a READ is longer than is followed")
-			return
-		}
+	n, ok := s.psns(p)
+	if !ok {
+		return
 	}
 	i := int(ord - s.base)
 	for len(s.parts) < i+n {
@@ -87,23 +73,12 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 		s.retransmittedPacket(i, p)
 		return
 	}
-	x.op, x.seen, x.length, x.at, x.cut = p.Opcode, true, uint32(p.PayloadLen), at, p.PayloadLen != len(p.Payload)
-	if !in.Middle || p.SE {
-		x.head, x.heads = s.headOf(p), 1
+	s.fill(i, x, p, at)
+	if !in.Only && !s.requests.Unreliable() {
+		s.sums.keep(ord, x)
 	}
-	if in.First || in.Only {
-		x.run, x.bytes = 1, x.length
-	}
-	switch before := s.before(i); {
-	case x.cut:
-	case before != nil && (in.Middle || in.Last) && before.seen && !before.cut:
-		x.follows = true
-		if before.run > 0 && !before.op.Info().Last {
-			x.run, x.bytes, x.heads = before.run+1, before.bytes+x.length, min(before.heads+x.heads, manyHeads)
-		}
-		x.crc = s.carried.sum(before.crc, p)
-	default:
-		x.crc = s.carried.sum(0, p)
+	if !in.Only && !s.requests.Unreliable() {
+		s.sums.keep(ord, x)
 	}
 	for k := 1; k < n; k++ {
 		s.parts[i+k] = part{op: p.Opcode, seen: true}
@@ -123,6 +98,58 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 	}
 	if s.requests.Unreliable() && len(s.parts) > mostMissing {
 		s.GiveUp()
+	}
+}
+
+// outside takes a packet of a message that is whole, or that was given up; what is too far ahead is not followed.
+func (s *assembly) outside(ord int64, p *packet.Packet, at cq.PacketRef) {
+	switch {
+	case ord >= s.base:
+	case s.givenUp[ord]:
+		s.requests.News()
+		s.latePacket(ord, p, at)
+	default:
+		s.requests.Retransmitted(ord)
+		s.retransmittedMessage(ord, p)
+	}
+}
+
+// psns is how many PSNs a packet takes: a READ request as many as its response has packets. ok is false where that is not known, or more than is followed.
+func (s *assembly) psns(p *packet.Packet) (n int, ok bool) {
+	if p.Opcode.Fn() != packet.ReadRequest {
+		return 1, true
+	}
+	if s.requests.PMTU() == 0 {
+		s.requests.Stop("the path MTU is not known")
+		return 0, false
+	}
+	if n = wqe.Packets(p.DMALen, s.requests.PMTU()); n > window {
+		s.requests.Stop("a READ is longer than is followed")
+		return 0, false
+	}
+	return n, true
+}
+
+// fill sets the i-th part, which is x, to packet p.
+func (s *assembly) fill(i int, x *part, p *packet.Packet, at cq.PacketRef) {
+	in := p.Info()
+	x.op, x.seen, x.length, x.at, x.cut = p.Opcode, true, uint32(p.PayloadLen), at, p.PayloadLen != len(p.Payload)
+	if !in.Middle || p.SE {
+		x.head, x.heads = s.headOf(p), 1
+	}
+	if in.First || in.Only {
+		x.run, x.bytes = 1, x.length
+	}
+	switch before := s.before(i); {
+	case x.cut:
+	case before != nil && (in.Middle || in.Last) && before.seen && !before.cut:
+		x.follows = true
+		if before.run > 0 && !before.op.Info().Last {
+			x.run, x.bytes, x.heads = before.run+1, before.bytes+x.length, min(before.heads+x.heads, manyHeads)
+		}
+		x.crc = s.carried.sum(before.crc, p)
+	default:
+		x.crc = s.carried.sum(0, p)
 	}
 }
 

@@ -14,6 +14,10 @@ func (s *assembly) response(p *packet.Packet, at cq.PacketRef) {
 	s.requests.Response(at)
 	ord := s.requests.Ordinal(p.PSN)
 	if ord >= s.requests.High() {
+		if p.Opcode.Fn() != packet.Acknowledge || p.Syndrome.Type() != packet.ACK {
+			ord--
+		}
+		s.requests.AcknowledgedAhead(ord, at)
 		return
 	}
 	if m := s.requests.Find(ord); m != nil && s.misfits(m, ord, p) || m == nil && s.strange(ord, p) {

@@ -53,24 +53,81 @@ func (s *assembly) retransmittedMessage(ord int64, p *packet.Packet) {
 		s.requests.Differs(m.First)
 		return
 	}
-	in := p.Info()
-	r := &s.retransmission
+	same, known := s.compare(ord, p, m)
+	if m.Mixed = m.Mixed || !same; !same && known {
+		s.requests.Differs(m.First)
+	}
+}
+
+// compare reports whether the payload of a retransmitted packet of message m is that of the original, and whether that is known.
+func (s *assembly) compare(ord int64, p *packet.Packet, m *cq.Message) (same, known bool) {
+	in, r := p.Info(), &s.retransmission
 	switch {
 	case m.Cut || p.PayloadLen != len(p.Payload):
 		r.next = 0
-		return
+		return true, false
 	case in.First || in.Only:
 		r.crc, r.length = sum(p.Payload), uint32(p.PayloadLen)
 	case r.next == ord:
 		r.crc, r.length = crc32.Update(r.crc, crc32.IEEETable, p.Payload), r.length+uint32(p.PayloadLen)
-	default:
+	default: // from its middle on
 		r.next = 0
-		return
+		return s.sums.compare(ord, p)
 	}
-	if r.next = ord + 1; (in.Last || in.Only) && m.Op.Fn() != packet.ReadRequest && (r.crc != m.CRC || r.length != m.Length) {
-		m.Mixed = true
-		s.requests.Differs(m.First)
+	if r.next = ord + 1; in.Last || in.Only {
+		return r.crc == m.CRC && r.length == m.Length, true
 	}
+	same, known = s.sums.compare(ord, p)
+	return same || !known, known // the last one shows it as well
+}
+
+// mostSums is how many packets before the newest one can be compared with retransmissions that begin in the middle of a message which has come whole.
+const mostSums = 256
+
+// sums are the checksums of the newest packets, by their ordinals; nil: none of them was of several.
+type sums []partSum
+
+// partSum is what is kept of a packet for the time that its message has come whole.
+type partSum struct {
+	ord     uint32 // its lower bits
+	crc     uint32 // as that of part
+	follows bool
+	seen    bool
+}
+
+// keep takes over the packet of an ordinal, of a message of several.
+func (s *sums) keep(ord int64, x *part) {
+	if *s == nil {
+		*s = make(sums, mostSums)
+	}
+	(*s)[ord%mostSums] = partSum{uint32(ord), x.crc, x.follows, !x.cut}
+}
+
+// at is what is kept of the packet of an ordinal, nil: nothing.
+func (s sums) at(ord int64) *partSum {
+	if s == nil {
+		return nil
+	}
+	if x := &s[ord%mostSums]; x.seen && x.ord == uint32(ord) {
+		return x
+	}
+	return nil
+}
+
+// compare reports whether the payload of p is that of the packet of an ordinal, and whether that is known.
+func (s sums) compare(ord int64, p *packet.Packet) (same, known bool) {
+	x, crc := s.at(ord), uint32(0)
+	if x == nil {
+		return false, false
+	}
+	if x.follows {
+		before := s.at(ord - 1)
+		if before == nil {
+			return false, false
+		}
+		crc = before.crc
+	}
+	return crc32.Update(crc, crc32.IEEETable, p.Payload) == x.crc, true
 }
 
 // fits reports whether the headers of a packet are those of its ordinal in a message.

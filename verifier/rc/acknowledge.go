@@ -348,6 +348,7 @@ func (v *Verifier) progress(c *qp.Pair, from int, p *packet.Packet, una packet.P
 	v.Covered(rule.RCRSP005)
 	v.Covered(rule.RCACK003)
 	r.NAK.CountRNR(0)
+	v.responseWraps(c, r, p)
 	r.Last.Answer(p.PSN)
 	if r.DuplicateRequest && una.After(r.DuplicateTo) { // this request came after the duplicates, so they have been answered
 		r.CloseDuplicate()

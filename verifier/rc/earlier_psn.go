@@ -221,6 +221,7 @@ func (v *Verifier) retransmissionPlace(c *qp.Pair, from int, p *packet.Packet, w
 	if q.Retransmission.Active && (p.PSN == q.Retransmission.Next || q.Retransmission.ReadLen != 0 && someMTUFits(c, q.Retransmission.ReadLen, p.PSN.Diff(q.Last.PSN))) {
 		v.Covered(rule.RCRTY006)
 	} else {
+		v.goesAgain(c, from, p, w)
 		v.retransmissionBegins(c, from, p)
 	}
 	q.Retransmission.Begin(p.PSN.Add(max(c.PSNs(p), 1)))

@@ -159,7 +159,10 @@ func (e *expectation) lengths(fn packet.Fn) (ids []rule.ID) {
 
 // Cover counts the rules that the packets of the fast path exercised.
 func (v *Verifier) Cover() {
-	for o, n := range v.expected {
+	for o := range v.expected {
+		n := v.expected[o]
+		v.Shown.Packets(packet.Opcode(o), n)
+		v.endRun(packet.Opcode(o))
 		for _, id := range expectations[o].covered {
 			v.Rec.Cover[id].Exercised += n
 		}
@@ -167,12 +170,15 @@ func (v *Verifier) Cover() {
 	}
 }
 
+// unfit reports whether a packet goes through the checks for what it is, whatever is expected.
+func (v *Verifier) unfit(p *packet.Packet) bool { return v.Broken || p.Cut }
+
 // expectedRequest takes p if it is the expected request of send queue q, whose peer's receive queue is r, and reports whether it did. It gets what it needs of
 // both ends, and not the ends: to see that there is one, their first lines would be waited for.
 //
 //go:noinline
 func (v *Verifier) expectedRequest(c *qp.Pair, sums *qp.Sums, q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, e *expectation) bool {
-	if !q.Usual || p.PSN != q.Next || q.Open != e.open || v.Broken || p.Cut || (p.PSN-q.Una|p.PSN-q.First)&packet.PSNMask > farAway {
+	if !q.Usual || p.PSN != q.Next || q.Open != e.open || v.unfit(p) || ((p.PSN-q.Una)|(p.PSN-q.First))&packet.PSNMask > farAway {
 		return false
 	}
 	length := uint32(p.PayloadLen)
@@ -184,7 +190,7 @@ func (v *Verifier) expectedRequest(c *qp.Pair, sums *qp.Sums, q *qp.SendQueue, r
 	var w *wqe.SendWQE
 	if e.begins {
 		if p.DMALen&e.read > stream.LeastMTU {
-			if n = c.PSNs(p); n == 0 {
+			if n = c.PSNs(p); n == 0 || n > int(packet.PSNMask+1-p.PSN) {
 				return false
 			}
 		}
@@ -250,14 +256,14 @@ func note(s *qp.Sent, p *packet.Packet) {
 //go:noinline
 func (v *Verifier) expectedResponse(c *qp.Pair, r *qp.ReceiveQueue, q *qp.SendQueue, p *packet.Packet, e *expectation) bool {
 	aeth := p.Has&packet.HasAETH != 0
-	if !q.Usual || aeth && p.Syndrome != packet.CreditInvalid || q.Limited&qp.LimitedCredits != 0 || p.Cut || v.Broken || (p.PSN-q.Una)&packet.PSNMask >= (q.Next-q.Una)&packet.PSNMask {
+	if !q.Usual || aeth && p.Syndrome != packet.CreditInvalid || q.Limited&qp.LimitedCredits != 0 || v.unfit(p) || (p.PSN-q.Una)&packet.PSNMask >= (q.Next-q.Una)&packet.PSNMask {
 		return false
 	}
 	w, at := q.Messages.Due(p.PSN)
 	if w == nil {
 		return false
 	}
-	if aeth && (w.Epoch != r.MSN.Epoch || (p.MSN-r.MSN.Base-w.Ordinal-1)&packet.PSNMask != 0) || e.answers>>(w.Op&7)&1 == 0 || w.Flags&(wqeUnusual|wqe.Ended) != wqe.Ended ||
+	if aeth && (w.Epoch != r.MSN.Epoch || (p.MSN-r.MSN.Base-w.Ordinal-1)&packet.PSNMask != 0 || p.MSN < r.MSN.Last) || e.answers>>(w.Op&7)&1 == 0 || w.Flags&(wqeUnusual|wqe.Ended) != wqe.Ended ||
 		q.RdOut < uint16(e.own) || !q.Messages.IsDue(at) && mayOvertake(q, at) {
 		return false
 	}

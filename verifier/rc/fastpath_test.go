@@ -47,12 +47,15 @@ func (g *ground) request(fn packet.Fn, payload int, dma uint32) *packet.Packet {
 const groundMTU = 1024
 
 // newGround: a SEND, a WRITE, a READ of two responses, a READ of one, a FetchAdd, a SEND are outstanding.
-func newGround() *ground {
+func newGround() *ground { return groundFrom(0xFFFF00) }
+
+// groundFrom is newGround, from a PSN on.
+func groundFrom(start packet.PSN) *ground {
 	var rec rule.Recorder
 	shared := verifier.New(&rec, func(packet.Addr) bool { return false })
 	g := &ground{Verifier: New(shared, congestion.New(shared)), c: &qp.Pair{Service: packet.RC, Encap: packet.RoCEv2IPv4, Paired: true, PMTU: groundMTU}}
 	g.q, g.r = &g.c.Ends[0].SQ, &g.c.Ends[1].RQ
-	qp.Begin(g.c, 0, 0xFFFFFE)
+	qp.Begin(g.c, 0, start)
 	qp.Begin(g.c, 1, 7)
 	g.request(packet.SendOnly, 8, 0)
 	g.request(packet.WriteOnly, 8, 8)
@@ -136,6 +139,7 @@ var (
 		{name: "PSN before", set: func(_ *ground, p *packet.Packet) { p.PSN = p.PSN.Add(-1) }},
 		{name: "PSN ahead", set: func(_ *ground, p *packet.Packet) { p.PSN = p.PSN.Add(1) }},
 		{name: "another message open", set: func(g *ground, _ *packet.Packet) { g.q.Open ^= 3 }},
+		{name: "PSN wraps", set: func(g *ground, p *packet.Packet) { move(g, p, -p.PSN) }},
 		{name: "far from the first", set: func(g *ground, _ *packet.Packet) { g.q.First = g.q.First.Add(-farAway) }},
 		{name: "much outstanding", set: func(g *ground, _ *packet.Packet) { g.q.Una = g.q.Una.Add(-farAway) }},
 		{name: "too long", set: func(_ *ground, p *packet.Packet) { p.PayloadLen = groundMTU + 1 }},
@@ -150,6 +154,8 @@ var (
 		}},
 		{name: "credits", set: func(_ *ground, p *packet.Packet) { p.Syndrome = 3 }},
 		{name: "NAK", set: func(_ *ground, p *packet.Packet) { p.Syndrome = packet.NAKSequence }},
+		{name: "PSN wraps", set: func(g *ground, p *packet.Packet) { move(g, p, -p.PSN); g.r.Last.Answer(packet.PSNMask) }},
+		{name: "MSN wraps", set: func(g *ground, p *packet.Packet) { g.r.MSN.Last = p.MSN + 1 }},
 		{name: "MSN of the next", set: func(_ *ground, p *packet.Packet) { p.MSN++ }},
 		{name: "other epoch", set: func(g *ground, p *packet.Packet) { g.at(p).Epoch++ }},
 		{name: "not ended", set: func(g *ground, p *packet.Packet) { g.at(p).Flags &^= wqe.Ended }},
@@ -161,6 +167,19 @@ var (
 		{name: "accused", set: func(g *ground, p *packet.Packet) { g.at(p).Flags |= wqe.Accused }},
 	}
 )
+
+// move moves the stream by so many PSNs, and p with it.
+func move(g *ground, p *packet.Packet, by packet.PSN) {
+	for _, psn := range []*packet.PSN{&p.PSN, &g.q.First, &g.q.Next, &g.q.High, &g.q.Una, &g.q.Last.PSN, &g.r.EPSN, &g.r.Last.PSN} {
+		*psn = (*psn + by) & packet.PSNMask
+	}
+	for i := range g.q.Messages.Len() {
+		w := g.message(i)
+		for _, psn := range []*packet.PSN{&w.First, &w.Last, &w.RespFirst, &w.RespNext, &w.Missing} {
+			*psn = (*psn + by) & packet.PSNMask
+		}
+	}
+}
 
 // at is the message that a response answers.
 func (g *ground) at(p *packet.Packet) *wqe.SendWQE {
@@ -214,9 +233,15 @@ func TestExpectedDeclines(t *testing.T) {
 			name: "full", set: func(g *ground, _ *packet.Packet) { g.q.Messages.Newest().Length-- },
 		}}},
 		{name: "WRITE Last", fn: packet.WriteLast, before: open(packet.WriteFirst, groundMTU+8), payload: 8, causes: []cause{length, empty, shut, notWhole, blamed}},
-		{name: "READ", fn: packet.ReadRequest, dma: 3000, causes: []cause{attr, {name: "DMALen", set: func(_ *ground, p *packet.Packet) { p.DMALen = 1<<31 + 1 }}, {
-			name: "path MTU not known", set: func(g *ground, _ *packet.Packet) { g.c.PMTU = 0 },
-		}}},
+		{name: "READ", fn: packet.ReadRequest, dma: 3000, causes: []cause{
+			attr,
+			{name: "DMALen", set: func(_ *ground, p *packet.Packet) { p.DMALen = 1<<31 + 1 }},
+			{
+				name: "path MTU not known", set: func(g *ground, _ *packet.Packet) { g.c.PMTU = 0 },
+			},
+			{name: "its responses wrap", set: func(g *ground, p *packet.Packet) { move(g, p, -p.PSN-2) }},
+			{name: "its responses end before the wrap", set: func(g *ground, p *packet.Packet) { move(g, p, -p.PSN-3) }, fine: true},
+		}},
 		{name: "CmpSwap", fn: packet.CmpSwap, causes: []cause{attr, {name: "VA", set: func(_ *ground, p *packet.Packet) { p.VA = 4 }}}},
 		{name: "FetchAdd", fn: packet.FetchAdd, causes: []cause{attr, {name: "VA", set: func(_ *ground, p *packet.Packet) { p.VA = 4 }}, {name: "compare", set: func(_ *ground, p *packet.Packet) { p.Compare = 1 << 63 }}}},
 

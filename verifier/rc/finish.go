@@ -21,6 +21,7 @@ func (v *Verifier) Finish(c *qp.Pair, end int64) {
 			v.unanswered(c, from, end-pending.AnsweredAt >= silence)
 		}
 		v.missingAckReq(c, from, end)
+		v.givesUp(c, from, end)
 	}
 	v.Silent(c, end)
 	v.JumpsAtEnd(c, rule.RCPSN004, rule.Requester)

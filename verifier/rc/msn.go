@@ -18,6 +18,7 @@ func (v *Verifier) msn(c *qp.Pair, from int, p *packet.Packet, before int) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	last := r.MSN.Last
 	v.count(c, from, p, before)
+	v.msnWraps(c, r, p, last)
 	w, _ := q.Messages.Find(p.PSN)
 	if r.Last.Positive && !c.Sees(from) && p.PSN != r.Last.PSN && (before != 0 || p.PSN.Before(q.Una) || w != nil && w.Has(wqe.Gapped)) {
 		r.MSN.Show(last)

@@ -1,6 +1,7 @@
 package rc
 
 import (
+	"ibwitness/coverage"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -13,7 +14,14 @@ import (
 func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	e, end, peer := &expectations[p.Opcode], &c.Ends[from&1], &c.Ends[^from&1]
 	if e.known {
-		if v.expectedRequest(c, &end.Sums, &end.SQ, &peer.RQ, p, e) {
+		if p.PSN != 0 && v.expectedRequest(c, &end.Sums, &end.SQ, &peer.RQ, p, e) {
+			if e.ends && !v.Uncounted {
+				length := uint32(p.PayloadLen) | p.DMALen&e.read
+				v.runs.ended[p.Opcode][length&3]++
+				if !e.begins || !coverage.Plain(length, c.PMTU) || length&e.read > stream.LeastMTU || c.PMTU != v.runs.pmtu[p.Opcode] {
+					v.ends(c, &end.SQ, p, e)
+				}
+			}
 			return
 		}
 	} else if e.answers != 0 && v.expectedResponse(c, &end.RQ, &peer.SQ, p, e) {
@@ -31,6 +39,9 @@ func (v *Verifier) judge(c *qp.Pair, from int, p *packet.Packet) {
 	if v.JudgeReuse(c, from, p) {
 		return
 	}
+	v.Show(p)
+	v.recovered(c, &c.Ends[0].SQ)
+	v.recovered(c, &c.Ends[1].SQ)
 	switch in := p.Info(); {
 	case in.Request:
 		if v.request(c, from, p) {

@@ -129,7 +129,10 @@ func (v *Verifier) stillUnsent(c *qp.Pair, from int, e *qp.Early, waited int64) 
 	case waited > stream.EarlyWindow:
 		v.unseenRequest(c, from, p)
 		return nil
-	case countsBefore(q, r, p) && c.Sees(1-from):
+	case countsBefore(q, r, p) && (c.Sees(1-from) || c.Sees(from)):
+		if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op.Responded() && !c.Sees(1-from) {
+			w.Flags |= wqe.Accused // where it was on its way, its requester takes the response for lost
+		}
 		before := *p
 		before.PSN = p.PSN.Add(-1)
 		v.Report(c, from, p, rule.Verdict{

@@ -41,6 +41,7 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 			Wants: rule.Want(expect.PSN, uint64(q.Retransmission.Next)), Expected: "PSN " + q.Retransmission.Next.String() + " next: a requester retransmits all later packets in order", Actual: "a new request, PSN " + p.PSN.String(),
 		})
 	}
+	v.shown(c, q, p, w, seen)
 	if seen {
 		v.seenBefore(c, from, p)
 	}

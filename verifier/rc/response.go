@@ -116,6 +116,7 @@ func (v *Verifier) respond(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if p.Syndrome.Type() == packet.ACK {
+		v.answers(c, &c.Ends[1-from].SQ, p)
 		v.duplicateAnswered(c, from, p)
 	}
 	if c.Ends[1-from].SQ.Gap.Open() && p.Opcode.Fn() != packet.Acknowledge && v.gapResponse(c, from, p) {

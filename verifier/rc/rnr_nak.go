@@ -3,6 +3,7 @@ package rc
 import (
 	"fmt"
 
+	"ibwitness/coverage"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -52,6 +53,9 @@ func (v *Verifier) rnrNak(c *qp.Pair, from int, p *packet.Packet) {
 		rnrs = 0
 	}
 	v.nak(c, from, p, qp.RNRNAKed)
+	if !counted && !v.Broken {
+		q.Lost().Paths.Begin(coverage.RNRNAK, p.PSN)
+	}
 	if r.NAK.CountRNR(rnrs + 1); counted {
 		q.MayCross()
 		r.NAK.Blame()

@@ -1,6 +1,7 @@
 package rc
 
 import (
+	"ibwitness/coverage"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -54,6 +55,9 @@ func (v *Verifier) takeSequenceNak(c *qp.Pair, from int, p *packet.Packet, prove
 	if !repeated || r.State != qp.RNRNAKed { // the wait that an RNR NAK began goes on
 		q.RequireRetransmission(p.PSN, p.Time, p.Time+goBackTime)
 		v.nak(c, from, p, qp.SequenceNAKed)
+		if !unfounded && !proven && !v.Broken {
+			q.Lost().Paths.Begin(coverage.SequenceNAK, p.PSN)
+		}
 	}
 	if unfounded || mistaken {
 		q.MayCross() // the ACK of the request with a wrong syndrome, or a NAK of what was no request: that it goes on so is the same fault

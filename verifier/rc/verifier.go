@@ -14,19 +14,22 @@ import (
 // Verifier judges packets of RC.
 type Verifier struct {
 	stream.Verifier
-	// expected counts the packets that the fast path took, by opcode, for the coverage of the RC rules.
-	expected [256]uint64
 	// Latencies, where not nil, takes how long answers take.
 	Latencies *verifier.Latencies
-	// Unheard, where not nil, reports whether nothing has come that may answer the requests of a connection whose responses are not known.
+	// Unanswered, where not nil, reports whether nothing has come that may answer the requests of a connection whose responses are not known.
 	Unanswered func(*qp.Pair) bool
 	// LifeAt, where not nil, reports whether a queue pair existed at a time and was not in error, as its events show.
 	LifeAt func(a packet.Addr, qpn uint32, at int64) qp.Life
 	// Stopped is when the capture last went on after a pause: the host of the tap may have been stopped.
 	Stopped int64
-	// asked is when the request that is retransmitted was sent, where it asked for an answer: see verifier.Stamp.
+	// waitingSince is when the request that is retransmitted was sent, where it asked for an answer: see verifier.Stamp.
 	waitingSince uint32
 	compared     comparison
+	// Uncounted leaves the lengths of messages that the fast path took out of Shown.
+	Uncounted bool
+	// expected counts the packets that the fast path took, by opcode, for the coverage of the RC rules.
+	expected [256]uint64
+	runs     runs
 }
 
 // New returns a verifier of RC. g is asked of congestion notification packets.

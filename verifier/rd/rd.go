@@ -38,6 +38,7 @@ type context struct {
 	waits   map[uint32]wait
 	overlap *overlap
 	early   *packet.Packet // response to a PSN that has not been seen sent
+	paths   qp.Paths
 }
 
 // message is a message on an end-to-end context.
@@ -51,6 +52,8 @@ type message struct {
 	srcQP, destQP, key uint32
 	frame              uint64
 	at                 int64
+	length             uint32 // bytes so far, while it is whole
+	whole              bool   // its first packet was seen, and none is missing
 	tap                uint16
 	again              bool
 }
@@ -71,6 +74,7 @@ type overlap struct {
 // Packet judges one packet of RD that end from of c sent.
 func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	x := contexts(c)
+	v.Show(p)
 	switch in := p.Info(); {
 	case v.Broken:
 		v.Gap(c, from, p)

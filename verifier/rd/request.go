@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ibwitness/coverage"
 	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -27,6 +28,7 @@ func (v *Verifier) request(e *context, c *qp.Pair, from int, p *packet.Packet) {
 	} else {
 		v.middleOrLast(e, c, from, p)
 	}
+	v.shown(e, c, p)
 	e.advance(c, p, resync)
 	if (in.First || in.Middle) && wqe.ValidMTU(p.PayloadLen) {
 		c.LearnPMTU(uint32(p.PayloadLen))
@@ -102,8 +104,13 @@ func (v *Verifier) retransmitted(e *context, c *qp.Pair, from int, p *packet.Pac
 		if begins && e.refused && p.PSN != e.message.first {
 			e.message.acked = true // abandoned: another message takes the PSN
 		}
+		e.paths.Retransmitted(p.PSN)
 	case e.message.has(p.PSN) && !e.message.acked:
 		c.Ends[from].Faults.Retransmissions++
+		if !e.paths.Retransmitted(p.PSN) {
+			e.paths.Begin(coverage.Timeout, p.PSN)
+			e.paths.Retransmitted(p.PSN)
+		}
 		if begins && p.PSN == e.message.first {
 			v.psnReused(e, c, from, p)
 		}

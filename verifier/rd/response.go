@@ -3,6 +3,7 @@ package rd
 import (
 	"fmt"
 
+	"ibwitness/coverage"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -55,15 +56,19 @@ func (v *Verifier) answered(e *context, c *qp.Pair, from int, p *packet.Packet, 
 	v.answeredAs(e, c, from, p, m)
 	switch {
 	case p.Syndrome.Type() == packet.ACK:
-		e.completes(c, p, m)
+		if e.completes(c, p, m); m.acked {
+			v.recovered(e, p, m)
+		}
 	case p.Syndrome.Type() == packet.RNRNAK:
 		if e.waits == nil {
 			e.waits = map[uint32]wait{}
 		}
 		e.waits[m.srcQP] = wait{p.PSN, p.Time, p.Time + int64(packet.RNRTimer(p.Syndrome.Value())), p.Frame}
 		e.goesBack(p.PSN, m, true)
+		e.paths.Begin(coverage.RNRNAK, p.PSN)
 	case p.Syndrome == packet.NAKSequence:
 		e.goesBack(p.PSN, m, false)
+		e.paths.Begin(coverage.SequenceNAK, p.PSN)
 	default:
 		e.goesBack(p.PSN, m, true)
 	}

@@ -3,6 +3,7 @@ package uc
 import (
 	"fmt"
 
+	"ibwitness/coverage"
 	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -37,6 +38,7 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 		}
 		d = p.PSN.Diff(q.Next)
 	}
+	v.Show(p)
 	if v.place(c, from, p, d) {
 		v.next(c, from, p)
 	}
@@ -75,6 +77,7 @@ func (v *Verifier) next(c *qp.Pair, from int, p *packet.Packet) {
 	if q.Sequence.Odd == wqe.None && w.Op == wqe.Write && p.Has&p.Info().Headers == p.Info().Headers {
 		v.writeLength(c, from, p, w)
 	}
+	v.shown(c, q, p, w)
 	q.AdvanceUnacknowledged(p.PSN.Add(1))
 	q.History.Put(p.PSN, p.Frame, v.Trace(p), 0)
 	q.Last.Came(p)
@@ -102,6 +105,9 @@ func (v *Verifier) gap(c *qp.Pair, from int, p *packet.Packet, d int) {
 	}
 	q.Gap.Begin(q.Next, p.PSN, false)
 	q.LoseMessage()
+	if !v.Broken {
+		q.Lost().Paths.Begin(coverage.DroppedMessage, p.PSN)
+	}
 }
 
 // late recognises a packet that fills a gap: the network let others overtake it.

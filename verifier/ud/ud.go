@@ -15,6 +15,7 @@ import (
 func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	end.Sums.Messages++
+	v.shown(end, p)
 	switch {
 	case p.DestQP == 0:
 		v.smp(c, from, p)

@@ -2,7 +2,7 @@
 // bound to them below, as they would be to those of a device.
 //
 //   +replay=FILE   what is played: replay.txt
-//   +half=NS       half a clock cycle: 1
+//   +slow          a clock of 1 us, not of 2 ns
 //   +idle=NS       how long nothing comes after it
 //   +reset_at=NS   resets the device then
 //   +fatal_at=NS   ends with $fatal at that time, +hang never ends
@@ -29,9 +29,12 @@ module replay #(
   logic [2:1] tvalid = '0, tlast = '0;
   int run, hca;
 
-  int half = 1;
-  initial void'($value$plusargs("half=%d", half));
-  always #(half) clk = ~clk;
+  bit slow = $test$plusargs("slow") != 0;
+  always begin
+    if (slow) #500;
+    else #1;
+    clk = ~clk;
+  end
 
   ports #(.W(W), .BIG_ENDIAN(BIG_ENDIAN)) dut (
     .clk, .rst_n, .rx_tdata(tdata[1]), .rx_tkeep(tkeep[1]), .rx_tvalid(tvalid[1]), .rx_tlast(tlast[1]),
@@ -103,7 +106,10 @@ module replay #(
 
   initial begin
     longint at;
-    if ($value$plusargs("fatal_at=%d", at)) #(at) $fatal(1, "as was wanted");
+    if ($value$plusargs("fatal_at=%d", at)) begin
+      while ($time < at) @(posedge clk);
+      $fatal(1, "as was wanted");
+    end
   end
 endmodule
 

@@ -1,7 +1,7 @@
 // replay.sv in Verilog: plays what frames/main.go has written at two AXI4-Stream ports that monitors watch.
 //
 //   +replay=FILE   what is played: replay.txt
-//   +half=NS       half a clock cycle: 1
+//   +slow          a clock of 1 us, not of 2 ns
 //   +idle=NS       how long nothing comes after it
 //   +reset_at=NS   resets the device then
 //   +fatal_at=NS   ends with $fatal at that time, +hang never ends
@@ -19,7 +19,7 @@ module replay;
   reg [8*4096-1:0] line;
   integer file, kind, n, at, ends, i, j, lane, b, run, hca, got, half, resets;
 
-  initial if (!$value$plusargs("half=%d", half)) half = 1;
+  initial half = $test$plusargs("slow") ? 500 : 1;
   always #(half) clk = ~clk;
 
   ibwitness_axis_monitor #(.W(W), .TAP("dut.rx"), .DIRECTION(1), .BIG_ENDIAN(BIG_ENDIAN), .CONFIG("ibw.json")) ibw_rx (

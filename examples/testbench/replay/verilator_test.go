@@ -36,7 +36,7 @@ func TestVerilator(t *testing.T) {
 	if out, _ := s.run(); strings.Count(out, "violation at") != 1 || !strings.Contains(out, pulse) {
 		t.Errorf("the waveform should show %q once:\n%s", pulse, out)
 	}
-	s.falls("reset_at=5000000", "half=500", "idle=40000000")
+	s.falls("reset_at=5000000", "slow", "idle=40000000")
 	s.stops("ibwitness_stop")
 	s.ends("fatal_at=16000", "hang")
 	s.again()
@@ -108,7 +108,7 @@ outstanding: 0
 - tasks.sv:24: Verilog $finish
 [12000] %Error: final: ibwitness: 1 error
 `
-	if out != want || status != 1 {
+	if !strings.HasPrefix(out, want) || status != 1 { // newer versions go on with a report of their own
 		t.Errorf("exit status %d, and it said\n%s\nnot\n%s", status, out, want)
 	}
 }
