@@ -72,7 +72,6 @@ BOTH  := ./agent ./internal/scenario ./internal/testkit/planted ./internal/testk
 LIBRARY := ./attach ./cmd/libibwitness ./examples/...
 
 testbench:       ## plant each bug into a channel adapter, and show under which rule and when Verilator, Icarus and GHDL tell it
-	@mkdir -p bin
 	@$(GO) test ./examples/testbench/rtl -count 1 -run '^TestTestbench$$' -v
 
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap

@@ -185,7 +185,12 @@ func (s *simulator) judge(t *testing.T, dir string, b bug, rule string) (told, s
 
 	var first told
 	var wrong []string
-	for _, v := range s.violations(string(out)) {
+	list := s.violations(string(out))
+	if n := strings.Count(string(out), "ibwitness: violation "); n != len(list) {
+		t.Errorf("%s, bug %d: %d of %d violations are understood:\n%s", s.name, b.number, len(list), n, out)
+		wrong = append(wrong, "NOT UNDERSTOOD")
+	}
+	for _, v := range list {
 		switch {
 		case v.accused == peer && !slices.Contains(b.known, v.rule):
 			t.Errorf("%s, bug %d: the peer, which has none, is accused:\n%s", s.name, b.number, out)
