@@ -20,7 +20,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build release install run quick test deps prometheus unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
+.PHONY: all build release install run quick test testbench deps prometheus unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
 
 all: build
 
@@ -70,6 +70,9 @@ ALONE := ./verifier/... ./hcaagent/passive/... ./hcaagent/soft/... ./link/... ./
 BOTH  := ./agent ./internal/scenario ./internal/testkit/planted ./internal/testkit/traffic
 # What these test runs in programs of its own: C compilers and simulators, with a library that has no race detector.
 LIBRARY := ./attach ./cmd/libibwitness ./examples/...
+
+testbench:       ## plant each bug into a channel adapter, and show under which rule and when Verilator, Icarus and GHDL tell it
+	@$(GO) test ./examples/testbench/rtl -count 1 -run '^TestTestbench$$' -v
 
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }

@@ -7,13 +7,13 @@
 module requester
   import roce_pkg::*;
 #(
-    parameter int BUG = 0,
     parameter int N_QP = 4,
     parameter int DEPTH = 16,
     parameter int CLK_NS = 4
 ) (
     input  logic        clk,
     input  logic        resetn,
+    input  logic [ 3:0] bug,
     input  cmd_t        cmd,
     input  logic        cmd_valid,
     output logic        cmd_full,
@@ -111,12 +111,12 @@ module requester
   // A duplicate of an earlier packet: what was sent before goes out again. Bug 3 takes its payload from the beginning of the message.
   logic [23:0] shifted[0:N_QP-1];  // where the last retransmission went back to, in packets of its message
   logic [31:0] payload_at;
-  assign payload_at = BUG == 3 ? {8'd0, i - shifted[q]} << shift : done_before;
+  assign payload_at = bug == 3 ? {8'd0, i - shifted[q]} << shift : done_before;
 
   assign tx_valid = state == SEND;
   assign tx.qp = 8'(q);
-  assign tx.psn = BUG == 13 && first + i < first ? first + i + 1 : first + i;  // bug 13: 1 follows 0xFFFFFF
-  assign tx.se = w.solicited && !is_read && w.wr != WR_WRITE && (ends || BUG == 1);
+  assign tx.psn = bug == 13 && first + i < first ? first + i + 1 : first + i;  // bug 13: 1 follows 0xFFFFFF
+  assign tx.se = w.solicited && !is_read && w.wr != WR_WRITE && (ends || bug == 1);
   assign tx.ackreq = ends;
   assign tx.va = is_read ? w.raddr + {32'd0, done_before} : w.raddr;
   assign tx.rkey = w.rkey;
@@ -169,19 +169,19 @@ module requester
   assign cqe.has_imm = 0;
   assign cqe.imm = 0;
 
-  logic deaf[0:N_QP-1];        // bug 5: has ignored a NAK
-  logic [5:0] packets_sent;  // bug 15: hangs in mid-message
+  logic deaf[0:N_QP-1];  // bug 5: has ignored a NAK
+  logic [23:0] again;    // its first bit: the packet was sent before
+  assign again = first + i - sent_psn[q];
   integer k;
 
   always_ff @(posedge clk)
     if (!resetn) begin
-      state        <= PICK;
-      scan         <= 0;
-      q            <= 0;
-      copy_start   <= 0;
-      fail         <= 0;
-      responding   <= 0;
-      packets_sent <= 0;
+      state      <= PICK;
+      scan       <= 0;
+      q          <= 0;
+      copy_start <= 0;
+      fail       <= 0;
+      responding <= 0;
       for (k = 0; k < N_QP; k = k + 1) begin
         qp_state[k] <= QP_RESET;
         head[k]     <= 0;
@@ -245,8 +245,7 @@ module requester
         SEND:
         if (tx_done) begin
           state <= PICK;
-          if (packets_sent != 6'd63) packets_sent <= packets_sent + 1;
-          if (BUG == 15 && packets_sent >= 6'd30 && !ends) state <= HANG;
+          if (bug == 15 && !ends && again[23]) state <= HANG;  // in mid-message, while it retransmits
           if (ends) begin
             current[q] <= current[q] + 1;
             index[q]   <= 0;
@@ -254,7 +253,7 @@ module requester
           end else index[q] <= i + 1;
           if (first + (is_read ? count : i + 1) - sent_psn[q] < 24'h800000) sent_psn[q] <= first + (is_read ? count : i + 1);
           // The timer runs from the newest packet that asks for an answer; bug 4: from the first packet of what is outstanding.
-          if (timeout[q] != 0 && !deaf[q] && (BUG == 4 ? timer[q] == 0 : ends)) begin
+          if (timeout[q] != 0 && !deaf[q] && (bug == 4 ? timer[q] == 0 : ends)) begin
             timer[q] <= TICK << timeout[q];
             ended[q] <= 0;
           end
@@ -331,7 +330,7 @@ module requester
             shifted[q] <= una[q] - first;
             timer[q]   <= 0;
           end
-          if (BUG == 5 && !reads && lost && responding) begin  // the NAK stops the timer for good, and nothing else happens
+          if (bug == 5 && !reads && lost && responding) begin  // the NAK stops the timer for good, and nothing else happens
             state      <= DONE;
             deaf[q]    <= 1;
             current[q] <= current[q];
@@ -345,7 +344,7 @@ module requester
               state  <= COMPLETE;
             end else retries[q] <= retries[q] - 1;
             RNR: begin
-              if (BUG != 12) wait_rnr[q] <= {8'd0, rnr_us(p.syndrome[4:0])} * 28'(1000 / CLK_NS);
+              if (bug != 12) wait_rnr[q] <= {8'd0, rnr_us(p.syndrome[4:0])} * 28'(1000 / CLK_NS);
               if (rnr_retries[q] == 0) begin
                 status <= WC_RNR_RETRY_EXC_ERR;
                 state  <= COMPLETE;

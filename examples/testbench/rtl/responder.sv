@@ -3,12 +3,12 @@
 module responder
   import roce_pkg::*;
 #(
-    parameter int BUG = 0,
     parameter int N_QP = 4,
     parameter int DEPTH = 16
 ) (
     input  logic        clk,
     input  logic        resetn,
+    input  logic [ 3:0] bug,
     input  cmd_t        cmd,
     input  logic        cmd_valid,
     output logic        cmd_full,
@@ -118,7 +118,7 @@ module responder
   logic [31:0] read_len;
   logic [23:0] read_n, read_i;
   logic [31:0] read_at;
-  assign read_at = p.va[31:0] + ({8'd0, read_i} << shift) + (BUG == 8 && read_i != 0 ? 32'd4 : 32'd0);
+  assign read_at = p.va[31:0] + ({8'd0, read_i} << shift) + (bug == 8 && read_i != 0 ? 32'd4 : 32'd0);
 
   logic [5:0] requests;  // handled so far: bug 11 falls silent then
   logic [2:0] acks;      // bug 7: one of four acknowledges a PSN too many
@@ -146,7 +146,7 @@ module responder
                      read_n == 1 ? READ_ONLY : read_i == 0 ? READ_FIRST : read_i == read_n - 1 ? READ_LAST : READ_MIDDLE;
   assign tx.se = 0;
   assign tx.ackreq = 0;
-  assign tx.psn = state == ANSWER ? answer_psn + (BUG == 7 && acks[1:0] == 3 && syndrome == SYNDROME_ACK ? 24'd1 : 24'd0) : p.psn + read_i;
+  assign tx.psn = state == ANSWER ? answer_psn + (bug == 7 && acks[1:0] == 3 && syndrome == SYNDROME_ACK ? 24'd1 : 24'd0) : p.psn + read_i;
   assign tx.va = 0;
   assign tx.rkey = 0;
   assign tx.dmalen = 0;
@@ -188,16 +188,16 @@ module responder
           answers     <= 1;
           recv_status <= WC_SUCCESS;
           if (requests != 6'd63) requests <= requests + 1;
-          if (!known || (BUG == 11 && requests >= 6'd30));  // dropped
+          if (!known || (bug == 11 && requests >= 6'd30));  // dropped
           else if (duplicate) begin
             answer_psn <= epsn[q] - 1;
             syndrome   <= SYNDROME_ACK;
             if (!is_read) begin
               if (p.ackreq) state <= ANSWER;
-              if (BUG == 6 && final_) msn[q] <= msn[q] + 1;
+              if (bug == 6 && final_) msn[q] <= msn[q] + 1;
             end else if (!no_access && count <= 24'd0 - diff) begin
               read_i   <= 0;
-              read_len <= BUG == 14 && p.dmalen > 1 ? p.dmalen - 1 : p.dmalen;
+              read_len <= bug == 14 && p.dmalen > 1 ? p.dmalen - 1 : p.dmalen;
               read_n   <= count;
               state    <= READ;
             end

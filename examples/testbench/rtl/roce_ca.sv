@@ -57,6 +57,9 @@ module roce_ca
     output logic [   23:0] async_qpn,
     output logic           async_access                // 1: no access; 0: invalid request
 );
+  // Nothing here changes it: a testbench may, so that it is compiled once for all bugs.
+  logic [3:0] bug = BUG[3:0];
+
   // Commands go to all modules; each keeps what it needs.
   cmd_t cmd;
   logic cmd_go, send_full, recv_full;
@@ -114,16 +117,16 @@ module roce_ca
   logic req_fail, rsp_fail;
   logic [7:0] req_fail_qp, rsp_fail_qp, async_qp;
 
-  requester #(.BUG(BUG), .N_QP(N_QP), .DEPTH(DEPTH), .CLK_NS(CLK_NS)) u_requester (
-      .clk, .resetn, .cmd, .cmd_valid(cmd_go), .cmd_full(send_full),
+  requester #(.N_QP(N_QP), .DEPTH(DEPTH), .CLK_NS(CLK_NS)) u_requester (
+      .clk, .resetn, .bug, .cmd, .cmd_valid(cmd_go), .cmd_full(send_full),
       .in_valid(pkt_valid && to_requester), .in(pkt), .in_done(req_in_done),
       .copy_start(req_copy), .copy_addr(req_copy_addr), .copy_len(req_copy_len), .copy_done,
       .tx_valid(req_tx), .tx(req_pkt), .tx_done(req_tx_done),
       .cqe_valid(req_cqe_valid), .cqe(req_cqe), .cqe_ready(req_cqe_ready),
       .fail(req_fail), .fail_qp(req_fail_qp), .failed(rsp_fail), .failed_qp(rsp_fail_qp)
   );
-  responder #(.BUG(BUG), .N_QP(N_QP), .DEPTH(DEPTH)) u_responder (
-      .clk, .resetn, .cmd, .cmd_valid(cmd_go), .cmd_full(recv_full),
+  responder #(.N_QP(N_QP), .DEPTH(DEPTH)) u_responder (
+      .clk, .resetn, .bug, .cmd, .cmd_valid(cmd_go), .cmd_full(recv_full),
       .in_valid(pkt_valid && !to_requester), .in(pkt), .in_done(rsp_in_done),
       .copy_start(rsp_copy), .copy_addr(rsp_copy_addr), .copy_len(rsp_copy_len), .copy_done,
       .tx_valid(rsp_tx), .tx(rsp_pkt), .tx_done(rsp_tx_done),
@@ -148,8 +151,8 @@ module roce_ca
   // Transmit: packets, bytes, lanes.
   logic out_valid, out_ready, out_last;
   logic [7:0] out_data;
-  tx_framer #(.BUG(BUG), .AW(AW), .N_QP(N_QP), .LOCAL_IP(LOCAL_IP)) u_framer (
-      .clk, .resetn, .cmd, .cmd_valid(cmd_go), .req_valid(req_tx), .req(req_pkt), .req_done(req_tx_done),
+  tx_framer #(.AW(AW), .N_QP(N_QP), .LOCAL_IP(LOCAL_IP)) u_framer (
+      .clk, .resetn, .bug, .cmd, .cmd_valid(cmd_go), .req_valid(req_tx), .req(req_pkt), .req_done(req_tx_done),
       .rsp_valid(rsp_tx), .rsp(rsp_pkt), .rsp_done(rsp_tx_done), .mem_raddr, .mem_rdata,
       .valid(out_valid), .ready(out_ready), .data(out_data), .last(out_last)
   );

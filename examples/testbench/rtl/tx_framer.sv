@@ -3,13 +3,13 @@
 module tx_framer
   import roce_pkg::*;
 #(
-    parameter int BUG = 0,
     parameter int AW = 16,
     parameter int N_QP = 4,
     parameter logic [31:0] LOCAL_IP = 32'h0a000001
 ) (
     input  logic          clk,
     input  logic          resetn,
+    input  logic [   3:0] bug,
     input  cmd_t          cmd,             // address vectors are kept here
     input  logic          cmd_valid,
     input  logic          req_valid,
@@ -57,7 +57,7 @@ module tx_framer
   assign choice    = rsp_valid && (turn || !req_valid);
   assign p         = choice ? rsp : req;
   assign peer      = dest_ip[p.qp[$clog2(N_QP)-1:0]];
-  assign pad       = BUG == 2 ? 2'd0 : 2'd0 - p.len[1:0];
+  assign pad       = bug == 2 ? 2'd0 : 2'd0 - p.len[1:0];
   assign ip_length = 16'd44 + {11'd0, extended(p.opcode)} + {3'd0, p.len} + {14'd0, pad};
   assign ext       = has_reth(p.opcode) ? {p.va, p.rkey, p.dmalen, p.imm} :
                      has_aeth(p.opcode) ? {p.syndrome, p.msn, 128'd0} : {p.imm, 128'd0};
@@ -73,7 +73,7 @@ module tx_framer
   assign req_done  = state == DONE && !mine;
   assign rsp_done  = state == DONE && mine;
   // The next byte of payload: reading takes a cycle. A memory of words whose lanes are wired in the wrong order is bug 10.
-  assign mem_raddr = AW'(state == PAYLOAD && ready ? addr + 1 : addr) ^ (BUG == 10 ? AW'(3) : AW'(0));
+  assign mem_raddr = AW'(state == PAYLOAD && ready ? addr + 1 : addr) ^ (bug == 10 ? AW'(3) : AW'(0));
 
   assign data      = state == PAYLOAD ? mem_rdata : state == PAD ? 8'd0 : state == CRC ? crc[7:0] : header[HEADER*8-1-:8];
 
@@ -89,7 +89,7 @@ module tx_framer
       .residue()
   );
   // Bug 9: the last word of a packet with little payload is missing in the ICRC.
-  assign after = BUG == 9 && len != 0 && len < 13'd4 ? computed ^ 32'h00010000 : computed;
+  assign after = bug == 9 && len != 0 && len < 13'd4 ? computed ^ 32'h00010000 : computed;
 
   always_ff @(posedge clk)
     if (cmd_valid && cmd.op == CMD_MODIFY_QP) begin
@@ -138,8 +138,8 @@ module tx_framer
           addr <= addr + 1;
           rest <= rest - 1;
           if (rest == 1) begin
-            state <= len[1:0] != 0 && BUG != 2 ? PAD : CRC;
-            left  <= len[1:0] != 0 && BUG != 2 ? 7'd4 - {5'd0, len[1:0]} : 7'd4;
+            state <= len[1:0] != 0 && bug != 2 ? PAD : CRC;
+            left  <= len[1:0] != 0 && bug != 2 ? 7'd4 - {5'd0, len[1:0]} : 7'd4;
           end
         end
         PAD:

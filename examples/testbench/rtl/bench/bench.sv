@@ -1,6 +1,11 @@
 // Two devices back to back: a, 10.0.0.1, which has the BUG, and b, 10.0.0.2, which has none. The same work goes both ways, so that requester
 // and responder of each take part; the links lose frames where the program says so. Writes what a tap at each would show (a.pcap, b.pcap),
-// and the verbs events of both (a.jsonl, b.jsonl), into the current directory.
+// and the verbs events of both (a.jsonl, b.jsonl), into the current directory, and hands the events to the module attach, of which there is one
+// for each simulator in attach/.
+//
+//   +bug=N        takes the place of BUG, so that one program serves for all bugs
+//   +phases=HEX   what is done, a bit each: 1 and 2 every operation with short and with long messages, 4 responses and single packets that are
+//                 lost, 8 packets lost in mid-message, 10 READ responses lost, 20 no receive request, 40 what ends a queue pair
 `timescale 1ns / 1ns
 module bench #(
     parameter int W   = 64,
@@ -15,8 +20,9 @@ module bench #(
   // Memory: what is sent and read from, what SENDs go to, what WRITEs go to, what READs go to.
   localparam int RECV = 32'h4000, TARGET = 32'h8000, FETCHED = 32'hc000, SLOT = 1024;
 
-  logic clk = 0, resetn = 0, running = 1;
-  always #2 if (running) clk = !clk;
+  logic clk = 0, resetn = 0;
+  int half = 2;  // of a cycle, in nanoseconds
+  always #(half) clk = !clk;
 
   // ------------------------------------------------------------------ devices and links
   logic a_tx_tvalid, a_tx_tready, a_tx_tlast, a_tx_tuser, a_rx_tvalid, a_rx_tready, a_rx_tlast;
@@ -102,49 +108,47 @@ module bench #(
     checksum = ~checksum;
   endfunction
 
-  // Begins a line; the caller writes the rest of it.
+  attach #(.W(W)) u_attach ();
+
+  // An event of a device, now: the members of its JSON object, but for the time.
   task tell(input int side, input string what);
-    $fwrite(log[side], "{\"t\":%0d,\"ev\":\"%s\"", EPOCH + $time, what);
+    begin
+      $fdisplay(log[side], "{\"t\":%0d,%0s}", EPOCH + $time, what);
+      u_attach.verbs(side, {"{", what, "}"});
+    end
   endtask
 
   task completion(input int side, input int qpn, input int id, input int status, input int opcode, input int byte_len, input logic has_imm,
                   input int unsigned imm);
+    string line, name;
     begin
       pending = pending - 1;
-      tell(side, "cqe");
-      $fwrite(log[side], ",\"qpn\":%0d,\"wr_id\":%0d,\"status_code\":%0d", qpn, id, status);
+      line = $sformatf("\"ev\":\"cqe\",\"qpn\":%0d,\"wr_id\":%0d,\"status_code\":%0d", qpn, id, status);
       if (status == 0) begin
         case (opcode)
-          0: $fwrite(log[side], ",\"opcode\":\"SEND\"");
-          1: $fwrite(log[side], ",\"opcode\":\"RDMA_WRITE\"");
-          2: $fwrite(log[side], ",\"opcode\":\"RDMA_READ\"");
-          4: $fwrite(log[side], ",\"opcode\":\"RECV\"");
-          default: $fwrite(log[side], ",\"opcode\":\"RECV_RDMA_WITH_IMM\"");
+          0: name = "SEND";
+          1: name = "RDMA_WRITE";
+          2: name = "RDMA_READ";
+          4: name = "RECV";
+          default: name = "RECV_RDMA_WITH_IMM";
         endcase
-        $fwrite(log[side], ",\"byte_len\":%0d", byte_len);
-        if (has_imm) $fwrite(log[side], ",\"imm\":%0d", imm);
-        if (opcode == 4 || opcode == 2) $fwrite(log[side], ",\"crc32\":%0d", checksum(side, request_laddr[id], byte_len));
+        line = $sformatf("%0s,\"opcode\":\"%0s\",\"byte_len\":%0d", line, name, byte_len);
+        if (has_imm) line = $sformatf("%0s,\"imm\":%0d", line, imm);
+        if (opcode == 4 || opcode == 2) line = $sformatf("%0s,\"crc32\":%0d", line, checksum(side, request_laddr[id], byte_len));
       end else bad_status = bad_status + 1;
-      $fwrite(log[side], "}\n");
+      tell(side, line);
     end
   endtask
 
-  task refused(input int side, input int qpn, input logic access);
-    begin
-      tell(side, "async");
-      if (access) $fwrite(log[side], ",\"what\":\"qp_access\",\"qpn\":%0d}\n", qpn);
-      else $fwrite(log[side], ",\"what\":\"qp_request\",\"qpn\":%0d}\n", qpn);
+  int reported;
+  always @(posedge clk)
+    for (reported = 0; reported < 2; reported = reported + 1) begin
+      if (async_valid[reported])
+        tell(reported, $sformatf("\"ev\":\"async\",\"what\":\"%0s\",\"qpn\":%0d", async_access[reported] ? "qp_access" : "qp_request", reported == 0 ? a_async_qpn : b_async_qpn));
+      if (cqe_valid[reported])
+        if (reported == 0) completion(0, int'(a_cqe_qpn), a_cqe_wr_id, int'(a_cqe_status), int'(a_cqe_opcode), a_cqe_byte_len, cqe_has_imm[0], a_cqe_imm);
+        else completion(1, int'(b_cqe_qpn), b_cqe_wr_id, int'(b_cqe_status), int'(b_cqe_opcode), b_cqe_byte_len, cqe_has_imm[1], b_cqe_imm);
     end
-  endtask
-
-  always @(posedge clk) begin
-    if (async_valid[0]) refused(0, int'(a_async_qpn), async_access[0]);
-    if (async_valid[1]) refused(1, int'(b_async_qpn), async_access[1]);
-    if (cqe_valid[0])
-      completion(0, int'(a_cqe_qpn), a_cqe_wr_id, int'(a_cqe_status), int'(a_cqe_opcode), a_cqe_byte_len, cqe_has_imm[0], a_cqe_imm);
-    if (cqe_valid[1])
-      completion(1, int'(b_cqe_qpn), b_cqe_wr_id, int'(b_cqe_status), int'(b_cqe_opcode), b_cqe_byte_len, cqe_has_imm[1], b_cqe_imm);
-  end
 
   // ------------------------------------------------------------------ the consumer
   // Signals change at the falling edge, so that no simulator's order matters.
@@ -171,33 +175,35 @@ module bench #(
     end
   endtask
 
-  task connect(input int side, input int qp, input int sq_psn, input int rq_psn, input int timeout, input int retries, input int rnr_retry);
+  // Queue pair 0: PSNs wrap. 4 and 5: few retries. Transport timers are short, so that little is to be simulated.
+  task connect(input int side, input int qp);
+    int sq_psn, rq_psn, timeout, retries, rnr_retry;
     begin
+      sq_psn    = (side == 0 ? 32'hfffff8 : 32'hfffff3) + qp;
+      rq_psn    = (side == 0 ? 32'hfffff3 : 32'hfffff8) + qp;
+      timeout   = qp == 0 ? 3 : 2;
+      retries   = qp == 0 || qp == 4 ? 2 : 6;
+      rnr_retry = qp == 5 ? 2 : 7;
       cmd_op  = CMD_CREATE_QP;
       cmd_qpn = 24'(qpn_of(side, qp));
-      tell(side, "create_qp");
-      $fwrite(log[side], ",\"qpn\":%0d,\"type\":\"rc\"}\n", qpn_of(side, qp));
+      tell(side, $sformatf("\"ev\":\"create_qp\",\"qpn\":%0d,\"type\":\"rc\"", qpn_of(side, qp)));
       command(side);
-      tell(side, "modify_qp");
-      $fwrite(log[side], ",\"qpn\":%0d,\"to\":\"INIT\",\"pkey\":65535,\"port_num\":1,\"qp_access_flags\":7}\n", qpn_of(side, qp));
+      tell(side, $sformatf("\"ev\":\"modify_qp\",\"qpn\":%0d,\"to\":\"INIT\",\"pkey\":65535,\"port_num\":1,\"qp_access_flags\":7", qpn_of(side, qp)));
       attribute(side, ATTR_STATE, int'(QP_INIT));
       attribute(side, ATTR_DEST_QPN, qpn_of(1 - side, qp));
       attribute(side, ATTR_DEST_IP, side == 0 ? 32'h0a000002 : 32'h0a000001);
       attribute(side, ATTR_PATH_MTU, 1);
       attribute(side, ATTR_RQ_PSN, rq_psn);
       attribute(side, ATTR_MIN_RNR_TIMER, 1);
-      tell(side, "modify_qp");
-      $fwrite(log[side], ",\"qpn\":%0d,\"to\":\"RTR\",\"path_mtu\":%0d,\"dest_qp_num\":%0d,\"rq_psn\":%0d,\"max_dest_rd_atomic\":1", qpn_of(side, qp),
-              MTU, qpn_of(1 - side, qp), rq_psn);
-      $fwrite(log[side], ",\"min_rnr_timer\":1,\"dgid\":\"10.0.0.%0d\"}\n", 2 - side);
+      tell(side, $sformatf("\"ev\":\"modify_qp\",\"qpn\":%0d,\"to\":\"RTR\",\"path_mtu\":%0d,\"dest_qp_num\":%0d,\"rq_psn\":%0d,\"max_dest_rd_atomic\":1,\"min_rnr_timer\":1,\"dgid\":\"10.0.0.%0d\"",
+                           qpn_of(side, qp), MTU, qpn_of(1 - side, qp), rq_psn, 2 - side));
       attribute(side, ATTR_STATE, int'(QP_RTR));
       attribute(side, ATTR_SQ_PSN, sq_psn);
       attribute(side, ATTR_TIMEOUT, timeout);
       attribute(side, ATTR_RETRY_CNT, retries);
       attribute(side, ATTR_RNR_RETRY, rnr_retry);
-      tell(side, "modify_qp");
-      $fwrite(log[side], ",\"qpn\":%0d,\"to\":\"RTS\",\"sq_psn\":%0d,\"timeout\":%0d,\"retry_cnt\":%0d,\"rnr_retry\":%0d,\"max_rd_atomic\":1}\n",
-              qpn_of(side, qp), sq_psn, timeout, retries, rnr_retry);
+      tell(side, $sformatf("\"ev\":\"modify_qp\",\"qpn\":%0d,\"to\":\"RTS\",\"sq_psn\":%0d,\"timeout\":%0d,\"retry_cnt\":%0d,\"rnr_retry\":%0d,\"max_rd_atomic\":1",
+                           qpn_of(side, qp), sq_psn, timeout, retries, rnr_retry));
       attribute(side, ATTR_STATE, int'(QP_RTS));
     end
   endtask
@@ -209,8 +215,7 @@ module bench #(
       pending = pending + 1;
       request_laddr[wr_id]  = RECV + recvs % 16 * SLOT;
       request_length[wr_id] = length;
-      tell(side, "post_recv");
-      $fwrite(log[side], ",\"qpn\":%0d,\"wr_id\":%0d,\"laddr\":%0d,\"length\":%0d,\"lkey\":1}\n", qpn_of(side, qp), wr_id, request_laddr[wr_id], length);
+      tell(side, $sformatf("\"ev\":\"post_recv\",\"qpn\":%0d,\"wr_id\":%0d,\"laddr\":%0d,\"length\":%0d,\"lkey\":1", qpn_of(side, qp), wr_id, request_laddr[wr_id], length));
       cmd_op     = CMD_POST_RECV;
       cmd_qpn    = 24'(qpn_of(side, qp));
       cmd_wr_id  = wr_id;
@@ -222,6 +227,7 @@ module bench #(
 
   task post_send(input int side, input int qp, input logic [2:0] wr, input int length, input logic solicited, input logic [31:0] rkey);
     int raddr;
+    string line, name;
     begin
       works = works + 1;
       wr_id = wr_id + 1;
@@ -229,10 +235,8 @@ module bench #(
       request_length[wr_id] = length;
       request_laddr[wr_id]  = wr == WR_READ ? FETCHED + works % 16 * SLOT : works * 37 % 32'h3000;
       raddr = wr == WR_READ ? works * 53 % 32'h3000 : TARGET + works % 16 * SLOT;
-      if (wr == WR_READ) begin  // tells what the peer has there
-        tell(1 - side, "memory");
-        $fwrite(log[1-side], ",\"addr\":%0d,\"length\":%0d,\"wrote\":1,\"crc32\":%0d}\n", raddr, length, checksum(1 - side, raddr, length));
-      end
+      if (wr == WR_READ)  // tells what the peer has there
+        tell(1 - side, $sformatf("\"ev\":\"memory\",\"addr\":%0d,\"length\":%0d,\"wrote\":1,\"crc32\":%0d", raddr, length, checksum(1 - side, raddr, length)));
       cmd_op        = CMD_POST_SEND;
       cmd_qpn       = 24'(qpn_of(side, qp));
       cmd_wr        = wr;
@@ -243,43 +247,36 @@ module bench #(
       cmd_raddr     = {32'd0, raddr};
       cmd_rkey      = rkey;
       cmd_imm       = 32'hcafe0000 + wr_id;
-      tell(side, "post_send");
       case (wr)
-        WR_SEND:     $fwrite(log[side], ",\"opcode\":\"SEND\"");
-        WR_SEND_IMM: $fwrite(log[side], ",\"opcode\":\"SEND_WITH_IMM\",\"imm\":%0d", cmd_imm);
-        WR_WRITE:    $fwrite(log[side], ",\"opcode\":\"RDMA_WRITE\"");
-        WR_WRITE_IMM: $fwrite(log[side], ",\"opcode\":\"RDMA_WRITE_WITH_IMM\",\"imm\":%0d", cmd_imm);
-        default:     $fwrite(log[side], ",\"opcode\":\"RDMA_READ\"");
+        WR_SEND:      name = "SEND";
+        WR_SEND_IMM:  name = "SEND_WITH_IMM";
+        WR_WRITE:     name = "RDMA_WRITE";
+        WR_WRITE_IMM: name = "RDMA_WRITE_WITH_IMM";
+        default:      name = "RDMA_READ";
       endcase
-      $fwrite(log[side], ",\"qpn\":%0d,\"wr_id\":%0d,\"flags\":%0d,\"laddr\":%0d,\"length\":%0d,\"lkey\":1", qpn_of(side, qp), wr_id, solicited ? 6 : 2,
-              request_laddr[wr_id], length);
-      if (wr != WR_SEND && wr != WR_SEND_IMM) $fwrite(log[side], ",\"raddr\":%0d,\"rkey\":%0d", raddr, rkey);
-      if (wr != WR_READ) $fwrite(log[side], ",\"crc32\":%0d", checksum(side, request_laddr[wr_id], length));
-      $fwrite(log[side], "}\n");
+      line = $sformatf("\"ev\":\"post_send\",\"opcode\":\"%0s\",\"qpn\":%0d,\"wr_id\":%0d,\"flags\":%0d,\"laddr\":%0d,\"length\":%0d,\"lkey\":1", name,
+                       qpn_of(side, qp), wr_id, solicited ? 6 : 2, request_laddr[wr_id], length);
+      if (wr == WR_SEND_IMM || wr == WR_WRITE_IMM) line = $sformatf("%0s,\"imm\":%0d", line, cmd_imm);
+      if (wr != WR_SEND && wr != WR_SEND_IMM) line = $sformatf("%0s,\"raddr\":%0d,\"rkey\":%0d", line, raddr, rkey);
+      if (wr != WR_READ) line = $sformatf("%0s,\"crc32\":%0d", line, checksum(side, request_laddr[wr_id], length));
+      tell(side, line);
       command(side);
     end
   endtask
 
-  // A request with the receive request that it needs.
-  task work(input int side, input int qp, input logic [2:0] wr, input int length, input logic solicited);
-    begin
-      if (wr == WR_SEND || wr == WR_SEND_IMM || wr == WR_WRITE_IMM) post_recv(1 - side, qp, SLOT);
-      post_send(side, qp, wr, length, solicited, RKEY);
-    end
-  endtask
-
-  // Waits until everything is complete, or for so many microseconds.
+  // Waits until everything is complete, or for so many microseconds: what is not complete then is waited for no more, and no other work begins.
+  logic stuck = 0;
   task drain(input int us);
     int i;
     begin
       i = 0;
-      while (pending != 0 && i < us * 250) begin
+      while (!stuck && pending != 0 && i < us * 250) begin
         @(negedge clk);
         i = i + 1;
       end
-      if (pending != 0) $display("%0t: %0d requests are not complete", $time, pending);
-      pending = 0;  // what is still missing is not waited for again
-      repeat (250) @(negedge clk);
+      if (!stuck && pending != 0) $display("%0t: %0d requests are not complete", $time, pending);
+      stuck = pending != 0;
+      repeat (100) @(negedge clk);
     end
   endtask
 
@@ -296,18 +293,136 @@ module bench #(
     end
   endtask
 
-  int side, i;
-  int lengths[0:7];
+  // ------------------------------------------------------------------ what is done
+  // A list of steps, so that each task above is called in one place: Verilator makes a copy of a task for each call.
+  localparam int CONNECT = 0, RECEIVE = 1, REQUEST = 2, LOSE = 3, DRAIN = 4, PAUSE = 5, QUIET = 6;
+  int n_steps = 0;
+  int step[0:8*512-1];
+
+  // Arguments: side, queue pair, operation, length, solicited, R_Key; side, frame, count for LOSE; the first only for DRAIN and PAUSE.
+  task plan(input int kind, input int side, input int b, input int c, input int d, input int e, input int f);
+    begin
+      step[8*n_steps]   = kind;
+      step[8*n_steps+1] = side;
+      step[8*n_steps+2] = b;
+      step[8*n_steps+3] = c;
+      step[8*n_steps+4] = d;
+      step[8*n_steps+5] = e;
+      step[8*n_steps+6] = f;
+      n_steps = n_steps + 1;
+    end
+  endtask
+
+  // A request with the receive request that it needs.
+  task work(input int side, input int qp, input logic [2:0] wr, input int length, input logic solicited);
+    begin
+      if (wr == WR_SEND || wr == WR_SEND_IMM || wr == WR_WRITE_IMM) plan(RECEIVE, 1 - side, qp, 0, SLOT, 0, 0);
+      plan(REQUEST, side, qp, int'(wr), length, int'(solicited), RKEY);
+    end
+  endtask
+
+  // Every operation with a length, both ways at once.
+  task every(input int length, input int other, input logic solicited);
+    int side;
+    begin
+      for (side = 0; side < 2; side = side + 1) begin
+        work(side, 0, WR_SEND, length, solicited);
+        work(side, 0, WR_WRITE, length, 0);
+        work(side, 0, WR_READ, length, 0);
+        work(side, 0, WR_SEND_IMM, length, !solicited);
+        work(side, 0, WR_WRITE_IMM, length, 1);
+        work(side, 0, WR_READ, other, 0);
+      end
+      wait_for_all;
+    end
+  endtask
+
+  task loss(input int side, input int n, input int count);
+    plan(LOSE, side, n, count, 0, 0, 0);
+  endtask
+
+  task wait_for_all;
+    plan(DRAIN, 150, 0, 0, 0, 0, 0);
+  endtask
+
+  // What one phase of recovery does from one side.
+  task recovery(input int side, input int phase);
+    case (phase)
+      2: begin
+        // An ACK is lost: timeout, and a duplicate.
+        loss(1 - side, 0, 1);
+        work(side, 1, WR_SEND, 1000, 0);
+        wait_for_all;
+        // The only packet of a message is lost: timeout.
+        loss(side, 0, 1);
+        work(side, 1, WR_WRITE_IMM, 40, 1);
+        wait_for_all;
+      end
+      3: begin
+        // A packet is lost in mid-message: sequence NAK.
+        loss(side, 1, 1);
+        work(side, 1, WR_SEND, 1000, 1);
+        work(side, 1, WR_WRITE, 700, 0);
+        work(side, 1, WR_SEND, 20, 0);
+        wait_for_all;
+      end
+      4: begin
+        // READ responses are lost: one in the middle, the last, all.
+        loss(1 - side, 1, 1);
+        work(side, 1, WR_READ, 1000, 0);
+        work(side, 1, WR_SEND, 4, 0);
+        wait_for_all;
+        loss(1 - side, 3, 1);
+        work(side, 1, WR_READ, 1000, 0);
+        wait_for_all;
+        loss(1 - side, 0, 4);
+        work(side, 1, WR_READ, 900, 0);
+        wait_for_all;
+      end
+      5: begin
+        // No receive request: RNR NAK.
+        plan(REQUEST, side, 1, int'(WR_SEND), 600, 0, RKEY);
+        plan(PAUSE, 3750, 0, 0, 0, 0, 0);
+        plan(RECEIVE, 1 - side, 1, 0, SLOT, 0, 0);
+        wait_for_all;
+        work(side, 1, WR_SEND, 77, 1);
+        wait_for_all;
+      end
+      // What ends a queue pair: no access, too long, retries exhausted, RNR retries exhausted. Later requests are flushed.
+      default:
+      if (side == 0) begin
+        plan(RECEIVE, 1, 2, 0, SLOT, 0, 0);
+        plan(REQUEST, 0, 2, int'(WR_WRITE), 300, 0, RKEY + 1);
+        plan(REQUEST, 0, 2, int'(WR_SEND), 30, 0, RKEY);
+        wait_for_all;
+        loss(0, 0, 6);
+        plan(REQUEST, 0, 4, int'(WR_SEND), 500, 0, RKEY);
+        wait_for_all;
+      end else begin
+        plan(RECEIVE, 0, 3, 0, 100, 0, 0);
+        plan(REQUEST, 1, 3, int'(WR_SEND), 300, 0, RKEY);
+        plan(REQUEST, 1, 3, int'(WR_SEND), 30, 0, RKEY);
+        wait_for_all;
+        plan(REQUEST, 1, 5, int'(WR_SEND), 500, 0, RKEY);
+        wait_for_all;
+      end
+    endcase
+  endtask
+
+  // What state the queue pairs are in.
+  task states;
+    int side, i;
+    for (side = 0; side < 2; side = side + 1)
+      for (i = 0; i < 6; i = i + 1)
+        tell(side, $sformatf("\"ev\":\"query_qp\",\"qpn\":%0d,\"state\":%0d", qpn_of(side, i), side == 0 ? a.u_responder.qp_state[i] : b.u_responder.qp_state[i]));
+  endtask
+
+  int side, i, bug;
+  logic [6:0] phases = 7'h7f;
 
   initial begin
-    lengths[0] = 0;
-    lengths[1] = 1;
-    lengths[2] = 3;
-    lengths[3] = MTU - 1;
-    lengths[4] = MTU;
-    lengths[5] = MTU + 1;
-    lengths[6] = 2 * MTU;
-    lengths[7] = 3 * MTU + 5;
+    if ($value$plusargs("phases=%h", phases)) ;
+    if ($value$plusargs("bug=%d", bug)) a.bug = bug[3:0];
     log[0] = $fopen("a.jsonl", "w");
     log[1] = $fopen("b.jsonl", "w");
     for (side = 0; side < 2; side = side + 1)
@@ -320,99 +435,51 @@ module bench #(
     resetn = 1;
 
     for (side = 0; side < 2; side = side + 1) begin
-      tell(side, "reg_mr");
-      $fwrite(log[side], ",\"addr\":0,\"length\":65536,\"lkey\":1,\"rkey\":%0d,\"access\":7}\n", RKEY);
+      tell(side, $sformatf("\"ev\":\"reg_mr\",\"addr\":0,\"length\":65536,\"lkey\":1,\"rkey\":%0d,\"access\":7", RKEY));
       cmd_op     = CMD_REG_MR;
       cmd_laddr  = 0;
       cmd_length = 65536;
       cmd_rkey   = RKEY;
       command(side);
-      // Queue pair 0: PSNs wrap. 4 and 5: few retries.
-      for (i = 0; i < 6; i = i + 1)
-        connect(side, i, side == 0 ? 32'hfffff8 + i : 32'hfffff3 + i, side == 0 ? 32'hfffff3 + i : 32'hfffff8 + i, 3, i == 4 ? 2 : 6, i == 5 ? 2 : 7);
     end
-
-    // Every operation with every length, both ways at once.
-    for (i = 0; i < 8; i = i + 1) begin
-      for (side = 0; side < 2; side = side + 1) begin
-        work(side, 0, WR_SEND, lengths[i], i[0]);
-        work(side, 0, WR_WRITE, lengths[i], 0);
-        work(side, 0, WR_READ, lengths[i], 0);
-        work(side, 0, WR_SEND_IMM, lengths[i], !i[0]);
-        work(side, 0, WR_WRITE_IMM, lengths[i], 1);
-        work(side, 0, WR_READ, lengths[7-i], 0);
-      end
-      drain(300);
+    for (side = 0; side < 2; side = side + 1) for (i = 0; i < 6; i = i + 1) plan(CONNECT, side, i, 0, 0, 0, 0);
+    if (phases[0]) begin
+      every(0, 3 * MTU + 5, 0);
+      every(1, 2 * MTU, 1);
+      every(3, MTU + 1, 0);
+      every(MTU - 1, MTU, 1);
     end
-
-    for (side = 0; side < 2; side = side + 1) begin
-      // An ACK is lost: timeout, and a duplicate.
-      lose(1 - side, 0, 1);
-      work(side, 1, WR_SEND, 1000, 0);
-      drain(300);
-      // The only packet of a message is lost: timeout.
-      lose(side, 0, 1);
-      work(side, 1, WR_WRITE_IMM, 40, 1);
-      drain(300);
-      // A packet is lost in mid-message: sequence NAK.
-      lose(side, 1, 1);
-      work(side, 1, WR_SEND, 1000, 1);
-      work(side, 1, WR_WRITE, 700, 0);
-      work(side, 1, WR_SEND, 20, 0);
-      drain(300);
-      // READ responses are lost: one in the middle, the last.
-      lose(1 - side, 1, 1);
-      work(side, 1, WR_READ, 1000, 0);
-      work(side, 1, WR_SEND, 4, 0);
-      drain(300);
-      lose(1 - side, 3, 1);
-      work(side, 1, WR_READ, 1000, 0);
-      drain(300);
-      // The whole of a READ's responses.
-      lose(1 - side, 0, 4);
-      work(side, 1, WR_READ, 900, 0);
-      drain(300);
-      // No receive request: RNR NAK.
-      post_send(side, 1, WR_SEND, 600, 0, RKEY);
-      repeat (3750) @(negedge clk);
-      post_recv(1 - side, 1, SLOT);
-      drain(300);
-      work(side, 1, WR_SEND, 77, 1);
-      drain(300);
+    if (phases[1]) begin
+      every(MTU, MTU - 1, 0);
+      every(MTU + 1, 3, 1);
+      every(2 * MTU, 1, 0);
+      every(3 * MTU + 5, 0, 1);
     end
-
-    // What ends a queue pair: no access, too long, retries exhausted, RNR retries exhausted. Later requests are flushed.
-    for (side = 0; side < 2; side = side + 1) begin
-      if (side == 0) begin
-        post_recv(1, 2, SLOT);
-        post_send(0, 2, WR_WRITE, 300, 0, RKEY + 1);
-        post_send(0, 2, WR_SEND, 30, 0, RKEY);
-        drain(300);
-        lose(0, 0, 6);
-        post_send(0, 4, WR_SEND, 500, 0, RKEY);
-        drain(300);
-      end else begin
-        post_recv(0, 3, 100);
-        post_send(1, 3, WR_SEND, 300, 0, RKEY);
-        post_send(1, 3, WR_SEND, 30, 0, RKEY);
-        drain(300);
-        post_send(1, 5, WR_SEND, 500, 0, RKEY);
-        drain(300);
-      end
-    end
-
-    // Nothing goes on any more: the clock stands still for a while. Then one more message, and the queue pairs are still there. That tells
-    // silence from an end of the simulation.
-    running = 0;
-    #50000000;
-    running = 1;
+    for (side = 0; side < 2; side = side + 1) for (i = 2; i < 7; i = i + 1) if (phases[i]) recovery(side, i);
+    plan(QUIET, 0, 0, 0, 0, 0, 0);
+    // One more message, so that packets show too that all are still there.
     work(1, 0, WR_SEND, 4, 0);
-    drain(100);
-    for (side = 0; side < 2; side = side + 1)
-      for (i = 0; i < 6; i = i + 1) begin
-        tell(side, "query_qp");
-        $fwrite(log[side], ",\"qpn\":%0d,\"state\":%0d}\n", qpn_of(side, i), side == 0 ? a.u_responder.qp_state[i] : b.u_responder.qp_state[i]);
-      end
+    wait_for_all;
+
+    for (i = 0; i < n_steps; i = i + 1)
+      case (step[8*i])
+        CONNECT: connect(step[8*i+1], step[8*i+2]);
+        RECEIVE: if (!stuck) post_recv(step[8*i+1], step[8*i+2], step[8*i+4]);
+        REQUEST: if (!stuck) post_send(step[8*i+1], step[8*i+2], 3'(step[8*i+3]), step[8*i+4], step[8*i+5] != 0, step[8*i+6]);
+        LOSE:    if (!stuck) lose(step[8*i+1], step[8*i+2], step[8*i+3]);
+        DRAIN:   if (!stuck) drain(step[8*i+1]);
+        PAUSE:   if (!stuck) repeat (step[8*i+1]) @(negedge clk);
+        default: begin
+          // Nothing goes on any more, while a slow clock lets time pass. Silence is looked for every ten milliseconds, and told where it has lasted
+          // four transport timers and ten milliseconds. The queue pairs are still there, which tells it from an end of the simulation.
+          half = 50000;
+          repeat (115) @(negedge clk);
+          states;
+          repeat (120) @(negedge clk);
+          half = 2;
+        end
+      endcase
+
     stop = 1;
     $fclose(log[0]);
     $fclose(log[1]);

@@ -1,11 +1,12 @@
 -- Requests for roce_responder, as a peer at 10.0.0.2 sends them: SEND, WRITE and READ of several lengths over the wrap of the PSN, a gap,
 -- duplicates, and a WRITE without access. Writes what a tap at the responder would show (responder.pcap, stamps in nanoseconds), and
--- the verbs events of the responder (responder.jsonl), into the current directory.
+-- the verbs events of the responder (responder.jsonl), into the current directory. Monitors of ibwitness are at its ports, and told the events.
 library ieee;
 use ieee.std_logic_1164.all;
 use ieee.numeric_std.all;
 use std.textio.all;
 use work.roce_bytes.all;
+use work.ibwitness_pkg.all;
 
 entity responder_bench is
   generic (
@@ -22,13 +23,14 @@ architecture sim of responder_bench is
   signal clk    : std_logic := '0';
   signal resetn : std_logic := '0';
   signal running : boolean := true;
+  signal half    : time := 2 ns;  -- of a cycle
   signal answers : natural := 0;  -- frames of the responder so far
   signal rx_tvalid, rx_tlast : std_logic := '0';
   signal rx_tready, tx_tvalid, tx_tlast, tx_tuser, refused : std_logic;
   signal rx_tdata, tx_tdata : std_logic_vector(W - 1 downto 0) := (others => '0');
   signal rx_tkeep, tx_tkeep : std_logic_vector(LANES - 1 downto 0) := (others => '0');
 begin
-  clk <= not clk after 2 ns when running else '0';
+  clk <= not clk after half when running else '0';
 
   dut : entity work.roce_responder
     generic map (W => W, BUG => BUG, RQ_PSN => START_PSN)
@@ -36,6 +38,13 @@ begin
       clk => clk, resetn => resetn,
       rx_tvalid => rx_tvalid, rx_tready => rx_tready, rx_tdata => rx_tdata, rx_tkeep => rx_tkeep, rx_tlast => rx_tlast, rx_tuser => '0',
       tx_tvalid => tx_tvalid, tx_tready => '1', tx_tdata => tx_tdata, tx_tkeep => tx_tkeep, tx_tlast => tx_tlast, tx_tuser => tx_tuser, refused => refused);
+
+  ibw_rx : entity work.ibwitness_axis_monitor
+    generic map (W => W, TAP => "a.rx", DIRECTION => IBW_IN, CONFIG => "ibw.json", OUTSTANDING => false)  -- its receive requests are never complete
+    port map (aclk => clk, aresetn => resetn, tvalid => rx_tvalid, tready => rx_tready, tdata => rx_tdata, tkeep => rx_tkeep, tlast => rx_tlast);
+  ibw_tx : entity work.ibwitness_axis_monitor
+    generic map (W => W, TAP => "a.tx", DIRECTION => IBW_OUT, CONFIG => "ibw.json", OUTSTANDING => false)
+    port map (aclk => clk, aresetn => resetn, tvalid => tx_tvalid, tdata => tx_tdata, tkeep => tx_tkeep, tlast => tx_tlast);
 
   -- The tap: frames of both directions, each when it is whole.
   process (clk)
@@ -104,6 +113,7 @@ begin
 
   process
     file log : text open write_mode is "responder.jsonl";
+    variable run, hca : integer;
     variable psn : unsigned(23 downto 0) := to_unsigned(START_PSN, 24);
     variable ident : natural := 0;
     variable heard : natural := 0;      -- answers before the newest request
@@ -121,6 +131,7 @@ begin
       end loop;
       write(l, string'("{""t"":") & integer'image(EPOCH_S + (now / 1 ns) / 1000000000) & t & "," & rest & "}");
       writeline(log, l);
+      ibw_event(run, hca, "{" & rest & "}");
     end procedure;
 
     -- Sends one request packet. Payload is of no account: its bytes count up.
@@ -256,6 +267,8 @@ begin
     constant LENGTHS : lengths_t := (1, 3, 255, 256, 257, 512, 773);
     variable l : line;
   begin
+    run := ibw_open("run", "ibw.json");
+    hca := ibw_hca(run, "a");
     write(l, string'("{""ev"":""device"",""gid"":""10.0.0.1"",""clock"":""capture""}"));
     writeline(log, l);
     wait for 40 ns;
@@ -301,19 +314,22 @@ begin
       tell("""ev"":""async"",""what"":""qp_access"",""qpn"":256");
     end if;
     pause;
-    -- Nothing goes on any more: the clock stands still for a while. Then a packet that is not for this device, and the queue pair is still
-    -- there. That tells silence from an end of the simulation.
-    running <= false;
-    wait for 1100 ms;
-    running <= true;
-    silent := false;
-    request(4, 0, '1', 0, 0, 4, x"00000000", 16#101#);
-    wait for 1 us;
+    -- Nothing goes on any more, while a slow clock lets time pass: silence is told after a second, as no event gives the transport timer of the
+    -- peer. The queue pair is still there, which tells it from an end of the simulation. Then a packet that is not for this device.
+    half <= 5 ms;
+    wait for 1020 ms;
     if refused = '1' then
       tell("""ev"":""query_qp"",""qpn"":256,""state"":6");
     else
       tell("""ev"":""query_qp"",""qpn"":256,""state"":3");
     end if;
+    wait for 30 ms;
+    half <= 2 ns;
+    wait until rising_edge(clk);
+    silent := false;
+    request(4, 0, '1', 0, 0, 4, x"00000000", 16#101#);
+    wait for 1 us;
+    ibw_finish(run);
     running <= false;
     wait;
   end process;

@@ -1,0 +1,341 @@
+// Package rtl holds the monitors to what they are for: each planted bug of a channel adapter is told while its simulation runs, under its rule, in the cycle that shows it.
+package rtl
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"text/tabwriter"
+	"time"
+)
+
+const root = "../../.."
+
+// When a violation is told that a frame shows.
+type when int
+
+const (
+	atOnce when = iota // at the last beat of the frame that it names
+	later              // at that of a later frame, without which it was not certain
+	silent             // as time passes
+)
+
+// A bug is what the device does wrong, with the phases of the bench that show it, and the rule that it must first be told under, of the device in SystemVerilog and of
+// that in VHDL, with when. Without a rule, nothing may be told.
+type bug struct {
+	number int
+	phases string
+	rule   string
+	when   when
+	vhdl   string
+	known  []string // rules under which the peer, which has no bug, may be accused all the same: as few as can be
+}
+
+var bugs = []bug{
+	{0, "3f", "", atOnce, "", nil},
+	{0, "40", "", atOnce, "", nil},
+	{1, "2", "BTH-012", atOnce, "", nil},
+	{2, "1", "BTH-006", atOnce, "BTH-006", nil},
+	{3, "8", "RC-RTY-004", atOnce, "", nil},
+	{4, "4", "RC-TMO-002", atOnce, "", nil},
+	{5, "8", "RC-TMO-004", silent, "", nil},
+	{6, "4", "RC-RSP-013", atOnce, "RC-RSP-013", nil},
+	{7, "2", "RC-RSP-006", later, "RC-RSP-006", nil},
+	{8, "2", "RC-RSP-012", later, "RC-RSP-012", nil},
+	{9, "1", "ROC-V2-019", atOnce, "ROC-V2-019", nil},
+	{10, "2", "CPL-MEM-003", atOnce, "RC-RSP-012", nil},
+	{11, "2", "RC-RSP-005", silent, "RC-RSP-005", nil},
+	{12, "20", "RC-RNR-001", atOnce, "", nil},
+	{13, "c", "RC-PSN-004", atOnce, "", nil},
+	// The peer takes the response that is a byte short for whole: its memory then has what was there before.
+	{14, "10", "RC-RES-002", atOnce, "RC-RES-002", []string{"CPL-MEM-001"}},
+	{15, "4", "RC-TMO-004", silent, "", nil},
+}
+
+const (
+	device = "10.0.0.1"
+	peer   = "10.0.0.2"
+	// A violation is told at the edge that takes the last beat of its frame, or at the next where it takes a comparison with verbs events.
+	cycle = 4
+)
+
+// A told violation.
+type told struct {
+	at      int64 // nanoseconds
+	rule    string
+	accused string
+	frame   int // that shows it, counted from 1 at both ports of the device; 0: none is named
+}
+
+// A simulator has the bench compiled, and runs it for a bug.
+type simulator struct {
+	name    string
+	pcap    string
+	line    *regexp.Regexp // time, rule, accused
+	scale   int64          // of its times, in a nanosecond
+	command func(b bug) []string
+	wants   func(b bug) (rule string, ok bool) // ok: it has that bug
+}
+
+const violation = `ibwitness: violation (\S+) [^:]*?(10\.0\.0\.\d) QP.*?(?:\(frame (\d+)\))?\r?\n`
+
+func systemVerilog(b bug) (string, bool) { return b.rule, true }
+func vhdl(b bug) (string, bool)          { return b.vhdl, b.number == 0 && b.phases == "3f" || b.vhdl != "" }
+
+// TestTestbench runs the device with each of its bugs, and without, in three simulators.
+func TestTestbench(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiling takes long")
+	}
+	for _, p := range []string{"verilator", "g++", "iverilog", "vvp", "gcc", "ghdl"} {
+		switch _, err := exec.LookPath(p); {
+		case err != nil && os.Getenv("CI") != "":
+			t.Fatalf("%s is not installed: make deps installs it", p)
+		case err != nil:
+			t.Skipf("%s is not installed, so that nothing is tested: make deps installs it", p)
+		}
+	}
+	dir := t.TempDir()
+	run(t, root, "go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "libibwitness.so"), "./cmd/libibwitness")
+	simulators := []*simulator{verilator(t, dir), icarus(t, dir), ghdl(t, dir)}
+
+	table := make([][]string, len(bugs))
+	for i := range table {
+		table[i] = make([]string, len(simulators))
+	}
+	firsts := make([][]told, len(bugs))
+	for i := range firsts {
+		firsts[i] = make([]told, len(simulators))
+	}
+	var wg sync.WaitGroup
+	slots := make(chan bool, 2)
+	for i, b := range bugs {
+		for j, s := range simulators {
+			rule, ok := s.wants(b)
+			if !ok {
+				table[i][j] = "not in it"
+				continue
+			}
+			wg.Add(1)
+			slots <- true
+			go func() {
+				defer func() { <-slots; wg.Done() }()
+				firsts[i][j], table[i][j] = s.judge(t, dir, b, rule)
+			}()
+		}
+	}
+	wg.Wait()
+	for i, b := range bugs {
+		if v, o := firsts[i][0], firsts[i][1]; v != o {
+			t.Errorf("bug %d: Verilator told %+v first, Icarus %+v", b.number, v, o)
+			table[i][1] += " DIFFERS"
+		}
+	}
+	var text strings.Builder
+	w := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "BUG\tphases")
+	for _, s := range simulators {
+		fmt.Fprintf(w, "\t%s", s.name)
+	}
+	fmt.Fprintln(w)
+	for i, b := range bugs {
+		fmt.Fprintf(w, "%d\t%s\t%s\n", b.number, b.phases, strings.Join(table[i], "\t"))
+	}
+	w.Flush()
+	t.Logf("rule and simulated time of the first violation that is told\n%s", text.String())
+}
+
+// judge runs a bug, and says what was told of the device first, and what the table shows.
+func (s *simulator) judge(t *testing.T, dir string, b bug, rule string) (told, string) {
+	place := filepath.Join(dir, fmt.Sprintf("%s-%d-%s", s.name, b.number, b.phases))
+	if err := os.MkdirAll(place, 0o750); err != nil {
+		t.Error(err)
+		return told{}, "NOT RUN"
+	}
+	config, err := os.ReadFile("ibw.json")
+	if err == nil {
+		err = os.WriteFile(filepath.Join(place, "ibw.json"), config, 0o600)
+	}
+	if err != nil {
+		t.Error(err)
+		return told{}, "NOT RUN"
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	args := s.command(b)
+	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd.Dir, cmd.Env = place, environment(dir)
+	out, err := cmd.CombinedOutput()
+	status := cmd.ProcessState.ExitCode()
+	stamps, pcapErr := frames(filepath.Join(place, s.pcap))
+	if pcapErr != nil {
+		t.Errorf("%s, bug %d: %v, %v\n%s", s.name, b.number, err, pcapErr, out)
+		return told{}, "NOT RUN"
+	}
+
+	var first told
+	var wrong []string
+	list := s.violations(string(out))
+	if n := strings.Count(string(out), "ibwitness: violation "); n != len(list) {
+		t.Errorf("%s, bug %d: %d of %d violations are understood:\n%s", s.name, b.number, len(list), n, out)
+		wrong = append(wrong, "NOT UNDERSTOOD")
+	}
+	for _, v := range list {
+		switch {
+		case v.accused == peer && !slices.Contains(b.known, v.rule):
+			t.Errorf("%s, bug %d: the peer, which has none, is accused:\n%s", s.name, b.number, out)
+			wrong = append(wrong, "FALSE "+v.rule+" of the peer")
+		case v.accused == device && first.rule == "":
+			first = v
+		}
+	}
+	switch {
+	case rule == "" && first.rule != "":
+		t.Errorf("%s: the device without a bug is accused:\n%s", s.name, out)
+		wrong = append(wrong, "FALSE "+first.rule)
+	// What ends a queue pair leaves a response outstanding, which fails a run without a violation.
+	case rule == "" && status != 0 && !(b.phases == "40" && strings.Contains(string(out), "ibwitness: 2 outstanding")):
+		t.Errorf("%s: the device without a bug, exit status %d:\n%s", s.name, status, out)
+		wrong = append(wrong, fmt.Sprintf("FALSE exit status %d", status))
+	case rule != "" && (first.rule != rule || status == 0):
+		t.Errorf("%s, bug %d: %+v was told first, and %s should have been; exit status %d:\n%s", s.name, b.number, first, rule, status, out)
+		wrong = append(wrong, "MISSED "+rule)
+	case rule != "" && !first.inTime(stamps, b.when):
+		t.Errorf("%s, bug %d: %+v is not the time of its frame:\n%s", s.name, b.number, first, out)
+		wrong = append(wrong, "LATE")
+	}
+	shown := "clean"
+	if first.rule != "" {
+		shown = fmt.Sprintf("%s %d ns", first.rule, first.at)
+	}
+	return first, strings.Join(append([]string{shown}, wrong...), " ")
+}
+
+// inTime reports whether a violation was told when it should be. stamps are the ends of the frames.
+func (v told) inTime(stamps []int64, w when) bool {
+	ended := func(at int64) bool { return v.at == at || v.at == at+cycle }
+	// Of the content of a READ no packet but the memory is at fault, so that RC-RSP-012 is always told later.
+	if w == later || v.rule == "RC-RSP-012" {
+		return v.frame > 0 && v.frame <= len(stamps) && slices.ContainsFunc(stamps[v.frame:], ended)
+	}
+	return w == silent || v.frame > 0 && v.frame <= len(stamps) && ended(stamps[v.frame-1])
+}
+
+func (s *simulator) violations(out string) (list []told) {
+	for _, m := range s.line.FindAllStringSubmatch(out, -1) {
+		at, _ := strconv.ParseInt(m[1], 10, 64)
+		frame, _ := strconv.Atoi(m[4])
+		list = append(list, told{at / s.scale, m[2], m[3], frame})
+	}
+	return list
+}
+
+// frames are the times at which the frames of a capture of the bench have ended, in nanoseconds from the beginning of the simulation.
+func frames(name string) (stamps []int64, err error) {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, err
+	}
+	const header, record, epoch = 24, 16, 1700000000
+	for r := bytes.NewBuffer(text[min(header, len(text)):]); r.Len() >= record; {
+		h := r.Next(record)
+		seconds, ns := int64(binary.LittleEndian.Uint32(h)), int64(binary.LittleEndian.Uint32(h[4:]))
+		stamps = append(stamps, (seconds-epoch)*int64(time.Second)+ns)
+		r.Next(int(binary.LittleEndian.Uint32(h[8:])))
+	}
+	return stamps, nil
+}
+
+func environment(dir string) []string {
+	return append(os.Environ(), "LD_LIBRARY_PATH="+dir, "IBWITNESS_CONFIG=", "CGO_ENABLED=1")
+}
+
+// run runs a program that compiles something.
+func run(t *testing.T, dir string, command ...string) {
+	t.Helper()
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Dir, cmd.Env = dir, environment(dir)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%s: %v\n%s", strings.Join(command, " "), err, out)
+	}
+}
+
+// path is a file of the repository.
+func path(t *testing.T, name string) string {
+	t.Helper()
+	p, err := filepath.Abs(filepath.Join(root, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// sources are the files of the bench in SystemVerilog, with what attaches it.
+func sources(t *testing.T, attach string) []string {
+	t.Helper()
+	list, err := os.ReadFile("roce_ca.files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := strings.Fields(string(list))
+	files = append(files, "bench/bench.sv", "bench/link.sv", "bench/tap.sv", "bench/attach/"+attach)
+	for i, f := range files {
+		files[i] = path(t, "examples/testbench/rtl/"+f)
+	}
+	return files
+}
+
+func plusargs(b bug) []string {
+	return []string{fmt.Sprintf("+bug=%d", b.number), "+phases=" + b.phases}
+}
+
+func verilator(t *testing.T, dir string) *simulator {
+	t.Helper()
+	args := slices.Concat([]string{
+		"verilator", "--binary", "--timing", "-j", "2", "--timescale", "1ns/1ns", "-Wno-fatal", "--top", "bench", "-Mdir", "obj", "-MAKEFLAGS", "OPT_FAST=-O0",
+		"-LDFLAGS", "-L" + dir + " -libwitness", path(t, "examples/testbench/rtl/lint.vlt"), path(t, "attach/sv/ibwitness_pkg.sv"), path(t, "attach/sv/ibwitness_axis_monitor.sv"),
+	}, sources(t, "dpi.sv"))
+	run(t, dir, args...)
+	return &simulator{
+		name: "Verilator", pcap: "a.pcap", scale: 1, wants: systemVerilog, line: regexp.MustCompile(`\[(\d+)\] %Error: .*` + violation),
+		command: func(b bug) []string { return append([]string{filepath.Join(dir, "obj", "Vbench")}, plusargs(b)...) },
+	}
+}
+
+func icarus(t *testing.T, dir string) *simulator {
+	t.Helper()
+	run(t, dir, "gcc", "-shared", "-fPIC", "-I/usr/include/iverilog", "-o", "ibwitness.vpi", path(t, "attach/c/vpi.c"), "-L"+dir, "-libwitness")
+	run(t, dir, append([]string{"iverilog", "-g2012", "-s", "bench", "-o", "bench.vvp", path(t, "attach/verilog/ibwitness_axis_monitor.v")}, sources(t, "vpi.sv")...)...)
+	return &simulator{
+		name: "Icarus", pcap: "a.pcap", scale: 1000, wants: systemVerilog, line: regexp.MustCompile(`\[(\d+) ps\] Error: .*` + violation),
+		command: func(b bug) []string {
+			return append([]string{"vvp", "-n", "-M" + dir, "-mibwitness", filepath.Join(dir, "bench.vvp")}, plusargs(b)...)
+		},
+	}
+}
+
+func ghdl(t *testing.T, dir string) *simulator {
+	t.Helper()
+	args := []string{"ghdl", "-a", "--std=08", path(t, "attach/vhdl/ibwitness_pkg.vhd"), path(t, "attach/vhdl/ibwitness_axis_monitor.vhd")}
+	for _, f := range []string{"roce_bytes.vhd", "roce_responder.vhd", "bench/responder_bench.vhd"} {
+		args = append(args, path(t, "examples/testbench/rtl/"+f))
+	}
+	run(t, dir, args...)
+	run(t, dir, "ghdl", "-e", "--std=08", "responder_bench")
+	return &simulator{
+		name: "GHDL (VHDL responder)", pcap: "responder.pcap", scale: 1, wants: vhdl, line: regexp.MustCompile(`:@(\d+)ns:\(report error\): .*` + violation),
+		command: func(b bug) []string {
+			return []string{"ghdl", "-r", "--std=08", "--workdir=" + dir, "responder_bench", fmt.Sprintf("-gBUG=%d", b.number)}
+		},
+	}
+}
