@@ -20,7 +20,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build release install run quick test testbench deps prometheus unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
+.PHONY: all build library release install run quick test testbench deps prometheus unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
 
 all: build
 
@@ -33,6 +33,11 @@ BUILD := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS
 build:           ## build bin/ibwitness
 	@mkdir -p bin
 	$(BUILD) -o bin/ibwitness ./cmd/ibwitness
+
+library:         ## build bin/libibwitness.so, the library for testbenches in C, SystemVerilog, VHDL and Python
+	@mkdir -p bin
+	CGO_ENABLED=1 $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags '-X main.version=$(VERSION)' -o bin/libibwitness.so ./cmd/libibwitness
+	@rm bin/libibwitness.h; cp attach/c/ibwitness.h bin/ # the header that Go writes is not for users
 
 release:         ## build dist/: the program for Linux on amd64 and arm64, the licences of what is in it, its SBOM, checksums
 	@rm -rf dist; mkdir -p dist $(TOOLS)

@@ -134,8 +134,6 @@ func (t *Transport) finishOwn(end int64) {
 	t.own.queues.Finish(end)
 	t.Rec.Findings = append(t.Rec.Findings, t.own.take(math.MaxInt64)...)
 	for i, n := range t.own.rec.Cover {
-		t.Rec.Cover[i].Exercised += n.Exercised
-		t.Rec.Cover[i].Violated += n.Violated
-		t.Rec.Cover[i].Unproven += n.Unproven
+		t.Rec.Cover[i].Add(n)
 	}
 }

@@ -63,9 +63,7 @@ func (t *Transport) takeLinks(before int64) []rule.Finding {
 		list[i].Seq |= ofLink
 	}
 	for i, c := range t.links.Rec.Cover {
-		t.Rec.Cover[i].Exercised += c.Exercised
-		t.Rec.Cover[i].Violated += c.Violated
-		t.Rec.Cover[i].Unproven += c.Unproven
+		t.Rec.Cover[i].Add(c)
 	}
 	t.links.Rec.Cover = [rule.NumRules]rule.Count{}
 	return list

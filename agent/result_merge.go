@@ -114,9 +114,7 @@ func (e *engine) result() *Result {
 // cover adds what a recorder has counted.
 func (r *Result) cover(rec *rule.Recorder) {
 	for i, c := range rec.Cover {
-		r.Cover[i].Exercised += c.Exercised
-		r.Cover[i].Violated += c.Violated
-		r.Cover[i].Unproven += c.Unproven
+		r.Cover[i].Add(c)
 	}
 }
 

@@ -289,16 +289,11 @@ func (e *engine) reset(t *Transport, device packet.Addr, now int64) {
 // Cover is how often a rule was exercised and violated until now. Of some rules it is counted at the end that they were exercised.
 func (s *Session) Cover(id rule.ID) rule.Count {
 	n := s.t.Rec.Cover[id]
-	add := func(c rule.Count) {
-		n.Exercised += c.Exercised
-		n.Violated += c.Violated
-		n.Unproven += c.Unproven
-	}
 	if s.t.links != nil {
-		add(s.t.links.Rec.Cover[id])
+		n.Add(s.t.links.Rec.Cover[id])
 	}
 	if s.e.completions != nil {
-		add(s.e.completions.rec.Cover[id])
+		n.Add(s.e.completions.rec.Cover[id])
 	}
 	return n
 }

@@ -46,24 +46,23 @@ func (r *Run) take(list []rule.Change) (errors int) {
 		f := &c.Finding
 		row := f.Rule.Row()
 		why, waived := r.waives(f)
-		old := r.told[f.Seq]
+		old, known := r.told[f.Seq]
 		isError := c.Kind != rule.Withdrawn && f.Class == rule.Violation && row.Severity == rule.Error && !waived
-		switch was := old != nil && old.isError; {
+		switch was := old.isError; {
 		case isError && !was:
 			r.errors++
 			errors++
 		case was && !isError:
 			r.errors--
 		}
-		spoken := old != nil && old.spoken
-		speak := spoken || c.Kind != rule.Withdrawn && r.speaks(f) && (r.Max == 0 || r.byRule[f.Rule] < r.Max)
-		if speak && !spoken {
+		speak := old.spoken || c.Kind != rule.Withdrawn && r.speaks(f) && (r.Max == 0 || r.byRule[f.Rule] < r.Max)
+		if speak && !old.spoken {
 			r.byRule[f.Rule]++
 		}
 		if c.Kind == rule.Withdrawn {
 			delete(r.told, f.Seq)
-		} else if speak || isError || old != nil {
-			r.told[f.Seq] = &told{spoken: speak, isError: isError}
+		} else if speak || isError || known {
+			r.told[f.Seq] = told{spoken: speak, isError: isError}
 		}
 		if !speak {
 			continue

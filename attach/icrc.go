@@ -14,10 +14,7 @@ type sealer struct {
 	checker packet.Checker
 }
 
-const (
-	icrcSize = 4
-	linkTap  = fabricagent.LinkTap
-)
+const icrcSize = 4
 
 // seal replaces the data of a frame by a copy with a right ICRC; absent says that the four bytes are missing, and not only their value. Lengths of IP and UDP that do
 // not count them are corrected. What is no RoCE or InfiniBand packet stays as it is.

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"ibwitness/agent"
 	"ibwitness/attach"
 	"ibwitness/internal/testkit/traffic"
 	"ibwitness/packet"
@@ -93,7 +94,7 @@ func TestLeave(t *testing.T) {
 	}
 }
 
-// TestSanitized: the C side is clean under the address sanitizer, and under valgrind where it is there.
+// TestSanitized: the C side is clean under the sanitizers of addresses and of undefined behaviour.
 func TestSanitized(t *testing.T) {
 	for _, source := range []string{"c/testdata/misuse.c", "c/testdata/leave.c"} {
 		program := compile(t, source, "-fsanitize=address,undefined", "c/ibwitness.c", "-Wl,-Bsymbolic")
@@ -167,5 +168,25 @@ func TestWaived(t *testing.T) {
 		if strings.Contains(text.String(), "a prototype") != (k.errors == 0) {
 			t.Errorf("%s: the report says\n%s", k.waive, text.String())
 		}
+	}
+}
+
+// TestGivenUp: a frame that its sender gave up is not judged, and the report says how many there were.
+func TestGivenUp(t *testing.T) {
+	r, err := attach.Open(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at := range uint64(3) {
+		if err := r.Bad(0, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := r.End(5); err != nil {
+		t.Fatal(err)
+	}
+	want := agent.Note{Reason: "frames that their sender gave up", Count: 3}
+	if res := r.Result(); res.Packets != 0 || len(res.NotJudged) != 1 || res.NotJudged[0] != want {
+		t.Errorf("%d packets, not judged %+v", res.Packets, res.NotJudged)
 	}
 }

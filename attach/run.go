@@ -34,12 +34,12 @@ type Run struct {
 	icrc    sealer
 	now     int64 // of the newest call
 	errors  int
-	told    map[uint32]*told // by number of the finding
+	told    map[uint32]told // by number of the finding
 	waived  map[rule.ID]int
 	byRule  map[rule.ID]int // how many were told
 	pending []Finding
-	taken   int // of pending
-	bad     uint64
+	taken   int    // of pending
+	bad     uint64 // frames that their sender gave up
 	rec     *recording
 	result  *agent.Result
 	left    []Outstanding // when the run ended
@@ -47,11 +47,10 @@ type Run struct {
 
 // tap is a place where frames are seen.
 type tap struct {
-	name   string
-	near   []packet.Addr
-	link   fabricagent.LinkType
-	head   TapConfig
-	number *uint64
+	TapConfig
+	near         []packet.Addr
+	seal, absent bool // it has no right ICRC yet, and not even its bytes
+	number       *uint64
 }
 
 // Open begins a run with a configuration in JSON, which may be empty.
@@ -66,7 +65,7 @@ func Open(config []byte) (*Run, error) {
 	}
 	r := &Run{
 		settings: s, session: agent.NewSession(agent.Options{Near: s.near, Profile: s.profile, Unordered: true, Coverage: true}), hcas: make([]*eventlog.Decoder, len(s.devices)),
-		numbers: map[string]*uint64{}, told: map[uint32]*told{}, waived: map[rule.ID]int{}, byRule: map[rule.ID]int{},
+		numbers: map[string]*uint64{}, told: map[uint32]told{}, waived: map[rule.ID]int{}, byRule: map[rule.ID]int{},
 	}
 	if !r.unix {
 		r.now = Begin.UnixNano()
@@ -110,8 +109,9 @@ func (r *Run) addTap(c TapConfig) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	t := tap{name: c.Name, near: near, link: fabricagent.LinkType(c.Link), head: c}
-	made := fabricagent.Tap{File: c.Name, Interface: c.Interface, Link: t.link, SnapLen: c.SnapLen, Speed: c.Speed}
+	t := tap{TapConfig: c, near: near, absent: c.ICRC == "absent"}
+	t.seal = t.absent || c.ICRC == "ignore"
+	made := fabricagent.Tap{File: c.Name, Interface: c.Interface, Link: fabricagent.LinkType(c.Link), SnapLen: c.SnapLen, Speed: c.Speed}
 	n, err := r.session.Tap(made)
 	if err != nil {
 		return 0, err
@@ -131,7 +131,7 @@ func (r *Run) addTap(c TapConfig) (int, error) {
 // Tap is the number of a tap by its name.
 func (r *Run) Tap(name string) (int, error) {
 	for i := range r.taps {
-		if r.taps[i].name == name {
+		if r.taps[i].Name == name {
 			return i, nil
 		}
 	}
@@ -159,18 +159,19 @@ func (r *Run) Frame(tap int, way packet.Way, at uint64, data []byte, wire int) (
 		wire = len(data)
 	}
 	if wire > 1<<30 {
-		return 0, fmt.Errorf("attach: tap %q: a frame of %d bytes: the longest that any link has are some thousands", t.name, wire)
+		return 0, fmt.Errorf("attach: tap %q: a frame of %d bytes: the longest that any link has are some thousands", t.Name, wire)
 	}
 	*t.number++
 	f := &r.frame
-	*f = fabricagent.Frame{Time: now, Number: *t.number, Tap: uint16(tap), Link: t.link, Way: way, Len: uint32(wire), Data: data}
-	if t.head.ICRC == "absent" || t.head.ICRC == "ignore" {
-		r.icrc.seal(f, t.head.ICRC == "absent")
+	*f = fabricagent.Frame{Time: now, Number: *t.number, Tap: uint16(tap), Link: fabricagent.LinkType(t.Link), Way: way, Len: uint32(wire), Data: data}
+	if t.seal {
+		r.icrc.seal(f, t.absent)
 	}
-	if err := r.rec.write(f); err != nil {
-		return 0, err
-	}
+	lost := r.rec.write(f)
 	list, err := r.session.Frame(f)
+	if lost != nil {
+		err = errors.Join(err, lost) // it is judged all the same
+	}
 	if len(list) == 0 {
 		return 0, err // as nearly always
 	}
@@ -254,7 +255,7 @@ func (r *Run) Reset(tap int, at uint64) (int, error) {
 	}
 	t := &r.taps[tap]
 	if len(t.near) == 0 {
-		return 0, fmt.Errorf(`attach: tap %q is near nobody, so that no device can be reset there: give its addresses as "near"`, t.name)
+		return 0, fmt.Errorf(`attach: tap %q is near nobody, so that no device can be reset there: give its addresses as "near"`, t.Name)
 	}
 	list, err := r.session.Advance(max(now, r.now))
 	n := r.take(list)
@@ -341,6 +342,9 @@ func (r *Run) End(at uint64) (int, error) {
 	r.take(list)
 	r.result = result
 	r.waiveResult()
+	if r.bad > 0 {
+		result.NotJudged = append(result.NotJudged, agent.Note{Reason: "frames that their sender gave up", Count: r.bad})
+	}
 	return r.errors, errors.Join(err, ended, r.rec.close(), r.reports())
 }
 

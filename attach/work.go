@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 
 	"ibwitness/cq"
+	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -65,14 +66,14 @@ func (r *Run) Link(tap int, port uint8, kind uint8, ebp bool, at uint64, data []
 	}
 	t := &r.taps[tap]
 	switch {
-	case t.link != linkTap:
-		return 0, fmt.Errorf(`attach: tap %q is no link: give it "link": "link"`, t.name)
+	case fabricagent.LinkType(t.Link) != fabricagent.LinkTap:
+		return 0, fmt.Errorf(`attach: tap %q is no link: give it "link": "link"`, t.Name)
 	case port > 1:
-		return 0, fmt.Errorf("attach: tap %q: port %d of a link: it has 0 and 1", t.name, port)
+		return 0, fmt.Errorf("attach: tap %q: port %d of a link: it has 0 and 1", t.Name, port)
 	case kind > 2:
-		return 0, fmt.Errorf("attach: tap %q: there is no kind %d of what a link carries: give 0 (data packet), 1 (link packet) or 2 (port state)", t.name, kind)
+		return 0, fmt.Errorf("attach: tap %q: there is no kind %d of what a link carries: give 0 (data packet), 1 (link packet) or 2 (port state)", t.Name, kind)
 	}
-	b := append(r.icrc.buf[:0], 'I', 'L', kind, port|packet.Bit(ebp)<<1, byte(t.head.LinkID>>8), byte(t.head.LinkID), byte(t.head.SymbolPS>>8), byte(t.head.SymbolPS))
+	b := append(r.icrc.buf[:0], 'I', 'L', kind, port|packet.Bit(ebp)<<1, byte(t.LinkID>>8), byte(t.LinkID), byte(t.SymbolPS>>8), byte(t.SymbolPS))
 	r.icrc.buf = append(b, data...)
 	return r.Frame(tap, packet.WayUnknown, at, r.icrc.buf, 0)
 }

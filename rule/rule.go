@@ -156,6 +156,13 @@ func GapAt(psn packet.PSN) Gap { return Gap(psn) | 1<<31 }
 // Count is the coverage of one rule.
 type Count struct{ Exercised, Violated, Unproven uint64 }
 
+// Add adds what another one has counted.
+func (c *Count) Add(o Count) {
+	c.Exercised += o.Exercised
+	c.Violated += o.Violated
+	c.Unproven += o.Unproven
+}
+
 // Passed is how often the rule was exercised and held.
 func (c Count) Passed() uint64 { return c.Exercised - min(c.Exercised, c.Violated+c.Unproven) }
 

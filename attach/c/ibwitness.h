@@ -42,7 +42,7 @@ enum ibw_status {
   IBW_EBUSY = -4, /* another thread is in a call of this run */
   IBW_ETIME = -5, /* the time is before that of an earlier call */
   IBW_EIO = -6, /* a file could not be written */
-  IBW_ENOMEM = -7, /* no memory for a frame: it is counted as lost */
+  IBW_ENOMEM = -7, /* no memory for the beats of a frame: tell ibw_lost that it was missed */
   IBW_EFORK = -8 /* the process was forked after the library was loaded: load it in the child */
 };
 

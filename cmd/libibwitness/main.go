@@ -45,7 +45,6 @@ type entry struct {
 
 func of(n C.uint32_t) *entry { return (*runs.Load())[n] }
 
-// Right before a library is of use: no run.
 func init() {
 	runs.Store(new([]*entry))
 	debug.SetGCPercent(400) // a run allocates little, and a testbench has its own memory
