@@ -168,6 +168,7 @@ int ibw_hdl_send(int run, int hca, uint64_t time, ibw_send *request, uint64_t ad
 const ibw_finding *ibw_hdl_next(int run) {
   struct held *h = at(run);
   if (!h) return NULL;
+  h->finding.size = sizeof h->finding;
   h->found = ibw_next(h->run, &h->finding) == 1;
   return h->found ? &h->finding : NULL;
 }

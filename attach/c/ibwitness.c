@@ -94,7 +94,7 @@ static int done(struct ibw *r, int status) {
   int waiting = r->waiting;
   leave(r);
   while (__builtin_expect(waiting > 0 && r->fn != NULL, 0)) {
-    ibw_finding f = {.size = sizeof f};
+    ibw_finding f;
     if (enter(r) != 0) break;
     int more = ibw_go_next(r->n, &f);
     ibw_fn fn = r->fn;
@@ -401,10 +401,15 @@ int ibw_reset(ibw *r, uint32_t tap, uint64_t at) {
 }
 
 int ibw_next(ibw *r, ibw_finding *finding) {
-  int e = given(r, finding, "ibwitness: ibw_next: finding is null: give where it is to be written");
+  int e = given(r, finding && finding->size >= offsetof(ibw_finding, tap) ? finding : NULL,
+                "ibwitness: ibw_next: give a finding whose size is sizeof(ibw_finding)");
   if (e) return e;
-  finding->size = sizeof *finding;
-  e = ibw_go_next(r->n, finding);
+  ibw_finding f;
+  e = ibw_go_next(r->n, &f);
+  if (e == 1) {
+    if (finding->size < f.size) f.size = finding->size; /* of a program that was compiled with an earlier header */
+    memcpy(finding, &f, f.size);
+  }
   leave(r);
   return e;
 }

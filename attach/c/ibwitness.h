@@ -55,7 +55,7 @@ enum ibw_way { IBW_WAY_UNKNOWN, IBW_IN, IBW_OUT };
 
 /* A finding. Its texts hold until the next call on the run. */
 typedef struct ibw_finding {
-  uint32_t size; /* of this struct, as the library fills it: what lies beyond is not filled */
+  uint32_t size; /* of this struct, as far as it is filled; set it to sizeof(ibw_finding) for ibw_next */
   uint32_t id; /* of the finding: the same when it changes */
   int32_t change; /* enum ibw_change */
   int32_t cls; /* enum ibw_class */
@@ -206,7 +206,7 @@ IBW_PUBLIC int ibw_lost(ibw *run, uint32_t tap, uint64_t n);
  * near the device. */
 IBW_PUBLIC int ibw_reset(ibw *run, uint32_t tap, uint64_t time_ps);
 
-/* Takes the next finding, or change of a finding, that was not taken: 1 it is filled, 0 there is none. Where a callback is set, it has taken them all. */
+/* Takes the next finding, or change of a finding, that was not taken: 1 it is filled, as far as its size goes; 0 there is none. Where a callback is set, it has taken them all. */
 IBW_PUBLIC int ibw_next(ibw *run, ibw_finding *finding);
 
 /* Requests without a response, and work requests without a completion: for the check at the end of a test. Returns how many there are. Where json is not null, they are

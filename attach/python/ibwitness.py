@@ -157,7 +157,7 @@ class Run:
         self._run = self._lib.ibw_open(_text(config) if config is not None else None, err, len(err))
         if not self._run:
             raise Error(err.value.decode())
-        self._finding = _Finding()
+        self._finding = _Finding(size=ctypes.sizeof(_Finding))
 
     def _check(self, status):
         if status < 0:

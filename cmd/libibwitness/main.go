@@ -291,9 +291,8 @@ func ibw_go_next(n C.uint32_t, out *C.ibw_finding) C.int {
 		return p
 	}
 	row := f.Rule.Row()
-	size := out.size
 	*out = C.ibw_finding{
-		size: size, id: C.uint32_t(f.ID), change: C.int32_t(f.Change) + C.IBW_NEW, waived: flag(f.Waived), tap: C.uint32_t(f.Tap),
+		size: C.sizeof_ibw_finding, id: C.uint32_t(f.ID), change: C.int32_t(f.Change) + C.IBW_NEW, waived: flag(f.Waived), tap: C.uint32_t(f.Tap),
 		psn: C.uint32_t(f.PSN), psn_known: flag(f.HasBTH), accused_qpn: C.uint32_t(f.Accused.QPN), accused_qpn_known: flag(f.Accused.QPNKnown),
 		peer_qpn: C.uint32_t(f.Peer.QPN), peer_qpn_known: flag(f.Peer.QPNKnown), frame: C.uint64_t(f.Frame), time_ps: C.uint64_t(f.TimePS), seen_ps: C.uint64_t(f.SeenPS),
 		rule: text(row.ID), name: text(row.Name), reference: text(row.Ref), accused: text(f.AccusedText()), peer: text(f.PeerText()), expected: text(f.Expected),

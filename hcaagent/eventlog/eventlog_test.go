@@ -98,7 +98,7 @@ func TestErrors(t *testing.T) {
 		good + "{\n{}\n":                                     "eventlog: x.jsonl, line 2: no JSON object (unexpected end of JSON input): mend or remove the line",
 		good + "\n{\"t\":1}":                                 `eventlog: x.jsonl, line 3: no "ev": it names the event, see docs/events.md`,
 		good + `{"ev":"jump","t":1}`:                         `eventlog: x.jsonl, line 2: unknown event "jump": docs/events.md lists them`,
-		good + `{"ev":"cqe","t":1,"qpn":"7"}` + "\n":         `eventlog: x.jsonl, line 2: "qpn" does not fit: it is a JSON string, and a uint32 is wanted`,
+		good + `{"ev":"cqe","t":1,"qpn":"7"}` + "\n":         `eventlog: x.jsonl, line 2: "qpn" is a JSON string: give a whole number from 0 to 4294967295`,
 		good + `{"ev":"cqe","t":1,"qpn":7}`:                  `eventlog: x.jsonl, line 2: cqe: no "wr_id": add it`,
 		good + `{"ev":"device","gid":"10.0.0.2"}`:            `eventlog: x.jsonl, line 2: "gid" is 10.0.0.2, and was 10.0.0.1 before: give the events of each endpoint in a log of its own`,
 		good + `{"ev":"create_qp","t":1,"qpn":7,"type":"x"}`: `eventlog: x.jsonl, line 2: create_qp: "type" is x: give rc, uc, ud, xrc_ini, xrc_tgt, smi, gsi or raw`,

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"reflect"
 	"slices"
 
 	"ibwitness/cq"
@@ -261,9 +262,29 @@ func (r *reader) take(text []byte) error {
 func plainJSON(err error) error {
 	var typ *json.UnmarshalTypeError
 	if errors.As(err, &typ) {
-		return fmt.Errorf("%q does not fit: it is a JSON %s, and a %s is wanted", typ.Field, typ.Value, typ.Type)
+		return fmt.Errorf("%q is a JSON %s: give %s", typ.Field, typ.Value, wanted(typ.Type))
 	}
 	return fmt.Errorf("no JSON object (%w): mend or remove the line", err)
+}
+
+// wanted says what JSON a field of a type is read from.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a string"
+	case reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uint:
+		return fmt.Sprintf("a whole number from 0 to %d", uint64(1)<<t.Bits()-1)
+	case reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Int:
+		return "a whole number"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Pointer:
+		return wanted(t.Elem())
+	default:
+		return "an object"
+	}
 }
 
 func address(s string) (packet.Addr, error) {

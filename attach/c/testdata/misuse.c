@@ -97,6 +97,12 @@ int main(void) {
   show("link", ibw_link(r, 0, 0, IBW_LINK_PACKET, 0, 5000, frame, 6));
   show("reset of nobody", ibw_reset(r, 0, 5000));
   show("next null", ibw_next(r, NULL));
+  ibw_finding f = {0};
+  show("finding without a size", ibw_next(r, &f));
+  show("from RESET to RTS", ibw_event(r, 0, 5000, "{\"ev\":\"modify_qp\",\"qpn\":17,\"from\":\"RESET\",\"to\":\"RTS\"}"));
+  f.size = offsetof(ibw_finding, psn);
+  show("finding of an earlier header", ibw_next(r, &f));
+  printf("class %d, %u bytes, beyond them %s\n", f.cls, f.size, f.rule ? "written" : "nothing");
   show("report before the end", ibw_report(r, "text", "-"));
   show("covered", ibw_covered(r, "nothing", NULL, NULL));
   show("outstanding cut", ibw_outstanding(r, json, sizeof json));
