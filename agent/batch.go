@@ -42,7 +42,16 @@ type decoder struct {
 	links   []link.Event // what taps of links saw
 	pause   bool         // pause frames are among the frames
 	traffic *Traffic     // of a run that goes on for long; nil: not counted
-	whole   bool         // packets are needed whole: see packet.Glance
+	whole   bool         // packets are decoded whole at once: see packet.Glance
+	always  bool         // they are needed whole, all of them
+	left    uint64       // packets that the fast path of RC had left when the newest batch was done
+}
+
+// expect has the next packets decoded whole at once where, with n frames just verified, the fast path has left most of them: it would do so with these. left is how many
+// it has left in all.
+func (d *decoder) expect(left uint64, n int) {
+	d.whole = d.always || 2*(left-d.left) > uint64(n)
+	d.left = left
 }
 
 // add counts the packet of a frame.
@@ -154,7 +163,8 @@ func room(n int) []*packet.Packet {
 
 // count has a decoder count the traffic of a run that goes on for long, and decode what is needed.
 func (d *decoder) count(e *engine) {
-	d.whole = e.completions != nil
+	d.always = e.completions != nil
+	d.whole = d.always
 	if e.watch != nil {
 		d.traffic = new(Traffic)
 	}

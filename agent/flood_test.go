@@ -117,3 +117,20 @@ func TestWaiting(t *testing.T) {
 		t.Errorf("%d directions wait after all but %d were forgotten", a.table.Waiting(), packets/4)
 	}
 }
+
+// TestExpect: packets are decoded whole at once while the fast path leaves most of them, or where all are needed whole.
+func TestExpect(t *testing.T) {
+	var d decoder
+	for i, k := range []struct {
+		left  uint64 // in all, after a batch of 100 frames
+		whole bool
+	}{{50, false}, {101, true}, {201, true}, {201, false}} {
+		if d.expect(k.left, 100); d.whole != k.whole {
+			t.Errorf("after batch %d: whole %t", i, d.whole)
+		}
+	}
+	d.always = true
+	if d.expect(201, 100); !d.whole {
+		t.Error("packets that are needed whole are decoded in part")
+	}
+}

@@ -232,6 +232,7 @@ func (e *engine) runSingle(ctx context.Context) error {
 				w.decode(rest[:n], 1)
 				e.merge(w)
 				e.shards[0].step(w, 0, 1, e.several)
+				w.expect(e.shards[0].t.rc.Left, n)
 				e.complete(w)
 				rest = rest[n:]
 			}
@@ -281,6 +282,7 @@ func (e *engine) each(w *batch, t *Transport) {
 		}
 	}
 	t.pauses(w, 0, 1)
+	w.expect(t.rc.Left, len(frames))
 	w.sums.packets += uint64(len(frames))
 	if s := e.shards[0]; s.made != nil {
 		s.reportNew()

@@ -284,8 +284,10 @@ func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet)
 		c.ClearAssumed()
 		return
 	}
-	t.header.Packet(&c.Pair, from, p)
-	t.header.Flow(&c.Pair, from, p)
+	if !t.header.SameFlow(&c.Pair, from, p) {
+		t.header.Packet(&c.Pair, from, p)
+		t.header.Flow(&c.Pair, from, p)
+	}
 	t.services[c.Service].Packet(&c.Pair, from, p)
 	c.ClearAssumed()
 }

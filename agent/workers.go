@@ -350,6 +350,7 @@ func (s *shard) verifyOwn(w *batch, me int) {
 	if !few {
 		s.t.Packets(mine)
 	}
+	s.expect(s.t.rc.Left, l.n)
 	s.mine = mine
 }
 

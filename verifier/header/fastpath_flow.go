@@ -34,6 +34,16 @@ func (v *Verifier) UsualFlow(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
+// SameFlow judges the bytes and the flow of a packet of RC as Packet and Flow do, in one step, and reports whether it did: all are those of its flow, for which plain holds.
+func (v *Verifier) SameFlow(c *qp.Pair, from int, p *packet.Packet) bool {
+	if c.Service != packet.RC || !agreesWithFlow(&c.Ends[from&1].Flow, p) {
+		return false
+	}
+	v.headers[packet.RoCEv2IPv4][p.Opcode]++
+	v.Broken = false
+	return true
+}
+
 // agreesWithFlow reports whether Header and Flow have nothing to say of a packet of RC, since they had nothing to say of another one of the flow: it agrees with
 // that one in what Flow compares, and in all else it is plain. A packet that is Usual has no flaws, and at least a BTH and ICRC.
 func agreesWithFlow(f *qp.Flow, p *packet.Packet) bool {

@@ -11,17 +11,21 @@ import (
 // only SendQueue.Usual. What else writes one of these fields sets Joined or Usual to false.
 func usual(c *qp.Pair, from int) bool {
 	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
-	if q.Next < q.Una || r.Last.Positive && q.Next < r.Last.PSN {
-		return false // PSNs wrap, and that is not acknowledged: see coverage.go
+	if !c.Certain() || q.Next < q.Una || r.Last.Positive && q.Next < r.Last.PSN {
+		return false // or PSNs wrap, and that is not acknowledged: see coverage.go
 	}
-	return c.Certain() && q.State() == qp.InOrder && q.Certain() && r.EPSN == q.Next && r.Certain()
+	return q.State() == qp.InOrder && q.Certain() && r.EPSN == q.Next && r.Certain()
 }
 
 // settle says, after the verifiers proper, whether the next packets are the fast path's.
 func (v *Verifier) settle(c *qp.Pair) {
 	for i := range c.Ends {
 		q := &c.Ends[i].SQ
-		q.Settle(!v.Thorough && usual(c, i), limited(c, i))
+		if !v.Thorough && usual(c, i) {
+			q.Settle(true, limited(c, i))
+		} else {
+			q.Settle(false, 0)
+		}
 		q.Messages.Unanswered()
 	}
 }

@@ -27,6 +27,7 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	} else if e.answers != 0 && v.expectedResponse(c, &end.RQ, &peer.SQ, p, e) {
 		return
 	}
+	v.Left++
 	p.Rest()
 	c.ClearAssumed()
 	v.judge(c, from, p)

@@ -27,6 +27,8 @@ type Verifier struct {
 	compared     comparison
 	// Uncounted leaves the lengths of messages that the fast path took out of Shown.
 	Uncounted bool
+	// Left is how many packets the fast path has left.
+	Left uint64
 	// expected counts the packets that the fast path took, by opcode, for the coverage of the RC rules.
 	expected [256]uint64
 	runs     runs

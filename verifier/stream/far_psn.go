@@ -1,6 +1,8 @@
 package stream
 
 import (
+	"slices"
+
 	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -22,7 +24,7 @@ func (v *Verifier) JudgeFarPSN(c *qp.Pair, from int, p *packet.Packet, d int, id
 	q := &c.Ends[from].SQ
 	if !Far(d) {
 		if p.PSN == q.Next && p.Opcode.Fn() == packet.ReadRequest && wqe.Packets(p.DMALen, max(c.PMTU, LeastMTU)) > FarJump {
-			q.CloseJump() // it was lost, and takes the PSNs between
+			v.closeJump(q) // it was lost, and takes the PSNs between
 			return true
 		}
 		v.WrongPSN(c, from, id, role, rule.Proven(c.Complete()), p.Frame)
@@ -62,16 +64,25 @@ func (v *Verifier) JudgeFarPSN(c *qp.Pair, from int, p *packet.Packet, d int, id
 func (v *Verifier) WrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, class rule.Class, evidence ...uint64) {
 	q := &c.Ends[from].SQ
 	v.Covered(id)
-	d := rule.Verdict{Rule: id, Class: class, Role: role, Detail: "far from the expected PSN", Evidence: evidence}
-	if !v.Full(c, from, &d) {
-		d.Wants = rule.Want(expect.PSN, uint64(q.Next))
-		d.Expected, d.Actual = "PSN "+q.Next.String(), "PSN "+q.Jump.PSN.String()
+	if !v.Surplus(c, from, q.Jump, id, class, role) {
+		d := rule.Verdict{Rule: id, Class: class, Role: role, Detail: "far from the expected PSN", Evidence: slices.Clone(evidence)}
+		if !v.Full(c, from, &d) {
+			d.Wants = rule.Want(expect.PSN, uint64(q.Next))
+			d.Expected, d.Actual = "PSN "+q.Next.String(), "PSN "+q.Jump.PSN.String()
+		}
+		v.Report(c, from, q.Jump, d)
 	}
-	v.Report(c, from, q.Jump, d)
 	if q.Jump.PSN.Before(q.Next) {
 		c.Ends[1-from].RQ.MayBeDuplicate() // its responder takes it for a duplicate, and acknowledges that
 	}
-	v.spare = q.Jump
+	v.closeJump(q)
+}
+
+// closeJump forgets the packet whose PSN was far from its stream.
+func (v *Verifier) closeJump(q *qp.SendQueue) {
+	if q.Jump != nil {
+		v.spare = q.Jump
+	}
 	q.CloseJump()
 }
 

@@ -21,8 +21,13 @@ func ReusesQP(c *qp.Pair, from int, p *packet.Packet) bool {
 	if in.Response && c.Paired && ResponseContinuity(c, 1-from, p) == newConnection {
 		return true
 	}
-	return in.Request && continuesJump(q, p) && requestContinuity(c, from) == newConnection || LongIdle(c, p) && leavesStream(c, from, p) ||
-		unused(c, p) && (in.Response || !q.Joined || p.PSN != q.Next)
+	if in.Request && continuesJump(q, p) && requestContinuity(c, from) == newConnection {
+		return true
+	}
+	if last := newestTime(c); last != 0 {
+		return p.Time-last > IdleTime && leavesStream(c, from, p)
+	}
+	return unused(c, p) && (in.Response || !q.Joined || p.PSN != q.Next)
 }
 
 // leavesStream reports whether a packet neither goes on with the requests of its end nor answers those of its peer.
@@ -31,9 +36,9 @@ func leavesStream(c *qp.Pair, from int, p *packet.Packet) bool {
 	return in.Request && !continuesStream(&c.Ends[from].SQ, p) || in.Response && !answersOutstanding(&c.Ends[1-from].SQ, p)
 }
 
-// unused reports whether a connection that CM has shown was without any packet for long.
+// unused reports whether a connection that CM has shown, and of which there was no packet in a stream, was without one for long.
 func unused(c *qp.Pair, p *packet.Packet) bool {
-	return newestTime(c) == 0 && c.CMTime != 0 && p.Time-c.CMTime > IdleTime
+	return c.CMTime != 0 && p.Time-c.CMTime > IdleTime
 }
 
 // JudgeReuse has the owner of the connections begin one again, and reports whether it did.

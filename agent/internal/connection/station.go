@@ -64,11 +64,14 @@ func (t *Table) Discards(c *Connection, from int, p *packet.Packet, h *Host, dir
 	if p.Station == 0 || t.Several || !Connects(p.Opcode.Service()) { // management may go another way
 		return
 	}
+	s := &h.stations[dir]
+	if s.known[0] == p.Station && s.known[1] == 0 {
+		return // all packets of the direction go there
+	}
 	var end *qp.QP
 	if c != nil {
 		end = &c.Ends[from]
 	}
-	s := &h.stations[dir]
 	oldest := s.known[len(s.known)-1]
 	switch {
 	case !s.arrives(p, end):
