@@ -3,9 +3,6 @@ package fabricagent
 import (
 	"encoding/binary"
 
-	"github.com/google/gopacket"
-	"github.com/google/gopacket/layers"
-
 	"ibwitness/packet"
 )
 
@@ -162,17 +159,15 @@ func tunnelUDP(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	return NotRDMA
 }
 
-// vxlan decodes an Ethernet frame after a VXLAN header (RFC 7348).
+// vxlan decodes an Ethernet frame after a VXLAN header (RFC 7348), whose network identifier is valid.
 func vxlan(p *packet.Packet, b []byte, wire, depth int) Outcome {
-	var h layers.VXLAN
-	if err := h.DecodeFromBytes(b, gopacket.NilDecodeFeedback); err != nil || !h.ValidIDFlag {
+	if b[0]&0x08 == 0 {
 		return NotRDMA
 	}
-	return ethernet(p, h.Payload, wire-len(h.Contents), depth)
+	return ethernet(p, b[vxlanSize:], wire-vxlanSize, depth)
 }
 
-// geneve decodes what follows a Geneve header (RFC 8926). It is read by hand, since the layer of gopacket v1.1.19
-// allocates for each option and loses count at 248 bytes of them.
+// geneve decodes what follows a Geneve header (RFC 8926).
 func geneve(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	if b[0]>>6 != 0 {
 		return NotRDMA
@@ -193,7 +188,7 @@ func carried(p *packet.Packet, b []byte, wire int, t uint16, depth int) Outcome 
 }
 
 // mpls decodes what follows a stack of labels (RFC 3032). Nothing names it: the first half byte distinguishes IPv4, IPv6
-// or a pseudowire control word (RFC 4385); all else is taken for an Ethernet frame. gopacket has no decoding layer for it.
+// or a pseudowire control word (RFC 4385); all else is taken for an Ethernet frame.
 func mpls(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	if depth == maxTunnels {
 		return NotRDMA

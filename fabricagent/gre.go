@@ -3,9 +3,6 @@ package fabricagent
 import (
 	"encoding/binary"
 
-	"github.com/google/gopacket"
-	"github.com/google/gopacket/layers"
-
 	"ibwitness/packet"
 )
 
@@ -28,18 +25,16 @@ func gre(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	if flags := binary.BigEndian.Uint16(b); flags&0x4087 != 0 {
 		return NotRDMA
 	}
-	// The layer of gopacket v1.1.19 does not check lengths: checksum, key and sequence number have four bytes each.
-	if size := 4 + 4*int(b[0]>>7+b[0]>>5&1+b[0]>>4&1); len(b) < size {
+	sequence := b[0] >> 4 & 1
+	size := 4 + 4*int(b[0]>>7+b[0]>>5&1+sequence) // checksum, key and sequence number have four bytes each
+	if len(b) < size {
 		return short(b, wire)
 	}
-	var h layers.GRE
-	if err := h.DecodeFromBytes(b, gopacket.NilDecodeFeedback); err != nil {
-		return NotRDMA
-	}
-	b, wire = h.Payload, wire-len(h.Contents)
-	switch t := uint16(h.Protocol); t {
+	t := binary.BigEndian.Uint16(b[2:])
+	b, wire = b[size:], wire-size
+	switch t {
 	case etherERSPAN:
-		if !h.SeqPresent {
+		if sequence == 0 {
 			return ethernet(p, b, wire, depth) // type I has no header
 		}
 		return erspan2(p, b, wire, depth)
@@ -55,18 +50,17 @@ func erspan2(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	if len(b) < erspan2Size {
 		return short(b, wire)
 	}
-	var h layers.ERSPANII
-	if err := h.DecodeFromBytes(b, gopacket.NilDecodeFeedback); err != nil || h.Version != layers.ERSPANIIVersion {
+	if b[0]>>4 != 1 {
 		return NotRDMA
 	}
 	wire -= erspan2Size
-	if h.IsTruncated {
+	if binary.BigEndian.Uint16(b[2:])&erspanTruncated != 0 {
 		wire = unlimited
 	}
-	return ethernet(p, h.Payload, wire, depth)
+	return ethernet(p, b[erspan2Size:], wire, depth)
 }
 
-// erspan3 decodes a mirror copy after an ERSPAN type III header (draft-foschiano-erspan), which gopacket does not know.
+// erspan3 decodes a mirror copy after an ERSPAN type III header (draft-foschiano-erspan).
 func erspan3(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	if len(b) < erspan3Size {
 		return short(b, wire)

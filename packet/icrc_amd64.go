@@ -46,15 +46,20 @@ var carry256 = carryOver(8 * 256)
 // carryOver carries over so many bits, which may be negative.
 func carryOver(n int) carry { return carry{power(n + 32), power(n - 32)} }
 
-// power is x to the n modulo the polynomial of IEEE 802.3, bits reversed and one place higher.
-func power(n int) uint64 {
+// mostCarried is over how many bits anything is carried at most, up or down, and 32 more.
+const mostCarried = 8*272 + 32
+
+// powers are x to the n modulo the polynomial of IEEE 802.3, bits reversed, from -mostCarried on.
+var powers = func() (t [2*mostCarried + 1]uint32) {
 	const poly = 0xEDB88320 // without its highest power, bits reversed
-	v := uint32(1 << 31)    // 1
-	for ; n > 0; n-- {
-		v = v>>1 ^ poly&-(v&1)
+	t[mostCarried] = 1 << 31
+	for n := range mostCarried {
+		up, down := t[mostCarried+n], t[mostCarried-n]
+		t[mostCarried+n+1] = up>>1 ^ poly&-(up&1)
+		t[mostCarried-n-1] = (down^poly&-(down>>31))<<1 | down>>31
 	}
-	for ; n < 0; n++ {
-		v = (v^poly&-(v>>31))<<1 | v>>31
-	}
-	return uint64(v) << 1
-}
+	return t
+}()
+
+// power is x to the n, one place higher.
+func power(n int) uint64 { return uint64(powers[mostCarried+n]) << 1 }

@@ -2,7 +2,9 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"testing"
 
@@ -11,6 +13,40 @@ import (
 
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"ibwitness": main})
+}
+
+// mostInit is how many milliseconds a package may take at each start, whatever is done then.
+const mostInit = 6
+
+// TestStart: no package of the program has the user wait as it starts. A package takes the least of some starts, since other programs run too.
+func TestStart(t *testing.T) {
+	line := regexp.MustCompile(`(?m)^init (\S+) @\S+ ms, (\S+) ms clock`)
+	least := map[string]float64{}
+	for range 5 {
+		c := exec.Command(os.Args[0], "-test.run=^$")
+		c.Env = append(os.Environ(), "GODEBUG=inittrace=1")
+		out, err := c.CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		for _, m := range line.FindAllStringSubmatch(string(out), -1) {
+			took, err := strconv.ParseFloat(m[2], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if was, ok := least[m[1]]; !ok || took < was {
+				least[m[1]] = took
+			}
+		}
+	}
+	if _, ok := least["ibwitness/packet"]; !ok {
+		t.Fatalf("the runtime tells of no package: %v", least)
+	}
+	for name, took := range least {
+		if took > mostInit {
+			t.Errorf("%s takes %.1f ms", name, took)
+		}
+	}
 }
 
 // TestScript runs the sessions of testdata/script: what a user types, and what must come of it.
