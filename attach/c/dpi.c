@@ -24,10 +24,21 @@ int ibw_sv_beat64(int run, int tap, int way, uint64_t time, const uint32_t *lane
   return ibw_hdl_beat(run, tap, way, time, b, k, sizeof b, flags);
 }
 
+int ibw_sv_symbols(int run, int tap, int port, int symbols, uint64_t time, const uint32_t *lanes, uint64_t keep, int flags) {
+  uint8_t b[64], k[8];
+  memcpy(b, lanes, sizeof b);
+  memcpy(k, &keep, sizeof k);
+  return ibw_hdl_symbols(run, tap, port, symbols, time, b, k, sizeof b, flags);
+}
+
+int ibw_sv_port_state(int run, int tap, int port, int state, uint64_t time) { return ibw_hdl_port_state(run, tap, port, state, time); }
+
 int ibw_sv_event(int run, int hca, uint64_t time, const char *json) {
   ibw_hdl_hold(run, time);
   return ibw_event(ibw_hdl_run(run), (uint32_t)hca, time, json);
 }
+
+int ibw_sv_segment(int run, uint64_t addr, uint32_t length, uint32_t lkey) { return ibw_hdl_segment(run, addr, length, lkey); }
 
 int ibw_sv_post_send(int run, int hca, uint64_t time, uint32_t qpn, uint64_t wr_id, int operation, uint32_t flags, uint64_t addr, uint32_t length, uint32_t lkey,
                      uint64_t remote_addr, uint32_t rkey, uint32_t imm, uint32_t inv_rkey, uint64_t compare, uint64_t swap_add, uint32_t dest_qpn, uint32_t qkey,
@@ -38,9 +49,7 @@ int ibw_sv_post_send(int run, int hca, uint64_t time, uint32_t qpn, uint64_t wr_
 }
 
 int ibw_sv_post_recv(int run, int hca, uint64_t time, uint32_t qpn, uint32_t srq, uint64_t wr_id, uint64_t addr, uint32_t length, uint32_t lkey) {
-  ibw_hdl_hold(run, time);
-  ibw_segment one = {addr, length, lkey};
-  return ibw_post_recv(ibw_hdl_run(run), (uint32_t)hca, time, qpn, srq, wr_id, &one, length > 0);
+  return ibw_hdl_recv(run, hca, time, qpn, srq, wr_id, addr, length, lkey);
 }
 
 int ibw_sv_complete(int run, int hca, uint64_t time, uint32_t qpn, uint64_t wr_id, int status, int operation, uint32_t byte_len, int has_imm, uint32_t imm,

@@ -13,6 +13,8 @@ struct held {
   int held, found, left, ended, lenient; /* left: outstanding, when it ended */
   char verdict[1024];
   uint64_t held_at, advanced; /* held: an event waits for a later time */
+  ibw_segment *segments; /* of the work request that is posted next */
+  uint32_t nsegments, room;
 };
 
 static struct held *runs;
@@ -139,6 +141,18 @@ int ibw_hdl_beat(int run, int tap, int way, uint64_t time, uint8_t *lanes, uint8
   return ibw_beat(h->run, (uint32_t)tap, way, time, lanes, keep, n, flags & IBW_HDL_LAST, flags & IBW_HDL_BAD);
 }
 
+int ibw_hdl_symbols(int run, int tap, int port, int symbols, uint64_t time, uint8_t *lanes, uint8_t *keep, uint32_t n, int flags) {
+  struct held *h = at(run);
+  if (!h) return IBW_ECLOSED;
+  if (flags & IBW_HDL_BIG_ENDIAN) turn(lanes, keep, n);
+  return ibw_link_beat(h->run, (uint32_t)tap, (uint32_t)port, symbols, time, lanes, keep, n, flags & IBW_HDL_LAST, flags & IBW_HDL_BAD);
+}
+
+int ibw_hdl_port_state(int run, int tap, int port, int state, uint64_t time) {
+  uint8_t b = (uint8_t)state;
+  return ibw_link_beat(ibw_hdl_run(run), (uint32_t)tap, (uint32_t)port, IBW_PORT_STATE, time, &b, NULL, 1, 1, 0);
+}
+
 void ibw_hdl_hold(int run, uint64_t time) {
   struct held *h = at(run);
   if (!h) return;
@@ -154,15 +168,44 @@ int ibw_hdl_due(int run, uint64_t time, uint64_t period) {
   return 1;
 }
 
+int ibw_hdl_segment(int run, uint64_t addr, uint32_t length, uint32_t lkey) {
+  struct held *h = at(run);
+  if (!h) return IBW_ECLOSED;
+  if (h->nsegments == h->room) {
+    uint32_t room = h->room ? 2 * h->room : 8;
+    ibw_segment *more = realloc(h->segments, room * sizeof *more);
+    if (!more) return IBW_ENOMEM;
+    h->segments = more;
+    h->room = room;
+  }
+  h->segments[h->nsegments++] = (ibw_segment){addr, length, lkey};
+  return 0;
+}
+
+/* gather is the number of segments of a work request with that of its post, and forgets them: they stay until the next is told. */
+static uint32_t gather(int run, uint64_t time, uint64_t addr, uint32_t length, uint32_t lkey) {
+  struct held *h = at(run);
+  if (length > 0 && ibw_hdl_segment(run, addr, length, lkey) < 0) abort();
+  uint32_t n = h->nsegments;
+  h->nsegments = 0;
+  ibw_hdl_hold(run, time);
+  return n;
+}
+
 int ibw_hdl_send(int run, int hca, uint64_t time, ibw_send *request, uint64_t addr, uint32_t length, uint32_t lkey) {
   struct held *h = at(run);
   if (!h) return IBW_ECLOSED;
-  ibw_segment one = {addr, length, lkey};
-  ibw_hdl_hold(run, time);
   request->size = sizeof *request;
-  request->nsegments = length > 0;
-  request->segments = &one;
+  request->nsegments = gather(run, time, addr, length, lkey);
+  request->segments = h->segments;
   return ibw_post_send(h->run, (uint32_t)hca, time, request);
+}
+
+int ibw_hdl_recv(int run, int hca, uint64_t time, uint32_t qpn, uint32_t srq, uint64_t wr_id, uint64_t addr, uint32_t length, uint32_t lkey) {
+  struct held *h = at(run);
+  if (!h) return IBW_ECLOSED;
+  uint32_t n = gather(run, time, addr, length, lkey);
+  return ibw_post_recv(h->run, (uint32_t)hca, time, qpn, srq, wr_id, h->segments, n);
 }
 
 const ibw_finding *ibw_hdl_next(int run) {
@@ -224,7 +267,7 @@ const char *ibw_hdl_verdict(int run) {
   char *v = h->verdict;
   size_t n = sizeof h->verdict;
   *v = 0;
-  if (errors > 0 && left > 0) snprintf(v, n, "ibwitness: %d errors, and %d outstanding: %.900s", errors, left, h->outstanding ? h->outstanding : "");
+  if (errors > 0 && left > 0) snprintf(v, n, "ibwitness: %d error%s, and %d outstanding: %.900s", errors, errors == 1 ? "" : "s", left, h->outstanding ? h->outstanding : "");
   else if (errors > 0) snprintf(v, n, "ibwitness: %d error%s", errors, errors == 1 ? "" : "s");
   else if (left > 0) snprintf(v, n, "ibwitness: %d outstanding: %.900s", left, h->outstanding ? h->outstanding : "");
   return v;

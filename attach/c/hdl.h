@@ -26,14 +26,24 @@ IBW_PUBLIC ibw *ibw_hdl_run(int run);
 /* A beat of n lanes, a multiple of 8; bit i % 8 of keep[i / 8] is that of lane i. Lane 0 is the first byte or, with IBW_HDL_BIG_ENDIAN, the last. It writes to both. */
 IBW_PUBLIC int ibw_hdl_beat(int run, int tap, int way, uint64_t time_ps, uint8_t *lanes, uint8_t *keep, uint32_t n, int flags);
 
+/* The same of what port 0 or 1 of an InfiniBand link sends: beats of a data packet or of a link packet (symbols), IBW_HDL_BAD where it ends with EBP. */
+IBW_PUBLIC int ibw_hdl_symbols(int run, int tap, int port, int symbols, uint64_t time_ps, uint8_t *lanes, uint8_t *keep, uint32_t n, int flags);
+
+/* The physical state of a port of a link, from now on. */
+IBW_PUBLIC int ibw_hdl_port_state(int run, int tap, int port, int state, uint64_t time_ps);
+
 /* Notes a verbs event, which is compared with the packets at the first call of a later time. */
 IBW_PUBLIC void ibw_hdl_hold(int run, uint64_t time_ps);
 
 /* Whether the run is to be told the time: an event waits for that, or a period has passed since it was told. A monitor asks at each edge of its clock. */
 IBW_PUBLIC int ibw_hdl_due(int run, uint64_t time_ps, uint64_t period_ps);
 
-/* A work request with at most one segment, without its data. */
+/* A segment of the work request that is posted next: those come first, in the order of the calls, and that of the post, where its length is not 0, is the last. */
+IBW_PUBLIC int ibw_hdl_segment(int run, uint64_t addr, uint32_t length, uint32_t lkey);
+
+/* Work requests, without their data. */
 IBW_PUBLIC int ibw_hdl_send(int run, int hca, uint64_t time_ps, ibw_send *request, uint64_t addr, uint32_t length, uint32_t lkey);
+IBW_PUBLIC int ibw_hdl_recv(int run, int hca, uint64_t time_ps, uint32_t qpn, uint32_t srq, uint64_t wr_id, uint64_t addr, uint32_t length, uint32_t lkey);
 
 /* The next finding of a run, which holds until the next call; null: there is none. */
 IBW_PUBLIC const ibw_finding *ibw_hdl_next(int run);

@@ -14,11 +14,11 @@
 enum { MAGIC = 0x1b317e55, LONGEST = 1 << 20 };
 enum state { OPEN, ENDED, CLOSED };
 
-/* A frame of which beats have come. */
+/* A frame of which beats have come, or a packet of a link. */
 struct partial {
   uint8_t *data;
   size_t len, cap;
-  int bad;
+  int bad, symbols;
 };
 
 /* A run is never freed, so that one that was closed can be told. */
@@ -32,8 +32,8 @@ struct ibw {
   uint64_t held_at;
   ibw_fn fn;
   void *user;
-  struct partial *taps;
-  uint32_t ntaps;
+  struct partial *parts; /* two of each tap: frames and what port 0 sends, and what port 1 sends */
+  uint32_t nparts;
   char *error;
   struct ibw *next;
 };
@@ -241,17 +241,18 @@ int ibw_frame(ibw *r, uint32_t tap, int way, uint64_t at, const void *data, size
   return e;
 }
 
-/* room is where the beats of a tap are put together; null: it is not there, or there is no memory. */
-static struct partial *room(struct ibw *r, uint32_t tap, size_t more) {
-  if (__builtin_expect(tap >= r->ntaps, 0)) {
-    if (tap >= 1 << 16) return NULL;
-    struct partial *taps = realloc(r->taps, (tap + 1) * sizeof *taps);
-    if (!taps) return NULL;
-    memset(taps + r->ntaps, 0, (tap + 1 - r->ntaps) * sizeof *taps);
-    r->taps = taps;
-    r->ntaps = tap + 1;
+/* room is where the beats of a port of a tap are put together; null: it is not there, or there is no memory. */
+static struct partial *room(struct ibw *r, uint32_t tap, uint32_t port, size_t more) {
+  if (__builtin_expect(tap >= 1 << 16, 0)) return NULL;
+  uint32_t i = 2 * tap + port;
+  if (__builtin_expect(i >= r->nparts, 0)) {
+    struct partial *parts = realloc(r->parts, (i + 1) * sizeof *parts);
+    if (!parts) return NULL;
+    memset(parts + r->nparts, 0, (i + 1 - r->nparts) * sizeof *parts);
+    r->parts = parts;
+    r->nparts = i + 1;
   }
-  struct partial *p = &r->taps[tap];
+  struct partial *p = &r->parts[i];
   if (__builtin_expect(p->cap - p->len < more, 0)) {
     size_t cap = p->cap ? p->cap * 2 : 4096;
     while (cap - p->len < more) cap *= 2;
@@ -266,6 +267,11 @@ static struct partial *room(struct ibw *r, uint32_t tap, size_t more) {
 /* keeps adds the lanes of a beat that count. */
 static void keeps(struct partial *p, const uint8_t *lanes, const uint8_t *keep, uint32_t n) {
   uint32_t i = 0;
+  if (!keep) {
+    memcpy(p->data + p->len, lanes, n);
+    p->len += n;
+    return;
+  }
   for (; i + 8 <= n; i += 8) {
     uint8_t k = keep[i / 8];
     if (__builtin_expect(k == 0xff, 1)) {
@@ -281,7 +287,7 @@ static void keeps(struct partial *p, const uint8_t *lanes, const uint8_t *keep, 
 }
 
 static int over(struct ibw *r, uint32_t tap, int way, uint64_t at) {
-  struct partial *p = &r->taps[tap];
+  struct partial *p = &r->parts[2 * tap];
   size_t len = p->len;
   int bad = p->bad;
   p->len = 0;
@@ -298,7 +304,7 @@ int ibw_beat(ibw *r, uint32_t tap, int way, uint64_t at, const void *lanes, cons
     leave(r);
     return e;
   }
-  struct partial *p = room(r, tap, n);
+  struct partial *p = room(r, tap, 0, n);
   if (__builtin_expect(!p, 0)) {
     e = tell(r, IBW_ENOMEM, "ibwitness: ibw_beat: no memory for the frame, or no such tap");
     leave(r);
@@ -311,12 +317,7 @@ int ibw_beat(ibw *r, uint32_t tap, int way, uint64_t at, const void *lanes, cons
     leave(r);
     return e;
   }
-  if (!keep) {
-    memcpy(p->data + p->len, lanes, n);
-    p->len += n;
-  } else {
-    keeps(p, lanes, keep, n);
-  }
+  keeps(p, lanes, keep, n);
   p->bad |= bad;
   if (!last) {
     if (__builtin_expect(r->held && at > r->held_at, 0)) {
@@ -338,6 +339,39 @@ int ibw_link(ibw *r, uint32_t tap, uint32_t port, int symbols, int ebp, uint64_t
     return e;
   }
   return done(r, ibw_go_link(r->n, tap, port, symbols, ebp, at, (void *)data, len));
+}
+
+int ibw_link_beat(ibw *r, uint32_t tap, uint32_t port, int symbols, uint64_t at, const void *lanes, const uint8_t *keep, uint32_t n, int last, int ebp) {
+  int e = enter(r);
+  if (e) return e;
+  struct partial *p = NULL;
+  if (n > 4096 || (!lanes && n) || port > 1 || symbols < IBW_DATA_PACKET || symbols > IBW_PORT_STATE)
+    e = tell(r, IBW_EINVAL, "ibwitness: ibw_link_beat: give lanes, at most 4096 of them, a port of 0 or 1, and what they are, of enum ibw_symbols");
+  else if (!(p = room(r, tap, port, n)))
+    e = tell(r, IBW_ENOMEM, "ibwitness: ibw_link_beat: no memory for the packet, or no such tap");
+  if (e) {
+    leave(r);
+    return e;
+  }
+  if (p->symbols != symbols) p->len = 0, p->bad = 0;
+  p->symbols = symbols;
+  if (p->len + n > LONGEST) {
+    p->len = 0;
+    e = tell(r, IBW_EINVAL, "ibwitness: ibw_link_beat: a packet of more than 1 MiB: is its last beat told as such?");
+    leave(r);
+    return e;
+  }
+  keeps(p, lanes, keep, n);
+  p->bad |= ebp;
+  if (!last) {
+    leave(r);
+    return 0;
+  }
+  size_t len = p->len;
+  ebp = p->bad;
+  p->len = 0;
+  p->bad = 0;
+  return done(r, ibw_go_link(r->n, tap, port, symbols, ebp != 0, at, p->data, len));
 }
 
 /* hold notes that an event has come. */
@@ -396,7 +430,8 @@ int ibw_lost(ibw *r, uint32_t tap, uint64_t n) { GO(r, ibw_go_lost(r->n, tap, n)
 int ibw_reset(ibw *r, uint32_t tap, uint64_t at) {
   int e = enter(r);
   if (e) return e;
-  if (tap < r->ntaps) r->taps[tap].len = 0, r->taps[tap].bad = 0;
+  for (uint32_t i = 0; i < r->nparts; i++)
+    if (i / 2 == tap) r->parts[i].len = 0, r->parts[i].bad = 0;
   return done(r, ibw_go_reset(r->n, tap, at));
 }
 
@@ -455,12 +490,12 @@ int ibw_close(ibw *r) {
     lonely(0, why ? why : "");
     free(why);
   }
-  for (uint32_t i = 0; i < r->ntaps; i++) free(r->taps[i].data);
-  free(r->taps);
+  for (uint32_t i = 0; i < r->nparts; i++) free(r->parts[i].data);
+  free(r->parts);
   free(r->error);
-  r->taps = NULL;
+  r->parts = NULL;
   r->error = NULL;
-  r->ntaps = 0;
+  r->nparts = 0;
   r->waiting = 0;
   r->fn = NULL;
   r->state = CLOSED;

@@ -129,6 +129,12 @@ enum ibw_symbols { IBW_DATA_PACKET, IBW_LINK_PACKET, IBW_PORT_STATE };
  * on. ebp says that the packet ended with the bad-packet delimiter (EBP). */
 IBW_PUBLIC int ibw_link(ibw *run, uint32_t tap, uint32_t port, int symbols, int ebp, uint64_t time_ps, const void *data, size_t len);
 
+/*
+ * The same beat by beat, with lanes and keep as ibw_beat has them: last ends the packet, which is judged then; ebp says, at any beat, that it ends with EBP. A beat of
+ * other symbols than those before it gives up the packet that they have begun.
+ */
+IBW_PUBLIC int ibw_link_beat(ibw *run, uint32_t tap, uint32_t port, int symbols, uint64_t time_ps, const void *lanes, const uint8_t *keep, uint32_t nlanes, int last, int ebp);
+
 /* A verbs event of an HCA of the configuration: a line of docs/events.md, whose "t" is not needed and does not count. Events and frames of one time may come in any
  * order: an event is compared with the packets at the first call of a later time. Where
  * events were missed, {"ev":"lost"} says so. */

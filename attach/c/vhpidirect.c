@@ -45,26 +45,45 @@ static int is_unclear(uint8_t x) { return !is_one(x) && x != ZERO && x != LOW; }
 
 static int unclear; /* whether the last beat had bits that count and are neither 0 nor 1 */
 
-/* A beat of any width. */
-int32_t ibw_vhdl_beat(int32_t run, int32_t tap, int32_t way, int64_t now, int64_t ns, const struct array *tdata, const struct array *tkeep, int32_t flags) {
-  static uint8_t lanes[LANES + 8], keep[LANES / 8 + 1];
+/* A beat of any width, in the order of its bytes or, with IBW_HDL_BIG_ENDIAN, against it. */
+static struct {
+  uint8_t lanes[LANES + 8], keep[LANES / 8 + 1];
+} beat;
+
+/* read_beat takes a beat, and returns how many lanes it is, which is a multiple of 8; negative: it cannot be one. */
+static int read_beat(const struct array *tdata, const struct array *tkeep, int32_t flags) {
   int n = (int)tdata->bounds->length / 8;
   if (tdata->bounds->length % 8 || !n || n > LANES || (int)tkeep->bounds->length != n) return IBW_EINVAL;
   int all = (n + 7) / 8 * 8, pad = flags & IBW_HDL_BIG_ENDIAN ? all - n : 0;
-  memset(lanes, 0, all);
-  memset(keep, 0, all / 8);
+  memset(beat.lanes, 0, all);
+  memset(beat.keep, 0, all / 8);
   unclear = 0;
   for (int i = 0; i < n; i++) {
     const uint8_t *bits = tdata->base + 8 * (n - 1 - i), k = tkeep->base[n - 1 - i]; /* of the lane, the highest first */
     unclear |= is_unclear(k);
     if (!is_one(k)) continue;
-    keep[(i + pad) / 8] |= 1 << ((i + pad) % 8);
+    beat.keep[(i + pad) / 8] |= 1 << ((i + pad) % 8);
     for (int j = 0; j < 8; j++) {
       unclear |= is_unclear(bits[j]);
-      lanes[i + pad] |= is_one(bits[j]) << (7 - j);
+      beat.lanes[i + pad] |= is_one(bits[j]) << (7 - j);
     }
   }
-  return ibw_hdl_beat(run, tap, way, ps(now, ns), lanes, keep, all, flags);
+  return all;
+}
+
+int32_t ibw_vhdl_beat(int32_t run, int32_t tap, int32_t way, int64_t now, int64_t ns, const struct array *tdata, const struct array *tkeep, int32_t flags) {
+  int n = read_beat(tdata, tkeep, flags);
+  return n < 0 ? n : ibw_hdl_beat(run, tap, way, ps(now, ns), beat.lanes, beat.keep, n, flags);
+}
+
+int32_t ibw_vhdl_symbols(int32_t run, int32_t tap, int32_t port, int32_t symbols, int64_t now, int64_t ns, const struct array *data, const struct array *keep,
+                         int32_t flags) {
+  int n = read_beat(data, keep, flags);
+  return n < 0 ? n : ibw_hdl_symbols(run, tap, port, symbols, ps(now, ns), beat.lanes, beat.keep, n, flags);
+}
+
+int32_t ibw_vhdl_port_state(int32_t run, int32_t tap, int32_t port, int32_t state, int64_t now, int64_t ns) {
+  return ibw_hdl_port_state(run, tap, port, state, ps(now, ns));
 }
 
 int32_t ibw_vhdl_unclear(void) { return unclear; }
@@ -85,6 +104,10 @@ static uint64_t wide(const struct array *v) {
   return x;
 }
 
+int32_t ibw_vhdl_segment(int32_t run, const struct array *addr, int32_t length, const struct array *lkey) {
+  return ibw_hdl_segment(run, wide(addr), length, wide(lkey));
+}
+
 int32_t ibw_vhdl_post_send(int32_t run, int32_t hca, int64_t now, int64_t ns, int32_t qpn, const struct array *wr_id, int32_t operation, int32_t flags,
                            const struct array *addr, int32_t length, const struct array *lkey, const struct array *remote_addr, const struct array *rkey,
                            const struct array *imm, const struct array *compare, const struct array *swap_add) {
@@ -95,9 +118,7 @@ int32_t ibw_vhdl_post_send(int32_t run, int32_t hca, int64_t now, int64_t ns, in
 
 int32_t ibw_vhdl_post_recv(int32_t run, int32_t hca, int64_t now, int64_t ns, int32_t qpn, int32_t srq, const struct array *wr_id, const struct array *addr,
                            int32_t length, const struct array *lkey) {
-  ibw_hdl_hold(run, ps(now, ns));
-  ibw_segment one = {wide(addr), length, wide(lkey)};
-  return ibw_post_recv(ibw_hdl_run(run), hca, ps(now, ns), qpn, srq, wide(wr_id), &one, length > 0);
+  return ibw_hdl_recv(run, hca, ps(now, ns), qpn, srq, wide(wr_id), wide(addr), length, wide(lkey));
 }
 
 int32_t ibw_vhdl_complete(int32_t run, int32_t hca, int64_t now, int64_t ns, int32_t qpn, const struct array *wr_id, int32_t status, int32_t operation,

@@ -10,9 +10,13 @@
  *                                                 place of config, +ibwitness_stop that of stop
  *   $ibw_tap(run, name), $ibw_hca(run, name)      their numbers
  *   $ibw_beat(run, tap, way, tdata, tkeep, tlast, bad [, big_endian])    way: 1 to the device, 2 from it, 0 unknown
+ *   $ibw_symbols(run, tap, port, symbols, data, keep, last, ebp [, big_endian])    what port 0 or 1 of an InfiniBand link sends; symbols: 0 a data packet, 1 a link packet
+ *   $ibw_port_state(run, tap, port, state)        its physical state, from now on: 5 is link up
  *   $ibw_advance(run), $ibw_lost(run, tap, n), $ibw_reset(run, tap)
  *   $ibw_due(run, period)                         1: $ibw_advance is to be called, as an event waits for it, or so many nanoseconds have passed since
  *   $ibw_event(run, hca, json)                    this and those below are judged at the next call of a later time
+ *   $ibw_segment(run, addr, length, lkey)         a segment of the work request that is posted next: those come first, and that of the post, where its length is not 0, is
+ *                                                 the last
  *   $ibw_post_send(run, hca, qpn, wr_id, operation, flags, addr, length, lkey [, remote_addr, rkey, imm, inv_rkey, compare, swap_add, dest_qpn, qkey, ah])
  *   $ibw_post_recv(run, hca, qpn, wr_id, addr, length, lkey [, srq])
  *   $ibw_complete(run, hca, qpn, wr_id, status, operation, byte_len [, has_imm, imm, has_inv, inv_rkey, src_qpn, cq])
@@ -26,6 +30,7 @@
  */
 #include "hdl.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <vpi_user.h>
@@ -163,30 +168,54 @@ static void bits(vpiHandle from, int n, uint8_t *to, uint8_t *unknown) {
   }
 }
 
-static int beat(struct call *c) {
-  static uint8_t lanes[LANES + 8], keep[LANES / 8 + 1], x[LANES + 8], kx[LANES / 8 + 1], k[LANES / 8 + 1];
-  if (c->n < 7) return IBW_EINVAL;
-  int size = vpi_get(vpiSize, c->arg[3]), n = size / 8, big = small(c, 7);
-  if (size % 8 || !n || n > LANES || vpi_get(vpiSize, c->arg[4]) < n) {
-    say(IBW_HDL_FAIL, scope(c), "ibwitness: $ibw_beat: give tdata of whole bytes, 32768 bits at most, and tkeep with a bit for each byte");
+static struct {
+  uint8_t lanes[LANES + 8], keep[LANES / 8 + 1];
+} beat;
+
+/* read_beat takes a beat whose data is argument i, and returns how many lanes it is, which is a multiple of 8; 0: it cannot be one, and that was told. */
+static int read_beat(struct call *c, int i, int big, const char *name) {
+  static uint8_t x[LANES + 8], kx[LANES / 8 + 1], k[LANES / 8 + 1];
+  int size = vpi_get(vpiSize, c->arg[i]), n = size / 8;
+  if (size % 8 || !n || n > LANES || vpi_get(vpiSize, c->arg[i + 1]) < n) {
+    char why[256];
+    snprintf(why, sizeof why, "ibwitness: %s: give data of whole bytes, 32768 bits at most, and keep with a bit for each byte", name);
+    say(IBW_HDL_FAIL, scope(c), why);
     fail();
     return 0;
   }
   int all = (n + 7) / 8 * 8, pad = big ? all - n : 0, unknown = 0;
-  memset(lanes, 0, all);
-  memset(keep, 0, all / 8);
-  bits(c->arg[3], n, lanes + pad, x);
-  bits(c->arg[4], (n + 7) / 8, k, kx);
-  for (int i = 0; i < n; i++) {
-    unknown |= kx[i / 8] >> (i % 8) & 1;
-    if (!(k[i / 8] >> (i % 8) & 1)) continue;
-    keep[(i + pad) / 8] |= 1 << ((i + pad) % 8);
-    unknown |= x[i];
+  memset(beat.lanes, 0, all);
+  memset(beat.keep, 0, all / 8);
+  bits(c->arg[i], n, beat.lanes + pad, x);
+  bits(c->arg[i + 1], (n + 7) / 8, k, kx);
+  for (int j = 0; j < n; j++) {
+    unknown |= kx[j / 8] >> (j % 8) & 1;
+    if (!(k[j / 8] >> (j % 8) & 1)) continue;
+    beat.keep[(j + pad) / 8] |= 1 << ((j + pad) % 8);
+    unknown |= x[j];
   }
   if (unknown) say(IBW_HDL_WARN, scope(c), "ibwitness: a beat has bits that are neither 0 nor 1, which are taken for 0");
-  int flags = (small(c, 5) ? IBW_HDL_LAST : 0) | (small(c, 6) ? IBW_HDL_BAD : 0) | (big ? IBW_HDL_BIG_ENDIAN : 0);
-  return ibw_hdl_beat(small(c, 0), small(c, 1), small(c, 2), now(), lanes, keep, all, flags);
+  return all;
 }
+
+/* ends are the flags of a beat, of which argument i is whether it is the last. */
+static int ends(struct call *c, int i, int big) {
+  return (small(c, i) ? IBW_HDL_LAST : 0) | (small(c, i + 1) ? IBW_HDL_BAD : 0) | (big ? IBW_HDL_BIG_ENDIAN : 0);
+}
+
+static int frame(struct call *c) {
+  if (c->n < 7) return IBW_EINVAL;
+  int big = small(c, 7), n = read_beat(c, 3, big, "$ibw_beat");
+  return n ? ibw_hdl_beat(small(c, 0), small(c, 1), small(c, 2), now(), beat.lanes, beat.keep, n, ends(c, 5, big)) : 0;
+}
+
+static int symbols(struct call *c) {
+  if (c->n < 8) return IBW_EINVAL;
+  int big = small(c, 8), n = read_beat(c, 4, big, "$ibw_symbols");
+  return n ? ibw_hdl_symbols(small(c, 0), small(c, 1), small(c, 2), small(c, 3), now(), beat.lanes, beat.keep, n, ends(c, 6, big)) : 0;
+}
+
+static int port_state(struct call *c) { return ibw_hdl_port_state(small(c, 0), small(c, 1), small(c, 2), small(c, 3), now()); }
 
 static int advance(struct call *c) { return ibw_advance(run_of(c), now()); }
 static int lost(struct call *c) { return ibw_lost(run_of(c), small(c, 1), number(c, 2)); }
@@ -198,6 +227,8 @@ static int event(struct call *c) {
   return ibw_event(run_of(c), small(c, 1), now(), text(c, 2));
 }
 
+static int segment(struct call *c) { return ibw_hdl_segment(small(c, 0), number(c, 1), small(c, 2), small(c, 3)); }
+
 static int post_send(struct call *c) {
   ibw_send s = {.qpn = small(c, 2), .wr_id = number(c, 3), .operation = small(c, 4), .flags = small(c, 5), .remote_addr = number(c, 9), .rkey = small(c, 10),
                 .imm = small(c, 11), .inv_rkey = small(c, 12), .compare = number(c, 13), .swap_add = number(c, 14), .dest_qpn = small(c, 15),
@@ -206,9 +237,7 @@ static int post_send(struct call *c) {
 }
 
 static int post_recv(struct call *c) {
-  ibw_hdl_hold(small(c, 0), now());
-  ibw_segment one = {number(c, 4), small(c, 5), small(c, 6)};
-  return ibw_post_recv(run_of(c), small(c, 1), now(), small(c, 2), small(c, 7), number(c, 3), &one, one.length > 0);
+  return ibw_hdl_recv(small(c, 0), small(c, 1), now(), small(c, 2), small(c, 7), number(c, 3), number(c, 4), small(c, 5), small(c, 6));
 }
 
 static int complete(struct call *c) {
@@ -294,10 +323,11 @@ static const struct {
   const char *name;
   int (*fn)(struct call *);
 } functions[] = {
-    {"$ibw_open", open_run},     {"$ibw_tap", tap},           {"$ibw_hca", hca},           {"$ibw_beat", beat},     {"$ibw_advance", advance}, {"$ibw_lost", lost},
+    {"$ibw_open", open_run},     {"$ibw_tap", tap},           {"$ibw_hca", hca},           {"$ibw_beat", frame},     {"$ibw_advance", advance}, {"$ibw_lost", lost},
     {"$ibw_reset", reset},       {"$ibw_event", event},       {"$ibw_post_send", post_send}, {"$ibw_post_recv", post_recv}, {"$ibw_complete", complete},
     {"$ibw_tell", tell},         {"$ibw_next", next},         {"$ibw_message", message},   {"$ibw_errors", errors}, {"$ibw_outstanding", outstanding},
     {"$ibw_lenient", lenient},   {"$ibw_exercised", exercised}, {"$ibw_finish", finish_run}, {"$ibw_report", report},     {"$ibw_due", due},
+    {"$ibw_symbols", symbols},   {"$ibw_port_state", port_state}, {"$ibw_segment", segment},
 };
 
 static PLI_INT32 called(ICARUS_VPI_CONST PLI_BYTE8 *data) {

@@ -20,6 +20,7 @@ package ibwitness_pkg;
     IBW_WC_ATOMIC_WRITE = 9, IBW_WC_RECV = 128, IBW_WC_RECV_RDMA_WITH_IMM = 129
   } ibw_completed_e;
   parameter int unsigned IBW_FENCE = 1, IBW_SIGNALED = 2, IBW_SOLICITED = 4, IBW_INLINE = 8;
+  typedef enum int { IBW_DATA_PACKET, IBW_LINK_PACKET } ibw_symbols_e;
   // Of a beat.
   parameter int IBW_LAST = 1, IBW_BAD = 2, IBW_BIG_ENDIAN = 4;
 
@@ -34,6 +35,11 @@ package ibwitness_pkg;
                                            input byte unsigned keep, input int flags);
   import "DPI-C" function int ibw_sv_beat64(input int run, input int tap, input int way, input longint unsigned ps, input bit [511:0] lanes,
                                             input longint unsigned keep, input int flags);
+  // What port 0 or 1 of an InfiniBand link sends, at a tap whose link is "link": a beat of 64 lanes of a packet between its delimiters, with IBW_BAD where that ends with
+  // EBP; and the physical state of a port, from now on.
+  import "DPI-C" function int ibw_sv_symbols(input int run, input int tap, input int port, input int symbols, input longint unsigned ps, input bit [511:0] lanes,
+                                             input longint unsigned keep, input int flags);
+  import "DPI-C" function int ibw_sv_port_state(input int run, input int tap, input int port, input int state, input longint unsigned ps);
   // 1: ibw_sv_advance is to be called: a verbs event waits for a later time, or so many picoseconds have passed since it was.
   import "DPI-C" function int ibw_sv_due(input int run, input longint unsigned ps, input longint unsigned period);
   import "DPI-C" function int ibw_sv_advance(input int run, input longint unsigned ps);
@@ -42,6 +48,7 @@ package ibwitness_pkg;
 
   // Verbs events: they are compared with the packets at the first call of a later time. Those below give them the time.
   import "DPI-C" function int ibw_sv_event(input int run, input int hca, input longint unsigned ps, input string json);
+  import "DPI-C" function int ibw_sv_segment(input int run, input longint unsigned addr, input int unsigned length, input int unsigned lkey);
   import "DPI-C" function int ibw_sv_post_send(input int run, input int hca, input longint unsigned ps, input int unsigned qpn, input longint unsigned wr_id,
     input int operation, input int unsigned flags, input longint unsigned addr, input int unsigned length, input int unsigned lkey,
     input longint unsigned remote_addr, input int unsigned rkey, input int unsigned imm, input int unsigned inv_rkey, input longint unsigned compare,
@@ -173,6 +180,12 @@ package ibwitness_pkg;
   task automatic ibw_event(input int run, input int hca, input string json);
     string id;
     void'(ibw_tell(run, ibw_sv_event(run, hca, ibw_now(), json), "ibw_event", id));
+  endtask
+
+  // A segment of the work request that is posted next. Those come first, in the order of the calls; that of the post, where its length is not 0, is the last.
+  task automatic ibw_segment(input int run, input longint unsigned addr, input int unsigned length, input int unsigned lkey);
+    string id;
+    void'(ibw_tell(run, ibw_sv_segment(run, addr, length, lkey), "ibw_segment", id));
   endtask
 
   task automatic ibw_post_send(input int run, input int hca, input int unsigned qpn, input longint unsigned wr_id, input ibw_operation_e operation,

@@ -10,6 +10,10 @@ package ibwitness_pkg is
   constant IBW_IN : natural := 1;
   constant IBW_OUT : natural := 2;
 
+  -- What a link carries.
+  constant IBW_DATA_PACKET : natural := 0;
+  constant IBW_LINK_PACKET : natural := 1;
+
   -- Operations of work requests and of completions, and flags, numbered as those of verbs are.
   constant IBW_RDMA_WRITE : natural := 0;
   constant IBW_RDMA_WRITE_WITH_IMM : natural := 1;
@@ -47,6 +51,10 @@ package ibwitness_pkg is
 
   -- A beat of any width; flags: 1 the last one of the frame, 2 the frame is given up, 4 its first byte is the leftmost.
   impure function ibw_beat(run, tap, way : integer; tdata, tkeep : std_logic_vector; flags : natural) return integer;
+  -- The same of what port 0 or 1 of an InfiniBand link sends, at a tap whose link is "link": a packet between its delimiters, flag 2 where it ends with EBP; and the physical state of a
+  -- port, from now on.
+  impure function ibw_symbols(run, tap, port_number, symbols : integer; data, keep : std_logic_vector; flags : natural) return integer;
+  impure function ibw_port_state(run, tap, port_number, state : integer) return integer;
   -- Whether ibw_advance is to be called: a verbs event waits for a later time, or a period has passed since it was.
   impure function ibw_due(run : integer; period : time) return boolean;
   impure function ibw_advance(run : integer) return integer;
@@ -60,6 +68,8 @@ package ibwitness_pkg is
 
   -- Verbs events of an HCA, now. They tell what is found by the call; a monitor tells at the next edge of its clock what is found by comparing them with the packets. imm is the immediate data, or, of a SEND with invalidate, the R_Key.
   procedure ibw_event(run, hca : integer; json : string);
+  -- ibw_segment gives a segment of the work request that is posted next: those come first, in the order of the calls, and that of the post, where its length is not 0, is the last.
+  procedure ibw_segment(run : integer; addr : std_logic_vector; length : natural; lkey : std_logic_vector);
   procedure ibw_post_send(run, hca, qpn : integer; wr_id : std_logic_vector; operation, flags : natural; addr : std_logic_vector; length : natural;
     lkey : std_logic_vector; remote_addr, rkey, imm, compare, swap_add : std_logic_vector := IBW_ZERO);
   procedure ibw_post_recv(run, hca, qpn : integer; wr_id, addr : std_logic_vector; length : natural; lkey : std_logic_vector; srq : natural := 0);
@@ -85,6 +95,10 @@ package ibwitness_pkg is
   attribute foreign of ibw_vhdl_hca : function is "VHPIDIRECT libibwitness.so ibw_vhdl_hca";
   impure function ibw_vhdl_beat(run, tap, way : integer; at, ns : time; tdata, tkeep : std_logic_vector; flags : integer) return integer;
   attribute foreign of ibw_vhdl_beat : function is "VHPIDIRECT libibwitness.so ibw_vhdl_beat";
+  impure function ibw_vhdl_symbols(run, tap, port_number, symbols : integer; at, ns : time; data, keep : std_logic_vector; flags : integer) return integer;
+  attribute foreign of ibw_vhdl_symbols : function is "VHPIDIRECT libibwitness.so ibw_vhdl_symbols";
+  impure function ibw_vhdl_port_state(run, tap, port_number, state : integer; at, ns : time) return integer;
+  attribute foreign of ibw_vhdl_port_state : function is "VHPIDIRECT libibwitness.so ibw_vhdl_port_state";
   impure function ibw_vhdl_unclear return integer;
   attribute foreign of ibw_vhdl_unclear : function is "VHPIDIRECT libibwitness.so ibw_vhdl_unclear";
   impure function ibw_vhdl_due(run : integer; at, ns, period : time) return integer;
@@ -97,6 +111,8 @@ package ibwitness_pkg is
   attribute foreign of ibw_vhdl_reset : function is "VHPIDIRECT libibwitness.so ibw_vhdl_reset";
   impure function ibw_vhdl_event(run, hca : integer; at, ns : time; json : string) return integer;
   attribute foreign of ibw_vhdl_event : function is "VHPIDIRECT libibwitness.so ibw_vhdl_event";
+  impure function ibw_vhdl_segment(run : integer; addr : std_logic_vector; length : integer; lkey : std_logic_vector) return integer;
+  attribute foreign of ibw_vhdl_segment : function is "VHPIDIRECT libibwitness.so ibw_vhdl_segment";
   impure function ibw_vhdl_post_send(run, hca : integer; at, ns : time; qpn : integer; wr_id : std_logic_vector; operation, flags : integer;
     addr : std_logic_vector; length : integer; lkey, remote_addr, rkey, imm, compare, swap_add : std_logic_vector) return integer;
   attribute foreign of ibw_vhdl_post_send : function is "VHPIDIRECT libibwitness.so ibw_vhdl_post_send";
@@ -164,13 +180,30 @@ package body ibwitness_pkg is
     return n;
   end function;
 
-  impure function ibw_beat(run, tap, way : integer; tdata, tkeep : std_logic_vector; flags : natural) return integer is
-    constant n : integer := ibw_vhdl_beat(run, tap, way, now, 1 ns, tdata, tkeep, flags);
+  procedure ibw_warn_unclear is
   begin
     if ibw_vhdl_unclear /= 0 then
       report "ibwitness: a beat has bits that are neither 0 nor 1, which are taken for 0" severity warning;
     end if;
+  end procedure;
+
+  impure function ibw_beat(run, tap, way : integer; tdata, tkeep : std_logic_vector; flags : natural) return integer is
+    constant n : integer := ibw_vhdl_beat(run, tap, way, now, 1 ns, tdata, tkeep, flags);
+  begin
+    ibw_warn_unclear;
     return n;
+  end function;
+
+  impure function ibw_symbols(run, tap, port_number, symbols : integer; data, keep : std_logic_vector; flags : natural) return integer is
+    constant n : integer := ibw_vhdl_symbols(run, tap, port_number, symbols, now, 1 ns, data, keep, flags);
+  begin
+    ibw_warn_unclear;
+    return n;
+  end function;
+
+  impure function ibw_port_state(run, tap, port_number, state : integer) return integer is
+  begin
+    return ibw_vhdl_port_state(run, tap, port_number, state, now, 1 ns);
   end function;
 
   impure function ibw_due(run : integer; period : time) return boolean is
@@ -244,6 +277,11 @@ package body ibwitness_pkg is
     ibw_tell(run, ibw_vhdl_event(run, hca, now, 1 ns, json), "ibw_event");
   end procedure;
 
+  procedure ibw_segment(run : integer; addr : std_logic_vector; length : natural; lkey : std_logic_vector) is
+  begin
+    ibw_tell(run, ibw_vhdl_segment(run, addr, length, lkey), "ibw_segment");
+  end procedure;
+
   procedure ibw_post_send(run, hca, qpn : integer; wr_id : std_logic_vector; operation, flags : natural; addr : std_logic_vector; length : natural;
     lkey : std_logic_vector; remote_addr, rkey, imm, compare, swap_add : std_logic_vector := IBW_ZERO) is
   begin
@@ -312,6 +350,24 @@ package body ibwitness_pkg is
   impure function ibw_vhdl_beat(run, tap, way : integer; at, ns : time; tdata, tkeep : std_logic_vector; flags : integer) return integer is
   begin
     report "ibw_vhdl_beat is in libibwitness.so" severity failure;
+    return 0;
+  end function;
+
+  impure function ibw_vhdl_symbols(run, tap, port_number, symbols : integer; at, ns : time; data, keep : std_logic_vector; flags : integer) return integer is
+  begin
+    report "ibw_vhdl_symbols is in libibwitness.so" severity failure;
+    return 0;
+  end function;
+
+  impure function ibw_vhdl_port_state(run, tap, port_number, state : integer; at, ns : time) return integer is
+  begin
+    report "ibw_vhdl_port_state is in libibwitness.so" severity failure;
+    return 0;
+  end function;
+
+  impure function ibw_vhdl_segment(run : integer; addr : std_logic_vector; length : integer; lkey : std_logic_vector) return integer is
+  begin
+    report "ibw_vhdl_segment is in libibwitness.so" severity failure;
     return 0;
   end function;
 

@@ -96,7 +96,7 @@ endmodule
 outstanding: 0, errors 1
 [1000000 ps] Error: tasks: attach: there is no HCA 5: the configuration names 1 as "hcas", counted from 0
 ibwitness: there is no run 9: use the number that the open function has returned, which is 0 where it failed
-[1000000 ps] Error: tasks: ibwitness: $ibw_beat: give tdata of whole bytes, 32768 bits at most, and tkeep with a bit for each byte
+[1000000 ps] Error: tasks: ibwitness: $ibw_beat: give data of whole bytes, 32768 bits at most, and keep with a bit for each byte
 [1000000 ps] Warning: tasks: ibwitness: a beat has bits that are neither 0 nor 1, which are taken for 0
 [1000000 ps] Error: tasks: ibwitness: 1 error
 1 1
