@@ -203,5 +203,8 @@ func (w *wrongData) response() (at PacketRef, expects func(*expect.Expected), pa
 		text, _ := w.texts()
 		return r.Refs[i], func(e *expect.Expected) { e.Say(expect.Payload, text, false) }, x.data[lo:hi]
 	}
-	return r.Refs[i], func(e *expect.Expected) { e.Fill(w.want[lo:hi]) }, x.data[lo:hi]
+	return r.Refs[i], func(e *expect.Expected) {
+		e.Keep(expect.PSN, expect.DestQP)
+		e.Fill(w.want[lo:hi])
+	}, x.data[lo:hi]
 }

@@ -181,7 +181,7 @@ func (p *stored) set(v uint64) {
 	p.number, p.numbered = v, true
 }
 
-// KeepsData reports whether the data that requests bring into memory, or read there, is held against what was put there, so that it is to be kept.
+// KeepsData reports whether the data that requests bring into memory, or read there, is compared with what was put there, so that it is to be kept.
 func (s *Requests) KeepsData() bool {
 	return s.responder != nil && s.responder.src.content != nil && !s.responder.src.content.lost
 }
