@@ -49,7 +49,7 @@ var _ = faults(map[string]*Fault{
 
 	"established-untold":  {Text: "does not tell that communication is established", Rule: "QPS-RTR-002", Verbs: true, Needs: ReadyLate, Responder: true},
 	"established-twice":   {Text: "tells twice that communication is established", Rule: "QPS-RTR-002", Verbs: true, Needs: ReadyLate, Responder: true},
-	"requests-before-rts": {Constant: true, Text: "takes a request and sends it before it comes to RTS", Rule: "QPS-RTR-001", Verbs: true, Needs: ReadyThenSending},
+	"requests-before-rts": {Constant: true, Text: "takes a request and sends it before it comes to RTS", Rule: "QPS-RST-001", Verbs: true, Needs: ReadyThenSending},
 	"sends-in-sqe":        {Text: "sends in SQE what it flushes", Rule: "QPS-SQE-001", Service: packet.UC, Verbs: true, Needs: Broken},
 	"sends-in-init":       {Text: "sends in INIT what was posted before a RESET", Rule: "QPS-INI-001", Service: packet.UD, Verbs: true, Needs: Restarted},
 	"initiator-depth-200": {Constant: true, Text: "takes an initiator depth that it does not have", Rule: "QPS-ATT-002", Verbs: true, Needs: Abuse},
