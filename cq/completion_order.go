@@ -166,11 +166,23 @@ func (a *Agent) unposted(q *queuePair, e *Event) {
 		q.rename(e)
 	}
 	a.verb(q, rule.CPLORD002, e, "a completion of a request that was posted", fmt.Sprintf("request %d, which was not", id))
-	if q.sending.unposted = q.sending.unposted || e.Completion.Op < DoneRecv; q.recvs.shared && !q.recvs.unposted && e.Completion.Op >= DoneRecv {
+	switch {
+	case e.Completion.Status != Success:
+	case e.Completion.Op < DoneRecv:
+		if q.sending.unposted = true; q.sending.unknown == nil {
+			q.sending.unknown = map[uint64]*Event{}
+		}
+		if len(q.sending.unknown) < mostUnknown {
+			q.sending.unknown[id] = e
+		}
+	case !q.recvs.unposted:
 		q.recvs.unposted = true
 		a.doubtLimit(q)
 	}
 }
+
+// mostUnknown is how many completions of send requests that were not posted are kept of a queue pair, whose posting may be told later.
+const mostUnknown = 64
 
 // unsignaled judges a completion with success of a send request that is not signalled, and that one after it has completed already.
 func (a *Agent) unsignaled(q *queuePair, e *Event) bool {

@@ -42,6 +42,10 @@ func (a *Agent) postSend(s *Source, e *Event) {
 	if q.known && (q.invalid(e.Send) != nil || q.denies(w) != "") {
 		q.accepted = append(q.accepted, w)
 	}
+	if d := q.sending.unknown[e.Send.ID]; d != nil && d.Completion.Op == Done(e.Send.Op) { // the line that tells of it comes late
+		w.done, w.doneN, w.renames, w.settled = d, s.n, d, true
+		delete(q.sending.unknown, e.Send.ID)
+	}
 	q.next += int64(w.packets)
 	q.sends.add(w)
 	if !w.local() {

@@ -85,13 +85,14 @@ type sending struct {
 	rests    rests
 
 	// What was reported, once.
-	missing          bool // a request did not complete
-	strayed          bool // what it sent is not what was posted
-	unposted         bool // a request completed that was not posted
-	foreign          bool // it sent by an address handle of another protection domain
-	premature        bool // it sent before it could
-	inError, overrun bool // it sent in error, or after a completion queue of its had overrun
-	inSQD, inSQE     bool // a message began there
+	missing          bool              // a request did not complete
+	strayed          bool              // what it sent is not what was posted
+	unposted         bool              // a request completed that was not posted
+	unknown          map[uint64]*Event // completions of send requests that were not posted, by ID
+	foreign          bool              // it sent by an address handle of another protection domain
+	premature        bool              // it sent before it could
+	inError, overrun bool              // it sent in error, or after a completion queue of its had overrun
+	inSQD, inSQE     bool              // a message began there
 }
 
 // receiving is how far what a queue pair has received has been judged.
@@ -163,6 +164,7 @@ type sendRequest struct {
 	overtaken     bool         // a later one completed first
 	renamed       bool         // a completion has come in its place that names another request
 	moved         bool         // it was sent before requests that are told to be posted before it, as was reported
+	renames       *Event       // its completion, which came before it was posted, as was reported
 	over          *sendRequest // the oldest that it has passed over, when it completed
 	sampled       bool
 	settled       bool               // it is compared with the packets
@@ -226,7 +228,7 @@ type receiveQueue struct {
 	used      int          // of a shared one, by messages that are forgotten
 	completed int          // of a shared one
 	limit     limit
-	unposted  bool // a request of a shared one completed that was not posted, as was reported
+	unposted  bool // a request of it completed that was not posted, as was reported
 }
 
 // receiveCompletion is a receive completion with its request.

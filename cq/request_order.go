@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"ibwitness/expect"
-	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
@@ -20,7 +19,7 @@ var shown = [...]expect.ID{expect.Opcode, expect.VA, expect.RKey, expect.DMALen,
 func (a *Agent) overtakes(q *queuePair, m *Message, k int) bool {
 	posted := q.sending.posted.all()
 	w := posted[k]
-	if q.service() == packet.UD || w.fits(m) {
+	if w.fits(m) {
 		return false
 	}
 	n := k + 1
@@ -31,6 +30,22 @@ func (a *Agent) overtakes(q *queuePair, m *Message, k int) bool {
 		return false
 	}
 	v := posted[n]
+	if v.over == nil && v.renames == nil { // else its completion has told of it
+		a.tellPassed(q, m, w, v)
+	}
+	first := w.first
+	copy(posted[k+1:n+1], posted[k:n])
+	posted[k], v.moved = v, true
+	for _, x := range posted[k : n+1] {
+		x.first = first
+		first += int64(x.packets)
+	}
+	a.posted = made{}
+	return true
+}
+
+// tellPassed reports that a message is that of request v, and in the place of request w.
+func (a *Agent) tellPassed(q *queuePair, m *Message, w, v *sendRequest) {
 	field := expect.Opcode
 	for _, f := range shown {
 		if q.out.departure(m, f) != nil {
@@ -45,15 +60,6 @@ func (a *Agent) overtakes(q *queuePair, m *Message, k int) bool {
 		},
 		event: v.event,
 	}))
-	first := w.first
-	copy(posted[k+1:n+1], posted[k:n])
-	posted[k], v.moved = v, true
-	for _, x := range posted[k : n+1] {
-		x.first = first
-		first += int64(x.packets)
-	}
-	a.posted = made{}
-	return true
 }
 
 // fits reports whether a message, or what there is of it, is that of a request as far as its fields tell.
