@@ -150,7 +150,7 @@ func (c *completions) take(before int64) []rule.Finding {
 func (t *Transport) addSource(addr packet.Addr, exact bool) {
 	if t.states == nil {
 		t.states = &cq.States{}
-		t.rc.LifeAt, t.ver.Posted = t.states.At, t.states.Posted
+		t.rc.LifeAt, t.ver.Posted, t.ver.Migration = t.states.At, t.states.Posted, t.states.Migration
 	}
 	t.states.Source(addr, exact)
 }

@@ -25,7 +25,8 @@ type DeviceOptions struct {
 	// and carried out.
 	Event func(*cq.Event)
 	// Payload is how many bytes of a message the event of its send request carries, read by Query as the request is posted: each packet is compared with the payload
-	// that these bytes give it. They are kept until the request completes. 0: none, only a checksum of the message.
+	// that these bytes give it. They are kept until the request completes. What the consumer stores in
+	// memory or looks at, and that is no longer, is told with its bytes too, which are kept while they are the newest of 4 MiB. 0: none, only a checksum.
 	Payload int
 	// Limits are those of the device, as far as they are known.
 	Limits qp.Limits

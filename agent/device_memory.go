@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"context"
 	"hash/crc32"
 
@@ -106,6 +107,10 @@ func (d *Device) SetMemory(ctx context.Context, m wqe.Memory, data []byte) error
 func (d *device) held(va uint64, b []byte, wrote bool) {
 	if d.opt.Event != nil && len(b) > 0 {
 		r := &wqe.Region{VA: va, Length: uint64(len(b))}
-		d.tell(&cq.Event{Kind: cq.EvMemory, Region: r, Sum: crc32.ChecksumIEEE(b), Summed: true, Wrote: wrote}, nil)
+		e := &cq.Event{Kind: cq.EvMemory, Region: r, Sum: crc32.ChecksumIEEE(b), Summed: true, Wrote: wrote}
+		if len(b) <= d.opt.Payload {
+			e.Data = bytes.Clone(b)
+		}
+		d.tell(e, nil)
 	}
 }

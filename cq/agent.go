@@ -292,6 +292,7 @@ type verdict struct {
 	event *Event
 	// expects says what the response at should have been; nil: no field of it is wrong.
 	expects func(*expect.Expected)
+	payload []byte // of that response, where it is known
 }
 
 // accuse makes a finding against a queue pair.
@@ -304,7 +305,7 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 	}
 	if (v.Comparison != nil || v.expects != nil) && a.rec.Compares(v.Rule, v.Class, f.Accused.Addr, f.Peer.Addr, f.Time) {
 		if f.Comparison = v.Comparison; v.expects != nil {
-			f.Comparison = a.compareResponse(v.at, v.expects)
+			f.Comparison = a.compareResponse(v.at, v.payload, v.expects)
 		}
 	}
 	if v.at.Seen() {

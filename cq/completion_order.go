@@ -149,7 +149,7 @@ func (a *Agent) unposted(q *queuePair, e *Event) {
 		return
 	}
 	a.covered(rule.CPLORD002)
-	if q.sends.end() > q.sends.first() && q.otherID(e) || q.sending.strayed && e.Completion.Status == Success && e.Completion.Op < DoneRecv {
+	if q.sends.end() > q.sends.first() && q.otherID(e) || q.sending.strayed && (e.Completion.Status != Success || e.Completion.Op < DoneRecv) {
 		return // a finding has told of it
 	}
 	if q.hasPosted(id) {
@@ -166,7 +166,23 @@ func (a *Agent) unposted(q *queuePair, e *Event) {
 		q.rename(e)
 	}
 	a.verb(q, rule.CPLORD002, e, "a completion of a request that was posted", fmt.Sprintf("request %d, which was not", id))
+	switch {
+	case e.Completion.Status != Success:
+	case e.Completion.Op < DoneRecv:
+		if q.sending.unposted = true; q.sending.unknown == nil {
+			q.sending.unknown = map[uint64]*Event{}
+		}
+		if len(q.sending.unknown) < mostUnknown {
+			q.sending.unknown[id] = e
+		}
+	case !q.recvs.unposted:
+		q.recvs.unposted = true
+		a.doubtLimit(q)
+	}
 }
+
+// mostUnknown is how many completions of send requests that were not posted are kept of a queue pair, whose posting may be told later.
+const mostUnknown = 64
 
 // unsignaled judges a completion with success of a send request that is not signalled, and that one after it has completed already.
 func (a *Agent) unsignaled(q *queuePair, e *Event) bool {
@@ -249,7 +265,10 @@ func (a *Agent) sendDone(q *queuePair, w *sendRequest, e *Event) {
 	if q.known && q.reliable() && !w.local() {
 		a.covered(rule.CPLSTS016)
 	}
-	over := q.markOvertaken(w)
+	var over *sendRequest
+	if !w.moved {
+		over = q.markOvertaken(w)
+	}
 	if w.over = over; over != nil && q.known && !q.sending.strayed {
 		a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of request %d, which was posted before", over.req().ID),
 			fmt.Sprintf("that of request %d", c.ID))
@@ -342,7 +361,7 @@ func (a *Agent) afterOthers(q *queuePair, r *receive, e *Event) {
 	}
 	a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of receive request %d, which was posted before", left[0].event.Receive.ID),
 		fmt.Sprintf("that of request %d", e.Completion.ID))
-	r.over = left[0]
+	r.over, q.receiving.moved = left[0], true
 	for _, x := range left {
 		if x == r {
 			break

@@ -55,10 +55,10 @@ type Event struct {
 	// Anonymous says that it is not known which ID a send request was posted with.
 	Anonymous bool
 	// Sum is the CRC-32 (IEEE) of the data of a send request when it was posted, or of what a completed receive, READ or atomic has put into
-	// memory, where Summed; that of a datagram without its GRH.
+	// memory, where Summed; that of a datagram without its GRH; or of what Region holds.
 	Summed bool
 	Sum    uint32
-	// Data is the data of a send request when it was posted, from its first byte on, as far as it is known. It is nobody's to change.
+	// Data is the data of a send request when it was posted, from its first byte on, as far as it is known, or what Region holds. It is nobody's to change.
 	Data []byte
 	// Poll is the number of the call that gave the completion, where that is known: the completions of one call have waited together. Emptied
 	// says that the call found no more than it gave.

@@ -9,16 +9,16 @@ import (
 
 // Responses keeps the newest responses.
 type Responses interface {
-	// Response begins the packet that is expected in place of a response; nil: that is not kept any more.
-	Response(at PacketRef) *expect.Expected
+	// Response begins the packet that is expected in place of a response, whose payload is given where it is known; nil: that is not kept any more.
+	Response(at PacketRef, payload []byte) *expect.Expected
 }
 
 // compareResponse puts a response beside what should have been sent in its place; nil: it is not kept any more, or no field of it differs.
-func (a *Agent) compareResponse(at PacketRef, expects func(*expect.Expected)) *expect.Comparison {
+func (a *Agent) compareResponse(at PacketRef, payload []byte, expects func(*expect.Expected)) *expect.Comparison {
 	if a.Responses == nil {
 		return nil
 	}
-	e := a.Responses.Response(at)
+	e := a.Responses.Response(at, payload)
 	if e == nil {
 		return nil
 	}

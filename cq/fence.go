@@ -19,7 +19,7 @@ func (a *Agent) fence(q *queuePair, m *Message, w *sendRequest) {
 	}
 	a.covered(rule.RCFEN001)
 	for i := q.sends.end() - 1; i >= q.sends.first(); i-- {
-		if v := q.sends.at(i); v.n < w.n && v.response() {
+		if v := q.sends.at(i); v.response() && v.first < w.first {
 			q.sending.fences = append(q.sending.fences, fenced{m.Begin, w, v})
 			return // the newest is enough: answers come in order
 		}

@@ -101,3 +101,35 @@ func (a *Agent) unprotected(q *queuePair, v, w *sendRequest, then string) {
 		a.verb(q, rule.CPLSTS017, w.done, "LOC_PROT_ERR or an immediate error: "+why, fmt.Sprintf("request %d succeeded%s", v.req().ID, then))
 	}
 }
+
+// unreadable judges a completion of a SEND or WRITE which says that the device could not send its data (rule CPL-STS-018). One that was retransmitted may have failed
+// when the device read its data once more, and so may one whose ACK came after the completion.
+func (a *Agent) unreadable(q *queuePair, w *sendRequest) {
+	r := w.req()
+	if w.response() || r.Op == wqe.OpFlush || q.denies(w) != "" {
+		return
+	}
+	a.covered(rule.CPLSTS018)
+	m, at := q.out.Find(w.first), q.answered(w)
+	if m == nil || at == nil || m.Partial || m.First != w.first || q.out.tries(w) > 1 || q.src.clock.before(w.done.Time, at.Time) {
+		return
+	}
+	class, why := a.sentProven(q), ""
+	switch {
+	case class == rule.Unproven:
+		why = "; the ACK may have been lost after the tap"
+	case !q.src.clock.after(w.done.Time, at.Time):
+		class, why = rule.Unproven, "; it may have come after the completion"
+	}
+	a.accuse(q, verdict{
+		Verdict: rule.Verdict{
+			Rule: rule.CPLSTS018, Class: class, Role: rule.Requester,
+			Expected: "success: the message was sent whole, and is acknowledged", Actual: w.done.Completion.Status.String(),
+			Detail: fmt.Sprintf("request %d%s", r.ID, why), Evidence: []uint64{m.End.Frame},
+		},
+		at: *at, event: w.done,
+	})
+	if class == rule.Violation {
+		q.unfounded(w)
+	}
+}

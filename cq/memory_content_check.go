@@ -1,8 +1,11 @@
 package cq
 
 import (
+	"encoding/binary"
 	"fmt"
+	"slices"
 
+	"ibwitness/expect"
 	"ibwitness/rule"
 )
 
@@ -40,11 +43,23 @@ func (a *Agent) contents(s *Source) {
 // observe compares what was found in a range with what was put there.
 func (a *Agent) observe(s *Source, x *observation) {
 	c := s.content
-	p, quiet := c.source(x)
-	if p == nil {
-		if quiet && x.event != nil {
+	all, p, quiet := c.sources(x)
+	w, known := wrongData{x: x, p: p}, p.is(x)
+	switch {
+	case !quiet:
+		return
+	case !known:
+		w, known = x.wrong(all)
+		if x.event != nil && w.p == nil {
 			x.self.idle = false // what was found is known from now on
 		}
+		if p = w.p; known && p == nil {
+			a.covered(contentRule(x, all[len(all)-1]))
+		}
+	case x.data != nil && p.data != nil && !p.same(&x.stored):
+		w.want, w.at = p.data, differs(p.data, x.data)
+	}
+	if !known || p == nil {
 		return
 	}
 	a.covered(contentRule(x, p))
@@ -53,20 +68,20 @@ func (a *Agent) observe(s *Source, x *observation) {
 		a.covered(rule.RCRSP035)
 	}
 	switch {
-	case p.same(&x.stored):
+	case w.want == nil && p.same(&x.stored):
 		left := c.wrong[:0]
-		for _, w := range c.wrong {
-			if w.p == p {
-				a.reportWrongData(s, rule.RCRSP035, w)
+		for _, o := range c.wrong {
+			if o.p == p {
+				a.reportWrongData(s, rule.RCRSP035, o)
 			} else {
-				left = append(left, w)
+				left = append(left, o)
 			}
 		}
 		c.wrong = left
 	case shown:
-		c.wrong = append(c.wrong, wrongData{x, p})
+		c.wrong = append(c.wrong, w)
 	default:
-		a.reportWrongData(s, contentRule(x, p), wrongData{x, p})
+		a.reportWrongData(s, contentRule(x, p), w)
 	}
 }
 
@@ -108,19 +123,15 @@ func (a *Agent) reportWrongData(s *Source, id rule.ID, w wrongData) {
 	}
 	p.reported = true
 	class, why := a.watched(s)
-	v := verdict{
-		Verdict: rule.Verdict{
-			Rule: id, Class: class, Detail: why, Role: rule.Responder,
-			Expected: fmt.Sprintf("data with CRC-32 %#08x in %d bytes of memory at %#x", p.crc, x.hi-x.lo, x.lo),
-			Actual:   fmt.Sprintf("%#08x", x.crc),
-		},
-		event: x.event,
-	}
+	v := verdict{Verdict: rule.Verdict{Rule: id, Class: class, Detail: why, Role: rule.Responder}, event: x.event}
+	v.Expected, v.Actual = w.texts()
 	q := x.q
 	switch {
 	case x.q != nil:
-		v.expects = found(x, p.crc)
 		v.at, v.Evidence = x.m.Response.At, []uint64{x.m.Begin.Frame}
+		if v.expects = found(x, p.crc); w.want != nil || p.numbered && x.numbered {
+			v.at, v.expects, v.payload = w.response()
+		}
 	case p.q != nil:
 		q, v.at = p.q, p.m.End
 	default:
@@ -138,4 +149,62 @@ func (a *Agent) reportWrongData(s *Source, id rule.ID, w wrongData) {
 		v.Expected += ": a later message has completed"
 	}
 	a.accuse(q, v)
+}
+
+// texts are what was expected of memory, and what it holds.
+func (w *wrongData) texts() (expected, actual string) {
+	x, p := w.x, w.p
+	switch {
+	case x.numbered && w.want != nil:
+		le, be := binary.LittleEndian.Uint64(w.want), binary.BigEndian.Uint64(w.want)
+		return fmt.Sprintf("%#x of memory at %#x, or %#x in the other byte order", le, x.lo, be), fmt.Sprintf("%#x", x.number)
+	case x.numbered && p.numbered:
+		return fmt.Sprintf("%#x of memory at %#x", p.number, x.lo), fmt.Sprintf("%#x", x.number)
+	case w.want == nil:
+		return fmt.Sprintf("data with CRC-32 %#08x in %d bytes of memory at %#x", p.crc, x.hi-x.lo, x.lo), fmt.Sprintf("%#08x", x.crc)
+	}
+	n := 0
+	for i := range w.want {
+		if w.want[i] != x.data[i] {
+			n++
+		}
+	}
+	expected, actual = fmt.Sprintf("%#02x in memory at %#x", w.want[w.at], x.lo+uint64(w.at)), fmt.Sprintf("%#02x", x.data[w.at])
+	if n > 1 {
+		actual += fmt.Sprintf(", and %d bytes after it differ too", n-1)
+	}
+	return expected, actual
+}
+
+// response is the packet of a response that has brought other data than it should, with its payload, and what it should have held.
+func (w *wrongData) response() (at PacketRef, expects func(*expect.Expected), payload []byte) {
+	x := w.x
+	r := x.m.Response
+	if x.numbered {
+		if w.want == nil {
+			return r.At, func(e *expect.Expected) { e.Hold(expect.OrigData, w.p.number) }, nil
+		}
+		text, _ := w.texts()
+		return r.At, func(e *expect.Expected) { e.Say(expect.OrigData, text, false) }, nil
+	}
+	n := int(x.q.in.pmtu)
+	i := 0
+	if n > 0 {
+		i = w.at / n
+	}
+	if i >= len(r.Refs) {
+		return r.At, found(x, w.p.crc), nil
+	}
+	lo, hi := i*n, len(w.want)
+	if i < len(r.Refs)-1 {
+		hi = lo + n
+	}
+	if w.from != nil && slices.Contains(w.from[lo:hi], nil) { // not all of the packet is determined
+		text, _ := w.texts()
+		return r.Refs[i], func(e *expect.Expected) { e.Say(expect.Payload, text, false) }, x.data[lo:hi]
+	}
+	return r.Refs[i], func(e *expect.Expected) {
+		e.Keep(expect.PSN, expect.DestQP)
+		e.Fill(w.want[lo:hi])
+	}, x.data[lo:hi]
 }

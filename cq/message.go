@@ -61,6 +61,7 @@ type Message struct {
 	Mixed    bool      // a PSN of it was retransmitted with another packet, or may have been: it is not known which the responder took
 	Other    bool      // so did that of a READ, as one for other memory
 	Response *Response // to a READ or an atomic
+	Data     []byte    // of a WRITE, where it is kept (Requests.KeepsData); else nil
 	used     bool      // a receive completion is of it
 }
 
@@ -79,6 +80,9 @@ type Response struct {
 	Whole   bool
 	Cut     bool // of its payload not all was captured
 	Mixed   bool // a part was retransmitted with other data, since memory had changed: it is not known which the requester took
+
+	Data []byte      // of a READ, where it is kept; else nil
+	Refs []PacketRef // its packets, where Data is kept
 }
 
 // ResponsePacket is one packet of a response.

@@ -17,7 +17,7 @@ func (a *Agent) postSend(s *Source, e *Event) {
 	if q.known {
 		a.covered(rule.QPSRST001)
 		if !e.Failed && !q.state.PostSend() {
-			a.verb(q, rule.QPSRST001, e, fmt.Sprintf("an error: no send request is accepted in %v", q.state), "the request was accepted")
+			a.tooEarlyPosted(q, 0, e, fmt.Sprintf("an error: no send request is accepted in %v", q.state))
 		}
 	}
 	if e.Failed {
@@ -41,6 +41,10 @@ func (a *Agent) postSend(s *Source, e *Event) {
 	}
 	if q.known && (q.invalid(e.Send) != nil || q.denies(w) != "") {
 		q.accepted = append(q.accepted, w)
+	}
+	if d := q.sending.unknown[e.Send.ID]; d != nil && d.Completion.Op == Done(e.Send.Op) { // the line that tells of it comes late
+		w.done, w.doneN, w.renames, w.settled = d, s.n, d, true
+		delete(q.sending.unknown, e.Send.ID)
 	}
 	q.next += int64(w.packets)
 	q.sends.add(w)
@@ -113,7 +117,7 @@ func (a *Agent) postReceive(s *Source, e *Event) {
 		switch {
 		case e.Failed:
 		case !q.state.PostReceive():
-			a.verb(q, rule.QPSRST001, e, fmt.Sprintf("an error: no receive request is accepted in %v", q.state), "the request was accepted")
+			a.tooEarlyPosted(q, 1, e, fmt.Sprintf("an error: no receive request is accepted in %v", q.state))
 		case q.recvs.shared:
 			a.verb(q, rule.CPLSRQ004, e, "an error: the queue pair receives from a shared receive queue", "the request was accepted")
 		}
@@ -155,4 +159,12 @@ func (r *receiveQueue) open(id uint64) *receive {
 	}
 	r.byID[id] = same
 	return same.first
+}
+
+// tooEarlyPosted reports that a request was accepted in a state in which none of its kind is: the first of a life tells of it.
+func (a *Agent) tooEarlyPosted(q *queuePair, kind int, e *Event, expected string) {
+	if !q.early[kind] {
+		q.early[kind] = true
+		a.stray(q, verdict{Verdict: rule.Verdict{Rule: rule.QPSRST001, Class: rule.Violation, Expected: expected, Actual: "the request was accepted"}, event: e})
+	}
 }

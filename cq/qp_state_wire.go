@@ -55,7 +55,7 @@ func (a *Agent) premature(q *queuePair, at PacketRef, response bool) {
 		v.Rule, v.Expected = rule.QPSRTR001, "no request: the queue pair has not come to RTS"
 	}
 	q.sending.premature = true
-	a.accuse(q, v)
+	a.stray(q, v)
 }
 
 // concludeStates judges what only all the events of a queue pair tell: that it never came to a state, where its log has a clock of its own, and that it did

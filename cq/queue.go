@@ -45,6 +45,8 @@ type queuePair struct {
 	unmatched   *sendRequest // from this one on it is not certain any more which packets are whose
 	doubledFrom int          // the event from which on it is not certain which message a receive completion is of, as one request has completed twice; 0: none
 	established bool         // it told that communication is
+	astray      bool         // it is not in the state that its events tell, as was reported
+	early       [2]bool      // a send or a receive request was accepted in a state in which none is, as was reported
 	lastWQE     bool         // it told that it takes no more of a shared receive queue
 	access      bool         // it told of an access violation
 	groups      int          // that it is attached to
@@ -83,12 +85,14 @@ type sending struct {
 	rests    rests
 
 	// What was reported, once.
-	missing          bool // a request did not complete
-	strayed          bool // what it sent is not what was posted
-	foreign          bool // it sent by an address handle of another protection domain
-	premature        bool // it sent before it could
-	inError, overrun bool // it sent in error, or after a completion queue of its had overrun
-	inSQD, inSQE     bool // a message began there
+	missing          bool              // a request did not complete
+	strayed          bool              // what it sent is not what was posted
+	unposted         bool              // a request completed that was not posted
+	unknown          map[uint64]*Event // completions of send requests that were not posted, by ID
+	foreign          bool              // it sent by an address handle of another protection domain
+	premature        bool              // it sent before it could
+	inError, overrun bool              // it sent in error, or after a completion queue of its had overrun
+	inSQD, inSQE     bool              // a message began there
 }
 
 // receiving is how far what a queue pair has received has been judged.
@@ -107,6 +111,8 @@ type receiving struct {
 	unposted int                  // completions of requests that were not posted, since the last that was
 	last     int                  // place of the request that completed last, plus one
 	place    int                  // of the next message to be matched
+	moved    bool                 // a receive request has completed before others that are told to be posted before it, as was reported
+	turned   bool                 // a completion was that of the message of its turn since, and not of its place
 	early    []placedCompletion   // completions that came before the message of their place
 	failing  *receiveCompletion   // a receive request that failed, and may have been given to a message that was to be dropped and has not come whole
 	skipped  []overtakenMessage
@@ -157,6 +163,8 @@ type sendRequest struct {
 	doneN         int
 	overtaken     bool         // a later one completed first
 	renamed       bool         // a completion has come in its place that names another request
+	moved         bool         // it was sent before requests that are told to be posted before it, as was reported
+	renames       *Event       // its completion, which came before it was posted, as was reported
 	over          *sendRequest // the oldest that it has passed over, when it completed
 	sampled       bool
 	settled       bool               // it is compared with the packets
@@ -220,6 +228,7 @@ type receiveQueue struct {
 	used      int          // of a shared one, by messages that are forgotten
 	completed int          // of a shared one
 	limit     limit
+	unposted  bool // a request of it completed that was not posted, as was reported
 }
 
 // receiveCompletion is a receive completion with its request.

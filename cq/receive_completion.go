@@ -63,7 +63,7 @@ func (a *Agent) match(q *queuePair, t *receiveCompletion) bool {
 	if q.ordered() {
 		q.cameLater(t)
 		q.receiving.invented, t.unlisted = q.receiving.invented-t.unlisted, 0
-		n = max(t.of.place-q.receiving.invented, 0)
+		n = q.placed(t)
 	} else if t.unlisted > 0 {
 		q.receiving.matched += t.unlisted
 		n, t.unlisted = q.receiving.matched, 0
@@ -88,6 +88,24 @@ func (a *Agent) match(q *queuePair, t *receiveCompletion) bool {
 	}
 	a.choose(q, t)
 	return true
+}
+
+// placed is the number of the message that a completion is of, by the place of its request: after requests have completed out of order, the number of the completion where that
+// fits better, as it is rather the line of their posting that is misplaced.
+func (q *queuePair) placed(t *receiveCompletion) int {
+	r := &q.receiving
+	n, k := max(t.of.place-r.invented, 0), r.matched
+	if !r.moved || n == k || !r.arrived.has(k) || !q.certain(k) {
+		return n
+	}
+	if r.arrived.has(n) && q.certain(n) {
+		here, there := q.differences(r.arrived.at(k), t), q.differences(r.arrived.at(n), t)
+		if there < here || there == here && !r.turned {
+			return n
+		}
+		r.turned = r.turned || here < there
+	}
+	return k
 }
 
 // matchPlaced compares a receive completion with message n, which is that of its place. It returns false where a later completion may show that the device made this

@@ -80,10 +80,14 @@ func (a *Agent) accepted(q *queuePair) {
 		}
 		a.covered(rule.RCRSP038)
 		q.receiving.unreceived = true
+		class, detail := rule.Violation, fmt.Sprintf("%d receive requests were posted", q.recvs.list.end())
+		if q.recvs.unposted {
+			class, detail = rule.Unproven, notAllPosted
+		}
 		a.accuse(q, verdict{
 			Verdict: rule.Verdict{
-				Rule: rule.RCRSP038, Class: rule.Violation, Role: rule.Responder, Expected: "an RNR NAK: all receive requests are used",
-				Actual: "an acknowledgement", Detail: fmt.Sprintf("%d receive requests were posted", q.recvs.list.end()),
+				Rule: rule.RCRSP038, Class: class, Role: rule.Responder, Expected: "an RNR NAK: all receive requests are used",
+				Actual: "an acknowledgement", Detail: detail,
 				Evidence: []uint64{m.End.Frame},
 			},
 			at: *at, expects: syndrome("RNR NAK"),

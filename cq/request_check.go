@@ -84,6 +84,9 @@ func (a *Agent) opening(q *queuePair) {
 			return
 		}
 	}
+	if a.overtakes(q, m, k) {
+		return
+	}
 	w.opened = true
 	a.headers(q, m, w, a.departs(q, m, w))
 }
@@ -114,6 +117,8 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 		class, detail := rule.Violation, ""
 		if !q.complete() {
 			class, detail = rule.Unproven, "the log may end before the request was posted"
+		} else if q.sending.unposted {
+			class, detail = rule.Unproven, "a request completed that was not posted: the log does not tell of all"
 		}
 		a.accuse(q, verdict{
 			Verdict: rule.Verdict{
@@ -123,7 +128,7 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 			at: m.Begin,
 		})
 		q.unmatched = &sendRequest{n: q.src.n + 1} // what is posted later has other PSNs
-		q.sending.strayed = class == rule.Violation
+		q.sending.strayed = class == rule.Violation || q.sending.unposted
 		return true
 	}
 	w := posted[k]
@@ -144,6 +149,9 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 		}))
 		q.unmatched, q.sending.strayed = w, true
 		return true
+	}
+	if a.overtakes(q, m, k) {
+		w = posted[k]
 	}
 	a.begun(q, m, w)
 	if k > 0 && a.repeats(q, m, posted[k-1], w) || !a.compare(q, m, w) {

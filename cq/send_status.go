@@ -274,6 +274,8 @@ func (a *Agent) failedSend(q *queuePair, w *sendRequest) bool {
 		if !a.malformed(q, w) {
 			return false
 		}
+	case LocProtErr, LocLenErr:
+		a.unreadable(q, w)
 	}
 	accuse := func(id rule.ID, class rule.Class, expected, actual string, at PacketRef) {
 		v := verdict{

@@ -39,8 +39,29 @@ func (a *Agent) belowLimit(q *queuePair, r *receive, e *Event) {
 		a.covered(rule.CPLSRQ003)
 	}
 	if l := &list.limit; q.src.exact && l.count > 0 && r.n > l.n && left < l.count {
-		a.verb(q, rule.CPLSRQ003, e, fmt.Sprintf("an earlier event: at most %d requests are left in the shared receive queue, the limit is %d", left, l.count), "none")
+		v := verdict{
+			Verdict: rule.Verdict{
+				Rule: rule.CPLSRQ003, Class: rule.Violation, Actual: "none",
+				Expected: fmt.Sprintf("an earlier event: at most %d requests are left in the shared receive queue, the limit is %d", left, l.count),
+			},
+			event: e,
+		}
+		if list.unposted {
+			v.Class, v.Detail = rule.Unproven, notAllPosted
+		}
+		a.accuse(q, v)
 		l.count, l.late = 0, true
+	}
+}
+
+const notAllPosted = "a receive request completed that was not posted: there may be more that are not told"
+
+// doubtLimit takes over that more requests may have been posted to a shared receive queue than its log tells.
+func (a *Agent) doubtLimit(q *queuePair) {
+	for i := range a.rec.Findings {
+		if f := &a.rec.Findings[i]; f.Rule == rule.CPLSRQ003 && f.Accused.Addr == q.addr() && f.Accused.QPNKnown {
+			a.rec.Doubt(i, notAllPosted)
+		}
 	}
 }
 

@@ -25,6 +25,16 @@ func (a *Agent) verb(q *queuePair, id rule.ID, e *Event, expected, actual string
 	a.accuse(q, verdict{Verdict: rule.Verdict{Rule: id, Class: rule.Violation, Expected: expected, Actual: actual}, event: e})
 }
 
+// stray reports that a queue pair is in another state than its events tell, or has come to one in another way. After the first of these until a reset it is not certain which
+// state it is in: a line of the log may be misplaced, and what follows from that is not proven.
+func (a *Agent) stray(q *queuePair, v verdict) {
+	if q.astray {
+		v.Class, v.Detail = rule.Unproven, "a finding before it tells that the state of the queue pair is not that of the log"
+	}
+	q.astray = true
+	a.accuse(q, v)
+}
+
 // modifyQP steps the state machine of a queue pair, and judges what the device has accepted.
 func (a *Agent) modifyQP(s *Source, e *Event) {
 	q := a.qp(s, e.QP.QPN)
@@ -34,7 +44,7 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 	if e.Failed {
 		return
 	}
-	from := a.stateBefore(q, e)
+	from, wasAstray := a.stateBefore(q, e), q.astray
 	if q.known {
 		a.transition(q, from, e)
 	}
@@ -43,7 +53,9 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 		return
 	}
 	q.drained(e)
-	q.state = e.State
+	if !wasAstray || e.State >= from || e.State > qp.RTR { // else it is rather the line of a step that was passed over
+		q.state = e.State
+	}
 	if e.State == qp.SQD && e.Attr != nil && e.Attr.SQDNotify {
 		q.drain = drainEvent{event: e, n: s.n}
 	}
@@ -121,7 +133,10 @@ func (a *Agent) transition(q *queuePair, from qp.State, e *Event) {
 		switch {
 		case from == qp.SQE && !qp.DeviceTransition(q.typ, qp.RTS, qp.SQE):
 		case !te.Exists:
-			a.verb(q, rule.QPSTRN001, e, "an error: a "+q.typ.String()+" queue pair has no such transition", way+" accepted")
+			a.stray(q, verdict{
+				Verdict: rule.Verdict{Rule: rule.QPSTRN001, Class: rule.Violation, Expected: "an error: a " + q.typ.String() + " queue pair has no such transition", Actual: way + " accepted"},
+				event:   e,
+			})
 		case te.Missing != 0:
 			a.verb(q, rule.QPSTRN002, e, "an error: "+te.Missing.String()+" is required", way+" accepted without")
 		case te.Extra != 0:
@@ -168,7 +183,9 @@ func (a *Agent) queryQP(s *Source, e *Event) {
 		return
 	}
 	if q.known && e.State != q.state && !qp.DeviceTransition(q.typ, q.state, e.State) {
-		a.verb(q, rule.QPSTRN001, e, "state "+q.state.String(), "state "+e.State.String())
+		a.stray(q, verdict{
+			Verdict: rule.Verdict{Rule: rule.QPSTRN001, Class: rule.Violation, Expected: "state " + q.state.String(), Actual: "state " + e.State.String()}, event: e,
+		})
 		if q.state < qp.RTS && q.state < e.State && e.State <= qp.RTS { // the log does not tell how it came there
 			if q.state = e.State; e.State >= qp.RTR && q.wasRTR == nil {
 				q.wasRTR = e

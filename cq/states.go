@@ -98,8 +98,11 @@ func (x *States) Event(source int, e *Event) {
 	case EvLost:
 		d.lost()
 	case EvAsync:
-		if e.Async == AsyncCQError && d.created[e.CQ] {
+		switch {
+		case e.Async == AsyncCQError && d.created[e.CQ]:
 			d.overrun(e.CQ)
+		case e.Async == AsyncPathMigrated && q != nil:
+			q.attr.Known, q.attr.MigState = q.attr.Known|qp.KnowsMigState, qp.Migrated
 		}
 	}
 }
@@ -169,6 +172,17 @@ func (d *device) modify(q *life, e *Event) {
 	if q.state = e.State; e.Attr != nil {
 		q.attr.Update(e.Attr)
 	}
+}
+
+// Migration returns the migration state that a queue pair is in now. That takes a log with the clock of the packets.
+func (x *States) Migration(addr packet.Addr, qpn uint32) (state qp.MigState, ok bool) {
+	for i := range x.devices {
+		if d := &x.devices[i]; d.addr == addr && d.exact && d.qps[qpn] != nil {
+			a := &d.qps[qpn].attr
+			return a.MigState, a.Has(qp.KnowsMigState)
+		}
+	}
+	return 0, false
 }
 
 // Reset says that a device was reset: its queue pairs are gone.

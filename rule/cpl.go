@@ -63,6 +63,7 @@ const (
 	CPLSTS016
 	CPLIMD002
 	CPLSTS017
+	CPLSTS018
 
 	eventFirst
 )
@@ -373,6 +374,12 @@ var cplRows = [eventFirst - cplFirst]Row{
 		ID: "CPL-STS-017", Name: "local-protection", Severity: Warning, Needs: Verbs, Ref: "11.6.2†, 10.6.3†",
 		Text: "A send request whose data segments no region opens fails at once, or completes with LOC_PROT_ERR: an L_Key that is none, or none any more, or of another protection domain, " +
 			"bytes outside of its region, or a region that the device may not write where data comes back.",
+		Where: "cq/local_protection.go",
+	},
+	CPLSTS018 - cplFirst: {
+		ID: "CPL-STS-018", Name: "local-error-acknowledged", Severity: Warning, Needs: WireCQE, Ref: "11.6.2†, 9.7.5†",
+		Text: "A SEND or WRITE that completes with LOC_PROT_ERR or LOC_LEN_ERR, as the device cannot read its data segments or they are too long, " +
+			"has not been sent whole, and so its peer has not acknowledged it.",
 		Where: "cq/local_protection.go",
 	},
 }

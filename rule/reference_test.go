@@ -57,6 +57,7 @@ var beyond = map[string]string{
 	"RC-TMO-004":  "C9-139: the timer is there to detect missing responses; C9-140..142: it is over after four timer values at most",
 	"CPL-IMD-002": "11.4.1.1: the immediate errors of a send request; 10.8.2.1: the operations of each service. A device may find them when it comes to the request",
 	"CPL-STS-017": "T16, status 4: a local data segment is not in a valid region; 10.6.3: what an L_Key opens, and to whom",
+	"CPL-STS-018": "T16, status 1 and 4: errors of the local data segments, which a request is made packets of; 9.7.5: an ACK says that all of it has come to the responder",
 	"CPL-STS-016": "10.8.3: a work request ends with a completion that the consumer takes from the completion queue; 9.9.2.4.1: so do exhausted retries",
 }
 

@@ -247,6 +247,7 @@ func TestTwins(t *testing.T) {
 	waiting := map[rule.ID][]fired{}
 	compared, rules := 0, map[rule.ID]bool{}
 	matched, departs := map[string]rule.ID{}, map[string]rule.ID{} // findings, by scenario and frame
+	sealed := map[packet.Encap]int{}                               // those of which the whole packet is expected, with its ICRC
 	why := map[string]string{}
 	each(t, func(d *datadriven.TestData, o *options, s *scenario) {
 		if o.cmd == "fires" || o.cmd == "unproven" {
@@ -274,7 +275,9 @@ func TestTwins(t *testing.T) {
 				switch {
 				case !is:
 				case text == "":
-					matched[key] = id
+					if matched[key] = id; w.f.Comparison.Whole() {
+						sealed[w.encap]++
+					}
 				default:
 					departs[key], why[key] = id, text
 				}
@@ -289,6 +292,11 @@ func TestTwins(t *testing.T) {
 	for _, id := range matched {
 		compared++
 		rules[id] = true
+	}
+	for _, e := range []packet.Encap{packet.RoCEv2IPv4, packet.RoCEv2IPv6, packet.RoCEv1} {
+		if sealed[e] == 0 {
+			t.Errorf("no finding on %v expects a whole packet, of which a twin has the ICRC", e)
+		}
 	}
 	if len(rules) < leastTwins {
 		t.Errorf("findings of %d rules have a twin to compare with, of %d before", len(rules), leastTwins)

@@ -29,6 +29,8 @@ type Verifier struct {
 	Broken bool
 	// Posted, where not nil, tells which send request of a queue pair a PSN is of, as its events show: see cq.States.
 	Posted func(a packet.Addr, qpn uint32, psn packet.PSN, payload int, into *cq.Posted) (i int, ok bool)
+	// Migration, where not nil, tells which migration state a queue pair is in now, as its events show.
+	Migration func(a packet.Addr, qpn uint32) (state qp.MigState, ok bool)
 	// Thorough takes no fast path, to compare it with the verifiers proper.
 	Thorough bool
 	// Profile is what the devices do otherwise than the standard, on purpose.

@@ -88,6 +88,7 @@ func (l *record) event(e *cq.Event, made *made) (err error) {
 		err = l.completed(e, made)
 	case cq.EvMemory:
 		e.Region, e.Wrote = put(&made.regions, wqe.Region{VA: l.u64(kAddr), Length: l.u64(kLength)}), l.int(kWrote) != 0
+		err = l.content(e, e.Region.Length)
 	case cq.EvArm:
 		if l.int(kSolicited) != 0 {
 			e.Arm = cq.ArmSolicited
@@ -273,7 +274,11 @@ func (l *record) send(e *cq.Event, made *made) error {
 			return err
 		}
 	}
-	if err := l.content(e); err != nil {
+	all := uint64(0)
+	for _, g := range r.Segments {
+		all += uint64(g.Length)
+	}
+	if err := l.content(e, all); err != nil {
 		return err
 	}
 	// Of what a READ or an atomic fetches nothing is known when it is posted.
@@ -283,8 +288,8 @@ func (l *record) send(e *cq.Event, made *made) error {
 	return nil
 }
 
-// content sets what a line says of the data of a send request. Where that is all of it, so is its checksum known.
-func (l *record) content(e *cq.Event) error {
+// content sets what a line says of the data of a send request, or of a range of memory, which has so many bytes. Where that is all of it, so is its checksum known.
+func (l *record) content(e *cq.Event, all uint64) error {
 	if !l.has(kData) {
 		return nil
 	}
@@ -293,14 +298,10 @@ func (l *record) content(e *cq.Event) error {
 	if _, err := hex.Decode(e.Data, text); err != nil {
 		return fmt.Errorf(`"data" is no even number of hexadecimal digits: %w`, err)
 	}
-	all := 0
-	for _, g := range e.Send.Segments {
-		all += int(g.Length)
+	if uint64(len(e.Data)) > all {
+		return fmt.Errorf(`"data" has %d bytes, of %d that there are`, len(e.Data), all)
 	}
-	if len(e.Data) > all {
-		return fmt.Errorf(`"data" has %d bytes, and the message %d`, len(e.Data), all)
-	}
-	if !e.Summed && len(e.Data) == all {
+	if !e.Summed && uint64(len(e.Data)) == all {
 		e.Sum, e.Summed = crc32.ChecksumIEEE(e.Data), true
 	}
 	return nil

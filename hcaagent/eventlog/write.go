@@ -126,6 +126,7 @@ func lineOf(e *cq.Event) *line {
 	case cq.EvMemory:
 		if r := e.Region; r != nil {
 			l.QPN, l.Addr, l.Length, l.Wrote = nil, some(r.VA), some(r.Length), flag(e.Wrote)
+			l.content(e)
 		}
 	case cq.EvArm:
 		l.Solicited = flag(e.Arm == cq.ArmSolicited)
@@ -188,8 +189,14 @@ func (l *line) gather(list []wqe.Segment) {
 	}
 }
 
-// mostData is the longest data of a message that is written: a log holds little more than what happened.
+// mostData is the longest data of a message, or of a range of memory, that is written: a log holds little more than what happened.
 const mostData = 256
+
+func (l *line) content(e *cq.Event) {
+	if n := len(e.Data); n > 0 && n <= mostData {
+		l.Data = to(hex.EncodeToString(e.Data))
+	}
+}
 
 func (l *line) post(e *cq.Event) {
 	r := e.Send
@@ -203,9 +210,7 @@ func (l *line) post(e *cq.Event) {
 	if !e.Anonymous {
 		l.WRID = to(r.ID)
 	}
-	if n := len(e.Data); n > 0 && n <= mostData {
-		l.Data = to(hex.EncodeToString(e.Data))
-	}
+	l.content(e)
 	l.Opcode = to(name(sendOps, r.Op))
 	l.gather(r.Segments)
 	l.RAddr, l.RKey, l.Imm = some(r.RemoteVA), some(r.RKey), some(r.Imm)

@@ -19,7 +19,7 @@ var _ = faults(map[string]*Fault{
 	"completes-refused":     {Text: "completes a request that it refused", Rule: "CPL-IMD-001", Verbs: true, Needs: Abuse},
 	"rc-in-sqe":             {Constant: true, Text: "says that an RC queue pair is in SQE", Rule: "QPS-TRN-004", Verbs: true, Needs: Refused},
 	"answers-in-error":      {Constant: true, Text: "answers requests in the error state", Rule: "QPS-ERR-001", Verbs: true, Needs: InError, Responder: true},
-	"sends-in-rtr":          {Constant: true, Text: "sends requests before RTS", Rule: "QPS-RTR-001", Verbs: true, Needs: ReadyOnly},
+	"sends-in-rtr":          {Constant: true, Text: "sends requests before RTS", Rule: "QPS-RST-001", Verbs: true, Needs: ReadyOnly},
 	"begins-drained":        {Constant: true, Text: "begins new work in SQD", Rule: "QPS-SQD-001", Verbs: true, Needs: Drained},
 	"drained-twice":         {Text: "says twice that the send queue has drained", Rule: "QPS-SQD-002", Verbs: true, Needs: Drained},
 	"drained-untold":        {Text: "does not say that the send queue has drained", Rule: "QPS-SQD-002", Verbs: true, Needs: Drained},

@@ -95,13 +95,25 @@ func (v *Verifier) addressVector(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	if end.Knows(qp.KnowsMigState) {
 		v.Covered(rule.BTH013)
-		if p.MigReq != (end.Attr.MigState == qp.Migrated) {
-			v.Report(c, from, p, rule.Verdict{
-				Rule: rule.BTH013, Class: rule.Violation, Role: rule.Sender, Basis: rule.OnPacket,
-				Wants: rule.Want(expect.MigReq, uint64(packet.Bit(end.Attr.MigState == qp.Migrated))), Expected: fmt.Sprintf("M %t by the migration state", end.Attr.MigState == qp.Migrated), Actual: fmt.Sprintf("M %t", p.MigReq),
-			})
-		}
+		v.migrationState(c, from, p, end.Attr.MigState)
 	}
+}
+
+// migrationState compares a packet with the migration state of its QP (rule BTH-013). A QP that is armed may have migrated, and a device that does not migrate may send 0.
+func (v *Verifier) migrationState(c *qp.Pair, from int, p *packet.Packet, state qp.MigState) {
+	end := &c.Ends[from]
+	want := state == qp.Migrated
+	if p.MigReq == want {
+		return
+	}
+	d := rule.Verdict{
+		Rule: rule.BTH013, Class: rule.Violation, Role: rule.Sender, Basis: rule.OnPacket,
+		Wants: rule.Want(expect.MigReq, uint64(packet.Bit(want))), Expected: fmt.Sprintf("M %t by the migration state", want), Actual: fmt.Sprintf("M %t", p.MigReq),
+	}
+	if want && !end.Knows(qp.KnowsAltPath) {
+		d.Class, d.Detail = rule.Unproven, "a device without path migration may send 0"
+	}
+	v.Report(c, from, p, d)
 }
 
 // dscp holds the DSCP of a packet against the address vector of its QP (rules ROC-V2-004, ROC-V2-013). It reports whether it did not match.
@@ -171,7 +183,14 @@ func (v *Verifier) pkeyChanged(c *qp.Pair, from int, p *packet.Packet) {
 
 // migrationChanged judges a packet with another migration state than the first of its QP (rules BTH-013, UC-MIG-001).
 func (v *Verifier) migrationChanged(c *qp.Pair, from int, p *packet.Packet) {
-	f := &c.Ends[from].Flow
+	end := &c.Ends[from]
+	f := &end.Flow
+	if v.Migration != nil && end.Numbered && c.Reliable() {
+		if state, ok := v.Migration(end.Addr, end.Number); ok && (p.MigReq == (state == qp.Migrated) || state == qp.Armed) {
+			f.MigReq = p.MigReq // as events tell, or may yet
+			return
+		}
+	}
 	if f.Changes < 15<<4 {
 		f.Changes += 1 << 4
 	}

@@ -19,6 +19,7 @@ type assembly struct {
 	givenUp        map[int64]bool // ordinals of packets that were missing, and that may yet come
 	retransmission retransmission
 	sums           sums
+	payloads       map[int64][]byte // of WRITEs that are not whole, by ordinal, where they are kept
 }
 
 // part is one packet of a message that is not whole yet.
@@ -75,6 +76,9 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 	}
 	s.fill(i, x, p, at)
 	s.keepSum(ord, x)
+	if s.requests.KeepsData() {
+		s.keepPayload(ord, p)
+	}
 	for k := 1; k < n; k++ {
 		s.parts[i+k] = part{op: p.Opcode, seen: true}
 	}
@@ -331,6 +335,9 @@ func (s *assembly) messageOf(first int64, parts []part) *cq.Message {
 			}
 		}
 		m.CRC = run.sum()
+	}
+	if len(s.payloads) > 0 {
+		m.Data = s.payload(m)
 	}
 	for i := range parts {
 		s.spare(&parts[i])

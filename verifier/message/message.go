@@ -59,6 +59,9 @@ func (v *Verifier) packet(p *packet.Packet) {
 	}
 	for _, r := range route.Requests(in.Response) {
 		if s := v.assemblyOf(r); in.Response {
+			if (in.First || in.Middle) && r.KeepsData() {
+				v.responses.keep(p, at.Pos)
+			}
 			s.response(p, at)
 		} else {
 			v.request(s, p, at)

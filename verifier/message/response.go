@@ -79,6 +79,9 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 		x.CRC = s.carried.sum(0, p)
 	}
 	r.Packets[i] = x
+	if m.Op.Fn() == packet.ReadRequest && s.requests.KeepsData() {
+		s.keepResponse(m, i, p, at)
+	}
 	r.Cut = r.Cut || len(p.Payload) != p.PayloadLen
 	r.Seen++
 	r.Orig = p.OrigData
@@ -93,6 +96,20 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 		r.Length += x.Length
 	}
 	r.CRC = run.sum()
+}
+
+// keepResponse keeps the payload of packet i of the response to a READ. Of one whose first packets were not kept it keeps nothing.
+func (s *assembly) keepResponse(m *cq.Message, i int, p *packet.Packet, at cq.PacketRef) {
+	r := m.Response
+	if r.Seen == 0 && m.DMALen <= mostKept {
+		r.Data, r.Refs = make([]byte, m.DMALen), make([]cq.PacketRef, m.Packets)
+	}
+	if r.Data == nil || len(p.Payload) != p.PayloadLen {
+		r.Data, r.Refs = nil, nil
+		return
+	}
+	copy(r.Data[uint32(i)*s.requests.PMTU():], p.Payload)
+	r.Refs[i] = at
 }
 
 // own is the CRC of the payload of one packet.

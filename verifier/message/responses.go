@@ -28,12 +28,14 @@ func (r *responses) keep(p *packet.Packet, pos int) {
 	r.next = (r.next + 1) % mostResponses
 }
 
-// Response begins the packet that is expected in place of a response; nil: that is not kept any more.
-func (v *Verifier) Response(at cq.PacketRef) *expect.Expected {
+// Response begins the packet that is expected in place of a response, whose payload is given where it is known; nil: that is not kept any more.
+func (v *Verifier) Response(at cq.PacketRef, payload []byte) *expect.Expected {
 	r := &v.responses
 	for i := range r.pos {
 		if r.pos[i] == at.Pos && r.list[i].Frame == at.Frame && at.Frame != 0 {
-			e := expect.Like(&r.list[i])
+			p := r.list[i]
+			p.Payload = payload
+			e := expect.Like(&p)
 			e.Format()
 			return e
 		}

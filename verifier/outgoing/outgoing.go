@@ -249,6 +249,9 @@ func Expect(e *expect.Expected, x *cq.Posted, i int) {
 	if !x.QP.Addr.IsZero() {
 		e.From(x.QP.Addr)
 	}
+	if a := x.Attr; x.Type != qp.TypeUD && a.Has(qp.KnowsMigState) && a.MigState != qp.Armed && (a.MigState != qp.Migrated || a.Has(qp.KnowsAltPath)) {
+		e.Hold(expect.MigReq, uint64(packet.Bit(a.MigState == qp.Migrated)))
+	}
 	switch {
 	case x.Vector != nil:
 		e.To(x.Vector.Dest)

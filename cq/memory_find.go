@@ -1,0 +1,139 @@
+package cq
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+)
+
+// shows reports whether a range may have put there what is seen.
+func (x *observation) shows(p *stored) bool {
+	switch {
+	case p.hi <= x.lo, p.lo >= x.hi, p.from > x.to, p == x.self:
+		return false
+	case p.look && (p.idle || p.lo != x.lo || p.hi != x.hi):
+		return false
+	}
+	return !x.atomic || p.q != x.q || p.ord <= x.ord
+}
+
+// sources are the ranges that may have put there what an observation shows, and the newest of them: nil where there is none. quiet says that all have for certain done so
+// before, and the newest after the others.
+func (c *content) sources(x *observation) (all []*stored, newest *stored, quiet bool) {
+	first, last := x.lo>>pageBits, (x.hi-1)>>pageBits
+	if last-first >= mostPages {
+		return nil, nil, false
+	}
+	steps := 0
+	add := func(p *stored) bool {
+		if !x.shows(p) {
+			return true
+		}
+		if !p.before(&x.stored) || x.event != nil && p.write && min(p.seen, p.to+settled) >= x.from {
+			return false
+		}
+		if n := len(all); n == 0 || all[n-1] != p { // it has been there in the page before
+			all = append(all, p)
+		}
+		if newest == nil || newest.before(p) {
+			newest = p
+		}
+		return true
+	}
+	for _, p := range c.wide {
+		if !add(p) {
+			return nil, nil, false
+		}
+	}
+	for n := first; n <= last; n++ {
+		for _, p := range c.pages.has(n) {
+			if steps++; steps > mostSteps || !add(p) {
+				return nil, nil, false
+			}
+		}
+	}
+	for _, p := range all {
+		if p != newest && !p.before(newest) {
+			return nil, nil, false
+		}
+	}
+	return all, newest, true
+}
+
+// is reports whether a range is the one that an observation shows, and what it holds is known.
+func (p *stored) is(x *observation) bool { return p != nil && p.known && p.lo == x.lo && p.hi == x.hi }
+
+// together puts the data that an observation should show together of ranges, as far as it is known; what is not is as found, which is what the observation shows. from is what
+// has put each byte there; nil: none is known for certain.
+func (x *observation) together(all []*stored, found []byte) (want []byte, from []*stored) {
+	if len(found) != int(x.hi-x.lo) || len(all) == 0 || len(all) > mostPieces {
+		return nil, nil
+	}
+	slices.SortStableFunc(all, func(p, o *stored) int {
+		switch {
+		case p.before(o):
+			return -1
+		case o.before(p):
+			return 1
+		}
+		return 0
+	})
+	all = slices.Compact(all)
+	for i := range all[1:] {
+		if !all[i].before(all[i+1]) {
+			return nil, nil
+		}
+	}
+	want, from = bytes.Clone(found), make([]*stored, len(found))
+	known := 0
+	for _, p := range all {
+		lo, hi := max(p.lo, x.lo), min(p.hi, x.hi)
+		data := found[lo-x.lo : hi-x.lo]
+		if p.known && p.data != nil {
+			data = p.data[lo-p.lo : hi-p.lo]
+			known++
+		} else {
+			p = nil
+		}
+		copy(want[lo-x.lo:], data)
+		for i := lo - x.lo; i < hi-x.lo; i++ {
+			from[i] = p
+		}
+	}
+	if known == 0 {
+		return nil, nil
+	}
+	return want, from
+}
+
+// differs is the first byte in which two pieces of data of one length differ, or that length.
+func differs(a, b []byte) int {
+	i := 0
+	for i < len(a) && a[i] == b[i] {
+		i++
+	}
+	return i
+}
+
+// wrong compares an observation with what was put there piece by piece. known says that this tells anything of it; w.p is nil where it shows what it should.
+func (x *observation) wrong(all []*stored) (w wrongData, known bool) {
+	w.x = x
+	if !x.numbered {
+		want, from := x.together(all, x.data)
+		if w.at = differs(want, x.data[:len(want)]); w.at < len(want) {
+			w.want, w.from, w.p = want, from, from[w.at]
+		}
+		return w, want != nil
+	}
+	var b [8]byte // a number, whose byte order is not known: it is either
+	binary.LittleEndian.PutUint64(b[:], x.number)
+	want, from := x.together(all, b[:])
+	if want == nil || slices.Contains(from, nil) {
+		return w, false
+	}
+	w.at = differs(want, b[:])
+	if binary.BigEndian.PutUint64(b[:], x.number); w.at < len(want) && !bytes.Equal(want, b[:]) {
+		w.want, w.from, w.p = want, from, from[w.at]
+	}
+	return w, true
+}

@@ -1,0 +1,187 @@
+package cq
+
+import (
+	"encoding/binary"
+	"slices"
+
+	"ibwitness/wqe"
+)
+
+// begins takes over that messages have begun which write.
+func (a *Agent) begins(q *queuePair, s *Requests) {
+	follows := q.follows()
+	for _, b := range s.begun {
+		if follows {
+			p := &stored{lo: b.VA, hi: b.VA + uint64(b.DMALen), from: b.Time, to: never, seen: never, q: q, ord: b.Ord, write: true}
+			s.storing = append(s.storing, storing{q.src.content, b.Ord, p})
+			if p.hi > p.lo {
+				q.src.content.put(p)
+			}
+		}
+	}
+	s.begun = s.begun[:0]
+}
+
+// stored takes the range out that a message writes which begins at an ordinal, of those that had not come whole; nil: there is none.
+func (s *Requests) stored(c *content, ord int64) *stored {
+	for i := range s.storing {
+		if x := &s.storing[i]; x.ord == ord && x.in == c {
+			p := x.stored
+			s.storing = slices.Delete(s.storing, i, i+1)
+			return p
+		}
+	}
+	return nil
+}
+
+// stores takes over what a message that has come whole does to memory.
+func (a *Agent) stores(q *queuePair, m *Message) {
+	q.src.received = true
+	if !q.follows() {
+		return
+	}
+	c := q.src.content
+	if r := q.src.regions[m.RKey]; r != nil && r.access&wqe.ZeroBased != 0 {
+		c.lost = true
+		return
+	}
+	p := q.in.stored(c, m.First)
+	op := wqe.OpOf(m.Op.Fn())
+	if p == nil {
+		if op != wqe.AtomicWrite && !op.Atomic() && op != wqe.Read {
+			return
+		}
+		p = &stored{lo: m.VA, hi: m.VA + 8, from: m.Begin.Time, to: never, seen: never, q: q, ord: m.First, write: op == wqe.AtomicWrite, atomic: op.Atomic()}
+		if op == wqe.Read {
+			p.hi = p.lo + uint64(m.DMALen)
+		} else {
+			c.put(p)
+		}
+	}
+	p.m, p.imm = m, m.HasImm
+	q.receiving.stored = append(q.receiving.stored, p)
+	if !p.write {
+		return
+	}
+	if list := q.receiving.unseen; len(list) == mostUnseen {
+		n := copy(list, list[mostUnseen/2:])
+		clear(list[n:])
+		q.receiving.unseen = list[:n]
+	}
+	q.receiving.unseen = append(q.receiving.unseen, p)
+}
+
+// storedBy takes over what has become of the ranges that messages read or write.
+func (a *Agent) storedBy(q *queuePair) {
+	r := &q.receiving
+	if len(r.stored) == 0 {
+		return
+	}
+	left := r.stored[:0]
+	for _, p := range r.stored {
+		if !a.concluded(q, p) {
+			left = append(left, p)
+		}
+	}
+	clear(r.stored[len(left):])
+	r.stored = left
+}
+
+// concluded takes over the answer to a message that reads or writes. It returns false where that is still to come.
+func (a *Agent) concluded(q *queuePair, p *stored) bool {
+	c, m := q.src.content, p.m
+	if c.lost {
+		return true
+	}
+	at := q.in.ackOf(m.Last())
+	acked := at != nil
+	if q.in.refused(m) != nil || m.Partial {
+		return true
+	}
+	if why, sure := q.src.refusal(m, q.receiving.invalid); sure && why != "" || p.atomic && m.VA%8 != 0 {
+		return true // what becomes of it is not known
+	}
+	switch op := wqe.OpOf(m.Op.Fn()); op {
+	case wqe.Write:
+		if !acked {
+			return !q.reliable()
+		}
+		if q.reliable() && !m.Cut && !m.Mixed && m.Length == m.DMALen {
+			p.known, p.crc, p.alt, p.to = true, m.CRC, m.CRC, min(at.Time, p.seen)
+			c.keep(p, m.Data)
+			c.covers = append(c.covers, p)
+		}
+	case wqe.AtomicWrite:
+		if m.Response == nil || !m.Response.Begin.Seen() {
+			return acked
+		}
+		if !m.Cut && m.Length == 8 {
+			p.known, p.crc, p.alt, p.to = true, m.CRC, m.CRC, m.Response.Begin.Time
+			c.keep(p, m.Data)
+			c.covers = append(c.covers, p)
+		}
+	case wqe.CmpSwap, wqe.FetchAdd:
+		if m.Response == nil || !m.Response.Whole {
+			return acked
+		}
+		if m.Response.Mixed {
+			return true
+		}
+		p.to = m.Response.At.Time
+		found := *p
+		found.set(m.Response.Orig)
+		c.observations = append(c.observations, &observation{stored: found, self: p})
+		v := m.Response.Orig + m.Swap
+		if op == wqe.CmpSwap {
+			if v = m.Response.Orig; v == m.Compare {
+				v = m.Swap
+			}
+		}
+		p.set(v)
+		c.covers = append(c.covers, p)
+	case wqe.Read:
+		if m.Response == nil || !m.Response.Whole {
+			return acked
+		}
+		if !m.Response.Mixed && !m.Response.Cut && !m.Other && m.DMALen > 0 {
+			p.crc, p.alt, p.known, p.to = m.Response.CRC, m.Response.CRC, true, m.Response.At.Time
+			x := &observation{stored: *p, read: true}
+			x.data = m.Response.Data
+			c.observations = append(c.observations, x)
+		}
+	}
+	return true
+}
+
+// seesStored takes over that the consumer of a queue pair was told, at a time, of a message: what came before it is in memory.
+func (q *queuePair) seesStored(m *Message, now int64) {
+	r := &q.receiving
+	n := 0
+	for n < len(r.unseen) && (r.unseen[n].ord < m.First || r.unseen[n].ord == m.First && r.unseen[n].imm) {
+		p := r.unseen[n]
+		if p.seen = now; p.known {
+			p.to = min(p.to, now)
+		}
+		n++
+	}
+	if n > 0 {
+		k := copy(r.unseen, r.unseen[n:])
+		clear(r.unseen[k:])
+		r.unseen = r.unseen[:k]
+	}
+}
+
+// set gives the content of eight bytes as a number.
+func (p *stored) set(v uint64) {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], v)
+	p.crc = sum(b[:])
+	binary.BigEndian.PutUint64(b[:], v)
+	p.alt, p.known = sum(b[:]), true
+	p.number, p.numbered = v, true
+}
+
+// KeepsData reports whether the data that requests bring into memory, or read there, is compared with what was put there, so that it is to be kept.
+func (s *Requests) KeepsData() bool {
+	return s.responder != nil && s.responder.src.content != nil && !s.responder.src.content.lost
+}

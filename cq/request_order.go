@@ -1,0 +1,96 @@
+package cq
+
+import (
+	"fmt"
+
+	"ibwitness/expect"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// mostPassed is how many requests a message may be sent before that are told to be posted before its own.
+const mostPassed = 64
+
+// shown are the fields that tell which request a message is of, in the order in which a finding is about them.
+var shown = [...]expect.ID{expect.Opcode, expect.VA, expect.RKey, expect.DMALen, expect.Imm, expect.Payload}
+
+// overtakes judges that a message whose place is that of request k is of that, and not of a later one (rule RC-SEQ-006). From there on the two are taken in the order in which they
+// were sent: the device has changed it, or the log tells of the posting too late.
+func (a *Agent) overtakes(q *queuePair, m *Message, k int) bool {
+	posted := q.sending.posted.all()
+	w := posted[k]
+	if w.fits(m) {
+		return false
+	}
+	n := k + 1
+	for n < len(posted) && n-k <= mostPassed && !(posted[n].distinct(m) && posted[n].fits(m)) {
+		n++
+	}
+	if n == len(posted) || n-k > mostPassed {
+		return false
+	}
+	v := posted[n]
+	if v.over == nil && v.renames == nil { // else its completion has told of it
+		a.tellPassed(q, m, w, v)
+	}
+	first := w.first
+	copy(posted[k+1:n+1], posted[k:n])
+	posted[k], v.moved = v, true
+	for _, x := range posted[k : n+1] {
+		x.first = first
+		first += int64(x.packets)
+	}
+	a.posted = made{}
+	return true
+}
+
+// tellPassed reports that a message is that of request v, and in the place of request w.
+func (a *Agent) tellPassed(q *queuePair, m *Message, w, v *sendRequest) {
+	field := expect.Opcode
+	for _, f := range shown {
+		if q.out.departure(m, f) != nil {
+			field = f
+			break
+		}
+	}
+	a.accuse(q, q.out.shows(m, field, verdict{
+		Verdict: rule.Verdict{
+			Rule: rule.RCSEQ006, Class: rule.Violation, Role: q.sender(), Expected: fmt.Sprintf("the message of request %d", w.req().ID),
+			Actual: fmt.Sprintf("that of request %d, which was posted after it", v.req().ID),
+		},
+		event: v.event,
+	}))
+}
+
+// fits reports whether a message, or what there is of it, is that of a request as far as its fields tell.
+func (w *sendRequest) fits(m *Message) bool {
+	r, op := w.req(), wqe.OpOf(m.Op.Fn())
+	switch {
+	case operations[r.Op] != op:
+		return false
+	case (op == wqe.Write || op == wqe.Read) && (m.DMALen != w.length || w.length > 0 && (m.VA != r.RemoteVA || m.RKey != r.RKey)):
+		return false
+	case op.Atomic() && (m.VA != r.RemoteVA || m.RKey != r.RKey || m.Swap != r.SwapAdd || op == wqe.CmpSwap && m.Compare != r.Compare):
+		return false
+	case op == wqe.AtomicWrite && (m.VA != r.RemoteVA || m.RKey != r.RKey):
+		return false
+	case m.Partial:
+		return true
+	case m.HasImm != (r.Op == wqe.OpSendImm || r.Op == wqe.OpWriteImm) || m.HasImm && m.Imm != r.Imm, m.HasInv != (r.Op == wqe.OpSendInv) || m.HasInv && m.InvRKey != r.InvKey:
+		return false
+	case m.Response != nil:
+		return true
+	}
+	return m.Length == w.length && (!w.event.Summed || m.Cut || m.CRC == w.event.Sum)
+}
+
+// distinct reports whether a message that fits a request is of that for certain, and not just like it.
+func (w *sendRequest) distinct(m *Message) bool {
+	switch wqe.OpOf(m.Op.Fn()) {
+	case wqe.Send:
+		return !m.Partial && w.event.Summed && !m.Cut && m.Length > 0
+	case wqe.Flush:
+		return false
+	}
+	return w.req().RemoteVA != 0
+}
