@@ -117,7 +117,7 @@ func (s *Session) Event(e *cq.Event) ([]rule.Change, error) {
 		return nil, ErrEnded
 	}
 	s.now = max(s.now, e.Time)
-	s.w.whole = true // as events are compared with headers and payload
+	s.w.always, s.w.whole = true, true // as events are compared with headers and payload
 	if c := s.e.events(); s.e.opt.Unordered {
 		c.queues.Advance(e.Time)
 	}
