@@ -23,7 +23,7 @@ func (r *Run) Doubts() (list []string) {
 	case r.result.Packets == 0:
 	case r.result.RDMA == 0:
 		list = append(list, "none of the frames that have come is of InfiniBand or RoCE: look at the order of their bytes, and whether they begin with the link header")
-	case len(r.near) > 0 && len(r.result.Connections) > 0 && !slices.ContainsFunc(r.result.Connections, isNear):
+	case len(r.near) > 0 && len(r.result.Connections) > 0 && !slices.ContainsFunc(r.result.Connections, r.talks):
 		names := make([]string, len(r.near))
 		for i := range r.near {
 			names[i] = r.near[i].String()
@@ -33,4 +33,7 @@ func (r *Run) Doubts() (list []string) {
 	return list
 }
 
-func isNear(c agent.Connection) bool { return c.Ends[0].Near || c.Ends[1].Near }
+// talks reports whether an end of a connection is said to be near. That a connection says so itself does not do, as it has no near end where both are.
+func (r *Run) talks(c agent.Connection) bool {
+	return slices.Contains(r.near, c.Ends[0].Addr) || slices.Contains(r.near, c.Ends[1].Addr)
+}
