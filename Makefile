@@ -20,7 +20,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build library release install run quick test testbench deps prometheus unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
+.PHONY: all build library release install run quick test testbench deps prometheus forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
 
 all: build
 
@@ -89,7 +89,7 @@ unit:            ## all tests, under the race detector where anything can race; 
 
 # The race detector needs a C compiler, some tests compare with tshark, those of live capture set up a network of their own, those of the page open it
 # in a browser, and those of the documentation run what it shows.
-deps: prometheus axe ## install what tests need, where it is missing (Debian)
+deps: prometheus axe forky ## install what tests need, where it is missing (Debian)
 	@missing=; \
 	command -v tshark >/dev/null || missing="$$missing tshark"; \
 	command -v ip >/dev/null || missing="$$missing iproute2"; \
@@ -116,6 +116,12 @@ prometheus:      ## unpack Debian's prometheus and promtool into bin/tools, wher
 	dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; chmod 755 "$$dir"; \
 	(cd "$$dir" && { apt-get download -q prometheus || { $$root apt-get update -q && apt-get download -q prometheus; }; } && dpkg-deb -x prometheus_*.deb .); \
 	cp "$$dir"/usr/bin/prometheus "$$dir"/usr/bin/promtool $(TOOLS)/
+
+# Debian 14 still changes: where it cannot be had, the build does not break.
+forky:           ## unpack a Verilator that compiles UVM, UVM, and cocotb from Debian 14 into bin/tools/forky, where they are missing
+	@mkdir -p $(TOOLS)
+	@examples/testbench/forky.sh $(TOOLS)/forky || \
+		echo "WARNING: Debian 14 could not be unpacked, so that UVM and cocotb are NOT TESTED" >&2
 
 # The accessibility checker is one file of an npm package; nothing else of npm is needed.
 AXE := axe-core@4.14.1

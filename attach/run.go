@@ -1,9 +1,12 @@
 package attach
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"ibwitness/agent"
@@ -51,6 +54,7 @@ type tap struct {
 	near         []packet.Addr
 	seal, absent bool // it has no right ICRC yet, and not even its bytes
 	number       *uint64
+	seen         uint64 // frames
 }
 
 // Open begins a run with a configuration in JSON, which may be empty.
@@ -135,7 +139,7 @@ func (r *Run) Tap(name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("attach: no tap has the name %q: name it in the configuration", name)
+	return 0, fmt.Errorf("attach: no tap has the name %q: the configuration names %s", name, named(r.taps, func(t tap) string { return t.Name }))
 }
 
 // HCA is the number of an HCA by its name.
@@ -145,7 +149,16 @@ func (r *Run) HCA(name string) (int, error) {
 			return i, nil
 		}
 	}
-	return 0, fmt.Errorf("attach: no HCA has the name %q: name it in the configuration", name)
+	return 0, fmt.Errorf("attach: no HCA has the name %q: the configuration names %s", name, named(r.HCAs, func(h HCAConfig) string { return h.Name }))
+}
+
+// named lists the names of what a configuration has, for a message.
+func named[T any](list []T, name func(T) string) string {
+	names := make([]string, len(list))
+	for i := range list {
+		names[i] = strconv.Quote(name(list[i]))
+	}
+	return cmp.Or(strings.Join(names, ", "), "none")
 }
 
 // Frame verifies a frame that a tap saw, and returns how many errors it has shown. The data is not kept. wire is its length where it was cut; 0: that of data.
@@ -162,6 +175,7 @@ func (r *Run) Frame(tap int, way packet.Way, at uint64, data []byte, wire int) (
 		return 0, fmt.Errorf("attach: tap %q: a frame of %d bytes: the longest that any link has are some thousands", t.Name, wire)
 	}
 	*t.number++
+	t.seen++
 	f := &r.frame
 	*f = fabricagent.Frame{Time: now, Number: *t.number, Tap: uint16(tap), Link: fabricagent.LinkType(t.Link), Way: way, Len: uint32(wire), Data: data}
 	if t.seal {

@@ -104,6 +104,7 @@ int ibw_sv_errors(int run) { return ibw_errors(ibw_hdl_run(run)); }
 int ibw_sv_outstanding(int run) { return ibw_hdl_outstanding(run); }
 const char *ibw_sv_outstanding_text(int run) { return ibw_hdl_outstanding_text(run); }
 const char *ibw_sv_verdict(int run) { return ibw_hdl_verdict(run); }
+const char *ibw_sv_doubt(int run) { return ibw_hdl_doubt(run); }
 void ibw_sv_lenient(int run) { ibw_hdl_lenient(run); }
 int ibw_sv_end(int run, uint64_t time) { return ibw_hdl_end(run, time); }
 void ibw_sv_fail(void) { ibw_hdl_fail(); }

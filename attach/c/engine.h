@@ -25,6 +25,7 @@ int ibw_go_reset(uint32_t n, uint32_t tap, uint64_t at);
 int ibw_go_next(uint32_t n, ibw_finding *out);
 int ibw_go_outstanding(uint32_t n, char *json, size_t size);
 int ibw_go_end(uint32_t n, uint64_t at);
+int ibw_go_doubts(uint32_t n, char *text, size_t size);
 int ibw_go_errors(uint32_t n);
 uint64_t ibw_go_now(uint32_t n);
 int ibw_go_report(uint32_t n, char *format, char *path);

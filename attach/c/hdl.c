@@ -8,7 +8,7 @@
 
 struct held {
   ibw *run;
-  char *name, *config, *outstanding;
+  char *name, *config, *outstanding, *doubts, *doubt; /* doubt: the next of doubts */
   ibw_finding finding;
   int held, found, left, ended, lenient; /* left: outstanding, when it ended */
   char verdict[1024];
@@ -80,6 +80,7 @@ static void at_exit(void) {
     const ibw_finding *f;
     if (ibw_hdl_end(i, ibw_now(runs[i - 1].run)) < 0) fprintf(stderr, "Error: %s\n", ibw_hdl_message(i));
     while ((f = ibw_hdl_next(i))) fprintf(stderr, "%s: ibwitness: %s\n", tones[ibw_hdl_tone(f)], f->text);
+    for (const char *doubt; *(doubt = ibw_hdl_doubt(i));) fprintf(stderr, "Warning: ibwitness: %s\n", doubt);
     if (!*ibw_hdl_verdict(i)) continue;
     fprintf(stderr, "Error: %s\n", ibw_hdl_verdict(i));
     failing = 1;
@@ -271,4 +272,20 @@ const char *ibw_hdl_verdict(int run) {
   else if (errors > 0) snprintf(v, n, "ibwitness: %d error%s", errors, errors == 1 ? "" : "s");
   else if (left > 0) snprintf(v, n, "ibwitness: %d outstanding: %.900s", left, h->outstanding ? h->outstanding : "");
   return v;
+}
+
+const char *ibw_hdl_doubt(int run) {
+  enum { ROOM = 8192 };
+  struct held *h = at(run);
+  if (!h || !h->ended) return "";
+  if (!h->doubts) {
+    h->doubt = h->doubts = malloc(ROOM);
+    if (!h->doubts) return "";
+    *h->doubts = 0;
+    ibw_doubts(h->run, h->doubts, ROOM);
+  }
+  char *doubt = h->doubt, *end = strchr(doubt, '\n');
+  h->doubt += end ? end - doubt + 1 : (ptrdiff_t)strlen(doubt);
+  if (end) *end = 0;
+  return doubt;
 }

@@ -63,6 +63,9 @@ IBW_PUBLIC int ibw_hdl_end(int run, uint64_t time_ps);
 /* Why a run that has ended failed, in one line; empty: it did not. */
 IBW_PUBLIC const char *ibw_hdl_verdict(int run);
 
+/* Signs, in a run that has ended, that it was not attached as was meant: one at each call, and in the end an empty text. */
+IBW_PUBLIC const char *ibw_hdl_doubt(int run);
+
 /* The simulator is to leave with a status that is not 0, though it may find nothing wrong itself. */
 IBW_PUBLIC void ibw_hdl_fail(void);
 

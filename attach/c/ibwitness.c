@@ -458,6 +458,7 @@ int ibw_end(ibw *r, uint64_t at) {
   return done(r, ibw_go_end(r->n, at));
 }
 
+int ibw_doubts(ibw *r, char *text, size_t n) { GO(r, ibw_go_doubts(r->n, text, n)); }
 int ibw_errors(ibw *r) { GO(r, ibw_go_errors(r->n)); }
 
 uint64_t ibw_now(ibw *r) {

@@ -220,8 +220,12 @@ IBW_PUBLIC int ibw_next(ibw *run, ibw_finding *finding);
 IBW_PUBLIC int ibw_outstanding(ibw *run, char *json, size_t n);
 
 /* Ends the run at a time (with Unix times, 0 ends it with the newest frame, as a capture does): judges what is still open, and writes the reports of the configuration. Returns the errors of the whole run. Afterwards only ibw_next,
- * ibw_report, ibw_covered, ibw_errors, ibw_error and ibw_close have a meaning. */
+ * ibw_report, ibw_covered, ibw_doubts, ibw_errors, ibw_error and ibw_close have a meaning. */
 IBW_PUBLIC int ibw_end(ibw *run, uint64_t time_ps);
+
+/* Signs, in a run that has ended, that it was not attached as was meant: a tap without a frame, frames of which none is of InfiniBand or RoCE, addresses claimed as near that
+ * no packet has. Returns how many there are. Where text is not null, they are written into its n bytes, a line each, cut where they do not fit. */
+IBW_PUBLIC int ibw_doubts(ibw *run, char *text, size_t n);
 
 /* The errors of the whole run until now. */
 IBW_PUBLIC int ibw_errors(ibw *run);

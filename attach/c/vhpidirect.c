@@ -136,7 +136,7 @@ int32_t ibw_vhdl_next(int32_t run) {
 }
 
 /* Texts, a character at a time: place 1 is the first, and 0 is returned after the last. */
-enum what { MESSAGE, TEXT, RULE, VERDICT, OUTSTANDING };
+enum what { MESSAGE, TEXT, RULE, VERDICT, OUTSTANDING, DOUBT };
 
 static const char *words(int run, int what) {
   const ibw_finding *f = ibw_hdl_finding(run);
@@ -146,6 +146,7 @@ static const char *words(int run, int what) {
     case RULE: return f ? f->rule : "";
     case VERDICT: return ibw_hdl_verdict(run);
     case OUTSTANDING: return ibw_hdl_outstanding_text(run);
+    case DOUBT: return ibw_hdl_doubt(run);
   }
   return "";
 }

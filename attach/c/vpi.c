@@ -303,6 +303,11 @@ static int finish(int run, const char *from) {
     fail();
   }
   while ((f = ibw_hdl_next(run))) finding(f, from);
+  for (const char *doubt; *(doubt = ibw_hdl_doubt(run));) {
+    char line[512];
+    snprintf(line, sizeof line, "ibwitness: %s", doubt);
+    say(IBW_HDL_WARN, from, line);
+  }
   if (*ibw_hdl_verdict(run)) {
     say(IBW_HDL_FAIL, from, ibw_hdl_verdict(run));
     fail();

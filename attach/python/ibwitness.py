@@ -107,6 +107,7 @@ _PROTOTYPES = {
     "ibw_report": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_char_p]),
     "ibw_covered": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.POINTER(ctypes.c_uint64), ctypes.POINTER(ctypes.c_uint64)]),
     "ibw_error": (ctypes.c_char_p, [ctypes.c_void_p]),
+    "ibw_doubts": (ctypes.c_int, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t]),
     "ibw_close": (ctypes.c_int, [ctypes.c_void_p]),
 }
 _library = None
@@ -220,6 +221,12 @@ class Run:
     def end(self, time_ps):
         """Ends the run: judges what is still open, and writes the reports of the configuration."""
         return self._found(self._lib.ibw_end(self._run, time_ps))
+
+    def doubts(self):
+        """Signs, in a run that has ended, that it was not attached as was meant, as a list of texts."""
+        text = ctypes.create_string_buffer(8192)
+        self._check(self._lib.ibw_doubts(self._run, text, len(text)))
+        return text.value.decode().splitlines()
 
     @property
     def errors(self):

@@ -87,6 +87,9 @@ class Checker:
         self._ended = True
         self._take(self.run.end(_now()))
         errors = self.run.errors
+        if self._log is not None:
+            for doubt in self.run.doubts():
+                self._log.warning(doubt)
         self.run.close()
         if errors:
             for finding in self.findings:

@@ -86,6 +86,8 @@ package ibwitness_pkg;
   // The end: 1 where it has ended the run, 0 where that was done before. The verdict says why the run failed; it is empty where it did not.
   import "DPI-C" function int ibw_sv_end(input int run, input longint unsigned ps);
   import "DPI-C" function string ibw_sv_verdict(input int run);
+  // Signs that it was not attached as was meant: one at each call, and in the end an empty text.
+  import "DPI-C" function string ibw_sv_doubt(input int run);
   import "DPI-C" function void ibw_sv_lenient(input int run);
   import "DPI-C" function void ibw_sv_fail();
   import "DPI-C" function int ibw_sv_errors(input int run);
@@ -158,11 +160,12 @@ package ibwitness_pkg;
 
   // Ends the run, once for all that use it, and tells why it failed where it did; call it in a final block.
   function automatic void ibw_finish(input int run, input string from);
-    string id;
+    string id, doubt;
     int n = ibw_sv_end(run, ibw_now());
     ibw_stops[run] = 0;
     if (n != 0) begin
       void'(ibw_tell(run, n, from, id));
+      for (doubt = ibw_sv_doubt(run); doubt != ""; doubt = ibw_sv_doubt(run)) ibw_say(IBW_WARN, {from, ": ibwitness: ", doubt});
       if (ibw_sv_verdict(run) != "") begin
         ibw_say(IBW_FAIL, {from, ": ", ibw_sv_verdict(run)});
         ibw_failed = 1;

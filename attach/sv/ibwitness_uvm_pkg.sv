@@ -234,13 +234,28 @@ package ibwitness_uvm_pkg;
       tell(ibw_sv_end(run, ibw_now()));
       if (ibw_sv_outstanding(run) > 0)
         `uvm_error("IBW-OUTSTANDING", ibw_sv_outstanding_text(run))
-      if (frames == 0) `uvm_warning("IBWITNESS", "no frame has come: is a monitor connected?")
+      for (string doubt = ibw_sv_doubt(run); doubt != ""; doubt = ibw_sv_doubt(run)) `uvm_warning("IBWITNESS", doubt)
+    endfunction
+
+    // The simulation ends at an error, as after +UVM_MAX_QUIT_COUNT: what is not done by now is no fault.
+    virtual function void pre_abort();
+      super.pre_abort();
+      ibw_sv_lenient(run);
     endfunction
 
     virtual function void report_phase(uvm_phase phase);
       super.report_phase(phase);
       `uvm_info("IBWITNESS", $sformatf("%0d frames, %0d errors, %0d warnings", frames, errors, warnings), UVM_LOW)
     endfunction
+
+`ifdef VERILATOR
+    // An error that nothing waives makes the exit status 1.
+    virtual function void final_phase(uvm_phase phase);
+      uvm_report_server server = uvm_report_server::get_server();
+      super.final_phase(phase);
+      if (server.get_severity_count(UVM_ERROR) + server.get_severity_count(UVM_FATAL) > 0) ibw_sv_fail();
+    endfunction
+`endif
   endclass
 
 endpackage

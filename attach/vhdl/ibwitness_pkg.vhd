@@ -40,6 +40,7 @@ package ibwitness_pkg is
   constant IBW_RULE : natural := 2;
   constant IBW_VERDICT : natural := 3;
   constant IBW_OUTSTANDING : natural := 4;
+  constant IBW_DOUBT : natural := 5; -- another at each call, and in the end none: signs that a run that has ended was not attached as was meant
 
   constant IBW_ZERO : std_logic_vector(31 downto 0) := (others => '0');
 
@@ -300,11 +301,25 @@ package body ibwitness_pkg is
     ibw_tell(run, ibw_vhdl_complete(run, hca, now, 1 ns, qpn, wr_id, status, operation, byte_len, has_imm, imm), "ibw_complete");
   end procedure;
 
+  -- Says what is doubtful of a run that has ended.
+  procedure ibw_tell_doubts(run : integer; from : string) is
+    procedure say(doubt : string) is
+    begin
+      if doubt /= "" then
+        report from & ": ibwitness: " & doubt severity warning;
+        ibw_tell_doubts(run, from);
+      end if;
+    end procedure;
+  begin
+    say(ibw_words(run, IBW_DOUBT));
+  end procedure;
+
   procedure ibw_finish(run : integer; from : string := "ibw_finish") is
     constant n : integer := ibw_vhdl_end(run, now, 1 ns);
   begin
     if n /= 0 then
       ibw_tell(run, n, from);
+      ibw_tell_doubts(run, from);
       if ibw_words(run, IBW_VERDICT) /= "" then
         ibw_vhdl_fail;
         report from & ": " & ibw_words(run, IBW_VERDICT) severity error;

@@ -17,6 +17,7 @@ import (
 	"errors"
 	"io/fs"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -350,6 +351,16 @@ func ibw_go_end(n C.uint32_t, at C.uint64_t) C.int {
 	e := of(n)
 	found, err := e.run.End(uint64(at))
 	return e.status(found, err)
+}
+
+//export ibw_go_doubts
+func ibw_go_doubts(n C.uint32_t, text *C.char, size C.size_t) C.int {
+	list := of(n).run.Doubts()
+	if text != nil && size > 0 {
+		out := bytesOf(unsafe.Pointer(text), size)
+		out[copy(out[:len(out)-1], strings.Join(list, "\n"))] = 0
+	}
+	return C.int(len(list))
 }
 
 //export ibw_go_errors

@@ -95,6 +95,10 @@ int main(void) {
   c.status = 4000;
   show("status", ibw_complete(r, 0, 5000, &c));
   show("link", ibw_link(r, 0, 0, IBW_LINK_PACKET, 0, 5000, frame, 6));
+  show("link beat", ibw_link_beat(r, 0, 0, IBW_LINK_PACKET, 5000, frame, keep, 6, 1, 0));
+  show("link beat of port 2", ibw_link_beat(r, 0, 2, IBW_LINK_PACKET, 5000, frame, keep, 6, 1, 0));
+  show("link beat without lanes", ibw_link_beat(r, 0, 0, IBW_LINK_PACKET, 5000, NULL, keep, 6, 1, 0));
+  show("link beat of an unknown tap", ibw_link_beat(r, 0x80000000, 0, IBW_LINK_PACKET, 5000, frame, keep, 6, 1, 0));
   show("reset of nobody", ibw_reset(r, 0, 5000));
   show("next null", ibw_next(r, NULL));
   ibw_finding f = {0};

@@ -39,6 +39,7 @@ func TestGHDL(t *testing.T) {
 	if out, status := s.run("FINISH=false"); status != 0 || strings.Contains(out, "ibwitness") {
 		t.Errorf("exit status %d:\n%s", status, out)
 	}
+	s.doubts()
 	s.falls("RESET_AT=5000000", "HALF=500", "IDLE=40000000")
 	s.stops("STOP=true")
 	s.again()
@@ -119,6 +120,8 @@ end architecture;
 1us:(report error): ibw_event: attach: there is no HCA 5: the configuration names 1 as "hcas", counted from 0
 1us:(report error): other: ibwitness: there is no run 9: use the number that the open function has returned, which is 0 where it failed
 1us:(report warning): ibwitness: a beat has bits that are neither 0 nor 1, which are taken for 0
+1us:(report warning): ibw_finish: ibwitness: no whole frame has come at "dut.tx": look at what its monitor is connected to, its reset and its last beat among it
+1us:(report warning): ibw_finish: ibwitness: none of the frames that have come is of InfiniBand or RoCE: look at the order of their bytes, and whether they begin with the link header
 1us:(report error): ibw_finish: ibwitness: 1 error
 `
 	if said.String() != want || status != 1 {

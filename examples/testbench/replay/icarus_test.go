@@ -34,6 +34,7 @@ func TestIcarus(t *testing.T) {
 	if out, _ := s.run(); strings.Count(out, "violation at") != 1 || !strings.Contains(out, pulse) {
 		t.Errorf("the waveform should show %q once:\n%s", pulse, out)
 	}
+	s.doubts()
 	s.falls("reset_at=5000000", "slow", "idle=40000000")
 	s.stops("ibwitness_stop")
 	s.ends("fatal_at=16000", "hang")
@@ -98,6 +99,8 @@ outstanding: 0, errors 1
 ibwitness: there is no run 9: use the number that the open function has returned, which is 0 where it failed
 [1000000 ps] Error: tasks: ibwitness: $ibw_beat: give data of whole bytes, 32768 bits at most, and keep with a bit for each byte
 [1000000 ps] Warning: tasks: ibwitness: a beat has bits that are neither 0 nor 1, which are taken for 0
+[1000000 ps] Warning: tasks: ibwitness: no whole frame has come at "dut.tx": look at what its monitor is connected to, its reset and its last beat among it
+[1000000 ps] Warning: tasks: ibwitness: none of the frames that have come is of InfiniBand or RoCE: look at the order of their bytes, and whether they begin with the link header
 [1000000 ps] Error: tasks: ibwitness: 1 error
 1 1
 [1000000 ps] Error: tasks: attach: there is no format "nonsense": give one of `

@@ -36,6 +36,7 @@ func TestVerilator(t *testing.T) {
 	if out, _ := s.run(); strings.Count(out, "violation at") != 1 || !strings.Contains(out, pulse) {
 		t.Errorf("the waveform should show %q once:\n%s", pulse, out)
 	}
+	s.doubts()
 	s.falls("reset_at=5000000", "slow", "idle=40000000")
 	s.stops("ibwitness_stop")
 	s.ends("fatal_at=16000", "hang")
@@ -103,9 +104,11 @@ endmodule
 outstanding: 0
 [10000] %Error: ibw_event: attach: event of 10.0.0.1: unknown event "nonsense": docs/events.md lists them
 [11000] %Error: ibw_event: attach: there is no HCA 5: the configuration names 1 as "hcas", counted from 0
--1 attach: no tap has the name "other": name it in the configuration
+-1 attach: no tap has the name "other": the configuration names "dut.rx", "dut.tx"
 -2 ibwitness: there is no run 9: use the number that the open function has returned, which is 0 where it failed
 - tasks.sv:24: Verilog $finish
+[12000] %Warning: final: ibwitness: no whole frame has come at "dut.rx": look at what its monitor is connected to, its reset and its last beat among it
+[12000] %Warning: final: ibwitness: no whole frame has come at "dut.tx": look at what its monitor is connected to, its reset and its last beat among it
 [12000] %Error: final: ibwitness: 1 error
 `
 	if !strings.HasPrefix(out, want) || status != 1 { // newer versions go on with a report of their own

@@ -4,6 +4,7 @@
 // for each simulator in attach/.
 //
 //   +bug=N        takes the place of BUG, so that one program serves for all bugs
+//   +peer_bug=N   gives b a bug too
 //   +phases=HEX   what is done, a bit each: 1 and 2 every operation with short and with long messages, 4 responses and single packets that are
 //                 lost, 8 packets lost in mid-message, 10 READ responses lost, 20 no receive request, 40 what ends a queue pair
 `timescale 1ns / 1ns
@@ -423,6 +424,7 @@ module bench #(
   initial begin
     if ($value$plusargs("phases=%h", phases)) ;
     if ($value$plusargs("bug=%d", bug)) a.bug = bug[3:0];
+    if ($value$plusargs("peer_bug=%d", bug)) b.bug = bug[3:0];
     log[0] = $fopen("a.jsonl", "w");
     log[1] = $fopen("b.jsonl", "w");
     for (side = 0; side < 2; side = side + 1)
