@@ -15,10 +15,10 @@ func (a *Agent) arrive(q *queuePair) {
 		q.receiving.broken = q.receiving.broken || m.Partial || q.receiving.sorted > 0 && m.Begin.PSN != q.receiving.psn
 		q.receiving.psn = m.Begin.PSN.Add(m.Packets)
 		was := q.receiving.gap
-		q.receiving.gap = was || !q.in.anchor || !q.reliable() || m.First != q.receiving.next || m.Partial || m.Mixed
+		q.receiving.gap = was || !q.in.anchor || !q.reliable() || m.First != q.receiving.next || m.Partial || m.Mixed || m.unlike
 		if q.receiving.gap && !was {
 			q.receiving.gapAt = m.First
-			if m.First == q.receiving.next {
+			if m.First == q.receiving.next && !m.unlike {
 				q.receiving.gapAt = m.Last() + 1 // it is not whole itself
 			}
 		}

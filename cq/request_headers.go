@@ -16,6 +16,7 @@ type mismatch func(id rule.ID, field expect.ID, expected, actual string)
 // departs returns what reports that a message departs from its work request.
 func (a *Agent) departs(q *queuePair, m *Message, w *sendRequest) mismatch {
 	return func(id rule.ID, field expect.ID, expected, actual string) {
+		a.departing(q, m, w)
 		a.accuse(q, q.out.shows(m, field, verdict{
 			Verdict: rule.Verdict{
 				Rule: id, Class: rule.Violation, Role: q.sender(), Expected: expected, Actual: actual,
@@ -23,6 +24,17 @@ func (a *Agent) departs(q *queuePair, m *Message, w *sendRequest) mismatch {
 			},
 			event: w.event,
 		}))
+	}
+}
+
+// departing takes over that a message departs from its work request.
+func (a *Agent) departing(q *queuePair, m *Message, w *sendRequest) {
+	q.sending.departed, m.departs = w, true
+	op := w.req().Op
+	m.unlike = m.unlike || m.consumes() != (op <= wqe.OpSendInv || op == wqe.OpWriteImm)
+	if q.service() == packet.UD { // its receiver has a message of its own
+		a.departed[a.nextDeparted%len(a.departed)] = m.Begin.Pos
+		a.nextDeparted++
 	}
 }
 
@@ -117,6 +129,9 @@ func (a *Agent) headers(q *queuePair, m *Message, w *sendRequest, mismatch misma
 	}
 	if q.service() == packet.UD {
 		a.addressed(q, m, w, mismatch)
+		if m.Net != nil && r.Dest.QPN != 0 {
+			want(expect.DestQP, "destination QP", uint64(r.Dest.QPN), uint64(m.Net.DestQP))
+		}
 		switch {
 		case r.QKey>>31 == 0:
 			if r.QKey != 0 {
