@@ -243,14 +243,14 @@ int ibw_frame(ibw *r, uint32_t tap, int way, uint64_t at, const void *data, size
 
 /* room is where the beats of a port of a tap are put together; null: it is not there, or there is no memory. */
 static struct partial *room(struct ibw *r, uint32_t tap, uint32_t port, size_t more) {
-  if (__builtin_expect(tap >= 1 << 16, 0)) return NULL;
-  uint32_t i = 2 * tap + port;
+  uint64_t i = 2 * (uint64_t)tap + port;
   if (__builtin_expect(i >= r->nparts, 0)) {
+    if (tap >= 1 << 16) return NULL;
     struct partial *parts = realloc(r->parts, (i + 1) * sizeof *parts);
     if (!parts) return NULL;
     memset(parts + r->nparts, 0, (i + 1 - r->nparts) * sizeof *parts);
     r->parts = parts;
-    r->nparts = i + 1;
+    r->nparts = (uint32_t)i + 1;
   }
   struct partial *p = &r->parts[i];
   if (__builtin_expect(p->cap - p->len < more, 0)) {
@@ -267,7 +267,7 @@ static struct partial *room(struct ibw *r, uint32_t tap, uint32_t port, size_t m
 /* keeps adds the lanes of a beat that count. */
 static void keeps(struct partial *p, const uint8_t *lanes, const uint8_t *keep, uint32_t n) {
   uint32_t i = 0;
-  if (!keep) {
+  if (__builtin_expect(!keep, 0)) {
     memcpy(p->data + p->len, lanes, n);
     p->len += n;
     return;

@@ -7,10 +7,10 @@ to=$(realpath -m "$1")
 rm -rf "$to"
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
-mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Origin: Debian' 'Codename: bookworm' | head -n 1)
+mirror=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 'Release: bookworm' | head -n 1)
 mkdir -p "$dir"/{lists,archives}/partial "$to"/uvm
 for kind in deb deb-src; do
-	echo "$kind [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror:?the mirror of Debian is not known: run apt-get update} forky main"
+	echo "$kind [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] ${mirror:?apt has no mirror of Debian 12} forky main"
 done > "$dir/list"
 apt() {
 	apt-get -qq -o Dir::Etc::SourceList="$dir/list" -o Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists="$dir/lists" -o Dir::State::status=/dev/null \

@@ -44,7 +44,7 @@ func TestUVM(t *testing.T) {
 		}
 	}
 	s.load(clean)
-	says(0, nil, "[IBWITNESS] 26 frames, 0 errors, 0 warnings")
+	says(0, nil, "[IBWITNESS] 24 frames, 0 errors, 0 warnings")
 	s.load(odd)
 	says(1, odd.told, "[IBWITNESS] 26 frames, 1 errors, 0 warnings")
 	says(0, nil, "[BTH-006]     1\n", "waive=BTH-006")

@@ -15,7 +15,7 @@ const (
 	tapsOfB = `{"name": "b.rx", "near": "10.0.0.2"}, {"name": "b.tx", "near": "10.0.0.2"}`
 )
 
-// With eight taps and three runs in one simulation, each run is as if it were alone: the report of the run near a device is, byte for byte, that of a simulation with this run only.
+// With eight taps and three runs in one simulation, each run is as if there were no other: the report of the run near a device is, byte for byte, that of a simulation with this run only.
 // Each names the device that is at fault, and so does the run that is near both, which tells nothing that none of the others does.
 func TestBothEnds(t *testing.T) {
 	if testing.Short() {
@@ -99,7 +99,7 @@ func TestBothEnds(t *testing.T) {
 		}
 		simulate("vpi", options...)
 		if of, alone := report("of_a.jsonl"), report("alone.jsonl"); of != alone {
-			t.Errorf("%s: the run near a reports\n%s\nand alone\n%s", name, of, alone)
+			t.Errorf("%s: the run near a reports\n%s\nand by itself\n%s", name, of, alone)
 		}
 	}
 }
