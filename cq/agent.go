@@ -47,6 +47,9 @@ type Agent struct {
 	events int  // of all sources so far
 	posted made // the newest
 
+	departed     [64]int // the newest datagrams that depart from their work requests, by their numbers in the capture
+	nextDeparted int
+
 	wire      int64           // time up to which the packets have been seen
 	ended     bool            // nothing more comes
 	assumes   rule.Assumption // what the next finding may rest on

@@ -15,10 +15,10 @@ func (a *Agent) arrive(q *queuePair) {
 		q.receiving.broken = q.receiving.broken || m.Partial || q.receiving.sorted > 0 && m.Begin.PSN != q.receiving.psn
 		q.receiving.psn = m.Begin.PSN.Add(m.Packets)
 		was := q.receiving.gap
-		q.receiving.gap = was || !q.in.anchor || !q.reliable() || m.First != q.receiving.next || m.Partial || m.Mixed
+		q.receiving.gap = was || !q.in.anchor || !q.reliable() || m.First != q.receiving.next || m.Partial || m.Mixed || m.unlike
 		if q.receiving.gap && !was {
 			q.receiving.gapAt = m.First
-			if m.First == q.receiving.next {
+			if m.First == q.receiving.next && !m.unlike {
 				q.receiving.gapAt = m.Last() + 1 // it is not whole itself
 			}
 		}
@@ -70,4 +70,17 @@ func (q *queuePair) messageAt(ord int64) (n int, ok bool) {
 	list := q.receiving.arrived.before(q.receiving.sure)
 	n = sort.Search(len(list), func(i int) bool { return list[i].Last() >= ord })
 	return q.receiving.arrived.first() + n, n < len(list) && ord >= list[n].First
+}
+
+// unsure takes over that it is not certain whether a message takes a receive request, and so which one any after it takes.
+func (q *queuePair) unsure(m *Message) {
+	r := &q.receiving
+	r.broken = true
+	if r.gap && r.gapAt <= m.First {
+		return
+	}
+	r.gap, r.gapAt = true, m.First
+	for r.sure > r.arrived.first() && r.arrived.at(r.sure-1).First >= m.First {
+		r.sure--
+	}
 }

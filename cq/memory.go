@@ -2,6 +2,7 @@ package cq
 
 import (
 	"fmt"
+	"strings"
 
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -177,10 +178,11 @@ func executionOf(q *queuePair, m *Message) execution {
 
 // executedDespite reports a message that was executed, and should have been refused.
 func (a *Agent) executedDespite(q *queuePair, x execution, id rule.ID, s packet.Syndrome, why string) {
+	class, doubt := a.brought(x.Message)
 	a.accuse(q, verdict{
 		Verdict: rule.Verdict{
-			Rule: id, Class: rule.Violation, Role: rule.Responder, Expected: s.String() + why, Actual: "the responder executed the request",
-			Evidence: []uint64{x.Message.Begin.Frame},
+			Rule: id, Class: class, Role: rule.Responder, Expected: s.String() + why, Actual: "the responder executed the request",
+			Detail: strings.TrimPrefix(doubt, "; "), Evidence: []uint64{x.Message.Begin.Frame},
 		},
 		at: x.at, expects: refusal(s),
 	})

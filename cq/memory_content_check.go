@@ -128,6 +128,12 @@ func (a *Agent) reportWrongData(s *Source, id rule.ID, w wrongData) {
 	q := x.q
 	switch {
 	case x.q != nil:
+		x.m.departs = true
+		for i := range a.rec.Findings {
+			if f := &a.rec.Findings[i]; f.Rule == rule.CPLMEM001 && f.Frame == x.m.Response.At.Frame && f.Accused.Addr != q.addr() {
+				a.rec.Doubt(i, "the response is another than memory holds: it may have been changed before or after the tap")
+			}
+		}
 		v.at, v.Evidence = x.m.Response.At, []uint64{x.m.Begin.Frame}
 		if v.expects = found(x, p.crc); w.want != nil || p.numbered && x.numbered {
 			v.at, v.expects, v.payload = w.response()

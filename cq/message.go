@@ -2,8 +2,10 @@ package cq
 
 import (
 	"hash/crc32"
+	"slices"
 
 	"ibwitness/packet"
+	"ibwitness/rule"
 )
 
 // PacketRef is a packet that a message begins or ends with, or that a finding is about.
@@ -37,6 +39,7 @@ type Headers struct {
 // NetHeader is what the network header of a datagram says.
 type NetHeader struct {
 	Src, Dst packet.Addr
+	DestQP   uint32
 	TClass   uint8
 	HopLimit uint8
 	V4       bool // with an IPv4 header that has no options: memory has no room for them
@@ -63,10 +66,21 @@ type Message struct {
 	Response *Response // to a READ or an atomic
 	Data     []byte    // of a WRITE, where it is kept (Requests.KeepsData); else nil
 	used     bool      // a receive completion is of it
+	departs  bool      // it is another than its work request asks for, or than its responder owes, as was reported
+	unlike   bool      // and the two differ in whether they take a receive request
 }
 
 // Last is the ordinal of the last packet.
 func (m *Message) Last() int64 { return m.First + int64(m.Packets) - 1 }
+
+// brought is the class of a finding that rests on what a message has brought to its receiver. Where it is another than its work request asks for, the packets may be changed, and the
+// receiver have had those of the request.
+func (a *Agent) brought(m *Message) (class rule.Class, why string) {
+	if m.departs || slices.Contains(a.departed[:], m.Begin.Pos) && m.Begin.Pos != 0 {
+		return rule.Unproven, "; the message is another than its work request asks for: it may have been changed before or after the tap"
+	}
+	return rule.Violation, ""
+}
 
 // Response is the response to a READ or an atomic: data, or what memory held before.
 type Response struct {

@@ -89,6 +89,7 @@ type sending struct {
 	strayed          bool              // what it sent is not what was posted
 	unposted         bool              // a request completed that was not posted
 	unknown          map[uint64]*Event // completions of send requests that were not posted, by ID
+	departed         *sendRequest      // the newest whose message was another than it asks for
 	foreign          bool              // it sent by an address handle of another protection domain
 	premature        bool              // it sent before it could
 	inError, overrun bool              // it sent in error, or after a completion queue of its had overrun

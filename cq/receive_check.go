@@ -65,10 +65,11 @@ type comparison struct {
 
 // differs reports that the completion is not what the message lets expect.
 func (x comparison) differs(id rule.ID, expected, actual string) {
+	class, why := x.a.brought(x.m)
 	x.a.accuse(x.q, verdict{
 		Verdict: rule.Verdict{
-			Rule: id, Class: rule.Violation, Role: x.q.receiver(), Expected: expected, Actual: actual,
-			Detail: fmt.Sprintf("receive request %d", x.t.event.Completion.ID),
+			Rule: id, Class: class, Role: x.q.receiver(), Expected: expected, Actual: actual,
+			Detail: fmt.Sprintf("receive request %d%s", x.t.event.Completion.ID, why),
 		},
 		at: x.m.End, event: x.t.event,
 	})

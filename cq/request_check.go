@@ -188,9 +188,13 @@ func (a *Agent) repeats(q *queuePair, m *Message, before, w *sendRequest) bool {
 	if m.Partial || m.Cut || m.Length == 0 || m.Response != nil || !w.event.Summed || !is(before) || is(w) {
 		return false
 	}
+	class, why := rule.Violation, ""
+	if q.sending.departed == before {
+		class, why = rule.Unproven, "the message before it was another than that of its request: the log may not tell of a request before both"
+	}
 	a.accuse(q, q.out.shows(m, expect.Payload, verdict{
 		Verdict: rule.Verdict{
-			Rule: rule.RCSEQ006, Class: rule.Violation, Role: q.sender(),
+			Rule: rule.RCSEQ006, Class: class, Role: q.sender(), Detail: why,
 			Expected: fmt.Sprintf("the message of request %d", w.req().ID),
 			Actual:   fmt.Sprintf("the message of request %d again", before.req().ID),
 		},

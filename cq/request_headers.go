@@ -16,6 +16,7 @@ type mismatch func(id rule.ID, field expect.ID, expected, actual string)
 // departs returns what reports that a message departs from its work request.
 func (a *Agent) departs(q *queuePair, m *Message, w *sendRequest) mismatch {
 	return func(id rule.ID, field expect.ID, expected, actual string) {
+		a.departing(q, m, w)
 		a.accuse(q, q.out.shows(m, field, verdict{
 			Verdict: rule.Verdict{
 				Rule: id, Class: rule.Violation, Role: q.sender(), Expected: expected, Actual: actual,
@@ -23,6 +24,22 @@ func (a *Agent) departs(q *queuePair, m *Message, w *sendRequest) mismatch {
 			},
 			event: w.event,
 		}))
+	}
+}
+
+// departing takes over that a message departs from its work request.
+func (a *Agent) departing(q *queuePair, m *Message, w *sendRequest) {
+	q.sending.departed, m.departs = w, true
+	op := w.req().Op
+	if !m.unlike && m.consumes() != (op <= wqe.OpSendInv || op == wqe.OpWriteImm) {
+		m.unlike = true
+		if r := q.out.responder; r != nil {
+			r.unsure(m)
+		}
+	}
+	if q.service() == packet.UD { // its receiver has a message of its own
+		a.departed[a.nextDeparted%len(a.departed)] = m.Begin.Pos
+		a.nextDeparted++
 	}
 }
 
@@ -38,7 +55,7 @@ func (a *Agent) compare(q *queuePair, m *Message, w *sendRequest) bool {
 	if a.covered(rule.RCLEN010); !w.opened {
 		a.headers(q, m, w, mismatch)
 	}
-	if !m.Partial {
+	if !m.Partial && (m.Packets == w.packets || q.out.pmtu == 0) { // else its last packet is another than that of the request
 		a.lastHeaders(m, w, mismatch)
 	}
 	if m.Partial || op == wqe.Flush {
@@ -117,6 +134,9 @@ func (a *Agent) headers(q *queuePair, m *Message, w *sendRequest, mismatch misma
 	}
 	if q.service() == packet.UD {
 		a.addressed(q, m, w, mismatch)
+		if m.Net != nil && r.Dest.QPN != 0 {
+			want(expect.DestQP, "destination QP", uint64(r.Dest.QPN), uint64(m.Net.DestQP))
+		}
 		switch {
 		case r.QKey>>31 == 0:
 			if r.QKey != 0 {

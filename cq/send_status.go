@@ -214,11 +214,15 @@ func (a *Agent) fetchedData(q *queuePair, w *sendRequest) {
 		return
 	}
 	if !same {
+		class, why := rule.Violation, ""
+		if m.departs {
+			class, why = rule.Unproven, "; the response is another than memory holds: it may have been changed before or after the tap"
+		}
 		a.accuse(q, verdict{
 			Verdict: rule.Verdict{
-				Rule: rule.CPLMEM001, Class: rule.Violation, Role: rule.Requester,
+				Rule: rule.CPLMEM001, Class: class, Role: rule.Requester,
 				Expected: fmt.Sprintf("data with CRC-32 %#08x in memory", got), Actual: fmt.Sprintf("%#08x", w.done.Sum),
-				Detail: fmt.Sprintf("request %d", w.req().ID),
+				Detail: fmt.Sprintf("request %d%s", w.req().ID, why),
 			},
 			at: m.Response.At, event: w.done,
 		})

@@ -337,11 +337,15 @@ func (a *Agent) Damaged(k Flow, m *Message) {
 func (a *Agent) spoiled(q *queuePair, t *receiveCompletion) bool {
 	for _, m := range q.in.spoiled {
 		if q.matches(m, t) {
+			class, why := rule.Violation, ""
+			if !a.near(q.addr()) {
+				class, why = rule.Unproven, "; the packet may have been damaged on the way to the tap"
+			}
 			a.accuse(q, verdict{
 				Verdict: rule.Verdict{
-					Rule: rule.ROCV2021, Class: rule.Violation, Role: rule.Receiver,
+					Rule: rule.ROCV2021, Class: class, Role: rule.Receiver,
 					Expected: "no completion: the ICRC of the packet is wrong", Actual: "a receive completion",
-					Detail: fmt.Sprintf("receive request %d", t.event.Completion.ID),
+					Detail: fmt.Sprintf("receive request %d%s", t.event.Completion.ID, why),
 				},
 				at: m.End, event: t.event,
 			})

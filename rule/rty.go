@@ -253,7 +253,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCLEN010 - rtyFirst: {
 		ID: "RC-LEN-010", Name: "request-header", Severity: Error, Needs: WireWQE, Ref: "9.4†",
-		Text:  "Address, R_Key, length, operands, immediate data and key to invalidate of a request are those of its work request.",
+		Text:  "Address, R_Key, length, operands, immediate data and key to invalidate of a request are those of its work request, and so are destination and Q_Key of a datagram.",
 		Where: "cq/request_headers.go",
 	},
 	RCFEN001 - rtyFirst: {

@@ -21,7 +21,7 @@ func headOf(p *packet.Packet) cq.Headers {
 // networkOf is what the network header of a datagram says.
 func networkOf(p *packet.Packet) *cq.NetHeader {
 	return &cq.NetHeader{
-		Src: p.Src, Dst: p.Dst, TClass: p.TClass, HopLimit: p.HopLmt, V4: p.Encap == packet.RoCEv2IPv4 && p.IHL <= 5, PKey: p.PKey,
+		Src: p.Src, Dst: p.Dst, DestQP: p.DestQP, TClass: p.TClass, HopLimit: p.HopLmt, V4: p.Encap == packet.RoCEv2IPv4 && p.IHL <= 5, PKey: p.PKey,
 		Front: sum(p.Payload[:min(len(p.Payload), cq.GRHSize)]), Group: p.Dst.IsMulticast(),
 	}
 }
