@@ -71,3 +71,16 @@ func (q *queuePair) messageAt(ord int64) (n int, ok bool) {
 	n = sort.Search(len(list), func(i int) bool { return list[i].Last() >= ord })
 	return q.receiving.arrived.first() + n, n < len(list) && ord >= list[n].First
 }
+
+// unsure takes over that it is not certain whether a message takes a receive request, and so which one any after it takes.
+func (q *queuePair) unsure(m *Message) {
+	r := &q.receiving
+	r.broken = true
+	if r.gap && r.gapAt <= m.First {
+		return
+	}
+	r.gap, r.gapAt = true, m.First
+	for r.sure > r.arrived.first() && r.arrived.at(r.sure-1).First >= m.First {
+		r.sure--
+	}
+}

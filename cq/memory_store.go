@@ -87,6 +87,12 @@ func (a *Agent) storedBy(q *queuePair) {
 	r.stored = left
 }
 
+// unknowable reports whether it is not known what a message does to memory, as its responder must not execute it.
+func (q *queuePair) unknowable(p *stored) bool {
+	why, sure := q.src.refusal(p.m, q.receiving.invalid)
+	return sure && why != "" || p.atomic && p.m.VA%8 != 0
+}
+
 // concluded takes over the answer to a message that reads or writes. It returns false where that is still to come.
 func (a *Agent) concluded(q *queuePair, p *stored) bool {
 	c, m := q.src.content, p.m
@@ -98,8 +104,8 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 	if q.in.refused(m) != nil || m.Partial {
 		return true
 	}
-	if why, sure := q.src.refusal(m, q.receiving.invalid); sure && why != "" || p.atomic && m.VA%8 != 0 {
-		return true // what becomes of it is not known
+	if q.unknowable(p) {
+		return true
 	}
 	switch op := wqe.OpOf(m.Op.Fn()); op {
 	case wqe.Write:

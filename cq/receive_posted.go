@@ -38,7 +38,7 @@ func (a *Agent) notReady(q *queuePair) {
 			q.receiving.wrongRNR = true // its requests are flushed, and what it still answers is judged by rule QPS-ERR-001
 			continue
 		}
-		if m := q.receiving.arrived.at(k); q.recvs.list.has(k) && q.src.clock.before(q.recvs.list.at(k).event.Time, m.Begin.Time) {
+		if m := q.receiving.arrived.at(k); q.recvs.list.has(k) && m.Begin.Pos < n.At.Pos && q.src.clock.before(q.recvs.list.at(k).event.Time, m.Begin.Time) {
 			r := q.recvs.list.at(k).event
 			q.receiving.wrongRNR = true
 			a.accuse(q, verdict{

@@ -31,7 +31,12 @@ func (a *Agent) departs(q *queuePair, m *Message, w *sendRequest) mismatch {
 func (a *Agent) departing(q *queuePair, m *Message, w *sendRequest) {
 	q.sending.departed, m.departs = w, true
 	op := w.req().Op
-	m.unlike = m.unlike || m.consumes() != (op <= wqe.OpSendInv || op == wqe.OpWriteImm)
+	if !m.unlike && m.consumes() != (op <= wqe.OpSendInv || op == wqe.OpWriteImm) {
+		m.unlike = true
+		if r := q.out.responder; r != nil {
+			r.unsure(m)
+		}
+	}
 	if q.service() == packet.UD { // its receiver has a message of its own
 		a.departed[a.nextDeparted%len(a.departed)] = m.Begin.Pos
 		a.nextDeparted++
@@ -50,7 +55,7 @@ func (a *Agent) compare(q *queuePair, m *Message, w *sendRequest) bool {
 	if a.covered(rule.RCLEN010); !w.opened {
 		a.headers(q, m, w, mismatch)
 	}
-	if !m.Partial {
+	if !m.Partial && (m.Packets == w.packets || q.out.pmtu == 0) { // else its last packet is another than that of the request
 		a.lastHeaders(m, w, mismatch)
 	}
 	if m.Partial || op == wqe.Flush {

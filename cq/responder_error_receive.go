@@ -2,6 +2,7 @@ package cq
 
 import (
 	"fmt"
+	"strings"
 
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -121,11 +122,12 @@ func (a *Agent) writeConsumedReceive(q *queuePair, n *NAK, m *Message, first *re
 	}
 	switch c := first.event.Completion; c.Status {
 	case RemAccessErr, RemInvReqErr, LocAccessErr, LocLenErr:
+		class, why := a.brought(m)
 		a.accuse(q, verdict{
 			Verdict: rule.Verdict{
-				Rule: rule.CPLRWQ001, Class: rule.Violation, Role: rule.Responder,
+				Rule: rule.CPLRWQ001, Class: class, Role: rule.Responder,
 				Expected: fmt.Sprintf("receive request %d not used: the WRITE failed", c.ID), Actual: c.Status.String(),
-				Evidence: []uint64{m.Begin.Frame},
+				Detail: strings.TrimPrefix(why, "; "), Evidence: []uint64{m.Begin.Frame},
 			},
 			at: n.At, event: first.event,
 		})

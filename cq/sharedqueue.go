@@ -73,7 +73,7 @@ func (a *Agent) sharedReady(q *queuePair, n *NAK) {
 	}
 	a.covered(rule.RCRSP020)
 	m := q.in.Find(n.Ord)
-	if m == nil {
+	if m == nil || m.Begin.Pos > n.At.Pos { // what was refused was not seen, but what was retransmitted later
 		return
 	}
 	queue := q.recvs

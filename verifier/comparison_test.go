@@ -99,6 +99,7 @@ var sometimesBare = func() map[rule.ID]string {
 		rule.RCRSP013:  later,
 		rule.RCRSP011:  memory,
 		rule.XRCSRQ001: memory,
+		rule.RCRNR002:  unsent,
 		rule.RCRTY008:  unsent,
 		rule.RDRSY001:  "a refusal has no payload, and whether it was right is not said",
 		rule.ROCV2012:  later,
