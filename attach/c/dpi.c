@@ -25,7 +25,6 @@ int ibw_sv_beat64(int run, int tap, int way, uint64_t time, const uint32_t *lane
 }
 
 int ibw_sv_event(int run, int hca, uint64_t time, const char *json) {
-  ibw_hdl_hold(run, time);
   return ibw_event(ibw_hdl_run(run), (uint32_t)hca, time, json);
 }
 
@@ -38,7 +37,6 @@ int ibw_sv_post_send(int run, int hca, uint64_t time, uint32_t qpn, uint64_t wr_
 }
 
 int ibw_sv_post_recv(int run, int hca, uint64_t time, uint32_t qpn, uint32_t srq, uint64_t wr_id, uint64_t addr, uint32_t length, uint32_t lkey) {
-  ibw_hdl_hold(run, time);
   ibw_segment one = {addr, length, lkey};
   return ibw_post_recv(ibw_hdl_run(run), (uint32_t)hca, time, qpn, srq, wr_id, &one, length > 0);
 }
@@ -47,7 +45,6 @@ int ibw_sv_complete(int run, int hca, uint64_t time, uint32_t qpn, uint64_t wr_i
                     int has_inv, uint32_t inv_rkey, uint32_t src_qpn, uint32_t cq) {
   ibw_completion c = {.size = sizeof c, .qpn = qpn, .wr_id = wr_id, .status = status, .operation = operation, .byte_len = byte_len, .has_imm = has_imm, .imm = imm,
                       .has_inv = has_inv, .inv_rkey = inv_rkey, .src_qpn = src_qpn, .cq = cq};
-  ibw_hdl_hold(run, time);
   return ibw_complete(ibw_hdl_run(run), (uint32_t)hca, time, &c);
 }
 

@@ -1,6 +1,8 @@
 /* See hdl.h. */
 #include "hdl.h"
 
+#include "engine.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +12,9 @@ struct held {
   ibw *run;
   char *name, *config, *outstanding;
   ibw_finding finding;
-  int held, found, left, ended, lenient; /* left: outstanding, when it ended */
+  int found, left, ended, lenient; /* left: outstanding, when it ended */
   char verdict[1024];
-  uint64_t held_at, advanced; /* held: an event waits for a later time */
+  uint64_t advanced;
 };
 
 static struct held *runs;
@@ -139,17 +141,9 @@ int ibw_hdl_beat(int run, int tap, int way, uint64_t time, uint8_t *lanes, uint8
   return ibw_beat(h->run, (uint32_t)tap, way, time, lanes, keep, n, flags & IBW_HDL_LAST, flags & IBW_HDL_BAD);
 }
 
-void ibw_hdl_hold(int run, uint64_t time) {
-  struct held *h = at(run);
-  if (!h) return;
-  h->held = 1;
-  h->held_at = time;
-}
-
 int ibw_hdl_due(int run, uint64_t time, uint64_t period) {
   struct held *h = at(run);
-  if (!h || !((h->held && time > h->held_at) || time - h->advanced >= period)) return 0;
-  h->held = 0;
+  if (!h || !(ibw_held(h->run, time) || time - h->advanced >= period)) return 0;
   h->advanced = time;
   return 1;
 }
@@ -158,7 +152,6 @@ int ibw_hdl_send(int run, int hca, uint64_t time, ibw_send *request, uint64_t ad
   struct held *h = at(run);
   if (!h) return IBW_ECLOSED;
   ibw_segment one = {addr, length, lkey};
-  ibw_hdl_hold(run, time);
   request->size = sizeof *request;
   request->nsegments = length > 0;
   request->segments = &one;

@@ -26,9 +26,6 @@ IBW_PUBLIC ibw *ibw_hdl_run(int run);
 /* A beat of n lanes, a multiple of 8; bit i % 8 of keep[i / 8] is that of lane i. Lane 0 is the first byte or, with IBW_HDL_BIG_ENDIAN, the last. It writes to both. */
 IBW_PUBLIC int ibw_hdl_beat(int run, int tap, int way, uint64_t time_ps, uint8_t *lanes, uint8_t *keep, uint32_t n, int flags);
 
-/* Notes a verbs event, which is compared with the packets at the first call of a later time. */
-IBW_PUBLIC void ibw_hdl_hold(int run, uint64_t time_ps);
-
 /* Whether the run is to be told the time: an event waits for that, or a period has passed since it was told. A monitor asks at each edge of its clock. */
 IBW_PUBLIC int ibw_hdl_due(int run, uint64_t time_ps, uint64_t period_ps);
 

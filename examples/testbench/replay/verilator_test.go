@@ -36,7 +36,7 @@ func TestVerilator(t *testing.T) {
 	if out, _ := s.run(); strings.Count(out, "violation at") != 1 || !strings.Contains(out, pulse) {
 		t.Errorf("the waveform should show %q once:\n%s", pulse, out)
 	}
-	s.falls("reset_at=5000000", "slow", "idle=40000000")
+	s.falls("reset_at=500000", "slow", "idle=40000000")
 	s.stops("ibwitness_stop")
 	s.ends("fatal_at=16000", "hang")
 	s.again()
