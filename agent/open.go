@@ -68,13 +68,15 @@ func (t *Transport) waits(c *connection.Connection, now int64) {
 	}
 }
 
-// silent judges the connections whose ends have fallen silent, up to time now.
-func (t *Transport) silent(now int64) {
+// silent judges the connections whose ends have fallen silent, up to time now, and returns until when there is nothing more to tell of them.
+func (t *Transport) silent(now int64) int64 {
+	due := now + t.rc.Soonest()
 	for c := range t.table.All() {
 		if c.Reliable() {
-			t.rc.Silent(&c.Pair, now)
+			due = min(due, t.rc.Silent(&c.Pair, now))
 		}
 	}
+	return due
 }
 
 // waitsRD counts the messages of two end-to-end contexts that wait for an answer at time now.

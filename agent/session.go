@@ -3,7 +3,6 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"ibwitness/cq"
 	"ibwitness/fabricagent"
@@ -23,15 +22,15 @@ import (
 // Each method returns what has become of the findings: of those that it made, and of earlier ones that it has proven, doubted or withdrawn. Finding.Seq
 // names a finding in all changes. The list is valid until the next call.
 type Session struct {
-	e             *engine
-	t             *Transport
-	w             *batch
-	in            *pushed
-	frame         [1]fabricagent.Frame
-	changes       []rule.Change
-	now           int64
-	silentChecked int64 // when ends were last looked for that have fallen silent
-	ended         bool
+	e          *engine
+	t          *Transport
+	w          *batch
+	in         *pushed
+	frame      [1]fabricagent.Frame
+	changes    []rule.Change
+	now        int64
+	quietUntil int64 // up to then no end can have fallen silent
+	ended      bool
 }
 
 // ErrEnded is the error of a session that has ended.
@@ -92,6 +91,9 @@ func (s *Session) Frame(f *fabricagent.Frame) ([]rule.Change, error) {
 		s.frame[0].Number = s.in.numbers[f.Tap]
 	}
 	s.now = max(s.now, f.Time)
+	if s.e.opt.Profile.HardwareTimers {
+		s.silent(s.now)
+	}
 	w := s.w
 	w.source.Frames, w.sums, w.taps = s.frame[:], sums{}, s.in.taps
 	s.e.clocks.take(s.frame[:])
@@ -149,8 +151,12 @@ func (s *Session) EventsLost(device packet.Addr) ([]rule.Change, error) {
 	return s.Event(&cq.Event{Time: s.now, Kind: cq.EvLost, QP: wqe.QP{Addr: device}})
 }
 
-// quiet is how much time passes before ends are looked for again that have fallen silent.
-const quiet = int64(10 * time.Millisecond)
+// silent tells what was due before a time and is missing.
+func (s *Session) silent(now int64) {
+	if now > s.quietUntil {
+		s.quietUntil = s.t.silent(now)
+	}
+}
 
 // Advance says that no frame and no event comes before a time: what is due until then and missing is reported.
 func (s *Session) Advance(now int64) ([]rule.Change, error) {
@@ -162,10 +168,7 @@ func (s *Session) Advance(now int64) ([]rule.Change, error) {
 	}
 	s.now = now
 	s.e.advance(now)
-	if now-s.silentChecked >= quiet {
-		s.silentChecked = now
-		s.t.silent(now)
-	}
+	s.silent(now)
 	return s.news(), nil
 }
 
@@ -224,6 +227,8 @@ type Waits struct {
 	Since int64  // when the oldest began to wait, or last made progress
 	Frame uint64 // of the oldest; 0: no frame shows it
 	ID    uint64 // of the oldest work request, where events tell of it
+	// MayHaveGivenUp: the requester waits for nothing any more if its retries are exhausted, which neither its events nor its attributes tell.
+	MayHaveGivenUp bool
 }
 
 // Outstanding lists what waits for something, for a check at the end of a test: requests without a response, and work requests without a completion.
@@ -233,13 +238,18 @@ func (s *Session) Outstanding() (list []Waits) {
 		s.t.open(c, &k)
 		for e := range k.Ends {
 			a, b := &c.Ends[e], &c.Ends[1-e]
-			if s.t.states != nil && a.Numbered && s.t.states.At(a.Addr, a.Number, s.now) == qp.Gone {
+			life := qp.LifeUnknown
+			if s.t.states != nil && a.Numbered {
+				life = s.t.states.At(a.Addr, a.Number, s.now)
+			}
+			if life == qp.Gone {
 				continue // in error, or reset: it waits for nothing
 			}
 			if end := &k.Ends[e]; end.Open > 0 {
 				list = append(list, Waits{
 					QP: rule.Endpoint{Addr: a.Addr, QPN: a.Number, QPNKnown: a.Numbered}, Peer: rule.Endpoint{Addr: b.Addr, QPN: b.Number, QPNKnown: b.Numbered},
 					What: cq.WaitsForResponse, Count: end.Open, Since: end.OpenSince, Frame: end.OpenFrame,
+					MayHaveGivenUp: life == qp.LifeUnknown && mayHaveGivenUp(a, &b.RQ),
 				})
 			}
 		}
@@ -250,6 +260,15 @@ func (s *Session) Outstanding() (list []Waits) {
 		}
 	}
 	return list
+}
+
+// mayHaveGivenUp reports whether a requester may have exhausted its retries, after timeouts or after the RNR NAKs of receive queue r: then its queue pair is in
+// error, and waits for nothing (9.7.6.1.3, 9.9.2.1).
+func mayHaveGivenUp(a *qp.QP, r *qp.ReceiveQueue) bool {
+	if r.State == qp.RNRNAKed {
+		return !a.Knows(qp.KnowsRNRRetry) || a.Attr.RNRRetry < 7 && r.NAK.RNRs > a.Attr.RNRRetry
+	}
+	return a.SQ.Restarts > 0 && (!a.Knows(qp.KnowsRetryCnt) || a.SQ.Restarts >= uint16(a.Attr.RetryCnt))
 }
 
 // tellChanges has the agent note what becomes of its findings.

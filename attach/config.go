@@ -183,21 +183,26 @@ type waiver struct {
 	why     string
 }
 
-// settle checks a configuration.
-func settle(c Config) (s settings, err error) {
+// settle checks a configuration, and returns its taps.
+func settle(c Config) (s settings, taps []tap, err error) {
 	s.Config = c
-	if s.profile, err = verifier.ParseProfile(c.Profile...); err != nil {
-		return s, fmt.Errorf(`attach: "profile": %w`, err)
+	names := c.Profile
+	if c.Time != "unix" {
+		names = append([]string{"hardware-timers"}, names...) // in a simulation no operating system counts them
+	}
+	if s.profile, err = verifier.ParseProfile(names...); err != nil {
+		return s, nil, fmt.Errorf(`attach: "profile": %w`, err)
 	}
 	for i := range c.Taps {
 		if c.Taps[i].Name == "" {
 			c.Taps[i].Name = fmt.Sprintf("tap %d", i)
 		}
-		near, err := c.Taps[i].check()
+		t, err := c.Taps[i].tap()
 		if err != nil {
-			return s, err
+			return s, nil, err
 		}
-		for _, a := range near {
+		taps = append(taps, t)
+		for _, a := range t.near {
 			if !slices.Contains(s.near, a) {
 				s.near = append(s.near, a)
 			}
@@ -206,14 +211,14 @@ func settle(c Config) (s settings, err error) {
 	for i, h := range c.HCAs {
 		a, err := packet.ParseAddr(h.GID)
 		if err != nil {
-			return s, fmt.Errorf(`attach: "hcas", number %d: "gid" is %q: give an IP address, a GID or lid:NUMBER`, i, h.GID)
+			return s, nil, fmt.Errorf(`attach: "hcas", number %d: "gid" is %q: give an IP address, a GID or lid:NUMBER`, i, h.GID)
 		}
 		if slices.Contains(s.devices, a) {
-			return s, fmt.Errorf(`attach: "hcas", number %d: %v is there twice: give each device once`, i, a)
+			return s, nil, fmt.Errorf(`attach: "hcas", number %d: %v is there twice: give each device once`, i, a)
 		}
 		s.devices = append(s.devices, a)
 	}
-	return s, s.choices()
+	return s, taps, s.choices()
 }
 
 // choices checks what a configuration chooses from lists.
@@ -276,22 +281,25 @@ func (s *settings) waive() error {
 	return nil
 }
 
-// check returns the addresses that a tap is near.
-func (t *TapConfig) check() (near []packet.Addr, err error) {
-	if t.Link == 0 {
-		t.Link = linkName(fabricagent.LinkEthernet)
+// tap checks the description of a tap.
+func (c TapConfig) tap() (t tap, err error) {
+	if c.Link == 0 {
+		c.Link = linkName(fabricagent.LinkEthernet)
 	}
-	for _, s := range t.Near {
+	for _, s := range c.Near {
 		a, err := packet.ParseAddr(s)
 		if err != nil {
-			return nil, fmt.Errorf(`attach: tap %q: "near" is %q: give an IP address, a GID or lid:NUMBER`, t.Name, s)
+			return t, fmt.Errorf(`attach: tap %q: "near" is %q: give an IP address, a GID or lid:NUMBER`, c.Name, s)
 		}
-		near = append(near, a)
+		t.near = append(t.near, a)
 	}
-	switch t.ICRC {
+	switch c.ICRC {
 	case "", "check", "absent", "ignore":
 	default:
-		return nil, fmt.Errorf(`attach: tap %q: "icrc" is %q: give check, absent or ignore`, t.Name, t.ICRC)
+		return t, fmt.Errorf(`attach: tap %q: "icrc" is %q: give check, absent or ignore`, c.Name, c.ICRC)
 	}
-	return near, nil
+	t.TapConfig = c
+	t.absent = c.ICRC == "absent"
+	t.seal = t.absent || c.ICRC == "ignore"
+	return t, nil
 }

@@ -15,6 +15,7 @@ type Outstanding struct {
 	SincePS uint64 `json:"since_ps"`
 	Frame   uint64 `json:"frame,omitempty"` // of the oldest
 	ID      uint64 `json:"wr_id,omitempty"` // of the oldest work request
+	Note    string `json:"note,omitempty"`  // why it may wait for nothing any more
 }
 
 // Outstanding lists what waits for something, for a check at the end of a test.
@@ -24,6 +25,9 @@ func (r *Run) Outstanding() (list []Outstanding) {
 	}
 	for _, w := range r.session.Outstanding() {
 		o := Outstanding{QP: report.Party(&w.QP), What: w.What.String(), Count: w.Count, SincePS: r.stamp(w.Since), Frame: w.Frame, ID: w.ID}
+		if w.MayHaveGivenUp {
+			o.Note = "the requester may have given up: only its verbs events tell whether its retries are exhausted"
+		}
 		if !w.Peer.Addr.IsZero() {
 			o.Peer = report.Party(&w.Peer)
 		}

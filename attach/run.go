@@ -63,7 +63,7 @@ func Open(config []byte) (*Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := settle(c)
+	s, taps, err := settle(c)
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ func Open(config []byte) (*Run, error) {
 			return nil, err
 		}
 	}
-	for _, t := range r.Taps {
+	for _, t := range taps {
 		if _, err := r.addTap(t); err != nil {
 			return nil, errors.Join(err, r.rec.close())
 		}
@@ -89,15 +89,15 @@ func Open(config []byte) (*Run, error) {
 
 // AddTap adds a tap, described in JSON as an element of "taps" of the configuration, and returns its number.
 func (r *Run) AddTap(config []byte) (int, error) {
-	var t TapConfig
-	if err := strict(config, &t); err != nil {
+	var c TapConfig
+	if err := strict(config, &c); err != nil {
 		return 0, fmt.Errorf("attach: tap: %w", err)
 	}
-	near, err := t.check()
+	t, err := c.tap()
 	if err != nil {
 		return 0, err
 	}
-	for _, a := range near {
+	for _, a := range t.near {
 		if !slices.Contains(r.near, a) {
 			return 0, fmt.Errorf("attach: tap %q is near %v, and no tap of the configuration was: name it there", t.Name, a)
 		}
@@ -105,24 +105,18 @@ func (r *Run) AddTap(config []byte) (int, error) {
 	return r.addTap(t)
 }
 
-func (r *Run) addTap(c TapConfig) (int, error) {
+func (r *Run) addTap(t tap) (int, error) {
 	if r.result != nil {
 		return 0, ErrEnded
 	}
-	near, err := c.check()
-	if err != nil {
-		return 0, err
-	}
-	t := tap{TapConfig: c, near: near, absent: c.ICRC == "absent"}
-	t.seal = t.absent || c.ICRC == "ignore"
-	made := fabricagent.Tap{File: c.Name, Interface: c.Interface, Link: fabricagent.LinkType(c.Link), SnapLen: c.SnapLen, Speed: c.Speed}
+	made := fabricagent.Tap{File: t.Name, Interface: t.Interface, Link: fabricagent.LinkType(t.Link), SnapLen: t.SnapLen, Speed: t.Speed}
 	n, err := r.session.Tap(made)
 	if err != nil {
 		return 0, err
 	}
 	file := ""
 	if r.unix {
-		file = c.Name
+		file = t.Name
 	}
 	if t.number = r.numbers[file]; t.number == nil {
 		t.number = new(uint64)

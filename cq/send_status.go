@@ -198,6 +198,9 @@ func (a *Agent) fetchedData(q *queuePair, w *sendRequest) {
 	if !w.done.Summed || m == nil || m.Response == nil || !m.Response.Whole || m.Response.Cut || m.Response.Mixed {
 		return
 	}
+	if w.req().Op == wqe.OpRead && m.Response.Length != w.length {
+		return // what memory has where no data came is not of the message
+	}
 	a.covered(rule.CPLMEM001)
 	got, same := m.Response.CRC, false
 	switch w.req().Op {

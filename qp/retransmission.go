@@ -107,8 +107,11 @@ func (s *SendQueue) MayLackResponsesUntil(until int64) { s.Lost().Lack.Until = u
 // ReportSilent notes that it was reported that nothing was retransmitted.
 func (s *SendQueue) ReportSilent() { s.Lost().Reported.Silent = s.TimerStart }
 
-// ReportUnanswered notes that it was reported that the oldest request has no answer.
-func (s *SendQueue) ReportUnanswered() { s.Lost().Reported.Unanswered = s.Una | Valid }
+// ReportUnanswered notes that it was reported that the oldest request has no answer. One that comes after all is not usual.
+func (s *SendQueue) ReportUnanswered() {
+	s.Lost().Reported.Unanswered = s.Una | Valid
+	s.Usual = false
+}
 
 // SetFirstAfterNAK notes that p is the first new request after the newest NAK that may ignore it; nil: there is none any more.
 func (s *SendQueue) SetFirstAfterNAK(p *packet.Packet) { s.Lost().AfterNAK.First = p }

@@ -20,6 +20,10 @@ type Profile struct {
 	SelectiveRepeat bool
 	// AdaptiveRouting: the network delivers packets out of order on purpose, and a receiver puts them where they belong.
 	AdaptiveRouting bool
+	// HardwareTimers: a timer of a requester is over within four times its value, with nothing added for the ticks of an operating system.
+	HardwareTimers bool
+	// Answer is how long a responder with HardwareTimers may take where the transport timer of its requester is not known; 0: not known.
+	Answer time.Duration
 	// CNPs says how congestion notification packets are spaced.
 	CNPs Pacing
 	// DSCP is that of congestion notification packets, while HasDSCP.
@@ -62,6 +66,15 @@ var profiles = []struct {
 	}},
 	{"selective-repeat", "", func(p *Profile, _ string) error { p.SelectiveRepeat = true; return nil }},
 	{"adaptive-routing", "", func(p *Profile, _ string) error { p.AdaptiveRouting = true; return nil }},
+	{"hardware-timers", "TIME", func(p *Profile, value string) error {
+		p.HardwareTimers, p.Answer = true, 0
+		if value == "" {
+			return nil
+		}
+		d, err := parseTime(value)
+		p.Answer = d
+		return err
+	}},
 	{"cnp-per-qp", "TIME", paced(PacedByQP)},
 	{"cnp-per-ip", "TIME", paced(PacedByAddress)},
 	{"cnp-per-port", "TIME", paced(PacedByPort)},
@@ -81,13 +94,18 @@ func paced(by PacedBy) func(*Profile, string) error {
 		if value == "" {
 			return nil
 		}
-		d, err := time.ParseDuration(value)
-		if err != nil || d <= 0 {
-			return fmt.Errorf("%q is no time: give one like 50us", value)
-		}
+		d, err := parseTime(value)
 		p.CNPs.Every = d
-		return nil
+		return err
 	}
+}
+
+func parseTime(value string) (time.Duration, error) {
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("%q is no time: give one like 50us", value)
+	}
+	return d, nil
 }
 
 // ProfileNames are the names that ParseProfile takes, without their values.

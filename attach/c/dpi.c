@@ -34,7 +34,6 @@ int ibw_sv_symbols(int run, int tap, int port, int symbols, uint64_t time, const
 int ibw_sv_port_state(int run, int tap, int port, int state, uint64_t time) { return ibw_hdl_port_state(run, tap, port, state, time); }
 
 int ibw_sv_event(int run, int hca, uint64_t time, const char *json) {
-  ibw_hdl_hold(run, time);
   return ibw_event(ibw_hdl_run(run), (uint32_t)hca, time, json);
 }
 
@@ -56,7 +55,6 @@ int ibw_sv_complete(int run, int hca, uint64_t time, uint32_t qpn, uint64_t wr_i
                     int has_inv, uint32_t inv_rkey, uint32_t src_qpn, uint32_t cq) {
   ibw_completion c = {.size = sizeof c, .qpn = qpn, .wr_id = wr_id, .status = status, .operation = operation, .byte_len = byte_len, .has_imm = has_imm, .imm = imm,
                       .has_inv = has_inv, .inv_rkey = inv_rkey, .src_qpn = src_qpn, .cq = cq};
-  ibw_hdl_hold(run, time);
   return ibw_complete(ibw_hdl_run(run), (uint32_t)hca, time, &c);
 }
 

@@ -1,4 +1,4 @@
-/* What cmd/libibwitness exports to ibwitness.c, and to nobody else. Each call takes a run by its number; that it is open, not ended where that matters, and that no other
+/* What the sources of the library have of each other, and nobody else: first what cmd/libibwitness exports to ibwitness.c. Each call takes a run by its number; that it is open, not ended where that matters, and that no other
  * thread is in it has been checked. */
 #ifndef IBWITNESS_ENGINE_H
 #define IBWITNESS_ENGINE_H
@@ -31,5 +31,8 @@ uint64_t ibw_go_now(uint32_t n);
 int ibw_go_report(uint32_t n, char *format, char *path);
 int ibw_go_covered(uint32_t n, char *id, uint64_t *exercised, uint64_t *violated);
 int ibw_go_close(uint32_t n);
+
+/* Of ibwitness.c, for hdl.c: whether an event waits for the time to go on, and it has by now. */
+int ibw_held(const ibw *run, uint64_t at);
 
 #endif

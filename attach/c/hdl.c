@@ -1,6 +1,8 @@
 /* See hdl.h. */
 #include "hdl.h"
 
+#include "engine.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +12,9 @@ struct held {
   ibw *run;
   char *name, *config, *outstanding, *doubts, *doubt; /* doubt: the next of doubts */
   ibw_finding finding;
-  int held, found, left, ended, lenient; /* left: outstanding, when it ended */
+  int found, left, ended, lenient; /* left: outstanding, when it ended */
   char verdict[1024];
-  uint64_t held_at, advanced; /* held: an event waits for a later time */
+  uint64_t advanced;
   ibw_segment *segments; /* of the work request that is posted next */
   uint32_t nsegments, room;
 };
@@ -154,17 +156,9 @@ int ibw_hdl_port_state(int run, int tap, int port, int state, uint64_t time) {
   return ibw_link_beat(ibw_hdl_run(run), (uint32_t)tap, (uint32_t)port, IBW_PORT_STATE, time, &b, NULL, 1, 1, 0);
 }
 
-void ibw_hdl_hold(int run, uint64_t time) {
-  struct held *h = at(run);
-  if (!h) return;
-  h->held = 1;
-  h->held_at = time;
-}
-
 int ibw_hdl_due(int run, uint64_t time, uint64_t period) {
   struct held *h = at(run);
-  if (!h || !((h->held && time > h->held_at) || time - h->advanced >= period)) return 0;
-  h->held = 0;
+  if (!h || !(ibw_held(h->run, time) || time - h->advanced >= period)) return 0;
   h->advanced = time;
   return 1;
 }
@@ -183,30 +177,30 @@ int ibw_hdl_segment(int run, uint64_t addr, uint32_t length, uint32_t lkey) {
   return 0;
 }
 
-/* gather is the number of segments of a work request with that of its post, and forgets them: they stay until the next is told. */
-static uint32_t gather(int run, uint64_t time, uint64_t addr, uint32_t length, uint32_t lkey) {
-  struct held *h = at(run);
-  if (length > 0 && ibw_hdl_segment(run, addr, length, lkey) < 0) abort();
-  uint32_t n = h->nsegments;
+/* gather adds the segment of a post to those that were told before it, and forgets them: they stay until the next is told. Returns how many there are, or a status. */
+static int gather(struct held *h, int run, uint64_t addr, uint32_t length, uint32_t lkey) {
+  if (!h) return IBW_ECLOSED;
+  int e = length > 0 ? ibw_hdl_segment(run, addr, length, lkey) : 0;
+  int n = (int)h->nsegments;
   h->nsegments = 0;
-  ibw_hdl_hold(run, time);
-  return n;
+  return e < 0 ? e : n;
 }
 
 int ibw_hdl_send(int run, int hca, uint64_t time, ibw_send *request, uint64_t addr, uint32_t length, uint32_t lkey) {
   struct held *h = at(run);
-  if (!h) return IBW_ECLOSED;
+  int n = gather(h, run, addr, length, lkey);
+  if (n < 0) return n;
   request->size = sizeof *request;
-  request->nsegments = gather(run, time, addr, length, lkey);
+  request->nsegments = (uint32_t)n;
   request->segments = h->segments;
   return ibw_post_send(h->run, (uint32_t)hca, time, request);
 }
 
 int ibw_hdl_recv(int run, int hca, uint64_t time, uint32_t qpn, uint32_t srq, uint64_t wr_id, uint64_t addr, uint32_t length, uint32_t lkey) {
   struct held *h = at(run);
-  if (!h) return IBW_ECLOSED;
-  uint32_t n = gather(run, time, addr, length, lkey);
-  return ibw_post_recv(h->run, (uint32_t)hca, time, qpn, srq, wr_id, h->segments, n);
+  int n = gather(h, run, addr, length, lkey);
+  if (n < 0) return n;
+  return ibw_post_recv(h->run, (uint32_t)hca, time, qpn, srq, wr_id, h->segments, (uint32_t)n);
 }
 
 const ibw_finding *ibw_hdl_next(int run) {

@@ -32,9 +32,6 @@ IBW_PUBLIC int ibw_hdl_symbols(int run, int tap, int port, int symbols, uint64_t
 /* The physical state of a port of a link, from now on. */
 IBW_PUBLIC int ibw_hdl_port_state(int run, int tap, int port, int state, uint64_t time_ps);
 
-/* Notes a verbs event, which is compared with the packets at the first call of a later time. */
-IBW_PUBLIC void ibw_hdl_hold(int run, uint64_t time_ps);
-
 /* Whether the run is to be told the time: an event waits for that, or a period has passed since it was told. A monitor asks at each edge of its clock. */
 IBW_PUBLIC int ibw_hdl_due(int run, uint64_t time_ps, uint64_t period_ps);
 

@@ -268,7 +268,7 @@ static struct partial *room(struct ibw *r, uint32_t tap, uint32_t port, size_t m
 static void keeps(struct partial *p, const uint8_t *lanes, const uint8_t *keep, uint32_t n) {
   uint32_t i = 0;
   if (__builtin_expect(!keep, 0)) {
-    memcpy(p->data + p->len, lanes, n);
+    if (n) memcpy(p->data + p->len, lanes, n);
     p->len += n;
     return;
   }
@@ -296,6 +296,14 @@ static int over(struct ibw *r, uint32_t tap, int way, uint64_t at) {
   return done(r, ibw_go_frame(r->n, tap, way, at, p->data, len, 0));
 }
 
+int ibw_held(const ibw *r, uint64_t at) { return r && r->held && at > r->held_at; }
+
+/* advance ends a call that has entered. */
+static int advance(struct ibw *r, uint64_t at) {
+  if (ibw_held(r, at)) r->held = 0;
+  return done(r, ibw_go_advance(r->n, at));
+}
+
 int ibw_beat(ibw *r, uint32_t tap, int way, uint64_t at, const void *lanes, const uint8_t *keep, uint32_t n, int last, int bad) {
   int e = enter(r);
   if (e) return e;
@@ -320,10 +328,7 @@ int ibw_beat(ibw *r, uint32_t tap, int way, uint64_t at, const void *lanes, cons
   keeps(p, lanes, keep, n);
   p->bad |= bad;
   if (!last) {
-    if (__builtin_expect(r->held && at > r->held_at, 0)) {
-      r->held = 0;
-      return done(r, ibw_go_advance(r->n, at));
-    }
+    if (__builtin_expect(ibw_held(r, at), 0)) return advance(r, at);
     leave(r);
     return 0;
   }
@@ -412,7 +417,10 @@ int ibw_post_send(ibw *r, uint32_t hca, uint64_t at, const ibw_send *request) {
 }
 
 int ibw_post_recv(ibw *r, uint32_t hca, uint64_t at, uint32_t qpn, uint32_t srq, uint64_t wr_id, const ibw_segment *segments, uint32_t nsegments) {
-  GO(r, ibw_go_post_recv(r->n, hca, at, qpn, srq, wr_id, (ibw_segment *)segments, nsegments));
+  int e = enter(r);
+  if (e) return e;
+  hold(r, at);
+  return done(r, ibw_go_post_recv(r->n, hca, at, qpn, srq, wr_id, (ibw_segment *)segments, nsegments));
 }
 
 int ibw_complete(ibw *r, uint32_t hca, uint64_t at, const ibw_completion *completion) {
@@ -424,7 +432,11 @@ int ibw_complete(ibw *r, uint32_t hca, uint64_t at, const ibw_completion *comple
   return done(r, ibw_go_complete(r->n, hca, at, &s));
 }
 
-int ibw_advance(ibw *r, uint64_t at) { GO(r, ibw_go_advance(r->n, at)); }
+int ibw_advance(ibw *r, uint64_t at) {
+  int e = enter(r);
+  return e ? e : advance(r, at);
+}
+
 int ibw_lost(ibw *r, uint32_t tap, uint64_t n) { GO(r, ibw_go_lost(r->n, tap, n)); }
 
 int ibw_reset(ibw *r, uint32_t tap, uint64_t at) {

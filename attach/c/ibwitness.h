@@ -202,7 +202,8 @@ typedef struct ibw_completion {
 } ibw_completion;
 IBW_PUBLIC int ibw_complete(ibw *run, uint32_t hca, uint64_t time_ps, const ibw_completion *completion);
 
-/* Says that nothing came until a time: what is due until then, and is missing, is told. Call it now and then, a millisecond of simulated time apart. */
+/* Says that nothing came until a time: what is due until then, and is missing, is told. Call it now and then, a microsecond of simulated time apart: what is
+ * not due costs little. */
 IBW_PUBLIC int ibw_advance(ibw *run, uint64_t time_ps);
 
 /* Says that the monitor of a tap missed n frames: nothing is proven by what it does not show. */

@@ -93,7 +93,6 @@ int32_t ibw_vhdl_advance(int32_t run, int64_t now, int64_t ns) { return ibw_adva
 int32_t ibw_vhdl_lost(int32_t run, int32_t tap, int32_t n) { return ibw_lost(ibw_hdl_run(run), tap, n < 0 ? 0 : n); }
 int32_t ibw_vhdl_reset(int32_t run, int32_t tap, int64_t now, int64_t ns) { return ibw_reset(ibw_hdl_run(run), tap, ps(now, ns)); }
 int32_t ibw_vhdl_event(int32_t run, int32_t hca, int64_t now, int64_t ns, const struct array *json) {
-  ibw_hdl_hold(run, ps(now, ns));
   return ibw_event(ibw_hdl_run(run), hca, ps(now, ns), text(json));
 }
 
@@ -125,7 +124,6 @@ int32_t ibw_vhdl_complete(int32_t run, int32_t hca, int64_t now, int64_t ns, int
                           int32_t byte_len, uint8_t has_imm, const struct array *imm) {
   ibw_completion c = {.size = sizeof c, .qpn = qpn, .wr_id = wide(wr_id), .status = status, .operation = operation, .byte_len = byte_len, .has_imm = has_imm,
                       .imm = wide(imm)};
-  ibw_hdl_hold(run, ps(now, ns));
   return ibw_complete(ibw_hdl_run(run), hca, ps(now, ns), &c);
 }
 

@@ -223,7 +223,6 @@ static int reset(struct call *c) { return ibw_reset(run_of(c), small(c, 1), now(
 static int due(struct call *c) { return ibw_hdl_due(small(c, 0), now(), number(c, 1) * 1000); }
 
 static int event(struct call *c) {
-  ibw_hdl_hold(small(c, 0), now());
   return ibw_event(run_of(c), small(c, 1), now(), text(c, 2));
 }
 
@@ -243,7 +242,6 @@ static int post_recv(struct call *c) {
 static int complete(struct call *c) {
   ibw_completion w = {.size = sizeof w, .qpn = small(c, 2), .wr_id = number(c, 3), .status = small(c, 4), .operation = small(c, 5), .byte_len = small(c, 6),
                       .has_imm = small(c, 7), .imm = small(c, 8), .has_inv = small(c, 9), .inv_rkey = small(c, 10), .src_qpn = small(c, 11), .cq = small(c, 12)};
-  ibw_hdl_hold(small(c, 0), now());
   return ibw_complete(run_of(c), small(c, 1), now(), &w);
 }
 

@@ -69,7 +69,7 @@ class Checker:
         """The device at a tap was reset."""
         return self._take(self.run.reset(tap, _now()))
 
-    def start(self, every_us=1000):
+    def start(self, every_us=1):
         """Has time told now and then, so that a device that falls silent is told."""
 
         async def tick():

@@ -17,7 +17,7 @@ module ibwitness_axis_monitor
   parameter int BIG_ENDIAN = 0,             // 1: the first byte of a frame is in tdata[W-1:W-8], not in tdata[7:0]
   parameter int STOP = 0,                   // 1: the first error ends the simulation
   parameter int OUTSTANDING = 1,            // 0: requests and work requests that are not done at the end do not fail the run
-  parameter int ADVANCE_NS = 1_000_000      // how often the library is told the time where no frame comes
+  parameter int ADVANCE_NS = 1_000          // how often the library is told the time where no frame comes
 ) (
   input logic aclk,
   input logic aresetn,                      // of the device. A reset is told: its queue pairs begin anew

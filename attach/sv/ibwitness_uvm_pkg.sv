@@ -218,7 +218,7 @@ package ibwitness_uvm_pkg;
     virtual task run_phase(uvm_phase phase);
       fork
         forever begin
-          #1ms;
+          #1us;
           tell(ibw_sv_advance(run, ibw_now()));
         end
         forever begin

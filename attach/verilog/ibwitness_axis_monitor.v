@@ -14,7 +14,7 @@ module ibwitness_axis_monitor #(
   parameter BIG_ENDIAN = 0,        // 1: the first byte of a frame is in tdata[W-1:W-8], not in tdata[7:0]
   parameter STOP = 0,              // 1: the first error ends the simulation
   parameter OUTSTANDING = 1,       // 0: requests and work requests that are not done at the end do not fail the run
-  parameter ADVANCE_NS = 1000000   // how often the library is told the time where no frame comes
+  parameter ADVANCE_NS = 1000      // how often the library is told the time where no frame comes
 ) (
   input wire aclk,
   input wire aresetn,              // of the device. A reset is told: its queue pairs begin anew

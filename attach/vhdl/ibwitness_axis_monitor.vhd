@@ -17,7 +17,7 @@ entity ibwitness_axis_monitor is
     BIG_ENDIAN : boolean := false;    -- the first byte of a frame is in tdata(W-1 downto W-8), not in tdata(7 downto 0)
     STOP : boolean := false;          -- the first error ends the simulation, by a failure
     OUTSTANDING : boolean := true;    -- requests and work requests that are not done at the end fail the run
-    ADVANCE : time := 1 ms            -- how often the library is told the time where no frame comes
+    ADVANCE : time := 1 us            -- how often the library is told the time where no frame comes
   );
   port (
     aclk : in std_logic;

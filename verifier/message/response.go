@@ -54,10 +54,14 @@ func (s *assembly) acknowledged(ord int64, at cq.PacketRef, named bool) {
 // data adds a READ response or the result of an atomic.
 func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 	m := s.requests.Find(ord)
-	if m == nil || m.Response == nil || s.misfits(m, ord, p) {
+	if m == nil || m.Response == nil {
 		return
 	}
 	r := m.Response
+	if s.misfits(m, ord, p) {
+		r.Mixed = true
+		return
+	}
 	i := int(ord - m.First)
 	if i < len(r.Packets) && r.Packets[i].Seen && (sum(p.Payload) != own(r, i) || p.OrigData != r.Orig) {
 		r.Mixed = true

@@ -44,6 +44,9 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 	if r.Pending != nil {
 		v.pendingAnswered(c, from, p)
 	}
+	if q.ReportedUnanswered() {
+		v.answeredLate(c, from, p)
+	}
 	v.respond(c, from, p)
 	r.Last.Came(p)
 }

@@ -1,6 +1,7 @@
 package rc
 
 import (
+	"math"
 	"time"
 
 	"ibwitness/packet"
@@ -9,15 +10,36 @@ import (
 	"ibwitness/wqe"
 )
 
-// quantum is how much later than four timer values a retransmission may leave: operating systems count a timer in ticks of up to 10 ms.
-const quantum = int64(10 * time.Millisecond)
+// tick is how much later than four timer values a retransmission may leave where an operating system counts the timer: in ticks of up to 10 ms.
+const tick = int64(10 * time.Millisecond)
+
+// quantum is how much later than four timer values a retransmission may leave.
+func (v *Verifier) quantum() int64 {
+	if v.Profile.HardwareTimers {
+		return 0
+	}
+	return tick
+}
+
+// Soonest is the time after a packet in which Silent may have something to tell at the earliest.
+func (v *Verifier) Soonest() int64 {
+	soonest := 4*int64(shortest) + v.quantum()
+	if answer := int64(v.Profile.Answer); answer != 0 {
+		return min(soonest, answer)
+	}
+	return soonest
+}
+
+// never is the time of what is not due.
+const never = int64(math.MaxInt64)
 
 // Silent judges the ends of an RC connection that have left something undone up to time now: a requester whose timer has run out, and a responder
 // that owes an answer (rules RC-TMO-004, RC-RSP-005). That the queue pair still exists, and silence is no right of it, shows where it sent something
-// after the time was over, or where its events show it.
-func (v *Verifier) Silent(c *qp.Pair, now int64) {
+// after the time was over, or where its events show it. It returns until when there is nothing more to tell of what has come until now.
+func (v *Verifier) Silent(c *qp.Pair, now int64) (due int64) {
+	due = never
 	if c.Closed || c.Ends[0].Reused || c.Ends[1].Reused || !c.Paired && !v.neverResponded(c) {
-		return
+		return due
 	}
 	for from := range c.Ends {
 		q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
@@ -25,18 +47,19 @@ func (v *Verifier) Silent(c *qp.Pair, now int64) {
 			continue
 		}
 		if _, oldest := q.Outstanding(); oldest != nil {
-			v.timerIgnored(c, from, oldest, now)
-			v.noAnswer(c, from, oldest, now)
+			due = min(due, v.timerIgnored(c, from, oldest, now), v.noAnswer(c, from, oldest, now))
 		}
 	}
+	return due
 }
 
-// timerIgnored judges a requester whose timer has run out and that has retransmitted nothing, although retries are left (rule RC-TMO-004).
-func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) {
+// timerIgnored judges a requester whose timer has run out and that has retransmitted nothing, although retries are left (rule RC-TMO-004), and returns
+// until when its time lasts.
+func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) int64 {
 	end, r := &c.Ends[from], &c.Ends[1-from].RQ
 	q := &end.SQ
 	if !end.Knows(qp.KnowsTimeout|qp.KnowsRetryCnt) || end.Attr.Timeout == 0 || q.TimerStart == 0 || q.ReportedSilent(q.TimerStart) || !c.Sees(from) {
-		return
+		return never
 	}
 	v.Covered(rule.RCTMO004)
 	since := max(q.TimerStart, r.NAK.Time, r.Last.Time, q.Waits())
@@ -44,12 +67,15 @@ func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now i
 		since = max(since, q.Last.Time)
 	}
 	most := 4 * int64(packet.Timeout(end.Attr.Timeout))
-	if q.Restarts >= uint16(end.Attr.RetryCnt) || now <= since+most+quantum {
-		return
+	if q.Restarts >= uint16(end.Attr.RetryCnt) {
+		return never
 	}
-	life := v.qpLife(c, from, since, most+quantum)
+	if now <= since+most+v.quantum() {
+		return since + most + v.quantum()
+	}
+	life := v.qpLife(c, from, since, most+v.quantum())
 	if life == qp.Gone {
-		return
+		return never
 	}
 	q.ReportSilent()
 	p := v.newestRequest(q)
@@ -63,30 +89,32 @@ func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now i
 		d.Detail = goneMaybe
 	}
 	v.Report(c, from, p, d)
+	return never
 }
 
-// noAnswer judges a responder that has left a request without any response (rule RC-RSP-005). from is the end of the requester.
-func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) {
+// noAnswer judges a responder that has left a request without any response (rule RC-RSP-005), and returns until when its time lasts. from is the end of
+// the requester.
+func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) int64 {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
 	q, r := &end.SQ, &peer.RQ
 	if !c.Paired || !c.Sees(1-from) || r.State != qp.Expecting || q.Gap.Open() || len(c.Early) != 0 || q.ReportedUnanswered() {
-		return
+		return never
 	}
 	s := firstAckReq(q, oldest)
 	if s == nil || !(s.PSN & packet.PSNMask).Before(r.EPSN) || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] {
-		return
+		return never
 	}
 	v.Covered(rule.RCRSP005)
-	since, most, due := answerDue(end, r)
-	if !due {
-		return
-	}
-	if now <= since+most {
-		return
+	since, most, due := v.answerDue(end, r)
+	switch {
+	case !due:
+		return never
+	case now <= since+most:
+		return since + most
 	}
 	life := v.qpLife(c, 1-from, since, most)
 	if life == qp.Gone {
-		return
+		return never
 	}
 	q.ReportUnanswered()
 	r.ClosePending()
@@ -96,14 +124,34 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 		Rule: rule.RCRSP005, Class: rule.Proven(life == qp.Alive), Role: rule.Responder,
 		Expected: "a response: AckReq is set", Actual: "none in " + time.Duration(now-since).String(),
 	}
+	if v.Profile.HardwareTimers {
+		d.Expected = "a response within " + time.Duration(most).String() + ": AckReq is set"
+	}
 	if d.Class == rule.Unproven {
 		d.Detail = goneMaybe
 	}
 	v.Accuse(c, 1-from, p, d)
+	return never
+}
+
+// answeredLate doubts that a responder has left a request without any response, as response p answers it: there is no time within which it must. from is its end.
+func (v *Verifier) answeredLate(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	_, oldest := q.Outstanding()
+	if oldest == nil {
+		return
+	}
+	s := firstAckReq(q, oldest)
+	if s == nil || p.PSN.Before(s.PSN&packet.PSNMask) {
+		return
+	}
+	if i := v.blamed(c, from, rule.RCRSP005, uint64(s.PSN&packet.PSNMask)); i >= 0 {
+		v.Rec.Doubt(i, "a response came later: the responder was slow, for which the specification has no limit")
+	}
 }
 
 // answerDue is since when a responder owes an answer to its requester, and how long it may take; due is false where something else is pending.
-func answerDue(end *qp.QP, r *qp.ReceiveQueue) (since, most int64, due bool) {
+func (v *Verifier) answerDue(end *qp.QP, r *qp.ReceiveQueue) (since, most int64, due bool) {
 	since, most = end.SQ.TimerStart, silence
 	if pending := r.Pending; pending != nil {
 		if pending.NAK || pending.AnsweredAt != 0 {
@@ -112,8 +160,11 @@ func answerDue(end *qp.QP, r *qp.ReceiveQueue) (since, most int64, due bool) {
 		since = pending.RetransmittedAt - pending.Waited
 	}
 	since = max(since, r.Last.Time)
-	if end.Knows(qp.KnowsTimeout) && end.Attr.Timeout != 0 {
-		most = 4*int64(packet.Timeout(end.Attr.Timeout)) + quantum
+	switch {
+	case end.Knows(qp.KnowsTimeout) && end.Attr.Timeout != 0:
+		most = 4*int64(packet.Timeout(end.Attr.Timeout)) + v.quantum()
+	case v.Profile.HardwareTimers && v.Profile.Answer != 0:
+		most = int64(v.Profile.Answer)
 	}
 	return since, most, true
 }

@@ -7,6 +7,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/verifier"
 )
 
 // TestSilentOnce: a requester that lets its timer run out is found silent once, however often one looks, and again when it falls silent again.
@@ -44,6 +45,58 @@ func TestSilentOnce(t *testing.T) {
 			if n := found(step.now); n != step.want {
 				t.Errorf("near %v, after %v: found %d times, not %d", near, step.now, n, step.want)
 			}
+		}
+	}
+}
+
+// TestHardwareTimers: a device whose timers are those of hardware is silent as soon as four timer values have passed; where none is known, when the profile says. A response that
+// comes after all takes the proof away.
+func TestHardwareTimers(t *testing.T) {
+	const four = 4 * 4194304 * time.Nanosecond // of ACK timeout 10
+	for _, k := range []struct {
+		near    int
+		timeout uint8 // 0: not known
+		profile verifier.Profile
+		rule    rule.ID
+		within  time.Duration
+	}{
+		{0, 10, verifier.Profile{HardwareTimers: true}, rule.RCTMO004, four},
+		{0, 10, verifier.Profile{}, rule.RCTMO004, four + 10*time.Millisecond},
+		{1, 10, verifier.Profile{HardwareTimers: true, Answer: time.Millisecond}, rule.RCRSP005, four},
+		{1, 10, verifier.Profile{}, rule.RCRSP005, four + 10*time.Millisecond},
+		{1, 0, verifier.Profile{HardwareTimers: true, Answer: time.Millisecond}, rule.RCRSP005, time.Millisecond},
+		{1, 0, verifier.Profile{HardwareTimers: true}, rule.RCRSP005, time.Second},
+		{1, 0, verifier.Profile{Answer: time.Millisecond}, rule.RCRSP005, time.Second},
+	} {
+		g := newGround()
+		g.Profile = k.profile
+		g.LifeAt = func(packet.Addr, uint32, int64) qp.Life { return qp.Alive }
+		g.respond(5)
+		g.c.Ends[k.near].Near, g.c.Ends[0].Numbered, g.c.Ends[1].Numbered = true, true, true
+		if k.timeout != 0 {
+			g.c.Ends[0].Attr = &qp.Attr{Known: qp.KnowsTimeout | qp.KnowsRetryCnt, Timeout: k.timeout, RetryCnt: 3}
+		}
+		const asked = time.Second
+		p := at(g.packet(packet.SendOnly, g.q.Next, 8), asked)
+		p.AckReq = true
+		g.Packet(g.c, 0, p)
+		over := int64(asked + k.within)
+		if due := g.Silent(g.c, over); due != over || len(g.Rec.Findings) != 0 {
+			t.Errorf("%+v: due at %d, not %d; found %+v", k, due, over, g.Rec.Findings)
+		}
+		if g.Silent(g.c, over+1); len(g.Rec.Findings) != 1 || g.Rec.Findings[0].Rule != k.rule || g.Rec.Findings[0].Class != rule.Violation {
+			t.Fatalf("%+v: found %+v", k, g.Rec.Findings)
+		}
+		if soonest := g.Soonest(); soonest > over-int64(asked) {
+			t.Errorf("%+v: nothing is due within %d, and something was after %d", k, soonest, over-int64(asked))
+		}
+		if k.rule != rule.RCRSP005 {
+			continue
+		}
+		p = at(g.packet(packet.Acknowledge, p.PSN, 0), asked+2*k.within)
+		p.MSN = 7
+		if g.Packet(g.c, 1, p); g.Rec.Findings[0].Class != rule.Unproven || len(g.Rec.Findings) != 1 {
+			t.Errorf("%+v: after a response: %+v", k, g.Rec.Findings)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func TestGHDL(t *testing.T) {
 		t.Errorf("exit status %d:\n%s", status, out)
 	}
 	s.doubts()
-	s.falls("RESET_AT=5000000", "HALF=500", "IDLE=40000000")
+	s.falls("RESET_AT=500000", "HALF=500", "IDLE=40000000")
 	s.stops("STOP=true")
 	s.again()
 	s.ends("FATAL_AT=16000", "HANG=true")

@@ -37,7 +37,7 @@ func TestVerilator(t *testing.T) {
 		t.Errorf("the waveform should show %q once:\n%s", pulse, out)
 	}
 	s.doubts()
-	s.falls("reset_at=5000000", "slow", "idle=40000000")
+	s.falls("reset_at=500000", "slow", "idle=40000000")
 	s.stops("ibwitness_stop")
 	s.ends("fatal_at=16000", "hang")
 	s.again()

@@ -472,12 +472,12 @@ module bench #(
         DRAIN:   if (!stuck) drain(step[8*i+1]);
         PAUSE:   if (!stuck) repeat (step[8*i+1]) @(negedge clk);
         default: begin
-          // Nothing goes on any more, while a slow clock lets time pass. Silence is looked for every ten milliseconds, and told where it has lasted
-          // four transport timers and ten milliseconds. The queue pairs are still there, which tells it from an end of the simulation.
-          half = 50000;
-          repeat (115) @(negedge clk);
+          // Nothing goes on any more, while a slow clock lets time pass: more than four of the longest transport timers. The queue pairs are still there,
+          // which tells it from an end of the simulation.
+          half = 500;
+          repeat (150) @(negedge clk);
           states;
-          repeat (120) @(negedge clk);
+          repeat (20) @(negedge clk);
           half = 2;
         end
       endcase

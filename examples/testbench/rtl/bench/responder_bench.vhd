@@ -314,16 +314,16 @@ begin
       tell("""ev"":""async"",""what"":""qp_access"",""qpn"":256");
     end if;
     pause;
-    -- Nothing goes on any more, while a slow clock lets time pass: silence is told after a second, as no event gives the transport timer of the
-    -- peer. The queue pair is still there, which tells it from an end of the simulation. Then a packet that is not for this device.
-    half <= 5 ms;
-    wait for 1020 ms;
+    -- Nothing goes on any more, while a slow clock lets time pass: no event gives the transport timer of the peer, so that silence is told after the time
+    -- that ibw.json gives. The queue pair is still there, which tells it from an end of the simulation. Then a packet that is not for this device.
+    half <= 500 ns;
+    wait for 220 us;
     if refused = '1' then
       tell("""ev"":""query_qp"",""qpn"":256,""state"":6");
     else
       tell("""ev"":""query_qp"",""qpn"":256,""state"":3");
     end if;
-    wait for 30 ms;
+    wait for 30 us;
     half <= 2 ns;
     wait until rising_edge(clk);
     silent := false;
