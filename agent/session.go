@@ -54,7 +54,7 @@ func NewSession(opt Options) *Session {
 	t := NewTransport(opt.Near)
 	t.shards = 1
 	t.SetProfile(opt.Profile)
-	t.rc.Uncounted = !opt.Coverage
+	t.rc.Uncounted, t.rc.OneClock, t.table.OneClock = !opt.Coverage, opt.OneClock, opt.OneClock
 	if opt.Latencies {
 		t.rc.Latencies = new(verifier.Latencies)
 	}

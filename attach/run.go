@@ -68,7 +68,7 @@ func Open(config []byte) (*Run, error) {
 		return nil, err
 	}
 	r := &Run{
-		settings: s, session: agent.NewSession(agent.Options{Near: s.near, Profile: s.profile, Unordered: true, Coverage: true}), hcas: make([]*eventlog.Decoder, len(s.devices)),
+		settings: s, session: agent.NewSession(agent.Options{Near: s.near, Profile: s.profile, Unordered: true, OneClock: !s.unix, Coverage: true}), hcas: make([]*eventlog.Decoder, len(s.devices)),
 		numbers: map[string]*uint64{}, told: map[uint32]told{}, waived: map[rule.ID]int{}, byRule: map[rule.ID]int{},
 	}
 	if !r.unix {

@@ -8,6 +8,7 @@ type MSN struct {
 	Last       uint32 // MSN of the newest response
 	Epoch      uint8  // of the messages that Base counts
 	Degree     MSNDegree
+	Witnessed  bool // events that were handed over as they happened show that the connection began with the first message counted
 	StartKnown bool // what arrived before the capture began is known: the start PSN, MSNs that go on with the requests seen, or a NAK tell
 }
 
@@ -32,6 +33,9 @@ func (m *MSN) Show(msn uint32) { m.Last = msn }
 
 // CountFrom notes how many messages the responder had counted before the first of the send queue, by the MSN of a response.
 func (m *MSN) CountFrom(base, msn uint32) { m.Base, m.Last = base, msn }
+
+// Begin notes that the responder counts the messages of the send queue from the first on, as its events witness.
+func (m *MSN) Begin() { *m = MSN{Degree: MSNKnown, Witnessed: true, StartKnown: true, Epoch: m.Epoch} }
 
 // SetStartKnown notes whether what arrived before the capture is known.
 func (m *MSN) SetStartKnown(known bool) { m.StartKnown = known }

@@ -28,6 +28,20 @@ func (v *Verifier) MisdirectedResponse(c *qp.Pair, from int, p *packet.Packet) {
 	v.Report(c, from, p, d)
 }
 
+// PeerQP holds the DestQP of a packet against the peer that verbs events have given the queue pair which sent it (rule BTH-011).
+func (v *Verifier) PeerQP(c *qp.Pair, from int, p *packet.Packet) {
+	want := c.Ends[from].Attr.DestQPN
+	v.Covered(rule.BTH011)
+	if p.DestQP == want {
+		return
+	}
+	v.Report(c, from, p, rule.Verdict{
+		Rule: rule.BTH011, Class: rule.Violation, Role: rule.Sender,
+		Wants: rule.Want(expect.DestQP, uint64(want)), Expected: fmt.Sprintf("DestQP 0x%x, the peer that the queue pair was given", want),
+		Actual: fmt.Sprintf("DestQP 0x%x", p.DestQP),
+	})
+}
+
 // MisdirectedRequest reports the first packet of end 0 of c, which went to a QP that nothing else was ever sent to (rule BTH-011). after is the frame
 // of the next.
 func (v *Verifier) MisdirectedRequest(c *qp.Pair, p *packet.Packet, after uint64) {

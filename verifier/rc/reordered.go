@@ -2,6 +2,7 @@ package rc
 
 import (
 	"math"
+	"time"
 
 	"ibwitness/expect"
 	"ibwitness/packet"
@@ -77,7 +78,7 @@ func (v *Verifier) earlyResponse(c *qp.Pair, from int, e *qp.Early, now int64, n
 func (v *Verifier) judgeWaited(c *qp.Pair, from int, e *qp.Early, p *packet.Packet, nakCompared *bool) {
 	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
 	if w, _ := q.Messages.Find(e.PSN); !e.Sent && p == &e.Packet && w != nil && w.Answers(p.Opcode.Fn()) {
-		v.Distrust(c, "a response precedes its request in the capture: the two directions were recorded separately, so their relative order is uncertain")
+		v.precedesRequest(c, from, p)
 	}
 	*nakCompared = *nakCompared || e.Sent && r.State != qp.Expecting
 	v.respond(c, from, p)
@@ -86,6 +87,21 @@ func (v *Verifier) judgeWaited(c *qp.Pair, from int, e *qp.Early, p *packet.Pack
 		r.ExpectFrom(q.Last.PSN.Add(1)) // the request after it has brought what it asked for
 	}
 	r.Last.Came(p)
+}
+
+// precedesRequest takes a response that came before its request: by one clock it has left before the request was there (rule RC-RSP-036), otherwise the order is uncertain.
+func (v *Verifier) precedesRequest(c *qp.Pair, from int, p *packet.Packet) {
+	if !v.OneClock || !c.Sees(from) && !c.Sees(1-from) {
+		v.Distrust(c, "a response precedes its request in the capture: the two directions were recorded separately, so their relative order is uncertain")
+		return
+	}
+	q := &c.Ends[1-from].SQ
+	v.Covered(rule.RCRSP036)
+	v.Report(c, from, p, rule.Verdict{
+		Rule: rule.RCRSP036, Class: rule.Violation, Role: rule.Responder,
+		Expected: "no response before the request has arrived with its ICRC", Actual: p.Opcode.String() + " " + time.Duration(q.Last.Time-p.Time).String() + " before its end",
+		Evidence: []uint64{q.Last.Frame},
+	})
 }
 
 // answersMisplaced takes a response to a PSN in the gap: where that is the first one and something with a wrong PSN may have been taken for its request, that

@@ -95,6 +95,10 @@ func (v *Verifier) aheadOfRequests(c *qp.Pair, from int, p *packet.Packet) {
 	if v.disputeContinues(c, from, p) || q.ReadLen != 0 && p.PSN.Diff(q.Next) <= 1<<23 {
 		return
 	}
+	if v.OneClock && c.Sees(1-from) && p.PSN.After(packet.Later(q.Next, q.High)) && !isSequenceNak(p) {
+		v.unseenRequest(c, from, p) // its request cannot come later
+		return
+	}
 	if wait(c, from, p, false); len(c.Early) > mostEarly {
 		v.unseenRequest(c, from, &c.Early[0].Packet)
 		c.DropEarly()

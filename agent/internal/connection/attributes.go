@@ -60,6 +60,40 @@ type knownAttr struct {
 	at int64
 }
 
+// told takes over what an HCA agent has reported of the QPs of a connection whose directions response p has shown to be one, and returns its path MTU, or 0 where
+// that is what packets show.
+func (t *Table) told(c *Connection, p *packet.Packet) (pmtu uint32) {
+	for k := range c.Ends {
+		if e := &c.Ends[k]; e.Attr == nil {
+			e.Attr = t.Attr(e.Addr, e.Number, c.Ends[1-k].Addr, p.Time)
+		}
+	}
+	if !t.OneClock {
+		return 0
+	}
+	for k := range c.Ends {
+		e, peer := &c.Ends[k], &c.Ends[1-k]
+		if e.Knows(qp.KnowsPMTU) && (pmtu == 0 || e.Attr.PMTU < pmtu) {
+			pmtu = e.Attr.PMTU
+		}
+		if f := t.resolved[attrKey{qp: wqe.QP{Addr: e.Addr, QPN: e.Number}}]; f != nil {
+			began(&peer.SQ, &e.RQ, f.Has(qp.KnowsRQPSN), f.RQPSN)
+			began(&e.SQ, &peer.RQ, f.Has(qp.KnowsSQPSN), f.SQPSN)
+		}
+	}
+	if e := &c.Ends[1]; c.Service == packet.RC && e.Knows(qp.KnowsDestQPN|qp.KnowsDestAddr) && e.Attr.DestAddr == p.Dst {
+		t.Judge.PeerQP(&c.Pair, 1, p)
+	}
+	return pmtu
+}
+
+// began takes over that a responder counts the messages of a send queue from 0 on, where start, the PSN at which it begins, is known, and nothing was responded to.
+func began(q *qp.SendQueue, r *qp.ReceiveQueue, known bool, start packet.PSN) {
+	if known && q.Joined && q.First == start && !r.Last.Seen && r.MSN.Degree == qp.MSNUnknown {
+		r.MSN.Begin()
+	}
+}
+
 // remembered is for how long what SIDR said holds although no datagram needs it: the number may have gone to another QP, and nothing on the wire ends one of UD.
 const remembered = int64(10 * time.Second)
 

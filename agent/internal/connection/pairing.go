@@ -80,12 +80,11 @@ func (t *Table) join(to *Connection, i uint32, c *Connection, gone uint32, p *pa
 	waiting[back], waiting[dir] = waiting[back]-1, waiting[dir]-1
 	merge(to, c, p.PSN)
 	t.watchPaired(host, back, i)
-	for k := range to.Ends {
-		if e := &to.Ends[k]; e.Attr == nil {
-			e.Attr = t.Attr(e.Addr, e.Number, to.Ends[1-k].Addr, p.Time)
-		}
+	pmtu := t.told(to, p)
+	if pmtu == 0 {
+		pmtu = max(to.PMTU, c.PMTU)
 	}
-	t.Judge.PathMTU(&to.Pair, max(to.PMTU, c.PMTU))
+	t.Judge.PathMTU(&to.Pair, pmtu)
 	t.match.Forget(i)
 	t.match.Forget(gone)
 	t.pairs.bury(gone)

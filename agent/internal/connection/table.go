@@ -39,6 +39,8 @@ type Table struct {
 	Lossy     bool   // the capture says that it dropped packets
 	// Several says that the frames come from several taps, so that a packet may be seen more than once.
 	Several bool
+	// OneClock says that packets and events are handed over as they happen, by one clock: both began before the queue pairs were at work.
+	OneClock bool
 	// Thorough has known find nothing, so that each packet is looked at in full.
 	Thorough bool
 }
@@ -56,6 +58,8 @@ type Judge interface {
 	Distrust(c *qp.Pair, why string)
 	// Reconnected takes the first packet of another queue pair that has the number of one of a connection.
 	Reconnected(c *qp.Pair, from int, first *packet.Packet)
+	// PeerQP holds the destination of a packet against the peer that the QP which sent it was given.
+	PeerQP(c *qp.Pair, from int, p *packet.Packet)
 	// PathMTU takes what both directions of a connection have shown.
 	PathMTU(c *qp.Pair, pmtu uint32)
 	// Crossed compares what two taps of a link saw of a packet, and Ordered the order in which they saw it.
