@@ -20,7 +20,7 @@ func (v *Verifier) Silent(c *qp.Pair, now int64) {
 		return
 	}
 	for from := range c.Ends {
-		q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+		q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
 		if !q.Joined || !q.Una.Before(q.High) || r.State == qp.RNRNAKed || r.State == qp.Failed || q.Jump != nil {
 			continue
 		}
@@ -33,7 +33,7 @@ func (v *Verifier) Silent(c *qp.Pair, now int64) {
 
 // timerIgnored judges a requester whose timer has run out and that has retransmitted nothing, although retries are left (rule RC-TMO-004).
 func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) {
-	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	end, r := &c.Ends[from], c.Ends[1-from].RQ
 	q := &end.SQ
 	if !end.Knows(qp.KnowsTimeout|qp.KnowsRetryCnt) || end.Attr.Timeout == 0 || q.TimerStart == 0 || q.ReportedSilent(q.TimerStart) || !c.Sees(from) {
 		return
@@ -68,8 +68,8 @@ func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now i
 // noAnswer judges a responder that has left a request without any response (rule RC-RSP-005). from is the end of the requester.
 func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
-	q, r := &end.SQ, &peer.RQ
-	if !c.Paired || !c.Sees(1-from) || r.State != qp.Expecting || q.Gap.Open() || len(c.Early) != 0 || q.ReportedUnanswered() {
+	q, r := &end.SQ, peer.RQ
+	if !c.Paired || !c.Sees(1-from) || r.State != qp.Expecting || q.Gap.Open() || len(c.Early()) != 0 || q.ReportedUnanswered() {
 		return
 	}
 	s := firstAckReq(q, oldest)
