@@ -2,12 +2,15 @@ package qp
 
 import "ibwitness/packet"
 
-// nobody is the direction of which nothing is known, of a connection of which only the other was seen. It is never written.
+// nobody is the direction of which nothing is known, of a connection of which only the other was seen. Invariant: it is never written.
 var nobody = new(Direction)
 
 // Connect makes a connection of its directions, by the end that sends. Without the second, only the first was seen so far: nothing may be written of the other
 // before Both.
 func (c *Pair) Connect(a, b *Direction) {
+	if Strict && *nobody != (Direction{}) {
+		panic("qp: something was written of a direction that was not seen: call Pair.Both before")
+	}
 	if b == nil {
 		b = nobody
 	}
