@@ -18,17 +18,14 @@ const (
 	receive  = unsafe.Offsetof(Direction{}.Peer) + unsafe.Offsetof(ReceiveQueue{}.EPSN)
 )
 
-// Sent is what end i of the connection has sent, Queues are the queues of that direction. As addresses of fields they would be known only once the first line of the direction has
-// been read, which a usual packet does not need.
-func (c *Pair) Sent(i int) (*Flow, *Sums) {
-	d := unsafe.Pointer(c.Ways[i&1])
-	return (*Flow)(unsafe.Add(d, unsafe.Offsetof(Direction{}.Flow))), (*Sums)(unsafe.Add(d, unsafe.Offsetof(Direction{}.Sums)))
+// Sent is what the end has sent. As addresses of fields it would be known only once the first line of the direction has been read, which a usual packet does not need.
+func (d *Direction) Sent() (*Flow, *Sums) {
+	return (*Flow)(unsafe.Add(unsafe.Pointer(d), unsafe.Offsetof(d.Flow))), (*Sums)(unsafe.Add(unsafe.Pointer(d), unsafe.Offsetof(d.Sums)))
 }
 
-// Queues are the send queue of end i and the receive queue that it sends to; see Sent.
-func (c *Pair) Queues(i int) (*SendQueue, *ReceiveQueue) {
-	d := unsafe.Pointer(c.Ways[i&1])
-	return (*SendQueue)(unsafe.Add(d, unsafe.Offsetof(Direction{}.SQ))), (*ReceiveQueue)(unsafe.Add(d, unsafe.Offsetof(Direction{}.Peer)))
+// Queues are the send queue and the receive queue that it sends to; see Sent.
+func (d *Direction) Queues() (*SendQueue, *ReceiveQueue) {
+	return (*SendQueue)(unsafe.Add(unsafe.Pointer(d), unsafe.Offsetof(d.SQ))), (*ReceiveQueue)(unsafe.Add(unsafe.Pointer(d), unsafe.Offsetof(d.Peer)))
 }
 
 // Fetch names the line of the cache of the pair that a packet needs, and by which its directions are found. It reads nothing of the pair.

@@ -173,11 +173,11 @@ func (v *Verifier) Cover() {
 // unfit reports whether a packet goes through the checks for what it is, whatever is expected.
 func (v *Verifier) unfit(p *packet.Packet) bool { return v.Broken || p.Cut }
 
-// expectedRequest takes p if it is the expected request of end from, and reports whether it did.
+// expectedRequest takes p if it is the expected request of direction d, and reports whether it did.
 //
 //go:noinline
-func (v *Verifier) expectedRequest(c *qp.Pair, from int, p *packet.Packet, e *expectation) bool {
-	q, r := c.Queues(from)
+func (v *Verifier) expectedRequest(c *qp.Pair, d *qp.Direction, p *packet.Packet, e *expectation) bool {
+	q, r := d.Queues()
 	if !q.Usual || p.PSN != q.Next || q.Open != e.open || v.unfit(p) || ((p.PSN-q.Una)|(p.PSN-q.First))&packet.PSNMask > farAway {
 		return false
 	}
@@ -216,7 +216,7 @@ func (v *Verifier) expectedRequest(c *qp.Pair, from int, p *packet.Packet, e *ex
 	flags := w.Flags
 	if e.ends {
 		flags |= wqe.Ended
-		_, sums := c.Sent(from)
+		_, sums := d.Sent()
 		sums.Messages++
 	}
 	q.ReadsBegin(uint16(e.own))
@@ -250,13 +250,13 @@ func note(s *qp.Sent, p *packet.Packet) {
 	t.Flags = packet.TraceFlags(packet.Bit(p.AckReq)*uint8(packet.TraceAckReq) | packet.Bit(p.MigReq)*uint8(packet.TraceMigReq) | packet.Bit(p.ICRCState == packet.CRCGood)*uint8(packet.TraceSealed))
 }
 
-// expectedResponse takes p, to the send queue of end to, if it is the Acknowledge of the whole of a SEND or WRITE, the answer to an atomic or the
+// expectedResponse takes p, to the send queue of direction d, if it is the Acknowledge of the whole of a SEND or WRITE, the answer to an atomic or the
 // next response to a READ, overtakes nothing that needs its own answer, has the MSN that follows and no end-to-end credits, and
 // reports whether it did.
 //
 //go:noinline
-func (v *Verifier) expectedResponse(c *qp.Pair, to int, p *packet.Packet, e *expectation) bool {
-	q, r := c.Queues(to)
+func (v *Verifier) expectedResponse(c *qp.Pair, d *qp.Direction, p *packet.Packet, e *expectation) bool {
+	q, r := d.Queues()
 	aeth := p.Has&packet.HasAETH != 0
 	if !q.Usual || aeth && p.Syndrome != packet.CreditInvalid || q.Limited&qp.LimitedCredits != 0 || v.unfit(p) || (p.PSN-q.Una)&packet.PSNMask >= (q.Next-q.Una)&packet.PSNMask {
 		return false

@@ -285,7 +285,7 @@ func TestExpectedDeclines(t *testing.T) {
 				causes[i].set(g, p)
 				g.settle(g.c)
 			}
-			taken := k.response != 0 && g.expectedResponse(g.c, 0, p, &expectations[p.Opcode]) || k.response == 0 && expectations[p.Opcode].known && g.expectedRequest(g.c, 0, p, &expectations[p.Opcode])
+			taken := k.response != 0 && g.expectedResponse(g.c, g.c.Ways[0], p, &expectations[p.Opcode]) || k.response == 0 && expectations[p.Opcode].known && g.expectedRequest(g.c, g.c.Ways[0], p, &expectations[p.Opcode])
 			if taken != (i < 0 || causes[i].fine) {
 				t.Errorf("%s, %s: taken %t", k.name, name, taken)
 			}

@@ -14,18 +14,17 @@ import (
 func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	e := &expectations[p.Opcode]
 	if e.known {
-		if p.PSN != 0 && v.expectedRequest(c, from, p, e) {
+		if d := c.Ways[from&1]; p.PSN != 0 && v.expectedRequest(c, d, p, e) {
 			if e.ends && !v.Uncounted {
 				length := uint32(p.PayloadLen) | p.DMALen&e.read
 				v.runs.ended[p.Opcode][length&3]++
 				if !e.begins || !coverage.Plain(length, c.PMTU) || length&e.read > stream.LeastMTU || c.PMTU != v.runs.pmtu[p.Opcode] {
-					q, _ := c.Queues(from)
-					v.ends(c, q, p, e)
+					v.ends(c, &d.SQ, p, e)
 				}
 			}
 			return
 		}
-	} else if e.answers != 0 && v.expectedResponse(c, ^from&1, p, e) {
+	} else if e.answers != 0 && v.expectedResponse(c, c.Ways[^from&1], p, e) {
 		return
 	}
 	p.Rest()
