@@ -241,7 +241,7 @@ func TestDirectionMemory(t *testing.T) {
 		packets int
 		most    float64
 	}{
-		{"first packet of each", 2 * connections, 1430},
+		{"first packet of each", 2 * connections, 1055},
 		{"paired", 20 * connections, 1070},
 	} {
 		n := held(raw, connections, k.packets)

@@ -102,9 +102,9 @@ func (t *Transport) Connect(s packet.Service, ends [2]wqe.QP, p *packet.Packet) 
 
 // note counts what CM says of a connection, where it is known.
 func (t *Transport) note(f *passive.Fact, p *packet.Packet, id rule.ID, detail string) {
-	c := qp.Pair{Service: f.Service}
+	c := qp.NewPair(f.Service)
 	for k, e := range f.Ends {
-		c.Ends[k] = qp.QP{Addr: e.Addr, Number: e.QPN, Numbered: e.QPN != 0}
+		c.Ends[k].Addr, c.Ends[k].Number, c.Ends[k].Numbered = e.Addr, e.QPN, e.QPN != 0
 	}
-	t.ver.Event(&c, 0, rule.NoRole, p, id, detail)
+	t.ver.Event(c, 0, rule.NoRole, p, id, detail)
 }

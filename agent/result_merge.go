@@ -197,9 +197,7 @@ func connections(agents []*Transport, leaving bool) []Connection {
 	cache.LargePages(out)
 	var lines cache.Lines
 	for i := range order {
-		if k := i + connection.Lead; k < len(order) {
-			order[k].c.FetchShown(&lines)
-		}
+		connection.FetchShown(len(order), i, func(i int) *connection.Connection { return order[i].c }, &lines)
 		show(order[i].c, &out[i])
 		if !leaving {
 			order[i].t.open(order[i].c, &out[i])

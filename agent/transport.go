@@ -251,7 +251,8 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 		return false
 	}
 	if pair := connection.QPs(c); t.header.UsualFlow(pair, from, p) {
-		pair.Ends[from&1].Sums.Add(p)
+		_, sums := pair.Ways[from&1].Sent()
+		sums.Add(p)
 		t.rc.Packet(pair, from, p)
 		return true
 	}

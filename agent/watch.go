@@ -167,7 +167,7 @@ func (w *watch) sweep(now int64, short bool) {
 		for c := range t.table.All() {
 			switch {
 			case !c.Leaving:
-			case c.Active <= now-int64(w.Idle):
+			case c.Active() <= now-int64(w.Idle):
 				w.Forgotten++
 			case w.doubt && c.Lossy:
 				w.Relearned++
@@ -282,9 +282,7 @@ func (e *engine) surveyed() iter.Seq2[uint64, *Connection] {
 		for at, s := range e.shards {
 			list := s.t.table.List()
 			for i, c := range list {
-				if ahead := i + connection.Lead; ahead < len(list) {
-					list[ahead].FetchShown(&lines)
-				}
+				connection.FetchShown(len(list), i, func(i int) *connection.Connection { return list[i] }, &lines)
 				if c.Dead || c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets == 0 && c.PairedBy != connection.ByCM {
 					continue
 				}

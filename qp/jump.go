@@ -39,7 +39,9 @@ func (s *SendQueue) JumpEnd() packet.PSN {
 
 // CloseJump forgets them.
 func (s *SendQueue) CloseJump() {
-	s.Jump = nil
+	if s.Jump != nil {
+		s.Jump = nil
+	}
 	if s.Recovery != nil {
 		s.Recovery.Jump.Requests = nil
 	}

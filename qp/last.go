@@ -19,7 +19,6 @@ type LastResponse struct {
 	ICRC     uint32
 	ID       uint16 // IPv4 identification
 	Positive bool   // PSN is set, and so is MSN.Last
-	Seen     bool   // PSN is set, of a responder whose requester is not known yet
 }
 
 // Came notes that p is the newest request packet.

@@ -9,20 +9,21 @@ import (
 func TestLayout(t *testing.T) {
 	const line = 64
 	var c Pair
-	var q QP
-	sq, rq := unsafe.Offsetof(q.SQ), unsafe.Offsetof(q.RQ)
+	var d Direction
+	sq, rq := unsafe.Offsetof(d.SQ), unsafe.Offsetof(d.Peer)
 	at := map[string]uintptr{}
 	for name, offset := range map[string]uintptr{
-		"Pair": 0, "Pair.WrongService": unsafe.Offsetof(c.WrongService),
-		"Flow.PKey": unsafe.Offsetof(q.Flow) + unsafe.Offsetof(q.Flow.PKey), "Sums": unsafe.Offsetof(q.Sums), "SQ": sq, "SQ.Count": sq + unsafe.Offsetof(q.SQ.Count),
-		"SQ.Next": sq + unsafe.Offsetof(q.SQ.Next), "SQ.History": sq + unsafe.Offsetof(q.SQ.History) + unsafe.Sizeof(q.SQ.History) - 1,
-		"RQ.EPSN": rq + unsafe.Offsetof(q.RQ.EPSN), "RQ.Last": rq + unsafe.Offsetof(q.RQ.Last), "RQ.MSN": rq + unsafe.Offsetof(q.RQ.MSN), "RQ.Pending": rq + unsafe.Sizeof(q.RQ) - 1,
-		"SQ.Gap": sq + unsafe.Offsetof(q.SQ.Gap), "SQ.LacksResponse": sq + unsafe.Offsetof(q.SQ.LacksResponse),
+		"Pair": 0, "Pair.WrongService": unsafe.Offsetof(c.WrongService), "Pair.Ways": unsafe.Offsetof(c.Ways) + unsafe.Sizeof(c.Ways) - 1,
+		"Flow.PKey": unsafe.Offsetof(d.Flow) + unsafe.Offsetof(d.Flow.PKey), "Sums": unsafe.Offsetof(d.Sums), "SQ": sq, "SQ.Count": sq + unsafe.Offsetof(d.SQ.Count),
+		"SQ.Next": sq + unsafe.Offsetof(d.SQ.Next), "SQ.History": sq + unsafe.Offsetof(d.SQ.History) + unsafe.Sizeof(d.SQ.History) - 1,
+		"RQ.EPSN": rq + unsafe.Offsetof(d.Peer.EPSN), "RQ.Last": rq + unsafe.Offsetof(d.Peer.Last), "RQ.MSN": rq + unsafe.Offsetof(d.Peer.MSN), "RQ.Pending": rq + unsafe.Sizeof(d.Peer) - 1,
+		"SQ.Gap": sq + unsafe.Offsetof(d.SQ.Gap), "SQ.LacksResponse": sq + unsafe.Offsetof(d.SQ.LacksResponse),
 	} {
 		at[name] = offset / line
 	}
 	for _, same := range [][2]string{
 		{"Pair", "Pair.WrongService"},
+		{"Pair", "Pair.Ways"},
 		{"Flow.PKey", "Sums"},
 		{"Flow.PKey", "SQ"},
 		{"Flow.PKey", "SQ.Count"},
@@ -36,7 +37,14 @@ func TestLayout(t *testing.T) {
 			t.Errorf("%s and %s are in different lines", same[0], same[1])
 		}
 	}
-	if n := unsafe.Sizeof(q); n%line != 0 || unsafe.Offsetof(c.Ends)%line != 0 {
-		t.Errorf("a QP of %d bytes does not begin with a line", n)
+	if n := unsafe.Sizeof(d); n%line != 0 {
+		t.Errorf("a direction of %d bytes is no number of lines", n)
+	}
+	for range 4 {
+		if allocated = new(Direction); uintptr(unsafe.Pointer(allocated))%line != 0 {
+			t.Fatalf("a direction begins at byte %d of a line", uintptr(unsafe.Pointer(allocated))%line)
+		}
 	}
 }
+
+var allocated *Direction

@@ -2,9 +2,68 @@ package qp
 
 import "ibwitness/packet"
 
+// nobody is the direction of which nothing is known, of a connection of which only the other was seen. Invariant: it is never written.
+var nobody = new(Direction)
+
+// Connect makes a connection of its directions, by the end that sends. Without the second, only the first was seen so far: nothing may be written of the other
+// before Both.
+func (c *Pair) Connect(a, b *Direction) {
+	if Strict && *nobody != (Direction{}) {
+		panic("qp: something was written of a direction that was not seen: call Pair.Both before")
+	}
+	if b == nil {
+		b = nobody
+	}
+	c.Ways = [2]*Direction{a, b}
+	for i := range c.Ends {
+		c.Ends[i].Direction, c.Ends[i].RQ = c.Ways[i], &c.Ways[1-i].Peer
+	}
+}
+
+// Alone reports whether the first end has all that is known of the connection: of the other one there is no state.
+func (c *Pair) Alone() bool { return c.Ways[1] == nobody }
+
+// Both has the connection keep what its second end sends.
+func (c *Pair) Both() {
+	if c.Alone() {
+		c.Connect(c.Ways[0], new(Direction))
+	}
+}
+
+// Adopt makes the direction that another connection has followed, which was seen alone, the one that the second end of c sends. moves says that the other one needs it
+// no more.
+func (c *Pair) Adopt(other *Pair, moves bool) {
+	d := other.Ways[0]
+	if moves && c.Alone() {
+		*d = Direction{Flow: d.Flow, Sums: d.Sums, SQ: d.SQ, Faults: d.Faults, Peer: d.Peer}
+		c.Connect(c.Ways[0], d)
+		other.Connect(nobody, nil)
+	} else {
+		c.Both()
+		own := c.Ways[1]
+		own.SQ, own.Peer, own.Flow = d.SQ, d.Peer, d.Flow
+		own.Sums.add(&d.Sums)
+		own.Faults.add(&d.Faults)
+	}
+	c.Ways[0].Lone = LoneResponse{}
+}
+
+// Count adds what another queue pair has sent, which was this one.
+func (q *QP) Count(other *QP) {
+	q.Sums.add(&other.Sums)
+	q.Faults.add(&other.Faults)
+}
+
+// NewPair returns a connection of a service, of which nothing is known.
+func NewPair(s packet.Service) *Pair {
+	c := &Pair{Service: s}
+	c.Connect(new(Direction), new(Direction))
+	return c
+}
+
 // Certain reports whether nothing is open about a connection as a whole.
 func (c *Pair) Certain() bool {
-	return c.Paired && len(c.Early) == 0 && c.OddPayloadLen == 0 && c.Misdirected == nil && !c.Invalidated
+	return c.Paired && len(c.Early()) == 0 && c.OddPayloadLen == 0 && c.Misdirected == nil && !c.Invalidated
 }
 
 // Lose notes that the tap missed some of the connection.
@@ -23,17 +82,37 @@ func (c *Pair) ShowPayload(n uint32) { c.LeastPMTU = max(c.LeastPMTU, n) }
 func (c *Pair) CloseMisdirected() { c.Misdirected = nil }
 
 // Wait keeps a response until the next request was seen.
-func (c *Pair) Wait(e Early) { c.Early = append(c.Early, e) }
+func (c *Pair) Wait(e Early) {
+	s := c.some()
+	s.early = append(s.early, e)
+}
+
+// Early returns the responses that wait: they were recorded before their requests, as opposite directions may be some microseconds out of order.
+func (c *Pair) Early() []Early {
+	if c.seldom == nil {
+		return nil
+	}
+	return c.seldom.early
+}
+
+func (c *Pair) some() *seldom {
+	if c.seldom == nil {
+		c.seldom = new(seldom)
+	}
+	return c.seldom
+}
 
 // TakeEarly returns the responses that wait, and forgets them.
 func (c *Pair) TakeEarly() []Early {
-	early := c.Early
-	c.Early = c.Early[:0:0]
+	early := c.Early()
+	if c.seldom != nil {
+		c.seldom.early = nil
+	}
 	return early
 }
 
 // DropEarly forgets the oldest of them.
-func (c *Pair) DropEarly() { c.Early = c.Early[1:] }
+func (c *Pair) DropEarly() { c.seldom.early = c.seldom.early[1:] }
 
 // Invalidate notes that end i has named an R_Key in a SEND with Invalidate.
 func (c *Pair) Invalidate(i int, key uint32) {
@@ -50,8 +129,25 @@ func (c *Pair) Revalidate(i int) {
 // Reencapsulate notes that the packets of the connection have another encapsulation than the first had.
 func (c *Pair) Reencapsulate(e packet.Encap) { c.Encap = e }
 
+// ForgetFlows has the next packet of each direction be the first of its flow.
+func (c *Pair) ForgetFlows() {
+	for _, d := range c.Ways {
+		if d != nobody {
+			d.Flow.State = FlowNew
+		}
+	}
+}
+
 // SetGuess notes how certain it is that the two directions belong together.
 func (c *Pair) SetGuess(g Guess) { c.Guessed = g }
 
 // HoldContexts keeps what the verifier of RD knows of two end-to-end contexts.
-func (c *Pair) HoldContexts(x any) { c.Contexts = x }
+func (c *Pair) HoldContexts(x any) { c.some().contexts = x }
+
+// Contexts returns it; nil on other services.
+func (c *Pair) Contexts() any {
+	if c.seldom == nil {
+		return nil
+	}
+	return c.seldom.contexts
+}

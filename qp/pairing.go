@@ -37,8 +37,11 @@ func (s *SendQueue) Unpair(psn packet.PSN, near bool) {
 
 // Begin sets up both halves of a QP pair for a connection that starts with known PSNs: from sends its first request with psn.
 func Begin(c *Pair, from int, psn packet.PSN) {
+	if from == 1 {
+		c.Both()
+	}
 	c.Ends[from].SQ = SendQueue{Joined: true, Fresh: true, Next: psn, First: psn, High: psn, Una: psn}
-	c.Ends[1-from].RQ = ReceiveQueue{EPSN: psn, MSN: MSN{Degree: MSNKnown, StartKnown: true}}
+	*c.Ends[1-from].RQ = ReceiveQueue{EPSN: psn, MSN: MSN{Degree: MSNKnown, StartKnown: true}}
 }
 
 // ReadDone counts one READ or atomic less that is not yet answered.

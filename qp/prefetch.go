@@ -7,63 +7,77 @@ import (
 	"ibwitness/packet"
 )
 
-// Where the lines that a usual packet needs begin, from that of the pair or of an end on. A field's address taken in the ordinary way would read
-// from the pair first, to see that there is one, and wait for memory.
+// Where the lines that a usual packet needs begin in a direction. A field's address taken in the ordinary way would read from the direction first, to see that there
+// is one, and wait for memory.
 const (
-	ends    = unsafe.Offsetof(Pair{}.Ends)
-	end     = unsafe.Sizeof(QP{})
-	sums    = unsafe.Offsetof(QP{}.Sums) + unsafe.Offsetof(Sums{}.Packets)
-	receive = unsafe.Offsetof(QP{}.RQ) + unsafe.Offsetof(ReceiveQueue{}.EPSN)
-	cold    = unsafe.Offsetof(QP{}.SQ) + unsafe.Offsetof(SendQueue{}.Gap)
-	send    = unsafe.Offsetof(QP{}.SQ) + unsafe.Offsetof(SendQueue{}.Next)
+	sums     = unsafe.Offsetof(Direction{}.Sums) + unsafe.Offsetof(Sums{}.Packets)
+	send     = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.Next)
+	cold     = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.Gap)
+	history  = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.History)
+	messages = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.Messages)
+	receive  = unsafe.Offsetof(Direction{}.Peer) + unsafe.Offsetof(ReceiveQueue{}.EPSN)
 )
 
-// Fetch names every line of the cache that packet p from an end will need, but for those of its message. It reads nothing of the pair.
-func (c *Pair) Fetch(from int, p *packet.Packet, l *cache.Lines) {
-	pair := unsafe.Pointer(c)
-	a := unsafe.Add(pair, ends+uintptr(from&1)*end)
-	b := unsafe.Add(pair, ends+uintptr(^from&1)*end)
-	l.Add(pair)
-	l.Add(unsafe.Add(a, sums))
+// Sent is what the end has sent. As addresses of fields it would be known only once the first line of the direction has been read, which a usual packet does not need.
+func (d *Direction) Sent() (*Flow, *Sums) {
+	return (*Flow)(unsafe.Add(unsafe.Pointer(d), unsafe.Offsetof(d.Flow))), (*Sums)(unsafe.Add(unsafe.Pointer(d), unsafe.Offsetof(d.Sums)))
+}
+
+// Queues are the send queue and the receive queue that it sends to; see Sent.
+func (d *Direction) Queues() (*SendQueue, *ReceiveQueue) {
+	return (*SendQueue)(unsafe.Add(unsafe.Pointer(d), unsafe.Offsetof(d.SQ))), (*ReceiveQueue)(unsafe.Add(unsafe.Pointer(d), unsafe.Offsetof(d.Peer)))
+}
+
+// Fetch names the line of the cache of the pair that a packet needs, and by which its directions are found. It reads nothing of the pair.
+func (c *Pair) Fetch(l *cache.Lines) { l.Add(unsafe.Pointer(c)) }
+
+// FetchWays names every line of the directions that packet p from an end will need, but for those of its message. It reports whether the pair is Paired.
+func (c *Pair) FetchWays(from int, p *packet.Packet, l *cache.Lines) bool {
+	sent := unsafe.Pointer(c.Ways[from&1])
+	l.Add(unsafe.Add(sent, sums))
 	if !p.Info().Request {
-		l.Add(unsafe.Add(a, receive))
-		l.Add(unsafe.Add(b, send))
-		return
+		sent = unsafe.Pointer(c.Ways[^from&1])
 	}
-	l.Add(unsafe.Add(a, send))
-	l.Add(unsafe.Add(b, receive))
+	l.Add(unsafe.Add(sent, send))
+	l.Add(unsafe.Add(sent, receive))
+	return c.Paired
 }
 
 // FetchUnpaired names the lines that, beside those of a usual packet, each packet of an unpaired connection needs.
 func (c *Pair) FetchUnpaired(l *cache.Lines) {
-	pair := unsafe.Pointer(c)
-	l.Add(unsafe.Add(pair, ends))
-	l.Add(unsafe.Add(pair, ends+end))
-	l.Add(unsafe.Add(pair, ends+cold))
+	for i := range c.Ends {
+		l.Add(unsafe.Pointer(&c.Ends[i]))
+	}
+	l.Add(unsafe.Pointer(c.Ways[0]))
+	l.Add(unsafe.Add(unsafe.Pointer(c.Ways[0]), cold))
 }
 
-// FetchSums names the lines of who the ends are and what they sent.
+// FetchEnds names the lines of who the ends are.
+func (c *Pair) FetchEnds(l *cache.Lines) {
+	l.Add(unsafe.Pointer(c))
+	l.Add(unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Ends)))
+	l.Add(unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Ends)+unsafe.Sizeof(c.Ends)-1))
+}
+
+// FetchSums names the lines of what they sent.
 func (c *Pair) FetchSums(l *cache.Lines) {
-	pair := unsafe.Pointer(c)
-	l.Add(pair)
-	for i := range uintptr(2) {
-		l.Add(unsafe.Add(pair, ends+i*end))
-		l.Add(unsafe.Add(pair, ends+i*end+sums))
+	for _, d := range c.Ways {
+		l.Add(unsafe.Add(unsafe.Pointer(d), sums))
 	}
 }
 
-// FetchMessage names the lines of the message that p begins, carries on or answers, and where a request is kept. It reports whether the pair is Paired.
-func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) bool {
+// FetchMessage names the lines of the message that p begins, carries on or answers, and where a request is kept.
+func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) {
 	in := p.Info()
-	q := &c.Ends[from&1].SQ
+	d := c.Ways[from&1]
 	if in.Request {
-		if q.History.size > 0 {
-			l.Add(unsafe.Pointer(q.History.slot(p.PSN)))
+		if h := (*History)(unsafe.Add(unsafe.Pointer(d), history)); h.size > 0 {
+			l.Add(unsafe.Pointer(h.slot(p.PSN)))
 		}
 	} else {
-		q = &c.Ends[^from&1].SQ
+		d = c.Ways[^from&1]
 	}
-	switch r := &q.Messages; {
+	switch r := (*Ring)(unsafe.Add(unsafe.Pointer(d), messages)); {
 	case r.size == 0:
 	case !in.Request:
 		l.Add(unsafe.Pointer(r.slot(r.tail - 1)))
@@ -77,10 +91,9 @@ func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) bool {
 	default:
 		l.Add(unsafe.Pointer(r.slot(r.tail - 1)))
 	}
-	return c.Paired
 }
 
 // FetchNext names the line of the PSN that an end sends next.
 func (c *Pair) FetchNext(from int, l *cache.Lines) {
-	l.Add(unsafe.Add(unsafe.Pointer(c), ends+uintptr(from&1)*end+send))
+	l.Add(unsafe.Add(unsafe.Pointer(c.Ways[from&1]), send))
 }

@@ -49,8 +49,7 @@ import (
 	"ibwitness/wqe"
 )
 
-// QP is one queue pair as the witness knows it. The order of the fields, here and in the structs within, is that of the lines of a
-// processor's cache, 64 bytes each: what a usual packet needs is together, and none of it needs a pointer to be followed. TestLayout says where.
+// QP is one queue pair as the witness knows it: who it is, and what is known of the directions that it sends and receives.
 type QP struct {
 	Addr   packet.Addr
 	Number uint32
@@ -58,11 +57,23 @@ type QP struct {
 	Numbered      bool
 	Near          bool // the tap is near this endpoint
 	NearWithdrawn bool // that the tap is near was withdrawn
-	Copies        byte // of what it sent, while the tap is near
 	Reused        bool // it is connected again, and another connection has its number
+
+	Attr       *Attr         // what an HCA agent or the CM exchange said of it; nil: nothing
+	*Direction               // what it sends, and what its peer makes of that; see Pair.Alone
+	RQ         *ReceiveQueue // its half of the other direction
+}
+
+// Direction is one direction of a connection: what a queue pair sends, and the receive queue that its requests go to. The order of the fields, here and in the structs
+// within, is that of the lines of a processor's cache, 64 bytes each: what a usual packet needs is together, and none of it needs a pointer to be followed. TestLayout says where.
+type Direction struct {
+	// Lone is what its responses have shown while the requests that they answer are not known.
+	Lone LoneResponse
+	_    [16]byte
 	// Assumed is what Pair.Sees and Pair.Complete have affirmed while the packet at hand is verified; see Pair.Assumptions.
 	Assumed rule.Assumption
-	Cut     bool // the snap length cut a packet that it sent, which may have been a damaged one
+	Cut     bool // the snap length cut a packet of it, which may have been a damaged one
+	Copies  byte // of its packets, while the tap is near
 	// OddPath counts the packets with another flow label or DSCP than the first of the flow, up to Many; it is Many as soon as one of them may have got that
 	// elsewhere than at the queue pair.
 	OddPath uint8
@@ -72,13 +83,19 @@ type QP struct {
 	// label and DSCP of the flow.
 	OddOpcode       packet.Opcode
 	OddOpcodeAgrees bool
-	Attr            *Attr // what an HCA agent or the CM exchange said of it; nil: nothing
-	Flow            Flow  // ends in the line of Sums
+	Flow            Flow // ends in the line of Sums
 	Sums            Sums
 	SQ              SendQueue
 	Faults          Faults
 	_               [4]byte
-	RQ              ReceiveQueue
+	Peer            ReceiveQueue
+}
+
+// LoneResponse is what is kept of the responses of a direction while the requests that they answer are not known.
+type LoneResponse struct {
+	NAKTime int64      // of the newest that was no positive one
+	PSN     packet.PSN // of the newest positive one, or before which the newest refused
+	Seen    bool       // PSN is set
 }
 
 // Many means as many or more in QP.OddPath.
@@ -232,6 +249,15 @@ type Faults struct {
 	NAKs, SequenceNAKs, RNRNAKs uint32
 }
 
+func (s *Sums) add(o *Sums) {
+	s.Packets, s.Bytes, s.Messages = s.Packets+o.Packets, s.Bytes+o.Bytes, s.Messages+o.Messages
+}
+
+func (f *Faults) add(o *Faults) {
+	f.Retransmissions, f.Duplicates = f.Retransmissions+o.Retransmissions, f.Duplicates+o.Duplicates
+	f.NAKs, f.SequenceNAKs, f.RNRNAKs = f.NAKs+o.NAKs, f.SequenceNAKs+o.SequenceNAKs, f.RNRNAKs+o.RNRNAKs
+}
+
 // Add counts a packet.
 func (s *Sums) Add(p *packet.Packet) {
 	s.Packets++
@@ -258,19 +284,24 @@ type Pair struct {
 	OddPayloadLen uint32  // payload of the newest First or Middle packet, where it is not PMTU
 	// Misplaced is the PSN that belonged to the newest request that was reported for a wrong PSN, QP or service, with Valid.
 	Misplaced packet.PSN
-	// Early holds responses that were recorded before their requests; opposite directions may be some microseconds out of order.
-	Early []Early
-	// Misdirected is a packet to a QP that nothing is known of, with the PSN that this connection expects next.
-	Misdirected *packet.Packet
 	// WrongService is a packet of another service to one of these QPs: a wrong opcode, or the first of another QP with the same number.
 	WrongService *packet.Packet
+	// Ways are the directions, by the end that sends: Ends[i].Direction is Ways[i], Ends[i].RQ is Ways[1-i].Peer. Join sets them.
+	Ways [2]*Direction
+	// Misdirected is a packet to a QP that nothing is known of, with the PSN that this connection expects next.
+	Misdirected *packet.Packet
+	CMTime      int64 // when CM announced it; 0: it did not
 
 	Ends   [2]QP
-	CMTime int64 // when CM announced it; 0: it did not
+	seldom *seldom // nil: there is none of it
 
 	Guessed Guess
-	// Contexts is what the verifier of RD keeps of two end-to-end contexts; nil on other services.
-	Contexts any
+}
+
+// seldom is what few connections have.
+type seldom struct {
+	early    []Early
+	contexts any
 }
 
 // Guess says how certain it is that the two directions of a connection belong together.

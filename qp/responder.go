@@ -23,10 +23,10 @@ func (r *ReceiveQueue) MoveEPSN(was, now packet.PSN) { move(&r.EPSN, was, now) }
 func (r *ReceiveQueue) MoveDuplicateTo(was, now packet.PSN) { move(&r.DuplicateTo, was, now) }
 
 // NoteResponse notes response p of a responder whose requester is not known yet.
-func (r *ReceiveQueue) NoteResponse(p *packet.Packet) {
-	r.Last.Seen, r.Last.PSN = true, p.PSN
+func (l *LoneResponse) NoteResponse(p *packet.Packet) {
+	l.Seen, l.PSN = true, p.PSN
 	if p.Syndrome.Type() != packet.ACK {
-		r.Last.PSN, r.NAK.Time = p.PSN.Add(-1), p.Time
+		l.PSN, l.NAKTime = p.PSN.Add(-1), p.Time
 	}
 }
 

@@ -23,9 +23,9 @@ const (
 //
 //go:noinline
 func (v *Verifier) UsualFlow(c *qp.Pair, from int, p *packet.Packet) bool {
-	end := &c.Ends[from&1]
+	flow, _ := c.Ways[from&1].Sent()
 	if !c.Paired || !c.Sealed[from&1] || c.Service != packet.RC || c.WrongService != nil || p.ICRCState != packet.CRCGood ||
-		!agreesWithFlow(&end.Flow, p) {
+		!agreesWithFlow(flow, p) {
 		return false
 	}
 	v.headers[packet.RoCEv2IPv4][p.Opcode]++

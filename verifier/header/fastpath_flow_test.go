@@ -24,7 +24,8 @@ func TestUsualFlow(t *testing.T) {
 		shared := verifier.New(&rec, func(packet.Addr) bool { return false })
 		marks := new(congestion.Marks)
 		v := New(shared, &congestion.Verifier{Verifier: shared, Marks: func(_, _ packet.Addr) **congestion.Marks { return &marks }})
-		c := &qp.Pair{Service: packet.RC, Encap: first.Encap}
+		c := qp.NewPair(packet.RC)
+		c.Encap = first.Encap
 		for range 2 {
 			v.Packet(c, 0, &first)
 			v.Flow(c, 0, &first)

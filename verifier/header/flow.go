@@ -231,7 +231,7 @@ func (v *Verifier) encapChanged(c *qp.Pair, from int, p *packet.Packet) {
 	v.changed(c, from, p, qp.ReportedEncap, d)
 	if n == 3 && told {
 		c.Reencapsulate(p.Encap) // two against one: what comes next is compared with these
-		c.Ends[0].Flow.State, c.Ends[1].Flow.State = qp.FlowNew, qp.FlowNew
+		c.ForgetFlows()
 	}
 }
 

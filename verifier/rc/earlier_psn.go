@@ -266,5 +266,5 @@ func (v *Verifier) readCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	})
 	w.Flags |= wqe.Blamed
 	q.ExplainNextGap()
-	readOverlap(q, &c.Ends[1-from].RQ, w, w.Last.Add(1))
+	readOverlap(q, c.Ends[1-from].RQ, w, w.Last.Add(1))
 }

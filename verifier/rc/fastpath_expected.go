@@ -173,11 +173,11 @@ func (v *Verifier) Cover() {
 // unfit reports whether a packet goes through the checks for what it is, whatever is expected.
 func (v *Verifier) unfit(p *packet.Packet) bool { return v.Broken || p.Cut }
 
-// expectedRequest takes p if it is the expected request of send queue q, whose peer's receive queue is r, and reports whether it did. It gets what it needs of
-// both ends, and not the ends: to see that there is one, their first lines would be waited for.
+// expectedRequest takes p if it is the expected request of direction d, and reports whether it did.
 //
 //go:noinline
-func (v *Verifier) expectedRequest(c *qp.Pair, sums *qp.Sums, q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, e *expectation) bool {
+func (v *Verifier) expectedRequest(c *qp.Pair, d *qp.Direction, p *packet.Packet, e *expectation) bool {
+	q, r := d.Queues()
 	if !q.Usual || p.PSN != q.Next || q.Open != e.open || v.unfit(p) || ((p.PSN-q.Una)|(p.PSN-q.First))&packet.PSNMask > farAway {
 		return false
 	}
@@ -216,6 +216,7 @@ func (v *Verifier) expectedRequest(c *qp.Pair, sums *qp.Sums, q *qp.SendQueue, r
 	flags := w.Flags
 	if e.ends {
 		flags |= wqe.Ended
+		_, sums := d.Sent()
 		sums.Messages++
 	}
 	q.ReadsBegin(uint16(e.own))
@@ -249,12 +250,13 @@ func note(s *qp.Sent, p *packet.Packet) {
 	t.Flags = packet.TraceFlags(packet.Bit(p.AckReq)*uint8(packet.TraceAckReq) | packet.Bit(p.MigReq)*uint8(packet.TraceMigReq) | packet.Bit(p.ICRCState == packet.CRCGood)*uint8(packet.TraceSealed))
 }
 
-// expectedResponse takes p, of receive queue r to send queue q, if it is the Acknowledge of the whole of a SEND or WRITE, the answer to an atomic or the
+// expectedResponse takes p, to the send queue of direction d, if it is the Acknowledge of the whole of a SEND or WRITE, the answer to an atomic or the
 // next response to a READ, overtakes nothing that needs its own answer, has the MSN that follows and no end-to-end credits, and
 // reports whether it did.
 //
 //go:noinline
-func (v *Verifier) expectedResponse(c *qp.Pair, r *qp.ReceiveQueue, q *qp.SendQueue, p *packet.Packet, e *expectation) bool {
+func (v *Verifier) expectedResponse(c *qp.Pair, d *qp.Direction, p *packet.Packet, e *expectation) bool {
+	q, r := d.Queues()
 	aeth := p.Has&packet.HasAETH != 0
 	if !q.Usual || aeth && p.Syndrome != packet.CreditInvalid || q.Limited&qp.LimitedCredits != 0 || v.unfit(p) || (p.PSN-q.Una)&packet.PSNMask >= (q.Next-q.Una)&packet.PSNMask {
 		return false

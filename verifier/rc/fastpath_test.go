@@ -53,8 +53,9 @@ func newGround() *ground { return groundFrom(0xFFFF00) }
 func groundFrom(start packet.PSN) *ground {
 	var rec rule.Recorder
 	shared := verifier.New(&rec, func(packet.Addr) bool { return false })
-	g := &ground{Verifier: New(shared, congestion.New(shared)), c: &qp.Pair{Service: packet.RC, Encap: packet.RoCEv2IPv4, Paired: true, PMTU: groundMTU}}
-	g.q, g.r = &g.c.Ends[0].SQ, &g.c.Ends[1].RQ
+	g := &ground{Verifier: New(shared, congestion.New(shared)), c: qp.NewPair(packet.RC)}
+	g.c.Encap, g.c.Paired, g.c.PMTU = packet.RoCEv2IPv4, true, groundMTU
+	g.q, g.r = &g.c.Ends[0].SQ, g.c.Ends[1].RQ
 	qp.Begin(g.c, 0, start)
 	qp.Begin(g.c, 1, 7)
 	g.request(packet.SendOnly, 8, 0)
@@ -101,7 +102,7 @@ type cause struct {
 // unusual are those that usual knows.
 var unusual = []cause{
 	{name: "not paired", set: func(g *ground, _ *packet.Packet) { g.c.Paired = false }},
-	{name: "early", set: func(g *ground, _ *packet.Packet) { g.c.Early = make([]qp.Early, 1) }},
+	{name: "early", set: func(g *ground, _ *packet.Packet) { g.c.Wait(qp.Early{}) }},
 	{name: "odd payload", set: func(g *ground, _ *packet.Packet) { g.c.OddPayloadLen = 5 }},
 	{name: "went to another QP", set: func(g *ground, _ *packet.Packet) { g.c.Misdirected = &packet.Packet{} }},
 	{name: "invalidated", set: func(g *ground, _ *packet.Packet) { g.c.Invalidated = true }},
@@ -284,7 +285,7 @@ func TestExpectedDeclines(t *testing.T) {
 				causes[i].set(g, p)
 				g.settle(g.c)
 			}
-			taken := k.response != 0 && g.expectedResponse(g.c, &g.c.Ends[1].RQ, &g.c.Ends[0].SQ, p, &expectations[p.Opcode]) || k.response == 0 && expectations[p.Opcode].known && g.expectedRequest(g.c, &g.c.Ends[0].Sums, &g.c.Ends[0].SQ, &g.c.Ends[1].RQ, p, &expectations[p.Opcode])
+			taken := k.response != 0 && g.expectedResponse(g.c, g.c.Ways[0], p, &expectations[p.Opcode]) || k.response == 0 && expectations[p.Opcode].known && g.expectedRequest(g.c, g.c.Ways[0], p, &expectations[p.Opcode])
 			if taken != (i < 0 || causes[i].fine) {
 				t.Errorf("%s, %s: taken %t", k.name, name, taken)
 			}

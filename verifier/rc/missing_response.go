@@ -16,7 +16,7 @@ const silence = int64(time.Second)
 // responseMissing notes, when a requester runs into its timer, the request that the responder has left unanswered. Whether it is alive, or
 // its QP is gone and silence is right, shows only when it speaks again.
 func (v *Verifier) responseMissing(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
 	if r.Pending != nil || !r.Last.Positive || q.ReportedUnanswered() || p.PSN.Before(q.Una) || p.Time-q.TimerStart < int64(verifier.InFlight) {
 		return
 	}
@@ -62,7 +62,7 @@ func unansweredAsk(q *qp.SendQueue) *qp.Sent {
 // packet had arrived and it had time to. Where it has completed no message since its first response, in a capture that does not show how the connection
 // began, the later packet may have come before the capture too, and have been NAKed there.
 func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
 	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || q.Gap.Explained || q.Damaged() || !owesNothing(c, r) {
 		return
 	}
@@ -81,12 +81,12 @@ func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
 
 // owesNothing reports whether a responder that counts messages expects requests, and no response of it is due or waits for its request.
 func owesNothing(c *qp.Pair, r *qp.ReceiveQueue) bool {
-	return r.MSN.StartKnown && r.Pending == nil && r.State == qp.Expecting && len(c.Early) == 0
+	return r.MSN.StartKnown && r.Pending == nil && r.State == qp.Expecting && len(c.Early()) == 0
 }
 
 // pendingAnswered takes a response of a responder that had left something unsaid until its requester's timer ran out (rules RC-RSP-002, -005).
 func (v *Verifier) pendingAnswered(c *qp.Pair, from int, p *packet.Packet) {
-	r := &c.Ends[from].RQ
+	r := c.Ends[from].RQ
 	pending := r.Pending
 	positive := p.Syndrome.Type() == packet.ACK
 	switch {
@@ -119,7 +119,7 @@ func retransmitted(q *qp.SendQueue, pending *qp.PendingResponse) packet.PSN {
 // answeredTwice takes a response of a responder that has answered a request which came twice. It has been slow if it answers more than was
 // retransmitted; if it goes on to a request after that, the first had no answer.
 func (v *Verifier) answeredTwice(c *qp.Pair, from int, p *packet.Packet, positive bool) {
-	r := &c.Ends[from].RQ
+	r := c.Ends[from].RQ
 	pending, in := r.Pending, p.Info()
 	switch {
 	case verifier.Numbered(p) && v.copiedResponse(r, p), p.PSN.Before(pending.Request.PSN):
@@ -141,7 +141,7 @@ const promptly = 8
 // unanswered reports that a responder has left a request without a response: one has come since it was retransmitted, and as the capture went on long
 // enough then, no other (rule RC-RSP-005).
 func (v *Verifier) unanswered(c *qp.Pair, from int, ended bool) {
-	r := &c.Ends[from].RQ
+	r := c.Ends[from].RQ
 	pending := r.Pending
 	r.ClosePending()
 	d := rule.Verdict{
@@ -162,7 +162,7 @@ func (v *Verifier) unanswered(c *qp.Pair, from int, ended bool) {
 // missingAckReq judges a requester that has fallen silent with SENDs or WRITEs outstanding that asked for no response (rule RC-ACK-002),
 // and counts requests that were never answered.
 func (v *Verifier) missingAckReq(c *qp.Pair, from int, end int64) {
-	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
 	w := q.Messages.Newest()
 	if c.Paired && w != nil && w.Has(wqe.Ended) && !w.Op.Responded() {
 		v.Covered(rule.RCACK002)

@@ -42,7 +42,7 @@ func (v *Verifier) countNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Respo
 
 // nakPlace judges the PSN of a NAK: it is the PSN that the responder expects (rules RC-RSP-017, -018). It reports whether it can be.
 func (v *Verifier) nakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) bool {
-	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
 	v.Covered(id)
 	old := p.PSN.Before(q.Una)
 	if old && overtakenNak(c, from, p) {
@@ -69,7 +69,7 @@ func (v *Verifier) nakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) 
 // overtakenNak reports whether NAK p, for a PSN that is acknowledged, was sent before what acknowledges that: a later NAK has overtaken it, or it had waited for its
 // request.
 func overtakenNak(c *qp.Pair, from int, p *packet.Packet) bool {
-	r := &c.Ends[from].RQ
+	r := c.Ends[from].RQ
 	if r.Last.Positive {
 		return int32(uint32(p.Frame)-r.Last.Frame) < 0
 	}
@@ -83,7 +83,7 @@ func naksUna(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
 
 // nakGoesBack reports a NAK for a PSN that is acknowledged (rule id), or is before start, the start PSN (rule RC-RSP-001).
 func (v *Verifier) nakGoesBack(c *qp.Pair, from int, p *packet.Packet, id rule.ID, start packet.PSN) {
-	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
 	d := rule.Verdict{
 		Rule: rule.RCRSP001, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
 		Expected: "a NAK for PSN " + start.String() + " or later: the connection begins there", Actual: "PSN " + p.PSN.String(),
@@ -168,7 +168,7 @@ func (v *Verifier) fatalNak(c *qp.Pair, from int, p *packet.Packet) {
 // that both ends go on as after an ACK is the same fault.
 func (v *Verifier) nakMSN(c *qp.Pair, from int, p *packet.Packet) bool {
 	n := len(v.Rec.Findings)
-	counted := countsOwnPSN(&c.Ends[1-from].SQ, &c.Ends[from].RQ, p)
+	counted := countsOwnPSN(&c.Ends[1-from].SQ, c.Ends[from].RQ, p)
 	v.msn(c, from, p, 1)
 	return counted && v.proves(n, rule.RCRSP015)
 }
@@ -180,7 +180,7 @@ func (v *Verifier) proves(n int, id rule.ID) bool {
 
 // nak notes what a NAK makes of both sides: all before it is acknowledged, and it is to be retransmitted.
 func (v *Verifier) nak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) {
-	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
 	if nak == qp.RNRNAKed && (r.State != qp.RNRNAKed || r.NAK.PSN != p.PSN) {
 		countRefused(q, r, p)
 	}
@@ -206,7 +206,7 @@ func (v *Verifier) nak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder)
 
 // nakAcknowledges notes that a NAK acknowledges all before its PSN.
 func (v *Verifier) nakAcknowledges(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) {
-	q, r := &c.Ends[1-from].SQ, &c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
 	before := q.RequesterUna()
 	v.requesterTakes(c, from, p, p.PSN.Add(-1), false)
 	if nak == qp.RNRNAKed && c.Sees(1-from) && q.LacksResponse {

@@ -26,7 +26,7 @@ func silentSince(c *qp.Pair, i int, since int64) bool {
 // sentSince reports whether a requester has sent something since message w was answered, so that its host was not stopped: a request after the answer
 // to a READ or atomic, or one so much after a SEND or WRITE that this was answered by then; or a response after all.
 func (v *Verifier) sentSince(c *qp.Pair, from int, w *wqe.SendWQE) bool {
-	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	end, r := &c.Ends[from], c.Ends[1-from].RQ
 	if end.RQ.Last.Time > r.Last.Time {
 		return true
 	}
@@ -47,7 +47,7 @@ func (v *Verifier) doubtNak(c *qp.Pair, from int, p *packet.Packet, d *rule.Verd
 // mayPrecedeNak reports whether the requester of retransmission p may have sent it since its timer had run out, before it processed the newest NAK. That its host
 // was stopped while it should have waited for an RNR timer is supposed only where its own timer is known from the queue pair, or an earlier NAK has it go back.
 func (v *Verifier) mayPrecedeNak(c *qp.Pair, from int, p *packet.Packet) bool {
-	r := &c.Ends[1-from].RQ
+	r := c.Ends[1-from].RQ
 	just := p.Time-r.NAK.Time < stream.Uptake
 	still := silentSince(c, from, r.NAK.Time) && (r.State != qp.RNRNAKed || c.Ends[from].KnowsDirectly(qp.KnowsTimeout) || c.Ends[from].SQ.MayRetransmit(p.Time, false))
 	return (just || still) && v.mayRetransmit(c, from, p)
@@ -76,7 +76,7 @@ func (v *Verifier) hostPaused(c *qp.Pair, from int, p *packet.Packet, at int64) 
 // mayProcessNakLater has a requester that may have sent p before it processed the newest NAK process that afterwards, and retransmit
 // once more: no timer needs to run out for that.
 func (v *Verifier) mayProcessNakLater(c *qp.Pair, from int, p *packet.Packet) {
-	r := &c.Ends[1-from].RQ
+	r := c.Ends[1-from].RQ
 	if r.State != qp.SequenceNAKed && r.State != qp.RNRNAKed || !c.Sees(from) || !c.Ends[from].KnowsDirectly(qp.KnowsTimeout) || !v.mayPrecedeNak(c, from, p) {
 		return
 	}

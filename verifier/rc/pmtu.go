@@ -124,7 +124,7 @@ func (v *Verifier) firstOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		q.CloseReadDispute() // it is not the READ
 		w.Flags &^= wqe.Blamed
 	}
-	if r := &c.Ends[from].RQ; p.PSN == w.First.Add(1) && w.RespFrame == r.Last.Frame && w.RespFrame != 0 && !w.Has(wqe.Blamed) {
+	if r := c.Ends[from].RQ; p.PSN == w.First.Add(1) && w.RespFrame == r.Last.Frame && w.RespFrame != 0 && !w.Has(wqe.Blamed) {
 		first := packet.Packet{
 			Time: r.Last.Time, Tap: p.Tap, Frame: packet.FrameNear(p.Frame, r.Last.Frame), Opcode: packet.Op(c.Service, packet.ReadRespFirst), PSN: w.First,
 			PayloadLen: int(c.OddPayloadLen), Has: packet.HasBTH,

@@ -12,19 +12,19 @@ import (
 // Packet judges one RC packet of connection c that end from sent: the outgoing verifier of its sender, then the incoming verifier of
 // its receiver.
 func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
-	e, end, peer := &expectations[p.Opcode], &c.Ends[from&1], &c.Ends[^from&1]
+	e := &expectations[p.Opcode]
 	if e.known {
-		if p.PSN != 0 && v.expectedRequest(c, &end.Sums, &end.SQ, &peer.RQ, p, e) {
+		if d := c.Ways[from&1]; p.PSN != 0 && v.expectedRequest(c, d, p, e) {
 			if e.ends && !v.Uncounted {
 				length := uint32(p.PayloadLen) | p.DMALen&e.read
 				v.runs.ended[p.Opcode][length&3]++
 				if !e.begins || !coverage.Plain(length, c.PMTU) || length&e.read > stream.LeastMTU || c.PMTU != v.runs.pmtu[p.Opcode] {
-					v.ends(c, &end.SQ, p, e)
+					v.ends(c, &d.SQ, p, e)
 				}
 			}
 			return
 		}
-	} else if e.answers != 0 && v.expectedResponse(c, &end.RQ, &peer.SQ, p, e) {
+	} else if e.answers != 0 && v.expectedResponse(c, c.Ways[^from&1], p, e) {
 		return
 	}
 	v.Left++
@@ -48,7 +48,7 @@ func (v *Verifier) judge(c *qp.Pair, from int, p *packet.Packet) {
 		if v.request(c, from, p) {
 			v.arrives(c, from, p)
 		}
-		if len(c.Early) > 0 {
+		if len(c.Early()) > 0 {
 			v.judgeEarly(c, p.Time)
 		}
 	case in.Response && ackOpcode(c, from, p):
@@ -126,7 +126,7 @@ func (v *Verifier) farPSN(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 
 // reservedOpcode lets a packet with a reserved opcode take its PSN; header rules have reported it.
 func (v *Verifier) reservedOpcode(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
 	if q.Joined && p.PSN == q.Next {
 		if r.EPSN == q.Next {
 			r.Expect(q.Next.Add(1))
@@ -153,7 +153,7 @@ func (v *Verifier) reservedOpcode(c *qp.Pair, from int, p *packet.Packet) {
 
 // retransmittedAs notes that a request was retransmitted as p, whose opcode is wrong: what is retransmitted goes on after it, and its responder may have taken it.
 func retransmittedAs(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
 	q.Retransmission.Begin(p.PSN.Add(1))
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read {
 		q.Retransmission.ContinueAt(w.Last.Add(1))

@@ -42,7 +42,7 @@ func (v *Verifier) Silent(c *qp.Pair, now int64) (due int64) {
 		return due
 	}
 	for from := range c.Ends {
-		q, r := &c.Ends[from].SQ, &c.Ends[1-from].RQ
+		q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
 		if !q.Joined || !q.Una.Before(q.High) || r.State == qp.RNRNAKed || r.State == qp.Failed || q.Jump != nil {
 			continue
 		}
@@ -56,7 +56,7 @@ func (v *Verifier) Silent(c *qp.Pair, now int64) (due int64) {
 // timerIgnored judges a requester whose timer has run out and that has retransmitted nothing, although retries are left (rule RC-TMO-004), and returns
 // until when its time lasts.
 func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) int64 {
-	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	end, r := &c.Ends[from], c.Ends[1-from].RQ
 	q := &end.SQ
 	if !end.Knows(qp.KnowsTimeout|qp.KnowsRetryCnt) || end.Attr.Timeout == 0 || q.TimerStart == 0 || q.ReportedSilent(q.TimerStart) || !c.Sees(from) {
 		return never
@@ -96,8 +96,8 @@ func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now i
 // the requester.
 func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) int64 {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
-	q, r := &end.SQ, &peer.RQ
-	if !c.Paired || !c.Sees(1-from) || r.State != qp.Expecting || q.Gap.Open() || len(c.Early) != 0 || q.ReportedUnanswered() {
+	q, r := &end.SQ, peer.RQ
+	if !c.Paired || !c.Sees(1-from) || r.State != qp.Expecting || q.Gap.Open() || len(c.Early()) != 0 || q.ReportedUnanswered() {
 		return never
 	}
 	s := firstAckReq(q, oldest)

@@ -141,7 +141,7 @@ func (v *Verifier) retries(c *qp.Pair, from int, p *packet.Packet, onNAKs bool) 
 // beforeNak judges that a requester does not go back, after a sequence NAK, to a SEND or WRITE before the PSN that it asks for: it acknowledges
 // these (rule RC-ACK-004). w is the message that p is of.
 func (v *Verifier) beforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
-	end, r := &c.Ends[from], &c.Ends[1-from].RQ
+	end, r := &c.Ends[from], c.Ends[1-from].RQ
 	v.Covered(rule.RCACK004)
 	if !c.Sees(from) || r.NAK.Blamed || w == nil || w.Op.Responded() || !p.PSN.Before(r.NAK.PSN) || !p.PSN.Before(end.SQ.RequesterUna()) || p.PSN.Before(end.SQ.First) {
 		return

@@ -13,7 +13,7 @@ type Contexts [2]context
 
 // contexts returns what is known of the two end-to-end contexts of c.
 func contexts(c *qp.Pair) *Contexts {
-	x, ok := c.Contexts.(*Contexts)
+	x, ok := c.Contexts().(*Contexts)
 	if !ok {
 		x = new(Contexts)
 		c.HoldContexts(x)

@@ -139,8 +139,7 @@ func (b *admissionBucket) fetchNext(t *Table) {
 	if y := &b.list[next]; y.index != 0 {
 		c := t.pairs.at(y.index - 1)
 		t.ahead.lines.Add(unsafe.Pointer(&c.Dead))
-		t.ahead.lines.Add(unsafe.Pointer(&c.Ends[0].Sums))
-		t.ahead.lines.Add(unsafe.Pointer(&c.Ends[1].Sums))
+		QPs(c).Fetch(&t.ahead.lines)
 	}
 }
 

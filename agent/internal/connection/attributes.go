@@ -61,8 +61,8 @@ type knownAttr struct {
 }
 
 // told takes over what an HCA agent has reported of the QPs of a connection whose directions response p has shown to be one, and returns its path MTU, or 0 where
-// that is what packets show.
-func (t *Table) told(c *Connection, p *packet.Packet) (pmtu uint32) {
+// that is what packets show. responded says which ends have sent a response before p.
+func (t *Table) told(c *Connection, p *packet.Packet, responded [2]bool) (pmtu uint32) {
 	for k := range c.Ends {
 		if e := &c.Ends[k]; e.Attr == nil {
 			e.Attr = t.Attr(e.Addr, e.Number, c.Ends[1-k].Addr, p.Time)
@@ -77,8 +77,8 @@ func (t *Table) told(c *Connection, p *packet.Packet) (pmtu uint32) {
 			pmtu = e.Attr.PMTU
 		}
 		if f := t.resolved[attrKey{qp: wqe.QP{Addr: e.Addr, QPN: e.Number}}]; f != nil {
-			began(&peer.SQ, &e.RQ, f.Has(qp.KnowsRQPSN), f.RQPSN)
-			began(&e.SQ, &peer.RQ, f.Has(qp.KnowsSQPSN), f.SQPSN)
+			began(&peer.SQ, e.RQ, !responded[k] && f.Has(qp.KnowsRQPSN), f.RQPSN)
+			began(&e.SQ, peer.RQ, !responded[1-k] && f.Has(qp.KnowsSQPSN), f.SQPSN)
 		}
 	}
 	if e := &c.Ends[1]; c.Service == packet.RC && e.Knows(qp.KnowsDestQPN|qp.KnowsDestAddr) && e.Attr.DestAddr == p.Dst {
@@ -87,9 +87,9 @@ func (t *Table) told(c *Connection, p *packet.Packet) (pmtu uint32) {
 	return pmtu
 }
 
-// began takes over that a responder counts the messages of a send queue from 0 on, where start, the PSN at which it begins, is known, and nothing was responded to.
+// began takes over that a responder counts the messages of a send queue from 0 on, where nothing was responded to and start, the PSN at which it begins, is known.
 func began(q *qp.SendQueue, r *qp.ReceiveQueue, known bool, start packet.PSN) {
-	if known && q.Joined && q.First == start && !r.Last.Seen && r.MSN.Degree == qp.MSNUnknown {
+	if known && q.Joined && q.First == start && r.MSN.Degree == qp.MSNUnknown {
 		r.MSN.Begin()
 	}
 }

@@ -18,7 +18,8 @@ func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how PairedBy) *Connect
 		if known := t.Attr(e.Addr, e.QPN, f.Ends[1-k].Addr, f.Time); known != nil {
 			attr.Update(known)
 		}
-		c.Ends[k] = qp.QP{Addr: e.Addr, Near: t.near[e.Addr] || t.nearByGID(k, e.Addr, p), Number: e.QPN, Numbered: true, Attr: &attr}
+		q := &c.Ends[k]
+		q.Addr, q.Near, q.Number, q.Numbered, q.Attr = e.Addr, t.near[e.Addr] || t.nearByGID(k, e.Addr, p), e.QPN, true, &attr
 		if attr.Has(qp.KnowsPMTU) {
 			c.PMTU = attr.PMTU
 		}

@@ -17,8 +17,8 @@ type pairs struct {
 	// large are the places of memory, by large page, that were asked to be large pages, for the connections before settled.
 	large   map[uintptr]bool
 	settled uint32
-	near    uintptr // the memory that the newest connection is in, by cache.Growth
-	packets uint64  // that were verified
+	near    [2]uintptr // the memory that the newest connection and its first direction are in, by cache.Growth
+	packets uint64     // that were verified
 }
 
 // Connection is a pair of QPs and what only the report wants of it.
@@ -40,16 +40,31 @@ type Connection struct {
 	pairedPSN packet.PSN // of the response that paired it, ByPSN
 	pairedTap uint16
 	pairedOp  packet.Opcode
-	// All this is, with the 8 bytes that the allocator puts before it, a line: see qp.QP.
+	followed  *followed // nil: it was not looked at
+	// All this is a line.
 	qp.Pair
 
 	misdirected *packet.Packet // first packet, where it is a response that another connection waits for
 	qpnMismatch *qpnMismatch   // nil: CM gave the numbers that are used
+}
 
+// followed is what is kept of a connection that is looked at as the run goes.
+type followed struct {
 	counted uint64 // packets that both ends had sent when mark looked last
-	Active  int64  // when mark found that to have grown
+	active  int64  // when mark found that to have grown
 	number  uint64 // by which a survey names it; 0: none has seen it
 }
+
+// follow returns what is kept of a connection that is looked at.
+func (c *Connection) follow() *followed {
+	if c.followed == nil {
+		c.followed = new(followed)
+	}
+	return c.followed
+}
+
+// Active returns when a connection that was looked at last sent anything, as far as that is known.
+func (c *Connection) Active() int64 { return c.follow().active }
 
 // Count adds a packet to the sums of its sender.
 func (c *Connection) Count(from int, p *packet.Packet) {
@@ -72,21 +87,37 @@ func (c *Connection) Listed(leaving bool) bool {
 	return !c.Dead && (c.Leaving || !leaving) && (c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets > 0 || c.PairedBy == ByCM)
 }
 
-// FetchShown fetches what show needs.
-func (c *Connection) FetchShown(l *cache.Lines) {
-	l.Add(unsafe.Pointer(c))
-	QPs(c).FetchSums(l)
+// FetchShown fetches, of the connections of a list from i on, what show needs.
+func FetchShown(n, i int, at func(i int) *Connection, l *cache.Lines) {
+	if k := i + 2*Lead; k < n {
+		c := at(k)
+		l.Add(unsafe.Pointer(c))
+		QPs(c).FetchEnds(l)
+	}
+	if k := i + Lead; k < n {
+		QPs(at(k)).FetchSums(l)
+	}
 	l.Fetch()
 }
 
 func (s *pairs) at(i uint32) *Connection { return s.list[i] }
 
-// add appends a connection.
+// add appends a connection of two directions.
 func (s *pairs) add() (uint32, *Connection) {
+	i, c := s.addAlone()
+	c.Both()
+	return i, c
+}
+
+// addAlone appends a connection of which one direction is known.
+func (s *pairs) addAlone() (uint32, *Connection) {
 	c := new(Connection)
-	if at := uintptr(unsafe.Pointer(c)) / cache.Growth; s.n >= fetched && at != s.near {
-		s.near = at
-		s.prepare(unsafe.Pointer(c))
+	c.Connect(new(qp.Direction), nil)
+	for k, at := range [...]unsafe.Pointer{unsafe.Pointer(c), unsafe.Pointer(c.Ways[0])} {
+		if n := uintptr(at) / cache.Growth; s.n >= fetched && n != s.near[k] {
+			s.near[k] = n
+			s.prepare(at)
+		}
 	}
 	i := s.n
 	s.list = append(s.list, c)
@@ -116,14 +147,16 @@ func (s *pairs) settle(packets int) {
 		return
 	}
 	for ; s.settled < s.n; s.settled++ {
-		at := unsafe.Pointer(s.list[s.settled])
-		if page := uintptr(at) / cache.LargePage; !s.large[page] {
-			if s.large == nil {
-				s.large = map[uintptr]bool{}
+		c := s.list[s.settled]
+		for _, at := range [...]unsafe.Pointer{unsafe.Pointer(c), unsafe.Pointer(c.Ways[0]), unsafe.Pointer(c.Ways[1])} {
+			if page := uintptr(at) / cache.LargePage; !s.large[page] {
+				if s.large == nil {
+					s.large = map[uintptr]bool{}
+				}
+				s.large[page] = true
+				cache.LargePagesAt(at)
+				return
 			}
-			s.large[page] = true
-			cache.LargePagesAt(at)
-			return
 		}
 	}
 }
@@ -133,26 +166,26 @@ func (s *pairs) bury(i uint32) {
 	if !s.list[i].kept {
 		if s.gone == nil {
 			s.gone = &Connection{Dead: true}
+			s.gone.Connect(new(qp.Direction), nil)
 		}
 		s.list[i] = s.gone
 	}
 }
 
 // merge makes one connection of two directions that were followed apart: to, whose requests the responses of gone answer. psn is
-// that of the response that tells.
-func merge(to, gone *Connection, psn packet.PSN) {
+// that of the response that tells. It returns which ends have sent a response before that one.
+func merge(to, gone *Connection, psn packet.PSN) (responded [2]bool) {
 	a, b := &to.Ends[0], &to.Ends[1]
-	responded, last := a.RQ.Last.Seen, a.RQ.Last.PSN
-	waits, nakTime := [2]int64{gone.Ends[1].SQ.Waits(), b.SQ.Waits()}, a.RQ.NAK.Time
-	b.SQ, a.RQ, b.Flow = gone.Ends[0].SQ, gone.Ends[1].RQ, gone.Ends[0].Flow
-	a.RQ.NAK.Time, b.RQ.NAK.Time = max(a.RQ.NAK.Time, nakTime), max(b.RQ.NAK.Time, gone.Ends[0].RQ.NAK.Time)
-	a.Number, a.Numbered = gone.Ends[1].Number, true
-	if to.Encap != gone.Encap && gone.Ends[0].Sums.Packets > 1 && a.Sums.Packets == 2 {
+	lone, sent := [2]qp.LoneResponse{a.Lone, gone.Ends[0].Lone}, gone.Ends[0].Sums.Packets
+	waits, cut := [2]int64{gone.Ends[1].SQ.Waits(), b.SQ.Waits()}, to.Cut() || gone.Cut()
+	if to.Encap != gone.Encap && sent > 1 && a.Sums.Packets == 2 {
 		to.Encap, a.Flow.State = gone.Encap, qp.FlowNew // of the two packets of the one end the first is the odd one
 	}
-	count(b, &gone.Ends[0])
-	count(a, &gone.Ends[1])
-	to.Lossy, to.Ends[0].Cut, to.Invalidated = to.Lossy || gone.Lossy, to.Cut() || gone.Cut(), to.Invalidated || gone.Invalidated
+	a.Count(&gone.Ends[1])
+	to.Adopt(&gone.Pair, !gone.kept)
+	a.RQ.NAK.Time, b.RQ.NAK.Time = max(a.RQ.NAK.Time, lone[0].NAKTime), max(b.RQ.NAK.Time, lone[1].NAKTime)
+	a.Number, a.Numbered = gone.Ends[1].Number, true
+	to.Lossy, to.Ends[0].Cut, to.Invalidated = to.Lossy || gone.Lossy, cut, to.Invalidated || gone.Invalidated
 	to.LeastPMTU = max(to.LeastPMTU, gone.LeastPMTU)
 	to.Paired, to.PairedBy = true, ByPSN
 	if gone.FirstTime < to.FirstTime {
@@ -162,49 +195,34 @@ func merge(to, gone *Connection, psn packet.PSN) {
 		}
 	}
 	gone.Dead = true
-	unpair(to, gone, psn, responded, last)
+	unpair(to, lone, sent, psn)
 	for i, until := range waits {
 		if until != 0 {
 			to.Ends[i].SQ.WaitTo(until)
 		}
 	}
+	return [2]bool{lone[0].Seen, lone[1].Seen}
 }
 
-// unpair ends the time in which the responses to the requests of a connection were not known, as merge does. responded says that its first end had sent
-// responses, the newest with PSN last.
-func unpair(to, gone *Connection, psn packet.PSN, responded bool, last packet.PSN) {
+// unpair ends the time in which the responses to the requests of a connection were not known, as merge does. lone is what the responses of its ends
+// had shown, and sent how many packets the second one had sent.
+func unpair(to *Connection, lone [2]qp.LoneResponse, sent uint64, psn packet.PSN) {
 	a, b := &to.Ends[0], &to.Ends[1]
 	a.SQ.Unpair(psn, to.Sees(0))
-	if gone.Ends[0].RQ.Last.Seen {
+	if lone[1].Seen {
 		a.SQ.AnswerBeforeCapture(b.Sums.Packets) // it has responded to what was sent before the capture
 	}
-	if r := &gone.Ends[0].RQ; r.Last.Seen && r.Last.PSN.After(psn) && abs(r.Last.PSN.Diff(psn)) < near*8 {
-		a.SQ.ImplyNAKs(psn, a.SQ.Last.Time, gone.Ends[0].Sums.Packets)
+	if r := &lone[1]; r.Seen && r.PSN.After(psn) && abs(r.PSN.Diff(psn)) < near*8 {
+		a.SQ.ImplyNAKs(psn, a.SQ.Last.Time, sent)
 	}
+	last := lone[0].PSN
 	switch oldest := b.SQ.Messages.Oldest(); {
-	case responded && (!b.SQ.Joined || abs(last.Diff(b.SQ.Next)) < near*8): // a response far away had a wrong PSN
+	case lone[0].Seen && (!b.SQ.Joined || abs(last.Diff(b.SQ.Next)) < near*8): // a response far away had a wrong PSN
 		b.SQ.Unpair(last.Add(1), to.Sees(1))
 	case oldest != nil:
 		b.SQ.Unpair(oldest.First, to.Sees(1))
 	default:
 		b.SQ.Unpair(b.SQ.Next, to.Sees(1))
-	}
-}
-
-// count adds what another has sent, which was this one, to the sums of a queue pair.
-func count(q, b *qp.QP) {
-	q.Sums = add(q.Sums, b.Sums)
-	q.Faults = addFaults(q.Faults, b.Faults)
-}
-
-func add(a, b qp.Sums) qp.Sums {
-	return qp.Sums{Packets: a.Packets + b.Packets, Bytes: a.Bytes + b.Bytes, Messages: a.Messages + b.Messages}
-}
-
-func addFaults(a, b qp.Faults) qp.Faults {
-	return qp.Faults{
-		Retransmissions: a.Retransmissions + b.Retransmissions, Duplicates: a.Duplicates + b.Duplicates,
-		NAKs: a.NAKs + b.NAKs, SequenceNAKs: a.SequenceNAKs + b.SequenceNAKs, RNRNAKs: a.RNRNAKs + b.RNRNAKs,
 	}
 }
 

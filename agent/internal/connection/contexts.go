@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"ibwitness/packet"
-	"ibwitness/qp"
 	"ibwitness/verifier/rd"
 )
 
@@ -37,8 +36,9 @@ func (t *Table) newContext(p *packet.Packet, host, dir uint32) (uint32, *Connect
 	i, c := t.pairs.add()
 	c.Service, c.Encap, c.Lossy = packet.RD, p.Encap, t.Lossy || t.Crowded(p)
 	c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN = p.Time, p.Frame, p.Tap, p.Opcode, p.PSN
-	c.Ends[0] = qp.QP{Addr: p.Src, Near: t.Near(p.Src, p.SGID)}
-	c.Ends[1] = qp.QP{Addr: p.Dst, Near: t.Near(p.Dst, p.DGID), Number: p.EEC, Numbered: true}
+	c.Ends[0].Addr, c.Ends[0].Near = p.Src, t.Near(p.Src, p.SGID)
+	b := &c.Ends[1]
+	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.Near(p.Dst, p.DGID), p.EEC, true
 	t.await(host, dir, i)
 	return i << 1, c
 }
@@ -82,8 +82,8 @@ func (t *Table) pairContexts(c *Connection, p *packet.Packet, key, back uint64) 
 	to := t.pairs.at(found)
 	a, b := &to.Ends[0], &to.Ends[1]
 	a.Number, a.Numbered = c.Ends[1].Number, true
-	count(a, &c.Ends[1])
-	count(b, &c.Ends[0])
+	a.Count(&c.Ends[1])
+	b.Count(&c.Ends[0])
 	rd.Join(&to.Pair, &c.Pair)
 	to.Lossy, to.Ends[0].Cut, to.Paired, to.PairedBy = to.Lossy || c.Lossy, to.Cut() || c.Cut(), true, ByPSN
 	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap

@@ -28,12 +28,13 @@ func (t *Table) markIdle(now, idle int64, missed bool) (alive int) {
 		if c.Dead {
 			continue
 		}
-		if sum := c.Ends[0].Sums.Packets + c.Ends[1].Sums.Packets; sum != c.counted {
-			c.counted, c.Active = sum, now
-		} else if c.Active == 0 {
-			c.Active = now // known only from CM
+		f := c.follow()
+		if sum := c.Ends[0].Sums.Packets + c.Ends[1].Sums.Packets; sum != f.counted {
+			f.counted, f.active = sum, now
+		} else if f.active == 0 {
+			f.active = now // known only from CM
 		}
-		if c.Leaving = c.Active <= idle || missed && c.Lossy; !c.Leaving {
+		if c.Leaving = f.active <= idle || missed && c.Lossy; !c.Leaving {
 			alive++
 		}
 	}
@@ -45,13 +46,13 @@ func (t *Table) markOldest(alive, keep int) {
 	ages := make([]int64, 0, alive)
 	for i := range t.pairs.n {
 		if c := t.pairs.at(i); !c.Dead && !c.Leaving {
-			ages = append(ages, c.Active)
+			ages = append(ages, c.Active())
 		}
 	}
 	slices.Sort(ages)
 	limit := ages[len(ages)-1-keep]
 	for i := range t.pairs.n {
-		if c := t.pairs.at(i); !c.Dead && !c.Leaving && c.Active <= limit && alive > keep {
+		if c := t.pairs.at(i); !c.Dead && !c.Leaving && c.Active() <= limit && alive > keep {
 			c.Leaving = true
 			alive--
 		}
@@ -200,9 +201,10 @@ func (t *Table) Rest() {
 		if c.Dead {
 			continue
 		}
-		c.counted, c.Active = c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, c.FirstTime
+		f := c.follow()
+		f.counted, f.active = c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, c.FirstTime
 		for k := range c.Ends {
-			c.Active = max(c.Active, c.Ends[k].SQ.Last.Time, c.Ends[k].RQ.Last.Time)
+			f.active = max(f.active, c.Ends[k].SQ.Last.Time, c.Ends[k].RQ.Last.Time)
 		}
 	}
 }

@@ -77,12 +77,16 @@ func (t *Table) expecting(list []uint32, from int, c *Connection, p *packet.Pack
 	request := p.Info().Request
 	half := request && from == 0 // an unpaired connection will do
 	lines := &t.ahead.lines
-	for _, w := range list { // while many connections are new, none of this is in the cache
-		if half || w&1 != 0 {
-			QPs(t.pairs.at(w>>1)).FetchNext(from, lines)
+	for _, fetch := range [...]func(*qp.Pair){
+		func(c *qp.Pair) { c.Fetch(lines) }, func(c *qp.Pair) { c.FetchNext(from, lines) },
+	} { // while many connections are new, none of this is in the cache
+		for _, w := range list {
+			if half || w&1 != 0 {
+				fetch(QPs(t.pairs.at(w >> 1)))
+			}
 		}
+		lines.Fetch()
 	}
-	lines.Fetch()
 	for _, w := range list {
 		if !half && w&1 == 0 {
 			continue
@@ -118,8 +122,8 @@ const young = 16
 // packet that this one ever got. Two in a row that answer its requests tell that c is its other direction, and that the first response
 // went to a wrong QP. The connection is unpaired then, and that response is by itself. It returns how many such connections there are, too.
 func (t *Table) pairedByMisdirected(c *Connection, p *packet.Packet, host, back uint32) (uint32, int) {
-	r := &c.Ends[0].RQ
-	if !r.Last.Seen || c.Ends[0].Sums.Packets > young {
+	r := &c.Ends[0].Lone
+	if !r.Seen || c.Ends[0].Sums.Packets > young {
 		return 0, 0
 	}
 	found, n := uint32(0), 0
@@ -128,7 +132,7 @@ func (t *Table) pairedByMisdirected(c *Connection, p *packet.Packet, host, back 
 		if w&1 == 0 || k.Dead || !k.Paired || k.PairedBy != ByPSN || k.Service != c.Service || k.Ends[1].Sums.Packets != 1 || k.Ends[1].RQ.Last.Frame == 0 {
 			continue
 		}
-		if before, _ := k.Ends[0].SQ.Messages.Find(r.Last.PSN); before != nil && r.Last.PSN.After(k.pairedPSN) && stream.Expects(&k.Pair, 1, p) {
+		if before, _ := k.Ends[0].SQ.Messages.Find(r.PSN); before != nil && r.PSN.After(k.pairedPSN) && stream.Expects(&k.Pair, 1, p) {
 			found, n = w>>1, n+1
 		}
 	}
@@ -138,7 +142,7 @@ func (t *Table) pairedByMisdirected(c *Connection, p *packet.Packet, host, back 
 	t.splitResponse(found, p, host, reverse(p.Src, p.Dst, back))
 	k := t.pairs.at(found)
 	a := &k.Ends[0]
-	a.RQ.Last.Seen, a.RQ.Last.PSN = c.Ends[0].SQ.Joined, c.Ends[0].SQ.Next.Add(-1) // what it has answered since was not followed
+	a.Lone.Seen, a.Lone.PSN = c.Ends[0].SQ.Joined, c.Ends[0].SQ.Next.Add(-1) // what it has answered since was not followed
 	return found, n
 }
 
@@ -150,7 +154,7 @@ func (t *Table) splitResponse(i uint32, p *packet.Packet, host, dir uint32) {
 		Encap: k.Encap, Has: packet.HasBTH, Opcode: k.pairedOp, PSN: k.pairedPSN, DestQP: a.Number, Src: b.Addr, Dst: a.Addr,
 		Time: b.RQ.Last.Time, Frame: p.Frame - uint64(uint32(p.Frame)-b.RQ.Last.Frame), Tap: k.pairedTap,
 	}
-	at, n := t.pairs.add()
+	at, n := t.pairs.addAlone()
 	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = k.Service, k.Encap, k.Lossy, k.Cut()
 	n.FirstTime, n.FirstFrame, n.FirstTap, n.FirstOp, n.FirstPSN = first.Time, first.Frame, first.Tap, first.Opcode, first.PSN
 	n.Ends[0].Addr, n.Ends[0].Near, n.Ends[0].Sums, n.Ends[0].Faults, n.Ends[0].Flow = b.Addr, b.Near, b.Sums, b.Faults, b.Flow
@@ -159,7 +163,8 @@ func (t *Table) splitResponse(i uint32, p *packet.Packet, host, dir uint32) {
 	t.flows.put(flowKey(host, dir, a.Number), 0, at<<1, n)
 	b.Sums, b.Faults, b.Flow = n.Ends[1].Sums, n.Ends[1].Faults, n.Ends[1].Flow
 	a.Attr, a.Numbered, a.SQ.Usual, b.SQ.Usual = nil, false, false, false
-	k.Paired, k.Early, k.PairedBy = false, nil, n.PairedBy
+	k.TakeEarly()
+	k.Paired, k.PairedBy = false, n.PairedBy
 }
 
 // unpairMisdirected looks at a response to a request that its connection has not sent. Where that connection was paired by the only packet that its
@@ -191,7 +196,7 @@ func (t *Table) unpairMisdirected(c *Connection, id uint32, p *packet.Packet, ho
 
 // splitRequest makes a connection of its own of the first packet of c, with the QP that it went to, under key.
 func (t *Table) splitRequest(c *Connection, was uint32, key uint64) {
-	i, n := t.pairs.add()
+	i, n := t.pairs.addAlone()
 	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = c.Service, c.Encap, c.Lossy, c.Cut()
 	n.FirstTime, n.FirstFrame, n.FirstTap, n.FirstOp, n.FirstPSN = c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN
 	n.astray = was + 1
@@ -212,14 +217,15 @@ func takeOver(c, k *Connection, psn packet.PSN) {
 	b.Number = k.Ends[1].Number
 	c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN = k.FirstTime, k.FirstFrame, k.FirstTap, k.FirstOp, k.FirstPSN
 	c.Lossy, c.Ends[0].Cut, c.Invalidated = c.Lossy || k.Lossy, c.Cut() || k.Cut(), c.Invalidated || k.Invalidated
-	c.LeastPMTU, c.Misdirected, c.Early = max(c.LeastPMTU, k.LeastPMTU), nil, nil
+	c.TakeEarly()
+	c.LeastPMTU, c.Misdirected = max(c.LeastPMTU, k.LeastPMTU), nil
 	if until := k.Ends[1].SQ.Waits(); until != 0 {
 		b.SQ.WaitTo(until)
 	}
-	b.RQ = k.Ends[1].RQ
+	*b.RQ = *k.Ends[1].RQ
 	a.SQ.Unpair(psn, c.Sees(0))
-	if r := &k.Ends[0].RQ; r.Last.Seen && b.SQ.Joined && abs(r.Last.PSN.Diff(b.SQ.Next)) < near*8 {
-		b.SQ.Unpair(r.Last.PSN.Add(1), c.Sees(1))
+	if r := &k.Ends[0].Lone; r.Seen && b.SQ.Joined && abs(r.PSN.Diff(b.SQ.Next)) < near*8 {
+		b.SQ.Unpair(r.PSN.Add(1), c.Sees(1))
 	}
 	k.Dead = true
 }

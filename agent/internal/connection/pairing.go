@@ -78,9 +78,9 @@ func (t *Table) join(to *Connection, i uint32, c *Connection, gone uint32, p *pa
 		to.Guessed = qp.Guessed
 	}
 	waiting[back], waiting[dir] = waiting[back]-1, waiting[dir]-1
-	merge(to, c, p.PSN)
+	responded := merge(to, c, p.PSN)
 	t.watchPaired(host, back, i)
-	pmtu := t.told(to, p)
+	pmtu := t.told(to, p, responded)
 	if pmtu == 0 {
 		pmtu = max(to.PMTU, c.PMTU)
 	}

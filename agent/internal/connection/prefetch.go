@@ -14,7 +14,7 @@ const (
 	// Lead is how many packets each step of fetching is ahead of the next: time enough for a line to arrive.
 	Lead = 4
 	// steps is how many packets are on their way at most.
-	steps = 4 * Lead
+	steps = 5 * Lead
 )
 
 // pipeline is what is known of the packets that are about to be verified.
@@ -33,7 +33,7 @@ type lookup struct {
 }
 
 // Delay is how many packets a call of Ahead is ahead of the packet that it returns.
-const Delay = 3 * Lead
+const Delay = 4 * Lead
 
 // Ahead takes step i of verifying packets of many connections, of which there are as many as packets and Delay more: of a connection that is not in the
 // processor's cache, it fetches what the packets ahead need, while the ones before them are verified. It returns which packet is to be verified next, or a
@@ -48,9 +48,13 @@ func (t *Table) Ahead(packets []*packet.Packet, i int) (k int, c *Connection, fr
 	}
 	if k := i - 2*Lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
 		s := &a.of[k%steps]
-		if c := QPs(s.c); !c.FetchMessage(s.from, packets[k], &a.lines) {
+		if c := QPs(s.c); !c.FetchWays(s.from, packets[k], &a.lines) {
 			t.unpaired(s, packets[k])
 		}
+	}
+	if k := i - 3*Lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
+		s := &a.of[k%steps]
+		QPs(s.c).FetchMessage(s.from, packets[k], &a.lines)
 	}
 	a.lines.Fetch()
 	if k = i - Delay; k >= 0 {
@@ -90,7 +94,7 @@ func (t *Table) found(s *lookup, p *packet.Packet) {
 	}
 	if f := t.flows.find(s.key-1, 0); f != nil {
 		s.c, s.index, s.from, s.changes = f.c, f.way>>1, int(f.way&1), t.flows.changes
-		QPs(s.c).Fetch(s.from, p, &t.ahead.lines)
+		QPs(s.c).Fetch(&t.ahead.lines)
 		return
 	}
 	t.fetchHost(s)

@@ -39,8 +39,7 @@ func (t *Table) adopt(c *Connection, id uint32, p *packet.Packet, host, dir uint
 	t.match.Forget(id >> 1)
 	t.pairs.bury(id >> 1)
 	c.Dead, c.misdirected, k.Misdirected = true, nil, nil
-	early := k.Early
-	k.Early = nil
+	early := k.TakeEarly()
 	k.Count(from, first)
 	t.Judge.Flow(&k.Pair, from, first)
 	t.Judge.Message(k, from, first)

@@ -239,11 +239,12 @@ func (t *Table) All() iter.Seq[*Connection] {
 
 // Serial returns by which number a connection is named as long as it is there.
 func (t *Table) Serial(c *Connection) uint64 {
-	if c.number == 0 {
+	f := c.follow()
+	if f.number == 0 {
 		t.serials++
-		c.number = t.serials
+		f.number = t.serials
 	}
-	return c.number
+	return f.number
 }
 
 // Settle notes that so many more packets are to be verified.
@@ -311,8 +312,11 @@ func Connects(s packet.Service) bool { return s <= packet.UC || s == packet.XRC 
 
 // newConnection begins a connection with its first packet: only the destination QPN is known.
 func (t *Table) newConnection(p *packet.Packet, host, dir uint32, key uint64) (uint32, *Connection) {
-	i, c := t.pairs.add()
+	i, c := t.pairs.addAlone()
 	c.Service, c.Encap, c.Lossy = p.Opcode.Service(), p.Encap, t.Lossy || t.Crowded(p)
+	if !c.Reliable() {
+		c.Both()
+	}
 	c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN = p.Time, p.Frame, p.Tap, p.Opcode, p.PSN
 	a, b := &c.Ends[0], &c.Ends[1]
 	a.Addr, a.Near = p.Src, t.Near(p.Src, p.SGID)
