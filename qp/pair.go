@@ -20,21 +20,21 @@ func (c *Pair) Connect(a, b *Direction) {
 	}
 }
 
-// Alone reports whether the first end has all that is known of the connection: of the other one there is no state.
-func (c *Pair) Alone() bool { return c.Ways[1] == nobody }
+// OneWay reports whether the first end has all that is known of the connection: of the other one there is no state.
+func (c *Pair) OneWay() bool { return c.Ways[1] == nobody }
 
 // Both has the connection keep what its second end sends.
 func (c *Pair) Both() {
-	if c.Alone() {
+	if c.OneWay() {
 		c.Connect(c.Ways[0], new(Direction))
 	}
 }
 
-// Adopt makes the direction that another connection has followed, which was seen alone, the one that the second end of c sends. moves says that the other one needs it
+// Adopt makes the direction that another connection has followed, a one-way one, the one that the second end of c sends. moves says that the other one needs it
 // no more.
 func (c *Pair) Adopt(other *Pair, moves bool) {
 	d := other.Ways[0]
-	if moves && c.Alone() {
+	if moves && c.OneWay() {
 		*d = Direction{Flow: d.Flow, Sums: d.Sums, SQ: d.SQ, Faults: d.Faults, Peer: d.Peer}
 		c.Connect(c.Ways[0], d)
 		other.Connect(nobody, nil)

@@ -60,7 +60,7 @@ type QP struct {
 	Reused        bool // it is connected again, and another connection has its number
 
 	Attr       *Attr         // what an HCA agent or the CM exchange said of it; nil: nothing
-	*Direction               // what it sends, and what its peer makes of that; see Pair.Alone
+	*Direction               // what it sends, and what its peer makes of that; see Pair.OneWay
 	RQ         *ReceiveQueue // its half of the other direction
 }
 

@@ -20,7 +20,7 @@ func usual(c *qp.Pair, from int) bool {
 // settle says, after the verifiers proper, whether the next packets are the fast path's.
 func (v *Verifier) settle(c *qp.Pair) {
 	for i := range c.Ends {
-		if i == 1 && c.Alone() {
+		if i == 1 && c.OneWay() {
 			return
 		}
 		q := &c.Ends[i].SQ

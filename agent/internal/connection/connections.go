@@ -104,13 +104,13 @@ func (s *pairs) at(i uint32) *Connection { return s.list[i] }
 
 // add appends a connection of two directions.
 func (s *pairs) add() (uint32, *Connection) {
-	i, c := s.addAlone()
+	i, c := s.addOneWay()
 	c.Both()
 	return i, c
 }
 
-// addAlone appends a connection of which one direction is known.
-func (s *pairs) addAlone() (uint32, *Connection) {
+// addOneWay appends a connection of which one direction is known.
+func (s *pairs) addOneWay() (uint32, *Connection) {
 	c := new(Connection)
 	c.Connect(new(qp.Direction), nil)
 	for k, at := range [...]unsafe.Pointer{unsafe.Pointer(c), unsafe.Pointer(c.Ways[0])} {

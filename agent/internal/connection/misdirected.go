@@ -154,7 +154,7 @@ func (t *Table) splitResponse(i uint32, p *packet.Packet, host, dir uint32) {
 		Encap: k.Encap, Has: packet.HasBTH, Opcode: k.pairedOp, PSN: k.pairedPSN, DestQP: a.Number, Src: b.Addr, Dst: a.Addr,
 		Time: b.RQ.Last.Time, Frame: p.Frame - uint64(uint32(p.Frame)-b.RQ.Last.Frame), Tap: k.pairedTap,
 	}
-	at, n := t.pairs.addAlone()
+	at, n := t.pairs.addOneWay()
 	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = k.Service, k.Encap, k.Lossy, k.Cut()
 	n.FirstTime, n.FirstFrame, n.FirstTap, n.FirstOp, n.FirstPSN = first.Time, first.Frame, first.Tap, first.Opcode, first.PSN
 	n.Ends[0].Addr, n.Ends[0].Near, n.Ends[0].Sums, n.Ends[0].Faults, n.Ends[0].Flow = b.Addr, b.Near, b.Sums, b.Faults, b.Flow
@@ -196,7 +196,7 @@ func (t *Table) unpairMisdirected(c *Connection, id uint32, p *packet.Packet, ho
 
 // splitRequest makes a connection of its own of the first packet of c, with the QP that it went to, under key.
 func (t *Table) splitRequest(c *Connection, was uint32, key uint64) {
-	i, n := t.pairs.addAlone()
+	i, n := t.pairs.addOneWay()
 	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = c.Service, c.Encap, c.Lossy, c.Cut()
 	n.FirstTime, n.FirstFrame, n.FirstTap, n.FirstOp, n.FirstPSN = c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN
 	n.astray = was + 1

@@ -312,7 +312,7 @@ func Connects(s packet.Service) bool { return s <= packet.UC || s == packet.XRC 
 
 // newConnection begins a connection with its first packet: only the destination QPN is known.
 func (t *Table) newConnection(p *packet.Packet, host, dir uint32, key uint64) (uint32, *Connection) {
-	i, c := t.pairs.addAlone()
+	i, c := t.pairs.addOneWay()
 	c.Service, c.Encap, c.Lossy = p.Opcode.Service(), p.Encap, t.Lossy || t.Crowded(p)
 	if !c.Reliable() {
 		c.Both()
