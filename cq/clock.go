@@ -32,6 +32,14 @@ const (
 	slackSending = 100_000_000
 )
 
+// slackRecord is how far packets may be out of order, in nanoseconds: not at all where the log has their clock.
+func (s *Source) slackRecord() int64 {
+	if s.clock.exact {
+		return 0
+	}
+	return slackRecord
+}
+
 // Clock returns between which bounds the clock of a log is ahead of that of the packets, in nanoseconds, and whether packets have shown that.
 func (s *Source) Clock() (least, most int64, bounded bool) {
 	c := &s.clock

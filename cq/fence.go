@@ -34,11 +34,7 @@ func (a *Agent) answeredFences(q *queuePair) {
 		if at == nil {
 			return
 		}
-		margin := int64(slackRecord)
-		if q.src.exact {
-			margin = 0
-		}
-		if f.begin.Pos < at.Pos && f.begin.Time+margin < at.Time {
+		if f.begin.Pos < at.Pos && f.begin.Time+q.src.slackRecord() < at.Time {
 			a.accuse(q, verdict{
 				Verdict: rule.Verdict{
 					Rule: rule.RCFEN001, Class: rule.Violation, Role: rule.Requester,

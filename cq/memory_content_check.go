@@ -21,7 +21,7 @@ func (a *Agent) contents(s *Source) {
 		return
 	}
 	n := 0
-	for n < len(c.observations) && (a.ended || c.observations[n].to+slackRecord < a.wire) {
+	for n < len(c.observations) && (a.ended || c.observations[n].to+s.slackRecord() < a.wire) {
 		a.observe(s, c.observations[n])
 		n++
 	}

@@ -65,12 +65,8 @@ func (a *Agent) tooEarly(q *queuePair, id rule.ID, role rule.Role, e *Event, at,
 	if !sure && a.proven(q) != rule.Violation {
 		class, why = rule.Unproven, "; "+notShown
 	}
-	margin := int64(slackRecord)
-	if c.exact {
-		margin = 0
-	}
 	switch {
-	case later.Seen() && later.Pos < at.Pos && later.Time+margin < at.Time:
+	case later.Seen() && later.Pos < at.Pos && later.Time+q.src.slackRecord() < at.Time:
 		a.accuse(q, verdict{
 			Verdict: rule.Verdict{
 				Rule: id, Class: class, Role: role, Expected: what + " before the completion", Actual: "it arrived after the completion",

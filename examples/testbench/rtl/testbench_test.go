@@ -232,9 +232,9 @@ func (v told) inTime(stamps []int64, w when) bool {
 		return v.within > 0 && slices.ContainsFunc(stamps, func(at int64) bool { return soon(at + int64(v.within)) })
 	case v.frame < 1 || v.frame > len(stamps):
 		return false
-	// Of the content of a READ no packet but the memory is at fault, so that RC-RSP-012 is told when time has gone on, while frames come.
+	// Of the content of a READ no packet but the memory is at fault, so that RC-RSP-012 is told when time has gone on, with the next frame at the latest.
 	case v.rule == "RC-RSP-012" && v.frame < len(stamps):
-		return v.at > stamps[v.frame-1] && v.at <= stamps[len(stamps)-1]
+		return v.at > stamps[v.frame-1] && v.at <= stamps[v.frame]+cycle
 	case w == later:
 		return slices.ContainsFunc(stamps[v.frame:], ended)
 	}
