@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -68,6 +69,46 @@ int main() {
 func TestDocumentedPython(t *testing.T) {
 	cmd := exec.Command("python3", "-c", "import sys; compile(sys.stdin.read(), 'docs/attach.md', 'exec')")
 	cmd.Stdin = strings.NewReader(shown(t, "python", "StreamMonitor"))
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+}
+
+// TestDocumentedGo: the commands that the documentation has for a module of one's own make one that finds package attach.
+func TestDocumentedGo(t *testing.T) {
+	text, err := os.ReadFile("../docs/attach.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile("`(go mod edit [^`]*)` and `(go mod tidy)`").FindSubmatch(text)
+	if found == nil {
+		t.Fatal("docs/attach.md does not say how a module finds ibwitness")
+	}
+	dir := t.TempDir()
+	const source = `package main
+
+import "ibwitness/attach"
+
+func main() {
+	r, err := attach.Open(nil)
+	if err == nil {
+		_, err = r.End(0)
+	}
+	if err != nil {
+		panic(err)
+	}
+}
+`
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(source), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command("sh", "-ec", "go mod init example\n"+string(found[1])+"\n"+string(found[2])+"\ngo run .")
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "IBW="+root, "GOFLAGS=")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
