@@ -90,15 +90,15 @@ func (a *Agent) silences(q *queuePair, at PacketRef, response bool) {
 		return
 	}
 	if s := &q.sending; q.failed != nil && !qp.DeviceTransition(q.typ, qp.RTS, qp.SQE) && !s.inError {
-		s.inError = a.silence(q, rule.QPSERR001, q.failed, "no response: the queue pair is in error", at, response)
+		s.inError = a.silence(q, rule.QPSERR001, q.failed, "the queue pair is in error", at, response)
 	}
 	if s := &q.sending; q.overrun != nil && !s.overrun {
-		s.overrun = a.silence(q, rule.CPLCQ001, q.overrun, "no response: the completion queue of the queue pair has overrun", at, response)
+		s.overrun = a.silence(q, rule.CPLCQ001, q.overrun, "the completion queue of the queue pair has overrun", at, response)
 	}
 }
 
-// silence judges a packet that was sent after an event. It reports whether that was wrong.
-func (a *Agent) silence(q *queuePair, id rule.ID, e *Event, expected string, at PacketRef, response bool) bool {
+// silence judges a packet that was sent after an event, which is why none may be. It reports whether that was wrong.
+func (a *Agent) silence(q *queuePair, id rule.ID, e *Event, why string, at PacketRef, response bool) bool {
 	c := &q.src.clock
 	if !c.trust {
 		return false
@@ -111,12 +111,12 @@ func (a *Agent) silence(q *queuePair, id rule.ID, e *Event, expected string, at 
 	if at.Time <= since || q.in.ends(at) {
 		return false
 	}
-	v := verdict{Verdict: rule.Verdict{Rule: id, Class: rule.Violation, Role: q.sender(), Expected: expected, Actual: at.Op.String()}, at: at, event: e}
+	v := verdict{Verdict: rule.Verdict{Rule: id, Class: rule.Violation, Role: q.sender(), Expected: "no request: " + why, Actual: at.Op.String()}, at: at, event: e}
 	if e.Line > 0 {
 		v.Detail = fmt.Sprintf("line %d of the log shows the error", e.Line)
 	}
 	if response {
-		v.Role = rule.Responder
+		v.Role, v.Expected = rule.Responder, "no response: "+why
 	}
 	a.accuse(q, v)
 	return true

@@ -99,6 +99,16 @@ func (r *Runs) extend(p *packet.Packet) bool {
 	return true
 }
 
+// before returns when the run ended that is the newest of those before the newest one that have the request at psn; 0: none has it.
+func (r *Runs) before(psn packet.PSN) int64 {
+	for i := uint8(1); i < uint8(len(r.List)); i++ {
+		if run := &r.List[(r.Newest-i)%uint8(len(r.List))]; run.At != 0 && psn.In(run.From, run.To) {
+			return run.At
+		}
+	}
+	return 0
+}
+
 // begin begins a run with request p.
 func (r *Runs) begin(p *packet.Packet, before int64) {
 	r.Newest = (r.Newest + 1) % uint8(len(r.List))
@@ -205,6 +215,14 @@ func (s *SendQueue) NoteRetransmitted(p *packet.Packet) {
 	if !r.Runs.extend(p) {
 		r.Runs.begin(p, s.Last.Time)
 	}
+}
+
+// RetransmittedBefore returns when the retransmission ended that had the request at psn before the newest one: 0: none that is kept did.
+func (s *SendQueue) RetransmittedBefore(psn packet.PSN) int64 {
+	if s.Recovery == nil {
+		return 0
+	}
+	return s.Recovery.Runs.before(psn)
 }
 
 // ExtendAltered notes that the PSN of an old request was retransmitted with another one, at time now. It reports whether that goes on what the packet before it began.

@@ -58,7 +58,7 @@ var rtyRows = [rspFirst - rtyFirst]Row{
 	},
 	RCTMO002 - rtyFirst: {
 		ID: "RC-TMO-002", Name: "timeout-early-or-late", Severity: Error, Needs: WireQP, Ref: "C9-140..142, 9.7.6.1.3",
-		Text:  "A retransmission without a NAK starts no earlier than one timer value after the last packet that asked for an ACK or the last progress, and no later than four. Devices with adaptive retransmission may be earlier.",
+		Text:  "A retransmission without a NAK starts no earlier than one timer value after what it retransmits was last sent or the last progress, and no later than four after the last packet that asked for an ACK. Devices with adaptive retransmission may be earlier.",
 		Where: "verifier/rc/timer.go",
 	},
 	RCTMO003 - rtyFirst: {

@@ -55,11 +55,25 @@ func (v *Verifier) tooSoon(c *qp.Pair, from int, p *packet.Packet, took, least t
 		Rule: rule.RCTMO002, Class: rule.Proven(direct && c.Sees(from)), Role: rule.Requester,
 		Expected: "no retransmission before " + least.String(), Actual: "after " + took.String(), Detail: detail,
 	}
-	if asked := time.Duration(verifier.Stamp(p.Time)-v.waitingSince) * verifier.Tick; v.waitingSince != 0 && asked >= least && asked <= 4*least {
+	if asked := v.waited(c, from, p); asked >= least && asked <= 4*least {
+		if time.Duration(p.Time-c.Ends[1-from].RQ.Last.Time) >= least {
+			return // only requests are newer, and a timer that runs for the oldest need not start afresh with each
+		}
 		d.Rule = rule.RCTMO003
 		d.Expected, d.Actual = d.Expected+" after the last progress", d.Actual+", "+asked.String()+" after the request"
 	}
 	v.Report(c, from, p, d)
+}
+
+// waited is for how long request p, which is retransmitted, has waited since it was last sent and asked for an answer; 0: that is not known.
+func (v *Verifier) waited(c *qp.Pair, from int, p *packet.Packet) time.Duration {
+	if v.waitingSince != 0 {
+		return time.Duration(verifier.Stamp(p.Time)-v.waitingSince) * verifier.Tick
+	}
+	if at := c.Ends[from].SQ.RetransmittedBefore(p.PSN); at != 0 {
+		return time.Duration(p.Time - at)
+	}
+	return 0
 }
 
 // unknownTimer judges a retransmission of a requester whose timeout is not known: the shortest that there is has to run out too (rule RC-TMO-002).
