@@ -18,7 +18,7 @@ func TestDocumentedMain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, script, found := strings.Cut(string(text), "\n```sh\nverilator --cc")
+	_, script, found := strings.Cut(string(text), "\n```bash\nverilator --cc")
 	if !found {
 		t.Fatal("docs/attach.md has no command with verilator --cc")
 	}
