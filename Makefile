@@ -117,7 +117,7 @@ prometheus:      ## unpack Debian's prometheus and promtool into bin/tools, wher
 	(cd "$$dir" && { apt-get download -q prometheus || { $$root apt-get update -q && apt-get download -q prometheus; }; } && dpkg-deb -x prometheus_*.deb .); \
 	cp "$$dir"/usr/bin/prometheus "$$dir"/usr/bin/promtool $(TOOLS)/
 
-# Debian 14 still changes: where it cannot be had, the build does not break.
+# Debian 14 still changes: where it cannot be had, all else is tested; in continuous integration the tests of UVM and cocotb then fail.
 forky:           ## unpack a Verilator that compiles UVM, UVM, and cocotb from Debian 14 into bin/tools/forky, where they are missing
 	@mkdir -p $(TOOLS)
 	@examples/testbench/forky.sh $(TOOLS)/forky || \
