@@ -16,7 +16,7 @@ func (t *Transport) open(c *connection.Connection, k *Connection) {
 		q := &c.Ends[e].SQ
 		if n, oldest := q.Outstanding(); n > 0 && !c.Ends[1-e].RQ.Refused() {
 			end := &k.Ends[e]
-			end.Open, end.OpenSince, end.OpenFrame = n, q.TimerStart, q.Last.Frame&^0xFFFFFFFF|uint64(oldest.Frame)
+			end.Open, end.OpenSince, end.OpenFrame = uint32(n), q.TimerStart, q.Last.Frame&^0xFFFFFFFF|uint64(oldest.Frame)
 			if end.OpenFrame > q.Last.Frame {
 				end.OpenFrame -= 1 << 32
 			}

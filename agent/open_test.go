@@ -13,7 +13,7 @@ import (
 // TestOpen: the result says which requests have no answer when the capture ends.
 func TestOpen(t *testing.T) {
 	for name, want := range map[string]struct {
-		open     int
+		open     uint32
 		frame    uint64
 		requests uint64 // of all kinds
 	}{
@@ -31,7 +31,7 @@ func TestOpen(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		open, frame := 0, uint64(0)
+		open, frame := uint32(0), uint64(0)
 		for _, c := range r.Connections {
 			for _, e := range c.Ends {
 				open, frame = open+e.Open, max(frame, e.OpenFrame)

@@ -69,14 +69,14 @@ type End struct {
 	Packets         uint64 // sent
 	Bytes           uint64 // payload sent
 	Messages        uint64 // request messages completed on the wire, READs included
-	Retransmissions uint64 // request packets retransmitted
-	Duplicates      uint64 // request packets of the peer that arrived more than once
-	NAKs            uint64 // sent, all codes
-	SequenceNAKs    uint64 // sent
-	RNRNAKs         uint64 // sent
+	Retransmissions uint32 // request packets retransmitted
+	Duplicates      uint32 // request packets of the peer that arrived more than once
+	NAKs            uint32 // sent, all codes
+	SequenceNAKs    uint32 // sent
+	RNRNAKs         uint32 // sent
 	// Open is how many of its requests wait for an answer and have none when the capture ends: on RC and XRC, where the connection is not over. OpenFrame is
 	// the frame that began the oldest of them, and OpenSince when it last asked, or was last answered.
-	Open      int
+	Open      uint32
 	OpenFrame uint64
 	OpenSince int64
 }

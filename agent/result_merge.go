@@ -164,31 +164,35 @@ func (t *Transport) Connections() []Connection { return connections([]*Transport
 
 // connections lists the connections of all shards as the report shows them, in the order of their first packet: all of them, or those that leave before the end.
 func connections(agents []*Transport, leaving bool) []Connection {
-	type first struct { // what the order depends on, apart from the rest: a connection is large, and there may be many
+	type first struct { // what the order nearly always depends on, apart from the rest: a connection is large, and there may be many
 		time  int64
-		frame uint64
-		tap   uint16
-		index uint32 // a connection and the datagrams that made it begin with one frame
-		c     *connection.Connection
-		t     *Transport
+		index uint32 // in the list of its agent
+		agent uint32
 	}
 	n := 0
 	for _, t := range agents {
-		n += int(t.table.Size().Connections)
-	}
-	order := make([]first, 0, n)
-	for _, t := range agents {
-		for i, c := range t.table.List() {
+		for _, c := range t.table.List() {
 			if c.Listed(leaving) {
-				order = append(order, first{c.FirstTime, c.FirstFrame, c.FirstTap, uint32(i), c, t})
+				n++
 			}
 		}
 	}
+	order := make([]first, 0, n)
+	for k, t := range agents {
+		for i, c := range t.table.List() {
+			if c.Listed(leaving) {
+				order = append(order, first{c.FirstTime, uint32(i), uint32(k)})
+			}
+		}
+	}
+	at := func(i int) *connection.Connection { return agents[order[i].agent].table.List()[order[i].index] }
 	slices.SortFunc(order, func(a, b first) int {
-		if a.time != b.time { // as nearly all do
+		if a.time != b.time {
 			return cmp.Compare(a.time, b.time)
 		}
-		return cmp.Or(cmp.Compare(a.tap, b.tap), cmp.Compare(a.frame, b.frame), cmp.Compare(a.index, b.index))
+		c, d := agents[a.agent].table.List()[a.index], agents[b.agent].table.List()[b.index]
+		// A connection and the datagrams that made it begin with one frame.
+		return cmp.Or(cmp.Compare(c.FirstTap, d.FirstTap), cmp.Compare(c.FirstFrame, d.FirstFrame), cmp.Compare(a.index, b.index))
 	})
 	if len(order) == 0 {
 		return nil
@@ -197,10 +201,11 @@ func connections(agents []*Transport, leaving bool) []Connection {
 	cache.LargePages(out)
 	var lines cache.Lines
 	for i := range order {
-		connection.FetchShown(len(order), i, func(i int) *connection.Connection { return order[i].c }, &lines)
-		show(order[i].c, &out[i])
+		connection.FetchShown(len(order), i, at, &lines)
+		c := at(i)
+		show(c, &out[i])
 		if !leaving {
-			order[i].t.open(order[i].c, &out[i])
+			agents[order[i].agent].open(c, &out[i])
 		}
 	}
 	return out
@@ -220,8 +225,8 @@ func show(c *connection.Connection, k *Connection) {
 		k.Ends[e] = End{
 			Addr: q.Addr, QPN: q.Number, QPNKnown: q.Numbered, Near: q.Near,
 			Packets: q.Sums.Packets, Bytes: q.Sums.Bytes, Messages: q.Sums.Messages,
-			Retransmissions: uint64(q.Faults.Retransmissions), Duplicates: uint64(q.Faults.Duplicates),
-			NAKs: uint64(q.Faults.NAKs), SequenceNAKs: uint64(q.Faults.SequenceNAKs), RNRNAKs: uint64(q.Faults.RNRNAKs),
+			Retransmissions: q.Faults.Retransmissions, Duplicates: q.Faults.Duplicates,
+			NAKs: q.Faults.NAKs, SequenceNAKs: q.Faults.SequenceNAKs, RNRNAKs: q.Faults.RNRNAKs,
 		}
 	}
 }

@@ -248,7 +248,7 @@ func (s *Session) Outstanding() (list []Waits) {
 			if end := &k.Ends[e]; end.Open > 0 {
 				list = append(list, Waits{
 					QP: rule.Endpoint{Addr: a.Addr, QPN: a.Number, QPNKnown: a.Numbered}, Peer: rule.Endpoint{Addr: b.Addr, QPN: b.Number, QPNKnown: b.Numbered},
-					What: cq.WaitsForResponse, Count: end.Open, Since: end.OpenSince, Frame: end.OpenFrame,
+					What: cq.WaitsForResponse, Count: int(end.Open), Since: end.OpenSince, Frame: end.OpenFrame,
 					MayHaveGivenUp: life == qp.LifeUnknown && mayHaveGivenUp(a, b.RQ),
 				})
 			}

@@ -71,7 +71,7 @@ type jsonEnd struct {
 	Address string  `json:"address"`
 	QPN     *uint32 `json:"qpn,omitempty"`
 	Near    bool    `json:"near"`
-	Open    int     `json:"open,omitempty"`
+	Open    uint32  `json:"open,omitempty"`
 	OpenAt  uint64  `json:"open_frame,omitempty"`
 	jsonTraffic
 }
@@ -87,6 +87,8 @@ type jsonConnection struct {
 	Frame         uint64 `json:"frame"`
 	jsonTraffic
 	Ends [2]jsonEnd `json:"ends"`
+
+	qpns [2]uint32 // that Ends point to
 }
 
 type jsonRule struct {
@@ -184,8 +186,10 @@ func (j *jsonLines) Report(w io.Writer, run *Run) error {
 			return err
 		}
 	}
+	var line jsonConnection // one for all: there may be very many
 	for i := range run.Result.Connections {
-		if err := enc.Encode(connectionLine(&run.Result.Connections[i])); err != nil {
+		line.set(&run.Result.Connections[i])
+		if err := enc.Encode(&line); err != nil {
 			return err
 		}
 	}
@@ -249,18 +253,23 @@ func known(qpn uint32, is bool) *uint32 {
 	return &qpn
 }
 
-func connectionLine(c *agent.Connection) *jsonConnection {
-	line := &jsonConnection{
+// set makes the line that of connection c.
+func (line *jsonConnection) set(c *agent.Connection) {
+	*line = jsonConnection{
 		Kind: "connection", Service: c.Service.String(), Encapsulation: c.Encap.String(), PMTU: c.PMTU,
 		Learned: c.PairedBy.String(), Time: stamp(c.First), Tap: c.FirstTap, Frame: c.FirstFrame,
 	}
 	for i := range c.Ends {
 		e := &c.Ends[i]
 		sent := jsonTraffic{
-			Packets: e.Packets, Bytes: e.Bytes, Messages: e.Messages, Retransmissions: e.Retransmissions,
-			Duplicates: e.Duplicates, NAKs: e.NAKs, SequenceNAKs: e.SequenceNAKs, RNRNAKs: e.RNRNAKs,
+			Packets: e.Packets, Bytes: e.Bytes, Messages: e.Messages, Retransmissions: uint64(e.Retransmissions),
+			Duplicates: uint64(e.Duplicates), NAKs: uint64(e.NAKs), SequenceNAKs: uint64(e.SequenceNAKs), RNRNAKs: uint64(e.RNRNAKs),
 		}
-		line.Ends[i] = jsonEnd{e.Addr.String(), known(e.QPN, e.QPNKnown), e.Near, e.Open, e.OpenFrame, sent}
+		line.Ends[i] = jsonEnd{e.Addr.String(), nil, e.Near, e.Open, e.OpenFrame, sent}
+		if e.QPNKnown {
+			line.qpns[i] = e.QPN
+			line.Ends[i].QPN = &line.qpns[i]
+		}
 		line.Packets += sent.Packets
 		line.Bytes += sent.Bytes
 		line.Messages += sent.Messages
@@ -270,7 +279,6 @@ func connectionLine(c *agent.Connection) *jsonConnection {
 		line.SequenceNAKs += sent.SequenceNAKs
 		line.RNRNAKs += sent.RNRNAKs
 	}
-	return line
 }
 
 func ruleLine(id rule.ID, n rule.Count) *jsonRule {
@@ -337,4 +345,8 @@ func LineOf(e *Entry) *Line { return findingLine(e) }
 type ConnectionLine = jsonConnection
 
 // ConnectionLineOf returns what a line of JSON says of a connection.
-func ConnectionLineOf(c *agent.Connection) *ConnectionLine { return connectionLine(c) }
+func ConnectionLineOf(c *agent.Connection) *ConnectionLine {
+	line := new(jsonConnection)
+	line.set(c)
+	return line
+}

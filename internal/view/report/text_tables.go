@@ -125,8 +125,8 @@ func (t *text) connections() {
 			if e.Near {
 				name += " (near)"
 			}
-			tab.add(lead, name, number(e.Packets), size(e.Bytes), quiet(e.Messages), quiet(e.Retransmissions),
-				quiet(e.NAKs-min(e.NAKs, e.RNRNAKs)), quiet(e.RNRNAKs), pmtu, learned)
+			tab.add(lead, name, number(e.Packets), size(e.Bytes), quiet(e.Messages), quiet(uint64(e.Retransmissions)),
+				quiet(uint64(e.NAKs-min(e.NAKs, e.RNRNAKs))), quiet(uint64(e.RNRNAKs)), pmtu, learned)
 			lead, pmtu, learned = "", "", ""
 		}
 	}
@@ -179,7 +179,7 @@ func (t *text) interest() []uint64 {
 
 func recovery(c *agent.Connection) (w uint64) {
 	for _, e := range c.Ends {
-		w += (e.Retransmissions+e.Duplicates+e.NAKs+e.RNRNAKs)<<20 + e.Packets
+		w += (uint64(e.Retransmissions)+uint64(e.Duplicates)+uint64(e.NAKs)+uint64(e.RNRNAKs))<<20 + e.Packets
 	}
 	return w
 }

@@ -516,8 +516,8 @@ func TestLive(t *testing.T) {
 			e.Packets += uint64(i % 100)
 			e.Bytes += uint64(i%100) * 4096
 			if i%1000 == 7 {
-				e.Retransmissions += uint64(second % 7)
-				conns[i].Ends[1].RNRNAKs += uint64(second % 3)
+				e.Retransmissions += uint32(second % 7)
+				conns[i].Ends[1].RNRNAKs += uint32(second % 3)
 			}
 		}
 		m.Survey(second*1e9, func(yield func(uint64, *agent.Connection) bool) {

@@ -66,8 +66,8 @@ func sumsOf(c *agent.Connection) (s sums) {
 		e := &c.Ends[i]
 		s.packets += e.Packets
 		s.bytes += e.Bytes
-		s.resent += e.Retransmissions
-		s.rnr += e.RNRNAKs
+		s.resent += uint64(e.Retransmissions)
+		s.rnr += uint64(e.RNRNAKs)
 	}
 	return s
 }

@@ -423,7 +423,7 @@ func TestSurvey(t *testing.T) {
 		for i, c := range conns {
 			c.Ends[0].Packets += 10
 			c.Ends[0].Bytes += 1000 * i
-			c.Ends[1].RNRNAKs += i / 49
+			c.Ends[1].RNRNAKs += uint32(i / 49)
 		}
 		m.Survey(1e18+second*1e9, each)
 	}
