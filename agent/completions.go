@@ -166,7 +166,7 @@ func (t *Transport) sourceEvent(source int, e *cq.Event) {
 	}
 	switch reused := t.states.Reused(source, e.QP.QPN); {
 	case e.QP.Addr.IsZero() || e.Failed:
-	case e.Kind == cq.EvLost:
+	case e.Kind == cq.EvLost || e.Kind == cq.EvReset:
 		t.unknow(e.QP.Addr)
 		return
 	case e.Kind == cq.EvCreateQP && reused:

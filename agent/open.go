@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"math"
 	"time"
 
 	"ibwitness/agent/internal/connection"
@@ -68,9 +69,9 @@ func (t *Transport) waits(c *connection.Connection, now int64) {
 	}
 }
 
-// silent judges the connections whose ends have fallen silent, up to time now, and returns until when there is nothing more to tell of them.
+// silent judges the connections whose ends have fallen silent, up to time now, and returns until when there is nothing more to tell of what has come until now.
 func (t *Transport) silent(now int64) int64 {
-	due := now + t.rc.Soonest()
+	due := int64(math.MaxInt64)
 	for c := range t.table.All() {
 		if c.Reliable() {
 			due = min(due, t.rc.Silent(&c.Pair, now))

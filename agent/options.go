@@ -15,8 +15,9 @@ type Options struct {
 	// Unordered says that the events which a Session is given come in the order of time, but those of one time in any order, before and after the frames of it, as the
 	// processes of a simulation make them. They are compared with packets when a later time is told.
 	Unordered bool
-	// OneClock says that a Session is given frames and events as they happen, from before the queue pairs are at work, by one clock that stamps frames at their last byte, as in a
-	// simulation: in which order they came is certain, and what events give a queue pair holds from its first packet on.
+	// OneClock says that one clock stamps events, and frames at their last byte, from before the queue pairs are at work, as in a simulation: in which order they came is
+	// certain, and what events give a queue pair holds from its first packet on. Run takes one worker then, and judges all as a Session does that is attached to the
+	// simulation; logs say of which device they are, and are Exact. Watch has no meaning.
 	OneClock bool
 	// Profile is what the devices do otherwise than the standard, on purpose.
 	Profile verifier.Profile

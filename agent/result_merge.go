@@ -107,7 +107,7 @@ func (e *engine) result() *Result {
 	if e.watch == nil {
 		gatherChecksums(r, hosts)
 	}
-	r.sort()
+	r.sort(e.together)
 	return r
 }
 
@@ -141,13 +141,13 @@ func (e *engine) alike(list []rule.More) {
 	}
 }
 
-// sort brings findings into frame order.
-func (r *Result) sort() {
+// sort brings findings into frame order. together says that all taps number their frames together, as in one file.
+func (r *Result) sort(together bool) {
 	files := map[string]bool{}
 	for _, t := range r.Taps {
 		files[t.File] = true
 	}
-	one := len(files) <= 1
+	one := together || len(files) <= 1
 	slices.SortStableFunc(r.Findings, func(a, b rule.Finding) int {
 		if one {
 			return cmp.Or(cmp.Compare(a.Frame, b.Frame), cmp.Compare(a.Seq, b.Seq))

@@ -20,6 +20,9 @@ const MaxWorkers = packet.Buckets
 // Run verifies everything that src delivers. The result does not depend on the number of workers. It is valid for what was read even
 // when an error is returned: what src said of a file that is cut or turns to garbage, or the context's error.
 func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, error) {
+	if opt.OneClock {
+		return runOneClock(ctx, src, opt)
+	}
 	workers := opt.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
@@ -71,6 +74,7 @@ type engine struct {
 
 	completions *completions // nil: no events are known
 	changing    bool         // what becomes of findings is noted
+	together    bool         // all taps number their frames together, as in one file
 
 	batches   uint64       // read
 	short     bool         // memory is short

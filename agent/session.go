@@ -29,8 +29,10 @@ type Session struct {
 	frame      [1]fabricagent.Frame
 	changes    []rule.Change
 	now        int64
-	quietUntil int64 // up to then no end can have fallen silent
+	quietUntil int64 // up to then no end has been silent for too long, by what has come
 	ended      bool
+	number     uint64 // of the newest frame
+	apart      bool   // taps number their frames each for itself
 }
 
 // ErrEnded is the error of a session that has ended.
@@ -50,6 +52,16 @@ func (p *pushed) Close() error                      { return nil }
 // NewSession begins a session. Of the options, Workers, Watch, Short and Progress have no meaning. Logs of Options.Events are read as the time of the
 // frames passes them; Event pushes the events of a device that is at work.
 func NewSession(opt Options) *Session {
+	s := newSession(opt)
+	s.t.tellChanges()
+	s.e.changing = true
+	s.e.logs()
+	s.w.count(s.e)
+	return s
+}
+
+// newSession is a session that tells no changes, without logs.
+func newSession(opt Options) *Session {
 	in := &pushed{}
 	t := NewTransport(opt.Near)
 	t.shards = 1
@@ -58,9 +70,7 @@ func NewSession(opt Options) *Session {
 	if opt.Latencies {
 		t.rc.Latencies = new(verifier.Latencies)
 	}
-	t.tellChanges()
-	s := &Session{t: t, in: in, e: &engine{src: in, opt: opt, shards: []*shard{{t: t}}, changing: true}}
-	s.e.logs()
+	s := &Session{t: t, in: in, e: &engine{src: in, opt: opt, shards: []*shard{{t: t}}}}
 	s.w = s.e.newBatch()
 	s.w.source = &fabricagent.Batch{}
 	return s
@@ -90,17 +100,30 @@ func (s *Session) Frame(f *fabricagent.Frame) ([]rule.Change, error) {
 	if f.Number == 0 {
 		s.frame[0].Number = s.in.numbers[f.Tap]
 	}
-	s.now = max(s.now, f.Time)
-	if s.e.opt.Profile.HardwareTimers {
-		s.silent(s.now)
-	}
+	s.take(s.frame[:])
+	return s.news(), nil
+}
+
+// take verifies one frame.
+func (s *Session) take(frame []fabricagent.Frame) {
+	s.reach(frame[0].Time)
+	s.apart = s.apart || frame[0].Number <= s.number
+	s.number = frame[0].Number
 	w := s.w
-	w.source.Frames, w.sums, w.taps = s.frame[:], sums{}, s.in.taps
-	s.e.clocks.take(s.frame[:])
+	w.source.Frames, w.sums, w.taps = frame, sums{}, s.in.taps
+	s.e.clocks.take(frame)
 	w.stepped = s.e.clocks.step.Count > 0
 	s.e.each(w, s.t)
 	s.e.sums.add(w.sums)
-	return s.news(), nil
+	s.quietUntil = min(s.quietUntil, s.now+s.t.rc.Soonest())
+}
+
+// reach says that a frame or an event comes at a time. Where time is that of hardware, or all is stamped by one clock, what was due before is told first.
+func (s *Session) reach(now int64) {
+	s.now = max(s.now, now)
+	if s.e.opt.Profile.HardwareTimers || s.e.opt.OneClock {
+		s.silent(s.now)
+	}
 }
 
 // NameDevice says that events of a device will come, and what findings call them: see rule.Finding.Log. It is needed only for that.
@@ -118,7 +141,10 @@ func (s *Session) Event(e *cq.Event) ([]rule.Change, error) {
 	if s.ended {
 		return nil, ErrEnded
 	}
-	s.now = max(s.now, e.Time)
+	if e.Kind == cq.EvReset {
+		return s.resetAt(e)
+	}
+	s.reach(e.Time)
 	s.w.always, s.w.whole = true, true // as events are compared with headers and payload
 	if c := s.e.events(); s.e.opt.Unordered {
 		c.queues.Advance(e.Time)
@@ -135,14 +161,21 @@ func (s *Session) Lost(tap uint16, n uint64) ([]rule.Change, error) {
 	case int(tap) >= len(s.in.taps):
 		return nil, fmt.Errorf("agent: tap %d has lost frames, and there are %d: add it with Tap first", tap, len(s.in.taps))
 	}
-	if s.in.taps[tap].Dropped += n; n > 0 {
-		s.w.dropped = true
-		s.t.Dropped()
-		if s.e.completions != nil {
-			s.e.completions.queues.Lossy = true
-		}
-	}
+	s.in.taps[tap].Dropped += n
+	s.lost(n)
 	return s.news(), nil
+}
+
+// lost takes over that n frames more are missing.
+func (s *Session) lost(n uint64) {
+	if n == 0 {
+		return
+	}
+	s.w.dropped = true
+	s.t.Dropped()
+	if s.e.completions != nil {
+		s.e.completions.queues.Lossy = true
+	}
 }
 
 // EventsLost says that events of a device are missing, or that its log breaks off: nothing is proven by what it has not told, nor of a queue pair that was there then.
@@ -151,11 +184,24 @@ func (s *Session) EventsLost(device packet.Addr) ([]rule.Change, error) {
 	return s.Event(&cq.Event{Time: s.now, Kind: cq.EvLost, QP: wqe.QP{Addr: device}})
 }
 
-// silent tells what was due before a time and is missing.
+// resetAt takes the reset of a device at the time of its event.
+func (s *Session) resetAt(e *cq.Event) ([]rule.Change, error) {
+	s.now = max(s.now, e.Time)
+	s.advance(s.now)
+	s.e.reset(s.t, e.QP.Addr, s.now)
+	return s.news(), nil
+}
+
+// silent tells what was due before a time and is missing, each as it was when its time was over: it does not matter how often the time is told.
 func (s *Session) silent(now int64) {
-	if now > s.quietUntil {
-		s.quietUntil = s.t.silent(now)
+	for now > s.quietUntil {
+		s.quietUntil = s.t.silent(s.quietUntil + 1)
 	}
+}
+
+func (s *Session) advance(now int64) {
+	s.e.advance(now)
+	s.silent(now)
 }
 
 // Advance says that no frame and no event comes before a time: what is due until then and missing is reported.
@@ -167,8 +213,7 @@ func (s *Session) Advance(now int64) ([]rule.Change, error) {
 		return nil, fmt.Errorf("agent: the time %d is before %d, up to which frames and events have come: it cannot go back", now, s.now)
 	}
 	s.now = now
-	s.e.advance(now)
-	s.silent(now)
+	s.advance(now)
 	return s.news(), nil
 }
 
@@ -186,9 +231,14 @@ func (s *Session) End() (*Result, []rule.Change, error) {
 	if s.ended {
 		return nil, nil, ErrEnded
 	}
+	return s.end(), s.news(), nil
+}
+
+// end judges what is still open. Where one clock stamps all, and all taps number their frames together, these are those of one file, whatever it is called.
+func (s *Session) end() *Result {
 	s.ended = true
-	r := s.e.result()
-	return r, s.news(), nil
+	s.e.together = s.e.opt.OneClock && !s.apart
+	return s.e.result()
 }
 
 // news returns what has become of the findings since it was called before.

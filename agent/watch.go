@@ -221,7 +221,7 @@ func (w *watch) report(before int64) {
 		r.Findings = append(r.Findings, w.e.takeEvents(before)...)
 	}
 	if len(r.Findings) > 0 {
-		r.sort()
+		r.sort(false)
 		w.Found(r.Findings)
 	}
 	if w.Watch.Status != nil {

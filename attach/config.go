@@ -169,6 +169,7 @@ const (
 type settings struct {
 	Config
 	profile verifier.Profile
+	words   []string // that it was made of
 	near    []packet.Addr
 	devices []packet.Addr // of the HCAs
 	tell    tell
@@ -186,11 +187,11 @@ type waiver struct {
 // settle checks a configuration, and returns its taps.
 func settle(c Config) (s settings, taps []tap, err error) {
 	s.Config = c
-	names := c.Profile
+	s.words = c.Profile
 	if c.Time != "unix" {
-		names = append([]string{"hardware-timers"}, names...) // in a simulation no operating system counts them
+		s.words = append([]string{"hardware-timers"}, s.words...) // in a simulation no operating system counts them
 	}
-	if s.profile, err = verifier.ParseProfile(names...); err != nil {
+	if s.profile, err = verifier.ParseProfile(s.words...); err != nil {
 		return s, nil, fmt.Errorf(`attach: "profile": %w`, err)
 	}
 	for i := range c.Taps {

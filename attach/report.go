@@ -29,19 +29,6 @@ func Formats() []string {
 	return slices.Sorted(slices.Values(append(report.Formats(), "html", "pcapng", "coverage", "ucis")))
 }
 
-// recordAs is the file that frames are recorded in, or empty: where it was not asked for, beside the report that needs it.
-func (r *Run) recordAs() string {
-	if r.Record != "" {
-		return r.Record
-	}
-	for _, format := range []string{"pcapng", "html"} {
-		if name := r.Config.Reports[format]; name != "" {
-			return name + ".frames"
-		}
-	}
-	return ""
-}
-
 // reports writes the reports of the configuration.
 func (r *Run) reports() (err error) {
 	for _, format := range slices.Sorted(maps.Keys(r.Config.Reports)) {

@@ -15,6 +15,7 @@ import (
 	"ibwitness/hcaagent/eventlog"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // Begin is the time that reports show for the beginning of a simulation: the time of day is that of the simulation.
@@ -33,6 +34,8 @@ type Run struct {
 	taps    []tap
 	numbers map[string]*uint64  // frames, together as in a recording; with Unix times by name of tap, as in captures
 	hcas    []*eventlog.Decoder // nil: no line has come of it
+	named   []bool              // an event has come of it
+	lines   []int               // that its log has, or would have, after the one that says whose it is
 	frame   fabricagent.Frame
 	icrc    sealer
 	now     int64 // of the newest call
@@ -69,19 +72,18 @@ func Open(config []byte) (*Run, error) {
 	}
 	r := &Run{
 		settings: s, session: agent.NewSession(agent.Options{Near: s.near, Profile: s.profile, Unordered: true, OneClock: !s.unix, Coverage: true}), hcas: make([]*eventlog.Decoder, len(s.devices)),
+		named: make([]bool, len(s.devices)), lines: make([]int, len(s.devices)),
 		numbers: map[string]*uint64{}, told: map[uint32]told{}, waived: map[rule.ID]int{}, byRule: map[rule.ID]int{},
 	}
 	if !r.unix {
 		r.now = Begin.UnixNano()
 	}
-	if name := r.recordAs(); name != "" {
-		if r.rec, err = record(name); err != nil {
-			return nil, err
-		}
+	if r.rec, err = r.record(); err != nil {
+		return nil, err
 	}
 	for _, t := range taps {
 		if _, err := r.addTap(t); err != nil {
-			return nil, errors.Join(err, r.rec.close())
+			return nil, errors.Join(err, r.rec.close(r.now))
 		}
 	}
 	return r, nil
@@ -271,7 +273,7 @@ func (r *Run) Reset(tap int, at uint64) (int, error) {
 		if err != nil {
 			break
 		}
-		list, err = r.session.Reset(a)
+		list, err = r.reset(a)
 		n += r.take(list)
 	}
 	return n, err
@@ -290,7 +292,7 @@ func (r *Run) Event(hca int, at uint64, line []byte) (int, error) {
 	if e == nil {
 		return 0, nil
 	}
-	return r.event(e)
+	return r.event(hca, e)
 }
 
 // hca checks HCA and time of a call.
@@ -303,16 +305,48 @@ func (r *Run) hca(hca int, at uint64) (int64, error) {
 	}
 	if r.hcas[hca] == nil {
 		r.hcas[hca] = eventlog.NewDecoder(r.devices[hca])
-		if err := r.session.NameDevice(r.devices[hca], r.HCAs[hca].Name); err != nil {
-			return 0, err
+		if r.unix {
+			if err := r.name(hca); err != nil { // a log that tells of no event counts too
+				return 0, err
+			}
 		}
 	}
 	return r.time(at)
 }
 
-func (r *Run) event(e *cq.Event) (int, error) {
+// name tells the session of an HCA, unless it knows.
+func (r *Run) name(hca int) error {
+	if r.named[hca] {
+		return nil
+	}
+	r.named[hca] = true
+	return r.session.NameDevice(r.devices[hca], r.HCAs[hca].Name)
+}
+
+// event takes an event of an HCA.
+func (r *Run) event(hca int, e *cq.Event) (int, error) {
+	if err := r.name(hca); err != nil {
+		return 0, err
+	}
+	if r.lines[hca]++; !r.unix {
+		e.Line = 1 + r.lines[hca]
+	}
+	lost := r.rec.event(r.devices[hca], e)
 	list, err := r.session.Event(e)
-	return r.take(list), err
+	return r.take(list), errors.Join(err, lost)
+}
+
+// reset takes the reset of a device, and has its log tell of it. Before anything has come there is nothing that could end.
+func (r *Run) reset(device packet.Addr) ([]rule.Change, error) {
+	if !slices.Contains(r.named, true) && !slices.ContainsFunc(r.taps, func(t tap) bool { return t.seen > 0 }) {
+		return nil, nil
+	}
+	if hca := slices.Index(r.devices, device); hca >= 0 {
+		r.lines[hca]++
+	}
+	lost := r.rec.event(device, &cq.Event{Time: r.now, Kind: cq.EvReset, QP: wqe.QP{Addr: device}})
+	list, err := r.session.Reset(device)
+	return list, errors.Join(err, lost)
 }
 
 // Covered is how often a rule was exercised and violated until now.
@@ -353,7 +387,7 @@ func (r *Run) End(at uint64) (int, error) {
 	if r.bad > 0 {
 		result.NotJudged = append(result.NotJudged, agent.Note{Reason: "frames that their sender gave up", Count: r.bad})
 	}
-	return r.errors, errors.Join(err, ended, r.rec.close(), r.reports())
+	return r.errors, errors.Join(err, ended, r.rec.close(r.now), r.reports())
 }
 
 // Close ends a run that was not ended, and gives up what it holds.

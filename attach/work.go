@@ -33,7 +33,7 @@ func (r *Run) Send(hca int, at uint64, qpn uint32, request *wqe.SendRequest, dat
 			e.Sum, e.Summed = crc32.ChecksumIEEE(data), true
 		}
 	}
-	return r.event(&e)
+	return r.event(hca, &e)
 }
 
 // Receive takes a work request that was posted to a receive queue: that of a queue pair or, where srq is not 0, a shared one.
@@ -44,7 +44,7 @@ func (r *Run) Receive(hca int, at uint64, qpn uint32, srq wqe.SRQ, request *wqe.
 	}
 	q := *request
 	q.Segments = append([]wqe.Segment(nil), q.Segments...)
-	return r.event(&cq.Event{Time: now, Kind: cq.EvPostReceive, QP: wqe.QP{Addr: r.devices[hca], QPN: qpn}, SRQ: srq, Receive: &q})
+	return r.event(hca, &cq.Event{Time: now, Kind: cq.EvPostReceive, QP: wqe.QP{Addr: r.devices[hca], QPN: qpn}, SRQ: srq, Receive: &q})
 }
 
 // Complete takes a completion that was polled from a completion queue; 0: it is not known which.
@@ -55,7 +55,7 @@ func (r *Run) Complete(hca int, at uint64, queue wqe.CQ, completion *cq.Completi
 	}
 	c := *completion
 	c.QP.Addr = r.devices[hca]
-	return r.event(&cq.Event{Time: now, Kind: cq.EvCompletion, QP: c.QP, CQ: queue, Completion: &c})
+	return r.event(hca, &cq.Event{Time: now, Kind: cq.EvCompletion, QP: c.QP, CQ: queue, Completion: &c})
 }
 
 // Link takes what an InfiniBand link carries, at a tap whose link is "link" (docs/link.md).

@@ -193,6 +193,8 @@ func (a *Agent) Event(s *Source, e *Event) {
 		a.async(s, e)
 	case EvLost:
 		a.lostEvents(s)
+	case EvReset:
+		a.Reset(s.addr, e.Time)
 	default:
 		a.otherEvent(s, e)
 	}

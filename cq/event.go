@@ -39,6 +39,7 @@ const (
 	EvModifyAH // AH, Vector
 	EvMemory   // Region is a range that holds data with the CRC-32 Sum: the consumer looked, or Wrote it there
 	EvLost     // events of the device are missing here, or nothing more is told of it
+	EvReset    // the device was reset: its queue pairs are gone
 )
 
 // Event is one thing that a consumer did with a device, or that the device told it. The verbs of the transport agent and the event log make them, the

@@ -46,7 +46,7 @@ func (x *States) Source(addr packet.Addr, exact bool) {
 // Tells reports whether an event of a source tells anything that States follows.
 func (x *States) Tells(source int, e *Event) bool {
 	switch e.Kind {
-	case EvCreateQP, EvModifyQP, EvDestroyQP, EvQueryQP, EvCreateCQ, EvAsync, EvLost:
+	case EvCreateQP, EvModifyQP, EvDestroyQP, EvQueryQP, EvCreateCQ, EvAsync, EvLost, EvReset:
 		return true
 	case EvCompletion:
 		return e.Completion != nil
@@ -97,6 +97,8 @@ func (x *States) Event(source int, e *Event) {
 		}
 	case EvLost:
 		d.lost()
+	case EvReset:
+		x.Reset(d.addr, e.Time)
 	case EvAsync:
 		switch {
 		case e.Async == AsyncCQError && d.created[e.CQ]:

@@ -52,17 +52,18 @@ type reader interface {
 // input is one file while it is read.
 type input struct {
 	*stream
-	path    string
-	total   int64 // bytes of the file, 0 where not known
-	order   int   // among the inputs of the run
-	count   *counter
-	taps    *tapList
-	reader  reader
-	number  uint64 // of the last frame
-	known   bool   // a frame or interface of a supported link type was seen
-	strange string // what else was seen
-	packed  bool   // compressed
-	closers []func() error
+	path     string
+	total    int64 // bytes of the file, 0 where not known
+	order    int   // among the inputs of the run
+	count    *counter
+	taps     *tapList
+	reader   reader
+	number   uint64    // of the last frame
+	known    bool      // a frame or interface of a supported link type was seen
+	strange  string    // what else was seen
+	packed   bool      // compressed
+	recorded *Recorded // what it says of the run that it is of; nil: nothing
+	closers  []func() error
 }
 
 // counter counts the bytes that were read from a file.

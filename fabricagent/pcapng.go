@@ -27,6 +27,9 @@ const (
 
 	// maxBlock is the longest block that Wireshark accepts. One above it is garbage.
 	maxBlock = 16 << 20
+
+	// maxHeader is the longest section header whose comments are looked at.
+	maxHeader = 32 << 10
 )
 
 // pcapngReader reads a pcapng file: blocks of type, length, body and length again, in the byte order of their section.
@@ -36,7 +39,11 @@ type pcapngReader struct {
 	ifaces []ifaceState // of the current section
 	many   bool         // a section header was seen
 	last   int64        // time of the last frame, for simple packet blocks, which have none
+	upTo   bool         // frames up to statistics were handed over
 }
+
+// errBefore says that the frames before a block are to be handed over first.
+var errBefore = errors.New("frames come first")
 
 // ifaceState is one interface of the current section.
 type ifaceState struct {
@@ -111,6 +118,13 @@ func (p *pcapngReader) section() error {
 	if err != nil {
 		return err
 	}
+	if !p.many && size <= maxHeader && p.need(size) {
+		for o := (options{b: p.buf[p.r+24 : p.r+size-4], reader: p}); o.next() && p.recorded == nil; {
+			if o.code == optComment {
+				p.recorded = recorded(string(o.value))
+			}
+		}
+	}
 	if err := p.pass(size, 0, "a section header"); err != nil {
 		return err
 	}
@@ -160,7 +174,11 @@ func (p *pcapngReader) fill(l *lot) error {
 		if len(l.Frames) == BatchSize {
 			return nil
 		}
-		if err := p.step(l); err != nil {
+		switch err := p.step(l); err {
+		case nil:
+		case errBefore:
+			return nil
+		default:
 			return err
 		}
 	}
@@ -186,6 +204,11 @@ func (p *pcapngReader) step(l *lot) error {
 	case blockInterface:
 		least = 20
 	case blockStatistics:
+		if p.recorded != nil && len(l.Frames) > 0 && !p.upTo {
+			p.upTo = true // what was lost is known from here on, and not with the frames before
+			return errBefore
+		}
+		p.upTo = false
 		least = 24
 	}
 	size, err := p.blockLength(p.u32(h[4:]), least)

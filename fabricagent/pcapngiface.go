@@ -62,6 +62,9 @@ func (p *pcapngReader) statistics(b []byte) error {
 		if (o.code == 5 || o.code == 7) && len(o.value) == 8 { // isb_ifdrop, isb_osdrop
 			dropped += p.u64(o.value)
 		}
+		if o.code == optEnd && len(o.value) == 8 && p.recorded != nil { // isb_endtime
+			p.recorded.End = max(p.recorded.End, i.clock.nanoseconds(uint64(p.u32(o.value))<<32|uint64(p.u32(o.value[4:]))))
+		}
 	}
 	i.reported = max(i.reported, dropped)
 	total := max(i.lost, i.reported)

@@ -26,6 +26,7 @@ const (
 	optComment     = 1
 	optIfName      = 2 // of an interface
 	optFlags       = 2 // of a packet
+	optEnd         = 3 // of interface statistics
 	optApplication = 4
 	optDropped     = 5 // of interface statistics
 	optSpeed       = 8
@@ -33,7 +34,10 @@ const (
 )
 
 // NewWriter begins a pcapng on w. application, where not empty, is noted as the program that wrote it. Errors show at the calls that follow.
-func NewWriter(w io.Writer, application string) *Writer {
+func NewWriter(w io.Writer, application string) *Writer { return NewRecording(w, application, nil) }
+
+// NewRecording begins a pcapng as NewWriter does, and says of which run it is, where run is not nil. What is in it of the end does not count: see End.
+func NewRecording(w io.Writer, application string, run *Recorded) *Writer {
 	p := &Writer{w: bufio.NewWriterSize(w, 1<<16)}
 	p.begin(blockSection)
 	p.u32(orderMagic)
@@ -41,8 +45,13 @@ func NewWriter(w io.Writer, application string) *Writer {
 	p.u16(0)
 	p.u32(0xffffffff) // the length of the section is not known
 	p.u32(0xffffffff)
+	if run != nil {
+		p.option(optComment, []byte(run.comment()))
+	}
 	if application != "" {
 		p.option(optApplication, []byte(application))
+	}
+	if run != nil || application != "" {
 		p.endOptions()
 	}
 	p.end()
@@ -98,11 +107,21 @@ func (p *Writer) Name(names map[packet.Addr]string) error {
 
 // Drops says that an interface has lost so many frames up to here, in all.
 func (p *Writer) Drops(tap uint16, n uint64, at int64) error {
+	return p.statistics(tap, at, optDropped, binary.LittleEndian.AppendUint64(nil, n))
+}
+
+// End says when the run ended that the frames are of. A tap was added.
+func (p *Writer) End(at int64) error {
+	high := binary.LittleEndian.AppendUint32(nil, uint32(uint64(at)>>32))
+	return p.statistics(0, at, optEnd, binary.LittleEndian.AppendUint32(high, uint32(at)))
+}
+
+func (p *Writer) statistics(tap uint16, at int64, option uint16, value []byte) error {
 	p.begin(blockStatistics)
 	p.u32(uint32(tap))
 	p.u32(uint32(uint64(at) >> 32))
 	p.u32(uint32(at))
-	p.option(optDropped, binary.LittleEndian.AppendUint64(nil, n))
+	p.option(option, value)
 	p.endOptions()
 	p.end()
 	return p.err

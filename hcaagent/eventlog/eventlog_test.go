@@ -12,6 +12,8 @@ import (
 
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
+	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // recorded are the logs of soft-RoCE runs: those of the repository, and all of them where the captures are here.
@@ -167,4 +169,45 @@ func FuzzRead(f *testing.F) {
 			same(t, log)
 		}
 	})
+}
+
+// TestRecording: what a recording has of events shows again, long data and a reset too, and so does that their clock is that of a simulation.
+func TestRecording(t *testing.T) {
+	a := packet.IPv4Addr([]byte{10, 0, 0, 1})
+	q := wqe.QP{Addr: a, QPN: 5}
+	data := bytes.Repeat([]byte{1, 2, 3}, 1000)
+	long := make([]byte, 2*mostInLine)
+	send := func(data []byte) *cq.Event {
+		return &cq.Event{Time: 7, Kind: cq.EvPostSend, QP: q, Data: data, Summed: true, Sum: 9, Send: &wqe.SendRequest{ID: 1, Op: wqe.OpWrite, Segments: []wqe.Segment{{VA: 1, Length: uint32(len(data))}}}}
+	}
+	memory := func(data []byte) *cq.Event {
+		return &cq.Event{Time: 8, Kind: cq.EvMemory, QP: wqe.QP{Addr: a}, Data: data, Summed: true, Sum: 9, Region: &wqe.Region{VA: 1, Length: uint64(len(data))}}
+	}
+	for _, simulation := range []bool{false, true} {
+		var b bytes.Buffer
+		w, err := NewRecording(&b, a, simulation)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range []*cq.Event{send(data), memory(data), send(long), memory(long), {Time: 9, Kind: cq.EvReset, QP: wqe.QP{Addr: a}}} {
+			if err := w.Write(e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		log, err := Read("run", &b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !log.Exact || log.Simulation != simulation || log.Addr != a || len(log.Events) != 5 {
+			t.Fatalf("%v: %v, %v, %v, %d events", simulation, log.Exact, log.Simulation, log.Addr, len(log.Events))
+		}
+		for i, n := range []int{len(data), len(data), mostInLine, 0, 0} { // of memory all or nothing
+			if e := &log.Events[i]; len(e.Data) != n || i < 4 && !e.Summed {
+				t.Errorf("event %d has %d bytes of data, want %d; sum %v", i, len(e.Data), n, e.Summed)
+			}
+		}
+		if e := &log.Events[4]; e.Kind != cq.EvReset || e.Time != 9 || e.QP.Addr != a {
+			t.Errorf("the reset is %+v", e)
+		}
+	}
 }

@@ -118,10 +118,10 @@ func (r *reader) next() {
 	}
 	last := err == io.EOF
 	if len(text) > 0 && text[0] == '{' || len(bytes.TrimSpace(text)) > 0 {
-		addr, exact := r.log.Addr, r.log.Exact
+		addr, exact, simulation := r.log.Addr, r.log.Exact, r.log.Simulation
 		err := r.take(text)
-		if err == nil && r.begun && (addr != r.log.Addr || exact != r.log.Exact) {
-			r.log.Addr, r.log.Exact = addr, exact
+		if err == nil && r.begun && (addr != r.log.Addr || exact != r.log.Exact || simulation != r.log.Simulation) {
+			r.log.Addr, r.log.Exact, r.log.Simulation = addr, exact, simulation
 			err = errors.New(`"gid" and "clock" come too late: give them in the first line`)
 		}
 		if err != nil {
@@ -234,11 +234,13 @@ func (r *reader) take(text []byte) error {
 	}
 	if l.has(kClock) {
 		switch c := l.str(kClock); c {
+		case "simulation":
+			log.Exact, log.Simulation = true, true
 		case "capture":
 			log.Exact = true
 		case "host":
 		default:
-			return fmt.Errorf(`"clock" is %q: give "capture" if the events have the clock of the packets, else "host"`, c)
+			return fmt.Errorf(`"clock" is %q: give "simulation" or "capture" if the events have the clock of the packets, else "host"`, c)
 		}
 	}
 	if ev.remark || ev.device && !l.limits() {

@@ -14,21 +14,36 @@ import (
 
 // Writer writes the events of one device as a log.
 type Writer struct {
-	enc *json.Encoder
-	seq int64
+	enc   *json.Encoder
+	seq   int64
+	whole bool // data is written as far as a line has room for it
 }
 
 // NewWriter begins a log of the device with this address. exact says that the events have the clock of the packets.
 func NewWriter(w io.Writer, addr packet.Addr, exact bool) (*Writer, error) {
-	l := &Writer{enc: json.NewEncoder(w)}
-	head := line{Ev: "device", Clock: to("host")}
+	clock := "host"
 	if exact {
-		head.Clock = to("capture")
+		clock = "capture"
 	}
+	return (&Writer{enc: json.NewEncoder(w)}).begin(addr, clock)
+}
+
+// NewRecording begins a log of the device with this address from which all shows again that is judged of its events: data is in it up to the 480 KiB that a line holds. simulation
+// says that one clock of a simulation stamps the events, and frames at their last byte; otherwise they have the clock of the packets.
+func NewRecording(w io.Writer, addr packet.Addr, simulation bool) (*Writer, error) {
+	clock := "capture"
+	if simulation {
+		clock = "simulation"
+	}
+	return (&Writer{enc: json.NewEncoder(w), whole: true}).begin(addr, clock)
+}
+
+func (w *Writer) begin(addr packet.Addr, clock string) (*Writer, error) {
+	head := line{Ev: "device", Clock: &clock}
 	if !addr.IsZero() {
 		head.GID = to(addr.String())
 	}
-	return l, l.put(&head)
+	return w, w.put(&head)
 }
 
 func (w *Writer) put(l *line) error {
@@ -41,7 +56,13 @@ func (w *Writer) put(l *line) error {
 }
 
 // Write adds an event.
-func (w *Writer) Write(e *cq.Event) error { return w.put(lineOf(e)) }
+func (w *Writer) Write(e *cq.Event) error {
+	l := lineOf(e)
+	if w.whole {
+		l.data(e, mostInLine)
+	}
+	return w.put(l)
+}
 
 func to[T any](v T) *T { return &v }
 
@@ -121,7 +142,7 @@ func lineOf(e *cq.Event) *line {
 		if len(e.Head) > 0 {
 			l.Head = to(hex.EncodeToString(e.Head))
 		}
-	case cq.EvLost:
+	case cq.EvLost, cq.EvReset:
 		l.QPN = nil
 	case cq.EvMemory:
 		if r := e.Region; r != nil {
@@ -193,8 +214,22 @@ func (l *line) gather(list []wqe.Segment) {
 const mostData = 256
 
 func (l *line) content(e *cq.Event) {
-	if n := len(e.Data); n > 0 && n <= mostData {
-		l.Data = to(hex.EncodeToString(e.Data))
+	if len(e.Data) <= mostData {
+		l.data(e, mostData)
+	}
+}
+
+// mostInLine is the longest data in a line that can be read.
+const mostInLine = 480 << 10
+
+// data writes the data of an event: of a message its beginning, up to most bytes, of memory all or nothing.
+func (l *line) data(e *cq.Event, most int) {
+	data := e.Data
+	if len(data) > most && e.Kind == cq.EvPostSend {
+		data = data[:most]
+	}
+	if n := len(data); n > 0 && n <= most {
+		l.Data = to(hex.EncodeToString(data))
 	}
 }
 

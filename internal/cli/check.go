@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 
 	"ibwitness/agent"
@@ -14,23 +15,25 @@ import (
 	"ibwitness/hcaagent/eventlog"
 	"ibwitness/internal/view/report"
 	"ibwitness/packet"
+	"ibwitness/verifier"
 )
 
 type checkCommand struct {
-	Files    []string  `arg:"" name:"file" complete:"file" help:"Captures: pcap, pcapng or ERF, also compressed with gzip or zstd; - is standard input. Several files are several taps of one run."`
-	Near     []address `placeholder:"ADDRESS" help:"The tap is near this endpoint (IP address, GID or lid:NUMBER): what it shows leaving there was sent, what it shows arriving did arrive. Repeatable. Default: the tap position is unknown."`
-	Events   []string  `placeholder:"LOG" sep:"none" complete:"file" help:"Verbs events of an endpoint, JSON lines (docs/events.md): work requests and completions are compared with the packets. Repeatable, one an endpoint."`
-	Format   string    `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, json (one object a line), or for CI junit or sarif. Default: ${default}."`
-	All      bool      `help:"Show every finding, warning, connection and rule."`
-	FailOn   string    `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
-	Annotate string    `placeholder:"OUT.pcapng" complete:"file" help:"Copy the captures to this pcapng, with each finding as a comment of its packet, for Wireshark; with --all events too. Not from standard input."`
-	HTML     string    `name:"html" placeholder:"OUT.html" complete:"file" help:"Write the report as a page too: one file that needs nothing else, with findings, ladders of packets, connections and rules."`
-	Web      bool      `help:"Show the report as a page in the browser too, until Ctrl-C."`
-	Listen   string    `default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Where --web serves the page. Default: a free port of this machine, only for this machine."`
-	Latency  bool      `help:"Measure how long acknowledgements and retransmissions take at the tap."`
-	Workers  int       `placeholder:"N" help:"Cores to use. Default: all. The result does not depend on it."`
-	Memory   int       `placeholder:"MIB" help:"Memory of the program, MiB. Where it gets short, the connections that were idle longest are given up, and findings like many others; the report says so. Default: half of the machine's."`
-	Quiet    bool      `short:"q" help:"Show no progress."`
+	Files      []string  `arg:"" name:"file" complete:"file" help:"Captures: pcap, pcapng or ERF, also compressed with gzip or zstd; - is standard input. Several files are several taps of one run."`
+	Near       []address `placeholder:"ADDRESS" help:"The tap is near this endpoint (IP address, GID or lid:NUMBER): what it shows leaving there was sent, what it shows arriving did arrive. Repeatable. Default: the tap position is unknown."`
+	Events     []string  `placeholder:"LOG" sep:"none" complete:"file" help:"Verbs events of an endpoint, JSON lines (docs/events.md): work requests and completions are compared with the packets. Repeatable, one an endpoint."`
+	Simulation bool      `help:"Captures and event logs are of one simulation: one clock stamps events, and frames at their last byte, and no operating system counts timers. Default: if the captures, as recorded by an attached run (docs/attach.md), or all event logs (docs/events.md) say so."`
+	Format     string    `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, json (one object a line), or for CI junit or sarif. Default: ${default}."`
+	All        bool      `help:"Show every finding, warning, connection and rule."`
+	FailOn     string    `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
+	Annotate   string    `placeholder:"OUT.pcapng" complete:"file" help:"Copy the captures to this pcapng, with each finding as a comment of its packet, for Wireshark; with --all events too. Not from standard input."`
+	HTML       string    `name:"html" placeholder:"OUT.html" complete:"file" help:"Write the report as a page too: one file that needs nothing else, with findings, ladders of packets, connections and rules."`
+	Web        bool      `help:"Show the report as a page in the browser too, until Ctrl-C."`
+	Listen     string    `default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Where --web serves the page. Default: a free port of this machine, only for this machine."`
+	Latency    bool      `help:"Measure how long acknowledgements and retransmissions take at the tap."`
+	Workers    int       `placeholder:"N" help:"Cores to use. Default: all. The result does not depend on it."`
+	Memory     int       `placeholder:"MIB" help:"Memory of the program, MiB. Where it gets short, the connections that were idle longest are given up, and findings like many others; the report says so. Default: half of the machine's."`
+	Quiet      bool      `short:"q" help:"Show no progress."`
 
 	Profile profileFlags `embed:""`
 
@@ -87,8 +90,7 @@ func (c *checkCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	profile, err := c.Profile.profile()
-	if err != nil {
+	if _, err := c.Profile.profile(); err != nil {
 		return err
 	}
 	sink, err := report.New(c.Format, s.options(c.All))
@@ -109,10 +111,7 @@ func (c *checkCommand) Run(s *session) error {
 	}
 	defer src.Close()
 
-	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency, Coverage: c.Covered.Coverage != "", Profile: profile, Short: short}
-	for _, a := range c.Near {
-		opt.Near = append(opt.Near, packet.Addr(a))
-	}
+	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency, Coverage: c.Covered.Coverage != "", Short: short}
 	if len(c.Events) > 0 {
 		defer rarely()()
 	}
@@ -126,6 +125,9 @@ func (c *checkCommand) Run(s *session) error {
 			return err
 		}
 		opt.Events = append(opt.Events, l)
+	}
+	if err := c.recorded(s, src, &opt); err != nil {
+		return err
 	}
 	bar := newProgress(s, src, c.Quiet)
 	opt.Progress = bar.update
@@ -152,6 +154,39 @@ func (c *checkCommand) Run(s *session) error {
 	}
 	err = errors.Join(err, c.Covered.write(c.Files[0], run.Result))
 	return errors.Join(err, c.page(ctx, s, run))
+}
+
+// recorded fills in what the flags, or else the captures and logs themselves, say of how they were taken.
+func (c *checkCommand) recorded(s *session, src fabricagent.Source, opt *agent.Options) error {
+	var run fabricagent.Recorded
+	if rec, ok := src.(fabricagent.Recording); ok {
+		if run, ok = rec.Recorded(); ok && !c.Quiet {
+			s.log.Info().Msgf("%s: recorded in a run with %v", strings.Join(c.Files, ", "), &run)
+		}
+	}
+	foreign := func(l *hcaagent.Log) bool { return !l.Simulation }
+	opt.OneClock = c.Simulation || run.Simulation || len(opt.Events) > 0 && !slices.ContainsFunc(opt.Events, foreign)
+	for _, a := range c.Near {
+		opt.Near = append(opt.Near, packet.Addr(a))
+	}
+	if len(c.Near) == 0 {
+		opt.Near = run.Near
+	}
+	words := c.Profile.Profile
+	if len(words) == 0 {
+		words = run.Profile
+	}
+	if opt.OneClock {
+		words = append([]string{"hardware-timers"}, words...)
+		for _, l := range opt.Events {
+			if l.Exact = true; l.Addr.IsZero() {
+				return fmt.Errorf(`cli: --events %s does not say which endpoint it is of, which it must in a simulation: give its "gid" in the first line`, l.Name)
+			}
+		}
+	}
+	var err error
+	opt.Profile, err = verifier.ParseProfile(words...)
+	return err
 }
 
 // short limits the memory of the process, and returns what tells when it gets short; nil: never.

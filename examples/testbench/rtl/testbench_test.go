@@ -113,6 +113,7 @@ func TestTestbench(t *testing.T) {
 	}
 	dir := t.TempDir()
 	run(t, root, "go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "libibwitness.so"), "./cmd/libibwitness")
+	run(t, root, "go", "build", "-o", filepath.Join(dir, "ibwitness"), "./cmd/ibwitness")
 	simulators := []*simulator{verilator(t, dir), icarus(t, dir), ghdl(t, dir)}
 
 	table := make([][]string, len(bugs))
@@ -228,6 +229,7 @@ func (s *simulator) judge(t *testing.T, dir string, b bug, rule string) (told, s
 	}
 	config, err := os.ReadFile("ibw.json")
 	if err == nil {
+		config = bytes.Replace(config, []byte("{"), []byte(`{"record": "run.pcapng", "reports": {"json": "run.json"},`), 1)
 		err = os.WriteFile(filepath.Join(place, "ibw.json"), config, 0o600)
 	}
 	if err != nil {
@@ -249,6 +251,9 @@ func (s *simulator) judge(t *testing.T, dir string, b bug, rule string) (told, s
 
 	var first told
 	var wrong []string
+	if !s.checkedAgain(ctx, t, dir, place) {
+		wrong = append(wrong, "CHECK DIFFERS")
+	}
 	list := s.violations(string(out))
 	if n := strings.Count(string(out), "ibwitness: violation "); n != len(list) {
 		t.Errorf("%s, bug %d: %d of %d violations are understood:\n%s", s.name, b.number, len(list), n, out)
@@ -282,6 +287,40 @@ func (s *simulator) judge(t *testing.T, dir string, b bug, rule string) (told, s
 		shown = fmt.Sprintf("%s %d ns", first.rule, first.at)
 	}
 	return first, strings.Join(append([]string{shown}, wrong...), " ")
+}
+
+// checkedAgain reports whether check says of the recording of a run, with any number of workers, what the run has reported, byte for byte but for what is the name of a file there.
+func (s *simulator) checkedAgain(ctx context.Context, t *testing.T, dir, place string) bool {
+	live, err := os.ReadFile(filepath.Join(place, "run.json"))
+	if err != nil || len(live) == 0 {
+		t.Errorf("%s: no report of the run: %v", place, err)
+		return false
+	}
+	names := strings.NewReplacer(`"file":"run.pcapng","interface":`, `"file":`, `"log":"run.a.jsonl"`, `"log":"a"`, `"log":"run.b.jsonl"`, `"log":"b"`)
+	for _, workers := range []string{"1", "2", "8"} {
+		check := exec.CommandContext(ctx, filepath.Join(dir, "ibwitness"), "check", "--quiet", "--workers", workers, "--format", "json", "run.pcapng", "--events", "run.a.jsonl", "--events", "run.b.jsonl")
+		check.Dir = place
+		var problems strings.Builder
+		check.Stderr = &problems
+		out, _ := check.Output() // its exit status tells of violations
+		got, want := strings.Split(names.Replace(string(out)), "\n"), strings.Split(string(live), "\n")
+		for i := range max(len(got), len(want)) {
+			if i < len(got) && i < len(want) && got[i] == want[i] {
+				continue
+			}
+			t.Errorf("%s, %s workers: %d lines of check, %d of the run; line %d:\n%s\n%s\n%s", place, workers, len(got), len(want), i+1, at(got, i), at(want, i), problems.String())
+			return false
+		}
+	}
+	return true
+}
+
+// at is a line, where there is one.
+func at(lines []string, i int) string {
+	if i < len(lines) {
+		return lines[i]
+	}
+	return ""
 }
 
 // inTime reports whether a violation was told when it should be. stamps are the ends of the frames.

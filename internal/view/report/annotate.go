@@ -65,22 +65,32 @@ func Annotate(w io.Writer, src fabricagent.Source, r *agent.Result, all bool) er
 			return fmt.Sprintf("%v %s again, as in frame %d", e.Rule, e.Rule.Row().Name, e.Frame)
 		}
 	})
-	out := fabricagent.NewWriter(w, "ibwitness")
+	run := runOf(src)
+	out := fabricagent.NewRecording(w, "ibwitness", run)
 	if err := out.Name(names(r)); err != nil {
 		return err
 	}
-	taps := 0
+	var lost []uint64 // at each tap so far
+	last := int64(0)
 	for {
 		b, err := src.Next()
 		if b != nil {
-			for _, t := range src.Taps()[taps:] { // more may show while reading
+			for _, t := range src.Taps()[len(lost):] { // more may show while reading
 				if _, err := out.AddTap(t); err != nil {
 					return err
 				}
-				taps++
+				lost = append(lost, 0)
 			}
+		}
+		if run != nil {
+			if err := drops(out, src, lost, last); err != nil {
+				return err
+			}
+		}
+		if b != nil {
 			for i := range b.Frames {
 				f := &b.Frames[i]
+				last = f.Time
 				if err := out.Write(f, comments[Place{f.Tap, f.Number}]...); err != nil {
 					return err
 				}
@@ -91,9 +101,36 @@ func Annotate(w io.Writer, src fabricagent.Source, r *agent.Result, all bool) er
 			if err == io.EOF {
 				err = nil
 			}
+			if run = runOf(src); run != nil && run.End != 0 && len(lost) > 0 {
+				err = errors.Join(err, out.End(run.End))
+			}
 			return errors.Join(err, out.Flush())
 		}
 	}
+}
+
+// runOf is what a source says of the run that it is a recording of; nil: it is of none.
+func runOf(src fabricagent.Source) *fabricagent.Recorded {
+	if rec, ok := src.(fabricagent.Recording); ok {
+		if run, ok := rec.Recorded(); ok {
+			return &run
+		}
+	}
+	return nil
+}
+
+// drops copies what taps have lost since it was copied before, at a time.
+func drops(out *fabricagent.Writer, src fabricagent.Source, lost []uint64, at int64) error {
+	for i, t := range src.Taps()[:len(lost)] {
+		if t.Dropped == lost[i] {
+			continue
+		}
+		lost[i] = t.Dropped
+		if err := out.Drops(uint16(i), t.Dropped, at); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Comment is what the comment of a finding says.

@@ -428,7 +428,7 @@ module bench #(
     log[0] = $fopen("a.jsonl", "w");
     log[1] = $fopen("b.jsonl", "w");
     for (side = 0; side < 2; side = side + 1)
-      $fwrite(log[side], "{\"ev\":\"device\",\"gid\":\"10.0.0.%0d\",\"clock\":\"capture\"}\n", side + 1);
+      $fwrite(log[side], "{\"ev\":\"device\",\"gid\":\"10.0.0.%0d\",\"clock\":\"simulation\"}\n", side + 1);
     for (i = 0; i < 65536; i = i + 1) begin
       a.u_memory.mem[i] = 8'((i * 7) ^ (i >> 7));
       b.u_memory.mem[i] = 8'((i * 11) ^ (i >> 6) ^ 85);

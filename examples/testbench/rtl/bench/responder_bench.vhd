@@ -269,7 +269,7 @@ begin
   begin
     run := ibw_open("run", "ibw.json");
     hca := ibw_hca(run, "a");
-    write(l, string'("{""ev"":""device"",""gid"":""10.0.0.1"",""clock"":""capture""}"));
+    write(l, string'("{""ev"":""device"",""gid"":""10.0.0.1"",""clock"":""simulation""}"));
     writeline(log, l);
     wait for 40 ns;
     resetn <= '1';

@@ -1,0 +1,108 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+
+	"ibwitness/cq"
+	"ibwitness/fabricagent"
+)
+
+// oneClock hands the frames of a source and the events of logs to a Session, in the order of the one clock that has stamped them.
+type oneClock struct {
+	s     *Session
+	src   fabricagent.Source
+	logs  logs
+	named []bool // logs of which an event has come
+}
+
+// runOneClock verifies what a source and logs deliver as a Session does to which it is handed over as it happens. Events come before the frames of their time.
+func runOneClock(ctx context.Context, src fabricagent.Source, opt Options) (*Result, error) {
+	r := &oneClock{src: src, named: make([]bool, len(opt.Events))}
+	for _, l := range opt.Events {
+		switch {
+		case !l.Exact:
+			return nil, fmt.Errorf("agent: the log %s has a clock of its own: where one clock stamps all, it is that of the frames", l.Name)
+		case l.Addr.IsZero():
+			return nil, fmt.Errorf(`agent: the log %s does not say which device it is of: give its "gid" in the first line`, l.Name)
+		}
+		r.logs.add(l)
+	}
+	opt.Events, opt.Unordered = nil, true
+	r.s = newSession(opt)
+	err := r.frames(ctx)
+	if ctx.Err() == nil {
+		r.events(math.MaxInt64)
+		if rec, ok := src.(fabricagent.Recording); ok {
+			if about, ok := rec.Recorded(); ok {
+				r.s.advance(max(about.End, r.s.now))
+			}
+		}
+	}
+	return r.s.end(), err
+}
+
+// frames takes all frames, and the events before each.
+func (r *oneClock) frames(ctx context.Context) error {
+	e := r.s.e
+	var errs []error
+	for {
+		if err := ctx.Err(); err != nil {
+			return errors.Join(append(errs, err)...)
+		}
+		b, err := r.src.Next()
+		r.taps()
+		if b != nil {
+			for i := range b.Frames {
+				r.events(b.Frames[i].Time)
+				r.s.take(b.Frames[i : i+1])
+			}
+			b.Release()
+			if e.opt.Progress != nil {
+				e.opt.Progress(e.sums.packets)
+			}
+			if e.mustPause() {
+				e.pause()
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return errors.Join(errs...)
+		case err != nil:
+			if errs = append(errs, err); len(errs) > 1000 {
+				return errors.Join(errs...)
+			}
+		}
+	}
+}
+
+// taps takes over which taps there are, and what they have lost.
+func (r *oneClock) taps() {
+	s, lost := r.s, uint64(0)
+	for i, t := range r.src.Taps() {
+		lost += t.Dropped
+		if i < len(s.in.taps) {
+			lost -= s.in.taps[i].Dropped
+		}
+	}
+	s.in.taps = r.src.Taps()
+	s.e.several = len(s.in.taps) > 1
+	s.lost(lost)
+}
+
+// events hands over the events up to a time.
+func (r *oneClock) events(to int64) {
+	for _, v := range r.logs.upTo(to) {
+		if !r.named[v.log] && v.Kind != cq.EvReset {
+			r.named[v.log] = true
+			_ = r.s.NameDevice(v.QP.Addr, r.logs.list[v.log].Name) // a session that has not ended takes it
+		}
+		_, _ = r.s.Event(v.Event) // likewise
+		if v.last {
+			r.s.e.completions.sources[r.s.e.device(v.QP.Addr)].Cut()
+		}
+	}
+}

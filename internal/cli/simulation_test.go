@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSimulation: that one clock of a simulation has stamped frames and events says a flag, the configuration file, or each log of itself, with the same findings by any number of workers.
+// An ACK of a PSN that was never sent is told at once then, and not with the next request.
+func TestSimulation(t *testing.T) {
+	dir := t.TempDir()
+	run := func(args ...string) (string, int) {
+		t.Helper()
+		var files [2]*os.File
+		for i := range files {
+			f, err := os.CreateTemp(dir, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			files[i] = f
+		}
+		status := Main(args, files[0], files[1])
+		var out []byte
+		for _, f := range files {
+			text, err := os.ReadFile(f.Name())
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, text...)
+		}
+		return string(out), status
+	}
+	in := func(name string) string { return filepath.Join(dir, name) }
+	write := func(name, text string) string {
+		t.Helper()
+		if err := os.WriteFile(in(name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return in(name)
+	}
+	run("simulate", "../../examples/ack-of-unsent.yaml", "--write", in("run.pcapng"), "--events", in("run.jsonl"))
+	logs := func(clock, gid string) (args []string) {
+		t.Helper()
+		for _, name := range []string{"a", "b"} {
+			text, err := os.ReadFile(in("run." + name + ".jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			head, rest, _ := bytes.Cut(text, []byte("\n"))
+			first := strings.Replace(string(head), `"clock":"capture"`, `"clock":"`+clock+`"`, 1)
+			if gid != "" {
+				first = strings.Replace(first, `"gid":"10.0.0.1",`, gid, 1)
+			}
+			if first == string(head) && clock != "capture" {
+				t.Fatalf("the log begins %s", head)
+			}
+			args = append(args, "--events", write(clock+"."+name+".jsonl", first+"\n"+string(rest)))
+		}
+		return args
+	}
+	check := func(args ...string) string {
+		t.Helper()
+		out, status := run(append([]string{"check", "--quiet", "--format", "json", "--near", "10.0.0.1", in("run.pcapng")}, args...)...)
+		if status != 1 {
+			t.Fatalf("%v: exit status %d\n%s", args, status, out)
+		}
+		return out
+	}
+	const atOnce, later = "a response to a PSN before 0x100003", "a response to a PSN before 0x100004"
+	if out := check(logs("capture", "")...); !strings.Contains(out, later) || strings.Contains(out, atOnce) {
+		t.Errorf("by the clock of the capture:\n%s", out)
+	}
+	want := check(logs("simulation", "")...)
+	if !strings.Contains(want, atOnce) {
+		t.Errorf("by the clock of a simulation:\n%s", want)
+	}
+	for _, args := range [][]string{
+		append(logs("capture", ""), "--simulation"),
+		append(logs("host", ""), "--simulation"),
+		append(logs("capture", ""), "--config", write("config.yaml", "simulation: true\n")),
+		append(logs("simulation", ""), "--workers", "1"),
+		append(logs("simulation", ""), "--workers", "2"),
+		append(logs("simulation", ""), "--workers", "8"),
+	} {
+		if got := check(args...); got != want {
+			t.Errorf("%v:\n%s\nwant\n%s", args, got, want)
+		}
+	}
+	mixed := append(logs("simulation", "")[:2], logs("capture", "")[2:]...)
+	if out := check(mixed...); !strings.Contains(out, later) {
+		t.Errorf("one log has the clock of a simulation, the other that of the capture:\n%s", out)
+	}
+	if out := check("--simulation"); !strings.Contains(out, atOnce) {
+		t.Errorf("without logs:\n%s", out)
+	}
+	out, status := run(append([]string{"check", "--simulation", in("run.pcapng")}, logs("capture", " ")...)...)
+	if status != 2 || !strings.Contains(out, "does not say which endpoint it is of") {
+		t.Errorf("a log without an address: exit status %d\n%s", status, out)
+	}
+}
