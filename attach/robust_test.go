@@ -13,6 +13,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/attach"
+	"ibwitness/internal/testkit/memcheck"
 	"ibwitness/internal/testkit/traffic"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -101,6 +102,31 @@ func TestSanitized(t *testing.T) {
 		cmd := exec.Command(program, "return", filepath.Join(t.TempDir(), "report.json"))
 		if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("Sanitizer")) {
 			t.Errorf("%s: %v\n%s", source, err, out)
+		}
+	}
+}
+
+// TestValgrind: the C side reads and writes only what it may, and gives up what it has taken.
+func TestValgrind(t *testing.T) {
+	for _, source := range []string{"c/testdata/misuse.c", "c/testdata/leave.c"} {
+		cmd := exec.Command(compile(t, source), "return", filepath.Join(t.TempDir(), "report.json"))
+		faults := memcheck.Command(t, cmd)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", source, err, out)
+		}
+		for _, f := range faults() {
+			t.Errorf("%s: %s", source, f)
+		}
+	}
+	cmd := exec.Command(compile(t, "c/testdata/faulty.c"))
+	faults := memcheck.Command(t, cmd)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	found := strings.Join(faults(), "\n")
+	for _, want := range []string{"keeps (", "packet.", "Leak_DefinitelyLost"} {
+		if !strings.Contains(found, want) {
+			t.Errorf("valgrind did not see %q where a program does it, but\n%s", want, found)
 		}
 	}
 }

@@ -73,9 +73,10 @@ static uint64_t number(struct call *c, int i) {
 
 static int small(struct call *c, int i) { return (int)number(c, i); } /* an integer has 32 bits */
 
+static char *place[4];
+
 /* text is an argument as text, in one of some places that calls take turns in. */
 static const char *text(struct call *c, int i) {
-  static char *place[4];
   static int turn;
   if (i >= c->n) return "";
   s_vpi_value v = {.format = vpiStringVal};
@@ -315,6 +316,12 @@ static int finish(int run, const char *from) {
 
 static int finish_run(struct call *c) { return finish(small(c, 0), scope(c)); }
 static int report(struct call *c) { return ibw_report(run_of(c), text(c, 1), text(c, 2)); }
+
+/* vvp unloads the module before its memory. */
+__attribute__((destructor)) static void unload(void) {
+  for (size_t i = 0; i < sizeof place / sizeof *place; i++) free(place[i]);
+  free(wants);
+}
 
 static PLI_INT32 over(struct t_cb_data *unused) {
   (void)unused;
