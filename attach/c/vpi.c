@@ -17,9 +17,11 @@
  *   $ibw_event(run, hca, json)                    this and those below are judged at the next call of a later time
  *   $ibw_segment(run, addr, length, lkey)         a segment of the work request that is posted next: those come first, and that of the post, where its length is not 0, is
  *                                                 the last
- *   $ibw_post_send(run, hca, qpn, wr_id, operation, flags, addr, length, lkey [, remote_addr, rkey, imm, inv_rkey, compare, swap_add, dest_qpn, qkey, ah])
+ *   $ibw_post_send(run, hca, qpn, wr_id, operation, flags, addr, length, lkey [, remote_addr, rkey, imm, inv_rkey, compare, swap_add, dest_qpn, qkey, ah,
+ *                                                 xrc_srqn])
  *   $ibw_post_recv(run, hca, qpn, wr_id, addr, length, lkey [, srq])
- *   $ibw_complete(run, hca, qpn, wr_id, status, operation, byte_len [, has_imm, imm, has_inv, inv_rkey, src_qpn, cq])
+ *   $ibw_complete(run, hca, qpn, wr_id, status, operation, byte_len [, has_imm, imm, has_inv, inv_rkey, src_qpn, cq,
+ *                                                 has_grh, slid, sl])
  *   $ibw_tell(run, result [, rule])               prints what was found, and what was wrong with a call whose result that was; how many errors it has printed; rule is
  *                                                 set to that of the first
  *   $ibw_next(run, tone, rule, text)              or takes one finding: 1, and sets tone (0, 1 warning, 2 error), rule and text; 0: there is none
@@ -232,7 +234,7 @@ static int segment(struct call *c) { return ibw_hdl_segment(small(c, 0), number(
 static int post_send(struct call *c) {
   ibw_send s = {.qpn = small(c, 2), .wr_id = number(c, 3), .operation = small(c, 4), .flags = small(c, 5), .remote_addr = number(c, 9), .rkey = small(c, 10),
                 .imm = small(c, 11), .inv_rkey = small(c, 12), .compare = number(c, 13), .swap_add = number(c, 14), .dest_qpn = small(c, 15),
-                .qkey = small(c, 16), .ah = small(c, 17)};
+                .qkey = small(c, 16), .ah = small(c, 17), .xrc_srqn = small(c, 18)};
   return ibw_hdl_send(small(c, 0), small(c, 1), now(), &s, number(c, 6), small(c, 7), small(c, 8));
 }
 
@@ -242,7 +244,8 @@ static int post_recv(struct call *c) {
 
 static int complete(struct call *c) {
   ibw_completion w = {.size = sizeof w, .qpn = small(c, 2), .wr_id = number(c, 3), .status = small(c, 4), .operation = small(c, 5), .byte_len = small(c, 6),
-                      .has_imm = small(c, 7), .imm = small(c, 8), .has_inv = small(c, 9), .inv_rkey = small(c, 10), .src_qpn = small(c, 11), .cq = small(c, 12)};
+                      .has_imm = small(c, 7), .imm = small(c, 8), .has_inv = small(c, 9), .inv_rkey = small(c, 10), .src_qpn = small(c, 11), .cq = small(c, 12),
+                      .has_grh = small(c, 13), .slid = small(c, 14), .sl = small(c, 15)};
   return ibw_complete(run_of(c), small(c, 1), now(), &w);
 }
 
