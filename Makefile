@@ -11,6 +11,7 @@ SEED    ?= 1
 FILES   ?=
 BENCHTIME ?= 1s
 COUNT   ?= 1
+TIMES   ?= 100
 PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 PROFILE := $(CURDIR)/cmd/ibwitness/default.pgo
@@ -20,7 +21,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build library release install run quick test testbench deps prometheus forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
+.PHONY: all build library release install run quick test testbench soak deps prometheus forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
 
 all: build
 
@@ -79,6 +80,10 @@ LIBRARY := ./attach ./cmd/libibwitness ./examples/...
 testbench:       ## plant each bug into a channel adapter, and show under which rule and when Verilator, Icarus and GHDL tell it
 	@$(GO) test ./examples/testbench/rtl -count 1 -run '^TestTestbench$$' -v
 
+soak:            ## run Verilator, Icarus and GHDL with the library TIMES times, end them in all ways as often, and look at the C side with sanitizers and valgrind: TIMES=100
+	@$(GO) test ./attach -count 1 -timeout 1h -run '^Test(Misuse|Threads|Leave|Sanitized|Valgrind)$$' -v
+	@$(GO) test ./examples/testbench/replay -count 1 -timeout 2h -run '^Test(Verilator|Icarus|GHDL)$$' -times $(TIMES) -v
+
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }
 	$(GO) test -pgo=off -timeout 20m $(ALONE) $(BOTH) $(LIBRARY)
@@ -96,7 +101,7 @@ deps: prometheus axe forky ## install what tests need, where it is missing (Debi
 	[ -e /usr/include/pcap/pcap.h ] || missing="$$missing libpcap-dev"; \
 	command -v systemd-analyze >/dev/null || missing="$$missing systemd"; \
 	command -v chromium >/dev/null || missing="$$missing chromium"; \
-	for program in jq curl tcpdump zsh fish verilator iverilog ghdl; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
+	for program in jq curl tcpdump zsh fish verilator iverilog ghdl valgrind; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
 	command -v pkill >/dev/null || missing="$$missing procps"; \
 	command -v script >/dev/null || missing="$$missing bsdutils"; \
 	command -v "$$($(GO) env CC)" >/dev/null || missing="$$missing gcc libc6-dev"; \

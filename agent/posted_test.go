@@ -22,22 +22,20 @@ var (
 // TestPosted: each packet of soft-RoCE and of hardware in simulation whose work request the event logs tell is the one that the request lets expect, in all fields
 // that it determines.
 func TestPosted(t *testing.T) {
-	dir := os.Getenv("IBWITNESS_CAPTURES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "captures")
-	}
-	logs, _ := filepath.Glob(filepath.Join(dir, "*", "*.jsonl"))
-	if len(logs) == 0 {
-		t.Skipf("no event logs at %s; set IBWITNESS_CAPTURES", dir)
-	}
 	captures := map[string][]string{}
-	for _, path := range logs {
-		base, _, _ := strings.Cut(filepath.Base(path), ".")
-		if base == misled {
-			continue
+	for _, folder := range recorded(t) {
+		logs, err := filepath.Glob(filepath.Join(folder, "*.jsonl"))
+		if err != nil {
+			t.Fatal(err)
 		}
-		base = filepath.Join(filepath.Dir(path), base)
-		captures[base] = append(captures[base], path)
+		for _, path := range logs {
+			base, _, _ := strings.Cut(filepath.Base(path), ".")
+			if base == misled {
+				continue
+			}
+			base = filepath.Join(folder, base)
+			captures[base] = append(captures[base], path)
+		}
 	}
 	requests, known := 0, 0
 	opcodes := map[packet.Opcode]int{}
@@ -59,6 +57,36 @@ func TestPosted(t *testing.T) {
 		}
 	}
 	t.Logf("the work requests of %d of %d packets are known: %v", known, requests, opcodes)
+	for _, o := range []packet.Opcode{
+		packet.Op(packet.RC, packet.SendOnly), packet.Op(packet.RC, packet.WriteFirst), packet.Op(packet.RC, packet.ReadRequest), packet.Op(packet.RC, packet.FetchAdd),
+		packet.Op(packet.UC, packet.SendMiddle), packet.Op(packet.UC, packet.WriteLast), packet.Op(packet.UD, packet.SendOnly),
+	} {
+		if opcodes[o] == 0 {
+			t.Errorf("of no %v the work request is known", o)
+		}
+	}
+}
+
+// recorded are the folders with captures and logs of verbs events: those of the folder of captures, where it is here, else those of the repository. A folder that IBWITNESS_CAPTURES
+// names must be whole.
+func recorded(t *testing.T) []string {
+	t.Helper()
+	dir := os.Getenv("IBWITNESS_CAPTURES")
+	named := dir != ""
+	if !named {
+		dir = "../../shared/captures"
+	}
+	rxe, _ := filepath.Glob(dir + "/rxe/*.jsonl")
+	rtl, _ := filepath.Glob(dir + "/rtl/*.jsonl")
+	switch {
+	case len(rxe) > 0 && len(rtl) > 0:
+		return []string{dir + "/rxe", dir + "/rtl"}
+	case named:
+		t.Fatalf("no logs of verbs events are in rxe and rtl of %s, which IBWITNESS_CAPTURES names", dir)
+	}
+	t.Logf("%s is not here, only the captures of the repository are verified: IBWITNESS_CAPTURES names the folder of captures", dir)
+	const planted = "../internal/testkit/planted/testdata"
+	return []string{"testdata/logged", planted, planted + "/hardware"}
 }
 
 // checked compares the packets of a capture with its logs.

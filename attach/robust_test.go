@@ -3,6 +3,7 @@ package attach_test
 import (
 	"bytes"
 	"encoding/binary"
+	"encoding/hex"
 	"flag"
 	"os"
 	"os/exec"
@@ -13,6 +14,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/attach"
+	"ibwitness/internal/testkit/memcheck"
 	"ibwitness/internal/testkit/traffic"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -38,6 +40,31 @@ func TestMisuse(t *testing.T) {
 	}
 	if !bytes.Equal(out, want) {
 		t.Errorf("-rewrite where this is meant:\n%s", differ(out, want))
+	}
+}
+
+// TestWithoutEnd: a frame whose last beat is not told, and a packet of a link, is dropped up to the next last beat, which is said once, and the tap has lost something; what comes
+// after it is judged.
+func TestWithoutEnd(t *testing.T) {
+	frame := traffic.Capture(traffic.Small(1), 1)[24+16:]
+	frame[14+20+8+1] |= 3 // TVer of the BTH
+	p := packet.Packet{Encap: packet.Native, Opcode: packet.Op(packet.RC, packet.SendOnly), PKey: 0xFFFF, DestQP: 18, AckReq: true, Src: packet.LIDAddr(1), Dst: packet.LIDAddr(2), TVer: 3}
+	p.Complete()
+	report := filepath.Join(t.TempDir(), "report.json")
+	out, err := exec.Command(compile(t, "c/testdata/endless.c"), hex.EncodeToString(frame), hex.EncodeToString(p.Append(nil)), report).CombinedOutput()
+	const want = `beat 65537 of a frame: -1, ibwitness: ibw_beat: a frame of more than 1 MiB: is its last beat told as such? All of it is dropped
+the frame after it: 1
+beat 65537 of a packet of port 0: -1, ibwitness: ibw_link_beat: a packet of more than 1 MiB: is its last beat told as such? All of it is dropped
+the frame after it: 1
+beat 65537 of a packet of port 1: -1, ibwitness: ibw_link_beat: a packet of more than 1 MiB: is its last beat told as such? All of it is dropped
+the frame after it: 1
+`
+	if err != nil || string(out) != want {
+		t.Errorf("%v\n%s", err, differ(out, []byte(want)))
+	}
+	text, err := os.ReadFile(report)
+	if err != nil || !bytes.Contains(text, []byte(`"taps":[{"file":"tap 0","dropped":1},{"file":"tap 1","dropped":2}]`)) {
+		t.Errorf("the report does not say what was lost: %v", err)
 	}
 }
 
@@ -101,6 +128,31 @@ func TestSanitized(t *testing.T) {
 		cmd := exec.Command(program, "return", filepath.Join(t.TempDir(), "report.json"))
 		if out, err := cmd.CombinedOutput(); err != nil || bytes.Contains(out, []byte("Sanitizer")) {
 			t.Errorf("%s: %v\n%s", source, err, out)
+		}
+	}
+}
+
+// TestValgrind: the C side reads and writes only what it may, and gives up what it has taken.
+func TestValgrind(t *testing.T) {
+	for _, source := range []string{"c/testdata/misuse.c", "c/testdata/leave.c"} {
+		cmd := exec.Command(compile(t, source), "return", filepath.Join(t.TempDir(), "report.json"))
+		faults := memcheck.Command(t, cmd)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", source, err, out)
+		}
+		for _, f := range faults() {
+			t.Errorf("%s: %s", source, f)
+		}
+	}
+	cmd := exec.Command(compile(t, "c/testdata/faulty.c"))
+	faults := memcheck.Command(t, cmd)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+	found := strings.Join(faults(), "\n")
+	for _, want := range []string{"ibw_beat (", "packet.", "Leak_DefinitelyLost"} {
+		if !strings.Contains(found, want) {
+			t.Errorf("valgrind did not see %q where a program does it, but\n%s", want, found)
 		}
 	}
 }

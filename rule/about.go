@@ -67,7 +67,7 @@ func (f *Finding) subject() (s subject, ok, framed bool) {
 		return onFrame(f.Rule, f.Tap, f.Frame), true, true
 	case RCPSN001, RCPSN004:
 		s.at = uint64(f.Gap)
-	case RCRSP005, RCRSP013, RCRSP015:
+	case RCRSP002, RCRSP005, RCRSP013, RCRSP015:
 		s.at = uint64(f.PSN)
 	case ROCV2018:
 	default:
@@ -142,7 +142,7 @@ func (r *Recorder) find(s subject) {
 }
 
 // About returns the indices of the newest findings of a rule, from the oldest on, that may accuse one end of a connection towards the other: QPNs that are known
-// neither here nor there agree with any. At is the PSN of RC-RSP-005, RC-RSP-013 and RC-RSP-015, the Gap of RC-PSN-001 and RC-PSN-004, and 0 of other rules. It is for the
+// neither here nor there agree with any. At is the PSN of RC-RSP-002, RC-RSP-005, RC-RSP-013 and RC-RSP-015, the Gap of RC-PSN-001 and RC-PSN-004, and 0 of other rules. It is for the
 // rules that subject knows, and valid until the next call.
 func (r *Recorder) About(id ID, accused, peer Endpoint, at uint64) []int {
 	r.found = r.found[:0]

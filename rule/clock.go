@@ -3,7 +3,7 @@ package rule
 // timed are the rules that hold a wait, or the order within a time of flight, against a limit.
 var timed = [NumRules]bool{
 	RCTMO002: true, RCTMO003: true, RCTMO004: true, RCRNR001: true, RCRNR002: true, RCRNR005: true, RCACK004: true, RCRTY005: true, RCRTY008: true, RCRTY010: true, RCRTY011: true,
-	RCRSP003: true, RCRSP005: true, RCRSP043: true, RDEEC003: true, CNGCNP007: true,
+	RCRSP002: true, RCRSP003: true, RCRSP005: true, RCRSP043: true, RDEEC003: true, CNGCNP007: true,
 	CMSM004: true, CMSM005: true, CMSM009: true, CMSM010: true, CMSM011: true, CMSM012: true, CMSM014: true, CMSM015: true,
 	SMPMK005: true, SMPPI011: true, MADTMO001: true, MADTMO002: true,
 }

@@ -41,9 +41,9 @@ int ibw_sv_segment(int run, uint64_t addr, uint32_t length, uint32_t lkey) { ret
 
 int ibw_sv_post_send(int run, int hca, uint64_t time, uint32_t qpn, uint64_t wr_id, int operation, uint32_t flags, uint64_t addr, uint32_t length, uint32_t lkey,
                      uint64_t remote_addr, uint32_t rkey, uint32_t imm, uint32_t inv_rkey, uint64_t compare, uint64_t swap_add, uint32_t dest_qpn, uint32_t qkey,
-                     uint32_t ah) {
+                     uint32_t ah, uint32_t xrc_srqn) {
   ibw_send s = {.qpn = qpn, .wr_id = wr_id, .operation = operation, .flags = flags, .remote_addr = remote_addr, .rkey = rkey, .imm = imm, .inv_rkey = inv_rkey,
-                .compare = compare, .swap_add = swap_add, .dest_qpn = dest_qpn, .qkey = qkey, .ah = ah};
+                .compare = compare, .swap_add = swap_add, .dest_qpn = dest_qpn, .qkey = qkey, .ah = ah, .xrc_srqn = xrc_srqn};
   return ibw_hdl_send(run, hca, time, &s, addr, length, lkey);
 }
 
@@ -52,9 +52,9 @@ int ibw_sv_post_recv(int run, int hca, uint64_t time, uint32_t qpn, uint32_t srq
 }
 
 int ibw_sv_complete(int run, int hca, uint64_t time, uint32_t qpn, uint64_t wr_id, int status, int operation, uint32_t byte_len, int has_imm, uint32_t imm,
-                    int has_inv, uint32_t inv_rkey, uint32_t src_qpn, uint32_t cq) {
+                    int has_inv, uint32_t inv_rkey, uint32_t src_qpn, uint32_t cq, int has_grh, uint32_t slid, uint32_t sl) {
   ibw_completion c = {.size = sizeof c, .qpn = qpn, .wr_id = wr_id, .status = status, .operation = operation, .byte_len = byte_len, .has_imm = has_imm, .imm = imm,
-                      .has_inv = has_inv, .inv_rkey = inv_rkey, .src_qpn = src_qpn, .cq = cq};
+                      .has_inv = has_inv, .inv_rkey = inv_rkey, .src_qpn = src_qpn, .cq = cq, .has_grh = has_grh, .slid = slid, .sl = sl};
   return ibw_complete(ibw_hdl_run(run), (uint32_t)hca, time, &c);
 }
 

@@ -11,14 +11,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAGIC = 0x1b317e55, LONGEST = 1 << 20 };
+enum { MAGIC = 0x1b317e55, LONGEST = 1 << 20, DROPPED = 1 << 8 };
 enum state { OPEN, ENDED, CLOSED };
 
 /* A frame of which beats have come, or a packet of a link. */
 struct partial {
   uint8_t *data;
   size_t len, cap;
-  int bad, symbols;
+  int bad;
+  int symbols; /* enum ibw_symbols; with DROPPED, it is too long, and its beats up to the last are dropped */
 };
 
 /* A run is never freed, so that one that was closed can be told. */
@@ -84,13 +85,8 @@ static void leave(struct ibw *r) {
   if (__builtin_expect(atomic_load_explicit(&pending, memory_order_relaxed), 0)) caught(atomic_exchange(&pending, 0));
 }
 
-/* done ends a call with the result of the engine: what went wrong is kept, and findings are handed over. */
-static int done(struct ibw *r, int status) {
-  if (__builtin_expect(status < 0, 0)) {
-    free(r->error);
-    r->error = ibw_go_error(r->n);
-    recent = 0;
-  }
+/* hand ends a call, and hands findings over. */
+static int hand(struct ibw *r, int status) {
   int waiting = r->waiting;
   leave(r);
   while (__builtin_expect(waiting > 0 && r->fn != NULL, 0)) {
@@ -106,6 +102,16 @@ static int done(struct ibw *r, int status) {
     waiting = r->waiting;
   }
   return status;
+}
+
+/* done ends a call with the result of the engine: what went wrong is kept. */
+static int done(struct ibw *r, int status) {
+  if (__builtin_expect(status < 0, 0)) {
+    free(r->error);
+    r->error = ibw_go_error(r->n);
+    recent = 0;
+  }
+  return hand(r, status);
 }
 
 /* finish ends a run where it was not ended, as when the program exits. */
@@ -286,16 +292,6 @@ static void keeps(struct partial *p, const uint8_t *lanes, const uint8_t *keep, 
     if (keep[i / 8] >> (i % 8) & 1) p->data[p->len++] = lanes[i];
 }
 
-static int over(struct ibw *r, uint32_t tap, int way, uint64_t at) {
-  struct partial *p = &r->parts[2 * tap];
-  size_t len = p->len;
-  int bad = p->bad;
-  p->len = 0;
-  p->bad = 0;
-  if (bad) return done(r, ibw_go_bad(r->n, tap, at));
-  return done(r, ibw_go_frame(r->n, tap, way, at, p->data, len, 0));
-}
-
 int ibw_held(const ibw *r, uint64_t at) { return r && r->held && at > r->held_at; }
 
 /* advance ends a call that has entered. */
@@ -304,35 +300,58 @@ static int advance(struct ibw *r, uint64_t at) {
   return done(r, ibw_go_advance(r->n, at));
 }
 
+/* What is said of a beat that is refused: for its arguments, for lack of memory, and as it makes a frame too long. */
+struct refusals {
+  const char *wrong, *no_room, *too_long;
+};
+
+static void begin(struct partial *p, int symbols) { p->len = 0, p->bad = 0, p->symbols = symbols; }
+
+/*
+ * gather puts a beat to those before it, in a call that has entered. whole is set where it is the last of a frame that is to be judged; else the call has ended, with
+ * what gather returns. A frame that is too long is told once, as one that the tap has lost.
+ */
+static inline int gather(struct ibw *r, const struct refusals *why, int right, uint32_t tap, uint32_t port, int symbols, uint64_t at, const void *lanes, const uint8_t *keep, uint32_t n,
+                         int last, int bad, struct partial **whole) {
+  if (__builtin_expect(n > 4096 || (!lanes && n) || !right, 0)) return hand(r, tell(r, IBW_EINVAL, why->wrong));
+  struct partial *p = room(r, tap, port, n);
+  if (__builtin_expect(!p, 0)) return hand(r, tell(r, IBW_ENOMEM, why->no_room));
+  if (__builtin_expect(p->symbols != symbols && p->symbols != (symbols | DROPPED), 0)) begin(p, symbols);
+  if (__builtin_expect(p->symbols != symbols, 0)) {
+    if (last) begin(p, symbols);
+  } else if (__builtin_expect(p->len + n > LONGEST, 0)) {
+    begin(p, last ? symbols : symbols | DROPPED);
+    int e = ibw_go_lost(r->n, tap, 1);
+    return e < 0 ? done(r, e) : hand(r, tell(r, IBW_EINVAL, why->too_long));
+  } else {
+    keeps(p, lanes, keep, n);
+    p->bad |= bad;
+    if (last) {
+      *whole = p;
+      return 0;
+    }
+  }
+  if (__builtin_expect(ibw_held(r, at), 0)) return advance(r, at);
+  leave(r);
+  return 0;
+}
+
 int ibw_beat(ibw *r, uint32_t tap, int way, uint64_t at, const void *lanes, const uint8_t *keep, uint32_t n, int last, int bad) {
+  static const struct refusals why = {
+      "ibwitness: ibw_beat: give lanes, at most 4096 of them, and a direction of enum ibw_way",
+      "ibwitness: ibw_beat: no memory for the frame, or no such tap",
+      "ibwitness: ibw_beat: a frame of more than 1 MiB: is its last beat told as such? All of it is dropped",
+  };
   int e = enter(r);
   if (e) return e;
-  if (__builtin_expect(n > 4096 || (!lanes && n) || way < IBW_WAY_UNKNOWN || way > IBW_OUT, 0)) {
-    e = tell(r, IBW_EINVAL, "ibwitness: ibw_beat: give lanes, at most 4096 of them, and a direction of enum ibw_way");
-    leave(r);
-    return e;
-  }
-  struct partial *p = room(r, tap, 0, n);
-  if (__builtin_expect(!p, 0)) {
-    e = tell(r, IBW_ENOMEM, "ibwitness: ibw_beat: no memory for the frame, or no such tap");
-    leave(r);
-    return e;
-  }
-  if (__builtin_expect(p->len + n > LONGEST, 0)) {
-    p->len = 0;
-    p->bad = 1;
-    e = tell(r, IBW_EINVAL, "ibwitness: ibw_beat: a frame of more than 1 MiB: is its last beat told as such?");
-    leave(r);
-    return e;
-  }
-  keeps(p, lanes, keep, n);
-  p->bad |= bad;
-  if (!last) {
-    if (__builtin_expect(ibw_held(r, at), 0)) return advance(r, at);
-    leave(r);
-    return 0;
-  }
-  return over(r, tap, way, at);
+  struct partial *p = NULL;
+  e = gather(r, &why, way >= IBW_WAY_UNKNOWN && way <= IBW_OUT, tap, 0, IBW_DATA_PACKET, at, lanes, keep, n, last, bad, &p);
+  if (!p) return e;
+  size_t len = p->len;
+  bad = p->bad;
+  begin(p, IBW_DATA_PACKET);
+  if (bad) return done(r, ibw_go_bad(r->n, tap, at));
+  return done(r, ibw_go_frame(r->n, tap, way, at, p->data, len, 0));
 }
 
 int ibw_link(ibw *r, uint32_t tap, uint32_t port, int symbols, int ebp, uint64_t at, const void *data, size_t len) {
@@ -347,35 +366,19 @@ int ibw_link(ibw *r, uint32_t tap, uint32_t port, int symbols, int ebp, uint64_t
 }
 
 int ibw_link_beat(ibw *r, uint32_t tap, uint32_t port, int symbols, uint64_t at, const void *lanes, const uint8_t *keep, uint32_t n, int last, int ebp) {
+  static const struct refusals why = {
+      "ibwitness: ibw_link_beat: give lanes, at most 4096 of them, a port of 0 or 1, and what they are, of enum ibw_symbols",
+      "ibwitness: ibw_link_beat: no memory for the packet, or no such tap",
+      "ibwitness: ibw_link_beat: a packet of more than 1 MiB: is its last beat told as such? All of it is dropped",
+  };
   int e = enter(r);
   if (e) return e;
   struct partial *p = NULL;
-  if (n > 4096 || (!lanes && n) || port > 1 || symbols < IBW_DATA_PACKET || symbols > IBW_PORT_STATE)
-    e = tell(r, IBW_EINVAL, "ibwitness: ibw_link_beat: give lanes, at most 4096 of them, a port of 0 or 1, and what they are, of enum ibw_symbols");
-  else if (!(p = room(r, tap, port, n)))
-    e = tell(r, IBW_ENOMEM, "ibwitness: ibw_link_beat: no memory for the packet, or no such tap");
-  if (e) {
-    leave(r);
-    return e;
-  }
-  if (p->symbols != symbols) p->len = 0, p->bad = 0;
-  p->symbols = symbols;
-  if (p->len + n > LONGEST) {
-    p->len = 0;
-    e = tell(r, IBW_EINVAL, "ibwitness: ibw_link_beat: a packet of more than 1 MiB: is its last beat told as such?");
-    leave(r);
-    return e;
-  }
-  keeps(p, lanes, keep, n);
-  p->bad |= ebp;
-  if (!last) {
-    leave(r);
-    return 0;
-  }
+  e = gather(r, &why, port <= 1 && symbols >= IBW_DATA_PACKET && symbols <= IBW_PORT_STATE, tap, port, symbols, at, lanes, keep, n, last, ebp, &p);
+  if (!p) return e;
   size_t len = p->len;
   ebp = p->bad;
-  p->len = 0;
-  p->bad = 0;
+  begin(p, symbols);
   return done(r, ibw_go_link(r->n, tap, port, symbols, ebp != 0, at, p->data, len));
 }
 
@@ -443,7 +446,7 @@ int ibw_reset(ibw *r, uint32_t tap, uint64_t at) {
   int e = enter(r);
   if (e) return e;
   for (uint32_t i = 0; i < r->nparts; i++)
-    if (i / 2 == tap) r->parts[i].len = 0, r->parts[i].bad = 0;
+    if (i / 2 == tap) begin(&r->parts[i], IBW_DATA_PACKET);
   return done(r, ibw_go_reset(r->n, tap, at));
 }
 

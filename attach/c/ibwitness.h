@@ -119,7 +119,8 @@ IBW_PUBLIC int ibw_frame(ibw *run, uint32_t tap, int way, uint64_t time_ps, cons
 /*
  * A beat of a frame: nlanes bytes, the first byte of the frame first, of which those count whose bit in keep is 1 (bit i of byte i/8 is that of lane i); a null
  * keep: all. last ends the frame, which is judged then; bad says, at any beat, that its sender gave it up: it is not judged, and counted. Nothing but a copy
- * happens before the last beat.
+ * happens before the last beat. One that has more than 1 MiB, as where its last beat is not told as such, is dropped up to that beat: IBW_EINVAL says so once, and the tap
+ * has lost a frame, as ibw_lost tells.
  */
 IBW_PUBLIC int ibw_beat(ibw *run, uint32_t tap, int way, uint64_t time_ps, const void *lanes, const uint8_t *keep, uint32_t nlanes, int last, int bad);
 

@@ -109,9 +109,11 @@ int32_t ibw_vhdl_segment(int32_t run, const struct array *addr, int32_t length, 
 
 int32_t ibw_vhdl_post_send(int32_t run, int32_t hca, int64_t now, int64_t ns, int32_t qpn, const struct array *wr_id, int32_t operation, int32_t flags,
                            const struct array *addr, int32_t length, const struct array *lkey, const struct array *remote_addr, const struct array *rkey,
-                           const struct array *imm, const struct array *compare, const struct array *swap_add) {
+                           const struct array *imm, const struct array *inv_rkey, const struct array *compare, const struct array *swap_add, int32_t dest_qpn,
+                           const struct array *qkey, int32_t ah, int32_t xrc_srqn) {
   ibw_send s = {.qpn = qpn, .wr_id = wide(wr_id), .operation = operation, .flags = flags, .remote_addr = wide(remote_addr), .rkey = wide(rkey), .imm = wide(imm),
-                .inv_rkey = wide(imm), .compare = wide(compare), .swap_add = wide(swap_add)};
+                .inv_rkey = wide(inv_rkey), .compare = wide(compare), .swap_add = wide(swap_add), .dest_qpn = dest_qpn, .qkey = wide(qkey), .ah = ah,
+                .xrc_srqn = xrc_srqn};
   return ibw_hdl_send(run, hca, ps(now, ns), &s, wide(addr), length, wide(lkey));
 }
 
@@ -121,9 +123,10 @@ int32_t ibw_vhdl_post_recv(int32_t run, int32_t hca, int64_t now, int64_t ns, in
 }
 
 int32_t ibw_vhdl_complete(int32_t run, int32_t hca, int64_t now, int64_t ns, int32_t qpn, const struct array *wr_id, int32_t status, int32_t operation,
-                          int32_t byte_len, uint8_t has_imm, const struct array *imm) {
+                          int32_t byte_len, uint8_t has_imm, const struct array *imm, uint8_t has_inv, const struct array *inv_rkey, int32_t src_qpn, int32_t cq,
+                          uint8_t has_grh, int32_t slid, int32_t sl) {
   ibw_completion c = {.size = sizeof c, .qpn = qpn, .wr_id = wide(wr_id), .status = status, .operation = operation, .byte_len = byte_len, .has_imm = has_imm,
-                      .imm = wide(imm)};
+                      .imm = wide(imm), .has_inv = has_inv, .inv_rkey = wide(inv_rkey), .src_qpn = src_qpn, .cq = cq, .has_grh = has_grh, .slid = slid, .sl = sl};
   return ibw_complete(ibw_hdl_run(run), hca, ps(now, ns), &c);
 }
 

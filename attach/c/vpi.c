@@ -17,9 +17,11 @@
  *   $ibw_event(run, hca, json)                    this and those below are judged at the next call of a later time
  *   $ibw_segment(run, addr, length, lkey)         a segment of the work request that is posted next: those come first, and that of the post, where its length is not 0, is
  *                                                 the last
- *   $ibw_post_send(run, hca, qpn, wr_id, operation, flags, addr, length, lkey [, remote_addr, rkey, imm, inv_rkey, compare, swap_add, dest_qpn, qkey, ah])
+ *   $ibw_post_send(run, hca, qpn, wr_id, operation, flags, addr, length, lkey [, remote_addr, rkey, imm, inv_rkey, compare, swap_add, dest_qpn, qkey, ah,
+ *                                                 xrc_srqn])
  *   $ibw_post_recv(run, hca, qpn, wr_id, addr, length, lkey [, srq])
- *   $ibw_complete(run, hca, qpn, wr_id, status, operation, byte_len [, has_imm, imm, has_inv, inv_rkey, src_qpn, cq])
+ *   $ibw_complete(run, hca, qpn, wr_id, status, operation, byte_len [, has_imm, imm, has_inv, inv_rkey, src_qpn, cq,
+ *                                                 has_grh, slid, sl])
  *   $ibw_tell(run, result [, rule])               prints what was found, and what was wrong with a call whose result that was; how many errors it has printed; rule is
  *                                                 set to that of the first
  *   $ibw_next(run, tone, rule, text)              or takes one finding: 1, and sets tone (0, 1 warning, 2 error), rule and text; 0: there is none
@@ -73,9 +75,10 @@ static uint64_t number(struct call *c, int i) {
 
 static int small(struct call *c, int i) { return (int)number(c, i); } /* an integer has 32 bits */
 
+static char *place[4];
+
 /* text is an argument as text, in one of some places that calls take turns in. */
 static const char *text(struct call *c, int i) {
-  static char *place[4];
   static int turn;
   if (i >= c->n) return "";
   s_vpi_value v = {.format = vpiStringVal};
@@ -231,7 +234,7 @@ static int segment(struct call *c) { return ibw_hdl_segment(small(c, 0), number(
 static int post_send(struct call *c) {
   ibw_send s = {.qpn = small(c, 2), .wr_id = number(c, 3), .operation = small(c, 4), .flags = small(c, 5), .remote_addr = number(c, 9), .rkey = small(c, 10),
                 .imm = small(c, 11), .inv_rkey = small(c, 12), .compare = number(c, 13), .swap_add = number(c, 14), .dest_qpn = small(c, 15),
-                .qkey = small(c, 16), .ah = small(c, 17)};
+                .qkey = small(c, 16), .ah = small(c, 17), .xrc_srqn = small(c, 18)};
   return ibw_hdl_send(small(c, 0), small(c, 1), now(), &s, number(c, 6), small(c, 7), small(c, 8));
 }
 
@@ -241,7 +244,8 @@ static int post_recv(struct call *c) {
 
 static int complete(struct call *c) {
   ibw_completion w = {.size = sizeof w, .qpn = small(c, 2), .wr_id = number(c, 3), .status = small(c, 4), .operation = small(c, 5), .byte_len = small(c, 6),
-                      .has_imm = small(c, 7), .imm = small(c, 8), .has_inv = small(c, 9), .inv_rkey = small(c, 10), .src_qpn = small(c, 11), .cq = small(c, 12)};
+                      .has_imm = small(c, 7), .imm = small(c, 8), .has_inv = small(c, 9), .inv_rkey = small(c, 10), .src_qpn = small(c, 11), .cq = small(c, 12),
+                      .has_grh = small(c, 13), .slid = small(c, 14), .sl = small(c, 15)};
   return ibw_complete(run_of(c), small(c, 1), now(), &w);
 }
 
@@ -315,6 +319,12 @@ static int finish(int run, const char *from) {
 
 static int finish_run(struct call *c) { return finish(small(c, 0), scope(c)); }
 static int report(struct call *c) { return ibw_report(run_of(c), text(c, 1), text(c, 2)); }
+
+/* vvp unloads the module before its memory. */
+__attribute__((destructor)) static void unload(void) {
+  for (size_t i = 0; i < sizeof place / sizeof *place; i++) free(place[i]);
+  free(wants);
+}
 
 static PLI_INT32 over(struct t_cb_data *unused) {
   (void)unused;

@@ -52,12 +52,12 @@ package ibwitness_pkg;
   import "DPI-C" function int ibw_sv_post_send(input int run, input int hca, input longint unsigned ps, input int unsigned qpn, input longint unsigned wr_id,
     input int operation, input int unsigned flags, input longint unsigned addr, input int unsigned length, input int unsigned lkey,
     input longint unsigned remote_addr, input int unsigned rkey, input int unsigned imm, input int unsigned inv_rkey, input longint unsigned compare,
-    input longint unsigned swap_add, input int unsigned dest_qpn, input int unsigned qkey, input int unsigned ah);
+    input longint unsigned swap_add, input int unsigned dest_qpn, input int unsigned qkey, input int unsigned ah, input int unsigned xrc_srqn);
   import "DPI-C" function int ibw_sv_post_recv(input int run, input int hca, input longint unsigned ps, input int unsigned qpn, input int unsigned srq,
     input longint unsigned wr_id, input longint unsigned addr, input int unsigned length, input int unsigned lkey);
   import "DPI-C" function int ibw_sv_complete(input int run, input int hca, input longint unsigned ps, input int unsigned qpn, input longint unsigned wr_id,
     input int status, input int operation, input int unsigned byte_len, input int has_imm, input int unsigned imm, input int has_inv,
-    input int unsigned inv_rkey, input int unsigned src_qpn, input int unsigned cq);
+    input int unsigned inv_rkey, input int unsigned src_qpn, input int unsigned cq, input int has_grh, input int unsigned slid, input int unsigned sl);
 
   // Findings: ibw_sv_next takes one, and returns 1, or 0 where there is none; its parts are had until the next call. psn and qpn of the accused: -1 where not known.
   import "DPI-C" function int ibw_sv_next(input int run);
@@ -194,10 +194,11 @@ package ibwitness_pkg;
   task automatic ibw_post_send(input int run, input int hca, input int unsigned qpn, input longint unsigned wr_id, input ibw_operation_e operation,
       input int unsigned flags, input longint unsigned addr, input int unsigned length, input int unsigned lkey, input longint unsigned remote_addr = 0,
       input int unsigned rkey = 0, input int unsigned imm = 0, input int unsigned inv_rkey = 0, input longint unsigned compare = 0,
-      input longint unsigned swap_add = 0, input int unsigned dest_qpn = 0, input int unsigned qkey = 0, input int unsigned ah = 0);
+      input longint unsigned swap_add = 0, input int unsigned dest_qpn = 0, input int unsigned qkey = 0, input int unsigned ah = 0,
+      input int unsigned xrc_srqn = 0);
     string id;
     void'(ibw_tell(run, ibw_sv_post_send(run, hca, ibw_now(), qpn, wr_id, operation, flags, addr, length, lkey, remote_addr, rkey, imm, inv_rkey, compare,
-      swap_add, dest_qpn, qkey, ah), "ibw_post_send", id));
+      swap_add, dest_qpn, qkey, ah, xrc_srqn), "ibw_post_send", id));
   endtask
 
   task automatic ibw_post_recv(input int run, input int hca, input int unsigned qpn, input longint unsigned wr_id, input longint unsigned addr,
@@ -208,9 +209,10 @@ package ibwitness_pkg;
 
   task automatic ibw_complete(input int run, input int hca, input int unsigned qpn, input longint unsigned wr_id, input int status, input ibw_completed_e operation,
       input int unsigned byte_len, input bit has_imm = 0, input int unsigned imm = 0, input bit has_inv = 0, input int unsigned inv_rkey = 0,
-      input int unsigned src_qpn = 0, input int unsigned cq = 0);
+      input int unsigned src_qpn = 0, input int unsigned cq = 0, input bit has_grh = 0, input int unsigned slid = 0, input int unsigned sl = 0);
     string id;
-    void'(ibw_tell(run, ibw_sv_complete(run, hca, ibw_now(), qpn, wr_id, status, operation, byte_len, int'(has_imm), imm, int'(has_inv), inv_rkey, src_qpn, cq),
+    void'(ibw_tell(run, ibw_sv_complete(run, hca, ibw_now(), qpn, wr_id, status, operation, byte_len, int'(has_imm), imm, int'(has_inv), inv_rkey, src_qpn, cq,
+      int'(has_grh), slid, sl),
       "ibw_complete", id));
   endtask
 

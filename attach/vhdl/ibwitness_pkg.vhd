@@ -22,15 +22,22 @@ package ibwitness_pkg is
   constant IBW_RDMA_READ : natural := 4;
   constant IBW_ATOMIC_CMP_AND_SWP : natural := 5;
   constant IBW_ATOMIC_FETCH_AND_ADD : natural := 6;
+  constant IBW_LOCAL_INV : natural := 7;
   constant IBW_SEND_WITH_INV : natural := 9;
+  constant IBW_ATOMIC_WRITE : natural := 15;
   constant IBW_FENCE : natural := 1;
   constant IBW_SIGNALED : natural := 2;
   constant IBW_SOLICITED : natural := 4;
+  constant IBW_INLINE : natural := 8;
   constant IBW_WC_SEND : natural := 0;
   constant IBW_WC_RDMA_WRITE : natural := 1;
   constant IBW_WC_RDMA_READ : natural := 2;
   constant IBW_WC_COMP_SWAP : natural := 3;
   constant IBW_WC_FETCH_ADD : natural := 4;
+  constant IBW_WC_BIND_MW : natural := 5;
+  constant IBW_WC_LOCAL_INV : natural := 6;
+  constant IBW_WC_FLUSH : natural := 8;
+  constant IBW_WC_ATOMIC_WRITE : natural := 9;
   constant IBW_WC_RECV : natural := 128;
   constant IBW_WC_RECV_RDMA_WITH_IMM : natural := 129;
 
@@ -67,15 +74,17 @@ package ibwitness_pkg is
   procedure ibw_tell(run, result : integer; from : string; stop : boolean; errors : out natural; id : out string);
   procedure ibw_tell(run, result : integer; from : string; stop : boolean := false);
 
-  -- Verbs events of an HCA, now. They tell what is found by the call; a monitor tells at the next edge of its clock what is found by comparing them with the packets. imm is the immediate data, or, of a SEND with invalidate, the R_Key.
+  -- Verbs events of an HCA, now. They tell what is found by the call; a monitor tells at the next edge of its clock what is found by comparing them with the packets.
   procedure ibw_event(run, hca : integer; json : string);
   -- ibw_segment gives a segment of the work request that is posted next: those come first, in the order of the calls, and that of the post, where its length is not 0, is the last.
   procedure ibw_segment(run : integer; addr : std_logic_vector; length : natural; lkey : std_logic_vector);
   procedure ibw_post_send(run, hca, qpn : integer; wr_id : std_logic_vector; operation, flags : natural; addr : std_logic_vector; length : natural;
-    lkey : std_logic_vector; remote_addr, rkey, imm, compare, swap_add : std_logic_vector := IBW_ZERO);
+    lkey : std_logic_vector; remote_addr, rkey, imm, inv_rkey, compare, swap_add : std_logic_vector := IBW_ZERO; dest_qpn : natural := 0;
+    qkey : std_logic_vector := IBW_ZERO; ah, xrc_srqn : natural := 0);
   procedure ibw_post_recv(run, hca, qpn : integer; wr_id, addr : std_logic_vector; length : natural; lkey : std_logic_vector; srq : natural := 0);
   procedure ibw_complete(run, hca, qpn : integer; wr_id : std_logic_vector; status, operation, byte_len : natural; has_imm : boolean := false;
-    imm : std_logic_vector := IBW_ZERO);
+    imm : std_logic_vector := IBW_ZERO; has_inv : boolean := false; inv_rkey : std_logic_vector := IBW_ZERO; src_qpn, cq : natural := 0;
+    has_grh : boolean := false; slid, sl : natural := 0);
 
   -- Ends a run, and tells why it failed where it did. Call it before std.env.finish. A run that is not ended is ended when the program exits: what that finds goes to standard
   -- error, and where the run failed, the exit status is not 0.
@@ -115,13 +124,15 @@ package ibwitness_pkg is
   impure function ibw_vhdl_segment(run : integer; addr : std_logic_vector; length : integer; lkey : std_logic_vector) return integer;
   attribute foreign of ibw_vhdl_segment : function is "VHPIDIRECT libibwitness.so ibw_vhdl_segment";
   impure function ibw_vhdl_post_send(run, hca : integer; at, ns : time; qpn : integer; wr_id : std_logic_vector; operation, flags : integer;
-    addr : std_logic_vector; length : integer; lkey, remote_addr, rkey, imm, compare, swap_add : std_logic_vector) return integer;
+    addr : std_logic_vector; length : integer; lkey, remote_addr, rkey, imm, inv_rkey, compare, swap_add : std_logic_vector; dest_qpn : integer;
+    qkey : std_logic_vector; ah, xrc_srqn : integer) return integer;
   attribute foreign of ibw_vhdl_post_send : function is "VHPIDIRECT libibwitness.so ibw_vhdl_post_send";
   impure function ibw_vhdl_post_recv(run, hca : integer; at, ns : time; qpn, srq : integer; wr_id, addr : std_logic_vector; length : integer;
     lkey : std_logic_vector) return integer;
   attribute foreign of ibw_vhdl_post_recv : function is "VHPIDIRECT libibwitness.so ibw_vhdl_post_recv";
   impure function ibw_vhdl_complete(run, hca : integer; at, ns : time; qpn : integer; wr_id : std_logic_vector; status, operation, byte_len : integer;
-    has_imm : boolean; imm : std_logic_vector) return integer;
+    has_imm : boolean; imm : std_logic_vector; has_inv : boolean; inv_rkey : std_logic_vector; src_qpn, cq : integer; has_grh : boolean;
+    slid, sl : integer) return integer;
   attribute foreign of ibw_vhdl_complete : function is "VHPIDIRECT libibwitness.so ibw_vhdl_complete";
   impure function ibw_vhdl_next(run : integer) return integer;
   attribute foreign of ibw_vhdl_next : function is "VHPIDIRECT libibwitness.so ibw_vhdl_next";
@@ -284,10 +295,11 @@ package body ibwitness_pkg is
   end procedure;
 
   procedure ibw_post_send(run, hca, qpn : integer; wr_id : std_logic_vector; operation, flags : natural; addr : std_logic_vector; length : natural;
-    lkey : std_logic_vector; remote_addr, rkey, imm, compare, swap_add : std_logic_vector := IBW_ZERO) is
+    lkey : std_logic_vector; remote_addr, rkey, imm, inv_rkey, compare, swap_add : std_logic_vector := IBW_ZERO; dest_qpn : natural := 0;
+    qkey : std_logic_vector := IBW_ZERO; ah, xrc_srqn : natural := 0) is
   begin
-    ibw_tell(run, ibw_vhdl_post_send(run, hca, now, 1 ns, qpn, wr_id, operation, flags, addr, length, lkey, remote_addr, rkey, imm, compare, swap_add),
-      "ibw_post_send");
+    ibw_tell(run, ibw_vhdl_post_send(run, hca, now, 1 ns, qpn, wr_id, operation, flags, addr, length, lkey, remote_addr, rkey, imm, inv_rkey,
+      compare, swap_add, dest_qpn, qkey, ah, xrc_srqn), "ibw_post_send");
   end procedure;
 
   procedure ibw_post_recv(run, hca, qpn : integer; wr_id, addr : std_logic_vector; length : natural; lkey : std_logic_vector; srq : natural := 0) is
@@ -296,9 +308,11 @@ package body ibwitness_pkg is
   end procedure;
 
   procedure ibw_complete(run, hca, qpn : integer; wr_id : std_logic_vector; status, operation, byte_len : natural; has_imm : boolean := false;
-    imm : std_logic_vector := IBW_ZERO) is
+    imm : std_logic_vector := IBW_ZERO; has_inv : boolean := false; inv_rkey : std_logic_vector := IBW_ZERO; src_qpn, cq : natural := 0;
+    has_grh : boolean := false; slid, sl : natural := 0) is
   begin
-    ibw_tell(run, ibw_vhdl_complete(run, hca, now, 1 ns, qpn, wr_id, status, operation, byte_len, has_imm, imm), "ibw_complete");
+    ibw_tell(run, ibw_vhdl_complete(run, hca, now, 1 ns, qpn, wr_id, status, operation, byte_len, has_imm, imm, has_inv, inv_rkey, src_qpn, cq, has_grh, slid, sl),
+      "ibw_complete");
   end procedure;
 
   -- Says what is doubtful of a run that has ended.
@@ -423,7 +437,8 @@ package body ibwitness_pkg is
   end function;
 
   impure function ibw_vhdl_post_send(run, hca : integer; at, ns : time; qpn : integer; wr_id : std_logic_vector; operation, flags : integer;
-    addr : std_logic_vector; length : integer; lkey, remote_addr, rkey, imm, compare, swap_add : std_logic_vector) return integer is
+    addr : std_logic_vector; length : integer; lkey, remote_addr, rkey, imm, inv_rkey, compare, swap_add : std_logic_vector; dest_qpn : integer;
+    qkey : std_logic_vector; ah, xrc_srqn : integer) return integer is
   begin
     report "ibw_vhdl_post_send is in libibwitness.so" severity failure;
     return 0;
@@ -437,7 +452,8 @@ package body ibwitness_pkg is
   end function;
 
   impure function ibw_vhdl_complete(run, hca : integer; at, ns : time; qpn : integer; wr_id : std_logic_vector; status, operation, byte_len : integer;
-    has_imm : boolean; imm : std_logic_vector) return integer is
+    has_imm : boolean; imm : std_logic_vector; has_inv : boolean; inv_rkey : std_logic_vector; src_qpn, cq : integer; has_grh : boolean;
+    slid, sl : integer) return integer is
   begin
     report "ibw_vhdl_complete is in libibwitness.so" severity failure;
     return 0;

@@ -63,20 +63,30 @@ func unansweredAsk(q *qp.SendQueue) *qp.Sent {
 // began, the later packet may have come before the capture too, and have been NAKed there.
 func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
-	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || q.Gap.Explained || q.Damaged() || !owesNothing(c, r) {
-		return
-	}
-	if start, known := c.Ends[from].Attr.Start(); firstCount(q, r) && (!known || q.First != start) {
-		return
-	}
-	s := q.History.Get(q.Gap.To)
-	if s == nil || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] || q.Last.PSN.Before(q.Gap.To) || p.Time-max(q.Last.Time, r.Last.Time) < stalled {
+	s := v.sequenceNakOwed(c, from)
+	if s == nil || p.Time-max(q.Last.Time, r.Last.Time) < stalled {
 		return
 	}
 	v.Covered(rule.RCRSP002)
 	b := p.Bare()
 	b.PSN, b.Opcode, b.Frame = q.Gap.To, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
 	r.AwaitResponse(qp.PendingResponse{Request: *b, NAK: true, Missing: q.Gap.From})
+}
+
+// sequenceNakOwed is what is kept of the packet of end from that has come after a gap, which its responder owes a NAK; nil: it may owe none.
+func (v *Verifier) sequenceNakOwed(c *qp.Pair, from int) *qp.Sent {
+	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || q.Gap.Explained || q.Damaged() || !owesNothing(c, r) || q.Last.PSN.Before(q.Gap.To) {
+		return nil
+	}
+	if start, known := c.Ends[from].Attr.Start(); firstCount(q, r) && (!known || q.First != start) {
+		return nil
+	}
+	s := q.History.Get(q.Gap.To)
+	if s != nil && s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] {
+		return nil
+	}
+	return s
 }
 
 // owesNothing reports whether a responder that counts messages expects requests, and no response of it is due or waits for its request.
@@ -95,6 +105,9 @@ func (v *Verifier) pendingAnswered(c *qp.Pair, from int, p *packet.Packet) {
 		v.answeredTwice(c, from, p, positive)
 	case pending.NAK && positive:
 		r.ClosePending()
+		if i := v.blamed(c, from, rule.RCRSP002, uint64(pending.Request.PSN)); i >= 0 {
+			v.Rec.Remove(i) // that of its silence, which this proves
+		}
 		v.Accuse(c, from, &pending.Request, rule.Verdict{
 			Rule: rule.RCRSP002, Class: rule.Violation, Role: rule.Responder,
 			Expected: "a PSN sequence NAK for PSN " + pending.Missing.String() + ": a later PSN had arrived", Actual: "no NAK until the retransmission on timeout",

@@ -34,7 +34,7 @@ func (v *Verifier) Soonest() int64 {
 const never = int64(math.MaxInt64)
 
 // Silent judges the ends of an RC connection that have left something undone up to time now: a requester whose timer has run out, and a responder
-// that owes an answer (rules RC-TMO-004, RC-RSP-005). That the queue pair still exists, and silence is no right of it, shows where it sent something
+// that owes an answer (rules RC-TMO-004, RC-RSP-005, RC-RSP-002). That the queue pair still exists, and silence is no right of it, shows where it sent something
 // after the time was over, or where its events show it. It returns until when there is nothing more to tell of what has come until now.
 func (v *Verifier) Silent(c *qp.Pair, now int64) (due int64) {
 	due = never
@@ -45,6 +45,9 @@ func (v *Verifier) Silent(c *qp.Pair, now int64) (due int64) {
 		q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
 		if !q.Joined || !q.Una.Before(q.High) || r.State == qp.RNRNAKed || r.State == qp.Failed || q.Jump != nil {
 			continue
+		}
+		if q.Gap.Open() {
+			due = min(due, v.noSequenceNak(c, from, now))
 		}
 		if _, oldest := q.Outstanding(); oldest != nil {
 			due = min(due, v.timerIgnored(c, from, oldest, now), v.noAnswer(c, from, oldest, now))
@@ -134,9 +137,60 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 	return never
 }
 
+// noSequenceNak judges a responder to which a request has come after a gap, and that has neither asked for what is missing nor responded
+// (rule RC-RSP-002), and returns until when its time lasts, which is as long as for any response. from is the end of the requester.
+func (v *Verifier) noSequenceNak(c *qp.Pair, from int, now int64) int64 {
+	end, q, r := &c.Ends[from], &c.Ends[from].SQ, c.Ends[1-from].RQ
+	s := v.sequenceNakOwed(c, from)
+	if s == nil || q.Gap.Filled || q.ReportedUnanswered() {
+		return never
+	}
+	_, most, _ := v.answerDue(end, r)
+	since := max(q.Last.Time, r.Last.Time)
+	if now <= since+most {
+		return since + most
+	}
+	life := v.qpLife(c, 1-from, since, most)
+	if life == qp.Gone || v.blamed(c, 1-from, rule.RCRSP002, uint64(q.Gap.To)) >= 0 {
+		return never
+	}
+	v.Covered(rule.RCRSP002)
+	q.ReportUnanswered()
+	p := v.newestRequest(q)
+	p.PSN, p.Opcode, p.Frame = q.Gap.To, s.Trace.Opcode, packet.FrameNear(q.Last.Frame, s.Frame)
+	d := rule.Verdict{
+		Rule: rule.RCRSP002, Class: rule.Proven(life == qp.Alive && asksAfterGap(q)), Role: rule.Responder,
+		Expected: "a PSN sequence NAK for PSN " + q.Gap.From.String() + ": a later PSN had arrived", Actual: "no response in " + time.Duration(now-since).String(),
+	}
+	switch {
+	case life != qp.Alive:
+		d.Detail = goneMaybe
+	case d.Class == rule.Unproven:
+		d.Detail = "the tap may have missed what is missing: nothing that came after it asks for a response"
+	}
+	v.Accuse(c, 1-from, p, d)
+	return never
+}
+
+// asksAfterGap reports whether a request after the gap asks for a response: there must be one, be it a NAK or, where only the tap has missed something, an acknowledgement.
+func asksAfterGap(q *qp.SendQueue) bool {
+	for i := q.Messages.Len() - 1; i >= 0; i-- {
+		switch w := q.Messages.At(i); {
+		case w.Last.Before(q.Gap.To):
+			return false
+		case w.Has(wqe.AckWanted):
+			return true
+		}
+	}
+	return false
+}
+
 // answeredLate doubts that a responder has left a request without any response, as response p answers it: there is no time within which it must. from is its end.
 func (v *Verifier) answeredLate(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
+	if q.Gap.Open() && !p.PSN.Before(q.Gap.From) {
+		v.doubtSilence(c, from, rule.RCRSP002, q.Gap.To)
+	}
 	_, oldest := q.Outstanding()
 	if oldest == nil {
 		return
@@ -145,7 +199,12 @@ func (v *Verifier) answeredLate(c *qp.Pair, from int, p *packet.Packet) {
 	if s == nil || p.PSN.Before(s.PSN&packet.PSNMask) {
 		return
 	}
-	if i := v.blamed(c, from, rule.RCRSP005, uint64(s.PSN&packet.PSNMask)); i >= 0 {
+	v.doubtSilence(c, from, rule.RCRSP005, s.PSN&packet.PSNMask)
+}
+
+// doubtSilence doubts that end at has left a request without any response.
+func (v *Verifier) doubtSilence(c *qp.Pair, at int, id rule.ID, psn packet.PSN) {
+	if i := v.blamed(c, at, id, uint64(psn)); i >= 0 {
 		v.Rec.Doubt(i, "a response came later: the responder was slow, for which the specification has no limit")
 	}
 }

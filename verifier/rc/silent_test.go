@@ -100,3 +100,72 @@ func TestHardwareTimers(t *testing.T) {
 		}
 	}
 }
+
+// TestSequenceNakOwed: a responder that gets a request after a gap, and neither asks for what is missing nor responds, is told when its time is over. A response that comes after all takes
+// the proof away; where its requester has retransmitted and it goes on, it is told once.
+func TestSequenceNakOwed(t *testing.T) {
+	for _, k := range []struct {
+		name   string
+		before bool // what comes before the gap is not acknowledged
+		asks   bool
+		then   func(g *ground, missing packet.PSN)
+		class  rule.Class // in the end
+	}{
+		{"silent", false, true, nil, rule.Violation},
+		{"nothing asks", false, false, nil, rule.Unproven},
+		{"a late NAK", false, true, func(g *ground, missing packet.PSN) {
+			p := at(g.packet(packet.Acknowledge, missing, 0), 2*time.Second)
+			p.Syndrome, p.MSN = 0x60, 6
+			g.Packet(g.c, 1, p)
+		}, rule.Unproven},
+		{"a late ACK of what comes before", true, true, func(g *ground, missing packet.PSN) {
+			p := at(g.packet(packet.Acknowledge, missing.Add(-1), 0), 2*time.Second)
+			p.MSN = 6
+			g.Packet(g.c, 1, p)
+		}, rule.Violation},
+		{"it goes on after a retransmission", false, true, func(g *ground, missing packet.PSN) {
+			for i := range 2 {
+				p := at(g.packet(packet.SendOnly, missing.Add(i), 8), 2*time.Second)
+				p.AckReq = i > 0
+				g.Packet(g.c, 0, p)
+			}
+			p := at(g.packet(packet.Acknowledge, missing.Add(1), 0), 2*time.Second+time.Millisecond)
+			p.MSN = 8
+			g.Packet(g.c, 1, p)
+		}, rule.Violation},
+	} {
+		g := newGround()
+		g.Profile = verifier.Profile{HardwareTimers: true, Answer: time.Millisecond}
+		g.LifeAt = func(packet.Addr, uint32, int64) qp.Life { return qp.Alive }
+		g.c.Ends[0].Numbered, g.c.Ends[1].Numbered, g.c.Ends[1].Near = true, true, true
+		if ack := g.respond(5); !k.before {
+			g.Packet(g.c, 1, ack)
+		}
+		missing := g.q.Next
+		p := at(g.packet(packet.SendOnly, missing.Add(1), 8), time.Second)
+		p.AckReq = k.asks
+		g.Packet(g.c, 0, p)
+		found := func() (list []rule.Finding) {
+			for _, f := range g.Rec.Findings {
+				if f.Rule == rule.RCRSP002 {
+					list = append(list, f)
+				}
+			}
+			return list
+		}
+		over := int64(time.Second + time.Millisecond)
+		if due := g.Silent(g.c, over); due != over || len(found()) != 0 {
+			t.Errorf("%s: due at %d, not %d; found %+v", k.name, due, over, found())
+		}
+		for range 2 {
+			g.Silent(g.c, over+1)
+		}
+		if k.then != nil {
+			k.then(g, missing)
+		}
+		g.Silent(g.c, int64(5*time.Second))
+		if list := found(); len(list) != 1 || list[0].Class != k.class || list[0].Accused.Role != rule.Responder {
+			t.Errorf("%s: found %+v", k.name, list)
+		}
+	}
+}

@@ -42,8 +42,7 @@ func TestGHDL(t *testing.T) {
 	s.doubts()
 	s.falls("RESET_AT=500000", "HALF=500", "IDLE=40000000")
 	s.stops("STOP=true")
-	s.again()
-	s.ends("FATAL_AT=16000", "HANG=true")
+	s.again("FATAL_AT=16000", "HANG=true")
 }
 
 // Any width, and the first byte of a frame at either end of a beat.

@@ -13,7 +13,7 @@ func icarus(t *testing.T, files []string, flags ...string) *simulation {
 	t.Helper()
 	dir := built(t, "iverilog", "vvp", "gcc")
 	s := &simulation{t: t, dir: t.TempDir(), plus: "+", error: regexp.MustCompile(`\[(\d+) ps\] Error: .*ibwitness: violation (\S+)`)}
-	compile(t, s.dir, "gcc", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I/usr/include/iverilog", "-o", "ibwitness.vpi", path(t, "attach/c/vpi.c"), "-L"+dir, "-libwitness")
+	compile(t, s.dir, "gcc", "-Wall", "-Wextra", "-Werror", "-g", "-shared", "-fPIC", "-I/usr/include/iverilog", "-o", "ibwitness.vpi", path(t, "attach/c/vpi.c"), "-L"+dir, "-libwitness")
 	compile(t, s.dir, append(append([]string{"iverilog", "-g2012", "-Wall", "-Wno-timescale", "-o", "bench.vvp"}, flags...), files...)...)
 	s.command = []string{"vvp", "-n", "-M.", "-mibwitness", "bench.vvp"}
 	return s
@@ -37,8 +37,7 @@ func TestIcarus(t *testing.T) {
 	s.doubts()
 	s.falls("reset_at=500000", "slow", "idle=40000000")
 	s.stops("ibwitness_stop")
-	s.ends("fatal_at=16000", "hang")
-	s.again()
+	s.again("fatal_at=16000", "hang")
 }
 
 // Any width, and the first byte of a frame at either end of a beat.

@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,6 +18,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"ibwitness/internal/testkit/memcheck"
 )
 
 const (
@@ -151,7 +154,17 @@ func (s *simulation) load(p play) {
 }
 
 // start begins a simulation with options, each without its + or -g.
-func (s *simulation) start(options ...string) (*exec.Cmd, *strings.Builder) {
+func (s *simulation) start(options ...string) (*exec.Cmd, *transcript) {
+	s.t.Helper()
+	cmd, out := s.prepare(options...)
+	if err := cmd.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	return cmd, out
+}
+
+// prepare is a simulation that has not begun.
+func (s *simulation) prepare(options ...string) (*exec.Cmd, *transcript) {
 	s.t.Helper()
 	for _, name := range []string{"report.json", "report.xml"} {
 		os.Remove(filepath.Join(s.dir, name))
@@ -164,13 +177,28 @@ func (s *simulation) start(options ...string) (*exec.Cmd, *strings.Builder) {
 	s.t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, s.command[0], args...)
 	cmd.Dir = s.dir
-	var out strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &out
+	out := new(transcript)
+	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+built(s.t), "IBWITNESS_CONFIG=")
-	if err := cmd.Start(); err != nil {
-		s.t.Fatal(err)
-	}
-	return cmd, &out
+	return cmd, out
+}
+
+// A transcript is what a program has said until now.
+type transcript struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (t *transcript) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.Write(p)
+}
+
+func (t *transcript) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.text.String()
 }
 
 // run is what a simulation says, and its exit status; -1: a signal.
@@ -289,7 +317,9 @@ func (s *simulation) ends(fatal, hang string) {
 	}
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		cmd, out := s.start(hang)
-		time.Sleep(time.Second) // what comes before it hangs takes some hundredths of it
+		for until := time.Now().Add(time.Minute); len(s.errors(out.String())) == 0 && time.Now().Before(until); {
+			time.Sleep(time.Millisecond)
+		}
 		if err := cmd.Process.Signal(sig); err != nil {
 			s.t.Fatal(err)
 		}
@@ -300,13 +330,34 @@ func (s *simulation) ends(fatal, hang string) {
 	}
 }
 
-// again runs a simulation so often that what goes wrong now and then would show.
-func (s *simulation) again() {
+var times = flag.Int("times", 10, "how often each simulator runs, and ends in each way")
+
+// again runs a simulation so often, and ends it in all ways, that what goes wrong now and then would show; once under valgrind.
+func (s *simulation) again(fatal, hang string) {
 	s.t.Helper()
-	s.load(odd)
-	for range 10 {
+	begin := time.Now()
+	for range *times {
+		s.load(odd)
 		if out, status := s.run(); status != 1 || !slices.Equal(s.errors(out), odd.told) {
 			s.t.Fatalf("exit status %d:\n%s", status, out)
 		}
+		if s.reported(); s.t.Failed() {
+			return
+		}
+		if s.ends(fatal, hang); s.t.Failed() {
+			return
+		}
 	}
+	s.t.Logf("%d times each: a run to its end, %s, SIGINT, SIGTERM: no crash, all reports complete (%.1f s)", *times, fatal, time.Since(begin).Seconds())
+	s.t.Run("valgrind", func(t *testing.T) {
+		cmd, out := s.prepare()
+		faults := memcheck.Command(t, cmd)
+		_ = cmd.Run()
+		if cmd.ProcessState.ExitCode() != 1 || !slices.Equal(s.errors(out.String()), odd.told) {
+			t.Errorf("%v\n%s", cmd.ProcessState, out)
+		}
+		for _, f := range faults() {
+			t.Error(f)
+		}
+	})
 }

@@ -39,8 +39,7 @@ func TestVerilator(t *testing.T) {
 	s.doubts()
 	s.falls("reset_at=500000", "slow", "idle=40000000")
 	s.stops("ibwitness_stop")
-	s.ends("fatal_at=16000", "hang")
-	s.again()
+	s.again("fatal_at=16000", "hang")
 }
 
 // Any width, and the first byte of a frame at either end of a beat.
