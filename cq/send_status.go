@@ -213,10 +213,8 @@ func (a *Agent) fetchedData(q *queuePair, w *sendRequest) {
 		return
 	}
 	if !same {
-		class, why := rule.Violation, ""
-		if m.departs {
-			class, why = rule.Unproven, "; the response is another than memory holds: it may have been changed before or after the tap"
-		}
+		class, why := a.broughtBack(q, m)
+		m.wrongInMemory = class == rule.Unproven && !m.departs
 		a.accuse(q, verdict{
 			Verdict: rule.Verdict{
 				Rule: rule.CPLMEM001, Class: class, Role: rule.Requester,
@@ -226,6 +224,24 @@ func (a *Agent) fetchedData(q *queuePair, w *sendRequest) {
 			at: m.Response.At, event: w.done,
 		})
 	}
+}
+
+// broughtBack is the class of a finding that rests on what the response to a READ or an atomic has brought to its requester. The response as the tap shows it is that which the requester
+// has taken where it is near the tap, where the responder has repeated all of it, and where it is what memory held.
+func (a *Agent) broughtBack(q *queuePair, m *Message) (class rule.Class, why string) {
+	switch {
+	case m.departs:
+		return rule.Unproven, "; the response is another than memory holds: it may have been changed before or after the tap"
+	case m.held:
+		a.assumes = rule.AssumesNear | rule.AssumesWhole
+		return rule.Violation, ""
+	case m.Response.Repeated == m.Packets:
+		return rule.Violation, ""
+	case !a.Lossy && a.near(q.addr()):
+		a.assumes = rule.AssumesNear | rule.AssumesWhole
+		return rule.Violation, ""
+	}
+	return rule.Unproven, "; what memory held is not known: the response may have been changed before or after the tap, or the requester have taken another one"
 }
 
 // codes are the NAKs and the statuses that they give.

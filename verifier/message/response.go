@@ -63,8 +63,8 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 		return
 	}
 	i := int(ord - m.First)
-	if i < len(r.Packets) && r.Packets[i].Seen && (sum(p.Payload) != own(r, i) || p.OrigData != r.Orig) {
-		r.Mixed = true
+	if i < len(r.Packets) && r.Packets[i].Seen {
+		repeat(r, i, p)
 	}
 	if r.Whole {
 		return
@@ -100,6 +100,18 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 		r.Length += x.Length
 	}
 	r.CRC = run.sum()
+}
+
+// repeat takes over that packet i of a response, which has come, has come once more.
+func repeat(r *cq.Response, i int, p *packet.Packet) {
+	x := &r.Packets[i]
+	switch {
+	case sum(p.Payload) != own(r, i) || p.OrigData != r.Orig:
+		r.Mixed = true
+	case !x.Again:
+		x.Again = true
+		r.Repeated++
+	}
 }
 
 // keepResponse keeps the payload of packet i of the response to a READ. Of one whose first packets were not kept it keeps nothing.
