@@ -24,7 +24,7 @@ func (a *Agent) retried(q *queuePair, w *sendRequest) {
 	if want := 1 + int(q.attr.RetryCnt); most < want {
 		v := verdict{
 			Verdict: rule.Verdict{
-				Rule: rule.CPLSTS006, Class: a.sentProven(q), Role: rule.Requester,
+				Rule: rule.CPLSTS006, Class: a.provenAt(q), Role: rule.Requester,
 				Expected: fmt.Sprintf("%d transmissions of the oldest packet", want), Actual: fmt.Sprintf("%d", most),
 				Detail: fmt.Sprintf("request %d", w.req().ID),
 			},

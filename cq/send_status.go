@@ -128,7 +128,8 @@ func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
 		}
 		return true
 	}
-	if odd := q.out.oddAt(w); !ok && w.response() && odd.Seen() {
+	odd := q.out.oddAt(w)
+	if !ok && w.response() && odd.Seen() {
 		return a.malformed(q, w)
 	}
 	if !ok && w.reportedEarly {
@@ -144,7 +145,10 @@ func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
 			return true
 		}
 		class := a.proven(q)
-		if class == rule.Unproven && !a.ended {
+		switch {
+		case odd.Seen() && a.provenAt(q) != rule.Violation:
+			return true // what is wrong with that was told
+		case class == rule.Unproven && !a.ended:
 			return false // what comes may prove it
 		}
 		a.covered(id)
@@ -155,7 +159,9 @@ func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
 			},
 			event: w.done,
 		}
-		if m := q.out.Find(w.first); m != nil {
+		if m := q.out.Find(w.first); odd.Seen() {
+			v.at, v.Actual = odd, "only a response that does not match the request"
+		} else if m != nil {
 			v.at = m.End
 		}
 		if v.Class == rule.Unproven {
@@ -226,8 +232,8 @@ func (a *Agent) fetchedData(q *queuePair, w *sendRequest) {
 	}
 }
 
-// broughtBack is the class of a finding that rests on what the response to a READ or an atomic has brought to its requester. The response as the tap shows it is that which the requester
-// has taken where it is near the tap, where the responder has repeated all of it, and where it is what memory held.
+// broughtBack is the class of a finding that rests on what the response to a READ or an atomic has brought to its requester. It is certain that the requester has taken the response as
+// the tap shows it if the tap is near the requester, the responder has repeated all of it, or it is what memory held.
 func (a *Agent) broughtBack(q *queuePair, m *Message) (class rule.Class, why string) {
 	switch {
 	case m.departs:
@@ -237,8 +243,7 @@ func (a *Agent) broughtBack(q *queuePair, m *Message) (class rule.Class, why str
 		return rule.Violation, ""
 	case m.Response.Repeated == m.Packets:
 		return rule.Violation, ""
-	case !a.Lossy && a.near(q.addr()):
-		a.assumes = rule.AssumesNear | rule.AssumesWhole
+	case a.provenAt(q) == rule.Violation:
 		return rule.Violation, ""
 	}
 	return rule.Unproven, "; what memory held is not known: the response may have been changed before or after the tap, or the requester have taken another one"

@@ -13,6 +13,7 @@ import (
 
 // atomicAck compares an ATOMIC Acknowledge with the atomic that it answers (rules RC-RSP-010, -031).
 func (v *Verifier) atomicAck(c *qp.Pair, from int, p *packet.Packet) {
+
 	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
 	w, _ := q.Messages.Find(p.PSN)
 	if (w == nil || w.RespFrame != 0) && v.oldAtomic(c, from, p) {
@@ -71,6 +72,9 @@ func (v *Verifier) notAtomic(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 			Expected: "an ATOMIC Acknowledge for the PSN of an atomic", Actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
 			Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 		})
+		if w.Op == wqe.Read {
+			w.Flags |= wqe.Blamed // one of the response is missing in its place
+		}
 	}
 	if stream.AnswersOldest(q, p, c.Complete() && !q.IsReordered(p.PSN)); !w.Op.Responded() {
 		answersForAtomic(q)
