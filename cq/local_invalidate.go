@@ -125,7 +125,9 @@ func (a *Agent) malformed(q *queuePair, w *sendRequest) bool {
 			v.Detail += "; " + notShown
 		}
 	}
-	a.accuse(q, v)
+	if a.accuse(q, v); status != Success && v.Class == rule.Violation {
+		q.unfounded(w)
+	}
 	return true
 }
 

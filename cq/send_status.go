@@ -3,6 +3,7 @@ package cq
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -359,6 +360,7 @@ func (a *Agent) unreliable(q *queuePair, w *sendRequest) {
 	switch s := w.done.Completion.Status; s {
 	case RemInvReqErr, RemAccessErr, RemOpErr, RetryExcErr, RNRRetryExcErr, BadRespErr:
 		a.verb(q, rule.UCCPL001, w.done, "success: a UC requester gets no error from its peer", s.String())
+		q.unfounded(w)
 	}
 }
 
@@ -383,4 +385,8 @@ func (q *queuePair) unfounded(w *sendRequest) {
 	if q.failed == w.done {
 		q.failed = nil
 	}
+	if q.stopped == w {
+		q.stopped = nil
+	}
+	q.broken = slices.DeleteFunc(q.broken, func(d drain) bool { return d.event == w.done })
 }
