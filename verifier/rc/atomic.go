@@ -13,7 +13,6 @@ import (
 
 // atomicAck compares an ATOMIC Acknowledge with the atomic that it answers (rules RC-RSP-010, -031).
 func (v *Verifier) atomicAck(c *qp.Pair, from int, p *packet.Packet) {
-
 	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
 	w, _ := q.Messages.Find(p.PSN)
 	if (w == nil || w.RespFrame != 0) && v.oldAtomic(c, from, p) {
