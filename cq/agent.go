@@ -360,8 +360,8 @@ func (a *Agent) proven(q *queuePair) rule.Class {
 	return rule.Unproven
 }
 
-// sentProven is that where it rests on what the queue pair itself did not send: on the way to a tap at the other end it may be lost.
-func (a *Agent) sentProven(q *queuePair) rule.Class {
+// provenAt is that where it rests on what the queue pair itself did not send, or on what has come to it: on the way between it and a tap at the other end packets may be lost or changed.
+func (a *Agent) provenAt(q *queuePair) rule.Class {
 	if !a.Lossy && a.near(q.addr()) {
 		a.assumes = rule.AssumesNear | rule.AssumesWhole
 		return rule.Violation

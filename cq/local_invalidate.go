@@ -101,16 +101,21 @@ func (a *Agent) malformed(q *queuePair, w *sendRequest) bool {
 	status := w.done.Completion.Status
 	v := verdict{Verdict: rule.Verdict{Rule: rule.CPLSTS008, Class: rule.Violation, Role: rule.Requester, Actual: status.String(), Detail: fmt.Sprintf("request %d", w.req().ID)}, event: w.done}
 	switch {
+	case status == Success && a.provenAt(q) != rule.Violation:
+		return true // what the response is to its requester is not known, and what is wrong with it was told
 	case status == Success:
 		a.covered(rule.CPLSTS008)
 		v.Expected, v.at = "BAD_RESP_ERR after a response that does not match the request", q.out.oddAt(w)
 		if m := q.out.Find(w.first); m != nil {
 			v.Evidence = []uint64{m.Begin.Frame}
 		}
-	case q.out.odd == nil && !a.passed(q.src, w.done.Time):
+	case q.out.odd != nil, q.out.unusual > w.first:
+		a.covered(rule.CPLSTS008)
+		return true
+	case !a.passed(q.src, w.done.Time):
 		a.wait(q, w.done.Time)
 		return a.ended
-	case q.out.odd == nil:
+	default:
 		a.covered(rule.CPLSTS008)
 		v.Expected, v.Class = "a response before that does not match the request", a.proven(q)
 		if m := q.out.Find(w.first); m != nil {
@@ -119,11 +124,10 @@ func (a *Agent) malformed(q *queuePair, w *sendRequest) bool {
 		if v.Class == rule.Unproven {
 			v.Detail += "; " + notShown
 		}
-	default:
-		a.covered(rule.CPLSTS008)
-		return true
 	}
-	a.accuse(q, v)
+	if a.accuse(q, v); status != Success && v.Class == rule.Violation {
+		q.unfounded(w)
+	}
 	return true
 }
 

@@ -114,7 +114,7 @@ func (a *Agent) unreadable(q *queuePair, w *sendRequest) {
 	if m == nil || at == nil || m.Partial || m.First != w.first || q.out.tries(w) > 1 || q.src.clock.before(w.done.Time, at.Time) {
 		return
 	}
-	class, why := a.sentProven(q), ""
+	class, why := a.provenAt(q), ""
 	switch {
 	case class == rule.Unproven:
 		why = "; the ACK may have been lost after the tap"

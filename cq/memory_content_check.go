@@ -55,6 +55,7 @@ func (a *Agent) observe(s *Source, x *observation) {
 		}
 		if p = w.p; known && p == nil {
 			a.covered(contentRule(x, all[len(all)-1]))
+			a.foundRight(s, x)
 		}
 	case x.data != nil && p.data != nil && !p.same(&x.stored):
 		w.want, w.at = p.data, differs(p.data, x.data)
@@ -69,6 +70,7 @@ func (a *Agent) observe(s *Source, x *observation) {
 	}
 	switch {
 	case w.want == nil && p.same(&x.stored):
+		a.foundRight(s, x)
 		left := c.wrong[:0]
 		for _, o := range c.wrong {
 			if o.p == p {
@@ -83,6 +85,32 @@ func (a *Agent) observe(s *Source, x *observation) {
 	default:
 		a.reportWrongData(s, contentRule(x, p), w)
 	}
+}
+
+// foundRight takes over that a READ or an atomic has found what memory held, where nothing that may have changed that is missing: what its requester then has in memory it is to blame for.
+func (a *Agent) foundRight(s *Source, x *observation) {
+	if x.q == nil {
+		return
+	}
+	class, _ := a.watched(s)
+	assumes := a.assumes
+	if a.assumes = 0; class != rule.Violation {
+		return
+	}
+	if x.m.held = true; !x.m.wrongInMemory {
+		return
+	}
+	for i := range a.rec.Findings {
+		if f := &a.rec.Findings[i]; x.wrongInMemoryOf(f) {
+			f.Assumes |= assumes
+			a.rec.Prove(i, "the response is what memory held")
+		}
+	}
+}
+
+// wrongInMemoryOf reports whether a finding is that the requester has other data in memory than the response to its READ or atomic has brought.
+func (x *observation) wrongInMemoryOf(f *rule.Finding) bool {
+	return f.Rule == rule.CPLMEM001 && f.Frame == x.m.Response.At.Frame && f.Accused.Addr != x.q.addr()
 }
 
 // mustShow reports whether the consumer looked at what a WRITE put there after it was told of a later message.
@@ -130,7 +158,7 @@ func (a *Agent) reportWrongData(s *Source, id rule.ID, w wrongData) {
 	case x.q != nil:
 		x.m.departs = true
 		for i := range a.rec.Findings {
-			if f := &a.rec.Findings[i]; f.Rule == rule.CPLMEM001 && f.Frame == x.m.Response.At.Frame && f.Accused.Addr != q.addr() {
+			if f := &a.rec.Findings[i]; x.wrongInMemoryOf(f) {
 				a.rec.Doubt(i, "the response is another than memory holds: it may have been changed before or after the tap")
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
+
+	"ibwitness/wqe"
 )
 
 // shows reports whether a range may have put there what is seen.
@@ -136,4 +138,40 @@ func (x *observation) wrong(all []*stored) (w wrongData, known bool) {
 		w.want, w.from, w.p = want, from, from[w.at]
 	}
 	return w, true
+}
+
+// held puts together, of what the consumer has stored in its memory or found there, the data of a request that has a checksum; nil: no such data is known that has this.
+func (s *Source) held(e *Event) []byte {
+	if s.content == nil || len(s.content.kept) == 0 || !e.Summed {
+		return nil
+	}
+	var data []byte
+	for _, g := range e.Send.Segments {
+		part := s.content.dataAt(g)
+		if part == nil && g.Length > 0 {
+			return nil
+		}
+		if data == nil {
+			data = part[:len(part):len(part)]
+		} else {
+			data = append(data, part...)
+		}
+	}
+	if sum(data) != e.Sum {
+		return nil
+	}
+	return data
+}
+
+// dataAt is what the newest range that covers a segment, and of which the data is kept, has there; nil: there is none.
+func (c *content) dataAt(g wqe.Segment) []byte {
+	lo, hi := g.VA, g.VA+uint64(g.Length)
+	for _, list := range [][]*stored{c.pages.has(lo >> pageBits), c.wide} {
+		for i, steps := len(list)-1, 0; i >= 0 && steps < mostPieces; i, steps = i-1, steps+1 {
+			if p := list[i]; p.data != nil && p.lo <= lo && hi <= p.hi {
+				return p.data[lo-p.lo : hi-p.lo]
+			}
+		}
+	}
+	return nil
 }

@@ -68,6 +68,9 @@ type Message struct {
 	used     bool      // a receive completion is of it
 	departs  bool      // it is another than its work request asks for, or than its responder owes, as was reported
 	unlike   bool      // and the two differ in whether they take a receive request
+
+	held          bool // the response is what memory of the responder held, for certain
+	wrongInMemory bool // the requester was told to have other data in memory, which is not proven
 }
 
 // Last is the ordinal of the last packet.
@@ -93,7 +96,9 @@ type Response struct {
 	Length  uint32
 	Whole   bool
 	Cut     bool // of its payload not all was captured
-	Mixed   bool // a part was retransmitted with other data, since memory had changed: it is not known which the requester took
+	// Repeated is how many of its packets have come once more, with the same data.
+	Repeated int
+	Mixed    bool // a part was retransmitted with other data, since memory had changed: it is not known which the requester took
 
 	Data []byte      // of a READ, where it is kept; else nil
 	Refs []PacketRef // its packets, where Data is kept
@@ -105,6 +110,7 @@ type ResponsePacket struct {
 	Length  uint32
 	Seen    bool
 	Follows bool // the packet before it came before it
+	Again   bool // it came once more, with the same data
 }
 
 // NAK is a negative acknowledgement, or a response that does not fit its request.

@@ -99,7 +99,7 @@ func (a *Agent) missing(q *queuePair, w *sendRequest, why string, at PacketRef) 
 	}
 	v := verdict{
 		Verdict: rule.Verdict{
-			Rule: rule.CPLSTS016, Class: a.sentProven(q), Role: rule.Requester,
+			Rule: rule.CPLSTS016, Class: a.provenAt(q), Role: rule.Requester,
 			Expected: fmt.Sprintf("a completion of request %d: %s", w.req().ID, why), Actual: "none until the log ends",
 		},
 		at: at, event: w.event,

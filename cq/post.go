@@ -26,6 +26,11 @@ func (a *Agent) postSend(s *Source, e *Event) {
 	}
 	w := a.sendRequests.Put(sendRequest{event: e, n: s.n, first: q.next})
 	w.length, w.packets = extent(e.Send, q.typ, q.attr.PMTU)
+	if w.data = e.Data; len(w.data) < int(w.length) && w.packets > 1 {
+		if data := s.held(e); data != nil {
+			w.data = data
+		}
+	}
 	if q.typ == qp.TypeUD {
 		if e.Send.AH != 0 {
 			if v := s.handles[e.Send.AH]; v != nil {

@@ -68,7 +68,7 @@ func (a *Agent) Posted(s *Requests, ord int64, payload int, into *Posted) (i int
 	}
 	*into = Posted{
 		Request: w.req(), Type: q.typ, QP: wqe.QP{Addr: q.addr(), QPN: q.qpn}, Attr: &q.attr, Vector: w.vector, Near: w.vector != nil && a.near(q.addr()),
-		PSN: psn.Add(-i), Packets: w.packets, PMTU: s.pmtu, Length: w.length, Data: w.event.Data,
+		PSN: psn.Add(-i), Packets: w.packets, PMTU: s.pmtu, Length: w.length, Data: w.data,
 		Sum: w.event.Sum, Summed: w.event.Summed,
 	}
 	return i, true

@@ -160,6 +160,7 @@ type sendRequest struct {
 	first         int64
 	packets       int
 	length        uint32
+	data          []byte // of its message, from the first byte on, as far as it is known
 	done          *Event // its completion
 	doneN         int
 	overtaken     bool         // a later one completed first

@@ -105,7 +105,10 @@ func (a *Agent) same(q *queuePair, m *Message, t *receiveCompletion) {
 	a.late(q, m, t)
 	a.granted(q, m, t)
 	if q.service() == packet.UD {
-		x.sender()
+		if x.sender(); !t.guessed && a.provenAt(q) == rule.Violation { // a datagram like it may have come another way than by the tap
+			a.covered(rule.CPLSTS014)
+			a.tooEarly(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the datagram", true)
+		}
 		return
 	}
 	a.covered(rule.CPLSTS014)

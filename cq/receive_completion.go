@@ -143,6 +143,9 @@ func (a *Agent) matchPlaced(q *queuePair, n int, t *receiveCompletion) bool {
 	t.message = m
 	q.seesStored(m, t.event.Time)
 	a.sharedTaken(q, m, t)
+	if q.ordered() && t.of.over != nil && n != max(t.of.place-q.receiving.invented, 0) && q.differences(m, t) > 0 {
+		return true // it has come before its turn, as was reported: its own message is yet to come
+	}
 	a.same(q, m, t)
 	return true
 }

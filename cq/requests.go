@@ -48,6 +48,7 @@ type Requests struct {
 	naksGone       int   // how many before those are forgotten
 	fatal          *NAK  // the first that ended the connection; nil: none
 	odd            []NAK // responses that do not fit the request
+	unusual        int64 // after the highest ordinal that a response is of which a requester may take for one that does not
 	responded      PacketRef
 	newestResponse PacketRef
 
@@ -204,6 +205,12 @@ func (s *Requests) Response(at PacketRef) {
 
 // Misfit says that a response does not fit its request.
 func (s *Requests) Misfit(n NAK) { s.odd, s.news = append(s.odd, n), true }
+
+// Unusual says that a response to an ordinal fits its request, but a requester may find that it does not.
+func (s *Requests) Unusual(ord int64) { s.unusual = max(s.unusual, ord+1) }
+
+// WasRetransmitted reports whether a packet was retransmitted.
+func (s *Requests) WasRetransmitted(ord int64) bool { return s.again[ord] > 0 }
 
 // Acknowledged says that everything up to an ordinal is acknowledged. named says that the response names that packet, and does not just follow it.
 func (s *Requests) Acknowledged(ord int64, at PacketRef, named bool) {

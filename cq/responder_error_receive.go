@@ -50,7 +50,7 @@ func (a *Agent) refusals(q *queuePair) {
 		if !denied && a.passed(q.src, first.event.Time) {
 			v := verdict{
 				Verdict: rule.Verdict{
-					Rule: rule.CPLSTS010, Class: a.sentProven(q), Role: rule.Responder, Expected: "a NAK Remote Operational Error",
+					Rule: rule.CPLSTS010, Class: a.provenAt(q), Role: rule.Responder, Expected: "a NAK Remote Operational Error",
 					Actual: "none", Detail: fmt.Sprintf("receive request %d completes with LOC_PROT_ERR", first.event.Completion.ID),
 				},
 				at: q.in.newest, event: first.event,

@@ -24,7 +24,7 @@ func (a *Agent) retried(q *queuePair, w *sendRequest) {
 	if want := 1 + int(q.attr.RetryCnt); most < want {
 		v := verdict{
 			Verdict: rule.Verdict{
-				Rule: rule.CPLSTS006, Class: a.sentProven(q), Role: rule.Requester,
+				Rule: rule.CPLSTS006, Class: a.provenAt(q), Role: rule.Requester,
 				Expected: fmt.Sprintf("%d transmissions of the oldest packet", want), Actual: fmt.Sprintf("%d", most),
 				Detail: fmt.Sprintf("request %d", w.req().ID),
 			},
@@ -33,7 +33,9 @@ func (a *Agent) retried(q *queuePair, w *sendRequest) {
 		if v.Class == rule.Unproven {
 			v.Detail += "; " + notShown
 		}
-		a.accuse(q, v)
+		if a.accuse(q, v); v.Class == rule.Violation {
+			q.unfounded(w)
+		}
 		if before, since := q.out.retries(w); before > 0 && before+since >= want-1 {
 			v.Rule, v.Expected = rule.RCRTY002, fmt.Sprintf("%d retries: the packets before the request are acknowledged", want-1)
 			v.Actual = fmt.Sprintf("%d, and %d before that progress", since, before)
@@ -223,7 +225,9 @@ func (a *Agent) rnrRetried(q *queuePair, w *sendRequest) {
 	if v.Class == rule.Unproven {
 		v.Detail += "; " + notShown
 	}
-	a.accuse(q, v)
+	if a.accuse(q, v); v.Class == rule.Violation {
+		q.unfounded(w)
+	}
 	if q.out.ackOf(w.first-1) != nil && before > 0 && n > 0 && n < want && n+before >= want && q.attr.RNRRetry < 7 {
 		v.Rule, v.Expected = rule.RCRNR004, fmt.Sprintf("%d RNR NAKs: the packets before the request are acknowledged", want)
 		v.Actual = fmt.Sprintf("%d, and %d before that progress", n, before)

@@ -3,6 +3,7 @@ package cq
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -128,7 +129,8 @@ func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
 		}
 		return true
 	}
-	if odd := q.out.oddAt(w); !ok && w.response() && odd.Seen() {
+	odd := q.out.oddAt(w)
+	if !ok && w.response() && odd.Seen() {
 		return a.malformed(q, w)
 	}
 	if !ok && w.reportedEarly {
@@ -144,7 +146,10 @@ func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
 			return true
 		}
 		class := a.proven(q)
-		if class == rule.Unproven && !a.ended {
+		switch {
+		case odd.Seen() && a.provenAt(q) != rule.Violation:
+			return true // what is wrong with that was told
+		case class == rule.Unproven && !a.ended:
 			return false // what comes may prove it
 		}
 		a.covered(id)
@@ -155,7 +160,9 @@ func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
 			},
 			event: w.done,
 		}
-		if m := q.out.Find(w.first); m != nil {
+		if m := q.out.Find(w.first); odd.Seen() {
+			v.at, v.Actual = odd, "only a response that does not match the request"
+		} else if m != nil {
 			v.at = m.End
 		}
 		if v.Class == rule.Unproven {
@@ -213,10 +220,8 @@ func (a *Agent) fetchedData(q *queuePair, w *sendRequest) {
 		return
 	}
 	if !same {
-		class, why := rule.Violation, ""
-		if m.departs {
-			class, why = rule.Unproven, "; the response is another than memory holds: it may have been changed before or after the tap"
-		}
+		class, why := a.broughtBack(q, m)
+		m.wrongInMemory = class == rule.Unproven && !m.departs
 		a.accuse(q, verdict{
 			Verdict: rule.Verdict{
 				Rule: rule.CPLMEM001, Class: class, Role: rule.Requester,
@@ -226,6 +231,23 @@ func (a *Agent) fetchedData(q *queuePair, w *sendRequest) {
 			at: m.Response.At, event: w.done,
 		})
 	}
+}
+
+// broughtBack is the class of a finding that rests on what the response to a READ or an atomic has brought to its requester. It is certain that the requester has taken the response as
+// the tap shows it if the tap is near the requester, the responder has repeated all of it, or it is what memory held.
+func (a *Agent) broughtBack(q *queuePair, m *Message) (class rule.Class, why string) {
+	switch {
+	case m.departs:
+		return rule.Unproven, "; the response is another than memory holds: it may have been changed before or after the tap"
+	case m.held:
+		a.assumes = rule.AssumesNear | rule.AssumesWhole
+		return rule.Violation, ""
+	case m.Response.Repeated == m.Packets:
+		return rule.Violation, ""
+	case a.provenAt(q) == rule.Violation:
+		return rule.Violation, ""
+	}
+	return rule.Unproven, "; what memory held is not known: the response may have been changed before or after the tap, or the requester have taken another one"
 }
 
 // codes are the NAKs and the statuses that they give.
@@ -338,6 +360,7 @@ func (a *Agent) unreliable(q *queuePair, w *sendRequest) {
 	switch s := w.done.Completion.Status; s {
 	case RemInvReqErr, RemAccessErr, RemOpErr, RetryExcErr, RNRRetryExcErr, BadRespErr:
 		a.verb(q, rule.UCCPL001, w.done, "success: a UC requester gets no error from its peer", s.String())
+		q.unfounded(w)
 	}
 }
 
@@ -362,4 +385,8 @@ func (q *queuePair) unfounded(w *sendRequest) {
 	if q.failed == w.done {
 		q.failed = nil
 	}
+	if q.stopped == w {
+		q.stopped = nil
+	}
+	q.broken = slices.DeleteFunc(q.broken, func(d drain) bool { return d.event == w.done })
 }

@@ -72,7 +72,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLSTS001 - cplFirst: {
 		ID: "CPL-STS-001", Name: "status-unknown", Severity: Error, Needs: Verbs, Ref: "11.6.2†",
 		Text:  "The status of a completion is one of the 22 that are defined.",
-		Where: "cq/completion_order.go",
+		Where: "cq/completed_request.go",
 	},
 	CPLSTS002 - cplFirst: {
 		ID: "CPL-STS-002", Name: "status-invalid-request", Severity: Error, Needs: WireCQE, Ref: "9.9.2†",
@@ -122,7 +122,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLORD002 - cplFirst: {
 		ID: "CPL-ORD-002", Name: "completion-once", Severity: Error, Needs: WireWQE, Ref: "10.8†",
 		Text:  "Every work request completes once at most, and nothing completes that was not posted.",
-		Where: "cq/completion_order.go",
+		Where: "cq/unposted_completion.go",
 	},
 	CPLORD003 - cplFirst: {
 		ID: "CPL-ORD-003", Name: "flush-before-error", Severity: Error, Needs: Verbs, Ref: "10.3.1",
@@ -137,7 +137,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLSIG001 - cplFirst: {
 		ID: "CPL-SIG-001", Name: "unsignaled-completion", Severity: Error, Needs: WireWQE, Ref: "10.7.3.1",
 		Text:  "A send request without the signalled modifier makes no completion when it succeeds.",
-		Where: "cq/completion_order.go",
+		Where: "cq/unposted_completion.go",
 	},
 	CPLSIG003 - cplFirst: {
 		ID: "CPL-SIG-003", Name: "signaled-no-completion", Severity: Error, Needs: WireWQE, Ref: "10.7.3.1",
@@ -202,7 +202,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	CPLIMD001 - cplFirst: {
 		ID: "CPL-IMD-001", Name: "failed-post-completes", Severity: Warning, Needs: Verbs, Ref: "11.4.1.1",
 		Text:  "A post that fails at once makes no completion.",
-		Where: "cq/completion_order.go",
+		Where: "cq/unposted_completion.go",
 	},
 	CPLSTS009 - cplFirst: {
 		ID: "CPL-STS-009", Name: "receive-too-long", Severity: Warning, Needs: WireCQE, Ref: "9.9.3†",

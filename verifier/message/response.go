@@ -14,14 +14,18 @@ func (s *assembly) response(p *packet.Packet, at cq.PacketRef) {
 	s.requests.Response(at)
 	ord := s.requests.Ordinal(p.PSN)
 	if ord >= s.requests.High() {
+		s.requests.Unusual(ord)
 		if p.Opcode.Fn() != packet.Acknowledge || p.Syndrome.Type() != packet.ACK {
 			ord--
 		}
 		s.requests.AcknowledgedAhead(ord, at)
 		return
 	}
-	if m := s.requests.Find(ord); m != nil && s.misfits(m, ord, p) || m == nil && s.strange(ord, p) {
+	switch m := s.requests.Find(ord); {
+	case m != nil && s.misfits(m, ord, p), m == nil && s.strange(ord, p):
 		s.requests.Misfit(cq.NAK{Ord: ord, Syndrome: p.Syndrome, At: at})
+	case m != nil && m.Response != nil && s.unusual(m, ord, p):
+		s.requests.Unusual(ord)
 	}
 	if p.Opcode.Fn() != packet.Acknowledge {
 		s.acknowledged(ord-1, at, false)
@@ -63,8 +67,8 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 		return
 	}
 	i := int(ord - m.First)
-	if i < len(r.Packets) && r.Packets[i].Seen && (sum(p.Payload) != own(r, i) || p.OrigData != r.Orig) {
-		r.Mixed = true
+	if i < len(r.Packets) && r.Packets[i].Seen {
+		repeat(r, i, p)
 	}
 	if r.Whole {
 		return
@@ -100,6 +104,18 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 		r.Length += x.Length
 	}
 	r.CRC = run.sum()
+}
+
+// repeat takes over that packet i of a response, which has come, has come once more.
+func repeat(r *cq.Response, i int, p *packet.Packet) {
+	x := &r.Packets[i]
+	switch {
+	case sum(p.Payload) != own(r, i) || p.OrigData != r.Orig:
+		r.Mixed = true
+	case !x.Again:
+		x.Again = true
+		r.Repeated++
+	}
 }
 
 // keepResponse keeps the payload of packet i of the response to a READ. Of one whose first packets were not kept it keeps nothing.
@@ -145,6 +161,24 @@ func (s *assembly) misfits(m *cq.Message, ord int64, p *packet.Packet) bool {
 	n := m.DMALen - uint32(ord-m.First)*s.requests.PMTU()
 	last := f == packet.ReadRespLast || f == packet.ReadRespOnly
 	return last != (ord == m.Last()) || uint32(p.PayloadLen) != min(n, s.requests.PMTU())
+}
+
+// unusual reports whether a response to a READ or an atomic is such that the requester may find that it does not fit the request, though it may: by its place, its syndrome, or as
+// one before it is missing.
+func (s *assembly) unusual(m *cq.Message, ord int64, p *packet.Packet) bool {
+	f, i := p.Opcode.Fn(), int(ord-m.First)
+	switch {
+	case f == packet.Acknowledge:
+		return p.Syndrome.Type() == packet.ACK // it does not replace the response
+	case p.Has&packet.HasAETH != 0 && p.Syndrome.Type() != packet.ACK:
+		return true
+	case f == packet.AtomicAck:
+		return p.PayloadLen > 0
+	case i > 0 && i < len(m.Response.Packets) && (!m.Response.Packets[i-1].Seen || m.Response.Packets[i].Seen):
+		return true
+	}
+	begins := f == packet.ReadRespFirst || f == packet.ReadRespOnly
+	return begins != (i == 0 || s.requests.WasRetransmitted(ord))
 }
 
 // strange is misfits for a message of which the last packet has not been seen.

@@ -71,6 +71,9 @@ func (v *Verifier) notAtomic(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 			Expected: "an ATOMIC Acknowledge for the PSN of an atomic", Actual: "PSN " + p.PSN.String() + " is a " + w.Op.String(),
 			Evidence: []uint64{packet.FrameNear(p.Frame, w.Frame)},
 		})
+		if w.Op == wqe.Read {
+			w.Flags |= wqe.Blamed // one of the response is missing in its place
+		}
 	}
 	if stream.AnswersOldest(q, p, c.Complete() && !q.IsReordered(p.PSN)); !w.Op.Responded() {
 		answersForAtomic(q)

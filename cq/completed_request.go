@@ -1,0 +1,130 @@
+package cq
+
+import (
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// completion finds the work request of a completion, and judges its order.
+func (a *Agent) completion(s *Source, e *Event) {
+	c := e.Completion
+	q := a.qp(s, c.QP.QPN)
+	if q == nil {
+		q = a.life(s, c.QP.QPN, e)
+	}
+	for _, q := range s.lifetimes(c.QP.QPN) {
+		q.events++
+	}
+	a.covered(rule.CPLSTS001)
+	if c.Status > GeneralErr {
+		a.verb(q, rule.CPLSTS001, e, "a status from 0 to 21", c.Status.String())
+		q.over(e)
+		return
+	}
+	var w *sendRequest
+	var r *receive
+	// What waited in the queue when the queue pair was reset is of its previous connection.
+	for lives := s.qps[q.qpn]; w == nil && r == nil && len(lives) > 0; lives = lives[:len(lives)-1] {
+		p := lives[len(lives)-1]
+		if p.unready(c) {
+			continue
+		}
+		if w, r = p.request(c); w != nil || r != nil {
+			q = p
+		}
+	}
+	cq := s.queue(e.CQ)
+	if a.otherCQ(q, w, r, e) {
+		cq = &completionQueue{} // what it tells of either is nothing
+	}
+	a.queueHeld(s, cq, e)
+	switch {
+	case w != nil:
+		a.sendDone(q, w, e)
+		s.polled(cq, e, w, nil)
+		a.unnotifiedSend(q, w)
+		cq.looked(e, w)
+		if b := w.req().Window; b != nil && c.Status == Success {
+			a.bound(q, e, b)
+		}
+	case r != nil:
+		a.receiveDone(q, r, e)
+		s.polled(cq, e, nil, q.newestReceive)
+		cq.looked(e, nil)
+		if c.Flags&WithInv != 0 {
+			s.free(c.InvKey)
+		}
+	default:
+		a.unposted(q, e)
+		s.polled(cq, e, nil, nil)
+		cq.looked(e, nil)
+	}
+}
+
+// unready reports whether q has been reset, and not been in a state since in which one of its requests can end as c says.
+func (q *queuePair) unready(c *Completion) bool {
+	return q.later && (q.state < qp.RTR || q.wasRTR == nil && c.Status == Success)
+}
+
+// request returns the request that a completion is of, of either queue. With an error the completion does not say which queue that is, and
+// an ID may be in use in both.
+func (q *queuePair) request(c *Completion) (w *sendRequest, r *receive) {
+	if c.Status != Success || c.Op >= DoneRecv {
+		r = q.openReceive(c.ID)
+	}
+	if c.Status != Success && r == nil || c.Status == Success && c.Op < DoneRecv {
+		w = q.openSend(c)
+	} else if c.Status != Success {
+		if v := q.openSend(c); v != nil && v == q.oldestSend() {
+			w = v
+		}
+	}
+	return w, r
+}
+
+// over notes that a request is complete, in a way that has been reported as wrong.
+func (q *queuePair) over(e *Event) {
+	switch w, r := q.request(e.Completion); {
+	case w != nil:
+		w.done, w.doneN = e, q.src.n
+	case r != nil:
+		r.done = true
+	}
+}
+
+// oldestSend returns the oldest send request that is not completed, or nil.
+func (q *queuePair) oldestSend() *sendRequest {
+	for _, w := range q.sends.from(q.oldest) {
+		if w.done == nil {
+			return w
+		}
+	}
+	return nil
+}
+
+// openSend returns the oldest send request that is not completed and has the ID of the completion, or nil.
+func (q *queuePair) openSend(c *Completion) *sendRequest {
+	var renamed *sendRequest
+	for _, w := range q.sends.from(q.oldest) {
+		if w.done == nil && (w.req().ID == c.ID && !w.event.Anonymous || w.event.Anonymous && (c.Status != Success || c.Op == DoneBindMW) && !q.hasPosted(c.ID)) {
+			if !w.renamed {
+				return w
+			}
+			renamed = w
+		}
+	}
+	return renamed
+}
+
+// hasPosted reports whether a request with this ID is known.
+func (q *queuePair) hasPosted(id uint64) bool {
+	if _, ok := q.recvs.byID[id]; ok || q.recvs.past.has(id) || q.past.has(id) || len(q.sharedWith(id)) > 0 {
+		return true
+	}
+	for _, w := range q.sends.all() {
+		if w.req().ID == id && !w.event.Anonymous {
+			return true
+		}
+	}
+	return false
+}
