@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSimulation: that one clock of a simulation has stamped frames and events says a flag, the configuration file, or each log of itself, with the same findings by any number of workers.
+// TestSimulation: that one clock of a simulation has stamped frames and events says a flag, or each log of itself, with the same findings by any number of workers.
 // An ACK of a PSN that was never sent is told at once then, and not with the next request.
 func TestSimulation(t *testing.T) {
 	dir := t.TempDir()
@@ -81,7 +81,6 @@ func TestSimulation(t *testing.T) {
 	for _, args := range [][]string{
 		append(logs("capture", ""), "--simulation"),
 		append(logs("host", ""), "--simulation"),
-		append(logs("capture", ""), "--config", write("config.yaml", "simulation: true\n")),
 		append(logs("simulation", ""), "--workers", "1"),
 		append(logs("simulation", ""), "--workers", "2"),
 		append(logs("simulation", ""), "--workers", "8"),
