@@ -217,11 +217,12 @@ func show(c *connection.Connection, k *Connection) {
 	}
 	for e := range c.Ends {
 		q := &c.Ends[e]
+		sums, faults := q.Sums(), q.Faults()
 		k.Ends[e] = End{
 			Addr: q.Addr, QPN: q.Number, QPNKnown: q.Numbered, Near: q.Near,
-			Packets: q.Sums.Packets, Bytes: q.Sums.Bytes, Messages: q.Sums.Messages,
-			Retransmissions: uint64(q.Faults.Retransmissions), Duplicates: uint64(q.Faults.Duplicates),
-			NAKs: uint64(q.Faults.NAKs), SequenceNAKs: uint64(q.Faults.SequenceNAKs), RNRNAKs: uint64(q.Faults.RNRNAKs),
+			Packets: sums.Packets, Bytes: sums.Bytes, Messages: sums.Messages,
+			Retransmissions: uint64(faults.Retransmissions), Duplicates: uint64(faults.Duplicates),
+			NAKs: uint64(faults.NAKs), SequenceNAKs: uint64(faults.SequenceNAKs), RNRNAKs: uint64(faults.RNRNAKs),
 		}
 	}
 }

@@ -8,8 +8,14 @@ type Credits struct {
 	Limited bool
 }
 
-// Give notes that credits allow SENDs up to a message number.
-func (c *Credits) Give(limit uint32) { c.Limited, c.Limit = true, limit&packet.PSNMask }
+// GiveCredits notes that credits allow SENDs up to a message number.
+func (s *SendQueue) GiveCredits(limit uint32) {
+	s.seldom().Credits = Credits{Limit: limit & packet.PSNMask, Limited: true}
+}
 
-// Close notes that credits limit nothing that is known.
-func (c *Credits) Close() { c.Limited = false }
+// CloseCredits notes that credits limit nothing that is known.
+func (s *SendQueue) CloseCredits() {
+	if s.Credits.Limited {
+		s.seldom().Credits.Limited = false
+	}
+}

@@ -380,7 +380,7 @@ func (s *SendQueue) NAKMeantLater(at int64) bool {
 // Lost returns the recovery of the send queue.
 func (s *SendQueue) Lost() *Recovery {
 	if s.Recovery == nil {
-		s.Recovery = new(Recovery)
+		s.seldom().Recovery = new(Recovery)
 	}
 	return s.Recovery
 }

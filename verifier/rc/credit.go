@@ -30,7 +30,7 @@ func (v *Verifier) credits(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	if !limited || r.MSN.Degree != qp.MSNKnown {
-		q.Credits.Close()
+		q.CloseCredits()
 		q.CloseGrant()
 		return
 	}
@@ -38,12 +38,12 @@ func (v *Verifier) credits(c *qp.Pair, from int, p *packet.Packet) {
 	limit := (p.MSN + n - r.MSN.Base) & packet.PSNMask
 	switch {
 	case !q.Credits.Limited:
-		q.Credits.Give(limit + uncredited(q, p.MSN-r.MSN.Base))
+		q.GiveCredits(limit + uncredited(q, p.MSN-r.MSN.Base))
 		if !c.Sees(1 - from) {
 			q.CreditedSince(p.Time)
 		}
 	case packet.PSN(limit).After(packet.PSN(q.Credits.Limit)):
-		q.Credits.Give(limit) // credit codes round down, so a later response may give less; the requester keeps the greatest
+		q.GiveCredits(limit) // credit codes round down, so a later response may give less; the requester keeps the greatest
 	}
 }
 
