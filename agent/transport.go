@@ -251,7 +251,7 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 		return false
 	}
 	if pair := connection.QPs(c); t.header.UsualFlow(pair, from, p) {
-		pair.Ways[from&1].CountPacket(p)
+		pair.Ways[from&1].CountPacket(p.PayloadLen)
 		t.rc.Packet(pair, from, p)
 		return true
 	}

@@ -53,10 +53,11 @@ func (c *Pair) FetchEnds(l *cache.Lines) {
 	l.Add(unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Ends)+unsafe.Sizeof(c.Ends)-1))
 }
 
-// FetchSums names the lines of what they sent.
+// FetchSums names the lines of what they sent, and of what of that tells of something lost.
 func (c *Pair) FetchSums(l *cache.Lines) {
 	for _, d := range c.Ways {
 		l.Add(unsafe.Add(unsafe.Pointer(d), sent))
+		l.Add(unsafe.Add(unsafe.Pointer(d), receive)) // where what few directions have is found
 	}
 }
 

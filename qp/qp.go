@@ -71,7 +71,7 @@ type Direction struct {
 	Flow Flow
 	// What was sent, see Sums: as much as there is room for here.
 	packets, bytes, messages uint32
-	bytesHigh                uint16
+	high                     uint16
 	// Assumed is what Pair.Sees and Pair.Complete have affirmed while the packet at hand is verified; see Pair.Assumptions.
 	Assumed rule.Assumption
 	Cut     bool // the snap length cut a packet of it, which may have been a damaged one
@@ -101,8 +101,8 @@ type SendQueue struct {
 	Usual      bool       // there is nothing out of the ordinary about this send queue and the receive queue of the peer: see verifier.usual
 	Limited    Limit      // what of the usual the attributes of the QPs have a word in, while Usual
 	Sequence   Sequence
-	Joined     bool       // a request was seen, or the start PSN is known
-	TimerStart int64      // newest time at which a request that demands a response left, or a response made progress
+	Joined     bool  // a request was seen, or the start PSN is known
+	TimerStart int64 // newest time at which a request that demands a response left, or a response made progress
 	Messages   Ring
 	History    History
 

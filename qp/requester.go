@@ -143,8 +143,11 @@ func (s *SendQueue) CloseExplanation() { s.GapExplained = false }
 
 // AwaitSize notes that how many PSNs a READ of length bytes takes is not known; 0: it is.
 func (s *SendQueue) AwaitSize(length uint32) {
-	if length != s.ReadLen {
-		s.seldom().ReadLen = length
+	if length == s.ReadLen {
+		return
+	}
+	if s.seldom().ReadLen = length; length == 0 {
+		s.dropSeldom() // a connection that begins with a READ may have no other use of it
 	}
 }
 
@@ -207,22 +210,6 @@ func (s *SendQueue) NameSRQ(srq uint32) {
 
 // Settle notes whether the next packets are those of the fast path, and what attributes limit of them.
 func (s *SendQueue) Settle(usual bool, limited Limit) { s.Usual, s.Limited = usual, limited }
-
-// CreditedSince notes when credits were first given at a tap that does not see when they reach the requester.
-func (s *SendQueue) CreditedSince(now int64) { s.Lost().Grant.At = now }
-
-// Grant notes the greatest message number that credits were given for, and the MSN of the response that gave them.
-func (s *SendQueue) Grant(limit, by uint32) {
-	l := s.Lost()
-	l.Grant.Limit, l.Grant.By = limit&packet.PSNMask, by|GrantedSet
-}
-
-// CloseGrant forgets it.
-func (s *SendQueue) CloseGrant() {
-	if s.Recovery != nil {
-		s.Recovery.Grant.By = 0
-	}
-}
 
 // Step notes that a datagram with psn follows the newest one, and returns by how many PSNs. Of the send queue of datagrams Retransmission.From is the newest step back, Restarts
 // how often it was made in a row, First where the PSN counted up from.

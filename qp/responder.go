@@ -3,7 +3,9 @@ package qp
 import "ibwitness/packet"
 
 // Join has the responder expect a PSN, of a stream that was joined in mid-stream.
-func (r *ReceiveQueue) Join(psn packet.PSN) { *r = ReceiveQueue{EPSN: psn, ReceiveSeldom: nothingReceived} }
+func (r *ReceiveQueue) Join(psn packet.PSN) {
+	*r = ReceiveQueue{EPSN: psn, ReceiveSeldom: nothingReceived}
+}
 
 // Certain reports whether nothing is open about the responses of a responder that expects the next request.
 func (r *ReceiveQueue) Certain() bool {

@@ -13,18 +13,19 @@ type SendSeldom struct {
 	ReadLen        uint32         // DMALen of a READ whose PSN count waits for the path MTU; 0: none
 	Jump           *packet.Packet // newest packet, where its PSN is far from Next; without its payload
 	Recovery       *Recovery      // see Lost; nil: nothing was lost yet
+	Granted        Grant
 	sender         sender
 }
 
 // sender is what few directions have beside their queues: it outlives the stream of the send queue.
 type sender struct {
 	lone    LoneResponse
-	faults  Faults
 	gids    uint64 // of a GRH beside an LRH, folded: of all packets of the flow
+	carried Sums   // what the counters of the direction have no room for
+	faults  Faults
 	qKey    uint32 // of datagrams: another Q_Key than that of the flow, which was reported
 	odd     Odd
 	copies  byte // of its packets, while the tap is near
-	carried Sums // what the counters of the direction have no room for
 }
 
 // ReceiveSeldom is what few receive queues have; see SendSeldom.
@@ -130,7 +131,7 @@ func (d *Direction) TakeOver(o *Direction) {
 // TakeSent has the direction have sent what another one has: its flow and its counts.
 func (d *Direction) TakeSent(o *Direction) {
 	d.Flow = o.Flow
-	d.packets, d.bytes, d.bytesHigh, d.messages = o.packets, o.bytes, o.bytesHigh, o.messages
+	d.packets, d.bytes, d.high, d.messages = o.packets, o.bytes, o.high, o.messages
 	if s, t := &d.SQ.sender, &o.SQ.sender; s.gids != t.gids || s.qKey != t.qKey || s.faults != t.faults || s.carried != t.carried {
 		s = d.sender()
 		s.gids, s.qKey, s.faults, s.carried = t.gids, t.qKey, t.faults, t.carried

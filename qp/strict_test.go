@@ -11,7 +11,7 @@ func TestStrict(t *testing.T) {
 		"WidenGap of PSNs 0x000000 to 0x000000":   func(s *SendQueue) { s.WidenGap(5) },
 		"ExplainGap of PSNs 0x000000 to 0x000000": func(s *SendQueue) { s.ExplainGap() },
 		"BeginGap of PSNs 0x000000 to 0x000000":   func(s *SendQueue) { s.BeginGap(5, 5, false) },
-		"ContinueRetransmission of none":        func(s *SendQueue) { s.ContinueRetransmission(9) },
+		"ContinueRetransmission of none":          func(s *SendQueue) { s.ContinueRetransmission(9) },
 	} {
 		func() {
 			defer func() {

@@ -13,43 +13,61 @@ type Faults struct {
 	NAKs, SequenceNAKs, RNRNAKs uint32
 }
 
+// What a direction has sent is counted in the direction: 32 bits of packets and messages, and 47 of bytes. The rest is with what few directions have, where highCarried says so.
+const (
+	highBytes   = 1<<15 - 1 // bits 32 to 46 of the bytes
+	highCarried = 1 << 15
+)
+
 // Sums is what was sent.
 func (d *Direction) Sums() Sums {
-	c := &d.SQ.sender.carried
-	return Sums{Packets: d.Packets(), Bytes: c.Bytes + uint64(d.bytesHigh)<<32 + uint64(d.bytes), Messages: c.Messages + uint64(d.messages)}
+	s := Sums{Packets: uint64(d.packets), Bytes: uint64(d.high&highBytes)<<32 | uint64(d.bytes), Messages: uint64(d.messages)}
+	if d.high&highCarried != 0 {
+		s = s.plus(d.SQ.sender.carried)
+	}
+	return s
+}
+
+func (s Sums) plus(t Sums) Sums {
+	return Sums{s.Packets + t.Packets, s.Bytes + t.Bytes, s.Messages + t.Messages}
 }
 
 // Packets is how many packets were sent.
-func (d *Direction) Packets() uint64 { return d.SQ.sender.carried.Packets + uint64(d.packets) }
-
-// CountPacket counts a packet.
-func (d *Direction) CountPacket(p *packet.Packet) {
-	bytes := d.bytes + uint32(p.PayloadLen)
-	if d.packets++; d.packets == 0 || bytes < d.bytes {
-		d.carry(d.packets == 0, bytes < d.bytes)
+func (d *Direction) Packets() uint64 {
+	n := uint64(d.packets)
+	if d.high&highCarried != 0 {
+		n += d.SQ.sender.carried.Packets
 	}
-	d.bytes = bytes
+	return n
+}
+
+// CountPacket counts a packet with so many bytes of payload.
+func (d *Direction) CountPacket(bytes int) {
+	d.packets++
+	if d.bytes += uint32(bytes); d.packets == 0 || d.bytes < uint32(bytes) {
+		d.carryPacket(bytes)
+	}
 }
 
 // CountMessage counts a message that was sent whole.
 func (d *Direction) CountMessage() {
 	if d.messages++; d.messages == 0 {
-		d.sender().carried.Messages += 1 << 32
+		d.carryMessage()
 	}
 }
 
-// carry notes that there is no room for the number of packets, or of bytes, in the counter of the direction.
+// carryPacket counts a packet, of which the direction has counted what it has room for.
 //
 //go:noinline
-func (d *Direction) carry(packets, bytes bool) {
-	if packets {
-		d.sender().carried.Packets += 1 << 32
-	}
-	if bytes {
-		if d.bytesHigh++; d.bytesHigh == 0 {
-			d.sender().carried.Bytes += 1 << 48
-		}
-	}
+func (d *Direction) carryPacket(bytes int) {
+	d.packets, d.bytes = d.packets-1, d.bytes-uint32(bytes)
+	d.setSums(d.Sums().plus(Sums{Packets: 1, Bytes: uint64(bytes)}))
+}
+
+//go:noinline
+func (d *Direction) carryMessage() {
+	d.messages--
+	d.setSums(d.Sums().plus(Sums{Messages: 1}))
 }
 
 // UncountPacket takes a packet that was counted back: it belongs to another connection.
@@ -62,8 +80,8 @@ func (d *Direction) UncountPacket(p *packet.Packet) {
 
 // add adds what another direction has sent.
 func (d *Direction) add(o *Direction) {
-	if s, t := d.Sums(), o.Sums(); t != (Sums{}) {
-		d.setSums(Sums{s.Packets + t.Packets, s.Bytes + t.Bytes, s.Messages + t.Messages})
+	if t := o.Sums(); t != (Sums{}) {
+		d.setSums(d.Sums().plus(t))
 	}
 	if t := o.Faults(); t != (Faults{}) {
 		f := &d.sender().faults
@@ -73,10 +91,11 @@ func (d *Direction) add(o *Direction) {
 }
 
 func (d *Direction) setSums(s Sums) {
-	d.packets, d.messages, d.bytes, d.bytesHigh = uint32(s.Packets), uint32(s.Messages), uint32(s.Bytes), uint16(s.Bytes>>32)
-	carried := Sums{Packets: s.Packets &^ (1<<32 - 1), Messages: s.Messages &^ (1<<32 - 1), Bytes: s.Bytes &^ (1<<48 - 1)}
-	if carried != d.SQ.sender.carried {
-		d.sender().carried = carried
+	d.packets, d.messages, d.bytes = uint32(s.Packets), uint32(s.Messages), uint32(s.Bytes)
+	rest := Sums{Packets: s.Packets >> 32 << 32, Bytes: s.Bytes >> 47 << 47, Messages: s.Messages >> 32 << 32}
+	if d.high = uint16(s.Bytes>>32) & highBytes; rest != (Sums{}) {
+		d.high |= highCarried
+		d.sender().carried = rest
 	}
 }
 

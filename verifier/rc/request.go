@@ -346,7 +346,7 @@ func (v *Verifier) credit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	if !needs {
 		return
 	}
-	if q.Recovery != nil && p.Time-q.Recovery.Grant.At < int64(verifier.InFlight) && !c.Sees(from) {
+	if p.Time-q.Granted.At < int64(verifier.InFlight) && !c.Sees(from) {
 		return // it may have left before the credits reached the requester
 	}
 	v.Covered(rule.RCCRD001)

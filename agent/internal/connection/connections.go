@@ -68,7 +68,7 @@ func (c *Connection) Active() int64 { return c.follow().active }
 
 // Count adds a packet to the sums of its sender.
 func (c *Connection) Count(from int, p *packet.Packet) {
-	c.Ends[from].CountPacket(p)
+	c.Ends[from].CountPacket(p.PayloadLen)
 	if p.Cut {
 		c.Lossy, c.Ends[from].Cut = true, true // a damaged packet cannot be told from a good one
 	}
