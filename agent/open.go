@@ -63,7 +63,7 @@ func (t *Transport) waits(c *connection.Connection, now int64) {
 		if end, q := &k.Ends[e], &c.Ends[e]; end.Open > 0 {
 			t.opened.Add(&Open{
 				Requests: uint64(end.Open), Connections: 1, Frame: end.OpenFrame, Tap: q.SQ.Last.Tap, Waited: time.Duration(now - end.OpenSince),
-				Again: q.SQ.Restarts > 0 || c.Ends[1-e].RQ.NAK.RNRs > 1 || !c.Paired && q.Faults.Retransmissions > 0,
+				Again: q.SQ.Restarts > 0 || c.Ends[1-e].RQ.NAK.RNRs > 1 || !c.Paired && q.Faults().Retransmissions > 0,
 			})
 		}
 	}

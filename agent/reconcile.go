@@ -78,7 +78,7 @@ func (s *oneWayTables) source(t *Transport, c *connection.Connection, to int) {
 		if !x.mayBeFrom(c, 1-to) {
 			continue
 		}
-		fits := x.FirstOp.Info().Response && x.Ends[0].Sums.Packets == 1 && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.Last.PSN)
+		fits := x.FirstOp.Info().Response && x.Ends[0].Packets() == 1 && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.Last.PSN)
 		missed := fits && t.unanswered(c, 1-to, x.FirstPSN)
 		gap := t.gap(c, 1-to, x.Connection)
 		known := c.PairedBy == connection.ByCM || gap >= 0 || missed
@@ -104,7 +104,7 @@ func (s *oneWayTables) source(t *Transport, c *connection.Connection, to int) {
 func (s *oneWayTables) destination(t *Transport, c *connection.Connection, to int) {
 	e, peer := &c.Ends[to], &c.Ends[1-to]
 	for x := range s.from.of(peer.Addr, e.Number) {
-		if x.Service != c.Service || x.Ends[1].Addr == e.Addr || x.Ends[0].Sums.Packets > 1 || !x.during(peer) {
+		if x.Service != c.Service || x.Ends[1].Addr == e.Addr || x.Ends[0].Packets() > 1 || !x.during(peer) {
 			continue
 		}
 		if gap := t.gap(c, 1-to, x.Connection); c.Encap == packet.Native && !x.accused() {

@@ -222,11 +222,12 @@ func show(c *connection.Connection, k *Connection) {
 	}
 	for e := range c.Ends {
 		q := &c.Ends[e]
+		sums, faults := q.Sums(), q.Faults()
 		k.Ends[e] = End{
 			Addr: q.Addr, QPN: q.Number, QPNKnown: q.Numbered, Near: q.Near,
-			Packets: q.Sums.Packets, Bytes: q.Sums.Bytes, Messages: q.Sums.Messages,
-			Retransmissions: q.Faults.Retransmissions, Duplicates: q.Faults.Duplicates,
-			NAKs: q.Faults.NAKs, SequenceNAKs: q.Faults.SequenceNAKs, RNRNAKs: q.Faults.RNRNAKs,
+			Packets: sums.Packets, Bytes: sums.Bytes, Messages: sums.Messages,
+			Retransmissions: faults.Retransmissions, Duplicates: faults.Duplicates,
+			NAKs: faults.NAKs, SequenceNAKs: faults.SequenceNAKs, RNRNAKs: faults.RNRNAKs,
 		}
 	}
 }

@@ -251,8 +251,7 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 		return false
 	}
 	if pair := connection.QPs(c); t.header.UsualFlow(pair, from, p) {
-		_, sums := pair.Ways[from&1].Sent()
-		sums.Add(p)
+		pair.Ways[from&1].CountPacket(p.PayloadLen)
 		t.rc.Packet(pair, from, p)
 		return true
 	}

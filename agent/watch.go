@@ -283,7 +283,7 @@ func (e *engine) surveyed() iter.Seq2[uint64, *Connection] {
 			list := s.t.table.List()
 			for i, c := range list {
 				connection.FetchShown(len(list), i, func(i int) *connection.Connection { return list[i] }, &lines)
-				if c.Dead || c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets == 0 && c.PairedBy != connection.ByCM {
+				if c.Dead || c.Ends[0].Packets()+c.Ends[1].Packets() == 0 && c.PairedBy != connection.ByCM {
 					continue
 				}
 				serial := s.t.table.Serial(c)

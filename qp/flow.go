@@ -27,12 +27,28 @@ const (
 )
 
 // Agrees reports whether a packet agrees with the flow of its sender, its encapsulation aside.
-func (f *Flow) Agrees(p *packet.Packet) bool {
+func (d *Direction) Agrees(p *packet.Packet) bool {
+	f := &d.Flow
 	return f.FlowLabel == p.FlowLabel && f.PKey == p.PKey && f.SrcPort == p.SrcPort && f.TClass == p.TClass>>2 &&
-		f.MigReq == p.MigReq && f.SL == p.SL && f.GRH == (p.Has&packet.HasGRH != 0) && f.GIDs == FoldGIDs(p)
+		f.MigReq == p.MigReq && f.SL == p.SL && f.GRH == (p.Has&packet.HasGRH != 0) && d.GIDs() == FoldGIDs(p)
 }
 
-// FoldGIDs folds the GIDs of a GRH that follows an LRH, as Flow.GIDs has them; elsewhere they are the addresses by which the connection was found.
+// GIDs are those of a GRH beside an LRH in all packets of the flow, folded.
+func (d *Direction) GIDs() uint64 { return d.SQ.sender.gids }
+
+// QKey is the Q_Key of a flow of datagrams, of which no flow label is kept.
+func (f *Flow) QKey() uint32 { return f.FlowLabel }
+
+// SetQKey sets it.
+func (f *Flow) SetQKey(key uint32) { f.FlowLabel = key }
+
+// ReportedQKey is another Q_Key than that of the flow, which was reported.
+func (d *Direction) ReportedQKey() uint32 { return d.SQ.sender.qKey }
+
+// ReportQKey notes one.
+func (d *Direction) ReportQKey(key uint32) { d.sender().qKey = key }
+
+// FoldGIDs folds the GIDs of a GRH that follows an LRH, as GIDs has them; elsewhere they are the addresses by which the connection was found.
 func FoldGIDs(p *packet.Packet) uint64 {
 	if p.Has&(packet.HasGRH|packet.HasLRH) != packet.HasGRH|packet.HasLRH {
 		return 0

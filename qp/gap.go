@@ -14,61 +14,66 @@ type Gap struct {
 // Open reports whether anything is missing.
 func (g *Gap) Open() bool { return g.From != g.To }
 
-// Begin notes that the PSNs from one up to another, which has come, are missing. It takes the place of a gap that was open.
-func (g *Gap) Begin(from, to packet.PSN, explained bool) {
-	mustGap(from.Before(to), "Begin", g)
-	*g = Gap{From: from, To: to, Explained: explained}
+// BeginGap notes that the PSNs from one up to another, which has come, are missing. It takes the place of a gap that was open.
+func (s *SendQueue) BeginGap(from, to packet.PSN, explained bool) {
+	mustGap(from.Before(to), "BeginGap", &s.Gap)
+	s.seldom().Gap = Gap{From: from, To: to, Explained: explained}
 }
 
-// Widen notes that the open gap goes on up to a PSN: what had come after it does not follow it in the stream.
-func (g *Gap) Widen(to packet.PSN) {
-	mustGap(g.Open() && g.From.Before(to), "Widen", g)
-	g.To = to
+// WidenGap notes that the open gap goes on up to a PSN: what had come after it does not follow it in the stream.
+func (s *SendQueue) WidenGap(to packet.PSN) {
+	mustGap(s.Gap.Open() && s.Gap.From.Before(to), "WidenGap", &s.Gap)
+	s.seldom().Gap.To = to
 }
 
-// Extend notes that the open gap begins earlier, at a PSN.
-func (g *Gap) Extend(from packet.PSN) {
-	mustGap(g.Open() && from.Before(g.To), "Extend", g)
-	g.From = from
+// ExtendGap notes that the open gap begins earlier, at a PSN.
+func (s *SendQueue) ExtendGap(from packet.PSN) {
+	mustGap(s.Gap.Open() && from.Before(s.Gap.To), "ExtendGap", &s.Gap)
+	s.seldom().Gap.From = from
 }
 
-// Fill notes that everything before a PSN has come, and closes the gap where that is all of it.
-func (g *Gap) Fill(psn packet.PSN) {
-	mustGap(g.Open(), "Fill", g)
+// FillGap notes that everything before a PSN has come, and closes the gap where that is all of it.
+func (s *SendQueue) FillGap(psn packet.PSN) {
+	mustGap(s.Gap.Open(), "FillGap", &s.Gap)
+	g := &s.seldom().Gap
 	if g.From = psn; !psn.Before(g.To) {
-		g.Close()
+		*g = Gap{}
 	}
 }
 
 // MoveGap takes the gap to begin at a PSN, where the READ before it ends as was learned since, and fills it as far after that as requests have come.
 func (s *SendQueue) MoveGap(psn packet.PSN) {
-	s.Gap.Fill(psn)
+	s.FillGap(psn)
 	for s.Gap.Open() {
 		w, _ := s.Messages.Find(s.Gap.From)
 		if w == nil {
 			return
 		}
-		s.Gap.Fill(w.Last.Add(1))
+		s.FillGap(w.Last.Add(1))
 	}
 }
 
-// Explain notes that what is missing was seen.
-func (g *Gap) Explain() {
-	mustGap(g.Open(), "Explain", g)
-	g.Explained = true
+// ExplainGap notes that what is missing was seen.
+func (s *SendQueue) ExplainGap() {
+	mustGap(s.Gap.Open(), "ExplainGap", &s.Gap)
+	s.seldom().Gap.Explained = true
 }
 
-// SetFilled notes whether what is missing was answered.
-func (g *Gap) SetFilled(answered bool) {
-	mustGap(g.Open(), "SetFilled", g)
-	g.Filled = answered
+// SetGapFilled notes whether what is missing was answered.
+func (s *SendQueue) SetGapFilled(answered bool) {
+	mustGap(s.Gap.Open(), "SetGapFilled", &s.Gap)
+	s.seldom().Gap.Filled = answered
 }
 
-// Close forgets the gap.
-func (g *Gap) Close() { *g = Gap{} }
+// CloseGap forgets the gap.
+func (s *SendQueue) CloseGap() {
+	if s.Gap != (Gap{}) {
+		s.seldom().Gap = Gap{}
+	}
+}
 
 func mustGap(possible bool, transition string, g *Gap) {
 	if Strict && !possible {
-		panic("qp: Gap." + transition + " of PSNs " + g.From.String() + " to " + g.To.String())
+		panic("qp: " + transition + " of PSNs " + g.From.String() + " to " + g.To.String())
 	}
 }

@@ -40,7 +40,7 @@ func (s *SendQueue) JumpEnd() packet.PSN {
 // CloseJump forgets them.
 func (s *SendQueue) CloseJump() {
 	if s.Jump != nil {
-		s.Jump = nil
+		s.seldom().Jump = nil
 	}
 	if s.Recovery != nil {
 		s.Recovery.Jump.Requests = nil

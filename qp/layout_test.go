@@ -14,31 +14,31 @@ func TestLayout(t *testing.T) {
 	at := map[string]uintptr{}
 	for name, offset := range map[string]uintptr{
 		"Pair": 0, "Pair.WrongService": unsafe.Offsetof(c.WrongService), "Pair.Ways": unsafe.Offsetof(c.Ways) + unsafe.Sizeof(c.Ways) - 1,
-		"Flow.PKey": unsafe.Offsetof(d.Flow) + unsafe.Offsetof(d.Flow.PKey), "Sums": unsafe.Offsetof(d.Sums), "SQ": sq, "SQ.Count": sq + unsafe.Offsetof(d.SQ.Count),
+		"Flow": unsafe.Offsetof(d.Flow), "packets": unsafe.Offsetof(d.packets), "Assumed": unsafe.Offsetof(d.Assumed), "SQ": sq, "SQ.Count": sq + unsafe.Offsetof(d.SQ.Count),
 		"SQ.Next": sq + unsafe.Offsetof(d.SQ.Next), "SQ.History": sq + unsafe.Offsetof(d.SQ.History) + unsafe.Sizeof(d.SQ.History) - 1,
-		"RQ.EPSN": rq + unsafe.Offsetof(d.Peer.EPSN), "RQ.Last": rq + unsafe.Offsetof(d.Peer.Last), "RQ.MSN": rq + unsafe.Offsetof(d.Peer.MSN), "RQ.Pending": rq + unsafe.Sizeof(d.Peer) - 1,
-		"SQ.Gap": sq + unsafe.Offsetof(d.SQ.Gap), "SQ.LacksResponse": sq + unsafe.Offsetof(d.SQ.LacksResponse),
+		"RQ.EPSN": rq + unsafe.Offsetof(d.Peer.EPSN), "RQ.Last": rq + unsafe.Offsetof(d.Peer.Last), "RQ.MSN": rq + unsafe.Offsetof(d.Peer.MSN),
+		"SQ.LacksResponse": sq + unsafe.Offsetof(d.SQ.LacksResponse),
 	} {
 		at[name] = offset / line
 	}
 	for _, same := range [][2]string{
 		{"Pair", "Pair.WrongService"},
 		{"Pair", "Pair.Ways"},
-		{"Flow.PKey", "Sums"},
-		{"Flow.PKey", "SQ"},
-		{"Flow.PKey", "SQ.Count"},
+		{"Flow", "packets"},
+		{"Flow", "Assumed"},
+		{"Flow", "SQ"},
+		{"Flow", "SQ.Count"},
 		{"SQ.Next", "SQ.History"},
-		{"SQ.Gap", "SQ.LacksResponse"},
 		{"RQ.EPSN", "RQ.Last"},
 		{"RQ.EPSN", "RQ.MSN"},
-		{"RQ.EPSN", "RQ.Pending"},
+		{"RQ.EPSN", "SQ.LacksResponse"},
 	} {
 		if at[same[0]] != at[same[1]] {
 			t.Errorf("%s and %s are in different lines", same[0], same[1])
 		}
 	}
-	if n := unsafe.Sizeof(d); n%line != 0 {
-		t.Errorf("a direction of %d bytes is no number of lines", n)
+	if n := unsafe.Sizeof(d); n != 3*line {
+		t.Errorf("a direction takes %d bytes, and not three lines", n)
 	}
 	for range 4 {
 		if allocated = new(Direction); uintptr(unsafe.Pointer(allocated))%line != 0 {

@@ -53,10 +53,17 @@ func (r *ReceiveQueue) BeginEpoch(epoch uint8) {
 }
 
 // GuessMSN notes that the count of messages is to be confirmed by another response than p.
-func (r *ReceiveQueue) GuessMSN(p *packet.Packet) { r.MSN.Degree, r.Baseline = MSNGuessed, p }
+func (r *ReceiveQueue) GuessMSN(p *packet.Packet) { r.MSN.Degree, r.seldom().Baseline = MSNGuessed, p }
 
 // CloseBaseline forgets the response that another was to confirm.
-func (r *ReceiveQueue) CloseBaseline() { r.Baseline = nil }
+func (r *ReceiveQueue) CloseBaseline() {
+	if r.Baseline == nil {
+		return
+	}
+	if r.seldom().Baseline = nil; *r.ReceiveSeldom == (ReceiveSeldom{}) {
+		r.ReceiveSeldom = nothingReceived // most that were joined in mid-stream had one
+	}
+}
 
 // FirstShown notes the MSN of the first response; one that was noted stays.
 func (s *SendQueue) FirstShown(msn uint32) {

@@ -22,17 +22,28 @@ func (n *NAK) take(p *packet.Packet) {
 	n.Timed, n.Blamed, n.Unprocessed = false, false, false
 }
 
-// Blame notes that what a requester does after this NAK was reported, or is the same fault.
-func (n *NAK) Blame() { n.Blamed = true }
+// BlameNAK notes that what a requester does after the newest NAK was reported, or is the same fault.
+func (r *ReceiveQueue) BlameNAK() { r.seldom().NAK.Blamed = true }
 
-// LeaveUnprocessed notes that the requester may not process this RNR NAK.
-func (n *NAK) LeaveUnprocessed() { n.Unprocessed = true }
+// LeaveUnprocessed notes that the requester may not process the newest NAK, which is an RNR NAK.
+func (r *ReceiveQueue) LeaveUnprocessed() { r.seldom().NAK.Unprocessed = true }
 
-// CountRNR notes how many RNR NAKs there were in a row for one PSN.
-func (n *NAK) CountRNR(rnrs uint8) { n.RNRs = rnrs }
+// CountRNRs notes how many RNR NAKs there were in a row for one PSN.
+func (r *ReceiveQueue) CountRNRs(rnrs uint8) {
+	if rnrs != r.NAK.RNRs {
+		r.seldom().NAK.RNRs = rnrs
+	}
+}
 
-// Measure notes that a request was retransmitted since the NAK.
-func (n *NAK) Measure() { n.Timed = true }
+// MeasureNAK notes that a request was retransmitted since the newest NAK.
+func (r *ReceiveQueue) MeasureNAK() { r.seldom().NAK.Timed = true }
 
 // Silence notes that a response after a fatal NAK was reported.
-func (n *NAK) Silence() { n.Silenced = true }
+func (r *ReceiveQueue) Silence() { r.seldom().NAK.Silenced = true }
+
+// NAKedAt notes that the newest NAK was seen at a time, or later.
+func (r *ReceiveQueue) NAKedAt(at int64) {
+	if at > r.NAK.Time {
+		r.seldom().NAK.Time = at
+	}
+}

@@ -3,12 +3,13 @@ package qp
 import "ibwitness/packet"
 
 // nobody is the direction of which nothing is known, of a connection of which only the other was seen. Invariant: it is never written.
-var nobody = new(Direction)
+var nobody = NewDirection()
 
 // Connect makes a connection of its directions, by the end that sends. Without the second, only the first was seen so far: nothing may be written of the other
 // before Both.
 func (c *Pair) Connect(a, b *Direction) {
-	if Strict && *nobody != (Direction{}) {
+	mustBeNothing()
+	if Strict && *nobody != *NewDirection() {
 		panic("qp: something was written of a direction that was not seen: call Pair.Both before")
 	}
 	if b == nil {
@@ -26,7 +27,7 @@ func (c *Pair) OneWay() bool { return c.Ways[1] == nobody }
 // Both has the connection keep what its second end sends.
 func (c *Pair) Both() {
 	if c.OneWay() {
-		c.Connect(c.Ways[0], new(Direction))
+		c.Connect(c.Ways[0], NewDirection())
 	}
 }
 
@@ -35,29 +36,30 @@ func (c *Pair) Both() {
 func (c *Pair) Adopt(other *Pair, moves bool) {
 	d := other.Ways[0]
 	if moves && c.OneWay() {
-		*d = Direction{Flow: d.Flow, Sums: d.Sums, SQ: d.SQ, Faults: d.Faults, Peer: d.Peer}
+		d.forgetOneWay()
 		c.Connect(c.Ways[0], d)
 		other.Connect(nobody, nil)
 	} else {
 		c.Both()
 		own := c.Ways[1]
-		own.SQ, own.Peer, own.Flow = d.SQ, d.Peer, d.Flow
-		own.Sums.add(&d.Sums)
-		own.Faults.add(&d.Faults)
+		before := *own
+		own.TakeOver(d)
+		own.Peer.TakeOver(&d.Peer)
+		own.add(&before)
 	}
-	c.Ways[0].Lone = LoneResponse{}
+	c.Ways[0].SetLone(LoneResponse{})
+	c.Ways[0].SQ.dropSeldom()
 }
 
 // Count adds what another queue pair has sent, which was this one.
 func (q *QP) Count(other *QP) {
-	q.Sums.add(&other.Sums)
-	q.Faults.add(&other.Faults)
+	q.add(other.Direction)
 }
 
 // NewPair returns a connection of a service, of which nothing is known.
 func NewPair(s packet.Service) *Pair {
 	c := &Pair{Service: s}
-	c.Connect(new(Direction), new(Direction))
+	c.Connect(NewDirection(), NewDirection())
 	return c
 }
 
@@ -116,13 +118,13 @@ func (c *Pair) DropEarly() { c.seldom.early = c.seldom.early[1:] }
 
 // Invalidate notes that end i has named an R_Key in a SEND with Invalidate.
 func (c *Pair) Invalidate(i int, key uint32) {
-	c.Ends[i].SQ.InvRKey = key
+	c.Ends[i].SQ.Invalidate(key)
 	c.Invalidated = true
 }
 
 // Revalidate notes that end i may use that R_Key again.
 func (c *Pair) Revalidate(i int) {
-	c.Ends[i].SQ.InvRKey = 0
+	c.Ends[i].SQ.Invalidate(0)
 	c.Invalidated = c.Ends[1-i].SQ.InvRKey != 0
 }
 

@@ -40,8 +40,12 @@ func Begin(c *Pair, from int, psn packet.PSN) {
 	if from == 1 {
 		c.Both()
 	}
-	c.Ends[from].SQ = SendQueue{Joined: true, Fresh: true, Next: psn, First: psn, High: psn, Una: psn}
-	*c.Ends[1-from].RQ = ReceiveQueue{EPSN: psn, MSN: MSN{Degree: MSNKnown, StartKnown: true}}
+	s, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	had := s.SendSeldom
+	*s = SendQueue{Joined: true, Fresh: true, Next: psn, First: psn, High: psn, Una: psn}
+	s.forget(had)
+	r.Join(psn)
+	r.MSN = MSN{Degree: MSNKnown, StartKnown: true}
 }
 
 // ReadDone counts one READ or atomic less that is not yet answered.

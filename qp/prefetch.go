@@ -10,20 +10,15 @@ import (
 // Where the lines that a usual packet needs begin in a direction. A field's address taken in the ordinary way would read from the direction first, to see that there
 // is one, and wait for memory.
 const (
-	sums     = unsafe.Offsetof(Direction{}.Sums) + unsafe.Offsetof(Sums{}.Packets)
+	sent     = unsafe.Offsetof(Direction{}.Flow)
 	send     = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.Next)
-	cold     = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.Gap)
 	history  = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.History)
 	messages = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.Messages)
 	receive  = unsafe.Offsetof(Direction{}.Peer) + unsafe.Offsetof(ReceiveQueue{}.EPSN)
 )
 
-// Sent is what the end has sent. As addresses of fields it would be known only once the first line of the direction has been read, which a usual packet does not need.
-func (d *Direction) Sent() (*Flow, *Sums) {
-	return (*Flow)(unsafe.Add(unsafe.Pointer(d), unsafe.Offsetof(d.Flow))), (*Sums)(unsafe.Add(unsafe.Pointer(d), unsafe.Offsetof(d.Sums)))
-}
-
-// Queues are the send queue and the receive queue that it sends to; see Sent.
+// Queues are the send queue and the receive queue that it sends to. As addresses of fields they would be known only once the first line of the direction has been read, which
+// a usual response does not need.
 func (d *Direction) Queues() (*SendQueue, *ReceiveQueue) {
 	return (*SendQueue)(unsafe.Add(unsafe.Pointer(d), unsafe.Offsetof(d.SQ))), (*ReceiveQueue)(unsafe.Add(unsafe.Pointer(d), unsafe.Offsetof(d.Peer)))
 }
@@ -33,13 +28,13 @@ func (c *Pair) Fetch(l *cache.Lines) { l.Add(unsafe.Pointer(c)) }
 
 // FetchWays names every line of the directions that packet p from an end will need, but for those of its message. It reports whether the pair is Paired.
 func (c *Pair) FetchWays(from int, p *packet.Packet, l *cache.Lines) bool {
-	sent := unsafe.Pointer(c.Ways[from&1])
-	l.Add(unsafe.Add(sent, sums))
+	d := unsafe.Pointer(c.Ways[from&1])
+	l.Add(unsafe.Add(d, sent))
 	if !p.Info().Request {
-		sent = unsafe.Pointer(c.Ways[^from&1])
+		d = unsafe.Pointer(c.Ways[^from&1])
 	}
-	l.Add(unsafe.Add(sent, send))
-	l.Add(unsafe.Add(sent, receive))
+	l.Add(unsafe.Add(d, send))
+	l.Add(unsafe.Add(d, receive))
 	return c.Paired
 }
 
@@ -49,7 +44,6 @@ func (c *Pair) FetchUnpaired(l *cache.Lines) {
 		l.Add(unsafe.Pointer(&c.Ends[i]))
 	}
 	l.Add(unsafe.Pointer(c.Ways[0]))
-	l.Add(unsafe.Add(unsafe.Pointer(c.Ways[0]), cold))
 }
 
 // FetchEnds names the lines of who the ends are.
@@ -59,10 +53,11 @@ func (c *Pair) FetchEnds(l *cache.Lines) {
 	l.Add(unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Ends)+unsafe.Sizeof(c.Ends)-1))
 }
 
-// FetchSums names the lines of what they sent.
+// FetchSums names the lines of what they sent, and of what of that tells of something lost.
 func (c *Pair) FetchSums(l *cache.Lines) {
 	for _, d := range c.Ways {
-		l.Add(unsafe.Add(unsafe.Pointer(d), sums))
+		l.Add(unsafe.Add(unsafe.Pointer(d), sent))
+		l.Add(unsafe.Add(unsafe.Pointer(d), receive)) // where what few directions have is found
 	}
 }
 

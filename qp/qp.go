@@ -11,15 +11,15 @@
 //	request with the next PSN: Begin, Advance     -            InOrder   InOrder         AfterGap, or    InOrder, or     -
 //	                                                                                     InOrder: Gap    AfterGap: Gap
 //	                                                                                     and High        and High
-//	request with a later PSN: Gap.Begin, Widen    -            AfterGap  AfterGap        AfterGap        AfterGap        -
-//	request in the gap: Rewind, Gap.Fill          -            -         -               AfterGap, or    AfterGap, or    -
+//	request with a later PSN: BeginGap, WidenGap  -            AfterGap  AfterGap        AfterGap        AfterGap        -
+//	request in the gap: Rewind, FillGap           -            -         -               AfterGap, or    AfterGap, or    -
 //	                                                                                     InOrder         InOrder
 //	request after one whose PSN was wrong:        -            -         InOrder         InOrder         InOrder         -
-//	Resume, Gap.Close
-//	acknowledged beyond the gap: Gap.Close,       -            -         -               InOrder         Retransmitting  AfterJump
+//	Resume, CloseGap
+//	acknowledged beyond the gap: CloseGap,        -            -         -               InOrder         Retransmitting  AfterJump
 //	CatchUp
 //	request with an earlier PSN:                  -            InOrder:  Retransmitting  Retransmitting  Retransmitting  -
-//	Retransmission.Begin                                       Join
+//	BeginRetransmission                                        Join
 //	request far from the stream: BeginJump        -            InOrder:  AfterJump       AfterJump       AfterJump       AfterJump
 //	                                                           Join
 //	the stream continues: CloseJump               -            -         -               -               -               InOrder, AfterGap, or
@@ -66,43 +66,18 @@ type QP struct {
 
 // Direction is one direction of a connection: what a queue pair sends, and the receive queue that its requests go to. The order of the fields, here and in the structs
 // within, is that of the lines of a processor's cache, 64 bytes each: what a usual packet needs is together, and none of it needs a pointer to be followed. TestLayout says where.
+// What few directions have is beside it: see SendSeldom. NewDirection makes one.
 type Direction struct {
-	// Lone is what its responses have shown while the requests that they answer are not known.
-	Lone LoneResponse
-	_    [16]byte
+	Flow Flow
+	// What was sent, see Sums: as much as there is room for here.
+	packets, bytes, messages uint32
+	high                     uint16
 	// Assumed is what Pair.Sees and Pair.Complete have affirmed while the packet at hand is verified; see Pair.Assumptions.
 	Assumed rule.Assumption
 	Cut     bool // the snap length cut a packet of it, which may have been a damaged one
-	Copies  byte // of its packets, while the tap is near
-	// OddPath counts the packets with another flow label or DSCP than the first of the flow, up to Many; it is Many as soon as one of them may have got that
-	// elsewhere than at the queue pair.
-	OddPath uint8
-	// OddSL and OddGRH count the packets with another SL, and those with or without a GRH or with other GIDs in it, up to Many.
-	OddSL, OddGRH uint8
-	// OddOpcode is the opcode of the response that OddPath counts first, 0: it is a request. OddOpcodeAgrees says that a later one of its kind has had the flow
-	// label and DSCP of the flow.
-	OddOpcode       packet.Opcode
-	OddOpcodeAgrees bool
-	Flow            Flow // ends in the line of Sums
-	Sums            Sums
-	SQ              SendQueue
-	Faults          Faults
-	_               [4]byte
-	Peer            ReceiveQueue
+	SQ      SendQueue
+	Peer    ReceiveQueue
 }
-
-// LoneResponse is what is kept of the responses of a direction while the requests that they answer are not known.
-type LoneResponse struct {
-	NAKTime int64      // of the newest that was no positive one
-	PSN     packet.PSN // of the newest positive one, or before which the newest refused
-	Seen    bool       // PSN is set
-}
-
-// Many means as many or more in QP.OddPath.
-const Many = 255
-
-// IsOdd reports whether a packet differed from the others of the flow.
-func (q *QP) IsOdd() bool { return q.Flow.Changes|q.OddPath|q.OddSL|q.OddGRH != 0 }
 
 // Knows reports whether all of these attributes are known.
 func (q *QP) Knows(k Known) bool { return q.Attr != nil && q.Attr.Has(k) }
@@ -125,27 +100,18 @@ type SendQueue struct {
 	Open       wqe.Op     // SEND or WRITE whose last packet is still to come
 	Usual      bool       // there is nothing out of the ordinary about this send queue and the receive queue of the peer: see verifier.usual
 	Limited    Limit      // what of the usual the attributes of the QPs have a word in, while Usual
-	TimerStart int64      // newest time at which a request that demands a response left, or a response made progress
+	Sequence   Sequence
+	Joined     bool  // a request was seen, or the start PSN is known
+	TimerStart int64 // newest time at which a request that demands a response left, or a response made progress
 	Messages   Ring
 	History    History
 
-	Gap      Gap
-	Credits  Credits
-	InvRKey  uint32         // R_Key that the newest SEND with Invalidate named, while Pair.Invalidated; 0: none
-	SRQ      uint32         // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
-	FirstMSN uint32         // MSN of the first response to it; with MSNFromEarlier where that does not count from the first message seen; 0: none
-	Recovery *Recovery      // see Lost; nil: nothing was lost yet
-	Jump     *packet.Packet // newest packet, where its PSN is far from Next; without its payload
-
-	ReadLen       uint32 // DMALen of a READ whose PSN count waits for the path MTU; 0: none
-	Sequence      Sequence
-	Joined        bool // a request was seen, or the start PSN is known
-	Fresh         bool // the start PSN is known and nothing was sent yet
-	RdOver        bool // too many READs and atomics are outstanding, and that was reported
-	GapExplained  bool // a packet of this QP had a wrong ICRC: a gap is explained
-	LacksResponse bool // the responses that the requester can have processed end before Una, at Recovery.Lack.Una
-
-	Retransmission Retransmission
+	*SendSeldom
+	FirstMSN      uint32 // MSN of the first response to it; with MSNFromEarlier where that does not count from the first message seen; 0: none
+	Fresh         bool   // the start PSN is known and nothing was sent yet
+	RdOver        bool   // too many READs and atomics are outstanding, and that was reported
+	GapExplained  bool   // a packet of this QP had a wrong ICRC: a gap is explained
+	LacksResponse bool   // the responses that the requester can have processed end before Una, at Recovery.Lack.Una
 }
 
 // Limit is a set of what attributes limit.
@@ -180,17 +146,10 @@ func (r Responder) String() string {
 
 // ReceiveQueue is the responder's half: what it expects, and what it said.
 type ReceiveQueue struct {
-	NAK NAK
-
-	Last             LastResponse
-	MSN              MSN
-	EPSN             packet.PSN // PSN that the next new request must carry, as far as the tap can tell
-	DuplicateTo      packet.PSN // SendQueue.High when the newest duplicate arrived
-	State            Responder
-	Unseen           uint8            // responses in a row to requests that were never seen
-	DuplicateRequest bool             // a duplicate request arrived, whose answer may be to come: until one after DuplicateTo is answered
-	Baseline         *packet.Packet   // response from which MSNs are counted, until a second one agrees
-	Pending          *PendingResponse // what was left unsaid until the requester's timer ran out
+	Last LastResponse
+	MSN  MSN
+	EPSN packet.PSN // PSN that the next new request must carry, as far as the tap can tell
+	*ReceiveSeldom
 }
 
 // PendingResponse is a response that a responder owes, and has not sent until its requester retransmitted.
@@ -209,13 +168,10 @@ type PendingResponse struct {
 
 // Flow is what stays the same in all packets that a connected QP sends (rules NET-GRH-013, PKY-004, ROC-V2-018).
 type Flow struct {
-	GIDs         uint64 // of a GRH beside an LRH, folded
-	QKey         uint32 // of the datagrams
-	ReportedQKey uint32 // another one that was reported
-	FlowLabel    uint32
-	Reported     uint16 // which of them have been reported to change
-	SL           uint8
-	GRH          bool
+	FlowLabel uint32 // of datagrams the Q_Key: see QKey
+	Reported  uint16 // which of them have been reported to change
+	SL        uint8
+	GRH       bool
 
 	PKey    uint16
 	SrcPort uint16
@@ -237,38 +193,6 @@ const (
 
 // Known reports whether a packet of the flow was seen.
 func (f *Flow) Known() bool { return f.State != FlowNew }
-
-// Sums is what a QP sent, for the table of connections.
-type Sums struct {
-	Packets, Bytes, Messages uint64
-}
-
-// Faults is what of that tells of something lost.
-type Faults struct {
-	Retransmissions, Duplicates uint32
-	NAKs, SequenceNAKs, RNRNAKs uint32
-}
-
-func (s *Sums) add(o *Sums) {
-	s.Packets, s.Bytes, s.Messages = s.Packets+o.Packets, s.Bytes+o.Bytes, s.Messages+o.Messages
-}
-
-func (f *Faults) add(o *Faults) {
-	f.Retransmissions, f.Duplicates = f.Retransmissions+o.Retransmissions, f.Duplicates+o.Duplicates
-	f.NAKs, f.SequenceNAKs, f.RNRNAKs = f.NAKs+o.NAKs, f.SequenceNAKs+o.SequenceNAKs, f.RNRNAKs+o.RNRNAKs
-}
-
-// Add counts a packet.
-func (s *Sums) Add(p *packet.Packet) {
-	s.Packets++
-	s.Bytes += uint64(p.PayloadLen)
-}
-
-// Remove takes a packet that was counted back: it belongs to another connection.
-func (s *Sums) Remove(p *packet.Packet) {
-	s.Packets--
-	s.Bytes -= uint64(p.PayloadLen)
-}
 
 // Pair is a connection: two QPs. Ends[0] sent the first packet seen.
 type Pair struct {

@@ -28,7 +28,6 @@ type Recovery struct {
 	Lack          Lack
 	RetryReset    Mark   // Una when a response last acknowledged something and asked for what is missing too
 	TakenBack     Mark   // Una before a NAK that was reported took it back
-	Grant         Grant  // of end-to-end credits
 	Counted       Mark   // PSN of a response that counted the message that was open
 	BeforeCapture uint64 // how many packets the responder had sent in the capture with its newest answer to what came before that
 
@@ -148,13 +147,6 @@ type Lack struct {
 	Until int64      // until when the requester may lack answers that passed a tap near it, since it has retransmitted what they acknowledge
 }
 
-// Grant is the most end-to-end credits that were given.
-type Grant struct {
-	At    int64  // when a response first gave credits, or did so again, at a tap that does not see when they reach the requester
-	Limit uint32 // message number up to which they were given at most, by the responder's count, if By is set
-	By    uint32 // MSN of the response that gave them, with GrantedSet
-}
-
 // Issues are READs that were retransmitted.
 type Issues struct {
 	Pending []Issue // the response to which has not begun, oldest first
@@ -185,9 +177,6 @@ type Overcount struct {
 	Opcode   packet.Opcode
 	Set      bool
 }
-
-// GrantedSet marks Grant.By as set.
-const GrantedSet = 1 << 31
 
 // Run is a run of requests that were retransmitted, in the order of their PSNs.
 type Run struct {
@@ -380,7 +369,7 @@ func (s *SendQueue) NAKMeantLater(at int64) bool {
 // Lost returns the recovery of the send queue.
 func (s *SendQueue) Lost() *Recovery {
 	if s.Recovery == nil {
-		s.Recovery = new(Recovery)
+		s.seldom().Recovery = new(Recovery)
 	}
 	return s.Recovery
 }

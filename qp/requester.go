@@ -55,7 +55,9 @@ func (s *SendQueue) Certain() bool {
 
 // Join begins the stream at a PSN in mid-stream, and keeps no request of before.
 func (s *SendQueue) Join(psn packet.PSN) {
+	had := s.SendSeldom
 	*s = SendQueue{Messages: s.Messages, History: s.History, Joined: true, Sequence: Sequence{Unsure: true}, Next: psn, First: psn, High: psn, Una: psn, Count: s.Count}
+	s.forget(had)
 	s.Messages.Reset()
 	s.History.Reset()
 }
@@ -74,7 +76,7 @@ func (s *SendQueue) BeginJump(p, room *packet.Packet) {
 	}
 	*room = *p
 	room.Payload, room.Pad, room.Data = nil, nil, nil
-	s.Jump = room
+	s.seldom().Jump = room
 }
 
 // Advance takes psn for the next one.
@@ -110,7 +112,9 @@ func (s *SendQueue) Rewind(psn packet.PSN, pmtu uint32) {
 		s.Count = n
 	}
 	s.LoseMessage()
-	s.Next, s.ReadLen, s.RdOut, s.InvRKey = psn, 0, 0, 0
+	s.Next, s.RdOut = psn, 0
+	s.AwaitSize(0)
+	s.Invalidate(0)
 	for i := range s.Messages.Len() {
 		if w := s.Messages.At(i); w.Op.Responded() && !w.Has(wqe.Answered) && !w.Last.Before(s.Una) {
 			s.RdOut++
@@ -138,11 +142,18 @@ func (s *SendQueue) ExplainNextGap() { s.GapExplained = true }
 func (s *SendQueue) CloseExplanation() { s.GapExplained = false }
 
 // AwaitSize notes that how many PSNs a READ of length bytes takes is not known; 0: it is.
-func (s *SendQueue) AwaitSize(length uint32) { s.ReadLen = length }
+func (s *SendQueue) AwaitSize(length uint32) {
+	if length == s.ReadLen {
+		return
+	}
+	if s.seldom().ReadLen = length; length == 0 {
+		s.dropSeldom() // a connection that begins with a READ may have no other use of it
+	}
+}
 
 // SizeRead notes that the newest READ takes the PSNs up to next.
 func (s *SendQueue) SizeRead(next packet.PSN) {
-	s.ReadLen = 0
+	s.AwaitSize(0)
 	s.Advance(next)
 }
 
@@ -184,29 +195,21 @@ func (s *SendQueue) StartTimer(now int64) { s.TimerStart = now }
 func (s *SendQueue) LackNothing() { s.LacksResponse = false }
 
 // Invalidate notes the R_Key that a SEND with Invalidate named; 0: none does any more.
-func (s *SendQueue) Invalidate(key uint32) { s.InvRKey = key }
+func (s *SendQueue) Invalidate(key uint32) {
+	if key != s.InvRKey {
+		s.seldom().InvRKey = key
+	}
+}
 
 // NameSRQ notes the shared receive queue of the message that is open, with SRQSet.
-func (s *SendQueue) NameSRQ(srq uint32) { s.SRQ = srq }
+func (s *SendQueue) NameSRQ(srq uint32) {
+	if srq != s.SRQ {
+		s.seldom().SRQ = srq
+	}
+}
 
 // Settle notes whether the next packets are those of the fast path, and what attributes limit of them.
 func (s *SendQueue) Settle(usual bool, limited Limit) { s.Usual, s.Limited = usual, limited }
-
-// CreditedSince notes when credits were first given at a tap that does not see when they reach the requester.
-func (s *SendQueue) CreditedSince(now int64) { s.Lost().Grant.At = now }
-
-// Grant notes the greatest message number that credits were given for, and the MSN of the response that gave them.
-func (s *SendQueue) Grant(limit, by uint32) {
-	l := s.Lost()
-	l.Grant.Limit, l.Grant.By = limit&packet.PSNMask, by|GrantedSet
-}
-
-// CloseGrant forgets it.
-func (s *SendQueue) CloseGrant() {
-	if s.Recovery != nil {
-		s.Recovery.Grant.By = 0
-	}
-}
 
 // Step notes that a datagram with psn follows the newest one, and returns by how many PSNs. Of the send queue of datagrams Retransmission.From is the newest step back, Restarts
 // how often it was made in a row, First where the PSN counted up from.
@@ -219,7 +222,7 @@ func (s *SendQueue) Step(psn packet.PSN) int {
 		}
 		s.Restarts = 0
 	case s.Restarts == 0 || back != s.Retransmission.From:
-		s.Retransmission.From, s.Restarts = back, 1
+		s.seldom().Retransmission.From, s.Restarts = back, 1
 	default:
 		s.Restarts++
 	}

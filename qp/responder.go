@@ -3,7 +3,9 @@ package qp
 import "ibwitness/packet"
 
 // Join has the responder expect a PSN, of a stream that was joined in mid-stream.
-func (r *ReceiveQueue) Join(psn packet.PSN) { *r = ReceiveQueue{EPSN: psn} }
+func (r *ReceiveQueue) Join(psn packet.PSN) {
+	*r = ReceiveQueue{EPSN: psn, ReceiveSeldom: nothingReceived}
+}
 
 // Certain reports whether nothing is open about the responses of a responder that expects the next request.
 func (r *ReceiveQueue) Certain() bool {
@@ -20,10 +22,32 @@ func (r *ReceiveQueue) ExpectFrom(psn packet.PSN) { r.EPSN = packet.Later(r.EPSN
 func (r *ReceiveQueue) MoveEPSN(was, now packet.PSN) { move(&r.EPSN, was, now) }
 
 // MoveDuplicateTo notes the same of the newest duplicate.
-func (r *ReceiveQueue) MoveDuplicateTo(was, now packet.PSN) { move(&r.DuplicateTo, was, now) }
+func (r *ReceiveQueue) MoveDuplicateTo(was, now packet.PSN) {
+	if r.DuplicateTo == was && was != now {
+		r.seldom().DuplicateTo = now
+	}
+}
 
-// NoteResponse notes response p of a responder whose requester is not known yet.
-func (l *LoneResponse) NoteResponse(p *packet.Packet) {
+// LoneResponse is what is kept of the responses of a direction while the requests that they answer are not known.
+type LoneResponse struct {
+	NAKTime int64      // of the newest that was no positive one
+	PSN     packet.PSN // of the newest positive one, or before which the newest refused
+	Seen    bool       // PSN is set
+}
+
+// Lone is what the responses of the direction have shown while the requests that they answer are not known.
+func (d *Direction) Lone() LoneResponse { return d.SQ.sender.lone }
+
+// SetLone sets it.
+func (d *Direction) SetLone(l LoneResponse) {
+	if l != d.SQ.sender.lone {
+		d.sender().lone = l
+	}
+}
+
+// NoteLone notes response p of a responder whose requester is not known yet.
+func (d *Direction) NoteLone(p *packet.Packet) {
+	l := &d.sender().lone
 	l.Seen, l.PSN = true, p.PSN
 	if p.Syndrome.Type() != packet.ACK {
 		l.PSN, l.NAKTime = p.PSN.Add(-1), p.Time
@@ -35,36 +59,57 @@ func (r *ReceiveQueue) TakeNAK(nak Responder, p *packet.Packet) {
 	if Strict && (nak == Expecting || p.Syndrome.Type() == packet.ACK) {
 		panic("qp: TakeNAK " + nak.String() + " of a responder " + r.State.String())
 	}
-	r.NAK.take(p)
-	r.State, r.MSN.StartKnown = nak, true
+	s := r.seldom()
+	s.NAK.take(p)
+	s.State, r.MSN.StartKnown = nak, true
 }
 
 // CloseNAK notes that the responder expects requests again: what it asked for came, or it goes on without.
-func (r *ReceiveQueue) CloseNAK() { r.State = Expecting }
+func (r *ReceiveQueue) CloseNAK() {
+	if r.State != Expecting {
+		r.seldom().State = Expecting
+	}
+}
 
 // NoteDuplicate notes that a duplicate arrived, and that requests up to a PSN had been sent.
-func (r *ReceiveQueue) NoteDuplicate(to packet.PSN) { r.DuplicateRequest, r.DuplicateTo = true, to }
+func (r *ReceiveQueue) NoteDuplicate(to packet.PSN) {
+	s := r.seldom()
+	s.DuplicateRequest, s.DuplicateTo = true, to
+}
 
 // MayBeDuplicate notes that a request may have been taken for a duplicate.
-func (r *ReceiveQueue) MayBeDuplicate() { r.DuplicateRequest = true }
+func (r *ReceiveQueue) MayBeDuplicate() { r.seldom().DuplicateRequest = true }
 
 // CloseDuplicate notes that the duplicates have been answered.
-func (r *ReceiveQueue) CloseDuplicate() { r.DuplicateRequest = false }
+func (r *ReceiveQueue) CloseDuplicate() {
+	if r.DuplicateRequest {
+		r.seldom().DuplicateRequest = false
+	}
+}
 
 // CountUnseen counts a response to a request that was never seen, and returns how many there were in a row.
 func (r *ReceiveQueue) CountUnseen() uint8 {
-	r.Unseen++
-	return r.Unseen
+	s := r.seldom()
+	s.Unseen++
+	return s.Unseen
 }
 
 // CloseUnseen begins that count again.
-func (r *ReceiveQueue) CloseUnseen() { r.Unseen = 0 }
+func (r *ReceiveQueue) CloseUnseen() {
+	if r.Unseen != 0 {
+		r.seldom().Unseen = 0
+	}
+}
 
 // AwaitResponse notes what was left unsaid until the requester's timer ran out.
-func (r *ReceiveQueue) AwaitResponse(d PendingResponse) { r.Pending = &d }
+func (r *ReceiveQueue) AwaitResponse(d PendingResponse) { r.seldom().Pending = &d }
 
 // ClosePending forgets it.
-func (r *ReceiveQueue) ClosePending() { r.Pending = nil }
+func (r *ReceiveQueue) ClosePending() {
+	if r.Pending != nil {
+		r.seldom().Pending = nil
+	}
+}
 
 // NoteAnswer notes the first response after the request that demands it was retransmitted.
 func (d *PendingResponse) NoteAnswer(p *packet.Packet) {

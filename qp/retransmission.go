@@ -13,30 +13,41 @@ type Retransmission struct {
 	Active  bool
 }
 
-// Begin notes that a request was retransmitted, and that next goes on with it.
-func (t *Retransmission) Begin(next packet.PSN) { t.Active, t.Next, t.ReadLen = true, next, 0 }
+// BeginRetransmission notes that a request was retransmitted, and that next goes on with it.
+func (s *SendQueue) BeginRetransmission(next packet.PSN) {
+	t := &s.seldom().Retransmission
+	t.Active, t.Next, t.ReadLen = true, next, 0
+}
 
-// ContinueAt notes that psn goes on with the retransmission.
-func (t *Retransmission) ContinueAt(psn packet.PSN) {
-	t.must("ContinueAt")
-	t.Next = psn
+// ContinueRetransmission notes that psn goes on with the retransmission.
+func (s *SendQueue) ContinueRetransmission(psn packet.PSN) {
+	s.mustRetransmit("ContinueRetransmission")
+	s.seldom().Retransmission.Next = psn
 }
 
 // ContinueAfterRead notes that a READ of length bytes was retransmitted, of which it is not known how many PSNs it takes.
-func (t *Retransmission) ContinueAfterRead(length uint32) {
-	t.must("ContinueAfterRead")
-	t.ReadLen = length
+func (s *SendQueue) ContinueAfterRead(length uint32) {
+	s.mustRetransmit("ContinueAfterRead")
+	s.seldom().Retransmission.ReadLen = length
 }
 
-// End notes that the requester has sent a new request.
-func (t *Retransmission) End() { t.Active = false }
+// EndRetransmission notes that the requester has sent a new request.
+func (s *SendQueue) EndRetransmission() {
+	if s.Retransmission.Active {
+		s.seldom().Retransmission.Active = false
+	}
+}
 
-// Move notes that the READ before the retransmission goes on ends at another PSN than it was taken for.
-func (t *Retransmission) Move(was, now packet.PSN) { move(&t.Next, was, now) }
+// MoveRetransmission notes that the READ before the retransmission goes on ends at another PSN than it was taken for.
+func (s *SendQueue) MoveRetransmission(was, now packet.PSN) {
+	if s.Retransmission.Next == was && was != now {
+		s.seldom().Retransmission.Next = now
+	}
+}
 
-func (t *Retransmission) must(transition string) {
-	if Strict && !t.Active {
-		panic("qp: Retransmission." + transition + " of none")
+func (s *SendQueue) mustRetransmit(transition string) {
+	if Strict && !s.Retransmission.Active {
+		panic("qp: " + transition + " of none")
 	}
 }
 
@@ -57,7 +68,7 @@ func move(psn *packet.PSN, was, now packet.PSN) {
 // RestartAt notes that a retransmission begins at psn.
 func (s *SendQueue) RestartAt(psn packet.PSN) {
 	if psn != s.Retransmission.From {
-		s.Retransmission.From, s.Restarts = psn, 0
+		s.seldom().Retransmission.From, s.Restarts = psn, 0
 	}
 }
 

@@ -103,10 +103,10 @@ func TestRequesterStates(t *testing.T) {
 		}
 		switch state {
 		case "AfterGap":
-			s.Gap.Begin(10, 12, false)
+			s.BeginGap(10, 12, false)
 			s.Advance(13)
 		case "Retransmitting":
-			s.Retransmission.Begin(8)
+			s.BeginRetransmission(8)
 		case "AfterJump":
 			s.BeginJump(&packet.Packet{PSN: 900_000}, nil)
 		}
@@ -127,21 +127,21 @@ func TestRequesterStates(t *testing.T) {
 	}
 	beneath := func(s *SendQueue) { // a gap beneath a retransmission
 		if s.Retransmission.Active && !s.Gap.Open() {
-			s.Gap.Begin(s.Next, s.Next.Add(2), false)
+			s.BeginGap(s.Next, s.Next.Add(2), false)
 			s.Advance(s.Next.Add(3))
 		}
 	}
 	next := func(s *SendQueue) {
 		s.Begin()
-		s.Retransmission.End()
+		s.EndRetransmission()
 		s.Advance(s.Next.Add(1))
 	}
 	fill := func(to packet.PSN) func(*SendQueue) {
 		return func(s *SendQueue) {
 			beneath(s)
-			s.Retransmission.End()
+			s.EndRetransmission()
 			s.Rewind(s.Gap.From, 1024)
-			s.Gap.Fill(to)
+			s.FillGap(to)
 			s.Advance(to)
 			if !s.Gap.Open() {
 				s.Resume(to)
@@ -154,7 +154,7 @@ func TestRequesterStates(t *testing.T) {
 			out := leads(next)(state)
 			switch state {
 			case "AfterGap":
-				out = append(out, leads(func(s *SendQueue) { s.Gap.Close(); next(s) })(state)...)
+				out = append(out, leads(func(s *SendQueue) { s.CloseGap(); next(s) })(state)...)
 			case "Retransmitting":
 				out = append(out, leads(func(s *SendQueue) { beneath(s); next(s) })(state)...)
 			}
@@ -162,22 +162,22 @@ func TestRequesterStates(t *testing.T) {
 		},
 		"request with a later PSN": leads(func(s *SendQueue) {
 			s.Begin()
-			s.Retransmission.End()
+			s.EndRetransmission()
 			if s.Gap.Open() {
-				s.Gap.Widen(s.Next.Add(4))
+				s.WidenGap(s.Next.Add(4))
 			} else {
-				s.Gap.Begin(s.Next, s.Next.Add(4), false)
+				s.BeginGap(s.Next, s.Next.Add(4), false)
 			}
 			s.Advance(s.Next.Add(5))
 		}),
 		"request in the gap": leads(fill(11), fill(12)),
 		"request after one whose PSN was wrong": leads(func(s *SendQueue) {
-			s.Retransmission.End()
+			s.EndRetransmission()
 			s.Resume(40)
-			s.Gap.Close()
+			s.CloseGap()
 		}),
 		"acknowledged beyond the gap": leads(func(s *SendQueue) {
-			s.Gap.Close()
+			s.CloseGap()
 			s.CatchUp()
 		}),
 		"request with an earlier PSN": leads(func(s *SendQueue) {
@@ -185,7 +185,7 @@ func TestRequesterStates(t *testing.T) {
 				s.Join(s.Next.Add(-2))
 				return
 			}
-			s.Retransmission.Begin(8)
+			s.BeginRetransmission(8)
 		}),
 		"request far from the stream": leads(func(s *SendQueue) {
 			if s.Fresh {
@@ -196,8 +196,8 @@ func TestRequesterStates(t *testing.T) {
 		}),
 		"the stream continues": leads(
 			func(s *SendQueue) { s.CloseJump() },
-			func(s *SendQueue) { s.Retransmission.Begin(8); s.CloseJump() },
-			func(s *SendQueue) { s.Gap.Begin(10, 12, false); s.Advance(13); s.CloseJump() },
+			func(s *SendQueue) { s.BeginRetransmission(8); s.CloseJump() },
+			func(s *SendQueue) { s.BeginGap(10, 12, false); s.Advance(13); s.CloseJump() },
 		),
 		"headers cut, or requests missed": leads(func(s *SendQueue) { s.Unjoin() }),
 	})

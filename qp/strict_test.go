@@ -7,11 +7,11 @@ func init() { Strict = true }
 // TestStrict: a transition that is not possible panics, and says of which state.
 func TestStrict(t *testing.T) {
 	for name, do := range map[string]func(*SendQueue){
-		"Gap.Fill of PSNs 0x000000 to 0x000000":    func(s *SendQueue) { s.Gap.Fill(5) },
-		"Gap.Widen of PSNs 0x000000 to 0x000000":   func(s *SendQueue) { s.Gap.Widen(5) },
-		"Gap.Explain of PSNs 0x000000 to 0x000000": func(s *SendQueue) { s.Gap.Explain() },
-		"Gap.Begin of PSNs 0x000000 to 0x000000":   func(s *SendQueue) { s.Gap.Begin(5, 5, false) },
-		"Retransmission.ContinueAt of none":        func(s *SendQueue) { s.Retransmission.ContinueAt(9) },
+		"FillGap of PSNs 0x000000 to 0x000000":    func(s *SendQueue) { s.FillGap(5) },
+		"WidenGap of PSNs 0x000000 to 0x000000":   func(s *SendQueue) { s.WidenGap(5) },
+		"ExplainGap of PSNs 0x000000 to 0x000000": func(s *SendQueue) { s.ExplainGap() },
+		"BeginGap of PSNs 0x000000 to 0x000000":   func(s *SendQueue) { s.BeginGap(5, 5, false) },
+		"ContinueRetransmission of none":          func(s *SendQueue) { s.ContinueRetransmission(9) },
 	} {
 		func() {
 			defer func() {

@@ -139,7 +139,7 @@ func (x *comparing) flow(c *qp.Pair, from int) {
 	}
 	x.either(expect.PKey, uint64(f.PKey))
 	if c.Service == packet.UD {
-		x.either(expect.QKey, uint64(f.QKey))
+		x.either(expect.QKey, uint64(f.QKey()))
 		return
 	}
 	x.either(expect.SrcPort, uint64(f.SrcPort))

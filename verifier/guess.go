@@ -16,7 +16,7 @@ func guessed(c *qp.Pair, id rule.ID) bool {
 	switch {
 	case c.Guessed == qp.NotGuessed || ofRequests[id]:
 		return false
-	case c.Guessed < qp.Contradicted && c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets > fitting,
+	case c.Guessed < qp.Contradicted && c.Ends[0].Packets()+c.Ends[1].Packets() > fitting,
 		c.Guessed == qp.Guessed && (began(c.Ends[0].RQ) || began(c.Ends[1].RQ)):
 		c.SetGuess(qp.NotGuessed)
 		return false

@@ -53,7 +53,7 @@ func (v *Verifier) Copied(c *qp.Pair, from int, p *packet.Packet) {
 	if !c.Ends[from].Near {
 		return
 	}
-	if c.Ends[from].Copies++; c.Ends[from].Copies == fewCopies {
+	if c.Ends[from].CountCopy() == fewCopies {
 		v.Distrust(c, "the capture shows packets of this endpoint twice, or reordered: a gap or a repeated packet may be an artifact of the capture")
 	}
 }

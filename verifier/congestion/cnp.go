@@ -173,7 +173,7 @@ func (v *Verifier) slowsDown(c *qp.Pair, who int, p *packet.Packet, q *marked) {
 	if s.n > 0 && p.Time-s.seen[s.n-1].time > pressing {
 		s.n = 0
 	}
-	s.seen[s.n].time, s.seen[s.n].bytes = p.Time, c.Ends[who].Sums.Bytes
+	s.seen[s.n].time, s.seen[s.n].bytes = p.Time, c.Ends[who].Sums().Bytes
 	if s.n++; s.n < len(s.seen) {
 		return
 	}

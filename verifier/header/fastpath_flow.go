@@ -23,7 +23,7 @@ const (
 //
 //go:noinline
 func (v *Verifier) UsualFlow(c *qp.Pair, from int, p *packet.Packet) bool {
-	flow, _ := c.Ways[from&1].Sent()
+	flow := &c.Ways[from&1].Flow
 	if !c.Paired || !c.Sealed[from&1] || c.Service != packet.RC || c.WrongService != nil || p.ICRCState != packet.CRCGood ||
 		!agreesWithFlow(flow, p) {
 		return false

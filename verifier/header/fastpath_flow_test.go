@@ -38,9 +38,9 @@ func TestUsualFlow(t *testing.T) {
 			if !decodeAny(&p, odd(t)) || first.Src != p.Src || first.Dst != p.Dst || first.DestQP != p.DestQP {
 				continue
 			}
-			taken, same := agreesWithFlow(&c.Ends[0].Flow, &p), p.Encap == c.Encap && p.Opcode.Service() == packet.RC && plain(&first) && plain(&p) && c.Ends[0].Flow.Agrees(&p)
+			taken, same := agreesWithFlow(&c.Ends[0].Flow, &p), p.Encap == c.Encap && p.Opcode.Service() == packet.RC && plain(&first) && plain(&p) && c.Ends[0].Agrees(&p)
 			if taken != same {
-				t.Fatalf("taken %t, but plain %t, agrees %t:\n%+v", taken, plain(&p), c.Ends[0].Flow.Agrees(&p), p)
+				t.Fatalf("taken %t, but plain %t, agrees %t:\n%+v", taken, plain(&p), c.Ends[0].Agrees(&p), p)
 			}
 			if taken {
 				passed++

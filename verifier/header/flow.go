@@ -16,9 +16,11 @@ import (
 func (v *Verifier) Flow(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	f := &end.Flow
-	if f.Known() && f.Agrees(p) && c.Encap == p.Encap {
-		if end.OddOpcode != 0 && !end.OddOpcodeAgrees {
-			end.OddOpcodeAgrees = end.OddOpcode == p.Opcode && acks(p)
+	if f.Known() && end.Agrees(p) && c.Encap == p.Encap {
+		if odd := end.Odd(); odd.Opcode != 0 && !odd.OpcodeAgrees {
+			if odd.Opcode == p.Opcode && acks(p) {
+				end.AgreeOddOpcode()
+			}
 			return
 		}
 		if f.State != qp.FlowPlain && !v.Thorough && !c.Closed && p.Encap == packet.RoCEv2IPv4 && plain(p) {
@@ -39,10 +41,10 @@ func acks(p *packet.Packet) bool { return p.Has&packet.HasAETH == 0 || p.Syndrom
 // flowFirst notes the first packet of a QP, and compares it with the attributes that are known.
 func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
-	end.OddPath, end.OddSL, end.OddGRH, end.OddOpcode, end.OddOpcodeAgrees, end.Flow = 0, 0, 0, 0, false, qp.Flow{
+	end.BeginFlow(qp.Flow{
 		FlowLabel: p.FlowLabel, PKey: p.PKey, SrcPort: p.SrcPort, TClass: p.TClass >> 2, SL: p.SL, MigReq: p.MigReq,
-		GRH: p.Has&packet.HasGRH != 0, GIDs: qp.FoldGIDs(p), State: qp.FlowKnown, Reported: end.Flow.Reported & qp.ReportedPKey,
-	}
+		GRH: p.Has&packet.HasGRH != 0, State: qp.FlowKnown, Reported: end.Flow.Reported & qp.ReportedPKey,
+	}, qp.FoldGIDs(p))
 	if p.TClass&3 == 0 && p.Encap.OnIP() {
 		end.Flow.Reported |= congestion.NotECT(p)
 	}
@@ -63,7 +65,7 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 		v.Covered(rule.PKY002)
 		if peer.PKey&0x7FFF != p.PKey&0x7FFF {
 			v.Report(c, from, p, rule.Verdict{
-				Rule: rule.PKY002, Class: rule.Proven(c.Ends[1-from].Sums.Packets > 1 || c.Ends[1-from].Knows(qp.KnowsPKey)), Role: rule.Sender,
+				Rule: rule.PKY002, Class: rule.Proven(c.Ends[1-from].Packets() > 1 || c.Ends[1-from].Knows(qp.KnowsPKey)), Role: rule.Sender,
 				Wants: rule.Want(expect.PKey, uint64(peer.PKey)), Expected: fmt.Sprintf("the partition of the peer, P_Key 0x%04x", peer.PKey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
 			})
 		}
@@ -159,7 +161,7 @@ func (v *Verifier) flowChanged(c *qp.Pair, from int, p *packet.Packet) {
 		v.migrationChanged(c, from, p)
 	}
 	if f.SL != p.SL {
-		count(&end.OddSL)
+		end.CountOddSL()
 		v.serviceLevel(c, from, p)
 	}
 	if f.SrcPort != p.SrcPort && p.Has&packet.HasUDP != 0 && p.SrcPort >= leastPort { // else the header rule has reported it
@@ -220,7 +222,7 @@ func (v *Verifier) encapChanged(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	v.Covered(rule.ROCV2027)
 	d := rule.Verdict{Rule: rule.ROCV2027, Class: rule.Violation, Expected: c.Encap.String() + " as before", Actual: p.Encap.String()}
-	n, told := c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, (c.Ends[0].Flow.Reported|c.Ends[1].Flow.Reported)&qp.ReportedEncap != 0
+	n, told := c.Ends[0].Packets()+c.Ends[1].Packets(), (c.Ends[0].Flow.Reported|c.Ends[1].Flow.Reported)&qp.ReportedEncap != 0
 	if n == 2 || n == 3 && told {
 		d.Class, d.Detail = rule.Unproven, "only the first packet of the connection has the other encapsulation: it may be the deviating one"
 	}
@@ -240,14 +242,14 @@ func (v *Verifier) pathChanged(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	f := &end.Flow
 	if f.GRH != (p.Has&packet.HasGRH != 0) {
-		count(&end.OddGRH)
+		end.CountOddGRH()
 		v.changed(c, from, p, qp.ReportedGRH, rule.Verdict{
 			Rule: rule.NETGRH006, Class: rule.Proven(end.Knows(qp.KnowsGRH)), Expected: fmt.Sprintf("GRH %t as before", f.GRH), Actual: fmt.Sprintf("GRH %t", !f.GRH),
 		})
 		return
 	}
-	if f.GIDs != qp.FoldGIDs(p) && !p.SGID.IsZero() && !p.SGID.IsMulticast() { // else NET-GRH-011
-		count(&end.OddGRH)
+	if end.GIDs() != qp.FoldGIDs(p) && !p.SGID.IsZero() && !p.SGID.IsMulticast() { // else NET-GRH-011
+		end.CountOddGRH()
 		v.changed(c, from, p, qp.ReportedGIDs, rule.Verdict{
 			Rule: rule.NETGRH007, Class: rule.Unproven, Expected: "the GIDs of the connection as before", Actual: p.SGID.String() + " to " + p.DGID.String(),
 			Detail: "legal after path migration or modify QP",
@@ -259,12 +261,12 @@ func (v *Verifier) pathChanged(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if f.FlowLabel != p.FlowLabel || f.TClass != p.TClass>>2 {
-		count(&end.OddPath)
+		end.CountOddPath()
 		switch {
 		case !v.Untouched(p) || p.Info().Response && !acks(p):
-			end.OddPath = qp.Many
-		case p.Info().Response && end.OddPath == 1:
-			end.OddOpcode, f.State = p.Opcode, qp.FlowKnown
+			end.DoubtPath()
+		case p.Info().Response && end.Odd().Path == 1:
+			end.SetOddOpcode(p.Opcode)
 		}
 		v.changed(c, from, p, qp.ReportedPath, rule.Verdict{
 			Rule: rule.NETGRH013, Class: rule.Unproven,
@@ -274,9 +276,6 @@ func (v *Verifier) pathChanged(c *qp.Pair, from int, p *packet.Packet) {
 		})
 	}
 }
-
-// count counts up to qp.Many.
-func count(n *uint8) { *n = min(*n, qp.Many-1) + 1 }
 
 // pkey reports a P_Key that is not the QP's (rule PKY-004): one finding for each value that it changes to.
 func (v *Verifier) pkey(c *qp.Pair, from int, p *packet.Packet, class rule.Class) {
@@ -358,7 +357,7 @@ func (v *Verifier) limited(c *qp.Pair, from int, p *packet.Packet) {
 
 // CoverFlow counts, at the end, what Flow and the transport agent looked at in every packet of a connection without a word.
 func (v *Verifier) CoverFlow(c *qp.Pair, learnedByCM bool) {
-	n := c.Ends[0].Sums.Packets + c.Ends[1].Sums.Packets
+	n := c.Ends[0].Packets() + c.Ends[1].Packets()
 	if n == 0 {
 		return
 	}

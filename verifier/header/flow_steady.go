@@ -13,7 +13,7 @@ func (v *Verifier) Steady(c *qp.Pair) {
 	for i := range c.Ends {
 		end := &c.Ends[i]
 		one := singleDifference(c, i)
-		if one == (difference{}) || end.Sums.Packets < 4 {
+		if one == (difference{}) || end.Packets() < 4 {
 			continue
 		}
 		last := max(end.SQ.Last.Time, end.RQ.Last.Time)
@@ -37,11 +37,12 @@ type difference struct {
 // singleDifference returns in which headers just one packet of end i of c differed.
 func singleDifference(c *qp.Pair, i int) difference {
 	end := &c.Ends[i]
+	odd := end.Odd()
 	return difference{
-		pkey: end.Flow.Changes&15 == 1, other: end.Flow.Changes>>4 == 1, grh: end.OddGRH == 1,
+		pkey: end.Flow.Changes&15 == 1, other: end.Flow.Changes>>4 == 1, grh: odd.GRH == 1,
 		// Responses of one kind may have another DSCP than the rest.
-		path: end.OddPath == 1 && (end.OddOpcodeAgrees || end.OddOpcode == 0 && end.Sums.Messages >= 4) && c.Sees(i),
-		sl:   end.OddSL == 1 && (!end.Flow.GRH && end.OddGRH == 0 || c.Sees(i)), // else the ICRC leaves the SL out
+		path: odd.Path == 1 && (odd.OpcodeAgrees || odd.Opcode == 0 && end.Sums().Messages >= 4) && c.Sees(i),
+		sl:   odd.SL == 1 && (!end.Flow.GRH && odd.GRH == 0 || c.Sees(i)), // else the ICRC leaves the SL out
 	}
 }
 

@@ -85,7 +85,7 @@ func (v *Verifier) dropped(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	q.Damage(p.PSN, false)
 	if q.Retransmission.Active && p.PSN == q.Retransmission.Next && p.Info().Request && p.Info().Payload {
-		q.Retransmission.ContinueAt(p.PSN.Add(1)) // it was sent, and in its order
+		q.ContinueRetransmission(p.PSN.Add(1)) // it was sent, and in its order
 	}
 	if p.Info().Response {
 		stream.AnswersOldest(&c.Ends[1-from].SQ, p, false)

@@ -61,7 +61,7 @@ func (v *Verifier) onPort(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port
 // from anywhere: what the peer of this connection has sent is such.
 func (v *Verifier) armed(c *qp.Pair, from int, p *packet.Packet, s *subnet.Port) {
 	v.Covered(rule.LNKST003)
-	if c == nil || c.Ends[1-from].Sums.Packets > 0 || c.Ends[from].Sums.Packets > 1 {
+	if c == nil || c.Ends[1-from].Packets() > 0 || c.Ends[from].Packets() > 1 {
 		return
 	}
 	v.onPort(c, from, p, s, rule.Verdict{

@@ -36,7 +36,7 @@ const answeredBeforeCapture = 8
 // answersBeforeCapture reports whether the responder to end from may still be answering what came before the capture.
 func answersBeforeCapture(c *qp.Pair, from int) bool {
 	n := c.Ends[from].SQ.AnsweredBeforeCapture()
-	return n != 0 && c.Ends[1-from].Sums.Packets < n+answeredBeforeCapture
+	return n != 0 && c.Ends[1-from].Packets() < n+answeredBeforeCapture
 }
 
 // noteBeforeCapture notes that response p answers what came before the capture, if its PSN says so: the responder has not answered all of that, and the
@@ -46,7 +46,7 @@ func (v *Verifier) noteBeforeCapture(c *qp.Pair, from int, p *packet.Packet) {
 	if _, known := c.Ends[1-from].Attr.Start(); known || !p.PSN.Before(q.First) {
 		return
 	}
-	q.AnswerBeforeCapture(c.Ends[from].Sums.Packets)
+	q.AnswerBeforeCapture(c.Ends[from].Packets())
 	if c.Sees(1-from) && p.Opcode.Fn() != packet.Acknowledge && !q.LacksResponse {
 		q.LackResponse(q.First, p.Time)
 	}
@@ -155,7 +155,7 @@ func (v *Verifier) beyondGap(c *qp.Pair, from int, p *packet.Packet, acked packe
 	// Where the PSN that is missing is just what is acknowledged, and one packet came after it, that one had the wrong PSN.
 	renumbered := acked == q.Gap.From && onePastGap(q) && !v.Profile.Keeps()
 	if renumbered && isACK(p) && q.Last.PSN == q.Gap.To {
-		q.Gap.SetFilled(true) // the next request shows it
+		q.SetGapFilled(true) // the next request shows it
 		return
 	}
 	unseen := missedMessages(q, r, p, acked)
@@ -169,7 +169,7 @@ func (v *Verifier) beyondGap(c *qp.Pair, from int, p *packet.Packet, acked packe
 	if !c.Sees(from) {
 		c.Lose()
 	}
-	q.Gap.Close()
+	q.CloseGap()
 	r.MSN.Lose()
 	q.CatchUp()
 }
@@ -347,7 +347,7 @@ func (v *Verifier) progress(c *qp.Pair, from int, p *packet.Packet, una packet.P
 	}
 	v.Covered(rule.RCRSP005)
 	v.Covered(rule.RCACK003)
-	r.NAK.CountRNR(0)
+	r.CountRNRs(0)
 	v.responseWraps(c, r, p)
 	r.Last.Answer(p.PSN)
 	if r.DuplicateRequest && una.After(r.DuplicateTo) { // this request came after the duplicates, so they have been answered

@@ -30,7 +30,7 @@ func (v *Verifier) credits(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	}
 	if !limited || r.MSN.Degree != qp.MSNKnown {
-		q.Credits.Close()
+		q.CloseCredits()
 		q.CloseGrant()
 		return
 	}
@@ -38,12 +38,12 @@ func (v *Verifier) credits(c *qp.Pair, from int, p *packet.Packet) {
 	limit := (p.MSN + n - r.MSN.Base) & packet.PSNMask
 	switch {
 	case !q.Credits.Limited:
-		q.Credits.Give(limit + uncredited(q, p.MSN-r.MSN.Base))
+		q.GiveCredits(limit + uncredited(q, p.MSN-r.MSN.Base))
 		if !c.Sees(1 - from) {
 			q.CreditedSince(p.Time)
 		}
 	case packet.PSN(limit).After(packet.PSN(q.Credits.Limit)):
-		q.Credits.Give(limit) // credit codes round down, so a later response may give less; the requester keeps the greatest
+		q.GiveCredits(limit) // credit codes round down, so a later response may give less; the requester keeps the greatest
 	}
 }
 
@@ -51,20 +51,19 @@ func (v *Verifier) credits(c *qp.Pair, from int, p *packet.Packet) {
 // do not make the next code, and one message more that has its receive request already; and what has begun may have taken its own before it counts in the MSN.
 func (v *Verifier) granted(c *qp.Pair, from int, p *packet.Packet, n uint32) {
 	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
-	l := q.Lost()
 	before := func(a, b uint32) bool { return packet.PSN(a & packet.PSNMask).Before(packet.PSN(b & packet.PSNMask)) }
-	if l.Grant.By&qp.GrantedSet != 0 && before(l.Grant.By, p.MSN) && !before(q.Count+r.MSN.Base, p.MSN) {
+	if q.Granted.By&qp.GrantedSet != 0 && before(q.Granted.By, p.MSN) && !before(q.Count+r.MSN.Base, p.MSN) {
 		v.Covered(rule.RCCRD005)
-		if next, more := (p.Syndrome + 1).Credits(); more && before(q.Count+r.MSN.Base+next, l.Grant.Limit) {
+		if next, more := (p.Syndrome + 1).Credits(); more && before(q.Count+r.MSN.Base+next, q.Granted.Limit) {
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.RCCRD005, Class: rule.Proven(c.Complete() && len(c.Early()) == 0), Role: rule.Responder,
-				Expected: fmt.Sprintf("credits up to message %d, as were given with MSN %d", l.Grant.Limit, l.Grant.By&packet.PSNMask),
+				Expected: fmt.Sprintf("credits up to message %d, as were given with MSN %d", q.Granted.Limit, q.Granted.By&packet.PSNMask),
 				Actual:   fmt.Sprintf("up to message %d: MSN %d and %d credits", (p.MSN+n)&packet.PSNMask, p.MSN, n),
 			})
 			q.CloseGrant()
 		}
 	}
-	if l.Grant.By == 0 || before(l.Grant.Limit, p.MSN+n) {
+	if q.Granted.By == 0 || before(q.Granted.Limit, p.MSN+n) {
 		q.Grant(p.MSN+n, p.MSN)
 	}
 }

@@ -148,7 +148,7 @@ func (v *Verifier) readReplaced(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	v.wrongDuplicateRead(c, from, p, w, class, rule.RCRTY004, rule.Wants{}, "the RDMA READ Request that used this PSN", p.Opcode.String())
 	q.Reorder() // which of the two the responder takes is not certain
 	if q.Retransmission.Active && q.Retransmission.Next == p.PSN {
-		q.Retransmission.ContinueAt(p.PSN.Add(1))
+		q.ContinueRetransmission(p.PSN.Add(1))
 	}
 	q.ExplainNextGap() // it may have been a new request under an old PSN
 	c.Misplace(q.Next)

@@ -110,7 +110,7 @@ func (v *Verifier) networkCopy(c *qp.Pair, from int, p *packet.Packet, s *qp.Sen
 	}
 	q.NoteNetworkCopy(p)
 	if q.Gap.Open() && p.PSN == q.Gap.To && p.PSN == q.Gap.From.Add(1) {
-		q.Gap.Explain() // the first of the two may be what is missing, with a wrong PSN: that was reported
+		q.ExplainGap() // the first of the two may be what is missing, with a wrong PSN: that was reported
 	}
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
 		w.Flags |= wqe.Reissued
@@ -136,7 +136,7 @@ func (v *Verifier) beforeStart(c *qp.Pair, from int, p *packet.Packet) {
 // retransmission judges a request that is retransmitted: where that begins and goes on, and that it is what was sent first. s is what is kept of that, or nil.
 func (v *Verifier) retransmission(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent) {
 	q := &c.Ends[from].SQ
-	c.Ends[from].Faults.Retransmissions++
+	c.Ends[from].CountRetransmission()
 	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q.NoteRetransmitted(p)
 	w, _ := q.Messages.Find(p.PSN)
@@ -202,9 +202,9 @@ func (v *Verifier) differentRequest(c *qp.Pair, from int, p *packet.Packet, s *q
 		q.SwapAltered(s) // one finding, not one for each time it is retransmitted
 	}
 	if s.Trace.Opcode == p.Opcode && q.Last.PSN != p.PSN {
-		q.Retransmission.Begin(p.PSN.Add(1))
+		q.BeginRetransmission(p.PSN.Add(1))
 	} else if q.Retransmission.Active && p.PSN == q.Retransmission.Next {
-		q.Retransmission.ContinueAt(p.PSN.Add(1)) // another packet, in its place
+		q.ContinueRetransmission(p.PSN.Add(1)) // another packet, in its place
 	}
 	c.Ends[1-from].RQ.MSN.Lose()
 	q.Break()
@@ -224,12 +224,12 @@ func (v *Verifier) retransmissionPlace(c *qp.Pair, from int, p *packet.Packet, w
 		v.goesAgain(c, from, p, w)
 		v.retransmissionBegins(c, from, p)
 	}
-	q.Retransmission.Begin(p.PSN.Add(max(c.PSNs(p), 1)))
+	q.BeginRetransmission(p.PSN.Add(max(c.PSNs(p), 1)))
 	switch {
 	case w != nil && w.Has(wqe.Unsized):
-		q.Retransmission.ContinueAt(w.Last.Add(1))
+		q.ContinueRetransmission(w.Last.Add(1))
 	case c.PSNs(p) == 0:
-		q.Retransmission.ContinueAfterRead(p.DMALen)
+		q.ContinueAfterRead(p.DMALen)
 	}
 	if p.AckReq || p.Info().Only && wqe.OpOf(p.Opcode.Fn()).Responded() {
 		q.StartTimer(p.Time)

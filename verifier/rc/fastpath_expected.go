@@ -216,8 +216,7 @@ func (v *Verifier) expectedRequest(c *qp.Pair, d *qp.Direction, p *packet.Packet
 	flags := w.Flags
 	if e.ends {
 		flags |= wqe.Ended
-		_, sums := d.Sent()
-		sums.Messages++
+		d.CountMessage()
 	}
 	q.ReadsBegin(uint16(e.own))
 	asked := q.TimerStart

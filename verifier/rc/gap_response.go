@@ -30,10 +30,10 @@ func (v *Verifier) gapResponse(c *qp.Pair, from int, p *packet.Packet) bool {
 	case w.Op.Atomic() && p.PSN == q.Gap.From:
 	case w.Op == wqe.Read && p.Opcode == readOpcode(p, q.Gap.From, last) && (p.PSN == q.Gap.From || q.Gap.Filled):
 	default:
-		q.Gap.SetFilled(q.Gap.Filled && w.First != p.PSN)
+		q.SetGapFilled(q.Gap.Filled && w.First != p.PSN)
 		return false
 	}
-	q.Gap.SetFilled(true)
+	q.SetGapFilled(true)
 	return true
 }
 

@@ -21,9 +21,7 @@ func (v *Verifier) Follow(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) judgeJump(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
 	if p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && p.PSN == q.Next && r.State == qp.Expecting {
-		end := &c.Ends[1-from]
-		end.Faults.NAKs++
-		end.Faults.SequenceNAKs++
+		c.Ends[1-from].CountNAK(qp.SequenceNAKed)
 		v.Event(c, 1-from, rule.Responder, p, rule.EvSeqNAK, "")
 		v.nak(c, 1-from, p, qp.SequenceNAKed)
 		if c.Sees(from) {

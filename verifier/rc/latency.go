@@ -28,7 +28,7 @@ func (v *Verifier) measureRetransmission(c *qp.Pair, from int, p *packet.Packet)
 	if v.Latencies == nil || r.NAK.Timed || p.PSN.After(r.NAK.PSN) {
 		return
 	}
-	r.NAK.Measure()
+	r.MeasureNAK()
 	switch took := time.Duration(p.Time - r.NAK.Time); r.State {
 	case qp.SequenceNAKed:
 		v.Latencies[verifier.NAKToResend].Observe(took)

@@ -162,7 +162,7 @@ func (v *Verifier) doubtCount(c *qp.Pair, from int, p *packet.Packet, n *miscoun
 		d.Class = rule.Unproven // until a response after them agrees
 		d.Detail = "requests were reordered, or are being retransmitted after a gap: the message count may be wrong"
 	}
-	if d.Class == rule.Violation && n.over < 0 && p.MSN|qp.MSNFromEarlier == q.FirstMSN && !r.MSN.Witnessed && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Sums.Packets < mostAlike {
+	if d.Class == rule.Violation && n.over < 0 && p.MSN|qp.MSNFromEarlier == q.FirstMSN && !r.MSN.Witnessed && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Packets() < mostAlike {
 		d.Class, d.Detail = rule.Unproven, "all MSNs since the capture began are the same: the requests may be retransmissions from before it"
 	}
 	if detail := tapMisses(c, from, p, n); detail != "" {

@@ -22,13 +22,11 @@ func (v *Verifier) newNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Respond
 
 // countNak counts a NAK after which the responder is as nak says.
 func (v *Verifier) countNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) {
-	f, id := &c.Ends[from].Faults, rule.EvSeqNAK
-	f.NAKs++
+	id := rule.EvSeqNAK
+	c.Ends[from].CountNAK(nak)
 	switch {
 	case nak == qp.SequenceNAKed:
-		f.SequenceNAKs++
 	case nak == qp.RNRNAKed:
-		f.RNRNAKs++
 		id = rule.EvRNRNAK
 	case p.Syndrome == packet.NAKInvalidRequest:
 		id = rule.EvNAKInvalidRequest
@@ -114,7 +112,7 @@ func (v *Verifier) nakForOldest(c *qp.Pair, from int, p *packet.Packet, psn pack
 	}
 	v.nak(c, from, &meant, nak)
 	c.Ends[1-from].SQ.MayCross()
-	c.Ends[from].RQ.NAK.Blame()
+	c.Ends[from].RQ.BlameNAK()
 }
 
 // impliedByNak drops the READs and atomics before a NAK from those outstanding: the NAK implies one of them too.
@@ -160,7 +158,7 @@ func (v *Verifier) fatalNak(c *qp.Pair, from int, p *packet.Packet) {
 	v.nak(c, from, p, qp.Failed)
 	if counted {
 		c.Ends[1-from].SQ.MayCross()
-		end.RQ.NAK.Blame()
+		end.RQ.BlameNAK()
 	}
 }
 
@@ -191,7 +189,7 @@ func (v *Verifier) nak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder)
 	q.Cross(p.PSN, p.Time, answeredIn(q, r), within)
 	r.TakeNAK(nak, p)
 	if v.Broken && c.Sees(1-from) {
-		r.NAK.Blame() // a requester drops one that is damaged
+		r.BlameNAK() // a requester drops one that is damaged
 	}
 	v.nakAcknowledges(c, from, p, nak)
 	if nak == qp.RNRNAKed || !c.Sees(from) || !q.HasCrossed() { // else it has come meanwhile, and maybe more after it
@@ -199,8 +197,8 @@ func (v *Verifier) nak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder)
 	}
 	q.StartTimer(p.Time)
 	if v.Broken || p.Flaws&packet.FlawDiscard != 0 {
-		r.NAK.Blame() // its requester may have dropped it
-		r.NAK.LeaveUnprocessed()
+		r.BlameNAK() // its requester may have dropped it
+		r.LeaveUnprocessed()
 	}
 }
 
@@ -210,7 +208,7 @@ func (v *Verifier) nakAcknowledges(c *qp.Pair, from int, p *packet.Packet, nak q
 	before := q.RequesterUna()
 	v.requesterTakes(c, from, p, p.PSN.Add(-1), false)
 	if nak == qp.RNRNAKed && c.Sees(1-from) && q.LacksResponse {
-		r.NAK.LeaveUnprocessed()
+		r.LeaveUnprocessed()
 	}
 	if p.PSN.After(q.Una) {
 		q.Acknowledge(p.PSN)

@@ -115,7 +115,7 @@ func (v *Verifier) earlierRequest(c *qp.Pair, from int, p *packet.Packet) {
 	late := (s == nil || s.Trace.IPID != p.IPID) && v.Overtaken(c, from, p, q.Last.ID, q.Last.Frame, q.Last.Time)
 	v.beforeNext(c, from, p)
 	if late && q.Retransmission.Active {
-		q.Retransmission.ContinueAt(packet.Later(q.Retransmission.Next, retry)) // which has come already
+		q.ContinueRetransmission(packet.Later(q.Retransmission.Next, retry)) // which has come already
 	}
 }
 
@@ -154,14 +154,14 @@ func (v *Verifier) reservedOpcode(c *qp.Pair, from int, p *packet.Packet) {
 // retransmittedAs notes that a request was retransmitted as p, whose opcode is wrong: what is retransmitted goes on after it, and its responder may have taken it.
 func retransmittedAs(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
-	q.Retransmission.Begin(p.PSN.Add(1))
+	q.BeginRetransmission(p.PSN.Add(1))
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read {
-		q.Retransmission.ContinueAt(w.Last.Add(1))
+		q.ContinueRetransmission(w.Last.Add(1))
 	}
 	if (r.State == qp.RNRNAKed || r.State == qp.SequenceNAKed) && p.PSN == r.NAK.PSN {
 		q.MayCross()
 	}
 	if q.Gap.Open() && p.PSN == q.Gap.From {
-		q.Gap.Explain()
+		q.ExplainGap()
 	}
 }

@@ -38,7 +38,7 @@ func (v *Verifier) readResponse(c *qp.Pair, from int, p *packet.Packet) {
 // readUnseen takes a READ response at whose PSN the capture holds no request.
 func (v *Verifier) readUnseen(c *qp.Pair, from int, p *packet.Packet) {
 	if q := &c.Ends[1-from].SQ; q.Gap.Open() && p.PSN == q.Gap.From {
-		q.Gap.Explain() // nobody answers so what is no READ: it came with another PSN
+		q.ExplainGap() // nobody answers so what is no READ: it came with another PSN
 	}
 	if !v.disputeContinues(c, from, p) {
 		v.Skipped[verifier.SkipUnseen]++

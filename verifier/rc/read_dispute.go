@@ -52,7 +52,7 @@ func disputes(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 		return false
 	}
 	// Where the READ is the first request that was seen, its own PSN may be wrong too; but then this is not the first response.
-	joined := w.First == q.First && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Sums.Packets > 1
+	joined := w.First == q.First && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && c.Ends[from].Packets() > 1
 	return begins == (p.PSN == w.First) || !begins && joined
 }
 
@@ -103,7 +103,7 @@ func (v *Verifier) disputeBeforeGap(c *qp.Pair, from int, d *qp.ReadDispute) {
 	}
 	w.Last = d.Next.Add(-1)
 	w.Flags |= wqe.Answered | wqe.Blamed
-	q.Gap.Close()
+	q.CloseGap()
 	q.AssumeAcknowledged(packet.Later(q.Una, d.Next))
 	r.ExpectFrom(q.Next)
 	r.MSN.Lose()
@@ -136,7 +136,7 @@ func (v *Verifier) resolve(c *qp.Pair, from int, p *packet.Packet, d *qp.ReadDis
 	q.Resume(d.Next)
 	q.AssumeAcknowledged(d.Next)
 	r.Expect(d.Next)
-	q.Retransmission.End()
+	q.EndRetransmission()
 	r.MSN.Lose()
 	q.Break()
 }

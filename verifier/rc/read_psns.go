@@ -47,7 +47,7 @@ func (v *Verifier) settleRead(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	r.MoveEPSN(w.Last.Add(1), end)
-	q.Retransmission.Move(w.Last.Add(1), end)
+	q.MoveRetransmission(w.Last.Add(1), end)
 	if w.Last = end.Add(-1); q.Gap.Open() && q.Gap.From.In(w.First, w.Last) {
 		q.MoveGap(end)
 	}
@@ -149,7 +149,7 @@ func movePSN(c *qp.Pair, from int, was, next packet.PSN) {
 	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
 	r.MoveEPSN(was, next)
 	r.MoveDuplicateTo(was, next)
-	q.Retransmission.Move(was, next)
+	q.MoveRetransmission(was, next)
 	q.MoveRetransmittedTo(was, next)
 }
 
@@ -206,9 +206,9 @@ func (v *Verifier) gapAfterRead(c *qp.Pair, from int, p *packet.Packet, gap, end
 		}
 		return
 	case !q.Gap.Open():
-		q.Gap.Begin(gap, end, false)
+		q.BeginGap(gap, end, false)
 	case gap.Before(q.Gap.From):
-		q.Gap.Extend(gap)
+		q.ExtendGap(gap)
 	}
 	if r.State == qp.Expecting && r.EPSN.After(gap) {
 		r.Expect(gap)

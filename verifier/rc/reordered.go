@@ -109,7 +109,7 @@ func (v *Verifier) precedesRequest(c *qp.Pair, from int, p *packet.Packet) {
 func answersMisplaced(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
 	if p.PSN == q.Gap.From && (c.IsMisplaced(p.PSN) || r.DuplicateRequest && p.Opcode.Fn() != packet.Acknowledge) {
-		q.Gap.Explain()
+		q.ExplainGap()
 	}
 }
 

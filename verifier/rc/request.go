@@ -46,7 +46,7 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 		v.seenBefore(c, from, p)
 	}
 	if q.Gap.Open() && p.PSN == q.Gap.From {
-		q.Gap.Fill(q.Next)
+		q.FillGap(q.Next)
 	}
 	q.Advance(q.Next)
 	if w.Asked = 0; p.AckReq || w.Op.Responded() {
@@ -55,7 +55,7 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 	if !c.Paired && q.Messages.Len() >= unpairedMessages {
 		q.AssumeAcknowledged(q.Messages.At(q.Messages.Len() - unpairedMessages/2).First) // no response can show what is still outstanding
 	}
-	q.Retransmission.End()
+	q.EndRetransmission()
 	q.History.Put(p.PSN, p.Frame, v.Trace(p), q.High.Diff(q.Una))
 }
 
@@ -101,7 +101,7 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 		return
 	}
-	c.Ends[from].Faults.Retransmissions++
+	c.Ends[from].CountRetransmission()
 	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q := &c.Ends[from].SQ
 	q.NoteRetransmitted(p)
@@ -169,7 +169,7 @@ func (v *Verifier) afterMisdirected(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	q.Break()
 	if !q.Gap.Open() {
-		q.Gap.Begin(q.Next, p.PSN, true)
+		q.BeginGap(q.Next, p.PSN, true)
 	}
 	q.LoseMessage()
 	q.Advance(p.PSN)
@@ -203,9 +203,9 @@ func (v *Verifier) opensGap(c *qp.Pair, from int, p *packet.Packet, explained bo
 	q.CloseExplanation()
 	switch {
 	case !q.Gap.Open():
-		q.Gap.Begin(q.Next, p.PSN, explained)
+		q.BeginGap(q.Next, p.PSN, explained)
 	case p.PSN.After(q.High):
-		q.Gap.Widen(p.PSN)
+		q.WidenGap(p.PSN)
 	}
 	q.Break()
 	q.LoseMessage()
@@ -326,11 +326,11 @@ func creditLimit(q *qp.SendQueue, p *packet.Packet, w *wqe.SendWQE) (limit uint3
 	case w.Op == wqe.Send:
 	case p.Has&packet.HasImmDt != 0:
 		if !in.Only {
-			q.Credits.Give(q.Credits.Limit - 1) // its first packet did not show that it takes a receive
+			q.GiveCredits(q.Credits.Limit - 1) // its first packet did not show that it takes a receive
 		}
 	default:
 		if in.First || in.Only {
-			q.Credits.Give(q.Credits.Limit + 1) // needs no credit, and uses none up
+			q.GiveCredits(q.Credits.Limit + 1) // needs no credit, and uses none up
 		}
 		return 0, false
 	}
@@ -346,7 +346,7 @@ func (v *Verifier) credit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	if !needs {
 		return
 	}
-	if q.Recovery != nil && p.Time-q.Recovery.Grant.At < int64(verifier.InFlight) && !c.Sees(from) {
+	if p.Time-q.Granted.At < int64(verifier.InFlight) && !c.Sees(from) {
 		return // it may have left before the credits reached the requester
 	}
 	v.Covered(rule.RCCRD001)
@@ -362,7 +362,7 @@ func (v *Verifier) credit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 			Rule: rule.RCCRD002, Class: rule.Proven(agreed && c.Sees(from)), Role: rule.Requester,
 			Expected: "without credits only the first packet of a message, with AckReq", Actual: fmt.Sprintf("%v, AckReq %t", p.Opcode, p.AckReq),
 		})
-		q.Credits.Close()
+		q.CloseCredits()
 		return
 	}
 	if over <= 0 {
@@ -372,5 +372,5 @@ func (v *Verifier) credit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 		Rule: rule.RCCRD001, Class: rule.Proven(agreed && c.Sees(from)), Role: rule.Requester,
 		Expected: "at most one message beyond the credits", Actual: fmt.Sprintf("message %d beyond the limit", over),
 	})
-	q.Credits.Close()
+	q.CloseCredits()
 }

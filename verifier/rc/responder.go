@@ -33,7 +33,7 @@ func (v *Verifier) arrives(c *qp.Pair, from int, p *packet.Packet) {
 			r.Pending.CountRequest()
 		}
 		c.Both()
-		end.Faults.Duplicates++
+		end.CountDuplicate()
 		v.Event(c, from, rule.Requester, p, rule.EvDuplicate, "")
 	default:
 		c.Ends[from].SQ.NoteExpected(r.EPSN)

@@ -57,7 +57,7 @@ func (v *Verifier) unpaired(c *qp.Pair, from int, p *packet.Packet) {
 	if from == 1 || p.Syndrome.Type() == packet.RNRNAK {
 		c.Both()
 	}
-	c.Ends[from].Lone.NoteResponse(p)
+	c.Ends[from].NoteLone(p)
 	if p.Syndrome.Type() == packet.RNRNAK {
 		c.Ends[1-from].SQ.WaitTo(rnrWaitEnd(p)) // whoever it is
 	}
@@ -146,7 +146,7 @@ func (v *Verifier) afterFailure(c *qp.Pair, from int, p *packet.Packet) {
 	r := c.Ends[from].RQ
 	v.Covered(rule.RCRSP027)
 	if !r.NAK.Silenced {
-		r.NAK.Silence()
+		r.Silence()
 		d := rule.Verdict{
 			Rule: rule.RCRSP027, Class: rule.Proven(c.Complete()), Role: rule.Responder,
 			Expected: "no response after " + r.NAK.Code.String(), Actual: p.Opcode.String() + " with " + p.PSN.String(),

@@ -98,7 +98,7 @@ func (v *Verifier) afterSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	passed := c.Sees(from) && (!p.PSN.After(q.RequesterUna()) || answered(q, r.NAK.PSN, p.PSN)) // or has acknowledged what that asks for
 	if p.PSN.After(r.NAK.PSN) && !rest && !passed && !r.NAK.Blamed {
-		r.NAK.Blame()
+		r.BlameNAK()
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 			Expected: "to resume at PSN " + r.NAK.PSN.String() + " or before", Actual: "PSN " + p.PSN.String(),
@@ -135,7 +135,7 @@ func (v *Verifier) requestsAfterNak(c *qp.Pair, from int, p *packet.Packet) {
 	if time.Duration(p.Time-first.Time) <= nakProcessedWithin {
 		return
 	}
-	r.NAK.Blame()
+	r.BlameNAK()
 	q.SetFirstAfterNAK(nil)
 	v.Report(c, from, first, rule.Verdict{
 		Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,

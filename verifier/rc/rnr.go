@@ -24,7 +24,7 @@ func (v *Verifier) afterRNR(c *qp.Pair, from int, p *packet.Packet) {
 	if p.PSN != r.NAK.PSN {
 		w, _ := end.SQ.Messages.Find(p.PSN)
 		if !r.NAK.Blamed && !r.NAK.Unprocessed && (p.PSN.After(r.NAK.PSN) || w != nil && !w.Op.Responded()) {
-			r.NAK.Blame()
+			r.BlameNAK()
 			v.Covered(rule.RCRNR002)
 			d := rule.Verdict{
 				Rule: rule.RCRNR002, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
@@ -79,7 +79,7 @@ func (v *Verifier) duringRNR(c *qp.Pair, from int, p *packet.Packet) {
 		d.Rule, d.Expected, d.Actual, d.Detail = rule.RCRNR002, "to resume at PSN "+r.NAK.PSN.String(), "PSN "+p.PSN.String(), verifier.LossDetail(c, from)
 	}
 	v.Covered(d.Rule)
-	r.NAK.Blame()
+	r.BlameNAK()
 	inTime := wait > time.Duration(stream.Uptake) && took >= wait && took-wait <= verifier.InFlight // it had waited, and so had processed the NAK
 	if took <= time.Duration(stream.Uptake) || silentSince(c, from, r.NAK.Time) && !inTime {
 		v.holdAfterNak(c, from, p, &d)
@@ -95,7 +95,7 @@ func (v *Verifier) afterFatal(c *qp.Pair, from int, p *packet.Packet) {
 	if took <= verifier.InFlight || v.continuesAfterNak(c, from, p) || r.NAK.Blamed {
 		return
 	}
-	r.NAK.Blame()
+	r.BlameNAK()
 	d := rule.Verdict{
 		Rule: rule.RCRTY011, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
 		Expected: "no request after " + r.NAK.Code.String(), Actual: p.Opcode.String() + ", " + took.String() + " later",

@@ -56,9 +56,9 @@ func (v *Verifier) rnrNak(c *qp.Pair, from int, p *packet.Packet) {
 	if !counted && !v.Broken {
 		q.Lost().Paths.Begin(coverage.RNRNAK, p.PSN)
 	}
-	if r.NAK.CountRNR(rnrs + 1); counted {
+	if r.CountRNRs(rnrs + 1); counted {
 		q.MayCross()
-		r.NAK.Blame()
+		r.BlameNAK()
 	}
 }
 

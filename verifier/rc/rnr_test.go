@@ -8,9 +8,10 @@ import (
 
 // TestNakAsked: the wait after an RNR NAK excuses what comes before its end.
 func TestNakAsked(t *testing.T) {
-	var q qp.SendQueue
+	d := qp.NewDirection()
+	q, r := &d.SQ, &d.Peer
 	q.WaitTo(100)
-	if r := new(qp.ReceiveQueue); !nakExplains(&q, r, 99) || nakExplains(&q, r, 100) {
-		t.Errorf("at 99: %t, at 100: %t", nakExplains(&q, r, 99), nakExplains(&q, r, 100))
+	if !nakExplains(q, r, 99) || nakExplains(q, r, 100) {
+		t.Errorf("at 99: %t, at 100: %t", nakExplains(q, r, 99), nakExplains(q, r, 100))
 	}
 }

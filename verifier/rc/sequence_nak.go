@@ -64,7 +64,7 @@ func (v *Verifier) takeSequenceNak(c *qp.Pair, from int, p *packet.Packet, prove
 	}
 	if proven {
 		q.Refute()
-		r.NAK.Blame()
+		r.BlameNAK()
 	}
 }
 

@@ -160,7 +160,7 @@ func (v *Verifier) beforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	if !c.Sees(from) || r.NAK.Blamed || w == nil || w.Op.Responded() || !p.PSN.Before(r.NAK.PSN) || !p.PSN.Before(end.SQ.RequesterUna()) || p.PSN.Before(end.SQ.First) {
 		return
 	}
-	r.NAK.Blame()
+	r.BlameNAK()
 	d := rule.Verdict{
 		Rule: rule.RCACK004, Class: rule.Violation, Role: rule.Requester,
 		Wants: rule.Want(expect.PSN, uint64(r.NAK.PSN)), Expected: "to resume at PSN " + r.NAK.PSN.String() + ": the NAK acknowledges all before it", Actual: "PSN " + p.PSN.String(),

@@ -70,7 +70,7 @@ func (v *Verifier) place(e *context, c *qp.Pair, from int, p *packet.Packet, res
 	case resync:
 		e.open, e.unsure = wqe.None, false // it says where the PSNs go on
 	case e.message.asksTail(p):
-		c.Ends[from].Faults.Retransmissions++
+		c.Ends[from].CountRetransmission()
 	case d == 0 || d > 0 && d <= e.slack || p.PSN == e.high:
 		if e.slack > 0 {
 			e.message.last = p.PSN.Add(-1) // so many PSNs did the READ take
@@ -106,7 +106,7 @@ func (v *Verifier) retransmitted(e *context, c *qp.Pair, from int, p *packet.Pac
 		}
 		e.paths.Retransmitted(p.PSN)
 	case e.message.has(p.PSN) && !e.message.acked:
-		c.Ends[from].Faults.Retransmissions++
+		c.Ends[from].CountRetransmission()
 		if !e.paths.Retransmitted(p.PSN) {
 			e.paths.Begin(coverage.Timeout, p.PSN)
 			e.paths.Retransmitted(p.PSN)
@@ -166,7 +166,7 @@ func (v *Verifier) begin(e *context, c *qp.Pair, from int, p *packet.Packet, res
 	}
 	if !again {
 		v.another(e, c, p, resync)
-		c.Ends[from].Sums.Messages++
+		c.Ends[from].CountMessage()
 	}
 	if resync {
 		v.Covered(rule.RDRSY001)

@@ -48,7 +48,7 @@ func sameBytes(a, b packet.Trace) bool {
 // sent, with another PSN, has that of p.
 func sameNumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[from].SQ, c.Ends[from].RQ
-	if q.Last.PSN != p.PSN && q.Last.ID == p.IPID || (r.Last.Positive || c.Ends[from].Lone.Seen) && r.Last.ID == p.IPID {
+	if q.Last.PSN != p.PSN && q.Last.ID == p.IPID || (r.Last.Positive || c.Ends[from].Lone().Seen) && r.Last.ID == p.IPID {
 		return true
 	}
 	before := q.History.Get(p.PSN.Add(-1))

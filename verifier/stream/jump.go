@@ -40,7 +40,7 @@ func continuesJump(q *qp.SendQueue, p *packet.Packet) bool {
 func requestContinuity(c *qp.Pair, from int) continuity {
 	a, b := &c.Ends[from], &c.Ends[1-from]
 	switch {
-	case c.Closed, b.SQ.Jump != nil, a.Flow.Known() && !a.Flow.Agrees(a.SQ.Jump):
+	case c.Closed, b.SQ.Jump != nil, a.Flow.Known() && !a.Agrees(a.SQ.Jump):
 		return newConnection
 	case c.Reliable(): // the next response shows it
 		return ContinuityUnknown

@@ -169,7 +169,7 @@ func (v *Verifier) Message(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQE 
 	if w.Flags |= wqe.Ended; q.Sequence.Odd != wqe.None {
 		w.Flags |= wqe.Blamed // by its opcode: the message may go on
 	}
-	end.Sums.Messages++
+	end.CountMessage()
 	return w
 }
 

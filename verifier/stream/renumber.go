@@ -25,7 +25,7 @@ func (v *Verifier) Renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	c.Misplace(q.Gap.From)
 	q.Resume(p.PSN)
 	q.Sequence.SetUnsure(!c.Paired || !c.Sees(from) || q.Open == wqe.None && (p.Info().Middle || p.Info().Last))
-	q.Gap.Close()
+	q.CloseGap()
 	if c.Sees(from) {
 		r.Expect(p.PSN) // else the next response shows it
 	}

@@ -103,7 +103,7 @@ func (v *Verifier) gap(c *qp.Pair, from int, p *packet.Packet, d int) {
 			Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "PSN " + q.Next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: verifier.LossDetail(c, from), Gap: rule.GapAt(q.Next),
 		})
 	}
-	q.Gap.Begin(q.Next, p.PSN, false)
+	q.BeginGap(q.Next, p.PSN, false)
 	q.LoseMessage()
 	if !v.Broken {
 		q.Lost().Paths.Begin(coverage.DroppedMessage, p.PSN)
@@ -121,7 +121,7 @@ func (v *Verifier) late(c *qp.Pair, from int, p *packet.Packet) bool {
 	q.Rewind(p.PSN, c.PMTU)
 	q.Sequence.SetUnsure(true)
 	if q.Gap.From == p.PSN {
-		q.Gap.Fill(p.PSN.Add(1))
+		q.FillGap(p.PSN.Add(1))
 	}
 	return true
 }
@@ -152,8 +152,8 @@ func (v *Verifier) psnReused(c *qp.Pair, from int, p *packet.Packet) {
 	if q.CloseExplanation(); d.Class == rule.Violation {
 		q.ExplainNextGap() // it may have the PSN before its own: the gap after it is the same fault
 	}
-	if q.Retransmission.End(); s == nil || s.Trace.Opcode != p.Opcode || p.PSN.Add(1) != q.Next { // else the message goes on as it was
-		q.Retransmission.Begin(p.PSN.Add(1))
+	if q.EndRetransmission(); s == nil || s.Trace.Opcode != p.Opcode || p.PSN.Add(1) != q.Next { // else the message goes on as it was
+		q.BeginRetransmission(p.PSN.Add(1))
 	}
 }
 
@@ -161,11 +161,11 @@ func (v *Verifier) psnReused(c *qp.Pair, from int, p *packet.Packet) {
 // is followed there. It returns how far ahead of the next PSN the packet is.
 func (v *Verifier) afterReuse(c *qp.Pair, from int, p *packet.Packet, d int) int {
 	q := &c.Ends[from].SQ
-	q.Retransmission.End()
+	q.EndRetransmission()
 	if p.PSN != q.Retransmission.Next {
 		return d
 	}
-	q.Gap.Close()
+	q.CloseGap()
 	q.Rewind(p.PSN, c.PMTU)
 	q.LoseMessage() // what was there before it is not the message that goes on
 	return 0

@@ -14,7 +14,7 @@ import (
 // ROC-V2-033): a datagram is a message of its own, and its PSN is never checked by the receiver.
 func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
-	end.Sums.Messages++
+	end.CountMessage()
 	v.shown(end, p)
 	switch {
 	case p.DestQP == 0:
@@ -115,29 +115,32 @@ func (v *Verifier) flow(c *qp.Pair, from int, p *packet.Packet, privileged bool)
 		})
 	}
 	v.Covered(rule.UDQKEY001)
-	if f.Known() && f.QKey != p.QKey && !peer.Knows(qp.KnowsQKey) && !privileged {
+	if f.Known() && f.QKey() != p.QKey && !peer.Knows(qp.KnowsQKey) && !privileged {
 		v.changedQKey(c, from, p)
 	}
 	if !f.Known() {
-		f.State, f.PKey, f.QKey = qp.FlowKnown, p.PKey, p.QKey
+		f.State, f.PKey = qp.FlowKnown, p.PKey
+		f.SetQKey(p.QKey)
 	}
 }
 
 // changedQKey judges a Q_Key that is not that of the datagrams before. When the next one has it too, it is the QP's from now on: it was
 // changed, or the first one was wrong.
 func (v *Verifier) changedQKey(c *qp.Pair, from int, p *packet.Packet) {
-	f := &c.Ends[from].Flow
+	end := &c.Ends[from]
+	f := &end.Flow
 	if f.Changes < 15<<4 {
 		f.Changes += 1 << 4
 	}
-	if f.ReportedQKey == p.QKey {
-		f.QKey, f.ReportedQKey = p.QKey, f.QKey
+	if end.ReportedQKey() == p.QKey {
+		end.ReportQKey(f.QKey())
+		f.SetQKey(p.QKey)
 		return
 	}
-	f.ReportedQKey = p.QKey
+	end.ReportQKey(p.QKey)
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.UDQKEY001, Class: rule.Unproven, Role: rule.Sender,
-		Wants: rule.Want(expect.QKey, uint64(f.QKey)), Expected: fmt.Sprintf("Q_Key 0x%08x as before", f.QKey), Actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
+		Wants: rule.Want(expect.QKey, uint64(f.QKey())), Expected: fmt.Sprintf("Q_Key 0x%08x as before", f.QKey()), Actual: fmt.Sprintf("Q_Key 0x%08x", p.QKey),
 		Detail: "the Q_Key of the destination QP is not known, and may have changed",
 	})
 }

@@ -49,7 +49,7 @@ func (y *admitted) stays(all *pairs) bool {
 		return true
 	}
 	c := all.at(y.index - 1)
-	return !c.Dead && !c.Leaving && c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets < grown
+	return !c.Dead && !c.Leaving && c.Ends[0].Packets()+c.Ends[1].Packets() < grown
 }
 
 // bucketOf is the bucket of a packet's pair of hosts.

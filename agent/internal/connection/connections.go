@@ -68,7 +68,7 @@ func (c *Connection) Active() int64 { return c.follow().active }
 
 // Count adds a packet to the sums of its sender.
 func (c *Connection) Count(from int, p *packet.Packet) {
-	c.Ends[from].Sums.Add(p)
+	c.Ends[from].CountPacket(p.PayloadLen)
 	if p.Cut {
 		c.Lossy, c.Ends[from].Cut = true, true // a damaged packet cannot be told from a good one
 	}
@@ -84,7 +84,7 @@ func (c *Connection) QPs() *qp.Pair {
 
 // Listed reports whether a connection is listed: among all of them, or those that leave before the end.
 func (c *Connection) Listed(leaving bool) bool {
-	return !c.Dead && (c.Leaving || !leaving) && (c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets > 0 || c.PairedBy == ByCM)
+	return !c.Dead && (c.Leaving || !leaving) && (c.Ends[0].Packets()+c.Ends[1].Packets() > 0 || c.PairedBy == ByCM)
 }
 
 // FetchShown fetches, of the connections of a list from i on, what show needs.
@@ -112,7 +112,7 @@ func (s *pairs) add() (uint32, *Connection) {
 // addOneWay appends a connection of which one direction is known.
 func (s *pairs) addOneWay() (uint32, *Connection) {
 	c := new(Connection)
-	c.Connect(new(qp.Direction), nil)
+	c.Connect(qp.NewDirection(), nil)
 	for k, at := range [...]unsafe.Pointer{unsafe.Pointer(c), unsafe.Pointer(c.Ways[0])} {
 		if n := uintptr(at) / cache.Growth; s.n >= fetched && n != s.near[k] {
 			s.near[k] = n
@@ -166,7 +166,7 @@ func (s *pairs) bury(i uint32) {
 	if !s.list[i].kept {
 		if s.gone == nil {
 			s.gone = &Connection{Dead: true}
-			s.gone.Connect(new(qp.Direction), nil)
+			s.gone.Connect(qp.NewDirection(), nil)
 		}
 		s.list[i] = s.gone
 	}
@@ -176,14 +176,15 @@ func (s *pairs) bury(i uint32) {
 // that of the response that tells. It returns which ends have sent a response before that one.
 func merge(to, gone *Connection, psn packet.PSN) (responded [2]bool) {
 	a, b := &to.Ends[0], &to.Ends[1]
-	lone, sent := [2]qp.LoneResponse{a.Lone, gone.Ends[0].Lone}, gone.Ends[0].Sums.Packets
+	lone, sent := [2]qp.LoneResponse{a.Lone(), gone.Ends[0].Lone()}, gone.Ends[0].Packets()
 	waits, cut := [2]int64{gone.Ends[1].SQ.Waits(), b.SQ.Waits()}, to.Cut() || gone.Cut()
-	if to.Encap != gone.Encap && sent > 1 && a.Sums.Packets == 2 {
+	if to.Encap != gone.Encap && sent > 1 && a.Packets() == 2 {
 		to.Encap, a.Flow.State = gone.Encap, qp.FlowNew // of the two packets of the one end the first is the odd one
 	}
 	a.Count(&gone.Ends[1])
 	to.Adopt(&gone.Pair, !gone.kept)
-	a.RQ.NAK.Time, b.RQ.NAK.Time = max(a.RQ.NAK.Time, lone[0].NAKTime), max(b.RQ.NAK.Time, lone[1].NAKTime)
+	a.RQ.NAKedAt(lone[0].NAKTime)
+	b.RQ.NAKedAt(lone[1].NAKTime)
 	a.Number, a.Numbered = gone.Ends[1].Number, true
 	to.Lossy, to.Ends[0].Cut, to.Invalidated = to.Lossy || gone.Lossy, cut, to.Invalidated || gone.Invalidated
 	to.LeastPMTU = max(to.LeastPMTU, gone.LeastPMTU)
@@ -210,7 +211,7 @@ func unpair(to *Connection, lone [2]qp.LoneResponse, sent uint64, psn packet.PSN
 	a, b := &to.Ends[0], &to.Ends[1]
 	a.SQ.Unpair(psn, to.Sees(0))
 	if lone[1].Seen {
-		a.SQ.AnswerBeforeCapture(b.Sums.Packets) // it has responded to what was sent before the capture
+		a.SQ.AnswerBeforeCapture(b.Packets()) // it has responded to what was sent before the capture
 	}
 	if r := &lone[1]; r.Seen && r.PSN.After(psn) && abs(r.PSN.Diff(psn)) < near*8 {
 		a.SQ.ImplyNAKs(psn, a.SQ.Last.Time, sent)

@@ -29,7 +29,7 @@ func (t *Table) markIdle(now, idle int64, missed bool) (alive int) {
 			continue
 		}
 		f := c.follow()
-		if sum := c.Ends[0].Sums.Packets + c.Ends[1].Sums.Packets; sum != f.counted {
+		if sum := c.Ends[0].Packets() + c.Ends[1].Packets(); sum != f.counted {
 			f.counted, f.active = sum, now
 		} else if f.active == 0 {
 			f.active = now // known only from CM
@@ -202,7 +202,7 @@ func (t *Table) Rest() {
 			continue
 		}
 		f := c.follow()
-		f.counted, f.active = c.Ends[0].Sums.Packets+c.Ends[1].Sums.Packets, c.FirstTime
+		f.counted, f.active = c.Ends[0].Packets()+c.Ends[1].Packets(), c.FirstTime
 		for k := range c.Ends {
 			f.active = max(f.active, c.Ends[k].SQ.Last.Time, c.Ends[k].RQ.Last.Time)
 		}

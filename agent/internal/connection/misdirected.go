@@ -45,7 +45,7 @@ func (t *Table) misdirectedFirst(c *Connection, id uint32, p *packet.Packet, hos
 	k := t.pairs.at(i)
 	b := *p
 	b.Payload, b.Pad, b.Data = nil, nil, nil
-	if k.PairedBy == ByPSN && k.Ends[0].Sums.Packets == 1 && from == 0 {
+	if k.PairedBy == ByPSN && k.Ends[0].Packets() == 1 && from == 0 {
 		k.rival, k.Sealed[1] = id+1, false
 	}
 	c.rightful = (i<<1 | uint32(from)) + 1
@@ -60,7 +60,7 @@ func (t *Table) misdirectedFirst(c *Connection, id uint32, p *packet.Packet, hos
 // rightful returns, in place of connection i, the one that its only packet belongs to, if that one has gone on: that packet went to a wrong QP.
 func (t *Table) rightful(i uint32, p *packet.Packet) uint32 {
 	c := t.pairs.at(i)
-	if c.rightful&1 == 0 || c.Ends[0].Sums.Packets != 1 { // none, or the other end
+	if c.rightful&1 == 0 || c.Ends[0].Packets() != 1 { // none, or the other end
 		return i
 	}
 	j := c.rightful >> 1
@@ -107,7 +107,7 @@ func (t *Table) expecting(list []uint32, from int, c *Connection, p *packet.Pack
 func (t *Table) MisdirectedResponses(do func(c *qp.Pair, from int, p *packet.Packet)) {
 	for i := range t.pairs.n {
 		c := t.pairs.at(i)
-		if !c.Leaving || c.misdirected == nil || c.Dead || c.Paired || c.Ends[0].Sums.Packets != 1 {
+		if !c.Leaving || c.misdirected == nil || c.Dead || c.Paired || c.Ends[0].Packets() != 1 {
 			continue
 		}
 		way := c.rightful - 1
@@ -122,14 +122,14 @@ const young = 16
 // packet that this one ever got. Two in a row that answer its requests tell that c is its other direction, and that the first response
 // went to a wrong QP. The connection is unpaired then, and that response is by itself. It returns how many such connections there are, too.
 func (t *Table) pairedByMisdirected(c *Connection, p *packet.Packet, host, back uint32) (uint32, int) {
-	r := &c.Ends[0].Lone
-	if !r.Seen || c.Ends[0].Sums.Packets > young {
+	r := c.Ends[0].Lone()
+	if !r.Seen || c.Ends[0].Packets() > young {
 		return 0, 0
 	}
 	found, n := uint32(0), 0
 	for _, w := range t.hosts.list[host].connections[back] {
 		k := t.pairs.at(w >> 1)
-		if w&1 == 0 || k.Dead || !k.Paired || k.PairedBy != ByPSN || k.Service != c.Service || k.Ends[1].Sums.Packets != 1 || k.Ends[1].RQ.Last.Frame == 0 {
+		if w&1 == 0 || k.Dead || !k.Paired || k.PairedBy != ByPSN || k.Service != c.Service || k.Ends[1].Packets() != 1 || k.Ends[1].RQ.Last.Frame == 0 {
 			continue
 		}
 		if before, _ := k.Ends[0].SQ.Messages.Find(r.PSN); before != nil && r.PSN.After(k.pairedPSN) && stream.Expects(&k.Pair, 1, p) {
@@ -142,7 +142,9 @@ func (t *Table) pairedByMisdirected(c *Connection, p *packet.Packet, host, back 
 	t.splitResponse(found, p, host, reverse(p.Src, p.Dst, back))
 	k := t.pairs.at(found)
 	a := &k.Ends[0]
-	a.Lone.Seen, a.Lone.PSN = c.Ends[0].SQ.Joined, c.Ends[0].SQ.Next.Add(-1) // what it has answered since was not followed
+	lone := a.Lone()
+	lone.Seen, lone.PSN = c.Ends[0].SQ.Joined, c.Ends[0].SQ.Next.Add(-1) // what it has answered since was not followed
+	a.SetLone(lone)
 	return found, n
 }
 
@@ -157,11 +159,12 @@ func (t *Table) splitResponse(i uint32, p *packet.Packet, host, dir uint32) {
 	at, n := t.pairs.addOneWay()
 	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = k.Service, k.Encap, k.Lossy, k.Cut()
 	n.FirstTime, n.FirstFrame, n.FirstTap, n.FirstOp, n.FirstPSN = first.Time, first.Frame, first.Tap, first.Opcode, first.PSN
-	n.Ends[0].Addr, n.Ends[0].Near, n.Ends[0].Sums, n.Ends[0].Faults, n.Ends[0].Flow = b.Addr, b.Near, b.Sums, b.Faults, b.Flow
+	n.Ends[0].Addr, n.Ends[0].Near = b.Addr, b.Near
+	n.Ends[0].TakeSent(b.Direction)
 	n.Ends[1].Addr, n.Ends[1].Near, n.Ends[1].Number, n.Ends[1].Numbered, n.Ends[1].Attr = a.Addr, a.Near, a.Number, true, a.Attr
 	n.misdirected, n.rightful, k.kept = first, (i<<1|1)+1, true
 	t.flows.put(flowKey(host, dir, a.Number), 0, at<<1, n)
-	b.Sums, b.Faults, b.Flow = n.Ends[1].Sums, n.Ends[1].Faults, n.Ends[1].Flow
+	b.TakeSent(n.Ends[1].Direction)
 	a.Attr, a.Numbered, a.SQ.Usual, b.SQ.Usual = nil, false, false, false
 	k.TakeEarly()
 	k.Paired, k.PairedBy = false, n.PairedBy
@@ -174,7 +177,7 @@ func (t *Table) unpairMisdirected(c *Connection, id uint32, p *packet.Packet, ho
 	q := &c.Ends[0].SQ
 	i := c.rival - 1
 	k := t.pairs.at(i)
-	if c.Ends[0].Sums.Packets != 1 || k.Paired || k.Dead || k.Service != c.Service {
+	if c.Ends[0].Packets() != 1 || k.Paired || k.Dead || k.Service != c.Service {
 		c.rival = 0
 		return
 	}
@@ -205,14 +208,14 @@ func (t *Table) splitRequest(c *Connection, was uint32, key uint64) {
 		a.Addr, a.Near, a.Attr = b.Addr, b.Near, b.Attr
 	}
 	n.Ends[1].Number, n.Ends[1].Numbered = c.Ends[1].Number, true
-	n.Ends[0].Sums, n.Ends[0].Faults, n.Ends[0].Flow = c.Ends[0].Sums, c.Ends[0].Faults, c.Ends[0].Flow
+	n.Ends[0].TakeSent(c.Ends[0].Direction)
 	t.flows.put(key, 0, i<<1, n)
 }
 
 // takeOver gives c, whose responses those to k are, the requests and the QP of k. psn is that of the response that tells.
 func takeOver(c, k *Connection, psn packet.PSN) {
 	a, b := &c.Ends[0], &c.Ends[1]
-	a.SQ, a.Sums, a.Faults, a.Flow = k.Ends[0].SQ, k.Ends[0].Sums, k.Ends[0].Faults, k.Ends[0].Flow
+	a.TakeOver(k.Ends[0].Direction)
 	a.SQ.Usual, b.SQ.Usual = false, false
 	b.Number = k.Ends[1].Number
 	c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN = k.FirstTime, k.FirstFrame, k.FirstTap, k.FirstOp, k.FirstPSN
@@ -222,9 +225,9 @@ func takeOver(c, k *Connection, psn packet.PSN) {
 	if until := k.Ends[1].SQ.Waits(); until != 0 {
 		b.SQ.WaitTo(until)
 	}
-	*b.RQ = *k.Ends[1].RQ
+	b.RQ.TakeOver(k.Ends[1].RQ)
 	a.SQ.Unpair(psn, c.Sees(0))
-	if r := &k.Ends[0].Lone; r.Seen && b.SQ.Joined && abs(r.PSN.Diff(b.SQ.Next)) < near*8 {
+	if r := k.Ends[0].Lone(); r.Seen && b.SQ.Joined && abs(r.PSN.Diff(b.SQ.Next)) < near*8 {
 		b.SQ.Unpair(r.PSN.Add(1), c.Sees(1))
 	}
 	k.Dead = true
@@ -235,7 +238,7 @@ func takeOver(c, k *Connection, psn packet.PSN) {
 func (t *Table) MisdirectedRequests(do func(c *qp.Pair, first *packet.Packet, next uint64)) {
 	for i := range t.pairs.n {
 		n := t.pairs.at(i)
-		if !n.Leaving || n.astray == 0 || n.Dead || n.Paired || n.Ends[0].Sums.Packets != 1 || n.Ends[1].Sums.Packets != 0 {
+		if !n.Leaving || n.astray == 0 || n.Dead || n.Paired || n.Ends[0].Packets() != 1 || n.Ends[1].Packets() != 0 {
 			continue
 		}
 		first := packet.Packet{

@@ -33,7 +33,7 @@ func (t *Table) Reused(c *qp.Pair, from int, p *packet.Packet) bool {
 	if old == nil || &old.c.Pair != c || old.c.PairedBy == ByAgent || t.follows(&c.Ends[from], p.Time) || t.follows(&c.Ends[1-from], p.Time) {
 		return false
 	}
-	c.Ends[from].Sums.Remove(p)
+	c.Ends[from].UncountPacket(p)
 	switch stray, answered := c.Ends[from].SQ.Jump, c.Ends[1-from].SQ.Jump; {
 	case stray != nil:
 		t.reuseAtJump(c, from, host, dir)
@@ -59,7 +59,7 @@ func (t *Table) follows(e *qp.QP, at int64) bool {
 func (t *Table) reuseAtJump(c *qp.Pair, from int, host, dir uint32) {
 	requests := slices.Clone(c.Ends[from].SQ.JumpRequests())
 	for i := range requests {
-		c.Ends[from].Sums.Remove(&requests[i])
+		c.Ends[from].UncountPacket(&requests[i])
 	}
 	t.reuse(c, from, &requests[0], host, dir)
 	c.Ends[0].SQ.CloseJump()

@@ -27,8 +27,8 @@ func (t *Table) adopt(c *Connection, id uint32, p *packet.Packet, host, dir uint
 	}
 	q := &k.Ends[1-from]
 	switch {
-	case first == nil || first.DestQP != p.DestQP || p.ICRCState == packet.CRCBad || id&1 != 0 || c.Paired || c.Ends[0].Sums.Packets != 1,
-		k.PairedBy != ByCM || k.Dead || k.Closed || k.Service != packet.RC || k.Ends[from].Sums.Packets != 0 || k.qpnMismatch != nil:
+	case first == nil || first.DestQP != p.DestQP || p.ICRCState == packet.CRCBad || id&1 != 0 || c.Paired || c.Ends[0].Packets() != 1,
+		k.PairedBy != ByCM || k.Dead || k.Closed || k.Service != packet.RC || k.Ends[from].Packets() != 0 || k.qpnMismatch != nil:
 		return id, c
 	}
 	k.qpnMismatch = &qpnMismatch{q.Number, from, first.Frame}
@@ -67,7 +67,7 @@ func (t *Table) checkQPNMismatch(c *Connection, from int, p *packet.Packet) {
 // reachesQP reports whether the packets of an end evidently reach their QP.
 func reachesQP(c *qp.Pair, from int) bool {
 	asks, q := c.Ends[from].SQ.Joined && !c.Ends[from].SQ.Fresh, &c.Ends[1-from]
-	return asks && c.Ends[from].SQ.Una != c.Ends[from].SQ.First || !asks && q.Sums.Messages >= mismatchSettled && q.Faults.Retransmissions == 0
+	return asks && c.Ends[from].SQ.Una != c.Ends[from].SQ.First || !asks && q.Sums().Messages >= mismatchSettled && q.Faults().Retransmissions == 0
 }
 
 // reportQPNMismatch reports the side that told the wrong number.

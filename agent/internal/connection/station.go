@@ -31,7 +31,7 @@ func (s *stations) arrives(p *packet.Packet, end *qp.QP) bool {
 	}
 	n := uint64(0)
 	if end != nil {
-		n = end.Sums.Packets
+		n = end.Packets()
 	}
 	if p.Station == s.other && (s.known[0] == 0 || end != nil && end == s.end && n == s.count+1) {
 		s.run++
