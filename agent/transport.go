@@ -251,7 +251,7 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 		return false
 	}
 	if pair := connection.QPs(c); t.header.UsualFlow(pair, from, p) {
-		_, sums := pair.Ways[from&1].Sent()
+		_, sums := pair.Ends[from&1].Direction.Sent()
 		sums.Add(p)
 		t.rc.Packet(pair, from, p)
 		return true
@@ -262,7 +262,7 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 
 // sound is usual for a packet whose headers have yet to be judged.
 func (t *Transport) sound(c *connection.Connection, from int, p *packet.Packet) bool {
-	if !c.Paired || !c.Sealed[from&1] || c.Service != p.Opcode.Service() || c.WrongService != nil || p.ICRCState != packet.CRCGood ||
+	if !c.Paired || !c.Sealed(from&1) || c.Service != p.Opcode.Service() || c.FoundWrongService() || p.ICRCState != packet.CRCGood ||
 		p.Has&packet.HasBTH == 0 || p.Flaws&(packet.FlawShort|packet.FlawDiscard) != 0 || p.Encap == packet.Native {
 		return false
 	}

@@ -41,7 +41,7 @@ func Begin(c *Pair, from int, psn packet.PSN) {
 		c.Both()
 	}
 	c.Ends[from].SQ = SendQueue{Joined: true, Fresh: true, Next: psn, First: psn, High: psn, Una: psn}
-	*c.Ends[1-from].RQ = ReceiveQueue{EPSN: psn, MSN: MSN{Degree: MSNKnown, StartKnown: true}}
+	*c.RQ(1 - from) = ReceiveQueue{EPSN: psn, MSN: MSN{Degree: MSNKnown, StartKnown: true}}
 }
 
 // ReadDone counts one READ or atomic less that is not yet answered.

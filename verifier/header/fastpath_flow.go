@@ -23,8 +23,8 @@ const (
 //
 //go:noinline
 func (v *Verifier) UsualFlow(c *qp.Pair, from int, p *packet.Packet) bool {
-	flow, _ := c.Ways[from&1].Sent()
-	if !c.Paired || !c.Sealed[from&1] || c.Service != packet.RC || c.WrongService != nil || p.ICRCState != packet.CRCGood ||
+	flow, _ := c.Ends[from&1].Direction.Sent()
+	if !c.Paired || !c.Sealed(from&1) || c.Service != packet.RC || c.FoundWrongService() || p.ICRCState != packet.CRCGood ||
 		!agreesWithFlow(flow, p) {
 		return false
 	}

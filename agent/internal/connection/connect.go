@@ -25,10 +25,10 @@ func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how PairedBy) *Connect
 		}
 	}
 	if how == ByCM {
-		c.CMTime = f.Time
+		c.Announce(f.Time)
 	}
 	if how == ByCM && c.Service == packet.XRC {
-		c.initiator = 1 // the active side
+		c.state |= initiator0 // the active side
 	}
 	for k := range c.Ends {
 		if e := &c.Ends[k]; e.Knows(qp.KnowsSQPSN) {

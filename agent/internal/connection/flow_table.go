@@ -42,8 +42,15 @@ type Host struct {
 	// unpaired lists, by direction, connections whose responses are not known yet.
 	unpaired [2][]uint32
 	// connections lists the first connections of the pair of hosts, as many as are watched and one more, by the direction in which their
-	// first end sends: index · 2, plus one where both ends may send.
-	connections [2][]uint32
+	// first end sends.
+	connections [2][]watchedWay
+}
+
+// watchedWay is a connection that is looked at when a packet names a QP of which nothing is known.
+type watchedWay struct {
+	way   uint32 // index · 2, plus one where both ends may send
+	first uint32 // opcode and PSN of the response that paired it, ByPSN
+	tap   uint16 // of that response
 }
 
 // Seals counts the good and the bad checksums of one direction of a pair of addresses. Of the good only whether there are any counts:

@@ -29,7 +29,7 @@ func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint3
 	}
 	i = t.rightful(i, p)
 	to := t.pairs.at(i)
-	if to.Dead || to.Service != c.Service || !to.awaitsPeer(p) {
+	if to.Dead() || to.Service != c.Service || !to.awaitsPeer(p) {
 		t.hosts.list[host].answered[dir] = true
 		return id, c
 	}
@@ -69,7 +69,6 @@ func (t *Table) requesterOf(c *Connection, p *packet.Packet, host, back uint32) 
 // join makes connection c, of index gone, the other direction of connection to, of index i, whose requests response p answers.
 func (t *Table) join(to *Connection, i uint32, c *Connection, gone uint32, p *packet.Packet, host, dir uint32) {
 	back := reverse(p.Src, p.Dst, dir)
-	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
 	waiting := &t.hosts.list[host].waiting
 	switch {
 	case t.Crowded(p):
@@ -79,7 +78,7 @@ func (t *Table) join(to *Connection, i uint32, c *Connection, gone uint32, p *pa
 	}
 	waiting[back], waiting[dir] = waiting[back]-1, waiting[dir]-1
 	responded := merge(to, c, p.PSN)
-	t.watchPaired(host, back, i)
+	t.watchPaired(host, back, i, p)
 	pmtu := t.told(to, p, responded)
 	if pmtu == 0 {
 		pmtu = max(to.PMTU, c.PMTU)
@@ -103,7 +102,7 @@ func (t *Table) search(host, dir uint32, p *packet.Packet) (uint32, int) {
 	list := &t.hosts.list[host].unpaired[dir]
 	live := (*list)[:0]
 	for _, i := range *list {
-		if c := t.pairs.at(i); !c.Paired && !c.Dead {
+		if c := t.pairs.at(i); !c.Paired && !c.Dead() {
 			live = append(live, i)
 		}
 	}

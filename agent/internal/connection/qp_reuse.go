@@ -73,8 +73,8 @@ func (t *Table) reuseAtJump(c *qp.Pair, from int, host, dir uint32) {
 func (t *Table) reuseElsewhere(p *packet.Packet, host, back uint32) bool {
 	for end, dir := range [2]uint32{back, 1 - back} {
 		for _, w := range t.hosts.list[host].connections[dir] {
-			k := t.pairs.at(w >> 1)
-			if w&1 != 0 && !k.Dead && k.Service == p.Opcode.Service() && k.PairedBy != ByAgent && stream.AnswersJump(&k.Pair, end, p) {
+			k := t.pairs.at(w.way >> 1)
+			if w.way&1 != 0 && !k.Dead() && k.Service == p.Opcode.Service() && k.PairedBy != ByAgent && stream.AnswersJump(&k.Pair, end, p) {
 				t.reuseAtJump(&k.Pair, end, host, back)
 				return true
 			}
