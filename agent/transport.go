@@ -226,7 +226,7 @@ func (t *Transport) tooShort(p *packet.Packet) {
 // connected verifies a packet of a connected service.
 func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 	f := t.table.Flow(p, host, dir)
-	c, from := f.Connection()
+	c, from := t.table.Connection(f)
 	if !t.seal(c, from, p, host, dir) {
 		return
 	}

@@ -15,7 +15,8 @@ type pairs struct {
 	n    uint32
 	// followed are what is kept of the connections that were looked at, by index.
 	followed []followed
-	gone     *Connection // replaces all that were merged into another, so that their memory is free again
+	gone     *Connection   // replaces all that were merged into another
+	free     []*Connection // the memory of these, to be used again
 	// large are the places of memory, by large page, that were asked to be large pages, for the connections before settled.
 	large   map[uintptr]bool
 	settled uint32
@@ -166,7 +167,13 @@ func (s *pairs) add() (uint32, *Connection) {
 
 // addOneWay appends a connection of which one direction is known.
 func (s *pairs) addOneWay() (uint32, *Connection) {
-	c := new(Connection)
+	var c *Connection
+	if last := len(s.free) - 1; last >= 0 {
+		c, s.free = s.free[last], s.free[:last]
+		*c = Connection{}
+	} else {
+		c = new(Connection)
+	}
 	c.Connect(new(qp.Direction), nil)
 	for k, at := range [...]unsafe.Pointer{unsafe.Pointer(c), unsafe.Pointer(c.Ends[0].Direction)} {
 		if n := uintptr(at) / cache.Growth; s.n >= fetched && n != s.near[k] {
@@ -216,15 +223,26 @@ func (s *pairs) settle(packets int) {
 	}
 }
 
-// bury frees the memory of a connection that was merged into another.
-func (s *pairs) bury(i uint32) {
-	if s.list[i].state&kept == 0 {
-		if s.gone == nil {
-			s.gone = &Connection{state: dead}
-			s.gone.Connect(new(qp.Direction), nil)
-		}
-		s.list[i] = s.gone
+// bury frees the memory of a connection that was merged into another, c: what it sent to host pair h, end from of c has sent. No flow leads to it any more.
+func (t *Table) bury(i uint32, h *Host, c *Connection, from int) {
+	s := &t.pairs
+	gone := s.list[i]
+	if gone.state&kept != 0 {
+		return
 	}
+	for dir := range h.stations {
+		if end := &h.stations[dir].end; *end == &gone.Ends[0] || *end == &gone.Ends[1] {
+			*end = nil
+		}
+		if m := h.Marks[dir]; m != nil {
+			m.Merge(&gone.Pair, &c.Pair, from)
+		}
+	}
+	if s.gone == nil {
+		s.gone = &Connection{state: dead}
+		s.gone.Connect(new(qp.Direction), nil)
+	}
+	s.list[i], s.free = s.gone, append(s.free, gone)
 }
 
 // merge makes one connection of two directions that were followed apart: to, whose requests the responses of gone answer. psn is

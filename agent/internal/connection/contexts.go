@@ -12,7 +12,7 @@ const contextFlow = 1 << 26
 
 // ContextsOf returns the pair of end-to-end contexts that a packet of RD names, and which of them sent it; nil where it is new.
 func (t *Table) ContextsOf(p *packet.Packet, host, dir uint32) (*Connection, int) {
-	return t.flows.find(flowKey(host, dir, p.EEC), contextFlow).Connection()
+	return t.Connection(t.flows.find(flowKey(host, dir, p.EEC), contextFlow))
 }
 
 // FindContexts returns the pair of end-to-end contexts that a packet of RD is of, which contextsOf has returned, and which of them sent it. Like a packet of RC
@@ -22,7 +22,7 @@ func (t *Table) FindContexts(c *Connection, from int, p *packet.Packet, host, di
 	if c == nil {
 		var id uint32
 		id, c = t.newContext(p, host, dir)
-		t.flows.put(key, contextFlow, id, c)
+		t.flows.put(key, contextFlow, id)
 		from = 0
 	}
 	if !c.Paired && p.Info().Response {
@@ -88,6 +88,6 @@ func (t *Table) pairContexts(c *Connection, p *packet.Packet, key, back uint64) 
 	to.Lossy, to.Ends[0].Cut, to.Paired, to.PairedBy = to.Lossy || c.Lossy, to.Cut() || c.Cut(), true, ByPSN
 	to.PMTU = max(to.PMTU, c.PMTU)
 	c.state |= dead
-	t.flows.put(key, contextFlow, found<<1|1, to)
+	t.flows.put(key, contextFlow, found<<1|1)
 	return to, 1
 }

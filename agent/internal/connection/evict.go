@@ -144,8 +144,8 @@ func (t *Table) moveFlows(moved []uint32, oldHosts hosts) {
 		h := &oldHosts.list[key>>25]
 		way := h.Way(int(key >> 24 & 1))
 		host, dir := t.hosts.find(way[0], way[1])
-		t.flows.put(flowKey(host, dir, uint32(key&0xffffff)), s.extra, (k-1)<<1|s.way&1, s.c)
-		if s.c.Reliable() && !s.c.Paired {
+		t.flows.put(flowKey(host, dir, uint32(key&0xffffff)), s.extra, (k-1)<<1|s.way&1)
+		if c := t.pairs.at(k - 1); c.Reliable() && !c.Paired {
 			t.hosts.list[host].waiting[dir]++
 		}
 	}

@@ -175,7 +175,7 @@ func (t *Table) splitResponse(w watchedWay, p *packet.Packet, host, dir uint32) 
 	d := n.doubted()
 	d.misdirected, d.rightful = first, (i<<1|1)+1
 	k.state |= kept
-	t.flows.put(flowKey(host, dir, a.Number), 0, at<<1, n)
+	t.flows.put(flowKey(host, dir, a.Number), 0, at<<1)
 	b.Sums, b.Faults, b.Flow = n.Ends[1].Sums, n.Ends[1].Faults, n.Ends[1].Flow
 	a.Attr, a.Numbered, a.SQ.Usual, b.SQ.Usual = nil, false, false, false
 	k.TakeEarly()
@@ -200,13 +200,13 @@ func (t *Table) unpairMisdirected(c *Connection, id uint32, p *packet.Packet, ho
 	}
 	c.doubted().rival = 0
 	back := reverse(p.Src, p.Dst, dir)
-	t.flows.put(flowKey(host, back, k.Ends[1].Number), 0, id&^1, c)
+	t.flows.put(flowKey(host, back, k.Ends[1].Number), 0, id&^1)
 	t.splitRequest(c, id>>1, flowKey(host, back, c.Ends[1].Number))
 	t.match.Forget(i)
 	takeOver(c, k, p.PSN)
 	c.Ends[1].Attr = t.Attr(c.Ends[1].Addr, c.Ends[1].Number, c.Ends[0].Addr, p.Time)
 	t.Judge.PathMTU(&c.Pair, max(c.PMTU, k.PMTU))
-	t.pairs.bury(i)
+	t.bury(i, &t.hosts.list[host], c, 0)
 }
 
 // splitRequest makes a connection of its own of the first packet of c, with the QP that it went to, under key.
@@ -221,7 +221,7 @@ func (t *Table) splitRequest(c *Connection, was uint32, key uint64) {
 	}
 	n.Ends[1].Number, n.Ends[1].Numbered = c.Ends[1].Number, true
 	n.Ends[0].Sums, n.Ends[0].Faults, n.Ends[0].Flow = c.Ends[0].Sums, c.Ends[0].Faults, c.Ends[0].Flow
-	t.flows.put(key, 0, i<<1, n)
+	t.flows.put(key, 0, i<<1)
 }
 
 // takeOver gives c, whose responses those to k are, the requests and the QP of k. psn is that of the response that tells.

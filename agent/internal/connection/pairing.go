@@ -37,8 +37,10 @@ func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint3
 		id, c = t.reuse(&c.Pair, 0, p, host, dir)
 	}
 	t.join(to, i, c, id>>1, p, host, dir)
+	gone := id >> 1
 	id = i<<1 | 1
-	t.flows.put(flowKey(host, dir, p.DestQP), 0, id, to)
+	t.flows.put(flowKey(host, dir, p.DestQP), 0, id)
+	t.bury(gone, &t.hosts.list[host], to, 1)
 	return id, to
 }
 
@@ -86,7 +88,6 @@ func (t *Table) join(to *Connection, i uint32, c *Connection, gone uint32, p *pa
 	t.Judge.PathMTU(&to.Pair, pmtu)
 	t.match.Forget(i)
 	t.match.Forget(gone)
-	t.pairs.bury(gone)
 }
 
 // fewWaiting is how many connections of which one direction was seen may wait in a direction for one to be found by a single PSN: of more, one may expect it by

@@ -35,12 +35,12 @@ func (t *Table) adopt(c *Connection, id uint32, p *packet.Packet, host, dir uint
 	t.Judge.Renumber(q.Addr, p.Src, q.Number, p.DestQP)
 	q.Number = p.DestQP
 	t.bound[wqe.QP{Addr: q.Addr, QPN: q.Number}] = way ^ 1
-	t.flows.put(flowKey(host, dir, q.Number), 0, way, k)
+	t.flows.put(flowKey(host, dir, q.Number), 0, way)
 	t.match.Forget(id >> 1)
-	t.pairs.bury(id >> 1)
 	c.state |= dead
 	c.doubted().misdirected = nil
 	k.CloseMisdirected()
+	t.bury(id>>1, &t.hosts.list[host], k, from)
 	early := k.TakeEarly()
 	k.Count(from, first)
 	t.Judge.Flow(&k.Pair, from, first)

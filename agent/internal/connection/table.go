@@ -125,8 +125,9 @@ func (t *Table) Known(p *packet.Packet) (*Connection, int) {
 	if f == nil {
 		return nil, 0
 	}
-	t.routes.put(p, &t.flows, f)
-	return f.c, int(f.way & 1)
+	c := t.pairs.at(f.way >> 1)
+	t.routes.put(p, &t.flows, f, c)
+	return c, int(f.way & 1)
 }
 
 // Seen returns the connection of RC or UC that a packet is of, or nil.
@@ -142,13 +143,13 @@ func (t *Table) Seen(p *packet.Packet) *Connection {
 	if f == nil {
 		return nil
 	}
-	return f.c
+	return t.pairs.at(f.way >> 1)
 }
 
 // ConnectionTo returns the connection whose QP a packet names, and the end that sent it; nil where there is none.
 func (t *Table) ConnectionTo(p *packet.Packet) (*Connection, int) {
 	host, dir := t.hosts.find(p.Src, p.Dst)
-	return t.Flow(p, host, dir).Connection()
+	return t.Connection(t.Flow(p, host, dir))
 }
 
 // Flow returns the flow of a packet of a connected service, until the next call of find, or nil where it is new.
@@ -157,11 +158,11 @@ func (t *Table) Flow(p *packet.Packet, host, dir uint32) *Flow {
 }
 
 // Connection returns the connection of a flow, and the end that sends it; nil of nil.
-func (f *Flow) Connection() (*Connection, int) {
+func (t *Table) Connection(f *Flow) (*Connection, int) {
 	if f == nil {
 		return nil, 0
 	}
-	return f.c, int(f.way & 1)
+	return t.pairs.at(f.way >> 1), int(f.way & 1)
 }
 
 // Find returns the connection that a packet of a connected service, whose flow is f, is of, and the end that sent it: nil where it is of none. It learns who
@@ -172,7 +173,7 @@ func (t *Table) Find(f *Flow, p *packet.Packet, host, dir uint32) (*Connection, 
 	var c *Connection
 	ok := f != nil
 	if ok {
-		id, c = f.way, f.c
+		id, c = f.way, t.pairs.at(f.way>>1)
 	}
 	if ok && !c.takes(int(id&1), p) {
 		if ok = t.Belongs(c, int(id&1), p); !ok && c.WrongService != nil {
@@ -328,7 +329,7 @@ func (t *Table) newConnection(p *packet.Packet, host, dir uint32, key uint64) (u
 	if len(t.towards) > 0 {
 		t.sender(c, p)
 	}
-	t.flows.put(key, 0, i<<1, c)
+	t.flows.put(key, 0, i<<1)
 	t.watch(host, dir, i, 0)
 	if c.Reliable() {
 		t.hosts.list[host].waiting[dir]++
