@@ -16,7 +16,7 @@ type pairs struct {
 	// followed are what is kept of the connections that were looked at, by index.
 	followed []followed
 	gone     *Connection   // replaces all that were merged into another
-	free     []*Connection // the memory of these, to be used again
+	free     []*Connection // the memory of some of these, to be used again
 	// large are the places of memory, by large page, that were asked to be large pages, for the connections before settled.
 	large   map[uintptr]bool
 	settled uint32
@@ -223,6 +223,9 @@ func (s *pairs) settle(packets int) {
 	}
 }
 
+// mostFree is how many connections are kept to be used again: most are merged soon after they began, and where there are more, others need the memory.
+const mostFree = 1024
+
 // bury frees the memory of a connection that was merged into another, c: what it sent to host pair h, end from of c has sent. No flow leads to it any more.
 func (t *Table) bury(i uint32, h *Host, c *Connection, from int) {
 	s := &t.pairs
@@ -242,7 +245,9 @@ func (t *Table) bury(i uint32, h *Host, c *Connection, from int) {
 		s.gone = &Connection{state: dead}
 		s.gone.Connect(new(qp.Direction), nil)
 	}
-	s.list[i], s.free = s.gone, append(s.free, gone)
+	if s.list[i] = s.gone; len(s.free) < mostFree {
+		s.free = append(s.free, gone)
+	}
 }
 
 // merge makes one connection of two directions that were followed apart: to, whose requests the responses of gone answer. psn is
