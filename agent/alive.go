@@ -16,10 +16,10 @@ func (t *Transport) withdrawMisdirected() {
 	}
 	for c := range t.table.All() {
 		i, ok := misdirected[c.FirstFrame]
-		if !ok || !c.Leaving || c.FirstTap != t.Rec.Findings[i].Tap {
+		if !ok || !c.Leaving() || c.FirstTap != t.Rec.Findings[i].Tap {
 			continue
 		}
-		if on := c.Ends[0].SQ.High.Diff(c.FirstPSN); c.Paired || on > 1 && on <= int(c.Ends[0].Packets()) {
+		if on := c.Ends[0].SQ.High.Diff(c.FirstPSN()); c.Paired || on > 1 && on <= int(c.Ends[0].Packets()) {
 			t.Rec.Doubt(i, "its DestQP has a packet stream of its own: the missing packet may have been lost before the tap")
 		}
 	}

@@ -123,7 +123,7 @@ func (t *Transport) seal(c *connection.Connection, from int, p *packet.Packet, h
 	case packet.CRCGood:
 		s.Good++
 		if c != nil {
-			c.Sealed[from] = true
+			c.Seal(from)
 		}
 	case packet.CRCBad:
 		s.Bad++

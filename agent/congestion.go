@@ -18,7 +18,7 @@ func (t *Transport) owed(now int64) {
 // notified verifies a congestion notification packet. It names the QP that shall slow down, whose connection may be known.
 func (t *Transport) notified(p *packet.Packet, host, dir uint32) {
 	since := t.table.Since(p.Src, p.Dst)
-	c, from := t.table.Flow(p, host, dir).Connection()
+	c, from := t.table.Connection(t.table.Flow(p, host, dir))
 	if p.Encap == packet.Native {
 		t.congestion.Backward(c.QPs(), from, p)
 		return

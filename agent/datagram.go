@@ -19,7 +19,7 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 	c, from := t.table.DatagramsOf(p, host, dir)
 	sealed := false
 	if c == nil {
-		if k, sender := t.table.Flow(p, host, dir).Connection(); k != nil {
+		if k, sender := t.table.Connection(t.table.Flow(p, host, dir)); k != nil {
 			// A QP of a connected service does not get datagrams: a wrong opcode, or a QP number taken over. What was damaged on the way is neither.
 			if !t.seal(nil, 0, p, host, dir) {
 				return

@@ -11,7 +11,7 @@ import (
 // Finish judges what was still open when the capture ended, at time end. Reconcile follows.
 func (t *Transport) Finish(end int64) {
 	for c := range t.table.All() {
-		c.Leaving = true
+		c.Leave(true)
 	}
 	t.finishOwn(end)
 	t.gmp.Finish(end)
@@ -24,7 +24,7 @@ func (t *Transport) Finish(end int64) {
 // conclude judges what is still open of the connections that leave, at time now.
 func (t *Transport) conclude(now int64) {
 	for c := range t.table.All() {
-		if c.Leaving && t.services[c.Service] != nil {
+		if c.Leaving() && t.services[c.Service] != nil {
 			t.finish(c, now)
 		}
 	}

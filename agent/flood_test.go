@@ -92,7 +92,7 @@ func TestCrowded(t *testing.T) {
 		t.Errorf("not crowded, %d buckets are full", a.table.Kept().Full)
 	}
 	for c := range a.table.All() {
-		c.Leaving = true
+		c.Leave(true)
 	}
 	if a.forget(); !a.table.Crowded(&p) || a.table.Kept().Full != 0 {
 		t.Errorf("not crowded just after it was, %d buckets are full", a.table.Kept().Full)
@@ -111,7 +111,7 @@ func TestWaiting(t *testing.T) {
 		t.Errorf("%d of %d directions wait", n, packets)
 	}
 	for i, c := range a.table.List() {
-		c.Leaving = i%4 != 0
+		c.Leave(i%4 != 0)
 	}
 	if a.forget(); a.table.Waiting() != packets/4 {
 		t.Errorf("%d directions wait after all but %d were forgotten", a.table.Waiting(), packets/4)

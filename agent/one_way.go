@@ -20,7 +20,7 @@ type oneWay struct {
 
 // isOneWay reports whether a connection that leaves is one of which only one direction was seen.
 func isOneWay(c *connection.Connection) bool {
-	return c.Leaving && !c.Dead && !c.Paired && c.PairedBy != connection.ByCM && c.Ends[1].Numbered && c.Ends[0].Packets() > 0
+	return c.Leaving() && !c.Dead() && !c.Paired && c.PairedBy != connection.ByCM && c.Ends[1].Numbered && c.Ends[0].Packets() > 0
 }
 
 // mostOneWay is of up to how many one-way connections one may be a packet with a wrong address. More of them show a QPN that is usual in the network.

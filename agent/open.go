@@ -15,7 +15,7 @@ func (t *Transport) open(c *connection.Connection, k *Connection) {
 	}
 	for e := range c.Ends {
 		q := &c.Ends[e].SQ
-		if n, oldest := q.Outstanding(); n > 0 && !c.Ends[1-e].RQ.Refused() {
+		if n, oldest := q.Outstanding(); n > 0 && !c.RQ(1-e).Refused() {
 			end := &k.Ends[e]
 			end.Open, end.OpenSince, end.OpenFrame = uint32(n), q.TimerStart, q.Last.Frame&^0xFFFFFFFF|uint64(oldest.Frame)
 			if end.OpenFrame > q.Last.Frame {
@@ -63,7 +63,7 @@ func (t *Transport) waits(c *connection.Connection, now int64) {
 		if end, q := &k.Ends[e], &c.Ends[e]; end.Open > 0 {
 			t.opened.Add(&Open{
 				Requests: uint64(end.Open), Connections: 1, Frame: end.OpenFrame, Tap: q.SQ.Last.Tap, Waited: time.Duration(now - end.OpenSince),
-				Again: q.SQ.Restarts > 0 || c.Ends[1-e].RQ.NAK.RNRs > 1 || !c.Paired && q.Faults().Retransmissions > 0,
+				Again: q.SQ.Restarts > 0 || c.RQ(1-e).NAK.RNRs > 1 || !c.Paired && q.Faults().Retransmissions > 0,
 			})
 		}
 	}

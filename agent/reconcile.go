@@ -68,7 +68,7 @@ func (x oneWay) mayBeFrom(c *connection.Connection, from int) bool {
 	case q.Knows(qp.KnowsSourceAddr) && x.Ends[0].Addr == q.Attr.SourceAddr:
 		return false // CM named the address of its path, and went another way itself
 	}
-	return x.during(q) || c.PairedBy == connection.ByCM && !c.Closed
+	return x.during(c, from) || c.PairedBy == connection.ByCM && !c.Closed
 }
 
 // source holds what came to end to of c from another address against what its peer sent.
@@ -78,8 +78,8 @@ func (s *oneWayTables) source(t *Transport, c *connection.Connection, to int) {
 		if !x.mayBeFrom(c, 1-to) {
 			continue
 		}
-		fits := x.FirstOp.Info().Response && x.Ends[0].Packets() == 1 && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.Last.PSN)
-		missed := fits && t.unanswered(c, 1-to, x.FirstPSN)
+		fits := x.FirstOp().Info().Response && x.Ends[0].Packets() == 1 && c.Paired && connection.Nearby(x.FirstPSN(), c.RQ(1-to).Last.PSN)
+		missed := fits && t.unanswered(c, 1-to, x.FirstPSN())
 		gap := t.gap(c, 1-to, x.Connection)
 		known := c.PairedBy == connection.ByCM || gap >= 0 || missed
 		if !known && !fits {
@@ -104,7 +104,7 @@ func (s *oneWayTables) source(t *Transport, c *connection.Connection, to int) {
 func (s *oneWayTables) destination(t *Transport, c *connection.Connection, to int) {
 	e, peer := &c.Ends[to], &c.Ends[1-to]
 	for x := range s.from.of(peer.Addr, e.Number) {
-		if x.Service != c.Service || x.Ends[1].Addr == e.Addr || x.Ends[0].Packets() > 1 || !x.during(peer) {
+		if x.Service != c.Service || x.Ends[1].Addr == e.Addr || x.Ends[0].Packets() > 1 || !x.during(c, 1-to) {
 			continue
 		}
 		if gap := t.gap(c, 1-to, x.Connection); c.Encap == packet.Native && !x.accused() {
@@ -117,8 +117,8 @@ func (s *oneWayTables) destination(t *Transport, c *connection.Connection, to in
 				t.header.Destination(&c.Pair, to, x.packet(), !t.table.Lossy)
 				t.last()
 			}
-		} else if x.FirstOp.Info().Response && c.Paired && connection.Nearby(x.FirstPSN, peer.RQ.Last.PSN) {
-			missed := t.unanswered(c, 1-to, x.FirstPSN)
+		} else if x.FirstOp().Info().Response && c.Paired && connection.Nearby(x.FirstPSN(), c.RQ(1-to).Last.PSN) {
+			missed := t.unanswered(c, 1-to, x.FirstPSN())
 			if !x.accused() {
 				t.header.Destination(&c.Pair, to, x.packet(), missed && !t.table.Lossy || c.Sees(1-to))
 				t.last()
@@ -127,13 +127,15 @@ func (s *oneWayTables) destination(t *Transport, c *connection.Connection, to in
 	}
 }
 
-// during reports whether the first packet came before the last one that a QP sent.
-func (x oneWay) during(q *qp.QP) bool { return x.FirstTime < max(q.SQ.Last.Time, q.RQ.Last.Time) }
+// during reports whether the first packet came before the last one that an end of c sent.
+func (x oneWay) during(c *connection.Connection, from int) bool {
+	return x.FirstTime < c.LastTime(from)
+}
 
 // packet is what is still known of the first packet.
 func (x oneWay) packet() *packet.Packet {
 	return &packet.Packet{
-		Encap: x.Encap, Has: packet.HasBTH, Opcode: x.FirstOp, PSN: x.FirstPSN, DestQP: x.Ends[1].Number,
+		Encap: x.Encap, Has: packet.HasBTH, Opcode: x.FirstOp(), PSN: x.FirstPSN(), DestQP: x.Ends[1].Number,
 		Src: x.Ends[0].Addr, Dst: x.Ends[1].Addr, Time: x.FirstTime, Frame: x.FirstFrame, Tap: x.FirstTap, Cut: x.Cut(),
 	}
 }
@@ -192,9 +194,9 @@ func (t *Transport) last() {
 // gap returns the index of the finding that end from of c left out just the PSN that x brought, or -1: the packet was sent, from a
 // wrong address, and that is one fault.
 func (t *Transport) gap(c *connection.Connection, from int, x *connection.Connection) int {
-	return t.missing(c.Ends[1-from].Addr, c.Ends[1-from].Number, x.FirstPSN, func(f *rule.Finding) bool {
+	return t.missing(c.Ends[1-from].Addr, c.Ends[1-from].Number, x.FirstPSN(), func(f *rule.Finding) bool {
 		missing := f.Rule == rule.RCPSN004 || f.Rule == rule.UCPSN001 || f.Rule == rule.RCPSN001
-		behind := f.PSN == x.FirstPSN.Add(1) || x.FirstOp.Fn() == packet.ReadRequest && f.PSN.After(x.FirstPSN)
+		behind := f.PSN == x.FirstPSN().Add(1) || x.FirstOp().Fn() == packet.ReadRequest && f.PSN.After(x.FirstPSN())
 		return missing && behind &&
 			f.Tap == x.FirstTap && f.Frame > x.FirstFrame && f.Accused.Addr == c.Ends[from].Addr && f.Peer.Addr == c.Ends[1-from].Addr && f.Peer.QPN == c.Ends[1-from].Number
 	})
@@ -219,7 +221,7 @@ func (t *Transport) close(c *connection.Connection, from int, x *connection.Conn
 
 // withdrawAcknowledged withdraws what the responder that acknowledged the packet was told of it.
 func (t *Transport) withdrawAcknowledged(c *connection.Connection, from int, x *connection.Connection) {
-	t.withdraw(c, 1-from, rule.RCRSP006, x.FirstPSN)
+	t.withdraw(c, 1-from, rule.RCRSP006, x.FirstPSN())
 }
 
 // unanswered takes back that end from of c left out the response at a PSN: it was sent, with a wrong address. It reports whether that was found.

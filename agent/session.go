@@ -299,7 +299,7 @@ func (s *Session) Outstanding() (list []Waits) {
 				list = append(list, Waits{
 					QP: rule.Endpoint{Addr: a.Addr, QPN: a.Number, QPNKnown: a.Numbered}, Peer: rule.Endpoint{Addr: b.Addr, QPN: b.Number, QPNKnown: b.Numbered},
 					What: cq.WaitsForResponse, Count: int(end.Open), Since: end.OpenSince, Frame: end.OpenFrame,
-					MayHaveGivenUp: life == qp.LifeUnknown && mayHaveGivenUp(a, b.RQ),
+					MayHaveGivenUp: life == qp.LifeUnknown && mayHaveGivenUp(a, c.RQ(1-e)),
 				})
 			}
 		}
@@ -336,7 +336,7 @@ func (e *engine) reset(t *Transport, device packet.Addr, now int64) {
 	t.unknow(device)
 	n := 0
 	for c := range t.table.All() {
-		if c.Leaving = (c.Ends[0].Addr == device || c.Ends[1].Addr == device); c.Leaving {
+		if c.Leave(c.Ends[0].Addr == device || c.Ends[1].Addr == device); c.Leaving() {
 			n++
 		}
 	}

@@ -89,7 +89,7 @@ func TestRetriesKnown(t *testing.T) {
 		{qp.KnowsRetryCnt, 7, 0, 1, true, true},
 	} {
 		c := qp.NewPair(packet.RC)
-		a, r := &c.Ends[0], c.Ends[1].RQ
+		a, r := &c.Ends[0], c.RQ(1)
 		a.Attr, a.SQ.Restarts = &qp.Attr{Known: k.known, RetryCnt: k.retry, RNRRetry: k.retry}, uint16(k.restarts)
 		if k.refused {
 			r.State, r.NAK.RNRs = qp.RNRNAKed, uint8(k.rnrs)

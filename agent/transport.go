@@ -226,7 +226,7 @@ func (t *Transport) tooShort(p *packet.Packet) {
 // connected verifies a packet of a connected service.
 func (t *Transport) connected(p *packet.Packet, host, dir uint32) {
 	f := t.table.Flow(p, host, dir)
-	c, from := f.Connection()
+	c, from := t.table.Connection(f)
 	if !t.seal(c, from, p, host, dir) {
 		return
 	}
@@ -251,7 +251,7 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 		return false
 	}
 	if pair := connection.QPs(c); t.header.UsualFlow(pair, from, p) {
-		pair.Ways[from&1].CountPacket(p.PayloadLen)
+		pair.Ends[from&1].Direction.CountPacket(p.PayloadLen)
 		t.rc.Packet(pair, from, p)
 		return true
 	}
@@ -261,7 +261,7 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 
 // sound is usual for a packet whose headers have yet to be judged.
 func (t *Transport) sound(c *connection.Connection, from int, p *packet.Packet) bool {
-	if !c.Paired || !c.Sealed[from&1] || c.Service != p.Opcode.Service() || c.WrongService != nil || p.ICRCState != packet.CRCGood ||
+	if !c.Paired || !c.Sealed(from&1) || c.Service != p.Opcode.Service() || c.FoundWrongService() || p.ICRCState != packet.CRCGood ||
 		p.Has&packet.HasBTH == 0 || p.Flaws&(packet.FlawShort|packet.FlawDiscard) != 0 || p.Encap == packet.Native {
 		return false
 	}

@@ -164,10 +164,9 @@ func (w *watch) sweep(now int64, short bool) {
 	}
 	Reconcile(agents...)
 	for _, t := range agents {
-		for c := range t.table.All() {
+		for c, active := range t.table.Left() {
 			switch {
-			case !c.Leaving:
-			case c.Active() <= now-int64(w.Idle):
+			case active <= now-int64(w.Idle):
 				w.Forgotten++
 			case w.doubt && c.Lossy:
 				w.Relearned++
@@ -283,10 +282,10 @@ func (e *engine) surveyed() iter.Seq2[uint64, *Connection] {
 			list := s.t.table.List()
 			for i, c := range list {
 				connection.FetchShown(len(list), i, func(i int) *connection.Connection { return list[i] }, &lines)
-				if c.Dead || c.Ends[0].Packets()+c.Ends[1].Packets() == 0 && c.PairedBy != connection.ByCM {
+				if c.Dead() || c.Ends[0].Packets()+c.Ends[1].Packets() == 0 && c.PairedBy != connection.ByCM {
 					continue
 				}
-				serial := s.t.table.Serial(c)
+				serial := s.t.table.Serial(i)
 				show(c, &k)
 				if !yield(serial*MaxWorkers+uint64(at), &k) {
 					return

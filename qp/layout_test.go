@@ -13,8 +13,9 @@ func TestLayout(t *testing.T) {
 	sq, rq := unsafe.Offsetof(d.SQ), unsafe.Offsetof(d.Peer)
 	at := map[string]uintptr{}
 	for name, offset := range map[string]uintptr{
-		"Pair": 0, "Pair.WrongService": unsafe.Offsetof(c.WrongService), "Pair.Ways": unsafe.Offsetof(c.Ways) + unsafe.Sizeof(c.Ways) - 1,
-		"Flow": unsafe.Offsetof(d.Flow), "packets": unsafe.Offsetof(d.packets), "Assumed": unsafe.Offsetof(d.Assumed), "SQ": sq, "SQ.Count": sq + unsafe.Offsetof(d.SQ.Count),
+		"Pair": 0, "Pair.seldom": unsafe.Offsetof(c.seldom), "Pair.oddPayload": unsafe.Offsetof(c.oddPayload),
+		"Pair.Ends[1].Direction": unsafe.Offsetof(c.Ends) + unsafe.Sizeof(c.Ends[0]) + unsafe.Offsetof(c.Ends[0].Direction) + unsafe.Sizeof(c.Ends[0].Direction) - 1,
+		"Flow":                   unsafe.Offsetof(d.Flow), "packets": unsafe.Offsetof(d.packets), "Assumed": unsafe.Offsetof(d.Assumed), "SQ": sq, "SQ.Count": sq + unsafe.Offsetof(d.SQ.Count),
 		"SQ.Next": sq + unsafe.Offsetof(d.SQ.Next), "SQ.History": sq + unsafe.Offsetof(d.SQ.History) + unsafe.Sizeof(d.SQ.History) - 1,
 		"RQ.EPSN": rq + unsafe.Offsetof(d.Peer.EPSN), "RQ.Last": rq + unsafe.Offsetof(d.Peer.Last), "RQ.MSN": rq + unsafe.Offsetof(d.Peer.MSN),
 		"SQ.LacksResponse": sq + unsafe.Offsetof(d.SQ.LacksResponse),
@@ -22,8 +23,9 @@ func TestLayout(t *testing.T) {
 		at[name] = offset / line
 	}
 	for _, same := range [][2]string{
-		{"Pair", "Pair.WrongService"},
-		{"Pair", "Pair.Ways"},
+		{"Pair", "Pair.seldom"},
+		{"Pair", "Pair.oddPayload"},
+		{"Pair", "Pair.Ends[1].Direction"},
 		{"Flow", "packets"},
 		{"Flow", "Assumed"},
 		{"Flow", "SQ"},

@@ -1,6 +1,11 @@
 package qp
 
-import "ibwitness/packet"
+import (
+	"math"
+	"reflect"
+
+	"ibwitness/packet"
+)
 
 // nobody is the direction of which nothing is known, of a connection of which only the other was seen. Invariant: it is never written.
 var nobody = NewDirection()
@@ -12,43 +17,46 @@ func (c *Pair) Connect(a, b *Direction) {
 	if Strict && *nobody != *NewDirection() {
 		panic("qp: something was written of a direction that was not seen: call Pair.Both before")
 	}
+	if Strict && !reflect.ValueOf(nothing).Elem().IsZero() {
+		panic("qp: something was written of a connection that has nothing of it: call Pair.some before")
+	}
 	if b == nil {
 		b = nobody
 	}
-	c.Ways = [2]*Direction{a, b}
-	for i := range c.Ends {
-		c.Ends[i].Direction, c.Ends[i].RQ = c.Ways[i], &c.Ways[1-i].Peer
+	if !c.seldom {
+		c.Seldom = nothing
 	}
+	c.Ends[0].Direction, c.Ends[1].Direction = a, b
 }
 
 // OneWay reports whether the first end has all that is known of the connection: of the other one there is no state.
-func (c *Pair) OneWay() bool { return c.Ways[1] == nobody }
+func (c *Pair) OneWay() bool { return c.Ends[1].Direction == nobody }
 
 // Both has the connection keep what its second end sends.
 func (c *Pair) Both() {
 	if c.OneWay() {
-		c.Connect(c.Ways[0], NewDirection())
+		c.Connect(c.Ends[0].Direction, NewDirection())
 	}
 }
 
 // Adopt makes the direction that another connection has followed, a one-way one, the one that the second end of c sends. moves says that the other one needs it
 // no more.
 func (c *Pair) Adopt(other *Pair, moves bool) {
-	d := other.Ways[0]
+	d := other.Ends[0].Direction
 	if moves && c.OneWay() {
 		d.forgetOneWay()
-		c.Connect(c.Ways[0], d)
+		c.Connect(c.Ends[0].Direction, d)
 		other.Connect(nobody, nil)
 	} else {
 		c.Both()
-		own := c.Ways[1]
+		own := c.Ends[1].Direction
 		before := *own
 		own.TakeOver(d)
 		own.Peer.TakeOver(&d.Peer)
 		own.add(&before)
 	}
-	c.Ways[0].SetLone(LoneResponse{})
-	c.Ways[0].SQ.dropSeldom()
+	c.Ends[0].SetLone(LoneResponse{})
+	c.Ends[0].SQ.dropSeldom()
 }
 
 // Count adds what another queue pair has sent, which was this one.
@@ -65,23 +73,55 @@ func NewPair(s packet.Service) *Pair {
 
 // Certain reports whether nothing is open about a connection as a whole.
 func (c *Pair) Certain() bool {
-	return c.Paired && len(c.Early()) == 0 && c.OddPayloadLen == 0 && c.Misdirected == nil && !c.Invalidated
+	return c.Paired && !c.Invalidated && c.oddPayload == 0 && (!c.seldom || len(c.early) == 0 && c.Misdirected == nil)
 }
 
 // Lose notes that the tap missed some of the connection.
 func (c *Pair) Lose() { c.Lossy = true }
 
 // LearnPMTU notes the path MTU, in bytes.
-func (c *Pair) LearnPMTU(pmtu uint32) { c.PMTU, c.OddPayloadLen = pmtu, 0 }
+func (c *Pair) LearnPMTU(pmtu uint32) { c.PMTU, c.oddPayload = pmtu, 0 }
 
 // OddPayload notes the payload of a First or Middle that is not the path MTU, in bytes; 0: that of the newest is.
-func (c *Pair) OddPayload(n uint32) { c.OddPayloadLen = n }
+func (c *Pair) OddPayload(n uint32) { c.oddPayload = payload(n) }
+
+// OddPayloadLen is the payload of the newest First or Middle packet, in bytes, where it is not PMTU; else 0.
+func (c *Pair) OddPayloadLen() uint32 { return uint32(c.oddPayload) }
 
 // ShowPayload notes a payload of n bytes: the path MTU has as many at least.
-func (c *Pair) ShowPayload(n uint32) { c.LeastPMTU = max(c.LeastPMTU, n) }
+func (c *Pair) ShowPayload(n uint32) { c.leastPMTU = max(c.leastPMTU, payload(n)) }
+
+// LeastPMTU is how many bytes the path MTU has at least, while it is not known: the greatest payload.
+func (c *Pair) LeastPMTU() uint32 { return uint32(c.leastPMTU) }
+
+// payload is the length of a payload, as far as lengths in headers go.
+func payload(n uint32) uint16 { return uint16(min(n, math.MaxUint16)) }
+
+// FoundWrongService reports whether there is a WrongService, for a packet that is likely to be a usual one.
+func (c *Pair) FoundWrongService() bool { return c.seldom && c.WrongService != nil }
+
+// SetWrongService notes a packet of another service, or nil.
+func (c *Pair) SetWrongService(p *packet.Packet) {
+	if p != nil || c.seldom {
+		c.some().WrongService = p
+	}
+}
+
+// Misdirect notes a packet to a QP that nothing is known of, which this connection may have expected.
+func (c *Pair) Misdirect(p *packet.Packet) { c.some().Misdirected = p }
 
 // CloseMisdirected forgets the packet that went to a QP of which nothing is known.
-func (c *Pair) CloseMisdirected() { c.Misdirected = nil }
+func (c *Pair) CloseMisdirected() {
+	if c.seldom {
+		c.some().Misdirected = nil
+	}
+}
+
+// Announce notes when CM has announced the connection.
+func (c *Pair) Announce(at int64) { c.some().CMTime = at }
+
+// Keep keeps x for who tells connections apart, as Beside.
+func (c *Pair) Keep(x any) { c.some().Beside = x }
 
 // Wait keeps a response until the next request was seen.
 func (c *Pair) Wait(e Early) {
@@ -90,31 +130,19 @@ func (c *Pair) Wait(e Early) {
 }
 
 // Early returns the responses that wait: they were recorded before their requests, as opposite directions may be some microseconds out of order.
-func (c *Pair) Early() []Early {
-	if c.seldom == nil {
-		return nil
-	}
-	return c.seldom.early
-}
-
-func (c *Pair) some() *seldom {
-	if c.seldom == nil {
-		c.seldom = new(seldom)
-	}
-	return c.seldom
-}
+func (c *Pair) Early() []Early { return c.early }
 
 // TakeEarly returns the responses that wait, and forgets them.
 func (c *Pair) TakeEarly() []Early {
-	early := c.Early()
-	if c.seldom != nil {
-		c.seldom.early = nil
+	early := c.early
+	if early != nil {
+		c.some().early = nil
 	}
 	return early
 }
 
 // DropEarly forgets the oldest of them.
-func (c *Pair) DropEarly() { c.seldom.early = c.seldom.early[1:] }
+func (c *Pair) DropEarly() { c.some().early = c.early[1:] }
 
 // Invalidate notes that end i has named an R_Key in a SEND with Invalidate.
 func (c *Pair) Invalidate(i int, key uint32) {
@@ -133,8 +161,8 @@ func (c *Pair) Reencapsulate(e packet.Encap) { c.Encap = e }
 
 // ForgetFlows has the next packet of each direction be the first of its flow.
 func (c *Pair) ForgetFlows() {
-	for _, d := range c.Ways {
-		if d != nobody {
+	for i := range c.Ends {
+		if d := c.Ends[i].Direction; d != nobody {
 			d.Flow.State = FlowNew
 		}
 	}
@@ -147,9 +175,4 @@ func (c *Pair) SetGuess(g Guess) { c.Guessed = g }
 func (c *Pair) HoldContexts(x any) { c.some().contexts = x }
 
 // Contexts returns it; nil on other services.
-func (c *Pair) Contexts() any {
-	if c.seldom == nil {
-		return nil
-	}
-	return c.seldom.contexts
-}
+func (c *Pair) Contexts() any { return c.contexts }

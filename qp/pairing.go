@@ -40,7 +40,7 @@ func Begin(c *Pair, from int, psn packet.PSN) {
 	if from == 1 {
 		c.Both()
 	}
-	s, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	s, r := &c.Ends[from].SQ, c.RQ(1-from)
 	had := s.SendSeldom
 	*s = SendQueue{Joined: true, Fresh: true, Next: psn, First: psn, High: psn, Una: psn}
 	s.forget(had)

@@ -28,10 +28,10 @@ func (c *Pair) Fetch(l *cache.Lines) { l.Add(unsafe.Pointer(c)) }
 
 // FetchWays names every line of the directions that packet p from an end will need, but for those of its message. It reports whether the pair is Paired.
 func (c *Pair) FetchWays(from int, p *packet.Packet, l *cache.Lines) bool {
-	d := unsafe.Pointer(c.Ways[from&1])
+	d := unsafe.Pointer(c.Ends[from&1].Direction)
 	l.Add(unsafe.Add(d, sent))
 	if !p.Info().Request {
-		d = unsafe.Pointer(c.Ways[^from&1])
+		d = unsafe.Pointer(c.Ends[^from&1].Direction)
 	}
 	l.Add(unsafe.Add(d, send))
 	l.Add(unsafe.Add(d, receive))
@@ -40,37 +40,35 @@ func (c *Pair) FetchWays(from int, p *packet.Packet, l *cache.Lines) bool {
 
 // FetchUnpaired names the lines that, beside those of a usual packet, each packet of an unpaired connection needs.
 func (c *Pair) FetchUnpaired(l *cache.Lines) {
-	for i := range c.Ends {
-		l.Add(unsafe.Pointer(&c.Ends[i]))
-	}
-	l.Add(unsafe.Pointer(c.Ways[0]))
+	l.Add(unsafe.Add(unsafe.Pointer(c), unsafe.Sizeof(Pair{})-1))
+	l.Add(unsafe.Pointer(c.Ends[0].Direction))
 }
 
 // FetchEnds names the lines of who the ends are.
 func (c *Pair) FetchEnds(l *cache.Lines) {
 	l.Add(unsafe.Pointer(c))
-	l.Add(unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Ends)))
-	l.Add(unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Ends)+unsafe.Sizeof(c.Ends)-1))
+	l.Add(unsafe.Add(unsafe.Pointer(c), unsafe.Sizeof(Pair{})-1))
 }
 
 // FetchSums names the lines of what they sent, and of what of that tells of something lost.
 func (c *Pair) FetchSums(l *cache.Lines) {
-	for _, d := range c.Ways {
-		l.Add(unsafe.Add(unsafe.Pointer(d), sent))
-		l.Add(unsafe.Add(unsafe.Pointer(d), receive)) // where what few directions have is found
+	for i := range c.Ends {
+		d := unsafe.Pointer(c.Ends[i].Direction)
+		l.Add(unsafe.Add(d, sent))
+		l.Add(unsafe.Add(d, receive)) // where what few directions have is found
 	}
 }
 
 // FetchMessage names the lines of the message that p begins, carries on or answers, and where a request is kept.
 func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) {
 	in := p.Info()
-	d := c.Ways[from&1]
+	d := c.Ends[from&1].Direction
 	if in.Request {
 		if h := (*History)(unsafe.Add(unsafe.Pointer(d), history)); h.size > 0 {
 			l.Add(unsafe.Pointer(h.slot(p.PSN)))
 		}
 	} else {
-		d = c.Ways[^from&1]
+		d = c.Ends[^from&1].Direction
 	}
 	switch r := (*Ring)(unsafe.Add(unsafe.Pointer(d), messages)); {
 	case r.size == 0:
@@ -90,5 +88,5 @@ func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) {
 
 // FetchNext names the line of the PSN that an end sends next.
 func (c *Pair) FetchNext(from int, l *cache.Lines) {
-	l.Add(unsafe.Add(unsafe.Pointer(c.Ways[from&1]), send))
+	l.Add(unsafe.Add(unsafe.Pointer(c.Ends[from&1].Direction), send))
 }

@@ -20,13 +20,13 @@ func (c *Pair) PSNs(p *packet.Packet) int {
 // MostPayload is how many bytes of payload every packet may have: the path MTU or, while that is not known, what the packets so far have shown.
 func (c *Pair) MostPayload() uint32 {
 	if c.PMTU == 0 {
-		return min(c.LeastPMTU, 4096)
+		return min(c.LeastPMTU(), 4096)
 	}
 	return c.PMTU
 }
 
 // Misplace notes the PSN that a request should have had, or should have brought to this connection: its responder may have taken it so.
-func (c *Pair) Misplace(psn packet.PSN) { c.Misplaced = psn | Valid }
+func (c *Pair) Misplace(psn packet.PSN) { c.some().Misplaced = psn | Valid }
 
 // IsMisplaced reports whether the newest request that was noted so was to have this PSN.
 func (c *Pair) IsMisplaced(psn packet.PSN) bool { return c.Misplaced == psn|Valid }

@@ -44,13 +44,18 @@
 package qp
 
 import (
+	"unsafe"
+
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
 
-// QP is one queue pair as the witness knows it: who it is, and what is known of the directions that it sends and receives.
+// QP is one queue pair as the witness knows it: who it is, and what is known of the direction that it sends. Its half of the other one is Pair.RQ.
 type QP struct {
+	*Direction       // what it sends, and what its peer makes of that; see Pair.OneWay
+	Attr       *Attr // what an HCA agent or the CM exchange said of it; nil: nothing
+
 	Addr   packet.Addr
 	Number uint32
 	// Numbered is false while the QPN has not been learned: on RC and UC a packet names only its destination.
@@ -58,10 +63,6 @@ type QP struct {
 	Near          bool // the tap is near this endpoint
 	NearWithdrawn bool // that the tap is near was withdrawn
 	Reused        bool // it is connected again, and another connection has its number
-
-	Attr       *Attr         // what an HCA agent or the CM exchange said of it; nil: nothing
-	*Direction               // what it sends, and what its peer makes of that; see Pair.OneWay
-	RQ         *ReceiveQueue // its half of the other direction
 }
 
 // Direction is one direction of a connection: what a queue pair sends, and the receive queue that its requests go to. The order of the fields, here and in the structs
@@ -194,38 +195,48 @@ const (
 // Known reports whether a packet of the flow was seen.
 func (f *Flow) Known() bool { return f.State != FlowNew }
 
-// Pair is a connection: two QPs. Ends[0] sent the first packet seen.
+// Pair is a connection: two QPs. Ends[0] sent the first packet seen. A usual packet needs the first line of it: TestLayout says what is there.
 type Pair struct {
-	Service       packet.Service
-	Encap         packet.Encap
-	Closed        bool    // disconnected, as CM said
-	Paired        bool    // both directions are known to belong together
-	Lossy         bool    // the capture says, or its packets show, that the tap missed some of this connection
-	Invalidated   bool    // one end's SendQueue.InvRKey is set
-	Sealed        [2]bool // by end: it has sent a packet with a good ICRC
-	PMTU          uint32  // bytes; 0: not known
-	LeastPMTU     uint32  // bytes that the path MTU has at least, while it is not known: the greatest payload
-	OddPayloadLen uint32  // payload of the newest First or Middle packet, where it is not PMTU
+	Service     packet.Service
+	Encap       packet.Encap
+	Paired      bool // both directions are known to belong together
+	Lossy       bool // the capture says, or its packets show, that the tap missed some of this connection
+	Invalidated bool // one end's SendQueue.InvRKey is set
+	sealed      uint8
+	Guessed     Guess
+	seldom      bool   // there is some of Seldom
+	PMTU        uint32 // bytes; 0: not known
+	leastPMTU   uint16
+	oddPayload  uint16
+
+	Ends [2]QP
+	*Seldom
+}
+
+// Seldom is what few connections have. Verifiers read it; a Pair that has none of it has one that is zero, and is never written.
+type Seldom struct {
+	Closed bool // disconnected, as CM said
 	// Misplaced is the PSN that belonged to the newest request that was reported for a wrong PSN, QP or service, with Valid.
 	Misplaced packet.PSN
 	// WrongService is a packet of another service to one of these QPs: a wrong opcode, or the first of another QP with the same number.
 	WrongService *packet.Packet
-	// Ways are the directions, by the end that sends: Ends[i].Direction is Ways[i], Ends[i].RQ is Ways[1-i].Peer. Join sets them.
-	Ways [2]*Direction
 	// Misdirected is a packet to a QP that nothing is known of, with the PSN that this connection expects next.
 	Misdirected *packet.Packet
 	CMTime      int64 // when CM announced it; 0: it did not
-
-	Ends   [2]QP
-	seldom *seldom // nil: there is none of it
-
-	Guessed Guess
+	Beside      any   // what who tells connections apart keeps of it
+	early       []Early
+	contexts    any
 }
 
-// seldom is what few connections have.
-type seldom struct {
-	early    []Early
-	contexts any
+// nothing is the Seldom of all that have none of it. Invariant: it is zero.
+var nothing = new(Seldom)
+
+// some returns the Seldom of a connection, to be written.
+func (c *Pair) some() *Seldom {
+	if !c.seldom {
+		c.seldom, c.Seldom = true, new(Seldom)
+	}
+	return c.Seldom
 }
 
 // Guess says how certain it is that the two directions of a connection belong together.
@@ -288,7 +299,7 @@ func (c *Pair) ClearAssumed() { c.Ends[0].Assumed = 0 }
 
 // Close says that CM has disconnected: no packet of the connection is a usual one any more.
 func (c *Pair) Close() {
-	c.Closed = true
+	c.some().Closed = true
 	for i := range c.Ends {
 		if f := &c.Ends[i].Flow; f.State == FlowPlain {
 			f.State = FlowKnown
@@ -303,6 +314,23 @@ func (c *Pair) End(p *packet.Packet) int {
 	}
 	return 0
 }
+
+// RQ is the receive queue of an end. An address of a field taken in the ordinary way would read from the direction first; see Direction.Sent.
+func (c *Pair) RQ(i int) *ReceiveQueue {
+	return (*ReceiveQueue)(unsafe.Add(unsafe.Pointer(c.Ends[1-i].Direction), unsafe.Offsetof(Direction{}.Peer)))
+}
+
+// LastTime is the time of the newest packet that an end has sent.
+func (c *Pair) LastTime(i int) int64 { return max(c.Ends[i].SQ.Last.Time, c.RQ(i).Last.Time) }
+
+// Sealed reports whether an end has sent a packet with a good ICRC, and not been unsealed since.
+func (c *Pair) Sealed(from int) bool { return c.sealed>>(from&1)&1 != 0 }
+
+// Seal notes that an end has sent a packet with a good ICRC.
+func (c *Pair) Seal(from int) { c.sealed |= 1 << (from & 1) }
+
+// Unseal has the next packet of an end be none of the usual.
+func (c *Pair) Unseal(from int) { c.sealed &^= 1 << (from & 1) }
 
 // Break says that the count of messages may be wrong from here on: some were missed, or one was broken off.
 func (s *SendQueue) Break() { s.Epoch++ }

@@ -229,7 +229,8 @@ func (s *SendQueue) Step(psn packet.PSN) int {
 	return step
 }
 
-// CameDatagram notes that p is the newest datagram of a queue pair.
-func (q *QP) CameDatagram(p *packet.Packet) {
-	q.SQ.Last.PSN, q.SQ.Last.Frame, q.SQ.Last.Tap, q.RQ.Last.ICRC = p.PSN, p.Frame, p.Tap, p.ICRC
+// CameDatagram notes that p is the newest datagram of an end.
+func (c *Pair) CameDatagram(from int, p *packet.Packet) {
+	l := &c.Ends[from].SQ.Last
+	l.PSN, l.Frame, l.Tap, c.RQ(from).Last.ICRC = p.PSN, p.Frame, p.Tap, p.ICRC
 }

@@ -17,7 +17,7 @@ func guessed(c *qp.Pair, id rule.ID) bool {
 	case c.Guessed == qp.NotGuessed || ofRequests[id]:
 		return false
 	case c.Guessed < qp.Contradicted && c.Ends[0].Packets()+c.Ends[1].Packets() > fitting,
-		c.Guessed == qp.Guessed && (began(c.Ends[0].RQ) || began(c.Ends[1].RQ)):
+		c.Guessed == qp.Guessed && (began(c.RQ(0)) || began(c.RQ(1))):
 		c.SetGuess(qp.NotGuessed)
 		return false
 	}

@@ -162,5 +162,5 @@ func (v *Verifier) Late(c *qp.Pair, from int, p *packet.Packet) bool {
 	if Numbered(p) {
 		return v.Unordered(c, from) && LeftBefore(p, q.Last.ID)
 	}
-	return v.Unordered(c, from) && c.Ends[1-from].RQ.State == qp.Expecting && p.Time-q.Last.Time < int64(InFlight)
+	return v.Unordered(c, from) && c.RQ(1-from).State == qp.Expecting && p.Time-q.Last.Time < int64(InFlight)
 }

@@ -100,7 +100,7 @@ func (v *Verifier) Report(c *qp.Pair, from int, p *packet.Packet, d rule.Verdict
 }
 
 func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d *rule.Verdict) {
-	if d.Role == rule.Responder && d.Class == rule.Violation && inOrder[d.Rule] && LeftBefore(p, c.Ends[from].RQ.Last.ID) {
+	if d.Role == rule.Responder && d.Class == rule.Violation && inOrder[d.Rule] && LeftBefore(p, c.RQ(from).Last.ID) {
 		v.Distrust(c, "by the IPv4 identifications, the capture holds packets of this endpoint in another order than they were sent")
 		d.Doubt("by its IPv4 identification it was sent before the response that it follows here")
 	}

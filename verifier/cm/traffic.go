@@ -97,7 +97,7 @@ func (v *Verifier) established(m *message, x *exchange) {
 		return
 	}
 	v.covered(rule.CMSM010)
-	if r := c.Ends[1-end].RQ; !x.rtu.happened() && r.Last.Positive && r.Last.Time+slack < m.Time {
+	if r := c.RQ(1 - end); !x.rtu.happened() && r.Last.Positive && r.Last.Time+slack < m.Time {
 		v.accuse(m, rule.CMSM010, rule.Proven(m.sees[sender] || m.Time-r.Last.Time > crossing), rule.Verdict{
 			Expected: "no further REP: a request has arrived, which counts as the RTU", Actual: "a retransmitted REP",
 			Evidence: []uint64{m.Frame&^0xFFFFFFFF | uint64(r.Last.Frame)}, Detail: fmt.Sprintf("the passive side had responded to the request %s before", rule.Span(m.Time-r.Last.Time)),

@@ -204,6 +204,13 @@ func (v *Verifier) Unfollowed(p *packet.Packet) {
 	q.at, q.mixed = p.Time, true
 }
 
+// Merge notes that connection gone is end from of another one from now on.
+func (m *Marks) Merge(gone, c *qp.Pair, from int) {
+	if m.owedOf == gone {
+		m.owedOf, m.owedFrom = c, from
+	}
+}
+
 // accepted reports whether the marked packet that a CNP is owed for is known to have been accepted: a QP that is gone owes none.
 func (m *Marks) accepted() bool {
 	p, c := m.owed, m.owedOf

@@ -23,8 +23,8 @@ const (
 //
 //go:noinline
 func (v *Verifier) UsualFlow(c *qp.Pair, from int, p *packet.Packet) bool {
-	flow := &c.Ways[from&1].Flow
-	if !c.Paired || !c.Sealed[from&1] || c.Service != packet.RC || c.WrongService != nil || p.ICRCState != packet.CRCGood ||
+	flow := &c.Ends[from&1].Direction.Flow
+	if !c.Paired || !c.Sealed(from&1) || c.Service != packet.RC || c.FoundWrongService() || p.ICRCState != packet.CRCGood ||
 		!agreesWithFlow(flow, p) {
 		return false
 	}

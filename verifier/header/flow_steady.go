@@ -16,7 +16,7 @@ func (v *Verifier) Steady(c *qp.Pair) {
 		if one == (difference{}) || end.Packets() < 4 {
 			continue
 		}
-		last := max(end.SQ.Last.Time, end.RQ.Last.Time)
+		last := c.LastTime(i)
 		for _, id := range rule.SteadyRules {
 			if one.breaks(id) {
 				v.proveSingle(c, i, id, last)

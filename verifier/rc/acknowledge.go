@@ -55,7 +55,7 @@ func (v *Verifier) noteBeforeCapture(c *qp.Pair, from int, p *packet.Packet) {
 // oldAck judges an Acknowledge of what was acknowledged before: legal as an answer to a duplicate, as an unsolicited ACK that
 // repeats the newest, or as a copy that the network made (rules RC-RSP-006, RC-RSP-029, RC-RSP-042).
 func (v *Verifier) oldAck(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
 	if p.PSN.Before(q.First) && v.ackBeforeFirst(c, from, p) {
 		return
@@ -77,7 +77,7 @@ func (v *Verifier) oldAck(c *qp.Pair, from int, p *packet.Packet) {
 // ackBeforeFirst judges an Acknowledge of what comes before the first request of the capture: it answers a duplicate from before that, or is before the start PSN
 // (rule RC-RSP-006). It reports whether it is either.
 func (v *Verifier) ackBeforeFirst(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	start, known := c.Ends[1-from].Attr.Start()
 	if !known && (!c.Sees(from) || !r.Last.Positive || r.DuplicateRequest || answersBeforeCapture(c, 1-from)) {
 		v.noteBeforeCapture(c, from, p)
@@ -95,7 +95,7 @@ func (v *Verifier) ackBeforeFirst(c *qp.Pair, from int, p *packet.Packet) bool {
 
 // ackGoesBack reports an Acknowledge with a PSN before that of the newest response, as no duplicate has come (rule RC-RSP-006).
 func (v *Verifier) ackGoesBack(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	r.ClosePending() // it may be what it owes, with a wrong PSN
 	d := rule.Verdict{
 		Rule: rule.RCRSP006, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
@@ -111,7 +111,7 @@ func (v *Verifier) ackGoesBack(c *qp.Pair, from int, p *packet.Packet) {
 // duplicateAck judges the Acknowledge of a duplicate SEND or WRITE: its PSN is that of the newest request executed, or of the one
 // before a READ or atomic that comes next (rule RC-RSP-029).
 func (v *Verifier) duplicateAck(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	v.Covered(rule.RCRSP029)
 	i := q.Messages.UpTo(p.PSN)
 	if q.IsAltered(p.PSN) || !p.PSN.Before(r.Last.PSN) || i < 0 || q.Messages.At(i).Op.Responded() {
@@ -131,7 +131,7 @@ func (v *Verifier) duplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 // unsolicited judges an Acknowledge that repeats the PSN of the newest response (rule RC-ACK-008): it may bring credits, and
 // repeats its MSN too unless it answers a duplicate.
 func (v *Verifier) unsolicited(c *qp.Pair, from int, p *packet.Packet) {
-	r := c.Ends[from].RQ
+	r := c.RQ(from)
 	v.Covered(rule.RCACK008)
 	if !r.DuplicateRequest && p.MSN != r.MSN.Last && r.Last.Positive {
 		v.Report(c, from, p, rule.Verdict{
@@ -148,7 +148,7 @@ func (v *Verifier) unsolicited(c *qp.Pair, from int, p *packet.Packet) {
 // beyondGap deals with a response to a request after a gap: the responder has what the tap has not seen, or it acknowledges what
 // it cannot have (rule RC-RSP-006).
 func (v *Verifier) beyondGap(c *qp.Pair, from int, p *packet.Packet, acked packet.PSN) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if !q.Gap.Open() || acked.Before(q.Gap.From) {
 		return
 	}
@@ -196,7 +196,7 @@ func (v *Verifier) keptAfterGap(q *qp.SendQueue, p *packet.Packet) bool {
 
 // acksGap reports a response that acknowledges what is missing in the gap (rule RC-RSP-006), or what arrived damaged.
 func (v *Verifier) acksGap(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	id := rule.RCRSP006
 	if q.DamagedAt(q.Gap.From) {
 		id, _ = damaged(q)
@@ -276,7 +276,7 @@ func overtaken(q *qp.SendQueue, p *packet.Packet) (oldest *wqe.SendWQE) {
 
 // reportOvertaking reports response p, which overtakes a READ or an atomic (rules RC-ACK-003, RC-RSP-007).
 func (v *Verifier) reportOvertaking(c *qp.Pair, from int, p *packet.Packet, oldest *wqe.SendWQE) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	d := rule.Verdict{
 		Rule: rule.RCRSP007, Class: rule.Proven(c.Sees(from) && r.MSN.StartKnown && !q.IsReordered(oldest.First)), Role: rule.Responder,
 		Expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",
@@ -310,7 +310,7 @@ func waitsForRequest(c *qp.Pair, from int, w *wqe.SendWQE) bool {
 
 // acknowledgesNaked judges a response that acknowledges a PSN which was NAKed and not retransmitted (rules RC-RSP-006, RC-RSP-018).
 func (v *Verifier) acknowledgesNaked(c *qp.Pair, from int, p *packet.Packet) {
-	r := c.Ends[from].RQ
+	r := c.RQ(from)
 	if q := &c.Ends[1-from].SQ; q.HasCrossed() || q.NAKMeantLater(r.NAK.Time) || r.NAK.Code.Type() == packet.RNRNAK && q.TakeRNRCopy() {
 		r.CloseNAK()
 		return
@@ -335,7 +335,7 @@ func (v *Verifier) acknowledgesNaked(c *qp.Pair, from int, p *packet.Packet) {
 
 // progress notes that everything before una is acknowledged.
 func (v *Verifier) progress(c *qp.Pair, from int, p *packet.Packet, una packet.PSN) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if una.After(q.Una) {
 		if q.Acknowledge(una); !v.Broken { // else its requester may have dropped it
 			q.StartTimer(p.Time)

@@ -13,7 +13,7 @@ import (
 
 // atomicAck compares an ATOMIC Acknowledge with the atomic that it answers (rules RC-RSP-010, -031).
 func (v *Verifier) atomicAck(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	w, _ := q.Messages.Find(p.PSN)
 	if (w == nil || w.RespFrame != 0) && v.oldAtomic(c, from, p) {
 		return
@@ -99,7 +99,7 @@ func (v *Verifier) originalData(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 // oldAtomic judges an ATOMIC Acknowledge at the PSN of a request that was answered before, though none was retransmitted (rule RC-RSP-006). It reports whether
 // it is proven: then the atomic that waits for its answer has got this one.
 func (v *Verifier) oldAtomic(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if !c.Sees(from) || !r.Last.Positive || !r.MSN.StartKnown || r.DuplicateRequest || !p.PSN.Before(r.Last.PSN) || p.PSN.Before(q.First) || v.copiedResponse(r, p) {
 		return false
 	}

@@ -157,7 +157,7 @@ var fatal = map[packet.Syndrome]coverage.Path{
 
 // givesUp counts the paths of end from that end with nothing more, at time end.
 func (v *Verifier) givesUp(c *qp.Pair, from int, end int64) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	v.recovered(c, q)
 	path, known := fatal[r.NAK.Code]
 	switch a := &c.Ends[from]; {

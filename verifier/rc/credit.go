@@ -11,7 +11,7 @@ import (
 
 // credits takes the end-to-end credits of a response (table T3): the requester may send SENDs up to message MSN + credits.
 func (v *Verifier) credits(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if p.Has&packet.HasAETH == 0 {
 		return
 	}
@@ -50,7 +50,7 @@ func (v *Verifier) credits(c *qp.Pair, from int, p *packet.Packet) {
 // granted judges that a responder does not take back credits that it has given (rule RC-CRD-005). Codes round down, so that there may be as many as just
 // do not make the next code, and one message more that has its receive request already; and what has begun may have taken its own before it counts in the MSN.
 func (v *Verifier) granted(c *qp.Pair, from int, p *packet.Packet, n uint32) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	before := func(a, b uint32) bool { return packet.PSN(a & packet.PSNMask).Before(packet.PSN(b & packet.PSNMask)) }
 	if q.Granted.By&qp.GrantedSet != 0 && before(q.Granted.By, p.MSN) && !before(q.Count+r.MSN.Base, p.MSN) {
 		v.Covered(rule.RCCRD005)

@@ -124,7 +124,7 @@ func (v *Verifier) duplicateRead(c *qp.Pair, from int, p *packet.Packet, w *wqe.
 // reissue notes from where on READ w is retransmitted.
 func reissue(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q := &c.Ends[from].SQ
-	if w.First.Before(c.Ends[1-from].RQ.EPSN) {
+	if w.First.Before(c.RQ(1 - from).EPSN) {
 		q.Reissue(w.First, p.PSN, p.Time)
 		w.Flags |= wqe.Reissued
 	} else {

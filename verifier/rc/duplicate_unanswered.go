@@ -13,7 +13,7 @@ import (
 // answer it (rule RC-RSP-004). It was ignored where it comes once more, and what came after it has been answered, or it is answered now and was not
 // while there was all the time for that.
 func (v *Verifier) duplicateRequest(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	if d := &q.Lost().Ignored; d.Set() && d.First == w.First {
 		if d.LaterAnswered {
 			v.duplicateUnanswered(c, from, p)

@@ -143,7 +143,7 @@ func (v *Verifier) retransmission(c *qp.Pair, from int, p *packet.Packet, s *qp.
 	if v.waitingSince = 0; w != nil {
 		v.waitingSince, w.Asked = w.Asked, 0
 	} else {
-		c.Ends[1-from].RQ.MSN.Lose() // it went elsewhere the first time: one message more than was counted
+		c.RQ(1 - from).MSN.Lose() // it went elsewhere the first time: one message more than was counted
 	}
 	if s != nil && !v.compared.content(p, s.Trace) && (w == nil || w.Op != wqe.Read) {
 		v.differentRequest(c, from, p, s, w)
@@ -206,7 +206,7 @@ func (v *Verifier) differentRequest(c *qp.Pair, from int, p *packet.Packet, s *q
 	} else if q.Retransmission.Active && p.PSN == q.Retransmission.Next {
 		q.ContinueRetransmission(p.PSN.Add(1)) // another packet, in its place
 	}
-	c.Ends[1-from].RQ.MSN.Lose()
+	c.RQ(1 - from).MSN.Lose()
 	q.Break()
 	if p.Opcode != s.Trace.Opcode {
 		loseCount(q, p.PSN)
@@ -254,7 +254,7 @@ func (v *Verifier) readCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	if w.Has(wqe.Miscounted) { // the requester goes on from there
 		q.Resume(p.PSN)
 		q.CloseExplanation()
-		c.Ends[1-from].RQ.Expect(p.PSN)
+		c.RQ(1 - from).Expect(p.PSN)
 		v.newRequest(c, from, p)
 		return
 	}
@@ -266,5 +266,5 @@ func (v *Verifier) readCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	})
 	w.Flags |= wqe.Blamed
 	q.ExplainNextGap()
-	readOverlap(q, c.Ends[1-from].RQ, w, w.Last.Add(1))
+	readOverlap(q, c.RQ(1-from), w, w.Last.Add(1))
 }

@@ -10,7 +10,7 @@ import (
 // fast path changes none of this, so that what the verifiers proper left is true until they are asked again: the fast path asks
 // only SendQueue.Usual. What else writes one of these fields sets Joined or Usual to false.
 func usual(c *qp.Pair, from int) bool {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	if !c.Certain() || q.Next < q.Una || r.Last.Positive && q.Next < r.Last.PSN {
 		return false // or PSNs wrap, and that is not acknowledged: see coverage.go
 	}

@@ -273,7 +273,7 @@ func (v *Verifier) expectedResponse(c *qp.Pair, d *qp.Direction, p *packet.Packe
 	case e.alone && w.First == w.Last:
 		length := uint32(p.PayloadLen)
 		if (length^w.Length|uint32(p.PSN^w.RespNext)|uint32(p.PSN^w.Missing)|uint32(p.PSN^w.RespFirst)|uint32(maybeCopy(r, p)))&e.read|w.RespFrame&e.atomic != 0 ||
-			c.PMTU == 0 && length&e.read > c.LeastPMTU {
+			c.PMTU == 0 && length&e.read > c.LeastPMTU() {
 			return false
 		}
 		own := uint32(e.own)

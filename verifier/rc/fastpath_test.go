@@ -55,7 +55,7 @@ func groundFrom(start packet.PSN) *ground {
 	shared := verifier.New(&rec, func(packet.Addr) bool { return false })
 	g := &ground{Verifier: New(shared, congestion.New(shared)), c: qp.NewPair(packet.RC)}
 	g.c.Encap, g.c.Paired, g.c.PMTU = packet.RoCEv2IPv4, true, groundMTU
-	g.q, g.r = &g.c.Ends[0].SQ, g.c.Ends[1].RQ
+	g.q, g.r = &g.c.Ends[0].SQ, g.c.RQ(1)
 	qp.Begin(g.c, 0, start)
 	qp.Begin(g.c, 1, 7)
 	g.request(packet.SendOnly, 8, 0)
@@ -103,8 +103,8 @@ type cause struct {
 var unusual = []cause{
 	{name: "not paired", set: func(g *ground, _ *packet.Packet) { g.c.Paired = false }},
 	{name: "early", set: func(g *ground, _ *packet.Packet) { g.c.Wait(qp.Early{}) }},
-	{name: "odd payload", set: func(g *ground, _ *packet.Packet) { g.c.OddPayloadLen = 5 }},
-	{name: "went to another QP", set: func(g *ground, _ *packet.Packet) { g.c.Misdirected = &packet.Packet{} }},
+	{name: "odd payload", set: func(g *ground, _ *packet.Packet) { g.c.OddPayload(5) }},
+	{name: "went to another QP", set: func(g *ground, _ *packet.Packet) { g.c.Misdirect(&packet.Packet{}) }},
 	{name: "invalidated", set: func(g *ground, _ *packet.Packet) { g.c.Invalidated = true }},
 	{name: "not joined", set: func(g *ground, _ *packet.Packet) { g.q.Joined = false }},
 	{name: "fresh", set: func(g *ground, _ *packet.Packet) { g.q.Fresh = true }},
@@ -144,7 +144,7 @@ var (
 		{name: "far from the first", set: func(g *ground, _ *packet.Packet) { g.q.First = g.q.First.Add(-farAway) }},
 		{name: "much outstanding", set: func(g *ground, _ *packet.Packet) { g.q.Una = g.q.Una.Add(-farAway) }},
 		{name: "too long", set: func(_ *ground, p *packet.Packet) { p.PayloadLen = groundMTU + 1 }},
-		{name: "longer than any, path MTU not known", set: func(g *ground, p *packet.Packet) { g.c.PMTU, g.c.LeastPMTU, p.PayloadLen = 0, 20, 21 }},
+		{name: "longer than any, path MTU not known", set: func(g *ground, p *packet.Packet) { g.c.PMTU, p.PayloadLen = 0, 21; g.c.ShowPayload(20) }},
 	}
 	anyResponse = []cause{
 		{name: "acknowledged before", set: func(g *ground, p *packet.Packet) { g.q.Una = p.PSN.Add(1) }},
@@ -256,7 +256,7 @@ func TestExpectedDeclines(t *testing.T) {
 		{name: "READ response Only", response: 4, causes: append([]cause{length, {name: "First", set: func(_ *ground, p *packet.Packet) {
 			p.Opcode = packet.Op(packet.RC, packet.ReadRespFirst)
 		}}, {
-			name: "longer than any, path MTU not known", set: func(g *ground, p *packet.Packet) { g.c.PMTU, g.c.LeastPMTU = 0, 7 },
+			name: "longer than any, path MTU not known", set: func(g *ground, p *packet.Packet) { g.c.PMTU = 0; g.c.ShowPayload(7) },
 		}}, copied...)},
 		{name: "ATOMIC Acknowledge", response: 5, causes: append([]cause{{name: "answered in a frame", set: func(g *ground, p *packet.Packet) { g.at(p).RespFrame = 1 }}, {
 			name: "of a SEND", set: func(g *ground, p *packet.Packet) { g.at(p).Op = wqe.Send },
@@ -285,7 +285,7 @@ func TestExpectedDeclines(t *testing.T) {
 				causes[i].set(g, p)
 				g.settle(g.c)
 			}
-			taken := k.response != 0 && g.expectedResponse(g.c, g.c.Ways[0], p, &expectations[p.Opcode]) || k.response == 0 && expectations[p.Opcode].known && g.expectedRequest(g.c, g.c.Ways[0], p, &expectations[p.Opcode])
+			taken := k.response != 0 && g.expectedResponse(g.c, g.c.Ends[0].Direction, p, &expectations[p.Opcode]) || k.response == 0 && expectations[p.Opcode].known && g.expectedRequest(g.c, g.c.Ends[0].Direction, p, &expectations[p.Opcode])
 			if taken != (i < 0 || causes[i].fine) {
 				t.Errorf("%s, %s: taken %t", k.name, name, taken)
 			}

@@ -10,14 +10,14 @@ import (
 // Finish judges what of an RC connection was still open when the capture ended, at time end.
 func (v *Verifier) Finish(c *qp.Pair, end int64) {
 	v.judgeEarly(c, atEnd)
-	if c.PMTU == 0 && c.OddPayloadLen != 0 {
+	if c.PMTU == 0 && c.OddPayloadLen() != 0 {
 		v.oneShows(c)
 	}
 	for from := range c.Ends {
 		if q := &c.Ends[from].SQ; q.ReadDispute() != nil {
 			v.unresolved(c, from, q.ReadDispute(), end)
 		}
-		if pending := c.Ends[from].RQ.Pending; pending != nil && pending.AnsweredAt != 0 {
+		if pending := c.RQ(from).Pending; pending != nil && pending.AnsweredAt != 0 {
 			v.unanswered(c, from, end-pending.AnsweredAt >= silence)
 		}
 		v.missingAckReq(c, from, end)

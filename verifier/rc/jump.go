@@ -19,7 +19,7 @@ func (v *Verifier) Follow(c *qp.Pair, from int, p *packet.Packet) {
 // judgeJump judges, by response p, the requests of end from that are far from their stream. It reports whether p is done with: it is compared with them
 // as far as they are known.
 func (v *Verifier) judgeJump(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	if p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && p.PSN == q.Next && r.State == qp.Expecting {
 		c.Ends[1-from].CountNAK(qp.SequenceNAKed)
 		v.Event(c, 1-from, rule.Responder, p, rule.EvSeqNAK, "")

@@ -24,7 +24,7 @@ func (v *Verifier) measureAnswer(c *qp.Pair, from int, p *packet.Packet) {
 
 // measureRetransmission measures how long a requester took to retransmit what a NAK asks for.
 func (v *Verifier) measureRetransmission(c *qp.Pair, from int, p *packet.Packet) {
-	r := c.Ends[1-from].RQ
+	r := c.RQ(1 - from)
 	if v.Latencies == nil || r.NAK.Timed || p.PSN.After(r.NAK.PSN) {
 		return
 	}

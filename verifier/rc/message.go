@@ -23,13 +23,13 @@ func (v *Verifier) length(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	}
 	if v.misplacedHeader(c, from, p, w) {
 		w.Flags |= wqe.Blamed
-		c.Ends[1-from].RQ.MSN.Lose()
+		c.RQ(1 - from).MSN.Lose()
 		c.Ends[from].SQ.Break()
 		return
 	}
 	if p.Info().Payload && c.Ends[from].SQ.Sequence.Odd == wqe.None && !v.Payload(c, from, p, w, rule.Requester, rule.RCLEN001, rule.RCLEN002, rule.RCLEN003) {
 		w.Flags |= wqe.Blamed
-		c.Ends[1-from].RQ.MSN.Lose()
+		c.RQ(1 - from).MSN.Lose()
 		c.Ends[from].SQ.Break()
 		stream.MayEnd(&c.Ends[from].SQ, p)
 	}

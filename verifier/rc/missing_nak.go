@@ -36,7 +36,7 @@ func consequence(c *qp.Pair, from int, d *rule.Verdict) {
 // nakBeforeRequest judges a NAK Invalid Request for the PSN that a responder waits for and that has not reached it: it has looked at the opcode of a
 // later one before its PSN (rule RC-RSP-040). It reports whether that is so.
 func (v *Verifier) nakBeforeRequest(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if !c.Sees(from) || !q.Gap.Open() {
 		return false
 	}

@@ -16,7 +16,7 @@ const silence = int64(time.Second)
 // responseMissing notes, when a requester runs into its timer, the request that the responder has left unanswered. Whether it is alive, or
 // its QP is gone and silence is right, shows only when it speaks again.
 func (v *Verifier) responseMissing(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	if r.Pending != nil || !r.Last.Positive || q.ReportedUnanswered() || p.PSN.Before(q.Una) || p.Time-q.TimerStart < int64(verifier.InFlight) {
 		return
 	}
@@ -27,7 +27,7 @@ func (v *Verifier) responseMissing(c *qp.Pair, from int, p *packet.Packet) {
 	if s == nil {
 		return
 	}
-	if s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] {
+	if s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed(from) {
 		return // something was wrong with it, and the responder is right to drop it
 	}
 	asked := s.PSN & packet.PSNMask
@@ -62,7 +62,7 @@ func unansweredAsk(q *qp.SendQueue) *qp.Sent {
 // packet had arrived and it had time to. Where it has completed no message since its first response, in a capture that does not show how the connection
 // began, the later packet may have come before the capture too, and have been NAKed there.
 func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	s := v.sequenceNakOwed(c, from)
 	if s == nil || p.Time-max(q.Last.Time, r.Last.Time) < stalled {
 		return
@@ -75,7 +75,7 @@ func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
 
 // sequenceNakOwed is what is kept of the packet of end from that has come after a gap, which its responder owes a NAK; nil: it may owe none.
 func (v *Verifier) sequenceNakOwed(c *qp.Pair, from int) *qp.Sent {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	if v.Profile.AdaptiveRouting || !c.Paired || !c.Sees(1-from) || q.Gap.Explained || q.Damaged() || !owesNothing(c, r) || q.Last.PSN.Before(q.Gap.To) {
 		return nil
 	}
@@ -83,7 +83,7 @@ func (v *Verifier) sequenceNakOwed(c *qp.Pair, from int) *qp.Sent {
 		return nil
 	}
 	s := q.History.Get(q.Gap.To)
-	if s != nil && s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] {
+	if s != nil && s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed(from) {
 		return nil
 	}
 	return s
@@ -96,7 +96,7 @@ func owesNothing(c *qp.Pair, r *qp.ReceiveQueue) bool {
 
 // pendingAnswered takes a response of a responder that had left something unsaid until its requester's timer ran out (rules RC-RSP-002, -005).
 func (v *Verifier) pendingAnswered(c *qp.Pair, from int, p *packet.Packet) {
-	r := c.Ends[from].RQ
+	r := c.RQ(from)
 	pending := r.Pending
 	positive := p.Syndrome.Type() == packet.ACK
 	switch {
@@ -132,7 +132,7 @@ func retransmitted(q *qp.SendQueue, pending *qp.PendingResponse) packet.PSN {
 // answeredTwice takes a response of a responder that has answered a request which came twice. It has been slow if it answers more than was
 // retransmitted; if it goes on to a request after that, the first had no answer.
 func (v *Verifier) answeredTwice(c *qp.Pair, from int, p *packet.Packet, positive bool) {
-	r := c.Ends[from].RQ
+	r := c.RQ(from)
 	pending, in := r.Pending, p.Info()
 	switch {
 	case verifier.Numbered(p) && v.copiedResponse(r, p), p.PSN.Before(pending.Request.PSN):
@@ -154,7 +154,7 @@ const promptly = 8
 // unanswered reports that a responder has left a request without a response: one has come since it was retransmitted, and as the capture went on long
 // enough then, no other (rule RC-RSP-005).
 func (v *Verifier) unanswered(c *qp.Pair, from int, ended bool) {
-	r := c.Ends[from].RQ
+	r := c.RQ(from)
 	pending := r.Pending
 	r.ClosePending()
 	d := rule.Verdict{
@@ -175,7 +175,7 @@ func (v *Verifier) unanswered(c *qp.Pair, from int, ended bool) {
 // missingAckReq judges a requester that has fallen silent with SENDs or WRITEs outstanding that asked for no response (rule RC-ACK-002),
 // and counts requests that were never answered.
 func (v *Verifier) missingAckReq(c *qp.Pair, from int, end int64) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	w := q.Messages.Newest()
 	if c.Paired && w != nil && w.Has(wqe.Ended) && !w.Op.Responded() {
 		v.Covered(rule.RCACK002)

@@ -15,7 +15,7 @@ import (
 // msn judges the MSN of a response. before is 1 for a NAK, which does not count its own PSN. Only a response that goes on where the newest
 // ended says how many messages there are up to it: one out of its turn may have overtaken that.
 func (v *Verifier) msn(c *qp.Pair, from int, p *packet.Packet, before int) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	last := r.MSN.Last
 	v.count(c, from, p, before)
 	v.msnWraps(c, r, p, last)
@@ -32,7 +32,7 @@ const mostAlike = 64
 // counts a SEND or WRITE when it executes its last packet and a READ when it accepts it, so the MSN lies between the number of
 // messages up to the response's PSN and the number of all that were sent.
 func (v *Verifier) count(c *qp.Pair, from int, p *packet.Packet, before int) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	q.FirstShown(p.MSN)
 	least, next, epoch, ok := completed(q, p.PSN.Add(-before))
 	if !ok || q.Gap.Open() && !p.PSN.Add(-before).Before(q.Gap.From) {
@@ -85,7 +85,7 @@ func agrees(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) {
 // baseline takes response p, of base messages more than there are up to its PSN, where MSNs are not counted yet: they are from there on, unless it goes
 // back (rule RC-RSP-014), or may be the answer to a duplicate. begins says that p counts from the first message of the capture, newest that none has begun after its PSN.
 func (v *Verifier) baseline(c *qp.Pair, from int, p *packet.Packet, base uint32, begins, newest bool) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	v.Covered(rule.RCRSP014)
 	waited := int32(uint32(p.Frame)-r.Last.Frame) < 0 // for its request, and that one came later
 	if r.Last.Positive && !waited && p.PSN.After(r.Last.PSN) && packet.PSN(p.MSN).Before(packet.PSN(r.MSN.Last)) {
@@ -119,7 +119,7 @@ func (n *miscount) beyond() bool { return n.over > 0 && n.have.After(n.most) }
 
 // miscounted judges a response whose MSN is not the number of messages up to its PSN.
 func (v *Verifier) miscounted(c *qp.Pair, from int, p *packet.Packet, n *miscount) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	d := rule.Verdict{
 		Rule: n.id, Class: rule.Proven(r.MSN.Degree == qp.MSNKnown && c.Complete() && len(c.Early()) == 0), Role: rule.Responder,
 		Wants: rule.Want(expect.MSN, uint64((r.MSN.Base+n.least)&packet.PSNMask)), Expected: fmt.Sprintf("MSN %d", (r.MSN.Base+n.least)&packet.PSNMask), Actual: fmt.Sprintf("MSN %d", p.MSN),
@@ -157,7 +157,7 @@ func openAt(q *qp.SendQueue, psn packet.PSN) bool {
 
 // doubtCount takes the proof from d where the number of messages that have been sent may be another one than the capture shows.
 func (v *Verifier) doubtCount(c *qp.Pair, from int, p *packet.Packet, n *miscount, d *rule.Verdict) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if d.Class == rule.Violation && (r.Last.Positive && q.IsReordered(r.Last.PSN) || n.over > 0 && q.Next.Before(q.High)) {
 		d.Class = rule.Unproven // until a response after them agrees
 		d.Detail = "requests were reordered, or are being retransmitted after a gap: the message count may be wrong"
@@ -172,7 +172,7 @@ func (v *Verifier) doubtCount(c *qp.Pair, from int, p *packet.Packet, n *miscoun
 
 // tapMisses says what a tap that is not near the requester may have missed, so that a response counts right; "": nothing.
 func tapMisses(c *qp.Pair, from int, p *packet.Packet, n *miscount) (what string) {
-	r := c.Ends[from].RQ
+	r := c.RQ(from)
 	if n.beyond() {
 		what = tapMissesRequests(c, from, p)
 	}
@@ -187,7 +187,7 @@ func tapMisses(c *qp.Pair, from int, p *packet.Packet, n *miscount) (what string
 
 // tapMissesRequests says which requests the tap may have missed, so that a response may count more messages than have been sent; "": none.
 func tapMissesRequests(c *qp.Pair, from int, p *packet.Packet) (what string) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if (r.DuplicateRequest || p.PSN.Before(q.Una)) && !c.Sees(from) && !c.Sees(1-from) {
 		what = "it may respond to a duplicate, and count a message that the tap has missed"
 	}
@@ -205,7 +205,7 @@ func otherPacketSent(r *qp.ReceiveQueue, p *packet.Packet) bool {
 // countsLater judges a response that counts messages after its PSN which have been sent: the answer to a duplicate, or READs and atomics that were accepted, or
 // the responder has executed them since.
 func (v *Verifier) countsLater(c *qp.Pair, from int, p *packet.Packet, n *miscount, d rule.Verdict) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	switch {
 	case r.DuplicateRequest || p.PSN.Before(q.Una): // answers to duplicates carry the newest MSN
 	case readsAhead(q, p.PSN, n.over):
@@ -222,7 +222,7 @@ func (v *Verifier) countsLater(c *qp.Pair, from int, p *packet.Packet, n *miscou
 // overcount judges, with response p, one before it that counted READs or atomics after its PSN: they were accepted then, so that p counts them too.
 // over is how many messages after its own PSN p counts.
 func (v *Verifier) overcount(c *qp.Pair, from int, p *packet.Packet, over int) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	a := q.TakeAhead()
 	if over != 0 || !packet.PSN(p.MSN).Before(packet.PSN(a.MSN)) || r.DuplicateRequest || q.EverReordered() || len(c.Early()) > 0 ||
 		!c.Complete() || !c.Sees(from) && (!verifier.Numbered(p) || verifier.LeftBefore(p, a.IPID)) {
@@ -270,7 +270,7 @@ func (v *Verifier) countFrom(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Pack
 // wrongBaseline reports the response from which MSNs were counted, now that the next one shows that the connection began in this
 // capture, and the first was wrong; or it answered a duplicate, and counted what the capture shows only as retransmitted.
 func (v *Verifier) wrongBaseline(c *qp.Pair, from int, p *packet.Packet, id rule.ID) {
-	r := c.Ends[from].RQ
+	r := c.RQ(from)
 	back := packet.PSN(p.MSN).Before(packet.PSN(r.Baseline.MSN))                              // else it may count what came before the capture, and is retransmitted in it
 	first := c.Sees(from) || verifier.Numbered(p) && !verifier.LeftBefore(p, r.Baseline.IPID) // else the answer to a duplicate may have overtaken p
 	v.Report(c, from, r.Baseline, rule.Verdict{

@@ -12,7 +12,7 @@ import (
 
 // newNak reports whether a PSN sequence NAK or RNR NAK, which makes the responder as nak says, is no copy of the newest one, and counts it then.
 func (v *Verifier) newNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) bool {
-	if c.Ends[from].RQ.State == nak && v.copiedNak(c, from, p) {
+	if c.RQ(from).State == nak && v.copiedNak(c, from, p) {
 		v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "duplicated by the network")
 		return false
 	}
@@ -40,7 +40,7 @@ func (v *Verifier) countNak(c *qp.Pair, from int, p *packet.Packet, nak qp.Respo
 
 // nakPlace judges the PSN of a NAK: it is the PSN that the responder expects (rules RC-RSP-017, -018). It reports whether it can be.
 func (v *Verifier) nakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) bool {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	v.Covered(id)
 	old := p.PSN.Before(q.Una)
 	if old && overtakenNak(c, from, p) {
@@ -67,7 +67,7 @@ func (v *Verifier) nakPlace(c *qp.Pair, from int, p *packet.Packet, id rule.ID) 
 // overtakenNak reports whether NAK p, for a PSN that is acknowledged, was sent before what acknowledges that: a later NAK has overtaken it, or it had waited for its
 // request.
 func overtakenNak(c *qp.Pair, from int, p *packet.Packet) bool {
-	r := c.Ends[from].RQ
+	r := c.RQ(from)
 	if r.Last.Positive {
 		return int32(uint32(p.Frame)-r.Last.Frame) < 0
 	}
@@ -81,7 +81,7 @@ func naksUna(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
 
 // nakGoesBack reports a NAK for a PSN that is acknowledged (rule id), or is before start, the start PSN (rule RC-RSP-001).
 func (v *Verifier) nakGoesBack(c *qp.Pair, from int, p *packet.Packet, id rule.ID, start packet.PSN) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	d := rule.Verdict{
 		Rule: rule.RCRSP001, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
 		Expected: "a NAK for PSN " + start.String() + " or later: the connection begins there", Actual: "PSN " + p.PSN.String(),
@@ -112,7 +112,7 @@ func (v *Verifier) nakForOldest(c *qp.Pair, from int, p *packet.Packet, psn pack
 	}
 	v.nak(c, from, &meant, nak)
 	c.Ends[1-from].SQ.MayCross()
-	c.Ends[from].RQ.BlameNAK()
+	c.RQ(from).BlameNAK()
 }
 
 // impliedByNak drops the READs and atomics before a NAK from those outstanding: the NAK implies one of them too.
@@ -138,7 +138,6 @@ func countsOwnPSN(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
 
 // fatalNak notes a NAK that ends the connection.
 func (v *Verifier) fatalNak(c *qp.Pair, from int, p *packet.Packet) {
-	end := &c.Ends[from]
 	v.countNak(c, from, p, qp.Failed)
 	v.Covered(rule.RCRSP027)
 	if w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN); w != nil && (w.Op == wqe.Write || w.Op == wqe.Read) {
@@ -158,7 +157,7 @@ func (v *Verifier) fatalNak(c *qp.Pair, from int, p *packet.Packet) {
 	v.nak(c, from, p, qp.Failed)
 	if counted {
 		c.Ends[1-from].SQ.MayCross()
-		end.RQ.BlameNAK()
+		c.RQ(from).BlameNAK()
 	}
 }
 
@@ -166,7 +165,7 @@ func (v *Verifier) fatalNak(c *qp.Pair, from int, p *packet.Packet) {
 // that both ends go on as after an ACK is the same fault.
 func (v *Verifier) nakMSN(c *qp.Pair, from int, p *packet.Packet) bool {
 	n := len(v.Rec.Findings)
-	counted := countsOwnPSN(&c.Ends[1-from].SQ, c.Ends[from].RQ, p)
+	counted := countsOwnPSN(&c.Ends[1-from].SQ, c.RQ(from), p)
 	v.msn(c, from, p, 1)
 	return counted && v.proves(n, rule.RCRSP015)
 }
@@ -178,7 +177,7 @@ func (v *Verifier) proves(n int, id rule.ID) bool {
 
 // nak notes what a NAK makes of both sides: all before it is acknowledged, and it is to be retransmitted.
 func (v *Verifier) nak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if nak == qp.RNRNAKed && (r.State != qp.RNRNAKed || r.NAK.PSN != p.PSN) {
 		countRefused(q, r, p)
 	}
@@ -204,7 +203,7 @@ func (v *Verifier) nak(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder)
 
 // nakAcknowledges notes that a NAK acknowledges all before its PSN.
 func (v *Verifier) nakAcknowledges(c *qp.Pair, from int, p *packet.Packet, nak qp.Responder) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	before := q.RequesterUna()
 	v.requesterTakes(c, from, p, p.PSN.Add(-1), false)
 	if nak == qp.RNRNAKed && c.Sees(1-from) && q.LacksResponse {

@@ -19,15 +19,14 @@ const nakUnprocessed = "the NAK had just passed the tap, or the host of the requ
 
 // silentSince reports whether an end has sent nothing since a time but what may have been in flight.
 func silentSince(c *qp.Pair, i int, since int64) bool {
-	end := &c.Ends[i]
-	return max(end.SQ.Last.Time, end.RQ.Last.Time) <= since+int64(verifier.InFlight)
+	return c.LastTime(i) <= since+int64(verifier.InFlight)
 }
 
 // sentSince reports whether a requester has sent something since message w was answered, so that its host was not stopped: a request after the answer
 // to a READ or atomic, or one so much after a SEND or WRITE that this was answered by then; or a response after all.
 func (v *Verifier) sentSince(c *qp.Pair, from int, w *wqe.SendWQE) bool {
-	end, r := &c.Ends[from], c.Ends[1-from].RQ
-	if end.RQ.Last.Time > r.Last.Time {
+	end, r := &c.Ends[from], c.RQ(1-from)
+	if c.RQ(from).Last.Time > r.Last.Time {
 		return true
 	}
 	if w.Op.Responded() && w.RespFrame != 0 {
@@ -47,7 +46,7 @@ func (v *Verifier) doubtNak(c *qp.Pair, from int, p *packet.Packet, d *rule.Verd
 // mayPrecedeNak reports whether the requester of retransmission p may have sent it since its timer had run out, before it processed the newest NAK. That its host
 // was stopped while it should have waited for an RNR timer is supposed only where its own timer is known from the queue pair, or an earlier NAK has it go back.
 func (v *Verifier) mayPrecedeNak(c *qp.Pair, from int, p *packet.Packet) bool {
-	r := c.Ends[1-from].RQ
+	r := c.RQ(1 - from)
 	just := p.Time-r.NAK.Time < stream.Uptake
 	still := silentSince(c, from, r.NAK.Time) && (r.State != qp.RNRNAKed || c.Ends[from].KnowsDirectly(qp.KnowsTimeout) || c.Ends[from].SQ.MayRetransmit(p.Time, false))
 	return (just || still) && v.mayRetransmit(c, from, p)
@@ -59,7 +58,7 @@ const goBackTime = int64(50 * time.Millisecond)
 // mayRetransmit reports whether a requester that has not processed the newest responses may have had a reason to retransmit p: its timer, or a NAK before
 // these for which it has not gone back yet.
 func (v *Verifier) mayRetransmit(c *qp.Pair, from int, p *packet.Packet) bool {
-	return c.Ends[from].SQ.MayRetransmit(p.Time, c.Ends[1-from].RQ.State == qp.Expecting) || v.mayTimeOut(c, from, p)
+	return c.Ends[from].SQ.MayRetransmit(p.Time, c.RQ(1-from).State == qp.Expecting) || v.mayTimeOut(c, from, p)
 }
 
 // usualTimer is what the timer of a requester is taken for at most where the queue pair does not give it, whatever CM says: that of code 12. Applications set 14, seldom less.
@@ -76,7 +75,7 @@ func (v *Verifier) hostPaused(c *qp.Pair, from int, p *packet.Packet, at int64) 
 // mayProcessNakLater has a requester that may have sent p before it processed the newest NAK process that afterwards, and retransmit
 // once more: no timer needs to run out for that.
 func (v *Verifier) mayProcessNakLater(c *qp.Pair, from int, p *packet.Packet) {
-	r := c.Ends[1-from].RQ
+	r := c.RQ(1 - from)
 	if r.State != qp.SequenceNAKed && r.State != qp.RNRNAKed || !c.Sees(from) || !c.Ends[from].KnowsDirectly(qp.KnowsTimeout) || !v.mayPrecedeNak(c, from, p) {
 		return
 	}
@@ -155,7 +154,7 @@ func (v *Verifier) resumes(c *qp.Pair, from int, p *packet.Packet, wait time.Dur
 // firstAfterNak is the first request in spite of the newest NAK, about which a finding waits; nil: there is none.
 func firstAfterNak(c *qp.Pair, from int) *packet.Packet {
 	l := c.Ends[from].SQ.Recovery
-	if l == nil || l.AfterNAK.First == nil || l.AfterNAK.First.Time < c.Ends[1-from].RQ.NAK.Time {
+	if l == nil || l.AfterNAK.First == nil || l.AfterNAK.First.Time < c.RQ(1-from).NAK.Time {
 		return nil
 	}
 	return l.AfterNAK.First

@@ -20,8 +20,8 @@ func (v *Verifier) readSize(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	w := q.Messages.At(i)
 	n := p.PSN.Diff(w.First) + 1
-	if n == 1 && i > 0 && goesOnAt(q.Messages.At(i-1), p, c.OddPayloadLen) {
-		v.LearnPMTU(c, p, c.OddPayloadLen)
+	if n == 1 && i > 0 && goesOnAt(q.Messages.At(i-1), p, c.OddPayloadLen()) {
+		v.LearnPMTU(c, p, c.OddPayloadLen())
 		return
 	}
 	if w.Op == wqe.Read && n == 1 && p.Opcode.Fn() == packet.ReadRespOnly {
@@ -33,8 +33,8 @@ func (v *Verifier) readSize(c *qp.Pair, from int, p *packet.Packet) {
 	n = v.shownPSNs(c, from, p, w, n)
 	switch {
 	case n == 0:
-	case c.OddPayloadLen != 0 && wqe.Packets(w.Length, c.OddPayloadLen) == n:
-		v.LearnPMTU(c, p, c.OddPayloadLen)
+	case c.OddPayloadLen() != 0 && wqe.Packets(w.Length, c.OddPayloadLen()) == n:
+		v.LearnPMTU(c, p, c.OddPayloadLen())
 	case someMTUFits(c, w.Length, n):
 		v.Sized(c, 1-from, p, i, n)
 	}
@@ -53,8 +53,8 @@ func (v *Verifier) shownPSNs(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		if !c.Sees(1 - from) {
 			w.Flags |= wqe.Guessed // it may end another READ, which the tap has missed
 		}
-	case fn == packet.ReadRespOnly && n > 1 && c.OddPayloadLen != 0:
-		v.LearnPMTU(c, p, c.OddPayloadLen)
+	case fn == packet.ReadRespOnly && n > 1 && c.OddPayloadLen() != 0:
+		v.LearnPMTU(c, p, c.OddPayloadLen())
 		return 0
 	case fn == packet.ReadRespOnly && n == 1 && p.PayloadLen >= int(w.Length):
 	case isSequenceNak(p) || isRNRNak(p):
@@ -81,19 +81,19 @@ func (v *Verifier) readShows(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	pmtu, room := uint32(p.PayloadLen), w.Last.Diff(w.First)+1 // up to the request after the READ, if it was seen
 	fit := wqe.ValidMTU(p.PayloadLen) && n < wqe.Packets(w.Length, pmtu)
 	switch {
-	case n == 1 && p.Info().First && c.OddPayloadLen != pmtu:
+	case n == 1 && p.Info().First && c.OddPayloadLen() != pmtu:
 		if wqe.ValidMTU(p.PayloadLen) {
 			c.OddPayload(pmtu)
 		}
-	case fit && (c.OddPayloadLen == pmtu || c.OddPayloadLen == 0):
+	case fit && (c.OddPayloadLen() == pmtu || c.OddPayloadLen() == 0):
 		v.LearnPMTU(c, p, pmtu)
-	case c.OddPayloadLen == 0:
-	case !fit || room == wqe.Packets(w.Length, c.OddPayloadLen):
-		v.LearnPMTU(c, p, c.OddPayloadLen)
+	case c.OddPayloadLen() == 0:
+	case !fit || room == wqe.Packets(w.Length, c.OddPayloadLen()):
+		v.LearnPMTU(c, p, c.OddPayloadLen())
 	case room == wqe.Packets(w.Length, pmtu):
 		v.firstOdd(c, from, p, w, pmtu)
 	default:
-		v.readOdd(c, from, p, w, rule.Want(expect.Payload, uint64(c.OddPayloadLen)), fmt.Sprintf("%d bytes of payload, as in the packet before it", c.OddPayloadLen))
+		v.readOdd(c, from, p, w, rule.Want(expect.Payload, uint64(c.OddPayloadLen())), fmt.Sprintf("%d bytes of payload, as in the packet before it", c.OddPayloadLen()))
 		w.Flags |= wqe.Blamed
 		c.OddPayload(pmtu)
 	}
@@ -106,12 +106,12 @@ func (v *Verifier) readEnd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQ
 		pmtu *= 2
 	}
 	switch ends := wqe.Packets(w.Length, pmtu) == n && int(w.Length)-(n-1)*int(pmtu) == p.PayloadLen; {
-	case ends && c.OddPayloadLen != 0 && c.OddPayloadLen != pmtu:
+	case ends && c.OddPayloadLen() != 0 && c.OddPayloadLen() != pmtu:
 		v.firstOdd(c, from, p, w, pmtu)
 	case ends:
 		v.LearnPMTU(c, p, pmtu)
-	case c.OddPayloadLen != 0:
-		v.LearnPMTU(c, p, c.OddPayloadLen)
+	case c.OddPayloadLen() != 0:
+		v.LearnPMTU(c, p, c.OddPayloadLen())
 	default:
 		return false
 	}
@@ -124,10 +124,10 @@ func (v *Verifier) firstOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		q.CloseReadDispute() // it is not the READ
 		w.Flags &^= wqe.Blamed
 	}
-	if r := c.Ends[from].RQ; p.PSN == w.First.Add(1) && w.RespFrame == r.Last.Frame && w.RespFrame != 0 && !w.Has(wqe.Blamed) {
+	if r := c.RQ(from); p.PSN == w.First.Add(1) && w.RespFrame == r.Last.Frame && w.RespFrame != 0 && !w.Has(wqe.Blamed) {
 		first := packet.Packet{
 			Time: r.Last.Time, Tap: p.Tap, Frame: packet.FrameNear(p.Frame, r.Last.Frame), Opcode: packet.Op(c.Service, packet.ReadRespFirst), PSN: w.First,
-			PayloadLen: int(c.OddPayloadLen), Has: packet.HasBTH,
+			PayloadLen: int(c.OddPayloadLen()), Has: packet.HasBTH,
 		}
 		v.readOdd(c, from, &first, w, rule.Want(expect.Payload, uint64(pmtu)), fmt.Sprintf("%d bytes of payload", pmtu))
 	}
@@ -137,7 +137,7 @@ func (v *Verifier) firstOdd(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 // oneShows takes, at the end, the path MTU that a single response has shown. What follows from it is not proven.
 func (v *Verifier) oneShows(c *qp.Pair) {
 	n := len(v.Rec.Findings)
-	v.LearnPMTU(c, nil, c.OddPayloadLen)
+	v.LearnPMTU(c, nil, c.OddPayloadLen())
 	for i := range v.Rec.Findings[n:] {
 		v.Rec.Doubt(n+i, "only one response shows the path MTU, and its length may be wrong")
 	}

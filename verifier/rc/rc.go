@@ -14,7 +14,7 @@ import (
 func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	e := &expectations[p.Opcode]
 	if e.known {
-		if d := c.Ways[from&1]; p.PSN != 0 && v.expectedRequest(c, d, p, e) {
+		if d := c.Ends[from&1].Direction; p.PSN != 0 && v.expectedRequest(c, d, p, e) {
 			if e.ends && !v.Uncounted {
 				length := uint32(p.PayloadLen) | p.DMALen&e.read
 				v.runs.ended[p.Opcode][length&3]++
@@ -24,7 +24,7 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 			}
 			return
 		}
-	} else if e.answers != 0 && v.expectedResponse(c, c.Ways[^from&1], p, e) {
+	} else if e.answers != 0 && v.expectedResponse(c, c.Ends[^from&1].Direction, p, e) {
 		return
 	}
 	v.Left++
@@ -126,7 +126,7 @@ func (v *Verifier) farPSN(c *qp.Pair, from int, p *packet.Packet, d int) bool {
 
 // reservedOpcode lets a packet with a reserved opcode take its PSN; header rules have reported it.
 func (v *Verifier) reservedOpcode(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	if q.Joined && p.PSN == q.Next {
 		if r.EPSN == q.Next {
 			r.Expect(q.Next.Add(1))
@@ -153,7 +153,7 @@ func (v *Verifier) reservedOpcode(c *qp.Pair, from int, p *packet.Packet) {
 
 // retransmittedAs notes that a request was retransmitted as p, whose opcode is wrong: what is retransmitted goes on after it, and its responder may have taken it.
 func retransmittedAs(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	q.BeginRetransmission(p.PSN.Add(1))
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read {
 		q.ContinueRetransmission(w.Last.Add(1))

@@ -48,7 +48,7 @@ func (v *Verifier) readUnseen(c *qp.Pair, from int, p *packet.Packet) {
 
 // notRead judges a READ response to message i, which is no READ (rules RC-RES-001, RC-RSP-010).
 func (v *Verifier) notRead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, i int) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	id, want, fn := rule.RCRES001, "Acknowledge", packet.Acknowledge
 	if w.Op.Atomic() && p.Info().Only && q.RdOut == 1 {
 		id, want, fn = rule.RCRSP010, "ATOMIC Acknowledge", packet.AtomicAck
@@ -102,7 +102,7 @@ func (v *Verifier) readAnswers(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 // readFits judges place and length of response p to READ w. It reports whether nothing proves that its PSN or opcode is wrong: else what its AETH is to say
 // is not known.
 func (v *Verifier) readFits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
-	copied := v.copiedResponse(c.Ends[from].RQ, p)
+	copied := v.copiedResponse(c.RQ(from), p)
 	if !copied {
 		v.disputeRead(c, from, p, w)
 	}
@@ -142,7 +142,7 @@ func (v *Verifier) readAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 
 // readProgress notes that response p to READ w has come. before is how far the requester can have processed the responses before it.
 func (v *Verifier) readProgress(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, before packet.PSN) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	w.RespNext = p.PSN.Add(1)
 	w.RespFrame = uint32(p.Frame)
 	// Where some were out of their order, they may all have come to the requester one by one since.
@@ -165,7 +165,7 @@ func (v *Verifier) readProgress(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 // begins with a First or Only, so that whatever was retransmitted before the capture began, a Middle or Last goes on with what was sent last. It reports
 // whether p is such a response, which changes nothing.
 func (v *Verifier) duplicateReadResponse(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if in := p.Info(); in.First || in.Only || p.PSN == w.First || w.Flags&(wqe.Miscounted|wqe.Blamed) != 0 || q.MayBeLongerRead(p.PSN) || q.MayHaveReissued(w.First, p.PSN) ||
 		v.copiedResponse(r, p) || v.Unordered(c, from) || !c.Sees(from) {
 		return false
@@ -197,7 +197,7 @@ func inPlace(c *qp.Pair, p *packet.Packet, o *wqe.SendWQE) bool {
 // misplacedResponse judges a READ response that has just the opcode and the length of the one that comes next, and a PSN of another message: its PSN is wrong
 // (rule RC-RES-001). It reports whether it is so, and judges the rest of p as if it had the right one. w is the message that its PSN is of.
 func (v *Verifier) misplacedResponse(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if !v.inOrder(c, from, p) || w != nil && w.Has(wqe.Reissued) {
 		return false
 	}
@@ -223,7 +223,7 @@ func (v *Verifier) misplacedResponse(c *qp.Pair, from int, p *packet.Packet, w *
 
 // inOrder reports whether all that the responder has sent up to response p was seen, in its order, and nothing of it answers a duplicate.
 func (v *Verifier) inOrder(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	return c.Sees(from) && r.Last.Positive && r.MSN.StartKnown && !r.DuplicateRequest && !q.Gap.Open() && len(c.Early()) == 0 && !v.copiedResponse(r, p) && !v.Unordered(c, from)
 }
 

@@ -43,7 +43,7 @@ func (v *Verifier) disputeRead(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 
 // disputes reports whether p is the next response to READ w, the newest request, with an opcode that is right only for another length.
 func disputes(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
-	q, r, in := &c.Ends[1-from].SQ, c.Ends[from].RQ, p.Info()
+	q, r, in := &c.Ends[1-from].SQ, c.RQ(from), p.Info()
 	if !nextOfNewest(q, r, p, w) || p.Opcode == readOpcode(p, w.First, w.Last) {
 		return false
 	}
@@ -64,7 +64,7 @@ func nextOfNewest(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.
 
 // disputeContinues takes a response after the last PSN of the READ that is in doubt, if it continues the answer.
 func (v *Verifier) disputeContinues(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	fn := p.Opcode.Fn()
 	if d := q.ReadDispute(); d == nil || d.Ended || p.PSN != d.Next || fn != packet.ReadRespMiddle && fn != packet.ReadRespLast ||
 		fn == packet.ReadRespMiddle && c.PMTU != 0 && p.PayloadLen != int(c.PMTU) {
@@ -78,7 +78,7 @@ func (v *Verifier) disputeContinues(c *qp.Pair, from int, p *packet.Packet) bool
 // disputeBeforeGap ends a doubt about a READ before a gap with the Last response: where it is right before the end of the gap, the READ
 // asked for less than its requester meant, and the gap, which was reported, is none.
 func (v *Verifier) disputeBeforeGap(c *qp.Pair, from int, d *qp.ReadDispute) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	i := q.Messages.UpTo(q.Gap.From)
 	if d.Next != q.Gap.To || i < 0 || q.Messages.At(i).Last.Add(1) != q.Gap.From {
 		v.reportHeld(q, d)
@@ -120,7 +120,7 @@ func (v *Verifier) reportHeld(q *qp.SendQueue, d *qp.ReadDispute) {
 
 // resolve ends a doubt with the next request p: where it goes by the responses, the READ was wrong (rule RC-PSN-003), else they were.
 func (v *Verifier) resolve(c *qp.Pair, from int, p *packet.Packet, d *qp.ReadDispute) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	w := q.Messages.Newest()
 	if !d.Ended || p.PSN != d.Next || w == nil || w.Op != wqe.Read || q.Last.PSN != w.First || d.Next == w.Last.Add(1) && !w.Has(wqe.Unsized) || stream.AsksForTail(w, p) {
 		v.reportHeld(q, d)
@@ -159,7 +159,7 @@ func (v *Verifier) wrongRead(c *qp.Pair, from int, w *wqe.SendWQE, end packet.PS
 // unresolved ends a doubt about a READ of end from with the capture, at time end. If the answer was seen to stop short, though nothing of
 // it can have been missed, it is wrong by whatever READ.
 func (v *Verifier) unresolved(c *qp.Pair, from int, d *qp.ReadDispute, end int64) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	stops := !d.Ended && c.Sees(1-from) && end-r.Last.Time >= silence
 	for i := range d.Held {
 		if f := &d.Held[i]; f.Class == rule.Violation && !stops {

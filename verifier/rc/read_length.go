@@ -43,7 +43,7 @@ func (v *Verifier) readLength(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 		}
 		return
 	}
-	if p.PayloadLen == want+4 && in.Middle && acknowledges(p.Payload, c.Ends[from].RQ.MSN.Last) {
+	if p.PayloadLen == want+4 && in.Middle && acknowledges(p.Payload, c.RQ(from).MSN.Last) {
 		v.aethInMiddle(c, from, p, w)
 		return
 	}
@@ -77,7 +77,7 @@ func (v *Verifier) aethInMiddle(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 // has none (rule RC-RSP-009). It reports whether it is so.
 func (v *Verifier) lacksAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	const size = 4
-	r, in, want := c.Ends[from].RQ, p.Info(), int(c.PMTU)
+	r, in, want := c.RQ(from), p.Info(), int(c.PMTU)
 	switch {
 	case p.Has&packet.HasAETH == 0 || !r.Last.Positive || p.PadCnt != 0:
 		return false

@@ -47,7 +47,7 @@ func readIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.Sen
 // is being answered (rule RC-RES-001). It reports whether the opcode leaves a length to be judged, and
 // whether a fault is proven.
 func (v *Verifier) readPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, proven bool) {
-	r := c.Ends[from].RQ
+	r := c.RQ(from)
 	continues := w.RespFrame == r.Last.Frame && w.RespNext == p.PSN
 	// Where it has sent nothing else since, its host may have been stopped.
 	paused := continues && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
@@ -78,7 +78,7 @@ func (v *Verifier) reportReadPlace(c *qp.Pair, from int, p *packet.Packet, w *wq
 
 // readAhead judges response p to READ w with a PSN after the next one: one is missing before it. It reports what readPlace does, where that is all there is to judge.
 func (v *Verifier) readAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, proven, judged bool) {
-	r, d := c.Ends[from].RQ, ""
+	r, d := c.RQ(from), ""
 	if !c.Sees(from) {
 		d = "earlier responses may have been lost before the tap"
 	}
@@ -110,7 +110,7 @@ func (v *Verifier) readBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 		w.RespNext = packet.Later(w.RespNext, p.PSN.Add(1))
 		return true, false, true
 	}
-	r, d := c.Ends[from].RQ, "retransmitted, but the READ was not"
+	r, d := c.RQ(from), "retransmitted, but the READ was not"
 	startKnown := r.MSN.StartKnown && !firstCount(&c.Ends[1-from].SQ, r)
 	if !startKnown {
 		d = "the request may also have been sent before the capture began"
@@ -159,7 +159,7 @@ func (v *Verifier) readOpcode(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 // missed, or, where w is the first request of the capture, the READ that w itself asks for the rest of. continues says that the newest response was the one
 // before it: a retransmission of the READ in between is unlikely.
 func (v *Verifier) mayAnswerOther(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, continues bool) bool {
-	q, r, in := &c.Ends[1-from].SQ, c.Ends[from].RQ, p.Info()
+	q, r, in := &c.Ends[1-from].SQ, c.RQ(from), p.Info()
 	if w.First == q.First && !c.Ends[1-from].Knows(qp.KnowsSQPSN) && (in.Middle || in.Last) {
 		return true
 	}

@@ -14,7 +14,7 @@ import (
 // someMTUFits reports whether some path MTU makes a READ of length bytes take n PSNs.
 func someMTUFits(c *qp.Pair, length uint32, n int) bool {
 	for m := uint32(256); wqe.ValidMTU(int(m)); m *= 2 {
-		if m >= c.LeastPMTU && wqe.Packets(length, m) == n {
+		if m >= c.LeastPMTU() && wqe.Packets(length, m) == n {
 			return true
 		}
 	}
@@ -24,7 +24,7 @@ func someMTUFits(c *qp.Pair, length uint32, n int) bool {
 // settleRead deals with the request after a READ whose PSNs wait for the path MTU. If one explains the PSN of that request, the READ is
 // taken for that long until it shows; but what was lost between the two looks the same.
 func (v *Verifier) settleRead(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	w := q.Messages.Newest()
 	if w == nil || !w.Has(wqe.Unsized) {
 		q.AwaitSize(0)
@@ -65,8 +65,8 @@ func (v *Verifier) settlesMTU(c *qp.Pair, p *packet.Packet, w *wqe.SendWQE, n in
 		v.LearnPMTU(c, p, mtu)
 		return true
 	}
-	if c.OddPayloadLen != 0 && (!someMTUFits(c, w.Length, n) || (n > 1 || w.Length != c.OddPayloadLen) && wqe.Packets(w.Length, c.OddPayloadLen) == n) {
-		v.LearnPMTU(c, p, c.OddPayloadLen)
+	if c.OddPayloadLen() != 0 && (!someMTUFits(c, w.Length, n) || (n > 1 || w.Length != c.OddPayloadLen()) && wqe.Packets(w.Length, c.OddPayloadLen()) == n) {
+		v.LearnPMTU(c, p, c.OddPayloadLen())
 		return true
 	}
 	return false
@@ -110,7 +110,7 @@ func (v *Verifier) readFills(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	w := q.Messages.At(i)
 	pmtu := tailMTU(w, p, p.PSN.Diff(w.First))
-	if pmtu != 0 && pmtu >= c.LeastPMTU && !w.First.Add(wqe.Packets(w.Length, pmtu)).After(q.Gap.To) {
+	if pmtu != 0 && pmtu >= c.LeastPMTU() && !w.First.Add(wqe.Packets(w.Length, pmtu)).After(q.Gap.To) {
 		v.LearnPMTU(c, p, pmtu)
 	}
 }
@@ -146,7 +146,7 @@ func (v *Verifier) Sized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 
 // movePSN notes that a READ of end from ends before PSN next, and not before PSN was.
 func movePSN(c *qp.Pair, from int, was, next packet.PSN) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	r.MoveEPSN(was, next)
 	r.MoveDuplicateTo(was, next)
 	q.MoveRetransmission(was, next)
@@ -161,7 +161,7 @@ func (v *Verifier) requestWithinRead(c *qp.Pair, from int, p *packet.Packet, w *
 		Rule: rule.RCPSN003, Class: rule.Proven(c.Complete() && !w.Has(wqe.Guessed)), Role: rule.Requester,
 		Wants: rule.Want(expect.PSN, uint64(next)), Expected: fmt.Sprintf("PSN %v: the READ of %d bytes takes %d PSNs", next, w.Length, n), Actual: "PSN " + psn.String(),
 	})
-	readOverlap(q, c.Ends[1-from].RQ, w, next)
+	readOverlap(q, c.RQ(1-from), w, next)
 	if early, _ := q.Messages.Find(psn); early != nil {
 		early.Flags |= wqe.Blamed // its PSN may be wrong, so that it may be answered at another
 	}
@@ -191,7 +191,7 @@ func answeredRead(q *qp.SendQueue, p *packet.Packet, i int) *wqe.SendWQE {
 
 // gapAfterRead deals with a gap that shows only when the requester has gone on after it: it lies between a READ and PSN end.
 func (v *Verifier) gapAfterRead(c *qp.Pair, from int, p *packet.Packet, gap, end packet.PSN) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	v.Covered(rule.RCPSN004)
 	v.misplaced(c, from, p, end, rule.Verdict{
 		Rule: rule.RCPSN004, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,

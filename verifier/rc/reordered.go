@@ -17,7 +17,7 @@ const mostEarly = 16
 
 // wait keeps a response until the next request has been seen. sent says that its PSN had been seen sent.
 func wait(c *qp.Pair, from int, p *packet.Packet, sent bool) {
-	after := c.Ends[from].RQ.Last.ID
+	after := c.RQ(from).Last.ID
 	for i := range c.Early() {
 		if e := &c.Early()[i]; c.End(&e.Packet) == from {
 			after = e.IPID
@@ -37,7 +37,7 @@ func (v *Verifier) judgeEarly(c *qp.Pair, now int64) {
 			c.Wait(*e)
 			continue
 		}
-		r := c.Ends[from].RQ
+		r := c.RQ(from)
 		newest := r.Last.ID
 		r.Last.Numbered(e.After) // the responses after it have been judged
 		v.earlyResponse(c, from, e, now, &nakCompared)
@@ -76,7 +76,7 @@ func (v *Verifier) earlyResponse(c *qp.Pair, from int, e *qp.Early, now int64, n
 
 // judgeWaited judges response e, as p, now that its request has been seen.
 func (v *Verifier) judgeWaited(c *qp.Pair, from int, e *qp.Early, p *packet.Packet, nakCompared *bool) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if w, _ := q.Messages.Find(e.PSN); !e.Sent && p == &e.Packet && w != nil && w.Answers(p.Opcode.Fn()) {
 		v.precedesRequest(c, from, p)
 	}
@@ -107,7 +107,7 @@ func (v *Verifier) precedesRequest(c *qp.Pair, from int, p *packet.Packet) {
 // answersMisplaced takes a response to a PSN in the gap: where that is the first one and something with a wrong PSN may have been taken for its request, that
 // explains the gap.
 func answersMisplaced(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if p.PSN == q.Gap.From && (c.IsMisplaced(p.PSN) || r.DuplicateRequest && p.Opcode.Fn() != packet.Acknowledge) {
 		q.ExplainGap()
 	}
@@ -116,7 +116,7 @@ func answersMisplaced(c *qp.Pair, from int, p *packet.Packet) {
 // stillWaits judges a response that has waited for some time by the requests that have come meanwhile. It returns the response as it is to be
 // compared with these, or nil: that is all, or it waits on.
 func (v *Verifier) stillWaits(c *qp.Pair, from int, e *qp.Early, waited int64, nakCompared *bool) *packet.Packet {
-	r, p := c.Ends[from].RQ, &e.Packet
+	r, p := c.RQ(from), &e.Packet
 	if !e.Sent {
 		return v.stillUnsent(c, from, e, waited)
 	}
@@ -133,7 +133,7 @@ func (v *Verifier) stillWaits(c *qp.Pair, from int, e *qp.Early, waited int64, n
 
 // stillUnsent is stillWaits for a response whose PSN had not been seen sent.
 func (v *Verifier) stillUnsent(c *qp.Pair, from int, e *qp.Early, waited int64) *packet.Packet {
-	q, r, p := &c.Ends[1-from].SQ, c.Ends[from].RQ, &e.Packet
+	q, r, p := &c.Ends[1-from].SQ, c.RQ(from), &e.Packet
 	noGap := isSequenceNak(p) && !p.PSN.Add(1).Before(q.High)
 	switch {
 	case noGap && waited <= stream.EarlyWindow && !c.IsMisplaced(p.PSN): // what shows a gap may come yet
@@ -181,7 +181,7 @@ const atEnd = math.MaxInt64
 // unseenRequest judges a response to a PSN that was never seen sent (rule RC-RSP-006). When several come in a row the tap misses the
 // requests, and the stream is joined again.
 func (v *Verifier) unseenRequest(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	v.Covered(rule.RCRSP006)
 	if q.MayBeLongerRead(p.PSN) {
 		return // the READ that takes it was reported
@@ -211,7 +211,7 @@ func (v *Verifier) unseenRequest(c *qp.Pair, from int, p *packet.Packet) {
 
 // unseenVerdict is the finding on a response to a PSN that was never seen sent. It is false where the tap may have missed the request as it was damaged.
 func (v *Verifier) unseenVerdict(c *qp.Pair, from int, p *packet.Packet) (rule.Verdict, bool) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	// At the requester all that it sent was seen; but a response to just the next PSN may belong to a packet that was not recognised.
 	neverSent := c.Sees(1-from) && r.MSN.StartKnown && p.PSN != q.Next
 	// At the responder all that arrived was seen, since the capture began; a NAK answers what came just before it.

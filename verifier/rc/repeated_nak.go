@@ -11,7 +11,7 @@ import (
 
 // copiedNak reports whether p is a copy of the newest NAK that something on the path made. An earlier response may come between the two.
 func (v *Verifier) copiedNak(c *qp.Pair, from int, p *packet.Packet) bool {
-	r := c.Ends[from].RQ
+	r := c.RQ(from)
 	if r.NAK.PSN != p.PSN {
 		return false
 	}
@@ -20,7 +20,7 @@ func (v *Verifier) copiedNak(c *qp.Pair, from int, p *packet.Packet) bool {
 
 // repeatedNak judges that a PSN is NAKed once until it is retransmitted (rules RC-RSP-003, -043). It reports whether it was NAKed before.
 func (v *Verifier) repeatedNak(c *qp.Pair, from int, p *packet.Packet) bool {
-	r := c.Ends[from].RQ
+	r := c.RQ(from)
 	v.Covered(rule.RCRSP003)
 	v.Covered(rule.RCRSP043)
 	if r.NAK.PSN != p.PSN || r.State != qp.SequenceNAKed && r.State != qp.RNRNAKed {

@@ -173,8 +173,8 @@ func (v *Verifier) afterMisdirected(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	q.LoseMessage()
 	q.Advance(p.PSN)
-	c.Ends[1-from].RQ.Expect(p.PSN)
-	c.Ends[1-from].RQ.MSN.Lose()
+	c.RQ(1 - from).Expect(p.PSN)
+	c.RQ(1 - from).MSN.Lose()
 	v.newRequest(c, from, p)
 }
 
@@ -214,7 +214,7 @@ func (v *Verifier) opensGap(c *qp.Pair, from int, p *packet.Packet, explained bo
 
 // limits compares a new request with what its QP may have outstanding.
 func (v *Verifier) limits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
-	end, peer := &c.Ends[from], &c.Ends[1-from]
+	end := &c.Ends[from]
 	q := &end.SQ
 	if c.Paired {
 		v.Covered(rule.RCPSN005)
@@ -235,7 +235,7 @@ func (v *Verifier) limits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	if c.Invalidated && q.InvRKey != 0 && p.Has&(packet.HasRETH|packet.HasAtomicETH) != 0 {
 		v.invalidated(c, from, p)
 	}
-	switch peer.RQ.State {
+	switch c.RQ(1 - from).State {
 	case qp.RNRNAKed:
 		v.duringRNR(c, from, p)
 	case qp.Failed:

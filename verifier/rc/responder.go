@@ -11,7 +11,7 @@ import (
 // lost after the tap, the responder accepts the expected PSN, answers one before it as a duplicate, and one after it with a NAK.
 func (v *Verifier) arrives(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[1-from]
-	r := end.RQ
+	r := c.RQ(1 - from)
 	if c.Invalidated && end.SQ.InvRKey != 0 && wqe.OpOf(p.Opcode.Fn()) == wqe.Send {
 		c.Revalidate(1 - from) // the peer may have sent the R_Key of memory registered again
 	}

@@ -9,7 +9,7 @@ import (
 
 // response is the responder's outgoing verifier: every response is compared with the requests that it answers.
 func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	switch {
 	case !c.Paired:
 		v.unpaired(c, from, p)
@@ -75,14 +75,14 @@ func isRNRNak(p *packet.Packet) bool {
 
 // isOldNak reports whether p is a PSN sequence NAK for the newest request, the first response of a capture that joined in mid-stream (see oldNak).
 func isOldNak(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	return (p.PSN == q.First || p.PSN.After(q.First) && p.Time-q.Last.Time < int64(verifier.InFlight)) && !p.PSN.Add(1).Before(q.High) &&
 		!r.Last.Positive && r.State == qp.Expecting && isSequenceNak(p) && !c.Ends[1-from].Knows(qp.KnowsSQPSN)
 }
 
 // acknowledgesEarly reports whether p acknowledges what its responder has NAKed and nobody has retransmitted yet: the retransmission may be the next request in the capture.
 func acknowledgesEarly(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	return (c.Sees(from) || c.Ends[from].NearWithdrawn) && (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && !q.HasCrossed() && !p.PSN.Before(r.NAK.PSN) && p.PSN.Before(q.High) && p.Syndrome.Type() == packet.ACK
 }
 
@@ -109,7 +109,7 @@ func (v *Verifier) aheadOfRequests(c *qp.Pair, from int, p *packet.Packet) {
 
 // respond judges a response to requests that were seen, by its opcode and syndrome.
 func (v *Verifier) respond(c *qp.Pair, from int, p *packet.Packet) {
-	r := c.Ends[from].RQ
+	r := c.RQ(from)
 	if c.Ends[1-from].SQ.HasForeign() {
 		v.foreignPartition(c, from, p)
 	}
@@ -143,7 +143,7 @@ func (v *Verifier) respond(c *qp.Pair, from int, p *packet.Packet) {
 
 // afterFailure judges that nothing follows the NAK with which a responder has ended the connection (rule RC-RSP-027): one finding.
 func (v *Verifier) afterFailure(c *qp.Pair, from int, p *packet.Packet) {
-	r := c.Ends[from].RQ
+	r := c.RQ(from)
 	v.Covered(rule.RCRSP027)
 	if !r.NAK.Silenced {
 		r.Silence()

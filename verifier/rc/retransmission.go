@@ -56,7 +56,7 @@ func (v *Verifier) retransmissionUnpaired(c *qp.Pair, from int, p *packet.Packet
 
 // retransmissionAfterNak judges a retransmission by what its responder asked for with its newest NAK, or that it asked for nothing.
 func (v *Verifier) retransmissionAfterNak(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	switch r.State {
 	case qp.RNRNAKed:
 		v.afterRNR(c, from, p)
@@ -74,7 +74,7 @@ func (v *Verifier) retransmissionAfterNak(c *qp.Pair, from int, p *packet.Packet
 
 // countRestart counts how often a requester has begun to retransmit at the same PSN without progress, and how often of these a NAK has asked for it.
 func (v *Verifier) countRestart(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	q.RestartAt(p.PSN)
 	if r.State == qp.RNRNAKed || q.Restarts == 0 && q.TakeRetryReset() { // that has a counter of its own (RC-RTY-003)
 		return
@@ -87,7 +87,7 @@ func (v *Verifier) countRestart(c *qp.Pair, from int, p *packet.Packet) {
 
 // afterSequenceNak judges where a requester resumes after a PSN sequence NAK (rule RC-RTY-005).
 func (v *Verifier) afterSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
-	end, r := &c.Ends[from], c.Ends[1-from].RQ
+	end, r := &c.Ends[from], c.RQ(1-from)
 	q := &end.SQ
 	v.Covered(rule.RCRTY005)
 	w, _ := q.Messages.Find(p.PSN)
@@ -121,7 +121,7 @@ const nakProcessedWithin = 20 * time.Millisecond
 // requestsAfterNak judges new requests after a PSN sequence NAK: their requester resumes at the PSN that the NAK names (rule RC-RTY-005). The first of them
 // is the fault once another shows that it was not in flight.
 func (v *Verifier) requestsAfterNak(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	took := time.Duration(p.Time - r.NAK.Time)
 	if took <= verifier.InFlight || r.NAK.Blamed || p.PSN.Before(q.High) || !p.PSN.After(r.NAK.PSN) || q.HasCrossed() {
 		return
@@ -197,7 +197,7 @@ func nakWaits(c *qp.Pair, from int) bool {
 // needless judges that nothing is retransmitted that the requester knows to be acknowledged (rules RC-RTY-008, -010). Elsewhere than near
 // the requester one response that was lost after the tap explains all of it until there is progress: one finding.
 func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	id := rule.RCRTY010
 	w, _ := q.Messages.Find(p.PSN)
 	if w != nil && w.Op == wqe.Read {
@@ -223,7 +223,7 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 
 // doubtNeedless takes the proof from d, on retransmission p of message w, where its requester may not have processed the response yet.
 func (v *Verifier) doubtNeedless(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, d *rule.Verdict) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	took, coarse := p.Time-r.Last.Time, int64(verifier.Unit(p.Time, r.Last.Time))
 	switch {
 	case d.Class != rule.Violation || w == nil:
@@ -240,7 +240,7 @@ func (v *Verifier) doubtNeedless(c *qp.Pair, from int, p *packet.Packet, w *wqe.
 // mayLackResponse reports whether the requester of retransmission p may lack the response to it: nothing has acknowledged it, or only what was sent before the capture, what a
 // NAK has met, or what has overtaken another response.
 func mayLackResponse(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	near, una := c.Sees(from), q.RequesterUna()
 	responded := wqe.OpOf(p.Opcode.Fn()).Responded()
 	switch {

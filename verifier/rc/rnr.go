@@ -14,7 +14,7 @@ import (
 
 // afterRNR judges the first packet retransmitted after an RNR NAK: where, how soon and how often (rules RC-RNR-001, -002, -003).
 func (v *Verifier) afterRNR(c *qp.Pair, from int, p *packet.Packet) {
-	end, r := &c.Ends[from], c.Ends[1-from].RQ
+	end, r := &c.Ends[from], c.RQ(1-from)
 	wait := packet.RNRTimer(r.NAK.Code.Value())
 	took := time.Duration(p.Time - r.NAK.Time)
 	nak := []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)}
@@ -63,7 +63,7 @@ func (v *Verifier) afterRNR(c *qp.Pair, from int, p *packet.Packet) {
 // duringRNR judges a new request after an RNR NAK: until the timer has run out the requester waits (rule RC-RNR-005), then it resumes
 // at the PSN that the NAK names (rule RC-RNR-002). One finding a wait. That its requester had processed the NAK shows later: see holdAfterNak and resumes.
 func (v *Verifier) duringRNR(c *qp.Pair, from int, p *packet.Packet) {
-	r := c.Ends[1-from].RQ
+	r := c.RQ(1 - from)
 	took := time.Duration(p.Time - r.NAK.Time)
 	wait := packet.RNRTimer(r.NAK.Code.Value())
 	if took <= verifier.InFlight || r.NAK.Unprocessed || v.continuesAfterNak(c, from, p) || r.NAK.Blamed || c.Sees(from) && answered(&c.Ends[from].SQ, r.NAK.PSN, p.PSN) {
@@ -89,7 +89,7 @@ func (v *Verifier) duringRNR(c *qp.Pair, from int, p *packet.Packet) {
 
 // afterFatal judges a request after a fatal NAK (rule RC-RTY-011): one finding a connection.
 func (v *Verifier) afterFatal(c *qp.Pair, from int, p *packet.Packet) {
-	r := c.Ends[1-from].RQ
+	r := c.RQ(1 - from)
 	took := time.Duration(p.Time - r.NAK.Time)
 	v.Covered(rule.RCRTY011)
 	if took <= verifier.InFlight || v.continuesAfterNak(c, from, p) || r.NAK.Blamed {

@@ -14,7 +14,7 @@ import (
 // rnrNak judges an RNR NAK (rules RC-RNR-006, RC-RSP-018, -019).
 func (v *Verifier) rnrNak(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
-	q, r := &c.Ends[1-from].SQ, end.RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if !v.newNak(c, from, p, qp.RNRNAKed) {
 		return
 	}

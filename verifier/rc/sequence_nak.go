@@ -10,7 +10,7 @@ import (
 
 // sequenceNak judges a NAK PSN sequence error: one a gap, for the expected PSN (rules RC-RSP-002, -003, -017, -043).
 func (v *Verifier) sequenceNak(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if !v.newNak(c, from, p, qp.SequenceNAKed) {
 		return
 	}
@@ -48,7 +48,7 @@ func (v *Verifier) sequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 // takeSequenceNak notes a sequence NAK and judges its MSN. proven says that it was reported, and is, repeated that the PSN was NAKed before, unfounded that it had
 // arrived or nothing came after it, mistaken that a packet with a wrong PSN or opcode made it.
 func (v *Verifier) takeSequenceNak(c *qp.Pair, from int, p *packet.Packet, proven, repeated, unfounded, mistaken bool) {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if unfounded = unfounded && countsOwnPSN(q, r, p); !unfounded || !proven { // else the syndrome is what is wrong
 		v.msn(c, from, p, 1)
 	}
@@ -70,7 +70,7 @@ func (v *Verifier) takeSequenceNak(c *qp.Pair, from int, p *packet.Packet, prove
 
 // hadArrived reports whether the request that sequence NAK p asks for had arrived.
 func hadArrived(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[1-from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	return p.PSN.Before(r.EPSN) && c.Sees(from) && !p.PSN.Before(q.Una) && (!q.MayBeRetransmitted(p.PSN) || resumed(q, r, p))
 }
 

@@ -42,7 +42,7 @@ func (v *Verifier) Silent(c *qp.Pair, now int64) (due int64) {
 		return due
 	}
 	for from := range c.Ends {
-		q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+		q, r := &c.Ends[from].SQ, c.RQ(1-from)
 		if !q.Joined || !q.Una.Before(q.High) || r.State == qp.RNRNAKed || r.State == qp.Failed || q.Jump != nil {
 			continue
 		}
@@ -59,7 +59,7 @@ func (v *Verifier) Silent(c *qp.Pair, now int64) (due int64) {
 // timerIgnored judges a requester whose timer has run out and that has retransmitted nothing, although retries are left (rule RC-TMO-004), and returns
 // until when its time lasts.
 func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) int64 {
-	end, r := &c.Ends[from], c.Ends[1-from].RQ
+	end, r := &c.Ends[from], c.RQ(1-from)
 	q := &end.SQ
 	if !end.Knows(qp.KnowsTimeout|qp.KnowsRetryCnt) || end.Attr.Timeout == 0 || q.TimerStart == 0 || q.ReportedSilent(q.TimerStart) || !c.Sees(from) {
 		return never
@@ -98,13 +98,13 @@ func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now i
 // noAnswer judges a responder that has left a request without any response (rule RC-RSP-005), and returns until when its time lasts. from is the end of
 // the requester.
 func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) int64 {
-	end, peer := &c.Ends[from], &c.Ends[1-from]
-	q, r := &end.SQ, peer.RQ
+	end := &c.Ends[from]
+	q, r := &end.SQ, c.RQ(1-from)
 	if !c.Paired || !c.Sees(1-from) || r.State != qp.Expecting || q.Gap.Open() || len(c.Early()) != 0 || q.ReportedUnanswered() {
 		return never
 	}
 	s := firstAckReq(q, oldest)
-	if s == nil || !(s.PSN & packet.PSNMask).Before(r.EPSN) || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed[from] {
+	if s == nil || !(s.PSN & packet.PSNMask).Before(r.EPSN) || s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed(from) {
 		return never
 	}
 	v.Covered(rule.RCRSP005)
@@ -140,7 +140,7 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 // noSequenceNak judges a responder to which a request has come after a gap, and that has neither asked for what is missing nor responded
 // (rule RC-RSP-002), and returns until when its time lasts, which is as long as for any response. from is the end of the requester.
 func (v *Verifier) noSequenceNak(c *qp.Pair, from int, now int64) int64 {
-	end, q, r := &c.Ends[from], &c.Ends[from].SQ, c.Ends[1-from].RQ
+	end, q, r := &c.Ends[from], &c.Ends[from].SQ, c.RQ(1-from)
 	s := v.sequenceNakOwed(c, from)
 	if s == nil || q.Gap.Filled || q.ReportedUnanswered() {
 		return never
@@ -266,7 +266,7 @@ func (v *Verifier) qpLife(c *qp.Pair, i int, since, most int64) qp.Life {
 			return life
 		}
 	}
-	if c.Paired && max(end.SQ.Last.Time, end.RQ.Last.Time) > max(since, v.Stopped)+most {
+	if c.Paired && c.LastTime(i) > max(since, v.Stopped)+most {
 		return qp.Alive
 	}
 	return qp.LifeUnknown

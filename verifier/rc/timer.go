@@ -56,7 +56,7 @@ func (v *Verifier) tooSoon(c *qp.Pair, from int, p *packet.Packet, took, least t
 		Expected: "no retransmission before " + least.String(), Actual: "after " + took.String(), Detail: detail,
 	}
 	if asked := v.waited(c, from, p); asked >= least && asked <= 4*least {
-		if time.Duration(p.Time-c.Ends[1-from].RQ.Last.Time) >= least {
+		if time.Duration(p.Time-c.RQ(1-from).Last.Time) >= least {
 			return // only requests are newer, and a timer that runs for the oldest need not start afresh with each
 		}
 		d.Rule = rule.RCTMO003
@@ -98,7 +98,7 @@ func (v *Verifier) anyTimer(c *qp.Pair, from int, p *packet.Packet) bool {
 	const silent = int64(50 * time.Millisecond)
 	q := &c.Ends[from].SQ
 	took := max(time.Duration(p.Time-q.TimerStart), time.Duration(verifier.Stamp(p.Time)-v.waitingSince)*verifier.Tick)
-	return v.waitingSince != 0 && p.PSN == q.Una && !q.ImpliedNAK(p.PSN, p.Time, goBackTime) && p.Time-c.Ends[1-from].RQ.Last.Time < silent && took+verifier.Unit(p.Time, q.TimerStart, q.Last.Time) < shortest
+	return v.waitingSince != 0 && p.PSN == q.Una && !q.ImpliedNAK(p.PSN, p.Time, goBackTime) && p.Time-c.RQ(1-from).Last.Time < silent && took+verifier.Unit(p.Time, q.TimerStart, q.Last.Time) < shortest
 }
 
 // timeoutKnown reports whether the ACK timeout is known from the queue pair itself, and what the doubt is where only CM says it.
@@ -155,7 +155,7 @@ func (v *Verifier) retries(c *qp.Pair, from int, p *packet.Packet, onNAKs bool) 
 // beforeNak judges that a requester does not go back, after a sequence NAK, to a SEND or WRITE before the PSN that it asks for: it acknowledges
 // these (rule RC-ACK-004). w is the message that p is of.
 func (v *Verifier) beforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
-	end, r := &c.Ends[from], c.Ends[1-from].RQ
+	end, r := &c.Ends[from], c.RQ(1-from)
 	v.Covered(rule.RCACK004)
 	if !c.Sees(from) || r.NAK.Blamed || w == nil || w.Op.Responded() || !p.PSN.Before(r.NAK.PSN) || !p.PSN.Before(end.SQ.RequesterUna()) || p.PSN.Before(end.SQ.First) {
 		return

@@ -22,7 +22,7 @@ func (v *Verifier) NetworkCopy(c *qp.Pair, from int, t packet.Trace, p *packet.P
 }
 
 func (v *Verifier) sameRequest(c *qp.Pair, from int, t packet.Trace, p *packet.Packet) bool {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	if r.State != qp.Expecting && r.NAK.Time >= q.Last.Time {
 		return false
 	}
@@ -47,7 +47,7 @@ func sameBytes(a, b packet.Trace) bool {
 // sameNumber reports whether the sender of p gives all its packets one IPv4 identification, as an open stack in an FPGA does: another packet that it
 // sent, with another PSN, has that of p.
 func sameNumber(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(from)
 	if q.Last.PSN != p.PSN && q.Last.ID == p.IPID || (r.Last.Positive || c.Ends[from].Lone().Seen) && r.Last.ID == p.IPID {
 		return true
 	}

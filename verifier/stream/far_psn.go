@@ -15,7 +15,7 @@ import (
 func (v *Verifier) Join(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	q.Join(p.PSN)
-	c.Ends[1-from].RQ.Join(p.PSN)
+	c.RQ(1 - from).Join(p.PSN)
 }
 
 // JudgeFarPSN deals with a PSN far from the stream. The QP may have been connected again with another start PSN (then the next packet goes
@@ -73,7 +73,7 @@ func (v *Verifier) WrongPSN(c *qp.Pair, from int, id rule.ID, role rule.Role, cl
 		v.Report(c, from, q.Jump, d)
 	}
 	if q.Jump.PSN.Before(q.Next) {
-		c.Ends[1-from].RQ.MayBeDuplicate() // its responder takes it for a duplicate, and acknowledges that
+		c.RQ(1 - from).MayBeDuplicate() // its responder takes it for a duplicate, and acknowledges that
 	}
 	v.closeJump(q)
 }

@@ -63,7 +63,7 @@ func presumed(c *qp.Pair, from int) continuity {
 // ResponseContinuity is what response p shows of the requests of end from that are far from their stream. A responder that was connected again
 // counts messages from 0; one that was not goes on counting, or asks for the PSN that it expects.
 func ResponseContinuity(c *qp.Pair, from int, p *packet.Packet) continuity {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	if q.Jump == nil || p.Has&packet.HasAETH == 0 || !p.PSN.In(q.Jump.PSN, q.JumpEnd()) {
 		return ContinuityUnknown
 	}
@@ -108,7 +108,7 @@ func Executed(b, p *packet.Packet) bool {
 
 // FollowJump reports the first request of end from that is far from its stream, and follows it and those after it from there.
 func (v *Verifier) FollowJump(c *qp.Pair, from int, id rule.ID, role rule.Role, class rule.Class, evidence ...uint64) {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	first, startKnown := q.Jump, r.MSN.StartKnown
 	requests := append([]packet.Packet(nil), q.JumpRequests()...)
 	v.WrongPSN(c, from, id, role, class, evidence...)

@@ -46,7 +46,7 @@ func (v *Verifier) betweenMessages(c *qp.Pair, from int, p *packet.Packet, rules
 		return
 	}
 	if op == interrupted || op == odd {
-		c.Ends[1-from].RQ.MSN.Lose()
+		c.RQ(1 - from).MSN.Lose()
 		q.Sequence.SetUnsure(true)
 		q.Break()
 		return
@@ -105,7 +105,7 @@ func (v *Verifier) outOfSequence(c *qp.Pair, from int, p *packet.Packet, id rule
 	v.Report(c, from, p, rule.Verdict{
 		Rule: id, Class: rule.Violation, Role: role, Expected: want, Actual: p.Opcode.String(), Evidence: previous(&c.Ends[from].SQ, p),
 	})
-	c.Ends[1-from].RQ.MSN.Lose()
+	c.RQ(1 - from).MSN.Lose()
 	c.Ends[from].SQ.Break()
 }
 
@@ -240,14 +240,14 @@ func (v *Verifier) fullPayload(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return bad, "256, 512, 1024, 2048 or 4096 bytes"
 	}
 	bad = n != mtu
-	if bad && c.OddPayloadLen == uint32(n) && wqe.ValidMTU(n) && !c.Ends[0].Knows(qp.KnowsPMTU) && !c.Ends[1].Knows(qp.KnowsPMTU) &&
+	if bad && c.OddPayloadLen() == uint32(n) && wqe.ValidMTU(n) && !c.Ends[0].Knows(qp.KnowsPMTU) && !c.Ends[1].Knows(qp.KnowsPMTU) &&
 		(w == nil || !pmtuShown(&c.Ends[from].SQ, w.First, uint32(mtu))) {
-		v.LearnPMTU(c, p, c.OddPayloadLen) // the first was the odd one
+		v.LearnPMTU(c, p, c.OddPayloadLen()) // the first was the odd one
 		bad = false
 	}
 	if bad {
 		c.OddPayload(uint32(n))
-	} else if c.OddPayloadLen != 0 {
+	} else if c.OddPayloadLen() != 0 {
 		c.OddPayload(0)
 	}
 	return bad, "exactly PMTU bytes"
@@ -303,7 +303,7 @@ func (v *Verifier) WriteSum(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		return
 	}
 	w.Flags |= wqe.Blamed
-	c.Ends[1-from].RQ.MSN.Lose()
+	c.RQ(1 - from).MSN.Lose()
 	c.Ends[from].SQ.Break()
 	MayEnd(&c.Ends[from].SQ, p)
 	d := rule.Verdict{

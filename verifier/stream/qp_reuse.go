@@ -65,8 +65,7 @@ func IsOfReusedQP(c *qp.Pair, p *packet.Packet, began int64) bool {
 
 // newestTime is the time of the newest packet of a connection that belongs to one of its streams.
 func newestTime(c *qp.Pair) int64 {
-	a, b := &c.Ends[0], &c.Ends[1]
-	return max(a.SQ.Last.Time, a.RQ.Last.Time, b.SQ.Last.Time, b.RQ.Last.Time)
+	return max(c.LastTime(0), c.LastTime(1))
 }
 
 // continuesStream reports whether a request can be the next one of its stream, or one that is retransmitted.

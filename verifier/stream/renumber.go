@@ -11,7 +11,7 @@ import (
 // wrong, which has been reported, and the stream goes on as if it had been right. A requester that goes back over a gap, and what fills it
 // is lost again, looks the same; but it has waited for a NAK or its timer, and does not send another packet than before.
 func (v *Verifier) Renumber(c *qp.Pair, from int, p *packet.Packet) bool {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	w := q.Messages.Newest()
 	if !q.Gap.Open() || w == nil || v.Profile.Keeps() && !c.Sees(from) || !v.followsAhead(c, from, p, w) {
 		return false
@@ -50,7 +50,7 @@ func moveToGap(q *qp.SendQueue, w *wqe.SendWQE, p *packet.Packet) {
 // followsAhead reports whether p follows w, the newest message, as if that had the PSNs of the gap that is open before it, and is neither retransmitted nor
 // something that the tap has missed before.
 func (v *Verifier) followsAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	if !onlyAhead(q, w) {
 		return false
 	}
@@ -79,7 +79,7 @@ func onlyAhead(q *qp.SendQueue, w *wqe.SendWQE) bool {
 
 // isNew reports whether p, which follows message w of n PSNs, is neither retransmitted nor something that left its sender before w.
 func (v *Verifier) isNew(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, n int) bool {
-	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	s := q.History.Get(p.PSN)
 	same := s != nil && packet.SameContent(p, s.Trace) // it is retransmitted
 	mismatch := s != nil && p.PSN == q.Gap.To && !same || w.Op == wqe.Read && n > 1 && !AsksForTail(w, p)

@@ -16,7 +16,7 @@ const standstill = 4
 // datagram before, Retransmission.From is the newest step, and Restarts how often it was made in a row, First where it counted up from; Last.ICRC of the receive queue is that of the datagram
 // before. Of QP 0 and 1 it is not judged: agents in firmware and several send queues may share one number, and many ports the permissive LID.
 func (v *Verifier) counts(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[from].SQ, c.Ends[from].RQ
+	q, r := &c.Ends[from].SQ, c.RQ(from)
 	if v.Broken || p.DestQP == 0 || p.SrcQP <= 1 || p.ICRC == 0 {
 		return
 	}
@@ -32,7 +32,7 @@ func (v *Verifier) counts(c *qp.Pair, from int, p *packet.Packet) {
 	} else {
 		q.ForgetBefore(p.PSN)
 	}
-	c.Ends[from].CameDatagram(p)
+	c.CameDatagram(from, p)
 }
 
 // notCounted reports a PSN that has gone back by so many in each of the newest steps.

@@ -49,7 +49,7 @@ func (y *admitted) stays(all *pairs) bool {
 		return true
 	}
 	c := all.at(y.index - 1)
-	return !c.Dead && !c.Leaving && c.Ends[0].Packets()+c.Ends[1].Packets() < grown
+	return !c.Dead() && !c.Leaving() && c.Ends[0].Packets()+c.Ends[1].Packets() < grown
 }
 
 // bucketOf is the bucket of a packet's pair of hosts.
@@ -138,7 +138,7 @@ func (b *admissionBucket) fetchNext(t *Table) {
 	}
 	if y := &b.list[next]; y.index != 0 {
 		c := t.pairs.at(y.index - 1)
-		t.ahead.lines.Add(unsafe.Pointer(&c.Dead))
+		t.ahead.lines.Add(unsafe.Pointer(&c.state))
 		QPs(c).Fetch(&t.ahead.lines)
 	}
 }

@@ -77,8 +77,8 @@ func (t *Table) told(c *Connection, p *packet.Packet, responded [2]bool) (pmtu u
 			pmtu = e.Attr.PMTU
 		}
 		if f := t.resolved[attrKey{qp: wqe.QP{Addr: e.Addr, QPN: e.Number}}]; f != nil {
-			began(&peer.SQ, e.RQ, !responded[k] && f.Has(qp.KnowsRQPSN), f.RQPSN)
-			began(&e.SQ, peer.RQ, !responded[1-k] && f.Has(qp.KnowsSQPSN), f.SQPSN)
+			began(&peer.SQ, c.RQ(k), !responded[k] && f.Has(qp.KnowsRQPSN), f.RQPSN)
+			began(&e.SQ, c.RQ(1-k), !responded[1-k] && f.Has(qp.KnowsSQPSN), f.SQPSN)
 		}
 	}
 	if e := &c.Ends[1]; c.Service == packet.RC && e.Knows(qp.KnowsDestQPN|qp.KnowsDestAddr) && e.Attr.DestAddr == p.Dst {

@@ -25,10 +25,10 @@ func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how PairedBy) *Connect
 		}
 	}
 	if how == ByCM {
-		c.CMTime = f.Time
+		c.Announce(f.Time)
 	}
 	if how == ByCM && c.Service == packet.XRC {
-		c.initiator = 1 // the active side
+		c.state |= initiator0 // the active side
 	}
 	for k := range c.Ends {
 		if e := &c.Ends[k]; e.Knows(qp.KnowsSQPSN) {
@@ -36,8 +36,8 @@ func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how PairedBy) *Connect
 		}
 	}
 	host, dir := t.hosts.find(a.Addr, b.Addr)
-	t.flows.put(flowKey(host, dir, b.QPN), 0, i<<1, c)
-	t.flows.put(flowKey(host, reverse(a.Addr, b.Addr, dir), a.QPN), 0, i<<1|1, c)
+	t.flows.put(flowKey(host, dir, b.QPN), 0, i<<1)
+	t.flows.put(flowKey(host, reverse(a.Addr, b.Addr, dir), a.QPN), 0, i<<1|1)
 	t.watch(host, dir, i, 1)
 	for k, e := range f.Ends {
 		t.bound[wqe.QP{Addr: e.Addr, QPN: e.QPN}] = i<<1 | uint32(k)

@@ -13,7 +13,10 @@ import (
 type pairs struct {
 	list []*Connection
 	n    uint32
-	gone *Connection // replaces all that were merged into another, so that their memory is free again
+	// followed are what is kept of the connections that were looked at, by index.
+	followed []followed
+	gone     *Connection   // replaces all that were merged into another
+	free     []*Connection // the memory of some of these, to be used again
 	// large are the places of memory, by large page, that were asked to be large pages, for the connections before settled.
 	large   map[uintptr]bool
 	settled uint32
@@ -21,31 +24,87 @@ type pairs struct {
 	packets uint64     // that were verified
 }
 
-// Connection is a pair of QPs and what only the report wants of it.
+// Connection is a pair of QPs and what only the report wants of it. It has two lines of the cache: see qp.Pair.
 type Connection struct {
-	PairedBy   PairedBy
-	Dead       bool  // merged into another
-	kept       bool  // another is misdirected from it
-	Leaving    bool  // it is judged to its end, and forgotten
-	initiator  uint8 // of XRC: the end that sends the requests, plus one; 0: not known
-	FirstTap   uint16
-	FirstOp    packet.Opcode
-	rightful   uint32 // end of a connection plus one that seems to have sent the first packet, to a wrong QP
-	FirstPSN   packet.PSN
-	rival      uint32 // connection plus one that seems to go on with what this one has begun, to another QP: see unpairMisdirected
-	astray     uint32 // connection plus one whose first packet this one is, that went to a wrong QP
-	FirstTime  int64
-	FirstFrame uint64
-
-	pairedPSN packet.PSN // of the response that paired it, ByPSN
-	pairedTap uint16
-	pairedOp  packet.Opcode
-	followed  *followed // nil: it was not looked at
-	// All this is a line.
 	qp.Pair
 
+	FirstTime  int64
+	FirstFrame uint64
+	first      uint32 // opcode and PSN of the first packet
+	FirstTap   uint16
+	PairedBy   PairedBy
+	state      state
+}
+
+// state is what a connection is to its table.
+type state uint8
+
+const (
+	dead       state = 1 << iota // merged into another
+	leaving                      // it is judged to its end, and forgotten
+	kept                         // another is misdirected from it
+	initiator0                   // of XRC: the end that sends the requests; neither: not known
+	initiator1
+)
+
+// Dead reports whether a connection was merged into another.
+func (c *Connection) Dead() bool { return c.state&dead != 0 }
+
+// Leaving reports whether a connection is judged to its end, and forgotten.
+func (c *Connection) Leaving() bool { return c.state&leaving != 0 }
+
+// Leave has a connection be judged to its end, and forgotten, or stay.
+func (c *Connection) Leave(leaves bool) {
+	c.state &^= leaving
+	if leaves {
+		c.state |= leaving
+	}
+}
+
+// FirstOp is the opcode of the first packet.
+func (c *Connection) FirstOp() packet.Opcode { return packet.Opcode(c.first >> 24) }
+
+// FirstPSN is the PSN of the first packet.
+func (c *Connection) FirstPSN() packet.PSN { return packet.PSN(c.first & packet.PSNMask) }
+
+// begins notes the first packet.
+func (c *Connection) begins(p *packet.Packet) {
+	c.FirstTime, c.FirstFrame, c.FirstTap, c.first = p.Time, p.Frame, p.Tap, firstOf(p)
+}
+
+// firstOf is the opcode and the PSN of a packet.
+func firstOf(p *packet.Packet) uint32 { return uint32(p.Opcode)<<24 | uint32(p.PSN&packet.PSNMask) }
+
+// beginsAs notes the first packet of another connection.
+func (c *Connection) beginsAs(k *Connection) {
+	c.FirstTime, c.FirstFrame, c.FirstTap, c.first = k.FirstTime, k.FirstFrame, k.FirstTap, k.first
+}
+
+// doubt is what is kept of a connection for which a packet may have been that went to a wrong QP, or which may have had one.
+type doubt struct {
+	rightful    uint32         // end of a connection plus one that seems to have sent the first packet, to a wrong QP
+	rival       uint32         // connection plus one that seems to go on with what this one has begun, to another QP: see unpairMisdirected
+	astray      uint32         // connection plus one whose first packet this one is, that went to a wrong QP
 	misdirected *packet.Packet // first packet, where it is a response that another connection waits for
 	qpnMismatch *qpnMismatch   // nil: CM gave the numbers that are used
+}
+
+// doubt returns what is doubtful about a connection.
+func (c *Connection) doubt() doubt {
+	if d, ok := c.Beside.(*doubt); ok {
+		return *d
+	}
+	return doubt{}
+}
+
+// doubted returns what is doubtful about a connection, to be written.
+func (c *Connection) doubted() *doubt {
+	d, ok := c.Beside.(*doubt)
+	if !ok {
+		d = new(doubt)
+		c.Keep(d)
+	}
+	return d
 }
 
 // followed is what is kept of a connection that is looked at as the run goes.
@@ -56,15 +115,12 @@ type followed struct {
 }
 
 // follow returns what is kept of a connection that is looked at.
-func (c *Connection) follow() *followed {
-	if c.followed == nil {
-		c.followed = new(followed)
+func (s *pairs) follow(i uint32) *followed {
+	if n := len(s.followed); n < int(s.n) {
+		s.followed = append(s.followed, make([]followed, int(s.n)-n)...)
 	}
-	return c.followed
+	return &s.followed[i]
 }
-
-// Active returns when a connection that was looked at last sent anything, as far as that is known.
-func (c *Connection) Active() int64 { return c.follow().active }
 
 // Count adds a packet to the sums of its sender.
 func (c *Connection) Count(from int, p *packet.Packet) {
@@ -84,7 +140,7 @@ func (c *Connection) QPs() *qp.Pair {
 
 // Listed reports whether a connection is listed: among all of them, or those that leave before the end.
 func (c *Connection) Listed(leaving bool) bool {
-	return !c.Dead && (c.Leaving || !leaving) && (c.Ends[0].Packets()+c.Ends[1].Packets() > 0 || c.PairedBy == ByCM)
+	return !c.Dead() && (c.Leaving() || !leaving) && (c.Ends[0].Packets()+c.Ends[1].Packets() > 0 || c.PairedBy == ByCM)
 }
 
 // FetchShown fetches, of the connections of a list from i on, what show needs.
@@ -111,9 +167,15 @@ func (s *pairs) add() (uint32, *Connection) {
 
 // addOneWay appends a connection of which one direction is known.
 func (s *pairs) addOneWay() (uint32, *Connection) {
-	c := new(Connection)
+	var c *Connection
+	if last := len(s.free) - 1; last >= 0 {
+		c, s.free = s.free[last], s.free[:last]
+		*c = Connection{}
+	} else {
+		c = new(Connection)
+	}
 	c.Connect(qp.NewDirection(), nil)
-	for k, at := range [...]unsafe.Pointer{unsafe.Pointer(c), unsafe.Pointer(c.Ways[0])} {
+	for k, at := range [...]unsafe.Pointer{unsafe.Pointer(c), unsafe.Pointer(c.Ends[0].Direction)} {
 		if n := uintptr(at) / cache.Growth; s.n >= fetched && n != s.near[k] {
 			s.near[k] = n
 			s.prepare(at)
@@ -148,7 +210,7 @@ func (s *pairs) settle(packets int) {
 	}
 	for ; s.settled < s.n; s.settled++ {
 		c := s.list[s.settled]
-		for _, at := range [...]unsafe.Pointer{unsafe.Pointer(c), unsafe.Pointer(c.Ways[0]), unsafe.Pointer(c.Ways[1])} {
+		for _, at := range [...]unsafe.Pointer{unsafe.Pointer(c), unsafe.Pointer(c.Ends[0].Direction), unsafe.Pointer(c.Ends[1].Direction)} {
 			if page := uintptr(at) / cache.LargePage; !s.large[page] {
 				if s.large == nil {
 					s.large = map[uintptr]bool{}
@@ -161,14 +223,30 @@ func (s *pairs) settle(packets int) {
 	}
 }
 
-// bury frees the memory of a connection that was merged into another.
-func (s *pairs) bury(i uint32) {
-	if !s.list[i].kept {
-		if s.gone == nil {
-			s.gone = &Connection{Dead: true}
-			s.gone.Connect(qp.NewDirection(), nil)
+// mostFree is how many connections are kept to be used again: most are merged soon after they began, and where there are more, others need the memory.
+const mostFree = 1024
+
+// bury frees the memory of a connection that was merged into another, c: what it sent to host pair h, end from of c has sent. No flow leads to it any more.
+func (t *Table) bury(i uint32, h *Host, c *Connection, from int) {
+	s := &t.pairs
+	gone := s.list[i]
+	if gone.state&kept != 0 {
+		return
+	}
+	for dir := range h.stations {
+		if end := &h.stations[dir].end; *end == &gone.Ends[0] || *end == &gone.Ends[1] {
+			*end = nil
 		}
-		s.list[i] = s.gone
+		if m := h.Marks[dir]; m != nil {
+			m.Merge(&gone.Pair, &c.Pair, from)
+		}
+	}
+	if s.gone == nil {
+		s.gone = &Connection{state: dead}
+		s.gone.Connect(qp.NewDirection(), nil)
+	}
+	if s.list[i] = s.gone; len(s.free) < mostFree {
+		s.free = append(s.free, gone)
 	}
 }
 
@@ -182,12 +260,12 @@ func merge(to, gone *Connection, psn packet.PSN) (responded [2]bool) {
 		to.Encap, a.Flow.State = gone.Encap, qp.FlowNew // of the two packets of the one end the first is the odd one
 	}
 	a.Count(&gone.Ends[1])
-	to.Adopt(&gone.Pair, !gone.kept)
-	a.RQ.NAKedAt(lone[0].NAKTime)
-	b.RQ.NAKedAt(lone[1].NAKTime)
+	to.Adopt(&gone.Pair, gone.state&kept == 0)
+	to.RQ(0).NAKedAt(lone[0].NAKTime)
+	to.RQ(1).NAKedAt(lone[1].NAKTime)
 	a.Number, a.Numbered = gone.Ends[1].Number, true
 	to.Lossy, to.Ends[0].Cut, to.Invalidated = to.Lossy || gone.Lossy, cut, to.Invalidated || gone.Invalidated
-	to.LeastPMTU = max(to.LeastPMTU, gone.LeastPMTU)
+	to.ShowPayload(gone.LeastPMTU())
 	to.Paired, to.PairedBy = true, ByPSN
 	if gone.FirstTime < to.FirstTime {
 		to.FirstTime, to.FirstFrame, to.FirstTap = gone.FirstTime, gone.FirstFrame, gone.FirstTap
@@ -195,7 +273,7 @@ func merge(to, gone *Connection, psn packet.PSN) (responded [2]bool) {
 			w.Flags |= wqe.Guessed // it may be the tail of one that was being answered when the capture began
 		}
 	}
-	gone.Dead = true
+	gone.state |= dead
 	unpair(to, lone, sent, psn)
 	for i, until := range waits {
 		if until != 0 {

@@ -12,7 +12,7 @@ const contextFlow = 1 << 26
 
 // ContextsOf returns the pair of end-to-end contexts that a packet of RD names, and which of them sent it; nil where it is new.
 func (t *Table) ContextsOf(p *packet.Packet, host, dir uint32) (*Connection, int) {
-	return t.flows.find(flowKey(host, dir, p.EEC), contextFlow).Connection()
+	return t.Connection(t.flows.find(flowKey(host, dir, p.EEC), contextFlow))
 }
 
 // FindContexts returns the pair of end-to-end contexts that a packet of RD is of, which contextsOf has returned, and which of them sent it. Like a packet of RC
@@ -22,7 +22,7 @@ func (t *Table) FindContexts(c *Connection, from int, p *packet.Packet, host, di
 	if c == nil {
 		var id uint32
 		id, c = t.newContext(p, host, dir)
-		t.flows.put(key, contextFlow, id, c)
+		t.flows.put(key, contextFlow, id)
 		from = 0
 	}
 	if !c.Paired && p.Info().Response {
@@ -35,7 +35,7 @@ func (t *Table) FindContexts(c *Connection, from int, p *packet.Packet, host, di
 func (t *Table) newContext(p *packet.Packet, host, dir uint32) (uint32, *Connection) {
 	i, c := t.pairs.add()
 	c.Service, c.Encap, c.Lossy = packet.RD, p.Encap, t.Lossy || t.Crowded(p)
-	c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN = p.Time, p.Frame, p.Tap, p.Opcode, p.PSN
+	c.begins(p)
 	c.Ends[0].Addr, c.Ends[0].Near = p.Src, t.Near(p.Src, p.SGID)
 	b := &c.Ends[1]
 	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.Near(p.Dst, p.DGID), p.EEC, true
@@ -61,7 +61,7 @@ func (t *Table) await(host, dir, i uint32) {
 func (t *Table) pairContexts(c *Connection, p *packet.Packet, key, back uint64) (*Connection, int) {
 	over := func(i uint32) bool {
 		k := t.pairs.at(i)
-		return k.Dead || k.Paired
+		return k.Dead() || k.Paired
 	}
 	live := t.contexts[back]
 	if len(live) > Contexts && !over(live[int(p.PSN)%len(live)]) {
@@ -86,9 +86,8 @@ func (t *Table) pairContexts(c *Connection, p *packet.Packet, key, back uint64) 
 	b.Count(&c.Ends[0])
 	rd.Join(&to.Pair, &c.Pair)
 	to.Lossy, to.Ends[0].Cut, to.Paired, to.PairedBy = to.Lossy || c.Lossy, to.Cut() || c.Cut(), true, ByPSN
-	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
 	to.PMTU = max(to.PMTU, c.PMTU)
-	c.Dead = true
-	t.flows.put(key, contextFlow, found<<1|1, to)
+	c.state |= dead
+	t.flows.put(key, contextFlow, found<<1|1)
 	return to, 1
 }

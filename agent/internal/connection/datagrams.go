@@ -18,7 +18,7 @@ func (t *Table) datagrams(key uint64, p *packet.Packet) (uint32, bool) {
 
 // DatagramsOf returns the pair of QPs that a datagram names, and which of them sent it; nil where it is new.
 func (t *Table) DatagramsOf(p *packet.Packet, host, dir uint32) (*Connection, int) {
-	return t.flows.find(flowKey(host, dir, p.DestQP), p.SrcQP+1).Connection()
+	return t.Connection(t.flows.find(flowKey(host, dir, p.DestQP), p.SrcQP+1))
 }
 
 // NewDatagrams begins the pair of QPs of a datagram.
@@ -29,11 +29,11 @@ func (t *Table) NewDatagrams(p *packet.Packet, host, dir uint32) *Connection {
 	t.end(&c.Ends[0], p.Src, p.SGID, p.SrcQP, p.Dst, p.Time)
 	c.Ends[0].Numbered = p.Has&packet.HasDETH != 0
 	t.end(&c.Ends[1], p.Dst, p.DGID, p.DestQP, p.Src, p.Time)
-	t.flows.put(flowKey(host, dir, p.DestQP), p.SrcQP+1, i<<1, c)
-	t.flows.put(flowKey(host, dir, p.DestQP), anyDatagram, i<<1, c)
+	t.flows.put(flowKey(host, dir, p.DestQP), p.SrcQP+1, i<<1)
+	t.flows.put(flowKey(host, dir, p.DestQP), anyDatagram, i<<1)
 	back := flowKey(host, reverse(p.Src, p.Dst, dir), p.SrcQP)
-	t.flows.put(back, p.DestQP+1, i<<1|1, c)
-	t.flows.put(back, anyDatagram, i<<1|1, c)
+	t.flows.put(back, p.DestQP+1, i<<1|1)
+	t.flows.put(back, anyDatagram, i<<1|1)
 	return c
 }
 

@@ -1,6 +1,7 @@
 package connection
 
 import (
+	"iter"
 	"slices"
 
 	"ibwitness/hcaagent/passive"
@@ -25,35 +26,46 @@ func (t *Table) Mark(now, idle int64, most int, missed, short bool) {
 func (t *Table) markIdle(now, idle int64, missed bool) (alive int) {
 	for i := range t.pairs.n {
 		c := t.pairs.at(i)
-		if c.Dead {
+		if c.Dead() {
 			continue
 		}
-		f := c.follow()
+		f := t.pairs.follow(i)
 		if sum := c.Ends[0].Packets() + c.Ends[1].Packets(); sum != f.counted {
 			f.counted, f.active = sum, now
 		} else if f.active == 0 {
 			f.active = now // known only from CM
 		}
-		if c.Leaving = f.active <= idle || missed && c.Lossy; !c.Leaving {
+		if c.Leave(f.active <= idle || missed && c.Lossy); !c.Leaving() {
 			alive++
 		}
 	}
 	return alive
 }
 
+// Left lists the connections that leave, with when Mark found them to have sent something last.
+func (t *Table) Left() iter.Seq2[*Connection, int64] {
+	return func(yield func(*Connection, int64) bool) {
+		for i := range t.pairs.n {
+			if c := t.pairs.at(i); !c.Dead() && c.Leaving() && !yield(c, t.pairs.follow(i).active) {
+				return
+			}
+		}
+	}
+}
+
 // markOldest has, of the connections that stay, of which there are alive, all but keep leave: the longest idle ones.
 func (t *Table) markOldest(alive, keep int) {
 	ages := make([]int64, 0, alive)
 	for i := range t.pairs.n {
-		if c := t.pairs.at(i); !c.Dead && !c.Leaving {
-			ages = append(ages, c.Active())
+		if c := t.pairs.at(i); !c.Dead() && !c.Leaving() {
+			ages = append(ages, t.pairs.follow(i).active)
 		}
 	}
 	slices.Sort(ages)
 	limit := ages[len(ages)-1-keep]
 	for i := range t.pairs.n {
-		if c := t.pairs.at(i); !c.Dead && !c.Leaving && c.Active() <= limit && alive > keep {
-			c.Leaving = true
+		if c := t.pairs.at(i); !c.Dead() && !c.Leaving() && t.pairs.follow(i).active <= limit && alive > keep {
+			c.Leave(true)
 			alive--
 		}
 	}
@@ -66,9 +78,12 @@ func (t *Table) Forget() {
 	t.pairs, t.hosts, t.Lossy = pairs{}, hosts{}, false
 	moved := make([]uint32, old.n) // the new index plus one of each connection that stays
 	for i := range old.n {
-		if c := old.at(i); !c.Dead && !c.Leaving {
+		if c := old.at(i); !c.Dead() && !c.Leaving() {
 			t.pairs.list = append(t.pairs.list, c)
 			t.pairs.n++
+			if int(i) < len(old.followed) {
+				t.pairs.followed = append(t.pairs.followed, old.followed[i])
+			}
 			moved[i] = t.pairs.n
 		}
 	}
@@ -88,12 +103,16 @@ func (t *Table) Forget() {
 
 // renumber has a connection name others by their new index plus one, which index gives by the old one plus one; 0: it is gone.
 func (c *Connection) renumber(index func(uint32) uint32) {
-	c.rival, c.astray = index(c.rival), index(c.astray)
-	if way := c.rightful; way != 0 {
+	if c.Beside == nil {
+		return
+	}
+	d := c.doubted()
+	d.rival, d.astray = index(d.rival), index(d.astray)
+	if way := d.rightful; way != 0 {
 		if k := index((way-1)>>1 + 1); k > 0 {
-			c.rightful = ((k-1)<<1 | (way-1)&1) + 1
+			d.rightful = ((k-1)<<1 | (way-1)&1) + 1
 		} else {
-			c.rightful, c.misdirected = 0, nil
+			d.rightful, d.misdirected = 0, nil
 		}
 	}
 }
@@ -125,8 +144,8 @@ func (t *Table) moveFlows(moved []uint32, oldHosts hosts) {
 		h := &oldHosts.list[key>>25]
 		way := h.Way(int(key >> 24 & 1))
 		host, dir := t.hosts.find(way[0], way[1])
-		t.flows.put(flowKey(host, dir, uint32(key&0xffffff)), s.extra, (k-1)<<1|s.way&1, s.c)
-		if s.c.Reliable() && !s.c.Paired {
+		t.flows.put(flowKey(host, dir, uint32(key&0xffffff)), s.extra, (k-1)<<1|s.way&1)
+		if c := t.pairs.at(k - 1); c.Reliable() && !c.Paired {
 			t.hosts.list[host].waiting[dir]++
 		}
 	}
@@ -171,8 +190,9 @@ func (h *Host) takeOver(was *Host, index func(uint32) uint32) {
 			}
 		}
 		for _, w := range was.connections[dir] {
-			if k := index(w>>1 + 1); k > 0 {
-				h.connections[dir] = append(h.connections[dir], (k-1)<<1|w&1)
+			if k := index(w.way>>1 + 1); k > 0 {
+				w.way = (k-1)<<1 | w.way&1
+				h.connections[dir] = append(h.connections[dir], w)
 			}
 		}
 	}
@@ -198,13 +218,13 @@ func (t *Table) keepContexts(oldHosts hosts, index func(uint32) uint32) {
 func (t *Table) Rest() {
 	for i := range t.pairs.n {
 		c := t.pairs.at(i)
-		if c.Dead {
+		if c.Dead() {
 			continue
 		}
-		f := c.follow()
+		f := t.pairs.follow(i)
 		f.counted, f.active = c.Ends[0].Packets()+c.Ends[1].Packets(), c.FirstTime
 		for k := range c.Ends {
-			f.active = max(f.active, c.Ends[k].SQ.Last.Time, c.Ends[k].RQ.Last.Time)
+			f.active = max(f.active, c.LastTime(k))
 		}
 	}
 }

@@ -43,8 +43,8 @@ func (r *routes) find(p *packet.Packet, f *flows) *route {
 	return nil
 }
 
-// put notes the flow of a packet.
-func (r *routes) put(p *packet.Packet, f *flows, s *Flow) {
+// put notes the flow of a packet, and its connection.
+func (r *routes) put(p *packet.Packet, f *flows, s *Flow, c *Connection) {
 	switch {
 	case f.used >= fetched:
 		r.slots = nil
@@ -56,5 +56,5 @@ func (r *routes) put(p *packet.Packet, f *flows, s *Flow) {
 		n := bits.Len(uint(8*f.used + 63))
 		r.slots, r.shift = make([]route, 1<<n), uint8(64-n)
 	}
-	*r.at(p) = route{addrs(p), uint64(p.DestQP) | uint64(f.changes)<<24, s.c, way(p, s.way)}
+	*r.at(p) = route{addrs(p), uint64(p.DestQP) | uint64(f.changes)<<24, c, way(p, s.way)}
 }

@@ -15,6 +15,7 @@ func TestRoutes(t *testing.T) {
 		var r routes
 		var h hosts
 		var f flows
+		var connections [5]Connection
 		for range 200 {
 			ip := func(name string) packet.Addr {
 				return packet.IPv4Addr([]byte{10, 0, 0, rapid.Uint8Range(1, 4).Draw(t, name)})
@@ -26,20 +27,20 @@ func TestRoutes(t *testing.T) {
 				if f.find(key, 0) != nil {
 					replaced++
 				}
-				f.put(key, 0, rapid.Uint32Range(0, 9).Draw(t, "way"), new(Connection))
+				f.put(key, 0, rapid.Uint32Range(0, 9).Draw(t, "way"))
 			}
 			want := f.find(key, 0)
 			if got := r.find(&p, &f); got != nil {
 				found++
-				if want == nil || got.c != want.c || uint32(got.way&1) != want.way&1 || got.way>>1 != p.Station {
+				if want == nil || got.c != &connections[want.way>>1] || uint32(got.way&1) != want.way&1 || got.way>>1 != p.Station {
 					t.Fatalf("route %+v, flow %+v", got, want)
 				}
 			}
 			if want == nil {
 				continue
 			}
-			r.put(&p, &f, want)
-			if got := r.find(&p, &f); got == nil || got.c != want.c {
+			r.put(&p, &f, want, &connections[want.way>>1])
+			if got := r.find(&p, &f); got == nil || got.c != &connections[want.way>>1] {
 				t.Fatalf("noted %+v, found %+v", want, got)
 			}
 			if p.Usual = false; r.find(&p, &f) != nil {

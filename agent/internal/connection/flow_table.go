@@ -42,8 +42,15 @@ type Host struct {
 	// unpaired lists, by direction, connections whose responses are not known yet.
 	unpaired [2][]uint32
 	// connections lists the first connections of the pair of hosts, as many as are watched and one more, by the direction in which their
-	// first end sends: index · 2, plus one where both ends may send.
-	connections [2][]uint32
+	// first end sends.
+	connections [2][]watchedWay
+}
+
+// watchedWay is a connection that is looked at when a packet names a QP of which nothing is known.
+type watchedWay struct {
+	way   uint32 // index · 2, plus one where both ends may send
+	first uint32 // opcode and PSN of the response that paired it, ByPSN
+	tap   uint16 // of that response
 }
 
 // Seals counts the good and the bad checksums of one direction of a pair of addresses. Of the good only whether there are any counts:
@@ -147,7 +154,8 @@ func reverse(src, dst packet.Addr, dir uint32) uint32 {
 	return 1 - dir
 }
 
-// flows finds the direction of a connection that a packet belongs to: open addressing, at most half full.
+// flows finds the direction of a connection that a packet belongs to: open addressing, at most three quarters full, and half full at least once it has grown. It
+// has no pointers, so that the collector of garbage need not read it.
 type flows struct {
 	slots   []Flow
 	used    int
@@ -159,7 +167,6 @@ type Flow struct {
 	key   uint64 // host pair, direction and destination QPN, plus one; 0: empty
 	extra uint32 // source QPN of a datagram, plus one; 0 for connected services
 	way   uint32 // index of the connection · 2 + sending end
-	c     *Connection
 }
 
 // flowKey builds the key of a flow.
@@ -175,70 +182,67 @@ func (f *flows) get(key uint64, extra uint32) (way uint32, ok bool) {
 	return 0, false
 }
 
+// home is the index of the slot where the search for a key, plus one, begins.
+func (f *flows) home(key uint64, extra uint32) int {
+	at, _ := bits.Mul64(keyed.Pair(key, uint64(extra)), uint64(len(f.slots)))
+	return int(at)
+}
+
+// slot returns the slot of a flow, by its key plus one, or the empty one where it belongs.
+func (f *flows) slot(key uint64, extra uint32) *Flow {
+	for i := f.home(key, extra); ; i++ {
+		if i >= len(f.slots) {
+			i = 0
+		}
+		if s := &f.slots[i]; s.key == key && s.extra == extra || s.key == 0 {
+			return s
+		}
+	}
+}
+
 // find returns the slot of a flow until the next change, or nil where the flow is new.
 func (f *flows) find(key uint64, extra uint32) *Flow {
 	if len(f.slots) == 0 {
 		return nil
 	}
-	key++
-	mask := uint64(len(f.slots) - 1)
-	for i := keyed.Pair(key, uint64(extra)) & mask; ; i = (i + 1) & mask {
-		switch s := &f.slots[i]; {
-		case s.key == key && s.extra == extra:
-			return s
-		case s.key == 0:
-			return nil
+	s := f.slot(key+1, extra)
+	if s.key == 0 {
+		return nil
+	}
+	return s
+}
+
+// homes returns the first and the last of the slots that the search for a key, plus one, mostly reads.
+func (f *flows) homes(key uint64) (first, last *Flow) {
+	i := f.home(key, 0)
+	return &f.slots[i], &f.slots[min(i+2, len(f.slots)-1)]
+}
+
+// put sets the flow of a key.
+func (f *flows) put(key uint64, extra, way uint32) {
+	if f.used*4 >= len(f.slots)*3 {
+		f.resize(f.used + f.used/2)
+	}
+	s := f.slot(key+1, extra)
+	if s.key != 0 {
+		f.changes++
+	} else {
+		f.used++
+		if extra != 0 {
+			f.more++
 		}
 	}
+	*s = Flow{key + 1, extra, way}
 }
-
-// homes returns the two slots where the search for a key, plus one, begins.
-func (f *flows) homes(key uint64) (first, next *Flow) {
-	mask := uint64(len(f.slots) - 1)
-	i := keyed.Pair(key, 0)
-	return &f.slots[i&mask], &f.slots[(i+1)&mask]
-}
-
-// put sets the flow of a key; c is its connection.
-func (f *flows) put(key uint64, extra, way uint32, c *Connection) {
-	if f.used*2 >= len(f.slots) {
-		f.grow()
-	}
-	key++
-	mask := uint64(len(f.slots) - 1)
-	for i := keyed.Pair(key, uint64(extra)) & mask; ; i = (i + 1) & mask {
-		s := &f.slots[i]
-		if s.key == 0 {
-			f.used++
-			if extra != 0 {
-				f.more++
-			}
-		} else if s.key != key || s.extra != extra {
-			continue
-		} else {
-			f.changes++
-		}
-		*s = Flow{key, extra, way, c}
-		return
-	}
-}
-
-func (f *flows) grow() { f.resize(len(f.slots)) }
 
 // resize makes the table one for up to n flows.
 func (f *flows) resize(n int) {
 	old := f.slots
-	f.slots = make([]Flow, 1<<bits.Len(uint(max(2*n-1, 63))))
+	f.slots = make([]Flow, max(n+n/3+1, 64))
 	cache.LargePages(f.slots)
-	mask := uint64(len(f.slots) - 1)
 	for _, s := range old {
-		if s.key == 0 {
-			continue
+		if s.key != 0 {
+			*f.slot(s.key, s.extra) = s
 		}
-		i := keyed.Pair(s.key, uint64(s.extra)) & mask
-		for f.slots[i].key != 0 {
-			i = (i + 1) & mask
-		}
-		f.slots[i] = s
 	}
 }

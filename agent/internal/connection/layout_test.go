@@ -7,8 +7,11 @@ import (
 
 var allocated *Connection
 
-// TestLayout: the pair of a connection begins with a line of the cache, as package qp lays it out.
+// TestLayout: a connection has two lines of the cache, and its pair begins with one, as package qp lays it out.
 func TestLayout(t *testing.T) {
+	if n := unsafe.Sizeof(Connection{}); n != 2*64 {
+		t.Errorf("a connection has %d bytes", n)
+	}
 	for range 4 {
 		allocated = new(Connection)
 		if at := uintptr(unsafe.Pointer(&allocated.Pair)) % 64; at != 0 {

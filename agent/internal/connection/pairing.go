@@ -29,7 +29,7 @@ func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint3
 	}
 	i = t.rightful(i, p)
 	to := t.pairs.at(i)
-	if to.Dead || to.Service != c.Service || !to.awaitsPeer(p) {
+	if to.Dead() || to.Service != c.Service || !to.awaitsPeer(p) {
 		t.hosts.list[host].answered[dir] = true
 		return id, c
 	}
@@ -37,8 +37,10 @@ func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint3
 		id, c = t.reuse(&c.Pair, 0, p, host, dir)
 	}
 	t.join(to, i, c, id>>1, p, host, dir)
+	gone := id >> 1
 	id = i<<1 | 1
-	t.flows.put(flowKey(host, dir, p.DestQP), 0, id, to)
+	t.flows.put(flowKey(host, dir, p.DestQP), 0, id)
+	t.bury(gone, &t.hosts.list[host], to, 1)
 	return id, to
 }
 
@@ -69,7 +71,6 @@ func (t *Table) requesterOf(c *Connection, p *packet.Packet, host, back uint32) 
 // join makes connection c, of index gone, the other direction of connection to, of index i, whose requests response p answers.
 func (t *Table) join(to *Connection, i uint32, c *Connection, gone uint32, p *packet.Packet, host, dir uint32) {
 	back := reverse(p.Src, p.Dst, dir)
-	to.pairedOp, to.pairedPSN, to.pairedTap = p.Opcode, p.PSN, p.Tap
 	waiting := &t.hosts.list[host].waiting
 	switch {
 	case t.Crowded(p):
@@ -79,7 +80,7 @@ func (t *Table) join(to *Connection, i uint32, c *Connection, gone uint32, p *pa
 	}
 	waiting[back], waiting[dir] = waiting[back]-1, waiting[dir]-1
 	responded := merge(to, c, p.PSN)
-	t.watchPaired(host, back, i)
+	t.watchPaired(host, back, i, p)
 	pmtu := t.told(to, p, responded)
 	if pmtu == 0 {
 		pmtu = max(to.PMTU, c.PMTU)
@@ -87,7 +88,6 @@ func (t *Table) join(to *Connection, i uint32, c *Connection, gone uint32, p *pa
 	t.Judge.PathMTU(&to.Pair, pmtu)
 	t.match.Forget(i)
 	t.match.Forget(gone)
-	t.pairs.bury(gone)
 }
 
 // fewWaiting is how many connections of which one direction was seen may wait in a direction for one to be found by a single PSN: of more, one may expect it by
@@ -103,7 +103,7 @@ func (t *Table) search(host, dir uint32, p *packet.Packet) (uint32, int) {
 	list := &t.hosts.list[host].unpaired[dir]
 	live := (*list)[:0]
 	for _, i := range *list {
-		if c := t.pairs.at(i); !c.Paired && !c.Dead {
+		if c := t.pairs.at(i); !c.Paired && !c.Dead() {
 			live = append(live, i)
 		}
 	}

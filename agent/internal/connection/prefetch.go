@@ -14,7 +14,7 @@ const (
 	// Lead is how many packets each step of fetching is ahead of the next: time enough for a line to arrive.
 	Lead = 4
 	// steps is how many packets are on their way at most.
-	steps = 5 * Lead
+	steps = 6 * Lead
 )
 
 // pipeline is what is known of the packets that are about to be verified.
@@ -27,13 +27,14 @@ type pipeline struct {
 type lookup struct {
 	key     uint64 // of its flow; 0: not known
 	c       *Connection
-	index   uint32 // of c
-	from    int    // the end that sent it
-	changes int    // of the table of flows, when it was looked for
+	index   uint32 // of c, where known
+	known   bool
+	from    int // the end that sent it
+	changes int // of the table of flows, when it was looked for
 }
 
 // Delay is how many packets a call of Ahead is ahead of the packet that it returns.
-const Delay = 4 * Lead
+const Delay = 5 * Lead
 
 // Ahead takes step i of verifying packets of many connections, of which there are as many as packets and Delay more: of a connection that is not in the
 // processor's cache, it fetches what the packets ahead need, while the ones before them are verified. It returns which packet is to be verified next, or a
@@ -46,13 +47,18 @@ func (t *Table) Ahead(packets []*packet.Packet, i int) (k int, c *Connection, fr
 	if k := i - Lead; k >= 0 && k < len(packets) {
 		t.found(&a.of[k%steps], packets[k])
 	}
-	if k := i - 2*Lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
+	if k := i - 2*Lead; k >= 0 && k < len(packets) && a.of[k%steps].known {
+		s := &a.of[k%steps]
+		s.c = t.pairs.at(s.index)
+		QPs(s.c).Fetch(&a.lines)
+	}
+	if k := i - 3*Lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
 		s := &a.of[k%steps]
 		if c := QPs(s.c); !c.FetchWays(s.from, packets[k], &a.lines) {
 			t.unpaired(s, packets[k])
 		}
 	}
-	if k := i - 3*Lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
+	if k := i - 4*Lead; k >= 0 && k < len(packets) && a.of[k%steps].c != nil {
 		s := &a.of[k%steps]
 		QPs(s.c).FetchMessage(s.from, packets[k], &a.lines)
 	}
@@ -81,9 +87,9 @@ func (t *Table) seek(s *lookup, p *packet.Packet) {
 		t.fetchTally(p)
 	case connected && h.station == p.Station:
 		s.key = uint64(h.way-1)<<24 | uint64(p.DestQP) + 1
-		first, next := t.flows.homes(s.key)
+		first, last := t.flows.homes(s.key)
 		t.ahead.lines.Add(unsafe.Pointer(first))
-		t.ahead.lines.Add(unsafe.Add(unsafe.Pointer(next), unsafe.Sizeof(Flow{})-1)) // mostly the same line
+		t.ahead.lines.Add(unsafe.Pointer(last)) // often the same line
 	}
 }
 
@@ -93,8 +99,8 @@ func (t *Table) found(s *lookup, p *packet.Packet) {
 		return
 	}
 	if f := t.flows.find(s.key-1, 0); f != nil {
-		s.c, s.index, s.from, s.changes = f.c, f.way>>1, int(f.way&1), t.flows.changes
-		QPs(s.c).Fetch(&t.ahead.lines)
+		s.known, s.index, s.from, s.changes = true, f.way>>1, int(f.way&1), t.flows.changes
+		t.ahead.lines.Add(unsafe.Pointer(&t.pairs.list[s.index]))
 		return
 	}
 	t.fetchHost(s)
@@ -130,7 +136,5 @@ func (s *lookup) scope(p *packet.Packet) uint64 {
 	return scope
 }
 
-// QPs is &c.Pair, without a read from c to see that there is one: it would wait for a line of the cache that a usual packet does not need.
-func QPs(c *Connection) *qp.Pair {
-	return (*qp.Pair)(unsafe.Add(unsafe.Pointer(c), unsafe.Offsetof(c.Pair)))
-}
+// QPs is &c.Pair, without a read from c to see that there is one.
+func QPs(c *Connection) *qp.Pair { return (*qp.Pair)(unsafe.Pointer(c)) }

@@ -30,7 +30,7 @@ func (t *Table) reuse(c *qp.Pair, from int, first *packet.Packet, host, dir uint
 func (t *Table) Reused(c *qp.Pair, from int, p *packet.Packet) bool {
 	host, dir := t.hosts.find(p.Src, p.Dst)
 	old := t.flows.find(flowKey(host, dir, p.DestQP), 0)
-	if old == nil || &old.c.Pair != c || old.c.PairedBy == ByAgent || t.follows(&c.Ends[from], p.Time) || t.follows(&c.Ends[1-from], p.Time) {
+	if old == nil || &t.pairs.at(old.way>>1).Pair != c || t.pairs.at(old.way>>1).PairedBy == ByAgent || t.follows(&c.Ends[from], p.Time) || t.follows(&c.Ends[1-from], p.Time) {
 		return false
 	}
 	c.Ends[from].UncountPacket(p)
@@ -73,8 +73,8 @@ func (t *Table) reuseAtJump(c *qp.Pair, from int, host, dir uint32) {
 func (t *Table) reuseElsewhere(p *packet.Packet, host, back uint32) bool {
 	for end, dir := range [2]uint32{back, 1 - back} {
 		for _, w := range t.hosts.list[host].connections[dir] {
-			k := t.pairs.at(w >> 1)
-			if w&1 != 0 && !k.Dead && k.Service == p.Opcode.Service() && k.PairedBy != ByAgent && stream.AnswersJump(&k.Pair, end, p) {
+			k := t.pairs.at(w.way >> 1)
+			if w.way&1 != 0 && !k.Dead() && k.Service == p.Opcode.Service() && k.PairedBy != ByAgent && stream.AnswersJump(&k.Pair, end, p) {
 				t.reuseAtJump(&k.Pair, end, host, back)
 				return true
 			}
@@ -86,7 +86,7 @@ func (t *Table) reuseElsewhere(p *packet.Packet, host, back uint32) bool {
 // follow verifies a packet of a connected service whose headers have been judged.
 func (t *Table) follow(p *packet.Packet, host, dir uint32) {
 	f := t.flows.find(flowKey(host, dir, p.DestQP), 0)
-	id, c := f.way, f.c
+	id, c := f.way, t.pairs.at(f.way>>1)
 	if !c.Paired && c.Reliable() {
 		id, c = t.pair(c, id, p, host, dir)
 	}

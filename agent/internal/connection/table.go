@@ -125,8 +125,9 @@ func (t *Table) Known(p *packet.Packet) (*Connection, int) {
 	if f == nil {
 		return nil, 0
 	}
-	t.routes.put(p, &t.flows, f)
-	return f.c, int(f.way & 1)
+	c := t.pairs.at(f.way >> 1)
+	t.routes.put(p, &t.flows, f, c)
+	return c, int(f.way & 1)
 }
 
 // Seen returns the connection of RC or UC that a packet is of, or nil.
@@ -142,13 +143,13 @@ func (t *Table) Seen(p *packet.Packet) *Connection {
 	if f == nil {
 		return nil
 	}
-	return f.c
+	return t.pairs.at(f.way >> 1)
 }
 
 // ConnectionTo returns the connection whose QP a packet names, and the end that sent it; nil where there is none.
 func (t *Table) ConnectionTo(p *packet.Packet) (*Connection, int) {
 	host, dir := t.hosts.find(p.Src, p.Dst)
-	return t.Flow(p, host, dir).Connection()
+	return t.Connection(t.Flow(p, host, dir))
 }
 
 // Flow returns the flow of a packet of a connected service, until the next call of find, or nil where it is new.
@@ -157,11 +158,11 @@ func (t *Table) Flow(p *packet.Packet, host, dir uint32) *Flow {
 }
 
 // Connection returns the connection of a flow, and the end that sends it; nil of nil.
-func (f *Flow) Connection() (*Connection, int) {
+func (t *Table) Connection(f *Flow) (*Connection, int) {
 	if f == nil {
 		return nil, 0
 	}
-	return f.c, int(f.way & 1)
+	return t.pairs.at(f.way >> 1), int(f.way & 1)
 }
 
 // Find returns the connection that a packet of a connected service, whose flow is f, is of, and the end that sent it: nil where it is of none. It learns who
@@ -172,7 +173,7 @@ func (t *Table) Find(f *Flow, p *packet.Packet, host, dir uint32) (*Connection, 
 	var c *Connection
 	ok := f != nil
 	if ok {
-		id, c = f.way, f.c
+		id, c = f.way, t.pairs.at(f.way>>1)
 	}
 	if ok && !c.takes(int(id&1), p) {
 		if ok = t.Belongs(c, int(id&1), p); !ok && c.WrongService != nil {
@@ -199,7 +200,7 @@ func (t *Table) Find(f *Flow, p *packet.Packet, host, dir uint32) (*Connection, 
 
 // takes reports whether a packet is one that end from of a connection may send, by its opcode, where no other service has been seen.
 func (c *Connection) takes(from int, p *packet.Packet) bool {
-	return c.Service == p.Opcode.Service() && c.WrongService == nil && (c.Service != packet.XRC || c.maySend(from, p))
+	return c.Service == p.Opcode.Service() && !c.FoundWrongService() && (c.Service != packet.XRC || c.maySend(from, p))
 }
 
 // toDatagramQP reports whether a packet of a connected service went to a QP of datagrams, which is reported.
@@ -214,13 +215,16 @@ func (t *Table) toDatagramQP(key uint64, p *packet.Packet) bool {
 
 // learn takes what a packet of connection c shows of packets that went to a wrong QP, or of QPNs that CM gave wrongly. known says that c had packets before.
 func (t *Table) learn(c *Connection, id uint32, p *packet.Packet, host, dir uint32, known bool) (uint32, *Connection) {
-	if c.rival != 0 {
+	if c.Beside == nil {
+		return id, c
+	}
+	if c.doubt().rival != 0 {
 		t.unpairMisdirected(c, id, p, host, dir)
 	}
-	if c.rightful != 0 && known {
+	if c.doubt().rightful != 0 && known {
 		id, c = t.adopt(c, id, p, host, dir)
 	}
-	if c.qpnMismatch != nil {
+	if c.doubt().qpnMismatch != nil {
 		t.checkQPNMismatch(c, int(id&1), p)
 	}
 	return id, c
@@ -230,16 +234,16 @@ func (t *Table) learn(c *Connection, id uint32, p *packet.Packet, host, dir uint
 func (t *Table) All() iter.Seq[*Connection] {
 	return func(yield func(*Connection) bool) {
 		for _, c := range t.pairs.list {
-			if !c.Dead && !yield(c) {
+			if !c.Dead() && !yield(c) {
 				return
 			}
 		}
 	}
 }
 
-// Serial returns by which number a connection is named as long as it is there.
-func (t *Table) Serial(c *Connection) uint64 {
-	f := c.follow()
+// Serial returns by which number connection i of List is named as long as it is there.
+func (t *Table) Serial(i int) uint64 {
+	f := t.pairs.follow(uint32(i))
 	if f.number == 0 {
 		t.serials++
 		f.number = t.serials
@@ -317,7 +321,7 @@ func (t *Table) newConnection(p *packet.Packet, host, dir uint32, key uint64) (u
 	if !c.Reliable() {
 		c.Both()
 	}
-	c.FirstTime, c.FirstFrame, c.FirstTap, c.FirstOp, c.FirstPSN = p.Time, p.Frame, p.Tap, p.Opcode, p.PSN
+	c.begins(p)
 	a, b := &c.Ends[0], &c.Ends[1]
 	a.Addr, a.Near = p.Src, t.Near(p.Src, p.SGID)
 	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.Near(p.Dst, p.DGID), p.DestQP, true
@@ -325,7 +329,7 @@ func (t *Table) newConnection(p *packet.Packet, host, dir uint32, key uint64) (u
 	if len(t.towards) > 0 {
 		t.sender(c, p)
 	}
-	t.flows.put(key, 0, i<<1, c)
+	t.flows.put(key, 0, i<<1)
 	t.watch(host, dir, i, 0)
 	if c.Reliable() {
 		t.hosts.list[host].waiting[dir]++
@@ -355,7 +359,7 @@ func (t *Table) Unconnected(q wqe.QP, peer packet.Addr) (p packet.Packet, ok boo
 	}
 	c := t.pairs.at(way >> 1)
 	return packet.Packet{
-		Encap: c.Encap, Has: packet.HasBTH, Opcode: c.FirstOp, PSN: c.FirstPSN, DestQP: q.QPN, Src: peer, Dst: q.Addr,
+		Encap: c.Encap, Has: packet.HasBTH, Opcode: c.FirstOp(), PSN: c.FirstPSN(), DestQP: q.QPN, Src: peer, Dst: q.Addr,
 		Time: c.FirstTime, Frame: c.FirstFrame, Tap: c.FirstTap,
 	}, !c.Paired
 }

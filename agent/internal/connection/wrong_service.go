@@ -8,7 +8,7 @@ import (
 // wrong opcode (rule BTH-004); when the next one is of that service too, the QP number was taken over, and WrongService is nil again.
 func (t *Table) Belongs(c *Connection, from int, p *packet.Packet) bool {
 	was := c.WrongService
-	c.WrongService = nil
+	c.SetWrongService(nil)
 	switch s := p.Opcode.Service(); {
 	case s == c.Service && c.maySend(from, p):
 		if was != nil {
@@ -22,7 +22,7 @@ func (t *Table) Belongs(c *Connection, from int, p *packet.Packet) bool {
 	}
 	b := *p
 	b.Payload, b.Pad, b.Data = nil, nil, nil
-	c.WrongService = &b
+	c.SetWrongService(&b)
 	t.Judge.Unfollowed(p)
 	return false
 }

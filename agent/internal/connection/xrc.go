@@ -13,8 +13,8 @@ func (c *Connection) maySend(from int, p *packet.Packet) bool {
 	if in.Response {
 		initiator = 1 - from
 	}
-	if c.initiator == 0 {
-		c.initiator = uint8(initiator) + 1
+	if c.state&(initiator0|initiator1) == 0 {
+		c.state |= initiator0 << initiator
 	}
-	return int(c.initiator) == initiator+1
+	return c.state&(initiator0<<initiator) != 0
 }
