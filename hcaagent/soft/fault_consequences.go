@@ -20,14 +20,7 @@ var consequences = map[string]map[string]string{
 	"start-psn":            {"RC-RTY-005": "the peer asks for the PSN that was never sent"},
 	"success-behind-error": {"CPL-STS-012": "nothing has acknowledged the request"},
 	"too-long-taken":       {"CPL-MEM-001": "memory has no room for all of the message"},
-	"uc-remote-error":      {"CPL-ORD-004": notInError, "QPS-SQE-001": notInError},
 	"ud-gsi-qkey":          {"UD-QP1-001": "the datagram is no MAD, whatever its Q_Key"},
 	"ud-privileged-qkey":   {"PKY-012": "the packet has the Q_Key as the request has it", "UD-QKEY-001": "which is not that of the destination"},
 	"write-visible-late":   {"CPL-MEM-001": "a look at the memory does not find the data"},
-
-	"bad-response-for-ack": alsoNotInError, "retry-error-for-ack": alsoNotInError, "rnr-error-for-ack": alsoNotInError,
 }
-
-const notInError = "a queue pair whose request has failed goes to the error state, and the device has it go on"
-
-var alsoNotInError = map[string]string{"CPL-ORD-004": notInError, "QPS-ERR-001": notInError}
