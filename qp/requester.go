@@ -106,6 +106,11 @@ func (s *SendQueue) CatchUp() {
 // Rewind goes back to a PSN in a gap, so that what is retransmitted from there is judged as new. pmtu is the path MTU in bytes.
 func (s *SendQueue) Rewind(psn packet.PSN, pmtu uint32) {
 	must(s.Joined, "Rewind", s)
+	for i := range s.Messages.Len() {
+		if w := s.Messages.At(i); w.Has(wqe.Taken) && w.First.Before(psn) && !w.Last.Before(psn) {
+			s.EndAt(w, w.Last) // it will be cut
+		}
+	}
 	if n, dropped := s.Messages.Truncate(psn); dropped {
 		s.Count = n
 	}
@@ -124,7 +129,7 @@ func (s *SendQueue) Rewind(psn packet.PSN, pmtu uint32) {
 	s.Sequence.Unsure = w.Has(wqe.Unsized) // else it ends here
 	if !w.Has(wqe.Ended) && (w.Op == wqe.Send || w.Op == wqe.Write) {
 		s.Open = w.Op
-		w.Got = uint32(psn.Diff(w.First)) * pmtu
+		w.Progress = uint32(psn.Diff(w.First)) * pmtu
 	}
 }
 

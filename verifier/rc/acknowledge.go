@@ -280,7 +280,7 @@ func (v *Verifier) reportOvertaking(c *qp.Pair, from int, p *packet.Packet, olde
 	d := rule.Verdict{
 		Rule: rule.RCRSP007, Class: rule.Proven(c.Sees(from) && r.MSN.StartKnown && !q.IsReordered(oldest.First)), Role: rule.Responder,
 		Expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",
-		Actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, oldest.Frame)}, Gap: rule.GapAt(oldest.RespNext),
+		Actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, oldest.Frame)}, Gap: rule.GapAt(oldest.RespNext()),
 	}
 	if p.PSN.In(oldest.First, oldest.Last) {
 		d.Rule, d.Class = rule.RCACK003, rule.Proven(c.Sees(from) && !q.IsReordered(oldest.First))
@@ -293,7 +293,7 @@ func (v *Verifier) reportOvertaking(c *qp.Pair, from int, p *packet.Packet, olde
 	if d.Class == rule.Unproven {
 		d.Detail = "the response may have been lost before the tap, or have been sent before the capture began"
 	}
-	if v.Report(c, from, p, d); d.Class == rule.Violation && p.PSN == oldest.RespNext && p.PSN != oldest.First {
+	if v.Report(c, from, p, d); d.Class == rule.Violation && p.PSN == oldest.RespNext() && p.PSN != oldest.First {
 		oldest.Flags |= wqe.Blamed // it is taken for a response
 	}
 }

@@ -48,7 +48,7 @@ func (v *Verifier) settleRead(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	r.MoveEPSN(w.Last.Add(1), end)
 	q.Retransmission.Move(w.Last.Add(1), end)
-	if w.Last = end.Add(-1); q.Gap.Open() && q.Gap.From.In(w.First, w.Last) {
+	if q.EndAt(w, end.Add(-1)); q.Gap.Open() && q.Gap.From.In(w.First, w.Last) {
 		q.MoveGap(end)
 	}
 	q.SizeRead(end)
@@ -122,7 +122,7 @@ func (v *Verifier) Sized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 	w := q.Messages.At(i)
 	was, next := w.Last.Add(1), w.First.Add(n)
 	w.Flags &^= wqe.Unsized
-	w.Last = next.Add(-1)
+	q.EndAt(w, next.Add(-1))
 	movePSN(c, from, was, next)
 	switch newest := i == q.Messages.Len()-1; {
 	case newest && q.ReadLen != 0:
@@ -182,7 +182,7 @@ func readOverlap(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE, next packe
 func answeredRead(q *qp.SendQueue, p *packet.Packet, i int) *wqe.SendWQE {
 	for k := i; k >= 0; k-- {
 		w := q.Messages.At(k)
-		if (k == i && w.Op == wqe.Read || w.Has(wqe.Miscounted)) && p.PSN == w.RespNext && p.PSN.In(w.First, w.Last) && p.Opcode == readOpcode(p, w.First, w.Last) {
+		if (k == i && w.Op == wqe.Read || w.Has(wqe.Miscounted)) && p.PSN == w.RespNext() && p.PSN.In(w.First, w.Last) && p.Opcode == readOpcode(p, w.First, w.Last) {
 			return w
 		}
 	}

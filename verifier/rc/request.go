@@ -85,7 +85,7 @@ func (v *Verifier) takesPSNs(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		q.ForgetBefore(p.PSN.Add(-farAway / 2)) // PSNs come round; nothing as old is retransmitted
 	}
 	if w.Op == wqe.Read {
-		w.Last = q.Next.Add(-1)
+		q.EndAt(w, q.Next.Add(-1))
 	}
 }
 

@@ -41,10 +41,9 @@ func moveToGap(q *qp.SendQueue, w *wqe.SendWQE, p *packet.Packet) {
 		q.ReadDone()
 	}
 	if w.First == q.Last.PSN {
-		w.First = q.Gap.From
-		w.RespFirst, w.RespNext, w.Missing = w.First, w.First, w.First
+		q.BeginAt(w, q.Gap.From)
 	}
-	w.Last = p.PSN.Add(-1)
+	q.EndAt(w, p.PSN.Add(-1))
 }
 
 // followsAhead reports whether p follows w, the newest message, as if that had the PSNs of the gap that is open before it, and is neither retransmitted nor
