@@ -241,8 +241,8 @@ func TestDirectionMemory(t *testing.T) {
 		packets int
 		most    float64
 	}{
-		{"first packet of each", 2 * connections, 1055},
-		{"paired", 20 * connections, 1070},
+		{"first packet of each", 2 * connections, 985},
+		{"paired", 20 * connections, 945},
 	} {
 		n := held(raw, connections, k.packets)
 		t.Logf("%s: %.0f bytes", k.when, n)

@@ -13,7 +13,6 @@ const (
 	sums     = unsafe.Offsetof(Direction{}.Sums) + unsafe.Offsetof(Sums{}.Packets)
 	send     = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.Next)
 	cold     = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.Gap)
-	history  = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.History)
 	messages = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.Messages)
 	receive  = unsafe.Offsetof(Direction{}.Peer) + unsafe.Offsetof(ReceiveQueue{}.EPSN)
 )
@@ -69,16 +68,17 @@ func (c *Pair) FetchSums(l *cache.Lines) {
 // FetchMessage names the lines of the message that p begins, carries on or answers, and where a request is kept.
 func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) {
 	in := p.Info()
-	d := c.Ways[from&1]
-	if in.Request {
-		if h := (*History)(unsafe.Add(unsafe.Pointer(d), history)); h.size > 0 {
-			l.Add(unsafe.Pointer(h.slot(p.PSN)))
-		}
-	} else {
-		d = c.Ways[^from&1]
+	if !in.Request {
+		from ^= 1
 	}
-	switch r := (*Ring)(unsafe.Add(unsafe.Pointer(d), messages)); {
-	case r.size == 0:
+	r := (*Ring)(unsafe.Add(unsafe.Pointer(c.Ways[from&1]), messages))
+	if r.block == nil {
+		return
+	}
+	if in.Request {
+		l.Add(unsafe.Pointer((*History)(r).slot(p.PSN)))
+	}
+	switch {
 	case !in.Request:
 		l.Add(unsafe.Pointer(r.slot(r.tail - 1)))
 		if r.due != 0 {

@@ -126,8 +126,8 @@ type SendQueue struct {
 	Usual      bool       // there is nothing out of the ordinary about this send queue and the receive queue of the peer: see verifier.usual
 	Limited    Limit      // what of the usual the attributes of the QPs have a word in, while Usual
 	TimerStart int64      // newest time at which a request that demands a response left, or a response made progress
-	Messages   Ring
-	History    History
+	Messages   Ring       // and History
+	_          [8]byte
 
 	Gap      Gap
 	Credits  Credits

@@ -55,9 +55,9 @@ func (s *SendQueue) Certain() bool {
 
 // Join begins the stream at a PSN in mid-stream, and keeps no request of before.
 func (s *SendQueue) Join(psn packet.PSN) {
-	*s = SendQueue{Messages: s.Messages, History: s.History, Joined: true, Sequence: Sequence{Unsure: true}, Next: psn, First: psn, High: psn, Una: psn, Count: s.Count}
+	*s = SendQueue{Messages: s.Messages, Joined: true, Sequence: Sequence{Unsure: true}, Next: psn, First: psn, High: psn, Una: psn, Count: s.Count}
 	s.Messages.Reset()
-	s.History.Reset()
+	s.History().Reset()
 }
 
 // Unjoin gives up the stream: the next request begins it again.

@@ -218,7 +218,7 @@ func (v *Verifier) acksGap(c *qp.Pair, from int, p *packet.Packet) {
 // mayPrecedeCapture reports whether what is missing in the gap may have arrived before the capture began: the first packets of the message after all that the
 // responder has counted since its first response, whose last ones came after the gap.
 func mayPrecedeCapture(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
-	s := q.History.Get(q.Gap.To)
+	s := q.History().Get(q.Gap.To)
 	return firstCount(q, r) && s != nil && !s.Trace.Opcode.Info().First && !s.Trace.Opcode.Info().Only
 }
 
@@ -229,12 +229,12 @@ func firstCount(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
 
 // requestSeen reports whether the request that takes a PSN has been seen, or a READ before it that may take it.
 func requestSeen(q *qp.SendQueue, psn packet.PSN) bool {
-	if q.History.Get(psn) != nil {
+	if q.History().Get(psn) != nil {
 		return true
 	}
 	const far = 1 << 10 // no READ that is seen in a gap is longer
 	for i := 1; i < far && !psn.Add(-i).Before(q.First); i++ {
-		if s := q.History.Get(psn.Add(-i)); s != nil {
+		if s := q.History().Get(psn.Add(-i)); s != nil {
 			return s.Trace.Opcode.Fn() == packet.ReadRequest
 		}
 	}

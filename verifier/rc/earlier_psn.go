@@ -45,7 +45,7 @@ func (v *Verifier) beforeNext(c *qp.Pair, from int, p *packet.Packet) {
 	if p.PSN.Before(q.First) {
 		v.beforeFirst(c, from, p)
 	}
-	s := q.History.Get(p.PSN)
+	s := q.History().Get(p.PSN)
 	if w := q.Messages.Newest(); s == nil && w != nil && intoRead(q, w, p) {
 		v.readCount(c, from, p, w)
 		return

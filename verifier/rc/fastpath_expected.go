@@ -232,21 +232,10 @@ func (v *Verifier) expectedRequest(c *qp.Pair, d *qp.Direction, p *packet.Packet
 	q.OpenMessage(e.opens)
 	q.Resume(next)
 	r.Expect(next)
-	note(q.History.Place(p.PSN, next.Diff(q.Una)), p)
+	q.History().Note(p, next.Diff(q.Una))
 	q.Last.Came(p)
 	v.expected[p.Opcode]++
 	return true
-}
-
-// note writes what is kept of a request of the fast path: v.trace, field by field.
-//
-//go:noinline
-func note(s *qp.Sent, p *packet.Packet) {
-	t := &s.Trace
-	s.PSN, s.Frame = p.PSN|qp.Valid, uint32(p.Frame)
-	t.ICRC, t.Len, t.IPID, t.SrcPort = p.ICRC, uint16(p.PayloadLen)+uint16(p.PadCnt), p.IPID, p.SrcPort
-	t.Opcode, t.Encap, t.BTHOff = p.Opcode, p.Encap, uint16(p.BTHOff)
-	t.Flags = packet.TraceFlags(packet.Bit(p.AckReq)*uint8(packet.TraceAckReq) | packet.Bit(p.MigReq)*uint8(packet.TraceMigReq) | packet.Bit(p.ICRCState == packet.CRCGood)*uint8(packet.TraceSealed))
 }
 
 // expectedResponse takes p, to the send queue of direction d, if it is the Acknowledge of the whole of a SEND or WRITE, the answer to an atomic or the

@@ -94,7 +94,7 @@ func (v *Verifier) disputeBeforeGap(c *qp.Pair, from int, d *qp.ReadDispute) {
 		}
 	}
 	after := q.Last.Frame
-	if s := q.History.Get(q.Gap.To); s != nil {
+	if s := q.History().Get(q.Gap.To); s != nil {
 		after = packet.FrameNear(q.Last.Frame, s.Frame)
 	}
 	v.wrongRead(c, 1-from, w, d.Next, after)

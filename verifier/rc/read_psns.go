@@ -39,7 +39,7 @@ func (v *Verifier) settleRead(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	end := p.PSN
 	if n > 1 && q.High.After(w.First.Add(1)) {
-		if psn, known := q.History.First(w.First.Add(1), p.PSN.Add(-1)); known { // what overtook the READ is there
+		if psn, known := q.History().First(w.First.Add(1), p.PSN.Add(-1)); known { // what overtook the READ is there
 			n, end = psn.Diff(w.First), psn
 		}
 	}
@@ -136,7 +136,7 @@ func (v *Verifier) Sized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 		}
 		q.MoveGap(next)
 	case newest:
-	case q.Gap.Open() && was.In(q.Gap.From, q.Gap.To.Add(-1)) && q.History.Get(was) == nil: // nothing was seen to follow it
+	case q.Gap.Open() && was.In(q.Gap.From, q.Gap.To.Add(-1)) && q.History().Get(was) == nil: // nothing was seen to follow it
 	case next.Before(was):
 		v.gapAfterRead(c, from, p, next, was)
 	case next.After(was):
@@ -220,7 +220,7 @@ func (v *Verifier) misplaced(c *qp.Pair, from int, p *packet.Packet, psn packet.
 	q := &c.Ends[from].SQ
 	if p != nil && p.PSN == psn && p.Info().Request && c.End(p) == from {
 		v.Report(c, from, p, d)
-	} else if s := q.History.Get(psn); s != nil {
+	} else if s := q.History().Get(psn); s != nil {
 		v.Report(c, from, &packet.Packet{
 			Time: q.Last.Time, Tap: q.Last.Tap, Frame: packet.FrameNear(q.Last.Frame, s.Frame), Opcode: s.Trace.Opcode, PSN: psn, Has: packet.HasBTH,
 		}, d)

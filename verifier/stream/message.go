@@ -128,7 +128,7 @@ func (v *Verifier) Withdraw(p *packet.Packet, id rule.ID) {
 
 // previous cites the packet before p in the PSN stream.
 func previous(q *qp.SendQueue, p *packet.Packet) []uint64 {
-	if s := q.History.Get(p.PSN.Add(-1)); s != nil {
+	if s := q.History().Get(p.PSN.Add(-1)); s != nil {
 		return []uint64{packet.FrameNear(p.Frame, s.Frame)}
 	}
 	if w := q.Messages.Newest(); w != nil && w.Last == p.PSN.Add(-1) {
@@ -272,7 +272,7 @@ func (v *Verifier) wrongPayload(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 func pmtuShown(q *qp.SendQueue, psn packet.PSN, mtu uint32) bool {
 	const most = 64
 	for i, n := 1, 0; i <= most; i++ {
-		s := q.History.Get(psn.Add(-i))
+		s := q.History().Get(psn.Add(-i))
 		if s == nil {
 			continue
 		}

@@ -16,7 +16,7 @@ func (v *Verifier) Renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	if !q.Gap.Open() || w == nil || v.Profile.Keeps() && !c.Sees(from) || !v.followsAhead(c, from, p, w) {
 		return false
 	}
-	q.History.Drop(q.Last.PSN)
+	q.History().Drop(q.Last.PSN)
 	moveToGap(q, w, p)
 	if !c.Sees(from) {
 		w.Flags |= wqe.Guessed // the two may have changed places on their way, and what is missing between be lost
@@ -79,7 +79,7 @@ func onlyAhead(q *qp.SendQueue, w *wqe.SendWQE) bool {
 // isNew reports whether p, which follows message w of n PSNs, is neither retransmitted nor something that left its sender before w.
 func (v *Verifier) isNew(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, n int) bool {
 	q, r := &c.Ends[from].SQ, c.Ends[1-from].RQ
-	s := q.History.Get(p.PSN)
+	s := q.History().Get(p.PSN)
 	same := s != nil && packet.SameContent(p, s.Trace) // it is retransmitted
 	mismatch := s != nil && p.PSN == q.Gap.To && !same || w.Op == wqe.Read && n > 1 && !AsksForTail(w, p)
 	switch {
