@@ -46,80 +46,93 @@ const (
 	sentPSN    = 10 // bits before that of the PSN
 )
 
-// form is what all packets of a queue pair have in common, but for some that are reported, or take several paths. Where two differ, there is one for each place.
-type form struct {
-	port   uint16
-	bthOff uint16
-	encap  packet.Encap
-	long   uint8 // the upper bits of bytes of payload and pad
+// form is what all packets of a queue pair have in common, but for some that are reported, or take several paths: the UDP source port, the offset of the BTH, the encapsulation,
+// and the upper bits of bytes of payload and pad. Where two differ, there is one for each place.
+type form uint64
+
+const (
+	formBTHOff = 16
+	formEncap  = 32
+	formLong   = 40
+)
+
+// manyForms is the form of a history that has one for each place. No encapsulation has that number.
+const manyForms = form(0xFF) << formEncap
+
+func formOf(port, bthOff uint16, encap packet.Encap, length uint16) form {
+	return form(port) | form(bthOff)<<formBTHOff | form(encap)<<formEncap | form(length>>14)<<formLong
 }
 
-// manyForms is the form of a history that has one for each place.
-var manyForms = form{encap: 0xFF}
+// packets is, of a history, in the lower 16 bits how many places it has, a power of two, less one, or 0: none; above them the form of all packets, or manyForms.
+type packets uint64
+
+func packetsOf(n int, f form) packets { return packets(f)<<16 | packets(n-1) }
+
+func (k packets) mask() uint16 { return uint16(k) }
+
+func (k packets) places() int { return places(uint16(k)) }
+
+func (k packets) form() form { return form(k >> 16) }
 
 func (s *sent) used() bool { return s.what&sentUsed != 0 }
 
 // psn is the PSN of a packet at place i.
 func (s *sent) psn(i int) packet.PSN { return packet.PSN(s.what>>sentPSN<<2 | uint32(i)&3) }
 
-// slot returns the place of a PSN, of a history that has places.
+// slot returns the place of a PSN, of a history that has places: after a message, or where there are no more of these after the packet before it.
 func (h *History) slot(psn packet.PSN) *sent {
-	i := uintptr(uint16(psn) & h.packets)
-	at := i*line + line - unsafe.Sizeof(sent{})
-	if n := uintptr(h.messages) + 1; i >= n {
-		at = n*(line-unsafe.Sizeof(sent{})) + i*unsafe.Sizeof(sent{})
-	}
-	return (*sent)(unsafe.Add(h.block, at))
+	const apart = line - unsafe.Sizeof(sent{})
+	i := int(uint16(psn) & h.packets.mask())
+	return (*sent)(unsafe.Add(h.block, i*int(line)+int(apart)-max(i-int(h.messages), 0)*int(apart)))
 }
 
 // formOf returns the place of the form of a PSN, of a history that has one for each.
 func (h *History) formOf(psn packet.PSN) *form {
-	messages, packets := uintptr(h.messages)+1, uintptr(h.packets)+1
-	at := messages*(line-unsafe.Sizeof(sent{})) + max(messages, packets)*unsafe.Sizeof(sent{}) + uintptr(uint16(psn)&h.packets)*unsafe.Sizeof(form{})
+	messages, last := uintptr(h.messages)+1, h.packets.mask()
+	at := messages*line + uintptr(max(int(last)-int(h.messages), 0))*unsafe.Sizeof(sent{}) + uintptr(uint16(psn)&last)*unsafe.Sizeof(form(0))
 	return (*form)(unsafe.Add(h.block, at))
 }
 
 // at returns the form of a packet that is kept.
 func (h *History) at(psn packet.PSN) form {
-	if h.form == manyForms {
-		return *h.formOf(psn)
+	if f := h.packets.form(); f != manyForms {
+		return f
 	}
-	return h.form
+	return *h.formOf(psn)
 }
 
-// place returns where a packet is to be kept, of which the form is. outstanding is how many PSNs are not acknowledged, which the history grows to hold.
-func (h *History) place(psn packet.PSN, f form, outstanding int) *sent {
-	if outstanding > int(h.packets) || h.packets < historyMin-1 || f != h.form {
-		h.prepare(psn, f, outstanding)
-	}
-	return h.slot(psn)
+// ready reports whether there is a place for any packet of a form, while so many PSNs are not acknowledged.
+func (h *History) ready(f form, outstanding int) bool {
+	k := h.packets
+	return outstanding <= int(k.mask()) && k.mask() >= historyMin-1 && f == k.form()
 }
 
-// prepare makes a place for a packet where there may be none.
+// prepare makes a place for a packet, of which the form is, where there may be none. outstanding is how many PSNs are not acknowledged, which the history grows to hold.
 func (h *History) prepare(psn packet.PSN, f form, outstanding int) {
-	if n := places(h.packets); outstanding >= n && n < historyMax || n < historyMin && h.taken(psn) {
+	if n := h.packets.places(); outstanding >= n && n < historyMax || n < historyMin && h.taken(psn) {
 		h.grow(outstanding)
 	}
-	if f != h.form {
+	if f != h.packets.form() {
 		h.vary(psn, f)
 	}
 }
 
 // vary keeps a form that is not that of all.
 func (h *History) vary(psn packet.PSN, f form) {
-	if h.form != manyForms {
+	n := h.packets.places()
+	if h.packets.form() != manyForms {
 		if h.empty() {
-			h.form = f
+			h.packets = packetsOf(n, f)
 			return
 		}
-		(*Ring)(h).grow(places(h.messages), places(h.packets), true)
-		h.form = manyForms
+		(*Ring)(h).grow(places(h.messages), n, true)
+		h.packets = packetsOf(h.packets.places(), manyForms)
 	}
 	*h.formOf(psn) = f
 }
 
 func (h *History) empty() bool {
-	for i := range places(h.packets) {
+	for i := range h.packets.places() {
 		if h.slot(packet.PSN(i)).used() {
 			return false
 		}
@@ -129,7 +142,11 @@ func (h *History) empty() bool {
 
 // Put remembers a packet; outstanding is how many PSNs are not acknowledged, which the history grows to hold.
 func (h *History) Put(psn packet.PSN, frame uint64, t packet.Trace, outstanding int) {
-	s := h.place(psn, form{port: t.SrcPort, bthOff: t.BTHOff, encap: t.Encap, long: uint8(t.Len >> 14)}, outstanding)
+	f := formOf(t.SrcPort, t.BTHOff, t.Encap, t.Len)
+	if !h.ready(f, outstanding) {
+		h.prepare(psn, f, outstanding)
+	}
+	s := h.slot(psn)
 	*s = sent{icrc: t.ICRC, frame: uint32(frame), id: t.IPID, length: t.Len & sentLength, what: uint32(t.Opcode) | sentUsed | uint32(psn>>2)<<sentPSN}
 	if t.Flags&packet.TraceAckReq != 0 {
 		s.length |= sentAckReq
@@ -145,7 +162,11 @@ func (h *History) Put(psn packet.PSN, frame uint64, t packet.Trace, outstanding 
 // Note is Put of the trace of p.
 func (h *History) Note(p *packet.Packet, outstanding int) {
 	n := uint16(p.PayloadLen) + uint16(p.PadCnt)
-	s := h.place(p.PSN, form{port: p.SrcPort, bthOff: uint16(p.BTHOff), encap: p.Encap, long: uint8(n >> 14)}, outstanding)
+	f := formOf(p.SrcPort, uint16(p.BTHOff), p.Encap, n)
+	if !h.ready(f, outstanding) {
+		h.prepare(p.PSN, f, outstanding)
+	}
+	s := h.slot(p.PSN)
 	s.icrc, s.frame, s.id = p.ICRC, uint32(p.Frame), p.IPID
 	s.length = n&sentLength | uint16(packet.Bit(p.AckReq))*sentAckReq | uint16(packet.Bit(p.MigReq))*sentMigReq
 	s.what = uint32(p.Opcode) | sentUsed | uint32(packet.Bit(p.ICRCState == packet.CRCGood))*sentSealed | uint32(p.PSN>>2)<<sentPSN
@@ -188,7 +209,7 @@ func (h *History) get(psn packet.PSN, into *Sent) bool {
 	f := h.at(psn)
 	into.PSN, into.Frame = psn|Valid, s.frame
 	into.Trace = packet.Trace{
-		ICRC: s.icrc, Len: s.length&sentLength | uint16(f.long)<<14, IPID: s.id, SrcPort: f.port, Opcode: packet.Opcode(s.what), Encap: f.encap, BTHOff: f.bthOff,
+		ICRC: s.icrc, Len: s.length&sentLength | uint16(f>>formLong)<<14, IPID: s.id, SrcPort: uint16(f), Opcode: packet.Opcode(s.what), Encap: packet.Encap(f >> formEncap), BTHOff: uint16(f >> formBTHOff),
 	}
 	if s.length&sentAckReq != 0 {
 		into.Trace.Flags |= packet.TraceAckReq
@@ -204,7 +225,7 @@ func (h *History) get(psn packet.PSN, into *Sent) bool {
 
 // First returns the first PSN of a range, the ends included, that is known, and whether there is one.
 func (h *History) First(from, to packet.PSN) (psn packet.PSN, known bool) {
-	size := places(h.packets)
+	size := h.packets.places()
 	if n := to.Diff(from) + 1; n <= size {
 		for i := range n {
 			if at := from.Add(i); h.find(at) != nil {
@@ -231,18 +252,18 @@ func (h *History) Drop(psn packet.PSN) {
 
 // grow doubles the places, or makes as many as outstanding PSNs need of those that few queue pairs use.
 func (h *History) grow(outstanding int) {
-	n := max(2*places(h.packets), historyFirst)
+	n := max(2*h.packets.places(), historyFirst)
 	if outstanding >= historyMin {
 		n = max(n, 2*historyMin)
 	} else if outstanding >= n {
 		n = historyMin
 	}
-	(*Ring)(h).grow(places(h.messages), n, h.form == manyForms)
+	(*Ring)(h).grow(places(h.messages), n, h.packets.form() == manyForms)
 }
 
 // Reset forgets everything.
 func (h *History) Reset() {
-	for i := range places(h.packets) {
+	for i := range h.packets.places() {
 		*h.slot(packet.PSN(i)) = sent{}
 	}
 }

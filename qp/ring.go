@@ -16,8 +16,7 @@ type Ring struct {
 	head, tail uint16         // messages head … tail-1, whose numbers only ever grow, modulo 2^16. Invariant: tail-head <= places
 	due        uint16         // number of the message that is answered next, if those are answered one by one, plus one; 0: not known
 	messages   uint16         // how many places there are for messages, a power of two, less one; 0: none
-	packets    uint16         // likewise for packets
-	form       form           // of all packets, unless it is manyForms
+	packets    packets
 }
 
 const (
@@ -66,7 +65,7 @@ func (r *Ring) Push(una packet.PSN) *wqe.SendWQE {
 		if n >= ringMin && r.done(una) || n >= ringMax {
 			r.head++
 		} else {
-			r.grow(max(2*n, ringFirst), places(r.packets), r.form == manyForms)
+			r.grow(max(2*n, ringFirst), r.packets.places(), r.packets.form() == manyForms)
 		}
 	}
 	w := r.slot(r.tail)
@@ -82,24 +81,24 @@ func (r *Ring) done(una packet.PSN) bool {
 }
 
 // grow moves to a block with so many places. One that has outgrown the first gets all that most need.
-func (r *Ring) grow(messages, packets int, forms bool) {
+func (r *Ring) grow(messages, history int, forms bool) {
 	if r.block == nil {
-		messages, packets = max(messages, ringFirst), max(packets, historyFirst)
+		messages, history = max(messages, ringFirst), max(history, historyFirst)
 	} else {
-		messages, packets = max(messages, ringMin), max(packets, historyMin)
+		messages, history = max(messages, ringMin), max(history, historyMin)
 	}
-	size := uintptr(messages)*line + uintptr(max(packets-messages, 0))*unsafe.Sizeof(sent{})
+	size := uintptr(messages)*line + uintptr(max(history-messages, 0))*unsafe.Sizeof(sent{})
 	if forms {
-		size += uintptr(packets) * unsafe.Sizeof(form{})
+		size += uintptr(history) * unsafe.Sizeof(form(0))
 	}
 	old := *r
 	r.block = unsafe.Pointer(unsafe.SliceData(make([]uint64, size/8)))
-	r.messages, r.packets = uint16(messages-1), uint16(packets-1)
+	r.messages, r.packets = uint16(messages-1), packetsOf(history, old.packets.form())
 	for i := old.head; i != old.tail; i++ {
 		*r.slot(i) = *old.slot(i)
 	}
 	h, before := (*History)(r), (*History)(&old)
-	for i := range places(old.packets) {
+	for i := range old.packets.places() {
 		s := before.slot(packet.PSN(i))
 		if !s.used() {
 			continue
