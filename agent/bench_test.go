@@ -241,8 +241,8 @@ func TestDirectionMemory(t *testing.T) {
 		packets int
 		most    float64
 	}{
-		{"first packet of each", 2 * connections, 900},
-		{"paired", 20 * connections, 990},
+		{"first packet of each", 2 * connections, 650},
+		{"paired", 20 * connections, 675},
 	} {
 		n := held(raw, connections, k.packets)
 		t.Logf("%s: %.0f bytes", k.when, n)

@@ -3,11 +3,13 @@ package qp
 import (
 	"testing"
 	"unsafe"
+
+	"ibwitness/wqe"
 )
 
 // TestLayout: the fields that a usual packet needs are in as few lines of the cache as their order means them to.
 func TestLayout(t *testing.T) {
-	const line = 64
+	const cacheLine = 64
 	var c Pair
 	var d Direction
 	sq, rq := unsafe.Offsetof(d.SQ), unsafe.Offsetof(d.Peer)
@@ -16,11 +18,11 @@ func TestLayout(t *testing.T) {
 		"Pair": 0, "Pair.seldom": unsafe.Offsetof(c.seldom), "Pair.oddPayload": unsafe.Offsetof(c.oddPayload),
 		"Pair.Ends[1].Direction": unsafe.Offsetof(c.Ends) + unsafe.Sizeof(c.Ends[0]) + unsafe.Offsetof(c.Ends[0].Direction) + unsafe.Sizeof(c.Ends[0].Direction) - 1,
 		"Flow":                   unsafe.Offsetof(d.Flow), "packets": unsafe.Offsetof(d.packets), "Assumed": unsafe.Offsetof(d.Assumed), "SQ": sq, "SQ.Count": sq + unsafe.Offsetof(d.SQ.Count),
-		"SQ.Next": sq + unsafe.Offsetof(d.SQ.Next), "SQ.History": sq + unsafe.Offsetof(d.SQ.History) + unsafe.Sizeof(d.SQ.History) - 1,
+		"SQ.Next": sq + unsafe.Offsetof(d.SQ.Next), "SQ.Messages": sq + unsafe.Offsetof(d.SQ.Messages) + unsafe.Sizeof(d.SQ.Messages) - 1,
 		"RQ.EPSN": rq + unsafe.Offsetof(d.Peer.EPSN), "RQ.Last": rq + unsafe.Offsetof(d.Peer.Last), "RQ.MSN": rq + unsafe.Offsetof(d.Peer.MSN),
 		"SQ.LacksResponse": sq + unsafe.Offsetof(d.SQ.LacksResponse),
 	} {
-		at[name] = offset / line
+		at[name] = offset / cacheLine
 	}
 	for _, same := range [][2]string{
 		{"Pair", "Pair.seldom"},
@@ -30,7 +32,7 @@ func TestLayout(t *testing.T) {
 		{"Flow", "Assumed"},
 		{"Flow", "SQ"},
 		{"Flow", "SQ.Count"},
-		{"SQ.Next", "SQ.History"},
+		{"SQ.Next", "SQ.Messages"},
 		{"RQ.EPSN", "RQ.Last"},
 		{"RQ.EPSN", "RQ.MSN"},
 		{"RQ.EPSN", "SQ.LacksResponse"},
@@ -39,12 +41,15 @@ func TestLayout(t *testing.T) {
 			t.Errorf("%s and %s are in different lines", same[0], same[1])
 		}
 	}
-	if n := unsafe.Sizeof(d); n != 3*line {
+	if unsafe.Sizeof(d.SQ.Messages) != 24 || unsafe.Sizeof(wqe.SendWQE{}) != 48 || unsafe.Sizeof(sent{}) != 16 {
+		t.Errorf("a ring takes %d bytes, a message %d and a packet %d", unsafe.Sizeof(d.SQ.Messages), unsafe.Sizeof(wqe.SendWQE{}), unsafe.Sizeof(sent{}))
+	}
+	if n := unsafe.Sizeof(d); n != 3*cacheLine {
 		t.Errorf("a direction takes %d bytes, and not three lines", n)
 	}
 	for range 4 {
-		if allocated = new(Direction); uintptr(unsafe.Pointer(allocated))%line != 0 {
-			t.Fatalf("a direction begins at byte %d of a line", uintptr(unsafe.Pointer(allocated))%line)
+		if allocated = new(Direction); uintptr(unsafe.Pointer(allocated))%cacheLine != 0 {
+			t.Fatalf("a direction begins at byte %d of a line", uintptr(unsafe.Pointer(allocated))%cacheLine)
 		}
 	}
 }

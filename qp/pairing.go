@@ -22,15 +22,16 @@ func (s *SendQueue) Unpair(psn packet.PSN, near bool) {
 		}
 		if w.Last.Before(psn) {
 			w.Flags |= wqe.Answered
-			w.Missing = w.Last.Add(1) // as far as anyone can tell
+			s.AnswerFrom(w, s.RespFirst(w), w.RespNext(), w.Last.Add(1)) // as far as anyone can tell
 			continue
 		}
 		if !w.Has(wqe.Answered) {
 			s.RdOut++
-			w.RespNext = w.First
+			next, missing := w.First, s.Missing(w)
 			if psn.In(w.First, w.Last) {
-				w.RespNext, w.Missing = psn, psn
+				next, missing = psn, psn
 			}
+			s.AnswerFrom(w, s.RespFirst(w), next, missing)
 		}
 	}
 }

@@ -10,9 +10,8 @@ import (
 // Where the lines that a usual packet needs begin in a direction. A field's address taken in the ordinary way would read from the direction first, to see that there
 // is one, and wait for memory.
 const (
-	sent     = unsafe.Offsetof(Direction{}.Flow)
+	flow     = unsafe.Offsetof(Direction{}.Flow)
 	send     = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.Next)
-	history  = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.History)
 	messages = unsafe.Offsetof(Direction{}.SQ) + unsafe.Offsetof(SendQueue{}.Messages)
 	receive  = unsafe.Offsetof(Direction{}.Peer) + unsafe.Offsetof(ReceiveQueue{}.EPSN)
 )
@@ -29,7 +28,7 @@ func (c *Pair) Fetch(l *cache.Lines) { l.Add(unsafe.Pointer(c)) }
 // FetchWays names every line of the directions that packet p from an end will need, but for those of its message. It reports whether the pair is Paired.
 func (c *Pair) FetchWays(from int, p *packet.Packet, l *cache.Lines) bool {
 	d := unsafe.Pointer(c.Ends[from&1].Direction)
-	l.Add(unsafe.Add(d, sent))
+	l.Add(unsafe.Add(d, flow))
 	if !p.Info().Request {
 		d = unsafe.Pointer(c.Ends[^from&1].Direction)
 	}
@@ -54,7 +53,7 @@ func (c *Pair) FetchEnds(l *cache.Lines) {
 func (c *Pair) FetchSums(l *cache.Lines) {
 	for i := range c.Ends {
 		d := unsafe.Pointer(c.Ends[i].Direction)
-		l.Add(unsafe.Add(d, sent))
+		l.Add(unsafe.Add(d, flow))
 		l.Add(unsafe.Add(d, receive)) // where what few directions have is found
 	}
 }
@@ -62,16 +61,17 @@ func (c *Pair) FetchSums(l *cache.Lines) {
 // FetchMessage names the lines of the message that p begins, carries on or answers, and where a request is kept.
 func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) {
 	in := p.Info()
-	d := c.Ends[from&1].Direction
-	if in.Request {
-		if h := (*History)(unsafe.Add(unsafe.Pointer(d), history)); h.size > 0 {
-			l.Add(unsafe.Pointer(h.slot(p.PSN)))
-		}
-	} else {
-		d = c.Ends[^from&1].Direction
+	if !in.Request {
+		from ^= 1
 	}
-	switch r := (*Ring)(unsafe.Add(unsafe.Pointer(d), messages)); {
-	case r.size == 0:
+	r := (*Ring)(unsafe.Add(unsafe.Pointer(c.Ends[from&1].Direction), messages))
+	if r.block == nil {
+		return
+	}
+	if in.Request {
+		l.Add(unsafe.Pointer((*History)(r).slot(p.PSN)))
+	}
+	switch {
 	case !in.Request:
 		l.Add(unsafe.Pointer(r.slot(r.tail - 1)))
 		if r.due != 0 {

@@ -104,8 +104,8 @@ type SendQueue struct {
 	Sequence   Sequence
 	Joined     bool  // a request was seen, or the start PSN is known
 	TimerStart int64 // newest time at which a request that demands a response left, or a response made progress
-	Messages   Ring
-	History    History
+	Messages   Ring  // and History
+	_          [8]byte
 
 	*SendSeldom
 	FirstMSN      uint32 // MSN of the first response to it; with MSNFromEarlier where that does not count from the first message seen; 0: none

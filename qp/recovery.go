@@ -151,6 +151,8 @@ type Lack struct {
 type Issues struct {
 	Pending []Issue // the response to which has not begun, oldest first
 	Past    []Issue // the newest of all PSNs that READs were ever reissued from, each once
+
+	Scattered []Scattered
 }
 
 // Jump is requests that are far from the stream.

@@ -56,10 +56,10 @@ func (s *SendQueue) Certain() bool {
 // Join begins the stream at a PSN in mid-stream, and keeps no request of before.
 func (s *SendQueue) Join(psn packet.PSN) {
 	had := s.SendSeldom
-	*s = SendQueue{Messages: s.Messages, History: s.History, Joined: true, Sequence: Sequence{Unsure: true}, Next: psn, First: psn, High: psn, Una: psn, Count: s.Count}
+	*s = SendQueue{Messages: s.Messages, Joined: true, Sequence: Sequence{Unsure: true}, Next: psn, First: psn, High: psn, Una: psn, Count: s.Count}
 	s.forget(had)
 	s.Messages.Reset()
-	s.History.Reset()
+	s.History().Reset()
 }
 
 // Unjoin gives up the stream: the next request begins it again.
@@ -108,6 +108,11 @@ func (s *SendQueue) CatchUp() {
 // Rewind goes back to a PSN in a gap, so that what is retransmitted from there is judged as new. pmtu is the path MTU in bytes.
 func (s *SendQueue) Rewind(psn packet.PSN, pmtu uint32) {
 	must(s.Joined, "Rewind", s)
+	for i := range s.Messages.Len() {
+		if w := s.Messages.At(i); w.Has(wqe.Taken) && w.First.Before(psn) && !w.Last.Before(psn) {
+			s.EndAt(w, w.Last) // it will be cut
+		}
+	}
 	if n, dropped := s.Messages.Truncate(psn); dropped {
 		s.Count = n
 	}
@@ -128,7 +133,7 @@ func (s *SendQueue) Rewind(psn packet.PSN, pmtu uint32) {
 	s.Sequence.Unsure = w.Has(wqe.Unsized) // else it ends here
 	if !w.Has(wqe.Ended) && (w.Op == wqe.Send || w.Op == wqe.Write) {
 		s.Open = w.Op
-		w.Got = uint32(psn.Diff(w.First)) * pmtu
+		w.Progress = uint32(psn.Diff(w.First)) * pmtu
 	}
 }
 

@@ -143,6 +143,7 @@ func (s *SendQueue) KeepAltered(t packet.Trace) { s.Lost().Altered.Trace = t }
 // SwapAltered has the history keep what a request was retransmitted as, in place of what it was first.
 func (s *SendQueue) SwapAltered(first *Sent) {
 	first.Trace, s.Recovery.Altered.Trace = s.Recovery.Altered.Trace, first.Trace
+	s.History().Put(first.PSN&packet.PSNMask, uint64(first.Frame), first.Trace, 0)
 }
 
 // NAKJump notes that requests far from the stream were NAKed and reported, those up to a PSN.

@@ -165,7 +165,7 @@ func (x *comparing) connected(c *qp.Pair, from int) {
 	w, _ := q.Messages.Find(p.PSN)
 	if in.Response {
 		if w != nil && w.Op == wqe.Read && p.Opcode.Fn() != packet.Acknowledge {
-			x.either(expect.PSN, uint64(w.RespNext))
+			x.either(expect.PSN, uint64(w.RespNext()))
 		}
 		return
 	}

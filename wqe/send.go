@@ -64,29 +64,59 @@ const (
 	Told                        // was Answered before it was retransmitted
 	Broken                      // another message began before it ended: whether its responder counts it is not known
 	Guessed                     // its PSN is a guess: that on the wire was taken for wrong; or a READ after a gap, which may be the tail of another
+	Scattered                   // a READ whose responses do not follow one another from First on: package qp keeps more of it
+	Taken                       // a READ, all responses to which are taken to have come before their order was known: none is missing
 )
 
 // SendWQE is one message of a send queue: given by an HCA agent, or synthesised from the first packet of the message and
 // compared with all later ones. Invariant: First … Last are the PSNs seen or reserved so far; a READ reserves one a response packet.
+// It is 48 bytes, as very many queue pairs keep a few: what one operation needs and another does not shares a field.
 type SendWQE struct {
 	VA        uint64
 	First     packet.PSN
 	Last      packet.PSN
-	Length    uint32 // DMALen of the RETH; of a SEND the bytes seen so far
-	Got       uint32 // bytes of payload seen so far
+	Length    uint32 // DMALen of the RETH
+	Progress  uint32 // see Got, RespNext and Orig
 	RKey      uint32
-	Ordinal   uint32     // how many messages of the send queue were seen before this one, modulo 2^24
-	RespFirst packet.PSN // PSN at which the issue of a READ that is being answered starts
-	Missing   packet.PSN // PSN of the first response packet of a READ that was not seen
-	RespNext  packet.PSN // PSN of the next response packet of a READ
-	Frame     uint32     // low bits of the frame that began it
-	RespFrame uint32     // low bits of the frame of its newest response
-	Orig      uint32     // of an atomic: folded original data that the first answer returned
+	Ordinal   uint32 // how many messages of the send queue were seen before this one, modulo 2^24
+	Frame     uint32 // low bits of the frame that began it
+	RespFrame uint32 // low bits of the frame of its newest response
+	Asked     uint32 // time of its newest packet, where that asks for an answer and was not retransmitted: see verifier.stamp; 0: it has, or does not
 	Op        Op
 	Epoch     uint8 // messages whose numbers are counted without a break between them have the same
 	Flags     Flag
-	Asked     uint32 // time of its newest packet, where that asks for an answer and was not retransmitted: see verifier.stamp; 0: it has, or does not
 }
+
+// Got returns how many bytes of payload of a SEND or WRITE were seen so far.
+func (w *SendWQE) Got() uint32 { return w.Progress }
+
+// Take counts n bytes of payload. Only those of a SEND or WRITE, which may take several packets, are kept.
+func (w *SendWQE) Take(n uint32) {
+	if !w.Op.Responded() {
+		w.Progress += n
+	}
+}
+
+// RespNext returns the PSN of the next response packet: that of all operations but those whose responses come one by one is at First.
+func (w *SendWQE) RespNext() packet.PSN {
+	if w.Op.Responded() && !w.Op.Atomic() {
+		return packet.PSN(w.Progress)
+	}
+	return w.First
+}
+
+// AwaitResponse takes psn for that of the next response packet.
+func (w *SendWQE) AwaitResponse(psn packet.PSN) {
+	if w.Op.Responded() && !w.Op.Atomic() {
+		w.Progress = uint32(psn)
+	}
+}
+
+// Orig returns the folded original data that the first answer to an atomic returned.
+func (w *SendWQE) Orig() uint32 { return w.Progress }
+
+// Return notes it.
+func (w *SendWQE) Return(orig uint32) { w.Progress = orig }
 
 // Has reports whether all of f holds.
 func (w *SendWQE) Has(f Flag) bool { return w.Flags&f == f }

@@ -218,7 +218,7 @@ func (v *Verifier) acksGap(c *qp.Pair, from int, p *packet.Packet) {
 // mayPrecedeCapture reports whether what is missing in the gap may have arrived before the capture began: the first packets of the message after all that the
 // responder has counted since its first response, whose last ones came after the gap.
 func mayPrecedeCapture(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
-	s := q.History.Get(q.Gap.To)
+	s := q.History().Get(q.Gap.To)
 	return firstCount(q, r) && s != nil && !s.Trace.Opcode.Info().First && !s.Trace.Opcode.Info().Only
 }
 
@@ -229,12 +229,12 @@ func firstCount(q *qp.SendQueue, r *qp.ReceiveQueue) bool {
 
 // requestSeen reports whether the request that takes a PSN has been seen, or a READ before it that may take it.
 func requestSeen(q *qp.SendQueue, psn packet.PSN) bool {
-	if q.History.Get(psn) != nil {
+	if q.History().Get(psn) != nil {
 		return true
 	}
 	const far = 1 << 10 // no READ that is seen in a gap is longer
 	for i := 1; i < far && !psn.Add(-i).Before(q.First); i++ {
-		if s := q.History.Get(psn.Add(-i)); s != nil {
+		if s := q.History().Get(psn.Add(-i)); s != nil {
 			return s.Trace.Opcode.Fn() == packet.ReadRequest
 		}
 	}
@@ -280,7 +280,7 @@ func (v *Verifier) reportOvertaking(c *qp.Pair, from int, p *packet.Packet, olde
 	d := rule.Verdict{
 		Rule: rule.RCRSP007, Class: rule.Proven(c.Sees(from) && r.MSN.StartKnown && !q.IsReordered(oldest.First)), Role: rule.Responder,
 		Expected: "the response to the " + oldest.Op.String() + " at PSN " + oldest.First.String() + " first",
-		Actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, oldest.Frame)}, Gap: rule.GapAt(oldest.RespNext),
+		Actual:   p.Opcode.String() + " with PSN " + p.PSN.String(), Evidence: []uint64{packet.FrameNear(p.Frame, oldest.Frame)}, Gap: rule.GapAt(oldest.RespNext()),
 	}
 	if p.PSN.In(oldest.First, oldest.Last) {
 		d.Rule, d.Class = rule.RCACK003, rule.Proven(c.Sees(from) && !q.IsReordered(oldest.First))
@@ -293,7 +293,7 @@ func (v *Verifier) reportOvertaking(c *qp.Pair, from int, p *packet.Packet, olde
 	if d.Class == rule.Unproven {
 		d.Detail = "the response may have been lost before the tap, or have been sent before the capture began"
 	}
-	if v.Report(c, from, p, d); d.Class == rule.Violation && p.PSN == oldest.RespNext && p.PSN != oldest.First {
+	if v.Report(c, from, p, d); d.Class == rule.Violation && p.PSN == oldest.RespNext() && p.PSN != oldest.First {
 		oldest.Flags |= wqe.Blamed // it is taken for a response
 	}
 }

@@ -85,7 +85,7 @@ func (v *Verifier) originalData(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 	orig := fold(p.OrigData)
 	if w.RespFrame != 0 {
 		v.Covered(rule.RCRSP031)
-		if orig != w.Orig {
+		if orig != w.Orig() {
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.RCRSP031, Class: rule.Proven(c.Complete()), Role: rule.Responder,
 				Expected: "the original data that the first response returned", Actual: fmt.Sprintf("0x%x", p.OrigData),
@@ -93,7 +93,8 @@ func (v *Verifier) originalData(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 			})
 		}
 	}
-	w.Orig, w.RespFrame = orig, uint32(p.Frame)
+	w.Return(orig)
+	w.RespFrame = uint32(p.Frame)
 }
 
 // oldAtomic judges an ATOMIC Acknowledge at the PSN of a request that was answered before, though none was retransmitted (rule RC-RSP-006). It reports whether

@@ -23,7 +23,7 @@ type runs struct {
 func (v *Verifier) ends(c *qp.Pair, q *qp.SendQueue, p *packet.Packet, e *expectation) {
 	length, r, o := uint32(p.PayloadLen)|p.DMALen&e.read, &v.runs, p.Opcode
 	if !e.begins {
-		length = q.Messages.Newest().Got
+		length = q.Messages.Newest().Got()
 	}
 	r.ended[o][length&3]--
 	if c.PMTU != r.pmtu[o] {
@@ -64,7 +64,7 @@ func (v *Verifier) shown(c *qp.Pair, q *qp.SendQueue, p *packet.Packet, w *wqe.S
 		}
 	}
 	if w.Has(wqe.Ended) && !w.Has(wqe.Blamed) {
-		v.Shown.Message(p.Opcode, stream.Length(w), c.PMTU, 1)
+		v.Shown.Message(p.Opcode, stream.Length(w, p), c.PMTU, 1)
 	}
 }
 

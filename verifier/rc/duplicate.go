@@ -177,10 +177,10 @@ func (v *Verifier) readOperands(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 // readTail judges that a READ request asks for the tail of READ w from the first response on that is missing (rule RC-RES-003).
 func (v *Verifier) readTail(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	v.Covered(rule.RCRES003)
-	if p.PSN.After(w.Missing) {
+	if missing := c.Ends[from].SQ.Missing(w); p.PSN.After(missing) {
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRES003, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
-			Wants: rule.Want(expect.PSN, uint64(w.Missing)), Expected: "a READ request from PSN " + w.Missing.String() + " on, the first missing response", Actual: "PSN " + p.PSN.String(),
+			Wants: rule.Want(expect.PSN, uint64(missing)), Expected: "a READ request from PSN " + missing.String() + " on, the first missing response", Actual: "PSN " + p.PSN.String(),
 			Evidence: []uint64{packet.FrameNear(p.Frame, w.RespFrame)},
 		})
 	}

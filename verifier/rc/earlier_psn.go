@@ -45,7 +45,7 @@ func (v *Verifier) beforeNext(c *qp.Pair, from int, p *packet.Packet) {
 	if p.PSN.Before(q.First) {
 		v.beforeFirst(c, from, p)
 	}
-	s := q.History.Get(p.PSN)
+	s := q.History().Get(p.PSN)
 	if w := q.Messages.Newest(); s == nil && w != nil && intoRead(q, w, p) {
 		v.readCount(c, from, p, w)
 		return
@@ -184,10 +184,10 @@ func replacesRead(w *wqe.SendWQE, p *packet.Packet) bool {
 	return w.Op == wqe.Read && w.Has(wqe.Whole) && p.Opcode.Fn() != packet.ReadRequest && p.Has&p.Info().Headers == p.Info().Headers
 }
 
-// awaitResponse has atomic w, which was answered, wait for a response again.
+// awaitResponse has message w, which was answered, wait for a response again.
 func awaitResponse(q *qp.SendQueue, w *wqe.SendWQE) {
 	w.Flags = w.Flags&^wqe.Answered | wqe.Told
-	w.RespNext = w.First
+	q.AnswerFrom(w, q.RespFirst(w), w.First, q.Missing(w))
 	q.ReadBegins()
 }
 
@@ -245,7 +245,7 @@ func (v *Verifier) retransmissionPlace(c *qp.Pair, from int, p *packet.Packet, w
 func (v *Verifier) readCount(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q := &c.Ends[from].SQ
 	done := uint64(p.PSN.Diff(w.First)) * uint64(c.PMTU)
-	same := p.PSN == w.RespNext && p.VA == w.VA && p.RKey == w.RKey // for what is missing, but from the start
+	same := p.PSN == w.RespNext() && p.VA == w.VA && p.RKey == w.RKey // for what is missing, but from the start
 	if p.Opcode.Fn() == packet.ReadRequest && (same || p.VA == w.VA+done || uint64(p.DMALen)+done == uint64(w.Length) || p.VA > w.VA && p.VA < w.VA+uint64(w.Length)) {
 		w.Flags |= wqe.Reissued // its tail, retransmitted
 		v.beforeNext(c, from, p)

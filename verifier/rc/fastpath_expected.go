@@ -200,18 +200,17 @@ func (v *Verifier) expectedRequest(c *qp.Pair, d *qp.Direction, p *packet.Packet
 		w = q.Messages.Push(q.Una)
 		w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = e.op, p.PSN, uint32(p.Frame), q.Count, q.Epoch
 		w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
-		w.RespFirst, w.RespNext, w.Missing = p.PSN, p.PSN, p.PSN
-		w.Flags, w.Got = wqe.Whole, length
+		w.Flags, w.Progress = wqe.Whole, length&^e.read|uint32(p.PSN)&e.read
 		q.CountMessage()
 	} else {
 		w = q.Messages.Newest()
 		if w == nil {
 			return false
 		}
-		if e.op == wqe.Write && (!w.Has(wqe.Whole) || w.Has(wqe.Blamed) || e.ends && w.Got+length != w.Length || !e.ends && w.Got+length >= w.Length) {
+		if e.op == wqe.Write && (!w.Has(wqe.Whole) || w.Has(wqe.Blamed) || e.ends && w.Got()+length != w.Length || !e.ends && w.Got()+length >= w.Length) {
 			return false
 		}
-		w.Got += length
+		w.Progress += length
 	}
 	flags := w.Flags
 	if e.ends {
@@ -232,21 +231,10 @@ func (v *Verifier) expectedRequest(c *qp.Pair, d *qp.Direction, p *packet.Packet
 	q.OpenMessage(e.opens)
 	q.Resume(next)
 	r.Expect(next)
-	note(q.History.Place(p.PSN, next.Diff(q.Una)), p)
+	q.History().Note(p, next.Diff(q.Una))
 	q.Last.Came(p)
 	v.expected[p.Opcode]++
 	return true
-}
-
-// note writes what is kept of a request of the fast path: v.trace, field by field.
-//
-//go:noinline
-func note(s *qp.Sent, p *packet.Packet) {
-	t := &s.Trace
-	s.PSN, s.Frame = p.PSN|qp.Valid, uint32(p.Frame)
-	t.ICRC, t.Len, t.IPID, t.SrcPort = p.ICRC, uint16(p.PayloadLen)+uint16(p.PadCnt), p.IPID, p.SrcPort
-	t.Opcode, t.Encap, t.BTHOff = p.Opcode, p.Encap, uint16(p.BTHOff)
-	t.Flags = packet.TraceFlags(packet.Bit(p.AckReq)*uint8(packet.TraceAckReq) | packet.Bit(p.MigReq)*uint8(packet.TraceMigReq) | packet.Bit(p.ICRCState == packet.CRCGood)*uint8(packet.TraceSealed))
 }
 
 // expectedResponse takes p, to the send queue of direction d, if it is the Acknowledge of the whole of a SEND or WRITE, the answer to an atomic or the
@@ -272,21 +260,20 @@ func (v *Verifier) expectedResponse(c *qp.Pair, d *qp.Direction, p *packet.Packe
 	switch {
 	case e.alone && w.First == w.Last:
 		length := uint32(p.PayloadLen)
-		if (length^w.Length|uint32(p.PSN^w.RespNext)|uint32(p.PSN^w.Missing)|uint32(p.PSN^w.RespFirst)|uint32(maybeCopy(r, p)))&e.read|w.RespFrame&e.atomic != 0 ||
+		if (length^w.Length|(uint32(p.PSN)^w.Progress)|uint32(maybeCopy(r, p)))&e.read|w.RespFrame&e.atomic != 0 ||
 			c.PMTU == 0 && length&e.read > c.LeastPMTU() {
 			return false
 		}
 		own := uint32(e.own)
-		w.RespNext, w.Missing = w.RespNext.Add(int(own&e.read)), w.Missing.Add(int(own&e.read))
+		w.Progress = w.Progress&^(e.read|e.atomic) | uint32(p.PSN.Add(1))&e.read | fold(p.OrigData)&e.atomic
 		w.RespFrame ^= (w.RespFrame ^ frame) & -own
-		w.Orig ^= (w.Orig ^ fold(p.OrigData)) & e.atomic
 		w.Flags |= wqe.Answered * wqe.Flag(own)
 		q.ReadsDone(uint16(own))
 	case w.Op == wqe.Read:
 		if !nextOfRead(c, r, w, p) {
 			return false
 		}
-		w.RespNext, w.Missing, w.RespFrame = p.PSN.Add(1), p.PSN.Add(1), frame
+		w.Progress, w.RespFrame = uint32(p.PSN.Add(1)), frame
 		if p.PSN == w.Last {
 			w.Flags |= wqe.Answered
 			q.ReadDone()
@@ -318,7 +305,7 @@ func maybeCopy(r *qp.ReceiveQueue, p *packet.Packet) uint8 {
 }
 
 // wqeUnusual is what a READ or atomic has to which something happened, or that was answered.
-const wqeUnusual = wqe.Unsized | wqe.Answered | wqe.Blamed | wqe.Reissued | wqe.Gapped | wqe.Accused
+const wqeUnusual = wqe.Unsized | wqe.Answered | wqe.Blamed | wqe.Reissued | wqe.Gapped | wqe.Accused | wqe.Scattered | wqe.Taken
 
 // mayOvertake reports whether a response to the message at a place may overtake a READ or atomic before it: see judgeOvertaking.
 func mayOvertake(q *qp.SendQueue, at uint16) bool {
@@ -335,7 +322,7 @@ func mayOvertake(q *qp.SendQueue, at uint16) bool {
 
 // nextOfRead reports whether p is the next response to a READ of several to which nothing unusual has happened, with the length of its place.
 func nextOfRead(c *qp.Pair, r *qp.ReceiveQueue, w *wqe.SendWQE, p *packet.Packet) bool {
-	if maybeCopy(r, p) != 0 || p.PSN != w.RespNext || p.PSN != w.Missing || w.RespFirst != w.First || p.Opcode != readOpcode(p, w.First, w.Last) {
+	if maybeCopy(r, p) != 0 || uint32(p.PSN) != w.Progress || p.Opcode != readOpcode(p, w.First, w.Last) {
 		return false
 	}
 	if c.PMTU == 0 {

@@ -176,9 +176,11 @@ func move(g *ground, p *packet.Packet, by packet.PSN) {
 	}
 	for i := range g.q.Messages.Len() {
 		w := g.message(i)
-		for _, psn := range []*packet.PSN{&w.First, &w.Last, &w.RespFirst, &w.RespNext, &w.Missing} {
+		next := (w.RespNext() + by) & packet.PSNMask
+		for _, psn := range []*packet.PSN{&w.First, &w.Last} {
 			*psn = (*psn + by) & packet.PSNMask
 		}
+		w.AwaitResponse(next)
 	}
 }
 
@@ -204,9 +206,15 @@ func TestExpectedDeclines(t *testing.T) {
 	copied := []cause{
 		{name: "IPID of the one before", set: func(g *ground, p *packet.Packet) { p.IPID = g.r.Last.ID }},
 		{name: "ICRC of the one before", set: func(g *ground, p *packet.Packet) { p.ICRC = g.r.Last.ICRC }},
-		{name: "another response is next", set: func(g *ground, p *packet.Packet) { g.at(p).RespNext = p.PSN.Add(1) }},
-		{name: "one was missing", set: func(g *ground, p *packet.Packet) { g.at(p).Missing = p.PSN.Add(-1) }},
-		{name: "another issue", set: func(g *ground, p *packet.Packet) { g.at(p).RespFirst = g.at(p).First.Add(-1) }},
+		{name: "another response is next", set: func(g *ground, p *packet.Packet) { g.at(p).AwaitResponse(p.PSN.Add(1)) }},
+		{name: "one was missing", set: func(g *ground, p *packet.Packet) {
+			w := g.at(p)
+			g.q.AnswerFrom(w, w.First, w.RespNext(), p.PSN.Add(-1))
+		}},
+		{name: "another issue", set: func(g *ground, p *packet.Packet) {
+			w := g.at(p)
+			g.q.AnswerFrom(w, w.First.Add(-1), w.RespNext(), w.RespNext())
+		}},
 		{name: "none outstanding", set: func(g *ground, _ *packet.Packet) { g.q.RdOut = 0 }},
 	}
 	passing := []cause{

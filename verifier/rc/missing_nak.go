@@ -41,7 +41,7 @@ func (v *Verifier) nakBeforeRequest(c *qp.Pair, from int, p *packet.Packet) bool
 		return false
 	}
 	v.Covered(rule.RCRSP040)
-	if p.Syndrome != packet.NAKInvalidRequest || p.PSN != q.Gap.From || !r.MSN.StartKnown || q.Gap.Explained || q.Gap.Filled || q.GapExplained || q.Damaged() || q.History.Get(p.PSN) != nil {
+	if p.Syndrome != packet.NAKInvalidRequest || p.PSN != q.Gap.From || !r.MSN.StartKnown || q.Gap.Explained || q.Gap.Filled || q.GapExplained || q.Damaged() || q.History().Get(p.PSN) != nil {
 		return false
 	}
 	v.Report(c, from, p, rule.Verdict{

@@ -34,7 +34,7 @@ func (v *Verifier) responseMissing(c *qp.Pair, from int, p *packet.Packet) {
 	if q.Last.PSN.Before(asked) {
 		return // the last time round it did not come, and what came before may have been thrown away after a NAK
 	}
-	if first := q.History.Get(p.PSN); first != nil && !packet.SameContent(p, first.Trace) {
+	if first := q.History().Get(p.PSN); first != nil && !packet.SameContent(p, first.Trace) {
 		return // another request under an old PSN
 	}
 	b := p.Bare()
@@ -48,9 +48,9 @@ func unansweredAsk(q *qp.SendQueue) *qp.Sent {
 	if w == nil || !w.Has(wqe.AckWanted) || w.Has(wqe.Answered) {
 		return nil
 	}
-	s := q.History.Get(w.Last)
+	s := q.History().Get(w.Last)
 	if w.Op == wqe.Read {
-		s = q.History.Get(w.First)
+		s = q.History().Get(w.First)
 	}
 	if s == nil || s.Trace.Flags&packet.TraceAckReq == 0 {
 		return nil
@@ -82,7 +82,7 @@ func (v *Verifier) sequenceNakOwed(c *qp.Pair, from int) *qp.Sent {
 	if start, known := c.Ends[from].Attr.Start(); firstCount(q, r) && (!known || q.First != start) {
 		return nil
 	}
-	s := q.History.Get(q.Gap.To)
+	s := q.History().Get(q.Gap.To)
 	if s != nil && s.Trace.Flags&packet.TraceSealed == 0 && c.Sealed(from) {
 		return nil
 	}
@@ -183,7 +183,7 @@ func (v *Verifier) missingAckReq(c *qp.Pair, from int, end int64) {
 	if !c.Paired || c.Closed || r.State != qp.Expecting || w == nil || !q.Una.Before(q.Next) || end-q.Last.Time < silence || w.Op.Responded() {
 		return
 	}
-	s := q.History.Get(w.Last)
+	s := q.History().Get(w.Last)
 	if s == nil || !w.Has(wqe.Ended) {
 		return
 	}

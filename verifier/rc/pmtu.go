@@ -68,7 +68,7 @@ func (v *Verifier) shownPSNs(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 // goesOnAt reports whether p, at the PSN of the request after READ w, is the second response to w: by the path MTU that its First shows, opcode and length
 // fit, so that the PSN of the request is too early.
 func goesOnAt(w *wqe.SendWQE, p *packet.Packet, pmtu uint32) bool {
-	if in := p.Info(); pmtu == 0 || !w.Has(wqe.Unsized) || p.PSN != w.First.Add(1) || w.RespNext != p.PSN || !in.Middle && !in.Last {
+	if in := p.Info(); pmtu == 0 || !w.Has(wqe.Unsized) || p.PSN != w.First.Add(1) || w.RespNext() != p.PSN || !in.Middle && !in.Last {
 		return false
 	}
 	n := wqe.Packets(w.Length, pmtu)

@@ -111,7 +111,7 @@ func (v *Verifier) request(c *qp.Pair, from int, p *packet.Packet) bool {
 // earlierRequest judges a request with a PSN before the next one, which the one before it may have overtaken.
 func (v *Verifier) earlierRequest(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
-	s, retry := q.History.Get(p.PSN), q.Retransmission.Next
+	s, retry := q.History().Get(p.PSN), q.Retransmission.Next
 	late := (s == nil || s.Trace.IPID != p.IPID) && v.Overtaken(c, from, p, q.Last.ID, q.Last.Frame, q.Last.Time)
 	v.beforeNext(c, from, p)
 	if late && q.Retransmission.Active {

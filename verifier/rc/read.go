@@ -79,13 +79,13 @@ func (v *Verifier) readAnswers(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	if c.PMTU == 0 && showsPMTU(p, w) {
 		v.LearnPMTU(c, p, uint32(p.PayloadLen))
 	}
-	if w.Op == wqe.Read && p.PSN.Before(w.RespNext) && v.duplicateReadResponse(c, from, p, w) {
+	if w.Op == wqe.Read && p.PSN.Before(w.RespNext()) && v.duplicateReadResponse(c, from, p, w) {
 		return
 	}
-	before := q.RequesterUna()
+	before, missing := q.RequesterUna(), q.Missing(w)
 	v.requesterTakes(c, from, p, p.PSN, true)
-	if p.PSN == w.Missing {
-		if w.Missing = p.PSN.Add(1); p.PSN == w.Last {
+	if p.PSN == missing {
+		if missing = p.PSN.Add(1); p.PSN == w.Last {
 			w.Flags &^= wqe.Gapped
 		}
 	}
@@ -96,7 +96,7 @@ func (v *Verifier) readAnswers(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	if p.Has&packet.HasAETH != 0 && placed {
 		v.readAETH(c, from, p, w)
 	}
-	v.readProgress(c, from, p, w, before)
+	v.readProgress(c, from, p, w, before, missing)
 }
 
 // readFits judges place and length of response p to READ w. It reports whether nothing proves that its PSN or opcode is wrong: else what its AETH is to say
@@ -140,13 +140,14 @@ func (v *Verifier) readAETH(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	v.msn(c, from, p, 0)
 }
 
-// readProgress notes that response p to READ w has come. before is how far the requester can have processed the responses before it.
-func (v *Verifier) readProgress(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, before packet.PSN) {
+// readProgress notes that response p to READ w has come. before is how far the requester can have processed the responses before it,
+// missing the first response that was not seen.
+func (v *Verifier) readProgress(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, before, missing packet.PSN) {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
-	w.RespNext = p.PSN.Add(1)
+	q.AnswerFrom(w, q.RespFirst(w), p.PSN.Add(1), missing)
 	w.RespFrame = uint32(p.Frame)
 	// Where some were out of their order, they may all have come to the requester one by one since.
-	if p.PSN == w.Last && !w.Has(wqe.Answered) && (!w.Has(wqe.Gapped) || c.Sees(1-from) && w.Missing == w.Last.Add(1)) && !firstOfSeveral(p, w) {
+	if p.PSN == w.Last && !w.Has(wqe.Answered) && (!w.Has(wqe.Gapped) || c.Sees(1-from) && missing == w.Last.Add(1)) && !firstOfSeveral(p, w) {
 		w.Flags |= wqe.Answered
 		q.ReadDone()
 	}
@@ -177,7 +178,7 @@ func (v *Verifier) duplicateReadResponse(c *qp.Pair, from int, p *packet.Packet,
 		}
 	}
 	v.Report(c, from, p, rule.Verdict{
-		Rule: rule.RCRES001, Class: rule.Violation, Role: rule.Responder, Wants: rule.Want(expect.PSN, uint64(w.RespNext)), Expected: "the response with PSN " + w.RespNext.String(),
+		Rule: rule.RCRES001, Class: rule.Violation, Role: rule.Responder, Wants: rule.Want(expect.PSN, uint64(w.RespNext())), Expected: "the response with PSN " + w.RespNext().String(),
 		Actual: p.Opcode.String() + " with PSN " + p.PSN.String(), Detail: "retransmitted, but no retransmitted READ begins there", Evidence: []uint64{packet.FrameNear(p.Frame, w.RespFrame)},
 	})
 	w.RespFrame = uint32(p.Frame)
@@ -186,12 +187,12 @@ func (v *Verifier) duplicateReadResponse(c *qp.Pair, from int, p *packet.Packet,
 }
 
 // inPlace reports whether response p to READ o has the opcode and the length of the place that its PSN gives it.
-func inPlace(c *qp.Pair, p *packet.Packet, o *wqe.SendWQE) bool {
+func inPlace(c *qp.Pair, q *qp.SendQueue, p *packet.Packet, o *wqe.SendWQE) bool {
 	want := int(c.PMTU)
 	if p.PSN == o.Last {
 		want = int(o.Length) - o.Last.Diff(o.First)*int(c.PMTU)
 	}
-	return !p.PSN.After(o.Last) && p.Opcode == readOpcode(p, o.RespFirst, o.Last) && p.PayloadLen == want
+	return !p.PSN.After(o.Last) && p.Opcode == readOpcode(p, q.RespFirst(o), o.Last) && p.PayloadLen == want
 }
 
 // misplacedResponse judges a READ response that has just the opcode and the length of the one that comes next, and a PSN of another message: its PSN is wrong
@@ -206,10 +207,10 @@ func (v *Verifier) misplacedResponse(c *qp.Pair, from int, p *packet.Packet, w *
 		return false
 	}
 	at := *p
-	if at.PSN = o.RespNext; !inPlace(c, &at, o) {
+	if at.PSN = o.RespNext(); !inPlace(c, q, &at, o) {
 		return false
 	}
-	if w != nil && w.Op == wqe.Read && p.PSN == w.RespNext && p.Opcode == readOpcode(p, w.RespFirst, w.Last) && !countsOf(q, r, p, o) {
+	if w != nil && w.Op == wqe.Read && p.PSN == w.RespNext() && p.Opcode == readOpcode(p, q.RespFirst(w), w.Last) && !countsOf(q, r, p, o) {
 		return false // the answer to that, out of its turn
 	}
 	v.Covered(rule.RCRES001)

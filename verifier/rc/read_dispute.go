@@ -59,7 +59,7 @@ func disputes(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 // nextOfNewest reports whether p is, by its PSN, the next response to READ w, the newest request, of which nothing was reported.
 func nextOfNewest(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.SendWQE) bool {
 	last := q.Last.PSN == w.First && !q.Gap.Open() || q.Gap.Open() && q.Gap.From == w.Last.Add(1) // nothing after it, or a gap
-	return last && !r.DuplicateRequest && r.State == qp.Expecting && p.PSN == w.RespNext && w.Flags&(wqe.Reissued|wqe.Gapped|wqe.Holed|wqe.Answered|wqe.Blamed) == 0
+	return last && !r.DuplicateRequest && r.State == qp.Expecting && p.PSN == w.RespNext() && w.Flags&(wqe.Reissued|wqe.Gapped|wqe.Holed|wqe.Answered|wqe.Blamed) == 0
 }
 
 // disputeContinues takes a response after the last PSN of the READ that is in doubt, if it continues the answer.
@@ -94,14 +94,14 @@ func (v *Verifier) disputeBeforeGap(c *qp.Pair, from int, d *qp.ReadDispute) {
 		}
 	}
 	after := q.Last.Frame
-	if s := q.History.Get(q.Gap.To); s != nil {
+	if s := q.History().Get(q.Gap.To); s != nil {
 		after = packet.FrameNear(q.Last.Frame, s.Frame)
 	}
 	v.wrongRead(c, 1-from, w, d.Next, after)
 	if !w.Has(wqe.Answered) {
 		q.ReadDone()
 	}
-	w.Last = d.Next.Add(-1)
+	q.EndAt(w, d.Next.Add(-1))
 	w.Flags |= wqe.Answered | wqe.Blamed
 	q.CloseGap()
 	q.AssumeAcknowledged(packet.Later(q.Una, d.Next))
@@ -131,7 +131,7 @@ func (v *Verifier) resolve(c *qp.Pair, from int, p *packet.Packet, d *qp.ReadDis
 	if !w.Has(wqe.Answered) {
 		q.ReadDone()
 	}
-	w.Last = d.Next.Add(-1)
+	q.EndAt(w, d.Next.Add(-1))
 	w.Flags = w.Flags&^wqe.Unsized | wqe.Answered | wqe.Blamed
 	q.Resume(d.Next)
 	q.AssumeAcknowledged(d.Next)

@@ -26,9 +26,9 @@ func readIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.Sen
 	if len(issues) == 0 {
 		return
 	}
-	continues := !p.PSN.Before(w.RespNext) && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
+	continues := !p.PSN.Before(w.RespNext()) && p.Opcode == readOpcode(p, q.RespFirst(w), w.Last)
 	asked := slices.ContainsFunc(issues, func(issue qp.Issue) bool { return issue.From == p.PSN })
-	if continues && (w.RespFrame == 0 || !asked && p.PSN == w.RespNext || min(p.Time-r.Last.Time, p.Time-issues[0].At) < stalled) {
+	if continues && (w.RespFrame == 0 || !asked && p.PSN == w.RespNext() || min(p.Time-r.Last.Time, p.Time-issues[0].At) < stalled) {
 		return // however long the responder paused, where it begins to answer or no issue asks for just this PSN
 	}
 	n := len(issues)
@@ -38,7 +38,7 @@ func readIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.Sen
 			break
 		}
 	}
-	w.RespFirst, w.RespNext = issues[n-1].From, issues[n-1].From
+	q.AnswerFrom(w, issues[n-1].From, issues[n-1].From, q.Missing(w))
 	w.Flags &^= wqe.Gapped
 	q.AnswerIssues(w.First, n)
 }
@@ -47,17 +47,17 @@ func readIssue(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet, w *wqe.Sen
 // is being answered (rule RC-RES-001). It reports whether the opcode leaves a length to be judged, and
 // whether a fault is proven.
 func (v *Verifier) readPlace(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, proven bool) {
-	r := c.RQ(from)
-	continues := w.RespFrame == r.Last.Frame && w.RespNext == p.PSN
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
+	continues := w.RespFrame == r.Last.Frame && w.RespNext() == p.PSN
 	// Where it has sent nothing else since, its host may have been stopped.
-	paused := continues && p.Opcode == readOpcode(p, w.RespFirst, w.Last)
+	paused := continues && p.Opcode == readOpcode(p, q.RespFirst(w), w.Last)
 	sees := c.Sees(from) && !paused || c.Complete() && !continues && !p.Info().First && !p.Info().Only && sentNext(r, p) // the response before it would have left in between
-	readIssue(&c.Ends[1-from].SQ, r, p, w)
-	if p.PSN.After(w.RespNext) {
+	readIssue(q, r, p, w)
+	if p.PSN.After(w.RespNext()) {
 		if fits, proven, judged := v.readAhead(c, from, p, w); judged {
 			return fits, proven
 		}
-	} else if p.PSN.Before(w.RespNext) && !r.DuplicateRequest && !w.Has(wqe.Reissued) {
+	} else if p.PSN.Before(w.RespNext()) && !r.DuplicateRequest && !w.Has(wqe.Reissued) {
 		if fits, proven, judged := v.readBefore(c, from, p, w); judged {
 			return fits, proven
 		}
@@ -90,13 +90,13 @@ func (v *Verifier) readAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		if another {
 			d = "it may respond to a request that the tap has missed"
 		}
-		return false, v.reportReadPlace(c, from, p, w, rule.Proven(!another), rule.Want(expect.PSN, uint64(w.RespNext)), "the response with PSN "+w.RespNext.String()+", or "+readOpcode(p, w.First, w.Last).String(), d, 0), true
+		return false, v.reportReadPlace(c, from, p, w, rule.Proven(!another), rule.Want(expect.PSN, uint64(w.RespNext())), "the response with PSN "+w.RespNext().String()+", or "+readOpcode(p, w.First, w.Last).String(), d, 0), true
 	}
 	if v.Unordered(c, from) {
 		return true, false, true // it may be in flight
 	}
 	if !explained {
-		return true, v.reportReadPlace(c, from, p, w, rule.Proven(c.Sees(from)), rule.Want(expect.PSN, uint64(w.RespNext)), "the response with PSN "+w.RespNext.String(), d, rule.GapAt(w.RespNext)), true
+		return true, v.reportReadPlace(c, from, p, w, rule.Proven(c.Sees(from)), rule.Want(expect.PSN, uint64(w.RespNext())), "the response with PSN "+w.RespNext().String(), d, rule.GapAt(w.RespNext())), true
 	}
 	w.Flags |= wqe.Blamed // the one between was reported
 	return false, false, false
@@ -107,7 +107,7 @@ func (v *Verifier) readAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 func (v *Verifier) readBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) (fits, proven, judged bool) {
 	if v.Unordered(c, from) {
 		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
-		w.RespNext = packet.Later(w.RespNext, p.PSN.Add(1))
+		w.AwaitResponse(packet.Later(w.RespNext(), p.PSN.Add(1))) // what is missing readProgress notes
 		return true, false, true
 	}
 	r, d := c.RQ(from), "retransmitted, but the READ was not"
@@ -115,7 +115,7 @@ func (v *Verifier) readBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 	if !startKnown {
 		d = "the request may also have been sent before the capture began"
 	}
-	proven = v.reportReadPlace(c, from, p, w, rule.Proven(c.Sees(from) && startKnown), rule.Want(expect.PSN, uint64(w.RespNext)), "the response with PSN "+w.RespNext.String(), d, 0)
+	proven = v.reportReadPlace(c, from, p, w, rule.Proven(c.Sees(from) && startKnown), rule.Want(expect.PSN, uint64(w.RespNext())), "the response with PSN "+w.RespNext().String(), d, 0)
 	return false, proven, proven
 }
 
@@ -123,10 +123,10 @@ func (v *Verifier) readBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 // has sent before p, continues that the newest response was the one before it. It reports what readPlace does.
 func (v *Verifier) readOpcode(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, sees, continues bool) (fits, proven bool) {
 	q := &c.Ends[1-from].SQ
-	if p.Opcode == readOpcode(p, w.RespFirst, w.Last) || firstOfSeveral(p, w) {
+	if p.Opcode == readOpcode(p, q.RespFirst(w), w.Last) || firstOfSeveral(p, w) {
 		return true, false
 	}
-	want := readOpcode(p, w.RespFirst, w.Last)
+	want := readOpcode(p, q.RespFirst(w), w.Last)
 	if !sees && q.EverReissued(w.First, func(psn packet.PSN) bool {
 		return !p.PSN.Before(psn) && p.Opcode == readOpcode(p, psn, w.Last)
 	}) {
@@ -142,7 +142,7 @@ func (v *Verifier) readOpcode(c *qp.Pair, from int, p *packet.Packet, w *wqe.Sen
 	}
 	// The place fits the first issue of the request, not the newest: a response to that may have been overtaken, or been copied on its way.
 	d := "the READ was retransmitted from this PSN, so its response begins here"
-	if w.RespFirst != p.PSN && q.EverReissued(w.First, func(psn packet.PSN) bool { return psn == p.PSN }) {
+	if q.RespFirst(w) != p.PSN && q.EverReissued(w.First, func(psn packet.PSN) bool { return psn == p.PSN }) {
 		if p.Opcode == readOpcode(p, p.PSN, w.Last) {
 			sees = false // it begins the answer to one of several copies, which may have waited in the queue of the responder
 		} else {

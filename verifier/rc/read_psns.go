@@ -39,7 +39,7 @@ func (v *Verifier) settleRead(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	end := p.PSN
 	if n > 1 && q.High.After(w.First.Add(1)) {
-		if psn, known := q.History.First(w.First.Add(1), p.PSN.Add(-1)); known { // what overtook the READ is there
+		if psn, known := q.History().First(w.First.Add(1), p.PSN.Add(-1)); known { // what overtook the READ is there
 			n, end = psn.Diff(w.First), psn
 		}
 	}
@@ -48,7 +48,7 @@ func (v *Verifier) settleRead(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	r.MoveEPSN(w.Last.Add(1), end)
 	q.MoveRetransmission(w.Last.Add(1), end)
-	if w.Last = end.Add(-1); q.Gap.Open() && q.Gap.From.In(w.First, w.Last) {
+	if q.EndAt(w, end.Add(-1)); q.Gap.Open() && q.Gap.From.In(w.First, w.Last) {
 		q.MoveGap(end)
 	}
 	q.SizeRead(end)
@@ -122,7 +122,7 @@ func (v *Verifier) Sized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 	w := q.Messages.At(i)
 	was, next := w.Last.Add(1), w.First.Add(n)
 	w.Flags &^= wqe.Unsized
-	w.Last = next.Add(-1)
+	q.EndAt(w, next.Add(-1))
 	movePSN(c, from, was, next)
 	switch newest := i == q.Messages.Len()-1; {
 	case newest && q.ReadLen != 0:
@@ -136,7 +136,7 @@ func (v *Verifier) Sized(c *qp.Pair, from int, p *packet.Packet, i, n int) {
 		}
 		q.MoveGap(next)
 	case newest:
-	case q.Gap.Open() && was.In(q.Gap.From, q.Gap.To.Add(-1)) && q.History.Get(was) == nil: // nothing was seen to follow it
+	case q.Gap.Open() && was.In(q.Gap.From, q.Gap.To.Add(-1)) && q.History().Get(was) == nil: // nothing was seen to follow it
 	case next.Before(was):
 		v.gapAfterRead(c, from, p, next, was)
 	case next.After(was):
@@ -182,7 +182,7 @@ func readOverlap(q *qp.SendQueue, r *qp.ReceiveQueue, w *wqe.SendWQE, next packe
 func answeredRead(q *qp.SendQueue, p *packet.Packet, i int) *wqe.SendWQE {
 	for k := i; k >= 0; k-- {
 		w := q.Messages.At(k)
-		if (k == i && w.Op == wqe.Read || w.Has(wqe.Miscounted)) && p.PSN == w.RespNext && p.PSN.In(w.First, w.Last) && p.Opcode == readOpcode(p, w.First, w.Last) {
+		if (k == i && w.Op == wqe.Read || w.Has(wqe.Miscounted)) && p.PSN == w.RespNext() && p.PSN.In(w.First, w.Last) && p.Opcode == readOpcode(p, w.First, w.Last) {
 			return w
 		}
 	}
@@ -220,7 +220,7 @@ func (v *Verifier) misplaced(c *qp.Pair, from int, p *packet.Packet, psn packet.
 	q := &c.Ends[from].SQ
 	if p != nil && p.PSN == psn && p.Info().Request && c.End(p) == from {
 		v.Report(c, from, p, d)
-	} else if s := q.History.Get(psn); s != nil {
+	} else if s := q.History().Get(psn); s != nil {
 		v.Report(c, from, &packet.Packet{
 			Time: q.Last.Time, Tap: q.Last.Tap, Frame: packet.FrameNear(q.Last.Frame, s.Frame), Opcode: s.Trace.Opcode, PSN: psn, Has: packet.HasBTH,
 		}, d)

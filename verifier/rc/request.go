@@ -56,7 +56,7 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 		q.AssumeAcknowledged(q.Messages.At(q.Messages.Len() - unpairedMessages/2).First) // no response can show what is still outstanding
 	}
 	q.EndRetransmission()
-	q.History.Put(p.PSN, p.Frame, v.Trace(p), q.High.Diff(q.Una))
+	q.History().Put(p.PSN, p.Frame, v.Trace(p), q.High.Diff(q.Una))
 }
 
 // wantsAck notes that request p asks for a response to message w. seen says that its PSN was seen before.
@@ -85,7 +85,7 @@ func (v *Verifier) takesPSNs(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		q.ForgetBefore(p.PSN.Add(-farAway / 2)) // PSNs come round; nothing as old is retransmitted
 	}
 	if w.Op == wqe.Read {
-		w.Last = q.Next.Add(-1)
+		q.EndAt(w, q.Next.Add(-1))
 	}
 }
 
@@ -105,8 +105,8 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q := &c.Ends[from].SQ
 	q.NoteRetransmitted(p)
-	if s := q.History.Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {
-		q.History.Drop(p.PSN) // numbered by a packet that came after the gap with another PSN
+	if s := q.History().Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {
+		q.History().Drop(p.PSN) // numbered by a packet that came after the gap with another PSN
 	}
 }
 

@@ -91,7 +91,7 @@ func (v *Verifier) afterSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	q := &end.SQ
 	v.Covered(rule.RCRTY005)
 	w, _ := q.Messages.Find(p.PSN)
-	rest := w != nil && w.Op == wqe.Read && r.NAK.PSN.In(w.First, w.Last) && !p.PSN.After(w.Missing) // a response has overtaken the NAK
+	rest := w != nil && w.Op == wqe.Read && r.NAK.PSN.In(w.First, w.Last) && !p.PSN.After(q.Missing(w)) // a response has overtaken the NAK
 	v.beforeNak(c, from, p, w)
 	if end.Knows(qp.KnowsRetryCnt) {
 		v.retries(c, from, p, true)

@@ -21,7 +21,7 @@ func (v *Verifier) rnrNak(c *qp.Pair, from int, p *packet.Packet) {
 	v.repeatedNak(c, from, p)
 	v.Covered(rule.RCRNR005)
 	v.Covered(rule.RCRNR006)
-	if s := q.History.Get(p.PSN); s != nil && !p.PSN.Before(q.Una) && !countsOwnPSN(q, r, p) { // else RC-RSP-015 says what is wrong
+	if s := q.History().Get(p.PSN); s != nil && !p.PSN.Before(q.Una) && !countsOwnPSN(q, r, p) { // else RC-RSP-015 says what is wrong
 		fn := s.Trace.Opcode.Fn()
 		if op := wqe.OpOf(fn); op != wqe.Send && fn != packet.WriteLastImm && fn != packet.WriteOnlyImm {
 			v.Report(c, from, p, rule.Verdict{

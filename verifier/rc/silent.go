@@ -238,9 +238,9 @@ func firstAckReq(q *qp.SendQueue, oldest *wqe.SendWQE) *qp.Sent {
 			continue
 		}
 		if w.Op == wqe.Read {
-			return q.History.Get(w.First)
+			return q.History().Get(w.First)
 		}
-		if s := q.History.Get(w.Last); s != nil && (s.Trace.Flags&packet.TraceAckReq != 0 || w.Op.Responded()) {
+		if s := q.History().Get(w.Last); s != nil && (s.Trace.Flags&packet.TraceAckReq != 0 || w.Op.Responded()) {
 			return s
 		}
 		return nil
@@ -251,7 +251,7 @@ func firstAckReq(q *qp.SendQueue, oldest *wqe.SendWQE) *qp.Sent {
 // newestRequest is what is kept of the newest request packet of a send queue.
 func (v *Verifier) newestRequest(q *qp.SendQueue) *packet.Packet {
 	p := &packet.Packet{Time: q.Last.Time, Tap: q.Last.Tap, Frame: q.Last.Frame, PSN: q.Last.PSN, Has: packet.HasBTH}
-	if s := q.History.Get(q.Last.PSN); s != nil {
+	if s := q.History().Get(q.Last.PSN); s != nil {
 		p.Opcode = s.Trace.Opcode
 	}
 	return p

@@ -51,6 +51,6 @@ func sameNumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	if q.Last.PSN != p.PSN && q.Last.ID == p.IPID || (r.Last.Positive || c.Ends[from].Lone().Seen) && r.Last.ID == p.IPID {
 		return true
 	}
-	before := q.History.Get(p.PSN.Add(-1))
+	before := q.History().Get(p.PSN.Add(-1))
 	return before != nil && before.Trace.IPID == p.IPID
 }

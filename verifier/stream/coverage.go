@@ -19,10 +19,13 @@ func (v *Verifier) Wraps(q *qp.SendQueue, p *packet.Packet) {
 	}
 }
 
-// Length is how long a message that has ended is, in bytes.
-func Length(w *wqe.SendWQE) uint32 {
-	if w.Op == wqe.Read {
+// Length is how long a message is, in bytes, which has ended with p.
+func Length(w *wqe.SendWQE, p *packet.Packet) uint32 {
+	switch {
+	case w.Op == wqe.Read:
 		return w.Length
+	case w.Op.Responded():
+		return uint32(p.PayloadLen) // of one packet
 	}
-	return w.Got
+	return w.Got()
 }

@@ -128,7 +128,7 @@ func (v *Verifier) Withdraw(p *packet.Packet, id rule.ID) {
 
 // previous cites the packet before p in the PSN stream.
 func previous(q *qp.SendQueue, p *packet.Packet) []uint64 {
-	if s := q.History.Get(p.PSN.Add(-1)); s != nil {
+	if s := q.History().Get(p.PSN.Add(-1)); s != nil {
 		return []uint64{packet.FrameNear(p.Frame, s.Frame)}
 	}
 	if w := q.Messages.Newest(); w != nil && w.Last == p.PSN.Add(-1) {
@@ -147,9 +147,9 @@ func (v *Verifier) Message(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQE 
 		w = v.newMessage(q, p)
 	}
 	w.Last = p.PSN
-	w.Got += uint32(p.PayloadLen)
+	w.Take(uint32(p.PayloadLen))
 	if in.First || in.Middle {
-		w.Got += uint32(p.PadCnt)
+		w.Take(uint32(p.PadCnt))
 	}
 	if in.Middle || in.First {
 		if q.Sequence.Odd == wqe.None {
@@ -179,7 +179,7 @@ func (v *Verifier) newMessage(q *qp.SendQueue, p *packet.Packet) *wqe.SendWQE {
 	w := q.Messages.Push(q.RequesterUna())
 	w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = wqe.OpOf(p.Opcode.Fn()), p.PSN, uint32(p.Frame), q.Count, q.Epoch
 	w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
-	w.RespFirst, w.RespNext, w.Missing = p.PSN, p.PSN, p.PSN
+	w.AwaitResponse(p.PSN)
 	if !(in.Middle || in.Last) && p.Has&in.Headers == in.Headers {
 		w.Flags |= wqe.Whole // of one whose RETH was cut off, the length is not known
 	}
@@ -272,7 +272,7 @@ func (v *Verifier) wrongPayload(c *qp.Pair, from int, p *packet.Packet, w *wqe.S
 func pmtuShown(q *qp.SendQueue, psn packet.PSN, mtu uint32) bool {
 	const most = 64
 	for i, n := 1, 0; i <= most; i++ {
-		s := q.History.Get(psn.Add(-i))
+		s := q.History().Get(psn.Add(-i))
 		if s == nil {
 			continue
 		}
@@ -299,7 +299,7 @@ func MayEnd(q *qp.SendQueue, p *packet.Packet) {
 // WriteSum judges that the payloads of an RDMA WRITE add up to its DMALen: exactly at its end, and not reached before.
 func (v *Verifier) WriteSum(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, id rule.ID, role rule.Role) {
 	ended := w.Has(wqe.Ended)
-	if ended && w.Got == w.Length || !ended && w.Got < w.Length {
+	if ended && w.Got() == w.Length || !ended && w.Got() < w.Length {
 		return
 	}
 	w.Flags |= wqe.Blamed
@@ -308,7 +308,7 @@ func (v *Verifier) WriteSum(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	MayEnd(&c.Ends[from].SQ, p)
 	d := rule.Verdict{
 		Rule: id, Class: rule.Proven(!w.Has(wqe.Guessed)), Role: role,
-		Expected: fmt.Sprintf("payloads that add up to DMALen %d", w.Length), Actual: fmt.Sprintf("%d bytes with this packet", w.Got),
+		Expected: fmt.Sprintf("payloads that add up to DMALen %d", w.Length), Actual: fmt.Sprintf("%d bytes with this packet", w.Got()),
 	}
 	if w.First != p.PSN {
 		d.Evidence = []uint64{packet.FrameNear(p.Frame, w.Frame)}

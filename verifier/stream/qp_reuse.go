@@ -73,7 +73,7 @@ func continuesStream(q *qp.SendQueue, p *packet.Packet) bool {
 	if !q.Joined || q.Fresh || p.PSN == q.Next || q.Una.Before(q.High) && p.PSN.In(q.Una, q.High) {
 		return q.Joined
 	}
-	s := q.History.Get(p.PSN)
+	s := q.History().Get(p.PSN)
 	return s != nil && packet.SameContent(p, s.Trace)
 }
 

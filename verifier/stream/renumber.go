@@ -16,7 +16,7 @@ func (v *Verifier) Renumber(c *qp.Pair, from int, p *packet.Packet) bool {
 	if !q.Gap.Open() || w == nil || v.Profile.Keeps() && !c.Sees(from) || !v.followsAhead(c, from, p, w) {
 		return false
 	}
-	q.History.Drop(q.Last.PSN)
+	q.History().Drop(q.Last.PSN)
 	moveToGap(q, w, p)
 	if !c.Sees(from) {
 		w.Flags |= wqe.Guessed // the two may have changed places on their way, and what is missing between be lost
@@ -41,10 +41,9 @@ func moveToGap(q *qp.SendQueue, w *wqe.SendWQE, p *packet.Packet) {
 		q.ReadDone()
 	}
 	if w.First == q.Last.PSN {
-		w.First = q.Gap.From
-		w.RespFirst, w.RespNext, w.Missing = w.First, w.First, w.First
+		q.BeginAt(w, q.Gap.From)
 	}
-	w.Last = p.PSN.Add(-1)
+	q.EndAt(w, p.PSN.Add(-1))
 }
 
 // followsAhead reports whether p follows w, the newest message, as if that had the PSNs of the gap that is open before it, and is neither retransmitted nor
@@ -80,7 +79,7 @@ func onlyAhead(q *qp.SendQueue, w *wqe.SendWQE) bool {
 // isNew reports whether p, which follows message w of n PSNs, is neither retransmitted nor something that left its sender before w.
 func (v *Verifier) isNew(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, n int) bool {
 	q, r := &c.Ends[from].SQ, c.RQ(1-from)
-	s := q.History.Get(p.PSN)
+	s := q.History().Get(p.PSN)
 	same := s != nil && packet.SameContent(p, s.Trace) // it is retransmitted
 	mismatch := s != nil && p.PSN == q.Gap.To && !same || w.Op == wqe.Read && n > 1 && !AsksForTail(w, p)
 	switch {

@@ -15,7 +15,7 @@ func (v *Verifier) shown(c *qp.Pair, q *qp.SendQueue, p *packet.Packet, w *wqe.S
 	}
 	v.Wraps(q, p)
 	if w.Has(wqe.Ended) && !w.Has(wqe.Blamed) {
-		v.Shown.Message(p.Opcode, stream.Length(w), c.PMTU, 1)
+		v.Shown.Message(p.Opcode, stream.Length(w, p), c.PMTU, 1)
 	}
 	if in := p.Info(); q.Recovery != nil && (in.First || in.Only) && q.Recovery.Paths.Retransmitted(p.PSN) {
 		q.Recovery.Paths.End(1<<coverage.DroppedMessage, func(packet.PSN) bool { return true })

@@ -79,7 +79,7 @@ func (v *Verifier) next(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.shown(c, q, p, w)
 	q.AdvanceUnacknowledged(p.PSN.Add(1))
-	q.History.Put(p.PSN, p.Frame, v.Trace(p), 0)
+	q.History().Put(p.PSN, p.Frame, v.Trace(p), 0)
 	q.Last.Came(p)
 }
 
@@ -130,7 +130,7 @@ func (v *Verifier) late(c *qp.Pair, from int, p *packet.Packet) bool {
 func (v *Verifier) psnReused(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	v.Covered(rule.UCPSN002)
-	s := q.History.Get(p.PSN)
+	s := q.History().Get(p.PSN)
 	if s != nil && v.NetworkCopy(c, from, s.Trace, p) {
 		v.Event(c, from, rule.Sender, p, rule.EvDuplicate, "duplicated by the network")
 		return
