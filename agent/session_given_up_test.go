@@ -92,6 +92,7 @@ func TestRetriesKnown(t *testing.T) {
 		a, r := &c.Ends[0], c.RQ(1)
 		a.Attr, a.SQ.Restarts = &qp.Attr{Known: k.known, RetryCnt: k.retry, RNRRetry: k.retry}, uint16(k.restarts)
 		if k.refused {
+			r.ReceiveSeldom = new(qp.ReceiveSeldom)
 			r.State, r.NAK.RNRs = qp.RNRNAKed, uint8(k.rnrs)
 		}
 		if got := mayHaveGivenUp(a, r); got != k.may {

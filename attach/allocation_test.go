@@ -61,9 +61,9 @@ func beatSeeds() (list [][]byte) {
 		frame = append(frame, end)
 	}
 	list = append(list, nil, frame, bytes.Repeat([]byte{0, 255, 255}, 9), bytes.Repeat([]byte{1, 64}, 99))
-	for seed := range uint64(8) {
+	for seed := range uint64(100) { // the fuzzer of Go does not see which way a program in C goes, so that it could do no better
 		r := rand.New(rand.NewPCG(seed, 1))
-		any := make([]byte, 20_000)
+		any := make([]byte, 1+r.IntN(20_000))
 		for i := range any {
 			any[i] = byte(r.Uint32())
 		}
@@ -74,20 +74,11 @@ func beatSeeds() (list [][]byte) {
 
 // TestBeats: whatever beats come, with any lanes, keeps, ends, taps and times, nothing is read or written where it should not be.
 func TestBeats(t *testing.T) {
-	run, until := beats(t), time.Now().Add(20*time.Second)
+	run, until := beats(t), time.Now().Add(time.Minute)
 	for i, seed := range beatSeeds() {
 		if time.Now().After(until) {
-			t.Fatalf("%d inputs took 20 s", i)
+			t.Fatalf("%d inputs took a minute", i)
 		}
 		run(t, seed)
 	}
-}
-
-// FuzzBeats looks for more of them.
-func FuzzBeats(f *testing.F) {
-	for _, seed := range beatSeeds() {
-		f.Add(seed)
-	}
-	run := beats(f)
-	f.Fuzz(func(t *testing.T, input []byte) { run(t, input) })
 }
