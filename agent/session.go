@@ -195,7 +195,8 @@ func (s *Session) resetAt(e *cq.Event) ([]rule.Change, error) {
 // silent tells what was due before a time and is missing, each as it was when its time was over: it does not matter how often the time is told.
 func (s *Session) silent(now int64) {
 	for now > s.quietUntil {
-		s.quietUntil = s.t.silent(s.quietUntil + 1)
+		at := s.quietUntil + 1
+		s.quietUntil = max(at, s.t.silent(at))
 	}
 }
 

@@ -269,7 +269,7 @@ func simulated(t *testing.T, sc *scenario.Scenario) (*scenario.Run, []string) {
 	return r, logs
 }
 
-// scenario pushes a run that has come to its end: events before the frames of their time, as agent.Run orders them.
+// scenario pushes a run that has come to its end, in the order of each, which is that of agent.Run.
 func (p *pushed) scenario(r *scenario.Run, texts []string) {
 	var near []string
 	for _, a := range r.NearAddrs() {
@@ -293,36 +293,10 @@ func (p *pushed) scenario(r *scenario.Run, texts []string) {
 	for i := range logs {
 		event(i, 1, lines[i][0]) // a remark: whose log it is
 	}
-	next := make([]int, len(logs))
-	upTo := func(now int64) {
-		for {
-			first := -1
-			for i, l := range logs {
-				if next[i] < len(l.Events) && l.Events[next[i]].Time <= now && (first < 0 || l.Events[next[i]].Time < logs[first].Events[next[first]].Time) {
-					first = i
-				}
-			}
-			if first < 0 {
-				return
-			}
-			event(first, logs[first].Events[next[first]].Time, lines[first][1+next[first]])
-			next[first]++
-		}
-	}
-	for {
-		b, err := r.Source.Next()
-		if b != nil {
-			for i := range b.Frames {
-				f := &b.Frames[i]
-				upTo(f.Time)
-				p.put('F', uint64(f.Tap), uint64(f.Way), uint64(f.Time), uint64(f.Len), uint64(len(f.Data)))
-				p.Write(f.Data)
-			}
-			b.Release()
-		}
-		if err != nil {
-			break
-		}
-	}
-	upTo(1<<63 - 1)
+	each(r, func(log, i int) {
+		event(log, logs[log].Events[i].Time, lines[log][1+i])
+	}, func(f *fabricagent.Frame) {
+		p.put('F', uint64(f.Tap), uint64(f.Way), uint64(f.Time), uint64(f.Len), uint64(len(f.Data)))
+		p.Write(f.Data)
+	})
 }

@@ -10,6 +10,7 @@ import (
 
 	"ibwitness/attach"
 	"ibwitness/cq"
+	"ibwitness/fabricagent"
 	"ibwitness/internal/cli"
 	"ibwitness/internal/scenario"
 )
@@ -29,10 +30,25 @@ type attachedRun struct {
 func (a *attachedRun) items(r *scenario.Run, texts []string, between func()) {
 	logs := r.Logs()
 	lines := make([][]string, len(texts))
-	next := make([]int, len(texts))
 	for i := range texts {
 		lines[i] = strings.Split(texts[i], "\n")[1:]
 	}
+	each(r, func(log, i int) {
+		e := &logs[log].Events[i]
+		a.comes(e.Time, between)
+		a.event(log, e, lines[log][i])
+	}, func(f *fabricagent.Frame) {
+		a.comes(f.Time, between)
+		if _, err := a.Frame(int(f.Tap), f.Way, a.now, f.Data, int(f.Len)); err != nil {
+			a.t.Fatal(err)
+		}
+	})
+}
+
+// each goes through the events of the logs of a run that has come to its end, by their places, and its frames, in their order: events before the frames of their time.
+func each(r *scenario.Run, event func(log, i int), frame func(*fabricagent.Frame)) {
+	logs := r.Logs()
+	next := make([]int, len(logs))
 	upTo := func(now int64) {
 		for {
 			first := -1
@@ -44,9 +60,7 @@ func (a *attachedRun) items(r *scenario.Run, texts []string, between func()) {
 			if first < 0 {
 				return
 			}
-			e := &logs[first].Events[next[first]]
-			a.comes(e.Time, between)
-			a.event(first, e, lines[first][next[first]])
+			event(first, next[first])
 			next[first]++
 		}
 	}
@@ -54,20 +68,16 @@ func (a *attachedRun) items(r *scenario.Run, texts []string, between func()) {
 		b, err := r.Source.Next()
 		if b != nil {
 			for i := range b.Frames {
-				f := &b.Frames[i]
-				upTo(f.Time)
-				a.comes(f.Time, between)
-				if _, err := a.Frame(int(f.Tap), f.Way, a.now, f.Data, int(f.Len)); err != nil {
-					a.t.Fatal(err)
-				}
+				upTo(b.Frames[i].Time)
+				frame(&b.Frames[i])
 			}
 			b.Release()
 		}
 		if err != nil {
-			upTo(1<<63 - 1)
-			return
+			break
 		}
 	}
+	upTo(1<<63 - 1)
 }
 
 // comes goes on to the time of an item. A testbench tells the time as it likes.

@@ -10,12 +10,10 @@ import (
 	"time"
 
 	"ibwitness/agent"
-	"ibwitness/cq"
 	"ibwitness/fabricagent"
 	"ibwitness/hcaagent/eventlog"
 	"ibwitness/packet"
 	"ibwitness/rule"
-	"ibwitness/wqe"
 )
 
 // Begin is the time that reports show for the beginning of a simulation: the time of day is that of the simulation.
@@ -277,76 +275,6 @@ func (r *Run) Reset(tap int, at uint64) (int, error) {
 		n += r.take(list)
 	}
 	return n, err
-}
-
-// Event takes a verbs event of an HCA, a line of docs/events.md.
-func (r *Run) Event(hca int, at uint64, line []byte) (int, error) {
-	now, err := r.hca(hca, at)
-	if err != nil {
-		return 0, err
-	}
-	e, err := r.hcas[hca].Decode(line, now)
-	if err != nil {
-		return 0, fmt.Errorf("attach: event of %v: %w", r.devices[hca], err)
-	}
-	if e == nil {
-		return 0, nil
-	}
-	return r.event(hca, e)
-}
-
-// hca checks HCA and time of a call.
-func (r *Run) hca(hca int, at uint64) (int64, error) {
-	if r.result != nil {
-		return 0, ErrEnded
-	}
-	if uint(hca) >= uint(len(r.hcas)) {
-		return 0, fmt.Errorf(`attach: there is no HCA %d: the configuration names %d as "hcas", counted from 0`, hca, len(r.hcas))
-	}
-	if r.hcas[hca] == nil {
-		r.hcas[hca] = eventlog.NewDecoder(r.devices[hca])
-		if r.unix {
-			if err := r.name(hca); err != nil { // a log that tells of no event counts too
-				return 0, err
-			}
-		}
-	}
-	return r.time(at)
-}
-
-// name tells the session of an HCA, unless it knows.
-func (r *Run) name(hca int) error {
-	if r.named[hca] {
-		return nil
-	}
-	r.named[hca] = true
-	return r.session.NameDevice(r.devices[hca], r.HCAs[hca].Name)
-}
-
-// event takes an event of an HCA.
-func (r *Run) event(hca int, e *cq.Event) (int, error) {
-	if err := r.name(hca); err != nil {
-		return 0, err
-	}
-	if r.lines[hca]++; !r.unix {
-		e.Line = 1 + r.lines[hca]
-	}
-	lost := r.rec.event(r.devices[hca], e)
-	list, err := r.session.Event(e)
-	return r.take(list), errors.Join(err, lost)
-}
-
-// reset takes the reset of a device, and has its log tell of it. Before anything has come there is nothing that could end.
-func (r *Run) reset(device packet.Addr) ([]rule.Change, error) {
-	if !slices.Contains(r.named, true) && !slices.ContainsFunc(r.taps, func(t tap) bool { return t.seen > 0 }) {
-		return nil, nil
-	}
-	if hca := slices.Index(r.devices, device); hca >= 0 {
-		r.lines[hca]++
-	}
-	lost := r.rec.event(device, &cq.Event{Time: r.now, Kind: cq.EvReset, QP: wqe.QP{Addr: device}})
-	list, err := r.session.Reset(device)
-	return list, errors.Join(err, lost)
 }
 
 // Covered is how often a rule was exercised and violated until now.

@@ -102,10 +102,10 @@ type SendQueue struct {
 	Usual      bool       // there is nothing out of the ordinary about this send queue and the receive queue of the peer: see verifier.usual
 	Limited    Limit      // what of the usual the attributes of the QPs have a word in, while Usual
 	Sequence   Sequence
-	Joined     bool  // a request was seen, or the start PSN is known
-	TimerStart int64 // newest time at which a request that demands a response left, or a response made progress
-	Messages   Ring  // and History
-	_          [8]byte
+	Joined     bool    // a request was seen, or the start PSN is known
+	TimerStart int64   // newest time at which a request that demands a response left, or a response made progress
+	Messages   Ring    // and History
+	_          [8]byte // so that a Direction is three lines
 
 	*SendSeldom
 	FirstMSN      uint32 // MSN of the first response to it; with MSNFromEarlier where that does not count from the first message seen; 0: none
@@ -315,7 +315,7 @@ func (c *Pair) End(p *packet.Packet) int {
 	return 0
 }
 
-// RQ is the receive queue of an end. An address of a field taken in the ordinary way would read from the direction first; see Direction.Sent.
+// RQ is the receive queue of an end. An address of a field taken in the ordinary way would read from the direction first; see Direction.Queues.
 func (c *Pair) RQ(i int) *ReceiveQueue {
 	return (*ReceiveQueue)(unsafe.Add(unsafe.Pointer(c.Ends[1-i].Direction), unsafe.Offsetof(Direction{}.Peer)))
 }

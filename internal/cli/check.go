@@ -22,7 +22,7 @@ type checkCommand struct {
 	Files      []string  `arg:"" name:"file" complete:"file" help:"Captures: pcap, pcapng or ERF, also compressed with gzip or zstd; - is standard input. Several files are several taps of one run."`
 	Near       []address `placeholder:"ADDRESS" help:"The tap is near this endpoint (IP address, GID or lid:NUMBER): what it shows leaving there was sent, what it shows arriving did arrive. Repeatable. Default: the tap position is unknown."`
 	Events     []string  `placeholder:"LOG" sep:"none" complete:"file" help:"Verbs events of an endpoint, JSON lines (docs/events.md): work requests and completions are compared with the packets. Repeatable, one an endpoint."`
-	Simulation bool      `help:"Captures and event logs are of one simulation: one clock stamps events, and frames at their last byte, and no operating system counts timers. Default: if the captures, as recorded by an attached run (docs/attach.md), or all event logs (docs/events.md) say so."`
+	Simulation bool      `help:"Captures and event logs are of one simulation: one clock stamps events, and frames at their last byte, and timers are those of hardware. Default: if the captures, as recorded by an attached run (docs/attach.md), or all event logs (docs/events.md) say so."`
 	Format     string    `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, json (one object a line), or for CI junit or sarif. Default: ${default}."`
 	All        bool      `help:"Show every finding, warning, connection and rule."`
 	FailOn     string    `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
@@ -164,8 +164,11 @@ func (c *checkCommand) recorded(s *session, src fabricagent.Source, opt *agent.O
 			s.log.Info().Msgf("%s: recorded in a run with %v", strings.Join(c.Files, ", "), &run)
 		}
 	}
-	foreign := func(l *hcaagent.Log) bool { return !l.Simulation }
-	opt.OneClock = c.Simulation || run.Simulation || len(opt.Events) > 0 && !slices.ContainsFunc(opt.Events, foreign)
+	logsSay := len(opt.Events) > 0
+	for _, l := range opt.Events {
+		logsSay = logsSay && l.Simulation
+	}
+	opt.OneClock = c.Simulation || run.Simulation || logsSay
 	for _, a := range c.Near {
 		opt.Near = append(opt.Near, packet.Addr(a))
 	}
@@ -179,7 +182,8 @@ func (c *checkCommand) recorded(s *session, src fabricagent.Source, opt *agent.O
 	if opt.OneClock {
 		words = append([]string{"hardware-timers"}, words...)
 		for _, l := range opt.Events {
-			if l.Exact = true; l.Addr.IsZero() {
+			l.Exact = true
+			if l.Addr.IsZero() {
 				return fmt.Errorf(`cli: --events %s does not say which endpoint it is of, which it must in a simulation: give its "gid" in the first line`, l.Name)
 			}
 		}
