@@ -160,21 +160,30 @@ func (a *Agent) Event(s *Source, e *Event) {
 	}
 	s.newest = max(s.newest, e.Time)
 	s.clock.drifts(e.Time)
+	a.take(s, e)
+	for _, q := range s.lifetimes(e.QP.QPN) {
+		if e.Kind != EvPostSend && e.Kind != EvPostReceive {
+			q.events++
+		}
+		a.step(q)
+	}
+	if len(a.lives) > a.mostLives {
+		a.retireLives()
+		a.mostLives = 2*len(a.lives) + kept
+	}
+}
+
+// take hands an event to what it is about.
+func (a *Agent) take(s *Source, e *Event) {
 	switch e.Kind {
 	case EvCreateQP:
-		if !e.Failed {
-			a.createQP(s, e)
-		}
+		a.createQP(s, e)
 	case EvModifyQP:
 		a.modifyQP(s, e)
 	case EvQueryQP:
 		a.queryQP(s, e)
 	case EvDestroyQP:
-		if q := a.qp(s, e.QP.QPN); q != nil && !e.Failed {
-			a.destroyed(q, e)
-			q.died, q.gone = e.Time, true
-			a.changes++
-		}
+		a.destroyQP(s, e)
 	case EvRegisterMR, EvAllocateMW, EvDeregisterMR, EvDeallocateMW:
 		a.regionEvent(s, e)
 	case EvPostSend:
@@ -185,10 +194,6 @@ func (a *Agent) Event(s *Source, e *Event) {
 		a.completion(s, e)
 	case EvArm, EvNotify, EvCreateCQ, EvResizeCQ, EvDestroyCQ:
 		a.notification(s, e)
-	case EvCreateSRQ:
-		if !e.Failed {
-			s.queues[e.SRQ] = e.XRCD
-		}
 	case EvAsync:
 		a.async(s, e)
 	case EvLost:
@@ -197,16 +202,6 @@ func (a *Agent) Event(s *Source, e *Event) {
 		a.Reset(s.addr, e.Time)
 	default:
 		a.otherEvent(s, e)
-	}
-	for _, q := range s.lifetimes(e.QP.QPN) {
-		if e.Kind != EvPostSend && e.Kind != EvPostReceive {
-			q.events++
-		}
-		a.step(q)
-	}
-	if len(a.lives) > a.mostLives {
-		a.retireLives()
-		a.mostLives = 2*len(a.lives) + kept
 	}
 }
 
@@ -370,6 +365,13 @@ func (a *Agent) provenAt(q *queuePair) rule.Class {
 }
 
 const notShown = "the tap position is unknown: the capture may have missed a packet"
+
+// unshown says why a finding that rests on what the capture does not hold is not proven.
+func (v *verdict) unshown() {
+	if v.Class == rule.Unproven {
+		v.Detail += "; " + notShown
+	}
+}
 
 // Finish judges what is still open. end is the time of the last packet.
 func (a *Agent) Finish(end int64) {

@@ -198,7 +198,7 @@ func (q *queuePair) answered(w *sendRequest) *PacketRef {
 	case w.local() || !q.reliable() || !q.out.anchor || w.last() < q.out.joined:
 		return nil
 	case w.response():
-		if m := q.out.Find(w.first); m != nil && m.First == w.first && m.Response != nil && m.Response.Whole {
+		if m := q.out.Find(w.first); m != nil && m.First == w.first && m.Response.whole() {
 			return &m.Response.At
 		}
 		return nil

@@ -45,7 +45,7 @@ func (a *Agent) invalidatedEarly(q *queuePair, w *sendRequest) bool {
 
 // silentError judges that a request which was refused for good makes a completion, signalled or not.
 func (a *Agent) silentError(q *queuePair) {
-	if !q.known || !q.reliable() || !q.out.anchor || q.sq.flushed == nil {
+	if !q.acksKnown() || q.sq.flushed == nil {
 		return
 	}
 	for _, w := range q.sends.all() {
@@ -121,9 +121,7 @@ func (a *Agent) malformed(q *queuePair, w *sendRequest) bool {
 		if m := q.out.Find(w.first); m != nil {
 			v.at = m.Begin
 		}
-		if v.Class == rule.Unproven {
-			v.Detail += "; " + notShown
-		}
+		v.unshown()
 	}
 	if a.accuse(q, v); status != Success && v.Class == rule.Violation {
 		q.unfounded(w)

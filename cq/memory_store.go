@@ -101,10 +101,7 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 	}
 	at := q.in.ackOf(m.Last())
 	acked := at != nil
-	if q.in.refused(m) != nil || m.Partial {
-		return true
-	}
-	if q.unknowable(p) {
+	if q.in.refused(m) != nil || m.Partial || q.unknowable(p) {
 		return true
 	}
 	switch op := wqe.OpOf(m.Op.Fn()); op {
@@ -113,50 +110,72 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 			return !q.reliable()
 		}
 		if q.reliable() && !m.Cut && !m.Mixed && m.Length == m.DMALen {
-			p.known, p.crc, p.alt, p.to = true, m.CRC, m.CRC, min(at.Time, p.seen)
-			c.keep(p, m.Data)
-			c.covers = append(c.covers, p)
+			c.lands(p, min(at.Time, p.seen))
 		}
 	case wqe.AtomicWrite:
 		if m.Response == nil || !m.Response.Begin.Seen() {
 			return acked
 		}
 		if !m.Cut && m.Length == 8 {
-			p.known, p.crc, p.alt, p.to = true, m.CRC, m.CRC, m.Response.Begin.Time
-			c.keep(p, m.Data)
-			c.covers = append(c.covers, p)
+			c.lands(p, m.Response.Begin.Time)
 		}
 	case wqe.CmpSwap, wqe.FetchAdd:
-		if m.Response == nil || !m.Response.Whole {
+		if !m.Response.whole() {
 			return acked
 		}
-		if m.Response.Mixed {
-			return true
-		}
-		p.to = m.Response.At.Time
-		found := *p
-		found.set(m.Response.Orig)
-		c.observations = append(c.observations, &observation{stored: found, self: p})
-		v := m.Response.Orig + m.Swap
-		if op == wqe.CmpSwap {
-			if v = m.Response.Orig; v == m.Compare {
-				v = m.Swap
-			}
-		}
-		p.set(v)
-		c.covers = append(c.covers, p)
+		c.exchanged(p, op)
 	case wqe.Read:
-		if m.Response == nil || !m.Response.Whole {
+		if !m.Response.whole() {
 			return acked
 		}
-		if !m.Response.Mixed && !m.Response.Cut && !m.Other && m.DMALen > 0 {
-			p.crc, p.alt, p.known, p.to = m.Response.CRC, m.Response.CRC, true, m.Response.At.Time
-			x := &observation{stored: *p, read: true}
-			x.data = m.Response.Data
-			c.observations = append(c.observations, x)
-		}
+		c.fetched(p)
 	}
 	return true
+}
+
+// lands takes over that the payload of a message is in memory, from a time on at the latest.
+func (c *content) lands(p *stored, from int64) {
+	p.known, p.crc, p.alt, p.to = true, p.m.CRC, p.m.CRC, from
+	c.keep(p, p.m.Data)
+	c.covers = append(c.covers, p)
+}
+
+// exchanged takes over what an atomic has found in memory and put there, as its response says.
+func (c *content) exchanged(p *stored, op wqe.Op) {
+	r := p.m.Response
+	if r.Mixed {
+		return
+	}
+	p.to = r.At.Time
+	found := *p
+	found.set(r.Orig)
+	c.observations = append(c.observations, &observation{stored: found, self: p})
+	p.set(p.m.result(op))
+	c.covers = append(c.covers, p)
+}
+
+// result is what an atomic puts into memory, by what its response says that it has found there.
+func (m *Message) result(op wqe.Op) uint64 {
+	orig := m.Response.Orig
+	switch {
+	case op == wqe.FetchAdd:
+		return orig + m.Swap
+	case orig == m.Compare:
+		return m.Swap
+	}
+	return orig
+}
+
+// fetched takes over what a READ has found in memory, as its response says.
+func (c *content) fetched(p *stored) {
+	m, r := p.m, p.m.Response
+	if r.Mixed || r.Cut || m.Other || m.DMALen == 0 {
+		return
+	}
+	p.crc, p.alt, p.known, p.to = r.CRC, r.CRC, true, r.At.Time
+	x := &observation{stored: *p, read: true}
+	x.data = r.Data
+	c.observations = append(c.observations, x)
 }
 
 // seesStored takes over that the consumer of a queue pair was told, at a time, of a message: what came before it is in memory.

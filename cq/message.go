@@ -104,6 +104,9 @@ type Response struct {
 	Refs []PacketRef // its packets, where Data is kept
 }
 
+// whole reports whether there is a response and all of it has come.
+func (r *Response) whole() bool { return r != nil && r.Whole }
+
 // ResponsePacket is one packet of a response.
 type ResponsePacket struct {
 	CRC     uint32 // of the payload; where it follows, of that of the packets before it as well

@@ -36,45 +36,66 @@ type rests struct {
 	until   int64 // time of the packets
 }
 
+// hold reports whether they still do, at a time of the packets.
+func (r *rests) hold(q *queuePair, now int64) bool {
+	return r.set && r.events == q.events && r.answers == q.out.answers && now < r.until
+}
+
 // uncompleted judges the first request that should have completed and did not, though no later one of its queue did either (rule CPL-STS-016). One
 // that later ones have overtaken is judged by their order.
 func (a *Agent) uncompleted(q *queuePair) {
 	r := &q.sending.rests
-	if r.set && r.events == q.events && r.answers == q.out.answers && a.wire < r.until && !a.ended {
+	if r.hold(q, a.wire) && !a.ended {
 		return
 	}
-	if q.sending.missing || !q.known || !q.reliable() || !q.out.anchor || a.ended && q.src.cut || q.gone || q.wasErr != nil || q.overrun != nil || q.failed != nil || len(q.broken) > 0 {
+	if q.sending.missing || !q.acksKnown() || q.halted() || a.ended && q.src.cut {
 		return
 	}
 	*r = rests{true, q.events, q.out.answers, math.MaxInt64}
-	for _, w := range q.sends.from(q.oldest) {
+	w, answer, sure := q.oldestOwed()
+	if w == nil {
+		r.set = !sure // else one may be posted
+		return
+	}
+	why, at := "it has a response", PacketRef{}
+	if answer != nil {
+		at = *answer
+	} else if why, at = q.unanswered(w); why == "" {
+		r.set = q.attr.RetryCnt != 0
+		return
+	} else {
+		r.set = false // its newest packet may be another one by then
+	}
+	r.until = at.Time + completionDue
+	if a.ended || a.wire >= r.until {
+		a.missing(q, w, why, at)
+	}
+	a.until(q, max(at.Time, a.wire)+completionDue)
+}
+
+// acksKnown reports whether packets tell which requests of a queue pair are acknowledged.
+func (q *queuePair) acksKnown() bool { return q.known && q.reliable() && q.out.anchor }
+
+// halted reports whether a queue pair does not go on with its requests: it is gone, or has been in an error state.
+func (q *queuePair) halted() bool {
+	return q.gone || q.wasErr != nil || q.overrun != nil || q.failed != nil || len(q.broken) > 0
+}
+
+// oldestOwed returns the oldest request that owes a completion when packets show it to be over, and its response, nil where it has none. w is nil where there is no such request, and
+// where it is not sure which one it is.
+func (q *queuePair) oldestOwed() (w *sendRequest, answer *PacketRef, sure bool) {
+	for _, w = range q.sends.from(q.oldest) {
 		if w.done != nil || w.local() || w.flushed {
 			continue
 		}
 		if w.overtaken || q.packetsUncertain(w) {
-			return
+			return nil, nil, false
 		}
-		answer := q.answered(w)
-		if answer != nil && !w.signaled(q) {
-			continue
+		if answer = q.answered(w); answer == nil || w.signaled(q) {
+			return w, answer, true
 		}
-		why, at := "it has a response", PacketRef{}
-		if answer != nil {
-			at = *answer
-		} else if why, at = q.unanswered(w); why == "" {
-			r.set = q.attr.RetryCnt != 0
-			return
-		} else {
-			r.set = false // its newest packet may be another one by then
-		}
-		r.until = at.Time + completionDue
-		if a.ended || a.wire >= r.until {
-			a.missing(q, w, why, at)
-		}
-		a.until(q, max(at.Time, a.wire)+completionDue)
-		return
 	}
-	r.set = false
+	return nil, nil, true
 }
 
 // unanswered returns the packet with which a request is over that has no answer, and what that says: the NAK that ends the connection, or the last try, after which

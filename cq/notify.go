@@ -26,17 +26,22 @@ func (a *Agent) notification(s *Source, e *Event) {
 	case e.Kind == EvResizeCQ:
 		s.queue(e.CQ).depth = e.Depth
 	case e.Kind == EvDestroyCQ:
-		a.covered(rule.CPLCQ003)
-		for _, list := range s.qps {
-			q := list[len(list)-1]
-			if !q.gone && q.made != nil && e.CQ != 0 && (q.made.SendCQ == e.CQ || q.made.RecvCQ == e.CQ) {
-				a.verb(q, rule.CPLCQ003, e, "an error: a queue pair uses the completion queue", "it was destroyed")
-				return
-			}
-		}
-		delete(s.cqs, e.CQ)
-		s.newestCQ = nil
+		a.destroyCQ(s, e)
 	}
+}
+
+// destroyCQ ends a completion queue, and judges that it could be destroyed.
+func (a *Agent) destroyCQ(s *Source, e *Event) {
+	a.covered(rule.CPLCQ003)
+	for _, list := range s.qps {
+		q := list[len(list)-1]
+		if !q.gone && q.made != nil && e.CQ != 0 && (q.made.SendCQ == e.CQ || q.made.RecvCQ == e.CQ) {
+			a.verb(q, rule.CPLCQ003, e, "an error: a queue pair uses the completion queue", "it was destroyed")
+			return
+		}
+	}
+	delete(s.cqs, e.CQ)
+	s.newestCQ = nil
 }
 
 // device makes a finding that rests on events of a device, and on no queue pair.
@@ -95,6 +100,8 @@ func (a *Agent) otherEvent(s *Source, e *Event) {
 	switch e.Kind {
 	case EvDevice:
 		s.limits = *e.Device
+	case EvCreateSRQ:
+		s.queues[e.SRQ] = e.XRCD
 	case EvModifySRQ:
 		r := s.sharedQueue(e.SRQ)
 		r.limit = limit{known: true, count: e.Depth, n: s.n}
@@ -118,14 +125,5 @@ func (a *Agent) otherEvent(s *Source, e *Event) {
 			q.groups--
 			a.attach(s, e)
 		}
-	}
-}
-
-// destroyed judges that a queue pair could be destroyed.
-func (a *Agent) destroyed(q *queuePair, e *Event) {
-	q.unbound()
-	a.covered(rule.QPSMC001)
-	if q.groups > 0 {
-		a.verb(q, rule.QPSMC001, e, "an error: the queue pair is attached to a multicast group", "it was destroyed")
 	}
 }

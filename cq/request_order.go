@@ -64,24 +64,42 @@ func (a *Agent) tellPassed(q *queuePair, m *Message, w, v *sendRequest) {
 
 // fits reports whether a message, or what there is of it, is that of a request as far as its fields tell.
 func (w *sendRequest) fits(m *Message) bool {
-	r, op := w.req(), wqe.OpOf(m.Op.Fn())
+	op := wqe.OpOf(m.Op.Fn())
 	switch {
-	case operations[r.Op] != op:
-		return false
-	case (op == wqe.Write || op == wqe.Read) && (m.DMALen != w.length || w.length > 0 && (m.VA != r.RemoteVA || m.RKey != r.RKey)):
-		return false
-	case op.Atomic() && (m.VA != r.RemoteVA || m.RKey != r.RKey || m.Swap != r.SwapAdd || op == wqe.CmpSwap && m.Compare != r.Compare):
-		return false
-	case op == wqe.AtomicWrite && (m.VA != r.RemoteVA || m.RKey != r.RKey):
+	case operations[w.req().Op] != op || !w.addresses(m, op):
 		return false
 	case m.Partial:
 		return true
-	case m.HasImm != (r.Op == wqe.OpSendImm || r.Op == wqe.OpWriteImm) || m.HasImm && m.Imm != r.Imm, m.HasInv != (r.Op == wqe.OpSendInv) || m.HasInv && m.InvRKey != r.InvKey:
+	case !w.carries(m):
 		return false
 	case m.Response != nil:
 		return true
 	}
 	return m.Length == w.length && (!w.event.Summed || m.Cut || m.CRC == w.event.Sum)
+}
+
+// addresses reports whether a message asks for the memory, and an atomic for the operands, that a request names (RETH and AtomicETH).
+func (w *sendRequest) addresses(m *Message, op wqe.Op) bool {
+	r := w.req()
+	there := m.VA == r.RemoteVA && m.RKey == r.RKey
+	switch op {
+	case wqe.Write, wqe.Read:
+		return m.DMALen == w.length && (w.length == 0 || there)
+	case wqe.CmpSwap:
+		return there && m.Swap == r.SwapAdd && m.Compare == r.Compare
+	case wqe.FetchAdd:
+		return there && m.Swap == r.SwapAdd
+	case wqe.AtomicWrite:
+		return there
+	}
+	return true
+}
+
+// carries reports whether a message has the immediate data, or the R_Key to invalidate, that a request gives it (ImmDt and IETH).
+func (w *sendRequest) carries(m *Message) bool {
+	r := w.req()
+	imm, inv := r.Op == wqe.OpSendImm || r.Op == wqe.OpWriteImm, r.Op == wqe.OpSendInv
+	return m.HasImm == imm && (!imm || m.Imm == r.Imm) && m.HasInv == inv && (!inv || m.InvRKey == r.InvKey)
 }
 
 // distinct reports whether a message that fits a request is of that for certain, and not just like it.

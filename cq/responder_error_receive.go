@@ -58,9 +58,7 @@ func (a *Agent) refusals(q *queuePair) {
 			if n := q.in.fatal; n != nil {
 				v.at, v.Actual = n.At, n.Syndrome.String()
 			}
-			if v.Class == rule.Unproven {
-				v.Detail += "; " + notShown
-			}
+			v.unshown()
 			a.accuse(q, v)
 		}
 	}

@@ -30,9 +30,7 @@ func (a *Agent) retried(q *queuePair, w *sendRequest) {
 			},
 			at: at, event: w.done,
 		}
-		if v.Class == rule.Unproven {
-			v.Detail += "; " + notShown
-		}
+		v.unshown()
 		if a.accuse(q, v); v.Class == rule.Violation {
 			q.unfounded(w)
 		}
@@ -96,40 +94,50 @@ func (a *Agent) exhausted(q *queuePair, w *sendRequest) bool {
 		},
 		at: at, event: w.done,
 	}
-	switch {
-	case n == 0 && q.attr.Has(qp.KnowsRetryCnt) && tries > int(q.attr.RetryCnt):
-		a.covered(rule.CPLSTS006)
-		if status == RetryExcErr {
-			return false
-		}
-		v.Rule, v.Expected = rule.CPLSTS006, fmt.Sprintf("RETRY_EXC_ERR: the request was sent %d times without a response", tries)
-		if m := q.out.Find(w.first); m != nil {
-			v.at = m.Begin
-		}
-	case n > 0 && n == tries && q.attr.Has(qp.KnowsRNRRetry) && q.attr.RNRRetry < 7 && n > int(q.attr.RNRRetry):
-		a.covered(rule.CPLSTS007)
-		if status == RNRRetryExcErr {
-			return false
-		}
-		v.Rule, v.Expected = rule.CPLSTS007, fmt.Sprintf("RNR_RETRY_EXC_ERR: %d transmissions, each with an RNR NAK", n)
+	due := q.retriesUsed(tries, n)
+	switch due {
+	case RetryExcErr:
+		v.Rule = rule.CPLSTS006
+	case RNRRetryExcErr:
+		v.Rule = rule.CPLSTS007
 	default:
 		return false
 	}
-	switch status {
-	case RespTimeoutErr, GeneralErr, FatalErr, RemAbortErr, LocEECOpErr, LocRDDViolErr, RemInvRDReqErr,
-		InvEECNErr, InvEECStateErr:
-	case RetryExcErr:
-	case WRFlushErr:
-		if q.sq.failed != nil || q.rq.failed != nil || q.wasErr != nil || q.overrun != nil || q.asyncs.any || q.in.fatal != nil {
-			return false // that is why
+	a.covered(v.Rule)
+	if status == due || q.explains(status) {
+		return false
+	}
+	if v.Expected = fmt.Sprintf("RNR_RETRY_EXC_ERR: %d transmissions, each with an RNR NAK", n); due == RetryExcErr {
+		v.Expected = fmt.Sprintf("RETRY_EXC_ERR: the request was sent %d times without a response", tries)
+		if m := q.out.Find(w.first); m != nil {
+			v.at = m.Begin
 		}
-	default:
-		return false // judged by what that says
 	}
-	if v.Class == rule.Unproven {
-		v.Detail += "; " + notShown
-	}
+	v.unshown()
 	a.accuse(q, v)
+	return true
+}
+
+// retriesUsed is the status of a request after so many transmissions and RNR NAKs to it, where they have used up one of the retry counters: RETRY_EXC_ERR or
+// RNR_RETRY_EXC_ERR; else Success.
+func (q *queuePair) retriesUsed(tries, rnr int) Status {
+	switch {
+	case rnr == 0 && q.attr.Has(qp.KnowsRetryCnt) && tries > int(q.attr.RetryCnt):
+		return RetryExcErr
+	case rnr > 0 && rnr == tries && q.attr.Has(qp.KnowsRNRRetry) && q.attr.RNRRetry < 7 && rnr > int(q.attr.RNRRetry):
+		return RNRRetryExcErr
+	}
+	return Success
+}
+
+// explains reports whether a request may end with a status although its retries are used up: something else was the reason, or is judged by what the status says.
+func (q *queuePair) explains(s Status) bool {
+	switch s {
+	case RetryExcErr, RespTimeoutErr, GeneralErr, FatalErr, RemAbortErr, LocEECOpErr, LocRDDViolErr, RemInvRDReqErr, InvEECNErr, InvEECStateErr:
+		return false
+	case WRFlushErr:
+		return q.sq.failed != nil || q.rq.failed != nil || q.wasErr != nil || q.overrun != nil || q.asyncs.any || q.in.fatal != nil
+	}
 	return true
 }
 
@@ -193,18 +201,7 @@ func (a *Agent) rnrRetried(q *queuePair, w *sendRequest) {
 	}
 	a.covered(rule.CPLSTS007)
 	a.covered(rule.RCRNR004)
-	n, before := 0, 0
-	var at PacketRef
-	for _, k := range q.out.naks {
-		switch {
-		case k.Syndrome.Type() != packet.RNRNAK:
-		case k.Ord < w.first:
-			before++
-		case k.Ord <= w.last():
-			n++
-			at = k.At
-		}
-	}
+	n, at := q.out.rnrNAKs(w)
 	v := verdict{
 		Verdict: rule.Verdict{
 			Rule: rule.CPLSTS007, Class: rule.Violation, Role: rule.Requester, Detail: fmt.Sprintf("request %d", w.req().ID),
@@ -222,15 +219,26 @@ func (a *Agent) rnrRetried(q *queuePair, w *sendRequest) {
 		a.gaveUp(q, coverage.RNRExhausted)
 		return
 	}
-	if v.Class == rule.Unproven {
-		v.Detail += "; " + notShown
-	}
+	v.unshown()
 	if a.accuse(q, v); v.Class == rule.Violation {
 		q.unfounded(w)
 	}
-	if q.out.ackOf(w.first-1) != nil && before > 0 && n > 0 && n < want && n+before >= want && q.attr.RNRRetry < 7 {
+	if before := q.out.rnrNAKsBefore(w); before > 0 && n > 0 && n < want && n+before >= want && q.attr.RNRRetry < 7 {
 		v.Rule, v.Expected = rule.RCRNR004, fmt.Sprintf("%d RNR NAKs: the packets before the request are acknowledged", want)
 		v.Actual = fmt.Sprintf("%d, and %d before that progress", n, before)
 		a.accuse(q, v)
 	}
+}
+
+// rnrNAKsBefore counts the RNR NAKs to what came before a request, if that is acknowledged.
+func (s *Requests) rnrNAKsBefore(w *sendRequest) (n int) {
+	if s.ackOf(w.first-1) == nil {
+		return 0
+	}
+	for i := range s.naks {
+		if k := &s.naks[i]; k.Syndrome.Type() == packet.RNRNAK && k.Ord < w.first {
+			n++
+		}
+	}
+	return n
 }

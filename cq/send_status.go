@@ -165,9 +165,7 @@ func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
 		} else if m != nil {
 			v.at = m.End
 		}
-		if v.Class == rule.Unproven {
-			v.Detail += "; " + notShown
-		}
+		v.unshown()
 		a.accuse(q, v)
 		w.reportedEarly = true // its data is compared when it comes
 		return a.ended

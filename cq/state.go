@@ -9,15 +9,30 @@ import (
 )
 
 func (a *Agent) createQP(s *Source, e *Event) {
-	q := a.life(s, e.QP.QPN, e)
-	q.known, q.made = true, e.New
-	if e.New != nil {
-		q.typ = e.New.Type
-		q.recvs.shared = q.typ == qp.TypeXRCTarget // each message names one
-		if e.New.SRQ != 0 {
-			q.recvs = s.sharedQueue(e.New.SRQ)
-		}
+	if e.Failed {
+		return
 	}
+	q := a.life(s, e.QP.QPN, e)
+	q.known, q.made, q.typ = true, e.New, e.New.Type
+	q.recvs.shared = q.typ == qp.TypeXRCTarget // each message names one
+	if e.New.SRQ != 0 {
+		q.recvs = s.sharedQueue(e.New.SRQ)
+	}
+}
+
+// destroyQP ends the last life of a queue pair, and judges that it could be destroyed.
+func (a *Agent) destroyQP(s *Source, e *Event) {
+	q := a.qp(s, e.QP.QPN)
+	if q == nil || e.Failed {
+		return
+	}
+	q.unbound()
+	a.covered(rule.QPSMC001)
+	if q.groups > 0 {
+		a.verb(q, rule.QPSMC001, e, "an error: the queue pair is attached to a multicast group", "it was destroyed")
+	}
+	q.died, q.gone = e.Time, true
+	a.changes++
 }
 
 // verb makes a finding that rests only on events.
@@ -56,16 +71,27 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 	if !wasAstray || e.State >= from || e.State > qp.RTR { // else it is rather the line of a step that was passed over
 		q.state = e.State
 	}
-	if e.State == qp.SQD && e.Attr != nil && e.Attr.SQDNotify {
-		q.drain = drainEvent{event: e, n: s.n}
+	if e.Attr != nil {
+		q.modified(e)
 	}
-	if e.Attr != nil && e.Attr.Has(qp.KnowsAccess) {
+	q.came(from, e)
+	a.changes++
+}
+
+// modified takes over the attributes that a queue pair was given, and whether it shall tell of it when its send queue has drained.
+func (q *queuePair) modified(e *Event) {
+	if e.State == qp.SQD && e.Attr.SQDNotify {
+		q.drain = drainEvent{event: e, n: q.src.n}
+	}
+	if e.Attr.Has(qp.KnowsAccess) {
 		q.permits |= e.Attr.Access
 	}
-	if e.Attr != nil {
-		q.attr.Update(e.Attr)
-		q.src.connects(q)
-	}
+	q.attr.Update(e.Attr)
+	q.src.connects(q)
+}
+
+// came takes over by which event a queue pair has come to RTR, RTS or ERR for the first time, and that it has left SQE.
+func (q *queuePair) came(from qp.State, e *Event) {
 	switch {
 	case e.State == qp.RTR && q.wasRTR == nil:
 		q.wasRTR = e
@@ -83,7 +109,6 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 		q.sq = order{}
 		q.failed = nil
 	}
-	a.changes++
 }
 
 // stateBefore is the state from which an event changes a queue pair: an error may have changed it meanwhile.
@@ -171,31 +196,48 @@ func (a *Agent) queryQP(s *Source, e *Event) {
 		a.covered(rule.QPSTRN004)
 	}
 	a.stillAlive(q, e)
-	if q.known && q.reliable() && q.sq.failed != nil && (q.src.exact || q.sq.flushed != nil) {
-		a.covered(rule.QPSTRN004)
-		if e.State == qp.RTS || e.State == qp.SQD {
-			a.verb(q, rule.QPSTRN004, e, "ERR: a request of it failed", "state "+e.State.String())
+	if q.known {
+		if a.notInError(q, e) {
 			return
 		}
-	}
-	if q.known && e.State == qp.SQE && !qp.DeviceTransition(q.typ, qp.RTS, qp.SQE) {
-		a.verb(q, rule.QPSTRN004, e, "ERR: a "+q.typ.String()+" queue pair has no SQE", "state SQE")
-		return
-	}
-	if q.known && e.State != q.state && !qp.DeviceTransition(q.typ, q.state, e.State) {
-		a.stray(q, verdict{
-			Verdict: rule.Verdict{Rule: rule.QPSTRN001, Class: rule.Violation, Expected: "state " + q.state.String(), Actual: "state " + e.State.String()}, event: e,
-		})
-		if q.state < qp.RTS && q.state < e.State && e.State <= qp.RTS { // the log does not tell how it came there
-			if q.state = e.State; e.State >= qp.RTR && q.wasRTR == nil {
-				q.wasRTR = e
-			}
-			if e.State == qp.RTS {
-				q.wasRTS = e
-			}
+		if e.State != q.state && !qp.DeviceTransition(q.typ, q.state, e.State) {
+			a.stray(q, verdict{
+				Verdict: rule.Verdict{Rule: rule.QPSTRN001, Class: rule.Violation, Expected: "state " + q.state.String(), Actual: "state " + e.State.String()}, event: e,
+			})
+			q.broughtUp(e)
 		}
 	}
 	if e.State == qp.Err && q.failed == nil {
 		q.failed = e
+	}
+}
+
+// notInError judges a state that a queue pair cannot be in after an error: ready to send where a request of it failed, or SQE where its type has none (rule QPS-TRN-004). It
+// reports whether it is in one.
+func (a *Agent) notInError(q *queuePair, e *Event) bool {
+	if q.reliable() && q.sq.failed != nil && (q.src.exact || q.sq.flushed != nil) {
+		a.covered(rule.QPSTRN004)
+		if e.State == qp.RTS || e.State == qp.SQD {
+			a.verb(q, rule.QPSTRN004, e, "ERR: a request of it failed", "state "+e.State.String())
+			return true
+		}
+	}
+	if e.State == qp.SQE && !qp.DeviceTransition(q.typ, qp.RTS, qp.SQE) {
+		a.verb(q, rule.QPSTRN004, e, "ERR: a "+q.typ.String()+" queue pair has no SQE", "state SQE")
+		return true
+	}
+	return false
+}
+
+// broughtUp takes over that a queue pair is further on its way to RTS than its log tells.
+func (q *queuePair) broughtUp(e *Event) {
+	if q.state >= qp.RTS || q.state >= e.State || e.State > qp.RTS {
+		return
+	}
+	if q.state = e.State; e.State >= qp.RTR && q.wasRTR == nil {
+		q.wasRTR = e
+	}
+	if e.State == qp.RTS {
+		q.wasRTS = e
 	}
 }

@@ -71,22 +71,15 @@ func (x *States) Event(source int, e *Event) {
 	q := d.qps[e.QP.QPN]
 	switch e.Kind {
 	case EvCreateCQ:
-		d.created[e.CQ] = d.created[e.CQ] || !e.Failed
+		d.createCQ(e)
 	case EvCreateQP:
-		if !e.Failed {
-			q = d.begin(e.QP.QPN, q)
-			q.known, q.typ, q.send, q.recv = true, e.New.Type, e.New.SendCQ, e.New.RecvCQ
-		}
+		d.create(q, e)
 	case EvModifyQP:
 		d.modify(q, e)
 	case EvQueryQP:
-		if q != nil && !e.Failed && e.State == qp.Err {
-			q.failed = true
-		}
+		q.queried(e)
 	case EvDestroyQP:
-		if q != nil && !e.Failed {
-			q.gone, q.died = true, e.Time
-		}
+		q.destroyed(e)
 	case EvCompletion:
 		d.completed(e)
 	case EvPostSend:
@@ -100,12 +93,47 @@ func (x *States) Event(source int, e *Event) {
 	case EvReset:
 		x.Reset(d.addr, e.Time)
 	case EvAsync:
-		switch {
-		case e.Async == AsyncCQError && d.created[e.CQ]:
-			d.overrun(e.CQ)
-		case e.Async == AsyncPathMigrated && q != nil:
-			q.attr.Known, q.attr.MigState = q.attr.Known|qp.KnowsMigState, qp.Migrated
-		}
+		d.async(q, e)
+	}
+}
+
+// createCQ takes over that a completion queue was made.
+func (d *device) createCQ(e *Event) {
+	if !e.Failed {
+		d.created[e.CQ] = true
+	}
+}
+
+// create begins a life of a queue pair, after another one or nil.
+func (d *device) create(before *life, e *Event) {
+	if e.Failed {
+		return
+	}
+	q := d.begin(e.QP.QPN, before)
+	q.known, q.typ, q.send, q.recv = true, e.New.Type, e.New.SendCQ, e.New.RecvCQ
+}
+
+// queried takes over that the device reports a state of a queue pair, or of nil.
+func (q *life) queried(e *Event) {
+	if q != nil && !e.Failed && e.State == qp.Err {
+		q.failed = true
+	}
+}
+
+// destroyed takes over that a queue pair was destroyed, or nil.
+func (q *life) destroyed(e *Event) {
+	if q != nil && !e.Failed {
+		q.gone, q.died = true, e.Time
+	}
+}
+
+// async takes over an asynchronous event, of a queue pair or nil.
+func (d *device) async(q *life, e *Event) {
+	switch {
+	case e.Async == AsyncCQError && d.created[e.CQ]:
+		d.overrun(e.CQ)
+	case e.Async == AsyncPathMigrated && q != nil:
+		q.attr.Known, q.attr.MigState = q.attr.Known|qp.KnowsMigState, qp.Migrated
 	}
 }
 

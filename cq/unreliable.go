@@ -225,9 +225,7 @@ func (a *Agent) broken(q *queuePair, t *receiveCompletion) bool {
 		if p.begin.Frame == p.end.Frame {
 			v.Evidence = nil
 		}
-		if v.Class == rule.Unproven {
-			v.Detail += "; " + notShown
-		}
+		v.unshown()
 		a.covered(v.Rule)
 		a.accuse(q, v)
 		return true

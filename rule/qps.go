@@ -151,7 +151,7 @@ var qpsRows = [cplFirst - qpsFirst]Row{
 	QPSMC001 - qpsFirst: {
 		ID: "QPS-MC-001", Name: "destroyed-attached", Severity: Warning, Needs: Verbs, Ref: "o10-2.2.3",
 		Text:  "A queue pair that is attached to a multicast group is not destroyed.",
-		Where: "cq/notify.go",
+		Where: "cq/state.go",
 	},
 	QPSNEW001 - qpsFirst: {
 		ID: "QPS-NEW-001", Name: "number-used-again", Severity: Warning, Needs: Wire, Ref: "12.9.8.4†",
