@@ -116,3 +116,7 @@ type Completion struct {
 	SLID    uint16 // datagrams on InfiniBand
 	SL      uint8
 }
+
+// sent reports whether a completion is of the send queue, and received whether it is of the receive queue. Of one with an error neither is known.
+func (c *Completion) sent() bool     { return c.Status == Success && c.Op < DoneRecv }
+func (c *Completion) received() bool { return c.Status == Success && c.Op >= DoneRecv }

@@ -18,29 +18,14 @@ func (a *Agent) sendDone(q *queuePair, w *sendRequest, e *Event) {
 	if q.known && q.reliable() && !w.local() {
 		a.covered(rule.CPLSTS016)
 	}
-	var over *sendRequest
-	if !w.moved {
-		over = q.markOvertaken(w)
-	}
-	if w.over = over; over != nil && q.known && !q.sending.strayed {
-		a.verb(q, rule.CPLORD001, e, fmt.Sprintf("the completion of request %d, which was posted before", over.req().ID),
-			fmt.Sprintf("that of request %d", c.ID))
-	}
-	if over == nil {
-		w.overtaken = false
-	}
-	for ; q.oldest < q.sends.end(); q.oldest++ {
-		if v := q.sends.at(q.oldest); v.done == nil && (v.n >= w.n || v.signaled(q) || c.Status == WRFlushErr) {
-			break
-		}
-	}
+	a.inTurn(q, w)
+	q.doneUpTo(w)
 	if c.Status == Success {
 		a.covered(rule.CPLSIG001)
 		if !w.signaled(q) && q.known {
 			a.notSignaled(q, e)
 		}
-	}
-	if c.Status != Success && !q.reliable() && q.stopped == nil {
+	} else if !q.reliable() && q.stopped == nil {
 		q.stopped = w
 	}
 	a.errorOrder(q, &q.sq, e)
@@ -57,6 +42,31 @@ func (a *Agent) sendDone(q *queuePair, w *sendRequest, e *Event) {
 		}
 	}
 	q.sending.settling = append(q.sending.settling, w)
+}
+
+// inTurn judges that the send requests before w have completed (rule CPL-ORD-001).
+func (a *Agent) inTurn(q *queuePair, w *sendRequest) {
+	if w.over = nil; !w.moved {
+		w.over = q.markOvertaken(w)
+	}
+	if w.over == nil {
+		w.overtaken = false
+		return
+	}
+	if q.known && !q.sending.strayed {
+		a.verb(q, rule.CPLORD001, w.done, fmt.Sprintf("the completion of request %d, which was posted before", w.over.req().ID),
+			fmt.Sprintf("that of request %d", w.done.Completion.ID))
+	}
+}
+
+// doneUpTo takes over which send requests cannot complete any more as w has: those that have, and those before it that make no completion.
+func (q *queuePair) doneUpTo(w *sendRequest) {
+	flushed := w.done.Completion.Status == WRFlushErr
+	for ; q.oldest < q.sends.end(); q.oldest++ {
+		if v := q.sends.at(q.oldest); v.done == nil && (v.n >= w.n || v.signaled(q) || flushed) {
+			break
+		}
+	}
 }
 
 // markOvertaken marks the requests before w that owe a completion, and returns the oldest of them, or nil. An unsignaled one that has succeeded makes none; one that is
@@ -182,22 +192,41 @@ func (a *Agent) errorOrder(q *queuePair, o *order, e *Event) {
 
 // unflushed judges the requests that later ones have passed over, which were flushed, and that have not completed.
 func (a *Agent) unflushed(q *queuePair) {
-	if q.known && q.sq.flushed != nil {
-		for _, w := range q.sends.all() {
-			if w.done == nil && w.overtaken && w.n > 0 && !w.flushed && !w.renamed {
-				a.verb(q, rule.QPSERR002, w.event, fmt.Sprintf("WR_FLUSH_ERR for request %d", w.req().ID), "no completion, while later ones were flushed")
-				break
-			}
+	if !q.known {
+		return
+	}
+	if w := q.unflushedSend(); w != nil {
+		a.verb(q, rule.QPSERR002, w.event, fmt.Sprintf("WR_FLUSH_ERR for request %d", w.req().ID), "no completion, while later ones were flushed")
+	}
+	if r := q.unflushedReceive(); r != nil {
+		a.verb(q, rule.QPSERR002, r.event, fmt.Sprintf("WR_FLUSH_ERR for receive request %d", r.event.Receive.ID), "no completion, while later ones were flushed")
+	}
+}
+
+// unflushedSend is the oldest such send request, or nil.
+func (q *queuePair) unflushedSend() *sendRequest {
+	if q.sq.flushed == nil {
+		return nil
+	}
+	for _, w := range q.sends.all() {
+		if w.done == nil && w.overtaken && w.n > 0 && !w.flushed && !w.renamed {
+			return w
 		}
 	}
-	if q.known && q.rq.flushed != nil && !q.recvs.shared {
-		for _, r := range q.recvs.list.all() {
-			if !r.done && r.late && !r.renamed {
-				a.verb(q, rule.QPSERR002, r.event, fmt.Sprintf("WR_FLUSH_ERR for receive request %d", r.event.Receive.ID), "no completion, while later ones were flushed")
-				break
-			}
+	return nil
+}
+
+// unflushedReceive is the oldest such receive request, or nil. Of a shared queue others may have taken them.
+func (q *queuePair) unflushedReceive() *receive {
+	if q.rq.flushed == nil || q.recvs.shared {
+		return nil
+	}
+	for _, r := range q.recvs.list.all() {
+		if !r.done && r.late && !r.renamed {
+			return r
 		}
 	}
+	return nil
 }
 
 // skipped judges, at the end, the send requests of a queue pair whose requests are all signalled that later ones have passed over and that never completed.

@@ -18,7 +18,7 @@ func (q *queuePair) owner(c *Completion) *queuePair {
 		if p == q || !p.known || p.gone {
 			continue
 		}
-		if c.Status == Success && c.Op >= DoneRecv {
+		if c.received() {
 			if p.typ != qp.TypeXRCTarget && p.recvs.open(c.ID) != nil {
 				return p
 			}

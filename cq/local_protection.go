@@ -52,13 +52,13 @@ func (s *Source) denied(g *wqe.Segment, pd wqe.PD, posted *Event, n int, writes 
 		return fmt.Sprintf("L_Key %#x is not registered", g.LKey)
 	case r.n > n: // it may have been, as the region that had the key before
 		return ""
-	case r.gone != nil && r.last < n && (r.gone.Time < posted.Time || posted.Line == 0):
+	case r.goneBefore(posted, n):
 		return fmt.Sprintf("the region of L_Key %#x is no more", g.LKey)
 	case r.gone != nil:
 		return ""
 	case r.PD != 0 && pd != 0 && r.PD != pd:
 		return fmt.Sprintf("L_Key %#x belongs to another protection domain", g.LKey)
-	case r.Access&wqe.ZeroBased == 0 && g.VA != 0 && r.VA != 0 && (g.VA < r.VA || uint64(g.Length) > r.Length || g.VA-r.VA > r.Length-uint64(g.Length)):
+	case !r.holds(g):
 		return fmt.Sprintf("%d bytes from %#x are not inside the region of L_Key %#x", g.Length, g.VA, g.LKey)
 	case writes && r.Access != 0 && r.Access&wqe.LocalWrite == 0:
 		return fmt.Sprintf("L_Key %#x does not permit the device to write", g.LKey)
@@ -66,19 +66,29 @@ func (s *Source) denied(g *wqe.Segment, pd wqe.PD, posted *Event, n int, writes 
 	return ""
 }
 
+// goneBefore reports whether a region was deregistered before a request was posted, by event n. Of two lines of one time that is not certain.
+func (r *localRegion) goneBefore(posted *Event, n int) bool {
+	return r.gone != nil && r.last < n && (r.gone.Time < posted.Time || posted.Line == 0)
+}
+
+// holds reports whether a data segment is inside a region. Of a zero-based region, and where one of their addresses is not told, that is taken to be so.
+func (r *localRegion) holds(g *wqe.Segment) bool {
+	return r.Access&wqe.ZeroBased != 0 || g.VA == 0 || r.VA == 0 || inside(g.VA, uint64(g.Length), r.VA, r.Length)
+}
+
+// inside reports whether n bytes from an address are inside the length bytes of a region from another.
+func inside(va, n, region, length uint64) bool {
+	return va >= region && n <= length && va-region <= length-n
+}
+
 // denies says why a send request cannot read or write its data segments; "" if it can, or if that is not certain (rule CPL-STS-017). Inline data needs no key.
 func (q *queuePair) denies(w *sendRequest) string {
 	r := w.req()
-	fetches := false
-	switch r.Op {
-	case wqe.OpRead, wqe.OpCmpSwap, wqe.OpFetchAdd:
-		fetches = true
-	case wqe.OpLocalInv, wqe.OpBindMW, wqe.OpFlush:
+	fetches := fetches(r.Op)
+	switch {
+	case fetches:
+	case r.Op == wqe.OpLocalInv, r.Op == wqe.OpBindMW, r.Op == wqe.OpFlush, r.Flags&wqe.Inline != 0:
 		return ""
-	default:
-		if r.Flags&wqe.Inline != 0 {
-			return ""
-		}
 	}
 	if len(q.src.lkeys) == 0 {
 		return "" // the log does not tell of regions

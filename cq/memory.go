@@ -112,7 +112,7 @@ func (s *Source) refusal(m *Message, invalid map[uint32]bool) (why string, sure 
 		return fmt.Sprintf("R_Key %#x was invalidated", m.RKey), true
 	case r.uncertain:
 		return "", false
-	case m.VA < r.va || length > r.length || m.VA-r.va > r.length-length:
+	case !inside(m.VA, length, r.va, r.length):
 		return fmt.Sprintf("%d bytes from %#x are not inside the region of R_Key %#x", length, m.VA, m.RKey), true
 	case r.access&access != access:
 		return fmt.Sprintf("R_Key %#x does not permit it", m.RKey), true

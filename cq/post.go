@@ -26,31 +26,17 @@ func (a *Agent) postSend(s *Source, e *Event) {
 	}
 	w := a.sendRequests.Put(sendRequest{event: e, n: s.n, first: q.next})
 	w.length, w.packets = extent(e.Send, q.typ, q.attr.PMTU)
-	if w.data = e.Data; len(w.data) < int(w.length) && w.packets > 1 {
-		if data := s.held(e); data != nil {
-			w.data = data
-		}
-	}
+	w.data = s.dataOf(w)
 	if q.typ == qp.TypeUD {
-		if e.Send.AH != 0 {
-			if v := s.handles[e.Send.AH]; v != nil {
-				c := *v
-				w.vector = &c
-			}
-		} else if !e.Send.Dest.Addr.IsZero() {
-			w.vector = &wqe.AddressVector{Dest: e.Send.Dest.Addr}
-		}
+		w.vector = s.vectorOf(e.Send)
 	}
-	if op := e.Send.Op; op == wqe.OpRead || op == wqe.OpCmpSwap || op == wqe.OpFetchAdd {
+	if fetches(e.Send.Op) {
 		s.local(e.Send.Segments, e.Time)
 	}
 	if q.known && (q.invalid(e.Send) != nil || q.denies(w) != "") {
 		q.accepted = append(q.accepted, w)
 	}
-	if d := q.sending.unknown[e.Send.ID]; d != nil && d.Completion.Op == Done(e.Send.Op) { // the line that tells of it comes late
-		w.done, w.doneN, w.renames, w.settled = d, s.n, d, true
-		delete(q.sending.unknown, e.Send.ID)
-	}
+	q.sending.toldLate(w, s.n)
 	q.next += int64(w.packets)
 	q.sends.add(w)
 	if !w.local() {
@@ -59,12 +45,53 @@ func (a *Agent) postSend(s *Source, e *Event) {
 	if w.foreign = s.foreign(q, e.Send); e.Send.AH != 0 {
 		a.covered(rule.CPLAH001)
 	}
-	switch {
-	case e.Send.Window != nil:
+	s.changesKeys(q, e)
+}
+
+// dataOf is the data of a send request, as far as its event or what is known of memory tells.
+func (s *Source) dataOf(w *sendRequest) []byte {
+	if len(w.event.Data) < int(w.length) && w.packets > 1 {
+		if data := s.held(w.event); data != nil {
+			return data
+		}
+	}
+	return w.event.Data
+}
+
+// vectorOf is the address vector of a datagram, or nil: it is not known. That of an address handle may change later.
+func (s *Source) vectorOf(r *wqe.SendRequest) *wqe.AddressVector {
+	switch v := s.handles[r.AH]; {
+	case r.AH != 0 && v != nil:
+		c := *v
+		return &c
+	case r.AH == 0 && !r.Dest.Addr.IsZero():
+		return &wqe.AddressVector{Dest: r.Dest.Addr}
+	}
+	return nil
+}
+
+// fetches reports whether the device puts into the data segments of a request what the response brings.
+func fetches(op wqe.SendOp) bool {
+	return op == wqe.OpRead || op == wqe.OpCmpSwap || op == wqe.OpFetchAdd
+}
+
+// toldLate takes over that a request, which event n has posted, has completed before, where the line that tells of its posting comes late.
+func (s *sending) toldLate(w *sendRequest, n int) {
+	id := w.req().ID
+	if d := s.unknown[id]; d != nil && d.Completion.Op == Done(w.req().Op) {
+		w.done, w.doneN, w.renames, w.settled = d, n, d, true
+		delete(s.unknown, id)
+	}
+}
+
+// changesKeys takes over what a request does to the key of a window or a region.
+func (s *Source) changesKeys(q *queuePair, e *Event) {
+	switch r := e.Send; {
+	case r.Window != nil:
 		s.bind(q, e)
-	case e.Send.Op == wqe.OpLocalInv:
-		s.free(e.Send.InvKey)
-		if r := s.regions[e.Send.InvKey]; r != nil {
+	case r.Op == wqe.OpLocalInv:
+		s.free(r.InvKey)
+		if r := s.regions[r.InvKey]; r != nil {
 			r.uncertain = true
 		}
 	}

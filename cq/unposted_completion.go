@@ -25,35 +25,48 @@ func (a *Agent) unposted(q *queuePair, e *Event) {
 		return
 	}
 	a.covered(rule.CPLORD002)
-	if q.sends.end() > q.sends.first() && q.otherID(e) || q.sending.strayed && (e.Completion.Status != Success || e.Completion.Op < DoneRecv) {
-		return // a finding has told of it
+	switch {
+	case q.sends.end() > q.sends.first() && q.otherID(e), q.sending.strayed && !e.Completion.received(): // a finding has told of it
+	case q.hasPosted(id):
+		a.completedAgain(q, e)
+	default:
+		a.neverPosted(q, e)
 	}
-	if q.hasPosted(id) {
-		if e.Completion.Op >= DoneRecv && q.doubledFrom == 0 {
-			q.doubledFrom = q.src.n
-		}
-		if q.otherReceive(e) {
-			return
-		}
-		a.verb(q, rule.CPLORD002, e, fmt.Sprintf("one completion of request %d", id), "a second completion")
-		return
+}
+
+// completedAgain judges a completion of a request that has completed before.
+func (a *Agent) completedAgain(q *queuePair, e *Event) {
+	if e.Completion.Op >= DoneRecv && q.doubledFrom == 0 {
+		q.doubledFrom = q.src.n
 	}
-	if e.Completion.Status == Success {
+	if !q.otherReceive(e) {
+		a.verb(q, rule.CPLORD002, e, fmt.Sprintf("one completion of request %d", e.Completion.ID), "a second completion")
+	}
+}
+
+// neverPosted judges a completion of a request that no event has posted.
+func (a *Agent) neverPosted(q *queuePair, e *Event) {
+	c := e.Completion
+	if c.Status == Success {
 		q.rename(e)
 	}
-	a.verb(q, rule.CPLORD002, e, "a completion of a request that was posted", fmt.Sprintf("request %d, which was not", id))
+	a.verb(q, rule.CPLORD002, e, "a completion of a request that was posted", fmt.Sprintf("request %d, which was not", c.ID))
 	switch {
-	case e.Completion.Status != Success:
-	case e.Completion.Op < DoneRecv:
-		if q.sending.unposted = true; q.sending.unknown == nil {
-			q.sending.unknown = map[uint64]*Event{}
-		}
-		if len(q.sending.unknown) < mostUnknown {
-			q.sending.unknown[id] = e
-		}
-	case !q.recvs.unposted:
+	case c.sent():
+		q.sending.unlisted(e)
+	case c.received() && !q.recvs.unposted:
 		q.recvs.unposted = true
 		a.doubtLimit(q)
+	}
+}
+
+// unlisted keeps a completion of a send request that no event has posted: the line that tells of it may come late.
+func (s *sending) unlisted(e *Event) {
+	if s.unposted = true; s.unknown == nil {
+		s.unknown = map[uint64]*Event{}
+	}
+	if len(s.unknown) < mostUnknown {
+		s.unknown[e.Completion.ID] = e
 	}
 }
 
@@ -62,7 +75,7 @@ const mostUnknown = 64
 
 // unsignaled judges a completion with success of a send request that is not signalled, and that one after it has completed already.
 func (a *Agent) unsignaled(q *queuePair, e *Event) bool {
-	if e.Completion.Status != Success || e.Completion.Op >= DoneRecv {
+	if !e.Completion.sent() {
 		return false
 	}
 	for _, w := range q.sends.all() {
@@ -100,7 +113,7 @@ func (q *queuePair) rename(e *Event) {
 
 // otherID reports whether a request completes a second time as its first completion was that of a request that it has passed over, and named the wrong one.
 func (q *queuePair) otherID(e *Event) bool {
-	if e.Completion.Status != Success || e.Completion.Op >= DoneRecv {
+	if !e.Completion.sent() {
 		return false
 	}
 	for _, w := range q.sends.all() {
@@ -114,7 +127,7 @@ func (q *queuePair) otherID(e *Event) bool {
 
 // otherReceive is otherID for receive requests.
 func (q *queuePair) otherReceive(e *Event) bool {
-	if e.Completion.Status != Success || e.Completion.Op < DoneRecv {
+	if !e.Completion.received() {
 		return false
 	}
 	for _, r := range q.recvs.list.all() {

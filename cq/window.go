@@ -73,7 +73,7 @@ func (a *Agent) bound(q *queuePair, e *Event, b *wqe.Bind) {
 		const change = wqe.RemoteWrite | wqe.RemoteAtomic
 		judge(rule.CPLMW006, true, b.Access&change != 0 && r.Access&wqe.LocalWrite == 0,
 			"a window that lets peers write needs a region that lets the consumer", "it was bound to another one")
-		judge(rule.CPLMW007, b.Length > 0, b.VA < r.VA || b.Length > r.Length || b.VA-r.VA > r.Length-b.Length,
+		judge(rule.CPLMW007, b.Length > 0, !inside(b.VA, b.Length, r.VA, r.Length),
 			fmt.Sprintf("%d bytes from %#x are not inside the region", b.Length, b.VA), "the window was bound")
 	}
 	if !two {
