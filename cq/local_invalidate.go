@@ -73,8 +73,18 @@ func (a *Agent) silentError(q *queuePair) {
 
 // foreign reports whether a request has an address handle of another protection domain than its queue pair.
 func (s *Source) foreign(q *queuePair, r *wqe.SendRequest) bool {
-	pd := s.ahs[r.AH]
-	return r.AH != 0 && pd != 0 && q.made != nil && q.made.PD != 0 && pd != q.made.PD
+	return r.AH != 0 && foreign(s.ahs[r.AH], q.pd())
+}
+
+// foreign reports whether two protection domains differ. 0 is one that is not known.
+func foreign(a, b wqe.PD) bool { return a != 0 && b != 0 && a != b }
+
+// pd is the protection domain of a queue pair, 0 where it is not known.
+func (q *queuePair) pd() wqe.PD {
+	if q.made == nil {
+		return 0
+	}
+	return q.made.PD
 }
 
 // foreignSent judges that a request with such a handle is not carried out. m is its message, if there is one.

@@ -56,7 +56,7 @@ func (s *Source) denied(g *wqe.Segment, pd wqe.PD, posted *Event, n int, writes 
 		return fmt.Sprintf("the region of L_Key %#x is no more", g.LKey)
 	case r.gone != nil:
 		return ""
-	case r.PD != 0 && pd != 0 && r.PD != pd:
+	case foreign(r.PD, pd):
 		return fmt.Sprintf("L_Key %#x belongs to another protection domain", g.LKey)
 	case !r.holds(g):
 		return fmt.Sprintf("%d bytes from %#x are not inside the region of L_Key %#x", g.Length, g.VA, g.LKey)
@@ -84,21 +84,17 @@ func inside(va, n, region, length uint64) bool {
 // denies says why a send request cannot read or write its data segments; "" if it can, or if that is not certain (rule CPL-STS-017). Inline data needs no key.
 func (q *queuePair) denies(w *sendRequest) string {
 	r := w.req()
-	fetches := fetches(r.Op)
+	writes := fetches(r.Op)
 	switch {
-	case fetches:
+	case writes:
 	case r.Op == wqe.OpLocalInv, r.Op == wqe.OpBindMW, r.Op == wqe.OpFlush, r.Flags&wqe.Inline != 0:
 		return ""
 	}
 	if len(q.src.lkeys) == 0 {
 		return "" // the log does not tell of regions
 	}
-	pd := wqe.PD(0)
-	if q.made != nil {
-		pd = q.made.PD
-	}
 	for i := range r.Segments {
-		if why := q.src.denied(&r.Segments[i], pd, w.event, w.n, fetches); why != "" {
+		if why := q.src.denied(&r.Segments[i], q.pd(), w.event, w.n, writes); why != "" {
 			return why
 		}
 	}

@@ -93,17 +93,19 @@ func (q *queuePair) unknowable(p *stored) bool {
 	return sure && why != "" || p.atomic && p.m.VA%8 != 0
 }
 
+// unexecuted reports whether a message was refused or has not come whole, or what it does is not known.
+func (q *queuePair) unexecuted(p *stored) bool {
+	return q.in.refused(p.m) != nil || p.m.Partial || q.unknowable(p)
+}
+
 // concluded takes over the answer to a message that reads or writes. It returns false where that is still to come.
 func (a *Agent) concluded(q *queuePair, p *stored) bool {
 	c, m := q.src.content, p.m
-	if c.lost {
+	if c.lost || q.unexecuted(p) {
 		return true
 	}
 	at := q.in.ackOf(m.Last())
 	acked := at != nil
-	if q.in.refused(m) != nil || m.Partial || q.unknowable(p) {
-		return true
-	}
 	switch op := wqe.OpOf(m.Op.Fn()); op {
 	case wqe.Write:
 		if !acked {

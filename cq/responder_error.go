@@ -43,26 +43,26 @@ func (a *Agent) refusing(q *queuePair) {
 
 // refusalKnown judges whether the consumer knows of the refusal.
 func (a *Agent) refusalKnown(q *queuePair, n *NAK) {
-	t := q.consumerNotice(n)
 	m := q.in.Find(n.Ord)
-	takes := m == nil || wqe.OpOf(m.Op.Fn()) == wqe.Send || m.HasImm || m.Partial
 	v := verdict{Verdict: rule.Verdict{Class: rule.Violation, Role: rule.Responder}, at: n.At}
 	if m != nil {
 		v.Evidence = []uint64{m.Begin.Frame}
 	}
+	t := q.consumerNotice(n)
+	t.polled = t.polled || m != nil && wqe.OpOf(m.Op.Fn()) != wqe.Send && !m.HasImm && !m.Partial // it takes no receive request that could fail
 	switch n.Syndrome {
 	case packet.NAKRemoteOp: // of a SEND: CPL-STS-010
 		if m == nil || wqe.OpOf(m.Op.Fn()) == wqe.Send {
 			return
 		}
 		a.covered(rule.RCRSP025)
-		if !t.failed && !t.damaged && (!takes || t.polled) {
+		if !t.failed && !t.damaged && t.polled {
 			v.Rule, v.Expected, v.Actual = rule.RCRSP025, "a receive request that fails, for its memory or the queue pair", "none, and "+n.Syndrome.String()
 			a.accuse(q, v)
 		}
 	case packet.NAKInvalidRequest:
 		a.covered(rule.RCRSP028)
-		if !t.failed && !t.event && (!takes || t.polled) {
+		if !t.failed && !t.event && t.polled {
 			v.Rule, v.Expected, v.Actual = rule.RCRSP028, "an event, or a receive request that fails, after "+n.Syndrome.String(), "neither"
 			a.accuse(q, v)
 		}

@@ -14,54 +14,74 @@ func (a *Agent) refusals(q *queuePair) {
 	if !q.known || !q.reliable() {
 		return
 	}
-	first, denied := q.failing, false
-	for i := range q.in.naks {
-		n := &q.in.naks[i]
-		m := q.in.Find(n.Ord)
-		if m == nil || !n.Syndrome.Fatal() {
-			continue
-		}
+	first := q.failing
+	n, m := q.refusedMessage()
+	if n != nil {
 		switch n.Syndrome {
 		case packet.NAKRemoteOp:
-			denied = true
-			if wqe.OpOf(m.Op.Fn()) == wqe.Send && q.complete() && q.newestReceive != nil {
-				a.covered(rule.CPLSTS010)
-				if last := q.newestReceive; first == nil && last.event.Completion.Status == WRFlushErr {
-					a.accuse(q, verdict{
-						Verdict: rule.Verdict{
-							Rule: rule.CPLSTS010, Class: rule.Violation, Role: rule.Responder,
-							Expected: "LOC_QP_OP_ERR or LOC_PROT_ERR for the receive request of the message", Actual: "all were flushed",
-							Evidence: []uint64{m.Begin.Frame},
-						},
-						at: n.At, event: last.event,
-					})
-				}
-			}
+			a.flushedOnly(q, n, m)
 		case packet.NAKRemoteAccess:
 			a.violated(q, n, m, first)
 			a.writeConsumedReceive(q, n, m, first)
 		case packet.NAKInvalidRequest:
 			a.writeConsumedReceive(q, n, m, first)
 		}
-		break
 	}
 	if first != nil && first.event.Completion.Status == LocProtErr && q.wasErr == nil && !q.gone && q.in.first.Seen() {
 		a.covered(rule.CPLSTS010)
-		if !denied && a.passed(q.src, first.event.Time) {
-			v := verdict{
-				Verdict: rule.Verdict{
-					Rule: rule.CPLSTS010, Class: a.provenAt(q), Role: rule.Responder, Expected: "a NAK Remote Operational Error",
-					Actual: "none", Detail: fmt.Sprintf("receive request %d completes with LOC_PROT_ERR", first.event.Completion.ID),
-				},
-				at: q.in.newest, event: first.event,
-			}
-			if n := q.in.fatal; n != nil {
-				v.at, v.Actual = n.At, n.Syndrome.String()
-			}
-			v.unshown()
-			a.accuse(q, v)
+		if n == nil || n.Syndrome != packet.NAKRemoteOp {
+			a.protectedUnrefused(q, first)
 		}
 	}
+}
+
+// refusedMessage is the first message that a queue pair has refused for good, with the NAK, or nil.
+func (q *queuePair) refusedMessage() (*NAK, *Message) {
+	for i := range q.in.naks {
+		n := &q.in.naks[i]
+		if m := q.in.Find(n.Ord); m != nil && n.Syndrome.Fatal() {
+			return n, m
+		}
+	}
+	return nil, nil
+}
+
+// flushedOnly judges that a NAK Remote Operational Error to a SEND comes with a receive request that has failed, and was not just flushed.
+func (a *Agent) flushedOnly(q *queuePair, n *NAK, m *Message) {
+	last := q.newestReceive
+	if wqe.OpOf(m.Op.Fn()) != wqe.Send || !q.complete() || last == nil {
+		return
+	}
+	a.covered(rule.CPLSTS010)
+	if q.failing == nil && last.event.Completion.Status == WRFlushErr {
+		a.accuse(q, verdict{
+			Verdict: rule.Verdict{
+				Rule: rule.CPLSTS010, Class: rule.Violation, Role: rule.Responder,
+				Expected: "LOC_QP_OP_ERR or LOC_PROT_ERR for the receive request of the message", Actual: "all were flushed",
+				Evidence: []uint64{m.Begin.Frame},
+			},
+			at: n.At, event: last.event,
+		})
+	}
+}
+
+// protectedUnrefused judges that a message is refused whose receive request has completed with LOC_PROT_ERR.
+func (a *Agent) protectedUnrefused(q *queuePair, t *receiveCompletion) {
+	if !a.passed(q.src, t.event.Time) {
+		return
+	}
+	v := verdict{
+		Verdict: rule.Verdict{
+			Rule: rule.CPLSTS010, Class: a.provenAt(q), Role: rule.Responder, Expected: "a NAK Remote Operational Error",
+			Actual: "none", Detail: fmt.Sprintf("receive request %d completes with LOC_PROT_ERR", t.event.Completion.ID),
+		},
+		at: q.in.newest, event: t.event,
+	}
+	if n := q.in.fatal; n != nil {
+		v.at, v.Actual = n.At, n.Syndrome.String()
+	}
+	v.unshown()
+	a.accuse(q, v)
 }
 
 // deniedTaken judges that a receive request whose L_Key is none does not complete with success. Its data goes where no region is.
@@ -79,8 +99,8 @@ func (a *Agent) deniedTaken(q *queuePair, t *receiveCompletion) {
 		return
 	}
 	pd := wqe.PD(0)
-	if q.made != nil && !t.of.queue.shared {
-		pd = q.made.PD
+	if !t.of.queue.shared {
+		pd = q.pd()
 	}
 	first := list[0] // a short message may need no more than the first
 	first.Length = min(first.Length, c.ByteLen)
@@ -135,10 +155,6 @@ func (a *Agent) writeConsumedReceive(q *queuePair, n *NAK, m *Message, first *re
 // mustStay says why a key cannot be invalidated by a SEND; "" if it can, or if that is not known.
 func (s *Source) mustStay(q *queuePair, key uint32, invalid map[uint32]bool) string {
 	r := s.regions[key]
-	pd := wqe.PD(0)
-	if q.made != nil {
-		pd = q.made.PD
-	}
 	switch {
 	case r == nil:
 		if s.exact && len(s.regions) > 0 && !s.lost {
@@ -149,7 +165,7 @@ func (s *Source) mustStay(q *queuePair, key uint32, invalid map[uint32]bool) str
 	case r.uncertain:
 	case r.one:
 		return "it is that of a window of type 1"
-	case r.pd != 0 && pd != 0 && r.pd != pd:
+	case foreign(r.pd, q.pd()):
 		return "it belongs to another protection domain"
 	case r.window && r.by != nil && r.by != q:
 		return "it is that of a window of another queue pair"

@@ -1,7 +1,6 @@
 package cq
 
 import (
-	"encoding/binary"
 	"fmt"
 	"slices"
 
@@ -104,76 +103,18 @@ func (a *Agent) completed(q *queuePair, w *sendRequest) {
 
 // succeeded judges a completion with success.
 func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
-	c := w.done.Completion
-	id, what := rule.CPLSTS012, "an ACK of its last packet"
-	if w.response() {
-		id, what = rule.CPLSTS013, "all of the response"
-	}
 	if w.last() < q.out.joined {
 		return true // from before the capture
 	}
 	at := a.completesOn(q, w)
-	ok := at != nil
-	if n := q.fatal(w); !ok && n != nil {
-		for _, k := range codes {
-			if k.syndrome == n.Syndrome {
-				a.covered(k.rule)
-				a.accuse(q, verdict{
-					Verdict: rule.Verdict{
-						Rule: k.rule, Class: rule.Violation, Role: rule.Requester, Expected: k.status.String() + " after " + n.Syndrome.String(),
-						Actual: c.Status.String(), Detail: fmt.Sprintf("request %d", c.ID),
-					},
-					at: n.At, event: w.done,
-				})
-			}
-		}
-		return true
-	}
-	odd := q.out.oddAt(w)
-	if !ok && w.response() && odd.Seen() {
-		return a.malformed(q, w)
-	}
-	if !ok && w.reportedEarly {
-		return a.ended
-	}
-	if !ok {
-		if !a.passed(q.src, w.done.Time) {
-			a.wait(q, w.done.Time)
-			return a.ended // the capture ended before
-		}
-		if v := q.overtaken(w); v != nil { // that was told: which packets are whose is not certain from there on
-			q.unmatched = v
-			return true
-		}
-		class := a.proven(q)
-		switch {
-		case odd.Seen() && a.provenAt(q) != rule.Violation:
-			return true // what is wrong with that was told
-		case class == rule.Unproven && !a.ended:
-			return false // what comes may prove it
-		}
-		a.covered(id)
-		v := verdict{
-			Verdict: rule.Verdict{
-				Rule: id, Class: class, Role: rule.Requester, Expected: what + " before the completion", Actual: "none",
-				Detail: fmt.Sprintf("request %d", c.ID),
-			},
-			event: w.done,
-		}
-		if m := q.out.Find(w.first); odd.Seen() {
-			v.at, v.Actual = odd, "only a response that does not match the request"
-		} else if m != nil {
-			v.at = m.End
-		}
-		v.unshown()
-		a.accuse(q, v)
-		w.reportedEarly = true // its data is compared when it comes
-		return a.ended
+	if at == nil {
+		return a.succeededUnanswered(q, w)
 	}
 	if w.reportedEarly {
 		a.fetchedData(q, w)
 		return true
 	}
+	id, what := w.awaits()
 	a.covered(id)
 	a.covered(rule.CPLSTS005)
 	a.covered(rule.CPLSTS008)
@@ -182,70 +123,81 @@ func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
 	return true
 }
 
-// fetched returns how many bytes a request brings into memory.
-func fetched(w *sendRequest) (uint32, bool) {
-	switch w.req().Op {
-	case wqe.OpRead:
-		return w.length, true
-	case wqe.OpCmpSwap, wqe.OpFetchAdd:
-		return 8, true
+// awaits is what a request has to wait for before it completes with success, and the rule that says so.
+func (w *sendRequest) awaits() (id rule.ID, what string) {
+	if w.response() {
+		return rule.CPLSTS013, "all of the response"
 	}
-	return 0, false
+	return rule.CPLSTS012, "an ACK of its last packet"
 }
 
-// fetchedData holds what a READ or atomic has brought into memory against the response.
-func (a *Agent) fetchedData(q *queuePair, w *sendRequest) {
-	m := q.out.Find(w.first)
-	if !w.done.Summed || m == nil || m.Response == nil || !m.Response.Whole || m.Response.Cut || m.Response.Mixed {
-		return
+// succeededUnanswered judges a completion with success of a request that nothing has answered so far. It returns false where that is not certain yet.
+func (a *Agent) succeededUnanswered(q *queuePair, w *sendRequest) bool {
+	if n := q.fatal(w); n != nil {
+		a.succeededRefused(q, w, n)
+		return true
 	}
-	if w.req().Op == wqe.OpRead && m.Response.Length != w.length {
-		return // what memory has where no data came is not of the message
-	}
-	a.covered(rule.CPLMEM001)
-	got, same := m.Response.CRC, false
-	switch w.req().Op {
-	case wqe.OpRead:
-		same = got == w.done.Sum
-	case wqe.OpCmpSwap, wqe.OpFetchAdd:
-		var b [8]byte
-		binary.LittleEndian.PutUint64(b[:], m.Response.Orig)
-		same = sum(b[:]) == w.done.Sum
-		binary.BigEndian.PutUint64(b[:], m.Response.Orig)
-		got = sum(b[:])
-		same = same || got == w.done.Sum
-	default:
-		return
-	}
-	if !same {
-		class, why := a.broughtBack(q, m)
-		m.wrongInMemory = class == rule.Unproven && !m.departs
-		a.accuse(q, verdict{
-			Verdict: rule.Verdict{
-				Rule: rule.CPLMEM001, Class: class, Role: rule.Requester,
-				Expected: fmt.Sprintf("data with CRC-32 %#08x in memory", got), Actual: fmt.Sprintf("%#08x", w.done.Sum),
-				Detail: fmt.Sprintf("request %d%s", w.req().ID, why),
-			},
-			at: m.Response.At, event: w.done,
-		})
-	}
-}
-
-// broughtBack is the class of a finding that rests on what the response to a READ or an atomic has brought to its requester. It is certain that the requester has taken the response as
-// the tap shows it if the tap is near the requester, the responder has repeated all of it, or it is what memory held.
-func (a *Agent) broughtBack(q *queuePair, m *Message) (class rule.Class, why string) {
+	odd := q.out.oddAt(w)
 	switch {
-	case m.departs:
-		return rule.Unproven, "; the response is another than memory holds: it may have been changed before or after the tap"
-	case m.held:
-		a.assumes = rule.AssumesNear | rule.AssumesWhole
-		return rule.Violation, ""
-	case m.Response.Repeated == m.Packets:
-		return rule.Violation, ""
-	case a.provenAt(q) == rule.Violation:
-		return rule.Violation, ""
+	case w.response() && odd.Seen():
+		return a.malformed(q, w)
+	case w.reportedEarly:
+		return a.ended
+	case !a.passed(q.src, w.done.Time):
+		a.wait(q, w.done.Time)
+		return a.ended // the capture ended before
 	}
-	return rule.Unproven, "; what memory held is not known: the response may have been changed before or after the tap, or the requester have taken another one"
+	if v := q.overtaken(w); v != nil { // that was told: which packets are whose is not certain from there on
+		q.unmatched = v
+		return true
+	}
+	class := a.proven(q)
+	switch {
+	case odd.Seen() && a.provenAt(q) != rule.Violation:
+		return true // what is wrong with that was told
+	case class == rule.Unproven && !a.ended:
+		return false // what comes may prove it
+	}
+	a.succeededEarly(q, w, class, odd)
+	return a.ended
+}
+
+// succeededRefused judges a completion with success of a request that a NAK has refused.
+func (a *Agent) succeededRefused(q *queuePair, w *sendRequest, n *NAK) {
+	c := w.done.Completion
+	for _, k := range codes {
+		if k.syndrome == n.Syndrome {
+			a.covered(k.rule)
+			a.accuse(q, verdict{
+				Verdict: rule.Verdict{
+					Rule: k.rule, Class: rule.Violation, Role: rule.Requester, Expected: k.status.String() + " after " + n.Syndrome.String(),
+					Actual: c.Status.String(), Detail: fmt.Sprintf("request %d", c.ID),
+				},
+				at: n.At, event: w.done,
+			})
+		}
+	}
+}
+
+// succeededEarly reports a completion with success for which there is no reason: odd is the response that does not match the request, if there is one.
+func (a *Agent) succeededEarly(q *queuePair, w *sendRequest, class rule.Class, odd PacketRef) {
+	id, what := w.awaits()
+	a.covered(id)
+	v := verdict{
+		Verdict: rule.Verdict{
+			Rule: id, Class: class, Role: rule.Requester, Expected: what + " before the completion", Actual: "none",
+			Detail: fmt.Sprintf("request %d", w.done.Completion.ID),
+		},
+		event: w.done,
+	}
+	if m := q.out.Find(w.first); odd.Seen() {
+		v.at, v.Actual = odd, "only a response that does not match the request"
+	} else if m != nil {
+		v.at = m.End
+	}
+	v.unshown()
+	a.accuse(q, v)
+	w.reportedEarly = true // its data is compared when it comes
 }
 
 // codes are the NAKs and the statuses that they give.
@@ -283,9 +235,8 @@ func (q *queuePair) unansweredBeforeNAK() *sendRequest {
 
 // failedSend judges a completion with an error.
 func (a *Agent) failedSend(q *queuePair, w *sendRequest) bool {
-	status := w.done.Completion.Status
 	reported := a.exhausted(q, w)
-	switch status {
+	switch w.done.Completion.Status {
 	case RetryExcErr:
 		if reported {
 			return true
@@ -300,46 +251,64 @@ func (a *Agent) failedSend(q *queuePair, w *sendRequest) bool {
 	case LocProtErr, LocLenErr:
 		a.unreadable(q, w)
 	}
-	accuse := func(id rule.ID, class rule.Class, expected, actual string, at PacketRef) {
-		v := verdict{
-			Verdict: rule.Verdict{
-				Rule: id, Class: class, Role: rule.Requester, Expected: expected, Actual: actual,
-				Detail: fmt.Sprintf("request %d", w.req().ID),
-			},
-			at: at, event: w.done,
-		}
-		if class == rule.Unproven {
-			v.Detail += "; " + notShown
-		}
-		a.accuse(q, v)
+	if n := q.fatal(w); n != nil {
+		a.afterNAK(q, w, n)
+		return true
 	}
-	named := q.fatal(w) // the NAK that names the request
+	return a.withoutNAK(q, w)
+}
+
+// afterNAK judges the status of a request that a NAK has refused for good.
+func (a *Agent) afterNAK(q *queuePair, w *sendRequest, n *NAK) {
+	status := w.done.Completion.Status
 	for _, c := range codes {
-		switch {
-		case named != nil && named.Syndrome == c.syndrome:
-			a.covered(c.rule)
-			switch status {
-			case c.status:
-				a.tooEarly(q, c.rule, rule.Requester, w.done, named.At, PacketRef{}, "the NAK", len(q.out.again) == 0)
-			case RemInvReqErr, RemAccessErr, RemOpErr:
-				accuse(c.rule, rule.Violation, c.status.String()+" after "+c.syndrome.String(), status.String(), named.At)
-			case WRFlushErr, BadRespErr, RNRRetryExcErr:
-				accuse(c.rule, a.proven(q), c.status.String()+" after "+c.syndrome.String(), status.String(), named.At)
-			}
-		case named == nil && status == c.status:
-			if !a.passed(q.src, w.done.Time) {
-				a.wait(q, w.done.Time)
-				return a.ended
-			}
-			a.covered(c.rule)
-			class := a.proven(q)
-			accuse(c.rule, class, "a "+c.syndrome.String()+" that names the request", "none", PacketRef{})
-			if class == rule.Violation {
-				q.unfounded(w)
-			}
+		if n.Syndrome != c.syndrome {
+			continue
+		}
+		a.covered(c.rule)
+		expected := func() string { return c.status.String() + " after " + c.syndrome.String() }
+		switch status {
+		case c.status:
+			a.tooEarly(q, c.rule, rule.Requester, w.done, n.At, PacketRef{}, "the NAK", len(q.out.again) == 0)
+		case RemInvReqErr, RemAccessErr, RemOpErr:
+			a.wrongStatus(q, w, c.rule, rule.Violation, expected(), status.String(), n.At)
+		case WRFlushErr, BadRespErr, RNRRetryExcErr:
+			a.wrongStatus(q, w, c.rule, a.proven(q), expected(), status.String(), n.At)
+		}
+	}
+}
+
+// withoutNAK judges a status that only a NAK gives, of a request that none has refused. It returns false where one may yet come.
+func (a *Agent) withoutNAK(q *queuePair, w *sendRequest) bool {
+	for _, c := range codes {
+		if w.done.Completion.Status != c.status {
+			continue
+		}
+		if !a.passed(q.src, w.done.Time) {
+			a.wait(q, w.done.Time)
+			return a.ended
+		}
+		a.covered(c.rule)
+		class := a.proven(q)
+		a.wrongStatus(q, w, c.rule, class, "a "+c.syndrome.String()+" that names the request", "none", PacketRef{})
+		if class == rule.Violation {
+			q.unfounded(w)
 		}
 	}
 	return true
+}
+
+// wrongStatus reports that a request has completed with another error than the packets lead to.
+func (a *Agent) wrongStatus(q *queuePair, w *sendRequest, id rule.ID, class rule.Class, expected, actual string, at PacketRef) {
+	v := verdict{
+		Verdict: rule.Verdict{
+			Rule: id, Class: class, Role: rule.Requester, Expected: expected, Actual: actual,
+			Detail: fmt.Sprintf("request %d", w.req().ID),
+		},
+		at: at, event: w.done,
+	}
+	v.unshown()
+	a.accuse(q, v)
 }
 
 // fatal returns the first NAK that ends the connection and names a packet of the request.
