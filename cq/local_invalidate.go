@@ -30,7 +30,7 @@ func (a *Agent) invalidatedEarly(q *queuePair, w *sendRequest) bool {
 	if !q.out.first.Seen() {
 		return a.ended
 	}
-	if !q.out.anchor || q.out.stopped != "" || before.last() < q.out.joined {
+	if !q.out.followed() || before.last() < q.out.joined {
 		return true
 	}
 	at := q.answered(before)

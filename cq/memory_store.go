@@ -111,8 +111,8 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 		if !acked {
 			return !q.reliable()
 		}
-		if q.reliable() && !m.Cut && !m.Mixed && m.Length == m.DMALen {
-			c.lands(p, min(at.Time, p.seen))
+		if q.reliable() {
+			c.acknowledged(p, at)
 		}
 	case wqe.AtomicWrite:
 		if m.Response == nil || !m.Response.Begin.Seen() {
@@ -133,6 +133,13 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 		c.fetched(p)
 	}
 	return true
+}
+
+// acknowledged takes over that a WRITE is.
+func (c *content) acknowledged(p *stored, at *PacketRef) {
+	if m := p.m; !m.Cut && !m.Mixed && m.Length == m.DMALen {
+		c.lands(p, min(at.Time, p.seen))
+	}
 }
 
 // lands takes over that the payload of a message is in memory, from a time on at the latest.

@@ -51,7 +51,7 @@ func (x *Posted) Slice(i int) (length int, data []byte) {
 // It returns false where that is not certain.
 func (a *Agent) Posted(s *Requests, ord int64, payload int, into *Posted) (i int, ok bool) {
 	q, psn := s.requester, s.start.Add(int(ord&packet.PSNMask))
-	if q == nil || s != q.out || !q.known || !s.anchor || s.stopped != "" || q.unmatched != nil || q.typ == qp.TypeSMI || q.typ == qp.TypeGSI || ord < 0 {
+	if q == nil || s != q.out || !q.compares() || q.unmatched != nil || ord < 0 {
 		return 0, false
 	}
 	ord += q.sending.unsent

@@ -13,6 +13,9 @@ func (m *Message) consumes() bool {
 	return !m.Partial && (wqe.OpOf(m.Op.Fn()) == wqe.Send || m.HasImm)
 }
 
+// mayConsume reports that also where it is not known, as what there is of the message is not all.
+func (m *Message) mayConsume() bool { return m.Partial || m.consumes() }
+
 func (q *queuePair) receiver() rule.Role {
 	if q.reliable() {
 		return rule.Responder

@@ -31,6 +31,11 @@ func (q *queuePair) complete() bool {
 	return q.known && !q.src.cut && !q.doubt && (q.src.exact || q.gone)
 }
 
+// compares reports whether the packets that a queue pair sends can be compared with its work requests. Those of management are posted elsewhere.
+func (q *queuePair) compares() bool {
+	return q.known && q.out.followed() && q.typ != qp.TypeSMI && q.typ != qp.TypeGSI
+}
+
 // sent holds the messages on the wire against the work requests.
 func (a *Agent) sent(q *queuePair) {
 	s, list := &q.sending, &q.out.msgs
@@ -40,7 +45,7 @@ func (a *Agent) sent(q *queuePair) {
 	for ; s.drained < list.end(); s.drained++ {
 		a.draining(q, list.at(s.drained))
 	}
-	if !q.known || !q.out.anchor || q.out.stopped != "" || q.typ == qp.TypeSMI || q.typ == qp.TypeGSI {
+	if !q.compares() {
 		s.compared = list.end()
 		return
 	}
@@ -113,50 +118,59 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 	}
 	q.sending.unsent = unsent
 	a.covered(rule.RCSEQ006)
-	if k == len(posted) {
-		class, detail := rule.Violation, ""
-		if !q.complete() {
-			class, detail = rule.Unproven, "the log may end before the request was posted"
-		} else if q.sending.unposted {
-			class, detail = rule.Unproven, "a request completed that was not posted: the log does not tell of all"
-		}
-		a.accuse(q, verdict{
-			Verdict: rule.Verdict{
-				Rule: rule.RCSEQ006, Class: class, Role: q.sender(), Expected: "no packet: no further request was posted",
-				Actual: m.Op.String(), Detail: detail,
-			},
-			at: m.Begin,
-		})
-		q.unmatched = &sendRequest{n: q.src.n + 1} // what is posted later has other PSNs
-		q.sending.strayed = class == rule.Violation || q.sending.unposted
-		return true
-	}
-	w := posted[k]
-	if q.stopped != nil && m.First+unsent >= q.stopped.first { // what failed or was flushed there took no PSN
+	switch ord := m.First + unsent; {
+	case k == len(posted):
+		a.unrequested(q, m)
+	case q.stopped != nil && ord >= q.stopped.first: // what failed or was flushed there took no PSN
 		q.unmatched = noWork
-		return true
+	case ord == posted[k].first:
+		a.compareNext(q, m, k)
+	case !m.Partial:
+		a.cutShort(q, m, posted[k])
 	}
-	if m.First+unsent != w.first {
-		if m.Partial {
-			return true
-		}
-		a.accuse(q, q.out.shows(m, expect.Opcode, verdict{
-			Verdict: rule.Verdict{
-				Rule: rule.RCSEQ006, Class: rule.Violation, Role: q.sender(),
-				Expected: fmt.Sprintf("the rest of request %d", w.req().ID), Actual: m.Op.String(),
-			},
-			event: w.event,
-		}))
-		q.unmatched, q.sending.strayed = w, true
-		return true
+	return true
+}
+
+// unrequested reports a message that no work request asks for.
+func (a *Agent) unrequested(q *queuePair, m *Message) {
+	class, detail := rule.Violation, ""
+	if !q.complete() {
+		class, detail = rule.Unproven, "the log may end before the request was posted"
+	} else if q.sending.unposted {
+		class, detail = rule.Unproven, "a request completed that was not posted: the log does not tell of all"
 	}
-	if a.overtakes(q, m, k) {
-		w = posted[k]
-	}
+	a.accuse(q, verdict{
+		Verdict: rule.Verdict{
+			Rule: rule.RCSEQ006, Class: class, Role: q.sender(), Expected: "no packet: no further request was posted",
+			Actual: m.Op.String(), Detail: detail,
+		},
+		at: m.Begin,
+	})
+	q.unmatched = &sendRequest{n: q.src.n + 1} // what is posted later has other PSNs
+	q.sending.strayed = class == rule.Violation || q.sending.unposted
+}
+
+// cutShort reports a message that begins before the PSNs of a request have ended.
+func (a *Agent) cutShort(q *queuePair, m *Message, w *sendRequest) {
+	a.accuse(q, q.out.shows(m, expect.Opcode, verdict{
+		Verdict: rule.Verdict{
+			Rule: rule.RCSEQ006, Class: rule.Violation, Role: q.sender(),
+			Expected: fmt.Sprintf("the rest of request %d", w.req().ID), Actual: m.Op.String(),
+		},
+		event: w.event,
+	}))
+	q.unmatched, q.sending.strayed = w, true
+}
+
+// compareNext compares a message with the k-th of the posted requests, in whose place it comes, or with the one that it is of where that has overtaken it.
+func (a *Agent) compareNext(q *queuePair, m *Message, k int) {
+	a.overtakes(q, m, k)
+	posted := q.sending.posted.all()
+	w := posted[k]
 	a.begun(q, m, w)
 	if k > 0 && a.repeats(q, m, posted[k-1], w) || !a.compare(q, m, w) {
 		q.unmatched, q.sending.strayed = w, true
-		return true
+		return
 	}
 	if w.foreign {
 		a.foreignSent(q, w, m)
@@ -164,7 +178,6 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 	if w.req().Flags&wqe.Fence != 0 {
 		a.fence(q, m, w)
 	}
-	return true
 }
 
 // noWork says that what is sent is not compared any more, and what follows in the queue is certain nonetheless.

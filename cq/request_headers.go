@@ -58,12 +58,15 @@ func (a *Agent) compare(q *queuePair, m *Message, w *sendRequest) bool {
 	if !m.Partial && (m.Packets == w.packets || q.out.pmtu == 0) { // else its last packet is another than that of the request
 		a.lastHeaders(m, w, mismatch)
 	}
-	if m.Partial || op == wqe.Flush {
+	if m.Partial || op == wqe.Flush || op.Atomic() {
 		return true
 	}
-	if op.Atomic() {
-		return true
-	}
+	return a.payload(m, w, mismatch)
+}
+
+// payload compares the payload of a message, or the length that a READ asks for, with its work request. It returns false where what follows cannot be judged.
+func (a *Agent) payload(m *Message, w *sendRequest, mismatch mismatch) bool {
+	op := wqe.OpOf(m.Op.Fn())
 	a.covered(rule.CPLLEN004)
 	if op != wqe.AtomicWrite && (m.Length != w.length || m.Packets != w.packets) { // rule FLW-005
 		field := expect.Payload
@@ -86,67 +89,88 @@ func (a *Agent) compare(q *queuePair, m *Message, w *sendRequest) bool {
 	return true
 }
 
+// unless reports a field of a header that has another value than the work request lets expect.
+func (report mismatch) unless(field expect.ID, name string, expected, actual uint64) {
+	if expected != actual {
+		report(rule.RCLEN010, field, fmt.Sprintf("%s %#x", name, expected), fmt.Sprintf("%#x", actual))
+	}
+}
+
 // headers compares the fields of the first packet of a message with its work request.
 func (a *Agent) headers(q *queuePair, m *Message, w *sendRequest, mismatch mismatch) {
-	r := w.req()
-	want := func(field expect.ID, name string, expected, actual uint64) {
-		if expected != actual {
-			mismatch(rule.RCLEN010, field, fmt.Sprintf("%s %#x", name, expected), fmt.Sprintf("%#x", actual))
-		}
-	}
-	switch wqe.OpOf(m.Op.Fn()) {
-	case wqe.Write, wqe.Read:
-		want(expect.DMALen, "DMALen", uint64(w.length), uint64(m.DMALen))
-		if w.length > 0 { // else address and key are not used
-			want(expect.VA, "virtual address", r.RemoteVA, m.VA)
-			want(expect.RKey, "R_Key", uint64(r.RKey), uint64(m.RKey))
-		}
-	case wqe.CmpSwap, wqe.FetchAdd:
-		want(expect.VA, "virtual address", r.RemoteVA, m.VA)
-		want(expect.RKey, "R_Key", uint64(r.RKey), uint64(m.RKey))
-		if r.Op == wqe.OpFetchAdd {
-			want(expect.SwapAdd, "add operand", r.SwapAdd, m.Swap)
-			break
-		}
-		a.covered(rule.RCATM003)
-		if r.Compare != r.SwapAdd && m.Compare == r.SwapAdd && m.Swap == r.Compare {
-			mismatch(rule.RCATM003, expect.SwapAdd, fmt.Sprintf("swap operand %#x, then compare operand %#x", r.SwapAdd, r.Compare), "the two exchanged")
-			break
-		}
-		want(expect.Compare, "compare operand", r.Compare, m.Compare)
-		want(expect.SwapAdd, "swap operand", r.SwapAdd, m.Swap)
-	case wqe.AtomicWrite:
-		want(expect.VA, "virtual address", r.RemoteVA, m.VA)
-		want(expect.RKey, "R_Key", uint64(r.RKey), uint64(m.RKey))
-	case wqe.Flush:
-		want(expect.RKey, "R_Key", uint64(r.RKey), uint64(m.RKey))
-		if !r.Flush.Whole {
-			want(expect.VA, "virtual address", r.RemoteVA, m.VA)
-			want(expect.DMALen, "DMALen", uint64(r.Flush.Length), uint64(m.DMALen))
-		}
-		if r.Flush.Placement != 0 { // else the log does not tell
-			want(expect.Placement, "placement type", uint64(r.Flush.Placement), uint64(m.FETH&0xF))
-			want(expect.Selectivity, "selectivity", uint64(bit(r.Flush.Whole)), uint64(m.FETH>>4&3))
-		}
-	}
-	if r.XRCSRQ != 0 && q.typ == qp.TypeXRCInitiator {
-		want(expect.XRCSRQ, "shared receive queue", uint64(r.XRCSRQ), uint64(m.SRQ))
+	a.memoryHeaders(m, w, mismatch)
+	if r := w.req(); r.XRCSRQ != 0 && q.typ == qp.TypeXRCInitiator {
+		mismatch.unless(expect.XRCSRQ, "shared receive queue", uint64(r.XRCSRQ), uint64(m.SRQ))
 	}
 	if q.service() == packet.UD {
-		a.addressed(q, m, w, mismatch)
-		if m.Net != nil && r.Dest.QPN != 0 {
-			want(expect.DestQP, "destination QP", uint64(r.Dest.QPN), uint64(m.Net.DestQP))
+		a.datagramHeaders(q, m, w, mismatch)
+	}
+}
+
+// memoryHeaders compares what RETH, AtomicETH and FETH say of the memory of the responder.
+func (a *Agent) memoryHeaders(m *Message, w *sendRequest, mismatch mismatch) {
+	r := w.req()
+	address := func() { mismatch.unless(expect.VA, "virtual address", r.RemoteVA, m.VA) }
+	key := func() { mismatch.unless(expect.RKey, "R_Key", uint64(r.RKey), uint64(m.RKey)) }
+	switch wqe.OpOf(m.Op.Fn()) {
+	case wqe.Write, wqe.Read:
+		mismatch.unless(expect.DMALen, "DMALen", uint64(w.length), uint64(m.DMALen))
+		if w.length > 0 { // else address and key are not used
+			address()
+			key()
 		}
-		switch {
-		case r.QKey>>31 == 0:
-			if r.QKey != 0 {
-				want(expect.QKey, "Q_Key", uint64(r.QKey), uint64(m.QKey))
-			}
-		case q.attr.Has(qp.KnowsQKey):
-			a.covered(rule.UDQKEY002)
-			if m.QKey != q.attr.QKey {
-				mismatch(rule.UDQKEY002, expect.QKey, fmt.Sprintf("Q_Key %#x, that of the queue pair", q.attr.QKey), fmt.Sprintf("%#x", m.QKey))
-			}
+	case wqe.CmpSwap, wqe.FetchAdd:
+		address()
+		key()
+		a.operands(m, w, mismatch)
+	case wqe.AtomicWrite:
+		address()
+		key()
+	case wqe.Flush:
+		key()
+		if !r.Flush.Whole {
+			address()
+			mismatch.unless(expect.DMALen, "DMALen", uint64(r.Flush.Length), uint64(m.DMALen))
+		}
+		if r.Flush.Placement != 0 { // else the log does not tell
+			mismatch.unless(expect.Placement, "placement type", uint64(r.Flush.Placement), uint64(m.FETH&0xF))
+			mismatch.unless(expect.Selectivity, "selectivity", uint64(bit(r.Flush.Whole)), uint64(m.FETH>>4&3))
+		}
+	}
+}
+
+// operands compares those of an atomic.
+func (a *Agent) operands(m *Message, w *sendRequest, mismatch mismatch) {
+	r := w.req()
+	if r.Op == wqe.OpFetchAdd {
+		mismatch.unless(expect.SwapAdd, "add operand", r.SwapAdd, m.Swap)
+		return
+	}
+	a.covered(rule.RCATM003)
+	if r.Compare != r.SwapAdd && m.Compare == r.SwapAdd && m.Swap == r.Compare {
+		mismatch(rule.RCATM003, expect.SwapAdd, fmt.Sprintf("swap operand %#x, then compare operand %#x", r.SwapAdd, r.Compare), "the two exchanged")
+		return
+	}
+	mismatch.unless(expect.Compare, "compare operand", r.Compare, m.Compare)
+	mismatch.unless(expect.SwapAdd, "swap operand", r.SwapAdd, m.Swap)
+}
+
+// datagramHeaders compares where a datagram goes, and its Q_Key.
+func (a *Agent) datagramHeaders(q *queuePair, m *Message, w *sendRequest, mismatch mismatch) {
+	r := w.req()
+	a.addressed(q, m, w, mismatch)
+	if m.Net != nil && r.Dest.QPN != 0 {
+		mismatch.unless(expect.DestQP, "destination QP", uint64(r.Dest.QPN), uint64(m.Net.DestQP))
+	}
+	switch {
+	case r.QKey>>31 == 0:
+		if r.QKey != 0 {
+			mismatch.unless(expect.QKey, "Q_Key", uint64(r.QKey), uint64(m.QKey))
+		}
+	case q.attr.Has(qp.KnowsQKey):
+		a.covered(rule.UDQKEY002)
+		if m.QKey != q.attr.QKey {
+			mismatch(rule.UDQKEY002, expect.QKey, fmt.Sprintf("Q_Key %#x, that of the queue pair", q.attr.QKey), fmt.Sprintf("%#x", m.QKey))
 		}
 	}
 }
@@ -154,19 +178,14 @@ func (a *Agent) headers(q *queuePair, m *Message, w *sendRequest, mismatch misma
 // lastHeaders compares the fields of the last packet of a message with its work request, and the solicited event of all.
 func (a *Agent) lastHeaders(m *Message, w *sendRequest, mismatch mismatch) {
 	r := w.req()
-	want := func(field expect.ID, name string, expected, actual uint64) {
-		if expected != actual {
-			mismatch(rule.RCLEN010, field, fmt.Sprintf("%s %#x", name, expected), fmt.Sprintf("%#x", actual))
-		}
-	}
 	withImm, withInv := r.Op == wqe.OpSendImm || r.Op == wqe.OpWriteImm, r.Op == wqe.OpSendInv
 	switch {
 	case m.HasImm != withImm || m.HasInv != withInv:
 		mismatch(rule.RCLEN010, expect.Opcode, extras(withImm, withInv), extras(m.HasImm, m.HasInv))
 	case withImm:
-		want(expect.Imm, "immediate data", uint64(r.Imm), uint64(m.Imm))
+		mismatch.unless(expect.Imm, "immediate data", uint64(r.Imm), uint64(m.Imm))
 	case withInv:
-		want(expect.InvRKey, "R_Key to invalidate", uint64(r.InvKey), uint64(m.InvRKey))
+		mismatch.unless(expect.InvRKey, "R_Key to invalidate", uint64(r.InvKey), uint64(m.InvRKey))
 	}
 	if wqe.OpOf(m.Op.Fn()) == wqe.Send || withImm {
 		a.covered(rule.BTH012)

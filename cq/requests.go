@@ -109,6 +109,9 @@ func (s *Requests) Ordinal(p packet.PSN) int64 {
 	return s.high + int64(p.Diff(s.start.Add(int(s.high&packet.PSNMask))))
 }
 
+// followed reports whether the ordinals are those of the queue pair's attributes, and are still followed.
+func (s *Requests) followed() bool { return s.anchor && s.stopped == "" }
+
 // begin sets where the ordinals start, if that is not set.
 func (s *Requests) begin(p packet.PSN, anchor bool) {
 	if !s.started {

@@ -49,7 +49,7 @@ func (a *Agent) refusalKnown(q *queuePair, n *NAK) {
 		v.Evidence = []uint64{m.Begin.Frame}
 	}
 	t := q.consumerNotice(n)
-	t.polled = t.polled || m != nil && wqe.OpOf(m.Op.Fn()) != wqe.Send && !m.HasImm && !m.Partial // it takes no receive request that could fail
+	t.polled = t.polled || m != nil && !m.mayConsume() // it takes no receive request that could fail
 	switch n.Syndrome {
 	case packet.NAKRemoteOp: // of a SEND: CPL-STS-010
 		if m == nil || wqe.OpOf(m.Op.Fn()) == wqe.Send {

@@ -41,7 +41,7 @@ func (a *Agent) retireSends(q *queuePair) {
 	switch {
 	case !q.out.first.Seen():
 		on = 0
-	case !q.known || q.unmatched != nil || !q.out.anchor || q.out.stopped != "":
+	case !q.known || q.unmatched != nil || !q.out.followed():
 		on = math.MaxInt64
 	}
 	for end := min(q.oldest, q.sends.end()-kept); n < end && a.over(q, q.sends.at(n), on); n++ {
@@ -195,7 +195,7 @@ func (s *Requests) forget(ord int64) {
 
 // usedUp counts a message that is forgotten among those that have taken a request of a shared receive queue.
 func (q *queuePair) usedUp(m *Message) {
-	if !m.Partial && !m.consumes() {
+	if !m.mayConsume() {
 		return
 	}
 	switch {

@@ -39,7 +39,7 @@ func (a *Agent) status(q *queuePair, w *sendRequest) bool {
 	if !q.out.first.Seen() {
 		return a.ended // the capture may begin later
 	}
-	if !q.out.anchor || q.out.stopped != "" || q.packetsUncertain(w) {
+	if !q.out.followed() || q.packetsUncertain(w) {
 		return true
 	}
 	if w.done.Completion.Status == Success {
@@ -266,15 +266,18 @@ func (a *Agent) afterNAK(q *queuePair, w *sendRequest, n *NAK) {
 			continue
 		}
 		a.covered(c.rule)
-		expected := func() string { return c.status.String() + " after " + c.syndrome.String() }
+		class := rule.Violation
 		switch status {
 		case c.status:
 			a.tooEarly(q, c.rule, rule.Requester, w.done, n.At, PacketRef{}, "the NAK", len(q.out.again) == 0)
+			continue
 		case RemInvReqErr, RemAccessErr, RemOpErr:
-			a.wrongStatus(q, w, c.rule, rule.Violation, expected(), status.String(), n.At)
 		case WRFlushErr, BadRespErr, RNRRetryExcErr:
-			a.wrongStatus(q, w, c.rule, a.proven(q), expected(), status.String(), n.At)
+			class = a.proven(q)
+		default:
+			continue
 		}
+		a.wrongStatus(q, w, c.rule, class, c.status.String()+" after "+c.syndrome.String(), status.String(), n.At)
 	}
 }
 

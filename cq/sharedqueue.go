@@ -117,7 +117,7 @@ func (q *queuePair) usedOf(pos int, refused *Message, queue *receiveQueue) (n in
 		if q.recvs != queue && wqe.SRQ(m.SRQ) != queue.number {
 			continue
 		}
-		if m != refused && m.Begin.Pos <= pos && (m.Partial || m.consumes()) {
+		if m != refused && m.Begin.Pos <= pos && m.mayConsume() {
 			n++
 		}
 	}

@@ -126,5 +126,5 @@ func (a *Agent) drainedAt(q *queuePair) (at int64, ok bool) {
 
 // unbegun reports whether a request was not begun: a tap near its queue pair has shown no packet of it.
 func (a *Agent) unbegun(q *queuePair, w *sendRequest) bool {
-	return !a.Lossy && a.near(q.addr()) && q.out.anchor && q.out.stopped == "" && (w.first >= q.out.high || !q.out.first.Seen())
+	return !a.Lossy && a.near(q.addr()) && q.out.followed() && (w.first >= q.out.high || !q.out.first.Seen())
 }
