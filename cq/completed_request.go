@@ -21,18 +21,7 @@ func (a *Agent) completion(s *Source, e *Event) {
 		q.over(e)
 		return
 	}
-	var w *sendRequest
-	var r *receive
-	// What waited in the queue when the queue pair was reset is of its previous connection.
-	for lives := s.qps[q.qpn]; w == nil && r == nil && len(lives) > 0; lives = lives[:len(lives)-1] {
-		p := lives[len(lives)-1]
-		if p.unready(c) {
-			continue
-		}
-		if w, r = p.request(c); w != nil || r != nil {
-			q = p
-		}
-	}
+	q, w, r := q.ofLife(c)
 	cq := s.queue(e.CQ)
 	if a.otherCQ(q, w, r, e) {
 		cq = &completionQueue{} // what it tells of either is nothing
@@ -59,6 +48,22 @@ func (a *Agent) completion(s *Source, e *Event) {
 		s.polled(cq, e, nil, nil)
 		cq.looked(e, nil)
 	}
+}
+
+// ofLife returns the request that a completion is of, of either queue, and the life of the queue pair which it belongs to: what waited in the completion queue when the queue pair was
+// reset is of its previous connection. Where there is no such request, that is q.
+func (q *queuePair) ofLife(c *Completion) (*queuePair, *sendRequest, *receive) {
+	lives := q.src.qps[q.qpn]
+	for i := len(lives) - 1; i >= 0; i-- {
+		p := lives[i]
+		if p.unready(c) {
+			continue
+		}
+		if w, r := p.request(c); w != nil || r != nil {
+			return p, w, r
+		}
+	}
+	return q, nil, nil
 }
 
 // unready reports whether q has been reset, and not been in a state since in which one of its requests can end as c says.

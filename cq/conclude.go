@@ -9,6 +9,9 @@ type concluded struct {
 	lastWQE     bool // the event that it takes no more from its shared receive queue
 }
 
+// ofError reports whether all that a queue pair owes in error was judged.
+func (c *concluded) ofError() bool { return c.flushed && c.refused && c.silent && c.lastWQE }
+
 // judgeDue judges what a queue pair owes, when the deadline for it has passed. Completions are judged when the consumer has seen that requests were flushed: it may poll late.
 // Where the clock of its log is not that of the packets, all this is judged at the end.
 func (a *Agent) judgeDue(q *queuePair) {
@@ -20,10 +23,14 @@ func (a *Agent) judgeDue(q *queuePair) {
 		c.established = true
 		a.unestablished(q)
 	}
-	at, ok := q.erred()
-	if !ok || c.flushed && c.refused && c.silent && c.lastWQE || !a.elapsed(q, at+completionMissed) {
-		return
+	if at, ok := q.erred(); ok && !c.ofError() && a.elapsed(q, at+completionMissed) {
+		a.judgeError(q)
 	}
+}
+
+// judgeError judges what a queue pair owes in error.
+func (a *Agent) judgeError(q *queuePair) {
+	c := &q.concluded
 	if !c.flushed && (q.sq.flushed != nil || q.rq.flushed != nil) {
 		c.flushed = true
 		a.unflushed(q)

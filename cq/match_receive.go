@@ -7,30 +7,37 @@ import (
 // arrive finds, of the messages that have come since, those that take a receive request, and how many of them come before anything that the
 // capture does not hold.
 func (a *Agent) arrive(q *queuePair) {
-	for ; q.receiving.sorted < q.in.msgs.end(); q.receiving.sorted++ {
-		m := q.in.msgs.at(q.receiving.sorted)
-		q.receiving.answers = -1
+	r := &q.receiving
+	for ; r.sorted < q.in.msgs.end(); r.sorted++ {
+		m := q.in.msgs.at(r.sorted)
+		r.answers = -1
 		a.stores(q, m)
 		q.src.invalidates(m)
-		q.receiving.broken = q.receiving.broken || m.Partial || q.receiving.sorted > 0 && m.Begin.PSN != q.receiving.psn
-		q.receiving.psn = m.Begin.PSN.Add(m.Packets)
-		was := q.receiving.gap
-		q.receiving.gap = was || !q.in.anchor || !q.reliable() || m.First != q.receiving.next || m.Partial || m.Mixed || m.unlike
-		if q.receiving.gap && !was {
-			q.receiving.gapAt = m.First
-			if m.First == q.receiving.next && !m.unlike {
-				q.receiving.gapAt = m.Last() + 1 // it is not whole itself
-			}
-		}
-		q.receiving.next = m.First + int64(m.Packets)
+		q.sequence(m)
 		if !m.consumes() {
 			continue
 		}
-		q.receiving.arrived.add(m)
-		if !q.receiving.gap {
-			q.receiving.sure = q.receiving.arrived.end()
+		r.arrived.add(m)
+		if !r.gap {
+			r.sure = r.arrived.end()
 		}
 	}
+}
+
+// sequence takes over whether something is missing before a message, or of it, so that it is not certain any more which receive request a message takes.
+func (q *queuePair) sequence(m *Message) {
+	r := &q.receiving
+	r.broken = r.broken || m.Partial || r.sorted > 0 && m.Begin.PSN != r.psn
+	r.psn = m.Begin.PSN.Add(m.Packets)
+	was := r.gap
+	r.gap = was || !q.in.anchor || !q.reliable() || m.First != r.next || m.Partial || m.Mixed || m.unlike
+	if r.gap && !was {
+		r.gapAt = m.First
+		if m.First == r.next && !m.unlike {
+			r.gapAt = m.Last() + 1 // it is not whole itself
+		}
+	}
+	r.next = m.First + int64(m.Packets)
 }
 
 // certain reports whether it is certain which receive request message n of those that take one has taken.

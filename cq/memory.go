@@ -138,7 +138,7 @@ func (a *Agent) execution(q *queuePair, m *Message) bool {
 	x := executionOf(q, m)
 	_, _, needs := m.needs()
 	unclear := m.Partial || m.Mixed || m.Other
-	if (needs || m.HasInv) && !unclear && !x.done && x.refused == nil && !a.ended {
+	if (needs || m.HasInv) && !unclear && !x.known() && !a.ended {
 		return false
 	}
 	r := &q.receiving
@@ -164,6 +164,9 @@ type execution struct {
 	at      PacketRef // response
 	refused *NAK
 }
+
+// known reports whether it is known what became of the message.
+func (x *execution) known() bool { return x.done || x.refused != nil }
 
 func executionOf(q *queuePair, m *Message) execution {
 	x := execution{Message: m, refused: q.in.refused(m)}

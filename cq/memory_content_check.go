@@ -44,24 +44,18 @@ func (a *Agent) contents(s *Source) {
 func (a *Agent) observe(s *Source, x *observation) {
 	c := s.content
 	all, p, quiet := c.sources(x)
-	w, known := wrongData{x: x, p: p}, p.is(x)
-	switch {
-	case !quiet:
+	if !quiet {
 		return
-	case !known:
-		w, known = x.wrong(all)
-		if x.event != nil && w.p == nil {
-			x.self.idle = false // what was found is known from now on
+	}
+	w := wrongData{x: x, p: p}
+	switch {
+	case !p.is(x):
+		if w = a.composed(s, x, all); w.p == nil {
+			return
 		}
-		if p = w.p; known && p == nil {
-			a.covered(contentRule(x, all[len(all)-1]))
-			a.foundRight(s, x)
-		}
+		p = w.p
 	case x.data != nil && p.data != nil && !p.same(&x.stored):
 		w.want, w.at = p.data, differs(p.data, x.data)
-	}
-	if !known || p == nil {
-		return
 	}
 	a.covered(contentRule(x, p))
 	shown := p.mustShow(x)
@@ -71,20 +65,39 @@ func (a *Agent) observe(s *Source, x *observation) {
 	switch {
 	case w.want == nil && p.same(&x.stored):
 		a.foundRight(s, x)
-		left := c.wrong[:0]
-		for _, o := range c.wrong {
-			if o.p == p {
-				a.reportWrongData(s, rule.RCRSP035, o)
-			} else {
-				left = append(left, o)
-			}
-		}
-		c.wrong = left
+		a.foundLate(s, p)
 	case shown:
 		c.wrong = append(c.wrong, w)
 	default:
 		a.reportWrongData(s, contentRule(x, p), w)
 	}
+}
+
+// composed compares what was found with what several ranges have put there, piece by piece. The result is without p where it shows what it should, or where that is not known.
+func (a *Agent) composed(s *Source, x *observation, all []*stored) wrongData {
+	w, known := x.wrong(all)
+	if x.event != nil && w.p == nil {
+		x.self.idle = false // what was found is known from now on
+	}
+	if known && w.p == nil {
+		a.covered(contentRule(x, all[len(all)-1]))
+		a.foundRight(s, x)
+	}
+	return w
+}
+
+// foundLate reports that what a WRITE has put there was not there when the consumer looked before, although it had been told of a later message.
+func (a *Agent) foundLate(s *Source, p *stored) {
+	c := s.content
+	left := c.wrong[:0]
+	for _, o := range c.wrong {
+		if o.p == p {
+			a.reportWrongData(s, rule.RCRSP035, o)
+		} else {
+			left = append(left, o)
+		}
+	}
+	c.wrong = left
 }
 
 // foundRight takes over that a READ or an atomic has found what memory held, where nothing that may have changed that is missing: what its requester then has in memory it is to blame for.

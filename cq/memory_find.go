@@ -19,6 +19,41 @@ func (x *observation) shows(p *stored) bool {
 	return !x.atomic || p.q != x.q || p.ord <= x.ord
 }
 
+// origins are the ranges that may have put there what an observation shows.
+type origins struct {
+	of     *observation
+	all    []*stored
+	newest *stored // nil: there is none
+}
+
+// add adds a range, if it is one of them. It returns false where it has not put there for certain, before the observation, what it has.
+func (o *origins) add(p *stored) bool {
+	x := o.of
+	if !x.shows(p) {
+		return true
+	}
+	if !p.before(&x.stored) || x.event != nil && p.write && min(p.seen, p.to+settled) >= x.from {
+		return false
+	}
+	if n := len(o.all); n == 0 || o.all[n-1] != p { // it has been there in the page before
+		o.all = append(o.all, p)
+	}
+	if o.newest == nil || o.newest.before(p) {
+		o.newest = p
+	}
+	return true
+}
+
+// ordered reports whether the newest of the ranges comes after the others for certain.
+func (o *origins) ordered() bool {
+	for _, p := range o.all {
+		if p != o.newest && !p.before(o.newest) {
+			return false
+		}
+	}
+	return true
+}
+
 // sources are the ranges that may have put there what an observation shows, and the newest of them: nil where there is none. quiet says that all have for certain done so
 // before, and the newest after the others.
 func (c *content) sources(x *observation) (all []*stored, newest *stored, quiet bool) {
@@ -26,40 +61,24 @@ func (c *content) sources(x *observation) (all []*stored, newest *stored, quiet 
 	if last-first >= mostPages {
 		return nil, nil, false
 	}
-	steps := 0
-	add := func(p *stored) bool {
-		if !x.shows(p) {
-			return true
-		}
-		if !p.before(&x.stored) || x.event != nil && p.write && min(p.seen, p.to+settled) >= x.from {
-			return false
-		}
-		if n := len(all); n == 0 || all[n-1] != p { // it has been there in the page before
-			all = append(all, p)
-		}
-		if newest == nil || newest.before(p) {
-			newest = p
-		}
-		return true
-	}
+	o := origins{of: x}
 	for _, p := range c.wide {
-		if !add(p) {
+		if !o.add(p) {
 			return nil, nil, false
 		}
 	}
+	steps := 0
 	for n := first; n <= last; n++ {
 		for _, p := range c.pages.has(n) {
-			if steps++; steps > mostSteps || !add(p) {
+			if steps++; steps > mostSteps || !o.add(p) {
 				return nil, nil, false
 			}
 		}
 	}
-	for _, p := range all {
-		if p != newest && !p.before(newest) {
-			return nil, nil, false
-		}
+	if !o.ordered() {
+		return nil, nil, false
 	}
-	return all, newest, true
+	return o.all, o.newest, true
 }
 
 // is reports whether a range is the one that an observation shows, and what it holds is known.

@@ -93,26 +93,33 @@ func (a *Agent) same(q *queuePair, m *Message, t *receiveCompletion) {
 	if a.grhSpace(q, m, t) {
 		return
 	}
-	if t.event.Summed && op == DoneRecv && !m.Cut && !m.Mixed && c.ByteLen == length {
-		a.covered(rule.CPLMEM001)
-		if m.CRC != t.event.Sum {
-			x.differs(rule.CPLMEM001, fmt.Sprintf("data with CRC-32 %#08x in memory", m.CRC), fmt.Sprintf("%#08x", t.event.Sum))
-		}
-	}
+	x.data(op, length)
 	if m.Net != nil && m.Net.must {
 		a.covered(rule.UDMC003)
 	}
 	a.late(q, m, t)
 	a.granted(q, m, t)
-	if q.service() == packet.UD {
-		if x.sender(); !t.guessed && a.provenAt(q) == rule.Violation { // a datagram like it may have come another way than by the tap
-			a.covered(rule.CPLSTS014)
-			a.tooEarly(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the datagram", true)
-		}
+	if q.service() != packet.UD {
+		a.covered(rule.CPLSTS014)
+		a.tooEarly(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the whole message", len(q.in.again) == 0 && !t.guessed)
 		return
 	}
-	a.covered(rule.CPLSTS014)
-	a.tooEarly(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the whole message", len(q.in.again) == 0 && !t.guessed)
+	if x.sender(); !t.guessed && a.provenAt(q) == rule.Violation { // a datagram like it may have come another way than by the tap
+		a.covered(rule.CPLSTS014)
+		a.tooEarly(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the datagram", true)
+	}
+}
+
+// data compares what a SEND has put into memory. Where the completion has another length, that was told.
+func (x comparison) data(op CompletionOp, length uint32) {
+	e, m := x.t.event, x.m
+	if !e.Summed || op != DoneRecv || m.Cut || m.Mixed || e.Completion.ByteLen != length {
+		return
+	}
+	x.a.covered(rule.CPLMEM001)
+	if m.CRC != e.Sum {
+		x.differs(rule.CPLMEM001, fmt.Sprintf("data with CRC-32 %#08x in memory", m.CRC), fmt.Sprintf("%#08x", e.Sum))
+	}
 }
 
 // length compares the number of bytes, which the receive request must have room for.

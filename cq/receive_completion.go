@@ -51,7 +51,7 @@ func (a *Agent) match(q *queuePair, t *receiveCompletion) bool {
 		a.wait(q, t.event.Time)
 		return false
 	}
-	if !q.in.first.Seen() && (q.typ != qp.TypeUD || len(a.groupDatagrams) == 0) {
+	if !a.hasCome(q) {
 		return a.ended // the capture may begin later
 	}
 	if t.event.Completion.Status != Success {
@@ -62,27 +62,11 @@ func (a *Agent) match(q *queuePair, t *receiveCompletion) bool {
 		q.in.giveUp()
 		a.arrive(q)
 	}
-	n := q.receiving.matched
-	if q.ordered() {
-		q.cameLater(t)
-		q.receiving.invented, t.unlisted = q.receiving.invented-t.unlisted, 0
-		n = q.placed(t)
-	} else if t.unlisted > 0 {
-		q.receiving.matched += t.unlisted
-		n, t.unlisted = q.receiving.matched, 0
-	}
-	if q.receiving.arrived.has(n) && q.certain(n) {
+	if n := q.turn(t); q.receiving.arrived.has(n) && q.certain(n) {
 		return a.matchPlaced(q, n, t)
 	}
-	if !a.found(q, t) && !a.ended {
-		until := t.event.Time
-		if a.proven(q) == rule.Unproven {
-			until += patience // its message may have another way than by the tap
-		}
-		if !a.passed(q.src, until) {
-			a.wait(q, until)
-			return false
-		}
+	if !a.found(q, t) && a.mayArrive(q, t) {
+		return false
 	}
 	q.receiving.matched++
 	if q.reliable() && q.in.mixed {
@@ -90,6 +74,39 @@ func (a *Agent) match(q *queuePair, t *receiveCompletion) bool {
 		return true
 	}
 	a.choose(q, t)
+	return true
+}
+
+// hasCome reports whether the capture shows anything that came to a queue pair, or may have.
+func (a *Agent) hasCome(q *queuePair) bool {
+	return q.in.first.Seen() || q.typ == qp.TypeUD && len(a.groupDatagrams) > 0
+}
+
+// turn is the number of the message whose turn it is with a completion. What the log does not tell was posted, and what the device made up, is accounted for once.
+func (q *queuePair) turn(t *receiveCompletion) int {
+	r := &q.receiving
+	if q.ordered() {
+		q.cameLater(t)
+		r.invented, t.unlisted = r.invented-t.unlisted, 0
+		return q.placed(t)
+	}
+	r.matched, t.unlisted = r.matched+t.unlisted, 0
+	return r.matched
+}
+
+// mayArrive reports whether the message of a completion may yet come. The queue pair is judged again then.
+func (a *Agent) mayArrive(q *queuePair, t *receiveCompletion) bool {
+	if a.ended {
+		return false
+	}
+	until := t.event.Time
+	if a.proven(q) == rule.Unproven {
+		until += patience // its message may have another way than by the tap
+	}
+	if a.passed(q.src, until) {
+		return false
+	}
+	a.wait(q, until)
 	return true
 }
 
@@ -117,26 +134,16 @@ func (a *Agent) matchPlaced(q *queuePair, n int, t *receiveCompletion) bool {
 	m := q.receiving.arrived.at(n)
 	next := q.nextSuccess()
 	switch until := t.event.Time + hold; {
-	case q.ordered() && q.otherMessage(m, t) && q.src.exact && m.Begin.Time > t.event.Time, next != nil && q.invented(n, t, next):
+	case q.madeUp(n, t, next):
 		q.receiving.matched++
 		q.receiving.invented++
 		a.noMessage(q, t)
 		return true
-	case next == nil && q.ordered() && q.differences(m, t) > 1 && !a.passed(q.src, until) && !a.ended:
+	case next == nil && q.misplaced(n, t) && !a.passed(q.src, until) && !a.ended:
 		a.wait(q, until)
 		return false
-	case q.overlooked(n, t) && next == nil && !a.passed(q.src, until) && !a.ended:
-		a.wait(q, until)
-		return false
-	case q.overlooked(n, t) && (next == nil || !q.receiving.arrived.has(n+2) || q.matches(q.receiving.arrived.at(n+2), next)):
-		a.covered(rule.CPLORD001)
-		a.accuse(q, verdict{
-			Verdict: rule.Verdict{
-				Rule: rule.CPLORD001, Class: rule.Violation, Role: q.receiver(), Expected: fmt.Sprintf("the completion of the message that ends in frame %d", m.End.Frame),
-				Actual: "that of the next message", Detail: fmt.Sprintf("receive request %d", t.event.Completion.ID),
-			},
-			at: m.End, event: t.event,
-		})
+	case q.overlooked(n, t) && q.followsOn(n+2, next):
+		a.passedOver(q, m, t)
 		q.receiving.matched++
 		n++
 		m = q.receiving.arrived.at(n)
@@ -151,6 +158,34 @@ func (a *Agent) matchPlaced(q *queuePair, n int, t *receiveCompletion) bool {
 	}
 	a.same(q, m, t)
 	return true
+}
+
+// madeUp reports whether a device has made up a completion whose place is that of message n: the message came later, or it is that of the next completion.
+func (q *queuePair) madeUp(n int, t, next *receiveCompletion) bool {
+	m := q.receiving.arrived.at(n)
+	return q.ordered() && q.otherMessage(m, t) && q.src.exact && m.Begin.Time > t.event.Time || next != nil && q.invented(n, t, next)
+}
+
+// misplaced reports whether a completion is rather not that of message n, although that is its place. The next completion tells.
+func (q *queuePair) misplaced(n int, t *receiveCompletion) bool {
+	return q.ordered() && q.differences(q.receiving.arrived.at(n), t) > 1 || q.overlooked(n, t)
+}
+
+// followsOn reports whether the next completion, where there is one, is that of message n, where it has come.
+func (q *queuePair) followsOn(n int, next *receiveCompletion) bool {
+	return next == nil || !q.receiving.arrived.has(n) || q.matches(q.receiving.arrived.at(n), next)
+}
+
+// passedOver reports that a completion is not that of a message whose turn it is, but of the one after it.
+func (a *Agent) passedOver(q *queuePair, m *Message, t *receiveCompletion) {
+	a.covered(rule.CPLORD001)
+	a.accuse(q, verdict{
+		Verdict: rule.Verdict{
+			Rule: rule.CPLORD001, Class: rule.Violation, Role: q.receiver(), Expected: fmt.Sprintf("the completion of the message that ends in frame %d", m.End.Frame),
+			Actual: "that of the next message", Detail: fmt.Sprintf("receive request %d", t.event.Completion.ID),
+		},
+		at: m.End, event: t.event,
+	})
 }
 
 // found reports whether there is a message that a completion may be of, where their order is not certain.
@@ -168,11 +203,7 @@ func (a *Agent) choose(q *queuePair, t *receiveCompletion) {
 	case n < list.end() && q.src.clock.before(t.event.Time, list.at(n).End.Time) && a.outOfTurn(q, list.before(k), t):
 		// not the one that came later, but one as long that the network held up
 	case n < list.end():
-		for ; k < n; k++ {
-			if m := list.at(k); m.Net != nil && m.Net.must {
-				q.receiving.skipped = append(q.receiving.skipped, overtakenMessage{m, t})
-			}
-		}
+		q.skips(k, n, t)
 		m := list.at(n)
 		q.receiving.place, m.used, t.guessed = n+1, true, !aligned
 		a.keyless(q, n, t)
@@ -187,6 +218,15 @@ func (a *Agent) choose(q *queuePair, t *receiveCompletion) {
 			q.receiving.early = append(q.receiving.early, placedCompletion{t.of.place - q.receiving.invented, t})
 		}
 		a.noMessage(q, t)
+	}
+}
+
+// skips keeps the datagrams to groups from message k to n that its receiver must take, and that a completion passes over.
+func (q *queuePair) skips(k, n int, t *receiveCompletion) {
+	for ; k < n; k++ {
+		if m := q.receiving.arrived.at(k); m.Net != nil && m.Net.must {
+			q.receiving.skipped = append(q.receiving.skipped, overtakenMessage{m, t})
+		}
 	}
 }
 

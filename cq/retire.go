@@ -130,31 +130,22 @@ func (s *Requests) retire() {
 	}
 	n, low := s.msgs.end()-2*kept, int64(math.MaxInt64)
 	if q := s.requester; q != nil && q.out == s {
-		n = min(n, q.sending.drained)
-		if q.known && q.unmatched == nil && s.anchor && s.stopped == "" {
-			n = min(n, q.sending.compared)
-		}
-		if list := q.sending.posted.all(); len(list) > 0 {
-			low = min(low, list[0].first-q.sending.unsent)
-		}
+		from, ord := q.needsSent()
+		n, low = min(n, from), min(low, ord)
 	}
-	if q := s.responder; q != nil && q.in == s {
-		n = min(n, q.receiving.sorted, q.receiving.executed)
-		if list := q.receiving.arrived.all(); len(list) > 0 {
-			low = min(low, list[0].First)
-		}
-		if list := q.receiving.stored; len(list) > 0 {
-			low = min(low, list[0].ord)
-		}
-		if i := q.receiving.naks - s.naksGone; i < len(s.naks) {
-			low = min(low, s.naks[i].Ord)
-		}
+	receiver := s.responder
+	if receiver != nil && receiver.in != s {
+		receiver = nil
+	}
+	if receiver != nil {
+		from, ord := receiver.needsReceived()
+		n, low = min(n, from), min(low, ord)
 	}
 	n = max(n, s.msgs.end()-mostKept)
 	k := s.msgs.first()
 	for k < n && s.msgs.at(k).Last() < low {
-		if q := s.responder; q != nil && q.in == s {
-			q.usedUp(s.msgs.at(k))
+		if receiver != nil {
+			receiver.usedUp(s.msgs.at(k))
 		}
 		k++
 	}
@@ -162,6 +153,34 @@ func (s *Requests) retire() {
 	if k < s.msgs.end() {
 		s.forget(s.msgs.at(k).First)
 	}
+}
+
+// needsSent is which of the messages that a queue pair has sent are still to be judged: from a number on, and from an ordinal on.
+func (q *queuePair) needsSent() (n int, ord int64) {
+	n, ord = q.sending.drained, math.MaxInt64
+	if q.known && q.unmatched == nil && q.out.followed() {
+		n = min(n, q.sending.compared)
+	}
+	if list := q.sending.posted.all(); len(list) > 0 {
+		ord = list[0].first - q.sending.unsent
+	}
+	return n, ord
+}
+
+// needsReceived is that of the messages that it has received.
+func (q *queuePair) needsReceived() (n int, ord int64) {
+	r := &q.receiving
+	n, ord = min(r.sorted, r.executed), math.MaxInt64
+	if list := r.arrived.all(); len(list) > 0 {
+		ord = min(ord, list[0].First)
+	}
+	if list := r.stored; len(list) > 0 {
+		ord = min(ord, list[0].ord)
+	}
+	if i := r.naks - q.in.naksGone; i < len(q.in.naks) {
+		ord = min(ord, q.in.naks[i].Ord)
+	}
+	return n, ord
 }
 
 // forget drops what is known of the answers to, and of retransmissions of, what came before an ordinal.

@@ -174,8 +174,7 @@ func (s *Source) sender(f *Route, now int64) {
 	}
 }
 
-// start gives the requests of a flow the PSN that they start at: that of the attributes, or else p, the first that was seen. The two ends know the same requests where
-// nothing has come yet.
+// start gives the requests of a flow the PSN that they start at: that of the attributes, or else p, the first that was seen.
 func (f *Route) start(p packet.PSN) {
 	q, r := f.from, f.to
 	if q != nil {
@@ -184,23 +183,36 @@ func (f *Route) start(p packet.PSN) {
 	if f.flow.Service == packet.UD {
 		r = nil // what it receives has no order
 	}
-	if q != nil && r != nil && !r.in.first.Seen() && (!r.later || !q.out.first.Seen()) && !(q.attr.Has(qp.KnowsSQPSN) && r.attr.Has(qp.KnowsRQPSN) && q.attr.SQPSN != r.attr.RQPSN) {
+	if q != nil && r != nil && q.connectedTo(r) {
 		r.in = q.out
 	}
 	if r != nil {
-		s := r.in
-		s.responder, s.unreliable = r, r.typ == qp.TypeUC
-		if !s.started && r.attr.Has(qp.KnowsRQPSN) {
-			s.begin(r.attr.RQPSN, true)
-			s.strict = r.strict()
-		}
-		s.begin(p, false)
-		if s.pmtu == 0 && r.attr.Has(qp.KnowsPMTU) {
-			s.pmtu = r.attr.PMTU
-		}
+		r.setExpected(p)
 	}
 	if q != nil {
 		q.out.begin(p, false)
+	}
+}
+
+// connectedTo reports whether what q sends is what r receives, so that the two know the same requests: nothing has come yet, and as far as is known r expects the PSN that q starts at.
+func (q *queuePair) connectedTo(r *queuePair) bool {
+	if r.in.first.Seen() || r.later && q.out.first.Seen() {
+		return false
+	}
+	return !q.attr.Has(qp.KnowsSQPSN) || !r.attr.Has(qp.KnowsRQPSN) || q.attr.SQPSN == r.attr.RQPSN
+}
+
+// setExpected gives the requests to a queue pair the PSN that it expects first.
+func (q *queuePair) setExpected(p packet.PSN) {
+	s := q.in
+	s.responder, s.unreliable = q, q.typ == qp.TypeUC
+	if !s.started && q.attr.Has(qp.KnowsRQPSN) {
+		s.begin(q.attr.RQPSN, true)
+		s.strict = q.strict()
+	}
+	s.begin(p, false)
+	if s.pmtu == 0 && q.attr.Has(qp.KnowsPMTU) {
+		s.pmtu = q.attr.PMTU
 	}
 }
 

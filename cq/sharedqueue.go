@@ -83,12 +83,7 @@ func (a *Agent) sharedReady(q *queuePair, n *NAK) {
 	if queue == nil {
 		return
 	}
-	posted, used := queue.list.first(), queue.used
-	for _, r := range queue.list.all() {
-		if r.event.Time < m.Begin.Time {
-			posted++
-		}
-	}
+	posted, used := queue.postedBefore(m.Begin.Time), queue.used
 	for _, p := range a.lives {
 		if p.src == q.src && (p.recvs == queue || p.typ == qp.TypeXRCTarget) {
 			used += p.usedOf(n.At.Pos, m, queue)
@@ -105,6 +100,17 @@ func (a *Agent) sharedReady(q *queuePair, n *NAK) {
 			at: n.At, expects: syndrome("an ACK: a receive request was there"),
 		})
 	}
+}
+
+// postedBefore is how many requests were posted to a receive queue before a time.
+func (r *receiveQueue) postedBefore(t int64) int {
+	n := r.list.first()
+	for _, x := range r.list.all() {
+		if x.event.Time < t {
+			n++
+		}
+	}
+	return n
 }
 
 // srqOf is the shared receive queue that a message to an XRC target names.

@@ -76,7 +76,7 @@ type drainEvent struct {
 // undrained judges that a queue pair has told that its send queue has drained. That takes the clock of the packets: what a host was told may be in no log.
 func (a *Agent) undrained(q *queuePair) {
 	d := &q.drain
-	if d.event == nil || d.told || !q.known || !q.src.exact || q.src.cut || q.failed != nil || q.gone || q.overrun != nil {
+	if d.event == nil || d.told || !q.drainsOpenly() {
 		return
 	}
 	at, ok := a.drainedAt(q)
@@ -96,6 +96,11 @@ func (a *Agent) undrained(q *queuePair) {
 	d.told = true
 	a.covered(rule.QPSSQD002)
 	a.accuse(q, v)
+}
+
+// drainsOpenly reports whether nothing keeps a queue pair in SQD from draining, and its log tells that it has.
+func (q *queuePair) drainsOpenly() bool {
+	return q.known && q.src.exact && !q.src.cut && q.failed == nil && !q.gone && q.overrun == nil
 }
 
 // drainedAt is when all requests were finished that a queue pair had begun when it came to SQD. ok is false where they are not, or that is not certain.

@@ -79,7 +79,7 @@ func (a *Agent) granted(q *queuePair, m *Message, t *receiveCompletion) {
 		return
 	}
 	why, sure := q.src.refusal(m, nil)
-	if q.attr.Has(qp.KnowsAccess) && q.permits&wqe.RemoteWrite == 0 {
+	if q.forbids(wqe.RemoteWrite) {
 		why, sure = "the queue pair does not permit it", true
 	}
 	if !sure || !q.complete() && q.src.regions[m.RKey] == nil {
@@ -100,36 +100,44 @@ func (a *Agent) granted(q *queuePair, m *Message, t *receiveCompletion) {
 // keyless judges that a UC WRITE of no bytes is not dropped for its key: its immediate data takes the receive request that t is of, which the
 // message n has taken instead.
 func (a *Agent) keyless(q *queuePair, n int, t *receiveCompletion) {
-	list := &q.receiving.arrived
-	if q.typ != qp.TypeUC || q.recvs.shared || !a.sees(q) || q.attr.Has(qp.KnowsAccess) && q.permits&wqe.RemoteWrite == 0 {
+	if q.typ != qp.TypeUC || q.recvs.shared || !a.sees(q) || q.forbids(wqe.RemoteWrite) {
 		return
 	}
-	last := n
-	for last > list.first() && !list.at(last-1).used {
-		last--
+	list := &q.receiving.arrived
+	first := n
+	for first > list.first() && !list.at(first-1).used {
+		first--
 	}
-	for i := last; i <= n; i++ {
-		m := list.at(i)
-		if wqe.OpOf(m.Op.Fn()) != wqe.Write || m.DMALen != 0 || q.copied(m) {
-			continue
-		}
-		why, sure := q.src.refusal(m, nil)
-		if why == "" || !sure {
-			continue
-		}
-		a.covered(rule.UCACC002)
-		if i < n && t.of.event.Time < m.Begin.Time && m.End.Pos < list.at(n).Begin.Pos {
-			a.accuse(q, verdict{
-				Verdict: rule.Verdict{
-					Rule: rule.UCACC002, Class: rule.Violation, Role: rule.Receiver,
-					Expected: "a receive completion: a WRITE of no bytes needs no R_Key",
-					Actual:   fmt.Sprintf("none; receive request %d, which was available, completes with the next message", t.event.Completion.ID),
-					Detail:   why, Evidence: []uint64{list.at(n).End.Frame},
-				},
-				at: m.End, event: t.event,
-			})
+	for i := first; i <= n; i++ {
+		if m := list.at(i); wqe.OpOf(m.Op.Fn()) == wqe.Write && m.DMALen == 0 && !q.copied(m) {
+			a.keylessTaken(q, m, list.at(n), t)
 		}
 	}
+}
+
+// keylessTaken judges such a WRITE. taken is the message that has completed.
+func (a *Agent) keylessTaken(q *queuePair, m, taken *Message, t *receiveCompletion) {
+	why, sure := q.src.refusal(m, nil)
+	if why == "" || !sure {
+		return
+	}
+	a.covered(rule.UCACC002)
+	if m != taken && t.of.event.Time < m.Begin.Time && m.End.Pos < taken.Begin.Pos {
+		a.accuse(q, verdict{
+			Verdict: rule.Verdict{
+				Rule: rule.UCACC002, Class: rule.Violation, Role: rule.Receiver,
+				Expected: "a receive completion: a WRITE of no bytes needs no R_Key",
+				Actual:   fmt.Sprintf("none; receive request %d, which was available, completes with the next message", t.event.Completion.ID),
+				Detail:   why, Evidence: []uint64{taken.End.Frame},
+			},
+			at: m.End, event: t.event,
+		})
+	}
+}
+
+// forbids reports whether a queue pair has never permitted its peer an access, for certain.
+func (q *queuePair) forbids(access wqe.Access) bool {
+	return q.attr.Has(qp.KnowsAccess) && q.permits&access == 0
 }
 
 // overtook judges a UC message that completes after one which arrived later. Both must be the only ones that their completions fit.
