@@ -50,7 +50,7 @@ func (a *Agent) observe(s *Source, x *observation) {
 	w := wrongData{x: x, p: p}
 	switch {
 	case !p.is(x):
-		if w = a.composed(s, x, all); w.p == nil {
+		if w = a.composed(s, x, all, p); w.p == nil {
 			return
 		}
 		p = w.p
@@ -74,13 +74,13 @@ func (a *Agent) observe(s *Source, x *observation) {
 }
 
 // composed compares what was found with what several ranges have put there, piece by piece. The result is without p where it shows what it should, or where that is not known.
-func (a *Agent) composed(s *Source, x *observation, all []*stored) wrongData {
+func (a *Agent) composed(s *Source, x *observation, all []*stored, newest *stored) wrongData {
 	w, known := x.wrong(all)
 	if x.event != nil && w.p == nil {
 		x.self.idle = false // what was found is known from now on
 	}
 	if known && w.p == nil {
-		a.covered(contentRule(x, all[len(all)-1]))
+		a.covered(contentRule(x, newest))
 		a.foundRight(s, x)
 	}
 	return w
