@@ -20,9 +20,8 @@ type History Ring
 func (s *SendQueue) History() *History { return (*History)(&s.Messages) }
 
 const (
-	historyFirst = 4
-	historyMin   = 8 // PSNs that are kept before an acknowledged one makes room
-	historyMax   = 1 << 12
+	historyMin = 8 // PSNs that are kept before an acknowledged one makes room
+	historyMax = 1 << 12
 )
 
 // Valid marks a PSN as set: PSN 0 is a PSN like any other.
@@ -32,18 +31,19 @@ const Valid = 1 << 31
 type sent struct {
 	icrc, frame uint32
 	id          uint16
-	length      uint16 // the lower bits of bytes of payload and pad, and two flags
-	what        uint32 // opcode, state, and the PSN but for its lowest two bits, which its place has: there are at least four
+	length      uint16 // the lower bits of bytes of payload and pad, and three flags
+	what        uint32 // opcode, whether the place is used, and the PSN but for its lowest bit, which its place has: there are at least two
 }
 
 const (
-	sentLength = 1<<14 - 1
-	sentAckReq = 1 << 14
-	sentMigReq = 1 << 15
+	sentLength = 1<<lengthBits - 1
+	lengthBits = 13
+	sentAckReq = 1 << 13
+	sentMigReq = 1 << 14
+	sentSealed = 1 << 15
 
-	sentUsed   = 1 << 8
-	sentSealed = 1 << 9
-	sentPSN    = 10 // bits before that of the PSN
+	sentUsed = 1 << 8
+	sentPSN  = 9 // bits before that of the PSN
 )
 
 // form is what all packets of a queue pair have in common, but for some that are reported, or take several paths: the UDP source port, the offset of the BTH, the encapsulation,
@@ -60,7 +60,7 @@ const (
 const manyForms = form(0xFF) << formEncap
 
 func formOf(port, bthOff uint16, encap packet.Encap, length uint16) form {
-	return form(port) | form(bthOff)<<formBTHOff | form(encap)<<formEncap | form(length>>14)<<formLong
+	return form(port) | form(bthOff)<<formBTHOff | form(encap)<<formEncap | form(length>>lengthBits)<<formLong
 }
 
 // packets is, of a history, in the lower 16 bits how many places it has, a power of two, less one, or 0: none; above them the form of all packets, or manyForms.
@@ -77,20 +77,21 @@ func (k packets) form() form { return form(k >> 16) }
 func (s *sent) used() bool { return s.what&sentUsed != 0 }
 
 // psn is the PSN of a packet at place i.
-func (s *sent) psn(i int) packet.PSN { return packet.PSN(s.what>>sentPSN<<2 | uint32(i)&3) }
+func (s *sent) psn(i int) packet.PSN { return packet.PSN(s.what>>sentPSN<<1 | uint32(i)&1) }
 
 // slot returns the place of a PSN, of a history that has places: after a message, or where there are no more of these after the packet before it.
 func (h *History) slot(psn packet.PSN) *sent {
 	const apart = line - unsafe.Sizeof(sent{})
-	i := int(uint16(psn) & h.packets.mask())
-	return (*sent)(unsafe.Add(h.block, i*int(line)+int(apart)-max(i-int(h.messages), 0)*int(apart)))
+	i := uint16(psn) & h.packets.mask()
+	block := beyond(i)
+	return (*sent)(unsafe.Add(h.blocks[block], (int(i)-int(block)*ringFirst)*int(line)+int(apart)-max(int(i)-int(h.messages), 0)*int(apart)))
 }
 
-// formOf returns the place of the form of a PSN, of a history that has one for each.
+// formOf returns the place of the form of a PSN, of a history that has one for each, which is in one block with the messages and packets.
 func (h *History) formOf(psn packet.PSN) *form {
 	messages, last := uintptr(h.messages)+1, h.packets.mask()
 	at := messages*line + uintptr(max(int(last)-int(h.messages), 0))*unsafe.Sizeof(sent{}) + uintptr(uint16(psn)&last)*unsafe.Sizeof(form(0))
-	return (*form)(unsafe.Add(h.block, at))
+	return (*form)(unsafe.Add(h.blocks[0], at))
 }
 
 // at returns the form of a packet that is kept.
@@ -147,7 +148,7 @@ func (h *History) Put(psn packet.PSN, frame uint64, t packet.Trace, outstanding 
 		h.prepare(psn, f, outstanding)
 	}
 	s := h.slot(psn)
-	*s = sent{icrc: t.ICRC, frame: uint32(frame), id: t.IPID, length: t.Len & sentLength, what: uint32(t.Opcode) | sentUsed | uint32(psn>>2)<<sentPSN}
+	*s = sent{icrc: t.ICRC, frame: uint32(frame), id: t.IPID, length: t.Len & sentLength, what: uint32(t.Opcode) | sentUsed | uint32(psn>>1)<<sentPSN}
 	if t.Flags&packet.TraceAckReq != 0 {
 		s.length |= sentAckReq
 	}
@@ -155,7 +156,7 @@ func (h *History) Put(psn packet.PSN, frame uint64, t packet.Trace, outstanding 
 		s.length |= sentMigReq
 	}
 	if t.Sealed() {
-		s.what |= sentSealed
+		s.length |= sentSealed
 	}
 }
 
@@ -168,25 +169,25 @@ func (h *History) Note(p *packet.Packet, outstanding int) {
 	}
 	s := h.slot(p.PSN)
 	s.icrc, s.frame, s.id = p.ICRC, uint32(p.Frame), p.IPID
-	s.length = n&sentLength | uint16(packet.Bit(p.AckReq))*sentAckReq | uint16(packet.Bit(p.MigReq))*sentMigReq
-	s.what = uint32(p.Opcode) | sentUsed | uint32(packet.Bit(p.ICRCState == packet.CRCGood))*sentSealed | uint32(p.PSN>>2)<<sentPSN
+	s.length = n&sentLength | uint16(packet.Bit(p.AckReq))*sentAckReq | uint16(packet.Bit(p.MigReq))*sentMigReq | uint16(packet.Bit(p.ICRCState == packet.CRCGood))*sentSealed
+	s.what = uint32(p.Opcode) | sentUsed | uint32(p.PSN>>1)<<sentPSN
 }
 
 // taken reports whether the place of a PSN has another one.
 func (h *History) taken(psn packet.PSN) bool {
-	if h.block == nil {
+	if h.blocks[0] == nil {
 		return true
 	}
 	s := h.slot(psn)
-	return s.used() && s.what>>sentPSN != uint32(psn>>2)
+	return s.used() && s.what>>sentPSN != uint32(psn>>1)
 }
 
 // find returns where a PSN is kept, or nil.
 func (h *History) find(psn packet.PSN) *sent {
-	if h.block == nil {
+	if h.blocks[0] == nil {
 		return nil
 	}
-	if s := h.slot(psn); s.used() && s.what>>sentPSN == uint32(psn>>2) {
+	if s := h.slot(psn); s.used() && s.what>>sentPSN == uint32(psn>>1) {
 		return s
 	}
 	return nil
@@ -209,7 +210,7 @@ func (h *History) get(psn packet.PSN, into *Sent) bool {
 	f := h.at(psn)
 	into.PSN, into.Frame = psn|Valid, s.frame
 	into.Trace = packet.Trace{
-		ICRC: s.icrc, Len: s.length&sentLength | uint16(f>>formLong)<<14, IPID: s.id, SrcPort: uint16(f), Opcode: packet.Opcode(s.what), Encap: packet.Encap(f >> formEncap), BTHOff: uint16(f >> formBTHOff),
+		ICRC: s.icrc, Len: s.length&sentLength | uint16(f>>formLong)<<lengthBits, IPID: s.id, SrcPort: uint16(f), Opcode: packet.Opcode(s.what), Encap: packet.Encap(f >> formEncap), BTHOff: uint16(f >> formBTHOff),
 	}
 	if s.length&sentAckReq != 0 {
 		into.Trace.Flags |= packet.TraceAckReq
@@ -217,7 +218,7 @@ func (h *History) get(psn packet.PSN, into *Sent) bool {
 	if s.length&sentMigReq != 0 {
 		into.Trace.Flags |= packet.TraceMigReq
 	}
-	if s.what&sentSealed != 0 {
+	if s.length&sentSealed != 0 {
 		into.Trace.Flags |= packet.TraceSealed
 	}
 	return true
@@ -252,7 +253,7 @@ func (h *History) Drop(psn packet.PSN) {
 
 // grow doubles the places, or makes as many as outstanding PSNs need of those that few queue pairs use.
 func (h *History) grow(outstanding int) {
-	n := max(2*h.packets.places(), historyFirst)
+	n := max(2*h.packets.places(), ringFirst)
 	if outstanding >= historyMin {
 		n = max(n, 2*historyMin)
 	} else if outstanding >= n {

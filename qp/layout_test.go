@@ -41,7 +41,7 @@ func TestLayout(t *testing.T) {
 			t.Errorf("%s and %s are in different lines", same[0], same[1])
 		}
 	}
-	if unsafe.Sizeof(d.SQ.Messages) != 24 || unsafe.Sizeof(wqe.SendWQE{}) != 48 || unsafe.Sizeof(sent{}) != 16 {
+	if unsafe.Sizeof(d.SQ.Messages) != 32 || unsafe.Sizeof(wqe.SendWQE{}) != 48 || unsafe.Sizeof(sent{}) != 16 {
 		t.Errorf("a ring takes %d bytes, a message %d and a packet %d", unsafe.Sizeof(d.SQ.Messages), unsafe.Sizeof(wqe.SendWQE{}), unsafe.Sizeof(sent{}))
 	}
 	if n := unsafe.Sizeof(d); n != 3*cacheLine {

@@ -65,7 +65,7 @@ func (c *Pair) FetchMessage(from int, p *packet.Packet, l *cache.Lines) {
 		from ^= 1
 	}
 	r := (*Ring)(unsafe.Add(unsafe.Pointer(c.Ends[from&1].Direction), messages))
-	if r.block == nil {
+	if r.blocks[0] == nil {
 		return
 	}
 	if in.Request {

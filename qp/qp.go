@@ -102,10 +102,9 @@ type SendQueue struct {
 	Usual      bool       // there is nothing out of the ordinary about this send queue and the receive queue of the peer: see verifier.usual
 	Limited    Limit      // what of the usual the attributes of the QPs have a word in, while Usual
 	Sequence   Sequence
-	Joined     bool    // a request was seen, or the start PSN is known
-	TimerStart int64   // newest time at which a request that demands a response left, or a response made progress
-	Messages   Ring    // and History
-	_          [8]byte // so that a Direction is three lines
+	Joined     bool  // a request was seen, or the start PSN is known
+	TimerStart int64 // newest time at which a request that demands a response left, or a response made progress
+	Messages   Ring  // and History
 
 	*SendSeldom
 	FirstMSN      uint32 // MSN of the first response to it; with MSNFromEarlier where that does not count from the first message seen; 0: none

@@ -10,12 +10,13 @@ import (
 // Ring holds the newest messages of a send queue in PSN order. It grows while more messages are outstanding than it holds;
 // the newest few answered ones stay until they are overwritten, since a retransmission is compared with them. Beside them are the newest request packets, its History: very many
 // queue pairs send very few, so that both are in one block of memory, which has room for as many as it had to hold at a time. A message and, after it, one packet
-// fill a line of the cache; where there are more packets than messages, the others follow.
+// fill a line of the cache; where there are more packets than messages, the others follow. The first block has two lines. Most queue pairs need four and the packets after
+// them, which are a second block then, beside the first: that way nothing is left for the collector of garbage, which many connections would leave it much of.
 type Ring struct {
-	block      unsafe.Pointer // to what layout says; nil: there is none yet
-	head, tail uint16         // messages head … tail-1, whose numbers only ever grow, modulo 2^16. Invariant: tail-head <= places
-	due        uint16         // number of the message that is answered next, if those are answered one by one, plus one; 0: not known
-	messages   uint16         // how many places there are for messages, a power of two, less one; 0: none
+	blocks     [2]unsafe.Pointer // the first two lines and the others, which may be of one block; nil: there are none yet
+	head, tail uint16            // messages head … tail-1, whose numbers only ever grow, modulo 2^16. Invariant: tail-head <= places
+	due        uint16            // number of the message that is answered next, if those are answered one by one, plus one; 0: not known
+	messages   uint16            // how many places there are for messages, a power of two, less one; 0: none
 	packets    packets
 }
 
@@ -32,7 +33,17 @@ func places(mask uint16) int { return int(mask) + int(mask&1) }
 
 // slot returns the place of message i, of a ring that has places.
 func (r *Ring) slot(i uint16) *wqe.SendWQE {
-	return (*wqe.SendWQE)(unsafe.Add(r.block, uintptr(i&r.messages)*line))
+	i &= r.messages
+	block := beyond(i)
+	return (*wqe.SendWQE)(unsafe.Add(r.blocks[block], (uintptr(i)-block*ringFirst)*line))
+}
+
+// beyond is 1 for what has its place after the first two lines, and 0 for the others.
+func beyond(i uint16) (block uintptr) {
+	if i >= ringFirst {
+		block = 1
+	}
+	return block
 }
 
 // Len is how many messages the ring holds.
@@ -80,24 +91,63 @@ func (r *Ring) done(una packet.PSN) bool {
 	return w.Last.Before(una) && (w.Has(wqe.Ended) || r.Len() > 1 && r.At(1).Last.Before(una))
 }
 
-// grow moves to a block with so many places. One that has outgrown the first gets all that most need.
+// grow makes so many places. One that has outgrown the first block gets all that most need.
 func (r *Ring) grow(messages, history int, forms bool) {
-	if r.block == nil {
-		messages, history = max(messages, ringFirst), max(history, historyFirst)
+	old := *r
+	if r.blocks[0] == nil {
+		messages, history = max(messages, ringFirst), max(history, ringFirst)
 	} else {
 		messages, history = max(messages, ringMin), max(history, historyMin)
+	}
+	r.messages, r.packets = uint16(messages-1), packetsOf(history, old.packets.form())
+	if old.blocks[1] == nil && messages == ringMin && history == historyMin && !forms && old.blocks[0] != nil && old.packets.form() != manyForms {
+		r.extend(&old)
+		return
 	}
 	size := uintptr(messages)*line + uintptr(max(history-messages, 0))*unsafe.Sizeof(sent{})
 	if forms {
 		size += uintptr(history) * unsafe.Sizeof(form(0))
 	}
-	old := *r
-	r.block = unsafe.Pointer(unsafe.SliceData(make([]uint64, size/8)))
-	r.messages, r.packets = uint16(messages-1), packetsOf(history, old.packets.form())
+	r.blocks = [2]unsafe.Pointer{blockOf(size)}
+	if messages > ringFirst {
+		r.blocks[1] = unsafe.Add(r.blocks[0], ringFirst*line)
+	}
+	r.take(&old, forms)
+}
+
+// blockOf returns memory for so many bytes, without pointers.
+func blockOf(size uintptr) unsafe.Pointer {
+	return unsafe.Pointer(unsafe.SliceData(make([]uint64, size/8)))
+}
+
+// extend adds the second block to the first, which is all that the ring had.
+func (r *Ring) extend(old *Ring) {
+	first := (*[ringFirst]struct {
+		message wqe.SendWQE
+		packet  sent
+	})(r.blocks[0])
+	lines := *first
+	*first = [ringFirst]struct {
+		message wqe.SendWQE
+		packet  sent
+	}{}
+	r.blocks[1] = blockOf((ringMin-ringFirst)*line + (historyMin-ringMin)*unsafe.Sizeof(sent{}))
+	for i := old.head; i != old.tail; i++ {
+		*r.slot(i) = lines[i&old.messages].message
+	}
+	for i := range lines {
+		if s := &lines[i].packet; s.used() {
+			*(*History)(r).slot(s.psn(i)) = *s
+		}
+	}
+}
+
+// take puts the messages and packets of a smaller ring into their places. forms says that there is a form for each packet.
+func (r *Ring) take(old *Ring, forms bool) {
 	for i := old.head; i != old.tail; i++ {
 		*r.slot(i) = *old.slot(i)
 	}
-	h, before := (*History)(r), (*History)(&old)
+	h, before := (*History)(r), (*History)(old)
 	for i := range old.packets.places() {
 		s := before.slot(packet.PSN(i))
 		if !s.used() {
