@@ -3,6 +3,7 @@ package eventlog
 import (
 	"encoding/hex"
 	"fmt"
+	"math"
 
 	"ibwitness/cq"
 	"ibwitness/packet"
@@ -28,7 +29,7 @@ func put[T any](room *[]T, x T) *T {
 	return &(*room)[len(*room)-1]
 }
 
-// event sets the event of a line.
+// event sets the event of a line, whose kind is known.
 func (l *record) event(e *cq.Event, made *made) error {
 	if err := l.common(e); err != nil {
 		return err
@@ -66,7 +67,7 @@ func (l *record) event(e *cq.Event, made *made) error {
 
 // common sets what lines of all events have: the time, and the queues that they are about.
 func (l *record) common(e *cq.Event) error {
-	e.Time, e.Kind, e.Failed = l.i64(kT), l.word(kEv).kind, l.int(kRC) != 0
+	e.Time, e.Failed = l.i64(kT), l.int(kRC) != 0
 	if !l.has(kT) && e.Kind != cq.EvDevice {
 		return missing("t")
 	}
@@ -74,14 +75,16 @@ func (l *record) common(e *cq.Event) error {
 	if l.has(kCRC) {
 		e.Sum, e.Summed = l.u32(kCRC), true
 	}
-	switch e.Kind {
-	case cq.EvCreateQP, cq.EvModifyQP, cq.EvDestroyQP, cq.EvQueryQP, cq.EvPostSend, cq.EvCompletion,
-		cq.EvAttachGroup, cq.EvDetachGroup:
-		if !l.has(kQPN) {
-			return missing("qpn")
-		}
+	if ofQP[e.Kind] && !l.has(kQPN) {
+		return missing("qpn")
 	}
 	return nil
+}
+
+// ofQP are the events that are always of one queue pair.
+var ofQP = [math.MaxUint8 + 1]bool{
+	cq.EvCreateQP: true, cq.EvModifyQP: true, cq.EvDestroyQP: true, cq.EvQueryQP: true, cq.EvPostSend: true, cq.EvCompletion: true,
+	cq.EvAttachGroup: true, cq.EvDetachGroup: true,
 }
 
 // queuePair sets what a line says of a queue pair that is created, modified or queried.

@@ -118,7 +118,13 @@ func (r *reader) next() {
 	}
 	last := err == io.EOF
 	if len(text) > 0 && text[0] == '{' || len(bytes.TrimSpace(text)) > 0 {
-		if err := r.line(text); err != nil {
+		addr, exact, simulation := r.log.Addr, r.log.Exact, r.log.Simulation
+		err := r.take(text)
+		if err == nil && r.begun && (addr != r.log.Addr || exact != r.log.Exact || simulation != r.log.Simulation) {
+			r.log.Addr, r.log.Exact, r.log.Simulation = addr, exact, simulation
+			err = errors.New(`"gid" and "clock" come too late: give them in the first line`)
+		}
+		if err != nil {
 			r.broken(text, last, err)
 			return
 		}
@@ -126,17 +132,6 @@ func (r *reader) next() {
 	if last {
 		r.err = io.EOF
 	}
-}
-
-// line takes a line, which after the beginning of the log says nothing new of that.
-func (r *reader) line(text []byte) error {
-	addr, exact, simulation := r.log.Addr, r.log.Exact, r.log.Simulation
-	err := r.take(text)
-	if err == nil && r.begun && (addr != r.log.Addr || exact != r.log.Exact || simulation != r.log.Simulation) {
-		r.log.Addr, r.log.Exact, r.log.Simulation = addr, exact, simulation
-		return errors.New(`"gid" and "clock" come too late: give them in the first line`)
-	}
-	return err
 }
 
 // broken ends the log at a line that is wrong. Where that is the last one, and no JSON, the log breaks off in it.
@@ -249,7 +244,7 @@ func (r *reader) take(text []byte) error {
 	n := len(log.Events)
 	log.Events = slices.Grow(log.Events, 1)[:n+1] // what is beyond is zero
 	e := &log.Events[n]
-	e.Line = r.n
+	e.Line, e.Kind = r.n, ev.kind
 	if err := l.event(e, &r.made); err != nil {
 		*e, log.Events = cq.Event{}, log.Events[:n]
 		return fmt.Errorf("%s: %w", ev.text, err)

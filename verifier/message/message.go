@@ -50,7 +50,7 @@ func (v *Verifier) packet(p *packet.Packet) {
 	}
 	at := v.ref(p)
 	if p.Info().Response {
-		v.response(route, p, at)
+		v.response(route, p, &at)
 	} else {
 		for _, r := range route.Requests(false) {
 			v.request(v.assemblyOf(r), p, at)
@@ -72,7 +72,7 @@ func followed(p *packet.Packet) bool {
 }
 
 // response takes a response to the requests of a route, and keeps it for when it is asked for.
-func (v *Verifier) response(route *cq.Route, p *packet.Packet, at cq.PacketRef) {
+func (v *Verifier) response(route *cq.Route, p *packet.Packet, at *cq.PacketRef) {
 	in := p.Info()
 	more := in.First || in.Middle // of which only those are kept whose data is
 	if !more {
@@ -82,7 +82,7 @@ func (v *Verifier) response(route *cq.Route, p *packet.Packet, at cq.PacketRef) 
 		if more && r.KeepsData() {
 			v.responses.keep(p, at.Pos)
 		}
-		v.assemblyOf(r).response(p, at)
+		v.assemblyOf(r).response(p, *at)
 	}
 }
 

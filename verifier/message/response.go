@@ -80,7 +80,7 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 	if i >= len(r.Packets) || r.Packets[i].Seen {
 		return
 	}
-	r.Packets[i] = s.responsePacket(r, i, p)
+	s.place(r, i, p)
 	if m.Op.Fn() == packet.ReadRequest && s.requests.KeepsData() {
 		s.keepResponse(m, i, p, at)
 	}
@@ -92,15 +92,15 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 	}
 }
 
-// responsePacket is packet i of a response, with the CRC of its payload, or of all up to it where it follows.
-func (s *assembly) responsePacket(r *cq.Response, i int, p *packet.Packet) cq.ResponsePacket {
-	x := cq.ResponsePacket{Length: uint32(p.PayloadLen), Seen: true}
-	if x.Follows = i > 0 && r.Packets[i-1].Seen; x.Follows {
-		x.CRC = s.carried.sum(r.Packets[i-1].CRC, p)
-	} else {
-		x.CRC = s.carried.sum(0, p)
+// place sets packet i of a response, with the CRC of its payload, or of all up to it where it follows.
+func (s *assembly) place(r *cq.Response, i int, p *packet.Packet) {
+	x := &r.Packets[i]
+	x.Length, x.Seen = uint32(p.PayloadLen), true
+	before := uint32(0)
+	if i > 0 && r.Packets[i-1].Seen {
+		x.Follows, before = true, r.Packets[i-1].CRC
 	}
-	return x
+	x.CRC = s.carried.sum(before, p)
 }
 
 // answered ends a response whose packets have all come.
