@@ -28,7 +28,16 @@ func endsIPv4(h *[ipv4Size + udpSize + packet.BTHSize]byte) (src, dst packet.Add
 
 // endsElse is Ends of what is not IPv4 on Ethernet.
 func endsElse(f *Frame) (src, dst packet.Addr, ok bool) {
-	kind, b := etherTypeOf(f)
+	b, kind := f.Data, uint16(0)
+	switch {
+	case f.Link != LinkEthernet:
+		kind, b = cookedType(f)
+	case len(b) > etherSize+vlanSize:
+		kind, b = binary.BigEndian.Uint16(b[12:]), b[etherSize:]
+		if kind == etherVLAN {
+			kind, b = binary.BigEndian.Uint16(b[2:]), b[vlanSize:]
+		}
+	}
 	const v4, v6 = ipv4Size + udpSize + packet.BTHSize, ipv6Size + udpSize + packet.BTHSize
 	switch {
 	case kind == etherIPv4 && len(b) >= v4:
@@ -44,19 +53,13 @@ func endsElse(f *Frame) (src, dst packet.Addr, ok bool) {
 	return packet.GIDAddr(b[8:24]), packet.GIDAddr(b[24:40]), true
 }
 
-// etherTypeOf is the EtherType of a frame, and what follows it; 0 where that takes more than a look.
-func etherTypeOf(f *Frame) (kind uint16, after []byte) {
-	b := f.Data
-	switch {
-	case f.Link == LinkEthernet && len(b) > etherSize+vlanSize:
-		kind, after = binary.BigEndian.Uint16(b[12:]), b[etherSize:]
-		if kind == etherVLAN {
-			kind, after = binary.BigEndian.Uint16(after[2:]), after[vlanSize:]
-		}
+// cookedType is the EtherType of a frame as Linux captures it on all interfaces, and what follows it; 0 where it is none.
+func cookedType(f *Frame) (kind uint16, after []byte) {
+	switch b := f.Data; {
 	case f.Link == LinkLinuxSLL && len(b) > sllSize:
-		kind, after = binary.BigEndian.Uint16(b[14:]), b[sllSize:]
+		return binary.BigEndian.Uint16(b[14:]), b[sllSize:]
 	case f.Link == LinkLinuxSLL2 && len(b) > sll2Size:
-		kind, after = binary.BigEndian.Uint16(b), b[sll2Size:]
+		return binary.BigEndian.Uint16(b), b[sll2Size:]
 	}
-	return kind, after
+	return 0, nil
 }
