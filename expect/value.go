@@ -91,7 +91,7 @@ func (id ID) inNetwork(p *packet.Packet) (n number, ok bool) {
 	return n, true
 }
 
-// inUDP is in for the fields of the UDP header, and of the RWH that native links have in its place.
+// inUDP is in for the fields of the UDP header, and of the RWH of a raw packet.
 func (id ID) inUDP(p *packet.Packet) (n number, ok bool) {
 	switch id {
 	case SrcPort:

@@ -54,7 +54,7 @@ func offPort(p *Packet, b []byte, wireLen int, version byte) bool {
 	return true
 }
 
-// offPortFlaw is what keeps a receiver from taking a packet for RoCEv2, if that is one thing alone; 0 where it is none, or more. next is where the protocol is.
+// offPortFlaw is what keeps a receiver from taking a packet for RoCEv2, if that is one thing only; 0 where it is none, or more. next is where the protocol is.
 func offPortFlaw(b []byte, next, ports int, version byte) Flaw {
 	udp := b[next] == protoUDP
 	from, to := binary.BigEndian.Uint16(b[ports:]), binary.BigEndian.Uint16(b[ports+2:])

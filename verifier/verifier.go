@@ -165,7 +165,7 @@ func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d *rule.Ver
 	v.Rec.Add(f)
 }
 
-// doubtBasis doubts a violation that rests on more than the bytes of its packet, where the capture does not bear that.
+// doubtBasis doubts a violation that rests on more than the bytes of its packet, where the capture does not prove as much.
 func doubtBasis(c *qp.Pair, d *rule.Verdict) {
 	switch {
 	case d.Basis == rule.OnPacket && c.CMCut():

@@ -268,7 +268,7 @@ func (p *parser) referHCA(s *Scenario, line int, what, name string) {
 	}
 }
 
-// referTaps checks where the taps are, and which endpoint they are near. A scenario that says neither has one at its first HCA.
+// referTaps checks the tap positions, and which endpoints the taps are near. Where the scenario gives none, the tap is at the first HCA.
 func (p *parser) referTaps(s *Scenario) {
 	if s.Taps == nil {
 		s.Taps = []string{s.HCAs[0].Name}
