@@ -44,27 +44,14 @@ func (r *Run) take(list []rule.Change) (errors int) {
 	for i := range list {
 		c := &list[i]
 		f := &c.Finding
-		row := f.Rule.Row()
 		why, waived := r.waives(f)
-		old, known := r.told[f.Seq]
-		isError := c.Kind != rule.Withdrawn && f.Class == rule.Violation && row.Severity == rule.Error && !waived
-		switch was := old.isError; {
-		case isError && !was:
-			r.errors++
+		old := r.told[f.Seq]
+		now := told{spoken: old.spoken || r.begins(c), isError: accuses(c) && !waived}
+		if now.isError && !old.isError {
 			errors++
-		case was && !isError:
-			r.errors--
 		}
-		speak := old.spoken || c.Kind != rule.Withdrawn && r.speaks(f) && (r.Max == 0 || r.byRule[f.Rule] < r.Max)
-		if speak && !old.spoken {
-			r.byRule[f.Rule]++
-		}
-		if c.Kind == rule.Withdrawn {
-			delete(r.told, f.Seq)
-		} else if speak || isError || known {
-			r.told[f.Seq] = told{spoken: speak, isError: isError}
-		}
-		if !speak {
+		r.keep(c, old, now)
+		if !now.spoken {
 			continue
 		}
 		x := Finding{ID: f.Seq, Change: c.Kind, Waived: waived, TimePS: r.stamp(f.Time), SeenPS: r.stamp(r.now), Finding: *f}
@@ -72,6 +59,39 @@ func (r *Run) take(list []rule.Change) (errors int) {
 		r.pending = append(r.pending, x)
 	}
 	return errors
+}
+
+// keep counts what has become of a finding, and keeps it for its next change.
+func (r *Run) keep(c *rule.Change, old, now told) {
+	f := &c.Finding
+	switch {
+	case now.isError && !old.isError:
+		r.errors++
+	case old.isError && !now.isError:
+		r.errors--
+	}
+	if now.spoken && !old.spoken {
+		r.byRule[f.Rule]++
+	}
+	if c.Kind == rule.Withdrawn {
+		delete(r.told, f.Seq)
+		return
+	}
+	if _, known := r.told[f.Seq]; known || now != (told{}) {
+		r.told[f.Seq] = now
+	}
+}
+
+// accuses reports whether a finding is an error, if nothing waives it.
+func accuses(c *rule.Change) bool {
+	f := &c.Finding
+	return c.Kind != rule.Withdrawn && f.Class == rule.Violation && f.Rule.Row().Severity == rule.Error
+}
+
+// begins reports whether a finding that was not told is told from this change on.
+func (r *Run) begins(c *rule.Change) bool {
+	f := &c.Finding
+	return c.Kind != rule.Withdrawn && r.speaks(f) && (r.Max == 0 || r.byRule[f.Rule] < r.Max)
 }
 
 // speaks reports whether a finding is told by itself.

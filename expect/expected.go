@@ -233,34 +233,18 @@ func lengthsOf(p *packet.Packet) *packet.Packet {
 
 // outcome compares a field. own is the actual packet with lengths that are right.
 func (e *Expected) outcome(id ID, own *packet.Packet) Outcome {
-	a := e.actual
 	switch id {
 	case Payload:
 		return e.payload()
 	case Pad:
-		switch {
-		case !e.known[Pad] || len(a.Pad) != int(a.PadCnt):
-			return Any
-		case bytes.Equal(a.Pad, e.p.Pad):
-			return Equal
-		case len(a.Pad) != len(e.p.Pad):
-			return Follows
-		}
-		return Differs
+		return e.pad()
 	case Src, Dst:
-		if !e.known[id] {
-			return Any
-		}
-		x, y := pick(id, a), pick(id, &e.p)
-		if x != y {
-			return Differs
-		}
-		return Equal
+		return e.end(id)
 	case ICRC, VCRC:
 		return e.crc(id)
 	}
 	in := specs[id].in
-	switch {
+	switch a := e.actual; {
 	case a.Has&in == 0 && e.p.Has&in == 0:
 		return Any
 	case a.Has&in == 0 || e.p.Has&in == 0: // the header is missing, or one too many
@@ -269,17 +253,48 @@ func (e *Expected) outcome(id ID, own *packet.Packet) Outcome {
 		}
 		return Any
 	}
+	return e.number(id, own)
+}
+
+// number compares a number that both packets have.
+func (e *Expected) number(id ID, own *packet.Packet) Outcome {
+	a := e.actual
 	x, y := id.Value(a), id.Value(&e.p)
+	fits := derived[id] && x == id.Value(own)
 	switch {
 	case id == PadCnt && e.known[id] && x != y && (a.PayloadLen == e.p.PayloadLen || e.p.Info().Unpadded()):
 		return Differs
-	case derived[id] && !e.known[id] && x != y && x == id.Value(own):
+	case fits && !e.known[id] && x != y:
 		return Follows
 	case !e.known[id]:
 		return Any
 	case x == y:
 		return Equal
-	case derived[id] && x == id.Value(own):
+	case fits:
+		return Follows
+	}
+	return Differs
+}
+
+// end compares an address.
+func (e *Expected) end(id ID) Outcome {
+	switch {
+	case !e.known[id]:
+		return Any
+	case pick(id, e.actual) != pick(id, &e.p):
+		return Differs
+	}
+	return Equal
+}
+
+func (e *Expected) pad() Outcome {
+	a := e.actual
+	switch {
+	case !e.known[Pad] || len(a.Pad) != int(a.PadCnt):
+		return Any
+	case bytes.Equal(a.Pad, e.p.Pad):
+		return Equal
+	case len(a.Pad) != len(e.p.Pad):
 		return Follows
 	}
 	return Differs

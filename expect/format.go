@@ -9,13 +9,32 @@ import (
 // Format says what the headers hold whatever the packet is for (tables T1 and T2).
 func (e *Expected) Format() {
 	p := e.actual
-	in := p.Info()
-	zero := func(ids ...ID) {
-		for _, id := range ids {
-			e.Hold(id, 0)
-		}
+	e.zero(LVer, LRHRes, LRHRes5, RWHRes, TVer, Resv8a, Resv7, RDETHRes, DETHRes, XRCRes, FETHRes)
+	e.network()
+	e.Hold(DstPort, packet.UDPPort)
+	if p.Encap.OnIP() && p.Opcode != packet.OpCNP {
+		e.zero(FECN, BECN)
 	}
-	zero(LVer, LRHRes, LRHRes5, RWHRes, TVer, Resv8a, Resv7, RDETHRes, DETHRes, XRCRes, FETHRes)
+	if p.Has&packet.HasBTH == 0 {
+		return
+	}
+	if p.Info().Defined {
+		e.ofOpcode()
+	}
+	if p.Flaws&packet.FlawShort == 0 && !p.Cut {
+		e.whole()
+	}
+}
+
+func (e *Expected) zero(ids ...ID) {
+	for _, id := range ids {
+		e.Hold(id, 0)
+	}
+}
+
+// network says what the fields of GRH, IPv6 and IPv4 hold.
+func (e *Expected) network() {
+	p := e.actual
 	switch {
 	case p.Has&packet.HasGRH != 0:
 		e.Hold(IPVer, 6)
@@ -29,25 +48,24 @@ func (e *Expected) Format() {
 		e.Hold(NxtHdr, 17)
 		e.Hold(FragmentOffset, 0)
 	}
-	e.Hold(DstPort, packet.UDPPort)
-	if p.Encap.OnIP() && p.Opcode != packet.OpCNP {
-		zero(FECN, BECN)
+}
+
+// ofOpcode keeps a defined opcode, and says which bits of the BTH it leaves 0.
+func (e *Expected) ofOpcode() {
+	p := e.actual
+	in := p.Info()
+	if (!in.MaySolicit() || in.Response) && p.Opcode != packet.OpCNP {
+		e.zero(SE)
 	}
-	if p.Has&packet.HasBTH == 0 {
-		return
+	if s := p.Opcode.Service(); in.Response || s == packet.UC || s == packet.UD {
+		e.zero(AckReq)
 	}
-	if in.Defined && (!in.MaySolicit() || in.Response) && p.Opcode != packet.OpCNP {
-		zero(SE)
-	}
-	if s := p.Opcode.Service(); in.Defined && (in.Response || s == packet.UC || s == packet.UD) {
-		zero(AckReq)
-	}
-	if in.Defined {
-		e.Keep(Opcode)
-	}
-	if p.Flaws&packet.FlawShort != 0 || p.Cut {
-		return
-	}
+	e.Keep(Opcode)
+}
+
+// whole keeps what only a whole packet shows: lengths, pad and CRCs.
+func (e *Expected) whole() {
+	p, in := e.actual, e.actual.Info()
 	e.Keep(ICRC, VCRC)
 	for _, id := range []ID{PktLen, PayLen, UDPLen, PadCnt} {
 		if e.Has(id) {

@@ -13,8 +13,26 @@ type number struct {
 	bits  int // 0: all of it
 }
 
-// in is where a packet holds a field; ok is false for addresses, payload, pad bytes and CRCs.
+// in is where a packet holds a field; ok is false for addresses, payload, pad bytes and CRCs. Fields are numbered in the order of the wire, so a range of them is a header.
 func (id ID) in(p *packet.Packet) (n number, ok bool) {
+	switch {
+	case id < IPVer:
+		n, ok = id.inLRH(p)
+	case id < SrcPort:
+		n, ok = id.inNetwork(p)
+	case id < Opcode:
+		n, ok = id.inUDP(p)
+	case id < RDETHRes:
+		n, ok = id.inBTH(p)
+	case id < FETHRes:
+		n, ok = id.inService(p)
+	default:
+		n, ok = id.inOperation(p)
+	}
+	return n, ok
+}
+
+func (id ID) inLRH(p *packet.Packet) (n number, ok bool) {
 	switch id {
 	case VL:
 		n.u8 = &p.VL
@@ -34,6 +52,15 @@ func (id ID) in(p *packet.Packet) (n number, ok bool) {
 		n.u16 = &p.PktLen
 	case SLID:
 		n.u16 = &p.SLID
+	default:
+		return n, false
+	}
+	return n, true
+}
+
+// inNetwork is in for the fields of GRH, IPv6 and IPv4 headers.
+func (id ID) inNetwork(p *packet.Packet) (n number, ok bool) {
+	switch id {
 	case IPVer:
 		n.u8 = &p.IPVer
 	case IHL:
@@ -58,6 +85,15 @@ func (id ID) in(p *packet.Packet) (n number, ok bool) {
 		n.u8 = &p.HopLmt
 	case IPSum:
 		n.u16 = &p.IPSum
+	default:
+		return n, false
+	}
+	return n, true
+}
+
+// inUDP is in for the fields of the UDP header, and of the RWH of a raw packet.
+func (id ID) inUDP(p *packet.Packet) (n number, ok bool) {
+	switch id {
 	case SrcPort:
 		n.u16 = &p.SrcPort
 	case DstPort:
@@ -71,12 +107,12 @@ func (id ID) in(p *packet.Packet) (n number, ok bool) {
 	case EtherType:
 		n.u16 = &p.EtherType
 	default:
-		return id.inTransport(p)
+		return n, false
 	}
 	return n, true
 }
 
-func (id ID) inTransport(p *packet.Packet) (n number, ok bool) {
+func (id ID) inBTH(p *packet.Packet) (n number, ok bool) {
 	switch id {
 	case Opcode:
 		n.u8 = (*uint8)(&p.Opcode)
@@ -105,13 +141,13 @@ func (id ID) inTransport(p *packet.Packet) (n number, ok bool) {
 	case PSN:
 		n.u32 = (*uint32)(&p.PSN)
 	default:
-		return id.inExtended(p)
+		return n, false
 	}
 	return n, true
 }
 
-// inExtended is number for the fields of the extended transport headers and what follows them.
-func (id ID) inExtended(p *packet.Packet) (n number, ok bool) {
+// inService is in for the extension headers of a service: RDETH, DETH and XRCETH.
+func (id ID) inService(p *packet.Packet) (n number, ok bool) {
 	switch id {
 	case RDETHRes:
 		n.u8 = &p.RDETHRes
@@ -127,6 +163,15 @@ func (id ID) inExtended(p *packet.Packet) (n number, ok bool) {
 		n.u8 = &p.XRCRes
 	case XRCSRQ:
 		n.u32 = &p.XRCSRQ
+	default:
+		return n, false
+	}
+	return n, true
+}
+
+// inOperation is in for the extension headers of an operation, and of the response to it.
+func (id ID) inOperation(p *packet.Packet) (n number, ok bool) {
+	switch id {
 	case FETHRes:
 		n = number{u32: &p.FETH, shift: 6, bits: 26}
 	case Selectivity:

@@ -83,23 +83,33 @@ func Decode(f *Frame, p *packet.Packet) Outcome {
 	case LinkRaw, LinkIPv4, LinkIPv6, LinkRawBSD, LinkRawOpenBSD:
 		return network(p, b, wire, 0)
 	case LinkLinuxSLL:
-		if len(b) < sllSize {
-			return short(b, wire)
-		}
-		if p.Way == packet.WayUnknown && b[0] == 0 {
-			p.Way = cookedWay(b[1])
-		}
-		return etherType(p, b[sllSize:], wire-sllSize, binary.BigEndian.Uint16(b[14:]), 0)
+		return cooked(p, b, wire)
 	case LinkLinuxSLL2:
-		if len(b) < sll2Size {
-			return short(b, wire)
-		}
-		if p.Way == packet.WayUnknown {
-			p.Way = cookedWay(b[10])
-		}
-		return etherType(p, b[sll2Size:], wire-sll2Size, binary.BigEndian.Uint16(b), 0)
+		return cooked2(p, b, wire)
 	}
 	return UnknownLink
+}
+
+// cooked decodes a frame as Linux captures it on all interfaces (LINKTYPE_LINUX_SLL).
+func cooked(p *packet.Packet, b []byte, wire int) Outcome {
+	if len(b) < sllSize {
+		return short(b, wire)
+	}
+	if p.Way == packet.WayUnknown && b[0] == 0 {
+		p.Way = cookedWay(b[1])
+	}
+	return etherType(p, b[sllSize:], wire-sllSize, binary.BigEndian.Uint16(b[14:]), 0)
+}
+
+// cooked2 is cooked for the newer header (LINKTYPE_LINUX_SLL2).
+func cooked2(p *packet.Packet, b []byte, wire int) Outcome {
+	if len(b) < sll2Size {
+		return short(b, wire)
+	}
+	if p.Way == packet.WayUnknown {
+		p.Way = cookedWay(b[10])
+	}
+	return etherType(p, b[sll2Size:], wire-sll2Size, binary.BigEndian.Uint16(b), 0)
 }
 
 // Glance is Decode for nearly every frame of a RoCE capture, of which it reads only what packet.Glance does. Where the result is false, p is undefined.

@@ -30,15 +30,13 @@ func endsIPv4(h *[ipv4Size + udpSize + packet.BTHSize]byte) (src, dst packet.Add
 func endsElse(f *Frame) (src, dst packet.Addr, ok bool) {
 	b, kind := f.Data, uint16(0)
 	switch {
-	case f.Link == LinkEthernet && len(b) > etherSize+vlanSize:
+	case f.Link != LinkEthernet:
+		kind, b = cookedType(f)
+	case len(b) > etherSize+vlanSize:
 		kind, b = binary.BigEndian.Uint16(b[12:]), b[etherSize:]
 		if kind == etherVLAN {
 			kind, b = binary.BigEndian.Uint16(b[2:]), b[vlanSize:]
 		}
-	case f.Link == LinkLinuxSLL && len(b) > sllSize:
-		kind, b = binary.BigEndian.Uint16(b[14:]), b[sllSize:]
-	case f.Link == LinkLinuxSLL2 && len(b) > sll2Size:
-		kind, b = binary.BigEndian.Uint16(b), b[sll2Size:]
 	}
 	const v4, v6 = ipv4Size + udpSize + packet.BTHSize, ipv6Size + udpSize + packet.BTHSize
 	switch {
@@ -53,4 +51,15 @@ func endsElse(f *Frame) (src, dst packet.Addr, ok bool) {
 		return packet.Addr{}, packet.Addr{}, false
 	}
 	return packet.GIDAddr(b[8:24]), packet.GIDAddr(b[24:40]), true
+}
+
+// cookedType is the EtherType of a frame as Linux captures it on all interfaces, and what follows it; 0 where it is none.
+func cookedType(f *Frame) (kind uint16, after []byte) {
+	switch b := f.Data; {
+	case f.Link == LinkLinuxSLL && len(b) > sllSize:
+		return binary.BigEndian.Uint16(b[14:]), b[sllSize:]
+	case f.Link == LinkLinuxSLL2 && len(b) > sll2Size:
+		return binary.BigEndian.Uint16(b), b[sll2Size:]
+	}
+	return 0, nil
 }

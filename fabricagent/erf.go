@@ -139,34 +139,16 @@ func unwrapERF(f *Frame, list *tapList, p *ports) bool {
 	if len(rec) < erfHeader {
 		return false
 	}
-	at := erfHeader
-	for more := rec[8]&erfMore != 0; more; at += erfExtension {
-		if at+erfExtension > len(rec) {
-			return false
-		}
-		more = rec[at]&erfMore != 0
-	}
-	kind, lossy := LinkType(0), true
-	switch erfType(rec) {
-	case erfEthernet:
-		kind = LinkEthernet
-		at += 2
-	case erfColorEthernet, erfDSMColorEthernet, erfColorHashEthernet:
-		kind, lossy = LinkEthernet, false // the loss counter's place holds the colour
-		at += 2
-	case erfInfiniBand:
-		kind = LinkInfiniBand
-		if p.link {
-			kind = LinkTap
-		}
-	case erfInfiniBandLink:
-		kind, p.link = LinkTap, true
-	case erfIPv4:
-		kind = LinkIPv4
-	case erfIPv6:
-		kind = LinkIPv6
-	default:
+	at, ok := erfFrame(rec)
+	if !ok {
 		return false
+	}
+	kind, lossy, ok := p.erfLink(erfType(rec))
+	if !ok {
+		return false
+	}
+	if kind == LinkEthernet {
+		at += 2
 	}
 	// A pcap record may hold less than the ERF record, and the ERF record is padded beyond the frame.
 	end := min(len(rec), int(binary.BigEndian.Uint16(rec[10:])))
@@ -192,6 +174,41 @@ func unwrapERF(f *Frame, list *tapList, p *ports) bool {
 		list.change(f.Tap, func(t *Tap) { t.Dropped += uint64(lost) })
 	}
 	return true
+}
+
+// erfFrame is where the frame of a record begins, but for two bytes before one of Ethernet; false where the record is cut off in its extension headers.
+func erfFrame(rec []byte) (at int, ok bool) {
+	at = erfHeader
+	for more := rec[8]&erfMore != 0; more; at += erfExtension {
+		if at+erfExtension > len(rec) {
+			return 0, false
+		}
+		more = rec[at]&erfMore != 0
+	}
+	return at, true
+}
+
+// erfLink is the link type of the frames in records of a type, and whether these count losses; ok is false for records of another kind.
+func (p *ports) erfLink(t byte) (kind LinkType, lossy, ok bool) {
+	switch t {
+	case erfEthernet:
+		return LinkEthernet, true, true
+	case erfColorEthernet, erfDSMColorEthernet, erfColorHashEthernet:
+		return LinkEthernet, false, true // the loss counter's place holds the colour
+	case erfInfiniBand:
+		if p.link {
+			return LinkTap, true, true
+		}
+		return LinkInfiniBand, true, true
+	case erfInfiniBandLink:
+		p.link = true
+		return LinkTap, true, true
+	case erfIPv4:
+		return LinkIPv4, true, true
+	case erfIPv6:
+		return LinkIPv6, true, true
+	}
+	return 0, false, false
 }
 
 // onLink gives a frame the header of a link tap; b is the frame with room for it in front, where its own headers, no longer needed, were. Ports 0

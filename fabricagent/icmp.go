@@ -26,23 +26,23 @@ func refused(p *packet.Packet, b []byte, wire, at, end int) Outcome {
 	whole := end <= len(b)
 	b = b[:min(end, len(b))]
 	m := b[at:]
-	mtu := uint32(binary.BigEndian.Uint16(m[6:]))
-	if b[0]>>4 == 4 {
-		if binary.BigEndian.Uint16(b[6:])&0x3FFF != 0 || m[0] != icmpUnreachable || m[1] != icmpFragmentation || whole && sum(0, m) != 0xFFFF {
-			return NotRDMA
-		}
-	} else {
-		if mtu = binary.BigEndian.Uint32(m[4:]); m[0] != icmpv6TooBig || whole && sum(sum(uint32(len(m))+protoICMPv6, b[8:40]), m) != 0xFFFF {
-			return NotRDMA
-		}
-	}
-	if !packet.DecodeIP(p, m[icmpSize:], unlimited) || p.Src != destination(b) {
+	mtu, ok := tooBig(b, m, whole)
+	if !ok || !packet.DecodeIP(p, m[icmpSize:], unlimited) || p.Src != destination(b) {
 		return NotRDMA
 	}
 	p.MTU, p.Cut, p.Usual = uint16(min(mtu, math.MaxUint16)), !whole, false
 	p.Has |= packet.HasQuote
 	p.Opcode, p.LNH = 0xFF, uint8(p.Opcode) // of no service
 	return Refused
+}
+
+// tooBig reports whether m is an ICMP message that a packet was too big for a path, which has the MTU that it returns. b is the IP packet with it; if it is whole, the checksum is checked.
+func tooBig(b, m []byte, whole bool) (mtu uint32, ok bool) {
+	if b[0]>>4 == 4 {
+		fragment := binary.BigEndian.Uint16(b[6:])&0x3FFF != 0
+		return uint32(binary.BigEndian.Uint16(m[6:])), !fragment && m[0] == icmpUnreachable && m[1] == icmpFragmentation && (!whole || sum(0, m) == 0xFFFF)
+	}
+	return binary.BigEndian.Uint32(m[4:]), m[0] == icmpv6TooBig && (!whole || sum(sum(uint32(len(m))+protoICMPv6, b[8:40]), m) == 0xFFFF)
 }
 
 // destination is where an IP packet goes.

@@ -184,43 +184,62 @@ func (p *pcapngReader) fill(l *lot) error {
 	}
 }
 
+// blockEnds is how long type and lengths of a block are, which are around its body.
+const blockEnds = 12
+
+// leastBlock is how long a block of a kind is at least; blockEnds where its body is not read.
+func leastBlock(kind uint32) int {
+	switch kind {
+	case blockEnhancedPacket, blockObsoletePacket:
+		return 32
+	case blockSimplePacket:
+		return 16
+	case blockInterface:
+		return 20
+	case blockStatistics:
+		return 24
+	}
+	return blockEnds
+}
+
+// statisticsWait reports whether the lot has to be handed over before statistics are read: what was lost is known from here on, and not with the frames before.
+func (p *pcapngReader) statisticsWait(l *lot) bool {
+	p.upTo = p.recorded != nil && len(l.Frames) > 0 && !p.upTo
+	return p.upTo
+}
+
+// unread passes a block whose body is not read. Wireshark counts some of these as frames.
+func (p *pcapngReader) unread(kind uint32, size int) error {
+	err := p.pass(size, p.number+1, "a block")
+	if err == nil && (kind == blockJournal || kind == blockCustom || kind == blockPrivate) {
+		p.number++
+	}
+	return err
+}
+
 // step reads one block of any kind.
 func (p *pcapngReader) step(l *lot) error {
-	if p.w-p.r < 12 && !p.need(12) {
+	if p.w-p.r < blockEnds && !p.need(blockEnds) {
 		if p.w == p.r && p.err == io.EOF {
 			return p.finish()
 		}
 		return p.ended(p.number+1, "a block")
 	}
-	h := p.buf[p.r : p.r+12]
-	kind, least := p.u32(h), 12
-	switch kind {
-	case blockSection:
+	h := p.buf[p.r : p.r+blockEnds]
+	kind := p.u32(h)
+	switch {
+	case kind == blockSection:
 		return p.section()
-	case blockEnhancedPacket, blockObsoletePacket:
-		least = 32
-	case blockSimplePacket:
-		least = 16
-	case blockInterface:
-		least = 20
-	case blockStatistics:
-		if p.recorded != nil && len(l.Frames) > 0 && !p.upTo {
-			p.upTo = true // what was lost is known from here on, and not with the frames before
-			return errBefore
-		}
-		p.upTo = false
-		least = 24
+	case kind == blockStatistics && p.statisticsWait(l):
+		return errBefore
 	}
+	least := leastBlock(kind)
 	size, err := p.blockLength(p.u32(h[4:]), least)
 	if err != nil {
 		return err
 	}
-	if least == 12 {
-		err := p.pass(size, p.number+1, "a block")
-		if err == nil && (kind == blockJournal || kind == blockCustom || kind == blockPrivate) {
-			p.number++
-		}
-		return err
+	if least == blockEnds {
+		return p.unread(kind, size)
 	}
 	if p.w-p.r < size && !p.need(size) {
 		return p.ended(p.number+1, "a block")

@@ -31,46 +31,28 @@ var (
 	LayoutServiceAssociation = layout("ServiceAssociationRecord", 80, "0:serviceKey/128 16:serviceName/8x64")
 )
 
-// SARecord returns the layout of a record of subnet administration, or nil where there is none.
-func SARecord(a Attribute) *Layout {
-	switch a {
-	case AttrNodeRecord:
-		return LayoutNodeRecord
-	case AttrPortInfoRecord:
-		return LayoutPortInfoRecord
-	case AttrSLtoVLRecord:
-		return LayoutSLtoVLRecord
-	case AttrSwitchInfoRecord:
-		return LayoutSwitchInfoRecord
-	case AttrLFTRecord:
-		return LayoutLFTRecord
-	case AttrSMInfoRecord:
-		return LayoutSMInfoRecord
-	case AttrLinkRecord:
-		return LayoutLinkRecord
-	case AttrGUIDInfoRecord:
-		return LayoutGUIDInfoRecord
-	case AttrServiceRecord:
-		return LayoutServiceRecord
-	case AttrPKeyTableRecord:
-		return LayoutPKeyTableRecord
-	case AttrPathRecord:
-		return LayoutPathRecord
-	case AttrVLArbRecord:
-		return LayoutVLArbRecord
-	case AttrMCMemberRecord:
-		return LayoutMCMemberRecord
-	case AttrTraceRecord:
-		return LayoutTraceRecord
-	case AttrMultiPathRecord:
-		return LayoutMultiPathRecord
-	case AttrInformInfoRecord:
-		return LayoutInformInfoRecord
-	case AttrServiceAssociation:
-		return LayoutServiceAssociation
-	}
-	return nil
+var saRecords = map[Attribute]*Layout{
+	AttrNodeRecord:         LayoutNodeRecord,
+	AttrPortInfoRecord:     LayoutPortInfoRecord,
+	AttrSLtoVLRecord:       LayoutSLtoVLRecord,
+	AttrSwitchInfoRecord:   LayoutSwitchInfoRecord,
+	AttrLFTRecord:          LayoutLFTRecord,
+	AttrSMInfoRecord:       LayoutSMInfoRecord,
+	AttrLinkRecord:         LayoutLinkRecord,
+	AttrGUIDInfoRecord:     LayoutGUIDInfoRecord,
+	AttrServiceRecord:      LayoutServiceRecord,
+	AttrPKeyTableRecord:    LayoutPKeyTableRecord,
+	AttrPathRecord:         LayoutPathRecord,
+	AttrVLArbRecord:        LayoutVLArbRecord,
+	AttrMCMemberRecord:     LayoutMCMemberRecord,
+	AttrTraceRecord:        LayoutTraceRecord,
+	AttrMultiPathRecord:    LayoutMultiPathRecord,
+	AttrInformInfoRecord:   LayoutInformInfoRecord,
+	AttrServiceAssociation: LayoutServiceAssociation,
 }
+
+// SARecord returns the layout of a record of subnet administration, or nil where there is none.
+func SARecord(a Attribute) *Layout { return saRecords[a] }
 
 // components is how many components an attribute has for the mask of the subnet administrator (rule MAD-SA-008): each reserved field counts,
 // and each field of an attribute within the record. A service ID is two in a PathRecord, and each element of the data of a ServiceRecord is one.

@@ -51,42 +51,26 @@ var (
 	LayoutLedInfo             = layout("LedInfo", 4, "0.0:ledMask/1 0.1:rsv/31")
 )
 
-// SMPAttribute returns the layout of an attribute of subnet management, or nil where it has none here.
-func SMPAttribute(a Attribute) *Layout {
-	switch a {
-	case AttrNotice:
-		return LayoutNotice
-	case AttrNodeDescription:
-		return LayoutNodeDescription
-	case AttrNodeInfo:
-		return LayoutNodeInfo
-	case AttrSwitchInfo:
-		return LayoutSwitchInfo
-	case AttrGUIDInfo:
-		return LayoutGUIDInfo
-	case AttrPortInfo:
-		return LayoutPortInfo
-	case AttrPKeyTable:
-		return LayoutPKeyTable
-	case AttrSLtoVL:
-		return LayoutSLtoVL
-	case AttrVLArbitration:
-		return LayoutVLArbitration
-	case AttrLinearForwarding:
-		return LayoutLinearForwarding
-	case AttrRandomForwarding:
-		return LayoutRandomForwarding
-	case AttrMulticastForwarding:
-		return LayoutMulticastForwarding
-	case AttrSMInfo:
-		return LayoutSMInfo
-	case AttrVendorDiag:
-		return LayoutVendorDiag
-	case AttrLedInfo:
-		return LayoutLedInfo
-	}
-	return nil
+var smpAttributes = map[Attribute]*Layout{
+	AttrNotice:              LayoutNotice,
+	AttrNodeDescription:     LayoutNodeDescription,
+	AttrNodeInfo:            LayoutNodeInfo,
+	AttrSwitchInfo:          LayoutSwitchInfo,
+	AttrGUIDInfo:            LayoutGUIDInfo,
+	AttrPortInfo:            LayoutPortInfo,
+	AttrPKeyTable:           LayoutPKeyTable,
+	AttrSLtoVL:              LayoutSLtoVL,
+	AttrVLArbitration:       LayoutVLArbitration,
+	AttrLinearForwarding:    LayoutLinearForwarding,
+	AttrRandomForwarding:    LayoutRandomForwarding,
+	AttrMulticastForwarding: LayoutMulticastForwarding,
+	AttrSMInfo:              LayoutSMInfo,
+	AttrVendorDiag:          LayoutVendorDiag,
+	AttrLedInfo:             LayoutLedInfo,
 }
+
+// SMPAttribute returns the layout of an attribute of subnet management, or nil where it has none here.
+func SMPAttribute(a Attribute) *Layout { return smpAttributes[a] }
 
 // smpAttribute names an attribute of subnet management, or "".
 func smpAttribute(c Class, a Attribute) string {

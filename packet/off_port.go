@@ -23,28 +23,17 @@ func DecodeOffPort(p *Packet, b []byte, wireLen int) bool {
 
 // offPort decodes a packet as one of an IP version.
 func offPort(p *Packet, b []byte, wireLen int, version byte) bool {
-	next, ports, flaw := 9, ipv4Size, Flaw(0)
+	next, ports := 9, ipv4Size
 	if version == 6 {
 		if next, ports = 6, ipv6Size; len(b) < ipv6Size+udpSize+bthSize+icrcSize {
 			return false
 		}
 	}
-	if b[0]>>4 != version {
-		flaw = FlawVersion
-	}
-	from, to := binary.BigEndian.Uint16(b[ports:]), binary.BigEndian.Uint16(b[ports+2:])
-	switch {
-	case b[next] == protoUDP && to == UDPPort:
-	case flaw != 0:
-		return false
-	case b[next] != protoUDP && to == UDPPort:
-		flaw = FlawProtocol
-	case b[next] == protoUDP && (from == UDPPort || plausible(b, ports, version)):
-		flaw = FlawPort
-	}
+	flaw := offPortFlaw(b, next, ports, version)
 	if flaw == 0 {
 		return false
 	}
+	to := binary.BigEndian.Uint16(b[ports+2:])
 	c := bytes.Clone(b)
 	if flaw == FlawVersion {
 		c[0] = version<<4 | c[0]&0xF
@@ -63,6 +52,24 @@ func offPort(p *Packet, b []byte, wireLen int, version byte) bool {
 	}
 	p.Flaws |= flaw
 	return true
+}
+
+// offPortFlaw is what keeps a receiver from taking a packet for RoCEv2, if that is one thing only; 0 where it is none, or more. next is where the protocol is.
+func offPortFlaw(b []byte, next, ports int, version byte) Flaw {
+	udp := b[next] == protoUDP
+	from, to := binary.BigEndian.Uint16(b[ports:]), binary.BigEndian.Uint16(b[ports+2:])
+	switch {
+	case b[0]>>4 != version:
+		if udp && to == UDPPort {
+			return FlawVersion
+		}
+	case udp && to == UDPPort:
+	case to == UDPPort:
+		return FlawProtocol
+	case udp && (from == UDPPort || plausible(b, ports, version)):
+		return FlawPort
+	}
+	return 0
 }
 
 // plausible reports whether what follows the UDP header at ports may be a BTH, so that it is worth while to compute the ICRC: random bytes are

@@ -17,13 +17,7 @@ import (
 // work request of the packet, where events tell of that.
 // Where the connection expects another value and the verdict is not about that, the field counts as free: whether that is wrong is for a rule to say.
 func (v *Verifier) Compare(c *qp.Pair, accused int, p *packet.Packet, d rule.Verdict) *expect.Comparison {
-	if p.Encap != packet.NoEncap && p.Has&(packet.HasLRH|packet.HasGRH|packet.HasIPv6|packet.HasIPv4) == 0 {
-		return nil // what is kept of a packet from before: that has no network header
-	}
-	if d.Class == rule.Event || p.Has == 0 || p.Has&(packet.HasBTH|packet.HasLRH) == 0 || p.Has&packet.HasQuote != 0 {
-		return nil
-	}
-	if c != nil && c.Ends[accused].Addr != p.Src || d.Role == rule.Network || d.Role == rule.Capture {
+	if d.Class == rule.Event || !whole(p) || c != nil && c.Ends[accused].Addr != p.Src || d.Role == rule.Network || d.Role == rule.Capture {
 		return nil
 	}
 	fields := judged[d.Rule]
@@ -63,6 +57,14 @@ func (v *Verifier) beside(x *comparing, c *qp.Pair, from int) *expect.Comparison
 		return k
 	}
 	return e.Compare()
+}
+
+// whole reports whether p has the headers that it was sent with. What is kept of a packet from before has no network header, and one that an ICMP message quotes is not whole.
+func whole(p *packet.Packet) bool {
+	if p.Encap != packet.NoEncap && p.Has&(packet.HasLRH|packet.HasGRH|packet.HasIPv6|packet.HasIPv4) == 0 {
+		return false
+	}
+	return p.Has&(packet.HasBTH|packet.HasLRH) != 0 && p.Has&packet.HasQuote == 0
 }
 
 // posted says what the work request determines of a packet of end from, or of a response to one, by the PSN that is expected. It reports whether that is known.
@@ -158,27 +160,34 @@ func (x *comparing) connected(c *qp.Pair, from int) {
 	if c.Service == packet.UD || !in.Defined {
 		return
 	}
-	q := &c.Ends[from].SQ
 	if in.Response {
-		q = &c.Ends[1-from].SQ
-	}
-	w, _ := q.Messages.Find(p.PSN)
-	if in.Response {
-		if w != nil && w.Op == wqe.Read && p.Opcode.Fn() != packet.Acknowledge {
-			x.either(expect.PSN, uint64(w.RespNext()))
-		}
+		x.answering(&c.Ends[1-from].SQ)
 		return
 	}
+	x.requesting(&c.Ends[from].SQ)
+	if (in.First || in.Middle) && c.PMTU != 0 && p.PayloadLen == int(c.PMTU) {
+		x.Length(p.PayloadLen)
+	}
+}
+
+// answering says which PSN the next response to a READ has. q is the send queue of the requester.
+func (x *comparing) answering(q *qp.SendQueue) {
+	if w, _ := q.Messages.Find(x.p.PSN); w != nil && w.Op == wqe.Read && x.p.Opcode.Fn() != packet.Acknowledge {
+		x.either(expect.PSN, uint64(w.RespNext()))
+	}
+}
+
+// requesting says which PSN the next request has, and what one has that was sent before. q is the send queue of its sender.
+func (x *comparing) requesting(q *qp.SendQueue) {
+	p := x.p
+	w, _ := q.Messages.Find(p.PSN)
 	x.either(expect.PSN, uint64(q.Next))
 	if w != nil && w.First == p.PSN && w.Frame != uint32(p.Frame) && w.Has(wqe.Whole) && w.Op == wqe.OpOf(p.Opcode.Fn()) {
 		x.either(expect.VA, w.VA)
 		x.either(expect.RKey, uint64(w.RKey))
 		x.either(expect.DMALen, uint64(w.Length))
 	}
-	if in.Only && w != nil && w.Op == wqe.Write {
+	if p.Info().Only && w != nil && w.Op == wqe.Write {
 		x.either(expect.DMALen, uint64(p.PayloadLen))
-	}
-	if (in.First || in.Middle) && c.PMTU != 0 && p.PayloadLen == int(c.PMTU) {
-		x.Length(p.PayloadLen)
 	}
 }

@@ -142,14 +142,8 @@ func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d *rule.Ver
 	if v.Profile.excuses(d.Rule) {
 		return
 	}
-	if d.Class == rule.Violation && d.Basis == rule.OnPacket && c.CMCut() {
-		d.Doubt(CMCut)
-	}
-	if d.Class == rule.Violation && d.Basis == rule.OnStream && c.Cut() {
-		d.Doubt("the snap length cut frames of the connection before it, so their ICRCs were not judged")
-	}
-	if d.Class == rule.Violation && d.Basis != rule.OnBytes && guessed(c, d.Rule) {
-		d.Doubt("a single PSN told, among those of very many connections, that the two directions of this one belong together")
+	if d.Class == rule.Violation {
+		doubtBasis(c, d)
 	}
 	if v.surplus(d, p, c.Ends[accused].Addr, c.Ends[1-accused].Addr) {
 		return
@@ -169,6 +163,18 @@ func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d *rule.Ver
 		return
 	}
 	v.Rec.Add(f)
+}
+
+// doubtBasis doubts a violation that rests on more than the bytes of its packet, where the capture does not prove as much.
+func doubtBasis(c *qp.Pair, d *rule.Verdict) {
+	switch {
+	case d.Basis == rule.OnPacket && c.CMCut():
+		d.Doubt(CMCut)
+	case d.Basis == rule.OnStream && c.Cut():
+		d.Doubt("the snap length cut frames of the connection before it, so their ICRCs were not judged")
+	case d.Basis != rule.OnBytes && guessed(c, d.Rule):
+		d.Doubt("a single PSN told, among those of very many connections, that the two directions of this one belong together")
+	}
 }
 
 // Full reports whether a finding against one end of c will not be kept, so that it needs no texts.

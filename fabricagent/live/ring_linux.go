@@ -84,11 +84,7 @@ func openRing(i *net.Interface, share int, o *Options) (r *ring, err error) {
 		return r, err
 	}
 	doing = "set the filter"
-	code, err := roce(o.SnapLen, share, o.Sockets)
-	if err == nil {
-		err = attach(r.fd, code)
-	}
-	if err != nil {
+	if err = r.filter(share, o); err != nil {
 		return r, err
 	}
 	doing = "set up the ring"
@@ -99,36 +95,13 @@ func openRing(i *net.Interface, share int, o *Options) (r *ring, err error) {
 	}
 	if o.Hardware {
 		doing = stamping
-		cfg := unix.HwTstampConfig{Tx_type: unix.HWTSTAMP_TX_OFF, Rx_filter: unix.HWTSTAMP_FILTER_ALL}
-		if err = unix.IoctlSetHwTstamp(r.fd, i.Name, &cfg); err == unix.EPERM {
-			// Somebody else may have switched them on.
-			if now, e := unix.IoctlGetHwTstamp(r.fd, i.Name); e == nil && now.Rx_filter == unix.HWTSTAMP_FILTER_ALL {
-				err = nil
-			}
-		}
-		if err != nil {
-			return r, err
-		}
-		if err = unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_TIMESTAMP, unix.SOF_TIMESTAMPING_RAW_HARDWARE); err != nil {
+		if err = r.stampInHardware(i.Name); err != nil {
 			return r, err
 		}
 	}
 	doing = "allocate the ring"
-	n := max(o.Memory/blockSize, 2)
-	req := unix.TpacketReq3{
-		Block_size: blockSize, Block_nr: uint32(n), Frame_size: 1 << 11, Frame_nr: uint32(n) * (blockSize >> 11),
-		Retire_blk_tov: uint32(max(o.Hold.Milliseconds(), 1)),
-	}
-	if err = unix.SetsockoptTpacketReq3(r.fd, unix.SOL_PACKET, unix.PACKET_RX_RING, &req); err != nil {
+	if err = r.allocate(o); err != nil {
 		return r, err
-	}
-	if r.mem, err = unix.Mmap(r.fd, 0, n*blockSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
-		return r, err
-	}
-	r.held.Store(1)
-	r.blocks = make([]block, n)
-	for k := range r.blocks {
-		r.blocks[k].ring, r.blocks[k].mem = r, r.mem[k*blockSize:(k+1)*blockSize]
 	}
 	if o.Promiscuous {
 		doing = "enter promiscuous mode"
@@ -139,6 +112,52 @@ func openRing(i *net.Interface, share int, o *Options) (r *ring, err error) {
 	}
 	doing = "bind to it"
 	return r, r.bind(i.Index)
+}
+
+// filter has the kernel pass on only what is RoCE, and only this socket's share of it.
+func (r *ring) filter(share int, o *Options) error {
+	code, err := roce(o.SnapLen, share, o.Sockets)
+	if err != nil {
+		return err
+	}
+	return attach(r.fd, code)
+}
+
+// stampInHardware takes the times of frames from the interface.
+func (r *ring) stampInHardware(name string) error {
+	cfg := unix.HwTstampConfig{Tx_type: unix.HWTSTAMP_TX_OFF, Rx_filter: unix.HWTSTAMP_FILTER_ALL}
+	err := unix.IoctlSetHwTstamp(r.fd, name, &cfg)
+	if err == unix.EPERM {
+		// Somebody else may have switched them on.
+		if now, e := unix.IoctlGetHwTstamp(r.fd, name); e == nil && now.Rx_filter == unix.HWTSTAMP_FILTER_ALL {
+			err = nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return unix.SetsockoptInt(r.fd, unix.SOL_PACKET, unix.PACKET_TIMESTAMP, unix.SOF_TIMESTAMPING_RAW_HARDWARE)
+}
+
+// allocate makes the blocks of the ring.
+func (r *ring) allocate(o *Options) (err error) {
+	n := max(o.Memory/blockSize, 2)
+	req := unix.TpacketReq3{
+		Block_size: blockSize, Block_nr: uint32(n), Frame_size: 1 << 11, Frame_nr: uint32(n) * (blockSize >> 11),
+		Retire_blk_tov: uint32(max(o.Hold.Milliseconds(), 1)),
+	}
+	if err = unix.SetsockoptTpacketReq3(r.fd, unix.SOL_PACKET, unix.PACKET_RX_RING, &req); err != nil {
+		return err
+	}
+	if r.mem, err = unix.Mmap(r.fd, 0, n*blockSize, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED); err != nil {
+		return err
+	}
+	r.held.Store(1)
+	r.blocks = make([]block, n)
+	for k := range r.blocks {
+		r.blocks[k].ring, r.blocks[k].mem = r, r.mem[k*blockSize:(k+1)*blockSize]
+	}
+	return nil
 }
 
 // bind has frames of an interface come.

@@ -3,7 +3,7 @@ package eventlog
 import (
 	"encoding/hex"
 	"fmt"
-	"hash/crc32"
+	"math"
 
 	"ibwitness/cq"
 	"ibwitness/packet"
@@ -29,9 +29,45 @@ func put[T any](room *[]T, x T) *T {
 	return &(*room)[len(*room)-1]
 }
 
-// event sets the event of a line.
-func (l *record) event(e *cq.Event, made *made) (err error) {
-	e.Time, e.Kind, e.Failed = l.i64(kT), l.word(kEv).kind, l.int(kRC) != 0
+// event sets the event of a line, whose kind is known.
+func (l *record) event(e *cq.Event, made *made) error {
+	if err := l.common(e); err != nil {
+		return err
+	}
+	switch e.Kind {
+	case cq.EvCreateQP, cq.EvModifyQP, cq.EvQueryQP:
+		return l.queuePair(e)
+	case cq.EvCreateCQ, cq.EvResizeCQ, cq.EvCreateSRQ, cq.EvModifySRQ:
+		l.queue(e)
+	case cq.EvCreateAH, cq.EvModifyAH, cq.EvDestroyAH:
+		return l.addressHandle(e)
+	case cq.EvAttachGroup, cq.EvDetachGroup:
+		return l.group(e)
+	case cq.EvDevice:
+		e.Device = &qp.Limits{MaxRdAtomic: l.u8(kDeviceRd), MaxDestRdAtomic: l.u8(kDeviceDestRd), PKeys: l.int(kPKeys), Ports: l.u8(kPorts)}
+	case cq.EvRegisterMR, cq.EvDeregisterMR, cq.EvAllocateMW, cq.EvDeallocateMW:
+		l.region(e, made)
+	case cq.EvPostSend:
+		return l.send(e, made)
+	case cq.EvPostReceive:
+		return l.receive(e, made)
+	case cq.EvCompletion:
+		return l.completed(e, made)
+	case cq.EvMemory:
+		return l.memory(e, made)
+	case cq.EvArm:
+		if l.int(kSolicited) != 0 {
+			e.Arm = cq.ArmSolicited
+		}
+	case cq.EvAsync:
+		return l.async(e)
+	}
+	return nil
+}
+
+// common sets what lines of all events have: the time, and the queues that they are about.
+func (l *record) common(e *cq.Event) error {
+	e.Time, e.Failed = l.i64(kT), l.int(kRC) != 0
 	if !l.has(kT) && e.Kind != cq.EvDevice {
 		return missing("t")
 	}
@@ -39,13 +75,20 @@ func (l *record) event(e *cq.Event, made *made) (err error) {
 	if l.has(kCRC) {
 		e.Sum, e.Summed = l.u32(kCRC), true
 	}
-	switch e.Kind {
-	case cq.EvCreateQP, cq.EvModifyQP, cq.EvDestroyQP, cq.EvQueryQP, cq.EvPostSend, cq.EvCompletion,
-		cq.EvAttachGroup, cq.EvDetachGroup:
-		if !l.has(kQPN) {
-			return missing("qpn")
-		}
+	if ofQP[e.Kind] && !l.has(kQPN) {
+		return missing("qpn")
 	}
+	return nil
+}
+
+// ofQP are the events that are always of one queue pair.
+var ofQP = [math.MaxUint8 + 1]bool{
+	cq.EvCreateQP: true, cq.EvModifyQP: true, cq.EvDestroyQP: true, cq.EvQueryQP: true, cq.EvPostSend: true, cq.EvCompletion: true,
+	cq.EvAttachGroup: true, cq.EvDetachGroup: true,
+}
+
+// queuePair sets what a line says of a queue pair that is created, modified or queried.
+func (l *record) queuePair(e *cq.Event) (err error) {
 	switch e.Kind {
 	case cq.EvCreateQP:
 		e.New, err = l.newQP()
@@ -57,54 +100,47 @@ func (l *record) event(e *cq.Event, made *made) (err error) {
 		}
 		e.State = qp.State(l.u8(kState))
 		e.Attr, err = l.attr()
-	case cq.EvCreateCQ, cq.EvCreateSRQ, cq.EvResizeCQ:
-		e.Depth, e.XRCD = l.int(kDepth), wqe.XRCD(l.u32(kXRCD))
-	case cq.EvModifySRQ:
-		e.Depth = l.int(kLimit)
-	case cq.EvCreateAH, cq.EvModifyAH, cq.EvDestroyAH:
-		err = l.addressHandle(e)
-	case cq.EvAttachGroup, cq.EvDetachGroup:
-		if !l.has(kDGID) {
-			return missing("dgid")
-		}
-		group, wrong := address(l.str(kDGID))
-		e.Group, err = &group, wrong
-	case cq.EvDevice:
-		e.Device = &qp.Limits{MaxRdAtomic: l.u8(kDeviceRd), MaxDestRdAtomic: l.u8(kDeviceDestRd), PKeys: l.int(kPKeys), Ports: l.u8(kPorts)}
-	case cq.EvRegisterMR, cq.EvDeregisterMR, cq.EvAllocateMW, cq.EvDeallocateMW:
-		l.region(e, made)
-	case cq.EvPostSend:
-		err = l.send(e, made)
-	case cq.EvPostReceive:
-		if !l.has(kQPN) && !l.has(kSRQ) {
-			return missing("qpn")
-		}
-		e.Receive = put(&made.receives, wqe.ReceiveRequest{ID: l.u64(kWRID), Segments: l.segments(made)})
-		if !l.has(kWRID) {
-			err = missing("wr_id")
-		}
-	case cq.EvCompletion:
-		e.Poll, e.Emptied = l.u32(kPoll), l.int(kEmptied) != 0
-		err = l.completed(e, made)
-	case cq.EvMemory:
-		e.Region, e.Wrote = put(&made.regions, wqe.Region{VA: l.u64(kAddr), Length: l.u64(kLength)}), l.int(kWrote) != 0
-		err = l.content(e, e.Region.Length)
-	case cq.EvArm:
-		if l.int(kSolicited) != 0 {
-			e.Arm = cq.ArmSolicited
-		}
-	case cq.EvAsync:
-		a, ok := asyncs[l.str(kWhat)]
-		if !ok {
-			return fmt.Errorf(`"what" is %q: docs/events.md lists the asynchronous events`, l.str(kWhat))
-		}
-		e.Async = a
 	}
 	return err
 }
 
+// queue sets what a line says of a completion queue or SRQ: how deep it is, or for modify_srq its limit.
+func (l *record) queue(e *cq.Event) {
+	if e.Kind == cq.EvModifySRQ {
+		e.Depth = l.int(kLimit)
+		return
+	}
+	e.Depth, e.XRCD = l.int(kDepth), wqe.XRCD(l.u32(kXRCD))
+}
+
+// group sets the multicast group that a queue pair joins or leaves.
+func (l *record) group(e *cq.Event) error {
+	if !l.has(kDGID) {
+		return missing("dgid")
+	}
+	group, err := address(l.str(kDGID))
+	e.Group = &group
+	return err
+}
+
+// memory sets what a line says that a range of memory holds.
+func (l *record) memory(e *cq.Event, made *made) error {
+	e.Region, e.Wrote = put(&made.regions, wqe.Region{VA: l.u64(kAddr), Length: l.u64(kLength)}), l.int(kWrote) != 0
+	return l.content(e, e.Region.Length)
+}
+
+func (l *record) async(e *cq.Event) error {
+	a, ok := asyncs[l.str(kWhat)]
+	if !ok {
+		return fmt.Errorf(`"what" is %q: docs/events.md lists the asynchronous events`, l.str(kWhat))
+	}
+	e.Async = a
+	return nil
+}
+
 // completed sets the completion of a line, and the bytes that it shows of what was received.
 func (l *record) completed(e *cq.Event, made *made) (err error) {
+	e.Poll, e.Emptied = l.u32(kPoll), l.int(kEmptied) != 0
 	if e.Completion, err = l.completion(made); err != nil || !l.has(kHead) {
 		return err
 	}
@@ -211,100 +247,6 @@ func (l *record) attr() (*qp.Attr, error) {
 		a.AltAddr, err = address(l.str(kAltDGID))
 	}
 	return a, err
-}
-
-// segments are the scatter or gather list of a line: "sge", or one element by "laddr", "length" and "lkey".
-func (l *record) segments(made *made) []wqe.Segment {
-	n := len(l.sge)
-	if n == 0 && l.has(kLength) {
-		n = 1
-	}
-	if n == 0 {
-		return nil
-	}
-	if cap(made.segments)-len(made.segments) < n {
-		made.segments = make([]wqe.Segment, 0, max(n, portion))
-	}
-	begin := len(made.segments)
-	for _, s := range l.sge {
-		made.segments = append(made.segments, wqe.Segment{VA: s.Addr, Length: s.Length, LKey: s.LKey})
-	}
-	if len(l.sge) == 0 {
-		made.segments = append(made.segments, wqe.Segment{VA: l.u64(kLAddr), Length: uint32(l.u64(kLength)), LKey: l.u32(kLKey)})
-	}
-	return made.segments[begin:len(made.segments):len(made.segments)]
-}
-
-func (l *record) send(e *cq.Event, made *made) error {
-	r := put(&made.sends, wqe.SendRequest{ID: l.u64(kWRID), Flags: sendBits.read(l.u32(kFlags))})
-	e.Send, e.Anonymous = r, !l.has(kWRID)
-	op := l.word(kOpcode)
-	if op.isSend && op.send == wqe.OpBindMW || l.str(kEv) == "bind_mw" {
-		r.Op, r.Flags = wqe.OpBindMW, r.Flags|wqe.Signaled
-		r.Window = &wqe.Bind{
-			MW: wqe.MW(l.u32(kWindowOf)), MR: wqe.MR(l.u32(kRegionOf)), RKey: l.u32(kRKey), VA: l.u64(kAddr), Length: l.u64(kLength),
-			Access: accessBits.read(l.u32(kAccess)),
-		}
-		return nil
-	}
-	if !op.isSend {
-		return fmt.Errorf(`"opcode" is %q: docs/events.md lists the operations`, l.str(kOpcode))
-	}
-	if !l.has(kWRID) {
-		return missing("wr_id")
-	}
-	r.Op, r.Segments, r.RemoteVA, r.RKey, r.Imm = op.send, l.segments(made), l.u64(kRAddr), l.u32(kRKey), l.u32(kImm)
-	r.QKey, r.Dest.QPN, r.AH, r.XRCSRQ = l.u32(kQKey), l.u32(kDQPN), wqe.AH(l.u32(kAH)), l.u32(kXRCSRQ)
-	r.Compare, r.SwapAdd = l.u64(kCompAdd), l.u64(kSwap)
-	switch r.Op {
-	case wqe.OpSendInv, wqe.OpLocalInv:
-		r.InvKey = r.RKey
-		if l.has(kInvKey) {
-			r.InvKey = l.u32(kInvKey)
-		}
-	case wqe.OpFetchAdd:
-		r.Compare, r.SwapAdd = 0, l.u64(kCompAdd)
-	case wqe.OpFlush:
-		r.Flush = wqe.FlushRequest{Length: uint32(l.u64(kLength)), Placement: l.u8(kPlace), Whole: l.int(kWhole) != 0}
-		r.Segments = nil
-	}
-	if l.has(kDGID) {
-		var err error
-		if r.Dest.Addr, err = address(l.str(kDGID)); err != nil {
-			return err
-		}
-	}
-	all := uint64(0)
-	for _, g := range r.Segments {
-		all += uint64(g.Length)
-	}
-	if err := l.content(e, all); err != nil {
-		return err
-	}
-	// Of what a READ or an atomic fetches nothing is known when it is posted.
-	if r.Op == wqe.OpRead || r.Op == wqe.OpCmpSwap || r.Op == wqe.OpFetchAdd {
-		e.Sum, e.Summed, e.Data = 0, false, nil
-	}
-	return nil
-}
-
-// content sets what a line says of the data of a send request, or of a range of memory, which has so many bytes. Where that is all of it, so is its checksum known.
-func (l *record) content(e *cq.Event, all uint64) error {
-	if !l.has(kData) {
-		return nil
-	}
-	text := l.digits(kData)
-	e.Data = make([]byte, hex.DecodedLen(len(text)))
-	if _, err := hex.Decode(e.Data, text); err != nil {
-		return fmt.Errorf(`"data" is no even number of hexadecimal digits: %w`, err)
-	}
-	if uint64(len(e.Data)) > all {
-		return fmt.Errorf(`"data" has %d bytes, of %d that there are`, len(e.Data), all)
-	}
-	if !e.Summed && uint64(len(e.Data)) == all {
-		e.Sum, e.Summed = crc32.ChecksumIEEE(e.Data), true
-	}
-	return nil
 }
 
 func (l *record) completion(made *made) (*cq.Completion, error) {

@@ -125,18 +125,23 @@ func (r *reader) next() {
 			err = errors.New(`"gid" and "clock" come too late: give them in the first line`)
 		}
 		if err != nil {
-			valid := json.Valid(text)
-			if _, eof := r.in.Peek(1); (last || eof == io.EOF) && !valid {
-				r.log.Cut, r.err = true, io.EOF
-				return
-			}
-			r.err = &Error{r.log.Name, r.n, err}
+			r.broken(text, last, err)
 			return
 		}
 	}
 	if last {
 		r.err = io.EOF
 	}
+}
+
+// broken ends the log at a line that is wrong. Where that is the last one, and no JSON, the log breaks off in it.
+func (r *reader) broken(text []byte, last bool, err error) {
+	valid := json.Valid(text) // Peek overwrites the text
+	if _, eof := r.in.Peek(1); (last || eof == io.EOF) && !valid {
+		r.log.Cut, r.err = true, io.EOF
+		return
+	}
+	r.err = &Error{r.log.Name, r.n, err}
 }
 
 // address fills in which device events are of.
@@ -209,11 +214,9 @@ func (r *reader) readLine() (text []byte, err error) {
 func (r *reader) take(text []byte) error {
 	l, log := &r.scan.record, &r.log
 	if !r.scan.scan(text) {
-		var x line
-		if err := json.Unmarshal(text, &x); err != nil {
-			return plainJSON(err)
+		if err := r.unusual(text); err != nil {
+			return err
 		}
-		r.scan.fill(&x)
 	}
 	if r.timed {
 		l.put(kT, uint64(r.now))
@@ -223,24 +226,13 @@ func (r *reader) take(text []byte) error {
 		return errors.New(`no "ev": it names the event, see docs/events.md`)
 	}
 	if l.has(kGID) && ev.tells {
-		a, err := address(l.str(kGID))
-		if err != nil {
+		if err := r.endpoint(l.str(kGID)); err != nil {
 			return err
 		}
-		if !log.Addr.IsZero() && log.Addr != a {
-			return fmt.Errorf(`"gid" is %v, and was %v before: give the events of each endpoint in a log of its own`, a, log.Addr)
-		}
-		log.Addr = a
 	}
 	if l.has(kClock) {
-		switch c := l.str(kClock); c {
-		case "simulation":
-			log.Exact, log.Simulation = true, true
-		case "capture":
-			log.Exact = true
-		case "host":
-		default:
-			return fmt.Errorf(`"clock" is %q: give "simulation" or "capture" if the events have the clock of the packets, else "host"`, c)
+		if err := r.clock(l.str(kClock)); err != nil {
+			return err
 		}
 	}
 	if ev.remark || ev.device && !l.limits() {
@@ -252,10 +244,47 @@ func (r *reader) take(text []byte) error {
 	n := len(log.Events)
 	log.Events = slices.Grow(log.Events, 1)[:n+1] // what is beyond is zero
 	e := &log.Events[n]
-	e.Line = r.n
+	e.Line, e.Kind = r.n, ev.kind
 	if err := l.event(e, &r.made); err != nil {
 		*e, log.Events = cq.Event{}, log.Events[:n]
 		return fmt.Errorf("%s: %w", ev.text, err)
+	}
+	return nil
+}
+
+// unusual reads a line that is not written as nearly all are.
+func (r *reader) unusual(text []byte) error {
+	var x line
+	if err := json.Unmarshal(text, &x); err != nil {
+		return plainJSON(err)
+	}
+	r.scan.fill(&x)
+	return nil
+}
+
+// endpoint takes which endpoint the log is of.
+func (r *reader) endpoint(gid string) error {
+	a, err := address(gid)
+	if err != nil {
+		return err
+	}
+	if log := &r.log; !log.Addr.IsZero() && log.Addr != a {
+		return fmt.Errorf(`"gid" is %v, and was %v before: give the events of each endpoint in a log of its own`, a, log.Addr)
+	}
+	r.log.Addr = a
+	return nil
+}
+
+// clock takes which clock has stamped the events.
+func (r *reader) clock(c string) error {
+	switch c {
+	case "simulation":
+		r.log.Exact, r.log.Simulation = true, true
+	case "capture":
+		r.log.Exact = true
+	case "host":
+	default:
+		return fmt.Errorf(`"clock" is %q: give "simulation" or "capture" if the events have the clock of the packets, else "host"`, c)
 	}
 	return nil
 }

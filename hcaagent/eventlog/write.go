@@ -89,6 +89,38 @@ func lineOf(e *cq.Event) *line {
 		l.CRC = to(e.Sum)
 	}
 	switch e.Kind {
+	case cq.EvCreateQP, cq.EvModifyQP, cq.EvQueryQP:
+		l.queuePair(e)
+	case cq.EvCreateCQ, cq.EvResizeCQ, cq.EvCreateSRQ, cq.EvModifySRQ:
+		l.queue(e)
+	case cq.EvCreateAH, cq.EvModifyAH, cq.EvDestroyAH:
+		l.addressHandle(e)
+	case cq.EvAttachGroup, cq.EvDetachGroup:
+		if e.Group != nil {
+			l.DGID = to(e.Group.String())
+		}
+	case cq.EvDevice:
+		l.device(e.Device)
+	case cq.EvRegisterMR, cq.EvDeregisterMR, cq.EvAllocateMW, cq.EvDeallocateMW:
+		l.region(e.Region)
+	case cq.EvPostSend, cq.EvPostReceive:
+		l.post(e)
+	case cq.EvCompletion:
+		l.completed(e)
+	case cq.EvLost, cq.EvReset:
+		l.QPN = nil
+	case cq.EvMemory:
+		l.memory(e)
+	case cq.EvArm:
+		l.Solicited = flag(e.Arm == cq.ArmSolicited)
+	case cq.EvAsync:
+		l.What = to(name(asyncs, e.Async))
+	}
+	return l
+}
+
+func (l *line) queuePair(e *cq.Event) {
+	switch e.Kind {
 	case cq.EvCreateQP:
 		if n := e.New; n != nil {
 			l.Type, l.PD, l.SendCQ, l.RecvCQ = name(types, n.Type), some(uint32(n.PD)), some(uint32(n.SendCQ)), some(uint32(n.RecvCQ))
@@ -102,59 +134,48 @@ func lineOf(e *cq.Event) *line {
 	case cq.EvQueryQP:
 		l.State = to(uint8(e.State))
 		l.give(e.Attr)
-	case cq.EvCreateCQ, cq.EvCreateSRQ, cq.EvResizeCQ:
-		l.Depth, l.XRCD = some(e.Depth), some(uint32(e.XRCD))
-	case cq.EvModifySRQ:
-		l.Limit = to(e.Depth)
-	case cq.EvCreateAH, cq.EvModifyAH, cq.EvDestroyAH:
-		l.AH, l.PD = to(uint32(e.AH)), some(uint32(e.PD))
-		if v := e.Vector; v != nil {
-			l.DGID, l.SL, l.TClass, l.HopLimit, l.GRH = to(v.Dest.String()), some(v.SL), some(v.TClass), some(v.HopLimit), flag(v.GRH)
-		}
-	case cq.EvAttachGroup, cq.EvDetachGroup:
-		if e.Group != nil {
-			l.DGID = to(e.Group.String())
-		}
-	case cq.EvDevice:
-		if d := e.Device; d != nil {
-			l.DeviceRd, l.DeviceDestRd, l.PKeys, l.Ports = to(d.MaxRdAtomic), to(d.MaxDestRdAtomic), to(d.PKeys), to(d.Ports)
-		}
-	case cq.EvRegisterMR, cq.EvDeregisterMR, cq.EvAllocateMW, cq.EvDeallocateMW:
-		if r := e.Region; r != nil {
-			l.PD, l.RegionOf, l.WindowOf = some(uint32(r.PD)), some(uint32(r.MR)), some(uint32(r.MW))
-			l.Addr, l.Length, l.LKey, l.RKey, l.Access = some(r.VA), some(r.Length), some(r.LKey), some(r.RKey), some(accessBits.write(r.Access))
-			if r.Window != 0 {
-				l.Type = r.Window
-			}
-		}
-	case cq.EvPostSend:
-		l.post(e)
-	case cq.EvPostReceive:
-		if e.Receive != nil {
-			l.WRID = to(e.Receive.ID)
-			l.gather(e.Receive.Segments)
-		}
-	case cq.EvCompletion:
-		l.Poll, l.Emptied = some(e.Poll), flag(e.Emptied)
-		if e.Completion != nil {
-			l.complete(e.Completion)
-		}
-		if len(e.Head) > 0 {
-			l.Head = to(hex.EncodeToString(e.Head))
-		}
-	case cq.EvLost, cq.EvReset:
-		l.QPN = nil
-	case cq.EvMemory:
-		if r := e.Region; r != nil {
-			l.QPN, l.Addr, l.Length, l.Wrote = nil, some(r.VA), some(r.Length), flag(e.Wrote)
-			l.content(e)
-		}
-	case cq.EvArm:
-		l.Solicited = flag(e.Arm == cq.ArmSolicited)
-	case cq.EvAsync:
-		l.What = to(name(asyncs, e.Async))
 	}
-	return l
+}
+
+// queue writes how deep a completion queue or SRQ is, or for modify_srq its limit.
+func (l *line) queue(e *cq.Event) {
+	if e.Kind == cq.EvModifySRQ {
+		l.Limit = to(e.Depth)
+		return
+	}
+	l.Depth, l.XRCD = some(e.Depth), some(uint32(e.XRCD))
+}
+
+func (l *line) addressHandle(e *cq.Event) {
+	l.AH, l.PD = to(uint32(e.AH)), some(uint32(e.PD))
+	if v := e.Vector; v != nil {
+		l.DGID, l.SL, l.TClass, l.HopLimit, l.GRH = to(v.Dest.String()), some(v.SL), some(v.TClass), some(v.HopLimit), flag(v.GRH)
+	}
+}
+
+func (l *line) device(d *qp.Limits) {
+	if d != nil {
+		l.DeviceRd, l.DeviceDestRd, l.PKeys, l.Ports = to(d.MaxRdAtomic), to(d.MaxDestRdAtomic), to(d.PKeys), to(d.Ports)
+	}
+}
+
+func (l *line) region(r *wqe.Region) {
+	if r == nil {
+		return
+	}
+	l.PD, l.RegionOf, l.WindowOf = some(uint32(r.PD)), some(uint32(r.MR)), some(uint32(r.MW))
+	l.Addr, l.Length, l.LKey, l.RKey, l.Access = some(r.VA), some(r.Length), some(r.LKey), some(r.RKey), some(accessBits.write(r.Access))
+	if r.Window != 0 {
+		l.Type = r.Window
+	}
+}
+
+// memory writes what a range of memory holds.
+func (l *line) memory(e *cq.Event) {
+	if r := e.Region; r != nil {
+		l.QPN, l.Addr, l.Length, l.Wrote = nil, some(r.VA), some(r.Length), flag(e.Wrote)
+		l.content(e)
+	}
 }
 
 // give writes the attributes that are known.
@@ -233,11 +254,19 @@ func (l *line) data(e *cq.Event, most int) {
 	}
 }
 
+// post writes a work request.
 func (l *line) post(e *cq.Event) {
-	r := e.Send
-	if r == nil {
-		return
+	switch {
+	case e.Kind == cq.EvPostSend && e.Send != nil:
+		l.send(e)
+	case e.Kind == cq.EvPostReceive && e.Receive != nil:
+		l.WRID = to(e.Receive.ID)
+		l.gather(e.Receive.Segments)
 	}
+}
+
+func (l *line) send(e *cq.Event) {
+	r := e.Send
 	l.Flags = some(sendBits.write(r.Flags))
 	if r.Window != nil && e.Anonymous {
 		l.Ev = "bind_mw"
@@ -263,6 +292,16 @@ func (l *line) post(e *cq.Event) {
 		b := r.Window
 		l.WindowOf, l.RegionOf, l.RKey = some(uint32(b.MW)), some(uint32(b.MR)), some(b.RKey)
 		l.Addr, l.Length, l.Access = some(b.VA), some(b.Length), some(accessBits.write(b.Access))
+	}
+}
+
+func (l *line) completed(e *cq.Event) {
+	l.Poll, l.Emptied = some(e.Poll), flag(e.Emptied)
+	if e.Completion != nil {
+		l.complete(e.Completion)
+	}
+	if len(e.Head) > 0 {
+		l.Head = to(hex.EncodeToString(e.Head))
 	}
 }
 

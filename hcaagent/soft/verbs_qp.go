@@ -133,9 +133,14 @@ func (h *HCA) TransitionQP(ctx context.Context, handle wqe.QP, to qp.State, attr
 	return nil
 }
 
+// refuses reports whether an attribute is given and not valid, and its check is not left out on purpose.
+func (h *HCA) refuses(a *qp.Attr, k qp.Known, valid bool) bool {
+	return a.Known&k != 0 && !valid && !h.unchecked(k)
+}
+
 // validAttr checks the values of attributes (rules QPS-ATT-001 to 006, QPS-TRN-005).
 func (h *HCA) validAttr(q *queuePair, a *qp.Attr) error {
-	bad := func(k qp.Known, ok bool) bool { return a.Known&k != 0 && !ok && !h.unchecked(k) }
+	bad := func(k qp.Known, ok bool) bool { return h.refuses(a, k, ok) }
 	switch {
 	case bad(qp.KnowsPMTU, a.PMTU >= 256 && a.PMTU <= h.opt.Limits.MTU && a.PMTU&(a.PMTU-1) == 0):
 		return fmt.Errorf("path MTU %d: give 256, 512, 1024, 2048 or 4096, at most the port's %d", a.PMTU, h.opt.Limits.MTU)

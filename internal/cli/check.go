@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,16 +75,21 @@ func (a *address) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// endpoints are the addresses that a flag gives.
+func endpoints(list []address) (addrs []packet.Addr) {
+	for _, a := range list {
+		addrs = append(addrs, packet.Addr(a))
+	}
+	return addrs
+}
+
 // Run verifies the files and reports.
 func (c *checkCommand) Run(s *session) error {
 	failOn, err := report.ParseFailOn(c.FailOn)
 	if err != nil {
 		return err
 	}
-	if c.Workers < 0 || c.Workers > agent.MaxWorkers {
-		return fmt.Errorf("cli: --workers %d: give 0 for all cores, or how many, at most %d", c.Workers, agent.MaxWorkers)
-	}
-	if err := errors.Join(c.annotatable(), c.distinct()); err != nil {
+	if err := c.check(); err != nil {
 		return err
 	}
 	short, err := c.short()
@@ -115,23 +121,46 @@ func (c *checkCommand) Run(s *session) error {
 	if len(c.Events) > 0 {
 		defer rarely()()
 	}
-	for _, name := range c.Events {
-		l, err := await(ctx, func() (*hcaagent.Log, error) { return eventlog.Open(name) })
+	if opt.Events, err = c.logs(ctx); err != nil {
 		if ctx.Err() != nil {
 			run.Interrupted = true
 			return c.unjudged(s, sink, run)
 		}
-		if err != nil {
-			return err
-		}
-		opt.Events = append(opt.Events, l)
+		return err
 	}
 	if err := c.recorded(s, src, &opt); err != nil {
 		return err
 	}
+	c.verify(reading, s, src, opt, run)
+	run.Interrupted = run.Interrupted || ctx.Err() != nil
+	return c.tell(ctx, s, sink, run)
+}
+
+// check says what is wrong with the flags.
+func (c *checkCommand) check() error {
+	if c.Workers < 0 || c.Workers > agent.MaxWorkers {
+		return fmt.Errorf("cli: --workers %d: give 0 for all cores, or how many, at most %d", c.Workers, agent.MaxWorkers)
+	}
+	return errors.Join(c.annotatable(), c.distinct())
+}
+
+// logs opens the logs of verbs events. It may wait for a pipe, until the context ends.
+func (c *checkCommand) logs(ctx context.Context) (list []*hcaagent.Log, err error) {
+	for _, name := range c.Events {
+		l, err := await(ctx, func() (*hcaagent.Log, error) { return eventlog.Open(name) })
+		if err := cmp.Or(ctx.Err(), err); err != nil {
+			return nil, err
+		}
+		list = append(list, l)
+	}
+	return list, nil
+}
+
+// verify runs the agent, and notes in run what it found and what was wrong with the input.
+func (c *checkCommand) verify(ctx context.Context, s *session, src fabricagent.Source, opt agent.Options, run *report.Run) {
 	bar := newProgress(s, src, c.Quiet)
 	opt.Progress = bar.update
-	result, err := agent.Run(reading, src, opt)
+	result, err := agent.Run(ctx, src, opt)
 	bar.clear()
 	if result != nil {
 		run.Result = result
@@ -139,14 +168,19 @@ func (c *checkCommand) Run(s *session) error {
 	found, interrupted := problems(err)
 	run.Problems = append(run.Problems, found...)
 	run.Problems = append(run.Problems, ofLogs(opt.Events)...)
-	run.Interrupted = run.Interrupted || interrupted || ctx.Err() != nil
+	run.Interrupted = run.Interrupted || interrupted
+}
+
+// tell reports a run, in all ways that the flags ask for.
+func (c *checkCommand) tell(ctx context.Context, s *session, sink report.Sink, run *report.Run) error {
 	// On a terminal the text report says the same a line further down.
 	if c.Format != "text" || !s.outTerminal || !s.errTerminal {
 		s.warn(run)
 	}
 	s.warnNear(c.Near, run.Result)
 	s.status = run.ExitStatus()
-	if err = sink.Report(s.stdout, run); ctx.Err() != nil {
+	err := sink.Report(s.stdout, run)
+	if ctx.Err() != nil {
 		return err
 	}
 	if c.Annotate != "" {
@@ -169,11 +203,9 @@ func (c *checkCommand) recorded(s *session, src fabricagent.Source, opt *agent.O
 		logsSay = logsSay && l.Simulation
 	}
 	opt.OneClock = c.Simulation || run.Simulation || logsSay
-	for _, a := range c.Near {
-		opt.Near = append(opt.Near, packet.Addr(a))
-	}
-	if len(c.Near) == 0 {
-		opt.Near = run.Near
+	opt.Near = run.Near
+	if len(c.Near) > 0 {
+		opt.Near = endpoints(c.Near)
 	}
 	words := c.Profile.Profile
 	if len(words) == 0 {

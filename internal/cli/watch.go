@@ -15,12 +15,12 @@ import (
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/live"
+	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/eventlog"
 	"ibwitness/internal/privilege"
 	"ibwitness/internal/view/metrics"
 	"ibwitness/internal/view/report"
 	"ibwitness/internal/yamlfile"
-	"ibwitness/packet"
 	"ibwitness/rule"
 )
 
@@ -140,17 +140,7 @@ func (c *watchCommand) Run(s *session) error {
 	reload := newReloader(s, collector.Reloaded, stop)
 	reload.apply = func(g *grammar) { fresh.next.Store(&g.Watch) }
 	defer reload.listen()()
-	opt := agent.Options{Workers: c.Workers, Watch: watch, Profile: profile}
-	for _, path := range c.Verbs {
-		opt.Events = append(opt.Events, eventlog.Live(ctx, path, func(err error, ends bool) {
-			if !ends {
-				s.log.Warn().Err(err).Str("path", path).Msg("no verbs events come from here now: the next writer is waited for")
-				return
-			}
-			s.log.Error().Err(err).Str("path", path).Msg("no more verbs events are read from here; the packets are verified without them")
-		}))
-	}
-	opt.Short = newMemory(c.heap()).short
+	opt := agent.Options{Workers: c.Workers, Watch: watch, Profile: profile, Near: endpoints(c.Near), Events: c.verbs(ctx, s), Short: newMemory(c.heap()).short}
 	sinks = append(sinks, onTick(fresh.takeOver), onTick(newWatchdog().alive), onTick(newLinks(s, src.Stats).look))
 	tell(opt.Watch, sinks...)
 	if page != nil {
@@ -158,9 +148,6 @@ func (c *watchCommand) Run(s *session) error {
 	}
 	if page != nil || writer != nil {
 		frames = c.Flight.keep(src, kept, watch)
-	}
-	for _, a := range c.Near {
-		opt.Near = append(opt.Near, packet.Addr(a))
 	}
 	s.log.Info().Strs("interfaces", c.Interface).Msg("watching")
 	notify(nowReady)
@@ -177,6 +164,20 @@ func (c *watchCommand) Run(s *session) error {
 		return nil
 	}
 	return err
+}
+
+// verbs are the verbs events of the devices, as they come.
+func (c *watchCommand) verbs(ctx context.Context, s *session) (logs []*hcaagent.Log) {
+	for _, path := range c.Verbs {
+		logs = append(logs, eventlog.Live(ctx, path, func(err error, ends bool) {
+			if !ends {
+				s.log.Warn().Err(err).Str("path", path).Msg("no verbs events come from here now: the next writer is waited for")
+				return
+			}
+			s.log.Error().Err(err).Str("path", path).Msg("no more verbs events are read from here; the packets are verified without them")
+		}))
+	}
+	return logs
 }
 
 // serve serves metrics and the page, until close is called. Where that fails later, the capture ends, and failed says why.
@@ -221,13 +222,8 @@ const mostSockets = 1 << 16
 
 // check says what is wrong with the flags.
 func (c *watchCommand) check() error {
-	if len(c.Interface) == 0 {
-		return errors.New("cli: --interface names none: ip -br link lists the interfaces")
-	}
-	for i, name := range c.Interface {
-		if slices.Contains(c.Interface[:i], name) {
-			return fmt.Errorf("cli: --interface %s is given twice: remove one, as every frame would be seen twice", name)
-		}
+	if err := c.interfaces(); err != nil {
+		return err
 	}
 	for _, size := range []struct {
 		flag string
@@ -253,6 +249,19 @@ func (c *watchCommand) check() error {
 		return fmt.Errorf("cli: --memory %d is not enough for the rings and the program: give it %d at least", c.Memory, int64(c.Memory)+(least-c.heap()+1<<20-1)>>20)
 	}
 	return errors.Join(c.Flight.check(), c.Log.check(), c.Labels.check())
+}
+
+// interfaces says what is wrong with the names of interfaces.
+func (c *watchCommand) interfaces() error {
+	if len(c.Interface) == 0 {
+		return errors.New("cli: --interface names none: ip -br link lists the interfaces")
+	}
+	for i, name := range c.Interface {
+		if slices.Contains(c.Interface[:i], name) {
+			return fmt.Errorf("cli: --interface %s is given twice: remove one, as every frame would be seen twice", name)
+		}
+	}
+	return nil
 }
 
 // violated counts the violations of rules of a severity.

@@ -54,24 +54,29 @@ func (r *Run) bounce(b Bounce) {
 	r.Clock.After(b.At+b.For, r.link.Up)
 }
 
-// referNative checks what belongs only to native links, and what they do not have.
-func (p *parser) referNative(s *Scenario) {
-	if !s.native() {
-		l := &s.Native
-		if l.Lanes != 0 || l.Symbol != 0 || l.Width != 0 || l.MTU != 0 || l.Noise != 0 || s.Bounces != nil {
-			p.fail(s.linkLine, "lanes, symbol, width, mtu, noise and bounces are those of a native link: give the HCAs LIDs, such as lid:1")
-		}
-		for i := range s.HCAs {
-			h := &s.HCAs[i]
-			if h.Addr.IsLID() {
-				p.fail(h.Line, "HCA %q has a LID: give all HCAs one, or none", h.Name)
-			}
-			if h.Port.Buffer != 0 || h.Port.Drain != 0 || h.Port.SLtoVL != nil || sim.LinkFaults[h.Fault] != nil {
-				p.fail(h.Line, "HCA %q: buffer, drain, sl_to_vl and faults of a link are those of a port of a native link: give the HCAs LIDs, such as lid:1", h.Name)
-			}
-		}
+// referLink checks what belongs only to native links, and what they do not have.
+func (p *parser) referLink(s *Scenario) {
+	if s.native() {
+		p.referNative(s)
 		return
 	}
+	l := &s.Native
+	if l.Lanes != 0 || l.Symbol != 0 || l.Width != 0 || l.MTU != 0 || l.Noise != 0 || s.Bounces != nil {
+		p.fail(s.linkLine, "lanes, symbol, width, mtu, noise and bounces are those of a native link: give the HCAs LIDs, such as lid:1")
+	}
+	for i := range s.HCAs {
+		h := &s.HCAs[i]
+		if h.Addr.IsLID() {
+			p.fail(h.Line, "HCA %q has a LID: give all HCAs one, or none", h.Name)
+		}
+		if h.Port.Buffer != 0 || h.Port.Drain != 0 || h.Port.SLtoVL != nil || sim.LinkFaults[h.Fault] != nil {
+			p.fail(h.Line, "HCA %q: buffer, drain, sl_to_vl and faults of a link are those of a port of a native link: give the HCAs LIDs, such as lid:1", h.Name)
+		}
+	}
+}
+
+// referNative checks what there is on a native link.
+func (p *parser) referNative(s *Scenario) {
 	if len(s.HCAs) != 2 || !s.HCAs[1].Addr.IsLID() {
 		p.fail(s.HCAs[0].Line, "a native link joins two HCAs: give both a LID, and no other")
 	}
@@ -79,16 +84,7 @@ func (p *parser) referNative(s *Scenario) {
 		p.fail(s.linkLine, "rate: a native link has symbol and width")
 	}
 	for i := range s.HCAs {
-		h := &s.HCAs[i]
-		if f := soft.Faults[h.Fault]; f != nil && ofEthernet(f.Rule) {
-			p.fail(h.Line, "HCA %q: the fault %s is one of RoCE, and the link is native", h.Name, h.Fault)
-		}
-		if h.Congestion.CNPs != 0 {
-			p.fail(h.Line, "HCA %q: cnp: there are no CNPs on a native link", h.Name)
-		}
-		if t := h.Port.SLtoVL; t != nil && len(t) != 16 {
-			p.fail(h.Line, "HCA %q: sl_to_vl has %d lanes: give 16, one for each SL", h.Name, len(t))
-		}
+		p.referPort(&s.HCAs[i])
 	}
 	for i := range s.Errors {
 		if e := &s.Errors[i]; e.Kind != sim.Drop && e.Kind != sim.Corrupt {
@@ -99,6 +95,19 @@ func (p *parser) referNative(s *Scenario) {
 		if q := &s.QPs[i]; q.Groups != nil {
 			p.fail(q.Line, "QP %q joins groups: there are none on a native link", q.Name)
 		}
+	}
+}
+
+// referPort checks an HCA on a native link.
+func (p *parser) referPort(h *HCA) {
+	if f := soft.Faults[h.Fault]; f != nil && ofEthernet(f.Rule) {
+		p.fail(h.Line, "HCA %q: the fault %s is one of RoCE, and the link is native", h.Name, h.Fault)
+	}
+	if h.Congestion.CNPs != 0 {
+		p.fail(h.Line, "HCA %q: cnp: there are no CNPs on a native link", h.Name)
+	}
+	if t := h.Port.SLtoVL; t != nil && len(t) != 16 {
+		p.fail(h.Line, "HCA %q: sl_to_vl has %d lanes: give 16, one for each SL", h.Name, len(t))
 	}
 }
 

@@ -230,6 +230,25 @@ func (p *parser) refer(s *Scenario) {
 		p.fail(1, "no HCA: give hcas: with a name and an address for each")
 		return
 	}
+	p.referHCAs(s)
+	for _, x := range s.SRQs {
+		p.referHCA(s, x.Line, fmt.Sprintf("SRQ %q: hca", x.Name), x.HCA)
+	}
+	p.referLink(s)
+	for i := range s.QPs {
+		p.referQP(s, &s.QPs[i])
+	}
+	for i := range s.Work {
+		p.referWork(s, &s.Work[i])
+	}
+	for i := range s.Errors {
+		p.referError(s, &s.Errors[i])
+	}
+	p.referTaps(s)
+}
+
+// referHCAs checks that HCAs have addresses of their own, and memory that can be had.
+func (p *parser) referHCAs(s *Scenario) {
 	all := uint64(0)
 	for i, h := range s.HCAs {
 		all += h.Memory
@@ -240,37 +259,30 @@ func (p *parser) refer(s *Scenario) {
 	if all > mostMemory {
 		p.fail(s.HCAs[0].Line, "the HCAs have %d bytes of memory together: give them %d at most", all, uint64(mostMemory))
 	}
-	hca := func(line int, what, name string) {
-		if s.HCA(name) == nil {
-			p.fail(line, "%s %q is no HCA: name one of hcas", what, name)
-		}
+}
+
+// referHCA checks that a name is that of an HCA; what is what has the name.
+func (p *parser) referHCA(s *Scenario, line int, what, name string) {
+	if s.HCA(name) == nil {
+		p.fail(line, "%s %q is no HCA: name one of hcas", what, name)
 	}
-	for _, x := range s.SRQs {
-		hca(x.Line, fmt.Sprintf("SRQ %q: hca", x.Name), x.HCA)
-	}
-	p.referNative(s)
-	for i := range s.QPs {
-		p.referQP(s, &s.QPs[i])
-	}
-	for i := range s.Work {
-		p.referWork(s, &s.Work[i])
-	}
-	for i := range s.Errors {
-		p.referError(s, &s.Errors[i])
-	}
+}
+
+// referTaps checks the tap positions, and which endpoints the taps are near. Where the scenario gives none, the tap is at the first HCA.
+func (p *parser) referTaps(s *Scenario) {
 	if s.Taps == nil {
 		s.Taps = []string{s.HCAs[0].Name}
 	}
 	for _, name := range s.Taps {
 		if name != Middle {
-			hca(s.tapsLine, "tap", name)
+			p.referHCA(s, s.tapsLine, "tap", name)
 		}
 	}
 	if s.Near == nil && len(s.Taps) == 1 && s.HCA(s.Taps[0]) != nil {
 		s.Near = s.Taps
 	}
 	for _, name := range s.Near {
-		hca(s.nearLine, "near", name)
+		p.referHCA(s, s.nearLine, "near", name)
 	}
 }
 

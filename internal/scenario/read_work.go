@@ -79,9 +79,13 @@ func (p *parser) referWork(s *Scenario, w *Work) {
 		p.fail(w.Line, "work for QP %q, which there is none of: name one of qps", w.QP)
 		return
 	}
-	if w.Action != PostSend {
-		return
+	if w.Action == PostSend {
+		p.referDestination(s, q, w)
 	}
+}
+
+// referDestination checks that a send request names a destination where its queue pair q needs one.
+func (p *parser) referDestination(s *Scenario, q *QP, w *Work) {
 	if a, err := packet.ParseAddr(w.To); q.Type == qp.TypeUD && err == nil && a.IsMulticast() && !a.IsLID() {
 		w.Group = a
 		return

@@ -49,25 +49,33 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *Marks, q 
 			q, known = m.any, false // whose it was is not known
 		}
 	}
-	if q.due > 0 && p.Time-q.at <= stale {
+	switch {
+	case q.due > 0 && p.Time-q.at <= stale:
 		q.due--
 		v.Covered(rule.CNGCNP002)
-		flow := c != nil && c.Ends[from].Flow.Known()
-		own := flow && (p.PKey^c.Ends[from].Flow.PKey)&0x7FFF == 0 // then the marked packet had another one
-		if (p.PKey^q.pkey)&0x7FFF != 0 && !q.mixed && !own {
-			v.ReportBytes(c, from, p, rule.Verdict{
-				Rule: rule.CNGCNP003, Class: rule.Proven(known || flow), Role: rule.Receiver,
-				Wants: rule.Want(expect.PKey, uint64(q.pkey)), Expected: fmt.Sprintf("P_Key 0x%04x of the marked packet", q.pkey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
-			})
-		}
+		v.cnpPKey(c, from, p, q, known)
+	case p.Time-max(since, m.lost) <= stale: // a mark from before the capture began may be why, or one that was given up
+	case p.DestQP == 0: // UD-QP1-002: nobody's mark is why
+	default:
+		v.unmarkedCNP(c, from, p, m)
+	}
+}
+
+// cnpPKey judges that a CNP has the P_Key of the packet whose mark is why (rule CNG-CNP-003). known is whether it is known that this QP had sent that.
+func (v *Verifier) cnpPKey(c *qp.Pair, from int, p *packet.Packet, q *marked, known bool) {
+	flow := c != nil && c.Ends[from].Flow.Known()
+	own := flow && (p.PKey^c.Ends[from].Flow.PKey)&0x7FFF == 0 // then the marked packet had another one
+	if (p.PKey^q.pkey)&0x7FFF == 0 || q.mixed || own {
 		return
 	}
-	if p.Time-max(since, m.lost) <= stale {
-		return // a mark from before the capture began may be why, or one that was given up
-	}
-	if p.DestQP == 0 {
-		return // UD-QP1-002: nobody's mark is why
-	}
+	v.ReportBytes(c, from, p, rule.Verdict{
+		Rule: rule.CNGCNP003, Class: rule.Proven(known || flow), Role: rule.Receiver,
+		Wants: rule.Want(expect.PKey, uint64(q.pkey)), Expected: fmt.Sprintf("P_Key 0x%04x of the marked packet", q.pkey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+	})
+}
+
+// unmarkedCNP reports a CNP for which no mark is why, or that of a CNP (rules CNG-CNP-002, -005).
+func (v *Verifier) unmarkedCNP(c *qp.Pair, from int, p *packet.Packet, m *Marks) {
 	d := rule.Verdict{
 		Rule: rule.CNGCNP002, Class: rule.Proven(v.Untouched(p)), Role: rule.Receiver,
 		Expected: "a CNP only for a packet that was marked",

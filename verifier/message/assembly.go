@@ -51,7 +51,6 @@ const headStart = 4096
 
 // request adds a packet.
 func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
-	in := p.Info()
 	ord := s.requests.Packet(at)
 	if s.requests.High() == 0 && ord > headStart {
 		s.base = ord
@@ -82,8 +81,17 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 	for k := 1; k < n; k++ {
 		s.parts[i+k] = part{op: p.Opcode, seen: true}
 	}
+	s.tell(ord, n, p, at.Time)
+	if s.requests.Unreliable() && len(s.parts) > mostMissing {
+		s.GiveUp()
+	}
+}
+
+// tell tells the requests of a packet that was added and takes n PSNs, and of the messages that it makes whole.
+func (s *assembly) tell(ord int64, n int, p *packet.Packet, time int64) {
+	in := p.Info()
 	if p.Has&packet.HasRETH != 0 && wqe.OpOf(p.Opcode.Fn()) == wqe.Write {
-		s.requests.Begin(cq.WriteBegun{Ord: ord, Time: at.Time, VA: p.VA, DMALen: p.DMALen})
+		s.requests.Begin(cq.WriteBegun{Ord: ord, Time: time, VA: p.VA, DMALen: p.DMALen})
 	}
 	filled := s.requests.Extend(ord, int64(n))
 	if in.First {
@@ -94,9 +102,6 @@ func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
 	}
 	if in.Last || in.Only || filled {
 		s.tellWhole()
-	}
-	if s.requests.Unreliable() && len(s.parts) > mostMissing {
-		s.GiveUp()
 	}
 }
 

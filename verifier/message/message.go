@@ -41,12 +41,7 @@ func (v *Verifier) packet(p *packet.Packet) {
 		v.damaged(p)
 		return
 	}
-	if p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 || p.Cut && p.Has&p.Info().Headers != p.Info().Headers {
-		return
-	}
-	in := p.Info()
-	service := p.Opcode.Service()
-	if !in.Request && !in.Response || service > packet.UD && service != packet.XRC {
+	if !followed(p) {
 		return
 	}
 	route := v.queues.Route(flowOf(p), p.PSN, p.Time)
@@ -54,23 +49,41 @@ func (v *Verifier) packet(p *packet.Packet) {
 		return
 	}
 	at := v.ref(p)
-	if in.Response && !in.First && !in.Middle {
-		v.responses.keep(p, at.Pos)
-	}
-	for _, r := range route.Requests(in.Response) {
-		if s := v.assemblyOf(r); in.Response {
-			if (in.First || in.Middle) && r.KeepsData() {
-				v.responses.keep(p, at.Pos)
-			}
-			s.response(p, at)
-		} else {
-			v.request(s, p, at)
+	if p.Info().Response {
+		v.response(route, p, &at)
+	} else {
+		for _, r := range route.Requests(false) {
+			v.request(v.assemblyOf(r), p, at)
 		}
 	}
-	if service == packet.UD && route.Delivers() {
+	if p.Opcode.Service() == packet.UD && route.Delivers() {
 		v.queues.Datagram(route, datagram(p, at))
 	}
 	v.queues.Packet(route, at)
+}
+
+// followed reports whether a packet is a request or response of a service that has messages, with all its headers.
+func followed(p *packet.Packet) bool {
+	if p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawShort != 0 || p.Cut && p.Has&p.Info().Headers != p.Info().Headers {
+		return false
+	}
+	in, service := p.Info(), p.Opcode.Service()
+	return (in.Request || in.Response) && (service <= packet.UD || service == packet.XRC)
+}
+
+// response takes a response to the requests of a route, and keeps it for when it is asked for.
+func (v *Verifier) response(route *cq.Route, p *packet.Packet, at *cq.PacketRef) {
+	in := p.Info()
+	more := in.First || in.Middle // of which only those are kept whose data is
+	if !more {
+		v.responses.keep(p, at.Pos)
+	}
+	for _, r := range route.Requests(true) {
+		if more && r.KeepsData() {
+			v.responses.keep(p, at.Pos)
+		}
+		v.assemblyOf(r).response(p, *at)
+	}
 }
 
 // damaged takes a packet with a wrong ICRC. On UC and UD nobody retransmits it, so that what completes with its data is known.

@@ -80,22 +80,31 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 	if i >= len(r.Packets) || r.Packets[i].Seen {
 		return
 	}
-	x := cq.ResponsePacket{Length: uint32(p.PayloadLen), Seen: true}
-	if x.Follows = i > 0 && r.Packets[i-1].Seen; x.Follows {
-		x.CRC = s.carried.sum(r.Packets[i-1].CRC, p)
-	} else {
-		x.CRC = s.carried.sum(0, p)
-	}
-	r.Packets[i] = x
+	s.place(r, i, p)
 	if m.Op.Fn() == packet.ReadRequest && s.requests.KeepsData() {
 		s.keepResponse(m, i, p, at)
 	}
 	r.Cut = r.Cut || len(p.Payload) != p.PayloadLen
 	r.Seen++
 	r.Orig = p.OrigData
-	if r.Seen < m.Packets {
-		return
+	if r.Seen == m.Packets {
+		s.answered(r, at)
 	}
+}
+
+// place sets packet i of a response, with the CRC of its payload, or of all up to it where it follows.
+func (s *assembly) place(r *cq.Response, i int, p *packet.Packet) {
+	x := &r.Packets[i]
+	x.Length, x.Seen = uint32(p.PayloadLen), true
+	before := uint32(0)
+	if i > 0 && r.Packets[i-1].Seen {
+		x.Follows, before = true, r.Packets[i-1].CRC
+	}
+	x.CRC = s.carried.sum(before, p)
+}
+
+// answered ends a response whose packets have all come.
+func (s *assembly) answered(r *cq.Response, at cq.PacketRef) {
 	r.Whole, r.At = true, at
 	s.requests.Answered()
 	run := joined{}

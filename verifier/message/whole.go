@@ -116,23 +116,7 @@ func (s *assembly) messageOf(first int64, parts []part) *cq.Message {
 		s.spare(last)
 		parts = parts[:1] // no other has headers
 	default:
-		run := joined{}
-		for i := range parts {
-			x := &parts[i]
-			run.add(x.crc, x.length, x.follows)
-			m.Length += x.length
-			m.Cut, m.Mixed = m.Cut || x.cut, m.Mixed || x.mixed
-			if x.at.Pos > m.End.Pos {
-				m.End = x.at
-			}
-			if h := x.head; h != nil && i > 0 {
-				extra(m, h)
-			}
-			if x.at.Pos < m.Begin.Pos {
-				m.Begin.Frame, m.Begin.Time, m.Begin.Pos, m.Begin.Tap = x.at.Frame, x.at.Time, x.at.Pos, x.at.Tap
-			}
-		}
-		m.CRC = run.sum()
+		addUp(m, parts)
 	}
 	if len(s.payloads) > 0 {
 		m.Data = s.payload(m)
@@ -144,6 +128,27 @@ func (s *assembly) messageOf(first int64, parts []part) *cq.Message {
 		m.Response = &cq.Response{Packets: make([]cq.ResponsePacket, m.Packets)}
 	}
 	return m
+}
+
+// addUp sums up the packets of a message, in whatever order they came.
+func addUp(m *cq.Message, parts []part) {
+	run := joined{}
+	for i := range parts {
+		x := &parts[i]
+		run.add(x.crc, x.length, x.follows)
+		m.Length += x.length
+		m.Cut, m.Mixed = m.Cut || x.cut, m.Mixed || x.mixed
+		if x.at.Pos > m.End.Pos {
+			m.End = x.at
+		}
+		if h := x.head; h != nil && i > 0 {
+			extra(m, h)
+		}
+		if x.at.Pos < m.Begin.Pos {
+			m.Begin.Frame, m.Begin.Time, m.Begin.Pos, m.Begin.Tap = x.at.Frame, x.at.Time, x.at.Pos, x.at.Tap
+		}
+	}
+	m.CRC = run.sum()
 }
 
 // extra adds what the headers of a later packet say.

@@ -215,8 +215,16 @@ func (f *Fields) Departs(x *cq.Posted, i int, p *packet.Packet) (expect.ID, bool
 func plain(x *cq.Posted, i int, p *packet.Packet) bool {
 	in, r := p.Info(), x.Request
 	if in.Headers&^(packet.HasRETH|packet.HasImmDt|packet.HasIETH) != 0 || p.Opcode != Opcode(x, i) || p.PSN != x.PSN.Add(i) || p.DestQP != x.Attr.DestQPN ||
-		p.SE != (r.Flags&wqe.Solicited != 0 && in.MaySolicit()) || x.Attr.PKey != 0 && x.Attr.PKey != p.PKey || p.AckReq && in.Opcode.Service() == packet.UC ||
-		in.Headers&packet.HasImmDt != 0 && p.Imm != r.Imm || in.Headers&packet.HasIETH != 0 && p.InvRKey != r.InvKey {
+		p.SE != (r.Flags&wqe.Solicited != 0 && in.MaySolicit()) || x.Attr.PKey != 0 && x.Attr.PKey != p.PKey || p.AckReq && in.Opcode.Service() == packet.UC {
+		return false
+	}
+	return in.Headers == 0 || plainExtension(x, i, p)
+}
+
+// plainExtension is plain for what follows the BTH: ImmDt, IETH, and the RETH of a WRITE or READ.
+func plainExtension(x *cq.Posted, i int, p *packet.Packet) bool {
+	in, r := p.Info(), x.Request
+	if in.Headers&packet.HasImmDt != 0 && p.Imm != r.Imm || in.Headers&packet.HasIETH != 0 && p.InvRKey != r.InvKey {
 		return false
 	}
 	if in.Headers&packet.HasRETH == 0 {

@@ -106,11 +106,8 @@ func merged(a, b []placed) []placed {
 	return slices.CompactFunc(list, func(a, b placed) bool { return a.position == b.position })
 }
 
-// trimmed leaves up to n adjacent frames around the finding, and those that prove it.
-func trimmed(list []placed, f *rule.Finding, n int) (out []placed) {
-	is := func(k *placed, number uint64) bool { return k.frame.Tap == f.Tap && k.frame.Number == number }
-	own := slices.IndexFunc(list, func(k placed) bool { return is(&k, f.Frame) })
-	after := 0
+// adjacent is which up to n frames are adjacent to the own one of a finding: from which on, and how many after it. Those that only prove it do not count.
+func adjacent(list []placed, own, n int) (first, after int) {
 	for _, k := range list[own+1:] {
 		if !k.proof && after < n/afterPart {
 			after++
@@ -123,6 +120,14 @@ func trimmed(list []placed, f *rule.Finding, n int) (out []placed) {
 			room--
 		}
 	}
+	return first, after
+}
+
+// trimmed leaves up to n adjacent frames around the finding, and those that prove it.
+func trimmed(list []placed, f *rule.Finding, n int) (out []placed) {
+	is := func(k *placed, number uint64) bool { return k.frame.Tap == f.Tap && k.frame.Number == number }
+	own := slices.IndexFunc(list, func(k placed) bool { return is(&k, f.Frame) })
+	first, after := adjacent(list, own, n)
 	for i, k := range list {
 		together := !k.proof && i >= first && (i <= own || after > 0)
 		if together && i > own {

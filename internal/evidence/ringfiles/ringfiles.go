@@ -146,34 +146,59 @@ func (w *Writer) write(settled int64) error {
 		w.numbers, w.last, w.late = map[report.Place]uint64{}, map[way]uint64{}, nil
 	}
 	list, told := w.gather(settled)
-	if w.file == nil {
-		if len(list) == 0 {
-			return nil
-		}
-		f, err := create(&w.Options, w.next, list[0])
-		if err != nil {
-			return err
-		}
-		w.file, w.next = f, f.number+1
-	} else if w.failing && len(list) > 0 { // a writer that has failed writes nothing more
-		if err := w.file.begin(&w.Options, list[0]); err != nil {
-			return err
-		}
+	if w.file == nil && len(list) == 0 {
+		return nil
+	}
+	if err := w.begin(list); err != nil {
+		return err
 	}
 	before := uint64(len(w.numbers))
 	for i := range list {
 		w.numbers[place(&list[i])] = before + uint64(i) + 1
 	}
 	comments := report.Comments(told, true, func(p report.Place) uint64 { return w.numbers[p] })
+	w.comeLate(told, comments, before)
+	if err := w.frames(list, comments); err != nil {
+		return err
+	}
+	w.written.Add(uint64(len(told)))
+	if w.file.size >= w.Size {
+		w.close()
+	}
+	return nil
+}
+
+// begin begins a file where there is none, or again the one that could not be written.
+func (w *Writer) begin(list []fabricagent.Frame) error {
+	if w.file != nil {
+		if w.failing && len(list) > 0 { // a writer that has failed writes nothing more
+			return w.file.begin(&w.Options, list[0])
+		}
+		return nil
+	}
+	f, err := create(&w.Options, w.next, list[0])
+	if err != nil {
+		return err
+	}
+	w.file, w.next = f, f.number+1
+	return nil
+}
+
+// comeLate keeps for the next frame what findings say of the frames that are in the file already, which are those up to number before.
+func (w *Writer) comeLate(told []rule.Finding, comments map[report.Place][]string, before uint64) {
 	for i := range told {
 		p := report.Place{Tap: told[i].Tap, Frame: told[i].Frame}
-		if n := w.numbers[p]; n <= before && len(w.late) < mostAtOnce { // it is in the file already
+		if n := w.numbers[p]; n <= before && len(w.late) < mostAtOnce {
 			for _, c := range comments[p] {
 				w.late = append(w.late, fmt.Sprintf("of frame %d: %s", n, c))
 			}
 			delete(comments, p)
 		}
 	}
+}
+
+// frames writes frames with their comments, the first with those that are late.
+func (w *Writer) frames(list []fabricagent.Frame, comments map[report.Place][]string) error {
 	for i := range list {
 		texts := append(comments[place(&list[i])], w.late...)
 		w.late = nil
@@ -188,10 +213,6 @@ func (w *Writer) write(settled int64) error {
 				return err
 			}
 		}
-	}
-	w.written.Add(uint64(len(told)))
-	if w.file.size >= w.Size {
-		w.close()
 	}
 	return nil
 }

@@ -88,17 +88,7 @@ func shown(list []Layer, d *expect.Field) *Field {
 // PSN wrong.
 func told(f *rule.Finding, list []Layer) []Difference {
 	out := []Difference{}
-	mark := func(k key, expected string) {
-		for i := range list {
-			for j := range list[i].Fields {
-				if fd := &list[i].Fields[j]; fd.key == k && fd.Expected == "" {
-					fd.Expected = expected
-					out = append(out, Difference{list[i].Name, fd.Name, expected, fd.Value})
-					return
-				}
-			}
-		}
-	}
+	mark := func(k key, expected string) { out = append(out, unlike(list, k, expected)...) }
 	if want, have := opcodeIn(f.Expected), opcodeIn(f.Actual); want != "" && have != "" && want != have && strings.HasPrefix(f.Expected, want) {
 		mark(keyOpcode, want)
 	}
@@ -121,6 +111,19 @@ func told(f *rule.Finding, list []Layer) []Difference {
 		mark(keySyndrome, f.Expected)
 	}
 	return out
+}
+
+// unlike says of the first field of a kind that has no expected value yet what that is, and returns it; nothing where there is none.
+func unlike(list []Layer, k key, expected string) []Difference {
+	for i := range list {
+		for j := range list[i].Fields {
+			if fd := &list[i].Fields[j]; fd.key == k && fd.Expected == "" {
+				fd.Expected = expected
+				return []Difference{{list[i].Name, fd.Name, expected, fd.Value}}
+			}
+		}
+	}
+	return nil
 }
 
 // opcodeIn returns the name of the opcode in a text, or "".

@@ -54,59 +54,90 @@ func comments(findings []rule.Finding, all bool, number func(Place) uint64, comm
 // Annotate copies the frames of src, which were verified with result r, as a pcapng in which each finding is a comment of its packet, with
 // pointers to it at the frames that prove it, and in which the endpoints have names. Events are left out unless all is set.
 func Annotate(w io.Writer, src fabricagent.Source, r *agent.Result, all bool) error {
-	list, of := Fold(r.Findings, all)
-	comments := comments(r.Findings, all, func(p Place) uint64 { return p.Frame }, func(i int) string {
+	run := runOf(src)
+	c := copying{src: src, out: fabricagent.NewRecording(w, "ibwitness", run), comments: foldedComments(r.Findings, all)}
+	if err := c.out.Name(names(r)); err != nil {
+		return err
+	}
+	for {
+		b, err := src.Next()
+		if b != nil {
+			if err := c.taps(); err != nil {
+				return err
+			}
+		}
+		if run != nil {
+			if err := c.drops(); err != nil {
+				return err
+			}
+		}
+		if b != nil {
+			if err := c.frames(b.Frames); err != nil {
+				return err
+			}
+			b.Release()
+		}
+		if err == io.EOF {
+			return c.end(nil)
+		}
+		if err != nil && b == nil {
+			return c.end(err)
+		}
+	}
+}
+
+// foldedComments are the comments of frames, where a finding that was made again and again is told once.
+func foldedComments(findings []rule.Finding, all bool) map[Place][]string {
+	list, of := Fold(findings, all)
+	return comments(findings, all, func(p Place) uint64 { return p.Frame }, func(i int) string {
 		switch e := &list[of[i]]; {
 		case e.Count < 2:
-			return Comment(&r.Findings[i])
-		case e.Finding == &r.Findings[i]:
+			return Comment(&findings[i])
+		case e.Finding == &findings[i]:
 			return fmt.Sprintf("%s; the first of %d, again in %s", Comment(e.Finding), e.Count, e.again())
 		default:
 			return fmt.Sprintf("%v %s again, as in frame %d", e.Rule, e.Rule.Row().Name, e.Frame)
 		}
 	})
-	run := runOf(src)
-	out := fabricagent.NewRecording(w, "ibwitness", run)
-	if err := out.Name(names(r)); err != nil {
-		return err
+}
+
+// copying is a capture that is being copied, with comments.
+type copying struct {
+	src      fabricagent.Source
+	out      *fabricagent.Writer
+	comments map[Place][]string
+	lost     []uint64 // at each tap so far
+	last     int64    // time of the newest frame
+}
+
+// taps copies the taps that have shown since: more may while reading.
+func (c *copying) taps() error {
+	for _, t := range c.src.Taps()[len(c.lost):] {
+		if _, err := c.out.AddTap(t); err != nil {
+			return err
+		}
+		c.lost = append(c.lost, 0)
 	}
-	var lost []uint64 // at each tap so far
-	last := int64(0)
-	for {
-		b, err := src.Next()
-		if b != nil {
-			for _, t := range src.Taps()[len(lost):] { // more may show while reading
-				if _, err := out.AddTap(t); err != nil {
-					return err
-				}
-				lost = append(lost, 0)
-			}
-		}
-		if run != nil {
-			if err := drops(out, src, lost, last); err != nil {
-				return err
-			}
-		}
-		if b != nil {
-			for i := range b.Frames {
-				f := &b.Frames[i]
-				last = f.Time
-				if err := out.Write(f, comments[Place{f.Tap, f.Number}]...); err != nil {
-					return err
-				}
-			}
-			b.Release()
-		}
-		if err == io.EOF || err != nil && b == nil {
-			if err == io.EOF {
-				err = nil
-			}
-			if run = runOf(src); run != nil && run.End != 0 && len(lost) > 0 {
-				err = errors.Join(err, out.End(run.End))
-			}
-			return errors.Join(err, out.Flush())
+	return nil
+}
+
+func (c *copying) frames(list []fabricagent.Frame) error {
+	for i := range list {
+		f := &list[i]
+		c.last = f.Time
+		if err := c.out.Write(f, c.comments[Place{f.Tap, f.Number}]...); err != nil {
+			return err
 		}
 	}
+	return nil
+}
+
+// end ends the copy, as the source has ended: with an error, or nil.
+func (c *copying) end(err error) error {
+	if run := runOf(c.src); run != nil && run.End != 0 && len(c.lost) > 0 {
+		err = errors.Join(err, c.out.End(run.End))
+	}
+	return errors.Join(err, c.out.Flush())
 }
 
 // runOf is what a source says of the run that it is a recording of; nil: it is of none.
@@ -119,14 +150,14 @@ func runOf(src fabricagent.Source) *fabricagent.Recorded {
 	return nil
 }
 
-// drops copies what taps have lost since it was copied before, at a time.
-func drops(out *fabricagent.Writer, src fabricagent.Source, lost []uint64, at int64) error {
-	for i, t := range src.Taps()[:len(lost)] {
-		if t.Dropped == lost[i] {
+// drops copies what taps have lost since it was copied before.
+func (c *copying) drops() error {
+	for i, t := range c.src.Taps()[:len(c.lost)] {
+		if t.Dropped == c.lost[i] {
 			continue
 		}
-		lost[i] = t.Dropped
-		if err := out.Drops(uint16(i), t.Dropped, at); err != nil {
+		c.lost[i] = t.Dropped
+		if err := c.out.Drops(uint16(i), t.Dropped, c.last); err != nil {
 			return err
 		}
 	}

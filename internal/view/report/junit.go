@@ -75,32 +75,7 @@ func (j *junit) Report(w io.Writer, run *Run) error {
 			s.Properties = append(s.Properties, junitProperty{"file", f})
 		}
 	}
-	for _, p := range run.Problems {
-		c := junitCase{Class: "input", Name: p.Message}
-		if p.Kept {
-			c.Output = p.Message
-		} else {
-			c.Error = &junitOutcome{Message: p.Message}
-			s.Errors++
-		}
-		s.Cases = append(s.Cases, c)
-	}
-	switch {
-	case r.RDMA == 0 && len(run.Problems) == 0:
-		s.Cases = append(s.Cases, junitCase{Class: "input", Name: "traffic", Error: &junitOutcome{Message: "no InfiniBand or RoCE packet"}})
-		s.Errors++
-	case r.RDMA > 0 && run.Verdict() == NotJudged:
-		s.Cases = append(s.Cases, junitCase{Class: "input", Name: "traffic", Error: &junitOutcome{Message: Unjudged(r.RDMA, r.NotJudged)}})
-		s.Errors++
-	case r.Open.Requests > 0:
-		s.add(junitCase{Class: "input", Name: "open requests", Skipped: &junitOutcome{Message: OpenRequests(&r.Open)}})
-	}
-	if r.Clock.Count > 0 {
-		s.add(junitCase{Class: "input", Name: "clock", Skipped: &junitOutcome{Message: clockSteps(r)}})
-	}
-	for _, f := range forgotten(&r.Forgotten) {
-		s.add(junitCase{Class: "input", Name: "memory", Skipped: &junitOutcome{Message: f}})
-	}
+	s.input(run)
 	of, list := map[rule.ID][]*Entry{}, entries(r.Findings, j.all)
 	for i := range list {
 		if e := &list[i]; e.Class != rule.Event {
@@ -113,12 +88,44 @@ func (j *junit) Report(w io.Writer, run *Run) error {
 		}
 	}
 	s.Tests = len(s.Cases)
+	return s.write(w)
+}
+
+// input adds the test cases of the input: what was wrong with it, and what was not judged.
+func (s *junitSuite) input(run *Run) {
+	r := run.Result
+	for _, p := range run.Problems {
+		c := junitCase{Class: "input", Name: p.Message}
+		if p.Kept {
+			c.Output = p.Message
+		} else {
+			c.Error = &junitOutcome{Message: p.Message}
+		}
+		s.add(c)
+	}
+	switch {
+	case r.RDMA == 0 && len(run.Problems) == 0:
+		s.add(junitCase{Class: "input", Name: "traffic", Error: &junitOutcome{Message: "no InfiniBand or RoCE packet"}})
+	case r.RDMA > 0 && run.Verdict() == NotJudged:
+		s.add(junitCase{Class: "input", Name: "traffic", Error: &junitOutcome{Message: Unjudged(r.RDMA, r.NotJudged)}})
+	case r.Open.Requests > 0:
+		s.add(junitCase{Class: "input", Name: "open requests", Skipped: &junitOutcome{Message: OpenRequests(&r.Open)}})
+	}
+	if r.Clock.Count > 0 {
+		s.add(junitCase{Class: "input", Name: "clock", Skipped: &junitOutcome{Message: clockSteps(r)}})
+	}
+	for _, f := range forgotten(&r.Forgotten) {
+		s.add(junitCase{Class: "input", Name: "memory", Skipped: &junitOutcome{Message: f}})
+	}
+}
+
+func (s *junitSuite) write(w io.Writer) error {
 	if _, err := io.WriteString(w, xml.Header); err != nil {
 		return err
 	}
 	enc := xml.NewEncoder(w)
 	enc.Indent("", "  ")
-	if err := enc.Encode(junitSuites{Suite: s}); err != nil {
+	if err := enc.Encode(junitSuites{Suite: *s}); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "\n")
@@ -127,6 +134,8 @@ func (j *junit) Report(w io.Writer, run *Run) error {
 
 func (s *junitSuite) add(c junitCase) {
 	switch {
+	case c.Error != nil:
+		s.Errors++
 	case c.Failure != nil:
 		s.Failures++
 	case c.Skipped != nil:

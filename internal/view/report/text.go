@@ -134,14 +134,6 @@ func (t *text) caveats() {
 // seen says what the capture holds.
 func (t *text) seen() {
 	r := t.res
-	carried := map[packet.Encap]bool{}
-	var how []string
-	for i := range r.Connections {
-		if e := r.Connections[i].Encap; e != packet.NoEncap && !carried[e] {
-			carried[e] = true
-			how = append(how, e.String())
-		}
-	}
 	s := count(r.Packets, "frame")
 	if len(r.Taps) == 1 {
 		s = tapName(r.Taps[0]) + ": " + s
@@ -150,7 +142,7 @@ func (t *text) seen() {
 		s += " over " + span(time.Duration(r.Last-r.First))
 	}
 	s += "; " + count(r.RDMA, "InfiniBand or RoCE packet")
-	if len(how) > 0 {
+	if how := encapsulations(r); len(how) > 0 {
 		s += " (" + enumerate(how) + ")"
 	}
 	if len(r.Connections) > 0 {
@@ -170,13 +162,29 @@ func (t *text) seen() {
 	t.line("")
 	t.prose("Seen    ", s)
 	t.logClocks()
-	if len(r.Taps) < 2 {
-		return
+	if len(r.Taps) > 1 {
+		t.taps(r.Taps)
 	}
+}
+
+// encapsulations are how the packets were carried.
+func encapsulations(r *agent.Result) (how []string) {
+	carried := map[packet.Encap]bool{}
+	for i := range r.Connections {
+		if e := r.Connections[i].Encap; e != packet.NoEncap && !carried[e] {
+			carried[e] = true
+			how = append(how, e.String())
+		}
+	}
+	return how
+}
+
+// taps lists the taps, and what each has lost.
+func (t *text) taps(taps []fabricagent.Tap) {
 	const most = 8
-	for i, tap := range r.Taps {
-		if i == most && !t.All && len(r.Taps) > most+1 {
-			t.line("        … and %s", count(len(r.Taps)-most, "more tap"))
+	for i, tap := range taps {
+		if i == most && !t.All && len(taps) > most+1 {
+			t.line("        … and %s", count(len(taps)-most, "more tap"))
 			break
 		}
 		name := tapName(tap)

@@ -160,27 +160,10 @@ func times(n uint64) string {
 // finding writes one finding: the frame, expected and actual, and what else there is to know. What the finding above said is not
 // said again.
 func (t *text) finding(e, above *Entry) {
-	s := fmt.Sprintf("%-11s", fmt.Sprintf("frame %d", e.Frame))
-	if len(t.res.Taps) > 1 {
-		s = fmt.Sprintf("%-18s", fmt.Sprintf("frame %d, tap %d", e.Frame, e.Tap))
-	}
-	if e.Frame == 0 && !e.HasBTH {
-		s = "event"
-	} else {
-		s += "  " + t.dim(offset(e.Time, t.res.First))
-	}
-	if e.Log != "" && e.Line != 0 {
-		s += fmt.Sprintf("  %s line %d", e.Log, e.Line)
-	}
-	if e.HasBTH {
-		s += fmt.Sprintf("  %s, PSN %v", e.Opcode, e.PSN)
-	}
-	if e.Count > 1 {
-		s += fmt.Sprintf("  (first of %s)", number(e.Count))
-	}
 	if e.Count > 1 {
 		defer func() { t.prose("        again     ", e.again()) }()
 	}
+	s := t.where(e)
 	evidence := slices.Clone(e.Evidence)
 	slices.Sort(evidence)
 	evidence = slices.Compact(evidence)
@@ -204,6 +187,29 @@ func (t *text) finding(e, above *Entry) {
 	if t.All && e.Comparison != nil {
 		t.comparison(e.Comparison)
 	}
+}
+
+// where says which packet, or line of a log, a finding is on.
+func (t *text) where(e *Entry) string {
+	s := fmt.Sprintf("%-11s", fmt.Sprintf("frame %d", e.Frame))
+	if len(t.res.Taps) > 1 {
+		s = fmt.Sprintf("%-18s", fmt.Sprintf("frame %d, tap %d", e.Frame, e.Tap))
+	}
+	if e.Frame == 0 && !e.HasBTH {
+		s = "event"
+	} else {
+		s += "  " + t.dim(offset(e.Time, t.res.First))
+	}
+	if e.Log != "" && e.Line != 0 {
+		s += fmt.Sprintf("  %s line %d", e.Log, e.Line)
+	}
+	if e.HasBTH {
+		s += fmt.Sprintf("  %s, PSN %v", e.Opcode, e.PSN)
+	}
+	if e.Count > 1 {
+		s += fmt.Sprintf("  (first of %s)", number(e.Count))
+	}
+	return s
 }
 
 // again says in which frames a finding is that is shown once.
