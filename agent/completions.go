@@ -110,7 +110,7 @@ func (e *engine) complete(w *batch) {
 	if c == nil {
 		return
 	}
-	c.queues.Lossy = c.queues.Lossy || w.dropped || w.missed
+	c.lost(w)
 	events := w.events
 	for i, p := range w.packets {
 		for len(events) > 0 && events[0].before == i {
@@ -120,6 +120,23 @@ func (e *engine) complete(w *batch) {
 		c.packet(p)
 	}
 	e.completed(w)
+}
+
+// lost takes over what the capture has lost before the end of a batch.
+func (c *completions) lost(w *batch) {
+	if w.missed {
+		c.queues.Lossy = true // and what was found was told
+	} else if w.dropped {
+		c.incomplete()
+	}
+}
+
+// incomplete takes over that the capture has lost packets: nothing is proven by their absence, before or after.
+func (c *completions) incomplete() {
+	if !c.queues.Lossy {
+		c.queues.Lossy = true
+		c.rec.Incomplete()
+	}
 }
 
 // completed hands out what was found with the events of a batch, and takes over what the capture has lost.

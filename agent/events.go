@@ -130,7 +130,9 @@ func (t *Transport) finishOwn(end int64) {
 	if t.own == nil {
 		return
 	}
-	t.own.queues.Lossy = t.own.queues.Lossy || t.table.Lossy
+	if t.table.Lossy {
+		t.own.incomplete()
+	}
 	t.own.queues.Finish(end)
 	t.Rec.Findings = append(t.Rec.Findings, t.own.take(math.MaxInt64)...)
 	for i, n := range t.own.rec.Cover {

@@ -44,7 +44,7 @@ func (e *engine) result() *Result {
 	agents := make([]*Transport, len(e.shards))
 	dropped := slices.ContainsFunc(r.Taps, func(t fabricagent.Tap) bool { return t.Dropped > 0 })
 	if dropped && e.watch == nil && e.completions != nil {
-		e.completions.queues.Lossy = true
+		e.completions.incomplete()
 	}
 	if e.completions != nil {
 		r.Events = len(e.completions.sources)

@@ -261,7 +261,7 @@ func (e *engine) runSingle(ctx context.Context) error {
 func (e *engine) each(w *batch, t *Transport) {
 	e.shards[0].dropped(w)
 	if c := e.completions; c != nil {
-		c.queues.Lossy = c.queues.Lossy || w.dropped || w.missed
+		c.lost(w)
 	}
 	t.SetSeveral(e.several)
 	p, frames := w.all[0], w.source.Frames

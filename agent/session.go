@@ -174,7 +174,7 @@ func (s *Session) lost(n uint64) {
 	s.w.dropped = true
 	s.t.Dropped()
 	if s.e.completions != nil {
-		s.e.completions.queues.Lossy = true
+		s.e.completions.incomplete()
 	}
 }
 

@@ -103,9 +103,9 @@ func (t *Transport) Dropped() {
 	}
 	t.table.Dropped()
 	t.smp.Lossy = true
-	t.ver.Incomplete()
+	t.Rec.Incomplete()
 	if t.own != nil {
-		t.own.queues.Lossy = true
+		t.own.incomplete()
 	}
 	if t.links != nil {
 		t.links.Dropped()

@@ -52,7 +52,7 @@ type Agent struct {
 
 	wire      int64           // time up to which the packets have been seen
 	ended     bool            // nothing more comes
-	assumes   rule.Assumption // what the next finding may rest on
+	assumes   rule.Assumption // what findings may rest on that are made of what is judged now
 	deadlines deadlines
 }
 
@@ -152,6 +152,7 @@ func (a *Agent) Event(s *Source, e *Event) {
 	}
 	s.n++
 	a.events++
+	a.assumes = 0
 	if s.exact && e.Time < s.newest && !s.disordered {
 		a.disorder(s)
 	}
@@ -320,7 +321,9 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 	if q.doubtful() {
 		doubts(&f, eventsLost)
 	}
-	f.Assumes, a.assumes = a.assumes, 0
+	if f.Assumes = a.assumes; a.Lossy && f.Assumes != 0 {
+		doubts(&f, rule.PacketsLost)
+	}
 	a.add(q.src, f)
 }
 
@@ -345,33 +348,6 @@ func (a *Agent) add(s *Source, f rule.Finding) {
 }
 
 func (a *Agent) covered(id rule.ID) { a.rec.Cover[id].Exercised++ }
-
-// proven is the class of a finding that rests on what the capture does not hold.
-func (a *Agent) proven(q *queuePair) rule.Class {
-	if !a.Lossy && (a.near(q.addr()) || a.near(q.attr.DestAddr)) {
-		a.assumes = rule.AssumesNear | rule.AssumesWhole
-		return rule.Violation
-	}
-	return rule.Unproven
-}
-
-// provenAt is that where it rests on what the queue pair itself did not send, or on what has come to it: on the way between it and a tap at the other end packets may be lost or changed.
-func (a *Agent) provenAt(q *queuePair) rule.Class {
-	if !a.Lossy && a.near(q.addr()) {
-		a.assumes = rule.AssumesNear | rule.AssumesWhole
-		return rule.Violation
-	}
-	return rule.Unproven
-}
-
-const notShown = "the tap position is unknown: the capture may have missed a packet"
-
-// unshown says why a finding that rests on what the capture does not hold is not proven.
-func (v *verdict) unshown() {
-	if v.Class == rule.Unproven {
-		v.Detail += "; " + notShown
-	}
-}
 
 // Finish judges what is still open. end is the time of the last packet.
 func (a *Agent) Finish(end int64) {

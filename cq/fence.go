@@ -35,6 +35,7 @@ func (a *Agent) answeredFences(q *queuePair) {
 			return
 		}
 		if f.begin.Pos < at.Pos && f.begin.Time+q.src.slackRecord() < at.Time {
+			a.assumes |= rule.AssumesWhole
 			a.accuse(q, verdict{
 				Verdict: rule.Verdict{
 					Rule: rule.RCFEN001, Class: rule.Violation, Role: rule.Requester,

@@ -64,7 +64,7 @@ func (a *Agent) deliverToGroup(f *Route, m *Message) {
 			continue
 		}
 		x, net := *m, *m.Net
-		net.must = q.src.exact && !a.Lossy && a.near(q.addr()) && net.Src != q.addr() && in.from < m.Begin.Time
+		net.must = q.src.exact && a.shows(q.addr()) && net.Src != q.addr() && in.from < m.Begin.Time
 		x.Net = &net
 		a.deliver(q, &x)
 	}
@@ -89,6 +89,7 @@ func (a *Agent) missingGroupCompletion(q *queuePair) {
 			q.attr.Has(qp.KnowsPKey) && q.attr.PKey != m.Net.PKey {
 			continue
 		}
+		a.assumes = rule.AssumesNear | rule.AssumesWhole
 		a.accuse(q, verdict{
 			Verdict: rule.Verdict{
 				Rule: rule.UDMC003, Class: rule.Violation, Role: rule.Receiver,

@@ -17,6 +17,8 @@ type region struct {
 	window     bool
 	one        bool // a window of type 1
 	pd         wqe.PD
+	mr         wqe.MR // by which, or by its L_Key, a log may name it when it is deregistered
+	lkey       uint32
 	by         *queuePair // that has bound a window of type 2
 	uncertain  bool       // it is not known at which packet it begins or ceases to hold
 }
@@ -30,6 +32,7 @@ func (a *Agent) regionEvent(s *Source, e *Event) {
 		s.registered(e)
 	case EvDeregisterMR:
 		s.deregistered(e)
+		s.closed(e.Region)
 	}
 	if e.Region.RKey == 0 {
 		return
@@ -38,13 +41,26 @@ func (a *Agent) regionEvent(s *Source, e *Event) {
 	k := e.Region.RKey
 	switch e.Kind {
 	case EvRegisterMR:
-		r := &region{va: e.Region.VA, length: e.Region.Length, access: e.Region.Access, pd: e.Region.PD}
+		r := &region{va: e.Region.VA, length: e.Region.Length, access: e.Region.Access, pd: e.Region.PD, mr: e.Region.MR, lkey: e.Region.LKey}
 		r.uncertain = s.regions[k] != nil
 		s.regions[k] = r
 	case EvAllocateMW:
 		s.regions[k] = &region{window: true, uncertain: true, one: e.Region.Window == 1, pd: e.Region.PD} // not bound yet
 	default:
 		if r := s.regions[k]; r != nil {
+			r.uncertain = true
+		}
+	}
+}
+
+// closed takes over that a region is no more, which a log may name without its R_Key.
+func (s *Source) closed(gone *wqe.Region) {
+	if gone.RKey != 0 {
+		return
+	}
+	delete(s.mrs, gone.MR)
+	for _, r := range s.regions {
+		if gone.MR != 0 && r.mr == gone.MR || gone.MR == 0 && gone.LKey != 0 && r.lkey == gone.LKey {
 			r.uncertain = true
 		}
 	}

@@ -106,8 +106,7 @@ func (a *Agent) foundRight(s *Source, x *observation) {
 		return
 	}
 	class, _ := a.watched(s)
-	assumes := a.assumes
-	if a.assumes = 0; class != rule.Violation {
+	if class != rule.Violation {
 		return
 	}
 	if x.m.held = true; !x.m.wrongInMemory {
@@ -115,7 +114,7 @@ func (a *Agent) foundRight(s *Source, x *observation) {
 	}
 	for i := range a.rec.Findings {
 		if f := &a.rec.Findings[i]; x.wrongInMemoryOf(f) {
-			f.Assumes |= assumes
+			f.Assumes |= a.assumes
 			a.rec.Prove(i, "the response is what memory held")
 		}
 	}
@@ -186,7 +185,6 @@ func (a *Agent) reportWrongData(s *Source, id rule.ID, w wrongData) {
 			Rule: id, Class: class, Detail: why, Time: x.event.Time, Expected: v.Expected, Actual: v.Actual, Log: s.name, Line: x.event.Line,
 			Accused: rule.Endpoint{Addr: s.addr}, Assumes: a.assumes,
 		})
-		a.assumes = 0
 		return
 	}
 	if x.q != nil && p.q != nil {

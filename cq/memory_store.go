@@ -118,7 +118,7 @@ func (a *Agent) concluded(q *queuePair, p *stored) bool {
 		if m.Response == nil || !m.Response.Begin.Seen() {
 			return acked
 		}
-		if !m.Cut && m.Length == 8 {
+		if !m.Cut && !m.Mixed && m.Length == 8 {
 			c.lands(p, m.Response.Begin.Time)
 		}
 	case wqe.CmpSwap, wqe.FetchAdd:

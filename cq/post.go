@@ -120,12 +120,17 @@ func extent(r *wqe.SendRequest, typ qp.Type, pmtu uint32) (length uint32, packet
 // longest is the greatest MTU of a port.
 const longest = 4096
 
+// mostRefused is how many work requests that were refused are remembered of a queue pair.
+const mostRefused = 4096
+
 // refused remembers a work request that was refused.
 func (q *queuePair) refused(id uint64) {
 	if q.refusals == nil {
 		q.refusals = map[uint64]bool{}
 	}
-	q.refusals[id] = true
+	if len(q.refusals) < mostRefused {
+		q.refusals[id] = true
+	}
 }
 
 // postReceive adds a work request to a receive queue.

@@ -68,7 +68,7 @@ func (a *Agent) doubtLimit(q *queuePair) {
 // sharedReady judges that a shared receive queue was empty where an RNR NAK says so: every message takes one request of those that were
 // posted, whichever. On XRC the message names the queue.
 func (a *Agent) sharedReady(q *queuePair, n *NAK) {
-	if !a.near(q.addr()) || a.Lossy || !q.src.exact || q.receiving.wrongRNR {
+	if !q.src.exact || q.receiving.wrongRNR || !a.shows(q.addr()) {
 		return
 	}
 	a.covered(rule.RCRSP020)

@@ -131,5 +131,5 @@ func (a *Agent) drainedAt(q *queuePair) (at int64, ok bool) {
 
 // unbegun reports whether a request was not begun: a tap near its queue pair has shown no packet of it.
 func (a *Agent) unbegun(q *queuePair, w *sendRequest) bool {
-	return !a.Lossy && a.near(q.addr()) && q.out.followed() && (w.first >= q.out.high || !q.out.first.Seen())
+	return a.shows(q.addr()) && q.out.followed() && (w.first >= q.out.high || !q.out.first.Seen())
 }

@@ -11,7 +11,7 @@ import (
 
 // sees reports whether the capture shows when messages reach the queue pair, by the clock of its events.
 func (a *Agent) sees(q *queuePair) bool {
-	return q.src.exact && a.near(q.addr()) && !a.Lossy && !q.reliable()
+	return q.src.exact && !q.reliable() && a.shows(q.addr())
 }
 
 // copied reports whether a packet of a message came more than once: the receiver may have dropped the first one and taken the other.
@@ -142,7 +142,7 @@ func (q *queuePair) forbids(access wqe.Access) bool {
 
 // overtook judges a UC message that completes after one which arrived later. Both must be the only ones that their completions fit.
 func (a *Agent) overtook(q *queuePair, list []*Message, m *Message, t *receiveCompletion) {
-	if q.typ != qp.TypeUC || !a.near(q.addr()) || a.Lossy {
+	if q.typ != qp.TypeUC || !a.shows(q.addr()) {
 		return
 	}
 	a.covered(rule.UCCPL002)

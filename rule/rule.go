@@ -289,6 +289,18 @@ func (r *Recorder) Doubt(i int, why string) {
 	r.changed(BecameDoubted, f)
 }
 
+// PacketsLost is why what rests on what a capture does not show is not proven.
+const PacketsLost = "the capture lost packets: a missing packet may have passed the tap"
+
+// Incomplete doubts what was proven by what the capture does not show: it has lost packets, as it says only now.
+func (r *Recorder) Incomplete() {
+	for i := range r.Findings {
+		if r.Findings[i].Assumes != 0 {
+			r.Doubt(i, PacketsLost)
+		}
+	}
+}
+
 // Prove makes a violation of an unproven finding; why is what has proven it since. A frame that was cut may be a damaged one: of it nothing
 // is ever proven.
 func (r *Recorder) Prove(i int, why string) {

@@ -30,15 +30,6 @@ func (v *Verifier) Distrust(c *qp.Pair, why string) {
 	}
 }
 
-// Incomplete takes back what was proven by what the capture does not show: it has lost packets, as it says only now.
-func (v *Verifier) Incomplete() {
-	for i := range v.Rec.Findings {
-		if v.Rec.Findings[i].Assumes != 0 {
-			v.Rec.Doubt(i, "the capture lost packets: a missing packet may have passed the tap")
-		}
-	}
-}
-
 // IsEnd reports whether a finding names an end of a connection, as far as the two are known: on RC and UC, no packet names the QP that sent it.
 func IsEnd(q *qp.QP, e *rule.Endpoint) bool {
 	return e.Addr == q.Addr && (!e.QPNKnown || !q.Numbered || e.QPN == q.Number)

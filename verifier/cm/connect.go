@@ -212,7 +212,7 @@ func (v *Verifier) changed(m *message, id rule.ID, sure bool, s *sending, expect
 	v.covered(id)
 	v.accuse(m, id, rule.Proven(sure), rule.Verdict{
 		Expected: expected + ", as in the original message", Actual: actual, Evidence: []uint64{s.frame},
-		Detail: unless(sure, unended),
+		Detail: unless(sure, unended), Assumes: rule.AssumesNear,
 	})
 	s.time, s.frame, s.ipid, s.digest = m.Time, m.Frame, m.IPID, digest(m.b)
 }

@@ -296,10 +296,11 @@ func (v *Verifier) mismatchedTID(q *peer, s *unmatched) bool {
 			continue
 		}
 		v.covered(rule.MADTID001)
+		proven := s.proven && v.sees(s.p.Src, s.p.SGID) // the capture may have told since that it lost packets
 		v.report(&s.p, rule.Verdict{
-			Rule: rule.MADTID001, Class: rule.Proven(s.proven), Assumes: assumesNear(s.proven), Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
+			Rule: rule.MADTID001, Class: rule.Proven(proven), Assumes: assumesNear(proven), Role: rule.Responder, Earlier: rule.Frame{Number: x.frame, Tap: x.tap},
 			Expected: fmt.Sprintf("transaction ID 0x%x of the request", x.key.tid), Actual: fmt.Sprintf("0x%x, of no request", s.k.tid),
-			Detail: why(s.proven, "the request may have been sent before the capture began, or lost before the tap"),
+			Detail: why(proven, "the request may have been sent before the capture began, or lost before the tap"),
 		})
 		x.answered = true
 		return true

@@ -65,7 +65,7 @@ func (v *Verifier) duplicateAnswered(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) duplicateUnanswered(c *qp.Pair, from int, p *packet.Packet) {
 	d := &c.Ends[from].SQ.Recovery.Ignored
 	v.Accuse(c, 1-from, d.Request, rule.Verdict{
-		Rule: rule.RCRSP004, Class: rule.Violation, Role: rule.Responder,
+		Rule: rule.RCRSP004, Class: rule.Proven(c.Sees(1 - from)), Role: rule.Responder,
 		Expected: "a response to the duplicate request: an outstanding PSN sequence NAK for " + d.NakPSN.String() + " does not delay it",
 		Actual:   "none for " + time.Duration(p.Time-d.Request.Time).String(), Evidence: []uint64{p.Frame},
 	})

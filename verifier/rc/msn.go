@@ -246,7 +246,8 @@ func (v *Verifier) openMessageCounted(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	at := uint64(l.Counted.PSN)
-	if k := max(v.blamed(c, 1-from, rule.RCRSP013, at), v.blamed(c, 1-from, rule.RCRSP015, at)); k >= 0 {
+	if k := max(v.blamed(c, 1-from, rule.RCRSP013, at), v.blamed(c, 1-from, rule.RCRSP015, at)); k >= 0 && c.Complete() {
+		v.Rec.Findings[k].Assumes |= rule.AssumesWhole
 		v.Rec.Prove(k, "it counts the message, of which later packets follow")
 	}
 }

@@ -129,6 +129,9 @@ func (v *Verifier) accuse(c *qp.Pair, from int, p *packet.Packet, own uint32, d 
 	if p.Src == a.Addr && v.Rec.Compares(d.Rule, d.Class, a.Addr, b.Addr, p.Time) {
 		d.Comparison = v.Compare(nil, from, p, d)
 	}
+	if d.Class == rule.Violation {
+		d.Assumes |= c.Assumptions()
+	}
 	v.Rec.Report(p, d, rule.Endpoint{Addr: a.Addr, QPN: own, QPNKnown: true}, rule.Endpoint{Addr: b.Addr, QPN: p.DestQP, QPNKnown: true})
 }
 
