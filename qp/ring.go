@@ -25,8 +25,14 @@ const (
 	ringMin   = 4 // messages that are kept before an answered one makes room
 	ringMax   = 1 << 14
 
-	line = unsafe.Sizeof(wqe.SendWQE{}) + unsafe.Sizeof(sent{}) // of the cache: a message and a packet
+	line = unsafe.Sizeof(ringLine{})
 )
+
+// ringLine is a line of the cache: a message and a packet.
+type ringLine struct {
+	message wqe.SendWQE
+	packet  sent
+}
 
 // places is how many a mask has.
 func places(mask uint16) int { return int(mask) + int(mask&1) }
@@ -122,15 +128,9 @@ func blockOf(size uintptr) unsafe.Pointer {
 
 // extend adds the second block to the first, which is all that the ring had.
 func (r *Ring) extend(old *Ring) {
-	first := (*[ringFirst]struct {
-		message wqe.SendWQE
-		packet  sent
-	})(r.blocks[0])
+	first := (*[ringFirst]ringLine)(r.blocks[0])
 	lines := *first
-	*first = [ringFirst]struct {
-		message wqe.SendWQE
-		packet  sent
-	}{}
+	*first = [ringFirst]ringLine{}
 	r.blocks[1] = blockOf((ringMin-ringFirst)*line + (historyMin-ringMin)*unsafe.Sizeof(sent{}))
 	for i := old.head; i != old.tail; i++ {
 		*r.slot(i) = lines[i&old.messages].message
