@@ -26,10 +26,14 @@ func (a *Agent) emitted(q *queuePair, at PacketRef, response bool) {
 
 // starts judges the PSN of the first request of a queue pair: it is not before the start PSN.
 func (a *Agent) starts(q *queuePair, at PacketRef) {
-	a.covered(rule.RCPSN001)
+	id := rule.RCPSN001
+	if q.typ == qp.TypeUC {
+		id = rule.UCPSN001
+	}
+	a.covered(id)
 	if q.out.early {
 		a.accuse(q, verdict{
-			Verdict: rule.Verdict{Rule: rule.RCPSN001, Class: rule.Violation, Role: rule.Requester, Expected: "start PSN " + q.out.due.String(), Actual: "PSN " + at.PSN.String()},
+			Verdict: rule.Verdict{Rule: id, Class: rule.Violation, Role: q.sender(), Expected: "start PSN " + q.out.due.String(), Actual: "PSN " + at.PSN.String()},
 			at:      at, event: q.wasRTS,
 		})
 	}

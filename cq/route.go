@@ -243,7 +243,9 @@ func (q *queuePair) setStart(s *Requests) {
 }
 
 // strict reports whether no packet of a queue pair can be of an earlier life or connection of its number.
-func (q *queuePair) strict() bool { return q.src.exact && q.known && !q.later && q.reliable() }
+func (q *queuePair) strict() bool {
+	return q.src.exact && q.known && !q.later && (q.reliable() || q.typ == qp.TypeUC)
+}
 
 // lifeAt is the life of a queue pair at a time. f shall be looked for again when that ends.
 func (s *Source) lifeAt(n uint32, t int64, f *Route) *queuePair {

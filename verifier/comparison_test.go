@@ -84,6 +84,7 @@ var sometimesBare = func() map[rule.ID]string {
 		other  = "the packet is that of another end than the accused"
 		memory = "the consumer finds it, and no packet shows it"
 		unsent = "no field is wrong: it should not have been sent, or not yet"
+		events = "the events of its queue pair show it, and the request is not kept"
 	)
 	return map[rule.ID]string{
 		rule.BTH011:    later,
@@ -91,13 +92,14 @@ var sometimesBare = func() map[rule.ID]string {
 		rule.NETGRH007: later,
 		rule.NETGRH009: "without a GRH there is no address to compare",
 		rule.RCACK002:  later,
-		rule.RCPSN001:  "the events of its queue pair show it, and the request is not kept",
+		rule.RCPSN001:  events,
 		rule.RCPSN003:  later,
 		rule.RCPSN004:  later,
 		rule.RCSEQ006:  "no work request asks for the packet",
 		rule.RCRES002:  later,
 		rule.RCRSP013:  later,
 		rule.RCRSP011:  memory,
+		rule.UCPSN001:  events,
 		rule.XRCSRQ001: memory,
 		rule.RCRNR002:  unsent,
 		rule.RCRTY008:  unsent,
