@@ -46,6 +46,37 @@ func TestMayHaveGivenUp(t *testing.T) {
 	}
 }
 
+// TestReceiveOutstanding: a receive request whose message is acknowledged waits for its completion.
+func TestReceiveOutstanding(t *testing.T) {
+	a := attach(t, 1)
+	a.connect()
+	q := wqe.QP{Addr: packet.IPv4Addr([]byte{10, 0, 0, 1}), QPN: 5}
+	for id := range uint64(3) {
+		a.take(a.s.Event(&cq.Event{Time: 1e18 + 5, QP: q, Kind: cq.EvPostReceive, Receive: &wqe.ReceiveRequest{ID: 70 + id, Segments: []wqe.Segment{{Length: 4096}}}}))
+	}
+	send := func(now int64, psn packet.PSN) {
+		a.frame(now, 2, 5, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), PSN: psn, AckReq: true, Payload: make([]byte, 64)})
+	}
+	completed := func(now int64, id uint64) {
+		a.take(a.s.Event(&cq.Event{Time: 1e18 + now, QP: q, Kind: cq.EvCompletion, Completion: &cq.Completion{ID: id, Op: cq.DoneRecv, ByteLen: 64, QP: q}}))
+	}
+	send(10, 100)
+	a.ack(20, 100, 1, 7)
+	completed(30, 70)
+	if list := a.s.Outstanding(); len(list) > 0 {
+		t.Errorf("outstanding: %+v", list)
+	}
+	send(40, 101)
+	a.ack(50, 101, 2, 7)
+	if list := a.s.Outstanding(); len(list) != 1 || list[0].What != cq.WaitsForReceiveCompletion || list[0].Count != 1 || list[0].ID != 71 || list[0].QP.QPN != 5 || list[0].Since != 1e18+40 {
+		t.Errorf("outstanding %+v: want receive request 71", list)
+	}
+	completed(60, 71)
+	if list := a.s.Outstanding(); len(list) > 0 || len(a.told) > 0 {
+		t.Errorf("outstanding at the end: %+v, told %v", list, a.told)
+	}
+}
+
 // rnr is an RNR NAK of the device.
 func (a *attached) rnr(psn packet.PSN) {
 	a.t.Helper()

@@ -1,6 +1,8 @@
 package cq
 
 import (
+	"iter"
+
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -14,10 +16,11 @@ const (
 	WaitsForResponse   Waits = iota // requests on the wire
 	WaitsForCompletion              // work requests that were posted
 	WaitsForMessage                 // completions of what no packet has shown yet
+	WaitsForReceiveCompletion       // receive requests that messages which were acknowledged have taken
 )
 
 func (w Waits) String() string {
-	return [...]string{"a response", "a completion", "the packets of a completion"}[w]
+	return [...]string{"a response", "a completion", "the packets of a completion", "a receive completion"}[w]
 }
 
 // Outstanding is what waits at a queue pair.
@@ -29,8 +32,8 @@ type Outstanding struct {
 	ID       uint64 // of the oldest
 }
 
-// Outstanding lists the send requests without a completion, where they are signalled and the queue pair still works, and the completions that no packet explains
-// yet, by queue pair in the order of their creation.
+// Outstanding lists the send requests without a completion, where they are signalled and the queue pair still works, the completions that no packet explains
+// yet, and the receive requests without a completion whose messages are acknowledged, by queue pair in the order of their creation.
 func (a *Agent) Outstanding() (list []Outstanding) {
 	for _, q := range a.lives {
 		if q.gone {
@@ -58,8 +61,26 @@ func (a *Agent) Outstanding() (list []Outstanding) {
 		for _, t := range q.receiving.waiting {
 			add(WaitsForMessage, t.event.Time, t.event.Completion.ID)
 		}
+		for n, m := range q.received() {
+			add(WaitsForReceiveCompletion, m.End.Time, q.recvs.list.at(n).event.Receive.ID)
+		}
 	}
 	return list
+}
+
+// received lists the messages that are acknowledged and whose receive requests have not completed, where it is certain which ones those are, by the places of their requests.
+func (q *queuePair) received() iter.Seq2[int, *Message] {
+	return func(yield func(int, *Message) bool) {
+		r := &q.receiving
+		if q.recvs == nil || !q.ordered() || q.halted() || r.invented != 0 || len(r.waiting) > 0 {
+			return
+		}
+		for n := max(r.place, r.arrived.first()); n < r.sure && q.recvs.list.has(n); n++ {
+			if m := r.arrived.at(n); q.recvs.list.at(n).done || q.in.ackOf(m.Last()) == nil || !yield(n, m) {
+				return
+			}
+		}
+	}
 }
 
 // Reset says that a device was reset: its queue pairs are gone.
