@@ -100,7 +100,7 @@ func (v *Verifier) timerIgnored(c *qp.Pair, from int, oldest *wqe.SendWQE, now i
 func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64) int64 {
 	end := &c.Ends[from]
 	q, r := &end.SQ, c.RQ(1-from)
-	if !c.Paired || !c.Sees(1-from) || r.State != qp.Expecting || q.Gap.Open() || len(c.Early()) != 0 || q.ReportedUnanswered() {
+	if !c.Paired && !v.awaits(c, from) || !c.Sees(1-from) || r.State != qp.Expecting || q.Gap.Open() || len(c.Early()) != 0 || q.ReportedUnanswered() {
 		return never
 	}
 	s := firstAckReq(q, oldest)
@@ -130,11 +130,23 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 	if v.Profile.HardwareTimers {
 		d.Expected = "a response within " + time.Duration(most).String() + ": AckReq is set"
 	}
-	if d.Class == rule.Unproven {
+	switch {
+	case !c.Paired:
+		d.Class, d.Detail = rule.Unproven, neverAnswered
+	case d.Class == rule.Unproven:
 		d.Detail = goneMaybe
 	}
 	v.Accuse(c, 1-from, p, d)
 	return never
+}
+
+const neverAnswered = "the queue pair has never sent a response: the requests may not be for it, by a field that is not its own, such as the Ethernet address"
+
+// awaits reports whether the queue pair that the requests of an end go to is known to be connected to that end, although no response has shown it: in a simulation, where it is to tell of a device
+// that is silent from the beginning.
+func (v *Verifier) awaits(c *qp.Pair, from int) bool {
+	b := &c.Ends[1-from]
+	return v.Profile.HardwareTimers && b.KnowsDirectly(qp.KnowsDestQPN|qp.KnowsDestAddr) && b.Attr.DestAddr == c.Ends[from].Addr
 }
 
 // noSequenceNak judges a responder to which a request has come after a gap, and that has neither asked for what is missing nor responded
