@@ -56,9 +56,15 @@ func (r *oneClock) frames(ctx context.Context) error {
 		b, err := r.src.Next()
 		r.taps()
 		if b != nil {
-			for i := range b.Frames {
-				r.events(b.Frames[i].Time)
-				r.s.take(b.Frames[i : i+1])
+			for rest := b.Frames; len(rest) > 0; {
+				n := r.s.together(rest)
+				if n > 1 {
+					r.s.takeAll(rest[:n])
+				} else {
+					r.events(rest[0].Time)
+					r.s.take(rest[:1])
+				}
+				rest = rest[n:]
 			}
 			b.Release()
 			if e.opt.Progress != nil {

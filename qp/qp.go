@@ -102,10 +102,10 @@ type SendQueue struct {
 	Usual      bool       // there is nothing out of the ordinary about this send queue and the receive queue of the peer: see verifier.usual
 	Limited    Limit      // what of the usual the attributes of the QPs have a word in, while Usual
 	Sequence   Sequence
-	Joined     bool    // a request was seen, or the start PSN is known
-	TimerStart int64   // newest time at which a request that demands a response left, or a response made progress
-	Messages   Ring    // and History
-	_          [8]byte // so that a Direction is three lines
+	Joined     bool  // a request was seen, or the start PSN is known
+	TimerStart int64 // newest time at which a request that demands a response left, or a response made progress
+	Messages   Ring  // and History
+	look       int64 // see Pair.Look
 
 	*SendSeldom
 	FirstMSN      uint32 // MSN of the first response to it; with MSNFromEarlier where that does not count from the first message seen; 0: none
@@ -199,10 +199,10 @@ func (f *Flow) Known() bool { return f.State != FlowNew }
 type Pair struct {
 	Service     packet.Service
 	Encap       packet.Encap
-	Paired      bool // both directions are known to belong together
-	Lossy       bool // the capture says, or its packets show, that the tap missed some of this connection
-	Invalidated bool // one end's SendQueue.InvRKey is set
-	sealed      uint8
+	Paired      bool  // both directions are known to belong together
+	Lossy       bool  // the capture says, or its packets show, that the tap missed some of this connection
+	Invalidated bool  // one end's SendQueue.InvRKey is set
+	sealed      uint8 // by end, see Seal; and looked
 	Guessed     Guess
 	seldom      bool   // there is some of Seldom
 	PMTU        uint32 // bytes; 0: not known
@@ -322,6 +322,24 @@ func (c *Pair) RQ(i int) *ReceiveQueue {
 
 // LastTime is the time of the newest packet that an end has sent.
 func (c *Pair) LastTime(i int) int64 { return max(c.Ends[i].SQ.Last.Time, c.RQ(i).Last.Time) }
+
+// looked in Pair.sealed says that there is a Look.
+const looked = 4
+
+// Looked reports whether there is a Look.
+func (c *Pair) Looked() bool { return c.sealed&looked != 0 }
+
+// Look is when the connection is to be looked at for what its ends leave undone, nanoseconds since the Unix epoch; see Looked.
+func (c *Pair) Look() int64 { return c.Ends[0].SQ.look }
+
+// LookAt notes when the connection is to be looked at.
+func (c *Pair) LookAt(at int64) {
+	c.sealed |= looked
+	c.Ends[0].SQ.look = at
+}
+
+// Unlook says that it is not, as nothing of it is due, or that when is not known any more.
+func (c *Pair) Unlook() { c.sealed &^= looked }
 
 // Sealed reports whether an end has sent a packet with a good ICRC, and not been unsealed since.
 func (c *Pair) Sealed(from int) bool { return c.sealed>>(from&1)&1 != 0 }
