@@ -45,7 +45,7 @@ func (r *Run) take(list []rule.Change) (errors int) {
 		c := &list[i]
 		f := &c.Finding
 		row := f.Rule.Row()
-		why, waived := r.waives(f)
+		why, waived := r.waivers.Of(f)
 		old, known := r.told[f.Seq]
 		isError := c.Kind != rule.Withdrawn && f.Class == rule.Violation && row.Severity == rule.Error && !waived
 		switch was := old.isError; {
@@ -83,16 +83,6 @@ func (r *Run) speaks(f *rule.Finding) bool {
 		return r.tell >= tellUnproven
 	}
 	return r.tell >= tellEvents
-}
-
-// waives says whether a finding is waived, and why.
-func (r *Run) waives(f *rule.Finding) (why string, ok bool) {
-	for _, w := range r.waivers[f.Rule] {
-		if w.any || w.accused == f.Accused.Addr {
-			return w.why, true
-		}
-	}
-	return "", false
 }
 
 // line is a finding in one line.

@@ -50,7 +50,7 @@ func (r *Run) record() (*recording, error) {
 	if rec.f, err = os.Create(rec.name); err != nil {
 		return nil, fmt.Errorf("attach: frames cannot be recorded: %w: name a file that can be written", err)
 	}
-	rec.w = fabricagent.NewRecording(rec.f, "ibwitness", &fabricagent.Recorded{Simulation: !r.unix, Near: r.near, Profile: r.words})
+	rec.w = fabricagent.NewRecording(rec.f, "ibwitness", &fabricagent.Recorded{Simulation: !r.unix, Near: r.near, Profile: r.words, Waive: r.Waive})
 	if rec.events == "" {
 		return rec, nil
 	}

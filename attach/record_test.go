@@ -179,7 +179,7 @@ func command(t *testing.T, args ...string) (out string, status int, said string)
 }
 
 // begin begins a run of a scenario.
-func begin(t *testing.T, r *scenario.Run, hcas bool) *attachedRun {
+func begin(t *testing.T, r *scenario.Run, hcas bool, waive ...attach.Waiver) *attachedRun {
 	t.Helper()
 	a := &attachedRun{t: t, dir: t.TempDir()}
 	var near []string
@@ -197,7 +197,7 @@ func begin(t *testing.T, r *scenario.Run, hcas bool) *attachedRun {
 		}
 	}
 	config, err := json.Marshal(map[string]any{
-		"taps": taps, "hcas": list, "record": filepath.Join(a.dir, "run.pcapng"), "reports": map[string]string{"pcapng": filepath.Join(a.dir, "annotated.pcapng")},
+		"taps": taps, "hcas": list, "waive": waive, "record": filepath.Join(a.dir, "run.pcapng"), "reports": map[string]string{"pcapng": filepath.Join(a.dir, "annotated.pcapng")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -258,6 +258,43 @@ func TestRecordedEqualsCheck(t *testing.T) {
 					a.same()
 				}
 			})
+		}
+	}
+}
+
+// TestRecordedWaived: what a run waives, check of its recording waives too, and check of another capture that is given the configuration of the run.
+func TestRecordedWaived(t *testing.T) {
+	sc, err := scenario.ReadFile("../examples/faulty-msn.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, accused := range []string{"", "10.0.0.2", "10.0.0.1"} {
+		r, texts := simulated(t, sc)
+		waiver := attach.Waiver{Rule: "RC-RSP-013", Accused: accused, Why: "a device of last year"}
+		a := begin(t, r, true, waiver)
+		a.items(r, texts, func() {})
+		n, err := a.End(a.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.same("1", "2")
+		applies := accused != "10.0.0.1"
+		if applies != (len(a.Result().Waived) > 0) || applies != (n == 0) {
+			t.Errorf("accused %q: %d errors, %d waived", accused, n, len(a.Result().Waived))
+		}
+		file, config := filepath.Join(a.dir, "run.pcapng"), filepath.Join(a.dir, "none.json")
+		if err := os.WriteFile(config, []byte(`{"taps": [], "waive": []}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"check", file}
+		for _, name := range a.hcas {
+			args = append(args, "--events", filepath.Join(a.dir, "run."+name+".jsonl"))
+		}
+		if _, status, said := command(t, args...); status != map[bool]int{true: 0, false: 1}[applies] {
+			t.Errorf("accused %q: exit status %d of check: %s", accused, status, said)
+		}
+		if _, status, said := command(t, append(args, "--waive", config)...); status != 1 {
+			t.Errorf("accused %q: exit status %d of check where nothing is waived: %s", accused, status, said)
 		}
 	}
 }

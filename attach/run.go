@@ -39,7 +39,6 @@ type Run struct {
 	now     int64 // of the newest call
 	errors  int
 	told    map[uint32]told // by number of the finding
-	waived  map[rule.ID]int
 	byRule  map[rule.ID]int // how many were told
 	pending []Finding
 	taken   int    // of pending
@@ -71,7 +70,7 @@ func Open(config []byte) (*Run, error) {
 	r := &Run{
 		settings: s, session: agent.NewSession(agent.Options{Near: s.near, Profile: s.profile, Unordered: true, OneClock: !s.unix, Coverage: true}), hcas: make([]*eventlog.Decoder, len(s.devices)),
 		named: make([]bool, len(s.devices)), lines: make([]int, len(s.devices)),
-		numbers: map[string]*uint64{}, told: map[uint32]told{}, waived: map[rule.ID]int{}, byRule: map[rule.ID]int{},
+		numbers: map[string]*uint64{}, told: map[uint32]told{}, byRule: map[rule.ID]int{},
 	}
 	if !r.unix {
 		r.now = Begin.UnixNano()
@@ -311,7 +310,7 @@ func (r *Run) End(at uint64) (int, error) {
 	result, list, ended := r.session.End()
 	r.take(list)
 	r.result = result
-	r.waiveResult()
+	result.Waive(r.waivers)
 	if r.bad > 0 {
 		result.NotJudged = append(result.NotJudged, agent.Note{Reason: "frames that their sender gave up", Count: r.bad})
 	}

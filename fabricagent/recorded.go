@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"ibwitness/packet"
+	"ibwitness/rule"
 )
 
 // Recorded is what a recording says of the run that it is of, so that it can be judged as that run was.
@@ -13,6 +14,7 @@ type Recorded struct {
 	Simulation bool          // one clock of a simulation stamps events, and frames at their last byte
 	Near       []packet.Addr // endpoints that the taps are near
 	Profile    []string      // what devices do otherwise than the standard, on purpose
+	Waive      []rule.Waiver // violations that are no errors
 	End        int64         // when the run ended, nanoseconds since the Unix epoch; 0: it is not known yet
 }
 
@@ -27,6 +29,8 @@ type remark struct {
 	Simulation bool     `json:"simulation,omitempty"`
 	Near       []string `json:"near,omitempty"`
 	Profile    []string `json:"profile,omitempty"`
+
+	Waive []rule.Waiver `json:"waive,omitempty"`
 }
 
 // remarkMark begins such a comment.
@@ -34,7 +38,7 @@ const remarkMark = "ibwitness run: "
 
 // comment is what the comment of a section says.
 func (r *Recorded) comment() string {
-	x := remark{Simulation: r.Simulation, Profile: r.Profile}
+	x := remark{Simulation: r.Simulation, Profile: r.Profile, Waive: r.Waive}
 	for _, a := range r.Near {
 		x.Near = append(x.Near, a.String())
 	}
@@ -52,7 +56,10 @@ func recorded(comment string) *Recorded {
 	if json.Unmarshal([]byte(text), &x) != nil {
 		return nil
 	}
-	r := &Recorded{Simulation: x.Simulation, Profile: x.Profile}
+	if _, err := rule.NewWaivers(x.Waive); err != nil {
+		return nil
+	}
+	r := &Recorded{Simulation: x.Simulation, Profile: x.Profile, Waive: x.Waive}
 	for _, s := range x.Near {
 		a, err := packet.ParseAddr(s)
 		if err != nil {
@@ -75,6 +82,9 @@ func (r *Recorded) String() string {
 	if len(r.Profile) > 0 {
 		list = append(list, "profile "+strings.Join(r.Profile, ","))
 	}
+	if n := len(r.Waive); n > 0 {
+		list = append(list, fmt.Sprintf("waivers: %d", n))
+	}
 	return strings.Join(list, ", ")
 }
 
@@ -96,6 +106,7 @@ func allRecorded(inputs []*input) (all Recorded, ok bool) {
 		}
 		all.Simulation = all.Simulation && r.Simulation
 		all.Near = append(all.Near, r.Near...)
+		all.Waive = append(all.Waive, r.Waive...)
 		all.End = max(all.End, r.End)
 	}
 	return all, true

@@ -65,6 +65,12 @@ func Annotate(w io.Writer, src fabricagent.Source, r *agent.Result, all bool) er
 			return fmt.Sprintf("%v %s again, as in frame %d", e.Rule, e.Rule.Row().Name, e.Frame)
 		}
 	})
+	for i := range r.Waived {
+		if w := &r.Waived[i]; w.Frame != 0 {
+			at := Place{w.Tap, w.Frame}
+			comments[at] = append(comments[at], Comment(&w.Finding)+", waived: "+w.Why)
+		}
+	}
 	run := runOf(src)
 	out := fabricagent.NewRecording(w, "ibwitness", run)
 	if err := out.Name(names(r)); err != nil {
