@@ -102,6 +102,7 @@ deps: prometheus axe forky ## install what tests need, where it is missing (Debi
 	command -v systemd-analyze >/dev/null || missing="$$missing systemd"; \
 	command -v chromium >/dev/null || missing="$$missing chromium"; \
 	for program in jq curl tcpdump zsh fish verilator iverilog ghdl valgrind; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
+	python3 -c "import ensurepip" 2>/dev/null || missing="$$missing python3-venv"; \
 	command -v pkill >/dev/null || missing="$$missing procps"; \
 	command -v script >/dev/null || missing="$$missing bsdutils"; \
 	command -v "$$($(GO) env CC)" >/dev/null || missing="$$missing gcc libc6-dev"; \
