@@ -16,11 +16,13 @@ type Recorded struct {
 	Profile    []string      // what devices do otherwise than the standard, on purpose
 	Waive      []rule.Waiver // violations that are no errors
 	End        int64         // when the run ended, nanoseconds since the Unix epoch; 0: it is not known yet
+	Garbled    error         // why what an input says cannot be understood
 }
 
 // Recording is a Source that may be a recording of a run.
 type Recording interface {
-	// Recorded returns what all its inputs say of the run, and false where one of them says nothing. End is known when all frames were read.
+	// Recorded returns what all its inputs say of the run, and false where one of them says nothing, or what cannot be understood: Garbled is why. End is known when all
+	// frames were read.
 	Recorded() (Recorded, bool)
 }
 
@@ -46,28 +48,28 @@ func (r *Recorded) comment() string {
 	return remarkMark + string(text)
 }
 
-// recorded reads the comment of a section; nil: it is another one.
-func recorded(comment string) *Recorded {
+// recorded reads the comment of a section; nil: it is another one, or cannot be understood.
+func recorded(comment string) (*Recorded, error) {
 	text, ok := strings.CutPrefix(comment, remarkMark)
 	if !ok {
-		return nil
+		return nil, nil
 	}
 	var x remark
-	if json.Unmarshal([]byte(text), &x) != nil {
-		return nil
+	if err := json.Unmarshal([]byte(text), &x); err != nil {
+		return nil, err
 	}
 	if _, err := rule.NewWaivers(x.Waive); err != nil {
-		return nil
+		return nil, err
 	}
 	r := &Recorded{Simulation: x.Simulation, Profile: x.Profile, Waive: x.Waive}
 	for _, s := range x.Near {
 		a, err := packet.ParseAddr(s)
 		if err != nil {
-			return nil
+			return nil, err
 		}
 		r.Near = append(r.Near, a)
 	}
-	return r
+	return r, nil
 }
 
 // String is one line for people.
@@ -99,7 +101,7 @@ func allRecorded(inputs []*input) (all Recorded, ok bool) {
 	for i, in := range inputs {
 		r := in.recorded
 		if r == nil {
-			return Recorded{}, false
+			return Recorded{Garbled: in.garbled}, false
 		}
 		if i == 0 {
 			all.Simulation, all.Profile = r.Simulation, r.Profile

@@ -82,11 +82,16 @@ func TestRecorded(t *testing.T) {
 // TestNotRecorded: of other captures nothing is known, and not of all inputs where one is another.
 func TestNotRecorded(t *testing.T) {
 	for _, comment := range []string{"", "ibwitness run", "ibwitness run: {", `ibwitness run: {"near":["nowhere"]}`, `ibwitness run: {"waive":[{"rule":"BTH-002"}]}`, `about ibwitness run: {"simulation":true}`} {
-		if r := recorded(comment); r != nil {
-			t.Errorf("%q says %v", comment, r)
+		r, err := recorded(comment)
+		if garbled := strings.HasPrefix(comment, remarkMark); r != nil || garbled != (err != nil) {
+			t.Errorf("%q says %v, %v", comment, r, err)
 		}
 	}
-	own, other := &input{recorded: recorded((&Recorded{Simulation: true, Profile: []string{"strict"}}).comment())}, &input{}
+	run, err := recorded((&Recorded{Simulation: true, Profile: []string{"strict"}}).comment())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, other := &input{recorded: run}, &input{}
 	if _, ok := allRecorded([]*input{own, other}); ok {
 		t.Error("a capture says nothing, and yet something is known of both")
 	}

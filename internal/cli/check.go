@@ -192,7 +192,11 @@ func (c *checkCommand) waivers() (rule.Waivers, error) {
 // recorded fills in what the flags, or else the captures and logs themselves, say of how they were taken, and returns what captures say.
 func (c *checkCommand) recorded(s *session, src fabricagent.Source, opt *agent.Options) (run fabricagent.Recorded, err error) {
 	if rec, ok := src.(fabricagent.Recording); ok {
-		if run, ok = rec.Recorded(); ok && !c.Quiet {
+		if run, ok = rec.Recorded(); run.Garbled != nil {
+			s.log.Warn().Msgf("%s: what the recording says of its run cannot be understood, and is ignored (%v): say with --simulation, --near, --profile and --waive how it was recorded",
+				strings.Join(c.Files, ", "), run.Garbled)
+		}
+		if ok && !c.Quiet {
 			s.log.Info().Msgf("%s: recorded in a run with %v", strings.Join(c.Files, ", "), &run)
 		}
 	}
