@@ -13,6 +13,7 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/internal/cli"
 	"ibwitness/internal/scenario"
+	"ibwitness/packet"
 )
 
 // attachedRun is a scenario that is handed to a run as a testbench does, with a recording.
@@ -348,4 +349,46 @@ func TestRecordedReset(t *testing.T) {
 		t.Fatalf("%s: %s", logs[0], text)
 	}
 	a.same()
+}
+
+// TestOutdated: what an earlier run of the same name has recorded of the reset of a device says nothing of this run, and no other file is touched.
+func TestOutdated(t *testing.T) {
+	dir := t.TempDir()
+	run := func(reset bool) {
+		t.Helper()
+		r, err := attach.Open([]byte(`{"taps": [{"near": ["10.0.0.1", "10.0.0.2"]}], "record": ` + quoted(filepath.Join(dir, "run.pcapng")) + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Frame(0, packet.WayUnknown, 0, make([]byte, 60), 0); err != nil {
+			t.Fatal(err)
+		}
+		if reset {
+			if _, err := r.Reset(0, 1000); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := r.End(2000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log, own := filepath.Join(dir, "run.10.0.0.1.jsonl"), filepath.Join(dir, "run.10.0.0.2.jsonl")
+	run(true)
+	if text, err := os.ReadFile(log); err != nil || strings.Count(string(text), "\n") != 2 || !strings.Contains(string(text), `"ev":"reset"`) {
+		t.Fatalf("%v: %s", err, text)
+	}
+	const mine = "what somebody has written\nhimself\n"
+	if err := os.WriteFile(own, []byte(mine), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(false)
+	if text, err := os.ReadFile(log); err != nil || strings.Count(string(text), "\n") != 1 || !strings.Contains(string(text), `"ev":"device"`) {
+		t.Errorf("the log of the run before, %v: %s", err, text)
+	}
+	if text, err := os.ReadFile(own); err != nil || string(text) != mine {
+		t.Errorf("the file of somebody else, %v: %s", err, text)
+	}
+	if _, status, said := command(t, "check", filepath.Join(dir, "run.pcapng"), "--events", log); status != 2 || !strings.Contains(said, "recorded in a run") {
+		t.Errorf("exit status %d: %s", status, said)
+	}
 }
