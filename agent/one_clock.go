@@ -19,7 +19,8 @@ type oneClock struct {
 	named []bool // logs of which an event has come
 }
 
-// runOneClock verifies what a source and logs deliver as a Session does to which it is handed over as it happens. Events come before the frames of their time.
+// runOneClock verifies what a source and logs deliver as a Session does to which it is handed over as it happens. Events come before the frames of their time but those after which their
+// logs say that they came.
 func runOneClock(ctx context.Context, src fabricagent.Source, opt Options) (*Result, error) {
 	r := &oneClock{src: src, named: make([]bool, len(opt.Events))}
 	for _, l := range opt.Events {
@@ -35,7 +36,7 @@ func runOneClock(ctx context.Context, src fabricagent.Source, opt Options) (*Res
 	r.s = newSession(opt)
 	err := r.frames(ctx)
 	if ctx.Err() == nil {
-		r.events(math.MaxInt64)
+		r.events(math.MaxInt64, 0)
 		if rec, ok := src.(fabricagent.Recording); ok {
 			if about, ok := rec.Recorded(); ok {
 				r.s.advance(max(about.End, r.s.now))
@@ -57,11 +58,14 @@ func (r *oneClock) frames(ctx context.Context) error {
 		r.taps()
 		if b != nil {
 			for rest := b.Frames; len(rest) > 0; {
-				n := r.s.together(rest)
+				n := 1
+				if len(r.logs.list) == 0 {
+					n = r.s.together(rest)
+				}
 				if n > 1 {
 					r.s.takeAll(rest[:n])
 				} else {
-					r.events(rest[0].Time)
+					r.events(rest[0].Time, rest[0].Number)
 					r.s.take(rest[:1])
 				}
 				rest = rest[n:]
@@ -99,8 +103,9 @@ func (r *oneClock) taps() {
 	s.lost(lost)
 }
 
-// events hands over the events up to a time.
-func (r *oneClock) events(to int64) {
+// events hands over the events up to a time, but those of that time that came after a frame or later ones.
+func (r *oneClock) events(to int64, frame uint64) {
+	r.logs.frame = frame
 	for _, v := range r.logs.upTo(to) {
 		if !r.named[v.log] && v.Kind != cq.EvReset {
 			r.named[v.log] = true

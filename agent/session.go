@@ -106,6 +106,9 @@ func (s *Session) Frame(f *fabricagent.Frame) ([]rule.Change, error) {
 
 // take verifies one frame.
 func (s *Session) take(frame []fabricagent.Frame) {
+	if c := s.e.completions; c != nil && s.e.opt.Unordered && frame[0].Time > s.now {
+		c.queues.Advance(frame[0].Time) // as if somebody had told the time
+	}
 	s.reach(frame[0].Time)
 	s.apart = s.apart || frame[0].Number <= s.number
 	s.number = frame[0].Number

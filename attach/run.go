@@ -34,6 +34,11 @@ type Run struct {
 	hcas    []*eventlog.Decoder // nil: no line has come of it
 	named   []bool              // an event has come of it
 	lines   []int               // that its log has, or would have, after the one that says whose it is
+	events  uint64              // that have come
+	last    struct {
+		at     int64
+		device packet.Addr
+	} // of them
 	frame   fabricagent.Frame
 	icrc    sealer
 	now     int64 // of the newest call

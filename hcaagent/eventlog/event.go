@@ -35,6 +35,7 @@ func (l *record) event(e *cq.Event, made *made) (err error) {
 	if !l.has(kT) && e.Kind != cq.EvDevice {
 		return missing("t")
 	}
+	e.After, e.Order = l.u64(kAfter), l.u64(kOrder)
 	e.QP.QPN, e.CQ, e.SRQ = l.u32(kQPN), wqe.CQ(l.u32(kCQ)), wqe.SRQ(l.u32(kSRQ))
 	if l.has(kCRC) {
 		e.Sum, e.Summed = l.u32(kCRC), true
