@@ -120,36 +120,6 @@ func (s *Session) take(frame []fabricagent.Frame) {
 	s.e.sums.add(w.sums)
 }
 
-// together is how many frames may be taken together: of many connections, without events and links, as many as nothing is due between.
-func (s *Session) together(frames []fabricagent.Frame) int {
-	if s.t.table.Few() || s.e.completions != nil || s.t.links != nil {
-		return 1
-	}
-	s.reach(frames[0].Time)
-	until, n := min(s.t.looks.soonest(), s.now+s.t.rc.Soonest()), 1
-	for n < min(len(frames), portion) && frames[n].Time >= frames[n-1].Time && frames[n].Time <= until {
-		n++
-	}
-	return n
-}
-
-// takeAll verifies frames between which nothing is due.
-func (s *Session) takeAll(frames []fabricagent.Frame) {
-	for i := range frames {
-		s.apart = s.apart || frames[i].Number <= s.number
-		s.number = frames[i].Number
-	}
-	s.now = frames[len(frames)-1].Time
-	w := s.w
-	w.source.Frames, w.sums, w.taps = frames, sums{}, s.in.taps
-	s.e.clocks.take(frames)
-	w.stepped = s.e.clocks.step.Count > 0
-	w.decode(frames, 1)
-	s.e.shards[0].step(w, 0, 1, s.e.several)
-	w.expect(s.t.rc.Left, len(frames))
-	s.e.sums.add(w.sums)
-}
-
 // reach says that a frame or an event comes at a time. Where time is that of hardware, or all is stamped by one clock, what was due before is told first.
 func (s *Session) reach(now int64) {
 	s.now = max(s.now, now)
