@@ -12,6 +12,7 @@ FILES   ?=
 BENCHTIME ?= 1s
 COUNT   ?= 1
 TIMES   ?= 100
+FRAMES  ?= 100000000
 PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 PROFILE := $(CURDIR)/cmd/ibwitness/default.pgo
@@ -80,8 +81,9 @@ LIBRARY := ./attach ./cmd/libibwitness ./examples/...
 testbench:       ## plant each bug into a channel adapter, and show under which rule and when Verilator, Icarus and GHDL tell it
 	@$(GO) test ./examples/testbench/rtl -count 1 -run '^TestTestbench$$' -v
 
-soak:            ## run Verilator, Icarus and GHDL with the library TIMES times, end them in all ways as often, and look at the C side with sanitizers and valgrind: TIMES=100
+soak:            ## run Verilator, Icarus and GHDL with the library TIMES times, end them in all ways as often, and look at the C side with sanitizers and valgrind; hand FRAMES frames over: TIMES=100 FRAMES=100000000
 	@$(GO) test ./attach -count 1 -timeout 1h -run '^Test(Misuse|Threads|Leave|Sanitized|Valgrind)$$' -v
+	@$(GO) test ./attach -count 1 -timeout 1h -run '^TestLibraryMemory$$' -frames $(FRAMES) -v
 	@$(GO) test ./examples/testbench/replay -count 1 -timeout 2h -run '^Test(Verilator|Icarus|GHDL)$$' -times $(TIMES) -v
 
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
@@ -102,6 +104,7 @@ deps: prometheus axe forky ## install what tests need, where it is missing (Debi
 	command -v systemd-analyze >/dev/null || missing="$$missing systemd"; \
 	command -v chromium >/dev/null || missing="$$missing chromium"; \
 	for program in jq curl tcpdump zsh fish verilator iverilog ghdl valgrind; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
+	python3 -c "import ensurepip" 2>/dev/null || missing="$$missing python3-venv"; \
 	command -v pkill >/dev/null || missing="$$missing procps"; \
 	command -v script >/dev/null || missing="$$missing bsdutils"; \
 	command -v "$$($(GO) env CC)" >/dev/null || missing="$$missing gcc libc6-dev"; \

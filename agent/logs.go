@@ -30,6 +30,8 @@ type logs struct {
 	list []*logReader
 	due  []dueEvent
 	next int64 // nothing comes before a packet of an earlier time: math.MinInt64 where that is not known
+	// frame is the number of the frame before which events are asked for: of its time, those that came after it are not due. 0: that does not matter.
+	frame uint64
 }
 
 // dueEvent is an event that comes before the first packet later than at, by the clock of the packets.
@@ -218,11 +220,11 @@ func (l *logs) upTo(to int64) []dueEvent {
 				known = known && (r.More == nil || r.Over)
 				continue
 			}
-			if t := r.at(e, to); first == nil || t < at {
+			if t := r.at(e, to); first == nil || t < at || t == at && e.Precedes(first.peek()) {
 				first, at = r, t
 			}
 		}
-		if first == nil || at > to {
+		if first == nil || at > to || at == to && l.frame != 0 && first.peek().After >= l.frame {
 			if l.next = at; !known {
 				l.next = math.MinInt64
 			}

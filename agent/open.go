@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"math"
 	"time"
 
 	"ibwitness/agent/internal/connection"
@@ -69,15 +68,13 @@ func (t *Transport) waits(c *connection.Connection, now int64) {
 	}
 }
 
-// silent judges the connections whose ends have fallen silent, up to time now, and returns until when there is nothing more to tell of what has come until now.
-func (t *Transport) silent(now int64) int64 {
-	due := int64(math.MaxInt64)
+// silent judges all connections whose ends have left something undone up to time now.
+func (t *Transport) silent(now int64) {
 	for c := range t.table.All() {
 		if c.Reliable() {
-			due = min(due, t.rc.Silent(&c.Pair, now))
+			t.rc.Silent(&c.Pair, now)
 		}
 	}
-	return due
 }
 
 // waitsRD counts the messages of two end-to-end contexts that wait for an answer at time now.

@@ -24,6 +24,7 @@ type Result struct {
 	LogClocks   []LogClock // of the logs whose clock is not that of the packets
 	Taps        []fabricagent.Tap
 	Findings    []rule.Finding // in frame order: time, tap, frame, then the order in which the verifiers spoke
+	Waived      []rule.Waived  // violations that are no errors, see Waive; in that order too
 	Connections []Connection   // in the order of their first packet
 	Cover       [rule.NumRules]rule.Count
 	Shown       coverage.Counts // what else of the protocol the packets have shown, with Options.Coverage
@@ -83,6 +84,21 @@ type End struct {
 
 // Judged reports whether any packet of a transport service, or of a link, was judged.
 func (r *Result) Judged() bool { return r.RDMA > r.Unjudged+r.Repeated }
+
+// Waive takes the violations that are waived out of the findings. The rules count them on.
+func (r *Result) Waive(w rule.Waivers) {
+	kept := r.Findings[:0]
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		if why, ok := w.Of(f); ok && f.Class == rule.Violation {
+			r.Waived = append(r.Waived, rule.Waived{Finding: *f, Why: why})
+		} else {
+			kept = append(kept, *f)
+		}
+	}
+	clear(r.Findings[len(kept):])
+	r.Findings = kept
+}
 
 // Violations counts the findings of a class and severity.
 func (r *Result) Violations(s rule.Severity) (n uint64) {

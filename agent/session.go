@@ -22,17 +22,16 @@ import (
 // Each method returns what has become of the findings: of those that it made, and of earlier ones that it has proven, doubted or withdrawn. Finding.Seq
 // names a finding in all changes. The list is valid until the next call.
 type Session struct {
-	e          *engine
-	t          *Transport
-	w          *batch
-	in         *pushed
-	frame      [1]fabricagent.Frame
-	changes    []rule.Change
-	now        int64
-	quietUntil int64 // up to then no end has been silent for too long, by what has come
-	ended      bool
-	number     uint64 // of the newest frame
-	apart      bool   // taps number their frames each for itself
+	e       *engine
+	t       *Transport
+	w       *batch
+	in      *pushed
+	frame   [1]fabricagent.Frame
+	changes []rule.Change
+	now     int64
+	ended   bool
+	number  uint64 // of the newest frame
+	apart   bool   // taps number their frames each for itself
 }
 
 // ErrEnded is the error of a session that has ended.
@@ -66,6 +65,7 @@ func newSession(opt Options) *Session {
 	t := NewTransport(opt.Near)
 	t.shards = 1
 	t.SetProfile(opt.Profile)
+	t.looks = new(looks)
 	t.rc.Uncounted, t.rc.OneClock, t.table.OneClock = !opt.Coverage, opt.OneClock, opt.OneClock
 	if opt.Latencies {
 		t.rc.Latencies = new(verifier.Latencies)
@@ -106,6 +106,9 @@ func (s *Session) Frame(f *fabricagent.Frame) ([]rule.Change, error) {
 
 // take verifies one frame.
 func (s *Session) take(frame []fabricagent.Frame) {
+	if c := s.e.completions; c != nil && s.e.opt.Unordered && frame[0].Time > s.now {
+		c.queues.Advance(frame[0].Time) // as if somebody had told the time
+	}
 	s.reach(frame[0].Time)
 	s.apart = s.apart || frame[0].Number <= s.number
 	s.number = frame[0].Number
@@ -115,14 +118,14 @@ func (s *Session) take(frame []fabricagent.Frame) {
 	w.stepped = s.e.clocks.step.Count > 0
 	s.e.each(w, s.t)
 	s.e.sums.add(w.sums)
-	s.quietUntil = min(s.quietUntil, s.now+s.t.rc.Soonest())
 }
 
 // reach says that a frame or an event comes at a time. Where time is that of hardware, or all is stamped by one clock, what was due before is told first.
 func (s *Session) reach(now int64) {
 	s.now = max(s.now, now)
+	s.t.looks.now = s.now
 	if s.e.opt.Profile.HardwareTimers || s.e.opt.OneClock {
-		s.silent(s.now)
+		s.t.due(s.now)
 	}
 }
 
@@ -192,17 +195,9 @@ func (s *Session) resetAt(e *cq.Event) ([]rule.Change, error) {
 	return s.news(), nil
 }
 
-// silent tells what was due before a time and is missing, each as it was when its time was over: it does not matter how often the time is told.
-func (s *Session) silent(now int64) {
-	for now > s.quietUntil {
-		at := s.quietUntil + 1
-		s.quietUntil = max(at, s.t.silent(at))
-	}
-}
-
 func (s *Session) advance(now int64) {
 	s.e.advance(now)
-	s.silent(now)
+	s.t.due(now)
 }
 
 // Advance says that no frame and no event comes before a time: what is due until then and missing is reported.

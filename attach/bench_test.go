@@ -3,11 +3,14 @@ package attach_test
 import (
 	"bufio"
 	"bytes"
+	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 
 	"ibwitness/internal/testkit/traffic"
@@ -47,9 +50,34 @@ func BenchmarkLibrary(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// TestLibraryMemory: frames of connections that go on take no memory.
+var frames = flag.Int("frames", 1_000_000, "frames that TestLibraryMemory hands over")
+
+// TestLibraryMemory: frames of connections that go on take no memory, by the clock of a simulation, which looks for silent ends too.
 func TestLibraryMemory(t *testing.T) {
-	if got := measured(t, 600_000); got["grown"] > 1024 {
-		t.Errorf("300,000 frames have left %.0f KiB", got["grown"])
+	cmd := exec.Command(compile(t, "c/testdata/memory.c", "-O2"), strconv.Itoa(*frames))
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
 	}
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	written := traffic.Write(in, traffic.Small(64), *frames)
+	if err := errors.Join(in.Close(), cmd.Wait(), written); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	var kib []int
+	for _, s := range strings.Fields(out.String()) {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			t.Fatal(out.String())
+		}
+		kib = append(kib, n)
+	}
+	if len(kib) != 10 || kib[9]-kib[4] > 1024 {
+		t.Errorf("resident KiB after each tenth of %d frames: %v", *frames, kib)
+	}
+	t.Logf("resident KiB after each tenth of %d frames: %v", *frames, kib)
 }

@@ -54,11 +54,7 @@ type HCAConfig struct {
 }
 
 // Waiver says which violations are no errors, and why.
-type Waiver struct {
-	Rule    string `json:"rule"`    // id in the catalogue
-	Accused string `json:"accused"` // only of this address; empty: of all
-	Why     string `json:"why"`
-}
+type Waiver = rule.Waiver
 
 // nearList is one address or a list of them.
 type nearList []string
@@ -175,13 +171,7 @@ type settings struct {
 	tell    tell
 	failOn  report.FailOn
 	unix    bool
-	waivers map[rule.ID][]waiver
-}
-
-type waiver struct {
-	accused packet.Addr
-	any     bool
-	why     string
+	waivers rule.Waivers
 }
 
 // settle checks a configuration, and returns its taps.
@@ -256,28 +246,8 @@ func (s *settings) choices() (err error) {
 			return fmt.Errorf(`attach: "reports": there is no format %q: give one of %s`, format, strings.Join(Formats(), ", "))
 		}
 	}
-	return s.waive()
-}
-
-// waive reads the waivers.
-func (s *settings) waive() error {
-	s.waivers = map[rule.ID][]waiver{}
-	for _, w := range s.Waive {
-		id, ok := rule.Lookup(w.Rule)
-		if !ok {
-			return fmt.Errorf(`attach: "waive": there is no rule %q: ibwitness rules lists them`, w.Rule)
-		}
-		if w.Why == "" {
-			return fmt.Errorf(`attach: "waive": %s has no "why": say why it is no error here, the reports repeat it`, w.Rule)
-		}
-		x := waiver{any: w.Accused == "", why: w.Why}
-		if !x.any {
-			var err error
-			if x.accused, err = packet.ParseAddr(w.Accused); err != nil {
-				return fmt.Errorf(`attach: "waive": %s: "accused" is %q: give an IP address, a GID or lid:NUMBER`, w.Rule, w.Accused)
-			}
-		}
-		s.waivers[id] = append(s.waivers[id], x)
+	if s.waivers, err = rule.NewWaivers(s.Waive); err != nil {
+		return fmt.Errorf(`attach: "waive": %w`, err)
 	}
 	return nil
 }

@@ -64,6 +64,7 @@ func (r *Run) event(hca int, e *cq.Event) (int, error) {
 	if r.lines[hca]++; !r.unix {
 		e.Line = 1 + r.lines[hca]
 	}
+	r.place(e)
 	lost := r.rec.event(r.devices[hca], e)
 	list, err := r.session.Event(e)
 	return r.take(list), errors.Join(err, lost)
@@ -77,7 +78,22 @@ func (r *Run) reset(device packet.Addr) ([]rule.Change, error) {
 	if hca := slices.Index(r.devices, device); hca >= 0 {
 		r.lines[hca]++
 	}
-	lost := r.rec.event(device, &cq.Event{Time: r.now, Kind: cq.EvReset, QP: wqe.QP{Addr: device}})
+	e := cq.Event{Time: r.now, Kind: cq.EvReset, QP: wqe.QP{Addr: device}}
+	r.place(&e)
+	lost := r.rec.event(device, &e)
 	list, err := r.session.Reset(device)
 	return list, errors.Join(err, lost)
+}
+
+// place says where an event of a device, which comes now, is among the frames and events of its time. With Unix times nobody asks.
+func (r *Run) place(e *cq.Event) {
+	r.events++
+	e.After, e.Order = 0, 0
+	if n := r.numbers[""]; !r.unix && n != nil && r.frame.Time == r.now {
+		e.After = *n
+	}
+	if last := &r.last; !r.unix && last.at == r.now && last.device != e.QP.Addr {
+		e.Order = r.events
+	}
+	r.last.at, r.last.device = r.now, e.QP.Addr
 }

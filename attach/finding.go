@@ -44,7 +44,7 @@ func (r *Run) take(list []rule.Change) (errors int) {
 	for i := range list {
 		c := &list[i]
 		f := &c.Finding
-		why, waived := r.waives(f)
+		why, waived := r.waivers.Of(f)
 		old := r.told[f.Seq]
 		now := told{spoken: old.spoken || r.begins(c), isError: accuses(c) && !waived}
 		if now.isError && !old.isError {
@@ -103,16 +103,6 @@ func (r *Run) speaks(f *rule.Finding) bool {
 		return r.tell >= tellUnproven
 	}
 	return r.tell >= tellEvents
-}
-
-// waives says whether a finding is waived, and why.
-func (r *Run) waives(f *rule.Finding) (why string, ok bool) {
-	for _, w := range r.waivers[f.Rule] {
-		if w.any || w.accused == f.Accused.Addr {
-			return w.why, true
-		}
-	}
-	return "", false
 }
 
 // line is a finding in one line.

@@ -2,6 +2,8 @@ package attach
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -50,13 +52,15 @@ func (r *Run) record() (*recording, error) {
 	if rec.f, err = os.Create(rec.name); err != nil {
 		return nil, fmt.Errorf("attach: frames cannot be recorded: %w: name a file that can be written", err)
 	}
-	rec.w = fabricagent.NewRecording(rec.f, "ibwitness", &fabricagent.Recorded{Simulation: !r.unix, Near: r.near, Profile: r.words})
+	rec.w = fabricagent.NewRecording(rec.f, "ibwitness", &fabricagent.Recorded{Simulation: !r.unix, Near: r.near, Profile: r.words, Waive: r.Waive})
 	if rec.events == "" {
 		return rec, nil
 	}
 	rec.events = strings.TrimSuffix(rec.events, filepath.Ext(rec.events))
 	for _, a := range r.near {
-		_ = os.Remove(rec.log(a.String())) // where there is one, it is of an earlier run
+		if err := rec.outdate(a); err != nil {
+			return nil, errors.Join(err, rec.close(r.now))
+		}
 	}
 	for i, a := range r.devices {
 		name := r.HCAs[i].Name
@@ -73,6 +77,24 @@ func (r *Run) record() (*recording, error) {
 // log is the file of the log of a device.
 func (r *recording) log(device string) string {
 	return r.events + "." + strings.NewReplacer("/", "_", ":", "_").Replace(device) + ".jsonl"
+}
+
+// outdate has the log of a device that was reset in an earlier run of this name tell of nothing: what is recorded now takes the place of that run. Anything else that has its name stays.
+func (r *recording) outdate(device packet.Addr) error {
+	name := r.log(device.String())
+	text, err := os.ReadFile(name)
+	if err != nil || !r.simulation { // by the clock of captures a log that tells of nothing shows that nothing was posted
+		return nil
+	}
+	first, rest, _ := bytes.Cut(text, []byte("\n"))
+	var head struct{ Ev, GID string }
+	if json.Unmarshal(first, &head) != nil || head.Ev != "device" || head.GID != device.String() || len(rest) == 0 {
+		return nil
+	}
+	if err := os.WriteFile(name, append(first, '\n'), 0o666); err != nil {
+		return fmt.Errorf("attach: the log %s of an earlier run cannot be overwritten: %w: remove it, or record under another name", name, err)
+	}
+	return nil
 }
 
 func (r *recording) addLog(name string, device packet.Addr) (err error) {

@@ -13,6 +13,7 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/internal/cli"
 	"ibwitness/internal/scenario"
+	"ibwitness/packet"
 )
 
 // attachedRun is a scenario that is handed to a run as a testbench does, with a recording.
@@ -179,7 +180,7 @@ func command(t *testing.T, args ...string) (out string, status int, said string)
 }
 
 // begin begins a run of a scenario.
-func begin(t *testing.T, r *scenario.Run, hcas bool) *attachedRun {
+func begin(t *testing.T, r *scenario.Run, hcas bool, waive ...attach.Waiver) *attachedRun {
 	t.Helper()
 	a := &attachedRun{t: t, dir: t.TempDir()}
 	var near []string
@@ -197,7 +198,7 @@ func begin(t *testing.T, r *scenario.Run, hcas bool) *attachedRun {
 		}
 	}
 	config, err := json.Marshal(map[string]any{
-		"taps": taps, "hcas": list, "record": filepath.Join(a.dir, "run.pcapng"), "reports": map[string]string{"pcapng": filepath.Join(a.dir, "annotated.pcapng")},
+		"taps": taps, "hcas": list, "waive": waive, "record": filepath.Join(a.dir, "run.pcapng"), "reports": map[string]string{"pcapng": filepath.Join(a.dir, "annotated.pcapng")},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -262,6 +263,43 @@ func TestRecordedEqualsCheck(t *testing.T) {
 	}
 }
 
+// TestRecordedWaived: what a run waives, check of its recording waives too, and check of another capture that is given the configuration of the run.
+func TestRecordedWaived(t *testing.T) {
+	sc, err := scenario.ReadFile("../examples/faulty-msn.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, accused := range []string{"", "10.0.0.2", "10.0.0.1"} {
+		r, texts := simulated(t, sc)
+		waiver := attach.Waiver{Rule: "RC-RSP-013", Accused: accused, Why: "a device of last year"}
+		a := begin(t, r, true, waiver)
+		a.items(r, texts, func() {})
+		n, err := a.End(a.now)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.same("1", "2")
+		applies := accused != "10.0.0.1"
+		if applies != (len(a.Result().Waived) > 0) || applies != (n == 0) {
+			t.Errorf("accused %q: %d errors, %d waived", accused, n, len(a.Result().Waived))
+		}
+		file, config := filepath.Join(a.dir, "run.pcapng"), filepath.Join(a.dir, "none.json")
+		if err := os.WriteFile(config, []byte(`{"taps": [], "waive": []}`), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args := []string{"check", file}
+		for _, name := range a.hcas {
+			args = append(args, "--events", filepath.Join(a.dir, "run."+name+".jsonl"))
+		}
+		if _, status, said := command(t, args...); status != map[bool]int{true: 0, false: 1}[applies] {
+			t.Errorf("accused %q: exit status %d of check: %s", accused, status, said)
+		}
+		if _, status, said := command(t, append(args, "--waive", config)...); status != 1 {
+			t.Errorf("accused %q: exit status %d of check where nothing is waived: %s", accused, status, said)
+		}
+	}
+}
+
 // TestRecordedReset: the reset of a device of which no verbs events come is recorded too.
 func TestRecordedReset(t *testing.T) {
 	sc, err := scenario.ReadFile("../examples/write.yaml")
@@ -311,4 +349,46 @@ func TestRecordedReset(t *testing.T) {
 		t.Fatalf("%s: %s", logs[0], text)
 	}
 	a.same()
+}
+
+// TestOutdated: what an earlier run of the same name has recorded of the reset of a device says nothing of this run, and no other file is touched.
+func TestOutdated(t *testing.T) {
+	dir := t.TempDir()
+	run := func(reset bool) {
+		t.Helper()
+		r, err := attach.Open([]byte(`{"taps": [{"near": ["10.0.0.1", "10.0.0.2"]}], "record": ` + quoted(filepath.Join(dir, "run.pcapng")) + `}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Frame(0, packet.WayUnknown, 0, make([]byte, 60), 0); err != nil {
+			t.Fatal(err)
+		}
+		if reset {
+			if _, err := r.Reset(0, 1000); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := r.End(2000); err != nil {
+			t.Fatal(err)
+		}
+	}
+	log, own := filepath.Join(dir, "run.10.0.0.1.jsonl"), filepath.Join(dir, "run.10.0.0.2.jsonl")
+	run(true)
+	if text, err := os.ReadFile(log); err != nil || strings.Count(string(text), "\n") != 2 || !strings.Contains(string(text), `"ev":"reset"`) {
+		t.Fatalf("%v: %s", err, text)
+	}
+	const mine = "what somebody has written\nhimself\n"
+	if err := os.WriteFile(own, []byte(mine), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(false)
+	if text, err := os.ReadFile(log); err != nil || strings.Count(string(text), "\n") != 1 || !strings.Contains(string(text), `"ev":"device"`) {
+		t.Errorf("the log of the run before, %v: %s", err, text)
+	}
+	if text, err := os.ReadFile(own); err != nil || string(text) != mine {
+		t.Errorf("the file of somebody else, %v: %s", err, text)
+	}
+	if _, status, said := command(t, "check", filepath.Join(dir, "run.pcapng"), "--events", log); status != 2 || !strings.Contains(said, "recorded in a run") {
+		t.Errorf("exit status %d: %s", status, said)
+	}
 }

@@ -16,7 +16,6 @@ import (
 	"ibwitness/internal/view/closure"
 	"ibwitness/internal/view/report"
 	"ibwitness/internal/view/web"
-	"ibwitness/rule"
 )
 
 // ErrRunning is the error of what can only be had of a run that has ended.
@@ -116,26 +115,3 @@ func (r *Run) annotated(w io.Writer) error {
 
 // Result is what was found, of a run that has ended; nil before.
 func (r *Run) Result() *agent.Result { return r.result }
-
-// waiveResult takes what is waived out of the findings, and notes how many they were and why. The rules count them on.
-func (r *Run) waiveResult() {
-	if len(r.waivers) == 0 {
-		return
-	}
-	kept := r.result.Findings[:0]
-	notes := map[string]uint64{}
-	for i := range r.result.Findings {
-		f := &r.result.Findings[i]
-		why, ok := r.waives(f)
-		if !ok || f.Class != rule.Violation {
-			kept = append(kept, *f)
-			continue
-		}
-		notes[fmt.Sprintf("violations of %v waived: %s", f.Rule, why)]++
-	}
-	clear(r.result.Findings[len(kept):])
-	r.result.Findings = kept
-	for _, text := range slices.Sorted(maps.Keys(notes)) {
-		r.result.NotJudged = append(r.result.NotJudged, agent.Note{Reason: text, Count: notes[text]})
-	}
-}

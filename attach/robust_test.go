@@ -242,3 +242,25 @@ func TestGivenUp(t *testing.T) {
 		t.Errorf("%d packets, not judged %+v", res.Packets, res.NotJudged)
 	}
 }
+
+// TestEnvironment: the file that the environment names takes the place of the configuration, whatever that is.
+func TestEnvironment(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "other.json")
+	if err := os.WriteFile(name, []byte(`{"taps": [{"name": "b"}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(attach.Environment, name)
+	for _, config := range []string{``, `{"taps": [{"name": "a"}]}`, `no JSON`} {
+		r, err := attach.Open([]byte(config))
+		if err != nil {
+			t.Fatalf("%q: %v", config, err)
+		}
+		if _, err := r.Tap("b"); err != nil {
+			t.Errorf("%q: %v", config, err)
+		}
+	}
+	t.Setenv(attach.Environment, name+".missing")
+	if _, err := attach.Open(nil); err == nil || !strings.Contains(err.Error(), "name a file that can be read, or unset it") {
+		t.Errorf("of a file that is not there: %v", err)
+	}
+}

@@ -34,12 +34,16 @@ type Run struct {
 	hcas    []*eventlog.Decoder // nil: no line has come of it
 	named   []bool              // an event has come of it
 	lines   []int               // that its log has, or would have, after the one that says whose it is
+	events  uint64              // that have come
+	last    struct {
+		at     int64
+		device packet.Addr
+	} // of them
 	frame   fabricagent.Frame
 	icrc    sealer
 	now     int64 // of the newest call
 	errors  int
 	told    map[uint32]told // by number of the finding
-	waived  map[rule.ID]int
 	byRule  map[rule.ID]int // how many were told
 	pending []Finding
 	taken   int    // of pending
@@ -71,7 +75,7 @@ func Open(config []byte) (*Run, error) {
 	r := &Run{
 		settings: s, session: agent.NewSession(agent.Options{Near: s.near, Profile: s.profile, Unordered: true, OneClock: !s.unix, Coverage: true}), hcas: make([]*eventlog.Decoder, len(s.devices)),
 		named: make([]bool, len(s.devices)), lines: make([]int, len(s.devices)),
-		numbers: map[string]*uint64{}, told: map[uint32]told{}, waived: map[rule.ID]int{}, byRule: map[rule.ID]int{},
+		numbers: map[string]*uint64{}, told: map[uint32]told{}, byRule: map[rule.ID]int{},
 	}
 	if !r.unix {
 		r.now = Begin.UnixNano()
@@ -311,7 +315,7 @@ func (r *Run) End(at uint64) (int, error) {
 	result, list, ended := r.session.End()
 	r.take(list)
 	r.result = result
-	r.waiveResult()
+	result.Waive(r.waivers)
 	if r.bad > 0 {
 		result.NotJudged = append(result.NotJudged, agent.Note{Reason: "frames that their sender gave up", Count: r.bad})
 	}

@@ -74,6 +74,9 @@ type Event struct {
 	PD    wqe.PD // that an address handle belongs to
 	Depth int    // of a CQ, as the device made it, or SRQ
 	Line  int    // of the log that it was read from, from 1 on; 0: none
+	// After is the newest frame, by its number in the capture, that came before the event, where that has the same time; 0: none, or that is not known. It is for who
+	// brings frames and events of one clock into their order, as Order is, by which events of different devices are that have the same time.
+	After, Order uint64
 
 	New        *qp.InitAttr
 	Attr       *qp.Attr
@@ -86,6 +89,11 @@ type Event struct {
 	Vector     *wqe.AddressVector
 	// Head is the first 40 bytes of the memory that a completed datagram was received into, or nil.
 	Head []byte
+}
+
+// Precedes reports whether an event came before another one of the same time, where that is known.
+func (e *Event) Precedes(f *Event) bool {
+	return e.After < f.After || e.After == f.After && e.Order < f.Order
 }
 
 // Async is an asynchronous event (section 11.6.3).

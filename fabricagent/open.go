@@ -63,6 +63,7 @@ type input struct {
 	strange  string    // what else was seen
 	packed   bool      // compressed
 	recorded *Recorded // what it says of the run that it is of; nil: nothing
+	garbled  error     // why that cannot be understood
 	closers  []func() error
 }
 

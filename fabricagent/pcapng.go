@@ -121,7 +121,9 @@ func (p *pcapngReader) section() error {
 	if !p.many && size <= maxHeader && p.need(size) {
 		for o := (options{b: p.buf[p.r+24 : p.r+size-4], reader: p}); o.next() && p.recorded == nil; {
 			if o.code == optComment {
-				p.recorded = recorded(string(o.value))
+				if p.recorded, p.garbled = recorded(string(o.value)); p.garbled != nil {
+					break
+				}
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"ibwitness/packet"
+	"ibwitness/rule"
 )
 
 // TestRecorded: a recording says of which run it is, what a tap had lost before each frame, and at its end when the run ended.
@@ -20,7 +21,10 @@ func TestRecorded(t *testing.T) {
 		}
 		return a
 	}
-	want := Recorded{Simulation: true, Near: []packet.Addr{address("10.0.0.1"), address("fe80::1"), address("lid:7")}, Profile: []string{"hardware-timers=200us", "cnp-per-ip"}}
+	want := Recorded{
+		Simulation: true, Near: []packet.Addr{address("10.0.0.1"), address("fe80::1"), address("lid:7")}, Profile: []string{"hardware-timers=200us", "cnp-per-ip"},
+		Waive: []rule.Waiver{{Rule: "BTH-002", Accused: "10.0.0.2", Why: "a prototype"}},
+	}
 	var buf bytes.Buffer
 	w := NewRecording(&buf, "test", &want)
 	if _, err := w.AddTap(Tap{Interface: "rx", Link: LinkEthernet}); err != nil {
@@ -50,7 +54,7 @@ func TestRecorded(t *testing.T) {
 	if got, ok := rec.Recorded(); !ok || !cmp.Equal(got, want) {
 		t.Errorf("%v: %s", ok, cmp.Diff(want, got))
 	}
-	if got, said := want.String(), "one clock of a simulation, near 10.0.0.1, near fe80::1, near lid:7, profile hardware-timers=200us,cnp-per-ip"; got != said {
+	if got, said := want.String(), "one clock of a simulation, near 10.0.0.1, near fe80::1, near lid:7, profile hardware-timers=200us,cnp-per-ip, waivers: 1"; got != said {
 		t.Errorf("it is said as %q, want %q", got, said)
 	}
 	var frames []int
@@ -77,12 +81,17 @@ func TestRecorded(t *testing.T) {
 
 // TestNotRecorded: of other captures nothing is known, and not of all inputs where one is another.
 func TestNotRecorded(t *testing.T) {
-	for _, comment := range []string{"", "ibwitness run", "ibwitness run: {", `ibwitness run: {"near":["nowhere"]}`, `about ibwitness run: {"simulation":true}`} {
-		if r := recorded(comment); r != nil {
-			t.Errorf("%q says %v", comment, r)
+	for _, comment := range []string{"", "ibwitness run", "ibwitness run: {", `ibwitness run: {"near":["nowhere"]}`, `ibwitness run: {"waive":[{"rule":"BTH-002"}]}`, `about ibwitness run: {"simulation":true}`} {
+		r, err := recorded(comment)
+		if garbled := strings.HasPrefix(comment, remarkMark); r != nil || garbled != (err != nil) {
+			t.Errorf("%q says %v, %v", comment, r, err)
 		}
 	}
-	own, other := &input{recorded: recorded((&Recorded{Simulation: true, Profile: []string{"strict"}}).comment())}, &input{}
+	run, err := recorded((&Recorded{Simulation: true, Profile: []string{"strict"}}).comment())
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, other := &input{recorded: run}, &input{}
 	if _, ok := allRecorded([]*input{own, other}); ok {
 		t.Error("a capture says nothing, and yet something is known of both")
 	}

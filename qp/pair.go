@@ -55,6 +55,7 @@ func (c *Pair) Adopt(other *Pair, moves bool) {
 		own.Peer.TakeOver(&d.Peer)
 		own.add(&before)
 	}
+	c.Unlook()
 	c.Ends[0].SetLone(LoneResponse{})
 	c.Ends[0].SQ.dropSeldom()
 }

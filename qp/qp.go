@@ -198,10 +198,10 @@ func (f *Flow) Known() bool { return f.State != FlowNew }
 type Pair struct {
 	Service     packet.Service
 	Encap       packet.Encap
-	Paired      bool // both directions are known to belong together
-	Lossy       bool // the capture says, or its packets show, that the tap missed some of this connection
-	Invalidated bool // one end's SendQueue.InvRKey is set
-	sealed      uint8
+	Paired      bool  // both directions are known to belong together
+	Lossy       bool  // the capture says, or its packets show, that the tap missed some of this connection
+	Invalidated bool  // one end's SendQueue.InvRKey is set
+	sealed      uint8 // by end, see Seal; and looked
 	Guessed     Guess
 	seldom      bool   // there is some of Seldom
 	PMTU        uint32 // bytes; 0: not known
@@ -321,6 +321,27 @@ func (c *Pair) RQ(i int) *ReceiveQueue {
 
 // LastTime is the time of the newest packet that an end has sent.
 func (c *Pair) LastTime(i int) int64 { return max(c.Ends[i].SQ.Last.Time, c.RQ(i).Last.Time) }
+
+// In Pair.sealed, looked says that the connection is to be looked at, and the bits from number on by which of its looks.
+const (
+	looked = 4
+	number = 3
+)
+
+// Looked reports whether the connection is to be looked at for what its ends leave undone.
+func (c *Pair) Looked() bool { return c.sealed&looked != 0 }
+
+// Look has the connection be looked at, by the next one of the few numbers that there are.
+func (c *Pair) Look() (n uint8) {
+	c.sealed = c.sealed&(looked-1) | looked | (c.sealed>>number+1)<<number
+	return c.sealed >> number
+}
+
+// Awaits reports whether the connection is to be looked at by a number. It may be an earlier look of the same number, which does no harm.
+func (c *Pair) Awaits(n uint8) bool { return c.Looked() && c.sealed>>number == n }
+
+// Unlook says that it is not, as nothing of it is due, or that when is not known any more.
+func (c *Pair) Unlook() { c.sealed &^= looked }
 
 // Sealed reports whether an end has sent a packet with a good ICRC, and not been unsealed since.
 func (c *Pair) Sealed(from int) bool { return c.sealed>>(from&1)&1 != 0 }

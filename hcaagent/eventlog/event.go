@@ -71,6 +71,7 @@ func (l *record) common(e *cq.Event) error {
 	if !l.has(kT) && e.Kind != cq.EvDevice {
 		return missing("t")
 	}
+	e.After, e.Order = l.u64(kAfter), l.u64(kOrder)
 	e.QP.QPN, e.CQ, e.SRQ = l.u32(kQPN), wqe.CQ(l.u32(kCQ)), wqe.SRQ(l.u32(kSRQ))
 	if l.has(kCRC) {
 		e.Sum, e.Summed = l.u32(kCRC), true

@@ -4,6 +4,8 @@ package eventlog
 type line struct {
 	Seq   *int64  `json:"seq,omitempty"`
 	T     *int64  `json:"t,omitempty"`
+	After *uint64 `json:"after,omitempty"`
+	Order *uint64 `json:"order,omitempty"`
 	Ev    string  `json:"ev"`
 	RC    *int    `json:"rc,omitempty"`
 	GID   *string `json:"gid,omitempty"`

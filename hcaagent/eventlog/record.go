@@ -98,6 +98,8 @@ const (
 	kSLID
 	kPoll
 	kEmptied
+	kAfter
+	kOrder
 	kWindowType // "type" as a number
 	numKeys
 )
@@ -115,7 +117,7 @@ var keys = [...]string{
 	kWRID: "wr_id", kOpcode: "opcode", kLAddr: "laddr", kSGE: "sge", kRAddr: "raddr", kImm: "imm", kInvKey: "inv_rkey", kFlags: "flags", kCRC: "crc32", kData: "data",
 	kDQPN: "dest_qpn", kCompAdd: "compare_add", kSwap: "swap", kAH: "ah", kWindowOf: "mw", kRegionOf: "mr", kXRCSRQ: "remote_srqn", kPlace: "placement",
 	kWhole: "whole", kDeviceRd: "max_qp_init_rd_atom", kDeviceDestRd: "max_qp_rd_atom", kPKeys: "max_pkeys", kPorts: "phys_port_cnt", kStatus: "status",
-	kStatusCode: "status_code", kHead: "head", kByteLen: "byte_len", kGRH: "grh", kSrcQP: "src_qp", kSLID: "slid", kPoll: "poll", kEmptied: "emptied",
+	kStatusCode: "status_code", kHead: "head", kByteLen: "byte_len", kGRH: "grh", kSrcQP: "src_qp", kSLID: "slid", kPoll: "poll", kEmptied: "emptied", kAfter: "after", kOrder: "order",
 }
 
 // record is what a line says. There is nothing in it that points anywhere but the lists at its end, so that a line costs the collector nothing.

@@ -84,7 +84,7 @@ func flag(b bool) *int {
 
 // lineOf is the line of an event; its event() is the event again.
 func lineOf(e *cq.Event) *line {
-	l := &line{T: to(e.Time), Ev: name(kinds, e.Kind), QPN: to(e.QP.QPN), CQ: some(uint32(e.CQ)), SRQ: some(uint32(e.SRQ)), RC: flag(e.Failed)}
+	l := &line{T: to(e.Time), After: some(e.After), Order: some(e.Order), Ev: name(kinds, e.Kind), QPN: to(e.QP.QPN), CQ: some(uint32(e.CQ)), SRQ: some(uint32(e.SRQ)), RC: flag(e.Failed)}
 	if e.Summed {
 		l.CRC = to(e.Sum)
 	}

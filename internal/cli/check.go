@@ -16,6 +16,7 @@ import (
 	"ibwitness/hcaagent/eventlog"
 	"ibwitness/internal/view/report"
 	"ibwitness/packet"
+	"ibwitness/rule"
 	"ibwitness/verifier"
 )
 
@@ -23,6 +24,7 @@ type checkCommand struct {
 	Files      []string  `arg:"" name:"file" complete:"file" help:"Captures: pcap, pcapng or ERF, also compressed with gzip or zstd; - is standard input. Several files are several taps of one run."`
 	Near       []address `placeholder:"ADDRESS" help:"The tap is near this endpoint (IP address, GID or lid:NUMBER): what it shows leaving there was sent, what it shows arriving did arrive. Repeatable. Default: the tap position is unknown."`
 	Events     []string  `placeholder:"LOG" sep:"none" complete:"file" help:"Verbs events of an endpoint, JSON lines (docs/events.md): work requests and completions are compared with the packets. Repeatable, one an endpoint."`
+	Waive      []string  `placeholder:"WAIVERS" sep:"none" complete:"file" help:"Violations that are no errors, and why (docs/verdicts.md): JSON, a list or the waive of a configuration (docs/attach.md). They are shown as waived, and do not fail the run. Repeatable. Default: what recordings of attached runs say."`
 	Simulation bool      `help:"Captures and event logs are of one simulation: one clock stamps events, and frames at their last byte, and timers are those of hardware. Default: if the captures, as recorded by an attached run (docs/attach.md), or all event logs (docs/events.md) say so."`
 	Format     string    `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, json (one object a line), or for CI junit or sarif. Default: ${default}."`
 	All        bool      `help:"Show every finding, warning, connection and rule."`
@@ -99,6 +101,10 @@ func (c *checkCommand) Run(s *session) error {
 	if _, err := c.Profile.profile(); err != nil {
 		return err
 	}
+	waive, err := c.waivers()
+	if err != nil {
+		return err
+	}
 	sink, err := report.New(c.Format, s.options(c.All))
 	if err != nil {
 		return err
@@ -128,10 +134,15 @@ func (c *checkCommand) Run(s *session) error {
 		}
 		return err
 	}
-	if err := c.recorded(s, src, &opt); err != nil {
+	said, err := c.recorded(s, src, &opt)
+	if err == nil && len(c.Waive) == 0 {
+		waive, err = rule.NewWaivers(said.Waive)
+	}
+	if err != nil {
 		return err
 	}
 	c.verify(reading, s, src, opt, run)
+	run.Result.Waive(waive)
 	run.Interrupted = run.Interrupted || ctx.Err() != nil
 	return c.tell(ctx, s, sink, run)
 }
@@ -190,11 +201,14 @@ func (c *checkCommand) tell(ctx context.Context, s *session, sink report.Sink, r
 	return errors.Join(err, c.page(ctx, s, run))
 }
 
-// recorded fills in what the flags, or else the captures and logs themselves, say of how they were taken.
-func (c *checkCommand) recorded(s *session, src fabricagent.Source, opt *agent.Options) error {
-	var run fabricagent.Recorded
+// recorded fills in what the flags, or else the captures and logs themselves, say of how they were taken, and returns what captures say.
+func (c *checkCommand) recorded(s *session, src fabricagent.Source, opt *agent.Options) (run fabricagent.Recorded, err error) {
 	if rec, ok := src.(fabricagent.Recording); ok {
-		if run, ok = rec.Recorded(); ok && !c.Quiet {
+		if run, ok = rec.Recorded(); run.Garbled != nil {
+			s.log.Warn().Msgf("%s: what the recording says of its run cannot be understood, and is ignored (%v): say with --simulation, --near, --profile and --waive how it was recorded",
+				strings.Join(c.Files, ", "), run.Garbled)
+		}
+		if ok && !c.Quiet {
 			s.log.Info().Msgf("%s: recorded in a run with %v", strings.Join(c.Files, ", "), &run)
 		}
 	}
@@ -216,13 +230,12 @@ func (c *checkCommand) recorded(s *session, src fabricagent.Source, opt *agent.O
 		for _, l := range opt.Events {
 			l.Exact = true
 			if l.Addr.IsZero() {
-				return fmt.Errorf(`cli: --events %s does not say which endpoint it is of, which it must in a simulation: give its "gid" in the first line`, l.Name)
+				return run, fmt.Errorf(`cli: --events %s does not say which endpoint it is of, which it must in a simulation: give its "gid" in the first line`, l.Name)
 			}
 		}
 	}
-	var err error
 	opt.Profile, err = verifier.ParseProfile(words...)
-	return err
+	return run, err
 }
 
 // short limits the memory of the process, and returns what tells when it gets short; nil: never.
@@ -258,7 +271,7 @@ func (c *checkCommand) annotatable() error {
 
 // distinct reports what would be overwritten.
 func (c *checkCommand) distinct() error {
-	return distinct(reads("the capture", c.Files...), reads("--events", c.Events...), writes("--annotate", c.Annotate), writes("--html", c.HTML),
+	return distinct(reads("the capture", c.Files...), reads("--events", c.Events...), reads("--waive", c.Waive...), writes("--annotate", c.Annotate), writes("--html", c.HTML),
 		writes("--coverage", c.Covered.Coverage))
 }
 

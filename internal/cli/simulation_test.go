@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/binary"
 	"os"
 	"path/filepath"
 	"strings"
@@ -96,8 +97,39 @@ func TestSimulation(t *testing.T) {
 	if out := check("--simulation"); !strings.Contains(out, atOnce) {
 		t.Errorf("without logs:\n%s", out)
 	}
+	// What a recording says of its run is not ignored silently where it cannot be understood.
+	text, err := os.ReadFile(in("run.pcapng"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for said, warned := range map[string]bool{`{"near":["10.0.0.1"]}`: false, `{"near":["10.0.0.`: true, `{"near":["nowhere"]}`: true} {
+		if out, _ := run("check", "--quiet", write("said.pcapng", remarked(t, text, "ibwitness run: "+said))); strings.Contains(out, "cannot be understood, and is ignored") != warned {
+			t.Errorf("%s:\n%s", said, out)
+		}
+	}
 	out, status := run(append([]string{"check", "--simulation", in("run.pcapng")}, logs("capture", " ")...)...)
 	if status != 2 || !strings.Contains(out, "does not say which endpoint it is of") {
 		t.Errorf("a log without an address: exit status %d\n%s", status, out)
 	}
+}
+
+// remarked is a pcapng whose section header has a comment.
+func remarked(t *testing.T, text []byte, comment string) string {
+	t.Helper()
+	le := binary.LittleEndian
+	old := le.Uint32(text[4:])
+	option := le.AppendUint16(nil, 1)
+	option = le.AppendUint16(option, uint16(len(comment)))
+	option = append(option, comment...)
+	for len(option)%4 != 0 {
+		option = append(option, 0)
+	}
+	size := old + uint32(len(option))
+	out := append([]byte(nil), text[:4]...)
+	out = le.AppendUint32(out, size)
+	out = append(out, text[8:24]...)
+	out = append(out, option...)
+	out = append(out, text[24:old-4]...)
+	out = le.AppendUint32(out, size)
+	return string(append(out, text[old:]...))
 }

@@ -30,6 +30,22 @@ func (v *Verifier) Soonest() int64 {
 	return soonest
 }
 
+// Patience is the same of one connection.
+func (v *Verifier) Patience(c *qp.Pair) int64 {
+	return min(v.patience(&c.Ends[0]), v.patience(&c.Ends[1]))
+}
+
+// patience is for how long nothing may happen after a request of an end, in nanoseconds: four times the value of its timer where that is known, as the timer may run as long.
+func (v *Verifier) patience(end *qp.QP) int64 {
+	switch {
+	case end.Knows(qp.KnowsTimeout) && end.Attr.Timeout != 0:
+		return 4*int64(packet.Timeout(end.Attr.Timeout)) + v.quantum()
+	case v.Profile.HardwareTimers && v.Profile.Answer != 0:
+		return int64(v.Profile.Answer)
+	}
+	return silence
+}
+
 // never is the time of what is not due.
 const never = int64(math.MaxInt64)
 
@@ -223,21 +239,14 @@ func (v *Verifier) doubtSilence(c *qp.Pair, at int, id rule.ID, psn packet.PSN) 
 
 // answerDue is since when a responder owes an answer to its requester, and how long it may take; due is false where something else is pending.
 func (v *Verifier) answerDue(end *qp.QP, r *qp.ReceiveQueue) (since, most int64, due bool) {
-	since, most = end.SQ.TimerStart, silence
+	since, most = end.SQ.TimerStart, v.patience(end)
 	if pending := r.Pending; pending != nil {
 		if pending.NAK || pending.AnsweredAt != 0 {
 			return 0, 0, false
 		}
 		since = pending.RetransmittedAt - pending.Waited
 	}
-	since = max(since, r.Last.Time)
-	switch {
-	case end.Knows(qp.KnowsTimeout) && end.Attr.Timeout != 0:
-		most = 4*int64(packet.Timeout(end.Attr.Timeout)) + v.quantum()
-	case v.Profile.HardwareTimers && v.Profile.Answer != 0:
-		most = int64(v.Profile.Answer)
-	}
-	return since, most, true
+	return max(since, r.Last.Time), most, true
 }
 
 const goneMaybe = "the packets do not show whether the queue pair still exists or is in the error state: its verbs events do (--events)"

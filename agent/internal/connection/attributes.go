@@ -66,6 +66,7 @@ func (t *Table) told(c *Connection, p *packet.Packet, responded [2]bool) (pmtu u
 	for k := range c.Ends {
 		if e := &c.Ends[k]; e.Attr == nil {
 			e.Attr = t.Attr(e.Addr, e.Number, c.Ends[1-k].Addr, p.Time)
+			c.Unlook()
 		}
 	}
 	if !t.OneClock {

@@ -61,6 +61,9 @@ func (c *Connection) Leave(leaves bool) {
 	}
 }
 
+// Watched reports whether a connection was neither merged into another nor forgotten.
+func (c *Connection) Watched() bool { return c.state&(dead|leaving) == 0 }
+
 // FirstOp is the opcode of the first packet.
 func (c *Connection) FirstOp() packet.Opcode { return packet.Opcode(c.first >> 24) }
 

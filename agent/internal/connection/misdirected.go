@@ -207,6 +207,7 @@ func (t *Table) unpairMisdirected(c *Connection, id uint32, p *packet.Packet, ho
 	t.splitRequest(c, id>>1, flowKey(host, back, c.Ends[1].Number))
 	t.match.Forget(i)
 	takeOver(c, k, p.PSN)
+	c.Unlook()
 	c.Ends[1].Attr = t.Attr(c.Ends[1].Addr, c.Ends[1].Number, c.Ends[0].Addr, p.Time)
 	t.Judge.PathMTU(&c.Pair, max(c.PMTU, k.PMTU))
 	t.bury(i, &t.hosts.list[host], c, 0)

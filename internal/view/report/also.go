@@ -5,6 +5,7 @@ type Also struct {
 	Warnings, Notes uint64
 	Unproven        uint64 // of any severity
 	Suspicions      uint64 // those of severity error, which the verdict NOT PROVEN is about
+	Waived          uint64
 	Events          uint64
 	Open            uint64 // requests without a response
 }
@@ -23,6 +24,9 @@ func (a *Also) Sentence(v Verdict) string {
 		parts = append(parts, number(a.Unproven)+" not proven")
 	case v == NotProven && lesser > 0:
 		parts = append(parts, count(lesser, "suspicion")+" of lower severity")
+	}
+	if a.Waived > 0 {
+		parts = append(parts, number(a.Waived)+" waived")
 	}
 	if a.Events > 0 {
 		parts = append(parts, count(a.Events, "event"))

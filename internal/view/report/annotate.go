@@ -55,7 +55,7 @@ func comments(findings []rule.Finding, all bool, number func(Place) uint64, comm
 // pointers to it at the frames that prove it, and in which the endpoints have names. Events are left out unless all is set.
 func Annotate(w io.Writer, src fabricagent.Source, r *agent.Result, all bool) error {
 	run := runOf(src)
-	c := copying{src: src, out: fabricagent.NewRecording(w, "ibwitness", run), comments: foldedComments(r.Findings, all)}
+	c := copying{src: src, out: fabricagent.NewRecording(w, "ibwitness", run), comments: foldedComments(r, all)}
 	if err := c.out.Name(names(r)); err != nil {
 		return err
 	}
@@ -86,19 +86,26 @@ func Annotate(w io.Writer, src fabricagent.Source, r *agent.Result, all bool) er
 	}
 }
 
-// foldedComments are the comments of frames, where a finding that was made again and again is told once.
-func foldedComments(findings []rule.Finding, all bool) map[Place][]string {
-	list, of := Fold(findings, all)
-	return comments(findings, all, func(p Place) uint64 { return p.Frame }, func(i int) string {
-		switch e := &list[of[i]]; {
+// foldedComments are the comments of frames, where a finding that was made again and again is told once, and those that are waived.
+func foldedComments(r *agent.Result, all bool) map[Place][]string {
+	list, entry := Fold(r.Findings, all)
+	of := comments(r.Findings, all, func(p Place) uint64 { return p.Frame }, func(i int) string {
+		switch e := &list[entry[i]]; {
 		case e.Count < 2:
-			return Comment(&findings[i])
-		case e.Finding == &findings[i]:
+			return Comment(&r.Findings[i])
+		case e.Finding == &r.Findings[i]:
 			return fmt.Sprintf("%s; the first of %d, again in %s", Comment(e.Finding), e.Count, e.again())
 		default:
 			return fmt.Sprintf("%v %s again, as in frame %d", e.Rule, e.Rule.Row().Name, e.Frame)
 		}
 	})
+	for i := range r.Waived {
+		if w := &r.Waived[i]; w.Frame != 0 {
+			at := Place{w.Tap, w.Frame}
+			of[at] = append(of[at], Comment(&w.Finding)+", waived: "+w.Why)
+		}
+	}
+	return of
 }
 
 // copying is a capture that is being copied, with comments.

@@ -32,6 +32,7 @@ type jsonFinding struct {
 	Rule      string        `json:"rule"`
 	Name      string        `json:"name"`
 	Class     string        `json:"class"`
+	Waived    string        `json:"waived,omitempty"` // why
 	Severity  string        `json:"severity"`
 	Count     uint64        `json:"count,omitempty"`
 	Frames    []uint64      `json:"frames,omitempty"`
@@ -151,6 +152,7 @@ type jsonSummary struct {
 	Warnings       int            `json:"warnings"`
 	Notes          int            `json:"notes"`
 	Unproven       int            `json:"unproven"`
+	Waived         int            `json:"waived,omitempty"`
 	Events         int            `json:"events"`
 	RulesExercised int            `json:"rules_exercised"`
 	RulesTotal     int            `json:"rules_total"`
@@ -186,6 +188,12 @@ func (j *jsonLines) Report(w io.Writer, run *Run) error {
 			return err
 		}
 	}
+	waived := waivedEntries(run.Result, j.all)
+	for i := range waived {
+		if err := enc.Encode(waivedFindingLine(&waived[i])); err != nil {
+			return err
+		}
+	}
 	var line jsonConnection // one for all: there may be very many
 	for i := range run.Result.Connections {
 		line.set(&run.Result.Connections[i])
@@ -203,7 +211,7 @@ func (j *jsonLines) Report(w io.Writer, run *Run) error {
 			return err
 		}
 	}
-	if err := enc.Encode(summaryLine(run, tallyOf(list))); err != nil {
+	if err := enc.Encode(summaryLine(run, tallyOf(list), len(waived))); err != nil {
 		return err
 	}
 	return buffered.Flush()
@@ -290,12 +298,12 @@ func ruleLine(id rule.ID, n rule.Count) *jsonRule {
 	}
 }
 
-func summaryLine(run *Run, t tally) *jsonSummary {
+func summaryLine(run *Run, t tally, waived int) *jsonSummary {
 	r := run.Result
 	c := coverageOf(r)
 	line := &jsonSummary{
 		Kind: "summary", Verdict: run.Verdict().String(), Packets: r.Packets, RDMA: r.RDMA, Connections: len(r.Connections),
-		Violations: t.violations, Warnings: t.warnings, Notes: t.notes, Unproven: t.unproven, Events: t.events,
+		Violations: t.violations, Warnings: t.warnings, Notes: t.notes, Unproven: t.unproven, Waived: waived, Events: t.events,
 		RulesExercised: c.exercised, RulesTotal: c.total, Truncated: run.truncated(), Dropped: r.Dropped, Gaps: r.Gaps,
 		Repeated: r.Repeated, Undecoded: r.Undecoded, Unjudged: r.Unjudged, Open: r.Open.Requests, Interrupted: run.Interrupted,
 		Taps: []jsonTap{}, NotJudged: []jsonNote{}, Problems: []jsonProblem{},

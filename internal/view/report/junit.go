@@ -11,7 +11,7 @@ import (
 )
 
 // junit writes a JUnit report, as CI servers read it: a test case for each rule that was evaluated. One that was violated fails where
-// the run fails on its severity; one that was only not proven is skipped; what was wrong with the input is an error.
+// the run fails on its severity; one that was only not proven, or whose violations are all waived, is skipped; what was wrong with the input is an error.
 type junit struct{ all bool }
 
 type junitSuites struct {
@@ -82,9 +82,13 @@ func (j *junit) Report(w io.Writer, run *Run) error {
 			of[e.Rule] = append(of[e.Rule], e)
 		}
 	}
+	waived := map[rule.ID][]waivedEntry{}
+	for _, e := range waivedEntries(r, j.all) {
+		waived[e.Rule] = append(waived[e.Rule], e)
+	}
 	for _, id := range rule.Rules() {
-		if r.Cover[id].Exercised > 0 || len(of[id]) > 0 {
-			s.add(j.testCase(run, id, of[id]))
+		if r.Cover[id].Exercised > 0 || len(of[id])+len(waived[id]) > 0 {
+			s.add(j.testCase(run, id, of[id], waived[id]))
 		}
 	}
 	s.Tests = len(s.Cases)
@@ -145,7 +149,7 @@ func (s *junitSuite) add(c junitCase) {
 }
 
 // testCase is the test case of a rule with its findings.
-func (j *junit) testCase(run *Run, id rule.ID, findings []*Entry) junitCase {
+func (j *junit) testCase(run *Run, id rule.ID, findings []*Entry, waived []waivedEntry) junitCase {
 	row := id.Row()
 	c := junitCase{Class: "ibwitness." + strings.ToLower(row.ID[:strings.IndexByte(row.ID, '-')]), Name: row.ID + " " + row.Name}
 	violated, times, text := uint64(0), uint64(0), row.Text+"\n"
@@ -161,8 +165,21 @@ func (j *junit) testCase(run *Run, id rule.ID, findings []*Entry) junitCase {
 	if n := len(findings) - shownCases; n > 0 && !j.all {
 		text += fmt.Sprintf("and %d more\n", n)
 	}
+	excused, why := uint64(0), ""
+	for i := range waived {
+		e := &waived[i]
+		if excused += e.Times(); why == "" {
+			why = e.why
+		}
+		if j.all || i < shownCases {
+			text += line(&e.Entry) + ", waived: " + e.why + "\n"
+		}
+	}
 	fails := row.Severity == rule.Error && run.FailOn != FailNever || row.Severity == rule.Warning && run.FailOn == FailOnWarning
 	switch {
+	case len(findings) == 0 && len(waived) > 0:
+		c.Skipped = &junitOutcome{Message: "waived, " + count(excused, "time") + ": " + why}
+		c.Output = text
 	case len(findings) == 0:
 	case violated > 0 && fails:
 		c.Failure = &junitOutcome{Message: "violated " + count(violated, "time"), Type: row.Severity.String(), Text: text}

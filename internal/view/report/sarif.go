@@ -75,6 +75,15 @@ type sarifResult struct {
 	Count      uint64          `json:"occurrenceCount,omitempty"`
 	Locations  []sarifLocation `json:"locations"`
 	Properties *jsonFinding    `json:"properties"`
+
+	Suppressions []sarifSuppression `json:"suppressions,omitempty"`
+}
+
+// sarifSuppression says that a result is no error, by a decision that was taken outside of what was judged.
+type sarifSuppression struct {
+	Kind          string `json:"kind"`
+	Status        string `json:"status"`
+	Justification string `json:"justification"`
 }
 
 type sarifLocation struct {
@@ -121,19 +130,26 @@ func (s *sarif) Report(w io.Writer, run *Run) error {
 		}
 	}
 	index := map[rule.ID]int{}
+	at := func(id rule.ID) int {
+		n, ok := index[id]
+		if !ok {
+			n = len(index)
+			index[id] = n
+			out.Tool.Driver.Rules = append(out.Tool.Driver.Rules, sarifRuleOf(id))
+		}
+		return n
+	}
 	list := entries(r.Findings, s.all)
 	for i := range list {
-		e := &list[i]
-		if e.Class == rule.Event {
-			continue
+		if e := &list[i]; e.Class != rule.Event {
+			out.Results = append(out.Results, s.result(run, e, at(e.Rule)))
 		}
-		at, ok := index[e.Rule]
-		if !ok {
-			at = len(index)
-			index[e.Rule] = at
-			out.Tool.Driver.Rules = append(out.Tool.Driver.Rules, sarifRuleOf(e.Rule))
-		}
-		out.Results = append(out.Results, s.result(run, e, at))
+	}
+	for _, e := range waivedEntries(r, s.all) {
+		result := s.result(run, &e.Entry, at(e.Rule))
+		result.Properties = waivedFindingLine(&e)
+		result.Suppressions = []sarifSuppression{{"external", "accepted", e.why}}
+		out.Results = append(out.Results, result)
 	}
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")

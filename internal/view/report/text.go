@@ -50,6 +50,7 @@ func (t *text) Report(w io.Writer, run *Run) error {
 	t.findings("Notes", t.bold, func(e *Entry) bool { return violation(e, rule.Info) })
 	t.findings("Not proven", t.yellow, func(e *Entry) bool { return e.Class == rule.Unproven })
 	t.unprovenHint()
+	t.waived()
 	t.events()
 	t.latencies()
 	t.connections()

@@ -94,7 +94,7 @@ func (t *text) unprovenErrors() (n int) {
 // also counts what the verdict line has not said.
 func (t *text) also(v Verdict) string {
 	c := &t.count
-	a := Also{Warnings: uint64(c.warnings), Notes: uint64(c.notes), Unproven: uint64(c.unproven), Suspicions: uint64(t.unprovenErrors()), Events: uint64(c.events), Open: t.res.Open.Requests}
+	a := Also{Warnings: uint64(c.warnings), Notes: uint64(c.notes), Unproven: uint64(c.unproven), Suspicions: uint64(t.unprovenErrors()), Waived: uint64(len(t.res.Waived)), Events: uint64(c.events), Open: t.res.Open.Requests}
 	if s := a.Sentence(v); s != "" {
 		return t.dim(s)
 	}

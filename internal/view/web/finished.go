@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"ibwitness/agent"
@@ -144,6 +145,9 @@ func (s *Summary) finished(m *Model) {
 	}
 	s.Problems = append(s.Problems, report.Caveats(r)...)
 	s.NotJudged = append(s.NotJudged, r.NotJudged...)
+	for _, l := range report.WaivedLines(r) {
+		s.Notes = append(s.Notes, fmt.Sprintf("Waived (%s): %v", grouped(l.Count), l))
+	}
 	for _, t := range r.Taps {
 		name := t.File
 		if t.Interface != "" {

@@ -107,6 +107,9 @@ func (m *Model) Summary() *Summary {
 	s.Timeline = m.timeline.json()
 	s.Verdict, s.Sentence = s.verdict.String(), sentence(s)
 	also := report.Also{Warnings: m.counts[warning], Notes: m.counts[note], Unproven: m.counts[unproven], Suspicions: m.suspects.entries, Events: m.counts[event], Open: s.Open}
+	if m.done != nil {
+		also.Waived = uint64(len(m.done.run.Result.Waived))
+	}
 	s.Also = also.Sentence(s.verdict)
 	return s
 }
