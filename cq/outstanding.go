@@ -13,10 +13,10 @@ type Waits uint8
 
 // The kinds.
 const (
-	WaitsForResponse   Waits = iota // requests on the wire
-	WaitsForCompletion              // work requests that were posted
-	WaitsForMessage                 // completions of what no packet has shown yet
-	WaitsForReceiveCompletion       // receive requests that messages which were acknowledged have taken
+	WaitsForResponse          Waits = iota // requests on the wire
+	WaitsForCompletion                     // work requests that were posted
+	WaitsForMessage                        // completions of what no packet has shown yet
+	WaitsForReceiveCompletion              // receive requests that messages which were acknowledged have taken
 )
 
 func (w Waits) String() string {
