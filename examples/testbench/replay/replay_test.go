@@ -330,7 +330,7 @@ func (s *simulation) ends(fatal, hang string) {
 	}
 }
 
-var times = flag.Int("times", 10, "how often each simulator runs, and ends in each way")
+var times = flag.Int("times", 4, "how often each simulator runs, and ends in each way")
 
 // again runs a simulation so often, and ends it in all ways, that what goes wrong now and then would show; once under valgrind.
 func (s *simulation) again(fatal, hang string) {
