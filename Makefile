@@ -5,7 +5,7 @@ SHELL   := bash
 GO      ?= go
 CAPTURE ?= testdata/captures/rnr_retry_exceeded.pcap
 ARGS    ?=
-FUZZTIME ?= 20000x
+FUZZTIME ?= 5000x
 N       ?= 60
 SEED    ?= 1
 FILES   ?=
@@ -90,7 +90,7 @@ unit:            ## all tests, under the race detector where anything can race; 
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }
 	$(GO) test -pgo=off -timeout 20m $(ALONE) $(BOTH) $(LIBRARY)
 	$(GO) test -race -short -pgo=off -timeout 20m $(BOTH)
-	$(GO) test -race -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH) $(LIBRARY))")
+	$(GO) test -race -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH) $(LIBRARY))" | sort -r) # the page first, whose tests wait for a browser
 	$(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients)$$' ./fabricagent ./internal/cli
 	$(GO) test -race -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
