@@ -217,8 +217,8 @@ IBW_PUBLIC int ibw_reset(ibw *run, uint32_t tap, uint64_t time_ps);
 /* Takes the next finding, or change of a finding, that was not taken: 1 it is filled, as far as its size goes; 0 there is none. Where a callback is set, it has taken them all. */
 IBW_PUBLIC int ibw_next(ibw *run, ibw_finding *finding);
 
-/* Requests without a response, and work requests without a completion, receive requests whose messages are acknowledged among them: for the check at the end of a test. Returns how many there are. Where json is not null, they are
- * written into its n bytes as a JSON array, cut at an element where they do not fit. */
+/* Requests without a response, and work requests without a completion, receive requests whose messages are acknowledged among them: for the check at the end of a test.
+ * Returns how many there are. Where json is not null, they are written into its n bytes as a JSON array, cut at an element where they do not fit. */
 IBW_PUBLIC int ibw_outstanding(ibw *run, char *json, size_t n);
 
 /* Ends the run at a time (with Unix times, 0 ends it with the newest frame, as a capture does): judges what is still open, and writes the reports of the configuration. Returns the errors of the whole run. Afterwards only ibw_next,
