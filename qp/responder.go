@@ -77,6 +77,27 @@ func (r *ReceiveQueue) NoteDuplicate(to packet.PSN) {
 	s.DuplicateRequest, s.DuplicateTo = true, to
 }
 
+// Duplicate is a duplicate SEND or WRITE that asks for a response.
+type Duplicate struct {
+	Time   int64 // zero: none has come
+	Frame  uint64
+	PSN    packet.PSN
+	Opcode packet.Opcode
+	Tap    uint16
+	Told   bool // that it was left without a response
+}
+
+// OweDuplicate notes a duplicate that asks for a response.
+func (r *ReceiveQueue) OweDuplicate(p *packet.Packet) {
+	r.seldom().Duplicate = Duplicate{Time: p.Time, Frame: p.Frame, PSN: p.PSN, Opcode: p.Opcode, Tap: p.Tap}
+}
+
+// TellDuplicate notes that it was told that the duplicate was left without a response.
+func (r *ReceiveQueue) TellDuplicate() { r.seldom().Duplicate.Told = true }
+
+// CloseUnanswered forgets the duplicate, to which a response has come.
+func (r *ReceiveQueue) CloseUnanswered() { r.seldom().Duplicate = Duplicate{} }
+
 // MayBeDuplicate notes that a request may have been taken for a duplicate.
 func (r *ReceiveQueue) MayBeDuplicate() { r.seldom().DuplicateRequest = true }
 

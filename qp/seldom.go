@@ -37,6 +37,7 @@ type ReceiveSeldom struct {
 	DuplicateRequest bool             // a duplicate request arrived, whose answer may be to come: until one after DuplicateTo is answered
 	Baseline         *packet.Packet   // response from which MSNs are counted, until a second one agrees
 	Pending          *PendingResponse // what was left unsaid until the requester's timer ran out
+	Duplicate        Duplicate        // the newest duplicate SEND or WRITE that asks for a response
 }
 
 // What a queue has that has nothing of the kind. Invariant: they are never written.

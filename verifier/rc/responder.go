@@ -29,6 +29,9 @@ func (v *Verifier) arrives(c *qp.Pair, from int, p *packet.Packet) {
 		}
 	case d < 0:
 		r.NoteDuplicate(c.Ends[from].SQ.High)
+		if op := wqe.OpOf(p.Opcode.Fn()); p.AckReq && (op == wqe.Send || op == wqe.Write) && (p.ICRCState == packet.CRCGood || !c.Sealed(from)) {
+			r.OweDuplicate(p)
+		}
 		if r.Pending != nil && !p.PSN.Before(r.Pending.Request.PSN) {
 			r.Pending.CountRequest()
 		}

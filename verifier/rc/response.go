@@ -44,7 +44,7 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 	if r.Pending != nil {
 		v.pendingAnswered(c, from, p)
 	}
-	if q.ReportedUnanswered() {
+	if q.ReportedUnanswered() || r.Duplicate.Told {
 		v.answeredLate(c, from, p)
 	}
 	v.respond(c, from, p)

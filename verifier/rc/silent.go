@@ -59,6 +59,9 @@ func (v *Verifier) Silent(c *qp.Pair, now int64) (due int64) {
 	}
 	for from := range c.Ends {
 		q, r := &c.Ends[from].SQ, c.RQ(1-from)
+		if q.Joined && q.Una == q.High && r.Duplicate.Time != 0 {
+			due = min(due, v.duplicateIgnored(c, from, now))
+		}
 		if !q.Joined || !q.Una.Before(q.High) || r.State == qp.RNRNAKed || r.State == qp.Failed || q.Jump != nil {
 			continue
 		}
@@ -156,6 +159,37 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 	return never
 }
 
+// duplicateIgnored judges a responder that has acknowledged all, and has left a duplicate SEND or WRITE without any response, whose requester lacks that
+// acknowledgement (rule RC-RSP-029), and returns until when its time lasts. from is the end of the requester.
+func (v *Verifier) duplicateIgnored(c *qp.Pair, from int, now int64) int64 {
+	r := c.RQ(1 - from)
+	d := &r.Duplicate
+	if !c.Paired || !c.Sees(1-from) || d.Told || r.Last.Time >= d.Time || !r.Last.Positive || r.State != qp.Expecting || r.Pending != nil || len(c.Early()) != 0 {
+		return never
+	}
+	most := v.patience(&c.Ends[from])
+	if now <= d.Time+most {
+		return d.Time + most
+	}
+	life := v.qpLife(c, 1-from, d.Time, most)
+	if life == qp.Gone {
+		return never
+	}
+	v.Covered(rule.RCRSP005)
+	r.TellDuplicate()
+	p := &packet.Packet{Time: d.Time, Tap: d.Tap, Frame: d.Frame, PSN: d.PSN, Opcode: d.Opcode, Has: packet.HasBTH}
+	f := rule.Verdict{
+		Rule: rule.RCRSP005, Class: rule.Proven(life == qp.Alive), Role: rule.Responder,
+		Expected: "an ACK of PSN " + r.Last.PSN.String() + ", the latest acknowledged, for a duplicate: AckReq is set", Actual: "no response in " + time.Duration(now-d.Time).String(),
+		Evidence: []uint64{packet.FrameNear(d.Frame, r.Last.Frame)},
+	}
+	if f.Class == rule.Unproven {
+		f.Detail = goneMaybe
+	}
+	v.Accuse(c, 1-from, p, f)
+	return never
+}
+
 const neverAnswered = "the queue pair has never sent a response: the requests may not be for it, by a field that is not its own, such as the Ethernet address"
 
 // awaits reports whether the queue pair that the requests of an end go to is known to be connected to that end, although no response has shown it: in a simulation, where it is to tell of a device
@@ -215,7 +249,14 @@ func asksAfterGap(q *qp.SendQueue) bool {
 
 // answeredLate doubts that a responder has left a request without any response, as response p answers it: there is no time within which it must. from is its end.
 func (v *Verifier) answeredLate(c *qp.Pair, from int, p *packet.Packet) {
-	q := &c.Ends[1-from].SQ
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
+	if d := r.Duplicate; d.Told && !p.PSN.Before(d.PSN) {
+		r.CloseUnanswered()
+		v.doubtSilence(c, from, rule.RCRSP005, d.PSN)
+	}
+	if !q.ReportedUnanswered() {
+		return
+	}
 	if q.Gap.Open() && !p.PSN.Before(q.Gap.From) {
 		v.doubtSilence(c, from, rule.RCRSP002, q.Gap.To)
 	}
