@@ -3,12 +3,14 @@ package agent
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"ibwitness/cq"
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/verifier"
 	"ibwitness/wqe"
 )
 
@@ -20,7 +22,9 @@ type attached struct {
 }
 
 func attach(t *testing.T, near byte) *attached {
-	s := NewSession(Options{Near: []packet.Addr{packet.IPv4Addr([]byte{10, 0, 0, near})}, OneClock: true})
+	s := NewSession(Options{
+		Near: []packet.Addr{packet.IPv4Addr([]byte{10, 0, 0, near})}, OneClock: true, Profile: verifier.Profile{HardwareTimers: true, Answer: 200 * time.Microsecond},
+	})
 	for range 2 {
 		if _, err := s.Tap(fabricagent.Tap{Link: fabricagent.LinkEthernet}); err != nil {
 			t.Fatal(err)
@@ -145,4 +149,95 @@ func TestGhostAtOnce(t *testing.T) {
 	a.want("right responses")
 	a.ack(320, 140, 4, 7)
 	a.want("a ghost", "found RC-RSP-006")
+}
+
+// begin tells that the device and its peer have brought their queue pairs to RTS: the peer begins with PSN 100, the device with 200.
+func (a *attached) begin() {
+	a.t.Helper()
+	for _, e := range []struct {
+		own, peer byte
+		qpn, to   uint32
+		sq, rq    packet.PSN
+	}{{1, 2, 5, 7, 200, 100}, {2, 1, 7, 5, 100, 200}} {
+		q := wqe.QP{Addr: packet.IPv4Addr([]byte{10, 0, 0, e.own}), QPN: e.qpn}
+		for _, v := range []cq.Event{
+			{Kind: cq.EvCreateQP, New: &qp.InitAttr{Type: qp.TypeRC}},
+			{Kind: cq.EvModifyQP, State: qp.Init, Attr: &qp.Attr{Known: qp.KnowsPort | qp.KnowsPKey | qp.KnowsAccess, Port: 1, PKey: 0xFFFF, Access: wqe.RemoteWrite | wqe.RemoteRead}},
+			{Kind: cq.EvModifyQP, State: qp.RTR, Attr: &qp.Attr{
+				Known:   qp.KnowsDestQPN | qp.KnowsDestAddr | qp.KnowsRQPSN | qp.KnowsPMTU | qp.KnowsMaxDestRdAtomic | qp.KnowsMinRNRTimer,
+				DestQPN: e.to, DestAddr: packet.IPv4Addr([]byte{10, 0, 0, e.peer}), RQPSN: e.rq, PMTU: 256, MaxDestRdAtomic: 4,
+			}},
+			{Kind: cq.EvModifyQP, State: qp.RTS, Attr: &qp.Attr{
+				Known: qp.KnowsSQPSN | qp.KnowsTimeout | qp.KnowsRetryCnt | qp.KnowsRNRRetry | qp.KnowsMaxRdAtomic, SQPSN: e.sq, Timeout: 14, RetryCnt: 7, RNRRetry: 7, MaxRdAtomic: 4,
+			}},
+		} {
+			v.Time, v.QP = 1e18, q
+			a.take(a.s.Event(&v))
+		}
+	}
+}
+
+// TestFirstResponse: where events name both queue pairs of a connection, its very first response is compared too: with the requests that were sent, or with none at all.
+func TestFirstResponse(t *testing.T) {
+	post := func(a *attached, op wqe.SendOp) {
+		a.take(a.s.Event(&cq.Event{Time: 1e18 + 5, QP: wqe.QP{Addr: packet.IPv4Addr([]byte{10, 0, 0, 2}), QPN: 7}, Kind: cq.EvPostSend, Send: &wqe.SendRequest{Op: op, Segments: []wqe.Segment{{Length: 64}}}}))
+	}
+	write := func(a *attached, now int64, psn packet.PSN) {
+		post(a, wqe.OpWrite)
+		a.write(now, psn)
+	}
+	read := func(a *attached, psn packet.PSN) {
+		post(a, wqe.OpRead)
+		a.frame(11, 2, 5, &packet.Packet{Opcode: packet.Op(packet.RC, packet.ReadRequest), PSN: psn, AckReq: true, DMALen: 64})
+	}
+	for _, c := range []struct {
+		name  string
+		near  byte
+		first func(a *attached)
+		want  []string
+	}{
+		{"a right one", 1, func(a *attached) { write(a, 10, 100); a.ack(20, 100, 1, 7) }, nil},
+		{"one that acknowledges two", 2, func(a *attached) { write(a, 10, 100); write(a, 11, 101); a.ack(20, 101, 2, 7) }, nil},
+		{"of what was not sent", 2, func(a *attached) { write(a, 10, 100); a.ack(20, 140, 1, 7) }, []string{"found RC-RSP-006"}},
+		{"before any request", 2, func(a *attached) { a.ack(20, 140, 1, 7) }, []string{"found RC-RSP-006"}},
+		{"before its request", 1, func(a *attached) { a.ack(20, 100, 1, 7); write(a, 30, 100) }, []string{"found RC-RSP-036"}},
+		{"of a WRITE after a READ that is not answered", 1, func(a *attached) { read(a, 100); write(a, 12, 101); a.ack(20, 101, 2, 7) }, []string{"found RC-RSP-007"}},
+		{"of a WRITE after a READ whose response may be lost", 2, func(a *attached) { read(a, 100); write(a, 12, 101); a.ack(20, 101, 2, 7) }, nil},
+		{"to another queue pair", 1, func(a *attached) { write(a, 10, 100); a.ack(20, 100, 1, 6) }, []string{"found BTH-011"}},
+	} {
+		a := attach(t, c.near)
+		a.begin()
+		c.first(a)
+		a.want(c.name, c.want...)
+	}
+}
+
+// TestDuplicateIgnored: a device that does not respond to a duplicate is told when its time is over, although nothing else is outstanding, and doubted where it responds after that.
+func TestDuplicateIgnored(t *testing.T) {
+	a := attach(t, 1)
+	a.connect()
+	a.write(10, 100)
+	a.ack(20, 100, 1, 7)
+	a.write(70_000, 100)
+	a.take(a.s.Advance(1e18 + 270_000))
+	a.want("in time")
+	a.take(a.s.Advance(1e18 + 271_000))
+	a.want("late", "found RC-RSP-005")
+	a.ack(280_000, 100, 1, 7)
+	r, _, err := a.s.End()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if i := slices.IndexFunc(r.Findings, func(f rule.Finding) bool { return f.Rule == rule.RCRSP005 }); i < 0 || r.Findings[i].Class != rule.Unproven {
+		t.Errorf("after the response: %v", r.Findings)
+	}
+
+	a = attach(t, 1)
+	a.connect()
+	a.write(10, 100)
+	a.ack(20, 100, 1, 7)
+	a.write(70_000, 100)
+	a.ack(70_100, 100, 1, 7)
+	a.take(a.s.Advance(1e18 + 1_000_000))
+	a.want("a device that responds")
 }

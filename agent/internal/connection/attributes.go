@@ -127,6 +127,21 @@ func (t *Table) sender(c *Connection, p *packet.Packet) {
 	}
 }
 
+// responderTold returns which queue pair it is that sends response p, where an HCA agent that tells all from the beginning has reported it.
+func (t *Table) responderTold(p *packet.Packet) (qpn uint32, ok bool) {
+	if !t.OneClock {
+		return 0, false
+	}
+	if q := t.towards[towards{p.Src, p.Dst, p.DestQP}]; !q.Addr.IsZero() {
+		return q.QPN, true
+	}
+	a := t.resolved[attrKey{qp: wqe.QP{Addr: p.Dst, QPN: p.DestQP}}]
+	if a == nil || !a.Has(qp.KnowsDestQPN|qp.KnowsDestAddr) || a.DestAddr != p.Src {
+		return 0, false
+	}
+	return a.DestQPN, true
+}
+
 // Resolve takes what SIDR told peer of a QP.
 func (t *Table) Resolve(q wqe.QP, peer packet.Addr, attr *qp.Attr, at int64) {
 	t.resolved[attrKey{q, peer}] = &knownAttr{*attr, at}

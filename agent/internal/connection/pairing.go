@@ -4,6 +4,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/verifier/stream"
+	"ibwitness/wqe"
 )
 
 // pair tries to find the other direction of an unpaired RC connection: a response belongs to the one flow that expects its PSN.
@@ -23,6 +24,9 @@ func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint3
 	}
 	back := reverse(p.Src, p.Dst, dir)
 	i, ok := t.requesterOf(c, p, host, back)
+	if !ok {
+		i, ok = t.requesterTold(p, host, back)
+	}
 	if !ok || i == id>>1 {
 		t.hosts.list[host].answered[dir] = true
 		return id, c
@@ -30,6 +34,7 @@ func (t *Table) pair(c *Connection, id uint32, p *packet.Packet, host, dir uint3
 	i = t.rightful(i, p)
 	to := t.pairs.at(i)
 	if to.Dead() || to.Service != c.Service || !to.awaitsPeer(p) {
+		t.anotherPeer(to, p)
 		t.hosts.list[host].answered[dir] = true
 		return id, c
 	}
@@ -50,6 +55,16 @@ func (c *Connection) awaitsPeer(p *packet.Packet) bool {
 	return !c.Paired && (!a.Numbered || a.Number == p.DestQP)
 }
 
+// anotherPeer has a response judged that answers a request of connection to and went to another QP than the one that sends it, where HCA agents that tell all from
+// the beginning have told both, and nothing of the QP that the response went to.
+func (t *Table) anotherPeer(to *Connection, p *packet.Packet) {
+	a, b := &to.Ends[0], &to.Ends[1]
+	if t.OneClock && !to.Dead() && !to.Paired && to.Service == packet.RC && a.Numbered && a.Number != p.DestQP && a.Addr == p.Dst && b.Addr == p.Src &&
+		b.Knows(qp.KnowsDestQPN|qp.KnowsDestAddr) && b.Attr.DestAddr == a.Addr && b.Attr.DestQPN == a.Number && t.resolved[attrKey{qp: wqe.QP{Addr: p.Dst, QPN: p.DestQP}}] == nil {
+		t.Judge.PeerQP(&to.Pair, 1, p)
+	}
+}
+
 // requesterOf finds the connection that sent the requests which the responses of c answer: one in the direction back.
 func (t *Table) requesterOf(c *Connection, p *packet.Packet, host, back uint32) (i uint32, ok bool) {
 	scope := uint64(host)<<1 | uint64(back)
@@ -68,6 +83,38 @@ func (t *Table) requesterOf(c *Connection, p *packet.Packet, host, back uint32) 
 	return i, n == 1
 }
 
+// requesterTold finds the connection that the responses of a queue pair are to where an HCA agent has told who its peer is, whatever their PSN: one that has sent
+// nothing, of which the agent has told with which PSN it begins, begins here.
+func (t *Table) requesterTold(p *packet.Packet, host, back uint32) (i uint32, ok bool) {
+	qpn, ok := t.responderTold(p)
+	if !ok {
+		return 0, false
+	}
+	key := flowKey(host, back, qpn)
+	if f := t.flows.find(key, 0); f != nil {
+		return f.way >> 1, f.way&1 == 0
+	}
+	start := t.resolved[attrKey{qp: wqe.QP{Addr: p.Dst, QPN: p.DestQP}}]
+	if start == nil || !start.Has(qp.KnowsSQPSN) {
+		return 0, false
+	}
+	request := *p
+	request.Src, request.Dst, request.SGID, request.DGID, request.DestQP = p.Dst, p.Src, p.DGID, p.SGID, qpn
+	id, c := t.newConnection(&request, host, back, key)
+	qp.Begin(&c.Pair, 0, start.SQPSN)
+	return id >> 1, true
+}
+
+// seenFromStart reports whether connection to began with the first request of its queue pair, and response p of c is the first to it.
+func (t *Table) seenFromStart(to, c *Connection, p *packet.Packet) bool {
+	q, lone := &to.Ends[0].SQ, c.Ends[0].Lone()
+	if !t.OneClock || !q.Joined || lone.Seen {
+		return false
+	}
+	requester, responder := t.resolved[attrKey{qp: wqe.QP{Addr: p.Dst, QPN: p.DestQP}}], t.resolved[attrKey{qp: wqe.QP{Addr: p.Src, QPN: to.Ends[1].Number}}]
+	return requester != nil && requester.Has(qp.KnowsSQPSN) && requester.SQPSN == q.First || responder != nil && responder.Has(qp.KnowsRQPSN) && responder.RQPSN == q.First
+}
+
 // join makes connection c, of index gone, the other direction of connection to, of index i, whose requests response p answers.
 func (t *Table) join(to *Connection, i uint32, c *Connection, gone uint32, p *packet.Packet, host, dir uint32) {
 	back := reverse(p.Src, p.Dst, dir)
@@ -79,7 +126,11 @@ func (t *Table) join(to *Connection, i uint32, c *Connection, gone uint32, p *pa
 		to.Guessed = qp.Guessed
 	}
 	waiting[back], waiting[dir] = waiting[back]-1, waiting[dir]-1
-	responded := merge(to, c, p.PSN)
+	psn := p.PSN
+	if t.seenFromStart(to, c, p) {
+		psn = to.Ends[0].SQ.First // nothing was answered before
+	}
+	responded := merge(to, c, psn)
 	t.watchPaired(host, back, i, p)
 	pmtu := t.told(to, p, responded)
 	if pmtu == 0 {
