@@ -38,7 +38,7 @@ build:           ## build bin/ibwitness
 
 library:         ## build bin/libibwitness.so, the library for testbenches in C, SystemVerilog, VHDL and Python
 	@mkdir -p bin
-	CGO_ENABLED=1 $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags '-X main.version=$(VERSION)' -o bin/libibwitness.so ./cmd/libibwitness
+	CGO_ENABLED=1 $(GO) build -pgo=$(PROFILE) -trimpath -buildvcs=false -buildmode=c-shared -ldflags '-X main.version=$(VERSION)' -o bin/libibwitness.so ./cmd/libibwitness
 	@rm bin/libibwitness.h; cp attach/c/ibwitness.h bin/ # the header that Go writes is not for users
 
 release:         ## build dist/: the program for Linux on amd64 and arm64, the licences of what is in it, its SBOM, checksums

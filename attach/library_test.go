@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"testing"
@@ -22,12 +23,20 @@ import (
 	"ibwitness/internal/view/report"
 )
 
-// library is the C library, built once for all tests of this package.
+// library is the C library, built once for all tests of this package: as they are, by the profile of usual traffic (make bench) or without.
 var library = sync.OnceValues(func() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "libibwitness"); err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "libibwitness.so"), "../cmd/libibwitness").CombinedOutput()
+	profile := "off"
+	if about, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range about.Settings {
+			if s.Key == "-pgo" {
+				profile = s.Value
+			}
+		}
+	}
+	out, err := exec.Command("go", "build", "-pgo="+profile, "-buildmode=c-shared", "-o", filepath.Join(dir, "libibwitness.so"), "../cmd/libibwitness").CombinedOutput()
 	if err != nil {
 		err = errors.New(string(out))
 	}

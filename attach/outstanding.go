@@ -12,8 +12,8 @@ type Outstanding struct {
 	Peer    string `json:"peer,omitempty"`
 	What    string `json:"what"`
 	Count   int    `json:"count"`
-	SincePS uint64 `json:"since_ps"`
-	Frame   uint64 `json:"frame,omitempty"` // of the oldest
+	SincePS uint64 `json:"since_ps"`        // when the oldest began to wait, or a response last came that acknowledged others
+	Frame   uint64 `json:"frame,omitempty"` // in which the oldest began
 	ID      uint64 `json:"wr_id,omitempty"` // of the oldest work request
 	Note    string `json:"note,omitempty"`  // why it may wait for nothing any more
 }
