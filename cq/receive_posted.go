@@ -34,7 +34,7 @@ func (a *Agent) notReady(q *queuePair) {
 	}
 }
 
-// ready judges an RNR NAK of a queue pair with a receive queue of its own.
+// ready judges an RNR NAK of a queue pair with a receive queue of its own (rule RC-RSP-020).
 func (a *Agent) ready(q *queuePair, n *NAK) {
 	k, ok := q.messageAt(n.Ord)
 	if !ok || q.receiving.wrongRNR {

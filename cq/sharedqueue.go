@@ -66,7 +66,7 @@ func (a *Agent) doubtLimit(q *queuePair) {
 }
 
 // sharedReady judges that a shared receive queue was empty where an RNR NAK says so: every message takes one request of those that were
-// posted, whichever. On XRC the message names the queue.
+// posted, whichever (rule RC-RSP-020). On XRC the message names the queue.
 func (a *Agent) sharedReady(q *queuePair, n *NAK) {
 	if !q.src.exact || q.receiving.wrongRNR || !a.shows(q.addr()) {
 		return

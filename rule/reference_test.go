@@ -69,7 +69,7 @@ func TestCatalogueAgreesWithReference(t *testing.T) {
 		ref, ok := rows[r.ID]
 		if !ok {
 			if beyond[r.ID] == "" {
-				t.Errorf("%s is not in the reference table", id)
+				t.Errorf("%s is not in the reference table: say in beyond where it comes from", id)
 			}
 			continue
 		}

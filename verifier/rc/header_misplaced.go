@@ -21,7 +21,7 @@ func acknowledges(payload []byte, msn uint32) bool {
 	return packet.Syndrome(h>>24).Type() == packet.ACK && !packet.Syndrome(h>>24).Reserved() && h&packet.PSNMask == msn
 }
 
-// coverMisplaced counts the rules on misplaced headers that a request exercises.
+// coverMisplaced returns the rules on misplaced headers that a request exercises.
 func coverMisplaced(in *packet.Info) []rule.ID {
 	switch fn := in.Opcode.Fn(); {
 	case fn == packet.SendFirst, fn == packet.SendMiddle:

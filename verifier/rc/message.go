@@ -12,8 +12,8 @@ import (
 
 var sequence = stream.SequenceRules{Send: rule.RCSEQ001, Write: rule.RCSEQ002, None: rule.RCSEQ003, Between: rule.RCSEQ004, Role: rule.Requester}
 
-// length judges the payload of a new request against the path MTU and against the length that its RETH gives (families
-// RC-LEN, RC-SEQ-005, RC-ATM).
+// length judges the payload of a new request against the path MTU and against the length that its RETH gives (families RC-LEN and RC-ATM,
+// rule RC-SEQ-005).
 func (v *Verifier) length(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	for _, id := range coverMisplaced(p.Info()) {
 		v.Covered(id)

@@ -61,7 +61,7 @@ func (v *Verifier) reserved() int {
 	return 0
 }
 
-// method judges the method, and its attribute as far as table T11 forbids the pair to everyone.
+// method judges the method (rule SMP-MTH-001), and its attribute as far as table T11 forbids the pair to everyone.
 func (v *Verifier) method() bool {
 	s := &v.s
 	bad := false
