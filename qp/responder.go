@@ -95,8 +95,8 @@ func (r *ReceiveQueue) OweDuplicate(p *packet.Packet) {
 // TellDuplicate notes that it was told that the duplicate was left without a response.
 func (r *ReceiveQueue) TellDuplicate() { r.seldom().Duplicate.Told = true }
 
-// CloseUnanswered forgets the duplicate, to which a response has come.
-func (r *ReceiveQueue) CloseUnanswered() { r.seldom().Duplicate = Duplicate{} }
+// RespondDuplicate forgets the duplicate: a response has come after it.
+func (r *ReceiveQueue) RespondDuplicate() { r.seldom().Duplicate = Duplicate{} }
 
 // MayBeDuplicate notes that a request may have been taken for a duplicate.
 func (r *ReceiveQueue) MayBeDuplicate() { r.seldom().DuplicateRequest = true }

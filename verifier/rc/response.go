@@ -18,6 +18,9 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 		v.Skipped[verifier.SkipUnseen]++
 		return
 	}
+	if r.Duplicate.Time != 0 {
+		v.duplicateResponded(c, from)
+	}
 	if c.PMTU == 0 && !v.copiedResponse(r, p) {
 		v.readSize(c, from, p)
 	}
@@ -44,7 +47,7 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 	if r.Pending != nil {
 		v.pendingAnswered(c, from, p)
 	}
-	if q.ReportedUnanswered() || r.Duplicate.Told {
+	if q.ReportedUnanswered() {
 		v.answeredLate(c, from, p)
 	}
 	v.respond(c, from, p)

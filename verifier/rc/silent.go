@@ -164,7 +164,7 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 func (v *Verifier) duplicateIgnored(c *qp.Pair, from int, now int64) int64 {
 	r := c.RQ(1 - from)
 	d := &r.Duplicate
-	if !c.Paired || !c.Sees(1-from) || d.Told || r.Last.Time >= d.Time || !r.Last.Positive || r.State != qp.Expecting || r.Pending != nil || len(c.Early()) != 0 {
+	if !c.Paired || !c.Sees(1-from) || d.Told || !r.Last.Positive || r.State != qp.Expecting || r.Pending != nil || len(c.Early()) != 0 {
 		return never
 	}
 	most := v.patience(&c.Ends[from])
@@ -249,14 +249,7 @@ func asksAfterGap(q *qp.SendQueue) bool {
 
 // answeredLate doubts that a responder has left a request without any response, as response p answers it: there is no time within which it must. from is its end.
 func (v *Verifier) answeredLate(c *qp.Pair, from int, p *packet.Packet) {
-	q, r := &c.Ends[1-from].SQ, c.RQ(from)
-	if d := r.Duplicate; d.Told && !p.PSN.Before(d.PSN) {
-		r.CloseUnanswered()
-		v.doubtSilence(c, from, rule.RCRSP005, d.PSN)
-	}
-	if !q.ReportedUnanswered() {
-		return
-	}
+	q := &c.Ends[1-from].SQ
 	if q.Gap.Open() && !p.PSN.Before(q.Gap.From) {
 		v.doubtSilence(c, from, rule.RCRSP002, q.Gap.To)
 	}
@@ -269,6 +262,15 @@ func (v *Verifier) answeredLate(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.doubtSilence(c, from, rule.RCRSP005, s.PSN&packet.PSNMask)
+}
+
+// duplicateResponded notes that the responder at end from has sent a response after the newest duplicate: it was slow, if the duplicate was told to have none.
+func (v *Verifier) duplicateResponded(c *qp.Pair, from int) {
+	r := c.RQ(from)
+	if d := r.Duplicate; d.Told {
+		v.doubtSilence(c, from, rule.RCRSP005, d.PSN)
+	}
+	r.RespondDuplicate()
 }
 
 // doubtSilence doubts that end at has left a request without any response.
