@@ -18,8 +18,8 @@ import (
 // soon is a deadline that only a failure reaches.
 func soon() time.Time { return time.Now().Add(5 * time.Second) }
 
-// smp asks on a directed route.
-func smp(t *testing.T, c *Client, s mad.SMP, path ...uint8) (mad.SMP, error) {
+// asks is a request on a directed route and its answer.
+func asks(t *testing.T, c *Client, s mad.SMP, path ...uint8) (mad.SMP, error) {
 	t.Helper()
 	d, err := Directed(s, path...)
 	if err != nil {
@@ -89,7 +89,7 @@ func TestClient(t *testing.T) {
 		path []uint8
 		port uint64
 	}{{nil, 1}, {[]uint8{1}, 1}, {[]uint8{1, 4}, 2}} {
-		a, err := smp(t, c, getting(mad.AttrNodeInfo, 0), r.path...)
+		a, err := asks(t, c, getting(mad.AttrNodeInfo, 0), r.path...)
 		if err != nil || local.Uint(a.Data) != r.port {
 			t.Errorf("route %v: port %d, %v", r.path, local.Uint(a.Data), err)
 		}
@@ -109,7 +109,7 @@ func TestClient(t *testing.T) {
 		t.Error(p.From, p.To)
 	}
 	for _, path := range [][]uint8{{2}, {1, 3}, {1, 4, 1}} {
-		if _, err := smp(t, c, getting(mad.AttrNodeInfo, 0), path...); !errors.Is(err, ErrNoAnswer) {
+		if _, err := asks(t, c, getting(mad.AttrNodeInfo, 0), path...); !errors.Is(err, ErrNoAnswer) {
 			t.Errorf("route %v: %v", path, err)
 		}
 	}
@@ -160,7 +160,7 @@ func TestManager(t *testing.T) {
 	set := getting(mad.AttrPortInfo, 0)
 	set.Method = mad.Set
 	for lid, path := range [][]uint8{1: {}, 2: {1}} {
-		a, err := smp(t, m, getting(mad.AttrPortInfo, 0), path...)
+		a, err := asks(t, m, getting(mad.AttrPortInfo, 0), path...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,7 +171,7 @@ func TestManager(t *testing.T) {
 		if lid == 0 {
 			continue
 		}
-		if a, err := smp(t, m, set, path...); err != nil || a.Code() != 0 {
+		if a, err := asks(t, m, set, path...); err != nil || a.Code() != 0 {
 			t.Fatalf("LID %d: %v, %v", lid, a.Code(), err)
 		}
 	}
@@ -181,7 +181,7 @@ func TestManager(t *testing.T) {
 	top.Method, top.Data = mad.Set, make([]byte, 64)
 	mad.LayoutSwitchInfo.Field("linearFDBTop").PutUint(top.Data, 5)
 	for _, r := range []mad.SMP{table, top} {
-		if a, err := smp(t, m, r, 1); err != nil || a.Code() != 0 {
+		if a, err := asks(t, m, r, 1); err != nil || a.Code() != 0 {
 			t.Fatal(a.Code(), err)
 		}
 	}
@@ -275,7 +275,7 @@ func TestIbsim(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	a, err := smp(t, client, getting(mad.AttrNodeInfo, 0), 1)
+	a, err := asks(t, client, getting(mad.AttrNodeInfo, 0), 1)
 	if err != nil || mad.LayoutNodeInfo.Field("nodeType").Uint(a.Data) != 2 || mad.LayoutNodeInfo.Field("numPorts").Uint(a.Data) != 8 {
 		t.Fatalf("% x, %v", a.Data, err)
 	}
@@ -284,15 +284,15 @@ func TestIbsim(t *testing.T) {
 			get := getting(mad.AttrSLtoVL, in<<8|out)
 			set := get
 			set.Method, set.Data = mad.Set, []byte{uint8(in), uint8(out)}
-			if a, err := smp(t, client, set, 1); err != nil || a.Code() != 0 {
+			if a, err := asks(t, client, set, 1); err != nil || a.Code() != 0 {
 				t.Errorf("Set, input %d, output %d: %v, %v", in, out, a.Code(), err)
 			}
-			if a, err := smp(t, client, get, 1); err != nil || a.Code() != 0 || a.Data[0] != uint8(in) || a.Data[1] != uint8(out) {
+			if a, err := asks(t, client, get, 1); err != nil || a.Code() != 0 || a.Data[0] != uint8(in) || a.Data[1] != uint8(out) {
 				t.Errorf("Get, input %d, output %d: %v, %v", in, out, a.Code(), err)
 			}
 		}
 	}
-	if _, err := smp(t, client, getting(mad.AttrNodeInfo, 0), 1, 5); !errors.Is(err, ErrNoAnswer) {
+	if _, err := asks(t, client, getting(mad.AttrNodeInfo, 0), 1, 5); !errors.Is(err, ErrNoAnswer) {
 		t.Errorf("a port without cable: %v", err)
 	}
 }
@@ -311,10 +311,10 @@ func TestFaultsAcross(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	if _, err := smp(t, client, getting(mad.AttrSLtoVL, 0x0101), 2); !errors.Is(err, ErrNoAnswer) {
+	if _, err := asks(t, client, getting(mad.AttrSLtoVL, 0x0101), 2); !errors.Is(err, ErrNoAnswer) {
 		t.Error(err)
 	}
-	if a, err := smp(t, client, getting(mad.AttrRandomForwarding, 0), 2); err != nil || a.Code() != 0 {
+	if a, err := asks(t, client, getting(mad.AttrRandomForwarding, 0), 2); err != nil || a.Code() != 0 {
 		t.Error(a.Code(), err)
 	}
 }

@@ -2,6 +2,7 @@ package ibsim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"ibwitness/internal/testkit/programs"
+	"ibwitness/mad"
 	"ibwitness/subnet"
 	"ibwitness/subnet/sma"
 )
@@ -181,10 +183,45 @@ func TestOpenSM(t *testing.T) {
 	}
 }
 
+// TestOpenSMKeys: opensm sets M_Keys with protect bits 2: who does not know the key gets no answer, and the port counts it (rules SMP-MK-002 to -004).
+func TestOpenSMKeys(t *testing.T) {
+	f, j := tree(t, false), newJudge()
+	f.Observe = j.pass
+	s, err := Listen(unique(t), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	options := filepath.Join(t.TempDir(), "opensm.conf")
+	if err := os.WriteFile(options, []byte("m_key 0x1234\nm_key_protection_level 2\nm_key_lease_period 60\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	managed(t, s.Name(), 1, "-F", options)
+	s.Do(func(_ int64, f *Fabric) { whole(t, f) })
+	c, err := Connect(s.Name(), "host5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	q := getting(mad.AttrPortInfo, 0)
+	if _, err := asks(t, c, q, 2); !errors.Is(err, ErrNoAnswer) {
+		t.Errorf("without the key: %v", err)
+	}
+	q.MKey = 0x1234
+	field := func(b []byte, name string) uint64 { return mad.LayoutPortInfo.Field(name).Uint(b) }
+	a, err := asks(t, c, q, 2)
+	if err != nil || field(a.Data, "MKey") != 0x1234 || field(a.Data, "MKeyProtectBits") != 2 || field(a.Data, "MKeyLeasePeriod") != 60 || field(a.Data, "MKeyViolations") != 1 {
+		t.Errorf("with the key: % x, %v", a.Data, err)
+	}
+	s.Do(func(int64, *Fabric) { j.innocent(t) })
+}
+
 // TestOpenSMRetrains: where lanes of a link's ends differ, opensm changes OperationalVLs and takes the link down; PortStateChange and trap 128 tell it that the link is
 // back. The same where a cable is pulled and plugged in.
 func TestOpenSMRetrains(t *testing.T) {
-	s, err := Listen(unique(t), tree(t, true))
+	f, j := tree(t, true), newJudge()
+	f.Observe = j.pass
+	s, err := Listen(unique(t), f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +246,10 @@ func TestOpenSMRetrains(t *testing.T) {
 	until(t, s, "the link is Active", func(*Fabric) bool {
 		return host.Node.State(host.Port) == sma.Active && peer.Node.State(peer.Port) == sma.Active
 	})
-	s.Do(func(_ int64, f *Fabric) { whole(t, f) })
+	s.Do(func(_ int64, f *Fabric) {
+		whole(t, f)
+		j.innocent(t)
+	})
 }
 
 // until waits until something is true of a fabric.

@@ -144,6 +144,9 @@ func (s *Server) requests(i int, c *attached) {
 	}
 }
 
+// spoilt is where the bytes begin that libumad2sim spoils in the MADs that programs receive.
+const spoilt = 224
+
 // response reports whether a method answers another one.
 func response(m mad.Method) bool { return m&0x80 != 0 || m == mad.TrapRepress }
 
@@ -156,6 +159,7 @@ func (s *Server) request(i int, c *attached, d *Datagram) {
 	switch {
 	case h.Method == mad.TrapRepress: // libumad2sim takes it for a request, and writes into the upper half of the transaction ID of the trap
 		clear(d.MAD[8:12])
+		clear(d.MAD[spoilt:]) // they are those of the trap, as the program has received it
 	case !response(h.Method):
 		binary.BigEndian.PutUint16(d.MAD[8:], uint16(i))
 	}

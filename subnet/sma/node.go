@@ -35,7 +35,7 @@ type Config struct {
 	Description   string // at most 64 bytes (section 14.2.5.2)
 	Ports         uint8  // external ones, 1 to 254
 	EnhancedPort0 bool   // of a switch (section 18.2.4)
-	NoSLtoVL      bool   // SLtoVLMappingTable is not supported: CapabilityMask bit 6 is 0
+	NoSLtoVL      bool   // SLtoVLMappingTable is not supported: CapabilityMask bit 6 is 0; so it is with one data lane
 	Optimized     bool   // of a switch: one SMP sets the SLtoVLMappingTables of all ports (modifier bits 16 and 17)
 	VLCap         uint8  // code 1 to 5: 1, 2, 4, 8, 15 data lanes; 0: code 4
 	MTUCap        uint8  // code 1 to 5: 256 to 4096 bytes; 0: code 5
@@ -126,6 +126,7 @@ func (c *Config) complete() error {
 	defaults(&c.GUIDCap, 8)
 	defaults(&c.RespTime, 16)
 	defaults(&c.SystemGUID, c.GUID)
+	c.NoSLtoVL = c.NoSLtoVL || c.VLCap == 1 // rule SMP-SV-002
 	isSwitch := c.Type == subnet.Switch
 	switch {
 	case c.Type < subnet.ChannelAdapter || c.Type > subnet.Router:
