@@ -35,9 +35,9 @@ type Config struct {
 	Description   string // at most 64 bytes (section 14.2.5.2)
 	Ports         uint8  // external ones, 1 to 254
 	EnhancedPort0 bool   // of a switch (section 18.2.4)
-	NoSLtoVL      bool   // SLtoVLMappingTable is not supported: CapabilityMask bit 6 is 0; so it is with one data lane
+	NoSLtoVL      bool   // SLtoVLMappingTable is not supported, CapabilityMask bit 6 is 0: so it is of nodes with one data lane, and only of these
 	Optimized     bool   // of a switch: one SMP sets the SLtoVLMappingTables of all ports (modifier bits 16 and 17)
-	VLCap         uint8  // code 1 to 5: 1, 2, 4, 8, 15 data lanes; 0: code 4
+	VLCap         uint8  // code 1 to 5: 1, 2, 4, 8, 15 data lanes; 0: code 4, with NoSLtoVL code 1
 	MTUCap        uint8  // code 1 to 5: 256 to 4096 bytes; 0: code 5
 	VLArbitration uint8  // entries of the high and of the low priority table, at most 64; 0: 8
 	PartitionCap  uint16 // P_Keys of a port, port 0 of a switch; 0: 32
@@ -119,6 +119,9 @@ func (c *Config) complete() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: "+format, append([]any{ErrConfig}, args...)...)
 	}
+	if c.NoSLtoVL {
+		defaults(&c.VLCap, 1)
+	}
 	defaults(&c.VLCap, 4)
 	defaults(&c.MTUCap, 5)
 	defaults(&c.VLArbitration, 8)
@@ -141,6 +144,8 @@ func (c *Config) complete() error {
 		return bad("EnhancedPort0, Optimized, LinearCap, MulticastCap and Enforcement are for switches; set Type to Switch or leave them out")
 	case c.VLCap > 5 || c.MTUCap > 5:
 		return bad("VLCap %d, MTUCap %d; give codes 1 to 5", c.VLCap, c.MTUCap)
+	case c.NoSLtoVL && c.VLCap > 1:
+		return bad("NoSLtoVL with VLCap %d; several data lanes need SLtoVLMappingTable: give VLCap 1", c.VLCap)
 	case c.VLArbitration > 64:
 		return bad("%d entries of VLArbitration; give at most 64", c.VLArbitration)
 	case c.LinearCap > firstMulticast || c.MulticastCap > 0x3FFF:
@@ -181,6 +186,7 @@ func (n *Node) newPort(p *port, number uint8) {
 	if c.VLCap > 1 {
 		put(piHighCap, uint64(c.VLArbitration))
 		put(piLowCap, uint64(c.VLArbitration))
+		p.arb[0][0] = 1 // VL 0, weight 1
 	}
 	keys := c.PartitionCap
 	if external {

@@ -76,7 +76,7 @@ func (n *Node) respond(r *request, status mad.Status) []byte {
 		s.SetHops(s.HopCount()+1, s.HopCount())
 	}
 	if n.has(tidMixed) {
-		s.TID ^= 1
+		s.TID ^= 1 << 31
 	}
 	out := make([]byte, mad.Size)
 	if s.Encode(out) != nil {

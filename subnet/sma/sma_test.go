@@ -108,7 +108,7 @@ func TestConfig(t *testing.T) {
 		"type": func(c *Config) { c.Type = 0 }, "GUID": func(c *Config) { c.GUID = 0 }, "ports": func(c *Config) { c.Ports = 255 },
 		"description": func(c *Config) { c.Description = strings.Repeat("x", 65) }, "host with tables": func(c *Config) { c.Type = subnet.ChannelAdapter },
 		"VLCap": func(c *Config) { c.VLCap = 6 }, "linear": func(c *Config) { c.LinearCap = 0xC001 }, "VLArbitration": func(c *Config) { c.VLArbitration = 65 },
-		"RespTime": func(c *Config) { c.RespTime = 32 },
+		"NoSLtoVL": func(c *Config) { c.NoSLtoVL, c.VLCap = true, 4 }, "RespTime": func(c *Config) { c.RespTime = 32 },
 	} {
 		c := switchConfig()
 		change(&c)
