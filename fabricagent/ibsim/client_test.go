@@ -333,7 +333,7 @@ func FuzzServer(f *testing.F) {
 	f.Fuzz(func(t *testing.T, ctl, datagram []byte) {
 		fabric := two(t, sma.Config{Type: subnet.Switch, GUID: 1, Description: "S", Ports: 4, LinearCap: 64})
 		at, _ := fabric.host("A")
-		s := &Server{name: "none", fabric: fabric, done: make(chan struct{}), begun: time.Now()}
+		s := &Server{name: "none", fabric: fabric, stop: make(chan struct{}), begun: time.Now()}
 		var c control
 		if c.decode(ctl) == nil && c.kind != ctlConnect && c.kind != ctlDisconnect {
 			s.clients[0] = &attached{at: at}
@@ -346,4 +346,40 @@ func FuzzServer(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestPatience: a request that another client does not answer comes back: opensm would wait for ever for a manager that was killed.
+func TestPatience(t *testing.T) {
+	s, err := Listen(unique(t), two(t, sma.SwitchConfig(1, "S", 4)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	m, err := Connect(s.Name(), "A")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.SetIsSM(true); err != nil {
+		t.Fatal(err)
+	}
+	c, err := Connect(s.Name(), "B")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if _, err := asks(t, c, getting(mad.AttrSMInfo, 0), 2, 1); !errors.Is(err, ErrNoAnswer) {
+		t.Error(err)
+	}
+	for _, end := range []func() error{m.ctl.Close, m.data.Close} { // as a program that is killed
+		if err := end(); err != nil {
+			t.Error(err)
+		}
+	}
+	begun := time.Now()
+	if _, err := asks(t, c, getting(mad.AttrSMInfo, 0), 2, 1); !errors.Is(err, ErrNoAnswer) || time.Since(begun) > time.Second {
+		t.Errorf("%v after %v", err, time.Since(begun))
+	}
+	if a, err := asks(t, c, getting(mad.AttrSMInfo, 0), 2, 1); err != nil || a.Code() != mad.StatusAttribute {
+		t.Error(a.Code(), err)
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -106,23 +107,31 @@ func tree(t *testing.T, differ bool) *Fabric {
 	return f
 }
 
-// managed starts an opensm and waits until its log says SUBNET UP as often as that.
+// managed starts an opensm at host0 and waits until its log says SUBNET UP as often as that.
 func managed(t *testing.T, name string, ups int, args ...string) (log string) {
+	t.Helper()
+	log, _ = manager(t, name, "host0", args...)
+	await(t, log, "SUBNET UP", ups)
+	return log
+}
+
+// manager starts an opensm at a host; stop ends it.
+func manager(t *testing.T, name, host string, args ...string) (log string, stop func()) {
 	t.Helper()
 	dir := t.TempDir()
 	log = filepath.Join(dir, "opensm.log")
 	ctx, cancel := context.WithCancel(context.Background())
-	c := command(ctx, t, name, "host0", "opensm", append([]string{"-f", log, "-e", "-s", "1", "-d", "2"}, args...)...)
+	c := command(ctx, t, name, host, "opensm", append([]string{"-f", log, "-e", "-s", "1", "-d", "2"}, args...)...)
 	c.Env = append(c.Env, "OSM_CACHE_DIR="+dir, "OSM_TMP_DIR="+dir)
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		_ = c.Wait()
 	})
-	await(t, log, "SUBNET UP", ups)
-	return log
+	t.Cleanup(stop)
+	return log, stop
 }
 
 // await waits until a log has a text so many times.
@@ -214,6 +223,32 @@ func TestOpenSMKeys(t *testing.T) {
 		t.Errorf("with the key: % x, %v", a.Data, err)
 	}
 	s.Do(func(int64, *Fabric) { j.innocent(t) })
+}
+
+// TestOpenSMTwice: a second opensm finds the first by its SMInfo and is standby, until the first does not answer.
+func TestOpenSMTwice(t *testing.T) {
+	f, j := tree(t, false), newJudge()
+	f.Observe = j.pass
+	s, err := Listen(unique(t), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	log, stop := manager(t, s.Name(), "host0", "-p", "9")
+	await(t, log, "SUBNET UP", 1)
+	options := filepath.Join(t.TempDir(), "opensm.conf")
+	if err := os.WriteFile(options, []byte("sminfo_polling_timeout 200\npolling_retry_number 2\nsm_priority 3\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	second, _ := manager(t, s.Name(), "host5", "-F", options)
+	await(t, second, "Entering STANDBY state", 1)
+	stop()
+	await(t, second, "Entering MASTER state", 1)
+	await(t, second, "SUBNET UP", 1)
+	s.Do(func(_ int64, f *Fabric) {
+		whole(t, f)
+		j.innocent(t)
+	})
 }
 
 // TestOpenSMRetrains: where lanes of a link's ends differ, opensm changes OperationalVLs and takes the link down; PortStateChange and trap 128 tell it that the link is

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,13 +18,24 @@ type Server struct {
 	name  string
 	begun time.Time
 	ctl   *net.UnixConn
-	done  chan struct{}
+	stop  chan struct{}
 	run   sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows, and the fabric
 	fabric  *Fabric
 	clients [maxClients]*attached
+	waiting []waiting
 }
+
+// waiting is a request of a client that another client is to answer.
+type waiting struct {
+	from *attached
+	d    Datagram
+	end  int64 // when it counts as unanswered
+}
+
+// patience is how long a client has for an answer: more than the 0.6 s after which opensm has retried three times.
+const patience = int64(time.Second)
 
 // attached is a client: its number is the upper 16 bits of the transaction IDs of its requests.
 type attached struct {
@@ -48,7 +60,7 @@ func Listen(name string, f *Fabric) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ibsim: listen as %q, which another ibsim may have; give another name: %w", name, err)
 	}
-	s := &Server{name: name, begun: time.Now(), ctl: ctl, fabric: f, done: make(chan struct{})}
+	s := &Server{name: name, begun: time.Now(), ctl: ctl, fabric: f, stop: make(chan struct{})}
 	s.run.Add(2)
 	go s.controls()
 	go s.ticks()
@@ -72,11 +84,11 @@ func (s *Server) Do(do func(now int64, f *Fabric)) {
 func (s *Server) Close() error {
 	s.mu.Lock()
 	select {
-	case <-s.done:
+	case <-s.stop:
 		s.mu.Unlock()
 		return ErrClosed
 	default:
-		close(s.done)
+		close(s.stop)
 	}
 	err := s.ctl.Close()
 	for i, c := range s.clients {
@@ -96,7 +108,7 @@ func (s *Server) ticks() {
 	defer t.Stop()
 	for {
 		select {
-		case <-s.done:
+		case <-s.stop:
 			return
 		case <-t.C:
 		}
@@ -104,8 +116,25 @@ func (s *Server) ticks() {
 		for _, n := range s.fabric.nodes {
 			s.trap(n)
 		}
+		s.expire()
 		s.mu.Unlock()
 	}
+}
+
+// expire gives back the requests that another client has not answered in time: programs have no timer of their own.
+func (s *Server) expire() {
+	now := s.now()
+	for len(s.waiting) > 0 && s.waiting[0].end <= now {
+		w := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		s.unanswered(w.from, &w.d)
+	}
+}
+
+// done notes the response of a client: who asked does not wait any more.
+func (s *Server) done(d *Datagram) {
+	h := d.header()
+	s.waiting = slices.DeleteFunc(s.waiting, func(w waiting) bool { o := w.d.header(); return o.TID == h.TID && o.Class == h.Class })
 }
 
 // trap sends the traps of a node that are due.
@@ -160,7 +189,9 @@ func (s *Server) request(i int, c *attached, d *Datagram) {
 	case h.Method == mad.TrapRepress: // libumad2sim takes it for a request, and writes into the upper half of the transaction ID of the trap
 		clear(d.MAD[8:12])
 		clear(d.MAD[spoilt:]) // they are those of the trap, as the program has received it
-	case !response(h.Method):
+	case response(h.Method):
+		s.done(d)
+	default:
 		binary.BigEndian.PutUint16(d.MAD[8:], uint16(i))
 	}
 	if h.Class == mad.ClassSubnetDirected {
@@ -176,8 +207,12 @@ func (s *Server) request(i int, c *attached, d *Datagram) {
 		d.SLID, _ = c.at.Node.LID(c.at.Port)
 	}
 	kept := *d
-	if !s.send(c.at, d) && answered(h.Method) {
+	switch took := s.send(c.at, d); {
+	case !answered(h.Method):
+	case took == nobody:
 		s.unanswered(c, &kept)
+	case took == client:
+		s.waiting = append(s.waiting, waiting{c, kept, s.now() + patience})
 	}
 	s.fabric.settle(s.now())
 }
@@ -188,36 +223,47 @@ func (s *Server) unanswered(c *attached, d *Datagram) {
 	s.write(c, d)
 }
 
-// send carries a MAD and hands it to the client or the node that takes it. It reports whether somebody did, and, of a node, answered.
-func (s *Server) send(from End, d *Datagram) bool {
+// taken is who took a MAD.
+type taken int
+
+const (
+	nobody taken = iota // or a node that does not answer
+	node
+	client
+)
+
+// send carries a MAD and hands it to the client or the node that takes it.
+func (s *Server) send(from End, d *Datagram) taken {
 	at, ok := s.fabric.Carry(s.now(), from, d)
 	if !ok {
-		return false
+		return nobody
 	}
 	if c := s.taker(at, d); c != nil {
 		if mad.Class(d.MAD[1]) == mad.ClassSubnetDirected {
 			d.MAD[6] = 0 // of this protocol
 		}
-		s.write(c, d)
-		return true
+		if !s.write(c, d) {
+			return nobody
+		}
+		return client
 	}
 	b := at.Node.Receive(s.now(), at.Port, d.MAD[:])
 	if b == nil {
-		return false
+		return nobody
 	}
 	r := Datagram{DLID: d.SLID, SLID: d.DLID, DestQP: d.SrcQP, SrcQP: d.DestQP}
 	copy(r.MAD[:], b)
 	if !response(r.header().Method) {
-		return false
+		return nobody
 	}
 	to, ok := s.fabric.Carry(s.now(), at, &r)
 	if !ok {
-		return false
+		return nobody
 	}
 	if c := s.taker(to, &r); c != nil {
 		s.write(c, &r)
 	}
-	return true
+	return node
 }
 
 // taker is the client that takes a MAD which was delivered at a port, or nil where the node does.
@@ -255,15 +301,16 @@ func (s *Server) at(at End, is func(*attached) bool) *attached {
 	return nil
 }
 
-// write sends a datagram to a client; one that is not there any more is detached.
-func (s *Server) write(c *attached, d *Datagram) {
+// write sends a datagram to a client and reports whether it is there; one that is not any more is detached.
+func (s *Server) write(c *attached, d *Datagram) bool {
 	_ = c.conn.SetWriteDeadline(time.Now().Add(time.Second))
 	if _, err := c.conn.WriteToUnix(d.encode(), c.peer); err == nil || !gone(err) {
-		return
+		return err == nil
 	}
 	for i, o := range s.clients {
 		if o == c {
 			_ = s.detach(i)
 		}
 	}
+	return false
 }

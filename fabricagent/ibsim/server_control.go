@@ -33,7 +33,7 @@ func (s *Server) controls() {
 // control carries out a control message and writes the result into it; false refuses it.
 func (s *Server) control(c *control) bool {
 	select {
-	case <-s.done:
+	case <-s.stop:
 		return false
 	default:
 	}
