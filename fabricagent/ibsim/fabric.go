@@ -188,10 +188,10 @@ func (f *Fabric) pass(now int64, from, to End, d *Datagram) {
 // route says where a MAD goes on from a port at which it is. Where a directed route ends with a part by LIDs, its DLID becomes the one of that part.
 func (f *Fabric) route(at End, own bool, d *Datagram) (sma.Route, uint8) {
 	if mad.Class(d.MAD[1]) != mad.ClassSubnetDirected {
-		return at.Node.ByLID(at.Port, own, d.DLID)
+		return at.Node.Unicast(at.Port, own, d.DLID)
 	}
 	if d.DLID != mad.PermissiveLID {
-		if route, out := at.Node.ByLID(at.Port, own, d.DLID); route != sma.Deliver {
+		if route, out := at.Node.Unicast(at.Port, own, d.DLID); route != sma.Deliver {
 			return route, out
 		}
 	}
@@ -204,7 +204,7 @@ func (f *Fabric) route(at End, own bool, d *Datagram) (sma.Route, uint8) {
 	if d.DLID = s.DrDLID; s.Backward() {
 		d.DLID = s.DrSLID
 	}
-	return at.Node.ByLID(at.Port, own, d.DLID)
+	return at.Node.Unicast(at.Port, own, d.DLID)
 }
 
 // host is the port at which a client is attached that names a node, or, with an empty name, the first node that is no switch.

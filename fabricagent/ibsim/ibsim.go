@@ -2,7 +2,7 @@
 // libibumad. A Server offers a Fabric of nodes of package subnet/sma, so that a subnet manager and its tools run on it as on hardware; a Client drives the
 // nodes of an ibsim, or of a Server.
 //
-// Others may import it: its API is kept stable.
+// It is the engine's own, without a promise to others.
 package ibsim
 
 import (

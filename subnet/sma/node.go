@@ -2,7 +2,7 @@
 // directed routes, and the performance management agent (chapter 16). It is a pure state machine: a MAD and a time in, a MAD out; no goroutine, no
 // clock, no I/O. Times are nanoseconds.
 //
-// Others may import it: its API is kept stable.
+// It is the engine's own, without a promise to others.
 package sma
 
 import (

@@ -109,9 +109,9 @@ func (n *Node) back(s *mad.SMP, own bool) (Route, uint8) {
 	return Forward, s.Return[hp-1]
 }
 
-// ByLID says what becomes of a packet with a unicast DLID that came in at a port, or, own, comes from the node itself: whether it is for the node, else where
+// Unicast says what becomes of a packet with a unicast DLID that came in at a port, or, own, comes from the node itself: whether it is for the node, else where
 // a switch forwards it to (section 18.2.4.3). Another node sends its own out of the port that they come from.
-func (n *Node) ByLID(number uint8, own bool, dlid uint16) (Route, uint8) {
+func (n *Node) Unicast(number uint8, own bool, dlid uint16) (Route, uint8) {
 	if n.Owns(number, dlid) {
 		return Deliver, 0
 	}

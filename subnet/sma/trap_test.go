@@ -169,11 +169,11 @@ func TestEgress(t *testing.T) {
 		want Route
 		out  uint8
 	}{{3, false, 1, Deliver, 0}, {4, false, 1, Forward, 2}, {4, false, 2, Discard, 0}, {5, false, 1, Discard, 0}, {6, true, 0, Discard, 0}} {
-		if route, out := sw.ByLID(c.port, c.own, c.lid); route != c.want || out != c.out {
+		if route, out := sw.Unicast(c.port, c.own, c.lid); route != c.want || out != c.out {
 			t.Errorf("LID %d: %v out of port %d", c.lid, route, out)
 		}
 	}
-	if route, out := host.ByLID(1, true, 9); route != Forward || out != 1 {
+	if route, out := host.Unicast(1, true, 9); route != Forward || out != 1 {
 		t.Error(route, out)
 	}
 }
