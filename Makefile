@@ -22,7 +22,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build library release install run quick test testbench soak deps prometheus forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
+.PHONY: all build library release install run quick test testbench soak deps prometheus opensm forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
 
 all: build
 
@@ -95,8 +95,8 @@ unit:            ## all tests, under the race detector where anything can race; 
 	$(GO) test -race -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
 # The race detector needs a C compiler, some tests compare with tshark, those of live capture set up a network of their own, those of the page open it
-# in a browser, and those of the documentation run what it shows.
-deps: prometheus axe forky ## install what tests need, where it is missing (Debian)
+# in a browser, those of simulated fabrics run ibsim and infiniband-diags, and those of the documentation run what it shows.
+deps: prometheus opensm axe forky ## install what tests need, where it is missing (Debian)
 	@missing=; \
 	command -v tshark >/dev/null || missing="$$missing tshark"; \
 	command -v ip >/dev/null || missing="$$missing iproute2"; \
@@ -106,6 +106,8 @@ deps: prometheus axe forky ## install what tests need, where it is missing (Debi
 	for program in jq curl tcpdump zsh fish verilator iverilog ghdl valgrind; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
 	python3 -c "import ensurepip" 2>/dev/null || missing="$$missing python3-venv"; \
 	command -v pkill >/dev/null || missing="$$missing procps"; \
+	command -v ibsim >/dev/null || missing="$$missing ibsim-utils libumad2sim0"; \
+	[ -x /usr/sbin/ibnetdiscover ] || missing="$$missing infiniband-diags"; \
 	command -v script >/dev/null || missing="$$missing bsdutils"; \
 	command -v "$$($(GO) env CC)" >/dev/null || missing="$$missing gcc libc6-dev"; \
 	command -v g++ >/dev/null || missing="$$missing g++"; \
@@ -124,6 +126,17 @@ prometheus:      ## unpack Debian's prometheus and promtool into bin/tools, wher
 	dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; chmod 755 "$$dir"; \
 	(cd "$$dir" && { apt-get download -q prometheus || { $$root apt-get update -q && apt-get download -q prometheus; }; } && dpkg-deb -x prometheus_*.deb .); \
 	cp "$$dir"/usr/bin/prometheus "$$dir"/usr/bin/promtool $(TOOLS)/
+
+# Unpacked too: installed, it would manage the InfiniBand network of this machine. Its libraries are installed.
+opensm:          ## unpack Debian's subnet manager opensm into bin/tools, where it is missing
+	@mkdir -p $(TOOLS)
+	@if [ -x /usr/sbin/opensm ] || [ -x $(TOOLS)/opensm ]; then exit 0; fi; \
+	root=; [ "$$(id -u)" = 0 ] || root=sudo; \
+	dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; chmod 755 "$$dir"; \
+	(cd "$$dir" && { apt-get download -q opensm || { $$root apt-get update -q && apt-get download -q opensm; }; } && dpkg-deb -x opensm_*.deb .); \
+	libraries=$$(dpkg-deb -f "$$dir"/opensm_*.deb Depends | tr ', ' '\n\n' | grep '^lib' | grep -v libc6); \
+	$$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$libraries; \
+	cp "$$dir"/usr/sbin/opensm $(TOOLS)/
 
 # Debian 14 still changes: where it cannot be had, all else is tested; in continuous integration the tests of UVM and cocotb then fail.
 forky:           ## unpack a Verilator that compiles UVM, UVM, and cocotb from Debian 14 into bin/tools/forky, where they are missing

@@ -45,3 +45,26 @@ func Find(t testing.TB, name string) string {
 	t.Fatalf("%s is not installed: run make deps", name)
 	return ""
 }
+
+// Need returns the path of a program, or of the file that a pattern finds, which make deps installs or keeps in bin/tools. Where it is missing the test is skipped, and in
+// continuous integration fails.
+func Need(t testing.TB, name string) string {
+	t.Helper()
+	if filepath.IsAbs(name) {
+		if list, _ := filepath.Glob(name); len(list) > 0 {
+			return list[0]
+		}
+	} else {
+		for _, p := range []string{filepath.Join(tools(), name), name, filepath.Join("/usr/sbin", name)} { // who is not root may not have /usr/sbin in its path
+			if p, err := exec.LookPath(p); err == nil {
+				return p
+			}
+		}
+	}
+	if text := name + " is not installed: run make deps"; os.Getenv("CI") != "" {
+		t.Fatal(text)
+	} else {
+		t.Skip(text)
+	}
+	return ""
+}

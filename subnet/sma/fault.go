@@ -1,0 +1,121 @@
+package sma
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrFault means that a Config names a fault that there is not.
+var ErrFault = errors.New("sma: no such fault")
+
+// fault is a set of departures from the specification.
+type fault uint64
+
+// The faults; what each is, is in the table below.
+const (
+	sltovlNoAnswer fault = 1 << iota
+	sltovlAnswered
+	sltovlStatusZero
+	sltovlPairMixed
+	sltovlNotStored
+	mkeyIgnored
+	mkeyShown
+	mkeyZeroChecked
+	protectIgnored
+	leaseNever
+	leaseEarly
+	leaseNotStopped
+	leaseZeroExpires
+	illegalStored
+	readOnlyWritten
+	setNotStored
+	combinationTaken
+	modifierIgnored
+	answersAnswer
+	reregisterKept
+	guidZeroWritten
+	pkeyBadStatus
+	pkeyBlockIgnored
+	vlarbNotStored
+	lftNotStored
+	nodeInfoDiffers
+	stateChangeLost
+	trapGoesOn
+	trapTooFast
+	drReturnWrong
+	hopsUnchecked
+	classPortInfoMissing
+	counterWraps
+	counterSelectIgnored
+	portSelectIgnored
+	tidMixed
+)
+
+// Fault is one departure from the specification that a node may have.
+type Fault struct {
+	Name string // for Config.Faults
+	Text string // what the node does
+	bit  fault
+}
+
+// Faults lists the faults that a node may have, each a departure of one attribute or rule.
+func Faults() []Fault { return slices.Clone(faultTable) }
+
+var faultTable = []Fault{
+	{"sltovl-no-answer", "does not answer SLtoVLMappingTable", sltovlNoAnswer},
+	{"sltovl-answered", "answers SLtoVLMappingTable, which it does not support, with status 0", sltovlAnswered},
+	{"sltovl-status-zero", "refuses SLtoVLMappingTable, which it does not support, with status 0 and no data", sltovlStatusZero},
+	{"sltovl-pair-mixed", "keeps one SLtoVLMappingTable for all input ports", sltovlPairMixed},
+	{"sltovl-not-stored", "confirms a Set of SLtoVLMappingTable and keeps the previous one", sltovlNotStored},
+	{"mkey-ignored", "takes a Set with a wrong M_Key", mkeyIgnored},
+	{"mkey-shown", "shows its M_Key to a wrong one with protect bits 1", mkeyShown},
+	{"mkey-zero-checked", "compares M_Keys though its own is 0", mkeyZeroChecked},
+	{"protect-bits-ignored", "answers a Get with a wrong M_Key whatever the protect bits are", protectIgnored},
+	{"lease-never-ends", "keeps its protect bits when the lease period has run out", leaseNever},
+	{"lease-early", "ends the lease after half of its period", leaseEarly},
+	{"lease-not-stopped", "does not stop the timer of the lease at a valid M_Key", leaseNotStopped},
+	{"lease-zero-expires", "ends a lease of period 0, which has no end, after a second", leaseZeroExpires},
+	{"illegal-stored", "takes illegal values of PortInfo and SwitchInfo", illegalStored},
+	{"read-only-written", "takes read-only components of PortInfo and SwitchInfo", readOnlyWritten},
+	{"set-not-stored", "confirms a Set of PortInfo and SwitchInfo and keeps the previous values", setNotStored},
+	{"combination-taken", "answers methods that an attribute does not have with status 0", combinationTaken},
+	{"modifier-ignored", "answers modifiers beyond their range with status 0", modifierIgnored},
+	{"answers-answer", "answers a GetResp", answersAnswer},
+	{"reregister-kept", "keeps ClientReregister", reregisterKept},
+	{"guid-zero-written", "lets the first GUID of GUIDInfo be set", guidZeroWritten},
+	{"pkey-bad-status", "refuses a Set of P_KeyTable that is legal", pkeyBadStatus},
+	{"pkey-block-ignored", "takes every block of P_KeyTable for block 0", pkeyBlockIgnored},
+	{"vlarb-not-stored", "confirms a Set of VLArbitrationTable and keeps the previous one", vlarbNotStored},
+	{"lft-not-stored", "confirms a Set of LinearForwardingTable and keeps the previous one", lftNotStored},
+	{"node-info-differs", "gives another NodeGUID at each port", nodeInfoDiffers},
+	{"state-change-lost", "does not set PortStateChange", stateChangeLost},
+	{"trap-goes-on", "repeats a trap after its TrapRepress", trapGoesOn},
+	{"trap-too-fast", "repeats traps four times faster than SubnetTimeOut lets it", trapTooFast},
+	{"dr-return-wrong", "writes another ingress port into the return path of a directed route", drReturnWrong},
+	{"hops-unchecked", "delivers a directed route whose hop pointer is beyond its end", hopsUnchecked},
+	{"class-port-info-missing", "refuses ClassPortInfo of performance management", classPortInfoMissing},
+	{"counter-wraps", "lets performance counters wrap", counterWraps},
+	{"counter-select-ignored", "sets all performance counters whatever CounterSelect says", counterSelectIgnored},
+	{"port-select-ignored", "takes every PortSelect for the port of the MAD", portSelectIgnored},
+	{"tid-mixed", "answers with another transaction ID", tidMixed},
+}
+
+func faultsOf(names []string) (f fault, err error) {
+	for _, name := range names {
+		i := slices.IndexFunc(faultTable, func(t Fault) bool { return t.Name == name })
+		if i < 0 {
+			all := make([]string, len(faultTable))
+			for i, t := range faultTable {
+				all[i] = t.Name
+			}
+			return 0, fmt.Errorf("%w: %q; give one of %s", ErrFault, name, strings.Join(all, ", "))
+		}
+		f |= faultTable[i].bit
+	}
+	return f, nil
+}
+
+// has reports whether the node has a fault.
+func (n *Node) has(f fault) bool { return n.faults&f != 0 }

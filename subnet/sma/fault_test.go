@@ -1,0 +1,237 @@
+package sma
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"ibwitness/mad"
+)
+
+// probes are, by the name of a fault, what shows it: the text differs from that of a node without it.
+var probes = map[string]func(t *testing.T, faults ...string) string{
+	"sltovl-no-answer": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.Get, attribute: mad.AttrSLtoVL})
+	},
+	"sltovl-answered":    unsupportedSLtoVL,
+	"sltovl-status-zero": unsupportedSLtoVL,
+	"sltovl-pair-mixed": func(t *testing.T, f ...string) string {
+		n := node(t, switchConfig(), f...)
+		ask(t, n, asked{port: 1, method: mad.Set, attribute: mad.AttrSLtoVL, modifier: 0x0101, data: []byte{0x11}})
+		return answer(t, n, asked{port: 1, method: mad.Get, attribute: mad.AttrSLtoVL, modifier: 0x0201})
+	},
+	"sltovl-not-stored": stored(mad.AttrSLtoVL, 0),
+	"mkey-ignored": func(t *testing.T, f ...string) string {
+		return keyed(t, 0, 0, asked{port: 1, method: mad.Set, attribute: mad.AttrPKeyTable, key: 6}, f...)
+	},
+	"mkey-shown": func(t *testing.T, f ...string) string {
+		return keyed(t, 1, 0, asked{port: 1, method: mad.Get, attribute: mad.AttrPortInfo, key: 6}, f...)
+	},
+	"mkey-zero-checked": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.Set, attribute: mad.AttrPKeyTable, key: 6})
+	},
+	"protect-bits-ignored": func(t *testing.T, f ...string) string {
+		return keyed(t, 2, 0, asked{port: 1, method: mad.Get, attribute: mad.AttrNodeInfo, key: 6}, f...)
+	},
+	"lease-never-ends":   func(t *testing.T, f ...string) string { return lease(t, 10, 0, 11*second, f...) },
+	"lease-early":        func(t *testing.T, f ...string) string { return lease(t, 10, 0, 6*second, f...) },
+	"lease-not-stopped":  func(t *testing.T, f ...string) string { return lease(t, 10, 5*second, 11*second, f...) },
+	"lease-zero-expires": func(t *testing.T, f ...string) string { return lease(t, 0, 0, 11*second, f...) },
+	"illegal-stored": func(t *testing.T, f ...string) string {
+		n := node(t, hostConfig(), f...)
+		return answer(t, n, asked{port: 1, method: mad.Set, attribute: mad.AttrPortInfo, data: info(n, 1, map[string]uint64{"LID": 0xFFFF})})
+	},
+	"read-only-written": func(t *testing.T, f ...string) string {
+		n := node(t, hostConfig(), f...)
+		return answer(t, n, asked{port: 1, method: mad.Set, attribute: mad.AttrPortInfo, data: info(n, 1, map[string]uint64{"MTUCap": 3, "neighborMTU": 1})})
+	},
+	"set-not-stored": func(t *testing.T, f ...string) string {
+		n := node(t, hostConfig(), f...)
+		setInfo(t, n, 1, 0, map[string]uint64{"LID": 5, "masterSMLID": 1})
+		return fmt.Sprint(n.LID(1))
+	},
+	"combination-taken": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.Get, attribute: mad.AttrSwitchInfo})
+	},
+	"modifier-ignored": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.Get, attribute: mad.AttrPKeyTable, modifier: 99})
+	},
+	"answers-answer": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.GetResp, attribute: mad.AttrNodeInfo})
+	},
+	"reregister-kept": func(t *testing.T, f ...string) string {
+		n := node(t, hostConfig(), f...)
+		setInfo(t, n, 1, 0, map[string]uint64{"clientReregister": 1})
+		return answer(t, n, asked{port: 1, method: mad.Get, attribute: mad.AttrPortInfo})
+	},
+	"guid-zero-written": stored(mad.AttrGUIDInfo, 0),
+	"pkey-bad-status":   stored(mad.AttrPKeyTable, 0),
+	"pkey-block-ignored": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.Get, attribute: mad.AttrPKeyTable, modifier: 7})
+	},
+	"vlarb-not-stored": stored(mad.AttrVLArbitration, 1<<16|1),
+	"lft-not-stored":   stored(mad.AttrLinearForwarding, 0),
+	"node-info-differs": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.Get, attribute: mad.AttrNodeInfo})
+	},
+	"state-change-lost": func(t *testing.T, f ...string) string {
+		sw, _ := pair(t, f...)
+		return fmt.Sprint(sw.PortStateChange())
+	},
+	"trap-goes-on": func(t *testing.T, f ...string) string {
+		sw, _ := configured(t, f...)
+		sw.Cut(0, 1)
+		sw.Trap(0)
+		repress(t, sw, 1)
+		b, _ := sw.Trap(9 * second)
+		return fmt.Sprint(b != nil)
+	},
+	"trap-too-fast": func(t *testing.T, f ...string) string {
+		sw, _ := configured(t, f...)
+		sw.Cut(0, 1)
+		sw.Trap(0)
+		b, _ := sw.Trap(second / 2)
+		return fmt.Sprint(b != nil)
+	},
+	"dr-return-wrong": func(t *testing.T, f ...string) string { return relayed(t, 1, 1, f...) },
+	"hops-unchecked":  func(t *testing.T, f ...string) string { return relayed(t, 9, 1, f...) },
+	"class-port-info-missing": func(t *testing.T, f ...string) string {
+		return counted(t, mad.AttrClassPortInfo, 1, f...)
+	},
+	"counter-wraps":          func(t *testing.T, f ...string) string { return counted(t, mad.AttrPortCounters, 1, f...) },
+	"counter-select-ignored": func(t *testing.T, f ...string) string { return counted(t, mad.AttrPortCounters, 2, f...) },
+	"port-select-ignored":    func(t *testing.T, f ...string) string { return counted(t, mad.AttrPortCounters, 9, f...) },
+	"tid-mixed": func(t *testing.T, f ...string) string {
+		n := node(t, hostConfig(), f...)
+		b := make([]byte, mad.Size)
+		b[0], b[1], b[2], b[3], b[17] = 1, 1, 1, 1, 0x11
+		return fmt.Sprintf("% x", n.Receive(0, 1, b)[8:16])
+	},
+}
+
+func answer(t *testing.T, n *Node, a asked) string {
+	t.Helper()
+	data, status, ok := ask(t, n, a)
+	return fmt.Sprintf("%v %v % x", ok, status, data)
+}
+
+func unsupportedSLtoVL(t *testing.T, f ...string) string {
+	c := hostConfig()
+	c.NoSLtoVL = true
+	return answer(t, node(t, c, f...), asked{port: 1, method: mad.Get, attribute: mad.AttrSLtoVL})
+}
+
+func stored(a mad.Attribute, modifier uint32) func(*testing.T, ...string) string {
+	return func(t *testing.T, f ...string) string {
+		c := switchConfig()
+		if a == mad.AttrSLtoVL {
+			c = hostConfig()
+		}
+		return answer(t, node(t, c, f...), asked{port: 1, method: mad.Set, attribute: a, modifier: modifier, data: bytes.Repeat([]byte{3}, 64)})
+	}
+}
+
+// keyed asks a host whose M_Key is 5.
+func keyed(t *testing.T, protect, period uint64, a asked, f ...string) string {
+	n := node(t, hostConfig(), f...)
+	setInfo(t, n, 1, 0, map[string]uint64{"MKey": 5, "MKeyProtectBits": protect, "MKeyLeasePeriod": period})
+	return answer(t, n, a)
+}
+
+// lease is the protect bits at a time after a wrong key, and after a right one where one comes.
+func lease(t *testing.T, period uint64, right, at int64, f ...string) string {
+	n := node(t, hostConfig(), f...)
+	setInfo(t, n, 1, 0, map[string]uint64{"MKey": 5, "MKeyProtectBits": 2, "MKeyLeasePeriod": period})
+	ask(t, n, asked{port: 1, method: mad.Get, attribute: mad.AttrNodeInfo, key: 6})
+	if right != 0 {
+		ask(t, n, asked{port: 1, method: mad.Get, attribute: mad.AttrNodeInfo, key: 5, now: right})
+	}
+	n.expire(at)
+	return fmt.Sprint(piProtect.Uint(n.PortInfo(1)))
+}
+
+func relayed(t *testing.T, pointer, count int, f ...string) string {
+	s := mad.SMP{Header: mad.Header{BaseVersion: 1, Class: mad.ClassSubnetDirected, ClassVersion: 1, Method: mad.Get}, DrSLID: mad.PermissiveLID, DrDLID: mad.PermissiveLID}
+	s.SetHops(pointer, count)
+	b := make([]byte, mad.Size)
+	if err := s.Encode(b); err != nil {
+		t.Fatal(err)
+	}
+	route, out := node(t, switchConfig(), f...).Relay(4, false, b)
+	return fmt.Sprint(route, out, b[193])
+}
+
+// counted sets one counter of a port after others have reached their ends.
+func counted(t *testing.T, a mad.Attribute, port uint8, f ...string) string {
+	n := node(t, switchConfig(), f...)
+	n.Count(1, LinkDowned, 256)
+	n.Count(2, LinkDowned, 7)
+	h := mad.Header{BaseVersion: 1, Class: mad.ClassPerformance, ClassVersion: 1, Method: mad.Set, Attribute: a}
+	if a == mad.AttrClassPortInfo {
+		h.Method = mad.Get
+	}
+	b := make([]byte, mad.Size)
+	if err := h.Encode(b); err != nil {
+		t.Fatal(err)
+	}
+	b[65], b[67] = port, 1
+	return fmt.Sprintf("% x", n.Receive(0, 1, b))
+}
+
+// TestFaults: every fault shows, and only by its name.
+func TestFaults(t *testing.T) {
+	seen := map[fault]string{}
+	for _, f := range Faults() {
+		probe := probes[f.Name]
+		if probe == nil {
+			t.Errorf("nothing probes %s", f.Name)
+			continue
+		}
+		if clean, faulty := probe(t), probe(t, f.Name); clean == faulty {
+			t.Errorf("%s does not show: %s", f.Name, clean)
+		}
+		if o := seen[f.bit]; o != "" || f.bit == 0 || f.Text == "" {
+			t.Errorf("%s and %s are the same", f.Name, o)
+		}
+		seen[f.bit] = f.Name
+	}
+}
+
+// FuzzReceive: no MAD makes a node panic, answers are 256 bytes and keep the transaction ID, and what is relayed leaves by a port that is there.
+func FuzzReceive(f *testing.F) {
+	for a := range 0x32 {
+		for _, class := range []mad.Class{mad.ClassSubnetLID, mad.ClassSubnetDirected, mad.ClassPerformance} {
+			for _, m := range []mad.Method{mad.Get, mad.Set} {
+				b := make([]byte, mad.Size)
+				h := mad.Header{BaseVersion: 1, Class: class, ClassVersion: 1, Method: m, Attribute: mad.Attribute(a), Modifier: uint32(a) << 14}
+				_ = h.Encode(b)
+				f.Add(b, uint8(1), uint64(0))
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte, port uint8, faults uint64) {
+		c := switchConfig()
+		c.Optimized, c.LinearCap, c.MulticastCap = faults&1 != 0, 100, 40
+		for _, c := range []Config{c, hostConfig()} {
+			n, err := New(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n.faults = fault(faults) &^ tidMixed
+			for range 2 {
+				out := n.Receive(1, port, b)
+				if out != nil && (len(out) != mad.Size || !bytes.Equal(out[8:16], b[8:16])) {
+					t.Errorf("% x", out)
+				}
+				if out != nil {
+					n.Relay(port, true, out)
+				}
+				n.Trap(1)
+				n.Training()
+			}
+			if route, out := n.Relay(port, port == 0, append([]byte(nil), b...)); route == Forward && n.at(int(out)) == nil {
+				t.Errorf("relayed out of port %d", out)
+			}
+		}
+	})
+}

@@ -1,0 +1,195 @@
+package sma
+
+import (
+	"encoding/binary"
+
+	"ibwitness/mad"
+)
+
+// pkeyTable is P_KeyTable (section 14.2.5.7): block in the low half of the modifier, port of a switch in the high one.
+func (n *Node) pkeyTable(r *request) mad.Status {
+	p := r.in
+	if n.sw != nil {
+		p = n.at(int(r.Modifier >> 16))
+	}
+	block := int(r.Modifier & 0xFFFF)
+	if n.has(pkeyBlockIgnored) {
+		block = 0
+	}
+	if p == nil || block*32 >= len(p.pkeys) {
+		return n.badModifier()
+	}
+	keys := p.pkeys[block*32:]
+	keys = keys[:min(32, len(keys))]
+	if r.set() {
+		if n.has(pkeyBadStatus) {
+			return mad.StatusValue
+		}
+		for i := range keys {
+			keys[i] = binary.BigEndian.Uint16(r.Data[i*2:])
+		}
+	}
+	clear(r.data)
+	for i, k := range keys {
+		binary.BigEndian.PutUint16(r.data[i*2:], k)
+	}
+	return 0
+}
+
+// slToVL is SLtoVLMappingTable (section 14.2.5.8). A switch has one for each input and output port: inputs from 0 on, outputs from 0 on where port 0 is an
+// enhanced one, else from 1.
+func (n *Node) slToVL(r *request) mad.Status {
+	if n.has(sltovlNoAnswer) {
+		r.drop = true
+		return 0
+	}
+	if n.config.NoSLtoVL {
+		return n.noSLtoVL(r)
+	}
+	if n.sw == nil {
+		mapping(r, &r.in.sltovl[0], n.has(sltovlNotStored))
+		return 0
+	}
+	all := r.Modifier >> 16
+	in, out := int(r.Modifier>>8&0xFF), int(r.Modifier&0xFF)
+	first := 1
+	if n.config.EnhancedPort0 {
+		first = 0
+	}
+	allowed := uint32(0)
+	if n.config.Optimized && r.set() {
+		allowed = 3
+	}
+	if all&^allowed != 0 {
+		return n.badModifier()
+	}
+	ins, outs := [2]int{in, in}, [2]int{out, out}
+	if all&1 != 0 {
+		ins = [2]int{0, len(n.ports) - 1}
+	}
+	if all&2 != 0 {
+		outs = [2]int{first, len(n.ports) - 1}
+	}
+	if ins[1] >= len(n.ports) || outs[1] >= len(n.ports) || outs[0] < first {
+		return n.badModifier()
+	}
+	for o := outs[0]; o <= outs[1]; o++ {
+		for i := ins[0]; i <= ins[1]; i++ {
+			if n.has(sltovlPairMixed) {
+				i = ins[1]
+				mapping(r, &n.ports[o].sltovl[0], false)
+				continue
+			}
+			mapping(r, &n.ports[o].sltovl[i], n.has(sltovlNotStored))
+		}
+	}
+	return 0
+}
+
+// noSLtoVL refuses the attribute, as the specification says or as a fault does.
+func (n *Node) noSLtoVL(r *request) mad.Status {
+	switch {
+	case n.has(sltovlAnswered):
+		mapping(r, &r.in.sltovl[0], false)
+		return 0
+	case n.has(sltovlStatusZero):
+		return 0
+	}
+	return n.unsupported(r)
+}
+
+// mapping reads or writes one SLtoVLMappingTable.
+func mapping(r *request, t *[16]uint8, keep bool) {
+	if r.set() && !keep {
+		for sl := range t {
+			t[sl] = r.Data[sl/2] >> (4 * (1 - sl%2)) & 0xF
+		}
+	}
+	clear(r.data)
+	for sl, vl := range t {
+		r.data[sl/2] |= vl << (4 * (1 - sl%2))
+	}
+}
+
+// SLtoVL returns how a switch, or another node whose in is then 0, maps service levels between two ports (section 14.2.5.8).
+func (n *Node) SLtoVL(in, out uint8) (t [16]uint8, ok bool) {
+	p := n.at(int(out))
+	if p == nil || int(in) >= len(p.sltovl) || n.config.NoSLtoVL {
+		return t, false
+	}
+	return p.sltovl[in], true
+}
+
+// vlArbitration is VLArbitrationTable (section 14.2.5.9): blocks 1 and 2 of low, 3 and 4 of high priority, of a port that has several data lanes.
+func (n *Node) vlArbitration(r *request) mad.Status {
+	if n.config.VLCap == 1 {
+		return n.unsupported(r)
+	}
+	block, p := int(r.Modifier>>16), n.portOf(r, r.Modifier&0xFFFF)
+	if p == nil || block < 1 || block > 4 || n.kind(p) == onBase0 {
+		return n.badModifier()
+	}
+	entries := min(max(int(n.config.VLArbitration)-32*((block-1)%2), 0), 32)
+	if entries == 0 {
+		return n.badModifier()
+	}
+	t := p.arb[block-1][:entries]
+	if r.set() {
+		for i := range t {
+			if mad.VLArb(binary.BigEndian.Uint16(r.Data[i*2:])).VL() == 15 {
+				return mad.StatusValue
+			}
+		}
+		for i := range t {
+			if !n.has(vlarbNotStored) {
+				t[i] = binary.BigEndian.Uint16(r.Data[i*2:])
+			}
+		}
+	}
+	clear(r.data)
+	for i, e := range t {
+		binary.BigEndian.PutUint16(r.data[i*2:], e)
+	}
+	return 0
+}
+
+// linearForwarding is LinearForwardingTable (section 14.2.5.10). Ports that the switch does not have are taken: packets to them are discarded.
+func (n *Node) linearForwarding(r *request) mad.Status {
+	if len(n.sw.linear) == 0 {
+		return n.unsupported(r)
+	}
+	if int64(r.Modifier)*64 >= int64(len(n.sw.linear)) {
+		return n.badModifier()
+	}
+	block := n.sw.linear[r.Modifier*64:]
+	block = block[:min(64, len(block))]
+	if r.set() && !n.has(lftNotStored) {
+		copy(block, r.Data)
+	}
+	clear(r.data)
+	copy(r.data, block)
+	return 0
+}
+
+// multicastForwarding is MulticastForwardingTable (section 14.2.5.12): block of 32 LIDs in bits 8:0, position of 16 ports in bits 31:28 of the modifier.
+func (n *Node) multicastForwarding(r *request) mad.Status {
+	if len(n.sw.multicast) == 0 {
+		return n.unsupported(r)
+	}
+	block, position := int(r.Modifier&0x1FF), int(r.Modifier>>28)
+	if block*32 >= len(n.sw.multicast) || position*16 >= len(n.ports) || r.Modifier&0x0FFFFE00 != 0 {
+		return n.badModifier()
+	}
+	rows := n.sw.multicast[block*32:]
+	rows = rows[:min(32, len(rows))]
+	if r.set() {
+		for i := range rows {
+			rows[i][position] = binary.BigEndian.Uint16(r.Data[i*2:])
+		}
+	}
+	clear(r.data)
+	for i := range rows {
+		binary.BigEndian.PutUint16(r.data[i*2:], rows[i][position])
+	}
+	return 0
+}
