@@ -1,0 +1,28 @@
+package conform
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// all are the tests, in the order of their numbers.
+var all = slices.Concat(completionTests, rnrTests, timeoutTests, nakTests)
+
+// Tests returns all tests.
+func Tests() []*Test { return slices.Clone(all) }
+
+// Match returns the tests whose id is the pattern or begins with it, or matches it where it has a *; lower case does too.
+func Match(pattern string) (list []*Test) {
+	p := strings.ToUpper(pattern)
+	for _, t := range all {
+		ok := strings.HasPrefix(t.ID, p)
+		if strings.Contains(p, "*") {
+			ok, _ = path.Match(p, t.ID)
+		}
+		if ok {
+			list = append(list, t)
+		}
+	}
+	return list
+}
