@@ -7,7 +7,7 @@ import (
 )
 
 // all are the tests, in the order of their numbers.
-var all = slices.Concat(completionTests, rnrTests, timeoutTests, nakTests)
+var all = slices.Concat(completionTests, rnrTests, timeoutTests, nakTests, readTests, responderTests)
 
 // Tests returns all tests.
 func Tests() []*Test { return slices.Clone(all) }

@@ -78,16 +78,15 @@ func (r *run) connect(change func(a *qp.Attr)) *conn {
 }
 
 // post has the device post a send request of n bytes, and returns its id and where its data is in the region.
-func (c *conn) post(op wqe.SendOp, n int) (id, offset uint64) {
+func (c *conn) post(op wqe.SendOp, n int) (id, offset uint64) { return c.postWith(op, n, 0) }
+
+// postWith is post with modifiers.
+func (c *conn) postWith(op wqe.SendOp, n int, flags wqe.SendFlags) (id, offset uint64) {
 	m := &c.r.memory
 	c.posted++
-	offset = m.next
-	m.next = (m.next + uint64(n) + 63) &^ 63
-	if m.next > regionSize-16*pmtu {
-		m.next = 0
-	}
+	offset = m.room(n)
 	w := wqe.SendRequest{
-		ID: c.posted, Op: op, Flags: wqe.Signaled, Segments: []wqe.Segment{{VA: m.va + offset, Length: uint32(n), LKey: m.lkey}},
+		ID: c.posted, Op: op, Flags: wqe.Signaled | flags, Segments: []wqe.Segment{{VA: m.va + offset, Length: uint32(n), LKey: m.lkey}},
 		Compare: 0x1111_2222_3333_4444, SwapAdd: 0x0102_0304_0506_0708,
 	}
 	if op != wqe.OpSend {
@@ -106,8 +105,7 @@ func (c *conn) post(op wqe.SendOp, n int) (id, offset uint64) {
 func (c *conn) postReceive(n int) (id, offset uint64) {
 	m := &c.r.memory
 	c.posted++
-	offset = m.next
-	m.next += uint64(n+63) &^ 63
+	offset = m.room(n)
 	c.r.must(c.r.dev.PostReceive(ctx, c.qp, wqe.ReceiveRequest{ID: c.posted, Segments: []wqe.Segment{{VA: m.va + offset, Length: uint32(n), LKey: m.lkey}}}))
 	c.r.note("the device posts receive request %d, %d bytes", c.posted, n)
 	return c.posted, offset
@@ -210,7 +208,7 @@ func (c *conn) completed(n int, until int64) []completion {
 // send sends a packet to the queue pair of the device.
 func (c *conn) send(p packet.Packet) *packet.Packet {
 	p.DestQP, p.SrcPort, p.PKey, p.MigReq = c.qp.QPN, c.port, 0xFFFF, true
-	return c.r.tester.send(&p)
+	return c.r.tester.send(&p, false)
 }
 
 // ack sends an Acknowledge with a syndrome.

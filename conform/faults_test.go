@@ -83,11 +83,60 @@ var faulty = []struct{ fault, test, fails, rules string }{
 	{"byte-len", "C09_060_01_01", "ours#02:1,2,3,4", "CPL-LEN-001"},
 	{"receive-completion-lost", "C09_060_01_01", "ours#02:1,2,3,4", ""},
 	{"receive-twice", "C09_060_01_01", "ours#02:1,2,3,4", "CPL-ORD-002"},
+	{"accepts-damaged", "X09_002", "ours#01:3,4", "CPL-STS-014"},
+	{"read-tail-address", "X09_125", "ours#02:1,5", "RC-RTY-007"},
+	{"read-tail-length", "X09_125", "ours#02:1,5", "RC-RTY-007"},
+	{"read-tail-key", "X09_125", "ours#02:1,5", "RC-RTY-007"},
+	{"early-retry", "X09_125", "ours#01:4,5", "RC-TMO-002"},
+	{"bad-response-taken", "X09_134", "ours#01:1,2", "CPL-STS-008"},
+	{"read-completes-early", "X09_135", "ours#01:1,2,3", "CPL-STS-013"},
+	{"no-ackreq", "X09_142", "ours#01:1", ""},
+	{"too-many-reads", "X09_143", "ours#01:1,2,3,4,5,6,7,8", ""},
+	{"fence-ignored", "X09_144", "ours#01:1,2", ""},
+	{"no-ack", "X09_202", "ours#01:1", ""},
+	{"ack-with-payload", "X09_202", "ours#01:1,2", "RC-RSP-008"},
+	{"wrong-msn", "X09_202", "ours#01:1,2", ""},
+	{"pad-in-ack", "X09_202", "", "BTH-007"},
+	{"write-not-stored", "X09_202", "ours#03:11", "CPL-MEM-001"},
+	{"read-first-as-middle", "X09_203", "ours#01:7,8", "RC-RES-001"},
+	{"read-middle-missing", "X09_203", "ours#01:10,12", "RC-RES-001"},
+	{"read-short-last", "X09_203", "ours#03:7,9", "RC-RES-002"},
+	{"read-other-data", "X09_203", "ours#03:3,4", "RC-RSP-012"},
+	{"read-psn", "X09_203", "ours#01:10,12", "RC-RES-001"},
+	{"msn-in-read", "X09_203", "ours#02:7,9", "RC-RSP-013"},
+	{"read-last-missing", "X09_203", "ours#01:7", ""},
+	{"read-last-as-only", "X09_203", "ours#01:7,9", "RC-RES-001"},
+	{"atomic-not-done", "X09_204", "ours#02:1,2", "RC-RSP-011"},
+	{"atomic-other-result", "X09_204", "ours#01:1,2", "RC-RSP-011"},
+	{"atomic-unanswered", "X09_204", "ours#01:1", ""},
+	{"atomic-psn", "X09_204", "ours#01:1,2", ""},
+	{"msn-in-atomic", "X09_204", "ours#01:1,2", ""},
+	{"no-nak", "X09_206", "ours#01:11", ""},
+	{"nak-twice", "X09_206", "ours#02:11,12,13", "RC-RSP-003"},
+	{"nak-late-psn", "X09_206", "ours#01:11,12", "RC-RSP-006"},
+	{"gap-executed", "X09_206", "ours#01:11,12 ours#03:11,12", "RC-RSP-006"},
+	{"nak-msn", "X09_206", "ours#01:11,12", ""},
+	{"duplicate-beyond", "X09_208", "ours#01:3,4", "RC-RSP-006"},
+	{"duplicate-executed", "X09_210", "ours#01:7,9,10 ours#02:7,9", "RC-RSP-011 RC-RSP-031"},
+	{"key-unknown", "X09_217", "ours#01:3,4", "CPL-MEM-005"},
+	{"beyond-region", "X09_217", "ours#01:7,8", "CPL-MEM-005"},
+	{"access-granted", "X09_217", "ours#01:11,12", "CPL-MEM-005"},
+	{"fatal-nak-psn", "X09_217", "ours#01:3,4", "RC-RSP-017"},
+	{"fatal-nak-msn", "X09_217", "ours#01:3,4", ""},
+	{"answers-after-fatal", "X09_217", "ours#03:3,4", "RC-RSP-027"},
+	{"zero-length-checked", "X09_218", "ours#01:1,2", "RC-RSP-026"},
+	{"rnr-nak-psn", "X09_221", "ours#01:1,2", ""},
+	{"rnr-nak-msn", "X09_221", "ours#01:1,2", ""},
+	{"rnr-timer-short", "X09_221", "ours#02:1,2", "RC-RSP-019"},
+	{"receive-nowhere", "X09_221", "ours#01:1,2", "RC-RSP-038"},
+	{"rnr-nak-twice", "X09_223", "ours#02:2,3,4,5", "RC-RSP-043"},
 }
 
 // TestFaults: a device with a fault fails just the assertions that it should, shown by the right frames, and no test is wrong itself.
 func TestFaults(t *testing.T) {
+	failed := map[string]bool{}
 	for _, x := range faulty {
+		failed[x.test] = true
 		target, err := Soft(x.fault)
 		if err != nil {
 			t.Fatal(err)
@@ -108,6 +157,11 @@ func TestFaults(t *testing.T) {
 		slices.Sort(rules)
 		if got := strings.Join(fails, " "); got != x.fails || strings.Join(rules, " ") != x.rules || r.Outcome != Fail {
 			t.Errorf("%s on %s: %v, fails %q and rules %q, want %q and %q", x.test, x.fault, r.Outcome, got, rules, x.fails, x.rules)
+		}
+	}
+	for _, x := range Tests() {
+		if !failed[x.ID] {
+			t.Errorf("no fault is known to fail %s", x.ID)
 		}
 	}
 }

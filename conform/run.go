@@ -310,3 +310,16 @@ type region struct {
 	lkey, rkey uint32
 	next       uint64 // offset of what is not given out
 }
+
+// remoteRoom is how many bytes at the end of the region are for the tester's requests.
+const remoteRoom = 32 * pmtu
+
+// room returns the offset of n bytes for a request of the device. In the end it gives out the first again.
+func (m *region) room(n int) (offset uint64) {
+	if m.next+uint64(n) > regionSize-remoteRoom {
+		m.next = 0
+	}
+	offset = m.next
+	m.next += uint64(n+63) &^ 63
+	return offset
+}

@@ -78,6 +78,16 @@ func (r *run) register() {
 	r.must(r.dev.SetMemory(ctx, r.memoryAt(0, regionSize), pattern(r.seed, regionSize)))
 }
 
+// closedVA is where the region without remote access begins.
+const closedVA = 0x7000_0000
+
+// registerClosed registers a region that no peer may access, and returns its R_Key.
+func (r *run) registerClosed() uint32 {
+	_, _, rkey, err := r.dev.RegisterMR(ctx, hcaagent.NewMR{PD: r.memory.pd, VA: closedVA, Length: 4096, Access: wqe.LocalWrite})
+	r.must(err)
+	return rkey
+}
+
 // memoryAt names a range of the region of the device.
 func (r *run) memoryAt(offset uint64, n int) wqe.Memory {
 	return wqe.Memory{Key: wqe.Key{Addr: deviceAddr, Key: r.memory.lkey, Local: true}, VA: r.memory.va + offset, Length: uint64(n)}
@@ -141,11 +151,14 @@ func (t *tester) receive(frame []byte) {
 	}
 }
 
-// send has a packet leave the tester now.
-func (t *tester) send(p *packet.Packet) *packet.Packet {
+// send has a packet leave the tester now. Where it is damaged its ICRC is wrong.
+func (t *tester) send(p *packet.Packet, damaged bool) *packet.Packet {
 	t.ipID++
 	p.Encap, p.Src, p.Dst, p.IPID, p.HopLmt = packet.RoCEv2IPv4, testerAddr, deviceAddr, t.ipID, 64
 	frame := p.CompleteEthernet(nil, testerMAC, deviceMAC)
+	if damaged {
+		frame[len(frame)-1] ^= 0xFF
+	}
 	p.Time = t.r.now()
 	t.flying = append(t.flying, p)
 	t.r.note("-> %s", told(p))
