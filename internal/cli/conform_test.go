@@ -19,7 +19,7 @@ func TestConform(t *testing.T) {
 	junit, packets := filepath.Join(dir, "x.xml"), filepath.Join(dir, "made", "packets")
 	args := []string{"conform", "run", "--fault", "retry-forever", "--junit", junit, "--pcapng", packets, "--log", "C09_142_01"}
 	status, out, errs = run(t, args...)
-	for _, want := range []string{"FAILED  1 tests of the device soft with the fault retry-forever: 1 fail", "v1c09-142#01", "expected  2 retries", "frames    5, 6", "RC-RTY-001"} {
+	for _, want := range []string{"FAILED  1 test of the device soft with the fault retry-forever: 1 fail", "v1c09-142#01", "expected  2 retries", "frames    5, 6", "RC-RTY-001"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("lacks %q: %s", want, out)
 		}

@@ -119,7 +119,7 @@ func ConformRun(w io.Writer, list []*conform.Result, opt ConformOptions) error {
 	if conform.Status(list) == conform.ExitFailed {
 		worst = conform.Fail
 	}
-	t.line("%s  %d tests of the device %s: %s; order by seed %d", t.outcome(worst, conformVerdicts[worst]), len(list), opt.Device, summary(list), opt.Seed)
+	t.line("%s  %s of the device %s: %s; order by seed %d", t.outcome(worst, conformVerdicts[worst]), count(len(list), "test"), opt.Device, summary(list), opt.Seed)
 	t.line("")
 	tab := newTable("", "test", ">time", ">frames", "title")
 	for _, r := range list {
