@@ -54,7 +54,7 @@ func pending(id, name, assertion string, op wqe.SendOp, length int, decisions []
 	}
 	if responded {
 		t.Needs |= Reads | Memory
-		t.Assertions = append(t.Assertions, Assertion{held, "Memory holds what the responses brought."})
+		t.Assertions = append(t.Assertions, Assertion{held, "Memory holds what the responses brought, and the completion has its length."})
 	}
 	t.run = func(r *run) {
 		c := r.connect(func(a *qp.Attr) { a.RetryCnt, a.RNRRetry, a.Timeout = 7, 7, 0 })
@@ -100,6 +100,7 @@ func pending(id, name, assertion string, op wqe.SendOp, length int, decisions []
 			ok := len(got) == 1 && got[0].Status == cq.Success && got[0].ID == uint64(i+1)
 			r.check(judged, ok, fmt.Sprintf("only request %d SUCCESS", i+1), statuses(got), frames...)
 			if responded && ok {
+				r.check(held, got[0].ByteLen == uint32(length), fmt.Sprintf("a completion of %d bytes", length), fmt.Sprintf("%d bytes", got[0].ByteLen), frames...)
 				holds := make([]byte, length)
 				_, err := r.dev.MemoryData(ctx, r.memoryAt(at[i], length), holds)
 				r.must(err)

@@ -49,7 +49,7 @@ func (c *conn) exceeded(first, nak *packet.Packet, status cq.Status, code uint8,
 	had := len(c.completions)
 	until := r.now() + endWindow
 	if more := c.receiveOr(until, had); more != nil {
-		r.check(tries, false, "no further try", fmt.Sprintf("one more, %s after the RNR NAK", exact(more.Time-nak.Time)), first, nak, more)
+		r.check(tries, false, "no further try", fmt.Sprintf("one more, %s after the NAK", exact(more.Time-nak.Time)), first, nak, more)
 		r.open(end, "the device tries again in place of giving up", more)
 		r.why = "the device goes on trying"
 		return false

@@ -38,10 +38,6 @@ func (r *run) build(target *Target) {
 	t := &tester{r: r}
 	r.tester = t
 	r.session = agent.NewSession(agent.Options{Near: []packet.Addr{deviceAddr}})
-	if err := r.session.NameDevice(deviceAddr, "events of the device"); err != nil {
-		r.problem = err
-		panic(halted{})
-	}
 	if err := fabric.TapEnd(deviceAddr, "device", t); err != nil {
 		r.problem = err
 		panic(halted{})

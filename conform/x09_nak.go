@@ -10,7 +10,45 @@ import (
 )
 
 // nakTests are those of NAKs and ACKs at the requester.
-var nakTests = []*Test{sequenceNAK, fatalNAKs, coalescedACK, ghostACK}
+var nakTests = []*Test{countedNAK, sequenceNAK, fatalNAKs, coalescedACK, ghostACK}
+
+var countedNAK = &Test{
+	ID: "X09_126", Title: "retries that NAKs ask for",
+	Abstract: "A NAK of a sequence error that brings no progress takes a retry: a request that is refused so each time is tried once and as often again as the retry count says.",
+	Covers:   []Statement{{"", NoneID}}, Topology: pairTopology, Needs: Control,
+	Setup:     []string{"For each retry count from 0 to 6 connect a queue pair of RC: ACK timeout 0."},
+	Procedure: []string{"Have the device post a SEND.", "Answer each try with a NAK of a sequence error for its PSN.", "Poll: one RETRY_EXC_ERR."},
+	Assertions: []Assertion{
+		{"ours#01", "The request is tried once, and as often again as the retry count says."}, {"ours#02", "Each retry equals the first try."}, {"ours#03", "The request completes once with RETRY_EXC_ERR, after its last try."},
+	},
+	Decisions: []Decision{{"No page of it was found.", "Ours. A READ response that is left out, an implied NAK, is to be tested likewise."}},
+	Breaks:    []string{"RC-RSP-002"},
+	run: func(r *run) {
+		for n := range uint8(7) {
+			c := r.connect(func(a *qp.Attr) { a.RetryCnt, a.RNRRetry, a.Timeout = n, 7, 0 })
+			r.at(1)
+			c.post(wqe.OpSend, 64)
+			first := c.only(wqe.OpSend)
+			r.at(2)
+			nak, tries := c.ack(first.PSN, packet.NAKSequence, 0), uint8(0)
+			for tries < n {
+				p := c.receiveOr(r.now()+ackWindow, 0)
+				if p == nil {
+					break
+				}
+				tries++
+				d := differ(first, p)
+				r.check("ours#02", d == "", "the request as it was first sent", actually(d, "equal to the first try"), first, p)
+				nak = c.ack(p.PSN, packet.NAKSequence, 0)
+			}
+			if !r.check("ours#01", tries == n, fmt.Sprintf("%d retries", n), fmt.Sprintf("%d, then %s", tries, statuses(c.completions)), first, nak) {
+				continue
+			}
+			r.at(3)
+			c.exceeded(first, nak, cq.RetryExcErr, 1, "ours#01", "ours#03")
+		}
+	},
+}
 
 var sequenceNAK = &Test{
 	ID: "X09_130", Title: "NAK of a sequence error",

@@ -161,11 +161,11 @@ func (t *text) conformed(r *conform.Result, opt ConformOptions) {
 	}
 	for i := range r.Violations {
 		f := &r.Violations[i]
-		t.prose("  "+f.Rule.String()+"  ", fmt.Sprintf("%s: expected %s, actual %s", whereabouts(f), f.Expected, f.Actual))
+		t.prose("  "+f.Rule.String()+"  ", breach(f))
 	}
 	for i := range r.Warnings {
 		f := &r.Warnings[i]
-		t.prose("  warning "+f.Rule.String()+"  ", fmt.Sprintf("%s: expected %s, actual %s", whereabouts(f), f.Expected, f.Actual))
+		t.prose("  warning "+f.Rule.String()+"  ", breach(f))
 	}
 	if opt.Log {
 		t.line("  %s", t.dim("log"))
@@ -173,6 +173,15 @@ func (t *text) conformed(r *conform.Result, opt ConformOptions) {
 			t.logged(l)
 		}
 	}
+}
+
+// breach tells a finding of a run.
+func breach(f *rule.Finding) string {
+	place := "verbs events"
+	if f.Frame != 0 {
+		place = whereabouts(f)
+	}
+	return fmt.Sprintf("%s: expected %s, actual %s", place, f.Expected, f.Actual)
 }
 
 // logged writes a line of a log: that of a step has its number.

@@ -141,7 +141,7 @@ func ConformJUnit(w io.Writer, list []*conform.Result, device string) error {
 				if j.ID == conform.RulesID {
 					for k := range r.Violations {
 						f := &r.Violations[k]
-						o.Text += fmt.Sprintf("%v, %s: expected %s, actual %s\n", f.Rule, whereabouts(f), f.Expected, f.Actual)
+						o.Text += fmt.Sprintf("%v, %s\n", f.Rule, breach(f))
 					}
 				}
 				c.Failure = o
