@@ -101,7 +101,9 @@ var fatalNAKs = &Test{
 		"Have the device post two SENDs, and receive them.", "Refuse the first with the NAK, and poll.", "Query the queue pair, and watch for 10 ms.",
 	},
 	Assertions: []Assertion{
-		{"ours#01", "The request completes once with the status of the NAK."}, {"ours#02", "The request after it is flushed once."}, {"ours#03", "The queue pair is in ERR then."},
+		{"ours#01", "The request completes once with the status of the NAK."},
+		{"ours#02", "The request after it is flushed once."},
+		{"ours#03", "The queue pair is in ERR then."},
 		{"ours#04", "Nothing is sent after the NAK."},
 	},
 	Decisions: []Decision{{"No page of it was found.", "Ours."}},

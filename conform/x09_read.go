@@ -24,7 +24,8 @@ var readTail = &Test{
 	},
 	Assertions: []Assertion{
 		{"ours#01", "The request comes T_tr to 4 T_tr after the last packet of the response."},
-		{"ours#02", "It asks for the rest: the PSN, VA and length of what has not come, with the same R_Key; or for all, unchanged."}, {"ours#03", "The READ completes once with success."},
+		{"ours#02", "It asks for the rest: the PSN, VA and length of what has not come, with the same R_Key; or for all, unchanged."},
+		{"ours#03", "The READ completes once with success."},
 		{"ours#04", "Memory holds what the responses brought."},
 	},
 	Decisions: ours,

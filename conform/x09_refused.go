@@ -82,8 +82,10 @@ var responderRNR = &Test{
 		"Send a SEND, and receive the RNR NAK.", "Have the device post a receive request, wait for the time of the NAK, and retransmit the SEND.",
 	},
 	Assertions: []Assertion{
-		{"ours#01", "The answer is an RNR NAK with the PSN of the SEND, and MSN 0."}, {"ours#02", "Its time is that of the minimum RNR timer, or longer."},
-		{"ours#03", "The SEND is acknowledged when it is retransmitted."}, {"ours#04", "One receive request completes."},
+		{"ours#01", "The answer is an RNR NAK with the PSN of the SEND, and MSN 0."},
+		{"ours#02", "Its time is that of the minimum RNR timer, or longer."},
+		{"ours#03", "The SEND is acknowledged when it is retransmitted."},
+		{"ours#04", "One receive request completes."},
 	},
 	Decisions: []Decision{{"No page of it was found.", "Ours; the section is 9.7.5.2.8."}},
 	run: func(r *run) {

@@ -16,7 +16,9 @@ var sequenceGap = &Test{
 		"Leave out a WRITE of 64 bytes, and send the nine that follow it.", "Receive one NAK, and wait for 10 ms.", "Send all ten, and receive the ACK of the last.",
 	},
 	Assertions: []Assertion{
-		{"ours#01", "The answer is a NAK of a sequence error with the PSN that is left out and the MSN before it."}, {"ours#02", "It comes once."}, {"ours#03", "Nothing after the gap is executed."},
+		{"ours#01", "The answer is a NAK of a sequence error with the PSN that is left out and the MSN before it."},
+		{"ours#02", "It comes once."},
+		{"ours#03", "Nothing after the gap is executed."},
 		{"ours#04", "When all come in order they are executed and acknowledged."},
 	},
 	Decisions: ours,

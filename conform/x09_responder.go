@@ -69,7 +69,8 @@ var acknowledges = &Test{
 		"Have the device post a receive request, and send a SEND of 0, 1, 3, PMTU-1, PMTU, PMTU+1 and 10 PMTU bytes.", "Send a WRITE of the same length.",
 	},
 	Assertions: []Assertion{
-		{"ours#01", "Each message is acknowledged at its last PSN: Acknowledge without payload, and an MSN that counts it."}, {"ours#02", "It is acknowledged once."},
+		{"ours#01", "Each message is acknowledged at its last PSN: Acknowledge without payload, and an MSN that counts it."},
+		{"ours#02", "It is acknowledged once."},
 		{"ours#03", "Memory holds the data of the message."},
 	},
 	Decisions: ours,
@@ -107,7 +108,8 @@ var readResponses = &Test{
 	Setup:     []string{"Connect a queue pair of RC, and have the device store data in its memory."},
 	Procedure: []string{"Send a READ of 0, 1, PMTU, PMTU+1 and 10 PMTU bytes, and receive as many packets as its response has."},
 	Assertions: []Assertion{
-		{"ours#01", "The response is Only, or First, Middle and Last packets, with consecutive PSNs."}, {"ours#02", "An AETH is an ACK with an MSN that counts the READ."},
+		{"ours#01", "The response is Only, or First, Middle and Last packets, with consecutive PSNs."},
+		{"ours#02", "An AETH is an ACK with an MSN that counts the READ."},
 		{"ours#03", "The payload is full in all packets but the last, and is the data of memory."},
 	},
 	Decisions: ours,

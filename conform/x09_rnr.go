@@ -170,7 +170,8 @@ var rnrQuiet = &Test{
 		"Wait for 491.52 ms: nothing may come.", "Receive the refused request and the two others, in order; acknowledge them all.",
 	},
 	Assertions: []Assertion{
-		{"ours#01", "Nothing is sent for 491.52 ms after the RNR NAK."}, {"ours#02", "The refused request comes first then, and those after it in order."},
+		{"ours#01", "Nothing is sent for 491.52 ms after the RNR NAK."},
+		{"ours#02", "The refused request comes first then, and those after it in order."},
 		{"ours#03", "All three complete once with success, in order."},
 	},
 	Decisions: []Decision{{"No page of it was found.", "Ours."}},

@@ -24,7 +24,8 @@ var timeoutEach = &Test{
 		"Have the device post the operation, and receive it.", "Drop it and its two retries.", "Poll: one RETRY_EXC_ERR.",
 	},
 	Assertions: []Assertion{
-		{"ours#01", "The request is retransmitted twice, each time T_tr to 4 T_tr after the try before it."}, {"ours#02", "Each retry equals the first try."},
+		{"ours#01", "The request is retransmitted twice, each time T_tr to 4 T_tr after the try before it."},
+		{"ours#02", "Each retry equals the first try."},
 		{"ours#03", "After the last try the request completes once, with RETRY_EXC_ERR, after T_tr at least."},
 	},
 	Decisions: []Decision{{"No page of it was found.", "Ours, after C09_142_01. The gap of the first retry is judged as the others."}},
@@ -144,8 +145,10 @@ var retryCounts = &Test{
 		"Have the device post a SEND, and drop it and its retries.", "Poll: one RETRY_EXC_ERR.", "Query the queue pair, and have the device post two SENDs.",
 	},
 	Assertions: []Assertion{
-		{"ours#01", "The request is tried once, and as often again as the retry count says, T_tr to 4 T_tr apart."}, {"ours#02", "Each retry equals the first try."},
-		{"ours#03", "After the last try the request completes once, with RETRY_EXC_ERR, after T_tr at least."}, {"ours#04", "The queue pair is in ERR then."},
+		{"ours#01", "The request is tried once, and as often again as the retry count says, T_tr to 4 T_tr apart."},
+		{"ours#02", "Each retry equals the first try."},
+		{"ours#03", "After the last try the request completes once, with RETRY_EXC_ERR, after T_tr at least."},
+		{"ours#04", "The queue pair is in ERR then."},
 		{"ours#05", "Requests that are posted then are flushed, in order."},
 	},
 	Decisions: []Decision{{"No page of it was found.", "Ours."}},
