@@ -234,10 +234,10 @@ func become(o packet.Opcode, more ...func(p *packet.Packet)) func(p *packet.Pack
 	}
 }
 
-// resize gives a packet a payload of n bytes, all lengths right.
+// resize gives a packet a payload of n bytes, none where n is negative, all lengths right.
 func resize(n int) func(p *packet.Packet) {
 	return func(p *packet.Packet) {
-		b := make([]byte, n)
+		b := make([]byte, max(n, 0))
 		copy(b, p.Payload)
 		p.Payload = b
 		p.Fit()

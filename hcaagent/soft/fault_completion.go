@@ -80,6 +80,8 @@ var _ = faults(map[string]*Fault{
 	"retry-as-timeout":          {Text: "completes with RESP_TIMEOUT_ERR when its retries are used up", Rule: "CPL-STS-006", Verbs: true, Needs: Silence, which: failed, completion: ends(cq.RespTimeoutErr)},
 	"rnr-as-retry":              {Text: "completes with RETRY_EXC_ERR when its RNR retries are used up", Rule: "CPL-STS-007", Verbs: true, Needs: NeverReady, which: failed, completion: ends(cq.RetryExcErr)},
 	"success-behind-error":      {Text: "completes a request with success after one that it gave up", Rule: "CPL-ORD-004", Verbs: true, Needs: Silence, which: status(cq.WRFlushErr), completion: ends(cq.Success)},
+	"error-completes-twice":     {Text: "completes a request that has failed twice", Rule: "CPL-ORD-002", Verbs: true, Needs: Silence, which: failed, completion: twice},
+	"error-completion-lost":     {Text: "does not complete the request that has failed", Rule: "CPL-ORD-001", Verbs: true, Needs: Silence, which: failed, completion: none},
 	"flush-lost":                {Text: "does not flush a request", Rule: "QPS-ERR-002", Verbs: true, Needs: Refused, which: flushed, completion: none},
 	"receive-flush-lost":        {Text: "does not flush a receive request", Rule: "QPS-ERR-002", Verbs: true, Responder: true, Needs: Refused, which: flushed, completion: none},
 	"flush-twice":               {Text: "flushes a request twice", Rule: "CPL-ORD-002", Verbs: true, Needs: Refused, which: flushed, completion: twice},

@@ -48,6 +48,7 @@ var _ = faults(map[string]*Fault{
 	"retry-other-payload":   {Text: "retransmits a request with other data", Rule: "RC-RTY-004", Needs: LostRequest},
 	"retry-other-immediate": {Text: "retransmits a request with other immediate data", Rule: "RC-RTY-004", Needs: LostRequest},
 	"retry-other-key":       {Text: "retransmits a WRITE with another R_Key", Rule: "RC-RTY-004", Needs: LostRequest},
+	"retry-read-key":        {Text: "retransmits a whole READ with another R_Key", Rule: "RC-RTY-007", Needs: Silence},
 	"retry-atomic-operand":  {Text: "retransmits an atomic with another operand", Rule: "RC-RTY-009", Needs: LostACK},
 	"retry-atomic-address":  {Text: "retransmits an atomic with another address", Rule: "RC-RTY-009", Needs: LostACK},
 	"read-tail-address":     {Text: "asks for the tail of a READ at the address of its head", Rule: "RC-RTY-007", Needs: LostRead},
@@ -108,6 +109,12 @@ var sendFaults = map[string]sendFault{
 			return retransmitted && fn(packet.WriteOnly, packet.WriteFirst)(p)
 		},
 		func(_ *queuePair, _ *work, p *packet.Packet) { p.RKey++ },
+	},
+	"retry-read-key": {
+		func(w *work, p *packet.Packet, retransmitted bool) bool {
+			return retransmitted && w.got == 0 && p.Opcode.Fn() == packet.ReadRequest
+		},
+		func(_ *queuePair, _ *work, p *packet.Packet) { p.RKey ^= 1 },
 	},
 	"retry-atomic-write-data": {retransmits(packet.AtomicWrite), func(_ *queuePair, _ *work, p *packet.Packet) { damage(p) }},
 	"retry-flush-range":       {retransmits(packet.Flush), func(_ *queuePair, _ *work, p *packet.Packet) { p.DMALen-- }},

@@ -7,7 +7,9 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"ibwitness/conform"
 	"ibwitness/coverage"
+	"ibwitness/hcaagent/soft"
 	"ibwitness/rule"
 	"ibwitness/verifier"
 )
@@ -113,6 +115,10 @@ func argumentsOf(node *kong.Node) (a arguments) {
 			for _, id := range slices.Concat(rule.Rules(), rule.Events()) {
 				a.words = append(a.words, id.String())
 			}
+		case "test":
+			for _, t := range conform.Tests() {
+				a.words = append(a.words, t.ID)
+			}
 		case "item":
 			for _, i := range coverage.Items() {
 				a.words = append(a.words, i.Name)
@@ -140,6 +146,8 @@ func optionsOf(flags []*kong.Flag) (list []option) {
 		switch f.Tag.Get("complete") {
 		case "profile":
 			o.values = verifier.ProfileNames()
+		case "fault":
+			o.values = soft.FaultNames()
 		case "file":
 			o.file = true
 		}

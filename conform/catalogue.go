@@ -1,0 +1,30 @@
+package conform
+
+import (
+	"path"
+	"slices"
+	"strings"
+)
+
+// all are the tests, in the order of their numbers, whoever gave these.
+var all = slices.SortedFunc(slices.Values(slices.Concat(completionTests, rnrTests, timeoutTests, nakTests, readTests, responderTests)), func(a, b *Test) int {
+	return strings.Compare(a.ID[1:], b.ID[1:])
+})
+
+// Tests returns all tests.
+func Tests() []*Test { return slices.Clone(all) }
+
+// Match returns the tests whose id is the pattern or begins with it, or matches it where it has a *; lower case does too.
+func Match(pattern string) (list []*Test) {
+	p := strings.ToUpper(pattern)
+	for _, t := range all {
+		ok := strings.HasPrefix(t.ID, p)
+		if strings.Contains(p, "*") {
+			ok, _ = path.Match(p, t.ID)
+		}
+		if ok {
+			list = append(list, t)
+		}
+	}
+	return list
+}

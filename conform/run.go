@@ -1,0 +1,325 @@
+package conform
+
+import (
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/cq"
+	"ibwitness/fabricagent/sim"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/wqe"
+)
+
+// epoch is when a run begins, in nanoseconds since the Unix epoch: 2026-01-01 00:00 UTC.
+const epoch = 1_767_225_600_000_000_000
+
+// Windows in simulated time, nanoseconds.
+const (
+	ackWindow  = int64(10 * time.Millisecond) // in which what must come at once has come, and what must not come would have
+	endWindow  = int64(time.Second)           // in which a request that has failed completes
+	longWindow = int64(20 * time.Second)
+)
+
+// RunOptions steer the runs of tests.
+type RunOptions struct {
+	// StartPSN, where not nil, is the first PSN of both ends of each connection; else it comes by chance from the id of the test.
+	StartPSN *packet.PSN
+}
+
+// run is a test that runs.
+type run struct {
+	test    *Test
+	opt     RunOptions
+	result  *Result
+	clock   *sim.Clock
+	dev     *agent.Device
+	session *agent.Session
+	tester  *tester
+	conns   []*conn
+	sent    []sentLine
+	memory  region
+	step    int
+	judged  map[string]*judging
+	why     string // why what is not judged is inconclusive
+	problem error  // of the test itself
+	seed    uint64
+}
+
+// judging is a Judgement whose frames may not have a number yet.
+type judging struct {
+	Judgement
+	frames []*packet.Packet
+}
+
+// sentLine is the line of the log that tells of a packet of the tester, which has a number only when it is at the tap.
+type sentLine struct {
+	line int
+	p    *packet.Packet
+}
+
+// halted ends a test before its last step.
+type halted struct{}
+
+var ctx = context.Background() // nothing waits on simulated time
+
+// Execute runs a test against a device of its own.
+func Execute(t *Test, target *Target, opt RunOptions) *Result {
+	r := &run{test: t, opt: opt, clock: sim.NewClock(epoch), result: &Result{Test: t, Device: target.Name}, judged: map[string]*judging{}}
+	if lacks := t.Needs &^ target.Has; lacks != 0 {
+		r.result.Outcome = NotApplicable
+		for _, a := range t.Assertions {
+			r.result.Judgements = append(r.result.Judgements, Judgement{Assertion: a, Actual: "the device lacks " + lacks.String()})
+		}
+		return r.result
+	}
+	h := fnv.New64a()
+	h.Write([]byte(t.ID))
+	r.seed = h.Sum64()
+	r.body(target)
+	r.conclude()
+	return r.result
+}
+
+// body is initialisation and procedure.
+func (r *run) body(target *Target) {
+	defer func() {
+		if left := recover(); left != nil {
+			if _, ok := left.(halted); !ok {
+				panic(left)
+			}
+		}
+	}()
+	for _, text := range r.test.Setup {
+		r.result.Log = append(r.result.Log, Line{Head: true, Text: text})
+	}
+	r.build(target)
+	r.test.run(r)
+}
+
+// at begins a step of the procedure.
+func (r *run) at(step int) {
+	r.step = step
+	r.result.Log = append(r.result.Log, Line{Time: r.since(), Step: step, Head: true, Text: r.test.Procedure[step-1]})
+}
+
+// note adds a line to the log.
+func (r *run) note(format string, args ...any) {
+	r.result.Log = append(r.result.Log, Line{Time: r.since(), Step: r.step, Text: fmt.Sprintf(format, args...)})
+}
+
+func (r *run) since() int64 { return r.now() - epoch }
+func (r *run) now() int64   { return r.clock.Now() }
+
+// must ends the test where the device refuses what the test cannot do without.
+func (r *run) must(err error) {
+	if err != nil {
+		r.halt("the device refuses a verb: %v", err)
+	}
+}
+
+// halt ends the test: what is not judged is inconclusive, and this is why.
+func (r *run) halt(format string, args ...any) {
+	r.why = fmt.Sprintf(format, args...)
+	r.note("the test ends here: %s", r.why)
+	panic(halted{})
+}
+
+// check judges an assertion; it may be judged several times, and the worst counts. It returns ok.
+func (r *run) check(id string, ok bool, expected, actual string, frames ...*packet.Packet) bool {
+	o := Pass
+	if !ok {
+		o = Fail
+	}
+	r.judge(id, o, expected, actual, frames)
+	return ok
+}
+
+// open has an assertion be inconclusive, unless it has failed.
+func (r *run) open(id, why string, frames ...*packet.Packet) {
+	r.judge(id, Inconclusive, "", why, frames)
+}
+
+func (r *run) judge(id string, o Outcome, expected, actual string, frames []*packet.Packet) {
+	a := r.test.Assertion(id)
+	if a == nil {
+		r.problem = fmt.Errorf("conform: %s judges %s, which it does not have", r.test.ID, id)
+		return
+	}
+	j := r.judged[id]
+	if j == nil {
+		j = &judging{Judgement: Judgement{Assertion: *a}}
+		r.judged[id] = j
+	}
+	j.Times++
+	text := actual
+	if o == Fail {
+		text = fmt.Sprintf("expected %s, actual %s", expected, actual)
+	}
+	r.note("%s  %v: %s", id, o, text)
+	if j.Times == 1 || o > j.Outcome || o == Pass && j.Outcome == Pass {
+		j.Outcome, j.Expected, j.Actual, j.frames = o, expected, actual, frames
+	}
+}
+
+// until lets simulated time go on until done, or a time has come. The consumer of the device polls without pause.
+func (r *run) until(t int64, done func() bool) bool {
+	for {
+		if done() {
+			return true
+		}
+		next, ok := r.clock.Next()
+		if !ok || next > t {
+			break
+		}
+		r.clock.Step()
+		r.poll()
+	}
+	r.clock.Run(t)
+	return done()
+}
+
+// wait lets simulated time go on for so many nanoseconds.
+func (r *run) wait(d int64) { r.until(r.now()+d, func() bool { return false }) }
+
+// poll takes the completions of all connections.
+func (r *run) poll() {
+	for _, c := range r.conns {
+		for {
+			var into [8]cq.Completion
+			n, err := r.dev.Poll(ctx, c.cq, into[:])
+			r.must(err)
+			for _, x := range into[:n] {
+				c.completions = append(c.completions, completion{x, r.now()})
+				r.note("the device completes %s", completed(&x))
+			}
+			if n < len(into) {
+				break
+			}
+		}
+	}
+}
+
+func completed(x *cq.Completion) string {
+	s := fmt.Sprintf("request %d: %v", x.ID, x.Status)
+	if x.Status == cq.Success {
+		s += fmt.Sprintf(", %v, %d bytes", x.Op, x.ByteLen)
+	}
+	return s
+}
+
+// event takes a verbs event of the device.
+func (r *run) event(e *cq.Event) {
+	if _, err := r.session.Event(e); err != nil {
+		r.problem = err
+	}
+}
+
+// conclude judges what is open, takes what the rules have found, and finds the outcome.
+func (r *run) conclude() {
+	res := r.result
+	res.Took = r.since()
+	for _, s := range r.sent {
+		l := &res.Log[s.line]
+		l.Text = fmt.Sprintf("-> frame %d: %s", s.p.Frame, strings.TrimPrefix(l.Text, "-> "))
+	}
+	for _, a := range r.test.Assertions {
+		j := r.judged[a.ID]
+		if j == nil {
+			why := r.why
+			if why == "" {
+				why = "the run gave no occasion to judge it"
+			}
+			j = &judging{Judgement: Judgement{Assertion: a, Outcome: Inconclusive, Actual: why}}
+		}
+		for _, p := range j.frames {
+			if p != nil && p.Frame != 0 && !slices.Contains(j.Frames, p.Frame) {
+				j.Frames = append(j.Frames, p.Frame)
+			}
+		}
+		slices.Sort(j.Frames)
+		res.Judgements = append(res.Judgements, j.Judgement)
+	}
+	r.rules()
+	res.Outcome = NotApplicable
+	for i := range res.Judgements {
+		res.Outcome = max(res.Outcome, res.Judgements[i].Outcome)
+	}
+}
+
+// rules adds the judgement of the passive rules.
+func (r *run) rules() {
+	j := Judgement{Assertion: Assertion{RulesID, "The device breaks none of the rules that the passive verifiers know."}, Outcome: Pass, Actual: "no violation", Times: 1}
+	if r.session == nil || r.problem != nil {
+		j.Outcome, j.Actual = Broken, fmt.Sprint(r.problem)
+		r.result.Judgements = append(r.result.Judgements, j)
+		return
+	}
+	_, err := r.session.Advance(r.now())
+	found, _, err2 := r.session.End()
+	if err != nil || err2 != nil {
+		j.Outcome, j.Actual = Broken, fmt.Sprint(err, err2)
+		r.result.Judgements = append(r.result.Judgements, j)
+		return
+	}
+	var ids, wrong []string
+	for _, f := range found.Findings {
+		id := f.Rule.String()
+		switch {
+		case f.Class != rule.Violation:
+		case f.Accused.Addr == testerAddr:
+			if f.Rule.Row().Severity == rule.Error && !slices.Contains(r.test.Breaks, id) {
+				wrong = append(wrong, fmt.Sprintf("the tester breaks %s at frame %d: expected %s, actual %s", id, f.Frame, f.Expected, f.Actual))
+			}
+		case f.Rule.Row().Severity != rule.Error:
+			r.result.Warnings = append(r.result.Warnings, f)
+		default:
+			r.result.Violations = append(r.result.Violations, f)
+			if !slices.Contains(ids, id) {
+				ids = append(ids, id)
+			}
+			for _, n := range append(slices.Clone(f.Evidence), f.Frame) {
+				if n != 0 && !slices.Contains(j.Frames, n) {
+					j.Frames = append(j.Frames, n)
+				}
+			}
+		}
+	}
+	slices.Sort(j.Frames)
+	failed := slices.ContainsFunc(r.result.Judgements, func(j Judgement) bool { return j.Outcome == Fail })
+	switch {
+	case len(ids) > 0:
+		j.Outcome, j.Expected, j.Actual = Fail, "no violation", strings.Join(ids, ", ")
+	case len(wrong) > 0 && failed: // what answers a wrong request is wrong too
+		j.Outcome, j.Actual = Inconclusive, strings.Join(wrong, "; ")
+	case len(wrong) > 0:
+		j.Outcome, j.Actual = Broken, strings.Join(wrong, "; ")
+	}
+	r.result.Judgements = append(r.result.Judgements, j)
+}
+
+// region is a region of the device, with its keys.
+type region struct {
+	pd         wqe.PD
+	va         uint64
+	lkey, rkey uint32
+	next       uint64 // offset of what is not given out
+}
+
+// remoteRoom is how many bytes at the end of the region are for the tester's requests.
+const remoteRoom = 32 * pmtu
+
+// room returns the offset of n bytes for a request of the device. In the end it gives out the first again.
+func (m *region) room(n int) (offset uint64) {
+	if m.next+uint64(n) > regionSize-remoteRoom {
+		m.next = 0
+	}
+	offset = m.next
+	m.next += uint64(n+63) &^ 63
+	return offset
+}

@@ -1,0 +1,89 @@
+package conform
+
+import "strings"
+
+// Mark says how certain it is what a compliance statement demands.
+type Mark uint8
+
+// The marks.
+const (
+	Stated Mark = iota // a public source states it, or shows the test for it
+	Seen               // it was seen; what it means is known only from its context
+	NoneID             // no id is confirmed: the test is ours
+)
+
+func (m Mark) String() string { return [...]string{"✓", "~", "—"}[m] }
+
+// Statement is a compliance statement that a test covers.
+type Statement struct {
+	ID   string // "C9-130"; empty where Mark is NoneID
+	Mark Mark
+}
+
+func (s Statement) String() string { return strings.TrimSpace(s.ID + " " + s.Mark.String()) }
+
+// Need is what a test needs of the device under test.
+type Need uint8
+
+// The needs.
+const (
+	Control Need = 1 << iota // its verbs can be called
+	Memory                   // its memory can be read
+	Reads                    // it is an initiator of RDMA READ and atomics
+)
+
+var needTexts = [...]string{"control of the device through its verbs", "access to the memory of its regions", "RDMA READ and atomics as initiator"}
+
+func (n Need) String() string {
+	var list []string
+	for i, text := range needTexts {
+		if n>>i&1 != 0 {
+			list = append(list, text)
+		}
+	}
+	return strings.Join(list, "; ")
+}
+
+// Assertion is what a test holds the device to.
+type Assertion struct {
+	ID   string // "v1c09-130#01"; one that no confirmed statement has is "ours#01" and so on
+	Text string
+}
+
+// Ours reports whether the assertion is of this project, and not of a statement.
+func (a *Assertion) Ours() bool { return strings.HasPrefix(a.ID, "ours#") }
+
+// Decision is what was done about a part of the original page that is wrong, unclear or missing.
+type Decision struct{ Page, Done string }
+
+// Test is one test, as a test specification writes it.
+type Test struct {
+	ID         string // of the class that it follows: "C09_130_01"; "X09_110" is ours
+	Title      string // a few words
+	Abstract   string
+	Covers     []Statement
+	Topology   string
+	Needs      Need
+	Qualifiers []string // conditions besides Needs
+	Setup      []string // initialisation
+	Procedure  []string // its steps, numbered from 1
+	Assertions []Assertion
+	Decisions  []Decision
+	// Breaks are the rules that the tester breaks on purpose, by id.
+	Breaks []string
+
+	run func(r *run)
+}
+
+// Assertion returns the assertion with this id, or nil.
+func (t *Test) Assertion(id string) *Assertion {
+	for i := range t.Assertions {
+		if t.Assertions[i].ID == id {
+			return &t.Assertions[i]
+		}
+	}
+	return nil
+}
+
+// pairTopology is that of all tests of a connection.
+const pairTopology = "tester and device under test, one link, RoCEv2 on IPv4"

@@ -1,0 +1,171 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+
+	"ibwitness/conform"
+	"ibwitness/internal/view/report"
+	"ibwitness/packet"
+)
+
+type conformCommand struct {
+	List    conformList    `cmd:"" help:"List the tests."`
+	Run     conformRun     `cmd:"" help:"Run tests against a device."`
+	Explain conformExplain `cmd:"" help:"Show tests as pages: procedure, assertions, decisions."`
+}
+
+// Help is below the commands in --help.
+func (conformCommand) Help() string {
+	return `A test sends packets at a device and judges what comes back, while the device is driven through its verbs. All rules judge the same packets and events. The device is the adapter in software, on simulated time. docs/conform.md says how a test is judged.
+
+Examples:
+
+    ibwitness conform list
+    ibwitness conform explain C09_130_01
+    ibwitness conform run
+    ibwitness conform run --fault early-retry C09_142`
+}
+
+type conformList struct {
+	Patterns []string `arg:"" name:"pattern" optional:"" complete:"test" help:"Tests: an id, the beginning of ids (X09_11), or with * for any text. Default: all."`
+	Format   string   `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Format: text, or json (one object a line). Default: ${default}."`
+}
+
+type conformExplain struct {
+	IDs []string `arg:"" name:"id" complete:"test" help:"Tests: an id, the beginning of ids, or with * for any text."`
+}
+
+type conformRun struct {
+	Patterns []string `arg:"" name:"pattern" optional:"" complete:"test" help:"Tests: an id, the beginning of ids (X09_11), or with * for any text. Default: all."`
+	Fault    string   `placeholder:"NAME" complete:"fault" help:"Give the device a fault, of those of simulate --faults, to see which tests fail."`
+	Seed     *uint64  `placeholder:"N" help:"Seed of the order in which the tests run. Default: by chance."`
+	Workers  int      `default:"0" placeholder:"N" help:"How many tests run at the same time; 0: one a core. Default: ${default}."`
+	PSN      string   `name:"psn" placeholder:"N" help:"First PSN of each connection, decimal or 0x and hexadecimal. Default: by chance, the same for each run of a test."`
+	All      bool     `help:"Show every assertion."`
+	Log      bool     `help:"Show how each procedure went, with simulated times."`
+	Junit    string   `placeholder:"FILE" complete:"file" help:"Write a JUnit report too."`
+	Pcapng   string   `placeholder:"DIR" complete:"file" help:"Write the packets of each test to DIR, which is made, as TEST.pcapng."`
+	Format   string   `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Format: text, or json (one object a line). Default: ${default}."`
+}
+
+// Help is below the flags' summary in --help.
+func (conformRun) Help() string {
+	return `Each test runs against a device of its own, so that the result does not depend on the order or on what runs at the same time. An assertion passes, fails, is inconclusive (and why) or not applicable; a test is as the worst of them. That a rule is broken by the device fails the test too.
+
+Examples:
+
+    ibwitness conform run
+    ibwitness conform run --all --log C09_130_01
+    ibwitness conform run --fault rnr-forever 'X09_11*'
+    ibwitness conform run --junit conform.xml --pcapng conform
+
+Exit status: 0 all pass or are not applicable; 1 one fails; 2 none fails and one is inconclusive, a test was wrong itself, or bad usage.`
+}
+
+// selected returns the tests that patterns name, each once, in the order of the catalogue.
+func selected(patterns []string) ([]*conform.Test, error) {
+	if len(patterns) == 0 {
+		return conform.Tests(), nil
+	}
+	wanted := map[*conform.Test]bool{}
+	for _, p := range patterns {
+		found := conform.Match(p)
+		if len(found) == 0 {
+			return nil, fmt.Errorf("cli: there is no test %q: `ibwitness conform list` without a pattern lists all", p)
+		}
+		for _, t := range found {
+			wanted[t] = true
+		}
+	}
+	return slices.DeleteFunc(conform.Tests(), func(t *conform.Test) bool { return !wanted[t] }), nil
+}
+
+// Run lists.
+func (c *conformList) Run(s *session) error {
+	tests, err := selected(c.Patterns)
+	if err != nil {
+		return err
+	}
+	if c.Format == "json" {
+		return report.ConformListJSON(s.stdout, tests)
+	}
+	return report.ConformList(s.stdout, tests, s.options(false))
+}
+
+// Run explains.
+func (c *conformExplain) Run(s *session) error {
+	tests, err := selected(c.IDs)
+	if err != nil {
+		return err
+	}
+	return report.ConformExplain(s.stdout, tests, s.options(false))
+}
+
+// Run runs tests and reports.
+func (c *conformRun) Run(s *session) error {
+	tests, err := selected(c.Patterns)
+	if err != nil {
+		return err
+	}
+	target, err := conform.Soft(c.Fault)
+	if err != nil {
+		return err
+	}
+	opt := conform.Options{Seed: rand.Uint64N(1e6), Workers: c.Workers}
+	if c.Seed != nil {
+		opt.Seed = *c.Seed
+	}
+	switch {
+	case c.Workers < 0:
+		return fmt.Errorf("cli: --workers %d: give 0 for all cores, or a number of them", c.Workers)
+	case c.Workers == 0:
+		opt.Workers = runtime.GOMAXPROCS(0)
+	}
+	if c.PSN != "" {
+		n, err := strconv.ParseUint(c.PSN, 0, 24)
+		if err != nil {
+			return fmt.Errorf("cli: --psn %s: give a number of 24 bits, such as 0xfffff0", c.PSN)
+		}
+		psn := packet.PSN(n)
+		opt.StartPSN = &psn
+	}
+	if c.Pcapng != "" { // before the tests run, so that a wrong name is told at once
+		if err := os.MkdirAll(c.Pcapng, 0o755); err != nil {
+			return fmt.Errorf("cli: --pcapng: %w: give a folder that can be written", err)
+		}
+	}
+	results := conform.ExecuteAll(tests, target, opt)
+	s.status = conform.Status(results)
+	var errs []error
+	if c.Pcapng != "" {
+		for _, r := range results {
+			errs = append(errs, written("--pcapng", filepath.Join(c.Pcapng, r.Test.ID+".pcapng"), r.WriteCapture))
+		}
+	}
+	if c.Junit != "" {
+		errs = append(errs, written("--junit", c.Junit, func(w io.Writer) error { return report.ConformJUnit(w, results, target.Name) }))
+	}
+	if c.Format == "json" {
+		errs = append(errs, report.ConformJSON(s.stdout, results))
+	} else {
+		errs = append(errs, report.ConformRun(s.stdout, results, report.ConformOptions{Options: s.options(c.All), Log: c.Log, Seed: opt.Seed, Device: target.Name}))
+	}
+	return errors.Join(errs...)
+}
+
+// written writes a file that a flag names.
+func written(flag, path string, write func(io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("cli: %s: %w: give a file that can be written", flag, err)
+	}
+	return errors.Join(write(f), f.Close())
+}

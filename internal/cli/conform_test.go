@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestConform: what is printed and written of runs, and how they exit.
+func TestConform(t *testing.T) {
+	status, out, errs := run(t, "conform", "run", "--seed", "1", "C09_1")
+	if status != 0 || errs != "" || !strings.HasPrefix(out, "PASSED  2 tests of the device soft: 2 pass; order by seed 1\n") {
+		t.Errorf("exit status %d: %s%s", status, errs, out)
+	}
+	dir := t.TempDir()
+	junit, packets := filepath.Join(dir, "x.xml"), filepath.Join(dir, "made", "packets")
+	args := []string{"conform", "run", "--fault", "retry-forever", "--junit", junit, "--pcapng", packets, "--log", "C09_142_01"}
+	status, out, errs = run(t, args...)
+	for _, want := range []string{"FAILED  1 test of the device soft with the fault retry-forever: 1 fail", "v1c09-142#01", "expected  2 retries", "frames    5, 6", "RC-RTY-001"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("lacks %q: %s", want, out)
+		}
+	}
+	if status != 1 || errs != "" {
+		t.Errorf("exit status %d: %s", status, errs)
+	}
+	b, err := os.ReadFile(junit)
+	if err != nil || xml.Unmarshal(b, new(any)) != nil || !strings.Contains(string(b), `tests="7" failures="2" errors="0" skipped="3"`) {
+		t.Errorf("%v: %s", err, b)
+	}
+	if status, out, errs = run(t, "check", "-q", "--near", "10.0.0.1", filepath.Join(packets, "C09_142_01.pcapng")); status == 2 {
+		t.Errorf("exit status %d: %s%s", status, errs, out)
+	}
+	_, out, _ = run(t, append(args, "--format", "json")...)
+	var one struct {
+		Test, Outcome string
+		Assertions    []struct {
+			ID, Outcome string
+			Frames      []uint64
+		}
+	}
+	if err := json.Unmarshal([]byte(out), &one); err != nil || one.Outcome != "fail" || one.Assertions[0].ID != "v1c09-142#01" || len(one.Assertions[0].Frames) != 2 {
+		t.Errorf("%v: %+v", err, one)
+	}
+	if status, out, _ = run(t, "conform", "run", "--fault", "rnr-late-psn", "C09_130_01"); status != 2 || !strings.HasPrefix(out, "INCONCLUSIVE") {
+		t.Errorf("exit status %d: %s", status, out)
+	}
+}
+
+// TestConformPages: lists and pages.
+func TestConformPages(t *testing.T) {
+	status, out, _ := run(t, "conform", "list", "c09_142")
+	if status != 0 || !strings.Contains(out, "C09_142_01  C9-142 ✓, C9-143 ✓           6  timeout and retry counter\n") {
+		t.Errorf("exit status %d: %s", status, out)
+	}
+	status, out, _ = run(t, "conform", "explain", "C09_142_01")
+	for _, want := range []string{"\n  Procedure\n     1  Have the device post a READ", "\n    v1c09-143#01  After the last try", "\n  The original page, and what was decided\n"} {
+		if status != 0 || !strings.Contains(out, want) {
+			t.Errorf("exit status %d, lacks %q: %s", status, want, out)
+		}
+	}
+	status, out, _ = run(t, "conform", "list", "--format", "json")
+	for line := range strings.Lines(out) {
+		if status != 0 || !json.Valid([]byte(line)) {
+			t.Errorf("exit status %d: %s", status, line)
+		}
+	}
+}
+
+// TestConformRefuses: what is wrong with a command line is told, with what to do.
+func TestConformRefuses(t *testing.T) {
+	for args, want := range map[string]string{
+		"conform run C99":                        `there is no test \"C99\": `,
+		"conform explain nothing":                "`ibwitness conform list` without a pattern lists all",
+		"conform run --fault slow C09_130_01":    "`ibwitness simulate --faults` lists them",
+		"conform run --psn 0x1000000":            "--psn 0x1000000: give a number of 24 bits",
+		"conform run --workers=-2":               "--workers -2: give 0 for all cores",
+		"conform run --pcapng /dev/null/x C09_1": "give a folder that can be written",
+		"conform run --junit /dev/null/x C09_1":  "give a file that can be written",
+		"conform":                                "expected one of",
+	} {
+		if status, _, errs := run(t, strings.Fields(args)...); status != 2 || !strings.Contains(errs, want) {
+			t.Errorf("%s: exit status %d: %s", args, status, errs)
+		}
+	}
+}
