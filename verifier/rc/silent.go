@@ -164,7 +164,7 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 func (v *Verifier) duplicateIgnored(c *qp.Pair, from int, now int64) int64 {
 	r := c.RQ(1 - from)
 	d := &r.Duplicate
-	if !c.Paired || !c.Sees(1-from) || d.Told || !r.Last.Positive || r.State != qp.Expecting || r.Pending != nil || len(c.Early()) != 0 {
+	if !c.Paired || !c.Sees(1-from) || d.Told || r.Last.Time >= d.Time || !r.Last.Positive || r.State != qp.Expecting || r.Pending != nil || len(c.Early()) != 0 {
 		return never
 	}
 	most := v.patience(&c.Ends[from])
