@@ -160,7 +160,7 @@ func (v *Verifier) noAnswer(c *qp.Pair, from int, oldest *wqe.SendWQE, now int64
 }
 
 // duplicateIgnored judges a responder that has acknowledged all, and has left a duplicate SEND or WRITE without any response, whose requester lacks that
-// acknowledgement (rule RC-RSP-029), and returns until when its time lasts. from is the end of the requester.
+// acknowledgement (rule RC-RSP-005), and returns until when its time lasts. from is the end of the requester.
 func (v *Verifier) duplicateIgnored(c *qp.Pair, from int, now int64) int64 {
 	r := c.RQ(1 - from)
 	d := &r.Duplicate
