@@ -229,21 +229,26 @@ func (c *conn) atomicAck(p *packet.Packet, orig uint64, msn uint32) *packet.Pack
 	return c.send(packet.Packet{Opcode: packet.Op(packet.RC, packet.AtomicAck), PSN: p.PSN, Syndrome: positive, MSN: msn, OrigData: orig})
 }
 
+// readResponseOp is the opcode of packet i of a READ response of n packets.
+func readResponseOp(i, n int) packet.Opcode {
+	f := packet.ReadRespMiddle
+	switch {
+	case n == 1:
+		f = packet.ReadRespOnly
+	case i == 0:
+		f = packet.ReadRespFirst
+	case i == n-1:
+		f = packet.ReadRespLast
+	}
+	return packet.Op(packet.RC, f)
+}
+
 // readResponse answers a READ with data, packet by packet.
 func (c *conn) readResponse(p *packet.Packet, data []byte, msn uint32) (list []*packet.Packet) {
 	n := max(1, (len(data)+pmtu-1)/pmtu)
 	for i := range n {
-		f := packet.ReadRespMiddle
-		switch {
-		case n == 1:
-			f = packet.ReadRespOnly
-		case i == 0:
-			f = packet.ReadRespFirst
-		case i == n-1:
-			f = packet.ReadRespLast
-		}
 		list = append(list, c.send(packet.Packet{
-			Opcode: packet.Op(packet.RC, f), PSN: p.PSN.Add(i), Syndrome: positive, MSN: msn, Payload: data[i*pmtu : min(len(data), (i+1)*pmtu)],
+			Opcode: readResponseOp(i, n), PSN: p.PSN.Add(i), Syndrome: positive, MSN: msn, Payload: data[i*pmtu : min(len(data), (i+1)*pmtu)],
 		}))
 	}
 	return list

@@ -122,23 +122,15 @@ var readResponses = &Test{
 			req := c.ask(packet.ReadRequest, nil, func(p *packet.Packet) { p.DMALen = uint32(length) })
 			n := max(1, (length+pmtu-1)/pmtu)
 			for i := range n {
-				f := packet.ReadRespMiddle
-				switch {
-				case n == 1:
-					f = packet.ReadRespOnly
-				case i == 0:
-					f = packet.ReadRespFirst
-				case i == n-1:
-					f = packet.ReadRespLast
-				}
+				op := readResponseOp(i, n)
 				got := c.answer()
-				want := fmt.Sprintf("%v, PSN %v", packet.Op(packet.RC, f), req.PSN.Add(i))
+				want := fmt.Sprintf("%v, PSN %v", op, req.PSN.Add(i))
 				if got == nil {
 					r.check("ours#01", false, want, "no answer", req)
 					r.why = "a packet of a response is missing"
 					return
 				}
-				if !r.check("ours#01", got.Opcode == packet.Op(packet.RC, f) && got.PSN == req.PSN.Add(i), want, told(got), req, got) {
+				if !r.check("ours#01", got.Opcode == op && got.PSN == req.PSN.Add(i), want, told(got), req, got) {
 					continue
 				}
 				if got.Has&packet.HasAETH != 0 {

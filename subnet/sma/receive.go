@@ -89,7 +89,7 @@ func (n *Node) respond(r *request, status mad.Status) []byte {
 func (n *Node) attribute(r *request) mad.Status {
 	get, set, _, ok := mad.SMPMethods(r.Attribute)
 	if !ok || r.Attribute == mad.AttrNodeDescription && r.set() || !get && !r.set() || !set && r.set() {
-		return n.unsupported(r)
+		return n.unsupported()
 	}
 	switch r.Attribute {
 	case mad.AttrNodeDescription:
@@ -118,7 +118,7 @@ func (n *Node) attribute(r *request) mad.Status {
 		return n.ledInfo(r)
 	}
 	if n.sw == nil {
-		return n.unsupported(r)
+		return n.unsupported()
 	}
 	switch r.Attribute {
 	case mad.AttrSwitchInfo:
@@ -128,11 +128,11 @@ func (n *Node) attribute(r *request) mad.Status {
 	case mad.AttrMulticastForwarding:
 		return n.multicastForwarding(r)
 	}
-	return n.unsupported(r)
+	return n.unsupported()
 }
 
 // unsupported refuses a combination of method and attribute; the data stay as they came (section 13.4.7).
-func (n *Node) unsupported(*request) mad.Status {
+func (n *Node) unsupported() mad.Status {
 	if n.has(combinationTaken) {
 		return 0
 	}
@@ -209,7 +209,7 @@ func (n *Node) guidInfo(r *request) mad.Status {
 // ledInfo is LedInfo (section 14.2.5.15).
 func (n *Node) ledInfo(r *request) mad.Status {
 	if !n.config.Led {
-		return n.unsupported(r)
+		return n.unsupported()
 	}
 	p := n.portOf(r, r.Modifier)
 	if p == nil || p.number == 0 {
@@ -256,7 +256,7 @@ func (n *Node) SetSM(now int64, m *SM) {
 // smInfo is SMInfo: where no subnet manager runs, it is not supported. A Set is for the subnet manager itself, not for the agent.
 func (n *Node) smInfo(r *request) mad.Status {
 	if !n.hasSM || r.set() {
-		return n.unsupported(r)
+		return n.unsupported()
 	}
 	clear(r.data)
 	m := &n.sm

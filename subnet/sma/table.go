@@ -95,7 +95,7 @@ func (n *Node) noSLtoVL(r *request) mad.Status {
 	case n.has(sltovlStatusZero):
 		return 0
 	}
-	return n.unsupported(r)
+	return n.unsupported()
 }
 
 // mapping reads or writes one SLtoVLMappingTable.
@@ -123,7 +123,7 @@ func (n *Node) SLtoVL(in, out uint8) (t [16]uint8, ok bool) {
 // vlArbitration is VLArbitrationTable (section 14.2.5.9): blocks 1 and 2 of low, 3 and 4 of high priority, of a port that has several data lanes.
 func (n *Node) vlArbitration(r *request) mad.Status {
 	if n.config.VLCap == 1 {
-		return n.unsupported(r)
+		return n.unsupported()
 	}
 	block, p := int(r.Modifier>>16), n.portOf(r, r.Modifier&0xFFFF)
 	if p == nil || block < 1 || block > 4 || n.kind(p) == onBase0 {
@@ -156,7 +156,7 @@ func (n *Node) vlArbitration(r *request) mad.Status {
 // linearForwarding is LinearForwardingTable (section 14.2.5.10). Ports that the switch does not have are taken: packets to them are discarded.
 func (n *Node) linearForwarding(r *request) mad.Status {
 	if len(n.sw.linear) == 0 {
-		return n.unsupported(r)
+		return n.unsupported()
 	}
 	if int64(r.Modifier)*64 >= int64(len(n.sw.linear)) {
 		return n.badModifier()
@@ -174,7 +174,7 @@ func (n *Node) linearForwarding(r *request) mad.Status {
 // multicastForwarding is MulticastForwardingTable (section 14.2.5.12): block of 32 LIDs in bits 8:0, position of 16 ports in bits 31:28 of the modifier.
 func (n *Node) multicastForwarding(r *request) mad.Status {
 	if len(n.sw.multicast) == 0 {
-		return n.unsupported(r)
+		return n.unsupported()
 	}
 	block, position := int(r.Modifier&0x1FF), int(r.Modifier>>28)
 	if block*32 >= len(n.sw.multicast) || position*16 >= len(n.ports) || r.Modifier&0x0FFFFE00 != 0 {

@@ -59,7 +59,7 @@ func (c *Connection) awaitsPeer(p *packet.Packet) bool {
 // the beginning have told both, and nothing of the QP that the response went to.
 func (t *Table) anotherPeer(to *Connection, p *packet.Packet) {
 	a, b := &to.Ends[0], &to.Ends[1]
-	if t.OneClock && !to.Dead() && !to.Paired && to.Service == packet.RC && a.Numbered && a.Number != p.DestQP && a.Addr == p.Dst && b.Addr == p.Src &&
+	if t.OneClock && !to.Dead() && !to.Paired && to.Service == packet.RC && a.Numbered && a.Number != p.DestQP &&
 		b.Knows(qp.KnowsDestQPN|qp.KnowsDestAddr) && b.Attr.DestAddr == a.Addr && b.Attr.DestQPN == a.Number && t.resolved[attrKey{qp: wqe.QP{Addr: p.Dst, QPN: p.DestQP}}] == nil {
 		t.Judge.PeerQP(&to.Pair, 1, p)
 	}

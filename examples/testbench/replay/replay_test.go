@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"ibwitness/internal/testkit/memcheck"
+	"ibwitness/internal/testkit/programs"
 )
 
 const (
@@ -83,15 +84,10 @@ func TestMain(m *testing.M) {
 }
 
 // built is the folder with the library. Where a program that the test needs is missing, it fails in continuous integration, and is skipped elsewhere.
-func built(t *testing.T, programs ...string) string {
+func built(t *testing.T, needs ...string) string {
 	t.Helper()
-	for _, p := range programs {
-		switch _, err := exec.LookPath(p); {
-		case err != nil && os.Getenv("CI") != "":
-			t.Fatalf("%s is not installed: make deps installs it", p)
-		case err != nil:
-			t.Skipf("%s is not installed, so that nothing of it is tested: make deps installs it", p)
-		}
+	for _, p := range needs {
+		programs.Need(t, p)
 	}
 	dir, err := folder()
 	if err != nil {

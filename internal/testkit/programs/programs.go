@@ -37,34 +37,39 @@ func tools() string { return filepath.Join(module, "bin", "tools") }
 // Find returns the path of a program, which make deps installs or keeps in bin/tools. Where it is missing the test fails.
 func Find(t testing.TB, name string) string {
 	t.Helper()
-	for _, p := range []string{filepath.Join(tools(), name), name} {
-		if p, err := exec.LookPath(p); err == nil {
-			return p
-		}
+	p := path(name)
+	if p == "" {
+		t.Fatalf("%s is not installed: run make deps", name)
 	}
-	t.Fatalf("%s is not installed: run make deps", name)
-	return ""
+	return p
 }
 
-// Need returns the path of a program, or of the file that a pattern finds, which make deps installs or keeps in bin/tools. Where it is missing the test is skipped, and in
-// continuous integration fails.
+// Need returns the path of a program, or of the file that a pattern finds. Where it is missing the test is skipped, and in continuous integration fails.
 func Need(t testing.TB, name string) string {
 	t.Helper()
+	p := path(name)
+	switch {
+	case p != "":
+	case os.Getenv("CI") != "":
+		t.Fatalf("%s is not installed: run make deps", name)
+	default:
+		t.Skipf("%s is not installed, so that nothing of it is tested: run make deps", name)
+	}
+	return p
+}
+
+// path is where a program is, or the file that a pattern finds, which make deps installs or keeps in bin/tools; empty: nowhere.
+func path(name string) string {
 	if filepath.IsAbs(name) {
 		if list, _ := filepath.Glob(name); len(list) > 0 {
 			return list[0]
 		}
-	} else {
-		for _, p := range []string{filepath.Join(tools(), name), name, filepath.Join("/usr/sbin", name)} { // who is not root may not have /usr/sbin in its path
-			if p, err := exec.LookPath(p); err == nil {
-				return p
-			}
-		}
+		return ""
 	}
-	if text := name + " is not installed: run make deps"; os.Getenv("CI") != "" {
-		t.Fatal(text)
-	} else {
-		t.Skip(text)
+	for _, p := range []string{filepath.Join(tools(), name), name, filepath.Join("/usr/sbin", name)} { // who is not root may not have /usr/sbin in its path
+		if p, err := exec.LookPath(p); err == nil {
+			return p
+		}
 	}
 	return ""
 }
