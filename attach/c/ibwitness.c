@@ -4,12 +4,16 @@
  */
 #include "engine.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { MAGIC = 0x1b317e55, LONGEST = 1 << 20, DROPPED = 1 << 8 };
 enum state { OPEN, ENDED, CLOSED };
@@ -42,8 +46,10 @@ struct ibw {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(struct ibw *) all;
 static _Atomic int forked;
-static _Atomic int pending; /* a signal that came while the engine was at work */
-static _Thread_local char self; /* its address names the thread */
+static _Atomic int ending; /* the signal that ends the program */
+static _Atomic(const char *) aborting; /* the thread that has called abort: it leaves no call any more */
+static sem_t ends;
+static __attribute__((tls_model("initial-exec"))) _Thread_local char self; /* its address names the thread; 1: it was in a call, and is none of the engine */
 static _Thread_local char last[256];
 static _Thread_local int recent; /* last is newer than what the run has kept */
 
@@ -63,14 +69,22 @@ static int tell(struct ibw *r, int status, const char *text) {
 
 static int lonely(int status, const char *text) { return tell(NULL, status, text); }
 
+/* stop holds a thread while the program is ended by a signal. */
+static void stop(void) {
+  for (;;) pause();
+}
+
 /* enter begins a call: 0, or why it cannot be. */
 static int enter(struct ibw *r) {
   if (__builtin_expect(!r, 0)) return lonely(IBW_ECLOSED, "ibwitness: the run is null: open one with ibw_open, and look at what it returns");
   if (__builtin_expect(r->magic != MAGIC, 0)) return lonely(IBW_ECLOSED, "ibwitness: this is no run: give what ibw_open has returned");
   if (__builtin_expect(forked, 0)) return lonely(IBW_EFORK, "ibwitness: the process was forked after the library was loaded, and its engine has no threads here: load the library in the child, with dlopen");
+  self = 1;
   const char *nobody = NULL;
-  if (__builtin_expect(!atomic_compare_exchange_strong_explicit(&r->owner, &nobody, &self, memory_order_acquire, memory_order_relaxed), 0))
+  if (__builtin_expect(!atomic_compare_exchange_strong_explicit(&r->owner, &nobody, &self, memory_order_acquire, memory_order_relaxed), 0)) {
+    if (ending && nobody != &self) stop();
     return lonely(IBW_EBUSY, "ibwitness: another thread, or a signal handler, is in a call of this run: take a lock around its calls, or open a run for each thread");
+  }
   if (__builtin_expect(r->state == CLOSED, 0)) {
     atomic_store_explicit(&r->owner, NULL, memory_order_release);
     return lonely(IBW_ECLOSED, "ibwitness: the run was closed: open another one");
@@ -78,11 +92,9 @@ static int enter(struct ibw *r) {
   return 0;
 }
 
-static void caught(int sig);
-
 static void leave(struct ibw *r) {
   atomic_store_explicit(&r->owner, NULL, memory_order_release);
-  if (__builtin_expect(atomic_load_explicit(&pending, memory_order_relaxed), 0)) caught(atomic_exchange(&pending, 0));
+  if (__builtin_expect(atomic_load_explicit(&ending, memory_order_relaxed), 0)) stop();
 }
 
 /* hand ends a call, and hands findings over. */
@@ -124,23 +136,55 @@ static void finish(struct ibw *r) {
 
 static void finish_all(void) {
   if (forked) return;
+  if (ending) stop();
   for (struct ibw *r = all; r; r = r->next)
     if (r->state != CLOSED) ibw_close(r);
 }
 
-/* caught leaves complete reports before a signal ends the program. Only signals that nobody else had a handler for come here. */
-static void caught(int sig) {
-  int busy = 0;
+/* taken waits until no thread is in a call of a run, and keeps them all out from then on; 0: it has nothing to end. */
+static int taken(struct ibw *r) {
+  for (;;) {
+    const char *nobody = NULL;
+    if (r->state != OPEN) return 0;
+    if (atomic_compare_exchange_strong(&r->owner, &nobody, &self)) return r->state == OPEN;
+    if (nobody == aborting) return 0;
+    nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+  }
+}
+
+/* end leaves complete reports before a signal ends the program. It is a thread of its own, as the signal may have come to one of the engine, or on a small stack. */
+static void *end(void *unused) {
+  while (sem_wait(&ends) != 0) continue;
   for (struct ibw *r = all; r; r = r->next)
-    if (r->owner == &self) busy = 1;
-  if (busy && sig != SIGABRT) { /* leave sees it */
-    pending = sig;
+    if (taken(r)) ibw_go_end(r->n, ibw_go_now(r->n));
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, ending);
+  signal(ending, SIG_DFL);
+  pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+  raise(ending);
+  return unused;
+}
+
+/* in_call reports whether this thread is in a call of a run. */
+static int in_call(void) {
+  for (struct ibw *r = all; r; r = r->next)
+    if (r->owner == &self) return 1;
+  return 0;
+}
+
+/* caught has the program end. Only signals that nobody else had a handler for come here, in any thread. One that is in a call goes on to its end, and those of the engine go on. */
+static void caught(int sig) {
+  int error = errno, none = 0;
+  if (forked) {
+    signal(sig, SIG_DFL);
+    raise(sig);
     return;
   }
-  for (struct ibw *r = all; r; r = r->next)
-    if (!forked) finish(r);
-  signal(sig, SIG_DFL);
-  raise(sig);
+  if (sig == SIGABRT) aborting = &self;
+  if (atomic_compare_exchange_strong(&ending, &none, sig)) sem_post(&ends);
+  if (sig == SIGABRT || (self && !in_call())) stop();
+  errno = error;
 }
 
 static void in_child(void) { forked = 1; }
@@ -154,12 +198,20 @@ static void watch(int signals) {
     atexit(finish_all);
   }
   if (!signals || handles) return;
-  handles = 1;
   static const int list[] = {SIGABRT, SIGINT, SIGTERM};
+  pthread_t thread;
+  sigset_t every, before;
+  sigfillset(&every);
+  pthread_sigmask(SIG_SETMASK, &every, &before);
+  handles = sem_init(&ends, 0, 0) == 0 && pthread_create(&thread, NULL, end, NULL) == 0;
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  if (!handles) return;
+  pthread_detach(thread);
   for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
     struct sigaction old, mine;
     memset(&mine, 0, sizeof mine);
     mine.sa_handler = caught;
+    mine.sa_flags = SA_ONSTACK | SA_RESTART; /* the stack of a goroutine has no room for a handler */
     if (sigaction(list[i], NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO) && old.sa_handler == SIG_DFL) sigaction(list[i], &mine, NULL);
   }
 }
@@ -199,6 +251,7 @@ ibw *ibw_open(const char *config, char *err, size_t nerr) {
   }
   r->magic = MAGIC;
   r->n = (uint32_t)n;
+  self = 1;
   pthread_mutex_lock(&lock);
   r->next = all;
   all = r;

@@ -2,11 +2,15 @@
 #include "../ibwitness.h"
 
 #include <assert.h>
+#include <dirent.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static jmp_buf out;
 static const char *how;
@@ -16,6 +20,21 @@ static void finding(void *user, const ibw_finding *f) {
   printf("%s\n", f->rule);
   if (!strcmp(how, "exit")) exit(7);
   if (!strcmp(how, "longjmp")) longjmp(out, 1);
+}
+
+/* engine sends a signal to each thread but this one: those of the engine. */
+static void engine(int sig) {
+  DIR *tasks = opendir("/proc/self/task");
+  struct dirent *d;
+  while (tasks && (d = readdir(tasks)))
+    if (atoi(d->d_name) > 0 && atoi(d->d_name) != getpid()) syscall(SYS_tgkill, getpid(), atoi(d->d_name), sig);
+  if (tasks) closedir(tasks);
+}
+
+static void *soon(void *caller) {
+  usleep(20000);
+  pthread_kill(*(pthread_t *)caller, SIGTERM);
+  return NULL;
 }
 
 int main(int argc, char **argv) {
@@ -36,5 +55,11 @@ int main(int argc, char **argv) {
   if (!strcmp(how, "assert")) assert(!"a check of the testbench");
   if (!strcmp(how, "int")) raise(SIGINT);
   if (!strcmp(how, "term")) raise(SIGTERM);
+  if (!strcmp(how, "engine")) engine(SIGTERM);
+  pthread_t caller = pthread_self(), other;
+  if (!strcmp(how, "calls") && pthread_create(&other, NULL, soon, &caller)) return 5;
+  if (!strcmp(how, "engine") || !strcmp(how, "calls"))
+    for (uint64_t at = 3000; at < 10000000000; at += 1000)
+      if (ibw_frame(r, 0, 0, at, frame, n, 0) < 0) puts(ibw_error(r));
   return 0;
 }
