@@ -27,22 +27,32 @@ int main(int argc, char **argv) {
     puts(err);
     return 4;
   }
-  double least = 1e9, begin = now();
-  enum { TENTH = 10 };
-  long each = atol(argv[2]) / TENTH;
+  double least = 1e9, spent = 0;
+  enum { TENTH = 10, BLOCK = 64, MTU = 4096 };
+  static uint8_t block[BLOCK * MTU]; /* a monitor hands over what it has just put together: it is in the cache, and the capture is not */
+  static struct { uint64_t at; uint32_t begin, len, wire; } of[BLOCK];
+  long each = atol(argv[2]) / TENTH / BLOCK * BLOCK;
   uint64_t first = 0;
   for (long at = 24; at + 16 <= size;) {
-    uint32_t h[4];
-    memcpy(h, data + at, 16);
-    uint64_t ns = h[0] * 1000000000ull + h[1];
-    if (!first) first = ns;
-    if (ibw_frame(r, 0, 0, (ns - first) * 1000, data + at + 16, h[2], h[3]) < 0) puts(ibw_error(r));
-    at += 16 + h[2];
-    if (++frames % each == 0) {
-      double spent = (now() - begin) / each;
-      if (spent < least) least = spent;
-      begin = now();
+    int n = 0, full = 0;
+    for (; n < BLOCK && at + 16 <= size; n++) {
+      uint32_t h[4];
+      memcpy(h, data + at, 16);
+      uint64_t ns = h[0] * 1000000000ull + h[1];
+      if (!first) first = ns;
+      if (h[2] > MTU) return 5;
+      memcpy(block + full, data + at + 16, h[2]);
+      of[n].begin = full, of[n].at = (ns - first) * 1000, of[n].len = h[2], of[n].wire = h[3];
+      full += (h[2] + 63) / 64 * 64;
+      at += 16 + h[2];
     }
+    double begin = now();
+    for (int i = 0; i < n; i++)
+      if (ibw_frame(r, 0, 0, of[i].at, block + of[i].begin, of[i].len, of[i].wire) < 0) puts(ibw_error(r));
+    spent += now() - begin;
+    if ((frames += n) % each) continue;
+    if (spent / each < least) least = spent / each;
+    spent = 0;
   }
   printf("frame %.1f\n", least);
   uint64_t at = 1000000000000000ull; /* after the last frame */
@@ -51,7 +61,7 @@ int main(int argc, char **argv) {
   for (int width = 8; width <= 64; width *= 8) {
     least = 1e9;
     for (int k = 0; k < 20; k++) {
-      double spent = 0;
+      spent = 0;
       for (int j = 0; j < 1000; j++) { /* frames of 100 beats, whose last beat is not measured */
         double begin = now();
         for (int i = 0; i < 100; i++) ibw_beat(r, 0, 0, at, lanes, keep, width, 0, 0);
