@@ -49,7 +49,7 @@ static _Atomic int forked;
 static _Atomic int ending; /* the signal that ends the program */
 static _Atomic(const char *) aborting; /* the thread that has called abort: it leaves no call any more */
 static sem_t ends;
-static __attribute__((tls_model("initial-exec"))) _Thread_local char self; /* its address names the thread; 1: it was in a call, and is none of the engine */
+static __attribute__((tls_model("initial-exec"))) _Thread_local char self; /* its address names the thread */
 static _Thread_local char last[256];
 static _Thread_local int recent; /* last is newer than what the run has kept */
 
@@ -69,7 +69,7 @@ static int tell(struct ibw *r, int status, const char *text) {
 
 static int lonely(int status, const char *text) { return tell(NULL, status, text); }
 
-/* stop holds a thread while the program is ended by a signal. */
+/* stop holds a thread, which is in no call and holds no lock, while the program is ended by a signal. */
 static void stop(void) {
   for (;;) pause();
 }
@@ -79,7 +79,6 @@ static int enter(struct ibw *r) {
   if (__builtin_expect(!r, 0)) return lonely(IBW_ECLOSED, "ibwitness: the run is null: open one with ibw_open, and look at what it returns");
   if (__builtin_expect(r->magic != MAGIC, 0)) return lonely(IBW_ECLOSED, "ibwitness: this is no run: give what ibw_open has returned");
   if (__builtin_expect(forked, 0)) return lonely(IBW_EFORK, "ibwitness: the process was forked after the library was loaded, and its engine has no threads here: load the library in the child, with dlopen");
-  self = 1;
   const char *nobody = NULL;
   if (__builtin_expect(!atomic_compare_exchange_strong_explicit(&r->owner, &nobody, &self, memory_order_acquire, memory_order_relaxed), 0)) {
     if (ending && nobody != &self) stop();
@@ -166,14 +165,8 @@ static void *end(void *unused) {
   return unused;
 }
 
-/* in_call reports whether this thread is in a call of a run. */
-static int in_call(void) {
-  for (struct ibw *r = all; r; r = r->next)
-    if (r->owner == &self) return 1;
-  return 0;
-}
-
-/* caught has the program end. Only signals that nobody else had a handler for come here, in any thread. One that is in a call goes on to its end, and those of the engine go on. */
+/* caught has the program end. Only signals that nobody else had a handler for come here, in any thread. It goes on, as it may hold
+   locks that the end needs, up to the end of its next call of a run. */
 static void caught(int sig) {
   int error = errno, none = 0;
   if (forked) {
@@ -183,7 +176,7 @@ static void caught(int sig) {
   }
   if (sig == SIGABRT) aborting = &self;
   if (atomic_compare_exchange_strong(&ending, &none, sig)) sem_post(&ends);
-  if (sig == SIGABRT || (self && !in_call())) stop();
+  if (sig == SIGABRT) stop();
   errno = error;
 }
 
@@ -251,7 +244,6 @@ ibw *ibw_open(const char *config, char *err, size_t nerr) {
   }
   r->magic = MAGIC;
   r->n = (uint32_t)n;
-  self = 1;
   pthread_mutex_lock(&lock);
   r->next = all;
   all = r;

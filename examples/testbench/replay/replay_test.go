@@ -47,6 +47,7 @@ var (
 
 // A simulation is a testbench that was compiled for a simulator.
 type simulation struct {
+	last    *exec.Cmd // what ran last
 	t       *testing.T
 	dir     string // of the files that it needs and writes
 	command []string
@@ -176,6 +177,7 @@ func (s *simulation) prepare(options ...string) (*exec.Cmd, *transcript) {
 	out := new(transcript)
 	cmd.Stdout, cmd.Stderr = out, out
 	cmd.Env = append(os.Environ(), "LD_LIBRARY_PATH="+built(s.t), "IBWITNESS_CONFIG=")
+	s.last = cmd
 	return cmd, out
 }
 
@@ -222,7 +224,7 @@ func (s *simulation) reported() (rules []string) {
 	s.t.Helper()
 	text, err := os.ReadFile(filepath.Join(s.dir, "report.json"))
 	if err != nil {
-		s.t.Fatalf("no report was written: %v", err)
+		s.t.Fatalf("no report was written: %v\n%v\n%s", err, s.last.ProcessState, s.last.Stdout)
 	}
 	last := ""
 	for d := json.NewDecoder(bytes.NewReader(text)); d.More(); {
