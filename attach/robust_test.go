@@ -100,8 +100,14 @@ func TestLeave(t *testing.T) {
 		status int
 		signal syscall.Signal
 	}{
-		{"return", 0, 0}, {"exit", 7, 0}, {"longjmp", 0, 0}, {"assert", -1, syscall.SIGABRT}, {"int", -1, syscall.SIGINT}, {"term", -1, syscall.SIGTERM},
-		{"engine", -1, syscall.SIGTERM}, {"calls", -1, syscall.SIGTERM},
+		{"return", 0, 0},
+		{"exit", 7, 0},
+		{"longjmp", 0, 0},
+		{"assert", -1, syscall.SIGABRT},
+		{"int", -1, syscall.SIGINT},
+		{"term", -1, syscall.SIGTERM},
+		{"engine", -1, syscall.SIGTERM},
+		{"calls", -1, syscall.SIGTERM},
 	} {
 		t.Run(k.how, func(t *testing.T) {
 			name := filepath.Join(t.TempDir(), "report.json")
