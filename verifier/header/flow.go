@@ -241,7 +241,13 @@ func (v *Verifier) encapChanged(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) pathChanged(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	f := &end.Flow
-	if f.GRH != (p.Has&packet.HasGRH != 0) {
+	if grh := p.Has&packet.HasGRH != 0; f.GRH != grh {
+		if end.Knows(qp.KnowsGRH) && end.Attr.GRH == grh { // the first packet was the wrong one, and was reported
+			flow := *f
+			flow.GRH, flow.FlowLabel, flow.TClass = grh, p.FlowLabel, p.TClass>>2
+			end.BeginFlow(flow, qp.FoldGIDs(p))
+			return
+		}
 		end.CountOddGRH()
 		v.changed(c, from, p, qp.ReportedGRH, rule.Verdict{
 			Rule: rule.NETGRH006, Class: rule.Proven(end.Knows(qp.KnowsGRH)), Expected: fmt.Sprintf("GRH %t as before", f.GRH), Actual: fmt.Sprintf("GRH %t", !f.GRH),
