@@ -63,6 +63,17 @@ func two(t *testing.T, c sma.Config) *Fabric {
 	return f
 }
 
+// listens is a server of a fabric for the time of a test.
+func listens(t *testing.T, f *Fabric) *Server {
+	t.Helper()
+	s, err := Listen(unique(t), f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
 // TestClient: requests come to the nodes of a server and back, as links show them; what nothing answers comes back as such.
 func TestClient(t *testing.T) {
 	f := two(t, sma.SwitchConfig(1, "S", 4))
@@ -71,11 +82,7 @@ func TestClient(t *testing.T) {
 		p.MAD = append([]byte(nil), p.MAD...)
 		passed = append(passed, p)
 	}
-	s, err := Listen(unique(t), f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := listens(t, f)
 	c, err := Connect(s.Name(), "A")
 	if err != nil {
 		t.Fatal(err)
@@ -121,11 +128,7 @@ func TestClient(t *testing.T) {
 // TestManager: a manager gets SMInfo and subnet administration, and the traps of a switch; its answers go to who asked.
 func TestManager(t *testing.T) {
 	f := two(t, sma.SwitchConfig(1, "S", 4))
-	s, err := Listen(unique(t), f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := listens(t, f)
 	m, err := Connect(s.Name(), "A")
 	if err != nil {
 		t.Fatal(err)
@@ -301,11 +304,7 @@ func TestIbsim(t *testing.T) {
 func TestFaultsAcross(t *testing.T) {
 	c := sma.SwitchConfig(1, "S", 4)
 	c.Faults = []string{"sltovl-no-answer", "combination-taken"}
-	s, err := Listen(unique(t), two(t, c))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := listens(t, two(t, c))
 	client, err := Connect(s.Name(), "B")
 	if err != nil {
 		t.Fatal(err)
@@ -350,11 +349,7 @@ func FuzzServer(f *testing.F) {
 
 // TestPatience: a request that another client does not answer comes back: opensm would wait for ever for a manager that was killed.
 func TestPatience(t *testing.T) {
-	s, err := Listen(unique(t), two(t, sma.SwitchConfig(1, "S", 4)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := listens(t, two(t, sma.SwitchConfig(1, "S", 4)))
 	m, err := Connect(s.Name(), "A")
 	if err != nil {
 		t.Fatal(err)

@@ -79,11 +79,7 @@ func (j *judge) innocent(t *testing.T) {
 func TestJudged(t *testing.T) {
 	f, j := tree(t, false), newJudge()
 	f.Observe = j.pass
-	s, err := Listen(unique(t), f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := listens(t, f)
 	managed(t, s.Name(), 1, "-Q")
 	run(t, s.Name(), "host5", "ibnetdiscover")
 	s.Do(func(int64, *Fabric) {

@@ -167,11 +167,7 @@ func await(t *testing.T, log, text string, times int) {
 // TestOpenSM: a real subnet manager brings a fabric of 20 switches up, and infiniband-diags find all of it.
 func TestOpenSM(t *testing.T) {
 	f := tree(t, false)
-	s, err := Listen(unique(t), f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := listens(t, f)
 	log := managed(t, s.Name(), 1, "-Q")
 	if b, err := os.ReadFile(log); err != nil || strings.Contains(string(b), "ERR ") {
 		t.Errorf("opensm complains: %v\n%s", err, b)
@@ -212,11 +208,7 @@ func TestOpenSM(t *testing.T) {
 func TestOpenSMKeys(t *testing.T) {
 	f, j := tree(t, false), newJudge()
 	f.Observe = j.pass
-	s, err := Listen(unique(t), f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := listens(t, f)
 	options := filepath.Join(t.TempDir(), "opensm.conf")
 	if err := os.WriteFile(options, []byte("m_key 0x1234\nm_key_protection_level 2\nm_key_lease_period 60\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -245,11 +237,7 @@ func TestOpenSMKeys(t *testing.T) {
 func TestOpenSMTwice(t *testing.T) {
 	f, j := tree(t, false), newJudge()
 	f.Observe = j.pass
-	s, err := Listen(unique(t), f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := listens(t, f)
 	log, stop := manager(t, s.Name(), "host0", "-p", "9")
 	await(t, log, "SUBNET UP", 1)
 	options := filepath.Join(t.TempDir(), "opensm.conf")
@@ -272,11 +260,7 @@ func TestOpenSMTwice(t *testing.T) {
 func TestOpenSMRetrains(t *testing.T) {
 	f, j := tree(t, true), newJudge()
 	f.Observe = j.pass
-	s, err := Listen(unique(t), f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
+	s := listens(t, f)
 	log := managed(t, s.Name(), 1)
 	s.Do(func(_ int64, f *Fabric) { whole(t, f) })
 	host := End{s.fabric.Node("host7"), 2}

@@ -47,13 +47,13 @@ var (
 
 // A simulation is a testbench that was compiled for a simulator.
 type simulation struct {
-	last    *exec.Cmd // what ran last
 	t       *testing.T
 	dir     string // of the files that it needs and writes
 	command []string
 	plus    string         // before the name of an option: + of Verilog, -g of GHDL
 	error   *regexp.Regexp // time, rule
 	ns      bool           // times are in nanoseconds
+	last    *exec.Cmd      // what ran last
 }
 
 // folder has the library, and the tool that writes what is played, built.
