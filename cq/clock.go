@@ -2,12 +2,13 @@ package cq
 
 import (
 	"math"
+	"slices"
 	"sort"
 )
 
 // clock is what is known of the difference between the clock of the packets and that of a log: lo … hi nanoseconds are to be added to
 // the log's. A request leaves after it was posted; an answer is on the wire before the completion. Where these contradict each other, hi
-// holds, which only posts bound: an adapter cannot send what has not been posted.
+// holds, which only posts bound: an adapter cannot send what has not been posted. Where fewer posts than completions would have to be wrong, neither is known.
 type clock struct {
 	lo, hi int64
 	bound  int64 // of hi, before any request has been compared
@@ -17,6 +18,7 @@ type clock struct {
 
 	begin    int64 // time of the first event
 	newest   int64
+	upper    []int64 // the least that posts show of hi, in their order
 	compared int     // completions that were compared with what they need
 	lower    []int64 // of some of them, how much later that was by the clock of the packets
 	kept     int     // every which is among those
@@ -71,11 +73,18 @@ func (c *clock) aligned() bool { return c.exact || c.hi != math.MaxInt64 }
 
 // leaves takes over how much later than its posting a message was on the wire, or one was answered than the receive request that it took was posted.
 func (a *Agent) leaves(s *Source, difference int64) {
-	if c := &s.clock; !c.exact {
-		c.hi = min(c.hi, difference)
-		c.judge()
+	c := &s.clock
+	if c.exact || len(c.upper) == mostUpper && difference >= c.upper[mostUpper-1] {
+		return
 	}
+	i, _ := slices.BinarySearch(c.upper, difference)
+	c.upper = slices.Insert(c.upper[:min(len(c.upper), mostUpper-1)], i, difference)
+	c.hi = c.upper[0]
+	c.judge()
 }
+
+// mostUpper is how many posts are kept to see how many would have to be wrong.
+const mostUpper = 16
 
 // ends takes over how much later than its completion a message was answered, which cannot be.
 func (a *Agent) ends(s *Source, difference int64) {
@@ -120,7 +129,11 @@ const enough = 16
 
 // judge finds out whether the clock can be trusted.
 func (c *clock) judge() {
-	c.trust = c.aligned() && !c.leapt && (c.compared >= enough || c.ended) && c.contradicted()*4 <= len(c.lower)
+	if c.trust = c.aligned() && !c.leapt && (c.compared >= enough || c.ended); !c.trust {
+		return
+	}
+	completions, posts := c.contradicted()
+	c.trust = completions*4 <= len(c.lower) && (completions == 0 || posts == mostUpper || posts >= completions)
 }
 
 // mostLower is how many completions are kept to see whether hi contradicts them.
@@ -142,14 +155,18 @@ func (c *clock) stride() int {
 	return n
 }
 
-// contradicted counts the completions that contradict hi.
-func (c *clock) contradicted() (n int) {
+// contradicted counts the completions that contradict hi, and of the posts that are kept those that the completions contradict.
+func (c *clock) contradicted() (completions, posts int) {
+	most := int64(math.MinInt64)
 	for _, l := range c.lower {
 		if l > c.hi+c.slack {
-			n++
+			completions, most = completions+1, max(most, l)
 		}
 	}
-	return n
+	if completions > 0 {
+		posts, _ = slices.BinarySearch(c.upper, most-c.slack)
+	}
+	return completions, posts
 }
 
 // drifts takes over that an event has come: clocks run apart.

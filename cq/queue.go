@@ -166,6 +166,7 @@ type sendRequest struct {
 	overtaken     bool         // a later one completed first
 	renamed       bool         // a completion has come in its place that names another request
 	moved         bool         // it was sent before requests that are told to be posted before it, as was reported
+	passed        bool         // a request that was posted after it was sent before it, as was reported
 	renames       *Event       // its completion, which came before it was posted, as was reported
 	over          *sendRequest // the oldest that it has passed over, when it completed
 	sampled       bool

@@ -167,11 +167,11 @@ func (a *Agent) compareNext(q *queuePair, m *Message, k int) {
 	a.overtakes(q, m, k)
 	posted := q.sending.posted.all()
 	w := posted[k]
-	a.begun(q, m, w)
 	if k > 0 && a.repeats(q, m, posted[k-1], w) || !a.compare(q, m, w) {
 		q.unmatched, q.sending.strayed = w, true
 		return
 	}
+	a.begun(q, m, w)
 	if w.foreign {
 		a.foreignSent(q, w, m)
 	}
@@ -183,8 +183,11 @@ func (a *Agent) compareNext(q *queuePair, m *Message, k int) {
 // noWork says that what is sent is not compared any more, and what follows in the queue is certain nonetheless.
 var noWork = &sendRequest{n: math.MaxInt}
 
-// begun takes over that a message of a request is on the wire.
+// begun takes over that a message of a request is on the wire: it was posted before. Where the line of its posting is misplaced, that shows nothing.
 func (a *Agent) begun(q *queuePair, m *Message, w *sendRequest) {
+	if w.moved || w.renames != nil {
+		return
+	}
 	a.leaves(q.src, m.Begin.Time-w.event.Time)
 	for _, v := range q.sending.settling {
 		if !v.later.Seen() && w.n > v.doneN && w.event.Time >= v.done.Time {

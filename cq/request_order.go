@@ -30,7 +30,8 @@ func (a *Agent) overtakes(q *queuePair, m *Message, k int) bool {
 		return false
 	}
 	v := posted[n]
-	if v.over == nil && v.renames == nil { // else its completion has told of it
+	if v.over == nil && v.renames == nil && !w.passed { // else its completion, or the first message sent before w, has told of it
+		w.passed = true
 		a.tellPassed(q, m, w, v)
 	}
 	first := w.first
