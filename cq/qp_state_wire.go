@@ -12,8 +12,8 @@ func (a *Agent) emitted(q *queuePair, at PacketRef, response bool) {
 	if q == nil || !q.known {
 		return
 	}
-	if !response && q.out.strict && at.Pos == q.out.first.Pos {
-		a.starts(q, at)
+	if !response && q.src.exact && q.out.lead > 0 && at.Pos == q.out.first.Pos {
+		a.starts(q)
 	}
 	if q.failed != nil && len(q.sending.settling) > 0 { // whether that has a reason the packets up to this one tell
 		a.settle(q)
@@ -25,10 +25,13 @@ func (a *Agent) emitted(q *queuePair, at PacketRef, response bool) {
 }
 
 // starts judges the PSN of the first request of a queue pair: it is not before the start PSN.
-func (a *Agent) starts(q *queuePair, at PacketRef) {
-	id := rule.RCPSN001
-	if q.typ == qp.TypeUC {
+func (a *Agent) starts(q *queuePair) {
+	id, at := rule.RCPSN001, q.out.first
+	switch q.typ {
+	case qp.TypeUC:
 		id = rule.UCPSN001
+	case qp.TypeUD:
+		return // a verifier of packets does
 	}
 	a.covered(id)
 	if q.out.early {

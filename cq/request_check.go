@@ -164,6 +164,13 @@ func (a *Agent) cutShort(q *queuePair, m *Message, w *sendRequest) {
 
 // compareNext compares a message with the k-th of the posted requests, in whose place it comes, or with the one that it is of where that has overtaken it.
 func (a *Agent) compareNext(q *queuePair, m *Message, k int) {
+	if k == 0 && m.First == 0 && q.out.early && !q.src.exact {
+		if !q.sending.posted.all()[k].fits(m) {
+			q.unmatched = noWork // what came before the start PSN is rather of an earlier queue pair of that number
+			return
+		}
+		a.starts(q)
+	}
 	a.overtakes(q, m, k)
 	posted := q.sending.posted.all()
 	w := posted[k]

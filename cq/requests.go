@@ -15,7 +15,7 @@ type Requests struct {
 	anchor     bool   // the start PSN is that of the queue pair's attributes, and not just the first that was seen
 	pmtu       uint32 // 0: not known
 	unreliable bool   // of UC: nothing is retransmitted
-	strict     bool   // nothing can come before the start PSN: the queue pair is new, and it is known when it came to be
+	lead       int64  // how far before the start PSN they may begin; 0: what is there is of an earlier life or connection
 	early      bool   // they have begun before the start PSN, which was due
 	due        packet.PSN
 	requester  *queuePair
@@ -119,15 +119,19 @@ func (s *Requests) begin(p packet.PSN, anchor bool) {
 	}
 }
 
-// mostEarly is how far before the start PSN requests may begin: a packet before that is rather one of another queue pair, which went astray.
-const mostEarly = 4096
+// How far before the start PSN requests may begin: a packet before that is rather one of another queue pair, which went astray, or of an earlier one, where it is
+// not known when the queue pair came to be.
+const (
+	mostEarly      = 4096
+	mostEarlyApart = 64
+)
 
 // Packet says that a packet of a request has come, whatever it is, and returns its ordinal. Where the first one comes before the start PSN, the requests begin there.
 func (s *Requests) Packet(at PacketRef) (ord int64) {
 	ord = s.Ordinal(at.PSN)
 	if !s.first.Seen() {
 		s.first, s.news = at, true
-		if ord < 0 && ord >= -mostEarly && s.strict {
+		if ord < 0 && ord >= -s.lead {
 			s.due, s.start, ord = s.start, at.PSN, 0
 			s.early = true
 		}

@@ -208,7 +208,7 @@ func (q *queuePair) setExpected(p packet.PSN) {
 	s.responder, s.unreliable = q, q.typ == qp.TypeUC
 	if !s.started && q.attr.Has(qp.KnowsRQPSN) {
 		s.begin(q.attr.RQPSN, true)
-		s.strict = q.strict()
+		s.lead = q.lead()
 	}
 	s.begin(p, false)
 	if s.pmtu == 0 && q.attr.Has(qp.KnowsPMTU) {
@@ -235,16 +235,22 @@ func (q *queuePair) setStart(s *Requests) {
 	s.requester, s.unreliable = q, q.typ == qp.TypeUC
 	if q.attr.Has(qp.KnowsSQPSN) {
 		s.begin(q.attr.SQPSN&packet.PSNMask, true)
-		s.strict = q.strict()
+		s.lead = q.lead()
 	}
 	if s.pmtu == 0 && q.attr.Has(qp.KnowsPMTU) {
 		s.pmtu = q.attr.PMTU
 	}
 }
 
-// strict reports whether no packet of a queue pair can be of an earlier life or connection of its number.
-func (q *queuePair) strict() bool {
-	return q.src.exact && q.known && !q.later && (q.reliable() || q.typ == qp.TypeUC)
+// lead is how far before the start PSN the packets of a queue pair may begin, 0 where what is there may be of an earlier life or connection of its number.
+func (q *queuePair) lead() int64 {
+	switch {
+	case !q.known || q.later || !q.reliable() && q.typ != qp.TypeUC && q.typ != qp.TypeUD:
+		return 0
+	case !q.src.exact:
+		return mostEarlyApart
+	}
+	return mostEarly
 }
 
 // lifeAt is the life of a queue pair at a time. f shall be looked for again when that ends.

@@ -12,7 +12,9 @@ import (
 	"ibwitness/agent"
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
+	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 const withLogs = `hcas: {a: 10.0.0.1, b: 10.0.0.2}
@@ -165,6 +167,59 @@ func TestLogLives(t *testing.T) {
 					t.Errorf("exact %v, clock %d, other data posted %v: %q", exact, shift, wrong, got)
 				}
 			}
+		}
+	}
+}
+
+// TestLogApart: a log with a clock of its own that is wrong in one line gives one finding, and no right completion is accused by what that line says of the clocks.
+func TestLogApart(t *testing.T) {
+	swap := func(l *hcaagent.Log, i, k int) {
+		l.Events[i], l.Events[k] = l.Events[k], l.Events[i]
+		l.Events[i].Time, l.Events[k].Time = l.Events[k].Time, l.Events[i].Time
+	}
+	move := func(l *hcaagent.Log, from int, by int64) {
+		e := l.Events[from]
+		e.Time += by
+		l.Events = slices.Delete(l.Events, from, from+1)
+		n, _ := slices.BinarySearchFunc(l.Events, e.Time, func(e cq.Event, t int64) int { return cmp.Compare(e.Time, t) })
+		l.Events = slices.Insert(l.Events, n, e)
+	}
+	attr := func(l *hcaagent.Log, state qp.State) *qp.Attr {
+		n := slices.IndexFunc(l.Events, func(e cq.Event) bool { return e.Kind == cq.EvModifyQP && e.State == state })
+		x := *l.Events[n].Attr
+		l.Events[n].Attr = &x
+		return &x
+	}
+	for _, c := range []struct {
+		name   string
+		change func(a *hcaagent.Log)
+		want   []string
+	}{
+		{"nothing", func(*hcaagent.Log) {}, nil},
+		{"two posts in swapped lines", func(a *hcaagent.Log) { n := posts(a); swap(a, n[20], n[21]) }, []string{"CPL-ORD-001 violation"}},
+		{"a post far too late", func(a *hcaagent.Log) { move(a, posts(a)[20], 150_000) }, []string{"CPL-ORD-002 violation"}},
+		{"a post that never leaves", func(a *hcaagent.Log) {
+			n := posts(a)[20]
+			e := a.Events[n]
+			r := *e.Send
+			r.ID, r.Segments = 999, []wqe.Segment{{Length: 17}}
+			e.Send, e.Summed, e.Data = &r, false, nil
+			a.Events = slices.Insert(a.Events, n, e)
+		}, []string{"CPL-ORD-001 violation", "RC-SEQ-006 violation"}},
+		{"the start PSN one more", func(a *hcaagent.Log) { attr(a, qp.RTS).SQPSN++ }, []string{"RC-PSN-001 violation"}},
+		{"the start PSN 40 more", func(a *hcaagent.Log) { attr(a, qp.RTS).SQPSN += 40 }, []string{"RC-PSN-001 violation"}},
+	} {
+		got := foundIn(t, withLogs, func(a, b *hcaagent.Log) {
+			for _, l := range []*hcaagent.Log{a, b} {
+				l.Exact = false
+				for i := range l.Events {
+					l.Events[i].Time += 300_000_000
+				}
+			}
+			c.change(a)
+		})
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, not %q", c.name, got, c.want)
 		}
 	}
 }

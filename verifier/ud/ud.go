@@ -83,9 +83,13 @@ func (v *Verifier) start(c *qp.Pair, from int, p *packet.Packet) {
 		q.Begin()
 		v.Covered(rule.UDPSN002)
 		if p.PSN != q.Next {
+			why := verifier.LossDetail(c, from)
+			if why != "" && p.PSN.Before(q.Next) {
+				why = "it may be of an earlier QP of that number"
+			}
 			v.Report(c, from, p, rule.Verdict{
 				Rule: rule.UDPSN002, Class: rule.Proven(c.Sees(from)), Role: rule.Sender,
-				Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: verifier.LossDetail(c, from),
+				Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: why,
 			})
 		}
 	}
