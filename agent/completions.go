@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -86,6 +87,20 @@ func (c *completions) clocks() (list []LogClock) {
 		}
 		list = append(list, k)
 	}
+	return list
+}
+
+// unseen returns the logs that tell of queue pairs which no packet shows anything of.
+func (c *completions) unseen() (list []LogUnseen) {
+	if c == nil {
+		return nil
+	}
+	for _, s := range c.sources {
+		if log, u := s.Unseen(); u.QPs > 0 {
+			list = append(list, LogUnseen{log, u})
+		}
+	}
+	slices.SortFunc(list, func(x, y LogUnseen) int { return strings.Compare(x.Log, y.Log) })
 	return list
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ibwitness/coverage"
+	"ibwitness/cq"
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -12,16 +13,17 @@ import (
 
 // Result is everything that a run found. It is the same whatever the number of workers.
 type Result struct {
-	Packets     uint64     // frames read, of any protocol
-	RDMA        uint64     // of them, InfiniBand or RoCE packets
-	Repeated    uint64     // RDMA packets that another tap had already shown
-	Dropped     uint64     // packets that the capture says it lost
-	Gaps        uint64     // where the capture has lost packets without saying so, as MSNs show
-	Undecoded   uint64     // RDMA packets whose headers are inconsistent
-	Unjudged    uint64     // RDMA packets of which no verifier of a transport service has judged more than the base transport header
-	Events      int        // logs of verbs events that were compared with the packets
-	First, Last int64      // times of the first and last frame, nanoseconds since the Unix epoch
-	LogClocks   []LogClock // of the logs whose clock is not that of the packets
+	Packets     uint64      // frames read, of any protocol
+	RDMA        uint64      // of them, InfiniBand or RoCE packets
+	Repeated    uint64      // RDMA packets that another tap had already shown
+	Dropped     uint64      // packets that the capture says it lost
+	Gaps        uint64      // where the capture has lost packets without saying so, as MSNs show
+	Undecoded   uint64      // RDMA packets whose headers are inconsistent
+	Unjudged    uint64      // RDMA packets of which no verifier of a transport service has judged more than the base transport header
+	Events      int         // logs of verbs events that were compared with the packets
+	First, Last int64       // times of the first and last frame, nanoseconds since the Unix epoch
+	LogClocks   []LogClock  // of the logs whose clock is not that of the packets
+	LogsUnseen  []LogUnseen // the logs that tell of queue pairs which the capture shows nothing of
 	Taps        []fabricagent.Tap
 	Findings    []rule.Finding // in frame order: time, tap, frame, then the order in which the verifiers spoke
 	Waived      []rule.Waived  // violations that are no errors, see Waive; in that order too
@@ -41,6 +43,12 @@ type LogClock struct {
 	Known  bool          // requests or messages of it were seen; else its times are taken as they are
 	Ahead  time.Duration // of the clock of the packets
 	Within time.Duration // how far that may be off
+}
+
+// LogUnseen is the queue pairs of a log that were compared with nothing.
+type LogUnseen struct {
+	Log string
+	cq.Unseen
 }
 
 // Note is a reason why packets were not judged, and how many.

@@ -50,7 +50,7 @@ func (e *engine) result() *Result {
 		r.Events = len(e.completions.sources)
 	}
 	e.judgeEvents(e.clocks.last)
-	r.LogClocks = e.completions.clocks()
+	r.LogClocks, r.LogsUnseen = e.completions.clocks(), e.completions.unseen()
 	for i, s := range e.shards {
 		agents[i] = s.t
 		if dropped && e.watch == nil { // it may say so after its last packet

@@ -138,10 +138,11 @@ func (a *attachedRun) same(workers ...string) {
 			args = append(args, "--events", log)
 		}
 		for _, name := range a.hcas {
-			names = append(names, `"log":`+quoted(filepath.Join(a.dir, "run."+name+".jsonl")), `"log":`+quoted(name))
+			log := filepath.Join(a.dir, "run."+name+".jsonl")
+			names = append(names, `"log":`+quoted(log), `"log":`+quoted(name), log+" tells of", name+" tells of")
 		}
 		out, status, said := command(a.t, args...)
-		if status == 2 {
+		if status == 2 && !strings.Contains(out, " tells of ") { // that a log tells of what no packet shows, the run says as well
 			a.t.Fatalf("%s: %s", x[0], said)
 		}
 		if got := strings.NewReplacer(names...).Replace(out); got != live.String() {

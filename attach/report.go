@@ -69,7 +69,7 @@ func (r *Run) WriteReport(w io.Writer, format string) error {
 	if r.result == nil {
 		return ErrRunning
 	}
-	run := &report.Run{Result: r.result, FailOn: r.failOn}
+	run := &report.Run{Result: r.result, FailOn: r.failOn, Problems: report.OtherLogs(r.result)}
 	switch format {
 	case "html":
 		return r.html(w, run)

@@ -99,6 +99,7 @@ type Source struct {
 	received    bool                 // a message has come to one of its queue pairs
 	queues      map[wqe.SRQ]wqe.XRCD // shared receive queues that there were, and their domains of XRC
 	clock       clock
+	unseen      Unseen
 }
 
 // recentQP is the lifetimes of a queue pair.

@@ -36,6 +36,7 @@ func (a *Agent) sendDone(q *queuePair, w *sendRequest, e *Event) {
 		a.datagramStatus(q, w)
 	}
 	if c.Status == Success {
+		q.sending.succeeded = q.sending.succeeded || !w.local()
 		a.carriedOut(q, w)
 		if a.completed(q, w); w.foreign {
 			a.foreignSent(q, w, nil)
@@ -150,6 +151,7 @@ func (a *Agent) addReceiveCompletion(q *queuePair, t *receiveCompletion) {
 	}
 	a.errorOrder(q, &q.rq, t.event)
 	if t.event.Completion.Status == Success {
+		q.receiving.succeeded = true
 		a.deniedTaken(q, t)
 	}
 	q.receiving.waiting = append(q.receiving.waiting, t)

@@ -94,4 +94,5 @@ func (a *Agent) conclude(q *queuePair) {
 	}
 	a.missingGroupCompletion(q)
 	a.coverDrops(q)
+	a.unseen(q)
 }

@@ -84,6 +84,8 @@ type sending struct {
 	settling []*sendRequest // requests that are completed, and not compared with the packets yet
 	rests    rests
 
+	succeeded bool // one has completed with success that packets carry
+
 	// What was reported, once.
 	missing          bool              // a request did not complete
 	strayed          bool              // what it sent is not what was posted
@@ -98,35 +100,37 @@ type sending struct {
 
 // receiving is how far what a queue pair has received has been judged.
 type receiving struct {
-	sorted   int                  // of the messages that it received
-	next     int64                // ordinal of the message after those
-	gapAt    int64                // the ordinal of the gap
-	gap      bool                 // from here on it is not certain which receive request a message takes
-	broken   bool                 // by their PSNs some are missing
-	psn      packet.PSN           // of the message after those
-	arrived  list[*Message]       // that take a receive request
-	sure     int                  // how many of them come before the gap
-	waiting  []*receiveCompletion // receive completions that are not compared with the messages yet
-	matched  int                  // successful ones that are
-	invented int                  // of those, how many had no message; less those whose receive requests are unlisted
-	unposted int                  // completions of requests that were not posted, since the last that was
-	last     int                  // place of the request that completed last, plus one
-	place    int                  // of the next message to be matched
-	moved    bool                 // a receive request has completed before others that are told to be posted before it, as was reported
-	turned   bool                 // a completion was that of the message of its turn since, and not of its place
-	early    []placedCompletion   // completions that came before the message of their place
-	failing  *receiveCompletion   // a receive request that failed, and may have been given to a message that was to be dropped and has not come whole
-	skipped  []overtakenMessage
-	accepted int   // of arrived, those whose receive request was looked for
-	named    int   // those whose shared receive queue was
-	naks     int   // negative acknowledgements that it sent
-	executed int   // of the messages that it received, those whose access to memory was judged
-	answers  int   // of its requests, when the one after those and the stored ones had no answer
-	after    int64 // ordinal of the message after those
-	missing  bool  // a message before those is not certain
-	invalid  map[uint32]bool
-	stored   []*stored // ranges of memory that messages read or write, which are not answered yet
-	unseen   []*stored // those that were written, of which the consumer was not told for certain
+	sorted    int                  // of the messages that it received
+	next      int64                // ordinal of the message after those
+	gapAt     int64                // the ordinal of the gap
+	gap       bool                 // from here on it is not certain which receive request a message takes
+	broken    bool                 // by their PSNs some are missing
+	psn       packet.PSN           // of the message after those
+	arrived   list[*Message]       // that take a receive request
+	sure      int                  // how many of them come before the gap
+	waiting   []*receiveCompletion // receive completions that are not compared with the messages yet
+	matched   int                  // successful ones that are
+	invented  int                  // of those, how many had no message; less those whose receive requests are unlisted
+	unposted  int                  // completions of requests that were not posted, since the last that was
+	last      int                  // place of the request that completed last, plus one
+	place     int                  // of the next message to be matched
+	moved     bool                 // a receive request has completed before others that are told to be posted before it, as was reported
+	turned    bool                 // a completion was that of the message of its turn since, and not of its place
+	succeeded bool                 // one has completed with success
+	early     []placedCompletion   // completions that came before the message of their place
+	failing   *receiveCompletion   // a receive request that failed, and may have been given to a message that was to be dropped and has not come whole
+	skipped   []overtakenMessage
+	taken     []int // messages that were given to completions which name another queue pair, by their number
+	accepted  int   // of arrived, those whose receive request was looked for
+	named     int   // those whose shared receive queue was
+	naks      int   // negative acknowledgements that it sent
+	executed  int   // of the messages that it received, those whose access to memory was judged
+	answers   int   // of its requests, when the one after those and the stored ones had no answer
+	after     int64 // ordinal of the message after those
+	missing   bool  // a message before those is not certain
+	invalid   map[uint32]bool
+	stored    []*stored // ranges of memory that messages read or write, which are not answered yet
+	unseen    []*stored // those that were written, of which the consumer was not told for certain
 
 	// What was reported, once.
 	wrongRNR   bool // an RNR NAK although a receive request was there

@@ -62,7 +62,16 @@ func (a *Agent) match(q *queuePair, t *receiveCompletion) bool {
 		q.in.giveUp()
 		a.arrive(q)
 	}
-	if n := q.turn(t); q.receiving.arrived.has(n) && q.certain(n) {
+	n := q.turn(t)
+	if q.recvs.shared {
+		if t.message != nil || a.misattributed(q, n, t) {
+			return true
+		}
+		a.named(q, n, t)
+		n = q.turn(t)
+		a.covered(rule.CPLQP001)
+	}
+	if q.receiving.arrived.has(n) && q.certain(n) {
 		return a.matchPlaced(q, n, t)
 	}
 	if !a.found(q, t) && a.mayArrive(q, t) {
@@ -91,6 +100,7 @@ func (q *queuePair) turn(t *receiveCompletion) int {
 		return q.placed(t)
 	}
 	r.matched, t.unlisted = r.matched+t.unlisted, 0
+	r.skipTaken()
 	return r.matched
 }
 

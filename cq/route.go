@@ -82,6 +82,9 @@ func (a *Agent) Packet(f *Route, at PacketRef) {
 	if in.Response {
 		a.respondedTo(f, at)
 	} else {
+		if q := f.from; q != nil && q.out.first.Pos == at.Pos {
+			a.destination(q, f.flow, at, q.sender())
+		}
 		a.emitted(f.from, at, false)
 		if f.to != nil {
 			a.begins(f.to, f.to.in)
@@ -108,7 +111,9 @@ func (a *Agent) Packet(f *Route, at PacketRef) {
 func (a *Agent) respondedTo(f *Route, at PacketRef) {
 	responder := f.from
 	if responder == nil && f.to != nil {
-		responder = f.to.out.responder
+		if responder = f.to.out.responder; responder != nil && responder.addr() == f.flow.Src {
+			a.destination(responder, f.flow, at, rule.Responder)
+		}
 	}
 	a.emitted(responder, at, true)
 	if responder != nil && responder != f.from && !at.Op.Info().Middle {
@@ -143,6 +148,9 @@ func (a *Agent) resolve(k Flow, p packet.PSN, now int64) *Route {
 		if s.addr.IsZero() || s.addr == k.Src {
 			s.sender(f, now)
 		}
+	}
+	if f.from == nil {
+		f.from = a.astray(f, p, now)
 	}
 	if q := f.to; q != nil && q.addr().IsZero() {
 		q.learned = k.Dst

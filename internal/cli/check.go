@@ -179,6 +179,7 @@ func (c *checkCommand) verify(ctx context.Context, s *session, src fabricagent.S
 	found, interrupted := problems(err)
 	run.Problems = append(run.Problems, found...)
 	run.Problems = append(run.Problems, ofLogs(opt.Events)...)
+	run.Problems = append(run.Problems, report.OtherLogs(run.Result)...)
 	run.Interrupted = run.Interrupted || interrupted
 }
 

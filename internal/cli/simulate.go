@@ -111,6 +111,7 @@ func (c *simulateCommand) Run(s *session) error {
 	_ = ahead.Close()
 	done := &report.Run{Result: result, FailOn: failOn}
 	done.Problems, done.Interrupted = problems(err)
+	done.Problems = append(done.Problems, report.OtherLogs(done.Result)...)
 	if err := run.Exceeded(); err != nil {
 		done.Problems = append(done.Problems, report.Problem{Message: plain(err)})
 	}

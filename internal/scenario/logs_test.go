@@ -208,6 +208,8 @@ func TestLogApart(t *testing.T) {
 		}, []string{"CPL-ORD-001 violation", "RC-SEQ-006 violation"}},
 		{"the start PSN one more", func(a *hcaagent.Log) { attr(a, qp.RTS).SQPSN++ }, []string{"RC-PSN-001 violation"}},
 		{"the start PSN 40 more", func(a *hcaagent.Log) { attr(a, qp.RTS).SQPSN += 40 }, []string{"RC-PSN-001 violation"}},
+		{"connected to another QP", func(a *hcaagent.Log) { attr(a, qp.RTR).DestQPN++ }, []string{"BTH-011 violation"}},
+		{"connected to another host", func(a *hcaagent.Log) { attr(a, qp.RTR).DestAddr.Lo++ }, []string{"ROC-V2-012 violation"}},
 	} {
 		got := foundIn(t, withLogs, func(a, b *hcaagent.Log) {
 			for _, l := range []*hcaagent.Log{a, b} {
@@ -220,6 +222,92 @@ func TestLogApart(t *testing.T) {
 		})
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, not %q", c.name, got, c.want)
+		}
+	}
+}
+
+// TestLogUnseen: queue pairs of a log whose packets were not captured are named, and others are counted.
+func TestLogUnseen(t *testing.T) {
+	s, err := Read("logs", []byte(withLogs))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, other := range []bool{false, true} {
+		r, err := s.Start(Options{Keep: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Finish()
+		a := r.Logs()[0]
+		if other {
+			for i := range a.Events {
+				if x := a.Events[i].Attr; x != nil && x.Has(qp.KnowsDestQPN) {
+					y := *x
+					y.DestQPN++
+					a.Events[i].Attr = &y
+				}
+			}
+		}
+		res, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: 1, Events: []*hcaagent.Log{a}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch list := res.LogsUnseen; {
+		case !other && len(list) > 0:
+			t.Errorf("%+v, though all its packets were captured", list)
+		case other && (len(list) != 1 || list[0].QPs != 1 || list[0].Seen != 0 || list[0].Log != a.Name || list[0].QPN == 0 || list[0].Dest.IsZero()):
+			t.Errorf("%+v, though no packet goes where the queue pair is connected to", list)
+		}
+	}
+}
+
+const withShared = `hcas: {a: 10.0.0.1, b: 10.0.0.2}
+near: b
+qps:
+  a1: {hca: a, peer: b1}
+  b1: {hca: b, peer: a1, srq: s}
+  a2: {hca: a, peer: b2}
+  b2: {hca: b, peer: a2, srq: s}
+srqs:
+  s: {hca: b}
+work:
+  - {srq: s, op: receive, length: 3000, repeat: 40}
+  - {qp: a1, op: send, length: 2000, repeat: 20, every: 7us}
+  - {qp: a2, op: send, length: 2000, repeat: 20, at: 3us, every: 7us}
+`
+
+// TestLogSharedQueue: a completion that names another queue pair of its shared receive queue is the only one that is wrong, whichever of the two is judged first.
+func TestLogSharedQueue(t *testing.T) {
+	for _, exact := range []bool{true, false} {
+		for k := range 40 {
+			got := foundIn(t, withShared, func(a, b *hcaagent.Log) {
+				a.Exact, b.Exact = exact, exact
+				var qps []wqe.QP
+				b.Events = slices.DeleteFunc(b.Events, func(e cq.Event) bool { // what only rests on a completion queue is another matter
+					return slices.Contains([]cq.EventKind{cq.EvCreateCQ, cq.EvArm, cq.EvNotify}, e.Kind)
+				})
+				n := 0
+				for i := range b.Events {
+					switch e := &b.Events[i]; e.Kind {
+					case cq.EvCreateQP:
+						x := *e.New
+						x.SendCQ, x.RecvCQ = 0, 0
+						e.New, qps = &x, append(qps, e.QP)
+					case cq.EvCompletion:
+						if e.CQ = 0; n == k {
+							c := *e.Completion
+							if c.QP = qps[0]; e.Completion.QP == qps[0] {
+								c.QP = qps[1]
+							}
+							e.Completion, e.QP = &c, c.QP
+						}
+						n++
+					}
+				}
+			})
+			if want := []string{"CPL-QP-001 violation"}; !slices.Equal(got, want) {
+				t.Errorf("exact %v, completion %d: %q, not %q", exact, k, got, want)
+			}
 		}
 	}
 }

@@ -130,6 +130,15 @@ type jsonLogClock struct {
 	Within *float64 `json:"within,omitempty"`
 }
 
+type jsonLogUnseen struct {
+	Log     string  `json:"log"`
+	QPs     int     `json:"qps"`
+	Seen    int     `json:"seen"`
+	QPN     uint32  `json:"qpn"`
+	DestQPN *uint32 `json:"dest_qpn,omitempty"`
+	Dest    string  `json:"dest,omitempty"`
+}
+
 type jsonForgotten struct {
 	Connections uint64 `json:"connections"`
 	Unlisted    uint64 `json:"unlisted"`
@@ -143,38 +152,39 @@ type jsonProblem struct {
 }
 
 type jsonSummary struct {
-	Kind           string         `json:"kind"`
-	Verdict        string         `json:"verdict"`
-	Packets        uint64         `json:"packets"`
-	RDMA           uint64         `json:"rdma"`
-	Connections    int            `json:"connections"`
-	Violations     int            `json:"violations"`
-	Warnings       int            `json:"warnings"`
-	Notes          int            `json:"notes"`
-	Unproven       int            `json:"unproven"`
-	Waived         int            `json:"waived,omitempty"`
-	Events         int            `json:"events"`
-	RulesExercised int            `json:"rules_exercised"`
-	RulesTotal     int            `json:"rules_total"`
-	Truncated      bool           `json:"truncated"`
-	Dropped        uint64         `json:"dropped"`
-	Gaps           uint64         `json:"gaps,omitempty"`
-	Clock          *jsonClock     `json:"clock_step,omitempty"`
-	LogClocks      []jsonLogClock `json:"log_clocks,omitempty"`
-	Forgotten      *jsonForgotten `json:"forgotten,omitempty"`
-	Repeated       uint64         `json:"repeated"`
-	Undecoded      uint64         `json:"undecoded"`
-	Unjudged       uint64         `json:"unjudged"`
-	Open           uint64         `json:"open"`
-	OpenWait       *float64       `json:"open_wait,omitempty"`
-	OpenTap        *uint16        `json:"open_tap,omitempty"`
-	OpenFrame      uint64         `json:"open_frame,omitempty"`
-	Interrupted    bool           `json:"interrupted"`
-	First          string         `json:"first,omitempty"`
-	Last           string         `json:"last,omitempty"`
-	Taps           []jsonTap      `json:"taps"`
-	NotJudged      []jsonNote     `json:"not_judged"`
-	Problems       []jsonProblem  `json:"problems"`
+	Kind           string          `json:"kind"`
+	Verdict        string          `json:"verdict"`
+	Packets        uint64          `json:"packets"`
+	RDMA           uint64          `json:"rdma"`
+	Connections    int             `json:"connections"`
+	Violations     int             `json:"violations"`
+	Warnings       int             `json:"warnings"`
+	Notes          int             `json:"notes"`
+	Unproven       int             `json:"unproven"`
+	Waived         int             `json:"waived,omitempty"`
+	Events         int             `json:"events"`
+	RulesExercised int             `json:"rules_exercised"`
+	RulesTotal     int             `json:"rules_total"`
+	Truncated      bool            `json:"truncated"`
+	Dropped        uint64          `json:"dropped"`
+	Gaps           uint64          `json:"gaps,omitempty"`
+	Clock          *jsonClock      `json:"clock_step,omitempty"`
+	LogClocks      []jsonLogClock  `json:"log_clocks,omitempty"`
+	LogsUnseen     []jsonLogUnseen `json:"logs_unseen,omitempty"`
+	Forgotten      *jsonForgotten  `json:"forgotten,omitempty"`
+	Repeated       uint64          `json:"repeated"`
+	Undecoded      uint64          `json:"undecoded"`
+	Unjudged       uint64          `json:"unjudged"`
+	Open           uint64          `json:"open"`
+	OpenWait       *float64        `json:"open_wait,omitempty"`
+	OpenTap        *uint16         `json:"open_tap,omitempty"`
+	OpenFrame      uint64          `json:"open_frame,omitempty"`
+	Interrupted    bool            `json:"interrupted"`
+	First          string          `json:"first,omitempty"`
+	Last           string          `json:"last,omitempty"`
+	Taps           []jsonTap       `json:"taps"`
+	NotJudged      []jsonNote      `json:"not_judged"`
+	Problems       []jsonProblem   `json:"problems"`
 }
 
 // Report writes the lines.
@@ -325,6 +335,13 @@ func summaryLine(run *Run, t tally, waived int) *jsonSummary {
 			k.Ahead, k.Within = &ahead, &within
 		}
 		line.LogClocks = append(line.LogClocks, k)
+	}
+	for _, u := range r.LogsUnseen {
+		k := jsonLogUnseen{Log: u.Log, QPs: u.QPs, Seen: u.Seen, QPN: u.QPN}
+		if !u.Dest.IsZero() {
+			k.DestQPN, k.Dest = &u.DestQPN, u.Dest.String()
+		}
+		line.LogsUnseen = append(line.LogsUnseen, k)
 	}
 	if f := jsonForgotten(r.Forgotten); f != (jsonForgotten{}) {
 		line.Forgotten = &f

@@ -163,6 +163,7 @@ func (t *text) seen() {
 	t.line("")
 	t.prose("Seen    ", s)
 	t.logClocks()
+	t.logsUnseen()
 	if len(r.Taps) > 1 {
 		t.taps(r.Taps)
 	}
