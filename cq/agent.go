@@ -316,7 +316,7 @@ func (a *Agent) accuse(q *queuePair, v verdict) {
 	if v.event != nil {
 		f.Log, f.Line = q.src.name, v.event.Line
 		if !v.at.Seen() {
-			f.Time = v.event.Time
+			f.Time = q.src.onWire(v.event.Time)
 		}
 	}
 	if q.doubtful() {

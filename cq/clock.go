@@ -65,6 +65,9 @@ func (c *clock) shift() int64 {
 	}
 }
 
+// onWire is the time of an event by the clock of the packets, as far as that is known.
+func (s *Source) onWire(t int64) int64 { return t + s.clock.shift() }
+
 // Bound says what is to be added to the times of a log at most, as the first packets of its queue pairs show; math.MaxInt64: they do not.
 func (s *Source) Bound(most int64) { s.clock.bound = most }
 

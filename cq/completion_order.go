@@ -231,16 +231,17 @@ func (q *queuePair) unflushedReceive() *receive {
 	return nil
 }
 
-// skipped judges, at the end, the send requests of a queue pair whose requests are all signalled that later ones have passed over and that never completed.
+// skipped judges, at the end, the signalled send requests of a queue pair that later ones have passed over and that never completed.
 func (a *Agent) skipped(q *queuePair) {
-	if q.made == nil || !q.made.SignalAll {
+	if !q.known || q.sq.flushed != nil { // else those that were not flushed were told
 		return
 	}
 	for _, w := range q.sends.all() {
-		if w.done != nil {
+		switch {
+		case !w.signaled(q):
+		case w.done != nil:
 			a.covered(rule.CPLSIG003)
-		}
-		if w.done == nil && w.overtaken && !w.renamed {
+		case w.overtaken && !w.renamed && !w.passed:
 			a.covered(rule.CPLSIG003)
 			a.verb(q, rule.CPLSIG003, w.event, fmt.Sprintf("a completion of request %d", w.req().ID), "none, while later ones came")
 		}

@@ -123,7 +123,7 @@ func (s *Source) refusal(m *Message, invalid map[uint32]bool) (why string, sure 
 	r := s.regions[m.RKey]
 	switch {
 	case r == nil:
-		return fmt.Sprintf("R_Key %#x is not registered", m.RKey), len(s.regions) > 0 && !s.lost
+		return fmt.Sprintf("R_Key %#x is not registered", m.RKey), len(s.regions)+len(s.lkeys) > 0 && !s.lost
 	case invalid[m.RKey]:
 		return fmt.Sprintf("R_Key %#x was invalidated", m.RKey), true
 	case r.uncertain:

@@ -182,7 +182,7 @@ func (a *Agent) reportWrongData(s *Source, id rule.ID, w wrongData) {
 		q, v.at = p.q, p.m.End
 	default:
 		a.add(s, rule.Finding{
-			Rule: id, Class: class, Detail: why, Time: x.event.Time, Expected: v.Expected, Actual: v.Actual, Log: s.name, Line: x.event.Line,
+			Rule: id, Class: class, Detail: why, Time: s.onWire(x.event.Time), Expected: v.Expected, Actual: v.Actual, Log: s.name, Line: x.event.Line,
 			Accused: rule.Endpoint{Addr: s.addr}, Assumes: a.assumes,
 		})
 		return

@@ -47,7 +47,7 @@ func (a *Agent) destroyCQ(s *Source, e *Event) {
 // device makes a finding that rests on events of a device, and on no queue pair.
 func (a *Agent) device(s *Source, id rule.ID, e *Event, expected, actual string) {
 	f := rule.Finding{
-		Rule: id, Class: rule.Violation, Time: e.Time, Expected: expected, Actual: actual, Log: s.name, Line: e.Line,
+		Rule: id, Class: rule.Violation, Time: s.onWire(e.Time), Expected: expected, Actual: actual, Log: s.name, Line: e.Line,
 		Accused: rule.Endpoint{Addr: s.addr},
 	}
 	if s.lost {

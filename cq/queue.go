@@ -121,6 +121,7 @@ type receiving struct {
 	failing   *receiveCompletion   // a receive request that failed, and may have been given to a message that was to be dropped and has not come whole
 	skipped   []overtakenMessage
 	taken     []int // messages that were given to completions which name another queue pair, by their number
+	began     bool  // it took a message before the PSN that it expects first, as was reported
 	accepted  int   // of arrived, those whose receive request was looked for
 	named     int   // those whose shared receive queue was
 	naks      int   // negative acknowledgements that it sent

@@ -78,6 +78,7 @@ func (x comparison) differs(id rule.ID, expected, actual string) {
 // same compares a completion with its message.
 func (a *Agent) same(q *queuePair, m *Message, t *receiveCompletion) {
 	x := comparison{a, q, m, t}
+	x.expected()
 	c := t.event.Completion
 	op, length := q.expected(m)
 	a.covered(rule.CPLOPC001)
@@ -107,6 +108,25 @@ func (a *Agent) same(q *queuePair, m *Message, t *receiveCompletion) {
 	if x.sender(); !t.guessed && a.provenAt(q) == rule.Violation { // a datagram like it may have come another way than by the tap
 		a.covered(rule.CPLSTS014)
 		a.tooEarly(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the datagram", true)
+	}
+}
+
+// expected judges that a responder does not take a message before the PSN that it expects first, where its requester was given another one.
+func (x comparison) expected() {
+	in := x.q.in
+	if !x.q.reliable() || in.requester != nil || in.lead == 0 {
+		return
+	}
+	x.a.covered(rule.RCRSP001)
+	if due := int64(in.due.Diff(in.start)); in.early && x.m.First < due && !x.q.receiving.began {
+		x.q.receiving.began = true
+		x.a.accuse(x.q, verdict{
+			Verdict: rule.Verdict{
+				Rule: rule.RCRSP001, Class: rule.Violation, Role: rule.Responder, Expected: "no completion: the expected PSN starts at " + in.due.String(),
+				Actual: "success, of a message that starts at PSN " + x.m.Begin.PSN.String(), Detail: fmt.Sprintf("receive request %d", x.t.event.Completion.ID),
+			},
+			at: x.m.Begin, event: x.t.event,
+		})
 	}
 }
 

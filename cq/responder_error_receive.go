@@ -27,6 +27,9 @@ func (a *Agent) refusals(q *queuePair) {
 			a.writeConsumedReceive(q, n, m, first)
 		}
 	}
+	if first != nil && a.failedAccepted(q, first) {
+		return
+	}
 	if first != nil && first.event.Completion.Status == LocProtErr && q.wasErr == nil && !q.gone && q.in.first.Seen() {
 		a.covered(rule.CPLSTS010)
 		if n == nil || n.Syndrome != packet.NAKRemoteOp {
@@ -63,6 +66,40 @@ func (a *Agent) flushedOnly(q *queuePair, n *NAK, m *Message) {
 			at: n.At, event: last.event,
 		})
 	}
+}
+
+// failedAccepted judges that a receive request has not failed whose message the responder has acknowledged. It reports whether it has.
+func (a *Agent) failedAccepted(q *queuePair, t *receiveCompletion) bool {
+	var id rule.ID
+	switch t.event.Completion.Status {
+	case LocLenErr, RemInvReqErr:
+		id = rule.CPLSTS009
+	case LocProtErr, LocQPOpErr:
+		id = rule.CPLSTS010
+	default:
+		return false
+	}
+	if !q.ordered() || q.receiving.moved || t.of == nil {
+		return false
+	}
+	n := t.of.place - q.receiving.invented
+	if n < 0 || !q.receiving.arrived.has(n) || !q.certain(n) {
+		return false
+	}
+	m := q.receiving.arrived.at(n)
+	ack := q.in.ackOf(m.Last())
+	if ack == nil || !q.in.ackNames(m.Last()) {
+		return false
+	}
+	a.covered(id)
+	a.accuse(q, verdict{
+		Verdict: rule.Verdict{
+			Rule: id, Class: rule.Violation, Role: rule.Responder, Expected: "success: the message was acknowledged", Actual: t.event.Completion.Status.String(),
+			Detail: fmt.Sprintf("receive request %d", t.event.Completion.ID), Evidence: []uint64{m.Begin.Frame},
+		},
+		at: *ack, event: t.event,
+	})
+	return true
 }
 
 // protectedUnrefused judges that a message is refused whose receive request has completed with LOC_PROT_ERR.
@@ -157,7 +194,7 @@ func (s *Source) mustStay(q *queuePair, key uint32, invalid map[uint32]bool) str
 	r := s.regions[key]
 	switch {
 	case r == nil:
-		if s.exact && len(s.regions) > 0 && !s.lost {
+		if s.exact && len(s.regions)+len(s.lkeys) > 0 && !s.lost {
 			return "it is not registered"
 		}
 	case invalid[key]:

@@ -192,7 +192,7 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMREQ001 - cmFirst: {
 		ID: "CM-REQ-001", Name: "cm-qpn", Severity: Error, Needs: Wire, Ref: "12.7.12†",
-		Text:  "A REQ, and a REP, names the QP that its sender is connected by: DREQ and LAP of the other side, and retransmissions, name the same. Packets to other QPs are BTH-011.",
+		Text:  "A REQ, and a REP, names the QP that its sender is connected by, which is not QP 0 or 1: REP, DREQ and LAP, retransmissions, and the packets of the connection name the same. A single packet to another QP is BTH-011.",
 		Where: "verifier/cm/connect.go",
 	},
 	CMREQ002 - cmFirst: {

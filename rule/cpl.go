@@ -141,7 +141,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	},
 	CPLSIG003 - cplFirst: {
 		ID: "CPL-SIG-003", Name: "signaled-no-completion", Severity: Error, Needs: WireWQE, Ref: "10.7.3.1",
-		Text:  "A queue pair that signals all send requests makes a completion for each.",
+		Text:  "Each send request that is signalled makes a completion: all, where the queue pair signals all.",
 		Where: "cq/completion_order.go",
 	},
 	CPLLEN001 - cplFirst: {
@@ -206,7 +206,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	},
 	CPLSTS009 - cplFirst: {
 		ID: "CPL-STS-009", Name: "receive-too-long", Severity: Warning, Needs: WireCQE, Ref: "9.9.3†",
-		Text:  "A SEND that is longer than its receive request does not complete with success.",
+		Text:  "A SEND that is longer than its receive request does not complete with success, and one that was acknowledged does not with LOC_LEN_ERR.",
 		Where: "cq/receive_check.go",
 	},
 	CPLSRQ002 - cplFirst: {
@@ -286,7 +286,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	},
 	CPLSTS010 - cplFirst: {
 		ID: "CPL-STS-010", Name: "status-receive-denied", Severity: Error, Needs: WireCQE, Ref: "9.9.3†",
-		Text:  "A receive request whose memory is denied completes with LOC_QP_OP_ERR or LOC_PROT_ERR, and the message is refused with a NAK Remote Operational Error.",
+		Text:  "A receive request whose memory is denied completes with LOC_QP_OP_ERR or LOC_PROT_ERR, and the message is refused with a NAK Remote Operational Error, not acknowledged.",
 		Where: "cq/responder_error_receive.go",
 	},
 	CPLSTS011 - cplFirst: {

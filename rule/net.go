@@ -38,7 +38,7 @@ var netRows = [pkyFirst - netFirst]Row{
 	NETGRH004 - netFirst: {
 		ID: "NET-GRH-004", Name: "grh-payload-length", Severity: Error, Needs: Wire, Ref: "8.3",
 		Text:  "PayLen counts the bytes after the GRH, from BTH through ICRC; the VCRC does not count.",
-		Where: "verifier/header/icrc.go",
+		Where: "verifier/header/network.go",
 	},
 	NETGRH005 - netFirst: {
 		ID: "NET-GRH-005", Name: "grh-lrh-length", Severity: Error, Needs: Wire, Ref: "8.3",

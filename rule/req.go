@@ -80,7 +80,7 @@ var reqRows = [rtyFirst - reqFirst]Row{
 	},
 	RCLEN004 - reqFirst: {
 		ID: "RC-LEN-004", Name: "dmalen-limit", Severity: Error, Needs: Wire, Ref: "C9-94",
-		Text:  "No message is longer than 2^31 bytes. A responder answers a greater DMALen with NAK Invalid Request.",
+		Text:  "No message is longer than 2^31 bytes, and no DMALen greater. The NAK Invalid Request that it gets is RC-RSP-028.",
 		Where: "verifier/rc/message.go",
 	},
 	RCLEN005 - reqFirst: {

@@ -97,7 +97,7 @@ var rocRows = [flwFirst - rocFirst]Row{
 	},
 	ROCV2009 - rocFirst: {
 		ID: "ROC-V2-009", Name: "hop-limit-at-source", Severity: Warning, Needs: WireQP, Ref: "CA17-9, CA17-17",
-		Text:  "A sender puts the hop limit of the address vector into IPv4 TTL or IPv6 hop limit.",
+		Text:  "A sender puts the hop limit of the address vector into IPv4 TTL or IPv6 hop limit. Judged on the first packet of a flow.",
 		Where: "verifier/header/flow.go",
 	},
 	ROCV2010 - rocFirst: {
@@ -192,7 +192,7 @@ var rocRows = [flwFirst - rocFirst]Row{
 	},
 	ROCV2030 - rocFirst: {
 		ID: "ROC-V2-030", Name: "roce2-service-level", Severity: Warning, Needs: WireQP, Ref: "A17",
-		Text:  "Service levels 0 to 7 map to an Ethernet priority (VLAN PCP); 8 to 15 are reserved.",
+		Text:  "The service level of a path named in a REQ is 0 to 7, which map to an Ethernet priority; 8 to 15 are reserved.",
 		Where: "verifier/header/roce_cm.go",
 	},
 	ROCV2031 - rocFirst: {

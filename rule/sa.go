@@ -39,7 +39,7 @@ var saRows = [rmppFirst - saFirst]Row{
 	},
 	MADSA003 - saFirst: {
 		ID: "MAD-SA-003", Name: "sa-request-key", Severity: Error, Needs: Wire, Ref: "C15-0.1.5",
-		Text:  "A request with an SM_Key that is neither 0 nor the right one is not answered.",
+		Text:  "A request with an SM_Key that is neither 0 nor the right one is not answered. Never proven: the right one is in no packet.",
 		Where: "verifier/gmp/sa.go",
 	},
 	MADSA004 - saFirst: {

@@ -91,6 +91,7 @@ var sometimesBare = func() map[rule.ID]string {
 		rule.BTH019:    other,
 		rule.NETGRH007: later,
 		rule.NETGRH009: "without a GRH there is no address to compare",
+		rule.RCRSP001:  "by a completion the request is wrong for its responder only, and as its requester was told to send it",
 		rule.RCACK002:  later,
 		rule.RCPSN001:  events,
 		rule.RCPSN003:  later,
