@@ -107,6 +107,9 @@ func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d *rule.Verdic
 	if d.Class == rule.Unproven && (d.Role == rule.Responder && inOrder[d.Rule] || arrival[d.Rule]) && v.Unordered(c, from) {
 		return
 	}
+	if d.Class == rule.Unproven && d.Detail == "" {
+		d.Detail = LossDetail(c, from)
+	}
 	v.accuse(c, from, p, d)
 }
 

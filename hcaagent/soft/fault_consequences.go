@@ -7,6 +7,7 @@ var consequences = map[string]map[string]string{
 	"cnp-takes-psn":         {"RC-RTY-005": "the peer asks for the PSN that was never sent"},
 	"datagram-other-qkey":   {"UD-QKEY-001": "the Q_Key is not that of the destination either"},
 	"error-behind-flush":    {"CPL-ORD-001": "a request after the one that failed completes before it"},
+	"completion-lost":       {"CPL-SIG-003": "it never comes"},
 	"error-completion-lost": {"QPS-ERR-002": "those after it are flushed, and it is not"},
 	"flush-lost":            {"CPL-ORD-001": "those after it are flushed before it"},
 	"flushed-with-error":    {"CPL-STS-003": "no NAK names the requests that are to be flushed"},

@@ -203,7 +203,7 @@ var eventFaults = []eventFault{
 	{name: "a completion is missing", base: mixed, want: rule.CPLORD001, log: func(c, _ *hcaagent.Log) {
 		i := nth(c, 4, done(cq.DoneWrite))
 		c.Events = slices.Delete(c.Events, i, i+1)
-	}},
+	}, with: []rule.ID{rule.CPLSIG003}},
 	{name: "two completions change places", base: mixed, want: rule.CPLORD001, log: func(c, _ *hcaagent.Log) {
 		i, k := nth(c, 4, done(cq.DoneWrite)), nth(c, 5, done(cq.DoneWrite))
 		c.Events[i].Completion, c.Events[k].Completion = c.Events[k].Completion, c.Events[i].Completion
