@@ -74,13 +74,18 @@ func MissedDetail(c *qp.Pair, at int) string {
 
 // LossDetail says why a gap is not proven.
 func LossDetail(c *qp.Pair, from int) string {
-	if c.Sees(from) {
+	return farDetail(c, from, "packets may have been lost before the tap")
+}
+
+// farDetail says why a finding about what an end has sent is not proven, as the tap is not known to be near it, and what would prove it; "" where it is.
+func farDetail(c *qp.Pair, from int, why string) string {
+	switch {
+	case c.Sees(from):
 		return ""
+	case c.Ends[from].NearWithdrawn:
+		return why
 	}
-	if c.Ends[from].NearWithdrawn {
-		return "packets may have been lost before the tap"
-	}
-	return "packets may have been lost before the tap; --near " + c.Ends[from].Addr.String() + " if the tap is at this endpoint"
+	return why + "; --near " + c.Ends[from].Addr.String() + " if the tap is at this endpoint"
 }
 
 // InFlight is how long after a NAK at the tap packets may still arrive that were sent before the NAK reached the requester, at a tap

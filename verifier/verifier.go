@@ -108,7 +108,7 @@ func (v *Verifier) report(c *qp.Pair, from int, p *packet.Packet, d *rule.Verdic
 		return
 	}
 	if d.Class == rule.Unproven && d.Detail == "" {
-		d.Detail = LossDetail(c, from)
+		d.Detail = farDetail(c, from, "the network may have lost or reordered packets before the tap")
 	}
 	v.accuse(c, from, p, d)
 }
