@@ -163,11 +163,22 @@ func (a *Agent) matchPlaced(q *queuePair, n int, t *receiveCompletion) bool {
 	t.message = m
 	q.seesStored(m, t.event.Time)
 	a.sharedTaken(q, m, t)
+	if q.slipped(n, t, next) {
+		q.receiving.invented-- // each later one is that of a message one further on
+	}
 	if q.ordered() && t.of.over != nil && n != max(t.of.place-q.receiving.invented, 0) && q.differences(m, t) > 0 {
 		return true // it has come before its turn, as was reported: its own message is yet to come
 	}
 	a.same(q, m, t)
 	return true
+}
+
+// slipped reports whether a completion, and the next, are those of the messages after theirs, as their data shows: the receive request of message n is none that was told, or has
+// completed without a word. The first tells of it.
+func (q *queuePair) slipped(n int, t, next *receiveCompletion) bool {
+	list := &q.receiving.arrived
+	return q.ordered() && !q.receiving.moved && t.event.Summed && next != nil && next.event.Summed && next.of != nil && next.of.place == t.of.place+1 && list.has(n+2) && q.certain(n+2) &&
+		!q.matches(list.at(n), t) && q.matches(list.at(n+1), t) && !q.matches(list.at(n+1), next) && q.matches(list.at(n+2), next)
 }
 
 // madeUp reports whether a device has made up a completion whose place is that of message n: the message came later, or it is that of the next completion.

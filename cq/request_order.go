@@ -30,7 +30,11 @@ func (a *Agent) overtakes(q *queuePair, m *Message, k int) bool {
 		return false
 	}
 	v := posted[n]
-	if v.over == nil && v.renames == nil && !w.passed { // else its completion, or the first message sent before w, has told of it
+	told := v.over != nil || v.renames != nil // by its completion
+	if !told && q.src.clock.after(v.event.Time, m.Begin.Time) {
+		return false // it was not posted then
+	}
+	if !told && !w.passed { // else the first message sent before w has told of it
 		w.passed = true
 		a.tellPassed(q, m, w, v)
 	}

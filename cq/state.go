@@ -86,7 +86,11 @@ func (q *queuePair) modified(e *Event) {
 	if e.Attr.Has(qp.KnowsAccess) {
 		q.permits |= e.Attr.Access
 	}
-	q.attr.Update(e.Attr)
+	if q.wasRTR != nil && !q.src.exact { // packets from before it are yet to come
+		q.attr.Change(e.Attr)
+	} else {
+		q.attr.Update(e.Attr)
+	}
 	q.src.connects(q)
 }
 

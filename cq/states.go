@@ -199,7 +199,12 @@ func (d *device) modify(q *life, e *Event) {
 	case e.State == qp.RTS && qp.DeviceTransition(q.typ, qp.RTS, qp.SQE):
 		q.failed = false
 	}
-	if q.state = e.State; e.Attr != nil {
+	atWork := q.state >= qp.RTR
+	switch q.state = e.State; {
+	case e.Attr == nil:
+	case atWork && !d.exact: // packets from before it are yet to come
+		q.attr.Change(e.Attr)
+	default:
 		q.attr.Update(e.Attr)
 	}
 }

@@ -44,6 +44,8 @@ type Attr struct {
 	SQDNotify bool        // ask for an event when the send queue has drained
 
 	SourceAddr packet.Addr // on RoCE: the GID, of the port's table, that its packets come from
+
+	unsure Known // which have changed at a time that is not certain, see Change
 }
 
 // Start returns the PSN of the first request, if it is known. a may be nil.
@@ -144,6 +146,29 @@ func (a *Attr) Update(b *Attr) {
 	update(b, KnowsSourceAddr, &a.SourceAddr, b.SourceAddr)
 	a.ByCM = a.ByCM&^b.Known | b.ByCM
 	a.Known |= b.Known
+}
+
+// connecting are the attributes that a connection is made with. They stay as they are while it lasts.
+const connecting = KnowsPMTU | KnowsSQPSN | KnowsRQPSN | KnowsDestQPN | KnowsDestAddr
+
+// Change takes over what b knows of a queue pair at work, where it is not certain which of its packets came before that: of what differs neither value is known any more.
+func (a *Attr) Change(b *Attr) {
+	given := *b
+	for k := Known(1); k != 0; k <<= 1 {
+		if a.Known&b.Known&k == 0 {
+			continue
+		}
+		one, changed := *b, *a
+		one.Known, one.ByCM, one.SRQ, one.Cut = k, a.ByCM&k, false, false
+		if changed.Update(&one); changed == *a {
+			continue
+		}
+		if given.Known &^= k; k&connecting == 0 {
+			a.unsure |= k
+		}
+	}
+	a.Update(&given)
+	a.Known &^= a.unsure
 }
 
 // update sets an attribute to the value that b has for it, where b knows that.

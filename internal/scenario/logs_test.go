@@ -12,6 +12,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
+	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
@@ -192,13 +193,13 @@ func TestLogApart(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name   string
-		change func(a *hcaagent.Log)
+		change func(a, _ *hcaagent.Log)
 		want   []string
 	}{
-		{"nothing", func(*hcaagent.Log) {}, nil},
-		{"two posts in swapped lines", func(a *hcaagent.Log) { n := posts(a); swap(a, n[20], n[21]) }, []string{"CPL-ORD-001 violation"}},
-		{"a post far too late", func(a *hcaagent.Log) { move(a, posts(a)[20], 150_000) }, []string{"CPL-ORD-002 violation"}},
-		{"a post that never leaves", func(a *hcaagent.Log) {
+		{"nothing", func(_, _ *hcaagent.Log) {}, nil},
+		{"two posts in swapped lines", func(a, _ *hcaagent.Log) { n := posts(a); swap(a, n[20], n[21]) }, []string{"CPL-ORD-001 violation"}},
+		{"a post far too late", func(a, _ *hcaagent.Log) { move(a, posts(a)[20], 150_000) }, []string{"CPL-ORD-002 violation"}},
+		{"a post that never leaves", func(a, _ *hcaagent.Log) {
 			n := posts(a)[20]
 			e := a.Events[n]
 			r := *e.Send
@@ -206,10 +207,30 @@ func TestLogApart(t *testing.T) {
 			e.Send, e.Summed, e.Data = &r, false, nil
 			a.Events = slices.Insert(a.Events, n, e)
 		}, []string{"CPL-ORD-001 violation", "RC-SEQ-006 violation"}},
-		{"the start PSN one more", func(a *hcaagent.Log) { attr(a, qp.RTS).SQPSN++ }, []string{"RC-PSN-001 violation"}},
-		{"the start PSN 40 more", func(a *hcaagent.Log) { attr(a, qp.RTS).SQPSN += 40 }, []string{"RC-PSN-001 violation"}},
-		{"connected to another QP", func(a *hcaagent.Log) { attr(a, qp.RTR).DestQPN++ }, []string{"BTH-011 violation"}},
-		{"connected to another host", func(a *hcaagent.Log) { attr(a, qp.RTR).DestAddr.Lo++ }, []string{"ROC-V2-012 violation"}},
+		{"the start PSN one more", func(a, _ *hcaagent.Log) { attr(a, qp.RTS).SQPSN++ }, []string{"RC-PSN-001 violation"}},
+		{"the start PSN 40 more", func(a, _ *hcaagent.Log) { attr(a, qp.RTS).SQPSN += 40 }, []string{"RC-PSN-001 violation"}},
+		{"attributes that change after the traffic", func(a, _ *hcaagent.Log) {
+			last := a.Events[len(a.Events)-1]
+			n := posts(a)[0]
+			for _, x := range []*qp.Attr{nil, {Known: qp.KnowsPKey | qp.KnowsDestAddr | qp.KnowsTClass, PKey: 0x8001, DestAddr: packet.Addr{Lo: 0xffff_0a00_0007}, TClass: 96}} {
+				a.Events = append(a.Events, cq.Event{Kind: cq.EvModifyQP, Time: last.Time, QP: a.Events[n].QP, State: qp.SQD, Attr: x})
+			}
+		}, nil},
+		{"a start PSN that is not taken", func(a, _ *hcaagent.Log) {
+			n := posts(a)[20]
+			e := cq.Event{Kind: cq.EvModifyQP, Time: a.Events[n].Time, QP: a.Events[n].QP, State: qp.RTS, Attr: &qp.Attr{Known: qp.KnowsSQPSN, SQPSN: 5}}
+			a.Events = slices.Insert(a.Events, n, e)
+		}, []string{"QPS-TRN-003 violation"}},
+		{"a receive request and its completion are missing", func(_, b *hcaagent.Log) {
+			n := slices.IndexFunc(b.Events, func(e cq.Event) bool { return e.Kind == cq.EvCompletion && e.Completion.Op == cq.DoneRecv }) + 1
+			n += slices.IndexFunc(b.Events[n:], func(e cq.Event) bool { return e.Kind == cq.EvCompletion && e.Completion.Op == cq.DoneRecv })
+			id := b.Events[n].Completion.ID
+			b.Events = slices.DeleteFunc(b.Events, func(e cq.Event) bool {
+				return e.Kind == cq.EvPostReceive && e.Receive.ID == id || e.Kind == cq.EvCompletion && e.Completion.ID == id
+			})
+		}, []string{"CPL-MEM-001 violation"}},
+		{"connected to another QP", func(a, _ *hcaagent.Log) { attr(a, qp.RTR).DestQPN++ }, []string{"BTH-011 violation"}},
+		{"connected to another host", func(a, _ *hcaagent.Log) { attr(a, qp.RTR).DestAddr.Lo++ }, []string{"ROC-V2-012 violation"}},
 	} {
 		got := foundIn(t, withLogs, func(a, b *hcaagent.Log) {
 			for _, l := range []*hcaagent.Log{a, b} {
@@ -218,7 +239,7 @@ func TestLogApart(t *testing.T) {
 					l.Events[i].Time += 300_000_000
 				}
 			}
-			c.change(a)
+			c.change(a, b)
 		})
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, not %q", c.name, got, c.want)

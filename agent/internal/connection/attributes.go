@@ -11,7 +11,11 @@ import (
 
 // Attributes tells the table what an HCA agent knows of a QP. It holds for connections that begin later.
 func (t *Table) Attributes(a packet.Addr, qpn uint32, attr qp.Attr) {
-	t.resolved[attrKey{qp: wqe.QP{Addr: a, QPN: qpn}}] = &knownAttr{Attr: attr}
+	k := attrKey{qp: wqe.QP{Addr: a, QPN: qpn}}
+	if was := t.resolved[k]; was != nil {
+		was.Known &= attr.Known // what is not known any more, is not for connections that there are either
+	}
+	t.resolved[k] = &knownAttr{Attr: attr}
 	if attr.Has(qp.KnowsDestQPN|qp.KnowsDestAddr) && Connects(attr.Service) {
 		k, q := towards{a, attr.DestAddr, attr.DestQPN}, wqe.QP{Addr: a, QPN: qpn}
 		if was, ok := t.towards[k]; ok && was != q {
