@@ -2,6 +2,7 @@ package cq
 
 import (
 	"fmt"
+	"slices"
 
 	"ibwitness/rule"
 )
@@ -94,6 +95,7 @@ func (a *Agent) namesOther(q, p *queuePair, k int, t *receiveCompletion) {
 	})
 	t.message = m
 	p.receiving.taken = append(p.receiving.taken, k)
+	slices.Sort(p.receiving.taken)
 	p.seesStored(m, t.event.Time)
 }
 

@@ -29,35 +29,9 @@ func (a *Agent) unseen(q *queuePair) {
 		return
 	}
 	u := &q.src.unseen
-	if (!q.sending.succeeded || q.out.first.Seen() || a.flowed(q.emits)) && (!q.receiving.succeeded || q.in.first.Seen() || a.flowed(q.collects)) {
+	if (!q.sending.succeeded || q.out.first.Seen()) && (!q.receiving.succeeded || q.in.first.Seen()) {
 		u.Seen++
 	} else if u.QPs++; u.QPs == 1 {
 		u.QPN, u.DestQPN, u.Dest = q.qpn, q.attr.DestQPN, q.attr.DestAddr
 	}
-}
-
-// flowed reports whether there was a flow.
-func (a *Agent) flowed(is func(Flow) bool) bool {
-	for k := range a.flows {
-		if is(k) {
-			return true
-		}
-	}
-	return false
-}
-
-// emits reports whether a flow is one that the queue pair sends.
-func (q *queuePair) emits(k Flow) bool {
-	switch {
-	case k.Service != q.service() || k.Src != q.addr():
-		return false
-	case k.Service == packet.UD:
-		return k.From == q.qpn
-	}
-	return k.To == q.attr.DestQPN && q.sendsTo(k)
-}
-
-// collects reports whether a flow is one that comes to the queue pair.
-func (q *queuePair) collects(k Flow) bool {
-	return k.Service == q.service() && (k.Dst == q.addr() && k.To == q.qpn && q.takes(k) || k.group())
 }
