@@ -88,7 +88,7 @@ func (e *engine) judgeEvents(end int64) {
 	}
 	e.eventsUpTo(math.MaxInt64)
 	for i, l := range c.logs.list {
-		c.sources[i].End(l.Cut)
+		c.sources[i].End(l.Complete, l.Cut)
 		for _, s := range e.shards {
 			s.t.states.End(i, l.newest, l.Cut)
 		}

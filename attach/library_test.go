@@ -273,6 +273,9 @@ func simulated(t *testing.T, sc *scenario.Scenario) (*scenario.Run, []string) {
 				t.Fatal(err)
 			}
 		}
+		if err := w.End(); err != nil {
+			t.Fatal(err)
+		}
 		logs = append(logs, text.String())
 	}
 	return r, logs

@@ -72,6 +72,7 @@ type Source struct {
 	disordered  bool // its times step back, though its clock is that of the packets: their order is not certain
 	receives    bool // it tells of receive requests
 	ended       bool
+	complete    bool  // it tells of all to the end of the run
 	n           int   // events so far
 	newest      int64 // when the newest of them was
 	begun       int64 // time of the packets when the first of them waited
@@ -96,6 +97,7 @@ type Source struct {
 	handles     map[wqe.AH]*wqe.AddressVector
 	content     *content             // nil: the consumer tells nothing of its memory
 	lost        bool                 // events are missing
+	joined      bool                 // it began after a queue pair was created, so that it may not tell of all regions either
 	received    bool                 // a message has come to one of its queue pairs
 	queues      map[wqe.SRQ]wqe.XRCD // shared receive queues that there were, and their domains of XRC
 	clock       clock
@@ -242,8 +244,8 @@ func (s *Source) Named(addr packet.Addr) {
 // Cut says that the log of a source breaks off after the events so far: what was posted later is not known.
 func (s *Source) Cut() { s.cut = true }
 
-// End says that a source has no more events. cut says that its log breaks off in its last line.
-func (s *Source) End(cut bool) { s.ended, s.cut = true, cut }
+// End says that a source has no more events. complete says that it tells of all to the end of the run, cut that its log breaks off in its last line.
+func (s *Source) End(complete, cut bool) { s.ended, s.complete, s.cut = true, complete, cut }
 
 // sound reports whether an event has what its kind needs.
 func sound(e *Event) bool {

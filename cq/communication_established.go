@@ -25,6 +25,9 @@ func (a *Agent) unestablished(q *queuePair) {
 	if !q.src.exact || !a.near(q.addr()) || q.wasRTR == nil || !at.Seen() || at.Time <= q.wasRTR.Time || q.wasRTS != nil && at.Time >= q.wasRTS.Time {
 		return
 	}
+	if !q.established && !q.src.goesOn(at.Time) {
+		return // the log may end before the event
+	}
 	a.covered(rule.QPSRTR002)
 	if !q.established {
 		a.accuse(q, verdict{

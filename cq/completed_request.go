@@ -10,7 +10,7 @@ func (a *Agent) completion(s *Source, e *Event) {
 	c := e.Completion
 	q := a.qp(s, c.QP.QPN)
 	if q == nil {
-		q = a.life(s, c.QP.QPN, e)
+		q = a.joins(s, c.QP.QPN, e)
 	}
 	for _, q := range s.lifetimes(c.QP.QPN) {
 		q.events++

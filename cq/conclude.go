@@ -52,7 +52,7 @@ func (a *Agent) judgeError(q *queuePair) {
 
 // elapsed reports whether all packets and events up to a time have come. If not, the queue pair is judged again then.
 func (a *Agent) elapsed(q *queuePair, t int64) bool {
-	if a.wire > t && (q.src.pushed || q.src.newest > t) {
+	if a.wire > t && q.src.goesOn(t) {
 		return true
 	}
 	if a.wire <= t {

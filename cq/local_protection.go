@@ -46,7 +46,7 @@ func (s *Source) denied(g *wqe.Segment, pd wqe.PD, posted *Event, n int, writes 
 	}
 	r := s.lkeys[g.LKey]
 	switch {
-	case r == nil && s.lost:
+	case r == nil && (s.lost || s.joined):
 		return ""
 	case r == nil:
 		return fmt.Sprintf("L_Key %#x is not registered", g.LKey)

@@ -117,13 +117,16 @@ func placement(feth uint32) (access wqe.Access) {
 	return access
 }
 
+// tellsRegions reports whether a log tells of all regions: one that tells of any does.
+func (s *Source) tellsRegions() bool { return len(s.regions)+len(s.lkeys) > 0 && !s.lost && !s.joined }
+
 // refusal says why a responder must refuse an access; "" if it must not. sure is false where the log does not tell.
 func (s *Source) refusal(m *Message, invalid map[uint32]bool) (why string, sure bool) {
 	access, length, _ := m.needs()
 	r := s.regions[m.RKey]
 	switch {
 	case r == nil:
-		return fmt.Sprintf("R_Key %#x is not registered", m.RKey), len(s.regions)+len(s.lkeys) > 0 && !s.lost
+		return fmt.Sprintf("R_Key %#x is not registered", m.RKey), s.tellsRegions()
 	case invalid[m.RKey]:
 		return fmt.Sprintf("R_Key %#x was invalidated", m.RKey), true
 	case r.uncertain:
@@ -155,6 +158,9 @@ func (a *Agent) execution(q *queuePair, m *Message) bool {
 	_, _, needs := m.needs()
 	unclear := m.Partial || m.Mixed || m.Other
 	if (needs || m.HasInv) && !unclear && !x.known() && !a.ended {
+		return false
+	}
+	if needs && !unclear && q.src.exact && q.src.regions[m.RKey] == nil && q.src.comes(m.Begin.Time) && q.in.msgs.end()-q.receiving.executed < mostWaiting {
 		return false
 	}
 	r := &q.receiving
@@ -211,7 +217,7 @@ func (a *Agent) executedDespite(q *queuePair, x execution, id rule.ID, s packet.
 func (a *Agent) invalidated(q *queuePair, x execution) {
 	r := &q.receiving
 	a.covered(rule.CPLINV002)
-	if why := q.src.mustStay(q, x.InvRKey, r.invalid); why != "" && x.refused == nil && q.complete() && !r.missing {
+	if why := q.src.mustStay(q, x.InvRKey, r.invalid); why != "" && x.refused == nil && q.complete(x.at.Time) && !r.missing {
 		a.executedDespite(q, x, rule.CPLINV002, packet.NAKRemoteAccess, fmt.Sprintf(": R_Key %#x cannot be invalidated, %s", x.InvRKey, why))
 	}
 	if r.invalid == nil {
@@ -240,7 +246,7 @@ func (a *Agent) permitted(q *queuePair, x execution) {
 func (a *Agent) keyed(q *queuePair, x execution) {
 	m := x.Message
 	why, sure := q.src.refusal(m, q.receiving.invalid)
-	if !sure || !q.complete() && q.src.regions[m.RKey] == nil { // it may be in the rest of the log
+	if !sure || !q.complete(m.Begin.Time) && q.src.regions[m.RKey] == nil { // it may be in the rest of the log
 		return
 	}
 	id := keyRule(m)

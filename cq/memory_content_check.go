@@ -21,9 +21,14 @@ func (a *Agent) contents(s *Source) {
 		return
 	}
 	n := 0
-	for n < len(c.observations) && (a.ended || c.observations[n].to+s.slackRecord() < a.wire) {
-		a.observe(s, c.observations[n])
-		n++
+	for ; n < len(c.observations) && (a.ended || c.observations[n].to+s.slackRecord() < a.wire); n++ {
+		x := c.observations[n]
+		if x.event == nil && s.comes(x.to) && len(c.observations)-n < mostWaiting {
+			break
+		}
+		if x.event != nil || s.goesOn(x.to) { // else the log may end before the consumer wrote there
+			a.observe(s, x)
+		}
 	}
 	clear(c.observations[:n])
 	c.observations = c.observations[n:]

@@ -12,7 +12,7 @@ import (
 func (a *Agent) postSend(s *Source, e *Event) {
 	q := a.qp(s, e.QP.QPN)
 	if q == nil {
-		q = a.life(s, e.QP.QPN, e)
+		q = a.joins(s, e.QP.QPN, e)
 	}
 	if q.known {
 		a.covered(rule.QPSRST001)
@@ -146,7 +146,7 @@ func (a *Agent) postReceive(s *Source, e *Event) {
 	}
 	q := a.qp(s, e.QP.QPN)
 	if q == nil {
-		q = a.life(s, e.QP.QPN, e)
+		q = a.joins(s, e.QP.QPN, e)
 	}
 	if q.known {
 		a.covered(rule.QPSRST001)

@@ -19,6 +19,7 @@ func (a *Agent) emitted(q *queuePair, at PacketRef, response bool) {
 		a.settle(q)
 	}
 	if q.src.exact { // else the clocks are known best at the end
+		a.tellPremature(q)
 		a.premature(q, at, response)
 		a.silences(q, at, response)
 	}
@@ -62,7 +63,24 @@ func (a *Agent) premature(q *queuePair, at PacketRef, response bool) {
 		v.Rule, v.Expected = rule.QPSRTR001, "no request: the queue pair has not come to RTS"
 	}
 	q.sending.premature = true
+	if q.src.exact {
+		q.sending.early = &v
+		a.tellPremature(q)
+		return
+	}
 	a.stray(q, v)
+}
+
+// tellPremature reports the packet that came before the state for it, if the log goes on after that: else it may only end early.
+func (a *Agent) tellPremature(q *queuePair) {
+	v := q.sending.early
+	if v == nil || q.src.comes(v.at.Time) {
+		return
+	}
+	if q.sending.early = nil; !q.src.goesOn(v.at.Time) {
+		v.Class, v.Detail = rule.Unproven, "the log may end before the queue pair came to that state"
+	}
+	a.stray(q, *v)
 }
 
 // concludeStates judges what only all the events of a queue pair tell: that it never came to a state, where its log has a clock of its own, and that it did
@@ -71,7 +89,7 @@ func (a *Agent) concludeStates(q *queuePair) {
 	if !q.known {
 		return
 	}
-	if request, response := q.out.first, q.in.responded; !q.src.exact && q.complete() {
+	if request, response := q.out.first, q.in.responded; !q.src.exact && q.complete(q.out.newest.Time) {
 		if response.Seen() && (!request.Seen() || response.Pos < request.Pos) {
 			a.premature(q, response, true)
 		}
@@ -79,6 +97,7 @@ func (a *Agent) concludeStates(q *queuePair) {
 			a.premature(q, request, false)
 		}
 	}
+	a.tellPremature(q)
 	if !q.concluded.established {
 		a.unestablished(q)
 	}

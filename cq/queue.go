@@ -94,6 +94,7 @@ type sending struct {
 	departed         *sendRequest      // the newest whose message was another than it asks for
 	foreign          bool              // it sent by an address handle of another protection domain
 	premature        bool              // it sent before it could
+	early            *verdict          // that says so, and that no later event of the log has confirmed
 	inError, overrun bool              // it sent in error, or after a completion queue of its had overrun
 	inSQD, inSQE     bool              // a message began there
 }
@@ -282,6 +283,12 @@ func (a *Agent) life(s *Source, n uint32, e *Event) *queuePair {
 	a.lives = append(a.lives, q)
 	a.changes++
 	return q
+}
+
+// joins begins the life of a queue pair whose creation is not in the log: that begins late.
+func (a *Agent) joins(s *Source, n uint32, e *Event) *queuePair {
+	s.joined = true
+	return a.life(s, n, e)
 }
 
 // sharedQueue is a shared receive queue of the device.

@@ -72,16 +72,16 @@ func (a *Agent) accepted(q *queuePair) {
 		case at == nil:
 			return
 		case q.receiving.accepted < q.recvs.list.end():
-			if q.complete() {
+			if q.whole() {
 				a.covered(rule.RCRSP038)
 			}
 			if q.recvs.list.has(q.receiving.accepted) {
 				a.leaves(q.src, at.Time-q.recvs.list.at(q.receiving.accepted).event.Time)
 			}
 			continue
-		case q.src.comes() && !q.gone:
+		case q.src.comes(at.Time) && !q.gone && q.receiving.sure-q.receiving.accepted < mostWaiting:
 			return
-		case !q.complete() || !q.src.exact && !q.src.receives || q.receiving.unreceived:
+		case !q.complete(at.Time) || !q.src.exact && !q.src.receives || q.receiving.unreceived:
 			continue
 		}
 		a.acceptedWithout(q, m, *at)

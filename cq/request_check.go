@@ -26,10 +26,11 @@ func (q *queuePair) sender() rule.Role {
 	return rule.Sender
 }
 
-// complete reports whether the log tells of all that was posted to the queue pair.
-func (q *queuePair) complete() bool {
-	return q.known && !q.src.cut && !q.doubt && (q.src.exact || q.gone)
-}
+// whole reports whether the log tells of all that was posted to the queue pair, as far as it goes.
+func (q *queuePair) whole() bool { return q.known && !q.src.cut && !q.doubt && (q.gone || q.src.exact) }
+
+// complete reports whether the log tells of all that was posted to the queue pair up to a time of the packets.
+func (q *queuePair) complete(at int64) bool { return q.whole() && (q.gone || q.src.goesOn(at)) }
 
 // compares reports whether the packets that a queue pair sends can be compared with its work requests. Those of management are posted elsewhere.
 func (q *queuePair) compares() bool {
@@ -96,8 +97,11 @@ func (a *Agent) opening(q *queuePair) {
 	a.headers(q, m, w, a.departs(q, m, w))
 }
 
-// comes reports whether the event that belongs to a packet may yet come, as the log has a clock of its own.
-func (s *Source) comes() bool { return !s.exact && !s.ended }
+// goesOn reports whether a source whose clock is that of the packets has told of events up to a time: its log does not end before.
+func (s *Source) goesOn(at int64) bool { return s.pushed || s.complete || s.newest > at }
+
+// comes reports whether the event that belongs to a packet of a time may yet come.
+func (s *Source) comes(at int64) bool { return !s.ended && !(s.exact && s.goesOn(at)) }
 
 // request compares a message with the work requests. It returns false where the request may yet come.
 func (a *Agent) request(q *queuePair, m *Message) bool {
@@ -113,7 +117,7 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 		unsent += int64(posted[k].packets)
 		k++
 	}
-	if k == len(posted) && q.src.comes() && q.out.msgs.end()-q.sending.compared < mostWaiting {
+	if k == len(posted) && q.src.comes(m.Begin.Time) && q.out.msgs.end()-q.sending.compared < mostWaiting {
 		return false
 	}
 	q.sending.unsent = unsent
@@ -134,7 +138,7 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 // unrequested reports a message that no work request asks for.
 func (a *Agent) unrequested(q *queuePair, m *Message) {
 	class, detail := rule.Violation, ""
-	if !q.complete() {
+	if !q.complete(m.Begin.Time) {
 		class, detail = rule.Unproven, "the log may end before the request was posted"
 	} else if q.sending.unposted {
 		class, detail = rule.Unproven, "a request completed that was not posted: the log does not tell of all"

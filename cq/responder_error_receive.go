@@ -52,7 +52,7 @@ func (q *queuePair) refusedMessage() (*NAK, *Message) {
 // flushedOnly judges that a NAK Remote Operational Error to a SEND comes with a receive request that has failed, and was not just flushed.
 func (a *Agent) flushedOnly(q *queuePair, n *NAK, m *Message) {
 	last := q.newestReceive
-	if wqe.OpOf(m.Op.Fn()) != wqe.Send || !q.complete() || last == nil {
+	if wqe.OpOf(m.Op.Fn()) != wqe.Send || !q.complete(n.At.Time) || last == nil {
 		return
 	}
 	a.covered(rule.CPLSTS010)
@@ -194,7 +194,7 @@ func (s *Source) mustStay(q *queuePair, key uint32, invalid map[uint32]bool) str
 	r := s.regions[key]
 	switch {
 	case r == nil:
-		if s.exact && len(s.regions)+len(s.lkeys) > 0 && !s.lost {
+		if s.exact && s.tellsRegions() {
 			return "it is not registered"
 		}
 	case invalid[key]:

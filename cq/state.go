@@ -54,7 +54,7 @@ func (a *Agent) stray(q *queuePair, v verdict) {
 func (a *Agent) modifyQP(s *Source, e *Event) {
 	q := a.qp(s, e.QP.QPN)
 	if q == nil {
-		q = a.life(s, e.QP.QPN, e)
+		q = a.joins(s, e.QP.QPN, e)
 	}
 	if e.Failed {
 		return

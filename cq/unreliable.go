@@ -82,7 +82,7 @@ func (a *Agent) granted(q *queuePair, m *Message, t *receiveCompletion) {
 	if q.forbids(wqe.RemoteWrite) {
 		why, sure = "the queue pair does not permit it", true
 	}
-	if !sure || !q.complete() && q.src.regions[m.RKey] == nil {
+	if !sure || !q.complete(m.End.Time) && q.src.regions[m.RKey] == nil {
 		return
 	}
 	a.covered(rule.UCACC001)

@@ -21,6 +21,8 @@ type Log struct {
 	Over bool
 	// Cut says that the log breaks off in its last line, when that is read.
 	Cut bool
+	// Complete says that the log tells of all to the end of the run, when that is read: it does not end early.
+	Complete bool
 	// Err, where not nil, returns what was wrong with the log: nothing more comes from it.
 	Err func() error
 }

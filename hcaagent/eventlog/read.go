@@ -236,6 +236,7 @@ func (r *reader) take(text []byte) error {
 		}
 	}
 	if ev.remark || ev.device && !l.limits() {
+		log.Complete = log.Complete || ev.text == "end"
 		return nil
 	}
 	if !ev.isEvent {

@@ -46,6 +46,9 @@ func (w *Writer) begin(addr packet.Addr, clock string) (*Writer, error) {
 	return w, w.put(&head)
 }
 
+// End says that the log tells of all to the end of the run.
+func (w *Writer) End() error { return w.put(&line{Ev: "end"}) }
+
 func (w *Writer) put(l *line) error {
 	l.Seq = to(w.seq)
 	w.seq++

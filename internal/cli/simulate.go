@@ -248,6 +248,9 @@ func (o *outputs) close() error {
 	if o.capture != nil {
 		errs = append(errs, o.capture.Close())
 	}
+	for _, l := range o.logs {
+		errs = append(errs, l.End())
+	}
 	for _, b := range o.buffers {
 		errs = append(errs, b.Flush())
 	}

@@ -69,19 +69,19 @@ func posts(l *hcaagent.Log) (at []int) {
 	return at
 }
 
-// TestLogCut: where a log breaks off, what is sent without a request may have been posted after that. Where it does not, it has none.
+// TestLogCut: where a log breaks off or ends early, what is sent without a request may have been posted after that. Where it tells of all, it has none.
 func TestLogCut(t *testing.T) {
-	for _, cut := range []bool{false, true} {
-		want := []string{"RC-SEQ-006 violation"}
-		if cut {
-			want = []string{"RC-SEQ-006 unproven"}
+	for _, end := range []string{"breaks off", "ends early", "is complete"} {
+		want := []string{"RC-SEQ-006 unproven"}
+		if end == "is complete" {
+			want = []string{"RC-SEQ-006 violation"}
 		}
 		got := foundWith(t, func(a *hcaagent.Log) {
 			n := posts(a)
-			a.Events, a.Cut = a.Events[:n[len(n)/2]], cut
+			a.Events, a.Cut, a.Complete = a.Events[:n[len(n)/2]], end == "breaks off", end == "is complete"
 		})
 		if got = slices.DeleteFunc(got, func(s string) bool { return s[:3] != "RC-" }); !slices.Equal(got, want) {
-			t.Errorf("breaks off %v: %q, not %q", cut, got, want)
+			t.Errorf("the log %s: %q, not %q", end, got, want)
 		}
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"ibwitness/agent"
+	"ibwitness/cq"
+	"ibwitness/hcaagent"
 	"ibwitness/internal/testkit/sample"
 	"ibwitness/rule"
 	"ibwitness/verifier"
@@ -197,8 +199,41 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// TestLogPart: a log that ends early, or begins when its objects were made, accuses nobody, whatever its clock is.
+func TestLogPart(t *testing.T) {
+	n := sample.Part(*runs, 10)
+	for seed := *first; seed < *first+uint64(n); seed++ {
+		c := &chance{Rand: rand.New(rand.NewPCG(seed, 5)), kinds: *kinds, taps: []string{"a", "b"}, more: seed%4 < 2}
+		text := c.scenario(seed)
+		wrong, _ := judgeWith(t, fmt.Sprintf("seed%d.yaml", seed), text, rule.Violation, &c.profile, func(logs []*hcaagent.Log) {
+			for _, l := range logs {
+				l.Exact, l.Complete = l.Exact && seed%3 > 0, false
+				at := c.IntN(len(l.Events) + 1)
+				if seed%2 == 0 {
+					l.Events = l.Events[:at]
+					continue
+				}
+				for i := range l.Events {
+					if k := l.Events[i].Kind; k == cq.EvCreateQP || k == cq.EvRegisterMR {
+						at = max(at, i+1)
+					}
+				}
+				l.Events = l.Events[at:]
+			}
+		})
+		if wrong != "" {
+			t.Errorf("seed %d: %s", seed, wrong)
+		}
+	}
+}
+
 // judge runs a scenario and says what is wrong with the verdict on it: a finding of this class, or of a worse one.
 func judge(t *testing.T, name, text string, least rule.Class, profile *verifier.Profile) (wrong string, packets uint64) {
+	return judgeWith(t, name, text, least, profile, func([]*hcaagent.Log) {})
+}
+
+// judgeWith does so where the logs are changed.
+func judgeWith(t *testing.T, name, text string, least rule.Class, profile *verifier.Profile, change func(logs []*hcaagent.Log)) (wrong string, packets uint64) {
 	s, err := Read(name, []byte(text))
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -208,7 +243,9 @@ func judge(t *testing.T, name, text string, least rule.Class, profile *verifier.
 		t.Fatalf("%v\n%s", err, text)
 	}
 	r.Finish()
-	res, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: 1, Events: r.Logs(), Profile: *profile})
+	logs := r.Logs()
+	change(logs)
+	res, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: 1, Events: logs, Profile: *profile})
 	if err != nil {
 		t.Fatal(err)
 	}
