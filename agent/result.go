@@ -43,6 +43,8 @@ type LogClock struct {
 	Known  bool          // requests or messages of it were seen; else its times are taken as they are
 	Ahead  time.Duration // of the clock of the packets
 	Within time.Duration // how far that may be off
+	// SetBack says that it was set back in the run, so that nothing is proven by its times.
+	SetBack bool
 }
 
 // LogUnseen is the queue pairs of a log that were compared with nothing.

@@ -23,6 +23,7 @@ type clock struct {
 	lower    []int64 // of some of them, how much later that was by the clock of the packets
 	kept     int     // every which is among those
 	ended    bool    // no more come
+	late     int     // lines since one that was not long before another
 	leapt    bool    // it was set back
 }
 
@@ -32,6 +33,9 @@ const (
 	slackRate    = 10_000  // one part of
 	slackRecord  = 20_000  // 20 µs
 	slackSending = 100_000_000
+	slackLeapt   = 1_000_000_000
+	// mostLate is how many lines in a row a thread may write later than it stamped them: of more, the clock was set back.
+	mostLate = 4
 )
 
 // slackRecord is how far packets may be out of order, in nanoseconds: not at all where the log has their clock.
@@ -54,6 +58,9 @@ func (s *Source) Clock() (least, most int64, bounded bool) {
 	}
 	return least, most, true
 }
+
+// SetBack reports whether the clock of a log was set back: nothing is proven by its times from then on.
+func (s *Source) SetBack() bool { return s.clock.leapt }
 
 // shift is what is to be added to the times of the log, as far as that is known.
 func (c *clock) shift() int64 {
@@ -180,12 +187,21 @@ func (c *clock) drifts(t int64) {
 	if c.begin == 0 {
 		c.begin = t
 	}
-	if t < c.newest-slackSending {
-		c.leapt = true
-		c.judge()
+	if c.late++; t >= c.newest-slackBase {
+		c.late = 0
+	}
+	if c.late == mostLate || t < c.newest-slackSending {
+		c.setBack(c.newest - t)
 	}
 	c.newest = max(c.newest, t)
-	c.slack = slackBase + (t-c.begin)/slackRate
+	c.slack = max(c.slack, slackBase+(t-c.begin)/slackRate)
+}
+
+// setBack takes over that the clock was set back, by a little more than is seen: nothing is proven by it any more, and what waits for the packets waits so much longer.
+func (c *clock) setBack(by int64) {
+	c.leapt = true
+	c.slack = max(c.slack, 2*by+slackLeapt)
+	c.judge()
 }
 
 // before reports whether an event is proven to lie before a time of the capture.

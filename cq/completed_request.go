@@ -66,9 +66,10 @@ func (q *queuePair) ofLife(c *Completion) (*queuePair, *sendRequest, *receive) {
 	return q, nil, nil
 }
 
-// unready reports whether q has been reset, and not been in a state since in which one of its requests can end as c says.
+// unready reports whether q has been reset, and not been in a state since in which one of its requests can end as c says. One that accepts requests nonetheless, as was reported, rather has not
+// been reset.
 func (q *queuePair) unready(c *Completion) bool {
-	return q.later && (q.state < qp.RTR || q.wasRTR == nil && c.Status == Success)
+	return q.later && !q.early[0] && !q.early[1] && (q.state < qp.RTR || q.wasRTR == nil && c.Status == Success)
 }
 
 // request returns the request that a completion is of, of either queue. With an error the completion does not say which queue that is, and

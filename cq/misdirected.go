@@ -28,6 +28,11 @@ func (a *Agent) astray(f *Route, p packet.PSN, now int64) *queuePair {
 	return nil
 }
 
+// unlike reports whether the first packet to a queue pair is rather not of q: that is connected to another one, and q starts at another PSN.
+func (q *queuePair) unlike(to *queuePair, p packet.PSN) bool {
+	return to != nil && to.connected() && to.attr.DestQPN != q.qpn && q.attr.Has(qp.KnowsSQPSN) && q.attr.SQPSN != p && !q.out.first.Seen()
+}
+
 // connected reports whether it is known to which queue pair q was connected, in its first life.
 func (q *queuePair) connected() bool {
 	return q.known && !q.later && (q.typ == qp.TypeRC || q.typ == qp.TypeUC) && q.attr.Has(qp.KnowsDestQPN|qp.KnowsDestAddr)
@@ -49,7 +54,7 @@ func (a *Agent) destination(q *queuePair, k Flow, at PacketRef, role rule.Role) 
 	}
 	a.covered(v.Rule)
 	a.accuse(q, v)
-	q.attr.DestQPN, q.attr.DestAddr = k.To, k.Dst // as what it sends shows
+	q.attr.DestQPN, q.attr.DestAddr, q.sendsBy = k.To, k.Dst, k // as what it sends shows
 	q.src.connects(q)
 	a.changes++
 }

@@ -30,6 +30,7 @@ type queuePair struct {
 
 	sends         list[*sendRequest]
 	past          forgottenIDs // send requests that are forgotten
+	sendsBy       Flow         // where it sends, if that is not where it was told to, as was reported
 	next          int64        // ordinal of the packet after those of all send requests; PSN SQPSN has 0
 	oldest        int          // the first of sends that is not completed
 	sq, rq        order

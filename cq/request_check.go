@@ -137,6 +137,10 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 
 // unrequested reports a message that no work request asks for.
 func (a *Agent) unrequested(q *queuePair, m *Message) {
+	if next := a.qp(q.src, q.qpn); next != q && next.early[0] { // it took requests in RESET, as was reported
+		q.unmatched = noWork
+		return
+	}
 	class, detail := rule.Violation, ""
 	if !q.complete(m.Begin.Time) {
 		class, detail = rule.Unproven, "the log may end before the request was posted"

@@ -149,8 +149,10 @@ func (a *Agent) resolve(k Flow, p packet.PSN, now int64) *Route {
 			s.sender(f, now)
 		}
 	}
-	if f.from == nil {
-		f.from = a.astray(f, p, now)
+	if q := f.from; q == nil || q.unlike(f.to, p) {
+		if astray := a.astray(f, p, now); astray != nil {
+			f.from = astray
+		}
 	}
 	if q := f.to; q != nil && q.addr().IsZero() {
 		q.learned = k.Dst
@@ -176,7 +178,11 @@ func (s *Source) sender(f *Route, now int64) {
 		if q == nil || q.service() != k.Service || !q.attr.Has(qp.KnowsDestQPN) || q.attr.DestQPN != k.To || !q.sendsTo(k) {
 			continue
 		}
-		if q.fitsBetter(f.from, now) {
+		switch {
+		case q.sendsBy == k:
+			f.from = q
+			return
+		case q.fitsBetter(f.from, now):
 			f.from = q
 		}
 	}

@@ -229,6 +229,16 @@ func TestLogApart(t *testing.T) {
 				return e.Kind == cq.EvPostReceive && e.Receive.ID == id || e.Kind == cq.EvCompletion && e.Completion.ID == id
 			})
 		}, []string{"CPL-MEM-001 violation"}},
+		{"a clock that was set back", func(a, _ *hcaagent.Log) {
+			for i := len(a.Events) / 2; i < len(a.Events); i++ {
+				a.Events[i].Time -= 3_000_000
+			}
+		}, nil},
+		{"a queue pair reset amid its requests", func(a, _ *hcaagent.Log) {
+			n := posts(a)[20]
+			e := cq.Event{Kind: cq.EvModifyQP, Time: a.Events[n].Time, QP: a.Events[n].QP, State: qp.Reset, Attr: &qp.Attr{}}
+			a.Events = slices.Insert(a.Events, n, e)
+		}, []string{"QPS-RST-001 violation"}},
 		{"connected to another QP", func(a, _ *hcaagent.Log) { attr(a, qp.RTR).DestQPN++ }, []string{"BTH-011 violation"}},
 		{"connected to another host", func(a, _ *hcaagent.Log) { attr(a, qp.RTR).DestAddr.Lo++ }, []string{"ROC-V2-012 violation"}},
 	} {
@@ -296,6 +306,26 @@ work:
   - {qp: a1, op: send, length: 2000, repeat: 20, every: 7us}
   - {qp: a2, op: send, length: 2000, repeat: 20, at: 3us, every: 7us}
 `
+
+// TestLogCrossed: two queue pairs that are connected to each other's peers are told apart from the first packets on.
+func TestLogCrossed(t *testing.T) {
+	for _, exact := range []bool{true, false} {
+		got := foundIn(t, withShared, func(a, b *hcaagent.Log) {
+			a.Exact, b.Exact = exact, exact
+			var rtr []*qp.Attr
+			for i := range a.Events {
+				if e := &a.Events[i]; e.Kind == cq.EvModifyQP && e.State == qp.RTR {
+					x := *e.Attr
+					e.Attr, rtr = &x, append(rtr, &x)
+				}
+			}
+			rtr[0].DestQPN, rtr[1].DestQPN = rtr[1].DestQPN, rtr[0].DestQPN
+		})
+		if want := []string{"BTH-011 violation", "BTH-011 violation"}; !slices.Equal(got, want) {
+			t.Errorf("exact %v: %q, not %q", exact, got, want)
+		}
+	}
+}
 
 // TestLogSharedQueue: a completion that names another queue pair of its shared receive queue is the only one that is wrong, whichever of the two is judged first.
 func TestLogSharedQueue(t *testing.T) {

@@ -128,6 +128,8 @@ type jsonLogClock struct {
 	Log    string   `json:"log"`
 	Ahead  *float64 `json:"ahead"`
 	Within *float64 `json:"within,omitempty"`
+	// SetBack says that the clock was set back.
+	SetBack bool `json:"set_back,omitempty"`
 }
 
 type jsonLogUnseen struct {
@@ -329,7 +331,7 @@ func summaryLine(run *Run, t tally, waived int) *jsonSummary {
 		line.Clock = &jsonClock{k.Tap, k.Frame, k.By.Seconds(), k.Count}
 	}
 	for _, c := range r.LogClocks {
-		k := jsonLogClock{Log: c.Log}
+		k := jsonLogClock{Log: c.Log, SetBack: c.SetBack}
 		if c.Known {
 			ahead, within := c.Ahead.Seconds(), c.Within.Seconds()
 			k.Ahead, k.Within = &ahead, &within
