@@ -23,7 +23,9 @@ type clock struct {
 	lower    []int64 // of some of them, how much later that was by the clock of the packets
 	kept     int     // every which is among those
 	ended    bool    // no more come
-	late     int     // lines since one that was not long before another
+	stale    int     // lines since one that was not long before another
+	late     fading  // the most of the differences that posts show, with the other sign
+	early    fading  // the most of those that completions show
 	leapt    bool    // it was set back
 }
 
@@ -81,10 +83,15 @@ func (s *Source) Bound(most int64) { s.clock.bound = most }
 // aligned reports whether there is an upper bound.
 func (c *clock) aligned() bool { return c.exact || c.hi != math.MaxInt64 }
 
-// leaves takes over how much later than its posting a message was on the wire, or one was answered than the receive request that it took was posted.
-func (a *Agent) leaves(s *Source, difference int64) {
+// leaves takes over when a request was posted, and when its message was on the wire by the clock of the packets, or one was answered than the receive request that it took was posted.
+func (a *Agent) leaves(s *Source, t, wire int64) {
+	difference := wire - t
 	c := &s.clock
-	if c.exact || len(c.upper) == mostUpper && difference >= c.upper[mostUpper-1] {
+	if c.exact {
+		return
+	}
+	c.late.add(-difference, t)
+	if len(c.upper) == mostUpper && difference >= c.upper[mostUpper-1] {
 		return
 	}
 	i, _ := slices.BinarySearch(c.upper, difference)
@@ -96,13 +103,15 @@ func (a *Agent) leaves(s *Source, difference int64) {
 // mostUpper is how many posts are kept to see how many would have to be wrong.
 const mostUpper = 16
 
-// ends takes over how much later than its completion a message was answered, which cannot be.
-func (a *Agent) ends(s *Source, difference int64) {
+// ends takes over when a request completed, and when its message was answered by the clock of the packets: not later.
+func (a *Agent) ends(s *Source, t, wire int64) {
+	difference := wire - t
 	c := &s.clock
 	if c.exact {
 		return
 	}
 	c.lo = max(c.lo, difference)
+	c.early.add(difference, t)
 	if c.compared%c.stride() == 0 {
 		c.lower = append(c.lower, difference)
 	}
@@ -119,7 +128,7 @@ func (a *Agent) sample(q *queuePair) {
 		if !w.sampled && w.done.Completion.Status == Success {
 			if at := a.completesOn(q, w); at != nil {
 				w.sampled = true
-				a.ends(q.src, at.Time-w.done.Time)
+				a.ends(q.src, w.done.Time, at.Time)
 			}
 		}
 	}
@@ -129,7 +138,7 @@ func (a *Agent) sample(q *queuePair) {
 	for _, t := range q.receiving.waiting {
 		if n := t.of.place - q.receiving.invented; !t.sampled && t.event.Completion.Status == Success && n >= 0 && n < q.receiving.arrived.end() && q.certain(n) {
 			t.sampled = true
-			a.ends(q.src, q.receiving.arrived.at(n).End.Time-t.event.Time)
+			a.ends(q.src, t.event.Time, q.receiving.arrived.at(n).End.Time)
 		}
 	}
 }
@@ -187,15 +196,40 @@ func (c *clock) drifts(t int64) {
 	if c.begin == 0 {
 		c.begin = t
 	}
-	if c.late++; t >= c.newest-slackBase {
-		c.late = 0
+	if c.stale++; t >= c.newest-slackBase {
+		c.stale = 0
 	}
-	if c.late == mostLate || t < c.newest-slackSending {
+	if c.stale == mostLate || t < c.newest-slackSending {
 		c.setBack(c.newest - t)
 	}
 	c.newest = max(c.newest, t)
 	c.slack = max(c.slack, slackBase+(t-c.begin)/slackRate)
 }
+
+// most is how much is to be added to the time of an event until all packets from before it have been seen: hi, or more where the newest completions show that.
+func (c *clock) most(t int64) int64 {
+	if c.early.at == 0 {
+		return c.hi
+	}
+	return max(c.hi, 2*c.early.n-c.early.most(t)) // it may have become more since
+}
+
+// fading is the most of some numbers that come with time, of which each counts the less the older it is: a clock that is slewed runs faster or slower than that of the packets for a while.
+type fading struct {
+	n  int64
+	at int64 // when that was; 0: there is none
+}
+
+// slewRate is one part of how much a clock is slewed at most.
+const slewRate = 20
+
+func (r *fading) add(v, t int64) {
+	if r.at == 0 || v > r.most(t) {
+		r.n, r.at = v, max(t, 1)
+	}
+}
+
+func (r *fading) most(t int64) int64 { return r.n - max(t-r.at, r.at-t)/slewRate }
 
 // setBack takes over that the clock was set back, by a little more than is seen: nothing is proven by it any more, and what waits for the packets waits so much longer.
 func (c *clock) setBack(by int64) {
@@ -206,7 +240,10 @@ func (c *clock) setBack(by int64) {
 
 // before reports whether an event is proven to lie before a time of the capture.
 func (c *clock) before(t, packet int64) bool {
-	return c.trust && t+c.hi+c.slack < packet
+	if c.exact {
+		return t < packet
+	}
+	return c.trust && t+max(c.hi, -c.late.most(t))+c.slack < packet
 }
 
 // after reports whether an event is proven to be later than a time of the capture.
@@ -214,7 +251,7 @@ func (c *clock) after(t, packet int64) bool {
 	if c.exact {
 		return t > packet
 	}
-	return c.trust && c.lo != math.MinInt64 && t+c.lo-c.slack > packet
+	return c.trust && c.lo != math.MinInt64 && t+min(c.lo, c.early.most(t))-c.slack > packet
 }
 
 // mayBeAfter reports whether an event may be later than a time of the capture.
@@ -225,7 +262,7 @@ func (c *clock) mayBeAfter(t, packet int64) bool {
 	if c.hi == math.MaxInt64 {
 		return true
 	}
-	return t+c.hi+c.slack > packet
+	return t+c.most(t)+c.slack > packet
 }
 
 // answered returns the response that a send request waits for, or nil. It is valid until the next packet.

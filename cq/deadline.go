@@ -76,7 +76,7 @@ func (a *Agent) wait(q *queuePair, t int64) {
 	case !c.aligned():
 		t = max(a.wire, q.src.begun) + patience
 	default:
-		t = max(t+c.hi+c.slack, a.wire+1)
+		t = max(t+c.most(t)+c.slack, a.wire+1)
 	}
 	a.until(q, t)
 }

@@ -76,7 +76,7 @@ func (a *Agent) accepted(q *queuePair) {
 				a.covered(rule.RCRSP038)
 			}
 			if q.recvs.list.has(q.receiving.accepted) {
-				a.leaves(q.src, at.Time-q.recvs.list.at(q.receiving.accepted).event.Time)
+				a.leaves(q.src, q.recvs.list.at(q.receiving.accepted).event.Time, at.Time)
 			}
 			continue
 		case q.src.comes(at.Time) && !q.gone && q.receiving.sure-q.receiving.accepted < mostWaiting:

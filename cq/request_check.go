@@ -203,7 +203,7 @@ func (a *Agent) begun(q *queuePair, m *Message, w *sendRequest) {
 	if w.moved || w.renames != nil {
 		return
 	}
-	a.leaves(q.src, m.Begin.Time-w.event.Time)
+	a.leaves(q.src, w.event.Time, m.Begin.Time)
 	for _, v := range q.sending.settling {
 		if !v.later.Seen() && w.n > v.doneN && w.event.Time >= v.done.Time {
 			v.later = m.Begin

@@ -307,6 +307,33 @@ work:
   - {qp: a2, op: send, length: 2000, repeat: 20, at: 3us, every: 7us}
 `
 
+// TestLogSlewed: a clock that runs faster or slower than that of the packets, as one that is being corrected does, accuses nobody, and a completion that comes too early is told.
+func TestLogSlewed(t *testing.T) {
+	text := strings.NewReplacer("repeat: 40", "repeat: 200", "7us", "20ms").Replace(withLogs)
+	for _, ppm := range []int64{-5000, -500, 0, 500, 5000} {
+		for _, early := range []bool{false, true} {
+			got := foundIn(t, text, func(a, b *hcaagent.Log) {
+				n := 0
+				for _, l := range []*hcaagent.Log{a, b} {
+					l.Exact = false
+					begin := l.Events[0].Time
+					for i := range l.Events {
+						e := &l.Events[i]
+						if e.Time += (e.Time - begin) / 1_000_000 * ppm; e.Kind == cq.EvCompletion && l == a {
+							if n++; n == 150 && early {
+								e.Time -= 9_000_000
+							}
+						}
+					}
+				}
+			})
+			if early != (len(got) > 0) || len(got) > 1 {
+				t.Errorf("%d ppm, a completion too early %v: %q", ppm, early, got)
+			}
+		}
+	}
+}
+
 // TestLogCrossed: two queue pairs that are connected to each other's peers are told apart from the first packets on.
 func TestLogCrossed(t *testing.T) {
 	for _, exact := range []bool{true, false} {
