@@ -74,15 +74,17 @@ type queuePair struct {
 
 // sending is how far the requests of a queue pair have been judged.
 type sending struct {
-	posted   list[*sendRequest] // send requests that put packets on the wire
-	drained  int                // of the messages that it sent, those that may have begun in SQD
-	compared int                // those that were compared with a request
-	guess    int                // of posted, that a packet was found to be of
-	unsent   int64              // datagrams before those that took no PSN
-	longest  uint32             // datagram that it sent
-	fences   []fenced
-	settling []*sendRequest // requests that are completed, and not compared with the packets yet
-	rests    rests
+	posted    list[*sendRequest] // send requests that put packets on the wire
+	drained   int                // of the messages that it sent, those that may have begun in SQD
+	compared  int                // those that were compared with a request
+	guess     int                // of posted, that a packet was found to be of
+	unsent    int64              // PSNs before that the requests posted take, and that no message took; less those of messages that were not posted
+	longest   uint32             // datagram that it sent
+	realigned realignment
+	skipped   *skipped
+	fences    []fenced
+	settling  []*sendRequest // requests that are completed, and not compared with the packets yet
+	rests     rests
 
 	succeeded bool // one has completed with success that packets carry
 
