@@ -122,6 +122,8 @@ type receiving struct {
 	early     []placedCompletion   // completions that came before the message of their place
 	failing   *receiveCompletion   // a receive request that failed, and may have been given to a message that was to be dropped and has not come whole
 	skipped   []overtakenMessage
+	passed    []int // messages of a queue pair with a shared receive queue that later ones completed before, by their number
+	untold    int   // completions of it whose requests were not posted, and whose messages are not known
 	taken     []int // messages that were given to completions which name another queue pair, by their number
 	began     bool  // it took a message before the PSN that it expects first, as was reported
 	accepted  int   // of arrived, those whose receive request was looked for
