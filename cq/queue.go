@@ -75,15 +75,17 @@ type queuePair struct {
 
 // sending is how far the requests of a queue pair have been judged.
 type sending struct {
-	posted   list[*sendRequest] // send requests that put packets on the wire
-	drained  int                // of the messages that it sent, those that may have begun in SQD
-	compared int                // those that were compared with a request
-	guess    int                // of posted, that a packet was found to be of
-	unsent   int64              // datagrams before those that took no PSN
-	longest  uint32             // datagram that it sent
-	fences   []fenced
-	settling []*sendRequest // requests that are completed, and not compared with the packets yet
-	rests    rests
+	posted    list[*sendRequest] // send requests that put packets on the wire
+	drained   int                // of the messages that it sent, those that may have begun in SQD
+	compared  int                // those that were compared with a request
+	guess     int                // of posted, that a packet was found to be of
+	unsent    int64              // PSNs before that the requests posted take, and that no message took; less those of messages that were not posted
+	longest   uint32             // datagram that it sent
+	realigned realignment
+	skipped   *skipped
+	fences    []fenced
+	settling  []*sendRequest // requests that are completed, and not compared with the packets yet
+	rests     rests
 
 	succeeded bool // one has completed with success that packets carry
 
@@ -122,6 +124,8 @@ type receiving struct {
 	early     []placedCompletion   // completions that came before the message of their place
 	failing   *receiveCompletion   // a receive request that failed, and may have been given to a message that was to be dropped and has not come whole
 	skipped   []overtakenMessage
+	passed    []int // messages of a queue pair with a shared receive queue that later ones completed before, by their number
+	untold    int   // completions of it whose requests were not posted, and whose messages are not known
 	taken     []int // messages that were given to completions which name another queue pair, by their number
 	began     bool  // it took a message before the PSN that it expects first, as was reported
 	accepted  int   // of arrived, those whose receive request was looked for

@@ -62,14 +62,9 @@ func (a *Agent) match(q *queuePair, t *receiveCompletion) bool {
 		q.in.giveUp()
 		a.arrive(q)
 	}
-	n := q.turn(t)
-	if q.recvs.shared {
-		if t.message != nil || a.misattributed(q, n, t) {
-			return true
-		}
-		a.named(q, n, t)
-		n = q.turn(t)
-		a.covered(rule.CPLQP001)
+	n, done, ok := a.messageTurn(q, t)
+	if done {
+		return ok
 	}
 	if q.receiving.arrived.has(n) && q.certain(n) {
 		return a.matchPlaced(q, n, t)
@@ -86,6 +81,14 @@ func (a *Agent) match(q *queuePair, t *receiveCompletion) bool {
 	return true
 }
 
+// messageTurn is the number of the message whose turn it is with a completion. done says that it is compared, or, where ok is false, that it has to wait.
+func (a *Agent) messageTurn(q *queuePair, t *receiveCompletion) (n int, done, ok bool) {
+	if q.recvs.shared {
+		return a.sharedTurn(q, t)
+	}
+	return q.turn(t), false, true
+}
+
 // hasCome reports whether the capture shows anything that came to a queue pair, or may have.
 func (a *Agent) hasCome(q *queuePair) bool {
 	return q.in.first.Seen() || q.typ == qp.TypeUD && len(a.groupDatagrams) > 0
@@ -99,7 +102,12 @@ func (q *queuePair) turn(t *receiveCompletion) int {
 		r.invented, t.unlisted = r.invented-t.unlisted, 0
 		return q.placed(t)
 	}
-	r.matched, t.unlisted = r.matched+t.unlisted, 0
+	if t.unlisted > 0 && q.fitsTurn(r.matched, t) {
+		r.untold += t.unlisted // and they are of later messages
+	} else {
+		r.matched += t.unlisted
+	}
+	t.unlisted = 0
 	r.skipTaken()
 	return r.matched
 }
@@ -153,7 +161,7 @@ func (a *Agent) matchPlaced(q *queuePair, n int, t *receiveCompletion) bool {
 		a.wait(q, until)
 		return false
 	case q.overlooked(n, t) && q.followsOn(n+2, next):
-		a.passedOver(q, m, t)
+		a.passedOver(q, m, t, "the next message")
 		q.receiving.matched++
 		n++
 		m = q.receiving.arrived.at(n)
@@ -197,13 +205,13 @@ func (q *queuePair) followsOn(n int, next *receiveCompletion) bool {
 	return next == nil || !q.receiving.arrived.has(n) || q.matches(q.receiving.arrived.at(n), next)
 }
 
-// passedOver reports that a completion is not that of a message whose turn it is, but of the one after it.
-func (a *Agent) passedOver(q *queuePair, m *Message, t *receiveCompletion) {
+// passedOver reports that a completion is not that of a message whose turn it is, but of one after it.
+func (a *Agent) passedOver(q *queuePair, m *Message, t *receiveCompletion, of string) {
 	a.covered(rule.CPLORD001)
 	a.accuse(q, verdict{
 		Verdict: rule.Verdict{
 			Rule: rule.CPLORD001, Class: rule.Violation, Role: q.receiver(), Expected: fmt.Sprintf("the completion of the message that ends in frame %d", m.End.Frame),
-			Actual: "that of the next message", Detail: fmt.Sprintf("receive request %d", t.event.Completion.ID),
+			Actual: "that of " + of, Detail: fmt.Sprintf("receive request %d", t.event.Completion.ID),
 		},
 		at: m.End, event: t.event,
 	})

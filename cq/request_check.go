@@ -40,7 +40,7 @@ func (q *queuePair) compares() bool {
 // sent holds the messages on the wire against the work requests.
 func (a *Agent) sent(q *queuePair) {
 	s, list := &q.sending, &q.out.msgs
-	if n := list.end(); s.drained == n && s.compared == n && !q.out.opens && len(q.out.departed) == 0 {
+	if n := list.end(); s.drained == n && s.compared == n && !q.out.opens && len(q.out.departed) == 0 && s.skipped == nil {
 		return // nothing has come
 	}
 	for ; s.drained < list.end(); s.drained++ {
@@ -55,6 +55,7 @@ func (a *Agent) sent(q *queuePair) {
 			return
 		}
 	}
+	a.notSent(q)
 	if s.compared == list.end() && q.unmatched == nil {
 		a.opening(q)
 	}
@@ -70,8 +71,9 @@ func (a *Agent) opening(q *queuePair) {
 		return
 	}
 	posted := q.sending.posted.all()
-	k := sort.Search(len(posted), func(i int) bool { return posted[i].first >= m.First })
-	if k == len(posted) || posted[k].first != m.First {
+	ord, has := q.sending.ordinal(m)
+	k := sort.Search(len(posted), func(i int) bool { return posted[i].first >= ord })
+	if !has || k == len(posted) || posted[k].first != ord {
 		return
 	}
 	w := posted[k]
@@ -90,8 +92,8 @@ func (a *Agent) opening(q *queuePair) {
 			return
 		}
 	}
-	if a.overtakes(q, m, k) {
-		return
+	if q.unordered() && !q.src.exact || a.overtakes(q, m, k) {
+		return // which it is of, the whole message tells, and what follows
 	}
 	w.opened = true
 	a.headers(q, m, w, a.departs(q, m, w))
@@ -108,11 +110,12 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 	if q.typ == qp.TypeUD {
 		q.sending.longest = max(q.sending.longest, m.Length)
 	}
-	posted, unsent := q.sending.posted.all(), q.sending.unsent // datagrams that took no PSN
-	if q.sending.posted.first() > 0 && len(posted) > 0 && m.Last()+unsent < posted[0].first {
-		return true // of a request that is forgotten
+	posted := q.sending.posted.all()
+	ord, has := q.sending.ordinal(m)
+	if !has || q.sending.forgotten(ord+int64(m.Packets)) {
+		return true
 	}
-	k := q.sending.place(posted, m.First+unsent)
+	k, unsent := q.sending.place(posted, ord), int64(0) // datagrams that took no PSN
 	for n := beyondMTU(posted[k:], m.Length, q.longestSent()); n > 0; n-- {
 		unsent += int64(posted[k].packets)
 		k++
@@ -120,19 +123,27 @@ func (a *Agent) request(q *queuePair, m *Message) bool {
 	if k == len(posted) && q.src.comes(m.Begin.Time) && q.out.msgs.end()-q.sending.compared < mostWaiting {
 		return false
 	}
-	q.sending.unsent = unsent
+	q.sending.unsent += unsent
 	a.covered(rule.RCSEQ006)
-	switch ord := m.First + unsent; {
+	switch ord += unsent; {
 	case k == len(posted):
 		a.unrequested(q, m)
 	case q.stopped != nil && ord >= q.stopped.first: // what failed or was flushed there took no PSN
 		q.unmatched = noWork
+	case ord == posted[k].first && q.unordered():
+		return a.takes(q, m, k)
 	case ord == posted[k].first:
 		a.compareNext(q, m, k)
 	case !m.Partial:
 		a.cutShort(q, m, posted[k])
 	}
 	return true
+}
+
+// forgotten reports whether the packets before an ordinal are of requests that are forgotten.
+func (s *sending) forgotten(ord int64) bool {
+	posted := s.posted.all()
+	return s.posted.first() > 0 && len(posted) > 0 && ord <= posted[0].first
 }
 
 // unrequested reports a message that no work request asks for.
@@ -179,10 +190,16 @@ func (a *Agent) compareNext(q *queuePair, m *Message, k int) {
 		}
 		a.starts(q)
 	}
-	a.overtakes(q, m, k)
+	if !q.unordered() {
+		a.overtakes(q, m, k)
+	}
 	posted := q.sending.posted.all()
 	w := posted[k]
-	if k > 0 && a.repeats(q, m, posted[k-1], w) || !a.compare(q, m, w) {
+	again := k > 0 && a.repeats(q, m, posted[k-1], w)
+	if again && q.unordered() && !q.src.exact {
+		return // the next message is that of the next request, or which it is of is found
+	}
+	if again || !a.compare(q, m, w) {
 		q.unmatched, q.sending.strayed = w, true
 		return
 	}

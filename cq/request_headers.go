@@ -29,7 +29,8 @@ func (a *Agent) departs(q *queuePair, m *Message, w *sendRequest) mismatch {
 
 // departing takes over that a message departs from its work request.
 func (a *Agent) departing(q *queuePair, m *Message, w *sendRequest) {
-	q.sending.departed, m.departs = w, true
+	q.sending.departed = w
+	a.another(q, m)
 	op := w.req().Op
 	if !m.unlike && m.consumes() != (op <= wqe.OpSendInv || op == wqe.OpWriteImm) {
 		m.unlike = true
@@ -37,6 +38,11 @@ func (a *Agent) departing(q *queuePair, m *Message, w *sendRequest) {
 			r.unsure(m)
 		}
 	}
+}
+
+// another takes over that a message is another than its work request asks for, or may be.
+func (a *Agent) another(q *queuePair, m *Message) {
+	m.departs = true
 	if q.service() == packet.UD { // its receiver has a message of its own
 		a.departed[a.nextDeparted%len(a.departed)] = m.Begin.Pos
 		a.nextDeparted++

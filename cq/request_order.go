@@ -51,6 +51,11 @@ func (a *Agent) overtakes(q *queuePair, m *Message, k int) bool {
 
 // tellPassed reports that a message is that of request v, and in the place of request w.
 func (a *Agent) tellPassed(q *queuePair, m *Message, w, v *sendRequest) {
+	a.accuse(q, q.passes(m, w, v))
+}
+
+// passes is the verdict that says so.
+func (q *queuePair) passes(m *Message, w, v *sendRequest) verdict {
 	field := expect.Opcode
 	for _, f := range shown {
 		if q.out.departure(m, f) != nil {
@@ -58,20 +63,20 @@ func (a *Agent) tellPassed(q *queuePair, m *Message, w, v *sendRequest) {
 			break
 		}
 	}
-	a.accuse(q, q.out.shows(m, field, verdict{
+	return q.out.shows(m, field, verdict{
 		Verdict: rule.Verdict{
 			Rule: rule.RCSEQ006, Class: rule.Violation, Role: q.sender(), Expected: fmt.Sprintf("the message of request %d", w.req().ID),
 			Actual: fmt.Sprintf("that of request %d, which was posted after it", v.req().ID),
 		},
 		event: v.event,
-	}))
+	})
 }
 
 // fits reports whether a message, or what there is of it, is that of a request as far as its fields tell.
 func (w *sendRequest) fits(m *Message) bool {
 	op := wqe.OpOf(m.Op.Fn())
 	switch {
-	case operations[w.req().Op] != op || !w.addresses(m, op):
+	case operations[w.req().Op] != op || !w.addresses(m, op) || m.Net != nil && w.req().Dest.QPN != 0 && w.req().Dest.QPN != m.Net.DestQP:
 		return false
 	case m.Partial:
 		return true
