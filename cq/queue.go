@@ -25,7 +25,8 @@ type queuePair struct {
 	wasRTR   *Event // that brought it to RTR for the first time
 	wasRTS   *Event
 	drains   []drain
-	failed   *Event      // the first event that shows it in ERR
+	failed   *Event // the first event that shows it in ERR
+	shownErr inError
 	learned  packet.Addr // of a log that names no address
 
 	sends         list[*sendRequest]
@@ -87,15 +88,16 @@ type sending struct {
 	succeeded bool // one has completed with success that packets carry
 
 	// What was reported, once.
-	missing          bool              // a request did not complete
-	strayed          bool              // what it sent is not what was posted
-	unposted         bool              // a request completed that was not posted
-	unknown          map[uint64]*Event // completions of send requests that were not posted, by ID
-	departed         *sendRequest      // the newest whose message was another than it asks for
-	foreign          bool              // it sent by an address handle of another protection domain
-	premature        bool              // it sent before it could
-	inError, overrun bool              // it sent in error, or after a completion queue of its had overrun
-	inSQD, inSQE     bool              // a message began there
+	missing      bool              // a request did not complete
+	strayed      bool              // what it sent is not what was posted
+	unposted     bool              // a request completed that was not posted
+	unknown      map[uint64]*Event // completions of send requests that were not posted, by ID
+	departed     *sendRequest      // the newest whose message was another than it asks for
+	foreign      bool              // it sent by an address handle of another protection domain
+	premature    bool              // it sent before it could
+	inError      bool              // it sent in error, or carried out a request that it was to flush
+	overrun      bool              // it sent after a completion queue of its had overrun
+	inSQD, inSQE bool              // a message began there
 }
 
 // receiving is how far what a queue pair has received has been judged.

@@ -79,6 +79,7 @@ func (x comparison) differs(id rule.ID, expected, actual string) {
 func (a *Agent) same(q *queuePair, m *Message, t *receiveCompletion) {
 	x := comparison{a, q, m, t}
 	x.expected()
+	x.receivedInError()
 	c := t.event.Completion
 	op, length := q.expected(m)
 	a.covered(rule.CPLOPC001)

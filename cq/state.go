@@ -67,7 +67,7 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 		a.reset(q, e)
 		return
 	}
-	q.drained(e)
+	a.drained(q, e)
 	if !wasAstray || e.State >= from || e.State > qp.RTR { // else it is rather the line of a step that was passed over
 		q.state = e.State
 	}
@@ -109,6 +109,7 @@ func (q *queuePair) came(from qp.State, e *Event) {
 	if e.State == qp.Err && q.wasErr == nil {
 		q.wasErr = e
 	}
+	q.showsError(e)
 	if e.State == qp.RTS && from == qp.SQE {
 		q.sq = order{}
 		q.failed = nil
@@ -204,15 +205,18 @@ func (a *Agent) queryQP(s *Source, e *Event) {
 		if a.notInError(q, e) {
 			return
 		}
-		if e.State != q.state && !qp.DeviceTransition(q.typ, q.state, e.State) {
+		if e.State != q.state && !q.sending.inError && !qp.DeviceTransition(q.typ, q.state, e.State) {
 			a.stray(q, verdict{
 				Verdict: rule.Verdict{Rule: rule.QPSTRN001, Class: rule.Violation, Expected: "state " + q.state.String(), Actual: "state " + e.State.String()}, event: e,
 			})
 			q.broughtUp(e)
 		}
 	}
-	if e.State == qp.Err && q.failed == nil {
-		q.failed = e
+	if e.State == qp.Err {
+		q.showsError(e)
+		if q.failed == nil {
+			q.failed = e
+		}
 	}
 }
 
