@@ -85,6 +85,7 @@ func (a *Agent) conclude(q *queuePair) {
 	if n := len(q.drains); n > 0 {
 		a.begunInSQD(q, &q.drains[n-1])
 	}
+	a.decide(q)
 	a.concludeStates(q)
 	if !c.refused {
 		a.refusals(q)

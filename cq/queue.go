@@ -54,6 +54,7 @@ type queuePair struct {
 
 	drain    drainEvent
 	permits  wqe.Access      // all that it has ever permitted its peer
+	grants   []grant         // what it has permitted since when
 	flushed  int             // requests of a shared receive queue that it flushed
 	refusals map[uint64]bool // requests whose post failed, by ID
 
@@ -132,8 +133,10 @@ type receiving struct {
 	after     int64 // ordinal of the message after those
 	missing   bool  // a message before those is not certain
 	invalid   map[uint32]bool
-	stored    []*stored // ranges of memory that messages read or write, which are not answered yet
-	unseen    []*stored // those that were written, of which the consumer was not told for certain
+	undecided []execution // messages that were executed, where the clocks of packets and log do not tell yet whether they might be
+	denied    bool        // one was executed that it did not permit any more, as was reported
+	stored    []*stored   // ranges of memory that messages read or write, which are not answered yet
+	unseen    []*stored   // those that were written, of which the consumer was not told for certain
 
 	// What was reported, once.
 	wrongRNR   bool // an RNR NAK although a receive request was there

@@ -84,7 +84,7 @@ func (q *queuePair) modified(e *Event) {
 		q.drain = drainEvent{event: e, n: q.src.n}
 	}
 	if e.Attr.Has(qp.KnowsAccess) {
-		q.permits |= e.Attr.Access
+		q.permit(e)
 	}
 	if q.wasRTR != nil && !q.src.exact { // packets from before it are yet to come
 		q.attr.Change(e.Attr)
