@@ -159,7 +159,7 @@ func (a *Agent) execution(q *queuePair, m *Message) bool {
 	x := executionOf(q, m)
 	_, _, needs := m.needs()
 	unclear := m.Partial || m.Mixed || m.Other
-	if (needs || m.HasInv) && !unclear && !x.known() && !a.ended {
+	if (needs || m.HasInv || q.otherSize(m)) && !unclear && !x.known() && !a.ended {
 		return false
 	}
 	r := &q.receiving
@@ -168,7 +168,14 @@ func (a *Agent) execution(q *queuePair, m *Message) bool {
 	if unclear {
 		return true
 	}
-	if m.HasInv && x.done {
+	a.answeredAs(q, x, needs)
+	return true
+}
+
+// answeredAs judges what became of a message that is known whole. needs says that it wants memory.
+func (a *Agent) answeredAs(q *queuePair, x execution, needs bool) {
+	a.sized(q, x)
+	if x.HasInv && x.done {
 		a.invalidated(q, x)
 	}
 	if needs {
@@ -176,7 +183,6 @@ func (a *Agent) execution(q *queuePair, m *Message) bool {
 		a.keyed(q, x)
 		q.undecided(x)
 	}
-	return true
 }
 
 // execution is what became of a message at its responder.

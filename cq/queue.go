@@ -134,6 +134,7 @@ type receiving struct {
 	missing   bool  // a message before those is not certain
 	invalid   map[uint32]bool
 	undecided []execution // messages that were executed, where the clocks of packets and log do not tell yet whether they might be
+	oversize  bool        // a message was accepted whose packets have another length than its path MTU, as was reported
 	denied    bool        // one was executed that it did not permit any more, as was reported
 	stored    []*stored   // ranges of memory that messages read or write, which are not answered yet
 	unseen    []*stored   // those that were written, of which the consumer was not told for certain

@@ -80,6 +80,7 @@ func (a *Agent) same(q *queuePair, m *Message, t *receiveCompletion) {
 	x := comparison{a, q, m, t}
 	x.expected()
 	x.receivedInError()
+	x.sized()
 	c := t.event.Completion
 	op, length := q.expected(m)
 	a.covered(rule.CPLOPC001)
