@@ -83,6 +83,7 @@ func (a *Agent) concludeStates(q *queuePair) {
 		a.unestablished(q)
 	}
 	a.answersInError(q)
+	a.answersDestroyed(q)
 	a.silences(q, q.out.newest, false)
 	a.silences(q, q.in.newestResponse, true)
 }

@@ -22,6 +22,7 @@ type queuePair struct {
 	later    bool  // it is not the first
 	died     int64 // when it was destroyed or reset, if gone
 	gone     bool
+	destroy  *Event // that destroyed it; nil: none
 	wasRTR   *Event // that brought it to RTR for the first time
 	wasRTS   *Event
 	drains   []drain

@@ -53,7 +53,7 @@ func (q *queuePair) doneInSQD(w *sendRequest) {
 
 // begunInSQD judges, when a queue pair leaves SQD or nothing more comes of it, that no request was begun there (rule QPS-SQD-001), as far as events show it.
 func (a *Agent) begunInSQD(q *queuePair, d *drain) {
-	if !q.known || d.began == nil || q.sending.inSQD || d.until-resumes <= d.began.done.Time {
+	if !q.known || d.began == nil || q.sending.inSQD || q.astray || d.until-resumes <= d.began.done.Time {
 		return
 	}
 	a.covered(rule.QPSSQD001)

@@ -32,6 +32,9 @@ func (a *Agent) destroyQP(s *Source, e *Event) {
 		a.verb(q, rule.QPSMC001, e, "an error: the queue pair is attached to a multicast group", "it was destroyed")
 	}
 	q.died, q.gone = e.Time, true
+	if q.destroy == nil {
+		q.destroy = e
+	}
 	a.changes++
 }
 

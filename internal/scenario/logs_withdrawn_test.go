@@ -24,6 +24,7 @@ func TestLogWithdrawn(t *testing.T) {
 	deregister := func(l *hcaagent.Log) []cq.Event {
 		return []cq.Event{{Kind: cq.EvDeregisterMR, Region: region(l).Region}}
 	}
+	destroy := func(*hcaagent.Log) []cq.Event { return []cq.Event{{Kind: cq.EvDestroyQP}} }
 	nothing := &qp.Attr{Known: qp.KnowsAccess}
 	for _, c := range []struct {
 		name   string
@@ -38,6 +39,8 @@ func TestLogWithdrawn(t *testing.T) {
 		{"SQD of the responder", modify(qp.SQD, nil), false, ""},
 		{"the region", deregister, false, "CPL-MEM-005 violation"},
 		{"the region, registered again", func(l *hcaagent.Log) []cq.Event { return append(deregister(l), *region(l)) }, false, ""},
+		{"the requester", destroy, true, "QPS-RST-001 violation"},
+		{"the responder", destroy, false, "QPS-RST-001 violation"},
 		{"the permission", modify(qp.RTS, nothing), false, "QPS-ACT-001 violation"},
 		{"the permission of the requester", modify(qp.RTS, nothing), true, ""},
 	} {
@@ -71,7 +74,7 @@ func TestLogWithdrawn(t *testing.T) {
 				}
 			})
 			var want []string
-			if c.want != "" && (when == "in the midst" || when != "at the end" && (strings.HasPrefix(c.want, "QPS-ERR") || strings.HasPrefix(c.want, "QPS-SQD"))) {
+			if c.want != "" && (when == "in the midst" || when != "at the end" && (strings.HasPrefix(c.want, "QPS-ERR") || strings.HasPrefix(c.want, "QPS-SQD") || strings.HasPrefix(c.want, "QPS-RST"))) {
 				want = []string{c.want}
 			}
 			if !slices.Equal(got, want) {
