@@ -29,6 +29,7 @@ func (a *Agent) sendDone(q *queuePair, w *sendRequest, e *Event) {
 		q.stopped = w
 	}
 	a.errorOrder(q, &q.sq, e)
+	a.unflushedSuccess(q, &q.sq, w.n, e)
 	switch q.typ {
 	case qp.TypeUC:
 		a.unreliable(q, w)
@@ -37,6 +38,7 @@ func (a *Agent) sendDone(q *queuePair, w *sendRequest, e *Event) {
 	}
 	if c.Status == Success {
 		q.sending.succeeded = q.sending.succeeded || !w.local()
+		q.doneInSQD(w)
 		a.carriedOut(q, w)
 		if a.completed(q, w); w.foreign {
 			a.foreignSent(q, w, nil)
@@ -149,7 +151,9 @@ func (a *Agent) addReceiveCompletion(q *queuePair, t *receiveCompletion) {
 	if s := t.event.Completion.Status; q.failing == nil && s != Success && s != WRFlushErr {
 		q.failing = t
 	}
-	a.errorOrder(q, &q.rq, t.event)
+	if a.errorOrder(q, &q.rq, t.event); t.of != nil {
+		a.unflushedSuccess(q, &q.rq, t.of.n, t.event)
+	}
 	if t.event.Completion.Status == Success {
 		q.receiving.succeeded = true
 		a.deniedTaken(q, t)

@@ -82,6 +82,10 @@ func (a *Agent) conclude(q *queuePair) {
 	if !c.refused {
 		a.refusing(q)
 	}
+	if n := len(q.drains); n > 0 {
+		a.begunInSQD(q, &q.drains[n-1])
+	}
+	a.decide(q)
 	a.concludeStates(q)
 	if !c.refused {
 		a.refusals(q)

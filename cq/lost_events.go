@@ -25,7 +25,7 @@ func (a *Agent) lostEvents(s *Source) {
 		q.drain = drainEvent{}
 	}
 	for _, r := range s.regions {
-		r.uncertain = true
+		r.uncertain, r.closed = true, nil
 	}
 	clear(s.lkeys)
 	clear(s.mrs)

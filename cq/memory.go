@@ -21,6 +21,8 @@ type region struct {
 	lkey       uint32
 	by         *queuePair // that has bound a window of type 2
 	uncertain  bool       // it is not known at which packet it begins or ceases to hold
+	closed     *Event     // that deregistered it, or deallocated the window; nil: none
+	told       bool       // it was used after that, as was reported
 }
 
 func (a *Agent) regionEvent(s *Source, e *Event) {
@@ -32,7 +34,7 @@ func (a *Agent) regionEvent(s *Source, e *Event) {
 		s.registered(e)
 	case EvDeregisterMR:
 		s.deregistered(e)
-		s.closed(e.Region)
+		s.closed(e)
 	}
 	if e.Region.RKey == 0 {
 		return
@@ -48,20 +50,21 @@ func (a *Agent) regionEvent(s *Source, e *Event) {
 		s.regions[k] = &region{window: true, uncertain: true, one: e.Region.Window == 1, pd: e.Region.PD} // not bound yet
 	default:
 		if r := s.regions[k]; r != nil {
-			r.uncertain = true
+			r.close(e)
 		}
 	}
 }
 
 // closed takes over that a region is no more, which a log may name without its R_Key.
-func (s *Source) closed(gone *wqe.Region) {
+func (s *Source) closed(e *Event) {
+	gone := e.Region
 	if gone.RKey != 0 {
 		return
 	}
 	delete(s.mrs, gone.MR)
 	for _, r := range s.regions {
 		if gone.MR != 0 && r.mr == gone.MR || gone.MR == 0 && gone.LKey != 0 && r.lkey == gone.LKey {
-			r.uncertain = true
+			r.close(e)
 		}
 	}
 }
@@ -129,6 +132,8 @@ func (s *Source) refusal(m *Message, invalid map[uint32]bool) (why string, sure 
 		return fmt.Sprintf("R_Key %#x is not registered", m.RKey), s.tellsRegions()
 	case invalid[m.RKey]:
 		return fmt.Sprintf("R_Key %#x was invalidated", m.RKey), true
+	case s.exact && s.noMore(m) != "":
+		return s.noMore(m), true
 	case r.uncertain:
 		return "", false
 	case !inside(m.VA, length, r.va, r.length):
@@ -157,7 +162,7 @@ func (a *Agent) execution(q *queuePair, m *Message) bool {
 	x := executionOf(q, m)
 	_, _, needs := m.needs()
 	unclear := m.Partial || m.Mixed || m.Other
-	if (needs || m.HasInv) && !unclear && !x.known() && !a.ended {
+	if (needs || m.HasInv || q.otherSize(m)) && !unclear && !x.known() && !a.ended {
 		return false
 	}
 	if needs && !unclear && q.src.exact && q.src.regions[m.RKey] == nil && q.src.comes(m.Begin.Time) && q.in.msgs.end()-q.receiving.executed < mostWaiting {
@@ -169,14 +174,21 @@ func (a *Agent) execution(q *queuePair, m *Message) bool {
 	if unclear {
 		return true
 	}
-	if m.HasInv && x.done {
+	a.answeredAs(q, x, needs)
+	return true
+}
+
+// answeredAs judges what became of a message that is known whole. needs says that it wants memory.
+func (a *Agent) answeredAs(q *queuePair, x execution, needs bool) {
+	a.sized(q, x)
+	if x.HasInv && x.done {
 		a.invalidated(q, x)
 	}
 	if needs {
 		a.permitted(q, x)
 		a.keyed(q, x)
+		q.undecided(x)
 	}
-	return true
 }
 
 // execution is what became of a message at its responder.
@@ -201,15 +213,15 @@ func executionOf(q *queuePair, m *Message) execution {
 	return x
 }
 
-// executedDespite reports a message that was executed, and should have been refused.
-func (a *Agent) executedDespite(q *queuePair, x execution, id rule.ID, s packet.Syndrome, why string) {
+// executedDespite reports a message that was executed, and should have been refused. e is the event for which it should; nil: none.
+func (a *Agent) executedDespite(q *queuePair, x execution, e *Event, id rule.ID, s packet.Syndrome, why string) {
 	class, doubt := a.brought(x.Message)
 	a.accuse(q, verdict{
 		Verdict: rule.Verdict{
 			Rule: id, Class: class, Role: rule.Responder, Expected: s.String() + why, Actual: "the responder executed the request",
 			Detail: strings.TrimPrefix(doubt, "; "), Evidence: []uint64{x.Message.Begin.Frame},
 		},
-		at: x.at, expects: refusal(s),
+		at: x.at, event: e, expects: refusal(s),
 	})
 }
 
@@ -218,7 +230,7 @@ func (a *Agent) invalidated(q *queuePair, x execution) {
 	r := &q.receiving
 	a.covered(rule.CPLINV002)
 	if why := q.src.mustStay(q, x.InvRKey, r.invalid); why != "" && x.refused == nil && q.complete(x.at.Time) && !r.missing {
-		a.executedDespite(q, x, rule.CPLINV002, packet.NAKRemoteAccess, fmt.Sprintf(": R_Key %#x cannot be invalidated, %s", x.InvRKey, why))
+		a.executedDespite(q, x, nil, rule.CPLINV002, packet.NAKRemoteAccess, fmt.Sprintf(": R_Key %#x cannot be invalidated, %s", x.InvRKey, why))
 	}
 	if r.invalid == nil {
 		r.invalid = map[uint32]bool{}
@@ -229,7 +241,7 @@ func (a *Agent) invalidated(q *queuePair, x execution) {
 // permitted judges that the queue pair permits the operation of an executed message.
 func (a *Agent) permitted(q *queuePair, x execution) {
 	op := wqe.OpOf(x.Op.Fn())
-	if op == wqe.Flush || !q.attr.Has(qp.KnowsAccess) {
+	if op == wqe.Flush || len(q.grants) == 0 {
 		return
 	}
 	id := rule.QPSACT001
@@ -237,8 +249,14 @@ func (a *Agent) permitted(q *queuePair, x execution) {
 		id = rule.FLW009
 	}
 	a.covered(id)
-	if access, _, _ := x.needs(); q.permits&access == 0 && x.done && x.refused == nil {
-		a.executedDespite(q, x, id, packet.NAKInvalidRequest, ": the queue pair does not permit it")
+	access, _, _ := x.needs()
+	switch {
+	case !x.done || x.refused != nil:
+	case q.permits&access == 0:
+		a.executedDespite(q, x, nil, id, packet.NAKInvalidRequest, ": the queue pair does not permit it")
+	case q.withdrawn(x) && q.complete(x.Begin.Time) && q.permitsFrom(x.Begin.Time)&access == 0:
+		q.receiving.denied = true
+		a.executedDespite(q, x, q.grants[len(q.grants)-1].from, id, packet.NAKInvalidRequest, ": the queue pair does not permit it any more")
 	}
 }
 
@@ -256,8 +274,8 @@ func (a *Agent) keyed(q *queuePair, x execution) {
 		why = fmt.Sprintf("%#x is misaligned", m.VA)
 		refused = packet.NAKInvalidRequest
 	}
-	if why != "" && x.done && x.refused == nil {
-		a.executedDespite(q, x, id, refused, ": "+why)
+	if why != "" && x.done && x.refused == nil && q.src.tellsClosed(m.RKey) {
+		a.executedDespite(q, x, q.src.closing(m.RKey), id, refused, ": "+why)
 	}
 	if x.refused == nil || x.refused.Syndrome != packet.NAKRemoteAccess || !q.enabled(m) {
 		return

@@ -16,7 +16,11 @@ func (a *Agent) postSend(s *Source, e *Event) {
 	}
 	if q.known {
 		a.covered(rule.QPSRST001)
-		if !e.Failed && !q.state.PostSend() {
+		switch {
+		case e.Failed:
+		case q.destroy != nil:
+			a.tooEarlyPosted(q, 0, e, "an error: the queue pair was destroyed")
+		case !q.state.PostSend():
 			a.tooEarlyPosted(q, 0, e, fmt.Sprintf("an error: no send request is accepted in %v", q.state))
 		}
 	}
@@ -153,6 +157,8 @@ func (a *Agent) postReceive(s *Source, e *Event) {
 		a.covered(rule.CPLSRQ004)
 		switch {
 		case e.Failed:
+		case q.destroy != nil:
+			a.tooEarlyPosted(q, 1, e, "an error: the queue pair was destroyed")
 		case !q.state.PostReceive():
 			a.tooEarlyPosted(q, 1, e, fmt.Sprintf("an error: no receive request is accepted in %v", q.state))
 		case q.recvs.shared:
@@ -198,7 +204,7 @@ func (r *receiveQueue) open(id uint64) *receive {
 	return same.first
 }
 
-// tooEarlyPosted reports that a request was accepted in a state in which none of its kind is: the first of a life tells of it.
+// tooEarlyPosted reports that a request was accepted in a state in which none of its kind is, or after its queue pair was destroyed: the first of a life tells of it.
 func (a *Agent) tooEarlyPosted(q *queuePair, kind int, e *Event, expected string) {
 	if !q.early[kind] {
 		q.early[kind] = true

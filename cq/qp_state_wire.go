@@ -101,6 +101,8 @@ func (a *Agent) concludeStates(q *queuePair) {
 	if !q.concluded.established {
 		a.unestablished(q)
 	}
+	a.answersInError(q)
+	a.answersDestroyed(q)
 	a.silences(q, q.out.newest, false)
 	a.silences(q, q.in.newestResponse, true)
 }

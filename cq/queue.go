@@ -22,10 +22,12 @@ type queuePair struct {
 	later    bool  // it is not the first
 	died     int64 // when it was destroyed or reset, if gone
 	gone     bool
+	destroy  *Event // that destroyed it; nil: none
 	wasRTR   *Event // that brought it to RTR for the first time
 	wasRTS   *Event
 	drains   []drain
-	failed   *Event      // the first event that shows it in ERR
+	failed   *Event // the first event that shows it in ERR
+	shownErr inError
 	learned  packet.Addr // of a log that names no address
 
 	sends         list[*sendRequest]
@@ -54,6 +56,7 @@ type queuePair struct {
 
 	drain    drainEvent
 	permits  wqe.Access      // all that it has ever permitted its peer
+	grants   []grant         // what it has permitted since when
 	flushed  int             // requests of a shared receive queue that it flushed
 	refusals map[uint64]bool // requests whose post failed, by ID
 
@@ -90,16 +93,17 @@ type sending struct {
 	succeeded bool // one has completed with success that packets carry
 
 	// What was reported, once.
-	missing          bool              // a request did not complete
-	strayed          bool              // what it sent is not what was posted
-	unposted         bool              // a request completed that was not posted
-	unknown          map[uint64]*Event // completions of send requests that were not posted, by ID
-	departed         *sendRequest      // the newest whose message was another than it asks for
-	foreign          bool              // it sent by an address handle of another protection domain
-	premature        bool              // it sent before it could
-	early            *verdict          // that says so, and that no later event of the log has confirmed
-	inError, overrun bool              // it sent in error, or after a completion queue of its had overrun
-	inSQD, inSQE     bool              // a message began there
+	missing      bool              // a request did not complete
+	strayed      bool              // what it sent is not what was posted
+	unposted     bool              // a request completed that was not posted
+	unknown      map[uint64]*Event // completions of send requests that were not posted, by ID
+	departed     *sendRequest      // the newest whose message was another than it asks for
+	foreign      bool              // it sent by an address handle of another protection domain
+	premature    bool              // it sent before it could
+	early        *verdict          // that says so, and that no later event of the log has confirmed
+	inError      bool              // it sent in error, or carried out a request that it was to flush
+	overrun      bool              // it sent after a completion queue of its had overrun
+	inSQD, inSQE bool              // a message began there
 }
 
 // receiving is how far what a queue pair has received has been judged.
@@ -136,8 +140,11 @@ type receiving struct {
 	after     int64 // ordinal of the message after those
 	missing   bool  // a message before those is not certain
 	invalid   map[uint32]bool
-	stored    []*stored // ranges of memory that messages read or write, which are not answered yet
-	unseen    []*stored // those that were written, of which the consumer was not told for certain
+	undecided []execution // messages that were executed, where the clocks of packets and log do not tell yet whether they might be
+	oversize  bool        // a message was accepted whose packets have another length than its path MTU, as was reported
+	denied    bool        // one was executed that it did not permit any more, as was reported
+	stored    []*stored   // ranges of memory that messages read or write, which are not answered yet
+	unseen    []*stored   // those that were written, of which the consumer was not told for certain
 
 	// What was reported, once.
 	wrongRNR   bool // an RNR NAK although a receive request was there

@@ -79,6 +79,8 @@ func (x comparison) differs(id rule.ID, expected, actual string) {
 func (a *Agent) same(q *queuePair, m *Message, t *receiveCompletion) {
 	x := comparison{a, q, m, t}
 	x.expected()
+	x.receivedInError()
+	x.sized()
 	c := t.event.Completion
 	op, length := q.expected(m)
 	a.covered(rule.CPLOPC001)

@@ -12,26 +12,59 @@ import (
 type drain struct {
 	event *Event // that brought it there
 	until int64
+	n     int          // of the event in the log
+	began *sendRequest // the first that was posted there, and completed there with success
 }
+
+// resumes is how long before the line that tells of it a queue pair may have left SQD at most: another thread polls completions meanwhile.
+const resumes = int64(10e6)
 
 // brokenDown notes that a queue pair has come to SQE by itself.
 func (q *queuePair) brokenDown(o *order, e *Event) {
 	if o == &q.sq && q.state == qp.RTS && qp.DeviceTransition(q.typ, qp.RTS, qp.SQE) {
-		q.broken = append(q.broken, drain{e, math.MaxInt64})
+		q.broken = append(q.broken, drain{event: e, until: math.MaxInt64})
 	}
 }
 
 // drained notes when a queue pair comes to SQD and when it leaves it.
-func (q *queuePair) drained(e *Event) {
+func (a *Agent) drained(q *queuePair, e *Event) {
 	switch {
 	case q.state != qp.SQD && e.State == qp.SQD:
-		q.drains = append(q.drains, drain{e, math.MaxInt64})
+		q.drains = append(q.drains, drain{event: e, until: math.MaxInt64, n: q.src.n})
 	case q.state == qp.SQD && e.State != qp.SQD && len(q.drains) > 0:
-		q.drains[len(q.drains)-1].until = e.Time
+		d := &q.drains[len(q.drains)-1]
+		d.until = e.Time
+		a.begunInSQD(q, d)
 	}
 	if n := len(q.broken); n > 0 && e.State != qp.SQE {
 		q.broken[n-1].until = min(q.broken[n-1].until, e.Time)
 	}
+}
+
+// doneInSQD takes over that a request has completed with success: where it was posted in SQD, and the queue pair is there yet, it was begun there.
+func (q *queuePair) doneInSQD(w *sendRequest) {
+	if q.state != qp.SQD || len(q.drains) == 0 || w.local() {
+		return
+	}
+	if d := &q.drains[len(q.drains)-1]; d.began == nil && w.n > d.n {
+		d.began = w
+	}
+}
+
+// begunInSQD judges, when a queue pair leaves SQD or nothing more comes of it, that no request was begun there (rule QPS-SQD-001), as far as events show it.
+func (a *Agent) begunInSQD(q *queuePair, d *drain) {
+	if !q.known || d.began == nil || q.sending.inSQD || q.astray || d.until-resumes <= d.began.done.Time {
+		return
+	}
+	a.covered(rule.QPSSQD001)
+	q.sending.inSQD = true
+	a.stray(q, verdict{
+		Verdict: rule.Verdict{
+			Rule: rule.QPSSQD001, Class: rule.Violation, Role: q.sender(), Expected: "no request begun: the queue pair is in SQD",
+			Actual: fmt.Sprintf("request %d, posted there, completes with success", d.began.req().ID),
+		},
+		event: d.began.done,
+	})
 }
 
 // draining judges that a message does not begin in SQD, nor in SQE. That takes the clock of the packets, and a tap that sees a packet when it leaves.

@@ -32,6 +32,9 @@ func (a *Agent) destroyQP(s *Source, e *Event) {
 		a.verb(q, rule.QPSMC001, e, "an error: the queue pair is attached to a multicast group", "it was destroyed")
 	}
 	q.died, q.gone = e.Time, true
+	if q.destroy == nil {
+		q.destroy = e
+	}
 	a.changes++
 }
 
@@ -67,7 +70,7 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 		a.reset(q, e)
 		return
 	}
-	q.drained(e)
+	a.drained(q, e)
 	if !wasAstray || e.State >= from || e.State > qp.RTR { // else it is rather the line of a step that was passed over
 		q.state = e.State
 	}
@@ -84,7 +87,7 @@ func (q *queuePair) modified(e *Event) {
 		q.drain = drainEvent{event: e, n: q.src.n}
 	}
 	if e.Attr.Has(qp.KnowsAccess) {
-		q.permits |= e.Attr.Access
+		q.permit(e)
 	}
 	if q.wasRTR != nil && !q.src.exact { // packets from before it are yet to come
 		q.attr.Change(e.Attr)
@@ -109,6 +112,7 @@ func (q *queuePair) came(from qp.State, e *Event) {
 	if e.State == qp.Err && q.wasErr == nil {
 		q.wasErr = e
 	}
+	q.showsError(e)
 	if e.State == qp.RTS && from == qp.SQE {
 		q.sq = order{}
 		q.failed = nil
@@ -204,15 +208,18 @@ func (a *Agent) queryQP(s *Source, e *Event) {
 		if a.notInError(q, e) {
 			return
 		}
-		if e.State != q.state && !qp.DeviceTransition(q.typ, q.state, e.State) {
+		if e.State != q.state && !q.sending.inError && !qp.DeviceTransition(q.typ, q.state, e.State) {
 			a.stray(q, verdict{
 				Verdict: rule.Verdict{Rule: rule.QPSTRN001, Class: rule.Violation, Expected: "state " + q.state.String(), Actual: "state " + e.State.String()}, event: e,
 			})
 			q.broughtUp(e)
 		}
 	}
-	if e.State == qp.Err && q.failed == nil {
-		q.failed = e
+	if e.State == qp.Err {
+		q.showsError(e)
+		if q.failed == nil {
+			q.failed = e
+		}
 	}
 }
 

@@ -79,14 +79,17 @@ func (a *Agent) granted(q *queuePair, m *Message, t *receiveCompletion) {
 		return
 	}
 	why, sure := q.src.refusal(m, nil)
-	if q.forbids(wqe.RemoteWrite) {
+	if q.complete(m.Begin.Time) && q.src.noMore(m) != "" {
+		why, sure = q.src.noMore(m), true
+	}
+	if q.forbids(wqe.RemoteWrite, m.Begin.Time) {
 		why, sure = "the queue pair does not permit it", true
 	}
 	if !sure || !q.complete(m.End.Time) && q.src.regions[m.RKey] == nil {
 		return
 	}
 	a.covered(rule.UCACC001)
-	if why != "" {
+	if why != "" && q.src.tellsClosed(m.RKey) {
 		a.accuse(q, verdict{
 			Verdict: rule.Verdict{
 				Rule: rule.UCACC001, Class: rule.Violation, Role: rule.Receiver, Expected: "the message dropped: " + why,
@@ -100,7 +103,7 @@ func (a *Agent) granted(q *queuePair, m *Message, t *receiveCompletion) {
 // keyless judges that a UC WRITE of no bytes is not dropped for its key: its immediate data takes the receive request that t is of, which the
 // message n has taken instead.
 func (a *Agent) keyless(q *queuePair, n int, t *receiveCompletion) {
-	if q.typ != qp.TypeUC || q.recvs.shared || !a.sees(q) || q.forbids(wqe.RemoteWrite) {
+	if q.typ != qp.TypeUC || q.recvs.shared || !a.sees(q) || q.forbids(wqe.RemoteWrite, 0) {
 		return
 	}
 	list := &q.receiving.arrived
@@ -135,9 +138,12 @@ func (a *Agent) keylessTaken(q *queuePair, m, taken *Message, t *receiveCompleti
 	}
 }
 
-// forbids reports whether a queue pair has never permitted its peer an access, for certain.
-func (q *queuePair) forbids(access wqe.Access) bool {
-	return q.attr.Has(qp.KnowsAccess) && q.permits&access == 0
+// forbids reports whether a queue pair does not permit its peer an access from a time of the packets on, for certain; from 0: it never has.
+func (q *queuePair) forbids(access wqe.Access, from int64) bool {
+	if !q.complete(from) { // the log may have told of more
+		from = 0
+	}
+	return len(q.grants) > 0 && q.permitsFrom(from)&access == 0
 }
 
 // overtook judges a UC message that completes after one which arrived later. Both must be the only ones that their completions fit.

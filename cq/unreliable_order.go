@@ -202,7 +202,7 @@ func (f *following) place(n, i int, unposted int64) evidence {
 
 // beyond is what a message says that would be that of a request after all that the log has told so far.
 func (f *following) beyond() evidence {
-	if f.q.src.comes() {
+	if f.q.src.comes(f.m.Begin.Time) {
 		return undecided
 	}
 	return refuted
@@ -323,13 +323,13 @@ type skipped struct {
 	verdict  verdict // if it was not sent
 }
 
-// mostLate is how many messages a request is sent late at most whose posting is told too early: one that was not sent by then is not sent at all.
-const mostLate = 8
+// mostOverdue is how many messages a request is sent late at most whose posting is told too early: one that was not sent by then is not sent at all.
+const mostOverdue = 8
 
 // notSent reports a request that was not sent in its turn, nor later.
 func (a *Agent) notSent(q *queuePair) {
 	s := q.sending.skipped
-	if s == nil || q.sending.compared-s.compared <= mostLate && !(a.ended && q.sending.compared == q.out.msgs.end()) {
+	if s == nil || q.sending.compared-s.compared <= mostOverdue && !(a.ended && q.sending.compared == q.out.msgs.end()) {
 		return
 	}
 	if !s.of.moved {

@@ -100,6 +100,7 @@ var sometimesBare = func() map[rule.ID]string {
 		rule.RCRES002:  later,
 		rule.RCRSP013:  later,
 		rule.RCRSP011:  memory,
+		rule.UCLEN001:  "by a completion the message is wrong for its receiver only, which was to drop it",
 		rule.UCPSN001:  events,
 		rule.XRCSRQ001: memory,
 		rule.RCRNR002:  unsent,

@@ -125,7 +125,23 @@ func (v *Verifier) flow(c *qp.Pair, from int, p *packet.Packet, privileged bool)
 	if !f.Known() {
 		f.State, f.PKey = qp.FlowKnown, p.PKey
 		f.SetQKey(p.QKey)
+		v.partition(c, from, p)
 	}
+}
+
+// partition compares the P_Key of the first datagram with that of its QP, where an HCA agent has told it; the membership bit is the port's.
+func (v *Verifier) partition(c *qp.Pair, from int, p *packet.Packet) {
+	end := &c.Ends[from]
+	if !end.Knows(qp.KnowsPKey) || end.Attr.ByCM&qp.KnowsPKey != 0 || (p.PKey^end.Attr.PKey)&0x7FFF == 0 || p.PKey&0x7FFF == 0 {
+		return
+	}
+	f := &end.Flow
+	f.PKey = end.Attr.PKey
+	f.Reported |= qp.ReportedPKey
+	v.Report(c, from, p, rule.Verdict{
+		Rule: rule.UDPKY001, Class: rule.Violation, Role: rule.Sender, Basis: rule.OnPacket,
+		Wants: rule.Want(expect.PKey, uint64(f.PKey)), Expected: fmt.Sprintf("P_Key 0x%04x of the QP", f.PKey), Actual: fmt.Sprintf("P_Key 0x%04x", p.PKey),
+	})
 }
 
 // changedQKey judges a Q_Key that is not that of the datagrams before. When the next one has it too, it is the QP's from now on: it was

@@ -125,7 +125,7 @@ type towards struct {
 // sender fills in which QP it is that sends the first packet of a connection, where an HCA agent has reported it.
 func (t *Table) sender(c *Connection, p *packet.Packet) {
 	q := t.towards[towards{p.Src, p.Dst, p.DestQP}]
-	if a := &c.Ends[0]; !q.Addr.IsZero() && c.Reliable() && p.Info().Request {
+	if a := &c.Ends[0]; !q.Addr.IsZero() && (c.Reliable() || c.Service == packet.UC) && p.Info().Request {
 		a.Number, a.Numbered = q.QPN, true
 		a.Attr = t.Attr(q.Addr, q.QPN, p.Dst, p.Time)
 	}
