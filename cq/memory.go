@@ -162,10 +162,7 @@ func (a *Agent) execution(q *queuePair, m *Message) bool {
 	x := executionOf(q, m)
 	_, _, needs := m.needs()
 	unclear := m.Partial || m.Mixed || m.Other
-	if (needs || m.HasInv || q.otherSize(m)) && !unclear && !x.known() && !a.ended {
-		return false
-	}
-	if needs && !unclear && q.src.exact && q.src.regions[m.RKey] == nil && q.src.comes(m.Begin.Time) && q.in.msgs.end()-q.receiving.executed < mostWaiting {
+	if (needs || m.HasInv || q.otherSize(m)) && !unclear && !x.known() && !a.ended || needs && !unclear && q.awaitsRegion(m) {
 		return false
 	}
 	r := &q.receiving
@@ -189,6 +186,11 @@ func (a *Agent) answeredAs(q *queuePair, x execution, needs bool) {
 		a.keyed(q, x)
 		q.undecided(x)
 	}
+}
+
+// awaitsRegion reports whether a log with the clock of the packets may yet tell of the region that a message names.
+func (q *queuePair) awaitsRegion(m *Message) bool {
+	return q.src.exact && q.src.regions[m.RKey] == nil && q.src.comes(m.Begin.Time) && q.in.msgs.end()-q.receiving.executed < mostWaiting
 }
 
 // execution is what became of a message at its responder.

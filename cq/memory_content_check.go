@@ -20,16 +20,7 @@ func (a *Agent) contents(s *Source) {
 		c.observations, c.covers = nil, nil
 		return
 	}
-	n := 0
-	for ; n < len(c.observations) && (a.ended || c.observations[n].to+s.slackRecord() < a.wire); n++ {
-		x := c.observations[n]
-		if x.event == nil && s.comes(x.to) && len(c.observations)-n < mostWaiting {
-			break
-		}
-		if x.event != nil || s.goesOn(x.to) { // else the log may end before the consumer wrote there
-			a.observe(s, x)
-		}
-	}
+	n := a.observed(s)
 	clear(c.observations[:n])
 	c.observations = c.observations[n:]
 	for n = 0; n < len(c.covers) && (len(c.observations) == 0 || c.observations[0].to > c.covers[n].to); n++ {
@@ -43,6 +34,21 @@ func (a *Agent) contents(s *Source) {
 		n++
 	}
 	c.wrong = c.wrong[n:]
+}
+
+// observed compares what has been found in the memory of a device as far as all is known that may have changed it, and returns how much that is.
+func (a *Agent) observed(s *Source) (n int) {
+	c := s.content
+	for ; n < len(c.observations) && (a.ended || c.observations[n].to+s.slackRecord() < a.wire); n++ {
+		x := c.observations[n]
+		if x.event == nil && s.comes(x.to) && len(c.observations)-n < mostWaiting {
+			break
+		}
+		if x.event != nil || s.goesOn(x.to) { // else the log may end before the consumer wrote there
+			a.observe(s, x)
+		}
+	}
+	return n
 }
 
 // observe compares what was found in a range with what was put there.

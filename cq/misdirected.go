@@ -8,12 +8,12 @@ import (
 	"ibwitness/rule"
 )
 
-// astray returns the queue pair that sends what comes to f.to, where events give it another destination, or nil: f.to is connected to it and the flow begins with its start PSN. It is
+// astray finds the queue pair that sends what comes to f.to, where events give it another destination: f.to is connected to it and the flow begins with its start PSN. It is
 // taken to be connected to f.to from there on.
-func (a *Agent) astray(f *Route, p packet.PSN, now int64) *queuePair {
+func (a *Agent) astray(f *Route, p packet.PSN, now int64) {
 	to := f.to
-	if to == nil || !to.connected() || to.attr.DestAddr != f.flow.Src || to.in.first.Seen() {
-		return nil
+	if to == nil || !to.connected() || to.attr.DestAddr != f.flow.Src || to.in.first.Seen() || f.from != nil && !f.from.unlike(to, p) {
+		return
 	}
 	for _, s := range a.sources {
 		if s.addr != f.flow.Src {
@@ -23,14 +23,14 @@ func (a *Agent) astray(f *Route, p packet.PSN, now int64) *queuePair {
 		if q == nil || q.typ != to.typ || !q.connected() || !q.attr.Has(qp.KnowsSQPSN) || q.attr.SQPSN != p || q.out.first.Seen() {
 			continue
 		}
-		return q
+		f.from = q
+		return
 	}
-	return nil
 }
 
 // unlike reports whether the first packet to a queue pair is rather not of q: that is connected to another one, and q starts at another PSN.
 func (q *queuePair) unlike(to *queuePair, p packet.PSN) bool {
-	return to != nil && to.connected() && to.attr.DestQPN != q.qpn && q.attr.Has(qp.KnowsSQPSN) && q.attr.SQPSN != p && !q.out.first.Seen()
+	return to.attr.DestQPN != q.qpn && q.attr.Has(qp.KnowsSQPSN) && q.attr.SQPSN != p && !q.out.first.Seen()
 }
 
 // connected reports whether it is known to which queue pair q was connected, in its first life.

@@ -80,23 +80,32 @@ func (a *Agent) opening(q *queuePair) {
 	if wqe.OpOf(m.Op.Fn()) != operations[w.req().Op] {
 		return // it may be the message of the request before once more
 	}
-	differs := false
-	a.headers(q, m, w, func(rule.ID, expect.ID, string, string) { differs = true })
-	if !differs {
+	if a.heads(q, m, w) || k > 0 && a.heads(q, m, posted[k-1]) || a.elsewhere(q, m, k) {
 		return
-	}
-	if k > 0 && wqe.OpOf(m.Op.Fn()) == operations[posted[k-1].req().Op] {
-		repeated := true
-		a.headers(q, m, posted[k-1], func(rule.ID, expect.ID, string, string) { repeated = false })
-		if repeated {
-			return
-		}
-	}
-	if q.unordered() && !q.src.exact || a.overtakes(q, m, k) {
-		return // which it is of, the whole message tells, and what follows
 	}
 	w.opened = true
 	a.headers(q, m, w, a.departs(q, m, w))
+}
+
+// elsewhere reports whether a message that does not begin as that of request k may be of another one: the whole message tells, and what follows.
+func (a *Agent) elsewhere(q *queuePair, m *Message, k int) bool {
+	posted := q.sending.posted.all()
+	n := q.overtaking(m, k)
+	switch {
+	case n >= 0 && posted[n].event.Summed && (!q.src.exact || posted[k].resembles(m)), q.unordered() && !q.src.exact:
+		return true
+	}
+	return a.overtakes(q, m, k)
+}
+
+// heads reports whether a message begins as that of a request.
+func (a *Agent) heads(q *queuePair, m *Message, w *sendRequest) bool {
+	if wqe.OpOf(m.Op.Fn()) != operations[w.req().Op] {
+		return false
+	}
+	is := true
+	a.headers(q, m, w, func(rule.ID, expect.ID, string, string) { is = false })
+	return is
 }
 
 // goesOn reports whether a source whose clock is that of the packets has told of events up to a time: its log does not end before.

@@ -17,23 +17,13 @@ var shown = [...]expect.ID{expect.Opcode, expect.VA, expect.RKey, expect.DMALen,
 // overtakes judges that a message whose place is that of request k is of that, and not of a later one (rule RC-SEQ-006). From there on the two are taken in the order in which they
 // were sent: the device has changed it, or the log tells of the posting too late.
 func (a *Agent) overtakes(q *queuePair, m *Message, k int) bool {
+	n := q.overtaking(m, k)
+	if n < 0 {
+		return false
+	}
 	posted := q.sending.posted.all()
-	w := posted[k]
-	if w.fits(m) {
-		return false
-	}
-	n := k + 1
-	for n < len(posted) && n-k <= mostPassed && !(posted[n].distinct(m) && posted[n].fits(m)) {
-		n++
-	}
-	if n == len(posted) || n-k > mostPassed {
-		return false
-	}
-	v := posted[n]
-	told := v.over != nil || v.renames != nil // by its completion
-	if !told && q.src.clock.after(v.event.Time, m.Begin.Time) {
-		return false // it was not posted then
-	}
+	w, v := posted[k], posted[n]
+	told := v.told()
 	if !told && !w.passed { // else the first message sent before w has told of it
 		w.passed = true
 		a.tellPassed(q, m, w, v)
@@ -47,6 +37,41 @@ func (a *Agent) overtakes(q *queuePair, m *Message, k int) bool {
 	}
 	a.posted = made{}
 	return true
+}
+
+// overtaking is the request after k that a message in its place is of, as what the message carries tells; -1: none.
+func (q *queuePair) overtaking(m *Message, k int) int {
+	posted := q.sending.posted.all()
+	w := posted[k]
+	if w.fits(m) {
+		return -1
+	}
+	n := k + 1
+	for n < len(posted) && n-k <= mostPassed && !(posted[n].distinct(m) && posted[n].fits(m)) {
+		n++
+	}
+	if n == len(posted) || n-k > mostPassed {
+		return -1
+	}
+	v := posted[n]
+	if !v.told() && (q.src.clock.after(v.event.Time, m.Begin.Time) || !v.carried(m) && w.resembles(m)) {
+		return -1 // it was not posted then, or it is rather that of request k with a wrong field
+	}
+	return n
+}
+
+// told reports whether its completion has told that a request was carried out before those that were posted before it.
+func (w *sendRequest) told() bool { return w.over != nil || w.renames != nil }
+
+// carried reports whether a message that fits a request has its data too.
+func (w *sendRequest) carried(m *Message) bool {
+	return w.event.Summed && !m.Partial && !m.Cut && m.Response == nil && m.Length > 0
+}
+
+// resembles reports whether a message asks for the address that a request names, and for another length or by another key.
+func (w *sendRequest) resembles(m *Message) bool {
+	r := w.req()
+	return operations[r.Op] == wqe.OpOf(m.Op.Fn()) && m.VA == r.RemoteVA && r.RemoteVA != 0 && w.carries(m)
 }
 
 // tellPassed reports that a message is that of request v, and in the place of request w.

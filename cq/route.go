@@ -149,11 +149,7 @@ func (a *Agent) resolve(k Flow, p packet.PSN, now int64) *Route {
 			s.sender(f, now)
 		}
 	}
-	if q := f.from; q == nil || q.unlike(f.to, p) {
-		if astray := a.astray(f, p, now); astray != nil {
-			f.from = astray
-		}
-	}
+	a.astray(f, p, now)
 	if q := f.to; q != nil && q.addr().IsZero() {
 		q.learned = k.Dst
 	}
