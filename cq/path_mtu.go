@@ -13,7 +13,7 @@ import (
 // have. Where its requester was given the same path MTU, that is wrong, and judged by what it sends.
 func (q *queuePair) otherSize(m *Message) bool {
 	op := wqe.OpOf(m.Op.Fn())
-	if !q.known || !q.attr.Has(qp.KnowsPMTU) || q.receiving.oversize || m.Partial || m.Mixed || m.Other || op != wqe.Send && op != wqe.Write {
+	if !q.known || !q.attr.Has(qp.KnowsPMTU) || !wqe.ValidMTU(int(q.attr.PMTU)) || q.receiving.oversize || m.Partial || m.Mixed || m.Other || op != wqe.Send && op != wqe.Write {
 		return false
 	}
 	if r := q.in.requester; r != nil && r.attr.Has(qp.KnowsPMTU) && r.attr.PMTU == q.attr.PMTU {
