@@ -15,6 +15,9 @@ func (a *Agent) emitted(q *queuePair, at PacketRef, response bool) {
 	if !response && q.src.exact && q.out.lead > 0 && at.Pos == q.out.first.Pos {
 		a.starts(q)
 	}
+	if response && !q.receiving.answered {
+		a.answersFirst(q, at)
+	}
 	if q.failed != nil && len(q.sending.settling) > 0 { // whether that has a reason the packets up to this one tell
 		a.settle(q)
 	}
@@ -22,6 +25,13 @@ func (a *Agent) emitted(q *queuePair, at PacketRef, response bool) {
 		a.tellPremature(q)
 		a.premature(q, at, response)
 		a.silences(q, at, response)
+	}
+}
+
+// answersFirst takes over when a queue pair has answered for the first time: it was in RTR before.
+func (a *Agent) answersFirst(q *queuePair, at PacketRef) {
+	if q.receiving.answered = true; q.wasRTR != nil && !q.later && q.in.anchor && q.in.first.Seen() && q.in.joined == 0 {
+		a.leaves(q.src, q.wasRTR.Time, at.Time)
 	}
 }
 

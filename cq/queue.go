@@ -131,6 +131,7 @@ type receiving struct {
 	passed    []int // messages of a queue pair with a shared receive queue that later ones completed before, by their number
 	untold    int   // completions of it whose requests were not posted, and whose messages are not known
 	taken     []int // messages that were given to completions which name another queue pair, by their number
+	answered  bool  // it has answered a request
 	began     bool  // it took a message before the PSN that it expects first, as was reported
 	accepted  int   // of arrived, those whose receive request was looked for
 	named     int   // those whose shared receive queue was
