@@ -97,6 +97,8 @@ type Source struct {
 	handles     map[wqe.AH]*wqe.AddressVector
 	content     *content             // nil: the consumer tells nothing of its memory
 	lost        bool                 // events are missing
+	untoldLKeys bool                 // it tells of a region and not of its L_Key
+	untoldRKeys bool                 // or of its R_Key
 	joined      bool                 // it began after a queue pair was created, so that it may not tell of all regions either
 	received    bool                 // a message has come to one of its queue pairs
 	queues      map[wqe.SRQ]wqe.XRCD // shared receive queues that there were, and their domains of XRC

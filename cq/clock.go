@@ -18,15 +18,19 @@ type clock struct {
 
 	begin    int64 // time of the first event
 	newest   int64
-	upper    []int64 // the least that posts show of hi, in their order
-	compared int     // completions that were compared with what they need
-	lower    []int64 // of some of them, how much later that was by the clock of the packets
-	kept     int     // every which is among those
-	ended    bool    // no more come
-	stale    int     // lines since one that was not long before another
-	late     fading  // the most of the differences that posts show, with the other sign
-	early    fading  // the most of those that completions show
-	leapt    bool    // it was set back
+	upper    []int64    // the least that posts show of hi, in their order
+	compared int        // completions that were compared with what they need
+	lower    []int64    // of some of them, how much later that was by the clock of the packets
+	kept     int        // every which is among those
+	ended    bool       // no more come
+	stale    int        // lines since one that was not long before another
+	posts    [64]posted // the newest, each over the oldest
+	nPosts   int
+	early    fading // the most of the differences that completions show
+	grain    int64  // the least time between two events, which is that of the clock where it is coarse
+	last     int64  // time of the newest line
+	leap     int64  // how much longer is waited after it was set back
+	leapt    bool   // it was set back
 }
 
 // Allowances for clocks that run apart and for frames that several queues of a card recorded.
@@ -36,6 +40,7 @@ const (
 	slackRecord  = 20_000  // 20 µs
 	slackSending = 100_000_000
 	slackLeapt   = 1_000_000_000
+	mostGrain    = 1_000_000_000
 	// mostLate is how many lines in a row a thread may write later than it stamped them: of more, the clock was set back.
 	mostLate = 4
 )
@@ -90,7 +95,8 @@ func (a *Agent) leaves(s *Source, t, wire int64) {
 	if c.exact {
 		return
 	}
-	c.late.add(-difference, t)
+	c.posts[c.nPosts%len(c.posts)] = posted{t, difference}
+	c.nPosts++
 	if len(c.upper) == mostUpper && difference >= c.upper[mostUpper-1] {
 		return
 	}
@@ -203,7 +209,11 @@ func (c *clock) drifts(t int64) {
 		c.setBack(c.newest - t)
 	}
 	c.newest = max(c.newest, t)
-	c.slack = max(c.slack, slackBase+(t-c.begin)/slackRate)
+	if d := max(t-c.last, c.last-t); d > 0 && (c.grain == 0 || d < c.grain) {
+		c.grain = d
+	}
+	c.last = t
+	c.slack = slackBase + (t-c.begin)/slackRate + min(c.grain, mostGrain) + c.leap
 }
 
 // most is how much is to be added to the time of an event until all packets from before it have been seen: hi, or more where the newest completions show that.
@@ -234,8 +244,22 @@ func (r *fading) most(t int64) int64 { return r.n - max(t-r.at, r.at-t)/slewRate
 // setBack takes over that the clock was set back, by a little more than is seen: nothing is proven by it any more, and what waits for the packets waits so much longer.
 func (c *clock) setBack(by int64) {
 	c.leapt = true
-	c.slack = max(c.slack, 2*by+slackLeapt)
+	c.leap = max(c.leap, 2*by+slackLeapt)
 	c.judge()
+}
+
+// posted is how much later than its post a message was on the wire, or one was answered than the receive request that it took was posted.
+type posted struct{ t, difference int64 }
+
+// mostBefore is how much is to be added at most to the time of an event, as posts before it show: the clock may have been set ahead since.
+func (c *clock) mostBefore(t int64) int64 {
+	most := int64(math.MaxInt64 / 2)
+	for _, p := range c.posts[:min(c.nPosts, len(c.posts))] {
+		if p.t <= t {
+			most = min(most, p.difference+(t-p.t)/slewRate)
+		}
+	}
+	return most
 }
 
 // before reports whether an event is proven to lie before a time of the capture.
@@ -243,7 +267,7 @@ func (c *clock) before(t, packet int64) bool {
 	if c.exact {
 		return t < packet
 	}
-	return c.trust && t+max(c.hi, -c.late.most(t))+c.slack < packet
+	return c.trust && t+c.hi+c.slack < packet && t+c.mostBefore(t)+c.slack < packet
 }
 
 // after reports whether an event is proven to be later than a time of the capture.

@@ -108,18 +108,35 @@ func (q *queuePair) oldestSend() *sendRequest {
 	return nil
 }
 
-// openSend returns the oldest send request that is not completed and has the ID of the completion, or nil.
+// openSend returns the oldest send request that is not completed and has the ID of the completion, or nil. IDs may repeat: a success is rather of a request that is signalled, and where the
+// log begins late, of one with its operation.
 func (q *queuePair) openSend(c *Completion) *sendRequest {
-	var renamed *sendRequest
+	var renamed, unsignaled *sendRequest
 	for _, w := range q.sends.from(q.oldest) {
-		if w.done == nil && (w.req().ID == c.ID && !w.event.Anonymous || w.event.Anonymous && (c.Status != Success || c.Op == DoneBindMW) && !q.hasPosted(c.ID)) {
-			if !w.renamed {
-				return w
+		switch {
+		case w.done != nil || !q.names(c, w) || !q.known && c.Status == Success && c.Op != Done(w.req().Op):
+		case c.Status == Success && !w.signaled(q) && q.known:
+			if unsignaled == nil {
+				unsignaled = w
 			}
+		case !w.renamed:
+			return w
+		default:
 			renamed = w
 		}
 	}
+	if renamed == nil {
+		renamed = unsignaled
+	}
 	return renamed
+}
+
+// names reports whether a completion has the ID of a send request, where that is known.
+func (q *queuePair) names(c *Completion, w *sendRequest) bool {
+	if !w.event.Anonymous {
+		return w.req().ID == c.ID
+	}
+	return (c.Status != Success || c.Op == DoneBindMW) && !q.hasPosted(c.ID)
 }
 
 // hasPosted reports whether a request with this ID is known.

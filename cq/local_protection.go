@@ -18,6 +18,7 @@ type localRegion struct {
 
 // registered takes over the L_Key of a region.
 func (s *Source) registered(e *Event) {
+	s.untoldLKeys, s.untoldRKeys = s.untoldLKeys || e.Region.LKey == 0, s.untoldRKeys || e.Region.RKey == 0
 	k := e.Region.LKey
 	s.lkeys[k] = &localRegion{Region: *e.Region, n: s.n, over: s.lkeys[k] != nil}
 }
@@ -46,7 +47,7 @@ func (s *Source) denied(g *wqe.Segment, pd wqe.PD, posted *Event, n int, writes 
 	}
 	r := s.lkeys[g.LKey]
 	switch {
-	case r == nil && (s.lost || s.joined):
+	case r == nil && (s.lost || s.joined || s.untoldLKeys):
 		return ""
 	case r == nil:
 		return fmt.Sprintf("L_Key %#x is not registered", g.LKey)

@@ -121,7 +121,9 @@ func placement(feth uint32) (access wqe.Access) {
 }
 
 // tellsRegions reports whether a log tells of all regions: one that tells of any does.
-func (s *Source) tellsRegions() bool { return len(s.regions)+len(s.lkeys) > 0 && !s.lost && !s.joined }
+func (s *Source) tellsRegions() bool {
+	return len(s.regions)+len(s.lkeys) > 0 && !s.lost && !s.joined && !s.untoldRKeys
+}
 
 // refusal says why a responder must refuse an access; "" if it must not. sure is false where the log does not tell.
 func (s *Source) refusal(m *Message, invalid map[uint32]bool) (why string, sure bool) {

@@ -178,8 +178,11 @@ func (a *Agent) unrequested(q *queuePair, m *Message) {
 	q.sending.strayed = class == rule.Violation || q.sending.unposted
 }
 
-// cutShort reports a message that begins before the PSNs of a request have ended.
+// cutShort reports a message that begins before the PSNs of a request have ended. A READ of the rest of what a request reads is its retransmission.
 func (a *Agent) cutShort(q *queuePair, m *Message, w *sendRequest) {
+	if r := w.req(); r.Op == wqe.OpRead && wqe.OpOf(m.Op.Fn()) == wqe.Read && m.RKey == r.RKey && m.VA >= r.RemoteVA && m.VA+uint64(m.DMALen) == r.RemoteVA+uint64(w.length) {
+		return
+	}
 	a.accuse(q, q.out.shows(m, expect.Opcode, verdict{
 		Verdict: rule.Verdict{
 			Rule: rule.RCSEQ006, Class: rule.Violation, Role: q.sender(),

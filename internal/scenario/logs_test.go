@@ -334,6 +334,70 @@ func TestLogSlewed(t *testing.T) {
 	}
 }
 
+// TestLogStamps: a clock that is coarse, or that was set ahead in the run, accuses nobody.
+func TestLogStamps(t *testing.T) {
+	text := strings.NewReplacer("repeat: 40", "repeat: 60", "7us", "1ms").Replace(withLogs)
+	for _, grain := range []int64{1_000_000, 4_000_000, 10_000_000} {
+		for phase := range int64(5) {
+			got := foundIn(t, text, func(a, b *hcaagent.Log) {
+				for _, l := range []*hcaagent.Log{a, b} {
+					l.Exact = false
+					for i := range l.Events {
+						e := &l.Events[i]
+						e.Time = (e.Time+phase*grain/5)/grain*grain - phase*grain/5
+					}
+				}
+			})
+			if len(got) > 0 {
+				t.Errorf("stamps of %d ns, phase %d: %q", grain, phase, got)
+			}
+		}
+	}
+	for at := range 40 {
+		got := foundIn(t, text, func(a, b *hcaagent.Log) {
+			a.Exact, b.Exact = false, false
+			for i := posts(a)[at]; i < len(a.Events); i++ {
+				a.Events[i].Time += 30_000_000
+			}
+		})
+		if len(got) > 0 {
+			t.Errorf("set ahead at post %d: %q", at, got)
+		}
+	}
+}
+
+// TestLogIDs: IDs of requests that repeat accuse nobody, where not all requests are signalled and where the log begins late too.
+func TestLogIDs(t *testing.T) {
+	for _, ids := range []uint64{1, 3} {
+		for late := range 2 {
+			for odd := range 3 {
+				got := foundWith(t, func(a *hcaagent.Log) {
+					unsignaled := map[uint64]bool{}
+					for n, i := range posts(a) {
+						r := *a.Events[i].Send
+						if n%3 == odd {
+							r.Flags &^= wqe.Signaled
+							unsignaled[r.ID] = true
+						}
+						r.ID, a.Events[i].Send = r.ID%ids, &r
+					}
+					a.Events = slices.DeleteFunc(a.Events, func(e cq.Event) bool { return e.Kind == cq.EvCompletion && unsignaled[e.Completion.ID] })
+					for i := range a.Events {
+						if e := &a.Events[i]; e.Kind == cq.EvCompletion {
+							c := *e.Completion
+							c.ID, e.Completion = c.ID%ids, &c
+						}
+					}
+					a.Events = a.Events[late*posts(a)[17]:]
+				})
+				if len(got) > 0 {
+					t.Errorf("%d IDs, begins late %d, unsignalled from %d: %q", ids, late, odd, got)
+				}
+			}
+		}
+	}
+}
+
 // TestLogCrossed: two queue pairs that are connected to each other's peers are told apart from the first packets on.
 func TestLogCrossed(t *testing.T) {
 	for _, exact := range []bool{true, false} {
