@@ -18,7 +18,8 @@ type localRegion struct {
 
 // registered takes over the L_Key of a region.
 func (s *Source) registered(e *Event) {
-	s.untoldLKeys, s.untoldRKeys = s.untoldLKeys || e.Region.LKey == 0, s.untoldRKeys || e.Region.RKey == 0
+	s.untoldLKeys = s.untoldLKeys || e.Region.LKey == 0
+	s.untoldRKeys = s.untoldRKeys || e.Region.RKey == 0 && e.Region.Access&(wqe.RemoteWrite|wqe.RemoteRead|wqe.RemoteAtomic) != 0 // else it needs none
 	k := e.Region.LKey
 	s.lkeys[k] = &localRegion{Region: *e.Region, n: s.n, over: s.lkeys[k] != nil}
 }

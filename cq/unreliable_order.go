@@ -135,8 +135,8 @@ func (f *following) at(ord int64) *Message {
 	return nil
 }
 
-// skipsTo is the request after k that a message is of, or -1; open says that it may be of one. Where what follows speaks against it, its data alone tells if it may.
-func (a *Agent) skipsTo(f *following, alone bool) (n int, open bool) {
+// skipsTo is the request after k that a message is of, or -1; open says that it may be of one. Where what follows speaks against it, only its data tells whether it may.
+func (a *Agent) skipsTo(f *following, byData bool) (n int, open bool) {
 	q, m, posted := f.q, f.m, f.q.sending.posted.all()
 	for n = f.k + 1; n < len(posted) && n-f.k <= mostPassed; n++ {
 		v := posted[n]
@@ -144,7 +144,7 @@ func (a *Agent) skipsTo(f *following, alone bool) (n int, open bool) {
 			continue // or it was not posted then
 		}
 		e := f.place(n, 1, 0)
-		if e == confirmed || v.distinct(m) && (alone || e == undecided) {
+		if e == confirmed || v.distinct(m) && (byData || e == undecided) {
 			return n, false
 		}
 		open = open || e == undecided

@@ -64,7 +64,7 @@ func FuzzAgent(f *testing.F) {
 			messages.Packet(&p)
 		}
 		upTo(math.MaxInt64)
-		source.End(log.Cut)
+		source.End(false, log.Cut)
 		agent.Finish(now)
 		for id, c := range rec.Cover {
 			if c.Violated+c.Unproven > c.Exercised {
