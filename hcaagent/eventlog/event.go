@@ -76,7 +76,7 @@ func (l *record) common(e *cq.Event) error {
 	if l.has(kCRC) {
 		e.Sum, e.Summed = l.u32(kCRC), true
 	}
-	if ofQP[e.Kind] && !l.has(kQPN) {
+	if ofQP[e.Kind] && !l.has(kQPN) && !(e.Kind == cq.EvCreateQP && e.Failed) {
 		return missing("qpn")
 	}
 	return nil
@@ -92,6 +92,10 @@ var ofQP = [math.MaxUint8 + 1]bool{
 func (l *record) queuePair(e *cq.Event) (err error) {
 	switch e.Kind {
 	case cq.EvCreateQP:
+		if e.Failed { // there is none
+			e.New = &qp.InitAttr{}
+			return nil
+		}
 		e.New, err = l.newQP()
 	case cq.EvModifyQP:
 		err = l.modify(e)

@@ -115,6 +115,10 @@ func TestErrors(t *testing.T) {
 	if err != nil || !log.Cut || len(log.Events) != 1 || log.Events[0].Line != 2 {
 		t.Errorf("a log that is cut: %+v, %v", log, err)
 	}
+	log, err = Read("x.jsonl", strings.NewReader(good+`{"ev":"create_qp","t":1,"rc":12}`+"\n"+`{"ev":"end","t":2}`))
+	if err != nil || !log.Complete || len(log.Events) != 1 || !log.Events[0].Failed {
+		t.Errorf("a queue pair that could not be created, and an end: %+v, %v", log, err)
+	}
 	if _, err := ReadFile("testdata/none.jsonl"); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: %v", err)
 	}

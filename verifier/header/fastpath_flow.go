@@ -93,7 +93,7 @@ var flowShapes, flowIP, flowExclusion = func() (t [256]flowShape, ip [wordUDP + 
 		}
 		t[o] = flowShape{is[wordBTH], is[wordBTH8], is[wordPayload], is[wordTail], is[wordPad]}
 		if is[wordIP8].mask != 0 {
-			panic("a header rule wants a value in bytes 8 to 15 of the IPv4 header, which again does not compare")
+			panic("a header rule wants a value in bytes 8 to 15 of the IPv4 header, which again does not compare: say what the field is (is), not what it is not")
 		}
 		for i := range ip {
 			ip[i].add(is[i])
