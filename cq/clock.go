@@ -263,11 +263,14 @@ func (c *clock) mostBefore(t int64) int64 {
 }
 
 // before reports whether an event is proven to lie before a time of the capture.
-func (c *clock) before(t, packet int64) bool {
+func (c *clock) before(t, packet int64) bool { return c.follows(t, t, packet) }
+
+// follows reports whether an event is proven to lie before a time of the capture, that came after another one by the log: it may have been stamped wrongly.
+func (c *clock) follows(other, t, packet int64) bool {
 	if c.exact {
 		return t < packet
 	}
-	return c.trust && t+c.hi+c.slack < packet && t+c.mostBefore(t)+c.slack < packet
+	return c.trust && t+c.hi+c.slack < packet && t+c.mostBefore(max(other, t))+c.slack < packet
 }
 
 // after reports whether an event is proven to be later than a time of the capture.

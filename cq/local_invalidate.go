@@ -38,7 +38,7 @@ func (a *Agent) invalidatedEarly(q *queuePair, w *sendRequest) bool {
 		return a.ended
 	}
 	a.covered(rule.CPLFNC002)
-	a.tooEarly(q, rule.CPLFNC002, rule.Requester, w.done, *at, PacketRef{}, fmt.Sprintf("the response to request %d", before.req().ID),
+	a.tooEarly(q, rule.CPLFNC002, rule.Requester, w.done, w.event, *at, PacketRef{}, fmt.Sprintf("the response to request %d", before.req().ID),
 		len(q.out.again) == 0 && (before.response() || q.out.ackNames(before.last())))
 	return true
 }

@@ -268,6 +268,14 @@ type receiveCompletion struct {
 	unlisted int // receive requests that completed just before it, and that the log does not say were posted
 }
 
+// posted is the event that has posted its request, or the completion where that is not known.
+func (t *receiveCompletion) posted() *Event {
+	if t.of == nil {
+		return t.event
+	}
+	return t.of.event
+}
+
 // asyncs are the asynchronous events that a queue pair has told of.
 type asyncs struct {
 	any      bool

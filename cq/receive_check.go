@@ -104,12 +104,12 @@ func (a *Agent) same(q *queuePair, m *Message, t *receiveCompletion) {
 	a.granted(q, m, t)
 	if q.service() != packet.UD {
 		a.covered(rule.CPLSTS014)
-		a.tooEarly(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the whole message", len(q.in.again) == 0 && !t.guessed)
+		a.tooEarly(q, rule.CPLSTS014, q.receiver(), t.event, t.posted(), m.End, PacketRef{}, "the whole message", len(q.in.again) == 0 && !t.guessed)
 		return
 	}
 	if x.sender(); !t.guessed && a.provenAt(q) == rule.Violation { // a datagram like it may have come another way than by the tap
 		a.covered(rule.CPLSTS014)
-		a.tooEarly(q, rule.CPLSTS014, q.receiver(), t.event, m.End, PacketRef{}, "the datagram", true)
+		a.tooEarly(q, rule.CPLSTS014, q.receiver(), t.event, t.posted(), m.End, PacketRef{}, "the datagram", true)
 	}
 }
 

@@ -56,10 +56,10 @@ func (q *queuePair) packetsUncertain(w *sendRequest) bool {
 	return q.unmatched != nil && w.n >= q.unmatched.n
 }
 
-// tooEarly judges whether a completion came before the packet that it needs. later is the first packet of a request that was posted after
+// tooEarly judges whether a completion came before the packet that it needs, of a request that was posted by an event. later is the first packet of a request that was posted after
 // the completion: when that packet left, the completion was there. sure says that the capture cannot have missed the packet when it came
 // first.
-func (a *Agent) tooEarly(q *queuePair, id rule.ID, role rule.Role, e *Event, at, later PacketRef, what string, sure bool) {
+func (a *Agent) tooEarly(q *queuePair, id rule.ID, role rule.Role, e, posted *Event, at, later PacketRef, what string, sure bool) {
 	c := &q.src.clock
 	class, why := rule.Violation, ""
 	if !sure && a.proven(q) != rule.Violation {
@@ -75,7 +75,7 @@ func (a *Agent) tooEarly(q *queuePair, id rule.ID, role rule.Role, e *Event, at,
 			},
 			at: at, event: e,
 		})
-	case c.before(e.Time, at.Time):
+	case c.follows(posted.Time, e.Time, at.Time):
 		a.accuse(q, verdict{
 			Verdict: rule.Verdict{
 				Rule: id, Class: class, Role: role, Expected: what + " before the completion", Actual: "it arrived after the completion",
@@ -118,7 +118,7 @@ func (a *Agent) succeeded(q *queuePair, w *sendRequest) bool {
 	a.covered(id)
 	a.covered(rule.CPLSTS005)
 	a.covered(rule.CPLSTS008)
-	a.tooEarly(q, id, rule.Requester, w.done, *at, w.later, what, len(q.out.again) == 0 && (w.response() || q.out.ackNames(w.last())))
+	a.tooEarly(q, id, rule.Requester, w.done, w.event, *at, w.later, what, len(q.out.again) == 0 && (w.response() || q.out.ackNames(w.last())))
 	a.fetchedData(q, w)
 	return true
 }
@@ -269,7 +269,7 @@ func (a *Agent) afterNAK(q *queuePair, w *sendRequest, n *NAK) {
 		class := rule.Violation
 		switch status {
 		case c.status:
-			a.tooEarly(q, c.rule, rule.Requester, w.done, n.At, PacketRef{}, "the NAK", len(q.out.again) == 0)
+			a.tooEarly(q, c.rule, rule.Requester, w.done, w.event, n.At, PacketRef{}, "the NAK", len(q.out.again) == 0)
 			continue
 		case RemInvReqErr, RemAccessErr, RemOpErr:
 		case WRFlushErr, BadRespErr, RNRRetryExcErr:
