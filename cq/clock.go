@@ -29,8 +29,7 @@ type clock struct {
 	early    fading // the most of the differences that completions show
 	grain    int64  // the least time between two events, which is that of the clock where it is coarse
 	last     int64  // time of the newest line
-	leap     int64  // how much longer is waited after it was set back
-	leapt    bool   // it was set back
+	leap     int64  // how much longer is waited since it was set back; 0: it was not
 }
 
 // Allowances for clocks that run apart and for frames that several queues of a card recorded.
@@ -67,7 +66,7 @@ func (s *Source) Clock() (least, most int64, bounded bool) {
 }
 
 // SetBack reports whether the clock of a log was set back: nothing is proven by its times from then on.
-func (s *Source) SetBack() bool { return s.clock.leapt }
+func (s *Source) SetBack() bool { return s.clock.leap > 0 }
 
 // shift is what is to be added to the times of the log, as far as that is known.
 func (c *clock) shift() int64 {
@@ -154,7 +153,7 @@ const enough = 16
 
 // judge finds out whether the clock can be trusted.
 func (c *clock) judge() {
-	if c.trust = c.aligned() && !c.leapt && (c.compared >= enough || c.ended); !c.trust {
+	if c.trust = c.aligned() && c.leap == 0 && (c.compared >= enough || c.ended); !c.trust {
 		return
 	}
 	completions, posts := c.contradicted()
@@ -243,7 +242,6 @@ func (r *fading) most(t int64) int64 { return r.n - max(t-r.at, r.at-t)/slewRate
 
 // setBack takes over that the clock was set back, by a little more than is seen: nothing is proven by it any more, and what waits for the packets waits so much longer.
 func (c *clock) setBack(by int64) {
-	c.leapt = true
 	c.leap = max(c.leap, 2*by+slackLeapt)
 	c.judge()
 }

@@ -291,7 +291,7 @@ func (a *Agent) takes(q *queuePair, m *Message, k int) bool {
 func (a *Agent) skipsRequests(q *queuePair, m *Message, k, n int) {
 	posted := q.sending.posted.all()
 	w, v := posted[k], posted[n]
-	told := v.over != nil || v.renames != nil // by its completion
+	told := v.told()
 	for _, x := range posted[k:n] {
 		x.passed = true
 	}
@@ -307,7 +307,7 @@ func (a *Agent) skipsRequests(q *queuePair, m *Message, k, n int) {
 func (a *Agent) exchange(q *queuePair, m *Message, k, n int) {
 	posted := q.sending.posted.all()
 	w, v := posted[k], posted[n]
-	if v.over == nil && v.renames == nil { // else a completion has told of it
+	if !v.told() { // else a completion has
 		a.tellPassed(q, m, w, v)
 	}
 	posted[k], posted[n] = v, w

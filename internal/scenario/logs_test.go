@@ -60,6 +60,25 @@ func foundIn(t *testing.T, text string, change func(a, b *hcaagent.Log)) (list [
 	return list
 }
 
+// hostClock gives logs a clock of their own.
+func hostClock(logs ...*hcaagent.Log) {
+	for _, l := range logs {
+		l.Exact = false
+		for i := range l.Events {
+			l.Events[i].Time += 300_000_000
+		}
+	}
+}
+
+// neverLeaves adds a post that its device does not carry out, as event n.
+func neverLeaves(l *hcaagent.Log, n int) {
+	e := l.Events[n]
+	r := *e.Send
+	r.ID, r.Segments = 999, []wqe.Segment{{Length: 17}}
+	e.Send, e.Summed, e.Data = &r, false, nil
+	l.Events = slices.Insert(l.Events, n, e)
+}
+
 func posts(l *hcaagent.Log) (at []int) {
 	for i := range l.Events {
 		if l.Events[i].Kind == cq.EvPostSend {
@@ -199,14 +218,7 @@ func TestLogApart(t *testing.T) {
 		{"nothing", func(_, _ *hcaagent.Log) {}, nil},
 		{"two posts in swapped lines", func(a, _ *hcaagent.Log) { n := posts(a); swap(a, n[20], n[21]) }, []string{"CPL-ORD-001 violation"}},
 		{"a post far too late", func(a, _ *hcaagent.Log) { move(a, posts(a)[20], 150_000) }, []string{"CPL-ORD-002 violation"}},
-		{"a post that never leaves", func(a, _ *hcaagent.Log) {
-			n := posts(a)[20]
-			e := a.Events[n]
-			r := *e.Send
-			r.ID, r.Segments = 999, []wqe.Segment{{Length: 17}}
-			e.Send, e.Summed, e.Data = &r, false, nil
-			a.Events = slices.Insert(a.Events, n, e)
-		}, []string{"CPL-ORD-001 violation", "RC-SEQ-006 violation"}},
+		{"a post that never leaves", func(a, _ *hcaagent.Log) { neverLeaves(a, posts(a)[20]) }, []string{"CPL-ORD-001 violation", "RC-SEQ-006 violation"}},
 		{"the start PSN one more", func(a, _ *hcaagent.Log) { attr(a, qp.RTS).SQPSN++ }, []string{"RC-PSN-001 violation"}},
 		{"the start PSN 40 more", func(a, _ *hcaagent.Log) { attr(a, qp.RTS).SQPSN += 40 }, []string{"RC-PSN-001 violation"}},
 		{"attributes that change after the traffic", func(a, _ *hcaagent.Log) {
@@ -243,12 +255,7 @@ func TestLogApart(t *testing.T) {
 		{"connected to another host", func(a, _ *hcaagent.Log) { attr(a, qp.RTR).DestAddr.Lo++ }, []string{"ROC-V2-012 violation"}},
 	} {
 		got := foundIn(t, withLogs, func(a, b *hcaagent.Log) {
-			for _, l := range []*hcaagent.Log{a, b} {
-				l.Exact = false
-				for i := range l.Events {
-					l.Events[i].Time += 300_000_000
-				}
-			}
+			hostClock(a, b)
 			c.change(a, b)
 		})
 		if !slices.Equal(got, c.want) {

@@ -66,12 +66,7 @@ func TestLogWithdrawn(t *testing.T) {
 					e := l.Events[len(l.Events)-1]
 					l.Events = append(l.Events, cq.Event{Kind: cq.EvDestroyQP, Time: e.Time, QP: of})
 				}
-				for _, l := range []*hcaagent.Log{a, b} {
-					l.Exact = false
-					for i := range l.Events {
-						l.Events[i].Time += 300_000_000
-					}
-				}
+				hostClock(a, b)
 			})
 			var want []string
 			if c.want != "" && (when == "in the midst" || when != "at the end" && (strings.HasPrefix(c.want, "QPS-ERR") || strings.HasPrefix(c.want, "QPS-SQD") || strings.HasPrefix(c.want, "QPS-RST"))) {

@@ -7,7 +7,6 @@ import (
 
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
-	"ibwitness/wqe"
 )
 
 const withUD = `hcas: {a: 10.0.0.1, b: 10.0.0.2}
@@ -61,13 +60,7 @@ func TestLogUnreliable(t *testing.T) {
 	}{
 		{"nothing", func(*hcaagent.Log, int) {}, nil},
 		{"a post twice", func(a *hcaagent.Log, n int) { a.Events = slices.Insert(a.Events, n, a.Events[n]) }, []string{"CPL-ORD-001 violation", "RC-SEQ-006 violation"}},
-		{"a post of another length that never leaves", func(a *hcaagent.Log, n int) {
-			e := a.Events[n]
-			r := *e.Send
-			r.ID, r.Segments = 999, []wqe.Segment{{Length: 17}}
-			e.Send, e.Summed, e.Data = &r, false, nil
-			a.Events = slices.Insert(a.Events, n, e)
-		}, []string{"CPL-ORD-001 violation", "RC-SEQ-006 violation"}},
+		{"a post of another length that never leaves", neverLeaves, []string{"CPL-ORD-001 violation", "RC-SEQ-006 violation"}},
 		{"no post", func(a *hcaagent.Log, n int) { a.Events = slices.Delete(a.Events, n, n+1) }, []string{"CPL-ORD-002 violation", "RC-SEQ-006 unproven"}},
 		{"neither a post nor its completion", func(a *hcaagent.Log, n int) {
 			d := done(a, a.Events[n].Send.ID)
@@ -96,12 +89,7 @@ func TestLogUnreliable(t *testing.T) {
 		for service, text := range map[string]string{"UC": withUC, "UD": withUD, "UD that loses": strings.Replace(withUD, "near: [a, b]", "taps: [middle]", 1) + lossy} {
 			for k := range 30 {
 				got := foundIn(t, text, func(a, b *hcaagent.Log) {
-					for _, l := range []*hcaagent.Log{a, b} {
-						l.Exact = false
-						for i := range l.Events {
-							l.Events[i].Time += 300_000_000
-						}
-					}
+					hostClock(a, b)
 					c.change(a, posts(a)[8+k])
 				})
 				got = slices.DeleteFunc(got, func(s string) bool { return s == "UD-PSN-002 unproven" }) // the first message is lost
