@@ -80,7 +80,7 @@ func (c *completions) clocks() (list []LogClock) {
 		if l.Exact {
 			continue
 		}
-		k := LogClock{Log: l.Name, SetBack: c.sources[i].SetBack()}
+		k := LogClock{Log: l.Name, SetBack: c.sources[i].SetBack(), Finer: l.Finer}
 		least, most, ok := c.sources[i].Clock()
 		if k.Known = ok; ok {
 			k.Ahead, k.Within = time.Duration(least+(most-least)/2), time.Duration((most-least)/2)

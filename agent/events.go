@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"ibwitness/cq"
+	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -23,6 +24,13 @@ func (e *engine) events() *completions {
 
 // logs takes over the logs of a run, before the first packet.
 func (e *engine) logs() {
+	if e.opt.Watch == nil {
+		var tooFine []*hcaagent.Log
+		e.src, tooFine = finerThan(e.src, e.opt.Events)
+		for _, l := range tooFine {
+			l.Exact, l.Finer = false, true
+		}
+	}
 	for _, l := range e.opt.Events {
 		c := e.events()
 		c.logs.add(l)

@@ -9,6 +9,7 @@ import (
 
 	"ibwitness/cq"
 	"ibwitness/fabricagent"
+	"ibwitness/hcaagent"
 )
 
 // oneClock hands the frames of a source and the events of logs to a Session, in the order of the one clock that has stamped them.
@@ -22,7 +23,7 @@ type oneClock struct {
 // runOneClock verifies what a source and logs deliver as a Session does to which it is handed over as it happens. Events come before the frames of their time but those after which their
 // logs say that they came.
 func runOneClock(ctx context.Context, src fabricagent.Source, opt Options) (*Result, error) {
-	r := &oneClock{src: src, named: make([]bool, len(opt.Events))}
+	r := &oneClock{named: make([]bool, len(opt.Events))}
 	for _, l := range opt.Events {
 		switch {
 		case !l.Exact:
@@ -30,6 +31,12 @@ func runOneClock(ctx context.Context, src fabricagent.Source, opt Options) (*Res
 		case l.Addr.IsZero():
 			return nil, fmt.Errorf(`agent: the log %s does not say which device it is of: give its "gid" in the first line`, l.Name)
 		}
+	}
+	var tooFine []*hcaagent.Log
+	if r.src, tooFine = finerThan(src, opt.Events); len(tooFine) > 0 {
+		return nil, fmt.Errorf("agent: the log %s has nanoseconds, and the capture microseconds, which do not tell in which order events and frames came: save the capture with nanoseconds", tooFine[0].Name)
+	}
+	for _, l := range opt.Events {
 		r.logs.add(l)
 	}
 	opt.Events, opt.Unordered = nil, true

@@ -45,6 +45,8 @@ type LogClock struct {
 	Within time.Duration // how far that may be off
 	// SetBack says that it was set back in the run, so that nothing is proven by its times.
 	SetBack bool
+	// Finer says that it is claimed to be that of the packets, whose stamps are coarser: they do not show in which order events and packets came.
+	Finer bool
 }
 
 // LogUnseen is the queue pairs of a log that were compared with nothing.

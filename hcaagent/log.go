@@ -12,6 +12,8 @@ type Log struct {
 	Events []cq.Event
 	// Exact says that the clock of the events is that of the packets, and that a tap sees a packet when it is sent.
 	Exact bool
+	// Finer says that Exact was claimed, but the packets are stamped too coarsely to be put into one order with the events.
+	Finer bool
 	// Simulation says besides that one clock of a simulation stamps events, and frames at their last byte.
 	Simulation bool
 	// More, where not nil, returns the events that have come since it was called before, after Events: the device is at work while its

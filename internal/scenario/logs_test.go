@@ -11,6 +11,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/cq"
+	"ibwitness/fabricagent"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -37,6 +38,13 @@ func foundWith(t *testing.T, change func(a *hcaagent.Log)) (list []string) {
 
 func foundIn(t *testing.T, text string, change func(a, b *hcaagent.Log)) (list []string) {
 	t.Helper()
+	list, _ = foundFrom(t, text, change, func(src fabricagent.Source) fabricagent.Source { return src })
+	return list
+}
+
+// foundFrom does so where the frames are changed too.
+func foundFrom(t *testing.T, text string, change func(a, b *hcaagent.Log), frames func(fabricagent.Source) fabricagent.Source) (list []string, res *agent.Result) {
+	t.Helper()
 	s, err := Read("logs", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +56,7 @@ func foundIn(t *testing.T, text string, change func(a, b *hcaagent.Log)) (list [
 	r.Finish()
 	logs := r.Logs()
 	change(logs[0], logs[1])
-	res, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: 1, Events: logs})
+	res, err = agent.Run(context.Background(), frames(r.Source), agent.Options{Near: r.NearAddrs(), Workers: 1, Events: logs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +65,7 @@ func foundIn(t *testing.T, text string, change func(a, b *hcaagent.Log)) (list [
 			list = append(list, fmt.Sprintf("%v %v", f.Rule, f.Class))
 		}
 	}
-	return list
+	return list, res
 }
 
 // hostClock gives logs a clock of their own.
@@ -370,6 +378,39 @@ func TestLogStamps(t *testing.T) {
 		if len(got) > 0 {
 			t.Errorf("set ahead at post %d: %q", at, got)
 		}
+	}
+}
+
+// microseconds is a source whose capture has no nanoseconds.
+type microseconds struct{ fabricagent.Source }
+
+func (m microseconds) Next() (*fabricagent.Batch, error) {
+	b, err := m.Source.Next()
+	if b != nil {
+		for i := range b.Frames {
+			b.Frames[i].Time -= b.Frames[i].Time % 1000
+		}
+	}
+	return b, err
+}
+
+// TestLogFiner: a log in nanoseconds whose clock is said to be that of a capture in microseconds accuses nobody, and the result tells of it; one in microseconds is taken as it is.
+func TestLogFiner(t *testing.T) {
+	text := strings.NewReplacer("3000", "64", "7us", "613ns", "at: 3us", "at: 3377ns").Replace(withLogs)
+	coarse := func(src fabricagent.Source) fabricagent.Source { return microseconds{src} }
+	got, res := foundFrom(t, text, func(_, _ *hcaagent.Log) {}, coarse)
+	if len(got) > 0 || len(res.LogClocks) != 2 || !res.LogClocks[0].Finer || !res.LogClocks[1].Finer {
+		t.Errorf("nanoseconds: %q, %+v", got, res.LogClocks)
+	}
+	_, res = foundFrom(t, text, func(a, b *hcaagent.Log) {
+		for _, l := range []*hcaagent.Log{a, b} {
+			for i := range l.Events {
+				l.Events[i].Time -= l.Events[i].Time % 1000
+			}
+		}
+	}, coarse)
+	if len(res.LogClocks) > 0 {
+		t.Errorf("microseconds: %+v", res.LogClocks)
 	}
 }
 

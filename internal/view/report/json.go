@@ -130,6 +130,8 @@ type jsonLogClock struct {
 	Within *float64 `json:"within,omitempty"`
 	// SetBack says that the clock was set back.
 	SetBack bool `json:"set_back,omitempty"`
+	// Finer says that the clock is said to be that of the packets, which are stamped more coarsely.
+	Finer bool `json:"finer,omitempty"`
 }
 
 type jsonLogUnseen struct {
@@ -331,7 +333,7 @@ func summaryLine(run *Run, t tally, waived int) *jsonSummary {
 		line.Clock = &jsonClock{k.Tap, k.Frame, k.By.Seconds(), k.Count}
 	}
 	for _, c := range r.LogClocks {
-		k := jsonLogClock{Log: c.Log, SetBack: c.SetBack}
+		k := jsonLogClock{Log: c.Log, SetBack: c.SetBack, Finer: c.Finer}
 		if c.Known {
 			ahead, within := c.Ahead.Seconds(), c.Within.Seconds()
 			k.Ahead, k.Within = &ahead, &within

@@ -200,7 +200,7 @@ func (t *text) taps(taps []fabricagent.Tap) {
 // logClocks says how the clocks of logs of verbs events were aligned, where they differ for certain from that of the capture.
 func (t *text) logClocks() {
 	for _, c := range t.res.LogClocks {
-		if c.Known && !c.SetBack && c.Ahead.Abs() <= c.Within && !t.All {
+		if c.Known && !c.SetBack && !c.Finer && c.Ahead.Abs() <= c.Within && !t.All {
 			continue
 		}
 		s := "clock of " + printable(c.Log) + ": "
@@ -212,6 +212,9 @@ func (t *text) logClocks() {
 				way = " behind"
 			}
 			s += span(c.Ahead.Abs()) + way + " that of the capture, to within " + span(c.Within)
+		}
+		if c.Finer {
+			s += "; it is said to be that of the capture, whose microseconds do not tell in which order its events and packets came: save the capture with nanoseconds"
 		}
 		if c.SetBack {
 			s += "; it was set back in the run, so that its times prove nothing"
