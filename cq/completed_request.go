@@ -1,6 +1,8 @@
 package cq
 
 import (
+	"cmp"
+
 	"ibwitness/qp"
 	"ibwitness/rule"
 )
@@ -21,7 +23,7 @@ func (a *Agent) completion(s *Source, e *Event) {
 		q.over(e)
 		return
 	}
-	q, w, r := q.ofLife(c)
+	q, w, r := q.ofLife(e)
 	cq := s.queue(e.CQ)
 	if a.otherCQ(q, w, r, e) {
 		cq = &completionQueue{} // what it tells of either is nothing
@@ -52,14 +54,14 @@ func (a *Agent) completion(s *Source, e *Event) {
 
 // ofLife returns the request that a completion is of, of either queue, and the life of the queue pair which it belongs to: what waited in the completion queue when the queue pair was
 // reset is of its previous connection. Where there is no such request, that is q.
-func (q *queuePair) ofLife(c *Completion) (*queuePair, *sendRequest, *receive) {
+func (q *queuePair) ofLife(e *Event) (*queuePair, *sendRequest, *receive) {
 	lives := q.src.qps[q.qpn]
 	for i := len(lives) - 1; i >= 0; i-- {
 		p := lives[i]
-		if p.unready(c) {
+		if p.unready(e.Completion) {
 			continue
 		}
-		if w, r := p.request(c); w != nil || r != nil {
+		if w, r := p.request(e); w != nil || r != nil {
 			return p, w, r
 		}
 	}
@@ -72,25 +74,44 @@ func (q *queuePair) unready(c *Completion) bool {
 	return q.later && !q.early[0] && !q.early[1] && (q.state < qp.RTR || q.wasRTR == nil && c.Status == Success)
 }
 
-// request returns the request that a completion is of, of either queue. With an error the completion does not say which queue that is, and
-// an ID may be in use in both.
-func (q *queuePair) request(c *Completion) (w *sendRequest, r *receive) {
-	if c.Status != Success || c.Op >= DoneRecv {
+// request returns the request that a completion is of, of either queue. An error does not always say which queue that is, and an ID may be in use in both: then it is rather the
+// send request where that is the oldest of its queue, and in which order the two queues completed is not certain any more.
+func (q *queuePair) request(e *Event) (w *sendRequest, r *receive) {
+	c := e.Completion
+	if !c.received() {
+		w = q.openSend(c)
+	}
+	if !c.sent() {
 		r = q.openReceive(c.ID)
 	}
-	if c.Status != Success && r == nil || c.Status == Success && c.Op < DoneRecv {
-		w = q.openSend(c)
-	} else if c.Status != Success {
-		if v := q.openSend(c); v != nil && v == q.oldestSend() {
-			w = v
-		}
+	if w == nil || r == nil {
+		return w, r
 	}
-	return w, r
+	sent, certain := q.sentBy(e)
+	if !certain {
+		q.either, sent = true, w == q.oldestSend()
+	}
+	if sent {
+		return w, nil
+	}
+	return nil, r
+}
+
+// sentBy reports whether an error is of a send request, as far as its status or its completion queue says so for certain.
+func (q *queuePair) sentBy(e *Event) (sent, certain bool) {
+	switch e.Completion.Status {
+	case MWBindErr, BadRespErr, RemOpErr, RetryExcErr, RNRRetryExcErr, RemInvRDReqErr, RespTimeoutErr:
+		return true, true
+	}
+	if m := q.made; m != nil && m.SendCQ != 0 && m.RecvCQ != 0 && m.SendCQ != m.RecvCQ {
+		return e.CQ == m.SendCQ, e.CQ == m.SendCQ || e.CQ == m.RecvCQ
+	}
+	return false, false
 }
 
 // over notes that a request is complete, in a way that has been reported as wrong.
 func (q *queuePair) over(e *Event) {
-	switch w, r := q.request(e.Completion); {
+	switch w, r := q.request(e); {
 	case w != nil:
 		w.done, w.doneN = e, q.src.n
 	case r != nil:
@@ -111,10 +132,14 @@ func (q *queuePair) oldestSend() *sendRequest {
 // openSend returns the oldest send request that is not completed and has the ID of the completion, or nil. IDs may repeat: a success is rather of a request that is signalled, and where the
 // log begins late, of one with its operation.
 func (q *queuePair) openSend(c *Completion) *sendRequest {
-	var renamed, unsignaled *sendRequest
+	var renamed, unsignaled, anonymous *sendRequest
 	for _, w := range q.sends.from(q.oldest) {
 		switch {
 		case w.done != nil || !q.names(c, w) || !q.known && c.Status == Success && c.Op != Done(w.req().Op):
+		case w.event.Anonymous:
+			if anonymous == nil {
+				anonymous = w
+			}
 		case c.Status == Success && !w.signaled(q) && q.known:
 			if unsignaled == nil {
 				unsignaled = w
@@ -125,10 +150,7 @@ func (q *queuePair) openSend(c *Completion) *sendRequest {
 			renamed = w
 		}
 	}
-	if renamed == nil {
-		renamed = unsignaled
-	}
-	return renamed
+	return cmp.Or(renamed, unsignaled, anonymous)
 }
 
 // names reports whether a completion has the ID of a send request, where that is known.
@@ -136,7 +158,10 @@ func (q *queuePair) names(c *Completion, w *sendRequest) bool {
 	if !w.event.Anonymous {
 		return w.req().ID == c.ID
 	}
-	return (c.Status != Success || c.Op == DoneBindMW) && !q.hasPosted(c.ID)
+	if c.Status == Success {
+		return c.Op == DoneBindMW
+	}
+	return !q.hasPosted(c.ID)
 }
 
 // hasPosted reports whether a request with this ID is known.

@@ -56,7 +56,7 @@ func (a *Agent) inTurn(q *queuePair, w *sendRequest) {
 		w.overtaken = false
 		return
 	}
-	if q.known && !q.sending.strayed {
+	if q.known && !q.sending.strayed && !q.either {
 		a.verb(q, rule.CPLORD001, w.done, fmt.Sprintf("the completion of request %d, which was posted before", w.over.req().ID),
 			fmt.Sprintf("that of request %d", w.done.Completion.ID))
 	}
@@ -111,7 +111,7 @@ func (a *Agent) receiveDone(q *queuePair, r *receive, e *Event) {
 	}
 	if !list.shared {
 		a.covered(rule.CPLORD001)
-		if !r.late && q.known && list.list.has(list.oldest) { // else all have completed, this one after later ones
+		if !r.late && q.known && !q.either && list.list.has(list.oldest) { // else all have completed, this one after later ones
 			a.afterOthers(q, r, e)
 		}
 	}

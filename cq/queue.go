@@ -36,6 +36,7 @@ type queuePair struct {
 	next          int64        // ordinal of the packet after those of all send requests; PSN SQPSN has 0
 	oldest        int          // the first of sends that is not completed
 	sq, rq        order
+	either        bool               // an error was of a request of either queue: in which order each completed is not certain
 	recvs         *receiveQueue      // its own queue, or the shared one
 	failing       *receiveCompletion // the first receive completion with an error of its own
 	newestReceive *receiveCompletion // the newest receive completion
