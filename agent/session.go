@@ -66,7 +66,7 @@ func newSession(opt Options) *Session {
 	t.shards = 1
 	t.SetProfile(opt.Profile)
 	t.looks = new(looks)
-	t.rc.Uncounted, t.rc.OneClock, t.table.OneClock = !opt.Coverage, opt.OneClock, opt.OneClock
+	t.rc.Uncounted, t.rc.OneClock, t.uc.OneClock, t.table.OneClock = !opt.Coverage, opt.OneClock, opt.OneClock, opt.OneClock
 	if opt.Latencies {
 		t.rc.Latencies = new(verifier.Latencies)
 	}

@@ -19,17 +19,17 @@ func (q *queuePair) otherSize(m *Message) bool {
 	if r := q.in.requester; r != nil && r.attr.Has(qp.KnowsPMTU) && r.attr.PMTU == q.attr.PMTU {
 		return false
 	}
-	return m.Packets != wqe.Packets(m.Length, q.attr.PMTU) && fitsPathMTU(m)
+	return m.Packets != wqe.Packets(m.Length, q.attr.PMTU) && sizeOf(m) != 0
 }
 
-// fitsPathMTU reports whether a message has as many packets as some path MTU lets it have: else it is rather malformed.
-func fitsPathMTU(m *Message) bool {
-	for mtu := uint32(256); mtu <= longest; mtu *= 2 {
+// sizeOf is the greatest path MTU that lets a message have as many packets as it has, in bytes; 0: none does, it is rather malformed.
+func sizeOf(m *Message) uint32 {
+	for mtu := uint32(longest); mtu >= 256; mtu /= 2 {
 		if m.Packets == wqe.Packets(m.Length, mtu) {
-			return true
+			return mtu
 		}
 	}
-	return false
+	return 0
 }
 
 // sized judges that a responder refuses a SEND or WRITE whose packets have another length than its path MTU lets them have (rule RC-RSP-023). The first of a queue pair tells of it.

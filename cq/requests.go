@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"ibwitness/packet"
+	"ibwitness/wqe"
 )
 
 // Requests are the requests of one queue pair to another and the responses to them, as the verifier of messages tells them. They are counted by ordinals: the
@@ -14,6 +15,7 @@ type Requests struct {
 	started    bool
 	anchor     bool   // the start PSN is that of the queue pair's attributes, and not just the first that was seen
 	pmtu       uint32 // 0: not known
+	sized      bool   // packets have shown it
 	unreliable bool   // of UC: nothing is retransmitted
 	lead       int64  // how far before the start PSN they may begin; 0: what is there is of an earlier life or connection
 	early      bool   // they have begun before the start PSN, which was due
@@ -179,7 +181,22 @@ func (s *Requests) Stop(why string) { s.stopped = why }
 func (s *Requests) Begin(w WriteBegun) { s.begun = append(s.begun, w) }
 
 // End says that a message has ended, or that nothing more of it comes.
-func (s *Requests) End(m *Message) { s.msgs.add(m) }
+func (s *Requests) End(m *Message) {
+	if !s.sized && m.Packets > 1 {
+		s.size(m)
+	}
+	s.msgs.add(m)
+}
+
+// size takes over which path MTU the first message of several packets shows: the READs of a queue pair that works with another one than it was given take other PSNs.
+func (s *Requests) size(m *Message) {
+	if op := wqe.OpOf(m.Op.Fn()); m.Partial || m.Mixed || m.Other || op != wqe.Send && op != wqe.Write {
+		return
+	}
+	if mtu := sizeOf(m); mtu != 0 {
+		s.sized, s.pmtu = true, mtu
+	}
+}
 
 // Retransmitted says that a packet was retransmitted.
 func (s *Requests) Retransmitted(ord int64) {

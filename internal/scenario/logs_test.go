@@ -38,12 +38,12 @@ func foundWith(t *testing.T, change func(a *hcaagent.Log)) (list []string) {
 
 func foundIn(t *testing.T, text string, change func(a, b *hcaagent.Log)) (list []string) {
 	t.Helper()
-	list, _ = foundFrom(t, text, change, func(src fabricagent.Source) fabricagent.Source { return src })
+	list, _ = foundFrom(t, text, change, func(src fabricagent.Source) fabricagent.Source { return src }, agent.Options{})
 	return list
 }
 
-// foundFrom does so where the frames are changed too.
-func foundFrom(t *testing.T, text string, change func(a, b *hcaagent.Log), frames func(fabricagent.Source) fabricagent.Source) (list []string, res *agent.Result) {
+// foundFrom does so where the frames are changed too, and with other options.
+func foundFrom(t *testing.T, text string, change func(a, b *hcaagent.Log), frames func(fabricagent.Source) fabricagent.Source, opt agent.Options) (list []string, res *agent.Result) {
 	t.Helper()
 	s, err := Read("logs", []byte(text))
 	if err != nil {
@@ -56,7 +56,8 @@ func foundFrom(t *testing.T, text string, change func(a, b *hcaagent.Log), frame
 	r.Finish()
 	logs := r.Logs()
 	change(logs[0], logs[1])
-	res, err = agent.Run(context.Background(), frames(r.Source), agent.Options{Near: r.NearAddrs(), Workers: 1, Events: logs})
+	opt.Near, opt.Workers, opt.Events = r.NearAddrs(), 1, logs
+	res, err = agent.Run(context.Background(), frames(r.Source), opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +399,7 @@ func (m microseconds) Next() (*fabricagent.Batch, error) {
 func TestLogFiner(t *testing.T) {
 	text := strings.NewReplacer("3000", "64", "7us", "613ns", "at: 3us", "at: 3377ns").Replace(withLogs)
 	coarse := func(src fabricagent.Source) fabricagent.Source { return microseconds{src} }
-	got, res := foundFrom(t, text, func(_, _ *hcaagent.Log) {}, coarse)
+	got, res := foundFrom(t, text, func(_, _ *hcaagent.Log) {}, coarse, agent.Options{})
 	if len(got) > 0 || len(res.LogClocks) != 2 || !res.LogClocks[0].Finer || !res.LogClocks[1].Finer {
 		t.Errorf("nanoseconds: %q, %+v", got, res.LogClocks)
 	}
@@ -408,9 +409,48 @@ func TestLogFiner(t *testing.T) {
 				l.Events[i].Time -= l.Events[i].Time % 1000
 			}
 		}
-	}, coarse)
+	}, coarse, agent.Options{})
 	if len(res.LogClocks) > 0 {
 		t.Errorf("microseconds: %+v", res.LogClocks)
+	}
+}
+
+// TestLogPathMTU: where queue pairs were given another path MTU than they work with, that is told of the end that departs, and nothing follows from it; with one clock too, by which
+// packets are judged by what events have given.
+func TestLogPathMTU(t *testing.T) {
+	for _, c := range []struct {
+		a, b, want string
+		oneClock   []string // and these, of what each end sends
+	}{
+		{a: "512", b: "1024", want: "CPL-LEN-004"},
+		{a: "1024", b: "512", want: "RC-RSP-023"},
+		{a: "2048", b: "1024", want: "CPL-LEN-004"},
+		{a: "1024", b: "2048", want: "RC-RSP-023"},
+		{a: "512", b: "512", want: "CPL-LEN-004", oneClock: []string{"RC-RES-002 violation", "RC-LEN-001 violation"}},
+		{a: "2048", b: "2048", want: "CPL-LEN-004", oneClock: []string{"RC-RES-002 violation", "RC-LEN-001 violation"}},
+	} {
+		for _, one := range []bool{false, true} {
+			given := func(l *hcaagent.Log, mtu string) {
+				for i := range l.Events {
+					if e := &l.Events[i]; e.Attr != nil && e.Attr.Has(qp.KnowsPMTU) {
+						attr := *e.Attr
+						fmt.Sscan(mtu, &attr.PMTU)
+						e.Attr = &attr
+					}
+				}
+			}
+			got, _ := foundFrom(t, withLogs, func(a, b *hcaagent.Log) {
+				given(a, c.a)
+				given(b, c.b)
+			}, func(src fabricagent.Source) fabricagent.Source { return src }, agent.Options{OneClock: one})
+			want := []string{c.want + " violation"}
+			if one {
+				want = append(want, c.oneClock...)
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("path MTU %s and %s, one clock %v: %q instead of %q", c.a, c.b, one, got, want)
+			}
+		}
 	}
 }
 

@@ -20,8 +20,6 @@ type Verifier struct {
 	Unanswered func(*qp.Pair) bool
 	// LifeAt, where not nil, reports whether a queue pair existed at a time and was not in error, as its events show.
 	LifeAt func(a packet.Addr, qpn uint32, at int64) qp.Life
-	// OneClock says that the packets of all taps come in the order of one clock, by their last byte.
-	OneClock bool
 	// Stopped is when the capture last went on after a pause: the host of the tap may have been stopped.
 	Stopped int64
 	// waitingSince is when the request that is retransmitted was sent, where it asked for an answer: see verifier.Stamp.

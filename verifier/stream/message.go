@@ -240,9 +240,9 @@ func (v *Verifier) fullPayload(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 		return bad, "256, 512, 1024, 2048 or 4096 bytes"
 	}
 	bad = n != mtu
-	if bad && c.OddPayloadLen() == uint32(n) && wqe.ValidMTU(n) && !c.Ends[0].Knows(qp.KnowsPMTU) && !c.Ends[1].Knows(qp.KnowsPMTU) &&
+	if bad && c.OddPayloadLen() == uint32(n) && wqe.ValidMTU(n) && (v.OneClock || !c.Ends[0].Knows(qp.KnowsPMTU) && !c.Ends[1].Knows(qp.KnowsPMTU)) &&
 		(w == nil || !pmtuShown(&c.Ends[from].SQ, w.First, uint32(mtu))) {
-		v.LearnPMTU(c, p, c.OddPayloadLen()) // the first was the odd one
+		v.LearnPMTU(c, p, c.OddPayloadLen()) // the first was the odd one, or all depart from what the queue pair was given, which was told
 		bad = false
 	}
 	if bad {

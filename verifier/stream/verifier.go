@@ -23,6 +23,8 @@ type Acknowledged interface {
 type Verifier struct {
 	*verifier.Verifier
 	Congestion *congestion.Verifier
+	// OneClock says that the packets of all taps come in the order of one clock, by their last byte.
+	OneClock bool
 	// Reuse, where not nil, is asked when a packet seems to be of another connection of its QP (see ReusesQP): it reports whether it has verified it as
 	// one of another connection.
 	Reuse        func(c *qp.Pair, from int, p *packet.Packet) bool

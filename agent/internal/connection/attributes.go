@@ -78,13 +78,20 @@ func (t *Table) told(c *Connection, p *packet.Packet, responded [2]bool) (pmtu u
 	}
 	for k := range c.Ends {
 		e, peer := &c.Ends[k], &c.Ends[1-k]
-		if e.Knows(qp.KnowsPMTU) && (pmtu == 0 || e.Attr.PMTU < pmtu) {
-			pmtu = e.Attr.PMTU
-		}
 		if f := t.resolved[attrKey{qp: wqe.QP{Addr: e.Addr, QPN: e.Number}}]; f != nil {
 			began(&peer.SQ, c.RQ(k), !responded[k] && f.Has(qp.KnowsRQPSN), f.RQPSN)
 			began(&e.SQ, c.RQ(1-k), !responded[1-k] && f.Has(qp.KnowsSQPSN), f.SQPSN)
 		}
+	}
+	if e := &c.Ends[0]; e.Knows(qp.KnowsPMTU) {
+		pmtu = e.Attr.PMTU
+	}
+	switch e := &c.Ends[1]; {
+	case !e.Knows(qp.KnowsPMTU):
+	case pmtu == 0:
+		pmtu = e.Attr.PMTU
+	case pmtu != e.Attr.PMTU: // what each sends and accepts is compared with what it was given
+		pmtu = 0
 	}
 	if e := &c.Ends[1]; c.Service == packet.RC && e.Knows(qp.KnowsDestQPN|qp.KnowsDestAddr) && e.Attr.DestAddr == p.Dst {
 		t.Judge.PeerQP(&c.Pair, 1, p)
