@@ -68,7 +68,7 @@ run: build       ## verify a capture and show the verdict: CAPTURE=file, ARGS='-
 
 test: deps unit lint docs-check fuzz ## install what tests need, and run them all
 
-quick:           ## a part of the tests of all packages: about a minute on two cores
+quick:           ## a part of the tests of all packages: three minutes on two cores
 	$(GO) test -short -pgo=off ./...
 
 # Nothing in ALONE runs beside anything else, which is looked at: the race detector would find nothing, and take seven times as long. It sees the short

@@ -26,10 +26,12 @@ type clock struct {
 	stale    int        // lines since one that was not long before another
 	posts    [64]posted // the newest, each over the oldest
 	nPosts   int
-	early    fading // the most of the differences that completions show
-	grain    int64  // the least time between two events, which is that of the clock where it is coarse
-	last     int64  // time of the newest line
-	leap     int64  // how much longer is waited since it was set back; 0: it was not
+	early    fading    // the most of the differences that completions show
+	grain    int64     // the least time between two events, which is that of the clock where it is coarse
+	last     int64     // time of the newest line
+	resumed  [16]int64 // times of the newest lines that came after a pause, each over the oldest
+	pauses   int
+	leap     int64 // how much longer is waited since it was set back; 0: it was not
 }
 
 // Allowances for clocks that run apart and for frames that several queues of a card recorded.
@@ -207,6 +209,10 @@ func (c *clock) drifts(t int64) {
 	if c.stale == mostLate || t < c.newest-slackSending {
 		c.setBack(c.newest - t)
 	}
+	if t-c.newest >= slackSending {
+		c.resumed[c.pauses%len(c.resumed)] = t
+		c.pauses++
+	}
 	c.newest = max(c.newest, t)
 	if d := max(t-c.last, c.last-t); d > 0 && (c.grain == 0 || d < c.grain) {
 		c.grain = d
@@ -217,10 +223,14 @@ func (c *clock) drifts(t int64) {
 
 // most is how much is to be added to the time of an event until all packets from before it have been seen: hi, or more where the newest completions show that.
 func (c *clock) most(t int64) int64 {
-	if c.early.at == 0 {
-		return c.hi
+	most := c.hi
+	if c.early.at != 0 {
+		most = max(most, 2*c.early.n-c.early.most(t)) // it may have become more since
 	}
-	return max(c.hi, 2*c.early.n-c.early.most(t)) // it may have become more since
+	if c.resumedBefore(t) == math.MinInt64 {
+		return most
+	}
+	return max(most, min(c.mostBefore(t), c.hi+patience))
 }
 
 // fading is the most of some numbers that come with time, of which each counts the less the older it is: a clock that is slewed runs faster or slower than that of the packets for a while.
@@ -249,15 +259,26 @@ func (c *clock) setBack(by int64) {
 // posted is how much later than its post a message was on the wire, or one was answered than the receive request that it took was posted.
 type posted struct{ t, difference int64 }
 
-// mostBefore is how much is to be added at most to the time of an event, as posts before it show: the clock may have been set ahead since.
+// mostBefore is how much is to be added at most to the time of an event, as posts before it show: the clock may have been set ahead since. In a pause it may have been set back, unseen.
 func (c *clock) mostBefore(t int64) int64 {
-	most := int64(math.MaxInt64 / 2)
+	most, since := int64(math.MaxInt64/2), c.resumedBefore(t)
 	for _, p := range c.posts[:min(c.nPosts, len(c.posts))] {
-		if p.t <= t {
+		if p.t <= t && p.t >= since {
 			most = min(most, p.difference+(t-p.t)/slewRate)
 		}
 	}
 	return most
+}
+
+// resumedBefore is when the log went on after the newest pause before a time, math.MinInt64 where none is known.
+func (c *clock) resumedBefore(t int64) int64 {
+	since := int64(math.MinInt64)
+	for _, r := range c.resumed[:min(c.pauses, len(c.resumed))] {
+		if r <= t {
+			since = max(since, r)
+		}
+	}
+	return since
 }
 
 // before reports whether an event is proven to lie before a time of the capture.

@@ -48,7 +48,7 @@ func (s *Source) denied(g *wqe.Segment, pd wqe.PD, posted *Event, n int, writes 
 	}
 	r := s.lkeys[g.LKey]
 	switch {
-	case r == nil && (s.lost || s.joined || s.untoldLKeys):
+	case r == nil && (len(s.lkeys) == 0 || s.lost || s.joined || s.untoldLKeys): // the log does not tell of all regions
 		return ""
 	case r == nil:
 		return fmt.Sprintf("L_Key %#x is not registered", g.LKey)
@@ -62,7 +62,7 @@ func (s *Source) denied(g *wqe.Segment, pd wqe.PD, posted *Event, n int, writes 
 		return fmt.Sprintf("L_Key %#x belongs to another protection domain", g.LKey)
 	case !r.holds(g):
 		return fmt.Sprintf("%d bytes from %#x are not inside the region of L_Key %#x", g.Length, g.VA, g.LKey)
-	case writes && r.Access != 0 && r.Access&wqe.LocalWrite == 0:
+	case writes && r.Access&wqe.LocalWrite == 0:
 		return fmt.Sprintf("L_Key %#x does not permit the device to write", g.LKey)
 	}
 	return ""
@@ -91,9 +91,6 @@ func (q *queuePair) denies(w *sendRequest) string {
 	case writes:
 	case r.Op == wqe.OpLocalInv, r.Op == wqe.OpBindMW, r.Op == wqe.OpFlush, r.Flags&wqe.Inline != 0:
 		return ""
-	}
-	if len(q.src.lkeys) == 0 {
-		return "" // the log does not tell of regions
 	}
 	for i := range r.Segments {
 		if why := q.src.denied(&r.Segments[i], q.pd(), w.event, w.n, writes); why != "" {

@@ -239,7 +239,7 @@ func (a *Agent) choose(q *queuePair, t *receiveCompletion) {
 		a.overtook(q, list.all(), m, t)
 		a.same(q, m, t)
 	case a.outOfTurn(q, list.before(k), t):
-	case aligned && list.has(k) && (q.reliable() || a.nothingElse(q, k)) && q.resembles(list.at(k), t):
+	case aligned && list.has(k) && (q.reliable() || a.nothingElse(q, k) && !q.ofLater(list.at(k))) && q.resembles(list.at(k), t):
 		a.same(q, list.at(k), t)
 		q.receiving.place++
 	default:
@@ -272,6 +272,16 @@ func (a *Agent) nothingElse(q *queuePair, k int) bool {
 		}
 	}
 	return a.ended && q.receiving.arrived.end() == n
+}
+
+// ofLater reports whether a message is rather that of a later completion.
+func (q *queuePair) ofLater(m *Message) bool {
+	for _, t := range q.receiving.waiting[1:] {
+		if t.event.Completion.Status == Success && q.matches(m, t) {
+			return true
+		}
+	}
+	return false
 }
 
 // cameLater finds out of completions that came before a message of their place whether the device made them up: the message that came since is that of the

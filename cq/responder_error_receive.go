@@ -149,8 +149,8 @@ func (a *Agent) deniedTaken(q *queuePair, t *receiveCompletion) {
 // violated judges that the consumer of a responder learns of a remote access violation: by an event, or by the completion of the receive
 // request that was taken.
 func (a *Agent) violated(q *queuePair, n *NAK, m *Message, first *receiveCompletion) {
-	if !q.src.exact {
-		return // events of a host may be in no log
+	if !q.src.exact || !q.complete(n.At.Time) {
+		return // events of a host may be in no log, and a log may end before
 	}
 	a.covered(rule.CPLSTS011)
 	if q.access || first != nil {

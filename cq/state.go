@@ -63,8 +63,9 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 		return
 	}
 	from, wasAstray := a.stateBefore(q, e), q.astray
+	extra := qp.Known(0)
 	if q.known {
-		a.transition(q, from, e)
+		extra = a.transition(q, from, e)
 	}
 	if e.State == qp.Reset && q.state != qp.Reset {
 		a.reset(q, e)
@@ -75,24 +76,26 @@ func (a *Agent) modifyQP(s *Source, e *Event) {
 		q.state = e.State
 	}
 	if e.Attr != nil {
-		q.modified(e)
+		q.modified(e, extra)
 	}
 	q.came(from, e)
 	a.changes++
 }
 
-// modified takes over the attributes that a queue pair was given, and whether it shall tell of it when its send queue has drained.
-func (q *queuePair) modified(e *Event) {
+// modified takes over the attributes that a queue pair was given, but those that its transition does not take, and whether it shall tell of it when its send queue has drained.
+func (q *queuePair) modified(e *Event, extra qp.Known) {
 	if e.State == qp.SQD && e.Attr.SQDNotify {
 		q.drain = drainEvent{event: e, n: q.src.n}
 	}
 	if e.Attr.Has(qp.KnowsAccess) {
 		q.permit(e)
 	}
+	given := *e.Attr
+	given.Known &^= extra
 	if q.wasRTR != nil && !q.src.exact { // packets from before it are yet to come
-		q.attr.Change(e.Attr)
+		q.attr.Change(&given)
 	} else {
-		q.attr.Update(e.Attr)
+		q.attr.Update(&given)
 	}
 	q.src.connects(q)
 }
@@ -150,8 +153,8 @@ func (a *Agent) errorState(q *queuePair) qp.State {
 	return qp.Err
 }
 
-// transition judges a transition that the device has made.
-func (a *Agent) transition(q *queuePair, from qp.State, e *Event) {
+// transition judges a transition that the device has made. It returns the attributes that were given with it, and that it does not take.
+func (a *Agent) transition(q *queuePair, from qp.State, e *Event) (extra qp.Known) {
 	given := qp.Known(0)
 	if e.Attr != nil {
 		given = e.Attr.Known
@@ -174,11 +177,13 @@ func (a *Agent) transition(q *queuePair, from qp.State, e *Event) {
 			a.verb(q, rule.QPSTRN002, e, "an error: "+te.Missing.String()+" is required", way+" accepted without")
 		case te.Extra != 0:
 			a.verb(q, rule.QPSTRN003, e, "an error: the transition does not take "+te.Extra.String(), way+" accepted with it")
+			extra = te.Extra
 		}
 	}
 	if at := e.Attr; at != nil {
 		a.values(q, from, e, at)
 	}
+	return extra
 }
 
 // values judges the attributes that the device has accepted.

@@ -29,9 +29,12 @@ func (a *Agent) unseen(q *queuePair) {
 		return
 	}
 	u := &q.src.unseen
-	if (!q.sending.succeeded || q.out.first.Seen()) && (!q.receiving.succeeded || q.in.first.Seen()) {
+	if (!q.sending.succeeded || q.out.shown()) && (!q.receiving.succeeded || q.in.shown()) {
 		u.Seen++
 	} else if u.QPs++; u.QPs == 1 {
 		u.QPN, u.DestQPN, u.Dest = q.qpn, q.attr.DestQPN, q.attr.DestAddr
 	}
 }
+
+// shown reports whether packets have shown anything of the requests. Those from before a start PSN that is known are of an earlier queue pair of that number, or it is not their start PSN.
+func (s *Requests) shown() bool { return s.first.Seen() && (s.high > 0 || !s.anchor) }

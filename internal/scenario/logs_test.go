@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ibwitness/agent"
 	"ibwitness/cq"
@@ -279,20 +280,31 @@ func TestLogUnseen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, other := range []bool{false, true} {
+	for change, other := range map[string]func(*qp.Attr){
+		"": nil,
+		"dest_qp_num": func(a *qp.Attr) {
+			if a.Has(qp.KnowsDestQPN) {
+				a.DestQPN++
+			}
+		},
+		"sq_psn": func(a *qp.Attr) {
+			if a.Has(qp.KnowsSQPSN) {
+				a.SQPSN = a.SQPSN.Add(100_000)
+			}
+		},
+	} {
 		r, err := s.Start(Options{Keep: true})
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Finish()
 		a := r.Logs()[0]
-		if other {
-			for i := range a.Events {
-				if x := a.Events[i].Attr; x != nil && x.Has(qp.KnowsDestQPN) {
-					y := *x
-					y.DestQPN++
-					a.Events[i].Attr = &y
-				}
+		a.Exact = false
+		for i := range a.Events {
+			if x := a.Events[i].Attr; x != nil && other != nil {
+				y := *x
+				other(&y)
+				a.Events[i].Attr = &y
 			}
 		}
 		res, err := agent.Run(context.Background(), r.Source, agent.Options{Near: r.NearAddrs(), Workers: 1, Events: []*hcaagent.Log{a}})
@@ -300,10 +312,10 @@ func TestLogUnseen(t *testing.T) {
 			t.Fatal(err)
 		}
 		switch list := res.LogsUnseen; {
-		case !other && len(list) > 0:
+		case other == nil && len(list) > 0:
 			t.Errorf("%+v, though all its packets were captured", list)
-		case other && (len(list) != 1 || list[0].QPs != 1 || list[0].Seen != 0 || list[0].Log != a.Name || list[0].QPN == 0 || list[0].Dest.IsZero()):
-			t.Errorf("%+v, though no packet goes where the queue pair is connected to", list)
+		case other != nil && (len(list) != 1 || list[0].QPs != 1 || list[0].Seen != 0 || list[0].Log != a.Name || list[0].QPN == 0 || list[0].Dest.IsZero()):
+			t.Errorf("another %s: %+v, though no packet is one that the log tells of", change, list)
 		}
 	}
 }
@@ -378,6 +390,60 @@ func TestLogStamps(t *testing.T) {
 		})
 		if len(got) > 0 {
 			t.Errorf("set ahead at post %d: %q", at, got)
+		}
+	}
+}
+
+// TestLogPaused: a clock that was set back while nothing happened, so that its times rise all the same, accuses nobody.
+func TestLogPaused(t *testing.T) {
+	_, work, _ := strings.Cut(withLogs, "work:\n")
+	later := strings.NewReplacer("at: 3us", "at: 10000003us", "at: 4us", "at: 10000004us", "{qp: b1", "{at: 10s, qp: b1").Replace(work)
+	for _, back := range []time.Duration{0, 600 * time.Millisecond, 3 * time.Second} {
+		got := foundIn(t, withLogs+later, func(a, b *hcaagent.Log) {
+			for _, l := range []*hcaagent.Log{a, b} {
+				l.Exact = false
+				for i, begin := range l.Events {
+					if begin.Time > l.Events[0].Time+int64(5*time.Second) {
+						l.Events[i].Time -= int64(back)
+					}
+				}
+			}
+		})
+		if len(got) > 0 {
+			t.Errorf("set back by %v: %q", back, got)
+		}
+	}
+}
+
+// late is a source of which the first frames were not captured.
+type late struct {
+	fabricagent.Source
+	n int
+}
+
+func (l *late) Next() (*fabricagent.Batch, error) {
+	b, err := l.Source.Next()
+	if b != nil {
+		n := min(l.n, len(b.Frames))
+		b.Frames, l.n = b.Frames[n:], l.n-n
+	}
+	return b, err
+}
+
+// TestLogOfMore: completions of datagrams that were not captured are not compared with those that were, although there are as many.
+func TestLogOfMore(t *testing.T) {
+	const text = `hcas: {a: 10.0.0.1, b: 10.0.0.2}
+qps:
+  a1: {hca: a, type: UD}
+  b1: {hca: b, type: UD}
+work:
+  - {qp: b1, op: receive, length: 200, repeat: 2}
+  - {qp: a1, op: send, to: b1, length: 100, repeat: 3, at: 1us, every: 1us}
+`
+	for first := range 2 {
+		got, _ := foundFrom(t, text, func(a, _ *hcaagent.Log) { a.Events = nil }, func(src fabricagent.Source) fabricagent.Source { return &late{src, first} }, agent.Options{})
+		if slices.ContainsFunc(got, func(s string) bool { return strings.Contains(s, "violation") }) {
+			t.Errorf("from frame %d on: %q", 1+first, got)
 		}
 	}
 }

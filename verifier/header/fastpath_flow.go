@@ -2,6 +2,7 @@ package header
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/bits"
 	"slices"
@@ -71,6 +72,9 @@ var inFlow = []field{
 // flowShape is what the next packet of a flow has, by its opcode, beside what it has to agree with the flow in.
 type flowShape struct{ bth, bth8, payload, tail, pad clause }
 
+// compared are the words that agreesWithFlow compares, or of which a packet that is Usual has one value only.
+var compared = []word{wordIP, wordUDP, wordBTH, wordBTH8, wordPayload, wordTail, wordPad, wordFlaws}
+
 // flowShapes are built from shapes, for the opcodes of RC. What does not come from the BTH is what any opcode asks.
 var flowShapes, flowIP, flowExclusion = func() (t [256]flowShape, ip [wordUDP + 1]clause, without clause) {
 	var not []exclusion
@@ -92,8 +96,10 @@ var flowShapes, flowIP, flowExclusion = func() (t [256]flowShape, ip [wordUDP + 
 			is[i] = clause{is[i].mask | fixed[i], is[i].value &^ fixed[i]}
 		}
 		t[o] = flowShape{is[wordBTH], is[wordBTH8], is[wordPayload], is[wordTail], is[wordPad]}
-		if is[wordIP8].mask != 0 {
-			panic("a header rule wants a value in bytes 8 to 15 of the IPv4 header, which again does not compare: say what the field is (is), not what it is not")
+		for i := range is {
+			if is[i].mask != 0 && !slices.Contains(compared, word(i)) {
+				panic(fmt.Sprintf("a header rule on packets of RC reads word %d (fastpath_header.go), which agreesWithFlow does not compare: add it there and to flowShape", i))
+			}
 		}
 		for i := range ip {
 			ip[i].add(is[i])
@@ -108,7 +114,7 @@ var flowShapes, flowIP, flowExclusion = func() (t [256]flowShape, ip [wordUDP + 
 		panic("no packet of RC takes a fast path: a header rule that applies to all of them does not say what it reads")
 	}
 	if len(not) != 1 || not[0].word != wordIP {
-		panic("a header rule wants another value than one that is not in the first eight bytes of the IPv4 header, which again does not compare")
+		panic("a header rule wants another value than one that is not in the first eight bytes of the IPv4 header, which agreesWithFlow does not compare")
 	}
 	return t, ip, not[0].clause
 }()

@@ -19,8 +19,11 @@ func (s *site) place() place {
 	at := s.from - s.file.base
 	from := strings.LastIndexByte(string(s.file.src[:at]), '\n') + 1
 	line, _, _ := strings.Cut(string(s.file.src[from:]), "\n")
-	return place{s.file.name, strings.TrimSpace(line), s.what}
+	return place{s.file.name, spaced(line), s.what}
 }
+
+// spaced is a line of code without the spaces by which it is aligned with others.
+func spaced(line string) string { return strings.Join(strings.Fields(line), " ") }
 
 // excuse marks the changes that are known to change nothing. It fails where a place in files whose name matches is no longer there, or known anyhow.
 func excuse(sites []*site, matches func(file string) bool) error {
@@ -56,6 +59,7 @@ func parseEquivalents(text string) map[place]string {
 		case row == "" || row[0] == '#':
 		case !inner:
 			file, line, _ = strings.Cut(row, ": ")
+			line = spaced(line)
 		case ok:
 			for _, p := range open {
 				list[p] = reason

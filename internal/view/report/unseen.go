@@ -21,7 +21,7 @@ func unseen(u agent.LogUnseen) string {
 	if !u.Dest.IsZero() {
 		first += fmt.Sprintf(", connected to 0x%x at %v", u.DestQPN, u.Dest)
 	}
-	return fmt.Sprintf("%s tells of %s that completed requests and of which no packet was captured (the first is %s): nothing of them was compared", printable(u.Log), count(uint64(u.QPs), "queue pair"), first)
+	return fmt.Sprintf("%s tells of %s that completed requests of which no packet was captured (the first is %s): they were compared with nothing", printable(u.Log), count(uint64(u.QPs), "queue pair"), first)
 }
 
 // OtherLogs are the problems of logs that tell of nothing that the capture shows; r may be nil.
@@ -31,7 +31,7 @@ func OtherLogs(r *agent.Result) (list []Problem) {
 	}
 	for _, u := range r.LogsUnseen {
 		if u.Seen == 0 && r.RDMA > 0 {
-			list = append(list, Problem{Message: unseen(u) + ": check that log and capture are of one run, and dest_qp_num and dgid"})
+			list = append(list, Problem{Message: unseen(u) + ": check that log and capture are of one run, and dest_qp_num, dgid, sq_psn and rq_psn"})
 		}
 	}
 	return list
