@@ -23,7 +23,7 @@ import (
 	"ibwitness/internal/view/report"
 )
 
-// library is the C library, built once for all tests of this package: as they are, by the profile of usual traffic (make bench) or without.
+// library is the C library, built once for all tests of this package: as they are, by its profile (make bench) or without.
 var library = sync.OnceValues(func() (dir string, err error) {
 	if dir, err = os.MkdirTemp("", "libibwitness"); err != nil {
 		return "", err
@@ -32,7 +32,7 @@ var library = sync.OnceValues(func() (dir string, err error) {
 	if about, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range about.Settings {
 			if s.Key == "-pgo" {
-				profile = s.Value
+				profile = "auto"
 			}
 		}
 	}
