@@ -239,7 +239,7 @@ func (a *Agent) choose(q *queuePair, t *receiveCompletion) {
 		a.overtook(q, list.all(), m, t)
 		a.same(q, m, t)
 	case a.outOfTurn(q, list.before(k), t):
-	case aligned && list.has(k) && (q.reliable() || a.nothingElse(q, k) && !q.ofLater(list.at(k))) && q.resembles(list.at(k), t):
+	case aligned && list.has(k) && (q.reliable() || a.nothingElse(q, k)) && q.resembles(list.at(k), t):
 		a.same(q, list.at(k), t)
 		q.receiving.place++
 	default:
@@ -262,6 +262,9 @@ func (q *queuePair) skips(k, n int, t *receiveCompletion) {
 // nothingElse reports whether a completion that fits none of the messages must be that of the next one, message k: each message so far has a completion, and
 // no other can have come.
 func (a *Agent) nothingElse(q *queuePair, k int) bool {
+	if q.ofLater(q.receiving.arrived.at(k)) {
+		return false
+	}
 	if a.proven(q) == rule.Violation {
 		return k == q.receiving.matched-1
 	}

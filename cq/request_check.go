@@ -195,27 +195,48 @@ func (a *Agent) cutShort(q *queuePair, m *Message, w *sendRequest) {
 
 // compareNext compares a message with the k-th of the posted requests, in whose place it comes, or with the one that it is of where that has overtaken it.
 func (a *Agent) compareNext(q *queuePair, m *Message, k int) {
-	if k == 0 && m.First == 0 && q.out.early && !q.src.exact {
-		if !q.sending.posted.all()[k].fits(m) {
-			q.unmatched = noWork // what came before the start PSN is rather of an earlier queue pair of that number
-			return
-		}
-		a.starts(q)
+	if k == 0 && m.First == 0 && q.out.early && !q.src.exact && !a.startsEarly(q, m) {
+		return
 	}
 	if !q.unordered() {
 		a.overtakes(q, m, k)
 	}
 	posted := q.sending.posted.all()
 	w := posted[k]
-	again := k > 0 && a.repeats(q, m, posted[k-1], w)
+	untold := q.untold(m, w)
+	again := k > 0 && !untold && a.repeats(q, m, posted[k-1], w)
 	if again && q.unordered() && !q.src.exact {
 		return // the next message is that of the next request, or which it is of is found
 	}
-	if again || !a.compare(q, m, w) {
+	if untold || again || !a.compare(q, m, w) {
 		q.unmatched, q.sending.strayed = w, true
 		return
 	}
 	a.begun(q, m, w)
+}
+
+// startsEarly judges a message that comes before the start PSN in the place of the first request. It reports whether it is that of the request: else it is rather of an earlier queue pair of
+// that number.
+func (a *Agent) startsEarly(q *queuePair, m *Message) bool {
+	if !q.sending.posted.all()[0].fits(m) {
+		q.unmatched = noWork
+		return false
+	}
+	a.starts(q)
+	return true
+}
+
+// untold reports whether a message in the place of request w is rather that of one that has completed without having been posted, as was reported.
+func (q *queuePair) untold(m *Message, w *sendRequest) bool {
+	return len(q.sending.unknown) > 0 && !q.unordered() && w.unlike(m)
+}
+
+// noWork says that what is sent is not compared any more, and what follows in the queue is certain nonetheless.
+var noWork = &sendRequest{n: math.MaxInt}
+
+// begun judges that a request may be on the wire, as its message is.
+func (a *Agent) begun(q *queuePair, m *Message, w *sendRequest) {
+	a.wasPosted(q, m, w)
 	if w.foreign {
 		a.foreignSent(q, w, m)
 	}
@@ -224,11 +245,8 @@ func (a *Agent) compareNext(q *queuePair, m *Message, k int) {
 	}
 }
 
-// noWork says that what is sent is not compared any more, and what follows in the queue is certain nonetheless.
-var noWork = &sendRequest{n: math.MaxInt}
-
-// begun takes over that a message of a request is on the wire: it was posted before. Where the line of its posting is misplaced, that shows nothing.
-func (a *Agent) begun(q *queuePair, m *Message, w *sendRequest) {
+// wasPosted takes over that a request was posted before its message was on the wire. Where the line of its posting is misplaced, that shows nothing.
+func (a *Agent) wasPosted(q *queuePair, m *Message, w *sendRequest) {
 	if w.moved || w.renames != nil {
 		return
 	}

@@ -113,6 +113,13 @@ func (w *sendRequest) fits(m *Message) bool {
 	return m.Length == w.length && (!w.event.Summed || m.Cut || m.CRC == w.event.Sum)
 }
 
+// unlike reports whether a message has neither the length of a request nor its operation, destination, addresses, immediate data or R_Key: it is rather none that it asks for.
+func (w *sendRequest) unlike(m *Message) bool {
+	op := wqe.OpOf(m.Op.Fn())
+	other := operations[w.req().Op] != op || !w.addresses(m, op) || !w.carries(m) || m.Net != nil && w.req().Dest.QPN != 0 && w.req().Dest.QPN != m.Net.DestQP
+	return !m.Partial && m.Length != w.length && other
+}
+
 // addresses reports whether a message asks for the memory, and an atomic for the operands, that a request names (RETH and AtomicETH).
 func (w *sendRequest) addresses(m *Message, op wqe.Op) bool {
 	r := w.req()

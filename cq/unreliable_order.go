@@ -100,7 +100,9 @@ func (a *Agent) outOfPlace(f *following, wait bool) identity {
 			return identity{k: f.k, open: true}
 		}
 	}
-	n, _ = a.skipsTo(f, true)
+	if n, _ = a.skipsTo(f, true); n < 0 && f.q.src.exact && f.q.sending.posted.all()[f.k].unlike(f.m) {
+		return identity{k: f.k, unposted: int64(f.m.Packets)}
+	}
 	return identity{k: max(f.k, n)}
 }
 
@@ -341,6 +343,9 @@ func (a *Agent) notSent(q *queuePair) {
 // notPosted reports that a message is of no request, and the ones after it are of those from w on.
 func (a *Agent) notPosted(q *queuePair, m *Message, w *sendRequest) {
 	class, detail := rule.Violation, "a later message is that of the request"
+	if q.src.exact {
+		detail = ""
+	}
 	if q.sending.unposted {
 		class, detail = rule.Unproven, "a request completed that was not posted: the log does not tell of all"
 	}

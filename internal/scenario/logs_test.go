@@ -448,6 +448,48 @@ work:
 	}
 }
 
+// TestLogUntold: a request whose posting is missing is told once, and not by the fields in which its message differs from the request after it.
+func TestLogUntold(t *testing.T) {
+	const rc = `hcas: {a: 10.0.0.1, b: 10.0.0.2}
+near: a
+qps:
+  a1: {hca: a, peer: b1}
+  b1: {hca: b, peer: a1}
+work:
+  - {qp: b1, op: receive, length: 3000, repeat: 40}
+  - {qp: a1, op: send, length: 500, repeat: 40, at: 3us, every: 7us}
+  - {qp: a1, op: write, length: 3000, repeat: 40, at: 4us, every: 7us}
+`
+	const ud = `hcas: {a: 10.0.0.1, b: 10.0.0.2}
+near: a
+qps:
+  a1: {hca: a, type: UD}
+  b1: {hca: b, type: UD}
+  b2: {hca: b, type: UD, qkey: 0x22222222}
+work:
+  - {qp: b1, op: receive, length: 500, repeat: 40}
+  - {qp: b2, op: receive, length: 500, repeat: 40}
+  - {qp: a1, op: send, to: b1, length: 300, repeat: 20, every: 3us}
+  - {qp: a1, op: send, to: b2, length: 100, repeat: 20, at: 1us, every: 3us}
+`
+	for _, c := range []struct {
+		text, want string
+		exact      bool // and its completion is missing too
+	}{{rc, "CPL-ORD-002 violation", false}, {ud, "RC-SEQ-006 violation", true}} {
+		for _, n := range []int{0, 17} {
+			got := foundIn(t, c.text, func(a, b *hcaagent.Log) {
+				a.Exact, b.Exact = c.exact, c.exact
+				at := posts(a)[n]
+				id := a.Events[at].Send.ID
+				a.Events = slices.DeleteFunc(slices.Delete(a.Events, at, at+1), func(e cq.Event) bool { return c.exact && e.Kind == cq.EvCompletion && e.Completion.ID == id })
+			})
+			if !slices.Equal(got, []string{c.want}) {
+				t.Errorf("post %d missing, exact %v: %q instead of %s", n, c.exact, got, c.want)
+			}
+		}
+	}
+}
+
 // microseconds is a source whose capture has no nanoseconds.
 type microseconds struct{ fabricagent.Source }
 
