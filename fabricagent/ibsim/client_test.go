@@ -303,7 +303,7 @@ func TestIbsim(t *testing.T) {
 // TestFaultsAcross: a client sees the faults of a node: one answer lost, a status that is wrong.
 func TestFaultsAcross(t *testing.T) {
 	c := sma.SwitchConfig(1, "S", 4)
-	c.Faults = []string{"sltovl-no-answer", "combination-taken"}
+	c.Faults = []string{"sltovl-silent", "combination-taken"}
 	s := listens(t, two(t, c))
 	client, err := Connect(s.Name(), "B")
 	if err != nil {

@@ -175,7 +175,7 @@ func TestFaultsJudged(t *testing.T) {
 		fault string
 		rule  rule.ID
 	}{
-		{"sltovl-answered", rule.SMPSV002},
+		{"sltovl-answers", rule.SMPSV002},
 		{"sltovl-status-zero", rule.SMPSV002},
 		{"sltovl-not-stored", rule.SMPMTH004},
 		{"mkey-ignored", rule.SMPMK003},

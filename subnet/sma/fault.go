@@ -15,9 +15,18 @@ type fault uint64
 
 // The faults; what each is, is in the table below.
 const (
-	sltovlNoAnswer fault = 1 << iota
-	sltovlAnswered
+	sltovlSilent fault = 1 << iota
+	sltovlAnswers
+	sltovlStores
 	sltovlStatusZero
+	sltovlWrongCode
+	sltovlInvalidValue
+	sltovlRedirect
+	sltovlBusy
+	sltovlKeepsRefused
+	portInfoChanged
+	vlcapMany
+	operationalVLsMany
 	sltovlPairMixed
 	sltovlNotStored
 	mkeyIgnored
@@ -64,9 +73,18 @@ type Fault struct {
 func Faults() []Fault { return slices.Clone(faultTable) }
 
 var faultTable = []Fault{
-	{"sltovl-no-answer", "does not answer SLtoVLMappingTable", sltovlNoAnswer},
-	{"sltovl-answered", "answers SLtoVLMappingTable, which it does not support, with status 0", sltovlAnswered},
+	{"sltovl-silent", "does not answer SLtoVLMappingTable", sltovlSilent},
+	{"sltovl-answers", "answers a Get of SLtoVLMappingTable, which it does not support, with status 0", sltovlAnswers},
+	{"sltovl-stores", "takes a Set of SLtoVLMappingTable, which it does not support, with status 0", sltovlStores},
 	{"sltovl-status-zero", "refuses SLtoVLMappingTable, which it does not support, with status 0 and no data", sltovlStatusZero},
+	{"sltovl-wrong-code", "refuses SLtoVLMappingTable, which it does not support, with a reserved status code", sltovlWrongCode},
+	{"sltovl-invalid-value", "refuses SLtoVLMappingTable, which it does not support, with the status code of an invalid value", sltovlInvalidValue},
+	{"sltovl-redirect", "redirects requests for SLtoVLMappingTable, which it does not support", sltovlRedirect},
+	{"sltovl-busy", "is busy whenever SLtoVLMappingTable, which it does not support, is asked for", sltovlBusy},
+	{"sltovl-keeps-refused", "refuses a Set of SLtoVLMappingTable, which it does not support, and answers the next Get with it", sltovlKeepsRefused},
+	{"portinfo-changed", "changes PortInfo by a Set of SLtoVLMappingTable that it refuses", portInfoChanged},
+	{"vlcap-many", "says in VLCap that it has eight data lanes, though it does not support SLtoVLMappingTable", vlcapMany},
+	{"operational-vls-many", "says in OperationalVLs that two data lanes are operational, though it does not support SLtoVLMappingTable", operationalVLsMany},
 	{"sltovl-pair-mixed", "keeps one SLtoVLMappingTable for all input ports", sltovlPairMixed},
 	{"sltovl-not-stored", "confirms a Set of SLtoVLMappingTable and keeps the previous one", sltovlNotStored},
 	{"mkey-ignored", "takes a Set with a wrong M_Key", mkeyIgnored},

@@ -3,6 +3,7 @@ package sma
 import (
 	"bytes"
 	"fmt"
+	"strings"
 	"testing"
 
 	"ibwitness/mad"
@@ -10,11 +11,20 @@ import (
 
 // probes are, by the name of a fault, what shows it: the text differs from that of a node without it.
 var probes = map[string]func(t *testing.T, faults ...string) string{
-	"sltovl-no-answer": func(t *testing.T, f ...string) string {
+	"sltovl-silent": func(t *testing.T, f ...string) string {
 		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.Get, attribute: mad.AttrSLtoVL})
 	},
-	"sltovl-answered":    unsupportedSLtoVL,
-	"sltovl-status-zero": unsupportedSLtoVL,
+	"sltovl-answers":       unsupportedSLtoVL,
+	"sltovl-stores":        unsupportedSLtoVL,
+	"sltovl-status-zero":   unsupportedSLtoVL,
+	"sltovl-wrong-code":    unsupportedSLtoVL,
+	"sltovl-invalid-value": unsupportedSLtoVL,
+	"sltovl-redirect":      unsupportedSLtoVL,
+	"sltovl-busy":          unsupportedSLtoVL,
+	"sltovl-keeps-refused": unsupportedSLtoVL,
+	"portinfo-changed":     unsupportedSLtoVL,
+	"vlcap-many":           unsupportedSLtoVL,
+	"operational-vls-many": unsupportedSLtoVL,
 	"sltovl-pair-mixed": func(t *testing.T, f ...string) string {
 		n := node(t, switchConfig(), f...)
 		ask(t, n, asked{port: 1, method: mad.Set, attribute: mad.AttrSLtoVL, modifier: 0x0101, data: []byte{0x11}})
@@ -115,10 +125,21 @@ func answer(t *testing.T, n *Node, a asked) string {
 	return fmt.Sprintf("%v %v % x", ok, status, data)
 }
 
+// unsupportedSLtoVL is what a host without SLtoVLMappingTable answers to a Get, a Set and a Get of it, and its PortInfo after that.
 func unsupportedSLtoVL(t *testing.T, f ...string) string {
 	c := hostConfig()
 	c.NoSLtoVL = true
-	return answer(t, node(t, c, f...), asked{port: 1, method: mad.Get, attribute: mad.AttrSLtoVL})
+	n := node(t, c, f...)
+	var list []string
+	for _, a := range []asked{
+		{port: 1, method: mad.Get, attribute: mad.AttrSLtoVL, modifier: 1},
+		{port: 1, method: mad.Set, attribute: mad.AttrSLtoVL, modifier: 1, data: []byte{0x12}},
+		{port: 1, method: mad.Get, attribute: mad.AttrSLtoVL, modifier: 1},
+		{port: 1, method: mad.Get, attribute: mad.AttrPortInfo},
+	} {
+		list = append(list, answer(t, n, a))
+	}
+	return strings.Join(list, "; ")
 }
 
 func stored(a mad.Attribute, modifier uint32) func(*testing.T, ...string) string {

@@ -48,6 +48,7 @@ type Config struct {
 	NoTraps       bool   // CapabilityMask bit 3 is 0
 	Led           bool   // LedInfo is supported
 	RespTime      uint8  // code: 4.096 µs · 2^code; 0: code 16, 0.27 s
+	Busy          uint8  // requests that are answered with status busy before each one that is carried out (section 13.4.7)
 
 	Faults []string // names of Faults: how the node departs from the specification
 }
@@ -69,6 +70,9 @@ type Node struct {
 	tid    uint64 // of the latest trap
 
 	training []uint8
+
+	busy       uint8  // so many requests more are answered with busy
+	refusedSet uint32 // modifier, and 1, of the latest Set of SLtoVLMappingTable that a faulty node has refused and kept; 0: none
 }
 
 // port is the state of a port; 64-byte blocks are attributes as on the wire.
@@ -102,7 +106,7 @@ func New(c Config) (*Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Node{config: c, faults: f, ports: make([]port, int(c.Ports)+1)}
+	n := &Node{config: c, faults: f, busy: c.Busy, ports: make([]port, int(c.Ports)+1)}
 	if c.Type == subnet.Switch {
 		n.newSwitch()
 	}
@@ -183,6 +187,12 @@ func (n *Node) newPort(p *port, number uint8) {
 	put(piMTUCap, uint64(c.MTUCap))
 	put(piVLCap, uint64(c.VLCap))
 	put(piVLs, uint64(c.VLCap))
+	if c.NoSLtoVL && n.has(vlcapMany) {
+		put(piVLCap, 4)
+	}
+	if c.NoSLtoVL && n.has(operationalVLsMany) {
+		put(piVLs, 2)
+	}
 	if c.VLCap > 1 {
 		put(piHighCap, uint64(c.VLArbitration))
 		put(piLowCap, uint64(c.VLArbitration))

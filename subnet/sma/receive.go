@@ -58,7 +58,11 @@ func (n *Node) subnetMAD(now int64, p *port, b []byte) []byte {
 		status = mad.StatusMethod
 	case !n.checkMKey(&r):
 		return nil
+	case n.busy > 0:
+		n.busy--
+		status = mad.StatusBusy
 	default:
+		n.busy = n.config.Busy
 		status = n.attribute(&r)
 	}
 	if r.drop {

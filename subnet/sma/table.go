@@ -39,7 +39,7 @@ func (n *Node) pkeyTable(r *request) mad.Status {
 // slToVL is SLtoVLMappingTable (section 14.2.5.8). A switch has one for each input and output port: inputs from 0 on, outputs from 0 on where port 0 is an
 // enhanced one, else from 1.
 func (n *Node) slToVL(r *request) mad.Status {
-	if n.has(sltovlNoAnswer) {
+	if n.has(sltovlSilent) {
 		r.drop = true
 		return 0
 	}
@@ -86,14 +86,38 @@ func (n *Node) slToVL(r *request) mad.Status {
 	return 0
 }
 
+// sltovlStatuses are the statuses with which a faulty node answers requests for an SLtoVLMappingTable that it does not support.
+var sltovlStatuses = []struct {
+	fault
+	status mad.Status
+}{
+	{sltovlStatusZero, 0},
+	{sltovlWrongCode, 5 << 2},
+	{sltovlInvalidValue, mad.StatusValue},
+	{sltovlRedirect, mad.StatusRedirect},
+	{sltovlBusy, mad.StatusBusy},
+}
+
 // noSLtoVL refuses the attribute, as the specification says or as a fault does.
 func (n *Node) noSLtoVL(r *request) mad.Status {
+	t := &r.in.sltovl[0] // which a faulty node has
 	switch {
-	case n.has(sltovlAnswered):
-		mapping(r, &r.in.sltovl[0], false)
+	case r.set() && n.has(sltovlStores), !r.set() && n.has(sltovlAnswers), !r.set() && n.has(sltovlKeepsRefused) && n.refusedSet == r.Modifier+1:
+		mapping(r, t, false)
 		return 0
-	case n.has(sltovlStatusZero):
-		return 0
+	case r.set() && n.has(sltovlKeepsRefused):
+		mapping(r, t, false)
+		n.refusedSet = r.Modifier + 1
+	case r.set() && n.has(portInfoChanged):
+		if p := n.at(int(r.Modifier & 0xFF)); p != nil {
+			limit := pi("VLHighLimit")
+			p.put(limit, p.get(limit)^1)
+		}
+	}
+	for _, s := range sltovlStatuses {
+		if n.has(s.fault) {
+			return s.status
+		}
 	}
 	return n.unsupported()
 }
