@@ -12,7 +12,7 @@ import (
 // WriteCapture writes the frames of a run as a pcapng. What shows a failure has a comment that says which.
 func (r *Result) WriteCapture(w io.Writer) error {
 	out := fabricagent.NewWriter(w, "ibwitness")
-	if _, err := out.AddTap(fabricagent.Tap{Interface: "device", Link: fabricagent.LinkEthernet}); err != nil {
+	if _, err := out.AddTap(fabricagent.Tap{Interface: "device", Link: r.Link}); err != nil {
 		return fmt.Errorf("conform: %w", err)
 	}
 	for i := range r.Frames {

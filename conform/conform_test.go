@@ -47,7 +47,7 @@ func TestClean(t *testing.T) {
 
 // TestOrder: the results are the same in any order and for any number of workers.
 func TestOrder(t *testing.T) {
-	for fault, list := range map[string][]*Test{"": Tests(), "early-retry": Match("C09")} {
+	for fault, list := range map[string][]*Test{"": Tests(), "early-retry": Match("C09"), "sltovl-silent": Match("C")} {
 		want := ExecuteAll(list, device(t, fault), Options{Seed: 1})
 		for seed := uint64(1); seed < 3; seed++ {
 			got := ExecuteAll(list, device(t, fault), Options{Seed: seed, Workers: 4})
@@ -62,7 +62,7 @@ func TestOrder(t *testing.T) {
 
 // TestPages: each test is written in full, and its ids are those of the plan.
 func TestPages(t *testing.T) {
-	id, assertion := regexp.MustCompile(`^[CX]\d\d_\d{3}(_\d\d)*$`), regexp.MustCompile(`^(v1c\d\d-\d{3}|ours)#\d\d$`)
+	id, assertion := regexp.MustCompile(`^[CX]\d\d_\d{3}(_\d\d)*$`), regexp.MustCompile(`^(v1c\d\d-\d{3}(\.\d+)*|ours)#\d\d(\.\d\d)?$`)
 	seen := map[string]bool{}
 	for _, x := range Tests() {
 		switch {

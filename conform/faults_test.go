@@ -133,6 +133,16 @@ var faulty = []struct{ fault, test, fails, rules string }{
 	{"rnr-timer-short", "X09_221", "ours#02:1,2", "RC-RSP-019"},
 	{"receive-nowhere", "X09_221", "ours#01:1,2", "RC-RSP-038"},
 	{"rnr-nak-twice", "X09_223", "ours#02:2,3,4,5", "RC-RSP-043"},
+	{"sltovl-answers", "C14_024_08_04", "v1c14-024.1.1#08.01:11,12 v1c14-024.1.1#08.03:11,12", ""},
+	{"sltovl-stores", "C14_024_08_04", "v1c14-024.1.1#08.01:13,14 v1c14-024.1.1#08.04:13,14", ""},
+	{"sltovl-status-zero", "C14_024_08_04", "v1c14-024.1.1#08.01:11,12 v1c14-024.1.1#08.03:11,12 v1c14-024.1.1#08.04:13,14", ""},
+	{"sltovl-silent", "C14_024_08_04", "v1c14-024.1.1#08.03:14 v1c14-024.1.1#08.04:17", ""},
+	{"sltovl-wrong-code", "C14_024_08_04", "v1c14-024.1.1#08.03:11,12 v1c14-024.1.1#08.04:13,14", "MAD-STS-001"},
+	{"sltovl-redirect", "C14_024_08_04", "v1c14-024.1.1#08.01:11,12 v1c14-024.1.1#08.03:11,12 v1c14-024.1.1#08.04:13,14", ""},
+	{"sltovl-keeps-refused", "C14_024_08_04", "ours#02:12,17,19,20", ""},
+	{"portinfo-changed", "C14_024_08_04", "ours#03:10,57,62", ""},
+	{"vlcap-many", "C14_024_08_04", "v1c14-024.1.1#08.02:9,10", ""},
+	{"operational-vls-many", "C14_024_08_04", "ours#01:9,10", ""},
 }
 
 // TestFaults: a device with a fault fails just the assertions that it should, shown by the right frames, and no test is wrong itself.

@@ -57,9 +57,11 @@ type Result struct {
 	Judgements []Judgement // in the order of Test.Assertions; the last is that of the rules
 	Violations []rule.Finding
 	Warnings   []rule.Finding // violations that fail nothing
+	Remarks    []string       // what a reader must know, though it fails nothing: what was left out, and what is unusual
 	Log        []Line
-	Frames     []fabricagent.Frame // of the tap at the device
-	Took       int64               // nanoseconds of simulated time
+	Link       fabricagent.LinkType // of the tap at the device
+	Frames     []fabricagent.Frame  // of it
+	Took       int64                // nanoseconds of simulated time
 }
 
 // Judgement returns what has become of an assertion, or nil.

@@ -10,6 +10,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/cq"
+	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/sim"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -28,6 +29,8 @@ const (
 
 // RunOptions steer the runs of tests.
 type RunOptions struct {
+	// Sample has a test of all pairs of ports take the corners and 200 pairs by chance: for switches of many ports.
+	Sample bool
 	// StartPSN, where not nil, is the first PSN of both ends of each connection; else it comes by chance from the id of the test.
 	StartPSN *packet.PSN
 }
@@ -41,13 +44,17 @@ type run struct {
 	dev     *agent.Device
 	session *agent.Session
 	tester  *tester
+	manager *manager                   // of a test by subnet management packets
+	mine    func(f *rule.Finding) bool // reports whether the tester is accused
 	conns   []*conn
 	sent    []sentLine
 	memory  region
 	step    int
 	judged  map[string]*judging
-	why     string // why what is not judged is inconclusive
-	problem error  // of the test itself
+	begun   map[int]bool // the steps
+	why     string       // why what is not judged is inconclusive, or not applicable
+	lacking bool         // it is not applicable
+	problem error        // of the test itself
 	seed    uint64
 }
 
@@ -70,11 +77,11 @@ var ctx = context.Background() // nothing waits on simulated time
 
 // Execute runs a test against a device of its own.
 func Execute(t *Test, target *Target, opt RunOptions) *Result {
-	r := &run{test: t, opt: opt, clock: sim.NewClock(epoch), result: &Result{Test: t, Device: target.Name}, judged: map[string]*judging{}}
-	if lacks := t.Needs &^ target.Has; lacks != 0 {
+	r := &run{test: t, opt: opt, clock: sim.NewClock(epoch), result: &Result{Test: t, Device: target.Name}, judged: map[string]*judging{}, begun: map[int]bool{}}
+	if lacks := target.lacks(t); lacks != "" {
 		r.result.Outcome = NotApplicable
 		for _, a := range t.Assertions {
-			r.result.Judgements = append(r.result.Judgements, Judgement{Assertion: a, Actual: "the device lacks " + lacks.String()})
+			r.result.Judgements = append(r.result.Judgements, Judgement{Assertion: a, Actual: lacks})
 		}
 		return r.result
 	}
@@ -98,14 +105,25 @@ func (r *run) body(target *Target) {
 	for _, text := range r.test.Setup {
 		r.result.Log = append(r.result.Log, Line{Head: true, Text: text})
 	}
-	r.build(target)
+	if r.test.Device == Switch {
+		r.link(target)
+	} else {
+		r.build(target)
+	}
 	r.test.run(r)
 }
 
 // at begins a step of the procedure.
 func (r *run) at(step int) {
-	r.step = step
+	r.step, r.begun[step] = step, true
 	r.result.Log = append(r.result.Log, Line{Time: r.since(), Step: step, Head: true, Text: r.test.Procedure[step-1]})
+}
+
+// again goes on in a step that a loop takes several times: the log has its text once.
+func (r *run) again(step int) {
+	if r.step = step; !r.begun[step] {
+		r.at(step)
+	}
 }
 
 // note adds a line to the log.
@@ -128,6 +146,29 @@ func (r *run) halt(format string, args ...any) {
 	r.why = fmt.Sprintf(format, args...)
 	r.note("the test ends here: %s", r.why)
 	panic(halted{})
+}
+
+// inapplicable ends the test: the device is not one that it is for, and this is why.
+func (r *run) inapplicable(format string, args ...any) {
+	r.lacking = true
+	r.halt(format, args...)
+}
+
+// remark notes what a reader of the report must know, though it fails nothing.
+func (r *run) remark(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	r.note("%s", text)
+	r.result.Remarks = append(r.result.Remarks, text)
+}
+
+// record keeps a frame of the tap, of which the time, the link and the data are given, has the rules judge it, and returns its number.
+func (r *run) record(f *fabricagent.Frame) uint64 {
+	f.Number = uint64(len(r.result.Frames) + 1)
+	r.result.Frames = append(r.result.Frames, *f)
+	if _, err := r.session.Frame(f); err != nil {
+		r.problem = err
+	}
+	return f.Number
 }
 
 // check judges an assertion; it may be judged several times, and the worst counts. It returns ok.
@@ -236,6 +277,9 @@ func (r *run) conclude() {
 				why = "the run gave no occasion to judge it"
 			}
 			j = &judging{Judgement: Judgement{Assertion: a, Outcome: Inconclusive, Actual: why}}
+			if r.lacking {
+				j.Outcome = NotApplicable
+			}
 		}
 		for _, p := range j.frames {
 			if p != nil && p.Frame != 0 && !slices.Contains(j.Frames, p.Frame) {
@@ -249,6 +293,9 @@ func (r *run) conclude() {
 	res.Outcome = NotApplicable
 	for i := range res.Judgements {
 		res.Outcome = max(res.Outcome, res.Judgements[i].Outcome)
+	}
+	if r.lacking && res.Outcome == Pass { // which only the rules have
+		res.Outcome = NotApplicable
 	}
 }
 
@@ -272,7 +319,7 @@ func (r *run) rules() {
 		id := f.Rule.String()
 		switch {
 		case f.Class != rule.Violation:
-		case f.Accused.Addr == testerAddr:
+		case r.mine(&f):
 			if f.Rule.Row().Severity == rule.Error && !slices.Contains(r.test.Breaks, id) {
 				wrong = append(wrong, fmt.Sprintf("the tester breaks %s at frame %d: expected %s, actual %s", id, f.Frame, f.Expected, f.Actual))
 			}

@@ -22,6 +22,17 @@ type Statement struct {
 
 func (s Statement) String() string { return strings.TrimSpace(s.ID + " " + s.Mark.String()) }
 
+// Kind is a kind of devices under test.
+type Kind uint8
+
+// The kinds.
+const (
+	Adapter Kind = iota // driven through its verbs; the tester is the peer of its connections
+	Switch              // asked by subnet management packets; the tester is the subnet manager at one of its ports
+)
+
+func (k Kind) String() string { return [...]string{"adapter", "switch"}[k] }
+
 // Need is what a test needs of the device under test.
 type Need uint8
 
@@ -30,9 +41,10 @@ const (
 	Control Need = 1 << iota // its verbs can be called
 	Memory                   // its memory can be read
 	Reads                    // it is an initiator of RDMA READ and atomics
+	Managed                  // subnet management packets reach it
 )
 
-var needTexts = [...]string{"control of the device through its verbs", "access to the memory of its regions", "RDMA READ and atomics as initiator"}
+var needTexts = [...]string{"control of the device through its verbs", "access to the memory of its regions", "RDMA READ and atomics as initiator", "a way for subnet management packets"}
 
 func (n Need) String() string {
 	var list []string
@@ -46,7 +58,7 @@ func (n Need) String() string {
 
 // Assertion is what a test holds the device to.
 type Assertion struct {
-	ID   string // "v1c09-130#01"; one that no confirmed statement has is "ours#01" and so on
+	ID   string // "v1c09-130#01", "v1c14-024.1.1#08.01"; one that no confirmed statement has is "ours#01" and so on
 	Text string
 }
 
@@ -63,6 +75,7 @@ type Test struct {
 	Abstract   string
 	Covers     []Statement
 	Topology   string
+	Device     Kind // that it is for
 	Needs      Need
 	Qualifiers []string // conditions besides Needs
 	Setup      []string // initialisation
@@ -85,5 +98,8 @@ func (t *Test) Assertion(id string) *Assertion {
 	return nil
 }
 
-// pairTopology is that of all tests of a connection.
-const pairTopology = "tester and device under test, one link, RoCEv2 on IPv4"
+// Topologies of the tests.
+const (
+	pairTopology   = "tester and device under test, one link, RoCEv2 on IPv4"            // of all tests of a connection
+	subnetTopology = "tester at port 1 of the device under test, one link of InfiniBand" // of tests by subnet management packets
+)

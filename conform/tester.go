@@ -11,6 +11,7 @@ import (
 	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
+	"ibwitness/rule"
 	"ibwitness/wqe"
 )
 
@@ -29,7 +30,6 @@ type tester struct {
 	ipID    uint16
 	flying  []*packet.Packet // sent, and not at the device: the tap there numbers them
 	numbers []uint64         // of the frames of the device that have not arrived
-	count   uint64
 }
 
 // build puts tester and device on a wire, with a tap at the device.
@@ -37,6 +37,8 @@ func (r *run) build(target *Target) {
 	fabric := sim.NewFabric(r.clock, sim.Options{Seed: r.seed})
 	t := &tester{r: r}
 	r.tester = t
+	r.result.Link = fabricagent.LinkEthernet
+	r.mine = func(f *rule.Finding) bool { return f.Accused.Addr == testerAddr }
 	r.session = agent.NewSession(agent.Options{Near: []packet.Addr{deviceAddr}})
 	if err := fabric.TapEnd(deviceAddr, "device", t); err != nil {
 		r.problem = err
@@ -109,13 +111,8 @@ func (t *tester) Tap(tap fabricagent.Tap) (uint16, error) {
 
 // Frame takes what the tap sees: the rules judge it, and the run keeps it.
 func (t *tester) Frame(f *fabricagent.Frame, _ string) {
-	t.count++
 	x := *f
-	x.Number = t.count
-	t.r.result.Frames = append(t.r.result.Frames, x)
-	if _, err := t.r.session.Frame(&x); err != nil {
-		t.r.problem = err
-	}
+	t.r.record(&x)
 	if len(x.Data) > 11 && [6]byte(x.Data[6:12]) == testerMAC && len(t.flying) > 0 {
 		t.flying[0].Frame = x.Number
 		t.flying = t.flying[1:]

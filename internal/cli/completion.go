@@ -11,6 +11,7 @@ import (
 	"ibwitness/coverage"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/rule"
+	"ibwitness/subnet/sma"
 	"ibwitness/verifier"
 )
 
@@ -148,6 +149,9 @@ func optionsOf(flags []*kong.Flag) (list []option) {
 			o.values = verifier.ProfileNames()
 		case "fault":
 			o.values = soft.FaultNames()
+			for _, f := range sma.Faults() {
+				o.values = append(o.values, f.Name)
+			}
 		case "file":
 			o.file = true
 		}

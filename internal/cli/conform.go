@@ -10,10 +10,12 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"text/tabwriter"
 
 	"ibwitness/conform"
 	"ibwitness/internal/view/report"
 	"ibwitness/packet"
+	"ibwitness/subnet/sma"
 )
 
 type conformCommand struct {
@@ -24,14 +26,15 @@ type conformCommand struct {
 
 // Help is below the commands in --help.
 func (conformCommand) Help() string {
-	return `A test sends packets at a device and judges what comes back, while the device is driven through its verbs. All rules judge the same packets and events. The device is the adapter in software, on simulated time. docs/conform.md says how a test is judged.
+	return `A test sends packets at a device and judges what comes back. An adapter is driven through its verbs meanwhile; a switch is asked by subnet management packets. All rules judge the same packets and events. The devices are in software, on simulated time. docs/conform.md says how a test is judged.
 
 Examples:
 
     ibwitness conform list
     ibwitness conform explain C09_130_01
     ibwitness conform run
-    ibwitness conform run --fault early-retry C09_142`
+    ibwitness conform run --fault early-retry C09_142
+    ibwitness conform run --ports 36 --enhanced-port0 C14_024_08_04`
 }
 
 type conformList struct {
@@ -45,7 +48,13 @@ type conformExplain struct {
 
 type conformRun struct {
 	Patterns []string `arg:"" name:"pattern" optional:"" complete:"test" help:"Tests: an id, the beginning of ids (X09_11), or with * for any text. Default: all."`
-	Fault    string   `placeholder:"NAME" complete:"fault" help:"Give the device a fault, of those of simulate --faults, to see which tests fail."`
+	Fault    string   `placeholder:"NAME" complete:"fault" help:"Give a device a fault, to see which tests fail: of an adapter one of those of simulate --faults, of a switch one of --faults. Only that device is there."`
+	Faults   bool     `help:"List the faults that a switch can have."`
+	Device   string   `enum:"all,adapter,switch" default:"all" placeholder:"KIND" help:"Which device is there: adapter, switch, or all. Tests of others are not applicable. Default: ${default}."`
+	Ports    uint8    `default:"4" placeholder:"N" help:"External ports of the switch, 1 to 254. Default: ${default}."`
+	Enhanced bool     `name:"enhanced-port0" help:"Give the switch an enhanced port 0."`
+	SLtoVL   bool     `name:"sltovl" help:"Have the switch support SLtoVLMappingTable."`
+	Sample   bool     `help:"Of the pairs of ports of a switch, take the corners and 200 by chance, not all: for many ports."`
 	Seed     *uint64  `placeholder:"N" help:"Seed of the order in which the tests run. Default: by chance."`
 	Workers  int      `default:"0" placeholder:"N" help:"How many tests run at the same time; 0: one a core. Default: ${default}."`
 	PSN      string   `name:"psn" placeholder:"N" help:"First PSN of each connection, decimal or 0x and hexadecimal. Default: by chance, the same for each run of a test."`
@@ -65,6 +74,8 @@ Examples:
     ibwitness conform run
     ibwitness conform run --all --log C09_130_01
     ibwitness conform run --fault rnr-forever 'X09_11*'
+    ibwitness conform run --fault sltovl-answers C14
+    ibwitness conform run --device switch --ports 254 --sample
     ibwitness conform run --junit conform.xml --pcapng conform
 
 Exit status: 0 all pass or are not applicable; 1 one fails; 2 none fails and one is inconclusive, a test was wrong itself, or bad usage.`
@@ -111,15 +122,21 @@ func (c *conformExplain) Run(s *session) error {
 
 // Run runs tests and reports.
 func (c *conformRun) Run(s *session) error {
+	if c.Faults {
+		return listSwitchFaults(s.stdout)
+	}
+	if c.Ports == 0 {
+		return errors.New("cli: --ports 0: give 1 to 254")
+	}
 	tests, err := selected(c.Patterns)
 	if err != nil {
 		return err
 	}
-	target, err := conform.Soft(c.Fault)
+	target, err := c.software().Target()
 	if err != nil {
 		return err
 	}
-	opt := conform.Options{Seed: rand.Uint64N(1e6), Workers: c.Workers}
+	opt := conform.Options{RunOptions: conform.RunOptions{Sample: c.Sample}, Seed: rand.Uint64N(1e6), Workers: c.Workers}
 	if c.Seed != nil {
 		opt.Seed = *c.Seed
 	}
@@ -159,6 +176,27 @@ func (c *conformRun) Run(s *session) error {
 		errs = append(errs, report.ConformRun(s.stdout, results, report.ConformOptions{Options: s.options(c.All), Log: c.Log, Seed: opt.Seed, Device: target.Name}))
 	}
 	return errors.Join(errs...)
+}
+
+// software is which devices are there.
+func (c *conformRun) software() conform.Software {
+	w := conform.Software{Fault: c.Fault, Ports: c.Ports, EnhancedPort0: c.Enhanced, SLtoVL: c.SLtoVL}
+	for _, k := range []conform.Kind{conform.Adapter, conform.Switch} {
+		if c.Device == k.String() {
+			w.Kinds = []conform.Kind{k}
+		}
+	}
+	return w
+}
+
+// listSwitchFaults writes the table of the faults of switches.
+func listSwitchFaults(w io.Writer) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "fault\twhat the switch does")
+	for _, f := range sma.Faults() {
+		fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Text)
+	}
+	return t.Flush()
 }
 
 // written writes a file that a flag names.

@@ -50,6 +50,41 @@ func TestConform(t *testing.T) {
 	}
 }
 
+// TestConformSwitch: a switch is tested by subnet management packets, whose frames are InfiniBand's; tests of the other kind of device are not applicable.
+func TestConformSwitch(t *testing.T) {
+	packets := t.TempDir()
+	for args, want := range map[string]string{
+		"--device switch C14":                                     "PASSED  1 test of the device soft: 1 pass",
+		"--device switch --ports 254 --sample C14":                "204 of 64770 pairs",
+		"--enhanced-port0 --ports 2 --log C14_024_08_04":          " 108  SLtoVLMappingTable not supported",
+		"--device adapter C14":                                    "NOT APPLICABLE",
+		"--sltovl --all C14":                                      "NOT APPLICABLE",
+		"--device switch C09_130_01":                              "NOT APPLICABLE",
+		"--fault sltovl-invalid-value C14":                        "80 requests were refused with status code 7",
+		"--faults":                                                "sltovl-answers",
+		"--fault sltovl-answers --pcapng " + packets + " C14_024": "FAILED  1 test of the device soft with the fault sltovl-answers: 1 fail",
+	} {
+		status, out, errs := run(t, append([]string{"conform", "run", "--seed", "1"}, strings.Fields(args)...)...)
+		if !strings.Contains(out, want) || errs != "" || (status != 0) != strings.HasPrefix(want, "FAILED") {
+			t.Errorf("%s: exit status %d, lacks %q: %s%s", args, status, want, out, errs)
+		}
+	}
+	file := filepath.Join(packets, "C14_024_08_04.pcapng")
+	b, err := os.ReadFile(file)
+	if err != nil || !strings.Contains(string(b), "C14_024_08_04 v1c14-024.1.1#08.01 fails: expected a status code other than 0, actual status 0 to Get") {
+		t.Errorf("no comment: %v", err)
+	}
+	if status, out, errs := run(t, "check", file); status == 2 || !strings.Contains(out, "SMP-SV-002") {
+		t.Errorf("exit status %d: %s%s", status, out, errs)
+	}
+	status, out, _ := run(t, "conform", "explain", "C14")
+	for _, want := range []string{"\n    the device is of kind switch\n", "\n    v1c14-024.1.1#08.02  VLCap of each port"} {
+		if status != 0 || !strings.Contains(out, want) {
+			t.Errorf("exit status %d, lacks %q: %s", status, want, out)
+		}
+	}
+}
+
 // TestConformPages: lists and pages.
 func TestConformPages(t *testing.T) {
 	status, out, _ := run(t, "conform", "list", "c09_142")
@@ -73,14 +108,17 @@ func TestConformPages(t *testing.T) {
 // TestConformRefuses: what is wrong with a command line is told, with what to do.
 func TestConformRefuses(t *testing.T) {
 	for args, want := range map[string]string{
-		"conform run C99":                        `there is no test \"C99\": `,
-		"conform explain nothing":                "`ibwitness conform list` without a pattern lists all",
-		"conform run --fault slow C09_130_01":    "`ibwitness simulate --faults` lists them",
-		"conform run --psn 0x1000000":            "--psn 0x1000000: give a number of 24 bits",
-		"conform run --workers=-2":               "--workers -2: give 0 for all cores",
-		"conform run --pcapng /dev/null/x C09_1": "give a folder that can be written",
-		"conform run --junit /dev/null/x C09_1":  "give a file that can be written",
-		"conform":                                "expected one of",
+		"conform run C99":                                    `there is no test \"C99\": `,
+		"conform explain nothing":                            "`ibwitness conform list` without a pattern lists all",
+		"conform run --fault slow C09_130_01":                "`ibwitness simulate --faults` lists those of adapters",
+		"conform run --fault sltovl-silent --device adapter": "`ibwitness conform run --faults` those of switches",
+		"conform run --ports 255 --device switch":            "255 ports; give 1 to 254",
+		"conform run --ports 0":                              "give 1 to 254",
+		"conform run --psn 0x1000000":                        "--psn 0x1000000: give a number of 24 bits",
+		"conform run --workers=-2":                           "--workers -2: give 0 for all cores",
+		"conform run --pcapng /dev/null/x C09_1":             "give a folder that can be written",
+		"conform run --junit /dev/null/x C09_1":              "give a file that can be written",
+		"conform":                                            "expected one of",
 	} {
 		if status, _, errs := run(t, strings.Fields(args)...); status != 2 || !strings.Contains(errs, want) {
 			t.Errorf("%s: exit status %d: %s", args, status, errs)

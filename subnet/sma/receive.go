@@ -58,12 +58,8 @@ func (n *Node) subnetMAD(now int64, p *port, b []byte) []byte {
 		status = mad.StatusMethod
 	case !n.checkMKey(&r):
 		return nil
-	case n.busy > 0:
-		n.busy--
-		status = mad.StatusBusy
 	default:
-		n.busy = n.config.Busy
-		status = n.attribute(&r)
+		status = n.carryOut(&r)
 	}
 	if r.drop {
 		return nil
@@ -87,6 +83,16 @@ func (n *Node) respond(r *request, status mad.Status) []byte {
 		return nil
 	}
 	return out
+}
+
+// carryOut carries out a Get or Set, unless the node is busy.
+func (n *Node) carryOut(r *request) mad.Status {
+	if n.busy > 0 {
+		n.busy--
+		return mad.StatusBusy
+	}
+	n.busy = n.config.Busy
+	return n.attribute(r)
 }
 
 // attribute carries out a Get or Set (table T11) and returns its status.

@@ -47,6 +47,19 @@ type asked struct {
 	now       int64
 }
 
+// TestBusy: a node that is busy says so, does nothing, and then carries out what it is asked (section 13.4.7).
+func TestBusy(t *testing.T) {
+	c := hostConfig()
+	c.Busy = 2
+	n := node(t, c)
+	for i := range 6 {
+		_, status, ok := ask(t, n, asked{port: 1, method: mad.Get, attribute: mad.AttrNodeInfo})
+		if want := (i+1)%3 != 0; !ok || (status == mad.StatusBusy) != want || (status == 0) == want {
+			t.Errorf("request %d: %v, %v", i+1, status, ok)
+		}
+	}
+}
+
 // ask returns the answer; ok is false where there is none. Answers are checked for what all have in common.
 func ask(t *testing.T, n *Node, a asked) (data []byte, status mad.Status, ok bool) {
 	t.Helper()

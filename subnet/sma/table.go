@@ -111,7 +111,7 @@ func (n *Node) noSLtoVL(r *request) mad.Status {
 	case r.set() && n.has(portInfoChanged):
 		if p := n.at(int(r.Modifier & 0xFF)); p != nil {
 			limit := pi("VLHighLimit")
-			p.put(limit, p.get(limit)^1)
+			p.put(limit, p.get(limit)+1)
 		}
 	}
 	for _, s := range sltovlStatuses {

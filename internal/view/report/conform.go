@@ -58,6 +58,7 @@ func ConformExplain(w io.Writer, tests []*conform.Test, opt Options) error {
 		t.heading("  Topology")
 		t.prose("    ", x.Topology)
 		t.heading("  Qualifiers")
+		t.prose("    ", "the device is of kind "+x.Device.String())
 		for _, q := range append(strings.Split(x.Needs.String(), "; "), x.Qualifiers...) {
 			t.prose("    ", q)
 		}
@@ -70,11 +71,14 @@ func ConformExplain(w io.Writer, tests []*conform.Test, opt Options) error {
 			t.prose(fmt.Sprintf("    %2d  ", n+1), s)
 		}
 		t.heading("  Assertions")
-		for k := range x.Assertions {
-			a := &x.Assertions[k]
-			t.prose(fmt.Sprintf("    %-14s", a.ID), a.Text)
+		width := 14
+		for _, a := range x.Assertions {
+			width = max(width, len(a.ID)+2)
 		}
-		t.prose(fmt.Sprintf("    %-14s", conform.RulesID), "The device breaks none of the rules that are verified (`ibwitness rules`).")
+		for _, a := range x.Assertions {
+			t.prose(fmt.Sprintf("    %-*s", width, a.ID), a.Text)
+		}
+		t.prose(fmt.Sprintf("    %-*s", width, conform.RulesID), "The device breaks none of the rules that are verified (`ibwitness rules`).")
 		t.heading("  The original page, and what was decided")
 		for _, d := range x.Decisions {
 			t.prose("    ", d.Page)
@@ -132,7 +136,7 @@ func ConformRun(w io.Writer, list []*conform.Result, opt ConformOptions) error {
 	}
 	t.lines(rows)
 	for _, r := range list {
-		if opt.All || opt.Log || r.Outcome > conform.Pass || len(r.Warnings) > 0 {
+		if opt.All || opt.Log || r.Outcome > conform.Pass || len(r.Warnings)+len(r.Remarks) > 0 {
 			t.conformed(r, opt)
 		}
 	}
@@ -159,19 +163,37 @@ func (t *text) conformed(r *conform.Result, opt ConformOptions) {
 			t.prose("    frames    ", framesOf(j.Frames))
 		}
 	}
-	for i := range r.Violations {
-		f := &r.Violations[i]
-		t.prose("  "+f.Rule.String()+"  ", breach(f))
-	}
-	for i := range r.Warnings {
-		f := &r.Warnings[i]
-		t.prose("  warning "+f.Rule.String()+"  ", breach(f))
+	t.breaches("  ", r.Violations)
+	t.breaches("  warning ", r.Warnings)
+	for _, s := range r.Remarks {
+		t.prose("  ", s)
 	}
 	if opt.Log {
 		t.line("  %s", t.dim("log"))
 		for _, l := range r.Log {
 			t.logged(l)
 		}
+	}
+}
+
+// breaches tells the first finding of each rule, and how many more there are.
+func (t *text) breaches(mark string, list []rule.Finding) {
+	more := map[rule.ID]int{}
+	for i := range list {
+		more[list[i].Rule]++
+	}
+	told := map[rule.ID]bool{}
+	for i := range list {
+		f := &list[i]
+		if told[f.Rule] {
+			continue
+		}
+		told[f.Rule] = true
+		s := breach(f)
+		if n := more[f.Rule] - 1; n > 0 {
+			s += fmt.Sprintf("; and %d more", n)
+		}
+		t.prose(mark+f.Rule.String()+"  ", s)
 	}
 }
 

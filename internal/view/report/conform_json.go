@@ -16,6 +16,7 @@ type jsonTest struct {
 	Abstract   string           `json:"abstract"`
 	Covers     []jsonStatement  `json:"covers"`
 	Topology   string           `json:"topology"`
+	Device     string           `json:"device"`
 	Qualifiers []string         `json:"qualifiers"`
 	Setup      []string         `json:"initialisation"`
 	Procedure  []string         `json:"procedure"`
@@ -44,6 +45,7 @@ type jsonRun struct {
 	Assertions []jsonJudgement `json:"assertions"`
 	Violations []jsonBreach    `json:"violations,omitempty"`
 	Warnings   []jsonBreach    `json:"warnings,omitempty"`
+	Remarks    []string        `json:"remarks,omitempty"`
 	Log        []jsonLog       `json:"log"`
 }
 
@@ -75,7 +77,7 @@ func ConformListJSON(w io.Writer, tests []*conform.Test) error {
 	enc := json.NewEncoder(w)
 	for _, x := range tests {
 		j := jsonTest{
-			Kind: "test", ID: x.ID, Title: x.Title, Abstract: x.Abstract, Topology: x.Topology, Qualifiers: append([]string{x.Needs.String()}, x.Qualifiers...), Setup: x.Setup,
+			Kind: "test", ID: x.ID, Title: x.Title, Abstract: x.Abstract, Topology: x.Topology, Device: x.Device.String(), Qualifiers: append([]string{x.Needs.String()}, x.Qualifiers...), Setup: x.Setup,
 			Procedure: x.Procedure, Decisions: []map[string]any{},
 		}
 		for _, s := range x.Covers {
@@ -101,7 +103,7 @@ func ConformJSON(w io.Writer, list []*conform.Result) error {
 	for _, r := range list {
 		j := jsonRun{
 			Kind: "run", Test: r.Test.ID, Device: r.Device, Outcome: r.Outcome.String(), Seconds: float64(r.Took) / 1e9, Frames: len(r.Frames),
-			Violations: breaches(r.Violations), Warnings: breaches(r.Warnings), Log: []jsonLog{},
+			Violations: breaches(r.Violations), Warnings: breaches(r.Warnings), Remarks: r.Remarks, Log: []jsonLog{},
 		}
 		for i := range r.Judgements {
 			x := &r.Judgements[i]

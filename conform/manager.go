@@ -1,0 +1,213 @@
+package conform
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/fabricagent/ibsim"
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/subnet"
+	"ibwitness/subnet/sma"
+)
+
+// GUIDs of the two nodes.
+const (
+	nodeGUID   = 0x0002_0000_0000_0001
+	testerGUID = 0x0002_0000_0000_0100
+)
+
+// How the tester asks, in tries and nanoseconds of simulated time.
+const (
+	madTries   = 3 // of a request that nothing answers
+	busyTries  = 4 // of one that is answered with busy
+	busyPause  = ackWindow
+	turnaround = int64(10 * time.Microsecond) // of the node, from a request to its response
+
+	firstWait = int64(4300*time.Millisecond) + 2*4096<<18 // for an answer, as long as RespTimeValue and SubnetTimeOut are not known
+)
+
+// manager is the tester of a node: a subnet manager that asks it by subnet management packets (SMPs) on a directed route of one hop, whose link the tap is on.
+type manager struct {
+	r       *run
+	fabric  ibsim.Fabric
+	from    ibsim.End // the port of the tester
+	node    *sma.Node // under test
+	key     uint64    // M_Key of requests
+	wait    int64     // nanoseconds for an answer
+	tid     uint64    // of the newest request
+	psn     map[ibsim.End]packet.PSN
+	passed  *packet.Packet // the newest on the link
+	arrived []*packet.Packet
+	sent    map[uint64]bool // the frames of the tester
+}
+
+// link puts tester and node on a link of a simulated subnet, with a tap at the node.
+func (r *run) link(target *Target) {
+	m := &manager{r: r, wait: firstWait, psn: map[ibsim.End]packet.PSN{}, sent: map[uint64]bool{}}
+	r.manager = m
+	r.result.Link = fabricagent.LinkInfiniBand
+	r.mine = func(f *rule.Finding) bool { return m.sent[f.Frame] } // both ends have the permissive LID
+	r.session = agent.NewSession(agent.Options{Near: []packet.Addr{packet.LIDAddr(mad.PermissiveLID)}})
+	_, err := r.session.Tap(fabricagent.Tap{File: r.test.ID, Interface: "device", Link: fabricagent.LinkInfiniBand})
+	r.can(err)
+	m.node, err = target.Node()
+	r.can(err)
+	tester, err := sma.New(sma.Config{Type: subnet.ChannelAdapter, GUID: testerGUID, Description: "tester", Ports: 1})
+	r.can(err)
+	r.can(m.fabric.Add(tester))
+	r.can(m.fabric.Add(m.node))
+	m.from = ibsim.End{Node: tester, Port: 1}
+	r.can(m.fabric.Link(r.now(), m.from, ibsim.End{Node: m.node, Port: 1}))
+	m.fabric.Observe = m.pass
+}
+
+// can ends the test where it cannot even begin: the test is wrong itself.
+func (r *run) can(err error) {
+	if err != nil {
+		r.problem = err
+		panic(halted{})
+	}
+}
+
+// pass makes a frame of a MAD that passes the link.
+func (m *manager) pass(p ibsim.Passed) {
+	q := &packet.Packet{
+		Encap: packet.Native, Opcode: packet.Op(packet.UD, packet.SendOnly), Src: packet.LIDAddr(p.SLID), Dst: packet.LIDAddr(p.DLID), VL: 15, PKey: 0xFFFF,
+		PSN: m.psn[p.From], Payload: slices.Clone(p.MAD), Time: p.Time,
+	}
+	m.psn[p.From] = q.PSN.Add(1)
+	q.Complete()
+	b := q.Append(nil)
+	q.Frame = m.r.record(&fabricagent.Frame{Time: p.Time, Link: fabricagent.LinkInfiniBand, Len: uint32(len(b)), Data: b})
+	arrow := "<-"
+	if p.From == m.from {
+		arrow, m.sent[q.Frame] = "->", true
+	}
+	m.r.note("%s frame %d: %s", arrow, q.Frame, toldSMP(q))
+	m.passed = q
+}
+
+// toldSMP is an SMP in the log.
+func toldSMP(p *packet.Packet) string {
+	var s mad.SMP
+	if err := s.Decode(p.Payload); err != nil {
+		return err.Error()
+	}
+	text := fmt.Sprintf("%v(%s), %s", s.Method, s.AttributeName(), mad.ModifierText(s.Attribute, s.Modifier))
+	if s.Method == mad.GetResp {
+		text += ", " + s.Code().Text(s.Class)
+	}
+	return text
+}
+
+// exchange is a request of the tester, and the answer.
+type exchange struct {
+	mad.SMP                // of the answer
+	sent    *packet.Packet // the last try
+	got     *packet.Packet // nil: no answer came
+}
+
+// frames are those that show it.
+func (x *exchange) frames() []*packet.Packet { return []*packet.Packet{x.sent, x.got} }
+
+// busy reports whether the node has said so each time.
+func (x *exchange) busy() bool { return x.got != nil && x.Code()&mad.StatusBusy != 0 }
+
+// code is the status code of the answer, bits 4:2 of its status (table T10).
+func (x *exchange) code() int { return int(x.Code().Code() >> 2) }
+
+// outcome says what has become of the request.
+func (x *exchange) outcome() string {
+	if x.got == nil {
+		return fmt.Sprintf("no answer to %d tries", madTries)
+	}
+	return x.Code().Text(x.Class)
+}
+
+// ask sends a request and waits for its answer: three tries where none comes; where the node is busy, it is asked three times more.
+func (m *manager) ask(method mad.Method, a mad.Attribute, modifier uint32, data []byte) (x *exchange) {
+	for try := range busyTries {
+		if try > 0 {
+			m.r.wait(busyPause)
+		}
+		m.tid++
+		if x = m.try(mad.SMP{Header: mad.Header{Method: method, Attribute: a, Modifier: modifier, TID: m.tid}, MKey: m.key, Data: data}); !x.busy() {
+			break
+		}
+	}
+	return x
+}
+
+// try sends a request up to three times, with one transaction ID.
+func (m *manager) try(s mad.SMP) *exchange {
+	x := new(exchange)
+	for range madTries {
+		x.sent = m.send(s)
+		m.r.until(m.r.now()+m.wait, func() bool { return m.takes(x) })
+		if x.got != nil {
+			return x
+		}
+	}
+	return x
+}
+
+// send has a request leave the tester now.
+func (m *manager) send(s mad.SMP) *packet.Packet {
+	d, err := ibsim.Directed(s, 1)
+	m.r.can(err)
+	at, ok := m.fabric.Carry(m.r.now(), m.from, &d)
+	sent := m.passed
+	if !ok {
+		return sent
+	}
+	m.r.clock.After(turnaround, func() {
+		b := at.Node.Receive(m.r.now(), at.Port, d.MAD[:])
+		if b == nil {
+			return
+		}
+		answer := ibsim.Datagram{DLID: d.SLID, SLID: d.DLID}
+		copy(answer.MAD[:], b)
+		if _, ok := m.fabric.Carry(m.r.now(), at, &answer); ok {
+			m.arrived = append(m.arrived, m.passed)
+		}
+	})
+	return sent
+}
+
+// takes takes the answer to a request out of what has arrived, and drops the rest.
+func (m *manager) takes(x *exchange) bool {
+	for _, p := range m.arrived {
+		var s mad.SMP
+		if s.Decode(p.Payload) == nil && s.Method == mad.GetResp && s.TID == m.tid {
+			x.SMP, x.got = s, p
+		}
+	}
+	m.arrived = nil
+	return x.got != nil
+}
+
+// get reads an attribute that the test cannot do without.
+func (m *manager) get(a mad.Attribute, modifier uint32) *exchange {
+	x := m.ask(mad.Get, a, modifier, nil)
+	if x.got == nil || x.Code() != 0 {
+		h := mad.Header{Class: mad.ClassSubnetDirected, Attribute: a}
+		m.r.halt("Get(%s), %s: %s; if the M_Key of the device is why, clear it or its protect bits", h.AttributeName(), mad.ModifierText(a, modifier), x.outcome())
+	}
+	return x
+}
+
+// learn takes the M_Key and the times that PortInfo of the managed port tells.
+func (m *manager) learn(info *exchange) {
+	field := func(name string) uint64 { return mad.LayoutPortInfo.Field(name).Uint(info.Data) }
+	m.wait = 4096<<field("respTimeValue") + 2*4096<<field("subnetTimeOut")
+	m.key = field("MKey")
+	if m.key == 0 && field("MKeyProtectBits") != 0 {
+		m.r.halt("the M_Key is not shown, as its protect bits are %d: clear them, or the M_Key", field("MKeyProtectBits"))
+	}
+	m.r.note("M_Key %#x; an answer is waited for %s", m.key, exact(m.wait))
+}
