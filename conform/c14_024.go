@@ -24,6 +24,7 @@ const (
 	oneInUse   = "ours#01"
 	notKept    = "ours#02"
 	sameInfo   = "ours#03"
+	firstLane  = "ours#04"
 )
 
 var mappingRefused = &Test{
@@ -41,6 +42,7 @@ var mappingRefused = &Test{
 		"Set it to the inverse of the data that came, to all 0, and to all 15: each is refused.",
 		"Get it once more: it is still refused.",
 		"After all input ports of an output port, Get its PortInfo: nothing has changed.",
+		"Give LIDs to the device and the tester, and take their link to Active. On each SL ask the performance management agent of the device: the answer leaves on VL 0.",
 	},
 	Assertions: []Assertion{
 		{noTable, "No Get and no Set of SLtoVLMappingTable is answered with status code 0."},
@@ -50,6 +52,7 @@ var mappingRefused = &Test{
 		{oneInUse, "OperationalVLs of each port says one data lane."},
 		{notKept, "A Get that was refused is refused after the Sets too."},
 		{sameInfo, "Refused Sets leave PortInfo of the output port as it was."},
+		{firstLane, "A packet of each SL leaves on VL 0."},
 	},
 	Decisions: []Decision{
 		{"The speed is given as QDR; the M_Key is not mentioned.", "The speed is no condition. The M_Key and its protect bits are read first, and the key is used; where it is not shown, the test is inconclusive: each Set would be met by silence."},
@@ -67,7 +70,7 @@ var mappingRefused = &Test{
 		{"The three assertions on the status are not told apart.", "#08.01 is that no status code is 0, #08.03 the answer to Get, #08.04 that to Set."},
 		{"The data of the refused Get are saved.", "They mean nothing, and are only inverted to send something else."},
 		{"A Set has any values.", "Three Sets: inverse, all 0, all 15, so lanes within VLCap and beyond."},
-		{"The last Get is verified to have the new values.", "A copy of C14_024_08_03: what a refusal carries is not defined, and is only noted. In its place: still refused, and PortInfo unchanged (ours). That a packet of each SL leaves on VL 0 is left out: packets other than those of management do not pass the switch of this simulation."},
+		{"The last Get is verified to have the new values.", "A copy of C14_024_08_03: what a refusal carries is not defined, and is only noted. In its place: still refused, PortInfo unchanged, and a packet of each SL leaves on VL 0 (ours): one of the device itself, by port 1."},
 		{"The assertions of C13-24 and C14-31 are on the page for channel adapters only.", "The statements are covered (~), without an assertion of their own."},
 		{"There are (NumPorts + 1) squared pairs.", "All. With --sample the corners and 200 by chance, which the report says."},
 	},
@@ -91,6 +94,7 @@ var mappingRefused = &Test{
 				r.remark("warning: %d requests were refused with status code %d, where %d is expected: the method is not supported for the attribute", n, code, expectedCode)
 			}
 		}
+		t.lanes()
 		r.note("data of refused Sets, which nothing defines: %d as sent, %d all 0, %d other", t.echoed, t.zero, t.other)
 	},
 }
@@ -210,6 +214,21 @@ func (t *mappingRefusal) pair(p portPair) (last *exchange) {
 		r.check(notKept, x.got != nil && x.code() != 0, "a refusal, as before the Sets", x.outcome(), first.got, last.sent, x.sent, x.got)
 	}
 	return last
+}
+
+// lanes judges on which virtual lane the device answers packets of each service level.
+func (t *mappingRefusal) lanes() {
+	r := t.r
+	r.at(9)
+	t.m.activate()
+	for sl := range uint8(16) {
+		x := t.m.ping(sl)
+		if x.got == nil {
+			r.open(firstLane, fmt.Sprintf("no answer to %d packets of SL %d", madTries, sl), x.sent)
+			continue
+		}
+		r.check(firstLane, x.got.VL == 0, "VL 0", fmt.Sprintf("VL %d with SL %d", x.got.VL, sl), x.frames()...)
+	}
 }
 
 // mappings are what a pair is set to, 16 virtual lanes of 4 bits each: the inverse of what came, all 0, all 15.

@@ -142,6 +142,7 @@ var faulty = []struct{ fault, test, fails, rules string }{
 	{"sltovl-keeps-refused", "C14_024_08_04", "ours#02:12,17,19,20", ""},
 	{"portinfo-changed", "C14_024_08_04", "ours#03:10,57,62", ""},
 	{"vlcap-many", "C14_024_08_04", "v1c14-024.1.1#08.02:9,10", ""},
+	{"vl-from-sl", "C14_024_08_04", "ours#04:247,248", ""},
 	{"operational-vls-many", "C14_024_08_04", "ours#01:9,10", ""},
 }
 

@@ -52,7 +52,7 @@ func (r *run) link(target *Target) {
 	r.manager = m
 	r.result.Link = fabricagent.LinkInfiniBand
 	r.mine = func(f *rule.Finding) bool { return m.sent[f.Frame] } // both ends have the permissive LID
-	r.session = agent.NewSession(agent.Options{Near: []packet.Addr{packet.LIDAddr(mad.PermissiveLID)}})
+	r.session = agent.NewSession(agent.Options{Near: []packet.Addr{packet.LIDAddr(mad.PermissiveLID), packet.LIDAddr(nodeLID)}})
 	_, err := r.session.Tap(fabricagent.Tap{File: r.test.ID, Interface: "device", Link: fabricagent.LinkInfiniBand})
 	r.can(err)
 	m.node, err = target.Node()
@@ -77,8 +77,11 @@ func (r *run) can(err error) {
 // pass makes a frame of a MAD that passes the link.
 func (m *manager) pass(p ibsim.Passed) {
 	q := &packet.Packet{
-		Encap: packet.Native, Opcode: packet.Op(packet.UD, packet.SendOnly), Src: packet.LIDAddr(p.SLID), Dst: packet.LIDAddr(p.DLID), VL: 15, PKey: 0xFFFF,
-		PSN: m.psn[p.From], Payload: slices.Clone(p.MAD), Time: p.Time,
+		Encap: packet.Native, Opcode: packet.Op(packet.UD, packet.SendOnly), Src: packet.LIDAddr(p.SLID), Dst: packet.LIDAddr(p.DLID), SL: p.SL, VL: p.VL, PKey: 0xFFFF,
+		SrcQP: p.SrcQP, DestQP: p.DestQP, PSN: m.psn[p.From], Payload: slices.Clone(p.MAD), Time: p.Time,
+	}
+	if q.DestQP == gsiQP {
+		q.QKey = gsiQKey
 	}
 	m.psn[p.From] = q.PSN.Add(1)
 	q.Complete()
@@ -88,12 +91,12 @@ func (m *manager) pass(p ibsim.Passed) {
 	if p.From == m.from {
 		arrow, m.sent[q.Frame] = "->", true
 	}
-	m.r.note("%s frame %d: %s", arrow, q.Frame, toldSMP(q))
+	m.r.note("%s frame %d: %s", arrow, q.Frame, toldMAD(q))
 	m.passed = q
 }
 
-// toldSMP is an SMP in the log.
-func toldSMP(p *packet.Packet) string {
+// toldMAD is a MAD in the log.
+func toldMAD(p *packet.Packet) string {
 	var s mad.SMP
 	if err := s.Decode(p.Payload); err != nil {
 		return err.Error()
@@ -101,6 +104,9 @@ func toldSMP(p *packet.Packet) string {
 	text := fmt.Sprintf("%v(%s), %s", s.Method, s.AttributeName(), mad.ModifierText(s.Attribute, s.Modifier))
 	if s.Method == mad.GetResp {
 		text += ", " + s.Code().Text(s.Class)
+	}
+	if !s.Class.Subnet() {
+		text += fmt.Sprintf(", SL %d, VL %d", p.SL, p.VL)
 	}
 	return text
 }
@@ -147,7 +153,9 @@ func (m *manager) ask(method mad.Method, a mad.Attribute, modifier uint32, data 
 func (m *manager) try(s mad.SMP) *exchange {
 	x := new(exchange)
 	for range madTries {
-		x.sent = m.send(s)
+		d, err := ibsim.Directed(s, 1)
+		m.r.can(err)
+		x.sent = m.send(d)
 		m.r.until(m.r.now()+m.wait, func() bool { return m.takes(x) })
 		if x.got != nil {
 			return x
@@ -157,9 +165,7 @@ func (m *manager) try(s mad.SMP) *exchange {
 }
 
 // send has a request leave the tester now.
-func (m *manager) send(s mad.SMP) *packet.Packet {
-	d, err := ibsim.Directed(s, 1)
-	m.r.can(err)
+func (m *manager) send(d ibsim.Datagram) *packet.Packet {
 	at, ok := m.fabric.Carry(m.r.now(), m.from, &d)
 	sent := m.passed
 	if !ok {
@@ -170,7 +176,7 @@ func (m *manager) send(s mad.SMP) *packet.Packet {
 		if b == nil {
 			return
 		}
-		answer := ibsim.Datagram{DLID: d.SLID, SLID: d.DLID}
+		answer := ibsim.Datagram{DLID: d.SLID, SLID: d.DLID, DestQP: d.SrcQP, SrcQP: d.DestQP, SL: d.SL}
 		copy(answer.MAD[:], b)
 		if _, ok := m.fabric.Carry(m.r.now(), at, &answer); ok {
 			m.arrived = append(m.arrived, m.passed)

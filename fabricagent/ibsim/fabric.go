@@ -27,6 +27,7 @@ type Passed struct {
 	From, To      End
 	SLID, DLID    uint16
 	SrcQP, DestQP uint32
+	SL, VL        uint8
 	MAD           []byte // 256 bytes; a view for the time of the call
 }
 
@@ -166,14 +167,34 @@ func (f *Fabric) Carry(now int64, from End, d *Datagram) (at End, ok bool) {
 			leaves.Node.Count(out, sma.XmitDiscards, 1)
 			return End{}, false
 		}
-		f.pass(now, leaves, to, d)
+		vl := lane(at, hop == 0, out, d)
+		if vl == managementVL && !mad.Class(d.MAD[1]).Subnet() { // its SL has no lane (section 7.6.6)
+			leaves.Node.Count(out, sma.XmitDiscards, 1)
+			return End{}, false
+		}
+		f.pass(now, leaves, to, vl, d)
 		at = to
 	}
 	return End{}, false
 }
 
+// lane is the virtual lane on which a MAD leaves a node that it came to at a port, or, own, that sends it.
+func lane(at End, own bool, out uint8, d *Datagram) uint8 {
+	in := at.Port
+	switch {
+	case mad.Class(d.MAD[1]).Subnet():
+		return managementVL
+	case own:
+		in = 0
+	}
+	return at.Node.VL(in, out, d.SL)
+}
+
+// managementVL is the lane of subnet management (section 7.6.3); in an SLtoVLMappingTable it means that packets are dropped.
+const managementVL = 15
+
 // pass counts a MAD at both ends of a link and shows it to who observes.
-func (f *Fabric) pass(now int64, from, to End, d *Datagram) {
+func (f *Fabric) pass(now int64, from, to End, vl uint8, d *Datagram) {
 	from.Node.Count(from.Port, sma.XmitPkts, 1)
 	from.Node.Count(from.Port, sma.UnicastXmitPkts, 1)
 	from.Node.Count(from.Port, sma.XmitData, packetWords)
@@ -181,7 +202,7 @@ func (f *Fabric) pass(now int64, from, to End, d *Datagram) {
 	to.Node.Count(to.Port, sma.UnicastRcvPkts, 1)
 	to.Node.Count(to.Port, sma.RcvData, packetWords)
 	if f.Observe != nil {
-		f.Observe(Passed{Time: now, From: from, To: to, SLID: d.SLID, DLID: d.DLID, SrcQP: d.SrcQP, DestQP: d.DestQP, MAD: d.MAD[:]})
+		f.Observe(Passed{Time: now, From: from, To: to, SLID: d.SLID, DLID: d.DLID, SrcQP: d.SrcQP, DestQP: d.DestQP, SL: d.SL, VL: vl, MAD: d.MAD[:]})
 	}
 }
 

@@ -126,7 +126,8 @@ func text(b []byte) string {
 type Datagram struct {
 	DLID, SLID    uint16
 	DestQP, SrcQP uint32
-	Unanswered    bool // it is a request that has come back since nothing answers it
+	SL            uint8 // service level, which the protocol of ibsim does not carry
+	Unanswered    bool  // it is a request that has come back since nothing answers it
 	MAD           [mad.Size]byte
 }
 

@@ -56,7 +56,7 @@ func TestConformSwitch(t *testing.T) {
 	for args, want := range map[string]string{
 		"--device switch C14":                                     "PASSED  1 test of the device soft: 1 pass",
 		"--device switch --ports 254 --sample C14":                "204 of 64770 pairs",
-		"--enhanced-port0 --ports 2 --log C14_024_08_04":          " 108  SLtoVLMappingTable not supported",
+		"--enhanced-port0 --ports 2 --log C14_024_08_04":          " 160  SLtoVLMappingTable not supported",
 		"--device adapter C14":                                    "NOT APPLICABLE",
 		"--sltovl --all C14":                                      "NOT APPLICABLE",
 		"--device switch C09_130_01":                              "NOT APPLICABLE",

@@ -27,6 +27,7 @@ const (
 	portInfoChanged
 	vlcapMany
 	operationalVLsMany
+	vlFromSL
 	sltovlPairMixed
 	sltovlNotStored
 	mkeyIgnored
@@ -85,6 +86,7 @@ var faultTable = []Fault{
 	{"portinfo-changed", "changes PortInfo by a Set of SLtoVLMappingTable that it refuses", portInfoChanged},
 	{"vlcap-many", "says in VLCap that it has eight data lanes, though it does not support SLtoVLMappingTable", vlcapMany},
 	{"operational-vls-many", "says in OperationalVLs that two data lanes are operational, though it does not support SLtoVLMappingTable", operationalVLsMany},
+	{"vl-from-sl", "sends each packet on the VL that has the number of its SL", vlFromSL},
 	{"sltovl-pair-mixed", "keeps one SLtoVLMappingTable for all input ports", sltovlPairMixed},
 	{"sltovl-not-stored", "confirms a Set of SLtoVLMappingTable and keeps the previous one", sltovlNotStored},
 	{"mkey-ignored", "takes a Set with a wrong M_Key", mkeyIgnored},

@@ -31,6 +31,7 @@ var probes = map[string]func(t *testing.T, faults ...string) string{
 		return answer(t, n, asked{port: 1, method: mad.Get, attribute: mad.AttrSLtoVL, modifier: 0x0201})
 	},
 	"sltovl-not-stored": stored(mad.AttrSLtoVL, 0),
+	"vl-from-sl":        func(t *testing.T, f ...string) string { return fmt.Sprint(node(t, switchConfig(), f...).VL(0, 1, 3)) },
 	"mkey-ignored": func(t *testing.T, f ...string) string {
 		return keyed(t, 0, 0, asked{port: 1, method: mad.Set, attribute: mad.AttrPKeyTable, key: 6}, f...)
 	},

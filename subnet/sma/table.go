@@ -144,6 +144,19 @@ func (n *Node) SLtoVL(in, out uint8) (t [16]uint8, ok bool) {
 	return p.sltovl[in], true
 }
 
+// VL returns the virtual lane on which a packet of a service level, that came in at a port of a switch, leaves by another (section 7.6.6): 0 where the node does not
+// support SLtoVLMappingTable; 15 where it is dropped. Port 0 is where packets of the switch itself come from.
+func (n *Node) VL(in, out, sl uint8) uint8 {
+	if n.has(vlFromSL) {
+		return sl & 0xF
+	}
+	if n.sw == nil {
+		in = 0
+	}
+	t, _ := n.SLtoVL(in, out)
+	return t[sl&0xF]
+}
+
 // vlArbitration is VLArbitrationTable (section 14.2.5.9): blocks 1 and 2 of low, 3 and 4 of high priority, of a port that has several data lanes.
 func (n *Node) vlArbitration(r *request) mad.Status {
 	if n.config.VLCap == 1 {
