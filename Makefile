@@ -16,6 +16,8 @@ FRAMES  ?= 100000000
 PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 PROFILE := $(CURDIR)/cmd/ibwitness/default.pgo
+# Not default.pgo: tests build the library often, which takes minutes by a profile.
+TESTBENCH := $(CURDIR)/cmd/libibwitness/testbench.pgo
 TOOLS   := bin/tools
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
@@ -38,7 +40,7 @@ build:           ## build bin/ibwitness
 
 library:         ## build bin/libibwitness.so, the library for testbenches in C, SystemVerilog, VHDL and Python
 	@mkdir -p bin
-	CGO_ENABLED=1 $(GO) build -trimpath -buildvcs=false -buildmode=c-shared -ldflags '-X main.version=$(VERSION)' -o bin/libibwitness.so ./cmd/libibwitness
+	CGO_ENABLED=1 $(GO) build -pgo=$(TESTBENCH) -trimpath -buildvcs=false -buildmode=c-shared -ldflags '-X main.version=$(VERSION)' -o bin/libibwitness.so ./cmd/libibwitness
 	@rm bin/libibwitness.h; cp attach/c/ibwitness.h bin/ # the header that Go writes is not for users
 
 release:         ## build dist/: the program for Linux on amd64 and arm64, the licences of what is in it, its SBOM, checksums
@@ -202,14 +204,14 @@ bench:           ## benchmarks of the hot path: BENCHTIME=3s COUNT=6
 	$(GO) test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) -count $(COUNT) -pgo=$(PROFILE) ./packet ./fabricagent ./agent ./attach ./cmd/ibwitness
 
 # The compiler inlines along the hot paths that the profile shows. An old profile does no harm, it only helps less. Without one a flood may exceed its limit, which fails.
-pgo:             ## profile usual traffic, floods, events and frames of testbenches again for the compiler: default.pgo of cmd/ibwitness and cmd/libibwitness
+pgo:             ## profile usual traffic, floods, events and frames of testbenches again for the compiler: cmd/ibwitness/default.pgo, cmd/libibwitness/testbench.pgo
 	@mkdir -p bin; rm -f bin/*.prof
 	$(GO) test -run '^$$' -bench 'Run/.*/QPs=64$$/workers=1$$' -benchtime 8s -pgo=off -trimpath -o bin/agent.test -cpuprofile $(CURDIR)/bin/traffic.prof ./agent
 	$(GO) test -run '^$$' -bench Flood -benchtime 1x -pgo=off -trimpath -o bin/agent.test -cpuprofile $(CURDIR)/bin/floods.prof ./agent || [ -s bin/floods.prof ]
 	$(GO) test -run '^$$' -bench 'Events/(load|packets=[14])$$/events=(told|read)$$' -benchtime 5x -pgo=off -trimpath -o bin/scenario.test -cpuprofile $(CURDIR)/bin/events.prof ./internal/scenario
 	$(GO) tool pprof -proto bin/traffic.prof bin/floods.prof bin/events.prof > $(PROFILE)
 	$(GO) test -run '^$$' -bench '^BenchmarkFrame$$' -benchtime 3s -pgo=off -trimpath -o bin/attach.test -cpuprofile $(CURDIR)/bin/frames.prof ./attach
-	$(GO) tool pprof -proto $(PROFILE) bin/frames.prof > cmd/libibwitness/default.pgo
+	$(GO) tool pprof -proto $(PROFILE) bin/frames.prof > $(TESTBENCH)
 
 docs:            ## write docs/rules.md and the output that README.md shows
 	@mkdir -p bin

@@ -32,11 +32,13 @@ var library = sync.OnceValues(func() (dir string, err error) {
 	if about, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range about.Settings {
 			if s.Key == "-pgo" {
-				profile = "auto"
+				profile = "testbench.pgo"
 			}
 		}
 	}
-	out, err := exec.Command("go", "build", "-pgo="+profile, "-buildmode=c-shared", "-o", filepath.Join(dir, "libibwitness.so"), "../cmd/libibwitness").CombinedOutput()
+	cmd := exec.Command("go", "build", "-pgo="+profile, "-buildmode=c-shared", "-o", filepath.Join(dir, "libibwitness.so"), ".")
+	cmd.Dir = filepath.Join("..", "cmd", "libibwitness")
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		err = errors.New(string(out))
 	}
