@@ -11,7 +11,8 @@ import (
 
 // BenchmarkFrame measures what a frame costs without the way from C and back. `make pgo` profiles it for the library.
 func BenchmarkFrame(b *testing.B) {
-	capture := traffic.Capture(traffic.Small(64), 300_000)
+	const frames = 300_000
+	capture := traffic.Capture(traffic.Small(64), frames)
 	for b.Loop() {
 		r, err := attach.Open(nil)
 		if err != nil {
@@ -30,5 +31,5 @@ func BenchmarkFrame(b *testing.B) {
 			list = list[n:]
 		}
 	}
-	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/300_000, "ns/frame")
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/frames, "ns/frame")
 }

@@ -99,9 +99,8 @@ func (q *queuePair) passes(m *Message, w, v *sendRequest) verdict {
 
 // fits reports whether a message, or what there is of it, is that of a request as far as its fields tell.
 func (w *sendRequest) fits(m *Message) bool {
-	op := wqe.OpOf(m.Op.Fn())
 	switch {
-	case operations[w.req().Op] != op || !w.addresses(m, op) || m.Net != nil && w.req().Dest.QPN != 0 && w.req().Dest.QPN != m.Net.DestQP:
+	case !w.asks(m):
 		return false
 	case m.Partial:
 		return true
@@ -115,9 +114,13 @@ func (w *sendRequest) fits(m *Message) bool {
 
 // unlike reports whether a message has neither the length of a request nor its operation, destination, addresses, immediate data or R_Key: it is rather none that it asks for.
 func (w *sendRequest) unlike(m *Message) bool {
-	op := wqe.OpOf(m.Op.Fn())
-	other := operations[w.req().Op] != op || !w.addresses(m, op) || !w.carries(m) || m.Net != nil && w.req().Dest.QPN != 0 && w.req().Dest.QPN != m.Net.DestQP
-	return !m.Partial && m.Length != w.length && other
+	return !m.Partial && m.Length != w.length && !(w.asks(m) && w.carries(m))
+}
+
+// asks reports whether a message has the operation that a request asks for, its addresses and its destination.
+func (w *sendRequest) asks(m *Message) bool {
+	op, dest := wqe.OpOf(m.Op.Fn()), w.req().Dest.QPN
+	return operations[w.req().Op] == op && w.addresses(m, op) && (m.Net == nil || dest == 0 || dest == m.Net.DestQP)
 }
 
 // addresses reports whether a message asks for the memory, and an atomic for the operands, that a request names (RETH and AtomicETH).
