@@ -28,7 +28,7 @@ type Recovery struct {
 	Lack          Lack
 	RetryReset    Mark   // Una when a response last acknowledged something and asked for what is missing too
 	TakenBack     Mark   // Una before a NAK that was reported took it back
-	Counted       Mark   // PSN of a response that counted the message that was open
+	Counted       Mark   // PSN of a response that counted the message that was open, or one that was not seen sent
 	BeforeCapture uint64 // how many packets the responder had sent in the capture with its newest answer to what came before that
 
 	// READs.

@@ -152,8 +152,8 @@ func (s *SendQueue) NAKJump(to packet.PSN) {
 	l.Jump.NAKed.Put(to.Add(1))
 }
 
-// CountOpen notes that the response at psn counts a message that is open.
-func (s *SendQueue) CountOpen(psn packet.PSN) {
+// CountAfter notes that the response at psn counts a message that is open, or one that was not seen sent.
+func (s *SendQueue) CountAfter(psn packet.PSN) {
 	l := s.Lost()
 	l.Counted.Put(psn)
 }

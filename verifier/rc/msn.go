@@ -140,8 +140,8 @@ func (v *Verifier) miscounted(c *qp.Pair, from int, p *packet.Packet, n *miscoun
 		return
 	}
 	v.Report(c, from, p, d)
-	if open {
-		q.CountOpen(p.PSN)
+	if open || n.beyond() && d.Class == rule.Violation {
+		q.CountAfter(p.PSN)
 	}
 	if n.over > 0 && (d.Class == rule.Violation || open) || d.Class == rule.Violation && stream.Far(n.over) {
 		r.MSN.Show((r.MSN.Base + n.least) & packet.PSNMask) // the right one does not go back
@@ -249,6 +249,17 @@ func (v *Verifier) openMessageCounted(c *qp.Pair, from int, p *packet.Packet) {
 	if k := max(v.blamed(c, 1-from, rule.RCRSP013, at), v.blamed(c, 1-from, rule.RCRSP015, at)); k >= 0 && c.Complete() {
 		v.Rec.Findings[k].Assumes |= rule.AssumesWhole
 		v.Rec.Prove(k, "it counts the message, of which later packets follow")
+	}
+}
+
+// countedInGap doubts that a response has counted messages that were not sent, where a gap in the requests of end from begins right after its PSN: it may hide them.
+func (v *Verifier) countedInGap(c *qp.Pair, from int) {
+	q := &c.Ends[from].SQ
+	if l := q.Recovery; l == nil || !l.Counted.Set || l.Counted.PSN != q.Next.Add(-1) {
+		return
+	}
+	if k := v.blamed(c, 1-from, rule.RCRSP013, uint64(q.Next.Add(-1))); k >= 0 {
+		v.Rec.Doubt(k, "requests are missing right after its PSN: it may count some that the capture does not hold")
 	}
 }
 

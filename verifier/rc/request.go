@@ -203,6 +203,7 @@ func (v *Verifier) opensGap(c *qp.Pair, from int, p *packet.Packet, explained bo
 	q.CloseExplanation()
 	switch {
 	case !q.Gap.Open():
+		v.countedInGap(c, from)
 		q.BeginGap(q.Next, p.PSN, explained)
 	case p.PSN.After(q.High):
 		q.WidenGap(p.PSN)
