@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -212,6 +213,28 @@ func TestRecording(t *testing.T) {
 		}
 		if e := &log.Events[4]; e.Kind != cq.EvReset || e.Time != 9 || e.QP.Addr != a {
 			t.Errorf("the reset is %+v", e)
+		}
+	}
+}
+
+// TestWriteAllocates writes the events that a simulation has most of without allocating.
+func TestWriteAllocates(t *testing.T) {
+	w, err := NewWriter(io.Discard, packet.Addr{}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range []cq.Event{
+		{Kind: cq.EvPostSend, Data: []byte("payload"), Send: &wqe.SendRequest{ID: 1, Op: wqe.OpWrite, RemoteVA: 4096, RKey: 7, Segments: []wqe.Segment{{VA: 1, Length: 7, LKey: 3}}}},
+		{Kind: cq.EvPostReceive, Receive: &wqe.ReceiveRequest{ID: 1, Segments: []wqe.Segment{{VA: 1, Length: 7, LKey: 3}}}},
+		{Kind: cq.EvCompletion, CQ: 2, Poll: 1, Completion: &cq.Completion{ID: 1, Op: cq.DoneWrite}},
+		{Kind: cq.EvArm, CQ: 2},
+	} {
+		if n := testing.AllocsPerRun(100, func() {
+			if err := w.Write(&e); err != nil {
+				t.Fatal(err)
+			}
+		}); n != 0 {
+			t.Errorf("%s: %v allocations", kindNames.of(e.Kind), n)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 package eventlog
 
-// line is one line of a log, as encoding/json writes it, and reads it where the scanner does not. A nil field is not in it.
+// line is one line of a log, as encoding/json reads it where the scanner does not. A nil field is not in it.
 type line struct {
 	Seq   *int64  `json:"seq,omitempty"`
 	T     *int64  `json:"t,omitempty"`

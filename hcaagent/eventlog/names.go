@@ -72,15 +72,36 @@ var states = map[string]qp.State{
 	"ERR": qp.Err,
 }
 
-// name returns the name of v in a table of names.
-func name[V comparable](table map[string]V, v V) string {
-	for n, w := range table {
-		if v == w && n != "bind_mw" {
-			return n
+// names are the names of values.
+type names[V ~uint8] [256]string
+
+// namesOf are those of a table. A bind_mw is a post_send, too.
+func namesOf[V ~uint8](table map[string]V) *names[V] {
+	var t names[V]
+	for n, v := range table {
+		if n != "bind_mw" {
+			t[v] = n
 		}
+	}
+	return &t
+}
+
+// of returns the name of v.
+func (t *names[V]) of(v V) string {
+	if n := t[v]; n != "" {
+		return n
 	}
 	return "?"
 }
+
+var (
+	kindNames  = namesOf(kinds)
+	typeNames  = namesOf(types)
+	sendNames  = namesOf(sendOps)
+	doneNames  = namesOf(doneOps)
+	asyncNames = namesOf(asyncs)
+	stateNames = namesOf(states)
+)
 
 // bits is a set of flags as libibverbs numbers them, and here.
 type bits[T ~uint8] []struct {
