@@ -4,9 +4,12 @@
 // masked on the way. Method and constants: Gopal and others, "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ
 // Instruction", Intel 2009, in the bit-reflected form for the polynomial of IEEE 802.3.
 //
-// The packet is taken as if zero bytes stood before it, as many as make its length a multiple of 16. From state zero they change nothing.
+// Each block of 16 bytes is carried to the end of the packet and eight bytes further. What that makes of all of them is 12 bytes long, and one Barrett reduction takes it to
+// the CRC.
+//
+// icrcIPv4 takes the packet as if zero bytes stood before it, as many as make its length a multiple of 16. From state zero they change nothing.
 
-// folds carries 16 bytes over as many bytes as its offset says, less 80: before it stand zeros, which make nothing of what is behind the end.
+// folds carries 16 bytes over as many bytes as its offset says, less 80, and the eight behind the end: before it stand zeros, which make nothing of what is behind the end.
 DATA folds<>+0(SB)/8, $0
 DATA folds<>+8(SB)/8, $0
 DATA folds<>+16(SB)/8, $0
@@ -17,55 +20,49 @@ DATA folds<>+48(SB)/8, $0
 DATA folds<>+56(SB)/8, $0
 DATA folds<>+64(SB)/8, $0
 DATA folds<>+72(SB)/8, $0
-DATA folds<>+80(SB)/8, $0x01db710640
-DATA folds<>+88(SB)/8, $0x00b66b1fa6
-DATA folds<>+96(SB)/8, $0x01751997d0
-DATA folds<>+104(SB)/8, $0x00ccaa009e
-DATA folds<>+112(SB)/8, $0x00f1da05aa
-DATA folds<>+120(SB)/8, $0x015a546366
-DATA folds<>+128(SB)/8, $0x003db1ecdc
-DATA folds<>+136(SB)/8, $0x0174359406
-DATA folds<>+144(SB)/8, $0x0154442bd4
-DATA folds<>+152(SB)/8, $0x01c6e41596
-DATA folds<>+160(SB)/8, $0x01c7569e54
-DATA folds<>+168(SB)/8, $0x00ae0b5394
-DATA folds<>+176(SB)/8, $0x00df068dc2
-DATA folds<>+184(SB)/8, $0x018cb44e58
-DATA folds<>+192(SB)/8, $0x01ea89367e
-DATA folds<>+200(SB)/8, $0x01d7cfc6ac
-DATA folds<>+208(SB)/8, $0x01e88ef372
-DATA folds<>+216(SB)/8, $0x014a7fe880
-DATA folds<>+224(SB)/8, $0x01fdc60a7c
-DATA folds<>+232(SB)/8, $0x003f41287a
-DATA folds<>+240(SB)/8, $0x00e3543be0
-DATA folds<>+248(SB)/8, $0x014b57d3f0
-DATA folds<>+256(SB)/8, $0x01816ab61c
-DATA folds<>+264(SB)/8, $0x010aae2566
-DATA folds<>+272(SB)/8, $0x01821d8bc0
-DATA folds<>+280(SB)/8, $0x012e958ac4
-DATA folds<>+288(SB)/8, $0x01b35adb0e
-DATA folds<>+296(SB)/8, $0x01e7146aac
-DATA folds<>+304(SB)/8, $0x019159bb02
-DATA folds<>+312(SB)/8, $0x0125f17dfc
-DATA folds<>+320(SB)/8, $0x01db06f64c
-DATA folds<>+328(SB)/8, $0x01c47d2a9c
+DATA folds<>+80(SB)/8, $0x00ccaa009e
+DATA folds<>+88(SB)/8, $0x01db710640
+DATA folds<>+96(SB)/8, $0x015a546366
+DATA folds<>+104(SB)/8, $0x01751997d0
+DATA folds<>+112(SB)/8, $0x0174359406
+DATA folds<>+120(SB)/8, $0x00f1da05aa
+DATA folds<>+128(SB)/8, $0x01c6e41596
+DATA folds<>+136(SB)/8, $0x003db1ecdc
+DATA folds<>+144(SB)/8, $0x00ae0b5394
+DATA folds<>+152(SB)/8, $0x0154442bd4
+DATA folds<>+160(SB)/8, $0x018cb44e58
+DATA folds<>+168(SB)/8, $0x01c7569e54
+DATA folds<>+176(SB)/8, $0x01d7cfc6ac
+DATA folds<>+184(SB)/8, $0x00df068dc2
+DATA folds<>+192(SB)/8, $0x014a7fe880
+DATA folds<>+200(SB)/8, $0x01ea89367e
+DATA folds<>+208(SB)/8, $0x003f41287a
+DATA folds<>+216(SB)/8, $0x01e88ef372
+DATA folds<>+224(SB)/8, $0x014b57d3f0
+DATA folds<>+232(SB)/8, $0x01fdc60a7c
+DATA folds<>+240(SB)/8, $0x010aae2566
+DATA folds<>+248(SB)/8, $0x00e3543be0
+DATA folds<>+256(SB)/8, $0x012e958ac4
+DATA folds<>+264(SB)/8, $0x01816ab61c
+DATA folds<>+272(SB)/8, $0x01e7146aac
+DATA folds<>+280(SB)/8, $0x01821d8bc0
+DATA folds<>+288(SB)/8, $0x0125f17dfc
+DATA folds<>+296(SB)/8, $0x01b35adb0e
+DATA folds<>+304(SB)/8, $0x01c47d2a9c
+DATA folds<>+312(SB)/8, $0x019159bb02
+DATA folds<>+320(SB)/8, $0x01322d1430
+DATA folds<>+328(SB)/8, $0x01db06f64c
 GLOBL folds<>(SB), RODATA|NOPTR, $336
 
-// ends carries the words of 16 bytes to the last but one.
-DATA ends<>+0(SB)/8, $0x0140d44a2e
-DATA ends<>+8(SB)/8, $0x0163cd6124
-DATA ends<>+16(SB)/8, $0x00ccaa009e
-DATA ends<>+24(SB)/8, $0
-GLOBL ends<>(SB), RODATA|NOPTR, $32
+// over128 carries 16 bytes over 128.
+DATA over128<>+0(SB)/8, $0x01e88ef372
+DATA over128<>+8(SB)/8, $0x014a7fe880
+GLOBL over128<>(SB), RODATA|NOPTR, $16
 
-// barrett is the polynomial and its inverse.
-DATA barrett<>+0(SB)/8, $0x01db710641
-DATA barrett<>+8(SB)/8, $0x01f7011641
+// barrett is the inverse of the polynomial, modulo x to the 64th, and the polynomial.
+DATA barrett<>+0(SB)/8, $0xb4e5b025f7011641
+DATA barrett<>+8(SB)/8, $0x01db710641
 GLOBL barrett<>(SB), RODATA|NOPTR, $16
-
-DATA low32<>+0(SB)/8, $0x00000000ffffffff
-DATA low32<>+8(SB)/8, $0x00000000ffffffff
-GLOBL low32<>(SB), RODATA|NOPTR, $16
 
 // head is three tables, all read at 16 minus the number of leading zero bytes.
 //
@@ -100,10 +97,10 @@ GLOBL head<>(SB), RODATA|NOPTR, $144
 	VPCLMULQDQ $0x11, k, x, x; \
 	VPXOR X8, x, x
 
-// STEP carries x 128 bytes on, to the bytes at d.
-#define STEP(d, x, t) \
-	VPCLMULQDQ $0x00, X10, x, t; \
-	VPCLMULQDQ $0x11, X10, x, x; \
+// STEP carries x 128 bytes on, to the bytes at d, by the constants in k.
+#define STEP(d, x, k, t) \
+	VPCLMULQDQ $0x00, k, x, t; \
+	VPCLMULQDQ $0x11, k, x, x; \
 	VPXOR d, t, t; \
 	VPXOR t, x, x
 
@@ -113,28 +110,13 @@ GLOBL head<>(SB), RODATA|NOPTR, $144
 	CMPQ R12, R11; \
 	CMOVQHI R11, R12
 
-// REDUCE makes the CRC in AX of the 16 bytes in X0.
-//
-// 16 bytes to 8: the first three words are carried to the last two. Then Barrett reduction to 4 bytes.
+// REDUCE makes the CRC in AX of the 12 bytes in X0, by Barrett reduction with a quotient of 64 bits: the first eight become zeros, the last four are the CRC.
 #define REDUCE \
-	VMOVDQU low32<>(SB), X6; \
-	VMOVDQU ends<>(SB), X4; \
-	VPSRLQ $32, X0, X1; \
-	VPAND X6, X0, X0; \
-	VPCLMULQDQ $0x00, ends<>+16(SB), X1, X3; \
-	VPCLMULQDQ $0x00, X4, X0, X2; \
-	VPCLMULQDQ $0x11, X4, X0, X0; \
-	VPSRLDQ $8, X1, X1; \
-	VPXOR X3, X1, X1; \
-	VPXOR X2, X0, X0; \
-	VPXOR X1, X0, X0; \
 	VMOVDQU barrett<>(SB), X4; \
-	VPAND X6, X0, X1; \
+	VPCLMULQDQ $0x00, X4, X0, X1; \
 	VPCLMULQDQ $0x10, X4, X1, X1; \
-	VPAND X6, X1, X1; \
-	VPCLMULQDQ $0x00, X4, X1, X1; \
 	VPXOR X1, X0, X0; \
-	VPEXTRD $1, X0, AX; \
+	VPEXTRD $2, X0, AX; \
 	NOTL AX
 
 // func icrcIPv4(data *byte, n int) uint32
@@ -207,19 +189,19 @@ long:
 	VMOVDQU 80(SI), X5
 	VMOVDQU 96(SI), X6
 	VMOVDQU 112(SI), X7
-	VMOVDQU 128(R9), X10
+	VMOVDQU over128<>(SB), X10
 	ADDQ $128, SI
 	SUBQ $128, CX
 
 eight:
-	STEP((SI), X0, X8)
-	STEP(16(SI), X1, X9)
-	STEP(32(SI), X2, X11)
-	STEP(48(SI), X3, X12)
-	STEP(64(SI), X4, X8)
-	STEP(80(SI), X5, X9)
-	STEP(96(SI), X6, X11)
-	STEP(112(SI), X7, X12)
+	STEP((SI), X0, X10, X8)
+	STEP(16(SI), X1, X10, X9)
+	STEP(32(SI), X2, X10, X11)
+	STEP(48(SI), X3, X10, X12)
+	STEP(64(SI), X4, X10, X8)
+	STEP(80(SI), X5, X10, X9)
+	STEP(96(SI), X6, X10, X11)
+	STEP(112(SI), X7, X10, X12)
 	ADDQ $128, SI
 	SUBQ $128, CX
 	CMPQ CX, $128
@@ -401,4 +383,139 @@ last:
 	VZEROUPPER
 	REDUCE
 	MOVL AX, ret+16(FP)
+	RET
+
+// first is two tables for the first eight bytes, which stand behind 24 zeros.
+//
+// At 0: ones where they count, which is not for the type of service. At 32: what is added, afterOnes and ones in place of that.
+DATA first<>+0(SB)/8, $0
+DATA first<>+8(SB)/8, $0
+DATA first<>+16(SB)/8, $0
+DATA first<>+24(SB)/8, $0xffffffffffff00ff
+DATA first<>+32(SB)/8, $0
+DATA first<>+40(SB)/8, $0
+DATA first<>+48(SB)/8, $0
+DATA first<>+56(SB)/8, $0x00000000debbdfe3
+GLOBL first<>(SB), RODATA|NOPTR, $64
+
+// second is ones where the 32 bytes after those may change on the way.
+DATA second<>+0(SB)/8, $0x00000000ffff00ff
+DATA second<>+8(SB)/8, $0
+DATA second<>+16(SB)/8, $0x00000000ffff0000
+DATA second<>+24(SB)/8, $0x00000000000000ff
+GLOBL second<>(SB), RODATA|NOPTR, $32
+
+// keep is, read at a number of bytes, ones for as many of the last of 32.
+DATA keep<>+0(SB)/8, $0
+DATA keep<>+8(SB)/8, $0
+DATA keep<>+16(SB)/8, $0
+DATA keep<>+24(SB)/8, $0
+DATA keep<>+32(SB)/8, $~0
+DATA keep<>+40(SB)/8, $~0
+DATA keep<>+48(SB)/8, $~0
+DATA keep<>+56(SB)/8, $~0
+GLOBL keep<>(SB), RODATA|NOPTR, $64
+
+// BOTH carries x, a pair of blocks, as far as the constants at k say.
+#define BOTH(k, x, t) \
+	VPCLMULQDQ $0x00, k, x, t; \
+	VPCLMULQDQ $0x11, k, x, x; \
+	VPXOR t, x, x
+
+// ROW makes R9 the place of the constants that carry a pair over CX bytes, and DX the number of those that whole pairs leave: see pairs.
+#define ROW \
+	MOVL CX, DX; \
+	ANDL $31, DX; \
+	SUBQ DX, CX; \
+	LEAQ (DX)(DX*4), R9; \
+	SHLQ $6, R9; \
+	SUBQ CX, R9; \
+	LEAQ ·pairs+192(SB), R10; \
+	ADDQ R10, R9
+
+// func icrcPairs(data *byte, n int) uint32
+//
+// The packet is taken 32 bytes at a time, as if 24 zeros stood before it: so all that may change is in the first two pairs of blocks, at the same place whatever the length.
+// The bytes behind the last whole pair are taken as the end of the last 32, without those before them.
+TEXT ·icrcPairs(SB), NOSPLIT, $0-20
+	MOVQ data+0(FP), SI
+	MOVQ n+8(FP), CX
+	LEAQ -32(SI)(CX*1), R11
+	VPBROADCASTQ (SI), Y0
+	VPAND first<>+0(SB), Y0, Y0
+	VPXOR first<>+32(SB), Y0, Y0
+	VMOVDQU 8(SI), Y1
+	VPOR second<>(SB), Y1, Y1
+	SUBQ $40, CX
+	CMPQ CX, $128
+	JAE long
+
+	ROW
+	VPCLMULQDQ $0x11, -32(R9), Y0, Y0
+	BOTH((R9), Y1, Y8)
+	VPXOR Y1, Y0, Y0
+	ADDQ $40, SI
+
+ends:
+	// As in icrcIPv4, no branch asks how many pairs there are.
+	WITHIN(0)
+	VMOVDQU (R12), Y2
+	BOTH(32(R9), Y2, Y8)
+	WITHIN(32)
+	VMOVDQU (R12), Y3
+	BOTH(64(R9), Y3, Y9)
+	WITHIN(64)
+	VMOVDQU (R12), Y4
+	BOTH(96(R9), Y4, Y8)
+	LEAQ keep<>(SB), R10
+	VMOVDQU (R10)(DX*1), Y5
+	VPAND (R11), Y5, Y5
+	BOTH(·pairs+192(SB), Y5, Y9)
+	VPXOR Y2, Y0, Y0
+	VPXOR Y3, Y4, Y4
+	VPXOR Y5, Y0, Y0
+	VPXOR Y4, Y0, Y0
+	VEXTRACTI128 $1, Y0, X1
+	VPXOR X1, X0, X0
+	VZEROUPPER
+	REDUCE
+	MOVL AX, ret+16(FP)
+	RET
+
+long:
+	VMOVDQU 40(SI), Y2
+	VMOVDQU 72(SI), Y3
+	VBROADCASTI128 over128<>(SB), Y10
+	ADDQ $104, SI
+	SUBQ $64, CX
+	CMPQ CX, $128
+	JB past
+
+loop:
+	STEP((SI), Y0, Y10, Y4)
+	STEP(32(SI), Y1, Y10, Y5)
+	STEP(64(SI), Y2, Y10, Y6)
+	STEP(96(SI), Y3, Y10, Y7)
+	ADDQ $128, SI
+	SUBQ $128, CX
+	CMPQ CX, $128
+	JAE loop
+
+past:
+	ROW
+	BOTH(-96(R9), Y0, Y4)
+	BOTH(-64(R9), Y1, Y5)
+	BOTH(-32(R9), Y2, Y6)
+	BOTH((R9), Y3, Y7)
+	VPXOR Y1, Y0, Y0
+	VPXOR Y3, Y2, Y2
+	VPXOR Y2, Y0, Y0
+	JMP ends
+
+// func leaf7() (ecx uint32)
+TEXT ·leaf7(SB), NOSPLIT, $0-4
+	MOVL $7, AX
+	XORL CX, CX
+	CPUID
+	MOVL CX, ecx+0(FP)
 	RET
