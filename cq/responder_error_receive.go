@@ -121,13 +121,18 @@ func (a *Agent) protectedUnrefused(q *queuePair, t *receiveCompletion) {
 	a.accuse(q, v)
 }
 
-// deniedTaken judges that a receive request whose L_Key is none does not complete with success. Its data goes where no region is.
+// deniedTaken judges that a receive request whose L_Key is none does not complete with success (rules CPL-STS-010 of RC, CPL-STS-017 of others). Its data goes where no
+// region is. In a log with a clock of its own, a completion may name another request of a shared queue.
 func (a *Agent) deniedTaken(q *queuePair, t *receiveCompletion) {
 	c := t.event.Completion
-	if !q.src.exact || !q.known || !q.reliable() || c.Op != DoneRecv || c.ByteLen == 0 || t.of == nil {
+	if !q.known || c.Op != DoneRecv || c.ByteLen == 0 || t.of == nil || t.of.queue.shared && !q.src.exact {
 		return
 	}
-	a.covered(rule.CPLSTS010)
+	id := rule.CPLSTS017
+	if q.reliable() {
+		id = rule.CPLSTS010
+	}
+	a.covered(id)
 	list := t.of.event.Receive.Segments
 	for len(list) > 0 && list[0].Length == 0 {
 		list = list[1:]
@@ -142,7 +147,7 @@ func (a *Agent) deniedTaken(q *queuePair, t *receiveCompletion) {
 	first := list[0] // a short message may need no more than the first
 	first.Length = min(first.Length, c.ByteLen)
 	if why := q.src.denied(&first, pd, t.of.event, t.of.n, true); why != "" {
-		a.verb(q, rule.CPLSTS010, t.event, "LOC_QP_OP_ERR or LOC_PROT_ERR: "+why, "success")
+		a.verb(q, id, t.event, "LOC_QP_OP_ERR or LOC_PROT_ERR: "+why, "success")
 	}
 }
 

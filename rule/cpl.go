@@ -372,7 +372,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	},
 	CPLSTS017 - cplFirst: {
 		ID: "CPL-STS-017", Name: "local-protection", Severity: Warning, Needs: Verbs, Ref: "11.6.2†, 10.6.3†",
-		Text: "A send request whose data segments no region opens fails at once, or completes with LOC_PROT_ERR: an L_Key that is none, or none any more, or of another protection domain, " +
+		Text: "A work request whose data segments no region opens fails at once, or completes with LOC_PROT_ERR: an L_Key that is none, or none any more, or of another protection domain, " +
 			"bytes outside of its region, or a region that the device may not write where data comes back.",
 		Where: "cq/local_protection.go",
 	},

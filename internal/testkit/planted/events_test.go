@@ -208,6 +208,13 @@ var eventFaults = []eventFault{
 		i, k := nth(c, 4, done(cq.DoneWrite)), nth(c, 5, done(cq.DoneWrite))
 		c.Events[i].Completion, c.Events[k].Completion = c.Events[k].Completion, c.Events[i].Completion
 	}, with: []rule.ID{rule.CPLSTS012, rule.CPLORD002}},
+	{name: "receives into a region that the device may not write", base: mixed, want: rule.CPLSTS010, log: func(_, s *hcaagent.Log) {
+		for i := range s.Events {
+			if e := &s.Events[i]; e.Kind == cq.EvRegisterMR {
+				e.Region.Access &^= wqe.LocalWrite
+			}
+		}
+	}},
 	{name: "byte_len of a receive", base: mixed, want: rule.CPLLEN001, log: func(_, s *hcaagent.Log) {
 		s.Events[nth(s, 2, done(cq.DoneRecv))].Completion.ByteLen += 3
 	}},
