@@ -24,7 +24,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build library release install run quick test testbench soak deps prometheus opensm forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
+.PHONY: all build library record release install run quick test testbench soak deps prometheus opensm forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
 
 all: build
 
@@ -43,6 +43,11 @@ library:         ## build bin/libibwitness.so, the library for testbenches in C,
 	CGO_ENABLED=1 $(GO) build -pgo=$(TESTBENCH) -trimpath -buildvcs=false -buildmode=c-shared -ldflags '-X main.version=$(VERSION)' -o bin/libibwitness.so ./cmd/libibwitness
 	@rm bin/libibwitness.h; cp attach/c/ibwitness.h bin/ # the header that Go writes is not for users
 
+# The library does not depend on libibverbs, of which it needs the headers only: Debian has them in libibverbs-dev.
+record:          ## build bin/libibwitness_record.so, with which `ibwitness record` logs the verbs of a program
+	@mkdir -p bin
+	$(CC) -std=gnu11 -O2 -Wall -Wextra -fPIC -shared -Wl,--version-script=hcaagent/record/c/record.map -o bin/libibwitness_record.so hcaagent/record/c/*.c -ldl -lpthread
+
 release:         ## build dist/: the program for Linux on amd64 and arm64, the licences of what is in it, its SBOM, checksums
 	@rm -rf dist; mkdir -p dist $(TOOLS)
 	@cd tools && $(GO) build -o ../$(TOOLS)/release ./release
@@ -53,8 +58,9 @@ release:         ## build dist/: the program for Linux on amd64 and arm64, the l
 	@cp LICENSE dist/; cd dist && sha256sum * > SHA256SUMS && cat SHA256SUMS
 
 # A configuration that is there stays as it is.
-install: build   ## install the program, its service and an example of its configuration: PREFIX=/usr/local DESTDIR= SYSCONFDIR=/etc
+install: build   ## install the program (and the library of `make record`), its service and an example of its configuration: PREFIX=/usr/local DESTDIR= SYSCONFDIR=/etc
 	install -D -m 755 bin/ibwitness "$(DESTDIR)$(PREFIX)/bin/ibwitness"
+	[ ! -e bin/libibwitness_record.so ] || install -D -m 644 bin/libibwitness_record.so "$(DESTDIR)$(PREFIX)/lib/ibwitness/libibwitness_record.so"
 	install -d "$(DESTDIR)$(PREFIX)/lib/systemd/system" "$(DESTDIR)$(SYSCONFDIR)/ibwitness"
 	sed -e 's|/usr/local/|$(PREFIX)/|g' -e 's|/etc/|$(SYSCONFDIR)/|g' deploy/systemd/ibwitness.service > "$(DESTDIR)$(PREFIX)/lib/systemd/system/ibwitness.service"
 	[ -e "$(DESTDIR)$(SYSCONFDIR)/ibwitness/watch.yaml" ] || install -m 644 deploy/watch.yaml "$(DESTDIR)$(SYSCONFDIR)/ibwitness/watch.yaml"
@@ -103,6 +109,7 @@ deps: prometheus opensm axe forky ## install what tests need, where it is missin
 	command -v tshark >/dev/null || missing="$$missing tshark"; \
 	command -v ip >/dev/null || missing="$$missing iproute2"; \
 	[ -e /usr/include/pcap/pcap.h ] || missing="$$missing libpcap-dev"; \
+	[ -e /usr/include/infiniband/verbs.h ] || missing="$$missing libibverbs-dev"; \
 	command -v systemd-analyze >/dev/null || missing="$$missing systemd"; \
 	command -v chromium >/dev/null || missing="$$missing chromium"; \
 	for program in jq curl tcpdump zsh fish verilator iverilog ghdl valgrind; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
