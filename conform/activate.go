@@ -77,7 +77,7 @@ func (m *manager) ping(sl uint8) *exchange {
 	d := ibsim.Datagram{SLID: testerLID, DLID: nodeLID, SrcQP: gsiQP, DestQP: gsiQP, SL: sl}
 	h := mad.Header{BaseVersion: 1, Class: mad.ClassPerformance, ClassVersion: 1, Method: mad.Get, Attribute: mad.AttrClassPortInfo, TID: m.tid}
 	m.r.can(h.Encode(d.MAD[:]))
-	x := new(exchange)
+	x := &exchange{tries: madTries}
 	for range madTries {
 		x.sent = m.send(d)
 		if m.r.until(m.r.now()+m.wait, func() bool { return m.takes(x) }) {

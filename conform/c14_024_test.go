@@ -17,7 +17,7 @@ import (
 // nodeTarget is a target of a node that is made and then changed.
 func nodeTarget(t *testing.T, c sma.Config, change map[string]uint64) *Target {
 	t.Helper()
-	return &Target{Name: "node", Has: Managed, Node: func() (*sma.Node, error) {
+	return &Target{Name: "node", Has: Managed, Switch: func() (*sma.Node, error) {
 		n, err := sma.New(c)
 		if err != nil || len(change) == 0 {
 			return n, err
@@ -166,10 +166,10 @@ func TestSoftware(t *testing.T) {
 			t.Errorf("the fault %s is of adapters and of switches", f.Name)
 		}
 	}
-	if x := device(t, "sltovl-silent"); x.Make != nil || x.Node == nil {
+	if x := device(t, "sltovl-silent"); x.Make != nil || x.Switch == nil {
 		t.Error("an adapter with a fault of a switch")
 	}
-	if x := device(t, "early-retry"); x.Make == nil || x.Node != nil {
+	if x := device(t, "early-retry"); x.Make == nil || x.Switch != nil {
 		t.Error("a switch with a fault of an adapter")
 	}
 	for _, s := range []Software{{Fault: "none"}, {Fault: "early-retry", Kinds: []Kind{Switch}}, {Fault: "sltovl-silent", Kinds: []Kind{Adapter}}, {Ports: 255}} {

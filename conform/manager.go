@@ -36,6 +36,7 @@ type manager struct {
 	r       *run
 	fabric  ibsim.Fabric
 	from    ibsim.End // the port of the tester
+	at      ibsim.End // of the device, that is linked with it
 	node    *sma.Node // under test
 	key     uint64    // M_Key of requests
 	wait    int64     // nanoseconds for an answer
@@ -55,15 +56,31 @@ func (r *run) link(target *Target) {
 	r.session = agent.NewSession(agent.Options{Near: []packet.Addr{packet.LIDAddr(mad.PermissiveLID), packet.LIDAddr(nodeLID)}})
 	_, err := r.session.Tap(fabricagent.Tap{File: r.test.ID, Interface: "device", Link: fabricagent.LinkInfiniBand})
 	r.can(err)
-	m.node, err = target.Node()
+	m.node, err = target.node(r.test.Device)()
 	r.can(err)
 	tester, err := sma.New(sma.Config{Type: subnet.ChannelAdapter, GUID: testerGUID, Description: "tester", Ports: 1})
 	r.can(err)
 	r.can(m.fabric.Add(tester))
 	r.can(m.fabric.Add(m.node))
 	m.from = ibsim.End{Node: tester, Port: 1}
-	r.can(m.fabric.Link(r.now(), m.from, ibsim.End{Node: m.node, Port: 1}))
+	m.plug(1)
 	m.fabric.Observe = m.pass
+}
+
+// move unplugs the link at the device, and plugs it in at another port.
+func (m *manager) move(port uint8) {
+	if m.at.Port == port {
+		return
+	}
+	m.r.can(m.fabric.Unlink(m.r.now(), m.at))
+	m.plug(port)
+	m.r.note("the link is at port %d of the device", port)
+}
+
+// plug plugs the link in at a port of the device.
+func (m *manager) plug(port uint8) {
+	m.at = ibsim.End{Node: m.node, Port: port}
+	m.r.can(m.fabric.Link(m.r.now(), m.from, m.at))
 }
 
 // can ends the test where it cannot even begin: the test is wrong itself.
@@ -116,6 +133,7 @@ type exchange struct {
 	mad.SMP                // of the answer
 	sent    *packet.Packet // the last try
 	got     *packet.Packet // nil: no answer came
+	tries   int
 }
 
 // frames are those that show it.
@@ -130,7 +148,7 @@ func (x *exchange) code() int { return int(x.Code().Code() >> 2) }
 // outcome says what has become of the request.
 func (x *exchange) outcome() string {
 	if x.got == nil {
-		return fmt.Sprintf("no answer to %d tries", madTries)
+		return fmt.Sprintf("no answer to %d %s", x.tries, map[bool]string{true: "try", false: "tries"}[x.tries == 1])
 	}
 	return x.Code().Text(x.Class)
 }
@@ -142,17 +160,31 @@ func (m *manager) ask(method mad.Method, a mad.Attribute, modifier uint32, data 
 			m.r.wait(busyPause)
 		}
 		m.tid++
-		if x = m.try(mad.SMP{Header: mad.Header{Method: method, Attribute: a, Modifier: modifier, TID: m.tid}, MKey: m.key, Data: data}); !x.busy() {
+		if x = m.tries(madTries, mad.SMP{Header: mad.Header{Method: method, Attribute: a, Modifier: modifier, TID: m.tid}, MKey: m.key, Data: data}); !x.busy() {
 			break
 		}
 	}
 	return x
 }
 
-// try sends a request up to three times, with one transaction ID.
-func (m *manager) try(s mad.SMP) *exchange {
-	x := new(exchange)
-	for range madTries {
+// once sends a request with an M_Key only once, and waits as long as for an answer: where there may be none, as of a request with a wrong M_Key, which counts.
+func (m *manager) once(key uint64, method mad.Method, a mad.Attribute, modifier uint32, data []byte) *exchange {
+	m.tid++
+	return m.tries(1, mad.SMP{Header: mad.Header{Method: method, Attribute: a, Modifier: modifier, TID: m.tid}, MKey: key, Data: data})
+}
+
+// with asks as ask does, with another M_Key.
+func (m *manager) with(key uint64, method mad.Method, a mad.Attribute, modifier uint32, data []byte) *exchange {
+	was := m.key
+	m.key = key
+	defer func() { m.key = was }()
+	return m.ask(method, a, modifier, data)
+}
+
+// tries sends a request up to some times, with one transaction ID.
+func (m *manager) tries(n int, s mad.SMP) *exchange {
+	x := &exchange{tries: n}
+	for range n {
 		d, err := ibsim.Directed(s, 1)
 		m.r.can(err)
 		x.sent = m.send(d)

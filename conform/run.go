@@ -105,7 +105,7 @@ func (r *run) body(target *Target) {
 	for _, text := range r.test.Setup {
 		r.result.Log = append(r.result.Log, Line{Head: true, Text: text})
 	}
-	if r.test.Device == Switch {
+	if r.test.Device.managed() {
 		r.link(target)
 	} else {
 		r.build(target)
@@ -179,6 +179,11 @@ func (r *run) check(id string, ok bool, expected, actual string, frames ...*pack
 	}
 	r.judge(id, o, expected, actual, frames)
 	return ok
+}
+
+// skip has an assertion be not applicable to the device, unless it is judged.
+func (r *run) skip(id, why string) {
+	r.judge(id, NotApplicable, "", why, nil)
 }
 
 // open has an assertion be inconclusive, unless it has failed.

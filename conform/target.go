@@ -9,6 +9,7 @@ import (
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/subnet"
 	"ibwitness/subnet/sma"
 )
 
@@ -35,13 +36,22 @@ type Target struct {
 	Name string
 	Has  Need
 	Make func(Port) (Device, error) // an adapter; nil: there is none, and tests of adapters are not applicable
-	// Node makes a node that subnet management packets reach; nil: there is none, and tests of switches are not applicable.
-	Node func() (*sma.Node, error)
+	// Switch and ChannelAdapter make nodes that subnet management packets reach; nil: there is none, and tests of these are not applicable. Tests of both take
+	// the switch where there is one.
+	Switch, ChannelAdapter func() (*sma.Node, error)
+}
+
+// node returns what makes the node for a test; nil: there is none.
+func (t *Target) node(k Kind) func() (*sma.Node, error) {
+	if k == Switch || k == Node && t.Switch != nil {
+		return t.Switch
+	}
+	return t.ChannelAdapter
 }
 
 // lacks says why a test cannot be run against a target; empty: it can.
 func (t *Target) lacks(x *Test) string {
-	if x.Device == Adapter && t.Make == nil || x.Device == Switch && t.Node == nil {
+	if x.Device == Adapter && t.Make == nil || x.Device.managed() && t.node(x.Device) == nil {
 		return fmt.Sprintf("the test is for a device of kind %v, and the device under test is of another", x.Device)
 	}
 	if n := x.Needs &^ t.Has; n != 0 {
@@ -50,36 +60,42 @@ func (t *Target) lacks(x *Test) string {
 	return ""
 }
 
-// Software says which devices in software are under test. The zero value is an adapter, and a switch of four ports with base port 0 that does not support
-// SLtoVLMappingTable, both without a fault.
+// Software says which devices in software are under test. The zero value is an adapter, a switch of four ports with base port 0 that does not support
+// SLtoVLMappingTable and forwards by its LinearForwardingTable, and a channel adapter of two ports, all without a fault.
 type Software struct {
-	Fault         string // of soft.Faults or sma.Faults: only the device that can have it is there, and shows it whenever it can; empty: none
+	Fault         string // of soft.Faults or sma.Faults: only the devices that can have it are there, and show it whenever they can; empty: none
 	Kinds         []Kind // that are there; empty: all
 	Ports         uint8  // external ports of the switch, 1 to 254; 0: 4
 	EnhancedPort0 bool   // of the switch (section 18.2.4)
-	SLtoVL        bool   // the switch supports SLtoVLMappingTable (section 14.2.5.8)
+	SLtoVL        bool   // switch and channel adapter have eight data lanes, SLtoVLMappingTable and VLArbitrationTable (sections 14.2.5.8 and 14.2.5.9)
+	Random        bool   // the switch forwards by its RandomForwardingTable, and has no LinearForwardingTable (section 14.2.5.11)
+	Plain         bool   // switch and channel adapter have nothing that is optional but for what is named here
 }
 
-// Soft is the devices in software, or the one of them that can have a fault where that is not empty.
+// Soft is the devices in software, or those of them that can have a fault where that is not empty.
 func Soft(fault string) (*Target, error) { return Software{Fault: fault}.Target() }
 
 // Target makes the target. The error says that no such device has this fault, or wraps sma.ErrConfig.
 func (s Software) Target() (*Target, error) {
 	t := &Target{Name: "soft"}
 	there := func(k Kind) bool { return len(s.Kinds) == 0 || slices.Contains(s.Kinds, k) }
-	ofSwitch := slices.ContainsFunc(sma.Faults(), func(f sma.Fault) bool { return f.Name == s.Fault })
+	ofNode := s.Fault == "" || slices.ContainsFunc(sma.Faults(), func(f sma.Fault) bool { return f.Name == s.Fault })
 	if there(Adapter) && (s.Fault == "" || soft.Faults[s.Fault] != nil) {
 		t.Has, t.Make = Control|Memory|Reads, s.adapter
 	}
-	if there(Switch) && (s.Fault == "" || ofSwitch) {
+	if there(Switch) && ofNode {
 		t.Has |= Managed
-		t.Node = s.node
-		if _, err := s.node(); err != nil {
+		t.Switch = s.aSwitch
+		if _, err := s.aSwitch(); err != nil {
 			return nil, fmt.Errorf("conform: %w", err)
 		}
 	}
-	if t.Make == nil && t.Node == nil {
-		return nil, fmt.Errorf("conform: no device that is there has a fault %q: `ibwitness simulate --faults` lists those of adapters, `ibwitness conform run --faults` those of switches", s.Fault)
+	if there(ChannelAdapter) && ofNode {
+		t.Has |= Managed
+		t.ChannelAdapter = s.channelAdapter
+	}
+	if t.Make == nil && t.Switch == nil && t.ChannelAdapter == nil {
+		return nil, fmt.Errorf("conform: no device that is there has a fault %q: `ibwitness simulate --faults` lists those of adapters, `ibwitness conform run --faults` those of switches and channel adapters", s.Fault)
 	}
 	if s.Fault != "" {
 		t.Name += " with the fault " + s.Fault
@@ -93,12 +109,28 @@ func (s Software) adapter(p Port) (Device, error) {
 	})
 }
 
-func (s Software) node() (*sma.Node, error) {
+func (s Software) aSwitch() (*sma.Node, error) {
 	if s.Ports == 0 {
 		s.Ports = 4
 	}
 	c := sma.SwitchConfig(nodeGUID, "device", s.Ports)
-	c.EnhancedPort0, c.NoSLtoVL = s.EnhancedPort0, !s.SLtoVL
+	c.EnhancedPort0, c.Enforcement = s.EnhancedPort0, 64
+	if s.Random {
+		c.LinearCap, c.RandomCap = 0, 1024
+	}
+	if s.Plain {
+		c.MulticastCap, c.Enforcement = 0, 0
+	}
+	return s.node(c)
+}
+
+func (s Software) channelAdapter() (*sma.Node, error) {
+	return s.node(sma.Config{Type: subnet.ChannelAdapter, GUID: nodeGUID, Description: "device", Ports: 2})
+}
+
+// node makes a node with what both have in common.
+func (s Software) node(c sma.Config) (*sma.Node, error) {
+	c.NoSLtoVL, c.PartitionCap, c.GUIDCap, c.Led = !s.SLtoVL, 64, 12, !s.Plain
 	if s.Fault != "" {
 		c.Faults = []string{s.Fault}
 	}

@@ -27,11 +27,16 @@ type Kind uint8
 
 // The kinds.
 const (
-	Adapter Kind = iota // driven through its verbs; the tester is the peer of its connections
-	Switch              // asked by subnet management packets; the tester is the subnet manager at one of its ports
+	Adapter        Kind = iota // driven through its verbs; the tester is the peer of its connections
+	Switch                     // asked by subnet management packets; the tester is the subnet manager at one of its ports
+	ChannelAdapter             // the same of a channel adapter or router
+	Node                       // either of both
 )
 
-func (k Kind) String() string { return [...]string{"adapter", "switch"}[k] }
+func (k Kind) String() string { return [...]string{"adapter", "switch", "channel-adapter", "node"}[k] }
+
+// managed reports whether the device is asked by subnet management packets.
+func (k Kind) managed() bool { return k != Adapter }
 
 // Need is what a test needs of the device under test.
 type Need uint8
@@ -100,6 +105,7 @@ func (t *Test) Assertion(id string) *Assertion {
 
 // Topologies of the tests.
 const (
-	pairTopology   = "tester and device under test, one link, RoCEv2 on IPv4"            // of all tests of a connection
-	subnetTopology = "tester at port 1 of the device under test, one link of InfiniBand" // of tests by subnet management packets
+	pairTopology   = "tester and device under test, one link, RoCEv2 on IPv4"                              // of all tests of a connection
+	subnetTopology = "tester at port 1 of the device under test, one link of InfiniBand"                   // of tests by subnet management packets
+	eachTopology   = "tester at one port of the device under test after the other, one link of InfiniBand" // of those on each port
 )

@@ -61,6 +61,24 @@ const (
 	counterSelectIgnored
 	portSelectIgnored
 	tidMixed
+	nodeDescriptionSet
+	isSMSet
+	mkeyHidden
+	mkeyNotCounted
+	mkeySplit
+	repressAnswered
+	guidNotStored
+	pkeyNotStored
+	rftNotStored
+	mftNotStored
+	ledNotStored
+	vendorDiagLoop
+	lftPortUnchecked
+	drReturnRewritten
+	drInitialCleared
+	reregisterLost
+	stateChangeAnySet
+	violationsWrap
 )
 
 // Fault is one departure from the specification that a node may have.
@@ -120,6 +138,24 @@ var faultTable = []Fault{
 	{"counter-select-ignored", "sets all performance counters whatever CounterSelect says", counterSelectIgnored},
 	{"port-select-ignored", "takes every PortSelect for the port of the MAD", portSelectIgnored},
 	{"tid-mixed", "answers with another transaction ID", tidMixed},
+	{"node-description-set", "takes a Set of NodeDescription, though it does not say that it can", nodeDescriptionSet},
+	{"is-sm-set", "says IsSM in CapabilityMask, though no subnet manager runs at it", isSMSet},
+	{"mkey-hidden", "does not show its M_Key to a wrong one with protect bits 0", mkeyHidden},
+	{"mkey-not-counted", "does not count M_Key violations", mkeyNotCounted},
+	{"mkey-split", "keeps protect bits and lease period at a Set that changes the M_Key too", mkeySplit},
+	{"repress-answered", "answers a TrapRepress", repressAnswered},
+	{"guid-not-stored", "confirms a Set of GUIDInfo and keeps the previous one", guidNotStored},
+	{"pkey-not-stored", "confirms a Set of P_KeyTable and keeps the previous one", pkeyNotStored},
+	{"rft-not-stored", "confirms a Set of RandomForwardingTable and keeps the previous one", rftNotStored},
+	{"mft-not-stored", "confirms a Set of MulticastForwardingTable and keeps the previous one", mftNotStored},
+	{"led-not-stored", "confirms a Set of LedInfo and keeps the previous one", ledNotStored},
+	{"vendor-diag-loop", "says in each VendorDiag that index 1 is next", vendorDiagLoop},
+	{"lft-port-unchecked", "sends packets whose LinearForwardingTable entry is a port that it does not have back out of the port at which they came in", lftPortUnchecked},
+	{"dr-return-rewritten", "writes another port into the return path of a response on a directed route, when it has chosen the port out of which it leaves", drReturnRewritten},
+	{"dr-initial-cleared", "clears the initial path of a response on a directed route", drInitialCleared},
+	{"reregister-lost", "answers a Set of ClientReregister 1 with 0", reregisterLost},
+	{"state-change-any-set", "clears PortStateChange at each Set of SwitchInfo", stateChangeAnySet},
+	{"violations-wrap", "lets its counters of violations wrap", violationsWrap},
 }
 
 func faultsOf(names []string) (f fault, err error) {

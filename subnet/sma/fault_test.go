@@ -112,6 +112,54 @@ var probes = map[string]func(t *testing.T, faults ...string) string{
 	"counter-wraps":          func(t *testing.T, f ...string) string { return counted(t, mad.AttrPortCounters, 1, f...) },
 	"counter-select-ignored": func(t *testing.T, f ...string) string { return counted(t, mad.AttrPortCounters, 2, f...) },
 	"port-select-ignored":    func(t *testing.T, f ...string) string { return counted(t, mad.AttrPortCounters, 9, f...) },
+	"node-description-set":   stored(mad.AttrNodeDescription, 0),
+	"is-sm-set": func(t *testing.T, f ...string) string {
+		return fmt.Sprint(piCapability.Uint(node(t, hostConfig(), f...).PortInfo(1)))
+	},
+	"mkey-hidden": func(t *testing.T, f ...string) string {
+		return keyed(t, 0, 0, asked{port: 1, method: mad.Get, attribute: mad.AttrPortInfo, key: 6}, f...)
+	},
+	"mkey-not-counted": func(t *testing.T, f ...string) string { return fmt.Sprint(violations(t, 1, f...)) },
+	"violations-wrap":  func(t *testing.T, f ...string) string { return fmt.Sprint(violations(t, 0x10000, f...)) },
+	"mkey-split": func(t *testing.T, f ...string) string {
+		n := node(t, hostConfig(), f...)
+		setInfo(t, n, 1, 0, map[string]uint64{"MKey": 5, "MKeyProtectBits": 3})
+		return fmt.Sprint(piProtect.Uint(n.PortInfo(1)))
+	},
+	"repress-answered": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.TrapRepress, attribute: mad.AttrNotice})
+	},
+	"guid-not-stored": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.Set, attribute: mad.AttrGUIDInfo, data: bytes.Repeat([]byte{3}, 64)})
+	},
+	"pkey-not-stored": stored(mad.AttrPKeyTable, 0),
+	"rft-not-stored": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, randomConfig(), f...), asked{port: 1, method: mad.Set, attribute: mad.AttrRandomForwarding, data: []byte{0, 7, 0x80, 3}})
+	},
+	"mft-not-stored": stored(mad.AttrMulticastForwarding, 0),
+	"led-not-stored": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.Set, attribute: mad.AttrLedInfo, data: []byte{0x80}})
+	},
+	"vendor-diag-loop": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.Get, attribute: mad.AttrVendorDiag})
+	},
+	"lft-port-unchecked": func(t *testing.T, f ...string) string {
+		n := node(t, switchConfig(), f...)
+		n.sw.linear[7] = 9
+		siLinearTop.PutUint(n.sw.info[:], 7)
+		return fmt.Sprint(n.Unicast(2, false, 7))
+	},
+	"dr-return-rewritten": responded,
+	"dr-initial-cleared":  responded,
+	"reregister-lost": func(t *testing.T, f ...string) string {
+		data, _, _ := setInfo(t, node(t, hostConfig(), f...), 1, 0, map[string]uint64{"clientReregister": 1})
+		return fmt.Sprint(piReregister.Uint(data))
+	},
+	"state-change-any-set": func(t *testing.T, f ...string) string {
+		sw, _ := pair(t, f...)
+		ask(t, sw, asked{port: 1, method: mad.Set, attribute: mad.AttrSwitchInfo})
+		return fmt.Sprint(sw.PortStateChange())
+	},
 	"tid-mixed": func(t *testing.T, f ...string) string {
 		n := node(t, hostConfig(), f...)
 		b := make([]byte, mad.Size)
@@ -158,6 +206,34 @@ func keyed(t *testing.T, protect, period uint64, a asked, f ...string) string {
 	n := node(t, hostConfig(), f...)
 	setInfo(t, n, 1, 0, map[string]uint64{"MKey": 5, "MKeyProtectBits": protect, "MKeyLeasePeriod": period})
 	return answer(t, n, a)
+}
+
+// violations is how many a host counts after so many requests with a wrong M_Key.
+func violations(t *testing.T, wrong int, f ...string) uint64 {
+	n := node(t, hostConfig(), f...)
+	setInfo(t, n, 1, 0, map[string]uint64{"MKey": 5})
+	for range wrong {
+		ask(t, n, asked{port: 1, method: mad.Set, attribute: mad.AttrPKeyTable, key: 6})
+	}
+	return piMKeyBad.Uint(n.PortInfo(1))
+}
+
+// responded is the response to a directed route of one hop as it leaves a switch, and its port.
+func responded(t *testing.T, f ...string) string {
+	s := mad.SMP{
+		Header: mad.Header{BaseVersion: 1, Class: mad.ClassSubnetDirected, ClassVersion: 1, Method: mad.GetResp, Status: direction},
+		DrSLID: mad.PermissiveLID, DrDLID: mad.PermissiveLID, Initial: []byte{0, 1}, Return: []byte{0, 4},
+	}
+	s.SetHops(2, 1)
+	b := make([]byte, mad.Size)
+	if err := s.Encode(b); err != nil {
+		t.Fatal(err)
+	}
+	route, out := node(t, switchConfig(), f...).Relay(4, true, b)
+	if route != Forward || out != 4 {
+		t.Errorf("%v by port %d", route, out)
+	}
+	return fmt.Sprint(b[129], b[193])
 }
 
 // lease is the protect bits at a time after a wrong key, and after a right one where one comes.

@@ -26,17 +26,19 @@ func (n *Node) checkMKey(r *request) bool {
 	if r.Attribute == mad.AttrSMInfo && r.Method == mad.Get && r.MKey == 0 { // rule SMP-SMI-004
 		return true
 	}
-	p.violated(piMKeyBad)
+	n.violated(p, piMKeyBad)
 	n.startLease(r.now, p)
 	n.mkeyTrap(r, p)
 	return r.set() && n.has(mkeyIgnored)
 }
 
 // violated counts a violation, up to the greatest value (rule SMP-PI-010).
-func (p *port) violated(f mad.Field) {
-	if v := p.get(f); v < 0xFFFF {
-		p.put(f, v+1)
+func (n *Node) violated(p *port, f mad.Field) {
+	v := p.get(f)
+	if n.has(mkeyNotCounted) || v == 0xFFFF && !n.has(violationsWrap) {
+		return
 	}
+	p.put(f, v+1)
 }
 
 // startLease starts the timer of the lease, where its period is not 0, which means for ever, and it does not run.

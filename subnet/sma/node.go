@@ -43,6 +43,7 @@ type Config struct {
 	PartitionCap  uint16 // P_Keys of a port, port 0 of a switch; 0: 32
 	Enforcement   uint16 // of a switch: P_Keys of an external port; 0: no P_Key enforcement
 	LinearCap     uint16 // of a switch: LIDs of the LinearForwardingTable, at most 0xC000; 0: none
+	RandomCap     uint16 // of a switch without it: entries of the RandomForwardingTable; 0: none
 	MulticastCap  uint16 // of a switch: LIDs of the MulticastForwardingTable, at most 0x3FFF; 0: none
 	GUIDCap       uint8  // GUIDs of a port; 0: 8
 	NoTraps       bool   // CapabilityMask bit 3 is 0
@@ -94,6 +95,7 @@ type port struct {
 type switchState struct {
 	info      [mad.SMPDataSize]byte // SwitchInfo
 	linear    []uint8               // by LID
+	random    []uint32              // entries of 4 bytes
 	multicast [][16]uint16          // by LID - 0xC000, then by position
 }
 
@@ -144,8 +146,8 @@ func (c *Config) complete() error {
 		return bad("Description has %d bytes; give at most %d", len(c.Description), mad.SMPDataSize)
 	case c.Ports == 0 || c.Ports == 255:
 		return bad("%d ports; give 1 to 254", c.Ports)
-	case !isSwitch && (c.EnhancedPort0 || c.Optimized || c.LinearCap != 0 || c.MulticastCap != 0 || c.Enforcement != 0):
-		return bad("EnhancedPort0, Optimized, LinearCap, MulticastCap and Enforcement are for switches; set Type to Switch or leave them out")
+	case !isSwitch && (c.EnhancedPort0 || c.Optimized || c.LinearCap != 0 || c.RandomCap != 0 || c.MulticastCap != 0 || c.Enforcement != 0):
+		return bad("EnhancedPort0, Optimized, LinearCap, RandomCap, MulticastCap and Enforcement are for switches; set Type to Switch or leave them out")
 	case c.VLCap > 5 || c.MTUCap > 5:
 		return bad("VLCap %d, MTUCap %d; give codes 1 to 5", c.VLCap, c.MTUCap)
 	case c.NoSLtoVL && c.VLCap > 1:
@@ -154,6 +156,8 @@ func (c *Config) complete() error {
 		return bad("%d entries of VLArbitration; give at most 64", c.VLArbitration)
 	case c.LinearCap > firstMulticast || c.MulticastCap > 0x3FFF:
 		return bad("LinearCap 0x%x, MulticastCap 0x%x; give at most 0xC000 and 0x3FFF", c.LinearCap, c.MulticastCap)
+	case c.LinearCap != 0 && c.RandomCap != 0:
+		return bad("LinearCap and RandomCap; a switch has one of the two tables: give one")
 	case c.RespTime > 31:
 		return bad("RespTime %d; give a code of at most 31", c.RespTime)
 	}
@@ -237,7 +241,7 @@ func (n *Node) capabilities() uint64 {
 	if c.Led {
 		v |= CapLed
 	}
-	if n.hasSM {
+	if n.hasSM || n.has(isSMSet) {
 		v |= CapSM
 	}
 	return v
@@ -314,8 +318,11 @@ func (n *Node) PKeys(number uint8) []uint16 {
 	return append([]uint16(nil), p.pkeys...)
 }
 
-// Egress returns the port out of which a switch forwards packets to a unicast LID (section 18.2.4.3); false where it discards them.
+// Egress returns the port out of which a switch forwards packets to a unicast LID (section 18.2.4.3), or, false, that it discards them.
 func (n *Node) Egress(lid uint16) (number uint8, ok bool) {
+	if n.sw != nil && len(n.sw.random) > 0 {
+		return n.randomEgress(lid)
+	}
 	if n.sw == nil || int(lid) >= len(n.sw.linear) || uint64(lid) > siLinearTop.Uint(n.sw.info[:]) {
 		return 0, false
 	}

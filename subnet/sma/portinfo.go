@@ -171,10 +171,10 @@ func (n *Node) portInfo(r *request) mad.Status {
 	}
 	copy(r.data, p.info[:])
 	piLocalPort.PutUint(r.data, uint64(r.in.number)) // at which the SMP came in, whichever port is asked about
-	if reregister != 0 {
+	if reregister != 0 && !n.has(reregisterLost) {
 		piReregister.PutUint(r.data, 1)
 	}
-	if m := n.managed(p.number); m.get(piMKey) != r.MKey && m.get(piProtect) != 0 && !n.has(mkeyShown) {
+	if m := n.managed(p.number); m.get(piMKey) != r.MKey && (m.get(piProtect) != 0 && !n.has(mkeyShown) || n.has(mkeyHidden)) {
 		piMKey.PutUint(r.data, 0) // rule SMP-MK-002
 	}
 	if r.Method == mad.Set && status == 0 {
@@ -198,8 +198,9 @@ func (n *Node) setPortInfo(r *request, p *port) mad.Status {
 		}
 	}
 	width, speed := p.get(piWidthOn), p.get(piSpeedOn)
+	split := n.has(mkeySplit) && !piMKey.Same(p.info[:], r.Data)
 	for _, c := range written {
-		if c.where&kind == 0 {
+		if c.where&kind == 0 || split && (c.Field == piProtect || c.Field == piLease) {
 			continue
 		}
 		v := c.Uint(r.Data)

@@ -1,6 +1,7 @@
 package sma
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"ibwitness/mad"
@@ -50,7 +51,7 @@ func (n *Node) subnetMAD(now int64, p *port, b []byte) []byte {
 		if n.checkMKey(&r) {
 			n.repress(r.TID)
 		}
-		return nil
+		r.drop = !n.has(repressAnswered)
 	case r.Method == mad.GetResp && n.has(answersAnswer):
 	case r.Method == mad.Trap || r.Method&0x80 != 0:
 		return nil
@@ -98,6 +99,11 @@ func (n *Node) carryOut(r *request) mad.Status {
 // attribute carries out a Get or Set (table T11) and returns its status.
 func (n *Node) attribute(r *request) mad.Status {
 	get, set, _, ok := mad.SMPMethods(r.Attribute)
+	if r.Attribute == mad.AttrNodeDescription && r.set() && n.has(nodeDescriptionSet) {
+		text, _, _ := bytes.Cut(r.Data, []byte{0})
+		n.config.Description = string(text)
+		return 0
+	}
 	if !ok || r.Attribute == mad.AttrNodeDescription && r.set() || !get && !r.set() || !set && r.set() {
 		return n.unsupported()
 	}
@@ -122,8 +128,7 @@ func (n *Node) attribute(r *request) mad.Status {
 	case mad.AttrSMInfo:
 		return n.smInfo(r)
 	case mad.AttrVendorDiag:
-		clear(r.data) // the list of diagnostics is empty: NextIndex 0 (section 14.2.5.14)
-		return n.noModifier(r)
+		return n.vendorDiag(r)
 	case mad.AttrLedInfo:
 		return n.ledInfo(r)
 	}
@@ -135,6 +140,8 @@ func (n *Node) attribute(r *request) mad.Status {
 		return n.switchInfo(r)
 	case mad.AttrLinearForwarding:
 		return n.linearForwarding(r)
+	case mad.AttrRandomForwarding:
+		return n.randomForwarding(r)
 	case mad.AttrMulticastForwarding:
 		return n.multicastForwarding(r)
 	}
@@ -205,7 +212,7 @@ func (n *Node) guidInfo(r *request) mad.Status {
 	}
 	guids := p.guids[r.Modifier*8:]
 	for i := range min(8, len(guids)) {
-		if r.set() && (r.Modifier > 0 || i > 0 || n.has(guidZeroWritten)) {
+		if r.set() && (r.Modifier > 0 || i > 0 || n.has(guidZeroWritten)) && !n.has(guidNotStored) {
 			guids[i] = binary.BigEndian.Uint64(r.Data[i*8:])
 		}
 	}
@@ -225,7 +232,7 @@ func (n *Node) ledInfo(r *request) mad.Status {
 	if p == nil || p.number == 0 {
 		return n.badModifier()
 	}
-	if r.set() {
+	if r.set() && !n.has(ledNotStored) {
 		p.led = r.Data[0]>>7 != 0
 	}
 	clear(r.data)
@@ -233,6 +240,16 @@ func (n *Node) ledInfo(r *request) mad.Status {
 		r.data[0] = 0x80
 	}
 	return 0
+}
+
+// vendorDiag is VendorDiag: the list of diagnostics is empty, NextIndex 0 (section 14.2.5.14).
+func (n *Node) vendorDiag(r *request) mad.Status {
+	clear(r.data)
+	if n.has(vendorDiagLoop) {
+		mad.LayoutVendorDiag.Field("nextIndex").PutUint(r.data, 1)
+		return 0
+	}
+	return n.noModifier(r)
 }
 
 // SM is what the agent says of a subnet manager that runs at the node (SMInfo, section 14.2.5.13).

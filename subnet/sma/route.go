@@ -106,7 +106,14 @@ func (n *Node) back(s *mad.SMP, own bool) (Route, uint8) {
 		return Discard, 0
 	}
 	s.SetHops(hp-1, hc)
-	return Forward, s.Return[hp-1]
+	out := s.Return[hp-1]
+	switch {
+	case own && n.has(drReturnRewritten):
+		s.Return[hp-1]++
+	case own && n.has(drInitialCleared):
+		clear(s.Initial)
+	}
+	return Forward, out
 }
 
 // Unicast says what becomes of a packet with a unicast DLID that came in at a port, or, own, comes from the node itself: whether it is for the node, else where
@@ -122,6 +129,9 @@ func (n *Node) Unicast(number uint8, own bool, dlid uint16) (Route, uint8) {
 		return Discard, 0
 	}
 	out, ok := n.Egress(dlid)
+	if !ok && out > n.config.Ports && out != noPort && n.has(lftPortUnchecked) {
+		return Forward, number
+	}
 	if !ok || out == 0 || !own && out == number {
 		return Discard, 0
 	}

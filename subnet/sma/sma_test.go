@@ -32,6 +32,51 @@ func switchConfig() Config {
 	return c
 }
 
+// randomConfig is a switch that forwards by its RandomForwardingTable.
+func randomConfig() Config {
+	c := switchConfig()
+	c.LinearCap, c.RandomCap = 0, 40
+	return c
+}
+
+// TestRandomForwarding: a switch has a RandomForwardingTable in place of a linear one, in blocks of 16 entries, and forwards by the entry that has the LID, among those
+// of its LMC, else to DefaultPort (sections 14.2.5.11 and 18.2.4.3).
+func TestRandomForwarding(t *testing.T) {
+	n := node(t, randomConfig())
+	info := get(t, n, 1, mad.AttrSwitchInfo, 0)
+	if si("randomFDBCap").Uint(info) != 40 || si("linearFDBCap").Uint(info) != 0 || siDefault.Uint(info) != noPort {
+		t.Errorf("SwitchInfo % x", info)
+	}
+	for a, want := range map[mad.Attribute][3]mad.Status{mad.AttrRandomForwarding: {0, 0, mad.StatusValue}, mad.AttrLinearForwarding: {mad.StatusAttribute, mad.StatusAttribute, mad.StatusAttribute}} {
+		for i, block := range []uint32{0, 2, 3} {
+			for _, m := range []mad.Method{mad.Get, mad.Set} {
+				if _, status, _ := ask(t, n, asked{port: 1, method: m, attribute: a, modifier: block}); status != want[i] {
+					t.Errorf("%v of 0x%x, block %d: %v", m, uint16(a), block, status)
+				}
+			}
+		}
+	}
+	entries := []byte{0, 7, 0x8F, 3, 0, 16, 0xA0, 4, 0, 9, 0x00, 5, 0, 10, 0x80, 9} // LID 7 by port 3; 16 to 19 by 4; LID 9 not valid; LID 10 by a port that is not there
+	if data, _, _ := ask(t, n, asked{port: 1, method: mad.Set, attribute: mad.AttrRandomForwarding, modifier: 2, data: entries}); data[2] != 0x80 || !bytes.Equal(data[3:16], entries[3:]) || !bytes.Equal(data, get(t, n, 1, mad.AttrRandomForwarding, 2)) {
+		t.Errorf("% x", data)
+	}
+	routes := func() (s string) {
+		for _, lid := range []uint16{7, 8, 9, 10, 16, 19, 20} {
+			out, ok := n.Egress(lid)
+			s += fmt.Sprintf("%d %v, ", out, ok)
+		}
+		return s
+	}
+	if got, want := routes(), "3 true, 255 false, 255 false, 9 false, 4 true, 4 true, 255 false, "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	siDefault.PutUint(info, 6)
+	ask(t, n, asked{port: 1, method: mad.Set, attribute: mad.AttrSwitchInfo, data: info})
+	if got, want := routes(), "3 true, 6 true, 6 true, 9 false, 4 true, 4 true, 6 true, "; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func hostConfig() Config {
 	return Config{Type: subnet.ChannelAdapter, GUID: 0x2000, Description: "host", Ports: 2, Led: true}
 }
@@ -122,6 +167,7 @@ func TestConfig(t *testing.T) {
 		"description": func(c *Config) { c.Description = strings.Repeat("x", 65) }, "host with tables": func(c *Config) { c.Type = subnet.ChannelAdapter },
 		"VLCap": func(c *Config) { c.VLCap = 6 }, "linear": func(c *Config) { c.LinearCap = 0xC001 }, "VLArbitration": func(c *Config) { c.VLArbitration = 65 },
 		"NoSLtoVL": func(c *Config) { c.NoSLtoVL, c.VLCap = true, 4 }, "RespTime": func(c *Config) { c.RespTime = 32 },
+		"two tables": func(c *Config) { c.RandomCap = 16 },
 	} {
 		c := switchConfig()
 		change(&c)

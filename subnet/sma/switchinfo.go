@@ -8,12 +8,16 @@ import (
 // newSwitch makes what only a switch has.
 func (n *Node) newSwitch() {
 	c := &n.config
-	n.sw = &switchState{linear: make([]uint8, c.LinearCap), multicast: make([][16]uint16, c.MulticastCap)}
+	n.sw = &switchState{linear: make([]uint8, c.LinearCap), random: make([]uint32, c.RandomCap), multicast: make([][16]uint16, c.MulticastCap)}
 	for i := range n.sw.linear {
 		n.sw.linear[i] = noPort
 	}
 	put := func(f mad.Field, v uint64) { f.PutUint(n.sw.info[:], v) }
 	put(si("linearFDBCap"), uint64(c.LinearCap))
+	put(si("randomFDBCap"), uint64(c.RandomCap))
+	if c.RandomCap != 0 {
+		put(siDefault, noPort)
+	}
 	put(si("multicastFDBCap"), uint64(c.MulticastCap))
 	put(si("partitionEnforcementCap"), uint64(c.Enforcement))
 	if c.Enforcement != 0 {
@@ -54,7 +58,7 @@ func (n *Node) switchInfo(r *request) mad.Status {
 				f.PutUint(n.sw.info[:], f.Uint(r.Data))
 			}
 		}
-		if siChange.Uint(r.Data) == 1 { // writing 1 clears it
+		if siChange.Uint(r.Data) == 1 || n.has(stateChangeAnySet) { // writing 1 clears it
 			siChange.PutUint(n.sw.info[:], 0)
 		}
 	}

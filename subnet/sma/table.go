@@ -26,6 +26,9 @@ func (n *Node) pkeyTable(r *request) mad.Status {
 			return mad.StatusValue
 		}
 		for i := range keys {
+			if n.has(pkeyNotStored) {
+				break
+			}
 			keys[i] = binary.BigEndian.Uint16(r.Data[i*2:])
 		}
 	}
@@ -219,7 +222,7 @@ func (n *Node) multicastForwarding(r *request) mad.Status {
 	}
 	rows := n.sw.multicast[block*32:]
 	rows = rows[:min(32, len(rows))]
-	if r.set() {
+	if r.set() && !n.has(mftNotStored) {
 		for i := range rows {
 			rows[i][position] = binary.BigEndian.Uint16(r.Data[i*2:])
 		}
@@ -229,4 +232,44 @@ func (n *Node) multicastForwarding(r *request) mad.Status {
 		binary.BigEndian.PutUint16(r.data[i*2:], rows[i][position])
 	}
 	return 0
+}
+
+// The parts of an entry of a RandomForwardingTable (section 14.2.5.11): LID in bits 31:16, valid in bit 15, LMC in bits 14:12, port in bits 7:0.
+const (
+	randomValid    = 1 << 15
+	randomReserved = 0xF << 8
+)
+
+// randomForwarding is RandomForwardingTable (section 14.2.5.11), in blocks of 16 entries. Ports that the switch does not have are taken: packets to them are discarded.
+func (n *Node) randomForwarding(r *request) mad.Status {
+	if len(n.sw.random) == 0 {
+		return n.unsupported()
+	}
+	if int64(r.Modifier)*16 >= int64(len(n.sw.random)) {
+		return n.badModifier()
+	}
+	block := n.sw.random[r.Modifier*16:]
+	block = block[:min(16, len(block))]
+	if r.set() && !n.has(rftNotStored) {
+		for i := range block {
+			block[i] = binary.BigEndian.Uint32(r.Data[i*4:]) &^ randomReserved
+		}
+	}
+	clear(r.data)
+	for i, e := range block {
+		binary.BigEndian.PutUint32(r.data[i*4:], e)
+	}
+	return 0
+}
+
+// randomEgress is Egress by the RandomForwardingTable: the port of the entry that has the LID, else DefaultPort.
+func (n *Node) randomEgress(lid uint16) (number uint8, ok bool) {
+	number = uint8(siDefault.Uint(n.sw.info[:]))
+	for _, e := range n.sw.random {
+		if lmc := e >> 12 & 7; e&randomValid != 0 && uint16(e>>16)>>lmc == lid>>lmc {
+			number = uint8(e)
+			break
+		}
+	}
+	return number, n.at(int(number)) != nil
 }
