@@ -191,6 +191,15 @@ func (v *Verifier) guidInfo(x *exchange) bool {
 	return !bad
 }
 
+// noGUID reports whether an entry of a block is 0, and is or may be beyond the GUIDs that the port can have.
+func (v *Verifier) noGUID(x *exchange, have []byte, i int) bool {
+	if (mad.Field{Off: i * 64, Bits: 64, N: 1}).Uint(have) != 0 {
+		return false
+	}
+	k := v.ports[x.at.port()]
+	return k == nil || !k.has || uint64(x.Modifier)*8+uint64(i) >= piGUIDCap.Uint(k.info[:])
+}
+
 // learnGUIDs keeps a block of the GUIDs of the port that received the request.
 func (v *Verifier) learnGUIDs(x *exchange) {
 	s, p := &v.s, x.at.port()
@@ -274,6 +283,10 @@ func (v *Verifier) firstDifference(x *exchange, want, have []byte) int {
 			continue
 		}
 		switch x.Attribute {
+		case mad.AttrGUIDInfo:
+			if v.noGUID(x, have, i/8) {
+				continue
+			}
 		case mad.AttrVLArbitration:
 			if entry16(have, i/2) == 0 {
 				continue
