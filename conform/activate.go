@@ -1,10 +1,13 @@
 package conform
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"ibwitness/fabricagent/ibsim"
 	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/subnet"
 	"ibwitness/subnet/sma"
 )
 
@@ -14,22 +17,47 @@ const (
 	nodeLID   = 2
 )
 
+// lid is the LID of the device: of a switch one, of another node one for each port, multiples of 2 and not of 4.
+func (m *manager) lid() uint64 {
+	if m.node.Type() == subnet.Switch {
+		return nodeLID
+	}
+	return 4*uint64(m.at.Port) - 2
+}
+
 // The queue pair of general services and its Q_Key (section 10.2.4).
 const (
 	gsiQP   = 1
 	gsiQKey = 0x8001_0000
 )
 
-// activate has the tester, as a subnet manager does, give LIDs to a switch and itself, and take their link to Active, so that other packets than those of subnet
-// management pass it.
+// activate has the tester, as a subnet manager does, give LIDs to a device and itself, and take their link to Active, so that other packets than those of subnet
+// management pass it. A switch gets the way to the tester, too.
 func (m *manager) activate() {
-	m.set(mad.AttrPortInfo, 0, map[string]uint64{"LID": nodeLID, "masterSMLID": testerLID})
-	m.write(mad.AttrLinearForwarding, 0, func(data []byte) { data[testerLID], data[nodeLID] = 1, 0 })
-	m.set(mad.AttrSwitchInfo, 0, map[string]uint64{"linearFDBTop": nodeLID, "portStateChange": 0})
-	for _, state := range []uint64{sma.Armed, sma.Active} {
-		m.own(map[string]uint64{"LID": testerLID, "masterSMLID": testerLID, "portState": state})
-		m.set(mad.AttrPortInfo, 1, map[string]uint64{"portState": state})
+	m.address()
+	if m.node.Type() == subnet.Switch {
+		m.route()
 	}
+	port := uint32(m.at.Port)
+	for _, state := range []uint64{sma.Armed, sma.Active} {
+		if m.get(mad.AttrPortInfo, port).uint(mad.LayoutPortInfo, "portState") >= state {
+			continue
+		}
+		m.own(map[string]uint64{"LID": testerLID, "masterSMLID": testerLID, "portState": state})
+		m.set(mad.AttrPortInfo, port, map[string]uint64{"portState": state})
+	}
+}
+
+// route sets the way to the tester in the forwarding table that a switch has.
+func (m *manager) route() {
+	if m.get(mad.AttrSwitchInfo, 0).uint(mad.LayoutSwitchInfo, "linearFDBCap") == 0 {
+		m.write(mad.AttrRandomForwarding, 0, func(data []byte) {
+			binary.BigEndian.PutUint32(data, testerLID<<16|randomValid|uint32(m.at.Port))
+		})
+		return
+	}
+	m.write(mad.AttrLinearForwarding, 0, func(data []byte) { data[testerLID], data[nodeLID] = m.at.Port, 0 })
+	m.set(mad.AttrSwitchInfo, 0, map[string]uint64{"linearFDBTop": nodeLID})
 }
 
 // set sets components of an attribute of the node, and leaves the others as they are.
@@ -60,9 +88,12 @@ func (m *manager) own(change map[string]uint64) {
 	m.from.Node.Receive(m.r.now(), m.from.Port, b)
 }
 
-// changed sets components of an attribute; the states of a port, where they are not among them, stay as they are, which 0 means.
+// changed sets components of an attribute; the states of a port, and PortStateChange of a switch, where they are not among them, stay as they are, which 0 means.
 func changed(layout *mad.Layout, data []byte, change map[string]uint64) {
-	if layout == mad.LayoutPortInfo {
+	switch layout {
+	case mad.LayoutSwitchInfo:
+		layout.Field("portStateChange").PutUint(data, 0)
+	case mad.LayoutPortInfo:
 		layout.Field("portState").PutUint(data, 0)
 		layout.Field("portPhysicalState").PutUint(data, 0)
 	}
@@ -74,7 +105,7 @@ func changed(layout *mad.Layout, data []byte, change map[string]uint64) {
 // ping asks the agent of performance management at the node, by LIDs, on a service level.
 func (m *manager) ping(sl uint8) *exchange {
 	m.tid++
-	d := ibsim.Datagram{SLID: testerLID, DLID: nodeLID, SrcQP: gsiQP, DestQP: gsiQP, SL: sl}
+	d := ibsim.Datagram{SLID: testerLID, DLID: uint16(m.lid()), SrcQP: gsiQP, DestQP: gsiQP, SL: sl}
 	h := mad.Header{BaseVersion: 1, Class: mad.ClassPerformance, ClassVersion: 1, Method: mad.Get, Attribute: mad.AttrClassPortInfo, TID: m.tid}
 	m.r.can(h.Encode(d.MAD[:]))
 	x := &exchange{tries: madTries}
@@ -84,5 +115,25 @@ func (m *manager) ping(sl uint8) *exchange {
 			break
 		}
 	}
+	return x
+}
+
+// stray sends a packet of general management to a LID that is not of the device.
+func (m *manager) stray(lid uint16) *packet.Packet {
+	m.tid++
+	d := ibsim.Datagram{SLID: testerLID, DLID: lid, SrcQP: gsiQP, DestQP: gsiQP}
+	h := mad.Header{BaseVersion: 1, Class: mad.ClassPerformance, ClassVersion: 1, Method: mad.Get, Attribute: mad.AttrClassPortInfo, TID: m.tid}
+	m.r.can(h.Encode(d.MAD[:]))
+	return m.send(d)
+}
+
+// byLID sends a subnet management packet by LIDs once, and waits as long as for an answer.
+func (m *manager) byLID(s mad.SMP) *exchange {
+	m.tid++
+	s.BaseVersion, s.Class, s.ClassVersion, s.TID = 1, mad.ClassSubnetLID, 1, m.tid
+	d := ibsim.Datagram{SLID: testerLID, DLID: uint16(m.lid())}
+	m.r.can(s.Encode(d.MAD[:]))
+	x := &exchange{tries: 1, sent: m.send(d)}
+	m.r.until(m.r.now()+m.wait, func() bool { return m.takes(x) })
 	return x
 }

@@ -26,6 +26,7 @@ const (
 	madTries   = 3 // of a request that nothing answers
 	busyTries  = 4 // of one that is answered with busy
 	busyPause  = ackWindow
+	linkTime   = int64(time.Second)           // for which a link is unplugged
 	turnaround = int64(10 * time.Microsecond) // of the node, from a request to its response
 
 	firstWait = int64(4300*time.Millisecond) + 2*4096<<18 // for an answer, as long as RespTimeValue and SubnetTimeOut are not known
@@ -43,6 +44,7 @@ type manager struct {
 	tid     uint64    // of the newest request
 	psn     map[ibsim.End]packet.PSN
 	passed  *packet.Packet // the newest on the link
+	first   *packet.Packet // that a MAD made on it
 	arrived []*packet.Packet
 	sent    map[uint64]bool // the frames of the tester
 }
@@ -67,7 +69,7 @@ func (r *run) link(target *Target) {
 	m.fabric.Observe = m.pass
 }
 
-// move unplugs the link at the device, and plugs it in at another port.
+// move unplugs the link at the device, plugs it in at another port, and asks which one that is.
 func (m *manager) move(port uint8) {
 	if m.at.Port == port {
 		return
@@ -75,6 +77,15 @@ func (m *manager) move(port uint8) {
 	m.r.can(m.fabric.Unlink(m.r.now(), m.at))
 	m.plug(port)
 	m.r.note("the link is at port %d of the device", port)
+	m.get(mad.AttrNodeInfo, 0)
+}
+
+// replug unplugs the link and plugs it in at the same port.
+func (m *manager) replug() {
+	m.r.can(m.fabric.Unlink(m.r.now(), m.at))
+	m.r.wait(linkTime)
+	m.plug(m.at.Port)
+	m.r.note("the link was unplugged, and is there again")
 }
 
 // plug plugs the link in at a port of the device.
@@ -110,6 +121,9 @@ func (m *manager) pass(p ibsim.Passed) {
 	}
 	m.r.note("%s frame %d: %s", arrow, q.Frame, toldMAD(q))
 	m.passed = q
+	if m.first == nil {
+		m.first = q
+	}
 }
 
 // toldMAD is a MAD in the log.
@@ -141,6 +155,9 @@ func (x *exchange) frames() []*packet.Packet { return []*packet.Packet{x.sent, x
 
 // busy reports whether the node has said so each time.
 func (x *exchange) busy() bool { return x.got != nil && x.Code()&mad.StatusBusy != 0 }
+
+// succeeded reports whether the request was carried out.
+func (x *exchange) succeeded() bool { return x.got != nil && x.Code() == 0 }
 
 // code is the status code of the answer, bits 4:2 of its status (table T10).
 func (x *exchange) code() int { return int(x.Code().Code() >> 2) }
@@ -197,9 +214,16 @@ func (m *manager) tries(n int, s mad.SMP) *exchange {
 }
 
 // send has a request leave the tester now.
-func (m *manager) send(d ibsim.Datagram) *packet.Packet {
-	at, ok := m.fabric.Carry(m.r.now(), m.from, &d)
-	sent := m.passed
+func (m *manager) send(d ibsim.Datagram) *packet.Packet { return m.leave(d, m.fabric.Carry) }
+
+// inject has a packet leave the tester now as it is, whatever its directed route says.
+func (m *manager) inject(d ibsim.Datagram) *packet.Packet { return m.leave(d, m.fabric.Inject) }
+
+// leave has a packet leave the tester, and the node answer it in a while.
+func (m *manager) leave(d ibsim.Datagram, carry func(int64, ibsim.End, *ibsim.Datagram) (ibsim.End, bool)) *packet.Packet {
+	m.first = nil
+	at, ok := carry(m.r.now(), m.from, &d)
+	sent := m.first
 	if !ok {
 		return sent
 	}
@@ -210,7 +234,8 @@ func (m *manager) send(d ibsim.Datagram) *packet.Packet {
 		}
 		answer := ibsim.Datagram{DLID: d.SLID, SLID: d.DLID, DestQP: d.SrcQP, SrcQP: d.DestQP, SL: d.SL}
 		copy(answer.MAD[:], b)
-		if _, ok := m.fabric.Carry(m.r.now(), at, &answer); ok {
+		before := m.passed
+		if _, ok := m.fabric.Carry(m.r.now(), at, &answer); ok && m.passed != before {
 			m.arrived = append(m.arrived, m.passed)
 		}
 	})

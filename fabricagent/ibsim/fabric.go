@@ -149,8 +149,26 @@ const packetWords = (mad.Size + 32) / 4
 // Carry takes a MAD from the port from, at whose node it begins, along its directed route or by its DLID, and returns the port at which it was delivered; false where it
 // was lost. Hop pointer and return path are written into it.
 func (f *Fabric) Carry(now int64, from End, d *Datagram) (at End, ok bool) {
-	at = from
-	for hop := range mostHops {
+	return f.carry(now, from, d, 0)
+}
+
+// Inject has a port send a MAD as it is, whatever its directed route or its DLID says, and takes it on from the other end of the link as Carry does.
+func (f *Fabric) Inject(now int64, from End, d *Datagram) (at End, ok bool) {
+	to, up := f.Peer(from)
+	if !up {
+		return End{}, false
+	}
+	vl := uint8(0)
+	if mad.Class(d.MAD[1]).Subnet() {
+		vl = managementVL
+	}
+	f.pass(now, from, to, vl, d)
+	return f.carry(now, to, d, 1)
+}
+
+// carry is Carry from a port at which a MAD is after some hops.
+func (f *Fabric) carry(now int64, at End, d *Datagram, first int) (End, bool) {
+	for hop := first; hop < mostHops; hop++ {
 		route, out := f.route(at, hop == 0, d)
 		switch route {
 		case sma.Deliver:

@@ -26,7 +26,7 @@ type conformCommand struct {
 
 // Help is below the commands in --help.
 func (conformCommand) Help() string {
-	return `A test sends packets at a device and judges what comes back. An adapter is driven through its verbs meanwhile; a switch is asked by subnet management packets. All rules judge the same packets and events. The devices are in software, on simulated time. docs/conform.md says how a test is judged.
+	return `A test sends packets at a device and judges what comes back. An adapter is driven through its verbs meanwhile; a switch or channel adapter is asked by subnet management packets. All rules judge the same packets and events. The devices are in software, on simulated time. docs/conform.md says how a test is judged.
 
 Examples:
 
@@ -48,12 +48,14 @@ type conformExplain struct {
 
 type conformRun struct {
 	Patterns []string `arg:"" name:"pattern" optional:"" complete:"test" help:"Tests: an id, the beginning of ids (X09_11), or with * for any text. Default: all."`
-	Fault    string   `placeholder:"NAME" complete:"fault" help:"Give a device a fault, to see which tests fail: of an adapter one of those of simulate --faults, of a switch one of --faults. Only that device is there."`
-	Faults   bool     `help:"List the faults that a switch can have."`
-	Device   string   `enum:"all,adapter,switch" default:"all" placeholder:"KIND" help:"Which device is there: adapter, switch, or all. Tests of others are not applicable. Default: ${default}."`
+	Fault    string   `placeholder:"NAME" complete:"fault" help:"Give a device a fault, to see which tests fail: of an adapter one of those of simulate --faults, of a switch or channel adapter one of --faults. Only devices that can have it are there."`
+	Faults   bool     `help:"List the faults that a switch or channel adapter can have."`
+	Device   string   `enum:"all,adapter,switch,channel-adapter" default:"all" placeholder:"KIND" help:"Which device is there: adapter, switch, channel-adapter, or all. Tests of others are not applicable; those of any node take the switch where it is there. Default: ${default}."`
 	Ports    uint8    `default:"4" placeholder:"N" help:"External ports of the switch, 1 to 254. Default: ${default}."`
 	Enhanced bool     `name:"enhanced-port0" help:"Give the switch an enhanced port 0."`
-	SLtoVL   bool     `name:"sltovl" help:"Have the switch support SLtoVLMappingTable."`
+	SLtoVL   bool     `name:"sltovl" help:"Give switch and channel adapter eight data lanes, SLtoVLMappingTable and VLArbitrationTable."`
+	Random   bool     `help:"Have the switch forward by a RandomForwardingTable, without a LinearForwardingTable."`
+	Plain    bool     `help:"Give switch and channel adapter nothing that is optional: no LedInfo, multicast or partition enforcement."`
 	Sample   bool     `help:"Of the pairs of ports of a switch, take the corners and 200 by chance, not all: for many ports."`
 	Seed     *uint64  `placeholder:"N" help:"Seed of the order in which the tests run. Default: by chance."`
 	Workers  int      `default:"0" placeholder:"N" help:"How many tests run at the same time; 0: one a core. Default: ${default}."`
@@ -123,7 +125,7 @@ func (c *conformExplain) Run(s *session) error {
 // Run runs tests and reports.
 func (c *conformRun) Run(s *session) error {
 	if c.Faults {
-		return listSwitchFaults(s.stdout)
+		return listNodeFaults(s.stdout)
 	}
 	if c.Ports == 0 {
 		return errors.New("cli: --ports 0: give 1 to 254")
@@ -180,8 +182,8 @@ func (c *conformRun) Run(s *session) error {
 
 // software is which devices are there.
 func (c *conformRun) software() conform.Software {
-	w := conform.Software{Fault: c.Fault, Ports: c.Ports, EnhancedPort0: c.Enhanced, SLtoVL: c.SLtoVL}
-	for _, k := range []conform.Kind{conform.Adapter, conform.Switch} {
+	w := conform.Software{Fault: c.Fault, Ports: c.Ports, EnhancedPort0: c.Enhanced, SLtoVL: c.SLtoVL, Random: c.Random, Plain: c.Plain}
+	for _, k := range []conform.Kind{conform.Adapter, conform.Switch, conform.ChannelAdapter} {
 		if c.Device == k.String() {
 			w.Kinds = []conform.Kind{k}
 		}
@@ -189,10 +191,10 @@ func (c *conformRun) software() conform.Software {
 	return w
 }
 
-// listSwitchFaults writes the table of the faults of switches.
-func listSwitchFaults(w io.Writer) error {
+// listNodeFaults writes the table of the faults of switches and channel adapters.
+func listNodeFaults(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(t, "fault\twhat the switch does")
+	fmt.Fprintln(t, "fault\twhat the node does")
 	for _, f := range sma.Faults() {
 		fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Text)
 	}

@@ -54,15 +54,18 @@ func TestConform(t *testing.T) {
 func TestConformSwitch(t *testing.T) {
 	packets := t.TempDir()
 	for args, want := range map[string]string{
-		"--device switch C14":                                     "PASSED  1 test of the device soft: 1 pass",
-		"--device switch --ports 254 --sample C14":                "204 of 64770 pairs",
-		"--enhanced-port0 --ports 2 --log C14_024_08_04":          " 160  SLtoVLMappingTable not supported",
-		"--device adapter C14":                                    "NOT APPLICABLE",
-		"--sltovl --all C14":                                      "NOT APPLICABLE",
-		"--device switch C09_130_01":                              "NOT APPLICABLE",
-		"--fault sltovl-invalid-value C14":                        "80 requests were refused with status code 7",
-		"--faults":                                                "sltovl-answers",
-		"--fault sltovl-answers --pcapng " + packets + " C14_024": "FAILED  1 test of the device soft with the fault sltovl-answers: 1 fail",
+		"--device switch C14_024_08_04":                                 "PASSED  1 test of the device soft: 1 pass",
+		"--device switch --ports 254 --sample C14_024_08_04":            "204 of 64770 pairs",
+		"--enhanced-port0 --ports 2 --log C14_024_08_04":                " 166  SLtoVLMappingTable not supported",
+		"--device channel-adapter C14_024_06":                           "3 pass, 3 not applicable",
+		"--device switch --random C14_024_1":                            "5 pass, 2 not applicable",
+		"--device channel-adapter --plain --sltovl C14_024_09_CA --all": "v1c14-024.1.1#09.04",
+		"--device adapter C14":                                          "NOT APPLICABLE",
+		"--sltovl --all C14_024_08_04":                                  "NOT APPLICABLE",
+		"--device switch C09_130_01":                                    "NOT APPLICABLE",
+		"--fault sltovl-invalid-value C14_024_08_04":                    "80 requests were refused with status code 7",
+		"--faults": "sltovl-answers",
+		"--fault sltovl-answers --pcapng " + packets + " C14_024_08_04": "FAILED  1 test of the device soft with the fault sltovl-answers: 1 fail",
 	} {
 		status, out, errs := run(t, append([]string{"conform", "run", "--seed", "1"}, strings.Fields(args)...)...)
 		if !strings.Contains(out, want) || errs != "" || (status != 0) != strings.HasPrefix(want, "FAILED") {
@@ -77,7 +80,7 @@ func TestConformSwitch(t *testing.T) {
 	if status, out, errs := run(t, "check", file); status == 2 || !strings.Contains(out, "SMP-SV-002") {
 		t.Errorf("exit status %d: %s%s", status, out, errs)
 	}
-	status, out, _ := run(t, "conform", "explain", "C14")
+	status, out, _ := run(t, "conform", "explain", "C14_024_08_04")
 	for _, want := range []string{"\n    the device is of kind switch\n", "\n    v1c14-024.1.1#08.02  VLCap of each port"} {
 		if status != 0 || !strings.Contains(out, want) {
 			t.Errorf("exit status %d, lacks %q: %s", status, want, out)

@@ -132,7 +132,7 @@ var faultTable = []Fault{
 	{"trap-goes-on", "repeats a trap after its TrapRepress", trapGoesOn},
 	{"trap-too-fast", "repeats traps four times faster than SubnetTimeOut lets it", trapTooFast},
 	{"dr-return-wrong", "writes another ingress port into the return path of a directed route", drReturnWrong},
-	{"hops-unchecked", "delivers a directed route whose hop pointer is beyond its end", hopsUnchecked},
+	{"hops-unchecked", "delivers a directed route whose hop pointer is beyond its end, and relays one of more than 63 hops", hopsUnchecked},
 	{"class-port-info-missing", "refuses ClassPortInfo of performance management", classPortInfoMissing},
 	{"counter-wraps", "lets performance counters wrap", counterWraps},
 	{"counter-select-ignored", "sets all performance counters whatever CounterSelect says", counterSelectIgnored},

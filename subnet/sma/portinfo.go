@@ -198,22 +198,7 @@ func (n *Node) setPortInfo(r *request, p *port) mad.Status {
 		}
 	}
 	width, speed := p.get(piWidthOn), p.get(piSpeedOn)
-	split := n.has(mkeySplit) && !piMKey.Same(p.info[:], r.Data)
-	for _, c := range written {
-		if c.where&kind == 0 || split && (c.Field == piProtect || c.Field == piLease) {
-			continue
-		}
-		v := c.Uint(r.Data)
-		if c.store != nil {
-			v = c.store(n, p, p.get(c.Field), v)
-		}
-		p.put(c.Field, v)
-	}
-	if n.has(readOnlyWritten) {
-		for _, f := range readOnly {
-			p.put(f, f.Uint(r.Data))
-		}
-	}
+	n.writePortInfo(p, kind, r.Data)
 	p.leaseEnd = 0
 	if kind&onLink != 0 {
 		n.setStates(p, state, physical)
@@ -222,6 +207,26 @@ func (n *Node) setPortInfo(r *request, p *port) mad.Status {
 		n.enabledTrap(r.now, p, width != p.get(piWidthOn), speed != p.get(piSpeedOn))
 	}
 	return 0
+}
+
+// writePortInfo stores the components of a Set that a kind of port uses.
+func (n *Node) writePortInfo(p *port, kind int, set []byte) {
+	split := n.has(mkeySplit) && !piMKey.Same(p.info[:], set)
+	for _, c := range written {
+		if c.where&kind == 0 || split && (c.Field == piProtect || c.Field == piLease) {
+			continue
+		}
+		v := c.Uint(set)
+		if c.store != nil {
+			v = c.store(n, p, p.get(c.Field), v)
+		}
+		p.put(c.Field, v)
+	}
+	if n.has(readOnlyWritten) {
+		for _, f := range readOnly {
+			p.put(f, f.Uint(set))
+		}
+	}
 }
 
 // legalStates judges PortState and PortPhysicalState of a Set (rules SMP-PI-006 and SMP-PI-007): Initialize is not set, Armed follows Initialize, Active follows

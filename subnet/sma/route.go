@@ -20,7 +20,7 @@ func (n *Node) Relay(number uint8, own bool, b []byte) (r Route, out uint8) {
 	if s.Decode(b) != nil || !s.Directed() {
 		return Discard, 0
 	}
-	if s.HopCount() > mad.MaxHops {
+	if s.HopCount() > mad.MaxHops && (!n.has(hopsUnchecked) || s.HopPointer() >= mad.MaxHops) {
 		return n.beyond(), 0
 	}
 	if s.Backward() {

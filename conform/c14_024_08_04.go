@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"ibwitness/mad"
 	"ibwitness/subnet"
@@ -13,7 +12,7 @@ import (
 )
 
 // mappingTests are those of row 08 of the attributes of C14-24.1.1, SLtoVLMappingTable.
-var mappingTests = []*Test{mappingRefused}
+var mappingTests = []*Test{mappingRefused, mappingStored, adapterMapping, adapterNoMapping}
 
 // Assertions of mappingRefused.
 const (
@@ -269,12 +268,4 @@ var variable = []string{
 }
 
 // portInfoDiffers says in what two PortInfo of a port differ that only a Set changes; empty: in nothing.
-func portInfoDiffers(a, b []byte) string {
-	var list []string
-	for _, f := range mad.LayoutPortInfo.Fields {
-		if !slices.Contains(variable, f.Name) && !f.Same(a, b) {
-			list = append(list, fmt.Sprintf("%s %s in place of %s", f.Name, f.Text(b), f.Text(a)))
-		}
-	}
-	return strings.Join(list, ", ")
-}
+func portInfoDiffers(a, b []byte) string { return differs(mad.LayoutPortInfo, a, b, variable) }

@@ -1,0 +1,190 @@
+package conform
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// on makes Software of words: enhanced, sltovl, random, plain, ca, and a number of ports.
+func on(t *testing.T, words, fault string) *Target {
+	t.Helper()
+	w := Software{Fault: fault, Kinds: []Kind{Switch}}
+	for _, word := range strings.Fields(words) {
+		switch word {
+		case "enhanced":
+			w.EnhancedPort0 = true
+		case "sltovl":
+			w.SLtoVL = true
+		case "random":
+			w.Random = true
+		case "plain":
+			w.Plain = true
+		case "ca":
+			w.Kinds = []Kind{ChannelAdapter}
+		default:
+			if _, err := fmt.Sscan(word, &w.Ports); err != nil {
+				t.Fatal(word, err)
+			}
+		}
+	}
+	target, err := w.Target()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return target
+}
+
+// nodes are switches of 1, 4 and 36 ports, at base and at enhanced port 0, and channel adapters, with and without what is optional.
+var nodes = []string{
+	"", "enhanced", "1", "1 enhanced", "36", "36 enhanced", "sltovl", "sltovl enhanced", "1 sltovl", "random", "random enhanced", "plain", "plain 1 enhanced sltovl", "ca", "ca sltovl", "ca plain",
+}
+
+// TestCleanNodes: nodes without a fault pass all tests that are for them, and no rule accuses them. On one of them each step of a procedure is taken and each assertion judged.
+func TestCleanNodes(t *testing.T) {
+	for _, x := range Tests() {
+		if !x.Device.managed() {
+			continue
+		}
+		passed, steps := map[string]bool{RulesID: true}, map[int]bool{}
+		for _, node := range nodes {
+			r := Execute(x, on(t, node, ""), RunOptions{Sample: strings.Contains(node, "36")})
+			for _, j := range r.Judgements {
+				if j.Outcome > Pass || r.Outcome == Pass && j.Times == 0 {
+					t.Errorf("%s %s on %q: %v: expected %s, actual %s, frames %v", x.ID, j.ID, node, j.Outcome, j.Expected, j.Actual, j.Frames)
+				}
+				passed[j.ID] = passed[j.ID] || j.Outcome == Pass
+			}
+			for _, l := range r.Log {
+				steps[l.Step] = true
+			}
+			for _, f := range append(r.Violations, r.Warnings...) {
+				t.Errorf("%s on %q: %v at frame %d: expected %s, actual %s", x.ID, node, f.Rule, f.Frame, f.Expected, f.Actual)
+			}
+		}
+		for _, a := range x.Assertions {
+			if !passed[a.ID] {
+				t.Errorf("%s %s is judged on no node", x.ID, a.ID)
+			}
+		}
+		for step := range x.Procedure {
+			if !steps[step+1] {
+				t.Errorf("%s does not take step %d on any node", x.ID, step+1)
+			}
+		}
+	}
+}
+
+// TestOtherNodes: a test is not applicable to a node of another kind, or that lacks what it is about.
+func TestOtherNodes(t *testing.T) {
+	for test, node := range map[string]string{
+		"C14_024_04_SW_01": "ca", "C14_024_06_CA_01": "", "C14_024_06_SW_05": "", "C14_024_06_SW_06": "", "C14_024_08_01": "ca", "C14_024_08_02": "ca sltovl", "C14_024_08_03": "",
+		"C14_024_09_CA": "ca", "C14_024_09_SW": "", "C14_024_10_01": "", "C14_024_10_02": "random", "C14_024_10_03": "random",
+	} {
+		r := Execute(Match(test)[0], on(t, node, ""), RunOptions{})
+		if r.Outcome != NotApplicable || slices.ContainsFunc(r.Judgements, func(j Judgement) bool { return j.Actual == "" }) {
+			t.Errorf("%s on %q: %v", test, node, r.Outcome)
+		}
+	}
+	both, err := Software{}.Target()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := both.node(Node)(); err != nil || n.Type().String() != "switch" {
+		t.Errorf("a test of any node is run on %v", n.Type())
+	}
+}
+
+// faultyNodes are like faulty, of tests by subnet management packets; on says which node it is.
+var faultyNodes = []struct{ fault, test, on, fails, rules string }{
+	{"node-description-set", "C14_024_02", "", "v1c14-024.1.1#02.02:9,10 v1c14-024.1.1#02.03:8,9,12", ""},
+	{"node-description-set", "C14_024_02", "ca", "v1c14-024.1.1#02.02:7,8 v1c14-024.1.1#02.03:6,7,10", ""},
+	{"combination-taken", "C14_024_02", "", "v1c14-024.1.1#02.02:9,10", ""},
+	{"node-info-differs", "C14_024_03", "", "v1c14-024.1.1#03.03:2,12", "SMP-NI-002"},
+	{"combination-taken", "C14_024_03", "ca", "v1c14-024.1.1#03.06:13,14", "SMP-MTH-002 SMP-NI-001 SMP-NI-002"},
+	{"read-only-written", "C14_024_04_SW_01", "", "v1c14-024.1.1#04.02:9,10,12", ""},
+	{"set-not-stored", "C14_024_04_SW_02", "", "v1c14-024.1.1#04.03:9,10,12", ""},
+	{"illegal-stored", "C14_024_04_SW_03", "", "v1c14-024.1.1#04.04:9,10", ""},
+	{"state-change-lost", "X14_005", "", "ours#02:14", ""},
+	{"state-change-any-set", "X14_005", "", "ours#03:15,16,18", ""},
+	{"combination-taken", "X14_006", "ca", "ours#01:5,6", "SMP-SI-001"},
+	{"guid-zero-written", "C14_024_05", "", "v1c14-024.1.1#05.02:9,10,12", ""},
+	{"guid-not-stored", "C14_024_05", "ca", "v1c14-024.1.1#05.03:7,8,10", ""},
+	{"modifier-ignored", "C14_024_05", "", "ours#01:23,24", ""},
+	{"read-only-written", "C14_024_06_CA_01", "ca", "ours#02:11,12,14", "SMP-PI-004 SMP-PI-005"},
+	{"set-not-stored", "C14_024_06_CA_02", "ca", "ours#03:11,12,14", "SMP-PI-002 SMP-PI-006"},
+	{"illegal-stored", "C14_024_06_CA_03", "ca", "v1c14-024.1.1#06.04:11,12", "SMP-PI-002 SMP-PI-003 SMP-PI-004 SMP-PI-005 SMP-PI-006 SMP-PI-007"},
+	{"illegal-stored", "C14_024_06_SW_02", "", "v1c14-024.1.1#06.04:9,10", "SMP-PI-003 SMP-PI-004 SMP-PI-005 SMP-PI-006 SMP-PI-007"},
+	{"set-not-stored", "C14_024_06_SW_05", "enhanced", "v1c14-024.1.1#06.04:13,14,16", "SMP-MK-003 SMP-PI-002"},
+	{"illegal-stored", "C14_024_06_SW_06", "enhanced", "v1c14-024.1.1#06.04:13,14", "SMP-PI-002"},
+	{"reregister-kept", "X14_007", "", "ours#02:13,16", ""},
+	{"reregister-lost", "X14_007", "ca", "ours#01:11,12", ""},
+	{"pkey-bad-status", "X14_009", "", "ours#02:11,12", ""},
+	{"pkey-not-stored", "X14_009", "ca", "ours#03:9,10", ""},
+	{"pkey-block-ignored", "X14_009", "", "ours#03:11,12,18 ours#04:23,24 ours#05:21,22", "SMP-PK-001"},
+	{"modifier-ignored", "X14_009", "", "ours#04:23,24", "SMP-PK-001"},
+	{"sltovl-not-stored", "C14_024_08_01", "ca sltovl", "ours#01:9,10", ""},
+	{"sltovl-silent", "C14_024_08_01", "ca sltovl", "v1c14-024.1.1#08.01:4 v1c14-024.1.1#08.03:9", ""},
+	{"sltovl-answers", "C14_024_08_02", "ca", "v1c14-024.1.1#08.01:7,8 v1c14-024.1.1#08.03:7,8", ""},
+	{"sltovl-stores", "C14_024_08_02", "ca", "v1c14-024.1.1#08.01:9,10 v1c14-024.1.1#08.04:9,10", ""},
+	{"vlcap-many", "C14_024_08_02", "ca", "v1c14-024.1.1#08.02:5,6", ""},
+	{"sltovl-pair-mixed", "C14_024_08_03", "sltovl", "ours#01:17,18,96", ""},
+	{"sltovl-not-stored", "C14_024_08_03", "sltovl", "ours#01:17,18", ""},
+	{"sltovl-silent", "C14_024_08_03", "sltovl", "v1c14-024.1.1#08.01:4 v1c14-024.1.1#08.03:17", ""},
+	{"vlarb-not-stored", "C14_024_09_CA", "ca sltovl", "v1c14-024.1.1#09.04:9,10", ""},
+	{"modifier-ignored", "C14_024_09_CA", "ca sltovl", "ours#01:27,28", "SMP-VA-001"},
+	{"vlarb-not-stored", "C14_024_09_SW", "sltovl enhanced", "v1c14-024.1.1#09.04:11,12", ""},
+	{"modifier-ignored", "C14_024_09_SW", "sltovl", "ours#01:29,30", "SMP-VA-001"},
+	{"combination-taken", "C14_024_10_01", "random", "v1c14-024.1.1#10.01:7,8 v1c14-024.1.1#10.03:7,8 v1c14-024.1.1#10.04:11,12", ""},
+	{"lft-not-stored", "C14_024_10_02", "", "v1c14-024.1.1#10.05:9,10", ""},
+	{"modifier-ignored", "C14_024_10_02", "", "ours#01:4615,4616", "SMP-LF-001"},
+	{"lft-port-unchecked", "C14_024_10_03", "", "v1c14-024.1.1#10.06:34,43,44", ""},
+	{"combination-taken", "C14_024_11", "", "ours#01:7,8", ""},
+	{"rft-not-stored", "C14_024_11", "random", "v1c14-024.1.1#11.03:9,10", ""},
+	{"modifier-ignored", "C14_024_11", "random", "ours#02:391,392", ""},
+	{"combination-taken", "C14_024_12", "plain", "ours#01:7,8", ""},
+	{"mft-not-stored", "C14_024_12", "", "v1c14-024.1.1#12.03:9,10", ""},
+	{"modifier-ignored", "C14_024_12", "", "ours#02:199,200", ""},
+	{"combination-taken", "C14_024_13_3", "", "v1c14-024.1.1#13.01:7,8", ""},
+	{"is-sm-set", "C14_024_13_3", "ca", "v1c14-070#01:4,6", ""},
+	{"vendor-diag-loop", "X14_011", "", "ours#02:9,10", ""},
+	{"combination-taken", "X14_011", "", "ours#03:9,10", ""},
+	{"combination-taken", "X14_012", "", "ours#01:7,8", ""},
+	{"led-not-stored", "C14_024_15", "", "v1c14-024.1.1#15.03:9,10,12", ""},
+	{"combination-taken", "C14_024_15", "plain", "v1c14-024.1.1#15.04:7,8", ""},
+	{"mkey-zero-checked", "C14_015_GET", "", "v1c14-015#01:13 ours#01:13,15", ""},
+	{"mkey-zero-checked", "C14_015_SET", "", "v1c14-015#02:15 ours#01:15,17", ""},
+	{"mkey-zero-checked", "C14_015_TRAPREPRESS", "", "ours#02:37,39", ""},
+	{"repress-answered", "C14_015_TRAPREPRESS", "ca", "ours#01:25,26", "SMP-TRP-005"},
+	{"mkey-hidden", "C14_016_GET_0", "", "v1c14-016#01.01:11,12", ""},
+	{"mkey-shown", "C14_016_GET_1", "", "v1c14-016#02.01:11,12", "SMP-MK-002"},
+	{"protect-bits-ignored", "C14_016_GET_2", "", "v1c14-016#03.01:11,12 v1c14-016#04.01:21,22 ours#01:11,12,16", "SMP-MK-002"},
+	{"mkey-not-counted", "C14_016_GET_2", "ca", "ours#01:9,13", ""},
+	{"mkey-ignored", "C14_016_SET", "", "v1c14-016#01.02:19,20 v1c14-016#02.02:35,36 v1c14-016#03.02:51,52 v1c14-016#04.02:67,68 ours#02:19,20,22", "SMP-MK-003"},
+	{"mkey-not-counted", "C14_016_SET", "", "ours#02:19,23", ""},
+	{"lease-never-ends", "C14_017_01", "", "v1c14-020#01:11,13", ""},
+	{"lease-early", "C14_017_01", "", "v1c14-017#01:21,22", ""},
+	{"mkey-not-counted", "C14_017_01", "ca", "ours#01:9,13", ""},
+	{"lease-not-stopped", "C14_017_03", "", "v1c14-019#01:11,15", ""},
+	{"lease-zero-expires", "C14_017_05", "", "v1c14-021#01:12,13", ""},
+	{"mkey-split", "X14_001", "", "ours#01:9,10", ""},
+	{"repress-answered", "X14_014", "", "ours#01:37,38", "SMP-TRP-005"},
+	{"answers-answer", "X14_014", "", "ours#03:43,44", ""},
+	{"mkey-not-counted", "X14_014", "", "ours#02:40,42", ""},
+	{"hops-unchecked", "X14_002", "", "ours#01:7,8 ours#02:15,16", "SMP-DR-001"},
+	{"dr-return-rewritten", "TD_17.1.2.1.1", "", "v1c14-009#02.01:1,2", "SMP-NI-001"},
+	{"dr-initial-cleared", "TD_17.1.2.1.1", "", "v1c14-010#02:1,2", "SMP-DR-010"},
+	{"tid-mixed", "TD_17.1.2.1.1", "", "ours#01:1,2", ""},
+	{"dr-return-wrong", "TD_17.1.2.1.1", "", "v1c14-009#02.07:3", ""},
+}
+
+// TestFaultyNodes: a node with a fault fails just the assertions that it should, shown by the right frames.
+func TestFaultyNodes(t *testing.T) {
+	for _, x := range faultyNodes {
+		fails, rules, o := found(Execute(Match(x.test)[0], on(t, x.on, x.fault), RunOptions{}))
+		if fails != x.fails || rules != x.rules || o != Fail {
+			t.Errorf("%s on %s %s: %v, fails %q and rules %q, want %q and %q", x.test, x.fault, x.on, o, fails, rules, x.fails, x.rules)
+		}
+	}
+}
