@@ -15,8 +15,11 @@ var keySetup = []string{
 	"M_Key, protect bits and lease period are set by one Set of PortInfo, together with LIDs and MKeyViolations 0.",
 }
 
-// countKept is what is done of MKeyViolations.
-var countKept = Decision{"MKeyViolations is not looked at.", "It is read before and after, with the right M_Key (ours)."}
+// What is done of MKeyViolations.
+var (
+	countZero = Decision{"MKeyViolations is verified to be 0, or not looked at.", "It is set to 0 first, and read after each request."}
+	countKept = Decision{"MKeyViolations is not looked at.", "It is set to 0 first, and read after each request, with the right M_Key (ours)."}
+)
 
 // violations reads MKeyViolations, with the M_Key of the device.
 func (m *manager) violations() (uint64, *exchange) {
@@ -55,7 +58,7 @@ var noKeyGet = &Test{
 		{"v1c14-015#01", "Get(NodeInfo) with an M_Key is answered with status code 0."},
 		{"ours#01", "MKeyViolations is as before."},
 	},
-	Decisions: []Decision{countKept},
+	Decisions: []Decision{countZero},
 	run: func(r *run) {
 		m := r.manager
 		r.survey()
@@ -89,7 +92,7 @@ var noKeySet = &Test{
 		{"v1c14-015#02", "Set(PortInfo) with an M_Key is answered with status code 0, and the new value is in the answer and in the next Get."},
 		{"ours#01", "MKeyViolations is as before."},
 	},
-	Decisions: []Decision{countKept},
+	Decisions: []Decision{countZero},
 	run: func(r *run) {
 		m := r.manager
 		r.survey()

@@ -114,10 +114,11 @@ var keySet = &Test{
 		{"v1c14-016#02.02", "With protect bits 1, a Set with a wrong M_Key is not answered, and changes nothing."},
 		{"v1c14-016#03.02", "With protect bits 2, a Set with a wrong M_Key is not answered, and changes nothing."},
 		{"v1c14-016#04.02", "With protect bits 3, a Set with a wrong M_Key is not answered, and changes nothing."},
-		{"ours#01", "A Set with the right M_Key is answered with status code 0, and the new value is in the answer and in the next Get."},
-		{"ours#02", "MKeyViolations is one more after the Set with a wrong M_Key."},
+		{"v1c14-029#02.01", "A Set with the right M_Key is answered with status code 0."},
+		{"v1c14-029#02.02", "After a Set with the right M_Key, the new value is in the answer and in the next Get."},
+		{"ours#01", "MKeyViolations is one more after the Set with a wrong M_Key."},
 	},
-	Decisions: []Decision{countKept, {"C14-26 and C14-29 have numbers of their own.", "The statements are covered (~); what they say of the answer is ours#01."}},
+	Decisions: []Decision{countKept, {"C14-26 has a number of its own.", "The statement is covered (~), without an assertion of its own."}},
 	run: func(r *run) {
 		m := r.manager
 		r.survey()
@@ -127,15 +128,15 @@ var keySet = &Test{
 			m.guard(guard{key: testerKey, protect: protect})
 			r.again(3)
 			x, now := m.setSL(testerKey, madTries)
-			if r.answered("ours#01", x, taken, fmt.Sprintf("the right M_Key, protect bits %d", protect)) {
-				r.sl("ours#01", now, x)
+			if r.answered("v1c14-029#02.01", x, taken, fmt.Sprintf("the right M_Key, protect bits %d", protect)) {
+				r.sl("v1c14-029#02.02", now, x)
 			}
 			r.again(4)
 			x, _ = m.setSL(otherKey, 1)
 			if r.silent(id, x, " with a wrong M_Key") {
 				r.sl(id, now, x)
 			}
-			r.counts("ours#02", 1, x)
+			r.counts("ours#01", 1, x)
 		}
 		r.at(5)
 		m.unguard()

@@ -80,10 +80,10 @@ func described(x *exchange) string {
 const (
 	nodeInfoTaken    = "v1c14-024.1.1#03.01"
 	nodeInfoVersions = "v1c14-024.1.1#03.02"
-	nodeInfoSame     = "v1c14-024.1.1#03.03"
-	nodeInfoGUIDs    = "v1c14-024.1.1#03.04"
-	nodeInfoPort     = "v1c14-024.1.1#03.05"
-	nodeInfoRefused  = "v1c14-024.1.1#03.06"
+	nodeInfoRefused  = "v1c14-024.1.1#03.03"
+	nodeInfoSame     = "v1c14-024.1.1#03.04"
+	nodeInfoGUIDs    = "v1c14-024.1.1#03.05"
+	nodeInfoPort     = "v1c14-024.1.1#03.06"
 )
 
 var nodeInfo = &Test{
@@ -100,14 +100,14 @@ var nodeInfo = &Test{
 	Assertions: []Assertion{
 		{nodeInfoTaken, "Get(NodeInfo) is answered with status code 0."},
 		{nodeInfoVersions, "BaseVersion and ClassVersion are 1, NodeType is 1, 2 or 3."},
+		{nodeInfoRefused, "Set(NodeInfo) is answered with status code 3, and NodeInfo is as before."},
 		{nodeInfoSame, "All components but LocalPortNum and, of a channel adapter or router, PortGUID are the same at each port."},
 		{nodeInfoGUIDs, "SystemImageGUID, NodeGUID and PortGUID are not 0; PortGUID is the same at each port of a switch, and another one at each port of another node."},
 		{nodeInfoPort, "LocalPortNum is the port at which the request has come in."},
-		{nodeInfoRefused, "Set(NodeInfo) is answered with status code 3, and NodeInfo is as before."},
 	},
 	Decisions: []Decision{{
-		"Which of the numbers #03.01 to #03.06 is what, is not told.",
-		"#03.01 is the Get, #03.02 to #03.05 are the components: versions and type, what is the same at each port, GUIDs, LocalPortNum; #03.06 is the Set.",
+		"Of the numbers #03.01 to #03.06 only the last three are told: what is the same at each port.",
+		"#03.01 is the Get, #03.02 versions and type, #03.03 the Set; #03.04 is what is the same, #03.05 PortGUID, #03.06 LocalPortNum.",
 	}},
 	Breaks: []string{"SMP-MTH-002"},
 	run: func(r *run) {

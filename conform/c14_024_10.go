@@ -222,8 +222,7 @@ const (
 	randomGet     = "v1c14-024.1.1#11.01"
 	randomSet     = "v1c14-024.1.1#11.02"
 	randomStored  = "v1c14-024.1.1#11.03"
-	randomRefused = "ours#01"
-	randomOutside = "ours#02"
+	randomOutside = "ours#01"
 )
 
 // The valid bit of an entry of a RandomForwardingTable (section 14.2.5.11).
@@ -242,28 +241,26 @@ var randomTable = &Test{
 	},
 	Assertions: []Assertion{
 		oneTable,
-		{randomGet, "Where it is supported, Get is answered with status code 0."},
+		{randomGet, "Where RandomFDBCap is not 0, Get is answered with status code 0; where it is 0, Get and Set are answered with status code 3."},
 		{randomSet, "Where it is supported, Set is answered with status code 0."},
 		{randomStored, "Each entry has the values that were set, in the answer and in the next Get."},
-		{randomRefused, "Where it is not supported, Get and Set are answered with status code 3."},
 		{randomOutside, "Get and Set of a block beyond RandomFDBCap are answered with status code 7."},
 	},
 	Decisions: []Decision{
-		{"Which of the numbers #11.01 to #11.03 is what, is not told; C13-24 has a number for the refusal.", "#11.01 is the Get, #11.02 the Set, #11.03 what it stores. The refusal is ours."},
+		{"Which of the numbers #11.01 to #11.03 is what, is not told.", "As of MulticastForwardingTable: #11.01 is that the table is there just where RandomFDBCap is not 0, and its Get, #11.02 the Set, #11.03 what it stores."},
 		{"SwitchInfo is read out of the answer to NodeInfo.", "It is read by a Get of its own."},
 	},
 	run: func(r *run) {
 		s := r.forwarding()
 		size := int(s.switched.uint(mad.LayoutSwitchInfo, "randomFDBCap"))
 		if size == 0 {
-			for _, id := range []string{randomGet, randomSet, randomStored, randomOutside} {
+			for _, id := range []string{randomSet, randomStored, randomOutside} {
 				r.skip(id, "RandomForwardingTable is not supported")
 			}
 			r.at(4)
-			r.refused(randomRefused, mad.AttrRandomForwarding, 0, noMethod)
+			r.refused(randomGet, mad.AttrRandomForwarding, 0, noMethod)
 			return
 		}
-		r.skip(randomRefused, "RandomForwardingTable is supported")
 		t := &table{r: r, a: mad.AttrRandomForwarding, size: 4, get: randomGet, set: randomSet, stored: randomStored}
 		list := blocks(size, randomEntries)
 		chance := rand.New(rand.NewPCG(r.seed, 2))
@@ -286,8 +283,7 @@ const (
 	multicastGet     = "v1c14-024.1.1#12.01"
 	multicastSet     = "v1c14-024.1.1#12.02"
 	multicastStored  = "v1c14-024.1.1#12.03"
-	multicastRefused = "ours#01"
-	multicastOutside = "ours#02"
+	multicastOutside = "ours#01"
 )
 
 var multicastTable = &Test{
@@ -302,28 +298,26 @@ var multicastTable = &Test{
 		"Where MulticastFDBCap is 0, Get and Set MulticastForwardingTable.",
 	},
 	Assertions: []Assertion{
-		{multicastGet, "Where it is supported, Get is answered with status code 0."},
+		{multicastGet, "Where MulticastFDBCap is not 0, Get is answered with status code 0; where it is 0, Get and Set are refused, with status code 1, 2, 3 or 7."},
 		{multicastSet, "Where it is supported, Set is answered with status code 0."},
 		{multicastStored, "Each mask is the one that was set, in the answer and in the next Get."},
-		{multicastRefused, "Where it is not supported, Get and Set are answered with a status code that refuses them: 1, 2, 3 or 7."},
 		{multicastOutside, "Get and Set of a block beyond MulticastFDBCap are answered with status code 7."},
 	},
 	Decisions: []Decision{
-		{"Which of the numbers #12.01 to #12.03 is what, is not told; C13-24 has a number for the refusal.", "#12.01 is the Get, #12.02 the Set, #12.03 what it stores. The refusals are ours."},
+		{"Of the numbers #12.01 to #12.03 only the first is told: MulticastFDBCap.", "#12.01 is that the table is there just where that is not 0, and its Get, #12.02 the Set, #12.03 what it stores."},
 		{"Masks may name ports that the switch does not have.", "Only ports from 0 to NumPorts are set and compared."},
 	},
 	run: func(r *run) {
 		s := r.forwarding()
 		size := int(s.switched.uint(mad.LayoutSwitchInfo, "multicastFDBCap"))
 		if size == 0 {
-			for _, id := range []string{multicastGet, multicastSet, multicastStored, multicastOutside} {
+			for _, id := range []string{multicastSet, multicastStored, multicastOutside} {
 				r.skip(id, "MulticastForwardingTable is not supported")
 			}
 			r.at(4)
-			r.refused(multicastRefused, mad.AttrMulticastForwarding, 0, refusals)
+			r.refused(multicastGet, mad.AttrMulticastForwarding, 0, refusals)
 			return
 		}
-		r.skip(multicastRefused, "MulticastForwardingTable is supported")
 		t := &table{r: r, a: mad.AttrMulticastForwarding, size: 2, get: multicastGet, set: multicastSet, stored: multicastStored}
 		chance := rand.New(rand.NewPCG(r.seed, 3))
 		list := positions(size, s.ports)

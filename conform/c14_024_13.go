@@ -18,8 +18,9 @@ const (
 
 // Assertions of noManager.
 const (
-	smInfoRefused = "v1c14-024.1.1#13.01"
-	notManager    = "v1c14-070#01"
+	notManager    = "v1c14-024.1.1#13.01"
+	smInfoRefused = "v1c14-031#01"
+	smInfoAgrees  = "v1c14-070#01"
 	notDisabled   = "v1c14-070#03"
 )
 
@@ -33,8 +34,9 @@ var noManager = &Test{
 		"Get SMInfo.",
 	},
 	Assertions: []Assertion{
-		{smInfoRefused, "Get(SMInfo) is answered with a status code that refuses it: 1, 2, 3 or 7."},
 		{notManager, "IsSM, bit 1 of CapabilityMask, is 0."},
+		{smInfoRefused, "Get(SMInfo) is answered with a status code that refuses it: 1, 2, 3 or 7."},
+		{smInfoAgrees, "IsSM says what the answer to SMInfo says: 0 where it is refused."},
 		{notDisabled, "IsSM and IsSMdisabled, bit 10 of CapabilityMask, are not both 1."},
 	},
 	Decisions: []Decision{
@@ -51,7 +53,10 @@ var noManager = &Test{
 		}
 		r.answered(smInfoRefused, x, refusals, "")
 		actual := fmt.Sprintf("CapabilityMask %#x", s.port.uint(mad.LayoutPortInfo, "capabilityMask"))
-		r.check(notManager, !is, "IsSM 0: SMInfo is refused", actual, s.port.got, x.got)
+		r.check(notManager, !is, "IsSM 0", actual, s.port.got)
+		if x.got != nil && !x.busy() {
+			r.check(smInfoAgrees, is == x.succeeded(), "IsSM 1 just where SMInfo is answered with status 0", actual+", "+x.outcome(), s.port.got, x.sent, x.got)
+		}
 		r.check(notDisabled, !is || !disabled, "not both IsSM and IsSMdisabled", actual, s.port.got)
 	},
 }
@@ -128,10 +133,10 @@ var noNotice = &Test{
 
 // Assertions of ledInfo.
 const (
-	ledGet     = "v1c14-024.1.1#15.01"
-	ledSet     = "v1c14-024.1.1#15.02"
-	ledStored  = "v1c14-024.1.1#15.03"
-	ledRefused = "v1c14-024.1.1#15.04"
+	ledWhere  = "v1c14-024.1.1#15.01"
+	ledGet    = "v1c14-024.1.1#15.02"
+	ledSet    = "v1c14-024.1.1#15.03"
+	ledStored = "v1c14-024.1.1#15.04"
 )
 
 var ledInfo = &Test{
@@ -145,23 +150,24 @@ var ledInfo = &Test{
 		"Where the bit is 0, Get and Set LedInfo of each port.",
 	},
 	Assertions: []Assertion{
+		{ledWhere, "IsLedInfoSupported is 1 just where LedInfo is answered with status code 0; else Get and Set are refused, with status code 1, 2, 3 or 7."},
 		{ledGet, "Where it is supported, Get(LedInfo) is answered with status code 0."},
 		{ledSet, "Where it is supported, Set(LedInfo) is answered with status code 0."},
 		{ledStored, "The answer to the Set has the LedMask that was set, and so has the next Get."},
-		{ledRefused, "Where it is not supported, Get and Set of LedInfo are answered with a status code that refuses them: 1, 2, 3 or 7."},
 	},
 	Decisions: []Decision{
-		{"Which of the numbers #15.01 to #15.04 is what, is not told.", "#15.01 is the Get, #15.02 the Set, #15.03 what it stores, #15.04 the refusal where it is not supported."},
+		{"Of the numbers #15.01 to #15.04 only the first is told: the bit of CapabilityMask.", "#15.01 is that LedInfo is there just where the bit says so, #15.02 the Get, #15.03 the Set, #15.04 what it stores."},
+		{"The test is skipped where LedInfo is not supported, though its heading has that, too.", "Where the bit is 0, it is to be refused."},
 		{"Which port is meant is not said.", "The modifier is the port: of a switch each external one, of another node 0, its own."},
 	},
 	run: func(r *run) {
 		s := r.survey()
 		if s.capable(sma.CapLed) {
-			r.skip(ledRefused, "LedInfo is supported")
 			for _, port := range s.modifiers() {
 				r.again(2)
 				r.ledOf(port)
 			}
+			r.each(ledWhere, "LedInfo", s.port, ledGet)
 			return
 		}
 		for _, id := range []string{ledGet, ledSet, ledStored} {
@@ -170,7 +176,7 @@ var ledInfo = &Test{
 		for _, port := range s.modifiers() {
 			r.again(3)
 			for _, method := range []mad.Method{mad.Get, mad.Set} {
-				r.answered(ledRefused, r.manager.ask(method, mad.AttrLedInfo, port, make([]byte, mad.SMPDataSize)), refusals, "")
+				r.answered(ledWhere, r.manager.ask(method, mad.AttrLedInfo, port, make([]byte, mad.SMPDataSize)), refusals, "")
 			}
 		}
 	},
