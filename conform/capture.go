@@ -12,8 +12,14 @@ import (
 // WriteCapture writes the frames of a run as a pcapng. What shows a failure has a comment that says which.
 func (r *Result) WriteCapture(w io.Writer) error {
 	out := fabricagent.NewWriter(w, "ibwitness")
-	if _, err := out.AddTap(fabricagent.Tap{Interface: "device", Link: r.Link}); err != nil {
-		return fmt.Errorf("conform: %w", err)
+	for i := range max(1, len(r.Taps)) {
+		name := "device"
+		if i < len(r.Taps) {
+			name = r.Taps[i]
+		}
+		if _, err := out.AddTap(fabricagent.Tap{Interface: name, Link: r.Link}); err != nil {
+			return fmt.Errorf("conform: %w", err)
+		}
 	}
 	for i := range r.Frames {
 		f := &r.Frames[i]

@@ -34,19 +34,29 @@ const (
 
 // manager is the tester of a node: a subnet manager that asks it by subnet management packets (SMPs) on a directed route of one hop, whose link the tap is on.
 type manager struct {
-	r       *run
-	fabric  ibsim.Fabric
-	from    ibsim.End // the port of the tester
-	at      ibsim.End // of the device, that is linked with it
-	node    *sma.Node // under test
-	key     uint64    // M_Key of requests
-	wait    int64     // nanoseconds for an answer
-	tid     uint64    // of the newest request
-	psn     map[ibsim.End]packet.PSN
-	passed  *packet.Packet // the newest on the link
-	first   *packet.Packet // that a MAD made on it
-	arrived []*packet.Packet
-	sent    map[uint64]bool // the frames of the tester
+	r         *run
+	fabric    ibsim.Fabric
+	from      ibsim.End // the port of the tester
+	at        ibsim.End // of the device, that is linked with it
+	second    ibsim.End // the port of a second tester, where there is one
+	secondTap uint16
+	departed  []departure // what the device has sent since a test forgot it
+	node      *sma.Node   // under test
+	key       uint64      // M_Key of requests
+	wait      int64       // nanoseconds for an answer
+	tid       uint64      // of the newest request
+	quiet     bool        // the log is not told of packets
+	psn       map[ibsim.End]packet.PSN
+	passed    *packet.Packet // the newest on the link
+	first     *packet.Packet // that a MAD made on it
+	arrived   []*packet.Packet
+	sent      map[uint64]bool // the frames of the tester
+}
+
+// departure is a packet that the device has sent at a port.
+type departure struct {
+	port uint8
+	p    *packet.Packet
 }
 
 // link puts tester and node on a link of a simulated subnet, with a tap at the node.
@@ -56,8 +66,8 @@ func (r *run) link(target *Target) {
 	r.result.Link = fabricagent.LinkInfiniBand
 	r.mine = func(f *rule.Finding) bool { return m.sent[f.Frame] } // both ends have the permissive LID
 	r.session = agent.NewSession(agent.Options{Near: []packet.Addr{packet.LIDAddr(mad.PermissiveLID), packet.LIDAddr(nodeLID)}})
-	_, err := r.session.Tap(fabricagent.Tap{File: r.test.ID, Interface: "device", Link: fabricagent.LinkInfiniBand})
-	r.can(err)
+	r.tap("device")
+	var err error
 	m.node, err = target.node(r.test.Device)()
 	r.can(err)
 	tester, err := sma.New(sma.Config{Type: subnet.ChannelAdapter, GUID: testerGUID, Description: "tester", Ports: 1})
@@ -94,6 +104,27 @@ func (m *manager) plug(port uint8) {
 	m.r.can(m.fabric.Link(m.r.now(), m.from, m.at))
 }
 
+// tap has a tap of a name at the device.
+func (r *run) tap(name string) uint16 {
+	n, err := r.session.Tap(fabricagent.Tap{File: r.test.ID, Interface: name, Link: fabricagent.LinkInfiniBand})
+	r.can(err)
+	r.result.Taps = append(r.result.Taps, name)
+	return n
+}
+
+// secondPort is the port of the device at which a second tester is.
+const secondPort = 2
+
+// linkSecond links a second tester with port 2 of the device, which has a way to its LID.
+func (m *manager) linkSecond() {
+	tester, err := sma.New(sma.Config{Type: subnet.ChannelAdapter, GUID: testerGUID + 0x100, Description: "second tester", Ports: 1})
+	m.r.can(err)
+	m.r.can(m.fabric.Add(tester))
+	m.second, m.secondTap = ibsim.End{Node: tester, Port: 1}, m.r.tap("device, port 2")
+	m.r.can(m.fabric.Link(m.r.now(), m.second, ibsim.End{Node: m.node, Port: secondPort}))
+	m.r.note("a second tester is at port %d of the device", secondPort)
+}
+
 // can ends the test where it cannot even begin: the test is wrong itself.
 func (r *run) can(err error) {
 	if err != nil {
@@ -114,12 +145,23 @@ func (m *manager) pass(p ibsim.Passed) {
 	m.psn[p.From] = q.PSN.Add(1)
 	q.Complete()
 	b := q.Append(nil)
-	q.Frame = m.r.record(&fabricagent.Frame{Time: p.Time, Link: fabricagent.LinkInfiniBand, Len: uint32(len(b)), Data: b})
-	arrow := "<-"
-	if p.From == m.from {
-		arrow, m.sent[q.Frame] = "->", true
+	f := fabricagent.Frame{Time: p.Time, Link: fabricagent.LinkInfiniBand, Len: uint32(len(b)), Data: b}
+	if p.From == m.second || p.To == m.second {
+		f.Tap = m.secondTap
 	}
-	m.r.note("%s frame %d: %s", arrow, q.Frame, toldMAD(q))
+	q.Frame = m.r.record(&f)
+	arrow := "<-"
+	if p.From.Node != m.node {
+		arrow, m.sent[q.Frame] = "->", true
+	} else {
+		m.departed = append(m.departed, departure{p.From.Port, q})
+	}
+	if p.From == m.second || p.To == m.second {
+		arrow = "port 2 " + arrow
+	}
+	if !m.quiet {
+		m.r.note("%s frame %d: %s", arrow, q.Frame, toldMAD(q))
+	}
 	m.passed = q
 	if m.first == nil {
 		m.first = q
@@ -202,9 +244,7 @@ func (m *manager) with(key uint64, method mad.Method, a mad.Attribute, modifier 
 func (m *manager) tries(n int, s mad.SMP) *exchange {
 	x := &exchange{tries: n}
 	for range n {
-		d, err := ibsim.Directed(s, 1)
-		m.r.can(err)
-		x.sent = m.send(d)
+		x.sent = m.sendDirected(s)
 		m.r.until(m.r.now()+m.wait, func() bool { return m.takes(x) })
 		if x.got != nil {
 			return x
@@ -213,16 +253,23 @@ func (m *manager) tries(n int, s mad.SMP) *exchange {
 	return x
 }
 
+// sendDirected has a request leave the tester now, by a directed route of one hop.
+func (m *manager) sendDirected(s mad.SMP) *packet.Packet {
+	d, err := ibsim.Directed(s, 1)
+	m.r.can(err)
+	return m.send(d)
+}
+
 // send has a request leave the tester now.
-func (m *manager) send(d ibsim.Datagram) *packet.Packet { return m.leave(d, m.fabric.Carry) }
+func (m *manager) send(d ibsim.Datagram) *packet.Packet { return m.leave(m.from, d, m.fabric.Carry) }
 
 // inject has a packet leave the tester now as it is, whatever its directed route says.
-func (m *manager) inject(d ibsim.Datagram) *packet.Packet { return m.leave(d, m.fabric.Inject) }
+func (m *manager) inject(d ibsim.Datagram) *packet.Packet { return m.leave(m.from, d, m.fabric.Inject) }
 
-// leave has a packet leave the tester, and the node answer it in a while.
-func (m *manager) leave(d ibsim.Datagram, carry func(int64, ibsim.End, *ibsim.Datagram) (ibsim.End, bool)) *packet.Packet {
+// leave has a packet leave a tester, and the node to which it comes answer it in a while.
+func (m *manager) leave(from ibsim.End, d ibsim.Datagram, carry func(int64, ibsim.End, *ibsim.Datagram) (ibsim.End, bool)) *packet.Packet {
 	m.first = nil
-	at, ok := carry(m.r.now(), m.from, &d)
+	at, ok := carry(m.r.now(), from, &d)
 	sent := m.first
 	if !ok {
 		return sent

@@ -59,7 +59,8 @@ type Result struct {
 	Warnings   []rule.Finding // violations that fail nothing
 	Remarks    []string       // what a reader must know, though it fails nothing: what was left out, and what is unusual
 	Log        []Line
-	Link       fabricagent.LinkType // of the tap at the device
+	Link       fabricagent.LinkType // of the taps at the device
+	Taps       []string             // their names; empty: one, "device"
 	Frames     []fabricagent.Frame  // of it
 	Took       int64                // nanoseconds of simulated time
 }

@@ -68,6 +68,7 @@ type Software struct {
 	Ports         uint8  // external ports of the switch, 1 to 254; 0: 4
 	EnhancedPort0 bool   // of the switch (section 18.2.4)
 	SLtoVL        bool   // switch and channel adapter have eight data lanes, SLtoVLMappingTable and VLArbitrationTable (sections 14.2.5.8 and 14.2.5.9)
+	Optimized     bool   // with SLtoVL, the switch sets many SLtoVLMappingTables by one Set
 	Random        bool   // the switch forwards by its RandomForwardingTable, and has no LinearForwardingTable (section 14.2.5.11)
 	Plain         bool   // switch and channel adapter have nothing that is optional but for what is named here
 }
@@ -78,19 +79,17 @@ func Soft(fault string) (*Target, error) { return Software{Fault: fault}.Target(
 // Target makes the target. The error says that no such device has this fault, or wraps sma.ErrConfig.
 func (s Software) Target() (*Target, error) {
 	t := &Target{Name: "soft"}
-	there := func(k Kind) bool { return len(s.Kinds) == 0 || slices.Contains(s.Kinds, k) }
-	ofNode := s.Fault == "" || slices.ContainsFunc(sma.Faults(), func(f sma.Fault) bool { return f.Name == s.Fault })
-	if there(Adapter) && (s.Fault == "" || soft.Faults[s.Fault] != nil) {
+	if s.there(Adapter) {
 		t.Has, t.Make = Control|Memory|Reads, s.adapter
 	}
-	if there(Switch) && ofNode {
+	if s.there(Switch) {
 		t.Has |= Managed
 		t.Switch = s.aSwitch
 		if _, err := s.aSwitch(); err != nil {
 			return nil, fmt.Errorf("conform: %w", err)
 		}
 	}
-	if there(ChannelAdapter) && ofNode {
+	if s.there(ChannelAdapter) {
 		t.Has |= Managed
 		t.ChannelAdapter = s.channelAdapter
 	}
@@ -101,6 +100,17 @@ func (s Software) Target() (*Target, error) {
 		t.Name += " with the fault " + s.Fault
 	}
 	return t, nil
+}
+
+// there reports whether a device of a kind is there: it is one of those that are wanted, and can have the fault.
+func (s Software) there(k Kind) bool {
+	if len(s.Kinds) > 0 && !slices.Contains(s.Kinds, k) {
+		return false
+	}
+	if k == Adapter {
+		return s.Fault == "" || soft.Faults[s.Fault] != nil
+	}
+	return s.Fault == "" || slices.ContainsFunc(sma.Faults(), func(f sma.Fault) bool { return f.Name == s.Fault })
 }
 
 func (s Software) adapter(p Port) (Device, error) {
@@ -114,7 +124,7 @@ func (s Software) aSwitch() (*sma.Node, error) {
 		s.Ports = 4
 	}
 	c := sma.SwitchConfig(nodeGUID, "device", s.Ports)
-	c.EnhancedPort0, c.Enforcement = s.EnhancedPort0, 64
+	c.EnhancedPort0, c.Optimized, c.Enforcement = s.EnhancedPort0, s.SLtoVL && s.Optimized, 64
 	if s.Random {
 		c.LinearCap, c.RandomCap = 0, 1024
 	}

@@ -54,6 +54,7 @@ type conformRun struct {
 	Ports    uint8    `default:"4" placeholder:"N" help:"External ports of the switch, 1 to 254. Default: ${default}."`
 	Enhanced bool     `name:"enhanced-port0" help:"Give the switch an enhanced port 0."`
 	SLtoVL   bool     `name:"sltovl" help:"Give switch and channel adapter eight data lanes, SLtoVLMappingTable and VLArbitrationTable."`
+	Optimize bool     `name:"optimized-sltovl" help:"With --sltovl, have one Set program many SLtoVLMappingTables of the switch."`
 	Random   bool     `help:"Have the switch forward by a RandomForwardingTable, without a LinearForwardingTable."`
 	Plain    bool     `help:"Give switch and channel adapter nothing that is optional: no LedInfo, multicast or partition enforcement."`
 	Sample   bool     `help:"Of the pairs of ports of a switch, take the corners and 200 by chance, not all: for many ports."`
@@ -182,7 +183,7 @@ func (c *conformRun) Run(s *session) error {
 
 // software is which devices are there.
 func (c *conformRun) software() conform.Software {
-	w := conform.Software{Fault: c.Fault, Ports: c.Ports, EnhancedPort0: c.Enhanced, SLtoVL: c.SLtoVL, Random: c.Random, Plain: c.Plain}
+	w := conform.Software{Fault: c.Fault, Ports: c.Ports, EnhancedPort0: c.Enhanced, SLtoVL: c.SLtoVL, Optimized: c.Optimize, Random: c.Random, Plain: c.Plain}
 	for _, k := range []conform.Kind{conform.Adapter, conform.Switch, conform.ChannelAdapter} {
 		if c.Device == k.String() {
 			w.Kinds = []conform.Kind{k}

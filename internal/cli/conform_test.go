@@ -60,6 +60,7 @@ func TestConformSwitch(t *testing.T) {
 		"--device channel-adapter C14_024_06":                           "3 pass, 3 not applicable",
 		"--device switch --random C14_024_1":                            "5 pass, 2 not applicable",
 		"--device channel-adapter --plain --sltovl C14_024_09_CA --all": "v1c14-024.1.1#09.04",
+		"--device switch --sltovl --optimized-sltovl --all X14_010":     "all input ports, all output ports",
 		"--device adapter C14":                                          "NOT APPLICABLE",
 		"--sltovl --all C14_024_08_04":                                  "NOT APPLICABLE",
 		"--device switch C09_130_01":                                    "NOT APPLICABLE",

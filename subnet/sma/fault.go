@@ -10,12 +10,12 @@ import (
 // ErrFault means that a Config names a fault that there is not.
 var ErrFault = errors.New("sma: no such fault")
 
-// fault is a set of departures from the specification.
-type fault uint64
+// fault is a departure from the specification.
+type fault uint8
 
 // The faults; what each is, is in the table below.
 const (
-	sltovlSilent fault = 1 << iota
+	sltovlSilent fault = iota
 	sltovlAnswers
 	sltovlStores
 	sltovlStatusZero
@@ -79,13 +79,23 @@ const (
 	reregisterLost
 	stateChangeAnySet
 	violationsWrap
+	sltovlAllIgnored
+	drOutWrong
+	drEndDelivered
+	drBackWrong
+	trapKeyed
+	trapNewTID
+	numFaults
 )
+
+// faultSet is which faults a node has.
+type faultSet [numFaults]bool
 
 // Fault is one departure from the specification that a node may have.
 type Fault struct {
 	Name string // for Config.Faults
 	Text string // what the node does
-	bit  fault
+	fault
 }
 
 // Faults lists the faults that a node may have, each a departure of one attribute or rule.
@@ -156,9 +166,15 @@ var faultTable = []Fault{
 	{"reregister-lost", "answers a Set of ClientReregister 1 with 0", reregisterLost},
 	{"state-change-any-set", "clears PortStateChange at each Set of SwitchInfo", stateChangeAnySet},
 	{"violations-wrap", "lets its counters of violations wrap", violationsWrap},
+	{"sltovl-all-ignored", "takes modifiers of SLtoVLMappingTable that mean all ports for those of one pair", sltovlAllIgnored},
+	{"dr-out-wrong", "relays a directed route out of the entry of the initial path before the one that is next", drOutWrong},
+	{"dr-end-delivered", "takes a directed route that is to go on by LIDs for its own", drEndDelivered},
+	{"dr-back-wrong", "relays a response on a directed route by the entry of the return path after the one that is next", drBackWrong},
+	{"trap-mkey", "sends traps with its M_Key", trapKeyed},
+	{"trap-new-tid", "repeats traps with another transaction ID", trapNewTID},
 }
 
-func faultsOf(names []string) (f fault, err error) {
+func faultsOf(names []string) (f faultSet, err error) {
 	for _, name := range names {
 		i := slices.IndexFunc(faultTable, func(t Fault) bool { return t.Name == name })
 		if i < 0 {
@@ -166,12 +182,12 @@ func faultsOf(names []string) (f fault, err error) {
 			for i, t := range faultTable {
 				all[i] = t.Name
 			}
-			return 0, fmt.Errorf("%w: %q; give one of %s", ErrFault, name, strings.Join(all, ", "))
+			return f, fmt.Errorf("%w: %q; give one of %s", ErrFault, name, strings.Join(all, ", "))
 		}
-		f |= faultTable[i].bit
+		f[faultTable[i].fault] = true
 	}
 	return f, nil
 }
 
 // has reports whether the node has a fault.
-func (n *Node) has(f fault) bool { return n.faults&f != 0 }
+func (n *Node) has(f fault) bool { return n.faults[f] }

@@ -160,6 +160,42 @@ var probes = map[string]func(t *testing.T, faults ...string) string{
 		ask(t, sw, asked{port: 1, method: mad.Set, attribute: mad.AttrSwitchInfo})
 		return fmt.Sprint(sw.PortStateChange())
 	},
+	"sltovl-all-ignored": func(t *testing.T, f ...string) string {
+		c := switchConfig()
+		c.Optimized = true
+		n := node(t, c, f...)
+		ask(t, n, asked{port: 1, method: mad.Set, attribute: mad.AttrSLtoVL, modifier: 0x30101, data: []byte{0x11}})
+		return answer(t, n, asked{port: 1, method: mad.Get, attribute: mad.AttrSLtoVL, modifier: 0x0202})
+	},
+	"dr-out-wrong": func(t *testing.T, f ...string) string { return relayed(t, 1, 2, f...) },
+	"dr-end-delivered": func(t *testing.T, f ...string) string {
+		return fmt.Sprint(node(t, switchConfig(), f...).end(7))
+	},
+	"dr-back-wrong": func(t *testing.T, f ...string) string {
+		s := mad.SMP{
+			Header: mad.Header{BaseVersion: 1, Class: mad.ClassSubnetDirected, ClassVersion: 1, Method: mad.GetResp, Status: direction}, Initial: make([]byte, 3), Return: []byte{0, 4, 5},
+		}
+		s.SetHops(2, 2)
+		b := make([]byte, mad.Size)
+		if err := s.Encode(b); err != nil {
+			t.Fatal(err)
+		}
+		return fmt.Sprint(node(t, switchConfig(), f...).Relay(5, false, b))
+	},
+	"trap-mkey": func(t *testing.T, f ...string) string {
+		sw, _ := configured(t, f...)
+		setInfo(t, sw, 0, 0, map[string]uint64{"MKey": 5})
+		sw.Cut(0, 1)
+		b, _ := sw.Trap(0)
+		return fmt.Sprintf("% x", b[24:32])
+	},
+	"trap-new-tid": func(t *testing.T, f ...string) string {
+		sw, _ := configured(t, f...)
+		sw.Cut(0, 1)
+		a, _ := sw.Trap(0)
+		b, _ := sw.Trap(9 * second)
+		return fmt.Sprint(bytes.Equal(a, b))
+	},
 	"tid-mixed": func(t *testing.T, f ...string) string {
 		n := node(t, hostConfig(), f...)
 		b := make([]byte, mad.Size)
@@ -249,7 +285,9 @@ func lease(t *testing.T, period uint64, right, at int64, f ...string) string {
 }
 
 func relayed(t *testing.T, pointer, count int, f ...string) string {
-	s := mad.SMP{Header: mad.Header{BaseVersion: 1, Class: mad.ClassSubnetDirected, ClassVersion: 1, Method: mad.Get}, DrSLID: mad.PermissiveLID, DrDLID: mad.PermissiveLID}
+	s := mad.SMP{
+		Header: mad.Header{BaseVersion: 1, Class: mad.ClassSubnetDirected, ClassVersion: 1, Method: mad.Get}, DrSLID: mad.PermissiveLID, DrDLID: mad.PermissiveLID, Initial: []byte{0, 4, 5},
+	}
 	s.SetHops(pointer, count)
 	b := make([]byte, mad.Size)
 	if err := s.Encode(b); err != nil {
@@ -288,10 +326,13 @@ func TestFaults(t *testing.T) {
 		if clean, faulty := probe(t), probe(t, f.Name); clean == faulty {
 			t.Errorf("%s does not show: %s", f.Name, clean)
 		}
-		if o := seen[f.bit]; o != "" || f.bit == 0 || f.Text == "" {
+		if o := seen[f.fault]; o != "" || f.Text == "" {
 			t.Errorf("%s and %s are the same", f.Name, o)
 		}
-		seen[f.bit] = f.Name
+		seen[f.fault] = f.Name
+	}
+	if len(seen) != int(numFaults) {
+		t.Errorf("%d faults of %d are in the table", len(seen), numFaults)
 	}
 }
 
@@ -315,7 +356,9 @@ func FuzzReceive(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			n.faults = fault(faults) &^ tidMixed
+			for i := range n.faults {
+				n.faults[i] = faults>>(i%64)&1 != 0 && fault(i) != tidMixed
+			}
 			for range 2 {
 				out := n.Receive(1, port, b)
 				if out != nil && (len(out) != mad.Size || !bytes.Equal(out[8:16], b[8:16])) {

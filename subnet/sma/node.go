@@ -62,7 +62,7 @@ func SwitchConfig(guid uint64, description string, ports uint8) Config {
 // Node is a node with its agents. It is not for use by several goroutines at once.
 type Node struct {
 	config Config
-	faults fault
+	faults faultSet
 	ports  []port // of a switch from 0 on; else ports[0] is not used
 	sw     *switchState
 	sm     SM

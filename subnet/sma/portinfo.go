@@ -174,13 +174,19 @@ func (n *Node) portInfo(r *request) mad.Status {
 	if reregister != 0 && !n.has(reregisterLost) {
 		piReregister.PutUint(r.data, 1)
 	}
-	if m := n.managed(p.number); m.get(piMKey) != r.MKey && (m.get(piProtect) != 0 && !n.has(mkeyShown) || n.has(mkeyHidden)) {
-		piMKey.PutUint(r.data, 0) // rule SMP-MK-002
+	if n.hidesMKey(r, p) {
+		piMKey.PutUint(r.data, 0)
 	}
 	if r.Method == mad.Set && status == 0 {
 		copy(r.data[:8], p.info[:8]) // the key that was set, which the manager knows
 	}
 	return status
+}
+
+// hidesMKey reports whether the M_Key is not shown in the answer about a port (rule SMP-MK-002).
+func (n *Node) hidesMKey(r *request, p *port) bool {
+	m := n.managed(p.number)
+	return m.get(piMKey) != r.MKey && (m.get(piProtect) != 0 && !n.has(mkeyShown) || n.has(mkeyHidden))
 }
 
 // setPortInfo carries out a Set of PortInfo: all of it, or, where a component is illegal, nothing (C13-24).

@@ -59,6 +59,9 @@ func (n *Node) outward(s *mad.SMP, number uint8, own bool) (Route, uint8) {
 		}
 		s.Return[hp] = n.ingress(number)
 		s.SetHops(hp+1, hc)
+		if n.has(drOutWrong) {
+			return Forward, s.Initial[hp]
+		}
 		return Forward, s.Initial[hp+1]
 	case hp == hc:
 		if hc > 0 {
@@ -83,7 +86,7 @@ func (n *Node) ingress(number uint8) uint8 {
 // end is what becomes of an SMP at the end of the directed part of its route: only a switch lets it go on by LIDs.
 func (n *Node) end(lid uint16) Route {
 	switch {
-	case lid == mad.PermissiveLID:
+	case lid == mad.PermissiveLID, n.has(drEndDelivered):
 		return Deliver
 	case n.sw != nil:
 		return ByLID
@@ -108,6 +111,8 @@ func (n *Node) back(s *mad.SMP, own bool) (Route, uint8) {
 	s.SetHops(hp-1, hc)
 	out := s.Return[hp-1]
 	switch {
+	case !own && n.has(drBackWrong):
+		out = s.Return[hp]
 	case own && n.has(drReturnRewritten):
 		s.Return[hp-1]++
 	case own && n.has(drInitialCleared):

@@ -67,6 +67,9 @@ func (n *Node) slToVL(r *request) mad.Status {
 		return n.badModifier()
 	}
 	ins, outs := [2]int{in, in}, [2]int{out, out}
+	if n.has(sltovlAllIgnored) {
+		all = 0
+	}
 	if all&1 != 0 {
 		ins = [2]int{0, len(n.ports) - 1}
 	}

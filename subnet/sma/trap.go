@@ -9,11 +9,12 @@ import (
 
 // trap is a trap that no TrapRepress has come for.
 type trap struct {
-	number uint16
-	tid    uint64
-	port   uint8
-	data   [mad.SMPDataSize]byte // Notice
-	next   int64                 // when it is to be sent
+	number   uint16
+	tid      uint64
+	port     uint8
+	data     [mad.SMPDataSize]byte // Notice
+	next     int64                 // when it is to be sent
+	repeated bool                  // it was sent already
 }
 
 // mostTraps bounds the traps that wait.
@@ -133,11 +134,19 @@ func (n *Node) Trap(now int64) (b []byte, number uint8) {
 		if t.next > now || p.get(piState) != Active || p.trapSent && now-p.trapAt < n.gap(p) {
 			continue
 		}
+		if n.has(trapNewTID) && t.repeated {
+			n.tid++
+			t.tid = n.tid
+		}
+		t.repeated = true
 		p.trapAt, p.trapSent = now, true
 		t.next = now + n.gap(p)
 		s := mad.SMP{Header: mad.Header{
 			BaseVersion: 1, Class: mad.ClassSubnetLID, ClassVersion: 1, Method: mad.Trap, TID: t.tid, Attribute: mad.AttrNotice,
 		}, Data: t.data[:]}
+		if n.has(trapKeyed) {
+			s.MKey = n.managed(t.port).get(piMKey)
+		}
 		b = make([]byte, mad.Size)
 		if s.Encode(b) != nil {
 			return nil, 0
