@@ -33,11 +33,8 @@ func (r *run) counts(id string, want uint64, x *exchange) {
 	r.check(id, n == want, fmt.Sprintf("MKeyViolations %d after %s", want, x.what()), decimal(n), x.sent, x.got, info.got)
 }
 
-// end sets no M_Key, no protect bits and no lease period: the device is as it was.
-func (m *manager) unguard() { m.guard(guard{}) }
-
 // unguardText is the last step of the tests of M_Keys.
-const unguardText = "Set M_Key, protect bits, lease period and MKeyViolations to 0."
+const unguardText = "Set M_Key, protect bits and lease period to what they were, and MKeyViolations to 0."
 
 // bothProtected are the protect bits with which a Get with a wrong M_Key is a violation.
 var bothProtected = []uint64{2, 3}

@@ -370,7 +370,7 @@ func (t *setting) resetViolations() {
 	for _, name := range []string{"MKeyViolations", "PKeyViolations", "QKeyViolations"} {
 		t.legal(nil, change{name, 0})
 	}
-	m.guard(guard{})
+	m.unguard()
 	t.was = before
 }
 

@@ -28,5 +28,8 @@ func (m *manager) guard(g guard) *exchange {
 	return x
 }
 
+// unguard sets M_Key, protect bits and lease period to what they were when the test began, and no M_Key violations.
+func (m *manager) unguard() { m.guard(m.was) }
+
 // decimal writes a number.
 func decimal(v uint64) string { return strconv.FormatUint(v, 10) }

@@ -43,6 +43,7 @@ type manager struct {
 	departed  []departure // what the device has sent since a test forgot it
 	node      *sma.Node   // under test
 	key       uint64      // M_Key of requests
+	was       guard       // how the device checks M_Keys when the test begins
 	wait      int64       // nanoseconds for an answer
 	tid       uint64      // of the newest request
 	quiet     bool        // the log is not told of packets
@@ -313,11 +314,17 @@ func (m *manager) get(a mad.Attribute, modifier uint32) *exchange {
 
 // learn takes the M_Key and the times that PortInfo of the managed port tells.
 func (m *manager) learn(info *exchange) {
-	field := func(name string) uint64 { return mad.LayoutPortInfo.Field(name).Uint(info.Data) }
-	m.wait = 4096<<field("respTimeValue") + 2*4096<<field("subnetTimeOut")
+	field := func(name string) uint64 { return info.uint(mad.LayoutPortInfo, name) }
+	m.learnTimes(info)
 	m.key = field("MKey")
+	m.was = guard{m.key, field("MKeyProtectBits"), field("MKeyLeasePeriod")}
 	if m.key == 0 && field("MKeyProtectBits") != 0 {
 		m.r.halt("the M_Key is not shown, as its protect bits are %d: clear them, or the M_Key", field("MKeyProtectBits"))
 	}
 	m.r.note("M_Key %#x; an answer is waited for %s", m.key, exact(m.wait))
+}
+
+// learnTimes takes the times that PortInfo of the managed port tells.
+func (m *manager) learnTimes(info *exchange) {
+	m.wait = 4096<<info.uint(mad.LayoutPortInfo, "respTimeValue") + 2*4096<<info.uint(mad.LayoutPortInfo, "subnetTimeOut")
 }

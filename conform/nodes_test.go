@@ -5,6 +5,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ibwitness/mad"
+	"ibwitness/subnet"
+	"ibwitness/subnet/sma"
 )
 
 // on makes Software of words: enhanced, sltovl, random, plain, ca, and a number of ports.
@@ -77,6 +81,59 @@ func TestCleanNodes(t *testing.T) {
 		for step := range x.Procedure {
 			if !steps[step+1] {
 				t.Errorf("%s does not take step %d on any node", x.ID, step+1)
+			}
+		}
+	}
+}
+
+// TestOddNodes: nodes of sizes that are no whole blocks, with all lanes, of a slow or busy agent, a router, and nodes that a manager has given an M_Key, pass all tests that are for
+// them. These have the M_Key after a test that they had before.
+func TestOddNodes(t *testing.T) {
+	sw, host := sma.SwitchConfig(nodeGUID, "device", 5), sma.Config{Type: subnet.ChannelAdapter, GUID: nodeGUID, Description: "device", Ports: 3}
+	for _, c := range []*sma.Config{&sw, &host} {
+		c.VLCap, c.VLArbitration, c.GUIDCap, c.PartitionCap, c.RespTime = 5, 64, 19, 100, 18
+	}
+	sw.Enforcement, sw.MulticastCap, sw.LinearCap, sw.Led = 40, 70, 130, true
+	few, busy, router, bare := sw, sw, host, host
+	few.VLArbitration, few.GUIDCap, few.RespTime, few.LinearCap, few.RandomCap, few.Ports = 40, 1, 8, 0, 20, 20
+	busy.Busy, busy.Ports, router.Type, router.Ports = busyTries-1, 2, subnet.Router, 1
+	bare.NoSLtoVL, bare.VLCap, bare.VLArbitration, bare.NoTraps, bare.Ports = true, 1, 0, true, 1
+	for name, c := range map[string]sma.Config{"switch": sw, "host": host, "few": few, "busy": busy, "router": router, "bare": bare} {
+		for _, key := range []uint64{0, 5} {
+			if key != 0 && name != "switch" {
+				continue
+			}
+			var node *sma.Node
+			keyed := nodeTarget(t, c, map[string]uint64{"MKey": key, "MKeyLeasePeriod": key, "LID": 3, "masterSMLID": 1})
+			make := func() (n *sma.Node, err error) {
+				node, err = sma.New(c)
+				if key != 0 {
+					node, err = keyed.Switch()
+				}
+				return node, err
+			}
+			target := &Target{Name: name, Has: Managed, Switch: make, ChannelAdapter: make}
+			if c.Type != subnet.Switch {
+				target.Switch = nil
+			}
+			for _, x := range Tests() {
+				if !x.Device.managed() || x == saturation {
+					continue
+				}
+				r := Execute(x, target, RunOptions{})
+				for _, j := range r.Judgements {
+					if j.Outcome > Pass {
+						t.Errorf("%s %s on %s: %v: expected %s, actual %s, frames %v", x.ID, j.ID, name, j.Outcome, j.Expected, j.Actual, j.Frames)
+					}
+				}
+				for _, f := range append(r.Violations, r.Warnings...) {
+					t.Errorf("%s on %s: %v at frame %d: expected %s, actual %s", x.ID, name, f.Rule, f.Frame, f.Expected, f.Actual)
+				}
+				if l := mad.LayoutPortInfo; key != 0 && node != nil {
+					if info := node.PortInfo(0); l.Field("MKey").Uint(info) != key || l.Field("MKeyLeasePeriod").Uint(info) != key || l.Field("MKeyProtectBits").Uint(info) != 0 {
+						t.Errorf("%s leaves M_Key %#x", x.ID, l.Field("MKey").Uint(info))
+					}
+				}
 			}
 		}
 	}

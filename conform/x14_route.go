@@ -102,8 +102,23 @@ func (r *run) routeKept(s, x *mad.SMP, sent, got *packet.Packet) {
 	}
 }
 
-// anything sends a request up to three times, and returns the first packet that comes.
+// anything sends a request up to three times, and three times more where the device is busy, and returns the first packet that comes.
 func (m *manager) anything(d ibsim.Datagram) (sent, got *packet.Packet) {
+	for range busyTries {
+		if sent, got = m.firstOf(d); got == nil {
+			break
+		}
+		var s mad.SMP
+		if s.Decode(got.Payload) != nil || s.Code()&mad.StatusBusy == 0 {
+			break
+		}
+		m.r.wait(busyPause)
+	}
+	return sent, got
+}
+
+// firstOf sends a request up to three times, and returns the first packet that comes.
+func (m *manager) firstOf(d ibsim.Datagram) (sent, got *packet.Packet) {
 	for range madTries {
 		sent = m.send(d)
 		if m.r.until(m.r.now()+m.wait, func() bool { return len(m.arrived) > 0 }) {
