@@ -8,13 +8,58 @@ import (
 )
 
 // otherAttributeTests are those of rows 01 and 13 to 15 of the attributes of C14-24.1.1: Notice, SMInfo, VendorDiag and LedInfo.
-var otherAttributeTests = []*Test{noManager, vendorDiag, noNotice, ledInfo}
+var otherAttributeTests = []*Test{aManager, noManager, vendorDiag, noNotice, ledInfo}
 
 // Bits of CapabilityMask (section 14.2.5.6).
 const (
 	capNotice     = 1 << 2
 	capSMDisabled = 1 << 10
 )
+
+// Assertions of aManager.
+const (
+	managerSaid   = "v1c14-024.1.1#13.01"
+	managerInfo   = "v1c14-024.1.1#13.02"
+	managerLID    = "ours#01"
+	masterSMState = 3
+)
+
+var aManager = &Test{
+	ID: "C14_024_13_1", Title: "SMInfo of a master subnet manager",
+	Abstract: "A port at which the master subnet manager runs says so in CapabilityMask, and answers SMInfo.",
+	Covers:   []Statement{{"C14-24.1.1", Stated}, {"C14-27", Seen}}, Topology: subnetTopology, Device: Node, Needs: Managed,
+	Qualifiers: []string{"the master subnet manager runs at the device, and has given it its LID", keyQualifier}, Setup: nodeSetup,
+	Procedure: []string{
+		surveyText,
+		"Get SMInfo.",
+	},
+	Assertions: []Assertion{
+		{managerSaid, "IsSM, bit 1 of CapabilityMask, is 1, and Get(SMInfo) is answered with status code 0."},
+		{managerInfo, "GUID of SMInfo is the PortGUID of the port, and SMState is 3, master."},
+		{managerLID, "MasterSMLID of PortInfo is the LID of the port."},
+	},
+	Decisions: []Decision{
+		{"MasterSMLID is verified to be other than 0.", "As the manager runs at the device, it is its LID (ours)."},
+		{"Whether a subnet manager runs is a condition that nothing tells.", "Where IsSM is 0 and SMInfo is refused, none does, and the test is not applicable."},
+		{"Which of the numbers #13.01 and #13.02 is what, is told by a comment for the first only.", "#13.01 is IsSM, with the answer to SMInfo; #13.02 is what that has."},
+	},
+	run: func(r *run) {
+		s := r.survey()
+		r.at(2)
+		x := r.manager.ask(mad.Get, mad.AttrSMInfo, 0, nil)
+		is := s.capable(sma.CapSM)
+		if !is && !x.succeeded() {
+			r.inapplicable("IsSM is 0 and SMInfo is refused: no subnet manager runs at the device")
+		}
+		actual := fmt.Sprintf("CapabilityMask %#x, %s", s.port.uint(mad.LayoutPortInfo, "capabilityMask"), x.outcome())
+		if r.check(managerSaid, is && x.succeeded(), "IsSM 1, and status 0", actual, s.port.got, x.sent, x.got) {
+			guid, own, state := x.uint(mad.LayoutSMInfo, "GUID"), s.node.uint(mad.LayoutNodeInfo, "portGUID"), x.uint(mad.LayoutSMInfo, "SMState")
+			r.check(managerInfo, guid == own && state == masterSMState, fmt.Sprintf("GUID %#x, SMState %d", own, masterSMState), fmt.Sprintf("GUID %#x, SMState %d", guid, state), s.node.got, x.got)
+		}
+		lid, manager := s.port.uint(mad.LayoutPortInfo, "LID"), s.port.uint(mad.LayoutPortInfo, "masterSMLID")
+		r.check(managerLID, manager != 0 && manager == lid, "MasterSMLID the LID of the port", fmt.Sprintf("MasterSMLID %d, LID %d", manager, lid), s.port.got)
+	},
+}
 
 // Assertions of noManager.
 const (

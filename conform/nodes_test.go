@@ -23,6 +23,8 @@ func on(t *testing.T, words, fault string) *Target {
 			w.SLtoVL = true
 		case "optimized":
 			w.SLtoVL, w.Optimized = true, true
+		case "manager":
+			w.Manager = true
 		case "random":
 			w.Random = true
 		case "plain":
@@ -44,7 +46,7 @@ func on(t *testing.T, words, fault string) *Target {
 
 // nodes are switches of 1, 4 and 36 ports, at base and at enhanced port 0, and channel adapters, with and without what is optional.
 var nodes = []string{
-	"", "enhanced", "1", "1 enhanced", "36", "36 enhanced", "sltovl", "sltovl enhanced", "optimized", "1 optimized enhanced", "1 sltovl", "random", "random enhanced", "plain", "plain 1 enhanced sltovl", "ca", "ca sltovl", "ca plain",
+	"", "enhanced", "1", "1 enhanced", "36", "36 enhanced", "sltovl", "sltovl enhanced", "optimized", "1 optimized enhanced", "1 sltovl", "random", "random enhanced", "plain", "plain 1 enhanced sltovl", "ca", "ca sltovl", "ca plain", "manager", "ca manager",
 }
 
 // TestCleanNodes: nodes without a fault pass all tests that are for them, and no rule accuses them. On one of them each step of a procedure is taken and each assertion judged.
@@ -142,7 +144,7 @@ func TestOddNodes(t *testing.T) {
 // TestOtherNodes: a test is not applicable to a node of another kind, or that lacks what it is about.
 func TestOtherNodes(t *testing.T) {
 	for test, node := range map[string]string{
-		"C14_024_04_SW_01": "ca", "C14_024_06_CA_01": "", "C14_024_06_SW_05": "", "C14_024_06_SW_06": "", "C14_024_08_01": "ca", "C14_024_08_02": "ca sltovl", "C14_024_08_03": "",
+		"C14_024_13_1": "", "C14_024_13_3": "manager", "C14_024_04_SW_01": "ca", "C14_024_06_CA_01": "", "C14_024_06_SW_05": "", "C14_024_06_SW_06": "", "C14_024_08_01": "ca", "C14_024_08_02": "ca sltovl", "C14_024_08_03": "",
 		"C14_024_09_CA": "ca", "C14_024_09_SW": "", "C14_024_10_01": "", "C14_024_10_02": "random", "C14_024_10_03": "random",
 	} {
 		r := Execute(Match(test)[0], on(t, node, ""), RunOptions{})
@@ -210,6 +212,8 @@ var faultyNodes = []struct{ fault, test, on, fails, rules string }{
 	{"mft-not-stored", "C14_024_12", "", "v1c14-024.1.1#12.03:9,10", ""},
 	{"modifier-ignored", "C14_024_12", "", "ours#01:199,200", ""},
 	{"combination-taken", "C14_024_13_3", "", "v1c14-031#01:7,8 v1c14-070#01:4,7,8", ""},
+	{"is-sm-lost", "C14_024_13_1", "manager", "v1c14-024.1.1#13.01:4,7,8", ""},
+	{"sm-guid-wrong", "C14_024_13_1", "ca manager", "v1c14-024.1.1#13.02:2,6", ""},
 	{"is-sm-set", "C14_024_13_3", "ca", "v1c14-024.1.1#13.01:4 v1c14-070#01:4,5,6", ""},
 	{"vendor-diag-loop", "X14_011", "", "ours#02:9,10", ""},
 	{"combination-taken", "X14_011", "", "ours#03:9,10", ""},

@@ -7,6 +7,7 @@ import (
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
+	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/subnet"
@@ -70,6 +71,7 @@ type Software struct {
 	SLtoVL        bool   // switch and channel adapter have eight data lanes, SLtoVLMappingTable and VLArbitrationTable (sections 14.2.5.8 and 14.2.5.9)
 	Optimized     bool   // with SLtoVL, the switch sets many SLtoVLMappingTables by one Set
 	Random        bool   // the switch forwards by its RandomForwardingTable, and has no LinearForwardingTable (section 14.2.5.11)
+	Manager       bool   // the master subnet manager runs at the switch and at port 1 of the channel adapter
 	Plain         bool   // switch and channel adapter have nothing that is optional but for what is named here
 }
 
@@ -144,5 +146,27 @@ func (s Software) node(c sma.Config) (*sma.Node, error) {
 	if s.Fault != "" {
 		c.Faults = []string{s.Fault}
 	}
-	return sma.New(c)
+	n, err := sma.New(c)
+	if err == nil && s.Manager {
+		err = manages(n)
+	}
+	return n, err
+}
+
+// manages has the master subnet manager run at a node, which has given it a LID.
+func manages(n *sma.Node) error {
+	number := uint8(1)
+	if n.Type() == subnet.Switch {
+		number = 0
+	}
+	data := n.PortInfo(number)
+	changed(mad.LayoutPortInfo, data, map[string]uint64{"LID": nodeLID, "masterSMLID": nodeLID})
+	m := mad.SMP{Header: mad.Header{BaseVersion: 1, Class: mad.ClassSubnetLID, ClassVersion: 1, Method: mad.Set, Attribute: mad.AttrPortInfo}, Data: data}
+	b := make([]byte, mad.Size)
+	if err := m.Encode(b); err != nil {
+		return fmt.Errorf("conform: %w", err)
+	}
+	n.Receive(0, number, b)
+	n.SetSM(0, &sma.SM{GUID: mad.LayoutNodeInfo.Field("portGUID").Uint(n.NodeInfo(number)), Count: 1, State: masterSMState})
+	return nil
 }

@@ -56,6 +56,7 @@ type conformRun struct {
 	SLtoVL   bool     `name:"sltovl" help:"Give switch and channel adapter eight data lanes, SLtoVLMappingTable and VLArbitrationTable."`
 	Optimize bool     `name:"optimized-sltovl" help:"With --sltovl, have one Set program many SLtoVLMappingTables of the switch."`
 	Random   bool     `help:"Have the switch forward by a RandomForwardingTable, without a LinearForwardingTable."`
+	Manager  bool     `help:"Have the master subnet manager run at switch and channel adapter."`
 	Plain    bool     `help:"Give switch and channel adapter nothing that is optional: no LedInfo, multicast or partition enforcement."`
 	Sample   bool     `help:"Of the pairs of ports of a switch, take the corners and 200 by chance, not all: for many ports."`
 	Seed     *uint64  `placeholder:"N" help:"Seed of the order in which the tests run. Default: by chance."`
@@ -183,7 +184,7 @@ func (c *conformRun) Run(s *session) error {
 
 // software is which devices are there.
 func (c *conformRun) software() conform.Software {
-	w := conform.Software{Fault: c.Fault, Ports: c.Ports, EnhancedPort0: c.Enhanced, SLtoVL: c.SLtoVL, Optimized: c.Optimize, Random: c.Random, Plain: c.Plain}
+	w := conform.Software{Fault: c.Fault, Ports: c.Ports, EnhancedPort0: c.Enhanced, SLtoVL: c.SLtoVL, Optimized: c.Optimize, Random: c.Random, Manager: c.Manager, Plain: c.Plain}
 	for _, k := range []conform.Kind{conform.Adapter, conform.Switch, conform.ChannelAdapter} {
 		if c.Device == k.String() {
 			w.Kinds = []conform.Kind{k}

@@ -58,7 +58,7 @@ func TestConformSwitch(t *testing.T) {
 		"--device switch --ports 254 --sample C14_024_08_04":            "204 of 64770 pairs",
 		"--enhanced-port0 --ports 2 --log C14_024_08_04":                " 166  SLtoVLMappingTable not supported",
 		"--device channel-adapter C14_024_06":                           "3 pass, 3 not applicable",
-		"--device switch --random C14_024_1":                            "5 pass, 2 not applicable",
+		"--device switch --random C14_024_1":                            "5 pass, 3 not applicable",
 		"--device channel-adapter --plain --sltovl C14_024_09_CA --all": "v1c14-024.1.1#09.04",
 		"--device switch --sltovl --optimized-sltovl --all X14_010":     "all input ports, all output ports",
 		"--device adapter C14":                                          "NOT APPLICABLE",

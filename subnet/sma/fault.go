@@ -85,6 +85,8 @@ const (
 	drBackWrong
 	trapKeyed
 	trapNewTID
+	isSMLost
+	smGUIDWrong
 	numFaults
 )
 
@@ -171,6 +173,8 @@ var faultTable = []Fault{
 	{"dr-end-delivered", "takes a directed route that is to go on by LIDs for its own", drEndDelivered},
 	{"dr-back-wrong", "relays a response on a directed route by the entry of the return path after the one that is next", drBackWrong},
 	{"trap-mkey", "sends traps with its M_Key", trapKeyed},
+	{"is-sm-lost", "does not say IsSM in CapabilityMask, though a subnet manager runs at it", isSMLost},
+	{"sm-guid-wrong", "gives SMInfo another GUID than that of the port", smGUIDWrong},
 	{"trap-new-tid", "repeats traps with another transaction ID", trapNewTID},
 }
 

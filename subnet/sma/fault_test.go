@@ -189,6 +189,8 @@ var probes = map[string]func(t *testing.T, faults ...string) string{
 		b, _ := sw.Trap(0)
 		return fmt.Sprintf("% x", b[24:32])
 	},
+	"is-sm-lost":    managed,
+	"sm-guid-wrong": managed,
 	"trap-new-tid": func(t *testing.T, f ...string) string {
 		sw, _ := configured(t, f...)
 		sw.Cut(0, 1)
@@ -252,6 +254,13 @@ func violations(t *testing.T, wrong int, f ...string) uint64 {
 		ask(t, n, asked{port: 1, method: mad.Set, attribute: mad.AttrPKeyTable, key: 6})
 	}
 	return piMKeyBad.Uint(n.PortInfo(1))
+}
+
+// managed is CapabilityMask and SMInfo of a host at which a subnet manager runs.
+func managed(t *testing.T, f ...string) string {
+	n := node(t, hostConfig(), f...)
+	n.SetSM(0, &SM{GUID: 7, State: 3})
+	return fmt.Sprint(piCapability.Uint(n.PortInfo(1)), answer(t, n, asked{port: 1, method: mad.Get, attribute: mad.AttrSMInfo}))
 }
 
 // responded is the response to a directed route of one hop as it leaves a switch, and its port.

@@ -241,7 +241,7 @@ func (n *Node) capabilities() uint64 {
 	if c.Led {
 		v |= CapLed
 	}
-	if n.hasSM || n.has(isSMSet) {
+	if n.hasSM && !n.has(isSMLost) || n.has(isSMSet) {
 		v |= CapSM
 	}
 	return v

@@ -289,6 +289,9 @@ func (n *Node) smInfo(r *request) mad.Status {
 	m := &n.sm
 	put := func(name string, v uint64) { mad.LayoutSMInfo.Field(name).PutUint(r.data, v) }
 	put("GUID", m.GUID)
+	if n.has(smGUIDWrong) {
+		put("GUID", m.GUID+1)
+	}
 	put("SMKey", m.Key)
 	put("actCount", uint64(m.Count))
 	put("priority", uint64(m.Priority))
