@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ibwitness/mad"
+	"ibwitness/packet"
 	"ibwitness/subnet/sma"
 )
 
@@ -92,19 +93,19 @@ var mappingStored = &Test{
 	},
 }
 
-// each judges an assertion that holds where some others did: those on Get and on Set.
+// each judges an assertion that holds where some others did: those on Get and on Set. x is what says that they should.
 func (r *run) each(id, what string, x *exchange, others ...string) {
-	o := Pass
+	o, frames := Pass, []*packet.Packet{x.got}
 	for _, other := range others {
-		if j := r.judged[other]; j != nil {
-			o = max(o, j.Outcome)
+		if j := r.judged[other]; j != nil && j.Outcome > o {
+			o, frames = j.Outcome, append(frames[:1:1], j.frames...)
 		}
 	}
 	if o == Inconclusive {
-		r.open(id, "busy, each time that it was asked", x.got)
+		r.open(id, "busy, each time that it was asked", frames...)
 		return
 	}
-	r.check(id, o == Pass, "status code 0", "answers to "+what+" as above", x.got)
+	r.check(id, o == Pass, "status code 0", "answers to "+what+" as above", frames...)
 }
 
 var adapterMapping = &Test{

@@ -102,7 +102,7 @@ func (r *run) routeKept(s, x *mad.SMP, sent, got *packet.Packet) {
 	}
 }
 
-// anything sends a request up to three times, and three times more where the device is busy, and returns the first packet that comes.
+// anything sends a request up to three times, and three times more where the device is busy, and returns the first packet that the device sends.
 func (m *manager) anything(d ibsim.Datagram) (sent, got *packet.Packet) {
 	for range busyTries {
 		if sent, got = m.firstOf(d); got == nil {
@@ -117,14 +117,14 @@ func (m *manager) anything(d ibsim.Datagram) (sent, got *packet.Packet) {
 	return sent, got
 }
 
-// firstOf sends a request up to three times, and returns the first packet that comes.
+// firstOf sends a request up to three times, and returns the first packet that the device sends.
 func (m *manager) firstOf(d ibsim.Datagram) (sent, got *packet.Packet) {
 	for range madTries {
+		m.departed = nil
 		sent = m.send(d)
-		if m.r.until(m.r.now()+m.wait, func() bool { return len(m.arrived) > 0 }) {
-			got = m.arrived[0]
+		if m.r.until(m.r.now()+m.wait, func() bool { return len(m.departed) > 0 }) {
 			m.arrived = nil
-			return sent, got
+			return sent, m.departed[0].p
 		}
 	}
 	return sent, nil

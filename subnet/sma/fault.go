@@ -87,6 +87,26 @@ const (
 	trapNewTID
 	isSMLost
 	smGUIDWrong
+	getRefused
+	setRefused
+	readOnlyChanges
+	otherComponentSet
+	localPortFixed
+	portGUIDShared
+	versionsWrong
+	ownNumberOther
+	bothTables
+	isSMDisabled
+	violationsKept
+	mkeyNeverShown
+	mkeyOvercounted
+	trapLost
+	trapIssuerWrong
+	trapSameTID
+	drLIDsChanged
+	drCountChanged
+	drPointerKept
+	drDirectionLost
 	numFaults
 )
 
@@ -176,6 +196,26 @@ var faultTable = []Fault{
 	{"is-sm-lost", "does not say IsSM in CapabilityMask, though a subnet manager runs at it", isSMLost},
 	{"sm-guid-wrong", "gives SMInfo another GUID than that of the port", smGUIDWrong},
 	{"trap-new-tid", "repeats traps with another transaction ID", trapNewTID},
+	{"get-refused", "refuses each Get but of NodeInfo, PortInfo and SwitchInfo", getRefused},
+	{"set-refused", "refuses each Set but of PortInfo", setRefused},
+	{"read-only-changes", "changes a read-only component of PortInfo or SwitchInfo at each Set of it, refused or not", readOnlyChanges},
+	{"other-component-set", "changes another read-write component at each Set of PortInfo or SwitchInfo", otherComponentSet},
+	{"local-port-fixed", "says LocalPortNum 1 at each port", localPortFixed},
+	{"port-guid-shared", "gives each port the PortGUID of its first", portGUIDShared},
+	{"versions-wrong", "says in NodeInfo that its BaseVersion is 2", versionsWrong},
+	{"own-number-other", "answers a Get of PortInfo with the number of its port, as a channel adapter, with that of another port", ownNumberOther},
+	{"both-tables", "says in SwitchInfo that it has a RandomForwardingTable beside its linear one", bothTables},
+	{"is-sm-disabled", "says in CapabilityMask both IsSM and IsSMdisabled", isSMDisabled},
+	{"violations-kept", "does not reset counters of violations", violationsKept},
+	{"mkey-never-shown", "does not show its M_Key to the right one", mkeyNeverShown},
+	{"mkey-overcounted", "counts an M_Key violation for a Get that it answers", mkeyOvercounted},
+	{"trap-lost", "sends no traps", trapLost},
+	{"trap-issuer-wrong", "sends traps with another IssuerLID than its LID", trapIssuerWrong},
+	{"trap-same-tid", "sends all traps with one transaction ID", trapSameTID},
+	{"dr-lids-changed", "writes other DrSLID and DrDLID into its response on a directed route", drLIDsChanged},
+	{"dr-count-changed", "counts HopCount up in its response on a directed route", drCountChanged},
+	{"dr-pointer-kept", "does not count HopPointer back in its response on a directed route", drPointerKept},
+	{"dr-direction-lost", "clears the direction bit of its response on a directed route", drDirectionLost},
 }
 
 func faultsOf(names []string) (f faultSet, err error) {

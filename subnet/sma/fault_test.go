@@ -189,8 +189,46 @@ var probes = map[string]func(t *testing.T, faults ...string) string{
 		b, _ := sw.Trap(0)
 		return fmt.Sprintf("% x", b[24:32])
 	},
-	"is-sm-lost":    managed,
-	"sm-guid-wrong": managed,
+	"get-refused": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.Get, attribute: mad.AttrGUIDInfo})
+	},
+	"set-refused":         stored(mad.AttrGUIDInfo, 0),
+	"read-only-changes":   sets,
+	"other-component-set": sets,
+	"violations-kept": func(t *testing.T, f ...string) string {
+		n := node(t, hostConfig(), f...)
+		setInfo(t, n, 1, 0, map[string]uint64{"MKey": 5})
+		ask(t, n, asked{port: 1, method: mad.Set, attribute: mad.AttrPKeyTable, key: 6})
+		setInfo(t, n, 1, 5, map[string]uint64{"MKeyViolations": 0})
+		return fmt.Sprint(piMKeyBad.Uint(n.PortInfo(1)))
+	},
+	"local-port-fixed": atSecond,
+	"port-guid-shared": atSecond,
+	"versions-wrong":   atSecond,
+	"own-number-other": func(t *testing.T, f ...string) string {
+		n := node(t, hostConfig(), f...)
+		setInfo(t, n, 1, 0, map[string]uint64{"LID": 5, "masterSMLID": 1})
+		return answer(t, n, asked{port: 1, method: mad.Get, attribute: mad.AttrPortInfo, modifier: 1})
+	},
+	"both-tables": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, switchConfig(), f...), asked{port: 1, method: mad.Get, attribute: mad.AttrSwitchInfo})
+	},
+	"is-sm-disabled": managed,
+	"mkey-never-shown": func(t *testing.T, f ...string) string {
+		return keyed(t, 0, 0, asked{port: 1, method: mad.Get, attribute: mad.AttrPortInfo, key: 5}, f...)
+	},
+	"mkey-overcounted": func(t *testing.T, f ...string) string {
+		return keyed(t, 0, 0, asked{port: 1, method: mad.Get, attribute: mad.AttrPortInfo, key: 6}, f...)
+	},
+	"trap-lost":         trapped,
+	"trap-issuer-wrong": trapped,
+	"trap-same-tid":     trapped,
+	"dr-lids-changed":   responded,
+	"dr-count-changed":  responded,
+	"dr-pointer-kept":   responded,
+	"dr-direction-lost": responded,
+	"is-sm-lost":        managed,
+	"sm-guid-wrong":     managed,
 	"trap-new-tid": func(t *testing.T, f ...string) string {
 		sw, _ := configured(t, f...)
 		sw.Cut(0, 1)
@@ -263,6 +301,33 @@ func managed(t *testing.T, f ...string) string {
 	return fmt.Sprint(piCapability.Uint(n.PortInfo(1)), answer(t, n, asked{port: 1, method: mad.Get, attribute: mad.AttrSMInfo}))
 }
 
+// sets is SwitchInfo and PortInfo of a switch after Sets that leave all as it is.
+func sets(t *testing.T, f ...string) string {
+	n := node(t, switchConfig(), f...)
+	data, _, _ := ask(t, n, asked{port: 1, method: mad.Set, attribute: mad.AttrSwitchInfo, data: get(t, n, 1, mad.AttrSwitchInfo, 0)})
+	info, _, _ := setInfo(t, n, 1, 0, nil)
+	return fmt.Sprint(data, info)
+}
+
+// atSecond is NodeInfo at the second port of a host.
+func atSecond(t *testing.T, f ...string) string {
+	return answer(t, node(t, hostConfig(), f...), asked{port: 2, method: mad.Get, attribute: mad.AttrNodeInfo})
+}
+
+// trapped is two traps of a switch.
+func trapped(t *testing.T, f ...string) (s string) {
+	sw, _ := configured(t, f...)
+	sw.Cut(0, 1)
+	for now := range int64(2) {
+		b, _ := sw.Trap(20 * now * second)
+		s += fmt.Sprintf("% x\n", b)
+		repress(t, sw, uint64(now)+1)
+		setInfo(t, sw, 0, 0, map[string]uint64{"MKey": 5})
+		ask(t, sw, asked{port: 1, method: mad.Set, attribute: mad.AttrGUIDInfo, key: 6, now: 2 * second})
+	}
+	return s
+}
+
 // responded is the response to a directed route of one hop as it leaves a switch, and its port.
 func responded(t *testing.T, f ...string) string {
 	s := mad.SMP{
@@ -278,7 +343,7 @@ func responded(t *testing.T, f ...string) string {
 	if route != Forward || out != 4 {
 		t.Errorf("%v by port %d", route, out)
 	}
-	return fmt.Sprint(b[129], b[193])
+	return fmt.Sprint(b[4], b[6:8], b[32:36], b[129], b[193])
 }
 
 // lease is the protect bits at a time after a wrong key, and after a right one where one comes.

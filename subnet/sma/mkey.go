@@ -21,6 +21,9 @@ func (n *Node) checkMKey(r *request) bool {
 		return true
 	}
 	if r.Method == mad.Get && (p.get(piProtect) < 2 || n.has(protectIgnored)) {
+		if n.has(mkeyOvercounted) {
+			n.violated(p, piMKeyBad)
+		}
 		return true
 	}
 	if r.Attribute == mad.AttrSMInfo && r.Method == mad.Get && r.MKey == 0 { // rule SMP-SMI-004

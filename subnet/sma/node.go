@@ -22,6 +22,7 @@ const (
 	CapTrap         = 1 << 3
 	CapSLtoVL       = 1 << 6
 	CapLed          = 1 << 9
+	capSMDisabled   = 1 << 10
 	CapSystemGUID   = 1 << 11
 	CapExternalPKey = 1 << 12
 	CapReregister   = 1 << 25
@@ -243,6 +244,9 @@ func (n *Node) capabilities() uint64 {
 	}
 	if n.hasSM && !n.has(isSMLost) || n.has(isSMSet) {
 		v |= CapSM
+	}
+	if n.has(isSMDisabled) {
+		v |= CapSM | capSMDisabled
 	}
 	return v
 }

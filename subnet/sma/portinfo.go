@@ -131,8 +131,8 @@ func unlessZero(_ *Node, _ *port, was, set uint64) uint64 {
 }
 
 // resetOnly: a counter of violations is set to 0; other values change nothing (rule SMP-PI-010).
-func resetOnly(_ *Node, _ *port, was, set uint64) uint64 {
-	if set == 0 {
+func resetOnly(n *Node, _ *port, was, set uint64) uint64 {
+	if set == 0 && !n.has(violationsKept) {
 		return 0
 	}
 	return was
@@ -169,29 +169,47 @@ func (n *Node) portInfo(r *request) mad.Status {
 			reregister = piReregister.Uint(r.Data)
 		}
 	}
-	copy(r.data, p.info[:])
-	piLocalPort.PutUint(r.data, uint64(r.in.number)) // at which the SMP came in, whichever port is asked about
-	if reregister != 0 && !n.has(reregisterLost) {
-		piReregister.PutUint(r.data, 1)
-	}
-	if n.hidesMKey(r, p) {
-		piMKey.PutUint(r.data, 0)
-	}
+	n.showPortInfo(r, p, reregister)
 	if r.Method == mad.Set && status == 0 {
 		copy(r.data[:8], p.info[:8]) // the key that was set, which the manager knows
 	}
 	return status
 }
 
+// showPortInfo writes PortInfo of a port as it answers a request: LocalPortNum is the port at which the SMP came in, whichever is asked about.
+func (n *Node) showPortInfo(r *request, p *port, reregister uint64) {
+	shown, local := p, uint64(r.in.number)
+	if n.sw == nil && !r.set() && p.number == uint8(r.Modifier) && n.has(ownNumberOther) {
+		shown = n.at(int(p.number%n.config.Ports) + 1)
+	}
+	if n.has(localPortFixed) {
+		local = 1
+	}
+	copy(r.data, shown.info[:])
+	piLocalPort.PutUint(r.data, local)
+	if reregister != 0 && !n.has(reregisterLost) {
+		piReregister.PutUint(r.data, 1)
+	}
+	if n.hidesMKey(r, p) {
+		piMKey.PutUint(r.data, 0)
+	}
+}
+
 // hidesMKey reports whether the M_Key is not shown in the answer about a port (rule SMP-MK-002).
 func (n *Node) hidesMKey(r *request, p *port) bool {
 	m := n.managed(p.number)
+	if n.has(mkeyNeverShown) && !r.set() && r.MKey == m.get(piMKey) {
+		return true
+	}
 	return m.get(piMKey) != r.MKey && (m.get(piProtect) != 0 && !n.has(mkeyShown) || n.has(mkeyHidden))
 }
 
 // setPortInfo carries out a Set of PortInfo: all of it, or, where a component is illegal, nothing (C13-24).
 func (n *Node) setPortInfo(r *request, p *port) mad.Status {
 	kind := n.kind(p)
+	if n.has(readOnlyChanges) {
+		p.put(piHighCap, p.get(piHighCap)^1)
+	}
 	state, physical := piState.Uint(r.Data), piPhysical.Uint(r.Data)
 	if !n.has(illegalStored) {
 		for _, c := range written {
@@ -227,6 +245,9 @@ func (n *Node) writePortInfo(p *port, kind int, set []byte) {
 			v = c.store(n, p, p.get(c.Field), v)
 		}
 		p.put(c.Field, v)
+	}
+	if limit := pi("VLHighLimit"); n.has(otherComponentSet) {
+		p.put(limit, p.get(limit)+1)
 	}
 	if n.has(readOnlyWritten) {
 		for _, f := range readOnly {

@@ -93,25 +93,21 @@ func (n *Node) carryOut(r *request) mad.Status {
 		return mad.StatusBusy
 	}
 	n.busy = n.config.Busy
+	if n.refuses(r) {
+		return mad.StatusAttribute
+	}
 	return n.attribute(r)
 }
 
 // attribute carries out a Get or Set (table T11) and returns its status.
 func (n *Node) attribute(r *request) mad.Status {
 	get, set, _, ok := mad.SMPMethods(r.Attribute)
-	if r.Attribute == mad.AttrNodeDescription && r.set() && n.has(nodeDescriptionSet) {
-		text, _, _ := bytes.Cut(r.Data, []byte{0})
-		n.config.Description = string(text)
-		return 0
-	}
-	if !ok || r.Attribute == mad.AttrNodeDescription && r.set() || !get && !r.set() || !set && r.set() {
+	if !ok || !get && !r.set() || !set && r.set() {
 		return n.unsupported()
 	}
 	switch r.Attribute {
 	case mad.AttrNodeDescription:
-		clear(r.data)
-		copy(r.data, n.config.Description)
-		return n.noModifier(r)
+		return n.nodeDescription(r)
 	case mad.AttrNodeInfo:
 		n.nodeInfo(r.data, r.in.number)
 		return n.noModifier(r)
@@ -146,6 +142,31 @@ func (n *Node) attribute(r *request) mad.Status {
 		return n.multicastForwarding(r)
 	}
 	return n.unsupported()
+}
+
+// nodeDescription is NodeDescription (section 14.2.5.2), which cannot be set.
+func (n *Node) nodeDescription(r *request) mad.Status {
+	if r.set() && !n.has(nodeDescriptionSet) {
+		return n.unsupported()
+	}
+	if r.set() {
+		text, _, _ := bytes.Cut(r.Data, []byte{0})
+		n.config.Description = string(text)
+	}
+	clear(r.data)
+	copy(r.data, n.config.Description)
+	return n.noModifier(r)
+}
+
+// refuses reports whether a faulty node refuses what it has.
+func (n *Node) refuses(r *request) bool {
+	switch r.Attribute {
+	case mad.AttrPortInfo:
+		return false
+	case mad.AttrNodeInfo, mad.AttrSwitchInfo:
+		return r.set() && n.has(setRefused)
+	}
+	return r.set() && n.has(setRefused) || !r.set() && n.has(getRefused)
 }
 
 // unsupported refuses a combination of method and attribute; the data stay as they came (section 13.4.7).
@@ -191,6 +212,14 @@ func (n *Node) nodeInfo(b []byte, number uint8) {
 	put("deviceID", uint64(c.Type))
 	put("revision", 1)
 	put("localPortNum", uint64(number))
+	switch {
+	case n.has(localPortFixed):
+		put("localPortNum", 1)
+	case n.has(portGUIDShared):
+		put("portGUID", n.portGUID(1))
+	case n.has(versionsWrong):
+		put("baseVersion", 2)
+	}
 }
 
 // portOf is the port that a modifier names: of a channel adapter or router 0 means the one of the SMP, as does its own number (rule SMP-PI-001).

@@ -32,7 +32,25 @@ func (n *Node) Relay(number uint8, own bool, b []byte) (r Route, out uint8) {
 		return Discard, 0
 	}
 	b[6] = uint8(s.HopPointer())
+	if own && s.Backward() && r == Forward {
+		n.rewrite(b)
+	}
 	return r, out
+}
+
+// rewrite is what a faulty node makes of its response on a directed route, when it has chosen the port out of which that leaves.
+func (n *Node) rewrite(b []byte) {
+	switch {
+	case n.has(drLIDsChanged):
+		b[33] ^= 1
+		b[35] ^= 1
+	case n.has(drCountChanged):
+		b[7]++
+	case n.has(drPointerKept):
+		b[6]++
+	case n.has(drDirectionLost):
+		b[4] &^= 0x80
+	}
 }
 
 // beyond is what becomes of an SMP whose hop pointer or count is beyond its end.

@@ -15,6 +15,9 @@ func (n *Node) newSwitch() {
 	put := func(f mad.Field, v uint64) { f.PutUint(n.sw.info[:], v) }
 	put(si("linearFDBCap"), uint64(c.LinearCap))
 	put(si("randomFDBCap"), uint64(c.RandomCap))
+	if c.LinearCap != 0 && n.has(bothTables) {
+		put(si("randomFDBCap"), 64)
+	}
 	if c.RandomCap != 0 {
 		put(siDefault, noPort)
 	}
@@ -43,6 +46,9 @@ func (n *Node) switchInfo(r *request) mad.Status {
 		return n.badModifier()
 	}
 	if r.set() {
+		if lids := si("LIDsPerPort"); n.has(readOnlyChanges) {
+			lids.PutUint(n.sw.info[:], lids.Uint(n.sw.info[:])^1)
+		}
 		if n.has(setNotStored) {
 			return 0
 		}
@@ -50,20 +56,28 @@ func (n *Node) switchInfo(r *request) mad.Status {
 			copy(r.data, n.sw.info[:])
 			return mad.StatusValue
 		}
-		for _, f := range []mad.Field{siLinearTop, siDefault, siPrimary, siNotPrimary, siLifeTime, siMulticastTop} {
-			f.PutUint(n.sw.info[:], f.Uint(r.Data))
-		}
-		if n.has(readOnlyWritten) {
-			for _, f := range []mad.Field{si("linearFDBCap"), si("multicastFDBCap"), si("partitionEnforcementCap"), siEnhancedPort0} {
-				f.PutUint(n.sw.info[:], f.Uint(r.Data))
-			}
-		}
-		if siChange.Uint(r.Data) == 1 || n.has(stateChangeAnySet) { // writing 1 clears it
-			siChange.PutUint(n.sw.info[:], 0)
-		}
+		n.writeSwitchInfo(r.Data)
 	}
 	copy(r.data, n.sw.info[:])
 	return 0
+}
+
+// writeSwitchInfo stores the read-write components of a Set.
+func (n *Node) writeSwitchInfo(set []byte) {
+	for _, f := range []mad.Field{siLinearTop, siDefault, siPrimary, siNotPrimary, siLifeTime, siMulticastTop} {
+		f.PutUint(n.sw.info[:], f.Uint(set))
+	}
+	if n.has(otherComponentSet) {
+		siLifeTime.PutUint(n.sw.info[:], siLifeTime.Uint(n.sw.info[:])+1)
+	}
+	if n.has(readOnlyWritten) {
+		for _, f := range []mad.Field{si("linearFDBCap"), si("multicastFDBCap"), si("partitionEnforcementCap"), siEnhancedPort0} {
+			f.PutUint(n.sw.info[:], f.Uint(set))
+		}
+	}
+	if siChange.Uint(set) == 1 || n.has(stateChangeAnySet) { // writing 1 clears it
+		siChange.PutUint(n.sw.info[:], 0)
+	}
 }
 
 // legalSwitchInfo judges a Set of SwitchInfo (rule SMP-SI-002): LinearFDBTop within LinearFDBCap, ports that the switch has, MulticastFDBTop 0 or a LID of

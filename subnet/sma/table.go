@@ -67,13 +67,10 @@ func (n *Node) slToVL(r *request) mad.Status {
 		return n.badModifier()
 	}
 	ins, outs := [2]int{in, in}, [2]int{out, out}
-	if n.has(sltovlAllIgnored) {
-		all = 0
-	}
-	if all&1 != 0 {
+	if n.means(all, 1) {
 		ins = [2]int{0, len(n.ports) - 1}
 	}
-	if all&2 != 0 {
+	if n.means(all, 2) {
 		outs = [2]int{first, len(n.ports) - 1}
 	}
 	if ins[1] >= len(n.ports) || outs[1] >= len(n.ports) || outs[0] < first {
@@ -91,6 +88,9 @@ func (n *Node) slToVL(r *request) mad.Status {
 	}
 	return 0
 }
+
+// means reports whether the upper half of a modifier of SLtoVLMappingTable has a bit that means all ports.
+func (n *Node) means(all, bit uint32) bool { return all&bit != 0 && !n.has(sltovlAllIgnored) }
 
 // sltovlStatuses are the statuses with which a faulty node answers requests for an SLtoVLMappingTable that it does not support.
 var sltovlStatuses = []struct {

@@ -20,6 +20,9 @@ type trap struct {
 // mostTraps bounds the traps that wait.
 const mostTraps = 16
 
+// mostIssuers is more than a port has LIDs.
+const mostIssuers = 256
+
 // Where the parts of a notice begin that depend on its trap (table T14).
 const (
 	detailsAt = 10 // of all: trap 128 has its LID there, the others after two reserved bytes
@@ -46,6 +49,9 @@ func (n *Node) raise(now int64, p *port, kind uint8, number uint16, fill func(da
 	put("nodeType", uint64(n.config.Type))
 	put("trapNumber", uint64(number))
 	put("issuerLID", p.get(piLID))
+	if n.has(trapIssuerWrong) {
+		put("issuerLID", p.get(piLID)+mostIssuers)
+	}
 	fill(d)
 	for _, o := range n.traps {
 		if o.port == t.port && o.data == t.data {
@@ -56,6 +62,9 @@ func (n *Node) raise(now int64, p *port, kind uint8, number uint16, fill func(da
 		return
 	}
 	n.tid++
+	if n.has(trapSameTID) {
+		n.tid = 1
+	}
 	t.tid = n.tid
 	n.traps = append(n.traps, t)
 }
@@ -129,6 +138,9 @@ func (n *Node) gap(p *port) int64 {
 // Trap returns the next trap that is due, 256 bytes, LID routed, and the port that sends it to its MasterSMLID; nil where none is. A trap is repeated with its TID until
 // its TrapRepress comes (section 13.4.9, o13-5).
 func (n *Node) Trap(now int64) (b []byte, number uint8) {
+	if n.has(trapLost) {
+		return nil, 0
+	}
 	for _, t := range n.traps {
 		p := &n.ports[t.port]
 		if t.next > now || p.get(piState) != Active || p.trapSent && now-p.trapAt < n.gap(p) {
