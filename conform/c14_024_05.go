@@ -28,11 +28,11 @@ const (
 var guidInfo = &Test{
 	ID: "C14_024_05", Title: "GUIDInfo",
 	Abstract: "The GUIDs of a port are set and read in blocks, up to GUIDCap; the first is the PortGUID and stays.",
-	Covers:   []Statement{{"C14-24.1.1", Stated}, {"C13-24", Seen}, {"C14-27", Seen}, {"C14-30", Seen}}, Topology: subnetTopology, Device: Node, Needs: Managed,
+	Covers:   []Statement{{"C14-24.1.1", Stated}, {"C13-24", Seen}, {"C14-27", Seen}, {"C14-30", Seen}}, Topology: ownTopology, Device: Node, Needs: Managed,
 	Qualifiers: []string{keyQualifier}, Setup: nodeSetup,
 	Procedure: []string{
 		surveyText,
-		"For each block from 0 to 31, Get GUIDInfo.",
+		"At each port that has an agent of its own, for each block from 0 to 31, Get GUIDInfo.",
 		"Set it to the inverse of what came.",
 		"Get it, and Set what was in it first.",
 	},
@@ -47,23 +47,27 @@ var guidInfo = &Test{
 		{"What is beyond GUIDCap may be 0 or refused.", "Within a block that begins before it, 0; a block after it, status code 7 (ours)."},
 	},
 	run: func(r *run) {
-		s := r.survey()
-		limit := int(s.port.uint(mad.LayoutPortInfo, "GUIDCap"))
-		if limit == 1 {
-			r.skip(guidStored, "GUIDCap is 1: there is only the PortGUID")
-		}
-		for block := range guidBlocks {
-			r.again(2)
-			x := r.manager.ask(mad.Get, mad.AttrGUIDInfo, uint32(block), nil)
-			if block*blockGUIDs >= limit {
-				r.answered(guidRefused, x, badValue, fmt.Sprintf("GUIDCap %d", limit))
-				continue
-			}
-			if r.answered(guidTaken, x, taken, fmt.Sprintf("GUIDCap %d", limit)) {
-				r.guidBlock(s, x, block, limit)
-			}
-		}
+		r.eachAgent(r.survey(), r.guids)
 	},
+}
+
+// guids sets and reads the GUIDs of a port.
+func (r *run) guids(s *surveyed) {
+	limit := int(s.port.uint(mad.LayoutPortInfo, "GUIDCap"))
+	if limit == 1 {
+		r.skip(guidStored, "GUIDCap is 1: there is only the PortGUID")
+	}
+	for block := range guidBlocks {
+		r.again(2)
+		x := r.manager.ask(mad.Get, mad.AttrGUIDInfo, uint32(block), nil)
+		if block*blockGUIDs >= limit {
+			r.answered(guidRefused, x, badValue, fmt.Sprintf("GUIDCap %d", limit))
+			continue
+		}
+		if r.answered(guidTaken, x, taken, fmt.Sprintf("GUIDCap %d", limit)) {
+			r.guidBlock(s, x, block, limit)
+		}
+	}
 }
 
 // guidBlock sets a block of GUIDs, judges what becomes of it, and sets what it was.

@@ -28,7 +28,7 @@ const (
 var pkeyTable = &Test{
 	ID: "X14_009", Title: "P_KeyTable",
 	Abstract: "A port stores its P_Keys, in all blocks within its table, and refuses those beyond.",
-	Covers:   []Statement{{"C14-24.1.1", Seen}}, Topology: subnetTopology, Device: Node, Needs: Managed,
+	Covers:   []Statement{{"C14-24.1.1", Seen}}, Topology: ownTopology, Device: Node, Needs: Managed,
 	Qualifiers: []string{keyQualifier}, Setup: nodeSetup,
 	Procedure: []string{
 		surveyText,
@@ -49,12 +49,13 @@ var pkeyTable = &Test{
 		{"What a port answers to a P_Key that is there twice is not confirmed.", "It is not tested."},
 	},
 	run: func(r *run) {
-		s := r.survey()
-		for port, size := range s.pkeyTables() {
-			if size > 0 {
-				r.pkeysOf(uint32(port), size)
+		r.eachAgent(r.survey(), func(s *surveyed) {
+			for port, size := range s.pkeyTables() {
+				if size > 0 {
+					r.pkeysOf(uint32(port), size)
+				}
 			}
-		}
+		})
 	},
 }
 

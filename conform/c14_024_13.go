@@ -187,7 +187,7 @@ const (
 var ledInfo = &Test{
 	ID: "C14_024_15", Title: "LedInfo, supported or not",
 	Abstract: "A node whose capability mask says that it supports LedInfo stores it for each port; another refuses it.",
-	Covers:   []Statement{{"C14-24.1.1", Stated}, {"C13-24", Seen}, {"C14-27", Seen}}, Topology: subnetTopology, Device: Node, Needs: Managed,
+	Covers:   []Statement{{"C14-24.1.1", Stated}, {"C13-24", Seen}, {"C14-27", Seen}}, Topology: ownTopology, Device: Node, Needs: Managed,
 	Qualifiers: []string{keyQualifier}, Setup: nodeSetup,
 	Procedure: []string{
 		surveyText,
@@ -208,10 +208,12 @@ var ledInfo = &Test{
 	run: func(r *run) {
 		s := r.survey()
 		if s.capable(sma.CapLed) {
-			for _, port := range s.modifiers() {
-				r.again(2)
-				r.ledOf(port)
-			}
+			r.eachAgent(s, func(s *surveyed) {
+				for _, port := range s.modifiers() {
+					r.again(2)
+					r.ledOf(port)
+				}
+			})
 			r.each(ledWhere, "LedInfo", s.port, ledGet)
 			return
 		}

@@ -80,6 +80,20 @@ func (s *surveyed) modifiers() []uint32 {
 	return list
 }
 
+// eachAgent does something at each port that has an agent of its own: at port 1 of a switch, else at one port after the other, with NodeInfo and PortInfo of it.
+func (r *run) eachAgent(s *surveyed, do func(s *surveyed)) {
+	if s.kind == subnet.Switch {
+		do(s)
+		return
+	}
+	for port := 1; port <= s.ports; port++ {
+		r.manager.move(uint8(port))
+		own := *s
+		own.node, own.port = r.manager.get(mad.AttrNodeInfo, 0), r.manager.get(mad.AttrPortInfo, 0)
+		do(&own)
+	}
+}
+
 // What a request is answered with.
 var (
 	taken    = []int{0}

@@ -105,7 +105,8 @@ func (t *Test) Assertion(id string) *Assertion {
 
 // Topologies of the tests.
 const (
-	pairTopology   = "tester and device under test, one link, RoCEv2 on IPv4"                              // of all tests of a connection
-	subnetTopology = "tester at port 1 of the device under test, one link of InfiniBand"                   // of tests by subnet management packets
-	eachTopology   = "tester at one port of the device under test after the other, one link of InfiniBand" // of those on each port
+	pairTopology   = "tester and device under test, one link, RoCEv2 on IPv4"                                                     // of all tests of a connection
+	subnetTopology = "tester at port 1 of the device under test, one link of InfiniBand"                                          // of tests by subnet management packets
+	ownTopology    = "tester at port 1 of a switch, or at each port of another device under test in turn, one link of InfiniBand" // of those on each port that has an agent
+	eachTopology   = "tester at one port of the device under test after the other, one link of InfiniBand"                        // of those on each port
 )
