@@ -27,6 +27,7 @@ type conn struct {
 	qp      wqe.QP
 	cq      wqe.CQ
 	attr    qp.Attr
+	service packet.Service
 	qpn     uint32 // of the tester
 	port    uint16
 	next    packet.PSN // of the tester's next request
@@ -46,16 +47,22 @@ type completion struct {
 	at int64
 }
 
-// connect makes a queue pair of the device and brings it to RTS; change sets its attributes.
-func (r *run) connect(change func(a *qp.Attr)) *conn {
+// connect makes a queue pair of RC of the device and brings it to RTS; change sets its attributes.
+func (r *run) connect(change func(a *qp.Attr)) *conn { return r.connectAs(qp.TypeRC, change, nil) }
+
+// connectAs makes a queue pair of a type and brings it to RTS; create, where not nil, says how it is made, and change sets its attributes.
+func (r *run) connectAs(t qp.Type, change func(a *qp.Attr), create func(n *qp.InitAttr)) *conn {
 	n := uint32(len(r.conns))
 	c := &conn{r: r, qpn: 0x4711 + n, port: uint16(0xC000 + n)}
+	c.service, _ = t.Service()
 	var err error
 	c.cq, err = r.dev.CreateCQ(ctx, 128)
 	r.must(err)
-	c.qp, err = r.dev.CreateQP(ctx, qp.InitAttr{
-		Type: qp.TypeRC, PD: r.memory.pd, SendCQ: c.cq, RecvCQ: c.cq, MaxSend: 32, MaxReceive: 32, MaxSendSegments: 1, MaxRecvSegments: 1,
-	})
+	init := qp.InitAttr{Type: t, PD: r.memory.pd, SendCQ: c.cq, RecvCQ: c.cq, MaxSend: 32, MaxReceive: 32, MaxSendSegments: 1, MaxRecvSegments: 1}
+	if create != nil {
+		create(&init)
+	}
+	c.qp, err = r.dev.CreateQP(ctx, init)
 	r.must(err)
 	psn := packet.PSN(r.seed>>7 + uint64(n)*0x10001).Add(0)
 	if r.opt.StartPSN != nil {
@@ -170,8 +177,8 @@ func (c *conn) message(op wqe.SendOp, n int) (list []*packet.Packet) {
 			want = f[2]
 		}
 		p := c.any()
-		if p.Opcode != packet.Op(packet.RC, want) || p.PSN != c.expects {
-			c.r.halt("the device has sent %v, PSN %v, in place of %v, PSN %v", p.Opcode, p.PSN, packet.Op(packet.RC, want), c.expects)
+		if p.Opcode != packet.Op(c.service, want) || p.PSN != c.expects {
+			c.r.halt("the device has sent %v, PSN %v, in place of %v, PSN %v", p.Opcode, p.PSN, packet.Op(c.service, want), c.expects)
 		}
 		size, length := 1, c.lengths[c.received]
 		if op == wqe.OpRead {
@@ -206,14 +213,25 @@ func (c *conn) completed(n int, until int64) []completion {
 }
 
 // send sends a packet to the queue pair of the device.
-func (c *conn) send(p packet.Packet) *packet.Packet {
+func (c *conn) send(p packet.Packet) *packet.Packet { return c.spoiled(p, nil) }
+
+// spoiled is send for a packet that is changed when all its fields are there.
+func (c *conn) spoiled(p packet.Packet, spoil func(p *packet.Packet)) *packet.Packet {
+	c.to(&p)
+	return c.r.tester.send(&p, spoil)
+}
+
+// to gives a packet what every packet to the queue pair of the device has.
+func (c *conn) to(p *packet.Packet) {
 	p.DestQP, p.SrcPort, p.PKey, p.MigReq = c.qp.QPN, c.port, 0xFFFF, true
-	return c.r.tester.send(&p, false)
+	if c.service == packet.UD {
+		p.QKey, p.SrcQP = c.attr.QKey, c.qpn
+	}
 }
 
 // ack sends an Acknowledge with a syndrome.
 func (c *conn) ack(psn packet.PSN, s packet.Syndrome, msn uint32) *packet.Packet {
-	return c.send(packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), PSN: psn, Syndrome: s, MSN: msn})
+	return c.send(packet.Packet{Opcode: packet.Op(c.service, packet.Acknowledge), PSN: psn, Syndrome: s, MSN: msn})
 }
 
 // positive is the syndrome of an ACK without credits.

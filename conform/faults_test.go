@@ -5,10 +5,16 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"ibwitness/hcaagent/soft"
 )
 
-// faulty is which assertions of a test a fault of the device makes fail, each with the first frames that show it, and which rules it breaks.
-var faulty = []struct{ fault, test, fails, rules string }{
+// failing says which assertions of a test a fault of the device makes fail, each with the first frames that show it, and which rules it breaks.
+type failing struct{ fault, test, fails, rules string }
+
+var faulty = slices.Concat(faultyFirst, faultyTransport)
+
+var faultyFirst = []failing{
 	{"resend-before-timer", "C09_130_01", "v1c09-130#01:1,2,3", "RC-RNR-001"},
 	{"rnr-forever", "C09_130_01", "ours#04:1,4,5", "RC-RNR-003"},
 	{"rnr-gives-up-early", "C09_130_01", "ours#03:1,2", "CPL-STS-007"},
@@ -176,6 +182,22 @@ func TestFaults(t *testing.T) {
 	for _, x := range Tests() {
 		if !failed[x.ID] {
 			t.Errorf("no fault is known to fail %s", x.ID)
+		}
+	}
+}
+
+// TestOwnFaults: each fault of an adapter that only a conformance test shows fails one, and breaks the rule that it names.
+func TestOwnFaults(t *testing.T) {
+	for _, name := range soft.FaultNames() {
+		f := soft.Faults[name]
+		if f.Needs != soft.Tester {
+			continue
+		}
+		i := slices.IndexFunc(faulty, func(x failing) bool {
+			return x.fault == name && (f.Rule == "" || slices.Contains(strings.Fields(x.rules), f.Rule))
+		})
+		if i < 0 {
+			t.Errorf("%s: no test is known to fail on it, with the rule %q", name, f.Rule)
 		}
 	}
 }

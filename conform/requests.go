@@ -13,20 +13,26 @@ const remoteOffset = regionSize - remoteRoom
 
 // ask sends a request of one packet with the tester's next PSN; change, where not nil, completes it. A READ takes the PSNs of its response.
 func (c *conn) ask(f packet.Fn, payload []byte, change func(p *packet.Packet)) *packet.Packet {
-	m := &c.r.memory
-	p := packet.Packet{Opcode: packet.Op(packet.RC, f), PSN: c.next, AckReq: true, Payload: payload}
-	if p.Info().Headers&(packet.HasRETH|packet.HasAtomicETH) != 0 {
-		p.VA, p.RKey, p.DMALen = m.va+remoteOffset, m.rkey, uint32(len(payload))
-	}
-	if change != nil {
-		change(&p)
-	}
+	p := c.request(f, payload, change)
 	n := 1
 	if f == packet.ReadRequest {
 		n = max(1, (int(p.DMALen)+pmtu-1)/pmtu)
 	}
 	c.next = p.PSN.Add(n)
 	return c.send(p)
+}
+
+// request is a packet of a request with the tester's next PSN.
+func (c *conn) request(f packet.Fn, payload []byte, change func(p *packet.Packet)) packet.Packet {
+	m := &c.r.memory
+	p := packet.Packet{Opcode: packet.Op(c.service, f), PSN: c.next, AckReq: c.service == packet.RC || c.service == packet.XRC, Payload: payload}
+	if p.Info().Headers&(packet.HasRETH|packet.HasAtomicETH) != 0 {
+		p.VA, p.RKey, p.DMALen = m.va+remoteOffset, m.rkey, uint32(len(payload))
+	}
+	if change != nil {
+		change(&p)
+	}
+	return p
 }
 
 // again sends a request of the tester once more, unchanged.
@@ -51,7 +57,7 @@ func (c *conn) tell(op wqe.SendOp, data []byte) (list []*packet.Packet) {
 			f = functions[op][2]
 		}
 		list = append(list, c.ask(f, data[i*pmtu:min(len(data), (i+1)*pmtu)], func(p *packet.Packet) {
-			p.AckReq = i == n-1
+			p.AckReq = p.AckReq && i == n-1
 			if p.DMALen = 0; p.Info().Headers&packet.HasRETH != 0 {
 				p.DMALen = uint32(len(data))
 			}
@@ -91,7 +97,7 @@ func (c *conn) answeredBy(id string, sent, got *packet.Packet, psn packet.PSN, m
 	if got == nil {
 		return c.r.check(id, false, want, "no answer", sent)
 	}
-	ok := got.Opcode == packet.Op(packet.RC, packet.Acknowledge) && got.Syndrome.Type() == t && (t == packet.ACK || got.Syndrome == s) && !got.Syndrome.Reserved() &&
+	ok := got.Opcode == packet.Op(c.service, packet.Acknowledge) && got.Syndrome.Type() == t && (t == packet.ACK || got.Syndrome == s) && !got.Syndrome.Reserved() &&
 		got.PSN == psn && got.MSN == msn&packet.PSNMask && got.PayloadLen == 0
 	return c.r.check(id, ok, want, told(got), sent, got)
 }

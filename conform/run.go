@@ -49,6 +49,7 @@ type run struct {
 	conns   []*conn
 	sent    []sentLine
 	memory  region
+	asyncs  []cq.Event // what the device has told of that no verb tells
 	step    int
 	judged  map[string]*judging
 	begun   map[int]bool // the steps
@@ -252,6 +253,15 @@ func completed(x *cq.Completion) string {
 		s += fmt.Sprintf(", %v, %d bytes", x.Op, x.ByteLen)
 	}
 	return s
+}
+
+// hears takes an event of the device that no verb tells of.
+func (r *run) hears(e *cq.Event) {
+	r.asyncs = append(r.asyncs, *e)
+	if e.Kind == cq.EvAsync {
+		r.note("the device tells of event %d, queue pair %#x", e.Async, e.QP.QPN)
+	}
+	r.dev.Tell(e)
 }
 
 // event takes a verbs event of the device.

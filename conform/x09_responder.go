@@ -47,7 +47,7 @@ var damagedRequest = &Test{
 			if f != packet.SendOnly {
 				x.VA, x.RKey, x.DMALen = r.memory.va+remoteOffset, r.memory.rkey, 64
 			}
-			bad := r.tester.send(&x, true)
+			bad := r.tester.send(&x, badICRC)
 			got := c.quiet()
 			if !r.check("ours#01", got == nil, "no answer", happened(got, nil), bad, got) {
 				r.why = "the device has answered a damaged request"
