@@ -38,7 +38,7 @@ func (c *conn) request(f packet.Fn, payload []byte, change func(p *packet.Packet
 // again sends a request of the tester once more, unchanged.
 func (c *conn) again(p *packet.Packet) *packet.Packet {
 	q := packet.Packet{
-		Opcode: p.Opcode, PSN: p.PSN, AckReq: p.AckReq, Payload: p.Payload, VA: p.VA, RKey: p.RKey, DMALen: p.DMALen, Compare: p.Compare, SwapAdd: p.SwapAdd,
+		Opcode: p.Opcode, PSN: p.PSN, AckReq: p.AckReq, Payload: p.Payload, VA: p.VA, RKey: p.RKey, DMALen: p.DMALen, Compare: p.Compare, SwapAdd: p.SwapAdd, FETH: p.FETH,
 	}
 	return c.send(q)
 }

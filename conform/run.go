@@ -37,26 +37,27 @@ type RunOptions struct {
 
 // run is a test that runs.
 type run struct {
-	test    *Test
-	opt     RunOptions
-	result  *Result
-	clock   *sim.Clock
-	dev     *agent.Device
-	session *agent.Session
-	tester  *tester
-	manager *manager                   // of a test by subnet management packets
-	mine    func(f *rule.Finding) bool // reports whether the tester is accused
-	conns   []*conn
-	sent    []sentLine
-	memory  region
-	asyncs  []cq.Event // what the device has told of that no verb tells
-	step    int
-	judged  map[string]*judging
-	begun   map[int]bool // the steps
-	why     string       // why what is not judged is inconclusive, or not applicable
-	lacking bool         // it is not applicable
-	problem error        // of the test itself
-	seed    uint64
+	test     *Test
+	opt      RunOptions
+	result   *Result
+	clock    *sim.Clock
+	dev      *agent.Device
+	session  *agent.Session
+	tester   *tester
+	manager  *manager                   // of a test by subnet management packets
+	mine     func(f *rule.Finding) bool // reports whether the tester is accused
+	conns    []*conn
+	sent     []sentLine
+	memory   region
+	sharedID uint64     // of the newest request of a shared receive queue
+	asyncs   []cq.Event // what the device has told of that no verb tells
+	step     int
+	judged   map[string]*judging
+	begun    map[int]bool // the steps
+	why      string       // why what is not judged is inconclusive, or not applicable
+	lacking  bool         // it is not applicable
+	problem  error        // of the test itself
+	seed     uint64
 }
 
 // judging is a Judgement whose frames may not have a number yet.

@@ -69,7 +69,7 @@ func (s Software) Target() (*Target, error) {
 	there := func(k Kind) bool { return len(s.Kinds) == 0 || slices.Contains(s.Kinds, k) }
 	ofSwitch := slices.ContainsFunc(sma.Faults(), func(f sma.Fault) bool { return f.Name == s.Fault })
 	if there(Adapter) && (s.Fault == "" || soft.Faults[s.Fault] != nil) {
-		t.Has, t.Make = Control|Memory|Reads, s.adapter
+		t.Has, t.Make = Control|Memory|Reads|Extended, s.adapter
 	}
 	if there(Switch) && (s.Fault == "" || ofSwitch) {
 		t.Has |= Managed

@@ -84,8 +84,11 @@ func (r *run) register() {
 const closedVA = 0x7000_0000
 
 // registerClosed registers a region that no peer may access, and returns its R_Key.
-func (r *run) registerClosed() uint32 {
-	_, _, rkey, err := r.dev.RegisterMR(ctx, hcaagent.NewMR{PD: r.memory.pd, VA: closedVA, Length: 4096, Access: wqe.LocalWrite})
+func (r *run) registerClosed() uint32 { return r.registerAt(closedVA, wqe.LocalWrite) }
+
+// registerAt registers a region of 4096 bytes, and returns its R_Key.
+func (r *run) registerAt(va uint64, access wqe.Access) uint32 {
+	_, _, rkey, err := r.dev.RegisterMR(ctx, hcaagent.NewMR{PD: r.memory.pd, VA: va, Length: 4096, Access: access})
 	r.must(err)
 	return rkey
 }

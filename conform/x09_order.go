@@ -19,6 +19,7 @@ type due struct {
 	psn  packet.PSN
 	msn  uint32
 	orig uint64
+	data bool // it has payload
 }
 
 func (d *due) String() string {
@@ -34,7 +35,7 @@ func (d *due) String() string {
 
 // met reports whether a packet is the one that is due.
 func (d *due) met(p *packet.Packet) bool {
-	return p.Opcode == d.op && p.PSN == d.psn && (p.Has&packet.HasAETH == 0 || p.MSN == d.msn && p.Syndrome.Type() == packet.ACK && !p.Syndrome.Reserved()) &&
+	return p.Opcode == d.op && p.PSN == d.psn && (d.data || p.PayloadLen == 0) && (p.Has&packet.HasAETH == 0 || p.MSN == d.msn && p.Syndrome.Type() == packet.ACK && !p.Syndrome.Reserved()) &&
 		(d.op.Fn() != packet.AtomicAck || p.OrigData == d.orig)
 }
 
@@ -44,10 +45,10 @@ func owed(p *packet.Packet, msn uint32, orig uint64) (list []due) {
 	case packet.ReadRequest:
 		n := max(1, (int(p.DMALen)+pmtu-1)/pmtu)
 		for i := range n {
-			list = append(list, due{op: readResponseOp(i, n), psn: p.PSN.Add(i), msn: msn})
+			list = append(list, due{op: readResponseOp(i, n), psn: p.PSN.Add(i), msn: msn, data: true})
 		}
 	case packet.CmpSwap, packet.FetchAdd:
-		list = []due{{packet.Op(packet.RC, packet.AtomicAck), p.PSN, msn, orig}}
+		list = []due{{op: packet.Op(packet.RC, packet.AtomicAck), psn: p.PSN, msn: msn, orig: orig}}
 	case packet.Flush, packet.AtomicWrite:
 		list = []due{{op: readResponseOp(0, 1), psn: p.PSN, msn: msn}}
 	default:
