@@ -36,6 +36,7 @@ type conn struct {
 
 	lengths  []uint32   // of the send requests
 	received int        // of them, by message
+	taken    uint32     // messages that the tester has answered
 	expects  packet.PSN // of the next request of the device
 
 	completions []completion
@@ -156,26 +157,39 @@ func (c *conn) any() *packet.Packet {
 
 // functions are those of a request of several packets: the first, those within, and the last; of one packet the fourth.
 var functions = map[wqe.SendOp][4]packet.Fn{
-	wqe.OpSend:     {packet.SendFirst, packet.SendMiddle, packet.SendLast, packet.SendOnly},
-	wqe.OpWrite:    {packet.WriteFirst, packet.WriteMiddle, packet.WriteLast, packet.WriteOnly},
-	wqe.OpRead:     {3: packet.ReadRequest},
-	wqe.OpCmpSwap:  {3: packet.CmpSwap},
-	wqe.OpFetchAdd: {3: packet.FetchAdd},
+	wqe.OpSend:        {packet.SendFirst, packet.SendMiddle, packet.SendLast, packet.SendOnly},
+	wqe.OpSendImm:     {packet.SendFirst, packet.SendMiddle, packet.SendLastImm, packet.SendOnlyImm},
+	wqe.OpSendInv:     {packet.SendFirst, packet.SendMiddle, packet.SendLastInv, packet.SendOnlyInv},
+	wqe.OpWrite:       {packet.WriteFirst, packet.WriteMiddle, packet.WriteLast, packet.WriteOnly},
+	wqe.OpWriteImm:    {packet.WriteFirst, packet.WriteMiddle, packet.WriteLastImm, packet.WriteOnlyImm},
+	wqe.OpRead:        {3: packet.ReadRequest},
+	wqe.OpCmpSwap:     {3: packet.CmpSwap},
+	wqe.OpFetchAdd:    {3: packet.FetchAdd},
+	wqe.OpFlush:       {3: packet.Flush},
+	wqe.OpAtomicWrite: {3: packet.AtomicWrite},
 }
+
+// function is that of packet i of a request of n packets.
+func function(op wqe.SendOp, i, n int) packet.Fn {
+	f := functions[op]
+	switch {
+	case n == 1:
+		return f[3]
+	case i == 0:
+		return f[0]
+	case i == n-1:
+		return f[2]
+	}
+	return f[1]
+}
+
+// mtu is the path MTU of the connection, in bytes.
+func (c *conn) mtu() int { return int(c.attr.PMTU) }
 
 // message takes the packets of a request; the test ends where others come, as no answer to these would be right, or too few.
 func (c *conn) message(op wqe.SendOp, n int) (list []*packet.Packet) {
 	for i := range n {
-		f := functions[op]
-		want := f[1]
-		switch {
-		case n == 1:
-			want = f[3]
-		case i == 0:
-			want = f[0]
-		case i == n-1:
-			want = f[2]
-		}
+		want := function(op, i, n)
 		p := c.any()
 		if p.Opcode != packet.Op(c.service, want) || p.PSN != c.expects {
 			c.r.halt("the device has sent %v, PSN %v, in place of %v, PSN %v", p.Opcode, p.PSN, packet.Op(c.service, want), c.expects)
@@ -263,10 +277,11 @@ func readResponseOp(i, n int) packet.Opcode {
 
 // readResponse answers a READ with data, packet by packet.
 func (c *conn) readResponse(p *packet.Packet, data []byte, msn uint32) (list []*packet.Packet) {
-	n := max(1, (len(data)+pmtu-1)/pmtu)
+	m := c.mtu()
+	n := max(1, (len(data)+m-1)/m)
 	for i := range n {
 		list = append(list, c.send(packet.Packet{
-			Opcode: readResponseOp(i, n), PSN: p.PSN.Add(i), Syndrome: positive, MSN: msn, Payload: data[i*pmtu : min(len(data), (i+1)*pmtu)],
+			Opcode: readResponseOp(i, n), PSN: p.PSN.Add(i), Syndrome: positive, MSN: msn, Payload: data[i*m : min(len(data), (i+1)*m)],
 		}))
 	}
 	return list

@@ -47,16 +47,7 @@ func (c *conn) again(p *packet.Packet) *packet.Packet {
 func (c *conn) tell(op wqe.SendOp, data []byte) (list []*packet.Packet) {
 	n := max(1, (len(data)+pmtu-1)/pmtu)
 	for i := range n {
-		f := functions[op][1]
-		switch {
-		case n == 1:
-			f = functions[op][3]
-		case i == 0:
-			f = functions[op][0]
-		case i == n-1:
-			f = functions[op][2]
-		}
-		list = append(list, c.ask(f, data[i*pmtu:min(len(data), (i+1)*pmtu)], func(p *packet.Packet) {
+		list = append(list, c.ask(function(op, i, n), data[i*pmtu:min(len(data), (i+1)*pmtu)], func(p *packet.Packet) {
 			p.AckReq = p.AckReq && i == n-1
 			if p.DMALen = 0; p.Info().Headers&packet.HasRETH != 0 {
 				p.DMALen = uint32(len(data))
