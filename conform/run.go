@@ -212,6 +212,7 @@ func (r *run) judge(id string, o Outcome, expected, actual string, frames []*pac
 
 // until lets simulated time go on until done, or a time has come. The consumer of the device polls without pause.
 func (r *run) until(t int64, done func() bool) bool {
+	r.poll() // what a verb has completed before it returned
 	for {
 		if done() {
 			return true

@@ -158,13 +158,18 @@ func (t *tester) send(p *packet.Packet, spoil func(p *packet.Packet)) *packet.Pa
 
 // forward is send for a packet from any address, without so many bytes at its end.
 func (t *tester) forward(p *packet.Packet, spoil func(p *packet.Packet), cut int) *packet.Packet {
+	return t.forwardTo(p, deviceAddr, deviceMAC, spoil, cut)
+}
+
+// forwardTo is forward to any address.
+func (t *tester) forwardTo(p *packet.Packet, to packet.Addr, mac [6]byte, spoil func(p *packet.Packet), cut int) *packet.Packet {
 	t.ipID++
-	p.Encap, p.Dst, p.IPID, p.HopLmt = packet.RoCEv2IPv4, deviceAddr, t.ipID, 64
+	p.Encap, p.Dst, p.IPID, p.HopLmt = packet.RoCEv2IPv4, to, t.ipID, 64
 	p.Complete()
 	if spoil != nil {
 		spoil(p)
 	}
-	frame := p.AppendEthernet(nil, testerMAC, deviceMAC)
+	frame := p.AppendEthernet(nil, testerMAC, mac)
 	frame = frame[:len(frame)-cut]
 	p.Time = t.r.now()
 	t.flying = append(t.flying, p)

@@ -23,8 +23,9 @@ var _ = faults(map[string]*Fault{
 	"duplicate-read-dropped": {Text: "does not answer a READ again", Responder: true, Needs: Tester},
 	"duplicates-unordered":   {Text: "goes on with the answer to a duplicate READ when an earlier duplicate comes", Responder: true, Needs: Tester},
 
-	"unsent-ack-taken": {Text: "takes an ACK of a PSN that it has not sent for one of all requests", Rule: "CPL-STS-012", Verbs: true, Needs: Tester},
-	"reserved-as-ack":  {Text: "takes a reserved syndrome for an ACK", Rule: "CPL-STS-012", Verbs: true, Needs: Tester},
+	"unsent-ack-taken":   {Text: "takes an ACK of a PSN that it has not sent for one of all requests", Rule: "CPL-STS-012", Verbs: true, Needs: Tester},
+	"reserved-as-ack":    {Text: "takes a reserved syndrome for an ACK", Rule: "CPL-STS-012", Verbs: true, Needs: Tester},
+	"rc-multicast-taken": {Text: "takes a packet of RC to the multicast QP", Responder: true, Needs: Tester},
 })
 
 // whole reports whether a packet has all that its headers and lengths promise.
