@@ -258,7 +258,7 @@ func (c *conn) rnrNAK(p *packet.Packet, code uint8, msn uint32) *packet.Packet {
 
 // atomicAck answers an atomic with the original data.
 func (c *conn) atomicAck(p *packet.Packet, orig uint64, msn uint32) *packet.Packet {
-	return c.send(packet.Packet{Opcode: packet.Op(packet.RC, packet.AtomicAck), PSN: p.PSN, Syndrome: positive, MSN: msn, OrigData: orig})
+	return c.send(packet.Packet{Opcode: packet.Op(c.service, packet.AtomicAck), PSN: p.PSN, Syndrome: positive, MSN: msn, OrigData: orig})
 }
 
 // readResponseOp is the opcode of packet i of a READ response of n packets.
@@ -281,7 +281,7 @@ func (c *conn) readResponse(p *packet.Packet, data []byte, msn uint32) (list []*
 	n := max(1, (len(data)+m-1)/m)
 	for i := range n {
 		list = append(list, c.send(packet.Packet{
-			Opcode: readResponseOp(i, n), PSN: p.PSN.Add(i), Syndrome: positive, MSN: msn, Payload: data[i*m : min(len(data), (i+1)*m)],
+			Opcode: packet.Op(c.service, readResponseOp(i, n).Fn()), PSN: p.PSN.Add(i), Syndrome: positive, MSN: msn, Payload: data[i*m : min(len(data), (i+1)*m)],
 		}))
 	}
 	return list

@@ -133,6 +133,9 @@ func (d *departure) note(assertion int, name string, same bool, want, got any) {
 func departs(want, got *packet.Packet, asks bool) (d departure) {
 	d.note(1, "opcode", want.Opcode == got.Opcode, want.Opcode, got.Opcode)
 	d.note(1, "PSN", want.PSN == got.PSN, want.PSN, got.PSN)
+	if want.Opcode != got.Opcode {
+		return d
+	}
 	d.note(2, "payload bytes", want.PayloadLen == got.PayloadLen, want.PayloadLen, got.PayloadLen)
 	d.note(2, "pad count", want.PadCnt == got.PadCnt, want.PadCnt, got.PadCnt)
 	d.note(2, "pad", len(bytes.Trim(got.Pad, "\x00")) == 0, "zeros", got.Pad)
@@ -143,9 +146,6 @@ func departs(want, got *packet.Packet, asks bool) (d departure) {
 	d.note(3, "SE", want.SE == got.SE, want.SE, got.SE)
 	d.note(3, "AckReq", got.AckReq || !asks, true, got.AckReq)
 	d.note(3, "AckReq", !got.AckReq || reliable(got.Opcode), false, got.AckReq)
-	if want.Opcode != got.Opcode {
-		return d
-	}
 	d.note(4, "VA", want.VA == got.VA, hex(want.VA), hex(got.VA))
 	d.note(4, "R_Key", want.RKey == got.RKey, hex(uint64(want.RKey)), hex(uint64(got.RKey)))
 	d.note(4, "DMALen", want.DMALen == got.DMALen, want.DMALen, got.DMALen)

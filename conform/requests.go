@@ -39,6 +39,7 @@ func (c *conn) request(f packet.Fn, payload []byte, change func(p *packet.Packet
 func (c *conn) again(p *packet.Packet) *packet.Packet {
 	q := packet.Packet{
 		Opcode: p.Opcode, PSN: p.PSN, AckReq: p.AckReq, Payload: p.Payload, VA: p.VA, RKey: p.RKey, DMALen: p.DMALen, Compare: p.Compare, SwapAdd: p.SwapAdd, FETH: p.FETH,
+		SE: p.SE, Imm: p.Imm, InvRKey: p.InvRKey, XRCSRQ: p.XRCSRQ,
 	}
 	return c.send(q)
 }

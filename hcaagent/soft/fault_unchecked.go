@@ -26,6 +26,7 @@ var _ = faults(map[string]*Fault{
 	"unsent-ack-taken":   {Text: "takes an ACK of a PSN that it has not sent for one of all requests", Rule: "CPL-STS-012", Verbs: true, Needs: Tester},
 	"reserved-as-ack":    {Text: "takes a reserved syndrome for an ACK", Rule: "CPL-STS-012", Verbs: true, Needs: Tester},
 	"rc-multicast-taken": {Text: "takes a packet of RC to the multicast QP", Responder: true, Needs: Tester},
+	"xrc-change-taken":   {Text: "takes a message on XRC that changes its shared receive queue", Service: packet.XRC, Responder: true, Needs: Tester},
 })
 
 // whole reports whether a packet has all that its headers and lengths promise.
