@@ -27,6 +27,7 @@ type conn struct {
 	qp      wqe.QP
 	cq      wqe.CQ
 	attr    qp.Attr
+	typ     qp.Type
 	service packet.Service
 	qpn     uint32 // of the tester
 	port    uint16
@@ -53,8 +54,35 @@ func (r *run) connect(change func(a *qp.Attr)) *conn { return r.connectAs(qp.Typ
 
 // connectAs makes a queue pair of a type and brings it to RTS; create, where not nil, says how it is made, and change sets its attributes.
 func (r *run) connectAs(t qp.Type, change func(a *qp.Attr), create func(n *qp.InitAttr)) *conn {
+	c := r.made(t, change, create)
+	c.bring(qp.RTS)
+	a, _, err := r.dev.QueryQP(ctx, c.qp)
+	r.must(err)
+	c.attr.Timeout = a.Timeout // as the device has taken it
+	r.note("queue pair %#x of the device is in RTS, its peer is %#x: start PSN %v, ACK timeout code %d, retry count %d, RNR retry count %d",
+		c.qp.QPN, c.qpn, c.attr.SQPSN, c.attr.Timeout, c.attr.RetryCnt, c.attr.RNRRetry)
+	return c
+}
+
+// bring brings a queue pair from RESET to a state on the way to RTS.
+func (c *conn) bring(to qp.State) {
+	for from := qp.Reset; from < to; from++ {
+		c.r.must(c.r.dev.TransitionQP(ctx, c.qp, from+1, c.given(from, from+1)))
+	}
+}
+
+// given are the attributes of the queue pair that a transition needs, and the hop limit with the address vector.
+func (c *conn) given(from, to qp.State) qp.Attr {
+	a := c.attr
+	required, optional := qp.Takes(c.typ, from, to)
+	a.Known = required | optional&qp.KnowsHopLimit
+	return a
+}
+
+// made makes a queue pair of a type, in RESET.
+func (r *run) made(t qp.Type, change func(a *qp.Attr), create func(n *qp.InitAttr)) *conn {
 	n := uint32(len(r.conns))
-	c := &conn{r: r, qpn: 0x4711 + n, port: uint16(0xC000 + n)}
+	c := &conn{r: r, typ: t, qpn: 0x4711 + n, port: uint16(0xC000 + n)}
 	c.service, _ = t.Service()
 	var err error
 	c.cq, err = r.dev.CreateCQ(ctx, 128)
@@ -71,17 +99,11 @@ func (r *run) connectAs(t qp.Type, change func(a *qp.Attr), create func(n *qp.In
 	}
 	c.attr = qp.Attr{
 		PMTU: pmtu, SQPSN: psn, RQPSN: psn.Add(0x1000), DestQPN: c.qpn, DestAddr: testerAddr, MinRNRTimer: 12, MaxRdAtomic: 4, MaxDestRdAtomic: 4, PKey: 0xFFFF,
-		Port: 1, HopLimit: 64, Access: wqe.RemoteWrite | wqe.RemoteRead | wqe.RemoteAtomic, Known: qp.KnowsHopLimit,
+		Port: 1, HopLimit: 64, Access: wqe.RemoteWrite | wqe.RemoteRead | wqe.RemoteAtomic,
 	}
 	change(&c.attr)
 	c.next, c.expects = c.attr.RQPSN, c.attr.SQPSN
-	r.must(r.dev.BringUp(ctx, c.qp, c.attr))
-	a, _, err := r.dev.QueryQP(ctx, c.qp)
-	r.must(err)
-	c.attr.Timeout = a.Timeout // as the device has taken it
 	r.conns = append(r.conns, c)
-	r.note("queue pair %#x of the device is in RTS, its peer is %#x: start PSN %v, ACK timeout code %d, retry count %d, RNR retry count %d",
-		c.qp.QPN, c.qpn, c.attr.SQPSN, c.attr.Timeout, c.attr.RetryCnt, c.attr.RNRRetry)
 	return c
 }
 

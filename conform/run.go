@@ -13,6 +13,7 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/sim"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
@@ -49,6 +50,7 @@ type run struct {
 	conns    []*conn
 	sent     []sentLine
 	memory   region
+	limits   qp.Limits  // of the device
 	sharedID uint64     // of the newest request of a shared receive queue
 	asyncs   []cq.Event // what the device has told of that no verb tells
 	step     int

@@ -60,6 +60,7 @@ func (r *run) build(target *Target) {
 	r.dev = agent.NewDevice(agent.DeviceOptions{
 		Addr: deviceAddr, Now: r.clock.Now, Control: device, Query: device, Event: r.event, Payload: regionSize, Limits: device.Limits(),
 	})
+	r.limits = device.Limits()
 	r.register()
 }
 
