@@ -7,7 +7,14 @@ import (
 )
 
 // all are the tests, in the order of their numbers, whoever gave these.
-var all = slices.SortedFunc(slices.Values(slices.Concat(completionTests, rnrTests, timeoutTests, nakTests, readTests, responderTests, orderTests, duplicateTests, invalidTests, headerTests, ackTests, receiveTests, flushTests, packetTests, ucTests, udTests, xrcTests, stateTests, errorTests, queueTests, windowTests, mappingTests)), func(a, b *Test) int {
+var all = slices.SortedFunc(slices.Values(slices.Concat(
+	headerTests,
+	completionTests, rnrTests, timeoutTests, nakTests, readTests, ackTests, packetTests, // RC requester
+	responderTests, orderTests, duplicateTests, invalidTests, receiveTests, sayTests, flushTests, // RC responder
+	ucTests, udTests, xrcTests,
+	stateTests, errorTests, queueTests, windowTests, // chapters 10 and 11
+	mappingTests,
+)), func(a, b *Test) int {
 	return strings.Compare(a.ID[1:], b.ID[1:])
 })
 
