@@ -120,6 +120,7 @@ var ucWrong = &Test{
 		}
 		for _, send := range []func() []*packet.Packet{
 			one(packet.SendMiddle, pmtu, nil), one(packet.SendLast, 64, nil),
+			one(packet.SendFirst, pmtu-4, nil),
 			func() []*packet.Packet {
 				return []*packet.Packet{c.one(packet.SendFirst, pmtu-4, nil), c.one(packet.SendLast, 64, nil)}
 			},
