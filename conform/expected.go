@@ -14,10 +14,10 @@ import (
 const (
 	opcodesText = "The packets have the opcodes of the request, in order, with consecutive PSNs."
 	lengthsText = "Each payload is full but that of the last packet, which has the rest, and is padded to a multiple of 4 bytes with zeros."
-	headersText = "The fields of the BTH are as the connection has them, and reserved ones 0; AckReq is set in the last packet at least on a reliable connection, and SE only in the last packet of a request that asks for it."
+	headersText = "The fields of the BTH, traffic class and hop limit are as the connection has them, and reserved bits 0; AckReq is set in the last packet at least on a reliable connection, and SE only in the last packet of a request that asks for it."
 	fieldsText  = "The extension headers have what was posted."
 	payloadText = "The payload is the data of the gather list, in order."
-	doneText    = "The request completes once with success."
+	doneText    = "The request completes once, with success and its operation; on a reliable connection not before it is answered."
 )
 
 var packetAssertions = []Assertion{
@@ -73,7 +73,8 @@ func (c *conn) wants(w *wqe.SendRequest, psn packet.PSN) (list []*packet.Packet,
 	n := max(1, (len(data)+m-1)/m)
 	for i := range n {
 		p := &packet.Packet{
-			Opcode: packet.Op(c.service, function(w.Op, i, n)), PSN: psn.Add(i), DestQP: c.qpn, PKey: c.attr.PKey, MigReq: true, Payload: data[i*m : min(len(data), (i+1)*m)],
+			Opcode: packet.Op(c.service, function(w.Op, i, n)), PSN: psn.Add(i), DestQP: c.qpn, PKey: c.attr.PKey, MigReq: true,
+			TClass: c.attr.TClass, HopLmt: c.attr.HopLimit, Payload: data[i*m : min(len(data), (i+1)*m)],
 		}
 		p.PayloadLen, p.PadCnt = len(p.Payload), uint8(-len(p.Payload)&3)
 		if i == n-1 {
@@ -114,6 +115,9 @@ func (c *conn) fields(p *packet.Packet, w *wqe.SendRequest) {
 		if p.QKey, p.SrcQP = w.QKey, c.qp.QPN; w.QKey>>31 == 1 { // a privileged Q_Key is the queue pair's own
 			p.QKey = c.attr.QKey
 		}
+		if v, ok := c.r.handles[w.AH]; ok {
+			p.TClass, p.HopLmt = v.TClass, v.HopLimit
+		}
 	}
 	if has&packet.HasXRCETH != 0 {
 		p.XRCSRQ = w.XRCSRQ
@@ -139,6 +143,9 @@ func departs(want, got *packet.Packet, asks bool) (d departure) {
 	d.note(2, "payload bytes", want.PayloadLen == got.PayloadLen, want.PayloadLen, got.PayloadLen)
 	d.note(2, "pad count", want.PadCnt == got.PadCnt, want.PadCnt, got.PadCnt)
 	d.note(2, "pad", len(bytes.Trim(got.Pad, "\x00")) == 0, "zeros", got.Pad)
+	d.note(3, "traffic class", want.TClass == got.TClass, want.TClass, got.TClass)
+	d.note(3, "hop limit", want.HopLmt == got.HopLmt, want.HopLmt, got.HopLmt)
+	d.note(3, "FECN or BECN", !got.FECN && !got.BECN, false, true)
 	d.note(3, "P_Key", want.PKey == got.PKey, hex(uint64(want.PKey)), hex(uint64(got.PKey)))
 	d.note(3, "transport version", got.TVer == 0, 0, got.TVer)
 	d.note(3, "reserved bits", got.Resv7|got.Resv8a|got.DETHRes|got.XRCRes == 0, 0, got.Resv7|got.Resv8a|got.DETHRes|got.XRCRes)
@@ -204,6 +211,12 @@ func (c *conn) served(op wqe.SendOp, n int, change func(w *wqe.SendRequest)) boo
 		return false
 	}
 	last := list[len(list)-1]
+	if reliable(last.Opcode) {
+		c.r.wait(ackWindow)
+		if !c.r.check("ours#06", len(c.completions) == had, "no completion before the answer", statuses(c.completions[had:]), last) {
+			return false
+		}
+	}
 	c.taken++
 	switch op {
 	case wqe.OpRead:
@@ -217,5 +230,21 @@ func (c *conn) served(op wqe.SendOp, n int, change func(w *wqe.SendRequest)) boo
 			list = append(list, c.ack(last.PSN, positive, c.taken))
 		}
 	}
-	return c.once("ours#06", c.completed(had+1, c.r.now()+ackWindow)[had:], cq.Success, list...)
+	done := c.completed(had+1, c.r.now()+ackWindow)[had:]
+	if !c.once("ours#06", done, cq.Success, list...) {
+		return false
+	}
+	return c.r.check("ours#06", done[0].Op == cq.Done(op), fmt.Sprint(cq.Done(op)), fmt.Sprint(done[0].Op), list...)
+}
+
+// handle makes an address handle for the tester.
+func (r *run) handle(pd wqe.PD, v wqe.AddressVector) wqe.AH {
+	v.Dest = testerAddr
+	ah, err := r.dev.CreateAH(ctx, pd, v)
+	r.must(err)
+	if r.handles == nil {
+		r.handles = map[wqe.AH]wqe.AddressVector{}
+	}
+	r.handles[ah] = v
+	return ah
 }

@@ -3,6 +3,7 @@ package conform
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"ibwitness/packet"
 	"ibwitness/wqe"
@@ -92,6 +93,20 @@ func (c *conn) answeredBy(id string, sent, got *packet.Packet, psn packet.PSN, m
 	ok := got.Opcode == packet.Op(c.service, packet.Acknowledge) && got.Syndrome.Type() == t && (t == packet.ACK || got.Syndrome == s) && !got.Syndrome.Reserved() &&
 		got.PSN == psn && got.MSN == msn&packet.PSNMask && got.PayloadLen == 0
 	return c.r.check(id, ok, want, told(got), sent, got)
+}
+
+// bareBTH judges that the BTH of an answer has what the connection has, and nothing that answers do not have.
+func (c *conn) bareBTH(id string, sent, got *packet.Packet) {
+	var d departure
+	d.note(3, "AckReq", !got.AckReq, false, true)
+	d.note(3, "SE", !got.SE, false, true)
+	d.note(3, "pad count", int(got.PadCnt) == -got.PayloadLen&3, -got.PayloadLen&3, got.PadCnt)
+	d.note(3, "transport version", got.TVer == 0, 0, got.TVer)
+	d.note(3, "reserved bits", got.Resv7|got.Resv8a == 0, 0, got.Resv7|got.Resv8a)
+	d.note(3, "FECN or BECN", !got.FECN && !got.BECN, false, true)
+	d.note(3, "MigReq", got.MigReq, true, got.MigReq)
+	d.note(3, "P_Key", got.PKey == c.attr.PKey, hex(uint64(c.attr.PKey)), hex(uint64(got.PKey)))
+	c.r.check(id, len(d[2]) == 0, "the BTH of an answer", actually(strings.Join(d[2], ", "), "that"), sent, got)
 }
 
 // holds judges that memory at an offset of the tester's part of the region holds data.

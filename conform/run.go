@@ -50,8 +50,9 @@ type run struct {
 	conns    []*conn
 	sent     []sentLine
 	memory   region
-	limits   qp.Limits  // of the device
-	sharedID uint64     // of the newest request of a shared receive queue
+	limits   qp.Limits // of the device
+	sharedID uint64    // of the newest request of a shared receive queue
+	handles  map[wqe.AH]wqe.AddressVector
 	asyncs   []cq.Event // what the device has told of that no verb tells
 	step     int
 	judged   map[string]*judging

@@ -1,6 +1,8 @@
 package conform
 
 import (
+	"fmt"
+
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/wqe"
@@ -97,14 +99,14 @@ var atomicWrites = &Test{
 	Setup: []string{"Register a region that peers may only read. For each case connect a queue pair of RC."},
 	Procedure: []string{
 		"Send an ATOMIC WRITE, and receive its answer.", "Have the device store another number there, and send the ATOMIC WRITE once more.",
-		"On a connection each send one 4 bytes after a multiple of 8, and one of 16 bytes, and receive the answer.", "On a connection each send one with an R_Key that is none, and one to the region that may only be read. Query the queue pair.",
+		"On a connection each send one 4 bytes after a multiple of 8, and one of 16 bytes, and receive the answer.", "On a connection each send one to a queue pair that permits no WRITE, one with an R_Key that is none, and one to the region that may only be read. Query the queue pair.",
 	},
 	Assertions: []Assertion{
 		{"ours#01", "It is answered by one READ response Only, without payload, with its PSN and an MSN that counts it once."},
 		{"ours#02", "Memory holds what it writes."},
-		{"ours#03", "A duplicate is not executed."},
+		{"ours#03", "A duplicate is not executed, nor one that the queue pair does not permit."},
 		{"ours#04", "The misaligned one and the long one are refused with NAK Invalid Request."},
-		{"ours#05", "The one that is not permitted is refused with NAK Remote Access Error."},
+		{"ours#05", "The ones that are not permitted are refused with NAK Remote Access Error; where it is the queue pair that does not permit it, Invalid Request passes too."},
 		{"ours#06", errorText},
 	},
 	Decisions: ours,
@@ -136,6 +138,14 @@ var atomicWrites = &Test{
 			r.wait(ackWindow)
 			c.inError("ours#06", p, got)
 		}
+		c = r.connect(func(a *qp.Attr) { extending(a); a.Access &^= wqe.RemoteWrite })
+		r.at(4)
+		c.fill(0, other)
+		p = c.atomicWrite(data, nil)
+		got := c.answer()
+		ok := got != nil && got.PSN == p.PSN && (got.Syndrome == packet.NAKInvalidRequest || got.Syndrome == packet.NAKRemoteAccess)
+		r.check("ours#05", ok, fmt.Sprintf("NAK Remote Access Error or Invalid Request, PSN %v", p.PSN), happened(got, nil), p, got)
+		c.holds("ours#03", 0, other, p, got)
 		readOnly := r.registerAt(readOnlyVA, wqe.LocalWrite|wqe.RemoteRead)
 		for i := range 2 {
 			c := r.connect(extending)

@@ -35,9 +35,9 @@ var withoutReceive = &Test{
 	},
 }
 
-// failed judges that completions are one, which is not a success.
+// failed judges that completions are one, which is neither a success nor a flush.
 func (c *conn) failed(id string, list []completion, frames ...*packet.Packet) bool {
-	ok := len(list) == 1 && list[0].Status != cq.Success
+	ok := len(list) == 1 && list[0].Status != cq.Success && list[0].Status != cq.WRFlushErr
 	return c.r.check(id, ok, "one completion, an error", statuses(list), frames...)
 }
 
@@ -83,11 +83,11 @@ var fatalErrors = &Test{
 	Setup: []string{"For each case connect a queue pair of RC, and have the device post two receive requests."},
 	Procedure: []string{
 		"Send a WRITE, and receive its ACK.",
-		"Send the request: a SEND Only within a SEND, a WRITE with an R_Key that is none, a Middle within no message, a READ that the queue pair does not permit. Receive the answer, and poll.",
+		"Send the request: a SEND Only within a SEND, a WRITE with an R_Key that is none, a Middle within no message, a READ that the queue pair does not permit, a SEND whose receive request has an L_Key that is none. Receive the answer, and poll.",
 		"Query the queue pair.", "Send two WRITEs, and wait for 10 ms.",
 	},
 	Assertions: []Assertion{
-		{"ours#01", "The answer is a NAK Invalid Request, or Remote Access Error where a key or a right is missing, with the PSN of the request, and an MSN that does not count it."},
+		{"ours#01", "The answer is a NAK Invalid Request, Remote Access Error where an R_Key is missing, Remote Operational Error where an L_Key is, with the PSN of the request, and an MSN that does not count it."},
 		{"ours#02", "The receive request that the message has taken completes once, with an error; there is no event."},
 		{"ours#03", "Where the message has taken none there is one event of the queue pair: invalid request, access violation or fatal."},
 		{"ours#04", "The receive requests that wait are flushed once, in order."},
@@ -111,6 +111,7 @@ var fatalErrors = &Test{
 			}},
 			{false, packet.NAKInvalidRequest, func(c *conn) *packet.Packet { return c.one(packet.SendMiddle, pmtu, nil) }},
 			{false, packet.NAKInvalidRequest, func(c *conn) *packet.Packet { return c.reads(1) }},
+			{true, packet.NAKRemoteOp, func(c *conn) *packet.Packet { return c.one(packet.SendOnly, 64, nil) }},
 		} {
 			c := r.connect(func(a *qp.Attr) {
 				if answering(a); i == 3 {
@@ -118,7 +119,10 @@ var fatalErrors = &Test{
 				}
 			})
 			var ids []uint64
-			for range 2 {
+			if i == 4 {
+				ids = []uint64{c.badReceive()}
+			}
+			for len(ids) < 2 {
 				id, _ := c.postReceive(2 * pmtu)
 				ids = append(ids, id)
 			}
@@ -129,6 +133,17 @@ var fatalErrors = &Test{
 			c.toldOnce(p, c.answer(), x.taken, x.nak, ids)
 		}
 	},
+}
+
+// badReceive has the device post a receive request whose L_Key is none.
+func (c *conn) badReceive() uint64 {
+	m := &c.r.memory
+	c.posted++
+	err := c.r.dev.Deliberately().PostReceive(ctx, c.qp, wqe.ReceiveRequest{ID: c.posted, Segments: []wqe.Segment{{VA: m.va, Length: 64, LKey: m.lkey ^ 0x5500}}})
+	if err != nil {
+		c.r.halt("the device refuses the receive request at once, so that it does not fail in the queue: %v", err)
+	}
+	return c.posted
 }
 
 // toldOnce judges what comes after a request that is refused for good.

@@ -82,7 +82,7 @@ var privilegedQKey = &Test{
 	Abstract: "Datagrams are sent in the packet that follows from their request; where its Q_Key has the high bit set, with the Q_Key of the queue pair.",
 	Covers:   []Statement{{"C10-15", Seen}}, Topology: pairTopology, Needs: Control | Memory,
 	Setup:      []string{"Make a queue pair of UD."},
-	Procedure:  []string{"Have the device post datagrams of 0, 1, 3, 64 and 1024 bytes with and without immediate data, with a Q_Key and with one whose high bit is set; receive each, and poll."},
+	Procedure:  []string{"Have the device post datagrams of 0, 1, 3, 64 and 1024 bytes with and without immediate data, with a Q_Key and with one whose high bit is set; receive each, and poll.", "Have it post datagrams by address handles with other traffic classes and hop limits."},
 	Assertions: packetAssertions,
 	Decisions:  rebuilt,
 	run: func(r *run) {
@@ -95,6 +95,13 @@ var privilegedQKey = &Test{
 						return
 					}
 				}
+			}
+		}
+		r.at(2)
+		for _, v := range []wqe.AddressVector{{TClass: 0x20, HopLimit: 33}, {TClass: 0xB8, HopLimit: 1}, {HopLimit: 255}} {
+			ah := r.handle(r.memory.pd, v)
+			if !c.served(wqe.OpSend, 64, func(w *wqe.SendRequest) { w.AH = ah }) {
+				return
 			}
 		}
 	},

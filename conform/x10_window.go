@@ -145,15 +145,10 @@ var foreignHandle = &Test{
 	Decisions:  []Decision{{"No page of it was found.", "Ours. The datagram by the right handle is compared with its request."}},
 	run: func(r *run) {
 		c := r.datagram()
-		handle := func(pd wqe.PD) wqe.AH {
-			ah, err := r.dev.CreateAH(ctx, pd, wqe.AddressVector{Dest: testerAddr, HopLimit: 64})
-			r.must(err)
-			return ah
-		}
-		own := handle(r.memory.pd)
+		own := r.handle(r.memory.pd, wqe.AddressVector{HopLimit: 64})
 		pd, err := r.dev.CreatePD(ctx)
 		r.must(err)
-		foreign := handle(pd)
+		foreign := r.handle(pd, wqe.AddressVector{HopLimit: 64})
 		r.at(1)
 		if !c.served(wqe.OpSend, 64, func(w *wqe.SendRequest) { w.AH = own }) {
 			return
