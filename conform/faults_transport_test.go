@@ -378,4 +378,10 @@ var faultyTransport = []failing{
 	{"flush-completes-early", "X09_146", "ours#06:65", "CPL-STS-013"},
 	{"address-handle-ignored", "X09_312", "ours#03:31", ""},
 	{"datagram-other-port", "X09_312", "ours#01:", ""},
+	{"receive-completion-lost", "X09_314", "ours#03:2 ours#04:5", ""},
+	{"requests-swapped", "X09_146", "ours#01:69", "RC-SEQ-006"},
+	{"other-source", "X09_140", "ours#01:", ""},
+	{"rc-to-multicast", "X09_140", "ours#01:", "UD-MC-004"},
+	{"other-destination", "X09_140", "ours#01:", ""},
+	{"receive-other-qp", "X09_228", "ours#01:1", "CPL-QP-001"},
 }

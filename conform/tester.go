@@ -143,6 +143,10 @@ func (t *tester) receive(frame []byte) {
 		t.r.note("the tester drops it: %v, ICRC %v", p.Encap, p.ICRCState)
 		return
 	}
+	if p.Src != deviceAddr || p.Dst != testerAddr {
+		t.r.note("the tester drops it: from %v to %v", p.Src, p.Dst)
+		return
+	}
 	for _, c := range t.r.conns {
 		if c.qpn == p.DestQP {
 			c.arrived = append(c.arrived, p)

@@ -74,7 +74,7 @@ var allFields = &Test{
 	Abstract: "What a send request names - address, R_Key, immediate data, the R_Key to invalidate, operands, placement, SE - is in its packets, and nothing else.",
 	Covers:   []Statement{{"", NoneID}}, Topology: pairTopology, Needs: Control | Reads | Memory | Extended,
 	Setup:      []string{"Connect a queue pair of RC: ACK timeout 0."},
-	Procedure:  []string{"Have the device post each operation, of one packet and of three where it has data, with and without SE, with other values each time; receive the packets, answer them, and poll."},
+	Procedure:  []string{"Have the device post each operation, of one packet and of three where it has data, with and without SE, with other values each time; receive the packets, answer them, and poll.", "Have it post a SEND and a WRITE at once; receive and acknowledge both, and poll."},
 	Assertions: packetAssertions,
 	Decisions:  rebuilt,
 	run: func(r *run) {
@@ -95,6 +95,17 @@ var allFields = &Test{
 				}
 			}
 		}
+		r.at(2)
+		had := len(c.completions)
+		both := []*wqe.SendRequest{c.posts(wqe.OpSend, 64, nil), c.posts(wqe.OpWrite, 64, nil)}
+		var last []*packet.Packet
+		for _, w := range both {
+			if last = c.sends(w); last == nil {
+				return
+			}
+		}
+		ack := c.ack(last[0].PSN, positive, c.taken+2)
+		c.successes("ours#06", c.completed(had+2, r.now()+ackWindow)[had:], 2, ack)
 	},
 }
 

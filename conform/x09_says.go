@@ -14,6 +14,7 @@ var sayTests = []*Test{completionSays, invalidatesUnknown, givesCredits}
 
 // says is what the completion of a receive request must say.
 type says struct {
+	qpn   uint32
 	op    cq.CompletionOp
 	flags cq.CompletionFlags
 	imm   uint32
@@ -22,12 +23,12 @@ type says struct {
 }
 
 func (s says) String() string {
-	return fmt.Sprintf("%v, flags %#x, immediate data %#x, R_Key %#x, %d bytes", s.op, uint8(s.flags), s.imm, s.key, s.n)
+	return fmt.Sprintf("queue pair %#x, %v, flags %#x, immediate data %#x, R_Key %#x, %d bytes", s.qpn, s.op, uint8(s.flags), s.imm, s.key, s.n)
 }
 
 // saying is what a completion says.
 func saying(e *completion) says {
-	s := says{op: e.Op, flags: e.Flags & (cq.WithImm | cq.WithInv), n: e.ByteLen}
+	s := says{qpn: e.QP.QPN, op: e.Op, flags: e.Flags & (cq.WithImm | cq.WithInv), n: e.ByteLen}
 	if e.Flags&cq.WithImm != 0 {
 		s.imm = e.Imm
 	}
@@ -63,7 +64,7 @@ var completionSays = &Test{
 		"Send a READ with an R_Key that was invalidated.",
 	},
 	Assertions: []Assertion{
-		{"ours#01", "The completion says what was sent: operation, flags, immediate data, R_Key and length."},
+		{"ours#01", "The completion says what was sent: queue pair, operation, flags, immediate data, R_Key and length."},
 		{"ours#02", "There is one event for a message with SE, and none for one without."},
 		{"ours#03", "The READ is refused with a NAK Remote Access Error."},
 	},
@@ -95,7 +96,7 @@ func (c *conn) tells(i int, solicited bool, key uint32) {
 	c.postReceive(2 * pmtu)
 	r.must(r.dev.RequestNotification(ctx, c.cq, cq.ArmSolicited))
 	had, events := len(c.completions), c.notices()
-	want := says{op: x.op, flags: x.flags, n: 61}
+	want := says{qpn: c.qp.QPN, op: x.op, flags: x.flags, n: 61}
 	if x.before != x.end {
 		want.n += pmtu
 		c.one(x.before, pmtu, announces(pmtu+61))

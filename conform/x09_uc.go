@@ -155,7 +155,7 @@ var ucZeroLength = &Test{
 		p := c.ask(packet.WriteOnlyImm, nil, func(p *packet.Packet) { p.RKey, p.Imm = 0x5500, 9 })
 		list := c.completed(1, r.now()+ackWindow)
 		if c.once("ours#01", list, cq.Success, p) {
-			got, want := saying(&list[0]), says{op: cq.DoneRecvWriteImm, flags: cq.WithImm, imm: 9}
+			got, want := saying(&list[0]), says{qpn: c.qp.QPN, op: cq.DoneRecvWriteImm, flags: cq.WithImm, imm: 9}
 			r.check("ours#01", got == want, want.String(), got.String(), p)
 		}
 	},
