@@ -384,4 +384,5 @@ var faultyTransport = []failing{
 	{"rc-to-multicast", "X09_140", "ours#01:", "UD-MC-004"},
 	{"other-destination", "X09_140", "ours#01:", ""},
 	{"receive-other-qp", "X09_228", "ours#01:1", "CPL-QP-001"},
+	{"retry-forever", "X09_120", "ours#01:5,6", "RC-RTY-001"},
 }

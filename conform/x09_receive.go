@@ -51,7 +51,7 @@ var tooLong = &Test{
 		"Poll, and query the queue pair.",
 	},
 	Assertions: []Assertion{{"ours#01", invalidText}, {"ours#02", "The receive request completes once, with an error."}, {"ours#03", errorText}},
-	Decisions:  []Decision{{"No page of it was found.", "Ours. Devices differ in the status of the receive request: any error passes."}},
+	Decisions:  []Decision{{"No page of it was found.", "Ours. Devices differ in the status of the receive request: any error passes, but no flush."}},
 	run: func(r *run) {
 		for _, x := range []struct{ room, n int }{{64, 128}, {pmtu + 10, pmtu + 64}} {
 			c := r.connect(answering)
@@ -94,7 +94,7 @@ var fatalErrors = &Test{
 		{"ours#05", errorText},
 		{"ours#06", "Nothing answers what comes then."},
 	},
-	Decisions: []Decision{{"No page of it was found.", "Ours. Any error passes as the status of the receive request that was taken."}},
+	Decisions: []Decision{{"No page of it was found.", "Ours. Any error passes as the status of the receive request that was taken, but no flush."}},
 	Breaks:    []string{"RC-SEQ-001", "RC-SEQ-003", "RC-RTY-011", "RC-PSN-004", "QPS-ACT-001"},
 	run: func(r *run) {
 		for i, x := range []struct {
