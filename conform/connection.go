@@ -355,6 +355,8 @@ func differ(a, b *packet.Packet) string {
 	field("swap or add data", a.SwapAdd == b.SwapAdd, hex(a.SwapAdd), hex(b.SwapAdd))
 	field("compare data", a.Compare == b.Compare, hex(a.Compare), hex(b.Compare))
 	field("immediate data", a.Imm == b.Imm, a.Imm, b.Imm)
+	field("R_Key to invalidate", a.InvRKey == b.InvRKey, hex(uint64(a.InvRKey)), hex(uint64(b.InvRKey)))
+	field("FETH", a.FETH == b.FETH, hex(uint64(a.FETH)), hex(uint64(b.FETH)))
 	if !bytes.Equal(a.Payload, b.Payload) {
 		list = append(list, "other payload")
 	}

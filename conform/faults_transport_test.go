@@ -385,4 +385,11 @@ var faultyTransport = []failing{
 	{"other-destination", "X09_140", "ours#01:", ""},
 	{"receive-other-qp", "X09_228", "ours#01:1", "CPL-QP-001"},
 	{"retry-forever", "X09_120", "ours#01:5,6", "RC-RTY-001"},
+	{"retry-other-immediate", "X09_130", "ours#02:36,42", "RC-RTY-004"},
+	{"retry-other-key", "X09_130", "ours#02:37,43", "RC-RTY-004"},
+	{"retry-atomic-write-data", "X09_146", "ours#07:73,77", "RC-RTY-004"},
+	{"retry-flush-range", "X09_146", "ours#07:72,76", "RC-RTY-004"},
+	{"segments-ignored", "X09_147", "ours#07:51", ""},
+	{"sends-in-init", "X10_004", "ours#03:1,2", "QPS-INI-001 RC-TMO-002"},
+	{"invalidates-early", "X09_144", "ours#04:5", "CPL-SIG-003"},
 }

@@ -74,8 +74,8 @@ var allFields = &Test{
 	Abstract: "What a send request names - address, R_Key, immediate data, the R_Key to invalidate, operands, placement, SE - is in its packets, and nothing else.",
 	Covers:   []Statement{{"", NoneID}}, Topology: pairTopology, Needs: Control | Reads | Memory | Extended,
 	Setup:      []string{"Connect a queue pair of RC: ACK timeout 0."},
-	Procedure:  []string{"Have the device post each operation, of one packet and of three where it has data, with and without SE, with other values each time; receive the packets, answer them, and poll.", "Have it post a SEND and a WRITE at once; receive and acknowledge both, and poll."},
-	Assertions: packetAssertions,
+	Procedure:  []string{"Have the device post each operation, of one packet and of three where it has data, with and without SE, with other values each time; receive the packets, answer them, and poll.", "Have it post a SEND and a WRITE at once; receive and acknowledge both, and poll.", "Have it post a FLUSH, an ATOMIC WRITE and a SEND; refuse the first with a NAK of a sequence error, receive all again, answer them, and poll."},
+	Assertions: append(packetAssertions[:6:6], Assertion{"ours#07", "What is retransmitted equals its first try, in order."}),
 	Decisions:  rebuilt,
 	run: func(r *run) {
 		c := r.connect(patient)
@@ -104,8 +104,19 @@ var allFields = &Test{
 				return
 			}
 		}
-		ack := c.ack(last[0].PSN, positive, c.taken+2)
+		c.taken += 2
+		ack := c.ack(last[0].PSN, positive, c.taken)
 		c.successes("ours#06", c.completed(had+2, r.now()+ackWindow)[had:], 2, ack)
+		r.at(3)
+		had = len(c.completions)
+		list := c.retransmits("ours#07", "ours#07", wqe.OpFlush, wqe.OpAtomicWrite, wqe.OpSend)
+		if list == nil {
+			return
+		}
+		c.readResponse(list[0], nil, c.taken+1)
+		c.readResponse(list[1], nil, c.taken+2)
+		ack = c.ack(list[2].PSN, positive, c.taken+3)
+		c.successes("ours#06", c.completed(had+3, r.now()+ackWindow)[had:], 3, ack)
 	},
 }
 
@@ -145,8 +156,8 @@ var gatherLists = &Test{
 	Abstract: "The data of lists of one to four segments, some of them of 0 bytes, is sent in the order of the list.",
 	Covers:   []Statement{{"", NoneID}}, Topology: pairTopology, Needs: Control | Memory,
 	Setup:      []string{"Connect a queue pair of RC with four data segments for a send request: ACK timeout 0."},
-	Procedure:  []string{"Have the device post SENDs and WRITEs with lists of one to four segments, within a packet and over several; receive the packets, answer them, and poll."},
-	Assertions: packetAssertions,
+	Procedure:  []string{"Have the device post SENDs and WRITEs with lists of one to four segments, within a packet and over several; receive the packets, answer them, and poll.", "Post a SEND with five segments."},
+	Assertions: append(packetAssertions[:6:6], Assertion{"ours#07", "A request with more segments than the queue pair has is refused at once, and not sent."}),
 	Decisions:  rebuilt,
 	run: func(r *run) {
 		c := r.connectAs(qp.TypeRC, patient, func(n *qp.InitAttr) { n.MaxSendSegments = 4 })
@@ -167,6 +178,14 @@ var gatherLists = &Test{
 				}
 			}
 		}
+		r.at(2)
+		five := make([]wqe.Segment, 5)
+		for i := range five {
+			five[i] = wqe.Segment{VA: r.memory.va, Length: 8, LKey: r.memory.lkey}
+		}
+		err := r.dev.Deliberately().PostSend(ctx, c.qp, wqe.SendRequest{ID: 999, Op: wqe.OpSend, Flags: wqe.Signaled, Segments: five})
+		p := c.quiet()
+		r.check("ours#07", err != nil && p == nil, "an error, and nothing sent", taken(err)+", "+happened(p, nil), p)
 	},
 }
 

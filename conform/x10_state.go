@@ -206,8 +206,9 @@ var postsBeforeRTS = &Test{
 	Setup: []string{"Make a queue pair of RC and one of UD for each state from RESET to RTR."},
 	Procedure: []string{
 		"Post a receive request in RESET, and in INIT and RTR.", "Post a send request in RESET, INIT and RTR, and wait for 10 ms.", "Bring the queue pair to RTS, and wait for 10 ms.",
+		"Have the device post a SEND, and receive it. Bring the queue pair to RESET and to INIT, and wait for 10 ms.",
 	},
-	Assertions: []Assertion{{"ours#01", "A receive request is refused in RESET, and taken in INIT and RTR."}, {"ours#02", "A send request is refused in each."}, {"ours#03", "Nothing is sent, and no request completes."}},
+	Assertions: []Assertion{{"ours#01", "A receive request is refused in RESET, and taken in INIT and RTR."}, {"ours#02", "A send request is refused in each."}, {"ours#03", "Nothing is sent, and no request completes; nor is what was posted before a RESET sent in INIT."}},
 	Decisions:  ours,
 	run: func(r *run) {
 		for _, t := range []qp.Type{qp.TypeRC, qp.TypeUD} {
@@ -231,6 +232,14 @@ var postsBeforeRTS = &Test{
 				got = c.quiet()
 				r.check("ours#03", got == nil && len(c.completions) == 0, "nothing sent, and no completion", happened(got, c.completions), got)
 			}
+			c := r.pairIn(t, qp.RTS)
+			r.again(4)
+			c.posts(wqe.OpSend, 64, nil)
+			sent := c.any()
+			r.must(r.dev.TransitionQP(ctx, c.qp, qp.Reset, qp.Attr{}))
+			r.must(r.dev.TransitionQP(ctx, c.qp, qp.Init, c.given(qp.Reset, qp.Init)))
+			got := c.quiet()
+			r.check("ours#03", got == nil, "nothing sent in INIT", happened(got, nil), sent, got)
 		}
 	},
 }
