@@ -64,7 +64,7 @@ var noKeyGet = &Test{
 			m.guard(guard{protect: protect})
 			r.again(3)
 			x := m.with(otherKey, mad.Get, mad.AttrNodeInfo, 0, nil)
-			r.answered("v1c14-015#01", x, taken, fmt.Sprintf("protect bits %d", protect))
+			r.answered("v1c14-015#01", x, granted, fmt.Sprintf("protect bits %d", protect))
 			r.again(4)
 			r.counts("ours#01", 0, x)
 		}
@@ -99,7 +99,7 @@ var noKeySet = &Test{
 			r.again(3)
 			x, want := m.setSL(otherKey, madTries)
 			about := fmt.Sprintf("protect bits %d", protect)
-			ok := r.answered("v1c14-015#02", x, taken, about)
+			ok := r.answered("v1c14-015#02", x, granted, about)
 			r.again(4)
 			if ok {
 				r.sl("v1c14-015#02", want, x)

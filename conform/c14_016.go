@@ -39,7 +39,7 @@ func shownTest(id string, protect, want uint64, what string) *Test {
 			var last *exchange
 			for _, key := range []uint64{otherKey, 0} {
 				last = m.with(key, mad.Get, mad.AttrPortInfo, 0, nil)
-				if r.answered(assertion, last, taken, fmt.Sprintf("M_Key %#x", key)) {
+				if r.answered(assertion, last, granted, fmt.Sprintf("M_Key %#x", key)) {
 					got := last.uint(mad.LayoutPortInfo, "MKey")
 					r.check(assertion, got == want, fmt.Sprintf("M_Key %#x in the answer", want), fmt.Sprintf("%#x", got), last.frames()...)
 				}
@@ -89,7 +89,7 @@ var keyGetSilent = &Test{
 			x := m.once(otherKey, mad.Get, mad.AttrNodeInfo, 0, nil)
 			r.silent([]string{"v1c14-016#03.01", "v1c14-016#04.01"}[i], x, " with a wrong M_Key")
 			r.again(4)
-			r.answered("ours#02", m.ask(mad.Get, mad.AttrNodeInfo, 0, nil), taken, "the right M_Key")
+			r.answered("ours#02", m.ask(mad.Get, mad.AttrNodeInfo, 0, nil), granted, "the right M_Key")
 			r.counts("ours#01", 1, x)
 		}
 		r.at(5)
@@ -128,7 +128,7 @@ var keySet = &Test{
 			m.guard(guard{key: testerKey, protect: protect})
 			r.again(3)
 			x, now := m.setSL(testerKey, madTries)
-			if r.answered("v1c14-029#02.01", x, taken, fmt.Sprintf("the right M_Key, protect bits %d", protect)) {
+			if r.answered("v1c14-029#02.01", x, granted, fmt.Sprintf("the right M_Key, protect bits %d", protect)) {
 				r.sl("v1c14-029#02.02", now, x)
 			}
 			r.again(4)

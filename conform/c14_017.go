@@ -105,7 +105,7 @@ var leaseStopped = &Test{
 			x, at := m.wrongKey()
 			r.again(4)
 			r.till(at + 5*second)
-			r.answered("ours#01", m.ask(mad.Get, mad.AttrNodeInfo, 0, nil), taken, "the right M_Key")
+			r.answered("ours#01", m.ask(mad.Get, mad.AttrNodeInfo, 0, nil), granted, "the right M_Key")
 			r.again(5)
 			r.till(at + 11*second)
 			r.protectBits("v1c14-019#01", protect, x, "after 11 s, with a lease period of 10 s that was stopped")

@@ -49,7 +49,7 @@ var nodeDescription = &Test{
 		m, s := r.manager, r.survey()
 		r.at(2)
 		first := m.ask(mad.Get, mad.AttrNodeDescription, 0, nil)
-		if !r.answered(descriptionTaken, first, taken, "") {
+		if !r.answered(descriptionTaken, first, granted, "") {
 			r.halt("NodeDescription is not read")
 		}
 		r.at(3)
@@ -64,7 +64,7 @@ var nodeDescription = &Test{
 		r.answered(descriptionRefused, set, noMethod, "")
 		r.at(4)
 		now := m.ask(mad.Get, mad.AttrNodeDescription, 0, nil)
-		if r.answered(descriptionTaken, now, taken, "") {
+		if r.answered(descriptionTaken, now, granted, "") {
 			r.check(descriptionKept, bytes.Equal(first.Data, now.Data), fmt.Sprintf("%q", described(first)), fmt.Sprintf("%q", described(now)), first.got, set.sent, now.got)
 		}
 	},
@@ -117,7 +117,7 @@ var nodeInfo = &Test{
 			r.again(2)
 			m.move(uint8(port))
 			x := m.ask(mad.Get, mad.AttrNodeInfo, 0, nil)
-			if r.answered(nodeInfoTaken, x, taken, "") {
+			if r.answered(nodeInfoTaken, x, granted, "") {
 				r.nodeInfoOf(s, x, port, guids)
 			}
 		}

@@ -64,7 +64,7 @@ func (r *run) guids(s *surveyed) {
 			r.answered(guidRefused, x, badValue, fmt.Sprintf("GUIDCap %d", limit))
 			continue
 		}
-		if r.answered(guidTaken, x, taken, fmt.Sprintf("GUIDCap %d", limit)) {
+		if r.answered(guidTaken, x, granted, fmt.Sprintf("GUIDCap %d", limit)) {
 			r.guidBlock(s, x, block, limit)
 		}
 	}
@@ -79,7 +79,7 @@ func (r *run) guidBlock(s *surveyed, x *exchange, block, limit int) {
 		data[i] ^= 0xFF
 	}
 	set := m.ask(mad.Set, mad.AttrGUIDInfo, uint32(block), data)
-	ok := r.answered(guidTaken, set, taken, "all inverted")
+	ok := r.answered(guidTaken, set, granted, "all inverted")
 	r.again(4)
 	now := m.get(mad.AttrGUIDInfo, uint32(block))
 	defer m.ask(mad.Set, mad.AttrGUIDInfo, uint32(block), x.Data)

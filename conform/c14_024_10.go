@@ -198,13 +198,13 @@ var linearBeyond = &Test{
 func (r *run) noWay(before *exchange, port uint8) {
 	m := r.manager
 	x := m.ask(mad.Get, mad.AttrLinearForwarding, 0, nil)
-	if !r.answered(linearGet, x, taken, "") {
+	if !r.answered(linearGet, x, granted, "") {
 		return
 	}
 	data := append([]byte(nil), x.Data...)
 	data[beyondLID] = port
 	set := m.ask(mad.Set, mad.AttrLinearForwarding, 0, data)
-	if !r.answered(linearSet, set, taken, fmt.Sprintf("port %d", port)) {
+	if !r.answered(linearSet, set, granted, fmt.Sprintf("port %d", port)) {
 		return
 	}
 	r.note("the answer has port %d for LID %d", set.Data[beyondLID], beyondLID)

@@ -134,7 +134,7 @@ var vendorDiag = &Test{
 		seen := map[uint64]bool{}
 		for index := uint64(0); ; {
 			x := r.manager.ask(mad.Get, mad.AttrVendorDiag, uint32(index), nil)
-			if !r.answered(diagTaken, x, taken, "") {
+			if !r.answered(diagTaken, x, granted, "") {
 				break
 			}
 			seen[index] = true
@@ -233,7 +233,7 @@ var ledInfo = &Test{
 func (r *run) ledOf(port uint32) {
 	m := r.manager
 	x := m.ask(mad.Get, mad.AttrLedInfo, port, nil)
-	if !r.answered(ledGet, x, taken, "") {
+	if !r.answered(ledGet, x, granted, "") {
 		return
 	}
 	mask := mad.LayoutLedInfo.Field("ledMask")
@@ -241,7 +241,7 @@ func (r *run) ledOf(port uint32) {
 		data := make([]byte, mad.SMPDataSize)
 		mask.PutUint(data, on)
 		set := m.ask(mad.Set, mad.AttrLedInfo, port, data)
-		if !r.answered(ledSet, set, taken, fmt.Sprintf("LedMask %d", on)) {
+		if !r.answered(ledSet, set, granted, fmt.Sprintf("LedMask %d", on)) {
 			continue
 		}
 		now := m.get(mad.AttrLedInfo, port)

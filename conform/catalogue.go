@@ -7,7 +7,15 @@ import (
 )
 
 // all are the tests, in the order of their numbers, whoever gave these.
-var all = slices.SortedFunc(slices.Values(slices.Concat(completionTests, rnrTests, timeoutTests, nakTests, readTests, responderTests, mappingTests, allMappingTests, violationTests, routeTests, relayTests, trapTests, noKeyTests, keyTests, leaseTests, nodeTests, switchInfoTests, guidTests, portInfoTests, partitionTests, arbitrationTests, forwardingTests, otherAttributeTests)), func(a, b *Test) int {
+var all = slices.SortedFunc(slices.Values(slices.Concat(
+	headerTests,
+	completionTests, rnrTests, timeoutTests, nakTests, readTests, ackTests, packetTests, // RC requester
+	responderTests, orderTests, duplicateTests, invalidTests, receiveTests, sayTests, flushTests, // RC responder
+	ucTests, udTests, xrcTests,
+	stateTests, errorTests, queueTests, windowTests, // chapters 10 and 11
+	mappingTests, allMappingTests, violationTests, routeTests, relayTests, trapTests, noKeyTests, keyTests, leaseTests, // subnet management
+	nodeTests, switchInfoTests, guidTests, portInfoTests, partitionTests, arbitrationTests, forwardingTests, otherAttributeTests,
+)), func(a, b *Test) int {
 	return strings.Compare(a.ID[1:], b.ID[1:])
 })
 

@@ -27,6 +27,8 @@ type conn struct {
 	qp      wqe.QP
 	cq      wqe.CQ
 	attr    qp.Attr
+	typ     qp.Type
+	service packet.Service
 	qpn     uint32 // of the tester
 	port    uint16
 	next    packet.PSN // of the tester's next request
@@ -35,6 +37,7 @@ type conn struct {
 
 	lengths  []uint32   // of the send requests
 	received int        // of them, by message
+	taken    uint32     // messages that the tester has answered
 	expects  packet.PSN // of the next request of the device
 
 	completions []completion
@@ -46,16 +49,49 @@ type completion struct {
 	at int64
 }
 
-// connect makes a queue pair of the device and brings it to RTS; change sets its attributes.
-func (r *run) connect(change func(a *qp.Attr)) *conn {
+// connect makes a queue pair of RC of the device and brings it to RTS; change sets its attributes.
+func (r *run) connect(change func(a *qp.Attr)) *conn { return r.connectAs(qp.TypeRC, change, nil) }
+
+// connectAs makes a queue pair of a type and brings it to RTS; create, where not nil, says how it is made, and change sets its attributes.
+func (r *run) connectAs(t qp.Type, change func(a *qp.Attr), create func(n *qp.InitAttr)) *conn {
+	c := r.made(t, change, create)
+	c.bring(qp.RTS)
+	a, _, err := r.dev.QueryQP(ctx, c.qp)
+	r.must(err)
+	c.attr.Timeout = a.Timeout // as the device has taken it
+	r.note("queue pair %#x of the device is in RTS, its peer is %#x: start PSN %v, ACK timeout code %d, retry count %d, RNR retry count %d",
+		c.qp.QPN, c.qpn, c.attr.SQPSN, c.attr.Timeout, c.attr.RetryCnt, c.attr.RNRRetry)
+	return c
+}
+
+// bring brings a queue pair from RESET to a state on the way to RTS.
+func (c *conn) bring(to qp.State) {
+	for from := qp.Reset; from < to; from++ {
+		c.r.must(c.r.dev.TransitionQP(ctx, c.qp, from+1, c.given(from, from+1)))
+	}
+}
+
+// given are the attributes of the queue pair that a transition needs, and the hop limit with the address vector.
+func (c *conn) given(from, to qp.State) qp.Attr {
+	a := c.attr
+	required, optional := qp.Takes(c.typ, from, to)
+	a.Known = required | optional&qp.KnowsHopLimit
+	return a
+}
+
+// made makes a queue pair of a type, in RESET.
+func (r *run) made(t qp.Type, change func(a *qp.Attr), create func(n *qp.InitAttr)) *conn {
 	n := uint32(len(r.conns))
-	c := &conn{r: r, qpn: 0x4711 + n, port: uint16(0xC000 + n)}
+	c := &conn{r: r, typ: t, qpn: 0x4711 + n, port: uint16(0xC000 + n)}
+	c.service, _ = t.Service()
 	var err error
 	c.cq, err = r.dev.CreateCQ(ctx, 128)
 	r.must(err)
-	c.qp, err = r.dev.CreateQP(ctx, qp.InitAttr{
-		Type: qp.TypeRC, PD: r.memory.pd, SendCQ: c.cq, RecvCQ: c.cq, MaxSend: 32, MaxReceive: 32, MaxSendSegments: 1, MaxRecvSegments: 1,
-	})
+	init := qp.InitAttr{Type: t, PD: r.memory.pd, SendCQ: c.cq, RecvCQ: c.cq, MaxSend: 32, MaxReceive: 32, MaxSendSegments: 1, MaxRecvSegments: 1}
+	if create != nil {
+		create(&init)
+	}
+	c.qp, err = r.dev.CreateQP(ctx, init)
 	r.must(err)
 	psn := packet.PSN(r.seed>>7 + uint64(n)*0x10001).Add(0)
 	if r.opt.StartPSN != nil {
@@ -63,17 +99,11 @@ func (r *run) connect(change func(a *qp.Attr)) *conn {
 	}
 	c.attr = qp.Attr{
 		PMTU: pmtu, SQPSN: psn, RQPSN: psn.Add(0x1000), DestQPN: c.qpn, DestAddr: testerAddr, MinRNRTimer: 12, MaxRdAtomic: 4, MaxDestRdAtomic: 4, PKey: 0xFFFF,
-		Port: 1, HopLimit: 64, Access: wqe.RemoteWrite | wqe.RemoteRead | wqe.RemoteAtomic, Known: qp.KnowsHopLimit,
+		Port: 1, HopLimit: 64, Access: wqe.RemoteWrite | wqe.RemoteRead | wqe.RemoteAtomic,
 	}
 	change(&c.attr)
 	c.next, c.expects = c.attr.RQPSN, c.attr.SQPSN
-	r.must(r.dev.BringUp(ctx, c.qp, c.attr))
-	a, _, err := r.dev.QueryQP(ctx, c.qp)
-	r.must(err)
-	c.attr.Timeout = a.Timeout // as the device has taken it
 	r.conns = append(r.conns, c)
-	r.note("queue pair %#x of the device is in RTS, its peer is %#x: start PSN %v, ACK timeout code %d, retry count %d, RNR retry count %d",
-		c.qp.QPN, c.qpn, c.attr.SQPSN, c.attr.Timeout, c.attr.RetryCnt, c.attr.RNRRetry)
 	return c
 }
 
@@ -149,29 +179,42 @@ func (c *conn) any() *packet.Packet {
 
 // functions are those of a request of several packets: the first, those within, and the last; of one packet the fourth.
 var functions = map[wqe.SendOp][4]packet.Fn{
-	wqe.OpSend:     {packet.SendFirst, packet.SendMiddle, packet.SendLast, packet.SendOnly},
-	wqe.OpWrite:    {packet.WriteFirst, packet.WriteMiddle, packet.WriteLast, packet.WriteOnly},
-	wqe.OpRead:     {3: packet.ReadRequest},
-	wqe.OpCmpSwap:  {3: packet.CmpSwap},
-	wqe.OpFetchAdd: {3: packet.FetchAdd},
+	wqe.OpSend:        {packet.SendFirst, packet.SendMiddle, packet.SendLast, packet.SendOnly},
+	wqe.OpSendImm:     {packet.SendFirst, packet.SendMiddle, packet.SendLastImm, packet.SendOnlyImm},
+	wqe.OpSendInv:     {packet.SendFirst, packet.SendMiddle, packet.SendLastInv, packet.SendOnlyInv},
+	wqe.OpWrite:       {packet.WriteFirst, packet.WriteMiddle, packet.WriteLast, packet.WriteOnly},
+	wqe.OpWriteImm:    {packet.WriteFirst, packet.WriteMiddle, packet.WriteLastImm, packet.WriteOnlyImm},
+	wqe.OpRead:        {3: packet.ReadRequest},
+	wqe.OpCmpSwap:     {3: packet.CmpSwap},
+	wqe.OpFetchAdd:    {3: packet.FetchAdd},
+	wqe.OpFlush:       {3: packet.Flush},
+	wqe.OpAtomicWrite: {3: packet.AtomicWrite},
 }
+
+// function is that of packet i of a request of n packets.
+func function(op wqe.SendOp, i, n int) packet.Fn {
+	f := functions[op]
+	switch {
+	case n == 1:
+		return f[3]
+	case i == 0:
+		return f[0]
+	case i == n-1:
+		return f[2]
+	}
+	return f[1]
+}
+
+// mtu is the path MTU of the connection, in bytes.
+func (c *conn) mtu() int { return int(c.attr.PMTU) }
 
 // message takes the packets of a request; the test ends where others come, as no answer to these would be right, or too few.
 func (c *conn) message(op wqe.SendOp, n int) (list []*packet.Packet) {
 	for i := range n {
-		f := functions[op]
-		want := f[1]
-		switch {
-		case n == 1:
-			want = f[3]
-		case i == 0:
-			want = f[0]
-		case i == n-1:
-			want = f[2]
-		}
+		want := function(op, i, n)
 		p := c.any()
-		if p.Opcode != packet.Op(packet.RC, want) || p.PSN != c.expects {
-			c.r.halt("the device has sent %v, PSN %v, in place of %v, PSN %v", p.Opcode, p.PSN, packet.Op(packet.RC, want), c.expects)
+		if p.Opcode != packet.Op(c.service, want) || p.PSN != c.expects {
+			c.r.halt("the device has sent %v, PSN %v, in place of %v, PSN %v", p.Opcode, p.PSN, packet.Op(c.service, want), c.expects)
 		}
 		size, length := 1, c.lengths[c.received]
 		if op == wqe.OpRead {
@@ -206,14 +249,25 @@ func (c *conn) completed(n int, until int64) []completion {
 }
 
 // send sends a packet to the queue pair of the device.
-func (c *conn) send(p packet.Packet) *packet.Packet {
+func (c *conn) send(p packet.Packet) *packet.Packet { return c.spoiled(p, nil) }
+
+// spoiled is send for a packet that is changed when all its fields are there.
+func (c *conn) spoiled(p packet.Packet, spoil func(p *packet.Packet)) *packet.Packet {
+	c.to(&p)
+	return c.r.tester.send(&p, spoil)
+}
+
+// to gives a packet what every packet to the queue pair of the device has.
+func (c *conn) to(p *packet.Packet) {
 	p.DestQP, p.SrcPort, p.PKey, p.MigReq = c.qp.QPN, c.port, 0xFFFF, true
-	return c.r.tester.send(&p, false)
+	if c.service == packet.UD {
+		p.QKey, p.SrcQP = c.attr.QKey, c.qpn
+	}
 }
 
 // ack sends an Acknowledge with a syndrome.
 func (c *conn) ack(psn packet.PSN, s packet.Syndrome, msn uint32) *packet.Packet {
-	return c.send(packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), PSN: psn, Syndrome: s, MSN: msn})
+	return c.send(packet.Packet{Opcode: packet.Op(c.service, packet.Acknowledge), PSN: psn, Syndrome: s, MSN: msn})
 }
 
 // positive is the syndrome of an ACK without credits.
@@ -226,7 +280,7 @@ func (c *conn) rnrNAK(p *packet.Packet, code uint8, msn uint32) *packet.Packet {
 
 // atomicAck answers an atomic with the original data.
 func (c *conn) atomicAck(p *packet.Packet, orig uint64, msn uint32) *packet.Packet {
-	return c.send(packet.Packet{Opcode: packet.Op(packet.RC, packet.AtomicAck), PSN: p.PSN, Syndrome: positive, MSN: msn, OrigData: orig})
+	return c.send(packet.Packet{Opcode: packet.Op(c.service, packet.AtomicAck), PSN: p.PSN, Syndrome: positive, MSN: msn, OrigData: orig})
 }
 
 // readResponseOp is the opcode of packet i of a READ response of n packets.
@@ -245,10 +299,11 @@ func readResponseOp(i, n int) packet.Opcode {
 
 // readResponse answers a READ with data, packet by packet.
 func (c *conn) readResponse(p *packet.Packet, data []byte, msn uint32) (list []*packet.Packet) {
-	n := max(1, (len(data)+pmtu-1)/pmtu)
+	m := c.mtu()
+	n := max(1, (len(data)+m-1)/m)
 	for i := range n {
 		list = append(list, c.send(packet.Packet{
-			Opcode: readResponseOp(i, n), PSN: p.PSN.Add(i), Syndrome: positive, MSN: msn, Payload: data[i*pmtu : min(len(data), (i+1)*pmtu)],
+			Opcode: packet.Op(c.service, readResponseOp(i, n).Fn()), PSN: p.PSN.Add(i), Syndrome: positive, MSN: msn, Payload: data[i*m : min(len(data), (i+1)*m)],
 		}))
 	}
 	return list
@@ -300,6 +355,8 @@ func differ(a, b *packet.Packet) string {
 	field("swap or add data", a.SwapAdd == b.SwapAdd, hex(a.SwapAdd), hex(b.SwapAdd))
 	field("compare data", a.Compare == b.Compare, hex(a.Compare), hex(b.Compare))
 	field("immediate data", a.Imm == b.Imm, a.Imm, b.Imm)
+	field("R_Key to invalidate", a.InvRKey == b.InvRKey, hex(uint64(a.InvRKey)), hex(uint64(b.InvRKey)))
+	field("FETH", a.FETH == b.FETH, hex(uint64(a.FETH)), hex(uint64(b.FETH)))
 	if !bytes.Equal(a.Payload, b.Payload) {
 		list = append(list, "other payload")
 	}

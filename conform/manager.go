@@ -40,13 +40,13 @@ type manager struct {
 	at        ibsim.End // of the device, that is linked with it
 	second    ibsim.End // the port of a second tester, where there is one
 	secondTap uint16
-	departed  []departure // what the device has sent since a test forgot it
-	node      *sma.Node   // under test
-	key       uint64      // M_Key of requests
-	was       guard       // how the device checks M_Keys when the test begins
-	wait      int64       // nanoseconds for an answer
-	tid       uint64      // of the newest request
-	quiet     bool        // the log is not told of packets
+	departed  []sentAt  // what the device has sent since a test forgot it
+	node      *sma.Node // under test
+	key       uint64    // M_Key of requests
+	was       guard     // how the device checks M_Keys when the test begins
+	wait      int64     // nanoseconds for an answer
+	tid       uint64    // of the newest request
+	quiet     bool      // the log is not told of packets
 	psn       map[ibsim.End]packet.PSN
 	passed    *packet.Packet // the newest on the link
 	first     *packet.Packet // that a MAD made on it
@@ -54,8 +54,8 @@ type manager struct {
 	sent      map[uint64]bool // the frames of the tester
 }
 
-// departure is a packet that the device has sent at a port.
-type departure struct {
+// sentAt is a packet that the device has sent at a port.
+type sentAt struct {
 	port uint8
 	p    *packet.Packet
 }
@@ -155,7 +155,7 @@ func (m *manager) pass(p ibsim.Passed) {
 	if p.From.Node != m.node {
 		arrow, m.sent[q.Frame] = "->", true
 	} else {
-		m.departed = append(m.departed, departure{p.From.Port, q})
+		m.departed = append(m.departed, sentAt{p.From.Port, q})
 	}
 	if p.From == m.second || p.To == m.second {
 		arrow = "port 2 " + arrow

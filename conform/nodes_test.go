@@ -54,6 +54,9 @@ var slow = map[*Test][]string{saturation: {"", "ca"}, linearStored: {"1", "enhan
 
 // TestCleanNodes: nodes without a fault pass all tests that are for them, and no rule accuses them. On one of them each step of a procedure is taken and each assertion judged.
 func TestCleanNodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is long")
+	}
 	for _, x := range Tests() {
 		if !x.Device.managed() {
 			continue
@@ -314,6 +317,9 @@ var faultyNodes = []struct{ fault, test, on, fails, rules string }{
 
 // TestFaultyNodes: a node with a fault fails just the assertions that it should, shown by the right frames.
 func TestFaultyNodes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is long")
+	}
 	for _, x := range faultyNodes {
 		fails, rules, o := found(Execute(Match(x.test)[0], on(t, x.on, x.fault), RunOptions{}))
 		if fails != x.fails || rules != x.rules || o != Fail {

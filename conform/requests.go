@@ -3,6 +3,7 @@ package conform
 import (
 	"bytes"
 	"fmt"
+	"strings"
 
 	"ibwitness/packet"
 	"ibwitness/wqe"
@@ -13,14 +14,7 @@ const remoteOffset = regionSize - remoteRoom
 
 // ask sends a request of one packet with the tester's next PSN; change, where not nil, completes it. A READ takes the PSNs of its response.
 func (c *conn) ask(f packet.Fn, payload []byte, change func(p *packet.Packet)) *packet.Packet {
-	m := &c.r.memory
-	p := packet.Packet{Opcode: packet.Op(packet.RC, f), PSN: c.next, AckReq: true, Payload: payload}
-	if p.Info().Headers&(packet.HasRETH|packet.HasAtomicETH) != 0 {
-		p.VA, p.RKey, p.DMALen = m.va+remoteOffset, m.rkey, uint32(len(payload))
-	}
-	if change != nil {
-		change(&p)
-	}
+	p := c.request(f, payload, change)
 	n := 1
 	if f == packet.ReadRequest {
 		n = max(1, (int(p.DMALen)+pmtu-1)/pmtu)
@@ -29,10 +23,24 @@ func (c *conn) ask(f packet.Fn, payload []byte, change func(p *packet.Packet)) *
 	return c.send(p)
 }
 
+// request is a packet of a request with the tester's next PSN.
+func (c *conn) request(f packet.Fn, payload []byte, change func(p *packet.Packet)) packet.Packet {
+	m := &c.r.memory
+	p := packet.Packet{Opcode: packet.Op(c.service, f), PSN: c.next, AckReq: c.service == packet.RC || c.service == packet.XRC, Payload: payload}
+	if p.Info().Headers&(packet.HasRETH|packet.HasAtomicETH) != 0 {
+		p.VA, p.RKey, p.DMALen = m.va+remoteOffset, m.rkey, uint32(len(payload))
+	}
+	if change != nil {
+		change(&p)
+	}
+	return p
+}
+
 // again sends a request of the tester once more, unchanged.
 func (c *conn) again(p *packet.Packet) *packet.Packet {
 	q := packet.Packet{
-		Opcode: p.Opcode, PSN: p.PSN, AckReq: p.AckReq, Payload: p.Payload, VA: p.VA, RKey: p.RKey, DMALen: p.DMALen, Compare: p.Compare, SwapAdd: p.SwapAdd,
+		Opcode: p.Opcode, PSN: p.PSN, AckReq: p.AckReq, Payload: p.Payload, VA: p.VA, RKey: p.RKey, DMALen: p.DMALen, Compare: p.Compare, SwapAdd: p.SwapAdd, FETH: p.FETH,
+		SE: p.SE, Imm: p.Imm, InvRKey: p.InvRKey, XRCSRQ: p.XRCSRQ,
 	}
 	return c.send(q)
 }
@@ -41,17 +49,8 @@ func (c *conn) again(p *packet.Packet) *packet.Packet {
 func (c *conn) tell(op wqe.SendOp, data []byte) (list []*packet.Packet) {
 	n := max(1, (len(data)+pmtu-1)/pmtu)
 	for i := range n {
-		f := functions[op][1]
-		switch {
-		case n == 1:
-			f = functions[op][3]
-		case i == 0:
-			f = functions[op][0]
-		case i == n-1:
-			f = functions[op][2]
-		}
-		list = append(list, c.ask(f, data[i*pmtu:min(len(data), (i+1)*pmtu)], func(p *packet.Packet) {
-			p.AckReq = i == n-1
+		list = append(list, c.ask(function(op, i, n), data[i*pmtu:min(len(data), (i+1)*pmtu)], func(p *packet.Packet) {
+			p.AckReq = p.AckReq && i == n-1
 			if p.DMALen = 0; p.Info().Headers&packet.HasRETH != 0 {
 				p.DMALen = uint32(len(data))
 			}
@@ -91,9 +90,23 @@ func (c *conn) answeredBy(id string, sent, got *packet.Packet, psn packet.PSN, m
 	if got == nil {
 		return c.r.check(id, false, want, "no answer", sent)
 	}
-	ok := got.Opcode == packet.Op(packet.RC, packet.Acknowledge) && got.Syndrome.Type() == t && (t == packet.ACK || got.Syndrome == s) && !got.Syndrome.Reserved() &&
+	ok := got.Opcode == packet.Op(c.service, packet.Acknowledge) && got.Syndrome.Type() == t && (t == packet.ACK || got.Syndrome == s) && !got.Syndrome.Reserved() &&
 		got.PSN == psn && got.MSN == msn&packet.PSNMask && got.PayloadLen == 0
 	return c.r.check(id, ok, want, told(got), sent, got)
+}
+
+// bareBTH judges that the BTH of an answer has what the connection has, and nothing that answers do not have.
+func (c *conn) bareBTH(id string, sent, got *packet.Packet) {
+	var d departure
+	d.note(3, "AckReq", !got.AckReq, false, true)
+	d.note(3, "SE", !got.SE, false, true)
+	d.note(3, "pad count", int(got.PadCnt) == -got.PayloadLen&3, -got.PayloadLen&3, got.PadCnt)
+	d.note(3, "transport version", got.TVer == 0, 0, got.TVer)
+	d.note(3, "reserved bits", got.Resv7|got.Resv8a == 0, 0, got.Resv7|got.Resv8a)
+	d.note(3, "FECN or BECN", !got.FECN && !got.BECN, false, true)
+	d.note(3, "MigReq", got.MigReq, true, got.MigReq)
+	d.note(3, "P_Key", got.PKey == c.attr.PKey, hex(uint64(c.attr.PKey)), hex(uint64(got.PKey)))
+	c.r.check(id, len(d[2]) == 0, "the BTH of an answer", actually(strings.Join(d[2], ", "), "that"), sent, got)
 }
 
 // holds judges that memory at an offset of the tester's part of the region holds data.

@@ -13,6 +13,7 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/sim"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/wqe"
 )
@@ -37,25 +38,29 @@ type RunOptions struct {
 
 // run is a test that runs.
 type run struct {
-	test    *Test
-	opt     RunOptions
-	result  *Result
-	clock   *sim.Clock
-	dev     *agent.Device
-	session *agent.Session
-	tester  *tester
-	manager *manager                   // of a test by subnet management packets
-	mine    func(f *rule.Finding) bool // reports whether the tester is accused
-	conns   []*conn
-	sent    []sentLine
-	memory  region
-	step    int
-	judged  map[string]*judging
-	begun   map[int]bool // the steps
-	why     string       // why what is not judged is inconclusive, or not applicable
-	lacking bool         // it is not applicable
-	problem error        // of the test itself
-	seed    uint64
+	test     *Test
+	opt      RunOptions
+	result   *Result
+	clock    *sim.Clock
+	dev      *agent.Device
+	session  *agent.Session
+	tester   *tester
+	manager  *manager                   // of a test by subnet management packets
+	mine     func(f *rule.Finding) bool // reports whether the tester is accused
+	conns    []*conn
+	sent     []sentLine
+	memory   region
+	limits   qp.Limits // of the device
+	sharedID uint64    // of the newest request of a shared receive queue
+	handles  map[wqe.AH]wqe.AddressVector
+	asyncs   []cq.Event // what the device has told of that no verb tells
+	step     int
+	judged   map[string]*judging
+	begun    map[int]bool // the steps
+	why      string       // why what is not judged is inconclusive, or not applicable
+	lacking  bool         // it is not applicable
+	problem  error        // of the test itself
+	seed     uint64
 }
 
 // judging is a Judgement whose frames may not have a number yet.
@@ -215,6 +220,7 @@ func (r *run) judge(id string, o Outcome, expected, actual string, frames []*pac
 
 // until lets simulated time go on until done, or a time has come. The consumer of the device polls without pause.
 func (r *run) until(t int64, done func() bool) bool {
+	r.poll() // what a verb has completed before it returned
 	for {
 		if done() {
 			return true
@@ -257,6 +263,15 @@ func completed(x *cq.Completion) string {
 		s += fmt.Sprintf(", %v, %d bytes", x.Op, x.ByteLen)
 	}
 	return s
+}
+
+// hears takes an event of the device that no verb tells of.
+func (r *run) hears(e *cq.Event) {
+	r.asyncs = append(r.asyncs, *e)
+	if e.Kind == cq.EvAsync {
+		r.note("the device tells of event %d, queue pair %#x", e.Async, e.QP.QPN)
+	}
+	r.dev.Tell(e)
 }
 
 // event takes a verbs event of the device.

@@ -28,7 +28,7 @@ func (t *setting) begin() {
 	x := t.r.manager.get(t.a, t.modifier)
 	t.came, t.was = x, slices.Clone(x.Data)
 	if t.answered != "" {
-		t.r.answered(t.answered, x, taken, "")
+		t.r.answered(t.answered, x, granted, "")
 	}
 }
 
@@ -58,7 +58,7 @@ func (t *setting) legal(want []change, list ...change) {
 	r := t.r
 	about := fmt.Sprintf("%v", list)
 	x := t.set(list...)
-	if !r.answered(t.answered, x, taken, about) {
+	if !r.answered(t.answered, x, granted, about) {
 		return
 	}
 	now := t.get()
@@ -103,7 +103,7 @@ func (t *setting) fixed(name string) {
 	was := f.Uint(t.was)
 	c := change{name, was ^ 1<<(f.Bits-1)}
 	x := t.set(c)
-	if !r.answered(t.answered, x, taken, c.String()) {
+	if !r.answered(t.answered, x, granted, c.String()) {
 		return
 	}
 	now := t.get()

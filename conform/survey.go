@@ -96,7 +96,7 @@ func (r *run) eachAgent(s *surveyed, do func(s *surveyed)) {
 
 // What a request is answered with.
 var (
-	taken    = []int{0}
+	granted  = []int{0}
 	noMethod = []int{int(mad.StatusAttribute >> 2)}
 	badValue = []int{int(mad.StatusValue >> 2)}
 	refusals = []int{1, 2, 3, 7}

@@ -20,7 +20,7 @@ type table struct {
 // read reads a block, and returns nil where it is not answered.
 func (t *table) read(modifier uint32) *exchange {
 	x := t.r.manager.ask(mad.Get, t.a, modifier, nil)
-	if !t.r.answered(t.get, x, taken, "") {
+	if !t.r.answered(t.get, x, granted, "") {
 		return nil
 	}
 	return x
@@ -29,7 +29,7 @@ func (t *table) read(modifier uint32) *exchange {
 // write sets a block, and judges that the answer has the first n entries as they were set. It returns nil where the Set is not taken.
 func (t *table) write(modifier uint32, data []byte, n int) *exchange {
 	x := t.r.manager.ask(mad.Set, t.a, modifier, data)
-	if !t.r.answered(t.set, x, taken, "") {
+	if !t.r.answered(t.set, x, granted, "") {
 		return nil
 	}
 	t.same(x, "the answer to "+x.what(), data, n, nil)

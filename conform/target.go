@@ -82,7 +82,7 @@ func Soft(fault string) (*Target, error) { return Software{Fault: fault}.Target(
 func (s Software) Target() (*Target, error) {
 	t := &Target{Name: "soft"}
 	if s.there(Adapter) {
-		t.Has, t.Make = Control|Memory|Reads, s.adapter
+		t.Has, t.Make = Control|Memory|Reads|Extended, s.adapter
 	}
 	if s.there(Switch) {
 		t.Has |= Managed

@@ -19,8 +19,10 @@ import (
 var (
 	testerAddr = packet.IPv4Addr([]byte{10, 0, 0, 2})
 	deviceAddr = packet.IPv4Addr([]byte{10, 0, 0, 1})
-	testerMAC  = [6]byte{0x02, 0, 10, 0, 0, 2}
-	deviceMAC  = [6]byte{0x02, 0, 10, 0, 0, 1}
+	// strangerAddr is what the tester takes for an address of nobody's.
+	strangerAddr = packet.IPv4Addr([]byte{10, 0, 0, 3})
+	testerMAC    = [6]byte{0x02, 0, 10, 0, 0, 2}
+	deviceMAC    = [6]byte{0x02, 0, 10, 0, 0, 1}
 )
 
 // tester is the tester's end of the wire: it sends packets as a test makes them, and keeps those that come until the test takes them.
@@ -38,7 +40,7 @@ func (r *run) build(target *Target) {
 	t := &tester{r: r}
 	r.tester = t
 	r.result.Link = fabricagent.LinkEthernet
-	r.mine = func(f *rule.Finding) bool { return f.Accused.Addr == testerAddr }
+	r.mine = func(f *rule.Finding) bool { return f.Accused.Addr == testerAddr || f.Accused.Addr == strangerAddr }
 	r.session = agent.NewSession(agent.Options{Near: []packet.Addr{deviceAddr}})
 	if err := fabric.TapEnd(deviceAddr, "device", t); err != nil {
 		r.problem = err
@@ -48,7 +50,7 @@ func (r *run) build(target *Target) {
 	var send func([]byte)
 	device, err := target.Make(Port{
 		Addr: deviceAddr, MAC: deviceMAC, Clock: r.clock, Seed: r.seed, Send: func(f []byte) { send(f) },
-		Event: func(e *cq.Event) { r.dev.Tell(e) },
+		Event: func(e *cq.Event) { r.hears(e) },
 	})
 	if err != nil {
 		r.problem = err
@@ -58,6 +60,7 @@ func (r *run) build(target *Target) {
 	r.dev = agent.NewDevice(agent.DeviceOptions{
 		Addr: deviceAddr, Now: r.clock.Now, Control: device, Query: device, Event: r.event, Payload: regionSize, Limits: device.Limits(),
 	})
+	r.limits = device.Limits()
 	r.register()
 }
 
@@ -82,8 +85,11 @@ func (r *run) register() {
 const closedVA = 0x7000_0000
 
 // registerClosed registers a region that no peer may access, and returns its R_Key.
-func (r *run) registerClosed() uint32 {
-	_, _, rkey, err := r.dev.RegisterMR(ctx, hcaagent.NewMR{PD: r.memory.pd, VA: closedVA, Length: 4096, Access: wqe.LocalWrite})
+func (r *run) registerClosed() uint32 { return r.registerAt(closedVA, wqe.LocalWrite) }
+
+// registerAt registers a region of 4096 bytes, and returns its R_Key.
+func (r *run) registerAt(va uint64, access wqe.Access) uint32 {
+	_, _, rkey, err := r.dev.RegisterMR(ctx, hcaagent.NewMR{PD: r.memory.pd, VA: va, Length: 4096, Access: access})
 	r.must(err)
 	return rkey
 }
@@ -137,6 +143,10 @@ func (t *tester) receive(frame []byte) {
 		t.r.note("the tester drops it: %v, ICRC %v", p.Encap, p.ICRCState)
 		return
 	}
+	if p.Src != deviceAddr || p.Dst != testerAddr {
+		t.r.note("the tester drops it: from %v to %v", p.Src, p.Dst)
+		return
+	}
 	for _, c := range t.r.conns {
 		if c.qpn == p.DestQP {
 			c.arrived = append(c.arrived, p)
@@ -145,20 +155,46 @@ func (t *tester) receive(frame []byte) {
 	}
 }
 
-// send has a packet leave the tester now. Where it is damaged its ICRC is wrong.
-func (t *tester) send(p *packet.Packet, damaged bool) *packet.Packet {
+// send has a packet leave the tester now; spoil, where not nil, changes it when all its fields are there.
+func (t *tester) send(p *packet.Packet, spoil func(p *packet.Packet)) *packet.Packet {
+	p.Src = testerAddr
+	return t.forward(p, spoil, 0)
+}
+
+// forward is send for a packet from any address, without so many bytes at its end.
+func (t *tester) forward(p *packet.Packet, spoil func(p *packet.Packet), cut int) *packet.Packet {
+	return t.forwardTo(p, deviceAddr, deviceMAC, spoil, cut)
+}
+
+// forwardTo is forward to any address.
+func (t *tester) forwardTo(p *packet.Packet, to packet.Addr, mac [6]byte, spoil func(p *packet.Packet), cut int) *packet.Packet {
 	t.ipID++
-	p.Encap, p.Src, p.Dst, p.IPID, p.HopLmt = packet.RoCEv2IPv4, testerAddr, deviceAddr, t.ipID, 64
-	frame := p.CompleteEthernet(nil, testerMAC, deviceMAC)
-	if damaged {
-		frame[len(frame)-1] ^= 0xFF
+	p.Encap, p.Dst, p.IPID, p.HopLmt = packet.RoCEv2IPv4, to, t.ipID, 64
+	p.Complete()
+	if spoil != nil {
+		spoil(p)
 	}
+	frame := p.AppendEthernet(nil, testerMAC, mac)
+	frame = frame[:len(frame)-cut]
 	p.Time = t.r.now()
 	t.flying = append(t.flying, p)
 	t.r.note("-> %s", told(p))
 	t.r.sent = append(t.r.sent, sentLine{len(t.r.result.Log) - 1, p})
 	t.wire(frame)
 	return p
+}
+
+// badICRC makes the ICRC of a packet wrong.
+func badICRC(p *packet.Packet) { p.ICRC ^= 0xFF << 24 }
+
+// sealed is a change of a packet after which lengths and checksums are right.
+func sealed(change func(p *packet.Packet)) func(p *packet.Packet) {
+	return func(p *packet.Packet) {
+		change(p)
+		p.FitLengths()
+		p.SealIPv4()
+		p.SealICRC()
+	}
 }
 
 // told is a packet in the log.

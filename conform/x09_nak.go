@@ -57,6 +57,7 @@ var sequenceNAK = &Test{
 	Setup: []string{"Connect a queue pair of RC: retry count 7, ACK timeout 0."},
 	Procedure: []string{
 		"Have the device post 20 SENDs, and receive them.", "Send a NAK of a sequence error for the ninth.", "Receive twelve requests again.", "Acknowledge all and poll.",
+		"On another connection do the same with a SEND and a WRITE with and without immediate data, and a SEND with Invalidate; refuse the first.",
 	},
 	Assertions: []Assertion{
 		{"ours#01", "The retransmission begins at the PSN of the NAK and is in order, without gaps."}, {"ours#02", "Each request equals its first try."}, {"ours#03", "All complete once with success, in order."},
@@ -89,7 +90,40 @@ var sequenceNAK = &Test{
 		r.at(4)
 		ack := c.ack(list[19].PSN, positive, 20)
 		c.successes("ours#03", c.completed(20, r.now()+ackWindow), 20, ack)
+		r.at(5)
+		c = r.connect(patient)
+		list = c.retransmits("ours#01", "ours#02", wqe.OpSend, wqe.OpSendImm, wqe.OpWrite, wqe.OpWriteImm, wqe.OpSendInv)
+		if list == nil {
+			return
+		}
+		ack = c.ack(list[4].PSN, positive, 5)
+		c.successes("ours#03", c.completed(5, r.now()+ackWindow), 5, ack)
 	},
+}
+
+// retransmits has the device post requests of one packet, and refuses the first with a NAK of a sequence error. It judges that all are retransmitted in order, and unchanged, under these ids,
+// and returns them; nil: they are not.
+func (c *conn) retransmits(order, same string, ops ...wqe.SendOp) (list []*packet.Packet) {
+	r := c.r
+	for i, op := range ops {
+		n := 64
+		if op == wqe.OpAtomicWrite {
+			n = 8
+		}
+		c.posts(op, n, func(w *wqe.SendRequest) { named(w, uint64(i+1)) })
+		list = append(list, c.any())
+	}
+	nak := c.ack(list[0].PSN, packet.NAKSequence, c.taken)
+	for _, p := range list {
+		again := c.answer()
+		if !r.check(order, again != nil && again.PSN == p.PSN, fmt.Sprintf("PSN %v again", p.PSN), happened(again, nil), nak, p, again) {
+			r.why = "not all requests were retransmitted"
+			return nil
+		}
+		d := differ(p, again)
+		r.check(same, d == "", "the request as it was first sent", actually(d, "equal to the first try"), p, again)
+	}
+	return list
 }
 
 var fatalNAKs = &Test{

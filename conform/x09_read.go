@@ -236,8 +236,8 @@ var fence = &Test{
 	Abstract: "A SEND with a fence after a READ is not sent before the READ is answered in full.",
 	Covers:   []Statement{{"", NoneID}}, Topology: pairTopology, Needs: Control | Reads,
 	Setup:      []string{"Connect a queue pair of RC: ACK timeout 0."},
-	Procedure:  []string{"Have the device post a READ and a SEND with a fence; receive the READ.", "Wait for 10 ms: the SEND must not come.", "Answer the READ, receive the SEND, acknowledge it, and poll."},
-	Assertions: []Assertion{{"ours#01", "The SEND does not come before the READ is answered."}, {"ours#02", "It comes then."}, {"ours#03", "Both complete once with success, in order."}},
+	Procedure:  []string{"Have the device post a READ and a SEND with a fence; receive the READ.", "Wait for 10 ms: the SEND must not come.", "Answer the READ, receive the SEND, acknowledge it, and poll.", "Have the device post a SEND and a local invalidate, receive the SEND, and wait for 10 ms. Acknowledge it, and poll."},
+	Assertions: []Assertion{{"ours#01", "The SEND does not come before the READ is answered."}, {"ours#02", "It comes then."}, {"ours#03", "Both complete once with success, in order."}, {"ours#04", "A local invalidate completes after the request before it, not sooner."}},
 	Decisions:  ours,
 	run: func(r *run) {
 		c := r.connect(func(a *qp.Attr) { a.RetryCnt, a.RNRRetry, a.Timeout = 7, 7, 0 })
@@ -260,5 +260,15 @@ var fence = &Test{
 		}
 		ack := c.ack(send.PSN, positive, 2)
 		c.successes("ours#03", c.completed(2, r.now()+ackWindow), 2, ack)
+		r.at(4)
+		key := r.registerAt(0x5000_0000, wqe.RemoteRead)
+		c.posts(wqe.OpSend, 64, nil)
+		c.posts(wqe.OpLocalInv, 0, func(w *wqe.SendRequest) { w.Segments, w.RKey, w.RemoteVA, w.InvKey = nil, 0, 0, key })
+		send = c.any()
+		had := len(c.completed(2, r.now()+ackWindow))
+		if r.check("ours#04", had == 2, "no completion before the ACK", statuses(c.completions[2:]), send) {
+			ack = c.ack(send.PSN, positive, 3)
+			c.successes("ours#04", c.completed(4, r.now()+ackWindow)[2:], 2, send, ack)
+		}
 	},
 }

@@ -17,6 +17,9 @@ var responderTests = []*Test{damagedRequest, acknowledges, readResponses, atomic
 // answering are the attributes of a queue pair that answers.
 func answering(a *qp.Attr) { a.RetryCnt, a.RNRRetry, a.Timeout = 7, 7, 14 }
 
+// bareText is what is asserted of the BTH of an answer.
+const bareText = "Its BTH has the P_Key of the connection and MigReq, neither AckReq nor SE, and reserved bits that are 0."
+
 // ours is what is said of the page of a test that has none.
 var ours = []Decision{{"No page of it was found.", "Ours."}}
 
@@ -47,7 +50,7 @@ var damagedRequest = &Test{
 			if f != packet.SendOnly {
 				x.VA, x.RKey, x.DMALen = r.memory.va+remoteOffset, r.memory.rkey, 64
 			}
-			bad := r.tester.send(&x, true)
+			bad := r.tester.send(&x, badICRC)
 			got := c.quiet()
 			if !r.check("ours#01", got == nil, "no answer", happened(got, nil), bad, got) {
 				r.why = "the device has answered a damaged request"
@@ -72,6 +75,7 @@ var acknowledges = &Test{
 		{"ours#01", "Each message is acknowledged at its last PSN: Acknowledge without payload, and an MSN that counts it."},
 		{"ours#02", "It is acknowledged once."},
 		{"ours#03", "Memory holds the data of the message."},
+		{"ours#04", bareText},
 	},
 	Decisions: ours,
 	run: func(r *run) {
@@ -89,7 +93,9 @@ var acknowledges = &Test{
 				last := sent[len(sent)-1]
 				msn++
 				got := c.answer()
-				c.acked("ours#01", last, got, last.PSN, msn)
+				if c.acked("ours#01", last, got, last.PSN, msn) {
+					c.bareBTH("ours#04", last, got)
+				}
 				more := c.quiet()
 				r.check("ours#02", more == nil, "silence after the ACK", happened(more, nil), last, got, more)
 				holds := make([]byte, n)
@@ -111,6 +117,7 @@ var readResponses = &Test{
 		{"ours#01", "The response is Only, or First, Middle and Last packets, with consecutive PSNs."},
 		{"ours#02", "An AETH is an ACK with an MSN that counts the READ."},
 		{"ours#03", "The payload is full in all packets but the last, and is the data of memory."},
+		{"ours#04", bareText},
 	},
 	Decisions: ours,
 	run: func(r *run) {
@@ -133,6 +140,7 @@ var readResponses = &Test{
 				if !r.check("ours#01", got.Opcode == op && got.PSN == req.PSN.Add(i), want, told(got), req, got) {
 					continue
 				}
+				c.bareBTH("ours#04", req, got)
 				if got.Has&packet.HasAETH != 0 {
 					r.check("ours#02", got.Syndrome.Type() == packet.ACK && got.MSN == uint32(k+1), fmt.Sprintf("ACK, MSN %d", k+1), told(got), req, got)
 				}

@@ -70,7 +70,7 @@ var allMappings = &Test{
 			r.again(2)
 			data := mapped(i+1, 2)[:mappingBytes]
 			x := r.manager.ask(mad.Set, mad.AttrSLtoVL, w.modifier(), data)
-			if r.answered(allTaken, x, taken, "") {
+			if r.answered(allTaken, x, granted, "") {
 				r.again(3)
 				r.wideStored(w, x, pairs, now, data)
 			}

@@ -59,7 +59,7 @@ const directionBit = 0x8000
 
 // relayed has a packet come to the device, waits, and returns it and what the device has sent at a port, or at any, since then. The answer of a tester to what comes to it
 // is dropped.
-func (m *manager) relayed(from ibsim.End, s mad.SMP) (sent *packet.Packet, departed []departure) {
+func (m *manager) relayed(from ibsim.End, s mad.SMP) (sent *packet.Packet, departed []sentAt) {
 	d := ibsim.Datagram{DLID: permissiveLID, SLID: permissiveLID}
 	m.r.can(s.Encode(d.MAD[:]))
 	m.departed = nil
@@ -86,7 +86,7 @@ func (t route) String() string {
 const shownHops = 4
 
 // route judges that the device sends on just one packet, and what of its route is to be seen.
-func (r *run) route(id string, sent *packet.Packet, departed []departure, want route) {
+func (r *run) route(id string, sent *packet.Packet, departed []sentAt, want route) {
 	if len(departed) == 0 {
 		r.check(id, false, want.String(), "nothing leaves the device", sent)
 		return
@@ -100,7 +100,7 @@ func (r *run) route(id string, sent *packet.Packet, departed []departure, want r
 }
 
 // stays judges that nothing leaves the device.
-func (r *run) stays(id string, sent *packet.Packet, departed []departure, what string) {
+func (r *run) stays(id string, sent *packet.Packet, departed []sentAt, what string) {
 	frames := []*packet.Packet{sent}
 	for _, d := range departed {
 		frames = append(frames, d.p)

@@ -159,7 +159,7 @@ var routeBeyond = &Test{
 			r.discarded("ours#02", oneHop, count)
 		}
 		r.at(4)
-		r.answered("ours#03", m.ask(mad.Get, mad.AttrNodeInfo, 0, nil), taken, "")
+		r.answered("ours#03", m.ask(mad.Get, mad.AttrNodeInfo, 0, nil), granted, "")
 	},
 }
 

@@ -56,7 +56,7 @@ var saturation = &Test{
 			changed(mad.LayoutPortInfo, data, map[string]uint64{"MKeyViolations": value})
 			x := m.ask(mad.Set, mad.AttrPortInfo, 0, data)
 			if value == 0 {
-				r.answered(violationsZero, x, taken, "MKeyViolations 0")
+				r.answered(violationsZero, x, granted, "MKeyViolations 0")
 				r.counts(violationsZero, 0, x)
 				continue
 			}

@@ -37,6 +37,8 @@ func (a *Agent) completion(s *Source, e *Event) {
 		cq.looked(e, w)
 		if b := w.req().Window; b != nil && c.Status == Success {
 			a.bound(q, e, b)
+		} else if b != nil {
+			s.notBound(b)
 		}
 	case r != nil:
 		a.receiveDone(q, r, e)

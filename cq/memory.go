@@ -89,6 +89,13 @@ func (s *Source) bind(q *queuePair, e *Event) {
 	s.regions[b.RKey] = r
 }
 
+// notBound takes over that a window was not bound: what the R_Key that it was to have permits is open.
+func (s *Source) notBound(b *wqe.Bind) {
+	if r := s.regions[b.RKey]; r != nil {
+		r.uncertain = true
+	}
+}
+
 // needs is what a request wants of memory.
 func (m *Message) needs() (access wqe.Access, length uint64, ok bool) {
 	switch wqe.OpOf(m.Op.Fn()) {

@@ -24,6 +24,9 @@ const (
 
 	// A request whose P_Key the table of the receiver does not have was answered.
 	ReportedTaken
+
+	// It has sent the P_Key of a full member.
+	FullMember
 )
 
 // Agrees reports whether a packet agrees with the flow of its sender, its encapsulation aside.

@@ -14,8 +14,14 @@ func (q *queuePair) response(p *packet.Packet) {
 		return
 	}
 	if p.Has&packet.HasAETH != 0 && p.Syndrome.Reserved() {
-		q.h.count.Dropped++
-		return
+		if !q.h.breaks("reserved-as-ack") {
+			q.h.count.Dropped++
+			return
+		}
+		p.Syndrome = packet.CreditInvalid
+	}
+	if r.high.After(r.una) && p.PSN.After(r.high.Add(-1)) && q.h.breaks("unsent-ack-taken") {
+		p.PSN, p.Syndrome = r.high.Add(-1), packet.CreditInvalid
 	}
 	if p.PSN.Before(r.una) || !p.PSN.Before(r.high) { // a ghost, or from the future
 		if p.PSN == r.una.Add(-1) {

@@ -35,7 +35,7 @@ func (q *queuePair) takeAtomic(p *packet.Packet) {
 	q.keep(s)
 	q.accepted(p, 1, true)
 	if f == packet.AtomicWrite {
-		q.answerRead(&s, p)
+		q.answerRead(&s, p, false)
 		return
 	}
 	q.respond(response{kind: atomic, psn: p.PSN, orig: s.orig})

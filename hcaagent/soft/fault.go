@@ -12,7 +12,7 @@ import (
 // for their name where they belong.
 type Fault struct {
 	Text      string         // what it does, in one line
-	Rule      string         // id of the rule that must catch it
+	Rule      string         // id of the rule that must catch it; empty: none does, only a conformance test
 	Service   packet.Service // on which it shows
 	Responder bool           // it is shown by the end that answers
 	Needs     Need           // what must happen for it to show
@@ -120,6 +120,7 @@ const (
 	MarkedAnswers            // it marks the answers to READs
 	MarkedCNPs               // it marks some requests, and CNPs
 	NoWrites                 // an ATOMIC WRITE comes to a queue pair that permits no peer to write
+	Tester                   // what no right peer sends, or what no rule tells of: conformance tests show it
 )
 
 // FaultNames returns the names of all faults, in order.

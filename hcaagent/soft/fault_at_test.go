@@ -15,6 +15,9 @@ func TestFaultAt(t *testing.T) {
 			continue
 		}
 		f := soft.Faults[name]
+		if f.Needs == soft.Tester {
+			continue
+		}
 		found := ""
 		for _, x := range newStageAt(t, name, f, true, 1e6).play(f) {
 			if x.Class == rule.Violation && !consumers(f.Needs, &x) {

@@ -94,8 +94,9 @@ func (h *HCA) stale() {
 
 // sendBroken sends a request in SQE, and flushes it.
 func (q *queuePair) sendBroken(w *work) {
-	if q.state != qp.SQE || !q.openWork(w) || !q.h.breaks("sends-in-sqe") {
-		return
+	r := &q.req
+	if q.state != qp.SQE || r.next >= len(r.queue) || r.queue[r.next] != w || !q.openWork(w) || !q.h.breaks("sends-in-sqe") {
+		return // also where it was flushed with one before it
 	}
 	w.silent = true
 	for range w.packets {

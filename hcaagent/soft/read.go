@@ -38,12 +38,12 @@ func (q *queuePair) takeRead(p *packet.Packet) {
 	}
 	q.keep(s)
 	q.accepted(p, n, true)
-	q.answerRead(&s, p)
+	q.answerRead(&s, p, false)
 }
 
 // answerRead puts the answer to a READ, or to the tail of one, into the queue.
-func (q *queuePair) answerRead(s *resource, p *packet.Packet) {
-	a := response{kind: data, psn: p.PSN, last: s.last, fresh: true, va: p.VA, rkey: p.RKey}
+func (q *queuePair) answerRead(s *resource, p *packet.Packet, again bool) {
+	a := response{kind: data, psn: p.PSN, last: s.last, fresh: true, va: p.VA, rkey: p.RKey, again: again}
 	if s.fn == packet.ReadRequest {
 		a.length = p.DMALen
 	}
@@ -66,6 +66,7 @@ func (q *queuePair) duplicate(p *packet.Packet) {
 	if r.nak == sequence && q.h.breaks("duplicate-ignored") {
 		return
 	}
+	q.withdraw(p.PSN)
 	for i := range r.saved {
 		s := &r.saved[i]
 		if s.fn != p.Opcode.Fn() || !p.PSN.In(s.first, s.last) || s.rkey != p.RKey {
@@ -105,7 +106,7 @@ func (q *queuePair) duplicateAtomic(s *resource, p *packet.Packet) {
 		bytes8.PutUint64(b, s.orig+p.SwapAdd)
 		q.h.fault.show = true
 	}
-	q.respond(response{kind: atomic, psn: p.PSN, orig: s.orig})
+	q.respond(response{kind: atomic, psn: p.PSN, orig: s.orig, again: true})
 }
 
 // duplicateRead answers a READ or FLUSH, or the tail of a READ, once more.
@@ -114,7 +115,7 @@ func (q *queuePair) duplicateRead(s *resource, p *packet.Packet) {
 	if p.VA != s.va+skip || uint64(p.DMALen)+skip != uint64(s.length) {
 		return
 	}
-	if _, err := q.remote(p.RKey, p.VA, uint64(p.DMALen), 0); err == nil {
-		q.answerRead(s, p)
+	if _, err := q.remote(p.RKey, p.VA, uint64(p.DMALen), 0); err == nil && !q.h.breaks("duplicate-read-dropped") {
+		q.answerRead(s, p, true)
 	}
 }

@@ -29,12 +29,12 @@ func (h *HCA) take(frame []byte, own bool) {
 		h.multicast(p)
 		return
 	}
-	q := h.queuePair(p.DestQP)
+	q := h.destination(p)
 	if q != nil && p.Opcode == packet.OpCNP {
 		q.notified(p)
 		return
 	}
-	if !q.validHeader(p) || q.dead || q.connected() && p.Src != q.attr.DestAddr {
+	if !q.validHeader(p) || q.dead || !q.fromPeer(p) {
 		h.count.Dropped++
 		return
 	}
@@ -64,7 +64,7 @@ func (q *queuePair) notified(p *packet.Packet) {
 
 // validHeader reports whether a packet is whole, and of the service of a queue pair that is there and receives in its state (section 9.6).
 func (q *queuePair) validHeader(p *packet.Packet) bool {
-	return q != nil && p.Flaws == 0 && p.TVer == 0 && q.answers() && p.Opcode.Service() == q.service && len(p.Payload) == p.PayloadLen
+	return q != nil && q.answers() && q.whole(p) && q.legible(p) && (p.Opcode.Service() == q.service || q.h.breaks("service-ignored"))
 }
 
 // check checks the ICRC of a packet that arrives.

@@ -25,6 +25,7 @@ type response struct {
 	length   uint32 // bytes that are left of a READ
 	orig     uint64
 	due      int64 // an ACK waits for another one until then
+	again    bool  // it answers a duplicate
 }
 
 // respond puts a response after those that wait for the port. An ACK takes the place of one that waits there.

@@ -23,6 +23,7 @@ type responder struct {
 	nak  refusal
 
 	open  wqe.Op // SEND or WRITE whose last packet is to come
+	srq   uint32 // that it names, on XRC
 	taken *receive
 	got   uint32 // bytes of the open message
 	dma   uint32 // of an open WRITE
@@ -76,6 +77,9 @@ func (q *queuePair) request(p *packet.Packet) {
 // carryOut does what the expected request asks for, or refuses it.
 func (q *queuePair) carryOut(p *packet.Packet) {
 	if bad := q.valid(p); bad != 0 {
+		if wqe.OpOf(p.Opcode.Fn()) >= wqe.Read && !q.hasResource() && q.h.breaks("resources-forgotten") {
+			return
+		}
 		q.refuseFatal(p, bad, cq.RemInvReqErr)
 		return
 	}
@@ -151,7 +155,7 @@ func (q *queuePair) refuseFatal(p *packet.Packet, s packet.Syndrome, status cq.S
 // valid checks a request at the expected PSN; it returns the syndrome of the NAK that it deserves, or 0.
 func (q *queuePair) valid(p *packet.Packet) packet.Syndrome {
 	info, op := p.Info(), wqe.OpOf(p.Opcode.Fn())
-	if !info.Defined || !info.Request || !q.inSequence(info, op) || !q.fitsOpcode(p, info, op) || !q.permitsOp(op) || op >= wqe.Read && !q.hasResource() {
+	if !info.Defined || !info.Request || !q.inSequence(info, op) && !q.h.breaks("sequence-unchecked") || !q.keepsQueue(p, info) || !q.fitsOpcode(p, info, op) || !q.permitsOp(op) || op >= wqe.Read && !q.hasResource() {
 		return packet.NAKInvalidRequest
 	}
 	return 0
@@ -166,15 +170,26 @@ func (q *queuePair) inSequence(info *packet.Info, op wqe.Op) bool {
 	return !starts && op == q.rsp.open
 }
 
+// keepsQueue reports whether a message on XRC names one shared receive queue in all its packets (XRC-SRQ-002).
+func (q *queuePair) keepsQueue(p *packet.Packet, info *packet.Info) bool {
+	if q.service != packet.XRC || info.First || info.Only {
+		q.rsp.srq = p.XRCSRQ
+		return true
+	}
+	return p.XRCSRQ == q.rsp.srq || q.h.breaks("xrc-change-taken")
+}
+
 // fitsOpcode reports whether the payload and the lengths and addresses in the headers are what the opcode may have (section 9.7.4.1†).
 func (q *queuePair) fitsOpcode(p *packet.Packet, info *packet.Info, op wqe.Op) bool {
 	n := len(p.Payload)
 	switch {
-	case !validLength(info, n, q.pmtu()), (info.First || info.Middle) && p.PadCnt != 0, !info.Payload && n > 0:
-		return false
-	case p.Has&packet.HasRETH != 0 && p.DMALen > 1<<31, op == wqe.Write && !q.fitsDMALen(p, info):
-		return false
-	case p.Has&packet.HasAtomicETH != 0 && p.VA%8 != 0, op == wqe.AtomicWrite && (p.VA%8 != 0 || n != 8 || p.DMALen != 8):
+	case !validLength(info, n, q.pmtu()), (info.First || info.Middle) && p.PadCnt != 0, !info.Payload && n > 0, op == wqe.Write && !q.fitsDMALen(p, info):
+		return q.h.breaks("length-unchecked")
+	case p.Has&packet.HasRETH != 0 && p.DMALen > 1<<31:
+		return q.h.breaks("dmalen-unchecked")
+	case p.Has&packet.HasAtomicETH != 0 && p.VA%8 != 0:
+		return q.h.breaks("misaligned-done")
+	case op == wqe.AtomicWrite && (p.VA%8 != 0 || n != 8 || p.DMALen != 8):
 		return false
 	}
 	return true

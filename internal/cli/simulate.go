@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -152,7 +153,7 @@ func listFaults(w io.Writer) error {
 			end = "responder"
 		}
 		also := strings.Join(slices.Sorted(maps.Keys(f.Also)), " ")
-		fmt.Fprintf(t, "%s\t%v %s\t%s\t%s\t%s\n", name, f.Service, end, f.Rule, also, f.Text)
+		fmt.Fprintf(t, "%s\t%v %s\t%s\t%s\t%s\n", name, f.Service, end, cmp.Or(f.Rule, "—"), also, f.Text)
 	}
 	for _, name := range sim.LinkFaultNames() {
 		f := sim.LinkFaults[name]

@@ -346,12 +346,15 @@ func (v *Verifier) serviceLevel(c *qp.Pair, from int, p *packet.Packet) {
 // limited judges that two limited members of a partition do not talk to each other (rule PKY-006).
 func (v *Verifier) limited(c *qp.Pair, from int, p *packet.Packet) {
 	peer := &c.Ends[1-from].Flow
+	if p.PKey&0x8000 != 0 {
+		c.Ends[from].Flow.Reported |= qp.FullMember // its peer may answer it, whatever came before
+	}
 	if !c.Paired || !peer.Known() {
 		return
 	}
 	v.Covered(rule.PKY006)
 	f := &c.Ends[from].Flow
-	if p.PKey&0x8000 != 0 || peer.PKey&0x8000 != 0 || p.PKey&0x7FFF == 0 || f.Reported&qp.ReportedLimited != 0 {
+	if p.PKey&0x8000 != 0 || peer.PKey&0x8000 != 0 || peer.Reported&qp.FullMember != 0 || p.PKey&0x7FFF == 0 || f.Reported&qp.ReportedLimited != 0 {
 		return
 	}
 	f.Reported |= qp.ReportedLimited

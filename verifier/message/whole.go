@@ -16,14 +16,17 @@ func (s *assembly) tellWhole() {
 			done += n
 			continue
 		}
-		if x := &s.parts[done]; !x.seen || x.op.Info().First || x.op.Info().Only {
+		x := &s.parts[done]
+		if !x.seen || x.op.Info().Only || x.op.Info().First && !s.requests.Unreliable() {
 			break
 		}
 		if !s.requests.Unreliable() {
 			done++ // the rest of a message whose beginning is missing
 			continue
 		}
-		n = s.rest(s.parts[done:])
+		if n = s.rest(s.parts[done:]); x.op.Info().First {
+			n = s.interrupted(s.parts[done:])
+		}
 		if n == 0 {
 			break
 		}
@@ -52,6 +55,18 @@ func (s *assembly) rest(parts []part) int {
 		return 0
 	}
 	return n
+}
+
+// interrupted returns how many packets a message has after whose beginning another begins, with none missing between them; else 0.
+func (s *assembly) interrupted(parts []part) int {
+	n := 1
+	for n < len(parts) && parts[n].seen && parts[n].op.Info().Middle {
+		n++
+	}
+	if n < len(parts) && parts[n].seen && (parts[n].op.Info().First || parts[n].op.Info().Only) {
+		return n
+	}
+	return 0
 }
 
 // whole returns how many packets the first message of the parts has, or 0 if it is not whole.
