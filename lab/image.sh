@@ -7,7 +7,7 @@ set -euo pipefail
 here=$(realpath "$(dirname "$0")")
 to=$(realpath -m "$1")
 [ ! -e "$to/complete" ] || [ "$here/image.sh" -nt "$to/complete" ] || [ "$here/init" -nt "$to/complete" ] || exit 0
-for program in apt-get apt-cache dpkg-deb cpio gpgv; do
+for program in apt-get apt-cache dpkg-deb gpgv cpio xz; do
 	command -v "$program" > /dev/null || { echo "lab: $program is missing: the machines are made of packages of Debian 12, on Debian 12; install it" >&2; exit 2; }
 done
 mkdir -p "$to"
@@ -30,7 +30,10 @@ apt-get -qq "${options[@]}" install -y --download-only --no-install-recommends b
 for package in "$dir"/archives/*.deb; do
 	case $package in */linux-image-*) dpkg-deb -x "$package" "$dir/kernel" ;; *) dpkg-deb -x "$package" "$dir/root" ;; esac
 done
-cp "$dir/kernel/boot/vmlinuz-$version" "$to/kernel"
+# The kernel unpacks itself when it starts, which takes an emulated machine half of the time until it is up: it is unpacked here.
+at=$(LC_ALL=C grep -aobP '\xfd7zXZ\x00' "$dir/kernel/boot/vmlinuz-$version" | head -n 1 | cut -d : -f 1)
+tail -c +$((at + 1)) "$dir/kernel/boot/vmlinuz-$version" > "$dir/kernel.xz"
+xz -dc --single-stream < "$dir/kernel.xz" > "$to/kernel"
 
 # The modules that init loads, and what they need.
 modules=lib/modules/$version

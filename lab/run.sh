@@ -13,9 +13,11 @@ usage() {
 	  --mtu BYTES        of the network (default: 1500)
 	  --netem "WORDS"    what tc-netem does to what the client sends, such as "loss 2%" (default: nothing)
 	  --preload FILE.so  library that both programs load; what they write to /rec/*.jsonl are event logs, which are judged too
+	  --program FILE     program that the machines have too, in their PATH; repeatable
 	  --env NAME=VALUE   environment variable of both programs; repeatable
 	  --seconds N        how long programs may run (default: 60)
-	  --check "FLAGS"    flags for ibwitness check (default: --near 10.0.0.2)
+	  --check "FLAGS"    flags for ibwitness check (default: where the tap is, --near 10.0.0.2; with --netem, whose losses
+	                     come before the tap, --near 10.0.0.1)
 
 	Exit status: 0 nothing violated, 1 violations, 2 a program failed or nothing could be judged.
 	END
@@ -23,14 +25,15 @@ usage() {
 fail() { echo "lab: $*" >&2; exit 2; }
 lab=$(realpath "$(dirname "$0")")
 ibwitness=${IBWITNESS:-$lab/../bin/ibwitness}
-out=$lab/../bin/lab mtu=1500 netem= preload= environment= seconds=60 flags="--near 10.0.0.2" names=()
+out=$lab/../bin/lab mtu=1500 netem= preload= programs=() environment= seconds=60 flags= names=()
 while [ $# -gt 0 ]; do
-	case $1 in -o | --mtu | --netem | --preload | --env | --seconds | --check) [ $# -gt 1 ] || fail "$1 needs a value" ;; esac
+	case $1 in -o | --mtu | --netem | --preload | --program | --env | --seconds | --check) [ $# -gt 1 ] || fail "$1 needs a value" ;; esac
 	case $1 in
 	-o) out=$2; shift ;;
 	--mtu) mtu=$2; shift ;;
 	--netem) netem=$2; shift ;;
 	--preload) preload=$2; shift ;;
+	--program) programs+=("$2"); shift ;;
 	--env) environment+="export $(printf %q "$2")"$'\n'; shift ;;
 	--seconds) seconds=$2; shift ;;
 	--check) flags=$2; shift ;;
@@ -42,15 +45,19 @@ while [ $# -gt 0 ]; do
 	shift
 done
 commands="$*"
+[ -z "$commands" ] || [[ $commands = *" / "* ]] || fail "the commands are not those of two machines: CLIENT-COMMAND / SERVER-COMMAND"
+# The tap is at the client, after what tc-netem does there; nothing is lost between it and the server.
+[ -n "$flags" ] || if [ -z "$netem" ]; then flags="--near 10.0.0.2"; else flags="--near 10.0.0.1"; fi
 [ ${#names[@]} = 0 ] || [ -z "$commands" ] || fail "names, or commands after --, not both"
 [ -z "$commands" ] || names=(command)
 [ ${#names[@]} -gt 0 ] || { usage >&2; exit 2; }
+for name in "${names[@]}"; do [[ $name =~ ^[a-z0-9_]+$ ]] || fail "$name is no name"; done
 
 for program in qemu-system-x86_64 setpriv timeout; do
 	command -v "$program" > /dev/null || fail "$program is missing: make lab installs qemu-system-x86; setpriv is of util-linux, timeout of coreutils"
 done
 [ -x "$ibwitness" ] || fail "$ibwitness is missing: run make build"
-[ -z "$preload" ] || [ -r "$preload" ] || fail "cannot read $preload"
+for file in $preload "${programs[@]}"; do [ -r "$file" ] || fail "cannot read $file"; done
 image=$(realpath -m "$lab/../bin/tools/lab")
 "$lab/image.sh" "$image" || fail "the image of the machines could not be made"
 mkdir -p "$out"
@@ -100,13 +107,14 @@ await() {
 # boot ROLE ADDRESS NETDEV: the monitor of the machine reads what is written to the file descriptor of its name. It ends with this script, however that ends.
 boot() {
 	local role=$1 address=$2 netdev=$3 monitor
-	mkdir -p "$tmp/$role/share"
+	mkdir -p "$tmp/$role/share/bin"
 	echo "address=$address mtu=$mtu" > "$tmp/$role/share/machine"
 	[ -z "$preload" ] || cp "$preload" "$tmp/$role/share/preload.so"
+	[ ${#programs[@]} = 0 ] || { cp "${programs[@]}" "$tmp/$role/share/bin/"; chmod 755 "$tmp/$role/share/bin/"*; }
 	mkfifo "$tmp/$role/monitor"
 	exec {monitor}<> "$tmp/$role/monitor"
 	setpriv --pdeathsig KILL qemu-system-x86_64 -machine q35,accel=tcg -cpu max -m 512 -display none -no-reboot -nic none \
-		-kernel "$image/kernel" -initrd "$image/root" -append "console=ttyS0 quiet panic=-1" \
+		-kernel "$image/kernel" -initrd "$image/root" -append "console=ttyS0 quiet panic=-1 nokaslr mitigations=off tsc=reliable no_timer_check" \
 		-serial "file:$tmp/$role/console" -monitor stdio \
 		-virtfs "local,path=$tmp/$role/share,mount_tag=share,security_model=none" \
 		-netdev "stream,id=net,addr.type=unix,addr.path=$tmp/wire,$netdev" -device "virtio-net-pci,netdev=net,mac=52:54:00:00:00:0${address##*.}" \
@@ -159,8 +167,8 @@ for name in "${names[@]}"; do
 	status=0
 	# shellcheck disable=SC2086 # several flags
 	timeout 60 "$ibwitness" check $flags "$out/$name.pcap" "${events[@]}" > "$out/$name.verdict" 2>&1 || status=$?
-	case $status in 0) verdict="nothing violated" ;; 1) verdict="violations" ;; *) verdict="not judged" ;; esac
-	echo "lab: $name: $verdict$said; see $out/$name.verdict"
+	echo "lab: $name$said: $(sed -E '1!{/^  [A-Z0-9-]+-[0-9]{3}  /!d}' "$out/$name.verdict")"
 	[ $status -le $worst ] || worst=$status
 done
+echo "lab: captures, verdicts, logs and files are in $out; $SECONDS s"
 exit $worst
