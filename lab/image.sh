@@ -46,6 +46,7 @@ done | sort -u | (cd "$dir/kernel/$modules" && cpio --quiet -pdm "$dir/root/$mod
 rm -rf "$dir"/root/{etc,var,usr/share,usr/lib/x86_64-linux-gnu/gconv}
 mkdir -p "$dir"/root/{etc/libibverbs.d,dev,proc,sys,tmp,run,rec,work,share,busybox}
 echo "driver rxe" > "$dir/root/etc/libibverbs.d/rxe.driver"
+ln -s busybox "$dir/root/bin/sh"
 cp "$here/init" "$dir/root/init"
 chmod 755 "$dir/root/init"
 (cd "$dir/root" && find . | cpio --quiet -o -H newc -R 0:0) > "$to/root"

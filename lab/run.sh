@@ -6,13 +6,15 @@ usage() {
 	Usage: lab/run.sh [flags] NAME ...
 	       lab/run.sh [flags] -- CLIENT-COMMAND / SERVER-COMMAND
 
-	Each NAME is a program of perftest (send_bw, write_lat, read_lat, atomic_lat ...: ib_NAME), the same with _uc, _ud or _cm (send_lat_ud), or rping.
+	Each NAME is one of lab/programs, such as rping or rc_pingpong, or a program of perftest (send_bw, write_lat, read_lat, atomic_lat ...: ib_NAME),
+	also with _uc, _ud or _cm (send_lat_ud).
 	The server has the address 10.0.0.1, the client 10.0.0.2, their device is rxe0. A command is run as given: quote what the shell of the machine is to see.
 
 	  -o DIR             where captures, logs and files are left (default: bin/lab)
 	  --mtu BYTES        of the network (default: 1500)
 	  --netem "WORDS"    what tc-netem does to what the client sends, such as "loss 2%" (default: nothing)
 	  --preload FILE.so  library that both programs load; what they write to /rec/*.jsonl are event logs, which are judged too
+	  --table FILE       instead of lab/programs
 	  --program FILE     program that the machines have too, in their PATH; repeatable
 	  --env NAME=VALUE   environment variable of both programs; repeatable
 	  --seconds N        how long programs may run (default: 60)
@@ -25,14 +27,15 @@ usage() {
 fail() { echo "lab: $*" >&2; exit 2; }
 lab=$(realpath "$(dirname "$0")")
 ibwitness=${IBWITNESS:-$lab/../bin/ibwitness}
-out=$lab/../bin/lab mtu=1500 netem= preload= programs=() environment= seconds=60 flags= names=()
+out=$lab/../bin/lab mtu=1500 netem= preload= table=$lab/programs programs=() environment= seconds=60 flags= names=()
 while [ $# -gt 0 ]; do
-	case $1 in -o | --mtu | --netem | --preload | --program | --env | --seconds | --check) [ $# -gt 1 ] || fail "$1 needs a value" ;; esac
+	case $1 in -o | --mtu | --netem | --preload | --table | --program | --env | --seconds | --check) [ $# -gt 1 ] || fail "$1 needs a value" ;; esac
 	case $1 in
 	-o) out=$2; shift ;;
 	--mtu) mtu=$2; shift ;;
 	--netem) netem=$2; shift ;;
 	--preload) preload=$2; shift ;;
+	--table) table=$2; shift ;;
 	--program) programs+=("$2"); shift ;;
 	--env) environment+="export $(printf %q "$2")"$'\n'; shift ;;
 	--seconds) seconds=$2; shift ;;
@@ -57,7 +60,7 @@ for program in qemu-system-x86_64 setpriv timeout; do
 	command -v "$program" > /dev/null || fail "$program is missing: make lab installs qemu-system-x86; setpriv is of util-linux, timeout of coreutils"
 done
 [ -x "$ibwitness" ] || fail "$ibwitness is missing: run make build"
-for file in $preload "${programs[@]}"; do [ -r "$file" ] || fail "cannot read $file"; done
+for file in $preload "$table" "${programs[@]}"; do [ -r "$file" ] || fail "cannot read $file"; done
 image=$(realpath -m "$lab/../bin/tools/lab")
 "$lab/image.sh" "$image" || fail "the image of the machines could not be made"
 mkdir -p "$out"
@@ -65,18 +68,15 @@ out=$(realpath "$out")
 
 # What the machines run for a name: at the client or the server.
 program() {
-	local role=$1 name=$2 peer=
+	local role=$1 name=$2 peer= both=$commands
 	[ "$role" = server ] || peer=10.0.0.1
-	if [ -n "$commands" ]; then
-		if [ "$role" = client ]; then echo "${commands%% / *}"; else echo "${commands#* / }"; fi
-		return
-	fi
-	case $name in
-	rping) if [ "$role" = client ]; then echo "rping -c -a 10.0.0.1 -C 10 -v"; else echo "rping -s -a 10.0.0.1 -C 10 -v"; fi ;;
-	*_uc) echo "ib_${name%_uc} -d rxe0 -F -n 20 -c UC $peer" ;;
-	*_ud) echo "ib_${name%_ud} -d rxe0 -F -n 20 -c UD -s 512 $peer" ;;
-	*_cm) echo "ib_${name%_cm} -d rxe0 -F -n 20 -s 3000 -R $peer" ;;
-	atomic_*) echo "ib_$name -d rxe0 -F -n 20 $peer" ;;
+	[ -n "$both" ] || both=$(sed -n "s/^$name: //p" "$table")
+	case $name,$both in
+	*" / "*) if [ "$role" = client ]; then echo "${both%% / *}"; else echo "${both#* / }"; fi ;;
+	*_uc,) echo "ib_${name%_uc} -d rxe0 -F -n 20 -c UC $peer" ;;
+	*_ud,) echo "ib_${name%_ud} -d rxe0 -F -n 20 -c UD -s 512 $peer" ;;
+	*_cm,) echo "ib_${name%_cm} -d rxe0 -F -n 20 -s 3000 -R $peer" ;;
+	atomic_*,) echo "ib_$name -d rxe0 -F -n 20 $peer" ;;
 	*) echo "ib_$name -d rxe0 -F -n 20 -s 3000 $peer" ;;
 	esac
 }
@@ -148,7 +148,7 @@ for name in "${names[@]}"; do
 	rm -rf "$out/$name".*
 	echo "object_add filter-dump,id=dump,netdev=net,file=$out/$name.pcap" >&"$client"
 	job server "$name"
-	await 30 "$tmp/server/share/"{listening,status} || true
+	await 15 "$tmp/server/share/"{listening,status} || true
 	job client "$name"
 	await "$seconds" "$tmp/client/share/status" || touch "$tmp/client/share/stop"
 	await 10 "$tmp/server/share/status" || touch "$tmp/server/share/stop"
