@@ -12,14 +12,13 @@ usage() {
 
 	  -o DIR             where captures, logs and files are left (default: bin/lab)
 	  --mtu BYTES        of the network (default: 1500)
-	  --netem "WORDS"    what tc-netem does to what the client sends, such as "loss 2%" (default: nothing)
+	  --netem "WORDS"    what tc-netem does to packets in both directions, between the tap and the server, such as "loss 2%" (default: nothing)
 	  --preload FILE.so  library that both programs load; what they write to /rec/*.jsonl are event logs, which are judged too
 	  --table FILE       instead of lab/programs
 	  --program FILE     program that the machines have too, in their PATH; repeatable
 	  --env NAME=VALUE   environment variable of both programs; repeatable
 	  --seconds N        how long programs may run (default: 60)
-	  --check "FLAGS"    flags for ibwitness check (default: where the tap is, --near 10.0.0.2; with --netem, whose losses
-	                     come before the tap, --near 10.0.0.1)
+	  --check "FLAGS"    flags for ibwitness check (default: --near 10.0.0.2, where the tap is)
 
 	Exit status: 0 nothing violated, 1 violations, 2 a program failed or nothing could be judged.
 	END
@@ -27,7 +26,7 @@ usage() {
 fail() { echo "lab: $*" >&2; exit 2; }
 lab=$(realpath "$(dirname "$0")")
 ibwitness=${IBWITNESS:-$lab/../bin/ibwitness}
-out=$lab/../bin/lab mtu=1500 netem= preload= table=$lab/programs programs=() environment= seconds=60 flags= names=()
+out=$lab/../bin/lab mtu=1500 netem= preload= table=$lab/programs programs=() environment= seconds=60 flags="--near 10.0.0.2" names=()
 while [ $# -gt 0 ]; do
 	case $1 in -o | --mtu | --netem | --preload | --table | --program | --env | --seconds | --check) [ $# -gt 1 ] || fail "$1 needs a value" ;; esac
 	case $1 in
@@ -48,6 +47,7 @@ while [ $# -gt 0 ]; do
 	shift
 done
 commands="$*"
+[ -z "$commands" ] || [[ $commands = *" / "* ]] || fail "the commands are not those of two machines: CLIENT-COMMAND / SERVER-COMMAND"
 [ -z "$commands" ] || [[ $commands = *" / "* ]] || fail "the commands are not those of two machines: CLIENT-COMMAND / SERVER-COMMAND"
 # The tap is at the client, after what tc-netem does there; nothing is lost between it and the server.
 [ -n "$flags" ] || if [ -z "$netem" ]; then flags="--near 10.0.0.2"; else flags="--near 10.0.0.1"; fi
@@ -106,9 +106,10 @@ await() {
 
 # boot ROLE ADDRESS NETDEV: the monitor of the machine reads what is written to the file descriptor of its name. It ends with this script, however that ends.
 boot() {
-	local role=$1 address=$2 netdev=$3 monitor
+	local role=$1 address=$2 netdev=$3 lossy= monitor
+	[ "$role" = client ] || lossy=$netem
 	mkdir -p "$tmp/$role/share/bin"
-	echo "address=$address mtu=$mtu" > "$tmp/$role/share/machine"
+	echo "address=$address mtu=$mtu netem=\"$lossy\"" > "$tmp/$role/share/machine"
 	[ -z "$preload" ] || cp "$preload" "$tmp/$role/share/preload.so"
 	[ ${#programs[@]} = 0 ] || { cp "${programs[@]}" "$tmp/$role/share/bin/"; chmod 755 "$tmp/$role/share/bin/"*; }
 	mkfifo "$tmp/$role/monitor"
@@ -135,7 +136,6 @@ job() {
 	local share=$tmp/$1/share
 	rm -rf "$share"/{status,files,log,listening,stop}
 	{
-		[ "$1" = server ] || [ -z "$netem" ] || echo "/sbin/tc qdisc replace dev eth0 root netem $netem"
 		[ -z "$preload" ] || echo "cp /share/preload.so /tmp/ && export LD_PRELOAD=/tmp/preload.so"
 		printf %s "$environment"
 		program "$1" "$2"
