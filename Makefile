@@ -13,6 +13,7 @@ BENCHTIME ?= 1s
 COUNT   ?= 1
 TIMES   ?= 100
 FRAMES  ?= 100000000
+LAB     ?= send_bw write_lat read_bw atomic_lat send_lat_ud write_bw_uc send_bw_cm rping
 PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 PROFILE := $(CURDIR)/cmd/ibwitness/default.pgo
@@ -24,7 +25,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build library record release install run quick test testbench soak deps prometheus opensm forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
+.PHONY: all build library record release install run quick test testbench soak lab deps prometheus opensm forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
 
 all: build
 
@@ -93,6 +94,25 @@ soak:            ## run Verilator, Icarus and GHDL with the library TIMES times,
 	@$(GO) test ./attach -count 1 -timeout 1h -run '^Test(Misuse|Threads|Leave|Sanitized|Valgrind)$$' -v
 	@$(GO) test ./attach -count 1 -timeout 1h -run '^TestLibraryMemory$$' -frames $(FRAMES) -v
 	@$(GO) test ./examples/testbench/replay -count 1 -timeout 2h -run '^Test(Verilator|Icarus|GHDL)$$' -times $(TIMES) -v
+
+# No part of the tests: machines that QEMU emulates are slow.
+lab: build       ## run RDMA programs between two emulated machines with soft-RoCE, and judge their traffic (docs/lab.md): LAB='--netem "loss 2%" send_bw rping'
+	@missing=; \
+	command -v qemu-system-x86_64 >/dev/null || missing="$$missing qemu-system-x86"; \
+	command -v cpio >/dev/null || missing="$$missing cpio"; \
+	command -v xz >/dev/null || missing="$$missing xz-utils"; \
+	if [ -n "$$missing" ]; then \
+		if [ "$$(id -u)" = 0 ]; then root=; elif command -v sudo >/dev/null; then root=sudo; \
+		else echo "cannot install$$missing: neither root nor sudo; install them by hand" >&2; exit 1; fi; \
+		$$root apt-get update -q; \
+		$$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
+	fi
+	@status=0; lab/run.sh $(LAB) || status=$$?; \
+	case $$status in \
+	0) ;; \
+	1) echo "Exit status 1: the traffic shows violations. That is the verdict on soft-RoCE and its programs, not a failure of this run." ;; \
+	*) exit $$status ;; \
+	esac
 
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }
