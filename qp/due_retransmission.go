@@ -53,6 +53,11 @@ func (s *SendQueue) MayRetransmit(now int64, newest bool) bool {
 	return slices.ContainsFunc(o, func(r DueRetransmission) bool { return r.within(now) })
 }
 
+// AskedFor reports whether a NAK has asked for psn, for which the requester may still go back at a time, whatever has answered psn since.
+func (s *SendQueue) AskedFor(psn packet.PSN, now int64) bool {
+	return s.Recovery != nil && slices.ContainsFunc(s.Recovery.Due[:], func(r DueRetransmission) bool { return r.PSN == psn && r.within(now) })
+}
+
 func (r DueRetransmission) within(now int64) bool { return now >= r.From && now < r.To }
 
 // MustRetransmit reports whether a NAK before the newest asks for psn, and the requester has not gone back for it yet, however long ago that was where it has sent

@@ -22,6 +22,16 @@ func silentSince(c *qp.Pair, i int, since int64) bool {
 	return c.LastTime(i) <= since+int64(verifier.InFlight)
 }
 
+// lags reports whether an end has answered, so long after a NAK passed the tap, a request that had passed before it: it takes packets in order, and may not have come to the NAK.
+func lags(c *qp.Pair, i int, nak *qp.NAK) bool {
+	own := c.RQ(i)
+	if own.Last.Time < nak.Time+stream.Uptake {
+		return false
+	}
+	w, _ := c.Ends[1-i].SQ.Messages.Find(own.Last.PSN)
+	return w != nil && int32(w.Frame-nak.Frame) < 0
+}
+
 // sentSince reports whether a requester has sent something since message w was answered, so that its host was not stopped: a request after the answer
 // to a READ or atomic, or one so much after a SEND or WRITE that this was answered by then; or a response after all.
 func (v *Verifier) sentSince(c *qp.Pair, from int, w *wqe.SendWQE) bool {
@@ -44,13 +54,17 @@ func (v *Verifier) doubtNak(c *qp.Pair, from int, p *packet.Packet, d *rule.Verd
 }
 
 // mayPrecedeNak reports whether the requester of retransmission p may have sent it since its timer had run out, before it processed the newest NAK. That its host
-// was stopped while it should have waited for an RNR timer is supposed only where its own timer is known from the queue pair, or an earlier NAK has it go back.
+// was stopped for longer than briefStall while it should have waited for an RNR timer is supposed only where its own timer is known from the queue pair, or an earlier NAK has it go back.
 func (v *Verifier) mayPrecedeNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := c.RQ(1 - from)
-	just := p.Time-r.NAK.Time < stream.Uptake
-	still := silentSince(c, from, r.NAK.Time) && (r.State != qp.RNRNAKed || c.Ends[from].KnowsDirectly(qp.KnowsTimeout) || c.Ends[from].SQ.MayRetransmit(p.Time, false))
-	return (just || still) && v.mayRetransmit(c, from, p)
+	took := p.Time - r.NAK.Time
+	waits := r.State == qp.RNRNAKed && took >= briefStall && !c.Ends[from].KnowsDirectly(qp.KnowsTimeout) && !c.Ends[from].SQ.MayRetransmit(p.Time, false)
+	still := !waits && (silentSince(c, from, r.NAK.Time) || lags(c, from, &r.NAK))
+	return (took < stream.Uptake || still) && v.mayRetransmit(c, from, p)
 }
+
+// briefStall is for how long a host is stopped now and then, where nothing tells for how long it was.
+const briefStall = int64(10 * time.Millisecond)
 
 // goBackTime is how long after a NAK its requester may still go back for it, beside twice the RNR timer.
 const goBackTime = int64(50 * time.Millisecond)
