@@ -119,7 +119,7 @@ unit:            ## all tests, under the race detector where anything can race; 
 	$(GO) test -pgo=off -timeout 20m $(ALONE) $(BOTH) $(LIBRARY)
 	$(GO) test -race -short -pgo=off -timeout 20m $(BOTH)
 	$(GO) test -race -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH) $(LIBRARY))" | sort -r) # the page first, whose tests wait for a browser
-	IBWITNESS_ALONE=1 $(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients)$$' ./fabricagent ./internal/cli
+	IBWITNESS_UNDISTURBED=1 $(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients)$$' ./fabricagent ./internal/cli
 	$(GO) test -race -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
 # The race detector needs a C compiler, some tests compare with tshark, those of live capture set up a network of their own, those of the page open it
