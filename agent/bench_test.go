@@ -238,6 +238,9 @@ func BenchmarkMemory(b *testing.B) {
 // TestDirectionMemory: what a direction of a connection takes is bounded, while the other one is not known, and once it is; and so is what is allocated for it and outgrown,
 // which stays with the program until the collector comes by.
 func TestDirectionMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it follows 600,000 packets, one after the other")
+	}
 	const connections = 30_000
 	raw := traffic.Capture(traffic.Small(connections), 20*connections)
 	for _, k := range []struct {
