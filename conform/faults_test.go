@@ -50,7 +50,7 @@ func found(r *Result) (failed, broken string, o Outcome) {
 // TestFaults: a device with a fault fails just the assertions that it should, shown by the right frames, and no test is wrong itself.
 func TestFaults(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it is long")
+		t.Skip("it runs one test after the other, and make unit runs it whole")
 	}
 	failed := map[string]bool{}
 	for _, x := range faulty {

@@ -55,7 +55,7 @@ var slow = map[*Test][]string{saturation: {"", "ca"}, linearStored: {"1", "enhan
 // TestCleanNodes: nodes without a fault pass all tests that are for them, and no rule accuses them. On one of them each step of a procedure is taken and each assertion judged.
 func TestCleanNodes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it is long")
+		t.Skip("it runs one test after the other, and make unit runs it whole")
 	}
 	for _, x := range Tests() {
 		if !x.Device.managed() {
@@ -318,7 +318,7 @@ var faultyNodes = []struct{ fault, test, on, fails, rules string }{
 // TestFaultyNodes: a node with a fault fails just the assertions that it should, shown by the right frames.
 func TestFaultyNodes(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it is long")
+		t.Skip("it runs one test after the other, and make unit runs it whole")
 	}
 	for _, x := range faultyNodes {
 		fails, rules, o := found(Execute(Match(x.test)[0], on(t, x.on, x.fault), RunOptions{}))

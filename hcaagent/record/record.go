@@ -82,13 +82,14 @@ func (o *Options) Logs() ([]string, error) {
 	if o.Live != "" {
 		return nil, nil
 	}
-	files, err := os.ReadDir(filepath.Dir(o.Prefix + "x"))
+	dir := filepath.Dir(o.Prefix + "x")
+	files, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, fmt.Errorf("record: %w", err)
 	}
 	var logs []string
 	for _, f := range files {
-		path := filepath.Join(filepath.Dir(o.Prefix+"x"), f.Name())
+		path := filepath.Join(dir, f.Name())
 		if strings.HasPrefix(path, filepath.Clean(o.Prefix)) && strings.HasSuffix(path, ".jsonl") {
 			logs = append(logs, path)
 		}

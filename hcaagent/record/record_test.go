@@ -258,6 +258,23 @@ func TestLive(t *testing.T) {
 	}
 }
 
+// TestReaderGone: the program goes on where nobody reads its log any more.
+func TestReaderGone(t *testing.T) {
+	o, dir := built(t)
+	o.Live = filepath.Join(dir, "fifo")
+	if err := exec.Command("mkfifo", o.Live).Run(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		if r, err := os.Open(o.Live); err == nil {
+			_ = r.Close()
+		}
+	}()
+	if out, status := o.program(t, "threads", "3000"); status != 0 || strings.Count(out, "nothing more of fake0 is recorded") != 1 {
+		t.Errorf("exit status %d: %s", status, out)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	for _, c := range []struct {
 		o    Options

@@ -97,15 +97,31 @@ static void open_log(struct device *d)
 		failed(d, "cannot write", name);
 }
 
+/* put_out is write, without a signal where nobody reads a FIFO or socket any more. */
+static ssize_t put_out(int fd, const char *p, size_t n)
+{
+	const struct timespec none = {0};
+	sigset_t pipe, were, pending;
+	sigemptyset(&pipe);
+	sigaddset(&pipe, SIGPIPE);
+	sigpending(&pending);
+	pthread_sigmask(SIG_BLOCK, &pipe, &were);
+	ssize_t written = write(fd, p, n);
+	int saved = errno;
+	if (written < 0 && saved == EPIPE && !sigismember(&pending, SIGPIPE))
+		sigtimedwait(&pipe, NULL, &none);
+	pthread_sigmask(SIG_SETMASK, &were, NULL);
+	errno = saved;
+	return written;
+}
+
 /* A reader that lags is waited for: no line is lost. */
 void device_flush(struct device *d)
 {
 	if (d->fd == -1 && d->at > d->buffer)
 		open_log(d);
 	for (char *p = d->buffer; p < d->at && d->fd >= 0;) {
-		ssize_t n = send(d->fd, p, d->at - p, MSG_NOSIGNAL);
-		if (n < 0 && errno == ENOTSOCK)
-			n = write(d->fd, p, d->at - p);
+		ssize_t n = put_out(d->fd, p, d->at - p);
 		if (n >= 0)
 			p += n;
 		else if (errno != EINTR)
