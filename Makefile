@@ -81,9 +81,9 @@ quick:           ## a part of the tests of all packages: three minutes on two co
 	$(GO) test -short -pgo=off ./...
 
 # Nothing in ALONE runs beside anything else, which is looked at: the race detector would find nothing, and take seven times as long. It sees the short
-# form of BOTH: captures and conformance tests by several workers, commands, random scenarios, faults and traffic.
+# form of BOTH: captures and conformance tests by several workers, random scenarios, faults and traffic.
 ALONE := ./verifier/... ./hcaagent/passive/... ./hcaagent/soft/... ./link/... ./cmd/ibwitness/... ./internal/testkit/view ./internal/testkit/words
-BOTH  := ./agent ./conform ./internal/cli ./internal/scenario ./internal/testkit/planted ./internal/testkit/traffic
+BOTH  := ./agent ./conform ./internal/scenario ./internal/testkit/planted ./internal/testkit/traffic
 # What these test runs in programs of its own: C compilers and simulators, with a library that has no race detector.
 LIBRARY := ./attach ./cmd/libibwitness ./examples/...
 
@@ -119,7 +119,7 @@ unit:            ## all tests, under the race detector where anything can race; 
 	$(GO) test -pgo=off -timeout 20m $(ALONE) $(BOTH) $(LIBRARY)
 	$(GO) test -race -short -pgo=off -timeout 20m $(BOTH)
 	$(GO) test -race -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH) $(LIBRARY))" | sort -r) # the page first, whose tests wait for a browser
-	IBWITNESS_UNDISTURBED=1 $(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients)$$' ./fabricagent ./internal/cli
+	$(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients)$$' ./fabricagent ./internal/cli
 	$(GO) test -race -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
 # The race detector needs a C compiler, some tests compare with tshark, those of live capture set up a network of their own, those of the page open it

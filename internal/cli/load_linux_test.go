@@ -29,7 +29,6 @@ var loaded = flag.Int("cli.load", 200_000, "frames that TestLoad replays at each
 // reported as dropped by the kernel. Where none was, what is found is what check finds in the same frames; where some were, as the ring is small,
 // nobody is accused of more than in all that were sent, as another ring has them, which nobody reads meanwhile.
 func TestLoad(t *testing.T) {
-	undisturbed(t)
 	sample.Skip(t, "a flood takes the whole machine")
 	if !veth.Network(t) {
 		return

@@ -16,7 +16,6 @@ import (
 
 // TestMemory: connections beyond what the memory can hold are forgotten, and counted, and the process stays below its ceiling.
 func TestMemory(t *testing.T) {
-	undisturbed(t)
 	if raced {
 		t.Skip("the race detector needs memory of its own: make unit runs this without it")
 	}
@@ -55,7 +54,6 @@ func TestMemory(t *testing.T) {
 // TestCheckMemory: a capture of more connections, or of more findings, than --memory has room for is judged to its end within that, with a seventh of it to
 // spare for a machine that is busier.
 func TestCheckMemory(t *testing.T) {
-	undisturbed(t)
 	if raced {
 		t.Skip("the race detector needs memory of its own: make unit runs this without it")
 	}

@@ -19,7 +19,6 @@ import (
 // TestIdleClients: more clients than there are descriptors connect, most of which send nothing, while some ask and read nothing. Those that are served
 // are fewer, so that there are descriptors to turn the log, and Prometheus is answered at once in place of one that is silent.
 func TestIdleClients(t *testing.T) {
-	undisturbed(t)
 	sample.Skip(t, "it takes many findings to turn a log")
 	if raced {
 		t.Skip("the race detector makes findings too slow to turn a log soon: make unit runs this without it")

@@ -337,6 +337,9 @@ work:
 
 // TestLogSlewed: a clock that runs faster or slower than that of the packets, as one that is being corrected does, accuses nobody, and a completion that comes too early is told.
 func TestLogSlewed(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes many runs, one after the other, and make unit runs it whole")
+	}
 	text := strings.NewReplacer("repeat: 40", "repeat: 200", "7us", "20ms").Replace(withLogs)
 	for _, ppm := range []int64{-5000, -500, 0, 500, 5000} {
 		for _, early := range []bool{false, true} {
@@ -364,6 +367,9 @@ func TestLogSlewed(t *testing.T) {
 
 // TestLogStamps: a clock that is coarse, or that was set ahead in the run, accuses nobody.
 func TestLogStamps(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes many runs, one after the other, and make unit runs it whole")
+	}
 	text := strings.NewReplacer("repeat: 40", "repeat: 60", "7us", "1ms").Replace(withLogs)
 	for _, grain := range []int64{1_000_000, 4_000_000, 10_000_000} {
 		for phase := range int64(5) {

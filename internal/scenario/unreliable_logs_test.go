@@ -43,6 +43,9 @@ const lossy = `errors:
 
 // TestLogUnreliable: a log of UC or UD with a clock of its own that is wrong in one place gives few findings, wherever that is: the requests after it are compared with their own messages.
 func TestLogUnreliable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes many runs, one after the other, and make unit runs it whole")
+	}
 	done := func(l *hcaagent.Log, id uint64) int {
 		return slices.IndexFunc(l.Events, func(e cq.Event) bool { return e.Kind == cq.EvCompletion && e.Completion.ID == id })
 	}
