@@ -7,7 +7,8 @@ import (
 	"ibwitness/packet"
 )
 
-// DueRetransmission is a retransmission that a NAK asks for, at time From at the earliest and, if the host of the requester is stopped, until To; 0: there is none.
+// DueRetransmission is a retransmission that a NAK asks for, at time From at the earliest and, if the host of the requester is stopped, until To, or longer by as much
+// as it may lag; 0: there is none.
 type DueRetransmission struct {
 	From, To int64
 	PSN      packet.PSN // that the NAK asks for
@@ -20,9 +21,16 @@ func (s *SendQueue) RequireRetransmission(psn packet.PSN, from, to int64) {
 	o[0] = DueRetransmission{from, to, psn}
 }
 
+// RequireOnceMore notes the same of another NAK for the PSN that the newest asks for: a requester may go back for both.
+func (s *SendQueue) RequireOnceMore(psn packet.PSN, from, to int64) {
+	o := s.Lost().Due[1:]
+	copy(o[1:], o)
+	o[0] = DueRetransmission{from, to, psn}
+}
+
 // Retransmitted notes that the requester has retransmitted from psn on: for the oldest NAK that may have asked for it, and for one of the implied NAKs. It has
 // the responses to what is before psn.
-func (s *SendQueue) Retransmitted(psn packet.PSN, now int64) {
+func (s *SendQueue) Retransmitted(psn packet.PSN, now, lag int64) {
 	r := s.Recovery
 	if r == nil {
 		return
@@ -33,7 +41,7 @@ func (s *SendQueue) Retransmitted(psn packet.PSN, now int64) {
 	}
 	o := &r.Due
 	for i := len(o) - 1; i >= 0; i-- {
-		if o[i].within(now) {
+		if o[i].within(now, lag) {
 			copy(o[i:], o[i+1:])
 			o[len(o)-1] = DueRetransmission{}
 			return
@@ -42,7 +50,7 @@ func (s *SendQueue) Retransmitted(psn packet.PSN, now int64) {
 }
 
 // MayRetransmit reports whether a NAK may have the requester go back at a time: any, or one before the newest.
-func (s *SendQueue) MayRetransmit(now int64, newest bool) bool {
+func (s *SendQueue) MayRetransmit(now, lag int64, newest bool) bool {
 	if s.Recovery == nil {
 		return false
 	}
@@ -50,21 +58,21 @@ func (s *SendQueue) MayRetransmit(now int64, newest bool) bool {
 	if !newest {
 		o = o[1:]
 	}
-	return slices.ContainsFunc(o, func(r DueRetransmission) bool { return r.within(now) })
+	return slices.ContainsFunc(o, func(r DueRetransmission) bool { return r.within(now, lag) })
 }
 
 // AskedFor reports whether a NAK has asked for psn, for which the requester may still go back at a time, whatever has answered psn since.
-func (s *SendQueue) AskedFor(psn packet.PSN, now int64) bool {
-	return s.Recovery != nil && slices.ContainsFunc(s.Recovery.Due[:], func(r DueRetransmission) bool { return r.PSN == psn && r.within(now) })
+func (s *SendQueue) AskedFor(psn packet.PSN, now, lag int64) bool {
+	return s.Recovery != nil && slices.ContainsFunc(s.Recovery.Due[:], func(r DueRetransmission) bool { return r.PSN == psn && r.within(now, lag) })
 }
 
-func (r DueRetransmission) within(now int64) bool { return now >= r.From && now < r.To }
+func (r DueRetransmission) within(now, lag int64) bool { return now >= r.From && now < r.To+lag }
 
 // MustRetransmit reports whether a NAK before the newest asks for psn, and the requester has not gone back for it yet, however long ago that was where it has sent
 // nothing since: soft-RoCE takes no response to later PSNs until it has retransmitted that one.
-func (s *SendQueue) MustRetransmit(psn packet.PSN, now int64) bool {
+func (s *SendQueue) MustRetransmit(psn packet.PSN, now, lag int64) bool {
 	return s.Recovery != nil && slices.ContainsFunc(s.Recovery.Due[1:], func(r DueRetransmission) bool {
-		return r.PSN == psn && (r.within(now) || s.Last.Time < r.From && r.From != 0)
+		return r.PSN == psn && (r.within(now, lag) || s.Last.Time < r.From && r.From != 0)
 	})
 }
 

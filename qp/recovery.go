@@ -97,9 +97,10 @@ type ImpliedNAKs struct {
 
 // RequesterNAK is what is special about the newest NAK that the requester got.
 type RequesterNAK struct {
-	Crossed   bool  // what it asks for may have been retransmitted already
-	Refuted   bool  // it was reported: it asks for what had arrived
-	RNRCopies uint8 // requests like the one that it refused as an RNR NAK and that may yet arrive, as they had been sent before it came
+	Crossed   bool   // what it asks for may have been retransmitted already
+	Refuted   bool   // it was reported: it asks for what had arrived
+	RNRCopies uint8  // requests like the one that it refused as an RNR NAK and that may yet arrive, as they had been sent before it came
+	Answered  uint32 // frame of the newest request that the responder had answered before it
 }
 
 // AfterNAK is the new requests after the newest NAK that may ignore it.
@@ -261,7 +262,7 @@ func (s *SendQueue) NoteLate(p *packet.Packet) {
 // queue.
 func (s *SendQueue) Cross(psn packet.PSN, now int64, answered uint32, within int64) {
 	if r := s.Recovery; r != nil {
-		r.NAK.Refuted = false
+		r.NAK.Refuted, r.NAK.Answered = false, answered
 		r.NAK.Crossed = s.MayBeRetransmitted(psn) && r.Retransmitted.met(now, answered, within) || psn == r.Late.PSN && r.Late.met(now, answered, within)
 	}
 }

@@ -24,12 +24,25 @@ func silentSince(c *qp.Pair, i int, since int64) bool {
 
 // lags reports whether an end has answered, so long after a NAK passed the tap, a request that had passed before it: it takes packets in order, and may not have come to the NAK.
 func lags(c *qp.Pair, i int, nak *qp.NAK) bool {
-	own := c.RQ(i)
-	if own.Last.Time < nak.Time+stream.Uptake {
-		return false
+	before, known := answeredBefore(c, i, nak)
+	return known && before && c.RQ(i).Last.Time >= nak.Time+stream.Uptake
+}
+
+// answeredBefore reports whether the newest request that an end has answered passed the tap before a NAK to it, and whether that is known.
+func answeredBefore(c *qp.Pair, i int, nak *qp.NAK) (before, known bool) {
+	w, _ := c.Ends[1-i].SQ.Messages.Find(c.RQ(i).Last.PSN)
+	return w != nil && int32(w.Frame-nak.Frame) < 0, w != nil
+}
+
+// hostLag is by how much later than at the tap a host with many packets may process one: soft-RoCE in an emulated machine did so 220 ms later.
+const hostLag = int64(200 * time.Millisecond)
+
+// mayLag is by how much longer than goBackTime a requester may take to go back for a NAK: not at all where it has answered a request that passed the tap after the newest NAK.
+func mayLag(c *qp.Pair, from int) int64 {
+	if before, known := answeredBefore(c, from, &c.RQ(1-from).NAK); known && !before {
+		return 0
 	}
-	w, _ := c.Ends[1-i].SQ.Messages.Find(own.Last.PSN)
-	return w != nil && int32(w.Frame-nak.Frame) < 0
+	return hostLag
 }
 
 // sentSince reports whether a requester has sent something since message w was answered, so that its host was not stopped: a request after the answer
@@ -58,7 +71,7 @@ func (v *Verifier) doubtNak(c *qp.Pair, from int, p *packet.Packet, d *rule.Verd
 func (v *Verifier) mayPrecedeNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	r := c.RQ(1 - from)
 	took := p.Time - r.NAK.Time
-	waits := r.State == qp.RNRNAKed && took >= briefStall && !c.Ends[from].KnowsDirectly(qp.KnowsTimeout) && !c.Ends[from].SQ.MayRetransmit(p.Time, false)
+	waits := r.State == qp.RNRNAKed && took >= briefStall && !c.Ends[from].KnowsDirectly(qp.KnowsTimeout) && !c.Ends[from].SQ.MayRetransmit(p.Time, mayLag(c, from), false)
 	still := !waits && (silentSince(c, from, r.NAK.Time) || lags(c, from, &r.NAK))
 	return (took < stream.Uptake || still) && v.mayRetransmit(c, from, p)
 }
@@ -72,7 +85,7 @@ const goBackTime = int64(50 * time.Millisecond)
 // mayRetransmit reports whether a requester that has not processed the newest responses may have had a reason to retransmit p: its timer, or a NAK before
 // these for which it has not gone back yet.
 func (v *Verifier) mayRetransmit(c *qp.Pair, from int, p *packet.Packet) bool {
-	return c.Ends[from].SQ.MayRetransmit(p.Time, c.RQ(1-from).State == qp.Expecting) || v.mayTimeOut(c, from, p)
+	return c.Ends[from].SQ.MayRetransmit(p.Time, mayLag(c, from), c.RQ(1-from).State == qp.Expecting) || v.mayTimeOut(c, from, p)
 }
 
 // usualTimer is what the timer of a requester is taken for at most where the queue pair does not give it, whatever CM says: that of code 12. Applications set 14, seldom less.

@@ -40,7 +40,7 @@ func (v *Verifier) retransmissionBegins(c *qp.Pair, from int, p *packet.Packet) 
 	v.mayProcessNakLater(c, from, p)
 	v.retransmissionAfterNak(c, from, p)
 	v.needless(c, from, p)
-	q.Retransmitted(p.PSN, p.Time)
+	q.Retransmitted(p.PSN, p.Time, hostLag)
 }
 
 // retransmissionUnpaired judges a retransmission of a requester whose responses are not known.
@@ -65,7 +65,7 @@ func (v *Verifier) retransmissionAfterNak(c *qp.Pair, from int, p *packet.Packet
 	case qp.Failed:
 		v.afterFatal(c, from, p)
 	case qp.Expecting:
-		if !q.Gap.Open() && !nakExplains(q, r, p.Time) && !q.AskedFor(p.PSN, p.Time) && !nakWaits(c, from) {
+		if !q.Gap.Open() && !nakExplains(q, r, p.Time) && !q.AskedFor(p.PSN, p.Time, mayLag(c, from)) && !nakWaits(c, from) {
 			v.timeout(c, from, p)
 			v.skipsOldest(c, from, p)
 		}
@@ -247,7 +247,7 @@ func mayLackResponse(c *qp.Pair, from int, p *packet.Packet) bool {
 	case near && (p.PSN.Before(q.First) && (responded || una == q.First) || una.Before(q.First)):
 		q.LackResponse(p.PSN, p.Time) // a READ or atomic from before the capture may lack its response, and goes first then
 	case !p.PSN.Before(una):
-	case r.State != qp.Expecting || r.NAK.Time != 0 && p.Time-r.NAK.Time < int64(verifier.InFlight) || near && q.AskedFor(p.PSN, p.Time): // where that NAK found it, which the answers may have met
+	case r.State != qp.Expecting || r.NAK.Time != 0 && p.Time-r.NAK.Time < int64(verifier.InFlight) || near && q.AskedFor(p.PSN, p.Time, mayLag(c, from)): // where that NAK found it, which the answers may have met
 		if near && responded {
 			q.LackResponse(p.PSN, p.Time) // and which it then has not processed
 		}

@@ -73,6 +73,9 @@ func answeredIn(q *qp.SendQueue, r *qp.ReceiveQueue) uint32 {
 		if r.Last.Frame != r.NAK.Frame {
 			return 0 // it has answered what came before the capture
 		}
+		if q.Recovery != nil {
+			return q.Recovery.NAK.Answered // which request the NAK answers is not certain
+		}
 		return r.Last.Frame
 	}
 	if w, _ := q.Messages.Find(r.Last.PSN); w != nil {

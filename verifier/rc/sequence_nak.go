@@ -52,7 +52,9 @@ func (v *Verifier) takeSequenceNak(c *qp.Pair, from int, p *packet.Packet, prove
 	if unfounded = unfounded && countsOwnPSN(q, r, p); !unfounded || !proven { // else the syndrome is what is wrong
 		v.msn(c, from, p, 1)
 	}
-	if !repeated || r.State != qp.RNRNAKed { // the wait that an RNR NAK began goes on
+	if repeated && r.State == qp.RNRNAKed { // the wait that the RNR NAK began goes on
+		q.RequireOnceMore(p.PSN, p.Time, p.Time+goBackTime)
+	} else {
 		q.RequireRetransmission(p.PSN, p.Time, p.Time+goBackTime)
 		v.nak(c, from, p, qp.SequenceNAKed)
 		if !unfounded && !proven && !v.Broken {

@@ -166,7 +166,7 @@ func (v *Verifier) beforeNak(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		Wants: rule.Want(expect.PSN, uint64(r.NAK.PSN)), Expected: "to resume at PSN " + r.NAK.PSN.String() + ": the NAK acknowledges all before it", Actual: "PSN " + p.PSN.String(),
 		Evidence: []uint64{packet.FrameNear(p.Frame, r.NAK.Frame)},
 	}
-	if end.SQ.MustRetransmit(p.PSN, p.Time) {
+	if end.SQ.MustRetransmit(p.PSN, p.Time, mayLag(c, from)) {
 		d.Class, d.Detail = rule.Unproven, "an earlier NAK requests this PSN: the requester may not have processed the latest NAK yet"
 	}
 	v.doubtNak(c, from, p, &d)
