@@ -29,14 +29,15 @@ const wireDelay = 1000
 // tester is the tester's end of the wire: it sends packets as a test makes them, and keeps those that come until the test takes them.
 type tester struct {
 	r      *run
-	tap    uint16 // at the device
+	tap    uint16          // at the device
+	sent   map[uint64]bool // the frames of the tester
 	ipID   uint16
 	astray []*packet.Packet // that came otherwise than its queue pair expects them
 }
 
 // build puts tester and device on a wire, with a tap at the device.
 func (r *run) build(target *Target) {
-	t := &tester{r: r}
+	t := &tester{r: r, sent: map[uint64]bool{}}
 	r.tester = t
 	first, port := onIPv4, Port{MAC: deviceMAC, GIDs: gids, Clock: r.clock, Seed: r.seed, Send: t.departs, Event: r.hears}
 	r.result.Link = fabricagent.LinkEthernet
@@ -45,7 +46,10 @@ func (r *run) build(target *Target) {
 		r.result.Link = fabricagent.LinkInfiniBand
 	}
 	port.Addr = first.device
-	r.mine = func(f *rule.Finding) bool { return !ofDevice(f.Accused.Addr) }
+	r.mine = func(f *rule.Finding) bool {
+		a := f.Accused.Addr
+		return t.is(a) || !ofDevice(a) && t.sent[f.Frame] // what is damaged on its way may have any address
+	}
 	near := []packet.Addr{first.device, onIPv6.device, onIPv4.other}
 	r.session = agent.NewSession(agent.Options{Near: near, Profile: target.Profile})
 	var err error
@@ -103,6 +107,16 @@ func pattern(seed uint64, n int) []byte {
 	return b[:n:n]
 }
 
+// is reports whether an address is one that the tester sends from.
+func (t *tester) is(a packet.Addr) bool {
+	for _, n := range []*network{&onIPv4, &onIPv6, &onLink} {
+		if a == n.tester || a == n.stranger {
+			return true
+		}
+	}
+	return false
+}
+
 // seen is what the tap at the device sees: the rules judge it, and the run keeps it.
 func (t *tester) seen(frame []byte) fabricagent.Frame {
 	f := fabricagent.Frame{Time: t.r.now(), Tap: t.tap, Link: t.r.result.Link, Len: uint32(len(frame)), Data: frame}
@@ -123,6 +137,7 @@ func (t *tester) departs(frame []byte) {
 func (t *tester) wire(p *packet.Packet, frame []byte) {
 	t.r.clock.After(wireDelay, func() {
 		p.Frame = t.seen(frame).Number
+		t.sent[p.Frame] = true
 		t.r.device.Receive(frame)
 	})
 }

@@ -70,7 +70,8 @@ var forwardAndBackward = &Test{
 			c.taken++
 			ack := c.spoiled(packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), PSN: c.expects, Syndrome: positive, MSN: c.taken}, sealed(set))
 			c.expects = c.expects.Add(1)
-			c.once("ours#02", c.completed(i+1, r.now()+ackWindow)[i:], cq.Success, ack)
+			had := len(c.completions)
+			c.once("ours#02", c.completed(had+1, r.now()+ackWindow)[had:], cq.Success, ack)
 			r.again(3)
 			for _, p := range append(list, got) {
 				r.check("ours#03", !p.FECN && !p.BECN, "FECN 0, BECN 0", fmt.Sprintf("FECN %t, BECN %t", p.FECN, p.BECN), p)

@@ -27,7 +27,12 @@ func (c *conn) own(n int) (list []*packet.Packet) {
 	packets := max(1, (n+pmtu-1)/pmtu)
 	for _, op := range []wqe.SendOp{wqe.OpSend, wqe.OpWrite, wqe.OpRead} {
 		c.posts(op, n, nil)
-		list = append(list, c.everything()...)
+		sent := c.everything()
+		list = append(list, sent...)
+		if !slices.ContainsFunc(sent, func(p *packet.Packet) bool { return p.Info().Request }) {
+			c.r.note("the device has sent nothing of the request")
+			return list
+		}
 		c.taken++
 		if op == wqe.OpRead {
 			c.readResponse(&packet.Packet{PSN: c.expects}, pattern(1, n), c.taken)

@@ -35,6 +35,7 @@ var slowsDown = &Test{
 			p := c.notification(0)
 			r.wait(50_000)
 			if !r.check("ours#03", len(c.arrived) == 0, "no answer", fmt.Sprintf("%d packets", len(c.arrived)), append(c.arrived, p)...) {
+				r.why = "the device answers a CNP"
 				return
 			}
 		}
@@ -104,6 +105,7 @@ var markedNotification = &Test{
 			p := c.notification(48<<2 | tclass)
 			got := c.quiet()
 			if !r.check("ours#01", got == nil, "nothing", happened(got, nil), p, got) {
+				r.why = "the device answers a CNP"
 				return
 			}
 		}

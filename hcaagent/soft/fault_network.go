@@ -15,10 +15,20 @@ var _ = faults(map[string]*Fault{
 	"next-header-taken": {Text: "takes a GRH whose next header is not that of IBA transport", Responder: true, Needs: Tester},
 	"paylen-ignored":    {Text: "takes a GRH whose payload length is wrong", Responder: true, Needs: Tester},
 	"grh-ignored":       {Text: "takes a packet without a GRH where the address vector is global, and one with it where it is local", Responder: true, Needs: Tester},
+	"grh-missing":       {Text: "sends no GRH where its address vector is global", Rule: "NET-GRH-006", Needs: Tester, match: anySend, spoil: withoutGRH},
+	"cnp-acknowledged":  {Text: "acknowledges a CNP", Needs: Tester},
 	"flow-label":        {Text: "sends another flow label than its address vector has", Needs: Tester, match: anySend, spoil: func(p *packet.Packet) { p.FlowLabel ^= 1 }},
 	"rate-stays":        {Text: "stays slow when no CNPs come any more", Needs: Tester},
 	"rate-kept":         {Text: "sends no slower for CNPs", Needs: Tester},
 })
+
+// withoutGRH takes the GRH out of a packet on a native link.
+func withoutGRH(p *packet.Packet) {
+	if p.Has&packet.HasLRH != 0 {
+		p.Has, p.LNH = p.Has&^packet.HasGRH, packet.LNHLocal
+		p.FitLengths()
+	}
+}
 
 // decodesOdd takes a frame apart that no receiver takes for RoCEv2, where the fault has the device take it.
 func (h *HCA) decodesOdd(p *packet.Packet, frame []byte) bool {

@@ -57,6 +57,10 @@ func (h *HCA) addressed(p *packet.Packet, own bool) bool {
 // notified takes a CNP.
 func (q *queuePair) notified(p *packet.Packet) {
 	q.slowDown()
+	if q.reliable() && q.h.breaks("cnp-acknowledged") {
+		q.respond(response{kind: ack, psn: q.rsp.epsn.Add(-1)})
+		q.wake()
+	}
 	if q.h.has("cnp-for-cnp") {
 		q.marked(p)
 	}
