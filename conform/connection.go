@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"ibwitness/agent"
 	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -24,6 +25,8 @@ const (
 // conn is a connection: a queue pair of the device, and what the tester knows of it.
 type conn struct {
 	r       *run
+	net     network
+	dev     *agent.Device
 	qp      wqe.QP
 	cq      wqe.CQ
 	attr    qp.Attr
@@ -75,14 +78,14 @@ func (c *conn) bring(to qp.State) {
 func (c *conn) given(from, to qp.State) qp.Attr {
 	a := c.attr
 	required, optional := qp.Takes(c.typ, from, to)
-	a.Known = required | optional&qp.KnowsHopLimit
+	a.Known = required | optional&(qp.KnowsHopLimit|c.attr.Known)
 	return a
 }
 
 // made makes a queue pair of a type, in RESET.
 func (r *run) made(t qp.Type, change func(a *qp.Attr), create func(n *qp.InitAttr)) *conn {
 	n := uint32(len(r.conns))
-	c := &conn{r: r, typ: t, qpn: 0x4711 + n, port: uint16(0xC000 + n)}
+	c := &conn{r: r, net: r.net, dev: r.dev, typ: t, qpn: 0x4711 + n, port: uint16(0xC000 + n)}
 	c.service, _ = t.Service()
 	var err error
 	c.cq, err = r.dev.CreateCQ(ctx, 128)
@@ -93,14 +96,16 @@ func (r *run) made(t qp.Type, change func(a *qp.Attr), create func(n *qp.InitAtt
 	}
 	c.qp, err = r.dev.CreateQP(ctx, init)
 	r.must(err)
+	c.qp.Addr = packet.Addr{} // it is that of the network
 	psn := packet.PSN(r.seed>>7 + uint64(n)*0x10001).Add(0)
 	if r.opt.StartPSN != nil {
 		psn = *r.opt.StartPSN
 	}
 	c.attr = qp.Attr{
-		PMTU: pmtu, SQPSN: psn, RQPSN: psn.Add(0x1000), DestQPN: c.qpn, DestAddr: testerAddr, MinRNRTimer: 12, MaxRdAtomic: 4, MaxDestRdAtomic: 4, PKey: 0xFFFF,
+		PMTU: pmtu, SQPSN: psn, RQPSN: psn.Add(0x1000), DestQPN: c.qpn, MinRNRTimer: 12, MaxRdAtomic: 4, MaxDestRdAtomic: 4, PKey: 0xFFFF,
 		Port: 1, HopLimit: 64, Access: wqe.RemoteWrite | wqe.RemoteRead | wqe.RemoteAtomic,
 	}
+	r.routed(&c.attr)
 	change(&c.attr)
 	c.next, c.expects = c.attr.RQPSN, c.attr.SQPSN
 	r.conns = append(r.conns, c)
@@ -112,7 +117,7 @@ func (c *conn) post(op wqe.SendOp, n int) (id, offset uint64) { return c.postWit
 
 // postWith is post with modifiers.
 func (c *conn) postWith(op wqe.SendOp, n int, flags wqe.SendFlags) (id, offset uint64) {
-	m := &c.r.memory
+	m := c.r.memory
 	c.posted++
 	offset = m.room(n)
 	w := wqe.SendRequest{
@@ -133,7 +138,7 @@ func (c *conn) postWith(op wqe.SendOp, n int, flags wqe.SendFlags) (id, offset u
 
 // postReceive has the device post a receive request of n bytes.
 func (c *conn) postReceive(n int) (id, offset uint64) {
-	m := &c.r.memory
+	m := c.r.memory
 	c.posted++
 	offset = m.room(n)
 	c.r.must(c.r.dev.PostReceive(ctx, c.qp, wqe.ReceiveRequest{ID: c.posted, Segments: []wqe.Segment{{VA: m.va + offset, Length: uint32(n), LKey: m.lkey}}}))
@@ -262,6 +267,9 @@ func (c *conn) to(p *packet.Packet) {
 	p.DestQP, p.SrcPort, p.PKey, p.MigReq = c.qp.QPN, c.port, 0xFFFF, true
 	if c.service == packet.UD {
 		p.QKey, p.SrcQP = c.attr.QKey, c.qpn
+	}
+	if c.net.encap == packet.Native && c.attr.GRH {
+		p.Has, p.SGID, p.DGID = packet.HasGRH, c.net.gids[0], c.net.gids[1]
 	}
 }
 

@@ -26,13 +26,13 @@ var packetAssertions = []Assertion{
 
 // posts has the device post a send request of n bytes, which change completes.
 func (c *conn) posts(op wqe.SendOp, n int, change func(w *wqe.SendRequest)) *wqe.SendRequest {
-	m := &c.r.memory
+	m := c.r.memory
 	c.posted++
 	w := &wqe.SendRequest{ID: c.posted, Op: op, Flags: wqe.Signaled, Segments: []wqe.Segment{{VA: m.va + m.room(n), Length: uint32(n), LKey: m.lkey}}}
 	switch op {
 	case wqe.OpSend, wqe.OpSendImm, wqe.OpSendInv:
 		if c.service == packet.UD {
-			w.Dest, w.QKey = wqe.QP{Addr: testerAddr, QPN: c.qpn}, c.attr.QKey
+			w.Dest, w.QKey = wqe.QP{Addr: c.net.tester, QPN: c.qpn}, c.attr.QKey
 		}
 	default:
 		w.RemoteVA, w.RKey = remoteVA-remoteVA%8, remoteRKey
@@ -239,7 +239,7 @@ func (c *conn) served(op wqe.SendOp, n int, change func(w *wqe.SendRequest)) boo
 
 // handle makes an address handle for the tester.
 func (r *run) handle(pd wqe.PD, v wqe.AddressVector) wqe.AH {
-	v.Dest = testerAddr
+	v = r.net.vector(v)
 	ah, err := r.dev.CreateAH(ctx, pd, v)
 	r.must(err)
 	if r.handles == nil {

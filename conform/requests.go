@@ -25,7 +25,7 @@ func (c *conn) ask(f packet.Fn, payload []byte, change func(p *packet.Packet)) *
 
 // request is a packet of a request with the tester's next PSN.
 func (c *conn) request(f packet.Fn, payload []byte, change func(p *packet.Packet)) packet.Packet {
-	m := &c.r.memory
+	m := c.r.memory
 	p := packet.Packet{Opcode: packet.Op(c.service, f), PSN: c.next, AckReq: c.service == packet.RC || c.service == packet.XRC, Payload: payload}
 	if p.Info().Headers&(packet.HasRETH|packet.HasAtomicETH) != 0 {
 		p.VA, p.RKey, p.DMALen = m.va+remoteOffset, m.rkey, uint32(len(payload))

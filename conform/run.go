@@ -15,6 +15,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/verifier"
 	"ibwitness/wqe"
 )
 
@@ -42,16 +43,20 @@ type run struct {
 	opt      RunOptions
 	result   *Result
 	clock    *sim.Clock
-	dev      *agent.Device
+	net      network
+	device   Device                // under test
+	dev      *agent.Device         // the verbs of it, on the network
+	sides    map[packet.Addr]*side // by its address
 	session  *agent.Session
 	tester   *tester
 	manager  *manager                   // of a test by subnet management packets
 	mine     func(f *rule.Finding) bool // reports whether the tester is accused
 	conns    []*conn
 	sent     []sentLine
-	memory   region
-	limits   qp.Limits // of the device
-	sharedID uint64    // of the newest request of a shared receive queue
+	memory   *region
+	limits   qp.Limits        // of the device
+	profile  verifier.Profile // of its CNPs
+	sharedID uint64           // of the newest request of a shared receive queue
 	handles  map[wqe.AH]wqe.AddressVector
 	asyncs   []cq.Event // what the device has told of that no verb tells
 	step     int
@@ -244,7 +249,7 @@ func (r *run) poll() {
 	for _, c := range r.conns {
 		for {
 			var into [8]cq.Completion
-			n, err := r.dev.Poll(ctx, c.cq, into[:])
+			n, err := c.dev.Poll(ctx, c.cq, into[:])
 			r.must(err)
 			for _, x := range into[:n] {
 				c.completions = append(c.completions, completion{x, r.now()})
@@ -271,7 +276,7 @@ func (r *run) hears(e *cq.Event) {
 	if e.Kind == cq.EvAsync {
 		r.note("the device tells of event %d, queue pair %#x", e.Async, e.QP.QPN)
 	}
-	r.dev.Tell(e)
+	r.teller(e).Tell(e)
 }
 
 // event takes a verbs event of the device.

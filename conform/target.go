@@ -3,6 +3,7 @@ package conform
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
@@ -12,11 +13,14 @@ import (
 	"ibwitness/qp"
 	"ibwitness/subnet"
 	"ibwitness/subnet/sma"
+	"ibwitness/verifier"
+	"ibwitness/wqe"
 )
 
 // Port is where an adapter under test is put.
 type Port struct {
 	Addr  packet.Addr
+	GIDs  []wqe.GID // the other entries of its table of GIDs, or on a native link, where Addr is a LID, all
 	MAC   [6]byte
 	Clock soft.Clock
 	Send  func(frame []byte) // takes an Ethernet frame that leaves the device
@@ -36,7 +40,9 @@ type Device interface {
 type Target struct {
 	Name string
 	Has  Need
-	Make func(Port) (Device, error) // an adapter; nil: there is none, and tests of adapters are not applicable
+	// Profile says how the adapter spaces its congestion notification packets, where it sends them.
+	Profile verifier.Profile
+	Make    func(Port) (Device, error) // an adapter; nil: there is none, and tests of adapters are not applicable
 	// Switch and ChannelAdapter make nodes that subnet management packets reach; nil: there is none, and tests of these are not applicable. Tests of both take
 	// the switch where there is one.
 	Switch, ChannelAdapter func() (*sma.Node, error)
@@ -82,7 +88,8 @@ func Soft(fault string) (*Target, error) { return Software{Fault: fault}.Target(
 func (s Software) Target() (*Target, error) {
 	t := &Target{Name: "soft"}
 	if s.there(Adapter) {
-		t.Has, t.Make = Control|Memory|Reads|Extended, s.adapter
+		t.Has, t.Make = Control|Memory|Reads|Extended|Notifies, s.adapter
+		t.Profile = verifier.Profile{CNPs: verifier.Pacing{By: verifier.PacedByQP, Every: notifiesEvery}, DSCP: notifiesDSCP, HasDSCP: true}
 	}
 	if s.there(Switch) {
 		t.Has |= Managed
@@ -115,9 +122,16 @@ func (s Software) there(k Kind) bool {
 	return s.Fault == "" || slices.ContainsFunc(sma.Faults(), func(f sma.Fault) bool { return f.Name == s.Fault })
 }
 
+// How the adapter in software sends congestion notification packets.
+const (
+	notifiesEvery = 50 * time.Microsecond
+	notifiesDSCP  = 48
+)
+
 func (s Software) adapter(p Port) (Device, error) {
 	return soft.New(soft.Options{
-		Addr: p.Addr, MAC: p.MAC, Clock: p.Clock, Send: p.Send, Event: p.Event, Seed: p.Seed, Fault: s.Fault, FaultAll: true,
+		Addr: p.Addr, GIDs: p.GIDs, MAC: p.MAC, Clock: p.Clock, Send: p.Send, Event: p.Event, Seed: p.Seed, Fault: s.Fault, FaultAll: true,
+		Congestion: soft.Congestion{CNPs: soft.PerQP, Every: int64(notifiesEvery), TClass: notifiesDSCP << 2},
 	})
 }
 

@@ -48,9 +48,10 @@ const (
 	Reads                     // it is an initiator of RDMA READ and atomics
 	Managed                   // subnet management packets reach it
 	Extended                  // it has FLUSH and ATOMIC WRITE (annex A19)
+	Notifies                  // it sends congestion notification packets (annex A17.9)
 )
 
-var needTexts = [...]string{"control of the device through its verbs", "access to the memory of its regions", "RDMA READ and atomics as initiator", "a way for subnet management packets", "FLUSH and ATOMIC WRITE"}
+var needTexts = [...]string{"control of the device through its verbs", "access to the memory of its regions", "RDMA READ and atomics as initiator", "a way for subnet management packets", "FLUSH and ATOMIC WRITE", "congestion notification"}
 
 func (n Need) String() string {
 	var list []string
@@ -91,7 +92,8 @@ type Test struct {
 	// Breaks are the rules that the tester breaks on purpose, by id.
 	Breaks []string
 
-	run func(r *run)
+	native bool // on a link of InfiniBand, and not on Ethernet
+	run    func(r *run)
 }
 
 // Assertion returns the assertion with this id, or nil.

@@ -6,9 +6,7 @@ import (
 	"math/rand/v2"
 
 	"ibwitness/agent"
-	"ibwitness/cq"
 	"ibwitness/fabricagent"
-	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -25,51 +23,51 @@ var (
 	deviceMAC    = [6]byte{0x02, 0, 10, 0, 0, 1}
 )
 
+// wireDelay is how long a frame is on the wire, in nanoseconds.
+const wireDelay = 1000
+
 // tester is the tester's end of the wire: it sends packets as a test makes them, and keeps those that come until the test takes them.
 type tester struct {
-	r       *run
-	wire    func(frame []byte)
-	ipID    uint16
-	flying  []*packet.Packet // sent, and not at the device: the tap there numbers them
-	numbers []uint64         // of the frames of the device that have not arrived
+	r      *run
+	tap    uint16          // at the device
+	sent   map[uint64]bool // the frames of the tester
+	ipID   uint16
+	astray []*packet.Packet // that came otherwise than its queue pair expects them
 }
 
 // build puts tester and device on a wire, with a tap at the device.
 func (r *run) build(target *Target) {
-	fabric := sim.NewFabric(r.clock, sim.Options{Seed: r.seed})
-	t := &tester{r: r}
+	t := &tester{r: r, sent: map[uint64]bool{}}
 	r.tester = t
+	first, port := onIPv4, Port{MAC: deviceMAC, GIDs: gids, Clock: r.clock, Seed: r.seed, Send: t.departs, Event: r.hears}
 	r.result.Link = fabricagent.LinkEthernet
-	r.mine = func(f *rule.Finding) bool { return f.Accused.Addr == testerAddr || f.Accused.Addr == strangerAddr }
-	r.session = agent.NewSession(agent.Options{Near: []packet.Addr{deviceAddr}})
-	if err := fabric.TapEnd(deviceAddr, "device", t); err != nil {
-		r.problem = err
-		panic(halted{})
+	if r.test.native {
+		first, port.GIDs = onLink, []wqe.GID{{Addr: onLink.gids[1]}, {Addr: onLink.other}}
+		r.result.Link = fabricagent.LinkInfiniBand
 	}
-	t.wire = fabric.Attach(testerAddr, t.receive)
-	var send func([]byte)
-	device, err := target.Make(Port{
-		Addr: deviceAddr, MAC: deviceMAC, Clock: r.clock, Seed: r.seed, Send: func(f []byte) { send(f) },
-		Event: func(e *cq.Event) { r.hears(e) },
-	})
-	if err != nil {
-		r.problem = err
-		panic(halted{})
+	port.Addr = first.device
+	r.mine = func(f *rule.Finding) bool {
+		a := f.Accused.Addr
+		return t.is(a) || !ofDevice(a) && t.sent[f.Frame] // what is damaged on its way may have any address
 	}
-	send = fabric.Attach(deviceAddr, device.Receive)
-	r.dev = agent.NewDevice(agent.DeviceOptions{
-		Addr: deviceAddr, Now: r.clock.Now, Control: device, Query: device, Event: r.event, Payload: regionSize, Limits: device.Limits(),
-	})
-	r.limits = device.Limits()
-	r.register()
+	near := []packet.Addr{first.device, onIPv6.device, onIPv4.other}
+	r.session = agent.NewSession(agent.Options{Near: near, Profile: target.Profile})
+	var err error
+	t.tap, err = r.session.Tap(fabricagent.Tap{File: r.test.ID, Interface: "device", Link: r.result.Link})
+	r.can(err)
+	r.device, err = target.Make(port)
+	r.can(err)
+	r.profile = target.Profile
+	r.limits, r.sides = r.device.Limits(), map[packet.Addr]*side{}
+	r.use(first)
 }
 
 // regionSize is how many bytes the region of the device has.
 const regionSize = 96 << 10
 
 // register gives the device its memory, filled with bytes by chance.
-func (r *run) register() {
-	m := &r.memory
+func (r *run) register(m *region) {
+	r.memory = m
 	var err error
 	m.pd, err = r.dev.CreatePD(ctx)
 	r.must(err)
@@ -96,7 +94,7 @@ func (r *run) registerAt(va uint64, access wqe.Access) uint32 {
 
 // memoryAt names a range of the region of the device.
 func (r *run) memoryAt(offset uint64, n int) wqe.Memory {
-	return wqe.Memory{Key: wqe.Key{Addr: deviceAddr, Key: r.memory.lkey, Local: true}, VA: r.memory.va + offset, Length: uint64(n)}
+	return wqe.Memory{Key: wqe.Key{Addr: r.net.device, Key: r.memory.lkey, Local: true}, VA: r.memory.va + offset, Length: uint64(n)}
 }
 
 // pattern is n bytes that follow from a seed.
@@ -109,78 +107,110 @@ func pattern(seed uint64, n int) []byte {
 	return b[:n:n]
 }
 
-// Tap takes the tap at the device.
-func (t *tester) Tap(tap fabricagent.Tap) (uint16, error) {
-	tap.File = t.r.test.ID
-	return t.r.session.Tap(tap)
+// is reports whether an address is one that the tester sends from.
+func (t *tester) is(a packet.Addr) bool {
+	for _, n := range []*network{&onIPv4, &onIPv6, &onLink} {
+		if a == n.tester || a == n.stranger {
+			return true
+		}
+	}
+	return false
 }
 
-// Frame takes what the tap sees: the rules judge it, and the run keeps it.
-func (t *tester) Frame(f *fabricagent.Frame, _ string) {
-	x := *f
-	t.r.record(&x)
-	if len(x.Data) > 11 && [6]byte(x.Data[6:12]) == testerMAC && len(t.flying) > 0 {
-		t.flying[0].Frame = x.Number
-		t.flying = t.flying[1:]
-		return
-	}
-	t.numbers = append(t.numbers, x.Number)
+// seen is what the tap at the device sees: the rules judge it, and the run keeps it.
+func (t *tester) seen(frame []byte) fabricagent.Frame {
+	f := fabricagent.Frame{Time: t.r.now(), Tap: t.tap, Link: t.r.result.Link, Len: uint32(len(frame)), Data: frame}
+	t.r.record(&f)
+	return f
+}
+
+// departs takes a frame of the device to the tester.
+func (t *tester) departs(frame []byte) {
+	f := t.seen(frame)
+	t.r.clock.After(wireDelay, func() {
+		f.Time, f.Tap = t.r.now(), 0
+		t.receive(f)
+	})
+}
+
+// wire takes a frame of the tester to the device.
+func (t *tester) wire(p *packet.Packet, frame []byte) {
+	t.r.clock.After(wireDelay, func() {
+		p.Frame = t.seen(frame).Number
+		t.sent[p.Frame] = true
+		t.r.device.Receive(frame)
+	})
 }
 
 // receive takes a frame of the device.
-func (t *tester) receive(frame []byte) {
+func (t *tester) receive(f fabricagent.Frame) {
 	p := new(packet.Packet)
-	f := fabricagent.Frame{Time: t.r.now(), Link: fabricagent.LinkEthernet, Len: uint32(len(frame)), Data: frame}
-	if len(t.numbers) > 0 {
-		f.Number, t.numbers = t.numbers[0], t.numbers[1:]
-	}
 	if fabricagent.Decode(&f, p) != fabricagent.RDMA {
 		t.r.note("<- frame %d: no packet of RDMA", f.Number)
 		return
 	}
 	t.r.note("<- frame %d: %s", p.Frame, told(p))
-	if p.CheckICRC(); p.ICRCState != packet.CRCGood || p.Encap != packet.RoCEv2IPv4 {
-		t.r.note("the tester drops it: %v, ICRC %v", p.Encap, p.ICRCState)
-		return
-	}
-	if p.Src != deviceAddr || p.Dst != testerAddr {
-		t.r.note("the tester drops it: from %v to %v", p.Src, p.Dst)
-		return
-	}
+	p.CheckICRC()
 	for _, c := range t.r.conns {
-		if c.qpn == p.DestQP {
-			c.arrived = append(c.arrived, p)
-			return
+		if c.qpn != p.DestQP {
+			continue
 		}
+		switch n := &c.net; {
+		case p.ICRCState != packet.CRCGood || p.Encap != n.encap:
+			t.r.note("the tester drops it: %v, ICRC %v", p.Encap, p.ICRCState)
+			t.astray = append(t.astray, p)
+		case p.Src != n.device || p.Dst != n.tester:
+			t.r.note("the tester drops it: from %v to %v", p.Src, p.Dst)
+			t.astray = append(t.astray, p)
+		default:
+			c.arrived = append(c.arrived, p)
+		}
+		return
 	}
 }
 
 // send has a packet leave the tester now; spoil, where not nil, changes it when all its fields are there.
 func (t *tester) send(p *packet.Packet, spoil func(p *packet.Packet)) *packet.Packet {
-	p.Src = testerAddr
+	p.Src = t.r.net.tester
 	return t.forward(p, spoil, 0)
 }
 
 // forward is send for a packet from any address, without so many bytes at its end.
 func (t *tester) forward(p *packet.Packet, spoil func(p *packet.Packet), cut int) *packet.Packet {
-	return t.forwardTo(p, deviceAddr, deviceMAC, spoil, cut)
+	return t.forwardTo(p, t.r.net.device, deviceMAC, spoil, cut)
 }
 
 // forwardTo is forward to any address.
 func (t *tester) forwardTo(p *packet.Packet, to packet.Addr, mac [6]byte, spoil func(p *packet.Packet), cut int) *packet.Packet {
-	t.ipID++
-	p.Encap, p.Dst, p.IPID, p.HopLmt = packet.RoCEv2IPv4, to, t.ipID, 64
-	p.Complete()
+	t.complete(p, to)
 	if spoil != nil {
 		spoil(p)
 	}
-	frame := p.AppendEthernet(nil, testerMAC, mac)
-	frame = frame[:len(frame)-cut]
+	frame := p.Append(nil)
+	if p.Encap != packet.Native {
+		frame = p.AppendEthernet(nil, testerMAC, mac)
+	}
+	return t.leave(p, frame[:len(frame)-cut])
+}
+
+// complete gives a packet all that a right one has; one that is to be carried otherwise than the network has it says so.
+func (t *tester) complete(p *packet.Packet, to packet.Addr) {
+	if t.ipID++; p.Encap == packet.NoEncap {
+		p.Encap = t.r.net.encap
+	}
+	if p.HopLmt == 0 {
+		p.HopLmt = 64
+	}
+	p.Dst, p.IPID = to, t.ipID
+	p.Complete()
+}
+
+// leave has the frame of a packet leave.
+func (t *tester) leave(p *packet.Packet, frame []byte) *packet.Packet {
 	p.Time = t.r.now()
-	t.flying = append(t.flying, p)
 	t.r.note("-> %s", told(p))
 	t.r.sent = append(t.r.sent, sentLine{len(t.r.result.Log) - 1, p})
-	t.wire(frame)
+	t.wire(p, frame)
 	return p
 }
 

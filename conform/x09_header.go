@@ -223,7 +223,7 @@ var cutPackets = &Test{
 // cut sends a packet without its last bytes.
 func (c *conn) cut(p packet.Packet, n int) *packet.Packet {
 	c.to(&p)
-	p.Src = testerAddr
+	p.Src = c.net.tester
 	return c.r.tester.forward(&p, nil, n)
 }
 
@@ -265,7 +265,7 @@ var otherSource = &Test{
 		c := r.connect(answering)
 		strange := func(p packet.Packet) *packet.Packet {
 			c.to(&p)
-			p.Src = strangerAddr
+			p.Src = c.net.stranger
 			return r.tester.forward(&p, nil, 0)
 		}
 		c.droppedEach(strange, strange, strange)

@@ -137,7 +137,7 @@ var fatalErrors = &Test{
 
 // badReceive has the device post a receive request whose L_Key is none.
 func (c *conn) badReceive() uint64 {
-	m := &c.r.memory
+	m := c.r.memory
 	c.posted++
 	err := c.r.dev.Deliberately().PostReceive(ctx, c.qp, wqe.ReceiveRequest{ID: c.posted, Segments: []wqe.Segment{{VA: m.va, Length: 64, LKey: m.lkey ^ 0x5500}}})
 	if err != nil {

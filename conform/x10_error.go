@@ -185,7 +185,7 @@ func (c *conn) drained(first *packet.Packet, asks bool) {
 
 // badSend has the device post a SEND whose L_Key is none.
 func (c *conn) badSend() uint64 {
-	m := &c.r.memory
+	m := c.r.memory
 	c.posted++
 	err := c.r.dev.Deliberately().PostSend(ctx, c.qp, wqe.SendRequest{
 		ID: c.posted, Op: wqe.OpSend, Flags: wqe.Signaled, Segments: []wqe.Segment{{VA: m.va, Length: 64, LKey: m.lkey ^ 0x5500}},

@@ -43,7 +43,10 @@ type Attr struct {
 	RateLimit uint32      // kbit/s, raw packet QPs
 	SQDNotify bool        // ask for an event when the send queue has drained
 
-	SourceAddr packet.Addr // on RoCE: the GID, of the port's table, that its packets come from
+	SourceAddr packet.Addr // the GID, of the port's table, that its packets come from
+	RoCEv1     bool        // on Ethernet, with SourceAddr: the type of that GID
+	DestGID    packet.Addr // with GRH, on a native link: the GID of the peer
+	FlowLabel  uint32      // with GRH: of the address vector
 
 	unsure Known // which have changed at a time that is not certain, see Change
 }
@@ -144,6 +147,9 @@ func (a *Attr) Update(b *Attr) {
 	update(b, KnowsDestQPN, &a.DestQPN, b.DestQPN)
 	update(b, KnowsDestAddr, &a.DestAddr, b.DestAddr)
 	update(b, KnowsSourceAddr, &a.SourceAddr, b.SourceAddr)
+	update(b, KnowsSourceAddr, &a.RoCEv1, b.RoCEv1)
+	update(b, KnowsGRH, &a.DestGID, b.DestGID)
+	update(b, KnowsGRH, &a.FlowLabel, b.FlowLabel)
 	a.ByCM = a.ByCM&^b.Known | b.ByCM
 	a.Known |= b.Known
 }

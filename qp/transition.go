@@ -22,7 +22,7 @@ const (
 	sqdResponder  = sqdShared | KnowsMaxDestRdAtomic | KnowsMinRNRTimer
 
 	// addressVector are the attributes that come with the address vector, whose bit is KnowsDestAddr.
-	addressVector = KnowsTClass | KnowsHopLimit | KnowsSL | KnowsGRH
+	addressVector = KnowsTClass | KnowsHopLimit | KnowsSL | KnowsGRH | KnowsSourceAddr
 )
 
 // row is one entry of table T7.

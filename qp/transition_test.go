@@ -46,7 +46,7 @@ func TestQPSTRN001(t *testing.T) {
 
 // TestQPSTRN002 takes each required attribute away, QPSTRN003 adds each one that the transition does not take.
 func TestQPSTRN002QPSTRN003(t *testing.T) {
-	const all = KnowsSQDNotify<<1 - 1
+	const all = KnowsSourceAddr<<1 - 1
 	av := KnowsDestAddr
 	ready := KnowsTimeout | KnowsRetryCnt | KnowsRNRRetry | KnowsSQPSN | KnowsMaxRdAtomic
 	liveSet := KnowsCurState | KnowsAltPath | KnowsAccess | KnowsMigState
@@ -94,7 +94,7 @@ func TestQPSTRN002QPSTRN003(t *testing.T) {
 	} {
 		full := c.required | c.optional
 		if full&KnowsDestAddr != 0 {
-			full |= KnowsTClass | KnowsHopLimit | KnowsSL | KnowsGRH
+			full |= KnowsTClass | KnowsHopLimit | KnowsSL | KnowsGRH | KnowsSourceAddr
 		}
 		for _, given := range []Known{c.required, full} {
 			if err := ValidTransition(c.typ, c.from, c.to, given); err != nil {

@@ -9,4 +9,14 @@ type AddressVector struct {
 	TClass   uint8
 	HopLimit uint8
 	GRH      bool
+
+	Source    GID         // on RoCE: the entry of the port's table that packets come from; the zero value is the first that suits Dest
+	DestGID   packet.Addr // of the peer, where a native link has a GRH
+	FlowLabel uint32      // 20 bits, where there is a GRH or an IPv6 header
+}
+
+// GID is an entry of the table of GIDs of a port.
+type GID struct {
+	Addr   packet.Addr
+	RoCEv1 bool // its type, on Ethernet; false: RoCEv2
 }

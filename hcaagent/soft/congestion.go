@@ -1,6 +1,9 @@
 package soft
 
-import "ibwitness/packet"
+import (
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
 
 // Congestion is how a device takes part in congestion control (annex A17.9). The zero value sends no CNP; one that comes slows its QP all
 // the same.
@@ -31,6 +34,7 @@ type notified struct {
 type notifier struct {
 	q      *queuePair
 	to     notified
+	from   wqe.GID // that the marked packet came to
 	pkey   uint16
 	queued bool
 	next   int64 // when the next one may leave
@@ -40,7 +44,7 @@ type notifier struct {
 func (q *queuePair) marked(p *packet.Packet) {
 	h := q.h
 	c := &h.opt.Congestion
-	if p.TClass&3 != 3 && !h.breaks("cnp-unfounded") || c.CNPs == NoCNPs || p.Dst.IsMulticast() || h.has("cnp-missing") && h.due() {
+	if !p.Encap.OnIP() || p.TClass&3 != 3 && !h.breaks("cnp-unfounded") || c.CNPs == NoCNPs || p.Dst.IsMulticast() || h.has("cnp-missing") && h.due() {
 		return
 	}
 	to := notified{p.Src, q.attr.DestQPN}
@@ -59,7 +63,7 @@ func (q *queuePair) marked(p *packet.Packet) {
 		n = &notifier{}
 		h.notifiers[key] = n
 	}
-	n.q, n.to, n.pkey = q, to, p.PKey
+	n.q, n.to, n.from, n.pkey = q, to, wqe.GID{Addr: p.Dst}, p.PKey
 	if n.queued {
 		return
 	}
@@ -86,6 +90,7 @@ func (h *HCA) sendCNP(n *notifier) {
 	n.queued, n.next = false, h.now()+h.opt.Congestion.Every
 	p := n.q.packet(0)
 	p.Opcode, p.Dst, p.DestQP, p.PKey = packet.OpCNP, n.to.addr, n.to.qpn, n.pkey
+	n.q.h.from(p, n.from, false, packet.Addr{}, 0)
 	p.TClass, p.MigReq = h.opt.Congestion.TClass, false
 	h.transmit(p)
 	if n.q.req.next == len(n.q.req.queue) && n.q.reliable() && h.shows("cnp-takes-psn") {
@@ -101,6 +106,9 @@ const (
 // slowDown takes a CNP: the QP sends half as fast.
 func (q *queuePair) slowDown() {
 	r := &q.req
+	if q.h.breaks("rate-kept") {
+		return
+	}
 	if r.rate == 0 {
 		r.rate = q.h.opt.Limits.ByteRate
 		q.h.opt.Clock.After(recovery, q.speedUp)
@@ -114,7 +122,7 @@ func (q *queuePair) speedUp() {
 	if r.rate == 0 {
 		return
 	}
-	if q.h.now()-r.slowed >= recovery {
+	if q.h.now()-r.slowed >= recovery && !q.h.has("rate-stays") {
 		if r.rate *= 2; r.rate >= q.h.opt.Limits.ByteRate {
 			r.rate = 0
 			return

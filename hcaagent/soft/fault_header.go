@@ -56,10 +56,21 @@ var _ = faults(map[string]*Fault{
 	"damaged":              {Text: "damages the payload and does not compute the ICRC for it", Rule: "ROC-V2-019", match: loaded(anySend), raw: damage},
 	"roce1":                {Text: "sends one packet of a connection in RoCEv1", Rule: "ROC-V2-027", match: anySend, raw: func(p *packet.Packet) { p.Encap, p.Has = packet.RoCEv1, 0; p.Complete() }},
 	"other-source":         {Text: "sends from an address that is not its own", Rule: "ROC-V2-029", match: anySend, spoil: func(p *packet.Packet) { p.Src.Lo ^= 0xF0 }},
-	"multicast-source":     {Text: "sends from a multicast address", Rule: "NET-GRH-011", match: anySend, spoil: func(p *packet.Packet) { p.Src = packet.IPv4Addr([]byte{239, 1, 1, 1}) }},
-	"zero-source":          {Text: "sends from the IPv6 address zero", Rule: "NET-GRH-011", Needs: IPv6, match: anySend, spoil: func(p *packet.Packet) { p.Src = packet.Addr{} }},
+	"multicast-source":     {Text: "sends from a multicast address", Rule: "NET-GRH-011", match: anySend, spoil: sourceIs(packet.IPv4Addr([]byte{239, 1, 1, 1}))},
+	"zero-source":          {Text: "sends from the IPv6 address zero", Rule: "NET-GRH-011", Needs: IPv6, match: anySend, spoil: sourceIs(packet.Addr{})},
 	"rc-to-multicast":      {Text: "sends an RC request to a multicast address", Rule: "UD-MC-004", match: anySend, spoil: func(p *packet.Packet) { p.Dst = packet.IPv4Addr([]byte{239, 1, 1, 1}) }},
 })
+
+// sourceIs gives a packet another source address, or in a GRH on a native link another source GID.
+func sourceIs(a packet.Addr) func(p *packet.Packet) {
+	return func(p *packet.Packet) {
+		if p.Has&packet.HasLRH == 0 {
+			p.Src = a
+		} else if p.Has&packet.HasGRH != 0 {
+			p.SGID = a
+		}
+	}
+}
 
 // padded matches packets with pad bytes.
 func padded(p *packet.Packet) bool { return p.PadCnt > 0 }

@@ -31,7 +31,7 @@ var _ = faults(map[string]*Fault{
 
 // whole reports whether a packet has all that its headers and lengths promise.
 func (q *queuePair) whole(p *packet.Packet) bool {
-	return p.Flaws == 0 && len(p.Payload) == p.PayloadLen || q.h.breaks("short-taken")
+	return (p.Flaws == 0 || q.excuses(p)) && len(p.Payload) == p.PayloadLen || q.h.breaks("short-taken")
 }
 
 // legible reports whether the transport version is the known one; reserved bits do not count.
@@ -47,12 +47,8 @@ func (q *queuePair) fromPeer(p *packet.Packet) bool {
 // destination is the queue pair that a packet to this device is for, or nil.
 func (h *HCA) destination(p *packet.Packet) *queuePair {
 	q := h.queuePair(p.DestQP)
-	if q == nil && p.DestQP == wqe.MulticastQPN && p.Opcode.Service() != packet.UD && h.breaks("rc-multicast-taken") {
-		for _, x := range h.sorted() {
-			if x.service == p.Opcode.Service() {
-				return x
-			}
-		}
+	if q == nil && (p.DestQP == wqe.MulticastQPN && p.Opcode.Service() != packet.UD && h.breaks("rc-multicast-taken") || p.DestQP == 0 && h.breaks("qp0-taken")) {
+		return h.anyOf(p)
 	}
 	return q
 }

@@ -23,7 +23,8 @@ type Clock interface {
 
 // Options are what a device is made with.
 type Options struct {
-	Addr  packet.Addr // IPv4 in mapped form, IPv6, or a LID: then its packets are those of native InfiniBand, without GRH
+	Addr  packet.Addr // IPv4 in mapped form, IPv6, or a LID: then its packets are those of native InfiniBand, with a GRH where the address vector says so
+	GIDs  []wqe.GID   // entries of the port's table of GIDs after Addr, which is one of RoCEv2 itself where it is no LID
 	MAC   [6]byte
 	Clock Clock
 	// Send takes an Ethernet frame, or a native packet, that leaves the port; it is the taker's to keep.
@@ -104,6 +105,7 @@ type HCA struct {
 	ahs  map[wqe.AH]*addressHandle
 	xrcs map[wqe.XRCD]int         // how many objects belong to each
 	grps map[packet.Addr][]uint32 // multicast groups and the queue pairs attached to them, by number
+	gids []wqe.GID                // the port's table
 	mrs  map[wqe.MR]*region
 	mws  map[wqe.MW]*region
 	keys map[uint32]*region // by the index, the upper 24 bits of a key
@@ -163,6 +165,10 @@ func New(opt Options) (*HCA, error) {
 
 		notifiers: map[notified]*notifier{},
 	}
+	if !opt.Addr.IsLID() || len(opt.GIDs) == 0 {
+		h.gids = append(h.gids, wqe.GID{Addr: opt.Addr})
+	}
+	h.gids = append(h.gids, opt.GIDs...)
 	h.lastQP = 0x10 + h.rng.Uint32N(0x1000)
 	h.lastKey = h.rng.Uint32N(0x1000)
 	h.port.tick = h.tick

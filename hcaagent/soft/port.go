@@ -64,20 +64,15 @@ func (h *HCA) tick() {
 // packet returns a packet of a queue pair for its peer, with nothing in it but the addresses.
 func (q *queuePair) packet(f packet.Fn) *packet.Packet {
 	p := &q.h.port.p
-	*p = packet.Packet{Opcode: packet.Op(q.service, f), Src: q.h.opt.Addr, SrcPort: q.srcPort, PKey: q.attr.PKey}
+	*p = packet.Packet{Opcode: packet.Op(q.service, f), SrcPort: q.srcPort, PKey: q.attr.PKey}
 	p.Dst, p.DestQP, p.TClass, p.HopLmt = q.attr.DestAddr, q.attr.DestQPN, q.attr.TClass, q.attr.HopLimit
 	p.MigReq, p.SL = q.attr.MigState == 0, q.attr.SL
+	q.h.from(p, q.gid, q.attr.GRH, q.attr.DestGID, q.attr.FlowLabel)
 	return p
 }
 
 // transmit completes a packet and sends it.
 func (h *HCA) transmit(p *packet.Packet) {
-	switch p.Encap = packet.RoCEv2IPv6; {
-	case p.Src.IsIPv4():
-		p.Encap = packet.RoCEv2IPv4
-	case h.opt.Addr.IsLID():
-		p.Encap = packet.Native
-	}
 	h.port.ipID++
 	p.IPID = h.port.ipID
 	if h.fault.is == nil && p.Encap == packet.Native {

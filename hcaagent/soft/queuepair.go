@@ -23,6 +23,7 @@ type queuePair struct {
 	srq     *sharedQueue
 	state   qp.State
 	attr    qp.Attr
+	gid     wqe.GID // of the table, which its packets come from
 	srcPort uint16
 	waiting bool // for the port
 	told    bool // that communication is established

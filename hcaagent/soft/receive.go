@@ -21,7 +21,7 @@ func (h *HCA) take(frame []byte, own bool) {
 		h.count.Dropped++
 		return
 	}
-	if h.check(p, own); p.ICRCState != packet.CRCGood && !h.shows("accepts-damaged") && !h.breaks("ud-damaged-taken") {
+	if h.check(p, own); p.ICRCState != packet.CRCGood && !h.shows("accepts-damaged") && (p.Opcode.Service() != packet.UD || !h.breaks("ud-damaged-taken")) {
 		h.count.BadICRC++
 		return
 	}
@@ -34,7 +34,7 @@ func (h *HCA) take(frame []byte, own bool) {
 		q.notified(p)
 		return
 	}
-	if !q.validHeader(p) || q.dead || !q.fromPeer(p) {
+	if !q.validHeader(p) || q.dead || !q.fromPeer(p) || !q.onPath(p) {
 		h.count.Dropped++
 		return
 	}
@@ -49,14 +49,18 @@ func (h *HCA) take(frame []byte, own bool) {
 // addressed reports whether a packet is to the device, or to a multicast group: of those that the device itself sends, only the copies of its own.
 func (h *HCA) addressed(p *packet.Packet, own bool) bool {
 	if p.Dst.IsMulticast() {
-		return p.Src == h.opt.Addr == own
+		return h.owns(p.Src) == own
 	}
-	return p.Dst == h.opt.Addr
+	return h.enters(p)
 }
 
 // notified takes a CNP.
 func (q *queuePair) notified(p *packet.Packet) {
 	q.slowDown()
+	if q.reliable() && q.h.breaks("cnp-acknowledged") {
+		q.respond(response{kind: ack, psn: q.rsp.epsn.Add(-1)})
+		q.wake()
+	}
 	if q.h.has("cnp-for-cnp") {
 		q.marked(p)
 	}
@@ -86,7 +90,12 @@ func (h *HCA) decode(p *packet.Packet, frame []byte) bool {
 	}
 	switch kind := uint16(frame[12])<<8 | uint16(frame[13]); kind {
 	case 0x0800, 0x86DD:
-		return packet.DecodeIP(p, frame[etherSize:], len(frame)-etherSize)
+		if kind == 0x86DD && h.breaks("ipv6-missing") {
+			return false
+		}
+		return packet.DecodeIP(p, frame[etherSize:], len(frame)-etherSize) || h.decodesOdd(p, frame)
+	case 0x8915:
+		return packet.DecodeGRH(p, frame[etherSize:], len(frame)-etherSize)
 	}
 	return false
 }

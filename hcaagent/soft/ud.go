@@ -21,6 +21,9 @@ func (q *queuePair) address(w *work, p *packet.Packet) {
 	p.TClass, p.HopLmt = 0, 0
 	if a := q.h.ahs[w.AH]; a != nil && !q.h.breaks("address-handle-ignored") {
 		p.Dst, p.SL, p.TClass, p.HopLmt = a.Dest, a.SL, a.TClass, a.HopLimit
+		q.h.from(p, q.h.source(a.Source, a.Dest), a.GRH, a.DestGID, a.FlowLabel)
+	} else {
+		q.h.from(p, q.h.source(wqe.GID{}, p.Dst), false, packet.Addr{}, 0)
 	}
 }
 
@@ -62,7 +65,10 @@ func (q *queuePair) datagram(p *packet.Packet) {
 // storeDatagram writes the GRH and the payload of a datagram into the memory of a receive request, and reports whether they have room there.
 func (q *queuePair) storeDatagram(t *receive, p *packet.Packet) bool {
 	var grh [grhSize]byte
-	if n := p.BTHOff - 8; n <= grhSize {
+	switch n := p.BTHOff - 8; {
+	case p.Has&packet.HasGRH != 0:
+		copy(grh[:], p.Data[p.BTHOff-grhSize:p.BTHOff])
+	case n <= grhSize:
 		at := grhSize - n
 		if n < grhSize && q.h.breaks("grh-ipv4-first") {
 			at = 0
@@ -80,7 +86,7 @@ func (q *queuePair) storeDatagram(t *receive, p *packet.Packet) bool {
 // receivedDatagram completes the receive request of a datagram.
 func (q *queuePair) receivedDatagram(t *receive, p *packet.Packet) {
 	e := cq.Completion{Op: cq.DoneRecv, ByteLen: uint32(grhSize + len(p.Payload)), SrcQP: p.SrcQP}
-	if p.Encap != packet.Native {
+	if p.Encap != packet.Native || p.Has&packet.HasGRH != 0 {
 		e.Flags = cq.WithGRH
 	}
 	if p.Has&packet.HasImmDt != 0 {

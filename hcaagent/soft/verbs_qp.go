@@ -29,6 +29,7 @@ func (h *HCA) CreateQP(ctx context.Context, n qp.InitAttr) (id wqe.QP, err error
 		q.num = h.lastQP
 	}
 	q.srcPort = uint16(0xC000 | h.rng.Uint32N(0x4000))
+	q.locate()
 	h.qps[q.num] = q
 	q.users(1)
 	h.inXRCD(n.XRCD, 1)
@@ -89,7 +90,7 @@ func (h *HCA) find(ctx context.Context, handle wqe.QP) (*queuePair, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if q := h.queuePair(handle.QPN); q != nil && (handle.Addr == h.opt.Addr || handle.Addr == packet.Addr{}) {
+	if q := h.queuePair(handle.QPN); q != nil && (handle.Addr == packet.Addr{} || h.owns(handle.Addr)) {
 		return q, nil
 	}
 	return nil, notFound("queue pair", handle.QPN)
@@ -118,6 +119,7 @@ func (h *HCA) TransitionQP(ctx context.Context, handle wqe.QP, to qp.State, attr
 	}
 	err = nil
 	q.attr.Update(&attr)
+	q.locate()
 	if attr.Known&qp.KnowsPKey != 0 && attr.PKey == 0 {
 		q.attr.PKey = defaultPKey
 	}
@@ -163,7 +165,7 @@ func (h *HCA) validAttr(q *queuePair, a *qp.Attr) error {
 	case bad(qp.KnowsCurState, a.CurState == q.state):
 		return fmt.Errorf("current state %v: it is %v", a.CurState, q.state)
 	}
-	return nil
+	return h.validSource(a)
 }
 
 // defaultPKey fills the P_Key table.
