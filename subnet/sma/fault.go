@@ -107,6 +107,18 @@ const (
 	drCountChanged
 	drPointerKept
 	drDirectionLost
+	slowAnswer
+	slowFirstAnswer
+	versionIgnored
+	methodIgnored
+	methodSilent
+	refusalChanged
+	tidShared
+	modifierMixed
+	attributeMixed
+	smpLength
+	smpUnchecked
+	classPortInfoVersions
 	numFaults
 )
 
@@ -216,6 +228,18 @@ var faultTable = []Fault{
 	{"dr-count-changed", "counts HopCount up in its response on a directed route", drCountChanged},
 	{"dr-pointer-kept", "does not count HopPointer back in its response on a directed route", drPointerKept},
 	{"dr-direction-lost", "clears the direction bit of its response on a directed route", drDirectionLost},
+	{"slow-answer", "takes twice as long for an answer as RespTimeValue and SubnetTimeOut allow", slowAnswer},
+	{"slow-first-answer", "takes eight seconds for an answer", slowFirstAnswer},
+	{"version-ignored", "carries out requests of any BaseVersion and ClassVersion", versionIgnored},
+	{"method-ignored", "answers methods that it does not have with status 0", methodIgnored},
+	{"method-silent", "does not answer methods that it does not have", methodSilent},
+	{"refusal-changed", "changes the data that it returns with status code 3", refusalChanged},
+	{"tid-shared", "answers requests that come at the same time with the transaction ID of the first", tidShared},
+	{"modifier-mixed", "answers requests that come at the same time with the attribute modifier of the first", modifierMixed},
+	{"attribute-mixed", "answers requests that come at the same time with the attribute of the first", attributeMixed},
+	{"smp-length-unchecked", "takes SMPs that are not 256 bytes long", smpLength},
+	{"smp-unchecked", "takes SMPs with immediate data, on a data VL, and from another queue pair than QP0", smpUnchecked},
+	{"class-port-info-versions", "says in ClassPortInfo that its BaseVersion is 2", classPortInfoVersions},
 }
 
 func faultsOf(names []string) (f faultSet, err error) {

@@ -220,15 +220,37 @@ var probes = map[string]func(t *testing.T, faults ...string) string{
 	"mkey-overcounted": func(t *testing.T, f ...string) string {
 		return keyed(t, 0, 0, asked{port: 1, method: mad.Get, attribute: mad.AttrPortInfo, key: 6}, f...)
 	},
-	"trap-lost":         trapped,
-	"trap-issuer-wrong": trapped,
-	"trap-same-tid":     trapped,
-	"dr-lids-changed":   responded,
-	"dr-count-changed":  responded,
-	"dr-pointer-kept":   responded,
-	"dr-direction-lost": responded,
-	"is-sm-lost":        managed,
-	"sm-guid-wrong":     managed,
+	"slow-answer":       delayed,
+	"slow-first-answer": delayed,
+	"version-ignored": func(t *testing.T, f ...string) string {
+		b := make([]byte, mad.Size)
+		b[0], b[1], b[2], b[3], b[17] = 1, 1, 2, 1, byte(mad.AttrNodeInfo)
+		return fmt.Sprintf("% x", node(t, hostConfig(), f...).Receive(0, 1, b))
+	},
+	"method-ignored": unknownMethod,
+	"method-silent":  unknownMethod,
+	"refusal-changed": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.Set, attribute: mad.AttrNodeInfo})
+	},
+	"tid-shared":      atOnce,
+	"modifier-mixed":  atOnce,
+	"attribute-mixed": atOnce,
+	"smp-length-unchecked": func(t *testing.T, f ...string) string {
+		return fmt.Sprint(node(t, hostConfig(), f...).Takes(1, &Arrival{MAD: make([]byte, mad.Size-4), VL: managementVL}))
+	},
+	"smp-unchecked": func(t *testing.T, f ...string) string {
+		return fmt.Sprint(node(t, hostConfig(), f...).Takes(1, &Arrival{MAD: make([]byte, mad.Size)}))
+	},
+	"class-port-info-versions": func(t *testing.T, f ...string) string { return counted(t, mad.AttrClassPortInfo, 1, f...) },
+	"trap-lost":                trapped,
+	"trap-issuer-wrong":        trapped,
+	"trap-same-tid":            trapped,
+	"dr-lids-changed":          responded,
+	"dr-count-changed":         responded,
+	"dr-pointer-kept":          responded,
+	"dr-direction-lost":        responded,
+	"is-sm-lost":               managed,
+	"sm-guid-wrong":            managed,
 	"trap-new-tid": func(t *testing.T, f ...string) string {
 		sw, _ := configured(t, f...)
 		sw.Cut(0, 1)
@@ -386,6 +408,25 @@ func counted(t *testing.T, a mad.Attribute, port uint8, f ...string) string {
 	}
 	b[65], b[67] = port, 1
 	return fmt.Sprintf("% x", n.Receive(0, 1, b))
+}
+
+// delayed is how long a node takes for an answer.
+func delayed(t *testing.T, f ...string) string {
+	return fmt.Sprint(node(t, hostConfig(), f...).Delay(1))
+}
+
+// unknownMethod is the answer to a method that subnet management does not have.
+func unknownMethod(t *testing.T, f ...string) string {
+	return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: 0x10, attribute: mad.AttrNodeInfo})
+}
+
+// atOnce is the answer to the second of two requests that come at the same time.
+func atOnce(t *testing.T, f ...string) string {
+	n, b := node(t, hostConfig(), f...), make([]byte, mad.Size)
+	b[0], b[1], b[2], b[3], b[17] = 1, 1, 1, 1, byte(mad.AttrNodeInfo)
+	n.Receive(1, 1, b)
+	b[15], b[17], b[23] = 7, byte(mad.AttrPortInfo), 1
+	return fmt.Sprintf("% x", n.Receive(1, 1, b))
 }
 
 // TestFaults: every fault shows, and only by its name.

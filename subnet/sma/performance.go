@@ -100,9 +100,9 @@ const (
 )
 
 // generalMAD answers the MAD of a general management class: the node has an agent of performance management (chapter 16), and refuses the others.
-func (n *Node) generalMAD(p *port, b []byte) []byte {
+func (n *Node) generalMAD(_ int64, p *port, b []byte) []byte {
 	var h mad.Header
-	if mad.DecodeHeader(b, &h) != nil || h.Method&0x80 != 0 || h.Method == mad.TrapRepress || h.Method == mad.Trap {
+	if mad.DecodeHeader(b, &h) != nil || h.Method&0x80 != 0 && (h.Method != mad.GetResp || !n.has(answersAnswer)) || h.Method == mad.TrapRepress || h.Method == mad.Trap {
 		return nil
 	}
 	out := append([]byte(nil), b[:mad.Size]...)
@@ -119,10 +119,10 @@ func (n *Node) performance(h *mad.Header, p *port, data []byte) mad.Status {
 	switch {
 	case h.Class != mad.ClassPerformance:
 		return mad.StatusAttribute
-	case h.BaseVersion != 1 || h.ClassVersion != 1:
+	case (h.BaseVersion != 1 || h.ClassVersion != 1) && !n.has(versionIgnored):
 		return mad.StatusVersion
 	case h.Method != mad.Get && h.Method != mad.Set:
-		return mad.StatusMethod
+		return n.noMethod()
 	}
 	switch h.Attribute {
 	case mad.AttrClassPortInfo:
@@ -147,6 +147,9 @@ func (n *Node) classPortInfo(h *mad.Header, data []byte) mad.Status {
 	put("classVersion", 1)
 	put("capabilityMask", allPortSelect|extendedWidth|xmitWaitCounted)
 	put("respTimeValue", uint64(n.config.RespTime))
+	if n.has(classPortInfoVersions) {
+		put("baseVersion", 2)
+	}
 	return 0
 }
 
