@@ -41,6 +41,7 @@ type manager struct {
 	second    ibsim.End // the port of a second tester, where there is one
 	secondTap uint16
 	departed  []sentAt  // what the device has sent since a test forgot it
+	entered   []sentAt  // and what has come to it
 	node      *sma.Node // under test
 	key       uint64    // M_Key of requests
 	was       guard     // how the device checks M_Keys when the test begins
@@ -54,7 +55,7 @@ type manager struct {
 	sent      map[uint64]bool // the frames of the tester
 }
 
-// sentAt is a packet that the device has sent at a port.
+// sentAt is a packet that has left the device or come to it at a port.
 type sentAt struct {
 	port uint8
 	p    *packet.Packet
@@ -159,6 +160,7 @@ func (m *manager) seen(q *packet.Packet, from, to ibsim.End) {
 	arrow := "<-"
 	if from.Node != m.node {
 		arrow, m.sent[q.Frame] = "->", true
+		m.entered = append(m.entered, sentAt{to.Port, q})
 	} else {
 		m.departed = append(m.departed, sentAt{from.Port, q})
 	}

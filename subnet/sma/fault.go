@@ -119,6 +119,16 @@ const (
 	smpLength
 	smpUnchecked
 	classPortInfoVersions
+	counterOff
+	packetsUncounted
+	counterWrong
+	sumWrong
+	extendedNarrow
+	counterNotStored
+	counterKept
+	gmpUnchecked
+	gmpLength
+	classTaken
 	numFaults
 )
 
@@ -185,7 +195,7 @@ var faultTable = []Fault{
 	{"node-description-set", "takes a Set of NodeDescription, though it does not say that it can", nodeDescriptionSet},
 	{"is-sm-set", "says IsSM in CapabilityMask, though no subnet manager runs at it", isSMSet},
 	{"mkey-hidden", "does not show its M_Key to a wrong one with protect bits 0", mkeyHidden},
-	{"mkey-not-counted", "does not count M_Key violations", mkeyNotCounted},
+	{"mkey-not-counted", "does not count violations of M_Key, P_Key and Q_Key", mkeyNotCounted},
 	{"mkey-split", "keeps protect bits and lease period at a Set that changes the M_Key too", mkeySplit},
 	{"repress-answered", "answers a TrapRepress", repressAnswered},
 	{"guid-not-stored", "confirms a Set of GUIDInfo and keeps the previous one", guidNotStored},
@@ -240,6 +250,16 @@ var faultTable = []Fault{
 	{"smp-length-unchecked", "takes SMPs that are not 256 bytes long", smpLength},
 	{"smp-unchecked", "takes SMPs with immediate data, on a data VL, and from another queue pair than QP0", smpUnchecked},
 	{"class-port-info-versions", "says in ClassPortInfo that its BaseVersion is 2", classPortInfoVersions},
+	{"counter-off", "counts a word of 4 bytes too many for each packet", counterOff},
+	{"packets-uncounted", "does not count the packets that it sends", packetsUncounted},
+	{"counter-wrong", "counts errors with the counter after the right one", counterWrong},
+	{"sum-wrong", "leaves the first port out of the sum of all ports", sumWrong},
+	{"extended-narrow", "keeps counters of 64 bits in 32 bits", extendedNarrow},
+	{"counter-not-stored", "confirms a Set of PortCounters and keeps the previous values", counterNotStored},
+	{"counter-kept", "keeps counters at a Set to 0", counterKept},
+	{"gmp-unchecked", "takes GMPs with another Q_Key, with immediate data and with P_Keys that it does not have", gmpUnchecked},
+	{"gmp-length-unchecked", "takes GMPs that are not 256 bytes long", gmpLength},
+	{"class-taken", "takes requests of each class of general services for ones of performance management", classTaken},
 }
 
 func faultsOf(names []string) (f faultSet, err error) {

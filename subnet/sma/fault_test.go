@@ -242,15 +242,33 @@ var probes = map[string]func(t *testing.T, faults ...string) string{
 		return fmt.Sprint(node(t, hostConfig(), f...).Takes(1, &Arrival{MAD: make([]byte, mad.Size)}))
 	},
 	"class-port-info-versions": func(t *testing.T, f ...string) string { return counted(t, mad.AttrClassPortInfo, 1, f...) },
-	"trap-lost":                trapped,
-	"trap-issuer-wrong":        trapped,
-	"trap-same-tid":            trapped,
-	"dr-lids-changed":          responded,
-	"dr-count-changed":         responded,
-	"dr-pointer-kept":          responded,
-	"dr-direction-lost":        responded,
-	"is-sm-lost":               managed,
-	"sm-guid-wrong":            managed,
+	"counter-off":              tallied,
+	"packets-uncounted":        tallied,
+	"counter-wrong":            tallied,
+	"extended-narrow":          tallied,
+	"sum-wrong":                func(t *testing.T, f ...string) string { return counted(t, mad.AttrPortCounters, 255, f...) },
+	"counter-not-stored":       cleared,
+	"counter-kept":             cleared,
+	"gmp-unchecked": func(t *testing.T, f ...string) string {
+		return fmt.Sprint(node(t, hostConfig(), f...).Takes(1, &Arrival{MAD: make([]byte, mad.Size), SrcQP: 1, DestQP: 1, PKey: 0xFFFF}))
+	},
+	"gmp-length-unchecked": func(t *testing.T, f ...string) string {
+		return fmt.Sprint(node(t, hostConfig(), f...).Takes(1, &Arrival{MAD: make([]byte, 252), SrcQP: 1, DestQP: 1, PKey: 0xFFFF, QKey: gsiQKey}))
+	},
+	"class-taken": func(t *testing.T, f ...string) string {
+		b := make([]byte, mad.Size)
+		b[0], b[1], b[2], b[3], b[17] = 1, 0x50, 1, 1, 1
+		return fmt.Sprintf("% x", node(t, hostConfig(), f...).Receive(0, 1, b))
+	},
+	"trap-lost":         trapped,
+	"trap-issuer-wrong": trapped,
+	"trap-same-tid":     trapped,
+	"dr-lids-changed":   responded,
+	"dr-count-changed":  responded,
+	"dr-pointer-kept":   responded,
+	"dr-direction-lost": responded,
+	"is-sm-lost":        managed,
+	"sm-guid-wrong":     managed,
 	"trap-new-tid": func(t *testing.T, f ...string) string {
 		sw, _ := configured(t, f...)
 		sw.Cut(0, 1)
@@ -407,6 +425,24 @@ func counted(t *testing.T, a mad.Attribute, port uint8, f ...string) string {
 		t.Fatal(err)
 	}
 	b[65], b[67] = port, 1
+	return fmt.Sprintf("% x", n.Receive(0, 1, b))
+}
+
+// tallied is what a port has counted.
+func tallied(t *testing.T, f ...string) string {
+	n := node(t, switchConfig(), f...)
+	n.Count(1, XmitData, 1<<33)
+	n.Count(1, XmitPkts, 1)
+	n.Count(1, RcvErrors, 1)
+	return fmt.Sprint(n.ports[1].counters)
+}
+
+// cleared is a counter after it was set to 0.
+func cleared(t *testing.T, f ...string) string {
+	n := node(t, switchConfig(), f...)
+	n.Count(1, SymbolErrors, 3)
+	b := make([]byte, mad.Size)
+	b[0], b[1], b[2], b[3], b[17], b[65], b[67] = 1, byte(mad.ClassPerformance), 1, byte(mad.Set), byte(mad.AttrPortCounters), 1, 1
 	return fmt.Sprintf("% x", n.Receive(0, 1, b))
 }
 

@@ -50,7 +50,11 @@ func (n *Node) takesSMP(a *Arrival) bool {
 func (n *Node) takesGMP(number uint8, a *Arrival) bool {
 	p := n.managed(number)
 	switch {
-	case len(a.MAD) != mad.Size || a.Immediate || a.VL == managementVL || a.SrcQP == 0:
+	case len(a.MAD) != mad.Size && !n.has(gmpLength):
+		return false
+	case n.has(gmpUnchecked):
+		return true
+	case a.Immediate || a.VL == managementVL || a.SrcQP == 0:
 		return false
 	case !p.member(a.PKey):
 		n.violated(p, piPKeyBad)
