@@ -44,6 +44,9 @@ type run struct {
 	clock    *sim.Clock
 	dev      *agent.Device
 	session  *agent.Session
+	cm       Communicator // of the device; nil: it has none
+	commID   uint32       // newest communication ID of the tester
+	commPSN  uint32       // of its QP1
 	tester   *tester
 	manager  *manager                   // of a test by subnet management packets
 	mine     func(f *rule.Finding) bool // reports whether the tester is accused

@@ -6,6 +6,7 @@ import (
 
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/cma"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/mad"
 	"ibwitness/packet"
@@ -82,7 +83,7 @@ func Soft(fault string) (*Target, error) { return Software{Fault: fault}.Target(
 func (s Software) Target() (*Target, error) {
 	t := &Target{Name: "soft"}
 	if s.there(Adapter) {
-		t.Has, t.Make = Control|Memory|Reads|Extended, s.adapter
+		t.Has, t.Make = Control|Memory|Reads|Extended|Communication, s.adapter
 	}
 	if s.there(Switch) {
 		t.Has |= Managed
@@ -110,15 +111,31 @@ func (s Software) there(k Kind) bool {
 		return false
 	}
 	if k == Adapter {
-		return s.Fault == "" || soft.Faults[s.Fault] != nil
+		return s.Fault == "" || soft.Faults[s.Fault] != nil || managerFault(s.Fault)
 	}
 	return s.Fault == "" || slices.ContainsFunc(sma.Faults(), func(f sma.Fault) bool { return f.Name == s.Fault })
 }
 
+// managerFault reports whether a fault is one of communication managers.
+func managerFault(name string) bool {
+	return slices.ContainsFunc(cma.Faults(), func(f cma.Fault) bool { return f.Name == name })
+}
+
 func (s Software) adapter(p Port) (Device, error) {
-	return soft.New(soft.Options{
-		Addr: p.Addr, MAC: p.MAC, Clock: p.Clock, Send: p.Send, Event: p.Event, Seed: p.Seed, Fault: s.Fault, FaultAll: true,
-	})
+	o := soft.Options{Addr: p.Addr, MAC: p.MAC, Clock: p.Clock, Send: p.Send, Event: p.Event, Seed: p.Seed, Fault: s.Fault, FaultAll: true}
+	c := cma.Config{GUID: nodeGUID, Addr: p.Addr, PKeys: []uint16{0xFFFF}}
+	if managerFault(s.Fault) {
+		o.Fault, c.Faults = "", []string{s.Fault}
+	}
+	hca, err := soft.New(o)
+	if err != nil {
+		return nil, err
+	}
+	cm, err := cma.New(c)
+	if err != nil {
+		return nil, fmt.Errorf("conform: %w", err)
+	}
+	return &communicating{HCA: hca, Agent: cm, port: p}, nil
 }
 
 func (s Software) aSwitch() (*sma.Node, error) {

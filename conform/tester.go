@@ -31,6 +31,7 @@ type tester struct {
 	wire    func(frame []byte)
 	ipID    uint16
 	flying  []*packet.Packet // sent, and not at the device: the tap there numbers them
+	managed []*packet.Packet // that have come to its QP1
 	numbers []uint64         // of the frames of the device that have not arrived
 }
 
@@ -57,6 +58,7 @@ func (r *run) build(target *Target) {
 		panic(halted{})
 	}
 	send = fabric.Attach(deviceAddr, device.Receive)
+	r.cm, _ = device.(Communicator)
 	r.dev = agent.NewDevice(agent.DeviceOptions{
 		Addr: deviceAddr, Now: r.clock.Now, Control: device, Query: device, Event: r.event, Payload: regionSize, Limits: device.Limits(),
 	})
@@ -145,6 +147,10 @@ func (t *tester) receive(frame []byte) {
 	}
 	if p.Src != deviceAddr || p.Dst != testerAddr {
 		t.r.note("the tester drops it: from %v to %v", p.Src, p.Dst)
+		return
+	}
+	if p.DestQP == gsiQP {
+		t.managed = append(t.managed, p)
 		return
 	}
 	for _, c := range t.r.conns {
