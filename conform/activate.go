@@ -43,7 +43,7 @@ func (m *manager) activate() {
 		if m.get(mad.AttrPortInfo, port).uint(mad.LayoutPortInfo, "portState") >= state {
 			continue
 		}
-		m.own(map[string]uint64{"LID": testerLID, "masterSMLID": testerLID, "portState": state})
+		m.own(m.from, map[string]uint64{"LID": testerLID, "masterSMLID": testerLID, "portState": state})
 		m.set(mad.AttrPortInfo, port, map[string]uint64{"portState": state})
 	}
 }
@@ -78,14 +78,31 @@ func (m *manager) write(a mad.Attribute, modifier uint32, change func(data []byt
 	}
 }
 
-// own sets components of PortInfo of the port of the tester.
-func (m *manager) own(change map[string]uint64) {
+// activateSecond gives the second tester its LID, the device a way to it, and takes their link to Active.
+func (m *manager) activateSecond() {
+	if m.get(mad.AttrSwitchInfo, 0).uint(mad.LayoutSwitchInfo, "linearFDBCap") == 0 {
+		m.write(mad.AttrRandomForwarding, 0, func(data []byte) { binary.BigEndian.PutUint32(data[4:], secondLID<<16|randomValid|secondPort) })
+	} else {
+		m.write(mad.AttrLinearForwarding, 0, func(data []byte) { data[secondLID] = secondPort })
+		m.set(mad.AttrSwitchInfo, 0, map[string]uint64{"linearFDBTop": secondLID})
+	}
+	if m.second.Node == nil {
+		return
+	}
+	for _, state := range []uint64{sma.Armed, sma.Active} {
+		m.own(m.second, map[string]uint64{"LID": secondLID, "masterSMLID": testerLID, "portState": state})
+		m.set(mad.AttrPortInfo, secondPort, map[string]uint64{"portState": state})
+	}
+}
+
+// own sets components of PortInfo of the port of a tester.
+func (m *manager) own(end ibsim.End, change map[string]uint64) {
 	s := mad.SMP{Header: mad.Header{BaseVersion: 1, Class: mad.ClassSubnetLID, ClassVersion: 1, Method: mad.Set, Attribute: mad.AttrPortInfo}}
-	s.Data = m.from.Node.PortInfo(m.from.Port)
+	s.Data = end.Node.PortInfo(end.Port)
 	changed(mad.LayoutPortInfo, s.Data, change)
 	b := make([]byte, mad.Size)
 	m.r.can(s.Encode(b))
-	m.from.Node.Receive(m.r.now(), m.from.Port, b)
+	end.Node.Receive(m.r.now(), end.Port, b)
 }
 
 // changed sets components of an attribute; the states of a port, and PortStateChange of a switch, where they are not among them, stay as they are, which 0 means.

@@ -13,7 +13,9 @@ var all = slices.SortedFunc(slices.Values(slices.Concat(
 	responderTests, orderTests, duplicateTests, invalidTests, receiveTests, sayTests, flushTests, // RC responder
 	ucTests, udTests, xrcTests,
 	stateTests, errorTests, queueTests, windowTests, // chapters 10 and 11
+	connectTests, refuseTests, // communication management
 	mappingTests, allMappingTests, violationTests, routeTests, relayTests, trapTests, noKeyTests, keyTests, leaseTests, // subnet management
+	timeTests, refusalTests, answerTests, smpPacketTests, classTests, performanceTests, counterTests, gmpPacketTests, // management
 	nodeTests, switchInfoTests, guidTests, portInfoTests, partitionTests, arbitrationTests, forwardingTests, otherAttributeTests,
 )), func(a, b *Test) int {
 	return strings.Compare(a.ID[1:], b.ID[1:])

@@ -12,7 +12,7 @@ import (
 // failing says which assertions of a test a fault of the device makes fail, each with the first frames that show it, and which rules it breaks.
 type failing struct{ fault, test, fails, rules string }
 
-var faulty = slices.Concat(faultyTransport, faultyNetwork, faultyManagement)
+var faulty = slices.Concat(faultyTransport, faultyNetwork, faultyManagement, faultyCommunication)
 
 // faultyManagement are the faults that tests of subnet management fail on.
 var faultyManagement = []failing{
@@ -27,6 +27,19 @@ var faultyManagement = []failing{
 	{"vlcap-many", "C14_024_08_04", "v1c14-024.1.1#08.02:9,10", ""},
 	{"vl-from-sl", "C14_024_08_04", "ours#04:253,254", ""},
 	{"operational-vls-many", "C14_024_08_04", "ours#01:9,10", ""},
+}
+
+// faultyCommunication are the faults that tests of communication management fail on.
+var faultyCommunication = []failing{
+	{"rep-changes", "X12_001", "ours#02:2,4 ours#03:2,5", "CM-REQ-002"},
+	{"data-before-rtu-refused", "X12_002", "ours#03:1,2,4", ""},
+	{"req-forever", "X12_003", "ours#01:1,2,3,4,5,6,7,8", "CM-SM-003"},
+	{"dreq-unanswered", "X12_004", "ours#03:6 ours#04:7", ""},
+	{"stale-accepted", "X12_005", "ours#03:11,12 ours#04:12", ""},
+	{"req-unchecked", "X12_006", "ours#01:1,2 ours#02:3,4 ours#03:5,6 ours#04:7,8 ours#05:9,10 ours#06:11", ""},
+	{"rej-13", "X12_006", "ours#04:7,8", "CM-REJ-005"},
+	{"rej-13", "X12_007", "ours#01:1,2", "CM-REJ-005"},
+	{"sidr-unanswered", "X12_008", "ours#02:3", ""},
 }
 
 // found is what a run has found: the assertions that fail, each with the first frames that show it, the rules that are broken, and the outcome.

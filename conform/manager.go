@@ -41,6 +41,7 @@ type manager struct {
 	second    ibsim.End // the port of a second tester, where there is one
 	secondTap uint16
 	departed  []sentAt  // what the device has sent since a test forgot it
+	entered   []sentAt  // and what has come to it
 	node      *sma.Node // under test
 	key       uint64    // M_Key of requests
 	was       guard     // how the device checks M_Keys when the test begins
@@ -54,7 +55,7 @@ type manager struct {
 	sent      map[uint64]bool // the frames of the tester
 }
 
-// sentAt is a packet that the device has sent at a port.
+// sentAt is a packet that has left the device or come to it at a port.
 type sentAt struct {
 	port uint8
 	p    *packet.Packet
@@ -143,21 +144,27 @@ func (m *manager) pass(p ibsim.Passed) {
 	if q.DestQP == gsiQP {
 		q.QKey = gsiQKey
 	}
-	m.psn[p.From] = q.PSN.Add(1)
 	q.Complete()
+	m.seen(q, p.From, p.To)
+}
+
+// seen is what becomes of a packet that passes the link: the rules judge it, and the log tells of it.
+func (m *manager) seen(q *packet.Packet, from, to ibsim.End) {
+	m.psn[from] = q.PSN.Add(1)
 	b := q.Append(nil)
-	f := fabricagent.Frame{Time: p.Time, Link: fabricagent.LinkInfiniBand, Len: uint32(len(b)), Data: b}
-	if p.From == m.second || p.To == m.second {
+	f := fabricagent.Frame{Time: q.Time, Link: fabricagent.LinkInfiniBand, Len: uint32(len(b)), Data: b}
+	if from == m.second || to == m.second {
 		f.Tap = m.secondTap
 	}
 	q.Frame = m.r.record(&f)
 	arrow := "<-"
-	if p.From.Node != m.node {
+	if from.Node != m.node {
 		arrow, m.sent[q.Frame] = "->", true
+		m.entered = append(m.entered, sentAt{to.Port, q})
 	} else {
-		m.departed = append(m.departed, sentAt{p.From.Port, q})
+		m.departed = append(m.departed, sentAt{from.Port, q})
 	}
-	if p.From == m.second || p.To == m.second {
+	if from == m.second || to == m.second {
 		arrow = "port 2 " + arrow
 	}
 	if !m.quiet {
@@ -172,8 +179,8 @@ func (m *manager) pass(p ibsim.Passed) {
 // toldMAD is a MAD in the log.
 func toldMAD(p *packet.Packet) string {
 	var s mad.SMP
-	if err := s.Decode(p.Payload); err != nil {
-		return err.Error()
+	if s.Decode(p.Payload) != nil {
+		return fmt.Sprintf("a MAD of %d bytes", len(p.Payload))
 	}
 	text := fmt.Sprintf("%v(%s), %s", s.Method, s.AttributeName(), mad.ModifierText(s.Attribute, s.Modifier))
 	if s.Method == mad.GetResp {
@@ -272,22 +279,35 @@ func (m *manager) leave(from ibsim.End, d ibsim.Datagram, carry func(int64, ibsi
 	m.first = nil
 	at, ok := carry(m.r.now(), from, &d)
 	sent := m.first
-	if !ok {
-		return sent
+	if ok {
+		m.replies(at, d)
 	}
+	return sent
+}
+
+// replies has the node at which a MAD was delivered answer it in a while.
+func (m *manager) replies(at ibsim.End, d ibsim.Datagram) {
 	m.r.clock.After(turnaround, func() {
 		b := at.Node.Receive(m.r.now(), at.Port, d.MAD[:])
 		if b == nil {
 			return
 		}
-		answer := ibsim.Datagram{DLID: d.SLID, SLID: d.DLID, DestQP: d.SrcQP, SrcQP: d.DestQP, SL: d.SL}
-		copy(answer.MAD[:], b)
-		before := m.passed
-		if _, ok := m.fabric.Carry(m.r.now(), at, &answer); ok && m.passed != before {
-			m.arrived = append(m.arrived, m.passed)
+		if late := at.Node.Delay(at.Port); late > 0 {
+			m.r.clock.After(late, func() { m.reply(at, d, b) })
+			return
 		}
+		m.reply(at, d, b)
 	})
-	return sent
+}
+
+// reply has a node send its answer to a MAD.
+func (m *manager) reply(at ibsim.End, d ibsim.Datagram, b []byte) {
+	answer := ibsim.Datagram{DLID: d.SLID, SLID: d.DLID, DestQP: d.SrcQP, SrcQP: d.DestQP, SL: d.SL}
+	copy(answer.MAD[:], b)
+	before := m.passed
+	if _, ok := m.fabric.Carry(m.r.now(), at, &answer); ok && m.passed != before {
+		m.arrived = append(m.arrived, m.passed)
+	}
 }
 
 // takes takes the answer to a request out of what has arrived, and drops the rest.

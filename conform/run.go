@@ -48,6 +48,9 @@ type run struct {
 	dev      *agent.Device         // the verbs of it, on the network
 	sides    map[packet.Addr]*side // by its address
 	session  *agent.Session
+	cm       Communicator // of the device; nil: it has none
+	commID   uint32       // newest communication ID of the tester
+	commPSN  uint32       // of its QP1
 	tester   *tester
 	manager  *manager                   // of a test by subnet management packets
 	mine     func(f *rule.Finding) bool // reports whether the tester is accused

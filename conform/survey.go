@@ -104,8 +104,11 @@ var (
 
 // codesText says which status codes are meant.
 func codesText(codes []int) string {
-	if len(codes) == 1 {
+	switch {
+	case len(codes) == 1:
 		return fmt.Sprintf("status code %d", codes[0])
+	case codes[0] == 0:
+		return fmt.Sprintf("one of the status codes %v", codes)
 	}
 	return "a refusal: status code 1, 2, 3 or 7"
 }

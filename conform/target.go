@@ -7,6 +7,7 @@ import (
 
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/cma"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/mad"
 	"ibwitness/packet"
@@ -88,7 +89,7 @@ func Soft(fault string) (*Target, error) { return Software{Fault: fault}.Target(
 func (s Software) Target() (*Target, error) {
 	t := &Target{Name: "soft"}
 	if s.there(Adapter) {
-		t.Has, t.Make = Control|Memory|Reads|Extended|Notifies, s.adapter
+		t.Has, t.Make = Control|Memory|Reads|Extended|Notifies|Communication, s.adapter
 		t.Profile = verifier.Profile{CNPs: verifier.Pacing{By: verifier.PacedByQP, Every: notifiesEvery}, DSCP: notifiesDSCP, HasDSCP: true}
 	}
 	if s.there(Switch) {
@@ -117,7 +118,7 @@ func (s Software) there(k Kind) bool {
 		return false
 	}
 	if k == Adapter {
-		return s.Fault == "" || soft.Faults[s.Fault] != nil
+		return s.Fault == "" || soft.Faults[s.Fault] != nil || managerFault(s.Fault)
 	}
 	return s.Fault == "" || slices.ContainsFunc(sma.Faults(), func(f sma.Fault) bool { return f.Name == s.Fault })
 }
@@ -128,11 +129,29 @@ const (
 	notifiesDSCP  = 48
 )
 
+// managerFault reports whether a fault is one of communication managers.
+func managerFault(name string) bool {
+	return slices.ContainsFunc(cma.Faults(), func(f cma.Fault) bool { return f.Name == name })
+}
+
 func (s Software) adapter(p Port) (Device, error) {
-	return soft.New(soft.Options{
+	o := soft.Options{
 		Addr: p.Addr, GIDs: p.GIDs, MAC: p.MAC, Clock: p.Clock, Send: p.Send, Event: p.Event, Seed: p.Seed, Fault: s.Fault, FaultAll: true,
 		Congestion: soft.Congestion{CNPs: soft.PerQP, Every: int64(notifiesEvery), TClass: notifiesDSCP << 2},
-	})
+	}
+	c := cma.Config{GUID: nodeGUID, Addr: p.Addr, PKeys: []uint16{0xFFFF}}
+	if managerFault(s.Fault) {
+		o.Fault, c.Faults = "", []string{s.Fault}
+	}
+	hca, err := soft.New(o)
+	if err != nil {
+		return nil, err
+	}
+	cm, err := cma.New(c)
+	if err != nil {
+		return nil, fmt.Errorf("conform: %w", err)
+	}
+	return &communicating{HCA: hca, Agent: cm, port: p}, nil
 }
 
 func (s Software) aSwitch() (*sma.Node, error) {

@@ -28,11 +28,12 @@ const wireDelay = 1000
 
 // tester is the tester's end of the wire: it sends packets as a test makes them, and keeps those that come until the test takes them.
 type tester struct {
-	r      *run
-	tap    uint16          // at the device
-	sent   map[uint64]bool // the frames of the tester
-	ipID   uint16
-	astray []*packet.Packet // that came otherwise than its queue pair expects them
+	r       *run
+	tap     uint16          // at the device
+	sent    map[uint64]bool // the frames of the tester
+	ipID    uint16
+	managed []*packet.Packet // that have come to its QP1
+	astray  []*packet.Packet // that came otherwise than its queue pair expects them
 }
 
 // build puts tester and device on a wire, with a tap at the device.
@@ -57,6 +58,7 @@ func (r *run) build(target *Target) {
 	r.can(err)
 	r.device, err = target.Make(port)
 	r.can(err)
+	r.cm, _ = r.device.(Communicator)
 	r.profile = target.Profile
 	r.limits, r.sides = r.device.Limits(), map[packet.Addr]*side{}
 	r.use(first)
@@ -151,6 +153,10 @@ func (t *tester) receive(f fabricagent.Frame) {
 	}
 	t.r.note("<- frame %d: %s", p.Frame, told(p))
 	p.CheckICRC()
+	if n := &t.r.net; p.DestQP == gsiQP && p.ICRCState == packet.CRCGood && p.Encap == n.encap && p.Src == n.device && p.Dst == n.tester {
+		t.managed = append(t.managed, p)
+		return
+	}
 	for _, c := range t.r.conns {
 		if c.qpn != p.DestQP {
 			continue

@@ -143,8 +143,8 @@ func (f *Fabric) settle(now int64) {
 // mostHops bounds a way: two directed routes of greatest length, or a loop in forwarding tables.
 const mostHops = 2 * mad.MaxHops
 
-// Words of 4 bytes that a MAD of 256 bytes has as a packet, without VCRC: LRH, BTH, DETH, ICRC are 32 bytes (section 16.1.3.5).
-const packetWords = (mad.Size + 32) / 4
+// packetOverhead is what a MAD has around it in a packet, without VCRC: LRH, BTH, DETH, ICRC. Counters count words of 4 bytes (section 16.1.3.5).
+const packetOverhead = 32
 
 // Carry takes a MAD from the port from, at whose node it begins, along its directed route or by its DLID, and returns the port at which it was delivered; false where it
 // was lost. Hop pointer and return path are written into it.
@@ -164,6 +164,17 @@ func (f *Fabric) Inject(now int64, from End, d *Datagram) (at End, ok bool) {
 	}
 	f.pass(now, from, to, vl, d)
 	return f.carry(now, to, d, 1)
+}
+
+// Offer has a port send a packet to the node at the other end of its link, and returns the port that takes it; false where the link is down or the port discards it
+// (see sma.Node.Takes). Nothing is relayed, and Observe is not told.
+func (f *Fabric) Offer(from End, a *sma.Arrival) (at End, ok bool) {
+	to, up := f.Peer(from)
+	if !up || a.VL != managementVL && from.Node.State(from.Port) != sma.Active {
+		return End{}, false
+	}
+	count(from, to, uint64(len(a.MAD)+packetOverhead)/4)
+	return to, to.Node.Takes(to.Port, a)
 }
 
 // carry is Carry from a port at which a MAD is after some hops.
@@ -213,15 +224,20 @@ const managementVL = 15
 
 // pass counts a MAD at both ends of a link and shows it to who observes.
 func (f *Fabric) pass(now int64, from, to End, vl uint8, d *Datagram) {
-	from.Node.Count(from.Port, sma.XmitPkts, 1)
-	from.Node.Count(from.Port, sma.UnicastXmitPkts, 1)
-	from.Node.Count(from.Port, sma.XmitData, packetWords)
-	to.Node.Count(to.Port, sma.RcvPkts, 1)
-	to.Node.Count(to.Port, sma.UnicastRcvPkts, 1)
-	to.Node.Count(to.Port, sma.RcvData, packetWords)
+	count(from, to, (mad.Size+packetOverhead)/4)
 	if f.Observe != nil {
 		f.Observe(Passed{Time: now, From: from, To: to, SLID: d.SLID, DLID: d.DLID, SrcQP: d.SrcQP, DestQP: d.DestQP, SL: d.SL, VL: vl, MAD: d.MAD[:]})
 	}
+}
+
+// count counts a packet of so many words at both ends of a link.
+func count(from, to End, words uint64) {
+	from.Node.Count(from.Port, sma.XmitPkts, 1)
+	from.Node.Count(from.Port, sma.UnicastXmitPkts, 1)
+	from.Node.Count(from.Port, sma.XmitData, words)
+	to.Node.Count(to.Port, sma.RcvPkts, 1)
+	to.Node.Count(to.Port, sma.UnicastRcvPkts, 1)
+	to.Node.Count(to.Port, sma.RcvData, words)
 }
 
 // route says where a MAD goes on from a port at which it is. Where a directed route ends with a part by LIDs, its DLID becomes the one of that part.

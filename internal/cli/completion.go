@@ -9,6 +9,7 @@ import (
 
 	"ibwitness/conform"
 	"ibwitness/coverage"
+	"ibwitness/hcaagent/cma"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/rule"
 	"ibwitness/subnet/sma"
@@ -150,6 +151,9 @@ func optionsOf(flags []*kong.Flag) (list []option) {
 		case "fault":
 			o.values = soft.FaultNames()
 			for _, f := range sma.Faults() {
+				o.values = append(o.values, f.Name)
+			}
+			for _, f := range cma.Faults() {
 				o.values = append(o.values, f.Name)
 			}
 		case "file":

@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"ibwitness/conform"
+	"ibwitness/hcaagent/cma"
 	"ibwitness/internal/view/report"
 	"ibwitness/packet"
 	"ibwitness/subnet/sma"
@@ -193,11 +194,15 @@ func (c *conformRun) software() conform.Software {
 	return w
 }
 
-// listNodeFaults writes the table of the faults of switches and channel adapters.
+// listNodeFaults writes the table of the faults of switches, channel adapters and communication managers.
 func listNodeFaults(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "fault\twhat the node does")
 	for _, f := range sma.Faults() {
+		fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Text)
+	}
+	fmt.Fprintln(t, "\nfault\twhat the communication manager of an adapter does")
+	for _, f := range cma.Faults() {
 		fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Text)
 	}
 	return t.Flush()

@@ -107,6 +107,28 @@ const (
 	drCountChanged
 	drPointerKept
 	drDirectionLost
+	slowAnswer
+	slowFirstAnswer
+	versionIgnored
+	methodIgnored
+	methodSilent
+	refusalChanged
+	tidShared
+	modifierMixed
+	attributeMixed
+	smpLength
+	smpUnchecked
+	classPortInfoVersions
+	counterOff
+	packetsUncounted
+	counterWrong
+	sumWrong
+	extendedNarrow
+	counterNotStored
+	counterKept
+	gmpUnchecked
+	gmpLength
+	classTaken
 	numFaults
 )
 
@@ -173,7 +195,7 @@ var faultTable = []Fault{
 	{"node-description-set", "takes a Set of NodeDescription, though it does not say that it can", nodeDescriptionSet},
 	{"is-sm-set", "says IsSM in CapabilityMask, though no subnet manager runs at it", isSMSet},
 	{"mkey-hidden", "does not show its M_Key to a wrong one with protect bits 0", mkeyHidden},
-	{"mkey-not-counted", "does not count M_Key violations", mkeyNotCounted},
+	{"mkey-not-counted", "does not count violations of M_Key, P_Key and Q_Key", mkeyNotCounted},
 	{"mkey-split", "keeps protect bits and lease period at a Set that changes the M_Key too", mkeySplit},
 	{"repress-answered", "answers a TrapRepress", repressAnswered},
 	{"guid-not-stored", "confirms a Set of GUIDInfo and keeps the previous one", guidNotStored},
@@ -216,6 +238,28 @@ var faultTable = []Fault{
 	{"dr-count-changed", "counts HopCount up in its response on a directed route", drCountChanged},
 	{"dr-pointer-kept", "does not count HopPointer back in its response on a directed route", drPointerKept},
 	{"dr-direction-lost", "clears the direction bit of its response on a directed route", drDirectionLost},
+	{"slow-answer", "takes twice as long for an answer as RespTimeValue and SubnetTimeOut allow", slowAnswer},
+	{"slow-first-answer", "takes eight seconds for an answer", slowFirstAnswer},
+	{"version-ignored", "carries out requests of any BaseVersion and ClassVersion", versionIgnored},
+	{"method-ignored", "answers methods that it does not have with status 0", methodIgnored},
+	{"method-silent", "does not answer methods that it does not have", methodSilent},
+	{"refusal-changed", "changes the data that it returns with status code 3", refusalChanged},
+	{"tid-shared", "answers requests that come at the same time with the transaction ID of the first", tidShared},
+	{"modifier-mixed", "answers requests that come at the same time with the attribute modifier of the first", modifierMixed},
+	{"attribute-mixed", "answers requests that come at the same time with the attribute of the first", attributeMixed},
+	{"smp-length-unchecked", "takes SMPs that are not 256 bytes long", smpLength},
+	{"smp-unchecked", "takes SMPs with immediate data, on a data VL, and from another queue pair than QP0", smpUnchecked},
+	{"class-port-info-versions", "says in ClassPortInfo that its BaseVersion is 2", classPortInfoVersions},
+	{"counter-off", "counts a word of 4 bytes too many for each packet", counterOff},
+	{"packets-uncounted", "does not count the packets that it sends", packetsUncounted},
+	{"counter-wrong", "counts errors with the counter after the right one", counterWrong},
+	{"sum-wrong", "leaves the first port out of the sum of all ports", sumWrong},
+	{"extended-narrow", "keeps counters of 64 bits in 32 bits", extendedNarrow},
+	{"counter-not-stored", "confirms a Set of PortCounters and keeps the previous values", counterNotStored},
+	{"counter-kept", "keeps counters at a Set to 0", counterKept},
+	{"gmp-unchecked", "takes GMPs with another Q_Key, with immediate data and with P_Keys that it does not have", gmpUnchecked},
+	{"gmp-length-unchecked", "takes GMPs that are not 256 bytes long", gmpLength},
+	{"class-taken", "takes requests of each class of general services for ones of performance management", classTaken},
 }
 
 func faultsOf(names []string) (f faultSet, err error) {

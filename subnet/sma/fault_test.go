@@ -220,6 +220,46 @@ var probes = map[string]func(t *testing.T, faults ...string) string{
 	"mkey-overcounted": func(t *testing.T, f ...string) string {
 		return keyed(t, 0, 0, asked{port: 1, method: mad.Get, attribute: mad.AttrPortInfo, key: 6}, f...)
 	},
+	"slow-answer":       delayed,
+	"slow-first-answer": delayed,
+	"version-ignored": func(t *testing.T, f ...string) string {
+		b := make([]byte, mad.Size)
+		b[0], b[1], b[2], b[3], b[17] = 1, 1, 2, 1, byte(mad.AttrNodeInfo)
+		return fmt.Sprintf("% x", node(t, hostConfig(), f...).Receive(0, 1, b))
+	},
+	"method-ignored": unknownMethod,
+	"method-silent":  unknownMethod,
+	"refusal-changed": func(t *testing.T, f ...string) string {
+		return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: mad.Set, attribute: mad.AttrNodeInfo})
+	},
+	"tid-shared":      atOnce,
+	"modifier-mixed":  atOnce,
+	"attribute-mixed": atOnce,
+	"smp-length-unchecked": func(t *testing.T, f ...string) string {
+		return fmt.Sprint(node(t, hostConfig(), f...).Takes(1, &Arrival{MAD: make([]byte, mad.Size-4), VL: managementVL}))
+	},
+	"smp-unchecked": func(t *testing.T, f ...string) string {
+		return fmt.Sprint(node(t, hostConfig(), f...).Takes(1, &Arrival{MAD: make([]byte, mad.Size)}))
+	},
+	"class-port-info-versions": func(t *testing.T, f ...string) string { return counted(t, mad.AttrClassPortInfo, 1, f...) },
+	"counter-off":              tallied,
+	"packets-uncounted":        tallied,
+	"counter-wrong":            tallied,
+	"extended-narrow":          tallied,
+	"sum-wrong":                func(t *testing.T, f ...string) string { return counted(t, mad.AttrPortCounters, 255, f...) },
+	"counter-not-stored":       cleared,
+	"counter-kept":             cleared,
+	"gmp-unchecked": func(t *testing.T, f ...string) string {
+		return fmt.Sprint(node(t, hostConfig(), f...).Takes(1, &Arrival{MAD: make([]byte, mad.Size), SrcQP: 1, DestQP: 1, PKey: 0xFFFF}))
+	},
+	"gmp-length-unchecked": func(t *testing.T, f ...string) string {
+		return fmt.Sprint(node(t, hostConfig(), f...).Takes(1, &Arrival{MAD: make([]byte, 252), SrcQP: 1, DestQP: 1, PKey: 0xFFFF, QKey: gsiQKey}))
+	},
+	"class-taken": func(t *testing.T, f ...string) string {
+		b := make([]byte, mad.Size)
+		b[0], b[1], b[2], b[3], b[17] = 1, 0x50, 1, 1, 1
+		return fmt.Sprintf("% x", node(t, hostConfig(), f...).Receive(0, 1, b))
+	},
 	"trap-lost":         trapped,
 	"trap-issuer-wrong": trapped,
 	"trap-same-tid":     trapped,
@@ -386,6 +426,43 @@ func counted(t *testing.T, a mad.Attribute, port uint8, f ...string) string {
 	}
 	b[65], b[67] = port, 1
 	return fmt.Sprintf("% x", n.Receive(0, 1, b))
+}
+
+// tallied is what a port has counted.
+func tallied(t *testing.T, f ...string) string {
+	n := node(t, switchConfig(), f...)
+	n.Count(1, XmitData, 1<<33)
+	n.Count(1, XmitPkts, 1)
+	n.Count(1, RcvErrors, 1)
+	return fmt.Sprint(n.ports[1].counters)
+}
+
+// cleared is a counter after it was set to 0.
+func cleared(t *testing.T, f ...string) string {
+	n := node(t, switchConfig(), f...)
+	n.Count(1, SymbolErrors, 3)
+	b := make([]byte, mad.Size)
+	b[0], b[1], b[2], b[3], b[17], b[65], b[67] = 1, byte(mad.ClassPerformance), 1, byte(mad.Set), byte(mad.AttrPortCounters), 1, 1
+	return fmt.Sprintf("% x", n.Receive(0, 1, b))
+}
+
+// delayed is how long a node takes for an answer.
+func delayed(t *testing.T, f ...string) string {
+	return fmt.Sprint(node(t, hostConfig(), f...).Delay(1))
+}
+
+// unknownMethod is the answer to a method that subnet management does not have.
+func unknownMethod(t *testing.T, f ...string) string {
+	return answer(t, node(t, hostConfig(), f...), asked{port: 1, method: 0x10, attribute: mad.AttrNodeInfo})
+}
+
+// atOnce is the answer to the second of two requests that come at the same time.
+func atOnce(t *testing.T, f ...string) string {
+	n, b := node(t, hostConfig(), f...), make([]byte, mad.Size)
+	b[0], b[1], b[2], b[3], b[17] = 1, 1, 1, 1, byte(mad.AttrNodeInfo)
+	n.Receive(1, 1, b)
+	b[15], b[17], b[23] = 7, byte(mad.AttrPortInfo), 1
+	return fmt.Sprintf("% x", n.Receive(1, 1, b))
 }
 
 // TestFaults: every fault shows, and only by its name.

@@ -73,6 +73,9 @@ type Node struct {
 
 	training []uint8
 
+	first   mad.Header // of the requests that came at a time
+	firstAt int64
+
 	busy       uint8  // so many requests more are answered with busy
 	refusedSet uint32 // modifier, and 1, of the latest Set of SLtoVLMappingTable that a faulty node has refused and kept; 0: none
 }

@@ -75,6 +75,14 @@ func (n *Node) Count(number uint8, c Counter, by uint64) {
 	if p == nil || c >= numCounters {
 		return
 	}
+	switch {
+	case n.has(counterOff) && (c == XmitData || c == RcvData):
+		by++
+	case n.has(packetsUncounted) && c == XmitPkts:
+		return
+	case n.has(counterWrong) && c < VL15Dropped:
+		c++
+	}
 	n.count(p, c, by)
 	if c >= XmitData && c <= RcvPkts {
 		n.count(p, c-XmitData+xmitDataExt, by)
@@ -83,6 +91,8 @@ func (n *Node) Count(number uint8, c Counter, by uint64) {
 
 func (n *Node) count(p *port, c Counter, by uint64) {
 	switch {
+	case n.has(extendedNarrow) && c >= xmitDataExt:
+		p.counters[c] = min(p.counters[c]+by, 1<<32-1)
 	case n.has(counterWraps):
 		p.counters[c] = (p.counters[c] + by) & most[c]
 	case by > most[c]-p.counters[c]:
@@ -100,9 +110,9 @@ const (
 )
 
 // generalMAD answers the MAD of a general management class: the node has an agent of performance management (chapter 16), and refuses the others.
-func (n *Node) generalMAD(p *port, b []byte) []byte {
+func (n *Node) generalMAD(_ int64, p *port, b []byte) []byte {
 	var h mad.Header
-	if mad.DecodeHeader(b, &h) != nil || h.Method&0x80 != 0 || h.Method == mad.TrapRepress || h.Method == mad.Trap {
+	if mad.DecodeHeader(b, &h) != nil || h.Method&0x80 != 0 && (h.Method != mad.GetResp || !n.has(answersAnswer)) || h.Method == mad.TrapRepress || h.Method == mad.Trap {
 		return nil
 	}
 	out := append([]byte(nil), b[:mad.Size]...)
@@ -117,12 +127,12 @@ func (n *Node) generalMAD(p *port, b []byte) []byte {
 // performance carries out a request of performance management on its attribute.
 func (n *Node) performance(h *mad.Header, p *port, data []byte) mad.Status {
 	switch {
-	case h.Class != mad.ClassPerformance:
+	case h.Class != mad.ClassPerformance && !n.has(classTaken):
 		return mad.StatusAttribute
-	case h.BaseVersion != 1 || h.ClassVersion != 1:
+	case (h.BaseVersion != 1 || h.ClassVersion != 1) && !n.has(versionIgnored):
 		return mad.StatusVersion
 	case h.Method != mad.Get && h.Method != mad.Set:
-		return mad.StatusMethod
+		return n.noMethod()
 	}
 	switch h.Attribute {
 	case mad.AttrClassPortInfo:
@@ -133,7 +143,7 @@ func (n *Node) performance(h *mad.Header, p *port, data []byte) mad.Status {
 	case mad.AttrPortCountersExtended:
 		return n.portCounters(h, p, data, portCountersExtended, mad.LayoutPortCountersExtended.Field("counterSelect").Uint(data))
 	}
-	return mad.StatusAttribute
+	return n.unsupported()
 }
 
 // classPortInfo is ClassPortInfo of performance management (section 13.4.8.1).
@@ -147,6 +157,9 @@ func (n *Node) classPortInfo(h *mad.Header, data []byte) mad.Status {
 	put("classVersion", 1)
 	put("capabilityMask", allPortSelect|extendedWidth|xmitWaitCounted)
 	put("respTimeValue", uint64(n.config.RespTime))
+	if n.has(classPortInfoVersions) {
+		put("baseVersion", 2)
+	}
 	return 0
 }
 
@@ -159,7 +172,8 @@ func (n *Node) portCounters(h *mad.Header, p *port, data []byte, list []selected
 	for _, c := range list {
 		sum := uint64(0)
 		for _, p := range ports {
-			if h.Method == mad.Set && (set>>c.bit&1 != 0 || n.has(counterSelectIgnored)) {
+			kept := n.has(counterNotStored) || n.has(counterKept) && c.Uint(data) == 0
+			if h.Method == mad.Set && (set>>c.bit&1 != 0 || n.has(counterSelectIgnored)) && !kept {
 				p.counters[c.Counter] = c.Uint(data)
 			}
 			if sum += p.counters[c.Counter]; sum < p.counters[c.Counter] || sum > most[c.Counter] {
@@ -183,7 +197,11 @@ func (n *Node) selected(p *port, number uint8) []*port {
 		return nil
 	}
 	var all []*port
-	for i := 1; i < len(n.ports); i++ {
+	first := 1
+	if n.has(sumWrong) {
+		first = 2
+	}
+	for i := first; i < len(n.ports); i++ {
 		all = append(all, &n.ports[i])
 	}
 	return all

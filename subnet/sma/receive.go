@@ -3,6 +3,7 @@ package sma
 import (
 	"bytes"
 	"encoding/binary"
+	"time"
 
 	"ibwitness/mad"
 )
@@ -19,10 +20,43 @@ func (n *Node) Receive(now int64, number uint8, b []byte) []byte {
 		return nil
 	}
 	n.expire(now)
+	out := n.generalMAD
 	if mad.Class(b[1]).Subnet() {
-		return n.subnetMAD(now, p, b)
+		out = n.subnetMAD
 	}
-	return n.generalMAD(p, b)
+	return n.mixed(now, b, out(now, p, b))
+}
+
+// mixed is what a faulty node makes of the response to a request that comes at the same time as another one.
+func (n *Node) mixed(now int64, request, response []byte) []byte {
+	if response == nil {
+		return nil
+	}
+	if n.firstAt != now {
+		n.firstAt = now
+		_ = mad.DecodeHeader(request, &n.first)
+	}
+	switch {
+	case n.has(tidShared):
+		binary.BigEndian.PutUint64(response[8:], n.first.TID)
+	case n.has(modifierMixed):
+		binary.BigEndian.PutUint32(response[20:], n.first.Modifier)
+	case n.has(attributeMixed):
+		binary.BigEndian.PutUint16(response[16:], uint16(n.first.Attribute))
+	}
+	return response
+}
+
+// Delay is how many nanoseconds the node takes for an answer beyond those of its parts, which a simulation knows: none, unless it has a fault.
+func (n *Node) Delay(number uint8) int64 {
+	switch p := n.managed(number); {
+	case p == nil:
+	case n.has(slowAnswer):
+		return 2 * (4096<<p.get(piRespTime) + 2*4096<<p.get(piTimeout))
+	case n.has(slowFirstAnswer):
+		return int64(8 * time.Second)
+	}
+	return 0
 }
 
 // request is an SMP at hand.
@@ -45,7 +79,7 @@ func (n *Node) subnetMAD(now int64, p *port, b []byte) []byte {
 	copy(r.data, r.Data)
 	var status mad.Status
 	switch {
-	case r.BaseVersion != 1 || r.ClassVersion != 1:
+	case (r.BaseVersion != 1 || r.ClassVersion != 1) && !n.has(versionIgnored):
 		status = mad.StatusVersion // section 13.4.7
 	case r.Method == mad.TrapRepress:
 		if n.checkMKey(&r) {
@@ -56,7 +90,7 @@ func (n *Node) subnetMAD(now int64, p *port, b []byte) []byte {
 	case r.Method == mad.Trap || r.Method&0x80 != 0:
 		return nil
 	case r.Method != mad.Get && r.Method != mad.Set:
-		status = mad.StatusMethod
+		status, r.drop = n.noMethod(), n.has(methodSilent)
 	case !n.checkMKey(&r):
 		return nil
 	default:
@@ -72,6 +106,9 @@ func (n *Node) subnetMAD(now int64, p *port, b []byte) []byte {
 func (n *Node) respond(r *request, status mad.Status) []byte {
 	s := r.SMP
 	s.Method, s.Status, s.Data = mad.GetResp, uint16(status), r.data
+	if status == mad.StatusAttribute && n.has(refusalChanged) {
+		r.data[0] ^= 0xFF
+	}
 	if s.Directed() {
 		s.Status |= direction
 		s.SetHops(s.HopCount()+1, s.HopCount())
@@ -167,6 +204,14 @@ func (n *Node) refuses(r *request) bool {
 		return r.set() && n.has(setRefused)
 	}
 	return r.set() && n.has(setRefused) || !r.set() && n.has(getRefused)
+}
+
+// noMethod refuses a method.
+func (n *Node) noMethod() mad.Status {
+	if n.has(methodIgnored) {
+		return 0
+	}
+	return mad.StatusMethod
 }
 
 // unsupported refuses a combination of method and attribute; the data stay as they came (section 13.4.7).

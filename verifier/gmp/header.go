@@ -56,6 +56,9 @@ func (v *Verifier) version(d *datagram) {
 // class judges the management class, and the OUI where vendors define the class (rules MAD-FMT-004, -005).
 func (v *Verifier) class(d *datagram) {
 	h := &d.h
+	if d.response() && d.status().Code() != 0 && !definedClass(h.Class) {
+		return // it repeats the class that it refuses
+	}
 	v.covered(rule.MADFMT004)
 	if !definedClass(h.Class) {
 		v.headerBad(rule.MADFMT004, d, "a defined management class", h.Class.String)

@@ -23,7 +23,11 @@ func (v *Verifier) format() bool {
 		v.report(rule.SMPFMT002, rule.Violation, rule.Sender, "class 0x01 or 0x81 on QP0", fmt.Sprintf("class 0x%02x", uint8(s.Class)))
 		return false
 	}
-	if v.breaks(rule.SMPFMT003, s.BaseVersion != 1 || s.ClassVersion != 1) {
+	other := s.BaseVersion != 1 || s.ClassVersion != 1
+	if other && s.Method == mad.GetResp && s.Code().Code() == mad.StatusVersion {
+		return false // it repeats the version that it refuses
+	}
+	if v.breaks(rule.SMPFMT003, other) {
 		v.report(rule.SMPFMT003, rule.Violation, rule.Sender, "base version 1, class version 1",
 			fmt.Sprintf("base version %d, class version %d", s.BaseVersion, s.ClassVersion))
 		return false

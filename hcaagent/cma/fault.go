@@ -1,0 +1,66 @@
+package cma
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// ErrFault means that a Config names a fault that there is not.
+var ErrFault = errors.New("cma: no such fault")
+
+// fault is a departure from the specification.
+type fault uint8
+
+const (
+	repChanges fault = iota
+	dataRefused
+	reqForever
+	dreqUnanswered
+	staleAccepted
+	reqUnchecked
+	rej13
+	sidrUnanswered
+	numFaults
+)
+
+type faultSet [numFaults]bool
+
+// Fault is one departure from the specification that a manager may have.
+type Fault struct {
+	Name string // for Config.Faults
+	Text string // what the manager does
+	fault
+}
+
+var faultTable = []Fault{
+	{"rep-changes", "retransmits a REP with another start PSN", repChanges},
+	{"data-before-rtu-refused", "rejects a connection whose first request comes before the RTU", dataRefused},
+	{"req-forever", "retransmits a REQ without end", reqForever},
+	{"dreq-unanswered", "answers only the first DREQ of a connection that it has", dreqUnanswered},
+	{"stale-accepted", "accepts a REQ for a queue pair of the peer that is connected", staleAccepted},
+	{"req-unchecked", "accepts each REQ as it is", reqUnchecked},
+	{"rej-13", "rejects a REQ for another GID with the reason of another LID", rej13},
+	{"sidr-unanswered", "does not answer a SIDR_REQ for a service that it does not have", sidrUnanswered},
+}
+
+// Faults lists the faults that a manager may have.
+func Faults() []Fault { return slices.Clone(faultTable) }
+
+func faultsOf(names []string) (f faultSet, err error) {
+	for _, name := range names {
+		i := slices.IndexFunc(faultTable, func(t Fault) bool { return t.Name == name })
+		if i < 0 {
+			return f, fmt.Errorf("%w: %q", ErrFault, name)
+		}
+		f[faultTable[i].fault] = true
+	}
+	return f, nil
+}
+
+// changeREP changes the start PSN of a REP that is retransmitted, with the fault.
+func (a *Agent) changeREP(b []byte) {
+	if a.faults[repChanges] {
+		b[46]++
+	}
+}
