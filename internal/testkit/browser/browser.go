@@ -221,13 +221,21 @@ func (p *Page) Text(selector string) string {
 	return Eval[string](p, fmt.Sprintf("document.querySelector(%q)?.innerText ?? ''", selector))
 }
 
-// Barriers are what the accessibility checker axe finds that is serious or critical, each as rule, element and what to do.
-func (p *Page) Barriers() []string {
+// Barriers are what the accessibility checker axe finds that is serious or critical, each as rule, element and what to do. Rules are those that it checks; none: all.
+func (p *Page) Barriers(rules ...string) []string {
 	p.t.Helper()
 	if !Eval[bool](p, "!!window.axe") {
 		p.do(chromedp.Evaluate(programs.File(p.t, "axe.min.js"), nil))
 	}
-	return Eval[[]string](p, `axe.run(document, {resultTypes: ["violations"]}).then((r) => r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
+	options := map[string]any{"resultTypes": []string{"violations"}}
+	if len(rules) > 0 {
+		options["runOnly"] = rules
+	}
+	text, err := json.Marshal(options)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return Eval[[]string](p, `axe.run(document, `+string(text)+`).then((r) => r.violations.filter((v) => ["serious", "critical"].includes(v.impact))
 		.flatMap((v) => v.nodes.slice(0, 5).map((n) => v.id + " " + n.target.join(" ") + ": " + n.failureSummary)))`)
 }
 

@@ -443,6 +443,30 @@ func TestGone(t *testing.T) {
 	get(t, s, "/api/finding/999/ladder", 404, nil)
 }
 
+// TestLeft: pages that a reader has left hold none of the connections that the browser has for a server, and one to which he comes back hears of what is new.
+func TestLeft(t *testing.T) {
+	m := NewModel(Options{Live: true, Title: "eth0"})
+	page := NewServer(m, nil)
+	s := httptest.NewServer(page)
+	defer s.Close()
+	defer page.Close()
+	m.Found(endless(1, 1e18))
+	p := browser.Open(t)
+	began := time.Now()
+	for i := range 8 { // six are all
+		p.Go(fmt.Sprintf("%s/?%d", s.URL, i))
+		p.Wait(idOfRow + ".length === 1")
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("eight pages took %v", took)
+	}
+	browser.Eval[any](p, "history.back(), 0")
+	p.Wait("location.search === '?6'")
+	m.Found(endless(2, 2e18))
+	p.Wait(idOfRow + ".length > 1")
+	quiet(t, p)
+}
+
 // TestSystematicPage: a rule that is broken again and again is one row, whose count grows in place, in the list and beside it; on a phone it
 // says whom it accuses, too.
 func TestSystematicPage(t *testing.T) {

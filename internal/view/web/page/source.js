@@ -23,10 +23,17 @@ function serverSource() {
     rules: () => get("api/rules"),
     // watch calls told with each new summary, and state with whether the server is there.
     watch(told, state) {
-      const events = new EventSource(new URL("api/events", document.baseURI));
-      events.addEventListener("open", () => state(true));
-      events.addEventListener("error", () => state(false));
-      events.addEventListener("summary", (e) => told(JSON.parse(e.data)));
+      let events;
+      const open = () => {
+        events = new EventSource(new URL("api/events", document.baseURI));
+        events.addEventListener("open", () => state(true));
+        events.addEventListener("error", () => state(false));
+        events.addEventListener("summary", (e) => told(JSON.parse(e.data)));
+      };
+      open();
+      // A browser that keeps a page it has left keeps its connection too, of which it has six for a server.
+      addEventListener("pagehide", () => events.close());
+      addEventListener("pageshow", (e) => e.persisted && open());
     },
   };
 }
