@@ -81,9 +81,12 @@ quick:           ## a part of the tests of all packages: three minutes on two co
 	$(GO) test -short -pgo=off ./...
 
 # Nothing in ALONE runs beside anything else, which is looked at: the race detector would find nothing, and take seven times as long. It sees the short
-# form of BOTH: captures and conformance tests by several workers, random scenarios, faults and traffic.
-ALONE := ./verifier/... ./hcaagent/passive/... ./hcaagent/soft/... ./link/... ./cmd/ibwitness/... ./internal/testkit/view ./internal/testkit/words
-BOTH  := ./agent ./conform ./internal/scenario ./internal/testkit/planted ./internal/testkit/traffic
+# form of BOTH, without the tests beside which nothing runs.
+ALONE := ./verifier/... ./hcaagent/passive/... ./hcaagent/soft/... ./link/... ./cmd/ibwitness/... ./cq/... ./expect/... ./mad/... ./qp/... ./subnet/... ./wqe/... \
+	./internal/keyed ./internal/small ./internal/view/closure ./internal/view/report ./internal/yamlfile ./internal/testkit/view ./internal/testkit/words
+BOTH  := ./agent ./conform ./hcaagent/eventlog ./packet ./internal/scenario ./internal/testkit/mutants ./internal/testkit/planted ./internal/testkit/traffic
+# A program under the race detector waits for a second when it ends, which some tests run hundreds of.
+RACE  := GORACE=atexit_sleep_ms=50 $(GO) test -race
 # What these test runs in programs of its own: C compilers and simulators, with a library that has no race detector.
 LIBRARY := ./attach ./cmd/libibwitness ./examples/...
 
@@ -117,10 +120,10 @@ lab: build       ## run RDMA programs between two emulated machines with soft-Ro
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }
 	$(GO) test -pgo=off -timeout 20m $(ALONE) $(BOTH) $(LIBRARY)
-	$(GO) test -race -short -pgo=off -timeout 20m $(BOTH)
-	$(GO) test -race -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH) $(LIBRARY))" | sort -r) # the page first, whose tests wait for a browser
+	$(RACE) -short -pgo=off -timeout 20m $(BOTH)
+	$(RACE) -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH) $(LIBRARY))" | sort -r) # the page first, whose tests wait for a browser
 	$(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients)$$' ./fabricagent ./internal/cli
-	$(GO) test -race -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
+	$(RACE) -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
 # The race detector needs a C compiler, some tests compare with tshark, those of live capture set up a network of their own, those of the page open it
 # in a browser, those of simulated fabrics run ibsim and infiniband-diags, and those of the documentation run what it shows.

@@ -86,6 +86,7 @@ func TestWorkersAgree(t *testing.T) {
 
 // TestExpected: the fast paths of the verifiers find and count what the verifiers proper do, wherever the tap is.
 func TestExpected(t *testing.T) {
+	sample.Skip(t, "nothing runs beside it")
 	captured(t, func(t *testing.T, open func() fabricagent.Source) {
 		result := func(thorough bool, near []packet.Addr) *Result {
 			src := open()

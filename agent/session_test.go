@@ -72,6 +72,7 @@ func push(t testing.TB, s *Session, src fabricagent.Source, each func([]rule.Cha
 
 // TestSession: frames that are pushed one by one give what a run over their source gives, and what was told of the findings adds up to those of the end.
 func TestSession(t *testing.T) {
+	sample.Skip(t, "nothing runs beside it")
 	captured(t, func(t *testing.T, open func() fabricagent.Source) {
 		src := open()
 		want, err := Run(context.Background(), src, Options{Workers: 1, Latencies: true, Coverage: true})

@@ -14,6 +14,7 @@ import (
 
 // TestLogBothQueues: error completions accuse nobody where send and receive requests have the same IDs, in whichever order the two queues are flushed.
 func TestLogBothQueues(t *testing.T) {
+	sample.Skip(t, "nothing runs beside it")
 	for seed := *first; seed < *first+uint64(sample.Part(*runs, 4)); seed++ {
 		c := rand.New(rand.NewPCG(seed, 5))
 		text := fmt.Sprintf(`hcas: {a: 10.0.0.1, b: 10.0.0.2}

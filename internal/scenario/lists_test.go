@@ -7,6 +7,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/cq"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/rule"
 )
 
@@ -46,6 +47,7 @@ func TestListsNotOutstanding(t *testing.T) {
 
 // TestListsGivenAgain: a run whose requests complete keeps to the lists of those that are outstanding at the same time, and nothing is found.
 func TestListsGivenAgain(t *testing.T) {
+	sample.Skip(t, "nothing runs beside it")
 	s, err := Read("again", []byte(`hcas: {a: 10.0.0.1, b: 10.0.0.2}
 qps:
   a1: {hca: a, peer: b1}

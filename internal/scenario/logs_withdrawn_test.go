@@ -7,6 +7,7 @@ import (
 
 	"ibwitness/cq"
 	"ibwitness/hcaagent"
+	"ibwitness/internal/testkit/sample"
 	"ibwitness/qp"
 	"ibwitness/wqe"
 )
@@ -14,6 +15,7 @@ import (
 // TestLogWithdrawn: what a log with a clock of its own takes back in the midst of the traffic, its queue pair does no more. What it takes back after that, or gives again, accuses nobody, nor
 // does a log that ends early, which may have told of that.
 func TestLogWithdrawn(t *testing.T) {
+	sample.Skip(t, "nothing runs beside it")
 	text := strings.ReplaceAll(withLogs, "7us", "150us")
 	region := func(l *hcaagent.Log) *cq.Event {
 		return &l.Events[slices.IndexFunc(l.Events, func(e cq.Event) bool { return e.Kind == cq.EvRegisterMR && e.Region.Access&wqe.RemoteRead != 0 })]
