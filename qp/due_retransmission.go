@@ -12,20 +12,21 @@ import (
 type DueRetransmission struct {
 	From, To int64
 	PSN      packet.PSN // that the NAK asks for
+	Again    bool       // the one before it in the list is of a NAK for the same PSN, right before this one
 }
 
 // RequireRetransmission notes that a NAK has the requester retransmit from psn on, and within which time.
 func (s *SendQueue) RequireRetransmission(psn packet.PSN, from, to int64) {
 	o := &s.Lost().Due
 	copy(o[1:], o[:])
-	o[0] = DueRetransmission{from, to, psn}
+	o[0] = DueRetransmission{From: from, To: to, PSN: psn}
 }
 
 // RequireOnceMore notes the same of another NAK for the PSN that the newest asks for: a requester may go back for both.
 func (s *SendQueue) RequireOnceMore(psn packet.PSN, from, to int64) {
 	o := s.Lost().Due[1:]
 	copy(o[1:], o)
-	o[0] = DueRetransmission{from, to, psn}
+	o[0] = DueRetransmission{From: from, To: to, PSN: psn, Again: true}
 }
 
 // Retransmitted notes that the requester has retransmitted from psn on: for the oldest NAK that may have asked for it, and for one of the implied NAKs. It has
@@ -40,11 +41,13 @@ func (s *SendQueue) Retransmitted(psn packet.PSN, now, lag int64) {
 		r.ImpliedNAKs.From = psn
 	}
 	o := &r.Due
-	for i := len(o) - 1; i >= 0; i-- {
-		if o[i].within(now, lag) {
-			copy(o[i:], o[i+1:])
-			o[len(o)-1] = DueRetransmission{}
-			return
+	for _, again := range []bool{false, true} {
+		for i := len(o) - 1; i >= 0; i-- {
+			if o[i].Again == again && o[i].within(now, lag) {
+				copy(o[i:], o[i+1:])
+				o[len(o)-1] = DueRetransmission{}
+				return
+			}
 		}
 	}
 }
@@ -56,9 +59,18 @@ func (s *SendQueue) MayRetransmit(now, lag int64, newest bool) bool {
 	}
 	o := s.Recovery.Due[:]
 	if !newest {
-		o = o[1:]
+		o = s.Recovery.beforeNewest()
 	}
 	return slices.ContainsFunc(o, func(r DueRetransmission) bool { return r.within(now, lag) })
+}
+
+// beforeNewest is what the NAKs before the newest ask for.
+func (r *Recovery) beforeNewest() []DueRetransmission {
+	o := r.Due[1:]
+	for len(o) > 0 && o[0].Again && o[0].PSN == r.Due[0].PSN { // it came with the newest
+		o = o[1:]
+	}
+	return o
 }
 
 // AskedFor reports whether a NAK has asked for psn, for which the requester may still go back at a time, whatever has answered psn since.
@@ -66,12 +78,15 @@ func (s *SendQueue) AskedFor(psn packet.PSN, now, lag int64) bool {
 	return s.Recovery != nil && slices.ContainsFunc(s.Recovery.Due[:], func(r DueRetransmission) bool { return r.PSN == psn && r.within(now, lag) })
 }
 
-func (r DueRetransmission) within(now, lag int64) bool { return now >= r.From && now < r.To+lag }
+// within reports whether the requester may make it at a time, where its host may lag. One that does not goes back once for two NAKs of a PSN.
+func (r DueRetransmission) within(now, lag int64) bool {
+	return now >= r.From && now < r.To+lag && (lag > 0 || !r.Again)
+}
 
 // MustRetransmit reports whether a NAK before the newest asks for psn, and the requester has not gone back for it yet, however long ago that was where it has sent
 // nothing since: soft-RoCE takes no response to later PSNs until it has retransmitted that one.
 func (s *SendQueue) MustRetransmit(psn packet.PSN, now, lag int64) bool {
-	return s.Recovery != nil && slices.ContainsFunc(s.Recovery.Due[1:], func(r DueRetransmission) bool {
+	return s.Recovery != nil && slices.ContainsFunc(s.Recovery.beforeNewest(), func(r DueRetransmission) bool {
 		return r.PSN == psn && (r.within(now, lag) || s.Last.Time < r.From && r.From != 0)
 	})
 }

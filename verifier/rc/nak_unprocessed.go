@@ -85,7 +85,11 @@ const goBackTime = int64(50 * time.Millisecond)
 // mayRetransmit reports whether a requester that has not processed the newest responses may have had a reason to retransmit p: its timer, or a NAK before
 // these for which it has not gone back yet.
 func (v *Verifier) mayRetransmit(c *qp.Pair, from int, p *packet.Packet) bool {
-	return c.Ends[from].SQ.MayRetransmit(p.Time, mayLag(c, from), c.RQ(1-from).State == qp.Expecting) || v.mayTimeOut(c, from, p)
+	r, lag := c.RQ(1-from), mayLag(c, from)
+	if p.Time-r.NAK.Time < stream.Uptake {
+		lag = 0 // no host needs to lag for it
+	}
+	return c.Ends[from].SQ.MayRetransmit(p.Time, lag, r.State == qp.Expecting) || v.mayTimeOut(c, from, p)
 }
 
 // usualTimer is what the timer of a requester is taken for at most where the queue pair does not give it, whatever CM says: that of code 12. Applications set 14, seldom less.
