@@ -2,6 +2,7 @@ package smp
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/mad"
@@ -65,7 +66,7 @@ const soon = int64(20 * time.Millisecond)
 
 // Recover forgets the exchanges that are open, after a loss: what begins again is proven again.
 func (v *Verifier) Recover() {
-	v.Lossy, v.order, v.unmatched, v.begun = false, v.order[:0], nil, 0
+	v.Lossy, v.order, v.unmatched, v.begun, v.neverAnswered = false, v.order[:0], nil, 0, forgotten{}
 	clear(v.open)
 	clear(v.asking)
 }
@@ -75,6 +76,9 @@ func (v *Verifier) expire() {
 	n := 0
 	for n < len(v.order) && (v.p.Time-v.order[n].last > lifetime || len(v.order)-n >= most) {
 		x := v.order[n]
+		if x.answers == 0 {
+			v.neverAnswered.put(x)
+		}
 		if first := v.open[x.TID]; first == x {
 			if x.next == nil {
 				delete(v.open, x.TID)
@@ -92,6 +96,41 @@ func (v *Verifier) expire() {
 	}
 	clear(v.order[:n])
 	v.order = v.order[n:]
+}
+
+// forgotten is the newest requests that were forgotten before they were answered: an answer may come later still.
+type forgotten struct {
+	list []forgottenRequest
+	next int // place of the oldest, once all places are taken
+}
+
+type forgottenRequest struct {
+	tid  uint64
+	last int64 // when it was asked last
+}
+
+// mostForgotten is how many of them are kept, and latest how long after a request an answer may come.
+const (
+	mostForgotten = 4096
+	latest        = int64(10 * time.Minute)
+)
+
+func (f *forgotten) put(x *exchange) {
+	r := forgottenRequest{x.TID, x.last}
+	if len(f.list) < mostForgotten {
+		f.list = append(f.list, r)
+		return
+	}
+	f.list[f.next] = r
+	f.next = (f.next + 1) % mostForgotten
+}
+
+// has reports whether the request with a TID may be one of them at a time.
+func (f *forgotten) has(tid uint64, now int64) bool {
+	if len(f.list) == mostForgotten && now-f.list[f.next].last < latest {
+		return true // or one before these
+	}
+	return slices.ContainsFunc(f.list, func(r forgottenRequest) bool { return r.tid == tid })
 }
 
 // mostAlike is how many exchanges of one TID are kept: the newest ones.

@@ -45,14 +45,15 @@ type Verifier struct {
 	origins map[origin]*subnet.Node
 	senders map[uint32]place
 
-	begun     int64                   // time of the first packet
-	age       int                     // what was told of places in another one is not known any more
-	unmatched []unmatched             // oldest first
-	asked     packet.Addr             // who is accused in place of the sender, where not zero
-	unasked   bool                    // the finding at hand rests on there being no other request
-	serial    uint64                  // of the newest exchange
-	unplaced  map[mad.Attribute]int64 // when a node that is not known was set last
-	nobody    map[mad.Attribute]bool  // nothing was learned since
+	begun         int64       // time of the first packet
+	age           int         // what was told of places in another one is not known any more
+	unmatched     []unmatched // oldest first
+	neverAnswered forgotten
+	asked         packet.Addr             // who is accused in place of the sender, where not zero
+	unasked       bool                    // the finding at hand rests on there being no other request
+	serial        uint64                  // of the newest exchange
+	unplaced      map[mad.Attribute]int64 // when a node that is not known was set last
+	nobody        map[mad.Attribute]bool  // nothing was learned since
 }
 
 // New returns a verifier that reports to rec.

@@ -58,7 +58,7 @@ const mostCompared = 4096
 func (v *Verifier) mismatchedResponse() {
 	s, p := &v.s, v.p
 	x := v.loneRequest()
-	if x == nil {
+	if x == nil || x.TID != s.TID && v.neverAnswered.has(s.TID, p.Time) {
 		return
 	}
 	x.mismatched = true
