@@ -119,7 +119,7 @@ lab: build       ## run RDMA programs between two emulated machines with soft-Ro
 
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }
-	$(GO) test -pgo=off -timeout 20m $(ALONE) $(BOTH) $(LIBRARY)
+	$(GO) test -pgo=off -timeout 20m $(LIBRARY) $(BOTH) $(ALONE) # those that take longest first
 	$(RACE) -short -pgo=off -timeout 20m $(BOTH)
 	$(RACE) -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH) $(LIBRARY))" | sort -r) # the page first, whose tests wait for a browser
 	$(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients)$$' ./fabricagent ./internal/cli

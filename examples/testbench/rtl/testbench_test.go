@@ -184,7 +184,7 @@ func (s *simulator) repeat(t *testing.T, dir string, b bug, want told) string {
 		t.Error(err)
 		return "NOT RUN"
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	args := s.command(b)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
@@ -236,7 +236,7 @@ func (s *simulator) judge(t *testing.T, dir string, b bug, rule string) (told, s
 		t.Error(err)
 		return told{}, "NOT RUN"
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	args := s.command(b)
 	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
