@@ -27,15 +27,16 @@ type communicating struct {
 	psn  packet.PSN
 }
 
-// Where frames of RoCEv2 on IPv4 have the source MAC and the destination queue pair.
+// Where frames of RoCEv2 on IPv4, by which the manager is reached, have the source MAC, the EtherType and the destination queue pair.
 const (
 	sourceMACAt = 6
+	etherTypeAt = 12
 	destQPAt    = 14 + 20 + 8 + 5
 )
 
 // Receive takes a frame that has arrived at the port.
 func (d *communicating) Receive(frame []byte) {
-	if len(frame) < destQPAt+3 {
+	if len(frame) < destQPAt+3 || !d.port.Addr.IsIPv4() || frame[etherTypeAt] != 0x08 || frame[etherTypeAt+1] != 0 {
 		d.HCA.Receive(frame)
 		return
 	}
