@@ -78,6 +78,15 @@ func (m *manager) write(a mad.Attribute, modifier uint32, change func(data []byt
 	}
 }
 
+// activated begins a test of packets by LIDs: the survey, step 2 takes the link to Active, and step 3 is what follows.
+func (r *run) activated() *manager {
+	r.survey()
+	r.at(2)
+	r.manager.activate()
+	r.at(3)
+	return r.manager
+}
+
 // activateSecond gives the second tester its LID, the device a way to it, and takes their link to Active.
 func (m *manager) activateSecond() {
 	if m.get(mad.AttrSwitchInfo, 0).uint(mad.LayoutSwitchInfo, "linearFDBCap") == 0 {

@@ -129,11 +129,7 @@ var unasked = &Test{
 		{"ours#03", "Requests after them are answered with status code 0."},
 	},
 	run: func(r *run) {
-		m := r.manager
-		r.survey()
-		r.at(2)
-		m.activate()
-		r.at(3)
+		m := r.activated()
 		r.silent("ours#01", m.byLID(mad.SMP{Header: mad.Header{Method: mad.GetResp, Attribute: mad.AttrNodeInfo}, MKey: m.key, Data: make([]byte, mad.SMPDataSize)}), "")
 		r.silent("ours#01", m.repeat(1, m.service(performance(mad.GetResp, mad.AttrPortCounters), m.counterPort())), "")
 		r.at(4)

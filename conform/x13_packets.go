@@ -27,13 +27,10 @@ func immediate(p *packet.Packet) {
 	p.Opcode, p.Imm = packet.Op(packet.UD, packet.SendOnlyImm), 0x0102_0304
 }
 
-// linkLocal is the prefix of the GIDs that each port has.
-const linkLocal = 0xFE80 << 48
-
 // withGRH gives a packet a GRH.
 func withGRH(p *packet.Packet) {
 	p.Has |= packet.HasGRH
-	p.SGID, p.DGID = packet.Addr{Hi: linkLocal, Lo: testerGUID + 1}, packet.Addr{Hi: linkLocal, Lo: nodeGUID}
+	p.SGID, p.DGID = packet.Addr{Hi: defaultPrefix, Lo: testerGUID + 1}, packet.Addr{Hi: defaultPrefix, Lo: nodeGUID}
 }
 
 var smpPackets = &Test{
@@ -59,11 +56,7 @@ var smpPackets = &Test{
 	},
 	Breaks: []string{"UD-QP0-001", "UD-HDR-003", "SMP-FMT-004", "LNK-VL-002"},
 	run: func(r *run) {
-		m := r.manager
-		r.survey()
-		r.at(2)
-		m.activate()
-		r.at(3)
+		m := r.activated()
 		right := func() {
 			x := m.offer(m.smpByLID(), nil, nil)
 			for try := 1; x.busy() && try < busyTries; try++ {
@@ -125,11 +118,7 @@ var classes = &Test{
 	},
 	Decisions: []Decision{{"What becomes of a class that a device does not have, whether it is refused or dropped, no public source says.", "Both pass; the report tells of classes that do not answer."}},
 	run: func(r *run) {
-		m := r.manager
-		r.survey()
-		r.at(2)
-		m.activate()
-		r.at(3)
+		m := r.activated()
 		var silent []mad.Class
 		for _, c := range []mad.Class{mad.ClassSubnetAdmin, mad.ClassPerformance, mad.ClassBoard, mad.ClassDevice, mad.ClassCM, mad.ClassSNMP, mad.ClassCongestion} {
 			h := performance(mad.Get, mad.AttrClassPortInfo)
