@@ -30,6 +30,7 @@ type connections struct {
 	pause     time.Duration // until they are looked at again, at least
 	turn      uint64
 	left      uint64 // more than can be listed
+	evicted   uint64 // of a run, when they were looked at last
 }
 
 // track is one connection.
@@ -73,15 +74,17 @@ func sumsOf(c *agent.Connection) (s sums) {
 }
 
 // Survey looks at the connections of a run that goes on, by their ids, where it is time to: what it takes is bounded to a small part of the
-// time, however many there are. The connections are valid during the call only.
+// time, however many there are. Where the run has just evicted some, it is time: what is kept of them here takes memory too. The connections are
+// valid during the call only.
 func (m *Model) Survey(now int64, each iter.Seq2[uint64, *agent.Connection]) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	s := &m.conns
-	passed := now - s.at
-	if s.at != 0 && passed < int64(s.pause) {
+	passed, evicted := now-s.at, m.status.Evicted
+	if s.at != 0 && passed < int64(s.pause) && evicted == s.evicted {
 		return
 	}
+	s.evicted = evicted
 	began := m.now()
 	s.turn++
 	for id, c := range each {

@@ -446,6 +446,17 @@ func TestSurvey(t *testing.T) {
 	if got = m.Connections(ConnectionsQuery{Sort: "activity", Limit: 1}); got.Total != 49 {
 		t.Errorf("%d connections", got.Total)
 	}
+	delete(conns, 48)
+	m.conns.pause = 10 * time.Second // of a machine that is busy
+	m.Survey(1e18+7e9, each)
+	if got = m.Connections(ConnectionsQuery{Sort: "activity", Limit: 1}); got.Total != 49 {
+		t.Errorf("%d connections", got.Total)
+	}
+	m.Status(&agent.Status{Evicted: 1})
+	m.Survey(1e18+8e9, each)
+	if got = m.Connections(ConnectionsQuery{Sort: "activity", Limit: 1}); got.Total != 48 {
+		t.Errorf("%d connections are listed after an eviction", got.Total)
+	}
 }
 
 // BenchmarkSurvey looks at many connections, as a run does at each tick.
