@@ -8,12 +8,16 @@ import (
 	"sync/atomic"
 
 	"ibwitness/fabricagent"
+	"ibwitness/internal/cache"
 	"ibwitness/packet"
 )
 
 const (
-	// burst is how many batches a worker reads in a row, so that the others have something to do until it is done with its part of them.
-	burst = 4
+	// burst is how many batches a worker reads in a row, so that the others have something to do until it is done with its part of them, and seldom wait: to wake
+	// one takes as long as to verify a batch, where processors are virtual.
+	burst = 16
+	// fetchAhead is how many frames before one is decoded its bytes are fetched: another core may have read it.
+	fetchAhead = 2
 	// low is with how many batches left a worker reads more before it goes on, so that none has to wait.
 	low = 2
 	// mostEarly is how many packets of a batch are decoded at most by the worker that reads it while the others wait for what it reads.
@@ -328,7 +332,10 @@ func (s *shard) verifyOwn(w *batch, me int) {
 	mine, p := s.mine[:0], s.room[0]
 	few := s.t.table.Few()
 	l := &t.mine[me]
-	for _, i := range l.at[:l.n] {
+	for k, i := range l.at[:l.n] {
+		if k += fetchAhead; k < l.n {
+			cache.FetchBytes(w.frames[l.at[k]].Data)
+		}
 		if early := t.at[i]; early != nil {
 			if mine = append(mine, early); few {
 				s.t.packet(early)

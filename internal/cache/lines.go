@@ -22,3 +22,6 @@ func (l *Lines) Fetch() {
 	prefetch(&l.at, min(l.n, room))
 	l.n = 0
 }
+
+// FetchBytes asks for the lines of the cache that hold b.
+func FetchBytes(b []byte) { prefetchBytes(unsafe.SliceData(b), len(b)) }

@@ -16,3 +16,19 @@ next:
 
 done:
 	RET
+
+// func prefetchBytes(p *byte, n int)
+TEXT ·prefetchBytes(SB), NOSPLIT, $0-16
+	MOVQ p+0(FP), SI
+	MOVQ n+8(FP), CX
+	TESTQ CX, CX
+	JLE end
+
+line:
+	PREFETCHT0 (SI)
+	ADDQ $64, SI
+	SUBQ $64, CX
+	JG line
+
+end:
+	RET

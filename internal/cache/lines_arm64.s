@@ -15,3 +15,19 @@ next:
 
 done:
 	RET
+
+// func prefetchBytes(p *byte, n int)
+TEXT ·prefetchBytes(SB), NOSPLIT, $0-16
+	MOVD p+0(FP), R0
+	MOVD n+8(FP), R1
+	CMP $0, R1
+	BLE end
+
+line:
+	PRFM (R0), PLDL1KEEP
+	ADD $64, R0
+	SUBS $64, R1
+	BGT line
+
+end:
+	RET

@@ -5,3 +5,5 @@ package cache
 import "unsafe"
 
 func prefetch(*[room]unsafe.Pointer, uint) {}
+
+func prefetchBytes(*byte, int) {}
