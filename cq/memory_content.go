@@ -54,6 +54,9 @@ func (p *stored) same(o *stored) bool {
 	return p.crc == o.crc || p.crc == o.alt || p.alt == o.crc
 }
 
+// MostData is the longest message whose data is kept, in bytes.
+const MostData = 1 << 20
+
 // content is what is known of the memory of a device, from the first thing on that its consumer tells of it.
 type content struct {
 	pages        pages
@@ -67,6 +70,7 @@ type content struct {
 	written      bool      // the consumer tells of what it writes
 	kept         []*stored // of which the data is, the oldest first
 	size         int       // bytes of those
+	rooms        rooms     // of data of messages that is not kept any more
 }
 
 // storing is a range that a message writes which has not come whole.
@@ -104,8 +108,6 @@ const (
 	// mostBytes is how many bytes of data are kept of the memory of a device, and what it takes to keep them.
 	mostBytes = 4 << 20
 	keptRoom  = 256
-	// mostData is the longest message whose data is kept.
-	mostData = 1 << 20
 	// mostPieces is how many ranges the data of an observation is put together of.
 	mostPieces = 256
 )
@@ -133,7 +135,7 @@ func (a *Agent) memoryEvent(s *Source, e *Event) {
 
 // keep keeps the data of a range. Of very many bytes those that were kept first are forgotten.
 func (c *content) keep(p *stored, data []byte) {
-	if len(data) == 0 || len(data) > mostData {
+	if len(data) == 0 || len(data) > MostData {
 		return
 	}
 	p.data = data
@@ -141,6 +143,9 @@ func (c *content) keep(p *stored, data []byte) {
 	for c.kept = append(c.kept, p); c.size > mostBytes; c.kept = c.kept[1:] {
 		o := c.kept[0]
 		c.size -= len(o.data) + keptRoom
+		if o.m != nil {
+			c.rooms.add(o.data)
+		}
 		o.data, c.kept[0] = nil, nil
 	}
 }

@@ -1,6 +1,7 @@
 package cq
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -66,7 +67,7 @@ func (a *Agent) observe(s *Source, x *observation) {
 		}
 		p = w.p
 	case x.data != nil && p.data != nil && !p.same(&x.stored):
-		w.want, w.at = p.data, differs(p.data, x.data)
+		w.want, w.at = bytes.Clone(p.data), differs(p.data, x.data)
 	}
 	a.covered(contentRule(x, p))
 	shown := p.mustShow(x)

@@ -188,7 +188,11 @@ func (c *content) dataAt(g wqe.Segment) []byte {
 	for _, list := range [][]*stored{c.pages.has(lo >> pageBits), c.wide} {
 		for i, steps := len(list)-1, 0; i >= 0 && steps < mostPieces; i, steps = i-1, steps+1 {
 			if p := list[i]; p.data != nil && p.lo <= lo && hi <= p.hi {
-				return p.data[lo-p.lo : hi-p.lo]
+				data := p.data[lo-p.lo : hi-p.lo]
+				if p.m != nil {
+					data = bytes.Clone(data) // the room is used again
+				}
+				return data
 			}
 		}
 	}

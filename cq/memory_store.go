@@ -146,6 +146,7 @@ func (c *content) acknowledged(p *stored, at *PacketRef) {
 func (c *content) lands(p *stored, from int64) {
 	p.known, p.crc, p.alt, p.to = true, p.m.CRC, p.m.CRC, from
 	c.keep(p, p.m.Data)
+	p.m.Data = nil // the room is used again when it is not kept any more
 	c.covers = append(c.covers, p)
 }
 
@@ -213,6 +214,21 @@ func (p *stored) set(v uint64) {
 	binary.BigEndian.PutUint64(b[:], v)
 	p.alt, p.known = sum(b[:]), true
 	p.number, p.numbered = v, true
+}
+
+// DataRoom is room for n bytes of data that is kept, at most MostData; where none was used before, for as many as fresh. It is empty.
+func (s *Requests) DataRoom(n, fresh int) []byte {
+	if !s.KeepsData() {
+		return make([]byte, 0, fresh)
+	}
+	return s.responder.src.content.rooms.take(n, fresh)
+}
+
+// Outgrown takes back room that DataRoom gave, and that has become too small.
+func (s *Requests) Outgrown(b []byte) {
+	if s.KeepsData() {
+		s.responder.src.content.rooms.add(b)
+	}
 }
 
 // KeepsData reports whether the data that requests bring into memory, or read there, is compared with what was put there, so that it is to be kept.

@@ -19,7 +19,7 @@ type assembly struct {
 	givenUp        map[int64]bool // ordinals of packets that were missing, and that may yet come
 	retransmission retransmission
 	sums           sums
-	payloads       map[int64][]byte // of WRITEs that are not whole, by ordinal, where they are kept
+	payloads       payloads
 }
 
 // part is one packet of a message that is not whole yet.

@@ -1,7 +1,6 @@
 package message
 
 import (
-	"bytes"
 	"maps"
 
 	"ibwitness/cq"
@@ -10,51 +9,121 @@ import (
 )
 
 const (
-	// mostKept is the longest message whose payload is kept, in bytes.
-	mostKept = 1 << 20
-	// mostPayloads is how many packets of messages that are not whole have theirs kept.
+	// mostPayloads is how many packets of messages that are not whole have their payload kept.
 	mostPayloads = 4096
+	// firstRoom is how much memory a message takes at first, which may claim to be long and have one packet. It doubles as packets come.
+	firstRoom = 16 << 10
 )
+
+// payloads is what is kept of the payload of WRITEs that are not whole.
+type payloads struct {
+	pieces  map[int64]*piece // by the ordinal of their first packet
+	packets int              // of all pieces
+	last    *piece           // the one that the newest packet was added to
+	over    int64            // ordinal after the newest packet of a message that is longer than is kept
+}
+
+// piece is the payload of packets of a message that follow each other.
+type piece struct {
+	first, after int64 // ordinals of its first packet, and after its last one
+	data         []byte
+}
 
 // keepPayload keeps what a packet writes into memory.
 func (s *assembly) keepPayload(ord int64, p *packet.Packet) {
 	if op := wqe.OpOf(p.Opcode.Fn()); op != wqe.Write && op != wqe.AtomicWrite || len(p.Payload) != p.PayloadLen {
 		return
 	}
-	if s.payloads == nil {
-		s.payloads = map[int64][]byte{}
+	k, in := &s.payloads, p.Info()
+	if k.over == ord && !in.First && !in.Only {
+		k.over++
+		return
 	}
-	if len(s.payloads) >= mostPayloads {
-		maps.DeleteFunc(s.payloads, func(ord int64, _ []byte) bool { return ord < s.base })
+	if k.packets >= mostPayloads {
+		k.forget(s.base)
+		if k.packets >= mostPayloads {
+			return
+		}
 	}
-	if len(s.payloads) < mostPayloads {
-		s.payloads[ord] = bytes.Clone(p.Payload)
+	x := k.last
+	if x == nil || x.after != ord || in.First || in.Only {
+		n := p.PayloadLen
+		if p.Has&packet.HasRETH != 0 {
+			n = int(p.DMALen)
+		}
+		if n > cq.MostData {
+			k.last, k.over = nil, ord+1
+			return
+		}
+		x = &piece{first: ord, after: ord, data: s.requests.DataRoom(n, min(n, firstRoom))}
+		if k.pieces == nil {
+			k.pieces = map[int64]*piece{}
+		}
+		if old := k.pieces[ord]; old != nil {
+			k.take(old)
+		}
+		k.pieces[ord], k.last = x, x
+	}
+	if len(x.data)+len(p.Payload) > cq.MostData {
+		return
+	}
+	if n := len(x.data) + len(p.Payload); n > cap(x.data) {
+		more := max(n, min(2*cap(x.data), cq.MostData))
+		data := append(s.requests.DataRoom(more, more), x.data...)
+		s.requests.Outgrown(x.data)
+		x.data = data
+	}
+	x.data = append(x.data, p.Payload...)
+	x.after++
+	k.packets++
+	if in.Last {
+		k.last = nil
 	}
 }
 
+// forget forgets what begins before an ordinal.
+func (k *payloads) forget(before int64) {
+	maps.DeleteFunc(k.pieces, func(ord int64, x *piece) bool {
+		if ord >= before {
+			return false
+		}
+		k.packets -= int(x.after - x.first)
+		return true
+	})
+}
+
 // payload puts the data of a message together, and forgets its packets; nil: it was not all kept.
-func (s *assembly) payload(m *cq.Message) []byte {
+func (s *assembly) payload(m *cq.Message) (data []byte) {
 	if op := wqe.OpOf(m.Op.Fn()); op != wqe.Write && op != wqe.AtomicWrite {
 		return nil
 	}
-	n, whole := 0, true
-	for ord := m.First; ord <= m.Last(); ord++ {
-		b, ok := s.payloads[ord]
-		whole = whole && ok
-		n += len(b)
-	}
-	data := s.payloads[m.First]
-	if whole = whole && n == int(m.Length) && n <= mostKept; whole && m.Packets > 1 {
-		data = make([]byte, 0, n)
-		for ord := m.First; ord <= m.Last(); ord++ {
-			data = append(data, s.payloads[ord]...)
+	whole := true
+	for ord := m.First; ord <= m.Last(); {
+		x := s.payloads.pieces[ord]
+		if x == nil {
+			whole = false
+			ord++
+			continue
 		}
+		if ord == m.First {
+			data = x.data
+		} else {
+			data = append(data, x.data...)
+		}
+		s.payloads.take(x)
+		ord = x.after
 	}
-	for ord := m.First; ord <= m.Last(); ord++ {
-		delete(s.payloads, ord)
-	}
-	if !whole {
+	if !whole || len(data) != int(m.Length) {
 		return nil
 	}
 	return data
+}
+
+// take takes a piece out.
+func (k *payloads) take(x *piece) {
+	delete(k.pieces, x.first)
+	k.packets -= int(x.after - x.first)
+	if k.last == x {
+		k.last = nil
+	}
 }

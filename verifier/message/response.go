@@ -130,7 +130,7 @@ func repeat(r *cq.Response, i int, p *packet.Packet) {
 // keepResponse keeps the payload of packet i of the response to a READ. Of one whose first packets were not kept it keeps nothing.
 func (s *assembly) keepResponse(m *cq.Message, i int, p *packet.Packet, at cq.PacketRef) {
 	r := m.Response
-	if r.Seen == 0 && m.DMALen <= mostKept {
+	if r.Seen == 0 && m.DMALen <= cq.MostData {
 		r.Data, r.Refs = make([]byte, m.DMALen), make([]cq.PacketRef, m.Packets)
 	}
 	if r.Data == nil || len(p.Payload) != p.PayloadLen {

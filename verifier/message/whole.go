@@ -133,7 +133,7 @@ func (s *assembly) messageOf(first int64, parts []part) *cq.Message {
 	default:
 		addUp(m, parts)
 	}
-	if len(s.payloads) > 0 {
+	if s.payloads.packets > 0 {
 		m.Data = s.payload(m)
 	}
 	for i := range parts {
