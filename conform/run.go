@@ -184,6 +184,16 @@ func (r *run) record(f *fabricagent.Frame) uint64 {
 	return f.Number
 }
 
+// theirs notes that a frame is of the tester.
+func (r *run) theirs(number uint64) {
+	if r.manager != nil {
+		r.manager.sent[number] = true
+	}
+	if r.tester != nil {
+		r.tester.sent[number] = true
+	}
+}
+
 // check judges an assertion; it may be judged several times, and the worst counts. It returns ok.
 func (r *run) check(id string, ok bool, expected, actual string, frames ...*packet.Packet) bool {
 	o := Pass

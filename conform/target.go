@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ibwitness/cq"
+	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/cma"
 	"ibwitness/hcaagent/soft"
@@ -47,6 +48,8 @@ type Target struct {
 	// Switch and ChannelAdapter make nodes that subnet management packets reach; nil: there is none, and tests of these are not applicable. Tests of both take
 	// the switch where there is one.
 	Switch, ChannelAdapter func() (*sma.Node, error)
+	// LinkFault is a fault of sim.LinkFaults that the ports of the device have, where its links are native ones; empty: none.
+	LinkFault string
 }
 
 // node returns what makes the node for a test; nil: there is none.
@@ -62,6 +65,9 @@ func (t *Target) lacks(x *Test) string {
 	if x.Device == Adapter && t.Make == nil || x.Device.managed() && t.node(x.Device) == nil {
 		return fmt.Sprintf("the test is for a device of kind %v, and the device under test is of another", x.Device)
 	}
+	if t.LinkFault != "" && !x.cabled {
+		return "the fault shows on native links only, and the test has none"
+	}
 	if n := x.Needs &^ t.Has; n != 0 {
 		return "the device lacks " + n.String()
 	}
@@ -71,7 +77,7 @@ func (t *Target) lacks(x *Test) string {
 // Software says which devices in software are under test. The zero value is an adapter, a switch of four ports with base port 0 that does not support
 // SLtoVLMappingTable and forwards by its LinearForwardingTable, and a channel adapter of two ports, all without a fault.
 type Software struct {
-	Fault         string // of soft.Faults or sma.Faults: only the devices that can have it are there, and show it whenever they can; empty: none
+	Fault         string // of soft.Faults, sma.Faults or sim.LinkFaults: only the devices that can have it are there, and show it whenever they can; empty: none
 	Kinds         []Kind // that are there; empty: all
 	Ports         uint8  // external ports of the switch, 1 to 254; 0: 4
 	EnhancedPort0 bool   // of the switch (section 18.2.4)
@@ -106,6 +112,9 @@ func (s Software) Target() (*Target, error) {
 	if t.Make == nil && t.Switch == nil && t.ChannelAdapter == nil {
 		return nil, fmt.Errorf("conform: no device that is there has a fault %q: `ibwitness simulate --faults` lists those of adapters, `ibwitness conform run --faults` those of switches and channel adapters", s.Fault)
 	}
+	if sim.LinkFaults[s.Fault] != nil {
+		t.LinkFault = s.Fault
+	}
 	if s.Fault != "" {
 		t.Name += " with the fault " + s.Fault
 	}
@@ -116,6 +125,9 @@ func (s Software) Target() (*Target, error) {
 func (s Software) there(k Kind) bool {
 	if len(s.Kinds) > 0 && !slices.Contains(s.Kinds, k) {
 		return false
+	}
+	if sim.LinkFaults[s.Fault] != nil {
+		return true
 	}
 	if k == Adapter {
 		return s.Fault == "" || soft.Faults[s.Fault] != nil || managerFault(s.Fault)
@@ -135,6 +147,9 @@ func managerFault(name string) bool {
 }
 
 func (s Software) adapter(p Port) (Device, error) {
+	if sim.LinkFaults[s.Fault] != nil {
+		s.Fault = ""
+	}
 	o := soft.Options{
 		Addr: p.Addr, GIDs: p.GIDs, MAC: p.MAC, Clock: p.Clock, Send: p.Send, Event: p.Event, Seed: p.Seed, Fault: s.Fault, FaultAll: true,
 		Congestion: soft.Congestion{CNPs: soft.PerQP, Every: int64(notifiesEvery), TClass: notifiesDSCP << 2},
@@ -176,7 +191,7 @@ func (s Software) channelAdapter() (*sma.Node, error) {
 // node makes a node with what both have in common.
 func (s Software) node(c sma.Config) (*sma.Node, error) {
 	c.NoSLtoVL, c.PartitionCap, c.GUIDCap, c.Led = !s.SLtoVL, 64, 12, !s.Plain
-	if s.Fault != "" {
+	if s.Fault != "" && sim.LinkFaults[s.Fault] == nil {
 		c.Faults = []string{s.Fault}
 	}
 	n, err := sma.New(c)

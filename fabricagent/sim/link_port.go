@@ -17,6 +17,7 @@ type linkPort struct {
 	send    func(frame []byte)
 	deliver func(data []byte)
 	hand    func(k link.Kind, m link.Mark, data []byte) // plays the port; nil: it plays itself
+	admit   func(m link.Mark, data []byte) bool         // judges what comes in place of the port; nil: it does itself
 	again   func()                                      // the device may send
 
 	state   int
@@ -164,6 +165,11 @@ func (p *linkPort) enqueue(data []byte) {
 	if data[0]>>4 == vl15 {
 		vl = vl15
 	}
+	p.queue(data, vl)
+}
+
+// queue has a packet wait for its turn on a lane.
+func (p *linkPort) queue(data []byte, vl uint8) {
 	words := int(binary.BigEndian.Uint16(data[4:]) & 0x7FF)
 	switch {
 	case vl == vl15 && data[0]>>4 != vl15, int(vl) >= p.link.opt.Lanes && vl != vl15:
@@ -221,15 +227,15 @@ func (p *linkPort) receive(frame []byte) {
 	case p.state == portDown:
 	case kind == link.Packet:
 		p.credits(data)
-	case kind == link.Data && !mark.Bad:
-		p.data(data)
+	case kind == link.Data && (!mark.Bad || p.admit != nil):
+		p.data(mark, data)
 	}
 }
 
 // credits takes a link packet.
 func (p *linkPort) credits(data []byte) {
 	f, ok := link.DecodeFlowControl(data)
-	if !ok || !f.Good || f.Op > link.Init || int(f.VL) >= p.link.opt.Lanes {
+	if !ok || int(f.VL) >= p.link.opt.Lanes || (!f.Good || f.Op > link.Init) && !p.breaks("bad-fcp-taken") {
 		return
 	}
 	l := &p.lanes[f.VL]
@@ -237,27 +243,39 @@ func (p *linkPort) credits(data []byte) {
 	p.start()
 }
 
+// whole reports whether a packet is as it should be.
+func (p *linkPort) whole(m link.Mark, data []byte) bool {
+	if p.admit != nil {
+		return p.admit(m, data)
+	}
+	end := len(data) - vcrcSize
+	return int(binary.BigEndian.Uint16(data[4:])&0x7FF)*4 == end && binary.LittleEndian.Uint16(data[end:]) == packet.VCRC(data[:end])
+}
+
+// closed reports whether a port drops all data packets of a lane.
+func (p *linkPort) closed(vl uint8) bool {
+	return int(vl) >= p.link.opt.Lanes && !p.breaks("lane-taken") || p.state == portInitialize && !p.breaks("data-in-initialize-taken")
+}
+
 // data takes a data packet: into the receive buffer of its lane, which it leaves a while later.
-func (p *linkPort) data(data []byte) {
+func (p *linkPort) data(m link.Mark, data []byte) {
 	p.link.busy = p.link.clock.now
 	if len(data) < lrhSize+vcrcSize {
 		return
 	}
 	vl, words := data[0]>>4, int(binary.BigEndian.Uint16(data[4:])&0x7FF)
-	end := len(data) - vcrcSize
 	blocks := p.link.blocks(words)
-	whole := words*4 == end && binary.LittleEndian.Uint16(data[end:]) == packet.VCRC(data[:end])
 	if vl == vl15 {
-		if whole && !p.answer(data) {
+		if p.whole(m, data) && !p.answer(data) {
 			p.pass(data)
 		}
 		return
 	}
-	if int(vl) >= p.link.opt.Lanes || p.state == portInitialize {
+	if p.closed(vl) {
 		return
 	}
 	l := &p.lanes[vl]
-	if !whole || l.used+blocks > p.Buffer {
+	if !p.whole(m, data) || l.used+blocks > p.Buffer {
 		if p.breaks("discards-counted") {
 			l.abr += uint16(blocks)
 			l.due = true
@@ -265,7 +283,9 @@ func (p *linkPort) data(data []byte) {
 		}
 		return
 	}
-	p.state = portActive
+	if p.admit == nil { // else subnet management says it
+		p.state = portActive
+	}
 	l.abr += uint16(blocks)
 	l.used += blocks
 	wait := int64(0)

@@ -129,6 +129,19 @@ const (
 	gmpUnchecked
 	gmpLength
 	classTaken
+	delimiterIgnored
+	ebpTaken
+	badVCRCAnswered
+	badICRCAnswered
+	lverTaken
+	lengthIgnored
+	dlidIgnored
+	lmcIgnored
+	qp0ClosedInInit
+	armedStays
+	stateStuck
+	stateKept
+	qp0ClosedInArmed
 	numFaults
 )
 
@@ -260,6 +273,19 @@ var faultTable = []Fault{
 	{"gmp-unchecked", "takes GMPs with another Q_Key, with immediate data and with P_Keys that it does not have", gmpUnchecked},
 	{"gmp-length-unchecked", "takes GMPs that are not 256 bytes long", gmpLength},
 	{"class-taken", "takes requests of each class of general services for ones of performance management", classTaken},
+	{"delimiter-ignored", "takes packets that end with another symbol than EGP or EBP", delimiterIgnored},
+	{"ebp-taken", "takes packets that end with EBP", ebpTaken},
+	{"bad-vcrc-answered", "takes packets with a wrong VCRC", badVCRCAnswered},
+	{"bad-icrc-answered", "takes packets with a wrong ICRC", badICRCAnswered},
+	{"lver-taken", "takes packets with a link version that is not 0", lverTaken},
+	{"length-ignored", "takes packets whatever length their LRH says", lengthIgnored},
+	{"dlid-ignored", "takes packets to any LID for its own", dlidIgnored},
+	{"lmc-ignored", "takes only its base LID for its own", lmcIgnored},
+	{"qp0-closed-in-init", "takes no packets of subnet management in LinkInitialize", qp0ClosedInInit},
+	{"armed-stays", "stays in LinkArm when a packet comes on a data lane", armedStays},
+	{"state-stuck", "confirms a Set of PortState and keeps the previous state", stateStuck},
+	{"state-kept", "keeps its PortState when its link goes down", stateKept},
+	{"qp0-closed-in-armed", "takes no packets of subnet management in LinkArm", qp0ClosedInArmed},
 }
 
 func faultsOf(names []string) (f faultSet, err error) {

@@ -66,7 +66,7 @@ func highest(v uint64) (bit uint64) {
 // Cut says that the link of a port is lost: it goes Down, and trains.
 func (n *Node) Cut(now int64, number uint8) {
 	p := n.at(int(number))
-	if p == nil || number == 0 || p.get(piState) == Down {
+	if p == nil || number == 0 || p.get(piState) == Down || n.has(stateKept) {
 		return
 	}
 	p.put(piState, Down)

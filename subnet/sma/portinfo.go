@@ -274,6 +274,7 @@ func (p *port) legalStates(state, physical uint64) bool {
 // setStates sets PortState and PortPhysicalState.
 func (n *Node) setStates(p *port, state, physical uint64) {
 	switch {
+	case n.has(stateStuck):
 	case physical != 0:
 		n.retrain(p, physical)
 	case state == Down:

@@ -1,0 +1,30 @@
+package conform
+
+// faultyLinks are the faults that tests of packet receivers and of the states of a link fail on.
+var faultyLinks = []failingNode{
+	{"bad-vcrc-answered", "TD_10.2.4.1.1", "ca", "v1c07-007#01.01:13,14", ""},
+	{"bad-icrc-answered", "TD_10.2.4.1.2", "ca", "v1c07-007#01.02:13,14", ""},
+	{"lver-taken", "TD_10.2.4.1.3", "ca", "v1c07-007#01.03:13,14", ""},
+	{"delimiter-ignored", "TD_10.2.4.1.9", "ca", "v1c07-007#02.01:13,14", ""},
+	{"ebp-taken", "TD_10.2.4.1.10", "ca", "v1c07-007#02.03:13,14", ""},
+	{"bad-vcrc-answered", "TD_10.3.1.1.1", "", "v1c07-009#01.01:15,16", ""},
+	{"bad-icrc-answered", "TD_10.3.1.1.2", "", "v1c07-009#01.02:15,16", ""},
+	{"lver-taken", "TD_10.3.1.1.3", "", "v1c07-009#01.03:15,16", ""},
+	{"delimiter-ignored", "TD_10.3.1.1.8", "", "v1c07-009#02.01:15,16", ""},
+	{"ebp-taken", "TD_10.3.1.1.9", "", "v1c07-009#02.03:15,16", ""},
+	{"lver-taken", "TD_10.3.1.2.1", "", "v1c07-010#01:15,16", ""},
+	{"lver-taken", "TD_10.3.1.2.1", "ca", "v1c07-010#01:13,14", ""},
+	{"length-ignored", "CATC_BadPktLen", "", "v1c07-009#01.04:15,16", ""},
+	{"length-ignored", "CATC_BadPktLen", "ca", "v1c07-007#01.04:13,14", ""},
+	{"dlid-ignored", "TD_10.3.1.2.2", "", "v1c07-010#02:29,30", ""},
+	{"dlid-ignored", "TD_10.3.1.2.2", "ca", "v1c07-010#02:17,18", ""},
+	{"lmc-ignored", "TD_10.10.1.1.1", "ca", "v1c07-066#01:364", ""},
+	{"lmc-ignored", "TD_10.10.1.1.1", "enhanced", "v1c07-066#01:386", ""},
+	{"dlid-ignored", "TD_10.10.1.1.1", "", "v1c07-066#02:31,32", ""},
+	{"state-stuck", "CATC_StateTransitions", "", "v1c07-001#18:658,659 v1c07-001#23:666,667 v1c07-002#03:660,661 v1c07-002#04:668,669", ""},
+	{"state-stuck", "CATC_StateTransitions", "ca", "v1c07-001#18:656,657 v1c07-001#23:664,665 v1c07-002#03:658,659 v1c07-002#04:666,667", ""},
+	{"state-kept", "CATC_StateTransitions", "ca", "v1c07-001#18:685,686 v1c07-001#27:677,680", ""},
+	{"sends-while-down", "CATC_StateTransitions", "ca", "v1c07-003#01:13", "LNK-ST-005"},
+	{"qp0-closed-in-init", "CATC_SMPacketsInLinkInitializeAndLinkArm", "", "v1c07-001#07:8137", ""},
+	{"qp0-closed-in-armed", "CATC_SMPacketsInLinkInitializeAndLinkArm", "ca", "v1c07-001#14:355", ""},
+}
