@@ -28,6 +28,7 @@ type cable struct {
 	lanes   [link.Lanes]cableLane
 	count   int   // lanes that the tester tells of
 	every   int64 // nanoseconds after which it does
+	holds   bool  // what comes gives no new credits
 	silent  bool  // the tester tells of no lane by itself
 	beats   int   // the newest beat
 	flows   []flowAt
@@ -181,11 +182,17 @@ func (c *cable) receives(k link.Kind, m link.Mark, data []byte) {
 		p.Frame, p.Time = number, c.r.now()
 		p.CheckVCRC()
 		p.CheckICRC()
+		if int(p.PktLen)*4+2 != len(data) {
+			p.Flaws |= packet.FlawLRHLength
+		}
 		c.datas = append(c.datas, p)
-		if m.Bad || p.VCRCState != packet.CRCGood || int(p.PktLen)*4+2 != len(data) {
+		if m.Bad || p.VCRCState != packet.CRCGood || p.Flaws&packet.FlawLRHLength != 0 {
 			return
 		}
 		if p.VL < link.Lanes {
+			if c.holds {
+				c.lanes[p.VL].free -= min(blocksOf(data), c.lanes[p.VL].free)
+			}
 			c.lanes[p.VL].abr += blocksOf(data)
 		}
 		if c.comes != nil {

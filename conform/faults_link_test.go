@@ -28,3 +28,31 @@ var faultyLinks = []failingNode{
 	{"qp0-closed-in-init", "CATC_SMPacketsInLinkInitializeAndLinkArm", "", "v1c07-001#07:8137", ""},
 	{"qp0-closed-in-armed", "CATC_SMPacketsInLinkInitializeAndLinkArm", "ca", "v1c07-001#14:355", ""},
 }
+
+// faultyAdapters are those that tests of an adapter on a native link fail on.
+var faultyAdapters = []failing{
+	{"data-while-initialize", "X07_001", "ours#01:21", ""},
+	{"data-in-initialize-taken", "X07_001", "ours#02:21", ""},
+	{"armed-stays", "X07_002", "ours#02:432,433", ""},
+	{"silent-lane", "X07_003", "ours#01:", ""},
+	{"blocks-too-many", "X07_004", "ours#01:51", ""},
+	{"blocks-too-few", "X07_004", "ours#01:51", ""},
+	{"half-word", "X07_004", "ours#02:37", "LNK-LRH-008"},
+	{"link-version", "X07_004", "ours#02:37", "LNK-LRH-002"},
+	{"lrh-reserved", "X07_004", "ours#02:37", ""},
+	{"runt", "X07_004", "ours#01:51", "LNK-LRH-001"},
+	{"vcrc", "X07_004", "ours#02:37", ""},
+	{"discards-counted", "X07_005", "ours#01:95 ours#03:95", "LNK-FCP-005"},
+	{"credits-beyond-window", "X07_005", "ours#01:42", ""},
+	{"offer-taken-back", "X07_005", "ours#05:140", ""},
+	{"credits-ignored", "X07_006", "ours#01:67,68,69,70,71,72,73,74", ""},
+	{"operand-init", "X07_007", "ours#02:211", "LNK-FCP-003"},
+	{"operand-normal", "X07_007", "ours#01:21", "LNK-FCP-003"},
+	{"operand-reserved", "X07_007", "ours#02:211", "LNK-FCP-002"},
+	{"long-flow-control", "X07_007", "ours#03:211", ""},
+	{"lpcrc", "X07_007", "ours#03:211", ""},
+	{"bad-fcp-taken", "X07_008", "ours#01:67,68 ours#02:68,234", ""},
+	{"flow-control-of-vl15", "X07_009", "ours#01:51", "LNK-FCP-009"},
+	{"management-held", "X07_009", "ours#02:543", ""},
+	{"blocks-not-zero", "X07_015", "ours#01:439 ours#02:453", ""},
+}

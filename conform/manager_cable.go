@@ -35,7 +35,10 @@ func (m *manager) plugCable(target *Target, adapter Device, o sim.LinkOptions) {
 func (m *manager) comes(p *packet.Packet) {
 	m.departed = append(m.departed, sentAt{1, p})
 	if p.DestQP > gsiQP || p.LNH < packet.LNHLocal {
-		m.r.note("<- frame %d: %s", p.Frame, told(p))
+		m.r.note("<- frame %d: %s, VL %d", p.Frame, told(p), p.VL)
+		if m.r.tester != nil {
+			m.r.tester.takes(p)
+		}
 		return
 	}
 	if !m.quiet {

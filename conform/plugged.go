@@ -80,6 +80,14 @@ func (d *plugged) takes(port uint8, data []byte) {
 	}
 }
 
+// departs takes a packet of the adapter to the link, on the lane that its service level has.
+func (d *plugged) departs(data []byte) {
+	c := d.cables[1]
+	if vl := d.node.VL(0, 1, data[1]>>4); vl != smpLane {
+		c.link.SendOn(deviceEnd, vl, data)
+	}
+}
+
 // agents hands a packet to the agents of the node, which answer in a while.
 func (d *plugged) agents(port uint8, p *packet.Packet) {
 	if !d.node.Takes(port, &sma.Arrival{

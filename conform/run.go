@@ -118,9 +118,12 @@ func (r *run) body(target *Target) {
 	for _, text := range r.test.Setup {
 		r.result.Log = append(r.result.Log, Line{Head: true, Text: text})
 	}
-	if r.test.Device.managed() {
+	switch {
+	case r.test.Device.managed():
 		r.link(target)
-	} else {
+	case r.test.cabled:
+		r.buildCabled(target)
+	default:
 		r.build(target)
 	}
 	r.test.run(r)

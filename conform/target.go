@@ -48,6 +48,8 @@ type Target struct {
 	// Switch and ChannelAdapter make nodes that subnet management packets reach; nil: there is none, and tests of these are not applicable. Tests of both take
 	// the switch where there is one.
 	Switch, ChannelAdapter func() (*sma.Node, error)
+	// Cabled makes an adapter, and the agents of its port, for tests on native links: its packets are those between LRH and ICRC. nil: there is none.
+	Cabled func(Port) (Device, *sma.Node, error)
 	// LinkFault is a fault of sim.LinkFaults that the ports of the device have, where its links are native ones; empty: none.
 	LinkFault string
 }
@@ -62,6 +64,12 @@ func (t *Target) node(k Kind) func() (*sma.Node, error) {
 
 // lacks says why a test cannot be run against a target; empty: it can.
 func (t *Target) lacks(x *Test) string {
+	if x.cabled && x.Device == Adapter {
+		if t.Cabled == nil {
+			return "the device under test has no adapter on a native link"
+		}
+		return ""
+	}
 	if x.Device == Adapter && t.Make == nil || x.Device.managed() && t.node(x.Device) == nil {
 		return fmt.Sprintf("the test is for a device of kind %v, and the device under test is of another", x.Device)
 	}
@@ -98,6 +106,9 @@ func (s Software) Target() (*Target, error) {
 		t.Has, t.Make = Control|Memory|Reads|Extended|Notifies|Communication, s.adapter
 		t.Profile = verifier.Profile{CNPs: verifier.Pacing{By: verifier.PacedByQP, Every: notifiesEvery}, DSCP: notifiesDSCP, HasDSCP: true}
 	}
+	if t.Make != nil || s.wanted(Adapter) && nodeFault(s.Fault) {
+		t.Cabled = s.cabled
+	}
 	if s.there(Switch) {
 		t.Has |= Managed
 		t.Switch = s.aSwitch
@@ -121,9 +132,12 @@ func (s Software) Target() (*Target, error) {
 	return t, nil
 }
 
+// wanted reports whether a device of a kind is one of those that are wanted.
+func (s Software) wanted(k Kind) bool { return len(s.Kinds) == 0 || slices.Contains(s.Kinds, k) }
+
 // there reports whether a device of a kind is there: it is one of those that are wanted, and can have the fault.
 func (s Software) there(k Kind) bool {
-	if len(s.Kinds) > 0 && !slices.Contains(s.Kinds, k) {
+	if !s.wanted(k) {
 		return false
 	}
 	if sim.LinkFaults[s.Fault] != nil {
@@ -132,7 +146,12 @@ func (s Software) there(k Kind) bool {
 	if k == Adapter {
 		return s.Fault == "" || soft.Faults[s.Fault] != nil || managerFault(s.Fault)
 	}
-	return s.Fault == "" || slices.ContainsFunc(sma.Faults(), func(f sma.Fault) bool { return f.Name == s.Fault })
+	return s.Fault == "" || nodeFault(s.Fault)
+}
+
+// nodeFault reports whether a fault is one of nodes.
+func nodeFault(name string) bool {
+	return slices.ContainsFunc(sma.Faults(), func(f sma.Fault) bool { return f.Name == name })
 }
 
 // How the adapter in software sends congestion notification packets.
@@ -167,6 +186,23 @@ func (s Software) adapter(p Port) (Device, error) {
 		return nil, fmt.Errorf("conform: %w", err)
 	}
 	return &communicating{HCA: hca, Agent: cm, port: p}, nil
+}
+
+// cabledLanes is VLCap of the port of an adapter on a native link: code 3, four data lanes.
+const cabledLanes = 3
+
+// cabled makes an adapter on a native link, and the agents of its port. Which of the two the fault is of, it has.
+func (s Software) cabled(p Port) (Device, *sma.Node, error) {
+	c := sma.Config{Type: subnet.ChannelAdapter, GUID: nodeGUID, Description: "device", Ports: 1, VLCap: cabledLanes, RespTime: 8}
+	if nodeFault(s.Fault) {
+		c.Faults, s.Fault = []string{s.Fault}, ""
+	}
+	node, err := sma.New(c)
+	if err != nil {
+		return nil, nil, fmt.Errorf("conform: %w", err)
+	}
+	device, err := s.adapter(p)
+	return device, node, err
 }
 
 func (s Software) aSwitch() (*sma.Node, error) {

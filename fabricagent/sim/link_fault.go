@@ -59,6 +59,7 @@ var LinkFaults = map[string]*LinkFault{
 	"lrh-reserved":             {Text: "sets a reserved bit of the LRH", Rule: "LNK-LRH-003", data: change(func(p *packet.Packet) { p.LRHRes = 0x40 })},
 	"destination-lid-zero":     {Text: "sends a data packet to LID 0", Rule: "LNK-LID-001", data: change(func(p *packet.Packet) { p.DLID = 0 })},
 	"source-lid-multicast":     {Text: "sends a data packet from a multicast LID", Rule: "LNK-LID-003", data: change(func(p *packet.Packet) { p.SLID = 0xC001 })},
+	"management-held":          {Text: "sends no packets of VL 15 without credits on VL 0", Tester: true},
 	"bad-fcp-taken":            {Text: "takes flow control packets with a wrong LPCRC or a reserved operand", Tester: true},
 	"lane-taken":               {Text: "takes packets on lanes that are not operational", Tester: true},
 	"data-in-initialize-taken": {Text: "takes data packets in LinkInitialize", Tester: true},

@@ -36,7 +36,7 @@ func (p *linkPort) start() {
 		p.transmit(p.flowControl(vl))
 		return
 	}
-	if !p.manage.empty() {
+	if !p.manage.empty() && !p.held() {
 		p.transmit(append(p.header(link.Data), p.taken(&p.manage)...))
 		return
 	}
@@ -48,6 +48,12 @@ func (p *linkPort) start() {
 			return
 		}
 	}
+}
+
+// held reports whether the port holds back the packets of VL 15: a faulty one does, without credits on a data lane.
+func (p *linkPort) held() bool {
+	l := &p.lanes[0]
+	return p.Fault == "management-held" && (!l.may || p.link.ahead(l.credit, l.sent) == 0)
 }
 
 // taken takes the next packet of a queue.
