@@ -150,5 +150,19 @@ func datagramPacket(x *ibsim.Datagram, psn packet.PSN) *packet.Packet {
 func (d *plugged) sync() {
 	for port, c := range d.cables {
 		c.link.SetState(deviceEnd, int(d.node.State(port)))
+		c.link.SetMTU(deviceEnd, d.node.NeighborMTU(port))
+		high, low, limit := d.node.Arbitration(port)
+		if len(high)+len(low) <= 1 { // as it comes: its one lane sends alike
+			high, low = nil, nil
+		}
+		c.link.Arbitrate(deviceEnd, weights(high), weights(low), limit)
 	}
+}
+
+// weights are the entries of a VLArbitrationTable.
+func weights(list []mad.VLArb) (w []sim.Weight) {
+	for _, e := range list {
+		w = append(w, sim.Weight{VL: e.VL(), Weight: e.Weight()})
+	}
+	return w
 }

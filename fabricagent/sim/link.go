@@ -95,7 +95,7 @@ func NewLink(clock *Clock, opt LinkOptions) (*Link, error) {
 	f := NewFabric(clock, Options{Seed: opt.Seed, Delay: opt.Delay, Link: fabricagent.LinkTap})
 	l := &Link{Fabric: f, opt: opt}
 	for i := range l.ports {
-		p := &linkPort{LinkPort: opt.Ports[i], link: l, index: uint8(i), chance: rand.New(rand.NewPCG(opt.Seed, uint64(opt.Number)<<1|uint64(i)))}
+		p := &linkPort{LinkPort: opt.Ports[i], link: l, index: uint8(i), mtu: opt.MTU, chance: rand.New(rand.NewPCG(opt.Seed, uint64(opt.Number)<<1|uint64(i)))}
 		if p.Fault != "" {
 			if p.fault = LinkFaults[p.Fault]; p.fault == nil {
 				return nil, fmt.Errorf("sim: no fault of a link is called %q; LinkFaults lists them", p.Fault)

@@ -26,8 +26,10 @@ type linkPort struct {
 	current []byte // the data packet that is being sent
 	lost    int64  // until when what comes was sent before the link went down
 	ticking bool
-	next    int // the lane whose turn it is
-	waiting int // packets on all lanes
+	next    int      // the lane whose turn it is
+	arb     *arbiter // among the data lanes; nil: they take turns
+	mtu     uint32   // of the link
+	waiting int      // packets on all lanes
 	lanes   [link.Lanes]linkLane
 	manage  packets // on VL 15
 	drained int64   // when the receive buffers have passed on what is in them
@@ -174,12 +176,12 @@ func (p *linkPort) queue(data []byte, vl uint8) {
 	switch {
 	case vl == vl15 && data[0]>>4 != vl15, int(vl) >= p.link.opt.Lanes && vl != vl15:
 		return // the table has no lane for it (7.6.6)
-	case words*4 > int(p.link.opt.MTU)+124:
+	case words*4 > int(p.mtu)+124:
 		if !p.told || p.long != nil || !p.breaks("longer-than-mtu") {
 			return
 		}
 		p.long = data
-	case p.fault != nil && p.fault.told && tooLong(data, p.link.opt.MTU):
+	case p.fault != nil && p.fault.told && tooLong(data, p.mtu):
 		return
 	}
 	onLane(data, vl)

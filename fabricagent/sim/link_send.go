@@ -40,13 +40,8 @@ func (p *linkPort) start() {
 		p.transmit(append(p.header(link.Data), p.taken(&p.manage)...))
 		return
 	}
-	for i := range p.link.opt.Lanes {
-		vl := (p.next + i) % p.link.opt.Lanes
-		if l := &p.lanes[vl]; !l.queue.empty() && (p.maySend(l) || p.mustNot(l)) {
-			p.next = vl + 1
-			p.sendData(uint8(vl), p.taken(&l.queue))
-			return
-		}
+	if vl, ok := p.nextLane(); ok {
+		p.sendData(uint8(vl), p.taken(&p.lanes[vl].queue))
 	}
 }
 

@@ -29,3 +29,6 @@ func (l *Link) SendOn(port int, vl uint8, data []byte) {
 	p.link.busy = p.link.clock.now
 	p.queue(data, vl)
 }
+
+// SetMTU gives a port the MTU of the link, as subnet management sets it (PortInfo:NeighborMTU): it sends no packet that is longer.
+func (l *Link) SetMTU(port int, mtu uint32) { l.ports[port].mtu = mtu }

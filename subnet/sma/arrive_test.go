@@ -79,6 +79,10 @@ func init() {
 		"lmc-ignored":         ownLIDs,
 		"state-stuck":         states,
 		"state-kept":          states,
+		"arbitration-ignored": func(t *testing.T, f ...string) string {
+			high, low, limit := node(t, switchConfig(), f...).Arbitration(1)
+			return fmt.Sprint(high, low, limit)
+		},
 	} {
 		probes[name] = probe
 	}

@@ -140,6 +140,7 @@ const (
 	qp0ClosedInInit
 	armedStays
 	stateStuck
+	arbitrationIgnored
 	stateKept
 	qp0ClosedInArmed
 	numFaults
@@ -284,6 +285,7 @@ var faultTable = []Fault{
 	{"qp0-closed-in-init", "takes no packets of subnet management in LinkInitialize", qp0ClosedInInit},
 	{"armed-stays", "stays in LinkArm when a packet comes on a data lane", armedStays},
 	{"state-stuck", "confirms a Set of PortState and keeps the previous state", stateStuck},
+	{"arbitration-ignored", "has its data lanes take turns, whatever VLArbitrationTable says", arbitrationIgnored},
 	{"state-kept", "keeps its PortState when its link goes down", stateKept},
 	{"qp0-closed-in-armed", "takes no packets of subnet management in LinkArm", qp0ClosedInArmed},
 }

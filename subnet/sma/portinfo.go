@@ -283,3 +283,11 @@ func (n *Node) setStates(p *port, state, physical uint64) {
 		p.put(piState, state)
 	}
 }
+
+// NeighborMTU returns the MTU of the link of a port, in bytes.
+func (n *Node) NeighborMTU(number uint8) uint32 {
+	if p := n.at(int(number)); p != nil {
+		return 128 << p.get(piMTU)
+	}
+	return 0
+}

@@ -196,6 +196,25 @@ func (n *Node) vlArbitration(r *request) mad.Status {
 	return 0
 }
 
+// Arbitration returns the entries of the VLArbitrationTables of a port that have a weight, and the limit of the high one (section 7.6.9).
+func (n *Node) Arbitration(number uint8) (high, low []mad.VLArb, limit uint8) {
+	p := n.at(int(number))
+	if p == nil || n.has(arbitrationIgnored) {
+		return nil, nil, 0
+	}
+	weighted := func(blocks ...[32]uint16) (list []mad.VLArb) {
+		for _, b := range blocks {
+			for _, e := range b {
+				if v := mad.VLArb(e); v.Weight() > 0 {
+					list = append(list, v)
+				}
+			}
+		}
+		return list
+	}
+	return weighted(p.arb[2], p.arb[3]), weighted(p.arb[0], p.arb[1]), uint8(p.get(pi("VLHighLimit")))
+}
+
 // linearForwarding is LinearForwardingTable (section 14.2.5.10). Ports that the switch does not have are taken: packets to them are discarded.
 func (n *Node) linearForwarding(r *request) mad.Status {
 	if len(n.sw.linear) == 0 {
