@@ -185,6 +185,9 @@ func (c *cable) receives(k link.Kind, m link.Mark, data []byte) {
 		if int(p.PktLen)*4+2 != len(data) {
 			p.Flaws |= packet.FlawLRHLength
 		}
+		if m.Bad {
+			p.Flaws |= packet.FlawDelimiter
+		}
 		c.datas = append(c.datas, p)
 		if m.Bad || p.VCRCState != packet.CRCGood || p.Flaws&packet.FlawLRHLength != 0 {
 			return

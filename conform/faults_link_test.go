@@ -27,6 +27,21 @@ var faultyLinks = []failingNode{
 	{"sends-while-down", "CATC_StateTransitions", "ca", "v1c07-003#01:13", "LNK-ST-005"},
 	{"qp0-closed-in-init", "CATC_SMPacketsInLinkInitializeAndLinkArm", "", "v1c07-001#07:8137", ""},
 	{"qp0-closed-in-armed", "CATC_SMPacketsInLinkInitializeAndLinkArm", "ca", "v1c07-001#14:355", ""},
+	{"misrouted", "X18_001", "", "ours#01:71,72", ""},
+	{"lft-not-stored", "X18_001", "", "ours#01:71", ""},
+	{"icrc-rewritten", "X18_002", "", "ours#02:67,68", ""},
+	{"link-version", "X18_002", "", "ours#02:67,68", ""},
+	{"vcrc", "X18_002", "", "ours#03:67,68", ""},
+	{"top-ignored", "X18_003", "", "ours#02:140,141 ours#03:140", ""},
+	{"unrouted-forwarded", "X18_003", "", "ours#01:93,94 ours#02:141,142 ours#03:93", ""},
+	{"counter-wrong", "X18_003", "", "ours#03:93", ""},
+	{"multicast-reflected", "X18_004", "", "ours#01:85,86,87,88", ""},
+	{"mft-not-stored", "X18_004", "", "ours#01:85", ""},
+	{"reordered", "X18_005", "", "ours#01:73", ""},
+	{"damage-healed", "X18_006", "", "ours#01:87,88", ""},
+	{"partition-ignored", "X18_007", "", "ours#01:143,144 ours#02:143 ours#03:197,198 ours#04:197", ""},
+	{"counter-wrong", "X18_007", "", "ours#02:143 ours#04:196", ""},
+	{"old-forwarded", "X18_008", "", "ours#02:214,234 ours#03:309,329 ours#04:214", ""},
 }
 
 // faultyAdapters are those that tests of an adapter on a native link fail on.

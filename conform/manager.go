@@ -73,7 +73,8 @@ func (r *run) link(target *Target) {
 		r.result.Link = fabricagent.LinkTap
 	}
 	r.mine = func(f *rule.Finding) bool { // both ends have the permissive LID
-		return m.sent[f.Frame] && !ofCable(f.Accused.Addr, deviceEnd) || ofCable(f.Accused.Addr, testerEnd)
+		a := f.Accused.Addr
+		return m.sent[f.Frame] && !ofCable(a, deviceEnd) || ofCable(a, testerEnd) || ofRelayed(a)
 	}
 	r.session = agent.NewSession(agent.Options{Near: []packet.Addr{packet.LIDAddr(mad.PermissiveLID), packet.LIDAddr(nodeLID)}})
 	r.tap("device")

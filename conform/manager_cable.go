@@ -19,13 +19,15 @@ func ofCable(a packet.Addr, end uint8) bool {
 	return false
 }
 
+// ofRelayed reports whether an address is one of those from which testers have a switch forward packets.
+func ofRelayed(a packet.Addr) bool { return a.IsLID() && a.Lo > relayLID && a.Lo <= relayTop }
+
 // dataLanes is how many data lanes a node has.
 func dataLanes(n *sma.Node) int { return []int{1, 1, 2, 4, 8, 15}[n.Config().VLCap] }
 
 // plugCable links the tester, who plays its end by hand, with port 1 of the device.
 func (m *manager) plugCable(target *Target, adapter Device, o sim.LinkOptions) {
-	o.Ports[deviceEnd].Fault, o.Ports[deviceEnd].FaultAll = target.LinkFault, true
-	m.plugged = &plugged{r: m.r, node: m.node, adapter: adapter, cables: map[uint8]*cable{}}
+	m.plugged = &plugged{r: m.r, node: m.node, adapter: adapter, fault: target.LinkFault, cables: map[uint8]*cable{}}
 	m.at = ibsim.End{Node: m.node, Port: 1}
 	m.cable = m.plugged.cableTo(1, o, m.from.Node)
 	m.cable.comes = m.comes

@@ -16,6 +16,7 @@ type plugged struct {
 	r       *run
 	node    *sma.Node
 	adapter Device // nil: it has no queue pairs
+	fault   string // of its ports, of sim.LinkFaults
 	cables  map[uint8]*cable
 	psn     packet.PSN
 }
@@ -26,6 +27,7 @@ const slowSymbol = 64_000
 // cableTo links the tester with a port of the device, which trains.
 func (d *plugged) cableTo(port uint8, o sim.LinkOptions, tester *sma.Node) *cable {
 	r := d.r
+	o.Ports[deviceEnd].Fault, o.Ports[deviceEnd].FaultAll = d.fault, true
 	c := r.cable(port, o)
 	d.cables[port] = c
 	c.link.Admit(deviceEnd, func(m link.Mark, data []byte) bool { return d.node.Admits(port, data, endingOf(m)) })
@@ -72,6 +74,7 @@ func (d *plugged) takes(port uint8, data []byte) {
 	case lid == permissiveLID && p.VL == smpLane:
 		d.agents(port, p)
 	case d.node.Type() == subnet.Switch && !d.node.TakesLID(port, lid):
+		d.forwards(port, data)
 	case !d.node.TakesLID(port, lid) && d.adapter == nil:
 	case p.LNH >= packet.LNHLocal && p.DestQP <= gsiQP:
 		d.agents(port, p)
@@ -85,6 +88,15 @@ func (d *plugged) departs(data []byte) {
 	c := d.cables[1]
 	if vl := d.node.VL(0, 1, data[1]>>4); vl != smpLane {
 		c.link.SendOn(deviceEnd, vl, data)
+	}
+}
+
+// forwards has a switch send a packet on.
+func (d *plugged) forwards(port uint8, data []byte) {
+	for _, x := range d.node.Forwards(port, data) {
+		if c := d.cables[x.Port]; c != nil {
+			c.link.SendOn(deviceEnd, x.VL, x.Data)
+		}
 	}
 }
 
@@ -151,6 +163,7 @@ func (d *plugged) sync() {
 	for port, c := range d.cables {
 		c.link.SetState(deviceEnd, int(d.node.State(port)))
 		c.link.SetMTU(deviceEnd, d.node.NeighborMTU(port))
+		c.link.SetLife(deviceEnd, d.node.Life(port), func() { d.node.Count(port, sma.XmitDiscards, 1) })
 		high, low, limit := d.node.Arbitration(port)
 		if len(high)+len(low) <= 1 { // as it comes: its one lane sends alike
 			high, low = nil, nil

@@ -28,6 +28,8 @@ type linkPort struct {
 	ticking bool
 	next    int      // the lane whose turn it is
 	arb     *arbiter // among the data lanes; nil: they take turns
+	life    int64    // nanoseconds that a packet may wait on a data lane; 0: without end
+	expired func()   // is told of each that has
 	mtu     uint32   // of the link
 	waiting int      // packets on all lanes
 	lanes   [link.Lanes]linkLane
@@ -66,6 +68,20 @@ type packets struct {
 func (q *packets) empty() bool   { return q.at == len(q.list) }
 func (q *packets) first() []byte { return q.list[q.at] }
 func (q *packets) push(b []byte) { q.list = append(q.list, b) }
+
+// remove takes out a packet, and reports whether it is there.
+func (q *packets) remove(b []byte) bool {
+	for i := q.at; i < len(q.list); i++ {
+		if &q.list[i][0] != &b[0] {
+			continue
+		}
+		copy(q.list[q.at+1:i+1], q.list[q.at:i])
+		q.pop()
+		return true
+	}
+	return false
+}
+
 func (q *packets) pop() []byte {
 	b := q.list[q.at]
 	q.list[q.at] = nil
@@ -190,6 +206,7 @@ func (p *linkPort) queue(data []byte, vl uint8) {
 		p.manage.push(data)
 	} else {
 		p.lanes[vl].queue.push(data)
+		p.age(&p.lanes[vl].queue, data)
 	}
 	p.start()
 }

@@ -32,3 +32,22 @@ func (l *Link) SendOn(port int, vl uint8, data []byte) {
 
 // SetMTU gives a port the MTU of the link, as subnet management sets it (PortInfo:NeighborMTU): it sends no packet that is longer.
 func (l *Link) SetMTU(port int, mtu uint32) { l.ports[port].mtu = mtu }
+
+// SetLife has a port discard packets that have waited on a data lane for so long, in nanoseconds, as a switch does (HOQLife and LifeTimeValue); 0: none. expired is told of
+// each.
+func (l *Link) SetLife(port int, life int64, expired func()) {
+	l.ports[port].life, l.ports[port].expired = life, expired
+}
+
+// age has a packet that waits be discarded when its life is over.
+func (p *linkPort) age(q *packets, data []byte) {
+	if p.life <= 0 {
+		return
+	}
+	p.link.clock.After(p.life, func() {
+		if q.remove(data) {
+			p.waiting--
+			p.expired()
+		}
+	})
+}

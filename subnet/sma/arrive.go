@@ -44,10 +44,7 @@ type receiverCheck struct {
 var receiverChecks = []receiverCheck{
 	{delimiterIgnored, RcvErrors, func(a *inbound) bool { return a.ending == EndOdd }},
 	{ebpTaken, RcvRemotePhysicalErrors, func(a *inbound) bool { return a.ending == EndBad }},
-	{badVCRCAnswered, RcvErrors, func(a *inbound) bool {
-		end := len(a.data) - vcrcSize
-		return binary.LittleEndian.Uint16(a.data[end:]) != packet.VCRC(a.data[:end])
-	}},
+	{badVCRCAnswered, RcvErrors, func(a *inbound) bool { return damaged(a.data) }},
 	{lverTaken, RcvErrors, func(a *inbound) bool { return a.data[0]&0xF != 0 }},
 	{lengthIgnored, RcvErrors, func(a *inbound) bool {
 		return a.words()*4 != len(a.data)-vcrcSize || a.words() < leastWords || a.words()*4 > a.mtu+headerRoom
@@ -77,7 +74,7 @@ func (n *Node) Admits(number uint8, data []byte, e Ending) bool {
 		return false
 	}
 	for _, c := range receiverChecks {
-		if !n.has(c.fault) && c.bad(&a) {
+		if !n.has(c.fault) && !(c.fault == badVCRCAnswered && !a.own && n.has(damageHealed)) && c.bad(&a) {
 			n.Count(number, c.counter, 1)
 			return false
 		}

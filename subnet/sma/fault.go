@@ -142,6 +142,15 @@ const (
 	stateStuck
 	arbitrationIgnored
 	stateKept
+	misrouted
+	topIgnored
+	unroutedForwarded
+	multicastReflected
+	icrcRewritten
+	reordered
+	damageHealed
+	partitionIgnored
+	oldForwarded
 	qp0ClosedInArmed
 	numFaults
 )
@@ -286,6 +295,15 @@ var faultTable = []Fault{
 	{"armed-stays", "stays in LinkArm when a packet comes on a data lane", armedStays},
 	{"state-stuck", "confirms a Set of PortState and keeps the previous state", stateStuck},
 	{"arbitration-ignored", "has its data lanes take turns, whatever VLArbitrationTable says", arbitrationIgnored},
+	{"misrouted", "forwards packets out of the port after the one that its table has", misrouted},
+	{"top-ignored", "forwards packets to LIDs above LinearFDBTop by its LinearForwardingTable", topIgnored},
+	{"unrouted-forwarded", "forwards packets to LIDs that have no way out of the port after the one at which they came in", unroutedForwarded},
+	{"multicast-reflected", "forwards multicast packets out of the port at which they came in, too", multicastReflected},
+	{"icrc-rewritten", "changes a bit of the BTH of packets that it forwards, and makes the ICRC fit", icrcRewritten},
+	{"reordered", "has each second packet that it forwards overtake the one before", reordered},
+	{"damage-healed", "forwards packets with a wrong VCRC with one that fits", damageHealed},
+	{"partition-ignored", "forwards packets whatever partition enforcement says", partitionIgnored},
+	{"old-forwarded", "forwards packets whose lifetime is over", oldForwarded},
 	{"state-kept", "keeps its PortState when its link goes down", stateKept},
 	{"qp0-closed-in-armed", "takes no packets of subnet management in LinkArm", qp0ClosedInArmed},
 }
