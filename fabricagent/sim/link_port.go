@@ -258,7 +258,12 @@ func (p *linkPort) credits(data []byte) {
 		return
 	}
 	l := &p.lanes[f.VL]
-	l.abr, l.credit, l.may = f.FCTBS, f.FCCL, true
+	if !p.breaks("fctbs-ignored") {
+		l.abr = f.FCTBS
+	}
+	if !l.may || !p.breaks("credits-forgotten") {
+		l.credit, l.may = f.FCCL, true
+	}
 	p.start()
 }
 
@@ -305,7 +310,9 @@ func (p *linkPort) data(m link.Mark, data []byte) {
 	if p.admit == nil { // else subnet management says it
 		p.state = portActive
 	}
-	l.abr += uint16(blocks)
+	if !p.breaks("arrivals-uncounted") {
+		l.abr += uint16(blocks)
+	}
 	l.used += blocks
 	wait := int64(0)
 	if p.Drain > 0 {

@@ -64,6 +64,18 @@ func states(t *testing.T, f ...string) string {
 	return fmt.Sprint(was, n.State(1))
 }
 
+// arbitrated is how a port arbitrates.
+func arbitrated(t *testing.T, f ...string) string {
+	high, low, limit := node(t, switchConfig(), f...).Arbitration(1)
+	return fmt.Sprint(high, low, limit)
+}
+
+// trained is the state of a port whose link has trained.
+func trained(t *testing.T, f ...string) string {
+	_, n := pair(t, f...)
+	return fmt.Sprint(n.State(1))
+}
+
 func init() {
 	for name, probe := range map[string]func(t *testing.T, f ...string) string{
 		"bad-vcrc-answered":   received(EndGood, nil, func(p *packet.Packet) { p.VCRC ^= 1 }),
@@ -79,9 +91,13 @@ func init() {
 		"lmc-ignored":         ownLIDs,
 		"state-stuck":         states,
 		"state-kept":          states,
-		"arbitration-ignored": func(t *testing.T, f ...string) string {
-			high, low, limit := node(t, switchConfig(), f...).Arbitration(1)
-			return fmt.Sprint(high, low, limit)
+		"arbitration-ignored": arbitrated,
+		"high-limit-ignored":  arbitrated,
+		"armed-at-once":       trained,
+		"lane-15-sent": func(t *testing.T, f ...string) string {
+			n := node(t, switchConfig(), f...)
+			n.ports[1].sltovl[2][3] = managementVL
+			return fmt.Sprint(n.VL(2, 1, 3))
 		},
 	} {
 		probes[name] = probe

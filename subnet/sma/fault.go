@@ -140,6 +140,9 @@ const (
 	qp0ClosedInInit
 	armedStays
 	stateStuck
+	armedAtOnce
+	lane15Sent
+	highLimitIgnored
 	arbitrationIgnored
 	stateKept
 	misrouted
@@ -304,6 +307,9 @@ var faultTable = []Fault{
 	{"damage-healed", "forwards packets with a wrong VCRC with one that fits", damageHealed},
 	{"partition-ignored", "forwards packets whatever partition enforcement says", partitionIgnored},
 	{"old-forwarded", "forwards packets whose lifetime is over", oldForwarded},
+	{"armed-at-once", "goes to Armed by itself when its link has trained", armedAtOnce},
+	{"lane-15-sent", "sends packets whose service level is mapped to VL 15 on VL 0", lane15Sent},
+	{"high-limit-ignored", "lets the high priority part of VLArbitrationTable send without a limit", highLimitIgnored},
 	{"state-kept", "keeps its PortState when its link goes down", stateKept},
 	{"qp0-closed-in-armed", "takes no packets of subnet management in LinkArm", qp0ClosedInArmed},
 }

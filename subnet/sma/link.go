@@ -51,6 +51,12 @@ func Join(now int64, a *Node, aPort uint8, b *Node, bPort uint8) bool {
 		e.put(piState, Initialize)
 		e.put(piPhysical, linkUp)
 	}
+	if a.has(armedAtOnce) {
+		p.put(piState, Armed)
+	}
+	if b.has(armedAtOnce) {
+		q.put(piState, Armed)
+	}
 	a.changed(now)
 	b.changed(now)
 	return true
