@@ -14,6 +14,7 @@ var all = slices.SortedFunc(slices.Values(slices.Concat(
 	ucTests, udTests, xrcTests,
 	stateTests, errorTests, queueTests, windowTests, // chapters 10 and 11
 	connectTests, refuseTests, // communication management
+	receiverTests, linkLIDTests, linkStateTests, linkDataTests, linkFlowTests, linkLaneTests, linkPacketTests, switchTests, // links
 	mappingTests, allMappingTests, violationTests, routeTests, relayTests, trapTests, noKeyTests, keyTests, leaseTests, // subnet management
 	timeTests, refusalTests, answerTests, smpPacketTests, classTests, performanceTests, counterTests, gmpPacketTests, // management
 	nodeTests, switchInfoTests, guidTests, portInfoTests, partitionTests, arbitrationTests, forwardingTests, otherAttributeTests,
@@ -28,9 +29,10 @@ func Tests() []*Test { return slices.Clone(all) }
 func Match(pattern string) (list []*Test) {
 	p := strings.ToUpper(pattern)
 	for _, t := range all {
-		ok := strings.HasPrefix(t.ID, p)
+		id := strings.ToUpper(t.ID)
+		ok := strings.HasPrefix(id, p)
 		if strings.Contains(p, "*") {
-			ok, _ = path.Match(p, t.ID)
+			ok, _ = path.Match(p, id)
 		}
 		if ok {
 			list = append(list, t)

@@ -64,7 +64,7 @@ func TestOrder(t *testing.T) {
 
 // TestPages: each test is written in full, and its ids are those of the plan.
 func TestPages(t *testing.T) {
-	id, assertion := regexp.MustCompile(`^([CX]\d\d_\d{3}(_[A-Z0-9]+)*|TD_\d+(\.\d+)+)$`), regexp.MustCompile(`^(v1c\d\d-\d{3}(\.\d+)*|ours)#\d\d(\.\d\d)?$`)
+	id, assertion := regexp.MustCompile(`^([CX]\d\d_\d{3}(_[A-Z0-9]+)*|TD_\d+(\.\d+)+|CATC_[A-Za-z]+)$`), regexp.MustCompile(`^(v1c\d\d-\d{3}(\.\d+)*|ours)#\d\d(\.\d\d)?$`)
 	seen := map[string]bool{}
 	for _, x := range Tests() {
 		switch {

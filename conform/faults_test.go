@@ -12,7 +12,7 @@ import (
 // failing says which assertions of a test a fault of the device makes fail, each with the first frames that show it, and which rules it breaks.
 type failing struct{ fault, test, fails, rules string }
 
-var faulty = slices.Concat(faultyTransport, faultyNetwork, faultyManagement, faultyCommunication)
+var faulty = slices.Concat(faultyTransport, faultyNetwork, faultyManagement, faultyCommunication, faultyAdapters)
 
 // faultyManagement are the faults that tests of subnet management fail on.
 var faultyManagement = []failing{

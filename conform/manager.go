@@ -8,6 +8,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/ibsim"
+	"ibwitness/fabricagent/sim"
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -53,6 +54,8 @@ type manager struct {
 	first     *packet.Packet // that a MAD made on it
 	arrived   []*packet.Packet
 	sent      map[uint64]bool // the frames of the tester
+	plugged   *plugged        // the device, where its links are native ones that the tester plays by hand; else nil
+	cable     *cable          // with port 1 of it
 }
 
 // sentAt is a packet that has left the device or come to it at a port.
@@ -66,7 +69,13 @@ func (r *run) link(target *Target) {
 	m := &manager{r: r, wait: firstWait, psn: map[ibsim.End]packet.PSN{}, sent: map[uint64]bool{}}
 	r.manager = m
 	r.result.Link = fabricagent.LinkInfiniBand
-	r.mine = func(f *rule.Finding) bool { return m.sent[f.Frame] } // both ends have the permissive LID
+	if r.test.cabled {
+		r.result.Link = fabricagent.LinkTap
+	}
+	r.mine = func(f *rule.Finding) bool { // both ends have the permissive LID
+		a := f.Accused.Addr
+		return m.sent[f.Frame] && !ofCable(a, deviceEnd) || ofCable(a, testerEnd) || ofRelayed(a)
+	}
 	r.session = agent.NewSession(agent.Options{Near: []packet.Addr{packet.LIDAddr(mad.PermissiveLID), packet.LIDAddr(nodeLID)}})
 	r.tap("device")
 	var err error
@@ -77,6 +86,10 @@ func (r *run) link(target *Target) {
 	r.can(m.fabric.Add(tester))
 	r.can(m.fabric.Add(m.node))
 	m.from = ibsim.End{Node: tester, Port: 1}
+	if r.test.cabled {
+		m.plugCable(target, nil, sim.LinkOptions{Symbol: slowSymbol, Lanes: dataLanes(m.node)})
+		return
+	}
 	m.plug(1)
 	m.fabric.Observe = m.pass
 }
@@ -108,7 +121,7 @@ func (m *manager) plug(port uint8) {
 
 // tap has a tap of a name at the device.
 func (r *run) tap(name string) uint16 {
-	n, err := r.session.Tap(fabricagent.Tap{File: r.test.ID, Interface: name, Link: fabricagent.LinkInfiniBand})
+	n, err := r.session.Tap(fabricagent.Tap{File: r.test.ID, Interface: name, Link: r.result.Link})
 	r.can(err)
 	r.result.Taps = append(r.result.Taps, name)
 	return n
@@ -276,6 +289,9 @@ func (m *manager) inject(d ibsim.Datagram) *packet.Packet { return m.leave(m.fro
 
 // leave has a packet leave a tester, and the node to which it comes answer it in a while.
 func (m *manager) leave(from ibsim.End, d ibsim.Datagram, carry func(int64, ibsim.End, *ibsim.Datagram) (ibsim.End, bool)) *packet.Packet {
+	if m.plugged != nil {
+		return m.byCable(d)
+	}
 	m.first = nil
 	at, ok := carry(m.r.now(), from, &d)
 	sent := m.first

@@ -27,6 +27,10 @@ var (
 		encap: packet.Native, tester: packet.LIDAddr(2), device: packet.LIDAddr(1), stranger: packet.LIDAddr(3), other: global(1),
 		gids: [2]packet.Addr{{Hi: sitePrefix, Lo: 0x0002_0000_0000_0201}, {Hi: sitePrefix, Lo: 0x0002_0000_0000_0101}},
 	}
+	// onCable is the same with the LIDs that the tester gives as a subnet manager.
+	onCable = network{
+		encap: packet.Native, tester: packet.LIDAddr(testerLID), device: packet.LIDAddr(nodeLID), stranger: packet.LIDAddr(3), other: global(1), gids: onLink.gids,
+	}
 )
 
 const (

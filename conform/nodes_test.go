@@ -167,8 +167,11 @@ func TestOtherNodes(t *testing.T) {
 	}
 }
 
+// failingNode is like failing, of a node that on says.
+type failingNode struct{ fault, test, on, fails, rules string }
+
 // faultyNodes are like faulty, of tests by subnet management packets; on says which node it is.
-var faultyNodes = []struct{ fault, test, on, fails, rules string }{
+var faultyNodes = slices.Concat(faultyLinks, []failingNode{
 	{"node-description-set", "C14_024_02", "", "v1c14-024.1.1#02.02:9,10 v1c14-024.1.1#02.03:8,9,12", ""},
 	{"node-description-set", "C14_024_02", "ca", "v1c14-024.1.1#02.02:7,8 v1c14-024.1.1#02.03:6,7,10", ""},
 	{"combination-taken", "C14_024_02", "", "v1c14-024.1.1#02.02:9,10", ""},
@@ -352,7 +355,7 @@ var faultyNodes = []struct{ fault, test, on, fails, rules string }{
 	{"method-ignored", "X16_007", "", "ours#04:49,50", ""},
 	{"combination-taken", "X16_007", "", "ours#05:55,56", ""},
 	{"class-taken", "X16_007", "ca", "ours#06:47,48", ""},
-}
+})
 
 // TestFaultyNodes: a node with a fault fails just the assertions that it should, shown by the right frames.
 func TestFaultyNodes(t *testing.T) {

@@ -118,9 +118,12 @@ func (r *run) body(target *Target) {
 	for _, text := range r.test.Setup {
 		r.result.Log = append(r.result.Log, Line{Head: true, Text: text})
 	}
-	if r.test.Device.managed() {
+	switch {
+	case r.test.Device.managed():
 		r.link(target)
-	} else {
+	case r.test.cabled:
+		r.buildCabled(target)
+	default:
 		r.build(target)
 	}
 	r.test.run(r)
@@ -182,6 +185,16 @@ func (r *run) record(f *fabricagent.Frame) uint64 {
 		r.problem = err
 	}
 	return f.Number
+}
+
+// theirs notes that a frame is of the tester.
+func (r *run) theirs(number uint64) {
+	if r.manager != nil {
+		r.manager.sent[number] = true
+	}
+	if r.tester != nil {
+		r.tester.sent[number] = true
+	}
 }
 
 // check judges an assertion; it may be judged several times, and the worst counts. It returns ok.

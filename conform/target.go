@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ibwitness/cq"
+	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/cma"
 	"ibwitness/hcaagent/soft"
@@ -47,6 +48,10 @@ type Target struct {
 	// Switch and ChannelAdapter make nodes that subnet management packets reach; nil: there is none, and tests of these are not applicable. Tests of both take
 	// the switch where there is one.
 	Switch, ChannelAdapter func() (*sma.Node, error)
+	// Cabled makes an adapter, and the agents of its port, for tests on native links: its packets are those between LRH and ICRC. nil: there is none.
+	Cabled func(Port) (Device, *sma.Node, error)
+	// LinkFault is a fault of sim.LinkFaults that the ports of the device have, where its links are native ones; empty: none.
+	LinkFault string
 }
 
 // node returns what makes the node for a test; nil: there is none.
@@ -59,8 +64,17 @@ func (t *Target) node(k Kind) func() (*sma.Node, error) {
 
 // lacks says why a test cannot be run against a target; empty: it can.
 func (t *Target) lacks(x *Test) string {
+	if x.cabled && x.Device == Adapter {
+		if t.Cabled == nil {
+			return "the device under test has no adapter on a native link"
+		}
+		return ""
+	}
 	if x.Device == Adapter && t.Make == nil || x.Device.managed() && t.node(x.Device) == nil {
 		return fmt.Sprintf("the test is for a device of kind %v, and the device under test is of another", x.Device)
+	}
+	if t.LinkFault != "" && !x.cabled {
+		return "the fault shows on native links only, and the test has none"
 	}
 	if n := x.Needs &^ t.Has; n != 0 {
 		return "the device lacks " + n.String()
@@ -71,7 +85,7 @@ func (t *Target) lacks(x *Test) string {
 // Software says which devices in software are under test. The zero value is an adapter, a switch of four ports with base port 0 that does not support
 // SLtoVLMappingTable and forwards by its LinearForwardingTable, and a channel adapter of two ports, all without a fault.
 type Software struct {
-	Fault         string // of soft.Faults or sma.Faults: only the devices that can have it are there, and show it whenever they can; empty: none
+	Fault         string // of soft.Faults, sma.Faults or sim.LinkFaults: only the devices that can have it are there, and show it whenever they can; empty: none
 	Kinds         []Kind // that are there; empty: all
 	Ports         uint8  // external ports of the switch, 1 to 254; 0: 4
 	EnhancedPort0 bool   // of the switch (section 18.2.4)
@@ -92,6 +106,9 @@ func (s Software) Target() (*Target, error) {
 		t.Has, t.Make = Control|Memory|Reads|Extended|Notifies|Communication, s.adapter
 		t.Profile = verifier.Profile{CNPs: verifier.Pacing{By: verifier.PacedByQP, Every: notifiesEvery}, DSCP: notifiesDSCP, HasDSCP: true}
 	}
+	if t.Make != nil || s.wanted(Adapter) && nodeFault(s.Fault) {
+		t.Cabled = s.cabled
+	}
 	if s.there(Switch) {
 		t.Has |= Managed
 		t.Switch = s.aSwitch
@@ -106,21 +123,35 @@ func (s Software) Target() (*Target, error) {
 	if t.Make == nil && t.Switch == nil && t.ChannelAdapter == nil {
 		return nil, fmt.Errorf("conform: no device that is there has a fault %q: `ibwitness simulate --faults` lists those of adapters, `ibwitness conform run --faults` those of switches and channel adapters", s.Fault)
 	}
+	if sim.LinkFaults[s.Fault] != nil {
+		t.LinkFault = s.Fault
+	}
 	if s.Fault != "" {
 		t.Name += " with the fault " + s.Fault
 	}
 	return t, nil
 }
 
+// wanted reports whether a device of a kind is one of those that are wanted.
+func (s Software) wanted(k Kind) bool { return len(s.Kinds) == 0 || slices.Contains(s.Kinds, k) }
+
 // there reports whether a device of a kind is there: it is one of those that are wanted, and can have the fault.
 func (s Software) there(k Kind) bool {
-	if len(s.Kinds) > 0 && !slices.Contains(s.Kinds, k) {
+	if !s.wanted(k) {
 		return false
+	}
+	if sim.LinkFaults[s.Fault] != nil {
+		return true
 	}
 	if k == Adapter {
 		return s.Fault == "" || soft.Faults[s.Fault] != nil || managerFault(s.Fault)
 	}
-	return s.Fault == "" || slices.ContainsFunc(sma.Faults(), func(f sma.Fault) bool { return f.Name == s.Fault })
+	return s.Fault == "" || nodeFault(s.Fault)
+}
+
+// nodeFault reports whether a fault is one of nodes.
+func nodeFault(name string) bool {
+	return slices.ContainsFunc(sma.Faults(), func(f sma.Fault) bool { return f.Name == name })
 }
 
 // How the adapter in software sends congestion notification packets.
@@ -135,6 +166,9 @@ func managerFault(name string) bool {
 }
 
 func (s Software) adapter(p Port) (Device, error) {
+	if sim.LinkFaults[s.Fault] != nil {
+		s.Fault = ""
+	}
 	o := soft.Options{
 		Addr: p.Addr, GIDs: p.GIDs, MAC: p.MAC, Clock: p.Clock, Send: p.Send, Event: p.Event, Seed: p.Seed, Fault: s.Fault, FaultAll: true,
 		Congestion: soft.Congestion{CNPs: soft.PerQP, Every: int64(notifiesEvery), TClass: notifiesDSCP << 2},
@@ -152,6 +186,23 @@ func (s Software) adapter(p Port) (Device, error) {
 		return nil, fmt.Errorf("conform: %w", err)
 	}
 	return &communicating{HCA: hca, Agent: cm, port: p}, nil
+}
+
+// cabledLanes is VLCap of the port of an adapter on a native link: code 3, four data lanes.
+const cabledLanes = 3
+
+// cabled makes an adapter on a native link, and the agents of its port. Which of the two the fault is of, it has.
+func (s Software) cabled(p Port) (Device, *sma.Node, error) {
+	c := sma.Config{Type: subnet.ChannelAdapter, GUID: nodeGUID, Description: "device", Ports: 1, VLCap: cabledLanes, RespTime: 8}
+	if nodeFault(s.Fault) {
+		c.Faults, s.Fault = []string{s.Fault}, ""
+	}
+	node, err := sma.New(c)
+	if err != nil {
+		return nil, nil, fmt.Errorf("conform: %w", err)
+	}
+	device, err := s.adapter(p)
+	return device, node, err
 }
 
 func (s Software) aSwitch() (*sma.Node, error) {
@@ -176,7 +227,7 @@ func (s Software) channelAdapter() (*sma.Node, error) {
 // node makes a node with what both have in common.
 func (s Software) node(c sma.Config) (*sma.Node, error) {
 	c.NoSLtoVL, c.PartitionCap, c.GUIDCap, c.Led = !s.SLtoVL, 64, 12, !s.Plain
-	if s.Fault != "" {
+	if s.Fault != "" && sim.LinkFaults[s.Fault] == nil {
 		c.Faults = []string{s.Fault}
 	}
 	n, err := sma.New(c)

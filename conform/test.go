@@ -97,6 +97,7 @@ type Test struct {
 	Breaks []string
 
 	native bool // on a link of InfiniBand, and not on Ethernet
+	cabled bool // on native links with their flow control and delimiters, whose other ends the tester plays
 	run    func(r *run)
 }
 
@@ -115,5 +116,6 @@ const (
 	pairTopology   = "tester and device under test, one link, RoCEv2 on IPv4"                                                     // of all tests of a connection
 	subnetTopology = "tester at port 1 of the device under test, one link of InfiniBand"                                          // of tests by subnet management packets
 	ownTopology    = "tester at port 1 of a switch, or at each port of another device under test in turn, one link of InfiniBand" // of those on each port that has an agent
-	eachTopology   = "tester at one port of the device under test after the other, one link of InfiniBand"                        // of those on each port
+	cableTopology  = "tester at port 1 of the device under test, one native link, whose other port the tester plays: each symbol of it"
+	eachTopology   = "tester at one port of the device under test after the other, one link of InfiniBand" // of those on each port
 )

@@ -8,6 +8,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
 	"ibwitness/hcaagent"
+	"ibwitness/link"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/wqe"
@@ -137,6 +138,10 @@ func (t *tester) departs(frame []byte) {
 
 // wire takes a frame of the tester to the device.
 func (t *tester) wire(p *packet.Packet, frame []byte) {
+	if t.r.manager != nil {
+		t.r.manager.cable.sends(link.Data, link.Mark{}, frame, p)
+		return
+	}
 	t.r.clock.After(wireDelay, func() {
 		p.Frame = t.seen(frame).Number
 		t.sent[p.Frame] = true
@@ -153,6 +158,11 @@ func (t *tester) receive(f fabricagent.Frame) {
 	}
 	t.r.note("<- frame %d: %s", p.Frame, told(p))
 	p.CheckICRC()
+	t.takes(p)
+}
+
+// takes takes a packet of the device.
+func (t *tester) takes(p *packet.Packet) {
 	if n := &t.r.net; p.DestQP == gsiQP && p.ICRCState == packet.CRCGood && p.Encap == n.encap && p.Src == n.device && p.Dst == n.tester {
 		t.managed = append(t.managed, p)
 		return

@@ -95,7 +95,7 @@ func NewLink(clock *Clock, opt LinkOptions) (*Link, error) {
 	f := NewFabric(clock, Options{Seed: opt.Seed, Delay: opt.Delay, Link: fabricagent.LinkTap})
 	l := &Link{Fabric: f, opt: opt}
 	for i := range l.ports {
-		p := &linkPort{LinkPort: opt.Ports[i], link: l, index: uint8(i), chance: rand.New(rand.NewPCG(opt.Seed, uint64(opt.Number)<<1|uint64(i)))}
+		p := &linkPort{LinkPort: opt.Ports[i], link: l, index: uint8(i), mtu: opt.MTU, chance: rand.New(rand.NewPCG(opt.Seed, uint64(opt.Number)<<1|uint64(i)))}
 		if p.Fault != "" {
 			if p.fault = LinkFaults[p.Fault]; p.fault == nil {
 				return nil, fmt.Errorf("sim: no fault of a link is called %q; LinkFaults lists them", p.Fault)
@@ -136,10 +136,16 @@ const mostWaiting = 2
 
 // Up brings the link up: both ports from Down over Initialize and Armed to Active, within some 30 µs.
 func (l *Link) Up() {
+	l.rise(portActive)
+	l.manage()
+}
+
+// rise brings both ports from Down to a state, one after the other.
+func (l *Link) rise(to int) {
 	for i := range l.ports {
 		p := l.ports[i]
 		p.physical(physicalPolling)
-		for state := portInitialize; state <= portActive; state++ {
+		for state := portInitialize; state <= to; state++ {
 			at := training*int64(state) + p.chance.Int64N(apart)
 			epoch := p.epoch
 			l.clock.After(at, func() {
@@ -149,7 +155,6 @@ func (l *Link) Up() {
 			})
 		}
 	}
-	l.manage()
 }
 
 // Down takes the link down: what is on its way is lost, what waits goes on waiting.

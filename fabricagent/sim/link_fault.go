@@ -16,46 +16,57 @@ type LinkFault struct {
 	Rule string            // id of the rule that must catch it
 	Also map[string]string // the rules that are broken with it, each with the reason
 
-	flow func(p *linkPort, l *linkLane, f *link.FlowControl) bool // spoils a flow control packet, and is false where it cannot
-	raw  func(b []byte) []byte                                    // spoils the bytes of one
-	data func(p *linkPort, data []byte) []byte                    // spoils a data packet, or returns nil where it cannot
-	told bool                                                     // it is one by what subnet management has told of the port
+	flow   func(p *linkPort, l *linkLane, f *link.FlowControl) bool // spoils a flow control packet, and is false where it cannot
+	raw    func(b []byte) []byte                                    // spoils the bytes of one
+	data   func(p *linkPort, data []byte) []byte                    // spoils a data packet, or returns nil where it cannot
+	Tester bool                                                     // no right peer gives the occasion for it, and no rule judges it: conformance tests show it
+
+	told bool // it is one by what subnet management has told of the port
 }
 
-// LinkFaultNames returns the names of all faults of links, in order.
-func LinkFaultNames() []string { return slices.Sorted(maps.Keys(LinkFaults)) }
+// LinkFaultNames returns the names of the faults of links that rules judge, in order.
+func LinkFaultNames() []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(LinkFaults)), func(name string) bool { return LinkFaults[name].Tester })
+}
 
 // LinkFaults are the faults that a port of a link can have, by name.
 var LinkFaults = map[string]*LinkFault{
-	"blocks-too-few":         {Text: "says that it has sent a block less than it has", Rule: "LNK-FCP-004", flow: afterData(func(f *link.FlowControl) { f.FCTBS-- })},
-	"blocks-too-many":        {Text: "says that it has sent 300 blocks more than it has", Rule: "LNK-FCP-004", flow: afterData(func(f *link.FlowControl) { f.FCTBS += 300 })},
-	"blocks-not-zero":        {Text: "counts blocks that it has sent from 5 on", Rule: "LNK-FCP-010", flow: beginsAt(5)},
-	"credits-beyond-window":  {Text: "offers more than 2048 blocks", Rule: "LNK-FCP-006", flow: credits(link.Window, func(f *link.FlowControl) { f.FCCL += 250 })},
-	"offer-taken-back":       {Text: "takes credits back", Rule: "LNK-FCP-011", flow: afterData(func(f *link.FlowControl) { f.FCCL -= 1500 })},
-	"operand-init":           {Text: "says init though it is active", Rule: "LNK-FCP-003", flow: afterData(func(f *link.FlowControl) { f.Op = link.Init })},
-	"operand-normal":         {Text: "says normal when it has just come up", Rule: "LNK-FCP-003", flow: whileInit(func(f *link.FlowControl) { f.Op = link.Normal })},
-	"operand-reserved":       {Text: "sends a flow control packet with operand 7", Rule: "LNK-FCP-002", flow: beside(func(f *link.FlowControl) { f.Op = 7 })},
-	"flow-control-of-vl15":   {Text: "sends a flow control packet for VL 15", Rule: "LNK-FCP-009", flow: beside(func(f *link.FlowControl) { f.VL = vl15 })},
-	"lpcrc":                  {Text: "sends a flow control packet with a wrong LPCRC", Rule: "LNK-FCP-001", raw: func(b []byte) []byte { b[len(b)-1] ^= 1; return b }},
-	"long-flow-control":      {Text: "sends a flow control packet of eight bytes", Rule: "LNK-FCP-001", raw: func(b []byte) []byte { return append(b, 0, 0) }},
-	"silent-lane":            {Text: "does not tell of a lane for longer than the update interval", Rule: "LNK-FCP-008"},
-	"discards-counted":       {Text: "counts a damaged packet that it discards as received", Rule: "LNK-FCP-005"},
-	"credits-ignored":        {Text: "sends a packet that it has no credits for", Rule: "LNK-FCP-007"},
-	"data-while-initialize":  {Text: "sends a data packet in LinkInitialize", Rule: "LNK-ST-002"},
-	"sends-while-down":       {Text: "sends a flow control packet though it is down", Rule: "LNK-ST-005"},
-	"physical-state":         {Text: "has a physical state that there is not", Rule: "LNK-ST-006"},
-	"lane-not-operational":   {Text: "sends a data packet on a lane that is not operational", Rule: "LNK-VL-006", data: otherLane},
-	"data-on-vl15":           {Text: "sends a data packet on VL 15", Rule: "LNK-VL-001", data: func(_ *linkPort, b []byte) []byte { onLane(b, vl15); return b }},
-	"wrong-lane":             {Text: "sends a data packet on a lane that its table does not have for the SL", Rule: "SMP-SV-003", data: wrongLane, told: true},
-	"longer-than-mtu":        {Text: "sends a packet that is longer than the MTU of the link", Rule: "LNK-LRH-007", told: true},
-	"vcrc":                   {Text: "sends a data packet with a wrong VCRC", Rule: "LNK-CRC-001", data: func(_ *linkPort, b []byte) []byte { b[len(b)-1] ^= 1; return b }},
-	"runt":                   {Text: "sends five bytes as a data packet", Rule: "LNK-LRH-001", data: func(_ *linkPort, b []byte) []byte { return b[:5] }},
-	"half-word":              {Text: "sends a byte after the VCRC", Rule: "LNK-LRH-008", data: func(_ *linkPort, b []byte) []byte { return append(b, 0) }},
-	"link-version":           {Text: "sends a data packet of link version 1", Rule: "LNK-LRH-002", data: change(func(p *packet.Packet) { p.LVer = 1 })},
-	"lrh-reserved":           {Text: "sets a reserved bit of the LRH", Rule: "LNK-LRH-003", data: change(func(p *packet.Packet) { p.LRHRes = 0x40 })},
-	"destination-lid-zero":   {Text: "sends a data packet to LID 0", Rule: "LNK-LID-001", data: change(func(p *packet.Packet) { p.DLID = 0 })},
-	"source-lid-multicast":   {Text: "sends a data packet from a multicast LID", Rule: "LNK-LID-003", data: change(func(p *packet.Packet) { p.SLID = 0xC001 })},
-	"permissive-destination": {Text: "sends a data packet to the permissive LID", Rule: "LNK-LID-004", data: change(func(p *packet.Packet) { p.DLID = 0xFFFF })},
+	"blocks-too-few":           {Text: "says that it has sent a block less than it has", Rule: "LNK-FCP-004", flow: afterData(func(f *link.FlowControl) { f.FCTBS-- })},
+	"blocks-too-many":          {Text: "says that it has sent 300 blocks more than it has", Rule: "LNK-FCP-004", flow: afterData(func(f *link.FlowControl) { f.FCTBS += 300 })},
+	"blocks-not-zero":          {Text: "counts blocks that it has sent from 5 on", Rule: "LNK-FCP-010", flow: beginsAt(5)},
+	"credits-beyond-window":    {Text: "offers more than 2048 blocks", Rule: "LNK-FCP-006", flow: credits(link.Window, func(f *link.FlowControl) { f.FCCL += 250 })},
+	"offer-taken-back":         {Text: "takes credits back", Rule: "LNK-FCP-011", flow: afterData(func(f *link.FlowControl) { f.FCCL -= 1500 })},
+	"operand-init":             {Text: "says init though it is active", Rule: "LNK-FCP-003", flow: afterData(func(f *link.FlowControl) { f.Op = link.Init })},
+	"operand-normal":           {Text: "says normal when it has just come up", Rule: "LNK-FCP-003", flow: whileInit(func(f *link.FlowControl) { f.Op = link.Normal })},
+	"operand-reserved":         {Text: "sends a flow control packet with operand 7", Rule: "LNK-FCP-002", flow: beside(func(f *link.FlowControl) { f.Op = 7 })},
+	"flow-control-of-vl15":     {Text: "sends a flow control packet for VL 15", Rule: "LNK-FCP-009", flow: beside(func(f *link.FlowControl) { f.VL = vl15 })},
+	"lpcrc":                    {Text: "sends a flow control packet with a wrong LPCRC", Rule: "LNK-FCP-001", raw: func(b []byte) []byte { b[len(b)-1] ^= 1; return b }},
+	"long-flow-control":        {Text: "sends a flow control packet of eight bytes", Rule: "LNK-FCP-001", raw: func(b []byte) []byte { return append(b, 0, 0) }},
+	"silent-lane":              {Text: "does not tell of a lane for longer than the update interval", Rule: "LNK-FCP-008"},
+	"discards-counted":         {Text: "counts a damaged packet that it discards as received", Rule: "LNK-FCP-005"},
+	"credits-ignored":          {Text: "sends a packet that it has no credits for", Rule: "LNK-FCP-007"},
+	"data-while-initialize":    {Text: "sends a data packet in LinkInitialize", Rule: "LNK-ST-002"},
+	"sends-while-down":         {Text: "sends a flow control packet though it is down", Rule: "LNK-ST-005"},
+	"physical-state":           {Text: "has a physical state that there is not", Rule: "LNK-ST-006"},
+	"lane-not-operational":     {Text: "sends a data packet on a lane that is not operational", Rule: "LNK-VL-006", data: otherLane},
+	"data-on-vl15":             {Text: "sends a data packet on VL 15", Rule: "LNK-VL-001", data: func(_ *linkPort, b []byte) []byte { onLane(b, vl15); return b }},
+	"wrong-lane":               {Text: "sends a data packet on a lane that its table does not have for the SL", Rule: "SMP-SV-003", data: wrongLane, told: true},
+	"longer-than-mtu":          {Text: "sends a packet that is longer than the MTU of the link", Rule: "LNK-LRH-007", told: true},
+	"vcrc":                     {Text: "sends a data packet with a wrong VCRC", Rule: "LNK-CRC-001", data: func(_ *linkPort, b []byte) []byte { b[len(b)-1] ^= 1; return b }},
+	"runt":                     {Text: "sends five bytes as a data packet", Rule: "LNK-LRH-001", data: func(_ *linkPort, b []byte) []byte { return b[:5] }},
+	"half-word":                {Text: "sends a byte after the VCRC", Rule: "LNK-LRH-008", data: func(_ *linkPort, b []byte) []byte { return append(b, 0) }},
+	"link-version":             {Text: "sends a data packet of link version 1", Rule: "LNK-LRH-002", data: change(func(p *packet.Packet) { p.LVer = 1 })},
+	"lrh-reserved":             {Text: "sets a reserved bit of the LRH", Rule: "LNK-LRH-003", data: change(func(p *packet.Packet) { p.LRHRes = 0x40 })},
+	"destination-lid-zero":     {Text: "sends a data packet to LID 0", Rule: "LNK-LID-001", data: change(func(p *packet.Packet) { p.DLID = 0 })},
+	"source-lid-multicast":     {Text: "sends a data packet from a multicast LID", Rule: "LNK-LID-003", data: change(func(p *packet.Packet) { p.SLID = 0xC001 })},
+	"arrivals-uncounted":       {Text: "does not count the blocks that come in its offers, until the other port tells of them", Tester: true},
+	"fctbs-ignored":            {Text: "does not take the count of blocks that the other port tells", Tester: true},
+	"credits-forgotten":        {Text: "takes only the first credits of a lane that it is given", Tester: true},
+	"management-held":          {Text: "sends no packets of VL 15 without credits on VL 0", Tester: true},
+	"bad-fcp-taken":            {Text: "takes flow control packets with a wrong LPCRC or a reserved operand", Tester: true},
+	"lane-taken":               {Text: "takes packets on lanes that are not operational", Tester: true},
+	"data-in-initialize-taken": {Text: "takes data packets in LinkInitialize", Tester: true},
+	"permissive-destination":   {Text: "sends a data packet to the permissive LID", Rule: "LNK-LID-004", data: change(func(p *packet.Packet) { p.DLID = 0xFFFF })},
 }
 
 // afterData spoils flow control packets of an active port that has sent something on the lane.

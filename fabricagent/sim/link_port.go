@@ -16,7 +16,9 @@ type linkPort struct {
 	chance  *rand.Rand
 	send    func(frame []byte)
 	deliver func(data []byte)
-	again   func() // the device may send
+	hand    func(k link.Kind, m link.Mark, data []byte) // plays the port; nil: it plays itself
+	admit   func(m link.Mark, data []byte) bool         // judges what comes in place of the port; nil: it does itself
+	again   func()                                      // the device may send
 
 	state   int
 	epoch   int // how often it has been down
@@ -24,8 +26,12 @@ type linkPort struct {
 	current []byte // the data packet that is being sent
 	lost    int64  // until when what comes was sent before the link went down
 	ticking bool
-	next    int // the lane whose turn it is
-	waiting int // packets on all lanes
+	next    int      // the lane whose turn it is
+	arb     *arbiter // among the data lanes; nil: they take turns
+	life    int64    // nanoseconds that a packet may wait on a data lane; 0: without end
+	expired func()   // is told of each that has
+	mtu     uint32   // of the link
+	waiting int      // packets on all lanes
 	lanes   [link.Lanes]linkLane
 	manage  packets // on VL 15
 	drained int64   // when the receive buffers have passed on what is in them
@@ -62,6 +68,20 @@ type packets struct {
 func (q *packets) empty() bool   { return q.at == len(q.list) }
 func (q *packets) first() []byte { return q.list[q.at] }
 func (q *packets) push(b []byte) { q.list = append(q.list, b) }
+
+// remove takes out a packet, and reports whether it is there.
+func (q *packets) remove(b []byte) bool {
+	for i := q.at; i < len(q.list); i++ {
+		if &q.list[i][0] != &b[0] {
+			continue
+		}
+		copy(q.list[q.at+1:i+1], q.list[q.at:i])
+		q.pop()
+		return true
+	}
+	return false
+}
+
 func (q *packets) pop() []byte {
 	b := q.list[q.at]
 	q.list[q.at] = nil
@@ -122,7 +142,7 @@ func (p *linkPort) down() {
 
 // beat sees to it that no lane is silent for too long.
 func (p *linkPort) beat() {
-	if p.ticking {
+	if p.ticking || p.hand != nil {
 		return
 	}
 	p.ticking = true
@@ -163,16 +183,21 @@ func (p *linkPort) enqueue(data []byte) {
 	if data[0]>>4 == vl15 {
 		vl = vl15
 	}
+	p.queue(data, vl)
+}
+
+// queue has a packet wait for its turn on a lane.
+func (p *linkPort) queue(data []byte, vl uint8) {
 	words := int(binary.BigEndian.Uint16(data[4:]) & 0x7FF)
 	switch {
 	case vl == vl15 && data[0]>>4 != vl15, int(vl) >= p.link.opt.Lanes && vl != vl15:
 		return // the table has no lane for it (7.6.6)
-	case words*4 > int(p.link.opt.MTU)+124:
+	case words*4 > int(p.mtu)+124:
 		if !p.told || p.long != nil || !p.breaks("longer-than-mtu") {
 			return
 		}
 		p.long = data
-	case p.fault != nil && p.fault.told && tooLong(data, p.link.opt.MTU):
+	case p.fault != nil && p.fault.told && tooLong(data, p.mtu):
 		return
 	}
 	onLane(data, vl)
@@ -181,6 +206,7 @@ func (p *linkPort) enqueue(data []byte) {
 		p.manage.push(data)
 	} else {
 		p.lanes[vl].queue.push(data)
+		p.age(&p.lanes[vl].queue, data)
 	}
 	p.start()
 }
@@ -215,46 +241,65 @@ func (p *linkPort) receive(frame []byte) {
 	kind, mark, _ := link.DecodeHeader(frame)
 	data := frame[link.HeaderSize:]
 	switch {
+	case p.hand != nil:
+		p.hand(kind, mark, data)
 	case p.state == portDown:
 	case kind == link.Packet:
 		p.credits(data)
-	case kind == link.Data && !mark.Bad:
-		p.data(data)
+	case kind == link.Data && (!mark.Bad || p.admit != nil):
+		p.data(mark, data)
 	}
 }
 
 // credits takes a link packet.
 func (p *linkPort) credits(data []byte) {
 	f, ok := link.DecodeFlowControl(data)
-	if !ok || !f.Good || f.Op > link.Init || int(f.VL) >= p.link.opt.Lanes {
+	if !ok || int(f.VL) >= p.link.opt.Lanes || (!f.Good || f.Op > link.Init) && !p.breaks("bad-fcp-taken") {
 		return
 	}
 	l := &p.lanes[f.VL]
-	l.abr, l.credit, l.may = f.FCTBS, f.FCCL, true
+	if !p.breaks("fctbs-ignored") {
+		l.abr = f.FCTBS
+	}
+	if !l.may || !p.breaks("credits-forgotten") {
+		l.credit, l.may = f.FCCL, true
+	}
 	p.start()
 }
 
+// whole reports whether a packet is as it should be.
+func (p *linkPort) whole(m link.Mark, data []byte) bool {
+	if p.admit != nil {
+		return p.admit(m, data)
+	}
+	end := len(data) - vcrcSize
+	return int(binary.BigEndian.Uint16(data[4:])&0x7FF)*4 == end && binary.LittleEndian.Uint16(data[end:]) == packet.VCRC(data[:end])
+}
+
+// closed reports whether a port drops all data packets of a lane.
+func (p *linkPort) closed(vl uint8) bool {
+	return int(vl) >= p.link.opt.Lanes && !p.breaks("lane-taken") || p.state == portInitialize && !p.breaks("data-in-initialize-taken")
+}
+
 // data takes a data packet: into the receive buffer of its lane, which it leaves a while later.
-func (p *linkPort) data(data []byte) {
+func (p *linkPort) data(m link.Mark, data []byte) {
 	p.link.busy = p.link.clock.now
 	if len(data) < lrhSize+vcrcSize {
 		return
 	}
 	vl, words := data[0]>>4, int(binary.BigEndian.Uint16(data[4:])&0x7FF)
-	end := len(data) - vcrcSize
 	blocks := p.link.blocks(words)
-	whole := words*4 == end && binary.LittleEndian.Uint16(data[end:]) == packet.VCRC(data[:end])
 	if vl == vl15 {
-		if whole && !p.answer(data) {
+		if p.whole(m, data) && !p.answer(data) {
 			p.pass(data)
 		}
 		return
 	}
-	if int(vl) >= p.link.opt.Lanes || p.state == portInitialize {
+	if p.closed(vl) {
 		return
 	}
 	l := &p.lanes[vl]
-	if !whole || l.used+blocks > p.Buffer {
+	if !p.whole(m, data) || l.used+blocks > p.Buffer {
 		if p.breaks("discards-counted") {
 			l.abr += uint16(blocks)
 			l.due = true
@@ -262,8 +307,12 @@ func (p *linkPort) data(data []byte) {
 		}
 		return
 	}
-	p.state = portActive
-	l.abr += uint16(blocks)
+	if p.admit == nil { // else subnet management says it
+		p.state = portActive
+	}
+	if !p.breaks("arrivals-uncounted") {
+		l.abr += uint16(blocks)
+	}
 	l.used += blocks
 	wait := int64(0)
 	if p.Drain > 0 {

@@ -29,25 +29,26 @@ func (p *linkPort) leave(frame []byte) {
 
 // start has the port send what it may send next, if it sends nothing: flow control packets first, then those of VL 15, then the data lanes in turn.
 func (p *linkPort) start() {
-	if p.sending || p.state == portDown {
+	if p.sending || p.state == portDown || p.hand != nil {
 		return
 	}
 	if vl, ok := p.owed(); ok {
 		p.transmit(p.flowControl(vl))
 		return
 	}
-	if !p.manage.empty() {
+	if !p.manage.empty() && !p.held() {
 		p.transmit(append(p.header(link.Data), p.taken(&p.manage)...))
 		return
 	}
-	for i := range p.link.opt.Lanes {
-		vl := (p.next + i) % p.link.opt.Lanes
-		if l := &p.lanes[vl]; !l.queue.empty() && (p.maySend(l) || p.mustNot(l)) {
-			p.next = vl + 1
-			p.sendData(uint8(vl), p.taken(&l.queue))
-			return
-		}
+	if vl, ok := p.nextLane(); ok {
+		p.sendData(uint8(vl), p.taken(&p.lanes[vl].queue))
 	}
+}
+
+// held reports whether the port holds back the packets of VL 15: a faulty one does, without credits on a data lane.
+func (p *linkPort) held() bool {
+	l := &p.lanes[0]
+	return p.Fault == "management-held" && (!l.may || p.link.ahead(l.credit, l.sent) == 0)
 }
 
 // taken takes the next packet of a queue.

@@ -15,6 +15,8 @@ var _ = faults(map[string]*Fault{
 	"next-header-taken": {Text: "takes a GRH whose next header is not that of IBA transport", Responder: true, Needs: Tester},
 	"paylen-ignored":    {Text: "takes a GRH whose payload length is wrong", Responder: true, Needs: Tester},
 	"grh-ignored":       {Text: "takes a packet without a GRH where the address vector is global, and one with it where it is local", Responder: true, Needs: Tester},
+	"lid-unchecked":     {Text: "takes a packet to another LID, and one from a multicast LID", Service: packet.UD, Responder: true, Needs: Tester},
+	"raw-taken":         {Text: "takes a raw packet for one of IBA transport", Service: packet.UD, Responder: true, Needs: Tester},
 	"grh-missing":       {Text: "sends no GRH where its address vector is global", Rule: "NET-GRH-006", Needs: Tester, match: anySend, spoil: withoutGRH},
 	"cnp-acknowledged":  {Text: "acknowledges a CNP", Needs: Tester},
 	"flow-label":        {Text: "sends another flow label than its address vector has", Needs: Tester, match: anySend, spoil: func(p *packet.Packet) { p.FlowLabel ^= 1 }},
@@ -28,6 +30,16 @@ func withoutGRH(p *packet.Packet) {
 		p.Has, p.LNH = p.Has&^packet.HasGRH, packet.LNHLocal
 		p.FitLengths()
 	}
+}
+
+// decodesRaw takes a raw packet apart as if it were one of IBA transport, where the fault has the device take it.
+func (h *HCA) decodesRaw(p *packet.Packet, frame []byte) bool {
+	if p.LNH >= packet.LNHLocal || !h.breaks("raw-taken") {
+		return true
+	}
+	b := append([]byte(nil), frame...)
+	b[1] = b[1]&^3 | packet.LNHLocal
+	return packet.DecodeInfiniBand(p, b, len(b))
 }
 
 // decodesOdd takes a frame apart that no receiver takes for RoCEv2, where the fault has the device take it.

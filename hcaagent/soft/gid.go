@@ -77,13 +77,16 @@ func (h *HCA) owns(a packet.Addr) bool {
 // enters reports whether a packet is to an entry of the table, of its type. On a native link that is its LID, and the GID where it has a GRH.
 func (h *HCA) enters(p *packet.Packet) bool {
 	if p.Encap == packet.Native {
-		return p.Dst == h.opt.Addr
+		return p.Dst == h.opt.Addr && unicast(p.SLID) || h.breaks("lid-unchecked")
 	}
 	if p.Dst == h.opt.Addr && p.Encap != packet.RoCEv1 {
 		return true
 	}
 	return slices.Contains(h.gids, wqe.GID{Addr: p.Dst, RoCEv1: p.Encap == packet.RoCEv1})
 }
+
+// unicast reports whether a LID is one of a port (section 4.1.3).
+func unicast(lid uint16) bool { return lid > 0 && lid < 0xC000 }
 
 // onPath reports whether the network header of a packet is that of the queue pair's path (section 9.6.1.2): one of a connection is as the address vector has it.
 func (q *queuePair) onPath(p *packet.Packet) bool {

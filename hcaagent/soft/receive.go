@@ -83,7 +83,7 @@ func (h *HCA) check(p *packet.Packet, own bool) {
 // decode takes a frame apart.
 func (h *HCA) decode(p *packet.Packet, frame []byte) bool {
 	if h.opt.Addr.IsLID() {
-		return packet.DecodeInfiniBand(p, frame, len(frame))
+		return packet.DecodeInfiniBand(p, frame, len(frame)) && h.decodesRaw(p, frame)
 	}
 	if len(frame) < etherSize {
 		return false

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"text/tabwriter"
 
 	"ibwitness/conform"
+	"ibwitness/fabricagent/sim"
 	"ibwitness/hcaagent/cma"
 	"ibwitness/internal/view/report"
 	"ibwitness/packet"
@@ -200,6 +202,10 @@ func listNodeFaults(w io.Writer) error {
 	fmt.Fprintln(t, "fault\twhat the node does")
 	for _, f := range sma.Faults() {
 		fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Text)
+	}
+	fmt.Fprintln(t, "\nfault\twhat the port of a native link does")
+	for _, name := range slices.Sorted(maps.Keys(sim.LinkFaults)) {
+		fmt.Fprintf(t, "%s\t%s\n", name, sim.LinkFaults[name].Text)
 	}
 	fmt.Fprintln(t, "\nfault\twhat the communication manager of an adapter does")
 	for _, f := range cma.Faults() {

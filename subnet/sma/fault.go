@@ -129,6 +129,32 @@ const (
 	gmpUnchecked
 	gmpLength
 	classTaken
+	delimiterIgnored
+	ebpTaken
+	badVCRCAnswered
+	badICRCAnswered
+	lverTaken
+	lengthIgnored
+	dlidIgnored
+	lmcIgnored
+	qp0ClosedInInit
+	armedStays
+	stateStuck
+	armedAtOnce
+	lane15Sent
+	highLimitIgnored
+	arbitrationIgnored
+	stateKept
+	misrouted
+	topIgnored
+	unroutedForwarded
+	multicastReflected
+	icrcRewritten
+	reordered
+	damageHealed
+	partitionIgnored
+	oldForwarded
+	qp0ClosedInArmed
 	numFaults
 )
 
@@ -260,6 +286,32 @@ var faultTable = []Fault{
 	{"gmp-unchecked", "takes GMPs with another Q_Key, with immediate data and with P_Keys that it does not have", gmpUnchecked},
 	{"gmp-length-unchecked", "takes GMPs that are not 256 bytes long", gmpLength},
 	{"class-taken", "takes requests of each class of general services for ones of performance management", classTaken},
+	{"delimiter-ignored", "takes packets that end with another symbol than EGP or EBP", delimiterIgnored},
+	{"ebp-taken", "takes packets that end with EBP", ebpTaken},
+	{"bad-vcrc-answered", "takes packets with a wrong VCRC", badVCRCAnswered},
+	{"bad-icrc-answered", "takes packets with a wrong ICRC", badICRCAnswered},
+	{"lver-taken", "takes packets with a link version that is not 0", lverTaken},
+	{"length-ignored", "takes packets whatever length their LRH says", lengthIgnored},
+	{"dlid-ignored", "takes packets to any LID for its own", dlidIgnored},
+	{"lmc-ignored", "takes only its base LID for its own", lmcIgnored},
+	{"qp0-closed-in-init", "takes no packets of subnet management in LinkInitialize", qp0ClosedInInit},
+	{"armed-stays", "stays in LinkArm when a packet comes on a data lane", armedStays},
+	{"state-stuck", "confirms a Set of PortState and keeps the previous state", stateStuck},
+	{"arbitration-ignored", "has its data lanes take turns, whatever VLArbitrationTable says", arbitrationIgnored},
+	{"misrouted", "forwards packets out of the port after the one that its table has", misrouted},
+	{"top-ignored", "forwards packets to LIDs above LinearFDBTop by its LinearForwardingTable", topIgnored},
+	{"unrouted-forwarded", "forwards packets to LIDs that have no way out of the port after the one at which they came in", unroutedForwarded},
+	{"multicast-reflected", "forwards multicast packets out of the port at which they came in, too", multicastReflected},
+	{"icrc-rewritten", "changes a bit of the BTH of packets that it forwards, and makes the ICRC fit", icrcRewritten},
+	{"reordered", "has each second packet that it forwards overtake the one before", reordered},
+	{"damage-healed", "forwards packets with a wrong VCRC with one that fits", damageHealed},
+	{"partition-ignored", "forwards packets whatever partition enforcement says", partitionIgnored},
+	{"old-forwarded", "forwards packets whose lifetime is over", oldForwarded},
+	{"armed-at-once", "goes to Armed by itself when its link has trained", armedAtOnce},
+	{"lane-15-sent", "sends packets whose service level is mapped to VL 15 on VL 0", lane15Sent},
+	{"high-limit-ignored", "lets the high priority part of VLArbitrationTable send without a limit", highLimitIgnored},
+	{"state-kept", "keeps its PortState when its link goes down", stateKept},
+	{"qp0-closed-in-armed", "takes no packets of subnet management in LinkArm", qp0ClosedInArmed},
 }
 
 func faultsOf(names []string) (f faultSet, err error) {

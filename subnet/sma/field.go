@@ -41,6 +41,8 @@ var (
 	piTimeout     = pi("subnetTimeOut")
 	piRespTime    = pi("respTimeValue")
 
+	piHOQLife = pi("HOQLife")
+
 	siLinearTop     = si("linearFDBTop")
 	siDefault       = si("defaultPort")
 	siPrimary       = si("defaultMulticastPrimaryPort")
@@ -50,6 +52,14 @@ var (
 	siMulticastTop  = si("multicastFDBTop")
 	siOptimized     = si("optimizedSLtoVLMappingProgramming")
 	siEnhancedPort0 = si("enhancedPort0")
+)
+
+// enforcement is partition enforcement in one direction.
+type enforcement struct{ mad.Field }
+
+var (
+	piEnforceIn  = enforcement{pi("partitionEnforcementInbound")}
+	piEnforceOut = enforcement{pi("partitionEnforcementOutbound")}
 )
 
 // States of a port (PortInfo:PortState, section 7.2.7).

@@ -51,6 +51,12 @@ func Join(now int64, a *Node, aPort uint8, b *Node, bPort uint8) bool {
 		e.put(piState, Initialize)
 		e.put(piPhysical, linkUp)
 	}
+	if a.has(armedAtOnce) {
+		p.put(piState, Armed)
+	}
+	if b.has(armedAtOnce) {
+		q.put(piState, Armed)
+	}
 	a.changed(now)
 	b.changed(now)
 	return true
@@ -66,7 +72,7 @@ func highest(v uint64) (bit uint64) {
 // Cut says that the link of a port is lost: it goes Down, and trains.
 func (n *Node) Cut(now int64, number uint8) {
 	p := n.at(int(number))
-	if p == nil || number == 0 || p.get(piState) == Down {
+	if p == nil || number == 0 || p.get(piState) == Down || n.has(stateKept) {
 		return
 	}
 	p.put(piState, Down)

@@ -101,6 +101,7 @@ type switchState struct {
 	linear    []uint8               // by LID
 	random    []uint32              // entries of 4 bytes
 	multicast [][16]uint16          // by LID - 0xC000, then by position
+	kept      []Copy                // of a faulty switch: what the next packet is to overtake
 }
 
 // New returns a node whose links are down. The error wraps ErrConfig or ErrFault.

@@ -274,6 +274,7 @@ func (p *port) legalStates(state, physical uint64) bool {
 // setStates sets PortState and PortPhysicalState.
 func (n *Node) setStates(p *port, state, physical uint64) {
 	switch {
+	case n.has(stateStuck):
 	case physical != 0:
 		n.retrain(p, physical)
 	case state == Down:
@@ -281,4 +282,12 @@ func (n *Node) setStates(p *port, state, physical uint64) {
 	case state != 0:
 		p.put(piState, state)
 	}
+}
+
+// NeighborMTU returns the MTU of the link of a port, in bytes.
+func (n *Node) NeighborMTU(number uint8) uint32 {
+	if p := n.at(int(number)); p != nil {
+		return 128 << p.get(piMTU)
+	}
+	return 0
 }

@@ -160,7 +160,11 @@ func (n *Node) VL(in, out, sl uint8) uint8 {
 		in = 0
 	}
 	t, _ := n.SLtoVL(in, out)
-	return t[sl&0xF]
+	vl := t[sl&0xF]
+	if vl == managementVL && n.has(lane15Sent) {
+		return 0
+	}
+	return vl
 }
 
 // vlArbitration is VLArbitrationTable (section 14.2.5.9): blocks 1 and 2 of low, 3 and 4 of high priority, of a port that has several data lanes.
@@ -194,6 +198,28 @@ func (n *Node) vlArbitration(r *request) mad.Status {
 		binary.BigEndian.PutUint16(r.data[i*2:], e)
 	}
 	return 0
+}
+
+// Arbitration returns the entries of the VLArbitrationTables of a port that have a weight, and the limit of the high one (section 7.6.9).
+func (n *Node) Arbitration(number uint8) (high, low []mad.VLArb, limit uint8) {
+	p := n.at(int(number))
+	if p == nil || n.has(arbitrationIgnored) {
+		return nil, nil, 0
+	}
+	weighted := func(blocks ...[32]uint16) (list []mad.VLArb) {
+		for _, b := range blocks {
+			for _, e := range b {
+				if v := mad.VLArb(e); v.Weight() > 0 {
+					list = append(list, v)
+				}
+			}
+		}
+		return list
+	}
+	if limit = uint8(p.get(pi("VLHighLimit"))); n.has(highLimitIgnored) {
+		limit = 255
+	}
+	return weighted(p.arb[2], p.arb[3]), weighted(p.arb[0], p.arb[1]), limit
 }
 
 // linearForwarding is LinearForwardingTable (section 14.2.5.10). Ports that the switch does not have are taken: packets to them are discarded.
