@@ -98,6 +98,8 @@ func (t *Transport) seal(c *connection.Connection, from int, p *packet.Packet, h
 	h := t.table.Host(host)
 	if p.ICRCState != packet.CRCBad {
 		t.table.Discards(c, from, p, h, dir)
+	} else if t.table.FreshQPs() {
+		t.hasSent(p)
 	}
 	taken := true
 	switch s := &h.VCRC[dir]; p.VCRCState {

@@ -11,6 +11,15 @@ import (
 	"ibwitness/wqe"
 )
 
+// hasSent takes it that the queue pair which has sent a datagram has begun. One that came damaged may be of any of its host's.
+func (t *Transport) hasSent(p *packet.Packet) {
+	if p.ICRCState == packet.CRCBad {
+		t.table.UnfreshOf(p.Src)
+		return
+	}
+	t.table.Unfresh(wqe.QP{Addr: p.Src, QPN: p.SrcQP})
+}
+
 // datagram verifies a UD packet: it names both QPs, so its connection is known at once. Management datagrams also teach.
 func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 	if smp.Is(p) && p.ICRCState != packet.CRCBad {
@@ -25,6 +34,7 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 				return
 			}
 			if !t.table.Belongs(k, sender, p) && k.WrongService != nil {
+				t.hasSent(p)
 				return
 			}
 			sealed = true

@@ -171,7 +171,7 @@ func (s *shard) step(w *batch, me, shards int, several bool) {
 		} else if s.begins(p) {
 			s.t.Packets(mine)
 			mine = mine[:0]
-			s.t.table.Unfresh(wqe.QP{Addr: p.Src, QPN: p.SrcQP})
+			s.t.hasSent(p)
 		}
 	}
 	s.t.Packets(mine)
@@ -181,7 +181,8 @@ func (s *shard) step(w *batch, me, shards int, several bool) {
 // begins reports whether a packet of another shard may be the first datagram of a queue pair whose start PSN is known: the next one, to whichever destination it
 // goes, is not. Only events tell of start PSNs, and where there are events a packet is decoded whole before any shard has it.
 func (s *shard) begins(p *packet.Packet) bool {
-	return s.t.table.FreshQPs() && p.Has&packet.HasDETH != 0 && p.ICRCState != packet.CRCBad && s.t.table.IsFresh(wqe.QP{Addr: p.Src, QPN: p.SrcQP})
+	t := s.t.table
+	return t.FreshQPs() && (p.ICRCState == packet.CRCBad || p.Has&packet.HasDETH != 0 && t.IsFresh(wqe.QP{Addr: p.Src, QPN: p.SrcQP}))
 }
 
 // trim drops findings beyond those that are kept.

@@ -2,6 +2,7 @@ package connection
 
 import (
 	"iter"
+	"maps"
 	"time"
 
 	"ibwitness/packet"
@@ -163,6 +164,11 @@ func (t *Table) IsFresh(q wqe.QP) bool { return t.fresh[q] }
 
 // Unfresh takes it that a QP has sent before.
 func (t *Table) Unfresh(q wqe.QP) { delete(t.fresh, q) }
+
+// UnfreshOf takes it that all QPs of a host have sent before.
+func (t *Table) UnfreshOf(a packet.Addr) {
+	maps.DeleteFunc(t.fresh, func(q wqe.QP, _ bool) bool { return q.Addr == a })
+}
 
 // FreshQPs reports whether there are any whose start PSN is known, and that have sent nothing yet.
 func (t *Table) FreshQPs() bool { return len(t.fresh) > 0 }
