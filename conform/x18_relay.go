@@ -157,9 +157,14 @@ func (w *switched) forgets() {
 // forwarded has a packet come in at port 1 and judges out of which ports it leaves, once each.
 func (w *switched) forwarded(id string, p *packet.Packet, outs ...uint8) (sent *packet.Packet, copies []*packet.Packet) {
 	r := w.r
-	p.Complete()
+	var raw func(b []byte) []byte
+	if p.LNH == packet.LNHRaw && p.Has&packet.HasRWH != 0 {
+		raw = func([]byte) []byte { return p.Data }
+	} else {
+		p.Complete()
+	}
 	w.forgets()
-	sent = w.enters(1, p, nil)
+	sent = w.enters(1, p, raw)
 	r.wait(ackWindow)
 	left := w.left()
 	proof := []*packet.Packet{sent}
