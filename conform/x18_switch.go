@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/link"
@@ -255,36 +256,48 @@ var switchOrder = &Test{
 
 var switchDamaged = &Test{
 	ID: "X18_006", Title: "packets that are damaged on the way to a switch",
-	Abstract: "A switch drops a packet whose VCRC is wrong, or ends it with EBP; it does not forward it as a good one.",
+	Abstract: "A switch drops a packet whose VCRC, link version or end is wrong, or ends it with EBP; it does not forward it as a good one.",
 	Covers:   []Statement{{"", NoneID}}, Topology: relayTopology, Device: Switch, Needs: Managed, cabled: true,
 	Qualifiers: switchQualifiers, Setup: cableSetup,
 	Procedure: []string{
 		surveyText, relayStep,
 		"Send datagrams from port 1 to port 2 of which one bit each is changed on the way: of the BTH, of the payload, of the ICRC and of the VCRC. Send one that is right after each.",
+		"Do so with ones of link version 1, and with ones that end with EBP, SLP, SDP and an invalid code group.",
 	},
 	Assertions: []Assertion{{"ours#01", "A damaged datagram does not leave, or ends with EBP and has a wrong VCRC."}, {"ours#02", "One that is right leaves."}},
-	Decisions:  ours, Breaks: []string{"LNK-CRC-001", "LNK-CRC-005"},
+	Decisions:  ours, Breaks: []string{"LNK-CRC-001", "LNK-LRH-002"},
 	run: func(r *run) {
 		w := r.switches(2)
 		r.at(3)
 		w.forwarded("ours#02", w.datagramFrom(1, relayLID+2), 2)
 		for _, at := range []int{14, 40, 28 + 64 + 2, 28 + 64 + 5} {
-			p := w.datagramFrom(1, relayLID+2)
-			p.Complete()
-			w.forgets()
-			sent := w.enters(1, p, func(b []byte) []byte { b[at] ^= 0x10; return b })
-			r.wait(ackWindow)
-			ok, proof := true, []*packet.Packet{sent}
-			for _, list := range w.left() {
-				for _, x := range list {
-					ok = ok && x.Flaws&packet.FlawDelimiter != 0 && x.VCRCState == packet.CRCBad
-					proof = append(proof, x)
-				}
-			}
-			r.check("ours#01", ok, "nothing, or a packet that ends with EBP", fmt.Sprintf("%d packets, of which one is taken for a good one, byte %d changed", len(proof)-1, at), proof...)
-			w.forwarded("ours#02", w.datagramFrom(1, relayLID+2), 2)
+			w.spoiltOnTheWay(wrongPacket{fmt.Sprintf("byte %d changed", at), func(b []byte) []byte { b[at] ^= 0x10; return b }, link.Mark{}})
+		}
+		r.at(4)
+		w.spoiltOnTheWay(linkVersions.list[0])
+		for _, x := range slices.Concat(badPacket.list, delimiters.list) {
+			w.spoiltOnTheWay(x)
 		}
 	},
+}
+
+// spoiltOnTheWay has a packet that is wrong come in at port 1, judges that it is not forwarded as a good one, and has one that is right come after it.
+func (w *switched) spoiltOnTheWay(x wrongPacket) {
+	r, p := w.r, w.datagramFrom(1, relayLID+2)
+	p.Complete()
+	w.forgets()
+	sent := w.entersAs(1, p, x.change, x.mark)
+	r.wait(ackWindow)
+	good, proof := 0, []*packet.Packet{sent}
+	for _, list := range w.left() {
+		for _, q := range list {
+			if proof = append(proof, q); q.Flaws&packet.FlawDelimiter == 0 || q.VCRCState != packet.CRCBad {
+				good++
+			}
+		}
+	}
+	r.check("ours#01", good == 0, "nothing, or a packet that ends with EBP", fmt.Sprintf("%d packets, %d of them as good ones, after one with %s", len(proof)-1, good, x.what), proof...)
+	w.forwarded("ours#02", w.datagramFrom(1, relayLID+2), 2)
 }
 
 // P_Keys of the test of partition enforcement: in the table of the ports, and of nobody.
