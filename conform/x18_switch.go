@@ -296,7 +296,7 @@ func (w *switched) spoiltOnTheWay(x wrongPacket) {
 			}
 		}
 	}
-	r.check("ours#01", good == 0, "nothing, or a packet that ends with EBP", fmt.Sprintf("%d packets, %d of them as good ones, after one with %s", len(proof)-1, good, x.what), proof...)
+	r.check("ours#01", good == 0, "nothing, or a packet that ends with EBP", fmt.Sprintf("packets: %d, as good ones: %d; what came in was %s", len(proof)-1, good, x.what), proof...)
 	w.forwarded("ours#02", w.datagramFrom(1, relayLID+2), 2)
 }
 
