@@ -86,7 +86,13 @@ func (m *manager) cabled(p *packet.Packet, change func(b []byte) []byte, mark li
 	return m.cable.sends(link.Data, mark, b, p)
 }
 
-// follow takes the port of the tester to the state that subnet management has given it.
+// follow takes the port of the tester to the state that subnet management has given it, and tells of its lanes there.
 func (c *cable) follow(tester *sma.Node) {
-	c.link.SetState(testerEnd, int(tester.State(1)))
+	was := c.link.State(testerEnd)
+	if c.link.SetState(testerEnd, int(tester.State(1))); c.link.State(testerEnd) == was || c.silent {
+		return
+	}
+	for vl := range c.count {
+		c.tell(vl, nil)
+	}
 }

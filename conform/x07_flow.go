@@ -328,7 +328,7 @@ var flowBad = &Test{
 	Assertions: []Assertion{
 		{"ours#01", "With a reserved operand nothing is sent."}, {"ours#02", "With a wrong LPCRC nothing is sent."}, {"ours#03", "Then the datagram is sent."},
 	},
-	Decisions: ours, Breaks: []string{"LNK-FCP-001", "LNK-FCP-002", "LNK-FCP-011"},
+	Decisions: ours, Breaks: []string{"LNK-FCP-001", "LNK-FCP-002"},
 	run: func(r *run) {
 		m := r.begins()
 		c := m.cable

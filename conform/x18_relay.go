@@ -123,6 +123,11 @@ func (w *switched) datagramFrom(port uint8, lid uint16) *packet.Packet {
 
 // enters has a packet that is complete come in at a port; change, where not nil, makes of its bytes those that are sent.
 func (w *switched) enters(port uint8, p *packet.Packet, change func(b []byte) []byte) *packet.Packet {
+	return w.entersAs(port, p, change, link.Mark{})
+}
+
+// entersAs is enters for a packet that ends as a mark says.
+func (w *switched) entersAs(port uint8, p *packet.Packet, change func(b []byte) []byte, mark link.Mark) *packet.Packet {
 	b := p.Append(nil)
 	if change != nil {
 		b = change(b)
@@ -131,7 +136,7 @@ func (w *switched) enters(port uint8, p *packet.Packet, change func(b []byte) []
 	if !w.quiet {
 		w.r.note("port %d -> LID %d: %s", port, p.DLID, told(p))
 	}
-	return w.plugged.cables[port].sends(link.Data, link.Mark{}, b, p)
+	return w.plugged.cables[port].sends(link.Data, mark, b, p)
 }
 
 // left is what has left the switch by data lanes at each port since the tests forgot it.
@@ -157,9 +162,14 @@ func (w *switched) forgets() {
 // forwarded has a packet come in at port 1 and judges out of which ports it leaves, once each.
 func (w *switched) forwarded(id string, p *packet.Packet, outs ...uint8) (sent *packet.Packet, copies []*packet.Packet) {
 	r := w.r
-	p.Complete()
+	var raw func(b []byte) []byte
+	if p.LNH == packet.LNHRaw && p.Has&packet.HasRWH != 0 {
+		raw = func([]byte) []byte { return p.Data }
+	} else {
+		p.Complete()
+	}
 	w.forgets()
-	sent = w.enters(1, p, nil)
+	sent = w.enters(1, p, raw)
 	r.wait(ackWindow)
 	left := w.left()
 	proof := []*packet.Packet{sent}

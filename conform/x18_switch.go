@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/link"
@@ -50,7 +51,7 @@ var switchUnchanged = &Test{
 	Qualifiers: switchQualifiers, Setup: cableSetup,
 	Procedure: []string{
 		surveyText, relayStep,
-		"Send packets of all services from port 1 to port 2: with and without a GRH, of lengths from 0 to 1024 bytes, on several SLs.",
+		"Send packets of all services from port 1 to port 2: with and without a GRH, of lengths from 0 to 1024 bytes, on several SLs, and a raw one.",
 	},
 	Assertions: []Assertion{
 		{"ours#01", "Each leaves once."}, {"ours#02", "From the second byte of the LRH to the ICRC each byte is as it was, but FECN."}, {"ours#03", "The VCRC is right."},
@@ -59,27 +60,36 @@ var switchUnchanged = &Test{
 	run: func(r *run) {
 		w := r.switches(2)
 		r.at(3)
-		for i, p := range w.kinds() {
-			sent, copies := w.forwarded("ours#01", p, 2)
-			if len(copies) != 1 {
-				continue
-			}
-			got := copies[0]
-			want, have := sent.Append(nil), got.Append(nil)
-			for _, b := range [][]byte{want, have} {
-				b[0] &= 0xF // VL
-				if at := 8 + 4; p.Has&packet.HasGRH == 0 {
-					b[at] &^= 0x80 // FECN
-				} else {
-					b[at+40] &^= 0x80
-				}
-			}
-			n := len(want) - 2
-			same := len(have) == len(want) && bytes.Equal(want[:n], have[:n])
-			r.check("ours#02", same, "the bytes as they came", fmt.Sprintf("packet %d: %s", i, unlike(want[:n], have[:min(n, len(have))])), sent, got)
-			r.check("ours#03", got.VCRCState == packet.CRCGood, "a VCRC that is right", fmt.Sprintf("VCRC %v", got.VCRCState), sent, got)
+		for _, p := range w.kinds() {
+			p.Complete()
+			w.unchanged(p, p.Append(nil))
 		}
+		raw, b := rawPacket(relayLID+1, relayLID+2, pattern(1, 64))
+		w.unchanged(raw, b)
 	},
+}
+
+// unchanged has a packet come in at port 1, and judges that it leaves by port 2 as it came.
+func (w *switched) unchanged(p *packet.Packet, b []byte) {
+	r := w.r
+	sent, copies := w.forwarded("ours#01", p, 2)
+	if len(copies) != 1 {
+		return
+	}
+	got := copies[0]
+	want, have := bytes.Clone(b[:len(b)-2]), got.Data
+	have = bytes.Clone(have[:max(len(have)-2, 0)])
+	for _, x := range [][]byte{want, have} {
+		x[0] &= 0xF // VL
+		switch p.LNH {
+		case packet.LNHLocal:
+			x[8+4] &^= 0x80 // FECN
+		case packet.LNHGlobal:
+			x[8+40+4] &^= 0x80
+		}
+	}
+	r.check("ours#02", bytes.Equal(want, have), "the bytes as they came", unlike(want, have), sent, got)
+	r.check("ours#03", got.VCRCState == packet.CRCGood, "a VCRC that is right", fmt.Sprintf("VCRC %v", got.VCRCState), sent, got)
 }
 
 // unlike says where bytes differ first.
@@ -246,36 +256,48 @@ var switchOrder = &Test{
 
 var switchDamaged = &Test{
 	ID: "X18_006", Title: "packets that are damaged on the way to a switch",
-	Abstract: "A switch drops a packet whose VCRC is wrong, or ends it with EBP; it does not forward it as a good one.",
+	Abstract: "A switch drops a packet whose VCRC, link version or end is wrong, or ends it with EBP; it does not forward it as a good one.",
 	Covers:   []Statement{{"", NoneID}}, Topology: relayTopology, Device: Switch, Needs: Managed, cabled: true,
 	Qualifiers: switchQualifiers, Setup: cableSetup,
 	Procedure: []string{
 		surveyText, relayStep,
 		"Send datagrams from port 1 to port 2 of which one bit each is changed on the way: of the BTH, of the payload, of the ICRC and of the VCRC. Send one that is right after each.",
+		"Do so with ones of link version 1, and with ones that end with EBP, SLP, SDP and an invalid code group.",
 	},
 	Assertions: []Assertion{{"ours#01", "A damaged datagram does not leave, or ends with EBP and has a wrong VCRC."}, {"ours#02", "One that is right leaves."}},
-	Decisions:  ours, Breaks: []string{"LNK-CRC-001", "LNK-CRC-005"},
+	Decisions:  ours, Breaks: []string{"LNK-CRC-001", "LNK-LRH-002"},
 	run: func(r *run) {
 		w := r.switches(2)
 		r.at(3)
 		w.forwarded("ours#02", w.datagramFrom(1, relayLID+2), 2)
 		for _, at := range []int{14, 40, 28 + 64 + 2, 28 + 64 + 5} {
-			p := w.datagramFrom(1, relayLID+2)
-			p.Complete()
-			w.forgets()
-			sent := w.enters(1, p, func(b []byte) []byte { b[at] ^= 0x10; return b })
-			r.wait(ackWindow)
-			ok, proof := true, []*packet.Packet{sent}
-			for _, list := range w.left() {
-				for _, x := range list {
-					ok = ok && x.Flaws&packet.FlawDelimiter != 0 && x.VCRCState == packet.CRCBad
-					proof = append(proof, x)
-				}
-			}
-			r.check("ours#01", ok, "nothing, or a packet that ends with EBP", fmt.Sprintf("%d packets, of which one is taken for a good one, byte %d changed", len(proof)-1, at), proof...)
-			w.forwarded("ours#02", w.datagramFrom(1, relayLID+2), 2)
+			w.spoiltOnTheWay(wrongPacket{fmt.Sprintf("byte %d changed", at), func(b []byte) []byte { b[at] ^= 0x10; return b }, link.Mark{}})
+		}
+		r.at(4)
+		w.spoiltOnTheWay(linkVersions.list[0])
+		for _, x := range slices.Concat(badPacket.list, delimiters.list) {
+			w.spoiltOnTheWay(x)
 		}
 	},
+}
+
+// spoiltOnTheWay has a packet that is wrong come in at port 1, judges that it is not forwarded as a good one, and has one that is right come after it.
+func (w *switched) spoiltOnTheWay(x wrongPacket) {
+	r, p := w.r, w.datagramFrom(1, relayLID+2)
+	p.Complete()
+	w.forgets()
+	sent := w.entersAs(1, p, x.change, x.mark)
+	r.wait(ackWindow)
+	good, proof := 0, []*packet.Packet{sent}
+	for _, list := range w.left() {
+		for _, q := range list {
+			if proof = append(proof, q); q.Flaws&packet.FlawDelimiter == 0 || q.VCRCState != packet.CRCBad {
+				good++
+			}
+		}
+	}
+	r.check("ours#01", good == 0, "nothing, or a packet that ends with EBP", fmt.Sprintf("packets: %d, as good ones: %d; what came in was %s", len(proof)-1, good, x.what), proof...)
+	w.forwarded("ours#02", w.datagramFrom(1, relayLID+2), 2)
 }
 
 // P_Keys of the test of partition enforcement: in the table of the ports, and of nobody.

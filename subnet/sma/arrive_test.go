@@ -115,3 +115,24 @@ func TestStraightened(t *testing.T) {
 		t.Errorf("PktLen %d, want %d", q.PktLen, want)
 	}
 }
+
+// FuzzArrive: no bytes make a packet receiver panic, or a switch forward them to a port that it does not have or back.
+func FuzzArrive(f *testing.F) {
+	f.Add(relayedPacket(5, 0xFFFF), uint8(0), uint64(0))
+	f.Add(relayedPacket(0xC001, 0x8001), uint8(1), uint64(1))
+	f.Add([]byte("short"), uint8(2), ^uint64(0))
+	f.Fuzz(func(t *testing.T, b []byte, end uint8, faults uint64) {
+		n := forwarding(t)
+		for i := range n.faults {
+			n.faults[i] = faults>>(i%64)&1 != 0
+		}
+		if !n.Admits(1, b, Ending(end%3)) {
+			return
+		}
+		for _, c := range n.Forwards(1, Straightened(b)) {
+			if n.at(int(c.Port)) == nil || c.Port == 1 && faults == 0 || len(c.Data) < lrhSize {
+				t.Errorf("out of port %d, %d bytes", c.Port, len(c.Data))
+			}
+		}
+	})
+}
