@@ -89,6 +89,13 @@ func TestHeader(t *testing.T) {
 	if k, got, ok := link.DecodeHeader(b); !ok || k != link.Physical || got != m {
 		t.Errorf("decoded %v %+v %v", k, got, ok)
 	}
+	m.End = link.Invalid
+	if b = link.AppendHeader(nil, link.Data, m); b[3] != 0xF {
+		t.Errorf("flags %#x", b[3])
+	}
+	if _, got, ok := link.DecodeHeader(b); !ok || got != m {
+		t.Errorf("decoded %+v %v", got, ok)
+	}
 	for _, bad := range []string{"", "IL\x00\x00\x00\x00\x00", "IM\x00\x00\x00\x00\x00\x00", "IL\x03\x00\x00\x00\x00\x00"} {
 		if _, _, ok := link.DecodeHeader([]byte(bad)); ok {
 			t.Errorf("%q is a header", bad)

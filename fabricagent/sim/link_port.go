@@ -16,7 +16,8 @@ type linkPort struct {
 	chance  *rand.Rand
 	send    func(frame []byte)
 	deliver func(data []byte)
-	again   func() // the device may send
+	hand    func(k link.Kind, m link.Mark, data []byte) // plays the port; nil: it plays itself
+	again   func()                                      // the device may send
 
 	state   int
 	epoch   int // how often it has been down
@@ -122,7 +123,7 @@ func (p *linkPort) down() {
 
 // beat sees to it that no lane is silent for too long.
 func (p *linkPort) beat() {
-	if p.ticking {
+	if p.ticking || p.hand != nil {
 		return
 	}
 	p.ticking = true
@@ -215,6 +216,8 @@ func (p *linkPort) receive(frame []byte) {
 	kind, mark, _ := link.DecodeHeader(frame)
 	data := frame[link.HeaderSize:]
 	switch {
+	case p.hand != nil:
+		p.hand(kind, mark, data)
 	case p.state == portDown:
 	case kind == link.Packet:
 		p.credits(data)

@@ -29,7 +29,7 @@ func (p *linkPort) leave(frame []byte) {
 
 // start has the port send what it may send next, if it sends nothing: flow control packets first, then those of VL 15, then the data lanes in turn.
 func (p *linkPort) start() {
-	if p.sending || p.state == portDown {
+	if p.sending || p.state == portDown || p.hand != nil {
 		return
 	}
 	if vl, ok := p.owed(); ok {
