@@ -168,6 +168,11 @@ var examples = map[string]func(t *testing.T, r *exercise.Result, f *frames){
 			t.Errorf("%+v, %d packets", r, len(f.packets))
 		}
 	},
+	"interface": func(t *testing.T, r *exercise.Result, f *frames) {
+		if len(f.packets) != 52 || r.Streams[0].TimedOut != 1 {
+			t.Errorf("%+v, %d packets", r, len(f.packets))
+		}
+	},
 	"rocev1": func(t *testing.T, _ *exercise.Result, f *frames) {
 		for i := range f.packets {
 			if f.packets[i].Encap != packet.RoCEv1 {

@@ -52,7 +52,7 @@ func Read(file string, text []byte) (*Script, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.script = &Script{File: file, Until: defaultUntil, Packets: defaultPackets, Memory: defaultMemory}
+	p.script = &Script{File: file, Packets: defaultPackets, Memory: defaultMemory}
 	p.top(n)
 	if !p.Failed() {
 		p.refer(n.Line)

@@ -190,17 +190,27 @@ func (p *parser) count(to *count) setter {
 
 // referPacket checks that a packet goes somewhere, and what the wire has.
 func (p *parser) referPacket(x *Packet, partner bool) {
-	native := p.script.Link != nil
-	switch {
+	switch native := p.script.Link != nil; {
 	case !native && (x.Form == flow || x.Form == raw || x.Form == rawIPv6 || x.Link):
 		p.Fail(x.Line, "link packets and raw packets are those of a native link: give link: in place of ethernet:")
-	case !native && (x.Ignore || x.Early || x.VL >= 0 || x.Bad || x.VCRC != checksum{} || !x.DGID.IsZero() || !x.SGID.IsZero()):
+	case !native && (x.offLink() || x.Early || x.VL >= 0 || !x.DGID.IsZero() || !x.SGID.IsZero()):
 		p.Fail(x.Line, "credits, state, vl, end, vcrc, dgid and sgid are those of a native link: remove them, or give link: in place of ethernet:")
 	case native && (x.ToMAC != [6]byte{} || x.FromMAC != [6]byte{}):
 		p.Fail(x.Line, "to_mac and from_mac are those of Ethernet: remove them")
-	case partner && (x.Form == flow || x.Form == asBytes || x.Ignore || x.Early || x.Bad || x.Cut > 0 || x.VCRC != checksum{}) && native:
+	case native && partner && (x.offLink() || x.Form == flow || x.Form == asBytes || x.Early || x.Cut > 0):
 		p.Fail(x.Line, "the partner keeps to the rules of the link: it sends data packets, on its credits, with a right VCRC")
 	case x.Form == flow || x.Form == asBytes:
+	default:
+		p.referAddresses(x, partner, native)
+	}
+}
+
+// offLink reports whether a packet is one that a right port of a native link does not send.
+func (x *Packet) offLink() bool { return x.Ignore || x.Bad || x.VCRC != checksum{} }
+
+// referAddresses checks where a packet comes from and goes to.
+func (p *parser) referAddresses(x *Packet, partner, native bool) {
+	switch {
 	case x.To == nowhere:
 		p.Fail(x.Line, "a packet without a destination: give to: here or in the stream, such as lid:2 or 10.0.0.2")
 	case p.foreign(x.To) || !x.From.IsZero() && p.foreign(x.From):

@@ -86,7 +86,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s.Until, s.Packets, s.Memory = min(s.Until, 200_000), 300, 10_000
+		s.Until, s.Packets, s.Memory = 200_000, 300, 10_000
 		r, err := s.Start()
 		if err != nil {
 			return

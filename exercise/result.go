@@ -46,10 +46,7 @@ type LaneResult struct {
 
 // Result is what the run has done up to now.
 func (r *Run) Result() *Result {
-	x := r.machine.result()
-	x.Packets, x.Flows, x.Damaged = r.heard.packets, r.heard.flows, r.heard.damaged
-	x.Kept, x.Lost = r.ring.kept(), r.ring.lost
-	x.Exceeded = r.machine.sent >= r.Packets
+	x := r.machine.ended(&r.heard, r.ring, r.Packets)
 	if r.link == nil {
 		return x
 	}
@@ -69,9 +66,9 @@ func (r *Run) Result() *Result {
 	return x
 }
 
-// result is what the streams have done.
-func (m *Machine) result() *Result {
-	x := &Result{}
+// ended is what the streams have done, and what was received.
+func (m *Machine) ended(c *heardCounts, r *ring, limit uint64) *Result {
+	x := &Result{Packets: c.packets, Flows: c.flows, Damaged: c.damaged, Kept: r.kept(), Lost: r.lost, Exceeded: m.sent >= limit}
 	for _, p := range m.players {
 		s := StreamResult{Name: p.Name, Sent: p.sent, Bytes: p.bytes, Fired: p.fired, TimedOut: p.timedOuts, Outcome: "goes on"}
 		switch {

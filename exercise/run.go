@@ -17,6 +17,7 @@ type Run struct {
 	// Source delivers what the tap at the exerciser's port sees.
 	Source *sim.Recorder
 
+	until   int64
 	clock   *sim.Clock
 	machine *Machine
 	ring    *ring
@@ -36,7 +37,10 @@ type heardCounts struct {
 
 // Start begins a run of the script on simulated time.
 func (s *Script) Start() (*Run, error) {
-	r := &Run{Script: s, clock: sim.NewClock(Epoch), ring: &ring{most: s.Memory}, at: never, rested: -1}
+	r := &Run{Script: s, clock: sim.NewClock(Epoch), ring: &ring{most: s.Memory}, at: never, rested: -1, until: s.Until}
+	if r.until == 0 {
+		r.until = defaultUntil
+	}
 	r.Source = sim.NewRecorder(s.File, r.step)
 	start := r.onEthernet
 	if s.Link != nil {
@@ -78,7 +82,7 @@ func (r *Run) call(at int64) {
 // step goes on to what happens next; false at the end.
 func (r *Run) step() bool {
 	next, ok := r.clock.Next()
-	return ok && next <= Epoch+r.Until && r.machine.sent < r.Packets && !r.over() && r.clock.Step()
+	return ok && next <= Epoch+r.until && r.machine.sent < r.Packets && !r.over() && r.clock.Step()
 }
 
 // over reports whether all has been sent, and what may come of it has come.

@@ -11,7 +11,7 @@ type Script struct {
 	File    string
 	About   string
 	Seed    uint64
-	Until   int64
+	Until   int64    // 0: 10 ms, on an interface 10 s
 	Packets uint64   // after so many the run ends
 	Memory  uint64   // bytes of the capture ring
 	Breaks  []string // rules that are broken on purpose, each by its id

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"syscall"
 
@@ -13,11 +14,14 @@ import (
 )
 
 type exerciseCommand struct {
-	Script string  `arg:"" name:"script" complete:"file" help:"Script file; examples/exercise/ has one for each situation."`
-	Write  string  `placeholder:"FILE" complete:"file" help:"Write what is in the receive memory at the end as a pcapng."`
-	Seed   *uint64 `placeholder:"N" help:"Another seed than that of the script."`
-	Format string  `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Format of the report: text, or json (one object a line). Default: ${default}."`
-	All    bool    `help:"Show every finding, warning, connection and rule."`
+	Script    string   `arg:"" name:"script" complete:"file" help:"Script file; examples/exercise/ has one for each situation."`
+	Write     string   `placeholder:"FILE" complete:"file" help:"Write what is in the receive memory at the end as a pcapng."`
+	Seed      *uint64  `placeholder:"N" help:"Another seed than that of the script."`
+	Interface string   `short:"i" placeholder:"NAME" help:"Send on this network interface, which needs the capability CAP_NET_RAW, in place of a simulated wire. The script has ethernet: and no streams of the partner."`
+	To        []string `name:"to" sep:"," placeholder:"ADDRESS" help:"With --interface, an address that packets may go to; to no other one is anything sent. Give the flag for each."`
+	Rate      int      `default:"1000" placeholder:"N" help:"With --interface, frames a second at most. Default: ${default}."`
+	Format    string   `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Format of the report: text, or json (one object a line). Default: ${default}."`
+	All       bool     `help:"Show every finding, warning, connection and rule."`
 }
 
 // Help is below the flags' summary in --help.
@@ -29,6 +33,8 @@ Examples:
     ibwitness exercise examples/exercise/opcodes.yaml
     ibwitness exercise --write x.pcapng examples/exercise/damaged.yaml
     ibwitness exercise --format json examples/exercise/sink.yaml
+
+With --interface the packets go over raw Ethernet, to no address but those that --to names, and not faster than --rate. It ends by itself.
 
 Exit status: 0 just the rules are broken that the script says; 1 others are, or one of those is not; 2 the script has mistakes, or could not be run.`
 }
@@ -56,11 +62,41 @@ func (c *exerciseCommand) Run(s *session) error {
 	if c.Seed != nil {
 		script.Seed = *c.Seed
 	}
+	if c.Interface != "" {
+		return c.onInterface(s, script, sink)
+	}
+	if len(c.To) > 0 {
+		return errors.New("cli: --to names whom packets on an interface may go to: give --interface too, or leave it out")
+	}
 	run, err := script.Start()
 	if err != nil {
 		return err
 	}
 	return c.judge(s, script, run, run.Source, sink)
+}
+
+// onInterface runs the script on an interface.
+func (c *exerciseCommand) onInterface(s *session, script *exercise.Script, sink report.Sink) error {
+	o := exercise.LiveOptions{Interface: c.Interface, Rate: c.Rate}
+	if c.Rate < 1 || c.Rate > 1e6 {
+		return fmt.Errorf("cli: --rate %d: give 1 to 1000000 frames a second", c.Rate)
+	}
+	for _, text := range c.To {
+		a, err := packet.ParseAddr(text)
+		if err != nil {
+			return fmt.Errorf("cli: --to: %w", err)
+		}
+		o.To = append(o.To, a)
+	}
+	if len(o.To) == 0 {
+		return errors.New("cli: --interface sends only to addresses that you name: give --to 10.0.0.2 or the like")
+	}
+	run, err := script.Live(o)
+	if err != nil {
+		return err
+	}
+	err = c.judge(s, script, run, run, sink)
+	return errors.Join(err, run.Close())
 }
 
 // judge has the rules judge what passes, which drives the run, and reports.
