@@ -22,6 +22,7 @@ type source struct {
 	peer  [6]byte // MAC address of the other station
 	lanes int     // 0: on Ethernet
 	v1    bool
+	rate  uint64 // bits a second that a stream sends where it does not say; 0: its port holds it back
 }
 
 // encap is how a packet is carried.

@@ -33,6 +33,7 @@ type Machine struct {
 // player plays a stream.
 type player struct {
 	*Stream
+	machine *Machine
 	chance  *rand.Rand
 	at      int64 // when its step is due
 	started bool
@@ -46,6 +47,7 @@ type player struct {
 	left    int                // how often that is to come yet
 	stops   int
 	held    bool // its port has many of its packets
+	goes    bool // what it waits for was there already
 
 	sent, bytes      uint64
 	fired, timedOuts int
@@ -55,7 +57,7 @@ type player struct {
 func newMachine(s *Script, sources [2]source, origin int64) *Machine {
 	m := &Machine{script: s, chance: rand.New(rand.NewPCG(s.Seed, 1)), sources: sources}
 	for i := range s.Streams {
-		p := &player{Stream: &s.Streams[i], chance: rand.New(rand.NewPCG(s.Seed, uint64(i)+2)), counts: map[*Packet]uint64{}}
+		p := &player{Stream: &s.Streams[i], machine: m, chance: rand.New(rand.NewPCG(s.Seed, uint64(i)+2)), counts: map[*Packet]uint64{}}
 		if p.Stop != nil {
 			p.stops = p.Stop.Count
 		}
@@ -73,9 +75,25 @@ func newMachine(s *Script, sources [2]source, origin int64) *Machine {
 // wait has a stream wait for a trigger.
 func (p *player) wait(t *Trigger, now, timeout int64) {
 	p.on, p.left, p.at = t, t.Count, never
-	if timeout > 0 {
+	switch {
+	case t.Stream != "" && p.machine.over(t.Stream):
+		p.goes, p.at = true, now+stepTime
+	case timeout > 0:
 		p.at = now + timeout
 	}
+}
+
+// stepTime is how long a step takes that sends nothing: what has no end shall not take all its steps at once.
+const stepTime = 1000
+
+// over reports whether a stream has ended.
+func (m *Machine) over(name string) bool {
+	for _, p := range m.players {
+		if p.Name == name {
+			return p.ended
+		}
+	}
+	return false
 }
 
 // begin has a stream go on with its steps.
@@ -95,7 +113,7 @@ func (p *player) enter() {
 	case s.Wait != nil:
 		p.wait(s.Wait, p.at, s.Timeout)
 	default:
-		p.at += s.Pause
+		p.at += max(s.Pause, stepTime)
 	}
 }
 
@@ -137,7 +155,7 @@ func (m *Machine) Ended() bool {
 
 // Step returns what is to be done next at a time; false where nothing is due.
 func (m *Machine) Step(now int64) (a Action, ok bool) {
-	for {
+	for m.sent < m.script.Packets {
 		var p *player
 		for _, x := range m.players {
 			if !x.ended && !x.held && x.at <= now && (p == nil || x.at < p.at) {
@@ -151,15 +169,22 @@ func (m *Machine) Step(now int64) (a Action, ok bool) {
 			return a, true
 		}
 	}
+	return a, false
 }
 
 // do does the step of a stream that is due.
 func (m *Machine) do(p *player, now int64) (a Action, ok bool) {
+	if p.goes {
+		p.goes = false
+		p.fire(now)
+		m.tell(p, now)
+		return a, false
+	}
 	if p.on != nil { // the time is over in which it was to come
 		p.timedOuts++
 		p.on, p.at = nil, now
 		if p.next(now); p.ended {
-			m.over(p, now)
+			m.tell(p, now)
 		}
 		return a, false
 	}
@@ -167,7 +192,7 @@ func (m *Machine) do(p *player, now int64) (a Action, ok bool) {
 	a = Action{Stream: p.Stream, Packet: s.Packet, Link: s.Link, Sink: s.Sink, Partner: p.Partner}
 	if s.Packet == nil {
 		p.next(now)
-		if m.over(p, now); s.Pause > 0 {
+		if m.tell(p, now); s.Pause > 0 {
 			return a, false
 		}
 		return a, true
@@ -179,7 +204,7 @@ func (m *Machine) do(p *player, now int64) (a Action, ok bool) {
 		p.done = 0
 		p.next(now)
 	}
-	m.over(p, now)
+	m.tell(p, now)
 	return a, true
 }
 
@@ -192,31 +217,31 @@ func (m *Machine) make(p *player, x *Packet, a *Action) {
 	p.bytes += uint64(len(a.Data))
 	m.sent++
 	rate := p.Rate
-	if rate == 0 && of.lanes == 0 {
-		rate = wireRate
+	if rate == 0 {
+		rate = of.rate
 	}
 	if rate > 0 {
-		p.at += int64(uint64(len(a.Data)) * 8 * 1e9 / rate)
+		p.at += max(int64(uint64(len(a.Data))*8*1e9/rate), 1)
 	}
 }
 
-// wireRate is how many bits a second a stream sends on simulated Ethernet, where it does not say: without one, a stream without end would end no moment.
+// wireRate is how many bits a second Ethernet carries: a stream without end shall not send all its packets at once.
 const wireRate = 100e9
 
-// over tells those that wait for the end of a stream.
-func (m *Machine) over(p *player, now int64) {
+// tell tells those that wait for the end of a stream, where it has ended.
+func (m *Machine) tell(p *player, now int64) {
 	if !p.ended {
 		return
 	}
 	for _, x := range m.players {
 		if !x.ended && x.on != nil && x.on.Stream == p.Name {
 			x.fire(now)
-			m.over(x, now)
+			m.tell(x, now)
 		}
 		if !x.ended && x.Stop != nil && x.Stop.Stream == p.Name {
 			x.stopped = true
 			x.end()
-			m.over(x, now)
+			m.tell(x, now)
 		}
 	}
 }
@@ -231,14 +256,14 @@ func (m *Machine) Hear(now int64, partner bool, h *Heard) {
 			if p.stops--; p.stops == 0 {
 				p.stopped = true
 				p.end()
-				m.over(p, now)
+				m.tell(p, now)
 				continue
 			}
 		}
 		if p.on != nil && p.on.takes(h) {
 			if p.left--; p.left == 0 {
 				p.fire(now)
-				m.over(p, now)
+				m.tell(p, now)
 			}
 		}
 	}

@@ -167,7 +167,7 @@ func hearFrame(f *fabricagent.Frame) *Heard {
 // sources are where packets of exerciser and partner come from.
 func (e *Ethernet) sources() [2]source {
 	return [2]source{
-		{addr: e.Exerciser.Addr, mac: e.Exerciser.MAC, peer: e.Partner.MAC, v1: e.RoCEv1},
-		{addr: e.Partner.Addr, mac: e.Partner.MAC, peer: e.Exerciser.MAC, v1: e.RoCEv1},
+		{addr: e.Exerciser.Addr, mac: e.Exerciser.MAC, peer: e.Partner.MAC, v1: e.RoCEv1, rate: wireRate},
+		{addr: e.Partner.Addr, mac: e.Partner.MAC, peer: e.Exerciser.MAC, v1: e.RoCEv1, rate: wireRate},
 	}
 }

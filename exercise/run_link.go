@@ -24,9 +24,9 @@ type linkRun struct {
 	hand  *sim.Hand
 	port  *port
 	agent *endNode
-	free  int64 // when what is being sent has been sent
-	epoch int   // how often the link was down
-	send  func(data []byte)
+	free  int64             // when what is being sent has been sent
+	epoch int               // how often the link was down
+	send  func(data []byte) // of the partner
 }
 
 // onLink has the run be on a simulated native link.
@@ -41,7 +41,7 @@ func (r *Run) onLink() error {
 	lanes := max(opt.Lanes, 1)
 	interval := int64(65536*3/4) * int64(defaultSymbol(opt.Symbol)) / 1000
 	l.port = newPort(lanes, &r.Link.Exerciser, interval)
-	sources := [2]source{{addr: permissive, lanes: lanes}, {addr: packet.LIDAddr(r.Link.Partner), lanes: lanes}}
+	sources := [2]source{{addr: permissive, lanes: lanes}, {addr: packet.LIDAddr(r.Link.Partner), lanes: lanes, rate: uint64(wire.ByteRate()) * 8e6}}
 	if lid := r.Link.Exerciser.LID; lid != 0 {
 		sources[0].addr = packet.LIDAddr(lid)
 	} else if l.agent, err = newEndNode(); err != nil {
