@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"math/bits"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,20 +16,16 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/internal/testkit/programs"
 	"ibwitness/link"
+	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
 
 // examples are the scripts of examples/exercise, and what each shows.
 var examples = map[string]func(t *testing.T, r *exercise.Result, f *frames){
-	"opcodes": func(t *testing.T, _ *exercise.Result, f *frames) {
-		for i := range 0x100 {
-			if o := packet.Opcode(i); o.Info().Defined && o != packet.OpCNP && f.of(o) == 0 {
-				t.Errorf("no %v", o)
-			}
-		}
-	},
+	"opcodes": func(t *testing.T, _ *exercise.Result, f *frames) { f.all(t) },
 	"opcodes-grh": func(t *testing.T, _ *exercise.Result, f *frames) {
+		f.all(t)
 		for i := range f.packets {
 			if f.packets[i].Has&packet.HasGRH == 0 {
 				t.Errorf("frame %d has no GRH", f.packets[i].Frame)
@@ -173,6 +170,11 @@ var examples = map[string]func(t *testing.T, r *exercise.Result, f *frames){
 			t.Errorf("%+v, %d packets", r, len(f.packets))
 		}
 	},
+	"memory": func(t *testing.T, r *exercise.Result, f *frames) {
+		if r.Lost == 0 || r.Packets != 100 || len(f.packets) >= 17 || f.packets[len(f.packets)-1].PSN != 99 {
+			t.Errorf("%+v, %d packets", r, len(f.packets))
+		}
+	},
 	"rocev1": func(t *testing.T, _ *exercise.Result, f *frames) {
 		for i := range f.packets {
 			if f.packets[i].Encap != packet.RoCEv1 {
@@ -188,6 +190,16 @@ type frames struct {
 	ports   []uint8            // that sent them
 	flows   []link.FlowControl // of the exerciser
 	bad     int                // that did not end with EGP
+}
+
+// all checks that each opcode is there that a native link has.
+func (f *frames) all(t *testing.T) {
+	t.Helper()
+	for i := range 0x100 {
+		if o := packet.Opcode(i); o.Info().Defined && o != packet.OpCNP && f.of(o) == 0 {
+			t.Errorf("no %v", o)
+		}
+	}
 }
 
 func (f *frames) of(o packet.Opcode) (n int) {
@@ -289,6 +301,7 @@ func TestExamples(t *testing.T) {
 	for _, path := range list {
 		name := strings.TrimSuffix(filepath.Base(path), ".yaml")
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s, err := exercise.ReadFile(path)
 			if err != nil {
 				t.Fatal(err)
@@ -314,7 +327,9 @@ func compare(t *testing.T, capture string, f *frames) {
 	t.Helper()
 	const native = `uat:user_dlts:"User 11 (DLT=158)","infiniband","8","","0",""`
 	cmd := exec.Command(programs.Find(t, "tshark"), "-r", capture, "-o", native, "-T", "fields", "-E", "occurrence=f", "-E", "separator=,",
-		"-e", "frame.number", "-e", "infiniband.bth.opcode", "-e", "infiniband.bth.destqp", "-e", "infiniband.bth.psn")
+		"-e", "frame.number", "-e", "infiniband.bth.opcode", "-e", "infiniband.bth.destqp", "-e", "infiniband.bth.psn",
+		"-e", "infiniband.mad.mgmtclass", "-e", "infiniband.mad.method", "-e", "infiniband.mad.attributeid", "-e", "infiniband.mad.transactionid",
+		"-e", "infiniband.reth.va", "-e", "infiniband.aeth.syndrome", "-e", "infiniband.invariant.crc")
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatalf("tshark: %v", err)
@@ -329,11 +344,35 @@ func compare(t *testing.T, capture string, f *frames) {
 		if p.Has&packet.HasBTH == 0 || p.Flaws&packet.FlawLRHLength != 0 {
 			continue
 		}
-		want := fmt.Sprintf("%d,0x%06x,%d", uint8(p.Opcode), p.DestQP, uint32(p.PSN))
-		if got := told[fmt.Sprint(p.Frame)]; got != want {
-			t.Errorf("frame %d: tshark has %q, not %q", p.Frame, got, want)
+		got := strings.Split(told[fmt.Sprint(p.Frame)], ",")
+		for k, want := range wanted(p) {
+			if k >= len(got) || got[k] != want && (got[k] != "" || k < 3) { // it does not dissect all that follows the BTH
+				t.Errorf("frame %d: tshark has %q, not %q as field %d", p.Frame, got, want, k)
+			}
 		}
 	}
+}
+
+// wanted are the fields of a packet as tshark shows them. Of RD it looks for the headers after the BTH in other places than section 9.2 has them.
+func wanted(p *packet.Packet) []string {
+	list := []string{fmt.Sprint(uint8(p.Opcode)), fmt.Sprintf("0x%06x", p.DestQP), fmt.Sprint(uint32(p.PSN)), "", "", "", "", "", "", ""}
+	var h mad.Header
+	if p.DestQP <= 1 && p.Has&packet.HasDETH != 0 && mad.DecodeHeader(p.Payload, &h) == nil {
+		for i, v := range []uint64{uint64(h.Class), uint64(h.Method), uint64(h.Attribute), h.TID} {
+			list[3+i] = fmt.Sprintf("0x%0*x", []int{2, 2, 4, 16}[i], v)
+		}
+	}
+	if p.Has&(packet.HasRETH|packet.HasAtomicETH) != 0 {
+		list[7] = fmt.Sprintf("0x%016x", p.VA)
+	}
+	if p.Has&packet.HasAETH != 0 {
+		list[8] = fmt.Sprint(uint8(p.Syndrome))
+	}
+	if p.Opcode.Service() == packet.RD {
+		return list[:3]
+	}
+	list[9] = fmt.Sprintf("0x%08x", bits.ReverseBytes32(p.ICRC))
+	return list
 }
 
 // TestSeed: a script does the same again, and something else with another seed.

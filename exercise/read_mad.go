@@ -92,6 +92,13 @@ func (p *parser) attribute(n *yaml.Node, m *MAD) {
 
 // attributeOf is the attribute of a class with a name.
 func attributeOf(c mad.Class, name string) (mad.Attribute, bool) {
+	if c == mad.ClassCongestion {
+		for a := range mad.Attribute(0x100) {
+			if known, _ := mad.CongestionAttribute(a); strings.EqualFold(known, name) && known != "" {
+				return a, true
+			}
+		}
+	}
 	h := mad.Header{Class: c}
 	for a := range 0x10000 {
 		if h.Attribute = mad.Attribute(a); strings.EqualFold(h.AttributeName(), name) {

@@ -3,9 +3,12 @@ package live_test
 import (
 	"bytes"
 	"errors"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"ibwitness/fabricagent"
 	"ibwitness/fabricagent/live"
@@ -24,6 +27,23 @@ func sendable(to string, mac byte) []byte {
 		p.Encap, p.Src = packet.RoCEv1, packet.Addr{Hi: 0xFE80 << 48, Lo: 1}
 	}
 	return p.CompleteEthernet(nil, [6]byte{2, 0, 0, 0, 0, 1}, [6]byte{mac, 0, 0, 0, 0, 2})
+}
+
+// unprivileged calls f in a thread without capabilities, which ends with it.
+func unprivileged(t *testing.T, f func()) {
+	t.Helper()
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never unlocks it: the thread is not used again
+		none := [2]unix.CapUserData{}
+		if err := unix.Capset(&unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, &none[0]); err != nil {
+			t.Error(err)
+			return
+		}
+		f()
+	}()
+	<-done
 }
 
 // TestSender: frames leave as they are, no faster than they may, and only to addresses that were named.
@@ -70,6 +90,11 @@ func TestSender(t *testing.T) {
 	if err := out.Send(append(sendable("10.0.0.2", 2), make([]byte, 4000)...)); err == nil || !strings.Contains(err.Error(), "longer than it takes") {
 		t.Errorf("a long frame: %v", err)
 	}
+	unprivileged(t, func() {
+		if _, err := live.OpenSender(live.SendOptions{Interface: "left", To: to}); err == nil || !strings.Contains(err.Error(), "CAP_NET_RAW") {
+			t.Errorf("without rights: %v", err)
+		}
+	})
 	veth.IP(t, "link set left down")
 	if err := out.Send(want[0]); err == nil || !strings.Contains(err.Error(), "bring it up") {
 		t.Errorf("down: %v", err)
