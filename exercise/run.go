@@ -109,6 +109,9 @@ func (c *heardCounts) count(h *Heard) {
 	}
 }
 
+// Close ends the run.
+func (r *Run) Close() error { return r.Source.Close() }
+
 // WriteCapture writes what is in the receive memory as a pcapng.
 func (r *Run) WriteCapture(w io.Writer) error { return r.ring.write(w) }
 

@@ -44,6 +44,7 @@ type exerciseRun interface {
 	Near() []packet.Addr
 	Result() *exercise.Result
 	WriteCapture(w io.Writer) error
+	Close() error // ends it: nothing is sent any more
 }
 
 // Run runs the script and reports.
@@ -95,8 +96,7 @@ func (c *exerciseCommand) onInterface(s *session, script *exercise.Script, sink 
 	if err != nil {
 		return err
 	}
-	err = c.judge(s, script, run, run, sink)
-	return errors.Join(err, run.Close())
+	return c.judge(s, script, run, run, sink)
 }
 
 // judge has the rules judge what passes, which drives the run, and reports.
@@ -104,6 +104,7 @@ func (c *exerciseCommand) judge(s *session, script *exercise.Script, run exercis
 	ctx, stop := s.until(syscall.SIGHUP)
 	defer stop()
 	result, err := agent.Run(ctx, source, agent.Options{Near: run.Near(), Workers: 1})
+	ended := run.Close()
 	done := &report.Run{Result: result}
 	done.Problems, done.Interrupted = problems(err)
 	verdict := script.Verdict(result.Findings)
@@ -123,5 +124,5 @@ func (c *exerciseCommand) judge(s *session, script *exercise.Script, run exercis
 	} else {
 		err = report.Exercise(s.stdout, script, run.Result(), &verdict, s.options(c.All))
 	}
-	return errors.Join(kept, err, sink.Report(s.stdout, done))
+	return errors.Join(ended, kept, err, sink.Report(s.stdout, done))
 }

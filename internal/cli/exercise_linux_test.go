@@ -4,7 +4,9 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
 	"ibwitness/internal/testkit/veth"
 )
@@ -70,5 +72,24 @@ func TestExerciseInterface(t *testing.T) {
 	}
 	if status, _, errs = run(t, "exercise", "--interface", "none", "--to", "10.0.0.2", "../../examples/exercise/interface.yaml"); status != 2 || !strings.Contains(errs, "lists the interfaces") {
 		t.Errorf("exit status %d: %s", status, errs)
+	}
+}
+
+// TestExerciseInterrupted: Ctrl-C ends a run on an interface at once; what was sent until then is judged.
+func TestExerciseInterrupted(t *testing.T) {
+	if !veth.Network(t) {
+		return
+	}
+	path := filepath.Join(t.TempDir(), "x.yaml")
+	text := "ethernet: {exerciser: {address: 10.0.0.1, mac: \"02:00:00:00:00:01\"}, partner: {address: 10.0.0.2, mac: \"02:00:00:00:00:02\"}}\nuntil: 100s\n" +
+		"streams: [{to: 10.0.0.2, gap: 1ms, repeat: forever, steps: [{op: ud_send_only, set: {dest_qp: 0x20, src_qp: 0x10, qkey: 1, psn: {step: 1}}}]}]\n"
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	time.AfterFunc(time.Second, func() { _ = syscall.Kill(os.Getpid(), syscall.SIGINT) })
+	status, out, errs := run(t, "exercise", "--interface", "left", "--to", "10.0.0.2", path)
+	if took := time.Since(began); status != 2 || took > 20*time.Second || !strings.Contains(out, "INCOMPLETE  nothing violated") {
+		t.Errorf("exit status %d after %v: %s%s", status, took, errs, out)
 	}
 }
