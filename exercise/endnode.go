@@ -37,6 +37,9 @@ func (a *endNode) lid() uint16 {
 
 // take takes a packet, and returns the answer, from LRH through VCRC; nil where there is none.
 func (a *endNode) take(now int64, p *packet.Packet) []byte {
+	if p.Dst != permissive && !a.node.Owns(1, packet.LIDOf(p.Dst)) {
+		return nil
+	}
 	b := append([]byte(nil), p.Payload...)
 	if p.VCRCState != packet.CRCGood || p.ICRCState != packet.CRCGood || p.Has&packet.HasDETH == 0 || !a.node.Takes(1, &sma.Arrival{
 		MAD: b, SrcQP: p.SrcQP, DestQP: p.DestQP, QKey: p.QKey, PKey: p.PKey, VL: p.VL, GRH: p.Has&packet.HasGRH != 0, Immediate: p.Has&packet.HasImmDt != 0,

@@ -170,6 +170,11 @@ var examples = map[string]func(t *testing.T, r *exercise.Result, f *frames){
 			t.Errorf("%+v, %d packets", r, len(f.packets))
 		}
 	},
+	"bytes": func(t *testing.T, r *exercise.Result, f *frames) {
+		if s := r.Streams[0]; s.Fired != 1 || s.Sent != 2 || r.Damaged != 1 || len(f.packets) != 1 || string(f.packets[0].Payload) != "byte by byte" {
+			t.Errorf("%+v, %d packets", r, len(f.packets))
+		}
+	},
 	"memory": func(t *testing.T, r *exercise.Result, f *frames) {
 		if r.Lost == 0 || r.Packets != 100 || len(f.packets) >= 17 || f.packets[len(f.packets)-1].PSN != 99 {
 			t.Errorf("%+v, %d packets", r, len(f.packets))

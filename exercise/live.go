@@ -209,6 +209,15 @@ func (r *LiveRun) hears(b *fabricagent.Batch) {
 	}
 }
 
+// Taps returns the interface, as one of the script.
+func (r *LiveRun) Taps() []fabricagent.Tap {
+	list := slices.Clone(r.Source.Taps())
+	for i := range list {
+		list[i].File = r.File
+	}
+	return list
+}
+
 // Near is the address of the exerciser, at which the tap is.
 func (r *LiveRun) Near() []packet.Addr { return []packet.Addr{r.Ethernet.Exerciser.Addr} }
 
