@@ -33,8 +33,13 @@ var examples = map[string]func(t *testing.T, r *exercise.Result, f *frames){
 		}
 	},
 	"mads": func(t *testing.T, r *exercise.Result, f *frames) {
-		if s := r.Streams[0]; s.Fired != 1 || s.TimedOut != 0 || len(f.packets) != 13 {
+		if s := r.Streams[0]; s.Fired != 1 || s.TimedOut != 0 || len(f.packets) != 14 {
 			t.Errorf("%+v, %d packets", s, len(f.packets))
+		}
+		var q mad.REQ
+		if err := q.Decode(f.packets[11].Payload); err != nil || q.LocalQPN != 0x40 || q.StartingPSN != 7 || q.Primary.RemoteLID != 2 || q.Primary.RemoteGID.Lo != 2 || q.TID != 11 ||
+			!q.Primary.SubnetLocal || string(q.Private[:4]) != "\x01\x02\x03\x00" {
+			t.Errorf("%+v, %v", q, err)
 		}
 	},
 	"raw": func(t *testing.T, _ *exercise.Result, f *frames) {

@@ -15,7 +15,8 @@ type MAD struct {
 	Pointer    int      // hop pointer of a directed route
 	Components uint64   // component mask of subnet administration
 	Fields     []madField
-	Data       []byte // from byte DataAt on
+	Message    []messageField // of the communication manager
+	Data       []byte         // from byte DataAt on
 	DataAt     int
 
 	layout *mad.Layout
@@ -89,6 +90,8 @@ func (m *MAD) encode(n uint64, chance *rand.Rand) []byte {
 	h := m.Header
 	h.TID = m.TID.of(n, chance)
 	switch {
+	case len(m.Message) > 0:
+		m.encodeMessage(h, b, n, chance)
 	case m.Class.Subnet():
 		s := mad.SMP{Header: h, MKey: m.MKey}
 		if m.directed() {

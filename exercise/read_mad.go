@@ -113,6 +113,10 @@ func (p *parser) components(n *yaml.Node, m *MAD) {
 	if n == nil {
 		return
 	}
+	if m.Class == mad.ClassCM && mad.NewMessage(m.Attribute) != nil {
+		p.message(n, m)
+		return
+	}
 	if m.layout == nil {
 		p.Fail(n.Line, "the components of this attribute are not known: give data: with bytes")
 		return
