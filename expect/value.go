@@ -217,6 +217,13 @@ func (id ID) Value(p *packet.Packet) uint64 {
 	return v
 }
 
+// Set puts a number into the field of a packet that has its header, in host byte order; of a value wider than the field only the lower bits reach the wire. It does
+// nothing to addresses, payload, pad bytes and CRCs. It changes neither lengths nor checksums.
+func (id ID) Set(p *packet.Packet, v uint64) { id.set(p, v) }
+
+// Bits is how many bits the field has, in its widest form.
+func (id ID) Bits() int { return specs[id].bits }
+
 // set puts a number into the field of a packet.
 func (id ID) set(p *packet.Packet, v uint64) {
 	n, ok := id.in(p)

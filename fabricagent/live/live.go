@@ -1,6 +1,8 @@
 // Package live is the fabric agent of network interfaces: a fabricagent.Source whose frames come from rings of memory that are shared with
 // the kernel (TPACKET_V3, packet(7)). A filter in the kernel passes only RoCE, so that other traffic costs nothing.
 //
+// A Sender sends frames on an interface, only to addresses that were named.
+//
 // Others may import it: its API is kept stable.
 package live
 

@@ -79,7 +79,7 @@ func documented(t *testing.T) (list []string) {
 		}
 	}
 	helps := []string{about}
-	for _, c := range []interface{ Help() string }{checkCommand{}, watchCommand{}, rulesCommand{}, simulateCommand{}, completionCommand{}, coverageCommand{}, coverageMerge{}, coverageList{}} {
+	for _, c := range []interface{ Help() string }{checkCommand{}, watchCommand{}, rulesCommand{}, simulateCommand{}, exerciseCommand{}, completionCommand{}, coverageCommand{}, coverageMerge{}, coverageList{}} {
 		helps = append(helps, c.Help())
 	}
 	indented := regexp.MustCompile(`(?m)^    (\S.*)$`)

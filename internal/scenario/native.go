@@ -22,11 +22,11 @@ func (s *Scenario) Exact() bool { return !s.native() }
 func (p *parser) link(s *Scenario) setter {
 	return func(n *yaml.Node) {
 		s.linkLine = n.Line
-		p.fields(n, "link", map[string]setter{
-			"delay": p.duration(&s.Link.Delay), "rate": number(p, &s.Link.Rate, 1, 1e15),
+		p.Fields(n, "link", map[string]setter{
+			"delay": p.Duration(&s.Link.Delay), "rate": number(p, &s.Link.Rate, 1, 1e15),
 			"lanes": choice(p, &s.Native.Lanes, map[string]int{"1": 1, "2": 2, "4": 4, "8": 8, "15": 15}), "symbol": number(p, &s.Native.Symbol, 10, 60000),
 			"width": choice(p, &s.Native.Width, map[string]int{"1": 1, "2": 2, "4": 4, "8": 8, "12": 12}), "mtu": choice(p, &s.Native.MTU, pmtus),
-			"noise": p.probability(&s.Native.Noise), "bounces": p.bounces(s),
+			"noise": p.Probability(&s.Native.Noise), "bounces": p.bounces(s),
 		})
 	}
 }
@@ -34,14 +34,14 @@ func (p *parser) link(s *Scenario) setter {
 // bounces takes when the link goes down, and for how long.
 func (p *parser) bounces(s *Scenario) setter {
 	return func(n *yaml.Node) {
-		p.list(n, "bounces", func(n *yaml.Node) {
+		p.List(n, "bounces", func(n *yaml.Node) {
 			var b Bounce
-			p.fields(n, "a bounce", map[string]setter{"at": p.duration(&b.At), "for": p.duration(&b.For)})
+			p.Fields(n, "a bounce", map[string]setter{"at": p.Duration(&b.At), "for": p.Duration(&b.For)})
 			if b.For <= 0 {
-				p.fail(n.Line, "a bounce lasts: give for, such as 50us")
+				p.Fail(n.Line, "a bounce lasts: give for, such as 50us")
 			}
 			if k := len(s.Bounces); k > 0 && b.At <= s.Bounces[k-1].At+s.Bounces[k-1].For {
-				p.fail(n.Line, "the link is down at %v already: list bounces in their order", time.Duration(b.At))
+				p.Fail(n.Line, "the link is down at %v already: list bounces in their order", time.Duration(b.At))
 			}
 			s.Bounces = append(s.Bounces, b)
 		})
@@ -62,15 +62,15 @@ func (p *parser) referLink(s *Scenario) {
 	}
 	l := &s.Native
 	if l.Lanes != 0 || l.Symbol != 0 || l.Width != 0 || l.MTU != 0 || l.Noise != 0 || s.Bounces != nil {
-		p.fail(s.linkLine, "lanes, symbol, width, mtu, noise and bounces are those of a native link: give the HCAs LIDs, such as lid:1")
+		p.Fail(s.linkLine, "lanes, symbol, width, mtu, noise and bounces are those of a native link: give the HCAs LIDs, such as lid:1")
 	}
 	for i := range s.HCAs {
 		h := &s.HCAs[i]
 		if h.Addr.IsLID() {
-			p.fail(h.Line, "HCA %q has a LID: give all HCAs one, or none", h.Name)
+			p.Fail(h.Line, "HCA %q has a LID: give all HCAs one, or none", h.Name)
 		}
 		if h.Port.Buffer != 0 || h.Port.Drain != 0 || h.Port.SLtoVL != nil || sim.LinkFaults[h.Fault] != nil {
-			p.fail(h.Line, "HCA %q: buffer, drain, sl_to_vl and faults of a link are those of a port of a native link: give the HCAs LIDs, such as lid:1", h.Name)
+			p.Fail(h.Line, "HCA %q: buffer, drain, sl_to_vl and faults of a link are those of a port of a native link: give the HCAs LIDs, such as lid:1", h.Name)
 		}
 	}
 }
@@ -78,22 +78,22 @@ func (p *parser) referLink(s *Scenario) {
 // referNative checks what there is on a native link.
 func (p *parser) referNative(s *Scenario) {
 	if len(s.HCAs) != 2 || !s.HCAs[1].Addr.IsLID() {
-		p.fail(s.HCAs[0].Line, "a native link joins two HCAs: give both a LID, and no other")
+		p.Fail(s.HCAs[0].Line, "a native link joins two HCAs: give both a LID, and no other")
 	}
 	if s.Link.Rate != 0 {
-		p.fail(s.linkLine, "rate: a native link has symbol and width")
+		p.Fail(s.linkLine, "rate: a native link has symbol and width")
 	}
 	for i := range s.HCAs {
 		p.referPort(&s.HCAs[i])
 	}
 	for i := range s.Errors {
 		if e := &s.Errors[i]; e.Kind != sim.Drop && e.Kind != sim.Corrupt {
-			p.fail(e.Line, "%v: on a native link packets are lost and damaged, and nothing else happens to them", e.Kind)
+			p.Fail(e.Line, "%v: on a native link packets are lost and damaged, and nothing else happens to them", e.Kind)
 		}
 	}
 	for i := range s.QPs {
 		if q := &s.QPs[i]; q.Groups != nil {
-			p.fail(q.Line, "QP %q joins groups: there are none on a native link", q.Name)
+			p.Fail(q.Line, "QP %q joins groups: there are none on a native link", q.Name)
 		}
 	}
 }
@@ -101,13 +101,13 @@ func (p *parser) referNative(s *Scenario) {
 // referPort checks an HCA on a native link.
 func (p *parser) referPort(h *HCA) {
 	if f := soft.Faults[h.Fault]; f != nil && ofEthernet(f.Rule) {
-		p.fail(h.Line, "HCA %q: the fault %s is one of RoCE, and the link is native", h.Name, h.Fault)
+		p.Fail(h.Line, "HCA %q: the fault %s is one of RoCE, and the link is native", h.Name, h.Fault)
 	}
 	if h.Congestion.CNPs != 0 {
-		p.fail(h.Line, "HCA %q: cnp: there are no CNPs on a native link", h.Name)
+		p.Fail(h.Line, "HCA %q: cnp: there are no CNPs on a native link", h.Name)
 	}
 	if t := h.Port.SLtoVL; t != nil && len(t) != 16 {
-		p.fail(h.Line, "HCA %q: sl_to_vl has %d lanes: give 16, one for each SL", h.Name, len(t))
+		p.Fail(h.Line, "HCA %q: sl_to_vl has %d lanes: give 16, one for each SL", h.Name, len(t))
 	}
 }
 

@@ -95,7 +95,7 @@ func (p *parser) changes(to *[]change) setter {
 	flag := func(at func(*packet.Packet) *bool) setter {
 		return func(n *yaml.Node) {
 			var v bool
-			p.boolean(&v)(n)
+			p.Boolean(&v)(n)
 			*to = append(*to, func(x *packet.Packet) { *at(x) = v })
 		}
 	}
@@ -132,5 +132,5 @@ func (p *parser) changes(to *[]change) setter {
 			}
 		})
 	}
-	return func(n *yaml.Node) { p.fields(n, "set", set) }
+	return func(n *yaml.Node) { p.Fields(n, "set", set) }
 }

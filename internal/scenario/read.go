@@ -1,10 +1,7 @@
 package scenario
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
@@ -43,64 +40,55 @@ func ReadFile(path string) (*Scenario, error) {
 
 // Read reads the text of a scenario; file is the name that errors shall show.
 func Read(file string, text []byte) (*Scenario, error) {
-	d := yaml.NewDecoder(bytes.NewReader(text))
-	var doc, more yaml.Node
-	if err := d.Decode(&doc); err != nil {
-		if errors.Is(err, io.EOF) {
-			err = errors.New("it is empty; docs/simulate.md says what a scenario holds")
-		} else {
-			err = yamlfile.Explain(text, err)
-		}
-		return nil, fmt.Errorf("scenario: %s: %w", file, err)
-	}
-	p := &parser{file: file}
-	if d.Decode(&more) != io.EOF {
-		p.fail(more.Line, "a second document: give each scenario a file of its own")
+	p := &parser{yamlfile.Reader{Package: "scenario", File: file}}
+	n, err := p.Document(text, "docs/simulate.md says what a scenario holds")
+	if err != nil {
+		return nil, err
 	}
 	s := &Scenario{File: file, Until: defaultUntil}
-	p.top(s, doc.Content[0])
-	if len(p.errs) == 0 {
+	p.top(s, n)
+	if !p.Failed() {
 		p.refer(s)
 	}
-	return s, p.err()
+	return s, p.Err()
 }
 
 // top takes the whole file.
 func (p *parser) top(s *Scenario, n *yaml.Node) {
 	common := &yaml.Node{Kind: yaml.MappingNode}
 	var qps *yaml.Node
-	p.fields(n, "the scenario", map[string]setter{
-		"about":   p.text(&s.About),
+	p.Fields(n, "the scenario", map[string]setter{
+		"about":   p.Text(&s.About),
 		"seed":    number(p, &s.Seed, 0, 1<<63),
-		"until":   p.duration(&s.Until),
+		"until":   p.Duration(&s.Until),
 		"packets": number(p, &s.Packets, 1, 1e12),
 		"link":    p.link(s),
 		"hcas": func(n *yaml.Node) {
-			p.pairs(n, "hcas", func(k, v *yaml.Node) { s.HCAs = append(s.HCAs, p.hca(k, v)) })
+			p.Pairs(n, "hcas", func(k, v *yaml.Node) { s.HCAs = append(s.HCAs, p.hca(k, v)) })
 		},
 		"srqs": func(n *yaml.Node) {
-			p.pairs(n, "srqs", func(k, v *yaml.Node) { s.SRQs = append(s.SRQs, p.srq(k, v)) })
+			p.Pairs(n, "srqs", func(k, v *yaml.Node) { s.SRQs = append(s.SRQs, p.srq(k, v)) })
 		},
 		"attributes": func(n *yaml.Node) { common = n },
 		"qps":        func(n *yaml.Node) { qps = n },
 		"work": func(n *yaml.Node) {
-			p.list(n, "work", func(x *yaml.Node) { s.Work = append(s.Work, p.work(x)) })
+			p.List(n, "work", func(x *yaml.Node) { s.Work = append(s.Work, p.work(x)) })
 		},
 		"errors": func(n *yaml.Node) {
-			p.list(n, "errors", func(x *yaml.Node) { s.Errors = append(s.Errors, p.error(x)) })
+			p.List(n, "errors", func(x *yaml.Node) { s.Errors = append(s.Errors, p.error(x)) })
 		},
 		"taps": func(n *yaml.Node) {
 			s.tapsLine = n.Line
-			p.words(&s.Taps)(n)
+			p.Words(&s.Taps)(n)
 		},
 		"near": func(n *yaml.Node) {
 			s.nearLine = n.Line
-			p.words(&s.Near)(n)
+			p.Words(&s.Near)(n)
 		},
 	})
 	s.Link.Seed = s.Seed
 	if qps != nil {
-		p.pairs(qps, "qps", func(k, v *yaml.Node) { s.QPs = append(s.QPs, p.qp(k, v, common, len(s.QPs))) })
+		p.Pairs(qps, "qps", func(k, v *yaml.Node) { s.QPs = append(s.QPs, p.qp(k, v, common, len(s.QPs))) })
 	} else {
 		// Read them all the same, for their mistakes.
 		p.qp(common, common, common, 0)
@@ -111,43 +99,43 @@ func (p *parser) top(s *Scenario, n *yaml.Node) {
 func (p *parser) hca(k, n *yaml.Node) HCA {
 	h := HCA{Name: k.Value, Line: k.Line, Memory: defaultMemory, Congestion: soft.Congestion{Every: defaultInterval}}
 	address := func(n *yaml.Node) {
-		s, ok := p.scalar(n, "an IPv4 or IPv6 address, or a LID")
+		s, ok := p.Scalar(n, "an IPv4 or IPv6 address, or a LID")
 		if !ok {
 			return
 		}
 		a, err := packet.ParseAddr(s)
 		if err != nil || a.IsLID() && (a.Lo == 0 || a.Lo > 0xBFFF) || a.IsMulticast() || a.IsZero() {
-			p.fail(n.Line, "%q is no address of a port: give an IPv4 or IPv6 address, or for a native link a LID such as lid:1", s)
+			p.Fail(n.Line, "%q is no address of a port: give an IPv4 or IPv6 address, or for a native link a LID such as lid:1", s)
 		}
 		h.Addr = a
 	}
 	if h.Name == Middle {
-		p.fail(k.Line, "an HCA cannot be called %q: that is the tap halfway", Middle)
+		p.Fail(k.Line, "an HCA cannot be called %q: that is the tap halfway", Middle)
 	}
 	if n.Kind == yaml.ScalarNode {
 		address(n)
 		return h
 	}
-	p.fields(n, "an HCA", map[string]setter{
-		"address": address, "memory": number(p, &h.Memory, 4096, 1<<30), "fault": p.text(&h.Fault), "fault_at": number(p, &h.FaultAt, 0, 1e9),
-		"fault_always": p.boolean(&h.FaultAll), "ack_every": number(p, &h.AckEvery, 0, 1e6), "ack_delay": p.duration(&h.AckDelay),
-		"cnp": choice(p, &h.Congestion.CNPs, pacings), "cnp_interval": p.duration(&h.Congestion.Every),
-		"cnp_traffic_class": number(p, &h.Congestion.TClass, 0, 255), "credits": p.boolean(&h.Credits), "window": number(p, &h.Window, 1, 1e6),
-		"buffer": number(p, &h.Port.Buffer, 70, 1e6), "drain": p.duration(&h.Port.Drain), "sl_to_vl": numbers(p, &h.Port.SLtoVL, 15),
+	p.Fields(n, "an HCA", map[string]setter{
+		"address": address, "memory": number(p, &h.Memory, 4096, 1<<30), "fault": p.Text(&h.Fault), "fault_at": number(p, &h.FaultAt, 0, 1e9),
+		"fault_always": p.Boolean(&h.FaultAll), "ack_every": number(p, &h.AckEvery, 0, 1e6), "ack_delay": p.Duration(&h.AckDelay),
+		"cnp": choice(p, &h.Congestion.CNPs, pacings), "cnp_interval": p.Duration(&h.Congestion.Every),
+		"cnp_traffic_class": number(p, &h.Congestion.TClass, 0, 255), "credits": p.Boolean(&h.Credits), "window": number(p, &h.Window, 1, 1e6),
+		"buffer": number(p, &h.Port.Buffer, 70, 1e6), "drain": p.Duration(&h.Port.Drain), "sl_to_vl": numbers(p, &h.Port.SLtoVL, 15),
 	})
 	if f := soft.Faults[h.Fault]; f != nil && f.Constant && h.FaultAt > 0 {
-		p.fail(k.Line, "fault %s shows whenever it can: leave fault_at out", h.Fault)
+		p.Fail(k.Line, "fault %s shows whenever it can: leave fault_at out", h.Fault)
 	}
-	if h.Addr.IsZero() && len(p.errs) == 0 {
-		p.fail(k.Line, "HCA %q has no address: give address: 10.0.0.1 or the like", h.Name)
+	if h.Addr.IsZero() && !p.Failed() {
+		p.Fail(k.Line, "HCA %q has no address: give address: 10.0.0.1 or the like", h.Name)
 	}
 	return h
 }
 
 func (p *parser) srq(k, n *yaml.Node) SRQ {
 	s := SRQ{Name: k.Value, Line: k.Line, Depth: defaultDepth}
-	p.fields(n, "an SRQ", map[string]setter{
-		"hca": p.text(&s.HCA), "depth": number(p, &s.Depth, 1, 1e6), "limit": number(p, &s.Limit, 0, 1e6), "domain": p.text(&s.Domain),
+	p.Fields(n, "an SRQ", map[string]setter{
+		"hca": p.Text(&s.HCA), "depth": number(p, &s.Depth, 1, 1e6), "limit": number(p, &s.Limit, 0, 1e6), "domain": p.Text(&s.Domain),
 	})
 	return s
 }
@@ -173,17 +161,17 @@ func (p *parser) qp(k, n, common *yaml.Node, index int) QP {
 		"min_rnr_timer": number(p, &a.MinRNRTimer, 0, 31), "max_rd_atomic": number(p, &a.MaxRdAtomic, 0, 255),
 		"max_dest_rd_atomic": number(p, &a.MaxDestRdAtomic, 0, 255), "pkey": number(p, &a.PKey, 0, 0xffff), "qkey": number(p, &a.QKey, 0, 0xffffffff),
 		"sl": number(p, &a.SL, 0, 15), "traffic_class": number(p, &a.TClass, 0, 255), "hop_limit": number(p, &a.HopLimit, 1, 255), "access": p.access(&a.Access),
-		"cq_depth": number(p, &q.Depth, 1, 1e6), "poll": p.boolean(&q.Poll), "signal_all": p.boolean(&q.SignalAll),
+		"cq_depth": number(p, &q.Depth, 1, 1e6), "poll": p.Boolean(&q.Poll), "signal_all": p.Boolean(&q.SignalAll),
 	}
-	p.fields(common, "attributes", attributes)
+	p.Fields(common, "attributes", attributes)
 	if n == common {
 		return q
 	}
-	own := map[string]setter{"hca": p.text(&q.HCA), "peer": p.text(&q.Peer), "srq": p.text(&q.SRQ), "groups": p.groups(&q.Groups), "domain": p.text(&q.Domain)}
+	own := map[string]setter{"hca": p.Text(&q.HCA), "peer": p.Text(&q.Peer), "srq": p.Text(&q.SRQ), "groups": p.groups(&q.Groups), "domain": p.Text(&q.Domain)}
 	for key, f := range attributes {
 		own[key] = f
 	}
-	p.fields(n, "a QP", own)
+	p.Fields(n, "a QP", own)
 	return q
 }
 
@@ -191,11 +179,11 @@ func (p *parser) qp(k, n, common *yaml.Node, index int) QP {
 func (p *parser) groups(to *[]packet.Addr) setter {
 	return func(n *yaml.Node) {
 		var list []string
-		p.words(&list)(n)
+		p.Words(&list)(n)
 		for _, s := range list {
 			a, err := packet.ParseAddr(s)
 			if err != nil || !a.IsMulticast() || a.IsLID() {
-				p.fail(n.Line, "%q is no multicast address: give one such as 239.1.1.1 or ff0e::1", s)
+				p.Fail(n.Line, "%q is no multicast address: give one such as 239.1.1.1 or ff0e::1", s)
 			}
 			*to = append(*to, a)
 		}
@@ -213,11 +201,11 @@ func (p *parser) access(to *wqe.Access) setter {
 	}
 	return func(n *yaml.Node) {
 		var list []string
-		p.words(&list)(n)
+		p.Words(&list)(n)
 		*to = 0
 		for _, s := range list {
 			if names[s] == 0 {
-				p.fail(n.Line, "%q is no access: give any of write, read, atomic, flush", s)
+				p.Fail(n.Line, "%q is no access: give any of write, read, atomic, flush", s)
 			}
 			*to |= names[s]
 		}
@@ -227,7 +215,7 @@ func (p *parser) access(to *wqe.Access) setter {
 // refer checks that names are those of something, and completes what follows from them.
 func (p *parser) refer(s *Scenario) {
 	if len(s.HCAs) == 0 {
-		p.fail(1, "no HCA: give hcas: with a name and an address for each")
+		p.Fail(1, "no HCA: give hcas: with a name and an address for each")
 		return
 	}
 	p.referHCAs(s)
@@ -253,18 +241,18 @@ func (p *parser) referHCAs(s *Scenario) {
 	for i, h := range s.HCAs {
 		all += h.Memory
 		if j := slices.IndexFunc(s.HCAs, func(x HCA) bool { return x.Addr == h.Addr }); j != i {
-			p.fail(h.Line, "HCA %q has the address of HCA %q: give it another one", h.Name, s.HCAs[j].Name)
+			p.Fail(h.Line, "HCA %q has the address of HCA %q: give it another one", h.Name, s.HCAs[j].Name)
 		}
 	}
 	if all > mostMemory {
-		p.fail(s.HCAs[0].Line, "the HCAs have %d bytes of memory together: give them %d at most", all, uint64(mostMemory))
+		p.Fail(s.HCAs[0].Line, "the HCAs have %d bytes of memory together: give them %d at most", all, uint64(mostMemory))
 	}
 }
 
 // referHCA checks that a name is that of an HCA; what is what has the name.
 func (p *parser) referHCA(s *Scenario, line int, what, name string) {
 	if s.HCA(name) == nil {
-		p.fail(line, "%s %q is no HCA: name one of hcas", what, name)
+		p.Fail(line, "%s %q is no HCA: name one of hcas", what, name)
 	}
 }
 
@@ -288,28 +276,28 @@ func (p *parser) referTaps(s *Scenario) {
 
 func (p *parser) referQP(s *Scenario, q *QP) {
 	if s.HCA(q.HCA) == nil {
-		p.fail(q.Line, "QP %q: hca %q is no HCA: name one of hcas", q.Name, q.HCA)
+		p.Fail(q.Line, "QP %q: hca %q is no HCA: name one of hcas", q.Name, q.HCA)
 	}
 	if x := s.SRQ(q.SRQ); q.SRQ != "" && (x == nil || x.HCA != q.HCA) {
-		p.fail(q.Line, "QP %q: srq %q is no SRQ of its HCA: name one of srqs", q.Name, q.SRQ)
+		p.Fail(q.Line, "QP %q: srq %q is no SRQ of its HCA: name one of srqs", q.Name, q.SRQ)
 	}
 	if q.Domain != "" && q.Type != qp.TypeXRCTarget {
-		p.fail(q.Line, "QP %q is of an XRC domain: give it the type XRC-target", q.Name)
+		p.Fail(q.Line, "QP %q is of an XRC domain: give it the type XRC-target", q.Name)
 	}
 	if q.Type == qp.TypeUD {
 		return
 	}
 	if q.Groups != nil {
-		p.fail(q.Line, "QP %q joins groups: give it the type UD", q.Name)
+		p.Fail(q.Line, "QP %q joins groups: give it the type UD", q.Name)
 	}
 	peer := s.QP(q.Peer)
 	switch {
 	case peer == nil:
-		p.fail(q.Line, "QP %q: peer %q is no QP: name one of qps", q.Name, q.Peer)
+		p.Fail(q.Line, "QP %q: peer %q is no QP: name one of qps", q.Name, q.Peer)
 	case peer.Peer != q.Name:
-		p.fail(q.Line, "QP %q: the peer of %q is %q: queue pairs are each other's peers", q.Name, peer.Name, peer.Peer)
+		p.Fail(q.Line, "QP %q: the peer of %q is %q: queue pairs are each other's peers", q.Name, peer.Name, peer.Peer)
 	case peer.HCA == q.HCA:
-		p.fail(q.Line, "QP %q and its peer are on the same HCA: give them one each", q.Name)
+		p.Fail(q.Line, "QP %q and its peer are on the same HCA: give them one each", q.Name)
 	}
 }
 

@@ -21,31 +21,31 @@ func (p *parser) error(n *yaml.Node) Error {
 	e := Error{Line: n.Line}
 	var kind, count string
 	var changes []change
-	p.fields(n, "an error", map[string]setter{
-		"do": p.text(&kind), "from": p.text(&e.From), "to": p.text(&e.To), "qp": p.text(&e.QP), "op": p.words(&e.Ops),
+	p.Fields(n, "an error", map[string]setter{
+		"do": p.Text(&kind), "from": p.Text(&e.From), "to": p.Text(&e.To), "qp": p.Text(&e.QP), "op": p.Words(&e.Ops),
 		"where": choice(p, &e.AfterTap, map[string]bool{"before": false, "after": true}), "psn": p.psns(&e),
-		"nth": number(p, &e.Filter.From, 1, 1<<40), "count": p.text(&count), "probability": p.probability(&e.Probability),
-		"copies": number(p, &e.Copies, 1, 1000), "delay": p.duration(&e.Delay), "jitter": p.duration(&e.Jitter), "hold": p.boolean(&e.Hold),
-		"overtaken_by": number(p, &e.Error.OvertakenBy, 1, 1e6), "at_most": p.duration(&e.AtMost),
+		"nth": number(p, &e.Filter.From, 1, 1<<40), "count": p.Text(&count), "probability": p.Probability(&e.Probability),
+		"copies": number(p, &e.Copies, 1, 1000), "delay": p.Duration(&e.Delay), "jitter": p.Duration(&e.Jitter), "hold": p.Boolean(&e.Hold),
+		"overtaken_by": number(p, &e.Error.OvertakenBy, 1, 1e6), "at_most": p.Duration(&e.AtMost),
 		"flip": number(p, &e.Flip, 1, 1000), "bits": numbers(p, &e.Bits, 1<<20), "set": p.changes(&changes),
-		"queue": p.duration(&e.Queue),
+		"queue": p.Duration(&e.Queue),
 	})
 	e.Kind = errorKinds[kind]
 	if e.Kind == sim.Watch {
-		p.fail(n.Line, "do %q: give one of %s", kind, strings.Join(slices.Sorted(maps.Keys(errorKinds)), ", "))
+		p.Fail(n.Line, "do %q: give one of %s", kind, strings.Join(slices.Sorted(maps.Keys(errorKinds)), ", "))
 	}
 	switch c, err := strconv.ParseUint(count, 0, 40); {
 	case count == "all", count == "" && e.Probability > 0:
 	case count == "":
 		e.Count = 1
 	case err != nil || c == 0:
-		p.fail(n.Line, "count %q: give how often, or all", count)
+		p.Fail(n.Line, "count %q: give how often, or all", count)
 	default:
 		e.Count = c
 	}
 	if e.Kind == sim.Corrupt {
 		if ways := btoi(len(changes) > 0) + btoi(e.Flip > 0 || len(e.Bits) > 0); ways != 1 {
-			p.fail(n.Line, "corrupt: give either set, to build the packet wrong, or flip or bits, to damage it on its way")
+			p.Fail(n.Line, "corrupt: give either set, to build the packet wrong, or flip or bits, to damage it on its way")
 		}
 		if len(changes) > 0 {
 			e.Change = apply(changes)
@@ -53,7 +53,7 @@ func (p *parser) error(n *yaml.Node) Error {
 	}
 	for _, op := range e.Ops {
 		if packetSets[op] == nil {
-			p.fail(n.Line, "op %q: give any of %s", op, strings.Join(slices.Sorted(maps.Keys(packetSets)), ", "))
+			p.Fail(n.Line, "op %q: give any of %s", op, strings.Join(slices.Sorted(maps.Keys(packetSets)), ", "))
 		}
 	}
 	if sets := e.Ops; sets != nil {
@@ -74,7 +74,7 @@ func btoi(b bool) int {
 // psns takes a PSN or a range of them: 0x100, 0x100..0x104, or with + before them counted from the first of the sending QP.
 func (p *parser) psns(e *Error) setter {
 	return func(n *yaml.Node) {
-		s, ok := p.scalar(n, "a PSN")
+		s, ok := p.Scalar(n, "a PSN")
 		if !ok {
 			return
 		}
@@ -87,7 +87,7 @@ func (p *parser) psns(e *Error) setter {
 		x, bad := strconv.ParseUint(a, 0, 24)
 		y, worse := strconv.ParseUint(b, 0, 24)
 		if bad != nil || worse != nil || relative != too {
-			p.fail(n.Line, "psn %q: give 0x100, 0x100..0x104, or +3 or +3..+7 to count from the first PSN of the QP that sends it", s)
+			p.Fail(n.Line, "psn %q: give 0x100, 0x100..0x104, or +3 or +3..+7 to count from the first PSN of the QP that sends it", s)
 			return
 		}
 		e.PSN, e.Relative = &sim.PSNs{First: packet.PSN(x), Last: packet.PSN(y)}, relative
@@ -98,7 +98,7 @@ func (p *parser) referError(s *Scenario, e *Error) {
 	if e.QP != "" {
 		q := s.QP(e.QP)
 		if q == nil {
-			p.fail(e.Line, "qp %q is none of qps: give the one that the packets go to", e.QP)
+			p.Fail(e.Line, "qp %q is none of qps: give the one that the packets go to", e.QP)
 			return
 		}
 		if e.To == "" {
@@ -118,11 +118,11 @@ func (p *parser) referError(s *Scenario, e *Error) {
 		}
 	}
 	if s.HCA(e.From) == nil || s.HCA(e.To) == nil || e.From == e.To {
-		p.fail(e.Line, "from %q to %q is no path: give from: and to:, the HCAs that it joins", e.From, e.To)
+		p.Fail(e.Line, "from %q to %q is no path: give from: and to:, the HCAs that it joins", e.From, e.To)
 		return
 	}
 	if e.Relative && e.QP == "" && !p.only(s, e) {
-		p.fail(e.Line, "psn counts from the first PSN of the QP that sends it: give qp:, the one that the packets go to")
+		p.Fail(e.Line, "psn counts from the first PSN of the QP that sends it: give qp:, the one that the packets go to")
 	}
 }
 

@@ -30,14 +30,14 @@ func (p *parser) work(n *yaml.Node) Work {
 	w := Work{Line: n.Line, Repeat: 1, Place: 1}
 	var op string
 	signaled, solicited, fence, inline := true, false, false, false
-	p.fields(n, "work", map[string]setter{
-		"qp": p.text(&w.QP), "srq": p.text(&w.SRQ), "op": p.text(&op), "at": p.duration(&w.At), "every": p.duration(&w.Every),
+	p.Fields(n, "work", map[string]setter{
+		"qp": p.Text(&w.QP), "srq": p.Text(&w.SRQ), "op": p.Text(&op), "at": p.Duration(&w.At), "every": p.Duration(&w.Every),
 		"repeat": number(p, &w.Repeat, 1, 1e6), "length": numbers(p, &w.Lengths, 1<<30), "imm": number(p, &w.Imm, 0, 0xffffffff),
-		"to": p.text(&w.To), "offset": number(p, &w.Offset, 0, 1<<62), "bad_key": p.boolean(&w.BadKey), "spare": p.boolean(&w.Spare),
+		"to": p.Text(&w.To), "offset": number(p, &w.Offset, 0, 1<<62), "bad_key": p.Boolean(&w.BadKey), "spare": p.Boolean(&w.Spare),
 		"qkey":    number(p, &w.QKey, 0, 0xffffffff),
 		"compare": number(p, &w.Compare, 0, 1<<63), "swap": number(p, &w.SwapAdd, 0, 1<<63), "add": number(p, &w.SwapAdd, 0, 1<<63),
-		"signaled": p.boolean(&signaled), "solicited": p.boolean(&solicited), "fence": p.boolean(&fence), "inline": p.boolean(&inline),
-		"state": choice(p, &w.State, qpStates), "placement": choice(p, &w.Place, placements), "whole": p.boolean(&w.FlushAll),
+		"signaled": p.Boolean(&signaled), "solicited": p.Boolean(&solicited), "fence": p.Boolean(&fence), "inline": p.Boolean(&inline),
+		"state": choice(p, &w.State, qpStates), "placement": choice(p, &w.Place, placements), "whole": p.Boolean(&w.FlushAll),
 	})
 	for flag, set := range map[wqe.SendFlags]bool{
 		wqe.Signaled: signaled, wqe.Solicited: solicited, wqe.Fence: fence, wqe.Inline: inline,
@@ -62,7 +62,7 @@ func (p *parser) work(n *yaml.Node) Work {
 			}
 		}
 	default:
-		p.fail(n.Line, "op %q: give receive, look, modify or one of %s", op, strings.Join(slices.Sorted(maps.Keys(sendOps)), ", "))
+		p.Fail(n.Line, "op %q: give receive, look, modify or one of %s", op, strings.Join(slices.Sorted(maps.Keys(sendOps)), ", "))
 	}
 	return w
 }
@@ -70,13 +70,13 @@ func (p *parser) work(n *yaml.Node) Work {
 func (p *parser) referWork(s *Scenario, w *Work) {
 	if w.Action == PostReceive && w.QP == "" {
 		if s.SRQ(w.SRQ) == nil {
-			p.fail(w.Line, "a receive request for SRQ %q, which there is none of: name one of srqs, or a qp", w.SRQ)
+			p.Fail(w.Line, "a receive request for SRQ %q, which there is none of: name one of srqs, or a qp", w.SRQ)
 		}
 		return
 	}
 	q := s.QP(w.QP)
 	if q == nil {
-		p.fail(w.Line, "work for QP %q, which there is none of: name one of qps", w.QP)
+		p.Fail(w.Line, "work for QP %q, which there is none of: name one of qps", w.QP)
 		return
 	}
 	if w.Action == PostSend {
@@ -92,10 +92,10 @@ func (p *parser) referDestination(s *Scenario, q *QP, w *Work) {
 	}
 	switch to := s.QP(w.To); {
 	case q.Type == qp.TypeUD && (to == nil || to.Type != qp.TypeUD):
-		p.fail(w.Line, "to %q: a datagram goes to a QP of type UD; name one of qps", w.To)
+		p.Fail(w.Line, "to %q: a datagram goes to a QP of type UD; name one of qps", w.To)
 	case q.Type == qp.TypeXRCInitiator && s.SRQ(w.To) == nil:
-		p.fail(w.Line, "to %q: a message on XRC names an SRQ of the peer; name one of srqs", w.To)
+		p.Fail(w.Line, "to %q: a message on XRC names an SRQ of the peer; name one of srqs", w.To)
 	case q.Type != qp.TypeUD && q.Type != qp.TypeXRCInitiator && w.To != "":
-		p.fail(w.Line, "to %q: a connected QP sends to its peer; remove it", w.To)
+		p.Fail(w.Line, "to %q: a connected QP sends to its peer; remove it", w.To)
 	}
 }

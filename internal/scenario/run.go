@@ -163,7 +163,7 @@ func (r *Run) wrong(line int, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &LineError{r.File, line, err.Error()}
+	return &LineError{Package: "scenario", File: r.File, Line: line, Message: err.Error()}
 }
 
 // refused notes that a device refused something, but not without end.
