@@ -110,7 +110,7 @@ func (t *Transport) seal(c *connection.Connection, from int, p *packet.Packet, h
 		switch {
 		case p.ICRCState != packet.CRCGood:
 		case s.Good > 0:
-			p.Flaws |= packet.FlawDelimiter // a port drops it just so
+			p.Flaws |= packet.FlawVCRC
 		case s.Bad < unsealed && p.Opcode.Service() == packet.RC:
 			taken = false // nobody knows: it may be damaged, or VCRCs may not be filled in here
 		}

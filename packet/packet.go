@@ -91,6 +91,7 @@ const (
 	FlawDelimiter                   // the packet ended with the bad-packet delimiter (LNK-CRC-006): set by the fabric agent
 	FlawInserted                    // the ICRC is right without the IPv4 options or IPv6 extension headers: the network put them in
 	FlawOuterMark                   // a tunnel around the packet is marked with ECN 11: set by the fabric agent
+	FlawVCRC                        // a port drops the packet, whose VCRC is wrong: set by the transport agent
 	FlawDiscard                     // where the ICRC does not look: the IPv4 header checksum is wrong, or the hop limit 0; or, set by the transport agent, the frame went to another Ethernet address than those before
 )
 

@@ -61,3 +61,9 @@ func (p *Packet) CheckVCRC() {
 		p.VCRCState = CRCGood
 	}
 }
+
+// InvertedVCRC reports whether the VCRC, which must have been captured, is the one's complement of the right one.
+func (p *Packet) InvertedVCRC() bool {
+	n := len(p.Data) - vcrcSize
+	return p.Has&HasVCRC != 0 && n >= 0 && vcrcOf(p.Data[:n]) == ^p.VCRC
+}

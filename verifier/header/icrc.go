@@ -28,7 +28,7 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	if p.VCRCState != packet.CRCNotJudged {
 		v.vcrc(c, from, p)
 	}
-	if p.Flaws&packet.FlawDelimiter != 0 {
+	if p.Flaws&(packet.FlawDelimiter|packet.FlawVCRC) != 0 {
 		v.damagedOnLink(c, from, p)
 		return false
 	}
@@ -66,9 +66,13 @@ func (v *Verifier) Seal(c *qp.Pair, from int, p *packet.Packet) bool {
 	return false
 }
 
-// vcrc judges the VCRC of a packet (rule LNK-CRC-001).
+// vcrc judges the VCRC of a packet (rule LNK-CRC-001). A port that has begun to forward a packet before it shows to be damaged ends it with the bad-packet delimiter, and
+// the VCRC with it is the one's complement of the right one (section 7.3).
 func (v *Verifier) vcrc(c *qp.Pair, from int, p *packet.Packet) {
 	v.Covered(rule.LNKCRC001)
+	if p.Flaws&packet.FlawDelimiter != 0 && p.InvertedVCRC() {
+		return
+	}
 	if p.VCRCState == packet.CRCBad && p.ICRCState != packet.CRCBad { // damage that the ICRC shows too is one fault
 		v.ReportBytes(c, from, p, rule.Verdict{
 			Rule: rule.LNKCRC001, Class: rule.Proven(v.Untouched(p)), Role: rule.Sender,
