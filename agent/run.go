@@ -178,8 +178,8 @@ func (s *shard) step(w *batch, me, shards int, several bool) {
 	s.mine = mine
 }
 
-// begins reports whether a packet of another shard may be the first datagram of a queue pair whose start PSN is known: the next one, to whichever destination it
-// goes, is not. Only events tell of start PSNs, and where there are events a packet is decoded whole before any shard has it.
+// begins reports whether a packet of another shard may be the first datagram of a queue pair whose start PSN is known, as one that came damaged may be: the next one,
+// to whichever destination it goes, is not. Only events tell of start PSNs, and where there are events a packet is decoded whole before any shard has it.
 func (s *shard) begins(p *packet.Packet) bool {
 	t := s.t.table
 	return t.FreshQPs() && (p.ICRCState == packet.CRCBad || p.Has&packet.HasDETH != 0 && t.IsFresh(wqe.QP{Addr: p.Src, QPN: p.SrcQP}))

@@ -61,7 +61,7 @@ type flowAt struct {
 // shown is what a flow control packet is in the evidence.
 func (f *flowAt) shown() *packet.Packet { return &packet.Packet{Frame: f.frame, Time: f.at} }
 
-// plug makes a link to a port of the device, whose end the tester plays. The link is down.
+// cable makes a link to a port of the device, whose end the tester plays. The link is down.
 func (r *run) cable(port uint8, o sim.LinkOptions) *cable {
 	c := &cable{r: r, port: port, numbers: map[*byte]uint64{}, count: max(o.Lanes, 1)}
 	o.Number, o.Seed = uint16(port), r.seed
