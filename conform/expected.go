@@ -212,7 +212,7 @@ func (c *conn) served(op wqe.SendOp, n int, change func(w *wqe.SendRequest)) boo
 	}
 	last := list[len(list)-1]
 	if reliable(last.Opcode) {
-		c.r.wait(ackWindow)
+		c.r.settle()
 		if !c.r.check("ours#06", len(c.completions) == had, "no completion before the answer", statuses(c.completions[had:]), last) {
 			return false
 		}
@@ -230,7 +230,7 @@ func (c *conn) served(op wqe.SendOp, n int, change func(w *wqe.SendRequest)) boo
 			list = append(list, c.ack(last.PSN, positive, c.taken))
 		}
 	}
-	done := c.completed(had+1, c.r.now()+ackWindow)[had:]
+	done := c.completed(had+1, c.r.soon())[had:]
 	if !c.once("ours#06", done, cq.Success, list...) {
 		return false
 	}

@@ -2,6 +2,7 @@ package conform
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -24,7 +25,7 @@ const epoch = 1_767_225_600_000_000_000
 
 // Windows in simulated time, nanoseconds.
 const (
-	ackWindow  = int64(10 * time.Millisecond) // in which what must come at once has come, and what must not come would have
+	ackWindow  = int64(10 * time.Millisecond) // run.window
 	endWindow  = int64(time.Second)           // in which a request that has failed completes
 	longWindow = int64(20 * time.Second)
 )
@@ -43,6 +44,11 @@ type run struct {
 	opt      RunOptions
 	result   *Result
 	clock    *sim.Clock
+	began    int64 // by the clock
+	live     *line // of a device in real time; nil: time is simulated
+	window   int64 // nanoseconds in which what must come at once has come, and what must not come would have
+	jitter   int64 // nanoseconds by which the way of packets varies
+	ways     ways
 	net      network
 	device   Device                // under test
 	dev      *agent.Device         // the verbs of it, on the network
@@ -90,7 +96,7 @@ var ctx = context.Background() // nothing waits on simulated time
 
 // Execute runs a test against a device of its own.
 func Execute(t *Test, target *Target, opt RunOptions) *Result {
-	r := &run{test: t, opt: opt, clock: sim.NewClock(epoch), result: &Result{Test: t, Device: target.Name}, judged: map[string]*judging{}, begun: map[int]bool{}}
+	r := &run{test: t, opt: opt, clock: sim.NewClock(epoch), began: epoch, window: ackWindow, ways: simulated, result: &Result{Test: t, Device: target.Name}, judged: map[string]*judging{}, begun: map[int]bool{}}
 	if lacks := target.lacks(t); lacks != "" {
 		r.result.Outcome = NotApplicable
 		for _, a := range t.Assertions {
@@ -123,6 +129,9 @@ func (r *run) body(target *Target) {
 		r.link(target)
 	case r.test.cabled:
 		r.buildCabled(target)
+	case target.Live != nil:
+		defer r.hangUp()
+		r.buildLive(target.Live)
 	default:
 		r.build(target)
 	}
@@ -147,12 +156,15 @@ func (r *run) note(format string, args ...any) {
 	r.result.Log = append(r.result.Log, Line{Time: r.since(), Step: r.step, Text: fmt.Sprintf(format, args...)})
 }
 
-func (r *run) since() int64 { return r.now() - epoch }
+func (r *run) since() int64 { return r.now() - r.began }
 func (r *run) now() int64   { return r.clock.Now() }
 
 // must ends the test where the device refuses what the test cannot do without.
 func (r *run) must(err error) {
-	if err != nil {
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		r.inapplicable("the device does not support a verb: %v", err)
+	case err != nil:
 		r.halt("the device refuses a verb: %v", err)
 	}
 }
@@ -246,16 +258,31 @@ func (r *run) until(t int64, done func() bool) bool {
 		if done() {
 			return true
 		}
-		next, ok := r.clock.Next()
-		if !ok || next > t {
-			break
+		if !r.advance(t) {
+			return done()
 		}
-		r.clock.Step()
 		r.poll()
 	}
-	r.clock.Run(t)
-	return done()
 }
+
+// advance lets time go on to the next that happens. It is false where nothing does until a time, which has come then.
+func (r *run) advance(t int64) bool {
+	if r.live != nil {
+		return r.live.advance(t)
+	}
+	if next, ok := r.clock.Next(); !ok || next > t {
+		r.clock.Run(t)
+		return false
+	}
+	r.clock.Step()
+	return true
+}
+
+// soon is when what must come at once has come.
+func (r *run) soon() int64 { return r.now() + r.window }
+
+// settle lets the time pass in which what must not come would have.
+func (r *run) settle() { r.wait(r.window) }
 
 // wait lets simulated time go on for so many nanoseconds.
 func (r *run) wait(d int64) { r.until(r.now()+d, func() bool { return false }) }

@@ -50,6 +50,8 @@ type Target struct {
 	Switch, ChannelAdapter func() (*sma.Node, error)
 	// Cabled makes an adapter, and the agents of its port, for tests on native links: its packets are those between LRH and ICRC. nil: there is none.
 	Cabled func(Port) (Device, *sma.Node, error)
+	// Live, where not nil, is an adapter in real time, in place of Make.
+	Live *Live
 	// LinkFault is a fault of sim.LinkFaults that the ports of the device have, where its links are native ones; empty: none.
 	LinkFault string
 }
@@ -70,7 +72,7 @@ func (t *Target) lacks(x *Test) string {
 		}
 		return ""
 	}
-	if x.Device == Adapter && t.Make == nil || x.Device.managed() && t.node(x.Device) == nil {
+	if x.Device == Adapter && t.Make == nil && t.Live == nil || x.Device.managed() && t.node(x.Device) == nil {
 		return fmt.Sprintf("the test is for a device of kind %v, and the device under test is of another", x.Device)
 	}
 	if t.LinkFault != "" && !x.cabled {

@@ -103,7 +103,7 @@ var lanesNotOperational = &Test{
 		d := r.datagram()
 		on := func(vl uint8) *packet.Packet {
 			p := d.datagramTo(sealed(func(p *packet.Packet) { p.VL = vl }))
-			r.wait(ackWindow)
+			r.settle()
 			return p
 		}
 		r.at(2)
@@ -213,7 +213,7 @@ func (m *manager) saturated() []*packet.Packet {
 	for vl := c.count - 1; vl >= 0; vl-- {
 		c.tell(vl, nil)
 	}
-	r.wait(ackWindow)
+	r.settle()
 	return c.dataOf()
 }
 

@@ -106,7 +106,7 @@ var allFields = &Test{
 		}
 		c.taken += 2
 		ack := c.ack(last[0].PSN, positive, c.taken)
-		c.successes("ours#06", c.completed(had+2, r.now()+ackWindow)[had:], 2, ack)
+		c.successes("ours#06", c.completed(had+2, r.soon())[had:], 2, ack)
 		r.at(3)
 		had = len(c.completions)
 		list := c.retransmits("ours#07", "ours#07", wqe.OpFlush, wqe.OpAtomicWrite, wqe.OpSend)
@@ -116,7 +116,7 @@ var allFields = &Test{
 		c.readResponse(list[0], nil, c.taken+1)
 		c.readResponse(list[1], nil, c.taken+2)
 		ack = c.ack(list[2].PSN, positive, c.taken+3)
-		c.successes("ours#06", c.completed(had+3, r.now()+ackWindow)[had:], 3, ack)
+		c.successes("ours#06", c.completed(had+3, r.soon())[had:], 3, ack)
 	},
 }
 

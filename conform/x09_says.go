@@ -114,7 +114,7 @@ func (c *conn) tells(i int, solicited bool, key uint32) {
 		p.SE, p.Imm, p.InvRKey = solicited, want.imm, want.key
 	})
 	c.answer()
-	list := c.completed(had+1, r.now()+ackWindow)[had:]
+	list := c.completed(had+1, r.soon())[had:]
 	if c.once("ours#01", list, cq.Success, p) {
 		got := saying(&list[0])
 		r.check("ours#01", got == want, want.String(), got.String(), p)
@@ -162,10 +162,10 @@ var invalidatesUnknown = &Test{
 				r.halt("the SEND with Invalidate before the test is not acknowledged")
 			}
 			r.again(2)
-			had := len(c.completed(i, r.now()+ackWindow))
+			had := len(c.completed(i, r.soon()))
 			p, got := send()
 			r.check("ours#01", got == nil || got.Syndrome.Type() == packet.NAK, "a NAK or silence", happened(got, nil), p, got)
-			list := c.completed(had+1, r.now()+ackWindow)[had:]
+			list := c.completed(had+1, r.soon())[had:]
 			c.failed("ours#02", list[:min(1, len(list))], p, got)
 			r.again(3)
 			c.inError("ours#03", p, got)

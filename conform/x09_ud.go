@@ -27,7 +27,7 @@ func (r *run) datagram() *conn { return r.connectAs(qp.TypeUD, datagrams, nil) }
 
 // delivered judges that one receive request completes with success and this many bytes of a datagram, and returns its completion.
 func (c *conn) delivered(id string, had, n int, frames ...*packet.Packet) *completion {
-	list := c.completed(had+1, c.r.now()+ackWindow)[had:]
+	list := c.completed(had+1, c.r.soon())[had:]
 	ok := len(list) == 1 && list[0].Status == cq.Success && int(list[0].ByteLen) == grhSize+n
 	actual := statuses(list)
 	if len(list) > 0 {
@@ -169,7 +169,7 @@ var udDrops = &Test{
 		c := r.datagram()
 		r.at(1)
 		p := c.ask(packet.SendOnly, pattern(1, 64), nil)
-		r.wait(ackWindow)
+		r.settle()
 		c.postReceive(256)
 		if !c.unheard("ours#01", 0, p) {
 			r.why = "a datagram has come late"
@@ -228,7 +228,7 @@ var group = packet.IPv4Addr([]byte{239, 1, 2, 3})
 // toGroup sends a packet to the group.
 func (c *conn) toGroup(p packet.Packet) *packet.Packet {
 	c.to(&p)
-	p.Src, p.DestQP = testerAddr, wqe.MulticastQPN
+	p.Src, p.DestQP = c.net.tester, wqe.MulticastQPN
 	return c.r.tester.forwardTo(&p, group, [6]byte{0x01, 0x00, 0x5E, 1, 2, 3}, nil, 0)
 }
 

@@ -55,12 +55,12 @@ func (r *run) bind(x binding) {
 	r.again(1)
 	if x.again {
 		r.must(post(key))
-		c.completed(1, r.now()+ackWindow)
+		c.completed(1, r.soon())
 		key = rkey&^0xFF | (rkey+2)&0xFF
 	}
 	had := len(c.completions)
 	err = post(key)
-	list := c.completed(had+1, r.now()+ackWindow)[had:]
+	list := c.completed(had+1, r.soon())[had:]
 	if !x.right {
 		ok := err != nil && len(list) == 0 || len(list) == 1 && list[0].Status != cq.Success
 		if !r.check("ours#02", ok, "an error, at once or in the completion", taken(err)+", "+statuses(list)) {
@@ -73,7 +73,7 @@ func (r *run) bind(x binding) {
 	}
 	r.again(2)
 	data := pattern(r.seed, 8)
-	r.must(r.dev.SetMemory(ctx, wqe.Memory{Key: wqe.Key{Addr: deviceAddr, Key: lkey, Local: true}, VA: va + x.off, Length: 8}, data))
+	r.must(r.dev.SetMemory(ctx, wqe.Memory{Key: wqe.Key{Addr: r.net.device, Key: lkey, Local: true}, VA: va + x.off, Length: 8}, data))
 	p := c.ask(packet.ReadRequest, nil, func(p *packet.Packet) { p.RKey, p.VA, p.DMALen = key, va+x.off, 8 })
 	got := c.answer()
 	if !x.right {
@@ -157,7 +157,7 @@ var foreignHandle = &Test{
 		had := len(c.completions)
 		err = r.dev.Deliberately().PostSend(ctx, c.qp, wqe.SendRequest{
 			ID: 99, Op: wqe.OpSend, Flags: wqe.Signaled, Segments: []wqe.Segment{{VA: r.memory.va, Length: 64, LKey: r.memory.lkey}},
-			Dest: wqe.QP{Addr: testerAddr, QPN: c.qpn}, QKey: ownQKey, AH: foreign,
+			Dest: wqe.QP{Addr: r.net.tester, QPN: c.qpn}, QKey: ownQKey, AH: foreign,
 		})
 		p := c.quiet()
 		r.check("ours#07", p == nil, "nothing", happened(p, nil), p)
