@@ -11,6 +11,7 @@ import (
 	"ibwitness/cq"
 	"ibwitness/fabricagent"
 	"ibwitness/hcaagent"
+	"ibwitness/hcaagent/remote"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/verifier"
@@ -26,6 +27,7 @@ type Live struct {
 	// Tester and Device are the two ends: of IPv4, and of IPv6 where both have such an address. Stranger is an address of IPv4 that nobody has.
 	Tester, Device End
 	Stranger       packet.Addr
+	MTU            int           // of InfiniBand, 256 to 4096 bytes, that both ends and the network between them take; 0: 4096
 	Window         time.Duration // in which the device has answered for certain; 0: 200 ms
 	Jitter         time.Duration // by which the way of a packet varies, and the clock of the device; 0: 1 ms
 }
@@ -43,6 +45,8 @@ type Consumer interface {
 	hcaagent.Query
 	io.Closer
 	Limits() qp.Limits
+	// Await takes completions out of queues, up to most of each, so that Poll has them at once, and returns which have any. It waits for the first one, if need be.
+	Await(ctx context.Context, queues []wqe.CQ, most int, wait time.Duration) ([]remote.Ready, error)
 }
 
 // Wire is the tester's end of the network.
@@ -70,7 +74,8 @@ type line struct {
 	live    *Live
 	leaving []leaving // sent, and not yet seen to pass
 	told    chan cq.Event
-	closer  io.Closer
+	device  Consumer
+	polled  int64 // when
 }
 
 // leaving is a frame that was sent.
@@ -101,6 +106,9 @@ func (r *run) buildLive(live *Live) {
 	if live.Jitter == 0 {
 		r.jitter = int64(liveJitter)
 	}
+	if live.MTU > 0 {
+		r.mtu = live.MTU
+	}
 	r.began = time.Now().UnixNano()
 	r.clock.Run(r.began)
 	r.result.Link, r.result.Taps = fabricagent.LinkEthernet, []string{"tester"}
@@ -115,7 +123,7 @@ func (r *run) buildLive(live *Live) {
 	if err != nil {
 		r.halt("the device cannot be driven: %v", err)
 	}
-	l.closer = consumer
+	l.device = consumer
 	r.has(&driven{consumer, l}, r.ways.ipv4)
 }
 
@@ -144,10 +152,10 @@ func (live *Live) ways() (w ways) {
 
 // hangUp ends the line: the device destroys what the test has made.
 func (r *run) hangUp() {
-	if r.live == nil || r.live.closer == nil {
+	if r.live == nil || r.live.device == nil {
 		return
 	}
-	if err := r.live.closer.Close(); err != nil {
+	if err := r.live.device.Close(); err != nil {
 		r.remark("the device may have kept what the test made: %v", err)
 	}
 }
@@ -190,6 +198,9 @@ func (l *line) send(p *packet.Packet, frame []byte) {
 // advance lets time go on to the next that happens; see run.advance.
 func (l *line) advance(t int64) bool {
 	r := l.r
+	if r.opt.Stop != nil && r.opt.Stop() {
+		r.halt("it was interrupted")
+	}
 	if now := r.now(); now >= t {
 		return false
 	}
@@ -201,6 +212,34 @@ func (l *line) advance(t int64) bool {
 	default:
 	}
 	return l.next(min(t, max(r.now()+pollEvery, time.Now().UnixNano()-pollEvery))) || r.now() < t
+}
+
+// poll takes the completions of all connections, unless it did just now.
+func (l *line) poll() {
+	now := time.Now().UnixNano()
+	if now < l.polled+pollEvery/2 {
+		return
+	}
+	l.polled = now
+	queues := make([]wqe.CQ, 0, len(l.r.conns))
+	for _, c := range l.r.conns {
+		if !slices.Contains(queues, c.cq) {
+			queues = append(queues, c.cq)
+		}
+	}
+	const most = 64
+	ready, err := l.device.Await(ctx, queues, most, 0)
+	if err != nil {
+		l.r.halt("the device does not answer any more: %v", err)
+	}
+	for _, x := range ready {
+		for _, c := range l.r.conns {
+			if c.cq == x.CQ {
+				l.r.pollOf(c, x.Completions)
+				break
+			}
+		}
+	}
 }
 
 // next takes the next frame that passes until a time. It is false where none did, and the time has come.
@@ -296,8 +335,8 @@ func (d *driven) Poll(ctx context.Context, q wqe.CQ, into []cq.Completion) (int,
 
 // gone ends the test where the device does not answer.
 func (d *driven) gone(err error) error {
-	if errors.Is(err, io.EOF) || errors.Is(err, context.DeadlineExceeded) {
-		d.l.r.halt("the device does not answer any more: %v", err)
+	if errors.Is(err, remote.ErrGone) {
+		d.l.r.halt("%v", err)
 	}
 	return err
 }

@@ -9,6 +9,7 @@ import (
 
 	"ibwitness/cq"
 	"ibwitness/fabricagent/live"
+	"ibwitness/hcaagent/remote"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/internal/testkit/veth"
 	"ibwitness/packet"
@@ -39,7 +40,7 @@ type locked struct {
 	sender *live.Sender
 }
 
-func (d *locked) Close() error { d.source.Stop(); return d.sender.Close() }
+func (d *locked) Close() error      { d.source.Stop(); return d.sender.Close() }
 func (d *locked) Limits() qp.Limits { return d.HCA.Limits() }
 func (d *locked) Poll(ctx context.Context, q wqe.CQ, into []cq.Completion) (int, error) {
 	d.mu.Lock()
@@ -82,7 +83,7 @@ func TestLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer wire.Close()
-	l := &Live{Wire: wire, Tester: End{MAC: testerMAC, IPv4: testerAddr}, Device: End{MAC: deviceMAC, IPv4: deviceAddr}, Stranger: strangerAddr, Window: 50 * time.Millisecond, Jitter: 20*time.Millisecond}
+	l := &Live{Wire: wire, Tester: End{MAC: testerMAC, IPv4: testerAddr}, Device: End{MAC: deviceMAC, IPv4: deviceAddr}, Stranger: strangerAddr, Window: 50 * time.Millisecond, Jitter: 20 * time.Millisecond}
 	l.Open = func(ctx context.Context, told func(*cq.Event)) (Consumer, error) {
 		d := &locked{}
 		var err error
@@ -143,4 +144,11 @@ func TestLive(t *testing.T) {
 			}
 		}
 	}
+}
+
+func (d *locked) Await(_ context.Context, queues []wqe.CQ, most int, _ time.Duration) (list []remote.Ready, err error) {
+	for _, q := range queues {
+		list = append(list, remote.Ready{CQ: q, Completions: 8})
+	}
+	return list, nil
 }

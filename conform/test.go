@@ -101,6 +101,9 @@ type Test struct {
 	run    func(r *run)
 }
 
+// OnEthernet reports whether the test is of an adapter on Ethernet, as one in real time is.
+func (t *Test) OnEthernet() bool { return t.Device == Adapter && !t.native && !t.cabled }
+
 // Assertion returns the assertion with this id, or nil.
 func (t *Test) Assertion(id string) *Assertion {
 	for i := range t.Assertions {

@@ -202,12 +202,12 @@ var longerThanMTU = &Test{
 	Abstract: "A datagram that is longer than the MTU of the port is not sent, and its request completes without an error.",
 	Covers:   []Statement{{"C10-93.1.1", Stated}}, Topology: pairTopology, Needs: Control | Memory,
 	Setup:     []string{"For each datagram make a queue pair of UD."},
-	Procedure: []string{"Have the device post a datagram of 4097, of 5000 and of 16384 bytes, poll, and wait for 10 ms.", "Have it post one of 4096 bytes, receive it, and poll."},
+	Procedure: []string{"Have the device post a datagram of 1 byte more than the MTU, of 904 more and of four times as many, poll, and wait for 10 ms.", "Have it post one as long as the MTU, receive it, and poll."},
 	Assertions: append(packetAssertions[:6:6], Assertion{"ours#07", "What is too long is not sent."},
 		Assertion{"ours#08", "Its request completes once, with success."}),
-	Decisions: []Decision{{"No page of it was found.", "Ours. The MTU of the port is 4096 bytes, as all sizes of InfiniBand go up to it: a device with another one is not covered. The datagram that fits is compared with its request."}},
+	Decisions: []Decision{{"No page of it was found.", "Ours. The MTU of a device in software is 4096 bytes, as all sizes of InfiniBand go up to it. The datagram that fits is compared with its request."}},
 	run: func(r *run) {
-		for _, n := range []int{4097, 5000, 16384} {
+		for _, n := range []int{r.mtu + 1, r.mtu + 904, 4 * r.mtu} {
 			c := r.datagram()
 			r.again(1)
 			c.posts(wqe.OpSend, n, nil)
@@ -217,8 +217,8 @@ var longerThanMTU = &Test{
 		}
 		c := r.datagram()
 		r.at(2)
-		c.attr.PMTU = 4096
-		c.served(wqe.OpSend, 4096, nil)
+		c.attr.PMTU = uint32(r.mtu)
+		c.served(wqe.OpSend, r.mtu, nil)
 	},
 }
 
