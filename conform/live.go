@@ -49,7 +49,7 @@ type Consumer interface {
 	Await(ctx context.Context, queues []wqe.CQ, most int, wait time.Duration) ([]remote.Ready, error)
 }
 
-// Wire is the tester's end of the network.
+// Wire is the tester's end of the network, such as a live.Port.
 type Wire interface {
 	// Send has a frame leave: it passes then, too.
 	Send(frame []byte) error

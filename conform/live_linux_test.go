@@ -78,12 +78,12 @@ func TestLive(t *testing.T) {
 		return
 	}
 	veth.IP(t, "link set right up")
-	wire, err := OpenInterface("left", []packet.Addr{deviceAddr}, 100000)
+	wire, err := live.OpenPort(live.SendOptions{Interface: "left", To: []packet.Addr{deviceAddr}, Rate: 100000})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer wire.Close()
-	l := &Live{Wire: wire, Tester: End{MAC: testerMAC, IPv4: testerAddr}, Device: End{MAC: deviceMAC, IPv4: deviceAddr}, Stranger: strangerAddr, Window: 50 * time.Millisecond, Jitter: 20 * time.Millisecond}
+	l := &Live{MTU: 1024, Wire: wire, Tester: End{MAC: testerMAC, IPv4: testerAddr}, Device: End{MAC: deviceMAC, IPv4: deviceAddr}, Stranger: strangerAddr, Window: 50 * time.Millisecond, Jitter: 20 * time.Millisecond}
 	l.Open = func(ctx context.Context, told func(*cq.Event)) (Consumer, error) {
 		d := &locked{}
 		var err error
@@ -94,7 +94,7 @@ func TestLive(t *testing.T) {
 			return nil, err
 		}
 		d.HCA, err = soft.New(soft.Options{
-			Addr: deviceAddr, GIDs: gids, MAC: deviceMAC, Clock: wallClock{&d.mu}, Seed: 1, Event: func(e *cq.Event) { told(e) },
+			Addr: deviceAddr, GIDs: gids, MAC: deviceMAC, Clock: wallClock{&d.mu}, Seed: 1, Limits: soft.Limits{MTU: 1024}, Event: func(e *cq.Event) { told(e) },
 			Send: func(frame []byte) { d.sender.Send(frame) }, Fault: *liveFault, FaultAll: true,
 		})
 		if err != nil {

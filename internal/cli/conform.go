@@ -73,6 +73,9 @@ type conformRun struct {
 	Pcapng   string   `placeholder:"DIR" complete:"file" help:"Write the packets of each test to DIR, which is made, as TEST.pcapng."`
 	Format   string   `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Format: text, or json (one object a line). Default: ${default}."`
 
+	Scenario string `placeholder:"FILE" complete:"file" help:"With --dut, play a scenario of simulate against the adapter in place of tests, in real time; the verdict is that of the rules."`
+	As       string `placeholder:"NAME" help:"With --scenario, the HCA in whose place the adapter is. Default: the last."`
+
 	conformDUT `embed:""`
 }
 
@@ -142,11 +145,19 @@ func (c *conformRun) Run(s *session) error {
 	if c.Ports == 0 {
 		return errors.New("cli: --ports 0: give 1 to 254")
 	}
-	tests, err := selected(c.Patterns)
-	if err != nil {
+	if err := c.check(); err != nil {
 		return err
 	}
-	if err := c.check(); err != nil {
+	if c.Pcapng != "" { // before the tests run, so that a wrong name is told at once
+		if err := os.MkdirAll(c.Pcapng, 0o755); err != nil {
+			return fmt.Errorf("cli: --pcapng: %w: give a folder that can be written", err)
+		}
+	}
+	if c.Scenario != "" {
+		return c.play(s)
+	}
+	tests, err := selected(c.Patterns)
+	if err != nil {
 		return err
 	}
 	opt := conform.Options{RunOptions: conform.RunOptions{Sample: c.Sample}, Seed: rand.Uint64N(1e6), Workers: c.Workers}
@@ -166,11 +177,6 @@ func (c *conformRun) Run(s *session) error {
 		}
 		psn := packet.PSN(n)
 		opt.StartPSN = &psn
-	}
-	if c.Pcapng != "" { // before the tests run, so that a wrong name is told at once
-		if err := os.MkdirAll(c.Pcapng, 0o755); err != nil {
-			return fmt.Errorf("cli: --pcapng: %w: give a folder that can be written", err)
-		}
 	}
 	ctx, stop := s.until(syscall.SIGHUP)
 	defer stop()
@@ -212,7 +218,11 @@ func (c *conformRun) deviceUnderTest(ctx context.Context) (*conform.Target, func
 		if c.Fault != "" {
 			return nil, nil, errors.New("cli: --fault is of devices in software, and --dut names a real one: leave one out")
 		}
-		return c.target(ctx)
+		d, err := c.connect(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		return d.target(), d.close, nil
 	}
 	t, err := c.software().Target()
 	return t, func() error { return nil }, err

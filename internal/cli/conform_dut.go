@@ -9,6 +9,7 @@ import (
 
 	"ibwitness/conform"
 	"ibwitness/cq"
+	"ibwitness/fabricagent/live"
 	"ibwitness/hcaagent/remote"
 	"ibwitness/packet"
 )
@@ -44,23 +45,36 @@ func (c *conformDUT) check() error {
 	return nil
 }
 
-// target connects to the adapter, and opens the interface, which close closes.
-func (c *conformDUT) target(ctx context.Context) (t *conform.Target, close func() error, err error) {
+// connected is an adapter that can be reached.
+type connected struct {
+	*conform.Live
+	name string
+	port *live.Port
+	dial func(ctx context.Context, told func(*cq.Event)) (*remote.Client, error)
+}
+
+func (c *connected) close() error { return c.port.Close() }
+
+// connect asks the adapter what it is, and opens the interface.
+func (c *conformDUT) connect(ctx context.Context) (*connected, error) {
 	secret, err := remote.ReadSecret(c.Secret)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	first, err := remote.Dial(ctx, c.DUT, secret, nil)
+	dial := func(ctx context.Context, told func(*cq.Event)) (*remote.Client, error) {
+		return remote.Dial(ctx, c.DUT, secret, told)
+	}
+	first, err := dial(ctx, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	info := first.Info()
 	if err := first.Close(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	l, err := c.ends(&info)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	to := []packet.Addr{l.Device.IPv4}
 	if !l.Device.IPv6.IsZero() {
@@ -69,19 +83,22 @@ func (c *conformDUT) target(ctx context.Context) (t *conform.Target, close func(
 	for _, text := range c.To {
 		a, err := packet.ParseAddr(text)
 		if err != nil {
-			return nil, nil, fmt.Errorf("cli: --to: %w", err)
+			return nil, fmt.Errorf("cli: --to: %w", err)
 		}
 		to = append(to, a)
 	}
-	wire, err := conform.OpenInterface(c.Interface, to, c.Rate)
+	port, err := live.OpenPort(live.SendOptions{Interface: c.Interface, To: to, Rate: c.Rate})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	l.Wire, l.Window, l.Jitter = wire, c.Window, c.Jitter
-	l.Open = func(ctx context.Context, told func(*cq.Event)) (conform.Consumer, error) {
-		return remote.Dial(ctx, c.DUT, secret, told)
-	}
-	return &conform.Target{Name: info.Device + " at " + c.DUT, Has: conform.Control | conform.Memory | conform.Reads, Live: l}, wire.Close, nil
+	l.Wire, l.Window, l.Jitter = port, c.Window, c.Jitter
+	l.Open = func(ctx context.Context, told func(*cq.Event)) (conform.Consumer, error) { return dial(ctx, told) }
+	return &connected{l, info.Device + " at " + c.DUT, port, dial}, nil
+}
+
+// target is the adapter for tests.
+func (c *connected) target() *conform.Target {
+	return &conform.Target{Name: c.name, Has: conform.Control | conform.Memory | conform.Reads, Live: c.Live}
 }
 
 // nobody is an address that is kept for documents (RFC 5737), and so nobody has.
