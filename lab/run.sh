@@ -8,6 +8,7 @@ usage() {
 
 	Each NAME is one of lab/programs, such as rping or rc_pingpong, or a program of perftest (send_bw, write_lat, read_lat, atomic_lat ...: ib_NAME),
 	also with _uc, _ud or _cm (send_lat_ud).
+	NAME conform is the conformance tests of adapters (docs/conform.md): the server has the device under test, the client is the tester.
 	The server has the address 10.0.0.1, the client 10.0.0.2, their device is rxe0. A command is run as given: quote what the shell of the machine is to see.
 
 	  -o DIR             where captures, logs and files are left (default: bin/lab)
@@ -18,7 +19,8 @@ usage() {
 	  --program FILE     program that the machines have too, in their PATH; repeatable
 	  --env NAME=VALUE   environment variable of both programs; repeatable
 	  --seconds N        how long programs may run (default: 60)
-	  --check "FLAGS"    flags for ibwitness check (default: --near 10.0.0.2, where the tap is)
+	  --tests "FLAGS"    patterns of tests, or flags for ibwitness conform run (default: C09 X09 X10 X17)
+  --check "FLAGS"    flags for ibwitness check (default: --near 10.0.0.2, where the tap is)
 
 	Exit status: 0 nothing violated, 1 violations, 2 a program failed or nothing could be judged.
 	END
@@ -26,9 +28,9 @@ usage() {
 fail() { echo "lab: $*" >&2; exit 2; }
 lab=$(realpath "$(dirname "$0")")
 ibwitness=${IBWITNESS:-$lab/../bin/ibwitness}
-out=$lab/../bin/lab mtu=1500 netem= preload= table=$lab/programs programs=() environment= seconds=60 flags="--near 10.0.0.2" names=()
+out=$lab/../bin/lab mtu=1500 netem= preload= table=$lab/programs programs=() environment= seconds=60 tests="C09 X09 X10 X17" flags="--near 10.0.0.2" names=()
 while [ $# -gt 0 ]; do
-	case $1 in -o | --mtu | --netem | --preload | --table | --program | --env | --seconds | --check) [ $# -gt 1 ] || fail "$1 needs a value" ;; esac
+	case $1 in -o | --mtu | --netem | --preload | --table | --program | --env | --seconds | --tests | --check) [ $# -gt 1 ] || fail "$1 needs a value" ;; esac
 	case $1 in
 	-o) out=$2; shift ;;
 	--mtu) mtu=$2; shift ;;
@@ -38,6 +40,7 @@ while [ $# -gt 0 ]; do
 	--program) programs+=("$2"); shift ;;
 	--env) environment+="export $(printf %q "$2")"$'\n'; shift ;;
 	--seconds) seconds=$2; shift ;;
+	--tests) tests=$2; shift ;;
 	--check) flags=$2; shift ;;
 	-h | --help) usage; exit ;;
 	--) shift; break ;;
@@ -61,6 +64,13 @@ for program in qemu-system-x86_64 setpriv timeout; do
 done
 [ -x "$ibwitness" ] || fail "$ibwitness is missing: run make build"
 for file in $preload "$table" "${programs[@]}"; do [ -r "$file" ] || fail "cannot read $file"; done
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+if [[ " ${names[*]} " = *" conform "* ]]; then
+	[ -x "$lab/../bin/ibwitness-verbs" ] || fail "bin/ibwitness-verbs is missing: run make verbs"
+	"$ibwitness" dut --new-secret "$tmp/lab.secret" || fail "no secret could be made"
+	programs+=("$lab/../bin/ibwitness-verbs" "$tmp/lab.secret")
+fi
 image=$(realpath -m "$lab/../bin/tools/lab")
 "$lab/image.sh" "$image" || fail "the image of the machines could not be made"
 mkdir -p "$out"
@@ -72,6 +82,14 @@ program() {
 	[ "$role" = server ] || peer=10.0.0.1
 	[ -n "$both" ] || both=$(sed -n "s/^$name: //p" "$table")
 	case $name,$both in
+	conform,*)
+		echo "install -m 600 /share/bin/lab.secret /tmp/secret"
+		if [ "$role" = client ]; then
+			echo "ibwitness-verbs conform run --dut 10.0.0.1:4700 --secret /tmp/secret -i eth0 --window 300ms --jitter 30ms --all --log --pcapng . --junit conform.xml $tests"
+		else
+			echo "ibwitness-verbs dut --device rxe0 --listen 10.0.0.1:4700 --secret /tmp/secret"
+		fi
+		;;
 	*" / "*) if [ "$role" = client ]; then echo "${both%% / *}"; else echo "${both#* / }"; fi ;;
 	*_uc,) echo "ib_${name%_uc} -d rxe0 -F -n 20 -c UC $peer" ;;
 	*_ud,) echo "ib_${name%_ud} -d rxe0 -F -n 20 -c UD -s 512 $peer" ;;
@@ -81,7 +99,6 @@ program() {
 	esac
 }
 
-tmp=$(mktemp -d)
 machines=()
 cleanup() {
 	trap '' INT TERM
@@ -150,10 +167,20 @@ for name in "${names[@]}"; do
 	job server "$name"
 	await 15 "$tmp/server/share/"{listening,status} || true
 	job client "$name"
-	await "$seconds" "$tmp/client/share/status" || touch "$tmp/client/share/stop"
+	[ "$name" = conform ] && time=$((60 * seconds)) || time=$seconds
+	await "$time" "$tmp/client/share/status" || touch "$tmp/client/share/stop"
 	await 10 "$tmp/server/share/status" || touch "$tmp/server/share/stop"
 	await 10 "$tmp/client/share/status" && await 10 "$tmp/server/share/status" || fail "$name does not end"
 	echo "object_del dump" >&"$client"
+	if [ "$name" = conform ]; then
+		status=$(cat "$tmp/client/share/status")
+		for role in server client; do cp "$tmp/$role/share/log" "$out/$name.$role.log"; done
+		cp -r "$tmp/client/share/files" "$out/$name.files"
+		cp "$out/$name.client.log" "$out/$name.verdict"
+		echo "lab: $name: $(head -n 1 "$out/$name.verdict")"
+		[ "$status" -le $worst ] || worst=$status
+		continue
+	fi
 	said=
 	for role in server client; do
 		share=$tmp/$role/share
