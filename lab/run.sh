@@ -68,7 +68,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 if [[ " ${names[*]} " = *" conform "* ]]; then
 	[ -x "$lab/../bin/ibwitness-verbs" ] || fail "bin/ibwitness-verbs is missing: run make verbs"
-	"$ibwitness" dut --new-secret "$tmp/lab.secret" || fail "no secret could be made"
+	"$ibwitness" dut --new-secret "$tmp/lab.secret" > /dev/null || fail "no secret could be made"
 	programs+=("$lab/../bin/ibwitness-verbs" "$tmp/lab.secret")
 fi
 image=$(realpath -m "$lab/../bin/tools/lab")
@@ -83,7 +83,7 @@ program() {
 	[ -n "$both" ] || both=$(sed -n "s/^$name: //p" "$table")
 	case $name,$both in
 	conform,*)
-		echo "install -m 600 /share/bin/lab.secret /tmp/secret"
+		echo "cp /share/bin/lab.secret /tmp/secret; chmod 600 /tmp/secret"
 		if [ "$role" = client ]; then
 			echo "ibwitness-verbs conform run --dut 10.0.0.1:4700 --secret /tmp/secret -i eth0 --window 300ms --jitter 30ms --all --log --pcapng . --junit conform.xml $tests"
 		else

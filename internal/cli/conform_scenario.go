@@ -2,7 +2,6 @@ package cli
 
 import (
 	"errors"
-	"fmt"
 	"path/filepath"
 	"syscall"
 
@@ -81,7 +80,7 @@ func (c *conformRun) play(s *session) error {
 		}
 	}
 	s.warn(done)
-	s.log.Info().Msg(fmt.Sprintf("%s was %s at %s", c.As, l.name, c.DUT))
+	s.log.Info().Msg(c.As + " is " + l.name)
 	s.status = done.ExitStatus()
 	return sink.Report(s.stdout, done)
 }
