@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"bytes"
 	"encoding/binary"
 
 	"ibwitness/packet"
@@ -140,14 +141,14 @@ func (n *neighbours) send(frame []byte, now int64) [][]byte {
 	w := n.asked[a]
 	if w != nil && now-w.since < askAgain {
 		if len(w.frames) < mostWaiting {
-			w.frames = append(w.frames, frame)
+			w.frames = append(w.frames, bytes.Clone(frame)) // the adapter still looks at its own
 		}
 		return nil
 	}
 	if w == nil && len(n.asked) >= mostAsked {
 		clear(n.asked)
 	}
-	n.asked[a] = &asked{now, [][]byte{frame}}
+	n.asked[a] = &asked{now, [][]byte{bytes.Clone(frame)}}
 	for _, own := range n.own {
 		if own.IsIPv4() && a.IsIPv4() {
 			return [][]byte{n.arpPacket(1, [6]byte{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}, own, a)}

@@ -27,5 +27,5 @@ func TestEthernet(t *testing.T) {
 			t.Errorf("%+v, kernel %t", i, port.Kernel)
 		}
 	}
-	traffic(t, ends[0], ends[1])
+	suite(t, ends[0], ends[1])
 }

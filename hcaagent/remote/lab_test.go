@@ -30,8 +30,8 @@ func devices(t *testing.T) (a, b *end) {
 	return a, b
 }
 
-// TestDevices has two devices talk to each other.
+// TestDevices has two devices do what any devices do.
 func TestDevices(t *testing.T) {
 	a, b := devices(t)
-	traffic(t, a, b)
+	suite(t, a, b)
 }

@@ -28,8 +28,9 @@ func (d *Device) Close() error {
 		}
 	}
 	for _, q := range d.qps {
-		for g := range q.groups {
+		for g, m := range q.groups {
 			note("ibv_detach_mcast", q.detach(g))
+			_ = m.leave()
 		}
 		note("ibv_destroy_qp", C.ibv_destroy_qp(q.qp))
 	}

@@ -25,7 +25,7 @@ type queuePair struct {
 
 	sends, receives requests
 	shared          *sharedQueue
-	groups          map[packet.Addr]bool
+	groups          map[packet.Addr]membership
 }
 
 // mostRequests is how many requests a queue holds where the consumer does not say.
@@ -55,7 +55,7 @@ func (d *Device) CreateQP(ctx context.Context, n qp.InitAttr) (wqe.QP, error) {
 	if !ok {
 		return wqe.QP{}, fmt.Errorf("verbs: %v queue pairs: libibverbs makes RC, UC, UD and XRC: %w", n.Type, errors.ErrUnsupported)
 	}
-	q := &queuePair{InitAttr: n, groups: map[packet.Addr]bool{}}
+	q := &queuePair{InitAttr: n, groups: map[packet.Addr]membership{}}
 	q.service, _ = n.Type.Service()
 	if kind == C.IBV_QPT_XRC_RECV {
 		err = d.createTarget(q)
@@ -236,38 +236,4 @@ func (d *Device) DataSegments(ctx context.Context, handle wqe.QP, id uint64) (li
 		return nil
 	})
 	return list, err
-}
-
-// gidOf is the union of a GID.
-func gidOf(a packet.Addr) C.union_ibv_gid { return C.union_ibv_gid(a.Bytes()) }
-
-// AttachMulticast has a queue pair of UD receive what is sent to a group.
-func (d *Device) AttachMulticast(ctx context.Context, handle wqe.QP, group packet.Addr) error {
-	return d.withQP(ctx, handle, func(q *queuePair) error {
-		if !d.roce {
-			return fmt.Errorf("verbs: multicast on InfiniBand: a group is joined by subnet administration: %w", errors.ErrUnsupported)
-		}
-		raw := gidOf(group)
-		if err := returned("ibv_attach_mcast", C.ibv_attach_mcast(q.qp, &raw, 0)); err != nil {
-			return err
-		}
-		q.groups[group] = true
-		return nil
-	})
-}
-
-// DetachMulticast ends that.
-func (d *Device) DetachMulticast(ctx context.Context, handle wqe.QP, group packet.Addr) error {
-	return d.withQP(ctx, handle, func(q *queuePair) error {
-		if err := returned("ibv_detach_mcast", q.detach(group)); err != nil {
-			return err
-		}
-		delete(q.groups, group)
-		return nil
-	})
-}
-
-func (q *queuePair) detach(group packet.Addr) C.int {
-	raw := gidOf(group)
-	return C.ibv_detach_mcast(q.qp, &raw, 0)
 }
