@@ -25,7 +25,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build library record release install run quick test testbench soak lab deps prometheus opensm forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
+.PHONY: all build verbs library record release install run quick test testbench soak lab deps prometheus opensm forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
 
 all: build
 
@@ -38,6 +38,11 @@ BUILD := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS
 build:           ## build bin/ibwitness
 	@mkdir -p bin
 	$(BUILD) -o bin/ibwitness ./cmd/ibwitness
+
+# It needs libibverbs, and its headers: Debian has them in libibverbs-dev.
+verbs:           ## build bin/ibwitness-verbs, which serves the RDMA devices of this machine (ibwitness dut)
+	@mkdir -p bin
+	CGO_ENABLED=1 $(GO) build -tags verbs -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/ibwitness-verbs ./cmd/ibwitness
 
 library:         ## build bin/libibwitness.so, the library for testbenches in C, SystemVerilog, VHDL and Python
 	@mkdir -p bin
@@ -197,6 +202,8 @@ CYCLO := verifier qp cq agent link hcaagent mad packet expect rule coverage atta
 lint:            ## go vet, the words of the field, gofumpt, staticcheck, gocyclo
 	@mkdir -p $(TOOLS)
 	@$(GO) vet ./...
+	@if [ -e /usr/include/infiniband/verbs.h ]; then CGO_ENABLED=1 $(GO) vet -tags verbs ./hcaagent/verbs ./cmd/ibwitness; \
+	else echo "WARNING: libibverbs-dev is missing, so that hcaagent/verbs was NOT CHECKED" >&2; [ -z "$${LINT_STRICT:-}" ] || exit 1; fi
 	@$(GO) run ./internal/testkit/words
 	@for tool in mvdan.cc/gofumpt github.com/fzipp/gocyclo/cmd/gocyclo honnef.co/go/tools/cmd/staticcheck; do \
 		name=$${tool##*/}; \

@@ -48,7 +48,7 @@ func Dial(ctx context.Context, address string, secret Secret, told func(*cq.Even
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, callTime)
+	ctx, cancel := context.WithTimeout(ctx, dialTime)
 	defer cancel()
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 	if err != nil {
@@ -67,6 +67,9 @@ func Dial(ctx context.Context, address string, secret Secret, told func(*cq.Even
 	}
 	if err != nil {
 		_ = c.rpc.Close()
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = fmt.Errorf("remote: %s has not answered in time: %w", address, err)
+		}
 		return nil, err
 	}
 	c.info, c.limits = g.Info, g.Limits
@@ -86,8 +89,8 @@ func (c *Client) Close() error {
 		close(c.stop)
 		c.pings.Wait()
 		_, err := call[none](context.Background(), c, "Bye", nil)
-		_ = c.rpc.Close()
 		c.fail(errors.New("it was closed"))
+		_ = c.rpc.Close()
 		c.closed = err
 	})
 	return c.closed
@@ -139,7 +142,7 @@ func (c *Client) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.broken == nil {
-		c.broken = fmt.Errorf("%w: %s: %w", ErrGone, c.address, err)
+		c.broken = fmt.Errorf("remote: the connection to the device at %s has ended: %w", c.address, err)
 	}
 	c.changed.Broadcast()
 }

@@ -48,8 +48,9 @@ type GID struct {
 
 // Times of a session. A client that is there says so by pings.
 const (
-	callTime = 5 * time.Second // that a call may take, beside what the call itself waits
-	pingTime = 2 * time.Second // between pings
+	callTime = 5 * time.Second  // that a call may take, beside what the call itself waits
+	dialTime = 15 * time.Second // that connecting may take
+	pingTime = 2 * time.Second  // between pings
 	idleTime = 10 * time.Second
 	mostWait = time.Minute // that a call may wait for completions
 )

@@ -5,6 +5,7 @@ import (
 	"net"
 	"sync"
 	"testing"
+	"time"
 
 	"ibwitness/cq"
 	"ibwitness/hcaagent/realtime"
@@ -106,6 +107,20 @@ func serve(t *testing.T, secret remote.Secret, open remote.Open) *served {
 	return s
 }
 
+// eventually waits until something holds.
+func (s *served) eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for until := time.Now().Add(15 * time.Second); time.Now().Before(until); time.Sleep(time.Millisecond) {
+		s.mu.Lock()
+		ok := holds()
+		s.mu.Unlock()
+		if ok {
+			return
+		}
+	}
+	t.Errorf("there is no %s", what)
+}
+
 // serveSoft serves an adapter in software.
 func serveSoft(t *testing.T, secret remote.Secret, w *wire, n byte) *served {
 	return serve(t, secret, func(told func(*cq.Event)) (remote.Device, error) { return w.attach(n, told) })
@@ -114,6 +129,6 @@ func serveSoft(t *testing.T, secret remote.Secret, w *wire, n byte) *served {
 // pair connects to two adapters in software that are at one wire.
 func pair(t *testing.T) (a, b *end) {
 	t.Helper()
-	secret, w := remote.NewSecret(), &wire{ends: map[*realtime.Adapter]bool{}}
+	secret, w := remote.NewSecret(), newWire()
 	return dial(t, serveSoft(t, secret, w, 1).address, secret), dial(t, serveSoft(t, secret, w, 2).address, secret)
 }

@@ -65,7 +65,7 @@ func (s *Server) client(ctx context.Context, c net.Conn, config *tls.Config) {
 	defer stop()
 	defer c.Close()
 	secured := tls.Server(c, config)
-	_ = c.SetDeadline(time.Now().Add(callTime))
+	_ = c.SetDeadline(time.Now().Add(dialTime))
 	if err := secured.HandshakeContext(ctx); err != nil {
 		s.refuse(addr, refused(err))
 		return

@@ -10,12 +10,6 @@ import (
 	"ibwitness/wqe"
 )
 
-// TestTraffic has two adapters in software talk to each other.
-func TestTraffic(t *testing.T) {
-	a, b := pair(t)
-	traffic(t, a, b)
-}
-
 // pattern is data that differs.
 func pattern(n int, seed byte) []byte {
 	data := make([]byte, n)
@@ -87,9 +81,11 @@ func refused(t *testing.T, a, b *end, p, q wqe.QP) {
 	a.check(a.PostSend(ctx, p, &wqe.SendRequest{ID: 10, Op: wqe.OpWrite, RemoteVA: base, RKey: b.rkey ^ 0xFF00, Segments: a.segment(0, 8)}))
 	a.completes(10, cq.RemAccessErr, 0)
 	b.completes(11, cq.WRFlushErr, 0)
-	b.event("access violation", func(e *cq.Event) bool {
-		return e.Kind == cq.EvAsync && e.Async == cq.AsyncQPAccess && e.QP.QPN == q.QPN
-	})
+	if b.Info().Driver != rxe { // it does not tell of it
+		b.event("access violation", func(e *cq.Event) bool {
+			return e.Kind == cq.EvAsync && e.Async == cq.AsyncQPAccess && e.QP.QPN == q.QPN
+		})
+	}
 	if _, s, err := a.QueryQP(ctx, p); err != nil || s != qp.Err {
 		t.Errorf("state %v, %v", s, err)
 	}
