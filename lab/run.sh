@@ -12,7 +12,8 @@ usage() {
 	The server has the address 10.0.0.1, the client 10.0.0.2, their device is rxe0. A command is run as given: quote what the shell of the machine is to see.
 
 	  -o DIR             where captures, logs and files are left (default: bin/lab)
-	  --mtu BYTES        of the network (default: 1500)
+	  --kernel RELEASE   whose kernel the machines have: bookworm (Linux 6.1) or trixie (6.12) (default: bookworm)
+  --mtu BYTES        of the network (default: 1500)
 	  --netem "WORDS"    what tc-netem does to packets in both directions, between the tap and the server, such as "loss 2%" (default: nothing)
 	  --preload FILE.so  library that both programs load; what they write to /rec/*.jsonl are event logs, which are judged too
 	  --table FILE       instead of lab/programs
@@ -28,11 +29,12 @@ usage() {
 fail() { echo "lab: $*" >&2; exit 2; }
 lab=$(realpath "$(dirname "$0")")
 ibwitness=${IBWITNESS:-$lab/../bin/ibwitness}
-out=$lab/../bin/lab mtu=1500 netem= preload= table=$lab/programs programs=() environment= seconds=60 tests="C09 X09 X10 X17" flags="--near 10.0.0.2" names=()
+out=$lab/../bin/lab kernel=bookworm mtu=1500 netem= preload= table=$lab/programs programs=() environment= seconds=60 tests="C09 X09 X10 X17" flags="--near 10.0.0.2" names=()
 while [ $# -gt 0 ]; do
-	case $1 in -o | --mtu | --netem | --preload | --table | --program | --env | --seconds | --tests | --check) [ $# -gt 1 ] || fail "$1 needs a value" ;; esac
+	case $1 in -o | --kernel | --mtu | --netem | --preload | --table | --program | --env | --seconds | --tests | --check) [ $# -gt 1 ] || fail "$1 needs a value" ;; esac
 	case $1 in
 	-o) out=$2; shift ;;
+	--kernel) kernel=$2; shift ;;
 	--mtu) mtu=$2; shift ;;
 	--netem) netem=$2; shift ;;
 	--preload) preload=$2; shift ;;
@@ -71,8 +73,10 @@ if [[ " ${names[*]} " = *" conform "* ]]; then
 	"$ibwitness" dut --new-secret "$tmp/lab.secret" > /dev/null || fail "no secret could be made"
 	programs+=("$lab/../bin/ibwitness-verbs" "$tmp/lab.secret")
 fi
+[[ $kernel =~ ^[a-z-]+$ ]] || fail "$kernel is no release of Debian"
 image=$(realpath -m "$lab/../bin/tools/lab")
-"$lab/image.sh" "$image" || fail "the image of the machines could not be made"
+[ "$kernel" = bookworm ] || image+=-$kernel
+"$lab/image.sh" "$image" "$kernel" || fail "the image of the machines could not be made"
 mkdir -p "$out"
 out=$(realpath "$out")
 

@@ -142,7 +142,7 @@ func (c *Client) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.broken == nil {
-		c.broken = fmt.Errorf("remote: the connection to the device at %s has ended: %w", c.address, err)
+		c.broken = fmt.Errorf("%w: %s: %w", ErrGone, c.address, err)
 	}
 	c.changed.Broadcast()
 }

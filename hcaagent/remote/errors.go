@@ -11,6 +11,9 @@ import (
 	"ibwitness/qp"
 )
 
+// ErrGone says that the connection to the device has ended: dial again.
+var ErrGone = errors.New("remote: the connection to the device has ended")
+
 // ErrInUse says that another client has the device.
 var ErrInUse = errors.New("remote: the device is in use")
 

@@ -27,6 +27,10 @@ func (d *Device) Close() error {
 			errs = append(errs, returned(verb, code))
 		}
 	}
+	// Windows first: rdma_rxe waits in ibv_destroy_qp for those that are bound to the queue pair.
+	for _, w := range d.mws {
+		note("ibv_dealloc_mw", C.ibv_dealloc_mw(w.mw))
+	}
 	for _, q := range d.qps {
 		for g, m := range q.groups {
 			note("ibv_detach_mcast", q.detach(g))
@@ -39,9 +43,6 @@ func (d *Device) Close() error {
 	}
 	for _, a := range d.ways {
 		note("ibv_destroy_ah", C.ibv_destroy_ah(a))
-	}
-	for _, w := range d.mws {
-		note("ibv_dealloc_mw", C.ibv_dealloc_mw(w.mw))
 	}
 	for _, r := range d.mrs {
 		note("ibv_dereg_mr", C.ibv_dereg_mr(r.mr))
