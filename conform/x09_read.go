@@ -261,7 +261,7 @@ var fence = &Test{
 		ack := c.ack(send.PSN, positive, 2)
 		c.successes("ours#03", c.completed(2, r.soon()), 2, ack)
 		r.at(4)
-		key := r.registerAt(0x5000_0000, wqe.RemoteRead)
+		key := c.window(0x5000_0000)
 		c.posts(wqe.OpSend, 64, nil)
 		c.posts(wqe.OpLocalInv, 0, func(w *wqe.SendRequest) { w.Segments, w.RKey, w.RemoteVA, w.InvKey = nil, 0, 0, key })
 		send = c.any()

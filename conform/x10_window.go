@@ -31,6 +31,27 @@ type binding struct {
 
 const bindable = wqe.LocalWrite | wqe.RemoteWrite | wqe.RemoteRead | wqe.BindWindow
 
+// window has the device bind a window of type 2 to a region of 4096 bytes, for the peer to read, and returns its R_Key. Everywhere such a key can be invalidated; that of a
+// region only where it was registered by a work request.
+func (c *conn) window(va uint64) uint32 {
+	r := c.r
+	mr, _, _, err := r.dev.RegisterMR(ctx, hcaagent.NewMR{PD: r.memory.pd, VA: va, Length: 4096, Access: bindable})
+	r.must(err)
+	mw, rkey, err := r.dev.AllocateMW(ctx, r.memory.pd, 2)
+	r.must(err)
+	rkey = rkey&^0xFF | (rkey+1)&0xFF
+	c.posted++
+	r.must(r.dev.PostSend(ctx, c.qp, wqe.SendRequest{
+		ID: c.posted, Op: wqe.OpBindMW, Flags: wqe.Signaled, Window: &wqe.Bind{MW: mw, MR: mr, RKey: rkey, VA: va, Length: 4096, Access: wqe.RemoteRead},
+	}))
+	had := len(c.completions)
+	if !r.until(r.soon(), func() bool { return len(c.completions) > had }) || c.completions[had].Status != cq.Success {
+		r.halt("the device has not bound a window of type 2")
+	}
+	c.completions = c.completions[:had]
+	return rkey
+}
+
 // bind allocates a window, has the device bind it, and judges the result, and what the R_Key opens: ours#01 to ours#03.
 func (r *run) bind(x binding) {
 	c := r.connect(patient)
