@@ -112,9 +112,6 @@ func (r *run) buildLive(live *Live) {
 	r.began = time.Now().UnixNano()
 	r.clock.Run(r.began)
 	r.result.Link, r.result.Taps = fabricagent.LinkEthernet, []string{"tester"}
-	if r.test.native {
-		r.inapplicable("the test is for InfiniBand, and the device is on Ethernet")
-	}
 	l.drop()
 	t.watched("tester", verifier.Profile{}, live.Tester.IPv4, live.Tester.IPv6)
 	ctx, cancel := context.WithTimeout(ctx, verbPatience)

@@ -75,6 +75,9 @@ func (t *Target) lacks(x *Test) string {
 	if x.Device == Adapter && t.Make == nil && t.Live == nil || x.Device.managed() && t.node(x.Device) == nil {
 		return fmt.Sprintf("the test is for a device of kind %v, and the device under test is of another", x.Device)
 	}
+	if t.Live != nil && x.native {
+		return "the test is for InfiniBand, and the device under test is on Ethernet"
+	}
 	if t.LinkFault != "" && !x.cabled {
 		return "the fault shows on native links only, and the test has none"
 	}

@@ -153,8 +153,11 @@ func (c *conformRun) Run(s *session) error {
 			return fmt.Errorf("cli: --pcapng: %w: give a folder that can be written", err)
 		}
 	}
-	if c.Scenario != "" {
+	switch {
+	case c.Scenario != "":
 		return c.play(s)
+	case c.As != "":
+		return errors.New("cli: --as names the HCA of a scenario: give --scenario FILE too")
 	}
 	tests, err := selected(c.Patterns)
 	if err != nil {
