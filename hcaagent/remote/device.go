@@ -27,12 +27,13 @@ type Open func(told func(*cq.Event)) (Device, error)
 
 // Info describes a device and its port.
 type Info struct {
-	Device    string // its name
-	Driver    string // and its version
-	Firmware  string // version; empty: none, or not known
-	Addr      packet.Addr
-	GIDs      []GID // of the port's table
-	Active    bool  // the port is up
+	Device    string      // its name
+	Driver    string      // and its version
+	Firmware  string      // version; empty: none, or not known
+	Port      uint8       // number of the port
+	Addr      packet.Addr // that its queue pairs are named by
+	GIDs      []GID       // of the port's table
+	Active    bool        // the port is up
 	State     string
 	MTU       uint32 // of the port, bytes
 	LID       uint16 // on InfiniBand

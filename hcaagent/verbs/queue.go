@@ -183,32 +183,8 @@ func (d *Device) completed(w *C.struct_ibv_wc) hcaagent.Completed {
 	if fails || !ok {
 		return hcaagent.Completed{Completion: c}
 	}
-	d.rekey(&c, &r)
+	d.mem.rekey(&c, &r)
 	return d.mem.contents(c, &r, q.service)
-}
-
-// rekey has the model of memory follow a request that changes keys.
-func (d *Device) rekey(c *cq.Completion, r *request) {
-	switch {
-	case c.Flags&cq.WithInv != 0:
-		d.invalidate(c.InvKey)
-	case r.inv != 0:
-		d.invalidate(r.inv)
-	case r.bind != nil:
-		w := d.mws[r.bind.MW]
-		if m := d.mrs[r.bind.MR]; w != nil && m != nil && r.bind.Length > 0 {
-			d.mem.bind(&m.region, r.bind, w.kind, c.QP.QPN)
-		} else {
-			d.mem.unbind(r.bind.MW)
-		}
-	}
-}
-
-// invalidate takes the R_Key of a window back.
-func (d *Device) invalidate(rkey uint32) {
-	if r := d.mem.regions[key{rkey, false}]; r != nil && r.Window != 0 {
-		d.mem.unbind(r.MW)
-	}
 }
 
 // sharedQueue is a shared receive queue.
@@ -216,6 +192,9 @@ type sharedQueue struct {
 	srq      *C.struct_ibv_srq
 	receives requests
 }
+
+// firstSRQ is after the numbers of those shared receive queues that packets name: they have 24 bits.
+const firstSRQ = 1 << 24
 
 // CreateSRQ makes a shared receive queue.
 func (d *Device) CreateSRQ(ctx context.Context, pd wqe.PD, depth, segments int) (wqe.SRQ, error) {
@@ -228,7 +207,7 @@ func (d *Device) CreateSRQ(ctx context.Context, pd wqe.PD, depth, segments int) 
 	if err != nil {
 		return 0, err
 	}
-	number := d.object()
+	number := firstSRQ + d.object()
 	s, err := C.shim_create_srq(p, C.uint32_t(number), C.uint32_t(depth), C.uint32_t(max(segments, 1)))
 	if s == nil {
 		return 0, failed(fmt.Sprintf("ibv_create_srq of %d requests", depth), err)
