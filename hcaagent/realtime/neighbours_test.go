@@ -35,7 +35,7 @@ func TestARP(t *testing.T) {
 		t.Fatalf("the question: %x", out)
 	}
 	if again := a.send(f, 1); len(again) != 0 {
-		t.Errorf("it asks again at once: %x", again)
+		t.Errorf("it asks once more at once: %x", again)
 	}
 	take, answer := b.take(out[0])
 	if take || len(answer) != 1 || [6]byte(answer[0][:6]) != here || [6]byte(answer[0][6:12]) != there {

@@ -58,13 +58,14 @@ const (
 
 // Bounds of what one call carries, and of a session.
 const (
-	mostMessage  = 4 << 20 // bytes
-	mostData     = 1 << 20 // bytes of memory
-	mostPolled   = 4096    // completions
-	mostQueues   = 1 << 16 // that one call polls
+	mostMessage  = 1 << 20 // bytes
+	mostData     = 1 << 17 // bytes of memory
+	mostPolled   = 1024    // completions
+	mostQueues   = 1 << 15 // that one call polls
 	mostInFlight = 64      // calls
 	mostMemory   = 1 << 30 // bytes of memory regions
 	mostEvents   = 1 << 14 // that wait to be told
+	mostTold     = 1024    // events of one notification
 )
 
 // version of the protocol. Both ends must have the same.

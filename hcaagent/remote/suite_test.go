@@ -45,7 +45,7 @@ func suite(t *testing.T, a, b *end) {
 	}
 }
 
-// rxe is a driver that departs from the specification; docs/departures.md says how.
+// rxe is a driver that departs from the specification; docs/dut.md says how.
 const rxe = "rdma_rxe"
 
 // unsupported skips the rest of a test where a driver says that it does not support something.
