@@ -25,7 +25,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build verbs library record release install run quick test testbench soak lab deps prometheus opensm forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
+.PHONY: all build verbs library record release install run quick test testbench soak lab lab-dut deps prometheus opensm forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
 
 all: build
 
@@ -121,6 +121,11 @@ lab: build       ## run RDMA programs between two emulated machines with soft-Ro
 	1) echo "Exit status 1: the traffic shows violations. That is the verdict on soft-RoCE and its programs, not a failure of this run." ;; \
 	*) exit $$status ;; \
 	esac
+
+lab-dut: build verbs ## serve the devices of two emulated machines, and drive them through all verbs (docs/lab.md)
+	CGO_ENABLED=0 $(GO) test -pgo=off -c -o bin/dut.test ./hcaagent/remote
+	lab/dut.sh
+	@cat bin/lab/command.client.log
 
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }

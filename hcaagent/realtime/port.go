@@ -106,7 +106,7 @@ func (p *Port) Open(told func(*cq.Event)) (remote.Device, error) {
 		opt.GIDs = append(opt.GIDs, wqe.GID{Addr: a})
 	}
 	info := remote.Info{
-		Device: "soft", Driver: "ibwitness hcaagent/soft", Addr: p.opt.Addrs[0], Active: true, State: "PORT_ACTIVE", MTU: p.mtu, Interface: p.card.Name, MAC: p.mac,
+		Device: "soft", Port: 1, Driver: "ibwitness hcaagent/soft", Addr: p.opt.Addrs[0], Active: true, State: "active", MTU: p.mtu, Interface: p.card.Name, MAC: p.mac,
 	}
 	for i, a := range p.opt.Addrs {
 		info.GIDs = append(info.GIDs, remote.GID{Index: i, GID: wqe.GID{Addr: a}})

@@ -193,6 +193,11 @@ func (c *Client) notified(req *jrpc2.Request) {
 	if req.Method() != "Events" || json.Unmarshal([]byte(req.ParamString()), list) != nil || len(list.Events) == 0 {
 		return
 	}
+	c.arrived(list)
+}
+
+// arrived tells of events in their order.
+func (c *Client) arrived(list *events) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.early[list.Seq] = list; len(c.early) > mostEvents {

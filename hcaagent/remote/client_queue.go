@@ -27,7 +27,7 @@ type Ready struct {
 	Completions int
 }
 
-// Await takes up to most completions, 1 to 4096, out of each of these queues in one call: where all are empty it waits at the device for the first one, for wait at most, a
+// Await takes up to most completions, 1 to 1024, out of each of these queues in one call: where all are empty it waits at the device for the first one, for wait at most, a
 // minute or less. It returns the queues of which Poll has any. A Poll that asks for just as many as there are takes no round trip.
 func (c *Client) Await(ctx context.Context, queues []wqe.CQ, most int, wait time.Duration) ([]Ready, error) {
 	if ready := c.ready(queues); len(ready) > 0 {

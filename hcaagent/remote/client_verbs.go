@@ -166,7 +166,7 @@ func (c *Client) DetachMulticast(ctx context.Context, q wqe.QP, group packet.Add
 	return c.do(ctx, "DetachMulticast", ofGroup{q, group})
 }
 
-// SetMemory stores data in a range, by one call for each MiB.
+// SetMemory stores data in a range, by one call for each 128 KiB.
 func (c *Client) SetMemory(ctx context.Context, m wqe.Memory, data []byte) error {
 	if uint64(len(data)) > m.Length {
 		return fmt.Errorf("remote: %d bytes into a range of %d", len(data), m.Length)
@@ -187,7 +187,7 @@ func (c *Client) SetMemory(ctx context.Context, m wqe.Memory, data []byte) error
 	return nil
 }
 
-// MemoryData copies what a range holds, by one call for each MiB.
+// MemoryData copies what a range holds, by one call for each 128 KiB.
 func (c *Client) MemoryData(ctx context.Context, m wqe.Memory, into []byte) (int, error) {
 	done := 0
 	for first := true; first || len(into) > 0; first = false {

@@ -27,12 +27,13 @@ type Open func(told func(*cq.Event)) (Device, error)
 
 // Info describes a device and its port.
 type Info struct {
-	Device    string // its name
-	Driver    string // and its version
-	Firmware  string // version; empty: none, or not known
-	Addr      packet.Addr
-	GIDs      []GID // of the port's table
-	Active    bool  // the port is up
+	Device    string      // its name
+	Driver    string      // and its version
+	Firmware  string      // version; empty: none, or not known
+	Port      uint8       // number of the port
+	Addr      packet.Addr // that its queue pairs are named by
+	GIDs      []GID       // of the port's table
+	Active    bool        // the port is up
 	State     string
 	MTU       uint32 // of the port, bytes
 	LID       uint16 // on InfiniBand
@@ -57,13 +58,14 @@ const (
 
 // Bounds of what one call carries, and of a session.
 const (
-	mostMessage  = 4 << 20 // bytes
-	mostData     = 1 << 20 // bytes of memory
-	mostPolled   = 4096    // completions
-	mostQueues   = 1 << 16 // that one call polls
+	mostMessage  = 1 << 20 // bytes
+	mostData     = 1 << 17 // bytes of memory
+	mostPolled   = 1024    // completions
+	mostQueues   = 1 << 15 // that one call polls
 	mostInFlight = 64      // calls
 	mostMemory   = 1 << 30 // bytes of memory regions
 	mostEvents   = 1 << 14 // that wait to be told
+	mostTold     = 1024    // events of one notification
 )
 
 // version of the protocol. Both ends must have the same.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -154,9 +155,9 @@ func (q *eventQueue) flush(ctx context.Context, to *jrpc2.Server) uint64 {
 	list := q.waiting
 	q.waiting = nil
 	q.mu.Unlock()
-	if len(list) > 0 {
-		_ = to.Notify(ctx, "Events", events{q.last + 1, list}) // where that fails, the connection ends
-		q.last += uint64(len(list))
+	for part := range slices.Chunk(list, mostTold) {
+		_ = to.Notify(ctx, "Events", events{q.last + 1, part}) // where that fails, the connection ends
+		q.last += uint64(len(part))
 	}
 	return q.last
 }

@@ -45,7 +45,7 @@ func suite(t *testing.T, a, b *end) {
 	}
 }
 
-// rxe is a driver that departs from the specification; docs/departures.md says how.
+// rxe is a driver that departs from the specification; docs/dut.md says how.
 const rxe = "rdma_rxe"
 
 // unsupported skips the rest of a test where a driver says that it does not support something.
@@ -271,6 +271,12 @@ func kinds(t *testing.T, a, _ *end) {
 		t.Errorf("a protection domain in use: %v", err)
 	}
 	p := a.queuePair(qp.TypeRC)
+	began := time.Now()
+	for range 20 {
+		_, _, err := a.Outstanding(ctx, p)
+		a.check(err)
+	}
+	t.Logf("a round trip takes %v", time.Since(began)/20)
 	illegal := (*qp.TransitionError)(nil)
 	if err := a.TransitionQP(ctx, p, qp.RTS, qp.Attr{}); !errors.As(err, &illegal) || illegal.From != qp.Reset || illegal.To != qp.RTS || illegal.Exists {
 		t.Errorf("RESET to RTS: %v", err)

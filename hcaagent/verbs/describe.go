@@ -39,7 +39,7 @@ func (d *Device) describe(name string) error {
 	}
 	d.roce = port.link_layer == C.IBV_LINK_LAYER_ETHERNET
 	d.info = remote.Info{
-		Device: name, Driver: driver(name), Firmware: C.GoString(&device.fw_ver[0]), State: C.GoString(C.ibv_port_state_str(uint32(port.state))),
+		Device: name, Port: d.port, Driver: driver(name), Firmware: C.GoString(&device.fw_ver[0]), State: C.GoString(C.ibv_port_state_str(uint32(port.state))),
 		Active: port.state == C.IBV_PORT_ACTIVE, MTU: bytesOf(uint32(port.active_mtu)), LID: uint16(port.lid),
 	}
 	if err := d.readGIDs(int(port.gid_tbl_len)); err != nil {

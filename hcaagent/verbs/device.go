@@ -209,10 +209,10 @@ func (d *Device) use(ctx context.Context) (leave func(), err error) {
 	return d.mu.Unlock, nil
 }
 
-// object returns a number for a new object. Those of shared receive queues that packets name have 24 bits.
+// object returns a number for a new object.
 func (d *Device) object() uint32 {
 	d.last++
-	return 1<<24 | d.last
+	return d.last
 }
 
 // Info describes the device.

@@ -42,7 +42,7 @@ func (d *Device) PostSend(ctx context.Context, handle wqe.QP, r *wqe.SendRequest
 			code = C.shim_bind_mw(q.qp, mw, C.uint64_t(r.ID), sendFlags(r.Flags), mr, C.uint64_t(w.VA), C.uint64_t(w.Length), access)
 			bind := *w
 			bind.RKey = uint32(mw.rkey)
-			kept.bind = &bind
+			d.binds(&kept, &bind)
 		} else {
 			n, err := d.list(r.Segments, r.Flags&wqe.Inline != 0)
 			if err != nil {
@@ -129,9 +129,17 @@ func (d *Device) bindOperands(r *wqe.SendRequest, kept *request) error {
 	if err != nil {
 		return err
 	}
-	kept.bind = r.Window
+	d.binds(kept, r.Window)
 	C.shim_wr_bind(d.work, w.mw, C.uint32_t(r.Window.RKey), mr, C.uint64_t(r.Window.VA), C.uint64_t(r.Window.Length), access)
 	return nil
+}
+
+// binds notes what a request binds.
+func (d *Device) binds(r *request, b *wqe.Bind) {
+	r.bind, r.window = b, d.mws[b.MW].kind
+	if m := d.mrs[b.MR]; m != nil {
+		r.to = &m.region
+	}
 }
 
 // bound is the region that a window is bound to, nil where it is bound to nothing, and its access flags.

@@ -33,7 +33,7 @@ func (d *Device) CreateCQ(ctx context.Context, depth int) (wqe.CQ, error) {
 	}
 	defer leave()
 	number := d.object()
-	q, err := C.shim_create_cq(d.ctx, C.int(depth), C.uint32_t(number), d.channel)
+	q, err := C.shim_create_cq(d.ctx, C.int(count(depth)), C.uint32_t(number), d.channel)
 	if q == nil {
 		return 0, failed(fmt.Sprintf("ibv_create_cq of %d elements", depth), err)
 	}
@@ -44,7 +44,7 @@ func (d *Device) CreateCQ(ctx context.Context, depth int) (wqe.CQ, error) {
 // ResizeCQ changes the depth of a completion queue.
 func (d *Device) ResizeCQ(ctx context.Context, number wqe.CQ, depth int) error {
 	return d.withCQ(ctx, number, func(q *completionQueue) error {
-		return returned(fmt.Sprintf("ibv_resize_cq to %d elements", depth), C.ibv_resize_cq(q.cq, C.int(depth)))
+		return returned(fmt.Sprintf("ibv_resize_cq to %d elements", depth), C.ibv_resize_cq(q.cq, C.int(count(depth))))
 	})
 }
 
@@ -183,32 +183,8 @@ func (d *Device) completed(w *C.struct_ibv_wc) hcaagent.Completed {
 	if fails || !ok {
 		return hcaagent.Completed{Completion: c}
 	}
-	d.rekey(&c, &r)
+	d.mem.rekey(&c, &r)
 	return d.mem.contents(c, &r, q.service)
-}
-
-// rekey has the model of memory follow a request that changes keys.
-func (d *Device) rekey(c *cq.Completion, r *request) {
-	switch {
-	case c.Flags&cq.WithInv != 0:
-		d.invalidate(c.InvKey)
-	case r.inv != 0:
-		d.invalidate(r.inv)
-	case r.bind != nil:
-		w := d.mws[r.bind.MW]
-		if m := d.mrs[r.bind.MR]; w != nil && m != nil && r.bind.Length > 0 {
-			d.mem.bind(&m.region, r.bind, w.kind, c.QP.QPN)
-		} else {
-			d.mem.unbind(r.bind.MW)
-		}
-	}
-}
-
-// invalidate takes the R_Key of a window back.
-func (d *Device) invalidate(rkey uint32) {
-	if r := d.mem.regions[key{rkey, false}]; r != nil && r.Window != 0 {
-		d.mem.unbind(r.MW)
-	}
 }
 
 // sharedQueue is a shared receive queue.
@@ -216,6 +192,9 @@ type sharedQueue struct {
 	srq      *C.struct_ibv_srq
 	receives requests
 }
+
+// firstSRQ is after the numbers of those shared receive queues that packets name: they have 24 bits.
+const firstSRQ = 1 << 24
 
 // CreateSRQ makes a shared receive queue.
 func (d *Device) CreateSRQ(ctx context.Context, pd wqe.PD, depth, segments int) (wqe.SRQ, error) {
@@ -228,8 +207,8 @@ func (d *Device) CreateSRQ(ctx context.Context, pd wqe.PD, depth, segments int) 
 	if err != nil {
 		return 0, err
 	}
-	number := d.object()
-	s, err := C.shim_create_srq(p, C.uint32_t(number), C.uint32_t(depth), C.uint32_t(max(segments, 1)))
+	number := firstSRQ + d.object()
+	s, err := C.shim_create_srq(p, C.uint32_t(number), count(depth), atLeast(segments, 1))
 	if s == nil {
 		return 0, failed(fmt.Sprintf("ibv_create_srq of %d requests", depth), err)
 	}
@@ -248,7 +227,7 @@ func (d *Device) ModifySRQ(ctx context.Context, srq wqe.SRQ, limit int) error {
 	if err != nil {
 		return err
 	}
-	attr := C.struct_ibv_srq_attr{srq_limit: C.uint32_t(limit)}
+	attr := C.struct_ibv_srq_attr{srq_limit: count(limit)}
 	return returned("ibv_modify_srq", C.ibv_modify_srq(s.srq, &attr, C.IBV_SRQ_LIMIT))
 }
 
@@ -344,7 +323,7 @@ func (d *Device) CreateXRCSRQ(ctx context.Context, pd wqe.PD, domain wqe.XRCD, d
 		return 0, fmt.Errorf("verbs: XRC domain %#x has no target yet, whose completion queue a shared receive queue takes: create an XRC target in it first", uint32(domain))
 	}
 	var number C.uint32_t
-	s, err := C.shim_create_xrc_srq(p, x, done.cq, C.uint32_t(depth), C.uint32_t(max(segments, 1)), &number)
+	s, err := C.shim_create_xrc_srq(p, x, done.cq, count(depth), atLeast(segments, 1), &number)
 	if s == nil {
 		return 0, failed("ibv_create_srq_ex for XRC", err)
 	}

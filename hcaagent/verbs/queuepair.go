@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"ibwitness/hcaagent"
 	"ibwitness/packet"
@@ -41,8 +42,11 @@ func atLeast(asked, otherwise int) C.uint32_t {
 	if asked <= 0 {
 		asked = otherwise
 	}
-	return C.uint32_t(asked)
+	return count(asked)
 }
+
+// count is a number as libibverbs takes it. One that it cannot take is too great for any device.
+func count(n int) C.uint32_t { return C.uint32_t(min(max(n, 0), math.MaxInt32)) }
 
 // CreateQP makes a queue pair in RESET.
 func (d *Device) CreateQP(ctx context.Context, n qp.InitAttr) (wqe.QP, error) {
@@ -96,7 +100,7 @@ func (d *Device) create(q *queuePair, kind uint32) error {
 		init.srq = q.shared.srq
 		init.cap.max_recv_wr, init.cap.max_recv_sge = 0, 0
 	}
-	init.cap.max_send_wr, init.cap.max_send_sge, init.cap.max_inline_data = atLeast(q.MaxSend, 64), atLeast(q.MaxSendSegments, 1), C.uint32_t(max(q.MaxInline, 0))
+	init.cap.max_send_wr, init.cap.max_send_sge, init.cap.max_inline_data = atLeast(q.MaxSend, 64), atLeast(q.MaxSendSegments, 1), count(q.MaxInline)
 	if q.SignalAll {
 		init.sq_sig_all = 1
 	}

@@ -7,7 +7,9 @@ import "C"
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"syscall"
 	"unsafe"
 
 	"ibwitness/hcaagent"
@@ -88,7 +90,11 @@ func (d *Device) RegisterMR(ctx context.Context, mr hcaagent.NewMR) (id wqe.MR, 
 	r, err := C.shim_reg_mr(p, unsafe.Pointer(&b.bytes[base]), C.size_t(mr.Length), C.uint64_t(mr.VA), flags)
 	if r == nil {
 		d.mem.leave(b)
-		return 0, 0, 0, failed(fmt.Sprintf("ibv_reg_mr_iova of %d bytes at %#x", mr.Length, mr.VA), err)
+		err = failed(fmt.Sprintf("ibv_reg_mr_iova of %d bytes at %#x", mr.Length, mr.VA), err)
+		if errors.Is(err, syscall.ENOMEM) {
+			err = fmt.Errorf("%w: a user other than root may lock only so much memory (ulimit -l)", err)
+		}
+		return 0, 0, 0, err
 	}
 	id = wqe.MR(d.object())
 	x := &memoryRegion{mr: r, region: region{buf: b, base: base, Region: wqe.Region{

@@ -18,8 +18,10 @@ type request struct {
 	id       uint64
 	signaled bool
 	segments []wqe.Segment
-	bind     *wqe.Bind // of a window, as it is when the request completes
 	inv      uint32    // R_Key that a local invalidate takes back
+	bind     *wqe.Bind // of a window, as it is when the request completes
+	to       *region   // that the window is bound to; nil: to none
+	window   int       // its type
 }
 
 // add adds a request. Where the queue was full its oldest request has completed: the device took another one.
@@ -79,4 +81,25 @@ func (m *memory) contents(c cq.Completion, r *request, service packet.Service) h
 		}
 	}
 	return done
+}
+
+// rekey has memory follow a request that has completed with success, where that changes keys.
+func (m *memory) rekey(c *cq.Completion, r *request) {
+	switch {
+	case c.Flags&cq.WithInv != 0:
+		m.invalidate(c.InvKey)
+	case r.inv != 0:
+		m.invalidate(r.inv)
+	case r.bind != nil && r.to != nil && r.bind.Length > 0:
+		m.bind(r.to, r.bind, r.window, c.QP.QPN)
+	case r.bind != nil:
+		m.unbind(r.bind.MW)
+	}
+}
+
+// invalidate takes the R_Key of a window back.
+func (m *memory) invalidate(rkey uint32) {
+	if r := m.regions[key{rkey, false}]; r != nil && r.Window != 0 {
+		m.unbind(r.MW)
+	}
 }
