@@ -14,6 +14,7 @@ COUNT   ?= 1
 TIMES   ?= 100
 FRAMES  ?= 100000000
 LAB     ?= send_bw write_lat read_bw atomic_lat send_lat_ud write_bw_uc send_bw_cm rping
+CONFORM ?= C09 X09 X10 X17
 PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 PROFILE := $(CURDIR)/cmd/ibwitness/default.pgo
@@ -104,7 +105,7 @@ soak:            ## run Verilator, Icarus and GHDL with the library TIMES times,
 	@$(GO) test ./examples/testbench/replay -count 1 -timeout 2h -run '^Test(Verilator|Icarus|GHDL)$$' -times $(TIMES) -v
 
 # No part of the tests: machines that QEMU emulates are slow.
-lab: build       ## run RDMA programs between two emulated machines with soft-RoCE, and judge their traffic (docs/lab.md): LAB='--netem "loss 2%" send_bw rping'
+lab: build verbs ## run RDMA programs between two emulated machines with soft-RoCE, judge their traffic, and run the conformance tests against it (docs/lab.md): LAB='--netem "loss 2%" send_bw rping' CONFORM='C09 X09'
 	@missing=; \
 	command -v qemu-system-x86_64 >/dev/null || missing="$$missing qemu-system-x86"; \
 	command -v cpio >/dev/null || missing="$$missing cpio"; \
@@ -115,12 +116,16 @@ lab: build       ## run RDMA programs between two emulated machines with soft-Ro
 		$$root apt-get update -q; \
 		$$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
 	fi
-	@status=0; lab/run.sh $(LAB) || status=$$?; \
-	case $$status in \
-	0) ;; \
-	1) echo "Exit status 1: the traffic shows violations. That is the verdict on soft-RoCE and its programs, not a failure of this run." ;; \
-	*) exit $$status ;; \
-	esac
+	@for script in run conform; do \
+		case $$script in run) args=(${LAB}) ;; conform) args=(${CONFORM}) ;; esac; \
+		[ $${#args[@]} != 0 ] || continue; \
+		status=0; lab/$$script.sh "$${args[@]}" || status=$$?; \
+		case $$status in \
+		0) ;; \
+		1) echo "Exit status 1: soft-RoCE or its programs depart from the specification. That is the verdict on them, not a failure of this run." ;; \
+		*) exit $$status ;; \
+		esac; \
+	done
 
 lab-dut: build verbs ## serve the devices of two emulated machines, and drive them through all verbs (docs/lab.md)
 	CGO_ENABLED=0 $(GO) test -pgo=off -c -o bin/dut.test ./hcaagent/remote

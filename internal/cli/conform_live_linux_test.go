@@ -15,7 +15,7 @@ import (
 	"ibwitness/packet"
 )
 
-// servedAdapter is an adapter in software behind the interface right, which testers reach at an address.
+// servedAdapter is an adapter in software at the interface right, which testers reach at an address.
 type servedAdapter struct {
 	address string
 	stop    func() // as if its machine disappeared

@@ -171,7 +171,7 @@ func (p *player) busy() bool {
 			continue
 		}
 		if sends, _, err := p.Outstanding(ctx, q.id); err == nil && sends > 0 {
-			p.last = p.r.Clock.Now() // ask again later
+			p.last = p.r.Clock.Now() // look once more later
 			return true
 		}
 	}
