@@ -91,7 +91,7 @@ Examples:
     ibwitness conform run --fault sltovl-answers C14
     ibwitness conform run --device switch --ports 254 --sample
     ibwitness conform run --junit conform.xml --pcapng conform
-    ibwitness conform run --dut 192.0.2.7:4700 --secret dut.secret --interface eth1 C09
+    ibwitness conform run --dut 10.0.0.7:4700 --secret FILE -i eth1
 
 With --dut the tests of adapters on Ethernet run against a real one, one after the other and in real time; packets go to no addresses but its own and those of --to. docs/dut.md says how to serve it.
 
