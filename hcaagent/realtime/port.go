@@ -36,6 +36,12 @@ type Port struct {
 	reading    sync.WaitGroup
 }
 
+// Congestion notification packets of a queue pair: nanoseconds between them, and their DSCP.
+const (
+	notifyEvery = 50e3
+	notifyDSCP  = 48
+)
+
 // overhead is how many bytes RoCEv2 adds to a payload at most: IPv6, UDP, BTH, AtomicETH and XRCETH, ICRC.
 const overhead = 96
 
@@ -50,6 +56,9 @@ func OpenPort(o PortOptions) (*Port, error) {
 	}
 	if len(card.HardwareAddr) != 6 {
 		return nil, fmt.Errorf("realtime: %s is no Ethernet interface", o.Interface)
+	}
+	if card.Flags&net.FlagUp == 0 {
+		return nil, fmt.Errorf("realtime: %s is down: ip link set %s up", o.Interface, o.Interface)
 	}
 	p := &Port{opt: o, card: card, mac: [6]byte(card.HardwareAddr)}
 	has, err := addresses(card)
@@ -100,16 +109,19 @@ func (p *Port) Open(told func(*cq.Event)) (remote.Device, error) {
 	n := newNeighbours(p.mac, p.opt.Addrs)
 	opt := soft.Options{
 		Addr: p.opt.Addrs[0], MAC: p.mac, Event: told, Seed: p.seed ^ uint64(time.Now().UnixNano()), Fault: p.opt.Fault, FaultAll: true,
-		Limits: soft.Limits{MTU: p.mtu}, Send: func(frame []byte) { p.send(n, frame) },
+		Limits: soft.Limits{MTU: p.mtu}, Congestion: soft.Congestion{CNPs: soft.PerQP, Every: notifyEvery, TClass: notifyDSCP << 2}, Send: func(frame []byte) { p.send(n, frame) },
 	}
-	for _, a := range p.opt.Addrs[1:] {
-		opt.GIDs = append(opt.GIDs, wqe.GID{Addr: a})
+	for i, a := range p.opt.Addrs { // the first one of RoCEv2 is Addr itself
+		if i > 0 {
+			opt.GIDs = append(opt.GIDs, wqe.GID{Addr: a})
+		}
+		opt.GIDs = append(opt.GIDs, wqe.GID{Addr: a, RoCEv1: true})
 	}
 	info := remote.Info{
 		Device: "soft", Port: 1, Driver: "ibwitness hcaagent/soft", Addr: p.opt.Addrs[0], Active: true, State: "active", MTU: p.mtu, Interface: p.card.Name, MAC: p.mac,
 	}
-	for i, a := range p.opt.Addrs {
-		info.GIDs = append(info.GIDs, remote.GID{Index: i, GID: wqe.GID{Addr: a}})
+	for i, g := range append([]wqe.GID{{Addr: opt.Addr}}, opt.GIDs...) {
+		info.GIDs = append(info.GIDs, remote.GID{Index: i, GID: g})
 	}
 	a, err := New(opt, info, p.leave)
 	if err != nil {

@@ -36,7 +36,7 @@ func TestDut(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.logs(`"client":"127.0.0.1:\d+".*a client has the device`)
-	if i := c.Info(); i.Device != "soft" || len(i.GIDs) != 2 || i.Interface != "left" {
+	if i := c.Info(); i.Device != "soft" || len(i.GIDs) != 4 || i.Interface != "left" {
 		t.Errorf("%+v", i)
 	}
 	if _, err := remote.Dial(context.Background(), address, secret, nil); !errors.Is(err, remote.ErrInUse) {
