@@ -105,4 +105,6 @@ var faultyAdapters = []failing{
 	{"receive-completion-lost", "X07_011", "ours#02:4492", ""},
 	{"receive-completion-lost", "X07_012", "ours#02:45", ""},
 	{"receive-completion-lost", "X07_016", "ours#02:45", ""},
+	{"waiting-lost", "X07_001", "ours#03:", ""},
+	{"credits-short", "X07_006", "ours#02:75,76,77", ""},
 }

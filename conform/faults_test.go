@@ -29,19 +29,6 @@ var faultyManagement = []failing{
 	{"operational-vls-many", "C14_024_08_04", "ours#01:9,10", ""},
 }
 
-// faultyCommunication are the faults that tests of communication management fail on.
-var faultyCommunication = []failing{
-	{"rep-changes", "X12_001", "ours#02:2,4 ours#03:2,5", "CM-REQ-002"},
-	{"data-before-rtu-refused", "X12_002", "ours#03:1,2,4", ""},
-	{"req-forever", "X12_003", "ours#01:1,2,3,4,5,6,7,8", "CM-SM-003"},
-	{"dreq-unanswered", "X12_004", "ours#03:6 ours#04:7", ""},
-	{"stale-accepted", "X12_005", "ours#03:11,12 ours#04:12", ""},
-	{"req-unchecked", "X12_006", "ours#01:1,2 ours#02:3,4 ours#03:5,6 ours#04:7,8 ours#05:9,10 ours#06:11", ""},
-	{"rej-13", "X12_006", "ours#04:7,8", "CM-REJ-005"},
-	{"rej-13", "X12_007", "ours#01:1,2", "CM-REJ-005"},
-	{"sidr-unanswered", "X12_008", "ours#02:3", ""},
-}
-
 // found is what a run has found: the assertions that fail, each with the first frames that show it, the rules that are broken, and the outcome.
 func found(r *Result) (failed, broken string, o Outcome) {
 	var fails, rules []string

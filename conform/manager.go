@@ -318,7 +318,8 @@ func (m *manager) replies(at ibsim.End, d ibsim.Datagram) {
 
 // reply has a node send its answer to a MAD.
 func (m *manager) reply(at ibsim.End, d ibsim.Datagram, b []byte) {
-	answer := ibsim.Datagram{DLID: d.SLID, SLID: d.DLID, DestQP: d.SrcQP, SrcQP: d.DestQP, SL: d.SL}
+	answer := ibsim.Datagram{DLID: d.SLID, DestQP: d.SrcQP, SrcQP: d.DestQP}
+	answer.SLID, answer.SL = at.Node.Reply(at.Port, d.DLID, d.SL)
 	copy(answer.MAD[:], b)
 	before := m.passed
 	if _, ok := m.fabric.Carry(m.r.now(), at, &answer); ok && m.passed != before {

@@ -107,7 +107,8 @@ func (d *plugged) agents(port uint8, p *packet.Packet) {
 	}) {
 		return
 	}
-	x := ibsim.Datagram{SLID: uint16(p.Dst.Lo), DLID: uint16(p.Src.Lo), SrcQP: p.DestQP, DestQP: p.SrcQP, SL: p.SL}
+	x := ibsim.Datagram{DLID: uint16(p.Src.Lo), SrcQP: p.DestQP, DestQP: p.SrcQP}
+	x.SLID, x.SL = d.node.Reply(port, uint16(p.Dst.Lo), p.SL)
 	copy(x.MAD[:], p.Payload)
 	if mad.Class(x.MAD[1]) == mad.ClassSubnetDirected {
 		if route, _ := d.node.Relay(port, false, x.MAD[:]); route != sma.Deliver {

@@ -76,7 +76,9 @@ type Node struct {
 	first   mad.Header // of the requests that came at a time
 	firstAt int64
 
-	busy       uint8  // so many requests more are answered with busy
+	busy       uint8 // so many requests more are answered with busy
+	refusal    refusal
+	halved     bool   // the latest violation was not counted, by a faulty node that counts each second one
 	refusedSet uint32 // modifier, and 1, of the latest Set of SLtoVLMappingTable that a faulty node has refused and kept; 0: none
 }
 
@@ -89,6 +91,7 @@ type port struct {
 	sltovl   [][16]uint8 // of a switch by input port, this is the output; else one
 	arb      [4][32]uint16
 	led      bool
+	stuck    bool  // its packet receiver has discarded a packet, and takes none after it, as a faulty node does
 	leaseEnd int64 // when the lease of the M_Key runs out; 0: its timer does not run. Only ports that check M_Keys have one
 	trapAt   int64 // when the latest trap was sent
 	trapSent bool
@@ -201,6 +204,9 @@ func (n *Node) newPort(p *port, number uint8) {
 	}
 	if c.NoSLtoVL && n.has(operationalVLsMany) {
 		put(piVLs, 2)
+	}
+	if n.has(vlcapReserved) {
+		put(piVLCap, 6)
 	}
 	if c.VLCap > 1 {
 		put(piHighCap, uint64(c.VLArbitration))
