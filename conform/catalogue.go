@@ -8,7 +8,7 @@ import (
 
 // all are the tests, in the order of their numbers, whoever gave these.
 var all = slices.SortedFunc(slices.Values(slices.Concat(
-	grhTests, networkTests, congestionTests, headerTests,
+	grhTests, networkTests, congestionTests, headerTests, specialPKeyTests,
 	completionTests, rnrTests, timeoutTests, nakTests, readTests, ackTests, packetTests, // RC requester
 	responderTests, orderTests, duplicateTests, invalidTests, receiveTests, sayTests, flushTests, // RC responder
 	ucTests, udTests, xrcTests,

@@ -2,6 +2,9 @@ package conform
 
 // faultyControls are the faults that make assertions fail which pass with most others: that what is right is still taken, answered and executed.
 var faultyControls = []failingNode{
+	{"qp1-one-pkey", "X09_006", "", "ours#01:41", ""},
+	{"gmp-unchecked", "X09_006", "ca", "ours#02:35,36", ""},
+	{"qp0-pkey-checked", "X09_007", "", "ours#01:37", ""},
 	{"management-on-lane-0", "CATC_SMPacketsInLinkInitializeAndLinkArm", "", "ours#01:6,8", "UD-QP0-001"},
 	{"receiver-stuck", "TD_10.2.4.1.1", "ca", "ours#01:523", ""},
 	{"receiver-stuck", "TD_10.2.4.1.2", "ca", "ours#01:523", ""},

@@ -157,6 +157,9 @@ func (m *manager) pass(p ibsim.Passed) {
 	if q.DestQP == gsiQP {
 		q.QKey = gsiQKey
 	}
+	if p.PKey != 0 {
+		q.PKey = p.PKey
+	}
 	q.Complete()
 	m.seen(q, p.From, p.To)
 }
@@ -318,7 +321,7 @@ func (m *manager) replies(at ibsim.End, d ibsim.Datagram) {
 
 // reply has a node send its answer to a MAD.
 func (m *manager) reply(at ibsim.End, d ibsim.Datagram, b []byte) {
-	answer := ibsim.Datagram{DLID: d.SLID, DestQP: d.SrcQP, SrcQP: d.DestQP}
+	answer := ibsim.Datagram{DLID: d.SLID, DestQP: d.SrcQP, SrcQP: d.DestQP, PKey: d.PKey}
 	answer.SLID, answer.SL = at.Node.Reply(at.Port, d.DLID, d.SL)
 	copy(answer.MAD[:], b)
 	before := m.passed

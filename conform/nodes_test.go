@@ -345,7 +345,7 @@ var faultyNodes = slices.Concat(faultyLinks, faultyControls, []failingNode{
 	{"counter-select-ignored", "X16_003", "ca", "ours#03:29,30,32", ""},
 	{"counter-wraps", "X16_004", "", "ours#01:57,58 ours#02:71,72 ours#03:101,102", ""},
 	{"counter-wrong", "X16_005", "", "ours#01:38,39 ours#02:43,44 ours#03:58,59 ours#04:88,89", ""},
-	{"gmp-unchecked", "X16_005", "", "ours#05:92,93", "MAD-TID-002"},
+	{"gmp-unchecked", "X16_005", "", "ours#05:92,93", ""},
 	{"mkey-not-counted", "X16_005", "ca", "ours#05:49,50,52", ""},
 	{"port-select-ignored", "X16_006", "", "ours#01:43,44 ours#02:51,52 ours#03:53,54", ""},
 	{"sum-wrong", "X16_006", "ca", "ours#02:31,32", ""},

@@ -168,6 +168,8 @@ const (
 	lftPortRefused
 	classRefused7
 	violationsEach2nd
+	qp1OnePKey
+	qp0PKeyChecked
 	numFaults
 )
 
@@ -338,6 +340,8 @@ var faultTable = []Fault{
 	{"lft-port-refused", "refuses a Set of LinearForwardingTable with a port that it does not have", lftPortRefused},
 	{"class-refused-7", "refuses requests of classes of general services that it does not have with the status code of an invalid value", classRefused7},
 	{"violations-halved", "counts each second violation of M_Key, P_Key and Q_Key", violationsEach2nd},
+	{"qp1-one-pkey", "takes only the first P_Key of its table at QP1", qp1OnePKey},
+	{"qp0-pkey-checked", "takes only P_Keys of its table at QP0", qp0PKeyChecked},
 }
 
 func faultsOf(names []string) (f faultSet, err error) {

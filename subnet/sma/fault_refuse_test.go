@@ -49,6 +49,15 @@ func afterBad(t *testing.T, f ...string) string {
 	return fmt.Sprint(n.Admits(1, p.Append(nil), EndGood), n.Admits(1, good, EndGood))
 }
 
+// arrived is whether a host whose port has the P_Keys 0xFFFF and 0x8005 takes a packet.
+func arrived(a *Arrival) func(t *testing.T, f ...string) string {
+	return func(t *testing.T, f ...string) string {
+		n := node(t, hostConfig(), f...)
+		n.ports[1].pkeys[1] = 0x8005
+		return fmt.Sprint(n.Takes(1, a))
+	}
+}
+
 func init() {
 	info := asked{port: 1, method: mad.Get, attribute: mad.AttrPortInfo}
 	level := mad.LayoutPortInfo.Field("masterSMSL")
@@ -72,6 +81,8 @@ func init() {
 			b[0], b[1], b[2], b[3], b[17] = 1, byte(mad.ClassDevice), 1, byte(mad.Get), byte(mad.AttrClassPortInfo)
 			return fmt.Sprintf("% x", node(t, hostConfig(), f...).Receive(0, 1, b)[:8])
 		},
+		"qp1-one-pkey":      arrived(&Arrival{MAD: make([]byte, mad.Size), SrcQP: 1, DestQP: 1, QKey: gsiQKey, PKey: 0x8005}),
+		"qp0-pkey-checked":  arrived(&Arrival{MAD: make([]byte, mad.Size), VL: managementVL, PKey: 0x8777}),
 		"violations-halved": func(t *testing.T, f ...string) string { return fmt.Sprint(violations(t, 4, f...)) },
 	} {
 		probes[name] = probe
