@@ -14,7 +14,7 @@ var all = slices.SortedFunc(slices.Values(slices.Concat(
 	ucTests, udTests, xrcTests,
 	stateTests, errorTests, queueTests, windowTests, // chapters 10 and 11
 	connectTests, refuseTests, // communication management
-	receiverTests, linkLIDTests, linkStateTests, linkDataTests, linkFlowTests, linkLaneTests, linkPacketTests, switchTests, // links
+	receiverTests, linkLIDTests, linkStateTests, linkDataTests, linkFlowTests, linkLaneTests, linkPacketTests, switchTests, routerTests, // links
 	mappingTests, allMappingTests, violationTests, routeTests, relayTests, trapTests, noKeyTests, keyTests, leaseTests, // subnet management
 	timeTests, refusalTests, answerTests, smpPacketTests, classTests, performanceTests, counterTests, gmpPacketTests, // management
 	nodeTests, switchInfoTests, guidTests, portInfoTests, partitionTests, arbitrationTests, forwardingTests, otherAttributeTests,

@@ -29,6 +29,8 @@ func on(t *testing.T, words, fault string) *Target {
 			w.Random = true
 		case "plain":
 			w.Plain = true
+		case "router":
+			w.Kinds, w.Router = []Kind{ChannelAdapter}, true
 		case "ca":
 			w.Kinds = []Kind{ChannelAdapter}
 		default:
@@ -46,7 +48,7 @@ func on(t *testing.T, words, fault string) *Target {
 
 // nodes are switches of 1, 4 and 36 ports, at base and at enhanced port 0, and channel adapters, with and without what is optional.
 var nodes = []string{
-	"", "enhanced", "1", "1 enhanced", "36", "36 enhanced", "sltovl", "sltovl enhanced", "optimized", "1 optimized enhanced", "1 sltovl", "random", "random enhanced", "plain", "plain 1 enhanced sltovl", "ca", "ca sltovl", "ca plain", "manager", "ca manager",
+	"", "enhanced", "1", "1 enhanced", "36", "36 enhanced", "sltovl", "sltovl enhanced", "optimized", "1 optimized enhanced", "1 sltovl", "random", "random enhanced", "plain", "plain 1 enhanced sltovl", "ca", "ca sltovl", "ca plain", "manager", "ca manager", "router",
 }
 
 // slow are the nodes for tests of many thousand packets.

@@ -92,6 +92,7 @@ type Software struct {
 	SLtoVL        bool   // switch and channel adapter have eight data lanes, SLtoVLMappingTable and VLArbitrationTable (sections 14.2.5.8 and 14.2.5.9)
 	Optimized     bool   // with SLtoVL, the switch sets many SLtoVLMappingTables by one Set
 	Random        bool   // the switch forwards by its RandomForwardingTable, and has no LinearForwardingTable (section 14.2.5.11)
+	Router        bool   // the channel adapter is a router between two subnets
 	Manager       bool   // the master subnet manager runs at the switch and at port 1 of the channel adapter
 	Plain         bool   // switch and channel adapter have nothing that is optional but for what is named here
 }
@@ -221,7 +222,11 @@ func (s Software) aSwitch() (*sma.Node, error) {
 }
 
 func (s Software) channelAdapter() (*sma.Node, error) {
-	return s.node(sma.Config{Type: subnet.ChannelAdapter, GUID: nodeGUID, Description: "device", Ports: 2})
+	c := sma.Config{Type: subnet.ChannelAdapter, GUID: nodeGUID, Description: "device", Ports: 2}
+	if s.Router {
+		c.Type, c.Ways = subnet.Router, routerWays
+	}
+	return s.node(c)
 }
 
 // node makes a node with what both have in common.

@@ -53,7 +53,7 @@ type conformRun struct {
 	Patterns []string `arg:"" name:"pattern" optional:"" complete:"test" help:"Tests: an id, the beginning of ids (X09_11), or with * for any text. Default: all."`
 	Fault    string   `placeholder:"NAME" complete:"fault" help:"Give a device a fault, to see which tests fail: of an adapter one of those of simulate --faults, of a switch or channel adapter one of --faults. Only devices that can have it are there."`
 	Faults   bool     `help:"List the faults that a switch or channel adapter can have."`
-	Device   string   `enum:"all,adapter,switch,channel-adapter" default:"all" placeholder:"KIND" help:"Which device is there: adapter, switch, channel-adapter, or all. Tests of others are not applicable; those of any node take the switch where it is there. Default: ${default}."`
+	Device   string   `enum:"all,adapter,switch,channel-adapter,router" default:"all" placeholder:"KIND" help:"Which device is there: adapter, switch, channel-adapter, router, or all. Tests of others are not applicable; those of any node take the switch where it is there. Default: ${default}."`
 	Ports    uint8    `default:"4" placeholder:"N" help:"External ports of the switch, 1 to 254. Default: ${default}."`
 	Enhanced bool     `name:"enhanced-port0" help:"Give the switch an enhanced port 0."`
 	SLtoVL   bool     `name:"sltovl" help:"Give switch and channel adapter eight data lanes, SLtoVLMappingTable and VLArbitrationTable."`
@@ -192,6 +192,9 @@ func (c *conformRun) software() conform.Software {
 		if c.Device == k.String() {
 			w.Kinds = []conform.Kind{k}
 		}
+	}
+	if c.Device == "router" {
+		w.Kinds, w.Router = []conform.Kind{conform.ChannelAdapter}, true
 	}
 	return w
 }

@@ -170,6 +170,11 @@ const (
 	violationsEach2nd
 	qp1OnePKey
 	qp0PKeyChecked
+	hopLimitKept
+	hopLimitIgnored
+	localRouted
+	smpRouted
+	slidKept
 	numFaults
 )
 
@@ -341,6 +346,11 @@ var faultTable = []Fault{
 	{"class-refused-7", "refuses requests of classes of general services that it does not have with the status code of an invalid value", classRefused7},
 	{"violations-halved", "counts each second violation of M_Key, P_Key and Q_Key", violationsEach2nd},
 	{"qp1-one-pkey", "takes only the first P_Key of its table at QP1", qp1OnePKey},
+	{"hop-limit-kept", "leaves the hop limit of packets that it routes as it is", hopLimitKept},
+	{"hop-limit-ignored", "routes packets with hop limits 0 and 1", hopLimitIgnored},
+	{"local-routed", "routes packets to link-local GIDs", localRouted},
+	{"smp-routed", "routes packets of subnet management", smpRouted},
+	{"slid-kept", "leaves the SLID of packets that it routes as it is", slidKept},
 	{"qp0-pkey-checked", "takes only P_Keys of its table at QP0", qp0PKeyChecked},
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"ibwitness/mad"
 	"ibwitness/packet"
+	"ibwitness/subnet"
 )
 
 // twice is the answers to a request that is sent twice, each after a Set where that is one.
@@ -58,6 +59,26 @@ func arrived(a *Arrival) func(t *testing.T, f ...string) string {
 	}
 }
 
+// routed is what a router makes of a packet that comes in at its port 1.
+func routed(change func(p *packet.Packet)) func(t *testing.T, f ...string) string {
+	return func(t *testing.T, f ...string) string {
+		c := hostConfig()
+		c.Type, c.Ways = subnet.Router, []Way{{Prefix: 0xFEC0 << 48, Port: 2, LID: 9}}
+		n := node(t, c, f...)
+		n.ports[2].put(piState, Active)
+		p := packet.Packet{
+			Encap: packet.Native, Opcode: packet.Op(packet.UD, packet.SendOnly), Has: packet.HasGRH, HopLmt: 3, Src: packet.LIDAddr(5), Dst: packet.LIDAddr(6),
+			DGID: packet.Addr{Hi: 0xFEC0 << 48, Lo: 1}, Payload: make([]byte, 8), DestQP: 7, SrcQP: 8,
+		}
+		if change != nil {
+			change(&p)
+		}
+		p.Complete()
+		out, ok := n.Routed(1, p.Append(nil))
+		return fmt.Sprintf("%v %d % x", ok, out.Port, out.Data)
+	}
+}
+
 func init() {
 	info := asked{port: 1, method: mad.Get, attribute: mad.AttrPortInfo}
 	level := mad.LayoutPortInfo.Field("masterSMSL")
@@ -83,6 +104,11 @@ func init() {
 		},
 		"qp1-one-pkey":      arrived(&Arrival{MAD: make([]byte, mad.Size), SrcQP: 1, DestQP: 1, QKey: gsiQKey, PKey: 0x8005}),
 		"qp0-pkey-checked":  arrived(&Arrival{MAD: make([]byte, mad.Size), VL: managementVL, PKey: 0x8777}),
+		"hop-limit-kept":    routed(nil),
+		"slid-kept":         routed(nil),
+		"hop-limit-ignored": routed(func(p *packet.Packet) { p.HopLmt = 1 }),
+		"local-routed":      routed(func(p *packet.Packet) { p.DGID.Hi = 0xFE80 << 48 }),
+		"smp-routed":        routed(func(p *packet.Packet) { p.VL = managementVL }),
 		"violations-halved": func(t *testing.T, f ...string) string { return fmt.Sprint(violations(t, 4, f...)) },
 	} {
 		probes[name] = probe

@@ -48,6 +48,7 @@ type Config struct {
 	MulticastCap  uint16 // of a switch: LIDs of the MulticastForwardingTable, at most 0x3FFF; 0: none
 	GUIDCap       uint8  // GUIDs of a port; 0: 8
 	NoTraps       bool   // CapabilityMask bit 3 is 0
+	Ways          []Way  // of a router, to other subnets
 	Led           bool   // LedInfo is supported
 	RespTime      uint8  // code: 4.096 µs · 2^code; 0: code 16, 0.27 s
 	Busy          uint8  // requests that are answered with status busy before each one that is carried out (section 13.4.7)
@@ -156,6 +157,8 @@ func (c *Config) complete() error {
 		return bad("%d ports; give 1 to 254", c.Ports)
 	case !isSwitch && (c.EnhancedPort0 || c.Optimized || c.LinearCap != 0 || c.RandomCap != 0 || c.MulticastCap != 0 || c.Enforcement != 0):
 		return bad("EnhancedPort0, Optimized, LinearCap, RandomCap, MulticastCap and Enforcement are for switches; set Type to Switch or leave them out")
+	case c.Type != subnet.Router && len(c.Ways) > 0:
+		return bad("Ways are for routers; set Type to Router or leave them out")
 	case c.VLCap > 5 || c.MTUCap > 5:
 		return bad("VLCap %d, MTUCap %d; give codes 1 to 5", c.VLCap, c.MTUCap)
 	case c.NoSLtoVL && c.VLCap > 1:
