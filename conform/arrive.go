@@ -85,7 +85,7 @@ func (m *manager) offer(d ibsim.Datagram, change, spoil func(p *packet.Packet)) 
 	return x
 }
 
-// unlessBusy sends a request, and asks anew where the device is busy.
+// unlessBusy sends a request, up to some times where the device is busy.
 func (r *run) unlessBusy(send func() *exchange) *exchange {
 	x := send()
 	for try := 1; x.busy() && try < busyTries; try++ {

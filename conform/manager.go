@@ -290,7 +290,7 @@ func (m *manager) send(d ibsim.Datagram) *packet.Packet { return m.leave(m.from,
 // inject has a packet leave the tester now as it is, whatever its directed route says.
 func (m *manager) inject(d ibsim.Datagram) *packet.Packet { return m.leave(m.from, d, m.fabric.Inject) }
 
-// leave has a packet leave a tester, and the node to which it comes answer it in a while.
+// leave has a packet leave a tester, and the node to which it comes answer it in a while. The test ends where it cannot leave.
 func (m *manager) leave(from ibsim.End, d ibsim.Datagram, carry func(int64, ibsim.End, *ibsim.Datagram) (ibsim.End, bool)) *packet.Packet {
 	if m.plugged != nil {
 		return m.byCable(d)
@@ -298,6 +298,9 @@ func (m *manager) leave(from ibsim.End, d ibsim.Datagram, carry func(int64, ibsi
 	m.first = nil
 	at, ok := carry(m.r.now(), from, &d)
 	sent := m.first
+	if sent == nil {
+		m.r.halt("the link of the tester does not take its packet: it is not Active, or down")
+	}
 	if ok {
 		m.replies(at, d)
 	}
