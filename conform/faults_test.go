@@ -12,7 +12,7 @@ import (
 // failing says which assertions of a test a fault of the device makes fail, each with the first frames that show it, and which rules it breaks.
 type failing struct{ fault, test, fails, rules string }
 
-var faulty = slices.Concat(faultyTransport, faultyNetwork, faultyManagement, faultyCommunication, faultyAdapters)
+var faulty = slices.Concat(faultyTransport, faultyCommon, faultyNetwork, faultyManagement, faultyCommunication, faultyAdapters)
 
 // faultyManagement are the faults that tests of subnet management fail on.
 var faultyManagement = []failing{
@@ -70,6 +70,36 @@ func TestFaults(t *testing.T) {
 	for _, x := range Tests() {
 		if !failed[x.ID] {
 			t.Errorf("no fault is known to fail %s", x.ID)
+		}
+	}
+}
+
+// passing are the assertions that no fault makes fail, with the reason.
+var passing = map[string]string{
+	"C14_024_10_01 v1c14-024.1.1#10.02": "the test is only for switches whose LinearFDBCap is 0",
+}
+
+// TestAssertionsFail: each assertion fails on a fault, or the table says why it cannot.
+func TestAssertionsFail(t *testing.T) {
+	fails := map[string]bool{}
+	note := func(test, list string) {
+		for _, x := range strings.Fields(list) {
+			id, _, _ := strings.Cut(x, ":")
+			fails[test+" "+id] = true
+		}
+	}
+	for _, x := range faulty {
+		note(x.test, x.fails)
+	}
+	for _, x := range faultyNodes {
+		note(x.test, x.fails)
+	}
+	for _, x := range Tests() {
+		for _, a := range x.Assertions {
+			name := x.ID + " " + a.ID
+			if reason := passing[name]; fails[name] != (reason == "") {
+				t.Errorf("%s fails on a fault: %t; the reason why it cannot: %q", name, fails[name], reason)
+			}
 		}
 	}
 }
