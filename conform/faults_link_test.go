@@ -26,6 +26,7 @@ var faultyLinks = []failingNode{
 	{"state-kept", "CATC_StateTransitions", "ca", "v1c07-001#18:685,686 v1c07-001#27:677,680", ""},
 	{"sends-while-down", "CATC_StateTransitions", "ca", "v1c07-003#01:13", "LNK-ST-005"},
 	{"armed-at-once", "CATC_StateTransitions", "ca", "v1c07-001#05:19,22 v1c07-001#11:652,653 v1c07-001#27:680,683", ""},
+	{"physical-state", "CATC_StateTransitions", "ca", "ours#01:1", ""},
 	{"armed-at-once", "CATC_StateTransitions", "", "v1c07-001#05:21,24 v1c07-001#11:654,655 v1c07-001#27:682,685", ""},
 	{"runt", "X18_005", "", "ours#02:", "LNK-LRH-001"},
 	{"misrouted", "X18_002", "", "ours#01:73,74", ""},

@@ -2,8 +2,9 @@ package cma
 
 import (
 	"errors"
-	"fmt"
 	"slices"
+
+	"ibwitness/internal/named"
 )
 
 // ErrFault means that a Config names a fault that there is not.
@@ -72,14 +73,8 @@ var faultTable = []Fault{
 func Faults() []Fault { return slices.Clone(faultTable) }
 
 func faultsOf(names []string) (f faultSet, err error) {
-	for _, name := range names {
-		i := slices.IndexFunc(faultTable, func(t Fault) bool { return t.Name == name })
-		if i < 0 {
-			return f, fmt.Errorf("%w: %q", ErrFault, name)
-		}
-		f[faultTable[i].fault] = true
-	}
-	return f, nil
+	err = named.Each(names, faultTable, func(t Fault) string { return t.Name }, ErrFault, func(t Fault) { f[t.fault] = true })
+	return f, err
 }
 
 // changeREP changes the start PSN of a REP that is retransmitted, with the fault.

@@ -2,9 +2,9 @@ package sma
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
+
+	"ibwitness/internal/named"
 )
 
 // ErrFault means that a Config names a fault that there is not.
@@ -355,18 +355,8 @@ var faultTable = []Fault{
 }
 
 func faultsOf(names []string) (f faultSet, err error) {
-	for _, name := range names {
-		i := slices.IndexFunc(faultTable, func(t Fault) bool { return t.Name == name })
-		if i < 0 {
-			all := make([]string, len(faultTable))
-			for i, t := range faultTable {
-				all[i] = t.Name
-			}
-			return f, fmt.Errorf("%w: %q; give one of %s", ErrFault, name, strings.Join(all, ", "))
-		}
-		f[faultTable[i].fault] = true
-	}
-	return f, nil
+	err = named.Each(names, faultTable, func(t Fault) string { return t.Name }, ErrFault, func(t Fault) { f[t.fault] = true })
+	return f, err
 }
 
 // has reports whether the node has a fault.
