@@ -16,7 +16,7 @@ var all = slices.SortedFunc(slices.Values(slices.Concat(
 	connectTests, refuseTests, // communication management
 	receiverTests, linkLIDTests, linkStateTests, linkDataTests, linkFlowTests, linkLaneTests, linkPacketTests, switchTests, routerTests, // links
 	mappingTests, allMappingTests, violationTests, routeTests, relayTests, trapTests, noKeyTests, keyTests, leaseTests, // subnet management
-	timeTests, refusalTests, answerTests, smpPacketTests, classTests, performanceTests, counterTests, gmpPacketTests, // management
+	timeTests, refusalTests, answerTests, smpPacketTests, classTests, administrationTests, performanceTests, counterTests, gmpPacketTests, // management
 	nodeTests, switchInfoTests, guidTests, portInfoTests, partitionTests, arbitrationTests, forwardingTests, otherAttributeTests,
 )), func(a, b *Test) int {
 	return strings.Compare(a.ID[1:], b.ID[1:])

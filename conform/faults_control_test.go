@@ -1,5 +1,21 @@
 package conform
 
+// faultyAdministration are the faults that tests of subnet administration fail on.
+var faultyAdministration = []failingNode{
+	{"inform-changed", "X13_009", "manager", "ours#01:33,34", "MAD-INF-001"},
+	{"report-lost", "X13_009", "manager", "ours#02:35 ours#04:41", ""},
+	{"bad-subscription-taken", "X13_009", "manager", "ours#03:39,40", ""},
+	{"unsubscribe-unnamed", "X13_009", "manager", "ours#04:41,42 ours#05:45,46", ""},
+	{"unsubscribe-refused", "X13_009", "ca manager", "ours#05:35,36 ours#06:37,39,40", ""},
+	{"reports-go-on", "X13_009", "manager", "ours#06:49,51,52", ""},
+	{"window-ignored", "X13_010", "manager", "ours#01:33,37", "MAD-RMP-005"},
+	{"last-record-lost", "X13_010", "manager", "ours#02:33,58", ""},
+	{"resends-other", "X13_010", "manager", "ours#03:63,66", ""},
+	{"resends-forever", "X13_010", "ca manager", "ours#04:105,106,107,108,109,110,111,112", ""},
+	{"old-ack-restarts", "X13_010", "manager", "ours#05:96,97,98", ""},
+	{"abort-ignored", "X13_010", "manager", "ours#06:129,130,131,132,133,134,135,136", ""},
+}
+
 // faultyControls are the faults that make assertions fail which pass with most others: that what is right is still taken, answered and executed.
 var faultyControls = []failingNode{
 	{"qp1-one-pkey", "X09_006", "", "ours#01:41", ""},

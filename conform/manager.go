@@ -13,6 +13,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/subnet"
+	"ibwitness/subnet/sa"
 	"ibwitness/subnet/sma"
 )
 
@@ -56,6 +57,8 @@ type manager struct {
 	sent      map[uint64]bool // the frames of the tester
 	plugged   *plugged        // the device, where its links are native ones that the tester plays by hand; else nil
 	cable     *cable          // with port 1 of it
+
+	administration *sa.Agent // at the device; nil: there is none
 }
 
 // sentAt is a packet that has left the device or come to it at a port.
@@ -81,6 +84,10 @@ func (r *run) link(target *Target) {
 	var err error
 	m.node, err = target.node(r.test.Device)()
 	r.can(err)
+	if target.Administration != nil {
+		m.administration, err = target.Administration()
+		r.can(err)
+	}
 	tester, err := sma.New(sma.Config{Type: subnet.ChannelAdapter, GUID: testerGUID, Description: "tester", Ports: 1})
 	r.can(err)
 	r.can(m.fabric.Add(tester))
@@ -309,6 +316,9 @@ func (m *manager) leave(from ibsim.End, d ibsim.Datagram, carry func(int64, ibsi
 
 // replies has the node at which a MAD was delivered answer it in a while.
 func (m *manager) replies(at ibsim.End, d ibsim.Datagram) {
+	if m.administers(at, &d) {
+		return
+	}
 	m.r.clock.After(turnaround, func() {
 		b := at.Node.Receive(m.r.now(), at.Port, d.MAD[:])
 		if b == nil {

@@ -173,7 +173,7 @@ func TestOtherNodes(t *testing.T) {
 type failingNode struct{ fault, test, on, fails, rules string }
 
 // faultyNodes are like faulty, of tests by subnet management packets; on says which node it is.
-var faultyNodes = slices.Concat(faultyLinks, faultyControls, []failingNode{
+var faultyNodes = slices.Concat(faultyLinks, faultyControls, faultyAdministration, []failingNode{
 	{"node-description-set", "C14_024_02", "", "v1c14-024.1.1#02.02:9,10 v1c14-024.1.1#02.03:8,9,12", ""},
 	{"node-description-set", "C14_024_02", "ca", "v1c14-024.1.1#02.02:7,8 v1c14-024.1.1#02.03:6,7,10", ""},
 	{"combination-taken", "C14_024_02", "", "v1c14-024.1.1#02.02:9,10", ""},

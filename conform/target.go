@@ -14,6 +14,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/subnet"
+	"ibwitness/subnet/sa"
 	"ibwitness/subnet/sma"
 	"ibwitness/verifier"
 	"ibwitness/wqe"
@@ -48,6 +49,8 @@ type Target struct {
 	// Switch and ChannelAdapter make nodes that subnet management packets reach; nil: there is none, and tests of these are not applicable. Tests of both take
 	// the switch where there is one.
 	Switch, ChannelAdapter func() (*sma.Node, error)
+	// Administration makes subnet administration, which is at the node where a subnet manager runs; nil: there is none.
+	Administration func() (*sa.Agent, error)
 	// Cabled makes an adapter, and the agents of its port, for tests on native links: its packets are those between LRH and ICRC. nil: there is none.
 	Cabled func(Port) (Device, *sma.Node, error)
 	// LinkFault is a fault of sim.LinkFaults that the ports of the device have, where its links are native ones; empty: none.
@@ -124,6 +127,9 @@ func (s Software) Target() (*Target, error) {
 	if t.Make == nil && t.Switch == nil && t.ChannelAdapter == nil {
 		return nil, fmt.Errorf("conform: no device that is there has a fault %q: `ibwitness simulate --faults` lists those of adapters, `ibwitness conform run --faults` those of switches and channel adapters", s.Fault)
 	}
+	if s.Manager {
+		t.Administration = s.administration
+	}
 	if sim.LinkFaults[s.Fault] != nil {
 		t.LinkFault = s.Fault
 	}
@@ -147,7 +153,7 @@ func (s Software) there(k Kind) bool {
 	if k == Adapter {
 		return s.Fault == "" || soft.Faults[s.Fault] != nil || managerFault(s.Fault)
 	}
-	return s.Fault == "" || nodeFault(s.Fault)
+	return s.Fault == "" || nodeFault(s.Fault) || s.Manager && administrationFault(s.Fault)
 }
 
 // nodeFault reports whether a fault is one of nodes.
@@ -232,7 +238,7 @@ func (s Software) channelAdapter() (*sma.Node, error) {
 // node makes a node with what both have in common.
 func (s Software) node(c sma.Config) (*sma.Node, error) {
 	c.NoSLtoVL, c.PartitionCap, c.GUIDCap, c.Led = !s.SLtoVL, 64, 12, !s.Plain
-	if s.Fault != "" && sim.LinkFaults[s.Fault] == nil {
+	if nodeFault(s.Fault) {
 		c.Faults = []string{s.Fault}
 	}
 	n, err := sma.New(c)

@@ -18,6 +18,7 @@ import (
 	"ibwitness/hcaagent/cma"
 	"ibwitness/internal/view/report"
 	"ibwitness/packet"
+	"ibwitness/subnet/sa"
 	"ibwitness/subnet/sma"
 )
 
@@ -199,7 +200,7 @@ func (c *conformRun) software() conform.Software {
 	return w
 }
 
-// listNodeFaults writes the table of the faults of switches, channel adapters and communication managers.
+// listNodeFaults writes the table of the faults of switches, channel adapters, links, communication managers and subnet administration.
 func listNodeFaults(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "fault\twhat the node does")
@@ -212,6 +213,10 @@ func listNodeFaults(w io.Writer) error {
 	}
 	fmt.Fprintln(t, "\nfault\twhat the communication manager of an adapter does")
 	for _, f := range cma.Faults() {
+		fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Text)
+	}
+	fmt.Fprintln(t, "\nfault\twith --manager, what subnet administration does")
+	for _, f := range sa.Faults() {
 		fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Text)
 	}
 	return t.Flush()
