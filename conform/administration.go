@@ -86,10 +86,16 @@ type administered struct {
 
 // asksAdministration sends a MAD to subnet administration: a request, or r where that is active, an answer to segments. data are the bytes from byte 56 on.
 func (m *manager) asksAdministration(h mad.Header, r mad.RMPP, data []byte) *packet.Packet {
+	return m.asksRecords(h, r, 0, data)
+}
+
+// asksRecords is asksAdministration with a ComponentMask.
+func (m *manager) asksRecords(h mad.Header, r mad.RMPP, mask uint64, data []byte) *packet.Packet {
 	h.BaseVersion, h.Class, h.ClassVersion = 1, mad.ClassSubnetAdmin, 2
 	d := ibsim.Datagram{SLID: testerLID, DLID: uint16(m.lid()), SrcQP: gsiQP, DestQP: gsiQP}
 	m.r.can(h.Encode(d.MAD[:]))
 	m.r.can(r.Encode(d.MAD[:]))
+	m.r.can((&mad.SA{ComponentMask: mask}).Encode(d.MAD[:]))
 	copy(d.MAD[mad.SAHeaderSize:], data)
 	return m.send(d)
 }

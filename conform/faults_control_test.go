@@ -13,6 +13,9 @@ var faultyAdministration = []failingNode{
 	{"resends-other", "X13_010", "manager", "ours#03:63,66", ""},
 	{"resends-forever", "X13_010", "ca manager", "ours#04:105,106,107,108,109,110,111,112", ""},
 	{"old-ack-restarts", "X13_010", "manager", "ours#05:96,97,98", ""},
+	{"none-answered", "X15_002", "manager", "ours#01:56,57", ""},
+	{"many-answered", "X15_002", "ca manager", "ours#03:48,49", ""},
+	{"one-refused", "X15_002", "manager", "ours#02:58,59", ""},
 	{"abort-ignored", "X13_010", "manager", "ours#06:129,130,131,132,133,134,135,136", ""},
 }
 

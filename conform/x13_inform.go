@@ -11,7 +11,7 @@ import (
 )
 
 // administrationTests are those of subnet administration.
-var administrationTests = []*Test{subscriptions, tables}
+var administrationTests = []*Test{subscriptions, tables, records}
 
 const administrationQualifier = "the master subnet manager runs at the device, IsSM is 1, and its subnet administration answers at QP1"
 

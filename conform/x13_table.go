@@ -15,6 +15,7 @@ var tableWindows = []uint32{1, 4, 2}
 const (
 	transferEnds = 600_000_000_000
 	mostTries    = 16
+	mostSegments = 1 << 14 // of a table
 )
 
 // received is a table as it comes.
@@ -78,7 +79,7 @@ func (t *received) whole(id string) bool {
 		if t.next > 1 {
 			t.acks(tableWindows[i%len(tableWindows)])
 		}
-		if !t.comes(id) {
+		if !t.comes(id) || t.next > mostSegments {
 			return false
 		}
 	}

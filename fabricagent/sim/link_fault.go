@@ -19,7 +19,7 @@ type LinkFault struct {
 	flow   func(p *linkPort, l *linkLane, f *link.FlowControl) bool // spoils a flow control packet, and is false where it cannot
 	raw    func(b []byte) []byte                                    // spoils the bytes of one
 	data   func(p *linkPort, data []byte) []byte                    // spoils a data packet, or returns nil where it cannot
-	Tester bool                                                     // no right peer gives the occasion for it, and no rule judges it: conformance tests show it
+	Tester bool                                                     // no right peer gives the occasion for it, or no rule of links judges it: conformance tests show it
 
 	told bool // it is one by what subnet management has told of the port
 }

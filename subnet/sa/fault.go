@@ -18,6 +18,9 @@ const (
 	resendsForever
 	oldACKRestarts
 	abortIgnored
+	noneAnswered
+	manyAnswered
+	oneRefused
 	numFaults
 )
 
@@ -43,6 +46,9 @@ var faultTable = []Fault{
 	{"resends-forever", "retransmits segments without end", resendsForever},
 	{"old-ack-restarts", "goes back to the segment that an old ACK names", oldACKRestarts},
 	{"abort-ignored", "goes on with a transfer that is aborted", abortIgnored},
+	{"none-answered", "answers a Get that names no record with status 0", noneAnswered},
+	{"many-answered", "answers a Get that names several records with the first of them", manyAnswered},
+	{"one-refused", "refuses a Get that names one record", oneRefused},
 }
 
 // Faults lists the faults that subnet administration may have.

@@ -45,9 +45,10 @@ const (
 	tries             = 4          // of a segment or a report, in all
 )
 
-// The status code of a request that cannot be carried out, and of a Get that names several records (section 15.2.4).
+// The status codes of a request that cannot be carried out, and of a Get that names no record and several (section 15.2.4).
 const (
 	statusInvalid = 0x0200
+	statusNone    = 0x0300
 	statusMany    = 0x0400
 )
 
@@ -104,7 +105,7 @@ func (a *Agent) Receive(now int64, from End, b []byte) []Out {
 	case h.Attribute == mad.AttrNodeRecord && h.Method == mad.GetTable:
 		a.table(now, from, &h)
 	case h.Attribute == mad.AttrNodeRecord && h.Method == mad.Get:
-		a.refuse(from, b, statusMany)
+		a.get(from, b)
 	default:
 		a.refuse(from, b, mad.StatusAttribute)
 	}
@@ -136,6 +137,39 @@ func answer(b []byte, status mad.Status) []byte {
 }
 
 func (a *Agent) refuse(to End, b []byte, status mad.Status) { a.send(to, answer(b, status)) }
+
+// byLID is the bit of ComponentMask by which NodeRecords are asked for by their LID; others are not known.
+const byLID = 1 << 0
+
+// get answers a Get of NodeRecord (C15-0.1.30).
+func (a *Agent) get(from End, b []byte) {
+	var s mad.SA
+	if s.Decode(b) != nil || s.ComponentMask&^byLID != 0 {
+		a.refuse(from, b, statusInvalid)
+		return
+	}
+	lid, found := mad.LayoutNodeRecord.Field("LID"), [][]byte(nil)
+	for _, r := range a.config.Nodes {
+		if s.ComponentMask == 0 || lid.Uint(r) == lid.Uint(b[mad.SAHeaderSize:]) {
+			found = append(found, r)
+		}
+	}
+	switch {
+	case len(found) == 0 && !a.faults[noneAnswered]:
+		a.refuse(from, b, statusNone)
+	case len(found) > 1 && !a.faults[manyAnswered]:
+		a.refuse(from, b, statusMany)
+	case a.faults[oneRefused] && len(found) == 1:
+		a.refuse(from, b, statusInvalid)
+	default:
+		out := answer(b, 0)
+		clear(out[mad.SAHeaderSize:])
+		if len(found) > 0 {
+			copy(out[mad.SAHeaderSize:], found[0])
+		}
+		a.send(from, out)
+	}
+}
 
 // inform takes an InformInfo (sections 13.4.8.3 and 13.4.11): a subscription, or the end of one.
 func (a *Agent) inform(from End, b []byte) {

@@ -145,9 +145,29 @@ func TestInform(t *testing.T) {
 	}
 }
 
+// TestGet: a Get is answered by the one record that it names.
+func TestGet(t *testing.T) {
+	a := agent(t, 3)
+	for _, c := range []struct {
+		mask, lid uint64
+		status    uint16
+	}{{0, 0, statusMany}, {byLID, 2, 0}, {byLID, 9, statusNone}, {1 << 5, 0, statusInvalid}} {
+		data := make([]byte, 8)
+		mad.LayoutNodeRecord.Field("LID").PutUint(data, c.lid)
+		b := message(t, mad.Get, mad.AttrNodeRecord, mad.RMPP{}, data)
+		if err := (&mad.SA{ComponentMask: c.mask}).Encode(b); err != nil {
+			t.Fatal(err)
+		}
+		out := a.Receive(0, peer, b)
+		if len(out) != 1 || uint16(out[0].MAD[4])<<8|uint16(out[0].MAD[5]) != c.status {
+			t.Errorf("mask %#x, LID %d: %+v", c.mask, c.lid, out)
+		}
+	}
+}
+
 // TestOthers: what there is not is refused, and a fault that there is not is an error.
 func TestOthers(t *testing.T) {
-	a := agent(t, 1)
+	a := agent(t, 2)
 	for _, b := range [][]byte{
 		message(t, mad.Get, mad.AttrPathRecord, mad.RMPP{}, nil), message(t, mad.Get, mad.AttrNodeRecord, mad.RMPP{}, nil), message(t, mad.Delete, mad.AttrServiceRecord, mad.RMPP{}, nil),
 	} {
