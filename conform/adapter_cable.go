@@ -58,6 +58,13 @@ func (r *run) begins() *manager {
 	return m
 }
 
+// active takes the first step and the link to Active, and makes a queue pair of UD of the device.
+func (r *run) active() (*manager, *conn) {
+	m := r.begins()
+	m.activates()
+	return m, r.datagram()
+}
+
 // activates takes the link to Active.
 func (m *manager) activates() {
 	for _, state := range []uint64{sma.Armed, sma.Active} {

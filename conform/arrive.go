@@ -74,12 +74,24 @@ func (m *manager) offer(d ibsim.Datagram, change, spoil func(p *packet.Packet)) 
 		Damaged: p.VCRC != right,
 	})
 	if ok {
-		d.SrcQP, d.DestQP = p.SrcQP, p.DestQP
+		if d.SrcQP, d.DestQP = p.SrcQP, p.DestQP; d.DestQP == gsiQP {
+			d.PKey = p.PKey
+		}
 		clear(d.MAD[:])
 		copy(d.MAD[:], p.Payload)
 		m.replies(at, d)
 	}
 	m.r.until(m.r.now()+m.wait, func() bool { return m.takes(x) })
+	return x
+}
+
+// unlessBusy sends a request, up to some times where the device is busy.
+func (r *run) unlessBusy(send func() *exchange) *exchange {
+	x := send()
+	for try := 1; x.busy() && try < busyTries; try++ {
+		r.wait(busyPause)
+		x = send()
+	}
 	return x
 }
 

@@ -38,17 +38,13 @@ func (m *manager) nodeInfoAt(lid uint16) *exchange {
 // reached judges that a request to a LID is answered, or, not own, that it is not.
 func (r *run) reached(id string, lid uint64, own bool) {
 	m := r.manager
-	x := m.nodeInfoAt(uint16(lid))
-	for try := 1; own && x.busy() && try < busyTries; try++ {
-		r.wait(busyPause)
-		x = m.nodeInfoAt(uint16(lid))
-	}
 	about := fmt.Sprintf("to LID %d", lid)
+	send := func() *exchange { return m.nodeInfoAt(uint16(lid)) }
 	if own {
-		r.answered(id, x, granted, about)
+		r.answered(id, r.unlessBusy(send), granted, about)
 		return
 	}
-	r.silent(id, x, ", "+about)
+	r.silent(id, send(), ", "+about)
 }
 
 var linkDLID = &Test{

@@ -95,6 +95,7 @@ var linkStates = &Test{
 		{"v1c07-002#03", "Armed stays Armed as long as nobody sets another state and no data packet comes."},
 		{"v1c07-002#04", "Active stays Active."},
 		{"v1c07-003#01", "While its link is down the port sends nothing."},
+		{"ours#01", "The physical states of the port are among 1 to 7, those that there are."},
 	},
 	Decisions: []Decision{
 		{"What each number is about is told by no public source.", "They are dealt out in the order of the procedure."},
@@ -107,6 +108,10 @@ var linkStates = &Test{
 			sent := m.down(int64(100 * time.Millisecond))
 			r.check("v1c07-003#01", len(sent) == 0, "nothing", fmt.Sprintf("%d packets", len(sent)), sent...)
 			m.up()
+			for _, x := range m.cable.physics {
+				r.check("ours#01", x.state >= 1 && x.state <= physicalStates, "a state from 1 to 7", fmt.Sprintf("physical state %d", x.state), &packet.Packet{Frame: x.frame})
+			}
+			m.cable.physics = nil
 		}
 		r.at(2)
 		quiet()
@@ -131,6 +136,9 @@ var linkStates = &Test{
 		r.linkState("v1c07-001#23", sma.Active)
 	},
 }
+
+// physicalStates is the greatest PortPhysicalState that there is.
+const physicalStates = 7
 
 var linkManagement = &Test{
 	ID: "CATC_SMPacketsInLinkInitializeAndLinkArm", Title: "subnet management in Initialize and Armed",

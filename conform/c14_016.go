@@ -130,6 +130,8 @@ var keySet = &Test{
 			x, now := m.setSL(testerKey, madTries)
 			if r.answered("v1c14-029#02.01", x, granted, fmt.Sprintf("the right M_Key, protect bits %d", protect)) {
 				r.sl("v1c14-029#02.02", now, x)
+			} else {
+				now = m.get(mad.AttrPortInfo, 0).uint(mad.LayoutPortInfo, "masterSMSL")
 			}
 			r.again(4)
 			x, _ = m.setSL(otherKey, 1)

@@ -32,6 +32,7 @@ type cable struct {
 	silent  bool  // the tester tells of no lane by itself
 	beats   int   // the newest beat
 	flows   []flowAt
+	physics []physicalAt
 	datas   []*packet.Packet       // of the device, right or not, that a test has not forgotten
 	comes   func(p *packet.Packet) // takes each packet of the device that is right
 }
@@ -56,6 +57,12 @@ type flowAt struct {
 	at    int64
 	frame uint64
 	state int // of the port
+}
+
+// physicalAt is a physical state of the device (PortPhysicalState) as the tap sees it.
+type physicalAt struct {
+	state uint8
+	frame uint64
 }
 
 // shown is what a flow control packet is in the evidence.
@@ -148,10 +155,12 @@ func (c *cable) Frame(f *fabricagent.Frame, _ string) {
 	seen := *f
 	seen.Number, seen.Tap = 0, c.tap
 	number := c.r.record(&seen)
-	_, mark, ok := link.DecodeHeader(f.Data)
+	kind, mark, ok := link.DecodeHeader(f.Data)
 	data := f.Data[link.HeaderSize:]
 	switch {
 	case !ok:
+	case mark.Port == deviceEnd && kind == link.Physical:
+		c.physics = append(c.physics, physicalAt{data[0], number})
 	case mark.Port == deviceEnd:
 		c.numbers[&data[0]] = number
 	default:

@@ -8,15 +8,15 @@ import (
 
 // all are the tests, in the order of their numbers, whoever gave these.
 var all = slices.SortedFunc(slices.Values(slices.Concat(
-	grhTests, networkTests, congestionTests, headerTests,
+	grhTests, networkTests, congestionTests, headerTests, specialPKeyTests,
 	completionTests, rnrTests, timeoutTests, nakTests, readTests, ackTests, packetTests, // RC requester
 	responderTests, orderTests, duplicateTests, invalidTests, receiveTests, sayTests, flushTests, // RC responder
 	ucTests, udTests, xrcTests,
 	stateTests, errorTests, queueTests, windowTests, // chapters 10 and 11
 	connectTests, refuseTests, // communication management
-	receiverTests, linkLIDTests, linkStateTests, linkDataTests, linkFlowTests, linkLaneTests, linkPacketTests, switchTests, // links
+	receiverTests, linkLIDTests, linkStateTests, linkDataTests, linkFlowTests, linkLaneTests, linkPacketTests, switchTests, routerTests, // links
 	mappingTests, allMappingTests, violationTests, routeTests, relayTests, trapTests, noKeyTests, keyTests, leaseTests, // subnet management
-	timeTests, refusalTests, answerTests, smpPacketTests, classTests, performanceTests, counterTests, gmpPacketTests, // management
+	timeTests, refusalTests, answerTests, smpPacketTests, classTests, administrationTests, performanceTests, counterTests, gmpPacketTests, // management
 	nodeTests, switchInfoTests, guidTests, portInfoTests, partitionTests, arbitrationTests, forwardingTests, otherAttributeTests,
 )), func(a, b *Test) int {
 	return strings.Compare(a.ID[1:], b.ID[1:])

@@ -148,7 +148,7 @@ var faultyTransport = []failing{
 	{"message-long", "X09_147", "ours#02:1", "CPL-LEN-004"},
 	{"key-given-up", "X09_148", "ours#04:5", "RC-LEN-010"},
 	{"atomic-unanswered", "X09_201", "ours#01:1,2,3,4", ""},
-	{"atomic-not-done", "X09_201", "ours#01:1,2,3,5", "RC-RSP-011"},
+	{"atomic-not-done", "X09_201", "ours#01:1,2,3,5 ours#02:1,2,3", "RC-RSP-011"},
 	{"no-ack", "X09_202", "ours#01:1", ""},
 	{"ack-with-payload", "X09_202", "ours#01:1,2", "RC-RSP-008"},
 	{"wrong-msn", "X09_202", "ours#01:1,2", ""},

@@ -13,6 +13,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/subnet"
+	"ibwitness/subnet/sa"
 	"ibwitness/subnet/sma"
 )
 
@@ -56,6 +57,8 @@ type manager struct {
 	sent      map[uint64]bool // the frames of the tester
 	plugged   *plugged        // the device, where its links are native ones that the tester plays by hand; else nil
 	cable     *cable          // with port 1 of it
+
+	administration *sa.Agent // at the device; nil: there is none
 }
 
 // sentAt is a packet that has left the device or come to it at a port.
@@ -81,6 +84,10 @@ func (r *run) link(target *Target) {
 	var err error
 	m.node, err = target.node(r.test.Device)()
 	r.can(err)
+	if target.Administration != nil {
+		m.administration, err = target.Administration()
+		r.can(err)
+	}
 	tester, err := sma.New(sma.Config{Type: subnet.ChannelAdapter, GUID: testerGUID, Description: "tester", Ports: 1})
 	r.can(err)
 	r.can(m.fabric.Add(tester))
@@ -156,6 +163,9 @@ func (m *manager) pass(p ibsim.Passed) {
 	}
 	if q.DestQP == gsiQP {
 		q.QKey = gsiQKey
+	}
+	if p.PKey != 0 {
+		q.PKey = p.PKey
 	}
 	q.Complete()
 	m.seen(q, p.From, p.To)
@@ -287,7 +297,7 @@ func (m *manager) send(d ibsim.Datagram) *packet.Packet { return m.leave(m.from,
 // inject has a packet leave the tester now as it is, whatever its directed route says.
 func (m *manager) inject(d ibsim.Datagram) *packet.Packet { return m.leave(m.from, d, m.fabric.Inject) }
 
-// leave has a packet leave a tester, and the node to which it comes answer it in a while.
+// leave has a packet leave a tester, and the node to which it comes answer it in a while. The test ends where it cannot leave.
 func (m *manager) leave(from ibsim.End, d ibsim.Datagram, carry func(int64, ibsim.End, *ibsim.Datagram) (ibsim.End, bool)) *packet.Packet {
 	if m.plugged != nil {
 		return m.byCable(d)
@@ -295,6 +305,9 @@ func (m *manager) leave(from ibsim.End, d ibsim.Datagram, carry func(int64, ibsi
 	m.first = nil
 	at, ok := carry(m.r.now(), from, &d)
 	sent := m.first
+	if sent == nil {
+		m.r.halt("the link of the tester does not take its packet: it is not Active, or down")
+	}
 	if ok {
 		m.replies(at, d)
 	}
@@ -303,6 +316,9 @@ func (m *manager) leave(from ibsim.End, d ibsim.Datagram, carry func(int64, ibsi
 
 // replies has the node at which a MAD was delivered answer it in a while.
 func (m *manager) replies(at ibsim.End, d ibsim.Datagram) {
+	if m.administers(at, &d) {
+		return
+	}
 	m.r.clock.After(turnaround, func() {
 		b := at.Node.Receive(m.r.now(), at.Port, d.MAD[:])
 		if b == nil {
@@ -318,7 +334,8 @@ func (m *manager) replies(at ibsim.End, d ibsim.Datagram) {
 
 // reply has a node send its answer to a MAD.
 func (m *manager) reply(at ibsim.End, d ibsim.Datagram, b []byte) {
-	answer := ibsim.Datagram{DLID: d.SLID, SLID: d.DLID, DestQP: d.SrcQP, SrcQP: d.DestQP, SL: d.SL}
+	answer := ibsim.Datagram{DLID: d.SLID, DestQP: d.SrcQP, SrcQP: d.DestQP, PKey: d.PKey}
+	answer.SLID, answer.SL = at.Node.Reply(at.Port, d.DLID, d.SL)
 	copy(answer.MAD[:], b)
 	before := m.passed
 	if _, ok := m.fabric.Carry(m.r.now(), at, &answer); ok && m.passed != before {

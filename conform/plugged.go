@@ -76,11 +76,21 @@ func (d *plugged) takes(port uint8, data []byte) {
 	case d.node.Type() == subnet.Switch && !d.node.TakesLID(port, lid):
 		d.forwards(port, data)
 	case !d.node.TakesLID(port, lid) && d.adapter == nil:
+	case d.routes(port, data):
 	case p.LNH >= packet.LNHLocal && p.DestQP <= gsiQP:
 		d.agents(port, p)
 	case d.adapter != nil:
 		d.adapter.Receive(data)
 	}
+}
+
+// routes has a router send a packet on, and reports whether it does.
+func (d *plugged) routes(port uint8, data []byte) bool {
+	x, ok := d.node.Routed(port, data)
+	if c := d.cables[x.Port]; ok && c != nil {
+		c.link.SendOn(deviceEnd, x.VL, x.Data)
+	}
+	return ok
 }
 
 // departs takes a packet of the adapter to the link, on the lane that its service level has.
@@ -107,7 +117,8 @@ func (d *plugged) agents(port uint8, p *packet.Packet) {
 	}) {
 		return
 	}
-	x := ibsim.Datagram{SLID: uint16(p.Dst.Lo), DLID: uint16(p.Src.Lo), SrcQP: p.DestQP, DestQP: p.SrcQP, SL: p.SL}
+	x := ibsim.Datagram{DLID: uint16(p.Src.Lo), SrcQP: p.DestQP, DestQP: p.SrcQP}
+	x.SLID, x.SL = d.node.Reply(port, uint16(p.Dst.Lo), p.SL)
 	copy(x.MAD[:], p.Payload)
 	if mad.Class(x.MAD[1]) == mad.ClassSubnetDirected {
 		if route, _ := d.node.Relay(port, false, x.MAD[:]); route != sma.Deliver {

@@ -23,13 +23,16 @@ type setting struct {
 	answered, readOnly, stored, refused string
 }
 
-// begin reads the attribute.
+// begin reads the attribute; the test ends where it is not read.
 func (t *setting) begin() {
-	x := t.r.manager.get(t.a, t.modifier)
-	t.came, t.was = x, slices.Clone(x.Data)
+	x := t.r.manager.ask(mad.Get, t.a, t.modifier, nil)
 	if t.answered != "" {
 		t.r.answered(t.answered, x, granted, "")
 	}
+	if !x.succeeded() {
+		t.r.halt("%s is not answered with status code 0", x.what())
+	}
+	t.came, t.was = x, slices.Clone(x.Data)
 }
 
 // change is a value of a component.

@@ -14,6 +14,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/subnet"
+	"ibwitness/subnet/sa"
 	"ibwitness/subnet/sma"
 	"ibwitness/verifier"
 	"ibwitness/wqe"
@@ -48,6 +49,8 @@ type Target struct {
 	// Switch and ChannelAdapter make nodes that subnet management packets reach; nil: there is none, and tests of these are not applicable. Tests of both take
 	// the switch where there is one.
 	Switch, ChannelAdapter func() (*sma.Node, error)
+	// Administration makes subnet administration, which is at the node where a subnet manager runs; nil: there is none.
+	Administration func() (*sa.Agent, error)
 	// Cabled makes an adapter, and the agents of its port, for tests on native links: its packets are those between LRH and ICRC. nil: there is none.
 	Cabled func(Port) (Device, *sma.Node, error)
 	// Live, where not nil, is an adapter in real time, in place of Make.
@@ -97,6 +100,7 @@ type Software struct {
 	SLtoVL        bool   // switch and channel adapter have eight data lanes, SLtoVLMappingTable and VLArbitrationTable (sections 14.2.5.8 and 14.2.5.9)
 	Optimized     bool   // with SLtoVL, the switch sets many SLtoVLMappingTables by one Set
 	Random        bool   // the switch forwards by its RandomForwardingTable, and has no LinearForwardingTable (section 14.2.5.11)
+	Router        bool   // the channel adapter is a router between two subnets
 	Manager       bool   // the master subnet manager runs at the switch and at port 1 of the channel adapter
 	Plain         bool   // switch and channel adapter have nothing that is optional but for what is named here
 }
@@ -128,6 +132,9 @@ func (s Software) Target() (*Target, error) {
 	if t.Make == nil && t.Switch == nil && t.ChannelAdapter == nil {
 		return nil, fmt.Errorf("conform: no device that is there has a fault %q: `ibwitness simulate --faults` lists those of adapters, `ibwitness conform run --faults` those of switches and channel adapters", s.Fault)
 	}
+	if s.Manager {
+		t.Administration = s.administration
+	}
 	if sim.LinkFaults[s.Fault] != nil {
 		t.LinkFault = s.Fault
 	}
@@ -151,7 +158,7 @@ func (s Software) there(k Kind) bool {
 	if k == Adapter {
 		return s.Fault == "" || soft.Faults[s.Fault] != nil || managerFault(s.Fault)
 	}
-	return s.Fault == "" || nodeFault(s.Fault)
+	return s.Fault == "" || nodeFault(s.Fault) || s.Manager && administrationFault(s.Fault)
 }
 
 // nodeFault reports whether a fault is one of nodes.
@@ -226,13 +233,17 @@ func (s Software) aSwitch() (*sma.Node, error) {
 }
 
 func (s Software) channelAdapter() (*sma.Node, error) {
-	return s.node(sma.Config{Type: subnet.ChannelAdapter, GUID: nodeGUID, Description: "device", Ports: 2})
+	c := sma.Config{Type: subnet.ChannelAdapter, GUID: nodeGUID, Description: "device", Ports: 2}
+	if s.Router {
+		c.Type, c.Ways = subnet.Router, routerWays
+	}
+	return s.node(c)
 }
 
 // node makes a node with what both have in common.
 func (s Software) node(c sma.Config) (*sma.Node, error) {
 	c.NoSLtoVL, c.PartitionCap, c.GUIDCap, c.Led = !s.SLtoVL, 64, 12, !s.Plain
-	if s.Fault != "" && sim.LinkFaults[s.Fault] == nil {
+	if nodeFault(s.Fault) {
 		c.Faults = []string{s.Fault}
 	}
 	n, err := sma.New(c)

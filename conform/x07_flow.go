@@ -81,10 +81,8 @@ var flowBlocks = &Test{
 	},
 	Decisions: []Decision{{"Whether the two bytes of the VCRC count where they begin a block no public source says.", "No packet ends just at the end of a block."}},
 	run: func(r *run) {
-		m := r.begins()
+		m, d := r.active()
 		c := m.cable
-		m.activates()
-		d := r.datagram()
 		r.at(2)
 		m.quiet = true
 		c.forget()
@@ -152,10 +150,8 @@ var flowCredits = &Test{
 	},
 	Decisions: ours, Breaks: []string{"LNK-FCP-004", "LNK-FCP-008", "LNK-CRC-001"},
 	run: func(r *run) {
-		m := r.begins()
+		m, d := r.active()
 		c := m.cable
-		m.activates()
-		d := r.datagram()
 		tells := func(more uint16) *flowAt {
 			c.tell(0, func(f *link.FlowControl) { f.FCTBS = (f.FCTBS + more) % link.Modulus })
 			return c.listens(0)
@@ -369,10 +365,8 @@ var flowManagement = &Test{
 	Assertions: []Assertion{{"ours#01", "No flow control packet is of VL 15."}, {"ours#02", "Without credits on any data lane Get(PortInfo) is answered."}},
 	Decisions:  ours,
 	run: func(r *run) {
-		m := r.begins()
+		m, d := r.active()
 		c := m.cable
-		m.activates()
-		d := r.datagram()
 		r.at(2)
 		c.forget()
 		d.sendsSome(10, 512)

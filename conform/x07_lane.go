@@ -49,10 +49,8 @@ var lanesOfLevels = &Test{
 	},
 	Decisions: ours,
 	run: func(r *run) {
-		m := r.begins()
+		m, d := r.active()
 		c := m.cable
-		m.activates()
-		d := r.datagram()
 		for i, lane := range []func(sl int) uint8{func(sl int) uint8 { return uint8(3 - sl%4) }, func(sl int) uint8 { return uint8(sl % 4) }} {
 			r.at(2 + i)
 			var table [16]uint8
@@ -98,9 +96,7 @@ var lanesNotOperational = &Test{
 	},
 	Decisions: ours, Breaks: []string{"LNK-VL-006"},
 	run: func(r *run) {
-		m := r.begins()
-		m.activates()
-		d := r.datagram()
+		m, d := r.active()
 		on := func(vl uint8) *packet.Packet {
 			p := d.datagramTo(sealed(func(p *packet.Packet) { p.VL = vl }))
 			r.settle()

@@ -61,9 +61,7 @@ var linkLIDs = &Test{
 	},
 	Decisions: ours, Breaks: []string{"LNK-LID-001", "LNK-LID-003", "LNK-LID-004"},
 	run: func(r *run) {
-		m := r.begins()
-		m.activates()
-		d := r.datagram()
+		m, d := r.active()
 		r.at(2)
 		d.dropsEach("ours#01", "ours#02", []wrongDatagram{
 			{"with DLID 0", sealed(func(p *packet.Packet) { p.DLID = 0 })},
@@ -185,9 +183,7 @@ var rawPackets = &Test{
 	Assertions: []Assertion{{"ours#01", "A raw packet completes no receive request."}, {"ours#02", "A datagram that is right completes one."}},
 	Decisions:  ours, Breaks: []string{"LNK-RAW-001", "LNK-LRH-004"},
 	run: func(r *run) {
-		m := r.begins()
-		m.activates()
-		d := r.datagram()
+		_, d := r.active()
 		r.at(2)
 		as := func(lnh uint8) func(p *packet.Packet) {
 			return func(p *packet.Packet) {

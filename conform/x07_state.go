@@ -141,10 +141,8 @@ var blocksFromZero = &Test{
 	},
 	Decisions: ours,
 	run: func(r *run) {
-		m := r.begins()
+		m, d := r.active()
 		c := m.cable
-		m.activates()
-		d := r.datagram()
 		r.at(2)
 		c.forget()
 		d.sendsSome(10, 512)

@@ -204,12 +204,12 @@ var givenUpKey = &Test{
 	run: func(r *run) {
 		c := r.connect(patient)
 		r.at(1)
-		if !c.served(wqe.OpWrite, 64, func(w *wqe.SendRequest) { w.RKey = 0x7001 }) || !c.served(wqe.OpSendInv, 64, func(w *wqe.SendRequest) { w.InvKey = 0x7001 }) {
+		if !c.served(wqe.OpWrite, 61, func(w *wqe.SendRequest) { w.RKey = 0x7001 }) || !c.served(wqe.OpSendInv, 64, func(w *wqe.SendRequest) { w.InvKey = 0x7001 }) {
 			return
 		}
 		r.at(2)
 		for i := range uint32(3) {
-			if !c.served(wqe.OpWrite, 64, func(w *wqe.SendRequest) { w.RKey = 0x8002 + i }) {
+			if !c.served(wqe.OpWrite, 61, func(w *wqe.SendRequest) { w.RKey = 0x8002 + i }) {
 				return
 			}
 		}

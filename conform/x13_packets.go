@@ -58,12 +58,7 @@ var smpPackets = &Test{
 	run: func(r *run) {
 		m := r.activated()
 		right := func() {
-			x := m.offer(m.smpByLID(), nil, nil)
-			for try := 1; x.busy() && try < busyTries; try++ {
-				r.wait(busyPause)
-				x = m.offer(m.smpByLID(), nil, nil)
-			}
-			r.answered("ours#05", x, granted, "")
+			r.answered("ours#05", r.unlessBusy(func() *exchange { return m.offer(m.smpByLID(), nil, nil) }), granted, "")
 		}
 		right()
 		for _, s := range []spoiling{

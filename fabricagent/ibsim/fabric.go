@@ -28,6 +28,7 @@ type Passed struct {
 	SLID, DLID    uint16
 	SrcQP, DestQP uint32
 	SL, VL        uint8
+	PKey          uint16 // 0: 0xFFFF
 	MAD           []byte // 256 bytes; a view for the time of the call
 }
 
@@ -226,7 +227,7 @@ const managementVL = 15
 func (f *Fabric) pass(now int64, from, to End, vl uint8, d *Datagram) {
 	count(from, to, (mad.Size+packetOverhead)/4)
 	if f.Observe != nil {
-		f.Observe(Passed{Time: now, From: from, To: to, SLID: d.SLID, DLID: d.DLID, SrcQP: d.SrcQP, DestQP: d.DestQP, SL: d.SL, VL: vl, MAD: d.MAD[:]})
+		f.Observe(Passed{Time: now, From: from, To: to, SLID: d.SLID, DLID: d.DLID, SrcQP: d.SrcQP, DestQP: d.DestQP, SL: d.SL, VL: vl, PKey: d.PKey, MAD: d.MAD[:]})
 	}
 }
 

@@ -126,8 +126,9 @@ func text(b []byte) string {
 type Datagram struct {
 	DLID, SLID    uint16
 	DestQP, SrcQP uint32
-	SL            uint8 // service level, which the protocol of ibsim does not carry
-	Unanswered    bool  // it is a request that has come back since nothing answers it
+	SL            uint8  // service level, which the protocol of ibsim does not carry
+	PKey          uint16 // of GMPs; 0: 0xFFFF. The protocol of ibsim does not carry it, either
+	Unanswered    bool   // it is a request that has come back since nothing answers it
 	MAD           [mad.Size]byte
 }
 

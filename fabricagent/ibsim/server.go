@@ -251,7 +251,7 @@ func (s *Server) send(from End, d *Datagram) taken {
 	if b == nil {
 		return nobody
 	}
-	r := Datagram{DLID: d.SLID, SLID: d.DLID, DestQP: d.SrcQP, SrcQP: d.DestQP, SL: d.SL}
+	r := Datagram{DLID: d.SLID, SLID: d.DLID, DestQP: d.SrcQP, SrcQP: d.DestQP, SL: d.SL, PKey: d.PKey}
 	copy(r.MAD[:], b)
 	if !response(r.header().Method) {
 		return nobody

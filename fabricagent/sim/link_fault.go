@@ -19,7 +19,7 @@ type LinkFault struct {
 	flow   func(p *linkPort, l *linkLane, f *link.FlowControl) bool // spoils a flow control packet, and is false where it cannot
 	raw    func(b []byte) []byte                                    // spoils the bytes of one
 	data   func(p *linkPort, data []byte) []byte                    // spoils a data packet, or returns nil where it cannot
-	Tester bool                                                     // no right peer gives the occasion for it, and no rule judges it: conformance tests show it
+	Tester bool                                                     // no right peer gives the occasion for it, or no rule of links judges it: conformance tests show it
 
 	told bool // it is one by what subnet management has told of the port
 }
@@ -63,6 +63,9 @@ var LinkFaults = map[string]*LinkFault{
 	"fctbs-ignored":            {Text: "does not take the count of blocks that the other port tells", Tester: true},
 	"credits-forgotten":        {Text: "takes only the first credits of a lane that it is given", Tester: true},
 	"management-held":          {Text: "sends no packets of VL 15 without credits on VL 0", Tester: true},
+	"management-on-lane-0":     {Text: "sends packets of VL 15 on VL 0, without credits", Tester: true},
+	"credits-short":            {Text: "sends nothing that takes the last block of those that are offered", Tester: true},
+	"waiting-lost":             {Text: "loses the data packets that wait when it becomes active", Tester: true},
 	"bad-fcp-taken":            {Text: "takes flow control packets with a wrong LPCRC or a reserved operand", Tester: true},
 	"lane-taken":               {Text: "takes packets on lanes that are not operational", Tester: true},
 	"data-in-initialize-taken": {Text: "takes data packets in LinkInitialize", Tester: true},

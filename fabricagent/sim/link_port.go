@@ -113,7 +113,11 @@ func (p *linkPort) become(state int) {
 		p.beat()
 	}
 	for vl := range p.link.opt.Lanes {
-		p.lanes[vl].due = true
+		l := &p.lanes[vl]
+		if l.due = true; state == portActive && !l.queue.empty() && p.breaks("waiting-lost") {
+			p.waiting -= len(l.queue.list) - l.queue.at
+			l.queue = packets{}
+		}
 	}
 	p.start()
 }

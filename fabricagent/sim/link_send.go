@@ -37,7 +37,11 @@ func (p *linkPort) start() {
 		return
 	}
 	if !p.manage.empty() && !p.held() {
-		p.transmit(append(p.header(link.Data), p.taken(&p.manage)...))
+		data := p.taken(&p.manage)
+		if p.breaks("management-on-lane-0") {
+			onLane(data, 0)
+		}
+		p.transmit(append(p.header(link.Data), data...))
 		return
 	}
 	if vl, ok := p.nextLane(); ok {
@@ -75,7 +79,8 @@ func (p *linkPort) maySend(l *linkLane) bool {
 		return false
 	}
 	words := int(binary.BigEndian.Uint16(l.queue.first()[4:]) & 0x7FF)
-	return p.link.ahead(l.credit, l.sent+uint16(p.link.blocks(words))) <= link.Window
+	left := p.link.ahead(l.credit, l.sent+uint16(p.link.blocks(words)))
+	return left <= link.Window && (left > 0 || !p.breaks("credits-short"))
 }
 
 // sendData sends a packet of a data lane.

@@ -130,6 +130,9 @@ func (a *Agent) Connect(now int64, to packet.Addr, q mad.REQ) []Out {
 	c := &connection{
 		state: reqSent, peer: to, local: q.LocalCommID, qpn: q.LocalQPN, tid: q.TID, left: int(q.MaxCMRetries), wait: waitOf(q.RemoteCMTimeout, &q.Primary),
 	}
+	if a.faults[reqTooSoon] {
+		c.wait = codeTime(q.RemoteCMTimeout) / 4
+	}
 	c.message = a.send(to, &q)
 	c.due = now + c.wait
 	a.connections = append(a.connections, c)
@@ -171,6 +174,9 @@ func (a *Agent) Expire(now int64) []Out {
 // giveUp ends a connection whose REQ or REP was not answered (section 12.6.7.2, reason 4).
 func (a *Agent) giveUp(c *connection) {
 	j := a.reject(c.tid, mad.AnsweredOther, mad.RejTimeout)
+	if a.faults[timeoutOtherReason] {
+		j.Reason = mad.RejUnsupported
+	}
 	j.LocalCommID, j.RemoteCommID, j.InfoLength, j.Info = c.local, c.remote, 8, guidBytes(a.config.GUID)
 	a.send(c.peer, j)
 	a.forget(c)

@@ -12,6 +12,7 @@ import (
 const (
 	aprUnknown     mad.APRStatus = 1
 	aprUnsupported mad.APRStatus = 2
+	aprLID         mad.APRStatus = 7
 )
 
 // Reasons of a REJ (section 12.6.7.2) that package mad has no name for.
@@ -81,7 +82,7 @@ func (a *Agent) req(now int64, from packet.Addr, m *mad.REQ) {
 			b := slices.Clone(c.message)
 			a.changeREP(b)
 			a.out = append(a.out, Out{c.peer, b})
-		case c.state == timeWait:
+		case c.state == timeWait && !a.faults[timeWaitSilent]:
 			refuse(mad.RejStale, nil)
 		}
 		return
@@ -123,6 +124,8 @@ func (a *Agent) judge(m *mad.REQ) (reason mad.RejReason, info []byte) {
 		return rejMTU, []byte{5}
 	case !slices.ContainsFunc(a.config.PKeys, func(k uint16) bool { return (k^m.PKey)&0x7FFF == 0 }):
 		return mad.RejUnsupported, nil
+	case m.Primary.LocalLID == 0 && a.faults[lidsWanted]:
+		return mad.RejUnsupported, nil
 	case m.Primary.RemoteGID != a.config.Addr && a.faults[rej13]:
 		return rejLID, []byte{0xFF, 0xFF}
 	case m.Primary.RemoteGID != a.config.Addr:
@@ -139,8 +142,12 @@ func (a *Agent) accept(now int64, from packet.Addr, m *mad.REQ, o Offer) {
 		state: repSent, peer: from, guid: m.LocalCAGUID, local: a.newest, remote: m.LocalCommID, qpn: o.QPN, peerQPN: m.LocalQPN, tid: m.TID, left: int(m.MaxCMRetries),
 		wait: waitOf(m.LocalCMTimeout, &m.Primary),
 	}
+	tid := m.TID
+	if a.faults[repOtherTID] {
+		tid++
+	}
 	c.message = a.send(from, &mad.REP{
-		Header: mad.CMHeader(mad.AttrREP, m.TID), LocalCommID: c.local, RemoteCommID: c.remote, LocalQPN: o.QPN, StartingPSN: o.PSN, LocalCAGUID: a.config.GUID,
+		Header: mad.CMHeader(mad.AttrREP, tid), LocalCommID: c.local, RemoteCommID: c.remote, LocalQPN: o.QPN, StartingPSN: o.PSN, LocalCAGUID: a.config.GUID,
 		ResponderResources: min(o.Resources, m.InitiatorDepth), InitiatorDepth: min(o.Depth, m.ResponderResources), RNRRetryCount: 7, FlowControl: m.FlowControl,
 	})
 	c.due = now + c.wait
@@ -161,7 +168,7 @@ func (a *Agent) rep(from packet.Addr, m *mad.REP) {
 
 // rtu takes an RTU.
 func (a *Agent) rtu(from packet.Addr, m *mad.RTU) {
-	if c := a.find(from, func(c *connection) bool { return c.local == m.RemoteCommID && c.state == repSent }); c != nil {
+	if c := a.find(from, func(c *connection) bool { return c.local == m.RemoteCommID && c.state == repSent }); c != nil && !a.faults[rtuIgnored] {
 		c.state, c.due = established, 0
 	}
 }
@@ -184,6 +191,9 @@ func (a *Agent) dreq(now int64, from packet.Addr, m *mad.DREQ) {
 	c := a.find(from, func(c *connection) bool { return c.local == m.RemoteCommID && c.remote == m.LocalCommID })
 	if c != nil && c.state != timeWait {
 		a.end(now, c)
+		if a.faults[firstDREQUnanswered] {
+			return
+		}
 	} else if a.faults[dreqUnanswered] {
 		return
 	}
@@ -193,7 +203,13 @@ func (a *Agent) dreq(now int64, from packet.Addr, m *mad.DREQ) {
 // lap takes a LAP: alternate paths are not supported.
 func (a *Agent) lap(from packet.Addr, m *mad.LAP) {
 	r := &mad.APR{Header: mad.CMHeader(mad.AttrAPR, m.TID), LocalCommID: m.RemoteCommID, RemoteCommID: m.LocalCommID, Status: aprUnknown}
-	if a.find(from, func(c *connection) bool { return c.local == m.RemoteCommID && c.state == established }) != nil {
+	known := a.find(from, func(c *connection) bool { return c.local == m.RemoteCommID && c.state == established }) != nil
+	switch {
+	case a.faults[lapUnanswered]:
+		return
+	case known && a.faults[apr7]:
+		r.Status = aprLID
+	case known && !a.faults[lapAsUnknown] || a.faults[lapUnknownTaken]:
 		r.Status = aprUnsupported
 	}
 	a.send(from, r)
@@ -204,6 +220,9 @@ func (a *Agent) sidr(from packet.Addr, m *mad.SIDRReq) {
 	r := &mad.SIDRRep{Header: mad.CMHeader(mad.AttrSIDRRep, m.TID), RequestID: m.RequestID, ServiceID: m.ServiceID, Status: mad.SIDRUnsupported}
 	if d, ok := a.datagrams[m.ServiceID]; ok {
 		r.Status, r.QPN, r.QKey = mad.SIDRValid, d.QPN, d.QKey
+		if a.faults[sidrOtherQKey] {
+			r.QKey++
+		}
 	} else if a.faults[sidrUnanswered] {
 		return
 	}

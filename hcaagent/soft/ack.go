@@ -10,6 +10,9 @@ import (
 // response takes a response of the peer (section 9.7.5 and 9.9.2).
 func (q *queuePair) response(p *packet.Packet) {
 	r := &q.req
+	if q.h.fault.is != nil && q.ignores() {
+		return
+	}
 	if !q.sends() || len(r.queue) == 0 && p.PSN != r.una.Add(-1) {
 		return
 	}
@@ -27,6 +30,7 @@ func (q *queuePair) response(p *packet.Packet) {
 		if p.PSN == r.una.Add(-1) {
 			r.credit(p)
 		}
+		r.ignores = q.h.has("old-ack-stuck") && p.PSN.Before(r.una)
 		if !p.PSN.Before(r.una) || !q.takesGhost() {
 			return
 		}

@@ -140,12 +140,13 @@ func faults(part map[string]*Fault) bool {
 
 // faultState is how far the device's fault has come.
 type faultState struct {
-	is   *Fault
-	left int // occasions to pass by
-	done bool
-	show bool // the next frame shows it
-	held func()
-	kept *packet.Packet
+	is      *Fault
+	left    int // occasions to pass by
+	done    bool
+	show    bool // the next frame shows it
+	refused bool // the latest transition was
+	held    func()
+	kept    *packet.Packet
 }
 
 // due reports whether it is the turn of the fault, on an occasion to show it.

@@ -58,6 +58,7 @@ func (q *queuePair) duplicate(p *packet.Packet) {
 		return
 	}
 	if !op.Responded() {
+		q.writesAgain(p)
 		if p.AckReq {
 			q.respond(response{kind: ack, psn: q.duplicateACK(p)})
 		}

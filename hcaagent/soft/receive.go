@@ -23,6 +23,7 @@ func (h *HCA) take(frame []byte, own bool) {
 	}
 	if h.check(p, own); p.ICRCState != packet.CRCGood && !h.shows("accepts-damaged") && (p.Opcode.Service() != packet.UD || !h.breaks("ud-damaged-taken")) {
 		h.count.BadICRC++
+		h.countsDamaged(p)
 		return
 	}
 	if p.Dst.IsMulticast() {
@@ -36,6 +37,8 @@ func (h *HCA) take(frame []byte, own bool) {
 	}
 	if !q.validHeader(p) || q.dead || !q.fromPeer(p) || !q.onPath(p) {
 		h.count.Dropped++
+		q.flushedAgain()
+		q.refusesService(p)
 		return
 	}
 	if !q.admits(p) {
@@ -105,6 +108,9 @@ func (q *queuePair) arrive(p *packet.Packet) {
 	info := p.Info()
 	switch {
 	case q.service == packet.UD:
+		if q.h.has("established-on-ud") {
+			q.communicates()
+		}
 		q.datagram(p)
 	case q.service == packet.UC:
 		q.communicates()
@@ -116,7 +122,7 @@ func (q *queuePair) arrive(p *packet.Packet) {
 		}
 	case info.Response:
 		q.response(p)
-	case q.new.Type != qp.TypeXRCInitiator:
+	case q.new.Type != qp.TypeXRCInitiator || q.h.has("xrc-initiator-takes"):
 		q.communicates()
 		q.request(p)
 	}

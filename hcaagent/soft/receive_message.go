@@ -95,6 +95,7 @@ func (q *queuePair) takeWrite(p *packet.Packet) {
 		r.open, r.write = wqe.None, nil
 	}
 	q.accepted(p, 1, ends)
+	q.completesByWrite(p)
 	if r.taken != nil && ends {
 		q.received(r.taken, p, cq.DoneRecvWriteImm, r.got)
 		r.taken = nil

@@ -64,8 +64,10 @@ type requester struct {
 	slowed   int64 // when the newest CNP came
 	paced    int64 // when the rate lets the next request leave
 
-	skip   packet.PSN // of the faults that need it
-	invKey uint32
+	sent    int64      // when the newest request packet left
+	ignores bool       // responses, by a fault
+	skip    packet.PSN // of the faults that need it
+	invKey  uint32
 
 	credited bool
 	limit    uint32 // message number up to which credits allow requests that consume a receive request
@@ -157,7 +159,7 @@ func (w *work) fault(q *queuePair) cq.Status {
 	if w.responded() && q.attr.MaxRdAtomic == 0 {
 		return cq.LocQPOpErr
 	}
-	if q.service == packet.UD && w.length > q.h.opt.Limits.MTU {
+	if q.service == packet.UD && w.length > q.h.opt.Limits.MTU && !q.h.has("ud-too-long-sent") {
 		return cq.LocLenErr
 	}
 	return cq.Success
@@ -189,7 +191,7 @@ func (q *queuePair) withoutCredit(w *work) bool {
 		number = r.ssn + 1
 	}
 	return r.credited && !(q.h.has("credit-ignored") && w.packets == 1) &&
-		!(q.h.has("probe-whole") && w.packets > 1) && w.receives() && (number-r.limit-1)&0xFFFFFF < 1<<23
+		!(q.h.has("probe-whole") && w.packets > 1) && w.receives() && (number-r.limit-1+q.h.unused())&0xFFFFFF < 1<<23
 }
 
 // probes reports whether the next packet may go without a credit: only the first of the oldest message (section 9.7.7.2).

@@ -139,6 +139,9 @@ func (q *queuePair) served(last packet.PSN) {
 
 // granted is the syndrome of a positive response: the credits that there are, or none told (section 9.7.7.2).
 func (q *queuePair) granted() packet.Syndrome {
+	if q.creditsAfterNone() {
+		return packet.Syndrome(0)
+	}
 	if !q.h.opt.Credits || q.srq != nil || q.service != packet.RC || q.new.SRQ != 0 {
 		return packet.CreditInvalid
 	}

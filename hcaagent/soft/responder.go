@@ -29,11 +29,12 @@ type responder struct {
 	dma   uint32 // of an open WRITE
 	write []byte
 
-	saved []resource // READs and atomics, oldest first
-	out   []response
-	none  bool       // the newest positive ACK gave no credit
-	gave  packet.PSN // its PSN
-	count uint32     // and its MSN
+	saved  []resource // READs and atomics, oldest first
+	out    []response
+	limits bool       // the next ACK gives credits, by a fault
+	none   bool       // the newest positive ACK gave no credit
+	gave   packet.PSN // its PSN
+	count  uint32     // and its MSN
 }
 
 // receive is a receive request that a message has taken.
@@ -59,6 +60,8 @@ type resource struct {
 func (q *queuePair) request(p *packet.Packet) {
 	r := &q.rsp
 	switch d := p.PSN.Diff(r.epsn); {
+	case d == -1<<23 && q.h.breaks("far-psn-refused"):
+		q.refuseFatal(p, packet.NAKInvalidRequest, cq.RemInvReqErr)
 	case d > 0 && q.h.breaks("gap-executed"):
 		r.epsn = p.PSN
 		q.carryOut(p)
@@ -128,6 +131,7 @@ func (q *queuePair) notServed(p *packet.Packet) {
 // refuseFatal sends the last NAK of the connection. What has taken a receive request completes with status; else an event tells of it.
 func (q *queuePair) refuseFatal(p *packet.Packet, s packet.Syndrome, status cq.Status) {
 	r := &q.rsp
+	q.writesRefused(p)
 	q.respond(response{kind: nak, psn: p.PSN, syndrome: s})
 	if q.h.breaks("answers-after-fatal") {
 		q.accepted(p, 1, true)
@@ -187,6 +191,8 @@ func (q *queuePair) fitsOpcode(p *packet.Packet, info *packet.Info, op wqe.Op) b
 		return q.h.breaks("length-unchecked")
 	case p.Has&packet.HasRETH != 0 && p.DMALen > 1<<31:
 		return q.h.breaks("dmalen-unchecked")
+	case p.Has&packet.HasRETH != 0 && p.DMALen == 1<<31 && q.h.has("dmalen-too-strict"):
+		return false
 	case p.Has&packet.HasAtomicETH != 0 && p.VA%8 != 0:
 		return q.h.breaks("misaligned-done")
 	case op == wqe.AtomicWrite && (p.VA%8 != 0 || n != 8 || p.DMALen != 8):
@@ -296,6 +302,9 @@ func (q *queuePair) shared(p *packet.Packet) *sharedQueue {
 // nextReceive removes the next receive request from its queue.
 func (q *queuePair) nextReceive(p *packet.Packet) (*receive, bool) {
 	if s := q.shared(p); s != nil {
+		if q.h.has("last-wqe-early") {
+			q.h.async(cq.AsyncLastWQE, q.num, 0, 0)
+		}
 		if len(s.queue) > 0 && p.AckReq && q.service == packet.XRC && q.h.breaks("xrc-rnr-unfounded") {
 			return nil, false
 		}

@@ -46,6 +46,9 @@ func (q *queuePair) sendRequest() {
 	if q.h.fault.is != nil && q.failsToSend(w, p, again) {
 		return
 	}
+	if q.h.fault.is != nil {
+		r.sent = q.h.now()
+	}
 	q.h.transmit(p)
 	q.pace(mostHeaders + len(p.Payload))
 	if q.h.fault.is != nil && end == w.last.Add(1) {

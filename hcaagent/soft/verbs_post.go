@@ -29,7 +29,7 @@ func (h *HCA) PostSend(ctx context.Context, handle wqe.QP, r *wqe.SendRequest) e
 	for _, s := range r.Segments {
 		w.length += s.Length
 	}
-	w.unsent = q.service == packet.UD && w.length > h.opt.Limits.MTU && !h.breaks("ud-too-long-error")
+	w.unsent = q.service == packet.UD && w.length > h.opt.Limits.MTU && !h.breaks("ud-too-long-error") && !h.has("ud-too-long-sent")
 	if r.Op == wqe.OpFlush {
 		w.length = r.Flush.Length
 	}
@@ -70,7 +70,7 @@ func (q *queuePair) validSend(r *wqe.SendRequest) error {
 	switch {
 	case !q.state.PostSend() && !(q.state == qp.RTR && q.sends()) && !q.h.breaks("post-in-init"):
 		return fmt.Errorf("send request in state %v; bring it to RTS first", q.state)
-	case q.new.Type == qp.TypeXRCTarget:
+	case q.new.Type == qp.TypeXRCTarget && !q.h.has("xrc-target-posts"):
 		return fmt.Errorf("an XRC target has no send queue")
 	case operations[q.service]>>r.Op&1 == 0:
 		return fmt.Errorf("%v does not have operation %d", q.service, r.Op)

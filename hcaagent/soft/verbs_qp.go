@@ -114,7 +114,7 @@ func (h *HCA) TransitionQP(ctx context.Context, handle wqe.QP, to qp.State, attr
 	if err = qp.ValidTransition(q.new.Type, q.state, to, attr.Known); err != nil && !h.permits(err) {
 		return fmt.Errorf("soft: queue pair %#x: %w", q.num, err)
 	}
-	if err = h.validAttr(q, &attr); err != nil {
+	if err = h.refusesAgain(h.validAttr(q, &attr)); err != nil {
 		return fmt.Errorf("soft: queue pair %#x: %w", q.num, err)
 	}
 	err = nil
@@ -178,8 +178,11 @@ func (h *HCA) QueryQP(ctx context.Context, handle wqe.QP) (qp.Attr, qp.State, er
 		return qp.Attr{}, 0, err
 	}
 	state := q.state
-	if state == qp.Err && h.has("rc-in-sqe") {
+	switch {
+	case state == qp.Err && h.has("rc-in-sqe"):
 		state = qp.SQE
+	case state == qp.RTS && q.service == packet.UC && h.has("uc-says-error"):
+		state = qp.Err
 	}
 	return q.attr, state, nil
 }

@@ -12,6 +12,7 @@ import (
 	"ibwitness/hcaagent/cma"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/rule"
+	"ibwitness/subnet/sa"
 	"ibwitness/subnet/sma"
 	"ibwitness/verifier"
 )
@@ -154,6 +155,9 @@ func optionsOf(flags []*kong.Flag) (list []option) {
 				o.values = append(o.values, f.Name)
 			}
 			for _, f := range cma.Faults() {
+				o.values = append(o.values, f.Name)
+			}
+			for _, f := range sa.Faults() {
 				o.values = append(o.values, f.Name)
 			}
 		case "file":

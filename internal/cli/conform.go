@@ -20,6 +20,7 @@ import (
 	"ibwitness/hcaagent/cma"
 	"ibwitness/internal/view/report"
 	"ibwitness/packet"
+	"ibwitness/subnet/sa"
 	"ibwitness/subnet/sma"
 )
 
@@ -55,7 +56,7 @@ type conformRun struct {
 	Patterns []string `arg:"" name:"pattern" optional:"" complete:"test" help:"Tests: an id, the beginning of ids (X09_11), or with * for any text. Default: all."`
 	Fault    string   `placeholder:"NAME" complete:"fault" help:"Give a device a fault, to see which tests fail: of an adapter one of those of simulate --faults, of a switch or channel adapter one of --faults. Only devices that can have it are there."`
 	Faults   bool     `help:"List the faults that a switch or channel adapter can have."`
-	Device   string   `enum:"all,adapter,switch,channel-adapter" default:"all" placeholder:"KIND" help:"Which device is there: adapter, switch, channel-adapter, or all. Tests of others are not applicable; those of any node take the switch where it is there. Default: ${default}."`
+	Device   string   `enum:"all,adapter,switch,channel-adapter,router" default:"all" placeholder:"KIND" help:"Which device is there: adapter, switch, channel-adapter, router, or all. Tests of others are not applicable; those of any node take the switch where it is there. Default: ${default}."`
 	Ports    uint8    `default:"4" placeholder:"N" help:"External ports of the switch, 1 to 254. Default: ${default}."`
 	Enhanced bool     `name:"enhanced-port0" help:"Give the switch an enhanced port 0."`
 	SLtoVL   bool     `name:"sltovl" help:"Give switch and channel adapter eight data lanes, SLtoVLMappingTable and VLArbitrationTable."`
@@ -239,10 +240,13 @@ func (c *conformRun) software() conform.Software {
 			w.Kinds = []conform.Kind{k}
 		}
 	}
+	if c.Device == "router" {
+		w.Kinds, w.Router = []conform.Kind{conform.ChannelAdapter}, true
+	}
 	return w
 }
 
-// listNodeFaults writes the table of the faults of switches, channel adapters and communication managers.
+// listNodeFaults writes the table of the faults of switches, channel adapters, links, communication managers and subnet administration.
 func listNodeFaults(w io.Writer) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "fault\twhat the node does")
@@ -255,6 +259,10 @@ func listNodeFaults(w io.Writer) error {
 	}
 	fmt.Fprintln(t, "\nfault\twhat the communication manager of an adapter does")
 	for _, f := range cma.Faults() {
+		fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Text)
+	}
+	fmt.Fprintln(t, "\nfault\twith --manager, what subnet administration does")
+	for _, f := range sa.Faults() {
 		fmt.Fprintf(t, "%s\t%s\n", f.Name, f.Text)
 	}
 	return t.Flush()

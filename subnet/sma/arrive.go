@@ -68,6 +68,9 @@ func (n *Node) Admits(number uint8, data []byte, e Ending) bool {
 	if p == nil || len(data) < lrhSize+vcrcSize {
 		return false
 	}
+	if p.stuck {
+		return false
+	}
 	vl := data[0] >> 4
 	a := inbound{data: data, ending: e, mtu: 128 << p.get(piMTU), own: n.sw == nil || vl == managementVL || n.Owns(number, dlid(data))}
 	if s := p.get(piState); vl == managementVL && (s == Initialize && n.has(qp0ClosedInInit) || s == Armed && n.has(qp0ClosedInArmed)) {
@@ -76,6 +79,7 @@ func (n *Node) Admits(number uint8, data []byte, e Ending) bool {
 	for _, c := range receiverChecks {
 		if !n.has(c.fault) && !(c.fault == badVCRCAnswered && !a.own && n.has(damageHealed)) && c.bad(&a) {
 			n.Count(number, c.counter, 1)
+			p.stuck = n.has(receiverStuck)
 			return false
 		}
 	}

@@ -2,9 +2,9 @@ package sma
 
 import (
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
+
+	"ibwitness/internal/named"
 )
 
 // ErrFault means that a Config names a fault that there is not.
@@ -155,6 +155,26 @@ const (
 	partitionIgnored
 	oldForwarded
 	qp0ClosedInArmed
+	receiverStuck
+	drOwnSLID
+	smpOtherSL
+	drBeyondRelayed
+	answersOnce
+	portInfoOnceRefused
+	smSLRefused
+	vlcapReserved
+	portInfoExternalRefused
+	lftUnreadable
+	lftPortRefused
+	classRefused7
+	violationsEach2nd
+	qp1OnePKey
+	qp0PKeyChecked
+	hopLimitKept
+	hopLimitIgnored
+	localRouted
+	smpRouted
+	slidKept
 	numFaults
 )
 
@@ -312,21 +332,31 @@ var faultTable = []Fault{
 	{"high-limit-ignored", "lets the high priority part of VLArbitrationTable send without a limit", highLimitIgnored},
 	{"state-kept", "keeps its PortState when its link goes down", stateKept},
 	{"qp0-closed-in-armed", "takes no packets of subnet management in LinkArm", qp0ClosedInArmed},
+	{"receiver-stuck", "takes no packet from a link after the first one that its packet receiver has discarded", receiverStuck},
+	{"dr-own-slid", "sends its responses on a directed route from its own LID", drOwnSLID},
+	{"smp-other-sl", "sends its answers on SL 1", smpOtherSL},
+	{"dr-beyond-relayed", "relays a response on a directed route whose hop pointer is beyond its end, or which has come to its end", drBeyondRelayed},
+	{"answers-once", "answers only the first Get of NodeInfo, and the first of ClassPortInfo", answersOnce},
+	{"portinfo-once-refused", "refuses the first Get of PortInfo after each Set of it", portInfoOnceRefused},
+	{"portinfo-external-refused", "refuses each Get of PortInfo of an external port of a switch", portInfoExternalRefused},
+	{"sm-sl-refused", "refuses a Set of PortInfo that changes MasterSMSL", smSLRefused},
+	{"vlcap-reserved", "says in VLCap a code that is reserved", vlcapReserved},
+	{"lft-unreadable", "refuses a Get of LinearForwardingTable when it has been set", lftUnreadable},
+	{"lft-port-refused", "refuses a Set of LinearForwardingTable with a port that it does not have", lftPortRefused},
+	{"class-refused-7", "refuses requests of classes of general services that it does not have with the status code of an invalid value", classRefused7},
+	{"violations-halved", "counts each second violation of M_Key, P_Key and Q_Key", violationsEach2nd},
+	{"qp1-one-pkey", "takes only the first P_Key of its table at QP1", qp1OnePKey},
+	{"hop-limit-kept", "leaves the hop limit of packets that it routes as it is", hopLimitKept},
+	{"hop-limit-ignored", "routes packets with hop limits 0 and 1", hopLimitIgnored},
+	{"local-routed", "routes packets to link-local GIDs", localRouted},
+	{"smp-routed", "routes packets of subnet management", smpRouted},
+	{"slid-kept", "leaves the SLID of packets that it routes as it is", slidKept},
+	{"qp0-pkey-checked", "takes only P_Keys of its table at QP0", qp0PKeyChecked},
 }
 
 func faultsOf(names []string) (f faultSet, err error) {
-	for _, name := range names {
-		i := slices.IndexFunc(faultTable, func(t Fault) bool { return t.Name == name })
-		if i < 0 {
-			all := make([]string, len(faultTable))
-			for i, t := range faultTable {
-				all[i] = t.Name
-			}
-			return f, fmt.Errorf("%w: %q; give one of %s", ErrFault, name, strings.Join(all, ", "))
-		}
-		f[faultTable[i].fault] = true
-	}
-	return f, nil
+	err = named.Each(names, faultTable, func(t Fault) string { return t.Name }, ErrFault, func(t Fault) { f[t.fault] = true })
+	return f, err
 }
 
 // has reports whether the node has a fault.

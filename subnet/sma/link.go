@@ -75,6 +75,7 @@ func (n *Node) Cut(now int64, number uint8) {
 	if p == nil || number == 0 || p.get(piState) == Down || n.has(stateKept) {
 		return
 	}
+	p.stuck = false
 	p.put(piState, Down)
 	p.put(piPhysical, polling)
 	n.Count(number, LinkDowned, 1)

@@ -41,6 +41,11 @@ func (n *Node) violated(p *port, f mad.Field) {
 	if n.has(mkeyNotCounted) || v == 0xFFFF && !n.has(violationsWrap) {
 		return
 	}
+	if n.has(violationsEach2nd) {
+		if n.halved = !n.halved; n.halved {
+			return
+		}
+	}
 	p.put(f, v+1)
 }
 

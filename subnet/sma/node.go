@@ -48,6 +48,7 @@ type Config struct {
 	MulticastCap  uint16 // of a switch: LIDs of the MulticastForwardingTable, at most 0x3FFF; 0: none
 	GUIDCap       uint8  // GUIDs of a port; 0: 8
 	NoTraps       bool   // CapabilityMask bit 3 is 0
+	Ways          []Way  // of a router, to other subnets
 	Led           bool   // LedInfo is supported
 	RespTime      uint8  // code: 4.096 µs · 2^code; 0: code 16, 0.27 s
 	Busy          uint8  // requests that are answered with status busy before each one that is carried out (section 13.4.7)
@@ -76,7 +77,9 @@ type Node struct {
 	first   mad.Header // of the requests that came at a time
 	firstAt int64
 
-	busy       uint8  // so many requests more are answered with busy
+	busy       uint8 // so many requests more are answered with busy
+	refusal    refusal
+	halved     bool   // the latest violation was not counted, by a faulty node that counts each second one
 	refusedSet uint32 // modifier, and 1, of the latest Set of SLtoVLMappingTable that a faulty node has refused and kept; 0: none
 }
 
@@ -89,6 +92,7 @@ type port struct {
 	sltovl   [][16]uint8 // of a switch by input port, this is the output; else one
 	arb      [4][32]uint16
 	led      bool
+	stuck    bool  // its packet receiver has discarded a packet, and takes none after it, as a faulty node does
 	leaseEnd int64 // when the lease of the M_Key runs out; 0: its timer does not run. Only ports that check M_Keys have one
 	trapAt   int64 // when the latest trap was sent
 	trapSent bool
@@ -153,6 +157,8 @@ func (c *Config) complete() error {
 		return bad("%d ports; give 1 to 254", c.Ports)
 	case !isSwitch && (c.EnhancedPort0 || c.Optimized || c.LinearCap != 0 || c.RandomCap != 0 || c.MulticastCap != 0 || c.Enforcement != 0):
 		return bad("EnhancedPort0, Optimized, LinearCap, RandomCap, MulticastCap and Enforcement are for switches; set Type to Switch or leave them out")
+	case c.Type != subnet.Router && len(c.Ways) > 0:
+		return bad("Ways are for routers; set Type to Router or leave them out")
 	case c.VLCap > 5 || c.MTUCap > 5:
 		return bad("VLCap %d, MTUCap %d; give codes 1 to 5", c.VLCap, c.MTUCap)
 	case c.NoSLtoVL && c.VLCap > 1:
@@ -201,6 +207,9 @@ func (n *Node) newPort(p *port, number uint8) {
 	}
 	if c.NoSLtoVL && n.has(operationalVLsMany) {
 		put(piVLs, 2)
+	}
+	if n.has(vlcapReserved) {
+		put(piVLCap, 6)
 	}
 	if c.VLCap > 1 {
 		put(piHighCap, uint64(c.VLArbitration))

@@ -28,7 +28,7 @@ func (n *Node) Takes(number uint8, a *Arrival) bool {
 	}
 	switch a.DestQP {
 	case 0:
-		return n.takesSMP(a)
+		return n.takesSMP(number, a)
 	case 1:
 		return n.takesGMP(number, a)
 	}
@@ -36,8 +36,11 @@ func (n *Node) Takes(number uint8, a *Arrival) bool {
 }
 
 // takesSMP reports whether QP0 takes a packet (rule UD-QP0-002).
-func (n *Node) takesSMP(a *Arrival) bool {
+func (n *Node) takesSMP(number uint8, a *Arrival) bool {
 	if len(a.MAD) != mad.Size && !n.has(smpLength) {
+		return false
+	}
+	if n.has(qp0PKeyChecked) && !n.managed(number).member(a.PKey) {
 		return false
 	}
 	if n.has(smpUnchecked) {
@@ -56,7 +59,7 @@ func (n *Node) takesGMP(number uint8, a *Arrival) bool {
 		return true
 	case a.Immediate || a.VL == managementVL || a.SrcQP == 0:
 		return false
-	case !p.member(a.PKey):
+	case !p.member(a.PKey), n.has(qp1OnePKey) && a.PKey != p.pkeys[0]:
 		n.violated(p, piPKeyBad)
 		return false
 	case a.QKey != gsiQKey:

@@ -115,6 +115,9 @@ func (n *Node) generalMAD(_ int64, p *port, b []byte) []byte {
 	if mad.DecodeHeader(b, &h) != nil || h.Method&0x80 != 0 && (h.Method != mad.GetResp || !n.has(answersAnswer)) || h.Method == mad.TrapRepress || h.Method == mad.Trap {
 		return nil
 	}
+	if n.repeats(h.Method, h.Attribute) {
+		return nil
+	}
 	out := append([]byte(nil), b[:mad.Size]...)
 	h.Status = uint16(n.performance(&h, p, out[mad.PerformanceData:]))
 	h.Method = mad.GetResp
@@ -127,6 +130,8 @@ func (n *Node) generalMAD(_ int64, p *port, b []byte) []byte {
 // performance carries out a request of performance management on its attribute.
 func (n *Node) performance(h *mad.Header, p *port, data []byte) mad.Status {
 	switch {
+	case h.Class != mad.ClassPerformance && n.has(classRefused7):
+		return mad.StatusValue
 	case h.Class != mad.ClassPerformance && !n.has(classTaken):
 		return mad.StatusAttribute
 	case (h.BaseVersion != 1 || h.ClassVersion != 1) && !n.has(versionIgnored):

@@ -130,6 +130,10 @@ func (n *Node) carryOut(r *request) mad.Status {
 		return mad.StatusBusy
 	}
 	n.busy = n.config.Busy
+	if n.repeats(r.Method, r.Attribute) {
+		r.drop = true
+		return 0
+	}
 	if n.refuses(r) {
 		return mad.StatusAttribute
 	}
@@ -193,17 +197,6 @@ func (n *Node) nodeDescription(r *request) mad.Status {
 	clear(r.data)
 	copy(r.data, n.config.Description)
 	return n.noModifier(r)
-}
-
-// refuses reports whether a faulty node refuses what it has.
-func (n *Node) refuses(r *request) bool {
-	switch r.Attribute {
-	case mad.AttrPortInfo:
-		return false
-	case mad.AttrNodeInfo, mad.AttrSwitchInfo:
-		return r.set() && n.has(setRefused)
-	}
-	return r.set() && n.has(setRefused) || !r.set() && n.has(getRefused)
 }
 
 // noMethod refuses a method.

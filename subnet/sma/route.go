@@ -116,6 +116,8 @@ func (n *Node) end(lid uint16) Route {
 func (n *Node) back(s *mad.SMP, own bool) (Route, uint8) {
 	hp, hc := s.HopPointer(), s.HopCount()
 	switch {
+	case n.has(drBeyondRelayed) && !own && (hp == 1 && s.DrSLID == mad.PermissiveLID || hp > hc+1):
+		return Forward, s.Return[1]
 	case hp == 0:
 		return Deliver, 0
 	case hp > hc+1:

@@ -1,0 +1,32 @@
+package conform
+
+// faultyCommunication are the faults that tests of communication management fail on.
+var faultyCommunication = []failing{
+	{"rep-changes", "X12_001", "ours#02:2,4 ours#03:2,5", "CM-REQ-002"},
+	{"data-before-rtu-refused", "X12_002", "ours#03:1,2,4", ""},
+	{"req-forever", "X12_003", "ours#01:1,2,3,4,5,6,7,8", "CM-SM-003"},
+	{"dreq-unanswered", "X12_004", "ours#03:6 ours#04:7", ""},
+	{"stale-accepted", "X12_005", "ours#03:11,12 ours#04:12", ""},
+	{"req-unchecked", "X12_006", "ours#01:1,2 ours#02:3,4 ours#03:5,6 ours#04:7,8 ours#05:9,10 ours#06:11", ""},
+	{"rej-13", "X12_006", "ours#04:7,8", "CM-REJ-005"},
+	{"rej-13", "X12_007", "ours#01:1,2", "CM-REJ-005"},
+	{"sidr-unanswered", "X12_008", "ours#02:3", ""},
+	{"rep-other-tid", "X12_001", "ours#01:1,2", "CM-TID-001"},
+	{"rtu-ignored", "X12_001", "ours#04:6,7", ""},
+	{"no-ack", "X12_001", "ours#05:7", ""},
+	{"rep-other-tid", "X12_002", "ours#01:1,2", "CM-TID-001"},
+	{"no-ack", "X12_002", "ours#02:3", "RC-RSP-005"},
+	{"req-too-soon", "X12_003", "ours#02:1,2", ""},
+	{"timeout-other-reason", "X12_003", "ours#03:5", ""},
+	{"rep-other-tid", "X12_004", "ours#01:1,2", "CM-TID-001"},
+	{"first-dreq-unanswered", "X12_004", "ours#02:4", "CM-SM-011"},
+	{"first-dreq-unanswered", "X12_005", "ours#01:4", "CM-SM-011"},
+	{"time-wait-silent", "X12_005", "ours#02:6", ""},
+	{"lids-wanted", "X12_007", "ours#02:3,4", ""},
+	{"apr-7", "X12_007", "ours#03:6,7", ""},
+	{"sidr-other-qkey", "X12_008", "ours#01:1,2", ""},
+	{"rep-other-tid", "X12_008", "ours#03:5,6", "CM-TID-001"},
+	{"lap-unanswered", "X12_008", "ours#04:8 ours#05:9", ""},
+	{"lap-as-unknown", "X12_008", "ours#04:8,9", ""},
+	{"lap-unknown-taken", "X12_008", "ours#05:10,11", ""},
+}
