@@ -14,6 +14,7 @@ COUNT   ?= 1
 TIMES   ?= 100
 FRAMES  ?= 100000000
 LAB     ?= send_bw write_lat read_bw atomic_lat send_lat_ud write_bw_uc send_bw_cm rping
+CONFORM ?= C09 X09 X10 X17
 PREFIX  ?= /usr/local
 SYSCONFDIR ?= /etc
 PROFILE := $(CURDIR)/cmd/ibwitness/default.pgo
@@ -25,7 +26,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
 
 .NOTPARALLEL:
-.PHONY: all build library record release install run quick test testbench soak lab deps prometheus opensm forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
+.PHONY: all build verbs library record release install run quick test testbench soak lab lab-dut deps prometheus opensm forky unit lint fuzz mutants golden bench pgo docs docs-check clean help axe
 
 all: build
 
@@ -38,6 +39,11 @@ BUILD := CGO_ENABLED=0 $(GO) build -trimpath -buildvcs=false -ldflags '$(LDFLAGS
 build:           ## build bin/ibwitness
 	@mkdir -p bin
 	$(BUILD) -o bin/ibwitness ./cmd/ibwitness
+
+# It needs libibverbs, and its headers: Debian has them in libibverbs-dev.
+verbs:           ## build bin/ibwitness-verbs, which serves the RDMA devices of this machine (ibwitness dut)
+	@mkdir -p bin
+	CGO_ENABLED=1 $(GO) build -tags verbs -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/ibwitness-verbs ./cmd/ibwitness
 
 library:         ## build bin/libibwitness.so, the library for testbenches in C, SystemVerilog, VHDL and Python
 	@mkdir -p bin
@@ -99,7 +105,7 @@ soak:            ## run Verilator, Icarus and GHDL with the library TIMES times,
 	@$(GO) test ./examples/testbench/replay -count 1 -timeout 2h -run '^Test(Verilator|Icarus|GHDL)$$' -times $(TIMES) -v
 
 # No part of the tests: machines that QEMU emulates are slow.
-lab: build       ## run RDMA programs between two emulated machines with soft-RoCE, and judge their traffic (docs/lab.md): LAB='--netem "loss 2%" send_bw rping'
+lab: build verbs ## run RDMA programs between two emulated machines with soft-RoCE, judge their traffic, and run the conformance tests against it (docs/lab.md): LAB='--netem "loss 2%" send_bw rping' CONFORM='C09 X09'
 	@missing=; \
 	command -v qemu-system-x86_64 >/dev/null || missing="$$missing qemu-system-x86"; \
 	command -v cpio >/dev/null || missing="$$missing cpio"; \
@@ -110,12 +116,21 @@ lab: build       ## run RDMA programs between two emulated machines with soft-Ro
 		$$root apt-get update -q; \
 		$$root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $$missing; \
 	fi
-	@status=0; lab/run.sh $(LAB) || status=$$?; \
-	case $$status in \
-	0) ;; \
-	1) echo "Exit status 1: the traffic shows violations. That is the verdict on soft-RoCE and its programs, not a failure of this run." ;; \
-	*) exit $$status ;; \
-	esac
+	@for script in run conform; do \
+		case $$script in run) args=(${LAB}) ;; conform) args=(${CONFORM}) ;; esac; \
+		[ $${#args[@]} != 0 ] || continue; \
+		status=0; lab/$$script.sh "$${args[@]}" || status=$$?; \
+		case $$status in \
+		0) ;; \
+		1) echo "Exit status 1: soft-RoCE or its programs depart from the specification. That is the verdict on them, not a failure of this run." ;; \
+		*) exit $$status ;; \
+		esac; \
+	done
+
+lab-dut: build verbs ## serve the devices of two emulated machines, and drive them through all verbs (docs/lab.md)
+	CGO_ENABLED=0 $(GO) test -pgo=off -c -o bin/dut.test ./hcaagent/remote
+	lab/dut.sh
+	@cat bin/lab/command.client.log
 
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }
@@ -197,6 +212,8 @@ CYCLO := verifier qp cq agent link hcaagent mad packet expect rule coverage atta
 lint:            ## go vet, the words of the field, gofumpt, staticcheck, gocyclo
 	@mkdir -p $(TOOLS)
 	@$(GO) vet ./...
+	@if [ -e /usr/include/infiniband/verbs.h ]; then CGO_ENABLED=1 $(GO) vet -tags verbs ./hcaagent/verbs ./cmd/ibwitness; \
+	else echo "WARNING: libibverbs-dev is missing, so that hcaagent/verbs was NOT CHECKED" >&2; [ -z "$${LINT_STRICT:-}" ] || exit 1; fi
 	@$(GO) run ./internal/testkit/words
 	@for tool in mvdan.cc/gofumpt github.com/fzipp/gocyclo/cmd/gocyclo honnef.co/go/tools/cmd/staticcheck; do \
 		name=$${tool##*/}; \

@@ -23,7 +23,7 @@ var linkOptions = sim.LinkOptions{Symbol: 4000, Lanes: 4, Ports: [2]sim.LinkPort
 func (r *run) buildCabled(target *Target) {
 	r.result.Link = fabricagent.LinkTap
 	m := &manager{r: r, wait: firstWait, psn: map[ibsim.End]packet.PSN{}, sent: map[uint64]bool{}}
-	r.manager, r.tester = m, &tester{r: r, sent: m.sent}
+	r.manager, r.tester = m, &tester{r: r, mac: testerMAC, deviceMAC: deviceMAC, sent: m.sent}
 	r.mine = func(f *rule.Finding) bool {
 		a := f.Accused.Addr
 		return !ofCable(a, deviceEnd) && a != onCable.device && (m.sent[f.Frame] || ofCable(a, testerEnd) || a == onCable.tester)

@@ -64,7 +64,7 @@ func pending(id, name, assertion string, op wqe.SendOp, length int, decisions []
 		_, at[1] = c.post(op, length)
 		r.at(2)
 		requests := [2][]*packet.Packet{c.message(op, packets), c.message(op, packets)}
-		r.wait(ackWindow)
+		r.settle()
 		if !r.check(assertion, len(c.completions) == 0, "no completion before an answer", statuses(c.completions), requests[0][0], requests[1][0]) {
 			r.why = "the requests have completed before their answers"
 			return
@@ -93,7 +93,7 @@ func pending(id, name, assertion string, op wqe.SendOp, length int, decisions []
 			if i == 0 {
 				r.at(4)
 			}
-			got, judged := c.completed(had+1, r.now()+ackWindow)[had:], assertion
+			got, judged := c.completed(had+1, r.soon())[had:], assertion
 			if i == 1 {
 				judged = second
 			}
@@ -144,7 +144,7 @@ var receivedMessages = &Test{
 					r.at(4)
 				}
 				if k == 2 {
-					r.wait(ackWindow)
+					r.settle()
 					if !r.check("ours#01", len(c.completions) == had, "no completion", statuses(c.completions[had:]), sent...) {
 						r.why = "a receive request has completed before its message"
 						return
@@ -159,7 +159,7 @@ var receivedMessages = &Test{
 				c.next = c.next.Add(1)
 			}
 			last := sent[2]
-			ack := c.receive(r.now() + ackWindow)
+			ack := c.receive(r.soon())
 			if ack == nil {
 				r.check("v1c09-060#01", false, fmt.Sprintf("ACK of PSN %v", last.PSN), "none", sent...)
 				r.why = "no acknowledgement came"
@@ -170,7 +170,7 @@ var receivedMessages = &Test{
 			if i == 0 {
 				r.at(3)
 			}
-			got := c.completed(had+1, r.now()+ackWindow)[had:]
+			got := c.completed(had+1, r.soon())[had:]
 			ok = len(got) == 1 && got[0].Status == cq.Success && got[0].ID == ids[i] && got[0].ByteLen == 3*pmtu
 			r.check("ours#02", ok, fmt.Sprintf("receive request %d SUCCESS, %d bytes", ids[i], 3*pmtu), statuses(got), append(sent, ack)...)
 			holds := make([]byte, 3*pmtu)

@@ -47,7 +47,7 @@ var retryCounter = &Test{
 		{"An RDMA WRITE is posted with a request for READ.", "A READ: a WRITE would pass no later step."},
 		{"The counter of the device is read.", "It cannot be: the tester counts 1 and 2 requests."},
 		{"A retry is looked for after T_tr.", "It may come anywhere from T_tr to 4 T_tr. One loop: receive, judge the gap, drop. The page's loop takes the retry that it waits for later."},
-		{"The limits of a gap are not given.", "T_tr to 4 T_tr, plus or minus the jitter of the wire, which is 0 here."},
+		{"The limits of a gap are not given.", "T_tr to 4 T_tr, plus or minus the jitter of the wire, which is 0 in simulated time."},
 		{"The state is asked before the completion is polled; the error is called EXEC.", "One step: the error is known by polling, and is RETRY_EXC_ERR (12)."},
 		{"The two statements are not told apart.", "C9-142 is the retries, their number and gaps; C9-143 the end after the last one."},
 		{"Whether the retry is the same is not said.", "It is, in PSN and RETH, as nothing was answered."},
@@ -81,13 +81,16 @@ var retryCounter = &Test{
 // ttr is the unit of the ACK timer of the queue pair.
 func (c *conn) ttr() int64 { return int64(packet.Timeout(c.attr.Timeout)) }
 
+// expiry reports whether an ACK timer may take a time to expire: T_tr to 4 T_tr, give or take the jitter of the way.
+func (r *run) expiry(gap, t int64) bool { return gap >= t-r.jitter && gap <= 4*t+r.jitter }
+
 // silentRetries drops a request and n retries, and judges number, gaps and that they are the same. It returns the last; nil where one is missing.
 func (c *conn) silentRetries(first *packet.Packet, n int, gaps, same string) *packet.Packet {
 	r := c.r
 	t, last, had := c.ttr(), first, len(c.completions)
 	want := fmt.Sprintf("%s to %s after the try before (T_tr to 4 T_tr)", exact(t), exact(4*t))
 	for i := range n {
-		p := c.receiveOr(last.Time+4*t, had)
+		p := c.receiveOr(last.Time+4*t+r.jitter, had)
 		switch {
 		case p == nil && len(c.completions) > had:
 			r.check(gaps, false, fmt.Sprintf("%d retries", n), fmt.Sprintf("%d, then %s", i, statuses(c.completions[had:])), first, last)
@@ -99,7 +102,7 @@ func (c *conn) silentRetries(first *packet.Packet, n int, gaps, same string) *pa
 			return nil
 		}
 		gap := p.Time - last.Time
-		r.check(gaps, gap >= t && gap <= 4*t, want, fmt.Sprintf("retry %d of %d %s after it", i+1, n, exact(gap)), last, p)
+		r.check(gaps, r.expiry(gap, t), want, fmt.Sprintf("retry %d of %d %s after it", i+1, n, exact(gap)), last, p)
 		d := differ(first, p)
 		r.check(same, d == "", "the request as it was first sent", actually(d, "equal to the first try"), first, p)
 		last = p
@@ -111,15 +114,15 @@ func (c *conn) silentRetries(first *packet.Packet, n int, gaps, same string) *pa
 func (c *conn) silentEnd(last *packet.Packet, n int, gaps, end string) bool {
 	r := c.r
 	t, had := c.ttr(), len(c.completions)
-	if more := c.receiveOr(last.Time+4*t+endWindow, had); more != nil {
+	if more := c.receiveOr(last.Time+4*t+r.jitter+endWindow, had); more != nil {
 		r.check(gaps, false, fmt.Sprintf("%d retries", n), fmt.Sprintf("one more, %s after the last", exact(more.Time-last.Time)), last, more)
 		r.open(end, "the device tries again in place of giving up", more)
 		r.why = "the device goes on trying"
 		return false
 	}
-	r.wait(ackWindow)
+	r.settle()
 	list := c.completions[had:]
-	ok := len(list) == 1 && list[0].Status == cq.RetryExcErr && list[0].at-last.Time >= t
+	ok := len(list) == 1 && list[0].Status == cq.RetryExcErr && list[0].at-last.Time >= t-r.jitter
 	actual := statuses(list)
 	if len(list) > 0 {
 		actual += fmt.Sprintf(", %s after the last try", exact(list[0].at-last.Time))

@@ -212,7 +212,7 @@ func (r *run) noWay(before *exchange, port uint8) {
 	for range madTries {
 		had := len(r.result.Frames)
 		sent := m.stray(beyondLID)
-		r.wait(ackWindow)
+		r.settle()
 		r.check(linearNoPort, len(r.result.Frames) == had+1, "nothing leaves", fmt.Sprintf("%d frames of the device after a packet to LID %d, port %d", len(r.result.Frames)-had-1, beyondLID, port), before.got, sent, m.passed)
 	}
 }

@@ -125,7 +125,7 @@ func TestTesterAccused(t *testing.T) {
 			c.ack(c.only(wqe.OpSend).PSN, positive, 1)
 			c.post(wqe.OpSend, 64)
 			c.ack(c.only(wqe.OpSend).PSN, positive, 7)
-			r.wait(ackWindow)
+			r.settle()
 			r.check("ours#01", true, "", "")
 		},
 	}

@@ -107,6 +107,9 @@ func (r *run) made(t qp.Type, change func(a *qp.Attr), create func(n *qp.InitAtt
 	}
 	r.routed(&c.attr)
 	change(&c.attr)
+	if c.attr.Timeout > 0 {
+		c.attr.Timeout = max(c.attr.Timeout, r.leastTimeout())
+	}
 	c.next, c.expects = c.attr.RQPSN, c.attr.SQPSN
 	r.conns = append(r.conns, c)
 	return c
@@ -175,9 +178,9 @@ func (c *conn) receiveOr(until int64, n int) *packet.Packet {
 
 // any takes a packet of a request; the test ends where none comes.
 func (c *conn) any() *packet.Packet {
-	p := c.receive(c.r.now() + ackWindow)
+	p := c.receive(c.r.soon())
 	if p == nil {
-		c.r.halt("the device has not sent a request that it should have within %s", rule.Span(ackWindow))
+		c.r.halt("the device has not sent a request that it should have within %s", rule.Span(c.r.window))
 	}
 	return p
 }
@@ -249,7 +252,7 @@ func (c *conn) onlys(op wqe.SendOp, n int) (list []*packet.Packet) {
 // completed waits for n completions in all until a time, and a while more for those that are too many.
 func (c *conn) completed(n int, until int64) []completion {
 	c.r.until(until, func() bool { return len(c.completions) >= n })
-	c.r.wait(ackWindow)
+	c.r.settle()
 	return c.completions
 }
 
@@ -323,7 +326,7 @@ func (c *conn) exchange() {
 	p := c.only(wqe.OpSend)
 	c.ack(p.PSN, positive, 1)
 	n := 0
-	for _, x := range c.completed(1, c.r.now()+ackWindow) {
+	for _, x := range c.completed(1, c.r.soon()) {
 		if x.ID == id && x.Status == cq.Success {
 			n++
 		}

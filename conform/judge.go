@@ -55,7 +55,7 @@ func (c *conn) exceeded(first, nak *packet.Packet, status cq.Status, code uint8,
 		return false
 	}
 	c.completed(had+1, until)
-	r.wait(2*int64(packet.RNRTimer(code)) + ackWindow)
+	r.wait(2*int64(packet.RNRTimer(code)) + r.window)
 	list := c.completions[had:]
 	more := []*packet.Packet{first, nak}
 	if len(c.arrived) > 0 {
@@ -76,7 +76,7 @@ func (c *conn) once(id string, list []completion, status cq.Status, frames ...*p
 func (c *conn) acknowledged(p *packet.Packet, msn uint32, id string) bool {
 	had := len(c.completions)
 	ack := c.ack(p.PSN, positive, msn)
-	return c.once(id, c.completed(had+1, c.r.now()+ackWindow)[had:], cq.Success, p, ack)
+	return c.once(id, c.completed(had+1, c.r.soon())[had:], cq.Success, p, ack)
 }
 
 // successes judges that the first n requests complete with success, once and in order.
@@ -103,7 +103,7 @@ func (c *conn) flushes(id string, n int) {
 		x, _ := c.post(wqe.OpSend, 64)
 		ids = append(ids, x)
 	}
-	c.allFlushed(id, c.completed(had+n, r.now()+ackWindow)[had:], ids)
+	c.allFlushed(id, c.completed(had+n, r.soon())[had:], ids)
 }
 
 // allFlushed judges that just the requests with these ids are flushed, in order.

@@ -1,8 +1,6 @@
 package conform
 
 import (
-	"slices"
-
 	"ibwitness/agent"
 	"ibwitness/cq"
 	"ibwitness/packet"
@@ -18,12 +16,32 @@ type network struct {
 	gids                     [2]packet.Addr // on a native link: of tester and device
 }
 
-// The networks. On Ethernet the device has all of them at once, as entries of its table of GIDs.
+// ways are the networks by which the device is reached on Ethernet, all of them at once, as entries of its table of GIDs. One that is not there has no addresses.
+type ways struct{ ipv4, ipv6, rocev1 network }
+
+// v2 are those of RoCEv2 that are there.
+func (w *ways) v2() (list []network) {
+	for _, n := range []network{w.ipv4, w.ipv6} {
+		if n.there() {
+			list = append(list, n)
+		}
+	}
+	return list
+}
+
+// there reports whether the device is reached by a network.
+func (n *network) there() bool { return !n.device.IsZero() }
+
+// simulated are the networks of a device in software.
+var simulated = ways{
+	ipv4:   network{encap: packet.RoCEv2IPv4, tester: testerAddr, device: deviceAddr, stranger: strangerAddr, other: packet.IPv4Addr([]byte{10, 0, 0, 9})},
+	ipv6:   network{encap: packet.RoCEv2IPv6, tester: global(2), device: global(1), stranger: global(3)},
+	rocev1: network{encap: packet.RoCEv1, tester: testerAddr, device: deviceAddr, stranger: strangerAddr},
+}
+
+// The networks of InfiniBand.
 var (
-	onIPv4   = network{encap: packet.RoCEv2IPv4, tester: testerAddr, device: deviceAddr, stranger: strangerAddr, other: packet.IPv4Addr([]byte{10, 0, 0, 9})}
-	onIPv6   = network{encap: packet.RoCEv2IPv6, tester: global(2), device: global(1), stranger: global(3)}
-	onRoCEv1 = network{encap: packet.RoCEv1, tester: testerAddr, device: deviceAddr, stranger: strangerAddr}
-	onLink   = network{
+	onLink = network{
 		encap: packet.Native, tester: packet.LIDAddr(2), device: packet.LIDAddr(1), stranger: packet.LIDAddr(3), other: global(1),
 		gids: [2]packet.Addr{{Hi: sitePrefix, Lo: 0x0002_0000_0000_0201}, {Hi: sitePrefix, Lo: 0x0002_0000_0000_0101}},
 	}
@@ -43,7 +61,8 @@ func global(host uint64) packet.Addr { return packet.Addr{Hi: sitePrefix, Lo: 0x
 
 // gids is the port's table of GIDs on Ethernet after its first entry: each address is there for both versions of RoCE.
 var gids = []wqe.GID{
-	{Addr: onIPv4.device, RoCEv1: true}, {Addr: onIPv6.device}, {Addr: onIPv6.device, RoCEv1: true}, {Addr: onIPv4.other}, {Addr: onIPv4.other, RoCEv1: true},
+	{Addr: simulated.ipv4.device, RoCEv1: true}, {Addr: simulated.ipv6.device}, {Addr: simulated.ipv6.device, RoCEv1: true},
+	{Addr: simulated.ipv4.other}, {Addr: simulated.ipv4.other, RoCEv1: true},
 }
 
 // side is the device as it is reached by one network: verbs events tell of its queue pairs at that address.
@@ -54,6 +73,7 @@ type side struct {
 
 // use has the queue pairs that are made from now on be reached by a network.
 func (r *run) use(n network) {
+	r.needs(n)
 	r.net = n
 	s := r.sides[n.device]
 	if s == nil {
@@ -65,6 +85,15 @@ func (r *run) use(n network) {
 		r.register(&s.memory)
 	}
 	r.dev, r.memory = s.dev, &s.memory
+}
+
+// needs ends the test where the device is not reached by one of the networks.
+func (r *run) needs(list ...network) {
+	for i := range list {
+		if !list[i].there() {
+			r.inapplicable("the device is not reached by one of the networks of the test")
+		}
+	}
 }
 
 // teller is the device that an event of no verb is of.
@@ -83,6 +112,10 @@ func (r *run) routed(a *qp.Attr) {
 	a.DestAddr = n.tester
 	switch n.encap {
 	case packet.RoCEv2IPv4:
+		if r.live != nil {
+			a.Known |= qp.KnowsSourceAddr
+			a.SourceAddr = n.device
+		}
 	case packet.Native:
 		a.Known |= qp.KnowsGRH | qp.KnowsSourceAddr
 		a.GRH, a.SourceAddr, a.DestGID = true, n.gids[1], n.gids[0]
@@ -102,9 +135,4 @@ func (n *network) vector(v wqe.AddressVector) wqe.AddressVector {
 		v.Source = wqe.GID{Addr: n.device, RoCEv1: n.encap == packet.RoCEv1}
 	}
 	return v
-}
-
-// ofDevice reports whether an address is one of the device.
-func ofDevice(a packet.Addr) bool {
-	return a == onLink.device || slices.ContainsFunc(gids, func(g wqe.GID) bool { return g.Addr == a })
 }

@@ -60,11 +60,11 @@ func (c *conn) tell(op wqe.SendOp, data []byte) (list []*packet.Packet) {
 }
 
 // answer takes the next packet of the device; nil where none comes in time.
-func (c *conn) answer() *packet.Packet { return c.receive(c.r.now() + ackWindow) }
+func (c *conn) answer() *packet.Packet { return c.receive(c.r.soon()) }
 
 // quiet lets time pass, and returns what the device has sent that nobody has taken, or nil.
 func (c *conn) quiet() *packet.Packet {
-	c.r.wait(ackWindow)
+	c.r.settle()
 	if len(c.arrived) == 0 {
 		return nil
 	}

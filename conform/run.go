@@ -2,6 +2,7 @@ package conform
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"slices"
@@ -24,7 +25,7 @@ const epoch = 1_767_225_600_000_000_000
 
 // Windows in simulated time, nanoseconds.
 const (
-	ackWindow  = int64(10 * time.Millisecond) // in which what must come at once has come, and what must not come would have
+	ackWindow  = int64(10 * time.Millisecond) // run.window
 	endWindow  = int64(time.Second)           // in which a request that has failed completes
 	longWindow = int64(20 * time.Second)
 )
@@ -35,6 +36,8 @@ type RunOptions struct {
 	Sample bool
 	// StartPSN, where not nil, is the first PSN of both ends of each connection; else it comes by chance from the id of the test.
 	StartPSN *packet.PSN
+	// Stop, where not nil, is asked now and then whether to end tests in real time: what they have not judged is inconclusive.
+	Stop func() bool
 }
 
 // run is a test that runs.
@@ -43,6 +46,12 @@ type run struct {
 	opt      RunOptions
 	result   *Result
 	clock    *sim.Clock
+	began    int64 // by the clock
+	live     *line // of a device in real time; nil: time is simulated
+	window   int64 // nanoseconds in which what must come at once has come, and what must not come would have
+	jitter   int64 // nanoseconds by which the way of packets varies
+	mtu      int   // of the network, bytes
+	ways     ways
 	net      network
 	device   Device                // under test
 	dev      *agent.Device         // the verbs of it, on the network
@@ -90,7 +99,7 @@ var ctx = context.Background() // nothing waits on simulated time
 
 // Execute runs a test against a device of its own.
 func Execute(t *Test, target *Target, opt RunOptions) *Result {
-	r := &run{test: t, opt: opt, clock: sim.NewClock(epoch), result: &Result{Test: t, Device: target.Name}, judged: map[string]*judging{}, begun: map[int]bool{}}
+	r := &run{test: t, opt: opt, clock: sim.NewClock(epoch), began: epoch, window: ackWindow, mtu: 4096, ways: simulated, result: &Result{Test: t, Device: target.Name}, judged: map[string]*judging{}, begun: map[int]bool{}}
 	if lacks := target.lacks(t); lacks != "" {
 		r.result.Outcome = NotApplicable
 		for _, a := range t.Assertions {
@@ -123,6 +132,9 @@ func (r *run) body(target *Target) {
 		r.link(target)
 	case r.test.cabled:
 		r.buildCabled(target)
+	case target.Live != nil:
+		defer r.hangUp()
+		r.buildLive(target.Live)
 	default:
 		r.build(target)
 	}
@@ -147,12 +159,15 @@ func (r *run) note(format string, args ...any) {
 	r.result.Log = append(r.result.Log, Line{Time: r.since(), Step: r.step, Text: fmt.Sprintf(format, args...)})
 }
 
-func (r *run) since() int64 { return r.now() - epoch }
+func (r *run) since() int64 { return r.now() - r.began }
 func (r *run) now() int64   { return r.clock.Now() }
 
 // must ends the test where the device refuses what the test cannot do without.
 func (r *run) must(err error) {
-	if err != nil {
+	switch {
+	case errors.Is(err, errors.ErrUnsupported):
+		r.inapplicable("the device does not support a verb: %v", err)
+	case err != nil:
 		r.halt("the device refuses a verb: %v", err)
 	}
 }
@@ -246,36 +261,57 @@ func (r *run) until(t int64, done func() bool) bool {
 		if done() {
 			return true
 		}
-		next, ok := r.clock.Next()
-		if !ok || next > t {
-			break
+		if !r.advance(t) {
+			return done()
 		}
-		r.clock.Step()
 		r.poll()
 	}
-	r.clock.Run(t)
-	return done()
 }
+
+// advance lets time go on to the next that happens. It is false where nothing does until a time, which has come then.
+func (r *run) advance(t int64) bool {
+	if r.live != nil {
+		return r.live.advance(t)
+	}
+	if next, ok := r.clock.Next(); !ok || next > t {
+		r.clock.Run(t)
+		return false
+	}
+	r.clock.Step()
+	return true
+}
+
+// soon is when what must come at once has come.
+func (r *run) soon() int64 { return r.now() + r.window }
+
+// settle lets the time pass in which what must not come would have.
+func (r *run) settle() { r.wait(r.window) }
 
 // wait lets simulated time go on for so many nanoseconds.
 func (r *run) wait(d int64) { r.until(r.now()+d, func() bool { return false }) }
 
 // poll takes the completions of all connections.
 func (r *run) poll() {
+	if r.live != nil {
+		r.live.poll()
+		return
+	}
 	for _, c := range r.conns {
-		for {
-			var into [8]cq.Completion
-			n, err := c.dev.Poll(ctx, c.cq, into[:])
-			r.must(err)
-			for _, x := range into[:n] {
-				c.completions = append(c.completions, completion{x, r.now()})
-				r.note("the device completes %s", completed(&x))
-			}
-			if n < len(into) {
-				break
-			}
+		for r.pollOf(c, 8) == 8 {
 		}
 	}
+}
+
+// pollOf takes up to most completions of a connection, and returns how many.
+func (r *run) pollOf(c *conn, most int) int {
+	into := make([]cq.Completion, most)
+	n, err := c.dev.Poll(ctx, c.cq, into)
+	r.must(err)
+	for _, x := range into[:n] {
+		c.completions = append(c.completions, completion{x, r.now()})
+		r.note("the device completes %s", completed(&x))
+	}
+	return n
 }
 
 func completed(x *cq.Completion) string {
@@ -361,6 +397,9 @@ func (r *run) rules() {
 		switch {
 		case f.Class != rule.Violation:
 		case r.mine(&f):
+			if r.live != nil { // that it is right was shown in simulated time
+				break
+			}
 			if f.Rule.Row().Severity == rule.Error && !slices.Contains(r.test.Breaks, id) {
 				wrong = append(wrong, fmt.Sprintf("the tester breaks %s at frame %d: expected %s, actual %s", id, f.Frame, f.Expected, f.Actual))
 			}

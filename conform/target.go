@@ -53,6 +53,8 @@ type Target struct {
 	Administration func() (*sa.Agent, error)
 	// Cabled makes an adapter, and the agents of its port, for tests on native links: its packets are those between LRH and ICRC. nil: there is none.
 	Cabled func(Port) (Device, *sma.Node, error)
+	// Live, where not nil, is an adapter in real time, in place of Make.
+	Live *Live
 	// LinkFault is a fault of sim.LinkFaults that the ports of the device have, where its links are native ones; empty: none.
 	LinkFault string
 }
@@ -73,8 +75,11 @@ func (t *Target) lacks(x *Test) string {
 		}
 		return ""
 	}
-	if x.Device == Adapter && t.Make == nil || x.Device.managed() && t.node(x.Device) == nil {
+	if x.Device == Adapter && t.Make == nil && t.Live == nil || x.Device.managed() && t.node(x.Device) == nil {
 		return fmt.Sprintf("the test is for a device of kind %v, and the device under test is of another", x.Device)
+	}
+	if t.Live != nil && x.native {
+		return "the test is for InfiniBand, and the device under test is on Ethernet"
 	}
 	if t.LinkFault != "" && !x.cabled {
 		return "the fault shows on native links only, and the test has none"

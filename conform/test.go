@@ -48,13 +48,13 @@ const (
 	Reads                          // it is an initiator of RDMA READ and atomics
 	Managed                        // subnet management packets reach it
 	Extended                       // it has FLUSH and ATOMIC WRITE (annex A19)
-	Notifies                       // it sends congestion notification packets (annex A17.9)
+	Notifies                       // it sends congestion notification packets, and slows down by them (annex A17.9)
 	Communication                  // it has a communication manager that tests drive
 )
 
 var needTexts = [...]string{
 	"control of the device through its verbs", "access to the memory of its regions", "RDMA READ and atomics as initiator", "a way for subnet management packets", "FLUSH and ATOMIC WRITE",
-	"congestion notification", "a communication manager",
+	"congestion management", "a communication manager",
 }
 
 func (n Need) String() string {
@@ -100,6 +100,9 @@ type Test struct {
 	cabled bool // on native links with their flow control and delimiters, whose other ends the tester plays
 	run    func(r *run)
 }
+
+// OnEthernet reports whether the test is of an adapter on Ethernet, as one in real time is.
+func (t *Test) OnEthernet() bool { return t.Device == Adapter && !t.native && !t.cabled }
 
 // Assertion returns the assertion with this id, or nil.
 func (t *Test) Assertion(id string) *Assertion {

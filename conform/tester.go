@@ -11,6 +11,7 @@ import (
 	"ibwitness/link"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/verifier"
 	"ibwitness/wqe"
 )
 
@@ -30,7 +31,8 @@ const wireDelay = 1000
 // tester is the tester's end of the wire: it sends packets as a test makes them, and keeps those that come until the test takes them.
 type tester struct {
 	r       *run
-	tap     uint16          // at the device
+	mac, deviceMAC [6]byte
+	tap     uint16          // at the device, or at the tester where that is real
 	sent    map[uint64]bool // the frames of the tester
 	ipID    uint16
 	managed []*packet.Packet // that have come to its QP1
@@ -39,29 +41,40 @@ type tester struct {
 
 // build puts tester and device on a wire, with a tap at the device.
 func (r *run) build(target *Target) {
-	t := &tester{r: r, sent: map[uint64]bool{}}
+	t := &tester{r: r, mac: testerMAC, deviceMAC: deviceMAC, sent: map[uint64]bool{}}
 	r.tester = t
-	first, port := onIPv4, Port{MAC: deviceMAC, GIDs: gids, Clock: r.clock, Seed: r.seed, Send: t.departs, Event: r.hears}
+	first, port := r.ways.ipv4, Port{MAC: deviceMAC, GIDs: gids, Clock: r.clock, Seed: r.seed, Send: t.departs, Event: r.hears}
 	r.result.Link = fabricagent.LinkEthernet
 	if r.test.native {
 		first, port.GIDs = onLink, []wqe.GID{{Addr: onLink.gids[1]}, {Addr: onLink.other}}
 		r.result.Link = fabricagent.LinkInfiniBand
 	}
 	port.Addr = first.device
+	t.watched("device", target.Profile, first.device, r.ways.ipv6.device, r.ways.ipv4.other)
+	device, err := target.Make(port)
+	r.can(err)
+	r.cm, _ = device.(Communicator)
+	r.has(device, first)
+}
+
+// watched has the rules judge what a tap sees that is near some addresses.
+func (t *tester) watched(at string, profile verifier.Profile, near ...packet.Addr) {
+	r := t.r
 	r.mine = func(f *rule.Finding) bool {
 		a := f.Accused.Addr
-		return t.is(a) || !ofDevice(a) && t.sent[f.Frame] // what is damaged on its way may have any address
+		return t.is(a) || !t.isDevice(a) && t.sent[f.Frame] // what is damaged on its way may have any address
 	}
-	near := []packet.Addr{first.device, onIPv6.device, onIPv4.other}
-	r.session = agent.NewSession(agent.Options{Near: near, Profile: target.Profile})
+	r.profile = profile
+	r.session = agent.NewSession(agent.Options{Near: near, Profile: profile})
 	var err error
-	t.tap, err = r.session.Tap(fabricagent.Tap{File: r.test.ID, Interface: "device", Link: r.result.Link})
+	t.tap, err = r.session.Tap(fabricagent.Tap{File: r.test.ID, Interface: at, Link: r.result.Link})
 	r.can(err)
-	r.device, err = target.Make(port)
-	r.can(err)
-	r.cm, _ = r.device.(Communicator)
-	r.profile = target.Profile
-	r.limits, r.sides = r.device.Limits(), map[packet.Addr]*side{}
+}
+
+// has has a device be under test, which is reached by a network first.
+func (r *run) has(device Device, first network) {
+	r.device = device
+	r.limits, r.sides = device.Limits(), map[packet.Addr]*side{}
 	r.use(first)
 }
 
@@ -112,8 +125,20 @@ func pattern(seed uint64, n int) []byte {
 
 // is reports whether an address is one that the tester sends from.
 func (t *tester) is(a packet.Addr) bool {
-	for _, n := range []*network{&onIPv4, &onIPv6, &onLink} {
-		if a == n.tester || a == n.stranger {
+	w := &t.r.ways
+	for _, n := range []*network{&w.ipv4, &w.ipv6, &onLink} {
+		if !a.IsZero() && (a == n.tester || a == n.stranger) {
+			return true
+		}
+	}
+	return false
+}
+
+// isDevice reports whether an address is one of the device.
+func (t *tester) isDevice(a packet.Addr) bool {
+	w := &t.r.ways
+	for _, n := range []*network{&w.ipv4, &w.ipv6, &onLink} {
+		if !a.IsZero() && (a == n.device || n != &onLink && a == n.other) {
 			return true
 		}
 	}
@@ -140,6 +165,10 @@ func (t *tester) departs(frame []byte) {
 func (t *tester) wire(p *packet.Packet, frame []byte) {
 	if t.r.manager != nil {
 		t.r.manager.cable.sends(link.Data, link.Mark{}, frame, p)
+		return
+	}
+	if t.r.live != nil {
+		t.r.live.send(p, frame)
 		return
 	}
 	t.r.clock.After(wireDelay, func() {
@@ -193,7 +222,7 @@ func (t *tester) send(p *packet.Packet, spoil func(p *packet.Packet)) *packet.Pa
 
 // forward is send for a packet from any address, without so many bytes at its end.
 func (t *tester) forward(p *packet.Packet, spoil func(p *packet.Packet), cut int) *packet.Packet {
-	return t.forwardTo(p, t.r.net.device, deviceMAC, spoil, cut)
+	return t.forwardTo(p, t.r.net.device, t.deviceMAC, spoil, cut)
 }
 
 // forwardTo is forward to any address.
@@ -204,7 +233,7 @@ func (t *tester) forwardTo(p *packet.Packet, to packet.Addr, mac [6]byte, spoil 
 	}
 	frame := p.Append(nil)
 	if p.Encap != packet.Native {
-		frame = p.AppendEthernet(nil, testerMAC, mac)
+		frame = p.AppendEthernet(nil, t.mac, mac)
 	}
 	return t.leave(p, frame[:len(frame)-cut])
 }

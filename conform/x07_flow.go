@@ -97,7 +97,7 @@ var flowBlocks = &Test{
 			blocks += size/link.Block + 1
 			c.counts(&base)
 		}
-		r.wait(ackWindow)
+		r.settle()
 		c.counts(&base)
 	},
 }
@@ -262,7 +262,7 @@ var flowObeyed = &Test{
 			c.lanes[vl].free = link.Window
 		}
 		c.tell(0, nil)
-		r.wait(ackWindow)
+		r.settle()
 		all := len(c.dataOf())
 		r.check("ours#03", all == creditPackets, fmt.Sprintf("%d packets", creditPackets), fmt.Sprintf("%d", all), c.dataOf()...)
 	},
@@ -347,7 +347,7 @@ var flowBad = &Test{
 		r.at(4)
 		c.lanes[0].free = 100
 		c.tell(0, nil)
-		r.wait(ackWindow)
+		r.settle()
 		r.check("ours#03", len(c.dataOf()) == 1, "one packet", fmt.Sprintf("%d", len(c.dataOf())), c.dataOf()...)
 	},
 }

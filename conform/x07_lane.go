@@ -99,7 +99,7 @@ var lanesNotOperational = &Test{
 		m, d := r.active()
 		on := func(vl uint8) *packet.Packet {
 			p := d.datagramTo(sealed(func(p *packet.Packet) { p.VL = vl }))
-			r.wait(ackWindow)
+			r.settle()
 			return p
 		}
 		r.at(2)
@@ -209,7 +209,7 @@ func (m *manager) saturated() []*packet.Packet {
 	for vl := c.count - 1; vl >= 0; vl-- {
 		c.tell(vl, nil)
 	}
-	r.wait(ackWindow)
+	r.settle()
 	return c.dataOf()
 }
 

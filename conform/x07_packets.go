@@ -26,7 +26,7 @@ func (c *conn) dropsEach(id, right string, list []wrongDatagram) {
 		had := c.receives()
 		c.postReceive(512)
 		p := c.datagramTo(nil)
-		r.wait(ackWindow)
+		r.settle()
 		r.check(right, c.receives() == had+1, "one completion", fmt.Sprintf("%d", c.receives()-had), p)
 	}
 	whole()
@@ -34,12 +34,12 @@ func (c *conn) dropsEach(id, right string, list []wrongDatagram) {
 		had := c.receives()
 		c.postReceive(512)
 		p := c.datagramTo(w.spoil)
-		r.wait(ackWindow)
+		r.settle()
 		if !r.check(id, c.receives() == had, "no completion", fmt.Sprintf("%d after a datagram %s", c.receives()-had, w.what), p) {
 			continue
 		}
 		p = c.datagramTo(nil)
-		r.wait(ackWindow)
+		r.settle()
 		r.check(right, c.receives() == had+1, "one completion", fmt.Sprintf("%d", c.receives()-had), p)
 	}
 }
@@ -71,7 +71,7 @@ var linkLIDs = &Test{
 		r.at(3)
 		m.cable.forget()
 		d.sendsSome(10, 64)
-		r.wait(ackWindow)
+		r.settle()
 		for _, p := range m.cable.dataOf() {
 			r.check("ours#03", p.SLID == nodeLID && p.DLID == testerLID, fmt.Sprintf("LID %d to %d", nodeLID, testerLID), fmt.Sprintf("LID %d to %d", p.SLID, p.DLID), p)
 		}
@@ -109,7 +109,7 @@ var linkLengths = &Test{
 		r.at(2)
 		was := m.receiveErrors()
 		p := m.raw(make([]byte, linkMTU+124+4-8-4))
-		r.wait(ackWindow)
+		r.settle()
 		now := m.receiveErrors()
 		r.check("ours#01", now == was+1, fmt.Sprintf("PortRcvErrors %d", was+1), fmt.Sprintf("PortRcvErrors %d", now), p)
 		r.at(3)
@@ -123,7 +123,7 @@ var linkLengths = &Test{
 		d := r.datagram()
 		d.sendsSome(1, 64)
 		d.sendsSome(1, 4096)
-		r.wait(ackWindow)
+		r.settle()
 		for _, p := range c.datas {
 			n := int(p.PktLen) * 4
 			r.check("ours#03", n <= linkMTU+124, fmt.Sprintf("at most %d bytes", linkMTU+124), fmt.Sprintf("%d bytes", n), p)

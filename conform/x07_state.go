@@ -71,18 +71,18 @@ var dataInInitialize = &Test{
 		d.postReceive(256)
 		d.posts(wqe.OpSend, 64, nil)
 		p := d.datagramTo(nil)
-		r.wait(ackWindow)
+		r.settle()
 		sent := m.cable.dataOf()
 		r.check("ours#01", len(sent) == 0, "no data packet", fmt.Sprintf("%d", len(sent)), sent...)
 		had := d.receives()
 		r.check("ours#02", had == 0, "no completion of the receive request", fmt.Sprintf("%d", had), p)
 		r.at(3)
 		m.activates()
-		r.wait(ackWindow)
+		r.settle()
 		r.check("ours#03", len(m.cable.dataOf()) == 1, "one data packet", fmt.Sprintf("%d", len(m.cable.dataOf())), m.cable.dataOf()...)
 		if had == 0 {
 			p = d.datagramTo(nil)
-			r.wait(ackWindow)
+			r.settle()
 			r.check("ours#04", d.receives() == 1, "one completion of the receive request", fmt.Sprintf("%d", d.receives()), p)
 		}
 	},
@@ -121,7 +121,7 @@ var dataInArmed = &Test{
 		m.cable.follow(m.from.Node)
 		d.postReceive(256)
 		d.datagramTo(nil)
-		r.wait(ackWindow)
+		r.settle()
 		r.linkState("ours#02", sma.Active)
 	},
 }
@@ -146,14 +146,14 @@ var blocksFromZero = &Test{
 		r.at(2)
 		c.forget()
 		d.sendsSome(10, 512)
-		r.wait(ackWindow)
+		r.settle()
 		blocks := blocksIn(c.dataOf())
 		last := lastFlow(c.flows, 0)
 		r.check("ours#01", blocks > 0 && last != nil && last.FCTBS == blocks, fmt.Sprintf("FCTBS %d", blocks), flowText(last), last.proof()...)
 		m.down(int64(10 * time.Millisecond))
 		c.forget()
 		m.up()
-		r.wait(ackWindow)
+		r.settle()
 		for vl := range c.count {
 			first := firstFlow(c.flows, vl)
 			r.check("ours#02", first != nil && first.Op == link.Init && first.FCTBS == 0, "operand init, FCTBS 0", flowText(first), first.proof()...)

@@ -39,14 +39,14 @@ var unsentACK = &Test{
 			list := c.onlys(wqe.OpSend, 2)
 			r.again(2)
 			ack := c.ack(list[1].PSN.Add(x.off), x.s, 0)
-			r.wait(ackWindow)
+			r.settle()
 			if !r.check("ours#01", len(c.completions) == 0, "no completion", statuses(c.completions), list[1], ack) {
 				r.why = "the requests have completed before their ACK"
 				continue
 			}
 			r.again(3)
 			good := c.ack(list[1].PSN, positive, 2)
-			c.successes("ours#02", c.completed(2, r.now()+ackWindow), 2, good)
+			c.successes("ours#02", c.completed(2, r.soon()), 2, good)
 		}
 	},
 }
@@ -76,7 +76,7 @@ var reservedSyndromes = &Test{
 			p := c.only(wqe.OpSend)
 			r.again(2)
 			bad := c.ack(p.PSN, s, 0)
-			r.wait(ackWindow)
+			r.settle()
 			ok := len(c.completions) == 0 || c.completions[0].Status != cq.Success
 			if !r.check("ours#01", ok, "no success", statuses(c.completions), p, bad) {
 				continue
@@ -113,7 +113,7 @@ var credits = &Test{
 			c.post(wqe.OpSend, 64)
 			p := c.only(wqe.OpSend)
 			ack := c.ack(p.PSN, packet.Syndrome(code), 1)
-			r.wait(ackWindow)
+			r.settle()
 			r.again(2)
 			n, _ := packet.Syndrome(code).Credits()
 			const beyond = 3
@@ -166,5 +166,5 @@ func (c *conn) unlimited(n, packets int) {
 		c.expects = c.expects.Add(1)
 	}
 	last = c.ack(c.expects.Add(-1), positive, uint32(1+n))
-	c.successes("ours#03", c.completed(1+n, r.now()+ackWindow), 1+n, last)
+	c.successes("ours#03", c.completed(1+n, r.soon()), 1+n, last)
 }

@@ -35,7 +35,7 @@ func (c *conn) accessRefused(code, state string, p *packet.Packet, msn uint32) {
 	if !c.nakked(code, p, got, p.PSN, msn, packet.NAKRemoteAccess) {
 		return
 	}
-	c.r.wait(ackWindow)
+	c.r.settle()
 	c.inError(state, p, got)
 }
 
@@ -135,7 +135,7 @@ var atomicWrites = &Test{
 			}
 			got := c.answer()
 			c.nakked("ours#04", p, got, p.PSN, 1, packet.NAKInvalidRequest)
-			r.wait(ackWindow)
+			r.settle()
 			c.inError("ours#06", p, got)
 		}
 		c = r.connect(func(a *qp.Attr) { extending(a); a.Access &^= wqe.RemoteWrite })

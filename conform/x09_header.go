@@ -166,7 +166,7 @@ var otherService = &Test{
 				r.check("ours#02", len(c.completions) == had, "no completion", statuses(c.completions[had:]), p)
 				r.again(2)
 				good := c.ask(packet.SendOnly, pattern(4, 64), nil)
-				list := c.completed(len(c.completions)+1, r.now()+ackWindow)
+				list := c.completed(len(c.completions)+1, r.soon())
 				c.once("ours#03", list[min(len(list), had):], cq.Success, good)
 				if c.service == packet.RC {
 					got = c.quietly()
@@ -248,7 +248,7 @@ var reservedBits = &Test{
 		d.postReceive(128)
 		r.at(2)
 		p = d.spoiled(d.request(packet.SendOnly, pattern(1, 64), nil), set)
-		d.once("ours#02", d.completed(1, r.now()+ackWindow), cq.Success, p)
+		d.once("ours#02", d.completed(1, r.soon()), cq.Success, p)
 	},
 }
 

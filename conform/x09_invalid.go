@@ -62,7 +62,7 @@ func (c *conn) refused(p, got *packet.Packet, msn uint32, also func(got *packet.
 		also(got)
 	}
 	r.again(3)
-	r.wait(ackWindow)
+	r.settle()
 	c.inError("ours#03", p, got)
 }
 

@@ -32,7 +32,7 @@ var countedNAK = &Test{
 			r.at(2)
 			nak, tries := c.ack(first.PSN, packet.NAKSequence, 0), uint8(0)
 			for tries < n {
-				p := c.receiveOr(r.now()+ackWindow, 0)
+				p := c.receiveOr(r.soon(), 0)
 				if p == nil {
 					break
 				}
@@ -74,7 +74,7 @@ var sequenceNAK = &Test{
 		nak := c.ack(list[8].PSN, packet.NAKSequence, 8)
 		r.at(3)
 		for i := 8; i < 20; i++ {
-			p := c.receive(r.now() + ackWindow)
+			p := c.receive(r.soon())
 			if p == nil {
 				r.check("ours#01", false, fmt.Sprintf("PSN %v again", list[i].PSN), "nothing", nak, list[i])
 				r.why = "not all requests were retransmitted"
@@ -89,7 +89,7 @@ var sequenceNAK = &Test{
 		}
 		r.at(4)
 		ack := c.ack(list[19].PSN, positive, 20)
-		c.successes("ours#03", c.completed(20, r.now()+ackWindow), 20, ack)
+		c.successes("ours#03", c.completed(20, r.soon()), 20, ack)
 		r.at(5)
 		c = r.connect(patient)
 		list = c.retransmits("ours#01", "ours#02", wqe.OpSend, wqe.OpSendImm, wqe.OpWrite, wqe.OpWriteImm, wqe.OpSendInv)
@@ -97,7 +97,7 @@ var sequenceNAK = &Test{
 			return
 		}
 		ack = c.ack(list[4].PSN, positive, 5)
-		c.successes("ours#03", c.completed(5, r.now()+ackWindow), 5, ack)
+		c.successes("ours#03", c.completed(5, r.soon()), 5, ack)
 	},
 }
 
@@ -154,14 +154,14 @@ var fatalNAKs = &Test{
 			r.at(2)
 			nak := c.ack(list[0].PSN, x.nak, 0)
 			var of [2][]completion
-			for _, y := range c.completed(2, r.now()+ackWindow) {
+			for _, y := range c.completed(2, r.soon()) {
 				of[min(y.ID-1, 1)] = append(of[min(y.ID-1, 1)], y)
 			}
 			c.once("ours#01", of[0], x.status, list[0], nak)
 			c.once("ours#02", of[1], cq.WRFlushErr, list[1], nak)
 			r.at(3)
 			c.inError("ours#03", nak)
-			p := c.receive(r.now() + ackWindow)
+			p := c.receive(r.soon())
 			r.check("ours#04", p == nil, "nothing", happened(p, nil), nak, p)
 		}
 	},
@@ -186,7 +186,7 @@ var coalescedACK = &Test{
 		r.at(2)
 		ack := c.ack(list[29].PSN, positive, 30)
 		had := len(c.completions)
-		c.successes("ours#02", c.completed(had+30, r.now()+ackWindow)[had:], 30, ack)
+		c.successes("ours#02", c.completed(had+30, r.soon())[had:], 30, ack)
 	},
 }
 
@@ -206,7 +206,7 @@ var ghostACK = &Test{
 		p := c.only(wqe.OpSend)
 		r.at(2)
 		ghost := c.ack(p.PSN.Add(-1), positive, 1)
-		r.wait(ackWindow)
+		r.settle()
 		if !r.check("ours#01", len(c.completions) == 0, "no completion", statuses(c.completions), p, ghost) {
 			r.why = "the request has completed before its ACK"
 			return

@@ -25,6 +25,10 @@ var allLengths = &Test{
 	Decisions:  rebuilt,
 	run: func(r *run) {
 		for _, m := range []uint32{256, 512, 1024, 2048, 4096} {
+			if int(m) > r.mtu {
+				r.remark("the path MTUs up to %d bytes were tested, as the network takes no longer packets", m/2)
+				break
+			}
 			c := r.connect(func(a *qp.Attr) { patient(a); a.PMTU = m })
 			for _, n := range []int{0, 1, 3, int(m) - 1, int(m), int(m) + 1, 10 * int(m)} {
 				for _, op := range []wqe.SendOp{wqe.OpSend, wqe.OpWrite, wqe.OpSendImm, wqe.OpWriteImm, wqe.OpRead} {
@@ -106,7 +110,7 @@ var allFields = &Test{
 		}
 		c.taken += 2
 		ack := c.ack(last[0].PSN, positive, c.taken)
-		c.successes("ours#06", c.completed(had+2, r.now()+ackWindow)[had:], 2, ack)
+		c.successes("ours#06", c.completed(had+2, r.soon())[had:], 2, ack)
 		r.at(3)
 		had = len(c.completions)
 		list := c.retransmits("ours#07", "ours#07", wqe.OpFlush, wqe.OpAtomicWrite, wqe.OpSend)
@@ -116,7 +120,7 @@ var allFields = &Test{
 		c.readResponse(list[0], nil, c.taken+1)
 		c.readResponse(list[1], nil, c.taken+2)
 		ack = c.ack(list[2].PSN, positive, c.taken+3)
-		c.successes("ours#06", c.completed(had+3, r.now()+ackWindow)[had:], 3, ack)
+		c.successes("ours#06", c.completed(had+3, r.soon())[had:], 3, ack)
 	},
 }
 

@@ -40,14 +40,14 @@ var readTail = &Test{
 		part := c.readPart(req, data, 0, 3, 1)
 		r.at(3)
 		t := c.ttr()
-		retry := c.receive(r.now() + 4*t)
+		retry := c.receive(r.now() + 4*t + r.jitter)
 		if retry == nil {
 			r.check("ours#01", false, "a request within 4 T_tr", "none", part[2])
 			r.why = "no retry came"
 			return
 		}
 		gap := retry.Time - part[2].Time
-		r.check("ours#01", gap >= t && gap <= 4*t, fmt.Sprintf("%s to %s after the response", exact(t), exact(4*t)), exact(gap)+" after it", part[2], retry)
+		r.check("ours#01", r.expiry(gap, t), fmt.Sprintf("%s to %s after the response", exact(t), exact(4*t)), exact(gap)+" after it", part[2], retry)
 		tail := *req
 		tail.PSN, tail.VA, tail.DMALen = req.PSN.Add(3), req.VA+3*pmtu, length-3*pmtu
 		d, from := differ(&tail, retry), 3
@@ -60,7 +60,7 @@ var readTail = &Test{
 		}
 		r.at(4)
 		rest := c.readPart(req, data, from, 8, 1)
-		list := c.completed(1, r.now()+ackWindow)
+		list := c.completed(1, r.soon())
 		if c.once("ours#03", list, cq.Success, rest...) {
 			holds := make([]byte, length)
 			_, err := r.dev.MemoryData(ctx, r.memoryAt(at, length), holds)
@@ -110,7 +110,7 @@ var badResponses = &Test{
 			req := c.only(wqe.OpRead)
 			r.at(2)
 			bad := c.send(packet.Packet{Opcode: packet.Op(packet.RC, x.f), PSN: req.PSN, Syndrome: positive, MSN: 1, Payload: pattern(r.seed, x.n)})
-			if !c.once("ours#01", c.completed(1, r.now()+ackWindow), cq.BadRespErr, req, bad) {
+			if !c.once("ours#01", c.completed(1, r.soon()), cq.BadRespErr, req, bad) {
 				continue
 			}
 			r.at(3)
@@ -141,7 +141,7 @@ var ackOfRead = &Test{
 		send := c.only(wqe.OpSend)
 		r.at(2)
 		ack := c.ack(send.PSN, positive, 2)
-		r.wait(ackWindow)
+		r.settle()
 		if !r.check("ours#01", len(c.completions) == 0, "no completion", statuses(c.completions), read, send, ack) {
 			r.why = "a READ has completed without its response"
 			return
@@ -155,11 +155,11 @@ var ackOfRead = &Test{
 		}
 		d := differ(read, again)
 		r.check("ours#02", d == "", "the READ as it was first sent", actually(d, "equal to the first try"), read, again)
-		r.wait(ackWindow)
+		r.settle()
 		c.arrived = nil
 		frames := c.readResponse(read, pattern(r.seed, 64), 1)
 		frames = append(frames, c.ack(send.PSN, positive, 2))
-		c.successes("ours#03", c.completed(2, r.now()+ackWindow), 2, frames...)
+		c.successes("ours#03", c.completed(2, r.soon()), 2, frames...)
 	},
 }
 
@@ -187,7 +187,7 @@ var asksForACK = &Test{
 			ack = c.ack(last.PSN, positive, uint32(i+1))
 		}
 		r.at(2)
-		c.successes("ours#02", c.completed(4, r.now()+ackWindow), 4, ack)
+		c.successes("ours#02", c.completed(4, r.soon()), 4, ack)
 	},
 }
 
@@ -226,7 +226,7 @@ var initiatorDepth = &Test{
 				continue
 			}
 			r.at(3)
-			c.successes("ours#02", c.completed(12, r.now()+ackWindow), 12, last...)
+			c.successes("ours#02", c.completed(12, r.soon()), 12, last...)
 		}
 	},
 }
@@ -259,17 +259,17 @@ var fence = &Test{
 			return
 		}
 		ack := c.ack(send.PSN, positive, 2)
-		c.successes("ours#03", c.completed(2, r.now()+ackWindow), 2, ack)
+		c.successes("ours#03", c.completed(2, r.soon()), 2, ack)
 		r.at(4)
+		key := c.window(0x5000_0000)
 		had := len(c.completions)
-		key := r.registerAt(0x5000_0000, wqe.RemoteRead)
 		c.posts(wqe.OpSend, 64, nil)
 		c.posts(wqe.OpLocalInv, 0, func(w *wqe.SendRequest) { w.Segments, w.RKey, w.RemoteVA, w.InvKey = nil, 0, 0, key })
 		send = c.any()
-		before := c.completed(had+1, r.now()+ackWindow)[had:]
+		before := c.completed(had+1, r.soon())[had:]
 		if r.check("ours#04", len(before) == 0, "no completion before the ACK", statuses(before), send) {
 			ack = c.ack(send.PSN, positive, 3)
-			c.successes("ours#04", c.completed(had+2, r.now()+ackWindow)[had:], 2, send, ack)
+			c.successes("ours#04", c.completed(had+2, r.soon())[had:], 2, send, ack)
 		}
 	},
 }

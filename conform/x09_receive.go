@@ -61,7 +61,7 @@ var tooLong = &Test{
 			r.again(2)
 			sent := c.tell(wqe.OpSend, pattern(r.seed, x.n))
 			p := sent[len(sent)-1]
-			c.refused(p, c.answer(), 1, func(got *packet.Packet) { c.failed("ours#02", c.completed(1, r.now()+ackWindow), p, got) })
+			c.refused(p, c.answer(), 1, func(got *packet.Packet) { c.failed("ours#02", c.completed(1, r.soon()), p, got) })
 		}
 	},
 }
@@ -153,7 +153,7 @@ func (c *conn) toldOnce(p, got *packet.Packet, taken bool, nak packet.Syndrome, 
 		r.why = "the device has not refused the request"
 		return
 	}
-	list := c.completed(2, r.now()+ackWindow)
+	list := c.completed(2, r.soon())
 	events := c.affiliated()
 	if taken {
 		n := 0
@@ -218,18 +218,18 @@ var writesTakeNone = &Test{
 		a, b := r.connectAs(qp.TypeRC, answering, sharing(srq)), r.connectAs(qp.TypeRC, answering, sharing(srq))
 		r.at(1)
 		a.begin()
-		r.wait(ackWindow)
+		r.settle()
 		r.check("ours#01", len(a.completions) == 0, "no completion", statuses(a.completions))
 		r.at(2)
 		had := len(a.completions)
 		p := a.ask(packet.WriteOnlyImm, pattern(2, 64), func(p *packet.Packet) { p.RKey, p.Imm = p.RKey^0x5500, 5 })
 		got := a.answer()
 		a.nakked("ours#02", p, got, p.PSN, 1, packet.NAKRemoteAccess)
-		r.wait(ackWindow)
+		r.settle()
 		r.check("ours#02", len(a.completions) == had, "no completion", statuses(a.completions[had:]), p, got)
 		r.at(3)
 		p = b.ask(packet.SendOnly, pattern(3, 64), nil)
-		list := b.completed(1, r.now()+ackWindow)
+		list := b.completed(1, r.soon())
 		ok := len(list) == 1 && list[0].Status == cq.Success && list[0].ID == ids[0]
 		r.check("ours#03", ok, fmt.Sprintf("request %d SUCCESS", ids[0]), statuses(list), p)
 	},
@@ -251,7 +251,7 @@ var writeThenSend = &Test{
 			c.postReceive(64)
 			had, data := len(c.completions), pattern(r.seed+uint64(round), n)
 			sent := append(c.tell(wqe.OpWrite, data), c.ask(packet.SendOnly, pattern(1, 8), nil))
-			r.until(r.now()+ackWindow, func() bool { return len(c.completions) > had })
+			r.until(r.soon(), func() bool { return len(c.completions) > had })
 			holds := r.memoryOf(remoteOffset, n)
 			if !c.once("ours#01", c.completions[had:], cq.Success, sent...) {
 				return

@@ -43,7 +43,7 @@ var wrongKeys = &Test{
 			}
 			c.holds("ours#02", 0, untouched, p, got)
 			r.at(3)
-			r.wait(ackWindow)
+			r.settle()
 			c.inError("ours#03", p, got)
 		}
 	},
@@ -109,7 +109,7 @@ var responderRNR = &Test{
 			r.wait(int64(max(wait, least)))
 			again := c.again(p)
 			c.acked("ours#03", again, c.answer(), p.PSN, 1)
-			c.r.wait(ackWindow)
+			c.r.settle()
 			r.check("ours#04", len(c.completions) == 1, "one receive completion", statuses(c.completions), again)
 		}
 	},

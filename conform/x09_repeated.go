@@ -88,7 +88,7 @@ var duplicates = &Test{
 		c.answer()
 		again := c.again(p)
 		c.acked("ours#01", again, c.answer(), p.PSN, 1)
-		r.wait(ackWindow)
+		r.settle()
 		r.check("ours#02", len(c.completions) == 1, "one receive completion", statuses(c.completions), p, again)
 		r.at(2)
 		p = c.ask(packet.WriteOnly, pattern(2, 64), nil)

@@ -183,7 +183,7 @@ var rnrQuiet = &Test{
 		first := c.only(wqe.OpSend)
 		r.at(2)
 		nak := c.rnrNAK(first, code, 0)
-		c.r.wait(ackWindow)
+		c.r.settle()
 		c.post(wqe.OpSend, 100)
 		c.post(wqe.OpSend, 200)
 		r.at(3)
@@ -207,7 +207,7 @@ var rnrQuiet = &Test{
 		list := append([]*packet.Packet{again}, c.onlys(wqe.OpSend, 2)...)
 		r.check("ours#02", true, "", "and the two after it", list...)
 		ack := c.ack(list[2].PSN, positive, 3)
-		c.successes("ours#03", c.completed(3, r.now()+ackWindow), 3, ack)
+		c.successes("ours#03", c.completed(3, r.soon()), 3, ack)
 	},
 }
 

@@ -6,7 +6,6 @@ import (
 	"ibwitness/cq"
 	"ibwitness/packet"
 	"ibwitness/qp"
-	"ibwitness/wqe"
 )
 
 // sayTests are those of what the completion of a receive request says, and of the credits of an ACK.
@@ -58,7 +57,7 @@ var completionSays = &Test{
 	ID: "X09_228", Title: "what the completion of a receive request says",
 	Abstract: "Immediate data, the R_Key that was invalidated and the length come with the completion as they were sent; with SE the completion is a solicited event, and the R_Key opens nothing any more.",
 	Covers:   []Statement{{"", NoneID}}, Topology: pairTopology, Needs: Control,
-	Setup: []string{"Connect a queue pair of RC. For each SEND with Invalidate register a region."},
+	Setup: []string{"Connect a queue pair of RC. For each SEND with Invalidate bind a window of type 2."},
 	Procedure: []string{
 		"Arm the completion queue for solicited events. Send each SEND and WRITE whose opcode has immediate data or an R_Key, and a SEND without, with and without SE; poll.",
 		"Send a READ with an R_Key that was invalidated.",
@@ -77,7 +76,7 @@ var completionSays = &Test{
 			for k := range 2 {
 				r.again(1)
 				if x.flags == cq.WithInv {
-					key = r.registerAt(0x5000_0000+uint64(i*8192+k*4096), wqe.RemoteRead)
+					key = c.window(0x5000_0000 + uint64(i*8192+k*4096))
 				}
 				c.tells(i, k == 1, key)
 			}
@@ -114,7 +113,7 @@ func (c *conn) tells(i int, solicited bool, key uint32) {
 		p.SE, p.Imm, p.InvRKey = solicited, want.imm, want.key
 	})
 	c.answer()
-	list := c.completed(had+1, r.now()+ackWindow)[had:]
+	list := c.completed(had+1, r.soon())[had:]
 	if c.once("ours#01", list, cq.Success, p) {
 		got := saying(&list[0])
 		r.check("ours#01", got == want, want.String(), got.String(), p)
@@ -150,7 +149,7 @@ var invalidatesUnknown = &Test{
 			c := r.connect(answering)
 			c.postReceive(64)
 			c.postReceive(64)
-			key := r.registerAt(0x5000_0000+uint64(i*4096), wqe.RemoteRead)
+			key := c.window(0x5000_0000 + uint64(i*4096))
 			r.again(1)
 			send := func() (p, got *packet.Packet) {
 				p = c.ask(packet.SendOnlyInv, pattern(1, 64), func(p *packet.Packet) { p.InvRKey = key })
@@ -162,10 +161,10 @@ var invalidatesUnknown = &Test{
 				r.halt("the SEND with Invalidate before the test is not acknowledged")
 			}
 			r.again(2)
-			had := len(c.completed(i, r.now()+ackWindow))
+			had := len(c.completed(i, r.soon()))
 			p, got := send()
 			r.check("ours#01", got == nil || got.Syndrome.Type() == packet.NAK, "a NAK or silence", happened(got, nil), p, got)
-			list := c.completed(had+1, r.now()+ackWindow)[had:]
+			list := c.completed(had+1, r.soon())[had:]
 			c.failed("ours#02", list[:min(1, len(list))], p, got)
 			r.again(3)
 			c.inError("ours#03", p, got)

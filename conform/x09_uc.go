@@ -60,7 +60,7 @@ func (c *conn) ucDropped(steps [2]int, waits bool, send func() []*packet.Packet)
 	r.check("ours#01", got == nil, "nothing", happened(got, nil), append(bad, got)...)
 	if !waits {
 		id, at = c.postReceive(room)
-		r.wait(ackWindow)
+		r.settle()
 	}
 	if !r.check("ours#02", len(c.completions) == had, "no completion", statuses(c.completions[had:]), bad...) {
 		r.why = "a receive request has completed"
@@ -69,7 +69,7 @@ func (c *conn) ucDropped(steps [2]int, waits bool, send func() []*packet.Packet)
 	r.again(steps[1])
 	data := pattern(r.seed+7, 200)
 	good := c.ask(packet.SendOnly, data, nil)
-	list := c.completed(had+1, r.now()+ackWindow)[had:]
+	list := c.completed(had+1, r.soon())[had:]
 	ok := len(list) == 1 && list[0].Status == cq.Success && list[0].ID == id && list[0].ByteLen == 200
 	if r.check("ours#03", ok, fmt.Sprintf("request %d SUCCESS, 200 bytes", id), statuses(list), good) {
 		holds := r.memoryOf(at, 200)
@@ -153,7 +153,7 @@ var ucZeroLength = &Test{
 		c.postReceive(64)
 		r.at(1)
 		p := c.ask(packet.WriteOnlyImm, nil, func(p *packet.Packet) { p.RKey, p.Imm = 0x5500, 9 })
-		list := c.completed(1, r.now()+ackWindow)
+		list := c.completed(1, r.soon())
 		if c.once("ours#01", list, cq.Success, p) {
 			got, want := saying(&list[0]), says{qpn: c.qp.QPN, op: cq.DoneRecvWriteImm, flags: cq.WithImm, imm: 9}
 			r.check("ours#01", got == want, want.String(), got.String(), p)

@@ -69,7 +69,7 @@ var xrcQueues = &Test{
 			p := c.sendTo(srq, n)
 			got := c.answer()
 			c.acked("ours#01", p, got, p.PSN, uint32(i+1))
-			list := c.completed(had+1, r.now()+ackWindow)[had:]
+			list := c.completed(had+1, r.soon())[had:]
 			ok := len(list) == 1 && list[0].Status == cq.Success && list[0].ID == id && int(list[0].ByteLen) == n
 			if !r.check("ours#02", ok, fmt.Sprintf("request %d SUCCESS, %d bytes", id, n), statuses(list), p, got) {
 				r.why = "a SEND took another receive request than its own"
@@ -92,7 +92,7 @@ var xrcQueues = &Test{
 			p := c.sendTo(srq, 64)
 			got := c.answer()
 			ok := got != nil && got.Opcode == packet.Op(packet.XRC, packet.Acknowledge) && got.PSN == p.PSN && got.Syndrome.Fatal()
-			r.wait(ackWindow)
+			r.settle()
 			ok = ok && len(c.completions) == 0
 			if r.check("ours#04", ok, fmt.Sprintf("a NAK that ends the connection, PSN %v, and no completion", p.PSN), happened(got, c.completions), p, got) {
 				c.inError("ours#05", p, got)

@@ -51,7 +51,7 @@ var armedQueues = &Test{
 				}
 				had := c.notices()
 				p := c.ask(packet.SendOnly, pattern(1, 64), func(p *packet.Packet) { p.SE = step == '!' })
-				c.completed(k+1, r.now()+ackWindow)
+				c.completed(k+1, r.soon())
 				n, due := c.notices()-had, x.due[k]
 				id := "ours#01"
 				if n > due {
@@ -105,7 +105,7 @@ var overrunQueue = &Test{
 		var last *packet.Packet
 		for range 64 {
 			last = c.ask(packet.SendOnly, pattern(1, 64), nil)
-			r.wait(ackWindow)
+			r.settle()
 			if errors() > 0 {
 				break
 			}
@@ -156,7 +156,7 @@ var signalledRequests = &Test{
 			ack := c.ack(last.PSN, positive, 6)
 			var ids []uint64
 			ok := true
-			for _, e := range c.completed(len(due), r.now()+ackWindow) {
+			for _, e := range c.completed(len(due), r.soon()) {
 				ids, ok = append(ids, e.ID), ok && e.Status == cq.Success
 			}
 			r.check(fmt.Sprintf("ours#%02d", i+1), ok && fmt.Sprint(ids) == fmt.Sprint(due), fmt.Sprintf("requests %v SUCCESS", due), statuses(c.completions), last, ack)
@@ -166,7 +166,7 @@ var signalledRequests = &Test{
 		c.posts(wqe.OpSend, 64, func(w *wqe.SendRequest) { w.Flags = 0 })
 		p := c.any()
 		nak := c.ack(p.PSN, packet.NAKInvalidRequest, 0)
-		c.once("ours#03", c.completed(1, r.now()+ackWindow), cq.RemInvReqErr, p, nak)
+		c.once("ours#03", c.completed(1, r.soon()), cq.RemInvReqErr, p, nak)
 	},
 }
 
@@ -197,7 +197,7 @@ var sharedLimit = &Test{
 			for left := len(ids) - 1; left >= 0; left-- {
 				had, before := len(c.completions), told()
 				p := c.ask(packet.SendOnly, pattern(1, 64), nil)
-				list := c.completed(had+1, r.now()+ackWindow)[had:]
+				list := c.completed(had+1, r.soon())[had:]
 				ok := len(list) == 1 && list[0].ID == ids[len(ids)-1-left] && list[0].Status == cq.Success
 				r.check("ours#04", ok, fmt.Sprintf("request %d SUCCESS", ids[len(ids)-1-left]), statuses(list), p)
 				n := told() - before

@@ -50,7 +50,7 @@ var flushedInError = &Test{
 
 // bothFlushed judges that the requests of both queues are flushed, those of each in order.
 func (c *conn) bothFlushed(id string, had int, sends, receives []uint64) {
-	list := c.completed(had+len(sends)+len(receives), c.r.now()+ackWindow)[had:]
+	list := c.completed(had+len(sends)+len(receives), c.r.soon())[had:]
 	var of [2][]uint64
 	ok := true
 	for i := range list {
@@ -84,7 +84,7 @@ var silentInError = &Test{
 		c.post(wqe.OpSend, 64)
 		p := c.only(wqe.OpSend)
 		r.must(r.dev.TransitionQP(ctx, c.qp, qp.Err, qp.Attr{}))
-		had := len(c.completed(2, r.now()+ackWindow))
+		had := len(c.completed(2, r.soon()))
 		untouched := pattern(2, 256)
 		c.fill(0, untouched)
 		judge := func(p *packet.Packet) bool {
@@ -179,7 +179,7 @@ func (c *conn) drained(first *packet.Packet, asks bool) {
 	p := c.answer()
 	if r.check("ours#05", p != nil && p.PSN == last.PSN.Add(1), fmt.Sprintf("PSN %v", last.PSN.Add(1)), happened(p, nil), ack, p) {
 		ack = c.ack(p.PSN, positive, 2)
-		c.successes("ours#05", c.completed(2, r.now()+ackWindow), 2, p, ack)
+		c.successes("ours#05", c.completed(2, r.soon()), 2, p, ack)
 	}
 }
 
@@ -189,7 +189,7 @@ func (c *conn) badSend() uint64 {
 	c.posted++
 	err := c.r.dev.Deliberately().PostSend(ctx, c.qp, wqe.SendRequest{
 		ID: c.posted, Op: wqe.OpSend, Flags: wqe.Signaled, Segments: []wqe.Segment{{VA: m.va, Length: 64, LKey: m.lkey ^ 0x5500}},
-		Dest: wqe.QP{Addr: testerAddr, QPN: c.qpn}, QKey: c.attr.QKey,
+		Dest: wqe.QP{Addr: c.net.tester, QPN: c.qpn}, QKey: c.attr.QKey,
 	})
 	c.r.note("the device posts request %d: SEND with an L_Key that is none: %s", c.posted, taken(err))
 	if err != nil {
@@ -246,7 +246,7 @@ var sendQueueError = &Test{
 			r.again(3)
 			had := len(c.completions)
 			p := c.ask(packet.SendOnly, pattern(1, 64), nil)
-			c.once("ours#03", c.completed(had+1, r.now()+ackWindow)[had:], cq.Success, p)
+			c.once("ours#03", c.completed(had+1, r.soon())[had:], cq.Success, p)
 			r.must(r.dev.TransitionQP(ctx, c.qp, qp.RTS, qp.Attr{}))
 			c.posts(wqe.OpSend, 64, nil)
 			p = c.answer()
@@ -280,7 +280,7 @@ var lastRequest = &Test{
 		for _, c := range []*conn{shared, own} {
 			r.must(r.dev.TransitionQP(ctx, c.qp, qp.Err, qp.Attr{}))
 		}
-		r.wait(ackWindow)
+		r.settle()
 		r.check("ours#01", shared.events(cq.AsyncLastWQE) == 1, "1 events", count(shared))
 		r.check("ours#03", own.events(cq.AsyncLastWQE) == 0, "0 events", count(own))
 	},

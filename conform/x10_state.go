@@ -220,7 +220,7 @@ var postsBeforeRTS = &Test{
 				c.refusedOr("ours#01", fmt.Sprintf("%v, receive request in %v", t, s), s == qp.Reset, err, s)
 				r.again(2)
 				err = r.dev.Deliberately().PostSend(ctx, c.qp, wqe.SendRequest{
-					ID: 2, Op: wqe.OpSend, Flags: wqe.Signaled, Segments: list, Dest: wqe.QP{Addr: testerAddr, QPN: c.qpn}, QKey: ownQKey,
+					ID: 2, Op: wqe.OpSend, Flags: wqe.Signaled, Segments: list, Dest: wqe.QP{Addr: r.net.tester, QPN: c.qpn}, QKey: ownQKey,
 				})
 				c.refusedOr("ours#02", fmt.Sprintf("%v, send request in %v", t, s), true, err, s)
 				got := c.quiet()
@@ -269,7 +269,7 @@ var established = &Test{
 					r.must(r.dev.TransitionQP(ctx, c.qp, qp.RTS, c.given(qp.RTR, qp.RTS)))
 				}
 				p := c.ask(packet.SendOnly, pattern(1, 64), nil)
-				list := c.completed(i+1, r.now()+ackWindow)
+				list := c.completed(i+1, r.soon())
 				c.once("ours#03", list[min(i, len(list)):], cq.Success, p)
 				n := c.events(cq.AsyncCommEstablished)
 				r.check(id, n == want, fmt.Sprintf("%d events", want), fmt.Sprintf("%d events", n), p)

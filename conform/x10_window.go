@@ -31,6 +31,27 @@ type binding struct {
 
 const bindable = wqe.LocalWrite | wqe.RemoteWrite | wqe.RemoteRead | wqe.BindWindow
 
+// window has the device bind a window of type 2 to a region of 4096 bytes, for the peer to read, and returns its R_Key. Everywhere such a key can be invalidated; that of a
+// region only where it was registered by a work request.
+func (c *conn) window(va uint64) uint32 {
+	r := c.r
+	mr, _, _, err := r.dev.RegisterMR(ctx, hcaagent.NewMR{PD: r.memory.pd, VA: va, Length: 4096, Access: bindable})
+	r.must(err)
+	mw, rkey, err := r.dev.AllocateMW(ctx, r.memory.pd, 2)
+	r.must(err)
+	rkey = rkey&^0xFF | (rkey+1)&0xFF
+	c.posted++
+	r.must(r.dev.PostSend(ctx, c.qp, wqe.SendRequest{
+		ID: c.posted, Op: wqe.OpBindMW, Flags: wqe.Signaled, Window: &wqe.Bind{MW: mw, MR: mr, RKey: rkey, VA: va, Length: 4096, Access: wqe.RemoteRead},
+	}))
+	had := len(c.completions)
+	if !r.until(r.soon(), func() bool { return len(c.completions) > had }) || c.completions[had].Status != cq.Success {
+		r.halt("the device has not bound a window of type 2")
+	}
+	c.completions = c.completions[:had]
+	return rkey
+}
+
 // bind allocates a window, has the device bind it, and judges the result, and what the R_Key opens: ours#01 to ours#03.
 func (r *run) bind(x binding) {
 	c := r.connect(patient)
@@ -55,12 +76,12 @@ func (r *run) bind(x binding) {
 	r.again(1)
 	if x.again {
 		r.must(post(key))
-		c.completed(1, r.now()+ackWindow)
+		c.completed(1, r.soon())
 		key = rkey&^0xFF | (rkey+2)&0xFF
 	}
 	had := len(c.completions)
 	err = post(key)
-	list := c.completed(had+1, r.now()+ackWindow)[had:]
+	list := c.completed(had+1, r.soon())[had:]
 	if !x.right {
 		ok := err != nil && len(list) == 0 || len(list) == 1 && list[0].Status != cq.Success
 		if !r.check("ours#02", ok, "an error, at once or in the completion", taken(err)+", "+statuses(list)) {
@@ -73,7 +94,7 @@ func (r *run) bind(x binding) {
 	}
 	r.again(2)
 	data := pattern(r.seed, 8)
-	r.must(r.dev.SetMemory(ctx, wqe.Memory{Key: wqe.Key{Addr: deviceAddr, Key: lkey, Local: true}, VA: va + x.off, Length: 8}, data))
+	r.must(r.dev.SetMemory(ctx, wqe.Memory{Key: wqe.Key{Addr: r.net.device, Key: lkey, Local: true}, VA: va + x.off, Length: 8}, data))
 	p := c.ask(packet.ReadRequest, nil, func(p *packet.Packet) { p.RKey, p.VA, p.DMALen = key, va+x.off, 8 })
 	got := c.answer()
 	if !x.right {
@@ -157,7 +178,7 @@ var foreignHandle = &Test{
 		had := len(c.completions)
 		err = r.dev.Deliberately().PostSend(ctx, c.qp, wqe.SendRequest{
 			ID: 99, Op: wqe.OpSend, Flags: wqe.Signaled, Segments: []wqe.Segment{{VA: r.memory.va, Length: 64, LKey: r.memory.lkey}},
-			Dest: wqe.QP{Addr: testerAddr, QPN: c.qpn}, QKey: ownQKey, AH: foreign,
+			Dest: wqe.QP{Addr: r.net.tester, QPN: c.qpn}, QKey: ownQKey, AH: foreign,
 		})
 		p := c.quiet()
 		r.check("ours#07", p == nil, "nothing", happened(p, nil), p)

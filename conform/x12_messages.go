@@ -114,7 +114,7 @@ func (r *run) established(id string, c *conn) (q *mad.REQ, rep *mad.REP) {
 		r.halt("no REP answers the REQ")
 	}
 	r.says(&mad.RTU{Header: mad.CMHeader(mad.AttrRTU, q.TID), LocalCommID: q.LocalCommID, RemoteCommID: rep.LocalCommID})
-	r.wait(ackWindow)
+	r.settle()
 	return q, rep
 }
 

@@ -161,7 +161,7 @@ var withoutLIDs = &Test{
 			r.halt("no REP answers the REQ")
 		}
 		r.says(&mad.RTU{Header: mad.CMHeader(mad.AttrRTU, q.TID), LocalCommID: q.LocalCommID, RemoteCommID: rep.LocalCommID})
-		r.wait(ackWindow)
+		r.settle()
 		r.at(3)
 		apr := new(mad.APR)
 		if sent, got := r.loads("ours#03", r.path(q, rep), apr); got != nil {

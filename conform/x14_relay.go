@@ -65,7 +65,7 @@ func (m *manager) relayed(from ibsim.End, s mad.SMP) (sent *packet.Packet, depar
 	m.departed = nil
 	sent = m.leave(from, d, m.fabric.Inject)
 	departed = m.departed
-	m.r.wait(ackWindow)
+	m.r.settle()
 	m.arrived = nil
 	return sent, departed
 }

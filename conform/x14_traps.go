@@ -145,7 +145,7 @@ func (m *manager) stopTrap(tid uint64) {
 	d := ibsim.Datagram{SLID: testerLID, DLID: uint16(m.lid())}
 	m.r.can(s.Encode(d.MAD[:]))
 	m.send(d)
-	m.r.wait(ackWindow)
+	m.r.settle()
 	m.arrived = nil
 }
 

@@ -71,7 +71,7 @@ var forwardAndBackward = &Test{
 			ack := c.spoiled(packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), PSN: c.expects, Syndrome: positive, MSN: c.taken}, sealed(set))
 			c.expects = c.expects.Add(1)
 			had := len(c.completions)
-			c.once("ours#02", c.completed(had+1, r.now()+ackWindow)[had:], cq.Success, ack)
+			c.once("ours#02", c.completed(had+1, r.soon())[had:], cq.Success, ack)
 			r.again(3)
 			for _, p := range append(list, got) {
 				r.check("ours#03", !p.FECN && !p.BECN, "FECN 0, BECN 0", fmt.Sprintf("FECN %t, BECN %t", p.FECN, p.BECN), p)
@@ -125,7 +125,7 @@ var notifies = &Test{
 		}
 		r.at(1)
 		each(capable)
-		r.wait(ackWindow)
+		r.settle()
 		for _, c := range list {
 			got := c.notifications()
 			if !r.check("ours#02", len(got) == 0, "no CNP", fmt.Sprintf("%d", len(got)), got...) {
@@ -140,7 +140,7 @@ var notifies = &Test{
 			r.wait(10_000)
 		}
 		ended := r.now()
-		r.wait(ackWindow)
+		r.settle()
 		all := 0
 		for _, c := range list {
 			all += c.notified(begun, ended)

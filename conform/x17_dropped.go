@@ -52,7 +52,7 @@ func (c *conn) by(n network) sendsWrong {
 	return func(p packet.Packet) *packet.Packet {
 		c.to(&p)
 		p.Encap, p.Src = n.encap, n.tester
-		return c.r.tester.forwardTo(&p, n.device, deviceMAC, nil, 0)
+		return c.r.tester.forwardTo(&p, n.device, c.r.tester.deviceMAC, nil, 0)
 	}
 }
 
@@ -67,19 +67,29 @@ var otherGIDs = &Test{
 	Decisions: ours,
 	Breaks:    []string{"ROC-V2-027", "ROC-V2-029", "ROC-V2-012", "NET-GRH-007", "BTH-011", "BTH-019"},
 	run: func(r *run) {
-		elsewhere := onIPv4
-		elsewhere.device = onIPv4.other
-		for _, n := range []network{onIPv4, onRoCEv1} {
+		elsewhere := r.ways.ipv4
+		elsewhere.device = elsewhere.other
+		for _, n := range []network{r.ways.ipv4, r.ways.rocev1} {
+			if !n.there() {
+				r.remark("the device has no GID of %v for its address", packet.RoCEv1)
+				continue
+			}
 			r.use(n)
-			version := onRoCEv1
+			version := r.ways.rocev1
 			if n.encap == packet.RoCEv1 {
-				version = onIPv4
+				version = r.ways.ipv4
 			}
 			elsewhere.encap = n.encap
 			strange := n
 			strange.tester = n.stranger
 			c := r.connect(pathed(0, 64))
-			c.droppedEach(c.by(version), c.by(strange), c.by(elsewhere), c.by(onIPv6))
+			var list []sendsWrong
+			for _, wrong := range []network{version, strange, elsewhere, r.ways.ipv6} {
+				if wrong.there() {
+					list = append(list, c.by(wrong))
+				}
+			}
+			c.droppedEach(list...)
 			if r.why != "" {
 				return
 			}
@@ -105,9 +115,10 @@ var bothVersions = &Test{
 	},
 	Decisions: ours,
 	run: func(r *run) {
-		first := onRoCEv1
-		first.tester, first.device = onIPv6.tester, onIPv6.device
-		for _, list := range [][]network{{onIPv4, onRoCEv1}, {onIPv6, first}} {
+		r.needs(r.ways.rocev1, r.ways.ipv6)
+		first := r.ways.rocev1
+		first.tester, first.device = r.ways.ipv6.tester, r.ways.ipv6.device
+		for _, list := range [][]network{{r.ways.ipv4, r.ways.rocev1}, {r.ways.ipv6, first}} {
 			r.use(list[0])
 			c := r.datagram()
 			r.again(1)
@@ -147,7 +158,10 @@ var ipv4InMemory = &Test{
 	Decisions:  []Decision{{"No page of it was found.", "Ours. Bytes 0 to 19 are undefined on IPv4. The place of the IPv6 header, as long as the GRH, is not in the statement."}},
 	run: func(r *run) {
 		r.at(1)
-		for _, n := range networks {
+		if !r.ways.ipv6.there() {
+			r.skip("ours#03", "the device is not reached on IPv6")
+		}
+		for _, n := range r.ways.v2() {
 			r.use(n)
 			c := r.datagram()
 			for i, tclass := range []uint8{0, 46 << 2, 10<<2 | 1} {
@@ -156,7 +170,7 @@ var ipv4InMemory = &Test{
 				p := c.request(packet.SendOnly, pattern(1, 64), func(p *packet.Packet) { p.TClass, p.HopLmt = tclass, uint8(1+60*i) })
 				c.next = c.next.Add(1)
 				sent := c.send(p)
-				if !c.once("ours#01", c.completed(had+1, r.now()+ackWindow)[had:], cq.Success, sent) {
+				if !c.once("ours#01", c.completed(had+1, r.soon())[had:], cq.Success, sent) {
 					return
 				}
 				id, size := "ours#02", 20

@@ -69,7 +69,7 @@ var trafficClasses = &Test{
 				r.check("ours#02", p.HopLmt == hops, fmt.Sprintf("hop limit %d", hops), fmt.Sprintf("%d", p.HopLmt), p)
 			}
 		}
-		for _, n := range networks {
+		for _, n := range r.ways.v2() {
 			r.use(n)
 			d := r.connectAs(qp.TypeUD, pathed(0, 64), nil)
 			for i, tclass := range []uint8{0, 1 << 2, 10 << 2, 46 << 2, 63 << 2} {
@@ -109,7 +109,7 @@ var ownECN = &Test{
 				r.check("ours#03", ecn != 3, "any but ECN 11", actual, p)
 			}
 		}
-		for _, n := range networks {
+		for _, n := range r.ways.v2() {
 			r.use(n)
 			d := r.connectAs(qp.TypeUD, pathed(0, 64), nil)
 			for bits := range uint8(4) {

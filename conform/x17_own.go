@@ -11,7 +11,7 @@ import (
 
 // everything lets time pass, and takes what the device has sent to the queue pair, also what the tester has dropped, in order.
 func (c *conn) everything() []*packet.Packet {
-	c.r.wait(ackWindow)
+	c.r.settle()
 	list := slices.Concat(c.arrived, c.r.tester.astray)
 	c.arrived, c.r.tester.astray = nil, nil
 	slices.SortFunc(list, func(a, b *packet.Packet) int { return int(a.Frame) - int(b.Frame) })
@@ -64,9 +64,6 @@ func (c *conn) ownEach(id, expected string, wrong func(p *packet.Packet) string,
 	return true
 }
 
-// networks are those of RoCEv2.
-var networks = []network{onIPv4, onIPv6}
-
 // pathed are the attributes of a queue pair that waits, with a traffic class and a hop limit.
 func pathed(tclass, hops uint8) func(a *qp.Attr) {
 	return func(a *qp.Attr) {
@@ -78,7 +75,7 @@ func pathed(tclass, hops uint8) func(a *qp.Attr) {
 
 // eachPath runs for a queue pair of RC, and for one of UD, on each network of RoCEv2.
 func (r *run) eachPath(change func(a *qp.Attr), do func(c *conn) bool) {
-	for _, n := range networks {
+	for _, n := range r.ways.v2() {
 		r.use(n)
 		for _, t := range []qp.Type{qp.TypeRC, qp.TypeUD} {
 			if !do(r.connectAs(t, change, nil)) {

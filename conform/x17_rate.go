@@ -10,7 +10,7 @@ import (
 var slowsDown = &Test{
 	ID: "X17_015", Title: "rate of a queue pair to which CNPs come",
 	Abstract: "CNPs slow down the requests of the queue pair that they name, and without them these become faster again. A CNP is not answered, and takes no PSN.",
-	Covers:   []Statement{{"CA17-45", Stated}, {"CA17-46", Stated}}, Topology: pairTopology, Needs: Control,
+	Covers:   []Statement{{"CA17-45", Stated}, {"CA17-46", Stated}}, Topology: pairTopology, Needs: Control | Notifies,
 	Setup: []string{"Connect a queue pair of RC, ECN-capable: ACK timeout 0."},
 	Procedure: []string{
 		"Have the device post 30 WRITEs of 8 PMTU, acknowledge each, and measure the time from the first packet to the last.", "Send eight CNPs, 50 us apart.", "Measure as before, with a CNP each 50 us.", "Send none for 1 s, and measure as before.",
@@ -85,7 +85,7 @@ func (c *conn) transfer(between func()) int64 {
 			between()
 		}
 	}
-	c.r.wait(ackWindow)
+	c.r.settle()
 	return last.Time - first.Time
 }
 

@@ -44,7 +44,7 @@ func (w *switched) spoiltOnTheWay(x wrongPacket) {
 	p.Complete()
 	w.forgets()
 	sent := w.entersAs(1, p, x.change, x.mark)
-	r.wait(ackWindow)
+	r.settle()
 	good, proof := 0, []*packet.Packet{sent}
 	for _, list := range w.left() {
 		for _, q := range list {
@@ -147,7 +147,7 @@ var switchLife = &Test{
 			p.Complete()
 			w.forgets()
 			sent := w.enters(1, p, nil)
-			r.wait(ackWindow)
+			r.settle()
 			early := len(w.left()[2])
 			for vl := range c.lanes {
 				c.lanes[vl].free = link.Window
@@ -155,7 +155,7 @@ var switchLife = &Test{
 			for vl := range c.count {
 				c.tell(vl, nil)
 			}
-			r.wait(ackWindow)
+			r.settle()
 			list := w.left()[2]
 			want := map[bool]int{true: 1}[leaves]
 			r.check(id, early == 0 && len(list) == want, fmt.Sprintf("%d packets after credits", want), fmt.Sprintf("%d before, %d in all", early, len(list)), append([]*packet.Packet{sent}, list...)...)

@@ -170,7 +170,7 @@ func (w *switched) forwarded(id string, p *packet.Packet, outs ...uint8) (sent *
 	}
 	w.forgets()
 	sent = w.enters(1, p, raw)
-	r.wait(ackWindow)
+	r.settle()
 	left := w.left()
 	proof := []*packet.Packet{sent}
 	var got []uint8

@@ -238,7 +238,7 @@ var switchOrder = &Test{
 				r.wait(200 * int64(time.Microsecond))
 			}
 		}
-		r.wait(ackWindow)
+		r.settle()
 		left, next := w.left(), map[uint16]int{}
 		for _, port := range w.ports {
 			for _, p := range left[port] {

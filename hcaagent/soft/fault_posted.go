@@ -68,8 +68,9 @@ func (q *queuePair) gather(w *work) {
 	case len(parts) > 1 && q.h.breaks("segments-order"):
 		w.list.parts = slices.Clone(parts)
 		slices.Reverse(w.list.parts)
-	case len(parts) > 1 && q.h.breaks("segment-twice"):
-		w.list.parts = [][]byte{parts[0], parts[0][:len(parts[1])]}
+	case len(parts) > 1 && len(parts[1]) <= len(parts[0]) && q.h.breaks("segment-twice"):
+		w.list.parts = slices.Clone(parts)
+		w.list.parts[1] = parts[0][:len(parts[1])]
 	case w.length > 1 && w.packets == 1 && q.h.breaks("message-short"):
 		w.length--
 	case len(parts) == 1 && w.packets == 1 && q.h.breaks("message-long"):

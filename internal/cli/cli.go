@@ -22,6 +22,7 @@ type grammar struct {
 	Simulate   simulateCommand   `cmd:"" help:"Run a scenario on simulated adapters, and verify what they send."`
 	Conform    conformCommand    `cmd:"" help:"Test a device: send packets at it, and judge what comes back."`
 	Exercise   exerciseCommand   `cmd:"" help:"Send what a script says, right or wrong packets, and verify it."`
+	Dut        dutCommand        `cmd:"" help:"Serve a device to a tester on another machine."`
 	Record     recordCommand     `cmd:"" help:"Run a program, and log the verbs that it calls."`
 	Coverage   coverageCommand   `cmd:"" help:"What runs have covered together, and what is missing."`
 	Rules      rulesCommand      `cmd:"" help:"List the rules that are verified, or explain some of them."`
@@ -118,7 +119,7 @@ func usage(w io.Writer, err error) int {
 // plain drops the name of the package from an error, which helps developers and not users.
 func plain(err error) string {
 	lines := strings.Split(err.Error(), "\n") // of several errors that were joined
-	for _, prefix := range []string{"fabricagent: ", "agent: ", "conform: ", "exercise: ", "report: ", "cli: ", "scenario: ", "live: ", "metrics: ", "flight: ", "record: ", "eventlog: ", "journal: ", "privilege: ", "extcap: "} {
+	for _, prefix := range []string{"fabricagent: ", "agent: ", "conform: ", "exercise: ", "report: ", "cli: ", "scenario: ", "live: ", "metrics: ", "flight: ", "record: ", "eventlog: ", "journal: ", "privilege: ", "extcap: ", "remote: ", "verbs: ", "realtime: "} {
 		for i := range lines {
 			lines[i] = strings.TrimPrefix(lines[i], prefix)
 		}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"syscall"
 	"text/tabwriter"
 
 	"ibwitness/conform"
@@ -71,6 +73,11 @@ type conformRun struct {
 	Junit    string   `placeholder:"FILE" complete:"file" help:"Write a JUnit report too."`
 	Pcapng   string   `placeholder:"DIR" complete:"file" help:"Write the packets of each test to DIR, which is made, as TEST.pcapng."`
 	Format   string   `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Format: text, or json (one object a line). Default: ${default}."`
+
+	Scenario string `placeholder:"FILE" complete:"file" help:"With --dut, play a scenario of simulate against the adapter in place of tests, in real time; the verdict is that of the rules."`
+	As       string `placeholder:"NAME" help:"With --scenario, the HCA in whose place the adapter is. Default: the last."`
+
+	conformDUT `embed:""`
 }
 
 // Help is below the flags' summary in --help.
@@ -85,6 +92,9 @@ Examples:
     ibwitness conform run --fault sltovl-answers C14
     ibwitness conform run --device switch --ports 254 --sample
     ibwitness conform run --junit conform.xml --pcapng conform
+    ibwitness conform run --dut 192.0.2.7:4700 --secret dut.secret --interface eth1 C09
+
+With --dut the tests of adapters on Ethernet run against a real one, one after the other and in real time; packets go to no addresses but its own and those of --to. docs/dut.md says how to serve it.
 
 Exit status: 0 all pass or are not applicable; 1 one fails; 2 none fails and one is inconclusive, a test was wrong itself, or bad usage.`
 }
@@ -136,11 +146,21 @@ func (c *conformRun) Run(s *session) error {
 	if c.Ports == 0 {
 		return errors.New("cli: --ports 0: give 1 to 254")
 	}
-	tests, err := selected(c.Patterns)
-	if err != nil {
+	if err := c.check(); err != nil {
 		return err
 	}
-	target, err := c.software().Target()
+	if c.Pcapng != "" { // before the tests run, so that a wrong name is told at once
+		if err := os.MkdirAll(c.Pcapng, 0o755); err != nil {
+			return fmt.Errorf("cli: --pcapng: %w: give a folder that can be written", err)
+		}
+	}
+	switch {
+	case c.Scenario != "":
+		return c.play(s)
+	case c.As != "":
+		return errors.New("cli: --as names the HCA of a scenario: give --scenario FILE too")
+	}
+	tests, err := selected(c.Patterns)
 	if err != nil {
 		return err
 	}
@@ -162,14 +182,24 @@ func (c *conformRun) Run(s *session) error {
 		psn := packet.PSN(n)
 		opt.StartPSN = &psn
 	}
-	if c.Pcapng != "" { // before the tests run, so that a wrong name is told at once
-		if err := os.MkdirAll(c.Pcapng, 0o755); err != nil {
-			return fmt.Errorf("cli: --pcapng: %w: give a folder that can be written", err)
+	ctx, stop := s.until(syscall.SIGHUP)
+	defer stop()
+	target, closed, err := c.deviceUnderTest(ctx)
+	if err != nil {
+		return err
+	}
+	if c.DUT != "" {
+		opt.Workers, opt.Stop = 1, func() bool { return ctx.Err() != nil }
+		if len(c.Patterns) == 0 {
+			tests = slices.DeleteFunc(tests, func(t *conform.Test) bool { return !t.OnEthernet() })
 		}
+		done, clear := testsProgress(s, len(tests))
+		opt.Done = done
+		defer clear()
 	}
 	results := conform.ExecuteAll(tests, target, opt)
 	s.status = conform.Status(results)
-	var errs []error
+	errs := []error{closed()}
 	if c.Pcapng != "" {
 		for _, r := range results {
 			errs = append(errs, written("--pcapng", filepath.Join(c.Pcapng, r.Test.ID+".pcapng"), r.WriteCapture))
@@ -184,6 +214,22 @@ func (c *conformRun) Run(s *session) error {
 		errs = append(errs, report.ConformRun(s.stdout, results, report.ConformOptions{Options: s.options(c.All), Log: c.Log, Seed: opt.Seed, Device: target.Name}))
 	}
 	return errors.Join(errs...)
+}
+
+// deviceUnderTest is the device, and what is closed in the end.
+func (c *conformRun) deviceUnderTest(ctx context.Context) (*conform.Target, func() error, error) {
+	if c.DUT != "" {
+		if c.Fault != "" {
+			return nil, nil, errors.New("cli: --fault is of devices in software, and --dut names a real one: leave one out")
+		}
+		d, err := c.connect(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		return d.target(), d.close, nil
+	}
+	t, err := c.software().Target()
+	return t, func() error { return nil }, err
 }
 
 // software is which devices are there.

@@ -11,7 +11,7 @@ import (
 func TestHelpWidth(t *testing.T) {
 	for _, width := range []int{60, 80, 100, 160} {
 		t.Setenv("COLUMNS", strconv.Itoa(width))
-		for _, command := range []string{"", "check", "watch", "simulate", "coverage", "coverage merge", "coverage list", "conform", "conform list", "conform run", "conform explain", "exercise", "record", "rules", "extcap", "completion", "version"} {
+		for _, command := range []string{"", "check", "watch", "simulate", "coverage", "coverage merge", "coverage list", "conform", "conform list", "conform run", "conform explain", "exercise", "dut", "record", "rules", "extcap", "completion", "version"} {
 			status, out, _ := run(t, append(strings.Fields(command), "--help")...)
 			if status != 0 || out == "" {
 				t.Fatalf("%s --help: exit status %d", command, status)

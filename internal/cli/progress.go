@@ -6,6 +6,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"ibwitness/conform"
 	"ibwitness/fabricagent"
 )
 
@@ -53,6 +54,21 @@ func newBar(s *session, total int64) *progressbar.ProgressBar {
 		progressbar.OptionSetPredictTime(true), progressbar.OptionSetElapsedTime(true), progressbar.OptionSetWidth(20),
 		progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish(), progressbar.OptionUseANSICodes(true),
 	)
+}
+
+// testsProgress shows on a terminal how many of so many tests are done.
+func testsProgress(s *session, total int) (done func(*conform.Result), clear func()) {
+	if !s.errTerminal {
+		return nil, func() {}
+	}
+	bar := progressbar.NewOptions(total,
+		progressbar.OptionSetWriter(s.stderr), progressbar.OptionShowCount(), progressbar.OptionSetElapsedTime(true), progressbar.OptionSetPredictTime(true),
+		progressbar.OptionSetWidth(20), progressbar.OptionClearOnFinish(), progressbar.OptionUseANSICodes(true),
+	)
+	return func(r *conform.Result) {
+		bar.Describe(fmt.Sprintf("%s %v", r.Test.ID, r.Outcome))
+		_ = bar.Add(1)
+	}, func() { _ = bar.Clear() }
 }
 
 // clear takes the bar off the terminal.

@@ -69,7 +69,7 @@ func (r *Run) buildDevices() error {
 		h := &r.HCAs[i]
 		d := &device{HCA: h, polling: map[wqe.CQ]func(){}, domains: map[string]wqe.XRCD{}}
 		r.devices[h.Name] = d
-		l := &hcaagent.Log{Name: "the events of " + h.Name, Addr: h.Addr, Exact: r.Exact(), Complete: true}
+		l := &hcaagent.Log{Name: "the events of " + h.Name, Addr: h.Addr, Exact: r.Exact() && (r.player == nil || h.Name != r.player.HCA), Complete: true}
 		if r.keep {
 			l.Events = make([]cq.Event, 0, 4*r.posts(h.Name)+64)
 		}

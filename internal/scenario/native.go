@@ -179,7 +179,7 @@ func (r *Run) frame(h *HCA) func(size int) []byte {
 // intact says of what arrives whether its ICRC is right for certain: where no adapter has a fault, and frames are on Ethernet.
 func (r *Run) intact() func() bool {
 	for i := range r.HCAs {
-		if r.link != nil || r.HCAs[i].Fault != "" {
+		if r.player != nil || r.link != nil || r.HCAs[i].Fault != "" {
 			return nil
 		}
 	}

@@ -36,6 +36,8 @@ type Run struct {
 	qps      map[string]*queuePair
 	srqs     map[string]*sharedQueue
 	link     *sim.Link // where it is a native one
+	began    int64     // by Clock
+	player   *player   // of a real adapter; nil: all are in software, on simulated time
 	problems []error
 	strayed  map[string]int
 	meter    meter
@@ -52,6 +54,9 @@ type Options struct {
 	// Live has Logs hand over the events as they come, and the run keep none.
 	Live bool
 
+	// Real, where not nil, is a real adapter in place of one of the scenario: all is in real time then.
+	Real *Live
+
 	valid   bool                                // work that is invalid does not reach the adapters
 	adapter func(soft.Options) (adapter, error) // nil: soft.New
 	payload int                                 // bytes of each message that are kept, where not keptPayload
@@ -62,10 +67,18 @@ func (s *Scenario) Start(opt Options) (*Run, error) {
 	r := &Run{
 		Scenario: s, Clock: sim.NewClock(Epoch), log: opt.Event, keep: opt.Keep, payload: cmp.Or(opt.payload, keptPayload), live: opt.Live, valid: opt.valid, adapter: opt.adapter, logs: map[string]*hcaagent.Log{},
 		devices: map[string]*device{}, qps: map[string]*queuePair{}, srqs: map[string]*sharedQueue{}, strayed: map[string]int{},
-		meter: meter{most: s.limit(), last: map[kindSent]int{}},
+		meter: meter{most: s.limit(), last: map[kindSent]int{}}, began: Epoch,
 	}
 	if r.adapter == nil {
 		r.adapter = softAdapter
+	}
+	if l := opt.Real; l != nil {
+		if err := l.prepare(s); err != nil {
+			return nil, err
+		}
+		r.player = &player{Live: l, r: r, told: make(chan cq.Event, mostTold)}
+		r.adapter = r.player.place
+		r.Clock.Run(time.Now().UnixNano())
 	}
 	if err := r.buildLink(); err != nil {
 		return nil, fmt.Errorf("scenario: %w", err)
@@ -80,6 +93,11 @@ func (s *Scenario) Start(opt Options) (*Run, error) {
 		if err := build(); err != nil {
 			return nil, err
 		}
+	}
+	if r.player != nil {
+		r.Clock.Run(time.Now().UnixNano())
+		r.began = r.Clock.Now()
+		r.player.last = r.began
 	}
 	if r.link != nil {
 		r.link.Up()
@@ -128,8 +146,11 @@ func (r *Run) Finish() {
 
 // Step goes on to what happens next, and is false at the end.
 func (r *Run) Step() bool {
+	if r.player != nil {
+		return !r.meter.over() && r.player.step()
+	}
 	next, ok := r.Clock.Next()
-	return ok && next <= Epoch+r.Until && !r.meter.over() && !r.rests() && r.Clock.Step()
+	return ok && next <= r.began+r.Until && !r.meter.over() && !r.rests() && r.Clock.Step()
 }
 
 // Unfinished reports whether something was left to happen after the limits of time and packets.
