@@ -63,7 +63,7 @@ var faultyCommon = []failing{
 	{"rc-in-sqe", "C09_142_01", "ours#03:5", "QPS-TRN-004"},
 	{"completion-lost", "X09_143", "ours#02:24", ""},
 	{"other-destination", "X09_144", "ours#02:1", ""},
-	{"completion-lost", "X09_144", "ours#03:4 ours#04:5,6", ""},
+	{"completion-lost", "X09_144", "ours#03:4", ""},
 	{"credit-unused", "X09_145", "ours#01:27,28", ""},
 	{"completion-lost", "X09_145", "ours#03:7", ""},
 	{"pad-not-zero", "X09_146", "ours#02:1", ""},
