@@ -396,4 +396,3 @@ func (d *driven) MemoryData(ctx context.Context, m wqe.Memory, into []byte) (int
 	n, err := d.Consumer.MemoryData(ctx, m, into)
 	return n, d.gone(err)
 }
-

@@ -61,8 +61,11 @@ func global(host uint64) packet.Addr { return packet.Addr{Hi: sitePrefix, Lo: 0x
 
 // gids is the port's table of GIDs on Ethernet after its first entry: each address is there for both versions of RoCE.
 var gids = []wqe.GID{
-	{Addr: simulated.ipv4.device, RoCEv1: true}, {Addr: simulated.ipv6.device}, {Addr: simulated.ipv6.device, RoCEv1: true},
-	{Addr: simulated.ipv4.other}, {Addr: simulated.ipv4.other, RoCEv1: true},
+	{Addr: simulated.ipv4.device, RoCEv1: true},
+	{Addr: simulated.ipv6.device},
+	{Addr: simulated.ipv6.device, RoCEv1: true},
+	{Addr: simulated.ipv4.other},
+	{Addr: simulated.ipv4.other, RoCEv1: true},
 }
 
 // side is the device as it is reached by one network: verbs events tell of its queue pairs at that address.

@@ -30,13 +30,13 @@ const wireDelay = 1000
 
 // tester is the tester's end of the wire: it sends packets as a test makes them, and keeps those that come until the test takes them.
 type tester struct {
-	r       *run
+	r              *run
 	mac, deviceMAC [6]byte
-	tap     uint16          // at the device, or at the tester where that is real
-	sent    map[uint64]bool // the frames of the tester
-	ipID    uint16
-	managed []*packet.Packet // that have come to its QP1
-	astray  []*packet.Packet // that came otherwise than its queue pair expects them
+	tap            uint16          // at the device, or at the tester where that is real
+	sent           map[uint64]bool // the frames of the tester
+	ipID           uint16
+	managed        []*packet.Packet // that have come to its QP1
+	astray         []*packet.Packet // that came otherwise than its queue pair expects them
 }
 
 // build puts tester and device on a wire, with a tap at the device.
