@@ -134,8 +134,8 @@ func (s *Requests) Departed(ord int64, i int, field expect.ID) bool {
 }
 
 // Departs says that packet i of a message departs from its work request. c is beside it what was expected, nil where there are very many like it.
-func (s *Requests) Departs(ord int64, i int, at PacketRef, c *expect.Comparison) {
-	d := departure{ord - int64(i), ord, at, c}
+func (s *Requests) Departs(ord int64, i int, at *PacketRef, c *expect.Comparison) {
+	d := departure{ord - int64(i), ord, *at, c}
 	if len(s.departed) == mostDepartures {
 		s.departed = append(s.departed[:0], s.departed[mostDepartures/2:]...)
 	}

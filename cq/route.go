@@ -36,15 +36,15 @@ type Route struct {
 func (a *Agent) Reach(now int64) { a.wire = max(a.wire, now) }
 
 // Route returns whose packets those of a flow are, nil if no events tell of either end. p and now are PSN and time of a packet.
-func (a *Agent) Route(k Flow, p packet.PSN, now int64) *Route {
+func (a *Agent) Route(k *Flow, p packet.PSN, now int64) *Route {
 	recent := &a.recent[k.To%uint32(len(a.recent))]
 	f := *recent
 	if f == nil || f.flow.To != k.To || f.flow.From != k.From || f.flow.Src != k.Src || f.flow.Dst != k.Dst || f.flow.Service != k.Service {
-		f = a.flows[k]
+		f = a.flows[*k]
 	}
 	if f == nil || f.changes != a.changes || now >= f.until {
-		f = a.resolve(k, p, now)
-		a.flows[k] = f
+		f = a.resolve(*k, p, now)
+		a.flows[*k] = f
 	}
 	*recent = f
 	if f.from == nil && f.to == nil && f.many == nil && (len(a.lives) == 0 || !k.group()) {
@@ -77,13 +77,13 @@ func (f *Route) requests(requester, responder *queuePair) []*Requests {
 }
 
 // Packet judges what a packet of a route shows, after all that it says of messages was told.
-func (a *Agent) Packet(f *Route, at PacketRef) {
+func (a *Agent) Packet(f *Route, at *PacketRef) {
 	in := at.Op.Info()
 	if in.Response {
 		a.respondedTo(f, at)
 	} else {
 		if q := f.from; q != nil && q.out.first.Pos == at.Pos {
-			a.destination(q, f.flow, at, q.sender())
+			a.destination(q, f.flow, *at, q.sender())
 		}
 		a.emitted(f.from, at, false)
 		if f.to != nil {
@@ -108,11 +108,11 @@ func (a *Agent) Packet(f *Route, at PacketRef) {
 }
 
 // respondedTo judges a response, of f.from to the requests of f.to.
-func (a *Agent) respondedTo(f *Route, at PacketRef) {
+func (a *Agent) respondedTo(f *Route, at *PacketRef) {
 	responder := f.from
 	if responder == nil && f.to != nil {
 		if responder = f.to.out.responder; responder != nil && responder.addr() == f.flow.Src {
-			a.destination(responder, f.flow, at, rule.Responder)
+			a.destination(responder, f.flow, *at, rule.Responder)
 		}
 	}
 	a.emitted(responder, at, true)

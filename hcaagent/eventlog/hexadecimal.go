@@ -6,7 +6,7 @@ import (
 )
 
 // octetsRoom is how much room is made at once for the bytes that digits are.
-const octetsRoom = 4096
+const octetsRoom = 1024
 
 // decode decodes the digits of "head" or "data", and reports whether that is what they are. What they are is for whom the line is made an event of.
 func (r *record) decode(k key, digits []byte) bool {

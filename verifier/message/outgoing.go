@@ -31,7 +31,7 @@ type comparisons struct {
 const mostAlike = 64
 
 // request takes a packet of a request: it compares it with what its work request lets expect, where that is known, and tells where it departs from that.
-func (v *Verifier) request(s *assembly, p *packet.Packet, at cq.PacketRef) {
+func (v *Verifier) request(s *assembly, p *packet.Packet, at *cq.PacketRef) {
 	ord := s.requests.Ordinal(p.PSN)
 	i, ok := v.queues.Posted(s.requests, ord, p.PayloadLen, &v.departures.posted)
 	if ok {
@@ -44,7 +44,7 @@ func (v *Verifier) request(s *assembly, p *packet.Packet, at cq.PacketRef) {
 }
 
 // ended compares the data of a message that a packet has ended with its checksum when it was posted, where no more of it is known.
-func (v *Verifier) ended(r *cq.Requests, ord int64, i int, p *packet.Packet, at cq.PacketRef) {
+func (v *Verifier) ended(r *cq.Requests, ord int64, i int, p *packet.Packet, at *cq.PacketRef) {
 	d := &v.departures
 	x := &d.posted
 	if !x.Summed || len(x.Data) == int(x.Length) || x.Request.Op == wqe.OpFlush {
@@ -64,7 +64,7 @@ func (v *Verifier) ended(r *cq.Requests, ord int64, i int, p *packet.Packet, at 
 	}
 }
 
-func (v *Verifier) outgoing(r *cq.Requests, ord int64, i int, p *packet.Packet, at cq.PacketRef) {
+func (v *Verifier) outgoing(r *cq.Requests, ord int64, i int, p *packet.Packet, at *cq.PacketRef) {
 	d := &v.departures
 	field, departs := d.fields.Departs(&d.posted, i, p)
 	if !departs || r.Departed(ord, i, field) {
