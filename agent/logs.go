@@ -41,6 +41,7 @@ type dueEvent struct {
 	log    int
 	before int   // the packet of a batch that it comes before
 	last   bool  // of a log that breaks off
+	given  bool  // by More of a log that takes it back
 	bound  int64 // what is to be added to the times of the log at most, as far as packets show that; math.MaxInt64: they do not
 }
 
@@ -122,6 +123,15 @@ func (r *logReader) order() {
 	r.sorted = list
 }
 
+// again gives back events that were judged, where nothing refers to them.
+func (l *logs) again(list []dueEvent) {
+	for i := range list {
+		if v := &list[i]; !v.Kept() && v.given {
+			l.list[v.log].Again(v.Event)
+		}
+	}
+}
+
 func (r *logReader) list() []cq.Event {
 	if r.sorted != nil {
 		return r.sorted
@@ -129,12 +139,14 @@ func (r *logReader) list() []cq.Event {
 	return r.Events
 }
 
-func (r *logReader) drop() {
+// drop passes over the next event, and reports whether the log takes it back.
+func (r *logReader) drop() (given bool) {
 	if r.next < len(r.list()) {
 		r.next++
-		return
+		return false
 	}
 	r.more = r.more[1:]
+	return r.Again != nil
 }
 
 // at is when an event comes by the clock of the packets, of which the first has time first.
@@ -213,27 +225,27 @@ func (l *logs) upTo(to int64) []dueEvent {
 	}
 	for {
 		var first *logReader
+		var e *cq.Event // its next one
 		at, known := int64(math.MaxInt64), true
 		for _, r := range l.list {
-			e := r.peek()
-			if e == nil {
+			next := r.peek()
+			if next == nil {
 				known = known && (r.More == nil || r.Over)
 				continue
 			}
-			if t := r.at(e, to); first == nil || t < at || t == at && e.Precedes(first.peek()) {
-				first, at = r, t
+			if t := r.at(next, to); first == nil || t < at || t == at && next.Precedes(e) {
+				first, e, at = r, next, t
 			}
 		}
-		if first == nil || at > to || at == to && l.frame != 0 && first.peek().After >= l.frame {
+		if first == nil || at > to || at == to && l.frame != 0 && e.After >= l.frame {
 			if l.next = at; !known {
 				l.next = math.MinInt64
 			}
 			return l.due
 		}
-		e := first.peek()
 		first.newest = max(first.newest, e.Time)
-		l.due = append(l.due, dueEvent{Event: e, at: at, log: first.index, bound: first.bound})
-		first.drop()
+		given := first.drop()
+		l.due = append(l.due, dueEvent{Event: e, at: at, log: first.index, bound: first.bound, given: given})
 		if first.peek() == nil && first.Cut {
 			l.due[len(l.due)-1].last = true
 		}

@@ -21,10 +21,10 @@ func sized(flag string, mib int) error {
 	return nil
 }
 
-// rarely has the collector wait, until release is called, until the heap has grown by another 48 MiB, at least: one of a few MiB, through which verbs events flow, it
+// rarely has the collector wait, until release is called, until the heap has grown by another 16 MiB, at least: one of a few MiB, through which verbs events flow, it
 // would go through many times a second, for a fifth of all the processor time. Nothing is put into that memory, so that the system provides none for it.
 func rarely() (release func()) {
-	unused := make([]byte, 48<<20)
+	unused := make([]byte, 16<<20)
 	return func() { runtime.KeepAlive(unused) }
 }
 
