@@ -49,6 +49,7 @@ type dueEvent struct {
 type logReader struct {
 	*hcaagent.Log
 	index  int
+	head   *cq.Event   // the next event, where that is certain
 	next   int         // of Events
 	sorted []cq.Event  // Events in their order, where the log has them in another one
 	more   []*cq.Event // of the calls of More, those that are left
@@ -76,18 +77,30 @@ func (l *logs) add(log *hcaagent.Log) {
 
 // peek returns the next event, or nil: there is none yet, or none any more.
 func (r *logReader) peek() *cq.Event {
-	if list := r.list(); r.next < len(list) {
-		return &list[r.next]
+	if r.head == nil {
+		return r.find()
 	}
-	if len(r.more) < r.least && r.More != nil {
+	return r.head
+}
+
+// find is peek where the next event is not known yet, or may be another one soon.
+func (r *logReader) find() *cq.Event {
+	if list := r.list(); r.next < len(list) {
+		r.head = &list[r.next]
+		return r.head
+	}
+	if len(r.more) < r.least && r.More != nil && !r.Over {
 		if r.refill(); len(r.more) < r.least {
 			r.least = 1 // nothing more has come: until the next packet
 		}
 	}
-	if len(r.more) > 0 {
-		return r.more[0]
+	if len(r.more) == 0 {
+		return nil
 	}
-	return nil
+	if len(r.more) >= mostDisorder || r.Over {
+		r.head = r.more[0]
+	}
+	return r.more[0]
 }
 
 // refill takes what has come since. Where several threads of a simulation write a log with the clock of the packets, a line may come late: such events are
@@ -98,6 +111,7 @@ func (r *logReader) refill() bool {
 		return false
 	}
 	n := len(r.more)
+	r.head = nil
 	r.room = append(append(r.room[:0], r.more...), list...)
 	r.more = r.room
 	for ; r.Exact && n < len(r.more); n++ {
@@ -141,6 +155,7 @@ func (r *logReader) list() []cq.Event {
 
 // drop passes over the next event, and reports whether the log takes it back.
 func (r *logReader) drop() (given bool) {
+	r.head = nil
 	if r.next < len(r.list()) {
 		r.next++
 		return false

@@ -43,7 +43,7 @@ func (a *Agent) destroyCQ(s *Source, e *Event) {
 		}
 	}
 	delete(s.cqs, e.CQ)
-	s.newestCQ = nil
+	clear(s.recentCQs[:])
 }
 
 // device makes a finding that rests on events of a device, and on no queue pair.

@@ -86,8 +86,8 @@ func (a *Agent) Packet(f *Route, at *PacketRef) {
 			a.destination(q, f.flow, *at, q.sender())
 		}
 		a.emitted(f.from, at, false)
-		if f.to != nil {
-			a.begins(f.to, f.to.in)
+		if q := f.to; q != nil && (!in.Middle || len(q.in.begun) > 0 || q.in.first.Pos == at.Pos) { // else nothing has begun, nor is anything known that was not known before
+			a.begins(q, q.in)
 		}
 		if f.from != nil {
 			f.from.out.begun = f.from.out.begun[:0]
@@ -134,7 +134,7 @@ func (f *Route) news() (news bool) {
 
 // resolve finds the queue pairs of a flow.
 func (a *Agent) resolve(k Flow, p packet.PSN, now int64) *Route {
-	a.posted.of = nil
+	a.generation++
 	f := &Route{flow: k, changes: a.changes, until: math.MaxInt64}
 	for _, s := range a.sources {
 		if k.group() {

@@ -11,6 +11,7 @@ import (
 type assembly struct {
 	requests       *cq.Requests
 	messages       *slab.Of[cq.Message]
+	posted         cq.Posted // of the newest packet, where that is known
 	carried        *carried
 	base           int64 // ordinal of parts[0]
 	parts          []part
