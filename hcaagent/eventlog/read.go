@@ -174,7 +174,7 @@ func (r *reader) add() *cq.Event {
 		*e = cq.Event{}
 	} else {
 		if len(r.room) == 0 {
-			r.room = make([]cq.Event, portion)
+			r.room = make([]cq.Event, roomEvents)
 		}
 		e, r.room = &r.room[0], r.room[1:]
 	}
@@ -199,6 +199,9 @@ func (r *reader) again(e *cq.Event) {
 		r.spare = append(r.spare, e)
 	}
 }
+
+// roomEvents is for how many events room is made at once: they fill 8 KiB, with little left.
+const roomEvents = 35
 
 // mostSpare is how many events are kept to be used again.
 const mostSpare = 4096
