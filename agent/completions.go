@@ -106,10 +106,11 @@ func (c *completions) unseen() (list []LogUnseen) {
 
 // merge finds the events that come before each packet of a batch. What they say of queue pairs is for the shards; complete takes the rest.
 func (e *engine) merge(w *batch) {
-	w.events = w.events[:0]
 	if e.completions == nil {
 		return
 	}
+	e.completions.logs.again(w.events)
+	w.events = w.events[:0]
 	for i, p := range w.packets {
 		e.completions.logs.meet(p)
 		for _, v := range e.completions.logs.upTo(p.Time) {

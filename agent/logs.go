@@ -41,6 +41,7 @@ type dueEvent struct {
 	log    int
 	before int   // the packet of a batch that it comes before
 	last   bool  // of a log that breaks off
+	given  bool  // by More of a log that takes it back
 	bound  int64 // what is to be added to the times of the log at most, as far as packets show that; math.MaxInt64: they do not
 }
 
@@ -48,6 +49,7 @@ type dueEvent struct {
 type logReader struct {
 	*hcaagent.Log
 	index  int
+	head   *cq.Event   // the next event, where that is certain
 	next   int         // of Events
 	sorted []cq.Event  // Events in their order, where the log has them in another one
 	more   []*cq.Event // of the calls of More, those that are left
@@ -75,18 +77,30 @@ func (l *logs) add(log *hcaagent.Log) {
 
 // peek returns the next event, or nil: there is none yet, or none any more.
 func (r *logReader) peek() *cq.Event {
-	if list := r.list(); r.next < len(list) {
-		return &list[r.next]
+	if r.head == nil {
+		return r.find()
 	}
-	if len(r.more) < r.least && r.More != nil {
+	return r.head
+}
+
+// find is peek where the next event is not known yet, or may be another one soon.
+func (r *logReader) find() *cq.Event {
+	if list := r.list(); r.next < len(list) {
+		r.head = &list[r.next]
+		return r.head
+	}
+	if len(r.more) < r.least && r.More != nil && !r.Over {
 		if r.refill(); len(r.more) < r.least {
 			r.least = 1 // nothing more has come: until the next packet
 		}
 	}
-	if len(r.more) > 0 {
-		return r.more[0]
+	if len(r.more) == 0 {
+		return nil
 	}
-	return nil
+	if len(r.more) >= mostDisorder || r.Over {
+		r.head = r.more[0]
+	}
+	return r.more[0]
 }
 
 // refill takes what has come since. Where several threads of a simulation write a log with the clock of the packets, a line may come late: such events are
@@ -97,6 +111,7 @@ func (r *logReader) refill() bool {
 		return false
 	}
 	n := len(r.more)
+	r.head = nil
 	r.room = append(append(r.room[:0], r.more...), list...)
 	r.more = r.room
 	for ; r.Exact && n < len(r.more); n++ {
@@ -122,6 +137,15 @@ func (r *logReader) order() {
 	r.sorted = list
 }
 
+// again gives back events that were judged, where nothing refers to them.
+func (l *logs) again(list []dueEvent) {
+	for i := range list {
+		if v := &list[i]; !v.Kept() && v.given {
+			l.list[v.log].Again(v.Event)
+		}
+	}
+}
+
 func (r *logReader) list() []cq.Event {
 	if r.sorted != nil {
 		return r.sorted
@@ -129,12 +153,15 @@ func (r *logReader) list() []cq.Event {
 	return r.Events
 }
 
-func (r *logReader) drop() {
+// drop passes over the next event, and reports whether the log takes it back.
+func (r *logReader) drop() (given bool) {
+	r.head = nil
 	if r.next < len(r.list()) {
 		r.next++
-		return
+		return false
 	}
 	r.more = r.more[1:]
+	return r.Again != nil
 }
 
 // at is when an event comes by the clock of the packets, of which the first has time first.
@@ -213,27 +240,27 @@ func (l *logs) upTo(to int64) []dueEvent {
 	}
 	for {
 		var first *logReader
+		var e *cq.Event // its next one
 		at, known := int64(math.MaxInt64), true
 		for _, r := range l.list {
-			e := r.peek()
-			if e == nil {
+			next := r.peek()
+			if next == nil {
 				known = known && (r.More == nil || r.Over)
 				continue
 			}
-			if t := r.at(e, to); first == nil || t < at || t == at && e.Precedes(first.peek()) {
-				first, at = r, t
+			if t := r.at(next, to); first == nil || t < at || t == at && next.Precedes(e) {
+				first, e, at = r, next, t
 			}
 		}
-		if first == nil || at > to || at == to && l.frame != 0 && first.peek().After >= l.frame {
+		if first == nil || at > to || at == to && l.frame != 0 && e.After >= l.frame {
 			if l.next = at; !known {
 				l.next = math.MinInt64
 			}
 			return l.due
 		}
-		e := first.peek()
 		first.newest = max(first.newest, e.Time)
-		l.due = append(l.due, dueEvent{Event: e, at: at, log: first.index, bound: first.bound})
-		first.drop()
+		given := first.drop()
+		l.due = append(l.due, dueEvent{Event: e, at: at, log: first.index, bound: first.bound, given: given})
 		if first.peek() == nil && first.Cut {
 			l.due[len(l.due)-1].last = true
 		}

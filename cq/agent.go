@@ -44,8 +44,7 @@ type Agent struct {
 	receives           slab.Of[receive]
 	receiveCompletions slab.Of[receiveCompletion]
 
-	events int  // of all sources so far
-	posted made // the newest
+	generation int // counts what may change which request a packet is of, or what that lets expect
 
 	departed     [64]int // the newest datagrams that depart from their work requests, by their numbers in the capture
 	nextDeparted int
@@ -81,8 +80,9 @@ type Source struct {
 	toward      map[uint32][]uint32 // by DestQPN, the queue pairs that have had it
 	shared      map[wqe.SRQ]*receiveQueue
 	regions     map[uint32]*region
+	opened      [4]openedRegion // of regions, where they were asked for last
 	cqs         map[wqe.CQ]*completionQueue
-	newestCQ    *completionQueue // of cqs, that was asked for last
+	recentCQs   [16]*completionQueue // of cqs, by their number, where they were asked for last
 	mrs         map[wqe.MR]*wqe.Region
 	mws         map[wqe.MW]*memoryWindow
 	lkeys       map[uint32]*localRegion // by every L_Key that there was, the newest
@@ -108,8 +108,9 @@ type Source struct {
 
 // recentQP is the lifetimes of a queue pair.
 type recentQP struct {
-	qpn  uint32
-	list []*queuePair // empty: of none
+	qpn   uint32
+	known bool // list is those of that queue pair
+	list  []*queuePair
 }
 
 // connects takes over which queue pair another one is connected to.
@@ -156,7 +157,7 @@ func (a *Agent) Event(s *Source, e *Event) {
 		return
 	}
 	s.n++
-	a.events++
+	a.generation++
 	a.assumes = 0
 	if s.exact && e.Time < s.newest && !s.disordered {
 		a.disorder(s)
@@ -277,8 +278,8 @@ func (a *Agent) qp(s *Source, n uint32) *queuePair {
 // lifetimes are those of a queue pair, the newest last.
 func (s *Source) lifetimes(n uint32) []*queuePair {
 	r := &s.recent[n%uint32(len(s.recent))]
-	if len(r.list) == 0 || r.qpn != n {
-		r.qpn, r.list = n, s.qps[n]
+	if !r.known || r.qpn != n {
+		*r = recentQP{n, true, s.qps[n]}
 	}
 	return r.list
 }

@@ -31,15 +31,16 @@ type completionQueue struct {
 
 // queue is a completion queue of the device.
 func (s *Source) queue(n wqe.CQ) *completionQueue {
-	if s.newestCQ != nil && s.newestCQ.number == n {
-		return s.newestCQ
+	recent := &s.recentCQs[n%wqe.CQ(len(s.recentCQs))]
+	if c := *recent; c != nil && c.number == n {
+		return c
 	}
 	c := s.cqs[n]
 	if c == nil {
 		c = &completionQueue{number: n}
 		s.cqs[n] = c
 	}
-	s.newestCQ = c
+	*recent = c
 	return c
 }
 

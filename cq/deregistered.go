@@ -28,7 +28,7 @@ func (r *region) close(e *Event) {
 
 // noMore says why a message is to be refused whose R_Key was deregistered before it came, "" where that is not certain.
 func (s *Source) noMore(m *Message) string {
-	r := s.regions[m.RKey]
+	r := s.region(m.RKey)
 	if r == nil || r.closed == nil || !s.over(r.closed, m.Begin.Time) {
 		return ""
 	}
@@ -43,7 +43,7 @@ func (s *Source) tellsClosed(rkey uint32) bool {
 	if s.closing(rkey) == nil {
 		return true
 	}
-	r := s.regions[rkey]
+	r := s.region(rkey)
 	told := r.told
 	r.told = true
 	return !told
@@ -63,11 +63,11 @@ func (q *queuePair) undecided(x execution) {
 	r.undecided = append(r.undecided, x)
 }
 
-func (s *Source) isClosed(rkey uint32) bool { return s.closing(rkey) != nil && !s.regions[rkey].told }
+func (s *Source) isClosed(rkey uint32) bool { return s.closing(rkey) != nil && !s.region(rkey).told }
 
 // closing is the event that deregistered the region of an R_Key; nil: none did.
 func (s *Source) closing(rkey uint32) *Event {
-	if r := s.regions[rkey]; r != nil {
+	if r := s.region(rkey); r != nil {
 		return r.closed
 	}
 	return nil

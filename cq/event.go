@@ -91,6 +91,9 @@ type Event struct {
 	Head []byte
 }
 
+// Kept reports whether anything may refer to an event after Agent and States have taken it. The most frequent are not kept.
+func (e *Event) Kept() bool { return e.Kind != EvArm && e.Kind != EvNotify }
+
 // Precedes reports whether an event came before another one of the same time, where that is known.
 func (e *Event) Precedes(f *Event) bool {
 	return e.After < f.After || e.After == f.After && e.Order < f.Order

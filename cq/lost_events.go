@@ -33,7 +33,7 @@ func (a *Agent) lostEvents(s *Source) {
 	clear(s.ahs)
 	clear(s.handles)
 	clear(s.cqs)
-	s.newestCQ = nil
+	clear(s.recentCQs[:])
 	s.notices, s.rebinds, s.received, s.uncertain = nil, nil, true, true
 	if s.content != nil {
 		s.content.lost = true

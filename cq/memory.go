@@ -25,6 +25,28 @@ type region struct {
 	told       bool       // it was used after that, as was reported
 }
 
+// openedRegion is what an R_Key opens.
+type openedRegion struct {
+	key   uint32
+	known bool
+	*region
+}
+
+// region returns what an R_Key opens, nil: nothing.
+func (s *Source) region(key uint32) *region {
+	x := &s.opened[key%uint32(len(s.opened))]
+	if !x.known || x.key != key {
+		*x = openedRegion{key, true, s.regions[key]}
+	}
+	return x.region
+}
+
+// open has an R_Key open a region or window.
+func (s *Source) open(key uint32, r *region) {
+	s.regions[key] = r
+	clear(s.opened[:])
+}
+
 func (a *Agent) regionEvent(s *Source, e *Event) {
 	if e.Region == nil || e.Failed {
 		return
@@ -44,12 +66,12 @@ func (a *Agent) regionEvent(s *Source, e *Event) {
 	switch e.Kind {
 	case EvRegisterMR:
 		r := &region{va: e.Region.VA, length: e.Region.Length, access: e.Region.Access, pd: e.Region.PD, mr: e.Region.MR, lkey: e.Region.LKey}
-		r.uncertain = s.regions[k] != nil
-		s.regions[k] = r
+		r.uncertain = s.region(k) != nil
+		s.open(k, r)
 	case EvAllocateMW:
-		s.regions[k] = &region{window: true, uncertain: true, one: e.Region.Window == 1, pd: e.Region.PD} // not bound yet
+		s.open(k, &region{window: true, uncertain: true, one: e.Region.Window == 1, pd: e.Region.PD}) // not bound yet
 	default:
-		if r := s.regions[k]; r != nil {
+		if r := s.region(k); r != nil {
 			r.close(e)
 		}
 	}
@@ -77,7 +99,7 @@ func (s *Source) bind(q *queuePair, e *Event) {
 		return
 	}
 	r := &region{va: b.VA, length: b.Length, access: b.Access, window: true}
-	if r.uncertain = s.regions[b.RKey] != nil; w != nil && b.MW != 0 {
+	if r.uncertain = s.region(b.RKey) != nil; w != nil && b.MW != 0 {
 		r.pd, r.by = w.PD, q
 	}
 	if b.Access&wqe.ZeroBased != 0 {
@@ -86,12 +108,12 @@ func (s *Source) bind(q *queuePair, e *Event) {
 	if r.access == 0 {
 		r.access = wqe.RemoteRead | wqe.RemoteWrite | wqe.RemoteAtomic | wqe.RemoteFlush | wqe.RemotePersist // the log does not say
 	}
-	s.regions[b.RKey] = r
+	s.open(b.RKey, r)
 }
 
 // notBound takes over that a window was not bound: what the R_Key that it was to have permits is open.
 func (s *Source) notBound(b *wqe.Bind) {
-	if r := s.regions[b.RKey]; r != nil {
+	if r := s.region(b.RKey); r != nil {
 		r.uncertain = true
 	}
 }
@@ -135,7 +157,7 @@ func (s *Source) tellsRegions() bool {
 // refusal says why a responder must refuse an access; "" if it must not. sure is false where the log does not tell.
 func (s *Source) refusal(m *Message, invalid map[uint32]bool) (why string, sure bool) {
 	access, length, _ := m.needs()
-	r := s.regions[m.RKey]
+	r := s.region(m.RKey)
 	switch {
 	case r == nil:
 		return fmt.Sprintf("R_Key %#x is not registered", m.RKey), s.tellsRegions()

@@ -41,7 +41,7 @@ func (a *Agent) stores(q *queuePair, m *Message) {
 		return
 	}
 	c := q.src.content
-	if r := q.src.regions[m.RKey]; r != nil && r.access&wqe.ZeroBased != 0 {
+	if r := q.src.region(m.RKey); r != nil && r.access&wqe.ZeroBased != 0 {
 		c.lost = true
 		return
 	}

@@ -16,13 +16,15 @@ func (a *Agent) notification(s *Source, e *Event) {
 		a.covered(rule.CPLSOL003)
 		c := s.queue(e.CQ)
 		if c.armed == nil && c.made && !c.vague {
+			e := &Event{Time: e.Time, Line: e.Line, CQ: e.CQ} // it is not kept
 			a.unless(s, untold{c: c, event: e, tell: func() {
 				a.device(s, rule.CPLSOL003, e, fmt.Sprintf("no notification: completion queue %d is not armed", e.CQ), "a notification")
 			}})
 		}
 		a.noticed(s, c, e)
 	case e.Kind == EvCreateCQ:
-		s.cqs[e.CQ], s.newestCQ = &completionQueue{number: e.CQ, made: true, depth: e.Depth}, nil
+		s.cqs[e.CQ] = &completionQueue{number: e.CQ, made: true, depth: e.Depth}
+		clear(s.recentCQs[:])
 	case e.Kind == EvResizeCQ:
 		s.queue(e.CQ).depth = e.Depth
 	case e.Kind == EvDestroyCQ:
@@ -41,7 +43,7 @@ func (a *Agent) destroyCQ(s *Source, e *Event) {
 		}
 	}
 	delete(s.cqs, e.CQ)
-	s.newestCQ = nil
+	clear(s.recentCQs[:])
 }
 
 // device makes a finding that rests on events of a device, and on no queue pair.

@@ -95,7 +95,7 @@ func (s *Source) changesKeys(q *queuePair, e *Event) {
 		s.bind(q, e)
 	case r.Op == wqe.OpLocalInv:
 		s.free(r.InvKey)
-		if r := s.regions[r.InvKey]; r != nil {
+		if r := s.region(r.InvKey); r != nil {
 			r.uncertain = true
 		}
 	}

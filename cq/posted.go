@@ -24,13 +24,19 @@ type Posted struct {
 	Data    []byte             // of the message, from its first byte on, as far as it is known; nil: not at all
 	Sum     uint32             // CRC-32 (IEEE) of the message, where Summed
 	Summed  bool
+
+	made made
 }
 
-// made is for which request a Posted was made.
+// made is what a Posted was made of.
 type made struct {
-	of     *sendRequest
-	into   *Posted
-	events int // so far
+	of         *sendRequest // nil: it is to be made again
+	by         *queuePair
+	generation int // of what is known
+	unsent     int64
+	pmtu       uint32
+	last       int64 // ordinals of its packets
+	first      int64
 }
 
 // Slice is what is known of the payload of packet i, from 0 on: how many bytes it has, and which; nil: that is not known.
@@ -55,21 +61,23 @@ func (a *Agent) Posted(s *Requests, ord int64, payload int, into *Posted) (i int
 		return 0, false
 	}
 	ord += q.sending.unsent
+	if m := &into.made; m.of != nil && m.by == q && m.generation == a.generation && m.unsent == q.sending.unsent && m.pmtu == s.pmtu &&
+		m.first <= ord && ord <= m.last && (q.stopped == nil || ord < q.stopped.first) {
+		return int(ord - m.first), true // the packet before was of it too
+	}
 	w, ord := q.sending.find(q, ord, uint32(payload))
 	if w == nil || q.stopped != nil && ord >= q.stopped.first || w.packets != 1 && s.pmtu == 0 {
 		return 0, false
 	}
 	i = int(ord - w.first)
-	if a.posted == (made{w, into, a.events}) {
-		return i, true // the packet before was of it too
-	}
-	if a.posted = (made{w, into, a.events}); w.vector != nil {
-		a.posted.of = nil // the PSN is that of the newest, where some took none
+	of := w
+	if q.typ == qp.TypeUD {
+		of = nil // the PSN is that of the newest, where some took none
 	}
 	*into = Posted{
 		Request: w.req(), Type: q.typ, QP: wqe.QP{Addr: q.addr(), QPN: q.qpn}, Attr: &q.attr, Vector: w.vector, Near: w.vector != nil && a.near(q.addr()),
 		PSN: psn.Add(-i), Packets: w.packets, PMTU: s.pmtu, Length: w.length, Data: w.data,
-		Sum: w.event.Sum, Summed: w.event.Summed,
+		Sum: w.event.Sum, Summed: w.event.Summed, made: made{of, q, a.generation, q.sending.unsent, s.pmtu, w.last(), w.first},
 	}
 	return i, true
 }
@@ -134,8 +142,8 @@ func (s *Requests) Departed(ord int64, i int, field expect.ID) bool {
 }
 
 // Departs says that packet i of a message departs from its work request. c is beside it what was expected, nil where there are very many like it.
-func (s *Requests) Departs(ord int64, i int, at PacketRef, c *expect.Comparison) {
-	d := departure{ord - int64(i), ord, at, c}
+func (s *Requests) Departs(ord int64, i int, at *PacketRef, c *expect.Comparison) {
+	d := departure{ord - int64(i), ord, *at, c}
 	if len(s.departed) == mostDepartures {
 		s.departed = append(s.departed[:0], s.departed[mostDepartures/2:]...)
 	}

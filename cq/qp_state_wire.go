@@ -8,7 +8,7 @@ import (
 )
 
 // emitted judges that a queue pair sends a packet, by the state that it is in.
-func (a *Agent) emitted(q *queuePair, at PacketRef, response bool) {
+func (a *Agent) emitted(q *queuePair, at *PacketRef, response bool) {
 	if q == nil || !q.known {
 		return
 	}
@@ -29,7 +29,7 @@ func (a *Agent) emitted(q *queuePair, at PacketRef, response bool) {
 }
 
 // answersFirst takes over when a queue pair has answered for the first time: it was in RTR before.
-func (a *Agent) answersFirst(q *queuePair, at PacketRef) {
+func (a *Agent) answersFirst(q *queuePair, at *PacketRef) {
 	if q.receiving.answered = true; q.wasRTR != nil && !q.later && q.in.anchor && q.in.first.Seen() && q.in.joined == 0 {
 		a.leaves(q.src, q.wasRTR.Time, at.Time)
 	}
@@ -54,7 +54,7 @@ func (a *Agent) starts(q *queuePair) {
 }
 
 // premature judges a packet of a queue pair that has not come to RTR, and a request of one that has not come to RTS.
-func (a *Agent) premature(q *queuePair, at PacketRef, response bool) {
+func (a *Agent) premature(q *queuePair, at *PacketRef, response bool) {
 	if q.sending.premature || q.later && (response || !q.src.exact || !a.near(q.addr())) { // of a previous connection a packet may be in flight, and its peer may go on with that
 		return
 	}
@@ -63,7 +63,7 @@ func (a *Agent) premature(q *queuePair, at PacketRef, response bool) {
 	if q.wasRTR != nil && (q.wasRTS != nil || response) {
 		return
 	}
-	v := verdict{Verdict: rule.Verdict{Class: rule.Violation, Role: q.sender(), Actual: at.Op.String()}, at: at}
+	v := verdict{Verdict: rule.Verdict{Class: rule.Violation, Role: q.sender(), Actual: at.Op.String()}, at: *at}
 	if response {
 		v.Role = rule.Responder
 	}
@@ -101,10 +101,10 @@ func (a *Agent) concludeStates(q *queuePair) {
 	}
 	if request, response := q.out.first, q.in.responded; !q.src.exact && q.complete(q.out.newest.Time) {
 		if response.Seen() && (!request.Seen() || response.Pos < request.Pos) {
-			a.premature(q, response, true)
+			a.premature(q, &response, true)
 		}
 		if request.Seen() {
-			a.premature(q, request, false)
+			a.premature(q, &request, false)
 		}
 	}
 	a.tellPremature(q)
@@ -113,17 +113,17 @@ func (a *Agent) concludeStates(q *queuePair) {
 	}
 	a.answersInError(q)
 	a.answersDestroyed(q)
-	a.silences(q, q.out.newest, false)
-	a.silences(q, q.in.newestResponse, true)
+	a.silences(q, &q.out.newest, false)
+	a.silences(q, &q.in.newestResponse, true)
 }
 
 // ends reports whether a response is the NAK that ended the connection: the completion of a receive request that failed may come before it.
-func (s *Requests) ends(at PacketRef) bool {
+func (s *Requests) ends(at *PacketRef) bool {
 	return s.fatal != nil && s.fatal.At.Frame == at.Frame && s.fatal.At.Tap == at.Tap
 }
 
 // silences judges a packet of a queue pair that is in error, or whose completion queue has overrun.
-func (a *Agent) silences(q *queuePair, at PacketRef, response bool) {
+func (a *Agent) silences(q *queuePair, at *PacketRef, response bool) {
 	if !at.Seen() {
 		return
 	}
@@ -136,7 +136,7 @@ func (a *Agent) silences(q *queuePair, at PacketRef, response bool) {
 }
 
 // silence judges a packet that was sent after an event, which is why none may be. It reports whether that was wrong.
-func (a *Agent) silence(q *queuePair, id rule.ID, e *Event, why string, at PacketRef, response bool) bool {
+func (a *Agent) silence(q *queuePair, id rule.ID, e *Event, why string, at *PacketRef, response bool) bool {
 	c := &q.src.clock
 	if !c.trust {
 		return false
@@ -149,7 +149,7 @@ func (a *Agent) silence(q *queuePair, id rule.ID, e *Event, why string, at Packe
 	if at.Time <= since || q.in.ends(at) {
 		return false
 	}
-	v := verdict{Verdict: rule.Verdict{Rule: id, Class: rule.Violation, Role: q.sender(), Expected: "no request: " + why, Actual: at.Op.String()}, at: at, event: e}
+	v := verdict{Verdict: rule.Verdict{Rule: id, Class: rule.Violation, Role: q.sender(), Expected: "no request: " + why, Actual: at.Op.String()}, at: *at, event: e}
 	if e.Line > 0 {
 		v.Detail = fmt.Sprintf("line %d of the log shows the error", e.Line)
 	}

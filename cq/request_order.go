@@ -35,7 +35,7 @@ func (a *Agent) overtakes(q *queuePair, m *Message, k int) bool {
 		x.first = first
 		first += int64(x.packets)
 	}
-	a.posted = made{}
+	a.generation++
 	return true
 }
 

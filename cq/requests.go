@@ -129,16 +129,16 @@ const (
 )
 
 // Packet says that a packet of a request has come, whatever it is, and returns its ordinal. Where the first one comes before the start PSN, the requests begin there.
-func (s *Requests) Packet(at PacketRef) (ord int64) {
+func (s *Requests) Packet(at *PacketRef) (ord int64) {
 	ord = s.Ordinal(at.PSN)
 	if !s.first.Seen() {
-		s.first, s.news = at, true
+		s.first, s.news = *at, true
 		if ord < 0 && ord >= -s.lead {
 			s.due, s.start, ord = s.start, at.PSN, 0
 			s.early = true
 		}
 	}
-	s.newest = at
+	s.newest = *at
 	if s.high == 0 {
 		s.joined = ord
 		s.answers++
@@ -220,11 +220,11 @@ func (s *Requests) Differs(ord int64) {
 }
 
 // Response says that a response has come, whatever it is.
-func (s *Requests) Response(at PacketRef) {
+func (s *Requests) Response(at *PacketRef) {
 	if !s.responded.Seen() {
-		s.responded = at
+		s.responded = *at
 	}
-	s.newestResponse = at
+	s.newestResponse = *at
 }
 
 // Misfit says that a response does not fit its request.
@@ -237,9 +237,9 @@ func (s *Requests) Unusual(ord int64) { s.unusual = max(s.unusual, ord+1) }
 func (s *Requests) WasRetransmitted(ord int64) bool { return s.again[ord] > 0 }
 
 // Acknowledged says that everything up to an ordinal is acknowledged. named says that the response names that packet, and does not just follow it.
-func (s *Requests) Acknowledged(ord int64, at PacketRef, named bool) {
+func (s *Requests) Acknowledged(ord int64, at *PacketRef, named bool) {
 	if n := len(s.acks); n == 0 && ord >= 0 || n > 0 && ord > s.acks[n-1].ord {
-		s.acks = append(s.acks, ack{ord, at, named})
+		s.acks = append(s.acks, ack{ord, *at, named})
 		s.answers++
 	}
 }
@@ -248,11 +248,11 @@ func (s *Requests) Acknowledged(ord int64, at PacketRef, named bool) {
 const mostAhead = 64
 
 // AcknowledgedAhead says that a response acknowledges everything up to an ordinal, and that it answers what has not come: that may be on its way to the tap.
-func (s *Requests) AcknowledgedAhead(ord int64, at PacketRef) {
+func (s *Requests) AcknowledgedAhead(ord int64, at *PacketRef) {
 	if n := len(s.ahead) - mostAhead; n >= 0 {
 		s.ahead = slices.Delete(s.ahead, 0, n+1)
 	}
-	s.ahead = append(s.ahead, ack{ord: ord, at: at})
+	s.ahead = append(s.ahead, ack{ord: ord, at: *at})
 	s.answers++
 }
 

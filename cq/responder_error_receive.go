@@ -196,7 +196,7 @@ func (a *Agent) writeConsumedReceive(q *queuePair, n *NAK, m *Message, first *re
 
 // mustStay says why a key cannot be invalidated by a SEND; "" if it can, or if that is not known.
 func (s *Source) mustStay(q *queuePair, key uint32, invalid map[uint32]bool) string {
-	r := s.regions[key]
+	r := s.region(key)
 	switch {
 	case r == nil:
 		if s.exact && s.tellsRegions() {

@@ -63,6 +63,9 @@ func (a *Agent) retireSends(q *queuePair) {
 	for k < len(list) && list[k].n < since {
 		k++
 	}
+	if k > 0 {
+		a.generation++
+	}
 	q.sending.posted.drop(q.sending.posted.first() + k)
 }
 

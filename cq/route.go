@@ -36,15 +36,15 @@ type Route struct {
 func (a *Agent) Reach(now int64) { a.wire = max(a.wire, now) }
 
 // Route returns whose packets those of a flow are, nil if no events tell of either end. p and now are PSN and time of a packet.
-func (a *Agent) Route(k Flow, p packet.PSN, now int64) *Route {
+func (a *Agent) Route(k *Flow, p packet.PSN, now int64) *Route {
 	recent := &a.recent[k.To%uint32(len(a.recent))]
 	f := *recent
 	if f == nil || f.flow.To != k.To || f.flow.From != k.From || f.flow.Src != k.Src || f.flow.Dst != k.Dst || f.flow.Service != k.Service {
-		f = a.flows[k]
+		f = a.flows[*k]
 	}
 	if f == nil || f.changes != a.changes || now >= f.until {
-		f = a.resolve(k, p, now)
-		a.flows[k] = f
+		f = a.resolve(*k, p, now)
+		a.flows[*k] = f
 	}
 	*recent = f
 	if f.from == nil && f.to == nil && f.many == nil && (len(a.lives) == 0 || !k.group()) {
@@ -77,17 +77,17 @@ func (f *Route) requests(requester, responder *queuePair) []*Requests {
 }
 
 // Packet judges what a packet of a route shows, after all that it says of messages was told.
-func (a *Agent) Packet(f *Route, at PacketRef) {
+func (a *Agent) Packet(f *Route, at *PacketRef) {
 	in := at.Op.Info()
 	if in.Response {
 		a.respondedTo(f, at)
 	} else {
 		if q := f.from; q != nil && q.out.first.Pos == at.Pos {
-			a.destination(q, f.flow, at, q.sender())
+			a.destination(q, f.flow, *at, q.sender())
 		}
 		a.emitted(f.from, at, false)
-		if f.to != nil {
-			a.begins(f.to, f.to.in)
+		if q := f.to; q != nil && (!in.Middle || len(q.in.begun) > 0 || q.in.first.Pos == at.Pos) { // else nothing has begun, nor is anything known that was not known before
+			a.begins(q, q.in)
 		}
 		if f.from != nil {
 			f.from.out.begun = f.from.out.begun[:0]
@@ -108,11 +108,11 @@ func (a *Agent) Packet(f *Route, at PacketRef) {
 }
 
 // respondedTo judges a response, of f.from to the requests of f.to.
-func (a *Agent) respondedTo(f *Route, at PacketRef) {
+func (a *Agent) respondedTo(f *Route, at *PacketRef) {
 	responder := f.from
 	if responder == nil && f.to != nil {
 		if responder = f.to.out.responder; responder != nil && responder.addr() == f.flow.Src {
-			a.destination(responder, f.flow, at, rule.Responder)
+			a.destination(responder, f.flow, *at, rule.Responder)
 		}
 	}
 	a.emitted(responder, at, true)
@@ -134,7 +134,7 @@ func (f *Route) news() (news bool) {
 
 // resolve finds the queue pairs of a flow.
 func (a *Agent) resolve(k Flow, p packet.PSN, now int64) *Route {
-	a.posted.of = nil
+	a.generation++
 	f := &Route{flow: k, changes: a.changes, until: math.MaxInt64}
 	for _, s := range a.sources {
 		if k.group() {

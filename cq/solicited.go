@@ -8,15 +8,15 @@ import (
 
 // arm is a request of the consumer to be told of completions.
 type arm struct {
-	event, next *Event // that armed the queue at all, and for the next completion; next may be nil
-	n, nextN    int    // of these events in the log
-	afterwards  bool   // it was armed for solicited events afterwards
-	vague       bool   // it may have told of itself since
+	at, nextAt int64 // when the queue was armed at all, and for the next completion
+	n, nextN   int   // of these events in the log; nextN 0: there was none
+	afterwards bool  // it was armed for solicited events afterwards
+	vague      bool  // it may have told of itself since
 }
 
 // arming takes over that the consumer arms a queue.
 func (s *Source) arming(c *completionQueue, e *Event) {
-	x := arm{event: e, n: s.n}
+	x := arm{at: e.Time, n: s.n}
 	if c.armed != nil && !c.armed.vague {
 		x = *c.armed
 	}
@@ -24,16 +24,16 @@ func (s *Source) arming(c *completionQueue, e *Event) {
 	c.vague = x.vague
 	switch {
 	case e.Arm == ArmSolicited:
-		x.afterwards = x.next != nil
-	case x.next == nil:
-		x.next, x.nextN = e, s.n
+		x.afterwards = x.nextN != 0
+	case x.nextN == 0:
+		x.nextAt, x.nextN = e.Time, s.n
 	}
 	c.armed = s.arms.Put(x)
 }
 
 // notice is a notification that a solicited event was asked for, with the completions among which is the one that gave rise to it.
 type notice struct {
-	event *Event
+	event Event
 	list  []candidate
 	whole bool // those are all
 }
@@ -47,12 +47,12 @@ type candidate struct {
 // noticed takes over a notification.
 func (a *Agent) noticed(s *Source, c *completionQueue, e *Event) {
 	c.notice = nil
-	if x := c.armed; x != nil && x.next != nil {
+	if x := c.armed; x != nil && x.nextN != 0 {
 		a.covered(rule.CPLSOL002)
 	}
 	s.notifiedOf(c, e)
-	if x := c.armed; x != nil && x.next == nil && s.exact {
-		c.notice = &notice{event: e}
+	if x := c.armed; x != nil && x.nextN == 0 && s.exact {
+		c.notice = &notice{event: *e}
 		if unordered(e, c.polledAt) {
 			c.notice.list = append(c.notice.list, c.polledNow...)
 		}
@@ -119,7 +119,7 @@ func (a *Agent) solicited(s *Source) {
 		}
 		a.covered(rule.CPLSOL001)
 		if !reason {
-			a.device(s, rule.CPLSOL001, x.event, fmt.Sprintf("no notification: completion queue %d is armed for solicited events, and no completion is solicited", x.event.CQ), "a notification")
+			a.device(s, rule.CPLSOL001, &x.event, fmt.Sprintf("no notification: completion queue %d is armed for solicited events, and no completion is solicited", x.event.CQ), "a notification")
 		}
 		s.notices = s.notices[1:]
 	}
@@ -138,7 +138,7 @@ func (x *notice) judged() bool {
 // unnotifiedSend judges whether the completion of a send request was polled that the consumer should have been told of before.
 func (a *Agent) unnotifiedSend(q *queuePair, w *sendRequest) {
 	if w.due != nil {
-		a.owed(q, candidate{w: w}, w.due, w.done.Completion.Status != Success, func(_ *Event, n int) bool { return w.n > n })
+		a.owed(q, candidate{w: w}, w.due, w.done.Completion.Status != Success, func(_ int64, n int) bool { return w.n > n })
 	}
 }
 
@@ -148,20 +148,20 @@ func (a *Agent) unnotifiedReceive(q *queuePair, t *receiveCompletion) {
 		return
 	}
 	yes, _ := candidate{t: t}.solicits()
-	a.owed(q, candidate{t: t}, t.due, yes, func(e *Event, n int) bool {
-		return t.of.n > n || t.message != nil && t.message.Begin.Time > e.Time
+	a.owed(q, candidate{t: t}, t.due, yes, func(at int64, n int) bool {
+		return t.of.n > n || t.message != nil && t.message.Begin.Time > at
 	})
 }
 
 // owed judges a completion that was polled while its queue was armed. later says whether its request is from after an event.
-func (a *Agent) owed(q *queuePair, of candidate, x *arm, solicits bool, later func(e *Event, n int) bool) {
+func (a *Agent) owed(q *queuePair, of candidate, x *arm, solicits bool, later func(at int64, n int) bool) {
 	id, what := rule.CPLSOL001, "a solicited event"
 	switch {
-	case x.next != nil && later(x.next, x.nextN):
+	case x.nextN != 0 && later(x.nextAt, x.nextN):
 		if id, what = rule.CPLSOL002, "the next completion"; x.afterwards {
 			what += ", and then for a solicited event"
 		}
-	case !solicits || !later(x.event, x.n):
+	case !solicits || !later(x.at, x.n):
 		return
 	}
 	a.covered(id)

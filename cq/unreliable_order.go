@@ -40,7 +40,7 @@ func (s *sending) ordinal(m *Message) (ord int64, ok bool) {
 func (a *Agent) realign(s *sending, from, at, by int64) {
 	s.realigned = realignment{from: from, at: at, before: s.unsent}
 	s.unsent += by
-	a.posted = made{}
+	a.generation++
 }
 
 // unordered reports whether only their content tells which requests the messages of a queue pair are of.
@@ -315,7 +315,7 @@ func (a *Agent) exchange(q *queuePair, m *Message, k, n int) {
 	posted[k], posted[n] = v, w
 	w.first, v.first = v.first, w.first
 	w.passed, w.moved, v.moved = true, true, true
-	a.posted = made{}
+	a.generation++
 }
 
 // skipped is a request whose message did not come in its turn, where a completion has told that a later request was carried out before it.

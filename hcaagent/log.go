@@ -19,6 +19,8 @@ type Log struct {
 	// More, where not nil, returns the events that have come since it was called before, after Events: the device is at work while its
 	// packets are verified. The list is valid until the next call.
 	More func() []*cq.Event
+	// Again, where not nil, takes back an event that More has returned, and that nobody refers to any more: its memory is used for a later one. It is not called while More is at work.
+	Again func(*cq.Event)
 	// Over says that More returns nothing any more.
 	Over bool
 	// Cut says that the log breaks off in its last line, when that is read.

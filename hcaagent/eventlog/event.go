@@ -1,7 +1,6 @@
 package eventlog
 
 import (
-	"encoding/hex"
 	"fmt"
 	"math"
 
@@ -149,10 +148,8 @@ func (l *record) completed(e *cq.Event, made *made) (err error) {
 	if e.Completion, err = l.completion(made); err != nil || !l.has(kHead) {
 		return err
 	}
-	text := l.digits(kHead)
-	e.Head = make([]byte, hex.DecodedLen(len(text)))
-	if _, err = hex.Decode(e.Head, text); err != nil || len(e.Head) == 0 {
-		return fmt.Errorf(`"head" is %q: give the bytes as hexadecimal digits`, text)
+	if e.Head, err = l.octets(kHead); err != nil || len(e.Head) == 0 {
+		return fmt.Errorf(`"head" is %q: give the bytes as hexadecimal digits`, l.digits(kHead))
 	}
 	return nil
 }

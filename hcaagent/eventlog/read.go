@@ -82,7 +82,7 @@ func Follow(name string, r io.Reader) (*hcaagent.Log, error) {
 	first := in.log.Events
 	in.log.Events = nil
 	in.address(first)
-	in.log.Events, in.log.More, in.log.Err = first, in.more, in.failed
+	in.log.Events, in.log.More, in.log.Again, in.log.Err = first, in.more, in.again, in.failed
 	return &in.log, nil
 }
 
@@ -95,6 +95,9 @@ type reader struct {
 	err   error // io.EOF at the end
 	begun bool  // events were handed over
 	list  []*cq.Event
+	room  []cq.Event  // for further ones
+	spare []*cq.Event // that were handed out, and are nobody's any more
+	apart bool        // events are added to list
 	scan  *scanner
 	long  []byte // a line that does not fit into the buffer
 	made  made
@@ -147,13 +150,61 @@ func (r *reader) broken(text []byte, last bool, err error) {
 // address fills in which device events are of.
 func (r *reader) address(events []cq.Event) {
 	for i := range events {
-		e := &events[i]
-		e.QP.Addr = r.log.Addr
-		if e.Completion != nil {
-			e.Completion.QP.Addr = r.log.Addr
-		}
+		r.addressOf(&events[i])
 	}
 }
+
+func (r *reader) addressOf(e *cq.Event) {
+	e.QP.Addr = r.log.Addr
+	if e.Completion != nil {
+		e.Completion.QP.Addr = r.log.Addr
+	}
+}
+
+// add adds an event to those that were read, without anything in it.
+func (r *reader) add() *cq.Event {
+	if !r.apart {
+		n := len(r.log.Events)
+		r.log.Events = slices.Grow(r.log.Events, 1)[:n+1] // what is beyond is zero
+		return &r.log.Events[n]
+	}
+	var e *cq.Event
+	if n := len(r.spare) - 1; n >= 0 {
+		e, r.spare = r.spare[n], r.spare[:n]
+		*e = cq.Event{}
+	} else {
+		if len(r.room) == 0 {
+			r.room = make([]cq.Event, roomEvents)
+		}
+		e, r.room = &r.room[0], r.room[1:]
+	}
+	r.list = append(r.list, e)
+	return e
+}
+
+// remove takes back the newest event that was added.
+func (r *reader) remove() {
+	if !r.apart {
+		n := len(r.log.Events) - 1
+		r.log.Events[n], r.log.Events = cq.Event{}, r.log.Events[:n]
+		return
+	}
+	n := len(r.list) - 1
+	r.spare, r.list = append(r.spare, r.list[n]), r.list[:n]
+}
+
+// again takes back events that were handed out.
+func (r *reader) again(e *cq.Event) {
+	if len(r.spare) < mostSpare {
+		r.spare = append(r.spare, e)
+	}
+}
+
+// roomEvents is for how many events room is made at once: they fill 8 KiB, with little left.
+const roomEvents = 35
+
+// mostSpare is how many events are kept to be used again.
+const mostSpare = 4096
 
 // portion is how many events are read at once.
 const portion = 64
@@ -163,17 +214,12 @@ func (r *reader) more() []*cq.Event {
 	if r.err != nil {
 		return nil
 	}
-	first := r.log.Events
-	r.log.Events = make([]cq.Event, 0, portion)
-	for r.err == nil && len(r.log.Events) < portion {
+	r.list, r.apart = r.list[:0], true
+	for r.err == nil && len(r.list) < portion {
 		r.next()
 	}
-	list := r.log.Events
-	r.log.Events = first
-	r.address(list)
-	r.list = r.list[:0]
-	for i := range list {
-		r.list = append(r.list, &list[i])
+	for _, e := range r.list {
+		r.addressOf(e)
 	}
 	if r.err != nil {
 		r.log.Over = true
@@ -242,12 +288,10 @@ func (r *reader) take(text []byte) error {
 	if !ev.isEvent {
 		return fmt.Errorf(`unknown event %q: docs/events.md lists them`, ev.text)
 	}
-	n := len(log.Events)
-	log.Events = slices.Grow(log.Events, 1)[:n+1] // what is beyond is zero
-	e := &log.Events[n]
+	e := r.add()
 	e.Line, e.Kind = r.n, ev.kind
 	if err := l.event(e, &r.made); err != nil {
-		*e, log.Events = cq.Event{}, log.Events[:n]
+		r.remove()
 		return fmt.Errorf("%s: %w", ev.text, err)
 	}
 	return nil

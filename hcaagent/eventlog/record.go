@@ -127,6 +127,9 @@ type record struct {
 	sge   []segment
 	text  []byte
 	words []*word // strings that lines have had
+
+	decoded [2][]byte // what the digits of "head" and "data" are, where that is known
+	room    []byte    // for those of further lines
 }
 
 func (r *record) has(k key) bool { return r.given[k>>6]>>(k&63)&1 != 0 }

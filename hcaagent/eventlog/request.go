@@ -1,7 +1,6 @@
 package eventlog
 
 import (
-	"encoding/hex"
 	"fmt"
 	"hash/crc32"
 
@@ -105,9 +104,8 @@ func (l *record) content(e *cq.Event, all uint64) error {
 	if !l.has(kData) {
 		return nil
 	}
-	text := l.digits(kData)
-	e.Data = make([]byte, hex.DecodedLen(len(text)))
-	if _, err := hex.Decode(e.Data, text); err != nil {
+	var err error
+	if e.Data, err = l.octets(kData); err != nil {
 		return fmt.Errorf(`"data" is no even number of hexadecimal digits: %w`, err)
 	}
 	if uint64(len(e.Data)) > all {

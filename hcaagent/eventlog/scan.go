@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"encoding/binary"
 	"reflect"
 	"strings"
 )
@@ -13,7 +14,7 @@ type scanner struct {
 	record
 	fields map[string]*field
 	places map[string]uint64 // of words, by their text
-	first  []*node           // what lines have begun with
+	first  *node             // the first of what lines have begun with
 	nodes  int
 	copied []byte // a line to which room was added
 
@@ -44,23 +45,26 @@ const (
 // node is a place in lines: what a value of a field comes after, and what has come after that.
 type node struct {
 	before span // from the value before it on
-	field  *field
-	words  []seen // values that a string has had
-	next   []*node
+	field
+	word  uint8 // of record.given, where its bit is
+	bit   uint64
+	words []seen       // values that a string has had
+	tried [tries]uint8 // where in words, plus one, the newest one is of each hash
+	next  *node        // the first of those that come after it
+	other *node        // the next of those at its place
 }
 
 // seen is a word that has come at a place.
 type seen struct {
-	span  span // with the closing quote
+	span  span // with its quotes
 	place uint64
-	hits  uint64 // how often: those that come often are tried first
 }
 
 // word is a string that lines have as a value.
 type word struct {
 	text string
 	meaning
-	next []*node // where it is "ev": what has come after it
+	next *node // where it is "ev": the first of what has come after it
 }
 
 const (
@@ -70,6 +74,8 @@ const (
 	mostNodes = 4096
 	mostNext  = 8
 	mostWords = 32
+	// tries is how many hashes strings of a place have.
+	tries = 16
 )
 
 func newScanner() *scanner {
@@ -101,7 +107,7 @@ func newScanner() *scanner {
 
 // begin begins a line.
 func (s *scanner) begin(text []byte) {
-	s.given, s.sge, s.at = [2]uint64{}, s.sge[:0], 0
+	s.given, s.sge, s.decoded, s.at = [2]uint64{}, s.sge[:0], [2][]byte{}, 0
 	if len(s.words) > mostNames {
 		s.words, s.first, s.nodes = s.words[:0], nil, 0
 		clear(s.places)
@@ -112,49 +118,128 @@ func (s *scanner) begin(text []byte) {
 // scan reads a line, and reports whether it could.
 func (s *scanner) scan(text []byte) bool {
 	s.begin(text)
-	places := &s.first
-	for {
-		n := s.known(*places)
-		if n == nil {
-			if n = s.place(places); n == nil {
-				return false
+	for places := &s.first; ; {
+		places = s.usual(places)
+		if s.at > 0 {
+			if s.text[s.at] == '}' && s.at+1 == s.end {
+				return true // nearly always
+			}
+			if !s.peek(',') {
+				if !s.take('}') {
+					return false
+				}
+				s.space()
+				return s.at == s.end
 			}
 		}
-		if s.text[s.at] == ' ' {
-			s.space()
+		n := s.known(*places)
+		if n == nil {
+			n = s.place(places)
 		}
-		if f := n.field; f.kind != skipped && s.has(f.key) || !s.value(n) {
+		if n == nil || !s.value(n) {
 			return false
 		}
-		if places = &n.next; n.field.kind == ofText && n.field.key == kEv {
-			places = &s.word(kEv).next
-		}
-		switch {
-		case s.text[s.at] == ',': // nearly always
-		case s.text[s.at] == '}' && s.at+1 == s.end:
-			return true
-		case s.peek(','):
-		case s.take('}'):
-			s.space()
-			return s.at == s.end
-		default:
-			return false
-		}
+		places = s.after(n)
 	}
+}
+
+// usual reads fields as far as they are written as in an earlier line, and returns the places of what comes after them.
+func (s *scanner) usual(places **node) **node {
+	text, at := s.text, s.at
+	for n := *places; n != nil; {
+		t := (*[beyond]byte)(text[at:])
+		if (binary.LittleEndian.Uint64(t[:8])^n.before.first)&n.before.mask|(binary.LittleEndian.Uint64(t[8:])^n.before.second)&n.before.mask2 != 0 ||
+			n.before.rest != nil && !n.before.rest.in(text[at+beyond:]) {
+			n = n.other
+			continue
+		}
+		p := at + n.before.n
+		if s.given[n.word&1]&n.bit != 0 {
+			break
+		}
+		switch n.kind {
+		case ofNumber:
+			k, v := digits(binary.LittleEndian.Uint64(text[p:]))
+			if k == 8 {
+				more, w := digits(binary.LittleEndian.Uint64(text[p+8:]))
+				k, v = k+more, v*powers[more]+w
+				if more == 8 {
+					more, w = digits(binary.LittleEndian.Uint64(text[p+16:]))
+					k, v = k+more, v*powers[more]+w
+				}
+			}
+			if k-1 > mostDigits-1 || v > n.most || k > 1 && text[p] == '0' {
+				s.at = at
+				return places
+			}
+			p += int(k)
+			s.given[n.word&1] |= n.bit
+			s.record.value[n.key] = v
+			places = &n.next
+		case ofText:
+			w := n.seen(text[p:])
+			if w == nil {
+				s.at = at
+				return places
+			}
+			p += w.span.n
+			s.given[n.word&1] |= n.bit
+			s.record.value[n.key] = w.place
+			if places = &n.next; n.key == kEv {
+				places = &s.words[w.place].next
+			}
+		case ofBytes, ofSegments:
+			if s.at = p; !s.value(n) {
+				s.at = at
+				return places
+			}
+			p, places = s.at, &n.next
+		default:
+			s.at = at
+			return places
+		}
+		at, n = p, *places
+	}
+	s.at = at
+	return places
+}
+
+// mostDigits is how many digits a number has that certainly fits into 64 bits.
+const mostDigits = 19
+
+// seen returns the word that a string is, with its quotes, where it has come before and was the newest of those like it; else nil.
+func (n *node) seen(text []byte) *seen {
+	t := (*[beyond]byte)(text)
+	first := binary.LittleEndian.Uint64(t[:8])
+	i := n.tried[hash(first)]
+	if i == 0 {
+		return nil
+	}
+	w := &n.words[i-1]
+	if (first^w.span.first)&w.span.mask|(binary.LittleEndian.Uint64(t[8:])^w.span.second)&w.span.mask2 != 0 || w.span.rest != nil && !w.span.rest.in(text[beyond:]) {
+		return nil
+	}
+	return w
+}
+
+// after is where the places are of what comes after a value.
+func (s *scanner) after(n *node) **node {
+	if n.key == kEv && n.kind == ofText {
+		return &s.word(kEv).next
+	}
+	return &n.next
 }
 
 // known passes over what has come before a value in an earlier line, and returns the place; nil: nothing of that comes here.
-func (s *scanner) known(places []*node) *node {
-	for _, n := range places {
-		if s.comes(&n.before) {
-			return n
-		}
+func (s *scanner) known(n *node) *node {
+	for n != nil && !s.comes(&n.before) {
+		n = n.other
 	}
-	return nil
+	return n
 }
 
 // place reads up to a value, and adds the place to those that are known here. It returns nil where that is nothing that the scanner takes.
-func (s *scanner) place(places *[]*node) *node {
+func (s *scanner) place(places **node) *node {
 	from := s.at
 	mark := byte(',')
 	if from == 0 {
@@ -177,11 +262,18 @@ func (s *scanner) place(places *[]*node) *node {
 		return nil
 	}
 	s.space()
-	n := &node{field: f}
-	if before := s.text[from:s.at]; s.nodes < mostNodes && len(*places) < mostNext && !strings.ContainsAny(string(before), "\r\n") {
+	n := &node{field: *f, word: uint8(f.key >> 6)}
+	if f.kind != skipped {
+		n.bit = 1 << (f.key & 63)
+	}
+	others := 0
+	for ; *places != nil; places = &(*places).other {
+		others++
+	}
+	if before := s.text[from:s.at]; s.nodes < mostNodes && others < mostNext && !strings.ContainsAny(string(before), "\r\n") {
 		s.nodes++
 		n.before = newSpan(string(before))
-		*places = append(*places, n)
+		*places = n
 	}
 	return n
 }

@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -9,6 +10,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"ibwitness/cq"
 )
 
 // scansAlike holds what the scanner reads of a line against what encoding/json does. It reports whether the scanner took the line.
@@ -40,6 +43,9 @@ func says(s *scanner) map[string]string {
 		case !s.has(k) || k == kSGE || k == kEv && s.str(k) == "":
 		case s.fields[name].kind == ofBytes:
 			m[name] = string(s.digits(k))
+			if b, err := s.octets(k); err == nil {
+				m[name] += fmt.Sprintf(" %x", b)
+			}
 		case k == kType:
 			m[name] = s.typeName()
 		case s.fields[name].kind == ofText:
@@ -64,7 +70,7 @@ func TestKeys(t *testing.T) {
 	}
 }
 
-// TestScan: the scanner takes nearly all lines of the recorded logs, and reads in them what encoding/json does.
+// TestScan: the scanner takes nearly all lines of the recorded logs, and all that Writer writes of their events, and reads in them what encoding/json does.
 func TestScan(t *testing.T) {
 	lines, taken := 0, 0
 	for _, name := range recorded(t) {
@@ -79,10 +85,68 @@ func TestScan(t *testing.T) {
 				taken++
 			}
 		}
+		for l := range bytes.Lines(written(t, name)) {
+			if !scansAlike(t, s, l) {
+				t.Errorf("%s: the scanner leaves %s", name, l)
+			}
+		}
 	}
 	if lines == 0 || taken*10 < lines*9 {
 		t.Errorf("the scanner takes %d of %d lines", taken, lines)
 	}
+}
+
+// written is a log as Writer writes it, with data of all lengths that the request of a line has room for.
+func written(t *testing.T, name string) []byte {
+	log, err := ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	w, err := NewWriter(&b, log.Addr, log.Exact)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range log.Events {
+		e := log.Events[i]
+		if e.Kind == cq.EvPostSend && len(e.Send.Segments) > 0 {
+			e.Data = bytes.Repeat([]byte{byte(i), 0xa5, 0xfe}, i%50)
+			e.Data = e.Data[:min(len(e.Data), int(e.Send.Segments[0].Length))]
+		}
+		if err := w.Write(&e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return b.Bytes()
+}
+
+// decodesAlike holds what digits are decoded to against what package hex makes of them.
+func decodesAlike(t *testing.T, text []byte) {
+	t.Helper()
+	want := make([]byte, hex.DecodedLen(len(text)))
+	_, err := hex.Decode(want, text)
+	got := make([]byte, len(want))
+	if ok := decodeHex(got, text); ok != (err == nil) || ok && !bytes.Equal(got, want) {
+		t.Errorf("%q: %x %v, want %x %v", text, got, ok, want, err)
+	}
+}
+
+// TestDecodeHex: each byte is taken for a digit that is one, at each place of eight, and after them.
+func TestDecodeHex(t *testing.T) {
+	for c := range 256 {
+		for at := range 10 {
+			text := []byte("09afAF12c4")
+			text[at] = byte(c)
+			decodesAlike(t, text)
+		}
+	}
+	decodesAlike(t, []byte("012"))
+	decodesAlike(t, nil)
+}
+
+func FuzzDecodeHex(f *testing.F) {
+	f.Add([]byte("00112233445566778899aabbccddeeffAABBCCDDEEFF"))
+	f.Fuzz(func(t *testing.T, text []byte) { decodesAlike(t, text) })
 }
 
 // oddLines are lines at the borders of what the scanner takes.

@@ -1,31 +1,36 @@
 package eventlog
 
+import (
+	"bytes"
+	"encoding/binary"
+)
+
 // value reads the value of a field. It reports false where that does not fit.
 func (s *scanner) value(n *node) bool {
-	switch f := n.field; f.kind {
+	if s.text[s.at] == ' ' {
+		s.space()
+	}
+	if n.kind != skipped && s.has(n.key) {
+		return false
+	}
+	switch n.kind {
 	case ofNumber:
-		return s.whole(f)
+		return s.whole(n)
 	case ofText:
 		return s.string(n)
 	case ofSegments:
-		s.put(f.key, 0)
+		s.put(n.key, 0)
 		return s.segments()
 	case ofBytes:
-		if !s.take('"') {
-			return false
-		}
-		from := s.at
-		text, ok := s.plain()
-		s.put(f.key, uint64(from)<<32|uint64(from+len(text)))
-		return ok
+		return s.hexadecimal(n.key)
 	case ofType:
 		if s.text[s.at] == '"' {
 			return s.string(n)
 		}
 		v, ok := s.number()
-		s.put(f.key, 0)
+		s.put(n.key, 0)
 		s.put(kWindowType, v)
-		return ok && v <= f.most
+		return ok && v <= n.most
 	default:
 		if s.take('"') {
 			_, ok := s.plain()
@@ -40,16 +45,34 @@ func (s *scanner) value(n *node) bool {
 }
 
 // whole reads a whole number.
-func (s *scanner) whole(f *field) bool {
+func (s *scanner) whole(n *node) bool {
 	if s.text[s.at] == '-' {
 		s.at++
 		v, ok := s.number()
-		s.put(f.key, -v)
-		return ok && f.signed && v <= 1<<63
+		s.put(n.key, -v)
+		return ok && n.signed && v <= 1<<63
 	}
 	v, ok := s.number()
-	s.put(f.key, v)
-	return ok && v <= f.most
+	s.put(n.key, v)
+	return ok && v <= n.most
+}
+
+// hexadecimal reads a string of hexadecimal digits, and the bytes that they are.
+func (s *scanner) hexadecimal(k key) bool {
+	if !s.take('"') {
+		return false
+	}
+	from := s.at
+	if n := bytes.IndexByte(s.text[from:s.end], '"'); n >= 0 {
+		if s.decode(k, s.text[from:from+n]) {
+			s.put(k, uint64(from)<<32|uint64(from+n))
+			s.at = from + n + 1
+			return true
+		}
+	}
+	text, ok := s.plain()
+	s.put(k, uint64(from)<<32|uint64(from+len(text)))
+	return ok
 }
 
 // string reads a string. It reports false where that is no plain one.
@@ -57,25 +80,32 @@ func (s *scanner) string(n *node) bool {
 	if s.text[s.at] != '"' {
 		return false
 	}
-	s.at++
+	hash := hash(binary.LittleEndian.Uint64(s.text[s.at:]))
 	for i := range n.words {
 		if x := &n.words[i]; s.comes(&x.span) {
-			s.put(n.field.key, x.place)
-			if x.hits++; i > 0 && x.hits > 2*n.words[i-1].hits {
-				n.words[i-1], n.words[i] = n.words[i], n.words[i-1]
-			}
+			s.put(n.key, x.place)
+			n.tried[hash] = uint8(i + 1)
 			return true
 		}
 	}
+	s.at++
 	text, ok := s.plain()
 	if !ok {
 		return false
 	}
 	place := s.intern(string(text))
-	if s.put(n.field.key, place); len(n.words) < mostWords {
-		n.words = append(n.words, seen{span: newSpan(string(text) + `"`), place: place})
+	if s.put(n.key, place); len(n.words) < mostWords {
+		n.words = append(n.words, seen{span: newSpan(`"` + string(text) + `"`), place: place})
+		n.tried[hash] = uint8(len(n.words))
 	}
 	return true
+}
+
+// hash is a hash of what a string has of eight bytes, from its opening quote on.
+func hash(text uint64) uint64 {
+	x := (text ^ quotes) | 0xff
+	quote := (x - ones) &^ x & highs
+	return (text & (quote ^ (quote - 1))) * 0x9E3779B97F4A7C15 >> 60
 }
 
 // intern returns the place of a string among the words.
@@ -105,7 +135,7 @@ func (s *scanner) segments() bool {
 		return true
 	}
 	for {
-		x, ok := s.usual()
+		x, ok := s.usualSegment()
 		if !ok {
 			if x, ok = s.segment(); !ok {
 				return false
@@ -121,8 +151,8 @@ func (s *scanner) segments() bool {
 	}
 }
 
-// usual reads a segment as most programs write it.
-func (s *scanner) usual() (x segment, ok bool) {
+// usualSegment reads a segment as most programs write it.
+func (s *scanner) usualSegment() (x segment, ok bool) {
 	from := s.at
 	var length, lkey uint64
 	if s.comes(&segmentAddr) {

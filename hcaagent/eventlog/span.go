@@ -6,7 +6,7 @@ import (
 )
 
 // beyond is how many bytes may be loaded after the end of a line.
-const beyond = 8
+const beyond = 16
 
 // load takes a line up. It ends with a newline then, which ends all that is compared with it, and there is room after it.
 func (s *scanner) load(text []byte) {
@@ -24,20 +24,25 @@ func (s *scanner) load(text []byte) {
 	s.text = s.copied
 }
 
-// span is a text without a newline, to be compared eight bytes at a time.
+// span is a text without a newline, to be compared sixteen bytes at a time.
 type span struct {
-	n     int
-	first uint64 // eight bytes
-	mask  uint64 // of those of them that it has
-	rest  *span  // what follows them; nil: nothing does
+	n             int
+	first, second uint64 // eight bytes, and those after them
+	mask, mask2   uint64 // of those of them that it has
+	rest          *span  // what follows them; nil: nothing does
 }
 
 func newSpan(text string) span {
-	var w [8]byte
-	k := copy(w[:], text)
-	x := span{n: len(text), first: binary.LittleEndian.Uint64(w[:]), mask: ^uint64(0) >> (8 * (8 - k))}
-	if len(text) > 8 {
-		rest := newSpan(text[8:])
+	var w, m [beyond]byte
+	for i := range copy(w[:], text) {
+		m[i] = 0xff
+	}
+	x := span{
+		n: len(text), first: binary.LittleEndian.Uint64(w[:]), second: binary.LittleEndian.Uint64(w[8:]),
+		mask: binary.LittleEndian.Uint64(m[:]), mask2: binary.LittleEndian.Uint64(m[8:]),
+	}
+	if len(text) > beyond {
+		rest := newSpan(text[beyond:])
 		x.rest = &rest
 	}
 	return x
@@ -45,38 +50,43 @@ func newSpan(text string) span {
 
 // comes passes over a span, where that comes next.
 func (s *scanner) comes(x *span) bool {
-	if (binary.LittleEndian.Uint64(s.text[s.at:])^x.first)&x.mask != 0 || x.rest != nil && !s.follows(x.rest) {
+	if !x.in(s.text[s.at:]) {
 		return false
 	}
 	s.at += x.n
 	return true
 }
 
-// follows reports whether a span comes after eight bytes that hold no newline, so that what is loaded here begins within the line.
-func (s *scanner) follows(x *span) bool {
-	for at := s.at + 8; x != nil; at += 8 {
-		if (binary.LittleEndian.Uint64(s.text[at:])^x.first)&x.mask != 0 {
+// in reports whether a text begins with a span. What comes before the rest of a span holds no newline, so that the text has enough bytes to be compared.
+func (x *span) in(text []byte) bool {
+	for {
+		t := (*[beyond]byte)(text)
+		if (binary.LittleEndian.Uint64(t[:8])^x.first)&x.mask|(binary.LittleEndian.Uint64(t[8:])^x.second)&x.mask2 != 0 {
 			return false
 		}
-		x = x.rest
+		if x.rest == nil {
+			return true
+		}
+		x, text = x.rest, text[beyond:]
 	}
-	return true
 }
 
 const (
-	zeros = 0x3030303030303030 // "00000000"
-	highs = 0x8080808080808080
+	zeros  = 0x3030303030303030 // "00000000"
+	highs  = 0x8080808080808080
+	ones   = 0x0101010101010101
+	quotes = '"' * ones
 )
 
 // digits returns how many digits a text of eight bytes begins with, and their value.
-func digits(text uint64) (n int, value uint64) {
+func digits(text uint64) (n uint, value uint64) {
 	x := text ^ zeros
-	n = mathbits.TrailingZeros64((x+0x7676767676767676|x)&highs) >> 3 // the first byte above 9; what is carried from it changes only those after it
+	n = uint(mathbits.TrailingZeros64((x+0x7676767676767676|x)&highs)) >> 3 // the first byte above 9; what is carried from it changes only those after it
 	if n == 0 {
 		return 0, 0
 	}
-	x <<= 8 * uint(8-n) // leading zeros
-	x = x*10 + x>>8     // of two digits, in each second byte
+	x <<= 8 * (8 - n) // leading zeros
+	x = x*10 + x>>8   // of two digits, in each second byte
 	x = (x&0x000000ff000000ff*0x000f424000000064 + x>>16&0x000000ff000000ff*0x0000271000000001) >> 32
 	return n, x
 }
@@ -86,12 +96,12 @@ func (s *scanner) number() (v uint64, ok bool) {
 	begin := s.at
 	n, v := digits(binary.LittleEndian.Uint64(s.text[begin:]))
 	if n < 8 {
-		s.at += n
+		s.at += int(n)
 		return v, n == 1 || n > 1 && s.text[begin] != '0'
 	}
 	n, more := digits(binary.LittleEndian.Uint64(s.text[begin+8:]))
 	v = v*powers[n] + more
-	if s.at += 8 + n; n < 8 {
+	if s.at += 8 + int(n); n < 8 {
 		return v, s.text[begin] != '0'
 	}
 	for ; ; s.at++ {

@@ -25,6 +25,14 @@ func LargePages[T any](s []T) {
 	gather(first, (start+n+LargePage-1)&^(LargePage-1)-first)
 }
 
+// LargePagesLater asks for large pages, for what will be written where a large slice is that nothing was written to.
+func LargePagesLater(b []byte) {
+	first := (uintptr(unsafe.Pointer(&b[0])) + LargePage - 1) &^ (LargePage - 1)
+	if end := uintptr(unsafe.Pointer(&b[0])) + uintptr(len(b)); end >= first+LargePage {
+		_, _, _ = unix.Syscall(unix.SYS_MADVISE, first, (end-first)&^(LargePage-1), unix.MADV_HUGEPAGE)
+	}
+}
+
 // LargePagesAt does so for what is around a place, for objects that are allocated one by one.
 func LargePagesAt(p unsafe.Pointer) { gather(uintptr(p)&^(LargePage-1), LargePage) }
 

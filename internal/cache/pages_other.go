@@ -10,6 +10,9 @@ const LargePage = 2 << 20
 // LargePages does nothing here.
 func LargePages[T any]([]T) {}
 
+// LargePagesLater does nothing here.
+func LargePagesLater([]byte) {}
+
 // LargePagesAt does nothing here.
 func LargePagesAt(unsafe.Pointer) {}
 

@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
+
+	"ibwitness/internal/cache"
 )
 
 const (
@@ -21,10 +23,13 @@ func sized(flag string, mib int) error {
 	return nil
 }
 
-// rarely has the collector wait, until release is called, until the heap has grown by another 48 MiB, at least: one of a few MiB, through which verbs events flow, it
-// would go through many times a second, for a fifth of all the processor time. Nothing is put into that memory, so that the system provides none for it.
+// rarely has the collector wait, until release is called, until the heap has grown by another 32 MiB, at least: one of a few MiB, through which verbs events flow, it
+// would go through many times a second, for a fifth of all the processor time. Nothing is put into that memory, so that the system provides none for it. What the heap
+// grows into is asked for in large pages: one by one the system takes longer to provide small ones than the collector takes to go through what is there.
 func rarely() (release func()) {
-	unused := make([]byte, 48<<20)
+	unused := make([]byte, 32<<20)
+	cache.LargePagesLater(make([]byte, 64<<20))
+	runtime.GC() // what was asked for is free again
 	return func() { runtime.KeepAlive(unused) }
 }
 

@@ -11,6 +11,7 @@ import (
 type assembly struct {
 	requests       *cq.Requests
 	messages       *slab.Of[cq.Message]
+	posted         cq.Posted // of the newest packet, where that is known
 	carried        *carried
 	base           int64 // ordinal of parts[0]
 	parts          []part
@@ -50,7 +51,7 @@ const mostMissing = 4096
 const headStart = 4096
 
 // request adds a packet.
-func (s *assembly) request(p *packet.Packet, at cq.PacketRef) {
+func (s *assembly) request(p *packet.Packet, at *cq.PacketRef) {
 	ord := s.requests.Packet(at)
 	if s.requests.High() == 0 && ord > headStart {
 		s.base = ord
@@ -106,7 +107,7 @@ func (s *assembly) tell(ord int64, n int, p *packet.Packet, time int64) {
 }
 
 // outside takes a packet of a message that is whole, or that was given up; what is too far ahead is not followed.
-func (s *assembly) outside(ord int64, p *packet.Packet, at cq.PacketRef) {
+func (s *assembly) outside(ord int64, p *packet.Packet, at *cq.PacketRef) {
 	switch {
 	case ord >= s.base:
 	case s.givenUp[ord]:
@@ -135,9 +136,9 @@ func (s *assembly) psns(p *packet.Packet) (n int, ok bool) {
 }
 
 // fill sets the i-th part, which is x, to packet p.
-func (s *assembly) fill(i int, x *part, p *packet.Packet, at cq.PacketRef) {
+func (s *assembly) fill(i int, x *part, p *packet.Packet, at *cq.PacketRef) {
 	in := p.Info()
-	x.op, x.seen, x.length, x.at, x.cut = p.Opcode, true, uint32(p.PayloadLen), at, p.PayloadLen != len(p.Payload)
+	x.op, x.seen, x.length, x.at, x.cut = p.Opcode, true, uint32(p.PayloadLen), *at, p.PayloadLen != len(p.Payload)
 	if !in.Middle || p.SE {
 		x.head, x.heads = s.headOf(p), 1
 	}
@@ -204,13 +205,13 @@ func (s *assembly) GiveUp() {
 }
 
 // latePacket adds a packet that was given up, where that is a whole message: the network let others overtake it.
-func (s *assembly) latePacket(ord int64, p *packet.Packet, at cq.PacketRef) {
+func (s *assembly) latePacket(ord int64, p *packet.Packet, at *cq.PacketRef) {
 	delete(s.givenUp, ord)
 	if in := p.Info(); !in.Only {
 		return
 	}
 	h := headOf(p)
-	s.requests.End(s.messageOf(ord, []part{{op: p.Opcode, seen: true, run: 1, heads: 1, bytes: uint32(p.PayloadLen), length: uint32(p.PayloadLen), crc: sum(p.Payload), cut: p.PayloadLen != len(p.Payload), at: at, head: &h}}))
+	s.requests.End(s.messageOf(ord, []part{{op: p.Opcode, seen: true, run: 1, heads: 1, bytes: uint32(p.PayloadLen), length: uint32(p.PayloadLen), crc: sum(p.Payload), cut: p.PayloadLen != len(p.Payload), at: *at, head: &h}}))
 }
 
 // Finish makes messages of what did not come whole.

@@ -27,9 +27,9 @@ func networkOf(p *packet.Packet) *cq.NetHeader {
 }
 
 // datagram is the message that a datagram is, or a message of one packet.
-func datagram(p *packet.Packet, at cq.PacketRef) *cq.Message {
+func datagram(p *packet.Packet, at *cq.PacketRef) *cq.Message {
 	m := &cq.Message{
-		Packets: 1, Op: p.Opcode, Length: uint32(p.PayloadLen), Begin: at, End: at, Headers: headOf(p), Cut: p.PayloadLen != len(p.Payload),
+		Packets: 1, Op: p.Opcode, Length: uint32(p.PayloadLen), Begin: *at, End: *at, Headers: headOf(p), Cut: p.PayloadLen != len(p.Payload),
 	}
 	if !m.Cut {
 		m.CRC = sum(p.Payload)

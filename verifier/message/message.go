@@ -15,6 +15,9 @@ type Verifier struct {
 	queues *cq.Agent
 	pos    int // of the newest packet in the capture
 
+	flow cq.Flow      // of that packet
+	at   cq.PacketRef // which it is
+
 	departures departures
 	responses  responses
 	messages   slab.Of[cq.Message]
@@ -44,13 +47,14 @@ func (v *Verifier) packet(p *packet.Packet) {
 	if !followed(p) {
 		return
 	}
-	route := v.queues.Route(flowOf(p), p.PSN, p.Time)
+	v.refer(p)
+	route := v.queues.Route(&v.flow, p.PSN, p.Time)
 	if route == nil {
 		return
 	}
-	at := v.ref(p)
+	at := &v.at
 	if p.Info().Response {
-		v.response(route, p, &at)
+		v.response(route, p, at)
 	} else {
 		for _, r := range route.Requests(false) {
 			v.request(v.assemblyOf(r), p, at)
@@ -82,7 +86,7 @@ func (v *Verifier) response(route *cq.Route, p *packet.Packet, at *cq.PacketRef)
 		if more && r.KeepsData() {
 			v.responses.keep(p, at.Pos)
 		}
-		v.assemblyOf(r).response(p, *at)
+		v.assemblyOf(r).response(p, at)
 	}
 }
 
@@ -93,21 +97,19 @@ func (v *Verifier) damaged(p *packet.Packet) {
 	if p.Has&packet.HasBTH == 0 || !in.Only || !in.Request || service != packet.UC && service != packet.UD || p.Flaws&packet.FlawShort != 0 || p.Cut {
 		return
 	}
-	if f := flowOf(p); v.queues.Delivers(f) {
-		v.queues.Damaged(f, datagram(p, v.ref(p)))
+	if v.refer(p); v.queues.Delivers(v.flow) {
+		v.queues.Damaged(v.flow, datagram(p, &v.at))
 	}
 }
 
-func flowOf(p *packet.Packet) cq.Flow {
-	f := cq.Flow{Service: p.Opcode.Service(), Src: p.Src, Dst: p.Dst, To: p.DestQP}
+// refer sets flow and at to those of a packet, field by field: a copy of a value that was just put together waits until all of it is stored.
+func (v *Verifier) refer(p *packet.Packet) {
+	at, f := &v.at, &v.flow
+	at.Frame, at.Time, at.Pos, at.Tap, at.Op, at.PSN = p.Frame, p.Time, v.pos, p.Tap, p.Opcode, p.PSN
+	f.Service, f.Src, f.Dst, f.To, f.From = p.Opcode.Service(), p.Src, p.Dst, p.DestQP, 0
 	if p.Has&packet.HasDETH != 0 {
 		f.From = p.SrcQP
 	}
-	return f
-}
-
-func (v *Verifier) ref(p *packet.Packet) cq.PacketRef {
-	return cq.PacketRef{Frame: p.Frame, Time: p.Time, Pos: v.pos, Tap: p.Tap, Op: p.Opcode, PSN: p.PSN}
 }
 
 // assemblyOf is where the packets of some requests are assembled.

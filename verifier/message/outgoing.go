@@ -10,7 +10,6 @@ import (
 
 // departures holds the packets of requests against those that their work requests let expect.
 type departures struct {
-	posted cq.Posted
 	fields outgoing.Fields
 	made   map[kind]*comparisons
 }
@@ -31,22 +30,21 @@ type comparisons struct {
 const mostAlike = 64
 
 // request takes a packet of a request: it compares it with what its work request lets expect, where that is known, and tells where it departs from that.
-func (v *Verifier) request(s *assembly, p *packet.Packet, at cq.PacketRef) {
+func (v *Verifier) request(s *assembly, p *packet.Packet, at *cq.PacketRef) {
 	ord := s.requests.Ordinal(p.PSN)
-	i, ok := v.queues.Posted(s.requests, ord, p.PayloadLen, &v.departures.posted)
+	i, ok := v.queues.Posted(s.requests, ord, p.PayloadLen, &s.posted)
 	if ok {
-		v.outgoing(s.requests, ord, i, p, at)
+		v.outgoing(s, ord, i, p, at)
 	}
 	s.request(p, at)
 	if in := p.Info(); ok && (in.Last || in.Only) {
-		v.ended(s.requests, ord, i, p, at)
+		v.ended(s, ord, i, p, at)
 	}
 }
 
 // ended compares the data of a message that a packet has ended with its checksum when it was posted, where no more of it is known.
-func (v *Verifier) ended(r *cq.Requests, ord int64, i int, p *packet.Packet, at cq.PacketRef) {
-	d := &v.departures
-	x := &d.posted
+func (v *Verifier) ended(s *assembly, ord int64, i int, p *packet.Packet, at *cq.PacketRef) {
+	d, r, x := &v.departures, s.requests, &s.posted
 	if !x.Summed || len(x.Data) == int(x.Length) || x.Request.Op == wqe.OpFlush {
 		return
 	}
@@ -64,15 +62,15 @@ func (v *Verifier) ended(r *cq.Requests, ord int64, i int, p *packet.Packet, at 
 	}
 }
 
-func (v *Verifier) outgoing(r *cq.Requests, ord int64, i int, p *packet.Packet, at cq.PacketRef) {
-	d := &v.departures
-	field, departs := d.fields.Departs(&d.posted, i, p)
+func (v *Verifier) outgoing(s *assembly, ord int64, i int, p *packet.Packet, at *cq.PacketRef) {
+	d, r := &v.departures, s.requests
+	field, departs := d.fields.Departs(&s.posted, i, p)
 	if !departs || r.Departed(ord, i, field) {
 		return
 	}
 	if !d.compares(field, p) {
 		r.Departs(ord, i, at, nil)
-	} else if c := outgoing.Compare(p, &d.posted, i); c != nil {
+	} else if c := outgoing.Compare(p, &s.posted, i); c != nil {
 		r.Departs(ord, i, at, c)
 	}
 }

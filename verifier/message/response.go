@@ -7,7 +7,7 @@ import (
 )
 
 // response adds an answer to the requests.
-func (s *assembly) response(p *packet.Packet, at cq.PacketRef) {
+func (s *assembly) response(p *packet.Packet, at *cq.PacketRef) {
 	if !s.requests.Started() {
 		return
 	}
@@ -23,7 +23,7 @@ func (s *assembly) response(p *packet.Packet, at cq.PacketRef) {
 	}
 	switch m := s.requests.Find(ord); {
 	case m != nil && s.misfits(m, ord, p), m == nil && s.strange(ord, p):
-		s.requests.Misfit(cq.NAK{Ord: ord, Syndrome: p.Syndrome, At: at})
+		s.requests.Misfit(cq.NAK{Ord: ord, Syndrome: p.Syndrome, At: *at})
 	case m != nil && m.Response != nil && s.unusual(m, ord, p):
 		s.requests.Unusual(ord)
 	}
@@ -37,11 +37,11 @@ func (s *assembly) response(p *packet.Packet, at cq.PacketRef) {
 		return
 	}
 	s.acknowledged(ord-1, at, false)
-	s.requests.Refused(cq.NAK{Ord: ord, Syndrome: p.Syndrome, At: at})
+	s.requests.Refused(cq.NAK{Ord: ord, Syndrome: p.Syndrome, At: *at})
 }
 
 // acknowledged says that everything up to an ordinal is acknowledged.
-func (s *assembly) acknowledged(ord int64, at cq.PacketRef, named bool) {
+func (s *assembly) acknowledged(ord int64, at *cq.PacketRef, named bool) {
 	s.requests.Acknowledged(ord, at, named)
 	if ord >= s.base && len(s.parts) > 0 { // what is missing here has arrived, and is not retransmitted
 		n := min(int(ord-s.base)+1, len(s.parts))
@@ -56,7 +56,7 @@ func (s *assembly) acknowledged(ord int64, at cq.PacketRef, named bool) {
 }
 
 // data adds a READ response or the result of an atomic.
-func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
+func (s *assembly) data(ord int64, p *packet.Packet, at *cq.PacketRef) {
 	m := s.requests.Find(ord)
 	if m == nil || m.Response == nil {
 		return
@@ -74,7 +74,7 @@ func (s *assembly) data(ord int64, p *packet.Packet, at cq.PacketRef) {
 		return
 	}
 	if !r.Begin.Seen() {
-		r.Begin = at
+		r.Begin = *at
 		s.requests.Answered()
 	}
 	if i >= len(r.Packets) || r.Packets[i].Seen {
@@ -104,8 +104,8 @@ func (s *assembly) place(r *cq.Response, i int, p *packet.Packet) {
 }
 
 // answered ends a response whose packets have all come.
-func (s *assembly) answered(r *cq.Response, at cq.PacketRef) {
-	r.Whole, r.At = true, at
+func (s *assembly) answered(r *cq.Response, at *cq.PacketRef) {
+	r.Whole, r.At = true, *at
 	s.requests.Answered()
 	run := joined{}
 	for _, x := range r.Packets {
@@ -128,7 +128,7 @@ func repeat(r *cq.Response, i int, p *packet.Packet) {
 }
 
 // keepResponse keeps the payload of packet i of the response to a READ. Of one whose first packets were not kept it keeps nothing.
-func (s *assembly) keepResponse(m *cq.Message, i int, p *packet.Packet, at cq.PacketRef) {
+func (s *assembly) keepResponse(m *cq.Message, i int, p *packet.Packet, at *cq.PacketRef) {
 	r := m.Response
 	if r.Seen == 0 && m.DMALen <= cq.MostData {
 		r.Data, r.Refs = make([]byte, m.DMALen), make([]cq.PacketRef, m.Packets)
@@ -138,7 +138,7 @@ func (s *assembly) keepResponse(m *cq.Message, i int, p *packet.Packet, at cq.Pa
 		return
 	}
 	copy(r.Data[uint32(i)*s.requests.PMTU():], p.Payload)
-	r.Refs[i] = at
+	r.Refs[i] = *at
 }
 
 // own is the CRC of the payload of one packet.

@@ -42,7 +42,7 @@ func (c *Check) request(p *packet.Packet) {
 	}
 	c.Requests++
 	c.Queues.Reach(p.Time)
-	r := c.Queues.Route(f, p.PSN, p.Time)
+	r := c.Queues.Route(&f, p.PSN, p.Time)
 	if r == nil {
 		return
 	}
