@@ -158,9 +158,16 @@ for name in "${names[@]}"; do
 	job client "$name"
 	await "$seconds" "$tmp/client/share/status" || touch "$tmp/client/share/stop"
 	await 10 "$tmp/server/share/status" || touch "$tmp/server/share/stop"
-	await 10 "$tmp/client/share/status" && await 10 "$tmp/server/share/status" || fail "$name does not end"
-	echo "object_del dump" >&"$client"
 	said=
+	for role in client server; do await 10 "$tmp/$role/share/status" || said+=", $role does not end"; done
+	echo "object_del dump" >&"$client"
+	if [ -n "$said" ]; then # its machine may hang
+		for role in server client; do
+			cp "$tmp/$role/share/log" "$out/$name.$role.log"
+			cp "$tmp/$role/console" "$out/$name.$role.console"
+		done
+		fail "$name$said: what was printed until then is in $out"
+	fi
 	for role in server client; do
 		share=$tmp/$role/share
 		cp "$share/log" "$out/$name.$role.log"
