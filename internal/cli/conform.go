@@ -54,6 +54,7 @@ type conformExplain struct {
 
 type conformRun struct {
 	Patterns []string `arg:"" name:"pattern" optional:"" complete:"test" help:"Tests: an id, the beginning of ids (X09_11), or with * for any text. Default: all."`
+	Skip     []string `sep:"," placeholder:"TEST" complete:"test" help:"Tests that are left out, as patterns."`
 	Fault    string   `placeholder:"NAME" complete:"fault" help:"Give a device a fault, to see which tests fail: of an adapter one of those of simulate --faults, of a switch or channel adapter one of --faults. Only devices that can have it are there."`
 	Faults   bool     `help:"List the faults that a switch or channel adapter can have."`
 	Device   string   `enum:"all,adapter,switch,channel-adapter,router" default:"all" placeholder:"KIND" help:"Which device is there: adapter, switch, channel-adapter, router, or all. Tests of others are not applicable; those of any node take the switch where it is there. Default: ${default}."`
@@ -163,6 +164,13 @@ func (c *conformRun) Run(s *session) error {
 	tests, err := selected(c.Patterns)
 	if err != nil {
 		return err
+	}
+	if len(c.Skip) > 0 {
+		skipped, err := selected(c.Skip)
+		if err != nil {
+			return err
+		}
+		tests = slices.DeleteFunc(tests, func(t *conform.Test) bool { return slices.Contains(skipped, t) })
 	}
 	opt := conform.Options{RunOptions: conform.RunOptions{Sample: c.Sample}, Seed: rand.Uint64N(1e6), Workers: c.Workers}
 	if c.Seed != nil {

@@ -64,6 +64,7 @@ func TestConformSwitch(t *testing.T) {
 		"--device adapter C14":                                          "NOT APPLICABLE",
 		"--sltovl --all C14_024_08_04":                                  "NOT APPLICABLE",
 		"--device switch C09_130_01":                                    "NOT APPLICABLE",
+		"--skip C14_024_05 C14_024_0":                                   "PASSED  17 tests",
 		"--fault sltovl-invalid-value C14_024_08_04":                    "80 requests were refused with status code 7",
 		"--faults": "sltovl-answers",
 		"--fault sltovl-answers --pcapng " + packets + " C14_024_08_04": "FAILED  1 test of the device soft with the fault sltovl-answers: 1 fail",
@@ -114,6 +115,7 @@ func TestConformRefuses(t *testing.T) {
 	for args, want := range map[string]string{
 		"conform run C99":                                    `there is no test \"C99\": `,
 		"conform explain nothing":                            "`ibwitness conform list` without a pattern lists all",
+		"conform run --skip C99":                             `there is no test \"C99\": `,
 		"conform run --fault slow C09_130_01":                "`ibwitness simulate --faults` lists those of adapters",
 		"conform run --fault sltovl-silent --device adapter": "`ibwitness conform run --faults` those of switches",
 		"conform run --ports 255 --device switch":            "255 ports; give 1 to 254",
