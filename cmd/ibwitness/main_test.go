@@ -22,7 +22,15 @@ const mostInit = 6
 func TestStart(t *testing.T) {
 	line := regexp.MustCompile(`(?m)^init (\S+) @\S+ ms, (\S+) ms clock`)
 	least := map[string]float64{}
-	for range 5 {
+	slow := func() bool {
+		for _, took := range least {
+			if took > mostInit {
+				return true
+			}
+		}
+		return false
+	}
+	for n := 0; n < 5 || n < 50 && slow(); n++ { // the machine may be busy for a while
 		c := exec.Command(os.Args[0], "-test.run=^$")
 		c.Env = append(os.Environ(), "GODEBUG=inittrace=1")
 		out, err := c.CombinedOutput()
