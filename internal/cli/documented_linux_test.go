@@ -41,6 +41,7 @@ var elsewhere = map[string]string{
 	"systemctl enable --now ibwitness": "it needs a running systemd; TestInstall has systemd verify the service",
 	"systemctl reload ibwitness":       "it needs a running systemd; TestNotify and TestReload do as it does",
 	"journalctl -u ibwitness -o cat":   "it needs a running systemd",
+	"ibwitness conform run --dut 10.0.0.7:4700 --secret FILE -i eth1": "it needs a device on another machine; TestConformLive has one on a network of its own",
 }
 
 func exampleOf(line string) example {
