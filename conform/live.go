@@ -6,10 +6,12 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"ibwitness/cq"
 	"ibwitness/fabricagent"
+	"ibwitness/fabricagent/live"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/remote"
 	"ibwitness/packet"
@@ -23,13 +25,13 @@ type Live struct {
 	// Open makes a consumer of the adapter for a test, which tells told of events that no verb tells of, from any goroutine. When it is closed, all that it made is
 	// destroyed.
 	Open func(ctx context.Context, told func(*cq.Event)) (Consumer, error)
-	Wire Wire
+	Wire *live.Port // the tester's end of the network
 	// Tester and Device are the two ends: of IPv4, and of IPv6 where both have such an address. Stranger is an address of IPv4 that nobody has.
 	Tester, Device End
 	Stranger       packet.Addr
 	MTU            int           // of InfiniBand, 256 to 4096 bytes, that both ends and the network between them take; 0: 4096
-	Window         time.Duration // in which the device has answered for certain; 0: 200 ms
-	Jitter         time.Duration // by which the way of a packet varies, and the clock of the device; 0: 1 ms
+	Window         time.Duration // in which the device has answered for certain
+	Jitter         time.Duration // by which the way of a packet varies, and the clock of the device
 }
 
 // End is an end of the network.
@@ -49,21 +51,6 @@ type Consumer interface {
 	Await(ctx context.Context, queues []wqe.CQ, most int, wait time.Duration) ([]remote.Ready, error)
 }
 
-// Wire is the tester's end of the network, such as a live.Port.
-type Wire interface {
-	// Send has a frame leave: it passes then, too.
-	Send(frame []byte) error
-	// Next returns the next frame of RoCE that has passed, which is the caller's to keep, and waits for it until a time, nanoseconds since the Unix epoch; nil: all that passed
-	// before that time has been returned.
-	Next(until int64) (*fabricagent.Frame, error)
-}
-
-// Defaults of Live.
-const (
-	liveWindow = 200 * time.Millisecond
-	liveJitter = time.Millisecond
-)
-
 // pollEvery is how often completions are polled at least while a test waits, in nanoseconds.
 const pollEvery = int64(2 * time.Millisecond)
 
@@ -74,6 +61,7 @@ type line struct {
 	live    *Live
 	leaving []leaving // sent, and not yet seen to pass
 	told    chan cq.Event
+	missed  atomic.Bool // an event found no room in it
 	device  Consumer
 	polled  int64 // when
 }
@@ -95,28 +83,22 @@ const leavesIn = int64(20 * time.Millisecond)
 const verbPatience = 10 * time.Second
 
 // buildLive puts the tester at its end of a network, with a tap there.
-func (r *run) buildLive(live *Live) {
-	t := &tester{r: r, mac: live.Tester.MAC, deviceMAC: live.Device.MAC, sent: map[uint64]bool{}}
-	l := &line{r: r, live: live, told: make(chan cq.Event, mostTold)}
-	r.tester, r.live, r.ways = t, l, live.ways()
-	r.window, r.jitter = int64(live.Window), int64(live.Jitter)
-	if live.Window == 0 {
-		r.window = int64(liveWindow)
-	}
-	if live.Jitter == 0 {
-		r.jitter = int64(liveJitter)
-	}
-	if live.MTU > 0 {
-		r.mtu = live.MTU
+func (r *run) buildLive(o *Live) {
+	t := &tester{r: r, mac: o.Tester.MAC, deviceMAC: o.Device.MAC, sent: map[uint64]bool{}}
+	l := &line{r: r, live: o, told: make(chan cq.Event, mostTold)}
+	r.tester, r.live, r.ways = t, l, o.ways()
+	r.window, r.jitter = int64(o.Window), int64(o.Jitter)
+	if o.MTU > 0 {
+		r.mtu = o.MTU
 	}
 	r.began = time.Now().UnixNano()
 	r.clock.Run(r.began)
 	r.result.Link, r.result.Taps = fabricagent.LinkEthernet, []string{"tester"}
+	t.watched("tester", verifier.Profile{}, o.Tester.IPv4, o.Tester.IPv6)
 	l.drop()
-	t.watched("tester", verifier.Profile{}, live.Tester.IPv4, live.Tester.IPv6)
 	ctx, cancel := context.WithTimeout(ctx, verbPatience)
 	defer cancel()
-	consumer, err := live.Open(ctx, l.hears)
+	consumer, err := o.Open(ctx, l.hears)
 	if err != nil {
 		r.halt("the device cannot be driven: %v", err)
 	}
@@ -134,9 +116,9 @@ func (r *run) leastTimeout() uint8 {
 }
 
 // ways are the networks between both ends.
-func (live *Live) ways() (w ways) {
-	t, d := &live.Tester, &live.Device
-	w.ipv4 = network{encap: packet.RoCEv2IPv4, tester: t.IPv4, device: d.IPv4, stranger: live.Stranger}
+func (o *Live) ways() (w ways) {
+	t, d := &o.Tester, &o.Device
+	w.ipv4 = network{encap: packet.RoCEv2IPv4, tester: t.IPv4, device: d.IPv4, stranger: o.Stranger}
 	if !t.IPv6.IsZero() && !d.IPv6.IsZero() {
 		w.ipv6 = network{encap: packet.RoCEv2IPv6, tester: t.IPv6, device: d.IPv6}
 	}
@@ -179,7 +161,8 @@ func (l *line) works(err error) {
 func (l *line) hears(e *cq.Event) {
 	select {
 	case l.told <- *e:
-	default: // a device that tells of that much is not listened to any longer
+	default:
+		l.missed.Store(true)
 	}
 }
 
@@ -197,6 +180,9 @@ func (l *line) advance(t int64) bool {
 	r := l.r
 	if r.opt.Stop != nil && r.opt.Stop() {
 		r.halt("it was interrupted")
+	}
+	if l.missed.Load() {
+		r.halt("the device has told of more than %d events at once, so that some were missed", mostTold)
 	}
 	if now := r.now(); now >= t {
 		return false
@@ -309,7 +295,8 @@ func (l *line) passes(f *fabricagent.Frame) {
 	t.receive(*f)
 }
 
-// driven is the adapter as a test drives it. A verb is called when all that was sent before it has left, and what it says is told after all that passed before it was said.
+// driven is the adapter as a test drives it. A verb whose order among packets counts is called when all that was sent before it has left, and what it says is told after all
+// that passed before it was said.
 type driven struct {
 	Consumer
 	l *line
@@ -376,16 +363,23 @@ func (d *driven) QueryQP(ctx context.Context, q wqe.QP) (qp.Attr, qp.State, erro
 
 // DestroyQP destroys.
 func (d *driven) DestroyQP(ctx context.Context, q wqe.QP) error {
-	d.l.departed()
-	err := d.gone(d.Consumer.DestroyQP(ctx, q))
-	d.said()
-	return err
+	return d.withdraw(func() error { return d.Consumer.DestroyQP(ctx, q) })
 }
 
 // DeregisterMR deregisters.
 func (d *driven) DeregisterMR(ctx context.Context, m wqe.MR) error {
+	return d.withdraw(func() error { return d.Consumer.DeregisterMR(ctx, m) })
+}
+
+// DeallocateMW deallocates.
+func (d *driven) DeallocateMW(ctx context.Context, m wqe.MW) error {
+	return d.withdraw(func() error { return d.Consumer.DeallocateMW(ctx, m) })
+}
+
+// withdraw calls a verb after which less is allowed than before: the device may have made use of it until then.
+func (d *driven) withdraw(verb func() error) error {
 	d.l.departed()
-	err := d.gone(d.Consumer.DeregisterMR(ctx, m))
+	err := d.gone(verb())
 	d.said()
 	return err
 }

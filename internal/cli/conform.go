@@ -70,7 +70,7 @@ type conformRun struct {
 	Workers  int      `default:"0" placeholder:"N" help:"How many tests run at the same time; 0: one a core. Default: ${default}."`
 	PSN      string   `name:"psn" placeholder:"N" help:"First PSN of each connection, decimal or 0x and hexadecimal. Default: by chance, the same for each run of a test."`
 	All      bool     `help:"Show every assertion."`
-	Log      bool     `help:"Show how each procedure went, with simulated times."`
+	Log      bool     `help:"Show how each procedure went, with times."`
 	Junit    string   `placeholder:"FILE" complete:"file" help:"Write a JUnit report too."`
 	Pcapng   string   `placeholder:"DIR" complete:"file" help:"Write the packets of each test to DIR, which is made, as TEST.pcapng."`
 	Format   string   `enum:"text,json" default:"text" placeholder:"FORMAT" help:"Format: text, or json (one object a line). Default: ${default}."`

@@ -2,10 +2,12 @@ package scenario
 
 import (
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"ibwitness/cq"
 	"ibwitness/fabricagent"
+	"ibwitness/fabricagent/live"
 	"ibwitness/hcaagent"
 	"ibwitness/hcaagent/soft"
 	"ibwitness/packet"
@@ -18,7 +20,7 @@ type Live struct {
 	HCA string // whose place it takes
 	// Open makes a consumer of the adapter, which tells told of events that no verb tells of, from any goroutine.
 	Open func(told func(*cq.Event)) (Consumer, error)
-	Wire Wire
+	Wire *live.Port // the tester's end of the network
 	// Tester and Device are the addresses of both ends.
 	Tester, Device       packet.Addr
 	TesterMAC, DeviceMAC [6]byte
@@ -32,12 +34,6 @@ type Consumer interface {
 	Limits() qp.Limits
 }
 
-// Wire is the tester's end of the network, such as a live.Port.
-type Wire interface {
-	Send(frame []byte) error
-	Next(until int64) (*fabricagent.Frame, error)
-}
-
 // In real time: how long nothing may happen before the run ends where nothing is left to do, and how long it waits at most before it looks for events again.
 const (
 	liveQuiet = int64(time.Second)
@@ -48,11 +44,12 @@ const (
 type player struct {
 	Consumer
 	*Live
-	r    *Run
-	told chan cq.Event
-	send func(frame []byte) // into the network of the scenario
-	last int64              // when something happened
-	err  error              // of the wire
+	r      *Run
+	told   chan cq.Event
+	missed atomic.Bool        // an event found no room in it
+	send   func(frame []byte) // into the network of the scenario
+	last   int64              // when something happened
+	err    error              // of the wire
 }
 
 // mostTold is how many events of a real adapter may wait.
@@ -91,7 +88,8 @@ func (p *player) place(opt soft.Options) (adapter, error) {
 	consumer, err := p.Open(func(e *cq.Event) {
 		select {
 		case p.told <- *e:
-		default: // the run has ended, or is flooded
+		default:
+			p.missed.Store(true)
 		}
 	})
 	p.Consumer = consumer
@@ -118,6 +116,9 @@ func (p *player) Shown() uint64 { return 0 }
 func (p *player) step() bool {
 	r := p.r
 	for {
+		if p.missed.Load() && p.err == nil {
+			p.err = fmt.Errorf("scenario: the device has told of more than %d events at once, so that some were missed: have it work less at a time", mostTold)
+		}
 		if p.err != nil {
 			r.problems = append(r.problems, p.err)
 			return false
