@@ -87,7 +87,7 @@ var flowShapes, flowIP, flowExclusion = func() (t [256]flowShape, ip [wordUDP + 
 	found[wordSrcLo], found[wordDstLo] = math.MaxUint64, math.MaxUint64
 	for o := range t {
 		s := shapes[packet.RoCEv2IPv4][o]
-		if s.judged != 0 || packet.Opcode(o).Service() != packet.RC {
+		if s == nil || s.judged != 0 || packet.Opcode(o).Service() != packet.RC {
 			t[o].bth = clause{0xFF, uint64(^uint8(o))} // another opcode: no packet has it
 			continue
 		}

@@ -193,11 +193,13 @@ type exclusionBy struct {
 	by ruleSet
 }
 
-// shapes are built from the rows of headers, for RoCEv2. Of services other than RC, UC and CNP, no packet is plain.
+// shapes are built from the rows of headers, for RoCEv2 and defined opcodes. Of services other than RC, UC and CNP, no packet is plain.
 var shapes = func() (t [5][256]*shape) {
 	for _, e := range []packet.Encap{packet.RoCEv2IPv4, packet.RoCEv2IPv6} {
 		for o := range t[e] {
-			t[e][o] = shapeOf(e, packet.Opcode(o).Info())
+			if in := packet.Opcode(o).Info(); in.Defined {
+				t[e][o] = shapeOf(e, in)
+			}
 		}
 	}
 	return t

@@ -3,6 +3,7 @@ package header
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -28,13 +29,17 @@ var headers = concat(bthHeaders, networkHeaders, roceHeaders, linkHeaders, servi
 
 // headersOf are those that apply, by encapsulation and opcode.
 var headersOf = func() (t [5][256][]*header) {
+	var list []*header
 	for e := range t {
 		for o := range t[e] {
+			list = list[:0]
+			in := packet.Opcode(o).Info()
 			for i := range headers {
-				if headers[i].applies(packet.Encap(e), packet.Opcode(o).Info()) {
-					t[e][o] = append(t[e][o], &headers[i])
+				if headers[i].applies(packet.Encap(e), in) {
+					list = append(list, &headers[i])
 				}
 			}
+			t[e][o] = slices.Clone(list)
 		}
 	}
 	return t
