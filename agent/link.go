@@ -28,12 +28,25 @@ func (t *Transport) onLinks() *link.Verifier {
 
 // pauses verifies the frames of a batch, of the taps that are this agent's, where there are pause frames among them or before.
 func (t *Transport) pauses(w *batch, me, shards int) {
+	if w.pause && me == 0 {
+		t.follow(w)
+	}
 	if !w.pause && (t.links == nil || len(w.frames) == 0 || !t.links.Pausing(w.frames[0].Time)) {
 		return
 	}
 	for i := range w.frames {
 		if f := &w.frames[i]; int(f.Tap)%shards == me {
 			t.Ethernet(f, w.taps[f.Tap].Speed)
+		}
+	}
+}
+
+// follow follows the pause frames of a batch, of all taps: one agent does, so that it is the first ports that are followed, however many agents there are.
+func (t *Transport) follow(w *batch) {
+	var m link.Pause
+	for i := range w.frames {
+		if f := &w.frames[i]; fabricagent.DecodePause(f, &m) {
+			t.paused.Take(&m, w.taps[f.Tap].Speed)
 		}
 	}
 }

@@ -69,6 +69,14 @@ func TestPausesAgree(t *testing.T) {
 	if n := want.Cover[rule.CNGPFC001]; n.Violated != taps-1 || n.Exercised != (taps-1)*(rounds-2) || want.RDMA != want.Packets-taps {
 		t.Errorf("%+v, %d of %d packets", n, want.RDMA, want.Packets)
 	}
+	if len(want.Paused) != taps {
+		t.Fatalf("%d ports had others pause", len(want.Paused))
+	}
+	for n, p := range want.Paused {
+		if p.From != port(2*n+2) || int(p.Tap) != n || p.All || p.Priority != 3 || p.Frames != 1 || p.Begun != 1 || p.Quanta != 0xFFFF || p.Unresumed != 1 || (p.Least == p.Most) != (n > 0) {
+			t.Errorf("%+v", p)
+		}
+	}
 	for _, workers := range []int{2, 3, 5} {
 		if d := cmp.Diff(want, run(workers)); d != "" {
 			t.Errorf("%d workers: %s", workers, d)

@@ -6,6 +6,7 @@ import (
 	"ibwitness/coverage"
 	"ibwitness/cq"
 	"ibwitness/fabricagent"
+	"ibwitness/link"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
@@ -34,6 +35,7 @@ type Result struct {
 	Clock       ClockStep           // what shows that a clock of the capture was set; Count 0: nothing
 	Forgotten   Forgotten           // since there was too much
 	NotJudged   []Note              // what was not judged and why, most frequent first
+	Paused      []link.Paused       // who had whom pause on Ethernet, by pause frames, in the order in which it began
 	Latencies   *verifier.Latencies // nil: not measured
 }
 

@@ -2,12 +2,14 @@ package agent
 
 import (
 	"cmp"
+	"fmt"
 	"math"
 	"slices"
 
 	"ibwitness/agent/internal/connection"
 	"ibwitness/fabricagent"
 	"ibwitness/internal/cache"
+	"ibwitness/link"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
@@ -40,7 +42,7 @@ func (e *engine) result() *Result {
 	var skipped [verifier.NumSkips]uint64
 	var management [gmp.NumSkips]uint64
 	var hosts []*connection.Host
-	refused := uint64(0)
+	refused, pauses := uint64(0), uint64(0)
 	agents := make([]*Transport, len(e.shards))
 	dropped := slices.ContainsFunc(r.Taps, func(t fabricagent.Tap) bool { return t.Dropped > 0 })
 	if dropped && e.watch == nil && e.completions != nil {
@@ -81,6 +83,8 @@ func (e *engine) result() *Result {
 		r.addLatencies(t.rc.Latencies)
 		t.nodes()
 		e.more(t)
+		r.Paused = append(r.Paused, t.paused.List(e.clocks.last)...)
+		pauses += t.paused.Others()
 		r.Findings = append(r.Findings, t.Rec.Findings...)
 		hosts = slices.AppendSeq(hosts, t.table.Hosts())
 	}
@@ -100,6 +104,9 @@ func (e *engine) result() *Result {
 	r.notJudged(management[:], func(i int) string { return gmp.Skip(i).String() })
 	r.notJudged([]uint64{refused}, func(int) string { return connection.RefusedWhy })
 	r.notJudged([]uint64{e.sums.unknown}, func(int) string { return "frames of a link type that cannot be decoded" })
+	r.notJudged([]uint64{pauses}, func(int) string {
+		return fmt.Sprintf("pause frames of more than %d ports: not followed", link.PortsMost)
+	})
 	slices.SortStableFunc(r.NotJudged, func(a, b Note) int { return cmp.Compare(b.Count, a.Count) })
 	r.Connections = connections(agents, false)
 	r.listed(e.gone)

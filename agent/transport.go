@@ -57,6 +57,7 @@ type Transport struct {
 	own        *completions     // of an agent that takes events itself, and has no engine to do so
 	links      *link.Verifier   // nil: no tap is on a link
 	sent       packet.Packet    // that is compared with pause frames
+	paused     link.Pauses      // by the pause frames of all taps, where the agent is the first
 	looks      *looks           // nil: what ends leave undone is judged at the end
 	changing   bool             // what becomes of findings is noted
 	Shown      *coverage.Counts // what else of the protocol the packets have shown, by Finish

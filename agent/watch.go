@@ -8,6 +8,7 @@ import (
 	"ibwitness/agent/internal/connection"
 	"ibwitness/fabricagent"
 	"ibwitness/internal/cache"
+	"ibwitness/link"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
@@ -44,6 +45,7 @@ type Status struct {
 	Cover                              [rule.NumRules]rule.Count
 	Traffic                            Traffic
 	Latencies                          verifier.Latencies
+	Paused                             []link.Paused // as in Result, so far
 }
 
 // Traffic counts RDMA packets by opcode: how many, and their bytes on the wire.
@@ -185,6 +187,7 @@ func (w *watch) report(before int64) {
 	s.Now, s.Packets, s.RDMA, s.Undecoded, s.Dropped = w.ticked, w.e.sums.packets, w.e.sums.rdma, w.e.sums.short, w.lost
 	s.Unjudged, s.Open = 0, Open{}
 	s.Repeated, s.Connections, s.Cover, s.Latencies = 0, 0, [rule.NumRules]rule.Count{}, verifier.Latencies{}
+	s.Paused = w.e.shards[0].t.paused.List(s.Now)
 	r := Result{Taps: w.e.src.Taps()}
 	for _, sh := range w.e.shards {
 		t := sh.t

@@ -2,14 +2,17 @@ package live
 
 import "golang.org/x/net/bpf"
 
-// What the filters look for (IEEE 802, RFC 791, RFC 8200, annexes A16 and A17).
+// What the filters look for (IEEE 802, IEEE 802.3 annexes 31B and 31D, RFC 791, RFC 8200, annexes A16 and A17).
 const (
 	etherIPv4  = 0x0800
 	etherVLAN  = 0x8100
 	etherIPv6  = 0x86dd
 	etherQinQ  = 0x88a8
+	etherCtrl  = 0x8808
 	etherRoCE  = 0x8915
 	etherOldQQ = 0x9100
+	opPause    = 0x0001
+	opPFC      = 0x0101
 	protoUDP   = 17
 	portRoCE   = 4791
 
@@ -24,7 +27,7 @@ const (
 	ipv6Size  = 40
 )
 
-// roce is the kernel's filter: it passes up to snap bytes of the frames that carry RoCE, version 1 or 2, with and without VLAN tags, and
+// roce is the kernel's filter: it passes up to snap bytes of the frames that carry RoCE, version 1 or 2, with and without VLAN tags, pause frames, and
 // nothing else. Between the headers of IPv6 and UDP there may be one extension header. Of several rings that share an interface, each has its share of the
 // pairs of hosts.
 func roce(snap uint32, ring, rings int) ([]bpf.RawInstruction, error) {
@@ -40,8 +43,15 @@ func roce(snap uint32, ring, rings int) ([]bpf.RawInstruction, error) {
 	p.jump("drop")
 	p.label("type")
 	p.when(etherRoCE, "pass")
+	p.when(etherCtrl, "control")
 	p.when(etherIPv4, "IPv4")
 	p.when(etherIPv6, "IPv6")
+	p.jump("drop")
+
+	p.label("control")
+	p.add(bpf.LoadIndirect{Size: 2})
+	p.when(opPause, "pass")
+	p.when(opPFC, "pass")
 	p.jump("drop")
 
 	p.label("IPv4")

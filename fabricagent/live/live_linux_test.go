@@ -105,6 +105,11 @@ func TestFrames(t *testing.T) {
 			other[37]++ // another UDP port
 			send(other)
 		}
+		if i == 2 {
+			pause := append([]byte{0x01, 0x80, 0xC2, 0, 0, 1, 2, 0, 0, 0, 0, 7, 0x88, 0x08, 1, 1, 0, 8}, make([]byte, 42)...)
+			send(pause)
+			want = append(want, pause)
+		}
 		send(f)
 		want = append(want, f)
 	}

@@ -12,7 +12,7 @@ import (
 	"ibwitness/rule"
 )
 
-// jsonLines writes one JSON object a line: findings, connections, latencies, rules, one summary. docs/verdicts.md describes every key.
+// jsonLines writes one JSON object a line: findings, connections, latencies, pauses, rules, one summary. docs/verdicts.md describes every key.
 type jsonLines struct{ all bool }
 
 // jsonTime has nine digits always, so that lines sort as text.
@@ -216,6 +216,11 @@ func (j *jsonLines) Report(w io.Writer, run *Run) error {
 		}
 	}
 	for _, line := range latencyLines(run.Result.Latencies) {
+		if err := enc.Encode(line); err != nil {
+			return err
+		}
+	}
+	for _, line := range pauseLines(run.Result.Paused) {
 		if err := enc.Encode(line); err != nil {
 			return err
 		}

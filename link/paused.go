@@ -1,0 +1,182 @@
+package link
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Paused is what a port has asked of the other end of its link by pause frames, for one priority or for all traffic, as one tap saw it. Pause frames do not
+// pass a switch, and a switch may send them from one address on all its ports: so it is the tap that tells the link.
+type Paused struct {
+	From      [6]byte // MAC address of the port that asked
+	Tap       uint16
+	All       bool   // all traffic (IEEE 802.3 annex 31B), in place of a priority
+	Priority  uint8  // of IEEE 802.1Q
+	Speed     uint64 // of the link, in bit/s; 0: not known
+	Time      int64  // of the first of its frames that paused, nanoseconds since the Unix epoch
+	Frame     uint64
+	LastTime  int64 // of the newest of its frames, whether it paused or resumed
+	LastFrame uint64
+	Frames    uint64 // from the first on
+	Quanta    uint64 // that they asked for, in all: units of 512 bit times
+	Begun     uint64 // how often the pause began. Where the speed is not known, two of them may be counted as one
+	Unresumed uint64 // how often no frame with quanta 0 ended it, so that it ran out
+	Held      bool   // it may have lasted when the capture ended; then it counts as Unresumed, too
+	// Least and Most bound the time paused, all in all: from a frame that pauses to the next of its priority, unless its quanta had run out. Where the speed of the
+	// link is known they are one; else they rest on the fastest and the slowest that it can be, 1.6 Tb/s and 1 Gb/s.
+	Least, Most time.Duration
+	// Longest is the longest time from the beginning of a pause to its end, by the same measure as Most.
+	Longest time.Duration
+}
+
+const (
+	// PortsMost is of how many ports pause frames are followed.
+	PortsMost = 64
+	// fastest and slowest are the speeds that a link which carries RoCE can have, in bit/s.
+	fastest, slowest = 1_600_000_000_000, 1_000_000_000
+	// quantum is the unit of pause times, in bit times.
+	quantum = 512
+)
+
+// Pauses follows who has whom pause: the pause frames of all taps, in the order of time. It has no clock, and is not safe for concurrent use.
+type Pauses struct {
+	ports  []*pausing
+	others uint64
+}
+
+// pausing is a port that sends pause frames, as a tap shows it.
+type pausing struct {
+	from [6]byte
+	tap  uint16
+	by   [untagged + 1]span // by priority, then all traffic
+}
+
+// span is the pauses of one priority.
+type span struct {
+	Paused
+	held   bool
+	since  int64  // when the pause began that lasts
+	asked  int64  // when it was asked for last
+	quanta uint16 // for how long
+}
+
+// Take follows a pause frame. speed is that of the link, in bit/s; 0: not known.
+func (p *Pauses) Take(m *Pause, speed uint64) {
+	port := p.port(m)
+	if port == nil {
+		p.others++
+		return
+	}
+	if m.All {
+		port.by[untagged].take(m, m.Quanta[0], speed)
+		return
+	}
+	for i := range m.Quanta {
+		if m.Classes>>i&1 != 0 {
+			port.by[i].take(m, m.Quanta[i], speed)
+		}
+	}
+}
+
+// Others returns how many pause frames were not followed, as there were too many ports.
+func (p *Pauses) Others() uint64 { return p.others }
+
+// List returns what was paused up to the end of the capture, in the order in which it began.
+func (p *Pauses) List(end int64) (list []Paused) {
+	for _, port := range p.ports {
+		for i := range port.by {
+			if s := port.by[i]; s.Begun > 0 {
+				s.From, s.Tap, s.All = port.from, port.tap, i == untagged
+				if !s.All {
+					s.Priority = uint8(i)
+				}
+				s.end(end)
+				list = append(list, s.Paused)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Paused) int {
+		return cmp.Or(cmp.Compare(a.Time, b.Time), cmp.Compare(a.Tap, b.Tap), cmp.Compare(a.Frame, b.Frame))
+	})
+	return list
+}
+
+// port returns the port that sent a pause frame; nil: there are too many.
+func (p *Pauses) port(m *Pause) *pausing {
+	for _, port := range p.ports {
+		if port.from == m.From && port.tap == m.Tap {
+			return port
+		}
+	}
+	if len(p.ports) == PortsMost {
+		return nil
+	}
+	port := &pausing{from: m.From, tap: m.Tap}
+	p.ports = append(p.ports, port)
+	return port
+}
+
+// take follows a frame that asks for a pause, or, with quanta 0, ends it.
+func (s *span) take(m *Pause, quanta uint16, speed uint64) {
+	if s.held {
+		s.advance(m.Time)
+	}
+	switch {
+	case quanta > 0:
+		if !s.held {
+			s.begin(m)
+		}
+		s.asked, s.quanta, s.Speed = m.Time, quanta, speed
+		s.Quanta += uint64(quanta)
+	case s.Begun == 0: // what began before the capture
+		return
+	default:
+		s.held = false
+	}
+	s.Frames++
+	s.LastTime, s.LastFrame = m.Time, m.Frame
+}
+
+// begin begins a pause.
+func (s *span) begin(m *Pause) {
+	if s.Begun == 0 {
+		s.Time, s.Frame = m.Time, m.Frame
+	}
+	s.Begun++
+	s.held, s.since = true, m.Time
+}
+
+// advance adds the time from when the pause was asked for last. A pause that has run out by then is over.
+func (s *span) advance(now int64) {
+	least, most := s.lasts()
+	passed := max(now-s.asked, 0)
+	s.Least += time.Duration(min(passed, least))
+	s.Most += time.Duration(min(passed, most))
+	s.Longest = max(s.Longest, time.Duration(s.asked-s.since+min(passed, most)))
+	if passed > most {
+		s.held = false
+		s.Unresumed++
+	}
+}
+
+// end ends what lasts when the capture does.
+func (s *span) end(now int64) {
+	if !s.held {
+		return
+	}
+	if s.advance(now); s.held {
+		s.Held = true
+		s.Unresumed++
+	}
+}
+
+// lasts bounds how long the quanta that were asked for last take, in nanoseconds.
+func (s *span) lasts() (least, most int64) {
+	bits := int(s.quanta) * quantum
+	if s.Speed != 0 {
+		n := lasts(bits, s.Speed)
+		return n, n
+	}
+	return lasts(bits, fastest), lasts(bits, slowest)
+}
