@@ -9,6 +9,7 @@ import (
 // sums counts the outcomes of decoding.
 type sums struct {
 	packets, rdma, short, unknown uint64
+	other                         [notRDMA]uint64 // by outcome, from fabricagent.UltraEthernet on
 }
 
 func (s *sums) add(o sums) {
@@ -16,6 +17,9 @@ func (s *sums) add(o sums) {
 	s.rdma += o.rdma
 	s.short += o.short
 	s.unknown += o.unknown
+	for i, n := range o.other {
+		s.other[i] += n
+	}
 }
 
 // batch is frames and their packets on their way through the engine.
@@ -110,6 +114,9 @@ func (d *decoder) packet(f *fabricagent.Frame, p *packet.Packet) bool {
 		return false
 	case out == fabricagent.UnknownLink:
 		d.sums.unknown++
+		return false
+	case out >= fabricagent.UltraEthernet:
+		d.sums.other[out-fabricagent.UltraEthernet]++
 		return false
 	default:
 		return false

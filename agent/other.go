@@ -2,10 +2,21 @@ package agent
 
 import (
 	"ibwitness/agent/internal/connection"
+	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/verifier"
 	"ibwitness/verifier/stream"
 )
+
+// notRDMA is how many outcomes of decoding name frames that hold no packet which could be read.
+const notRDMA = fabricagent.NumOutcomes - fabricagent.UltraEthernet
+
+// notRDMAWhy is why these are not judged, from fabricagent.UltraEthernet on.
+var notRDMAWhy = [notRDMA]string{
+	"packets of Ultra Ethernet (UDP port 4793): another RDMA transport, which is not judged",
+	"packets of ESP (IPsec): encrypted, so that nobody can tell whether they carry RoCE",
+	"packets of PSP (UDP port 1000): encrypted, so that nobody can tell whether they carry RoCE",
+}
 
 // other judges the headers of packets whose service is not followed.
 func (t *Transport) other(p *packet.Packet, host, dir uint32) {
@@ -14,6 +25,9 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 	}
 	if t.misfits(p, host, dir) {
 		t.unjudged++
+		return
+	}
+	if t.multipath(p, host) {
 		return
 	}
 	if whole(p) {
@@ -39,6 +53,20 @@ func (t *Transport) other(p *packet.Packet, host, dir uint32) {
 	if c, from := t.table.Named(p, host, dir); c != nil {
 		t.table.Belongs(c, from, p)
 	}
+}
+
+// multipath counts a packet that fits MRC, and reports whether it is one. It is not judged: MRC gives reserved bits of the BTH a meaning, and has every packet take another path.
+// An ACK, which fits RC too, is one where something else between the hosts was.
+func (t *Transport) multipath(p *packet.Packet, host uint32) bool {
+	what, sure := verifier.Multipath(p)
+	h := t.table.Host(host)
+	h.Multipath = h.Multipath || sure
+	if what == verifier.NumSkips || !h.Multipath {
+		return false
+	}
+	t.ver.Skipped[what]++
+	t.unjudged++
+	return true
 }
 
 // misfits reports whether a packet of a service that is not followed is one of the connection whose QP it names, with a wrong opcode: a QP does not change its

@@ -104,6 +104,7 @@ func (e *engine) result() *Result {
 	r.notJudged(management[:], func(i int) string { return gmp.Skip(i).String() })
 	r.notJudged([]uint64{refused}, func(int) string { return connection.RefusedWhy })
 	r.notJudged([]uint64{e.sums.unknown}, func(int) string { return "frames of a link type that cannot be decoded" })
+	r.notJudged(e.sums.other[:], func(i int) string { return notRDMAWhy[i] })
 	r.notJudged([]uint64{pauses}, func(int) string {
 		return fmt.Sprintf("pause frames of more than %d ports: not followed", link.PortsMost)
 	})

@@ -11,18 +11,22 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	NotRDMA      Outcome = iota // other traffic
-	RDMA                        // the packet is filled in
-	Encapsulated                // RDMA inside a tunnel: the packet is the inner one
-	TooShort                    // cut off before its BTH, or before it can be told what it is
-	UnknownLink                 // no frame of this link type can be decoded
-	LinkLevel                   // of a link tap, and no data packet: DecodeLink tells what
-	Paused                      // a pause frame on Ethernet: DecodePause tells of what
-	Refused                     // an ICMP message: the packet, a RoCEv2 one that it quotes, was too big for the path
+	NotRDMA       Outcome = iota // other traffic
+	RDMA                         // the packet is filled in
+	Encapsulated                 // RDMA inside a tunnel: the packet is the inner one
+	TooShort                     // cut off before its BTH, or before it can be told what it is
+	UnknownLink                  // no frame of this link type can be decoded
+	LinkLevel                    // of a link tap, and no data packet: DecodeLink tells what
+	Paused                       // a pause frame on Ethernet: DecodePause tells of what
+	Refused                      // an ICMP message: the packet, a RoCEv2 one that it quotes, was too big for the path
+	UltraEthernet                // of Ultra Ethernet, an RDMA transport of its own
+	ESP                          // encrypted by IPsec: what it holds nobody can tell
+	PSP                          // encrypted by PSP, which adapters do for RDMA
+	NumOutcomes
 )
 
 func (o Outcome) String() string {
-	return [...]string{"not RDMA", "RDMA", "encapsulated RDMA", "too short", "unknown link type", "link level", "pause", "refused"}[o]
+	return [...]string{"not RDMA", "RDMA", "encapsulated RDMA", "too short", "unknown link type", "link level", "pause", "refused", "Ultra Ethernet", "ESP", "PSP"}[o]
 }
 
 // IsRDMA reports whether the packet was filled in: RDMA or Encapsulated.

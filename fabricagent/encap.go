@@ -14,6 +14,7 @@ const (
 	protoUDP  = 17
 	protoIPv6 = 41
 	protoGRE  = 47
+	protoESP  = 50
 	protoMPLS = 137
 
 	portVXLAN      = 4789
@@ -38,14 +39,14 @@ func tunnel(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	switch b[0] >> 4 {
 	case 4:
 		switch b[9] {
-		case protoUDP, protoGRE, protoIPv4, protoIPv6, protoMPLS:
+		case protoUDP, protoGRE, protoESP, protoIPv4, protoIPv6, protoMPLS:
 			return tunnelIPv4(p, b, wire, depth)
 		case protoICMP:
 			return refused(p, b, wire, int(b[0]&0xf)*4, int(binary.BigEndian.Uint16(b[2:])))
 		}
 	case 6:
 		switch b[6] {
-		case protoUDP, protoGRE, protoIPv4, protoIPv6, protoMPLS, 0, 43, 60:
+		case protoUDP, protoGRE, protoESP, protoIPv4, protoIPv6, protoMPLS, 0, 43, 60:
 			return tunnelIPv6(p, b, wire, depth)
 		case protoICMPv6:
 			return refused(p, b, wire, ipv6Size, ipv6Size+int(binary.BigEndian.Uint16(b[4:])))
@@ -138,6 +139,8 @@ func tunnelled(p *packet.Packet, b []byte, wire int, proto uint8, depth int) Out
 		return network(p, b, wire, depth+1)
 	case protoMPLS:
 		return mpls(p, b, wire, depth)
+	case protoESP:
+		return ESP
 	}
 	return NotRDMA
 }
@@ -156,7 +159,7 @@ func tunnelUDP(p *packet.Packet, b []byte, wire, depth int) Outcome {
 		}
 		return geneve(p, b[udpSize:], wire-udpSize, depth+1)
 	}
-	return NotRDMA
+	return named(b)
 }
 
 // vxlan decodes an Ethernet frame after a VXLAN header (RFC 7348), whose network identifier is valid.

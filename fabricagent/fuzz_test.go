@@ -87,6 +87,8 @@ func FuzzDecodeFrame(f *testing.F) {
 		ether(etherIPv4, ipv4(protoGRE, cat([]byte{0x10, 0, 0x22, 0xeb, 0, 0, 0, 1, 0x20, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0}, inner))),
 		ether(etherMPLS, cat([]byte{0, 1, 1, 9, 0, 0, 0, 0}, inner)),
 		ether(etherIPv6, ipv6(0, cat([]byte{protoIPv4, 0, 1, 4, 0, 0, 0, 0}, roce()))),
+		ether(etherIPv4, ipv4(protoUDP, udp(portESP, []byte{0xC0, 0, 0, 1, 0, 0, 0, 1, 0}))), ether(etherIPv6, ipv6(0, []byte{protoESP, 0, 1, 4, 0, 0, 0, 0})),
+		ether(etherIPv4, ipv4(protoUDP, udp(portPSP, []byte{17, 1, 0, 1, 0, 0, 0, 1}, make([]byte, 16)))),
 	} {
 		f.Add(uint16(LinkEthernet), uint32(len(b)), b)
 	}

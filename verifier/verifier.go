@@ -58,8 +58,17 @@ const (
 	SkipManagement             // vendor opcode
 	SkipDiscard                // its receiver may drop it
 	SkipGap                    // request that the capture has missed
+	SkipMRCWrite               // fits MRC: see Multipath
+	SkipMRCAck
+	SkipMRCSACK
+	SkipMRCNACK
+	SkipMRCProbe
+	SkipMRCEndpoint
 	NumSkips
 )
+
+// fitsMRC is what is said of packets that fit MRC.
+const fitsMRC = " packets, as manufacturer-specific opcode and headers fit MRC (OCP Multipath Reliable Connection): only the ICRC judged"
 
 func (s Skip) String() string {
 	return [...]string{
@@ -72,6 +81,12 @@ func (s Skip) String() string {
 		"packets with manufacturer-specific opcodes: only the headers judged",
 		"packets that count as not received, whatever their ICRC: wrong IPv4 header checksum, hop limit 0, or the Ethernet address of another station",
 		"gaps of the capture: missing requests that the responder acknowledges and its MSN counts",
+		"RDMA WRITE" + fitsMRC,
+		"ACK" + fitsMRC,
+		"SACK" + fitsMRC,
+		"NACK" + fitsMRC,
+		"reliability probe" + fitsMRC,
+		"endpoint request and response" + fitsMRC,
 	}[s]
 }
 

@@ -37,6 +37,8 @@ type Host struct {
 	Marks    [2]*congestion.Marks // by the direction of the marked packets
 	// answered says, by direction, that a response was seen that could not be told to answer any connection.
 	answered [2]bool
+	// Multipath says that the hosts talk by MRC: see verifier.Multipath.
+	Multipath bool
 	// waiting counts, by direction, the connections of which that direction was seen, and not the other.
 	waiting [2]int32
 	// unpaired lists, by direction, connections whose responses are not known yet.

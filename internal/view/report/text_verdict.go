@@ -109,7 +109,7 @@ func (t *text) nothing() string {
 	if t.res.Packets == 0 {
 		return "the capture holds no frame. Was the capturing program stopped before any traffic, or its filter too narrow?"
 	}
-	return "no InfiniBand or RoCE packet in " + count(t.res.Packets, "frame") + ". Looked for UDP destination port 4791, " +
+	return NoRDMA(t.res.Packets, t.res.NotJudged) + ". Looked for UDP destination port 4791, " +
 		"Ethertype 0x8915 and native InfiniBand, also inside VLAN, VXLAN, GRE, Geneve, MPLS and IP-in-IP. Check the interface and the " +
 		"filter of the capture; an RDMA NIC keeps its traffic from the host's stack, so capture with tcpdump on the RDMA device " +
 		"(-i mlx5_0), with ibdump, or at a mirror port."

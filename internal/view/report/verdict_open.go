@@ -25,15 +25,22 @@ func OpenRequests(o *agent.Open) string {
 
 // Unjudged says why none of the InfiniBand or RoCE packets of a capture was judged.
 func Unjudged(rdma uint64, why []agent.Note) string {
-	s := "none of " + count(rdma, "InfiniBand or RoCE packet") + " could be judged"
-	for i, n := range why {
-		if i == 3 {
-			break
-		}
-		s += [...]string{": ", "; ", "; "}[i] + number(n.Count) + " " + printable(n.Reason)
-	}
+	s := "none of " + count(rdma, "InfiniBand or RoCE packet") + " could be judged" + foremost(why)
 	if len(why) == 0 {
 		s += ": their headers are inconsistent"
+	}
+	return s
+}
+
+// NoRDMA says that there is no packet to judge in so many frames, and what is there instead that is no usual traffic.
+func NoRDMA(frames uint64, why []agent.Note) string {
+	return "no InfiniBand or RoCE packet in " + count(frames, "frame") + foremost(why)
+}
+
+// foremost names the first reasons why something was not judged.
+func foremost(why []agent.Note) (s string) {
+	for i, n := range why[:min(len(why), 3)] {
+		s += [...]string{": ", "; ", "; "}[i] + number(n.Count) + " " + printable(n.Reason)
 	}
 	return s
 }

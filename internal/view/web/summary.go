@@ -192,7 +192,7 @@ func sentence(s *Summary) string {
 		if s.Live {
 			return "no InfiniBand or RoCE packet yet"
 		}
-		return "no InfiniBand or RoCE packet in " + count(s.Packets, "frame")
+		return report.NoRDMA(s.Packets, s.NotJudged)
 	}
 	return fmt.Sprintf("nothing violated; %d of %d rules exercised", s.Rules.Exercised, s.Rules.Total)
 }
