@@ -7,6 +7,7 @@ import (
 	"ibwitness/cq"
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/verifier"
 )
@@ -67,10 +68,18 @@ type Connection struct {
 	Encap      packet.Encap
 	PMTU       uint32 // bytes; 0: not known
 	PairedBy   PairedBy
+	Closed     Closed // by CM
 	First      int64  // time of its first packet
 	FirstFrame uint64 // and its frame
 	FirstTap   uint16
 	Ends       [2]End // Ends[0] sent the first packet, or the CM REQ
+}
+
+// Closed is how CM has disconnected a connection.
+type Closed struct {
+	By    packet.Addr // who sent the message
+	At    int64       // when; 0: it has not
+	Frame uint64
 }
 
 // End is one side of a connection and what it sent.
@@ -92,6 +101,10 @@ type End struct {
 	Open      uint32
 	OpenFrame uint64
 	OpenSince int64
+	Last      int64 // when it sent its newest packet; 0: it sent none
+	// Trouble is what kept its requests from being answered; nil: nothing did. Stalled says that the request of the newest stall still waits.
+	Trouble *qp.Trouble
+	Stalled bool
 }
 
 // Judged reports whether any packet of a transport service, or of a link, was judged.

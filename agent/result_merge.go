@@ -214,7 +214,7 @@ func connections(agents []*Transport, leaving bool) []Connection {
 // show fills in what the report shows of a connection.
 func show(c *connection.Connection, k *Connection) {
 	*k = Connection{
-		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, PairedBy: c.PairedBy,
+		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, PairedBy: c.PairedBy, Closed: Closed{c.ClosedBy, c.ClosedAt, c.ClosedFrame},
 		First: c.FirstTime, FirstFrame: c.FirstFrame, FirstTap: c.FirstTap,
 	}
 	if c.Service == packet.UD {
@@ -228,6 +228,10 @@ func show(c *connection.Connection, k *Connection) {
 			Packets: sums.Packets, Bytes: sums.Bytes, Messages: sums.Messages,
 			Retransmissions: faults.Retransmissions, Duplicates: faults.Duplicates,
 			NAKs: faults.NAKs, SequenceNAKs: faults.SequenceNAKs, RNRNAKs: faults.RNRNAKs,
+			Trouble: q.SQ.Trouble(), Stalled: q.SQ.StillStalled(c.Paired),
+		}
+		if sums.Packets > 0 {
+			k.Ends[e].Last = c.LastTime(e)
 		}
 	}
 }

@@ -28,7 +28,7 @@ type checkCommand struct {
 	Simulation bool      `help:"Captures and event logs are of one simulation: one clock stamps events, and frames at their last byte, and timers are those of hardware. Default: if the captures, as recorded by an attached run (docs/attach.md), or all event logs (docs/events.md) say so."`
 	Format     string    `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, json (one object a line), or for CI junit or sarif. Default: ${default}."`
 	All        bool      `help:"Show every finding, warning, connection and rule."`
-	FailOn     string    `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
+	FailOn     string    `name:"fail-on" enum:"error,warning,incident,never" default:"error" placeholder:"WHAT" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too), incident (incidents too, docs/incidents.md) or never. Default: ${default}."`
 	Annotate   string    `placeholder:"OUT.pcapng" complete:"file" help:"Copy the captures to this pcapng, with each finding as a comment of its packet, for Wireshark; with --all events too. Not from standard input."`
 	HTML       string    `name:"html" placeholder:"OUT.html" complete:"file" help:"Write the report as a page too: one file that needs nothing else, with findings, ladders of packets, connections and rules."`
 	Web        bool      `help:"Show the report as a page in the browser too, until Ctrl-C."`

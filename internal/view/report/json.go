@@ -196,6 +196,12 @@ func (j *jsonLines) Report(w io.Writer, run *Run) error {
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	enc := json.NewEncoder(buffered)
 	enc.SetEscapeHTML(false)
+	happened := run.Incidents()
+	for i := range happened {
+		if err := enc.Encode(incidentLine(&happened[i])); err != nil {
+			return err
+		}
+	}
 	list := entries(run.Result.Findings, j.all)
 	for i := range list {
 		if err := enc.Encode(findingLine(&list[i])); err != nil {

@@ -44,6 +44,7 @@ func (t *text) Report(w io.Writer, run *Run) error {
 	t.verdict()
 	t.problems()
 	t.caveats()
+	t.incidents()
 	t.seen()
 	t.findings("Violations", t.red, func(e *Entry) bool { return violation(e, rule.Error) })
 	t.findings("Warnings", t.yellow, func(e *Entry) bool { return violation(e, rule.Warning) })
