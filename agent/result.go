@@ -10,6 +10,7 @@ import (
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/verifier/cm"
 )
 
 // Result is everything that a run found. It is the same whatever the number of workers.
@@ -36,6 +37,7 @@ type Result struct {
 	Forgotten   Forgotten           // since there was too much
 	NotJudged   []Note              // what was not judged and why, most frequent first
 	Latencies   *verifier.Latencies // nil: not measured
+	REQs        []cm.Unanswered     // of CM that nothing has answered, in the order of their first
 }
 
 // LogClock is how the clock of a log of verbs events was aligned with that of the packets.

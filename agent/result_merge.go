@@ -11,6 +11,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/verifier/cm"
 	"ibwitness/verifier/gmp"
 )
 
@@ -79,6 +80,7 @@ func (e *engine) result() *Result {
 			r.Shown.Add(t.Shown)
 		}
 		r.addLatencies(t.rc.Latencies)
+		r.REQs = append(r.REQs, t.talks.Unanswered()...)
 		t.nodes()
 		e.more(t)
 		r.Findings = append(r.Findings, t.Rec.Findings...)
@@ -101,6 +103,9 @@ func (e *engine) result() *Result {
 	r.notJudged([]uint64{refused}, func(int) string { return connection.RefusedWhy })
 	r.notJudged([]uint64{e.sums.unknown}, func(int) string { return "frames of a link type that cannot be decoded" })
 	slices.SortStableFunc(r.NotJudged, func(a, b Note) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortFunc(r.REQs, func(a, b cm.Unanswered) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Tap, b.Tap), cmp.Compare(a.Frame, b.Frame))
+	})
 	r.Connections = connections(agents, false)
 	r.listed(e.gone)
 	r.Forgotten = e.forgotten

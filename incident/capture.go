@@ -18,7 +18,7 @@ func (t *teller) capture() {
 			"the drop counters of the mirror port and of the capturing host")
 	}
 	if k := r.Clock; k.Count > 0 {
-		untrusted(fmt.Sprintf("A clock of the capture was set by %s, in frame %d: nothing that rests on time is proven.", span(int64(k.By.Abs())), k.Frame),
+		untrusted(fmt.Sprintf("A clock of the capture was set by %v, in frame %d: nothing that rests on time is proven.", k.By.Abs(), k.Frame),
 			"captures of several interfaces need one clock (PTP, or one capturing host)")
 	}
 	if one := t.oneWay(); one != "" {

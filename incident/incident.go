@@ -20,9 +20,12 @@ const (
 	Refused                   // a NAK ended the connection
 	Exhausted                 // a receiver was not ready until the capture or the retries ended
 	Rejected                  // the communication manager refused a connection
+	Ignored                   // nothing answered a request for a connection
 	Interrupted               // nothing came for a while, then it went on
 	NotReady                  // a receiver was not ready at times
 	Loss                      // packets were lost, and retransmitted
+	Damage                    // packets were damaged
+	Congestion                // the network marked packets, or a receiver asked a sender to slow down
 	Untrusted                 // the capture itself is not to be trusted
 	NumKinds
 )
@@ -30,7 +33,8 @@ const (
 // String is the name of the kind in JSON and metrics.
 func (k Kind) String() string {
 	return [...]string{
-		"unanswered", "never-answered", "refused", "not-ready-exhausted", "connection-refused", "interrupted", "not-ready", "loss", "capture",
+		"unanswered", "never-answered", "refused", "not-ready-exhausted", "connection-refused", "connection-unanswered", "interrupted", "not-ready", "loss",
+		"damage", "congestion", "capture",
 	}[k]
 }
 

@@ -27,21 +27,20 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		if s.Frames.Ended != 0 {
 			i.fact("answered", fmt.Sprintf("in frame %d", s.Frames.Ended))
 		}
-		local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
 		switch {
 		case rounds(s) == 0 && s.Before:
-			i.What = fmt.Sprintf("The capture shows nothing between %v and %v for %s; then %s went on with a later PSN.", &i.Local, &i.Peer, span(s.Lost()), local)
+			i.What = fmt.Sprintf("The capture shows nothing between %v and %v for %s; then %s went on with a later PSN.", &i.Local, &i.Peer, t.span(s.Lost()), i.Local.Addr)
 			i.FitsWith = []string{"a link that was down at the tap, so that it saw neither the retransmissions nor the answers", "a tap that recorded nothing meanwhile"}
 			i.Next = []string{"link events at the interface that was captured, at that time", "the drop counters of the mirror port and of the capturing host"}
 		case rounds(s) == 0:
-			i.What = fmt.Sprintf("%v waited %s for %v to answer, without a retransmission; then the answer came.", &i.Local, span(s.Lost()), &i.Peer)
+			i.What = fmt.Sprintf("%v waited %s for %v to answer, without a retransmission; then the answer came.", &i.Local, t.span(s.Lost()), &i.Peer)
 			i.FitsWith = []string{
 				"a responder that was busy or stopped: its host, its adapter, or what a READ has to fetch", "a link or path that was down, and a retransmission timer that is longer",
 				"a tap that recorded nothing meanwhile",
 			}
-			i.Next = []string{"what " + peer + " did at that time", "link events in the logs of both hosts and of the switches between"}
+			i.Next = []string{"what " + i.Peer.Addr.String() + " did at that time", "link events in the logs of both hosts and of the switches between"}
 		default:
-			i.What = fmt.Sprintf("Nothing that %v sent to %v was answered for %s; then it went on.", local, peer, span(s.Lost()))
+			i.What = fmt.Sprintf("Nothing that %v sent to %v was answered for %s; then it went on.", &i.Local, &i.Peer, t.span(s.Lost()))
 			i.FitsWith = []string{"a link, switch or route that failed and came back", "a host or adapter that stopped for that long"}
 			i.Next = []string{"link events in the logs of both hosts and of the switches at that time", "whether other connections of these hosts stopped too"}
 		}
@@ -60,10 +59,11 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	e := &c.Ends[from]
 	i.Begin, i.End, i.Lost, i.Tap = s.Begun, s.Last, time.Duration(s.Lost), s.Tap
 	i.show(s.Frames.Begun[0], s.Frames.Last)
-	i.What = fmt.Sprintf("%v had to retransmit to %v %s: packets or their answers were lost, %s of %s sent.",
-		&i.Local, &i.Peer, times(n), share(max(s.Packets, uint64(e.Retransmissions)), e.Packets), count(e.Packets, "packet"))
+	sent := max(s.Packets, uint64(e.Retransmissions), 1)
+	i.What = fmt.Sprintf("%v retransmitted %s of %s to %v (%s), in %s: packets or their answers were lost, late or overtaken.",
+		&i.Local, number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), count(n, "round"))
 	i.fact("asked", causes(&s))
-	i.fact("cost", fmt.Sprintf("%s without progress in all; %s of payload retransmitted", span(s.Lost), count(s.Bytes, "byte")))
+	i.fact("cost", fmt.Sprintf("%s without progress in all; %s of payload retransmitted", t.span(s.Lost), count(s.Bytes, "byte")))
 	switch {
 	case s.Before == s.Count:
 		i.fact("where", "before the tap: the capture had not shown what was retransmitted")

@@ -18,6 +18,8 @@ func Of(r *agent.Result) []Incident {
 	}
 	t.connections()
 	t.rejected()
+	t.ignored()
+	t.network()
 	t.capture()
 	return t.sorted()
 }

@@ -37,7 +37,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	if i.Kind == NeverAnswered {
 		never = "has never sent anything on this connection"
 	}
-	i.What = fmt.Sprintf("%v sent %s %s in %s; %v %s.", &i.Local, article(operation(&k.Request)), times(sent), span(k.Last-k.Since), &i.Peer, never)
+	i.What = fmt.Sprintf("%v sent %s %s in %s; %v %s.", &i.Local, article(operation(&k.Request)), times(sent), t.span(k.Last-k.Since), &i.Peer, never)
 	i.fact("request", request(&k.Request))
 	i.fact("sent", t.when(k))
 	i.fact("gave up", t.gaveUp(k))
@@ -57,7 +57,7 @@ func (t *teller) silent(c *agent.Connection, from int) {
 	i := t.between(Unanswered, c, from)
 	i.Begin, i.End, i.Ongoing, i.Lost = e.OpenSince, t.run.Last, true, time.Duration(t.run.Last-e.OpenSince)
 	i.show(e.OpenFrame)
-	i.What = fmt.Sprintf("%v waits for %v to answer %s, and has sent nothing again for %s.", &i.Local, &i.Peer, count(uint64(e.Open), "request"), span(t.run.Last-e.OpenSince))
+	i.What = fmt.Sprintf("%v waits for %v to answer %s, and has sent nothing again for %s.", &i.Local, &i.Peer, count(uint64(e.Open), "request"), t.span(t.run.Last-e.OpenSince))
 	i.fact("request", fmt.Sprintf("the oldest begins in frame %d", e.OpenFrame))
 	t.peer(i, e.OpenSince)
 	i.FitsWith = []string{"a retransmission timer that is long or off (timeout 0)", "a requester that has stopped: its process, its host, or its queue pair in the error state"}
@@ -76,9 +76,9 @@ func rounds(k *qp.Stall) (n uint64) {
 // when says when a request was retransmitted, and how regularly.
 func (t *teller) when(k *qp.Stall) string {
 	n := rounds(k)
-	s := fmt.Sprintf("first retransmitted %s after it was sent, in frame %d", span(k.Begun-k.Since), k.Frames.Begun[0])
+	s := fmt.Sprintf("first retransmitted %s after it was sent, in frame %d", t.span(k.Begun-k.Since), k.Frames.Begun[0])
 	if n > 1 {
-		s += fmt.Sprintf(", last in frame %d; on average every %s", k.Frames.Last, span((k.Last-k.Begun)/int64(n-1)))
+		s += fmt.Sprintf(", last in frame %d; on average every %s", k.Frames.Last, t.span((k.Last-k.Begun)/int64(n-1)))
 	}
 	return s
 }
@@ -90,7 +90,7 @@ func (t *teller) gaveUp(k *qp.Stall) string {
 	if n < 2 || since < 4*(k.Last-k.Begun)/int64(n-1) {
 		return ""
 	}
-	return fmt.Sprintf("no further retransmission in %s, after %d retries: they are used up (retry_cnt %d), which completes in error as transport retry counter exceeded", span(since), n, n)
+	return fmt.Sprintf("no further retransmission in %s, after %d retries: they are used up (retry_cnt %d), which completes in error as transport retry counter exceeded", t.span(since), n, n)
 }
 
 // waiting says what else waits.
@@ -108,16 +108,16 @@ func (t *teller) peer(i *Incident, since int64) {
 	case last == 0:
 		i.fact("peer", "the capture holds no packet of "+i.Peer.Addr.String())
 	case last > since:
-		i.fact("peer", i.Peer.Addr.String()+" went on sending to others, or on other connections: last "+span(last-since)+" after this request")
+		i.fact("peer", i.Peer.Addr.String()+" went on sending to others, or on other connections: last "+t.span(last-since)+" after this request")
 	default:
-		i.fact("peer", "nothing of "+i.Peer.Addr.String()+" is in the capture since: its last packet came "+span(since-last)+" before this request")
+		i.fact("peer", "nothing of "+i.Peer.Addr.String()+" is in the capture since: its last packet came "+t.span(since-last)+" before this request")
 	}
 }
 
 // after says what came of it.
 func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	if c.Closed.At > k.Since {
-		i.fact("then", fmt.Sprintf("%v disconnected %s after the last of them, in frame %d", c.Closed.By, span(c.Closed.At-k.Last), c.Closed.Frame))
+		i.fact("then", fmt.Sprintf("%v disconnected %s after the last of them, in frame %d", c.Closed.By, t.span(c.Closed.At-k.Last), c.Closed.Frame))
 	}
 	var next *agent.Connection
 	for j := range t.run.Connections {
@@ -127,7 +127,7 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 		}
 	}
 	if next != nil {
-		i.fact("then", fmt.Sprintf("the same hosts began another connection %s later, in frame %d", span(next.First-k.Last), next.FirstFrame))
+		i.fact("then", fmt.Sprintf("the same hosts began another connection %s later, in frame %d", t.span(next.First-k.Last), next.FirstFrame))
 	}
 }
 

@@ -39,7 +39,10 @@ func times(n uint64) string {
 }
 
 // span writes nanoseconds to three digits: "4.02s", "67.1ms".
-func span(ns int64) string {
+func (t *teller) span(ns int64) string {
+	if t.run.Clock.Count > 0 {
+		return "a time that is not known"
+	}
 	if ns <= 0 {
 		return "0s"
 	}
