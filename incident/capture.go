@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"time"
 )
 
 // capture tells what keeps the capture itself from being trusted, and what to do.
@@ -18,7 +19,11 @@ func (t *teller) capture() {
 			"the drop counters of the mirror port and of the capturing host")
 	}
 	if k := r.Clock; k.Count > 0 {
-		untrusted(fmt.Sprintf("A clock of the capture was set by %v, in frame %d: nothing that rests on time is proven.", k.By.Abs(), k.Frame),
+		by := "by " + k.By.Abs().String()
+		if k.By.Abs() > 24*time.Hour {
+			by = "by more than a day"
+		}
+		untrusted(fmt.Sprintf("A clock of the capture was set %s, in frame %d: nothing that rests on time is proven.", by, k.Frame),
 			"captures of several interfaces need one clock (PTP, or one capturing host)")
 	}
 	if one := t.oneWay(); one != "" {

@@ -104,6 +104,6 @@ func golden(t *testing.T, file, got string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("%s is to be written anew with -update, and reviewed; now it would be\n%s", file, got)
+		t.Errorf("%s differs: -update writes it, to be reviewed; now it would be\n%s", file, got)
 	}
 }

@@ -57,7 +57,7 @@ func (t *teller) silent(c *agent.Connection, from int) {
 	i := t.between(Unanswered, c, from)
 	i.Begin, i.End, i.Ongoing, i.Lost = e.OpenSince, t.run.Last, true, time.Duration(t.run.Last-e.OpenSince)
 	i.show(e.OpenFrame)
-	i.What = fmt.Sprintf("%v waits for %v to answer %s, and has sent nothing again for %s.", &i.Local, &i.Peer, count(uint64(e.Open), "request"), t.span(t.run.Last-e.OpenSince))
+	i.What = fmt.Sprintf("%v waits for %v to answer %s, and has retransmitted nothing for %s.", &i.Local, &i.Peer, count(uint64(e.Open), "request"), t.span(t.run.Last-e.OpenSince))
 	i.fact("request", fmt.Sprintf("the oldest begins in frame %d", e.OpenFrame))
 	t.peer(i, e.OpenSince)
 	i.FitsWith = []string{"a retransmission timer that is long or off (timeout 0)", "a requester that has stopped: its process, its host, or its queue pair in the error state"}

@@ -46,7 +46,7 @@ func (t *text) incidentLine(i *incident.Incident) {
 // incident writes an incident with what the frames show, what it fits with, and what to look at.
 func (t *text) incident(i *incident.Incident) {
 	width := min(t.Width, 110)
-	for k, l := range wrap(i.What, width-2) {
+	for k, l := range wrap(i.What, width-4) {
 		if k > 0 {
 			l = "  " + l
 		}
