@@ -107,6 +107,18 @@ type End struct {
 	// Trouble is what kept its requests from being answered; nil: nothing did. Stalled says that the request of the newest stall still waits.
 	Trouble *qp.Trouble
 	Stalled bool
+	Attr    *qp.Attr // what CM or an HCA agent told of its queue pair; nil: nothing
+	Path    Path
+	Timer   int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did
+}
+
+// Path is what the packets of an end have in common on their way, where any was seen: as the newest had it.
+type Path struct {
+	Known  bool
+	Port   uint16 // UDP source port
+	TClass uint8  // traffic class: DSCP in the upper six bits
+	SL     uint8  // of InfiniBand
+	PKey   uint16
 }
 
 // Judged reports whether any packet of a transport service, or of a link, was judged.

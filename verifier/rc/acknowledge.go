@@ -338,9 +338,7 @@ func (v *Verifier) progress(c *qp.Pair, from int, p *packet.Packet, una packet.P
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if una.After(q.Una) {
 		if q.TimerStart != 0 && p.Time-q.TimerStart > slow {
-			if w, _ := q.Messages.Find(q.Una); w != nil {
-				q.NoteSlow(p, w, q.TimerStart)
-			}
+			answersLate(q, p)
 		}
 		if q.Acknowledge(una); !v.Broken { // else its requester may have dropped it
 			q.StartTimer(p.Time)

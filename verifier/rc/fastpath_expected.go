@@ -292,7 +292,7 @@ func (v *Verifier) expectedResponse(c *qp.Pair, d *qp.Direction, p *packet.Packe
 		l.Answered(w, p)
 	}
 	if p.Time-q.TimerStart > slow && q.TimerStart != 0 {
-		q.NoteSlow(p, w, q.TimerStart)
+		answersLate(q, p)
 	}
 	q.Acknowledge(p.PSN.Add(1))
 	q.StartTimer(p.Time)

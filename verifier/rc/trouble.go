@@ -24,6 +24,15 @@ func (v *Verifier) stalls(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	c.Ends[from].SQ.Stall(p, w, retransmissionCause(c, from, p), since, false)
 }
 
+// answersLate notes that response p has come so late.
+//
+//go:noinline
+func answersLate(q *qp.SendQueue, p *packet.Packet) {
+	if w, _ := q.Messages.Find(q.Una); w != nil {
+		q.NoteSlow(p, w, q.TimerStart)
+	}
+}
+
 // silentGap notes that request p comes after a gap and a silence of the whole connection: what was sent meanwhile is not in the capture.
 func (v *Verifier) silentGap(c *qp.Pair, from int, p *packet.Packet) {
 	if last := max(c.LastTime(0), c.LastTime(1)); last != 0 && p.Time-last > slow {

@@ -17,6 +17,7 @@ type Run struct {
 	Problems    []Problem
 	Interrupted bool   // the user stopped it; Result holds what was judged so far
 	FailOn      FailOn // what makes the run fail
+	Errors      []ErrorLog
 
 	incidents []incident.Incident // see Incidents
 	told      bool
