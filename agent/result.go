@@ -107,10 +107,28 @@ type End struct {
 	// Trouble is what kept its requests from being answered; nil: nothing did. Stalled says that the request of the newest stall still waits.
 	Trouble *qp.Trouble
 	Stalled bool
-	Attr    *qp.Attr // what CM or an HCA agent told of its queue pair; nil: nothing
-	Path    Path
-	Timer   int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did
+	Settings
+	Path  Path
+	Timer int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did
 }
+
+// Settings is what CM or an HCA agent told of a queue pair.
+type Settings struct {
+	Known, ByCM                       qp.Known // ByCM: what only CM told, and the application can have set otherwise
+	Timeout, MinRNRTimer              uint8    // codes
+	RetryCnt, RNRRetry                uint8
+	InitiatorDepth, ResponderResource uint8
+}
+
+func settingsOf(a *qp.Attr) Settings {
+	if a == nil {
+		return Settings{}
+	}
+	return Settings{a.Known, a.ByCM, a.Timeout, a.MinRNRTimer, a.RetryCnt, a.RNRRetry, a.MaxRdAtomic, a.MaxDestRdAtomic}
+}
+
+// Knows reports whether an attribute is known.
+func (s *Settings) Knows(k qp.Known) bool { return s.Known&k == k }
 
 // Path is what the packets of an end have in common on their way, where any was seen: as the newest had it.
 type Path struct {

@@ -233,7 +233,7 @@ func show(c *connection.Connection, k *Connection) {
 			Packets: sums.Packets, Bytes: sums.Bytes, Messages: sums.Messages,
 			Retransmissions: faults.Retransmissions, Duplicates: faults.Duplicates,
 			NAKs: faults.NAKs, SequenceNAKs: faults.SequenceNAKs, RNRNAKs: faults.RNRNAKs,
-			Trouble: q.SQ.Trouble(), Stalled: q.SQ.StillStalled(c.Paired), Attr: q.Attr, Timer: q.SQ.TimerSeen(),
+			Trouble: q.SQ.Trouble(), Stalled: q.SQ.StillStalled(c.Paired), Settings: settingsOf(q.Attr), Timer: q.SQ.TimerSeen(),
 			Path: Path{q.Flow.Known(), q.Flow.SrcPort, q.Flow.TClass, q.Flow.SL, q.Flow.PKey},
 		}
 		if sums.Packets > 0 {

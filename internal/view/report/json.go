@@ -304,7 +304,7 @@ func (line *jsonConnection) set(c *agent.Connection) {
 		}
 		line.Ends[i] = jsonEnd{
 			Address: e.Addr.String(), Near: e.Near, Open: e.Open, OpenAt: e.OpenFrame, jsonTraffic: sent,
-			Settings: settingsOf(e.Attr), Path: pathOf(&e.Path, c.Encap), Trouble: troubleOf(e),
+			Settings: settingsOf(&e.Settings), Path: pathOf(&e.Path, c.Encap), Trouble: troubleOf(e),
 		}
 		if e.Last != 0 {
 			line.Ends[i].Last = stamp(e.Last)

@@ -22,13 +22,10 @@ type jsonSettings struct {
 	ByCM        bool     `json:"by_cm,omitempty"` // what only CM told, and the application may have set otherwise
 }
 
-func settingsOf(a *pair.Attr) *jsonSettings {
-	if a == nil {
-		return nil
-	}
+func settingsOf(a *agent.Settings) *jsonSettings {
 	s := &jsonSettings{}
 	set := func(k pair.Known, to **uint8, v uint8) {
-		if a.Has(k) {
+		if a.Knows(k) {
 			*to = &v
 			s.ByCM = s.ByCM || a.ByCM&k != 0
 		}
@@ -37,8 +34,8 @@ func settingsOf(a *pair.Attr) *jsonSettings {
 	set(pair.KnowsRetryCnt, &s.RetryCnt, a.RetryCnt)
 	set(pair.KnowsRNRRetry, &s.RNRRetry, a.RNRRetry)
 	set(pair.KnowsMinRNRTimer, &s.MinRNRTimer, a.MinRNRTimer)
-	set(pair.KnowsMaxRdAtomic, &s.Depth, a.MaxRdAtomic)
-	set(pair.KnowsMaxDestRdAtomic, &s.Resources, a.MaxDestRdAtomic)
+	set(pair.KnowsMaxRdAtomic, &s.Depth, a.InitiatorDepth)
+	set(pair.KnowsMaxDestRdAtomic, &s.Resources, a.ResponderResource)
 	if s.Timeout != nil {
 		t := 0.0
 		if *s.Timeout != 0 {
@@ -129,18 +126,15 @@ func (t *text) settings() {
 
 func settingsRow(c *agent.Connection, k int) []string {
 	e := &c.Ends[k]
-	a := e.Attr
-	if a == nil {
-		a = new(pair.Attr)
-	}
+	a := &e.Settings
 	value := func(known pair.Known, v uint8) string {
-		if !a.Has(known) {
+		if !a.Knows(known) {
 			return "?"
 		}
 		return strconv.Itoa(int(v))
 	}
 	timeout := "?"
-	if a.Has(pair.KnowsTimeout) {
+	if a.Knows(pair.KnowsTimeout) {
 		if timeout = "none"; a.Timeout != 0 {
 			timeout = fmt.Sprintf("%v (%d)", packet.Timeout(a.Timeout), a.Timeout)
 		}
@@ -163,7 +157,7 @@ func settingsRow(c *agent.Connection, k int) []string {
 		timer = span(time.Duration(e.Timer))
 	}
 	return []string{
-		e.Addr.String() + " " + qp(e.QPN, e.QPNKnown), timeout, value(pair.KnowsRetryCnt, a.RetryCnt), value(pair.KnowsRNRRetry, a.RNRRetry), value(pair.KnowsMaxRdAtomic, a.MaxRdAtomic),
+		e.Addr.String() + " " + qp(e.QPN, e.QPNKnown), timeout, value(pair.KnowsRetryCnt, a.RetryCnt), value(pair.KnowsRNRRetry, a.RNRRetry), value(pair.KnowsMaxRdAtomic, a.InitiatorDepth),
 		dscp, port, pkey, rate, stalled, timer,
 	}
 }
