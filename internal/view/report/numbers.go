@@ -106,7 +106,7 @@ func (t *text) settings() {
 	rows := 0
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
-		if !c.Service.Reliable() {
+		if !c.Service.Reliable() || !tells(&c.Ends[0]) && !tells(&c.Ends[1]) {
 			continue
 		}
 		lead := c.Service.String()
@@ -123,6 +123,9 @@ func (t *text) settings() {
 	tab.fit(t.Width-2, "shortest timer", ">P_Key", ">READs", ">UDP port", ">DSCP")
 	t.lines(tab.lines("  ", t.dim))
 }
+
+// tells reports whether there is anything to say of an end.
+func tells(e *agent.End) bool { return e.Known != 0 || e.Path.Known || e.Trouble != nil }
 
 func settingsRow(c *agent.Connection, k int) []string {
 	e := &c.Ends[k]
