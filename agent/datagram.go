@@ -77,7 +77,7 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 		t.connect(f, p)
 	case passive.Disconnected:
 		for _, e := range f.Ends {
-			t.table.Disconnect(wqe.QP{Addr: e.Addr, QPN: e.QPN})
+			t.table.Disconnect(wqe.QP{Addr: e.Addr, QPN: e.QPN}, p)
 		}
 		t.note(f, p, rule.EvDisconnect, "")
 	case passive.Rejected:

@@ -8,8 +8,10 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/link"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/verifier/cm"
 )
 
 // Result is everything that a run found. It is the same whatever the number of workers.
@@ -37,6 +39,7 @@ type Result struct {
 	NotJudged   []Note              // what was not judged and why, most frequent first
 	Paused      []link.Paused       // who had whom pause on Ethernet, by pause frames, in the order in which it began
 	Latencies   *verifier.Latencies // nil: not measured
+	REQs        []cm.Unanswered     // of CM that nothing has answered, in the order of their first
 }
 
 // LogClock is how the clock of a log of verbs events was aligned with that of the packets.
@@ -69,10 +72,18 @@ type Connection struct {
 	Encap      packet.Encap
 	PMTU       uint32 // bytes; 0: not known
 	PairedBy   PairedBy
+	Closed     Closed // by CM
 	First      int64  // time of its first packet
 	FirstFrame uint64 // and its frame
 	FirstTap   uint16
 	Ends       [2]End // Ends[0] sent the first packet, or the CM REQ
+}
+
+// Closed is how CM has disconnected a connection.
+type Closed struct {
+	By    packet.Addr // who sent the message
+	At    int64       // when; 0: it has not
+	Frame uint64
 }
 
 // End is one side of a connection and what it sent.
@@ -94,6 +105,40 @@ type End struct {
 	Open      uint32
 	OpenFrame uint64
 	OpenSince int64
+	Last      int64 // when it sent its newest packet; 0: it sent none
+	// Trouble is what kept its requests from being answered; nil: nothing did. Stalled says that the request of the newest stall still waits.
+	Trouble *qp.Trouble
+	Stalled bool
+	Settings
+	Path  Path
+	Timer int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did
+}
+
+// Settings is what CM or an HCA agent told of a queue pair.
+type Settings struct {
+	Known, ByCM                       qp.Known // ByCM: what only CM told, and the application can have set otherwise
+	Timeout, MinRNRTimer              uint8    // codes
+	RetryCnt, RNRRetry                uint8
+	InitiatorDepth, ResponderResource uint8
+}
+
+func settingsOf(a *qp.Attr) Settings {
+	if a == nil {
+		return Settings{}
+	}
+	return Settings{a.Known, a.ByCM, a.Timeout, a.MinRNRTimer, a.RetryCnt, a.RNRRetry, a.MaxRdAtomic, a.MaxDestRdAtomic}
+}
+
+// Knows reports whether an attribute is known.
+func (s *Settings) Knows(k qp.Known) bool { return s.Known&k == k }
+
+// Path is what the packets of an end have in common on their way, where any was seen: as the newest had it.
+type Path struct {
+	Known  bool
+	Port   uint16 // UDP source port
+	TClass uint8  // traffic class: DSCP in the upper six bits
+	SL     uint8  // of InfiniBand
+	PKey   uint16
 }
 
 // Judged reports whether any packet of a transport service, or of a link, was judged.

@@ -13,6 +13,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/verifier/cm"
 	"ibwitness/verifier/gmp"
 )
 
@@ -81,6 +82,7 @@ func (e *engine) result() *Result {
 			r.Shown.Add(t.Shown)
 		}
 		r.addLatencies(t.rc.Latencies)
+		r.REQs = append(r.REQs, t.talks.Unanswered()...)
 		t.nodes()
 		e.more(t)
 		r.Paused = append(r.Paused, t.paused.List(e.clocks.last)...)
@@ -109,6 +111,9 @@ func (e *engine) result() *Result {
 		return fmt.Sprintf("pause frames of more than %d ports: not followed", link.PortsMost)
 	})
 	slices.SortStableFunc(r.NotJudged, func(a, b Note) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortFunc(r.REQs, func(a, b cm.Unanswered) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Tap, b.Tap), cmp.Compare(a.Frame, b.Frame))
+	})
 	r.Connections = connections(agents, false)
 	r.listed(e.gone)
 	r.Forgotten = e.forgotten
@@ -222,7 +227,7 @@ func connections(agents []*Transport, leaving bool) []Connection {
 // show fills in what the report shows of a connection.
 func show(c *connection.Connection, k *Connection) {
 	*k = Connection{
-		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, PairedBy: c.PairedBy,
+		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, PairedBy: c.PairedBy, Closed: Closed{c.ClosedBy, c.ClosedAt, c.ClosedFrame},
 		First: c.FirstTime, FirstFrame: c.FirstFrame, FirstTap: c.FirstTap,
 	}
 	if c.Service == packet.UD {
@@ -236,6 +241,11 @@ func show(c *connection.Connection, k *Connection) {
 			Packets: sums.Packets, Bytes: sums.Bytes, Messages: sums.Messages,
 			Retransmissions: faults.Retransmissions, Duplicates: faults.Duplicates,
 			NAKs: faults.NAKs, SequenceNAKs: faults.SequenceNAKs, RNRNAKs: faults.RNRNAKs,
+			Trouble: q.SQ.Trouble(), Stalled: q.SQ.StillStalled(c.Paired), Settings: settingsOf(q.Attr), Timer: q.SQ.TimerSeen(),
+			Path: Path{q.Flow.Known(), q.Flow.SrcPort, q.Flow.TClass, q.Flow.SL, q.Flow.PKey},
+		}
+		if sums.Packets > 0 {
+			k.Ends[e].Last = c.LastTime(e)
 		}
 	}
 }

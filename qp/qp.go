@@ -214,7 +214,10 @@ type Pair struct {
 
 // Seldom is what few connections have. Verifiers read it; a Pair that has none of it has one that is zero, and is never written.
 type Seldom struct {
-	Closed bool // disconnected, as CM said
+	Closed      bool // disconnected, as CM said: by a message of ClosedBy at ClosedAt
+	ClosedBy    packet.Addr
+	ClosedAt    int64
+	ClosedFrame uint64
 	// Misplaced is the PSN that belonged to the newest request that was reported for a wrong PSN, QP or service, with Valid.
 	Misplaced packet.PSN
 	// WrongService is a packet of another service to one of these QPs: a wrong opcode, or the first of another QP with the same number.
@@ -296,9 +299,10 @@ func (c *Pair) Assumptions() rule.Assumption { return c.Ends[0].Assumed }
 // ClearAssumed has Assumptions begin again.
 func (c *Pair) ClearAssumed() { c.Ends[0].Assumed = 0 }
 
-// Close says that CM has disconnected: no packet of the connection is a usual one any more.
-func (c *Pair) Close() {
-	c.some().Closed = true
+// Close says that CM has disconnected, with message p: no packet of the connection is a usual one any more.
+func (c *Pair) Close(p *packet.Packet) {
+	s := c.some()
+	s.Closed, s.ClosedBy, s.ClosedAt, s.ClosedFrame = true, p.Src, p.Time, p.Frame
 	for i := range c.Ends {
 		if f := &c.Ends[i].Flow; f.State == FlowPlain {
 			f.State = FlowKnown

@@ -102,6 +102,14 @@ func (s *SendQueue) TimedOut(waited int64) {
 	}
 }
 
+// TimerSeen is the shortest time after which a request was retransmitted that nothing had answered and no NAK asked for, nanoseconds; 0: none was.
+func (s *SendQueue) TimerSeen() int64 {
+	if s.Recovery == nil {
+		return 0
+	}
+	return s.Recovery.Timer
+}
+
 // Needless notes that something was retransmitted that is acknowledged. It reports whether that is the first time since there was progress.
 func (s *SendQueue) Needless() bool {
 	l := s.Lost()

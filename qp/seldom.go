@@ -26,6 +26,7 @@ type sender struct {
 	qKey    uint32 // of datagrams: another Q_Key than that of the flow, which was reported
 	odd     Odd
 	copies  byte // of its packets, while the tap is near
+	trouble *Trouble
 }
 
 // ReceiveSeldom is what few receive queues have; see SendSeldom.
@@ -133,8 +134,8 @@ func (d *Direction) TakeOver(o *Direction) {
 func (d *Direction) TakeSent(o *Direction) {
 	d.Flow = o.Flow
 	d.packets, d.bytes, d.high, d.messages = o.packets, o.bytes, o.high, o.messages
-	if s, t := &d.SQ.sender, &o.SQ.sender; s.gids != t.gids || s.qKey != t.qKey || s.faults != t.faults || s.carried != t.carried {
+	if s, t := &d.SQ.sender, &o.SQ.sender; s.gids != t.gids || s.qKey != t.qKey || s.faults != t.faults || s.carried != t.carried || s.trouble != t.trouble {
 		s = d.sender()
-		s.gids, s.qKey, s.faults, s.carried = t.gids, t.qKey, t.faults, t.carried
+		s.gids, s.qKey, s.faults, s.carried, s.trouble = t.gids, t.qKey, t.faults, t.carried, t.trouble
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"ibwitness/agent"
+
 	"github.com/cockroachdb/datadriven"
 
 	"ibwitness/internal/testkit/sample"
@@ -178,7 +180,13 @@ func (s *scenario) whole() string {
 		}
 	}
 	for _, c := range s.agent.Connections() {
-		fmt.Fprintf(&b, "\n  %v path MTU %d: %v, %v", c.Service, c.PMTU, c.Ends[0], c.Ends[1])
+		fmt.Fprintf(&b, "\n  %v path MTU %d: %v, %v", c.Service, c.PMTU, sums(&c.Ends[0]), sums(&c.Ends[1]))
 	}
 	return b.String()
+}
+
+// sums is what an end has sent, without what incidents are told by.
+func sums(e *agent.End) string {
+	return fmt.Sprint("{", e.Addr, " ", e.QPN, " ", e.QPNKnown, " ", e.Near, " ", e.Packets, " ", e.Bytes, " ", e.Messages, " ", e.Retransmissions, " ", e.Duplicates, " ", e.NAKs, " ",
+		e.SequenceNAKs, " ", e.RNRNAKs, " ", e.Open, " ", e.OpenFrame, " ", e.OpenSince, "}")
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -25,10 +24,11 @@ type checkCommand struct {
 	Near       []address `placeholder:"ADDRESS" help:"The tap is near this endpoint (IP address, GID or lid:NUMBER): what it shows leaving there was sent, what it shows arriving did arrive. Repeatable. Default: the tap position is unknown."`
 	Events     []string  `placeholder:"LOG" sep:"none" complete:"file" help:"Verbs events of an endpoint, JSON lines (docs/events.md): work requests and completions are compared with the packets. Repeatable, one an endpoint."`
 	Waive      []string  `placeholder:"WAIVERS" sep:"none" complete:"file" help:"Violations that are no errors, and why (docs/verdicts.md): JSON, a list or the waive of a configuration (docs/attach.md). They are shown as waived, and do not fail the run. Repeatable. Default: what recordings of attached runs say."`
+	Errors     []string  `placeholder:"FILE" sep:"none" complete:"file" help:"What a program or kernel printed when it failed (NCCL, UCX, libfabric, SPDK, dmesg): each line that names a queue pair, an address or a status is put beside the connection and what happened on it. Repeatable."`
 	Simulation bool      `help:"Captures and event logs are of one simulation: one clock stamps events, and frames at their last byte, and timers are those of hardware. Default: if the captures, as recorded by an attached run (docs/attach.md), or all event logs (docs/events.md) say so."`
 	Format     string    `enum:"${formats}" default:"text" placeholder:"FORMAT" help:"Format of the report: text, json (one object a line), or for CI junit or sarif. Default: ${default}."`
 	All        bool      `help:"Show every finding, warning, connection and rule."`
-	FailOn     string    `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
+	FailOn     string    `name:"fail-on" enum:"error,warning,incident,never" default:"error" placeholder:"WHAT" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too), incident (incidents too, docs/incidents.md) or never. Default: ${default}."`
 	Annotate   string    `placeholder:"OUT.pcapng" complete:"file" help:"Copy the captures to this pcapng, with each finding as a comment of its packet, for Wireshark; with --all events too. Not from standard input."`
 	HTML       string    `name:"html" placeholder:"OUT.html" complete:"file" help:"Write the report as a page too: one file that needs nothing else, with findings, ladders of packets, connections and rules."`
 	Web        bool      `help:"Show the report as a page in the browser too, until Ctrl-C."`
@@ -105,6 +105,10 @@ func (c *checkCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
+	said, err := c.errorLogs()
+	if err != nil {
+		return err
+	}
 	sink, err := report.New(c.Format, s.options(c.All))
 	if err != nil {
 		return err
@@ -115,7 +119,7 @@ func (c *checkCommand) Run(s *session) error {
 	reading, restore := interruptible(ctx, c.Files)
 	defer restore()
 
-	run := &report.Run{Result: &agent.Result{}, FailOn: failOn}
+	run := &report.Run{Result: &agent.Result{}, FailOn: failOn, Errors: said}
 	src, err := open(reading, c.Files)
 	run.Problems, run.Interrupted = problems(err)
 	if src == nil {
@@ -134,9 +138,9 @@ func (c *checkCommand) Run(s *session) error {
 		}
 		return err
 	}
-	said, err := c.recorded(s, src, &opt)
+	recorded, err := c.recorded(s, src, &opt)
 	if err == nil && len(c.Waive) == 0 {
-		waive, err = rule.NewWaivers(said.Waive)
+		waive, err = rule.NewWaivers(recorded.Waive)
 	}
 	if err != nil {
 		return err
@@ -259,39 +263,10 @@ func (c *checkCommand) short() (func() bool, error) {
 	}
 }
 
-// annotatable reports what keeps the captures from being annotated.
-func (c *checkCommand) annotatable() error {
-	if c.Annotate == "" {
-		return nil
-	}
-	if slices.Contains(c.Files, "-") {
-		return errors.New("cli: --annotate reads the captures a second time, which standard input does not allow: save it to a file first")
-	}
-	return nil
-}
-
 // distinct reports what would be overwritten.
 func (c *checkCommand) distinct() error {
-	return distinct(reads("the capture", c.Files...), reads("--events", c.Events...), reads("--waive", c.Waive...), writes("--annotate", c.Annotate), writes("--html", c.HTML),
+	return distinct(reads("the capture", c.Files...), reads("--events", c.Events...), reads("--waive", c.Waive...), reads("--errors", c.Errors...), writes("--annotate", c.Annotate), writes("--html", c.HTML),
 		writes("--coverage", c.Covered.Coverage))
-}
-
-// annotate writes the captures with their findings. What is wrong with them was told when they were verified.
-func (c *checkCommand) annotate(r *agent.Result) error {
-	src, _ := fabricagent.Open(c.Files)
-	if src == nil {
-		return nil
-	}
-	defer src.Close()
-	f, err := os.Create(c.Annotate)
-	if err != nil {
-		return fmt.Errorf("cli: --annotate: %w: give a file that can be written", err)
-	}
-	err = report.Annotate(f, src, r, c.All)
-	if len(fabricagent.FileErrors(err)) > 0 {
-		err = nil
-	}
-	return errors.Join(err, f.Close())
 }
 
 // unjudged reports a run that has judged nothing.

@@ -33,7 +33,7 @@ type simulateCommand struct {
 	WireOnly bool    `name:"wire-only" help:"Verify only the packets, as check does without --events."`
 	Faults   bool    `help:"List the faults that an adapter can have, and the rule that each breaks."`
 	All      bool    `help:"Show every finding, warning, connection and rule."`
-	FailOn   string  `name:"fail-on" enum:"error,warning,never" default:"error" placeholder:"SEVERITY" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too) or never. Default: ${default}."`
+	FailOn   string  `name:"fail-on" enum:"error,warning,incident,never" default:"error" placeholder:"WHAT" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too), incident (incidents too, docs/incidents.md) or never. Default: ${default}."`
 
 	Profile profileFlags `embed:""`
 

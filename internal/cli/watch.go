@@ -143,9 +143,15 @@ func (c *watchCommand) Run(s *session) error {
 	opt := agent.Options{Workers: c.Workers, Watch: watch, Profile: profile, Near: endpoints(c.Near), Events: c.verbs(ctx, s), Short: newMemory(c.heap()).short}
 	sinks = append(sinks, onTick(fresh.takeOver), onTick(newWatchdog().alive), onTick(newLinks(s, src.Stats).look))
 	tell(opt.Watch, sinks...)
+	happened := []incidentSink{collector, stream}
+	if log != nil {
+		happened = append(happened, log)
+	}
 	if page != nil {
 		page.watch(opt.Watch)
+		happened = append(happened, page.model)
 	}
+	tellIncidents(opt.Watch, happened...)
 	if page != nil || writer != nil {
 		frames = c.Flight.keep(src, kept, watch)
 	}

@@ -62,15 +62,19 @@ func (v *Verifier) beforeNext(c *qp.Pair, from int, p *packet.Packet) {
 // fillsGap takes a request whose PSN is in the gap that is open: the stream goes on there.
 func (v *Verifier) fillsGap(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
-	tail := readAfter(q, p.PSN)
+	tail, last := readAfter(q, p.PSN), q.Last.Time
 	q.Rewind(p.PSN, c.PMTU)
-	if p.PSN == q.Gap.From {
+	begins := p.PSN == q.Gap.From
+	if begins {
 		q.NoteLate(p)
 	} else {
 		q.Sequence.SetUnsure(true)
 		q.Reorder()
 	}
 	v.newRequest(c, from, p)
+	if begins {
+		v.stallsBefore(c, from, p, q.Messages.Newest(), last)
+	}
 	if w := q.Messages.Newest(); w.Op == wqe.Read && tail.After(w.First) && !tail.After(w.Last) {
 		w.Flags |= wqe.Reissued
 		q.Reissue(w.First, tail, p.Time)
@@ -222,8 +226,10 @@ func (v *Verifier) retransmissionPlace(c *qp.Pair, from int, p *packet.Packet, w
 		v.Covered(rule.RCRTY006)
 	} else {
 		v.goesAgain(c, from, p, w)
+		v.stalls(c, from, p, w)
 		v.retransmissionBegins(c, from, p)
 	}
+	q.CountStalled(p)
 	q.BeginRetransmission(p.PSN.Add(max(c.PSNs(p), 1)))
 	switch {
 	case w != nil && w.Has(wqe.Unsized):

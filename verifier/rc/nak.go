@@ -153,6 +153,8 @@ func (v *Verifier) fatalNak(c *qp.Pair, from int, p *packet.Packet) {
 	if v.nakBeforeRequest(c, from, p) || !v.nakPlace(c, from, p, rule.RCRSP017) {
 		return
 	}
+	w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN)
+	c.Ends[1-from].SQ.Refuse(p, w)
 	counted := v.nakMSN(c, from, p)
 	v.nak(c, from, p, qp.Failed)
 	if counted {

@@ -31,6 +31,7 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 	p.Rest()
 	c.ClearAssumed()
 	v.judge(c, from, p)
+	progresses(c, p)
 	v.settle(c)
 	c.ClearAssumed()
 }

@@ -124,6 +124,7 @@ const unpairedMessages = 64
 func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	d, reported := p.PSN.Diff(q.Next), false
+	v.silentGap(c, from, p)
 	switch {
 	case p.PSN == q.High:
 		// A late packet filled part of the gap, and the stream goes on where it was.

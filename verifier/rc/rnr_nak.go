@@ -18,6 +18,7 @@ func (v *Verifier) rnrNak(c *qp.Pair, from int, p *packet.Packet) {
 	if !v.newNak(c, from, p, qp.RNRNAKed) {
 		return
 	}
+	refuses(c, from, p)
 	v.repeatedNak(c, from, p)
 	v.Covered(rule.RCRNR005)
 	v.Covered(rule.RCRNR006)

@@ -54,9 +54,9 @@ func (t *Table) nearByGID(end int, a packet.Addr, p *packet.Packet) bool {
 }
 
 // Disconnect ends the connection of a QP of which CM has announced it.
-func (t *Table) Disconnect(q wqe.QP) {
+func (t *Table) Disconnect(q wqe.QP, p *packet.Packet) {
 	if k, ok := t.bound[q]; ok {
-		t.pairs.at(k >> 1).Close()
+		t.pairs.at(k >> 1).Close(p)
 		delete(t.bound, q)
 	}
 }

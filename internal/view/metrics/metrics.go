@@ -9,6 +9,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent/live"
+	"ibwitness/incident"
 	"ibwitness/internal/evidence/journal"
 	"ibwitness/internal/evidence/ringfiles"
 	"ibwitness/packet"
@@ -30,6 +31,8 @@ type Collector struct {
 	flight   func() ringfiles.Stats    // nil: no packets are written
 	log      func() journal.Stats      // nil: no log is kept
 	config   config
+	// incidents that have begun, and those that go on, by kind
+	begun, ongoing [incident.NumKinds]uint64
 }
 
 // New returns the collector of a run that captures from interfaces, whose counters it asks for when it is scraped.
@@ -44,6 +47,23 @@ func (c *Collector) Found(list []rule.Finding) {
 	for i := range list {
 		f := &list[i]
 		c.add(f.Rule, f.Class, &f.Accused, 1)
+	}
+}
+
+// Incidents counts incidents.
+func (c *Collector) Incidents(list []incident.Told) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range list {
+		switch t := &list[i]; {
+		case t.State == incident.Began:
+			c.begun[t.Kind]++
+			c.ongoing[t.Kind]++
+		case t.State == incident.Ended && t.Kind == incident.Rejected: // it lasts no time
+			c.begun[t.Kind]++
+		case t.State == incident.Ended:
+			c.ongoing[t.Kind]--
+		}
 	}
 }
 
@@ -115,6 +135,8 @@ var (
 	written     = desc("flight_findings_total", "Findings whose packets were to be written: written; missing, since they were no longer kept; limited, since there were too many; failed, since the file could not be written.", "outcome")
 	logged      = desc("log_lines_total", "Lines of the log on disk.")
 	unlogged    = desc("log_lost_lines_total", "Lines that the log on disk lacks, since it could not be written for long.")
+	incidents   = desc("incidents_total", "Incidents that have begun, by kind (docs/incidents.md).", "kind")
+	ongoing     = desc("incidents_ongoing", "Incidents that go on.", "kind")
 	lag         = desc("engine_lag_seconds", "How far verification lags the clock.")
 )
 
@@ -168,6 +190,10 @@ func (c *Collector) Collect(ch chan<- prometheus.Metric) {
 			on = 0
 		}
 		gauge(up, on, s.Interface)
+	}
+	for k := range incident.NumKinds {
+		count(incidents, c.begun[k], k.String())
+		gauge(ongoing, float64(c.ongoing[k]), k.String())
 	}
 	c.traffic(count)
 	c.config.collect(gauge)

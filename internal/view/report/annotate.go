@@ -8,6 +8,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/incident"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -99,6 +100,15 @@ func foldedComments(r *agent.Result, all bool) map[Place][]string {
 			return fmt.Sprintf("%v %s again, as in frame %d", e.Rule, e.Rule.Row().Name, e.Frame)
 		}
 	})
+	for _, i := range incident.Of(r) {
+		for k, n := range i.Frames {
+			at, text := Place{i.Tap, n}, "incident: "+i.What
+			if k > 0 {
+				text = fmt.Sprintf("incident (%v), see frame %d", i.Kind, i.Frames[0])
+			}
+			of[at] = append(of[at], text)
+		}
+	}
 	for i := range r.Waived {
 		if w := &r.Waived[i]; w.Frame != 0 {
 			at := Place{w.Tap, w.Frame}

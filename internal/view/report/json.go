@@ -75,6 +75,10 @@ type jsonEnd struct {
 	Open    uint32  `json:"open,omitempty"`
 	OpenAt  uint64  `json:"open_frame,omitempty"`
 	jsonTraffic
+	Last     string        `json:"last,omitempty"`
+	Settings *jsonSettings `json:"settings,omitempty"`
+	Path     *jsonPath     `json:"path,omitempty"`
+	Trouble  *jsonTrouble  `json:"trouble,omitempty"`
 }
 
 type jsonConnection struct {
@@ -196,6 +200,17 @@ func (j *jsonLines) Report(w io.Writer, run *Run) error {
 	buffered := bufio.NewWriterSize(w, 1<<16)
 	enc := json.NewEncoder(buffered)
 	enc.SetEscapeHTML(false)
+	happened := run.Incidents()
+	for i := range happened {
+		if err := enc.Encode(incidentLine(&happened[i])); err != nil {
+			return err
+		}
+	}
+	for _, line := range errorLines(run) {
+		if err := enc.Encode(line); err != nil {
+			return err
+		}
+	}
 	list := entries(run.Result.Findings, j.all)
 	for i := range list {
 		if err := enc.Encode(findingLine(&list[i])); err != nil {
@@ -292,7 +307,13 @@ func (line *jsonConnection) set(c *agent.Connection) {
 			Packets: e.Packets, Bytes: e.Bytes, Messages: e.Messages, Retransmissions: uint64(e.Retransmissions),
 			Duplicates: uint64(e.Duplicates), NAKs: uint64(e.NAKs), SequenceNAKs: uint64(e.SequenceNAKs), RNRNAKs: uint64(e.RNRNAKs),
 		}
-		line.Ends[i] = jsonEnd{e.Addr.String(), nil, e.Near, e.Open, e.OpenFrame, sent}
+		line.Ends[i] = jsonEnd{
+			Address: e.Addr.String(), Near: e.Near, Open: e.Open, OpenAt: e.OpenFrame, jsonTraffic: sent,
+			Settings: settingsOf(&e.Settings), Path: pathOf(&e.Path, c.Encap), Trouble: troubleOf(e),
+		}
+		if e.Last != 0 {
+			line.Ends[i].Last = stamp(e.Last)
+		}
 		if e.QPNKnown {
 			line.qpns[i] = e.QPN
 			line.Ends[i].QPN = &line.qpns[i]

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"ibwitness/agent"
+	"ibwitness/incident"
 )
 
 // Run is a finished run: what the engine found, and what was wrong with its input.
@@ -16,6 +17,18 @@ type Run struct {
 	Problems    []Problem
 	Interrupted bool   // the user stopped it; Result holds what was judged so far
 	FailOn      FailOn // what makes the run fail
+	Errors      []ErrorLog
+
+	incidents []incident.Incident // see Incidents
+	told      bool
+}
+
+// Incidents returns what happened.
+func (r *Run) Incidents() []incident.Incident {
+	if !r.told {
+		r.told, r.incidents = true, incident.Of(r.Result)
+	}
+	return r.incidents
 }
 
 // Problem is something wrong with an input.

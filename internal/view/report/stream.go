@@ -17,6 +17,7 @@ import (
 // it is over. It is not safe for concurrent use.
 type Stream struct {
 	log    zerolog.Logger
+	out    io.Writer
 	w      io.Writer // of a terminal; nil: JSON
 	paint  paint
 	most   uint64
@@ -52,7 +53,7 @@ type StreamOptions struct {
 
 // NewStream returns a stream that writes to w.
 func NewStream(w io.Writer, o StreamOptions) *Stream {
-	s := &Stream{log: zerolog.New(w), paint: newPaint(o.Color), most: uint64(o.Most), events: o.Events, seen: map[repeatKey]*repeats{}}
+	s := &Stream{log: zerolog.New(w), out: w, paint: newPaint(o.Color), most: uint64(o.Most), events: o.Events, seen: map[repeatKey]*repeats{}}
 	if o.Terminal {
 		s.w = w
 	}

@@ -44,6 +44,8 @@ func (t *text) Report(w io.Writer, run *Run) error {
 	t.verdict()
 	t.problems()
 	t.caveats()
+	t.incidents()
+	t.errors()
 	t.seen()
 	t.findings("Violations", t.red, func(e *Entry) bool { return violation(e, rule.Error) })
 	t.findings("Warnings", t.yellow, func(e *Entry) bool { return violation(e, rule.Warning) })
@@ -54,6 +56,7 @@ func (t *text) Report(w io.Writer, run *Run) error {
 	t.events()
 	t.latencies()
 	t.connections()
+	t.settings()
 	if t.res.RDMA > 0 {
 		t.coverage()
 	}

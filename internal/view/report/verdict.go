@@ -13,20 +13,23 @@ type FailOn uint8
 const (
 	FailOnError FailOn = iota
 	FailOnWarning
+	FailOnIncident // or on a violation of severity error
 	FailNever
 )
 
-// ParseFailOn reads "error", "warning" or "never".
+// ParseFailOn reads "error", "warning", "incident" or "never".
 func ParseFailOn(s string) (FailOn, error) {
 	switch s {
 	case "error":
 		return FailOnError, nil
 	case "warning":
 		return FailOnWarning, nil
+	case "incident":
+		return FailOnIncident, nil
 	case "never":
 		return FailNever, nil
 	}
-	return 0, fmt.Errorf("report: cannot fail on %q: give error, warning or never", s)
+	return 0, fmt.Errorf("report: cannot fail on %q: give error, warning, incident or never", s)
 }
 
 // Verdict is what a run amounts to.
@@ -90,7 +93,7 @@ func (r *Run) Verdict() Verdict {
 // ExitStatus is what the command exits with.
 func (r *Run) ExitStatus() int {
 	switch v := r.Verdict(); {
-	case v >= Warned && r.FailOn != FailNever:
+	case v >= Warned && r.FailOn != FailNever, r.FailOn == FailOnIncident && len(r.Incidents()) > 0:
 		return ExitViolated
 	case v == NotJudged || r.incomplete():
 		return ExitUnjudged

@@ -40,6 +40,7 @@ func (m *Model) Finish(run *report.Run) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r := run.Result
+	m.incidentsOf(run)
 	m.start = r.First
 	m.timeline.cover(r.First, r.Last)
 	list, _ := report.Fold(r.Findings, false)

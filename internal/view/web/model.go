@@ -45,6 +45,9 @@ type Model struct {
 	done     *finished
 	start    int64 // of the run, in nanoseconds since the Unix epoch; 0: not known yet
 	conns    connections
+
+	incidents     []happened // of a run that goes on the newest first, else the gravest first
+	moreIncidents int
 }
 
 // tally is how many entries there are, and how many findings these represent.

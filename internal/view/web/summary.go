@@ -37,6 +37,9 @@ type Summary struct {
 	Span        int64  `json:"span"` // nanoseconds from First to Last
 	Lag         int64  `json:"lag"`  // nanoseconds that a run that goes on lags the clock
 
+	Incidents     []happened `json:"incidents"`      // what happened
+	MoreIncidents int        `json:"more_incidents"` // that are not among them
+
 	Rules    report.Coverage `json:"rules"`
 	ByRule   []*RuleCount    `json:"by_rule"` // rules that findings are of, the gravest first
 	Accused  []*Accused      `json:"accused"` // the most accused
@@ -85,6 +88,7 @@ func (m *Model) Summary() *Summary {
 	s := &Summary{
 		Live: m.opt.Live, Title: m.opt.Title, Version: m.opt.Version, Changed: m.changed, Counts: m.counts, Times: m.times,
 		ByRule: []*RuleCount{}, Accused: []*Accused{}, Problems: []string{}, NotJudged: []agent.Note{}, Taps: []string{}, Notes: []string{},
+		Incidents: append([]happened{}, m.incidents...), MoreIncidents: m.moreIncidents,
 	}
 	for k := range m.stores {
 		s.Left[k] = m.stores[k].left

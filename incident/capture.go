@@ -1,0 +1,55 @@
+package incident
+
+import (
+	"fmt"
+	"time"
+)
+
+// capture tells what keeps the capture itself from being trusted, and what to do.
+func (t *teller) capture() {
+	r := t.run
+	untrusted := func(what string, next ...string) {
+		t.order = append(t.order, &Incident{Kind: Untrusted, Certainty: Proven, What: what, Begin: r.First, End: r.Last, Next: next})
+	}
+	if r.Dropped > 0 {
+		untrusted(fmt.Sprintf("The capture lost %s: what is missing in it may have been sent.", count(r.Dropped, "packet")),
+			"capture with a larger buffer (tcpdump -B), fewer bytes of each packet (-s 256), or a filter on the hosts of interest", "write to a faster disk or to memory")
+	} else if r.Gaps > 0 {
+		untrusted(fmt.Sprintf("The capture has %s although it reports no drops: responders counted messages that it does not hold.", count(r.Gaps, "gap")),
+			"the drop counters of the mirror port and of the capturing host")
+	}
+	if k := r.Clock; k.Count > 0 {
+		by := "by " + k.By.Abs().String()
+		if k.By.Abs() > 24*time.Hour {
+			by = "by more than a day"
+		}
+		untrusted(fmt.Sprintf("A clock of the capture was set %s, in frame %d: nothing that rests on time is proven.", by, k.Frame),
+			"captures of several interfaces need one clock (PTP, or one capturing host)")
+	}
+	if one := t.oneWay(); one != "" {
+		untrusted(one, "capture both directions: a mirror port for rx and tx, or tcpdump on the RDMA device")
+	}
+}
+
+// oneWay says that the capture holds one direction only; "": it does not.
+func (t *teller) oneWay() string {
+	sent, silent := 0, 0
+	for i := range t.run.Connections {
+		c := &t.run.Connections[i]
+		if !c.Service.Reliable() {
+			continue
+		}
+		if c.Ends[0].Packets > 0 && c.Ends[1].Packets > 0 {
+			return ""
+		}
+		if n := c.Ends[0].Packets + c.Ends[1].Packets; n > 16 && c.Ends[0].Retransmissions == 0 {
+			sent++
+		} else {
+			silent++
+		}
+	}
+	if sent == 0 || silent > sent {
+		return ""
+	}
+	return "The capture holds one direction of each connection: which requests were answered is not in it."
+}

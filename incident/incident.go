@@ -1,0 +1,96 @@
+// Package incident tells what happened on the connections of a run, beside the verdict: which request was never answered, where packets were lost, who refused whom and
+// what that led to. An incident accuses nobody: it rests on the same evidence as the findings, and says how certain it is.
+//
+// Others may import it: its API is kept stable.
+package incident
+
+import (
+	"time"
+
+	"ibwitness/packet"
+)
+
+// Kind is what kind of thing happened.
+type Kind uint8
+
+// The kinds, the gravest first.
+const (
+	Unanswered    Kind = iota // a request was retransmitted, or waited for long, and was never answered
+	NeverAnswered             // the same of a connection whose peer has never sent anything on it
+	Refused                   // a NAK ended the connection
+	Exhausted                 // a receiver was not ready until the capture or the retries ended
+	Rejected                  // the communication manager refused a connection
+	Ignored                   // nothing answered a request for a connection
+	Interrupted               // nothing came for a while, then it went on
+	NotReady                  // a receiver was not ready at times
+	Loss                      // packets were lost, and retransmitted
+	Damage                    // packets were damaged
+	Congestion                // the network marked packets, or a receiver asked a sender to slow down
+	Untrusted                 // the capture itself is not to be trusted
+	NumKinds
+)
+
+// String is the name of the kind in JSON and metrics.
+func (k Kind) String() string {
+	return [...]string{
+		"unanswered", "never-answered", "refused", "not-ready-exhausted", "connection-refused", "connection-unanswered", "interrupted", "not-ready", "loss",
+		"damage", "congestion", "capture",
+	}[k]
+}
+
+// MarshalText has a kind be its name in JSON.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// Certainty is how certain what an incident says is.
+type Certainty uint8
+
+// The certainties.
+const (
+	Possible Certainty = iota // it fits, and other things do
+	Likely                    // nothing in the capture speaks against it
+	Proven                    // the frames show it
+)
+
+func (c Certainty) String() string { return [...]string{"possible", "likely", "proven"}[c] }
+
+// MarshalText has a certainty be its name in JSON.
+func (c Certainty) MarshalText() ([]byte, error) { return []byte(c.String()), nil }
+
+// Incident is what happened, on one connection or on several at once.
+type Incident struct {
+	Kind      Kind
+	Certainty Certainty // of What
+	What      string    // a plain sentence
+	Local     Party     // whose requests it is about; for Rejected who asked for the connection
+	Peer      Party
+	// Connections is how many connections it is on, the one of Local and Peer among them.
+	Connections int
+	Begin       int64 // nanoseconds since the Unix epoch
+	End         int64
+	Ongoing     bool          // it had not ended when the capture did
+	Lost        time.Duration // time without progress: the longest of several connections at once
+	Tap         uint16
+	Frames      []uint64 // that show it, ascending, of Tap
+	Facts       []Fact   // what more the frames show, the most useful first
+	FitsWith    []string // what would look like this
+	Next        []string // what to look at next
+}
+
+// Party is one side of an incident.
+type Party struct {
+	Addr     packet.Addr
+	QPN      uint32
+	QPNKnown bool
+}
+
+// Fact is a line of what the frames show: a label of one word, and text.
+type Fact struct {
+	Label string `json:"label"`
+	Text  string `json:"text"`
+}
+
+func (i *Incident) fact(label, text string) {
+	if text != "" {
+		i.Facts = append(i.Facts, Fact{label, text})
+	}
+}

@@ -1,0 +1,138 @@
+package incident
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// State is what has become of an incident while a run goes on.
+type State uint8
+
+// The states.
+const (
+	Began State = iota
+	Changed
+	Ended
+)
+
+func (s State) String() string { return [...]string{"began", "changed", "ended"}[s] }
+
+// MarshalText has a state be its name in JSON.
+func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Live follows the incidents of a run that goes on. Its zero value is ready. It is not safe for concurrent use.
+type Live struct {
+	known  map[group]*followed
+	looked int64
+	newest uint64 // number
+	Beyond uint64 // incidents that were not followed, as there were too many at a time
+}
+
+// followed is an incident that has not ended, as it was told last.
+type followed struct {
+	number uint64
+	told   Incident
+	seen   bool
+}
+
+// Told is an incident, and what is told of it.
+type Told struct {
+	Number uint64 // of the incident, from 1 on
+	State  State
+	Incident
+}
+
+const (
+	every        = int64(5 * time.Second)  // between two looks
+	quiet        = int64(10 * time.Second) // after which an incident that is not going on has ended
+	mostFollowed = 1024
+)
+
+// Due reports whether it is time to look at the connections.
+func (l *Live) Due(now int64) bool { return now-l.looked >= every }
+
+// Look looks at the connections of a run at time now, and returns what began, changed or ended since.
+func (l *Live) Look(now int64, each iter.Seq2[uint64, *agent.Connection]) []Told {
+	l.looked = now
+	r := &agent.Result{Last: now}
+	t := newTeller(r)
+	for _, c := range each {
+		t.host(c)
+		if c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil {
+			r.Connections = append(r.Connections, *c)
+		}
+	}
+	t.connections()
+	return l.compare(now, t)
+}
+
+// compare compares what is with what was told.
+func (l *Live) compare(now int64, t *teller) (out []Told) {
+	if l.known == nil {
+		l.known = map[group]*followed{}
+	}
+	for _, f := range l.known {
+		f.seen = false
+	}
+	for k, g := range t.keys {
+		i := t.order[k]
+		if !i.Ongoing && now-i.End > quiet {
+			continue
+		}
+		f := l.known[g]
+		switch {
+		case f == nil && len(l.known) >= mostFollowed:
+			l.Beyond++
+		case f == nil:
+			l.newest++
+			l.known[g] = &followed{l.newest, *i, true}
+			out = append(out, Told{l.newest, Began, *i})
+		case i.Lost >= 2*f.told.Lost && i.Lost > f.told.Lost+time.Second || i.Connections >= 2*f.told.Connections:
+			f.told, f.seen = *i, true
+			out = append(out, Told{f.number, Changed, *i})
+		default:
+			f.seen = true
+			f.told.End, f.told.Lost, f.told.Frames, f.told.Facts, f.told.What = i.End, i.Lost, i.Frames, i.Facts, i.What
+		}
+	}
+	for g, f := range l.known {
+		if !f.seen {
+			f.told.Ongoing = false
+			out = append(out, Told{f.number, Ended, f.told})
+			delete(l.known, g)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Told) int { return order(&a.Incident, &b.Incident) })
+	return out
+}
+
+// Found returns the incidents that findings tell of by themselves.
+func (l *Live) Found(list []rule.Finding) (out []Told) {
+	for i := range list {
+		if list[i].Rule == rule.EvReject && list[i].Class == rule.Event {
+			l.newest++
+			out = append(out, Told{l.newest, Ended, *rejection(&list[i])})
+		}
+	}
+	return out
+}
+
+// host notes what a connection shows of its hosts.
+func (t *teller) host(c *agent.Connection) {
+	for k := range c.Ends {
+		e := &c.Ends[k]
+		t.last[e.Addr] = max(t.last[e.Addr], e.Last)
+		if e.Packets > 0 {
+			t.others[e.Addr]++
+		}
+	}
+}
+
+func newTeller(r *agent.Result) *teller {
+	return &teller{run: r, last: map[packet.Addr]int64{}, others: map[packet.Addr]int{}, groups: map[group]*Incident{}}
+}

@@ -1,0 +1,97 @@
+package incident
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/qp"
+)
+
+// interruption is how long a requester must have made no progress for that to be told apart from other losses.
+const interruption = int64(100 * time.Millisecond)
+
+// together is how far apart interruptions of several connections begin at most that are told as one.
+const together = int64(time.Second)
+
+// interrupted tells of the times in which nothing was answered for long, and then was.
+func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
+	for j := range k.Longest {
+		s := &k.Longest[j]
+		if s.Lost() < interruption || s.NAKs > 0 || rounds(s) > 0 && s.Rounds[qp.TimerExpired] == 0 {
+			continue
+		}
+		i := t.between(Interrupted, c, from)
+		i.during(s)
+		i.fact("request", request(&s.Request)+", sent "+times(rounds(s)+1))
+		if s.Frames.Ended != 0 {
+			i.fact("answered", fmt.Sprintf("in frame %d", s.Frames.Ended))
+		}
+		switch {
+		case rounds(s) == 0 && s.Before:
+			i.What = fmt.Sprintf("The capture shows nothing between %v and %v for %s; then %s went on with a later PSN.", &i.Local, &i.Peer, t.span(s.Lost()), i.Local.Addr)
+			i.FitsWith = []string{"a link that was down at the tap, so that it saw neither the retransmissions nor the answers", "a tap that recorded nothing meanwhile"}
+			i.Next = []string{"link events at the interface that was captured, at that time", "the drop counters of the mirror port and of the capturing host"}
+		case rounds(s) == 0:
+			i.What = fmt.Sprintf("%v waited %s for %v to answer, without a retransmission; then the answer came.", &i.Local, t.span(s.Lost()), &i.Peer)
+			i.FitsWith = []string{
+				"a responder that was busy or stopped: its host, its adapter, or what a READ has to fetch", "a link or path that was down, and a retransmission timer that is longer",
+				"a tap that recorded nothing meanwhile",
+			}
+			i.Next = []string{"what " + i.Peer.Addr.String() + " did at that time", "link events in the logs of both hosts and of the switches between"}
+		default:
+			i.What = fmt.Sprintf("Nothing that %v sent to %v was answered for %s; then it went on.", &i.Local, &i.Peer, t.span(s.Lost()))
+			i.FitsWith = []string{"a link, switch or route that failed and came back", "a host or adapter that stopped for that long"}
+			i.Next = []string{"link events in the logs of both hosts and of the switches at that time", "whether other connections of these hosts stopped too"}
+		}
+		t.tell(i, fmt.Sprint(s.Since/together))
+	}
+}
+
+// loss tells of packets that were lost and retransmitted.
+func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
+	s := k.Sum
+	n := uint64(s.Rounds[qp.TimerExpired]) + uint64(s.Rounds[qp.SequenceAsked]) + uint64(s.Rounds[qp.ResponseLost])
+	if n == 0 {
+		return
+	}
+	i := t.between(Loss, c, from)
+	e := &c.Ends[from]
+	i.Begin, i.End, i.Lost, i.Tap = s.Begun, s.Last, time.Duration(s.Lost), s.Tap
+	i.show(s.Frames.Begun[0], s.Frames.Last)
+	sent := max(s.Packets, uint64(e.Retransmissions), 1)
+	i.What = fmt.Sprintf("%v retransmitted %s of %s to %v (%s), in %s: packets or their answers were lost, late or overtaken.",
+		&i.Local, number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), count(n, "round"))
+	i.fact("asked", causes(&s))
+	i.fact("cost", fmt.Sprintf("%s without progress in all; %s of payload retransmitted", t.span(s.Lost), count(s.Bytes, "byte")))
+	switch {
+	case s.Before == s.Count:
+		i.fact("where", "before the tap: the capture had not shown what was retransmitted")
+	case s.Before > 0:
+		i.fact("where", fmt.Sprintf("%s before the tap, which had not seen what was retransmitted; else after it, or the answer was lost", times(uint64(s.Before))))
+	default:
+		i.fact("where", "after the tap, or the answer was lost: the capture had shown what was retransmitted")
+	}
+	i.FitsWith = []string{"congestion without flow control: a queue that drops", "a bad cable or transceiver that damages packets"}
+	i.Next = []string{"discards and errors of the switch ports and adapters between (ethtool -S, perfquery)", "priority flow control and the traffic class of this traffic"}
+	t.tell(i, "")
+}
+
+// causes says what had a requester retransmit.
+func causes(s *qp.Stalls) string {
+	var list []string
+	for k, name := range [...]string{"by its timer, or by what the capture does not hold", "by PSN sequence NAKs", "by RNR NAKs", "by responses that came before others"} {
+		if n := s.Rounds[k]; n > 0 && k != int(qp.NotReady) {
+			list = append(list, times(uint64(n))+" "+name)
+		}
+	}
+	return enumerate(list)
+}
+
+// share writes a part of a whole: "0.12 %".
+func share(part, whole uint64) string {
+	if whole == 0 {
+		return "0 %"
+	}
+	return fmt.Sprintf("%.2g %%", 100*float64(part)/float64(whole))
+}

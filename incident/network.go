@@ -1,0 +1,141 @@
+package incident
+
+import (
+	"fmt"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// way is from one host to another.
+type way struct{ from, to packet.Addr }
+
+// seen is how often something was seen on a way, and where first and last.
+type seen struct {
+	n           uint64
+	first, last *rule.Finding
+}
+
+func (s *seen) add(f *rule.Finding) {
+	if s.n++; s.first == nil {
+		s.first = f
+	}
+	s.last = f
+}
+
+// onWay is what the network did on a way, and what its receiver told the sender of it.
+type onWay struct {
+	way
+	damaged, marked, notified seen
+}
+
+// network tells what the network did to packets: damage and congestion.
+func (t *teller) network() {
+	ways := map[way]*onWay{}
+	var order []*onWay
+	of := func(from, to packet.Addr) *onWay {
+		k := way{from, to}
+		w := ways[k]
+		if w == nil {
+			w = &onWay{way: k}
+			ways[k] = w
+			order = append(order, w)
+		}
+		return w
+	}
+	for k := range t.run.Findings {
+		switch f := &t.run.Findings[k]; f.Rule {
+		case rule.ROCV2019, rule.LNKCRC003, rule.LNKCRC004:
+			if f.Accused.Role != rule.Capture {
+				of(f.Accused.Addr, f.Peer.Addr).damaged.add(f)
+			}
+		case rule.EvCE:
+			of(f.Accused.Addr, f.Peer.Addr).marked.add(f)
+		case rule.EvCNP:
+			of(f.Peer.Addr, f.Accused.Addr).notified.add(f)
+		}
+	}
+	t.damage(order)
+	for _, w := range order {
+		if w.marked.n+w.notified.n > 0 {
+			t.congestion(w)
+		}
+	}
+}
+
+// about makes an incident of what was seen on a way.
+func (w *onWay) about(kind Kind, seen ...*seen) *Incident {
+	i := &Incident{Kind: kind, Certainty: Proven, Local: Party{Addr: w.from}, Peer: Party{Addr: w.to}}
+	for _, s := range seen {
+		if s.n == 0 {
+			continue
+		}
+		if i.Begin == 0 || s.first.Time < i.Begin {
+			i.Begin, i.Tap = s.first.Time, s.first.Tap
+		}
+		i.End = max(i.End, s.last.Time)
+		if s.first.Tap == i.Tap {
+			i.show(s.first.Frame)
+		}
+		if s.last.Tap == i.Tap {
+			i.show(s.last.Frame)
+		}
+	}
+	return i
+}
+
+// atLeast counts what there may be more of than is kept.
+func (t *teller) atLeast(n uint64, noun string) string {
+	if t.run.Forgotten.Events+t.run.Forgotten.Findings > 0 {
+		return "at least " + count(n, noun)
+	}
+	return count(n, noun)
+}
+
+// damage tells of all damaged packets at once: what is damaged may be an address.
+func (t *teller) damage(ways []*onWay) {
+	var most *onWay
+	n, others := uint64(0), uint64(0)
+	for _, w := range ways {
+		n += w.damaged.n
+		if most == nil || w.damaged.n > most.damaged.n {
+			most = w
+		}
+		if w.damaged.n > 0 {
+			others++
+		}
+	}
+	if n == 0 {
+		return
+	}
+	i := most.about(Damage, &most.damaged)
+	i.What = fmt.Sprintf("%s had a wrong ICRC at the tap, %s from %v to %v: damaged before it.", t.atLeast(n, "packet"), share(most.damaged.n, n), most.from, most.to)
+	if others > 1 {
+		i.fact("others", fmt.Sprintf("the rest between %s of addresses, of which some may be what was damaged", count(others-1, "more pair")))
+	}
+	f := most.damaged.first
+	i.fact("first", fmt.Sprintf("frame %d, %v, PSN %v: %s", f.Frame, f.Opcode, f.PSN, f.Actual))
+	i.FitsWith = []string{"a bad cable, transceiver or switch port", "memory of an adapter or switch that flips bits: its links' own checksums are right then", "a sender that computes the ICRC wrongly"}
+	i.Next = []string{"symbol and CRC errors of the links between (ethtool -S, perfquery)", "the bytes of the first frame beside those of its retransmission"}
+	t.tell(i, "")
+}
+
+func (t *teller) congestion(w *onWay) {
+	i := w.about(Congestion, &w.marked, &w.notified)
+	marks, notices := t.atLeast(w.marked.n, "packet"), t.atLeast(w.notified.n, "CNP")
+	switch {
+	case w.notified.n == 0:
+		i.What = fmt.Sprintf("The network marked %s from %v to %v as having met congestion, and no notification (CNP) of %v is in the capture.", marks, w.from, w.to, w.to)
+		i.FitsWith = []string{"a receiver whose congestion control is off: its notification point", "a capture that does not hold the way back"}
+		i.Next = []string{"congestion control on " + w.to.String() + " (RoCE notification point, DCQCN), for this priority"}
+	case w.marked.n == 0:
+		i.What = fmt.Sprintf("%v asked %v to slow down with %s; no packet from %v is marked in the capture.", w.to, w.from, notices, w.from)
+		i.FitsWith = []string{"a tap before the switch that marks: it shows the packets unmarked"}
+		i.Next = []string{"the queues of the switches between this tap and " + w.to.String()}
+	default:
+		i.What = fmt.Sprintf("The network marked %s from %v to %v as having met congestion, and %v asked the sender to slow down with %s.", marks, w.from, w.to, w.to, notices)
+		i.FitsWith = []string{"more senders to " + w.to.String() + " than its link has room for (incast)", "a slower link on the way"}
+		i.Next = []string{"who else sends to " + w.to.String() + " at that time", "the marking threshold and the queues of the switches between"}
+	}
+	t.tell(i, "")
+}

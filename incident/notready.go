@@ -1,0 +1,71 @@
+package incident
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+)
+
+// notReady tells of a receiver that had no receive posted at times, and then had.
+func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
+	i := t.between(NotReady, c, from)
+	r := &k.RNR
+	i.Begin, i.End, i.Lost = r.First, r.Last, time.Duration(r.Waited)
+	i.show(r.Frame, r.Newest)
+	i.What = fmt.Sprintf("%v was not ready for the requests of %v %s: it asked to wait, which took %s in all.", &i.Peer, &i.Local, times(uint64(r.NAKs)), t.span(r.Waited))
+	i.fact("timer", rnrTimer(r))
+	if r.MostForRequest > 1 {
+		i.fact("worst", fmt.Sprintf("one request was refused %s", times(uint64(r.MostForRequest))))
+	}
+	receiverReasons(i)
+	t.tell(i, "")
+}
+
+// exhausted tells of a request that a receiver was not ready for until the end.
+func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) {
+	i := t.between(Exhausted, c, from)
+	s, r := &k.Now, &k.RNR
+	i.during(s)
+	wait := int64(packet.RNRTimer(r.Most))
+	over := t.run.Last - s.Last
+	if over < 4*wait+int64(100*time.Millisecond) && s.NAKs < 2 {
+		return // the capture ended while it waited
+	}
+	i.End, i.Lost, i.Ongoing = t.run.Last, time.Duration(t.run.Last-s.Since), c.Closed.At == 0
+	what := "and still was not when the capture ended"
+	if over > 4*wait+int64(100*time.Millisecond) {
+		what = "after which " + i.Local.String() + " gave up"
+	}
+	i.What = fmt.Sprintf("%v was not ready for %s of %v: it refused it %s in %s, %s.",
+		&i.Peer, article(operation(&s.Request)), &i.Local, times(uint64(s.NAKs)), t.span(s.Last-s.Since), what)
+	i.fact("request", request(&s.Request))
+	i.fact("timer", rnrTimer(r))
+	if s.NAKs > 8 {
+		i.fact("retries", "more than 7: the requester retries without end (rnr_retry 7)")
+	} else if over > 4*wait {
+		i.fact("retries", fmt.Sprintf("%d RNR NAKs and no further request: its RNR retries are used up (rnr_retry %d), which completes in error as RNR retry exceeded", s.NAKs, s.NAKs-1))
+	}
+	t.after(i, c, s)
+	receiverReasons(i)
+	t.tell(i, "")
+}
+
+// rnrTimer says for how long RNR NAKs asked to wait.
+func rnrTimer(r *qp.RNRSums) string {
+	s := fmt.Sprintf("%v (code %d of min_rnr_timer)", packet.RNRTimer(r.Least), r.Least)
+	if r.Least != r.Most {
+		s += fmt.Sprintf(" to %v (code %d)", packet.RNRTimer(r.Most), r.Most)
+	}
+	return s
+}
+
+func receiverReasons(i *Incident) {
+	i.FitsWith = []string{"a receiver that posts receives too late or too few: its receive queue, or its shared receive queue, is empty", "a process that is busy or stopped"}
+	i.Next = []string{
+		"how many receives the application on " + i.Peer.Addr.String() + " keeps posted, against how many messages its peers have in flight",
+		"whether it polls its completion queue in time (CPU, scheduling)",
+	}
+}

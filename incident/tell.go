@@ -1,0 +1,138 @@
+package incident
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+)
+
+// Of returns the incidents of a run, the gravest kind first, and of a kind the one first that cost the most time.
+func Of(r *agent.Result) []Incident {
+	t := newTeller(r)
+	for i := range r.Connections {
+		t.host(&r.Connections[i])
+	}
+	t.connections()
+	t.rejected()
+	t.ignored()
+	t.network()
+	t.capture()
+	return t.sorted()
+}
+
+// teller makes the incidents of a run.
+type teller struct {
+	run    *agent.Result
+	last   map[packet.Addr]int64 // when a host last sent anything
+	others map[packet.Addr]int   // on how many connections it has sent anything
+	groups map[group]*Incident
+	order  []*Incident
+	keys   []group // of order
+}
+
+// group is which incidents are told as one: of the same kind between the same hosts, in the same direction, and overlapping in time where that is said.
+type group struct {
+	kind        Kind
+	local, peer packet.Addr
+	what        string // more that they have in common
+}
+
+// connections tells what happened on the connections.
+func (t *teller) connections() {
+	for i := range t.run.Connections {
+		for from := range 2 {
+			t.requests(&t.run.Connections[i], from)
+		}
+	}
+}
+
+// requests tells what happened to the requests of an end of a connection.
+func (t *teller) requests(c *agent.Connection, from int) {
+	e := &c.Ends[from]
+	if e.Trouble == nil {
+		t.silent(c, from)
+		return
+	}
+	k := e.Trouble.Settled(e.Stalled)
+	refused := k.Refusal.Time != 0
+	switch {
+	case refused:
+		t.refused(c, from, &k.Refusal)
+	case e.Stalled && k.NAK.Time != 0:
+		t.exhausted(c, from, &k)
+	case e.Stalled:
+		t.unanswered(c, from, &k.Now)
+	default:
+		t.silent(c, from)
+	}
+	if t.run.Clock.Count == 0 {
+		t.interrupted(c, from, &k)
+	}
+	if k.RNR.NAKs > 0 && !(e.Stalled && k.NAK.Time != 0) {
+		t.notReady(c, from, &k)
+	}
+	t.loss(c, from, &k)
+}
+
+// between makes an incident of the requests that end from of a connection sends.
+func (t *teller) between(kind Kind, c *agent.Connection, from int) *Incident {
+	return &Incident{Kind: kind, Certainty: Proven, Local: party(&c.Ends[from]), Peer: party(&c.Ends[1-from]), Connections: 1, Tap: c.FirstTap}
+}
+
+func party(e *agent.End) Party { return Party{e.Addr, e.QPN, e.QPNKnown} }
+
+// during takes the times and frames of a stall.
+func (i *Incident) during(k *qp.Stall) {
+	i.Begin, i.End, i.Lost, i.Tap = k.Since, max(k.Ended, k.Last), time.Duration(k.Lost()), k.Tap
+	i.show(k.Request.Frame)
+	i.show(k.Frames.Begun[:]...)
+	i.show(k.Frames.Last, k.Frames.Ended)
+}
+
+// show adds frames; 0 is none.
+func (i *Incident) show(frames ...uint64) {
+	for _, f := range frames {
+		if at, known := slices.BinarySearch(i.Frames, f); f != 0 && !known {
+			i.Frames = slices.Insert(i.Frames, at, f)
+		}
+	}
+}
+
+// tell takes an incident: with others of its group it is one, told by the one that cost the most time.
+func (t *teller) tell(i *Incident, what string) {
+	g := group{i.Kind, i.Local.Addr, i.Peer.Addr, what}
+	was := t.groups[g]
+	if was == nil {
+		t.groups[g] = i
+		t.order, t.keys = append(t.order, i), append(t.keys, g)
+		return
+	}
+	n := was.Connections + i.Connections
+	begin, end, ongoing := min(was.Begin, i.Begin), max(was.End, i.End), was.Ongoing || i.Ongoing
+	if i.Lost > was.Lost {
+		*was = *i
+	}
+	was.Connections, was.Begin, was.End, was.Ongoing = n, begin, end, ongoing
+}
+
+// sorted lists the incidents.
+func (t *teller) sorted() []Incident {
+	out := make([]Incident, 0, len(t.order))
+	for _, i := range t.order {
+		if n := i.Connections; n > 1 {
+			i.fact("also", count(uint64(n-1), "more connection")+" between the same hosts likewise; this is the one that lost the most time")
+		}
+		out = append(out, *i)
+	}
+	slices.SortStableFunc(out, func(a, b Incident) int { return order(&a, &b) })
+	return out
+}
+
+// order puts the gravest kind first, and of a kind what cost the most time.
+func order(a, b *Incident) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Begin, b.Begin))
+}

@@ -1,0 +1,183 @@
+package incident
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
+)
+
+// silence is for how long a request that is not retransmitted waits before that is worth telling: longer than most retransmission timers take.
+const silence = int64(time.Second)
+
+// patience is for how long a request that was retransmitted once waits before that is worth telling.
+const patience = int64(100 * time.Millisecond)
+
+// unanswered tells of a request of end from that was retransmitted and never answered.
+func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
+	e, peer := &c.Ends[from], &c.Ends[1-from]
+	if rounds(k) < 2 && t.run.Last-k.Since < patience {
+		return // the capture may have ended before the answer came
+	}
+	i := t.between(Unanswered, c, from)
+	if peer.Packets == 0 {
+		i.Kind = NeverAnswered
+	}
+	i.during(k)
+	i.End, i.Ongoing, i.Lost = t.run.Last, c.Closed.At == 0, time.Duration(t.run.Last-k.Since)
+	if c.Closed.At > k.Since {
+		i.End, i.Lost = c.Closed.At, time.Duration(c.Closed.At-k.Since)
+		i.show(c.Closed.Frame)
+	}
+	sent := rounds(k) + 1
+	never := "never answered it"
+	if i.Kind == NeverAnswered {
+		never = "has never sent anything on this connection"
+	}
+	i.What = fmt.Sprintf("%v sent %s %s in %s; %v %s.", &i.Local, article(operation(&k.Request)), times(sent), t.span(k.Last-k.Since), &i.Peer, never)
+	i.fact("request", request(&k.Request))
+	i.fact("sent", t.when(k))
+	i.fact("gave up", t.gaveUp(k))
+	i.fact("waits", waiting(e, k))
+	t.peer(i, k.Since)
+	t.after(i, c, k)
+	t.reasons(i, c, from, k)
+	t.tell(i, "")
+}
+
+// silent tells of a request of end from that waits without having been retransmitted.
+func (t *teller) silent(c *agent.Connection, from int) {
+	e := &c.Ends[from]
+	if e.Open == 0 || c.Closed.At != 0 || e.OpenSince == 0 || t.run.Last-e.OpenSince < silence {
+		return
+	}
+	i := t.between(Unanswered, c, from)
+	i.Begin, i.End, i.Ongoing, i.Lost = e.OpenSince, t.run.Last, true, time.Duration(t.run.Last-e.OpenSince)
+	i.show(e.OpenFrame)
+	i.What = fmt.Sprintf("%v waits for %v to answer %s, and has retransmitted nothing for %s.", &i.Local, &i.Peer, count(uint64(e.Open), "request"), t.span(t.run.Last-e.OpenSince))
+	i.fact("request", fmt.Sprintf("the oldest begins in frame %d", e.OpenFrame))
+	t.peer(i, e.OpenSince)
+	i.FitsWith = []string{"a retransmission timer that is long or off (timeout 0)", "a requester that has stopped: its process, its host, or its queue pair in the error state"}
+	i.Next = []string{"the queue pair's timeout and state on " + i.Local.Addr.String() + " (rdma resource show qp)", "what " + i.Peer.Addr.String() + " did since: it owes the answer"}
+	t.tell(i, "silent")
+}
+
+// rounds is how many times a requester went back for a stall.
+func rounds(k *qp.Stall) (n uint64) {
+	for _, r := range k.Rounds {
+		n += uint64(r)
+	}
+	return n
+}
+
+// when says when a request was retransmitted, and how regularly.
+func (t *teller) when(k *qp.Stall) string {
+	n := rounds(k)
+	s := fmt.Sprintf("first retransmitted %s after it was sent, in frame %d", t.span(k.Begun-k.Since), k.Frames.Begun[0])
+	if n > 1 {
+		s += fmt.Sprintf(", last in frame %d; on average every %s", k.Frames.Last, t.span((k.Last-k.Begun)/int64(n-1)))
+	}
+	return s
+}
+
+// gaveUp says that a requester has stopped to retransmit: its retries are used up.
+func (t *teller) gaveUp(k *qp.Stall) string {
+	n := rounds(k)
+	since := t.run.Last - k.Last
+	if n < 2 || since < 4*(k.Last-k.Begun)/int64(n-1) {
+		return ""
+	}
+	return fmt.Sprintf("no further retransmission in %s, after %d retries: they are used up (retry_cnt %d), which completes in error as transport retry counter exceeded", t.span(since), n, n)
+}
+
+// waiting says what else waits.
+func waiting(e *agent.End, k *qp.Stall) string {
+	s := ""
+	if e.Open > 1 {
+		s = count(uint64(e.Open), "request") + " in all wait for an answer; "
+	}
+	return s + count(uint64(k.Packets), "packet") + " retransmitted in vain, " + count(k.Bytes, "byte") + " of payload"
+}
+
+// peer says what the host of the peer has sent since a time.
+func (t *teller) peer(i *Incident, since int64) {
+	switch last := t.last[i.Peer.Addr]; {
+	case last == 0:
+		i.fact("peer", "the capture holds no packet of "+i.Peer.Addr.String())
+	case last > since:
+		i.fact("peer", i.Peer.Addr.String()+" went on sending to others, or on other connections: last "+t.span(last-since)+" after this request")
+	default:
+		i.fact("peer", "nothing of "+i.Peer.Addr.String()+" is in the capture since: its last packet came "+t.span(since-last)+" before this request")
+	}
+}
+
+// after says what came of it.
+func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
+	if c.Closed.At > k.Since {
+		i.fact("then", fmt.Sprintf("%v disconnected %s after the last of them, in frame %d", c.Closed.By, t.span(c.Closed.At-k.Last), c.Closed.Frame))
+	}
+	var next *agent.Connection
+	for j := range t.run.Connections {
+		d := &t.run.Connections[j]
+		if d.First > k.Last && d.Service == c.Service && between(d, i.Local.Addr, i.Peer.Addr) && (next == nil || d.First < next.First) {
+			next = d
+		}
+	}
+	if next != nil {
+		i.fact("then", fmt.Sprintf("the same hosts began another connection %s later, in frame %d", t.span(next.First-k.Last), next.FirstFrame))
+	}
+}
+
+func between(c *agent.Connection, a, b packet.Addr) bool {
+	return c.Ends[0].Addr == a && c.Ends[1].Addr == b || c.Ends[0].Addr == b && c.Ends[1].Addr == a
+}
+
+// reasons says what would look like an unanswered request, and what to look at.
+func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
+	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
+	alive, known := t.last[i.Peer.Addr] > k.Since, t.last[i.Peer.Addr] != 0
+	if size := blackHole(c, k); size != "" {
+		i.fact("size", size)
+		i.FitsWith = append(i.FitsWith, "a path whose MTU is smaller than the path MTU of the queue pair: large packets vanish, small ones arrive")
+		i.Next = append(i.Next, "the MTU of every interface and switch port between "+local+" and "+peer+": ping -M do -s with the size of the packet")
+	}
+	switch {
+	case i.Kind == NeverAnswered && known && alive:
+		i.FitsWith = append(i.FitsWith, "a wrong destination QPN, or a queue pair of "+peer+" that is not yet in RTR or is in the error state",
+			"a P_Key or starting PSN that the two ends do not agree on")
+		i.Next = append(i.Next, "both ends' QPN, rq_psn, sq_psn, P_Key and GID as the application exchanged them", "rdma resource show qp on "+peer+", and the counters of its port (out_of_sequence, resp_local_qp_error)")
+	case i.Kind == NeverAnswered:
+		i.FitsWith = append(i.FitsWith, "a route, GID, VLAN or firewall (UDP port 4791) that keeps packets from "+peer+", or its answers from "+local,
+			"a host that is down; a wrong destination QPN would look the same")
+		i.Next = append(i.Next, "ping and rping from "+local+" to "+peer, "the GID that was used: its index, RoCE version and VLAN")
+	case alive:
+		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs")
+		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "rdma resource show qp, and dmesg, on "+peer)
+	case t.others[i.Peer.Addr] > 1:
+		i.FitsWith = append(i.FitsWith, "a host, adapter or link of "+peer+" that went down", "a path that fails: a link, a switch, a route")
+		i.Next = append(i.Next, "the link and dmesg of "+peer+", and the switch ports between", "whether other hosts still reached "+peer+" then")
+	default:
+		i.FitsWith = append(i.FitsWith, "a process on "+peer+" that was killed or gave up, so that its queue pair is gone", "a host, adapter or link of "+peer+" that went down, or a path that fails: "+
+			"as "+peer+" had nothing else to send here, the capture does not tell which")
+		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "the link and dmesg of "+peer+", and the switch ports between")
+	}
+	if !c.Ends[0].Near && !c.Ends[1].Near {
+		i.Next = append(i.Next, "where the tap was (--near ADDRESS): a capture at "+peer+" tells whether the requests arrived there")
+	}
+}
+
+// blackHole says how the size of a request that nothing answers differs from the sizes that were answered; "": it does not, or not enough is known.
+func blackHole(c *agent.Connection, k *qp.Stall) string {
+	r := &k.Request
+	size, what := r.Payload, "carries"
+	if r.Op == wqe.Read {
+		size, what = min(r.Length, max(c.PMTU, 256)), "asks for packets with"
+	}
+	if r.Answered == 0 || size < 2*r.Answered || size <= 512 || k.Rounds[qp.TimerExpired] < 2 {
+		return ""
+	}
+	return fmt.Sprintf("it %s %s of payload; the largest packet that was answered just before carried %s", what, count(uint64(size), "byte"), count(uint64(r.Answered), "byte"))
+}

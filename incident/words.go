@@ -1,0 +1,105 @@
+package incident
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"ibwitness/qp"
+	"ibwitness/wqe"
+)
+
+// number writes 1234567 as 1,234,567.
+func number(n uint64) string {
+	s := strconv.FormatUint(n, 10)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// count writes a number and its noun: "1 packet", "2 packets".
+func count(n uint64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return number(n) + " " + noun + "s"
+}
+
+func times(n uint64) string {
+	switch n {
+	case 1:
+		return "once"
+	case 2:
+		return "twice"
+	}
+	return number(n) + " times"
+}
+
+// span writes nanoseconds to three digits: "4.02s", "67.1ms".
+func (t *teller) span(ns int64) string {
+	if t.run.Clock.Count > 0 {
+		return "a time that is not known"
+	}
+	if ns <= 0 {
+		return "0s"
+	}
+	d := time.Duration(ns)
+	if digits := int(math.Floor(math.Log10(float64(d)))) - 2; digits > 0 {
+		d = d.Round(time.Duration(math.Pow10(digits)))
+	}
+	return d.String()
+}
+
+func (p *Party) String() string {
+	if !p.QPNKnown {
+		return p.Addr.String()
+	}
+	return fmt.Sprintf("%v QP 0x%x", p.Addr, p.QPN)
+}
+
+// operation names a request: "RDMA READ of 4096 bytes".
+func operation(r *qp.StalledRequest) string {
+	switch {
+	case r.Op == wqe.None:
+		return "request"
+	case r.Op == wqe.Send && r.Length == 0, r.Op.Atomic(), r.Op > wqe.Read:
+		return r.Op.String()
+	}
+	return fmt.Sprintf("%v of %s", r.Op, count(uint64(r.Length), "byte"))
+}
+
+// request describes a request: "RDMA READ of 4096 bytes at 0x7f001000, R_Key 0x1234, PSN 77, first in frame 12".
+func request(r *qp.StalledRequest) string {
+	s := operation(r)
+	if r.Op >= wqe.Write && (r.VA != 0 || r.RKey != 0) {
+		s += fmt.Sprintf(" at 0x%x, R_Key 0x%x", r.VA, r.RKey)
+	}
+	s += fmt.Sprintf(", PSN %v", r.PSN)
+	if r.Frame != 0 {
+		s += ", in frame " + strconv.FormatUint(r.Frame, 10)
+	}
+	return s
+}
+
+// article puts "a" or "an" before an operation.
+func article(operation string) string {
+	if strings.HasPrefix(operation, "RDMA") || strings.HasPrefix(operation, "ATOMIC") {
+		return "an " + operation
+	}
+	return "a " + operation
+}
+
+// enumerate writes "a, b and c".
+func enumerate(list []string) string {
+	switch n := len(list); n {
+	case 0:
+		return ""
+	case 1:
+		return list[0]
+	default:
+		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
+	}
+}

@@ -1,0 +1,72 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"ibwitness/incident"
+)
+
+// jsonIncident is a line on an incident.
+type jsonIncident struct {
+	Kind        string             `json:"kind"`
+	Incident    incident.Kind      `json:"incident"`
+	Certainty   incident.Certainty `json:"certainty"`
+	What        string             `json:"what"`
+	Local       *jsonEndpoint      `json:"local,omitempty"`
+	Peer        *jsonEndpoint      `json:"peer,omitempty"`
+	Connections int                `json:"connections,omitempty"`
+	Begin       string             `json:"begin"`
+	End         string             `json:"end"`
+	Ongoing     bool               `json:"ongoing,omitempty"`
+	Lost        float64            `json:"lost"`
+	Tap         uint16             `json:"tap"`
+	Frames      []uint64           `json:"frames,omitempty"`
+	Facts       []incident.Fact    `json:"facts,omitempty"`
+	FitsWith    []string           `json:"fits_with,omitempty"`
+	Next        []string           `json:"next,omitempty"`
+}
+
+func incidentLine(i *incident.Incident) *jsonIncident {
+	return &jsonIncident{
+		Kind: "incident", Incident: i.Kind, Certainty: i.Certainty, What: i.What, Local: partyOf(&i.Local), Peer: partyOf(&i.Peer), Connections: i.Connections,
+		Begin: stamp(i.Begin), End: stamp(i.End), Ongoing: i.Ongoing, Lost: i.Lost.Seconds(), Tap: i.Tap, Frames: i.Frames, Facts: i.Facts, FitsWith: i.FitsWith, Next: i.Next,
+	}
+}
+
+func partyOf(p *incident.Party) *jsonEndpoint {
+	if p.Addr.IsZero() {
+		return nil
+	}
+	return &jsonEndpoint{Address: p.Addr.String(), QPN: known(p.QPN, p.QPNKnown)}
+}
+
+// IncidentLine is what a line of JSON says of an incident.
+type IncidentLine = jsonIncident
+
+// IncidentLineOf returns what a line of JSON says of an incident.
+func IncidentLineOf(i *incident.Incident) *IncidentLine { return incidentLine(i) }
+
+// jsonTold is a line on an incident of a run that goes on.
+type jsonTold struct {
+	Level  string         `json:"level"`
+	Number uint64         `json:"number"`
+	State  incident.State `json:"state"`
+	*jsonIncident
+}
+
+// Incidents writes what became of incidents.
+func (s *Stream) Incidents(list []incident.Told) {
+	for k := range list {
+		t := &list[k]
+		if s.w != nil {
+			fmt.Fprintf(s.w, "%s  %s  %v: %s\n", time.Unix(0, t.End).Format("15:04:05.000000"), s.paint.yellow(fmt.Sprintf("%-12s", t.Kind)), t.State, t.What)
+			continue
+		}
+		line, err := json.Marshal(&jsonTold{"warn", t.Number, t.State, incidentLine(&t.Incident)})
+		if err == nil {
+			_, _ = s.out.Write(append(line, '\n')) // as the lines of findings: who reads them is told of a failure by the writer
+		}
+	}
+}

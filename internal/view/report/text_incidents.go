@@ -1,0 +1,68 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"ibwitness/incident"
+)
+
+const (
+	incidentsTold   = 3  // with all that there is to say
+	incidentsListed = 10 // with their sentence
+)
+
+// incidents tells what happened, before what was found.
+func (t *text) incidents() {
+	list := t.run.Incidents()
+	if len(list) == 0 {
+		return
+	}
+	t.heading("What happened")
+	for i := range list {
+		switch {
+		case i >= incidentsListed && !t.All:
+			t.line("  … and %s; --all tells every one", count(len(list)-i, "more incident"))
+			return
+		case i >= incidentsTold && !t.All:
+			t.incidentLine(&list[i])
+		default:
+			if i > 0 {
+				t.line("")
+			}
+			t.incident(&list[i])
+		}
+		if i+1 == incidentsTold && len(list) > incidentsTold && !t.All {
+			t.line("")
+		}
+	}
+}
+
+// incidentLine writes one sentence.
+func (t *text) incidentLine(i *incident.Incident) {
+	t.prose("  "+fmt.Sprintf("%-9s ", ""), i.What)
+}
+
+// incident writes an incident with what the frames show, what it fits with, and what to look at.
+func (t *text) incident(i *incident.Incident) {
+	width := min(t.Width, 110)
+	for k, l := range wrap(i.What, width-4) {
+		if k > 0 {
+			l = "  " + l
+		}
+		t.line("  %s", t.bold(l))
+	}
+	part := func(label, words string) { t.prose(fmt.Sprintf("    %-9s ", label), words) }
+	for _, f := range i.Facts {
+		part(f.Label, f.Text)
+	}
+	if len(i.Frames) > 0 {
+		at := frames(i.Frames)
+		if len(t.res.Taps) > 1 {
+			at += fmt.Sprintf(", tap %d", i.Tap)
+		}
+		part("seen in", at+", from "+offset(i.Begin, t.res.First))
+	}
+	part("fits", strings.Join(i.FitsWith, "; or "))
+	part("next", strings.Join(i.Next, "; "))
+}

@@ -1,0 +1,359 @@
+package qp
+
+import (
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// Trouble is what kept the requests of a queue pair from being answered: for who tells of incidents. Few send queues have it; a requester that goes on without retransmitting
+// has none.
+//
+// Times are nanoseconds since the Unix epoch.
+type Trouble struct {
+	Now     Stall                // the newest one; Rounds are 0 where there was none
+	Longest [longestStalls]Stall // of those that are over, the longest first
+	Sum     Stalls               // of all that are over
+	Refusal Refusal
+	NAK     struct { // the newest RNR NAK
+		PSN  packet.PSN
+		Time int64 // when it came; 0: the requester has resumed since
+	}
+	RNR  RNRSums
+	Slow uint32 // responses that came late, though nothing was retransmitted: see SendQueue.NoteSlow
+}
+
+const longestStalls = 4
+
+// RetransmissionCause is what had a requester retransmit.
+type RetransmissionCause uint8
+
+// The causes.
+const (
+	TimerExpired  RetransmissionCause = iota // nothing in the capture has asked for it
+	SequenceAsked                            // a PSN sequence NAK
+	NotReady                                 // an RNR NAK
+	ResponseLost                             // a later response came before one that it needs
+	NumCauses
+)
+
+// Stall is a time in which a requester made no progress: its oldest request that is not acknowledged was retransmitted, or refused by an RNR NAK, until it was answered.
+type Stall struct {
+	Request StalledRequest
+	Rounds  [NumCauses]uint32 // how many times the requester went back, by cause
+	NAKs    uint32            // RNR NAKs
+	Packets uint32            // that it retransmitted
+	Bytes   uint64            // their payload
+	Since   int64             // when the request was sent that waits, as far as it was kept; else when a response last made progress
+	Begun   int64             // when it was first retransmitted or refused
+	Last    int64             // when it last was
+	Ended   int64             // when it was answered; 0: it was not, or when is not known
+	High    packet.PSN        // PSN after the newest request when it last was
+	Tap     uint16
+	Frames  StallFrames
+	Before  bool // the capture had not shown what was retransmitted first: it was lost before the tap
+}
+
+// StallFrames are frames of a stall.
+type StallFrames struct {
+	Begun [3]uint64 // in which the first rounds begin
+	Last  uint64    // in which the newest begins
+	Ended uint64    // 0: none
+}
+
+// StalledRequest is a request that waits for its response.
+type StalledRequest struct {
+	Op      wqe.Op
+	PSN     packet.PSN // of the packet that was retransmitted first
+	First   packet.PSN // of its message
+	VA      uint64     // of a READ, WRITE or atomic, where its first packet was seen
+	RKey    uint32
+	Length  uint32 // bytes: DMALen, of a SEND what was seen
+	Payload uint32 // bytes of payload of the packet that was retransmitted first
+	// Answered is the most bytes of payload of a packet that was answered before, of those that are kept: of a READ, of a response to one. 0: none is kept.
+	Answered uint32
+	Frame    uint64 // in which the message begins; 0: not known
+}
+
+// Stalls adds up stalls.
+type Stalls struct {
+	Count       uint32
+	Rounds      [NumCauses]uint32
+	Packets     uint64 // retransmitted
+	Bytes       uint64
+	Lost        int64 // nanoseconds without progress
+	Before      uint32
+	Begun, Last int64
+	Frames      StallFrames // Begun[0] of the first, Last of the newest
+	Tap         uint16
+}
+
+// RNRSums adds up RNR NAKs.
+type RNRSums struct {
+	NAKs           uint32
+	Least, Most    uint8 // timer codes of table T4; meaningless where NAKs are 0
+	Waited         int64 // from an RNR NAK until the requester resumed, in all
+	First, Last    int64
+	Frame, Newest  uint64 // of the first and of the newest one
+	MostForRequest uint32 // NAKs of one request, at most
+}
+
+// Refusal is a NAK that ends the connection.
+type Refusal struct {
+	Code    packet.Syndrome
+	Time    int64 // 0: there was none
+	Tap     uint16
+	Frame   uint64
+	Request StalledRequest
+}
+
+// Active reports whether the request still waits for its response.
+func (s *Stall) Active() bool { return s.Begun != 0 && s.Ended == 0 }
+
+// Lost is for how long there was no progress, in nanoseconds. Where it is not known when the stall ended, it is up to the newest round.
+func (s *Stall) Lost() int64 {
+	end := s.Ended
+	if end == 0 {
+		end = s.Last
+	}
+	return max(end-s.Since, 0)
+}
+
+// Trouble returns what kept the requests from being answered; nil: nothing did.
+func (s *SendQueue) Trouble() *Trouble { return s.sender.trouble }
+
+// trouble returns it, to be written.
+func (s *SendQueue) trouble() *Trouble {
+	if s.sender.trouble == nil {
+		s.seldom().sender.trouble = new(Trouble)
+	}
+	return s.sender.trouble
+}
+
+// Stalled reports whether a stall is there that a response may end.
+func (s *SendQueue) Stalled() bool {
+	t := s.sender.trouble
+	return t != nil && t.Now.Active()
+}
+
+// StillStalled reports whether the request of the newest stall still waits for its response. Where responses are not known, a requester that has sent something new since
+// had one.
+func (s *SendQueue) StillStalled(paired bool) bool {
+	if !s.Stalled() {
+		return false
+	}
+	k := &s.sender.trouble.Now
+	return !s.passed(k) && (paired || k.NAKs > 0 || s.High == k.High)
+}
+
+// Progress ends the stall where response p has answered its request.
+func (s *SendQueue) Progress(p *packet.Packet) {
+	t := s.sender.trouble
+	if s.passed(&t.Now) {
+		t.Now.Ended, t.Now.Frames.Ended = p.Time, p.Frame
+		t.over()
+	}
+}
+
+// passed reports whether the request of a stall has been answered.
+func (s *SendQueue) passed(k *Stall) bool {
+	if !s.Una.After(k.Request.PSN) {
+		return false
+	}
+	w, _ := s.Messages.Find(k.Request.PSN)
+	return w == nil || !w.Op.Responded() || w.Has(wqe.Answered) || s.Una.After(w.Last)
+}
+
+// Stall notes that retransmission p begins, for a cause, of the request that w is; nil: it is not known any more. since is when that was first sent; 0: not known. before says that the
+// capture had not shown it.
+func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause RetransmissionCause, since int64, before bool) {
+	k := s.stall(p, p.PSN, w, since)
+	k.round(p)
+	k.High = s.High
+	if k.Rounds[cause]++; k.Rounds[TimerExpired] == 2 {
+		k.Request.Answered = s.mostAnswered(&k.Request)
+	}
+	k.Before = k.Before || before
+	if t := s.trouble(); cause == NotReady && t.NAK.Time != 0 {
+		t.RNR.Waited += p.Time - t.NAK.Time
+		t.NAK.Time = 0
+	}
+}
+
+// CountStalled counts a packet that was retransmitted.
+func (s *SendQueue) CountStalled(p *packet.Packet) {
+	if t := s.sender.trouble; t != nil {
+		t.Now.Packets++
+		t.Now.Bytes += uint64(p.PayloadLen)
+	}
+}
+
+// StallNotReady notes RNR NAK p, which refuses the request that w is; nil: it is not known.
+func (s *SendQueue) StallNotReady(p *packet.Packet, w *wqe.SendWQE, since int64) {
+	k := s.stall(p, p.PSN, w, since)
+	k.NAKs++
+	k.round(p)
+	t := s.trouble()
+	r, code := &t.RNR, p.Syndrome.Value()
+	if r.NAKs == 0 {
+		r.First, r.Frame, r.Least, r.Most = p.Time, p.Frame, code, code
+	}
+	r.NAKs++
+	r.Last, r.Newest = p.Time, p.Frame
+	r.Least, r.Most, r.MostForRequest = shorterRNR(r.Least, code), longerRNR(r.Most, code), max(r.MostForRequest, k.NAKs)
+	t.NAK.PSN, t.NAK.Time = p.PSN, p.Time
+}
+
+// NoteSlow notes that response p has answered message w so long after it was asked for, or after the response before it, that this is worth telling, though nothing was
+// retransmitted.
+func (s *SendQueue) NoteSlow(p *packet.Packet, w *wqe.SendWQE, since int64) {
+	if s.Stalled() {
+		return
+	}
+	k := Stall{Request: s.request(p, w.First, w), Since: since, Begun: since, Last: since, Ended: p.Time, Tap: p.Tap, Frames: StallFrames{Ended: p.Frame}}
+	t := s.trouble()
+	t.Slow++
+	t.keep(k)
+}
+
+// NoteSilence notes that request p comes after a gap, and after a time in which the capture shows nothing of the connection.
+func (s *SendQueue) NoteSilence(p *packet.Packet, since int64) {
+	s.trouble().keep(Stall{Request: s.request(p, p.PSN, nil), Since: since, Begun: since, Last: since, Ended: p.Time, Tap: p.Tap, Frames: StallFrames{Ended: p.Frame}, Before: true})
+}
+
+// Refuse notes NAK p, which ends the connection, and the request that it refuses, which w is; nil: it is not known.
+func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE) {
+	t := s.trouble()
+	if t.Refusal.Time == 0 {
+		t.Refusal = Refusal{Code: p.Syndrome, Time: p.Time, Tap: p.Tap, Frame: p.Frame, Request: s.request(p, p.PSN, w)}
+	}
+}
+
+// stall returns the stall of the request at psn: the newest, if that is not over.
+func (s *SendQueue) stall(p *packet.Packet, psn packet.PSN, w *wqe.SendWQE, since int64) *Stall {
+	t := s.trouble()
+	if t.Now.Active() && !s.passed(&t.Now) && !psn.Before(t.Now.Request.First) && (w == nil || w.First == t.Now.Request.First || s.blockedBy(&t.Now, psn)) {
+		return &t.Now
+	}
+	t.over()
+	if since == 0 {
+		since = s.TimerStart
+	}
+	if since == 0 || since > p.Time {
+		since = p.Time
+	}
+	t.Now = Stall{Request: s.request(p, psn, w), Since: since, Begun: p.Time, Tap: p.Tap}
+	return &t.Now
+}
+
+// blockedBy reports whether the request of a stall is still the oldest that nothing has answered, so that one after it is retransmitted because of it.
+func (s *SendQueue) blockedBy(k *Stall, psn packet.PSN) bool {
+	return !s.Una.After(k.Request.PSN) && psn.After(k.Request.PSN)
+}
+
+// request describes the request at psn, of message w, which p is or answers.
+func (s *SendQueue) request(p *packet.Packet, psn packet.PSN, w *wqe.SendWQE) StalledRequest {
+	r := StalledRequest{PSN: psn, First: psn}
+	if p.Info().Request {
+		r.Op, r.Payload = wqe.OpOf(p.Opcode.Fn()), uint32(p.PayloadLen)
+	} else if h := s.History().Get(psn); h != nil {
+		r.Payload = uint32(h.Trace.Len)
+	}
+	if w != nil {
+		r.Op, r.First, r.VA, r.RKey, r.Length = w.Op, w.First, w.VA, w.RKey, w.Length
+		r.Frame = packet.FrameNear(p.Frame, w.Frame)
+		if w.Op == wqe.Send {
+			r.Length = w.Got()
+		}
+	}
+	return r
+}
+
+// mostAnswered is the most bytes of payload that a packet had which was answered before a request, of those that are kept, or of a READ the most that was answered.
+func (s *SendQueue) mostAnswered(r *StalledRequest) (most uint32) {
+	if r.Op == wqe.Read {
+		for i := range s.Messages.Len() {
+			if w := s.Messages.At(i); w.Op == wqe.Read && w.Has(wqe.Answered) && w.First.Before(r.First) {
+				most = max(most, w.Length)
+			}
+		}
+		return most
+	}
+	h := s.History()
+	for i := range h.packets.places() {
+		if k := h.slot(packet.PSN(i)); k.used() && k.psn(i).Before(s.Una) && k.psn(i).Before(r.First) {
+			most = max(most, uint32(k.length&sentLength)) // with pad
+		}
+	}
+	return most
+}
+
+// round notes that packet p begins a round.
+func (k *Stall) round(p *packet.Packet) {
+	k.Last, k.Frames.Last = p.Time, p.Frame
+	for i := range k.Frames.Begun {
+		if k.Frames.Begun[i] == 0 {
+			k.Frames.Begun[i] = p.Frame
+			return
+		}
+	}
+}
+
+// Settled returns the trouble with the newest stall among those that are over, unless that still waits.
+func (t *Trouble) Settled(waits bool) Trouble {
+	s := *t
+	if !waits {
+		s.over()
+	}
+	return s
+}
+
+// over adds the newest stall to the sums, and keeps it where it is among the longest.
+func (t *Trouble) over() {
+	k := t.Now
+	if k.Begun == 0 {
+		return
+	}
+	t.Now = Stall{}
+	t.Sum.add(&k)
+	t.keep(k)
+}
+
+// keep keeps a stall where it is among the longest.
+func (t *Trouble) keep(k Stall) {
+	for i := range t.Longest {
+		if k.Lost() > t.Longest[i].Lost() {
+			k, t.Longest[i] = t.Longest[i], k
+		}
+	}
+}
+
+func (s *Stalls) add(k *Stall) {
+	if s.Count == 0 {
+		s.Begun, s.Tap, s.Frames.Begun[0] = k.Begun, k.Tap, k.Frames.Begun[0]
+	}
+	s.Count++
+	for i := range k.Rounds {
+		s.Rounds[i] += k.Rounds[i]
+	}
+	s.Packets += uint64(k.Packets)
+	s.Bytes += k.Bytes
+	s.Lost += k.Lost()
+	if k.Before {
+		s.Before++
+	}
+	s.Last, s.Frames.Last = k.Last, k.Frames.Last
+}
+
+func shorterRNR(a, b uint8) uint8 {
+	if packet.RNRTimer(b) < packet.RNRTimer(a) {
+		return b
+	}
+	return a
+}
+
+func longerRNR(a, b uint8) uint8 {
+	if packet.RNRTimer(b) > packet.RNRTimer(a) {
+		return b
+	}
+	return a
+}

@@ -1,0 +1,82 @@
+package rc
+
+import (
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/verifier"
+	"ibwitness/wqe"
+)
+
+// reordering is how late the network brings a packet that others have overtaken, at most: one that comes later was retransmitted.
+const reordering = int64(time.Millisecond)
+
+// slow is how long a requester waits for a response before that is worth telling, though it does not retransmit.
+const slow = int64(500 * time.Millisecond)
+
+// stalls notes, for who tells of incidents, that retransmission p begins, of message w; nil: it is not known any more.
+func (v *Verifier) stalls(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	since := int64(0)
+	if v.waitingSince != 0 {
+		since = p.Time - int64(verifier.Stamp(p.Time)-v.waitingSince)*verifier.Tick
+	}
+	c.Ends[from].SQ.Stall(p, w, retransmissionCause(c, from, p), since, false)
+}
+
+// answersLate notes that response p has come so late.
+//
+//go:noinline
+func answersLate(q *qp.SendQueue, p *packet.Packet) {
+	if w, _ := q.Messages.Find(q.Una); w != nil {
+		q.NoteSlow(p, w, q.TimerStart)
+	}
+}
+
+// silentGap notes that request p comes after a gap and a silence of the whole connection: what was sent meanwhile is not in the capture.
+func (v *Verifier) silentGap(c *qp.Pair, from int, p *packet.Packet) {
+	if last := max(c.LastTime(0), c.LastTime(1)); last != 0 && p.Time-last > slow {
+		c.Ends[from].SQ.NoteSilence(p, last)
+	}
+}
+
+// stallsBefore is stalls for a request that fills a gap, the first packet of message w: the capture has not shown it before.
+func (v *Verifier) stallsBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, last int64) {
+	if cause := retransmissionCause(c, from, p); cause != qp.TimerExpired || p.Time-last > reordering {
+		c.Ends[from].SQ.Stall(p, w, cause, 0, true)
+	}
+}
+
+// retransmissionCause is what had the requester begin with retransmission p.
+func retransmissionCause(c *qp.Pair, from int, p *packet.Packet) qp.RetransmissionCause {
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
+	switch {
+	case r.State == qp.RNRNAKed && p.PSN == r.NAK.PSN:
+		return qp.NotReady
+	case r.State == qp.SequenceNAKed:
+		return qp.SequenceAsked
+	case c.Paired && impliedNAK(q, p):
+		return qp.ResponseLost
+	}
+	return qp.TimerExpired
+}
+
+// refuses notes RNR NAK p of end from.
+func refuses(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[1-from].SQ
+	w, _ := q.Messages.Find(p.PSN)
+	since := int64(0)
+	if w != nil && w.Asked != 0 {
+		since = p.Time - int64(verifier.Stamp(p.Time)-w.Asked)*verifier.Tick
+	}
+	q.StallNotReady(p, w, since)
+}
+
+// progresses ends the stalls that packet p of connection c shows to be over.
+func progresses(c *qp.Pair, p *packet.Packet) {
+	for i := range c.Ends {
+		if q := &c.Ends[i].SQ; q.Stalled() {
+			q.Progress(p)
+		}
+	}
+}
