@@ -20,6 +20,7 @@ func Of(r *agent.Result) []Incident {
 	t.rejected()
 	t.ignored()
 	t.network()
+	t.paused()
 	t.capture()
 	return t.sorted()
 }

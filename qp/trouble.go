@@ -160,7 +160,7 @@ func (s *SendQueue) passed(k *Stall) bool {
 		return false
 	}
 	w, _ := s.Messages.Find(k.Request.PSN)
-	return w == nil || !w.Op.Responded() || w.Has(wqe.Answered) || s.Una.After(w.Last)
+	return w == nil || !w.Op.Responded() || w.Has(wqe.Answered)
 }
 
 // Stall notes that retransmission p begins, for a cause, of the request that w is; nil: it is not known any more. since is when that was first sent; 0: not known. before says that the
