@@ -287,6 +287,7 @@ func (e *engine) surveyed() iter.Seq2[uint64, *Connection] {
 				}
 				serial := s.t.table.Serial(i)
 				show(c, &k)
+				k.Upper = s.t.uppers.show(c)
 				if !yield(serial*MaxWorkers+uint64(at), &k) {
 					return
 				}
