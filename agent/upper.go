@@ -26,7 +26,7 @@ type Operation struct {
 	Frame  uint64 // in which frame
 	Tap    uint16
 	Status string // how it failed, in words; empty: it did not
-	Unsure bool   // it may have ended where the capture has lost packets
+	Unsure bool   // it may have ended where the capture has lost packets, or in the direction that was not found
 }
 
 const (
@@ -205,25 +205,25 @@ func (u *uppers) recognized(c *connection.Connection) *upper.Tracker {
 	return nil
 }
 
-// show returns what the report shows of the protocol of a connection; nil where it is not known.
-func (u *uppers) show(c *connection.Connection) *Upper {
-	t := u.recognized(c)
-	if t == nil {
+// upper returns what the report shows of the protocol of a connection; nil where it is not known.
+func (t *Transport) upper(c *connection.Connection) *Upper {
+	u := t.uppers.recognized(c)
+	if u == nil {
 		return nil
 	}
-	return &Upper{Protocol: t.Protocol(), Counts: t.Counts(), Oldest: operation(c, t, t.Oldest()), Failure: operation(c, t, t.Failure())}
+	return &Upper{Protocol: u.Protocol(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure())}
 }
 
 // operation names a command; nil of nil.
-func operation(c *connection.Connection, t *upper.Tracker, k *upper.Command) *Operation {
+func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upper.Command) *Operation {
 	if k == nil {
 		return nil
 	}
-	o := &Operation{Name: t.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap}
+	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap}
 	if k.Status != 0 {
-		o.Status = t.Status(k)
+		o.Status = u.Status(k)
 	} else {
-		o.Unsure = c.Lossy
+		o.Unsure = c.Lossy || !c.Paired && !t.table.NeverAnswered(&c.Pair)
 	}
 	return o
 }
@@ -234,5 +234,5 @@ func (t *Transport) causeOf(c *connection.Connection, va uint64, rkey, length ui
 	if u == nil {
 		return nil
 	}
-	return operation(c, u, u.Owner(va, rkey, length))
+	return t.operation(c, u, u.Owner(va, rkey, length))
 }

@@ -134,6 +134,35 @@ func TestUpperBuilt(t *testing.T) {
 	}
 }
 
+// TestUpperUnanswered: a command to a peer that never answers is open, and sure to be.
+func TestUpperUnanswered(t *testing.T) {
+	var out bytes.Buffer
+	k := newUpperTalk(t, &out)
+	for i := range uint16(2) {
+		k.request(0, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), Payload: nvmeWrite(i, 0x1000, 7)}, 1, false)
+	}
+	for range 3 {
+		k.now += int64(500 * time.Millisecond)
+		for i := range uint16(2) {
+			k.write(0, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), PSN: k.psn[0].Add(int(i) - 2), AckReq: true, Payload: nvmeWrite(i, 0x1000, 7)})
+		}
+	}
+	if err := k.w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	a := NewTransport(nil)
+	for _, p := range packetsOf(t, out.Bytes()) {
+		a.Packet(p)
+	}
+	list := a.Connections()
+	if len(list) != 1 || list[0].Upper == nil || list[0].Upper.Begun != 2 || list[0].Upper.Open != 2 {
+		t.Fatalf("%+v", list)
+	}
+	if o := list[0].Upper.Oldest; o.Name != "NVMe Write, command id 0, namespace 1" || o.Frame != 1 || o.Unsure {
+		t.Errorf("%+v", o)
+	}
+}
+
 // packetsOf decodes a capture.
 func packetsOf(t *testing.T, raw []byte) (list []*packet.Packet) {
 	src, err := fabricagent.OpenReader("built", bytes.NewReader(raw))
