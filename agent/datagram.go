@@ -94,6 +94,9 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	}
 	early, ok := t.table.Unconnected(wqe.QP{Addr: f.Ends[0].Addr, QPN: f.Ends[0].QPN}, f.Ends[1].Addr)
 	c := t.table.PairOf(f, p, connection.ByCM)
+	if f.Asked != 0 {
+		t.uppers.announce(c, f.ServiceID)
+	}
 	if q := &c.Ends[1].SQ; ok && q.Fresh && q.Next == early.PSN {
 		q.GapExplained = true // what was sent before the connection was there is not missing
 	}

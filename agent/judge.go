@@ -17,7 +17,13 @@ type judge struct {
 // Message has the service agent of a connection verify a packet of it.
 func (j judge) Message(c *connection.Connection, from int, p *packet.Packet) {
 	j.t.services[c.Service].Packet(&c.Pair, from, p)
+	if c.Service == packet.RC && headed(p.Opcode) {
+		j.t.head(c, from, p)
+	}
 }
+
+// Merged takes over what is known of the protocol above.
+func (j judge) Merged(to, gone *connection.Connection, from int) { j.t.uppers.merge(to, gone, from) }
 
 // WrongService has it report a packet of another service.
 func (j judge) WrongService(c *qp.Pair, p *packet.Packet, after uint64) {

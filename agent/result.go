@@ -77,6 +77,7 @@ type Connection struct {
 	FirstFrame uint64 // and its frame
 	FirstTap   uint16
 	Ends       [2]End // Ends[0] sent the first packet, or the CM REQ
+	Upper      *Upper // the protocol above the transport; nil: not recognized
 }
 
 // Closed is how CM has disconnected a connection.

@@ -217,6 +217,7 @@ func connections(agents []*Transport, leaving bool) []Connection {
 		connection.FetchShown(len(order), i, at, &lines)
 		c := at(i)
 		show(c, &out[i])
+		out[i].Upper = agents[order[i].agent].upper(c)
 		if !leaving {
 			agents[order[i].agent].open(c, &out[i])
 		}

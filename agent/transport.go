@@ -58,6 +58,7 @@ type Transport struct {
 	links      *link.Verifier   // nil: no tap is on a link
 	sent       packet.Packet    // that is compared with pause frames
 	paused     link.Pauses      // by the pause frames of all taps, where the agent is the first
+	uppers     uppers           // the protocols above the transport
 	looks      *looks           // nil: what ends leave undone is judged at the end
 	changing   bool             // what becomes of findings is noted
 	Shown      *coverage.Counts // what else of the protocol the packets have shown, by Finish
@@ -255,6 +256,9 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 	if pair := connection.QPs(c); t.header.UsualFlow(pair, from, p) {
 		pair.Ends[from&1].Direction.CountPacket(p.PayloadLen)
 		t.rc.Packet(pair, from, p)
+		if headed(p.Opcode) {
+			t.head(c, from, p)
+		}
 		if t.looks != nil && !pair.Looked() {
 			t.look(c, p.Time)
 		}
@@ -295,6 +299,9 @@ func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet)
 	}
 	t.services[c.Service].Packet(&c.Pair, from, p)
 	c.ClearAssumed()
+	if c.Service == packet.RC && headed(p.Opcode) {
+		t.head(c, from, p)
+	}
 	if t.looks != nil && !c.Looked() {
 		t.look(c, p.Time)
 	}

@@ -27,6 +27,7 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 		i.fact("then", fmt.Sprintf("%v disconnected %s later, in frame %d", c.Closed.By, t.span(c.Closed.At-k.Time), c.Closed.Frame))
 		i.show(c.Closed.Frame)
 	}
+	t.command(i, c)
 	switch k.Code {
 	case packet.NAKRemoteAccess:
 		i.FitsWith = []string{"an R_Key that is not valid (any more), or of another protection domain", "an address or length outside the memory region", "a region or queue pair without the right: remote read, write or atomic"}

@@ -42,6 +42,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("sent", t.when(k))
 	i.fact("gave up", t.gaveUp(k))
 	i.fact("waits", waiting(e, k))
+	t.command(i, c)
 	t.peer(i, k.Since)
 	t.after(i, c, k)
 	t.reasons(i, c, from, k)
@@ -59,10 +60,24 @@ func (t *teller) silent(c *agent.Connection, from int) {
 	i.show(e.OpenFrame)
 	i.What = fmt.Sprintf("%v waits for %v to answer %s, and has retransmitted nothing for %s.", &i.Local, &i.Peer, count(uint64(e.Open), "request"), t.span(t.run.Last-e.OpenSince))
 	i.fact("request", fmt.Sprintf("the oldest begins in frame %d", e.OpenFrame))
+	t.command(i, c)
 	t.peer(i, e.OpenSince)
 	i.FitsWith = []string{"a retransmission timer that is long or off (timeout 0)", "a requester that has stopped: its process, its host, or its queue pair in the error state"}
 	i.Next = []string{"the queue pair's timeout and state on " + i.Local.Addr.String() + " (rdma resource show qp)", "what " + i.Peer.Addr.String() + " did since: it owes the answer"}
 	t.tell(i, "silent")
+}
+
+// command names the command of the protocol above that waits.
+func (t *teller) command(i *Incident, c *agent.Connection) {
+	if c.Upper == nil || c.Upper.Oldest == nil {
+		return
+	}
+	o := c.Upper.Oldest
+	s := fmt.Sprintf("%s waits since frame %d, for %s", o.Name, o.Frame, t.span(t.run.Last-o.Since))
+	if o.Unsure {
+		s += ", unless it ended where the capture has lost packets"
+	}
+	i.fact("command", s)
 }
 
 // rounds is how many times a requester went back for a stall.

@@ -45,6 +45,7 @@ const (
 	kept                         // another is misdirected from it
 	initiator0                   // of XRC: the end that sends the requests; neither: not known
 	initiator1
+	headed // the heads of its messages are looked at
 )
 
 // Dead reports whether a connection was merged into another.
@@ -58,6 +59,17 @@ func (c *Connection) Leave(leaves bool) {
 	c.state &^= leaving
 	if leaves {
 		c.state |= leaving
+	}
+}
+
+// Headed reports whether the heads of the messages of a connection are looked at.
+func (c *Connection) Headed() bool { return c.state&headed != 0 }
+
+// SetHeaded has the heads of the messages of a connection be looked at, or not.
+func (c *Connection) SetHeaded(on bool) {
+	c.state &^= headed
+	if on {
+		c.state |= headed
 	}
 }
 
@@ -233,6 +245,7 @@ const mostFree = 1024
 func (t *Table) bury(i uint32, h *Host, c *Connection, from int) {
 	s := &t.pairs
 	gone := s.list[i]
+	t.Judge.Merged(c, gone, from)
 	if gone.state&kept != 0 {
 		return
 	}

@@ -65,6 +65,8 @@ type Judge interface {
 	// Crossed compares what two taps of a link saw of a packet, and Ordered the order in which they saw it.
 	Crossed(p *packet.Packet, before, now *header.Sighting) (changed bool)
 	Ordered(p *packet.Packet, before *header.Sighting, last uint64)
+	// Merged takes over what is kept of a connection that was merged into another, of which end from has sent what the first end of gone has.
+	Merged(to, gone *Connection, from int)
 	// LifeAt reports whether a queue pair existed at a time, as its events show.
 	LifeAt(a packet.Addr, qpn uint32, at int64) qp.Life
 	// Renumber tells that a queue pair is called by another number than CM gave, and QPNMismatch judges that.

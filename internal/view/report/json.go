@@ -91,7 +91,8 @@ type jsonConnection struct {
 	Tap           uint16 `json:"tap"`
 	Frame         uint64 `json:"frame"`
 	jsonTraffic
-	Ends [2]jsonEnd `json:"ends"`
+	Ends  [2]jsonEnd `json:"ends"`
+	Upper *jsonUpper `json:"upper,omitempty"`
 
 	qpns [2]uint32 // that Ends point to
 }
@@ -299,7 +300,7 @@ func known(qpn uint32, is bool) *uint32 {
 func (line *jsonConnection) set(c *agent.Connection) {
 	*line = jsonConnection{
 		Kind: "connection", Service: c.Service.String(), Encapsulation: c.Encap.String(), PMTU: c.PMTU,
-		Learned: c.PairedBy.String(), Time: stamp(c.First), Tap: c.FirstTap, Frame: c.FirstFrame,
+		Learned: c.PairedBy.String(), Time: stamp(c.First), Tap: c.FirstTap, Frame: c.FirstFrame, Upper: upperLine(c.Upper),
 	}
 	for i := range c.Ends {
 		e := &c.Ends[i]

@@ -1,0 +1,238 @@
+package agent
+
+import (
+	"encoding/binary"
+	"maps"
+
+	"ibwitness/agent/internal/connection"
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/upper"
+	"ibwitness/wqe"
+)
+
+// Upper is the protocol above the transport that a connection carries, and the commands of it, as far as their headers are on the wire.
+type Upper struct {
+	Protocol string
+	upper.Counts
+	Oldest  *Operation // that began first of those that are open; nil: none is
+	Failure *Operation // the newest that has failed; nil: none has
+}
+
+// Operation is a command of a protocol above the transport.
+type Operation struct {
+	Name   string // which one it is, in words
+	Since  int64  // when it began, nanoseconds since the Unix epoch
+	Frame  uint64 // in which frame
+	Tap    uint16
+	Status string // how it failed, in words; empty: it did not
+	Unsure bool   // it may have ended where the capture has lost packets, or in the direction that was not found
+}
+
+const (
+	// young is with how many messages of an end one must be of its protocol for that to be recognized, and patience with how many it must be.
+	young, patience = 8, 64
+	// mostUppers is how many connections of a bucket are followed: all buckets together may take 200 MiB if each connection has upper.MostCommands open, and take a tenth
+	// of that else.
+	mostUppers = 128
+
+	// A message is looked at where it begins, and where it ends with an immediate that says what it was.
+	sendHeads  = 1<<packet.SendFirst | 1<<packet.SendOnly | 1<<packet.SendOnlyImm | 1<<packet.SendOnlyInv
+	writeHeads = 1<<packet.WriteFirst | 1<<packet.WriteOnly
+	writeEnds  = 1<<packet.WriteLastImm | 1<<packet.WriteOnlyImm
+)
+
+// headed reports whether a packet of RC with an opcode may be looked at.
+func headed(o packet.Opcode) bool {
+	return (sendHeads|writeHeads|writeEnds)>>(o&0x1F)&1 != 0 && o < 0x20
+}
+
+// uppers are the protocols above the transport of the connections of which one was recognized, or seems to be.
+type uppers struct {
+	of      map[*connection.Connection]*upper.Tracker
+	buckets [packet.Buckets]uint16 // how many each bucket has
+	message upper.Message
+}
+
+// head looks at the head of a message, which the verifier of its service has judged: of a connection that is followed, or is new.
+func (t *Transport) head(c *connection.Connection, from int, p *packet.Packet) {
+	u := &t.uppers
+	switch {
+	case len(u.of) > 0 && c.Headed():
+		if !c.Ends[0].Reused && !c.Ends[1].Reused {
+			u.follow(c, from, p)
+		}
+	case c.Ends[from].SQ.Count <= young:
+		u.recognize(c, from, p)
+	}
+}
+
+// recognize begins to follow a connection where a message may be of a protocol that is known.
+func (u *uppers) recognize(c *connection.Connection, from int, p *packet.Packet) {
+	switch 1 << p.Opcode.Fn() & (sendHeads | writeEnds) {
+	case 0:
+		return
+	case 1 << packet.WriteLastImm, 1 << packet.WriteOnlyImm:
+	default:
+		if !upper.Plausible(payload(p)) {
+			return
+		}
+	}
+	u.fill(c, from, p)
+	if protocol, fit := upper.Recognize(&u.message); fit > upper.NoFit {
+		if t := u.begin(c, protocol, false); t != nil {
+			t.Message(&u.message)
+		}
+	}
+}
+
+// begin begins to follow a connection, where there is room.
+func (u *uppers) begin(c *connection.Connection, p upper.Protocol, named bool) *upper.Tracker {
+	n := &u.buckets[packet.Bucket(c.Ends[0].Addr, c.Ends[1].Addr)]
+	if *n >= mostUppers {
+		return nil
+	}
+	if u.of == nil {
+		u.of = map[*connection.Connection]*upper.Tracker{}
+	}
+	*n++
+	t := upper.NewTracker(p, named)
+	u.of[c] = t
+	c.SetHeaded(true)
+	return t
+}
+
+// end ends that.
+func (u *uppers) end(c *connection.Connection) {
+	if _, ok := u.of[c]; ok {
+		u.buckets[packet.Bucket(c.Ends[0].Addr, c.Ends[1].Addr)]--
+		delete(u.of, c)
+		c.SetHeaded(false)
+	}
+}
+
+// follow has the tracker of a connection take a message.
+func (u *uppers) follow(c *connection.Connection, from int, p *packet.Packet) {
+	t := u.of[c]
+	if t == nil {
+		return
+	}
+	u.fill(c, from, p)
+	if t.Message(&u.message); t.Refuted() || !t.Recognized() && c.Ends[from].SQ.Count > patience {
+		u.end(c)
+	}
+}
+
+// fill takes the message at hand from one of its packets.
+func (u *uppers) fill(c *connection.Connection, from int, p *packet.Packet) {
+	m := &u.message
+	*m = upper.Message{From: from, Whole: p.Info().Only, PSN: p.PSN, Time: p.Time, Frame: p.Frame, Tap: p.Tap}
+	switch fn := p.Opcode.Fn(); {
+	case sendHeads>>fn&1 != 0:
+		m.Head, m.Length = payload(p), p.PayloadLen
+		return
+	case writeEnds>>fn&1 != 0:
+		m.Kind = upper.WriteImm
+		if at := p.BTHOff + packet.BTHSize + packet.HeaderSize(p.Opcode); at <= len(p.Data) {
+			m.Imm = binary.BigEndian.Uint32(p.Data[at-4:])
+		}
+	default:
+		m.Kind = upper.Write
+	}
+	m.VA, m.RKey, m.DMALen = p.VA, p.RKey, p.DMALen
+	if w := c.Ends[from].SQ.Messages.Newest(); !m.Whole && m.Kind == upper.WriteImm && w != nil && w.Op == wqe.Write {
+		m.VA, m.RKey, m.DMALen = w.VA, w.RKey, w.Length
+	}
+}
+
+// payload is what was captured of the payload of a packet, of which Part may be decoded.
+func payload(p *packet.Packet) []byte {
+	if !p.Part {
+		return p.Payload
+	}
+	at := p.BTHOff + packet.BTHSize + packet.HeaderSize(p.Opcode)
+	return p.Data[at : at+p.PayloadLen]
+}
+
+// announce takes which service communication management has connected.
+func (u *uppers) announce(c *connection.Connection, s mad.ServiceID) {
+	if proto, port, ok := s.IP(); ok && proto == mad.ProtocolTCP && c.Service == packet.RC {
+		if p := upper.ByPort(port); p != nil {
+			u.begin(c, p, true)
+		}
+	}
+}
+
+// merge takes over what is known of a connection that was merged into another, of which end from has sent what the first end of gone has. Where both are followed, what has ended
+// is not known.
+func (u *uppers) merge(to, gone *connection.Connection, from int) {
+	t := u.of[gone]
+	if t == nil {
+		return
+	}
+	u.end(gone)
+	if from == 1 {
+		t.Turn()
+	}
+	if was := u.of[to]; was != nil {
+		if was.Recognized() || !t.Recognized() {
+			t = was
+		}
+		t.Forget()
+		u.end(to)
+	}
+	u.buckets[packet.Bucket(to.Ends[0].Addr, to.Ends[1].Addr)]++
+	u.of[to] = t
+	to.SetHeaded(true)
+}
+
+// forget forgets the connections that leave.
+func (u *uppers) forget() {
+	maps.DeleteFunc(u.of, func(c *connection.Connection, _ *upper.Tracker) bool {
+		leaves := !c.Watched()
+		if leaves {
+			u.buckets[packet.Bucket(c.Ends[0].Addr, c.Ends[1].Addr)]--
+		}
+		return leaves
+	})
+}
+
+// recognized returns the tracker of a connection whose protocol is known, else nil.
+func (u *uppers) recognized(c *connection.Connection) *upper.Tracker {
+	if t := u.of[c]; t != nil && t.Recognized() {
+		return t
+	}
+	return nil
+}
+
+// upper returns what the report shows of the protocol of a connection; nil where it is not known.
+func (t *Transport) upper(c *connection.Connection) *Upper {
+	u := t.uppers.recognized(c)
+	if u == nil {
+		return nil
+	}
+	return &Upper{Protocol: u.Protocol(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure())}
+}
+
+// operation names a command; nil of nil.
+func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upper.Command) *Operation {
+	if k == nil {
+		return nil
+	}
+	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap}
+	if k.Status != 0 {
+		o.Status = u.Status(k)
+	} else {
+		o.Unsure = c.Lossy || !c.Paired && !t.table.NeverAnswered(&c.Pair)
+	}
+	return o
+}
+
+// causeOf returns the command that a READ or WRITE of a connection belongs to, by the address, R_Key and length in bytes that it uses; nil where that is not known.
+func (t *Transport) causeOf(c *connection.Connection, va uint64, rkey, length uint32) *Operation {
+	u := t.uppers.recognized(c)
+	if u == nil {
+		return nil
+	}
+	return t.operation(c, u, u.Owner(va, rkey, length))
+}

@@ -1,0 +1,186 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
+)
+
+// upperTalk writes the packets of one connection of RC, which no communication management has announced.
+type upperTalk struct {
+	t    *testing.T
+	w    *fabricagent.Writer
+	psn  [2]packet.PSN // of the next request of each end
+	msn  [2]uint32     // of the requests of each end
+	now  int64
+	psns [2]packet.PSN // of the newest
+}
+
+func newUpperTalk(t *testing.T, out *bytes.Buffer) *upperTalk {
+	w := fabricagent.NewWriter(out, "")
+	if _, err := w.AddTap(fabricagent.Tap{Link: fabricagent.LinkEthernet}); err != nil {
+		t.Fatal(err)
+	}
+	return &upperTalk{t: t, w: w, psn: [2]packet.PSN{1000, 2000}, now: 1e18}
+}
+
+// write writes a packet of an end.
+func (k *upperTalk) write(from int, p *packet.Packet) {
+	k.t.Helper()
+	k.now += int64(10 * time.Microsecond)
+	addrs := [2]packet.Addr{packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})}
+	p.Encap, p.Src, p.Dst, p.DestQP, p.PKey, p.SrcPort = packet.RoCEv2IPv4, addrs[from], addrs[1-from], uint32(0x20-from), 0xFFFF, 0xC123
+	b := p.CompleteEthernet(nil, [6]byte{2, 0, 0, 0, 0, byte(from)}, [6]byte{2, 0, 0, 0, 0, byte(1 - from)})
+	if err := k.w.Write(&fabricagent.Frame{Time: k.now, Data: b, Len: uint32(len(b)), Link: fabricagent.LinkEthernet}, ""); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// request writes a request of an end, which takes n PSNs, and where it is answered at once its acknowledgement.
+func (k *upperTalk) request(from int, p *packet.Packet, n int, answered bool) {
+	p.PSN, p.AckReq = k.psn[from], true
+	k.psns[from] = k.psn[from]
+	k.psn[from] = k.psn[from].Add(n)
+	k.msn[from]++
+	k.write(from, p)
+	if answered {
+		k.write(1-from, &packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), PSN: k.psn[from].Add(-1), Syndrome: packet.CreditInvalid, MSN: k.msn[from]})
+	}
+}
+
+func (k *upperTalk) send(from int, b []byte) {
+	k.request(from, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), Payload: b}, 1, true)
+}
+
+// nvmeWrite is a command capsule, and nvmeDone its response.
+func nvmeWrite(cid uint16, addr uint64, key uint32) []byte {
+	b := make([]byte, 64)
+	b[0], b[1], b[4], b[39] = 1, 0x40, 1, 0x40
+	binary.LittleEndian.PutUint16(b[2:], cid)
+	binary.LittleEndian.PutUint64(b[24:], addr)
+	b[33] = 0x10 // 4096 bytes
+	binary.LittleEndian.PutUint32(b[35:], key)
+	return b
+}
+
+func nvmeDone(cid uint16) []byte {
+	b := make([]byte, 16)
+	binary.LittleEndian.PutUint16(b[12:], cid)
+	return b
+}
+
+// TestUpperBuilt: of packets that take the fast path, too, the commands are followed, and the READ that nobody answers is of the one that is open.
+func TestUpperBuilt(t *testing.T) {
+	var out bytes.Buffer
+	k := newUpperTalk(t, &out)
+	const n = 300
+	for i := range uint16(n) {
+		k.send(0, nvmeWrite(i, uint64(i)<<12, uint32(i)+7))
+		read := &packet.Packet{Opcode: packet.Op(packet.RC, packet.ReadRequest), VA: uint64(i) << 12, RKey: uint32(i) + 7, DMALen: 4096}
+		k.request(1, read, 4, false)
+		if i == n-1 {
+			break
+		}
+		for part := range 4 {
+			fn := [...]packet.Fn{packet.ReadRespFirst, packet.ReadRespMiddle, packet.ReadRespMiddle, packet.ReadRespLast}[part]
+			k.write(0, &packet.Packet{
+				Opcode: packet.Op(packet.RC, fn), PSN: k.psns[1].Add(part), Payload: make([]byte, 1024), Syndrome: packet.CreditInvalid, MSN: k.msn[1],
+			})
+		}
+		k.send(1, nvmeDone(i))
+	}
+	if err := k.w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	for _, workers := range []int{1, 3} {
+		src, err := fabricagent.OpenReader("built", bytes.NewReader(out.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Run(context.Background(), src, Options{Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Connections) != 1 || r.Connections[0].Upper == nil {
+			t.Fatalf("%+v", r.Connections)
+		}
+		for i := range r.Findings {
+			t.Errorf("frame %d: %v, expected %s, actual %s", r.Findings[i].Frame, r.Findings[i].Rule, r.Findings[i].Expected, r.Findings[i].Actual)
+		}
+		u := r.Connections[0].Upper
+		if u.Protocol != "NVMe over RDMA" || u.Begun != n || u.Ended != n-1 || u.Open != 1 || u.Failure != nil {
+			t.Errorf("%s %+v", u.Protocol, u.Counts)
+		}
+		if o := u.Oldest; o == nil || o.Name != "NVMe Write, command id 299, namespace 1" || o.Frame != r.Packets-2 || o.Unsure {
+			t.Errorf("the oldest is %+v", o)
+		}
+	}
+	a := NewTransport(nil)
+	all := packetsOf(t, out.Bytes())
+	for _, p := range all {
+		a.Packet(p)
+	}
+	c, _ := a.table.ConnectionTo(all[len(all)-1])
+	if o := a.causeOf(c, (n-1)<<12, n-1+7, 4096); o == nil || o.Name != "NVMe Write, command id 299, namespace 1" {
+		t.Errorf("the READ is of %+v", o)
+	}
+	if o := a.causeOf(c, (n-1)<<12, 1, 4096); o != nil {
+		t.Errorf("a READ with another key is of %+v", o)
+	}
+}
+
+// TestUpperUnanswered: a command to a peer that never answers is open, and sure to be.
+func TestUpperUnanswered(t *testing.T) {
+	var out bytes.Buffer
+	k := newUpperTalk(t, &out)
+	for i := range uint16(2) {
+		k.request(0, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), Payload: nvmeWrite(i, 0x1000, 7)}, 1, false)
+	}
+	for range 3 {
+		k.now += int64(500 * time.Millisecond)
+		for i := range uint16(2) {
+			k.write(0, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), PSN: k.psn[0].Add(int(i) - 2), AckReq: true, Payload: nvmeWrite(i, 0x1000, 7)})
+		}
+	}
+	if err := k.w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	a := NewTransport(nil)
+	for _, p := range packetsOf(t, out.Bytes()) {
+		a.Packet(p)
+	}
+	list := a.Connections()
+	if len(list) != 1 || list[0].Upper == nil || list[0].Upper.Begun != 2 || list[0].Upper.Open != 2 {
+		t.Fatalf("%+v", list)
+	}
+	if o := list[0].Upper.Oldest; o.Name != "NVMe Write, command id 0, namespace 1" || o.Frame != 1 || o.Unsure {
+		t.Errorf("%+v", o)
+	}
+}
+
+// packetsOf decodes a capture.
+func packetsOf(t *testing.T, raw []byte) (list []*packet.Packet) {
+	src, err := fabricagent.OpenReader("built", bytes.NewReader(raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for {
+		b, _ := src.Next()
+		if b == nil {
+			return list
+		}
+		for i := range b.Frames {
+			f, p := b.Frames[i], new(packet.Packet)
+			f.Data = bytes.Clone(f.Data)
+			fabricagent.Decode(&f, p)
+			p.CheckICRC()
+			list = append(list, p)
+		}
+		b.Release()
+	}
+}

@@ -1,0 +1,42 @@
+package report
+
+import "ibwitness/agent"
+
+// jsonUpper is the protocol above the transport that a connection carries.
+type jsonUpper struct {
+	Protocol string         `json:"protocol"`
+	Commands uint64         `json:"commands"`
+	Ended    uint64         `json:"ended"`
+	Failed   uint64         `json:"failed,omitempty"`
+	GivenUp  uint64         `json:"given_up,omitempty"`
+	Open     int            `json:"open"`
+	Oldest   *jsonOperation `json:"oldest,omitempty"`
+	Failure  *jsonOperation `json:"failure,omitempty"`
+}
+
+// jsonOperation is a command of it.
+type jsonOperation struct {
+	Command string `json:"command"`
+	Since   string `json:"since"`
+	Tap     uint16 `json:"tap"`
+	Frame   uint64 `json:"frame"`
+	Status  string `json:"status,omitempty"`
+	Unsure  bool   `json:"unsure,omitempty"`
+}
+
+func upperLine(u *agent.Upper) *jsonUpper {
+	if u == nil {
+		return nil
+	}
+	return &jsonUpper{
+		Protocol: u.Protocol, Commands: u.Begun, Ended: u.Ended, Failed: u.Failed, GivenUp: u.GivenUp, Open: u.Open,
+		Oldest: operationLine(u.Oldest), Failure: operationLine(u.Failure),
+	}
+}
+
+func operationLine(o *agent.Operation) *jsonOperation {
+	if o == nil {
+		return nil
+	}
+	return &jsonOperation{Command: o.Name, Since: stamp(o.Since), Tap: o.Tap, Frame: o.Frame, Status: o.Status, Unsure: o.Unsure}
+}

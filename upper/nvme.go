@@ -1,0 +1,183 @@
+package upper
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+// nvme is NVM Express over RDMA: NVMe over Fabrics, RDMA transport (NVM Express RDMA Transport Specification 1.0, NVM Express Base Specification 2.0, figures 87 and 92). A
+// command capsule is a SEND that begins with a submission queue entry of 64 bytes, whose SGL1 is keyed, or has its data in the capsule; a response capsule is a
+// SEND of a completion queue entry of 16 bytes.
+type nvme struct{}
+
+// Layout of a submission queue entry, all of it little-endian.
+const (
+	sqeSize    = 64
+	sqeCID     = 2
+	sqeNSID    = 4
+	sqeMPTR    = 16
+	sqeSGL     = 24
+	sqeSGLKey  = sqeSGL + 11
+	sqeSGLType = sqeSGL + 15
+	sqeFctype  = 4    // of a command of Fabrics
+	sqeQID     = 42   // of Connect
+	psdtSGL    = 0x40 // SGLs, and metadata in one buffer; the low bits are of fused commands
+
+	sglKeyed      = 0x40 // type keyed SGL data block; subtype address
+	sglInvalidate = 0x4F // and the key is to be invalidated
+	sglInCapsule  = 0x01 // type SGL data block; subtype offset
+
+	cqeSize   = 16
+	cqeCID    = 12
+	cqeStatus = 14
+
+	fabrics   = 0x7F
+	asyncEvnt = 0x0C // Asynchronous Event Request
+	allNSIDs  = 0xFFFFFFFF
+)
+
+// What kind of queue the commands of a connection go to: which one it is decides what an opcode means.
+const (
+	queueUnknown = iota
+	queueAdmin
+	queueIO
+)
+
+func (nvme) Name() string     { return "NVMe over RDMA" }
+func (nvme) Ports() []uint16  { return []uint16{4420, 8009} }
+func (nvme) Decoder() Decoder { return &nvmeDecoder{host: -1} }
+
+func plausibleNVMe(b *[leastHead]byte) bool { return b[1]&^3 == psdtSGL }
+
+// Fit takes a command capsule with a command that is specified, in which what most commands do not use is 0.
+func (nvme) Fit(m *Message) Fit {
+	b := m.Head
+	if !isCommandCapsule(m) || binary.LittleEndian.Uint64(b[8:]) != 0 || binary.LittleEndian.Uint64(b[sqeMPTR:]) != 0 {
+		return NoFit
+	}
+	if _, known := nvmeNames(b[0], queueUnknown, b[sqeFctype]); !known {
+		return NoFit
+	}
+	return Strong
+}
+
+// isCommandCapsule reports whether a message is a command capsule: it uses SGLs, the descriptor is one of those of the transport, and its data is in the capsule if that
+// says so.
+func isCommandCapsule(m *Message) bool {
+	b := m.Head
+	if m.Kind != Send || len(b) < sqeSize || b[1]&^3 != psdtSGL {
+		return false
+	}
+	switch b[sqeSGLType] {
+	case sglKeyed, sglInvalidate:
+		return !m.Whole || m.Length == sqeSize
+	case sglInCapsule:
+		data := binary.LittleEndian.Uint32(b[sqeSGL+8:])
+		return !m.Whole || uint64(m.Length) == sqeSize+uint64(data)
+	}
+	return false
+}
+
+type nvmeDecoder struct {
+	host  int // the end that sends commands; -1: not known
+	queue uint8
+}
+
+func (d *nvmeDecoder) Message(m *Message, t *Tracker) bool {
+	if m.Kind != Send {
+		return false
+	}
+	if (d.host < 0 || m.From == d.host) && isCommandCapsule(m) {
+		d.host = m.From
+		d.command(m.Head, t)
+		return true
+	}
+	if m.From == 1-d.host && m.Whole && m.Length == cqeSize && len(m.Head) == cqeSize {
+		status := binary.LittleEndian.Uint16(m.Head[cqeStatus:]) >> 1
+		t.End(d.host, uint64(binary.LittleEndian.Uint16(m.Head[cqeCID:])), uint32(status))
+		return true
+	}
+	return false
+}
+
+func (d *nvmeDecoder) command(b []byte, t *Tracker) {
+	opcode, nsid := b[0], binary.LittleEndian.Uint32(b[sqeNSID:])
+	if d.queue == queueUnknown {
+		d.queue = queueOf(b)
+	}
+	t.Begin(Command{
+		ID: uint64(binary.LittleEndian.Uint16(b[sqeCID:])), Code: uint32(opcode) | uint32(d.queue)<<8, Arg: uint64(nsid),
+		Waits: opcode == asyncEvnt && d.queue == queueAdmin,
+	})
+	if kind := b[sqeSGLType]; kind == sglKeyed || kind == sglInvalidate {
+		t.Memory(binary.LittleEndian.Uint64(b[sqeSGL:]), binary.LittleEndian.Uint32(b[sqeSGLKey:]), sglLength(b))
+	}
+}
+
+// queueOf returns to which kind of queue a command goes, as far as it tells.
+func queueOf(b []byte) uint8 {
+	switch b[0] {
+	case fabrics:
+		switch {
+		case b[sqeFctype] != 0x01: // properties and authentication
+			return queueUnknown
+		case binary.LittleEndian.Uint16(b[sqeQID:]) == 0:
+			return queueAdmin
+		}
+		return queueIO
+	case 0x06, 0x0A, 0x18: // Identify, Get Features, Keep Alive
+		return queueAdmin
+	case asyncEvnt: // in an I/O queue it is Verify, which has a namespace
+		if binary.LittleEndian.Uint32(b[sqeNSID:]) == 0 {
+			return queueAdmin
+		}
+		return queueIO
+	case 0x02:
+		return queueOfRead(b)
+	case 0x01: // Write, as queues of other transports are not created by a command
+		return queueIO
+	}
+	return queueUnknown
+}
+
+// queueOfRead tells Get Log Page from Read, which has a namespace, by which of their fields agrees with how much memory is named.
+func queueOfRead(b []byte) uint8 {
+	nsid := binary.LittleEndian.Uint32(b[sqeNSID:])
+	length, cdw := sglLength(b), func(n int) uint32 { return binary.LittleEndian.Uint32(b[4*n:]) }
+	if dwords := uint64(cdw(10)>>16|cdw(11)<<16) + 1; 4*dwords == uint64(length) {
+		return queueAdmin
+	}
+	blocks := cdw(12)&0xFFFF + 1
+	if size := length / blocks; nsid != 0 && nsid != allNSIDs && size >= 512 && size&(size-1) == 0 && size*blocks == length {
+		return queueIO
+	}
+	return queueUnknown
+}
+
+// sglLength is how many bytes a keyed descriptor names.
+func sglLength(b []byte) uint32 {
+	return uint32(b[sqeSGL+8]) | uint32(b[sqeSGL+9])<<8 | uint32(b[sqeSGL+10])<<16
+}
+
+func (d *nvmeDecoder) Describe(c *Command) string {
+	nsid := uint32(c.Arg)
+	queue := c.Code >> 8
+	if queue == queueUnknown {
+		queue = uint32(d.queue)
+	}
+	name, _ := nvmeNames(uint8(c.Code), uint8(queue), uint8(nsid))
+	text := fmt.Sprintf("NVMe %s, command id %d", name, c.ID)
+	if uint8(c.Code) != fabrics && nsid != 0 && nsid != allNSIDs {
+		text += fmt.Sprintf(", namespace %d", nsid)
+	}
+	return text
+}
+
+// Status is by status code type and status code.
+func (d *nvmeDecoder) Status(c *Command) string {
+	kind, code := c.Status>>8&7, c.Status&0xFF
+	if name, ok := nvmeStatus[kind<<8|code]; ok {
+		return name
+	}
+	return fmt.Sprintf("status code type %d, status code 0x%02x", kind, code)
+}
