@@ -19,6 +19,7 @@ import (
 	"ibwitness/internal/testkit/sample"
 	"ibwitness/internal/testkit/tally"
 	"ibwitness/rule"
+	"ibwitness/verifier"
 )
 
 const (
@@ -173,7 +174,11 @@ func (s *scenario) whole() string {
 			fmt.Fprintf(&b, "%v %v ", rule.ID(id), c)
 		}
 	}
-	fmt.Fprintf(&b, "\n  not judged %v", s.verifier().Skipped)
+	skipped := s.verifier().Skipped[:]
+	for len(skipped) > int(verifier.SkipGap)+1 && skipped[len(skipped)-1] == 0 {
+		skipped = skipped[:len(skipped)-1] // so that one more reason changes only what has it
+	}
+	fmt.Fprintf(&b, "\n  not judged %v", skipped)
 	if l := s.rc().Latencies; l != nil {
 		for i := range l {
 			fmt.Fprintf(&b, ", interval %d: %d, %d ns", i, l[i].Count(), l[i].Sum)
