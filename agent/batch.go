@@ -47,12 +47,12 @@ type decoder struct {
 	pause   bool         // pause frames are among the frames
 	traffic *Traffic     // of a run that goes on for long; nil: not counted
 	whole   bool         // packets are decoded whole at once: see packet.Glance
-	always  bool         // they are needed whole, all of them
-	left    uint64       // packets that the fast path of RC had left when the newest batch was done
+	always  bool         // they are needed whole, all of them, before they are verified
+	left    uint64       // packets that the fast paths had left when the newest batch was done
 }
 
-// expect has the next packets decoded whole at once where, with n frames just verified, the fast path has left most of them: it would do so with these. left is how many
-// it has left in all.
+// expect has the next packets decoded whole at once where, with n frames just verified, the fast paths have left most of them: they would do so with these. left is how many
+// they have left in all.
 func (d *decoder) expect(left uint64, n int) {
 	d.whole = d.always || 2*(left-d.left) > uint64(n)
 	d.left = left
@@ -170,7 +170,7 @@ func room(n int) []*packet.Packet {
 
 // count has a decoder count the traffic of a run that goes on for long, and decode what is needed.
 func (d *decoder) count(e *engine) {
-	d.always = e.completions != nil
+	d.always = e.completions != nil && len(e.shards) > 1 // other shards look at a packet while one verifies it
 	d.whole = d.always
 	if e.watch != nil {
 		d.traffic = new(Traffic)

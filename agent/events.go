@@ -67,7 +67,7 @@ func (e *engine) sourceEvent(source int, v *cq.Event) {
 
 // eventsUpTo takes the events of the logs that come before a packet of time now. No packet is being verified meanwhile.
 func (e *engine) eventsUpTo(now int64) {
-	if e.completions == nil || len(e.completions.logs.list) == 0 {
+	if e.completions == nil || len(e.completions.logs.list) == 0 || now < e.completions.logs.next {
 		return
 	}
 	list := e.completions.logs.upTo(now)
@@ -78,6 +78,7 @@ func (e *engine) eventsUpTo(now int64) {
 		}
 		e.completions.logged(v)
 	}
+	e.completions.logs.again(list)
 }
 
 // advance says that no packet and no event comes before a time.

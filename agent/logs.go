@@ -31,7 +31,8 @@ type logs struct {
 	due  []dueEvent
 	next int64 // nothing comes before a packet of an earlier time: math.MinInt64 where that is not known
 	// frame is the number of the frame before which events are asked for: of its time, those that came after it are not due. 0: that does not matter.
-	frame uint64
+	frame    uint64
+	aligning bool // a log may have yet to be aligned with the packets
 }
 
 // dueEvent is an event that comes before the first packet later than at, by the clock of the packets.
@@ -70,7 +71,7 @@ func (l *logs) add(log *hcaagent.Log) {
 	if log.Exact {
 		r.order()
 	} else {
-		r.align = newAlignment()
+		r.align, l.aligning = newAlignment(), true
 	}
 	l.list = append(l.list, r)
 }
@@ -197,11 +198,20 @@ func (r *logReader) look() {
 
 // meet has the logs read up to the events that come before a packet for certain.
 func (l *logs) meet(p *packet.Packet) {
+	if l.aligning {
+		l.aligned(p)
+	}
+}
+
+// aligned is meet while a log may be aligned with the packets.
+func (l *logs) aligned(p *packet.Packet) {
+	l.aligning = false
 	for _, r := range l.list {
 		a := r.align
 		if a == nil {
 			continue
 		}
+		l.aligning = true
 		r.look()
 		if t, ok := a.meet(p, r.Addr); ok {
 			if e := r.peek(); e != nil {

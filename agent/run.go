@@ -228,7 +228,7 @@ func (e *engine) runSingle(ctx context.Context) error {
 		err := e.next(w)
 		if w.source != nil {
 			rest := w.source.Frames
-			if t := e.shards[0].t; t.table.Few() && e.completions == nil {
+			if t := e.shards[0].t; t.table.Few() {
 				e.each(w, t)
 				rest = nil
 			}
@@ -237,8 +237,8 @@ func (e *engine) runSingle(ctx context.Context) error {
 				w.decode(rest[:n], 1)
 				e.merge(w)
 				e.shards[0].step(w, 0, 1, e.several)
-				w.expect(e.shards[0].t.rc.Left, n)
 				e.complete(w)
+				w.expect(e.left(), n)
 				rest = rest[n:]
 			}
 			e.done(w)
@@ -287,7 +287,7 @@ func (e *engine) each(w *batch, t *Transport) {
 		}
 	}
 	t.pauses(w, 0, 1)
-	w.expect(t.rc.Left, len(frames))
+	w.expect(e.left(), len(frames))
 	w.sums.packets += uint64(len(frames))
 	if s := e.shards[0]; s.made != nil {
 		s.reportNew()
@@ -296,6 +296,15 @@ func (e *engine) each(w *batch, t *Transport) {
 	if e.completions != nil {
 		e.completed(w)
 	}
+}
+
+// left is how many packets the fast paths have left, that of RC and that of messages, of which there is one shard.
+func (e *engine) left() uint64 {
+	n := e.shards[0].t.rc.Left
+	if e.completions != nil {
+		n += e.completions.wire.Left
+	}
+	return n
 }
 
 // done gives a batch back and tells the progress.

@@ -148,7 +148,6 @@ func (s *Session) Event(e *cq.Event) ([]rule.Change, error) {
 		return s.resetAt(e)
 	}
 	s.reach(e.Time)
-	s.w.always, s.w.whole = true, true // as events are compared with headers and payload
 	if c := s.e.events(); s.e.opt.Unordered {
 		c.queues.Advance(e.Time)
 	}

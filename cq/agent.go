@@ -50,6 +50,7 @@ type Agent struct {
 	nextDeparted int
 
 	wire      int64           // time up to which the packets have been seen
+	stirred   bool            // what is judged by their time may be more than deadlines tell: see Source.awaitsTime
 	ended     bool            // nothing more comes
 	assumes   rule.Assumption // what findings may rest on that are made of what is judged now
 	deadlines deadlines
@@ -158,7 +159,7 @@ func (a *Agent) Event(s *Source, e *Event) {
 	}
 	s.n++
 	a.generation++
-	a.assumes = 0
+	a.assumes, a.stirred = 0, true
 	if s.exact && e.Time < s.newest && !s.disordered {
 		a.disorder(s)
 	}

@@ -1,5 +1,7 @@
 package cq
 
+import "slices"
+
 // Time is that of the packets. Events of a device with a clock of its own wait until the packets have passed them, as far as the two clocks are known by then.
 
 const (
@@ -13,6 +15,13 @@ const (
 func (a *Agent) Advance(now int64) {
 	a.wire = max(a.wire, now)
 	a.expire()
+}
+
+// GoOn is Advance after a packet that was judged by Within.
+func (a *Agent) GoOn(now int64) {
+	if a.wire = max(a.wire, now); a.stirred || len(a.deadlines) > 0 && a.deadlines[0].at <= a.wire {
+		a.expire()
+	}
 }
 
 // expire judges the queue pairs whose time has come.
@@ -41,6 +50,13 @@ func (a *Agent) expire() {
 		}
 		a.step(d.q)
 	}
+	a.stirred = slices.ContainsFunc(a.sources, (*Source).awaitsTime)
+}
+
+// awaitsTime reports whether something of a source is judged by the time of the packets, whatever they are.
+func (s *Source) awaitsTime() bool {
+	c := s.content
+	return len(s.untold)+len(s.rebinds) > 0 || c != nil && len(c.observations)+len(c.covers)+len(c.wrong) > 0
 }
 
 // passed reports whether all packets up to the time of an event have been seen for certain: what is missing then was not sent before it.

@@ -92,4 +92,5 @@ func (a *Agent) Reset(device packet.Addr, now int64) {
 		}
 	}
 	a.changes++
+	a.stirred = true
 }

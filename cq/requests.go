@@ -157,6 +157,15 @@ func (s *Requests) Extend(ord, n int64) (filled bool) {
 	return filled
 }
 
+// Next is the PSN after the highest that was seen.
+func (s *Requests) Next() packet.PSN { return s.start.Add(int(s.high & packet.PSNMask)) }
+
+// GoesOn says that the packet with the next PSN has come, and neither begins nor ends a message: it is Packet and Extend for that, where packets have come before.
+func (s *Requests) GoesOn(at *PacketRef) {
+	s.newest, s.backTo = *at, 0
+	s.high++
+}
+
 // Opens says that a message has begun at an ordinal, and goes on.
 func (s *Requests) Opens(ord int64) { s.opens, s.opensAt = true, ord }
 

@@ -107,6 +107,22 @@ func (a *Agent) Packet(f *Route, at *PacketRef) {
 	}
 }
 
+// Quiet reports whether a packet within a message, the next one of its flow, shows nothing but that: Within judges it then, else Packet does.
+func (f *Route) Quiet() bool {
+	if q := f.to; q != nil && (q.out.news || q.in.news || len(q.in.begun) > 0) {
+		return false
+	}
+	q := f.from
+	return f.many == nil && (q == nil || !q.out.news && !q.in.news && len(q.out.begun) == 0 && q.failed == nil && q.overrun == nil && q.sending.early == nil)
+}
+
+// Within is Packet for a packet within a message of a route that is Quiet.
+func (a *Agent) Within(f *Route, at *PacketRef) {
+	if q := f.from; q != nil && q.known && q.src.exact {
+		a.premature(q, at, false)
+	}
+}
+
 // respondedTo judges a response, of f.from to the requests of f.to.
 func (a *Agent) respondedTo(f *Route, at *PacketRef) {
 	responder := f.from

@@ -86,6 +86,15 @@ func (g *glance) extensions(p *Packet, b []byte, end int) {
 	p.OrigData = binary.BigEndian.Uint64(b[min(at+4, end-8):]) & g.orig
 }
 
+// Body is the payload of a packet that is Usual, before and after Rest.
+func (p *Packet) Body() []byte {
+	n := len(p.Data) - icrcSize - int(p.PadCnt)
+	return p.Data[n-p.PayloadLen : n : n]
+}
+
+// BTH is the first eight bytes of the BTH of a packet that is Usual, as a number: opcode, flags, P_Key and DestQP, with what is reserved between them.
+func (p *Packet) BTH() uint64 { return binary.BigEndian.Uint64(p.Data[ipv4Size+udpSize:]) }
+
 // Rest sets what Glance has left.
 func (p *Packet) Rest() {
 	if p.Part {

@@ -27,8 +27,10 @@ func sized(flag string, mib int) error {
 // would go through many times a second, for a fifth of all the processor time. Nothing is put into that memory, so that the system provides none for it. What the heap
 // grows into is asked for in large pages: one by one the system takes longer to provide small ones than the collector takes to go through what is there.
 func rarely() (release func()) {
+	percent := debug.SetGCPercent(-1) // it need not go through the heap for each of these
 	unused := make([]byte, 32<<20)
 	cache.LargePagesLater(make([]byte, 64<<20))
+	debug.SetGCPercent(percent)
 	runtime.GC() // what was asked for is free again
 	return func() { runtime.KeepAlive(unused) }
 }

@@ -77,7 +77,7 @@ func (s *assembly) request(p *packet.Packet, at *cq.PacketRef) {
 	s.fill(i, x, p, at)
 	s.keepSum(ord, x)
 	if s.requests.KeepsData() {
-		s.keepPayload(ord, p)
+		s.keepPayload(ord, p, p.Payload)
 	}
 	for k := 1; k < n; k++ {
 		s.parts[i+k] = part{op: p.Opcode, seen: true}
@@ -152,9 +152,9 @@ func (s *assembly) fill(i int, x *part, p *packet.Packet, at *cq.PacketRef) {
 		if before.run > 0 && !before.op.Info().Last {
 			x.run, x.bytes, x.heads = before.run+1, before.bytes+x.length, min(before.heads+x.heads, manyHeads)
 		}
-		x.crc = s.carried.sum(before.crc, p)
+		x.crc = s.carried.sum(before.crc, p, p.Payload)
 	default:
-		x.crc = s.carried.sum(0, p)
+		x.crc = s.carried.sum(0, p, p.Payload)
 	}
 }
 

@@ -73,8 +73,12 @@ func (j *joined) sum() uint32 {
 	return join(j.before, j.crc, j.length)
 }
 
-// carried are tables that carry a CRC over as many bytes as the payloads of most packets have.
-type carried [8]carriedOver
+// carried carries a CRC over as many bytes as the payloads of most packets have.
+type carried struct {
+	n      int // bytes that were carried over last
+	table  *[4][256]uint32
+	tables [8]carriedOver
+}
 
 // carriedOver carries a CRC over n bytes.
 type carriedOver struct {
@@ -92,23 +96,28 @@ const (
 )
 
 // sum is the CRC-32 of data with the CRC before and the payload of a packet after it. It need not look at the payload: that of the packet is in its ICRC.
-func (c *carried) sum(before uint32, p *packet.Packet) uint32 {
-	if len(p.Payload) >= leastCarried {
-		if x := c.over(len(p.Payload)); x != nil {
+func (c *carried) sum(before uint32, p *packet.Packet, payload []byte) uint32 {
+	if n := len(payload); n >= leastCarried {
+		x := c.table
+		if n != c.n || x == nil {
+			x = c.over(n)
+		}
+		if x != nil {
 			if headers, ok := p.HeadersCRC(); ok {
 				v := before ^ headers
 				return x[0][v&0xFF] ^ x[1][v>>8&0xFF] ^ x[2][v>>16&0xFF] ^ x[3][v>>24] ^ p.ICRC
 			}
 		}
 	}
-	return crc32.Update(before, crc32.IEEETable, p.Payload)
+	return crc32.Update(before, crc32.IEEETable, payload)
 }
 
 // over returns the table for n bytes, or nil: there is none yet.
 func (c *carried) over(n int) *[4][256]uint32 {
-	x := &c[bits.Len(uint(n))%len(c)]
+	x := &c.tables[bits.Len(uint(n))%len(c.tables)]
 	switch {
 	case x.n == n:
+		c.n, c.table = n, x.table
 		return x.table
 	case x.next != n:
 		x.next, x.same = n, 0
@@ -117,7 +126,7 @@ func (c *carried) over(n int) *[4][256]uint32 {
 	if x.same++; x.same < enoughSame {
 		return nil
 	}
-	if x.table == nil {
+	if c.table = nil; x.table == nil { // it may be this one
 		x.table = new([4][256]uint32)
 	}
 	by := shift(uint64(n))

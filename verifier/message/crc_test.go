@@ -69,7 +69,7 @@ func TestCarried(t *testing.T) {
 			if q.CheckICRC(); q.ICRCState != packet.CRCGood || !bytes.Equal(q.Payload, payload) {
 				t.Fatalf("decoded as %+v", q)
 			}
-			got, want := c.sum(before, &q), crc32.Update(before, crc32.IEEETable, payload)
+			got, want := c.sum(before, &q, q.Payload), crc32.Update(before, crc32.IEEETable, payload)
 			if got != want {
 				t.Fatalf("packet %d of %d bytes: %#x, want %#x", i, n, got, want)
 			}

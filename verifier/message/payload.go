@@ -29,9 +29,9 @@ type piece struct {
 	data         []byte
 }
 
-// keepPayload keeps what a packet writes into memory.
-func (s *assembly) keepPayload(ord int64, p *packet.Packet) {
-	if op := wqe.OpOf(p.Opcode.Fn()); op != wqe.Write && op != wqe.AtomicWrite || len(p.Payload) != p.PayloadLen {
+// keepPayload keeps what a packet writes into memory, as far as it was captured.
+func (s *assembly) keepPayload(ord int64, p *packet.Packet, payload []byte) {
+	if op := wqe.OpOf(p.Opcode.Fn()); op != wqe.Write && op != wqe.AtomicWrite || len(payload) != p.PayloadLen {
 		return
 	}
 	k, in := &s.payloads, p.Info()
@@ -64,21 +64,33 @@ func (s *assembly) keepPayload(ord int64, p *packet.Packet) {
 		}
 		k.pieces[ord], k.last = x, x
 	}
-	if len(x.data)+len(p.Payload) > cq.MostData {
+	if len(x.data)+len(payload) > cq.MostData {
 		return
 	}
-	if n := len(x.data) + len(p.Payload); n > cap(x.data) {
+	if n := len(x.data) + len(payload); n > cap(x.data) {
 		more := max(n, min(2*cap(x.data), cq.MostData))
 		data := append(s.requests.DataRoom(more, more), x.data...)
 		s.requests.Outgrown(x.data)
 		x.data = data
 	}
-	x.data = append(x.data, p.Payload...)
+	x.data = append(x.data, payload...)
 	x.after++
 	k.packets++
 	if in.Last {
 		k.last = nil
 	}
+}
+
+// goesOn is keepPayload for a packet of RC within a message, and reports whether it kept anything: there is room, and the packet before it was kept.
+func (k *payloads) goesOn(ord int64, payload []byte) bool {
+	x := k.last
+	if x == nil || x.after != ord || k.over == ord || k.packets >= mostPayloads || len(x.data)+len(payload) > min(cap(x.data), cq.MostData) {
+		return false
+	}
+	x.data = append(x.data, payload...)
+	x.after++
+	k.packets++
+	return true
 }
 
 // forget forgets what begins before an ordinal.

@@ -13,9 +13,10 @@ func TestPayloadLong(t *testing.T) {
 	first, middle := packet.Op(packet.RC, packet.WriteFirst), packet.Op(packet.RC, packet.WriteMiddle)
 	for length, want := range map[uint32]int{100_000: firstRoom, cq.MostData: firstRoom, cq.MostData + 1: 0} {
 		s := &assembly{requests: &cq.Requests{}}
-		s.keepPayload(1, &packet.Packet{Opcode: first, Has: packet.HasRETH, Payload: make([]byte, 1024), PayloadLen: 1024, DMALen: length})
+		keep := func(ord int64, p *packet.Packet) { s.keepPayload(ord, p, p.Payload) }
+		keep(1, &packet.Packet{Opcode: first, Has: packet.HasRETH, Payload: make([]byte, 1024), PayloadLen: 1024, DMALen: length})
 		for i := range 10 {
-			s.keepPayload(int64(2+i), &packet.Packet{Opcode: middle, Payload: make([]byte, 1024), PayloadLen: 1024})
+			keep(int64(2+i), &packet.Packet{Opcode: middle, Payload: make([]byte, 1024), PayloadLen: 1024})
 		}
 		got := 0
 		for _, x := range s.payloads.pieces {
@@ -25,7 +26,7 @@ func TestPayloadLong(t *testing.T) {
 			t.Errorf("a message of %d bytes takes %d, want %d", length, got, want)
 		}
 		for i := range 60 {
-			s.keepPayload(int64(12+i), &packet.Packet{Opcode: middle, Payload: make([]byte, 1024), PayloadLen: 1024})
+			keep(int64(12+i), &packet.Packet{Opcode: middle, Payload: make([]byte, 1024), PayloadLen: 1024})
 		}
 		if x := s.payloads.pieces[1]; want > 0 && len(x.data) != 71*1024 {
 			t.Errorf("%d bytes are kept", len(x.data))
@@ -63,7 +64,7 @@ func TestPayload(t *testing.T) {
 				if y.op == first {
 					p.Has |= packet.HasRETH
 				}
-				s.keepPayload(y.ord, p)
+				s.keepPayload(y.ord, p, p.Payload)
 				copy(p.Payload, "????") // the frame's room is used again
 			}
 			m := &cq.Message{First: 7, Packets: 4, Op: first, Length: 13}

@@ -100,7 +100,7 @@ func (s *assembly) place(r *cq.Response, i int, p *packet.Packet) {
 	if i > 0 && r.Packets[i-1].Seen {
 		x.Follows, before = true, r.Packets[i-1].CRC
 	}
-	x.CRC = s.carried.sum(before, p)
+	x.CRC = s.carried.sum(before, p, p.Payload)
 }
 
 // answered ends a response whose packets have all come.

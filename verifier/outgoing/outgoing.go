@@ -210,6 +210,16 @@ func (f *Fields) Departs(x *cq.Posted, i int, p *packet.Packet) (expect.ID, bool
 	return 0, false
 }
 
+// Within reports whether a packet is, with its payload, as packet i of a send request, where it has no header but the BTH, and no SE. It is Departs for what package packet's Glance sets of a
+// packet of RC that is Usual.
+func Within(x *cq.Posted, i int, p *packet.Packet, body []byte) bool {
+	if p.Opcode != Opcode(x, i) || p.PSN != x.PSN.Add(i) || p.DestQP != x.Attr.DestQPN || x.Attr.PKey != 0 && x.Attr.PKey != uint16(p.BTH()>>32) {
+		return false
+	}
+	n, data := payload(x, i)
+	return n == len(body) && (len(data) != n || bytes.Equal(data, body)) && (x.Vector == nil || x.Vector.Dest == p.Dst)
+}
+
 // plain reports whether a packet has no header but the BTH and those of SEND, WRITE and READ, and these are as the request determines. It is Departs for nearly every
 // packet of a connection, and says nothing of any other.
 func plain(x *cq.Posted, i int, p *packet.Packet) bool {
