@@ -44,6 +44,7 @@ type End struct {
 type Consumer interface {
 	hcaagent.Control
 	hcaagent.Query
+	hcaagent.QueueDepths
 	io.Closer
 	Limits() qp.Limits
 	// Await takes completions out of queues, up to most of each, so that Poll has them at once, and returns which have any. It waits for the first one, if need be.
