@@ -187,17 +187,24 @@ func (l *line) advance(t int64) bool {
 	if l.missed.Load() {
 		r.halt("the device has told of more than %d events at once, so that some were missed", mostTold)
 	}
+	heard := l.listen()
 	if now := r.now(); now >= t {
 		return false
 	}
-	select {
-	case e := <-l.told:
+	return heard || l.next(min(t, max(r.now()+pollEvery, time.Now().UnixNano()-pollEvery))) || r.now() < t
+}
+
+// listen takes the events that the device has told of, after all that has passed before, and reports whether there were any.
+func (l *line) listen() bool {
+	n := len(l.told)
+	if n > 0 {
 		l.reach(time.Now().UnixNano())
-		r.hears(&e)
-		return true
-	default:
 	}
-	return l.next(min(t, max(r.now()+pollEvery, time.Now().UnixNano()-pollEvery))) || r.now() < t
+	for range n {
+		e := <-l.told
+		l.r.hears(&e)
+	}
+	return n > 0
 }
 
 // poll takes the completions of all connections, unless it did just now.
