@@ -15,14 +15,24 @@ import (
 // CreateCQ makes a completion queue of at least depth elements.
 func (d *Device) CreateCQ(ctx context.Context, depth int) (wqe.CQ, error) {
 	id, err := d.control.CreateCQ(ctx, depth)
-	d.tell(&cq.Event{Kind: cq.EvCreateCQ, CQ: id, Depth: depth}, err)
+	d.tell(&cq.Event{Kind: cq.EvCreateCQ, CQ: id, Depth: d.given(ctx, id, depth, err)}, err)
 	return id, err
+}
+
+// given is the depth that a completion queue has for which one was asked.
+func (d *Device) given(ctx context.Context, number wqe.CQ, depth int, err error) int {
+	if c, ok := d.control.(hcaagent.QueueDepths); ok && err == nil {
+		if n, err := c.CQDepth(ctx, number); err == nil && n > 0 {
+			return n
+		}
+	}
+	return depth
 }
 
 // ResizeCQ changes the depth of a completion queue.
 func (d *Device) ResizeCQ(ctx context.Context, number wqe.CQ, depth int) error {
 	err := d.control.ResizeCQ(ctx, number, depth)
-	d.tell(&cq.Event{Kind: cq.EvResizeCQ, CQ: number, Depth: depth}, err)
+	d.tell(&cq.Event{Kind: cq.EvResizeCQ, CQ: number, Depth: d.given(ctx, number, depth, err)}, err)
 	return err
 }
 

@@ -356,3 +356,28 @@ func TestDeviceNumbers(t *testing.T) {
 		t.Errorf("destroyed twice: %v, found %v", err, b.found)
 	}
 }
+
+// deeper is an adapter that makes completion queues deeper than was asked for.
+type deeper struct{ *soft.HCA }
+
+func (deeper) CQDepth(context.Context, wqe.CQ) (int, error) { return 7, nil }
+
+// TestDeeperQueue: a completion queue holds what the device says, and not what was asked for: it is not accused of completions for which it has room.
+func TestDeeperQueue(t *testing.T) {
+	h, err := soft.New(soft.Options{Clock: sim.NewClock(0), Send: func([]byte) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var depths []int
+	d := agent.NewDevice(agent.DeviceOptions{Now: func() int64 { return 0 }, Control: deeper{h}, Event: func(e *cq.Event) { depths = append(depths, e.Depth) }})
+	number, err := d.CreateCQ(t.Context(), 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.ResizeCQ(t.Context(), number, 5); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(depths, []int{7, 7}) {
+		t.Errorf("told %v", depths)
+	}
+}

@@ -16,7 +16,7 @@ func (c *conn) retried(first, nak *packet.Packet, code uint8, wait, same, pendin
 	r := c.r
 	limit := int64(packet.RNRTimer(code))
 	had := len(c.completions)
-	retry := c.receiveOr(r.now()+longWindow, had)
+	retry := c.receiveOr(r.present()+longWindow, had)
 	if len(c.completions) > had {
 		r.check(pending, false, "no completion before the retry", statuses(c.completions[had:]), first, nak)
 	} else {
@@ -47,7 +47,7 @@ func (c *conn) retried(first, nak *packet.Packet, code uint8, wait, same, pendin
 func (c *conn) exceeded(first, nak *packet.Packet, status cq.Status, code uint8, tries, end string) bool {
 	r := c.r
 	had := len(c.completions)
-	until := r.now() + endWindow
+	until := r.present() + endWindow
 	if more := c.receiveOr(until, had); more != nil {
 		r.check(tries, false, "no further try", fmt.Sprintf("one more, %s after the NAK", exact(more.Time-nak.Time)), first, nak, more)
 		r.open(end, "the device tries again in place of giving up", more)

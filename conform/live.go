@@ -3,7 +3,6 @@ package conform
 import (
 	"bytes"
 	"context"
-	"errors"
 	"io"
 	"slices"
 	"sync/atomic"
@@ -45,6 +44,7 @@ type End struct {
 type Consumer interface {
 	hcaagent.Control
 	hcaagent.Query
+	hcaagent.QueueDepths
 	io.Closer
 	Limits() qp.Limits
 	// Await takes completions out of queues, up to most of each, so that Poll has them at once, and returns which have any. It waits for the first one, if need be.
@@ -78,6 +78,9 @@ const mostTold = 1 << 12
 
 // leavesIn is how long what was sent may take to pass. What has not been seen then is nothing that the capture takes for RoCE.
 const leavesIn = int64(20 * time.Millisecond)
+
+// lateBy is how far the clock of a run may be late where the test does something, in nanoseconds.
+const lateBy = int64(10 * time.Millisecond)
 
 // verbPatience is how long a verb may take.
 const verbPatience = 10 * time.Second
@@ -184,17 +187,24 @@ func (l *line) advance(t int64) bool {
 	if l.missed.Load() {
 		r.halt("the device has told of more than %d events at once, so that some were missed", mostTold)
 	}
+	heard := l.listen()
 	if now := r.now(); now >= t {
 		return false
 	}
-	select {
-	case e := <-l.told:
+	return heard || l.next(min(t, max(r.now()+pollEvery, time.Now().UnixNano()-pollEvery))) || r.now() < t
+}
+
+// listen takes the events that the device has told of, after all that has passed before, and reports whether there were any.
+func (l *line) listen() bool {
+	n := len(l.told)
+	if n > 0 {
 		l.reach(time.Now().UnixNano())
-		r.hears(&e)
-		return true
-	default:
 	}
-	return l.next(min(t, max(r.now()+pollEvery, time.Now().UnixNano()-pollEvery))) || r.now() < t
+	for range n {
+		e := <-l.told
+		l.r.hears(&e)
+	}
+	return n > 0
 }
 
 // poll takes the completions of all connections, unless it did just now.
@@ -245,11 +255,19 @@ func (l *line) reach(t int64) {
 	}
 }
 
+// catchUp has the clock of the run be that on the wall, nearly, before the test does something: a verb may have taken long, or the host been busy.
+func (l *line) catchUp() {
+	if now := time.Now().UnixNano(); now-l.r.now() > lateBy {
+		l.reach(now)
+	}
+}
+
 // departed waits until what was sent has passed.
 func (l *line) departed() {
 	for len(l.leaving) > 0 {
 		l.next(time.Now().UnixNano())
 	}
+	l.catchUp()
 }
 
 // unseen keeps the frames that were handed over before a time.
@@ -293,100 +311,4 @@ func (l *line) passes(f *fabricagent.Frame) {
 	r.record(f)
 	f.Tap = 0
 	t.receive(*f)
-}
-
-// driven is the adapter as a test drives it. A verb whose order among packets counts is called when all that was sent before it has left, and what it says is told after all
-// that passed before it was said.
-type driven struct {
-	Consumer
-	l *line
-}
-
-// Receive is not called: frames go by the network.
-func (d *driven) Receive([]byte) {}
-
-// said takes what has passed until now.
-func (d *driven) said() { d.l.reach(time.Now().UnixNano()) }
-
-// Poll polls, when what was sent has left.
-func (d *driven) Poll(ctx context.Context, q wqe.CQ, into []cq.Completion) (int, error) {
-	n, err := d.Consumer.Poll(ctx, q, into)
-	if n > 0 {
-		d.said()
-	}
-	return n, d.gone(err)
-}
-
-// gone ends the test where the device does not answer.
-func (d *driven) gone(err error) error {
-	if errors.Is(err, remote.ErrGone) {
-		d.l.r.halt("%v", err)
-	}
-	return err
-}
-
-// PostSend posts.
-func (d *driven) PostSend(ctx context.Context, q wqe.QP, w *wqe.SendRequest) error {
-	d.l.departed()
-	return d.gone(d.Consumer.PostSend(ctx, q, w))
-}
-
-// PostReceive posts.
-func (d *driven) PostReceive(ctx context.Context, q wqe.QP, w *wqe.ReceiveRequest) error {
-	d.l.departed()
-	return d.gone(d.Consumer.PostReceive(ctx, q, w))
-}
-
-// PostSharedReceive posts.
-func (d *driven) PostSharedReceive(ctx context.Context, q wqe.SRQ, w *wqe.ReceiveRequest) error {
-	d.l.departed()
-	return d.gone(d.Consumer.PostSharedReceive(ctx, q, w))
-}
-
-// TransitionQP brings a queue pair to another state. Of one from which less is allowed than before, the device may have made use until it was there.
-func (d *driven) TransitionQP(ctx context.Context, q wqe.QP, to qp.State, a qp.Attr) error {
-	d.l.departed()
-	err := d.gone(d.Consumer.TransitionQP(ctx, q, to, a))
-	if to != qp.Init && to != qp.RTR && to != qp.RTS {
-		d.said()
-	}
-	return err
-}
-
-// QueryQP asks.
-func (d *driven) QueryQP(ctx context.Context, q wqe.QP) (qp.Attr, qp.State, error) {
-	d.l.departed()
-	a, s, err := d.Consumer.QueryQP(ctx, q)
-	d.said()
-	return a, s, d.gone(err)
-}
-
-// DestroyQP destroys.
-func (d *driven) DestroyQP(ctx context.Context, q wqe.QP) error {
-	return d.withdraw(func() error { return d.Consumer.DestroyQP(ctx, q) })
-}
-
-// DeregisterMR deregisters.
-func (d *driven) DeregisterMR(ctx context.Context, m wqe.MR) error {
-	return d.withdraw(func() error { return d.Consumer.DeregisterMR(ctx, m) })
-}
-
-// DeallocateMW deallocates.
-func (d *driven) DeallocateMW(ctx context.Context, m wqe.MW) error {
-	return d.withdraw(func() error { return d.Consumer.DeallocateMW(ctx, m) })
-}
-
-// withdraw calls a verb after which less is allowed than before: the device may have made use of it until then.
-func (d *driven) withdraw(verb func() error) error {
-	d.l.departed()
-	err := d.gone(verb())
-	d.said()
-	return err
-}
-
-// MemoryData reads memory, when all that was sent has left.
-func (d *driven) MemoryData(ctx context.Context, m wqe.Memory, into []byte) (int, error) {
-	d.l.departed()
-	n, err := d.Consumer.MemoryData(ctx, m, into)
-	return n, d.gone(err)
 }

@@ -160,6 +160,14 @@ func (r *run) note(format string, args ...any) {
 func (r *run) since() int64 { return r.now() - r.began }
 func (r *run) now() int64   { return r.clock.Now() }
 
+// present is when what the test does now is done: in real time the clock of the run is that of the newest thing that happened, which may be a while ago.
+func (r *run) present() int64 {
+	if r.live == nil {
+		return r.now()
+	}
+	return max(r.now(), time.Now().UnixNano())
+}
+
 // must ends the test where the device refuses what the test cannot do without.
 func (r *run) must(err error) {
 	switch {
@@ -280,10 +288,10 @@ func (r *run) advance(t int64) bool {
 }
 
 // soon is when what must come at once has come.
-func (r *run) soon() int64 { return r.now() + r.window }
+func (r *run) soon() int64 { return r.present() + r.window }
 
 // settle lets the time pass in which what must not come would have.
-func (r *run) settle() { r.wait(r.window) }
+func (r *run) settle() { r.until(r.soon(), func() bool { return false }) }
 
 // wait lets simulated time go on for so many nanoseconds.
 func (r *run) wait(d int64) { r.until(r.now()+d, func() bool { return false }) }

@@ -252,6 +252,9 @@ func (t *tester) complete(p *packet.Packet, to packet.Addr) {
 
 // leave has the frame of a packet leave.
 func (t *tester) leave(p *packet.Packet, frame []byte) *packet.Packet {
+	if t.r.live != nil {
+		t.r.live.catchUp()
+	}
 	p.Time = t.r.now()
 	t.r.note("-> %s", told(p))
 	t.r.sent = append(t.r.sent, sentLine{len(t.r.result.Log) - 1, p})

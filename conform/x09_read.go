@@ -40,7 +40,7 @@ var readTail = &Test{
 		part := c.readPart(req, data, 0, 3, 1)
 		r.at(3)
 		t := c.ttr()
-		retry := c.receive(r.now() + 4*t + r.jitter)
+		retry := c.receive(r.present() + 4*t + r.jitter)
 		if retry == nil {
 			r.check("ours#01", false, "a request within 4 T_tr", "none", part[2])
 			r.why = "no retry came"
@@ -147,7 +147,7 @@ var ackOfRead = &Test{
 			return
 		}
 		r.at(3)
-		again := c.receive(r.now() + 4*c.ttr())
+		again := c.receive(r.present() + 4*c.ttr())
 		if again == nil {
 			r.check("ours#02", false, "the READ", "nothing", read, ack)
 			r.why = "no retry came"

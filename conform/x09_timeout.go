@@ -65,7 +65,7 @@ var timeoutOff = &Test{
 		r.at(1)
 		c.post(wqe.OpSend, 64)
 		p := c.only(wqe.OpSend)
-		more := c.receiveOr(r.now()+longWindow, 0)
+		more := c.receiveOr(r.present()+longWindow, 0)
 		if !r.check("ours#01", more == nil && len(c.completions) == 0, "silence", happened(more, c.completions), p, more) {
 			r.why = "the device did not wait"
 			return

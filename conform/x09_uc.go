@@ -180,7 +180,7 @@ var ucPackets = &Test{
 			}
 		}
 		r.at(2)
-		p := c.receive(r.now() + endWindow)
+		p := c.receive(r.present() + endWindow)
 		r.check("ours#07", p == nil, "nothing", happened(p, nil), p)
 	},
 }

@@ -112,7 +112,7 @@ var overrunQueue = &Test{
 			fits++
 		}
 		if !r.check("ours#02", errors() == 1, "one event", fmt.Sprintf("%d events after %d completions", errors(), fits), last) {
-			r.why = "the queue has not overrun"
+			r.why = "the device has not told once that the queue has an error"
 			return
 		}
 		r.at(3)

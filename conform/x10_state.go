@@ -23,11 +23,15 @@ var states = []qp.State{qp.Reset, qp.Init, qp.RTR, qp.RTS, qp.SQD, qp.Err}
 // stateTypes are the types of queue pairs that tests of states take.
 var stateTypes = []qp.Type{qp.TypeRC, qp.TypeUC, qp.TypeUD}
 
-// pairIn makes a queue pair and brings it to a state.
+// pairIn makes a queue pair and brings it to a state. In SQD its send queue has drained: before that a device may refuse the next transition.
 func (r *run) pairIn(t qp.Type, s qp.State) *conn {
 	c := r.made(t, func(a *qp.Attr) { answering(a); datagrams(a) }, nil)
 	c.bring(min(s, qp.RTS))
-	if s > qp.RTS {
+	switch {
+	case s == qp.SQD:
+		r.must(r.dev.TransitionQP(ctx, c.qp, s, qp.Attr{Known: qp.KnowsSQDNotify, SQDNotify: true}))
+		r.until(r.soon(), func() bool { return c.events(cq.AsyncSQDrained) > 0 })
+	case s > qp.RTS:
 		r.must(r.dev.TransitionQP(ctx, c.qp, s, qp.Attr{}))
 	}
 	return c

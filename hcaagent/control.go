@@ -54,6 +54,12 @@ type CompletionQueues interface {
 	RequestNotification(ctx context.Context, cq wqe.CQ, arm cq.Arm) error
 }
 
+// QueueDepths is a Control whose completion queues may be deeper than was asked for.
+type QueueDepths interface {
+	// CQDepth is how many completions a queue holds; 0: not known.
+	CQDepth(ctx context.Context, cq wqe.CQ) (int, error)
+}
+
 // SharedReceiveQueues are the verbs of shared receive queues (section 10.2.9).
 type SharedReceiveQueues interface {
 	CreateSRQ(ctx context.Context, pd wqe.PD, depth, segments int) (wqe.SRQ, error)

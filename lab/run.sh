@@ -175,7 +175,7 @@ for name in "${names[@]}"; do
 		[ "$(cat "$share/status")" = 0 ] || said+=", $role exited with $(cat "$share/status")"
 	done
 	if [ -n "$unchecked" ]; then
-		echo "lab: $name: $(head -n 1 "$out/$name.client.log")"
+		echo "lab: $name: $(grep -m 1 -E '^(PASSED|FAILED|INCONCLUSIVE|NOT APPLICABLE|TEST ERROR) ' "$out/$name.client.log" || head -n 1 "$out/$name.client.log")"
 		status=$(cat "$tmp/client/share/status")
 		[ "$status" -le $worst ] || worst=$status
 		continue

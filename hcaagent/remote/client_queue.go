@@ -97,6 +97,11 @@ func (c *Client) ResizeCQ(ctx context.Context, number wqe.CQ, depth int) error {
 	return err
 }
 
+// CQDepth implements hcaagent.QueueDepths.
+func (c *Client) CQDepth(ctx context.Context, number wqe.CQ) (int, error) {
+	return call[int](ctx, c, "CQDepth", ofCQ{CQ: number})
+}
+
 // DestroyCQ destroys a completion queue.
 func (c *Client) DestroyCQ(ctx context.Context, number wqe.CQ) error {
 	_, err := call[none](ctx, c, "DestroyCQ", ofCQ{CQ: number})

@@ -40,6 +40,12 @@ func (x *session) queuePairs(m handler.Map) {
 func (x *session) queues(m handler.Map) {
 	m["CreateCQ"] = method(x, func(ctx context.Context, d Device, p *ofCQ) (wqe.CQ, error) { return d.CreateCQ(ctx, p.Depth) })
 	m["ResizeCQ"] = verb(x, func(ctx context.Context, d Device, p *ofCQ) error { return d.ResizeCQ(ctx, p.CQ, p.Depth) })
+	m["CQDepth"] = method(x, func(ctx context.Context, d Device, p *ofCQ) (int, error) {
+		if known, ok := d.(hcaagent.QueueDepths); ok {
+			return known.CQDepth(ctx, p.CQ)
+		}
+		return 0, nil
+	})
 	m["DestroyCQ"] = verb(x, func(ctx context.Context, d Device, p *ofCQ) error { return d.DestroyCQ(ctx, p.CQ) })
 	m["RequestNotification"] = verb(x, func(ctx context.Context, d Device, p *ofCQ) error { return d.RequestNotification(ctx, p.CQ, p.Arm) })
 	m["Poll"] = method(x, x.poll)

@@ -80,7 +80,7 @@ func mtuOf(bytes uint32) uint32 {
 			return mtu
 		}
 	}
-	return bytes // the driver refuses it
+	return C.IBV_MTU_4096 + 1 // the driver refuses it
 }
 
 // readGIDs reads the port's table of GIDs.

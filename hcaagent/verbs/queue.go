@@ -48,6 +48,15 @@ func (d *Device) ResizeCQ(ctx context.Context, number wqe.CQ, depth int) error {
 	})
 }
 
+// CQDepth implements hcaagent.QueueDepths.
+func (d *Device) CQDepth(ctx context.Context, number wqe.CQ) (depth int, err error) {
+	err = d.withCQ(ctx, number, func(q *completionQueue) error {
+		depth = int(q.cq.cqe)
+		return nil
+	})
+	return depth, err
+}
+
 // DestroyCQ destroys a completion queue that no queue pair uses.
 func (d *Device) DestroyCQ(ctx context.Context, number wqe.CQ) error {
 	return d.withCQ(ctx, number, func(q *completionQueue) error {

@@ -205,14 +205,18 @@ func (c *conformRun) Run(s *session) error {
 		opt.Done = done
 		defer clear()
 	}
-	results := conform.ExecuteAll(tests, target, opt)
-	s.status = conform.Status(results)
-	errs := []error{closed()}
-	if c.Pcapng != "" {
-		for _, r := range results {
+	var errs []error
+	if done := opt.Done; c.Pcapng != "" { // as each test ends: a run may not come to its end
+		opt.Done = func(r *conform.Result) {
+			if done != nil {
+				done(r)
+			}
 			errs = append(errs, written("--pcapng", filepath.Join(c.Pcapng, r.Test.ID+".pcapng"), r.WriteCapture))
 		}
 	}
+	results := conform.ExecuteAll(tests, target, opt)
+	s.status = conform.Status(results)
+	errs = append(errs, closed())
 	if c.Junit != "" {
 		errs = append(errs, written("--junit", c.Junit, func(w io.Writer) error { return report.ConformJUnit(w, results, target.Name) }))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"ibwitness/conform"
 	"ibwitness/fabricagent"
+	"ibwitness/internal/view/report"
 )
 
 // progress shows on a terminal how far a long input has been read. update and clear are called by one goroutine at a time.
@@ -56,10 +57,10 @@ func newBar(s *session, total int64) *progressbar.ProgressBar {
 	)
 }
 
-// testsProgress shows on a terminal how many of so many tests are done.
+// testsProgress shows on a terminal how many of so many tests are done. Elsewhere it writes a line for each as it ends, which is left where the run does not come to its end.
 func testsProgress(s *session, total int) (done func(*conform.Result), clear func()) {
 	if !s.errTerminal {
-		return nil, func() {}
+		return func(r *conform.Result) { fmt.Fprintln(s.stderr, report.ConformLine(r)) }, func() {}
 	}
 	bar := progressbar.NewOptions(total,
 		progressbar.OptionSetWriter(s.stderr), progressbar.OptionShowCount(), progressbar.OptionSetElapsedTime(true), progressbar.OptionSetPredictTime(true),

@@ -143,6 +143,17 @@ func ConformRun(w io.Writer, list []*conform.Result, opt ConformOptions) error {
 	return t.out.Flush()
 }
 
+// ConformLine is the line of a test that has ended: what came out, how long it took, and by which assertions, where it has not passed.
+func ConformLine(r *conform.Result) string {
+	s := fmt.Sprintf("%-14s  %-13s  %8s", r.Outcome, r.Test.ID, rule.Span(r.Took))
+	for i := range r.Judgements {
+		if o := r.Judgements[i].Outcome; o == r.Outcome && o > conform.Pass {
+			s += "  " + r.Judgements[i].ID
+		}
+	}
+	return s
+}
+
 // conformed writes a run in detail.
 func (t *text) conformed(r *conform.Result, opt ConformOptions) {
 	t.heading(r.Test.ID + "  " + r.Test.Title)
