@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/qp"
 )
 
@@ -73,7 +74,11 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 		i.fact("where", "after the tap, or the answer was lost: the capture had shown what was retransmitted")
 	}
 	i.FitsWith = []string{"congestion without flow control: a queue that drops", "a bad cable or transceiver that damages packets"}
-	i.Next = []string{"discards and errors of the switch ports and adapters between (ethtool -S, perfquery)", "priority flow control and the traffic class of this traffic"}
+	i.Next = []string{"discards and errors of the switch ports and adapters between (ethtool -S)", "priority flow control and the traffic class of this traffic"}
+	if c.Encap == packet.Native {
+		i.FitsWith = []string{"a bad cable or transceiver that damages packets", "a switch that discards what waits for longer than HOQLife"}
+		i.Next = []string{"SymbolErrorCounter, PortRcvErrors and PortXmitDiscards of the ports between (perfquery, ibqueryerrors)"}
+	}
 	t.tell(i, "")
 }
 
@@ -93,5 +98,9 @@ func share(part, whole uint64) string {
 	if whole == 0 {
 		return "0 %"
 	}
-	return fmt.Sprintf("%.2g %%", 100*float64(part)/float64(whole))
+	percent := 100 * float64(part) / float64(whole)
+	if percent < 10 {
+		return fmt.Sprintf("%.2g %%", percent)
+	}
+	return fmt.Sprintf("%.0f %%", percent)
 }

@@ -337,9 +337,7 @@ func (v *Verifier) acknowledgesNaked(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) progress(c *qp.Pair, from int, p *packet.Packet, una packet.PSN) {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if una.After(q.Una) {
-		if q.TimerStart != 0 && p.Time-q.TimerStart > slow {
-			answersLate(q, p)
-		}
+		noteLate(q, p)
 		if q.Acknowledge(una); !v.Broken { // else its requester may have dropped it
 			q.StartTimer(p.Time)
 		}

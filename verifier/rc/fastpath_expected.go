@@ -291,9 +291,7 @@ func (v *Verifier) expectedResponse(c *qp.Pair, d *qp.Direction, p *packet.Packe
 	if l := v.Latencies; l != nil {
 		l.Answered(w, p)
 	}
-	if p.Time-q.TimerStart > slow && q.TimerStart != 0 {
-		answersLate(q, p)
-	}
+	noteLate(q, p)
 	q.Acknowledge(p.PSN.Add(1))
 	q.StartTimer(p.Time)
 	r.Last.Answer(p.PSN)

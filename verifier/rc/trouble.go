@@ -24,6 +24,13 @@ func (v *Verifier) stalls(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	c.Ends[from].SQ.Stall(p, w, retransmissionCause(c, from, p), since, false)
 }
 
+// noteLate notes where response p, which makes progress, comes so late. It is small enough for the compiler to inline it.
+func noteLate(q *qp.SendQueue, p *packet.Packet) {
+	if p.Time-q.TimerStart > slow && q.TimerStart != 0 {
+		answersLate(q, p)
+	}
+}
+
 // answersLate notes that response p has come so late.
 //
 //go:noinline
