@@ -30,6 +30,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		}
 		switch {
 		case rounds(s) == 0 && s.Before:
+			i.Certainty = Likely // that anything was sent meanwhile only the PSNs show
 			i.What = fmt.Sprintf("The capture shows nothing between %v and %v for %s; then %s went on with a later PSN.", &i.Local, &i.Peer, t.span(s.Lost()), i.Local.Addr)
 			i.FitsWith = []string{"a link that was down at the tap, so that it saw neither the retransmissions nor the answers", "a tap that recorded nothing meanwhile"}
 			i.Next = []string{"link events at the interface that was captured, at that time", "the drop counters of the mirror port and of the capturing host"}

@@ -26,6 +26,9 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	if peer.Packets == 0 {
 		i.Kind = NeverAnswered
 	}
+	if t.run.Dropped > 0 {
+		i.Certainty = Likely // the answer may be among what the capture has lost
+	}
 	i.during(k)
 	i.End, i.Ongoing, i.Lost = t.run.Last, c.Closed.At == 0, time.Duration(t.run.Last-k.Since)
 	if c.Closed.At > k.Since {
@@ -56,6 +59,10 @@ func (t *teller) silent(c *agent.Connection, from int) {
 		return
 	}
 	i := t.between(Unanswered, c, from)
+	i.Certainty = Likely // nothing shows that the requester lacks the answer
+	if t.run.Dropped > 0 {
+		i.Certainty = Possible
+	}
 	i.Begin, i.End, i.Ongoing, i.Lost = e.OpenSince, t.run.Last, true, time.Duration(t.run.Last-e.OpenSince)
 	i.show(e.OpenFrame)
 	i.What = fmt.Sprintf("%v waits for %v to answer %s, and has retransmitted nothing for %s.", &i.Local, &i.Peer, count(uint64(e.Open), "request"), t.span(t.run.Last-e.OpenSince))

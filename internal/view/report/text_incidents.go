@@ -40,13 +40,24 @@ func (t *text) incidents() {
 
 // incidentLine writes one sentence.
 func (t *text) incidentLine(i *incident.Incident) {
-	t.prose("  "+fmt.Sprintf("%-9s ", ""), i.What)
+	t.prose("  "+fmt.Sprintf("%-9s ", ""), told(i))
+}
+
+// told is the sentence of an incident, and how certain that is where it is not proven.
+func told(i *incident.Incident) string {
+	switch i.Certainty {
+	case incident.Likely:
+		return "Likely: " + i.What
+	case incident.Possible:
+		return "Possibly: " + i.What
+	}
+	return i.What
 }
 
 // incident writes an incident with what the frames show, what it fits with, and what to look at.
 func (t *text) incident(i *incident.Incident) {
 	width := min(t.Width, 110)
-	for k, l := range wrap(i.What, width-4) {
+	for k, l := range wrap(told(i), width-4) {
 		if k > 0 {
 			l = "  " + l
 		}
