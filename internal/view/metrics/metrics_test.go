@@ -15,6 +15,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent/live"
+	"ibwitness/incident"
 	"ibwitness/internal/evidence/journal"
 	"ibwitness/internal/evidence/ringfiles"
 	"ibwitness/packet"
@@ -136,7 +137,7 @@ func TestBounded(t *testing.T) {
 	}
 	rules := len(rule.Rules())
 	for name, most := range map[string]int{
-		"rule": rule.NumRules, "severity": 3, "accused": 7, "interface": 2, "service": 9, "class": 12, "reason": 3, "outcome": 4, "operation": 4,
+		"rule": rule.NumRules, "kind": int(incident.NumKinds), "severity": 3, "accused": 7, "interface": 2, "service": 9, "class": 12, "reason": 3, "outcome": 4, "operation": 4,
 	} {
 		if n := len(labels[name]); n == 0 || n > most {
 			t.Errorf("%d values of %s: %v", n, name, labels[name])
