@@ -36,7 +36,7 @@ func TestAnnotate(t *testing.T) {
 		t.Error("the frames are others")
 	}
 	comments := show("-r", out, "-Y", "frame.comment", "-T", "fields", "-e", "frame.number", "-e", "frame.comment")
-	for _, want := range []string{"\n6\tviolation RC-RSP-043 nak-duplicate, responder 10.77.0.2 QP 0x38: expected no further NAK", "2\tsee RC-RNR-005, frame 3,see RC-RSP-043, frame 6\n"} {
+	for _, want := range []string{"\n6\tviolation RC-RSP-043 nak-duplicate, responder 10.77.0.2 QP 0x38: expected no further NAK", "1\tincident: 10.77.0.2 QP 0x38 was not ready for", "2\tsee RC-RNR-005, frame 3,see RC-RSP-043, frame 6,incident (not-ready-exhausted), see frame 1\n"} {
 		if !strings.Contains(comments, want) {
 			t.Errorf("no %q in\n%s", want, comments)
 		}
