@@ -30,7 +30,6 @@ type Live struct {
 	known  map[group]*followed
 	looked int64
 	newest uint64 // number
-	Beyond uint64 // incidents that were not followed, as there were too many at a time
 }
 
 // followed is an incident that has not ended, as it was told last.
@@ -86,8 +85,7 @@ func (l *Live) compare(now int64, t *teller) (out []Told) {
 		}
 		f := l.known[g]
 		switch {
-		case f == nil && len(l.known) >= mostFollowed:
-			l.Beyond++
+		case f == nil && len(l.known) >= mostFollowed: // it is told when others have ended
 		case f == nil:
 			l.newest++
 			l.known[g] = &followed{l.newest, *i, true}

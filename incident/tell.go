@@ -32,7 +32,8 @@ type teller struct {
 	others map[packet.Addr]int   // on how many connections it has sent anything
 	groups map[group]*Incident
 	order  []*Incident
-	keys   []group // of order
+	keys   []group                      // of order
+	pairs  map[pair][]*agent.Connection // by First; nil: nobody has asked
 }
 
 // group is which incidents are told as one: of the same kind between the same hosts, in the same direction, and overlapping in time where that is said.

@@ -1,7 +1,9 @@
 package incident
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/agent"
@@ -141,20 +143,42 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	if c.Closed.At > k.Since {
 		i.fact("then", fmt.Sprintf("%v disconnected %s after the last of them, in frame %d", c.Closed.By, t.span(c.Closed.At-k.Last), c.Closed.Frame))
 	}
-	var next *agent.Connection
-	for j := range t.run.Connections {
-		d := &t.run.Connections[j]
-		if d.First > k.Last && d.Service == c.Service && between(d, i.Local.Addr, i.Peer.Addr) && (next == nil || d.First < next.First) {
-			next = d
-		}
-	}
-	if next != nil {
+	if next := t.nextOf(c, k.Last); next != nil {
 		i.fact("then", fmt.Sprintf("the same hosts began another connection %s later, in frame %d", t.span(next.First-k.Last), next.FirstFrame))
 	}
 }
 
-func between(c *agent.Connection, a, b packet.Addr) bool {
-	return c.Ends[0].Addr == a && c.Ends[1].Addr == b || c.Ends[0].Addr == b && c.Ends[1].Addr == a
+// pair is two hosts and a service, in either order of the hosts.
+type pair struct {
+	a, b    packet.Addr
+	service packet.Service
+}
+
+func pairOf(c *agent.Connection) pair {
+	a, b := c.Ends[0].Addr, c.Ends[1].Addr
+	if b.Hi < a.Hi || b.Hi == a.Hi && b.Lo < a.Lo {
+		a, b = b, a
+	}
+	return pair{a, b, c.Service}
+}
+
+// nextOf returns the first connection of the service between the hosts of c that began after a time; nil: there is none.
+func (t *teller) nextOf(c *agent.Connection, after int64) *agent.Connection {
+	if t.pairs == nil { // few runs ask
+		t.pairs = map[pair][]*agent.Connection{}
+		for i := range t.run.Connections {
+			d := &t.run.Connections[i]
+			t.pairs[pairOf(d)] = append(t.pairs[pairOf(d)], d)
+		}
+		for _, list := range t.pairs {
+			slices.SortStableFunc(list, func(x, y *agent.Connection) int { return cmp.Compare(x.First, y.First) })
+		}
+	}
+	list := t.pairs[pairOf(c)]
+	if i, _ := slices.BinarySearchFunc(list, after+1, func(d *agent.Connection, at int64) int { return cmp.Compare(d.First, at) }); i < len(list) {
+		return list[i]
+	}
+	return nil
 }
 
 // reasons says what would look like an unanswered request, and what to look at.

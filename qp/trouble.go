@@ -18,8 +18,7 @@ type Trouble struct {
 		PSN  packet.PSN
 		Time int64 // when it came; 0: the requester has resumed since
 	}
-	RNR  RNRSums
-	Slow uint32 // responses that came late, though nothing was retransmitted: see SendQueue.NoteSlow
+	RNR RNRSums
 }
 
 const longestStalls = 4
@@ -210,9 +209,7 @@ func (s *SendQueue) NoteSlow(p *packet.Packet, w *wqe.SendWQE, since int64) {
 		return
 	}
 	k := Stall{Request: s.request(p, w.First, w), Since: since, Begun: since, Last: since, Ended: p.Time, Tap: p.Tap, Frames: StallFrames{Ended: p.Frame}}
-	t := s.trouble()
-	t.Slow++
-	t.keep(k)
+	s.trouble().keep(k)
 }
 
 // NoteSilence notes that request p comes after a gap, and after a time in which the capture shows nothing of the connection.

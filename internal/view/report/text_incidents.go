@@ -25,7 +25,7 @@ func (t *text) incidents() {
 			t.line("  … and %s; --all tells every one", count(len(list)-i, "more incident"))
 			return
 		case i >= incidentsTold && !t.All:
-			t.incidentLine(&list[i])
+			t.prose("  ", told(&list[i]))
 		default:
 			if i > 0 {
 				t.line("")
@@ -36,11 +36,6 @@ func (t *text) incidents() {
 			t.line("")
 		}
 	}
-}
-
-// incidentLine writes one sentence.
-func (t *text) incidentLine(i *incident.Incident) {
-	t.prose("  "+fmt.Sprintf("%-9s ", ""), told(i))
 }
 
 // told is the sentence of an incident, and how certain that is where it is not proven.
