@@ -75,6 +75,8 @@ type Incident struct {
 	Facts       []Fact   // what more the frames show, the most useful first
 	FitsWith    []string // what would look like this
 	Next        []string // what to look at next
+
+	newest Party // Local of the one of its group that was told last
 }
 
 // Party is one side of an incident.

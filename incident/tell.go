@@ -107,18 +107,22 @@ func (i *Incident) show(frames ...uint64) {
 // tell takes an incident: with others of its group it is one, told by the one that cost the most time.
 func (t *teller) tell(i *Incident, what string) {
 	g := group{i.Kind, i.Local.Addr, i.Peer.Addr, what}
-	was := t.groups[g]
+	was, newest := t.groups[g], i.Local
 	if was == nil {
+		i.newest = newest
 		t.groups[g] = i
 		t.order, t.keys = append(t.order, i), append(t.keys, g)
 		return
 	}
-	n := was.Connections + i.Connections
+	n := was.Connections
+	if was.newest != newest { // else it is the same connection once more
+		n += i.Connections
+	}
 	begin, end, ongoing := min(was.Begin, i.Begin), max(was.End, i.End), was.Ongoing || i.Ongoing
 	if i.Lost > was.Lost {
 		*was = *i
 	}
-	was.Connections, was.Begin, was.End, was.Ongoing = n, begin, end, ongoing
+	was.Connections, was.Begin, was.End, was.Ongoing, was.newest = n, begin, end, ongoing, newest
 }
 
 // sorted lists the incidents.
