@@ -115,6 +115,7 @@ func (c *watchCommand) Run(s *session) error {
 	told := report.StreamOptions{Terminal: s.outTerminal, Color: s.color, Most: c.Repeats, Events: c.Events}
 	stream := report.NewStream(&steady{w: s.stdout, log: &s.log}, told)
 	sinks := []sink{stream}
+	happened := []incidentSink{collector, stream}
 	fresh := &settings{streams: []*report.Stream{stream}}
 	log, err := c.Log.open(s, told, c.Interface)
 	if err != nil {
@@ -123,6 +124,7 @@ func (c *watchCommand) Run(s *session) error {
 	if log != nil {
 		defer log.Close()
 		sinks = []sink{log, stream} // what others see is kept
+		happened = []incidentSink{collector, log, stream}
 		fresh.streams = append(fresh.streams, log.Stream)
 		collector.Log(log.log.Stats)
 	}
@@ -143,10 +145,6 @@ func (c *watchCommand) Run(s *session) error {
 	opt := agent.Options{Workers: c.Workers, Watch: watch, Profile: profile, Near: endpoints(c.Near), Events: c.verbs(ctx, s), Short: newMemory(c.heap()).short}
 	sinks = append(sinks, onTick(fresh.takeOver), onTick(newWatchdog().alive), onTick(newLinks(s, src.Stats).look))
 	tell(opt.Watch, sinks...)
-	happened := []incidentSink{collector, stream}
-	if log != nil {
-		happened = append(happened, log)
-	}
 	if page != nil {
 		page.watch(opt.Watch)
 		happened = append(happened, page.model)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"ibwitness/incident"
 	"ibwitness/internal/evidence/journal"
 	"ibwitness/internal/view/report"
 	"ibwitness/rule"
@@ -65,6 +66,12 @@ func (l *logSink) mark(kind string) *zerolog.Event {
 // Found writes findings before it returns.
 func (l *logSink) Found(list []rule.Finding) {
 	l.Stream.Found(list)
+	l.log.Flush()
+}
+
+// Incidents writes what became of incidents before it returns.
+func (l *logSink) Incidents(list []incident.Told) {
+	l.Stream.Incidents(list)
 	l.log.Flush()
 }
 

@@ -20,6 +20,8 @@ import (
 type logged struct {
 	Seq                                       uint64
 	Kind, Rule, Name, Class, Expected, Actual string
+	Number                                    uint64 // of an incident
+	State                                     string // of an incident
 	Frame                                     uint64
 	PSN                                       uint32
 	Accused                                   struct {
@@ -29,6 +31,9 @@ type logged struct {
 }
 
 func (l *logged) same() string {
+	if l.Kind == "incident" {
+		return fmt.Sprintf("incident %d %s", l.Number, l.State)
+	}
 	return fmt.Sprintf("%d %s %d %v: %s, %s", l.Frame, l.Rule, l.PSN, l.Accused, l.Expected, l.Actual)
 }
 
@@ -52,7 +57,7 @@ func lines(t *testing.T, path string, whole bool) (list []logged) {
 	return list
 }
 
-// TestWatchLog kills the program again and again while traffic flows: the log has all findings that were told, once each, with numbers that leave no
+// TestWatchLog kills the program again and again while traffic flows: the log has all findings and incidents that were told, once each, with numbers that leave no
 // gap, and although each run joins connections in mid-stream, nobody is accused whose traffic is correct.
 func TestWatchLog(t *testing.T) {
 	sample.Skip(t, "several runs have to be killed while traffic flows")
