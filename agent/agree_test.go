@@ -3,11 +3,13 @@ package agent
 import (
 	"bytes"
 	"context"
-	"os"
+	"fmt"
 	"path/filepath"
+	"reflect"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"ibwitness/fabricagent"
 	"ibwitness/internal/testkit/sample"
@@ -39,10 +41,7 @@ func captured(t *testing.T, f func(t *testing.T, open func() fabricagent.Source)
 			})
 		})
 	}
-	dir := os.Getenv("IBWITNESS_CAPTURES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "captures")
-	}
+	dir := capturesDir()
 	paths, _ := filepath.Glob(filepath.Join(dir, "*", "*.pcap"))
 	if len(paths) == 0 {
 		t.Logf("no captures at %s: only generated traffic; set IBWITNESS_CAPTURES", dir)
@@ -64,20 +63,37 @@ func captured(t *testing.T, f func(t *testing.T, open func() fabricagent.Source)
 	}
 }
 
+// sameTiming reports whether two results say the same of messages. With cmp.Diff it would take long.
+func sameTiming(a, b *Result) bool {
+	same := len(a.Connections) == len(b.Connections)
+	for i := range a.Connections {
+		same = same && reflect.DeepEqual(a.Connections[i].Timing, b.Connections[i].Timing)
+	}
+	return same
+}
+
+// untimed leaves out what sameTiming compares.
+var untimed = cmpopts.IgnoreFields(Connection{}, "Timing")
+
 // TestWorkersAgree: findings, connections, coverage and all else are the same for 1, 2 and 8 workers.
 func TestWorkersAgree(t *testing.T) {
 	captured(t, func(t *testing.T, open func() fabricagent.Source) {
 		var want *Result
 		for _, n := range []int{1, 2, 8} {
 			src := open()
-			r, err := Run(context.Background(), src, Options{Workers: n, Latencies: true})
+			r, err := Run(context.Background(), src, Options{Workers: n, Latencies: true, Timing: true, Messages: 5000})
 			src.Close()
 			if err != nil {
 				t.Log(err)
 			}
 			if n == 1 {
 				want = r
-			} else if d := cmp.Diff(want, r); d != "" {
+				continue
+			}
+			if !sameTiming(want, r) {
+				t.Errorf("%d workers: messages differ", n)
+			}
+			if d := cmp.Diff(want, r, untimed); d != "" {
 				t.Errorf("%d workers:\n%s", n, d)
 			}
 		}
@@ -93,15 +109,22 @@ func TestExpected(t *testing.T) {
 			defer src.Close()
 			e := &engine{src: src, shards: []*shard{{t: NewTransport(near)}}}
 			e.shards[0].t.ver.Thorough, e.shards[0].t.table.Thorough, e.shards[0].t.rc.Latencies = thorough, thorough, new(verifier.Latencies)
+			e.shards[0].t.timings = newTimings(5000)
 			if err := e.runSingle(context.Background()); err != nil {
 				t.Log(err)
 			}
 			return e.result()
 		}
-		anywhere := result(true, nil)
-		if d := cmp.Diff(anywhere, result(false, nil)); d != "" {
-			t.Errorf("thorough (-) and fast (+):\n%s", d)
+		compare := func(where string, thorough, fast *Result) {
+			if d := cmp.Diff(thorough, fast, untimed); d != "" {
+				t.Errorf("%sthorough (-) and fast (+):\n%s", where, d)
+			}
+			if !sameTiming(thorough, fast) {
+				t.Errorf("%smessages differ", where)
+			}
 		}
+		anywhere := result(true, nil)
+		compare("", anywhere, result(false, nil))
 		for _, ends := range [][]int{{0}, {1}, {0, 1}} {
 			var near []packet.Addr
 			for i := range anywhere.Connections {
@@ -109,9 +132,7 @@ func TestExpected(t *testing.T) {
 					near = append(near, anywhere.Connections[i].Ends[k].Addr)
 				}
 			}
-			if d := cmp.Diff(result(true, near), result(false, near)); d != "" {
-				t.Errorf("near ends %v, thorough (-) and fast (+):\n%s", ends, d)
-			}
+			compare(fmt.Sprintf("near ends %v, ", ends), result(true, near), result(false, near))
 		}
 	})
 }

@@ -18,6 +18,7 @@ func (t *Transport) Finish(end int64) {
 	t.smp.Finish()
 	t.talks.Finish(end)
 	t.conclude(end)
+	t.timings.finish()
 	t.Rec.Findings = append(t.Rec.Findings, t.takeLinks(math.MaxInt64)...)
 }
 

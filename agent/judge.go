@@ -20,10 +20,18 @@ func (j judge) Message(c *connection.Connection, from int, p *packet.Packet) {
 	if c.Service == packet.RC && headed(p.Opcode) {
 		j.t.head(c, from, p)
 	}
+	if j.t.timings != nil {
+		j.t.timings.packet(c, from, p)
+	}
 }
 
-// Merged takes over what is known of the protocol above.
-func (j judge) Merged(to, gone *connection.Connection, from int) { j.t.uppers.merge(to, gone, from) }
+// Merged takes over what is known of the protocol above, and of messages.
+func (j judge) Merged(to, gone *connection.Connection, from int) {
+	j.t.uppers.merge(to, gone, from)
+	if j.t.timings != nil {
+		j.t.timings.merge(to, gone, from)
+	}
+}
 
 // WrongService has it report a packet of another service.
 func (j judge) WrongService(c *qp.Pair, p *packet.Packet, after uint64) {

@@ -16,6 +16,7 @@ func (t *Transport) lostFrames() {
 // forget drops the connections that leave, and all that is kept of them. What was judged stays.
 func (t *Transport) forget() {
 	t.uppers.forget()
+	t.timings.forget()
 	t.table.Forget()
 	t.smp.Recover()
 	if t.links != nil {

@@ -27,6 +27,9 @@ type Options struct {
 	Coverage bool
 	// Latencies has the run measure response times. A run with Watch always measures them.
 	Latencies bool
+	// Timing has the run measure what the messages of each connection took: Connection.Timing. Messages is how many of them are kept, those that began first.
+	Timing   bool
+	Messages int
 	// Short, where not nil, is asked now and then whether memory is short. Then the longest idle half of the connections is forgotten, and of the findings that are
 	// kept those like many others: see Result.Forgotten.
 	Short func() bool

@@ -10,6 +10,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/timing"
 	"ibwitness/verifier"
 	"ibwitness/verifier/cm"
 )
@@ -39,7 +40,9 @@ type Result struct {
 	NotJudged   []Note              // what was not judged and why, most frequent first
 	Paused      []link.Paused       // who had whom pause on Ethernet, by pause frames, in the order in which it began
 	Latencies   *verifier.Latencies // nil: not measured
-	REQs        []cm.Unanswered     // of CM that nothing has answered, in the order of their first
+	// MessagesDropped is how many messages were not kept, as they began after those that are.
+	MessagesDropped uint64
+	REQs            []cm.Unanswered // of CM that nothing has answered, in the order of their first
 }
 
 // LogClock is how the clock of a log of verbs events was aligned with that of the packets.
@@ -76,8 +79,9 @@ type Connection struct {
 	First      int64  // time of its first packet
 	FirstFrame uint64 // and its frame
 	FirstTap   uint16
-	Ends       [2]End // Ends[0] sent the first packet, or the CM REQ
-	Upper      *Upper // the protocol above the transport; nil: not recognized
+	Ends       [2]End             // Ends[0] sent the first packet, or the CM REQ
+	Upper      *Upper             // the protocol above the transport; nil: not recognized
+	Timing     *timing.Connection // what its messages took; nil: not measured
 }
 
 // Closed is how CM has disconnected a connection.

@@ -115,6 +115,7 @@ func (e *engine) result() *Result {
 		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Tap, b.Tap), cmp.Compare(a.Frame, b.Frame))
 	})
 	r.Connections = connections(agents, false)
+	r.trimMessages(agents, e.opt.Messages)
 	r.listed(e.gone)
 	r.Forgotten = e.forgotten
 	if e.watch == nil {
@@ -217,7 +218,7 @@ func connections(agents []*Transport, leaving bool) []Connection {
 		connection.FetchShown(len(order), i, at, &lines)
 		c := at(i)
 		show(c, &out[i])
-		out[i].Upper = agents[order[i].agent].upper(c)
+		out[i].Upper, out[i].Timing = agents[order[i].agent].upper(c), agents[order[i].agent].timing(c)
 		if !leaving {
 			agents[order[i].agent].open(c, &out[i])
 		}

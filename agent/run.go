@@ -37,6 +37,9 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 		e.shards[i].t.shard, e.shards[i].t.shards = i, workers
 		e.shards[i].t.SetProfile(opt.Profile)
 		e.shards[i].t.rc.Uncounted = !opt.Coverage
+		if opt.Timing {
+			e.shards[i].t.timings = newTimings(opt.Messages)
+		}
 		if opt.Watch != nil {
 			e.shards[i].made = opt.Watch.Made
 		}

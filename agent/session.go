@@ -70,6 +70,9 @@ func newSession(opt Options) *Session {
 	if opt.Latencies {
 		t.rc.Latencies = new(verifier.Latencies)
 	}
+	if opt.Timing {
+		t.timings = newTimings(opt.Messages)
+	}
 	s := &Session{t: t, in: in, e: &engine{src: in, opt: opt, shards: []*shard{{t: t}}}}
 	s.w = s.e.newBatch()
 	s.w.source = &fabricagent.Batch{}

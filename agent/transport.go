@@ -59,6 +59,7 @@ type Transport struct {
 	sent       packet.Packet    // that is compared with pause frames
 	paused     link.Pauses      // by the pause frames of all taps, where the agent is the first
 	uppers     uppers           // the protocols above the transport
+	timings    *timings         // nil: not measured
 	looks      *looks           // nil: what ends leave undone is judged at the end
 	changing   bool             // what becomes of findings is noted
 	Shown      *coverage.Counts // what else of the protocol the packets have shown, by Finish
@@ -259,6 +260,9 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 		if headed(p.Opcode) {
 			t.head(c, from, p)
 		}
+		if t.timings != nil {
+			t.timings.packet(c, from, p)
+		}
 		if t.looks != nil && !pair.Looked() {
 			t.look(c, p.Time)
 		}
@@ -301,6 +305,9 @@ func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet)
 	c.ClearAssumed()
 	if c.Service == packet.RC && headed(p.Opcode) {
 		t.head(c, from, p)
+	}
+	if t.timings != nil {
+		t.timings.packet(c, from, p)
 	}
 	if t.looks != nil && !c.Looked() {
 		t.look(c, p.Time)

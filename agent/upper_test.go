@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -17,14 +18,15 @@ import (
 	"ibwitness/packet"
 )
 
+// capturesDir is where the collection of captures is that IBWITNESS_CAPTURES names.
+func capturesDir() string {
+	return cmp.Or(os.Getenv("IBWITNESS_CAPTURES"), filepath.Join("..", "..", "shared", "captures"))
+}
+
 // openCapture opens a capture of the collection that IBWITNESS_CAPTURES names.
 func openCapture(t *testing.T, name string) fabricagent.Source {
 	t.Helper()
-	dir := os.Getenv("IBWITNESS_CAPTURES")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "shared", "captures")
-	}
-	name = filepath.Join(dir, name)
+	name = filepath.Join(capturesDir(), name)
 	if _, err := os.Stat(name); err != nil {
 		t.Skipf("%s is not there: set IBWITNESS_CAPTURES to the folder of the captures", name)
 	}

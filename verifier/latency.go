@@ -112,11 +112,15 @@ func (h *Histogram) Quantile(share float64) time.Duration {
 // Add adds what others have counted.
 func (l *Latencies) Add(o *Latencies) {
 	for i := range l {
-		a, b := &l[i], &o[i]
-		a.Sum += b.Sum
-		for k, n := range b.Buckets {
-			a.Buckets[k] += n
-		}
+		l[i].Add(&o[i])
+	}
+}
+
+// Add adds what another has counted.
+func (h *Histogram) Add(o *Histogram) {
+	h.Sum += o.Sum
+	for i, n := range o.Buckets {
+		h.Buckets[i] += n
 	}
 }
 

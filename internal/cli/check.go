@@ -31,6 +31,8 @@ type checkCommand struct {
 	FailOn     string    `name:"fail-on" enum:"error,warning,incident,never" default:"error" placeholder:"WHAT" help:"What makes the exit status 1: error (violations of severity error), warning (warnings too), incident (incidents too, docs/incidents.md) or never. Default: ${default}."`
 	Annotate   string    `placeholder:"OUT.pcapng" complete:"file" help:"Copy the captures to this pcapng, with each finding as a comment of its packet, for Wireshark; with --all events too. Not from standard input."`
 	HTML       string    `name:"html" placeholder:"OUT.html" complete:"file" help:"Write the report as a page too: one file that needs nothing else, with findings, ladders of packets, connections and rules."`
+	Trace      string    `placeholder:"OUT.json" complete:"file" help:"Write a trace for ui.perfetto.dev too: the messages of each queue pair, how long they waited, what was sent over time, findings, and what happened."`
+	Messages   int       `name:"trace-messages" default:"200000" placeholder:"N" help:"How many messages a trace has, the first ones. Default: ${default}."`
 	Web        bool      `help:"Show the report as a page in the browser too, until Ctrl-C."`
 	Listen     string    `default:"127.0.0.1:0" placeholder:"ADDRESS" help:"Where --web serves the page. Default: a free port of this machine, only for this machine."`
 	Latency    bool      `help:"Measure how long acknowledgements and retransmissions take at the tap."`
@@ -127,7 +129,7 @@ func (c *checkCommand) Run(s *session) error {
 	}
 	defer src.Close()
 
-	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency, Coverage: c.Covered.Coverage != "", Short: short}
+	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency, Timing: c.times(), Messages: c.kept(), Coverage: c.Covered.Coverage != "", Short: short}
 	if len(c.Events) > 0 {
 		defer rarely()()
 	}
@@ -155,6 +157,9 @@ func (c *checkCommand) Run(s *session) error {
 func (c *checkCommand) check() error {
 	if c.Workers < 0 || c.Workers > agent.MaxWorkers {
 		return fmt.Errorf("cli: --workers %d: give 0 for all cores, or how many, at most %d", c.Workers, agent.MaxWorkers)
+	}
+	if c.Messages < 1 {
+		return fmt.Errorf("cli: --trace-messages %d: give how many messages the trace may have, at least 1", c.Messages)
 	}
 	return errors.Join(c.annotatable(), c.distinct())
 }
@@ -202,7 +207,7 @@ func (c *checkCommand) tell(ctx context.Context, s *session, sink report.Sink, r
 	if c.Annotate != "" {
 		err = errors.Join(err, c.annotate(run.Result))
 	}
-	err = errors.Join(err, c.Covered.write(c.Files[0], run.Result))
+	err = errors.Join(err, c.writeTrace(s, run), c.Covered.write(c.Files[0], run.Result))
 	return errors.Join(err, c.page(ctx, s, run))
 }
 
@@ -265,7 +270,7 @@ func (c *checkCommand) short() (func() bool, error) {
 
 // distinct reports what would be overwritten.
 func (c *checkCommand) distinct() error {
-	return distinct(reads("the capture", c.Files...), reads("--events", c.Events...), reads("--waive", c.Waive...), reads("--errors", c.Errors...), writes("--annotate", c.Annotate), writes("--html", c.HTML),
+	return distinct(reads("the capture", c.Files...), reads("--events", c.Events...), reads("--waive", c.Waive...), reads("--errors", c.Errors...), writes("--annotate", c.Annotate), writes("--html", c.HTML), writes("--trace", c.Trace),
 		writes("--coverage", c.Covered.Coverage))
 }
 

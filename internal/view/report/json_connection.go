@@ -24,6 +24,7 @@ type jsonEnd struct {
 	Settings *jsonSettings `json:"settings,omitempty"`
 	Path     *jsonPath     `json:"path,omitempty"`
 	Trouble  *jsonTrouble  `json:"trouble,omitempty"`
+	Timing   *jsonTiming   `json:"timing,omitempty"` // where it was measured
 }
 
 type jsonConnection struct {
@@ -56,7 +57,7 @@ func (line *jsonConnection) set(c *agent.Connection) {
 		}
 		line.Ends[i] = jsonEnd{
 			Address: e.Addr.String(), Near: e.Near, Open: e.Open, OpenAt: e.OpenFrame, jsonTraffic: sent,
-			Settings: settingsOf(&e.Settings), Path: pathOf(&e.Path, c.Encap), Trouble: troubleOf(e),
+			Settings: settingsOf(&e.Settings), Path: pathOf(&e.Path, c.Encap), Trouble: troubleOf(e), Timing: timingOf(c, i),
 		}
 		if e.Last != 0 {
 			line.Ends[i].Last = stamp(e.Last)

@@ -182,3 +182,6 @@ func enumerate(words []string) string {
 
 // Party is an endpoint in words: its part, its address and its queue pair, as far as they are known.
 func Party(e *rule.Endpoint) string { return party(e) }
+
+// Size writes a number of bytes as a report does.
+func Size(n uint64) string { return size(n) }

@@ -1,0 +1,175 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/timing"
+	"ibwitness/verifier"
+	"ibwitness/wqe"
+)
+
+// jsonTiming is what the messages of an end took.
+type jsonTiming struct {
+	Operations []jsonTimed `json:"operations"`
+	Gaps       *jsonTimes  `json:"gaps,omitempty"` // from the end of a message to the beginning of the next
+	Series     *jsonSeries `json:"series,omitempty"`
+}
+
+// jsonTimed is what the messages of one operation took.
+type jsonTimed struct {
+	Operation     string     `json:"operation"`
+	Messages      uint64     `json:"messages"`
+	Bytes         uint64     `json:"bytes"`
+	Retransmitted uint64     `json:"retransmitted,omitempty"`
+	Incomplete    uint64     `json:"incomplete,omitempty"` // nothing completed them: no answer, or a NAK that ends the connection
+	Untimed       uint64     `json:"untimed,omitempty"`    // how long they took is not known
+	Least         uint32     `json:"least"`                // bytes of a message
+	Most          uint32     `json:"most"`
+	Sizes         []jsonSize `json:"sizes"`
+	Latency       *jsonTimes `json:"latency,omitempty"`
+}
+
+type jsonSize struct {
+	UpTo     uint64 `json:"up_to"` // bytes, and more than a half of that
+	Messages uint32 `json:"messages"`
+}
+
+// jsonTimes are quantiles, in seconds.
+type jsonTimes struct {
+	Count uint64  `json:"count"`
+	Mean  float64 `json:"mean"`
+	P50   float64 `json:"p50"`
+	P90   float64 `json:"p90"`
+	P99   float64 `json:"p99"`
+	Most  float64 `json:"most"`
+}
+
+// jsonSeries is what an end sent over time.
+type jsonSeries struct {
+	Start         string    `json:"start"`
+	Slot          float64   `json:"slot"`                    // seconds
+	Bytes         []uint64  `json:"bytes"`                   // payload, without what was retransmitted
+	Retransmitted []uint64  `json:"retransmitted,omitempty"` // payload
+	Slowest       []float64 `json:"slowest,omitempty"`       // seconds that a message took which was answered then
+}
+
+func timesOf(h *verifier.Histogram) *jsonTimes {
+	if h == nil {
+		return nil
+	}
+	n := h.Count()
+	if n == 0 {
+		return nil
+	}
+	q := func(share float64) float64 { return h.Quantile(share).Seconds() }
+	return &jsonTimes{n, float64(h.Sum) / float64(n) / 1e9, q(shares[0]), q(shares[1]), q(shares[2]), q(shares[3])}
+}
+
+// timingOf is what the messages of an end took; nil: that was not measured, or it sent nothing.
+func timingOf(c *agent.Connection, end int) *jsonTiming {
+	if c.Timing == nil {
+		return nil
+	}
+	e := &c.Timing.Ends[end]
+	out := &jsonTiming{Operations: []jsonTimed{}, Gaps: timesOf(e.Gaps), Series: seriesOf(&e.Series)}
+	for i, o := range e.Ops {
+		if o == nil {
+			continue
+		}
+		k := jsonTimed{
+			Operation: wqe.Op(i).String(), Messages: o.Count, Bytes: o.Bytes, Retransmitted: o.Retransmitted, Least: o.Sizes.Least, Most: o.Sizes.Most,
+			Sizes: []jsonSize{}, Latency: timesOf(&o.Latency),
+		}
+		if c.Service.Reliable() {
+			k.Incomplete, k.Untimed = o.Incomplete, o.Untimed
+		}
+		for s, n := range o.Sizes.Counts {
+			if n > 0 {
+				k.Sizes = append(k.Sizes, jsonSize{timing.UpTo(s), n})
+			}
+		}
+		out.Operations = append(out.Operations, k)
+	}
+	if len(out.Operations) == 0 && out.Series == nil {
+		return nil
+	}
+	return out
+}
+
+func seriesOf(s *timing.Series) *jsonSeries {
+	if s.Width == 0 {
+		return nil
+	}
+	out := &jsonSeries{Start: stamp(s.Start), Slot: time.Duration(s.Width).Seconds()}
+	again, slow := false, false
+	for _, k := range s.Slots {
+		again, slow = again || k.Retransmitted > 0, slow || k.Slowest > 0
+	}
+	for _, k := range s.Slots {
+		out.Bytes = append(out.Bytes, k.Bytes)
+		if again {
+			out.Retransmitted = append(out.Retransmitted, k.Retransmitted)
+		}
+		if slow {
+			out.Slowest = append(out.Slowest, k.Slowest.Seconds())
+		}
+	}
+	return out
+}
+
+// timedOperation is a row of the table of what messages took.
+type timedOperation struct {
+	c   *agent.Connection
+	end int
+	op  wqe.Op
+	*timing.Operation
+}
+
+const timedShown = 20
+
+// timing writes how long the messages of each end took, by operation.
+func (t *text) timing() {
+	var list []timedOperation
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		if c.Timing == nil || !c.Service.Reliable() {
+			continue
+		}
+		for k := range c.Timing.Ends {
+			for op, o := range c.Timing.Ends[k].Ops {
+				if o != nil {
+					list = append(list, timedOperation{c, k, wqe.Op(op), o})
+				}
+			}
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	title := "What messages took"
+	if n := len(list); !t.All && n > timedShown {
+		slices.SortStableFunc(list, func(a, b timedOperation) int { return cmp.Compare(b.Latency.Quantile(1), a.Latency.Quantile(1)) })
+		list = list[:timedShown]
+		title += fmt.Sprintf(" (the slowest %d of %s; --all shows every one)", timedShown, number(n))
+	}
+	t.heading(title)
+	tab := newTable("endpoint", "operation", ">count", ">largest", ">p50", ">p90", ">p99", ">most", ">retrans.", ">incomplete")
+	for _, k := range list {
+		e := &k.c.Ends[k.end]
+		cells := []string{e.Addr.String() + " " + qp(e.QPN, e.QPNKnown), k.op.String(), number(k.Count), size(uint64(k.Sizes.Most))}
+		for _, s := range shares {
+			if k.Count == k.Incomplete+k.Untimed {
+				cells = append(cells, "–")
+			} else {
+				cells = append(cells, short(k.Latency.Quantile(s)))
+			}
+		}
+		tab.add(append(cells, quiet(k.Retransmitted), quiet(k.Incomplete))...)
+	}
+	tab.fit(t.Width-2, ">p90", ">retrans.", ">incomplete", ">largest")
+	t.lines(tab.lines("  ", t.dim))
+}

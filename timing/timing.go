@@ -1,0 +1,311 @@
+// Package timing measures what the messages of a connection took: how long each waited for its answer, how large it was, how far apart they were, and what was sent over time.
+// It follows what the verifiers have judged, one packet after the other, where a run is asked for it: nothing else pays for it.
+//
+// Times are nanoseconds since the Unix epoch, as the tap saw the packets. A time that a message took is from the first packet of its request to the packet that answers all of
+// it: what an application waits, less the way from the requester to the tap and back. It counts retransmissions, unlike verifier.Latencies.
+package timing
+
+import (
+	"slices"
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/verifier"
+	"ibwitness/wqe"
+)
+
+// Message is a request message, as far as it was seen.
+type Message struct {
+	Op            wqe.Op
+	From          int // the end that sent the request
+	Tap           uint16
+	PSN           packet.PSN // of its first packet
+	Length        uint32     // bytes of payload: of a READ or WRITE, what it asks for
+	RKey          uint32     // of a READ, WRITE or atomic
+	VA            uint64
+	Begin         int64 // of its first packet
+	Sent          int64 // of the last packet of the request, when that was first sent; 0: not seen
+	Answered      int64 // 0: not seen
+	Frame         uint64
+	AnswerFrame   uint64
+	Retransmitted uint32 // packets of the request
+	last          packet.PSN
+	unsure        bool // that its answer was not seen shows nothing
+}
+
+// Took is how long the message waited for its answer; false: that is not known.
+func (m *Message) Took() (time.Duration, bool) {
+	if m.Answered < m.Begin || m.Answered == 0 {
+		return 0, false
+	}
+	return time.Duration(m.Answered - m.Begin), true
+}
+
+// NumOps is how many operations there are.
+const NumOps = int(wqe.AtomicWrite) + 1
+
+// Connection is what the messages of a connection took, by the end that sent the requests.
+type Connection struct {
+	Ends     [2]End
+	Messages []Message // those that are kept, in the order in which they ended
+	room     *Room     // for them; nil: none are kept
+}
+
+// End is what the messages of one end took, and what it sent.
+type End struct {
+	Ops    [NumOps]*Operation // by wqe.Op; nil: there was none
+	Gaps   *verifier.Histogram
+	Series Series
+
+	open       []Message  // not answered yet, in PSN order
+	next       packet.PSN // after the newest request
+	joined     bool
+	quietSince int64 // when the newest message ended; 0: not known
+}
+
+// Operation is what the messages of one operation took.
+type Operation struct {
+	Count         uint64
+	Bytes         uint64
+	Retransmitted uint64 // messages of which a packet was
+	Incomplete    uint64 // messages that nothing completed as far as the capture goes: no answer, or a NAK that ends the connection
+	Untimed       uint64 // messages of which it is not known how long they took: their beginning, their end, or which answer is theirs was not seen
+	Sizes         Sizes
+	Latency       verifier.Histogram
+}
+
+const (
+	// mostOpen is how many messages of an end may wait for their answer.
+	mostOpen = 1 << 14
+	// farAway is how many PSNs apart packets are of one stream at most.
+	farAway = 1 << 20
+)
+
+// New is a connection of which nothing is known, whose messages are kept in a room; nil: they are not.
+func New(r *Room) *Connection { return &Connection{room: r} }
+
+// Packet takes a packet that end from has sent, after the verifier of its service has judged it.
+func (c *Connection) Packet(pair *qp.Pair, from int, p *packet.Packet) {
+	in := p.Info()
+	switch {
+	case in.Request:
+		c.request(pair, from, p, in)
+	case in.Response:
+		if p.Opcode.Fn() != packet.Acknowledge {
+			c.Ends[from].Series.add(p.Time, Slot{Bytes: uint64(p.PayloadLen)})
+		}
+		c.answered(pair, 1-from, p)
+	}
+}
+
+// request takes a packet of a request.
+func (c *Connection) request(pair *qp.Pair, from int, p *packet.Packet, in *packet.Info) {
+	e, q := &c.Ends[from], &pair.Ends[from].SQ
+	if ahead := p.PSN.Diff(e.next); e.joined && (ahead > farAway || ahead < -farAway) {
+		c.giveUp(from, false)
+	}
+	begins := in.First || in.Only
+	at, seen := e.place(p, begins)
+	late := e.joined && p.PSN.Before(e.next)
+	if seen || late && p.PSN.Before(q.Una) || late && at < 0 {
+		e.Series.add(p.Time, Slot{Retransmitted: uint64(p.PayloadLen)})
+		return
+	}
+	e.Series.add(p.Time, Slot{Bytes: uint64(p.PayloadLen)})
+	if !e.joined || p.PSN.After(e.next) {
+		e.quietSince = 0 // what was before is not known
+	}
+	if !late {
+		e.joined, e.next = true, p.PSN.Add(1)
+	}
+	if begins {
+		at = c.begin(q, from, p, at, late)
+	} else if at < 0 {
+		return
+	}
+	m := &e.open[at]
+	m.last = packet.Later(m.last, p.PSN)
+	if m.Op != wqe.Read && m.Op != wqe.Write {
+		m.Length += uint32(p.PayloadLen)
+	}
+	if in.Last || in.Only {
+		m.Sent, e.quietSince = p.Time, p.Time
+		if !pair.Reliable() {
+			c.end(from, m)
+			e.open = e.open[:0]
+		}
+	}
+}
+
+// place finds where a packet of a request belongs among the messages that wait: the place of the message that it continues, or that it begins; negative: it does neither. seen says that
+// it was seen before.
+func (e *End) place(p *packet.Packet, begins bool) (at int, seen bool) {
+	i := len(e.open)
+	for i > 0 && p.PSN.Before(e.open[i-1].PSN) {
+		i--
+	}
+	if i > 0 {
+		switch m := &e.open[i-1]; {
+		case !p.PSN.After(m.last):
+			m.Retransmitted++
+			return 0, true
+		case !begins && m.Sent == 0 && p.PSN == m.last.Add(1):
+			return i - 1, false
+		}
+	}
+	if !begins {
+		return -1, false
+	}
+	return i, false
+}
+
+// begin takes the first packet of a message, which has its place among those that wait, and returns that. late says that it was sent before, and the tap has not seen it.
+func (c *Connection) begin(q *qp.SendQueue, from int, p *packet.Packet, at int, late bool) int {
+	e := &c.Ends[from]
+	if e.quietSince != 0 && !late {
+		if e.Gaps == nil {
+			e.Gaps = new(verifier.Histogram)
+		}
+		e.Gaps.Observe(time.Duration(p.Time - e.quietSince))
+	}
+	if len(e.open) == mostOpen {
+		next := e.next
+		c.giveUp(from, false)
+		e.joined, e.next, at = true, next, 0
+	}
+	m := Message{Op: wqe.OpOf(p.Opcode.Fn()), From: from, Tap: p.Tap, PSN: p.PSN, RKey: p.RKey, VA: p.VA, Begin: p.Time, Frame: p.Frame, last: p.PSN, unsure: late}
+	if m.Op == wqe.Read || m.Op == wqe.Write {
+		m.Length = p.DMALen
+	}
+	if m.Op == wqe.Read {
+		if w, _ := q.Messages.Find(p.PSN); w != nil && w.First == p.PSN {
+			m.last = w.Last
+			e.next = packet.Later(e.next, w.Last.Add(1))
+		}
+	}
+	e.open = slices.Insert(e.open, at, m)
+	return at
+}
+
+// answered takes response p to an end: what it answers has ended.
+func (c *Connection) answered(pair *qp.Pair, to int, p *packet.Packet) {
+	e, q := &c.Ends[to], &pair.Ends[to].SQ
+	done := 0
+	for i := range e.open {
+		m := &e.open[i]
+		if m.Op.Responded() { // how many PSNs it takes may not have been known when it began
+			if w, _ := q.Messages.Find(m.PSN); w != nil && w.First == m.PSN {
+				m.last = w.Last
+			}
+		}
+		if !m.last.Before(q.Una) || m.Sent == 0 && (i+1 == len(e.open) || e.open[i+1].PSN.After(q.Una)) {
+			break // of one whose end was not seen, more may come
+		}
+		if m.unsure = m.unsure || m.Sent == 0; !m.unsure {
+			m.Answered, m.AnswerFrame = p.Time, p.Frame
+		}
+		done++
+		c.end(to, m)
+	}
+	if done > 0 {
+		e.open = e.open[:copy(e.open, e.open[done:])]
+	}
+}
+
+// end counts a message of an end.
+func (c *Connection) end(from int, m *Message) {
+	e := &c.Ends[from]
+	o := e.Ops[m.Op]
+	if o == nil {
+		o = new(Operation)
+		e.Ops[m.Op] = o
+	}
+	o.Count++
+	o.Bytes += uint64(m.Length)
+	o.Sizes.add(m.Length)
+	o.Retransmitted += uint64(min(m.Retransmitted, 1))
+	switch took, ok := m.Took(); {
+	case ok:
+		o.Latency.Observe(took)
+		e.Series.add(m.Answered, Slot{Slowest: took})
+	case m.unsure:
+		o.Untimed++
+	default:
+		o.Incomplete++
+	}
+	if c.room.admits(m) {
+		c.Messages = append(c.Messages, *m)
+	}
+}
+
+// giveUp counts the messages of an end that wait for an answer, which is not looked for any more. ended says that the capture has.
+func (c *Connection) giveUp(from int, ended bool) {
+	e := &c.Ends[from]
+	for i := range e.open {
+		e.open[i].unsure = e.open[i].unsure || !ended
+		c.end(from, &e.open[i])
+	}
+	e.open, e.joined = e.open[:0], false
+}
+
+// Finish counts what still waits for an answer. It comes after the last packet.
+func (c *Connection) Finish() {
+	for i := range c.Ends {
+		c.giveUp(i, true)
+		c.Ends[i].open = nil
+	}
+	c.room = nil
+}
+
+// Merge adds what is known of a connection that turned out to be this one. turned says that the first end of it is the second of this one. What waits for an answer then may have
+// had one that nobody could tell whose it was.
+func (c *Connection) Merge(gone *Connection, turned bool) {
+	for i := range c.Ends {
+		from := i
+		if turned {
+			from = 1 - i
+		}
+		e, g := &c.Ends[i], &gone.Ends[from]
+		e.merge(g)
+		for k := range g.open {
+			g.open[k].From = i
+		}
+		if e.open = append(g.open, e.open...); !e.joined {
+			e.next, e.joined, e.quietSince = g.next, g.joined, g.quietSince
+		}
+		for k := range e.open {
+			e.open[k].unsure = true
+		}
+	}
+	for _, m := range gone.Messages {
+		if turned {
+			m.From = 1 - m.From
+		}
+		c.Messages = append(c.Messages, m)
+	}
+}
+
+func (e *End) merge(g *End) {
+	for op, o := range g.Ops {
+		if o == nil {
+			continue
+		}
+		if e.Ops[op] == nil {
+			e.Ops[op] = o
+			continue
+		}
+		to := e.Ops[op]
+		to.Count, to.Bytes = to.Count+o.Count, to.Bytes+o.Bytes
+		to.Retransmitted, to.Incomplete, to.Untimed = to.Retransmitted+o.Retransmitted, to.Incomplete+o.Incomplete, to.Untimed+o.Untimed
+		to.Sizes.merge(&o.Sizes)
+		to.Latency.Add(&o.Latency)
+	}
+	if g.Gaps != nil {
+		if e.Gaps == nil {
+			e.Gaps = new(verifier.Histogram)
+		}
+		e.Gaps.Add(g.Gaps)
+	}
+	e.Series.merge(&g.Series)
+}
