@@ -24,6 +24,7 @@ type grammar struct {
 	Exercise   exerciseCommand   `cmd:"" help:"Send what a script says, right or wrong packets, and verify it."`
 	Dut        dutCommand        `cmd:"" help:"Serve a device to a tester on another machine."`
 	Record     recordCommand     `cmd:"" help:"Run a program, and log the verbs that it calls."`
+	Diff       diffCommand       `cmd:"" help:"Compare two captures: what is new, and what is slower."`
 	Coverage   coverageCommand   `cmd:"" help:"What runs have covered together, and what is missing."`
 	Rules      rulesCommand      `cmd:"" help:"List the rules that are verified, or explain some of them."`
 	Extcap     extcapCommand     `cmd:"" help:"Capture for Wireshark, which calls it."`

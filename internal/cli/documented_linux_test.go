@@ -143,7 +143,7 @@ func newBench(t *testing.T) *bench {
 		t.Fatal(err)
 	}
 	files := map[string][]byte{"web.yaml": nil, ".zshrc": nil}
-	for _, name := range []string{"trace.pcap", "trace.pcapng", "trace.pcap.gz", "t.pcap", "left.pcap", "right.pcap", "nightly-1.pcap", "nightly-2.pcap"} {
+	for _, name := range []string{"trace.pcap", "trace.pcapng", "trace.pcap.gz", "t.pcap", "left.pcap", "right.pcap", "before.pcap", "after.pcap", "good.pcap", "bad.pcap.gz", "nightly-1.pcap", "nightly-2.pcap"} {
 		files[name] = capture // what it is, is seen in its first bytes
 	}
 	for name, data := range files {
