@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes in a folder the kernel and the file system that the machines of the lab boot, from packages of Debian 12: soft-RoCE (rdma_rxe), perftest, rping, ibverbs-utils,
-# iproute2, busybox. Nothing is installed, and no root is needed. The kernel may be that of another release.
+# UCX, libfabric, iproute2, busybox. Nothing is installed, and no root is needed. The kernel may be that of another release.
 #
 #	lab/image.sh FOLDER [RELEASE]
 set -euo pipefail
@@ -24,7 +24,7 @@ options=(-o Dir::Etc::SourceList="$dir/list" -o Dir::Etc::SourceParts=/dev/null 
 	-o APT::Sandbox::User= -o Acquire::Languages=none -o Debug::NoLocking=1)
 apt-get -qq "${options[@]}" update
 # All that the programs depend on, whatever is installed here; of the kernel only itself.
-apt-get -qq "${options[@]}" install -y --download-only --no-install-recommends busybox-static perftest rdmacm-utils ibverbs-utils ibverbs-providers iproute2 libstdc++6 > "$dir/log"
+apt-get -qq "${options[@]}" install -y --download-only --no-install-recommends busybox-static perftest rdmacm-utils ibverbs-utils ibverbs-providers ucx-utils libfabric-bin iproute2 libstdc++6 > "$dir/log"
 if [ "$release" != bookworm ]; then
 	sed "s/ bookworm / $release /" -i "$dir/list"
 	apt-get -qq "${options[@]}" update
@@ -59,8 +59,10 @@ done | sort -u | (cd "$dir/kernel/$modules" && cpio --quiet -pdm "$dir/root/$mod
 "$dir/root/bin/busybox" depmod -b "$dir/root" "$version"
 
 rm -rf "$dir"/root/{etc,var,usr/share,usr/lib/x86_64-linux-gnu/gconv}
+ln -s libpsm1/libpsm_infinipath.so.1.16 "$dir/root/usr/lib/libpsm_infinipath.so.1" # an alternative of Debian, which libfabric needs
 mkdir -p "$dir"/root/{etc/libibverbs.d,dev,proc,sys,tmp,run,rec,work,share,busybox}
 echo "driver rxe" > "$dir/root/etc/libibverbs.d/rxe.driver"
+echo "127.0.0.1 localhost" > "$dir/root/etc/hosts"
 ln -s busybox "$dir/root/bin/sh"
 chmod 755 "$dir/root/init"
 (cd "$dir/root" && find . | cpio --quiet -o -H newc -R 0:0) > "$to/root"

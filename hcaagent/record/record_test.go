@@ -141,6 +141,25 @@ func TestAll(t *testing.T) {
 	}
 }
 
+// TestEndpoint: a log is of the address that its datagrams come from, whatever other GIDs the device has. Where no request has said it, it is the only IPv4 address.
+func TestEndpoint(t *testing.T) {
+	for _, c := range []struct{ receives, index, want string }{
+		{"1", "0", "fe80::1"},
+		{"1", "1", "10.0.0.1"},
+		{"1", "", "10.0.0.1"},
+		{"5000", "0", "10.0.0.1"}, // it has to be told within 4096 events
+	} {
+		o, _ := built(t)
+		if out, status := o.program(t, "datagrams", c.receives, c.index); status != 0 {
+			t.Fatalf("exit status %d: %s", status, out)
+		}
+		logs, texts := o.logs(t)
+		if len(logs) != 1 || logs[0].Addr.String() != c.want || strings.Count(texts[0], `"gid"`) != 1 || !logs[0].Complete {
+			t.Errorf("%+v: %d logs, of %v", c, len(logs), logs[0].Addr)
+		}
+	}
+}
+
 // TestThreads: threads post and poll at the same time, and the log has the order of the device: no completion comes before its request, and those of a queue are in order.
 func TestThreads(t *testing.T) {
 	const count = 5000

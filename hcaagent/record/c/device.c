@@ -108,7 +108,7 @@ static ssize_t put_out(int fd, const char *p, size_t n)
 	pthread_sigmask(SIG_BLOCK, &pipe, &were);
 	ssize_t written = write(fd, p, n);
 	int saved = errno;
-	if (written < 0 && saved == EPIPE && !sigismember(&pending, SIGPIPE))
+	if (written < (ssize_t)n && !sigismember(&pending, SIGPIPE)) /* a part that was written before the reader went comes with the signal, too */
 		sigtimedwait(&pipe, NULL, &none);
 	pthread_sigmask(SIG_SETMASK, &were, NULL);
 	errno = saved;
@@ -161,7 +161,8 @@ static void after_fork(bool child)
 			if (d->fd != -2)
 				d->fd = -1;
 			d->at = d->buffer;
-			d->named = false;
+			d->named = d->guessed = false;
+			d->unnamed = 0;
 		}
 		pthread_mutex_unlock(&d->lock);
 	}
@@ -291,7 +292,7 @@ void device_named(struct device *d, uint8_t port, int sgid_index)
 	struct ibv_port_attr attr;
 	union ibv_gid gid;
 	char text[INET6_ADDRSTRLEN];
-	if (d->named)
+	if (d->named || d->unnamed > header)
 		return;
 	if (query_port(d, port, &attr) && attr.link_layer == IBV_LINK_LAYER_INFINIBAND) {
 		snprintf(text, sizeof text, "lid:%u", attr.lid);
@@ -307,7 +308,10 @@ void device_guessed(struct device *d)
 	static const unsigned char mapped[12] = {[10] = 0xFF, [11] = 0xFF};
 	union ibv_gid gid, found;
 	int n = 0, index = 0;
-	for (int i = 0; i < 64 && !d->named && !real(d->context, 1, i, &gid); i++)
+	if (d->named || d->guessed)
+		return;
+	d->guessed = true;
+	for (int i = 0; i < 64 && !real(d->context, 1, i, &gid); i++)
 		if (!memcmp(gid.raw, mapped, sizeof mapped) && (!n || memcmp(&gid, &found, sizeof gid))) {
 			found = gid;
 			index = i;

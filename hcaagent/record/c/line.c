@@ -55,6 +55,8 @@ void put_string(struct device *d, const char *name, size_t n, const char *text)
 
 void line_at(struct device *d, const char *event, uint64_t t)
 {
+	if (!d->named && ++d->unnamed == header)
+		device_guessed(d);
 	if (d->buffer + sizeof d->buffer - d->at < longest)
 		device_flush(d);
 	put_number(d, "{\"t\":", 5, t);

@@ -18,13 +18,17 @@ struct device {
 	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *);
 	struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *);
 	pthread_mutex_t lock;
-	int fd;        /* of the log; -1: not open yet, -2: it has ended */
-	bool named;    /* the log has the gid of the device */
-	bool ethernet; /* its ports are of RoCE */
-	uint32_t poll; /* calls that have polled completions */
-	char *at;      /* end of what is in the buffer */
+	int fd;           /* of the log; -1: not open yet, -2: it has ended */
+	bool named;       /* the log has the gid of the device */
+	bool guessed;     /* it was looked for in the table of port 1 */
+	bool ethernet;    /* its ports are of RoCE */
+	uint32_t poll;    /* calls that have polled completions */
+	uint32_t unnamed; /* lines that were begun before the log had the gid */
+	char *at;         /* end of what is in the buffer */
 	char buffer[1 << 18];
 };
+
+enum { header = 4000 }; /* within how many lines a log says its gid: after 4096 events no reader takes it */
 
 /* Devices: device.c. */
 struct device *device_of(struct ibv_context *context); /* NULL: not recorded */
@@ -47,7 +51,7 @@ extern __thread int inside;
 /* What follows is called with the lock of the device. */
 void device_flush(struct device *d);
 void device_named(struct device *d, uint8_t port, int sgid_index); /* says in the log which address the device has, by what a queue pair is given */
-void device_guessed(struct device *d);                             /* does so before, where port 1 has one IPv4 address */
+void device_guessed(struct device *d);                             /* does so, once, where nothing has said it yet, and port 1 has one IPv4 address */
 
 /* Lines: line.c. A line begins with line, or line_at a time, and ends with line_end. */
 uint64_t now(void); /* nanoseconds since the Unix epoch */

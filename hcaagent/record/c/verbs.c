@@ -148,6 +148,7 @@ static const char *wc_opcode(enum ibv_wc_opcode opcode)
 void log_completion(struct device *d, uint32_t cq, const struct ibv_wc *w, bool emptied)
 {
 	const char *opcode = w->status == IBV_WC_SUCCESS ? wc_opcode(w->opcode) : NULL;
+	device_guessed(d); /* as for one that only takes datagrams */
 	if (w->status == IBV_WC_SUCCESS && !opcode) { /* of what the log has no name for */
 		line(d, "lost");
 		line_end(d);
@@ -211,7 +212,6 @@ void log_create_qp(struct device *d, const struct ibv_qp *qp, const struct ibv_q
 {
 	const char *type = qp_type(attr->qp_type);
 	begin(d);
-	device_guessed(d);
 	if (!type) { /* what drivers have of their own is not on the wire of this architecture */
 		line(d, "lost");
 		done(d);

@@ -43,7 +43,7 @@ static int post_send(struct ibv_qp *qp, struct ibv_send_wr *w, struct ibv_send_w
 			pthread_mutex_unlock(&lock);
 			return EINVAL;
 		}
-		struct pair *to = pairs[p->peer];
+		struct pair *to = pairs[qp->qp_type == IBV_QPT_UD ? w->wr.ud.remote_qpn : p->peer];
 		uint32_t length = 0;
 		for (int i = 0; i < w->num_sge; i++)
 			length += w->sg_list[i].length;
@@ -189,10 +189,10 @@ int ibv_close_device(struct ibv_context *context) { return context ? 0 : EINVAL;
 
 int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ibv_gid *gid)
 {
-	static const unsigned char own[16] = {[10] = 0xFF, [11] = 0xFF, 10, 0, 0, 1};
+	static const unsigned char own[2][16] = {{0xFE, 0x80, [15] = 1}, {[10] = 0xFF, [11] = 0xFF, 10, 0, 0, 1}};
 	(void)context;
 	(void)port;
-	memcpy(gid->raw, own, sizeof own);
+	memcpy(gid->raw, own[index & 1], sizeof *own);
 	return index > 1 ? EINVAL : 0;
 }
 
@@ -202,6 +202,14 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 	pd->context = context;
 	pd->handle = handles++;
 	return pd;
+}
+
+struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
+{
+	struct ibv_ah *ah = calloc(1, sizeof *ah);
+	(void)attr;
+	*ah = (struct ibv_ah){.context = pd->context, .pd = pd, .handle = handles++};
+	return ah;
 }
 
 struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned int access)

@@ -1,5 +1,5 @@
 /* A program that uses verbs: `program all` each that the fake adapter has once, `program threads N` N SENDs in each direction by four threads, `program speed N` N SENDs and what a
-   verb takes. */
+   verb takes, `program datagrams N INDEX` N receive requests and, from the GID of that index, a datagram. */
 #include <arpa/inet.h>
 #include <infiniband/verbs.h>
 #include <pthread.h>
@@ -25,6 +25,7 @@ static void connect_to(struct ibv_qp *q, uint32_t peer)
 	a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = peer, .rq_psn = 5, .max_dest_rd_atomic = 1, .min_rnr_timer = 12};
 	a.ah_attr.is_global = 1;
 	a.ah_attr.grh.hop_limit = 64;
+	a.ah_attr.grh.sgid_index = 1;
 	memcpy(a.ah_attr.grh.dgid.raw, "\0\0\0\0\0\0\0\0\0\0\xFF\xFF\x0A\0\0\2", 16);
 	ibv_modify_qp(q, &a, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 	a = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTS, .sq_psn = 7, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 1};
@@ -112,6 +113,20 @@ static void *polls(void *own)
 	return NULL;
 }
 
+/* datagram sends from one queue pair to the other. */
+static void datagram(const char *gid_index)
+{
+	struct ibv_ah_attr a = {.is_global = 1, .port_num = 1, .grh = {.sgid_index = atoi(gid_index), .hop_limit = 64}};
+	struct ibv_sge s = {(uintptr_t)memory, 9, mr->lkey};
+	struct ibv_send_wr w = {.sg_list = &s, .num_sge = 1, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad;
+	w.wr.ud.ah = *gid_index ? ibv_create_ah(pd, &a) : NULL;
+	w.wr.ud.remote_qpn = qp[1]->qp_num;
+	if (ibv_post_send(qp[0], &w, &bad))
+		exit(1);
+	poll_all(0);
+	poll_all(1);
+}
+
 int main(int argc, char **argv)
 {
 	struct ibv_qp_init_attr_ex a = {.qp_type = IBV_QPT_RC, .cap = {16, 32, 4, 4, 0}, .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS};
@@ -119,6 +134,8 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		return 2;
 	count = argc > 2 ? atoi(argv[2]) : 0;
+	if (argc > 3)
+		a.qp_type = IBV_QPT_UD;
 	struct ibv_device **list = ibv_get_device_list(&n);
 	context = ibv_open_device(list[0]);
 	pd = ibv_alloc_pd(context);
@@ -131,7 +148,7 @@ int main(int argc, char **argv)
 		a.send_ops_flags = IBV_QP_EX_WITH_SEND_WITH_IMM;
 		qp[i] = ibv_create_qp_ex(context, &a);
 	}
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2 && a.qp_type == IBV_QPT_RC; i++)
 		connect_to(qp[i], qp[1 - i]->qp_num);
 	if (!strcmp(argv[1], "all")) {
 		all();
@@ -151,6 +168,10 @@ int main(int argc, char **argv)
 		poll_all(1);
 		clock_gettime(CLOCK_MONOTONIC, &end);
 		printf("%.0f\n", ((end.tv_sec - begin.tv_sec) * 1e9 + end.tv_nsec - begin.tv_nsec) / count);
+	} else if (!strcmp(argv[1], "datagrams")) {
+		for (int i = 0; i < count; i++)
+			receive(qp[1], i);
+		datagram(argv[3]);
 	} else if (!strcmp(argv[1], "status")) {
 		return count;
 	} else if (!strcmp(argv[1], "killed")) {
