@@ -86,3 +86,14 @@ func ConnectionLineOf(c *agent.Connection) *ConnectionLine {
 	line.set(c)
 	return line
 }
+
+// EndpointLine is an end of a connection by its address and number.
+type EndpointLine struct {
+	Address string  `json:"address"`
+	QPN     *uint32 `json:"qpn,omitempty"`
+}
+
+// EndpointLineOf returns what a line of JSON names an end by.
+func EndpointLineOf(e *agent.End) EndpointLine {
+	return EndpointLine{e.Addr.String(), known(e.QPN, e.QPNKnown)}
+}

@@ -92,9 +92,13 @@ func TestAccessible(t *testing.T) {
 				{"findings", "findings", ready, ""},
 				{"ladder", "findings?rule=RC-RSP-043&id=9", "document.querySelectorAll('.rung.offending').length === 1", ""},
 				{"connections", "connections", "document.querySelectorAll('.connections .grid-row').length === 1", ""},
+				{"messages", "messages", "document.querySelectorAll('.messages .grid-row').length > 0", ""},
 				{"rules", "rules", "document.querySelectorAll('.rules .grid-row').length > 10", kb.Enter},
 				{"help", "findings", ready, "?"},
 			} {
+				if view.name == "messages" && of.name == "live" {
+					continue // it has none
+				}
 				p.Go(fmt.Sprintf("%s/?%s%d#%s", of.url, view.name, size[0], view.hash))
 				p.Wait(view.ready)
 				p.Press(view.keys)

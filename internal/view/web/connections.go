@@ -239,6 +239,9 @@ func (m *Model) Connections(q ConnectionsQuery) *Connections {
 	out := &Connections{Total: len(list), Unseen: m.conns.left, Step: m.step(), Items: []*Connection{}}
 	for _, w := range list[min(q.Offset, len(list)):min(q.Offset+q.Limit, len(list))] {
 		c := &Connection{ID: w.id, Rate: w.rate, Spark: w.history.spark(), ConnectionLine: report.ConnectionLineOf(&w.c)}
+		for k := range c.Ends {
+			c.Ends[k].Timing = nil // Messages has it
+		}
 		if w.trouble != nil {
 			c.Trouble = *w.trouble
 		}

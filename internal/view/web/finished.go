@@ -18,6 +18,8 @@ type finished struct {
 	run    *report.Run
 	step   int64 // nanoseconds from point to point of the histories
 	seried map[way]seried
+
+	messages int // operations of queue pairs whose messages were measured
 }
 
 // way is a direction of a connection.
@@ -84,6 +86,7 @@ func (m *Model) Finish(run *report.Run) {
 			h.rnr[at] += m.done.per()
 		}
 	}
+	m.done.messages = m.messages().Total
 	m.changed++
 }
 
@@ -136,7 +139,7 @@ func (s *Summary) finished(m *Model) {
 	s.verdict = m.done.run.Verdict()
 	s.Packets, s.RDMA, s.Dropped, s.Repeated, s.Undecoded = r.Packets, r.RDMA, r.Dropped, r.Repeated, r.Undecoded
 	s.Open, s.open = r.Open.Requests, r.Open
-	s.Connections = len(r.Connections)
+	s.Connections, s.Messages = len(r.Connections), m.done.messages
 	if r.Packets > 0 {
 		s.First, s.Last, s.Span = stamp(r.First), stamp(r.Last), r.Last-r.First
 	}

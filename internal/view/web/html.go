@@ -23,6 +23,7 @@ type pageData struct {
 	Findings    []*Finding                 `json:"findings"`
 	Rules       []*Rule                    `json:"rules"`
 	Connections *Connections               `json:"connections"`
+	Messages    *Messages                  `json:"messages"`
 	Ladders     map[uint64]*embeddedLadder `json:"ladders"`
 	Rows        map[string]json.RawMessage `json:"rows"` // packets, which several ladders may share
 }
@@ -62,6 +63,7 @@ func WriteHTML(w io.Writer, run *report.Run, o Options, files []string) error {
 		return err
 	}
 	data.Findings, data.Rules, data.Connections = list.Items, m.Rules(), m.Connections(ConnectionsQuery{Sort: "trouble", Limit: embeddedConnections})
+	data.Messages = m.Messages()
 	data.Summary = m.Summary()
 	for k, n := range data.Summary.Left {
 		if n > 0 {

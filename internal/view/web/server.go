@@ -57,6 +57,7 @@ func NewServer(m *Model, around Around) *Server {
 	s.mux.HandleFunc("GET /api/finding/{id}", s.finding)
 	s.mux.HandleFunc("GET /api/finding/{id}/ladder", s.ladder)
 	s.mux.HandleFunc("GET /api/connections", s.connections)
+	s.mux.HandleFunc("GET /api/messages", func(w http.ResponseWriter, _ *http.Request) { answer(w, m.Messages()) })
 	s.mux.HandleFunc("GET /api/events", s.events)
 	return s
 }

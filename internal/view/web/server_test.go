@@ -30,7 +30,7 @@ func judged(tb testing.TB, files ...string) *report.Run {
 		tb.Fatal(err)
 	}
 	defer src.Close()
-	r, err := agent.Run(context.Background(), src, agent.Options{Workers: 1})
+	r, err := agent.Run(context.Background(), src, agent.Options{Workers: 1, Timing: true})
 	if err != nil {
 		tb.Fatal(err)
 	}

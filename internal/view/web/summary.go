@@ -31,6 +31,7 @@ type Summary struct {
 	Undecoded   uint64 `json:"undecoded"`
 	Open        uint64 `json:"open"` // requests without a response
 	Connections int    `json:"connections"`
+	Messages    int    `json:"messages"`  // operations of queue pairs whose messages were measured
 	Forgotten   uint64 `json:"forgotten"` // connections, for whatever reason
 	First       string `json:"first,omitempty"`
 	Last        string `json:"last,omitempty"`

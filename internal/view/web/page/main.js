@@ -4,6 +4,7 @@ import { readState, writeState } from "./state.js";
 import { drawTop, drawTabs } from "./summary.js";
 import { Findings } from "./findings.js";
 import { Connections } from "./connections.js";
+import { Messages } from "./messages.js";
 import { Rules } from "./rules.js";
 
 const top = document.getElementById("top"), tabs = document.getElementById("tabs"), view = document.getElementById("view");
@@ -65,11 +66,11 @@ const page = {
   },
 };
 
-const views = { findings: new Findings(page), connections: new Connections(page), rules: new Rules(page) };
+const views = { findings: new Findings(page), connections: new Connections(page), messages: new Messages(page), rules: new Rules(page) };
 
 const keys = [
   ["j k ↓ ↑", "next, previous row"], ["Enter", "open; in a finding, go to the packets"], ["Esc", "close, go back"], ["n p", "next, previous finding while one is open"], ["→ ←", "from a packet to its fields, and back"],
-  ["o", "the offending packet"], ["/", "search"], ["1 2 3", "findings, connections, rules"], ["?", "this list"],
+  ["o", "the offending packet"], ["/", "search"], ["1 2 3 4", "findings, connections, rules, messages where they were measured"], ["?", "this list"],
 ];
 
 const dialog = el("dialog", { class: "help", "aria-label": "Keys" }, el("h2", { text: "Keys" }), el("dl", {}, keys.map(([k, t]) => [el("dt", {}, k.split(" ").map((x) => el("kbd", { text: x }))), el("dd", { text: t })])),
@@ -84,8 +85,8 @@ document.addEventListener("keydown", (e) => {
   if (e.ctrlKey || e.metaKey || e.altKey || dialog.open || !page.summary) return;
   const typing = e.target.matches("input, select, textarea");
   if (typing && e.key !== "Escape") return;
-  const numbered = { 1: "findings", 2: "connections", 3: "rules" }[e.key];
-  if (numbered) page.go(numbered, {});
+  const numbered = { 1: "findings", 2: "connections", 3: "rules", 4: "messages" }[e.key];
+  if (numbered && (numbered !== "messages" || page.summary.messages)) page.go(numbered, {});
   else if (e.key === "?") help();
   else if (!views[page.state.view].pressed(e)) return;
   e.preventDefault();

@@ -20,6 +20,7 @@ function serverSource() {
     finding: (id) => get(`api/finding/${id}`),
     ladder: (id) => get(`api/finding/${id}/ladder`),
     connections: (q) => get("api/connections", q),
+    messages: () => get("api/messages"),
     rules: () => get("api/rules"),
     // watch calls told with each new summary, and state with whether the server is there.
     watch(told, state) {
@@ -95,6 +96,7 @@ function embeddedSource(data) {
       if (by) found = found.toSorted((a, b) => by(b) - by(a) || a.id - b.id);
       return { ...data.connections, total: found.length, items: part(found, q) };
     },
+    messages: async () => data.messages,
     rules: async () => data.rules,
     watch() {},
   };

@@ -1,8 +1,8 @@
 import { svg } from "./dom.js";
 
-// spark draws a history as a small area; top is the value that it is scaled to, where it is not the largest of its own.
-export function spark(list, kind, name, top) {
-  const w = 90, h = 22, n = 60;
+// spark draws a history as a small area; top is the value that it is scaled to, where it is not the largest of its own, and n how many points there is room for.
+export function spark(list, kind, name, top, n = 60) {
+  const w = 90, h = 22;
   const node = svg("svg", { class: `spark k-${kind}`, viewBox: `0 0 ${w} ${h}`, role: "img", "aria-label": name }, svg("line", { class: "spark-none", x1: 0, x2: w, y1: h - 0.5, y2: h - 0.5 }));
   if (!list || !list.length || !list.some(Boolean)) return node;
   const most = top || Math.max(...list);

@@ -1,6 +1,6 @@
 // The state of the page stands in the part of its address behind #, so that it can be kept and passed on: #findings?rule=RC-RSP-043&id=7.
 
-const viewNames = ["findings", "connections", "rules"];
+const viewNames = ["findings", "connections", "messages", "rules"];
 
 export function readState() {
   const [view, query] = location.hash.slice(1).split("?");

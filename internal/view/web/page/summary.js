@@ -89,6 +89,7 @@ function drawTimeline(s) {
 export function drawTabs(node, s, view, go) {
   const found = s.counts.violation + s.counts.warning + s.counts.note + s.counts.unproven;
   const tabs = [["findings", "Findings", num(found)], ["connections", "Connections", num(s.connections)], ["rules", "Rules", `${s.rules.exercised}/${s.rules.total}`]];
+  if (s.messages) tabs.splice(2, 0, ["messages", "Messages", num(s.messages)]);
   const key = `${view} ${tabs.map((t) => t[2])}`;
   if (node.dataset.key === key) return;
   node.dataset.key = key;
