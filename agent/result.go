@@ -114,9 +114,27 @@ type End struct {
 	// Trouble is what kept its requests from being answered; nil: nothing did. Stalled says that the request of the newest stall still waits.
 	Trouble *qp.Trouble
 	Stalled bool
+	Causes  []Cause // of the stalls of Trouble, as far as they are known
 	Settings
 	Path  Path
 	Timer int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did
+}
+
+// Cause is the command of the protocol above that a READ or WRITE belongs to which waited.
+type Cause struct {
+	PSN   packet.PSN // of the stall's request
+	Since int64      // of the stall
+	Of    *Operation
+}
+
+// Cause returns the command of the protocol above that the READ or WRITE of a stall belongs to; nil: it is not known, or to none.
+func (e *End) Cause(k *qp.Stall) *Operation {
+	for i := range e.Causes {
+		if c := &e.Causes[i]; c.PSN == k.Request.PSN && c.Since == k.Since {
+			return c.Of
+		}
+	}
+	return nil
 }
 
 // Settings is what CM or an HCA agent told of a queue pair.

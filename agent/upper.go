@@ -7,6 +7,7 @@ import (
 	"ibwitness/agent/internal/connection"
 	"ibwitness/mad"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/upper"
 	"ibwitness/wqe"
 )
@@ -235,4 +236,23 @@ func (t *Transport) causeOf(c *connection.Connection, va uint64, rkey, length ui
 		return nil
 	}
 	return t.operation(c, u, u.Owner(va, rkey, length))
+}
+
+// causes returns which commands the requests belong to that waited long.
+func (t *Transport) causes(c *connection.Connection, trouble *qp.Trouble) (list []Cause) {
+	if trouble == nil || t.uppers.recognized(c) == nil {
+		return nil
+	}
+	add := func(k *qp.Stall) {
+		if r := &k.Request; k.Begun != 0 && (r.Op == wqe.Read || r.Op == wqe.Write) {
+			if o := t.causeOf(c, r.VA, r.RKey, r.Length); o != nil {
+				list = append(list, Cause{r.PSN, k.Since, o})
+			}
+		}
+	}
+	add(&trouble.Now)
+	for i := range trouble.Longest {
+		add(&trouble.Longest[i])
+	}
+	return list
 }

@@ -9,6 +9,7 @@ import (
 
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // upperTalk writes the packets of one connection of RC, which no communication management has announced.
@@ -116,6 +117,9 @@ func TestUpperBuilt(t *testing.T) {
 		if u.Protocol != "NVMe over RDMA" || u.Begun != n || u.Ended != n-1 || u.Open != 1 || u.Failure != nil {
 			t.Errorf("%s %+v", u.Protocol, u.Counts)
 		}
+		if e := &r.Connections[0].Ends[1]; e.Trouble != nil {
+			t.Errorf("trouble: %+v", e.Trouble)
+		}
 		if o := u.Oldest; o == nil || o.Name != "NVMe Write, command id 299, namespace 1" || o.Frame != r.Packets-2 || o.Unsure {
 			t.Errorf("the oldest is %+v", o)
 		}
@@ -131,6 +135,50 @@ func TestUpperBuilt(t *testing.T) {
 	}
 	if o := a.causeOf(c, (n-1)<<12, 1, 4096); o != nil {
 		t.Errorf("a READ with another key is of %+v", o)
+	}
+}
+
+// TestUpperCause: the command is known that a READ belongs to which waits, and which has waited.
+func TestUpperCause(t *testing.T) {
+	var out bytes.Buffer
+	k := newUpperTalk(t, &out)
+	for i := range uint16(12) {
+		k.send(0, nvmeWrite(i, uint64(i)<<12, uint32(i)+7))
+		read := &packet.Packet{Opcode: packet.Op(packet.RC, packet.ReadRequest), VA: uint64(i) << 12, RKey: uint32(i) + 7, DMALen: 1024}
+		k.request(1, read, 1, false)
+		if i == 8 || i == 11 {
+			for range 2 {
+				k.now += int64(200 * time.Millisecond)
+				again := *read
+				k.write(1, &again)
+			}
+		}
+		if i < 11 {
+			k.write(0, &packet.Packet{Opcode: packet.Op(packet.RC, packet.ReadRespOnly), PSN: k.psns[1], Payload: make([]byte, 1024), Syndrome: packet.CreditInvalid, MSN: k.msn[1]})
+			k.send(1, nvmeDone(i))
+		}
+	}
+	if err := k.w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	a := NewTransport(nil)
+	for _, p := range packetsOf(t, out.Bytes()) {
+		a.Packet(p)
+	}
+	e := &a.Connections()[0].Ends[1]
+	if e.Trouble == nil || !e.Stalled {
+		t.Fatalf("%+v", e.Trouble)
+	}
+	for what, of := range map[string]struct {
+		stall   *qp.Stall
+		command string
+	}{"waits": {&e.Trouble.Now, "NVMe Write, command id 11, namespace 1"}, "waited": {&e.Trouble.Longest[0], "NVMe Write, command id 8, namespace 1"}} {
+		if o := e.Cause(of.stall); o == nil || o.Name != of.command {
+			t.Errorf("what %s is of %+v", what, o)
+		}
+	}
+	if o := e.Cause(&e.Trouble.Longest[1]); o != nil {
+		t.Errorf("nothing is of %+v", o)
 	}
 }
 

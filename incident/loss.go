@@ -25,6 +25,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		i := t.between(Interrupted, c, from)
 		i.during(s)
 		i.fact("request", request(&s.Request)+", sent "+times(rounds(s)+1))
+		t.cause(i, &c.Ends[from], s)
 		if s.Frames.Ended != 0 {
 			i.fact("answered", fmt.Sprintf("in frame %d", s.Frames.Ended))
 		}

@@ -47,6 +47,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("sent", t.when(k))
 	i.fact("gave up", t.gaveUp(k))
 	i.fact("waits", waiting(e, k))
+	t.cause(i, e, k)
 	t.command(i, c)
 	t.peer(i, k.Since)
 	t.after(i, c, k)
@@ -74,6 +75,13 @@ func (t *teller) silent(c *agent.Connection, from int) {
 	i.FitsWith = []string{"a retransmission timer that is long or off (timeout 0)", "a requester that has stopped: its process, its host, or its queue pair in the error state"}
 	i.Next = []string{"the queue pair's timeout and state on " + i.Local.Addr.String() + " (rdma resource show qp)", "what " + i.Peer.Addr.String() + " did since: it owes the answer"}
 	t.tell(i, "silent")
+}
+
+// cause names the command of the protocol above that the READ or WRITE of a stall belongs to.
+func (t *teller) cause(i *Incident, e *agent.End, k *qp.Stall) {
+	if o := e.Cause(k); o != nil {
+		i.fact("for", fmt.Sprintf("%s, which began in frame %d", o.Name, o.Frame))
+	}
 }
 
 // command names the command of the protocol above that waits.
