@@ -55,6 +55,7 @@ func (t *text) Report(w io.Writer, run *Run) error {
 	t.waived()
 	t.events()
 	t.latencies()
+	t.top()
 	t.timing()
 	t.connections()
 	t.settings()
