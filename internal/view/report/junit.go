@@ -91,8 +91,33 @@ func (j *junit) Report(w io.Writer, run *Run) error {
 			s.add(j.testCase(run, id, of[id], waived[id]))
 		}
 	}
+	s.incidents(run)
 	s.Tests = len(s.Cases)
 	return s.write(w)
+}
+
+// incidents adds a test case for each kind of incident that happened: it fails where the run fails on them.
+func (s *junitSuite) incidents(run *Run) {
+	var c *junitCase
+	add := func() {
+		if c == nil {
+			return
+		}
+		if run.FailOn == FailOnIncident {
+			c.Failure, c.Output = &junitOutcome{Message: "happened", Type: "incident", Text: c.Output}, ""
+		}
+		s.add(*c)
+	}
+	list := run.Incidents()
+	for i := range list {
+		n := &list[i]
+		if i == 0 || n.Kind != list[i-1].Kind {
+			add()
+			c = &junitCase{Class: "ibwitness.incidents", Name: n.Kind.String()}
+		}
+		c.Output += fmt.Sprintf("%v: %s\n", n.Certainty, n.What)
+	}
+	add()
 }
 
 // input adds the test cases of the input: what was wrong with it, and what was not judged.

@@ -2,9 +2,11 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/url"
 	"path/filepath"
+	"slices"
 
 	"ibwitness/rule"
 )
@@ -41,7 +43,7 @@ type sarifRule struct {
 	Default struct {
 		Level string `json:"level"`
 	} `json:"defaultConfiguration"`
-	Properties map[string]string `json:"properties"`
+	Properties map[string]string `json:"properties,omitempty"`
 }
 
 type sarifMessage struct {
@@ -74,7 +76,7 @@ type sarifResult struct {
 	Message    sarifMessage    `json:"message"`
 	Count      uint64          `json:"occurrenceCount,omitempty"`
 	Locations  []sarifLocation `json:"locations"`
-	Properties *jsonFinding    `json:"properties"`
+	Properties any             `json:"properties"` // as a line of JSON has it
 
 	Suppressions []sarifSuppression `json:"suppressions,omitempty"`
 }
@@ -88,7 +90,7 @@ type sarifSuppression struct {
 
 type sarifLocation struct {
 	Physical *sarifPhysical `json:"physicalLocation,omitempty"`
-	Logical  []sarifLogical `json:"logicalLocations"`
+	Logical  []sarifLogical `json:"logicalLocations,omitempty"`
 }
 
 type sarifPhysical struct {
@@ -151,10 +153,48 @@ func (s *sarif) Report(w io.Writer, run *Run) error {
 		result.Suppressions = []sarifSuppression{{"external", "accepted", e.why}}
 		out.Results = append(out.Results, result)
 	}
+	out.incidents(run)
 	enc := json.NewEncoder(w)
 	enc.SetIndent("", " ")
 	enc.SetEscapeHTML(false)
 	return enc.Encode(sarifLog{"https://json.schemastore.org/sarif-2.1.0.json", "2.1.0", []sarifRun{out}})
+}
+
+// incidents adds what happened: for information, or as failures where the run fails on it.
+func (s *sarifRun) incidents(run *Run) {
+	list := run.Incidents()
+	for i := range list {
+		n := &list[i]
+		id := "incident/" + n.Kind.String()
+		at := slices.IndexFunc(s.Tool.Driver.Rules, func(r sarifRule) bool { return r.ID == id })
+		if at < 0 {
+			at = len(s.Tool.Driver.Rules)
+			r := sarifRule{ID: id, Name: n.Kind.String(), Text: sarifMessage{"What happened, beside the verdict: see docs/incidents.md."}}
+			r.Default.Level = "warning"
+			s.Tool.Driver.Rules = append(s.Tool.Driver.Rules, r)
+		}
+		out := sarifResult{RuleID: id, RuleIndex: at, Kind: "informational", Level: "none", Message: sarifMessage{n.What}, Properties: incidentLine(n)}
+		if run.FailOn == FailOnIncident {
+			out.Kind, out.Level = "fail", "warning"
+		}
+		l := sarifLocation{Physical: sarifFile(run, n.Tap)}
+		for _, f := range n.Frames {
+			l.Logical = append(l.Logical, sarifLogical{fmt.Sprintf("frame %d", f), "frame"})
+		}
+		out.Locations = []sarifLocation{}
+		if l.Physical != nil || l.Logical != nil {
+			out.Locations = append(out.Locations, l)
+		}
+		s.Results = append(s.Results, out)
+	}
+}
+
+// sarifFile is the file of a tap; nil: it has none.
+func sarifFile(run *Run, tap uint16) *sarifPhysical {
+	if taps := run.Result.Taps; int(tap) < len(taps) && taps[tap].File != "" {
+		return &sarifPhysical{sarifURI{uri(taps[tap].File)}}
+	}
+	return nil
 }
 
 // uri names a file: relative to where the run was, as it was given.
@@ -188,10 +228,6 @@ func (s *sarif) result(run *Run, e *Entry, at int) sarifResult {
 	if e.Class == rule.Unproven {
 		out.Kind, out.Level = "review", "none" // as the standard has it of kinds other than fail
 	}
-	l := sarifLocation{Logical: []sarifLogical{{whereabouts(e.Finding), "frame"}}}
-	if taps := run.Result.Taps; int(e.Tap) < len(taps) && taps[e.Tap].File != "" {
-		l.Physical = &sarifPhysical{sarifURI{uri(taps[e.Tap].File)}}
-	}
-	out.Locations = []sarifLocation{l}
+	out.Locations = []sarifLocation{{Physical: sarifFile(run, e.Tap), Logical: []sarifLogical{{whereabouts(e.Finding), "frame"}}}}
 	return out
 }
