@@ -61,7 +61,8 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	e := &c.Ends[from]
 	i.Begin, i.End, i.Lost, i.Tap = s.Begun, s.Last, time.Duration(s.Lost), s.Tap
 	i.show(s.Frames.Begun[0], s.Frames.Last)
-	sent := max(s.Packets, uint64(e.Retransmissions), 1)
+	o := k.Overtaken()
+	sent := max(s.Packets, uint64(e.Retransmissions-min(e.Retransmissions, o.Packets)), 1)
 	i.What = fmt.Sprintf("%v retransmitted %s of %s to %v (%s), in %s: packets or their answers were lost, late or overtaken.",
 		&i.Local, number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), count(n, "round"))
 	i.fact("asked", causes(&s))

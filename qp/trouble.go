@@ -19,6 +19,8 @@ type Trouble struct {
 		Time int64 // when it came; 0: the requester has resumed since
 	}
 	RNR RNRSums
+
+	overtaking *overtaking // nil: nothing was overtaken
 }
 
 const longestStalls = 4
