@@ -81,8 +81,13 @@ func judged(t *testing.T, list []fabricagent.Frame, opt agent.Options) *agent.Re
 // happened is what frames tell: see judged.
 func happened(t *testing.T, list []fabricagent.Frame, opt agent.Options) string {
 	t.Helper()
+	return toldOf(judged(t, list, opt))
+}
+
+// toldOf is what a result tells.
+func toldOf(r *agent.Result) string {
 	var b strings.Builder
-	told(&b, "frames", incident.Of(judged(t, list, opt)))
+	told(&b, "frames", incident.Of(r))
 	return b.String()
 }
 

@@ -25,6 +25,7 @@ const (
 	NotReady                  // a receiver was not ready at times
 	Loss                      // packets were lost, and retransmitted
 	Damage                    // packets were damaged
+	Trimmed                   // a switch cut packets short in place of dropping them
 	Reordered                 // packets came in another order than they were sent
 	Paused                    // a port had the other end of its link pause
 	Congestion                // the network marked packets, or a receiver asked a sender to slow down
@@ -36,7 +37,7 @@ const (
 func (k Kind) String() string {
 	return [...]string{
 		"unanswered", "never-answered", "refused", "not-ready-exhausted", "connection-refused", "connection-unanswered", "interrupted", "not-ready", "loss",
-		"damage", "reordered", "pause", "congestion", "capture",
+		"damage", "trimmed", "reordered", "pause", "congestion", "capture",
 	}[k]
 }
 

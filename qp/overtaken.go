@@ -14,24 +14,24 @@ type Overtaken struct {
 	Tap         uint16
 }
 
-// overtaking is what has been overtaken in a send queue.
-type overtaking struct {
-	sum   Overtaken // what is certain
-	run   Overtaken // the newest packets in a row: if what came after the gap follows them once more, they were retransmitted
-	after uint16    // IPv4 identification of what overtook them
+// Overtaking is what has been overtaken in a send queue.
+type Overtaking struct {
+	Sum   Overtaken // what is certain
+	Run   Overtaken // the newest packets in a row: if what came after the gap follows them once more, they were retransmitted
+	After uint16    // IPv4 identification of what overtook them
 }
 
 // CountOvertaken notes that request p came after later ones, the newest of which had an IPv4 identification. numbered says that it left before that.
 func (s *SendQueue) CountOvertaken(p *packet.Packet, after uint16, numbered bool) {
 	t := s.trouble()
-	if t.overtaking == nil {
-		t.overtaking = new(overtaking)
+	if t.Overtaking == nil {
+		t.Overtaking = new(Overtaking)
 	}
-	o := t.overtaking
-	r := &o.run
+	o := t.Overtaking
+	r := &o.Run
 	if !s.lastOvertaken() {
-		o.sum.add(r)
-		*r, o.after = Overtaken{First: p.Time, Frame: p.Frame, Tap: p.Tap}, after
+		o.Sum.add(r)
+		*r, o.After = Overtaken{First: p.Time, Frame: p.Frame, Tap: p.Tap}, after
 	}
 	r.Packets++
 	if numbered {
@@ -44,7 +44,7 @@ func (s *SendQueue) CountOvertaken(p *packet.Packet, after uint16, numbered bool
 // OvertakenAfter returns the IPv4 identification of what overtook the newest request, where that was overtaken; else that of the newest request.
 func (s *SendQueue) OvertakenAfter() uint16 {
 	if s.lastOvertaken() {
-		return s.Trouble().overtaking.after
+		return s.Trouble().Overtaking.After
 	}
 	return s.Last.ID
 }
@@ -63,10 +63,10 @@ func (s *SendQueue) IsOvertaken(p *packet.Packet) bool {
 
 // NotOvertaken takes back the newest requests that were overtaken, as far as only their time said so: what had come after them follows them once more. It reports whether there were such.
 func (s *SendQueue) NotOvertaken() bool {
-	if !s.lastOvertaken() || s.Trouble().overtaking.run.Numbered > 0 {
+	if !s.lastOvertaken() || s.Trouble().Overtaking.Run.Numbered > 0 {
 		return false
 	}
-	s.Trouble().overtaking.run = Overtaken{}
+	s.Trouble().Overtaking.Run = Overtaken{}
 	return true
 }
 
@@ -79,19 +79,19 @@ func (s *SendQueue) AskedForOvertaken(psn packet.PSN, now, within int64) {
 
 // newestOvertaken returns the newest packets that were overtaken; nil: none was.
 func (t *Trouble) newestOvertaken() *Overtaken {
-	if t == nil || t.overtaking == nil || t.overtaking.run.Packets == 0 {
+	if t == nil || t.Overtaking == nil || t.Overtaking.Run.Packets == 0 {
 		return nil
 	}
-	return &t.overtaking.run
+	return &t.Overtaking.Run
 }
 
 // Overtaken returns what of the requests was overtaken by others on its way to the tap.
 func (t *Trouble) Overtaken() Overtaken {
-	if t.overtaking == nil {
+	if t.Overtaking == nil {
 		return Overtaken{}
 	}
-	o := t.overtaking.sum
-	o.add(&t.overtaking.run)
+	o := t.Overtaking.Sum
+	o.add(&t.Overtaking.Run)
 	return o
 }
 

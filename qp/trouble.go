@@ -20,7 +20,7 @@ type Trouble struct {
 	}
 	RNR RNRSums
 
-	overtaking *overtaking // nil: nothing was overtaken
+	Overtaking *Overtaking // nil: nothing was overtaken
 }
 
 const longestStalls = 4
