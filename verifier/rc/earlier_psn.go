@@ -229,7 +229,7 @@ func (v *Verifier) retransmissionPlace(c *qp.Pair, from int, p *packet.Packet, w
 		v.stalls(c, from, p, w)
 		v.retransmissionBegins(c, from, p)
 	}
-	q.CountStalled(p)
+	q.CountStalled(p, c.Ends[from].Sums())
 	q.BeginRetransmission(p.PSN.Add(max(c.PSNs(p), 1)))
 	switch {
 	case w != nil && w.Has(wqe.Unsized):
