@@ -43,11 +43,13 @@ func (t *teller) network() {
 		}
 		return w
 	}
+	var x flips
 	for k := range t.run.Findings {
 		switch f := &t.run.Findings[k]; f.Rule {
 		case rule.ROCV2019, rule.LNKCRC003, rule.LNKCRC004:
 			if f.Accused.Role != rule.Capture {
 				of(f.Accused.Addr, f.Peer.Addr).damaged.add(f)
+				x.add(f)
 			}
 		case rule.EvTrimmed:
 			of(f.Accused.Addr, f.Peer.Addr).trimmed.add(f)
@@ -57,7 +59,7 @@ func (t *teller) network() {
 			of(f.Peer.Addr, f.Accused.Addr).notified.add(f)
 		}
 	}
-	t.damage(order)
+	t.damage(order, &x)
 	for _, w := range order {
 		if w.trimmed.n > 0 {
 			t.trimmed(w)
@@ -97,8 +99,8 @@ func (t *teller) atLeast(n uint64, noun string) string {
 	return count(n, noun)
 }
 
-// damage tells of all damaged packets at once: what is damaged may be an address.
-func (t *teller) damage(ways []*onWay) {
+// damage tells of all damaged packets at once: what is damaged may be an address. x is which bits of them were flipped.
+func (t *teller) damage(ways []*onWay, x *flips) {
 	var most *onWay
 	n, others := uint64(0), uint64(0)
 	for _, w := range ways {
@@ -120,8 +122,7 @@ func (t *teller) damage(ways []*onWay) {
 	}
 	f := most.damaged.first
 	i.fact("first", fmt.Sprintf("frame %d, %v, PSN %v: %s", f.Frame, f.Opcode, f.PSN, f.Actual))
-	i.FitsWith = []string{"a bad cable, transceiver or switch port", "memory of an adapter or switch that flips bits: its links' own checksums are right then", "a sender that computes the ICRC wrongly"}
-	i.Next = []string{"symbol and CRC errors of the links between (ethtool -S, perfquery)", "the bytes of the first frame beside those of its retransmission"}
+	x.tell(i)
 	t.tell(i, "")
 }
 
