@@ -63,6 +63,22 @@ func TestReordered(t *testing.T) {
 	}
 }
 
+// TestReorderedUC: nothing of UC is retransmitted, so that what comes late was overtaken.
+func TestReorderedUC(t *testing.T) {
+	uc := strings.Replace(writes, "qps:", "attributes: {type: UC}\nqps:", 1)
+	list := frames(t, uc)
+	for i := range list {
+		changed(&list[i], func(p *packet.Packet) { p.IPID = 0 })
+	}
+	if got := happened(t, list, agent.Options{}); got != "frames: 0\n" {
+		t.Errorf("in order: %s", got)
+	}
+	const want = "reordered (proven): 2 packets that 10.0.0.1 sent to 10.0.0.2 QP 0xa32 came after later ones, up to 3 PSNs ahead; UC retransmits nothing."
+	if got := happened(t, later(later(list, 11, 3), 11, 3), agent.Options{}); !strings.Contains(got, want) {
+		t.Errorf("got %s\nwant %q", got, want)
+	}
+}
+
 // TestReorderedAndNAKed tells that a receiver took packets for lost that were only late.
 func TestReorderedAndNAKed(t *testing.T) {
 	got := happened(t, frames(t, writes+"taps: [middle]\nerrors:\n  - {do: reorder, from: a, psn: +3, overtaken_by: 2}\n"), agent.Options{})

@@ -68,7 +68,7 @@ func (v *Verifier) next(c *qp.Pair, from int, p *packet.Packet) {
 	v.Covered(rule.UCPSN001)
 	q.Begin()
 	q.CloseExplanation()
-	if p.PSN.Before(q.High) {
+	if p.PSN.Before(q.High) && !v.Unordered(c, from) {
 		overtaken(q, p)
 	}
 	v.Sequence(c, from, p, &sequence)
