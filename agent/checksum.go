@@ -115,6 +115,10 @@ func (t *Transport) seal(c *connection.Connection, from int, p *packet.Packet, h
 			taken = false // nobody knows: it may be damaged, or VCRCs may not be filled in here
 		}
 	}
+	if p.ICRCState == packet.CRCBad && t.header.Trimmed(c.QPs(), from, p) {
+		t.congestion.Unfollowed(p)
+		return false
+	}
 	s := &h.ICRC[dir]
 	if p.ICRCState == packet.CRCBad && p.Flaws&(packet.FlawIPLength|packet.FlawUDPLength|packet.FlawLRHLength) != 0 {
 		t.header.Length(c.QPs(), from, p)

@@ -221,6 +221,9 @@ func (t *Transport) tooShort(p *packet.Packet) {
 	if p.Has&packet.HasBTH != 0 && connection.Connects(p.Opcode.Service()) {
 		c, from = t.table.ConnectionTo(p)
 	}
+	if t.header.Trimmed(c.QPs(), from, p) {
+		return
+	}
 	t.header.Short(c.QPs(), from, p)
 	if !p.Cut && p.Has&packet.HasBTH != 0 && p.Opcode.Service() == packet.RD {
 		t.rd.Malformed(p)

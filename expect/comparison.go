@@ -43,6 +43,8 @@ type Comparison struct {
 	outcomes         [numIDs]Outcome
 	words            []word
 	filled           bool // the content of the payload is determined
+	flip             Flip
+	damaged          bool // the ICRC of the actual packet is wrong, and all of it was there to look for what was flipped
 }
 
 // span is a header in the bytes of a packet.

@@ -202,6 +202,9 @@ func (e *Expected) Beside() *Comparison {
 	if e.filled && len(a.Payload) == a.PayloadLen {
 		c.actual.Payload, c.expected.Payload = bytes.Clone(a.Payload), bytes.Clone(e.p.Payload)
 	}
+	if a.ICRCState == packet.CRCBad && len(a.Data) > 0 {
+		c.findFlip(a)
+	}
 	c.actual.Pad, c.expected.Pad = bytes.Clone(a.Pad), bytes.Clone(e.p.Pad)
 	for id := range numIDs {
 		c.outcomes[id] = e.outcome(id, own)

@@ -15,27 +15,30 @@ type Kind uint8
 
 // The kinds, the gravest first.
 const (
-	Unanswered    Kind = iota // a request was retransmitted, or waited for long, and was never answered
-	NeverAnswered             // the same of a connection whose peer has never sent anything on it
-	Refused                   // a NAK ended the connection
-	Exhausted                 // a receiver was not ready until the capture or the retries ended
-	Rejected                  // the communication manager refused a connection
-	Ignored                   // nothing answered a request for a connection
-	Interrupted               // nothing came for a while, then it went on
-	NotReady                  // a receiver was not ready at times
-	Loss                      // packets were lost, and retransmitted
-	Damage                    // packets were damaged
-	Paused                    // a port had the other end of its link pause
-	Congestion                // the network marked packets, or a receiver asked a sender to slow down
-	Untrusted                 // the capture itself is not to be trusted
+	Unanswered     Kind = iota // a request was retransmitted, or waited for long, and was never answered
+	NeverAnswered              // the same of a connection whose peer has never sent anything on it
+	Refused                    // a NAK ended the connection
+	Exhausted                  // a receiver was not ready until the capture or the retries ended
+	Rejected                   // the communication manager refused a connection
+	Ignored                    // nothing answered a request for a connection
+	Interrupted                // nothing came for a while, then it went on
+	NotReady                   // a receiver was not ready at times
+	Retransmitting             // much of what was sent was retransmitted, for a while
+	Loss                       // packets were lost, and retransmitted
+	Damage                     // packets were damaged
+	Trimmed                    // a switch cut packets short in place of dropping them
+	Reordered                  // packets came in another order than they were sent
+	Paused                     // a port had the other end of its link pause
+	Congestion                 // the network marked packets, or a receiver asked a sender to slow down
+	Untrusted                  // the capture itself is not to be trusted
 	NumKinds
 )
 
 // String is the name of the kind in JSON and metrics.
 func (k Kind) String() string {
 	return [...]string{
-		"unanswered", "never-answered", "refused", "not-ready-exhausted", "connection-refused", "connection-unanswered", "interrupted", "not-ready", "loss",
-		"damage", "pause", "congestion", "capture",
+		"unanswered", "never-answered", "refused", "not-ready-exhausted", "connection-refused", "connection-unanswered", "interrupted", "not-ready", "storm", "loss",
+		"damage", "trimmed", "reordered", "pause", "congestion", "capture",
 	}[k]
 }
 

@@ -62,9 +62,16 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	e := &c.Ends[from]
 	i.Begin, i.End, i.Lost, i.Tap = s.Begun, s.Last, time.Duration(s.Lost), s.Tap
 	i.show(s.Frames.Begun[0], s.Frames.Last)
-	sent := max(s.Packets, uint64(e.Retransmissions), 1)
-	i.What = fmt.Sprintf("%v retransmitted %s of %s to %v (%s), in %s: packets or their answers were lost, late or overtaken.",
-		&i.Local, number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), count(n, "round"))
+	o := k.Overtaken()
+	sent := max(s.Packets, uint64(e.Retransmissions-min(e.Retransmissions, o.Packets)), 1)
+	in := fmt.Sprintf("%s of %s to %v (%s), in %s", number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), count(n, "round"))
+	i.What = fmt.Sprintf("%v retransmitted %s: packets or their answers were lost, late or overtaken.", &i.Local, in)
+	storm := k.Storm()
+	waits := e.Stalled && storm.First >= k.Now.Since // that is told as unanswered
+	if storm.Time != 0 && !waits && n > uint64(s.Rounds[qp.NotReady]) && t.run.Clock.Count == 0 {
+		t.storm(i, e, &storm)
+		i.fact("all", "it retransmitted "+in)
+	}
 	i.fact("asked", causes(&s))
 	i.fact("cost", fmt.Sprintf("%s without progress in all; %s of payload retransmitted", t.span(s.Lost), count(s.Bytes, "byte")))
 	switch {
@@ -80,6 +87,9 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	if c.Encap == packet.Native {
 		i.FitsWith = []string{"a bad cable or transceiver that damages packets", "a switch that discards what waits for longer than HOQLife"}
 		i.Next = []string{"SymbolErrorCounter, PortRcvErrors and PortXmitDiscards of the ports between (perfquery, ibqueryerrors)"}
+	}
+	if i.Kind == Retransmitting {
+		stormReasons(i, &s)
 	}
 	t.tell(i, "")
 }

@@ -26,10 +26,10 @@ func (s *seen) add(f *rule.Finding) {
 // onWay is what the network did on a way, and what its receiver told the sender of it.
 type onWay struct {
 	way
-	damaged, marked, notified seen
+	damaged, trimmed, marked, notified seen
 }
 
-// network tells what the network did to packets: damage and congestion.
+// network tells what the network did to packets: damage, trimming and congestion.
 func (t *teller) network() {
 	ways := map[way]*onWay{}
 	var order []*onWay
@@ -43,20 +43,27 @@ func (t *teller) network() {
 		}
 		return w
 	}
+	var x flips
 	for k := range t.run.Findings {
 		switch f := &t.run.Findings[k]; f.Rule {
 		case rule.ROCV2019, rule.LNKCRC003, rule.LNKCRC004:
 			if f.Accused.Role != rule.Capture {
 				of(f.Accused.Addr, f.Peer.Addr).damaged.add(f)
+				x.add(f)
 			}
+		case rule.EvTrimmed:
+			of(f.Accused.Addr, f.Peer.Addr).trimmed.add(f)
 		case rule.EvCE:
 			of(f.Accused.Addr, f.Peer.Addr).marked.add(f)
 		case rule.EvCNP:
 			of(f.Peer.Addr, f.Accused.Addr).notified.add(f)
 		}
 	}
-	t.damage(order)
+	t.damage(order, &x)
 	for _, w := range order {
+		if w.trimmed.n > 0 {
+			t.trimmed(w)
+		}
 		if w.marked.n+w.notified.n > 0 {
 			t.congestion(w)
 		}
@@ -92,8 +99,8 @@ func (t *teller) atLeast(n uint64, noun string) string {
 	return count(n, noun)
 }
 
-// damage tells of all damaged packets at once: what is damaged may be an address.
-func (t *teller) damage(ways []*onWay) {
+// damage tells of all damaged packets at once: what is damaged may be an address. x is which bits of them were flipped.
+func (t *teller) damage(ways []*onWay, x *flips) {
 	var most *onWay
 	n, others := uint64(0), uint64(0)
 	for _, w := range ways {
@@ -115,8 +122,19 @@ func (t *teller) damage(ways []*onWay) {
 	}
 	f := most.damaged.first
 	i.fact("first", fmt.Sprintf("frame %d, %v, PSN %v: %s", f.Frame, f.Opcode, f.PSN, f.Actual))
-	i.FitsWith = []string{"a bad cable, transceiver or switch port", "memory of an adapter or switch that flips bits: its links' own checksums are right then", "a sender that computes the ICRC wrongly"}
-	i.Next = []string{"symbol and CRC errors of the links between (ethtool -S, perfquery)", "the bytes of the first frame beside those of its retransmission"}
+	x.tell(i)
+	t.tell(i, "")
+}
+
+// trimmed tells of packets that came cut short with another DSCP.
+func (t *teller) trimmed(w *onWay) {
+	i := w.about(Trimmed, &w.trimmed)
+	i.What = fmt.Sprintf("%s from %v to %v came cut short, with another DSCP than the others of their connection.", t.atLeast(w.trimmed.n, "packet"), w.from, w.to)
+	f := w.trimmed.first
+	i.fact("first", fmt.Sprintf("frame %d, %v, PSN %v: %s", f.Frame, f.Opcode, f.PSN, f.Detail))
+	i.fact("receiver", "drops each of them: what its ICRC covers is not there")
+	i.FitsWith = []string{"a switch whose queue was full and that trims packets in place of dropping them (packet trimming), so that the receiver learns of the loss", "a tap or mirror that cuts frames, on a path that sets the DSCP"}
+	i.Next = []string{"the queues and the trimming profile of the switches between, and which DSCP they give to what they trim", "whether the adapter of " + w.to.String() + " knows trimmed packets: one that does not waits for the next packet, or the timer of the sender"}
 	t.tell(i, "")
 }
 

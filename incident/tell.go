@@ -77,6 +77,8 @@ func (t *teller) requests(c *agent.Connection, from int) {
 	if k.RNR.NAKs > 0 && !(e.Stalled && k.NAK.Time != 0) {
 		t.notReady(c, from, &k)
 	}
+	o := k.Overtaken()
+	t.reordered(c, from, &o)
 	t.loss(c, from, &k)
 }
 

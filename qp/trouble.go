@@ -19,6 +19,9 @@ type Trouble struct {
 		Time int64 // when it came; 0: the requester has resumed since
 	}
 	RNR RNRSums
+
+	Overtaking *Overtaking // nil: nothing was overtaken
+	Storming   *Storming   // nil: nothing was retransmitted
 }
 
 const longestStalls = 4
@@ -178,12 +181,18 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	}
 }
 
-// CountStalled counts a packet that was retransmitted.
-func (s *SendQueue) CountStalled(p *packet.Packet) {
-	if t := s.sender.trouble; t != nil {
-		t.Now.Packets++
-		t.Now.Bytes += uint64(p.PayloadLen)
+// CountStalled counts a packet that was retransmitted. sent is what its end has sent, with it.
+func (s *SendQueue) CountStalled(p *packet.Packet, sent Sums) {
+	t := s.sender.trouble
+	if t == nil {
+		return
 	}
+	t.Now.Packets++
+	t.Now.Bytes += uint64(p.PayloadLen)
+	if t.Storming == nil {
+		t.Storming = new(Storming)
+	}
+	t.Storming.add(p, sent)
 }
 
 // StallNotReady notes RNR NAK p, which refuses the request that w is; nil: it is not known.

@@ -19,6 +19,7 @@ const (
 	EvDisconnect
 	EvReject
 	EvUnanswered
+	EvTrimmed
 
 	numRows
 )
@@ -108,5 +109,10 @@ var eventRows = [numRows - eventFirst]Row{
 		ID: "EV-UNANSWERED", Name: "unanswered-request", Severity: Info, Needs: Wire, Ref: "9.7.5†",
 		Text:  "A request that must be answered was not, while the capture went on.",
 		Where: "verifier/rc/missing_response.go",
+	},
+	EvTrimmed - eventFirst: {
+		ID: "EV-TRIMMED", Name: "trimmed", Severity: Info, Needs: Wire, Ref: "vendor",
+		Text:  "A switch cut a packet short in place of dropping it, and gave it another DSCP: its lengths are those that it had.",
+		Where: "verifier/header/trimmed.go",
 	},
 }

@@ -101,6 +101,7 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 		return
 	}
+	v.overtaken(c, from, p)
 	c.Ends[from].CountRetransmission()
 	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q := &c.Ends[from].SQ

@@ -12,6 +12,9 @@ import (
 // reordering is how late the network brings a packet that others have overtaken, at most: one that comes later was retransmitted.
 const reordering = int64(time.Millisecond)
 
+// takenForLost is within what time of a packet that was overtaken its responder has it retransmitted as lost.
+const takenForLost = int64(time.Second)
+
 // slow is how long a requester waits for a response before that is worth telling, though it does not retransmit.
 const slow = int64(500 * time.Millisecond)
 
@@ -21,7 +24,11 @@ func (v *Verifier) stalls(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	if v.waitingSince != 0 {
 		since = p.Time - int64(verifier.Stamp(p.Time)-v.waitingSince)*verifier.Tick
 	}
-	c.Ends[from].SQ.Stall(p, w, retransmissionCause(c, from, p), since, false)
+	q, cause := &c.Ends[from].SQ, retransmissionCause(c, from, p)
+	q.Stall(p, w, cause, since, false)
+	if cause == qp.SequenceAsked {
+		q.AskedForOvertaken(p.PSN, p.Time, takenForLost)
+	}
 }
 
 // noteLate notes where response p, which makes progress, comes so late. It is small enough for the compiler to inline it.
@@ -47,10 +54,31 @@ func (v *Verifier) silentGap(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// stallsBefore is stalls for a request that fills a gap, the first packet of message w: the capture has not shown it before.
-func (v *Verifier) stallsBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, last int64) {
+// overtaken notes request p, whose PSN is before one that has come, where that one has overtaken it on its way: nothing shows that p was retransmitted.
+func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	if q.History().Get(p.PSN) != nil || !q.Gap.Open() || !p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)) {
+		if q.NotOvertaken() {
+			w, _ := q.Messages.Find(p.PSN)
+			q.Stall(p, w, retransmissionCause(c, from, p), 0, true)
+		}
+		return
+	}
+	if q.Last.Tap != p.Tap || p.Time-q.Last.Time > reordering {
+		return
+	}
+	after := q.OvertakenAfter()
+	numbered := verifier.Numbered(p)
+	if numbered && !verifier.LeftBefore(p, after) || !numbered && (!c.Paired || retransmissionCause(c, from, p) != qp.TimerExpired) {
+		return
+	}
+	q.CountOvertaken(p, after, numbered)
+}
+
+// stallsBefore is stalls for a request that fills a gap, the first packet of message w. before says that the capture has not shown it before.
+func (v *Verifier) stallsBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, last int64, before bool) {
 	if cause := retransmissionCause(c, from, p); cause != qp.TimerExpired || p.Time-last > reordering {
-		c.Ends[from].SQ.Stall(p, w, cause, 0, true)
+		c.Ends[from].SQ.Stall(p, w, cause, 0, before)
 	}
 }
 

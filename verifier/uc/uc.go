@@ -68,6 +68,9 @@ func (v *Verifier) next(c *qp.Pair, from int, p *packet.Packet) {
 	v.Covered(rule.UCPSN001)
 	q.Begin()
 	q.CloseExplanation()
+	if p.PSN.Before(q.High) && !v.Unordered(c, from) {
+		overtaken(q, p)
+	}
 	v.Sequence(c, from, p, &sequence)
 	w := v.Message(c, from, p)
 	if q.Sequence.Odd == wqe.None && !v.Payload(c, from, p, w, rule.Sender, rule.UCLEN001, rule.UCLEN001, rule.UCLEN001) {
@@ -124,6 +127,14 @@ func (v *Verifier) late(c *qp.Pair, from int, p *packet.Packet) bool {
 		q.FillGap(p.PSN.Add(1))
 	}
 	return true
+}
+
+// overtaken notes packet p, whose PSN is before one that has come: nothing of UC is retransmitted.
+func overtaken(q *qp.SendQueue, p *packet.Packet) {
+	if q.Last.Tap == p.Tap && q.History().Get(p.PSN) == nil {
+		after := q.OvertakenAfter()
+		q.CountOvertaken(p, after, verifier.Numbered(p) && verifier.LeftBefore(p, after))
+	}
 }
 
 // psnReused judges a PSN that was passed: UC has no retransmission (rule UC-PSN-002).

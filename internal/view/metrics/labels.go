@@ -32,6 +32,7 @@ var events = [...]struct {
 	{rule.EvDisconnect, "disconnects_total", "Connections that the connection manager ended."},
 	{rule.EvReject, "rejects_total", "Connections that were refused."},
 	{rule.EvUnanswered, "unanswered_requests_total", "Requests without a response."},
+	{rule.EvTrimmed, "trimmed_packets_total", "Packets that a switch cut short in place of dropping them."},
 }
 
 // Labels say which labels the counters of findings have beside those that are bounded by themselves.

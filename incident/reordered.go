@@ -1,0 +1,56 @@
+package incident
+
+import (
+	"fmt"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+)
+
+// reordered tells of packets that came after later ones, though nothing had asked for them again.
+func (t *teller) reordered(c *agent.Connection, from int, o *qp.Overtaken) {
+	if o.Packets == 0 {
+		return
+	}
+	i := t.between(Reordered, c, from)
+	i.Begin, i.End, i.Tap = o.First, o.Last, o.Tap
+	i.show(o.Frame, o.Newest)
+	e := &c.Ends[from]
+	how := ": they had left before them."
+	switch one := o.Packets == 1; {
+	case o.Numbered == o.Packets && one:
+		how = ": it had left before them."
+	case o.Numbered == o.Packets:
+	case c.Service == packet.UC:
+		how = "; UC retransmits nothing."
+	case one:
+		how = ", and nothing in the capture had asked for it again."
+	default:
+		how = ", and nothing in the capture had asked for them again."
+	}
+	i.What = fmt.Sprintf("%s that %v sent to %v came after later ones, up to %s ahead%s", count(uint64(o.Packets), "packet"), &i.Local, &i.Peer, count(uint64(o.Depth), "PSN"), how)
+	if c.Service != packet.UC && o.Numbered < o.Packets {
+		i.Certainty = Likely // a requester that took them for lost early would look the same
+	}
+	i.fact("share", fmt.Sprintf("%s of %s", share(uint64(o.Packets), e.Packets), count(e.Packets, "packet")))
+	switch {
+	case o.Numbered == o.Packets:
+		i.fact("order", "by the IPv4 identifications, which count up as packets leave")
+	case o.Numbered > 0:
+		i.fact("order", number(uint64(o.Numbered))+" of them had left before what came first, by the IPv4 identifications, which count up as packets leave")
+	}
+	if o.Asked > 0 {
+		i.fact("cost", fmt.Sprintf("the receiver took that for a loss %s, and had the requester go back: what that retransmitted had arrived, or was about to", times(uint64(o.Asked))))
+	}
+	network := "a network that uses several paths for one connection: adaptive routing, packet spraying, or a link that changed"
+	capture := "a capture that holds them in another order than they passed: several receive queues of the capturing host, or a mirror of several ports"
+	if i.FitsWith = []string{network, capture}; e.Near {
+		i.FitsWith = []string{capture, "a requester that sends in another order on purpose (selective repeat, multipath)"}
+	}
+	i.Next = []string{"adaptive routing of the switches, and whether both adapters take packets out of order: if they do, --profile adaptive-routing judges them so, and --profile selective-repeat responders that keep what comes after a gap"}
+	if o.Asked > 0 {
+		i.Next = []string{"out_of_sequence of " + i.Peer.Addr.String() + ", and adaptive routing of the switches for this traffic: the receiver does not take packets out of order"}
+	}
+	t.tell(i, "")
+}

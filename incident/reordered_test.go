@@ -1,0 +1,90 @@
+package incident_test
+
+import (
+	"strings"
+	"testing"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
+	"ibwitness/verifier"
+)
+
+// later moves a frame of a list so that others come first, and returns the list.
+func later(list []fabricagent.Frame, at, by int) []fabricagent.Frame {
+	f := list[at]
+	copy(list[at:], list[at+1:at+by+1])
+	list[at+by] = f
+	return list
+}
+
+// again repeats frames of a list at another place of it.
+func again(list []fabricagent.Frame, from, to, at int) []fabricagent.Frame {
+	out := append([]fabricagent.Frame{}, list[:at]...)
+	out = append(out, list[from:to]...)
+	return append(out, list[at:]...)
+}
+
+// TestReordered tells packets that were overtaken from those that were retransmitted.
+func TestReordered(t *testing.T) {
+	plain := func() []fabricagent.Frame { return frames(t, writes) }
+	unnumbered := func() []fabricagent.Frame {
+		list := plain()
+		for i := range list {
+			changed(&list[i], func(p *packet.Packet) { p.IPID = 0 })
+		}
+		return list
+	}
+	const one = "1 packet that 10.0.0.1 QP 0x9bc sent to 10.0.0.2 QP 0xa32 came after later ones, up to 2 PSNs ahead"
+	tests := []struct {
+		name  string
+		list  []fabricagent.Frame
+		words string
+		want  string // "": no such incident
+	}{
+		{"in order", plain(), "", ""},
+		{"in order, without identifications", unnumbered(), "", ""},
+		{"one is overtaken", later(plain(), 28, 2), "", "reordered (proven): " + one + ": it had left before them."},
+		{"one is overtaken, without identifications", later(unnumbered(), 28, 2), "", "reordered (likely): " + one + ", and nothing in the capture had asked for it again."},
+		{"two in a row are overtaken", later(later(plain(), 28, 3), 28, 3), "", "reordered (proven): 2 packets that 10.0.0.1 QP 0x9bc sent to 10.0.0.2 QP 0xa32 came after later ones, up to 3 PSNs ahead: they had left before them."},
+		{"two in a row, without identifications", later(later(unnumbered(), 28, 3), 28, 3), "", "reordered (likely): 2 packets"},
+		{"the network does so on purpose", later(unnumbered(), 28, 2), "adaptive-routing", ""},
+		{"one is lost before the tap, and all from it on is retransmitted", append(unnumbered()[:28], again(unnumbered(), 28, 31, 31)[29:]...), "", ""},
+	}
+	for _, tt := range tests {
+		profile, err := verifier.ParseProfile(tt.words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := happened(t, tt.list, agent.Options{Profile: profile})
+		if tt.want != "" && !strings.Contains(got, tt.want) || tt.want == "" && strings.Contains(got, "reordered") {
+			t.Errorf("%s: %s\nwant %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestReorderedUC: nothing of UC is retransmitted, so that what comes late was overtaken.
+func TestReorderedUC(t *testing.T) {
+	uc := strings.Replace(writes, "qps:", "attributes: {type: UC}\nqps:", 1)
+	list := frames(t, uc)
+	for i := range list {
+		changed(&list[i], func(p *packet.Packet) { p.IPID = 0 })
+	}
+	if got := happened(t, list, agent.Options{}); got != "frames: 0\n" {
+		t.Errorf("in order: %s", got)
+	}
+	const want = "reordered (proven): 2 packets that 10.0.0.1 sent to 10.0.0.2 QP 0xa32 came after later ones, up to 3 PSNs ahead; UC retransmits nothing."
+	if got := happened(t, later(later(list, 11, 3), 11, 3), agent.Options{}); !strings.Contains(got, want) {
+		t.Errorf("got %s\nwant %q", got, want)
+	}
+}
+
+// TestReorderedAndNAKed tells that a receiver took packets for lost that were only late.
+func TestReorderedAndNAKed(t *testing.T) {
+	got := happened(t, frames(t, writes+"taps: [middle]\nerrors:\n  - {do: reorder, from: a, psn: +3, overtaken_by: 2}\n"), agent.Options{})
+	for _, want := range []string{"reordered (proven): 1 packet", "cost: the receiver took that for a loss once", "loss (proven): 10.0.0.1 QP 0x9bc retransmitted 13 of 45 packets"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s\nwant %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package incident
+
+import (
+	"fmt"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+)
+
+// storm tells a loss by what it cost: much of what end e sent for a while was retransmitted.
+func (t *teller) storm(i *Incident, e *agent.End, s *qp.Storm) {
+	i.Kind, i.Begin, i.End, i.Tap, i.Frames = Retransmitting, s.First, s.Last, s.Tap, nil
+	i.show(s.Frame, s.Newest)
+	i.What = fmt.Sprintf("%s of the payload that %v sent to %v in %s was retransmitted: %s of %s.",
+		share(s.Again.Bytes, s.Sent.Bytes), &i.Local, &i.Peer, t.span(s.Time), number(s.Again.Packets), count(s.Sent.Packets, "packet"))
+	i.fact("goodput", fmt.Sprintf("%s of new payload, where %s was sent", rate(s.Sent.Bytes-s.Again.Bytes, s.Time), rate(s.Sent.Bytes, s.Time)))
+	i.fact("host", t.hostSent(e.Addr))
+}
+
+// stormReasons says what has little loss cost so much.
+func stormReasons(i *Incident, s *qp.Stalls) {
+	if s.Rounds[qp.TimerExpired] > s.Rounds[qp.SequenceAsked]+s.Rounds[qp.ResponseLost] {
+		i.FitsWith = append([]string{"a retransmission timer that is shorter than an answer takes, so that what had arrived is retransmitted"}, i.FitsWith...)
+		i.Next = append([]string{"the timeout of the queue pair on " + i.Local.Addr.String() + ", against how long answers take (--latency)"}, i.Next...)
+		return
+	}
+	i.FitsWith = append([]string{"few losses with much in flight: a requester retransmits all that came after a packet that was lost (go-back-N)"}, i.FitsWith...)
+	i.Next = append(i.Next, "whether both adapters can retransmit only what was lost (selective repeat)")
+}
+
+// hostSent says how much of what a host sent on all connections was retransmitted; "": it has one connection, or the run goes on, of which only those that had trouble are known here.
+func (t *teller) hostSent(a packet.Addr) string {
+	if t.run.Packets == 0 {
+		return ""
+	}
+	n, sent, again := uint64(0), uint64(0), uint64(0)
+	for k := range t.run.Connections {
+		for j := range t.run.Connections[k].Ends {
+			e := &t.run.Connections[k].Ends[j]
+			if e.Addr != a || e.Packets == 0 {
+				continue
+			}
+			n++
+			sent += e.Bytes
+			if e.Trouble != nil {
+				again += e.Trouble.Sum.Bytes + e.Trouble.Now.Bytes
+			}
+		}
+	}
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%v retransmitted %s of the payload that it sent on %d connections: %s of %s", a, share(again, sent), n, number(again), count(sent, "byte"))
+}
+
+// rate writes how fast bytes went in so many nanoseconds: "1.25 Gbit/s".
+func rate(bytes uint64, ns int64) string {
+	bits := 8e9 * float64(bytes) / float64(ns)
+	for _, u := range []struct {
+		size float64
+		name string
+	}{{1e9, "Gbit/s"}, {1e6, "Mbit/s"}, {1e3, "kbit/s"}} {
+		if bits >= u.size {
+			return fmt.Sprintf("%.3g %s", bits/u.size, u.name)
+		}
+	}
+	return fmt.Sprintf("%.0f bit/s", bits)
+}

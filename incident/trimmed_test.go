@@ -1,0 +1,75 @@
+package incident_test
+
+import (
+	"strings"
+	"testing"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// trim cuts frame f to so many bytes, and gives it a DSCP, as a switch does.
+func trim(f *fabricagent.Frame, to int, dscp uint8) {
+	changed(f, func(p *packet.Packet) { p.TClass = dscp<<2 | p.TClass&3 })
+	f.Data = f.Data[:to:to]
+	f.Len = uint32(to)
+}
+
+// TestTrimmed: what a switch has trimmed is told, and nobody is accused of it; what is cut otherwise is not told.
+func TestTrimmed(t *testing.T) {
+	const said = "trimmed (proven): 1 packet from 10.0.0.1 to 10.0.0.2 came cut short, with another DSCP than the others of their connection."
+	tests := []struct {
+		name string
+		edit func(list []fabricagent.Frame)
+		near bool
+		want string // in what is told; "": no such incident
+	}{
+		{"nothing", func([]fabricagent.Frame) {}, false, ""},
+		{"to 64 bytes", func(list []fabricagent.Frame) { trim(&list[29], 64, 50) }, false, "frame 30, RC RDMA WRITE Middle, PSN 0x10001b: 50 bytes in place of 1068, DSCP 50 in place of 0"},
+		{"to 256 bytes", func(list []fabricagent.Frame) { trim(&list[29], 256, 50) }, false, said},
+		{"within the headers", func(list []fabricagent.Frame) { trim(&list[25], 64, 50) }, false, said},
+		{"with the DSCP of the others", func(list []fabricagent.Frame) { trim(&list[29], 256, 0) }, false, ""},
+		{"at its sender", func(list []fabricagent.Frame) { trim(&list[29], 256, 50) }, true, ""},
+		{"another DSCP", func(list []fabricagent.Frame) {
+			changed(&list[29], func(p *packet.Packet) { p.TClass = 50 << 2 })
+		}, false, ""},
+		{"by a snap length, with another DSCP", func(list []fabricagent.Frame) {
+			n := list[29].Len
+			trim(&list[29], 256, 50)
+			list[29].Len = n
+		}, false, ""},
+		{"of all packets of the capture", func(list []fabricagent.Frame) {
+			for i := range list {
+				if list[i].Len > 256 {
+					trim(&list[i], 256, 50)
+				}
+			}
+		}, false, ""},
+		{"not, but padded by Ethernet", func(list []fabricagent.Frame) {
+			changed(&list[18], func(p *packet.Packet) { p.TClass = 50 << 2 })
+			list[18].Data = append(list[18].Data, 0, 0)
+			list[18].Len += 2
+		}, false, ""},
+	}
+	for _, tt := range tests {
+		list := frames(t, writes)
+		tt.edit(list)
+		r := judged(t, list, agent.Options{Near: near(tt.near)})
+		told := toldOf(r)
+		if tt.want != "" && !strings.Contains(told, tt.want) || tt.want == "" && strings.Contains(told, "trimmed") {
+			t.Errorf("%s: told %s\nwant %q", tt.name, told, tt.want)
+		}
+		if tt.want != "" && r.Of(rule.Violation)+r.Of(rule.Unproven) > 0 {
+			t.Errorf("%s: found %v", tt.name, r.Findings)
+		}
+	}
+}
+
+func near(sender bool) []packet.Addr {
+	if sender {
+		return []packet.Addr{packet.IPv4Addr([]byte{10, 0, 0, 1})}
+	}
+	return nil
+}
