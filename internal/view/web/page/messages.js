@@ -3,7 +3,7 @@ import { num, short, bytes, qp, plural, span } from "./format.js";
 import { Grid, searchBox } from "./grid.js";
 import { spark } from "./spark.js";
 
-const sorts = [["most", "Slowest"], ["p99", "Slowest 99 %"], ["p50", "Slowest median"], ["incomplete", "Most incomplete"], ["retransmitted", "Most retransmitted"], ["bytes", "Most bytes"], ["count", "Most messages"]];
+const orders = [["most", "Slowest"], ["p99", "Slowest 99 %"], ["p50", "Slowest median"], ["incomplete", "Most incomplete"], ["retransmitted", "Most retransmitted"], ["bytes", "Most bytes"], ["count", "Most messages"]];
 
 // Messages is the view of what the messages of queue pairs took.
 export class Messages {
@@ -29,7 +29,7 @@ export class Messages {
       empty: () => el("p", { class: "blank-title", text: "No message matches" }),
     });
     this.search = searchBox("Search queue pairs", this.grid, () => page.state.q || "", (q) => this.change({ q }));
-    this.sort = el("select", { "aria-label": "Order", on: { change: () => this.change({ sort: this.sort.value }) } }, sorts.map(([v, t]) => el("option", { value: v, text: t })));
+    this.sort = el("select", { "aria-label": "Order", on: { change: () => this.change({ sort: this.sort.value }) } }, orders.map(([v, t]) => el("option", { value: v, text: t })));
     this.count = el("span", { class: "quiet count" });
     this.node = el("div", { class: "plain-view" }, el("div", { class: "filters" }, this.sort, this.search, el("span", { class: "grow" }), this.count), el("div", { class: "table" }, this.grid.node));
   }
@@ -41,7 +41,7 @@ export class Messages {
   async chosen() {
     this.all ??= await this.page.source.messages();
     const words = (this.page.state.q || "").toLowerCase().split(/\s+/).filter(Boolean);
-    const by = sorts.some(([s]) => s === this.page.state.sort) ? this.page.state.sort : "most";
+    const by = orders.some(([s]) => s === this.page.state.sort) ? this.page.state.sort : "most";
     const list = this.all.items.filter((o) => words.every((w) => `${o.service} ${o.operation} ${o.ends.map((e) => this.name(e)).join(" ")}`.toLowerCase().includes(w)));
     return list.toSorted((a, b) => b[by] - a[by] || a.id - b.id);
   }
