@@ -18,6 +18,10 @@ type Upper struct {
 	upper.Counts
 	Oldest  *Operation // that began first of those that are open; nil: none is
 	Failure *Operation // the newest that has failed; nil: none has
+	// Answered says that the peer answers a command with a message of its own as soon as it has done it.
+	Answered bool
+	Slow     uint64     // commands that took upper.SlowAfter or longer
+	Slowest  *Operation // of them; nil: there were none
 }
 
 // Operation is a command of a protocol above the transport.
@@ -26,6 +30,9 @@ type Operation struct {
 	Since  int64  // when it began, nanoseconds since the Unix epoch
 	Frame  uint64 // in which frame
 	Tap    uint16
+	From   int   // the end that sent it
+	Ended  int64 // of Slowest, when it was answered, and in which frame
+	Answer uint64
 	Status string // how it failed, in words; empty: it did not
 	Unsure bool   // it may have ended where the capture has lost packets, or in the direction that was not found
 }
@@ -212,7 +219,12 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 	if u == nil {
 		return nil
 	}
-	return &Upper{Protocol: u.Protocol(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure())}
+	out := &Upper{Protocol: u.Protocol(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure()), Answered: u.Answered()}
+	if s := u.Slow(); s.Count > 0 {
+		out.Slow, out.Slowest = s.Count, t.operation(c, u, &s.Longest)
+		out.Slowest.Ended, out.Slowest.Answer, out.Slowest.Unsure = s.Ended, s.Frame, false
+	}
+	return out
 }
 
 // operation names a command; nil of nil.
@@ -220,7 +232,7 @@ func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upp
 	if k == nil {
 		return nil
 	}
-	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap}
+	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k)}
 	if k.Status != 0 {
 		o.Status = u.Status(k)
 	} else {

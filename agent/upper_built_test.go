@@ -182,6 +182,39 @@ func TestUpperCause(t *testing.T) {
 	}
 }
 
+// TestUpperSlow: how long a command took is known, of those that took long; one that is meant to wait is not slow.
+func TestUpperSlow(t *testing.T) {
+	var out bytes.Buffer
+	k := newUpperTalk(t, &out)
+	for i := range uint16(12) {
+		k.send(0, nvmeWrite(i, uint64(i)<<12, uint32(i)+7))
+		switch i {
+		case 4:
+			k.now += int64(900 * time.Millisecond)
+		case 6:
+			k.now += int64(1500 * time.Millisecond)
+		case 8:
+			k.now += int64(1100 * time.Millisecond)
+		}
+		k.send(1, nvmeDone(i))
+	}
+	if err := k.w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	a := NewTransport(nil)
+	for _, p := range packetsOf(t, out.Bytes()) {
+		a.Packet(p)
+	}
+	u := a.Connections()[0].Upper
+	if u == nil || !u.Answered || u.Slow != 2 || u.Slowest == nil {
+		t.Fatalf("%+v", u)
+	}
+	if o := u.Slowest; o.Name != "NVMe Write, command id 6, namespace 1" || o.From != 0 || o.Ended-o.Since < int64(1500*time.Millisecond) || o.Ended-o.Since > int64(1501*time.Millisecond) ||
+		o.Frame != 25 || o.Answer != 27 || o.Unsure {
+		t.Errorf("%+v", o)
+	}
+}
+
 // TestUpperUnanswered: a command to a peer that never answers is open, and sure to be.
 func TestUpperUnanswered(t *testing.T) {
 	var out bytes.Buffer

@@ -21,11 +21,13 @@ const (
 	Exhausted                  // a receiver was not ready until the capture or the retries ended
 	Rejected                   // the communication manager refused a connection
 	Ignored                    // nothing answered a request for a connection
+	Waiting                    // the peer has not answered a command of the protocol above
 	Interrupted                // nothing came for a while, then it went on
+	Slow                       // the peer took long to answer a command of the protocol above
+	Damage                     // packets were damaged
 	NotReady                   // a receiver was not ready at times
 	Retransmitting             // much of what was sent was retransmitted, for a while
 	Loss                       // packets were lost, and retransmitted
-	Damage                     // packets were damaged
 	Trimmed                    // a switch cut packets short in place of dropping them
 	Reordered                  // packets came in another order than they were sent
 	Paused                     // a port had the other end of its link pause
@@ -37,8 +39,8 @@ const (
 // String is the name of the kind in JSON and metrics.
 func (k Kind) String() string {
 	return [...]string{
-		"unanswered", "never-answered", "refused", "not-ready-exhausted", "connection-refused", "connection-unanswered", "interrupted", "not-ready", "storm", "loss",
-		"damage", "trimmed", "reordered", "pause", "congestion", "capture",
+		"unanswered", "never-answered", "refused", "not-ready-exhausted", "connection-refused", "connection-unanswered", "command-unanswered", "interrupted", "command-slow", "damage", "not-ready", "storm", "loss",
+		"trimmed", "reordered", "pause", "congestion", "capture",
 	}[k]
 }
 

@@ -62,7 +62,7 @@ func (l *Live) Look(now int64, each iter.Seq2[uint64, *agent.Connection]) []Told
 	t := newTeller(r)
 	for _, c := range each {
 		t.host(c)
-		if c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil {
+		if c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil || c.Upper != nil && (c.Upper.Oldest != nil || c.Upper.Slow > 0) {
 			r.Connections = append(r.Connections, *c)
 		}
 	}

@@ -24,16 +24,21 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		}
 		i := t.between(Interrupted, c, from)
 		i.during(s)
-		i.fact("request", request(&s.Request)+", sent "+times(rounds(s)+1))
+		unseen := rounds(s) == 0 && s.Before // the request is the one that came next
+		if unseen {
+			i.fact("went on", "with "+request(&s.Request))
+		} else {
+			i.fact("request", request(&s.Request)+", sent "+times(rounds(s)+1))
+		}
 		t.cause(i, &c.Ends[from], s)
-		if s.Frames.Ended != 0 {
+		if s.Frames.Ended != 0 && !unseen {
 			i.fact("answered", fmt.Sprintf("in frame %d", s.Frames.Ended))
 		}
 		switch {
-		case rounds(s) == 0 && s.Before:
+		case unseen:
 			i.Certainty = Likely // that anything was sent meanwhile only the PSNs show
 			i.What = fmt.Sprintf("The capture shows nothing between %v and %v for %s; then %s went on with a later PSN.", &i.Local, &i.Peer, t.span(s.Lost()), i.Local.Addr)
-			i.FitsWith = []string{"a link that was down at the tap, so that it saw neither the retransmissions nor the answers", "a tap that recorded nothing meanwhile"}
+			i.FitsWith = []string{"a tap that recorded nothing meanwhile, while the traffic went on: PSNs are missing", "a link that was down at the tap"}
 			i.Next = []string{"link events at the interface that was captured, at that time", "the drop counters of the mirror port and of the capturing host"}
 		case rounds(s) == 0:
 			i.What = fmt.Sprintf("%v waited %s for %v to answer, without a retransmission; then the answer came.", &i.Local, t.span(s.Lost()), &i.Peer)
@@ -72,15 +77,19 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 		t.storm(i, e, &storm)
 		i.fact("all", "it retransmitted "+in)
 	}
-	i.fact("asked", causes(&s))
-	i.fact("cost", fmt.Sprintf("%s without progress in all; %s of payload retransmitted", t.span(s.Lost), count(s.Bytes, "byte")))
+	i.fact("caused by", causes(&s))
+	without := t.span(s.Lost) + " without progress in all"
+	if whole := e.Last - c.First; whole > 0 {
+		without += fmt.Sprintf(", of %s (%s)", t.span(whole), share(uint64(min(s.Lost, whole)), uint64(whole)))
+	}
+	i.fact("cost", fmt.Sprintf("%s; %s of payload retransmitted", without, count(s.Bytes, "byte")))
 	switch {
 	case s.Before == s.Count:
-		i.fact("where", "before the tap: the capture had not shown what was retransmitted")
+		i.fact("where", "before the tap, which sees first what was sent for the second time")
 	case s.Before > 0:
-		i.fact("where", fmt.Sprintf("%s before the tap, which had not seen what was retransmitted; else after it, or the answer was lost", times(uint64(s.Before))))
+		i.fact("where", fmt.Sprintf("%s before the tap, which had not seen the first copy; else the first copy passed the tap: it or its answer was lost after that, or the answer came late", times(uint64(s.Before))))
 	default:
-		i.fact("where", "after the tap, or the answer was lost: the capture had shown what was retransmitted")
+		i.fact("where", "the first copy passed the tap: it or its answer was lost after that, or the answer came late")
 	}
 	i.FitsWith = []string{"congestion without flow control: a queue that drops", "a bad cable or transceiver that damages packets"}
 	i.Next = []string{"discards and errors of the switch ports and adapters between (ethtool -S)", "priority flow control and the traffic class of this traffic"}
@@ -91,13 +100,19 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	if i.Kind == Retransmitting {
 		stormReasons(i, &s)
 	}
+	if s.Rounds[qp.TimerExpired] > 0 {
+		i.FitsWith = append(i.FitsWith, "a responder that answers later than the requester's ACK timeout")
+	}
+	if t.damaged {
+		i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
+	}
 	t.tell(i, "")
 }
 
 // causes says what had a requester retransmit.
 func causes(s *qp.Stalls) string {
 	var list []string
-	for k, name := range [...]string{"by its timer, or by what the capture does not hold", "by PSN sequence NAKs", "by RNR NAKs", "by responses that came before others"} {
+	for k, name := range [...]string{"by the requester's timer, or by what the capture does not hold", "by PSN sequence NAKs", "by RNR NAKs", "by a response that came before one which it needs"} {
 		if n := s.Rounds[k]; n > 0 && k != int(qp.NotReady) {
 			list = append(list, times(uint64(n))+" "+name)
 		}

@@ -115,15 +115,39 @@ func (t *teller) damage(ways []*onWay, x *flips) {
 	if n == 0 {
 		return
 	}
+	t.damaged = true
 	i := most.about(Damage, &most.damaged)
-	i.What = fmt.Sprintf("%s had a wrong ICRC at the tap, %s from %v to %v: damaged before it.", t.atLeast(n, "packet"), share(most.damaged.n, n), most.from, most.to)
+	where := ""
 	if others > 1 {
-		i.fact("others", fmt.Sprintf("the rest between %s of addresses, of which some may be what was damaged", count(others-1, "more pair")))
+		where = ", " + share(most.damaged.n, n) + " of them"
+	}
+	i.What = fmt.Sprintf("%s had a wrong ICRC at the tap%s from %v to %v: damaged before it; receivers drop them.", t.atLeast(n, "packet"), where, most.from, most.to)
+	if others > 1 {
+		i.fact("from, to", damagedWays(ways, most))
 	}
 	f := most.damaged.first
-	i.fact("first", fmt.Sprintf("frame %d, %v, PSN %v: %s", f.Frame, f.Opcode, f.PSN, f.Actual))
+	i.fact("first", fmt.Sprintf("of these frame %d, %v, PSN %v: %s", f.Frame, f.Opcode, f.PSN, f.Actual))
 	x.tell(i)
 	t.tell(i, "")
+}
+
+// damagedWays says how many packets were damaged from where to where, first of all on the way that had most, and back.
+func damagedWays(ways []*onWay, most *onWay) string {
+	s := fmt.Sprintf("%s %v → %v", number(most.damaged.n), most.from, most.to)
+	rest, pairs := uint64(0), uint64(0)
+	for _, w := range ways {
+		switch {
+		case w == most || w.damaged.n == 0:
+		case w.from == most.to && w.to == most.from:
+			s += fmt.Sprintf("; %s back", number(w.damaged.n))
+		default:
+			rest, pairs = rest+w.damaged.n, pairs+1
+		}
+	}
+	if pairs > 0 {
+		s += fmt.Sprintf("; %s between %s of addresses, which may be what was damaged", number(rest), count(pairs, "more pair"))
+	}
+	return s
 }
 
 // trimmed tells of packets that came cut short with another DSCP.

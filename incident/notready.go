@@ -46,7 +46,11 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) {
 	if s.NAKs > 8 {
 		i.fact("retries", "more than 7: the requester retries without end (rnr_retry 7)")
 	} else if over > 4*wait {
-		i.fact("retries", fmt.Sprintf("%d RNR NAKs and no further request: its RNR retries are used up (rnr_retry %d), which completes in error as RNR retry exceeded", s.NAKs, s.NAKs-1))
+		setting := fmt.Sprintf("as with an rnr_retry of %d, which the capture does not tell", s.NAKs-1)
+		if e := &c.Ends[from]; e.Knows(qp.KnowsRNRRetry) {
+			setting = fmt.Sprintf("rnr_retry is %d", e.RNRRetry)
+		}
+		i.fact("retries", fmt.Sprintf("%d RNR NAKs and no further request: it seems that its RNR retries are used up (%s), which completes in error as RNR retry exceeded", s.NAKs, setting))
 	}
 	t.after(i, c, s)
 	receiverReasons(i)
@@ -66,6 +70,6 @@ func receiverReasons(i *Incident) {
 	i.FitsWith = []string{"a receiver that posts receives too late or too few: its receive queue, or its shared receive queue, is empty", "a process that is busy or stopped"}
 	i.Next = []string{
 		"how many receives the application on " + i.Peer.Addr.String() + " keeps posted, against how many messages its peers have in flight",
-		"whether it polls its completion queue in time (CPU, scheduling)",
+		"whether it polls its completion queue in time (CPU, scheduling)", "rnr_retry of " + i.Local.Addr.String() + " (7: without end) and min_rnr_timer of " + i.Peer.Addr.String(),
 	}
 }

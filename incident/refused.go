@@ -8,6 +8,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // refused tells of a NAK that ended a connection, as one chain with what led to it and what followed.
@@ -19,9 +20,9 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 	i.What = fmt.Sprintf("%v refused %s of %v: %s. The connection is over.", &i.Peer, article(operation(&k.Request)), &i.Local, refusal(k.Code))
 	i.fact("request", request(&k.Request))
 	if last := max(e.Last, peer.Last); last > k.Time {
-		i.fact("then", "the last packet of the connection came "+t.span(last-k.Time)+" after the NAK; what was posted is flushed in error")
+		i.fact("then", "the last packet of the connection came "+t.span(last-k.Time)+" after the NAK; what else was posted completes with WR_FLUSH_ERR")
 	} else {
-		i.fact("then", "no packet of the connection came after the NAK; what was posted is flushed in error")
+		i.fact("then", "no packet of the connection came after the NAK; what else was posted completes with WR_FLUSH_ERR")
 	}
 	if c.Closed.At > k.Time {
 		i.fact("then", fmt.Sprintf("%v disconnected %s later, in frame %d", c.Closed.By, t.span(c.Closed.At-k.Time), c.Closed.Frame))
@@ -30,7 +31,7 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 	t.command(i, c)
 	switch k.Code {
 	case packet.NAKRemoteAccess:
-		i.FitsWith = []string{"an R_Key that is not valid (any more), or of another protection domain", "an address or length outside the memory region", "a region or queue pair without the right: remote read, write or atomic"}
+		i.FitsWith = []string{"an R_Key that is not valid (any more), or of another protection domain", "an address or length outside the memory region", "a region or queue pair without the right to " + access(k.Request.Op)}
 		i.Next = []string{"which region of " + i.Peer.Addr.String() + fmt.Sprintf(" has R_Key 0x%x, its range and access flags, and when it was deregistered or invalidated", k.Request.RKey)}
 	case packet.NAKInvalidRequest:
 		i.FitsWith = []string{"an operation that the responder's queue pair does not allow, or more READs and atomics than it has resources for", "a message longer than the receive that was posted", "a misaligned atomic"}
@@ -40,6 +41,17 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 		i.Next = []string{"completions in error and dmesg on " + i.Peer.Addr.String()}
 	}
 	t.tell(i, k.Code.String())
+}
+
+// access is the right that an operation needs.
+func access(o wqe.Op) string {
+	switch {
+	case o == wqe.Read:
+		return "remote read"
+	case o.Atomic():
+		return "remote atomic access"
+	}
+	return "remote write"
 }
 
 // refusal says what a NAK says.

@@ -16,10 +16,10 @@ func Of(r *agent.Result) []Incident {
 	for i := range r.Connections {
 		t.host(&r.Connections[i])
 	}
+	t.network()
 	t.connections()
 	t.rejected()
 	t.ignored()
-	t.network()
 	t.paused()
 	t.capture()
 	return t.sorted()
@@ -27,13 +27,14 @@ func Of(r *agent.Result) []Incident {
 
 // teller makes the incidents of a run.
 type teller struct {
-	run    *agent.Result
-	last   map[packet.Addr]int64 // when a host last sent anything
-	others map[packet.Addr]int   // on how many connections it has sent anything
-	groups map[group]*Incident
-	order  []*Incident
-	keys   []group                      // of order
-	pairs  map[pair][]*agent.Connection // by First; nil: nobody has asked
+	run     *agent.Result
+	last    map[packet.Addr]int64 // when a host last sent anything
+	others  map[packet.Addr]int   // on how many connections it has sent anything
+	damaged bool                  // packets were
+	groups  map[group]*Incident
+	order   []*Incident
+	keys    []group                      // of order
+	pairs   map[pair][]*agent.Connection // by First; nil: nobody has asked
 }
 
 // group is which incidents are told as one: of the same kind between the same hosts, in the same direction, and overlapping in time where that is said.
@@ -49,6 +50,7 @@ func (t *teller) connections() {
 		for from := range 2 {
 			t.requests(&t.run.Connections[i], from)
 		}
+		t.commands(&t.run.Connections[i])
 	}
 }
 

@@ -45,7 +45,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.What = fmt.Sprintf("%v sent %s %s in %s; %v %s.", &i.Local, article(operation(&k.Request)), times(sent), t.span(k.Last-k.Since), &i.Peer, never)
 	i.fact("request", request(&k.Request))
 	i.fact("sent", t.when(k))
-	i.fact("gave up", t.gaveUp(k))
+	i.fact("gave up", t.gaveUp(e, k))
 	i.fact("waits", waiting(e, k))
 	t.cause(i, e, k)
 	t.command(i, c)
@@ -116,13 +116,17 @@ func (t *teller) when(k *qp.Stall) string {
 }
 
 // gaveUp says that a requester has stopped to retransmit: its retries are used up.
-func (t *teller) gaveUp(k *qp.Stall) string {
+func (t *teller) gaveUp(e *agent.End, k *qp.Stall) string {
 	n := rounds(k)
 	since := t.run.Last - k.Last
 	if n < 2 || since < 4*(k.Last-k.Begun)/int64(n-1) {
 		return ""
 	}
-	return fmt.Sprintf("no further retransmission in %s, after %d retries: they are used up (retry_cnt %d), which completes in error as transport retry counter exceeded", t.span(since), n, n)
+	setting := fmt.Sprintf("as with a retry_cnt of %d, which the capture does not tell", n)
+	if e.Knows(qp.KnowsRetryCnt) {
+		setting = fmt.Sprintf("retry_cnt is %d", e.RetryCnt)
+	}
+	return fmt.Sprintf("no further retransmission in %s, after %d retries: it seems that they are used up (%s), which completes in error as transport retry counter exceeded", t.span(since), n, setting)
 }
 
 // waiting says what else waits.

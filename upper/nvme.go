@@ -45,6 +45,7 @@ const (
 
 func (nvme) Name() string     { return "NVMe over RDMA" }
 func (nvme) Ports() []uint16  { return []uint16{4420, 8009} }
+func (nvme) Answered() bool   { return true }
 func (nvme) Decoder() Decoder { return &nvmeDecoder{host: -1} }
 
 func plausibleNVMe(b *[leastHead]byte) bool { return b[1]&^3 == psdtSGL }

@@ -36,6 +36,7 @@ const (
 
 func (rpc) Name() string     { return "RPC over RDMA" }
 func (rpc) Ports() []uint16  { return []uint16{20049} }
+func (rpc) Answered() bool   { return true }
 func (rpc) Decoder() Decoder { return &rpcDecoder{} }
 
 func plausibleRPC(b *[leastHead]byte) bool {

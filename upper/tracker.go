@@ -1,6 +1,9 @@
 package upper
 
-import "math"
+import (
+	"math"
+	"time"
+)
 
 const (
 	// MostCommands is how many commands a tracker follows. Of more, the oldest that have not ended are given up.
@@ -53,6 +56,17 @@ type Counts struct {
 	Open         int    // that have begun and not ended, but for those that wait for something to happen
 }
 
+// SlowAfter is how long a command takes that is slow, nanoseconds.
+const SlowAfter = int64(time.Second)
+
+// Slow is the commands that took SlowAfter or longer until their peer answered them.
+type Slow struct {
+	Count   uint64
+	Longest Command
+	Ended   int64  // when that was answered
+	Frame   uint64 // in which
+}
+
 // Tracker follows the commands of one connection: at most MostCommands, which take 25 KiB, and of most connections a few KiB. It is not safe for concurrent use.
 type Tracker struct {
 	protocol Protocol
@@ -63,6 +77,7 @@ type Tracker struct {
 	misfits  int  // in a row
 	counts   Counts
 	failure  Command // the newest that has failed
+	slow     Slow
 	commands []Command
 	next     int // where it is looked first for room for the next command
 	places   []place
@@ -210,12 +225,33 @@ func (t *Tracker) End(from int, id uint64, status uint32) bool {
 	}
 	c.state, c.Status = ended, status
 	t.counts.Ended++
+	t.took(c)
 	if status != 0 {
 		t.counts.Failed++
 		t.failure = *c
 	}
 	return true
 }
+
+// took notes how long a command took that the message at hand answers.
+func (t *Tracker) took(c *Command) {
+	m, s := t.message, &t.slow
+	if c.Waits || !t.protocol.Answered() || m.Time-c.Since < SlowAfter {
+		return
+	}
+	if s.Count++; m.Time-c.Since > s.Ended-s.Longest.Since {
+		s.Longest, s.Ended, s.Frame = *c, m.Time, m.Frame
+	}
+}
+
+// Slow returns the commands that took long.
+func (t *Tracker) Slow() *Slow { return &t.slow }
+
+// Answered reports whether the peer answers commands with messages of their own.
+func (t *Tracker) Answered() bool { return t.protocol.Answered() }
+
+// From is the end of the connection that has sent a command.
+func (t *Tracker) From(c *Command) int { return int(c.From) ^ t.turned }
 
 // EndUpTo ends all commands of an end whose IDs are not above one.
 func (t *Tracker) EndUpTo(from int, id uint64) {

@@ -58,6 +58,8 @@ type Protocol interface {
 	Name() string
 	// Ports are the ports of the RDMA IP CM service that its servers have.
 	Ports() []uint16
+	// Answered reports whether the peer answers commands with messages of their own as soon as it has done them.
+	Answered() bool
 	// Fit reports how much speaks for a message, of a connection of which nothing is known, being of the protocol.
 	Fit(m *Message) Fit
 	// Decoder returns the decoder of one connection.

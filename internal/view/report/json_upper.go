@@ -12,6 +12,8 @@ type jsonUpper struct {
 	Open     int            `json:"open"`
 	Oldest   *jsonOperation `json:"oldest,omitempty"`
 	Failure  *jsonOperation `json:"failure,omitempty"`
+	Slow     uint64         `json:"slow,omitempty"`
+	Slowest  *jsonOperation `json:"slowest,omitempty"`
 }
 
 // jsonOperation is a command of it.
@@ -22,6 +24,8 @@ type jsonOperation struct {
 	Frame   uint64 `json:"frame"`
 	Status  string `json:"status,omitempty"`
 	Unsure  bool   `json:"unsure,omitempty"`
+	Ended   string `json:"ended,omitempty"`
+	Answer  uint64 `json:"answer_frame,omitempty"`
 }
 
 func upperLine(u *agent.Upper) *jsonUpper {
@@ -31,6 +35,7 @@ func upperLine(u *agent.Upper) *jsonUpper {
 	return &jsonUpper{
 		Protocol: u.Protocol, Commands: u.Begun, Ended: u.Ended, Failed: u.Failed, GivenUp: u.GivenUp, Open: u.Open,
 		Oldest: operationLine(u.Oldest), Failure: operationLine(u.Failure),
+		Slow: u.Slow, Slowest: operationLine(u.Slowest),
 	}
 }
 
@@ -38,5 +43,9 @@ func operationLine(o *agent.Operation) *jsonOperation {
 	if o == nil {
 		return nil
 	}
-	return &jsonOperation{Command: o.Name, Since: stamp(o.Since), Tap: o.Tap, Frame: o.Frame, Status: o.Status, Unsure: o.Unsure}
+	out := &jsonOperation{Command: o.Name, Since: stamp(o.Since), Tap: o.Tap, Frame: o.Frame, Status: o.Status, Unsure: o.Unsure, Answer: o.Answer}
+	if o.Ended != 0 {
+		out.Ended = stamp(o.Ended)
+	}
+	return out
 }

@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
 
+	"ibwitness/agent"
 	"ibwitness/incident"
 )
 
@@ -16,6 +18,7 @@ const (
 func (t *text) incidents() {
 	list := t.run.Incidents()
 	if len(list) == 0 {
+		t.uneventful()
 		return
 	}
 	t.heading("What happened")
@@ -36,6 +39,63 @@ func (t *text) incidents() {
 			t.line("")
 		}
 	}
+}
+
+// uneventful says, where nothing happened that is told, what that means.
+func (t *text) uneventful() {
+	var messages, retransmitted, naks uint64
+	reliable, over := 0, 0
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		if !c.Service.Reliable() {
+			continue
+		}
+		if reliable++; c.Closed.At != 0 {
+			over++
+		}
+		for k := range c.Ends {
+			e := &c.Ends[k]
+			if e.Packets == 0 {
+				return // whether it was answered is not known
+			}
+			messages, retransmitted, naks = messages+e.Messages, retransmitted+uint64(e.Retransmissions), naks+uint64(e.NAKs)
+		}
+	}
+	if reliable == 0 || messages == 0 || retransmitted+naks > 0 || t.res.Open.Requests > 0 {
+		return
+	}
+	s := "every request that the capture shows was answered, and none was retransmitted or refused"
+	if most := slowest(t.res); most > 0 {
+		s += "; the slowest took " + span(most)
+	}
+	switch {
+	case over == reliable && over > 1:
+		s += "; CM ended all connections"
+	case over == reliable:
+		s += "; CM ended the connection"
+	case over > 0:
+		s += "; CM ended " + count(over, "connection")
+	}
+	t.heading("What happened")
+	t.prose("  ", "Nothing: "+s+".")
+}
+
+// slowest is the longest that a message took, where that was measured.
+func slowest(r *agent.Result) (most time.Duration) {
+	for i := range r.Connections {
+		k := r.Connections[i].Timing
+		if k == nil {
+			continue
+		}
+		for e := range k.Ends {
+			for _, o := range k.Ends[e].Ops {
+				if o != nil {
+					most = max(most, o.Latency.Quantile(1))
+				}
+			}
+		}
+	}
+	return most
 }
 
 // told is the sentence of an incident, and how certain that is where it is not proven.
@@ -67,7 +127,14 @@ func (t *text) incident(i *incident.Incident) {
 		if len(t.res.Taps) > 1 {
 			at += fmt.Sprintf(", tap %d", i.Tap)
 		}
-		part("seen in", at+", from "+offset(i.Begin, t.res.First))
+		part("seen in", at)
+	}
+	when := time.Unix(0, i.Begin).Round(time.Microsecond).UTC().Format("2006-01-02 15:04:05.000000") + " UTC, " + offset(i.Begin, t.res.First) + " of the capture"
+	if i.End > i.Begin {
+		when += ", for " + span(time.Duration(i.End-i.Begin))
+	}
+	if i.Kind != incident.Untrusted { // which is of the whole capture
+		part("began", when)
 	}
 	part("fits", strings.Join(i.FitsWith, "; or "))
 	part("next", strings.Join(i.Next, "; "))

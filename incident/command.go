@@ -1,0 +1,92 @@
+package incident
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/upper"
+)
+
+// commands tells of the commands of the protocol above that a peer has not answered, or answered late, where that is not because of the transport.
+func (t *teller) commands(c *agent.Connection) {
+	u := c.Upper
+	if u == nil || !u.Answered {
+		return
+	}
+	if o := u.Oldest; o != nil && c.Closed.At == 0 && t.run.Last-o.Since >= upper.SlowAfter && transported(c) {
+		t.waits(c, o)
+	}
+	if u.Slowest != nil && !overlapped(c, u.Slowest) {
+		t.slow(c, u)
+	}
+}
+
+// transported reports whether the transport owes nothing on a connection, so that its commands wait for something else.
+func transported(c *agent.Connection) bool {
+	for k := range c.Ends {
+		e := &c.Ends[k]
+		if e.Open > 0 || e.Stalled || e.Trouble != nil && e.Trouble.Refusal.Time != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// overlapped reports whether the transport made no progress for a good part of the time that a command took.
+func overlapped(c *agent.Connection, o *agent.Operation) bool {
+	for k := range c.Ends {
+		x := c.Ends[k].Trouble
+		if x == nil {
+			continue
+		}
+		s := x.Settled(false)
+		for i := range s.Longest {
+			l := &s.Longest[i]
+			if both := min(l.Since+l.Lost(), o.Ended) - max(l.Since, o.Since); both*4 > o.Ended-o.Since {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// waits tells that a command has no answer.
+func (t *teller) waits(c *agent.Connection, o *agent.Operation) {
+	i := t.between(Waiting, c, o.From)
+	if o.Unsure || t.run.Dropped > 0 {
+		i.Certainty = Likely // it may have been answered where the capture has lost packets
+	}
+	waited := t.run.Last - o.Since
+	i.Begin, i.End, i.Ongoing, i.Lost, i.Tap = o.Since, t.run.Last, true, time.Duration(waited), o.Tap
+	i.show(o.Frame)
+	i.What = fmt.Sprintf("%v has not answered %s of %v for %s.", &i.Peer, o.Name, &i.Local, t.span(waited))
+	i.fact("command", fmt.Sprintf("%s, in frame %d", c.Upper.Protocol, o.Frame))
+	if n := c.Upper.Open; n > 1 {
+		i.fact("waits", count(uint64(n), "command")+" in all have no answer")
+	}
+	if t.run.RDMA > 0 { // else the run goes on, and nobody has looked
+		i.fact("transport", "every request on the connection was acknowledged: it is not the network that they wait for")
+	}
+	t.peer(i, o.Since)
+	i.FitsWith = []string{"a server that waits itself: for its disks, its file system, a lock, or another host", "a server whose threads are stopped or all busy, while its adapter acknowledges"}
+	i.Next = []string{"on " + i.Peer.Addr.String() + ": its log and dmesg, disks, and tasks that wait (state D)", "on " + i.Local.Addr.String() + ": what waits for this command"}
+	t.tell(i, "")
+}
+
+// slow tells that commands took long.
+func (t *teller) slow(c *agent.Connection, u *agent.Upper) {
+	o := u.Slowest
+	i := t.between(Slow, c, o.From)
+	i.Begin, i.End, i.Lost, i.Tap = o.Since, o.Ended, time.Duration(o.Ended-o.Since), o.Tap
+	i.show(o.Frame, o.Answer)
+	i.What = fmt.Sprintf("%v took %s to answer %s of %v.", &i.Peer, t.span(o.Ended-o.Since), o.Name, &i.Local)
+	i.fact("command", fmt.Sprintf("%s, in frame %d, answered in frame %d", u.Protocol, o.Frame, o.Answer))
+	if u.Slow > 1 {
+		i.fact("others", fmt.Sprintf("%s of %s took %s or longer", count(u.Slow, "command"), number(u.Ended), time.Duration(upper.SlowAfter)))
+	}
+	i.fact("transport", "nothing on the connection was lost or stalled for long meanwhile")
+	i.FitsWith = []string{"a server that waited itself: for its disks, its file system, a lock, or another host", "a server that was stopped or busy, while its adapter acknowledged"}
+	i.Next = []string{"the disks and the log of " + i.Peer.Addr.String() + " at that time"}
+	t.tell(i, "")
+}

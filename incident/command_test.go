@@ -1,0 +1,73 @@
+package incident
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/upper"
+)
+
+// TestCommands: a command that waits although the transport has delivered it is told, and one that took long; not where the transport is why, nor of a protocol whose commands nobody answers.
+func TestCommands(t *testing.T) {
+	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
+	read := &agent.Operation{Name: "NVMe Read, command id 7, namespace 1", Since: at(2000), Frame: 20}
+	late := &agent.Operation{Name: "NVMe Write, command id 3, namespace 1", Since: at(100), Frame: 4, From: 1, Ended: at(2600), Answer: 31}
+	connection := func() *agent.Connection {
+		c := &agent.Connection{Service: packet.RC, First: at(0), Upper: &agent.Upper{Protocol: "NVMe over RDMA", Answered: true, Counts: upper.Counts{Open: 3, Ended: 9}}}
+		for k := range c.Ends {
+			c.Ends[k] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(k + 1)}), QPN: 0x20, QPNKnown: true, Packets: 10, Last: at(3000)}
+		}
+		return c
+	}
+	for _, k := range []struct {
+		name string
+		set  func(c *agent.Connection, r *agent.Result)
+		want []string
+	}{
+		{"nothing", func(c *agent.Connection, _ *agent.Result) {}, nil},
+		{"waits", func(c *agent.Connection, _ *agent.Result) { c.Upper.Oldest = read }, []string{
+			"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s. 3 commands in all have no answer",
+		}},
+		{"waits, where the capture lost packets", func(c *agent.Connection, r *agent.Result) { c.Upper.Oldest, r.Dropped = read, 1 }, []string{"command-unanswered likely", "capture proven"}},
+		{"not for long", func(c *agent.Connection, r *agent.Result) { c.Upper.Oldest, r.Last = read, at(2900) }, nil},
+		{"nobody answers", func(c *agent.Connection, _ *agent.Result) { c.Upper.Oldest, c.Upper.Answered = read, false }, nil},
+		{"the transport owes an answer", func(c *agent.Connection, _ *agent.Result) {
+			c.Upper.Oldest, c.Ends[0].Open, c.Ends[0].OpenSince = read, 1, at(2000)
+		}, []string{"unanswered likely"}},
+		{"disconnected", func(c *agent.Connection, _ *agent.Result) { c.Upper.Oldest, c.Closed.At = read, at(3000) }, nil},
+		{"slow", func(c *agent.Connection, _ *agent.Result) { c.Upper.Slow, c.Upper.Slowest = 2, late }, []string{
+			"command-slow proven 10.0.0.1 QP 0x20 took 2.5s to answer NVMe Write, command id 3, namespace 1 of 10.0.0.2 QP 0x20. 2 commands of 9 took 1s or longer",
+		}},
+		{"slow, as the transport was", func(c *agent.Connection, _ *agent.Result) {
+			c.Upper.Slow, c.Upper.Slowest = 2, late
+			c.Ends[0].Trouble = &qp.Trouble{Longest: [4]qp.Stall{{Since: at(200), Begun: at(300), Last: at(2000), Ended: at(2400), Rounds: [qp.NumCauses]uint32{2}}}}
+		}, []string{"interrupted proven"}},
+	} {
+		c, r := connection(), &agent.Result{RDMA: 20, First: at(0), Last: at(8000)}
+		k.set(c, r)
+		r.Connections = []agent.Connection{*c}
+		var got []string
+		for _, i := range Of(r) {
+			s := i.Kind.String() + " " + i.Certainty.String() + " " + i.What
+			for _, f := range i.Facts {
+				if f.Label == "waits" || f.Label == "others" {
+					s += " " + f.Text
+				}
+			}
+			got = append(got, s)
+		}
+		if len(got) != len(k.want) {
+			t.Errorf("%s: %q", k.name, got)
+			continue
+		}
+		for n := range got {
+			if !strings.HasPrefix(got[n], k.want[n]) {
+				t.Errorf("%s: %q, not %q", k.name, got[n], k.want[n])
+			}
+		}
+	}
+}
