@@ -8,11 +8,13 @@ import (
 
 	"ibwitness/internal/view/ladder"
 	"ibwitness/internal/view/report"
+	"ibwitness/rule"
 )
 
 const (
 	embeddedFindings    = 4000     // of each kind
 	embeddedLadders     = 250      //
+	embeddedIncidents   = 20       // whose packets are there
 	embeddedConnections = 2000     //
 	embeddedBytes       = 12 << 20 // of the packets of ladders
 )
@@ -25,7 +27,8 @@ type pageData struct {
 	Connections *Connections               `json:"connections"`
 	Messages    *Messages                  `json:"messages"`
 	Ladders     map[uint64]*embeddedLadder `json:"ladders"`
-	Rows        map[string]json.RawMessage `json:"rows"` // packets, which several ladders may share
+	Incidents   map[uint64]*embeddedLadder `json:"incidents"` // their packets
+	Rows        map[string]json.RawMessage `json:"rows"`      // packets, which several ladders may share
 }
 
 // embeddedLadder is a ladder whose rows are elsewhere.
@@ -48,7 +51,7 @@ func WriteHTML(w io.Writer, run *report.Run, o Options, files []string) error {
 	o.Live, o.Most = false, embeddedFindings
 	m := NewModel(o)
 	m.Finish(run)
-	data := &pageData{Ladders: map[uint64]*embeddedLadder{}, Rows: map[string]json.RawMessage{}}
+	data := &pageData{Ladders: map[uint64]*embeddedLadder{}, Incidents: map[uint64]*embeddedLadder{}, Rows: map[string]json.RawMessage{}}
 	var notes []string
 	if len(files) > 0 {
 		var err error
@@ -84,38 +87,58 @@ func WriteHTML(w io.Writer, run *report.Run, o Options, files []string) error {
 	return nil
 }
 
+// embed keeps the rows of a ladder, those that others have too once, and takes what they need from room. The one that offends is that of a finding alone.
+func (d *pageData) embed(l *ladder.Ladder, finding uint64, room *int) (*embeddedLadder, error) {
+	e := &embeddedLadder{Ladder: l, Rows: []embeddedRow{}}
+	for j := range l.Rows {
+		r := &l.Rows[j]
+		key := fmt.Sprintf("%d.%d", r.Tap, r.Frame)
+		if r.Mark == "offending" {
+			key += "." + strconv.FormatUint(finding, 10) // it has the fields that differ
+		}
+		e.Rows = append(e.Rows, embeddedRow{key, r.Skipped, r.At, r.From, r.Mark})
+		if d.Rows[key] == nil {
+			text, err := json.Marshal(r)
+			if err != nil {
+				return nil, err
+			}
+			d.Rows[key] = text
+			*room -= len(text)
+		}
+	}
+	return e, nil
+}
+
 // ladders draws the ladders of as many findings as there is room for.
 func (d *pageData) ladders(m *Model, files []string) (notes []string, err error) {
 	c := NewCapture(m, files)
 	ids, list := m.representatives(embeddedLadders)
-	if err := c.Read(list); err != nil {
+	var incidents []*rule.Finding
+	for k := range m.incidents[:min(len(m.incidents), embeddedIncidents)] {
+		if h := &m.incidents[k]; h.Ladder {
+			incidents = append(incidents, h.sought())
+		}
+	}
+	if err := c.Read(append(incidents, list...)); err != nil {
 		return nil, err
 	}
 	room, drawn := embeddedBytes, 0
+	for _, f := range incidents {
+		if flow, frames, err := c.Around(f); err == nil {
+			number := uint64(f.Seq &^ (1 << 31))
+			if d.Incidents[number], err = d.embed(ladderOf(f, flow, frames), 0, &room); err != nil {
+				return nil, err
+			}
+		}
+	}
 	for i, f := range list {
 		flow, frames, err := c.Around(f)
 		if err != nil || room <= 0 {
 			continue
 		}
-		l := ladder.Build(f, flow, frames, ladder.Options{})
-		e := &embeddedLadder{Ladder: l, Rows: []embeddedRow{}}
-		for j := range l.Rows {
-			r := &l.Rows[j]
-			key := fmt.Sprintf("%d.%d", r.Tap, r.Frame)
-			if r.Mark == "offending" {
-				key += "." + strconv.FormatUint(ids[i], 10) // it has the fields that differ
-			}
-			e.Rows = append(e.Rows, embeddedRow{key, r.Skipped, r.At, r.From, r.Mark})
-			if d.Rows[key] == nil {
-				text, err := json.Marshal(r)
-				if err != nil {
-					return nil, err
-				}
-				d.Rows[key] = text
-				room -= len(text)
-			}
+		if d.Ladders[ids[i]], err = d.embed(ladder.Build(f, flow, frames, ladder.Options{}), ids[i], &room); err != nil {
+			return nil, err
 		}
-		d.Ladders[ids[i]] = e
 		drawn++
 	}
 	kept := 0

@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"ibwitness/incident"
+	"ibwitness/internal/view/ladder"
 	"ibwitness/internal/view/report"
+	"ibwitness/rule"
 )
 
 // shownIncidents is how many incidents the page shows.
@@ -12,9 +14,51 @@ const shownIncidents = 50
 
 // happened is an incident as the page shows it.
 type happened struct {
-	number uint64
+	Number uint64         `json:"number"` // from 1 on
 	State  incident.State `json:"state"`
+	Ladder bool           `json:"ladder"` // its packets may be asked for
 	*report.IncidentLine
+	of incident.Incident
+}
+
+// happenedOf is an incident as the page shows it.
+func happenedOf(number uint64, state incident.State, i *incident.Incident) happened {
+	return happened{number, state, len(i.Frames) > 0 && (i.Local.QPNKnown || i.Peer.QPNKnown), report.IncidentLineOf(i), *i}
+}
+
+// sought is what is looked for to draw the packets of an incident: as a finding that rests on them.
+func (h *happened) sought() *rule.Finding {
+	i := &h.of
+	end := func(p incident.Party) rule.Endpoint {
+		return rule.Endpoint{Addr: p.Addr, QPN: p.QPN, QPNKnown: p.QPNKnown}
+	}
+	return &rule.Finding{
+		Rule: rule.EvRetransmission, Class: rule.Event, Seq: 1<<31 | uint32(h.Number), Time: i.Begin, Tap: i.Tap, Frame: i.Frames[0], Evidence: i.Frames, Accused: end(i.Local), Peer: end(i.Peer),
+	}
+}
+
+// ladderOf draws the packets of an incident, those that show it marked.
+func ladderOf(f *rule.Finding, flow ladder.Flow, frames []ladder.Frame) *ladder.Ladder {
+	l := ladder.Build(f, flow, frames, ladder.Options{})
+	l.Differs = []ladder.Difference{}
+	for i := range l.Rows {
+		if r := &l.Rows[i]; r.Mark != "" {
+			r.Mark = "proof" // nobody is accused
+		}
+	}
+	return l
+}
+
+// incident returns what is looked for to draw the packets of an incident; nil: it is not known any more, or has none.
+func (m *Model) incident(number uint64) *rule.Finding {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for k := range m.incidents {
+		if h := &m.incidents[k]; h.Number == number && h.Ladder {
+			return h.sought()
+		}
+	}
+	return nil
 }
 
 // Incidents takes what became of incidents of a run that goes on.
@@ -23,8 +67,8 @@ func (m *Model) Incidents(list []incident.Told) {
 	defer m.mu.Unlock()
 	for k := range list {
 		t := &list[k]
-		h := happened{t.Number, t.State, report.IncidentLineOf(&t.Incident)}
-		if at := slices.IndexFunc(m.incidents, func(h happened) bool { return h.number == t.Number }); at >= 0 {
+		h := happenedOf(t.Number, t.State, &t.Incident)
+		if at := slices.IndexFunc(m.incidents, func(h happened) bool { return h.Number == t.Number }); at >= 0 {
 			m.incidents[at] = h
 			continue
 		}
@@ -39,6 +83,6 @@ func (m *Model) incidentsOf(run *report.Run) {
 	list := run.Incidents()
 	m.moreIncidents = max(0, len(list)-shownIncidents)
 	for k := range list[:len(list)-m.moreIncidents] {
-		m.incidents = append(m.incidents, happened{0, incident.Ended, report.IncidentLineOf(&list[k])})
+		m.incidents = append(m.incidents, happenedOf(uint64(k)+1, incident.Ended, &list[k]))
 	}
 }

@@ -56,6 +56,7 @@ func NewServer(m *Model, around Around) *Server {
 	s.mux.HandleFunc("GET /api/findings", s.findings)
 	s.mux.HandleFunc("GET /api/finding/{id}", s.finding)
 	s.mux.HandleFunc("GET /api/finding/{id}/ladder", s.ladder)
+	s.mux.HandleFunc("GET /api/incident/{number}/ladder", s.incident)
 	s.mux.HandleFunc("GET /api/connections", s.connections)
 	s.mux.HandleFunc("GET /api/messages", func(w http.ResponseWriter, _ *http.Request) { answer(w, m.Messages()) })
 	s.mux.HandleFunc("GET /api/events", s.events)
@@ -183,6 +184,29 @@ func (s *Server) ladder(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusNotFound)
 	default:
 		answer(w, ladder.Build(f, flow, frames, ladder.Options{}))
+	}
+}
+
+// incident answers with the packets of an incident.
+func (s *Server) incident(w http.ResponseWriter, r *http.Request) {
+	number, err := strconv.ParseUint(r.PathValue("number"), 10, 64)
+	f := s.model.incident(number)
+	if err != nil || f == nil {
+		http.Error(w, "web: there is no such incident, or no packet shows it", http.StatusNotFound)
+		return
+	}
+	if s.around == nil {
+		answer(w, gone)
+		return
+	}
+	flow, frames, err := s.around.Around(f)
+	switch {
+	case errors.Is(err, ErrNoFrames):
+		answer(w, gone)
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusNotFound)
+	default:
+		answer(w, ladderOf(f, flow, frames))
 	}
 }
 

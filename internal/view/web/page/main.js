@@ -1,6 +1,7 @@
 import { el, replace } from "./dom.js";
 import { openSource } from "./source.js";
 import { readState, writeState } from "./state.js";
+import { drawLadder } from "./ladder.js";
 import { drawTop, drawTabs } from "./summary.js";
 import { Findings } from "./findings.js";
 import { Connections } from "./connections.js";
@@ -42,7 +43,7 @@ const page = {
     const s = this.summary;
     const open = top.querySelector("details")?.open;
     const focus = top.contains(document.activeElement);
-    drawTop(top, s, { connected: this.connected, help });
+    drawTop(top, s, { connected: this.connected, help, packets });
     if (open !== undefined && top.querySelector("details")) top.querySelector("details").open = open;
     if (focus) top.querySelector("button")?.focus();
     drawTabs(tabs, s, this.state.view, (name) => this.go(name, {}));
@@ -77,12 +78,31 @@ const dialog = el("dialog", { class: "help", "aria-label": "Keys" }, el("h2", { 
   el("form", { method: "dialog" }, el("button", { text: "Close" })));
 document.body.append(dialog);
 
+// packets shows the packets of an incident.
+async function packets(incident) {
+  const shown = el("dialog", { class: "packets", "aria-label": "Packets of what happened" });
+  const close = () => shown.close();
+  const body = el("div", { class: "packets-body" }, el("p", { class: "quiet", text: "Looking for the packets …" }));
+  shown.append(el("header", {}, el("h2", { text: incident.what }), el("button", { type: "button", class: "icon", title: "Close (Esc)", "aria-label": "Close", on: { click: close } }, "×")), body);
+  shown.addEventListener("close", () => shown.remove());
+  document.body.append(shown);
+  shown.showModal();
+  try {
+    const ladder = await page.source.incident(incident.number);
+    const drawn = ladder.rows.length ? drawLadder(ladder, { id: `incident-${incident.number}`, expected: "" }) : null;
+    replace(body, drawn || el("p", { class: "quiet", text: "The packets are no longer kept." }));
+    drawn?.list.focus({ preventScroll: true });
+  } catch (e) {
+    replace(body, el("p", { class: "failed", text: `${e.message}.` }));
+  }
+}
+
 function help() {
   dialog.showModal();
 }
 
 document.addEventListener("keydown", (e) => {
-  if (e.ctrlKey || e.metaKey || e.altKey || dialog.open || !page.summary) return;
+  if (e.ctrlKey || e.metaKey || e.altKey || document.querySelector("dialog[open]") || !page.summary) return;
   const typing = e.target.matches("input, select, textarea");
   if (typing && e.key !== "Escape") return;
   const numbered = { 1: "findings", 2: "connections", 3: "rules", 4: "messages" }[e.key];

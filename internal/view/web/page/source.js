@@ -19,6 +19,7 @@ function serverSource() {
     findings: (q) => get("api/findings", q),
     finding: (id) => get(`api/finding/${id}`),
     ladder: (id) => get(`api/finding/${id}/ladder`),
+    incident: (number) => get(`api/incident/${number}/ladder`),
     connections: (q) => get("api/connections", q),
     messages: () => get("api/messages"),
     rules: () => get("api/rules"),
@@ -60,6 +61,7 @@ function embeddedSource(data) {
       list.every((w) => searched(f).includes(w))
     );
   }
+  const laddered = (l) => ({ ...l, rows: l.rows.map((r) => ({ ...data.rows[r.row], skipped: r.skipped, at: r.at, from: r.from, mark: r.mark })) });
   const orders = {
     activity: (c) => c.rate,
     retransmissions: (c) => c.retransmissions,
@@ -82,9 +84,12 @@ function embeddedSource(data) {
       return byID.get(Number(id));
     },
     async ladder(id) {
-      const l = data.ladders[id];
-      if (!l) throw new Error("the packets around this finding are not in the file; ibwitness check --web shows them for every finding");
-      return { ...l, rows: l.rows.map((r) => ({ ...data.rows[r.row], skipped: r.skipped, at: r.at, from: r.from, mark: r.mark })) };
+      if (!data.ladders[id]) throw new Error("the packets around this finding are not in the file; ibwitness check --web shows them for every finding");
+      return laddered(data.ladders[id]);
+    },
+    async incident(number) {
+      if (!data.incidents[number]) throw new Error("the packets of this incident are not in the file; ibwitness check --web shows them");
+      return laddered(data.incidents[number]);
     },
     async connections(q) {
       const list = words(q.q);

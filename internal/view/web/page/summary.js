@@ -19,12 +19,12 @@ export function drawTop(node, s, o) {
         el("div", { class: "words" }, el("h1", { text: sealed }), el("p", { class: "sentence", text: s.sentence }), el("p", { class: "also", text: s.also }))),
       figures(s),
       s.timeline && drawTimeline(s)),
-    incidents(s),
+    incidents(s, o),
     remarks(s));
 }
 
 // incidents tells what happened: a sentence each, and what the frames show where it is opened.
-function incidents(s) {
+function incidents(s, o) {
   if (!s.incidents.length) return null;
   return el("section", { class: "incidents", "aria-label": "What happened" },
     el("h2", { text: "What happened" }),
@@ -34,7 +34,8 @@ function incidents(s) {
         (i.facts || []).map((f) => [el("dt", { text: f.label }), el("dd", { text: f.text })]),
         i.frames && [el("dt", { text: "seen in" }), el("dd", { text: `frames ${i.frames.join(", ")}` })],
         i.fits_with && [el("dt", { text: "fits" }), el("dd", { text: i.fits_with.join("; or ") })],
-        i.next && [el("dt", { text: "next" }), el("dd", { text: i.next.join("; ") })]))),
+        i.next && [el("dt", { text: "next" }), el("dd", { text: i.next.join("; ") })],
+        i.ladder && [el("dt", { text: "packets" }), el("dd", {}, el("button", { type: "button", class: "plain", on: { click: () => o.packets(i) } }, "Show them"))]))),
     s.more_incidents > 0 && el("p", { class: "quiet", text: `… and ${num(s.more_incidents)} more` }));
 }
 
