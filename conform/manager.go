@@ -59,6 +59,13 @@ type manager struct {
 	cable     *cable          // with port 1 of it
 
 	administration *sa.Agent // at the device; nil: there is none
+	standby        func() (*sa.Agent, error)
+	standing       *sa.Agent // that of a standby subnet manager, at the second tester's node; nil: there is none
+	asked          uint16    // LID of the subnet manager that is asked; 0: that of the device
+	smKey          uint64    // of trusted requests; 0: not known
+
+	subnet            *Subnet // where the device is a subnet manager in real time; else nil
+	ownLID, masterLID uint16  // of the tester and the manager there
 }
 
 // sentAt is a packet that has left the device or come to it at a port.
@@ -87,6 +94,7 @@ func (r *run) link(target *Target) {
 	if target.Administration != nil {
 		m.administration, err = target.Administration()
 		r.can(err)
+		m.standby, m.smKey = target.Standby, target.SMKey
 	}
 	tester, err := sma.New(sma.Config{Type: subnet.ChannelAdapter, GUID: testerGUID, Description: "tester", Ports: 1})
 	r.can(err)
@@ -299,8 +307,11 @@ func (m *manager) inject(d ibsim.Datagram) *packet.Packet { return m.leave(m.fro
 
 // leave has a packet leave a tester, and the node to which it comes answer it in a while. The test ends where it cannot leave.
 func (m *manager) leave(from ibsim.End, d ibsim.Datagram, carry func(int64, ibsim.End, *ibsim.Datagram) (ibsim.End, bool)) *packet.Packet {
-	if m.plugged != nil {
+	switch {
+	case m.plugged != nil:
 		return m.byCable(d)
+	case m.subnet != nil:
+		return m.asks(d)
 	}
 	m.first = nil
 	at, ok := carry(m.r.now(), from, &d)
