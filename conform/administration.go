@@ -34,8 +34,8 @@ func (s Software) administration(standby bool) (*sa.Agent, error) {
 	if !s.wanted(Switch) {
 		device++ // of port 1
 	}
-	c.Ports = []sa.Port{{GUID: testerGUID + 1, LID: testerLID, PKeys: softPKeys}, {GUID: device, LID: nodeLID, PKeys: softPKeys}}
-	for _, p := range c.Ports {
+	c.Ports = []sa.Port{{GUID: testerGUID + 1, LID: testerLID, PKeys: softPKeys}, {GUID: device, LID: nodeLID, PKeys: softPKeys}, {GUID: secondGUID + 1, LID: secondLID, PKeys: softPKeys}}
+	for _, p := range c.Ports[:2] {
 		info, keys := make([]byte, mad.LayoutPortInfoRecord.Size), make([]byte, mad.LayoutPKeyTableRecord.Size)
 		for _, b := range [][]byte{info, keys} {
 			binary.BigEndian.PutUint16(b, p.LID)
@@ -149,6 +149,10 @@ func (m *manager) asksAdministration(h mad.Header, r mad.RMPP, data []byte) *pac
 func (m *manager) asksRecords(h mad.Header, r mad.RMPP, s mad.SA, data []byte) *packet.Packet {
 	h.BaseVersion, h.Class, h.ClassVersion = 1, mad.ClassSubnetAdmin, 2
 	d := ibsim.Datagram{SLID: m.self(), DLID: uint16(m.lid()), SrcQP: gsiQP, DestQP: gsiQP}
+	from := m.from
+	if m.other {
+		d.SLID, from = m.otherLID(), m.second
+	}
 	if m.asked != 0 {
 		d.DLID = m.asked
 	}
@@ -156,7 +160,7 @@ func (m *manager) asksRecords(h mad.Header, r mad.RMPP, s mad.SA, data []byte) *
 	m.r.can(r.Encode(d.MAD[:]))
 	m.r.can(s.Encode(d.MAD[:]))
 	copy(d.MAD[mad.SAHeaderSize:], data)
-	return m.send(d)
+	return m.leave(from, d, m.fabric.Carry)
 }
 
 // administrations takes the MADs of subnet administration that have come in a time, or as soon as there are some.

@@ -55,6 +55,9 @@ func (q *inquiry) data() []byte {
 // inquire sends a request up to some times and returns the answer; nil: none came.
 func (m *manager) inquire(q inquiry, tries int) (sent *packet.Packet, got *administered) {
 	m.tid++
+	if m.subnet != nil {
+		m.tid = m.tid&(1<<48-1) | uint64(m.subnet.clientAt(m.other).Number())<<48
+	}
 	m.arrived = nil
 	for range tries {
 		sent = m.asksRecords(mad.Header{Method: q.method, Attribute: q.a, TID: m.tid}, mad.RMPP{}, mad.SA{SMKey: q.key, ComponentMask: q.mask}, q.data())

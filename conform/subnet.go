@@ -21,8 +21,10 @@ var ErrNoManager = errors.New("conform: no subnet manager has brought the subnet
 // the protocol of ibsim. It has three end ports, so that all paths from one fit into a datagram: libumad2sim carries no more of a table.
 type Subnet struct {
 	server *ibsim.Server
-	client *ibsim.Client
+	client *ibsim.Client // of the tester
+	second *ibsim.Client // of a second one, at the switch
 	tester ibsim.End
+	other  ibsim.End // port 0 of the switch, where the second one is
 	beside ibsim.End // the other end of the tester's link
 	tests  uint64    // that have run
 
@@ -63,7 +65,7 @@ func ServeSubnet(name string) (*Subnet, error) {
 		}
 		nodes = append(nodes, n)
 	}
-	s.beside, s.tester = ibsim.End{Node: nodes[0], Port: 2}, ibsim.End{Node: nodes[2], Port: 1}
+	s.beside, s.tester, s.other = ibsim.End{Node: nodes[0], Port: 2}, ibsim.End{Node: nodes[2], Port: 1}, ibsim.End{Node: nodes[0], Port: 0}
 	var err error
 	if s.server, err = ibsim.Listen(name, f); err != nil {
 		return nil, err
@@ -71,21 +73,27 @@ func ServeSubnet(name string) (*Subnet, error) {
 	if s.client, err = ibsim.Connect(s.server.Name(), subnetTester); err != nil {
 		return nil, errors.Join(err, s.server.Close())
 	}
-	go s.drain()
+	if s.second, err = ibsim.Connect(s.server.Name(), SubnetSwitch); err != nil {
+		return nil, errors.Join(err, s.client.Close(), s.server.Close())
+	}
+	go drain(s.client)
+	go drain(s.second)
 	return s, nil
 }
 
-// drain takes what comes to the tester's program: it was observed on the link.
-func (s *Subnet) drain() {
+// drain takes what comes to a program of a tester: it was observed on the link.
+func drain(c *ibsim.Client) {
 	for {
-		if _, err := s.client.Receive(time.Time{}); err != nil && !errors.Is(err, ibsim.ErrDatagram) {
+		if _, err := c.Receive(time.Time{}); err != nil && !errors.Is(err, ibsim.ErrDatagram) {
 			return
 		}
 	}
 }
 
 // Close ends the fabric.
-func (s *Subnet) Close() error { return errors.Join(s.client.Close(), s.server.Close()) }
+func (s *Subnet) Close() error {
+	return errors.Join(s.client.Close(), s.second.Close(), s.server.Close())
+}
 
 // Name is the name of the fabric: what subnet managers need as IBSIM_SOCKNAME.
 func (s *Subnet) Name() string { return s.server.Name() }
@@ -95,9 +103,26 @@ func (s *Subnet) Target(key uint64) *Target {
 	return &Target{Name: "the subnet manager of " + s.server.Name(), Has: Managed | Administration, SMKey: key, Subnet: s}
 }
 
-// observe takes a MAD that passes a link, if it is the tester's.
+// clientAt is the client of the tester, or of the second one.
+func (s *Subnet) clientAt(second bool) *ibsim.Client {
+	if second {
+		return s.second
+	}
+	return s.client
+}
+
+// observe takes a MAD that passes the link of the tester, or one of subnet administration from or to the second one on its first link.
 func (s *Subnet) observe(p ibsim.Passed) {
-	if p.From != s.tester && p.To != s.tester {
+	lid, _ := s.other.Node.LID(0)
+	switch {
+	case p.From == s.tester || p.To == s.tester:
+	case mad.Class(p.MAD[1]) != mad.ClassSubnetAdmin:
+		return
+	case p.From.Node == s.other.Node && p.SLID == lid:
+		p.From = s.other
+	case p.To.Node == s.other.Node && p.DLID == lid:
+		p.To = s.other
+	default:
 		return
 	}
 	p.Time, p.MAD = time.Now().UnixNano(), slices.Clone(p.MAD)
@@ -164,6 +189,12 @@ func (s *Subnet) master(lid uint16) (at ibsim.End) {
 		}
 	})
 	return at
+}
+
+// lidOf is the LID of a port.
+func (s *Subnet) lidOf(e ibsim.End) (lid uint16, ok bool) {
+	s.server.Do(func(int64, *ibsim.Fabric) { lid, _ = e.Node.LID(e.Port) })
+	return lid, lid != 0
 }
 
 // How long a manager has to bring the subnet up, and how often it is asked whether it has.

@@ -9,6 +9,7 @@ import (
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/subnet"
 )
 
 // subnetWait is how long the tester waits for an answer of a manager in real time, in nanoseconds.
@@ -51,27 +52,50 @@ func (m *manager) hears(t int64) bool {
 	r.clock.Run(p.Time)
 	segmented(p.MAD, p.Len)
 	m.pass(p)
-	if p.To == m.from {
+	if p.To == m.from || p.To == m.second {
 		m.arrived = append(m.arrived, m.passed)
 	}
 	return true
 }
 
+// linkOther has a second tester that can ask, at another port than the first, and reports whether there is one.
+func (m *manager) linkOther() bool {
+	switch {
+	case m.subnet != nil:
+		m.second, m.secondTap = m.subnet.other, m.r.tap("switch")
+	case m.node.Type() != subnet.Switch || m.node.Config().Ports < secondPort:
+		return false
+	default:
+		m.linkSecond()
+		m.activateSecond()
+	}
+	return true
+}
+
+// otherLID is the LID of the second tester.
+func (m *manager) otherLID() uint16 {
+	if m.subnet != nil {
+		lid, _ := m.subnet.lidOf(m.second)
+		return lid
+	}
+	return secondLID
+}
+
 // asks sends a MAD into a fabric in real time, and returns it when it passes the link. An answer to segments only passes it: the kernel of the manager's host would take that, and
 // libumad2sim does not do its work.
-func (m *manager) asks(d ibsim.Datagram) *packet.Packet {
+func (m *manager) asks(from ibsim.End, d ibsim.Datagram) *packet.Packet {
 	r, now := m.r, time.Now().UnixNano()
 	for r.now() < now && m.hears(now) {
 	}
 	var rmpp mad.RMPP
 	if rmpp.Decode(d.MAD[:]) == nil && rmpp.Active() && mad.Class(d.MAD[1]) == mad.ClassSubnetAdmin {
-		m.pass(ibsim.Passed{Time: r.now(), From: m.from, To: m.at, SLID: d.SLID, DLID: d.DLID, SrcQP: d.SrcQP, DestQP: d.DestQP, MAD: d.MAD[:]})
+		m.pass(ibsim.Passed{Time: r.now(), From: from, To: m.at, SLID: d.SLID, DLID: d.DLID, SrcQP: d.SrcQP, DestQP: d.DestQP, MAD: d.MAD[:]})
 		return m.passed
 	}
 	var h mad.Header
 	r.can(mad.DecodeHeader(d.MAD[:], &h))
 	had := len(r.result.Frames)
-	if err := m.subnet.client.Send(&d); err != nil {
+	if err := m.subnet.clientAt(from == m.second).Send(&d); err != nil {
 		r.halt("the tester cannot send: %v", err)
 	}
 	for until := now + subnetWait; m.hears(until); {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"ibwitness/mad"
-	"ibwitness/subnet"
 	"ibwitness/subnet/sma"
 )
 
@@ -71,13 +70,11 @@ func (m *manager) linkStandby() {
 	if m.subnet != nil {
 		return
 	}
-	if m.node.Type() != subnet.Switch || m.node.Config().Ports < secondPort || m.standby == nil {
+	if m.standby == nil || !m.linkOther() {
 		m.r.inapplicable("no node can be beside port 2 of the device")
 	}
 	var err error
 	m.standing, err = m.standby()
 	m.r.can(err)
-	m.linkSecond()
-	m.activateSecond()
 	m.second.Node.SetSM(m.r.now(), &sma.SM{GUID: nodeGUID + secondLID, State: standbySMState})
 }

@@ -54,6 +54,7 @@ const (
 	leaveRefused
 	leaveStateUnchecked
 	leavePortUnchecked
+	requesterUnchecked
 	groupKept
 	numFaults
 )
@@ -116,6 +117,7 @@ var faultTable = []Fault{
 	{"leave-refused", "refuses to leave a multicast group", leaveRefused},
 	{"leave-state-unchecked", "takes a leave whose JoinState is not one of the member's", leaveStateUnchecked},
 	{"leave-port-unchecked", "takes a leave of a port that is no member", leavePortUnchecked},
+	{"requester-unchecked", "takes a leave for a port from another one", requesterUnchecked},
 	{"group-kept", "confirms that a member leaves, and keeps it", groupKept},
 }
 

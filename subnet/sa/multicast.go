@@ -38,6 +38,7 @@ type group struct {
 type member struct {
 	port  []byte // its GID
 	state uint64
+	proxy bool // another port has joined for it
 }
 
 func (g *group) index(port []byte) int {
@@ -49,6 +50,10 @@ func (g *group) recordOf(m member) []byte {
 	r := bytes.Clone(g.record)
 	copy(mad.LayoutMCMemberRecord.Field("portGID").Bytes(r), m.port)
 	mad.LayoutMCMemberRecord.Field("joinState").PutUint(r, m.state)
+	mad.LayoutMCMemberRecord.Field("proxyJoin").PutUint(r, 0)
+	if m.proxy {
+		mad.LayoutMCMemberRecord.Field("proxyJoin").PutUint(r, 1)
+	}
 	return r
 }
 
@@ -107,7 +112,7 @@ func (a *Agent) join(from End, b []byte, mask uint64) {
 	i := g.index(port)
 	if i < 0 {
 		i = len(g.members)
-		g.members = append(g.members, member{port: bytes.Clone(port)})
+		g.members = append(g.members, member{port: bytes.Clone(port), proxy: !bytes.Equal(port, a.gid(from.LID))})
 	}
 	g.members[i].state |= state
 	out := a.answer(b, 0)
@@ -144,7 +149,8 @@ func (a *Agent) unjoinable(g *group, mask uint64, r []byte, state uint64) mad.St
 	return 0
 }
 
-// leave answers Delete(MCMemberRecord): a member gives up states that it has, and no others (o15-0.1.14). A group without members ends.
+// leave answers Delete(MCMemberRecord): a member gives up states that it has, and no others (o15-0.1.14), and who is not its port gives them up only where another port has joined for it
+// (o15-0.2.1). A group without members ends.
 func (a *Agent) leave(from End, b []byte, mask uint64) {
 	l := mad.LayoutMCMemberRecord
 	r := b[mad.SAHeaderSize : mad.SAHeaderSize+l.Size]
@@ -159,6 +165,9 @@ func (a *Agent) leave(from End, b []byte, mask uint64) {
 		a.send(from, a.answer(b, 0))
 		return
 	case i < 0, mask&needed != needed, a.faults[leaveRefused]:
+		a.refuse(from, b, statusInvalid)
+		return
+	case !g.members[i].proxy && !bytes.Equal(g.members[i].port, a.gid(from.LID)) && !a.faults[requesterUnchecked]:
 		a.refuse(from, b, statusInvalid)
 		return
 	case (state == 0 || state&^g.members[i].state != 0) && !a.faults[leaveStateUnchecked]:
