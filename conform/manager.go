@@ -191,7 +191,7 @@ func (m *manager) seen(q *packet.Packet, from, to ibsim.End) {
 	}
 	q.Frame = m.r.record(&f)
 	arrow := "<-"
-	if from.Node != m.node || from == m.second {
+	if m.isOwn(from) {
 		arrow, m.sent[q.Frame] = "->", true
 		m.entered = append(m.entered, sentAt{to.Port, q})
 	} else {

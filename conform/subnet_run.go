@@ -58,6 +58,14 @@ func (m *manager) hears(t int64) bool {
 	return true
 }
 
+// isOwn reports whether a port is one of the tester: in simulated time each but those of the device.
+func (m *manager) isOwn(e ibsim.End) bool {
+	if m.subnet != nil {
+		return e == m.from || e == m.second
+	}
+	return e.Node != m.node
+}
+
 // linkOther has a second tester that can ask, at another port than the first, and reports whether there is one.
 func (m *manager) linkOther() bool {
 	switch {
