@@ -19,10 +19,21 @@ const (
 
 // lid is the LID of the device: of a switch one, of another node one for each port, multiples of 2 and not of 4.
 func (m *manager) lid() uint64 {
+	if m.subnet != nil {
+		return uint64(m.masterLID)
+	}
 	if m.node.Type() == subnet.Switch {
 		return nodeLID
 	}
 	return 4*uint64(m.at.Port) - 2
+}
+
+// self is the LID of the tester.
+func (m *manager) self() uint16 {
+	if m.subnet != nil {
+		return m.ownLID
+	}
+	return testerLID
 }
 
 // The queue pair of general services and its Q_Key (section 10.2.4).
@@ -157,7 +168,10 @@ func (m *manager) stray(lid uint16) *packet.Packet {
 func (m *manager) byLID(s mad.SMP) *exchange {
 	m.tid++
 	s.BaseVersion, s.Class, s.ClassVersion, s.TID = 1, mad.ClassSubnetLID, 1, m.tid
-	d := ibsim.Datagram{SLID: testerLID, DLID: uint16(m.lid())}
+	d := ibsim.Datagram{SLID: m.self(), DLID: uint16(m.lid())}
+	if m.asked != 0 {
+		d.DLID = m.asked
+	}
 	m.r.can(s.Encode(d.MAD[:]))
 	x := &exchange{tries: 1, sent: m.send(d)}
 	m.r.until(m.r.now()+m.wait, func() bool { return m.takes(x) })

@@ -21,6 +21,7 @@ import (
 const (
 	nodeGUID   = 0x0002_0000_0000_0001
 	testerGUID = 0x0002_0000_0000_0100
+	secondGUID = testerGUID + 0x100 // of a second tester
 )
 
 // How the tester asks, in tries and nanoseconds of simulated time.
@@ -59,6 +60,14 @@ type manager struct {
 	cable     *cable          // with port 1 of it
 
 	administration *sa.Agent // at the device; nil: there is none
+	standby        func() (*sa.Agent, error)
+	standing       *sa.Agent // that of a standby subnet manager, at the second tester's node; nil: there is none
+	asked          uint16    // LID of the subnet manager that is asked; 0: that of the device
+	other          bool      // the second tester asks
+	smKey          uint64    // of trusted requests; 0: not known
+
+	subnet            *Subnet // where the device is a subnet manager in real time; else nil
+	ownLID, masterLID uint16  // of the tester and the manager there
 }
 
 // sentAt is a packet that has left the device or come to it at a port.
@@ -87,6 +96,7 @@ func (r *run) link(target *Target) {
 	if target.Administration != nil {
 		m.administration, err = target.Administration()
 		r.can(err)
+		m.standby, m.smKey = target.Standby, target.SMKey
 	}
 	tester, err := sma.New(sma.Config{Type: subnet.ChannelAdapter, GUID: testerGUID, Description: "tester", Ports: 1})
 	r.can(err)
@@ -139,7 +149,7 @@ const secondPort = 2
 
 // linkSecond links a second tester with port 2 of the device, which has a way to its LID.
 func (m *manager) linkSecond() {
-	tester, err := sma.New(sma.Config{Type: subnet.ChannelAdapter, GUID: testerGUID + 0x100, Description: "second tester", Ports: 1})
+	tester, err := sma.New(sma.Config{Type: subnet.ChannelAdapter, GUID: secondGUID, Description: "second tester", Ports: 1})
 	m.r.can(err)
 	m.r.can(m.fabric.Add(tester))
 	m.second, m.secondTap = ibsim.End{Node: tester, Port: 1}, m.r.tap("device, port 2")
@@ -181,7 +191,7 @@ func (m *manager) seen(q *packet.Packet, from, to ibsim.End) {
 	}
 	q.Frame = m.r.record(&f)
 	arrow := "<-"
-	if from.Node != m.node {
+	if m.isOwn(from) {
 		arrow, m.sent[q.Frame] = "->", true
 		m.entered = append(m.entered, sentAt{to.Port, q})
 	} else {
@@ -299,8 +309,11 @@ func (m *manager) inject(d ibsim.Datagram) *packet.Packet { return m.leave(m.fro
 
 // leave has a packet leave a tester, and the node to which it comes answer it in a while. The test ends where it cannot leave.
 func (m *manager) leave(from ibsim.End, d ibsim.Datagram, carry func(int64, ibsim.End, *ibsim.Datagram) (ibsim.End, bool)) *packet.Packet {
-	if m.plugged != nil {
+	switch {
+	case m.plugged != nil:
 		return m.byCable(d)
+	case m.subnet != nil:
+		return m.asks(from, d)
 	}
 	m.first = nil
 	at, ok := carry(m.r.now(), from, &d)

@@ -126,6 +126,8 @@ func (r *run) body(target *Target) {
 		r.result.Log = append(r.result.Log, Line{Head: true, Text: text})
 	}
 	switch {
+	case target.Subnet != nil:
+		r.linkSubnet(target)
 	case r.test.Device.managed():
 		r.link(target)
 	case r.test.cabled:
@@ -276,8 +278,11 @@ func (r *run) until(t int64, done func() bool) bool {
 
 // advance lets time go on to the next that happens. It is false where nothing does until a time, which has come then.
 func (r *run) advance(t int64) bool {
-	if r.live != nil {
+	switch {
+	case r.live != nil:
 		return r.live.advance(t)
+	case r.manager != nil && r.manager.subnet != nil:
+		return r.manager.hears(t)
 	}
 	if next, ok := r.clock.Next(); !ok || next > t {
 		r.clock.Run(t)

@@ -49,12 +49,17 @@ type Target struct {
 	// Switch and ChannelAdapter make nodes that subnet management packets reach; nil: there is none, and tests of these are not applicable. Tests of both take
 	// the switch where there is one.
 	Switch, ChannelAdapter func() (*sma.Node, error)
-	// Administration makes subnet administration, which is at the node where a subnet manager runs; nil: there is none.
-	Administration func() (*sa.Agent, error)
+	// Administration makes subnet administration, which is at the node where a subnet manager runs, and Standby that of a standby subnet manager, which is at another one; nil: there is
+	// none.
+	Administration, Standby func() (*sa.Agent, error)
+	// SMKey is the SM_Key of trusted requests; 0: it is not known.
+	SMKey uint64
 	// Cabled makes an adapter, and the agents of its port, for tests on native links: its packets are those between LRH and ICRC. nil: there is none.
 	Cabled func(Port) (Device, *sma.Node, error)
 	// Live, where not nil, is an adapter in real time, in place of Make.
 	Live *Live
+	// Subnet, where not nil, is a subnet manager in real time, in place of all others.
+	Subnet *Subnet
 	// LinkFault is a fault of sim.LinkFaults that the ports of the device have, where its links are native ones; empty: none.
 	LinkFault string
 }
@@ -69,6 +74,12 @@ func (t *Target) node(k Kind) func() (*sma.Node, error) {
 
 // lacks says why a test cannot be run against a target; empty: it can.
 func (t *Target) lacks(x *Test) string {
+	if t.Subnet != nil {
+		if x.Needs&Administration == 0 {
+			return "the device under test is a subnet manager, and the test is of another device"
+		}
+		return ""
+	}
 	if x.cabled && x.Device == Adapter {
 		if t.Cabled == nil {
 			return "the device under test has no adapter on a native link"
@@ -133,7 +144,8 @@ func (s Software) Target() (*Target, error) {
 		return nil, fmt.Errorf("conform: no device that is there has a fault %q: `ibwitness simulate --faults` lists those of adapters, `ibwitness conform run --faults` those of switches and channel adapters", s.Fault)
 	}
 	if s.Manager {
-		t.Administration = s.administration
+		t.Has |= Administration
+		t.Administration, t.Standby, t.SMKey = func() (*sa.Agent, error) { return s.administration(false) }, func() (*sa.Agent, error) { return s.administration(true) }, softKey
 	}
 	if sim.LinkFaults[s.Fault] != nil {
 		t.LinkFault = s.Fault

@@ -43,18 +43,19 @@ type Need uint8
 
 // The needs.
 const (
-	Control       Need = 1 << iota // its verbs can be called
-	Memory                         // its memory can be read
-	Reads                          // it is an initiator of RDMA READ and atomics
-	Managed                        // subnet management packets reach it
-	Extended                       // it has FLUSH and ATOMIC WRITE (annex A19)
-	Notifies                       // it sends congestion notification packets, and slows down by them (annex A17.9)
-	Communication                  // it has a communication manager that tests drive
+	Control        Need = 1 << iota // its verbs can be called
+	Memory                          // its memory can be read
+	Reads                           // it is an initiator of RDMA READ and atomics
+	Managed                         // subnet management packets reach it
+	Extended                        // it has FLUSH and ATOMIC WRITE (annex A19)
+	Notifies                        // it sends congestion notification packets, and slows down by them (annex A17.9)
+	Communication                   // it has a communication manager that tests drive
+	Administration                  // the master subnet manager runs at it, with its subnet administration
 )
 
 var needTexts = [...]string{
 	"control of the device through its verbs", "access to the memory of its regions", "RDMA READ and atomics as initiator", "a way for subnet management packets", "FLUSH and ATOMIC WRITE",
-	"congestion management", "a communication manager",
+	"congestion management", "a communication manager", "a subnet manager",
 }
 
 func (n Need) String() string {

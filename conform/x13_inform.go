@@ -2,6 +2,7 @@ package conform
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 
 	"ibwitness/fabricagent/ibsim"
@@ -11,7 +12,7 @@ import (
 )
 
 // administrationTests are those of subnet administration.
-var administrationTests = []*Test{subscriptions, tables, records}
+var administrationTests = []*Test{subscriptions, tables, managementKey, records, trusted, joins, leaves, standby, service, onePath, pathTable, pathPartition}
 
 const administrationQualifier = "the master subnet manager runs at the device, IsSM is 1, and its subnet administration answers at QP1"
 
@@ -20,7 +21,15 @@ const informTrap = 144
 
 // manages begins a test of subnet administration, and takes the link to Active.
 func (r *run) manages() *manager {
-	s, m := r.survey(), r.manager
+	m := r.manager
+	if m.subnet != nil {
+		r.at(1)
+		r.note("the device is a subnet manager, at LID %d; the tester is at LID %d", m.masterLID, m.ownLID)
+		r.at(2)
+		r.note("the manager has done so")
+		return m
+	}
+	s := r.survey()
 	if !s.capable(sma.CapSM) {
 		r.inapplicable("IsSM is 0: no subnet manager runs at the device")
 	}
@@ -76,11 +85,11 @@ func (r *run) informed(id string, confirmed bool, data []byte) {
 func (m *manager) traps() (sent *packet.Packet, reports []administered) {
 	m.tid++
 	s := mad.SMP{Header: mad.Header{BaseVersion: 1, Class: mad.ClassSubnetLID, ClassVersion: 1, Method: mad.Trap, Attribute: mad.AttrNotice, TID: m.tid}, Data: make([]byte, mad.SMPDataSize)}
-	for name, v := range map[string]uint64{"isGeneric": 1, "noticeType": 4, "nodeType": 1, "trapNumber": informTrap, "issuerLID": testerLID} {
+	for name, v := range map[string]uint64{"isGeneric": 1, "noticeType": 4, "nodeType": 1, "trapNumber": informTrap, "issuerLID": uint64(m.self())} {
 		mad.LayoutNotice.Field(name).PutUint(s.Data, v)
 	}
-	s.Data[12], s.Data[13] = testerLID>>8, testerLID&0xFF // whose port it is
-	d := ibsim.Datagram{SLID: testerLID, DLID: uint16(m.lid())}
+	binary.BigEndian.PutUint16(s.Data[12:], m.self()) // whose port it is
+	d := ibsim.Datagram{SLID: m.self(), DLID: uint16(m.lid())}
 	m.r.can(s.Encode(d.MAD[:]))
 	sent = m.send(d)
 	for _, x := range m.administrations(m.wait, 1) {
@@ -118,7 +127,7 @@ const reportsEnd = 3_000_000_000
 var subscriptions = &Test{
 	ID: "X13_009", Title: "subscriptions to traps",
 	Abstract: "Subnet administration confirms a subscription by its InformInfo and reports traps to the subscriber; it refuses an InformInfo that is wrong, and ends a subscription only for who names its queue pair.",
-	Covers:   []Statement{{"C13-32.1.2", Stated}, {"o13-12.1.1", Stated}, {"o13-13.1.1", Seen}}, Topology: subnetTopology, Device: Node, Needs: Managed,
+	Covers:   []Statement{{"C13-32.1.2", Stated}, {"o13-12.1.1", Stated}, {"o13-13.1.1", Seen}}, Topology: subnetTopology, Device: Node, Needs: Managed | Administration,
 	Qualifiers: []string{administrationQualifier, keyQualifier}, Setup: nodeSetup,
 	Procedure: []string{
 		surveyText,

@@ -68,6 +68,9 @@ func Connect(name, host string) (*Client, error) {
 // Node is the name of the node that the client is attached to.
 func (c *Client) Node() string { return c.node }
 
+// Number is what the server writes into the upper 16 bits of the transaction IDs of the client's requests.
+func (c *Client) Number() uint16 { return uint16(c.number) }
+
 // control asks the server and writes its answer into m.
 func (c *Client) control(m *control) error {
 	m.client = c.number

@@ -29,6 +29,7 @@ type Passed struct {
 	SrcQP, DestQP uint32
 	SL, VL        uint8
 	PKey          uint16 // 0: 0xFFFF
+	Len           int    // bytes of the MAD that a program gave (Datagram.Len)
 	MAD           []byte // 256 bytes; a view for the time of the call
 }
 
@@ -227,7 +228,7 @@ const managementVL = 15
 func (f *Fabric) pass(now int64, from, to End, vl uint8, d *Datagram) {
 	count(from, to, (mad.Size+packetOverhead)/4)
 	if f.Observe != nil {
-		f.Observe(Passed{Time: now, From: from, To: to, SLID: d.SLID, DLID: d.DLID, SrcQP: d.SrcQP, DestQP: d.DestQP, SL: d.SL, VL: vl, PKey: d.PKey, MAD: d.MAD[:]})
+		f.Observe(Passed{Time: now, From: from, To: to, SLID: d.SLID, DLID: d.DLID, SrcQP: d.SrcQP, DestQP: d.DestQP, SL: d.SL, VL: vl, PKey: d.PKey, Len: d.Len, MAD: d.MAD[:]})
 	}
 }
 

@@ -129,6 +129,7 @@ type Datagram struct {
 	SL            uint8  // service level, which the protocol of ibsim does not carry
 	PKey          uint16 // of GMPs; 0: 0xFFFF. The protocol of ibsim does not carry it, either
 	Unanswered    bool   // it is a request that has come back since nothing answers it
+	Len           int    // bytes of the MAD that who sent it gave; the rest is 0. 0: all
 	MAD           [mad.Size]byte
 }
 
@@ -159,6 +160,10 @@ func (d *Datagram) decode(b []byte) error {
 	d.DestQP, d.SrcQP = binary.BigEndian.Uint32(b[8:]), binary.BigEndian.Uint32(b[12:])
 	d.Unanswered = binary.BigEndian.Uint32(b[16:]) != 0
 	copy(d.MAD[:], b[32:])
+	if n := binary.BigEndian.Uint64(b[24:]); n > 0 && n < mad.Size { // libumad2sim leaves what it had there after it
+		d.Len = int(n)
+		clear(d.MAD[n:])
+	}
 	return nil
 }
 

@@ -191,6 +191,9 @@ func (s *Server) request(i int, c *attached, d *Datagram) {
 		clear(d.MAD[spoilt:]) // they are those of the trap, as the program has received it
 	case response(h.Method):
 		s.done(d)
+		if h.Class == mad.ClassSubnetLID { // they are reserved, and those of the request, as the program has received it
+			clear(d.MAD[spoilt:])
+		}
 	default:
 		binary.BigEndian.PutUint16(d.MAD[8:], uint16(i))
 	}

@@ -94,8 +94,9 @@ Examples:
     ibwitness conform run --device switch --ports 254 --sample
     ibwitness conform run --junit conform.xml --pcapng conform
     ibwitness conform run --dut 10.0.0.7:4700 --secret FILE -i eth1
+    ibwitness conform run --dut ibsim:lab C15 X15
 
-With --dut the tests of adapters on Ethernet run against a real one, one after the other and in real time; packets go to no addresses but its own and those of --to. docs/dut.md says how to serve it.
+With --dut the tests of adapters on Ethernet run against a real one, one after the other and in real time; packets go to no addresses but its own and those of --to. docs/dut.md says how to serve it. With --dut ibsim:NAME the tests of subnet administration run against a real subnet manager, which comes to a fabric of three nodes by the protocol of ibsim.
 
 Exit status: 0 all pass or are not applicable; 1 one fails; 2 none fails and one is inconclusive, a test was wrong itself, or bad usage.`
 }
@@ -156,6 +157,8 @@ func (c *conformRun) Run(s *session) error {
 		}
 	}
 	switch {
+	case c.Scenario != "" && c.isManager():
+		return errors.New("cli: --scenario is of adapters, and --dut names a subnet manager: leave one out")
 	case c.Scenario != "":
 		return c.play(s)
 	case c.As != "":
@@ -192,14 +195,14 @@ func (c *conformRun) Run(s *session) error {
 	}
 	ctx, stop := s.until(syscall.SIGHUP)
 	defer stop()
-	target, closed, err := c.deviceUnderTest(ctx)
+	target, closed, err := c.deviceUnderTest(ctx, s)
 	if err != nil {
 		return err
 	}
 	if c.DUT != "" {
 		opt.Workers, opt.Stop = 1, func() bool { return ctx.Err() != nil }
 		if len(c.Patterns) == 0 {
-			tests = slices.DeleteFunc(tests, func(t *conform.Test) bool { return !t.OnEthernet() })
+			tests = c.ofDevice(tests)
 		}
 		done, clear := testsProgress(s, len(tests))
 		opt.Done = done
@@ -229,10 +232,13 @@ func (c *conformRun) Run(s *session) error {
 }
 
 // deviceUnderTest is the device, and what is closed in the end.
-func (c *conformRun) deviceUnderTest(ctx context.Context) (*conform.Target, func() error, error) {
+func (c *conformRun) deviceUnderTest(ctx context.Context, s *session) (*conform.Target, func() error, error) {
 	if c.DUT != "" {
 		if c.Fault != "" {
 			return nil, nil, errors.New("cli: --fault is of devices in software, and --dut names a real one: leave one out")
+		}
+		if c.isManager() {
+			return c.serve(ctx, s)
 		}
 		d, err := c.connect(ctx)
 		if err != nil {

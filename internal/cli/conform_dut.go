@@ -16,13 +16,14 @@ import (
 
 // conformDUT is where a real device under test is, and how the tester reaches it.
 type conformDUT struct {
-	DUT       string        `name:"dut" placeholder:"HOST:PORT" help:"Test a real adapter, which ibwitness dut serves there, in place of devices in software."`
+	DUT       string        `name:"dut" placeholder:"HOST:PORT" help:"Test a real adapter, which ibwitness dut serves there, in place of devices in software; or with ibsim:NAME a real subnet manager, to which a fabric is offered under this name."`
 	Secret    string        `placeholder:"FILE" complete:"file" help:"With --dut, the secret of both machines (ibwitness dut --new-secret FILE)."`
 	Interface string        `short:"i" placeholder:"NAME" help:"With --dut, the network interface by which the adapter is reached, which needs the capability CAP_NET_RAW."`
 	Address   string        `placeholder:"ADDRESS" help:"With --dut, the tester's address of IPv4. Default: the first of the interface."`
 	To        []string      `name:"to" sep:"," placeholder:"ADDRESS" help:"With --dut, an address besides the adapter's that packets may go to, such as the group 239.1.2.3 of X09_316."`
 	Window    time.Duration `default:"200ms" placeholder:"TIME" help:"With --dut, the time in which the adapter has answered for certain. Default: ${default}."`
 	Jitter    time.Duration `default:"1ms" placeholder:"TIME" help:"With --dut, by how much the way of a packet and the timers of the adapter may vary; ACK timeouts are ten times as long at least. Default: ${default}."`
+	SMKey     string        `name:"sm-key" default:"1" placeholder:"N" help:"With --dut ibsim:NAME, the SM_Key of trusted requests; 0: not known. Default: ${default}, that of OpenSM."`
 	Rate      int           `default:"10000" placeholder:"N" help:"With --dut, frames a second at most. Default: ${default}."`
 }
 
@@ -33,6 +34,8 @@ func (c *conformDUT) check() error {
 		return errors.New("cli: --secret, --interface, --address and --to are of a real adapter: give --dut HOST:PORT too, or leave them out")
 	case c.DUT == "":
 		return nil
+	case c.isManager():
+		return c.checkManager()
 	case c.Secret == "":
 		return errors.New("cli: --dut needs the secret of both machines: give --secret FILE, which ibwitness dut --new-secret FILE makes")
 	case c.Interface == "":

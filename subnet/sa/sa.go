@@ -1,5 +1,5 @@
-// Package sa is the subnet administration of a subnet manager in software (chapter 15): subscriptions to traps and their reports (section 13.4.8.3), and NodeRecords, whose table
-// goes in several segments (section 13.6). It is a pure state machine: a MAD and a time in, MADs out; no goroutine, no clock, no I/O. Times are nanoseconds.
+// Package sa is the subnet administration of a subnet manager in software (chapter 15): subscriptions to traps and their reports (section 13.4.8.3), and records of nodes, ports, paths,
+// services and multicast groups, whose tables go in several segments (section 13.6). It is a pure state machine: a MAD and a time in, MADs out; no goroutine, no clock, no I/O. Times are nanoseconds.
 //
 // It is the engine's own, without a promise to others.
 package sa
@@ -8,14 +8,18 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 
 	"ibwitness/internal/named"
 	"ibwitness/mad"
 )
 
-// ErrFault means that a Config names a fault that there is not.
-var ErrFault = errors.New("sa: no such fault")
+// The errors of this package.
+var (
+	ErrFault  = errors.New("sa: no such fault")
+	ErrRecord = errors.New("sa: a record of another size than its attribute has")
+)
 
 // End is who asks, or is told: a LID and a queue pair.
 type End struct {
@@ -32,8 +36,18 @@ type Out struct {
 
 // Config is what subnet administration has to tell.
 type Config struct {
-	Nodes  [][]byte // NodeRecords, each of 108 bytes
-	Faults []string // names of Faults
+	Key     uint64                     // SM_Key: who knows it is trusted
+	Standby bool                       // the subnet manager is not the master
+	Records map[mad.Attribute][][]byte // of NodeRecord, PortInfoRecord, SMInfoRecord and P_KeyTableRecord
+	Ports   []Port                     // between which there are paths
+	Faults  []string                   // names of Faults
+}
+
+// Port is an end port. Its GID is of the default prefix.
+type Port struct {
+	GUID  uint64
+	LID   uint16
+	PKeys []uint16
 }
 
 // Bounds of what is kept, and when it is retransmitted.
@@ -41,21 +55,27 @@ const (
 	mostSubscriptions = 1024
 	mostTransfers     = 256
 	mostReports       = 4096
+	mostServices      = 1024
+	mostGroups        = 1024
+	mostMembers       = 1024       // of a group
 	again             = int64(1e9) // after which a segment or a report is retransmitted
 	tries             = 4          // of a segment or a report, in all
 )
 
-// The status codes of a request that cannot be carried out, and of a Get that names no record and several (section 15.2.4).
+// The status codes of subnet administration (section 15.2.4): there is no room, the request cannot be carried out, a Get names no record, and several, and components are missing.
 const (
+	statusRoom    = 0x0100
 	statusInvalid = 0x0200
 	statusNone    = 0x0300
 	statusMany    = 0x0400
+	statusMissing = 0x0600
 )
 
 // subscription is an InformInfo that was confirmed.
 type subscription struct {
 	to   End // of reports
 	trap uint16
+	info []byte // as it was confirmed, with the queue pair of reports
 }
 
 // report is one that is not answered yet.
@@ -74,13 +94,23 @@ type Agent struct {
 	subscribed []subscription
 	reports    []*report
 	transfers  []*transfer
+	services   [][]byte // ServiceRecords
+	groups     []*group
+	mlid       uint16 // of the newest group
 	tid        uint64
+	turns      uint64 // of a path that changes
 	out        []Out
 }
 
-// New returns subnet administration without subscriptions. The error wraps ErrFault.
+// New returns subnet administration without subscriptions. The error wraps ErrFault or ErrRecord.
 func New(c Config) (*Agent, error) {
-	a := &Agent{config: c}
+	for attribute, list := range c.Records {
+		l := mad.SARecord(attribute)
+		if l == nil || slices.ContainsFunc(list, func(b []byte) bool { return len(b) != l.Size }) {
+			return nil, fmt.Errorf("%w: attribute 0x%04x; give each record whole", ErrRecord, uint16(attribute))
+		}
+	}
+	a := &Agent{config: c, mlid: firstMLID - 1}
 	err := named.Each(c.Faults, faultTable, func(f Fault) string { return f.Name }, ErrFault, func(f Fault) { a.faults[f.fault] = true })
 	return a, err
 }
@@ -100,16 +130,44 @@ func (a *Agent) Receive(now int64, from End, b []byte) []Out {
 	case h.Method&0x80 != 0:
 	case h.BaseVersion != 1 || h.ClassVersion != 2:
 		a.refuse(from, b, mad.StatusVersion)
-	case h.Attribute == mad.AttrInformInfo && h.Method == mad.Set:
-		a.inform(from, b)
-	case h.Attribute == mad.AttrNodeRecord && h.Method == mad.GetTable:
-		a.table(now, from, &h)
-	case h.Attribute == mad.AttrNodeRecord && h.Method == mad.Get:
-		a.get(from, b)
 	default:
-		a.refuse(from, b, mad.StatusAttribute)
+		a.request(now, from, &h, b)
 	}
 	return a.taken()
+}
+
+// request takes a request, unless it is not answered: who is no master answers none (C15-0.1.3), and one with a wrong SM_Key is dropped (C15-0.1.5).
+func (a *Agent) request(now int64, from End, h *mad.Header, b []byte) {
+	var s mad.SA
+	if s.Decode(b) != nil || a.config.Standby && !a.faults[standbyAnswers] || !a.admits(s.SMKey) {
+		return
+	}
+	set := h.Method == mad.Set
+	switch {
+	case h.Attribute == mad.AttrInformInfo && set:
+		a.inform(from, b)
+	case h.Attribute == mad.AttrServiceRecord && (set || h.Method == mad.Delete):
+		a.service(from, b, h.Method, s.ComponentMask)
+	case h.Attribute == mad.AttrMCMemberRecord && set:
+		a.join(from, b, s.ComponentMask)
+	case h.Attribute == mad.AttrMCMemberRecord && h.Method == mad.Delete:
+		a.leave(from, b, s.ComponentMask)
+	case components[h.Attribute] == nil || h.Method != mad.Get && h.Method != mad.GetTable:
+		a.refuse(from, b, mad.StatusAttribute)
+	default:
+		a.query(now, from, h, &s, b)
+	}
+}
+
+// admits reports whether a request with an SM_Key is answered.
+func (a *Agent) admits(key uint64) bool {
+	switch {
+	case key == 0:
+		return !a.faults[zeroKeyDropped]
+	case key == a.config.Key:
+		return !a.faults[rightKeyDropped]
+	}
+	return a.faults[wrongKeyTaken]
 }
 
 func (a *Agent) taken() []Out {
@@ -121,62 +179,35 @@ func (a *Agent) taken() []Out {
 // send has a MAD leave from QP1.
 func (a *Agent) send(to End, b []byte) { a.out = append(a.out, Out{to, 1, b}) }
 
+// smKeyAt is where the SM_Key is in a MAD (table 185).
+const smKeyAt = 36
+
 // responses are the methods of answers.
 var responses = map[mad.Method]mad.Method{mad.GetTable: mad.GetTableResp, mad.Delete: mad.DeleteResp}
 
 // answer is the answer to a request, with its data.
-func answer(b []byte, status mad.Status) []byte {
+func (a *Agent) answer(b []byte, status mad.Status) []byte {
 	b = bytes.Clone(b)
 	method := mad.GetResp
 	if m, ok := responses[mad.Method(b[3])]; ok {
 		method = m
 	}
 	b[3] = uint8(method)
+	if !a.faults[keyEchoed] {
+		clear(b[smKeyAt : smKeyAt+8])
+	}
 	binary.BigEndian.PutUint16(b[4:], uint16(status))
 	return b
 }
 
-func (a *Agent) refuse(to End, b []byte, status mad.Status) { a.send(to, answer(b, status)) }
-
-// byLID is the bit of ComponentMask by which NodeRecords are asked for by their LID; others are not known.
-const byLID = 1 << 0
-
-// get answers a Get of NodeRecord (C15-0.1.30).
-func (a *Agent) get(from End, b []byte) {
-	var s mad.SA
-	if s.Decode(b) != nil || s.ComponentMask&^byLID != 0 {
-		a.refuse(from, b, statusInvalid)
-		return
-	}
-	lid, found := mad.LayoutNodeRecord.Field("LID"), [][]byte(nil)
-	for _, r := range a.config.Nodes {
-		if s.ComponentMask == 0 || lid.Uint(r) == lid.Uint(b[mad.SAHeaderSize:]) {
-			found = append(found, r)
-		}
-	}
-	switch {
-	case len(found) == 0 && !a.faults[noneAnswered]:
-		a.refuse(from, b, statusNone)
-	case len(found) > 1 && !a.faults[manyAnswered]:
-		a.refuse(from, b, statusMany)
-	case a.faults[oneRefused] && len(found) == 1:
-		a.refuse(from, b, statusInvalid)
-	default:
-		out := answer(b, 0)
-		clear(out[mad.SAHeaderSize:])
-		if len(found) > 0 {
-			copy(out[mad.SAHeaderSize:], found[0])
-		}
-		a.send(from, out)
-	}
-}
+func (a *Agent) refuse(to End, b []byte, status mad.Status) { a.send(to, a.answer(b, status)) }
 
 // inform takes an InformInfo (sections 13.4.8.3 and 13.4.11): a subscription, or the end of one.
 func (a *Agent) inform(from End, b []byte) {
 	l, info := mad.LayoutInformInfo, b[mad.SAHeaderSize:]
 	get := func(name string) uint64 { return l.Field(name).Uint(info) }
-	s := subscription{End{from.LID, uint32(get("QPN"))}, uint16(get("trapNumber"))}
-	out := answer(b, 0)
+	s := subscription{to: End{from.LID, uint32(get("QPN"))}, trap: uint16(get("trapNumber"))}
+	out := a.answer(b, 0)
 	first, last := get("LIDRangeBegin"), get("LIDRangeEnd")
 	switch wrong := first != mad.PermissiveLID && first > last || get("subscribe") > 1; {
 	case get("subscribe") == 0:
@@ -188,6 +219,8 @@ func (a *Agent) inform(from End, b []byte) {
 		s.to.QPN = from.QPN
 		fallthrough
 	default:
+		s.info = bytes.Clone(info[:l.Size])
+		l.Field("QPN").PutUint(s.info, uint64(s.to.QPN))
 		a.subscribed = append(a.subscribed, s)
 	}
 	if a.faults[informChanged] {
@@ -208,7 +241,7 @@ func (a *Agent) unsubscribe(from End, b []byte, s subscription) {
 	if s.to.QPN == 0 || !a.faults[reportsGoOn] {
 		a.subscribed = slices.Delete(a.subscribed, i, i+1)
 	}
-	a.send(from, answer(b, 0))
+	a.send(from, a.answer(b, 0))
 }
 
 // Trap takes a trap that the subnet manager has got, 256 bytes: its TrapRepress, and a report to each subscriber leave.

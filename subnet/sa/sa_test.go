@@ -13,11 +13,11 @@ var peer = End{LID: 1, QPN: 1}
 // agent makes subnet administration of so many nodes.
 func agent(t *testing.T, nodes int, faults ...string) *Agent {
 	t.Helper()
-	c := Config{Faults: faults}
+	c := Config{Faults: faults, Records: map[mad.Attribute][][]byte{}}
 	for i := range nodes {
 		b := make([]byte, mad.LayoutNodeRecord.Size)
 		b[1] = byte(i + 1)
-		c.Nodes = append(c.Nodes, b)
+		c.Records[mad.AttrNodeRecord] = append(c.Records[mad.AttrNodeRecord], b)
 	}
 	a, err := New(c)
 	if err != nil {
@@ -151,7 +151,7 @@ func TestGet(t *testing.T) {
 	for _, c := range []struct {
 		mask, lid uint64
 		status    uint16
-	}{{0, 0, statusMany}, {byLID, 2, 0}, {byLID, 9, statusNone}, {1 << 5, 0, statusInvalid}} {
+	}{{0, 0, statusMany}, {1, 2, 0}, {1, 9, statusNone}, {1 << 5, 0, statusInvalid}} {
 		data := make([]byte, 8)
 		mad.LayoutNodeRecord.Field("LID").PutUint(data, c.lid)
 		b := message(t, mad.Get, mad.AttrNodeRecord, mad.RMPP{}, data)
@@ -178,13 +178,16 @@ func TestOthers(t *testing.T) {
 	if _, err := New(Config{Faults: []string{"none"}}); !errors.Is(err, ErrFault) {
 		t.Error(err)
 	}
+	if _, err := New(Config{Records: map[mad.Attribute][][]byte{mad.AttrNodeRecord: {make([]byte, 8)}}}); !errors.Is(err, ErrRecord) {
+		t.Error(err)
+	}
 }
 
 // FuzzReceive: no MAD makes it panic, and what leaves has 256 bytes.
 func FuzzReceive(f *testing.F) {
 	f.Add([]byte{1, 3, 2, 0x12}, uint64(0))
 	f.Fuzz(func(t *testing.T, b []byte, faults uint64) {
-		a := &Agent{config: Config{Nodes: [][]byte{make([]byte, 108), make([]byte, 108), make([]byte, 108)}}}
+		a := &Agent{config: Config{Records: map[mad.Attribute][][]byte{mad.AttrNodeRecord: {make([]byte, 108), make([]byte, 108), make([]byte, 108)}}}}
 		for i := range a.faults {
 			a.faults[i] = faults>>i&1 != 0
 		}

@@ -23,13 +23,16 @@ type transfer struct {
 const segmentRoom = mad.SADataSize
 
 // segments are the MADs of a table of records of one length, which are padded to a multiple of 8 bytes.
-func segments(h mad.Header, records [][]byte) (list [][]byte) {
+func (a *Agent) segments(h mad.Header, records [][]byte) (list [][]byte) {
 	var data []byte
 	unit := 0
 	for _, r := range records {
 		data = append(data, r...)
 		data = append(data, make([]byte, -len(r)&7)...)
 		unit = (len(r) + 7) / 8
+	}
+	if a.faults[offsetWrong] {
+		unit++
 	}
 	const header = mad.SAHeaderSize - mad.HeaderSize - mad.RMPPSize
 	n := max((len(data)+segmentRoom-1)/segmentRoom, 1)
@@ -54,19 +57,19 @@ func segments(h mad.Header, records [][]byte) (list [][]byte) {
 	return list
 }
 
-// table answers a GetTable of NodeRecord: the first segment leaves, and others as acknowledgements let them.
-func (a *Agent) table(now int64, from End, h *mad.Header) {
-	if len(a.transfers) == mostTransfers || a.find(from, h.TID) != nil {
+// table answers a GetTable with records: the first segment leaves, and others as acknowledgements let them.
+func (a *Agent) table(now int64, from End, h *mad.Header, records [][]byte) {
+	if len(a.transfers) == mostTransfers || a.transfer(from, h.TID) != nil {
 		return
 	}
 	head := *h
 	head.Method = mad.GetTableResp
-	t := &transfer{to: from, tid: h.TID, segments: segments(head, a.config.Nodes), window: 1, left: tries - 1}
+	t := &transfer{to: from, tid: h.TID, segments: a.segments(head, records), window: 1, left: tries - 1}
 	a.transfers = append(a.transfers, t)
 	a.advance(now, t)
 }
 
-func (a *Agent) find(from End, tid uint64) *transfer {
+func (a *Agent) transfer(from End, tid uint64) *transfer {
 	i := slices.IndexFunc(a.transfers, func(t *transfer) bool { return t.to == from && t.tid == tid })
 	if i < 0 {
 		return nil
@@ -101,7 +104,7 @@ func (a *Agent) changed(t *transfer, b []byte) []byte {
 
 // segmentTaken takes an ACK, STOP or ABORT to segments.
 func (a *Agent) segmentTaken(now int64, from End, h *mad.Header, r *mad.RMPP) {
-	t := a.find(from, h.TID)
+	t := a.transfer(from, h.TID)
 	if t == nil {
 		return
 	}
