@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"time"
 
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -179,5 +180,37 @@ func (t *teller) congestion(w *onWay) {
 		i.FitsWith = []string{"more senders to " + w.to.String() + " than its link has room for (incast)", "a slower link on the way"}
 		i.Next = []string{"who else sends to " + w.to.String() + " at that time", "the marking threshold and the queues of the switches between"}
 	}
+	i.fact("rate", t.slowed(w.way))
 	t.tell(i, "")
+}
+
+// From which payload and from how long a time on a rate means something.
+const (
+	tellingBytes = 16 << 10
+	tellingTime  = int64(time.Millisecond)
+)
+
+// slowed says what the queue pairs of a host that CNPs came to sent in a second until the first of these, and after it.
+func (t *teller) slowed(w way) string {
+	before, after, n := 0.0, 0.0, uint64(0)
+	for k := range t.run.Connections {
+		c := &t.run.Connections[k]
+		for from := range c.Ends {
+			e := &c.Ends[from]
+			if e.Addr != w.from || c.Ends[1-from].Addr != w.to || e.Trouble == nil || e.Trouble.Notified == nil {
+				continue
+			}
+			x := e.Trouble.Notified
+			if x.Bytes < tellingBytes || x.First-c.First < tellingTime || e.Last-x.First < tellingTime {
+				continue
+			}
+			before += float64(x.Bytes) / time.Duration(x.First-c.First).Seconds()
+			after += float64(e.Bytes-x.Bytes) / time.Duration(e.Last-x.First).Seconds()
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%v sent %s on %s until the first CNP to each, and %s after it, in the mean", w.from, rate(uint64(before), int64(time.Second)), count(n, "queue pair"), rate(uint64(after), int64(time.Second)))
 }

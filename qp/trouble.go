@@ -18,7 +18,8 @@ type Trouble struct {
 		PSN  packet.PSN
 		Time int64 // when it came; 0: the requester has resumed since
 	}
-	RNR RNRSums
+	RNR      RNRSums
+	Notified *Notified // nil: it was not
 
 	Overtaking *Overtaking // nil: nothing was overtaken
 	Storming   *Storming   // nil: nothing was retransmitted

@@ -91,6 +91,9 @@ func troubleOf(e *agent.End) *jsonTrouble {
 		return nil
 	}
 	k := e.Trouble.Settled(false) // the newest stall counts, also where it still waits
+	if k.Sum.Count == 0 && k.RNR.NAKs == 0 && k.Refusal.Time == 0 && k.Longest[0].Begun == 0 {
+		return nil // only notified
+	}
 	return &jsonTrouble{
 		k.Sum.Count, time.Duration(k.Sum.Lost).Seconds(), k.Sum.Rounds[pair.TimerExpired], k.Sum.Rounds[pair.SequenceAsked], k.Sum.Rounds[pair.NotReady], k.Sum.Rounds[pair.ResponseLost],
 		k.Sum.Bytes, time.Duration(k.RNR.Waited).Seconds(), time.Duration(e.Timer).Seconds(),
