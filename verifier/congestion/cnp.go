@@ -27,7 +27,9 @@ func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
 	v.cnpDSCP(c, from, p)
 	if c != nil && c.Service <= packet.UC {
 		v.Covered(rule.CNGCNP006)
-		c.Ends[1-from].SQ.Notify(p.Time, c.Ends[1-from].Sums().Bytes)
+		if e := &c.Ends[1-from]; e.Sums().Packets > 0 {
+			e.SQ.Notify(p.Time, e.Sums().Bytes)
+		}
 		v.slowsDown(c, 1-from, p, q)
 	}
 	if m.owed != nil && (v.Profile.CNPs.By != verifier.PacedByQP || m.owedQP == anyDest || m.owedQP == p.DestQP) {

@@ -87,7 +87,7 @@ func WriteHTML(w io.Writer, run *report.Run, o Options, files []string) error {
 	return nil
 }
 
-// embed keeps the rows of a ladder, those that others have too once, and takes what they need from room. The one that offends is that of a finding alone.
+// embed keeps the rows of a ladder, those that others have too once, and takes what they need from room. The one that offends is only that of its finding.
 func (d *pageData) embed(l *ladder.Ladder, finding uint64, room *int) (*embeddedLadder, error) {
 	e := &embeddedLadder{Ladder: l, Rows: []embeddedRow{}}
 	for j := range l.Rows {
