@@ -78,6 +78,7 @@ type Incident struct {
 	Tap         uint16
 	Frames      []uint64 // that show it, ascending, of Tap
 	Facts       []Fact   // what more the frames show, the most useful first
+	Found       []Found  // the findings that belong to it and to no graver one, violations first; of a run that is over
 	FitsWith    []string // what would look like this
 	Next        []string // what to look at next
 

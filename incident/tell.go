@@ -22,7 +22,9 @@ func Of(r *agent.Result) []Incident {
 	t.ignored()
 	t.paused()
 	t.capture()
-	return t.sorted()
+	list := t.sorted()
+	gather(list, r.Findings)
+	return list
 }
 
 // teller makes the incidents of a run.

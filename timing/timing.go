@@ -58,7 +58,13 @@ type End struct {
 	Gaps   *verifier.Histogram
 	Series Series
 
+	Packets uint64 // that the end sent and that were judged
+	Marked  uint64 // of them, those that the network had marked as having met congestion (ECN CE, FECN)
+	Reads   int    // most READs and atomics of it that waited for their answer at a time
+	VL      uint8  // of InfiniBand, of its newest packet
+
 	open       []Message  // not answered yet, in PSN order
+	waiting    int        // READs and atomics among them
 	next       packet.PSN // after the newest request
 	joined     bool
 	quietSince int64 // when the newest message ended; 0: not known
@@ -87,13 +93,18 @@ func New(r *Room) *Connection { return &Connection{room: r} }
 
 // Packet takes a packet that end from has sent, after the verifier of its service has judged it.
 func (c *Connection) Packet(pair *qp.Pair, from int, p *packet.Packet) {
-	in := p.Info()
+	in, e := p.Info(), &c.Ends[from]
+	e.Packets++
+	e.VL = p.VL
+	if p.FECN || pair.Encap.OnIP() && p.TClass&3 == 3 {
+		e.Marked++
+	}
 	switch {
 	case in.Request:
 		c.request(pair, from, p, in)
 	case in.Response:
 		if p.Opcode.Fn() != packet.Acknowledge {
-			c.Ends[from].Series.add(p.Time, Slot{Bytes: uint64(p.PayloadLen)})
+			e.Series.add(p.Time, Slot{Bytes: uint64(p.PayloadLen)})
 		}
 		c.answered(pair, 1-from, p)
 	}
@@ -185,6 +196,10 @@ func (c *Connection) begin(q *qp.SendQueue, from int, p *packet.Packet, at int, 
 		}
 	}
 	e.open = slices.Insert(e.open, at, m)
+	if m.Op.Responded() {
+		e.waiting++
+		e.Reads = max(e.Reads, e.waiting)
+	}
 	return at
 }
 
@@ -220,6 +235,9 @@ func (c *Connection) end(from int, m *Message) {
 	if o == nil {
 		o = new(Operation)
 		e.Ops[m.Op] = o
+	}
+	if m.Op.Responded() {
+		e.waiting--
 	}
 	o.Count++
 	o.Bytes += uint64(m.Length)
@@ -271,6 +289,7 @@ func (c *Connection) Merge(gone *Connection, turned bool) {
 		for k := range g.open {
 			g.open[k].From = i
 		}
+		e.waiting += g.waiting
 		if e.open = append(g.open, e.open...); !e.joined {
 			e.next, e.joined, e.quietSince = g.next, g.joined, g.quietSince
 		}
@@ -308,4 +327,5 @@ func (e *End) merge(g *End) {
 		e.Gaps.Add(g.Gaps)
 	}
 	e.Series.merge(&g.Series)
+	e.Packets, e.Marked, e.Reads = e.Packets+g.Packets, e.Marked+g.Marked, max(e.Reads, g.Reads)
 }

@@ -79,6 +79,23 @@ func TestCoalesced(t *testing.T) {
 	}
 }
 
+// TestNumbers: marks are counted, and the most READs and atomics that wait at a time.
+func TestNumbers(t *testing.T) {
+	s := begin(t, nil)
+	s.pair.Encap = packet.RoCEv2IPv4
+	s.dma = 8
+	for i := range packet.PSN(4) {
+		s.request(int(i), packet.ReadRequest, 10+i, 0)
+		if i == 2 {
+			s.answer(3, packet.ReadRespOnly, 12)
+		}
+	}
+	s.c.Packet(&s.pair, 1, &packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), TClass: 3, PSN: 12, Time: at(9)})
+	if a, b := &s.c.Ends[0], &s.c.Ends[1]; a.Reads != 3 || a.Packets != 4 || a.Marked != 0 || b.Marked != 1 || b.Packets != 2 || b.Reads != 0 {
+		t.Errorf("%+v, %+v", a, b)
+	}
+}
+
 // TestRetransmitted: a message that is retransmitted took from its first copy to its answer; what comes after its answer is a duplicate of nothing that waits.
 func TestRetransmitted(t *testing.T) {
 	s := begin(t, NewRoom(10))

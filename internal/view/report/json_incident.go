@@ -3,9 +3,11 @@ package report
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"ibwitness/incident"
+	"ibwitness/rule"
 )
 
 // jsonIncident is a line on an incident.
@@ -24,14 +26,52 @@ type jsonIncident struct {
 	Tap         uint16             `json:"tap"`
 	Frames      []uint64           `json:"frames,omitempty"`
 	Facts       []incident.Fact    `json:"facts,omitempty"`
+	Found       []jsonFound        `json:"found,omitempty"`
 	FitsWith    []string           `json:"fits_with,omitempty"`
 	Next        []string           `json:"next,omitempty"`
+}
+
+// jsonFound is the findings of one rule that belong to an incident.
+type jsonFound struct {
+	Rule  string `json:"rule"`
+	Name  string `json:"name"`
+	Class string `json:"class"`
+	Count uint64 `json:"count"`
+	Frame uint64 `json:"frame"` // of the first
+}
+
+func foundLines(list []incident.Found) (out []jsonFound) {
+	for _, f := range list {
+		row := f.Rule.Row()
+		out = append(out, jsonFound{row.ID, row.Name, f.Class.String(), f.Count, f.Frame})
+	}
+	return out
+}
+
+// foundWith says which findings belong to an incident: "violations: RC-RSP-043 nak-duplicate 4; events: retransmission 12, rnr-nak 4".
+func foundWith(list []incident.Found) string {
+	var classes []string
+	at := -1
+	for k, f := range list {
+		row := f.Rule.Row()
+		if k == 0 || f.Class != list[k-1].Class {
+			classes = append(classes, map[rule.Class]string{rule.Violation: "violations", rule.Unproven: "not proven", rule.Event: "events"}[f.Class]+": ")
+			at++
+		} else {
+			classes[at] += ", "
+		}
+		if f.Class != rule.Event {
+			classes[at] += row.ID + " "
+		}
+		classes[at] += row.Name + " " + number(f.Count)
+	}
+	return strings.Join(classes, "; ")
 }
 
 func incidentLine(i *incident.Incident) *jsonIncident {
 	return &jsonIncident{
 		Kind: "incident", Incident: i.Kind, Certainty: i.Certainty, What: i.What, Local: partyOf(&i.Local), Peer: partyOf(&i.Peer), Connections: i.Connections,
-		Begin: stamp(i.Begin), End: stamp(i.End), Ongoing: i.Ongoing, Lost: i.Lost.Seconds(), Tap: i.Tap, Frames: i.Frames, Facts: i.Facts, FitsWith: i.FitsWith, Next: i.Next,
+		Begin: stamp(i.Begin), End: stamp(i.End), Ongoing: i.Ongoing, Lost: i.Lost.Seconds(), Tap: i.Tap, Frames: i.Frames, Facts: i.Facts, Found: foundLines(i.Found), FitsWith: i.FitsWith, Next: i.Next,
 	}
 }
 

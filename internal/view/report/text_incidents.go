@@ -118,10 +118,15 @@ func (t *text) incident(i *incident.Incident) {
 		}
 		t.line("  %s", t.bold(l))
 	}
-	part := func(label, words string) { t.prose(fmt.Sprintf("    %-9s ", label), words) }
+	part := func(label, words string) {
+		if words != "" {
+			t.prose(fmt.Sprintf("    %-9s ", label), words)
+		}
+	}
 	for _, f := range i.Facts {
 		part(f.Label, f.Text)
 	}
+	part("findings", foundWith(i.Found))
 	if len(i.Frames) > 0 {
 		at := frames(i.Frames)
 		if len(t.res.Taps) > 1 {

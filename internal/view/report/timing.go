@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/timing"
 	"ibwitness/verifier"
 	"ibwitness/wqe"
@@ -15,7 +16,10 @@ import (
 // jsonTiming is what the messages of an end took.
 type jsonTiming struct {
 	Operations []jsonTimed `json:"operations"`
-	Gaps       *jsonTimes  `json:"gaps,omitempty"` // from the end of a message to the beginning of the next
+	Marked     uint64      `json:"marked,omitempty"` // packets that the network had marked (ECN CE, FECN)
+	Reads      int         `json:"reads,omitempty"`  // most READs and atomics that waited at a time
+	VL         *uint8      `json:"vl,omitempty"`     // of InfiniBand
+	Gaps       *jsonTimes  `json:"gaps,omitempty"`   // from the end of a message to the beginning of the next
 	Series     *jsonSeries `json:"series,omitempty"`
 }
 
@@ -76,6 +80,10 @@ func timingOf(c *agent.Connection, end int) *jsonTiming {
 	}
 	e := &c.Timing.Ends[end]
 	out := &jsonTiming{Operations: []jsonTimed{}, Gaps: timesOf(e.Gaps), Series: seriesOf(&e.Series)}
+	out.Marked, out.Reads = e.Marked, e.Reads
+	if c.Encap == packet.Native && e.Packets > 0 {
+		out.VL = &e.VL
+	}
 	for i, o := range e.Ops {
 		if o == nil {
 			continue

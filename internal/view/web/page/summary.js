@@ -32,6 +32,7 @@ function incidents(s, o) {
       el("summary", {}, i.what, s.live && el("span", { class: "quiet", text: ` ${i.state}` })),
       el("dl", {},
         (i.facts || []).map((f) => [el("dt", { text: f.label }), el("dd", { text: f.text })]),
+        i.found && [el("dt", { text: "findings" }), el("dd", { text: i.found.map((f) => `${showNames[f.class] || f.class} ${f.class === "event" ? f.name : `${f.rule} ${f.name}`}: ${num(f.count)}`).join("; ") })],
         i.frames && [el("dt", { text: "seen in" }), el("dd", { text: `frames ${i.frames.join(", ")}` })],
         i.fits_with && [el("dt", { text: "fits" }), el("dd", { text: i.fits_with.join("; or ") })],
         i.next && [el("dt", { text: "next" }), el("dd", { text: i.next.join("; ") })],

@@ -1,0 +1,80 @@
+package incident
+
+import (
+	"cmp"
+	"slices"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// Found is the findings of one rule and class that belong to an incident.
+type Found struct {
+	Rule  rule.ID
+	Class rule.Class
+	Count uint64
+	Frame uint64 // of the first
+}
+
+// own are the rules of which findings belong to incidents that are of hosts, and not of queue pairs.
+var own = map[Kind][]rule.ID{
+	Damage: {rule.ROCV2019, rule.LNKCRC003, rule.LNKCRC004}, Congestion: {rule.EvCE, rule.EvCNP}, Trimmed: {rule.EvTrimmed}, Rejected: {rule.EvReject},
+}
+
+// gather gives each finding to the first incident that it belongs to: of the same ends, while it lasted.
+func gather(list []Incident, findings []rule.Finding) {
+	of := map[[2]packet.Addr][]int{}
+	key := func(a, b packet.Addr) [2]packet.Addr {
+		if cmp.Or(cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo)) > 0 {
+			a, b = b, a
+		}
+		return [2]packet.Addr{a, b}
+	}
+	for n := range list {
+		if i := &list[n]; !i.Local.Addr.IsZero() && !i.Peer.Addr.IsZero() {
+			k := key(i.Local.Addr, i.Peer.Addr)
+			of[k] = append(of[k], n)
+		}
+	}
+	if len(of) == 0 {
+		return
+	}
+	for n := range findings {
+		f := &findings[n]
+		for _, k := range of[key(f.Accused.Addr, f.Peer.Addr)] {
+			if i := &list[k]; i.owns(f) {
+				i.found(f)
+				break
+			}
+		}
+	}
+	for n := range list {
+		slices.SortStableFunc(list[n].Found, func(a, b Found) int { return cmp.Or(cmp.Compare(b.Class, a.Class), cmp.Compare(b.Count, a.Count)) })
+	}
+}
+
+// owns reports whether a finding between the hosts of an incident belongs to it.
+func (i *Incident) owns(f *rule.Finding) bool {
+	if f.Time < i.Begin || f.Time > i.End && i.Kind != Refused { // what was on its way when the NAK came belongs to it
+		return false
+	}
+	if !i.Local.QPNKnown && !i.Peer.QPNKnown {
+		return slices.Contains(own[i.Kind], f.Rule)
+	}
+	local, peer := &f.Accused, &f.Peer
+	if local.Addr != i.Local.Addr || local.Addr == peer.Addr && local.QPN != i.Local.QPN {
+		local, peer = peer, local
+	}
+	same := func(e *rule.Endpoint, p *Party) bool { return !e.QPNKnown || !p.QPNKnown || e.QPN == p.QPN }
+	return i.Connections > 1 || same(local, &i.Local) && same(peer, &i.Peer) && (local.QPNKnown || peer.QPNKnown)
+}
+
+func (i *Incident) found(f *rule.Finding) {
+	for n := range i.Found {
+		if k := &i.Found[n]; k.Rule == f.Rule && k.Class == f.Class {
+			k.Count++
+			return
+		}
+	}
+	i.Found = append(i.Found, Found{f.Rule, f.Class, 1, f.Frame})
+}

@@ -1,0 +1,48 @@
+package incident
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// TestGather: a finding belongs to the first incident of its queue pairs, or hosts, while that lasted.
+func TestGather(t *testing.T) {
+	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	party := func(n byte, qpn uint32) Party { return Party{Addr: addr(n), QPN: qpn, QPNKnown: qpn != 0} }
+	end := func(n byte, qpn uint32) rule.Endpoint {
+		return rule.Endpoint{Addr: addr(n), QPN: qpn, QPNKnown: qpn != 0}
+	}
+	list := []Incident{
+		{Kind: Refused, Local: party(1, 0x11), Peer: party(2, 0x22), Connections: 1, Begin: 100, End: 100},
+		{Kind: Loss, Local: party(2, 0x24), Peer: party(1, 0x13), Connections: 1, Begin: 50, End: 200},
+		{Kind: Loss, Local: party(1, 0x15), Peer: party(3, 0x25), Connections: 4, Begin: 50, End: 200},
+		{Kind: Congestion, Local: party(1, 0), Peer: party(2, 0), Begin: 0, End: 500},
+		{Kind: Untrusted, Begin: 0, End: 500},
+	}
+	gather(list, []rule.Finding{
+		{Rule: rule.RCRSP043, Class: rule.Violation, Accused: end(2, 0x22), Peer: end(1, 0x11), Time: 300, Frame: 1}, // after the NAK
+		{Rule: rule.RCRSP043, Class: rule.Violation, Accused: end(2, 0x22), Peer: end(1, 0x11), Time: 310, Frame: 2},
+		{Rule: rule.EvRetransmission, Accused: end(1, 0x11), Peer: end(2, 0x22), Time: 99, Frame: 3}, // before it
+		{Rule: rule.EvRetransmission, Accused: end(1, 0x13), Peer: end(2, 0), Time: 60, Frame: 4},
+		{Rule: rule.EvRetransmission, Accused: end(1, 0x77), Peer: end(2, 0x78), Time: 60, Frame: 5},  // another connection
+		{Rule: rule.EvRetransmission, Accused: end(1, 0x16), Peer: end(3, 0x26), Time: 60, Frame: 6},  // one of four
+		{Rule: rule.EvRetransmission, Accused: end(1, 0x16), Peer: end(3, 0x26), Time: 201, Frame: 7}, // later
+		{Rule: rule.EvCNP, Accused: end(2, 0), Peer: end(1, 0x77), Time: 400, Frame: 8},
+	})
+	var got []string
+	for i := range list {
+		s := list[i].Kind.String()
+		for _, f := range list[i].Found {
+			s += fmt.Sprintf(" %v %v %d@%d", f.Rule, f.Class, f.Count, f.Frame)
+		}
+		got = append(got, s)
+	}
+	want := []string{"refused RC-RSP-043 violation 2@1", "loss EV-RETRANSMISSION event 1@4", "loss EV-RETRANSMISSION event 1@6", "congestion EV-CNP event 1@8", "capture"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+}
