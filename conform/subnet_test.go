@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -77,6 +78,13 @@ func TestOpenSM(t *testing.T) {
 		}
 		if time.Now().After(end) {
 			t.Fatalf("the second opensm is not standby:\n%s", b)
+		}
+	}
+	// The master learns of it by a later sweep.
+	standby := Tests()[slices.IndexFunc(Tests(), func(t *Test) bool { return t.ID == "X15_006" }):][:1]
+	for end := time.Now().Add(30 * time.Second); ExecuteAll(standby, s.Target(managerKey), Options{})[0].Outcome == NotApplicable; time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the master does not know of the standby manager")
 		}
 	}
 	for _, r := range ExecuteAll(Tests(), s.Target(managerKey), Options{}) {
