@@ -91,6 +91,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	default:
 		i.fact("where", "the first copy passed the tap: it or its answer was lost after that, or the answer came late")
 	}
+	i.fact("paths", t.paths(c, from))
 	i.FitsWith = []string{"congestion without flow control: a queue that drops", "a bad cable or transceiver that damages packets"}
 	i.Next = []string{"discards and errors of the switch ports and adapters between (ethtool -S)", "priority flow control and the traffic class of this traffic"}
 	if c.Encap == packet.Native {

@@ -37,6 +37,7 @@ type teller struct {
 	order   []*Incident
 	keys    []group                      // of order
 	pairs   map[pair][]*agent.Connection // by First; nil: nobody has asked
+	ways    map[waysKey]string           // what paths says
 }
 
 // group is which incidents are told as one: of the same kind between the same hosts, in the same direction, and overlapping in time where that is said.

@@ -174,8 +174,8 @@ func pairOf(c *agent.Connection) pair {
 	return pair{a, b, c.Service}
 }
 
-// nextOf returns the first connection of the service between the hosts of c that began after a time; nil: there is none.
-func (t *teller) nextOf(c *agent.Connection, after int64) *agent.Connection {
+// siblings returns the connections of the service between the hosts of c, itself among them, in the order in which they began.
+func (t *teller) siblings(c *agent.Connection) []*agent.Connection {
 	if t.pairs == nil { // few runs ask
 		t.pairs = map[pair][]*agent.Connection{}
 		for i := range t.run.Connections {
@@ -186,7 +186,12 @@ func (t *teller) nextOf(c *agent.Connection, after int64) *agent.Connection {
 			slices.SortStableFunc(list, func(x, y *agent.Connection) int { return cmp.Compare(x.First, y.First) })
 		}
 	}
-	list := t.pairs[pairOf(c)]
+	return t.pairs[pairOf(c)]
+}
+
+// nextOf returns the first connection of the service between the hosts of c that began after a time; nil: there is none.
+func (t *teller) nextOf(c *agent.Connection, after int64) *agent.Connection {
+	list := t.siblings(c)
 	if i, _ := slices.BinarySearchFunc(list, after+1, func(d *agent.Connection, at int64) int { return cmp.Compare(d.First, at) }); i < len(list) {
 		return list[i]
 	}
