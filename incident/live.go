@@ -132,5 +132,5 @@ func (t *teller) host(c *agent.Connection) {
 }
 
 func newTeller(r *agent.Result) *teller {
-	return &teller{run: r, last: map[packet.Addr]int64{}, others: map[packet.Addr]int{}, groups: map[group]*Incident{}}
+	return &teller{run: r, last: map[packet.Addr]int64{}, others: map[packet.Addr]int{}, groups: map[group]*Incident{}, damaged: map[way]bool{}}
 }

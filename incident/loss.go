@@ -104,7 +104,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	if s.Rounds[qp.TimerExpired] > 0 {
 		i.FitsWith = append(i.FitsWith, "a responder that answers later than the requester's ACK timeout")
 	}
-	if t.damaged {
+	if w := (way{i.Local.Addr, i.Peer.Addr}); t.damaged[w] || t.damaged[way{w.to, w.from}] {
 		i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
 	}
 	t.tell(i, "")

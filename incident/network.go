@@ -111,12 +111,12 @@ func (t *teller) damage(ways []*onWay, x *flips) {
 		}
 		if w.damaged.n > 0 {
 			others++
+			t.damaged[w.way] = true
 		}
 	}
 	if n == 0 {
 		return
 	}
-	t.damaged = true
 	i := most.about(Damage, &most.damaged)
 	where := ""
 	if others > 1 {

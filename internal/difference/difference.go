@@ -4,18 +4,14 @@ package difference
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
-	"strings"
 	"time"
 
 	"ibwitness/agent"
 	"ibwitness/incident"
 	"ibwitness/packet"
-	"ibwitness/qp"
 	"ibwitness/rule"
-	"ibwitness/timing"
 	"ibwitness/verifier"
 	"ibwitness/wqe"
 )
@@ -59,21 +55,8 @@ func (q *Quantile) Times() float64 { return float64(q.B) / float64(q.A) }
 // Rate is a number of a direction between hosts that is another in B.
 type Rate struct {
 	Hosts Hosts
-	What  RateKind
 	A, B  float64
 }
-
-// RateKind is a kind of Rate.
-type RateKind uint8
-
-// The kinds.
-const (
-	Payload       RateKind = iota // bytes a second, from the first packet of the connections to the last of that direction; told only, as the load may be another
-	Retransmitted                 // retransmitted request packets of all packets
-	NumRates
-)
-
-func (k RateKind) String() string { return [...]string{"payload", "retransmitted"}[k] }
 
 // Setting is a setting of connections between hosts that has other values in B.
 type Setting struct {
@@ -89,9 +72,9 @@ type Difference struct {
 	Gone     []Count
 	Slower   []Quantile // the most first
 	Faster   []Quantile
-	Worse    []Rate // more was retransmitted
+	Worse    []Rate // retransmitted request packets of all packets: more in B
 	Better   []Rate
-	Rates    []Rate // Payload
+	Rates    []Rate // bytes of payload a second, from the first packet of the connections to the last of the direction; told only, as the load may be another
 	Settings []Setting
 	Compared int // operations of hosts that both runs have
 	OnlyA    []Hosts
@@ -112,28 +95,8 @@ const (
 	sigma   = 3.29 // standard deviations: one in a thousand
 )
 
-// measured shares are those of the quantiles that are compared.
+// shares are those of the quantiles that are compared.
 var shares = [...]float64{0.5, 0.99}
-
-// operation is what the messages of an operation took in a direction between hosts.
-type operation struct {
-	hosts Hosts
-	op    wqe.Op
-}
-
-// sums are those of a direction between hosts.
-type sums struct {
-	packets, retransmitted uint64
-	bytes                  uint64
-	first, last            int64
-	settings               map[string]map[string]bool
-}
-
-// side is what one run has, by hosts.
-type side struct {
-	times map[operation]*verifier.Histogram
-	sums  map[Hosts]*sums
-}
 
 // Of compares two runs.
 func Of(a, b *Run) *Difference {
@@ -147,91 +110,6 @@ func Of(a, b *Run) *Difference {
 	d.rates(left, right)
 	d.found(a, b)
 	return d
-}
-
-// sideOf adds up a run. together says that all hosts are one.
-func sideOf(r *agent.Result, together bool) *side {
-	s := &side{map[operation]*verifier.Histogram{}, map[Hosts]*sums{}}
-	for i := range r.Connections {
-		c := &r.Connections[i]
-		for k := range c.Ends {
-			h := Hosts{c.Ends[k].Addr, c.Ends[1-k].Addr}
-			if together {
-				h = Hosts{}
-			}
-			s.end(c, k, h)
-			if c.Timing != nil {
-				s.timed(&c.Timing.Ends[k], h)
-			}
-		}
-	}
-	return s
-}
-
-// end adds an end of a connection.
-func (s *side) end(c *agent.Connection, k int, h Hosts) {
-	e := &c.Ends[k]
-	if !c.Service.Reliable() || e.Packets == 0 {
-		return
-	}
-	n := s.sums[h]
-	if n == nil {
-		n = &sums{first: math.MaxInt64, settings: map[string]map[string]bool{}}
-		s.sums[h] = n
-	}
-	n.packets += e.Packets
-	n.retransmitted += uint64(e.Retransmissions)
-	n.bytes += e.Bytes
-	n.first, n.last = min(n.first, c.First), max(n.last, e.Last)
-	for what, value := range settings(c, e) {
-		if n.settings[what] == nil {
-			n.settings[what] = map[string]bool{}
-		}
-		n.settings[what][value] = true
-	}
-}
-
-// settings are those of an end that are known.
-func settings(c *agent.Connection, e *agent.End) map[string]string {
-	m := map[string]string{}
-	if c.PMTU != 0 {
-		m["path MTU"] = fmt.Sprint(c.PMTU)
-	}
-	if e.Path.Known {
-		m["P_Key"] = fmt.Sprintf("0x%04x", e.Path.PKey)
-		if c.Encap.OnIP() {
-			m["DSCP"] = fmt.Sprint(e.Path.TClass >> 2)
-		}
-		if c.Encap == packet.Native {
-			m["SL"] = fmt.Sprint(e.Path.SL)
-		}
-	}
-	set := func(known qp.Known, what string, v uint8) {
-		if e.Knows(known) {
-			m[what] = fmt.Sprint(v)
-		}
-	}
-	set(qp.KnowsTimeout, "ACK timeout", e.Timeout)
-	set(qp.KnowsRetryCnt, "retry count", e.RetryCnt)
-	set(qp.KnowsRNRRetry, "RNR retry count", e.RNRRetry)
-	set(qp.KnowsMinRNRTimer, "RNR NAK timer", e.MinRNRTimer)
-	set(qp.KnowsMaxRdAtomic, "initiator depth", e.InitiatorDepth)
-	set(qp.KnowsMaxDestRdAtomic, "responder resources", e.ResponderResource)
-	return m
-}
-
-// timed adds what the messages of an end took.
-func (s *side) timed(e *timing.End, h Hosts) {
-	for op, o := range e.Ops {
-		if o == nil {
-			continue
-		}
-		k := operation{h, wqe.Op(op)}
-		if s.times[k] == nil {
-			s.times[k] = new(verifier.Histogram)
-		}
-		s.times[k].Add(&o.Latency)
-	}
 }
 
 // hosts finds which hosts both runs have.
@@ -315,29 +193,20 @@ func (d *Difference) rates(a, b *side) {
 	for _, h := range common {
 		x, y := a.sums[h], b.sums[h]
 		if p, q := x.rate(), y.rate(); p > 0 && q > 0 && (p/q >= notable || q/p >= notable) {
-			d.Rates = append(d.Rates, Rate{h, Payload, p, q})
+			d.Rates = append(d.Rates, Rate{h, p, q})
 		}
 		p, q := x.share(), y.share()
 		both := float64(x.retransmitted+y.retransmitted) / float64(x.packets+y.packets)
 		chance := sigma * math.Sqrt(both*(1-both)*(1/float64(x.packets)+1/float64(y.packets)))
 		switch {
 		case q-p > chance && q >= notable*p:
-			d.Worse = append(d.Worse, Rate{h, Retransmitted, p, q})
+			d.Worse = append(d.Worse, Rate{h, p, q})
 		case p-q > chance && p >= notable*q:
-			d.Better = append(d.Better, Rate{h, Retransmitted, p, q})
+			d.Better = append(d.Better, Rate{h, p, q})
 		}
 		d.settings(h, x, y)
 	}
 }
-
-func (s *sums) rate() float64 {
-	if s.last <= s.first {
-		return 0
-	}
-	return float64(s.bytes) / time.Duration(s.last-s.first).Seconds()
-}
-
-func (s *sums) share() float64 { return float64(s.retransmitted) / float64(s.packets) }
 
 func (d *Difference) settings(h Hosts, a, b *sums) {
 	var names []string
@@ -352,15 +221,6 @@ func (d *Difference) settings(h Hosts, a, b *sums) {
 			d.Settings = append(d.Settings, Setting{h, what, p, q})
 		}
 	}
-}
-
-func values(set map[string]bool) string {
-	var list []string
-	for v := range set {
-		list = append(list, v)
-	}
-	slices.SortFunc(list, func(a, b string) int { return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b)) })
-	return strings.Join(list, ", ")
 }
 
 // found compares what rules were violated, and what happened.

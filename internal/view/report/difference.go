@@ -182,18 +182,18 @@ func (d *Difference) WriteJSON(w io.Writer) error {
 			put(q.Hosts, jsonDifference{Kind: kind, Operation: q.Op.String(), Share: q.Share, A: q.A.Seconds(), B: q.B.Seconds()})
 		}
 	}
-	rates := func(list []difference.Rate) {
+	rates := func(kind string, list []difference.Rate) {
 		for _, r := range list {
-			put(r.Hosts, jsonDifference{Kind: r.What.String(), A: r.A, B: r.B})
+			put(r.Hosts, jsonDifference{Kind: kind, A: r.A, B: r.B})
 		}
 	}
 	counts("new", d.New)
 	counts("gone", d.Gone)
 	times("slower", d.Slower)
 	times("faster", d.Faster)
-	rates(d.Worse)
-	rates(d.Better)
-	rates(d.Rates)
+	rates("retransmitted", d.Worse)
+	rates("retransmitted", d.Better)
+	rates("payload", d.Rates)
 	for _, s := range d.Settings {
 		put(s.Hosts, jsonDifference{Kind: "setting", Setting: s.What, A: s.A, B: s.B})
 	}

@@ -46,14 +46,9 @@ func short(d time.Duration) string {
 }
 
 type jsonLatency struct {
-	Kind     string  `json:"kind"`
-	Interval string  `json:"interval"`
-	Count    uint64  `json:"count"`
-	Mean     float64 `json:"mean"`
-	P50      float64 `json:"p50"`
-	P90      float64 `json:"p90"`
-	P99      float64 `json:"p99"`
-	Most     float64 `json:"most"`
+	Kind     string `json:"kind"`
+	Interval string `json:"interval"`
+	*jsonTimes
 }
 
 // latencyLines are the intervals that were measured, in seconds.
@@ -62,12 +57,8 @@ func latencyLines(l *verifier.Latencies) (list []jsonLatency) {
 		return nil
 	}
 	for i := range l {
-		h := &l[i]
-		if n := h.Count(); n > 0 {
-			q := func(share float64) float64 { return h.Quantile(share).Seconds() }
-			list = append(list, jsonLatency{
-				"latency", verifier.Interval(i).String(), n, float64(h.Sum) / float64(n) / 1e9, q(shares[0]), q(shares[1]), q(shares[2]), q(shares[3]),
-			})
+		if times := timesOf(&l[i]); times != nil {
+			list = append(list, jsonLatency{"latency", verifier.Interval(i).String(), times})
 		}
 	}
 	return list

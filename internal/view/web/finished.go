@@ -19,7 +19,7 @@ type finished struct {
 	step   int64 // nanoseconds from point to point of the histories
 	seried map[way]seried
 
-	messages int // operations of queue pairs whose messages were measured
+	messages *Messages
 }
 
 // way is a direction of a connection.
@@ -54,7 +54,7 @@ func (m *Model) Finish(run *report.Run) {
 	}
 	busy := m.busiest(r.Connections)
 	span := max(1, r.Last-r.First)
-	m.done = &finished{run: run, step: span/points + 1, seried: map[way]seried{}}
+	m.done = &finished{run: run, step: span/points + 1, seried: map[way]seried{}, messages: messagesOf(r)}
 	for i := range r.Connections {
 		c := &r.Connections[i]
 		if i == mostTracks {
@@ -86,7 +86,6 @@ func (m *Model) Finish(run *report.Run) {
 			h.rnr[at] += m.done.per()
 		}
 	}
-	m.done.messages = m.messages().Total
 	m.changed++
 }
 
@@ -139,7 +138,7 @@ func (s *Summary) finished(m *Model) {
 	s.verdict = m.done.run.Verdict()
 	s.Packets, s.RDMA, s.Dropped, s.Repeated, s.Undecoded = r.Packets, r.RDMA, r.Dropped, r.Repeated, r.Undecoded
 	s.Open, s.open = r.Open.Requests, r.Open
-	s.Connections, s.Messages = len(r.Connections), m.done.messages
+	s.Connections, s.Messages = len(r.Connections), m.done.messages.Total
 	if r.Packets > 0 {
 		s.First, s.Last, s.Span = stamp(r.First), stamp(r.Last), r.Last-r.First
 	}

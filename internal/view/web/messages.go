@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"ibwitness/agent"
 	"ibwitness/internal/view/report"
 	"ibwitness/timing"
 	"ibwitness/wqe"
@@ -37,13 +38,9 @@ type TimedOperation struct {
 	Slow          []float32              `json:"slow,omitempty"` // the longest that a message of the end took, of any operation
 }
 
-// messages lists what messages took in a run that is over.
-func (m *Model) messages() *Messages {
+// messagesOf lists what messages took in a run that is over.
+func messagesOf(r *agent.Result) *Messages {
 	out := &Messages{Items: []*TimedOperation{}}
-	if m.done == nil {
-		return out
-	}
-	r := m.done.run.Result
 	for i := range r.Connections {
 		c := &r.Connections[i]
 		if c.Timing == nil || !c.Service.Reliable() {
@@ -96,9 +93,12 @@ func drawn(s *timing.Series, first, last int64) (rate, slow []float32) {
 	return rate, slow
 }
 
-// Messages lists what messages took in a run that is over.
+// Messages lists what messages took in a run that is over; of one that goes on that is not known.
 func (m *Model) Messages() *Messages {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.messages()
+	if m.done == nil {
+		return &Messages{Items: []*TimedOperation{}}
+	}
+	return m.done.messages
 }

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"ibwitness/internal/view/ladder"
+	"ibwitness/rule"
 )
 
 // Server serves the page of a model and what it asks for.
@@ -172,19 +173,13 @@ func (s *Server) ladder(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "web: there is no such finding", http.StatusNotFound)
 		return
 	}
-	if !ok || s.around == nil || f.Frame == 0 {
+	if !ok || f.Frame == 0 {
 		answer(w, gone)
 		return
 	}
-	flow, frames, err := s.around.Around(f)
-	switch {
-	case errors.Is(err, ErrNoFrames):
-		answer(w, gone)
-	case err != nil:
-		http.Error(w, err.Error(), http.StatusNotFound)
-	default:
-		answer(w, ladder.Build(f, flow, frames, ladder.Options{}))
-	}
+	s.draw(w, f, func(flow ladder.Flow, frames []ladder.Frame) *ladder.Ladder {
+		return ladder.Build(f, flow, frames, ladder.Options{})
+	})
 }
 
 // incident answers with the packets of an incident.
@@ -195,6 +190,11 @@ func (s *Server) incident(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "web: there is no such incident, or no packet shows it", http.StatusNotFound)
 		return
 	}
+	s.draw(w, f, func(flow ladder.Flow, frames []ladder.Frame) *ladder.Ladder { return ladderOf(f, flow, frames) })
+}
+
+// draw answers with a ladder of the packets around a finding.
+func (s *Server) draw(w http.ResponseWriter, f *rule.Finding, build func(ladder.Flow, []ladder.Frame) *ladder.Ladder) {
 	if s.around == nil {
 		answer(w, gone)
 		return
@@ -206,7 +206,7 @@ func (s *Server) incident(w http.ResponseWriter, r *http.Request) {
 	case err != nil:
 		http.Error(w, err.Error(), http.StatusNotFound)
 	default:
-		answer(w, ladderOf(f, flow, frames))
+		answer(w, build(flow, frames))
 	}
 }
 
