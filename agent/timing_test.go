@@ -2,28 +2,34 @@ package agent
 
 import (
 	"bufio"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"ibwitness/fabricagent"
 	"ibwitness/wqe"
 )
 
 // requested counts the requests that a log of verbs events tells of, and their bytes, by operation.
 func requested(t *testing.T, name string) (count, bytes [8]uint64) {
 	t.Helper()
-	f, err := os.Open(filepath.Join(capturesDir(), name))
+	f, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
+	text, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
 	ops := map[string]wqe.Op{
 		"SEND": wqe.Send, "SEND_WITH_IMM": wqe.Send, "RDMA_WRITE": wqe.Write, "RDMA_WRITE_WITH_IMM": wqe.Write, "RDMA_READ": wqe.Read,
 		"ATOMIC_CMP_AND_SWP": wqe.CmpSwap, "ATOMIC_FETCH_AND_ADD": wqe.FetchAdd,
 	}
-	for s := bufio.NewScanner(f); s.Scan(); {
+	for s := bufio.NewScanner(text); s.Scan(); {
 		var l struct {
 			Ev, Opcode string
 			Length     uint64
@@ -45,11 +51,17 @@ func requested(t *testing.T, name string) (count, bytes [8]uint64) {
 func TestTimingPosted(t *testing.T) {
 	for _, name := range []string{"netem_reorder_rc_mixed_sidecar", "netem_loss2_rc_mixed_sidecar", "netem_dup3_rc_mixed_sidecar", "netem_corrupt2_rc_mixed_sidecar", "uc_mixed_sidecar"} {
 		t.Run(name, func(t *testing.T) {
-			r, err := Run(context.Background(), openCapture(t, "rxe/"+name+".pcap"), Options{Workers: 1, Timing: true, Messages: 1000})
+			path := filepath.Join("testdata", "posted", name)
+			src, err := fabricagent.Open([]string{path + ".pcap.zst"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			count, bytes := requested(t, "rxe/"+name+".client.jsonl")
+			defer src.Close()
+			r, err := Run(context.Background(), src, Options{Workers: 1, Timing: true, Messages: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			count, bytes := requested(t, path+".client.jsonl.gz")
 			var seen, size [8]uint64
 			kept := 0
 			for i := range r.Connections {
