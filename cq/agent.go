@@ -200,7 +200,7 @@ func (a *Agent) take(s *Source, e *Event) {
 		a.postReceive(s, e)
 	case EvCompletion:
 		a.completion(s, e)
-	case EvArm, EvNotify, EvCreateCQ, EvResizeCQ, EvDestroyCQ:
+	case EvArm, EvNotify, EvEmpty, EvCreateCQ, EvResizeCQ, EvDestroyCQ:
 		a.notification(s, e)
 	case EvAsync:
 		a.async(s, e)
@@ -233,6 +233,7 @@ func (a *Agent) step(q *queuePair) {
 	}
 	a.sharedNamed(q)
 	a.uncompleted(q)
+	a.uncompletedReceive(q)
 	a.undrained(q)
 	a.judgeDue(q)
 	a.retire(q)

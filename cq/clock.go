@@ -300,6 +300,11 @@ func (c *clock) after(t, packet int64) bool {
 	return c.trust && c.lo != math.MinInt64 && t+min(c.lo, c.early.most(t))-c.slack > packet
 }
 
+// probablyAfter is after where no completion has shown by how much the clocks differ: as if a request left when it was posted.
+func (c *clock) probablyAfter(t, packet int64) bool {
+	return !c.exact && c.lo == math.MinInt64 && c.hi != math.MaxInt64 && t+c.hi > packet
+}
+
 // mayBeAfter reports whether an event may be later than a time of the capture.
 func (c *clock) mayBeAfter(t, packet int64) bool {
 	if c.exact {

@@ -94,6 +94,9 @@ func (q *queuePair) markOvertaken(w *sendRequest) (oldest *sendRequest) {
 func (a *Agent) receiveDone(q *queuePair, r *receive, e *Event) {
 	r.done = true
 	a.covered(rule.CPLORD002)
+	if q.ordered() {
+		a.covered(rule.CPLSTS016)
+	}
 	if r.queue.shared {
 		a.belowLimit(q, r, e)
 		a.covered(rule.CPLSRQ002)

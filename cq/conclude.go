@@ -79,6 +79,7 @@ func (a *Agent) conclude(q *queuePair) {
 		a.unflushed(q)
 	}
 	a.skipped(q)
+	a.leftUncompleted(q)
 	if !c.refused {
 		a.refusing(q)
 	}

@@ -27,6 +27,7 @@ const (
 	EvCompletion  // polled from CQ
 	EvNotify      // CQ told of itself
 	EvArm         // the consumer armed CQ
+	EvEmpty       // the consumer polled CQ, and found nothing in it
 	EvAsync       // an asynchronous event of QP, CQ or SRQ
 	EvQueryQP     // State and Attr as the device gave them
 	EvDevice      // Device: what the device can do
@@ -92,7 +93,7 @@ type Event struct {
 }
 
 // Kept reports whether anything may refer to an event after Agent and States have taken it. The most frequent are not kept.
-func (e *Event) Kept() bool { return e.Kind != EvArm && e.Kind != EvNotify }
+func (e *Event) Kept() bool { return e.Kind != EvArm && e.Kind != EvNotify && e.Kind != EvEmpty }
 
 // Precedes reports whether an event came before another one of the same time, where that is known.
 func (e *Event) Precedes(f *Event) bool {

@@ -17,6 +17,14 @@ const (
 	completionMissed = int64(time.Second)
 )
 
+// owed is a completion that a queue pair owes.
+type owed struct {
+	event *Event    // that posted its request
+	at    PacketRef // the packet that shows it to be due
+	role  rule.Role
+	why   string
+}
+
 // looked notes what a completion shows of its queue: when the consumer found nothing more there, and up to when requests were posted that have
 // completed there.
 func (c *completionQueue) looked(e *Event, w *sendRequest) {
@@ -26,6 +34,28 @@ func (c *completionQueue) looked(e *Event, w *sendRequest) {
 	if w != nil {
 		c.posted = max(c.posted, w.event.Time)
 	}
+}
+
+// shown is when the consumer polled last, as far as is shown, so that it would have found what had come to the queue before.
+func (c *completionQueue) shown() int64 {
+	if c == nil {
+		return 0
+	}
+	return max(c.emptied, c.posted)
+}
+
+// shown is that of the completion queues of a queue pair, for send and for receive requests.
+func (q *queuePair) shown() (send, receive int64) {
+	if q.made == nil {
+		return 0, 0
+	}
+	if q.made.SendCQ != 0 {
+		send = q.src.cqs[q.made.SendCQ].shown()
+	}
+	if q.made.RecvCQ != 0 {
+		receive = q.src.cqs[q.made.RecvCQ].shown()
+	}
+	return send, receive
 }
 
 // rests says that nothing is to be judged of the oldest request that has not completed, until something changes that this rests on, or a time comes.
@@ -68,17 +98,60 @@ func (a *Agent) uncompleted(q *queuePair) {
 	}
 	r.until = at.Time + completionDue
 	if a.ended || a.wire >= r.until {
-		a.missing(q, w, why, at)
+		polled, _ := q.shown()
+		q.sending.missing = a.missing(q, owed{w.event, at, rule.Requester, why}, polled)
 	}
 	a.until(q, max(at.Time, a.wire)+completionDue)
+}
+
+// uncompletedReceive judges the first receive request whose message was acknowledged and that did not complete, though no later one did either (rule CPL-STS-016).
+func (a *Agent) uncompletedReceive(q *queuePair) {
+	r := &q.receiving
+	if r.undone || a.wire < r.rests && !a.ended || q.halted() || a.ended && q.src.cut {
+		return
+	}
+	o, ok := q.owedReceive()
+	if !ok {
+		return
+	}
+	if r.rests = o.at.Time + completionDue; a.ended || a.wire >= r.rests {
+		_, polled := q.shown()
+		r.undone = a.missing(q, o, polled)
+		r.rests = a.wire + completionDue
+	}
+	a.until(q, r.rests)
+}
+
+// owedReceive is the completion of the first receive request whose message was acknowledged and that did not complete.
+func (q *queuePair) owedReceive() (o owed, ok bool) {
+	for n, m := range q.received() {
+		return owed{q.recvs.list.at(n).event, *q.in.ackOf(m.Last()), rule.Responder, "its message is acknowledged"}, true
+	}
+	return owed{}, false
+}
+
+// leftUncompleted judges what a queue pair owed when its consumer destroyed it.
+func (a *Agent) leftUncompleted(q *queuePair) {
+	if q.destroy == nil || q.inError() || q.src.cut {
+		return
+	}
+	if w, answer, _ := q.oldestOwed(); !q.sending.missing && q.acksKnown() && w != nil && answer != nil {
+		q.sending.missing = a.missing(q, owed{w.event, *answer, rule.Requester, "it has a response"}, q.polled.send)
+	}
+	if o, ok := q.owedReceive(); ok && !q.receiving.undone {
+		q.receiving.undone = a.missing(q, o, q.polled.receive)
+	}
 }
 
 // acksKnown reports whether packets tell which requests of a queue pair are acknowledged.
 func (q *queuePair) acksKnown() bool { return q.known && q.reliable() && q.out.anchor }
 
 // halted reports whether a queue pair does not go on with its requests: it is gone, or has been in an error state.
-func (q *queuePair) halted() bool {
-	return q.gone || q.wasErr != nil || q.overrun != nil || q.failed != nil || len(q.broken) > 0
+func (q *queuePair) halted() bool { return q.gone || q.inError() }
+
+// inError reports whether a queue pair has been in an error state.
+func (q *queuePair) inError() bool {
+	return q.wasErr != nil || q.overrun != nil || q.failed != nil || len(q.broken) > 0
 }
 
 // oldestOwed returns the oldest request that owes a completion when packets show it to be over, and its response, nil where it has none. w is nil where there is no such request, and
@@ -112,34 +185,41 @@ func (q *queuePair) unanswered(w *sendRequest) (why string, at PacketRef) {
 	return "", PacketRef{}
 }
 
-// missing reports a request that is over by a packet, and has no completion.
-func (a *Agent) missing(q *queuePair, w *sendRequest, why string, at PacketRef) {
-	s := q.src
-	if !s.clock.after(s.newest, at.Time+completionDue) {
-		return
+// missing reports a request that is over by a packet, and has no completion. polled is when its consumer polled the completion queue last, as far as is shown. It returns false
+// where that may be too early to tell.
+func (a *Agent) missing(q *queuePair, o owed, polled int64) bool {
+	s, due, end, until := q.src, o.at.Time+completionDue, q.src.newest, "the log ends"
+	if q.destroy != nil {
+		end, until = q.died, "its queue pair is destroyed"
+	}
+	if !s.clock.after(end, due) && !s.clock.probablyAfter(end, due) {
+		return false
+	}
+	var request string
+	if r := o.event.Receive; r != nil {
+		request = fmt.Sprint("receive request ", r.ID)
+	} else {
+		request = fmt.Sprint("request ", o.event.Send.ID)
 	}
 	v := verdict{
 		Verdict: rule.Verdict{
-			Rule: rule.CPLSTS016, Class: a.provenAt(q), Role: rule.Requester,
-			Expected: fmt.Sprintf("a completion of request %d: %s", w.req().ID, why), Actual: "none until the log ends",
+			Rule: rule.CPLSTS016, Class: a.provenAt(q), Role: o.role,
+			Expected: fmt.Sprintf("a completion of %s: %s", request, o.why), Actual: "none until " + until,
 		},
-		at: at, event: w.event,
+		at: o.at, event: o.event,
 	}
-	v.at.Time = min(at.Time, a.wire)
-	c := s.cqs[q.made.SendCQ]
+	v.at.Time = min(o.at.Time, a.wire)
 	switch {
-	case q.made.SendCQ != 0 && c != nil && (s.clock.after(c.emptied, at.Time+completionDue) || s.clock.after(c.posted, at.Time+completionDue)):
+	case s.clock.after(polled, due):
 		if v.Class == rule.Unproven {
 			v.Detail = notShown
 		}
-	case !s.clock.after(s.newest, at.Time+completionMissed):
-		return
-	case !a.ended:
-		return
+	case q.destroy == nil && (!a.ended || !s.clock.after(end, o.at.Time+completionMissed)):
+		return false
 	default:
 		v.Class, v.Detail = rule.Unproven, "nothing shows that its consumer has polled the completion queue since"
 	}
 	a.covered(rule.CPLSTS016)
-	q.sending.missing = true
 	a.accuse(q, v)
+	return true
 }

@@ -22,6 +22,9 @@ func (a *Agent) notification(s *Source, e *Event) {
 			}})
 		}
 		a.noticed(s, c, e)
+	case e.Kind == EvEmpty:
+		c := s.queue(e.CQ)
+		c.emptied = max(c.emptied, e.Time)
 	case e.Kind == EvCreateCQ:
 		s.cqs[e.CQ] = &completionQueue{number: e.CQ, made: true, depth: e.Depth}
 		clear(s.recentCQs[:])

@@ -72,7 +72,7 @@ func (a *Agent) Outstanding() (list []Outstanding) {
 func (q *queuePair) received() iter.Seq2[int, *Message] {
 	return func(yield func(int, *Message) bool) {
 		r := &q.receiving
-		if q.recvs == nil || !q.ordered() || q.halted() || r.invented != 0 || len(r.waiting) > 0 {
+		if q.recvs == nil || !q.ordered() || q.inError() || r.invented != 0 || len(r.waiting) > 0 {
 			return
 		}
 		for n := max(r.place, r.arrived.first()); n < r.sure && q.recvs.list.has(n); n++ {

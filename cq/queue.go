@@ -22,8 +22,9 @@ type queuePair struct {
 	later    bool  // it is not the first
 	died     int64 // when it was destroyed or reset, if gone
 	gone     bool
-	destroy  *Event // that destroyed it; nil: none
-	wasRTR   *Event // that brought it to RTR for the first time
+	destroy  *Event                        // that destroyed it; nil: none
+	polled   struct{ send, receive int64 } // when its consumer polled its completion queues last before that, as far as is shown
+	wasRTR   *Event                        // that brought it to RTR for the first time
 	wasRTS   *Event
 	drains   []drain
 	failed   *Event // the first event that shows it in ERR
@@ -143,12 +144,14 @@ type receiving struct {
 	missing   bool  // a message before those is not certain
 	invalid   map[uint32]bool
 	undecided []execution // messages that were executed, where the clocks of packets and log do not tell yet whether they might be
+	rests     int64       // before this time of the packets no completion is looked for that is missing
 	oversize  bool        // a message was accepted whose packets have another length than its path MTU, as was reported
 	denied    bool        // one was executed that it did not permit any more, as was reported
 	stored    []*stored   // ranges of memory that messages read or write, which are not answered yet
 	unseen    []*stored   // those that were written, of which the consumer was not told for certain
 
 	// What was reported, once.
+	undone     bool // a receive request did not complete
 	wrongRNR   bool // an RNR NAK although a receive request was there
 	unreceived bool // a message was accepted without a receive request
 	wrongQueue bool // a message was accepted that names a wrong shared receive queue, or took a request of another one

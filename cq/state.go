@@ -34,6 +34,7 @@ func (a *Agent) destroyQP(s *Source, e *Event) {
 	q.died, q.gone = e.Time, true
 	if q.destroy == nil {
 		q.destroy = e
+		q.polled.send, q.polled.receive = q.shown()
 	}
 	a.changes++
 }

@@ -361,7 +361,7 @@ var cplRows = [eventFirst - cplFirst]Row{
 	},
 	CPLSTS016 - cplFirst: {
 		ID: "CPL-STS-016", Name: "completion-missing", Severity: Error, Needs: WireCQE, Ref: "10.8.3†, 9.9.2.4.1†",
-		Text:  "A signalled request of RC or XRC that has been answered completes, and so does any request that was refused for good, or whose retries are exhausted.",
+		Text:  "A signalled request of RC or XRC that has been answered completes, and so do any request that was refused for good, or whose retries are exhausted, and a receive request whose message is acknowledged.",
 		Where: "cq/missing_completion.go",
 	},
 	CPLIMD002 - cplFirst: {

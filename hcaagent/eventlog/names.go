@@ -17,7 +17,7 @@ var kinds = map[string]cq.EventKind{
 	"device": cq.EvDevice, "resize_cq": cq.EvResizeCQ, "modify_srq": cq.EvModifySRQ,
 	"create_ah": cq.EvCreateAH, "modify_ah": cq.EvModifyAH, "destroy_ah": cq.EvDestroyAH,
 	"memory": cq.EvMemory, "attach_mcast": cq.EvAttachGroup, "detach_mcast": cq.EvDetachGroup,
-	"cqe": cq.EvCompletion, "notify": cq.EvNotify, "arm": cq.EvArm, "async": cq.EvAsync, "lost": cq.EvLost, "reset": cq.EvReset,
+	"cqe": cq.EvCompletion, "notify": cq.EvNotify, "arm": cq.EvArm, "empty": cq.EvEmpty, "async": cq.EvAsync, "lost": cq.EvLost, "reset": cq.EvReset,
 }
 
 // remarks are lines that tell of no event of the device. That of the device itself is one unless it says what the device can do.

@@ -114,6 +114,11 @@ func TestAll(t *testing.T) {
 		t.Fatalf("%d logs: %+v", len(logs), logs)
 	}
 	text := regexp.MustCompile(`"t":\d+,`).ReplaceAllString(texts[0], "")
+	empty := regexp.MustCompile(`\{"ev":"empty","cq":\d+\}\n`) // one line for each 200 ms of polling
+	if n := len(empty.FindAllString(text, -1)); n == 0 {
+		t.Error("no line says that a completion queue is empty")
+	}
+	text = empty.ReplaceAllString(text, "")
 	if at := regexp.MustCompile(`"addr":(\d+)`).FindStringSubmatch(text); at != nil { // where the memory is differs
 		first, _ := strconv.Atoi(at[1])
 		text = regexp.MustCompile(`"addr":[1-9]\d+`).ReplaceAllStringFunc(text, func(s string) string {

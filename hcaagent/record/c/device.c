@@ -15,12 +15,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { pause_ms = 100 }; /* how long a line may wait in the buffer */
+enum {
+	pause_ms = 100, /* how long a line may wait in the buffer */
+	empty_ms = 200, /* how often a log tells that a CQ is empty */
+};
 
 bool checksums;
 static struct device *devices;
 static pthread_mutex_t listing = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t polls[64];
+static struct {
+	pthread_mutex_t lock;
+	int64_t told; /* when a line has told that one of their CQs is empty, in ms */
+} polls[64];
 static bool flushing; /* a thread writes out what waits */
 static const char *target;
 
@@ -37,7 +43,25 @@ void *real_function(const char *name)
 	return f;
 }
 
-pthread_mutex_t *polling(const void *cq) { return &polls[(uintptr_t)cq >> 6 & 63]; }
+static unsigned int place(const void *cq) { return (uintptr_t)cq >> 6 & 63; }
+
+pthread_mutex_t *polling(const void *cq) { return &polls[place(cq)].lock; }
+
+void found_empty(struct device *d, const struct ibv_cq *cq)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &t); /* a busy consumer polls all the time */
+	int64_t ms = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+	unsigned int i = place(cq);
+	if (ms - polls[i].told < empty_ms) /* of another CQ perhaps: then this one is told of later */
+		return;
+	polls[i].told = ms;
+	pthread_mutex_lock(&d->lock);
+	line(d, "empty");
+	put_u64(d, "cq", number(cq->handle));
+	line_end(d);
+	pthread_mutex_unlock(&d->lock);
+}
 
 struct device *device_of(struct ibv_context *context)
 {
@@ -183,7 +207,7 @@ __attribute__((constructor)) static void begin(void)
 	pthread_mutexattr_init(&recursive);
 	pthread_mutexattr_settype(&recursive, PTHREAD_MUTEX_RECURSIVE);
 	for (int i = 0; i < 64; i++)
-		pthread_mutex_init(&polls[i], &recursive);
+		pthread_mutex_init(&polls[i].lock, &recursive);
 	pthread_atfork(before_fork, parent_forked, child_forked);
 }
 

@@ -365,6 +365,8 @@ static int x_start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
 	pthread_mutex_lock(polling(cq));
 	int rc = x->cq.start_poll(cq, attr);
 	if (rc) {
+		if (rc == ENOENT)
+			found_empty(x->device, ibv_cq_ex_to_cq(cq));
 		pthread_mutex_unlock(polling(cq));
 		return rc;
 	}
@@ -384,6 +386,8 @@ static int x_next_poll(struct ibv_cq_ex *cq)
 		x->device->poll++;
 		took(x, cq);
 		pthread_mutex_unlock(&x->device->lock);
+	} else if (rc == ENOENT) {
+		found_empty(x->device, ibv_cq_ex_to_cq(cq));
 	}
 	return rc;
 }

@@ -37,6 +37,8 @@ void device_close(struct ibv_context *context);
 
 /* polling is a lock for those that poll one CQ: its completions are in the log in the order in which they were taken. */
 pthread_mutex_t *polling(const void *cq);
+/* found_empty says in the log, now and then, that a CQ was polled with nothing in it. It is called with the lock for those that poll it, and without that of the device. */
+void found_empty(struct device *d, const struct ibv_cq *cq);
 
 /* REAL makes real the function that the library stands before. */
 void *real_function(const char *name);

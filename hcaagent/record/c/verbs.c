@@ -188,6 +188,8 @@ int record_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 		for (int i = 0; i < n; i++)
 			log_completion(d, cq->handle, &wc[i], n < num_entries);
 		pthread_mutex_unlock(&d->lock);
+	} else if (!n && num_entries > 0) {
+		found_empty(d, cq);
 	}
 	pthread_mutex_unlock(l);
 	return n;
