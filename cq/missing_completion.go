@@ -192,7 +192,8 @@ func (a *Agent) missing(q *queuePair, o owed, polled int64) bool {
 	if q.destroy != nil {
 		end, until = q.died, "its queue pair is destroyed"
 	}
-	if !s.clock.after(end, due) && !s.clock.probablyAfter(end, due) {
+	goesOn := func(to int64) bool { return s.clock.after(end, to) || s.clock.probablyAfter(end, to) }
+	if !goesOn(due) {
 		return false
 	}
 	var request string
@@ -201,9 +202,13 @@ func (a *Agent) missing(q *queuePair, o owed, polled int64) bool {
 	} else {
 		request = fmt.Sprint("request ", o.event.Send.ID)
 	}
+	class := rule.Violation // the acknowledgement is its own
+	if o.role == rule.Requester {
+		class = a.provenAt(q) // the response may not have reached it
+	}
 	v := verdict{
 		Verdict: rule.Verdict{
-			Rule: rule.CPLSTS016, Class: a.provenAt(q), Role: o.role,
+			Rule: rule.CPLSTS016, Class: class, Role: o.role,
 			Expected: fmt.Sprintf("a completion of %s: %s", request, o.why), Actual: "none until " + until,
 		},
 		at: o.at, event: o.event,
@@ -214,7 +219,7 @@ func (a *Agent) missing(q *queuePair, o owed, polled int64) bool {
 		if v.Class == rule.Unproven {
 			v.Detail = notShown
 		}
-	case q.destroy == nil && (!a.ended || !s.clock.after(end, o.at.Time+completionMissed)):
+	case q.destroy == nil && (!a.ended || !goesOn(o.at.Time+completionMissed)):
 		return false
 	default:
 		v.Class, v.Detail = rule.Unproven, "nothing shows that its consumer has polled the completion queue since"
