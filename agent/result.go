@@ -155,13 +155,14 @@ func settingsOf(a *qp.Attr) Settings {
 // Knows reports whether an attribute is known.
 func (s *Settings) Knows(k qp.Known) bool { return s.Known&k == k }
 
-// Path is what the packets of an end have in common on their way, where any was seen: as the newest had it.
+// Path is what the packets of an end have in common on their way, where any was seen: as the first had it, and what it was reported to change to.
 type Path struct {
-	Known  bool
-	Port   uint16 // UDP source port
-	TClass uint8  // traffic class: DSCP in the upper six bits
-	SL     uint8  // of InfiniBand
-	PKey   uint16
+	Known bool
+	Port  uint16 // UDP source port
+	DSCP  uint8
+	SL    uint8 // of InfiniBand
+	PKey  uint16
+	VLAN  uint16 // tag control information of the VLAN tag, as of packet.Packet; 0: no tag
 }
 
 // Judged reports whether any packet of a transport service, or of a link, was judged.

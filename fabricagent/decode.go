@@ -180,12 +180,13 @@ func group(p *packet.Packet, b []byte) {
 
 // etherType decodes what follows an EtherType. A value below 0x600 is a length (802.3), which RDMA never has.
 func etherType(p *packet.Packet, b []byte, wire int, t uint16, depth int) Outcome {
+	tag := uint16(0)
 	for tags := 0; ; tags++ {
 		switch t {
 		case etherIPv4, etherIPv6:
-			return network(p, b, wire, depth)
+			return tagged(p, tag, network(p, b, wire, depth))
 		case etherRoCE:
-			return judge(p, packet.DecodeGRH(p, b, wire), depth)
+			return tagged(p, tag, judge(p, packet.DecodeGRH(p, b, wire), depth))
 		case etherVLAN, etherQinQ, etherOldQQ:
 			if tags == maxVLANs {
 				return NotRDMA
@@ -193,7 +194,7 @@ func etherType(p *packet.Packet, b []byte, wire int, t uint16, depth int) Outcom
 			if len(b) < vlanSize {
 				return short(b, wire)
 			}
-			t = binary.BigEndian.Uint16(b[2:])
+			tag, t = binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:])
 			b, wire = b[vlanSize:], wire-vlanSize
 		case etherMPLS, etherMPLSMC:
 			return mpls(p, b, wire, depth)
@@ -205,6 +206,14 @@ func etherType(p *packet.Packet, b []byte, wire int, t uint16, depth int) Outcom
 			return NotRDMA
 		}
 	}
+}
+
+// tagged notes the VLAN tag of a frame, where it is not that of a tunnel around another one.
+func tagged(p *packet.Packet, tag uint16, out Outcome) Outcome {
+	if tag != 0 && p.VLAN == 0 && out.IsRDMA() {
+		p.VLAN = tag
+	}
+	return out
 }
 
 // network decodes what begins with an IPv4 or IPv6 header.

@@ -182,3 +182,22 @@ func TestDecodeDoesNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// TestVLAN: the tag of a frame is noted, the innermost of several, and forgotten with the next frame.
+func TestVLAN(t *testing.T) {
+	var p packet.Packet
+	for _, x := range []struct {
+		b    []byte
+		want uint16
+	}{
+		{ether(etherVLAN, vlan(0x6064, etherIPv4, roce())), 0x6064},
+		{ether(etherIPv4, roce()), 0},
+		{ether(etherQinQ, vlan(5, etherVLAN, vlan(6, etherRoCE, rocev1()))), 6},
+		{ether(etherRoCE, rocev1()), 0},
+	} {
+		f := Frame{Data: x.b, Len: uint32(len(x.b)), Link: LinkEthernet}
+		if out := Decode(&f, &p); out != RDMA || p.VLAN != x.want {
+			t.Errorf("%v with VLAN %#x, not %#x", out, p.VLAN, x.want)
+		}
+	}
+}

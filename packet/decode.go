@@ -90,7 +90,7 @@ func (p *Packet) begin() {
 	p.ICRCState, p.Cut, p.Usual, p.Part, p.Syndrome, p.Flaws = 0, false, false, false, 0, 0
 	p.MSN, p.RKey, p.DMALen, p.VA, p.Compare, p.OrigData = 0, 0, 0, 0, 0, 0
 	p.VL, p.LVer, p.SL, p.LNH, p.LRHRes, p.VCRCState = 0, 0, 0, 0, 0, 0
-	p.VCRC, p.PktLen, p.DLID, p.SLID, p.EtherType, p.RWHRes, p.FlowLabel = 0, 0, 0, 0, 0, 0, 0
+	p.VCRC, p.PktLen, p.DLID, p.SLID, p.EtherType, p.RWHRes, p.FlowLabel, p.VLAN = 0, 0, 0, 0, 0, 0, 0, 0
 	p.DETHRes, p.RDETHRes, p.XRCRes = 0, 0, 0
 	p.SwapAdd, p.Imm, p.InvRKey, p.QKey, p.SrcQP, p.XRCSRQ, p.EEC, p.FETH, p.Link = 0, 0, 0, 0, 0, 0, 0, 0, 0
 }

@@ -180,6 +180,9 @@ type Packet struct {
 	EtherType uint16 // RWH
 	RWHRes    uint16 // reserved 16 bits of the RWH
 	FlowLabel uint32 // GRH and IPv6
+	// VLAN is the tag control information of the innermost VLAN tag: PCP in the upper three bits, the VLAN in the lower twelve; 0: no tag, or one that says no more. Set by the
+	// fabric agent.
+	VLAN uint16
 
 	// The rest of the extension headers.
 	DETHRes  uint8  // reserved byte of the DETH

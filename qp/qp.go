@@ -225,9 +225,11 @@ type Seldom struct {
 	// Misdirected is a packet to a QP that nothing is known of, with the PSN that this connection expects next.
 	Misdirected *packet.Packet
 	CMTime      int64 // when CM announced it; 0: it did not
-	Beside      any   // what who tells connections apart keeps of it
-	early       []Early
-	contexts    any
+	// VLAN is the tag of the first packet of each end that has one: see packet.Packet.
+	VLAN     [2]uint16
+	Beside   any // what who tells connections apart keeps of it
+	early    []Early
+	contexts any
 }
 
 // nothing is the Seldom of all that have none of it. Invariant: it is zero.
@@ -239,6 +241,13 @@ func (c *Pair) some() *Seldom {
 		c.seldom, c.Seldom = true, new(Seldom)
 	}
 	return c.Seldom
+}
+
+// Tagged notes the VLAN tag of a packet of an end.
+func (c *Pair) Tagged(from int, vlan uint16) {
+	if c.VLAN[from] == 0 {
+		c.some().VLAN[from] = vlan
+	}
 }
 
 // Guess says how certain it is that the two directions of a connection belong together.

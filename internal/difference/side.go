@@ -87,7 +87,10 @@ func settings(c *agent.Connection, e *agent.End) map[string]string {
 	if e.Path.Known {
 		m["P_Key"] = fmt.Sprintf("0x%04x", e.Path.PKey)
 		if c.Encap.OnIP() {
-			m["DSCP"] = fmt.Sprint(e.Path.TClass >> 2)
+			m["DSCP"] = fmt.Sprint(e.Path.DSCP)
+		}
+		if e.Path.VLAN != 0 {
+			m["VLAN"], m["PCP"] = fmt.Sprint(e.Path.VLAN&0xFFF), fmt.Sprint(e.Path.VLAN>>13)
 		}
 		if c.Encap == packet.Native {
 			m["SL"] = fmt.Sprint(e.Path.SL)

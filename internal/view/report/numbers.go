@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -55,16 +56,19 @@ type jsonPath struct {
 	Port uint16 `json:"udp_source_port,omitempty"`
 	SL   *uint8 `json:"sl,omitempty"`
 	PKey string `json:"p_key"`
+	VLAN uint16 `json:"vlan,omitempty"`
+	PCP  uint8  `json:"pcp,omitempty"`
+	// Shared is how many queue pairs send by the same addresses and UDP source port, this one among them, where others do.
+	Shared int `json:"shared,omitempty"`
 }
 
 func pathOf(p *agent.Path, e packet.Encap) *jsonPath {
 	if !p.Known {
 		return nil
 	}
-	out := &jsonPath{PKey: fmt.Sprintf("0x%04x", p.PKey)}
+	out := &jsonPath{PKey: fmt.Sprintf("0x%04x", p.PKey), VLAN: p.VLAN & 0xFFF, PCP: uint8(p.VLAN >> 13)}
 	if e.OnIP() {
-		dscp := p.TClass >> 2
-		out.DSCP, out.Port = &dscp, p.Port
+		out.DSCP, out.Port = &p.DSCP, p.Port
 	}
 	if e == packet.Native {
 		sl := p.SL
@@ -105,7 +109,7 @@ func (t *text) settings() {
 	if !t.All {
 		return
 	}
-	tab := newTable("", "endpoint", "ACK timeout", ">retries", ">RNR retries", ">READs", ">DSCP", ">UDP port", ">P_Key", ">payload/s", ">stalled", "shortest timer")
+	tab := newTable("", "endpoint", "ACK timeout", ">retries", ">RNR retries", ">READs", ">DSCP", ">UDP port", ">VLAN/PCP", ">P_Key", ">payload/s", ">stalled", "shortest timer")
 	rows := 0
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
@@ -123,8 +127,12 @@ func (t *text) settings() {
 		return
 	}
 	t.heading("Settings and paths")
-	tab.fit(t.Width-2, "shortest timer", ">P_Key", ">READs", ">UDP port", ">DSCP")
+	if !slices.ContainsFunc(t.res.Connections, func(c agent.Connection) bool { return c.Ends[0].Path.VLAN|c.Ends[1].Path.VLAN != 0 }) {
+		tab.drop(">VLAN/PCP")
+	}
+	tab.fit(t.Width-2, "shortest timer", ">P_Key", ">READs", ">UDP port", ">VLAN/PCP", ">DSCP")
 	t.lines(tab.lines("  ", t.dim))
+	t.sharedPaths()
 }
 
 // tells reports whether there is anything to say of an end.
@@ -145,9 +153,12 @@ func settingsRow(c *agent.Connection, k int) []string {
 			timeout = fmt.Sprintf("%v (%d)", packet.Timeout(a.Timeout), a.Timeout)
 		}
 	}
-	dscp, port, pkey := "–", "–", "–"
+	dscp, port, vlan, pkey := "–", "–", "–", "–"
 	if p := pathOf(&e.Path, c.Encap); p != nil {
 		pkey = p.PKey
+		if e.Path.VLAN != 0 {
+			vlan = fmt.Sprintf("%d/%d", p.VLAN, p.PCP)
+		}
 		if p.DSCP != nil {
 			dscp, port = strconv.Itoa(int(*p.DSCP)), strconv.Itoa(int(p.Port))
 		}
@@ -164,6 +175,6 @@ func settingsRow(c *agent.Connection, k int) []string {
 	}
 	return []string{
 		e.Addr.String() + " " + qp(e.QPN, e.QPNKnown), timeout, value(pair.KnowsRetryCnt, a.RetryCnt), value(pair.KnowsRNRRetry, a.RNRRetry), value(pair.KnowsMaxRdAtomic, a.InitiatorDepth),
-		dscp, port, pkey, rate, stalled, timer,
+		dscp, port, vlan, pkey, rate, stalled, timer,
 	}
 }

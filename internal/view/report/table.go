@@ -35,11 +35,19 @@ func (t *table) fit(width int, headings ...string) {
 		if t.width() <= width {
 			return
 		}
-		i := slices.Index(t.headings, h)
-		t.headings = slices.Delete(slices.Clone(t.headings), i, i+1)
-		for k := range t.rows {
-			t.rows[k] = slices.Delete(t.rows[k], i, i+1)
-		}
+		t.drop(h)
+	}
+}
+
+// drop takes out the column with a heading, where there is one.
+func (t *table) drop(heading string) {
+	i := slices.Index(t.headings, heading)
+	if i < 0 {
+		return
+	}
+	t.headings = slices.Delete(slices.Clone(t.headings), i, i+1)
+	for k := range t.rows {
+		t.rows[k] = slices.Delete(t.rows[k], i, i+1)
 	}
 }
 
