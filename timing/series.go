@@ -20,12 +20,21 @@ type Slot struct {
 	Bytes         uint64        // payload, without what was retransmitted
 	Retransmitted uint64        // payload
 	Slowest       time.Duration // most that a message took which was answered then
+	Messages      uint32        // that were answered then, whose time is known
+	Marked        uint32        // packets that the network had marked
+	NAKs, RNRNAKs uint32        // NAKs of all other codes, and RNR NAKs
+	Reads         uint32        // most READs and atomics that waited for their answer
 }
 
 func (s *Slot) add(o Slot) {
 	s.Bytes += o.Bytes
 	s.Retransmitted += o.Retransmitted
 	s.Slowest = max(s.Slowest, o.Slowest)
+	s.Messages += o.Messages
+	s.Marked += o.Marked
+	s.NAKs += o.NAKs
+	s.RNRNAKs += o.RNRNAKs
+	s.Reads = max(s.Reads, o.Reads)
 }
 
 // add adds what was at a time. One before the start counts as at the start: a clock was set.

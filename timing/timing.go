@@ -98,13 +98,19 @@ func (c *Connection) Packet(pair *qp.Pair, from int, p *packet.Packet) {
 	e.VL = p.VL
 	if p.FECN || pair.Encap.OnIP() && p.TClass&3 == 3 {
 		e.Marked++
+		e.Series.add(p.Time, Slot{Marked: 1})
 	}
 	switch {
 	case in.Request:
 		c.request(pair, from, p, in)
 	case in.Response:
-		if p.Opcode.Fn() != packet.Acknowledge {
+		switch {
+		case p.Opcode.Fn() != packet.Acknowledge:
 			e.Series.add(p.Time, Slot{Bytes: uint64(p.PayloadLen)})
+		case p.Syndrome.Type() == packet.RNRNAK:
+			e.Series.add(p.Time, Slot{RNRNAKs: 1})
+		case p.Syndrome.Type() == packet.NAK:
+			e.Series.add(p.Time, Slot{NAKs: 1})
 		}
 		c.answered(pair, 1-from, p)
 	}
@@ -199,6 +205,7 @@ func (c *Connection) begin(q *qp.SendQueue, from int, p *packet.Packet, at int, 
 	if m.Op.Responded() {
 		e.waiting++
 		e.Reads = max(e.Reads, e.waiting)
+		e.Series.add(p.Time, Slot{Reads: uint32(e.waiting)})
 	}
 	return at
 }
@@ -246,7 +253,7 @@ func (c *Connection) end(from int, m *Message) {
 	switch took, ok := m.Took(); {
 	case ok:
 		o.Latency.Observe(took)
-		e.Series.add(m.Answered, Slot{Slowest: took})
+		e.Series.add(m.Answered, Slot{Slowest: took, Messages: 1})
 	case m.unsure:
 		o.Untimed++
 	default:

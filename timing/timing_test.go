@@ -56,6 +56,14 @@ func (s *script) took(want ...int) {
 	}
 }
 
+// sum is all that an end has in its series.
+func (s *script) sum(end int) (sum Slot) {
+	for _, k := range s.c.Ends[end].Series.Slots {
+		sum.add(k)
+	}
+	return sum
+}
+
 func (s *script) op(o wqe.Op) *Operation { return s.c.Ends[0].Ops[o] }
 
 // TestCoalesced: an ACK completes all messages before it, each after its own time.
@@ -91,8 +99,17 @@ func TestNumbers(t *testing.T) {
 		}
 	}
 	s.c.Packet(&s.pair, 1, &packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), TClass: 3, PSN: 12, Time: at(9)})
-	if a, b := &s.c.Ends[0], &s.c.Ends[1]; a.Reads != 3 || a.Packets != 4 || a.Marked != 0 || b.Marked != 1 || b.Packets != 2 || b.Reads != 0 {
+	for _, y := range []packet.Syndrome{0x20, 0x60, 0x60} { // an RNR NAK, two PSN sequence NAKs
+		s.c.Packet(&s.pair, 1, &packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), Syndrome: y, PSN: 13, Time: at(10)})
+	}
+	if a, b := &s.c.Ends[0], &s.c.Ends[1]; a.Reads != 3 || a.Packets != 4 || a.Marked != 0 || b.Marked != 1 || b.Packets != 5 || b.Reads != 0 {
 		t.Errorf("%+v, %+v", a, b)
+	}
+	if sum := s.sum(0); sum.Reads != 3 || sum.Messages != 2 || sum.Marked+sum.NAKs+sum.RNRNAKs != 0 {
+		t.Errorf("%+v", sum)
+	}
+	if sum := s.sum(1); sum != (Slot{Marked: 1, NAKs: 2, RNRNAKs: 1}) {
+		t.Errorf("%+v", sum)
 	}
 }
 
@@ -111,11 +128,7 @@ func TestRetransmitted(t *testing.T) {
 	if w := s.op(wqe.Write); w.Count != 1 || w.Bytes != 2048 || w.Retransmitted != 1 || s.c.Messages[0].Retransmitted != 2 {
 		t.Errorf("%+v, %+v", w, s.c.Messages[0])
 	}
-	var sum Slot
-	for _, k := range s.c.Ends[0].Series.Slots {
-		sum.add(k)
-	}
-	if sum != (Slot{2048, 3072, 110 * time.Microsecond}) {
+	if sum := s.sum(0); sum != (Slot{Bytes: 2048, Retransmitted: 3072, Slowest: 110 * time.Microsecond, Messages: 1}) {
 		t.Errorf("%+v", sum)
 	}
 }

@@ -184,15 +184,11 @@ func (j *jsonLines) Report(w io.Writer, run *Run) error {
 		}
 	}
 	var line jsonConnection // one for all: there may be very many
-	shared := sharing(run.Result.Connections)
+	shared := Sharing(run.Result.Connections)
 	for i := range run.Result.Connections {
 		c := &run.Result.Connections[i]
 		line.set(c)
-		for k := range c.Ends {
-			if w, ok := wayOf(c, k); ok && shared[w] > 1 {
-				line.Ends[k].Path.Shared = shared[w]
-			}
-		}
+		shared.Tell(c, &line)
 		if err := enc.Encode(&line); err != nil {
 			return err
 		}

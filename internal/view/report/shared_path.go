@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -22,17 +23,53 @@ func wayOf(c *agent.Connection, end int) (w way, ok bool) {
 	return way{e.Addr, c.Ends[1-end].Addr, e.Path.Port}, e.Path.Known && c.Encap.OnIP() && c.Service != packet.UD
 }
 
-// sharing counts the queue pairs of each way.
-func sharing(list []agent.Connection) map[way]int {
-	n := map[way]int{}
+// Shared tells how many queue pairs there are of each way. It has the hashes of theirs in order, as there may be very many: two ways are taken for one with a probability of n² / 2⁶⁵.
+type Shared []uint64
+
+// mostSharing is of how many connections it is told: of more it would take memory that the run has no room for.
+const mostSharing = 1 << 16
+
+// Sharing counts the queue pairs of each way, where there are not too many connections.
+func Sharing(list []agent.Connection) Shared {
+	if len(list) > mostSharing {
+		return nil
+	}
+	n := make(Shared, 0, 2*len(list))
 	for i := range list {
 		for k := range list[i].Ends {
 			if w, ok := wayOf(&list[i], k); ok {
-				n[w]++
+				n = append(n, w.hash())
 			}
 		}
 	}
+	slices.Sort(n)
 	return n
+}
+
+// of is how many there are of a way.
+func (n Shared) of(w way) int {
+	h := w.hash()
+	from, _ := slices.BinarySearch(n, h)
+	to, _ := slices.BinarySearch(n[from:], h+1)
+	return to
+}
+
+// Tell says on the line of a connection how many queue pairs there are of its ways, where there are several.
+func (n Shared) Tell(c *agent.Connection, line *ConnectionLine) {
+	for k := range c.Ends {
+		if w, ok := wayOf(c, k); ok {
+			if count := n.of(w); count > 1 {
+				line.Ends[k].Path.Shared = count
+			}
+		}
+	}
+}
+
+func (w way) hash() (h uint64) {
+	for _, x := range [...]uint64{w.from.Hi, w.from.Lo, w.to.Hi, w.to.Lo, uint64(w.port)} {
+		h = bits.RotateLeft64((h^x)*0x9E3779B97F4A7C15, 29)
+	}
+	return h
 }
 
 // mostWays is how many paths are listed that queue pairs share, and of each how many of these.

@@ -59,6 +59,11 @@ type jsonSeries struct {
 	Bytes         []uint64  `json:"bytes"`                   // payload, without what was retransmitted
 	Retransmitted []uint64  `json:"retransmitted,omitempty"` // payload
 	Slowest       []float64 `json:"slowest,omitempty"`       // seconds that a message took which was answered then
+	Messages      []uint32  `json:"messages,omitempty"`      // that were answered then
+	Marked        []uint32  `json:"marked,omitempty"`        // packets
+	NAKs          []uint32  `json:"naks,omitempty"`          // of all codes but RNR
+	RNRNAKs       []uint32  `json:"rnr_naks,omitempty"`
+	Reads         []uint32  `json:"reads,omitempty"` // most that waited at a time
 }
 
 func timesOf(h *verifier.Histogram) *jsonTimes {
@@ -112,21 +117,33 @@ func seriesOf(s *timing.Series) *jsonSeries {
 	if s.Width == 0 {
 		return nil
 	}
-	out := &jsonSeries{Start: stamp(s.Start), Slot: time.Duration(s.Width).Seconds()}
-	again, slow := false, false
-	for _, k := range s.Slots {
-		again, slow = again || k.Retransmitted > 0, slow || k.Slowest > 0
-	}
-	for _, k := range s.Slots {
-		out.Bytes = append(out.Bytes, k.Bytes)
-		if again {
-			out.Retransmitted = append(out.Retransmitted, k.Retransmitted)
-		}
-		if slow {
-			out.Slowest = append(out.Slowest, k.Slowest.Seconds())
-		}
-	}
+	out := &jsonSeries{Start: stamp(s.Start), Slot: time.Duration(s.Width).Seconds(), Bytes: part(s, func(k *timing.Slot) uint64 { return k.Bytes })}
+	out.Retransmitted = some(part(s, func(k *timing.Slot) uint64 { return k.Retransmitted }))
+	out.Slowest = some(part(s, func(k *timing.Slot) float64 { return k.Slowest.Seconds() }))
+	out.Messages = some(part(s, func(k *timing.Slot) uint32 { return k.Messages }))
+	out.Marked = some(part(s, func(k *timing.Slot) uint32 { return k.Marked }))
+	out.NAKs = some(part(s, func(k *timing.Slot) uint32 { return k.NAKs }))
+	out.RNRNAKs = some(part(s, func(k *timing.Slot) uint32 { return k.RNRNAKs }))
+	out.Reads = some(part(s, func(k *timing.Slot) uint32 { return k.Reads }))
 	return out
+}
+
+// part is one number of each slot.
+func part[T any](s *timing.Series, of func(*timing.Slot) T) []T {
+	list := make([]T, len(s.Slots))
+	for i := range s.Slots {
+		list[i] = of(&s.Slots[i])
+	}
+	return list
+}
+
+// some is a list, or nil where all of it is zero.
+func some[T comparable](list []T) []T {
+	var zero T
+	if !slices.ContainsFunc(list, func(x T) bool { return x != zero }) {
+		return nil
+	}
+	return list
 }
 
 // timedOperation is a row of the table of what messages took.

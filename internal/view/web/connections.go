@@ -238,16 +238,46 @@ func (m *Model) Connections(q ConnectionsQuery) *Connections {
 	slices.SortFunc(list, func(a, b weighed) int { return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.id, b.id)) })
 	out := &Connections{Total: len(list), Unseen: m.conns.left, Step: m.step(), Items: []*Connection{}}
 	for _, w := range list[min(q.Offset, len(list)):min(q.Offset+q.Limit, len(list))] {
-		c := &Connection{ID: w.id, Rate: w.rate, Spark: w.history.spark(), ConnectionLine: report.ConnectionLineOf(&w.c)}
+		c := w.shown(w.trouble)
 		for k := range c.Ends {
-			c.Ends[k].Timing = nil // Messages has it
-		}
-		if w.trouble != nil {
-			c.Trouble = *w.trouble
+			c.Ends[k].Timing = nil // Numbers has it
 		}
 		out.Items = append(out.Items, c)
 	}
 	return out
+}
+
+// shown is what the page shows of a connection. trouble may be nil.
+func (t *track) shown(trouble *byKind) *Connection {
+	c := &Connection{ID: t.id, Rate: t.rate, Spark: t.history.spark(), ConnectionLine: report.ConnectionLineOf(&t.c)}
+	if trouble != nil {
+		c.Trouble = *trouble
+	}
+	return c
+}
+
+// Numbers is a connection with what its messages took, where that was measured.
+type Numbers struct {
+	*Connection
+	Step float64 `json:"step"` // seconds from point to point of its history
+}
+
+// Numbers returns those of a connection; nil: there is none of that number.
+func (m *Model) Numbers(id uint64) *Numbers {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.conns.tracks[id]
+	if t == nil {
+		return nil
+	}
+	n := &Numbers{t.shown(m.troubled[flowOf(&t.c).Ordered()]), m.step()}
+	if m.done != nil {
+		if m.done.shared == nil {
+			m.done.shared = report.Sharing(m.done.run.Result.Connections)
+		}
+		m.done.shared.Tell(&t.c, n.ConnectionLine)
+	}
+	return n
 }
 
 // step is how many seconds it is from one point of a sparkline to the next.

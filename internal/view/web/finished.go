@@ -20,6 +20,7 @@ type finished struct {
 	seried map[way]seried
 
 	messages *Messages
+	shared   report.Shared // nil: nobody has asked
 }
 
 // way is a direction of a connection.

@@ -16,6 +16,7 @@ const (
 	embeddedLadders     = 250      //
 	embeddedIncidents   = 20       // whose packets are there
 	embeddedConnections = 2000     //
+	embeddedNumbers     = 100      // connections with what their messages took
 	embeddedBytes       = 12 << 20 // of the packets of ladders
 )
 
@@ -26,6 +27,7 @@ type pageData struct {
 	Rules       []*Rule                    `json:"rules"`
 	Connections *Connections               `json:"connections"`
 	Messages    *Messages                  `json:"messages"`
+	Numbers     map[uint64]*Numbers        `json:"numbers"` // of the first connections
 	Ladders     map[uint64]*embeddedLadder `json:"ladders"`
 	Incidents   map[uint64]*embeddedLadder `json:"incidents"` // their packets
 	Rows        map[string]json.RawMessage `json:"rows"`      // packets, which several ladders may share
@@ -66,7 +68,10 @@ func WriteHTML(w io.Writer, run *report.Run, o Options, files []string) error {
 		return err
 	}
 	data.Findings, data.Rules, data.Connections = list.Items, m.Rules(), m.Connections(ConnectionsQuery{Sort: "trouble", Limit: embeddedConnections})
-	data.Messages = m.Messages()
+	data.Messages, data.Numbers = m.Messages(), map[uint64]*Numbers{}
+	for _, c := range data.Connections.Items[:min(len(data.Connections.Items), embeddedNumbers)] {
+		data.Numbers[c.ID] = m.Numbers(c.ID)
+	}
 	data.Summary = m.Summary()
 	for k, n := range data.Summary.Left {
 		if n > 0 {

@@ -59,6 +59,7 @@ func NewServer(m *Model, around Around) *Server {
 	s.mux.HandleFunc("GET /api/finding/{id}/ladder", s.ladder)
 	s.mux.HandleFunc("GET /api/incident/{number}/ladder", s.incident)
 	s.mux.HandleFunc("GET /api/connections", s.connections)
+	s.mux.HandleFunc("GET /api/connection/{id}", s.numbers)
 	s.mux.HandleFunc("GET /api/messages", func(w http.ResponseWriter, _ *http.Request) { answer(w, m.Messages()) })
 	s.mux.HandleFunc("GET /api/events", s.events)
 	return s
@@ -180,6 +181,17 @@ func (s *Server) ladder(w http.ResponseWriter, r *http.Request) {
 	s.draw(w, f, func(flow ladder.Flow, frames []ladder.Frame) *ladder.Ladder {
 		return ladder.Build(f, flow, frames, ladder.Options{})
 	})
+}
+
+// numbers answers with the numbers of a connection.
+func (s *Server) numbers(w http.ResponseWriter, r *http.Request) {
+	id, err := strconv.ParseUint(r.PathValue("id"), 10, 64)
+	n := s.model.Numbers(id)
+	if err != nil || n == nil {
+		http.Error(w, "web: there is no such connection, or it is not listed any more", http.StatusNotFound)
+		return
+	}
+	answer(w, n)
 }
 
 // incident answers with the packets of an incident.

@@ -2,6 +2,7 @@ import { el } from "./dom.js";
 import { num, short, rate, bytes, qp, plural, span, shows, showNames } from "./format.js";
 import { Grid, searchBox } from "./grid.js";
 import { spark } from "./spark.js";
+import { showNumbers } from "./numbers.js";
 
 const sorts = [["trouble", "Most findings"], ["activity", "Most active"], ["retransmissions", "Most retransmissions"], ["rnr", "Most RNR NAKs"], ["packets", "Most packets"], ["bytes", "Most bytes"], ["first", "First seen"]];
 
@@ -21,7 +22,7 @@ export class Connections {
       key: (c) => c.id,
       row: () => "",
       cells: (c) => this.cells(c),
-      open: (c) => page.go("findings", { q: this.words(c), class: "violation,warning,note,unproven,event" }),
+      open: (c) => showNumbers(page, c, () => page.go("findings", { q: this.words(c), class: "violation,warning,note,unproven,event" })),
       empty: () => el("p", { class: "blank-title", text: page.state.q ? "No connection matches" : "No connection so far" }),
     });
     this.search = searchBox("Search connections", this.grid, () => page.state.q || "", (q) => this.change({ q }));

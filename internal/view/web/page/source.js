@@ -21,6 +21,7 @@ function serverSource() {
     ladder: (id) => get(`api/finding/${id}/ladder`),
     incident: (number) => get(`api/incident/${number}/ladder`),
     connections: (q) => get("api/connections", q),
+    connection: (id) => get(`api/connection/${id}`),
     messages: () => get("api/messages"),
     rules: () => get("api/rules"),
     // watch calls told with each new summary, and state with whether the server is there.
@@ -100,6 +101,9 @@ function embeddedSource(data) {
       const by = orders[q.sort]; // listed in the order of their trouble
       if (by) found = found.toSorted((a, b) => by(b) - by(a) || a.id - b.id);
       return { ...data.connections, total: found.length, items: part(found, q) };
+    },
+    async connection(id) {
+      return data.numbers[id] || { ...data.connections.items.find((c) => c.id === id), step: data.connections.step };
     },
     messages: async () => data.messages,
     rules: async () => data.rules,
