@@ -97,6 +97,7 @@ type End struct {
 	QPN             uint32
 	QPNKnown        bool
 	Near            bool   // the user said that the tap is near it
+	VLAN            uint16 // tag control information of the VLAN tag of its packets, as of packet.Packet; 0: no tag
 	Packets         uint64 // sent
 	Bytes           uint64 // payload sent
 	Messages        uint64 // request messages completed on the wire, READs included
@@ -162,7 +163,6 @@ type Path struct {
 	DSCP  uint8
 	SL    uint8 // of InfiniBand
 	PKey  uint16
-	VLAN  uint16 // tag control information of the VLAN tag, as of packet.Packet; 0: no tag
 }
 
 // Judged reports whether any packet of a transport service, or of a link, was judged.

@@ -242,12 +242,12 @@ func show(c *connection.Connection, k *Connection) {
 		q := &c.Ends[e]
 		sums, faults := q.Sums(), q.Faults()
 		k.Ends[e] = End{
-			Addr: q.Addr, QPN: q.Number, QPNKnown: q.Numbered, Near: q.Near,
+			Addr: q.Addr, QPN: q.Number, QPNKnown: q.Numbered, Near: q.Near, VLAN: c.VLAN[e],
 			Packets: sums.Packets, Bytes: sums.Bytes, Messages: sums.Messages,
 			Retransmissions: faults.Retransmissions, Duplicates: faults.Duplicates,
 			NAKs: faults.NAKs, SequenceNAKs: faults.SequenceNAKs, RNRNAKs: faults.RNRNAKs,
 			Trouble: q.SQ.Trouble(), Stalled: q.SQ.StillStalled(c.Paired), Settings: settingsOf(q.Attr), Timer: q.SQ.TimerSeen(),
-			Path: Path{q.Flow.Known(), q.Flow.SrcPort, q.Flow.TClass, q.Flow.SL, q.Flow.PKey, c.VLAN[e]},
+			Path: Path{q.Flow.Known(), q.Flow.SrcPort, q.Flow.TClass, q.Flow.SL, q.Flow.PKey},
 		}
 		if sums.Packets > 0 {
 			k.Ends[e].Last = c.LastTime(e)

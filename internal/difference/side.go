@@ -89,8 +89,8 @@ func settings(c *agent.Connection, e *agent.End) map[string]string {
 		if c.Encap.OnIP() {
 			m["DSCP"] = fmt.Sprint(e.Path.DSCP)
 		}
-		if e.Path.VLAN != 0 {
-			m["VLAN"], m["PCP"] = fmt.Sprint(e.Path.VLAN&0xFFF), fmt.Sprint(e.Path.VLAN>>13)
+		if e.VLAN != 0 {
+			m["VLAN"], m["PCP"] = fmt.Sprint(e.VLAN&0xFFF), fmt.Sprint(e.VLAN>>13)
 		}
 		if c.Encap == packet.Native {
 			m["SL"] = fmt.Sprint(e.Path.SL)

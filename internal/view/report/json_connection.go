@@ -57,7 +57,7 @@ func (line *jsonConnection) set(c *agent.Connection) {
 		}
 		line.Ends[i] = jsonEnd{
 			Address: e.Addr.String(), Near: e.Near, Open: e.Open, OpenAt: e.OpenFrame, jsonTraffic: sent,
-			Settings: settingsOf(&e.Settings), Path: pathOf(&e.Path, c.Encap), Trouble: troubleOf(e), Timing: timingOf(c, i),
+			Settings: settingsOf(&e.Settings), Path: pathOf(e, c.Encap), Trouble: troubleOf(e), Timing: timingOf(c, i),
 		}
 		if e.Last != 0 {
 			line.Ends[i].Last = stamp(e.Last)

@@ -62,11 +62,12 @@ type jsonPath struct {
 	Shared int `json:"shared,omitempty"`
 }
 
-func pathOf(p *agent.Path, e packet.Encap) *jsonPath {
+func pathOf(end *agent.End, e packet.Encap) *jsonPath {
+	p := &end.Path
 	if !p.Known {
 		return nil
 	}
-	out := &jsonPath{PKey: fmt.Sprintf("0x%04x", p.PKey), VLAN: p.VLAN & 0xFFF, PCP: uint8(p.VLAN >> 13)}
+	out := &jsonPath{PKey: fmt.Sprintf("0x%04x", p.PKey), VLAN: end.VLAN & 0xFFF, PCP: uint8(end.VLAN >> 13)}
 	if e.OnIP() {
 		out.DSCP, out.Port = &p.DSCP, p.Port
 	}
@@ -127,7 +128,7 @@ func (t *text) settings() {
 		return
 	}
 	t.heading("Settings and paths")
-	if !slices.ContainsFunc(t.res.Connections, func(c agent.Connection) bool { return c.Ends[0].Path.VLAN|c.Ends[1].Path.VLAN != 0 }) {
+	if !slices.ContainsFunc(t.res.Connections, func(c agent.Connection) bool { return c.Ends[0].VLAN|c.Ends[1].VLAN != 0 }) {
 		tab.drop(">VLAN/PCP")
 	}
 	tab.fit(t.Width-2, "shortest timer", ">P_Key", ">READs", ">UDP port", ">VLAN/PCP", ">DSCP")
@@ -154,9 +155,9 @@ func settingsRow(c *agent.Connection, k int) []string {
 		}
 	}
 	dscp, port, vlan, pkey := "–", "–", "–", "–"
-	if p := pathOf(&e.Path, c.Encap); p != nil {
+	if p := pathOf(e, c.Encap); p != nil {
 		pkey = p.PKey
-		if e.Path.VLAN != 0 {
+		if e.VLAN != 0 {
 			vlan = fmt.Sprintf("%d/%d", p.VLAN, p.PCP)
 		}
 		if p.DSCP != nil {

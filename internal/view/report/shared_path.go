@@ -27,7 +27,7 @@ func wayOf(c *agent.Connection, end int) (w way, ok bool) {
 type Shared []uint64
 
 // mostSharing is of how many connections it is told: of more it would take memory that the run has no room for.
-const mostSharing = 1 << 16
+const mostSharing = 1 << 15
 
 // Sharing counts the queue pairs of each way, where there are not too many connections.
 func Sharing(list []agent.Connection) Shared {
