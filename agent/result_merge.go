@@ -111,9 +111,7 @@ func (e *engine) result() *Result {
 		return fmt.Sprintf("pause frames of more than %d ports: not followed", link.PortsMost)
 	})
 	slices.SortStableFunc(r.NotJudged, func(a, b Note) int { return cmp.Compare(b.Count, a.Count) })
-	slices.SortFunc(r.REQs, func(a, b cm.Unanswered) int {
-		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Tap, b.Tap), cmp.Compare(a.Frame, b.Frame))
-	})
+	sortREQs(r.REQs)
 	r.Connections = connections(agents, false)
 	r.trimMessages(agents, e.opt.Messages)
 	r.listed(e.gone)
@@ -253,4 +251,11 @@ func show(c *connection.Connection, k *Connection) {
 			k.Ends[e].Last = c.LastTime(e)
 		}
 	}
+}
+
+// sortREQs sorts requests for a connection by when they were sent first.
+func sortREQs(list []cm.Unanswered) {
+	slices.SortFunc(list, func(a, b cm.Unanswered) int {
+		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Tap, b.Tap), cmp.Compare(a.Frame, b.Frame))
+	})
 }

@@ -12,6 +12,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/verifier/cm"
 )
 
 // Watch has a run go on for weeks: findings are reported while it goes on and are not kept, and what is over is forgotten.
@@ -45,7 +46,8 @@ type Status struct {
 	Cover                              [rule.NumRules]rule.Count
 	Traffic                            Traffic
 	Latencies                          verifier.Latencies
-	Paused                             []link.Paused // as in Result, so far
+	Paused                             []link.Paused   // as in Result, so far
+	REQs                               []cm.Unanswered // as in Result, by now
 }
 
 // Traffic counts RDMA packets by opcode: how many, and their bytes on the wire.
@@ -204,6 +206,7 @@ func (w *watch) report(before int64) {
 		s.Undecoded += t.short
 		s.Unjudged += t.unjudged
 		s.Open.Add(&t.opened)
+		s.REQs = append(s.REQs, t.talks.Unanswered()...)
 		for range t.table.All() {
 			s.Connections++
 		}
@@ -222,6 +225,7 @@ func (w *watch) report(before int64) {
 		}
 		r.Findings = append(r.Findings, w.e.takeEvents(before)...)
 	}
+	sortREQs(s.REQs)
 	if len(r.Findings) > 0 {
 		r.sort(false)
 		w.Found(r.Findings)

@@ -8,6 +8,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/verifier/cm"
 )
 
 // State is what has become of an incident while a run goes on.
@@ -30,6 +31,9 @@ type Live struct {
 	known  map[group]*followed
 	looked int64
 	newest uint64 // number
+	net    network
+	pauses pauses
+	reqs   []cm.Unanswered
 }
 
 // followed is an incident that has not ended, as it was told last.
@@ -66,7 +70,12 @@ func (l *Live) Look(now int64, each iter.Seq2[uint64, *agent.Connection]) []Told
 			r.Connections = append(r.Connections, *c)
 		}
 	}
+	l.net.forget(now - quiet)
+	r.Paused, r.REQs = l.pauses.since, l.reqs
+	t.network(&l.net)
 	t.connections()
+	t.ignored()
+	t.paused()
 	return l.compare(now, t)
 }
 
@@ -90,7 +99,7 @@ func (l *Live) compare(now int64, t *teller) (out []Told) {
 			l.newest++
 			l.known[g] = &followed{l.newest, *i, true}
 			out = append(out, Told{l.newest, Began, *i})
-		case i.Lost >= 2*f.told.Lost && i.Lost > f.told.Lost+time.Second || i.Connections >= 2*f.told.Connections:
+		case i.Lost >= 2*f.told.Lost && i.Lost > f.told.Lost+time.Second || i.Connections > f.told.Connections && i.Connections >= 2*f.told.Connections:
 			f.told, f.seen = *i, true
 			out = append(out, Told{f.number, Changed, *i})
 		default:
@@ -109,9 +118,18 @@ func (l *Live) compare(now int64, t *teller) (out []Told) {
 	return out
 }
 
+// Status takes what a run that goes on tells of pause frames and of requests for a connection.
+func (l *Live) Status(s *agent.Status) {
+	l.pauses.take(s.Now, s.Paused)
+	l.reqs = s.REQs
+}
+
 // Found returns the incidents that findings tell of by themselves.
 func (l *Live) Found(list []rule.Finding) (out []Told) {
 	for i := range list {
+		if l.net.add(&list[i]); len(l.net.order) > mostFollowed {
+			l.net.forget(l.looked)
+		}
 		if list[i].Rule == rule.EvReject && list[i].Class == rule.Event {
 			l.newest++
 			out = append(out, Told{l.newest, Ended, *rejection(&list[i])})

@@ -14,14 +14,24 @@ type way struct{ from, to packet.Addr }
 // seen is how often something was seen on a way, and where first and last.
 type seen struct {
 	n           uint64
-	first, last *rule.Finding
+	first, last sight
 }
 
-func (s *seen) add(f *rule.Finding) {
-	if s.n++; s.first == nil {
-		s.first = f
+// sight is a packet in which something was seen.
+type sight struct {
+	time  int64
+	tap   uint16
+	frame uint64
+	op    packet.Opcode
+	psn   packet.PSN
+	said  string // of it
+}
+
+func (s *seen) add(f *rule.Finding, said string) {
+	s.last = sight{f.Time, f.Tap, f.Frame, f.Opcode, f.PSN, said}
+	if s.n++; s.n == 1 {
+		s.first = s.last
 	}
-	s.last = f
 }
 
 // onWay is what the network did on a way, and what its receiver told the sender of it.
@@ -30,38 +40,73 @@ type onWay struct {
 	damaged, trimmed, marked, notified seen
 }
 
-// network tells what the network did to packets: damage, trimming and congestion.
-func (t *teller) network() {
-	ways := map[way]*onWay{}
-	var order []*onWay
-	of := func(from, to packet.Addr) *onWay {
-		k := way{from, to}
-		w := ways[k]
-		if w == nil {
-			w = &onWay{way: k}
-			ways[k] = w
-			order = append(order, w)
+// network is what findings tell that the network did to packets.
+type network struct {
+	ways  map[way]*onWay
+	order []*onWay
+	flips flips
+}
+
+func (n *network) of(from, to packet.Addr) *onWay {
+	k := way{from, to}
+	w := n.ways[k]
+	if w == nil {
+		if n.ways == nil {
+			n.ways = map[way]*onWay{}
 		}
-		return w
+		w = &onWay{way: k}
+		n.ways[k] = w
+		n.order = append(n.order, w)
 	}
-	var x flips
-	for k := range t.run.Findings {
-		switch f := &t.run.Findings[k]; f.Rule {
-		case rule.ROCV2019, rule.LNKCRC003, rule.LNKCRC004:
-			if f.Accused.Role != rule.Capture {
-				of(f.Accused.Addr, f.Peer.Addr).damaged.add(f)
-				x.add(f)
+	return w
+}
+
+// add takes a finding.
+func (n *network) add(f *rule.Finding) {
+	switch f.Rule {
+	case rule.ROCV2019, rule.LNKCRC003, rule.LNKCRC004:
+		if f.Accused.Role != rule.Capture {
+			n.of(f.Accused.Addr, f.Peer.Addr).damaged.add(f, f.Actual)
+			n.flips.add(f)
+		}
+	case rule.EvTrimmed:
+		n.of(f.Accused.Addr, f.Peer.Addr).trimmed.add(f, f.Detail)
+	case rule.EvCE:
+		n.of(f.Accused.Addr, f.Peer.Addr).marked.add(f, "")
+	case rule.EvCNP:
+		n.of(f.Peer.Addr, f.Accused.Addr).notified.add(f, "")
+	}
+}
+
+// forget drops what was seen last before a time.
+func (n *network) forget(before int64) {
+	damaged := false
+	left := n.order[:0]
+	for _, w := range n.order {
+		any := false
+		for _, s := range [...]*seen{&w.damaged, &w.trimmed, &w.marked, &w.notified} {
+			if s.n > 0 && s.last.time < before {
+				*s = seen{}
 			}
-		case rule.EvTrimmed:
-			of(f.Accused.Addr, f.Peer.Addr).trimmed.add(f)
-		case rule.EvCE:
-			of(f.Accused.Addr, f.Peer.Addr).marked.add(f)
-		case rule.EvCNP:
-			of(f.Peer.Addr, f.Accused.Addr).notified.add(f)
+			any = any || s.n > 0
+		}
+		damaged = damaged || w.damaged.n > 0
+		if any {
+			left = append(left, w)
+		} else {
+			delete(n.ways, w.way)
 		}
 	}
-	t.damage(order, &x)
-	for _, w := range order {
+	clear(n.order[len(left):])
+	if n.order = left; !damaged {
+		n.flips = flips{}
+	}
+}
+
+// network tells what the network did to packets: damage, trimming and congestion.
+func (t *teller) network(n *network) {
+	t.damage(n.order, &n.flips)
+	for _, w := range n.order {
 		if w.trimmed.n > 0 {
 			t.trimmed(w)
 		}
@@ -78,15 +123,15 @@ func (w *onWay) about(kind Kind, seen ...*seen) *Incident {
 		if s.n == 0 {
 			continue
 		}
-		if i.Begin == 0 || s.first.Time < i.Begin {
-			i.Begin, i.Tap = s.first.Time, s.first.Tap
+		if i.Begin == 0 || s.first.time < i.Begin {
+			i.Begin, i.Tap = s.first.time, s.first.tap
 		}
-		i.End = max(i.End, s.last.Time)
-		if s.first.Tap == i.Tap {
-			i.show(s.first.Frame)
+		i.End = max(i.End, s.last.time)
+		if s.first.tap == i.Tap {
+			i.show(s.first.frame)
 		}
-		if s.last.Tap == i.Tap {
-			i.show(s.last.Frame)
+		if s.last.tap == i.Tap {
+			i.show(s.last.frame)
 		}
 	}
 	return i
@@ -126,10 +171,10 @@ func (t *teller) damage(ways []*onWay, x *flips) {
 	if others > 1 {
 		i.fact("from, to", damagedWays(ways, most))
 	}
-	f := most.damaged.first
-	i.fact("first", fmt.Sprintf("of these frame %d, %v, PSN %v: %s", f.Frame, f.Opcode, f.PSN, f.Actual))
+	f := &most.damaged.first
+	i.fact("first", fmt.Sprintf("of these frame %d, %v, PSN %v: %s", f.frame, f.op, f.psn, f.said))
 	x.tell(i)
-	t.tell(i, "")
+	t.tellAs(i, group{kind: Damage}) // whoever had most of it
 }
 
 // damagedWays says how many packets were damaged from where to where, first of all on the way that had most, and back.
@@ -155,8 +200,8 @@ func damagedWays(ways []*onWay, most *onWay) string {
 func (t *teller) trimmed(w *onWay) {
 	i := w.about(Trimmed, &w.trimmed)
 	i.What = fmt.Sprintf("%s from %v to %v came cut short, with another DSCP than the others of their connection.", t.atLeast(w.trimmed.n, "packet"), w.from, w.to)
-	f := w.trimmed.first
-	i.fact("first", fmt.Sprintf("frame %d, %v, PSN %v: %s", f.Frame, f.Opcode, f.PSN, f.Detail))
+	f := &w.trimmed.first
+	i.fact("first", fmt.Sprintf("frame %d, %v, PSN %v: %s", f.frame, f.op, f.psn, f.said))
 	i.fact("receiver", "drops each of them: what its ICRC covers is not there")
 	i.FitsWith = []string{"a switch whose queue was full and that trims packets in place of dropping them (packet trimming), so that the receiver learns of the loss", "a tap or mirror that cuts frames, on a path that sets the DSCP"}
 	i.Next = []string{"the queues and the trimming profile of the switches between, and which DSCP they give to what they trim", "whether the adapter of " + w.to.String() + " knows trimmed packets: one that does not waits for the next packet, or the timer of the sender"}

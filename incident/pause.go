@@ -3,6 +3,8 @@ package incident
 import (
 	"fmt"
 	"net"
+
+	"ibwitness/link"
 )
 
 // paused tells which ports had the other end of their link pause. Who they are the frames tell by their Ethernet address only.
@@ -31,5 +33,48 @@ func (t *teller) paused() {
 		i.FitsWith = []string{"a receiver that cannot take what is sent to it: its host, its memory, or its PCIe link is slow", "congestion after the port, which it hands back"}
 		i.Next = []string{"which host or switch port has that Ethernet address, and its pause counters (ethtool -S: rx_prioN_pause, tx_prioN_pause)", "what that host does: who is slow there has the others wait"}
 		t.tell(i, fmt.Sprint(p.From, p.All, p.Priority, p.Tap))
+	}
+}
+
+// pauses tells the pauses of a run that goes on from those before them, which ended long ago.
+type pauses struct {
+	before map[pausing]link.Paused // what each priority of a port had when it was last quiet for long
+	begun  map[pausing]link.Paused // and when it first was not, after that
+	since  []link.Paused           // what came since
+}
+
+// pausing is a port that has the other end of its link pause a priority.
+type pausing struct {
+	from     [6]byte
+	tap      uint16
+	all      bool
+	priority uint8
+}
+
+// take takes what there was of pauses until now, all in all.
+func (x *pauses) take(now int64, list []link.Paused) {
+	x.since = x.since[:0]
+	for i := range list {
+		p := list[i]
+		k := pausing{p.From, p.Tap, p.All, p.Priority}
+		if !p.Held && now-p.LastTime > quiet {
+			if x.before == nil {
+				x.before, x.begun = map[pausing]link.Paused{}, map[pausing]link.Paused{}
+			}
+			x.before[k] = p
+			delete(x.begun, k)
+			continue
+		}
+		if b, known := x.before[k]; known {
+			first, again := x.begun[k]
+			if !again {
+				first, x.begun[k] = p, p
+			}
+			p.Time, p.Frame = first.LastTime, first.LastFrame
+			p.Frames, p.Quanta, p.Begun, p.Unresumed = p.Frames-b.Frames, p.Quanta-b.Quanta, p.Begun-b.Begun, p.Unresumed-b.Unresumed
+			p.Least, p.Most = p.Least-b.Least, p.Most-b.Most
+			p.Longest = min(p.Longest, p.Most)
+		}
+		x.since = append(x.since, p)
 	}
 }

@@ -16,7 +16,11 @@ func Of(r *agent.Result) []Incident {
 	for i := range r.Connections {
 		t.host(&r.Connections[i])
 	}
-	t.network()
+	var n network
+	for k := range r.Findings {
+		n.add(&r.Findings[k])
+	}
+	t.network(&n)
 	t.connections()
 	t.rejected()
 	t.ignored()
@@ -113,7 +117,11 @@ func (i *Incident) show(frames ...uint64) {
 
 // tell takes an incident: with others of its group it is one, told by the one that cost the most time.
 func (t *teller) tell(i *Incident, what string) {
-	g := group{i.Kind, i.Local.Addr, i.Peer.Addr, what}
+	t.tellAs(i, group{i.Kind, i.Local.Addr, i.Peer.Addr, what})
+}
+
+// tellAs is tell as one of a group.
+func (t *teller) tellAs(i *Incident, g group) {
 	was, newest := t.groups[g], i.Local
 	if was == nil {
 		i.newest = newest

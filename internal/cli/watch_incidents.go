@@ -22,7 +22,12 @@ func tellIncidents(w *agent.Watch, sinks ...incidentSink) {
 			s.Incidents(list)
 		}
 	}
-	found, survey := w.Found, w.Survey
+	found, status, survey := w.Found, w.Status, w.Survey
+	w.Status = func(s *agent.Status) {
+		if l.Status(s); status != nil {
+			status(s)
+		}
+	}
 	w.Found = func(list []rule.Finding) {
 		found(list)
 		tell(l.Found(list))

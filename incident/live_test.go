@@ -1,0 +1,104 @@
+package incident_test
+
+import (
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/incident"
+	"ibwitness/link"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/verifier/cm"
+)
+
+// none is that no connection is followed.
+var none iter.Seq2[uint64, *agent.Connection] = func(func(uint64, *agent.Connection) bool) {}
+
+// said is what a look has told, a line each.
+func said(list []incident.Told) string {
+	var b strings.Builder
+	for i := range list {
+		k := &list[i]
+		fmt.Fprintf(&b, "%d %v %v: %s\n", k.Number, k.State, k.Kind, k.What)
+	}
+	return b.String()
+}
+
+// expect compares what was told with what should have been, a prefix each.
+func expect(t *testing.T, at string, list []incident.Told, want ...string) {
+	t.Helper()
+	got := strings.Split(strings.TrimSuffix(said(list), "\n"), "\n")
+	if len(list) == 0 {
+		got = nil
+	}
+	if len(got) != len(want) {
+		t.Fatalf("%s: %q, not %q", at, got, want)
+	}
+	for i := range want {
+		if !strings.HasPrefix(got[i], want[i]) {
+			t.Errorf("%s: %q, not %q", at, got[i], want[i])
+		}
+	}
+}
+
+func second(n int64) int64 { return 1e18 + n*int64(time.Second) }
+
+// TestLiveNetwork: damage, trimming and congestion of a run that goes on begin, and end when they were not seen for ten seconds. Another burst is another incident.
+func TestLiveNetwork(t *testing.T) {
+	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+	frame := uint64(0)
+	finding := func(id rule.ID, at int64, from, to packet.Addr) rule.Finding {
+		frame++
+		return rule.Finding{Rule: id, Class: rule.Event, Time: second(at), Frame: frame, Accused: rule.Endpoint{Addr: from}, Peer: rule.Endpoint{Addr: to}, Actual: "ICRC 0x1", Detail: "88 bytes"}
+	}
+	var l incident.Live
+	l.Found([]rule.Finding{finding(rule.ROCV2019, 1, a, b), finding(rule.EvTrimmed, 2, a, b), finding(rule.EvCE, 2, a, b)})
+	expect(t, "at 3 s", l.Look(second(3), none),
+		"1 began damage: 1 packet had a wrong ICRC at the tap from 10.0.0.1 to 10.0.0.2",
+		"2 began trimmed: 1 packet from 10.0.0.1 to 10.0.0.2 came cut short",
+		"3 began congestion: The network marked 1 packet from 10.0.0.1 to 10.0.0.2 as having met congestion, and no notification")
+	l.Found([]rule.Finding{finding(rule.ROCV2019, 8, b, a), finding(rule.ROCV2019, 8, b, a), finding(rule.EvCNP, 9, b, a)})
+	expect(t, "at 9 s", l.Look(second(9), none))
+	expect(t, "at 14 s", l.Look(second(14), none), "2 ended trimmed: 1 packet")
+	expect(t, "at 30 s", l.Look(second(30), none), "1 ended damage: 2 packets had a wrong ICRC at the tap from 10.0.0.2 to 10.0.0.1", "3 ended congestion: 10.0.0.2 asked 10.0.0.1 to slow down with 1 CNP")
+	l.Found([]rule.Finding{finding(rule.EvTrimmed, 31, a, b)})
+	expect(t, "at 32 s", l.Look(second(32), none), "4 began trimmed: 1 packet")
+}
+
+// TestLivePause: a pause begins and ends, and the next one is told by itself.
+func TestLivePause(t *testing.T) {
+	p := link.Paused{From: [6]byte{2, 0, 0, 0, 0, 1}, Priority: 3, Speed: 100e9, Time: second(1), Frame: 5, LastTime: second(2), LastFrame: 9, Frames: 4, Quanta: 400, Begun: 2, Least: 3e6, Most: 3e6, Longest: 2e6}
+	var l incident.Live
+	look := func(now int64) []incident.Told {
+		l.Status(&agent.Status{Now: second(now), Paused: []link.Paused{p}})
+		return l.Look(second(now), none)
+	}
+	expect(t, "at 3 s", look(3), "1 began pause: The port with Ethernet address 02:00:00:00:00:01 had the other end of its link pause priority 3 twice, for 3ms")
+	expect(t, "at 8 s", look(8))
+	expect(t, "at 20 s", look(20), "1 ended pause")
+	expect(t, "at 30 s", look(30))
+	p.LastTime, p.LastFrame, p.Frames, p.Begun, p.Least, p.Most = second(31), 40, 6, 3, 5e6, 5e6
+	list := look(32)
+	expect(t, "at 32 s", list, "2 began pause: The port with Ethernet address 02:00:00:00:00:01 had the other end of its link pause priority 3 once, for 2ms")
+	if len(list) == 1 && (list[0].Begin != second(31) || list[0].Frames[0] != 40) {
+		t.Errorf("it began at %d, frames %v", list[0].Begin, list[0].Frames)
+	}
+}
+
+// TestLiveConnecting: a request for a connection that nothing answers is told while it waits.
+func TestLiveConnecting(t *testing.T) {
+	q := cm.Unanswered{From: packet.IPv4Addr([]byte{10, 0, 0, 1}), To: packet.IPv4Addr([]byte{10, 0, 0, 2}), Times: 1, First: second(1), Last: second(1), Frame: 3}
+	var l incident.Live
+	look := func(now int64, reqs ...cm.Unanswered) []incident.Told {
+		l.Status(&agent.Status{Now: second(now), REQs: reqs})
+		return l.Look(second(now), none)
+	}
+	expect(t, "at 2 s", look(2, q))
+	q.Times, q.Last = 2, second(6)
+	expect(t, "at 7 s", look(7, q), "1 began connection-unanswered: 10.0.0.1 asked 10.0.0.2 for a connection (REQ) twice in 5s; nothing answered.")
+	expect(t, "at 12 s", look(12), "1 ended connection-unanswered")
+}
