@@ -294,6 +294,7 @@ func (e *engine) surveyed() iter.Seq2[uint64, *Connection] {
 				}
 				serial := s.t.table.Serial(i)
 				show(c, &k)
+				s.t.open(c, &k)
 				k.Upper = s.t.upper(c)
 				if !yield(serial*MaxWorkers+uint64(at), &k) {
 					return

@@ -34,6 +34,7 @@ type Live struct {
 	net    network
 	pauses pauses
 	reqs   []cm.Unanswered
+	lost   uint64 // packets that the capture has lost
 }
 
 // followed is an incident that has not ended, as it was told last.
@@ -62,11 +63,11 @@ func (l *Live) Due(now int64) bool { return now-l.looked >= every }
 // Look looks at the connections of a run at time now, and returns what began, changed or ended since.
 func (l *Live) Look(now int64, each iter.Seq2[uint64, *agent.Connection]) []Told {
 	l.looked = now
-	r := &agent.Result{Last: now}
+	r := &agent.Result{Last: now, Dropped: l.lost}
 	t := newTeller(r)
 	for _, c := range each {
 		t.host(c)
-		if c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil || c.Upper != nil && (c.Upper.Oldest != nil || c.Upper.Slow > 0) {
+		if c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil || c.Upper != nil && (c.Upper.Oldest != nil || c.Upper.Slow > 0) || waits(&c.Ends[0], now) || waits(&c.Ends[1], now) {
 			r.Connections = append(r.Connections, *c)
 		}
 	}
@@ -121,7 +122,7 @@ func (l *Live) compare(now int64, t *teller) (out []Told) {
 // Status takes what a run that goes on tells of pause frames and of requests for a connection.
 func (l *Live) Status(s *agent.Status) {
 	l.pauses.take(s.Now, s.Paused)
-	l.reqs = s.REQs
+	l.reqs, l.lost = s.REQs, s.Dropped
 }
 
 // Found returns the incidents that findings tell of by themselves.

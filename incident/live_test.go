@@ -102,3 +102,19 @@ func TestLiveConnecting(t *testing.T) {
 	expect(t, "at 7 s", look(7, q), "1 began connection-unanswered: 10.0.0.1 asked 10.0.0.2 for a connection (REQ) twice in 5s; nothing answered.")
 	expect(t, "at 12 s", look(12), "1 ended connection-unanswered")
 }
+
+// TestLiveSilent: a request that waits without being retransmitted is told after a second, and ends when it is answered.
+func TestLiveSilent(t *testing.T) {
+	c := agent.Connection{Service: packet.RC, First: second(1)}
+	c.Ends[0].Addr, c.Ends[1].Addr = packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+	c.Ends[0].Packets, c.Ends[1].Packets = 9, 8
+	var l incident.Live
+	look := func(now int64) []incident.Told {
+		return l.Look(second(now), func(yield func(uint64, *agent.Connection) bool) { yield(1, &c) })
+	}
+	c.Ends[0].Open, c.Ends[0].OpenSince, c.Ends[0].OpenFrame = 1, second(5), 77
+	expect(t, "at 5 s", look(5))
+	expect(t, "at 10 s", look(10), "1 began unanswered: 10.0.0.1 waits for 10.0.0.2 to answer 1 request, and has retransmitted nothing for 5s.")
+	c.Ends[0].Open = 0
+	expect(t, "at 15 s", look(15), "1 ended unanswered")
+}

@@ -55,10 +55,13 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.tell(i, "")
 }
 
+// waits reports whether a request of an end has waited for long, at a time.
+func waits(e *agent.End, now int64) bool { return e.Open > 0 && e.OpenSince != 0 && now-e.OpenSince >= silence }
+
 // silent tells of a request of end from that waits without having been retransmitted.
 func (t *teller) silent(c *agent.Connection, from int) {
 	e := &c.Ends[from]
-	if e.Open == 0 || c.Closed.At != 0 || e.OpenSince == 0 || t.run.Last-e.OpenSince < silence {
+	if c.Closed.At != 0 || !waits(e, t.run.Last) {
 		return
 	}
 	i := t.between(Unanswered, c, from)
