@@ -19,6 +19,7 @@ const (
 	NeverAnswered              // the same of a connection whose peer has never sent anything on it
 	Refused                    // a NAK ended the connection
 	Exhausted                  // a receiver was not ready until the capture or the retries ended
+	Uncompleted                // a request was over, and no completion came
 	Rejected                   // the communication manager refused a connection
 	Ignored                    // nothing answered a request for a connection
 	Waiting                    // the peer has not answered a command of the protocol above
@@ -39,7 +40,7 @@ const (
 // String is the name of the kind in JSON and metrics.
 func (k Kind) String() string {
 	return [...]string{
-		"unanswered", "never-answered", "refused", "not-ready-exhausted", "connection-refused", "connection-unanswered", "command-unanswered", "interrupted", "command-slow", "damage", "not-ready", "storm", "loss",
+		"unanswered", "never-answered", "refused", "not-ready-exhausted", "completion-missing", "connection-refused", "connection-unanswered", "command-unanswered", "interrupted", "command-slow", "damage", "not-ready", "storm", "loss",
 		"trimmed", "reordered", "pause", "congestion", "capture",
 	}[k]
 }

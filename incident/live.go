@@ -131,10 +131,17 @@ func (l *Live) Found(list []rule.Finding) (out []Told) {
 		if l.net.add(&list[i]); len(l.net.order) > mostFollowed {
 			l.net.forget(l.looked)
 		}
-		if list[i].Rule == rule.EvReject && list[i].Class == rule.Event {
-			l.newest++
-			out = append(out, Told{l.newest, Ended, *rejection(&list[i])})
+		var told *Incident
+		switch f := &list[i]; {
+		case f.Rule == rule.EvReject && f.Class == rule.Event:
+			told = rejection(f)
+		case completionMissing(f):
+			told = missed(f)
+		default:
+			continue
 		}
+		l.newest++
+		out = append(out, Told{l.newest, Ended, *told})
 	}
 	return out
 }

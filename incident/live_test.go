@@ -118,3 +118,25 @@ func TestLiveSilent(t *testing.T) {
 	c.Ends[0].Open = 0
 	expect(t, "at 15 s", look(15), "1 ended unanswered")
 }
+
+// TestCompletionMissing: a completion that is proven to be missing is told, of either end, live too; one that only may be is not.
+func TestCompletionMissing(t *testing.T) {
+	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+	finding := rule.Finding{
+		Rule: rule.CPLSTS016, Class: rule.Violation, Time: second(1), Frame: 7, Log: "a.jsonl", Line: 3, Expected: "a completion of request 1: it has a response",
+		Accused: rule.Endpoint{Role: rule.Requester, Addr: a, QPN: 17, QPNKnown: true}, Peer: rule.Endpoint{Addr: b},
+	}
+	doubted := finding
+	doubted.Class = rule.Unproven
+	of := func(f rule.Finding) []incident.Incident { return incident.Of(&agent.Result{RDMA: 9, Findings: []rule.Finding{f}}) }
+	const want = "On 10.0.0.1 QP 0x11 a request was answered, and its consumer, which polls on, finds no completion: a program that waits for it hangs."
+	if list := of(finding); len(list) != 1 || list[0].Kind != incident.Uncompleted || list[0].What != want || list[0].Facts[1].Text != "line 3 of a.jsonl" {
+		t.Errorf("%+v", list)
+	}
+	if list := of(doubted); len(list) != 0 {
+		t.Errorf("%+v", list)
+	}
+	finding.Accused.Role = rule.Responder
+	var l incident.Live
+	expect(t, "of a responder", l.Found([]rule.Finding{doubted, finding}), "1 ended completion-missing: On 10.0.0.1 QP 0x11 a message was received and acknowledged, and its consumer")
+}

@@ -22,6 +22,7 @@ func Of(r *agent.Result) []Incident {
 	}
 	t.network(&n)
 	t.connections()
+	t.uncompleted()
 	t.rejected()
 	t.ignored()
 	t.paused()
