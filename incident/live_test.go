@@ -128,7 +128,9 @@ func TestCompletionMissing(t *testing.T) {
 	}
 	doubted := finding
 	doubted.Class = rule.Unproven
-	of := func(f rule.Finding) []incident.Incident { return incident.Of(&agent.Result{RDMA: 9, Findings: []rule.Finding{f}}) }
+	of := func(f rule.Finding) []incident.Incident {
+		return incident.Of(&agent.Result{RDMA: 9, Findings: []rule.Finding{f}})
+	}
 	const want = "On 10.0.0.1 QP 0x11 a request was answered, and its consumer, which polls on, finds no completion: a program that waits for it hangs."
 	if list := of(finding); len(list) != 1 || list[0].Kind != incident.Uncompleted || list[0].What != want || list[0].Facts[1].Text != "line 3 of a.jsonl" {
 		t.Errorf("%+v", list)

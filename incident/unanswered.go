@@ -56,7 +56,9 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 }
 
 // waits reports whether a request of an end has waited for long, at a time.
-func waits(e *agent.End, now int64) bool { return e.Open > 0 && e.OpenSince != 0 && now-e.OpenSince >= silence }
+func waits(e *agent.End, now int64) bool {
+	return e.Open > 0 && e.OpenSince != 0 && now-e.OpenSince >= silence
+}
 
 // silent tells of a request of end from that waits without having been retransmitted.
 func (t *teller) silent(c *agent.Connection, from int) {
