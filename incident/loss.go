@@ -91,6 +91,9 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	default:
 		i.fact("where", "the first copy passed the tap: it or its answer was lost after that, or the answer came late")
 	}
+	if o.Packets == 0 && s.Before > 0 {
+		i.fact("missing", missing(&k.Missing))
+	}
 	i.fact("paths", t.paths(c, from))
 	i.FitsWith = []string{"congestion without flow control: a queue that drops", "a bad cable or transceiver that damages packets"}
 	i.Next = []string{"discards and errors of the switch ports and adapters between (ethtool -S)", "priority flow control and the traffic class of this traffic"}
@@ -108,6 +111,20 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 		i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
 	}
 	t.tell(i, "")
+}
+
+// fewestGaps is from how many gaps on it is told how long they are.
+const fewestGaps = 3
+
+// missing says how what was lost before the tap lies in the stream of PSNs: one by one, or in runs.
+func missing(m *qp.Missing) string {
+	switch {
+	case m.Gaps < fewestGaps:
+		return ""
+	case m.Longest == 1:
+		return fmt.Sprintf("%s before the tap, never two in a row", count(uint64(m.PSNs), "PSN"))
+	}
+	return fmt.Sprintf("%s before the tap, in %s of up to %d in a row, which frame %d follows", count(uint64(m.PSNs), "PSN"), count(uint64(m.Gaps), "gap"), m.Longest, m.Frame)
 }
 
 // causes says what had a requester retransmit.

@@ -19,6 +19,7 @@ type Trouble struct {
 		Time int64 // when it came; 0: the requester has resumed since
 	}
 	RNR      RNRSums
+	Missing  Missing
 	Notified *Notified // nil: it was not
 
 	Overtaking *Overtaking // nil: nothing was overtaken
@@ -26,6 +27,22 @@ type Trouble struct {
 }
 
 const longestStalls = 4
+
+// Missing is the requests that the tap did not see before later ones, whether the network lost them before it or the capture did.
+type Missing struct {
+	Gaps, PSNs uint32
+	Longest    uint32 // PSNs of the longest gap
+	Frame      uint64 // after it
+}
+
+// CountMissing notes a gap of n PSNs before a frame.
+func (s *SendQueue) CountMissing(n int, frame uint64) {
+	m := &s.trouble().Missing
+	m.Gaps, m.PSNs = m.Gaps+1, m.PSNs+uint32(n)
+	if uint32(n) > m.Longest {
+		m.Longest, m.Frame = uint32(n), frame
+	}
+}
 
 // RetransmissionCause is what had a requester retransmit.
 type RetransmissionCause uint8

@@ -206,9 +206,13 @@ func (v *Verifier) opensGap(c *qp.Pair, from int, p *packet.Packet, explained bo
 	switch {
 	case !q.Gap.Open():
 		v.countedInGap(c, from)
-		q.BeginGap(q.Next, p.PSN, explained)
+		if q.BeginGap(q.Next, p.PSN, explained); !explained {
+			q.CountMissing(p.PSN.Diff(q.Next), p.Frame)
+		}
 	case p.PSN.After(q.High):
-		q.WidenGap(p.PSN)
+		if q.WidenGap(p.PSN); !explained {
+			q.CountMissing(p.PSN.Diff(q.High), p.Frame)
+		}
 	}
 	q.Break()
 	q.LoseMessage()
