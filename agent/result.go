@@ -115,7 +115,6 @@ type End struct {
 	// Trouble is what kept its requests from being answered; nil: nothing did. Stalled says that the request of the newest stall still waits.
 	Trouble *qp.Trouble
 	Stalled bool
-	Causes  []Cause // of the stalls of Trouble, as far as they are known
 	Settings
 	Path  Path
 	Timer int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did
@@ -128,11 +127,14 @@ type Cause struct {
 	Of    *Operation
 }
 
-// Cause returns the command of the protocol above that the READ or WRITE of a stall belongs to; nil: it is not known, or to none.
-func (e *End) Cause(k *qp.Stall) *Operation {
-	for i := range e.Causes {
-		if c := &e.Causes[i]; c.PSN == k.Request.PSN && c.Since == k.Since {
-			return c.Of
+// Cause returns the command of the protocol above that the READ or WRITE of a stall of end from belongs to; nil: it is not known, or to none.
+func (c *Connection) Cause(from int, k *qp.Stall) *Operation {
+	if c.Upper == nil {
+		return nil
+	}
+	for _, x := range c.Upper.Causes[from] {
+		if x.PSN == k.Request.PSN && x.Since == k.Since {
+			return x.Of
 		}
 	}
 	return nil

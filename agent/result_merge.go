@@ -217,8 +217,10 @@ func connections(agents []*Transport, leaving bool) []Connection {
 		c := at(i)
 		show(c, &out[i])
 		out[i].Upper, out[i].Timing = agents[order[i].agent].upper(c), agents[order[i].agent].timing(c)
-		for k := range out[i].Ends {
-			out[i].Ends[k].Causes = agents[order[i].agent].causes(c, out[i].Ends[k].Trouble)
+		if u := out[i].Upper; u != nil {
+			for k := range out[i].Ends {
+				u.Causes[k] = agents[order[i].agent].causes(c, out[i].Ends[k].Trouble)
+			}
 		}
 		if !leaving {
 			agents[order[i].agent].open(c, &out[i])

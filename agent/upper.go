@@ -22,6 +22,7 @@ type Upper struct {
 	Answered bool
 	Slow     uint64     // commands that took upper.SlowAfter or longer
 	Slowest  *Operation // of them; nil: there were none
+	Causes   [2][]Cause // of the stalls of each end of its connection, as far as they are known
 }
 
 // Operation is a command of a protocol above the transport.

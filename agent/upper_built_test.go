@@ -165,7 +165,8 @@ func TestUpperCause(t *testing.T) {
 	for _, p := range packetsOf(t, out.Bytes()) {
 		a.Packet(p)
 	}
-	e := &a.Connections()[0].Ends[1]
+	c := &a.Connections()[0]
+	e := &c.Ends[1]
 	if e.Trouble == nil || !e.Stalled {
 		t.Fatalf("%+v", e.Trouble)
 	}
@@ -173,11 +174,11 @@ func TestUpperCause(t *testing.T) {
 		stall   *qp.Stall
 		command string
 	}{"waits": {&e.Trouble.Now, "NVMe Write, command id 11, namespace 1"}, "waited": {&e.Trouble.Longest[0], "NVMe Write, command id 8, namespace 1"}} {
-		if o := e.Cause(of.stall); o == nil || o.Name != of.command {
+		if o := c.Cause(1, of.stall); o == nil || o.Name != of.command {
 			t.Errorf("what %s is of %+v", what, o)
 		}
 	}
-	if o := e.Cause(&e.Trouble.Longest[1]); o != nil {
+	if o := c.Cause(1, &e.Trouble.Longest[1]); o != nil {
 		t.Errorf("nothing is of %+v", o)
 	}
 }

@@ -30,7 +30,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		} else {
 			i.fact("request", request(&s.Request)+", sent "+times(rounds(s)+1))
 		}
-		t.cause(i, &c.Ends[from], s)
+		t.cause(i, c, from, s)
 		if s.Frames.Ended != 0 && !unseen {
 			i.fact("answered", fmt.Sprintf("in frame %d", s.Frames.Ended))
 		}

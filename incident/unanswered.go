@@ -47,7 +47,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("sent", t.when(k))
 	i.fact("gave up", t.gaveUp(e, k))
 	i.fact("waits", waiting(e, k))
-	t.cause(i, e, k)
+	t.cause(i, c, from, k)
 	t.command(i, c)
 	t.peer(i, k.Since)
 	t.after(i, c, k)
@@ -83,8 +83,8 @@ func (t *teller) silent(c *agent.Connection, from int) {
 }
 
 // cause names the command of the protocol above that the READ or WRITE of a stall belongs to.
-func (t *teller) cause(i *Incident, e *agent.End, k *qp.Stall) {
-	if o := e.Cause(k); o != nil {
+func (t *teller) cause(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
+	if o := c.Cause(from, k); o != nil {
 		i.fact("for", fmt.Sprintf("%s, which began in frame %d", o.Name, o.Frame))
 	}
 }

@@ -214,7 +214,8 @@ type Pair struct {
 
 // Seldom is what few connections have. Verifiers read it; a Pair that has none of it has one that is zero, and is never written.
 type Seldom struct {
-	Closed      bool // disconnected, as CM said: by a message of ClosedBy at ClosedAt
+	Closed      bool      // disconnected, as CM said: by a message of ClosedBy at ClosedAt
+	VLAN        [2]uint16 // tag of the first packet of each end that has one: see packet.Packet
 	ClosedBy    packet.Addr
 	ClosedAt    int64
 	ClosedFrame uint64
@@ -225,11 +226,9 @@ type Seldom struct {
 	// Misdirected is a packet to a QP that nothing is known of, with the PSN that this connection expects next.
 	Misdirected *packet.Packet
 	CMTime      int64 // when CM announced it; 0: it did not
-	// VLAN is the tag of the first packet of each end that has one: see packet.Packet.
-	VLAN     [2]uint16
-	Beside   any // what who tells connections apart keeps of it
-	early    []Early
-	contexts any
+	Beside      any   // what who tells connections apart keeps of it
+	early       []Early
+	contexts    any
 }
 
 // nothing is the Seldom of all that have none of it. Invariant: it is zero.
