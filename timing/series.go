@@ -20,6 +20,9 @@ type Slot struct {
 	Bytes         uint64        // payload, without what was retransmitted
 	Retransmitted uint64        // payload
 	Slowest       time.Duration // most that a message took which was answered then
+	Took          time.Duration // that the messages took which were answered then, in all
+	Length        uint64        // of those messages, bytes in all
+	Gap           time.Duration // longest from the end of a message to the beginning of the next, which was then
 	Messages      uint32        // that were answered then, whose time is known
 	Marked        uint32        // packets that the network had marked
 	NAKs, RNRNAKs uint32        // NAKs of all other codes, and RNR NAKs
@@ -30,6 +33,9 @@ func (s *Slot) add(o Slot) {
 	s.Bytes += o.Bytes
 	s.Retransmitted += o.Retransmitted
 	s.Slowest = max(s.Slowest, o.Slowest)
+	s.Took += o.Took
+	s.Length += o.Length
+	s.Gap = max(s.Gap, o.Gap)
 	s.Messages += o.Messages
 	s.Marked += o.Marked
 	s.NAKs += o.NAKs

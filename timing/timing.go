@@ -184,7 +184,9 @@ func (c *Connection) begin(q *qp.SendQueue, from int, p *packet.Packet, at int, 
 		if e.Gaps == nil {
 			e.Gaps = new(verifier.Histogram)
 		}
-		e.Gaps.Observe(time.Duration(p.Time - e.quietSince))
+		gap := time.Duration(p.Time - e.quietSince)
+		e.Gaps.Observe(gap)
+		e.Series.add(p.Time, Slot{Gap: gap})
 	}
 	if len(e.open) == mostOpen {
 		next := e.next
@@ -253,7 +255,7 @@ func (c *Connection) end(from int, m *Message) {
 	switch took, ok := m.Took(); {
 	case ok:
 		o.Latency.Observe(took)
-		e.Series.add(m.Answered, Slot{Slowest: took, Messages: 1})
+		e.Series.add(m.Answered, Slot{Slowest: took, Took: took, Length: uint64(m.Length), Messages: 1})
 	case m.unsure:
 		o.Untimed++
 	default:

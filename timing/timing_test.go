@@ -82,6 +82,9 @@ func TestCoalesced(t *testing.T) {
 	if w.Count != 1 || w.Bytes != 1500 || w.Sizes.Least != 1500 || w.Sizes.Most != 1500 || w.Sizes.Counts[12] != 1 || UpTo(12) != 2048 {
 		t.Errorf("%+v", w)
 	}
+	if sum := s.sum(0); sum.Took != 56*time.Microsecond || sum.Length != 1700 || sum.Messages != 3 || sum.Gap != 5*time.Microsecond {
+		t.Errorf("%+v", sum)
+	}
 	if g := s.c.Ends[0].Gaps; g.Count() != 2 || g.Quantile(1) > 6*time.Microsecond || g.Quantile(1) < 5*time.Microsecond {
 		t.Errorf("%d gaps, at most %v", g.Count(), g.Quantile(1))
 	}
@@ -128,7 +131,7 @@ func TestRetransmitted(t *testing.T) {
 	if w := s.op(wqe.Write); w.Count != 1 || w.Bytes != 2048 || w.Retransmitted != 1 || s.c.Messages[0].Retransmitted != 2 {
 		t.Errorf("%+v, %+v", w, s.c.Messages[0])
 	}
-	if sum := s.sum(0); sum != (Slot{Bytes: 2048, Retransmitted: 3072, Slowest: 110 * time.Microsecond, Messages: 1}) {
+	if sum := s.sum(0); sum != (Slot{Bytes: 2048, Retransmitted: 3072, Slowest: 110 * time.Microsecond, Took: 110 * time.Microsecond, Length: 2048, Messages: 1}) {
 		t.Errorf("%+v", sum)
 	}
 }

@@ -59,6 +59,9 @@ type jsonSeries struct {
 	Bytes         []uint64  `json:"bytes"`                   // payload, without what was retransmitted
 	Retransmitted []uint64  `json:"retransmitted,omitempty"` // payload
 	Slowest       []float64 `json:"slowest,omitempty"`       // seconds that a message took which was answered then
+	Mean          []float64 `json:"mean,omitempty"`          // seconds that one of them took
+	Size          []float64 `json:"size,omitempty"`          // bytes of one of them, in the mean
+	Gap           []float64 `json:"gap,omitempty"`           // seconds between two messages, at most
 	Messages      []uint32  `json:"messages,omitempty"`      // that were answered then
 	Marked        []uint32  `json:"marked,omitempty"`        // packets
 	NAKs          []uint32  `json:"naks,omitempty"`          // of all codes but RNR
@@ -120,6 +123,10 @@ func seriesOf(s *timing.Series) *jsonSeries {
 	out := &jsonSeries{Start: stamp(s.Start), Slot: time.Duration(s.Width).Seconds(), Bytes: part(s, func(k *timing.Slot) uint64 { return k.Bytes })}
 	out.Retransmitted = some(part(s, func(k *timing.Slot) uint64 { return k.Retransmitted }))
 	out.Slowest = some(part(s, func(k *timing.Slot) float64 { return k.Slowest.Seconds() }))
+	mean := func(sum float64, k *timing.Slot) float64 { return sum / float64(max(k.Messages, 1)) }
+	out.Mean = some(part(s, func(k *timing.Slot) float64 { return mean(k.Took.Seconds(), k) }))
+	out.Size = some(part(s, func(k *timing.Slot) float64 { return mean(float64(k.Length), k) }))
+	out.Gap = some(part(s, func(k *timing.Slot) float64 { return k.Gap.Seconds() }))
 	out.Messages = some(part(s, func(k *timing.Slot) uint32 { return k.Messages }))
 	out.Marked = some(part(s, func(k *timing.Slot) uint32 { return k.Marked }))
 	out.NAKs = some(part(s, func(k *timing.Slot) uint32 { return k.NAKs }))

@@ -78,7 +78,8 @@ function operations(c) {
 
 // plotted are the numbers that are drawn over time: of a part of the time, or a second of it, and how the largest is written.
 const plotted = [
-  ["bytes", "Payload", true, rate], ["retransmitted", "Retransmitted", true, rate], ["slowest", "Longest time of a message", false, (s) => seconds(s)], ["messages", "Messages answered", true, (n) => `${short(Math.round(n))} a second`],
+  ["bytes", "Payload", true, rate], ["retransmitted", "Retransmitted", true, rate], ["slowest", "Longest time of a message", false, (s) => seconds(s)], ["mean", "Time of a message, in the mean", false, (s) => seconds(s)], ["size", "Bytes of a message, in the mean", false, bytes],
+  ["gap", "Longest time between two messages", false, (s) => seconds(s)], ["messages", "Messages answered", true, (n) => `${short(Math.round(n))} a second`],
   ["reads", "READs and atomics that wait", false, num], ["marked", "Packets marked by ECN", false, num], ["naks", "NAKs sent", false, num], ["rnr_naks", "RNR NAKs sent", false, num],
 ];
 
