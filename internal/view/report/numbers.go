@@ -69,7 +69,8 @@ func pathOf(end *agent.End, e packet.Encap) *jsonPath {
 	}
 	out := &jsonPath{PKey: fmt.Sprintf("0x%04x", p.PKey), VLAN: end.VLAN & 0xFFF, PCP: uint8(end.VLAN >> 13)}
 	if e.OnIP() {
-		out.DSCP, out.Port = &p.DSCP, p.Port
+		dscp := p.DSCP // the line is read when the connection may have changed
+		out.DSCP, out.Port = &dscp, p.Port
 	}
 	if e == packet.Native {
 		sl := p.SL
