@@ -158,7 +158,7 @@ func settingsOf(a *qp.Attr) Settings {
 // Knows reports whether an attribute is known.
 func (s *Settings) Knows(k qp.Known) bool { return s.Known&k == k }
 
-// Path is what the packets of an end have in common on their way, where any was seen: as the first had it, and what it was reported to change to.
+// Path is what the packets of an end have in common on their way, where any was seen: as the first had it.
 type Path struct {
 	Known bool
 	Port  uint16 // UDP source port

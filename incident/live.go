@@ -127,10 +127,9 @@ func (l *Live) Status(s *agent.Status) {
 
 // Found returns the incidents that findings tell of by themselves.
 func (l *Live) Found(list []rule.Finding) (out []Told) {
+	l.net.most = mostFollowed
 	for i := range list {
-		if l.net.add(&list[i]); len(l.net.order) > mostFollowed {
-			l.net.forget(l.looked)
-		}
+		l.net.add(&list[i])
 		var told *Incident
 		switch f := &list[i]; {
 		case f.Rule == rule.EvReject && f.Class == rule.Event:

@@ -142,3 +142,20 @@ func TestCompletionMissing(t *testing.T) {
 	var l incident.Live
 	expect(t, "of a responder", l.Found([]rule.Finding{doubted, finding}), "1 ended completion-missing: On 10.0.0.1 QP 0x11 a message was received and acknowledged, and its consumer")
 }
+
+// TestLiveFlood: damage that makes a way of its own of every packet is told, and takes no more memory or time for each.
+func TestLiveFlood(t *testing.T) {
+	var l incident.Live
+	list := make([]rule.Finding, 1000)
+	for n := range 300 {
+		for i := range list {
+			k := n*len(list) + i
+			list[i] = rule.Finding{Rule: rule.ROCV2019, Class: rule.Unproven, Time: second(1), Frame: uint64(k + 1), Accused: rule.Endpoint{Addr: packet.IPv4Addr([]byte{10, byte(k >> 16), byte(k >> 8), byte(k)})}}
+		}
+		l.Found(list)
+	}
+	if a := testing.AllocsPerRun(1, func() { l.Found(list) }); a > 0 {
+		t.Errorf("%v allocations for findings of ways that are not followed", a)
+	}
+	expect(t, "at 2 s", l.Look(second(2), none), "1 began damage: at least 1,024 packets had a wrong ICRC at the tap")
+}

@@ -42,15 +42,21 @@ type onWay struct {
 
 // network is what findings tell that the network did to packets.
 type network struct {
+	most  int // ways that are followed; 0: all
 	ways  map[way]*onWay
 	order []*onWay
+	rest  int64 // when something was seen last on another one, which is not told: a damaged address makes a way of its own
 	flips flips
 }
 
+// of returns a way; nil: it is not followed.
 func (n *network) of(from, to packet.Addr) *onWay {
 	k := way{from, to}
 	w := n.ways[k]
 	if w == nil {
+		if n.most > 0 && len(n.order) >= n.most {
+			return nil
+		}
 		if n.ways == nil {
 			n.ways = map[way]*onWay{}
 		}
@@ -63,18 +69,31 @@ func (n *network) of(from, to packet.Addr) *onWay {
 
 // add takes a finding.
 func (n *network) add(f *rule.Finding) {
+	from, to := f.Accused.Addr, f.Peer.Addr
 	switch f.Rule {
 	case rule.ROCV2019, rule.LNKCRC003, rule.LNKCRC004:
-		if f.Accused.Role != rule.Capture {
-			n.of(f.Accused.Addr, f.Peer.Addr).damaged.add(f, f.Actual)
-			n.flips.add(f)
+		if f.Accused.Role == rule.Capture {
+			return
 		}
-	case rule.EvTrimmed:
-		n.of(f.Accused.Addr, f.Peer.Addr).trimmed.add(f, f.Detail)
-	case rule.EvCE:
-		n.of(f.Accused.Addr, f.Peer.Addr).marked.add(f, "")
+		n.flips.add(f)
+	case rule.EvTrimmed, rule.EvCE:
 	case rule.EvCNP:
-		n.of(f.Peer.Addr, f.Accused.Addr).notified.add(f, "")
+		from, to = to, from
+	default:
+		return
+	}
+	w := n.of(from, to)
+	switch {
+	case w == nil:
+		n.rest = f.Time
+	case f.Rule == rule.EvTrimmed:
+		w.trimmed.add(f, f.Detail)
+	case f.Rule == rule.EvCE:
+		w.marked.add(f, "")
+	case f.Rule == rule.EvCNP:
+		w.notified.add(f, "")
+	default:
+		w.damaged.add(f, f.Actual)
 	}
 }
 
@@ -101,10 +120,14 @@ func (n *network) forget(before int64) {
 	if n.order = left; !damaged {
 		n.flips = flips{}
 	}
+	if n.rest < before {
+		n.rest = 0
+	}
 }
 
 // network tells what the network did to packets: damage, trimming and congestion.
 func (t *teller) network(n *network) {
+	t.more = n.rest != 0
 	t.damage(n.order, &n.flips)
 	for _, w := range n.order {
 		if w.trimmed.n > 0 {
@@ -139,7 +162,7 @@ func (w *onWay) about(kind Kind, seen ...*seen) *Incident {
 
 // atLeast counts what there may be more of than is kept.
 func (t *teller) atLeast(n uint64, noun string) string {
-	if t.run.Forgotten.Events+t.run.Forgotten.Findings > 0 {
+	if t.run.Forgotten.Events+t.run.Forgotten.Findings > 0 || t.more {
 		return "at least " + count(n, noun)
 	}
 	return count(n, noun)

@@ -37,6 +37,7 @@ type teller struct {
 	run     *agent.Result
 	last    map[packet.Addr]int64 // when a host last sent anything
 	others  map[packet.Addr]int   // on how many connections it has sent anything
+	more    bool                  // the network did it to more packets than are told of
 	damaged map[way]bool          // packets were, on the way from host to host
 	groups  map[group]*Incident
 	order   []*Incident

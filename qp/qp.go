@@ -242,9 +242,9 @@ func (c *Pair) some() *Seldom {
 	return c.Seldom
 }
 
-// Tagged notes the VLAN tag of a packet of an end.
+// Tagged notes the VLAN tag of a packet of an end; 0: it has none.
 func (c *Pair) Tagged(from int, vlan uint16) {
-	if c.VLAN[from] == 0 {
+	if vlan != 0 && c.VLAN[from] == 0 {
 		c.some().VLAN[from] = vlan
 	}
 }

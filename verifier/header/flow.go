@@ -45,9 +45,7 @@ func (v *Verifier) flowFirst(c *qp.Pair, from int, p *packet.Packet) {
 		FlowLabel: p.FlowLabel, PKey: p.PKey, SrcPort: p.SrcPort, TClass: p.TClass >> 2, SL: p.SL, MigReq: p.MigReq,
 		GRH: p.Has&packet.HasGRH != 0, State: qp.FlowKnown, Reported: end.Flow.Reported & qp.ReportedPKey,
 	}, qp.FoldGIDs(p))
-	if p.VLAN != 0 {
-		c.Tagged(from, p.VLAN)
-	}
+	c.Tagged(from, p.VLAN)
 	if p.TClass&3 == 0 && p.Encap.OnIP() {
 		end.Flow.Reported |= congestion.NotECT(p)
 	}

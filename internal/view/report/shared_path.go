@@ -77,6 +77,9 @@ const mostWays = 10
 
 // sharedPaths writes which queue pairs share a path.
 func (t *text) sharedPaths() {
+	if len(t.res.Connections) > mostSharing {
+		return
+	}
 	qps := map[way][]string{}
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]

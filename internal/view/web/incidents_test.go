@@ -1,9 +1,6 @@
 package web
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -37,14 +34,7 @@ func TestIncidentPackets(t *testing.T) {
 	get(t, s, "/api/incident/77/ladder", 404, nil)
 	get(t, s, "/api/incident/x/ladder", 404, nil)
 
-	file := filepath.Join(t.TempDir(), "page.html")
-	var b bytes.Buffer
-	if err := WriteHTML(&b, judged(t, capture), Options{Title: "a capture"}, []string{capture}); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := written(t, judged(t, capture), "a capture", capture)
 	p := browser.Open(t)
 	for _, url := range []string{s.URL + "/", "file://" + file} {
 		p.Go(url)

@@ -1,9 +1,6 @@
 package web
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp/kb"
@@ -33,14 +30,7 @@ func TestNumbers(t *testing.T) {
 	get(t, s, "/api/connection/77777", 404, nil)
 	get(t, s, "/api/connection/x", 404, nil)
 
-	file := filepath.Join(t.TempDir(), "page.html")
-	var b bytes.Buffer
-	if err := WriteHTML(&b, judged(t, capture), Options{Title: "a capture"}, nil); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, b.Bytes(), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	file := written(t, judged(t, capture), "a capture")
 	p := browser.Open(t)
 	for _, url := range []string{s.URL + "/", "file://" + file} {
 		p.Go(url)

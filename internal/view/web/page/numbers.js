@@ -22,10 +22,10 @@ export async function showNumbers(page, c, findings) {
 }
 
 function drawNumbers(c) {
-  const said = told(c), plots = charts(c);
+  const plots = charts(c);
   return [
     el("p", { class: "quiet", text: [c.encapsulation, c.pmtu && `path MTU ${c.pmtu}`, `QPs learned by ${c.learned}`, `first seen in frame ${num(c.frame)}`].filter(Boolean).join(" · ") }),
-    said, operations(c), plots.length ? el("div", { class: "charts" }, plots) : null,
+    told(c), operations(c), plots.length ? el("div", { class: "charts" }, plots) : null,
   ].filter(Boolean);
 }
 
@@ -38,7 +38,7 @@ const numbersTold = [
   ["Payload", (e) => bytes(e.bytes)],
   ["Payload a second", (e, c) => e.bytes && e.last && rate(e.bytes / Math.max((Date.parse(e.last) - Date.parse(c.time)) / 1e3, 1e-3))],
   ["Retransmitted packets", (e) => e.retransmissions && num(e.retransmissions) + shareOf(e.retransmissions, e.packets)],
-  ["NAKs, RNR NAKs sent", (e) => e.naks && `${num(e.naks - e.rnr_naks)}, ${num(e.rnr_naks)}`],
+  ["NAKs, RNR NAKs sent", (e) => e.naks > 0 && `${num(e.naks - e.rnr_naks)}, ${num(e.rnr_naks)}`],
   ["Marked by ECN", (e) => e.timing?.marked && num(e.timing.marked) + shareOf(e.timing.marked, e.packets)],
   ["ACK timeout", (e) => e.settings?.timeout !== undefined && (e.settings.timeout ? `${seconds(e.settings.timeout_seconds)} (${e.settings.timeout})` : "none")],
   ["Shortest timer seen", (e) => e.trouble?.timer && seconds(e.trouble.timer)],
@@ -52,17 +52,16 @@ const numbersTold = [
   ["UDP source port", (e) => e.path?.udp_source_port && e.path.udp_source_port + (e.path.shared ? `, as ${plural(e.path.shared - 1, "other queue pair")} of the two hosts` : "")],
   ["SL, VL", (e) => e.path?.sl !== undefined && `${e.path.sl}, ${e.timing?.vl ?? "?"}`],
   ["P_Key", (e) => e.path?.p_key],
-  ["Stalled", (e) => e.trouble?.stalls && `${plural(e.trouble.stalls, "time")}, ${seconds(e.trouble.lost)}`],
+  ["Stalled", (e) => e.trouble?.stalls > 0 && `${plural(e.trouble.stalls, "time")}, ${seconds(e.trouble.lost)}`],
   ["Between messages", (e) => e.timing?.gaps && `p50 ${seconds(e.timing.gaps.p50)}, p99 ${seconds(e.timing.gaps.p99)}`],
 ];
 
 function told(c) {
-  const said = (v) => v !== undefined && v !== false && v !== 0 && v !== "" && v !== null;
+  const known = (v) => v !== undefined && v !== false && v !== "" && v !== null;
   return el("table", { class: "told" }, el("thead", {}, el("tr", {}, el("td", {}), c.ends.map((e) => el("th", { scope: "col", text: `${e.address} QP ${qp(e.qpn)}` })))),
     el("tbody", {}, numbersTold.map(([label, value]) => {
       const cells = c.ends.map((e) => value(e, c));
-      const zero = (v) => v === 0 && !label.startsWith("NAK"); // a number that is told, and is 0
-      return cells.some((v) => said(v) || zero(v)) && el("tr", {}, el("th", { scope: "row", text: label }), cells.map((v) => el("td", { text: said(v) || zero(v) ? String(v) : "–" })));
+      return cells.some(known) && el("tr", {}, el("th", { scope: "row", text: label }), cells.map((v) => el("td", { text: known(v) ? String(v) : "–" })));
     })));
 }
 
