@@ -67,7 +67,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	e := &c.Ends[from]
 	i.Begin, i.End, i.Lost, i.Tap = s.Begun, s.Last, time.Duration(s.Lost), s.Tap
 	i.show(s.Frames.Begun[0], s.Frames.Last)
-	o := k.Overtaken()
+	o := k.Overtaking.All()
 	sent := max(s.Packets, uint64(e.Retransmissions-min(e.Retransmissions, o.Packets)), 1)
 	in := fmt.Sprintf("%s of %s to %v (%s), in %s", number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), count(n, "round"))
 	i.What = fmt.Sprintf("%v retransmitted %s: packets or their answers were lost, late or overtaken.", &i.Local, in)

@@ -8,8 +8,20 @@ import (
 	"ibwitness/qp"
 )
 
-// reordered tells of packets that came after later ones, though nothing had asked for them again.
-func (t *teller) reordered(c *agent.Connection, from int, o *qp.Overtaken) {
+// overtaken says which packets of an end were overtaken.
+type overtaken struct {
+	name string // of one
+	cost string // of taking them for a loss, with how often
+	next string // counter of that, at the host that received them
+}
+
+var (
+	requests  = &overtaken{"packet", "the receiver took that for a loss %s, and had the requester go back: what that retransmitted had arrived, or was about to", "out_of_sequence"}
+	responses = &overtaken{"READ response", "the requester asked once more, %s, for what had arrived or was about to", "implied_nak_seq_err"}
+)
+
+// reordered tells of packets of end from that came after later ones, though nothing had asked for them again.
+func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *overtaken) {
 	if o.Packets == 0 {
 		return
 	}
@@ -29,7 +41,7 @@ func (t *teller) reordered(c *agent.Connection, from int, o *qp.Overtaken) {
 	default:
 		how = ", and nothing in the capture had asked for them again."
 	}
-	i.What = fmt.Sprintf("%s that %v sent to %v came after later ones, up to %s ahead%s", count(uint64(o.Packets), "packet"), &i.Local, &i.Peer, count(uint64(o.Depth), "PSN"), how)
+	i.What = fmt.Sprintf("%s that %v sent to %v came after later ones, up to %s ahead%s", count(uint64(o.Packets), of.name), &i.Local, &i.Peer, count(uint64(o.Depth), "PSN"), how)
 	if c.Service != packet.UC && o.Numbered < o.Packets {
 		i.Certainty = Likely // a requester that took them for lost early would look the same
 	}
@@ -41,16 +53,16 @@ func (t *teller) reordered(c *agent.Connection, from int, o *qp.Overtaken) {
 		i.fact("order", number(uint64(o.Numbered))+" of them had left before what came first, by the IPv4 identifications, which count up as packets leave")
 	}
 	if o.Asked > 0 {
-		i.fact("cost", fmt.Sprintf("the receiver took that for a loss %s, and had the requester go back: what that retransmitted had arrived, or was about to", times(uint64(o.Asked))))
+		i.fact("cost", fmt.Sprintf(of.cost, times(uint64(o.Asked))))
 	}
 	network := "a network that uses several paths for one connection: adaptive routing, packet spraying, or a link that changed"
 	capture := "a capture that holds them in another order than they passed: several receive queues of the capturing host, or a mirror of several ports"
 	if i.FitsWith = []string{network, capture}; e.Near {
-		i.FitsWith = []string{capture, "a requester that sends in another order on purpose (selective repeat, multipath)"}
+		i.FitsWith = []string{capture, "an adapter that sends in another order on purpose (selective repeat, multipath)"}
 	}
 	i.Next = []string{"adaptive routing of the switches, and whether both adapters take packets out of order: if they do, --profile adaptive-routing judges them so, and --profile selective-repeat responders that keep what comes after a gap"}
 	if o.Asked > 0 {
-		i.Next = []string{"out_of_sequence of " + i.Peer.Addr.String() + ", and adaptive routing of the switches for this traffic: the receiver does not take packets out of order"}
+		i.Next = []string{of.next + " of " + i.Peer.Addr.String() + ", and adaptive routing of the switches for this traffic: it does not take packets out of order"}
 	}
-	t.tell(i, "")
+	t.tell(i, of.name)
 }

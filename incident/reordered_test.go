@@ -25,16 +25,18 @@ func again(list []fabricagent.Frame, from, to, at int) []fabricagent.Frame {
 	return append(out, list[at:]...)
 }
 
+// withoutIDs takes the IPv4 identifications of frames away, and returns them.
+func withoutIDs(list []fabricagent.Frame) []fabricagent.Frame {
+	for i := range list {
+		changed(&list[i], func(p *packet.Packet) { p.IPID = 0 })
+	}
+	return list
+}
+
 // TestReordered tells packets that were overtaken from those that were retransmitted.
 func TestReordered(t *testing.T) {
 	plain := func() []fabricagent.Frame { return frames(t, writes) }
-	unnumbered := func() []fabricagent.Frame {
-		list := plain()
-		for i := range list {
-			changed(&list[i], func(p *packet.Packet) { p.IPID = 0 })
-		}
-		return list
-	}
+	unnumbered := func() []fabricagent.Frame { return withoutIDs(plain()) }
 	const one = "1 packet that 10.0.0.1 QP 0x9bc sent to 10.0.0.2 QP 0xa32 came after later ones, up to 2 PSNs ahead"
 	tests := []struct {
 		name  string
@@ -66,10 +68,7 @@ func TestReordered(t *testing.T) {
 // TestReorderedUC: nothing of UC is retransmitted, so that what comes late was overtaken.
 func TestReorderedUC(t *testing.T) {
 	uc := strings.Replace(writes, "qps:", "attributes: {type: UC}\nqps:", 1)
-	list := frames(t, uc)
-	for i := range list {
-		changed(&list[i], func(p *packet.Packet) { p.IPID = 0 })
-	}
+	list := withoutIDs(frames(t, uc))
 	if got := happened(t, list, agent.Options{}); got != "frames: 0\n" {
 		t.Errorf("in order: %s", got)
 	}
@@ -83,6 +82,52 @@ func TestReorderedUC(t *testing.T) {
 func TestReorderedAndNAKed(t *testing.T) {
 	got := happened(t, frames(t, writes+"taps: [middle]\nerrors:\n  - {do: reorder, from: a, psn: +3, overtaken_by: 2}\n"), agent.Options{})
 	for _, want := range []string{"reordered (proven): 1 packet", "cost: the receiver took that for a loss once", "loss (proven): 10.0.0.1 QP 0x9bc retransmitted 13 of 45 packets"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s\nwant %q", got, want)
+		}
+	}
+}
+
+// TestReorderedResponses tells READ responses that were overtaken from those that were sent once more.
+func TestReorderedResponses(t *testing.T) {
+	reads := strings.Replace(writes, "op: write", "op: read", 1)
+	plain := func() []fabricagent.Frame { return frames(t, reads) }
+	unnumbered := func() []fabricagent.Frame { return withoutIDs(plain()) }
+	const one = ": 1 READ response that 10.0.0.2 QP 0xa32 sent to 10.0.0.1 QP 0x9bc came after later ones, up to 2 PSNs ahead"
+	tests := []struct {
+		name  string
+		list  []fabricagent.Frame
+		words string
+		want  string // "": no such incident
+	}{
+		{"in order", plain(), "", ""},
+		{"in order, without identifications", unnumbered(), "", ""},
+		{"one is overtaken", later(plain(), 13, 2), "", "reordered (proven)" + one + ": it had left before them."},
+		{"one is overtaken, without identifications", later(unnumbered(), 13, 2), "", "reordered (likely)" + one + ", and nothing in the capture had asked for it again."},
+		{"the last of a READ is overtaken by the next one", later(plain(), 19, 2), "", "reordered (proven)" + one},
+		{"two in a row are overtaken", later(later(plain(), 13, 3), 13, 3), "", "reordered (proven): 2 READ responses that 10.0.0.2 QP 0xa32 sent to 10.0.0.1 QP 0x9bc came after later ones, up to 3 PSNs ahead: they"},
+		{"two in a row, without identifications", later(later(unnumbered(), 13, 3), 13, 3), "", "reordered (likely): 2 READ responses"},
+		{"the network does so on purpose", later(unnumbered(), 13, 2), "adaptive-routing", ""},
+		{"one is missing, and sent with all after it once more", append(unnumbered()[:13], again(unnumbered(), 13, 20, 20)[14:]...), "", ""},
+		{"one is lost", frames(t, reads+"errors:\n  - {do: drop, from: b, op: read_response, nth: 10}\n"), "", ""},
+		{"one is lost, without identifications", withoutIDs(frames(t, reads+"errors:\n  - {do: drop, from: b, op: read_response, nth: 10}\n")), "", ""},
+	}
+	for _, tt := range tests {
+		profile, err := verifier.ParseProfile(tt.words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := happened(t, tt.list, agent.Options{Profile: profile})
+		if tt.want != "" && !strings.Contains(got, tt.want) || tt.want == "" && strings.Contains(got, "reordered") {
+			t.Errorf("%s: %s\nwant %q", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestReorderedAndAskedFor tells that a requester took a response for lost that was only late.
+func TestReorderedAndAskedFor(t *testing.T) {
+	got := happened(t, frames(t, strings.Replace(writes, "op: write", "op: read", 1)+"taps: [middle]\nerrors:\n  - {do: reorder, from: b, op: read_response, nth: 10, overtaken_by: 2}\n"), agent.Options{})
+	for _, want := range []string{"reordered (proven): 1 READ response", "cost: the requester asked once more, once, for what had arrived"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %s\nwant %q", got, want)
 		}

@@ -88,8 +88,8 @@ func (t *teller) requests(c *agent.Connection, from int) {
 	if k.RNR.NAKs > 0 && !(e.Stalled && k.NAK.Time != 0) {
 		t.notReady(c, from, &k)
 	}
-	o := k.Overtaken()
-	t.reordered(c, from, &o)
+	t.reordered(c, from, k.Overtaking.All(), requests)
+	t.reordered(c, 1-from, k.Responses.All(), responses)
 	t.loss(c, from, &k)
 }
 

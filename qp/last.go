@@ -18,6 +18,7 @@ type LastResponse struct {
 	Frame    uint32     // low bits
 	ICRC     uint32
 	ID       uint16 // IPv4 identification
+	Tap      uint8  // low bits
 	Positive bool   // PSN is set, and so is MSN.Last
 }
 
@@ -31,7 +32,7 @@ func (l *LastRequest) CameAt(now int64) { l.Time = now }
 
 // Came notes that p is the newest response.
 func (l *LastResponse) Came(p *packet.Packet) {
-	l.ID, l.ICRC, l.Frame, l.Time = p.IPID, p.ICRC, uint32(p.Frame), p.Time
+	l.ID, l.ICRC, l.Frame, l.Time, l.Tap = p.IPID, p.ICRC, uint32(p.Frame), p.Time, uint8(p.Tap)
 }
 
 // Numbered takes id for the IPv4 identification of the newest response.

@@ -22,7 +22,8 @@ type Trouble struct {
 	Missing  Missing
 	Notified *Notified // nil: it was not
 
-	Overtaking *Overtaking // nil: nothing was overtaken
+	Overtaking *Overtaking // of requests; nil: none was overtaken
+	Responses  *Overtaking // likewise of responses to READs
 	Storming   *Storming   // nil: nothing was retransmitted
 }
 

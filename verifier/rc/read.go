@@ -79,10 +79,14 @@ func (v *Verifier) readAnswers(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	if c.PMTU == 0 && showsPMTU(p, w) {
 		v.LearnPMTU(c, p, uint32(p.PayloadLen))
 	}
-	if w.Op == wqe.Read && p.PSN.Before(w.RespNext()) && v.duplicateReadResponse(c, from, p, w) {
-		return
+	missing := q.Missing(w)
+	if w.Op == wqe.Read {
+		v.responseOvertaken(c, from, p, w)
+		if p.PSN.Before(w.RespNext()) && v.duplicateReadResponse(c, from, p, w) {
+			return
+		}
 	}
-	before, missing := q.RequesterUna(), q.Missing(w)
+	before := q.RequesterUna()
 	v.requesterTakes(c, from, p, p.PSN, true)
 	if p.PSN == missing {
 		if missing = p.PSN.Add(1); p.PSN == w.Last {

@@ -26,8 +26,11 @@ func (v *Verifier) stalls(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	}
 	q, cause := &c.Ends[from].SQ, retransmissionCause(c, from, p)
 	q.Stall(p, w, cause, since, false)
-	if cause == qp.SequenceAsked {
+	switch {
+	case cause == qp.SequenceAsked:
 		q.AskedForOvertaken(p.PSN, p.Time, takenForLost)
+	case cause == qp.ResponseLost && w != nil && w.Op == wqe.Read:
+		q.AskedForOvertakenResponse(p.PSN, w, p.Time, takenForLost)
 	}
 }
 
@@ -73,6 +76,38 @@ func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	q.CountOvertaken(p, after, numbered)
+}
+
+// responseOvertaken notes response p of end from to READ w, where it came after a later one: nothing shows that the READ was retransmitted for it.
+func (v *Verifier) responseOvertaken(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
+	newest, fills := w.RespNext().Add(-1), p.PSN == q.Missing(w)
+	if r.Last.Positive {
+		newest = packet.Later(newest, r.Last.PSN)
+	}
+	run := q.OvertakenResponses(&r.Last)
+	if run != nil {
+		newest, fills = packet.Later(newest, run.Newest()), q.InHole(p.PSN)
+	}
+	if p.PSN.After(w.RespNext()) {
+		q.NoteHole(w.RespNext(), p.PSN)
+	}
+	if !newest.After(p.PSN) || v.Unordered(c, from) || v.copiedResponse(r, p) {
+		return
+	}
+	numbered, after := verifier.Numbered(p), r.Last.ID
+	if run != nil {
+		after = run.After
+	}
+	asked := q.EverReissued(w.First, func(psn packet.PSN) bool { return psn == p.PSN })
+	switch near := uint8(p.Tap) == r.Last.Tap && p.Time-r.Last.Time <= reordering; {
+	case !fills && !asked:
+		if run != nil {
+			run.TakeBack()
+		}
+	case near && (numbered && verifier.LeftBefore(p, after) || !numbered && !w.Has(wqe.Reissued) && !r.DuplicateRequest && !c.Lossy):
+		q.CountOvertakenResponse(p, newest, after, numbered, run != nil, asked)
+	}
 }
 
 // stallsBefore is stalls for a request that fills a gap, the first packet of message w. before says that the capture has not shown it before.
