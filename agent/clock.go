@@ -1,6 +1,8 @@
 package agent
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"ibwitness/fabricagent"
@@ -25,6 +27,16 @@ const (
 // standstill is how long no frame may come for the host of the tap to have been stopped.
 const standstill = int64(50 * time.Millisecond)
 
+// Silence is a time in which no tap of a capture recorded any frame, of whatever protocol.
+type Silence struct {
+	From, To int64  // times of the frames before and after it, nanoseconds since the Unix epoch
+	Frame    uint64 // after it, of Tap
+	Tap      uint16
+}
+
+// MostSilences is how many silences are kept, of the longest.
+const MostSilences = 16
+
 // clocks watches the clocks of the taps.
 type clocks struct {
 	first   int64   // time of the earliest frame
@@ -33,6 +45,7 @@ type clocks struct {
 	newest  []int64 // time of the newest frame of each tap, but for the one that at names
 	at      int     // the tap that showed the newest frame of all last; -1: none is known to have
 	step    ClockStep
+	silent  []Silence // the longest standstills
 }
 
 // take takes the frames of a batch.
@@ -73,11 +86,32 @@ func (k *clocks) other(f *fabricagent.Frame) {
 	*last = max(*last, f.Time)
 	if f.Time-k.last > standstill {
 		k.stopped = f.Time
+		k.silence(Silence{k.last, f.Time, f.Number, f.Tap})
 	}
 	k.at = -1
 	if f.Time >= k.last {
 		k.last, k.at = f.Time, int(f.Tap)
 	}
+}
+
+// silence keeps a silence, where it is among the longest.
+func (k *clocks) silence(s Silence) {
+	if len(k.silent) < MostSilences {
+		k.silent = append(k.silent, s)
+		return
+	}
+	for i := range k.silent {
+		if o := k.silent[i]; s.To-s.From > o.To-o.From {
+			k.silent[i], s = s, o
+		}
+	}
+}
+
+// silences lists the longest silences in the order in which they were.
+func (k *clocks) silences() []Silence {
+	list := slices.Clone(k.silent)
+	slices.SortFunc(list, func(a, b Silence) int { return cmp.Compare(a.From, b.From) })
+	return list
 }
 
 // stepped tells the agent that a clock of the capture was set: no wait is proven with it, what was found so far included.

@@ -15,19 +15,29 @@ const interruption = int64(100 * time.Millisecond)
 // together is how far apart interruptions of several connections begin at most that are told as one.
 const together = int64(time.Second)
 
+// interrupts reports whether stall s is a time in which nothing came.
+func interrupts(s *qp.Stall) bool {
+	return s.Lost() >= interruption && s.NAKs == 0 && (rounds(s) == 0 || s.Rounds[qp.TimerExpired] > 0)
+}
+
 // interrupted tells of the times in which nothing was answered for long, and then was.
 func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 	for j := range k.Longest {
 		s := &k.Longest[j]
-		if s.Lost() < interruption || s.NAKs > 0 || rounds(s) > 0 && s.Rounds[qp.TimerExpired] == 0 {
+		if !interrupts(s) || t.recordedNothing(s) {
 			continue
 		}
 		i := t.between(Interrupted, c, from)
 		i.during(s)
-		unseen := rounds(s) == 0 && s.Before // the request is the one that came next
-		if unseen {
+		unseen := rounds(s) == 0 && s.Before
+		on := i.Local.Addr // who went on
+		switch {
+		case unseen && s.Request.Frame == 0:
 			i.fact("went on", "with "+request(&s.Request))
-		} else {
+		case unseen:
+			on = i.Peer.Addr
+			i.fact("went on", fmt.Sprintf("in frame %d, which is not the next response to %s", s.Frames.Ended, request(&s.Request)))
+		default:
 			i.fact("request", request(&s.Request)+", sent "+times(rounds(s)+1))
 		}
 		t.cause(i, c, from, s)
@@ -37,7 +47,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		switch {
 		case unseen:
 			i.Certainty = Likely // that anything was sent meanwhile only the PSNs show
-			i.What = fmt.Sprintf("The capture shows nothing between %v and %v for %s; then %s went on with a later PSN.", &i.Local, &i.Peer, t.span(s.Lost()), i.Local.Addr)
+			i.What = fmt.Sprintf("The capture shows nothing between %v and %v for %s; then %s went on with a later PSN.", &i.Local, &i.Peer, t.span(s.Lost()), on)
 			i.FitsWith = []string{"a tap that recorded nothing meanwhile, while the traffic went on: PSNs are missing", "a link that was down at the tap"}
 			i.Next = []string{"link events at the interface that was captured, at that time", "the drop counters of the mirror port and of the capturing host"}
 		case rounds(s) == 0:

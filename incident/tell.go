@@ -21,6 +21,7 @@ func Of(r *agent.Result) []Incident {
 		n.add(&r.Findings[k])
 	}
 	t.network(&n)
+	t.silences()
 	t.connections()
 	t.uncompleted()
 	t.rejected()
@@ -44,6 +45,7 @@ type teller struct {
 	keys    []group                      // of order
 	pairs   map[pair][]*agent.Connection // by First; nil: nobody has asked
 	ways    map[waysKey]string           // what paths says
+	still   []still                      // when the capture recorded nothing of any host
 }
 
 // group is which incidents are told as one: of the same kind between the same hosts, in the same direction, and overlapping in time where that is said.

@@ -71,7 +71,7 @@ type Stall struct {
 	High    packet.PSN        // PSN after the newest request when it last was
 	Tap     uint16
 	Frames  StallFrames
-	Before  bool // the capture had not shown what was retransmitted first: it was lost before the tap
+	Before  bool // the capture had not shown what was retransmitted first, or lacks what was sent meanwhile: it was lost before the tap, or not recorded
 }
 
 // StallFrames are frames of a stall.
@@ -231,12 +231,12 @@ func (s *SendQueue) StallNotReady(p *packet.Packet, w *wqe.SendWQE, since int64)
 }
 
 // NoteSlow notes that response p has answered message w so long after it was asked for, or after the response before it, that this is worth telling, though nothing was
-// retransmitted.
-func (s *SendQueue) NoteSlow(p *packet.Packet, w *wqe.SendWQE, since int64) {
+// retransmitted. missing says that responses before it are not in the capture.
+func (s *SendQueue) NoteSlow(p *packet.Packet, w *wqe.SendWQE, since int64, missing bool) {
 	if s.Stalled() {
 		return
 	}
-	k := Stall{Request: s.request(p, w.First, w), Since: since, Begun: since, Last: since, Ended: p.Time, Tap: p.Tap, Frames: StallFrames{Ended: p.Frame}}
+	k := Stall{Request: s.request(p, w.First, w), Since: since, Begun: since, Last: since, Ended: p.Time, Tap: p.Tap, Frames: StallFrames{Ended: p.Frame}, Before: missing}
 	s.trouble().keep(k)
 }
 

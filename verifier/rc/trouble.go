@@ -46,7 +46,7 @@ func noteLate(q *qp.SendQueue, p *packet.Packet) {
 //go:noinline
 func answersLate(q *qp.SendQueue, p *packet.Packet) {
 	if w, _ := q.Messages.Find(q.Una); w != nil {
-		q.NoteSlow(p, w, q.TimerStart)
+		q.NoteSlow(p, w, q.TimerStart, w.Op == wqe.Read && (w.Has(wqe.Gapped) || p.PSN.After(w.RespNext())))
 	}
 }
 
