@@ -14,8 +14,12 @@ func (t *teller) commands(c *agent.Connection) {
 	if u == nil || !u.Answered {
 		return
 	}
-	if o := u.Oldest; o != nil && c.Closed.At == 0 && t.run.Last-o.Since >= upper.SlowAfter && transported(c) {
-		t.waits(c, o)
+	end := t.run.Last
+	if c.Closed.At != 0 {
+		end = c.Closed.At
+	}
+	if o := u.Oldest; o != nil && end-o.Since >= upper.SlowAfter && transported(c) {
+		t.waits(c, o, end)
 	}
 	if u.Slowest != nil && !overlapped(c, u.Slowest) {
 		t.slow(c, u)
@@ -51,16 +55,20 @@ func overlapped(c *agent.Connection, o *agent.Operation) bool {
 	return false
 }
 
-// waits tells that a command has no answer.
-func (t *teller) waits(c *agent.Connection, o *agent.Operation) {
+// waits tells that a command had no answer until the end of its connection, or of the capture.
+func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	i := t.between(Waiting, c, o.From)
 	if o.Unsure || t.run.Dropped > 0 {
 		i.Certainty = Likely // it may have been answered where the capture has lost packets
 	}
-	waited := t.run.Last - o.Since
-	i.Begin, i.End, i.Ongoing, i.Lost, i.Tap = o.Since, t.run.Last, true, time.Duration(waited), o.Tap
+	waited := end - o.Since
+	i.Begin, i.End, i.Ongoing, i.Lost, i.Tap = o.Since, end, c.Closed.At == 0, time.Duration(waited), o.Tap
 	i.show(o.Frame)
 	i.What = fmt.Sprintf("%v has not answered %s of %v for %s.", &i.Peer, o.Name, &i.Local, t.span(waited))
+	if c.Closed.At != 0 {
+		i.show(c.Closed.Frame)
+		i.What = fmt.Sprintf("%v had not answered %s of %v for %s when %v disconnected.", &i.Peer, o.Name, &i.Local, t.span(waited), c.Closed.By)
+	}
 	i.fact("command", fmt.Sprintf("%s, in frame %d", c.Upper.Protocol, o.Frame))
 	if n := c.Upper.Open; n > 1 {
 		i.fact("waits", count(uint64(n), "command")+" in all have no answer")
@@ -68,7 +76,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation) {
 	if t.run.RDMA > 0 { // else the run goes on, and nobody has looked
 		i.fact("transport", "every request on the connection was acknowledged: it is not the network that they wait for")
 	}
-	t.peer(i, o.Since)
+	t.peer(i, c, 1-o.From, o.Since)
 	i.FitsWith = []string{"a server that waits itself: for its disks, its file system, a lock, or another host", "a server whose threads are stopped or all busy, while its adapter acknowledges"}
 	i.Next = []string{"on " + i.Peer.Addr.String() + ": its log and dmesg, disks, and tasks that wait (state D)", "on " + i.Local.Addr.String() + ": what waits for this command"}
 	t.tell(i, "")

@@ -38,7 +38,10 @@ func TestCommands(t *testing.T) {
 		{"the transport owes an answer", func(c *agent.Connection, _ *agent.Result) {
 			c.Upper.Oldest, c.Ends[0].Open, c.Ends[0].OpenSince = read, 1, at(2000)
 		}, []string{"unanswered likely"}},
-		{"disconnected", func(c *agent.Connection, _ *agent.Result) { c.Upper.Oldest, c.Closed.At = read, at(3000) }, nil},
+		{"disconnected soon", func(c *agent.Connection, _ *agent.Result) { c.Upper.Oldest, c.Closed.At = read, at(2900) }, nil},
+		{"disconnected after a while", func(c *agent.Connection, _ *agent.Result) {
+			c.Upper.Oldest, c.Closed.At, c.Closed.By = read, at(7000), c.Ends[0].Addr
+		}, []string{"command-unanswered proven 10.0.0.2 QP 0x20 had not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 5s when 10.0.0.1 disconnected."}},
 		{"slow", func(c *agent.Connection, _ *agent.Result) { c.Upper.Slow, c.Upper.Slowest = 2, late }, []string{
 			"command-slow proven 10.0.0.1 QP 0x20 took 2.5s to answer NVMe Write, command id 3, namespace 1 of 10.0.0.2 QP 0x20. 2 commands of 9 took 1s or longer",
 		}},

@@ -22,7 +22,7 @@ func TestLossByDamage(t *testing.T) {
 		for e := range c.Ends {
 			c.Ends[e] = agent.End{Addr: addr(byte(e + 1)), QPN: 16, QPNKnown: true, Packets: 100, Last: int64(time.Second)}
 		}
-		c.Ends[0].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{1}, Packets: 1, Begun: 5, Last: 9}}
+		c.Ends[0].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{1}, Begun: 5, Last: 9}}
 		damage := rule.Finding{Rule: rule.ROCV2019, Class: rule.Unproven, Time: 4, Frame: 2, Accused: rule.Endpoint{Addr: addr(k.from)}, Peer: rule.Endpoint{Addr: addr(k.to)}}
 		list := Of(&agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Connections: []agent.Connection{c}, Findings: []rule.Finding{damage}})
 		if len(list) != 2 || list[0].Kind != Damage || list[1].Kind != Loss {

@@ -149,13 +149,12 @@ func (l *Live) Found(list []rule.Finding) (out []Told) {
 func (t *teller) host(c *agent.Connection) {
 	for k := range c.Ends {
 		e := &c.Ends[k]
-		t.last[e.Addr] = max(t.last[e.Addr], e.Last)
-		if e.Packets > 0 {
-			t.others[e.Addr]++
-		}
+		h := t.hosts[e.Addr]
+		h.sent(c, e)
+		t.hosts[e.Addr] = h
 	}
 }
 
 func newTeller(r *agent.Result) *teller {
-	return &teller{run: r, last: map[packet.Addr]int64{}, others: map[packet.Addr]int{}, groups: map[group]*Incident{}, damaged: map[way]bool{}}
+	return &teller{run: r, hosts: map[packet.Addr]host{}, groups: map[group]*Incident{}, damaged: map[way]bool{}}
 }

@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ibwitness/agent"
@@ -78,7 +79,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	i.Begin, i.End, i.Lost, i.Tap = s.Begun, s.Last, time.Duration(s.Lost), s.Tap
 	i.show(s.Frames.Begun[0], s.Frames.Last)
 	o := k.Overtaking.All()
-	sent := max(s.Packets, uint64(e.Retransmissions-min(e.Retransmissions, o.Packets)), 1)
+	sent := max(k.Again.Packets, uint64(e.Retransmissions-min(e.Retransmissions, o.Packets)), 1)
 	in := fmt.Sprintf("%s of %s to %v (%s), in %s", number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), count(n, "round"))
 	i.What = fmt.Sprintf("%v retransmitted %s: packets or their answers were lost, late or overtaken.", &i.Local, in)
 	storm := k.Storm()
@@ -92,16 +93,9 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	if whole := e.Last - c.First; whole > 0 {
 		without += fmt.Sprintf(", of %s (%s)", t.span(whole), share(uint64(min(s.Lost, whole)), uint64(whole)))
 	}
-	i.fact("cost", fmt.Sprintf("%s; %s of payload retransmitted", without, count(s.Bytes, "byte")))
-	switch {
-	case s.Before == s.Count:
-		i.fact("where", "before the tap, which sees first what was sent for the second time")
-	case s.Before > 0:
-		i.fact("where", fmt.Sprintf("%s before the tap, which had not seen the first copy; else the first copy passed the tap: it or its answer was lost after that, or the answer came late", times(uint64(s.Before))))
-	default:
-		i.fact("where", "the first copy passed the tap: it or its answer was lost after that, or the answer came late")
-	}
-	if o.Packets == 0 && s.Before > 0 {
+	i.fact("cost", fmt.Sprintf("%s; %s of payload retransmitted", without, count(k.Again.Bytes, "byte")))
+	i.fact("where", where(k))
+	if o.Packets == 0 && s.Before+k.Asked.Before > 0 {
 		i.fact("missing", missing(&k.Missing))
 	}
 	i.fact("paths", t.paths(c, from))
@@ -120,7 +114,34 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	if w := (way{i.Local.Addr, i.Peer.Addr}); t.damaged[w] || t.damaged[way{w.to, w.from}] {
 		i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
 	}
+	if o.Packets > 0 || k.Responses.All().Packets > 0 {
+		i.FitsWith = append([]string{"packets that came after later ones, see there: the receiver took them for lost"}, i.FitsWith...)
+	}
 	t.tell(i, "")
+}
+
+// where says on which side of the tap packets were lost.
+func where(k *qp.Trouble) string {
+	s := &k.Sum
+	before := min(k.Asked.Before, s.Rounds[qp.SequenceAsked])
+	after := min(k.Asked.After, s.Rounds[qp.SequenceAsked]-before)
+	unseen := min(s.Before, s.Rounds[qp.TimerExpired])
+	var list []string
+	for _, l := range []struct {
+		rounds uint32
+		where  string
+	}{
+		{before, "before the tap, which has not seen in order what the receiver asked for"},
+		{after, "after the tap: the receiver asked for what the tap shows"},
+		{unseen, "before the tap, which has not seen what the requester's timer had it retransmit"},
+		{s.Rounds[qp.TimerExpired] - unseen, "after the tap, or on the way back, or not at all (a late answer): what the requester's timer had it retransmit had passed the tap"},
+		{s.Rounds[qp.ResponseLost], "on the way back, before the tap: a response is missing, or came after a later one"},
+	} {
+		if l.rounds > 0 {
+			list = append(list, times(uint64(l.rounds))+" "+l.where)
+		}
+	}
+	return strings.Join(list, "; ")
 }
 
 // fewestGaps is from how many gaps on it is told how long they are.
@@ -140,7 +161,7 @@ func missing(m *qp.Missing) string {
 // causes says what had a requester retransmit.
 func causes(s *qp.Stalls) string {
 	var list []string
-	for k, name := range [...]string{"by the requester's timer, or by what the capture does not hold", "by PSN sequence NAKs", "by RNR NAKs", "by a response that came before one which it needs"} {
+	for k, name := range [...]string{"by the requester's timer (nothing in the capture asked for it)", "by PSN sequence NAKs", "by RNR NAKs", "by a response that came before one which it needs"} {
 		if n := s.Rounds[k]; n > 0 && k != int(qp.NotReady) {
 			list = append(list, times(uint64(n))+" "+name)
 		}

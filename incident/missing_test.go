@@ -29,25 +29,33 @@ errors:
 		tap  string
 		lost []int
 		want string
+		side string
 	}{
-		{"b", []int{4, 20, 50, 90}, "4 PSNs before the tap, never two in a row"},
-		{"b", []int{4, 5, 6, 20, 50, 51, 52, 53, 90}, "9 PSNs before the tap, in 4 gaps of up to 4 in a row, which frame "},
-		{"a", []int{4, 20, 50, 90}, ""},
+		{"b", []int{20, 34, 50, 90}, "4 PSNs before the tap, never two in a row", "4 times before the tap, which has not seen in order what the receiver asked for"},
+		{"b", []int{20, 34, 35, 36, 50, 51, 52, 53, 90}, "9 PSNs before the tap, in 4 gaps of up to 4 in a row, which frame ", "4 times before the tap, which has not seen in order what the receiver asked for"},
+		{"a", []int{20, 34, 50, 90}, "", "4 times after the tap: the receiver asked for what the tap shows"},
 	} {
 		text := fmt.Sprintf(scene, tt.tap)
 		for _, psn := range tt.lost {
 			text += fmt.Sprintf("  - {do: drop, from: a, psn: +%d}\n", psn)
 		}
-		got := ""
+		got, side := "", ""
 		for _, i := range incident.Of(judged(t, frames(t, text), agent.Options{})) {
 			for _, f := range i.Facts {
-				if i.Kind == incident.Loss && f.Label == "missing" {
+				switch {
+				case i.Kind != incident.Loss:
+				case f.Label == "missing":
 					got += f.Text
+				case f.Label == "where":
+					side += f.Text
 				}
 			}
 		}
 		if !strings.HasPrefix(got, tt.want) || tt.want == "" && got != "" {
 			t.Errorf("%v lost, tap at %s: %q, not %q", tt.lost, tt.tap, got, tt.want)
+		}
+		if side != tt.side {
+			t.Errorf("%v lost, tap at %s: %q, not %q", tt.lost, tt.tap, side, tt.side)
 		}
 	}
 }

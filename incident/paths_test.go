@@ -35,7 +35,7 @@ func TestPaths(t *testing.T) {
 				if host == 1 {
 					c.Ends[at].Path = agent.Path{Known: true, Port: uint16(50000 + n)}
 					if n < k.lossy {
-						c.Ends[at].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{k.rounds}, Packets: 1, Begun: 5, Last: 9}}
+						c.Ends[at].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{k.rounds}, Begun: 5, Last: 9}}
 					}
 				}
 			}

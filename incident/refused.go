@@ -109,7 +109,7 @@ func (t *teller) ignored() {
 		i.show(q.Frame)
 		i.What = fmt.Sprintf("%v asked %v for a connection (REQ) %s in %s; nothing answered.", q.From, q.To, times(uint64(q.Times)), t.span(q.Last-q.First))
 		i.fact("service", fmt.Sprint(q.Service))
-		t.peer(i, q.First)
+		t.peer(i, &agent.Connection{}, 0, q.First)
 		i.FitsWith = []string{"a host that is down or does not run RDMA", "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + q.To.String() + ", or its answer from " + q.From.String()}
 		i.Next = []string{"ping and rping from " + q.From.String() + " to " + q.To.String(), "rdma link on " + q.To.String()}
 		t.tell(i, "")

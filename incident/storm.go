@@ -44,7 +44,7 @@ func (t *teller) hostSent(a packet.Addr) string {
 			n++
 			sent += e.Bytes
 			if e.Trouble != nil {
-				again += e.Trouble.Sum.Bytes + e.Trouble.Now.Bytes
+				again += e.Trouble.Again.Bytes
 			}
 		}
 	}

@@ -36,8 +36,7 @@ func Of(r *agent.Result) []Incident {
 // teller makes the incidents of a run.
 type teller struct {
 	run     *agent.Result
-	last    map[packet.Addr]int64 // when a host last sent anything
-	others  map[packet.Addr]int   // on how many connections it has sent anything
+	hosts   map[packet.Addr]host
 	more    bool                  // the network did it to more packets than are told of
 	damaged map[way]bool          // packets were, on the way from host to host
 	groups  map[group]*Incident

@@ -39,8 +39,11 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	}
 	sent := rounds(k) + 1
 	never := "never answered it"
-	if i.Kind == NeverAnswered {
+	switch {
+	case i.Kind == NeverAnswered:
 		never = "has never sent anything on this connection"
+	case k.Rounds[qp.SequenceAsked] > 0:
+		never = "asked for it with a PSN sequence NAK, and never acknowledged it"
 	}
 	i.What = fmt.Sprintf("%v sent %s %s in %s; %v %s.", &i.Local, article(operation(&k.Request)), times(sent), t.span(k.Last-k.Since), &i.Peer, never)
 	i.fact("request", request(&k.Request))
@@ -49,7 +52,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("waits", waiting(e, k))
 	t.cause(i, c, from, k)
 	t.command(i, c)
-	t.peer(i, k.Since)
+	t.peer(i, c, 1-from, k.Since)
 	t.after(i, c, k)
 	t.reasons(i, c, from, k)
 	t.tell(i, "")
@@ -76,7 +79,7 @@ func (t *teller) silent(c *agent.Connection, from int) {
 	i.What = fmt.Sprintf("%v waits for %v to answer %s, and has retransmitted nothing for %s.", &i.Local, &i.Peer, count(uint64(e.Open), "request"), t.span(t.run.Last-e.OpenSince))
 	i.fact("request", fmt.Sprintf("the oldest begins in frame %d", e.OpenFrame))
 	t.command(i, c)
-	t.peer(i, e.OpenSince)
+	t.peer(i, c, 1-from, e.OpenSince)
 	i.FitsWith = []string{"a retransmission timer that is long or off (timeout 0)", "a requester that has stopped: its process, its host, or its queue pair in the error state"}
 	i.Next = []string{"the queue pair's timeout and state on " + i.Local.Addr.String() + " (rdma resource show qp)", "what " + i.Peer.Addr.String() + " did since: it owes the answer"}
 	t.tell(i, "silent")
@@ -143,15 +146,20 @@ func waiting(e *agent.End, k *qp.Stall) string {
 	return s + count(uint64(k.Packets), "packet") + " retransmitted in vain, " + count(k.Bytes, "byte") + " of payload"
 }
 
-// peer says what the host of the peer has sent since a time.
-func (t *teller) peer(i *Incident, since int64) {
-	switch last := t.last[i.Peer.Addr]; {
-	case last == 0:
-		i.fact("peer", "the capture holds no packet of "+i.Peer.Addr.String())
-	case last > since:
-		i.fact("peer", i.Peer.Addr.String()+" went on sending to others, or on other connections: last "+t.span(last-since)+" after this request")
+// peer says what the host of the peer, which is end to of c, has sent since a time.
+func (t *teller) peer(i *Incident, c *agent.Connection, to int, since int64) {
+	peer, here, elsewhere := i.Peer.Addr.String(), c.Ends[to].Last, t.hosts[i.Peer.Addr].lastBut(c)
+	switch {
+	case here == 0 && elsewhere == 0:
+		i.fact("peer", "the capture holds no packet of "+peer)
+	case here > since && elsewhere > since:
+		i.fact("peer", fmt.Sprintf("%s sent its last packet on this connection %s after this request, and went on sending on others", peer, t.span(here-since)))
+	case here > since:
+		i.fact("peer", fmt.Sprintf("%s sent its last packet %s after this request, on this connection", peer, t.span(here-since)))
+	case elsewhere > since:
+		i.fact("peer", fmt.Sprintf("%s went on sending to others, or on other connections: last %s after this request", peer, t.span(elsewhere-since)))
 	default:
-		i.fact("peer", "nothing of "+i.Peer.Addr.String()+" is in the capture since: its last packet came "+t.span(since-last)+" before this request")
+		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since: its last packet came %s before this request", peer, t.span(since-max(here, elsewhere))))
 	}
 }
 
@@ -206,13 +214,17 @@ func (t *teller) nextOf(c *agent.Connection, after int64) *agent.Connection {
 // reasons says what would look like an unanswered request, and what to look at.
 func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
-	alive, known := t.last[i.Peer.Addr] > k.Since, t.last[i.Peer.Addr] != 0
+	last := t.hosts[i.Peer.Addr].last
+	alive, known := last > k.Since, last != 0
 	if size := blackHole(c, k); size != "" {
 		i.fact("size", size)
 		i.FitsWith = append(i.FitsWith, "a path whose MTU is smaller than the path MTU of the queue pair: large packets vanish, small ones arrive")
 		i.Next = append(i.Next, "the MTU of every interface and switch port between "+local+" and "+peer+": ping -M do -s with the size of the packet")
 	}
 	switch {
+	case k.Rounds[qp.SequenceAsked] > 0:
+		i.FitsWith = append(i.FitsWith, "a path that drops these packets and not those after them: by their size, by a filter, or since they are damaged")
+		i.Next = append(i.Next, "discards and errors of the switch ports between (ethtool -S), and out_of_sequence of "+peer)
 	case i.Kind == NeverAnswered && known && alive:
 		i.FitsWith = append(i.FitsWith, "a wrong destination QPN, or a queue pair of "+peer+" that is not yet in RTR or is in the error state",
 			"a P_Key or starting PSN that the two ends do not agree on")
@@ -224,7 +236,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	case alive:
 		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs")
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "rdma resource show qp, and dmesg, on "+peer)
-	case t.others[i.Peer.Addr] > 1:
+	case t.hosts[i.Peer.Addr].connections > 1:
 		i.FitsWith = append(i.FitsWith, "a host, adapter or link of "+peer+" that went down", "a path that fails: a link, a switch, a route")
 		i.Next = append(i.Next, "the link and dmesg of "+peer+", and the switch ports between", "whether other hosts still reached "+peer+" then")
 	default:

@@ -80,6 +80,11 @@ func (s *SendQueue) EverReissued(read packet.PSN, fits func(from packet.PSN) boo
 	return slices.ContainsFunc(s.Recovery.Issues.Past, func(issue Issue) bool { return issue.READ == read && fits(issue.From) })
 }
 
+// EverReissuedFrom reports whether any READ was reissued from a PSN.
+func (s *SendQueue) EverReissuedFrom(psn packet.PSN) bool {
+	return s.Recovery != nil && slices.ContainsFunc(s.Recovery.Issues.Past, func(issue Issue) bool { return issue.From == psn })
+}
+
 // MayHaveReissued reports whether the READ at psn read may ever have been reissued from a PSN: it was, or so many were that not all are kept.
 func (s *SendQueue) MayHaveReissued(read, from packet.PSN) bool {
 	return s.Recovery != nil && (len(s.Recovery.Issues.Past) == mostIssues || s.EverReissued(read, func(psn packet.PSN) bool { return psn == from }))

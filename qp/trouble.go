@@ -13,13 +13,18 @@ type Trouble struct {
 	Now     Stall                // the newest one; Rounds are 0 where there was none
 	Longest [longestStalls]Stall // of those that are over, the longest first
 	Sum     Stalls               // of all that are over
+	Again   Sums                 // what was retransmitted in all: packets and payload; no messages
 	Refusal Refusal
 	NAK     struct { // the newest RNR NAK
 		PSN  packet.PSN
 		Time int64 // when it came; 0: the requester has resumed since
 	}
-	RNR      RNRSums
-	Missing  Missing
+	RNR     RNRSums
+	Missing Missing
+	Asked   struct { // PSN sequence NAKs, by where the packet was lost that they ask for
+		Before uint32 // before the tap, which had not seen it in order
+		After  uint32 // after it
+	}
 	Notified *Notified // nil: it was not
 
 	Overtaking *Overtaking // of requests; nil: none was overtaken
@@ -99,10 +104,8 @@ type StalledRequest struct {
 type Stalls struct {
 	Count       uint32
 	Rounds      [NumCauses]uint32
-	Packets     uint64 // retransmitted
-	Bytes       uint64
-	Lost        int64 // nanoseconds without progress
-	Before      uint32
+	Lost        int64  // nanoseconds without progress
+	Before      uint32 // that the capture had not shown what a timer had the requester retransmit
 	Begun, Last int64
 	Frames      StallFrames // Begun[0] of the first, Last of the newest
 	Tap         uint16
@@ -202,10 +205,8 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 
 // CountStalled counts a packet that was retransmitted. sent is what its end has sent, with it.
 func (s *SendQueue) CountStalled(p *packet.Packet, sent Sums) {
-	t := s.sender.trouble
-	if t == nil {
-		return
-	}
+	t := s.trouble()
+	t.Again = t.Again.plus(Sums{Packets: 1, Bytes: uint64(p.PayloadLen)})
 	t.Now.Packets++
 	t.Now.Bytes += uint64(p.PayloadLen)
 	if t.Storming == nil {
@@ -228,6 +229,17 @@ func (s *SendQueue) StallNotReady(p *packet.Packet, w *wqe.SendWQE, since int64)
 	r.Last, r.Newest = p.Time, p.Frame
 	r.Least, r.Most, r.MostForRequest = shorterRNR(r.Least, code), longerRNR(r.Most, code), max(r.MostForRequest, k.NAKs)
 	t.NAK.PSN, t.NAK.Time = p.PSN, p.Time
+}
+
+// CountAsked notes that a PSN sequence NAK asks for a PSN, where the tap has seen all before expected in order.
+func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
+	switch a := &s.trouble().Asked; {
+	case psn.After(expected) && s.History().Get(psn) != nil: // which of its copies the receiver has not had is not known
+	case !psn.Before(expected):
+		a.Before++
+	case s.Recovery == nil || s.Recovery.Late.PSN != psn: // else it came late, and may have been NAKed before
+		a.After++
+	}
 }
 
 // NoteSlow notes that response p has answered message w so long after it was asked for, or after the response before it, that this is worth telling, though nothing was
@@ -360,10 +372,8 @@ func (s *Stalls) add(k *Stall) {
 	for i := range k.Rounds {
 		s.Rounds[i] += k.Rounds[i]
 	}
-	s.Packets += uint64(k.Packets)
-	s.Bytes += k.Bytes
 	s.Lost += k.Lost()
-	if k.Before {
+	if k.Before && k.Rounds[SequenceAsked] == 0 {
 		s.Before++
 	}
 	s.Last, s.Frames.Last = k.Last, k.Frames.Last

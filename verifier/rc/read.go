@@ -18,6 +18,7 @@ func (v *Verifier) readResponse(c *qp.Pair, from int, p *packet.Packet) {
 		w = answeredRead(q, p, i)
 	}
 	if w == nil {
+		v.lateResponse(c, from, p)
 		v.readUnseen(c, from, p)
 		return
 	}

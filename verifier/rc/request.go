@@ -105,6 +105,9 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 	c.Ends[from].CountRetransmission()
 	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q := &c.Ends[from].SQ
+	if !q.IsOvertaken(p) {
+		q.CountStalled(p, c.Ends[from].Sums())
+	}
 	q.NoteRetransmitted(p)
 	if s := q.History().Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {
 		q.History().Drop(p.PSN) // numbered by a packet that came after the gap with another PSN

@@ -55,6 +55,9 @@ func (v *Verifier) takeSequenceNak(c *qp.Pair, from int, p *packet.Packet, prove
 	if repeated && r.State == qp.RNRNAKed { // the wait that the RNR NAK began goes on
 		q.RequireOnceMore(p.PSN, p.Time, p.Time+goBackTime)
 	} else {
+		if !repeated && !unfounded && !proven {
+			q.CountAsked(p.PSN, r.EPSN)
+		}
 		q.RequireRetransmission(p.PSN, p.Time, p.Time+goBackTime)
 		v.nak(c, from, p, qp.SequenceNAKed)
 		if !unfounded && !proven && !v.Broken {

@@ -110,6 +110,21 @@ func (v *Verifier) responseOvertaken(c *qp.Pair, from int, p *packet.Packet, w *
 	}
 }
 
+// lateResponse notes response p of end from to a READ that is over, and was retransmitted from its PSN: that it left before later ones only its IPv4 identification shows.
+func (v *Verifier) lateResponse(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
+	if !q.EverReissuedFrom(p.PSN) || !verifier.Numbered(p) || !r.Last.PSN.After(p.PSN) || uint8(p.Tap) != r.Last.Tap || p.Time-r.Last.Time > reordering || v.Unordered(c, from) {
+		return
+	}
+	run, after := q.OvertakenResponses(&r.Last), r.Last.ID
+	if run != nil {
+		after = run.After
+	}
+	if verifier.LeftBefore(p, after) {
+		q.CountOvertakenResponse(p, r.Last.PSN, after, true, run != nil, true)
+	}
+}
+
 // stallsBefore is stalls for a request that fills a gap, the first packet of message w. before says that the capture has not shown it before.
 func (v *Verifier) stallsBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, last int64, before bool) {
 	if cause := retransmissionCause(c, from, p); cause != qp.TimerExpired || p.Time-last > reordering {

@@ -102,7 +102,7 @@ func troubleOf(e *agent.End) *jsonTrouble {
 	}
 	return &jsonTrouble{
 		k.Sum.Count, time.Duration(k.Sum.Lost).Seconds(), k.Sum.Rounds[pair.TimerExpired], k.Sum.Rounds[pair.SequenceAsked], k.Sum.Rounds[pair.NotReady], k.Sum.Rounds[pair.ResponseLost],
-		k.Sum.Bytes, time.Duration(k.RNR.Waited).Seconds(), time.Duration(e.Timer).Seconds(),
+		k.Again.Bytes, time.Duration(k.RNR.Waited).Seconds(), time.Duration(e.Timer).Seconds(),
 	}
 }
 
