@@ -18,7 +18,7 @@ const together = int64(time.Second)
 
 // interrupts reports whether stall s is a time in which nothing came.
 func interrupts(s *qp.Stall) bool {
-	return s.Lost() >= interruption && s.NAKs == 0 && (rounds(s) == 0 || s.Rounds[qp.TimerExpired] > 0)
+	return s.Lost() >= interruption && s.NAKs == 0 && (s.Total() == 0 || s.Rounds[qp.TimerExpired] > 0)
 }
 
 // interrupted tells of the times in which nothing was answered for long, and then was.
@@ -30,7 +30,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		}
 		i := t.between(Interrupted, c, from)
 		i.during(s)
-		unseen := rounds(s) == 0 && s.Before
+		unseen := s.Total() == 0 && s.Before
 		on := i.Local.Addr // who went on
 		switch {
 		case unseen && s.Request.Frame == 0:
@@ -39,7 +39,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			on = i.Peer.Addr
 			i.fact("went on", fmt.Sprintf("in frame %d, which is not the next response to %s", s.Frames.Ended, request(&s.Request)))
 		default:
-			i.fact("request", request(&s.Request)+", sent "+times(rounds(s)+1))
+			i.fact("request", request(&s.Request)+", sent "+times(s.Total()+1))
 		}
 		t.cause(i, c, from, s)
 		if s.Frames.Ended != 0 && !unseen {
@@ -51,7 +51,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			i.What = fmt.Sprintf("The capture shows nothing between %v and %v for %s; then %s went on with a later PSN.", &i.Local, &i.Peer, t.span(s.Lost()), on)
 			i.FitsWith = []string{"a tap that recorded nothing meanwhile, while the traffic went on: PSNs are missing", "a link that was down at the tap"}
 			i.Next = []string{"link events at the interface that was captured, at that time", "the drop counters of the mirror port and of the capturing host"}
-		case rounds(s) == 0:
+		case s.Total() == 0:
 			i.What = fmt.Sprintf("%v waited %s for %v to answer, without a retransmission; then the answer came.", &i.Local, t.span(s.Lost()), &i.Peer)
 			i.FitsWith = []string{
 				"a responder that was busy or stopped: its host, its adapter, or what a READ has to fetch", "a link or path that was down, and a retransmission timer that is longer",
@@ -82,6 +82,10 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	sent := max(k.Again.Packets, uint64(e.Retransmissions-min(e.Retransmissions, o.Packets)), 1)
 	in := fmt.Sprintf("%s of %s to %v (%s), in %s", number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), count(n, "round"))
 	i.What = fmt.Sprintf("%v retransmitted %s: packets or their answers were lost, late or overtaken.", &i.Local, in)
+	late := uint64(k.Late.Rounds) >= n
+	if late {
+		i.What = fmt.Sprintf("%v retransmitted %s: the answers came late, and each copy was answered.", &i.Local, in)
+	}
 	storm := k.Storm()
 	waits := e.Stalled && storm.First >= k.Now.Since // that is told as unanswered
 	if storm.Time != 0 && !waits && n > uint64(s.Rounds[qp.NotReady]) && t.run.Clock.Count == 0 {
@@ -99,16 +103,21 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 		i.fact("missing", missing(&k.Missing))
 	}
 	i.fact("paths", t.paths(c, from))
-	i.FitsWith = []string{"congestion without flow control: a queue that drops", "a bad cable or transceiver that damages packets"}
-	i.Next = []string{"discards and errors of the switch ports and adapters between (ethtool -S)", "priority flow control and the traffic class of this traffic"}
-	if c.Encap == packet.Native {
+	switch {
+	case late:
+		i.FitsWith = []string{"a requester's ACK timeout that is shorter than an answer takes", "a responder, its host or the path that was held up meanwhile"}
+		i.Next = []string{"the timeout of the queue pair on " + i.Local.Addr.String() + " (rdma resource show qp)", "what " + i.Peer.Addr.String() + " did at that time"}
+	case c.Encap == packet.Native:
 		i.FitsWith = []string{"a bad cable or transceiver that damages packets", "a switch that discards what waits for longer than HOQLife"}
 		i.Next = []string{"SymbolErrorCounter, PortRcvErrors and PortXmitDiscards of the ports between (perfquery, ibqueryerrors)"}
+	default:
+		i.FitsWith = []string{"congestion without flow control: a queue that drops", "a bad cable or transceiver that damages packets"}
+		i.Next = []string{"discards and errors of the switch ports and adapters between (ethtool -S)", "priority flow control and the traffic class of this traffic"}
 	}
 	if i.Kind == Retransmitting {
 		stormReasons(i, &s)
 	}
-	if s.Rounds[qp.TimerExpired] > 0 {
+	if s.Rounds[qp.TimerExpired] > 0 && !late {
 		i.FitsWith = append(i.FitsWith, "a responder that answers later than the requester's ACK timeout")
 	}
 	if w := (way{i.Local.Addr, i.Peer.Addr}); t.damaged[w] || t.damaged[way{w.to, w.from}] {
@@ -126,6 +135,8 @@ func where(k *qp.Trouble) string {
 	before := min(k.Asked.Before, s.Rounds[qp.SequenceAsked])
 	after := min(k.Asked.After, s.Rounds[qp.SequenceAsked]-before)
 	unseen := min(s.Before, s.Rounds[qp.TimerExpired])
+	late := min(k.Late.Rounds, s.Rounds[qp.TimerExpired]-unseen)
+	back := min(k.AnswersLost, s.Rounds[qp.TimerExpired]-unseen-late)
 	var list []string
 	for _, l := range []struct {
 		rounds uint32
@@ -134,7 +145,9 @@ func where(k *qp.Trouble) string {
 		{before, "before the tap, which has not seen in order what the receiver asked for"},
 		{after, "after the tap: the receiver asked for what the tap shows"},
 		{unseen, "before the tap, which has not seen what the requester's timer had it retransmit"},
-		{s.Rounds[qp.TimerExpired] - unseen, "after the tap, or on the way back, or not at all (a late answer): what the requester's timer had it retransmit had passed the tap"},
+		{back, "on the way back, after the tap, which has seen the answer"},
+		{late, "nowhere: the answer came late, and each copy was answered"},
+		{s.Rounds[qp.TimerExpired] - unseen - late - back, "after the tap, or on the way back, or not at all (a late answer): what the requester's timer had it retransmit had passed the tap"},
 		{s.Rounds[qp.ResponseLost], "on the way back, before the tap: a response is missing, or came after a later one"},
 	} {
 		if l.rounds > 0 {

@@ -69,7 +69,7 @@ func (t *teller) waited(c *agent.Connection) {
 			s := &settled.Longest[j]
 			for i := range t.still {
 				if interrupts(s) && t.still[i].covers(s) {
-					waited[i], missing[i] = true, missing[i] || s.Before && rounds(s) == 0
+					waited[i], missing[i] = true, missing[i] || s.Before && s.Total() == 0
 				}
 			}
 		}

@@ -37,8 +37,8 @@ func Of(r *agent.Result) []Incident {
 type teller struct {
 	run     *agent.Result
 	hosts   map[packet.Addr]host
-	more    bool                  // the network did it to more packets than are told of
-	damaged map[way]bool          // packets were, on the way from host to host
+	more    bool         // the network did it to more packets than are told of
+	damaged map[way]bool // packets were, on the way from host to host
 	groups  map[group]*Incident
 	order   []*Incident
 	keys    []group                      // of order

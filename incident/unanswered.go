@@ -21,7 +21,7 @@ const patience = int64(100 * time.Millisecond)
 // unanswered tells of a request of end from that was retransmitted and never answered.
 func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	e, peer := &c.Ends[from], &c.Ends[1-from]
-	if rounds(k) < 2 && t.run.Last-k.Since < patience {
+	if k.Total() < 2 && t.run.Last-k.Since < patience {
 		return // the capture may have ended before the answer came
 	}
 	i := t.between(Unanswered, c, from)
@@ -37,7 +37,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		i.End, i.Lost = c.Closed.At, time.Duration(c.Closed.At-k.Since)
 		i.show(c.Closed.Frame)
 	}
-	sent := rounds(k) + 1
+	sent := k.Total() + 1
 	never := "never answered it"
 	switch {
 	case i.Kind == NeverAnswered:
@@ -105,17 +105,9 @@ func (t *teller) command(i *Incident, c *agent.Connection) {
 	i.fact("command", s)
 }
 
-// rounds is how many times a requester went back for a stall.
-func rounds(k *qp.Stall) (n uint64) {
-	for _, r := range k.Rounds {
-		n += uint64(r)
-	}
-	return n
-}
-
 // when says when a request was retransmitted, and how regularly.
 func (t *teller) when(k *qp.Stall) string {
-	n := rounds(k)
+	n := k.Total()
 	s := fmt.Sprintf("first retransmitted %s after it was sent, in frame %d", t.span(k.Begun-k.Since), k.Frames.Begun[0])
 	if n > 1 {
 		s += fmt.Sprintf(", last in frame %d; on average every %s", k.Frames.Last, t.span((k.Last-k.Begun)/int64(n-1)))
@@ -125,7 +117,7 @@ func (t *teller) when(k *qp.Stall) string {
 
 // gaveUp says that a requester has stopped to retransmit: its retries are used up.
 func (t *teller) gaveUp(e *agent.End, k *qp.Stall) string {
-	n := rounds(k)
+	n := k.Total()
 	since := t.run.Last - k.Last
 	if n < 2 || since < 4*(k.Last-k.Begun)/int64(n-1) {
 		return ""

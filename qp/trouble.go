@@ -19,9 +19,16 @@ type Trouble struct {
 		PSN  packet.PSN
 		Time int64 // when it came; 0: the requester has resumed since
 	}
-	RNR     RNRSums
-	Missing Missing
-	Asked   struct { // PSN sequence NAKs, by where the packet was lost that they ask for
+	Late struct { // rounds that the requester's timer began although the answer was on its way: each copy was answered
+		Rounds uint32
+		// The newest stall that only the timer made: the PSNs that were retransmitted, in how many rounds, and how many more answers show that the first copy had one too.
+		From, To packet.PSN
+		Of, Left uint32
+	}
+	AnswersLost uint32 // rounds that the requester's timer began although the tap had seen the answer
+	RNR         RNRSums
+	Missing     Missing
+	Asked       struct { // PSN sequence NAKs, by where the packet was lost that they ask for
 		Before uint32 // before the tap, which had not seen it in order
 		After  uint32 // after it
 	}
@@ -76,6 +83,7 @@ type Stall struct {
 	High    packet.PSN        // PSN after the newest request when it last was
 	Tap     uint16
 	Frames  StallFrames
+	Acked   bool // the tap had seen its answer when it was first retransmitted
 	Before  bool // the capture had not shown what was retransmitted first, or lacks what was sent meanwhile: it was lost before the tap, or not recorded
 }
 
@@ -142,6 +150,14 @@ func (s *Stall) Lost() int64 {
 	return max(end-s.Since, 0)
 }
 
+// Total is how many times the requester went back.
+func (s *Stall) Total() (n uint64) {
+	for _, r := range s.Rounds {
+		n += uint64(r)
+	}
+	return n
+}
+
 // Trouble returns what kept the requests from being answered; nil: nothing did.
 func (s *SendQueue) Trouble() *Trouble { return s.sender.trouble }
 
@@ -193,6 +209,12 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	k := s.stall(p, p.PSN, w, since)
 	k.round(p)
 	k.High = s.High
+	if s.Una.After(p.PSN) {
+		k.Acked = true
+		if cause == TimerExpired {
+			s.trouble().AnswersLost++
+		}
+	}
 	if k.Rounds[cause]++; k.Rounds[TimerExpired] == 2 {
 		k.Request.Answered = s.mostAnswered(&k.Request)
 	}
@@ -239,6 +261,16 @@ func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
 		a.Before++
 	case s.Recovery == nil || s.Recovery.Late.PSN != psn: // else it came late, and may have been NAKed before
 		a.After++
+	}
+}
+
+// AnsweredAgain notes that the responder has acknowledged a PSN once more, which it had acknowledged before: where the timer had the requester retransmit that, and there is
+// an answer more than packets that were retransmitted, nothing was lost.
+func (s *SendQueue) AnsweredAgain(psn packet.PSN) {
+	if t := s.Trouble(); t != nil && t.Late.Left > 0 && !psn.Before(t.Late.From) && psn.Before(t.Late.To) {
+		if t.Late.Left--; t.Late.Left == 0 {
+			t.Late.Rounds += t.Late.Of
+		}
 	}
 }
 
@@ -352,6 +384,9 @@ func (t *Trouble) over() {
 	}
 	t.Now = Stall{}
 	t.Sum.add(&k)
+	if t.Late.Left = 0; k.Ended != 0 && !k.Acked && k.NAKs == 0 && k.Total() == uint64(k.Rounds[TimerExpired]) {
+		t.Late.From, t.Late.To, t.Late.Of, t.Late.Left = k.Request.PSN, k.High, k.Rounds[TimerExpired], k.Packets
+	}
 	t.keep(k)
 }
 

@@ -57,6 +57,9 @@ func (v *Verifier) noteBeforeCapture(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) oldAck(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
+	if r.DuplicateRequest && !v.copiedResponse(r, p) {
+		q.AnsweredAgain(p.PSN)
+	}
 	if p.PSN.Before(q.First) && v.ackBeforeFirst(c, from, p) {
 		return
 	}
