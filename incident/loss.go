@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -12,6 +13,9 @@ import (
 
 // interruption is how long a requester must have made no progress for that to be told apart from other losses.
 const interruption = int64(100 * time.Millisecond)
+
+// aftermath is for how long after an interruption what is retransmitted belongs to it: what was on its way when it ended.
+const aftermath = int64(10 * time.Millisecond)
 
 // together is how far apart interruptions of several connections begin at most that are told as one.
 const together = int64(time.Second)
@@ -40,6 +44,9 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			i.fact("went on", fmt.Sprintf("in frame %d, which is not the next response to %s", s.Frames.Ended, request(&s.Request)))
 		default:
 			i.fact("request", request(&s.Request)+", sent "+times(s.Total()+1))
+			if s.Packets > 0 {
+				i.fact("cost", fmt.Sprintf("%s retransmitted, %s of payload", count(uint64(s.Packets), "packet"), count(s.Bytes, "byte")))
+			}
 		}
 		t.cause(i, c, from, s)
 		if s.Frames.Ended != 0 && !unseen {
@@ -61,17 +68,42 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		default:
 			i.What = fmt.Sprintf("Nothing that %v sent to %v was answered for %s; then it went on.", &i.Local, &i.Peer, t.span(s.Lost()))
 			i.FitsWith = []string{"a link, switch or route that failed and came back", "a host or adapter that stopped for that long"}
+			switch {
+			case s.Late:
+				i.fact("lost", "nothing: each copy was answered")
+				i.FitsWith[0] = "a path that held packets back for that long"
+			case s.Total() == 1 && 4*(s.Ended-s.Last) < s.Last-s.Since:
+				i.FitsWith = append([]string{"one packet, or its answer, that was lost, and a retransmission timer as long as that"}, i.FitsWith...)
+			}
 			i.Next = []string{"link events in the logs of both hosts and of the switches at that time", "whether other connections of these hosts stopped too"}
 		}
 		t.tell(i, fmt.Sprint(s.Since/together))
 	}
 }
 
+// told reports whether all that a requester retransmitted between two times is told as interruptions: it belongs to these, or to the end of one.
+func (t *teller) told(k *qp.Trouble, rounds uint64, first, last int64) bool {
+	if t.run.Clock.Count > 0 {
+		return false
+	}
+	n := uint64(0)
+	for j := range k.Longest {
+		s := &k.Longest[j]
+		if !interrupts(s) {
+			continue
+		}
+		if n += s.Total(); first >= s.Since && last <= max(s.Ended, s.Last)+aftermath {
+			return true
+		}
+	}
+	return n >= rounds
+}
+
 // loss tells of packets that were lost and retransmitted.
 func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	s := k.Sum
 	n := uint64(s.Rounds[qp.TimerExpired]) + uint64(s.Rounds[qp.SequenceAsked]) + uint64(s.Rounds[qp.ResponseLost])
-	if n == 0 {
+	if n == 0 || t.told(k, n, s.Begun, s.Last) {
 		return
 	}
 	i := t.between(Loss, c, from)
@@ -88,7 +120,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	storm := k.Storm()
 	waits := e.Stalled && storm.First >= k.Now.Since // that is told as unanswered
-	if storm.Time != 0 && !waits && n > uint64(s.Rounds[qp.NotReady]) && t.run.Clock.Count == 0 {
+	if storm.Time != 0 && !waits && !t.told(k, math.MaxUint64, storm.First, storm.Last) && n > uint64(s.Rounds[qp.NotReady]) && t.run.Clock.Count == 0 {
 		t.storm(i, e, &storm)
 		i.fact("all", "it retransmitted "+in)
 	}

@@ -83,6 +83,7 @@ type Stall struct {
 	High    packet.PSN        // PSN after the newest request when it last was
 	Tap     uint16
 	Frames  StallFrames
+	Late    bool // each copy was answered
 	Acked   bool // the tap had seen its answer when it was first retransmitted
 	Before  bool // the capture had not shown what was retransmitted first, or lacks what was sent meanwhile: it was lost before the tap, or not recorded
 }
@@ -270,6 +271,11 @@ func (s *SendQueue) AnsweredAgain(psn packet.PSN) {
 	if t := s.Trouble(); t != nil && t.Late.Left > 0 && !psn.Before(t.Late.From) && psn.Before(t.Late.To) {
 		if t.Late.Left--; t.Late.Left == 0 {
 			t.Late.Rounds += t.Late.Of
+			for i := range t.Longest {
+				if k := &t.Longest[i]; k.Ended != 0 && k.Request.PSN == t.Late.From {
+					k.Late = true
+				}
+			}
 		}
 	}
 }
