@@ -25,7 +25,7 @@ func (t *teller) paused() {
 			long = fmt.Sprintf("for %s at least and %s at most, as the speed of the link is not in the capture", t.span(int64(p.Least)), t.span(int64(p.Most)))
 		}
 		i.What = fmt.Sprintf("The port with Ethernet address %v had the other end of its link pause %s %s, %s.", net.HardwareAddr(p.From[:]), what, times(p.Begun), long)
-		i.fact("frames", fmt.Sprintf("%s, %s of %d bit times in all", count(p.Frames, "pause frame"), number(p.Quanta)+" quanta", 512))
+		i.fact("frames", count(p.Frames, "pause frame"))
 		i.fact("longest", t.span(int64(p.Longest)))
 		if p.Unresumed > 0 {
 			i.fact("ended", fmt.Sprintf("%s by running out, and not by a pause frame that resumes", times(p.Unresumed)))

@@ -29,10 +29,10 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	i.Begin, i.End, i.Tap = o.First, o.Last, o.Tap
 	i.show(o.Frame, o.Newest)
 	e := &c.Ends[from]
-	how := ": they had left before them."
+	how := ", though they had left first."
 	switch one := o.Packets == 1; {
 	case o.Numbered == o.Packets && one:
-		how = ": it had left before them."
+		how = ", though it had left first."
 	case o.Numbered == o.Packets:
 	case c.Service == packet.UC:
 		how = "; UC retransmits nothing."

@@ -150,6 +150,8 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since int64) {
 		i.fact("peer", fmt.Sprintf("%s sent its last packet %s after this request, on this connection", peer, t.span(here-since)))
 	case elsewhere > since:
 		i.fact("peer", fmt.Sprintf("%s went on sending to others, or on other connections: last %s after this request", peer, t.span(elsewhere-since)))
+	case max(here, elsewhere) == since:
+		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since its last answer", peer))
 	default:
 		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since: its last packet came %s before this request", peer, t.span(since-max(here, elsewhere))))
 	}
@@ -237,7 +239,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "the link and dmesg of "+peer+", and the switch ports between")
 	}
 	if !c.Ends[0].Near && !c.Ends[1].Near {
-		i.Next = append(i.Next, "where the tap was (--near ADDRESS): a capture at "+peer+" tells whether the requests arrived there")
+		i.Next = append(i.Next, "a capture at "+peer+": whether the requests arrived there (and --near ADDRESS, for which host this one was made at)")
 	}
 }
 

@@ -86,7 +86,10 @@ func (t *text) group(of func(*Entry) bool) []*breached {
 func (t *text) rule(g *breached, ink func(...any) string) {
 	row := g.id.Row()
 	t.flow("  ", ink(row.ID)+"  "+t.bold(row.Name)+"  "+t.dim("("+row.Severity.String()+", "+row.Ref+")"))
-	t.prose("    ", row.Text)
+	brief := !t.All && row.Severity != rule.Error && g.times > framesOfRule // a warning that comes often takes no room from what is worse
+	if !brief {
+		t.prose("    ", row.Text)
+	}
 	budget := framesOfRule
 	for i, a := range g.parties {
 		if !t.All && i == partiesShown && len(g.parties) > partiesShown+1 {
@@ -98,6 +101,10 @@ func (t *text) rule(g *breached, ink func(...any) string) {
 			return
 		}
 		t.flow("    ", t.accusation(a))
+		if brief {
+			t.brief(a.entries[0])
+			continue
+		}
 		take := len(a.entries)
 		if !t.All {
 			// Each of those accused shows at least one frame; the first gets what the others leave.
@@ -113,6 +120,12 @@ func (t *text) rule(g *breached, ink func(...any) string) {
 			t.line("      … and %s; --all shows every one", number(rest)+" more")
 		}
 	}
+}
+
+// brief writes a finding in two lines, without what the rule says.
+func (t *text) brief(e *Entry) {
+	t.flow("      ", t.where(e))
+	t.prose("        ", e.Actual+"; expected "+e.Expected)
 }
 
 // accusation says who did it, to whom, how often and where.
