@@ -118,6 +118,7 @@ func (e *engine) result() *Result {
 	r.Forgotten = e.forgotten
 	if e.watch == nil {
 		gatherChecksums(r, hosts)
+		namePorts(r.Paused, hosts)
 	}
 	r.sort(e.together)
 	return r

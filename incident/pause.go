@@ -5,6 +5,7 @@ import (
 	"net"
 
 	"ibwitness/link"
+	"ibwitness/packet"
 )
 
 // paused tells which ports had the other end of their link pause. Who they are the frames tell by their Ethernet address only.
@@ -24,16 +25,35 @@ func (t *teller) paused() {
 		if p.Most > p.Least {
 			long = fmt.Sprintf("for %s at least and %s at most, as the speed of the link is not in the capture", t.span(int64(p.Least)), t.span(int64(p.Most)))
 		}
-		i.What = fmt.Sprintf("The port with Ethernet address %v had the other end of its link pause %s %s, %s.", net.HardwareAddr(p.From[:]), what, times(p.Begun), long)
+		i.What = fmt.Sprintf("The port with Ethernet address %v%s had the other end of its link pause %s %s, %s.", net.HardwareAddr(p.From[:]), of(p.Hosts), what, times(p.Begun), long)
 		i.fact("frames", count(p.Frames, "pause frame"))
 		i.fact("longest", t.span(int64(p.Longest)))
 		if p.Unresumed > 0 {
 			i.fact("ended", fmt.Sprintf("%s by running out, and not by a pause frame that resumes", times(p.Unresumed)))
 		}
 		i.FitsWith = []string{"a receiver that cannot take what is sent to it: its host, its memory, or its PCIe link is slow", "congestion after the port, which it hands back"}
+		if len(p.Hosts) > 0 {
+			i.fact("stops", "what is sent to "+addresses(p.Hosts)+" waits meanwhile: "+what)
+		}
 		i.Next = []string{"which host or switch port has that Ethernet address, and its pause counters (ethtool -S: rx_prioN_pause, tx_prioN_pause)", "what that host does: who is slow there has the others wait"}
 		t.tell(i, fmt.Sprint(p.From, p.All, p.Priority, p.Tap))
 	}
+}
+
+// of names the hosts whose packets go to a port.
+func of(hosts []packet.Addr) string {
+	if len(hosts) == 0 {
+		return ""
+	}
+	return ", to which packets for " + addresses(hosts) + " go,"
+}
+
+func addresses(list []packet.Addr) string {
+	var names []string
+	for _, a := range list {
+		names = append(names, a.String())
+	}
+	return enumerate(names)
 }
 
 // pauses tells the pauses of a run that goes on from those before them, which ended long ago.

@@ -4,12 +4,15 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"ibwitness/packet"
 )
 
 // Paused is what a port has asked of the other end of its link by pause frames, for one priority or for all traffic, as one tap saw it. Pause frames do not
 // pass a switch, and a switch may send them from one address on all its ports: so it is the tap that tells the link.
 type Paused struct {
-	From      [6]byte // MAC address of the port that asked
+	From      [6]byte       // MAC address of the port that asked
+	Hosts     []packet.Addr // whose packets go to that address, at most a few: the port is theirs, or of a router before them. Of a run that is over
 	Tap       uint16
 	All       bool   // all traffic (IEEE 802.3 annex 31B), in place of a priority
 	Priority  uint8  // of IEEE 802.1Q

@@ -1,6 +1,8 @@
 package connection
 
 import (
+	"iter"
+
 	"ibwitness/packet"
 	"ibwitness/qp"
 )
@@ -80,6 +82,19 @@ func (t *Table) Discards(c *Connection, from int, p *packet.Packet, h *Host, dir
 		t.hosts.slot(p.Src, p.Dst).station = p.Station
 		if s.known[len(s.known)-1] != oldest { // it is known no longer
 			t.flows.changes++
+		}
+	}
+}
+
+// Stations yields the Ethernet addresses that the packets of a pair of hosts go to, and to which of the two.
+func (h *Host) Stations() iter.Seq2[uint64, packet.Addr] {
+	return func(yield func(uint64, packet.Addr) bool) {
+		for dir, to := range [2]packet.Addr{h.b, h.a} {
+			for _, at := range h.stations[dir].known {
+				if at != 0 && !yield(at, to) {
+					return
+				}
+			}
 		}
 	}
 }
