@@ -239,7 +239,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "the link and dmesg of "+peer+", and the switch ports between")
 	}
 	if !c.Ends[0].Near && !c.Ends[1].Near {
-		i.Next = append(i.Next, "a capture at "+peer+": whether the requests arrived there (and --near ADDRESS, for which host this one was made at)")
+		i.Next = append(i.Next, "a capture at "+peer+": whether the requests arrived there")
 	}
 }
 

@@ -82,7 +82,9 @@ func (v *Verifier) readAnswers(c *qp.Pair, from int, p *packet.Packet, w *wqe.Se
 	}
 	missing := q.Missing(w)
 	if w.Op == wqe.Read {
-		v.responseOvertaken(c, from, p, w)
+		if p.PSN != w.RespNext() || q.Trouble() != nil || c.RQ(from).Last.PSN.After(p.PSN) {
+			v.responseOvertaken(c, from, p, w)
+		}
 		if p.PSN.Before(w.RespNext()) && v.duplicateReadResponse(c, from, p, w) {
 			return
 		}
