@@ -55,7 +55,7 @@ func gather(list []Incident, findings []rule.Finding) {
 
 // owns reports whether a finding between the hosts of an incident belongs to it.
 func (i *Incident) owns(f *rule.Finding) bool {
-	if f.Time < i.Begin || f.Time > i.End && i.Kind != Refused { // what was on its way when the NAK came belongs to it
+	if !i.spans(f) {
 		return false
 	}
 	if !i.Local.QPNKnown && !i.Peer.QPNKnown {
@@ -67,6 +67,14 @@ func (i *Incident) owns(f *rule.Finding) bool {
 	}
 	same := func(e *rule.Endpoint, p *Party) bool { return !e.QPNKnown || !p.QPNKnown || e.QPN == p.QPN }
 	return i.Connections > 1 || same(local, &i.Local) && same(peer, &i.Peer) && (local.QPNKnown || peer.QPNKnown)
+}
+
+// spans reports whether a finding was made while an incident lasted. To a refusal belong the request that is refused, and what was on its way when the NAK came.
+func (i *Incident) spans(f *rule.Finding) bool {
+	if i.Kind == Refused && f.Tap == i.Tap && f.Frame == i.refused {
+		return true
+	}
+	return f.Time >= i.Begin && (f.Time <= i.End || i.Kind == Refused)
 }
 
 func (i *Incident) found(f *rule.Finding) {

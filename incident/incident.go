@@ -83,7 +83,8 @@ type Incident struct {
 	FitsWith    []string // what would look like this
 	Next        []string // what to look at next
 
-	newest Party // Local of the one of its group that was told last
+	newest  Party  // Local of the one of its group that was told last
+	refused uint64 // frame of the request that a NAK refuses; 0: not known
 }
 
 // Party is one side of an incident.

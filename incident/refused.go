@@ -8,7 +8,6 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
-	"ibwitness/wqe"
 )
 
 // refused tells of a NAK that ended a connection, as one chain with what led to it and what followed.
@@ -16,6 +15,7 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 	i := t.between(Refused, c, from)
 	e, peer := &c.Ends[from], &c.Ends[1-from]
 	i.Begin, i.End, i.Tap = k.Time, k.Time, k.Tap
+	i.refused = k.Request.Frame
 	i.show(k.Request.Frame, k.Frame)
 	i.What = fmt.Sprintf("%v refused %s of %v: %s. The connection is over.", &i.Peer, article(operation(&k.Request)), &i.Local, refusal(k.Code))
 	i.fact("request", request(&k.Request))
@@ -29,29 +29,8 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 		i.show(c.Closed.Frame)
 	}
 	t.command(i, c)
-	switch k.Code {
-	case packet.NAKRemoteAccess:
-		i.FitsWith = []string{"an R_Key that is not valid (any more), or of another protection domain", "an address or length outside the memory region", "a region or queue pair without the right to " + access(k.Request.Op)}
-		i.Next = []string{"which region of " + i.Peer.Addr.String() + fmt.Sprintf(" has R_Key 0x%x, its range and access flags, and when it was deregistered or invalidated", k.Request.RKey)}
-	case packet.NAKInvalidRequest:
-		i.FitsWith = []string{"an operation that the responder's queue pair does not allow, or more READs and atomics than it has resources for", "a message longer than the receive that was posted", "a misaligned atomic"}
-		i.Next = []string{"the length of the receives that " + i.Peer.Addr.String() + " posts, and max_dest_rd_atomic and qp_access_flags of its queue pair"}
-	default:
-		i.FitsWith = []string{"a fault on the responder: its receive could not be completed locally"}
-		i.Next = []string{"completions in error and dmesg on " + i.Peer.Addr.String()}
-	}
+	t.why(i, c, from, k)
 	t.tell(i, k.Code.String())
-}
-
-// access is the right that an operation needs.
-func access(o wqe.Op) string {
-	switch {
-	case o == wqe.Read:
-		return "remote read"
-	case o.Atomic():
-		return "remote atomic access"
-	}
-	return "remote write"
 }
 
 // refusal says what a NAK says.

@@ -8,6 +8,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/rule"
 )
 
 // Of returns the incidents of a run, the gravest kind first, and of a kind the one first that cost the most time.
@@ -41,10 +42,11 @@ type teller struct {
 	damaged map[way]bool // packets were, on the way from host to host
 	groups  map[group]*Incident
 	order   []*Incident
-	keys    []group                      // of order
-	pairs   map[pair][]*agent.Connection // by First; nil: nobody has asked
-	ways    map[waysKey]string           // what paths says
-	still   []still                      // when the capture recorded nothing of any host
+	keys    []group                        // of order
+	pairs   map[pair][]*agent.Connection   // by First; nil: nobody has asked
+	ways    map[waysKey]string             // what paths says
+	broken  map[rule.Frame][]*rule.Finding // violations, by frame; nil: nobody has asked
+	still   []still                        // when the capture recorded nothing of any host
 }
 
 // group is which incidents are told as one: of the same kind between the same hosts, in the same direction, and overlapping in time where that is said.

@@ -130,15 +130,6 @@ type RNRSums struct {
 	MostForRequest uint32 // NAKs of one request, at most
 }
 
-// Refusal is a NAK that ends the connection.
-type Refusal struct {
-	Code    packet.Syndrome
-	Time    int64 // 0: there was none
-	Tap     uint16
-	Frame   uint64
-	Request StalledRequest
-}
-
 // Active reports whether the request still waits for its response.
 func (s *Stall) Active() bool { return s.Begun != 0 && s.Ended == 0 }
 
@@ -293,14 +284,6 @@ func (s *SendQueue) NoteSlow(p *packet.Packet, w *wqe.SendWQE, since int64, miss
 // NoteSilence notes that request p comes after a gap, and after a time in which the capture shows nothing of the connection.
 func (s *SendQueue) NoteSilence(p *packet.Packet, since int64) {
 	s.trouble().keep(Stall{Request: s.request(p, p.PSN, nil), Since: since, Begun: since, Last: since, Ended: p.Time, Tap: p.Tap, Frames: StallFrames{Ended: p.Frame}, Before: true})
-}
-
-// Refuse notes NAK p, which ends the connection, and the request that it refuses, which w is; nil: it is not known.
-func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE) {
-	t := s.trouble()
-	if t.Refusal.Time == 0 {
-		t.Refusal = Refusal{Code: p.Syndrome, Time: p.Time, Tap: p.Tap, Frame: p.Frame, Request: s.request(p, p.PSN, w)}
-	}
 }
 
 // stall returns the stall of the request at psn: the newest, if that is not over.

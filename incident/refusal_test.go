@@ -1,0 +1,118 @@
+package incident_test
+
+import (
+	"strings"
+	"testing"
+
+	"ibwitness/agent"
+	"ibwitness/incident"
+)
+
+// reasons are what a scenario tells with what it fits and what to look at.
+func reasons(t *testing.T, text string) string {
+	t.Helper()
+	var b strings.Builder
+	list := incident.Of(judged(t, frames(t, text), agent.Options{}))
+	told(&b, "frames", list)
+	for i := range list {
+		x := &list[i]
+		for _, f := range x.Found {
+			b.WriteString("found: " + f.Rule.String() + "\n")
+		}
+		b.WriteString("fits: " + strings.Join(x.FitsWith, "; or ") + "\nnext: " + strings.Join(x.Next, "; ") + "\n")
+	}
+	return b.String()
+}
+
+// TestRefusalReasons: a refusal is told with the causes that its operation and the requests beside it leave open, and with no others.
+func TestRefusalReasons(t *testing.T) {
+	const head = `
+about: a request that is refused
+hcas:
+  a: 10.0.0.1
+  b: 10.0.0.2
+taps: [middle]
+qps:
+  a1: {hca: a, peer: b1}
+  b1: {hca: b, peer: a1ACCESS}
+work:
+  - {qp: b1, op: receive, length: 100}
+`
+	const three = "  - {qp: a1, op: write, length: 200, repeat: 3}\n"
+	tests := []struct {
+		name, access, work string
+		want, not          []string
+	}{
+		{
+			"a wrong R_Key for an address that was accepted", "", three + "  - {at: 1ms, qp: a1, op: write, length: 100, bad_key: true}\n",
+			[]string{"R_Key: the address was accepted with R_Key 0x", " in frame 3: R_Key 0x", "fits: a wrong R_Key"},
+			[]string{"outside", "right to"},
+		},
+		{
+			"a wrong R_Key before the right one", "",
+			"  - {qp: a1, op: write, length: 200, offset: 4096}\n  - {at: 1ms, qp: a1, op: write, length: 200, bad_key: true}\n  - {at: 1ms, qp: a1, op: write, length: 200}\n",
+			[]string{"R_Key: frame 1, which was accepted, has R_Key 0x", ", and so has frame 4, for the same address: it seems that R_Key 0x", "fits: a wrong R_Key"},
+			[]string{"address was accepted"},
+		},
+		{
+			"a wrong R_Key, and nothing else was accepted", "", "  - {qp: a1, op: write, length: 200, bad_key: true}\n",
+			[]string{"fits: an R_Key that is not valid (any more), or of another protection domain; or an address or length outside"},
+			[]string{"R_Key: "},
+		},
+		{
+			"an address outside", "", three + "  - {at: 1ms, qp: a1, op: write, length: 100, offset: 4294967296}\n",
+			[]string{"was accepted at 0x80000000 to 0x800000c7, last in frame 3: it was valid then", "address: 0x180000000 to 0x180000063 is not within that", "fits: an address or length outside"},
+			[]string{"fits: a wrong R_Key", "right to"},
+		},
+		{
+			"a right that the region lacks", ", access: [write, atomic, flush]", three + "  - {at: 1ms, qp: a1, op: read, length: 100}\n",
+			[]string{"fits: a queue pair of 10.0.0.2 without the right to remote read; or more READs", "max_rd_atomic of 10.0.0.1"},
+			[]string{"misaligned", "the receive"},
+		},
+		{
+			"a misaligned atomic", "", "  - {qp: a1, op: fetch_add, offset: 8}\nerrors:\n  - {do: corrupt, from: a, to: b, op: atomic, set: {va: 0x80000004}}\n",
+			[]string{"is not a multiple of 8", "fits: a misaligned atomic: that explains the refusal", "found: RC-ATM-001"},
+			[]string{"the receive"},
+		},
+		{
+			"an atomic that is not", ", access: [write, read]", "  - {qp: a1, op: fetch_add, offset: 8}\n",
+			[]string{"fits: a queue pair of 10.0.0.2 without the right to remote atomic access; or more READs and atomics"},
+			[]string{"misaligned", "the receive"},
+		},
+		{
+			"an ATOMIC WRITE that is wrong itself", "", "  - {qp: a1, op: atomic_write, offset: 8}\nerrors:\n  - {do: corrupt, from: a, to: b, op: atomic_write, set: {pad_cnt: 1}}\n",
+			[]string{"fits: a request that is wrong itself: it breaks "},
+			[]string{"misaligned"},
+		},
+		{
+			"a SEND that is too long", "", "  - {qp: a1, op: send, length: 200}\n",
+			[]string{"fits: a message longer than the receive that was posted", "next: the length of the receives that 10.0.0.2 posts"},
+			[]string{"misaligned", "max_dest_rd_atomic"},
+		},
+		{
+			"an R_Key that a SEND with Invalidate named", "",
+			"  - {qp: a1, op: write, length: 100, spare: true}\n  - {qp: a1, op: send_inv, length: 50, spare: true}\n  - {at: 1ms, qp: a1, op: write, length: 100}\n" +
+				"errors:\n  - {do: corrupt, from: a, to: b, op: write, nth: 2, set: {rkey: 0x85e47}}\n",
+			[]string{"R_Key: a SEND with Invalidate of this queue pair named R_Key 0x85e47 before: it is not valid any more (RC-INV-001)", "found: RC-INV-001", "fits: a requester that goes on with an R_Key"},
+			[]string{"outside", "right to"},
+		},
+		{
+			"what was accepted before", "", three + "errors:\n  - {do: corrupt, from: b, to: a, op: ack, nth: 3, set: {syndrome: 0x62}}\n",
+			[]string{"R_Key: was accepted for these bytes in frame 2: the address was right, and R_Key 0x", "fits: a region or window that was deregistered or invalidated since"},
+			[]string{"outside", "right to"},
+		},
+	}
+	for _, tt := range tests {
+		got := reasons(t, strings.Replace(head, "ACCESS", tt.access, 1)+tt.work)
+		for _, want := range tt.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %s\nwant %q", tt.name, got, want)
+			}
+		}
+		for _, not := range tt.not {
+			if strings.Contains(got, not) {
+				t.Errorf("%s: %s\nand not %q", tt.name, got, not)
+			}
+		}
+	}
+}

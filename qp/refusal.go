@@ -1,0 +1,108 @@
+package qp
+
+import (
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// Refusal is a NAK that ends the connection.
+type Refusal struct {
+	Code    packet.Syndrome
+	Time    int64 // 0: there was none
+	Tap     uint16
+	Frame   uint64
+	Request StalledRequest
+	Beside  Beside // of a NAK Remote Access Error
+}
+
+// Beside is what the requests say of a refused one that are kept when the NAK comes: those before it were accepted.
+type Beside struct {
+	SameKey    AcceptedRange // of those with its R_Key
+	Covering   KeyAt         // the newest accepted with its R_Key of which it needs no byte more
+	CoveringOp wqe.Op        // of Covering
+	Elsewhere  KeyAt         // the newest accepted with another R_Key of which it needs no byte more
+	Other      KeyAt         // the newest accepted with another R_Key
+	Next       KeyAt         // the first after it of the same address, with another R_Key
+}
+
+// KeyAt is a request and its R_Key.
+type KeyAt struct {
+	RKey  uint32
+	Frame uint64 // in which it begins; 0: there is none
+}
+
+// AcceptedRange is which bytes accepted requests named.
+type AcceptedRange struct {
+	Low, High uint64 // first byte, and the one after the last
+	Newest    uint64 // frame; 0: there is none
+	SameOp    bool   // one of them is of the operation that was refused
+}
+
+// Refuse notes NAK p, which ends the connection, and the request that it refuses, which w is; nil: it is not known.
+func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE) {
+	t := s.trouble()
+	if t.Refusal.Time != 0 {
+		return
+	}
+	t.Refusal = Refusal{Code: p.Syndrome, Time: p.Time, Tap: p.Tap, Frame: p.Frame, Request: s.request(p, p.PSN, w)}
+	if w != nil && w.RKey != 0 && p.Syndrome == packet.NAKRemoteAccess {
+		t.Refusal.Beside = s.beside(p, w)
+	}
+}
+
+// beside looks through the requests that are kept for what they say of request w, which NAK p refuses.
+func (s *SendQueue) beside(p *packet.Packet, w *wqe.SendWQE) (b Beside) {
+	for i := range s.Messages.Len() {
+		m := s.Messages.At(i)
+		if m == w || m.RKey == 0 || !m.Has(wqe.Whole) {
+			continue
+		}
+		at := KeyAt{m.RKey, packet.FrameNear(p.Frame, m.Frame)}
+		switch {
+		case m.First.After(w.First):
+			if b.Next.Frame == 0 && m.VA == w.VA && m.RKey != w.RKey {
+				b.Next = at
+			}
+		case m.Has(wqe.Ended) && (m.Has(wqe.Answered) || !m.Op.Responded()):
+			b.accepted(m, w, at)
+		}
+	}
+	return b
+}
+
+// accepted notes request m, which was accepted before request w was refused.
+func (b *Beside) accepted(m, w *wqe.SendWQE, at KeyAt) {
+	low, high := extent(m)
+	if low == high {
+		return // whoever needs no byte is asked for no R_Key
+	}
+	from, to := extent(w)
+	covers := low <= from && to <= high
+	if m.RKey != w.RKey {
+		if b.Other = at; covers {
+			b.Elsewhere = at
+		}
+		return
+	}
+	b.SameKey.add(low, high, at.Frame)
+	b.SameKey.SameOp = b.SameKey.SameOp || m.Op == w.Op
+	if covers {
+		b.Covering, b.CoveringOp = at, m.Op
+	}
+}
+
+func (r *AcceptedRange) add(low, high, frame uint64) {
+	if r.Newest == 0 {
+		r.Low, r.High = low, high
+	}
+	r.Low, r.High, r.Newest = min(r.Low, low), max(r.High, high), frame
+}
+
+// extent is which bytes a request names: the first, and the one after the last.
+func extent(w *wqe.SendWQE) (low, high uint64) {
+	n := uint64(w.Length)
+	if w.Op.Atomic() || w.Op == wqe.AtomicWrite {
+		n = 8
+	}
+	return w.VA, w.VA + n
+}
