@@ -6,6 +6,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/verifier/cm"
 	"ibwitness/verifier/gmp"
 	"ibwitness/verifier/smp"
 	"ibwitness/wqe"
@@ -81,10 +82,19 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 		}
 		t.note(f, p, rule.EvDisconnect, "")
 	case passive.Rejected:
-		t.note(f, p, rule.EvReject, f.Reason.String())
+		t.note(f, p, rule.EvReject, refusal(f, p).String())
 	case passive.Resolved:
 		t.table.Resolve(wqe.QP{Addr: f.Ends[1].Addr, QPN: f.Ends[1].QPN}, f.Ends[0].Addr, &f.Ends[1].Attr, p.Time)
 	}
+}
+
+// refusal is what REJ p says of the exchange that a fact is about.
+func refusal(f *passive.Fact, p *packet.Packet) cm.Refusal {
+	r := cm.Refusal{Reason: f.Reason}
+	if f.Asked != 0 { // else which side asked is not known
+		r.Service, r.ByAsker = f.ServiceID.String(), p.Src == f.Ends[0].Addr && p.Src != f.Ends[1].Addr
+	}
+	return r
 }
 
 // connect begins a connection whose QPs, start PSNs and attributes CM has given.

@@ -150,7 +150,11 @@ func (t *teller) sorted() []Incident {
 	out := make([]Incident, 0, len(t.order))
 	for _, i := range t.order {
 		if n := i.Connections; n > 1 {
-			i.fact("also", count(uint64(n-1), "more connection")+" between the same hosts likewise; this is the one that lost the most time")
+			also := count(uint64(n-1), "more connection") + " between the same hosts likewise"
+			if i.Lost > 0 && t.run.Clock.Count == 0 {
+				also += "; this is the one that lost the most time"
+			}
+			i.fact("also", also)
 		}
 		out = append(out, *i)
 	}

@@ -1,0 +1,75 @@
+package incident
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/rule"
+	"ibwitness/verifier/cm"
+)
+
+// rejected tells of connections that the communication manager refused.
+func (t *teller) rejected() {
+	for k := range t.run.Findings {
+		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event {
+			t.tell(rejection(f), f.Detail)
+		}
+	}
+}
+
+// rejection is what the event of a REJ tells.
+func rejection(f *rule.Finding) *Incident {
+	i := &Incident{
+		Kind: Rejected, Certainty: Proven, Local: Party{f.Accused.Addr, f.Accused.QPN, f.Accused.QPNKnown}, Peer: Party{f.Peer.Addr, f.Peer.QPN, f.Peer.QPNKnown}, Connections: 1,
+		Begin: f.Time, End: f.Time, Tap: f.Tap,
+	}
+	i.show(f.Frame)
+	r, _ := cm.ParseRefusal(f.Detail)
+	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
+	by, to := peer, local // who refused whom
+	if i.What = fmt.Sprintf("The connection that %s asked %s for was refused: %v (reason %d).", local, peer, r.Reason, uint16(r.Reason)); r.ByAsker {
+		by, to = local, peer
+		i.What = fmt.Sprintf("%s asked %s for a connection, and then refused the answer: %v (reason %d).", local, peer, r.Reason, uint16(r.Reason))
+	}
+	i.fact("service", r.Service)
+	advice := adviceOn(r.Reason)
+	names := strings.NewReplacer("{by}", by, "{to}", to, "{service}", cmp.Or(r.Service, "the port or service ID that was asked for"))
+	for _, s := range advice.fits {
+		i.FitsWith = append(i.FitsWith, names.Replace(s))
+	}
+	for _, s := range advice.next {
+		i.Next = append(i.Next, names.Replace(s))
+	}
+	return i
+}
+
+// connectWait is for how long a REQ waits that does not tell, nanoseconds.
+const connectWait = int64(4300 * time.Millisecond)
+
+// ignored tells of requests for a connection that nothing answered.
+func (t *teller) ignored() {
+	for k := range t.run.REQs {
+		q := &t.run.REQs[k]
+		wait := q.Wait
+		if wait == 0 {
+			wait = connectWait
+		}
+		if q.Times < 2 && t.run.Last-q.Last < wait {
+			continue
+		}
+		i := &Incident{
+			Kind: Ignored, Certainty: Proven, Local: Party{Addr: q.From}, Peer: Party{Addr: q.To}, Connections: 1, Begin: q.First, End: t.run.Last, Ongoing: true,
+			Lost: time.Duration(t.run.Last - q.First), Tap: q.Tap,
+		}
+		i.show(q.Frame)
+		i.What = fmt.Sprintf("%v asked %v for a connection (REQ) %s in %s; nothing answered.", q.From, q.To, times(uint64(q.Times)), t.span(q.Last-q.First))
+		i.fact("service", fmt.Sprint(q.Service))
+		t.peer(i, &agent.Connection{}, 0, q.First)
+		i.FitsWith = []string{"a host that is down or does not run RDMA", "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + q.To.String() + ", or its answer from " + q.From.String()}
+		i.Next = []string{"ping and rping from " + q.From.String() + " to " + q.To.String(), "rdma link on " + q.To.String()}
+		t.tell(i, "")
+	}
+}
