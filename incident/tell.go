@@ -45,6 +45,7 @@ type teller struct {
 	keys    []group                        // of order
 	pairs   map[pair][]*agent.Connection   // by First; nil: nobody has asked
 	ways    map[waysKey]string             // what paths says
+	keysOf  map[waysKey][]uint16           // what unansweredKeys returns
 	broken  map[rule.Frame][]*rule.Finding // violations, by frame; nil: nobody has asked
 	still   []still                        // when the capture recorded nothing of any host
 }

@@ -55,6 +55,11 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.peer(i, c, 1-from, k.Since)
 	t.after(i, c, k)
 	t.reasons(i, c, from, k)
+	if s := t.partitions(c, from); s != "" {
+		i.explain(s)
+		t.tellAs(i, partition(i))
+		return
+	}
 	t.tell(i, "")
 }
 
@@ -174,11 +179,17 @@ type pair struct {
 }
 
 func pairOf(c *agent.Connection) pair {
-	a, b := c.Ends[0].Addr, c.Ends[1].Addr
+	p := pairBy(c.Ends[0].Addr, c.Ends[1].Addr)
+	p.service = c.Service
+	return p
+}
+
+// pairBy is a pair of hosts without a service.
+func pairBy(a, b packet.Addr) pair {
 	if b.Hi < a.Hi || b.Hi == a.Hi && b.Lo < a.Lo {
 		a, b = b, a
 	}
-	return pair{a, b, c.Service}
+	return pair{a: a, b: b}
 }
 
 // siblings returns the connections of the service between the hosts of c, itself among them, in the order in which they began.
@@ -205,6 +216,9 @@ func (t *teller) nextOf(c *agent.Connection, after int64) *agent.Connection {
 	return nil
 }
 
+// otherStart is what would look like a connection on which the peer has never sent anything.
+const otherStart = "a P_Key or starting PSN that the two ends do not agree on"
+
 // reasons says what would look like an unanswered request, and what to look at.
 func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
@@ -221,7 +235,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.Next = append(i.Next, "discards and errors of the switch ports between (ethtool -S), and out_of_sequence of "+peer)
 	case i.Kind == NeverAnswered && known && alive:
 		i.FitsWith = append(i.FitsWith, "a wrong destination QPN, or a queue pair of "+peer+" that is not yet in RTR or is in the error state",
-			"a P_Key or starting PSN that the two ends do not agree on")
+			otherStart)
 		i.Next = append(i.Next, "both ends' QPN, rq_psn, sq_psn, P_Key and GID as the application exchanged them", "rdma resource show qp on "+peer+", and the counters of its port (out_of_sequence, resp_local_qp_error)")
 	case i.Kind == NeverAnswered:
 		i.FitsWith = append(i.FitsWith, "a route, GID, VLAN or firewall (UDP port 4791) that keeps packets from "+peer+", or its answers from "+local,

@@ -1,0 +1,79 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+
+	"ibwitness/agent"
+)
+
+// fullMember is the bit of a P_Key that tells a full member from a limited one.
+const fullMember = 0x8000
+
+// mostKeys is from how many P_Keys on a host uses too many for them to say which belongs to whom.
+const mostKeys = 4
+
+// meet reports whether an end with one P_Key takes packets with another: of the same partition, and not from one limited member to another.
+func meet(a, b uint16) bool { return a&^fullMember == b&^fullMember && (a|b)&fullMember != 0 }
+
+// partitions says that the P_Key of end from of a connection, whose requests nothing answers, is none that the peer takes packets with, by those which it sends itself; "": it may be one.
+func (t *teller) partitions(c *agent.Connection, from int) string {
+	e, peer := &c.Ends[from], &c.Ends[1-from]
+	if !e.Path.Known {
+		return ""
+	}
+	var keys []uint16
+	switch {
+	case peer.Path.Known:
+		keys = []uint16{peer.Path.PKey}
+	case peer.Packets == 0:
+		keys = t.unansweredKeys(c, from)
+	}
+	if len(keys) == 0 || len(keys) >= mostKeys || slices.ContainsFunc(keys, func(k uint16) bool { return meet(e.Path.PKey, k) }) {
+		return ""
+	}
+	if len(keys) == 1 && keys[0] == e.Path.PKey {
+		return fmt.Sprintf("packets of %v and of %v carry P_Key 0x%04x: limited members of a partition do not take packets of one another", e.Addr, peer.Addr, keys[0])
+	}
+	var names []string
+	for _, k := range keys {
+		names = append(names, fmt.Sprintf("0x%04x", k))
+	}
+	return fmt.Sprintf("packets of %v carry P_Key 0x%04x, those of %v carry %s", e.Addr, e.Path.PKey, peer.Addr, enumerate(names))
+}
+
+// unansweredKeys are the P_Keys of what the peer of end from of a connection sends to its host on connections that are as one-sided as this one: one of them may be the way back.
+func (t *teller) unansweredKeys(c *agent.Connection, from int) []uint16 {
+	k := waysKey{way{c.Ends[1-from].Addr, c.Ends[from].Addr}, c.Service}
+	if keys, known := t.keysOf[k]; known {
+		return keys
+	}
+	var keys []uint16
+	for _, d := range t.siblings(c) {
+		for back := range d.Ends {
+			e := &d.Ends[back]
+			if e.Addr == k.from && d != c && e.Path.Known && d.Ends[1-back].Packets == 0 && len(keys) < mostKeys && !slices.Contains(keys, e.Path.PKey) {
+				keys = append(keys, e.Path.PKey)
+			}
+		}
+	}
+	if t.keysOf == nil {
+		t.keysOf = map[waysKey][]uint16{}
+	}
+	t.keysOf[k] = keys
+	return keys
+}
+
+// explain puts what the P_Keys of both ends say first.
+func (i *Incident) explain(partitions string) {
+	i.Facts = slices.Insert(i.Facts, 0, Fact{"P_Key", partitions})
+	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == otherStart })
+	i.FitsWith = slices.Insert(i.FitsWith, 0, "a P_Key that the two ends do not agree on: each drops what the other sends, and answers nothing")
+	i.Next = slices.Insert(i.Next, 0, "the pkey_index of both queue pairs, and the tables of P_Keys of both ports (/sys/class/infiniband/*/ports/*/pkeys)")
+}
+
+// partition is the group of what both hosts send in vain as their P_Keys differ: it is one, whoever sends it.
+func partition(i *Incident) group {
+	p := pairBy(i.Local.Addr, i.Peer.Addr)
+	return group{i.Kind, p.a, p.b, "P_Key"}
+}
