@@ -17,17 +17,18 @@ import (
 
 // Result is everything that a run found. It is the same whatever the number of workers.
 type Result struct {
-	Packets     uint64      // frames read, of any protocol
-	RDMA        uint64      // of them, InfiniBand or RoCE packets
-	Repeated    uint64      // RDMA packets that another tap had already shown
-	Dropped     uint64      // packets that the capture says it lost
-	Gaps        uint64      // where the capture has lost packets without saying so, as MSNs show
-	Undecoded   uint64      // RDMA packets whose headers are inconsistent
-	Unjudged    uint64      // RDMA packets of which no verifier of a transport service has judged more than the base transport header
-	Events      int         // logs of verbs events that were compared with the packets
-	First, Last int64       // times of the first and last frame, nanoseconds since the Unix epoch
-	LogClocks   []LogClock  // of the logs whose clock is not that of the packets
-	LogsUnseen  []LogUnseen // the logs that tell of queue pairs which the capture shows nothing of
+	Packets     uint64          // frames read, of any protocol
+	RDMA        uint64          // of them, InfiniBand or RoCE packets
+	Repeated    uint64          // RDMA packets that another tap had already shown
+	Copies      verifier.Copies // RDMA packets that came twice: the network made them, or the capture
+	Dropped     uint64          // packets that the capture says it lost
+	Gaps        uint64          // where the capture has lost packets without saying so, as MSNs show
+	Undecoded   uint64          // RDMA packets whose headers are inconsistent
+	Unjudged    uint64          // RDMA packets of which no verifier of a transport service has judged more than the base transport header
+	Events      int             // logs of verbs events that were compared with the packets
+	First, Last int64           // times of the first and last frame, nanoseconds since the Unix epoch
+	LogClocks   []LogClock      // of the logs whose clock is not that of the packets
+	LogsUnseen  []LogUnseen     // the logs that tell of queue pairs which the capture shows nothing of
 	Taps        []fabricagent.Tap
 	Findings    []rule.Finding // in frame order: time, tap, frame, then the order in which the verifiers spoke
 	Waived      []rule.Waived  // violations that are no errors, see Waive; in that order too

@@ -65,6 +65,7 @@ func (e *engine) result() *Result {
 	Reconcile(agents...)
 	for _, t := range agents {
 		r.Repeated += t.repeated
+		r.Copies.Add(&t.ver.Copies)
 		r.Undecoded += t.short
 		r.Unjudged += t.unjudged
 		refused += t.table.Refused()

@@ -18,6 +18,7 @@ func (t *teller) capture() {
 		untrusted(fmt.Sprintf("The capture has %s although it reports no drops: responders counted messages that it does not hold.", count(r.Gaps, "gap")),
 			"the drop counters of the mirror port and of the capturing host")
 	}
+	t.twice()
 	if k := r.Clock; k.Count > 0 {
 		by := "by " + k.By.Abs().String()
 		if k.By.Abs() > 24*time.Hour {
@@ -29,6 +30,30 @@ func (t *teller) capture() {
 	if one := t.oneWay(); one != "" {
 		untrusted(one, "capture both directions: a mirror port for rx and tx, or tcpdump on the RDMA device")
 	}
+}
+
+// From how many copies on, and from what share of the packets on, as one of so many, it is not the network that makes them.
+const (
+	fewestCopies = 64
+	copiedShare  = 4
+)
+
+// twice tells that the capture holds a large part of the packets twice.
+func (t *teller) twice() {
+	k := &t.run.Copies
+	once := t.run.RDMA - min(t.run.RDMA, t.run.Repeated+k.Count)
+	if once < fewestCopies || copiedShare*k.Count < once {
+		return
+	}
+	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: k.First, End: k.Last, Tap: k.Tap}
+	i.show(k.Frame, k.Newest)
+	i.What = fmt.Sprintf("The capture holds %s of %s twice.", number(k.Count), count(once, "packet"))
+	if k.Within > 0 && t.run.Clock.Count == 0 {
+		i.fact("apart", "at most "+t.span(k.Within)+", where a copy comes right after its packet")
+	}
+	i.FitsWith = []string{"a mirror of both directions of each port, or of several ports that the same packets pass", "a capture of all interfaces (tcpdump -i any), where packets pass several", "a network that duplicates packets, though hardly so many"}
+	i.Next = []string{"editcap -d to take the copies out: duplicate-request and duplicate-response are theirs", "mirror one direction of each port, or capture on one interface"}
+	t.order = append(t.order, i)
 }
 
 // oneWay says that the capture holds one direction only; "": it does not.

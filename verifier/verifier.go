@@ -37,6 +37,7 @@ type Verifier struct {
 	Profile Profile
 	// Skipped counts, by reason, the packets of which something could not be judged.
 	Skipped [NumSkips]uint64
+	Copies  Copies
 }
 
 // New returns a verifier that reports to rec.

@@ -40,7 +40,10 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	r.CloseUnseen()
-	if v.copiedResponse(r, p) || verifier.LeftBefore(p, r.Last.ID) {
+	if copied := v.copiedResponse(r, p); copied || verifier.LeftBefore(p, r.Last.ID) {
+		if copied {
+			v.CountCopy(p, p.Time-r.Last.Time)
+		}
 		v.Copied(c, from, p)
 		v.Overtaken(c, from, p, r.Last.ID, packet.FrameNear(p.Frame, r.Last.Frame), r.Last.Time)
 	}

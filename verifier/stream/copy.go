@@ -17,6 +17,11 @@ func (v *Verifier) NetworkCopy(c *qp.Pair, from int, t packet.Trace, p *packet.P
 	is := v.sameRequest(c, from, t, p)
 	if is {
 		v.Copied(c, from, p)
+		since := int64(-1)
+		if q := &c.Ends[from].SQ; q.Last.PSN == p.PSN {
+			since = p.Time - q.Last.Time
+		}
+		v.CountCopy(p, since)
 	}
 	return is
 }
