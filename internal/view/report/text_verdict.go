@@ -53,7 +53,8 @@ func (t *text) verdict() {
 func (t *text) breach(n int, noun, whom string, of func(*Entry) bool) string {
 	broken := map[rule.ID]bool{}
 	seen := map[string]bool{}
-	var who []string
+	var who, damaged []string
+	only := OnlyDamaged(t.res)
 	all := uint64(0)
 	for i := range t.list {
 		e := &t.list[i]
@@ -66,10 +67,17 @@ func (t *text) breach(n int, noun, whom string, of func(*Entry) bool) string {
 		if !e.Accused.Addr.IsZero() {
 			name = where(&e.Accused)
 		}
-		if !seen[name] {
-			seen[name] = true
+		switch {
+		case seen[name]:
+		case only[e.Accused.Addr]:
+			damaged = append(damaged, name)
+		default:
 			who = append(who, name)
 		}
+		seen[name] = true
+	}
+	if len(who) == 0 {
+		who = damaged
 	}
 	const most = 3
 	if len(who) > most+1 {

@@ -20,7 +20,8 @@ type finished struct {
 	seried map[way]seried
 
 	messages *Messages
-	shared   report.Shared // nil: nobody has asked
+	shared   report.Shared        // nil: nobody has asked
+	damaged  map[packet.Addr]bool // addresses that only damaged packets have
 }
 
 // way is a direction of a connection.
@@ -55,7 +56,7 @@ func (m *Model) Finish(run *report.Run) {
 	}
 	busy := m.busiest(r.Connections)
 	span := max(1, r.Last-r.First)
-	m.done = &finished{run: run, step: span/points + 1, seried: map[way]seried{}, messages: messagesOf(r)}
+	m.done = &finished{run: run, step: span/points + 1, seried: map[way]seried{}, messages: messagesOf(r), damaged: report.OnlyDamaged(r)}
 	for i := range r.Connections {
 		c := &r.Connections[i]
 		if i == mostTracks {

@@ -133,6 +133,9 @@ func (s *Summary) accused(m *Model) {
 	for a, n := range m.accused {
 		s.guilty = append(s.guilty, guilty{a, n})
 	}
+	if m.done != nil && len(m.done.damaged) < len(s.guilty) {
+		s.guilty = slices.DeleteFunc(s.guilty, func(g guilty) bool { return m.done.damaged[g.addr] })
+	}
 	slices.SortFunc(s.guilty, func(a, b guilty) int {
 		return cmp.Or(graver(&a.byKind, &b.byKind), cmp.Compare(a.addr.Hi, b.addr.Hi), cmp.Compare(a.addr.Lo, b.addr.Lo))
 	})
