@@ -48,8 +48,8 @@ func (t *teller) twice() {
 	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: k.First, End: k.Last, Tap: k.Tap}
 	i.show(k.Frame, k.Newest)
 	i.What = fmt.Sprintf("The capture holds %s of %s twice.", number(k.Count), count(once, "packet"))
-	if k.Within > 0 && t.run.Clock.Count == 0 {
-		i.fact("apart", "at most "+t.span(k.Within)+", where a copy comes right after its packet")
+	if k.Within > 0 && t.timed() {
+		i.fact("apart", "at most "+span(k.Within)+", where a copy comes right after its packet")
 	}
 	i.FitsWith = []string{"a mirror of both directions of each port, or of several ports that the same packets pass", "a capture of all interfaces (tcpdump -i any), where packets pass several", "a network that duplicates packets, though hardly so many"}
 	i.Next = []string{"editcap -d to take the copies out: duplicate-request and duplicate-response are theirs", "mirror one direction of each port, or capture on one interface"}

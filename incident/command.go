@@ -21,7 +21,7 @@ func (t *teller) commands(c *agent.Connection) {
 	if o := u.Oldest; o != nil && end-o.Since >= upper.SlowAfter && transported(c) {
 		t.waits(c, o, end)
 	}
-	if u.Slowest != nil && !overlapped(c, u.Slowest) {
+	if u.Slowest != nil && t.timed() && !overlapped(c, u.Slowest) {
 		t.slow(c, u)
 	}
 }
@@ -64,10 +64,10 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	waited := end - o.Since
 	i.Begin, i.End, i.Ongoing, i.Lost, i.Tap = o.Since, end, c.Closed.At == 0, time.Duration(waited), o.Tap
 	i.show(o.Frame)
-	i.What = fmt.Sprintf("%v has not answered %s of %v for %s.", &i.Peer, o.Name, &i.Local, t.span(waited))
+	i.What = fmt.Sprintf("%v has not answered %s of %v%s.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited))
 	if c.Closed.At != 0 {
 		i.show(c.Closed.Frame)
-		i.What = fmt.Sprintf("%v had not answered %s of %v for %s when %v disconnected.", &i.Peer, o.Name, &i.Local, t.span(waited), c.Closed.By)
+		i.What = fmt.Sprintf("%v had not answered %s of %v%s when %v disconnected.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited), c.Closed.By)
 	}
 	i.fact("command", fmt.Sprintf("%s, in frame %d", c.Upper.Protocol, o.Frame))
 	if n := c.Upper.Open; n > 1 {
@@ -88,7 +88,7 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper) {
 	i := t.between(Slow, c, o.From)
 	i.Begin, i.End, i.Lost, i.Tap = o.Since, o.Ended, time.Duration(o.Ended-o.Since), o.Tap
 	i.show(o.Frame, o.Answer)
-	i.What = fmt.Sprintf("%v took %s to answer %s of %v.", &i.Peer, t.span(o.Ended-o.Since), o.Name, &i.Local)
+	i.What = fmt.Sprintf("%v took %s to answer %s of %v.", &i.Peer, span(o.Ended-o.Since), o.Name, &i.Local)
 	i.fact("command", fmt.Sprintf("%s, in frame %d, answered in frame %d", u.Protocol, o.Frame, o.Answer))
 	if u.Slow > 1 {
 		i.fact("others", fmt.Sprintf("%s of %s took %s or longer", count(u.Slow, "command"), number(u.Ended), time.Duration(upper.SlowAfter)))

@@ -42,6 +42,24 @@ func (x *flips) add(f *rule.Finding) {
 	}
 }
 
+// pattern says how many of the packets that were looked at one bit explains, or one byte.
+func (x *flips) pattern() string {
+	var list []string
+	if x.bit > 0 {
+		list = append(list, fmt.Sprintf("in %d one bit is flipped", x.bit))
+	}
+	if x.byte > 0 {
+		list = append(list, fmt.Sprintf("in %d several bits of one byte", x.byte))
+	}
+	switch more := x.looked - x.bit - x.byte; {
+	case more == x.looked:
+		return fmt.Sprintf("none of the first %d is explained by one bit or one byte", x.looked)
+	case more > 0:
+		list = append(list, fmt.Sprintf("in %d more than that", more))
+	}
+	return fmt.Sprintf("of the first %d: %s", x.looked, enumerate(list))
+}
+
 // tell adds to an incident which bits were flipped, and what that fits.
 func (x *flips) tell(i *Incident) {
 	const link, memory = "a bad cable, transceiver or switch port", "memory of an adapter or switch that flips bits: its links' own checksums are right then"
@@ -65,7 +83,7 @@ func (x *flips) tell(i *Incident) {
 	case x.bit == x.looked:
 		i.fact("pattern", fmt.Sprintf("one bit is flipped in each of the first %d", x.looked))
 	default:
-		i.fact("pattern", fmt.Sprintf("of the first %d, %d have one bit flipped, %d several of one byte, and %d more", x.looked, x.bit, x.byte, more))
+		i.fact("pattern", x.pattern())
 	}
 	most := 0
 	for _, n := range x.places {

@@ -33,7 +33,13 @@ func TestFlips(t *testing.T) {
 		},
 		{"one bit at the same place", func(int) []int { return []int{payload + 512} }, []string{"in byte 512 of the payload", "place: the same bits of the same byte in 4 of them"}, "not the same"},
 		{"in the PSN", func(int) []int { return []int{ethernet + 28 + 9} }, []string{"0x10 of byte 37 of the packet, in Packet Sequence Number"}, "payload, "},
-		{"bursts", func(int) []int { return []int{payload + 7, payload + 8, payload + 9} }, []string{"pattern: of the first 4, 0 have one bit flipped, 0 several of one byte, and 4 more"}, "turned back"},
+		{"a burst and single bits", func(k int) []int {
+			if k == 0 {
+				return []int{payload + 7, payload + 8, payload + 9}
+			}
+			return []int{payload + 100*k}
+		}, []string{"pattern: of the first 4: in 3 one bit is flipped and in 1 more than that"}, "none of"},
+		{"bursts", func(int) []int { return []int{payload + 7, payload + 8, payload + 9} }, []string{"pattern: none of the first 4 is explained by one bit or one byte"}, "turned back"},
 	}
 	for _, tt := range tests {
 		told := happened(t, flip(frames(t, writes), tt.at), agent.Options{})

@@ -55,18 +55,18 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		switch {
 		case unseen:
 			i.Certainty = Likely // that anything was sent meanwhile only the PSNs show
-			i.What = fmt.Sprintf("The capture shows nothing between %v and %v for %s; then %s went on with a later PSN.", &i.Local, &i.Peer, t.span(s.Lost()), on)
+			i.What = fmt.Sprintf("The capture shows nothing between %v and %v for %s; then %s went on with a later PSN.", &i.Local, &i.Peer, span(s.Lost()), on)
 			i.FitsWith = []string{"a tap that recorded nothing meanwhile, while the traffic went on: PSNs are missing", "a link that was down at the tap"}
 			i.Next = []string{"link events at the interface that was captured, at that time", "the drop counters of the mirror port and of the capturing host"}
 		case s.Total() == 0:
-			i.What = fmt.Sprintf("%v waited %s for %v to answer, without a retransmission; then the answer came.", &i.Local, t.span(s.Lost()), &i.Peer)
+			i.What = fmt.Sprintf("%v waited %s for %v to answer, without a retransmission; then the answer came.", &i.Local, span(s.Lost()), &i.Peer)
 			i.FitsWith = []string{
 				"a responder that was busy or stopped: its host, its adapter, or what a READ has to fetch", "a link or path that was down, and a retransmission timer that is longer",
 				"a tap that recorded nothing meanwhile",
 			}
 			i.Next = []string{"what " + i.Peer.Addr.String() + " did at that time", "link events in the logs of both hosts and of the switches between"}
 		default:
-			i.What = fmt.Sprintf("Nothing that %v sent to %v was answered for %s; then it went on.", &i.Local, &i.Peer, t.span(s.Lost()))
+			i.What = fmt.Sprintf("Nothing that %v sent to %v was answered for %s; then it went on.", &i.Local, &i.Peer, span(s.Lost()))
 			i.FitsWith = []string{"a link, switch or route that failed and came back", "a host or adapter that stopped for that long"}
 			switch {
 			case s.Late:
@@ -83,7 +83,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 
 // told reports whether all that a requester retransmitted between two times is told as interruptions: it belongs to these, or to the end of one.
 func (t *teller) told(k *qp.Trouble, rounds uint64, first, last int64) bool {
-	if t.run.Clock.Count > 0 {
+	if !t.timed() {
 		return false
 	}
 	n := uint64(0)
@@ -120,16 +120,12 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	storm := k.Storm()
 	waits := e.Stalled && storm.First >= k.Now.Since // that is told as unanswered
-	if storm.Time != 0 && !waits && !t.told(k, math.MaxUint64, storm.First, storm.Last) && n > uint64(s.Rounds[qp.NotReady]) && t.run.Clock.Count == 0 {
+	if storm.Time != 0 && !waits && !t.told(k, math.MaxUint64, storm.First, storm.Last) && n > uint64(s.Rounds[qp.NotReady]) && t.timed() {
 		t.storm(i, e, &storm)
 		i.fact("all", "it retransmitted "+in)
 	}
 	i.fact("caused by", causes(&s))
-	without := t.span(s.Lost) + " without progress in all"
-	if whole := e.Last - c.First; whole > 0 {
-		without += fmt.Sprintf(", of %s (%s)", t.span(whole), share(uint64(min(s.Lost, whole)), uint64(whole)))
-	}
-	i.fact("cost", fmt.Sprintf("%s; %s of payload retransmitted", without, count(k.Again.Bytes, "byte")))
+	i.fact("cost", t.cost(c, e, k))
 	i.fact("where", where(k))
 	if o.Packets == 0 && s.Before+k.Asked.Before > 0 {
 		i.fact("missing", missing(&k.Missing))
@@ -187,6 +183,19 @@ func where(k *qp.Trouble) string {
 		}
 	}
 	return strings.Join(list, "; ")
+}
+
+// cost says what retransmissions cost.
+func (t *teller) cost(c *agent.Connection, e *agent.End, k *qp.Trouble) string {
+	payload := count(k.Again.Bytes, "byte") + " of payload retransmitted"
+	if !t.timed() {
+		return payload
+	}
+	without := span(k.Sum.Lost) + " without progress in all"
+	if whole := e.Last - c.First; whole > 0 {
+		without += fmt.Sprintf(", of %s (%s)", span(whole), share(uint64(min(k.Sum.Lost, whole)), uint64(whole)))
+	}
+	return without + "; " + payload
 }
 
 // fewestGaps is from how many gaps on it is told how long they are.

@@ -15,7 +15,7 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	r := &k.RNR
 	i.Begin, i.End, i.Lost = r.First, r.Last, time.Duration(r.Waited)
 	i.show(r.Frame, r.Newest)
-	i.What = fmt.Sprintf("%v was not ready for the requests of %v %s: it asked to wait, which took %s in all.", &i.Peer, &i.Local, times(uint64(r.NAKs)), t.span(r.Waited))
+	i.What = fmt.Sprintf("%v was not ready for the requests of %v %s: it asked to wait%s.", &i.Peer, &i.Local, times(uint64(r.NAKs)), t.within(", which took %s in all", r.Waited))
 	i.fact("timer", rnrTimer(r))
 	if r.MostForRequest > 1 {
 		i.fact("worst", fmt.Sprintf("one request was refused %s", times(uint64(r.MostForRequest))))
@@ -39,8 +39,8 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) {
 	if over > 4*wait+int64(100*time.Millisecond) {
 		what = "after which " + i.Local.String() + " gave up"
 	}
-	i.What = fmt.Sprintf("%v was not ready for %s of %v: it refused it %s in %s, %s.",
-		&i.Peer, article(operation(&s.Request)), &i.Local, times(uint64(s.NAKs)), t.span(s.Last-s.Since), what)
+	i.What = fmt.Sprintf("%v was not ready for %s of %v: it refused it %s%s, %s.",
+		&i.Peer, article(operation(&s.Request)), &i.Local, times(uint64(s.NAKs)), t.within(" in %s", s.Last-s.Since), what)
 	i.fact("request", request(&s.Request))
 	i.fact("timer", rnrTimer(r))
 	if s.NAKs > 8 {

@@ -21,13 +21,13 @@ func (t *teller) paused() {
 		}
 		i := &Incident{Kind: Paused, Certainty: Proven, Begin: p.Time, End: p.LastTime, Ongoing: p.Held, Lost: p.Least, Tap: p.Tap}
 		i.show(p.Frame, p.LastFrame)
-		long := "for " + t.span(int64(p.Least))
-		if p.Most > p.Least {
-			long = fmt.Sprintf("for %s at least and %s at most, as the speed of the link is not in the capture", t.span(int64(p.Least)), t.span(int64(p.Most)))
+		long := t.within(", for %s", int64(p.Least))
+		if p.Most > p.Least && t.timed() {
+			long = fmt.Sprintf(", for %s at least and %s at most, as the speed of the link is not in the capture", span(int64(p.Least)), span(int64(p.Most)))
 		}
-		i.What = fmt.Sprintf("The port with Ethernet address %v%s had the other end of its link pause %s %s, %s.", net.HardwareAddr(p.From[:]), of(p.Hosts), what, times(p.Begun), long)
+		i.What = fmt.Sprintf("The port with Ethernet address %v%s had the other end of its link pause %s %s%s.", net.HardwareAddr(p.From[:]), of(p.Hosts), what, times(p.Begun), long)
 		i.fact("frames", count(p.Frames, "pause frame"))
-		i.fact("longest", t.span(int64(p.Longest)))
+		i.fact("longest", t.within("%s", int64(p.Longest)))
 		if p.Unresumed > 0 {
 			i.fact("ended", fmt.Sprintf("%s by running out, and not by a pause frame that resumes", times(p.Unresumed)))
 		}

@@ -17,13 +17,15 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 	i.show(k.Request.Frame, k.Frame)
 	i.What = fmt.Sprintf("%v refused %s of %v: %s. The connection is over.", &i.Peer, article(operation(&k.Request)), &i.Local, refusal(k.Code))
 	i.fact("request", request(&k.Request))
-	if last := max(e.Last, peer.Last); last > k.Time {
-		i.fact("then", "the last packet of the connection came "+t.span(last-k.Time)+" after the NAK; what else was posted completes with WR_FLUSH_ERR")
-	} else {
+	switch last := max(e.Last, peer.Last); {
+	case !t.timed():
+	case last > k.Time:
+		i.fact("then", "the last packet of the connection came "+span(last-k.Time)+" after the NAK; what else was posted completes with WR_FLUSH_ERR")
+	default:
 		i.fact("then", "no packet of the connection came after the NAK; what else was posted completes with WR_FLUSH_ERR")
 	}
 	if c.Closed.At > k.Time {
-		i.fact("then", fmt.Sprintf("%v disconnected %s later, in frame %d", c.Closed.By, t.span(c.Closed.At-k.Time), c.Closed.Frame))
+		i.fact("then", fmt.Sprintf("%v disconnected%s, in frame %d", c.Closed.By, t.within(" %s later", c.Closed.At-k.Time), c.Closed.Frame))
 		i.show(c.Closed.Frame)
 	}
 	t.command(i, c)

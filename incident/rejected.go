@@ -65,7 +65,7 @@ func (t *teller) ignored() {
 			Lost: time.Duration(t.run.Last - q.First), Tap: q.Tap,
 		}
 		i.show(q.Frame)
-		i.What = fmt.Sprintf("%v asked %v for a connection (REQ) %s in %s; nothing answered.", q.From, q.To, times(uint64(q.Times)), t.span(q.Last-q.First))
+		i.What = fmt.Sprintf("%v asked %v for a connection (REQ) %s%s; nothing answered.", q.From, q.To, times(uint64(q.Times)), t.within(" in %s", q.Last-q.First))
 		i.fact("service", fmt.Sprint(q.Service))
 		t.peer(i, &agent.Connection{}, 0, q.First)
 		i.FitsWith = []string{"a host that is down or does not run RDMA", "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + q.To.String() + ", or its answer from " + q.From.String()}

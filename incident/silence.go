@@ -41,7 +41,7 @@ func (k *still) tells() bool {
 // silences tells of times in which the capture recorded nothing, though the traffic of several hosts went on.
 func (t *teller) silences() {
 	for _, s := range t.run.Silences {
-		if s.To-s.From >= interruption && t.run.Clock.Count == 0 {
+		if s.To-s.From >= interruption && t.timed() {
 			t.still = append(t.still, still{Silence: s, hosts: map[packet.Addr]int{}})
 		}
 	}
@@ -103,7 +103,7 @@ func (t *teller) recordedNothing(s *qp.Stall) bool {
 func (t *teller) silence(k *still) {
 	i := &Incident{Kind: Untrusted, Certainty: Likely, Begin: k.From, End: k.To, Tap: k.Tap}
 	i.show(k.Frame)
-	i.What = fmt.Sprintf("For %s the capture holds no frame of any host; then %s of %s went on", t.span(k.To-k.From), count(uint64(k.waited), "connection"), count(uint64(len(k.hosts)), "host"))
+	i.What = fmt.Sprintf("For %s the capture holds no frame of any host; then %s of %s went on", span(k.To-k.From), count(uint64(k.waited), "connection"), count(uint64(len(k.hosts)), "host"))
 	if k.missing > 0 {
 		i.What += fmt.Sprintf(", %s with a later PSN: what was sent meanwhile is missing.", number(uint64(k.missing)))
 	} else {

@@ -13,7 +13,7 @@ func (t *teller) storm(i *Incident, e *agent.End, s *qp.Storm) {
 	i.Kind, i.Begin, i.End, i.Tap, i.Frames = Retransmitting, s.First, s.Last, s.Tap, nil
 	i.show(s.Frame, s.Newest)
 	i.What = fmt.Sprintf("%s of the payload that %v sent to %v in %s was retransmitted: %s of %s.",
-		share(s.Again.Bytes, s.Sent.Bytes), &i.Local, &i.Peer, t.span(s.Time), number(s.Again.Packets), count(s.Sent.Packets, "packet"))
+		share(s.Again.Bytes, s.Sent.Bytes), &i.Local, &i.Peer, span(s.Time), number(s.Again.Packets), count(s.Sent.Packets, "packet"))
 	i.fact("goodput", fmt.Sprintf("%s of new payload, where %s was sent", rate(s.Sent.Bytes-s.Again.Bytes, s.Time), rate(s.Sent.Bytes, s.Time)))
 	i.fact("host", t.hostSent(e.Addr))
 }

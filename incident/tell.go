@@ -152,7 +152,7 @@ func (t *teller) sorted() []Incident {
 	for _, i := range t.order {
 		if n := i.Connections; n > 1 {
 			also := count(uint64(n-1), "more connection") + " between the same hosts likewise"
-			if i.Lost > 0 && t.run.Clock.Count == 0 {
+			if i.Lost > 0 && t.timed() {
 				also += "; this is the one that lost the most time"
 			}
 			i.fact("also", also)

@@ -29,6 +29,10 @@ func TestTrimmed(t *testing.T) {
 		{"nothing", func([]fabricagent.Frame) {}, false, ""},
 		{"to 64 bytes", func(list []fabricagent.Frame) { trim(&list[29], 64, 50) }, false, "frame 30, RC RDMA WRITE Middle, PSN 0x10001b: 50 bytes in place of 1068, DSCP 50 in place of 0"},
 		{"to 256 bytes", func(list []fabricagent.Frame) { trim(&list[29], 256, 50) }, false, said},
+		{"with its lengths", func(list []fabricagent.Frame) {
+			changed(&list[29], func(p *packet.Packet) { p.TClass, p.Payload, p.PayLen, p.UDPLen = 50<<2, p.Payload[:36], 80, 60 })
+			list[29].Data[list[29].Len-1] ^= 1
+		}, false, "PSN 0x10001b: 80 bytes in place of 1068, with the lengths in its headers changed to match (every RC RDMA WRITE Middle carries 1024 bytes of payload, it 36), DSCP 50 in place of 0"},
 		{"within the headers", func(list []fabricagent.Frame) { trim(&list[25], 64, 50) }, false, said},
 		{"with the DSCP of the others", func(list []fabricagent.Frame) { trim(&list[29], 256, 0) }, false, ""},
 		{"at its sender", func(list []fabricagent.Frame) { trim(&list[29], 256, 50) }, true, ""},

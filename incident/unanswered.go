@@ -45,7 +45,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	case k.Rounds[qp.SequenceAsked] > 0:
 		never = "asked for it with a PSN sequence NAK, and never acknowledged it"
 	}
-	i.What = fmt.Sprintf("%v sent %s %s in %s; %v %s.", &i.Local, article(operation(&k.Request)), times(sent), t.span(k.Last-k.Since), &i.Peer, never)
+	i.What = fmt.Sprintf("%v sent %s %s%s; %v %s.", &i.Local, article(operation(&k.Request)), times(sent), t.within(" in %s", k.Last-k.Since), &i.Peer, never)
 	i.fact("request", request(&k.Request))
 	i.fact("sent", t.when(k))
 	i.fact("gave up", t.gaveUp(e, k))
@@ -81,7 +81,7 @@ func (t *teller) silent(c *agent.Connection, from int) {
 	}
 	i.Begin, i.End, i.Ongoing, i.Lost = e.OpenSince, t.run.Last, true, time.Duration(t.run.Last-e.OpenSince)
 	i.show(e.OpenFrame)
-	i.What = fmt.Sprintf("%v waits for %v to answer %s, and has retransmitted nothing for %s.", &i.Local, &i.Peer, count(uint64(e.Open), "request"), t.span(t.run.Last-e.OpenSince))
+	i.What = fmt.Sprintf("%v waits for %v to answer %s, and has retransmitted nothing%s.", &i.Local, &i.Peer, count(uint64(e.Open), "request"), t.within(" for %s", t.run.Last-e.OpenSince))
 	i.fact("request", fmt.Sprintf("the oldest begins in frame %d", e.OpenFrame))
 	t.command(i, c)
 	t.peer(i, c, 1-from, e.OpenSince)
@@ -103,7 +103,7 @@ func (t *teller) command(i *Incident, c *agent.Connection) {
 		return
 	}
 	o := c.Upper.Oldest
-	s := fmt.Sprintf("%s waits since frame %d, for %s", o.Name, o.Frame, t.span(t.run.Last-o.Since))
+	s := fmt.Sprintf("%s waits since frame %d%s", o.Name, o.Frame, t.within(", for %s", t.run.Last-o.Since))
 	if o.Unsure {
 		s += ", unless it ended where the capture has lost packets"
 	}
@@ -113,9 +113,9 @@ func (t *teller) command(i *Incident, c *agent.Connection) {
 // when says when a request was retransmitted, and how regularly.
 func (t *teller) when(k *qp.Stall) string {
 	n := k.Total()
-	s := fmt.Sprintf("first retransmitted %s after it was sent, in frame %d", t.span(k.Begun-k.Since), k.Frames.Begun[0])
+	s := fmt.Sprintf("first retransmitted%s in frame %d", t.within(" %s after it was sent,", k.Begun-k.Since), k.Frames.Begun[0])
 	if n > 1 {
-		s += fmt.Sprintf(", last in frame %d; on average every %s", k.Frames.Last, t.span((k.Last-k.Begun)/int64(n-1)))
+		s += fmt.Sprintf(", last in frame %d%s", k.Frames.Last, t.within("; on average every %s", (k.Last-k.Begun)/int64(n-1)))
 	}
 	return s
 }
@@ -124,14 +124,14 @@ func (t *teller) when(k *qp.Stall) string {
 func (t *teller) gaveUp(e *agent.End, k *qp.Stall) string {
 	n := k.Total()
 	since := t.run.Last - k.Last
-	if n < 2 || since < 4*(k.Last-k.Begun)/int64(n-1) {
+	if !t.timed() || n < 2 || since < 4*(k.Last-k.Begun)/int64(n-1) {
 		return ""
 	}
 	setting := fmt.Sprintf("as with a retry_cnt of %d, which the capture does not tell", n)
 	if e.Knows(qp.KnowsRetryCnt) {
 		setting = fmt.Sprintf("retry_cnt is %d", e.RetryCnt)
 	}
-	return fmt.Sprintf("no further retransmission in %s, after %d retries: it seems that they are used up (%s), which completes in error as transport retry counter exceeded", t.span(since), n, setting)
+	return fmt.Sprintf("no further retransmission in %s, after %d retries: it seems that they are used up (%s), which completes in error as transport retry counter exceeded", span(since), n, setting)
 }
 
 // waiting says what else waits.
@@ -149,26 +149,27 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since int64) {
 	switch {
 	case here == 0 && elsewhere == 0:
 		i.fact("peer", "the capture holds no packet of "+peer)
+	case !t.timed():
 	case here > since && elsewhere > since:
-		i.fact("peer", fmt.Sprintf("%s sent its last packet on this connection %s after this request, and went on sending on others", peer, t.span(here-since)))
+		i.fact("peer", fmt.Sprintf("%s sent its last packet on this connection %s after this request, and went on sending on others", peer, span(here-since)))
 	case here > since:
-		i.fact("peer", fmt.Sprintf("%s sent its last packet %s after this request, on this connection", peer, t.span(here-since)))
+		i.fact("peer", fmt.Sprintf("%s sent its last packet %s after this request, on this connection", peer, span(here-since)))
 	case elsewhere > since:
-		i.fact("peer", fmt.Sprintf("%s went on sending to others, or on other connections: last %s after this request", peer, t.span(elsewhere-since)))
+		i.fact("peer", fmt.Sprintf("%s went on sending to others, or on other connections: last %s after this request", peer, span(elsewhere-since)))
 	case max(here, elsewhere) == since:
 		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since its last answer", peer))
 	default:
-		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since: its last packet came %s before this request", peer, t.span(since-max(here, elsewhere))))
+		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since: its last packet came %s before this request", peer, span(since-max(here, elsewhere))))
 	}
 }
 
 // after says what came of it.
 func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	if c.Closed.At > k.Since {
-		i.fact("then", fmt.Sprintf("%v disconnected %s after the last of them, in frame %d", c.Closed.By, t.span(c.Closed.At-k.Last), c.Closed.Frame))
+		i.fact("then", fmt.Sprintf("%v disconnected%s, in frame %d", c.Closed.By, t.within(" %s after the last of them", c.Closed.At-k.Last), c.Closed.Frame))
 	}
 	if next := t.nextOf(c, k.Last); next != nil {
-		i.fact("then", fmt.Sprintf("the same hosts began another connection %s later, in frame %d", t.span(next.First-k.Last), next.FirstFrame))
+		i.fact("then", fmt.Sprintf("the same hosts began another connection%s, in frame %d", t.within(" %s later", next.First-k.Last), next.FirstFrame))
 	}
 }
 

@@ -38,11 +38,19 @@ func times(n uint64) string {
 	return number(n) + " times"
 }
 
-// span writes nanoseconds to three digits: "4.02s", "67.1ms".
-func (t *teller) span(ns int64) string {
-	if t.run.Clock.Count > 0 {
-		return "a time that is not known"
+// timed reports whether times between packets are known: where a clock of the capture was set, none is.
+func (t *teller) timed() bool { return t.run.Clock.Count == 0 }
+
+// within writes a time between packets as a format has it, as " in %s"; "": it is not known.
+func (t *teller) within(format string, ns int64) string {
+	if !t.timed() {
+		return ""
 	}
+	return fmt.Sprintf(format, span(ns))
+}
+
+// span writes nanoseconds to three digits: "4.02s", "67.1ms".
+func span(ns int64) string {
 	if ns <= 0 {
 		return "0s"
 	}

@@ -45,7 +45,7 @@ func untrimmed(c *qp.Pair, p *packet.Packet) string {
 	case p.Flaws&(packet.FlawIPLength|packet.FlawUDPLength) == packet.FlawUDPLength && said == len(p.Data) && udp > said:
 		return fmt.Sprintf("in place of %d, by its UDP length", udp)
 	case p.Flaws == 0 && p.ICRCState == packet.CRCBad && c.PMTU != 0 && p.Info().Payload && !p.Info().Last && !p.Info().Only && p.PayloadLen < int(c.PMTU):
-		return fmt.Sprintf("with the lengths that go with them, though %v carries %d", p.Opcode, c.PMTU)
+		return fmt.Sprintf("in place of %d, with the lengths in its headers changed to match (every %v carries %d bytes of payload, it %d)", len(p.Data)-p.PayloadLen+int(c.PMTU), p.Opcode, c.PMTU, p.PayloadLen)
 	}
 	return ""
 }

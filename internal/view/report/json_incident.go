@@ -48,24 +48,45 @@ func foundLines(list []incident.Found) (out []jsonFound) {
 	return out
 }
 
-// foundWith says which findings belong to an incident: "violations: RC-RSP-043 nak-duplicate 4; events: retransmission 12, rnr-nak 4".
+// foundWith says which findings belong to an incident: "violations: RC-RSP-043 nak-duplicate 4; warnings: BTH-015 bth-ackreq-misplaced 2; events: retransmission 12".
 func foundWith(list []incident.Found) string {
-	var classes []string
-	at := -1
-	for k, f := range list {
-		row := f.Rule.Row()
-		if k == 0 || f.Class != list[k-1].Class {
-			classes = append(classes, map[rule.Class]string{rule.Violation: "violations", rule.Unproven: "not proven", rule.Event: "events"}[f.Class]+": ")
-			at++
-		} else {
-			classes[at] += ", "
+	var out []string
+	for _, class := range [...]string{"violations", "warnings", "notes", "not proven", "events"} {
+		var of []string
+		for i := range list {
+			f := &list[i]
+			if called(f) != class {
+				continue
+			}
+			row := f.Rule.Row()
+			name := row.ID + " " + row.Name
+			if f.Class == rule.Event {
+				name = row.Name
+			}
+			of = append(of, name+" "+number(f.Count))
 		}
-		if f.Class != rule.Event {
-			classes[at] += row.ID + " "
+		if len(of) > 0 {
+			out = append(out, class+": "+strings.Join(of, ", "))
 		}
-		classes[at] += row.Name + " " + number(f.Count)
 	}
-	return strings.Join(classes, "; ")
+	return strings.Join(out, "; ")
+}
+
+// called is what a reader calls such findings: violations of a rule that does not accuse are warnings or notes.
+func called(f *incident.Found) string {
+	switch f.Class {
+	case rule.Unproven:
+		return "not proven"
+	case rule.Event:
+		return "events"
+	}
+	switch f.Rule.Row().Severity {
+	case rule.Warning:
+		return "warnings"
+	case rule.Info:
+		return "notes"
+	}
+	return "violations"
 }
 
 func incidentLine(i *incident.Incident) *jsonIncident {
