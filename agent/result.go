@@ -10,6 +10,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/subnet"
 	"ibwitness/timing"
 	"ibwitness/verifier"
 	"ibwitness/verifier/cm"
@@ -44,7 +45,8 @@ type Result struct {
 	Latencies   *verifier.Latencies // nil: not measured
 	// MessagesDropped is how many messages were not kept, as they began after those that are.
 	MessagesDropped uint64
-	REQs            []cm.Unanswered // of CM that nothing has answered, in the order of their first
+	REQs            []cm.Unanswered     // of CM that nothing has answered, in the order of their first
+	MADs            []subnet.Unanswered // management requests that nothing has answered, in the order of their first
 }
 
 // LogClock is how the clock of a log of verbs events was aligned with that of the packets.

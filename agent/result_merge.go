@@ -84,6 +84,7 @@ func (e *engine) result() *Result {
 		}
 		r.addLatencies(t.rc.Latencies)
 		r.REQs = append(r.REQs, t.talks.Unanswered()...)
+		r.MADs = append(r.MADs, t.unmanaged(e.clocks.last)...)
 		t.nodes()
 		e.more(t)
 		r.Paused = append(r.Paused, t.paused.List(e.clocks.last)...)
@@ -113,6 +114,7 @@ func (e *engine) result() *Result {
 	})
 	slices.SortStableFunc(r.NotJudged, func(a, b Note) int { return cmp.Compare(b.Count, a.Count) })
 	sortREQs(r.REQs)
+	sortMADs(r.MADs)
 	r.Connections = connections(agents, false)
 	r.trimMessages(agents, e.opt.Messages)
 	r.listed(e.gone)

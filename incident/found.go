@@ -18,7 +18,7 @@ type Found struct {
 
 // own are the rules of which findings belong to incidents that are of hosts, and not of queue pairs.
 var own = map[Kind][]rule.ID{
-	Damage: {rule.ROCV2019, rule.LNKCRC003, rule.LNKCRC004}, Congestion: {rule.EvCE, rule.EvCNP}, Trimmed: {rule.EvTrimmed}, Rejected: {rule.EvReject},
+	Damage: {rule.ROCV2019, rule.LNKCRC003, rule.LNKCRC004}, Congestion: {rule.EvCE, rule.EvCNP}, Trimmed: {rule.EvTrimmed}, Rejected: {rule.EvReject}, Unserved: {rule.MADSTS002, rule.MADCPI001, rule.MADINF004},
 }
 
 // gather gives each finding to the first incident that it belongs to: of the same ends, while it lasted.

@@ -22,6 +22,7 @@ const (
 	Uncompleted                // a request was over, and no completion came
 	Rejected                   // the communication manager refused a connection
 	Ignored                    // nothing answered a request for a connection
+	Unserved                   // nothing answered management requests
 	Waiting                    // the peer has not answered a command of the protocol above
 	Interrupted                // nothing came for a while, then it went on
 	Slow                       // the peer took long to answer a command of the protocol above
@@ -40,7 +41,7 @@ const (
 // String is the name of the kind in JSON and metrics.
 func (k Kind) String() string {
 	return [...]string{
-		"unanswered", "never-answered", "refused", "not-ready-exhausted", "completion-missing", "connection-refused", "connection-unanswered", "command-unanswered", "interrupted", "command-slow", "damage", "not-ready", "storm", "loss",
+		"unanswered", "never-answered", "refused", "not-ready-exhausted", "completion-missing", "connection-refused", "connection-unanswered", "mad-unanswered", "command-unanswered", "interrupted", "command-slow", "damage", "not-ready", "storm", "loss",
 		"trimmed", "reordered", "pause", "congestion", "capture",
 	}[k]
 }

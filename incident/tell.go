@@ -27,6 +27,7 @@ func Of(r *agent.Result) []Incident {
 	t.uncompleted()
 	t.rejected()
 	t.ignored()
+	t.managed()
 	t.paused()
 	t.capture()
 	list := t.sorted()

@@ -39,7 +39,9 @@ type exchange struct {
 	s            mad.SA
 	psn          packet.PSN
 	frame        uint64 // of the newest copy of the request
+	first        uint64 // frame of the first copy
 	time         int64
+	began        int64  // when the first copy was sent
 	came         int64  // when the answer came
 	icrc         uint32 // of the answer
 	sgid, dgid   packet.Addr
@@ -62,6 +64,7 @@ type table struct {
 	next  int32
 	// forgot says that there may be a transfer that is not known: it was forgotten, or its header was wrong.
 	forgot bool
+	left   map[mad.Class]uint64 // requests that had no answer when they were forgotten
 }
 
 // maxOpen is how many exchanges of a pair are remembered; the oldest goes first. Below it the oldest goes once it is over, after a while.
@@ -80,6 +83,7 @@ func (t *table) find(k key) *exchange {
 // begin makes room for an exchange, at time now.
 func (t *table) begin(k key, now int64) *exchange {
 	if i, ok := t.byKey[k]; ok {
+		t.leave(&t.ring[i])
 		t.ring[i] = exchange{key: k, time: now}
 		return &t.ring[i]
 	}
@@ -91,6 +95,7 @@ func (t *table) begin(k key, now int64) *exchange {
 	}
 	x := &t.ring[t.next]
 	delete(t.byKey, x.key)
+	t.leave(x)
 	for _, s := range x.transfers {
 		t.forgot = t.forgot || s != nil && !s.ended
 	}
@@ -158,6 +163,10 @@ func (v *Verifier) request(d *datagram) {
 		sent = x.transfers[0]
 	}
 	late := q.takeUnmatched(k)
+	n := q.askedOf(k.class)
+	if late {
+		n.answered = p.Time
+	}
 	x = q.table.begin(k, p.Time)
 	x.pair, x.transfers[0] = pair{p.Src, p.Dst}, sent
 	x.asked, x.answered, x.repeats = true, late, repeats
@@ -165,6 +174,8 @@ func (v *Verifier) request(d *datagram) {
 	x.sgid, x.dgid = p.SGID, p.DGID
 	x.length = copy(x.data[:], d.b)
 	x.frame, x.tap, x.time = p.Frame, p.Tap, p.Time
+	x.first, x.began = p.Frame, p.Time
+	n.requests++
 	v.redirected(d)
 	switch {
 	case d.h.Method == mad.Report:

@@ -26,6 +26,7 @@ func (v *Verifier) response(d *datagram) {
 	p := d.p
 	q := v.peer(p.Dst, p.Src)
 	if q.arrived(waitAnswer, keyOf(d), 0) {
+		q.table.late(d.h.Class)
 		return // to the request before, which had the same transaction ID
 	}
 	x := q.table.find(keyOf(d))
@@ -51,6 +52,7 @@ func (v *Verifier) response(d *datagram) {
 		v.responseTime(x, d)
 	}
 	x.answered, x.came, x.icrc = true, p.Time, p.ICRC
+	q.askedOf(d.h.Class).answered = p.Time
 	v.errorStatus(x, d)
 	v.contents(x, d)
 }

@@ -18,6 +18,7 @@ type peer struct {
 	pair           pair
 	last           int64 // time of its newest datagram
 	table          table
+	asked          map[mad.Class]*asked
 	unmatched      []unmatched
 	unasked        []unmatched // responses to requests of which this pair knows nothing, for Reconcile
 	waits          []waiting

@@ -67,8 +67,13 @@ func (x *exchange) due(end int64) bool {
 	if p := x.at.port(); p.Knows(subnet.KnowsInfo) {
 		limit = 4096 << p.RespTime
 	}
+	return x.waits() && end-x.last > limit
+}
+
+// waits reports whether an answer to a request that has none is missing: it is none that a wrong M_Key has refused, and none was taken for it.
+func (x *exchange) waits() bool {
 	refused := x.wrongMKey && (x.Method == mad.Set || x.protect >= 2)
-	return x.mine && !x.mismatched && !refused && end-x.last > limit
+	return x.mine && !x.mismatched && !refused
 }
 
 // Open returns the requests without an answer, of each pair of LIDs that has any, whose nodes had their time, up to time end; what was asked several times over
