@@ -96,6 +96,7 @@ func (t *teller) requests(c *agent.Connection, from int) {
 	t.reordered(c, from, k.Overtaking.All(), requests)
 	t.reordered(c, 1-from, k.Responses.All(), responses)
 	t.loss(c, from, &k)
+	t.gaps(c, from, &k)
 }
 
 // between makes an incident of the requests that end from of a connection sends.

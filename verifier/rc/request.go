@@ -210,11 +210,11 @@ func (v *Verifier) opensGap(c *qp.Pair, from int, p *packet.Packet, explained bo
 	case !q.Gap.Open():
 		v.countedInGap(c, from)
 		if q.BeginGap(q.Next, p.PSN, explained); !explained {
-			q.CountMissing(p.PSN.Diff(q.Next), p.Frame)
+			q.CountMissing(p.PSN.Diff(q.Next), p)
 		}
 	case p.PSN.After(q.High):
 		if q.WidenGap(p.PSN); !explained {
-			q.CountMissing(p.PSN.Diff(q.High), p.Frame)
+			q.CountMissing(p.PSN.Diff(q.High), p)
 		}
 	}
 	q.Break()

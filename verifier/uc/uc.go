@@ -105,6 +105,7 @@ func (v *Verifier) gap(c *qp.Pair, from int, p *packet.Packet, d int) {
 			Rule: rule.UCPSN001, Class: rule.Proven(c.Sees(from)), Role: rule.Sender,
 			Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "PSN " + q.Next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: verifier.LossDetail(c, from), Gap: rule.GapAt(q.Next),
 		})
+		q.CountMissingMessages(d, p)
 	}
 	q.BeginGap(q.Next, p.PSN, false)
 	q.LoseMessage()
@@ -121,6 +122,7 @@ func (v *Verifier) late(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	v.Overtaken(c, from, p, q.Last.ID, q.Last.Frame, q.Last.Time)
 	v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
+	q.CountFound()
 	q.Rewind(p.PSN, c.PMTU)
 	q.Sequence.SetUnsure(true)
 	if q.Gap.From == p.PSN {
