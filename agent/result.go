@@ -46,6 +46,7 @@ type Result struct {
 	// MessagesDropped is how many messages were not kept, as they began after those that are.
 	MessagesDropped uint64
 	REQs            []cm.Unanswered     // of CM that nothing has answered, in the order of their first
+	Datagrams       []cq.Dropped        // on their way to queue pairs whose logs tell that they did not receive them
 	MADs            []subnet.Unanswered // management requests that nothing has answered, in the order of their first
 }
 

@@ -99,6 +99,7 @@ func (e *engine) result() *Result {
 			r.Shown.Add(&c.queues.Shown)
 		}
 		r.Findings = append(r.Findings, e.takeEvents(math.MaxInt64)...)
+		r.Datagrams = c.queues.DroppedDatagrams()
 	}
 	for _, tap := range r.Taps {
 		r.Dropped += tap.Dropped

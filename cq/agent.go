@@ -38,7 +38,8 @@ type Agent struct {
 	flows          map[Flow]*Route
 	recent         [64]*Route // of flows, where they were found last
 	groupDatagrams []*Message // datagrams to multicast groups
-	changes        int        // counts what may bring a flow to other queue pairs
+	dropped        []Dropped
+	changes        int // counts what may bring a flow to other queue pairs
 
 	sendRequests       slab.Of[sendRequest]
 	receives           slab.Of[receive]

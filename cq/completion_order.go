@@ -159,6 +159,7 @@ func (a *Agent) addReceiveCompletion(q *queuePair, t *receiveCompletion) {
 	}
 	if t.event.Completion.Status == Success {
 		q.receiving.succeeded = true
+		q.receiving.completed++
 		a.deniedTaken(q, t)
 	}
 	q.receiving.waiting = append(q.receiving.waiting, t)

@@ -100,4 +100,5 @@ func (a *Agent) conclude(q *queuePair) {
 	a.missingGroupCompletion(q)
 	a.coverDrops(q)
 	a.unseen(q)
+	a.droppedDatagrams(q)
 }

@@ -127,6 +127,7 @@ type receiving struct {
 	moved     bool                 // a receive request has completed before others that are told to be posted before it, as was reported
 	turned    bool                 // a completion was that of the message of its turn since, and not of its place
 	succeeded bool                 // one has completed with success
+	completed int                  // how many have
 	early     []placedCompletion   // completions that came before the message of their place
 	failing   *receiveCompletion   // a receive request that failed, and may have been given to a message that was to be dropped and has not come whole
 	skipped   []overtakenMessage

@@ -15,33 +15,34 @@ type Kind uint8
 
 // The kinds, the gravest first.
 const (
-	Unanswered     Kind = iota // a request was retransmitted, or waited for long, and was never answered
-	NeverAnswered              // the same of a connection whose peer has never sent anything on it
-	Refused                    // a NAK ended the connection
-	Exhausted                  // a receiver was not ready until the capture or the retries ended
-	Uncompleted                // a request was over, and no completion came
-	Rejected                   // the communication manager refused a connection
-	Ignored                    // nothing answered a request for a connection
-	Unserved                   // nothing answered management requests
-	Waiting                    // the peer has not answered a command of the protocol above
-	Interrupted                // nothing came for a while, then it went on
-	Slow                       // the peer took long to answer a command of the protocol above
-	Damage                     // packets were damaged
-	NotReady                   // a receiver was not ready at times
-	Retransmitting             // much of what was sent was retransmitted, for a while
-	Loss                       // packets were lost, and retransmitted
-	Trimmed                    // a switch cut packets short in place of dropping them
-	Reordered                  // packets came in another order than they were sent
-	Paused                     // a port had the other end of its link pause
-	Congestion                 // the network marked packets, or a receiver asked a sender to slow down
-	Untrusted                  // the capture itself is not to be trusted
+	Unanswered       Kind = iota // a request was retransmitted, or waited for long, and was never answered
+	NeverAnswered                // the same of a connection whose peer has never sent anything on it
+	Refused                      // a NAK ended the connection
+	Exhausted                    // a receiver was not ready until the capture or the retries ended
+	DatagramsDropped             // a queue pair received fewer datagrams than came to it
+	Uncompleted                  // a request was over, and no completion came
+	Rejected                     // the communication manager refused a connection
+	Ignored                      // nothing answered a request for a connection
+	Unserved                     // nothing answered management requests
+	Waiting                      // the peer has not answered a command of the protocol above
+	Interrupted                  // nothing came for a while, then it went on
+	Slow                         // the peer took long to answer a command of the protocol above
+	Damage                       // packets were damaged
+	NotReady                     // a receiver was not ready at times
+	Retransmitting               // much of what was sent was retransmitted, for a while
+	Loss                         // packets were lost, and retransmitted
+	Trimmed                      // a switch cut packets short in place of dropping them
+	Reordered                    // packets came in another order than they were sent
+	Paused                       // a port had the other end of its link pause
+	Congestion                   // the network marked packets, or a receiver asked a sender to slow down
+	Untrusted                    // the capture itself is not to be trusted
 	NumKinds
 )
 
 // String is the name of the kind in JSON and metrics.
 func (k Kind) String() string {
 	return [...]string{
-		"unanswered", "never-answered", "refused", "not-ready-exhausted", "completion-missing", "connection-refused", "connection-unanswered", "mad-unanswered", "command-unanswered", "interrupted", "command-slow", "damage", "not-ready", "storm", "loss",
+		"unanswered", "never-answered", "refused", "not-ready-exhausted", "datagrams-dropped", "completion-missing", "connection-refused", "connection-unanswered", "mad-unanswered", "command-unanswered", "interrupted", "command-slow", "damage", "not-ready", "storm", "loss",
 		"trimmed", "reordered", "pause", "congestion", "capture",
 	}[k]
 }

@@ -24,6 +24,7 @@ func Of(r *agent.Result) []Incident {
 	t.network(&n)
 	t.silences()
 	t.connections()
+	t.datagrams()
 	t.uncompleted()
 	t.rejected()
 	t.ignored()
