@@ -41,45 +41,6 @@ func (t *text) incidents() {
 	}
 }
 
-// uneventful says, where nothing happened that is told, what that means.
-func (t *text) uneventful() {
-	var messages, retransmitted, naks uint64
-	reliable, over := 0, 0
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if !c.Service.Reliable() {
-			continue
-		}
-		if reliable++; c.Closed.At != 0 {
-			over++
-		}
-		for k := range c.Ends {
-			e := &c.Ends[k]
-			if e.Packets == 0 {
-				return // whether it was answered is not known
-			}
-			messages, retransmitted, naks = messages+e.Messages, retransmitted+uint64(e.Retransmissions), naks+uint64(e.NAKs)
-		}
-	}
-	if reliable == 0 || messages == 0 || retransmitted+naks > 0 || t.res.Open.Requests > 0 {
-		return
-	}
-	s := "every request that the capture shows was answered, and none was retransmitted or refused"
-	if most := slowest(t.res); most > 0 {
-		s += "; the slowest took " + span(most)
-	}
-	switch {
-	case over == reliable && over > 1:
-		s += "; CM ended all connections"
-	case over == reliable:
-		s += "; CM ended the connection"
-	case over > 0:
-		s += "; CM ended " + count(over, "connection")
-	}
-	t.heading("What happened")
-	t.prose("  ", "Nothing: "+s+".")
-}
-
 // slowest is the longest that a message took, where that was measured.
 func slowest(r *agent.Result) (most time.Duration) {
 	for i := range r.Connections {

@@ -1,0 +1,123 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"ibwitness/packet"
+)
+
+// uneventful says, where nothing happened that is told, what was looked at, and what would not show.
+func (t *text) uneventful() {
+	if t.res.RDMA == 0 {
+		return
+	}
+	l := t.looked()
+	var s []string
+	if l.reliable > 0 {
+		s = append(s, l.answered(t))
+	} else if l.management {
+		s = append(s, "every management request was answered"+t.butOpen())
+	}
+	nothing := "Nothing: "
+	switch {
+	case len(s) == 0:
+		nothing = "Nothing that packets show: "
+	case l.retransmitted+l.nak > 0:
+		nothing = "Nothing of note: "
+	}
+	switch {
+	case l.service[packet.UD] && l.service[packet.UC]:
+		s = append(s, "no PSN is missing on UC; UD and UC acknowledge nothing: what else is lost shows only in event logs")
+	case l.service[packet.UC]:
+		s = append(s, "no PSN is missing on UC, which acknowledges nothing: what else is lost shows only in event logs")
+	case l.service[packet.UD]:
+		s = append(s, "UD acknowledges nothing: what is lost shows only in event logs")
+	}
+	if len(s) == 0 {
+		return
+	}
+	t.heading("What happened")
+	t.prose("  ", nothing+strings.Join(s, "; ")+".")
+}
+
+// looked is what there was to look at.
+type looked struct {
+	service            [8]bool // those of the connections; UD: beside management
+	management         bool
+	reliable, over     int // connections on which requests are acknowledged, and those of them that CM has ended
+	oneWay             int // of them, those of which one direction is in the capture
+	retransmitted, nak uint64
+}
+
+func (t *text) looked() (l looked) {
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		switch {
+		case c.Service == packet.UD && c.Ends[0].QPNKnown && c.Ends[1].QPNKnown && c.Ends[0].QPN <= 1 && c.Ends[1].QPN <= 1:
+			l.management = true
+			continue
+		case !c.Service.Reliable():
+			l.service[c.Service&7] = true
+			continue
+		}
+		if l.reliable++; c.Closed.At != 0 {
+			l.over++
+		}
+		if c.Ends[0].Packets == 0 || c.Ends[1].Packets == 0 {
+			l.oneWay++
+		}
+		for k := range c.Ends {
+			e := &c.Ends[k]
+			l.retransmitted, l.nak = l.retransmitted+uint64(e.Retransmissions), l.nak+uint64(e.NAKs)
+		}
+	}
+	return l
+}
+
+// answered says what became of the requests on connections that acknowledge them.
+func (l *looked) answered(t *text) (s string) {
+	switch {
+	case l.oneWay > 0:
+		s = fmt.Sprintf("the capture shows one direction of %s only, so that it does not show what was answered there", of(l.oneWay, l.reliable))
+	case l.retransmitted+l.nak > 0:
+		s = fmt.Sprintf("%s retransmitted and %s sent, and every request that the capture shows was answered%s", count(l.retransmitted, "packet"), count(l.nak, "NAK"), t.butOpen())
+	default:
+		s = "every request that the capture shows was answered" + t.butOpen() + ", and none was retransmitted or refused"
+	}
+	if most := slowest(t.res); most > 0 {
+		s += "; the slowest took " + span(most)
+	}
+	switch {
+	case l.over == l.reliable && l.over > 1:
+		s += "; CM ended all connections"
+	case l.over == l.reliable:
+		s += "; CM ended the connection"
+	case l.over > 0:
+		s += "; CM ended " + count(l.over, "connection")
+	}
+	return s
+}
+
+func of(n, all int) string {
+	if n == all && n == 1 {
+		return "the connection"
+	}
+	return fmt.Sprintf("%d of %s", n, count(all, "connection"))
+}
+
+// butOpen excepts the requests that have no answer when the capture ends.
+func (t *text) butOpen() string {
+	o := &t.res.Open
+	n := "one"
+	if o.Requests > 1 {
+		n = number(o.Requests)
+	}
+	switch {
+	case o.Requests == 0:
+		return ""
+	case o.Usual():
+		return " but " + n + ", sent shortly before the capture ended"
+	}
+	return fmt.Sprintf(" but %s, which had waited %s when the capture ended", n, span(o.Waited))
+}
