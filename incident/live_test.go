@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/cq"
 	"ibwitness/incident"
 	"ibwitness/link"
 	"ibwitness/packet"
@@ -119,7 +120,7 @@ func TestLiveSilent(t *testing.T) {
 	expect(t, "at 15 s", look(15), "1 ended unanswered")
 }
 
-// TestCompletionMissing: a completion that is proven to be missing is told, of either end, live too; one that only may be is not.
+// TestCompletionMissing: a completion that is proven to be missing is told, of either end, live too; one that only may be is, but not live.
 func TestCompletionMissing(t *testing.T) {
 	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
 	finding := rule.Finding{
@@ -131,16 +132,29 @@ func TestCompletionMissing(t *testing.T) {
 	of := func(f rule.Finding) []incident.Incident {
 		return incident.Of(&agent.Result{RDMA: 9, Findings: []rule.Finding{f}})
 	}
-	const want = "On 10.0.0.1 QP 0x11 a request was answered, and its consumer, which polls on, finds no completion: a program that waits for it hangs."
+	const want = "On 10.0.0.1 QP 0x11 request 1 was answered, and its consumer, which polls on, finds no completion: a program that waits for it hangs."
 	if list := of(finding); len(list) != 1 || list[0].Kind != incident.Uncompleted || list[0].What != want || list[0].Facts[1].Text != "line 3 of a.jsonl" {
 		t.Errorf("%+v", list)
 	}
-	if list := of(doubted); len(list) != 0 {
+	later, idle := finding, doubted
+	later.Rule, later.Frame, later.Expected = rule.CPLSIG003, 0, "a completion of request 1"
+	idle.Detail = cq.NotPolled
+	for want, f := range map[string]rule.Finding{
+		"likely On 10.0.0.1 QP 0x11 request 1 was answered, as far as the tap shows, and its consumer, which polls on, finds":               doubted,
+		"possible On 10.0.0.1 QP 0x11 request 1 was answered, and its completion is not in the log, which shows no poll":                    idle,
+		"proven On 10.0.0.1 QP 0x11 request 1 never completed, though later ones of its queue pair did: a program that waits for it hangs.": later,
+	} {
+		if list := of(f); len(list) != 1 || !strings.HasPrefix(list[0].Certainty.String()+" "+list[0].What, want) {
+			t.Errorf("%+v, want %s", list, want)
+		}
+	}
+	later.Class = rule.Unproven
+	if list := of(later); len(list) != 0 {
 		t.Errorf("%+v", list)
 	}
 	finding.Accused.Role = rule.Responder
 	var l incident.Live
-	expect(t, "of a responder", l.Found([]rule.Finding{doubted, finding}), "1 ended completion-missing: On 10.0.0.1 QP 0x11 a message was received and acknowledged, and its consumer")
+	expect(t, "of a responder", l.Found([]rule.Finding{doubted, finding}), "1 ended completion-missing: On 10.0.0.1 QP 0x11 the message of request 1 was acknowledged, and its consumer")
 }
 
 // TestLiveFlood: damage that makes a way of its own of every packet is told, and takes no more memory or time for each.
