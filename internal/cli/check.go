@@ -111,7 +111,9 @@ func (c *checkCommand) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	sink, err := report.New(c.Format, s.options(c.All))
+	shown := s.options(c.All)
+	shown.Untimed = !c.times()
+	sink, err := report.New(c.Format, shown)
 	if err != nil {
 		return err
 	}

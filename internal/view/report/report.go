@@ -44,6 +44,8 @@ type Options struct {
 	All   bool // every finding, every warning, every connection, every rule
 	Color bool
 	Width int // columns; 0: 100
+	// Untimed says that how long answers took was not measured, and --latency would.
+	Untimed bool
 }
 
 // Sink takes a finished run and writes it in its format.

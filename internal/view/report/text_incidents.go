@@ -19,9 +19,19 @@ func (t *text) incidents() {
 	list := t.run.Incidents()
 	if len(list) == 0 {
 		t.uneventful()
+		t.paces()
 		return
 	}
 	t.heading("What happened")
+	t.tellAll(list)
+	if len(t.paced()) > 0 {
+		t.line("")
+		t.paces()
+	}
+}
+
+// tellAll lists incidents, the first of them with all that there is to say.
+func (t *text) tellAll(list []incident.Incident) {
 	for i := range list {
 		switch {
 		case i >= incidentsListed && !t.All:

@@ -88,6 +88,9 @@ func (l *looked) answered(t *text) (s string) {
 	if most := slowest(t.res); most > 0 {
 		s += "; the slowest took " + span(most)
 	}
+	if t.Untimed && l.oneWay == 0 {
+		s += "; --latency tells how long answers took"
+	}
 	switch {
 	case l.over == l.reliable && l.over > 1:
 		s += "; CM ended all connections"

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/timing"
+	"ibwitness/verifier"
+	"ibwitness/wqe"
+)
+
+// TestPaces: an end that waits for the answer to each request is told with what that comes to, where times were measured and the answers take long; not one that has more outstanding, that sends
+// most of the time, whose answers come soon, or of which few messages were seen.
+func TestPaces(t *testing.T) {
+	const n = 300
+	times := func(k int, d time.Duration) (h verifier.Histogram) {
+		for range k {
+			h.Observe(d)
+		}
+		return h
+	}
+	connection := func(op wqe.Op, took, gap time.Duration, reads, count int) agent.Connection {
+		c := agent.Connection{Service: packet.RC, First: int64(time.Hour), Timing: &timing.Connection{}}
+		for k := range c.Ends {
+			c.Ends[k] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(k + 1)}), QPN: 0x20, QPNKnown: true, Packets: 9, Messages: 9, Last: c.First + int64(count)*int64(500*time.Microsecond)}
+		}
+		e, gaps := &c.Timing.Ends[0], times(count-1, gap)
+		e.Ops[op] = &timing.Operation{Count: uint64(count), Bytes: uint64(count) * 4096, Latency: times(count, took)}
+		e.Gaps, e.Reads = &gaps, reads
+		return c
+	}
+	const us = time.Microsecond
+	for _, k := range []struct {
+		name string
+		c    agent.Connection
+		want string
+	}{
+		{"READs, one at a time", connection(wqe.Read, 500*us, 500*us, 1, n), "10.0.0.1 QP 0x20 had one RDMA READ outstanding at a time, 500µs each until its answer: 65.5 Mbit/s (max_rd_atomic, or a program that waits for each?)."},
+		{"READs, several at a time", connection(wqe.Read, 500*us, 500*us, 3, n), ""},
+		{"READs, quick", connection(wqe.Read, 20*us, 500*us, 1, n), ""},
+		{"few READs", connection(wqe.Read, 500*us, 500*us, 1, 10), ""},
+		{"READs at times", connection(wqe.Read, 200*us, 500*us, 1, n), ""},
+		{"WRITEs, late ACKs", connection(wqe.Write, 500*us, 490*us, 0, n), "10.0.0.1 QP 0x20 had about one RDMA WRITE outstanding in the mean, 500µs each until its answer, and sent nothing most of the time: 65.5 Mbit/s (a program that waits for each, or a responder that answers late?)."},
+		{"WRITEs, sending", connection(wqe.Write, 500*us, 20*us, 0, n), ""},
+		{"atomics, one at a time", connection(wqe.FetchAdd, 500*us, 500*us, 1, n), "10.0.0.1 QP 0x20 had one FetchAdd outstanding at a time, 500µs each until its answer: 2,000 a second (max_rd_atomic, or a program that waits for each?)."},
+	} {
+		var b bytes.Buffer
+		sink, err := New("text", Options{Width: 500})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Report(&b, &Run{Result: &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{k.c}}}); err != nil {
+			t.Fatal(err)
+		}
+		got, _, _ := strings.Cut(b.String(), "\n\nSeen")
+		_, got, _ = strings.Cut(strings.ReplaceAll(got, "\n  ", " "), "What happened")
+		if k.want == "" && strings.Contains(got, "outstanding") || !strings.Contains(got, k.want) {
+			t.Errorf("%s: %q, want %q", k.name, got, k.want)
+		}
+	}
+}
