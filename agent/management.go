@@ -12,9 +12,9 @@ import (
 func (t *Transport) unmanaged(now int64) []subnet.Unanswered {
 	list := append(t.gmp.Unanswered(now), t.smp.Unanswered(now)...)
 	for i := range list {
-		if u := &list[i]; u.Node == nil && u.Route == "" && u.To.IsLID() {
+		if u := &list[i]; u.Node == "" && u.Route == "" && u.To.IsLID() {
 			if p := t.smp.Subnet.Port(packet.LIDOf(u.To)); p != nil {
-				u.Node = p.Node
+				u.Node = p.Node.Description
 			}
 		}
 	}

@@ -119,8 +119,8 @@ func (a *asked) responder() string {
 	if a.Route != "" {
 		s = "the port on directed route " + a.Route
 	}
-	if a.Node != nil && a.Node.Description != "" {
-		s += fmt.Sprintf(" (%q)", a.Node.Description)
+	if a.Node != "" {
+		s += fmt.Sprintf(" (%q)", a.Node)
 	}
 	if a.Class == mad.ClassSubnetAdmin {
 		s = "the subnet administrator (SA) at " + s

@@ -9,7 +9,7 @@ import (
 type Unanswered struct {
 	From, To packet.Addr
 	Route    string // the directed route to the responder; empty: the requests have LIDs or GIDs
-	Node     *Node  // of the responder; nil: not known
+	Node     string // description of the responder; empty: not known
 	Class    mad.Class
 	Asked    uint64 // requests in all; 0: not counted
 	Requests uint64 // of them without an answer

@@ -40,7 +40,7 @@ func (v *Verifier) Unanswered(end int64) (all []subnet.Unanswered) {
 			at[to] = i
 			all = append(all, subnet.Unanswered{From: packet.LIDAddr(x.src), To: packet.LIDAddr(x.dst), Route: to.route, Class: x.Class, Tap: first.tap, Reached: first.at.known()})
 			if first.at.known() {
-				all[i].Node = first.at.node
+				all[i].Node = first.at.node.Description
 			}
 		}
 		copies := uint64(first.asked - 1)
