@@ -2,6 +2,7 @@ package smp
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,6 +94,45 @@ func TestOpenRefused(t *testing.T) {
 		}
 		if got := v.Open(s.now + int64(time.Minute)); uint64(len(got)) != want {
 			t.Errorf("%+v open of a Set with M_Key %d, want %d", got, key, want)
+		}
+	}
+}
+
+// TestUnanswered: requests without an answer are told once their node had its time, or a second after they were repeated.
+func TestUnanswered(t *testing.T) {
+	const get, info = mad.Get, mad.AttrSMInfo
+	answer, none := make([]byte, mad.SMPDataSize), []byte(nil)
+	ask := func(s *speaker) { s.ask(0, get, info, 0, none, none) }
+	for name, c := range map[string]struct {
+		say             func(s *speaker)
+		after           time.Duration // the newest packet the capture ends
+		requests, again uint64
+		route           string
+	}{
+		"answered":       {func(s *speaker) { s.ask(0, get, info, 0, none, answer) }, time.Hour, 0, 0, ""},
+		"not for long":   {ask, 4 * time.Second, 0, 0, ""},
+		"for long":       {ask, 5 * time.Second, 1, 0, ""},
+		"repeated":       {func(s *speaker) { ask(s); s.ask(1e9, get, info, 0, none, none) }, 2 * time.Second, 1, 1, ""},
+		"answered later": {func(s *speaker) { ask(s); s.ask(20e9, get, info, 0, none, answer) }, time.Hour, 0, 0, ""},
+		"two":            {func(s *speaker) { ask(s); s.ask(0, mad.Set, info, 2, answer, none) }, time.Hour, 2, 0, ""},
+		"on a route":     {func(s *speaker) { s.near(0, get, info, answer, answer); s.list = s.list[:1] }, time.Hour, 1, 0, "0,"},
+	} {
+		s := speaker{now: 1e9}
+		c.say(&s)
+		v := New(new(rule.Recorder), func(packet.Addr) bool { return false })
+		end := int64(0)
+		for i := range s.list {
+			p := s.list[i]
+			p.Frame, end = uint64(i+1), p.Time+int64(c.after)
+			v.Packet(&p, true)
+		}
+		var u subnet.Unanswered
+		list := v.Unanswered(end)
+		if len(list) > 0 {
+			u = list[0]
+		}
+		if len(list) > 1 || u.Requests != c.requests || u.Again != c.again || !strings.HasPrefix(u.Route, c.route) || c.route == "" && u.Route != "" {
+			t.Errorf("%s: %+v", name, list)
 		}
 	}
 }
