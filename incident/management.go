@@ -109,7 +109,9 @@ func (t *teller) unserved(a *asked) {
 	if t.last[u.To] != 0 { // datagrams of management belong to no connection
 		t.peer(i, a.First)
 	}
-	a.reasons(i)
+	if a.reasons(i); !a.Reached && a.Class != mad.ClassSubnetDirected {
+		i.FitsWith = append(i.FitsWith, "a capture that holds one direction only")
+	}
 	t.tell(i, fmt.Sprint(u.Class, u.Route))
 }
 
@@ -221,7 +223,7 @@ func (a *asked) reasons(i *Incident) {
 	lost := "datagrams that were lost, or dropped by a receiver whose queue was full: nothing acknowledges them"
 	switch {
 	case a.Class == mad.ClassSubnetAdmin && a.silent():
-		i.FitsWith = []string{"a subnet manager that has stopped, or is not master", "requesters that have an outdated SM LID", "a capture that holds one direction only"}
+		i.FitsWith = []string{"a subnet manager that has stopped, or is not master", "requesters that have an outdated SM LID"}
 		i.Next = []string{
 			"whether opensm runs at " + a.To.String() + ", and is master: sminfo, saquery", "the SM LID and SM SL that the requesters have (ibstat, smpquery portinfo)",
 			fmt.Sprintf("whether both ports have the P_Key 0x%04x of the requests", a.PKey),
