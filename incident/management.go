@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"ibwitness/agent"
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/subnet"
@@ -106,8 +107,8 @@ func (t *teller) unserved(a *asked) {
 	i.What = a.sentence(t)
 	i.fact("requests", a.requests())
 	i.fact("answers", a.answers(t))
-	if t.last[u.To] != 0 { // datagrams of management belong to no connection
-		t.peer(i, a.First)
+	if t.hosts[u.To].last != 0 { // datagrams of management belong to no connection
+		t.peer(i, &agent.Connection{}, 0, a.First)
 	}
 	if a.reasons(i); !a.Reached && a.Class != mad.ClassSubnetDirected {
 		i.FitsWith = append(i.FitsWith, "a capture that holds one direction only")
@@ -145,7 +146,7 @@ func (a *asked) sentence(t *teller) string {
 	}
 	sent := ""
 	if a.Again > 0 && a.Requests == 1 {
-		sent = ", sent " + times(1+a.Again) + " in " + t.span(a.Last-a.First)
+		sent = ", sent " + times(1+a.Again) + t.within(" in %s", a.Last-a.First)
 	}
 	switch {
 	case a.Asked == 0:
@@ -155,7 +156,7 @@ func (a *asked) sentence(t *teller) string {
 	case a.Answered == 0 && a.Requests >= a.Asked:
 		return fmt.Sprintf("%s answered none of %s%s.", who, count(a.Requests, a.noun()), whose)
 	case a.silent():
-		return fmt.Sprintf("%s has not answered %s of %s%s, and none in the last %s of the capture.", who, number(a.Requests), count(a.Asked, a.noun()), whose, t.span(t.run.Last-a.First))
+		return fmt.Sprintf("%s has not answered %s of %s%s, and none%s.", who, number(a.Requests), count(a.Asked, a.noun()), whose, t.within(" in the last %s of the capture", t.run.Last-a.First))
 	}
 	return fmt.Sprintf("%s has not answered %s of %s%s, though others meanwhile.", who, number(a.Requests), count(a.Asked, a.noun()), whose)
 }
@@ -213,9 +214,9 @@ func (a *asked) answers(t *teller) string {
 	case a.Answered == 0:
 		return "none to any request of theirs is in the capture"
 	case a.Answered < a.First:
-		return "the last came " + t.span(a.First-a.Answered) + " before the first of these"
+		return "the last came" + t.within(" %s", a.First-a.Answered) + " before the first of these"
 	}
-	return "the last came " + t.span(a.Answered-a.First) + " after the first of these"
+	return "the last came" + t.within(" %s", a.Answered-a.First) + " after the first of these"
 }
 
 // reasons says what would look like it, and what to look at.
