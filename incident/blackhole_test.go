@@ -21,8 +21,10 @@ taps: [middle]
 errors:
 `
 	for name, tt := range map[string]struct{ drop, want, not string }{
-		"all but the last packet": {"{do: drop, from: a, op: [write_first, write_middle], count: all, where: after}",
-			"asked for it with a PSN sequence NAK, and never acknowledged it", "in the error state"},
+		"all but the last packet": {
+			"{do: drop, from: a, op: [write_first, write_middle], count: all, where: after}",
+			"asked for it with a PSN sequence NAK, and never acknowledged it", "in the error state",
+		},
 		"all packets of it": {"{do: drop, from: a, op: [write_first, write_middle, write_last], count: all, where: after}", "never answered it", "a PSN sequence NAK"},
 	} {
 		list := judged(t, frames(t, scene+"  - "+tt.drop+"\n"), agent.Options{})

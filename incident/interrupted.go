@@ -1,0 +1,97 @@
+package incident
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/qp"
+)
+
+// interruption is how long a requester must have made no progress for that to be told apart from other losses.
+const interruption = int64(100 * time.Millisecond)
+
+// aftermath is for how long after an interruption what is retransmitted belongs to it: what was on its way when it ended.
+const aftermath = int64(10 * time.Millisecond)
+
+// together is how far apart interruptions of several connections begin at most that are told as one.
+const together = int64(time.Second)
+
+// interrupts reports whether stall s is a time in which nothing came.
+func interrupts(s *qp.Stall) bool {
+	return s.Lost() >= interruption && s.NAKs == 0 && (s.Total() == 0 || s.Rounds[qp.TimerExpired] > 0)
+}
+
+// interrupted tells of the times in which nothing was answered for long, and then was.
+func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
+	for j := range k.Longest {
+		s := &k.Longest[j]
+		if !interrupts(s) || t.recordedNothing(s) {
+			continue
+		}
+		i := t.between(Interrupted, c, from)
+		i.during(s)
+		unseen := s.Total() == 0 && s.Before
+		on := i.Local.Addr // who went on
+		switch {
+		case unseen && s.Request.Frame == 0:
+			i.fact("went on", "with "+request(&s.Request))
+		case unseen:
+			on = i.Peer.Addr
+			i.fact("went on", fmt.Sprintf("in frame %d, which is not the next response to %s", s.Frames.Ended, request(&s.Request)))
+		default:
+			i.fact("request", request(&s.Request)+", sent "+times(s.Total()+1))
+			if s.Packets > 0 {
+				i.fact("cost", fmt.Sprintf("%s retransmitted, %s of payload", count(uint64(s.Packets), "packet"), count(s.Bytes, "byte")))
+			}
+		}
+		t.cause(i, c, from, s)
+		if s.Frames.Ended != 0 && !unseen {
+			i.fact("answered", fmt.Sprintf("in frame %d", s.Frames.Ended))
+		}
+		switch {
+		case unseen:
+			i.Certainty = Likely // that anything was sent meanwhile only the PSNs show
+			i.What = fmt.Sprintf("The capture shows nothing between %v and %v for %s; then %s went on with a later PSN.", &i.Local, &i.Peer, span(s.Lost()), on)
+			i.FitsWith = []string{"a tap that recorded nothing meanwhile, while the traffic went on: PSNs are missing", "a link that was down at the tap"}
+			i.Next = []string{"link events at the interface that was captured, at that time", "the drop counters of the mirror port and of the capturing host"}
+		case s.Total() == 0:
+			i.What = fmt.Sprintf("%v waited %s for %v to answer, without a retransmission; then the answer came.", &i.Local, span(s.Lost()), &i.Peer)
+			i.FitsWith = []string{
+				"a responder that was busy or stopped: its host, its adapter, or what a READ has to fetch", "a link or path that was down, and a retransmission timer that is longer",
+				"a tap that recorded nothing meanwhile",
+			}
+			i.Next = []string{"what " + i.Peer.Addr.String() + " did at that time", "link events in the logs of both hosts and of the switches between"}
+		default:
+			i.What = fmt.Sprintf("Nothing that %v sent to %v was answered for %s; then it went on.", &i.Local, &i.Peer, span(s.Lost()))
+			i.FitsWith = []string{"a link, switch or route that failed and came back", "a host or adapter that stopped for that long"}
+			switch {
+			case s.Late:
+				i.fact("lost", "nothing: each copy was answered")
+				i.FitsWith[0] = "a path that held packets back for that long"
+			case s.Total() == 1 && 4*(s.Ended-s.Last) < s.Last-s.Since:
+				i.FitsWith = append([]string{"one packet, or its answer, that was lost, and a retransmission timer as long as that"}, i.FitsWith...)
+			}
+			i.Next = []string{"link events in the logs of both hosts and of the switches at that time", "whether other connections of these hosts stopped too"}
+		}
+		t.tell(i, fmt.Sprint(s.Since/together))
+	}
+}
+
+// told reports whether all that a requester retransmitted between two times is told as interruptions: it belongs to these, or to the end of one.
+func (t *teller) told(k *qp.Trouble, rounds uint64, first, last int64) bool {
+	if !t.timed() {
+		return false
+	}
+	n := uint64(0)
+	for j := range k.Longest {
+		s := &k.Longest[j]
+		if !interrupts(s) {
+			continue
+		}
+		if n += s.Total(); first >= s.Since && last <= max(s.Ended, s.Last)+aftermath {
+			return true
+		}
+	}
+	return n >= rounds
+}
