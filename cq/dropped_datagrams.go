@@ -7,7 +7,6 @@ import (
 
 // Dropped is the datagrams that packets show on their way to a queue pair, and that no receive request of it completed with.
 type Dropped struct {
-	Log           string
 	Addr, From    packet.Addr // of the queue pair, and the sender of the first datagram; zero: not known
 	QPN, FromQPN  uint32
 	Came          uint64 // datagrams to it, with its Q_Key
@@ -35,7 +34,7 @@ func (a *Agent) droppedDatagrams(q *queuePair) {
 	}
 	first, last := r.arrived.at(r.arrived.first()), r.arrived.at(came-1)
 	d := Dropped{
-		Log: q.src.name, Addr: q.addr(), QPN: q.qpn, FromQPN: first.SrcQP, Came: uint64(came), Posted: uint64(q.recvs.list.end()), Completed: uint64(r.completed),
+		Addr: q.addr(), QPN: q.qpn, FromQPN: first.SrcQP, Came: uint64(came), Posted: uint64(q.recvs.list.end()), Completed: uint64(r.completed),
 		Begin: first.End, Newest: last.End, GoesOn: q.gone || q.src.goesOn(last.End.Time),
 	}
 	if first.Net != nil {

@@ -48,7 +48,7 @@ func (t *teller) dropped(d *cq.Dropped) {
 	} else {
 		i.What = fmt.Sprintf("%s, and %s completed, although %s were posted: %s were dropped on the way, or by it.", came, count(d.Completed, "receive request"), number(d.Posted), number(d.Came-d.Completed))
 	}
-	i.fact("received", fmt.Sprintf("%s of %s completed with success (%s)", number(d.Completed), count(d.Posted, "receive request"), d.Log))
+	i.fact("received", fmt.Sprintf("%s of %s completed with success", number(d.Completed), count(d.Posted, "receive request")))
 	if !d.GoesOn {
 		i.fact("log", "tells of nothing after the newest of them: its program may have ended, or wait")
 	}
