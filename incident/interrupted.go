@@ -59,9 +59,13 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			i.What = fmt.Sprintf("%v waited %s for %v to answer, without a retransmission; then the answer came.", &i.Local, span(s.Lost()), &i.Peer)
 			i.FitsWith = []string{
 				"a responder that was busy or stopped: its host, its adapter, or what a READ has to fetch", "a link or path that was down, and a retransmission timer that is longer",
-				"a tap that recorded nothing meanwhile",
+				"an ACK that was lost before the tap, and a later one that acknowledges the request too", "a tap that recorded nothing meanwhile",
 			}
 			i.Next = []string{"what " + i.Peer.Addr.String() + " did at that time", "link events in the logs of both hosts and of the switches between"}
+		case s.AnswerLost:
+			i.What = fmt.Sprintf("%v asked again after %s for what %v had answered: the answer passed the tap, and was lost or not taken after it.", &i.Local, span(s.Lost()), &i.Peer)
+			i.FitsWith = []string{"an answer that was lost between the tap and " + i.Local.Addr.String() + ", and a retransmission timer as long as that", "a link, switch or route on the way back that failed and came back", "a requester that dropped the answer, or was stopped"}
+			i.Next = []string{"link events on the way from the tap to " + i.Local.Addr.String(), "discards and errors of " + i.Local.Addr.String() + " (ethtool -S)"}
 		default:
 			i.What = fmt.Sprintf("Nothing that %v sent to %v was answered for %s; then it went on.", &i.Local, &i.Peer, span(s.Lost()))
 			i.FitsWith = []string{"a link, switch or route that failed and came back", "a host or adapter that stopped for that long"}
@@ -73,6 +77,9 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 				i.FitsWith = append([]string{"one packet, or its answer, that was lost, and a retransmission timer as long as that"}, i.FitsWith...)
 			}
 			i.Next = []string{"link events in the logs of both hosts and of the switches at that time", "whether other connections of these hosts stopped too"}
+		}
+		if t.damages(i) {
+			i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
 		}
 		t.tell(i, fmt.Sprint(s.Since/together))
 	}

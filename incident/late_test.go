@@ -22,7 +22,7 @@ errors:
 `
 	for name, tt := range map[string]struct{ fault, want, not string }{
 		"the answer is late":                {"{do: delay, from: b, op: ack, nth: 5, delay: 200us}", "the answers came late, and each copy was answered.", "where: once after"},
-		"the answer is lost after the tap":  {"{do: drop, from: b, op: ack, nth: 5, where: after}", "where: once on the way back, after the tap, which has seen the answer", "late, and"},
+		"the answer is lost after the tap":  {"{do: drop, from: b, op: ack, nth: 5, where: after}", "where: once on the way back: the answer had passed the tap, and was lost after it or came too late", "late, and"},
 		"the answer is lost before the tap": {"{do: drop, from: b, op: ack, nth: 5}", "where: once after the tap, or on the way back", "late, and"},
 		"the request is lost":               {"{do: drop, from: a, op: send_only, nth: 5, where: after}", "where: once after the tap, or on the way back", "late, and"},
 	} {

@@ -20,10 +20,13 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	i := t.between(Loss, c, from)
 	e := &c.Ends[from]
-	i.Begin, i.End, i.Lost, i.Tap = s.Begun, s.Last, time.Duration(s.Lost), s.Tap
+	i.Begin, i.End, i.Lost, i.Tap = s.Begun, s.Last, time.Duration(s.Lost-s.Refused), s.Tap
 	i.show(s.Frames.Begun[0], s.Frames.Last)
 	o := k.Overtaking.All()
-	sent := max(k.Again.Packets, uint64(e.Retransmissions-min(e.Retransmissions, o.Packets)), 1)
+	sent := max(k.Again.Packets, 1)
+	if k.Refused.Packets == 0 {
+		sent = max(sent, uint64(e.Retransmissions-min(e.Retransmissions, o.Packets)))
+	}
 	in := fmt.Sprintf("%s of %s to %v (%s), in %s", number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), count(n, "round"))
 	i.What = fmt.Sprintf("%v retransmitted %s: packets or their answers were lost, late or overtaken.", &i.Local, in)
 	late := uint64(k.Late.Rounds) >= n
@@ -47,6 +50,11 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	t.tell(i, "")
 }
 
+// damages reports whether packets between the hosts of an incident were damaged, either way.
+func (t *teller) damages(i *Incident) bool {
+	return t.damaged[way{i.Local.Addr, i.Peer.Addr}] || t.damaged[way{i.Peer.Addr, i.Local.Addr}]
+}
+
 // lossReasons says what would look like a loss, and what to look at. late says that nothing was lost.
 func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, late bool) {
 	switch {
@@ -66,7 +74,7 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, la
 	if k.Sum.Rounds[qp.TimerExpired] > 0 && !late {
 		i.FitsWith = append(i.FitsWith, "a responder that answers later than the requester's ACK timeout")
 	}
-	if w := (way{i.Local.Addr, i.Peer.Addr}); t.damaged[w] || t.damaged[way{w.to, w.from}] {
+	if t.damages(i) {
 		i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
 	}
 	if k.Overtaking.All().Packets > 0 || k.Responses.All().Packets > 0 {
@@ -81,7 +89,7 @@ func where(k *qp.Trouble) string {
 	after := min(k.Asked.After, s.Rounds[qp.SequenceAsked]-before)
 	unseen := min(s.Before, s.Rounds[qp.TimerExpired])
 	late := min(k.Late.Rounds, s.Rounds[qp.TimerExpired]-unseen)
-	back := min(k.AnswersLost, s.Rounds[qp.TimerExpired]-unseen-late)
+	back := min(k.AnswersSeen, s.Rounds[qp.TimerExpired]-unseen-late)
 	var list []string
 	for _, l := range []struct {
 		rounds uint32
@@ -90,7 +98,7 @@ func where(k *qp.Trouble) string {
 		{before, "before the tap, which has not seen in order what the receiver asked for"},
 		{after, "after the tap: the receiver asked for what the tap shows"},
 		{unseen, "before the tap, which has not seen what the requester's timer had it retransmit"},
-		{back, "on the way back, after the tap, which has seen the answer"},
+		{back, "on the way back: the answer had passed the tap, and was lost after it or came too late"},
 		{late, "nowhere: the answer came late, and each copy was answered"},
 		{s.Rounds[qp.TimerExpired] - unseen - late - back, "after the tap, or on the way back, or not at all (a late answer): what the requester's timer had it retransmit had passed the tap"},
 		{s.Rounds[qp.ResponseLost], "on the way back, before the tap: a response is missing, or came after a later one"},
@@ -108,9 +116,10 @@ func (t *teller) cost(c *agent.Connection, e *agent.End, k *qp.Trouble) string {
 	if !t.timed() {
 		return payload
 	}
-	without := span(k.Sum.Lost) + " without progress in all"
+	lost := k.Sum.Lost - k.Sum.Refused
+	without := span(lost) + " without progress in all"
 	if whole := e.Last - c.First; whole > 0 {
-		without += fmt.Sprintf(", of %s (%s)", span(whole), share(uint64(min(k.Sum.Lost, whole)), uint64(whole)))
+		without += fmt.Sprintf(", of %s (%s)", span(whole), share(uint64(min(lost, whole)), uint64(whole)))
 	}
 	return without + "; " + payload
 }

@@ -20,6 +20,10 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	if r.MostForRequest > 1 {
 		i.fact("worst", fmt.Sprintf("one request was refused %s", times(uint64(r.MostForRequest))))
 	}
+	if n := k.Refused.Packets; n > 0 {
+		e := &c.Ends[from]
+		i.fact("cost", fmt.Sprintf("%s of %s retransmitted for it (%s), %s of payload", number(n), count(e.Packets, "packet"), share(n, e.Packets), count(k.Refused.Bytes, "byte")))
+	}
 	receiverReasons(i)
 	t.tell(i, "")
 }

@@ -13,7 +13,9 @@ type Trouble struct {
 	Now     Stall                // the newest one; Rounds are 0 where there was none
 	Longest [longestStalls]Stall // of those that are over, the longest first
 	Sum     Stalls               // of all that are over
-	Again   Sums                 // what was retransmitted in all: packets and payload; no messages
+	Again   Sums                 // what was retransmitted in all, but after RNR NAKs: packets and payload; no messages
+	Refused Sums                 // what was after RNR NAKs
+	Round   RetransmissionCause  // of the newest round
 	Refusal Refusal
 	NAK     struct { // the newest RNR NAK
 		PSN  packet.PSN
@@ -25,7 +27,7 @@ type Trouble struct {
 		From, To packet.PSN
 		Of, Left uint32
 	}
-	AnswersLost uint32 // rounds that the requester's timer began although the tap had seen the answer
+	AnswersSeen uint32 // rounds that the requester's timer began although the tap had seen the answer
 	RNR         RNRSums
 	Missing     Missing
 	Asked       struct { // PSN sequence NAKs, by where the packet was lost that they ask for
@@ -111,21 +113,22 @@ const (
 
 // Stall is a time in which a requester made no progress: its oldest request that is not acknowledged was retransmitted, or refused by an RNR NAK, until it was answered.
 type Stall struct {
-	Request StalledRequest
-	Rounds  [NumCauses]uint32 // how many times the requester went back, by cause
-	NAKs    uint32            // RNR NAKs
-	Packets uint32            // that it retransmitted
-	Bytes   uint64            // their payload
-	Since   int64             // when the request was sent that waits, as far as it was kept; else when a response last made progress
-	Begun   int64             // when it was first retransmitted or refused
-	Last    int64             // when it last was
-	Ended   int64             // when it was answered; 0: it was not, or when is not known
-	High    packet.PSN        // PSN after the newest request when it last was
-	Tap     uint16
-	Frames  StallFrames
-	Late    bool // each copy was answered
-	Acked   bool // the tap had seen its answer when it was first retransmitted
-	Before  bool // the capture had not shown what was retransmitted first, or lacks what was sent meanwhile: it was lost before the tap, or not recorded
+	Request    StalledRequest
+	Rounds     [NumCauses]uint32 // how many times the requester went back, by cause
+	NAKs       uint32            // RNR NAKs
+	Packets    uint32            // that it retransmitted
+	Bytes      uint64            // their payload
+	Since      int64             // when the request was sent that waits, as far as it was kept; else when a response last made progress
+	Begun      int64             // when it was first retransmitted or refused
+	Last       int64             // when it last was
+	Ended      int64             // when it was answered; 0: it was not, or when is not known
+	High       packet.PSN        // PSN after the newest request when it last was
+	Tap        uint16
+	Frames     StallFrames
+	Late       bool // each copy was answered
+	Acked      bool // the tap had seen its answer when it was retransmitted
+	AnswerLost bool // and that had long passed it
+	Before     bool // the capture had not shown what was retransmitted first, or lacks what was sent meanwhile: it was lost before the tap, or not recorded
 }
 
 // StallFrames are frames of a stall.
@@ -154,6 +157,7 @@ type Stalls struct {
 	Count       uint32
 	Rounds      [NumCauses]uint32
 	Lost        int64  // nanoseconds without progress
+	Refused     int64  // of them, those for which only RNR NAKs were why
 	Before      uint32 // that the capture had not shown what a timer had the requester retransmit
 	Begun, Last int64
 	Frames      StallFrames // Begun[0] of the first, Last of the newest
@@ -241,12 +245,7 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	k := s.stall(p, p.PSN, w, since)
 	k.round(p)
 	k.High = s.High
-	if s.Una.After(p.PSN) {
-		k.Acked = true
-		if cause == TimerExpired {
-			s.trouble().AnswersLost++
-		}
-	}
+	s.trouble().Round = cause
 	if k.Rounds[cause]++; k.Rounds[TimerExpired] == 2 {
 		k.Request.Answered = s.mostAnswered(&k.Request)
 	}
@@ -257,12 +256,24 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	}
 }
 
+// Answered notes that the tap had seen the answer to what the timer had the requester retransmit, in the newest round; lost says that it had long passed it then.
+func (s *SendQueue) Answered(lost bool) {
+	t := s.trouble()
+	t.AnswersSeen++
+	t.Now.Acked, t.Now.AnswerLost = true, t.Now.AnswerLost || lost
+}
+
 // CountStalled counts a packet that was retransmitted. sent is what its end has sent, with it.
 func (s *SendQueue) CountStalled(p *packet.Packet, sent Sums) {
 	t := s.trouble()
-	t.Again = t.Again.plus(Sums{Packets: 1, Bytes: uint64(p.PayloadLen)})
 	t.Now.Packets++
 	t.Now.Bytes += uint64(p.PayloadLen)
+	one := Sums{Packets: 1, Bytes: uint64(p.PayloadLen)}
+	if t.Round == NotReady {
+		t.Refused = t.Refused.plus(one)
+		return
+	}
+	t.Again = t.Again.plus(one)
 	if t.Storming == nil {
 		t.Storming = new(Storming)
 	}
@@ -437,6 +448,9 @@ func (s *Stalls) add(k *Stall) {
 		s.Rounds[i] += k.Rounds[i]
 	}
 	s.Lost += k.Lost()
+	if k.NAKs > 0 && k.Total() == uint64(k.Rounds[NotReady]) {
+		s.Refused += k.Lost()
+	}
 	if k.Before && k.Rounds[SequenceAsked] == 0 {
 		s.Before++
 	}

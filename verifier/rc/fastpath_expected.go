@@ -291,7 +291,7 @@ func (v *Verifier) expectedResponse(c *qp.Pair, d *qp.Direction, p *packet.Packe
 	if l := v.Latencies; l != nil {
 		l.Answered(w, p)
 	}
-	noteLate(q, p)
+	noteLate(q, r.Last.Time, p)
 	q.Acknowledge(p.PSN.Add(1))
 	q.StartTimer(p.Time)
 	r.Last.Answer(p.PSN)

@@ -27,6 +27,9 @@ func (v *Verifier) stalls(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	q, cause := &c.Ends[from].SQ, retransmissionCause(c, from, p)
 	q.Stall(p, w, cause, since, false)
 	switch {
+	case cause == qp.TimerExpired && q.Una.After(p.PSN):
+		ago := p.Time - c.RQ(1-from).Last.Time
+		q.Answered(ago >= reordering || 2*ago >= p.Time-q.Trouble().Now.Since) // else the two may have met on their way
 	case cause == qp.SequenceAsked:
 		q.AskedForOvertaken(p.PSN, p.Time, takenForLost)
 	case cause == qp.ResponseLost && w != nil && w.Op == wqe.Read:
@@ -34,19 +37,27 @@ func (v *Verifier) stalls(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	}
 }
 
-// noteLate notes where response p, which makes progress, comes so late. It is small enough for the compiler to inline it.
-func noteLate(q *qp.SendQueue, p *packet.Packet) {
-	if p.Time-q.TimerStart > slow && q.TimerStart != 0 {
-		answersLate(q, p)
+// noteLate notes where response p, which makes progress, comes so late; last is when the one before it came, 0: there was none. It is small enough for the compiler to inline it.
+func noteLate(q *qp.SendQueue, last int64, p *packet.Packet) {
+	if p.Time-last > slow {
+		answersLate(q, last, p)
 	}
 }
 
-// answersLate notes that response p has come so late.
+// answersLate notes that response p has come so late: after the request that waits longest, or after the response before it.
 //
 //go:noinline
-func answersLate(q *qp.SendQueue, p *packet.Packet) {
-	if w, _ := q.Messages.Find(q.Una); w != nil {
-		q.NoteSlow(p, w, q.TimerStart, w.Op == wqe.Read && (w.Has(wqe.Gapped) || p.PSN.After(w.RespNext())))
+func answersLate(q *qp.SendQueue, last int64, p *packet.Packet) {
+	w, _ := q.Messages.Find(q.Una)
+	if w == nil {
+		return
+	}
+	since := q.TimerStart
+	if w.Asked != 0 && last != 0 {
+		since = max(last, p.Time-int64(verifier.Stamp(p.Time)-w.Asked)*verifier.Tick)
+	}
+	if since != 0 && p.Time-since > slow {
+		q.NoteSlow(p, w, since, w.Op == wqe.Read && (w.Has(wqe.Gapped) || p.PSN.After(w.RespNext())))
 	}
 }
 
