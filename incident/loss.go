@@ -42,7 +42,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	i.fact("caused by", causes(&s))
 	i.fact("cost", t.cost(c, e, k))
 	i.fact("where", where(k))
-	if o.Packets == 0 && s.Before+k.Asked.Before > 0 {
+	if o.Packets == 0 && s.Before+k.Asked.Before > 0 && !t.damages(i) { // what came damaged does not count as seen
 		i.fact("missing", missing(&k.Missing))
 	}
 	i.fact("paths", t.paths(c, from))

@@ -41,7 +41,11 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	default:
 		how = ", and nothing in the capture had asked for them again."
 	}
-	i.What = fmt.Sprintf("%s that %v sent to %v came after later ones, up to %s ahead%s", count(uint64(o.Packets), of.name), &i.Local, &i.Peer, count(uint64(o.Depth), "PSN"), how)
+	least := ""
+	if of == responses && c.Ends[1-from].Retransmissions > 0 {
+		least = "At least " // of those that were asked for once more not each is counted
+	}
+	i.What = least + fmt.Sprintf("%s that %v sent to %v came after later ones, up to %s ahead%s", count(uint64(o.Packets), of.name), &i.Local, &i.Peer, count(uint64(o.Depth), "PSN"), how)
 	if c.Service != packet.UC && o.Numbered < o.Packets {
 		i.Certainty = Likely // a requester that took them for lost early would look the same
 	}
