@@ -35,12 +35,12 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		on := i.Local.Addr // who went on
 		switch {
 		case unseen && s.Request.Frame == 0:
-			i.fact("went on", "with "+request(&s.Request))
+			i.fact("went on", "with "+retransmitted(&s.Request))
 		case unseen:
 			on = i.Peer.Addr
-			i.fact("went on", fmt.Sprintf("in frame %d, which is not the next response to %s", s.Frames.Ended, request(&s.Request)))
+			i.fact("went on", fmt.Sprintf("in frame %d, which is not the next response to %s", s.Frames.Ended, retransmitted(&s.Request)))
 		default:
-			i.fact("request", request(&s.Request)+", sent "+times(s.Total()+1))
+			i.fact("request", again(s))
 			if s.Packets > 0 {
 				i.fact("cost", fmt.Sprintf("%s retransmitted, %s of payload", count(uint64(s.Packets), "packet"), count(s.Bytes, "byte")))
 			}
@@ -101,4 +101,12 @@ func (t *teller) told(k *qp.Trouble, rounds uint64, first, last int64) bool {
 		}
 	}
 	return n >= rounds
+}
+
+// again says which request was sent how often in a stall.
+func again(s *qp.Stall) string {
+	if rest(&s.Request) {
+		return retransmitted(&s.Request) + ", " + times(s.Total())
+	}
+	return retransmitted(&s.Request) + ", sent " + times(s.Total()+1)
 }

@@ -45,7 +45,7 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	i.What = fmt.Sprintf("%v was not ready for %s of %v: it refused it %s%s, %s.",
 		&i.Peer, article(operation(&s.Request)), &i.Local, times(uint64(s.NAKs)), t.within(" in %s", s.Last-s.Since), what)
-	i.fact("request", request(&s.Request))
+	i.fact("request", request(&s.Request, "refused at"))
 	i.fact("timer", rnrTimer(r))
 	if s.NAKs > 8 {
 		i.fact("retries", "more than 7: the requester retries without end (rnr_retry 7)")

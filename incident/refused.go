@@ -16,7 +16,7 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 	i.refused = k.Request.Frame
 	i.show(k.Request.Frame, k.Frame)
 	i.What = fmt.Sprintf("%v refused %s of %v: %s. The connection is over.", &i.Peer, article(operation(&k.Request)), &i.Local, refusal(k.Code))
-	i.fact("request", request(&k.Request))
+	i.fact("request", request(&k.Request, "refused at"))
 	switch last := max(e.Last, peer.Last); {
 	case !t.timed():
 	case last > k.Time:

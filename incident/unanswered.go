@@ -37,7 +37,6 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		i.End, i.Lost = c.Closed.At, time.Duration(c.Closed.At-k.Since)
 		i.show(c.Closed.Frame)
 	}
-	sent := k.Total() + 1
 	never := "never answered it"
 	switch {
 	case i.Kind == NeverAnswered:
@@ -45,8 +44,8 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	case k.Rounds[qp.SequenceAsked] > 0:
 		never = "asked for it with a PSN sequence NAK, and never acknowledged it"
 	}
-	i.What = fmt.Sprintf("%v sent %s %s%s; %v %s.", &i.Local, article(operation(&k.Request)), times(sent), t.within(" in %s", k.Last-k.Since), &i.Peer, never)
-	i.fact("request", request(&k.Request))
+	i.What = fmt.Sprintf("%v %s%s; %v %s.", &i.Local, sent(&k.Request, k.Total()), t.within(" in %s", k.Last-k.Since), &i.Peer, never)
+	i.fact("request", retransmitted(&k.Request))
 	i.fact("sent", t.when(k))
 	i.fact("gave up", t.gaveUp(e, k))
 	i.fact("waits", waiting(e, k))

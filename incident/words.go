@@ -76,20 +76,51 @@ func operation(r *qp.StalledRequest) string {
 	case r.Op == wqe.Send && r.Length == 0, r.Op.Atomic(), r.Op > wqe.Read:
 		return r.Op.String()
 	}
-	return fmt.Sprintf("%v of %s", r.Op, count(uint64(r.Length), "byte"))
+	least := ""
+	if r.Begun {
+		least = "at least "
+	}
+	return fmt.Sprintf("%v of %s%s", r.Op, least, count(uint64(r.Length), "byte"))
 }
 
-// request describes a request: "RDMA READ of 4096 bytes at 0x7f001000, R_Key 0x1234, PSN 77, first in frame 12".
-func request(r *qp.StalledRequest) string {
+// request describes a request: "RDMA READ of 4096 bytes at 0x7f001000, R_Key 0x1234, PSN 77, in frame 12". What was done to it need not begin with its first PSN:
+// "refused at PSN 79".
+func request(r *qp.StalledRequest, done string) string {
 	s := operation(r)
 	if r.Op >= wqe.Write && (r.VA != 0 || r.RKey != 0) {
 		s += fmt.Sprintf(" at 0x%x, R_Key 0x%x", r.VA, r.RKey)
 	}
-	s += fmt.Sprintf(", PSN %v", r.PSN)
+	s += fmt.Sprintf(", PSN %v", r.First)
 	if r.Frame != 0 {
 		s += ", in frame " + strconv.FormatUint(r.Frame, 10)
 	}
+	if r.PSN != r.First {
+		s += fmt.Sprintf(", %s PSN %v", done, r.PSN)
+	}
 	return s
+}
+
+// rest reports whether only the rest of a request was sent once more: what had not come of it.
+func rest(r *qp.StalledRequest) bool { return r.PSN != r.First }
+
+// retransmitted describes a request that was retransmitted.
+func retransmitted(r *qp.StalledRequest) string {
+	if r.Op == wqe.Read {
+		return request(r, "asked for again from")
+	}
+	return request(r, "retransmitted from")
+}
+
+// sent says that a request was sent, and retransmitted in so many rounds: "sent an RDMA READ of 4096 bytes twice".
+func sent(r *qp.StalledRequest, rounds uint64) string {
+	s := "sent " + article(operation(r))
+	switch {
+	case !rest(r):
+		return s + " " + times(rounds+1)
+	case r.Op == wqe.Read:
+		return s + ", and asked for the rest of it again " + times(rounds)
+	}
+	return s + ", and retransmitted the rest of it " + times(rounds)
 }
 
 // article puts "a" or "an" before an operation.

@@ -141,6 +141,7 @@ type StallFrames struct {
 // StalledRequest is a request that waits for its response.
 type StalledRequest struct {
 	Op      wqe.Op
+	Begun   bool       // of a SEND: not all of it was seen, so that it is longer than Length
 	PSN     packet.PSN // of the packet that was retransmitted first
 	First   packet.PSN // of its message
 	VA      uint64     // of a READ, WRITE or atomic, where its first packet was seen
@@ -371,7 +372,7 @@ func (s *SendQueue) request(p *packet.Packet, psn packet.PSN, w *wqe.SendWQE) St
 		r.Op, r.First, r.VA, r.RKey, r.Length = w.Op, w.First, w.VA, w.RKey, w.Length
 		r.Frame = packet.FrameNear(p.Frame, w.Frame)
 		if w.Op == wqe.Send {
-			r.Length = w.Got()
+			r.Length, r.Begun = w.Got(), !w.Has(wqe.Whole) || !w.Has(wqe.Ended)
 		}
 	}
 	return r
