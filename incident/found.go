@@ -21,6 +21,18 @@ var own = map[Kind][]rule.ID{
 	Damage: {rule.ROCV2019, rule.LNKCRC003, rule.LNKCRC004}, Congestion: {rule.EvCE, rule.EvCNP}, Trimmed: {rule.EvTrimmed}, Rejected: {rule.EvReject}, Unserved: {rule.MADSTS002, rule.MADCPI001, rule.MADINF004},
 }
 
+// itself are the events that incidents of connections count themselves, or consist of: the list of findings need not hold each.
+var itself = []rule.ID{rule.EvRetransmission, rule.EvDuplicate, rule.EvTimeout, rule.EvSeqNAK, rule.EvRNRNAK}
+
+// counts reports whether an incident counts a finding that belongs to it itself.
+func (i *Incident) counts(f *rule.Finding) bool {
+	switch i.Kind {
+	case Unanswered, NeverAnswered, Exhausted, Interrupted, NotReady, Retransmitting, Loss:
+		return f.Class == rule.Event && slices.Contains(itself, f.Rule)
+	}
+	return false
+}
+
 // gather gives each finding to the first incident that it belongs to: of the same ends, while it lasted.
 func gather(list []Incident, findings []rule.Finding) {
 	of := map[[2]packet.Addr][]int{}
@@ -43,7 +55,9 @@ func gather(list []Incident, findings []rule.Finding) {
 		f := &findings[n]
 		for _, k := range of[key(f.Accused.Addr, f.Peer.Addr)] {
 			if i := &list[k]; i.owns(f) {
-				i.found(f)
+				if !i.counts(f) {
+					i.found(f)
+				}
 				break
 			}
 		}

@@ -27,10 +27,13 @@ func TestGather(t *testing.T) {
 		{Rule: rule.RCRSP043, Class: rule.Violation, Accused: end(2, 0x22), Peer: end(1, 0x11), Time: 300, Frame: 1}, // after the NAK
 		{Rule: rule.RCRSP043, Class: rule.Violation, Accused: end(2, 0x22), Peer: end(1, 0x11), Time: 310, Frame: 2},
 		{Rule: rule.EvRetransmission, Accused: end(1, 0x11), Peer: end(2, 0x22), Time: 99, Frame: 3}, // before it
-		{Rule: rule.EvRetransmission, Accused: end(1, 0x13), Peer: end(2, 0), Time: 60, Frame: 4},
-		{Rule: rule.EvRetransmission, Accused: end(1, 0x77), Peer: end(2, 0x78), Time: 60, Frame: 5},  // another connection
-		{Rule: rule.EvRetransmission, Accused: end(1, 0x16), Peer: end(3, 0x26), Time: 60, Frame: 6},  // one of four
-		{Rule: rule.EvRetransmission, Accused: end(1, 0x16), Peer: end(3, 0x26), Time: 201, Frame: 7}, // later
+		{Rule: rule.EvDuplicateResponse, Accused: end(1, 0x13), Peer: end(2, 0), Time: 60, Frame: 4},
+		{Rule: rule.EvDuplicateResponse, Accused: end(1, 0x77), Peer: end(2, 0x78), Time: 60, Frame: 5},  // another connection
+		{Rule: rule.EvDuplicateResponse, Accused: end(1, 0x16), Peer: end(3, 0x26), Time: 60, Frame: 6},  // one of four
+		{Rule: rule.EvDuplicateResponse, Accused: end(1, 0x16), Peer: end(3, 0x26), Time: 201, Frame: 7}, // later
+		{Rule: rule.EvRetransmission, Accused: end(1, 0x13), Peer: end(2, 0), Time: 61, Frame: 9},        // which the incident counts itself
+		{Rule: rule.EvSeqNAK, Accused: end(2, 0), Peer: end(1, 0x13), Time: 62, Frame: 10},
+		{Rule: rule.RCRSP003, Accused: end(2, 0), Peer: end(1, 0x13), Time: 63, Frame: 11, Class: rule.Unproven},
 		{Rule: rule.EvCNP, Accused: end(2, 0), Peer: end(1, 0x77), Time: 400, Frame: 8},
 	})
 	var got []string
@@ -41,7 +44,7 @@ func TestGather(t *testing.T) {
 		}
 		got = append(got, s)
 	}
-	want := []string{"refused RC-RSP-043 violation 2@1", "loss EV-RETRANSMISSION event 1@4", "loss EV-RETRANSMISSION event 1@6", "congestion EV-CNP event 1@8", "capture"}
+	want := []string{"refused RC-RSP-043 violation 2@1", "loss RC-RSP-003 unproven 1@11 EV-DUPLICATE-RESPONSE event 1@4", "loss EV-DUPLICATE-RESPONSE event 1@6", "congestion EV-CNP event 1@8", "capture"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}

@@ -20,7 +20,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	i := t.between(Loss, c, from)
 	e := &c.Ends[from]
-	i.Begin, i.End, i.Lost, i.Tap = s.Begun, s.Last, time.Duration(s.Lost-s.Refused), s.Tap
+	i.Begin, i.End, i.Lost, i.Tap = s.Begun, lossEnds(e, k), time.Duration(s.Lost-s.Refused), s.Tap
 	i.show(s.Frames.Begun[0], s.Frames.Last)
 	o := k.Overtaking.All()
 	sent := max(k.Again.Packets, 1)
@@ -53,6 +53,15 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 // damages reports whether packets between the hosts of an incident were damaged, either way.
 func (t *teller) damages(i *Incident) bool {
 	return t.damaged[way{i.Local.Addr, i.Peer.Addr}] || t.damaged[way{i.Peer.Addr, i.Local.Addr}]
+}
+
+// lossEnds is when what end e had lost was answered, and the last packet of it retransmitted.
+func lossEnds(e *agent.End, k *qp.Trouble) int64 {
+	end := max(k.Sum.Last, k.Sum.Ended)
+	if k.Storming != nil && !e.Stalled { // else the newest belongs to what was not answered
+		end = max(end, k.Storming.Newest)
+	}
+	return end
 }
 
 // lossReasons says what would look like a loss, and what to look at. late says that nothing was lost.

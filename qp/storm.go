@@ -28,10 +28,12 @@ type Storming struct {
 	Sum    Storm
 	Window Storm // that has not ended
 	Before Sums  // what had been sent before it
+	Newest int64 // when the newest packet was retransmitted, in a storm or not
 }
 
 // add counts packet p, which is retransmitted. sent is what its end has sent, with it.
 func (s *Storming) add(p *packet.Packet, sent Sums) {
+	s.Newest = p.Time
 	w := &s.Window
 	if w.Windows == 0 || p.Time-w.Last > stormPause || p.Time < w.Last {
 		s.end()

@@ -161,6 +161,7 @@ type Stalls struct {
 	Refused     int64  // of them, those for which only RNR NAKs were why
 	Before      uint32 // that the capture had not shown what a timer had the requester retransmit
 	Begun, Last int64
+	Ended       int64       // when the newest was over, as far as that is known
 	Frames      StallFrames // Begun[0] of the first, Last of the newest
 	Tap         uint16
 }
@@ -455,7 +456,7 @@ func (s *Stalls) add(k *Stall) {
 	if k.Before && k.Rounds[SequenceAsked] == 0 {
 		s.Before++
 	}
-	s.Last, s.Frames.Last = k.Last, k.Frames.Last
+	s.Last, s.Ended, s.Frames.Last = k.Last, max(k.Last, k.Ended), k.Frames.Last
 }
 
 func shorterRNR(a, b uint8) uint8 {
