@@ -5,6 +5,7 @@ import "ibwitness/agent"
 // host is what the capture shows of a host.
 type host struct {
 	last        int64 // when it last sent anything
+	heard       int64 // when anything was last sent to it
 	elsewhere   int64 // when it last did on another connection than that
 	connections int   // on which it has sent anything
 	on          connectionKey

@@ -79,12 +79,14 @@ type Incident struct {
 	Ongoing     bool          // it had not ended when the capture did
 	Lost        time.Duration // time without progress: the longest of several connections at once
 	Tap         uint16
-	Frames      []uint64 // that show it, ascending, of Tap
-	Facts       []Fact   // what more the frames show, the most useful first
-	Found       []Found  // the findings that belong to it and to no graver one, violations first; of a run that is over
-	FitsWith    []string // what would look like this
-	Next        []string // what to look at next
+	Frames      []uint64      // that show it, ascending, of Tap
+	Facts       []Fact        // what more the frames show, the most useful first
+	Found       []Found       // the findings that belong to it and to no graver one, violations first; of a run that is over
+	FitsWith    []string      // what would look like this
+	Next        []string      // what to look at next
+	Also        []packet.Addr // other hosts that lost Peer at the same time
 
+	gone    gone   // what of Peer is
 	newest  Party  // Local of the one of its group that was told last
 	refused uint64 // frame of the request that a NAK refuses; 0: not known
 }

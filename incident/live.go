@@ -151,6 +151,7 @@ func (t *teller) host(c *agent.Connection) {
 		e := &c.Ends[k]
 		h := t.hosts[e.Addr]
 		h.sent(c, e)
+		h.heard = max(h.heard, c.Ends[1-k].Last)
 		t.hosts[e.Addr] = h
 	}
 }

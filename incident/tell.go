@@ -33,7 +33,7 @@ func Of(r *agent.Result) []Incident {
 	t.capture()
 	list := t.sorted()
 	gather(list, r.Findings)
-	return list
+	return peers(list)
 }
 
 // teller makes the incidents of a run.

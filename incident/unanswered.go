@@ -52,6 +52,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.cause(i, c, from, k)
 	t.command(i, c)
 	t.peer(i, c, 1-from, k.Since)
+	t.others(i, k)
 	t.after(i, c, k)
 	t.reasons(i, c, from, k)
 	if s := t.partitions(c, from); s != "" {
@@ -59,7 +60,22 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		t.tellAs(i, partition(i))
 		return
 	}
+	i.gone = t.gone(i, k)
 	t.tell(i, "")
+}
+
+// alive reports whether the peer still sent anything when the requester began to retransmit: what it sent shortly after the request it may have sent before that came.
+func (t *teller) alive(i *Incident, k *qp.Stall) bool { return t.hosts[i.Peer.Addr].last > k.Begun }
+
+// gone says what of the peer a requester has lost, whose request is not answered.
+func (t *teller) gone(i *Incident, k *qp.Stall) gone {
+	switch {
+	case k.Rounds[qp.SequenceAsked] > 0 || !t.timed():
+		return notGone
+	case t.alive(i, k):
+		return goneHere
+	}
+	return goneQuiet
 }
 
 // waits reports whether a request of an end has waited for long, at a time.
@@ -162,6 +178,13 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since int64) {
 	}
 }
 
+// others says that the host of a requester had packets of others than a peer that sends nothing any more: it is not the one that was cut off.
+func (t *teller) others(i *Incident, k *qp.Stall) {
+	if heard := t.hosts[i.Local.Addr].heard; t.timed() && !t.alive(i, k) && heard > k.Begun {
+		i.fact("others", fmt.Sprintf("went on sending to %v: last %s after this request", i.Local.Addr, span(heard-k.Since)))
+	}
+}
+
 // after says what came of it.
 func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	if c.Closed.At > k.Since {
@@ -222,8 +245,7 @@ const otherStart = "a P_Key or starting PSN that the two ends do not agree on"
 // reasons says what would look like an unanswered request, and what to look at.
 func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
-	last := t.hosts[i.Peer.Addr].last
-	alive, known := last > k.Since, last != 0
+	alive, known := t.alive(i, k), t.hosts[i.Peer.Addr].last != 0
 	if size := blackHole(c, k); size != "" {
 		i.fact("size", size)
 		i.FitsWith = append(i.FitsWith, "a path whose MTU is smaller than the path MTU of the queue pair: large packets vanish, small ones arrive")
@@ -246,7 +268,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "rdma resource show qp, and dmesg, on "+peer)
 	case t.hosts[i.Peer.Addr].connections > 1:
 		i.FitsWith = append(i.FitsWith, "a host, adapter or link of "+peer+" that went down", "a path that fails: a link, a switch, a route")
-		i.Next = append(i.Next, "the link and dmesg of "+peer+", and the switch ports between", "whether other hosts still reached "+peer+" then")
+		i.Next = append(i.Next, "the link and dmesg of "+peer+", and the switch ports between", reached(peer))
 	default:
 		i.FitsWith = append(i.FitsWith, "a process on "+peer+" that was killed or gave up, so that its queue pair is gone", "a host, adapter or link of "+peer+" that went down, or a path that fails: "+
 			"as "+peer+" had nothing else to send here, the capture does not tell which")

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"ibwitness/agent"
@@ -113,13 +114,14 @@ func (r *Run) incidentOf(l *errorlines.Line, c *agent.Connection) (best *inciden
 // about reports whether an incident is between the hosts of a connection, or of an error line that names no connection.
 func about(l *errorlines.Line, c *agent.Connection, x *incident.Incident) bool {
 	if c != nil {
-		return pairOf(x.Local.Addr, x.Peer.Addr, c.Ends[0].Addr, c.Ends[1].Addr)
+		of := func(local packet.Addr) bool { return pairOf(local, x.Peer.Addr, c.Ends[0].Addr, c.Ends[1].Addr) }
+		return of(x.Local.Addr) || slices.ContainsFunc(x.Also, of)
 	}
 	if len(l.QPNs) > 0 {
 		return false
 	}
 	for _, a := range l.Addrs {
-		if a != x.Local.Addr && a != x.Peer.Addr {
+		if a != x.Local.Addr && a != x.Peer.Addr && !slices.Contains(x.Also, a) {
 			return false
 		}
 	}

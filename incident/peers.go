@@ -1,0 +1,102 @@
+package incident
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"ibwitness/packet"
+)
+
+// gone is what of a peer a requester has lost, that answers it no more.
+type gone uint8
+
+const (
+	notGone   gone = iota // no request says so
+	goneQuiet             // all of it: nothing of it is in the capture since
+	goneHere              // a connection: it goes on sending elsewhere
+)
+
+// lostPeer is what several hosts have in common that lost a peer at the same time.
+type lostPeer struct {
+	kind      Kind
+	certainty Certainty
+	peer      packet.Addr
+	gone      gone
+}
+
+// reached is the question that an incident of several hosts answers: they did not.
+func reached(peer string) string { return "whether other hosts still reached " + peer + " then" }
+
+// peers makes incidents one in which several hosts lost the same peer within a second, told by the one that lost the most time, which comes first in the list.
+func peers(list []Incident) []Incident {
+	of := map[lostPeer][]*Incident{}
+	for n := range list {
+		if i := &list[n]; i.gone != notGone {
+			k := lostPeer{i.Kind, i.Certainty, i.Peer.Addr, i.gone}
+			of[k] = append(of[k], i)
+		}
+	}
+	merged := map[*Incident]bool{}
+	for _, group := range of {
+		slices.SortStableFunc(group, func(a, b *Incident) int { return cmp.Compare(a.Begin, b.Begin) })
+		for len(group) > 0 {
+			n := 1
+			for n < len(group) && group[n].Begin-group[0].Begin < together {
+				n++
+			}
+			if n > 1 {
+				losers(group[:n], merged)
+			}
+			group = group[n:]
+		}
+	}
+	out := list[:0:0]
+	for n := range list {
+		if !merged[&list[n]] {
+			out = append(out, list[n])
+		}
+	}
+	return out
+}
+
+// losers has the incident that lost the most time tell of all, in the order in which they began.
+func losers(all []*Incident, merged map[*Incident]bool) {
+	best := slices.MaxFunc(all, func(a, b *Incident) int { return cmp.Compare(a.Lost, b.Lost) })
+	var names []string
+	spread := all[len(all)-1].Begin - all[0].Begin
+	for _, i := range all {
+		names = append(names, i.Local.Addr.String())
+		if i == best {
+			continue
+		}
+		merged[i] = true
+		best.Also = append(best.Also, i.Local.Addr)
+		best.Connections += i.Connections
+		best.Begin, best.End, best.Ongoing = min(best.Begin, i.Begin), max(best.End, i.End), best.Ongoing || i.Ongoing
+		best.foundToo(i.Found)
+	}
+	what := best.Peer.Addr.String()
+	if best.gone == goneHere {
+		what = "connections with " + what
+	}
+	at := "at the same time"
+	if spread > 0 {
+		at = "within " + span(spread)
+	}
+	best.What = fmt.Sprintf("%d hosts lost %s %s: %s", len(all), what, at, best.What)
+	best.fact("hosts", enumerate(names)+"; this is the one that lost the most time")
+	question := reached(best.Peer.Addr.String())
+	best.Next = slices.DeleteFunc(best.Next, func(s string) bool { return s == question })
+}
+
+// foundToo takes the findings of another incident, which is told as one with this.
+func (i *Incident) foundToo(list []Found) {
+	for _, f := range list {
+		if n := slices.IndexFunc(i.Found, func(k Found) bool { return k.Rule == f.Rule && k.Class == f.Class }); n >= 0 {
+			i.Found[n].Count += f.Count
+		} else {
+			i.Found = append(i.Found, f)
+		}
+	}
+}

@@ -1,0 +1,34 @@
+package incident_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPeers: where several hosts lose a peer within a second, that is told once, and nobody is asked what the capture shows; where they lose it later, or one of them does, it is not.
+func TestPeers(t *testing.T) {
+	const head = `
+about: hosts that lose a peer
+hcas: {a: 10.2.0.1, b: 10.2.0.2, c: 10.2.0.3}
+attributes: {timeout: 12, retry_cnt: 3}
+qps: {a1: {hca: a, peer: c1}, c1: {hca: c, peer: a1}, b1: {hca: b, peer: c2}, c2: {hca: c, peer: b1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
+work: [{qp: a1, op: write, length: 1024, repeat: 300, every: 10ms}, {qp: b1, op: read, length: 1024, repeat: 300, every: 10ms}, {qp: a2, op: write, length: 1024, repeat: 300, every: 10ms}]
+taps: [middle]
+errors:
+  - {do: drop, from: a, to: c, nth: 20, count: all, where: after}
+  - {do: drop, from: c, to: a, nth: 20, count: all}
+`
+	const question = "whether other hosts still reached 10.2.0.3 then"
+	both := reasons(t, head+"  - {do: drop, from: b, to: c, nth: 21, count: all, where: after}\n  - {do: drop, from: c, to: b, nth: 21, count: all}\n")
+	if strings.Count(both, "unanswered (proven)") != 1 || !strings.Contains(both, "(proven): 2 hosts lost 10.2.0.3 within 10ms: 10.2.0.1 QP ") || strings.Contains(both, question) ||
+		!strings.Contains(both, "hosts: 10.2.0.1 and 10.2.0.2; this is") || !strings.Contains(both, "others: went on sending to 10.2.0.1: last ") {
+		t.Error(both)
+	}
+	later := reasons(t, head+"  - {do: drop, from: b, to: c, nth: 200, count: all, where: after}\n  - {do: drop, from: c, to: b, nth: 200, count: all}\n")
+	if strings.Count(later, "unanswered (proven)") != 2 || strings.Contains(later, "hosts lost") || !strings.Contains(later, question) {
+		t.Error(later)
+	}
+	if one := reasons(t, head); strings.Count(one, "unanswered (proven)") != 1 || strings.Contains(one, "hosts lost") || strings.Contains(one, "others: ") {
+		t.Error(one)
+	}
+}
