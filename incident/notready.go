@@ -15,7 +15,12 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	r := &k.RNR
 	i.Begin, i.End, i.Lost = r.First, r.Last, time.Duration(r.Waited)
 	i.show(r.Frame, r.Newest)
-	i.What = fmt.Sprintf("%v was not ready for the requests of %v %s: it asked to wait%s.", &i.Peer, &i.Local, times(uint64(r.NAKs)), t.within(", which took %s in all", r.Waited))
+	took := t.within(", which took %s in all", r.Waited)
+	slow := t.timed() && slowToResume(r)
+	if slow {
+		took = fmt.Sprintf(" for %s in all; %v took %s, on average %s each time", span(r.Asked), i.Local.Addr, span(r.Waited), span(r.Waited/int64(r.Waits)))
+	}
+	i.What = fmt.Sprintf("%v was not ready for the requests of %v %s: it asked to wait%s.", &i.Peer, &i.Local, times(uint64(r.NAKs)), took)
 	i.fact("timer", rnrTimer(r))
 	if r.MostForRequest > 1 {
 		i.fact("worst", fmt.Sprintf("one request was refused %s", times(uint64(r.MostForRequest))))
@@ -25,7 +30,24 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 		i.fact("cost", fmt.Sprintf("%s of %s retransmitted for it (%s), %s of payload", number(n), count(e.Packets, "packet"), share(n, e.Packets), count(k.Refused.Bytes, "byte")))
 	}
 	receiverReasons(i)
+	if slow {
+		i.FitsWith = append([]string{
+			"a requester whose RNR timer is coarser than what it is asked for, as one in software that counts the ticks of its kernel", "a requester that was held up, or a way to it and back that takes as long",
+		}, i.FitsWith...)
+		i.Next = append([]string{"how finely the adapter or driver of " + i.Local.Addr.String() + " can wait: most of the time was lost there, and not by what was asked for"}, i.Next...)
+	}
 	t.tell(i, "")
+}
+
+// A requester that takes so much longer to resume than it is asked to, and so long in all, is worth a look itself.
+const (
+	slowerThanAsked = 4
+	slowInAll       = int64(10 * time.Millisecond)
+)
+
+// slowToResume reports whether a requester took much longer to resume than RNR NAKs asked it to.
+func slowToResume(r *qp.RNRSums) bool {
+	return r.Waits > 0 && r.Waited > slowInAll && r.Waited >= slowerThanAsked*r.Asked
 }
 
 // exhausted tells of a request that a receiver was not ready for until the end.

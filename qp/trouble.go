@@ -20,6 +20,7 @@ type Trouble struct {
 	NAK     struct { // the newest RNR NAK
 		PSN  packet.PSN
 		Time int64 // when it came; 0: the requester has resumed since
+		Code uint8 // of its timer
 	}
 	Late struct { // rounds that the requester's timer began although the answer was on its way: each copy was answered
 		Rounds uint32
@@ -169,8 +170,10 @@ type Stalls struct {
 // RNRSums adds up RNR NAKs.
 type RNRSums struct {
 	NAKs           uint32
-	Least, Most    uint8 // timer codes of table T4; meaningless where NAKs are 0
-	Waited         int64 // from an RNR NAK until the requester resumed, in all
+	Least, Most    uint8  // timer codes of table T4; meaningless where NAKs are 0
+	Waits          uint32 // after which the requester resumed
+	Waited         int64  // from an RNR NAK until it did, in all
+	Asked          int64  // for how long those RNR NAKs asked to wait, in all
 	First, Last    int64
 	Frame, Newest  uint64 // of the first and of the newest one
 	MostForRequest uint32 // NAKs of one request, at most
@@ -253,7 +256,9 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	}
 	k.Before = k.Before || before
 	if t := s.trouble(); cause == NotReady && t.NAK.Time != 0 {
+		t.RNR.Waits++
 		t.RNR.Waited += p.Time - t.NAK.Time
+		t.RNR.Asked += int64(packet.RNRTimer(t.NAK.Code))
 		t.NAK.Time = 0
 	}
 }
@@ -295,7 +300,7 @@ func (s *SendQueue) StallNotReady(p *packet.Packet, w *wqe.SendWQE, since int64)
 	r.NAKs++
 	r.Last, r.Newest = p.Time, p.Frame
 	r.Least, r.Most, r.MostForRequest = shorterRNR(r.Least, code), longerRNR(r.Most, code), max(r.MostForRequest, k.NAKs)
-	t.NAK.PSN, t.NAK.Time = p.PSN, p.Time
+	t.NAK.PSN, t.NAK.Time, t.NAK.Code = p.PSN, p.Time, code
 }
 
 // CountAsked notes that a PSN sequence NAK asks for a PSN, where the tap has seen all before expected in order.

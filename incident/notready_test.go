@@ -1,0 +1,41 @@
+package incident
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+)
+
+// TestSlowToResume: a requester that takes much longer than a receiver asks it to wait is looked at itself; one that takes about as long, or little in all, is not.
+func TestSlowToResume(t *testing.T) {
+	for _, k := range []struct {
+		name          string
+		waits         uint32
+		asked, waited time.Duration
+		slow          bool
+	}{
+		{"ticks of a kernel", 32, 320 * time.Microsecond, 249 * time.Millisecond, true},
+		{"about as long", 8, 80 * time.Millisecond, 100 * time.Millisecond, false},
+		{"little in all", 32, 320 * time.Microsecond, 9 * time.Millisecond, false},
+		{"it never resumed", 0, 0, 0, false},
+	} {
+		c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1}
+		for e := range c.Ends {
+			c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), QPN: 16, QPNKnown: true, Packets: 100, Last: int64(time.Second)}
+		}
+		c.Ends[0].Trouble = &qp.Trouble{RNR: qp.RNRSums{NAKs: 32, Least: 1, Most: 1, Waits: k.waits, Asked: int64(k.asked), Waited: int64(k.waited), First: 5, Last: 9}}
+		list := Of(&agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Connections: []agent.Connection{c}})
+		if len(list) != 1 || list[0].Kind != NotReady {
+			t.Fatalf("%s: %+v", k.name, list)
+		}
+		i := &list[0]
+		told := strings.HasSuffix(i.What, "32 times: it asked to wait for 320µs in all; 10.0.0.1 took 249ms, on average 7.78ms each time.")
+		if told != k.slow || strings.HasPrefix(i.FitsWith[0], "a requester whose RNR timer") != k.slow || strings.HasPrefix(i.Next[0], "how finely") != k.slow {
+			t.Errorf("%s: %s\n%q\n%q", k.name, i.What, i.FitsWith, i.Next)
+		}
+	}
+}
