@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/agent"
@@ -14,7 +15,7 @@ const interruption = int64(100 * time.Millisecond)
 // aftermath is for how long after an interruption what is retransmitted belongs to it: what was on its way when it ended.
 const aftermath = int64(10 * time.Millisecond)
 
-// together is how far apart interruptions of several connections begin at most that are told as one.
+// together is how long after others incidents begin at most that are told as one with them.
 const together = int64(time.Second)
 
 // interrupts reports whether stall s is a time in which nothing came.
@@ -76,12 +77,12 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			case s.Total() == 1 && 4*(s.Ended-s.Last) < s.Last-s.Since:
 				i.FitsWith = append([]string{"one packet, or its answer, that was lost, and a retransmission timer as long as that"}, i.FitsWith...)
 			}
-			i.Next = []string{"link events in the logs of both hosts and of the switches at that time", "whether other connections of these hosts stopped too"}
+			i.Next = []string{"link events in the logs of both hosts and of the switches at that time", othersToo}
 		}
 		if t.damages(i) {
 			i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
 		}
-		t.tell(i, fmt.Sprint(s.Since/together))
+		t.stopped = append(t.stopped, stop{i, !slices.ContainsFunc(k.Longest[:], func(s qp.Stall) bool { return !interrupts(&s) })})
 	}
 }
 

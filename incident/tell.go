@@ -49,6 +49,7 @@ type teller struct {
 	ways    map[waysKey]string             // what paths says
 	keysOf  map[waysKey][]uint16           // what unansweredKeys returns
 	broken  map[rule.Frame][]*rule.Finding // violations, by frame; nil: nobody has asked
+	stopped []stop                         // interruptions, which stops tells of
 	still   []still                        // when the capture recorded nothing of any host
 }
 
@@ -67,6 +68,7 @@ func (t *teller) connections() {
 		}
 		t.commands(&t.run.Connections[i])
 	}
+	t.stops()
 }
 
 // requests tells what happened to the requests of an end of a connection.

@@ -1,0 +1,67 @@
+package incident
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"ibwitness/packet"
+)
+
+// stop is an interruption of a connection, before it is told as one with others.
+type stop struct {
+	*Incident
+	more bool // the connection may have had more that are not kept
+}
+
+// stops tells of interruptions between the same hosts, which overlap in time or follow one another shortly, as one.
+func (t *teller) stops() {
+	slices.SortStableFunc(t.stopped, func(a, b stop) int {
+		return cmp.Or(compareAddr(a.Local.Addr, b.Local.Addr), compareAddr(a.Peer.Addr, b.Peer.Addr), cmp.Compare(a.Begin, b.Begin))
+	})
+	for rest := t.stopped; len(rest) > 0; {
+		n, end := 1, rest[0].End
+		for n < len(rest) && rest[n].Local.Addr == rest[0].Local.Addr && rest[n].Peer.Addr == rest[0].Peer.Addr && rest[n].Begin <= end+together {
+			end = max(end, rest[n].End)
+			n++
+		}
+		i := stopsOf(rest[:n])
+		t.tell(i, fmt.Sprint(i.Begin/together))
+		rest = rest[n:]
+	}
+}
+
+func compareAddr(a, b packet.Addr) int {
+	return cmp.Or(cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo))
+}
+
+// othersToo is the question that an interruption of several connections answers.
+const othersToo = "whether other connections of these hosts stopped too"
+
+// stopsOf is the longest of interruptions, which tells of all.
+func stopsOf(list []stop) *Incident {
+	longest := slices.MaxFunc(list, func(a, b stop) int { return cmp.Compare(a.Lost, b.Lost) }).Incident
+	n, lost, more := uint64(0), time.Duration(0), false
+	on := map[[2]Party]bool{}
+	begin, end, ongoing := longest.Begin, longest.End, longest.Ongoing
+	for _, s := range list {
+		on[[2]Party{s.Local, s.Peer}] = true
+		begin, end, ongoing = min(begin, s.Begin), max(end, s.End), ongoing || s.Ongoing
+		if s.Local == longest.Local && s.Peer == longest.Peer {
+			n, lost, more = n+1, lost+s.Lost, s.more
+		}
+	}
+	if n > 1 {
+		least := ""
+		if more {
+			least = "at least "
+		}
+		longest.fact("repeated", fmt.Sprintf("%s%s on this connection, %s in all; this is the longest", least, times(n), span(int64(lost))))
+	}
+	if len(on) > 1 {
+		longest.Next = slices.DeleteFunc(longest.Next, func(s string) bool { return s == othersToo })
+	}
+	longest.Begin, longest.End, longest.Ongoing, longest.Connections = begin, end, ongoing, len(on)
+	return longest
+}
