@@ -20,7 +20,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	i := t.between(Loss, c, from)
 	e := &c.Ends[from]
-	i.Begin, i.End, i.Lost, i.Tap = s.Begun, lossEnds(e, k), time.Duration(s.Lost-s.Refused), s.Tap
+	i.Begin, i.End, i.Lost, i.Tap = s.Begun, t.lossEnds(e, k), time.Duration(s.Lost-s.Refused), s.Tap
 	i.show(s.Frames.Begun[0], s.Frames.Last)
 	o := k.Overtaking.All()
 	sent := max(k.Again.Packets, 1)
@@ -56,7 +56,10 @@ func (t *teller) damages(i *Incident) bool {
 }
 
 // lossEnds is when what end e had lost was answered, and the last packet of it retransmitted.
-func lossEnds(e *agent.End, k *qp.Trouble) int64 {
+func (t *teller) lossEnds(e *agent.End, k *qp.Trouble) int64 {
+	if !t.timed() {
+		return k.Sum.Last
+	}
 	end := max(k.Sum.Last, k.Sum.Ended)
 	if k.Storming != nil && !e.Stalled { // else the newest belongs to what was not answered
 		end = max(end, k.Storming.Newest)
