@@ -27,9 +27,7 @@ func (t *teller) capture() {
 		untrusted(fmt.Sprintf("A clock of the capture was set %s, in frame %d: nothing that rests on time is proven.", by, k.Frame),
 			"captures of several interfaces need one clock (PTP, or one capturing host)")
 	}
-	if one := t.oneWay(); one != "" {
-		untrusted(one, "capture both directions: a mirror port for rx and tx, or tcpdump on the RDMA device")
-	}
+	t.oneDirection()
 }
 
 // From how many copies on, and from what share of the packets on, as one of so many, it is not the network that makes them.
@@ -54,27 +52,4 @@ func (t *teller) twice() {
 	i.FitsWith = []string{"a mirror of both directions of each port, or of several ports that the same packets pass", "a capture of all interfaces (tcpdump -i any), where packets pass several", "a network that duplicates packets, though hardly so many"}
 	i.Next = []string{"editcap -d to take the copies out: duplicate-request and duplicate-response are theirs", "mirror one direction of each port, or capture on one interface"}
 	t.order = append(t.order, i)
-}
-
-// oneWay says that the capture holds one direction only; "": it does not.
-func (t *teller) oneWay() string {
-	sent, silent := 0, 0
-	for i := range t.run.Connections {
-		c := &t.run.Connections[i]
-		if !c.Service.Reliable() {
-			continue
-		}
-		if c.Ends[0].Packets > 0 && c.Ends[1].Packets > 0 {
-			return ""
-		}
-		if n := c.Ends[0].Packets + c.Ends[1].Packets; n > 16 && c.Ends[0].Retransmissions == 0 {
-			sent++
-		} else {
-			silent++
-		}
-	}
-	if sent == 0 || silent > sent {
-		return ""
-	}
-	return "The capture holds one direction of each connection: which requests were answered is not in it."
 }

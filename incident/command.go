@@ -14,6 +14,9 @@ func (t *teller) commands(c *agent.Connection) {
 	if u == nil || !u.Answered {
 		return
 	}
+	if _, one := onlyEnd(c); one {
+		return // the answers are not in the capture
+	}
 	end := t.run.Last
 	if c.Closed.At != 0 {
 		end = c.Closed.At

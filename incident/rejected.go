@@ -57,7 +57,7 @@ func (t *teller) ignored() {
 		if wait == 0 {
 			wait = connectWait
 		}
-		if q.Times < 2 && t.run.Last-q.Last < wait {
+		if q.Times < 2 && t.run.Last-q.Last < wait || t.connected(q) {
 			continue
 		}
 		i := &Incident{
@@ -72,4 +72,18 @@ func (t *teller) ignored() {
 		i.Next = []string{"ping and rping from " + q.From.String() + " to " + q.To.String(), "rdma link on " + q.To.String()}
 		t.tell(i, "")
 	}
+}
+
+// connected reports whether the passive side of a REQ has sent to the queue pair that it names, so that it has answered, though that is not in the capture.
+func (t *teller) connected(q *cm.Unanswered) bool {
+	for i := range t.run.Connections {
+		c := &t.run.Connections[i]
+		for k := range c.Ends {
+			e, peer := &c.Ends[k], &c.Ends[1-k]
+			if q.QPN != 0 && e.QPNKnown && e.QPN == q.QPN && e.Addr == q.From && peer.Addr == q.To && peer.Packets > 0 && peer.Last >= q.First {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -50,6 +50,7 @@ type teller struct {
 	keysOf  map[waysKey][]uint16           // what unansweredKeys returns
 	broken  map[rule.Frame][]*rule.Finding // violations, by frame; nil: nobody has asked
 	stopped []stop                         // interruptions, which stops tells of
+	sided   *sides                         // nil: nobody has asked
 	still   []still                        // when the capture recorded nothing of any host
 }
 
@@ -74,6 +75,9 @@ func (t *teller) connections() {
 // requests tells what happened to the requests of an end of a connection.
 func (t *teller) requests(c *agent.Connection, from int) {
 	e := &c.Ends[from]
+	if e.Trouble == nil && !waits(e, t.run.Last) || t.oneSided(c, from) {
+		return
+	}
 	if e.Trouble == nil {
 		t.silent(c, from)
 		return

@@ -127,6 +127,7 @@ type Stall struct {
 	Tap        uint16
 	Frames     StallFrames
 	Late       bool // each copy was answered
+	Later      bool // the newest round begins after the first request that the capture holds: what is before it was answered
 	Acked      bool // the tap had seen its answer when it was retransmitted
 	AnswerLost bool // and that had long passed it
 	Before     bool // the capture had not shown what was retransmitted first, or lacks what was sent meanwhile: it was lost before the tap, or not recorded
@@ -251,6 +252,7 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	k.round(p)
 	k.High = s.High
 	s.trouble().Round = cause
+	k.Later = p.PSN.After(s.First)
 	if k.Rounds[cause]++; k.Rounds[TimerExpired] == 2 {
 		k.Request.Answered = s.mostAnswered(&k.Request)
 	}

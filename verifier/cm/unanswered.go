@@ -5,9 +5,10 @@ import (
 	"ibwitness/packet"
 )
 
-// Unanswered is a REQ that nothing has answered: no REP, REJ or MRA was seen.
+// Unanswered is a REQ that nothing has answered: no REP, REJ or MRA was seen, nor an RTU, which comes after one.
 type Unanswered struct {
 	From, To    packet.Addr
+	QPN         uint32 // that it names: packets to it show that it was answered; 0: none
 	Service     mad.ServiceID
 	Times       uint16 // how many times it was sent
 	First, Last int64  // when, nanoseconds since the Unix epoch
@@ -20,9 +21,9 @@ type Unanswered struct {
 func (v *Verifier) Unanswered() (list []Unanswered) {
 	for i := v.oldest; i >= 0; i = v.slots[i].next {
 		x := &v.slots[i]
-		if x.asked && x.req.sent() && !x.req.answered && !x.rep.sent() && !x.reject.happened() && !x.mra[passive].happened() && !x.rtu.happened() {
+		if x.asked && x.req.sent() && !x.req.answered && !x.rep.sent() && !x.reject.happened() && !x.mra[passive].happened() && !x.rtu.happened() && !x.early.happened() {
 			list = append(list, Unanswered{
-				From: x.key.active, To: x.key.passive, Service: x.serviceID, Times: x.req.times, First: x.req.first, Last: x.req.time, Wait: x.timeout[passive],
+				From: x.key.active, To: x.key.passive, QPN: x.qpn[active], Service: x.serviceID, Times: x.req.times, First: x.req.first, Last: x.req.time, Wait: x.timeout[passive],
 				Tap: x.req.tap, Frame: x.req.frame,
 			})
 		}

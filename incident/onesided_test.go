@@ -1,0 +1,102 @@
+package incident_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/verifier/cm"
+)
+
+// sentBy are the frames that the host 10.0.0.n has sent.
+func sentBy(list []fabricagent.Frame, n byte) (out []fabricagent.Frame) {
+	const source = 14 + 12 // of IPv4 after Ethernet
+	for _, f := range list {
+		if f.Data[source+3] == n {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// TestOneSided: of what the capture holds one direction, and which went on, it is told that it does so, and not that nothing was answered; of a peer that is gone the latter is told.
+func TestOneSided(t *testing.T) {
+	const scene = `
+about: WRITEs of which some are lost
+hcas: {a: 10.0.0.1, b: 10.0.0.2}
+attributes: {pmtu: 1024, timeout: 10, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+work:
+  - {qp: a1, op: write, length: 8000, repeat: 100, every: 20us}
+taps: [middle]
+errors:
+`
+	const (
+		lost    = scene + "  - {do: drop, from: a, psn: +200, where: after}\n  - {do: drop, from: a, psn: +799, where: after, count: 3}\n"
+		dead    = scene + "  - {do: drop, from: a, count: all, where: after}\n"
+		clean   = scene + "  - {do: drop, from: a, nth: 5000}\n"
+		said    = "capture (proven): The capture holds one direction of each connection: which requests were answered is not in it."
+		never   = "has never sent anything on this connection"
+		another = "in it.\n        again: "
+	)
+	late := func(list []fabricagent.Frame) []fabricagent.Frame {
+		f := list[len(list)-1]
+		f.Time += int64(2 * time.Second)
+		return append(list, f)
+	}
+	for _, tt := range []struct {
+		name string
+		list []fabricagent.Frame
+		want []string
+		not  []string
+	}{
+		{"one direction", sentBy(frames(t, lost), 1), []string{said, another}, []string{never, "interrupted", "loss", "unanswered"}},
+		{"both", frames(t, lost), []string{"loss (proven)"}, []string{"one direction"}},
+		{"a peer that is gone", sentBy(frames(t, dead), 1), []string{never}, []string{"one direction"}},
+		{"that waits for long", late(sentBy(frames(t, clean), 1)), []string{said}, []string{never, "waits for"}},
+		{"of answers", sentBy(frames(t, lost), 2), nil, []string{never, "waits for", "loss"}},
+	} {
+		got := happened(t, tt.list, agent.Options{})
+		for _, want := range tt.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %s\nwant %q", tt.name, got, want)
+			}
+		}
+		for _, not := range tt.not {
+			if strings.Contains(got, not) {
+				t.Errorf("%s: %s\nand not %q", tt.name, got, not)
+			}
+		}
+	}
+}
+
+// TestConnectedUnseen: a REQ was answered, though that is not in the capture, where an RTU or packets of the peer on its queue pair come after it.
+func TestConnectedUnseen(t *testing.T) {
+	req := &mad.REQ{Header: mad.CMHeader(mad.AttrREQ, 77), LocalCommID: 0xA0, ServiceID: 0x1064853, LocalQPN: 0x11, PathMTU: 3, MaxCMRetries: 15, RemoteCMTimeout: 20, LocalCMTimeout: 20}
+	rep := &mad.REP{Header: mad.CMHeader(mad.AttrREP, 77), LocalCommID: 0xB0, RemoteCommID: 0xA0, LocalQPN: 0x22}
+	rtu := &mad.RTU{Header: mad.CMHeader(mad.AttrRTU, 77), LocalCommID: 0xA0, RemoteCommID: 0xB0}
+	other := &mad.RTU{Header: mad.CMHeader(mad.AttrRTU, 78), LocalCommID: 0xA1, RemoteCommID: 0xB1}
+	const said = "connection-unanswered"
+	for last, told := range map[*mad.RTU]bool{rtu: false, other: true} {
+		list := asked(t, req, rep, last)
+		list[2].Time += int64(20 * time.Second)
+		if got := happened(t, []fabricagent.Frame{list[0], list[2]}, agent.Options{}); strings.Contains(got, said) != told {
+			t.Errorf("RTU of transaction %d: %s", last.TID, got)
+		}
+	}
+	q := cm.Unanswered{From: packet.IPv4Addr([]byte{10, 0, 0, 1}), To: packet.IPv4Addr([]byte{10, 0, 0, 2}), QPN: 0x11, Times: 3, First: second(1), Last: second(6), Frame: 3}
+	c := agent.Connection{Service: packet.RC, First: second(2)}
+	c.Ends[0] = agent.End{Addr: q.To, Packets: 7, Last: second(7)}
+	c.Ends[1] = agent.End{Addr: q.From, QPN: 0x11, QPNKnown: true}
+	for qpn, told := range map[uint32]bool{0x11: false, 0x12: true} {
+		q.QPN = qpn
+		got := toldOf(&agent.Result{Last: second(8), Connections: []agent.Connection{c}, REQs: []cm.Unanswered{q}})
+		if strings.Contains(got, said) != told {
+			t.Errorf("QPN 0x%x: %s", qpn, got)
+		}
+	}
+}
