@@ -47,6 +47,7 @@ func plausibleRPC(b *[leastHead]byte) bool {
 type rpcHeader struct {
 	xid, proc uint32
 	whole     bool // the chunk lists were captured
+	reads     bool // there is a read list
 	inline    bool // and the beginning of the RPC message, which is the rest
 	kind      uint32
 	rest      xdr // after the RPC message type
@@ -68,6 +69,8 @@ func (h *rpcHeader) decode(b []byte, see func(addr uint64, rkey, length uint32))
 	case procMsgP:
 		x.skip(8) // alignment and threshold
 	}
+	list := x
+	h.reads = list.word() == 1
 	if !chunks(&x, see) {
 		return x.short // cut, or no list
 	}
@@ -183,11 +186,13 @@ func (d *rpcDecoder) Message(m *Message, t *Tracker) bool {
 	id, peer := uint64(h.xid), 1-m.From
 	switch {
 	case h.proc == procDone:
+	case m.Cut() && h.misses():
+		t.Cut()
 	case h.proc == procError:
 		t.End(peer, id, statusError|h.rest.word())
 	case h.inline && h.kind == rpcReply:
 		t.End(peer, id, replyStatus(&h.rest, t.Find(peer, id)))
-	case h.proc == procNoMsg && t.Find(peer, id) != nil: // the reply is in a chunk
+	case h.proc == procNoMsg && h.whole && !h.reads: // the reply is in a chunk; a call is in one that is read
 		t.End(peer, id, 0)
 	default:
 		c := Command{ID: id, Code: codeLong}
@@ -199,6 +204,17 @@ func (d *rpcDecoder) Message(m *Message, t *Tracker) bool {
 		again.decode(m.Head, t.Memory)
 	}
 	return true
+}
+
+// misses reports whether a header that was cut lacks what tells a call from a reply, or which procedure is called.
+func (h *rpcHeader) misses() bool {
+	if h.proc == procError || h.whole && h.proc == procNoMsg {
+		return false
+	}
+	rest := h.rest
+	rest.skip(12) // versions of RPC and of the program, which it has too, and the procedure
+	rest.word()
+	return !h.inline || h.kind == rpcCall && rest.short
 }
 
 // call reads which procedure is called, after the message type.

@@ -126,3 +126,34 @@ func FuzzRPC(f *testing.F) {
 	fuzz(f, rpc{}, rpcCallOf(0x7701, programNFS, 4, 1, []segment{{5, 65536, 1 << 40}}, nil, uint32(0), uint32(2), uint32(2), uint32(opSequence), make([]byte, 32), uint32(25)),
 		rpcReplyOf(0x7701, 0, uint32(70)), rpcMessage(0x7701, procNoMsg, nil, nil, []segment{{1, 2, 3}}))
 }
+
+// TestReplyInChunk: a message that is all in chunks and names none to be read is a reply, also where its call was not seen.
+func TestReplyInChunk(t *testing.T) {
+	k := &talk{TB: t}
+	k.send(0, rpcCallOf(0x7701, programNFS, 3, 7, nil, nil))
+	k.send(1, rpcReplyOf(0x7701, 0, uint32(0)))
+	k.send(1, rpcMessage(0x7702, procNoMsg, nil, nil, []segment{{9, 6000, 0x8000}}))
+	k.is("RPC over RDMA", Counts{Begun: 1, Ended: 1})
+	k.send(1, rpcMessage(0x7703, procNoMsg, []segment{{8, 5000, 0x5000}}, nil, []segment{{9, 6000, 0x8000}}))
+	k.is("RPC over RDMA", Counts{Begun: 2, Ended: 1, Open: 1})
+}
+
+// TestCutRPC: where the snap length cut the headers of messages no command is followed; where it cut what comes after them, they are.
+func TestCutRPC(t *testing.T) {
+	call := func(xid uint32) []byte {
+		return rpcCallOf(xid, programNFS, 3, 7, []segment{{0x11, 4096, 0x1000}}, nil, make([]byte, 64))
+	}
+	for _, tt := range []struct{ captured, open int }{{40, 0}, {60, 0}, {72, 0}, {90, 1}, {len(call(2)) - 8, 1}} {
+		k := &talk{TB: t}
+		b := call(1)
+		k.send(0, b)
+		k.send(1, rpcReplyOf(1, 0, uint32(0)))
+		k.take(&Message{Whole: true, Head: call(2)[:tt.captured], Length: len(b)})
+		if got := k.t.Counts().Open; got != tt.open || (k.t.Oldest() != nil) != (tt.open > 0) {
+			t.Errorf("%d bytes: %d open", tt.captured, got)
+		}
+		if k.send(0, call(3)); k.t.Counts().Open != 2*tt.open {
+			t.Errorf("%d bytes, then a whole call: %d open", tt.captured, k.t.Counts().Open)
+		}
+	}
+}

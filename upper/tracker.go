@@ -13,7 +13,9 @@ const (
 	// mostMisfits is after how many messages in a row that are not of its protocol a connection is taken for one of another.
 	mostMisfits = 32
 	// repeats is how many SENDs of an end are known again when they are retransmitted.
-	repeats     = 128
+	repeats = 128
+	// headers is how many bytes of a SEND have the headers of all protocols but RPC, which says itself how far it needs them: those of SMB Direct and SMB 2.
+	headers     = 88
 	leastPlaces = 8
 )
 
@@ -73,6 +75,7 @@ type Tracker struct {
 	decoder  Decoder
 	fit      Fit
 	fits     bool // a message has fitted
+	cut      bool // headers were not captured: the commands are not followed any more
 	turned   int  // 1: the ends were exchanged
 	misfits  int  // in a row
 	counts   Counts
@@ -125,6 +128,12 @@ func (t *Tracker) take(m *Message) {
 			return
 		}
 		t.fit += f
+	}
+	if m.Cut() && len(m.Head) < headers {
+		t.Cut()
+	}
+	if t.cut {
+		return
 	}
 	t.message = m
 	if t.decoder.Message(m, t) {
@@ -268,6 +277,12 @@ func (t *Tracker) Forget() {
 	for i := range t.commands {
 		t.commands[i].state = unused
 	}
+}
+
+// Cut has no command be followed any more, as the capture does not hold the headers of each message.
+func (t *Tracker) Cut() {
+	t.Forget()
+	t.cut, t.slow = true, Slow{}
 }
 
 // Counts returns how many commands there were.

@@ -40,6 +40,9 @@ type Message struct {
 	Imm    uint32 // of a WriteImm, as a number in network byte order
 }
 
+// Cut reports whether the snap length cut a SEND.
+func (m *Message) Cut() bool { return m.Kind == Send && len(m.Head) < m.Length }
+
 // Fit says how much speaks for a message being of a protocol.
 type Fit uint8
 
