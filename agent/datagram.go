@@ -60,6 +60,9 @@ func (t *Transport) datagram(p *packet.Packet, host, dir uint32) {
 	if gmp.Management(p) {
 		t.gmp.Datagram(p)
 	}
+	if p.DestQP <= 1 || p.SrcQP <= 1 {
+		c.Ends[from].SQ.Last.CameAt(p.Time) // the verifier notes it of others
+	}
 	if p.DestQP == 1 || p.SrcQP == 1 {
 		t.xrc.Connect(&c.Pair, from, p)
 		t.congestion.MAD(&c.Pair, from, p)

@@ -1,12 +1,14 @@
 package incident_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/incident"
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/verifier/cm"
@@ -97,6 +99,38 @@ func TestConnectedUnseen(t *testing.T) {
 		got := toldOf(&agent.Result{Last: second(8), Connections: []agent.Connection{c}, REQs: []cm.Unanswered{q}})
 		if strings.Contains(got, said) != told {
 			t.Errorf("QPN 0x%x: %s", qpn, got)
+		}
+	}
+}
+
+// TestIgnoredAmongOthers: a REQ that nothing answered, of a host that answered others meanwhile, is not told to be of a host that is down; of one that sent nothing it is.
+func TestIgnoredAmongOthers(t *testing.T) {
+	req := func(id uint32, tid uint64) *mad.REQ {
+		return &mad.REQ{Header: mad.CMHeader(mad.AttrREQ, tid), LocalCommID: id, ServiceID: 0x1064853, LocalQPN: id, PathMTU: 3, MaxCMRetries: 15, RemoteCMTimeout: 10, LocalCMTimeout: 10}
+	}
+	rej := &mad.REJ{Header: mad.CMHeader(mad.AttrREJ, 78), RemoteCommID: 0xA1, Reason: mad.RejConsumer}
+	const down, others = "a host that is down", "others: 10.0.0.2 answered 1 other REQ of 10.0.0.1 meanwhile"
+	one, two := asked(t, req(0xA0, 77)), asked(t, req(0xA1, 78), rej)
+	first, again := one[0], one[0]
+	first.Time += int64(10 * time.Second)
+	again.Time += int64(20 * time.Second)
+	for name, tt := range map[string]struct {
+		list      []fabricagent.Frame
+		want, not string
+	}{
+		"others were answered": {[]fabricagent.Frame{one[0], two[0], two[1], again}, others, down},
+		"none was":             {[]fabricagent.Frame{one[0], again}, down, "others:"},
+		"before it":            {[]fabricagent.Frame{two[0], two[1], first, again}, "nothing of 10.0.0.2 is in the capture since", "others:"},
+	} {
+		got := ""
+		for _, i := range incident.Of(judged(t, tt.list, agent.Options{})) {
+			if i.Kind == incident.Ignored {
+				got += fmt.Sprint(i.What, i.Facts, i.FitsWith)
+			}
+		}
+		got = strings.ReplaceAll(got, "{others ", "others: ")
+		if got = strings.ReplaceAll(got, "{peer ", "peer: "); !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

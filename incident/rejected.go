@@ -68,8 +68,7 @@ func (t *teller) ignored() {
 		i.What = fmt.Sprintf("%v asked %v for a connection (REQ) %s%s; nothing answered.", q.From, q.To, times(uint64(q.Times)), t.within(" in %s", q.Last-q.First))
 		i.fact("service", fmt.Sprint(q.Service))
 		t.peer(i, &agent.Connection{}, 0, q.First)
-		i.FitsWith = []string{"a host that is down or does not run RDMA", "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + q.To.String() + ", or its answer from " + q.From.String()}
-		i.Next = []string{"ping and rping from " + q.From.String() + " to " + q.To.String(), "rdma link on " + q.To.String()}
+		t.ignoredReasons(i, q)
 		t.tell(i, "")
 	}
 }
@@ -86,4 +85,40 @@ func (t *teller) connected(q *cm.Unanswered) bool {
 		}
 	}
 	return false
+}
+
+// ignoredReasons says what would look like a REQ that nothing answered, and what to look at.
+func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
+	from, to := q.From.String(), q.To.String()
+	lost := "this REQ or its answer, which was lost each time, or which the communication manager of " + to + " dropped"
+	if n := t.othersAnswered(q); n > 0 {
+		i.fact("others", fmt.Sprintf("%s answered %s of %s meanwhile", to, count(n, "other REQ"), from))
+		i.FitsWith = []string{lost, "a backlog of the program on " + to + " that is full, or a communication manager that waits for its program"}
+		i.Next = []string{"the program on " + to + ": its backlog, and where it waits", "discards and errors of the switch ports between"}
+		return
+	}
+	if t.hosts[q.To].last > q.First {
+		i.FitsWith = []string{lost, "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
+	} else {
+		i.FitsWith = []string{"a host that is down or does not run RDMA", "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
+	}
+	i.Next = []string{"ping and rping from " + from + " to " + to, "rdma link on " + to}
+}
+
+// othersAnswered counts the REQs between the hosts of one that were answered since that was sent: by a REJ, or with a connection.
+func (t *teller) othersAnswered(q *cm.Unanswered) (n uint64) {
+	for k := range t.run.Findings {
+		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event && f.Time >= q.First && f.Accused.Addr == q.From && f.Peer.Addr == q.To {
+			if r, _ := cm.ParseRefusal(f.Detail); !r.ByAsker {
+				n++
+			}
+		}
+	}
+	for k := range t.run.Connections {
+		c := &t.run.Connections[k]
+		if c.PairedBy == agent.ByCM && c.First >= q.First && c.Ends[0].Addr == q.From && c.Ends[1].Addr == q.To {
+			n++
+		}
+	}
+	return n
 }
