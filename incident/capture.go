@@ -17,6 +17,11 @@ func (t *teller) capture() {
 	} else if r.Gaps > 0 {
 		untrusted(fmt.Sprintf("The capture has %s although it reports no drops: responders counted messages that it does not hold.", count(r.Gaps, "gap")),
 			"the drop counters of the mirror port and of the capturing host")
+		if n := t.unheld().psns; n > 0 {
+			t.order[len(t.order)-1].fact("missing", count(n, "PSN")+" that it does not hold were acknowledged, and it shows no retransmission of them")
+		}
+	} else {
+		t.lostFrames()
 	}
 	t.twice()
 	if k := r.Clock; k.Count > 0 {

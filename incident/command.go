@@ -61,7 +61,7 @@ func overlapped(c *agent.Connection, o *agent.Operation) bool {
 // waits tells that a command had no answer until the end of its connection, or of the capture.
 func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	i := t.between(Waiting, c, o.From)
-	if o.Unsure || t.run.Dropped > 0 {
+	if o.Unsure || t.lossy() {
 		i.Certainty = Likely // it may have been answered where the capture has lost packets
 	}
 	waited := end - o.Since
@@ -81,6 +81,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	}
 	t.peer(i, c, 1-o.From, o.Since)
 	i.FitsWith = []string{"a server that waits itself: for its disks, its file system, a lock, or another host", "a server whose threads are stopped or all busy, while its adapter acknowledges"}
+	t.lossFits(i)
 	i.Next = []string{"on " + i.Peer.Addr.String() + ": its log and dmesg, disks, and tasks that wait (state D)", "on " + i.Local.Addr.String() + ": what waits for this command"}
 	t.tell(i, "")
 }

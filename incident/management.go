@@ -97,7 +97,7 @@ func (t *teller) unserved(a *asked) {
 	if a.Again > 0 && u.Class != mad.ClassSubnetDirected {
 		i.Certainty = Proven // the requester has no answer either
 	}
-	if t.run.Dropped > 0 {
+	if t.lossy() {
 		i.Certainty = min(i.Certainty, Likely) // the answers may be among what the capture has lost
 	}
 	if a.silent() {

@@ -50,6 +50,7 @@ type teller struct {
 	keysOf  map[waysKey][]uint16           // what unansweredKeys returns
 	broken  map[rule.Frame][]*rule.Finding // violations, by frame; nil: nobody has asked
 	stopped []stop                         // interruptions, which stops tells of
+	lost    *unheld                        // nil: nobody has asked
 	sided   *sides                         // nil: nobody has asked
 	still   []still                        // when the capture recorded nothing of any host
 }

@@ -28,7 +28,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	if peer.Packets == 0 {
 		i.Kind = NeverAnswered
 	}
-	if t.run.Dropped > 0 {
+	if t.lossy() {
 		i.Certainty = Likely // the answer may be among what the capture has lost
 	}
 	i.during(k)
@@ -55,6 +55,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.others(i, k)
 	t.after(i, c, k)
 	t.reasons(i, c, from, k)
+	t.lossFits(i)
 	if s := t.partitions(c, from); s != "" {
 		i.explain(s)
 		t.tellAs(i, partition(i))
@@ -91,7 +92,7 @@ func (t *teller) silent(c *agent.Connection, from int) {
 	}
 	i := t.between(Unanswered, c, from)
 	i.Certainty = Likely // nothing shows that the requester lacks the answer
-	if t.run.Dropped > 0 {
+	if t.lossy() {
 		i.Certainty = Possible
 	}
 	i.Begin, i.End, i.Ongoing, i.Lost = e.OpenSince, t.run.Last, true, time.Duration(t.run.Last-e.OpenSince)
@@ -102,6 +103,7 @@ func (t *teller) silent(c *agent.Connection, from int) {
 	t.peer(i, c, 1-from, e.OpenSince)
 	i.FitsWith = []string{"a retransmission timer that is long or off (timeout 0)", "a requester that has stopped: its process, its host, or its queue pair in the error state"}
 	i.Next = []string{"the queue pair's timeout and state on " + i.Local.Addr.String() + " (rdma resource show qp)", "what " + i.Peer.Addr.String() + " did since: it owes the answer"}
+	t.lossFits(i)
 	t.tell(i, "silent")
 }
 

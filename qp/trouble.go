@@ -47,6 +47,8 @@ const longestStalls = 4
 // Missing is the requests that the tap did not see before later ones, whether the network lost them before it or the capture did.
 type Missing struct {
 	Gaps, PSNs uint32
+	Acked      uint32     // of PSNs: that were acknowledged, and not retransmitted, as far as the capture shows
+	AckedFrame uint64     // in which they first were
 	Longest    uint32     // PSNs of the longest gap
 	Messages   uint32     // on UC: messages that they are of, at least
 	After      packet.PSN // likewise: PSN after the newest gap
@@ -85,6 +87,20 @@ func (s *SendQueue) CountMissingMessages(n int, p *packet.Packet) {
 		m.Messages++
 	}
 	m.After = p.PSN
+}
+
+// CountAcked notes that response p has acknowledged PSNs of the open gap, up to one: the responder has them, and the capture does not.
+func (s *SendQueue) CountAcked(p *packet.Packet, psn packet.PSN) {
+	t := s.sender.trouble
+	if t == nil || t.Missing.PSNs == 0 {
+		return
+	}
+	m := &t.Missing
+	if m.Acked == 0 {
+		m.AckedFrame = p.Frame
+	}
+	n := min(s.Gap.To.Diff(s.Gap.From), psn.Diff(s.Gap.From)+1)
+	m.Acked = min(m.Acked+uint32(max(n, 0)), m.PSNs)
 }
 
 // CountFound takes back that a PSN of the open gap is missing.

@@ -1,0 +1,68 @@
+package incident_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+)
+
+// TestUnheld tells a capture that lost packets, which were acknowledged, from a network that lost them before the tap, after which they are retransmitted.
+func TestUnheld(t *testing.T) {
+	const scene = `
+about: WRITEs, and a READ
+hcas: {a: 10.0.0.1, b: 10.0.0.2}
+attributes: {pmtu: 1024, timeout: 14}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+work:
+  - {qp: a1, op: write, length: 8000, repeat: 20, every: 100us}
+  - {qp: a1, op: write, length: 100, at: 20ms}
+taps: [%]
+`
+	const said = "capture (proven): The capture lost packets: 3 PSNs that it does not hold, of 1 connection, were acknowledged, and it shows no retransmission of them."
+	without := func(list []fabricagent.Frame, at ...int) (out []fabricagent.Frame) {
+		for i, f := range list {
+			if !slices.Contains(at, i) {
+				out = append(out, f)
+			}
+		}
+		return out
+	}
+	// unanswered has the capture not hold the last answer, and go on for two seconds.
+	unanswered := func(list []fabricagent.Frame) []fabricagent.Frame {
+		list = slices.Clone(list[:len(list)-1])
+		other := frames(t, datagrams)[0]
+		other.Time = list[len(list)-1].Time + int64(2*time.Second)
+		return append(list, other)
+	}
+	middle := frames(t, strings.Replace(scene, "%", "middle", 1))
+	lost := frames(t, strings.Replace(scene, "%", "middle", 1)+"errors:\n  - {do: drop, from: a, psn: +20}\n  - {do: drop, from: a, psn: +44}\n  - {do: drop, from: a, psn: +45}\n")
+	for _, tt := range []struct {
+		name string
+		list []fabricagent.Frame
+		want []string
+		not  []string
+	}{
+		{"by the capture", without(middle, 20, 40, 41), []string{said}, nil},
+		{"one packet", without(middle, 20), nil, []string{"The capture lost"}},
+		{"by the network", lost, []string{"loss (proven)"}, []string{"The capture lost"}},
+		{"none", middle, []string{"frames: 0"}, nil},
+		{"and an answer is missing", unanswered(without(middle, 20, 40, 41)), []string{"unanswered (possible)"}, nil},
+		{"only an answer is missing", unanswered(middle), []string{"unanswered (likely)"}, []string{"The capture lost"}},
+	} {
+		got := happened(t, tt.list, agent.Options{})
+		for _, want := range tt.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %s\nwant %q", tt.name, got, want)
+			}
+		}
+		for _, not := range tt.not {
+			if strings.Contains(got, not) {
+				t.Errorf("%s: %s\nand not %q", tt.name, got, not)
+			}
+		}
+	}
+}
