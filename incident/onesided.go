@@ -107,7 +107,7 @@ func (t *teller) oneDirection() {
 		i.What = fmt.Sprintf("The capture holds one direction only of %s of %s: which requests were answered there is not in it.", number(uint64(s.one)), count(uint64(s.one+s.both), "connection"))
 	}
 	if s.again > 0 {
-		i.fact("again", fmt.Sprintf("%s of the %s of one direction (%s) were retransmitted: what asked for them is not in the capture", number(s.again), count(s.packets, "packet"), share(s.again, s.packets)))
+		i.fact("again", fmt.Sprintf("%s retransmitted, of %s of one direction (%s): what asked for that is not in the capture", number(s.again), count(s.packets, "packet"), share(s.again, s.packets)))
 	}
 	t.order = append(t.order, i)
 }
