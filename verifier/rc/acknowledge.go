@@ -343,11 +343,7 @@ func (v *Verifier) acknowledgesNaked(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) progress(c *qp.Pair, from int, p *packet.Packet, una packet.PSN) {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if una.After(q.Una) {
-		last := r.Last.Time
-		if q.TimerStart != 0 { // a response that came after a gap makes no progress
-			last = min(last, q.TimerStart)
-		}
-		noteLate(q, last, p)
+		noteLate(q, progressed(q, r, p), p)
 		if q.Acknowledge(una); !v.Broken { // else its requester may have dropped it
 			q.StartTimer(p.Time)
 		}

@@ -44,6 +44,18 @@ func noteLate(q *qp.SendQueue, last int64, p *packet.Packet) {
 	}
 }
 
+// progressed is when the response before p came, or the one before that which made progress: one that came after a gap, as responses to the READ that waits are missing, did not.
+func progressed(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) int64 {
+	last := r.Last.Time
+	if q.TimerStart == 0 || q.TimerStart >= last {
+		return last
+	}
+	if w, _ := q.Messages.Find(q.Una); w != nil && (w.Has(wqe.Gapped) || w.Op.Responded() && p.PSN.After(w.Last)) {
+		return q.TimerStart
+	}
+	return last
+}
+
 // answersLate notes that response p has come so late: after the request that waits longest, or after the response before it.
 //
 //go:noinline
