@@ -2,6 +2,7 @@ package smp
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"ibwitness/mad"
@@ -21,11 +22,8 @@ type responder struct {
 // Unanswered returns the requests without an answer at time end, by requester and responder, whose nodes had their time, or that were repeated for a second.
 func (v *Verifier) Unanswered(end int64) (all []subnet.Unanswered) {
 	at := map[responder]int{}
-	for _, x := range v.asking {
-		first := x
-		if x.before != nil {
-			first = x.before
-		}
+	for _, x := range slices.SortedFunc(maps.Values(v.asking), inTurn) {
+		first := x.oldest()
 		again := x != first || x.asked > 1 || first.asked > 1
 		if !first.due(end) && !(again && first.waits() && end-first.last > shortly) {
 			continue
@@ -38,10 +36,10 @@ func (v *Verifier) Unanswered(end int64) (all []subnet.Unanswered) {
 		if !ok {
 			i = len(all)
 			at[to] = i
-			all = append(all, subnet.Unanswered{From: packet.LIDAddr(x.src), To: packet.LIDAddr(x.dst), Route: to.route, Class: x.Class, Tap: first.tap, Reached: first.at.known()})
-			if first.at.known() {
-				all[i].Node = first.at.node.Description
-			}
+			all = append(all, subnet.Unanswered{From: packet.LIDAddr(x.src), To: packet.LIDAddr(x.dst), Route: to.route, Class: x.Class, Tap: first.tap})
+		}
+		if first.at.known() {
+			all[i].Node, all[i].Reached = cmp.Or(all[i].Node, first.at.node.Description), true
 		}
 		copies := uint64(first.asked - 1)
 		if x != first {
@@ -49,8 +47,19 @@ func (v *Verifier) Unanswered(end int64) (all []subnet.Unanswered) {
 		}
 		all[i].Add(x.AttributeName(), copies, first.time, x.last, first.frame, x.frame)
 	}
-	slices.SortFunc(all, func(a, b subnet.Unanswered) int {
-		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.Tap, b.Tap), cmp.Compare(a.Frame, b.Frame))
-	})
 	return all
+}
+
+// oldest is the first request that asked the same as x without an answer.
+func (x *exchange) oldest() *exchange {
+	if x.before != nil {
+		return x.before
+	}
+	return x
+}
+
+// inTurn orders exchanges by when they began.
+func inTurn(a, b *exchange) int {
+	x, y := a.oldest(), b.oldest()
+	return cmp.Or(cmp.Compare(x.time, y.time), cmp.Compare(x.tap, y.tap), cmp.Compare(x.frame, y.frame), cmp.Compare(a.frame, b.frame))
 }
