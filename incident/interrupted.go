@@ -32,57 +32,71 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		}
 		i := t.between(Interrupted, c, from)
 		i.during(s)
-		unseen := s.Total() == 0 && s.Before
-		on := i.Local.Addr // who went on
-		switch {
-		case unseen && s.Request.Frame == 0:
-			i.fact("went on", "with "+retransmitted(&s.Request))
-		case unseen:
-			on = i.Peer.Addr
-			i.fact("went on", fmt.Sprintf("in frame %d, which is not the next response to %s", s.Frames.Ended, retransmitted(&s.Request)))
-		default:
+		if s.Total() == 0 && s.Before {
+			i.unseen(s)
+			t.cause(i, c, from, s)
+		} else {
 			i.fact("request", again(s))
 			if s.Packets > 0 {
 				i.fact("cost", fmt.Sprintf("%s retransmitted, %s of payload", count(uint64(s.Packets), "packet"), count(s.Bytes, "byte")))
 			}
-		}
-		t.cause(i, c, from, s)
-		if s.Frames.Ended != 0 && !unseen {
-			i.fact("answered", fmt.Sprintf("in frame %d", s.Frames.Ended))
-		}
-		switch {
-		case unseen:
-			i.Certainty = Likely // that anything was sent meanwhile only the PSNs show
-			i.What = fmt.Sprintf("The capture shows nothing between %v and %v for %s; then %s went on with a later PSN.", &i.Local, &i.Peer, span(s.Lost()), on)
-			i.FitsWith = []string{"a tap that recorded nothing meanwhile, while the traffic went on: PSNs are missing", "a link that was down at the tap"}
-			i.Next = []string{"link events at the interface that was captured, at that time", "the drop counters of the mirror port and of the capturing host"}
-		case s.Total() == 0:
-			i.What = fmt.Sprintf("%v waited %s for %v to answer, without a retransmission; then the answer came.", &i.Local, span(s.Lost()), &i.Peer)
-			i.FitsWith = []string{
-				"a responder that was busy or stopped: its host, its adapter, or what a READ has to fetch", "a link or path that was down, and a retransmission timer that is longer",
-				"an ACK that was lost before the tap, and a later one that acknowledges the request too", "a tap that recorded nothing meanwhile",
+			t.cause(i, c, from, s)
+			if s.Frames.Ended != 0 {
+				i.fact("answered", fmt.Sprintf("in frame %d", s.Frames.Ended))
 			}
-			i.Next = []string{"what " + i.Peer.Addr.String() + " did at that time", "link events in the logs of both hosts and of the switches between"}
-		case s.AnswerLost:
-			i.What = fmt.Sprintf("%v asked again after %s for what %v had answered: the answer passed the tap, and was lost or not taken after it.", &i.Local, span(s.Lost()), &i.Peer)
-			i.FitsWith = []string{"an answer that was lost between the tap and " + i.Local.Addr.String() + ", and a retransmission timer as long as that", "a link, switch or route on the way back that failed and came back", "a requester that dropped the answer, or was stopped"}
-			i.Next = []string{"link events on the way from the tap to " + i.Local.Addr.String(), "discards and errors of " + i.Local.Addr.String() + " (ethtool -S)"}
-		default:
-			i.What = fmt.Sprintf("Nothing that %v sent to %v was answered for %s; then it went on.", &i.Local, &i.Peer, span(s.Lost()))
-			i.FitsWith = []string{"a link, switch or route that failed and came back", "a host or adapter that stopped for that long"}
-			switch {
-			case s.Late:
-				i.fact("lost", "nothing: each copy was answered")
-				i.FitsWith[0] = "a path that held packets back for that long"
-			case s.Total() == 1 && 4*(s.Ended-s.Last) < s.Last-s.Since:
-				i.FitsWith = append([]string{"one packet, or its answer, that was lost, and a retransmission timer as long as that"}, i.FitsWith...)
-			}
-			i.Next = []string{"link events in the logs of both hosts and of the switches at that time", othersToo}
+			i.waited(s)
 		}
 		if t.damages(i) {
 			i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
 		}
 		t.stopped = append(t.stopped, stop{i, !slices.ContainsFunc(k.Longest[:], func(s qp.Stall) bool { return !interrupts(&s) })})
+	}
+}
+
+// unseen tells of stall s, of which the capture shows nothing but that PSNs are missing after it.
+func (i *Incident) unseen(s *qp.Stall) {
+	on := i.Local.Addr // who went on
+	if s.Request.Frame == 0 {
+		i.fact("went on", "with "+retransmitted(&s.Request))
+	} else {
+		on = i.Peer.Addr
+		i.fact("went on", fmt.Sprintf("in frame %d, which is not the next response to %s", s.Frames.Ended, retransmitted(&s.Request)))
+	}
+	i.Certainty = Likely // that anything was sent meanwhile only the PSNs show
+	i.What = fmt.Sprintf("The capture shows nothing between %v and %v for %s; then %s went on with a later PSN.", &i.Local, &i.Peer, span(s.Lost()), on)
+	i.FitsWith = []string{"a tap that recorded nothing meanwhile, while the traffic went on: PSNs are missing", "a link that was down at the tap"}
+	i.Next = []string{"link events at the interface that was captured, at that time", "the drop counters of the mirror port and of the capturing host"}
+}
+
+// waited tells of stall s, in which a request waited for its answer.
+func (i *Incident) waited(s *qp.Stall) {
+	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
+	switch {
+	case s.Total() == 0:
+		i.What = fmt.Sprintf("%v waited %s for %v to answer, without a retransmission; then the answer came.", &i.Local, span(s.Lost()), &i.Peer)
+		i.FitsWith = []string{
+			"a responder that was busy or stopped: its host, its adapter, or what a READ has to fetch", "a link or path that was down, and a retransmission timer that is longer",
+			"an ACK that was lost before the tap, and a later one that acknowledges the request too", "a tap that recorded nothing meanwhile",
+		}
+		i.Next = []string{"what " + peer + " did at that time", "link events in the logs of both hosts and of the switches between"}
+	case s.AnswerLost:
+		i.What = fmt.Sprintf("%v asked again after %s for what %v had answered: the answer passed the tap, and was lost or not taken after it.", &i.Local, span(s.Lost()), &i.Peer)
+		i.FitsWith = []string{
+			"an answer that was lost between the tap and " + local + ", and a retransmission timer as long as that", "a link, switch or route on the way back that failed and came back",
+			"a requester that dropped the answer, or was stopped",
+		}
+		i.Next = []string{"link events on the way from the tap to " + local, "discards and errors of " + local + " (ethtool -S)"}
+	default:
+		i.What = fmt.Sprintf("Nothing that %v sent to %v was answered for %s; then it went on.", &i.Local, &i.Peer, span(s.Lost()))
+		i.FitsWith = []string{"a link, switch or route that failed and came back", "a host or adapter that stopped for that long"}
+		switch {
+		case s.Late:
+			i.fact("lost", "nothing: each copy was answered")
+			i.FitsWith[0] = "a path that held packets back for that long"
+		case s.Total() == 1 && 4*(s.Ended-s.Last) < s.Last-s.Since:
+			i.FitsWith = append([]string{"one packet, or its answer, that was lost, and a retransmission timer as long as that"}, i.FitsWith...)
+		}
+		i.Next = []string{"link events in the logs of both hosts and of the switches at that time", othersToo}
 	}
 }
 
