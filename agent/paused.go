@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"encoding/binary"
 	"slices"
 
@@ -31,7 +30,7 @@ func namePorts(list []link.Paused, hosts []*connection.Host) {
 	}
 	for i := range list {
 		to := named[station(&list[i])]
-		slices.SortFunc(to, func(a, b packet.Addr) int { return cmp.Or(cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo)) })
+		slices.SortFunc(to, packet.Addr.Compare)
 		list[i].Hosts = to[:min(len(to), mostNamed)]
 	}
 }

@@ -37,7 +37,7 @@ func (i *Incident) counts(f *rule.Finding) bool {
 func gather(list []Incident, findings []rule.Finding) {
 	of := map[[2]packet.Addr][]int{}
 	key := func(a, b packet.Addr) [2]packet.Addr {
-		if cmp.Or(cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo)) > 0 {
+		if a.Compare(b) > 0 {
 			a, b = b, a
 		}
 		return [2]packet.Addr{a, b}

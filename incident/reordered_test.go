@@ -33,26 +33,16 @@ func withoutIDs(list []fabricagent.Frame) []fabricagent.Frame {
 	return list
 }
 
-// TestReordered tells packets that were overtaken from those that were retransmitted.
-func TestReordered(t *testing.T) {
-	plain := func() []fabricagent.Frame { return frames(t, writes) }
-	unnumbered := func() []fabricagent.Frame { return withoutIDs(plain()) }
-	const one = "1 packet that 10.0.0.1 QP 0x9bc sent to 10.0.0.2 QP 0xa32 came after later ones, up to 2 PSNs ahead"
-	tests := []struct {
-		name  string
-		list  []fabricagent.Frame
-		words string
-		want  string // "": no such incident
-	}{
-		{"in order", plain(), "", ""},
-		{"in order, without identifications", unnumbered(), "", ""},
-		{"one is overtaken", later(plain(), 28, 2), "", "reordered (proven): " + one + ", though it had left first."},
-		{"one is overtaken, without identifications", later(unnumbered(), 28, 2), "", "reordered (likely): " + one + ", and nothing in the capture had asked for it again."},
-		{"two in a row are overtaken", later(later(plain(), 28, 3), 28, 3), "", "reordered (proven): 2 packets that 10.0.0.1 QP 0x9bc sent to 10.0.0.2 QP 0xa32 came after later ones, up to 3 PSNs ahead, though they had left first."},
-		{"two in a row, without identifications", later(later(unnumbered(), 28, 3), 28, 3), "", "reordered (likely): 2 packets"},
-		{"the network does so on purpose", later(unnumbered(), 28, 2), "adaptive-routing", ""},
-		{"one is lost before the tap, and all from it on is retransmitted", append(unnumbered()[:28], again(unnumbered(), 28, 31, 31)[29:]...), "", ""},
-	}
+// reordering is frames, the words of a profile, and what is told of their order; "": nothing.
+type reordering struct {
+	name  string
+	list  []fabricagent.Frame
+	words string
+	want  string
+}
+
+func reorders(t *testing.T, tests []reordering) {
+	t.Helper()
 	for _, tt := range tests {
 		profile, err := verifier.ParseProfile(tt.words)
 		if err != nil {
@@ -63,6 +53,24 @@ func TestReordered(t *testing.T) {
 			t.Errorf("%s: %s\nwant %q", tt.name, got, tt.want)
 		}
 	}
+}
+
+// TestReordered tells packets that were overtaken from those that were retransmitted.
+func TestReordered(t *testing.T) {
+	plain := func() []fabricagent.Frame { return frames(t, writes) }
+	unnumbered := func() []fabricagent.Frame { return withoutIDs(plain()) }
+	const one = "1 packet that 10.0.0.1 QP 0x9bc sent to 10.0.0.2 QP 0xa32 came after later ones, up to 2 PSNs ahead"
+	tests := []reordering{
+		{"in order", plain(), "", ""},
+		{"in order, without identifications", unnumbered(), "", ""},
+		{"one is overtaken", later(plain(), 28, 2), "", "reordered (proven): " + one + ", though it had left first."},
+		{"one is overtaken, without identifications", later(unnumbered(), 28, 2), "", "reordered (likely): " + one + ", and nothing in the capture had asked for it again."},
+		{"two in a row are overtaken", later(later(plain(), 28, 3), 28, 3), "", "reordered (proven): 2 packets that 10.0.0.1 QP 0x9bc sent to 10.0.0.2 QP 0xa32 came after later ones, up to 3 PSNs ahead, though they had left first."},
+		{"two in a row, without identifications", later(later(unnumbered(), 28, 3), 28, 3), "", "reordered (likely): 2 packets"},
+		{"the network does so on purpose", later(unnumbered(), 28, 2), "adaptive-routing", ""},
+		{"one is lost before the tap, and all from it on is retransmitted", append(unnumbered()[:28], again(unnumbered(), 28, 31, 31)[29:]...), "", ""},
+	}
+	reorders(t, tests)
 }
 
 // TestReorderedUC: nothing of UC is retransmitted, so that what comes late was overtaken.
@@ -94,12 +102,7 @@ func TestReorderedResponses(t *testing.T) {
 	plain := func() []fabricagent.Frame { return frames(t, reads) }
 	unnumbered := func() []fabricagent.Frame { return withoutIDs(plain()) }
 	const one = ": 1 READ response that 10.0.0.2 QP 0xa32 sent to 10.0.0.1 QP 0x9bc came after later ones, up to 2 PSNs ahead"
-	tests := []struct {
-		name  string
-		list  []fabricagent.Frame
-		words string
-		want  string // "": no such incident
-	}{
+	tests := []reordering{
 		{"in order", plain(), "", ""},
 		{"in order, without identifications", unnumbered(), "", ""},
 		{"one is overtaken", later(plain(), 13, 2), "", "reordered (proven)" + one + ", though it had left first."},
@@ -112,16 +115,7 @@ func TestReorderedResponses(t *testing.T) {
 		{"one is lost", frames(t, reads+"errors:\n  - {do: drop, from: b, op: read_response, nth: 10}\n"), "", ""},
 		{"one is lost, without identifications", withoutIDs(frames(t, reads+"errors:\n  - {do: drop, from: b, op: read_response, nth: 10}\n")), "", ""},
 	}
-	for _, tt := range tests {
-		profile, err := verifier.ParseProfile(tt.words)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got := happened(t, tt.list, agent.Options{Profile: profile})
-		if tt.want != "" && !strings.Contains(got, tt.want) || tt.want == "" && strings.Contains(got, "reordered") {
-			t.Errorf("%s: %s\nwant %q", tt.name, got, tt.want)
-		}
-	}
+	reorders(t, tests)
 }
 
 // TestReorderedAndAskedFor tells that a requester took a response for lost that was only late.

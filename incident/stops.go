@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-
-	"ibwitness/packet"
 )
 
 // stop is an interruption of a connection, before it is told as one with others.
@@ -18,7 +16,7 @@ type stop struct {
 // stops tells of interruptions between the same hosts, which overlap in time or follow one another shortly, as one.
 func (t *teller) stops() {
 	slices.SortStableFunc(t.stopped, func(a, b stop) int {
-		return cmp.Or(compareAddr(a.Local.Addr, b.Local.Addr), compareAddr(a.Peer.Addr, b.Peer.Addr), cmp.Compare(a.Begin, b.Begin))
+		return cmp.Or(a.Local.Addr.Compare(b.Local.Addr), a.Peer.Addr.Compare(b.Peer.Addr), cmp.Compare(a.Begin, b.Begin))
 	})
 	for rest := t.stopped; len(rest) > 0; {
 		n, end := 1, rest[0].End
@@ -30,10 +28,6 @@ func (t *teller) stops() {
 		t.tell(i, fmt.Sprint(i.Begin/together))
 		rest = rest[n:]
 	}
-}
-
-func compareAddr(a, b packet.Addr) int {
-	return cmp.Or(cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo))
 }
 
 // othersToo is the question that an interruption of several connections answers.

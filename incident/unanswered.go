@@ -211,7 +211,7 @@ func pairOf(c *agent.Connection) pair {
 
 // pairBy is a pair of hosts without a service.
 func pairBy(a, b packet.Addr) pair {
-	if b.Hi < a.Hi || b.Hi == a.Hi && b.Lo < a.Lo {
+	if b.Compare(a) < 0 {
 		a, b = b, a
 	}
 	return pair{a: a, b: b}

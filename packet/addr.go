@@ -1,6 +1,7 @@
 package packet
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -56,6 +57,9 @@ func ParseAddr(s string) (Addr, error) {
 
 // LIDOf is the LID of an address for which IsLID holds.
 func LIDOf(a Addr) uint16 { return uint16(a.Lo) }
+
+// Compare orders addresses: less than 0 where a comes first.
+func (a Addr) Compare(b Addr) int { return cmp.Or(cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo)) }
 
 // IsZero reports whether the address is the unspecified one.
 func (a Addr) IsZero() bool { return a == Addr{} }

@@ -135,7 +135,7 @@ func (d *Difference) hosts(a, b *side) {
 }
 
 func compareHosts(a, b Hosts) int {
-	return cmp.Or(cmp.Compare(a.From.Hi, b.From.Hi), cmp.Compare(a.From.Lo, b.From.Lo), cmp.Compare(a.To.Hi, b.To.Hi), cmp.Compare(a.To.Lo, b.To.Lo))
+	return cmp.Or(a.From.Compare(b.From), a.To.Compare(b.To))
 }
 
 // quantiles compares what messages took. A difference is told where it is not by chance, as far as messages take their times independently of one another.

@@ -118,10 +118,7 @@ func (v *Verifier) responseOvertaken(c *qp.Pair, from int, p *packet.Packet, w *
 	if !newest.After(p.PSN) || v.Unordered(c, from) || v.copiedResponse(r, p) {
 		return
 	}
-	numbered, after := verifier.Numbered(p), r.Last.ID
-	if run != nil {
-		after = run.After
-	}
+	numbered, after := verifier.Numbered(p), overtook(run, r)
 	asked := q.EverReissued(w.First, func(psn packet.PSN) bool { return psn == p.PSN })
 	switch near := uint8(p.Tap) == r.Last.Tap && p.Time-r.Last.Time <= reordering; {
 	case !fills && !asked:
@@ -133,17 +130,22 @@ func (v *Verifier) responseOvertaken(c *qp.Pair, from int, p *packet.Packet, w *
 	}
 }
 
+// overtook is the IPv4 identification of what has overtaken the newest response, where run says that it was; else that of the newest response.
+func overtook(run *qp.Overtaking, r *qp.ReceiveQueue) uint16 {
+	if run != nil {
+		return run.After
+	}
+	return r.Last.ID
+}
+
 // lateResponse notes response p of end from to a READ that is over, and was retransmitted from its PSN: that it left before later ones only its IPv4 identification shows.
 func (v *Verifier) lateResponse(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	if !q.EverReissuedFrom(p.PSN) || !verifier.Numbered(p) || !r.Last.PSN.After(p.PSN) || uint8(p.Tap) != r.Last.Tap || p.Time-r.Last.Time > reordering || v.Unordered(c, from) {
 		return
 	}
-	run, after := q.OvertakenResponses(&r.Last), r.Last.ID
-	if run != nil {
-		after = run.After
-	}
-	if verifier.LeftBefore(p, after) {
+	run := q.OvertakenResponses(&r.Last)
+	if after := overtook(run, r); verifier.LeftBefore(p, after) {
 		q.CountOvertakenResponse(p, r.Last.PSN, after, true, run != nil, true)
 	}
 }

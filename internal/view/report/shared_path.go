@@ -99,8 +99,7 @@ func (t *text) sharedPaths() {
 		return
 	}
 	slices.SortFunc(ways, func(a, b way) int {
-		return cmp.Or(cmp.Compare(len(qps[b]), len(qps[a])), cmp.Compare(a.from.Hi, b.from.Hi), cmp.Compare(a.from.Lo, b.from.Lo),
-			cmp.Compare(a.to.Hi, b.to.Hi), cmp.Compare(a.to.Lo, b.to.Lo), cmp.Compare(a.port, b.port))
+		return cmp.Or(cmp.Compare(len(qps[b]), len(qps[a])), a.from.Compare(b.from), a.to.Compare(b.to), cmp.Compare(a.port, b.port))
 	})
 	t.line("\n  %s", t.dim("Queue pairs whose packets have the same addresses and UDP source port take the same path:"))
 	for i, w := range ways {

@@ -29,7 +29,7 @@ type pace struct {
 func (t *text) paces() {
 	list := t.paced()
 	for k, p := range list {
-		if k == pacesTold && len(list) > pacesTold && !t.All {
+		if k == pacesTold && !t.All {
 			t.line("  … and %s so; --all tells every one", count(len(list)-k, "more end"))
 			return
 		}

@@ -137,7 +137,7 @@ func (s *Summary) accused(m *Model) {
 		s.guilty = slices.DeleteFunc(s.guilty, func(g guilty) bool { return m.done.damaged[g.addr] })
 	}
 	slices.SortFunc(s.guilty, func(a, b guilty) int {
-		return cmp.Or(graver(&a.byKind, &b.byKind), cmp.Compare(a.addr.Hi, b.addr.Hi), cmp.Compare(a.addr.Lo, b.addr.Lo))
+		return cmp.Or(graver(&a.byKind, &b.byKind), a.addr.Compare(b.addr))
 	})
 	s.Others = m.others.byKind
 	for i, c := range s.guilty {

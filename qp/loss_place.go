@@ -1,0 +1,38 @@
+package qp
+
+import "ibwitness/packet"
+
+// On which side of the tap a request or its answer was lost, PSN sequence NAKs and answers that come once more show.
+
+// Answered notes that the tap had seen the answer to what the timer had the requester retransmit, in the newest round; lost says that it had long passed it then.
+func (s *SendQueue) Answered(lost bool) {
+	t := s.trouble()
+	t.AnswersSeen++
+	t.Now.Acked, t.Now.AnswerLost = true, t.Now.AnswerLost || lost
+}
+
+// CountAsked notes that a PSN sequence NAK asks for a PSN, where the tap has seen all before expected in order.
+func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
+	switch a := &s.trouble().Asked; {
+	case psn.After(expected) && s.History().Get(psn) != nil: // which of its copies the receiver has not had is not known
+	case !psn.Before(expected):
+		a.Before++
+	case s.Recovery == nil || s.Recovery.Late.PSN != psn: // else it came late, and may have been NAKed before
+		a.After++
+	}
+}
+
+// AnsweredAgain notes that the responder has acknowledged a PSN once more, which it had acknowledged before: where the timer had the requester retransmit that, and there is
+// an answer more than packets that were retransmitted, nothing was lost.
+func (s *SendQueue) AnsweredAgain(psn packet.PSN) {
+	if t := s.Trouble(); t != nil && t.Late.Left > 0 && !psn.Before(t.Late.From) && psn.Before(t.Late.To) {
+		if t.Late.Left--; t.Late.Left == 0 {
+			t.Late.Rounds += t.Late.Of
+			for i := range t.Longest {
+				if k := &t.Longest[i]; k.Ended != 0 && k.Request.PSN == t.Late.From {
+					k.Late = true
+				}
+			}
+		}
+	}
+}

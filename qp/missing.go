@@ -1,0 +1,78 @@
+package qp
+
+import (
+	"ibwitness/packet"
+	"ibwitness/wqe"
+)
+
+// Missing is the requests that the tap did not see before later ones, whether the network lost them before it or the capture did.
+type Missing struct {
+	Gaps, PSNs uint32
+	Acked      uint32     // of PSNs: that were acknowledged, and not retransmitted, as far as the capture shows
+	AckedFrame uint64     // in which they first were
+	Longest    uint32     // PSNs of the longest gap
+	Messages   uint32     // on UC: messages that they are of, at least
+	After      packet.PSN // likewise: PSN after the newest gap
+	Frame      uint64     // after it
+	First      struct {
+		Frame uint64 // after the first gap
+		Time  int64
+		Tap   uint16
+	}
+	Newest struct { // likewise after the newest
+		Frame uint64
+		Time  int64
+	}
+}
+
+// CountMissing notes a gap of n PSNs before packet p.
+func (s *SendQueue) CountMissing(n int, p *packet.Packet) *Missing {
+	m := &s.trouble().Missing
+	if m.Gaps == 0 {
+		m.First.Frame, m.First.Time, m.First.Tap = p.Frame, p.Time, p.Tap
+	}
+	m.Newest.Frame, m.Newest.Time = p.Frame, p.Time
+	m.Gaps, m.PSNs = m.Gaps+1, m.PSNs+uint32(n)
+	if uint32(n) > m.Longest {
+		m.Longest, m.Frame = uint32(n), p.Frame
+	}
+	return m
+}
+
+// CountMissingMessages is CountMissing of a service that retransmits nothing: what is missing is of a message that had begun, or of one after it. A message that a gap before
+// this one had cut, and that had not ended, was counted then.
+func (s *SendQueue) CountMissingMessages(n int, p *packet.Packet) {
+	w := s.Messages.Newest()
+	m := s.CountMissing(n, p)
+	if cut := m.Gaps > 1 && w != nil && w.First == m.After && !w.Has(wqe.Whole) && !w.Has(wqe.Ended); !cut {
+		m.Messages++
+	}
+	m.After = p.PSN
+}
+
+// CountAcked notes that response p has acknowledged PSNs of the open gap, up to one: the responder has them, and the capture does not.
+func (s *SendQueue) CountAcked(p *packet.Packet, psn packet.PSN) {
+	t := s.sender.trouble
+	if t == nil || t.Missing.PSNs == 0 {
+		return
+	}
+	m := &t.Missing
+	if m.Acked == 0 {
+		m.AckedFrame = p.Frame
+	}
+	n := min(s.Gap.To.Diff(s.Gap.From), psn.Diff(s.Gap.From)+1)
+	m.Acked = min(m.Acked+uint32(max(n, 0)), m.PSNs)
+}
+
+// CountFound takes back that a PSN of the open gap is missing.
+func (s *SendQueue) CountFound() {
+	t := s.sender.trouble
+	if t == nil || t.Missing.PSNs == 0 {
+		return
+	}
+	m := &t.Missing
+	m.PSNs--
+	if last := s.Gap.From.Add(1) == s.Gap.To; last || m.PSNs == 0 {
+		m.Gaps, m.Messages = m.Gaps-min(m.Gaps, 1), m.Messages-min(m.Messages, 1)
+	}
+}
