@@ -52,6 +52,9 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.cause(i, c, from, k)
 	t.command(i, c)
 	t.peer(i, c, 1-from, k.Since)
+	if t.cutOff(i, k) {
+		i.fact("but", fmt.Sprintf("of %v came only retransmissions in the end: nothing shows that packets still came to it", i.Peer.Addr))
+	}
 	t.others(i, k)
 	t.after(i, c, k)
 	t.reasons(i, c, from, k)
@@ -65,8 +68,17 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.tell(i, "")
 }
 
-// alive reports whether the peer still sent anything when the requester began to retransmit: what it sent shortly after the request it may have sent before that came.
-func (t *teller) alive(i *Incident, k *qp.Stall) bool { return t.hosts[i.Peer.Addr].last > k.Begun }
+// alive reports whether packets still came to the peer when the requester began to retransmit: what it sent shortly after the request it may have sent before that came.
+// Where the peer has never sent anything on the connection, that it only retransmits on others does not count: the same is wrong with them.
+func (t *teller) alive(i *Incident, k *qp.Stall) bool {
+	h := t.hosts[i.Peer.Addr]
+	return h.reached > k.Begun || i.Kind == NeverAnswered && h.last > k.Begun
+}
+
+// cutOff reports whether the peer sends, but only retransmissions that nothing answers: its packets come to the tap, and nothing shows that any come to it.
+func (t *teller) cutOff(i *Incident, k *qp.Stall) bool {
+	return !t.alive(i, k) && t.hosts[i.Peer.Addr].last > k.Begun
+}
 
 // gone says what of the peer a requester has lost, whose request is not answered.
 func (t *teller) gone(i *Incident, k *qp.Stall) gone {
@@ -182,7 +194,7 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since int64) {
 
 // others says that the host of a requester had packets of others than a peer that sends nothing any more: it is not the one that was cut off.
 func (t *teller) others(i *Incident, k *qp.Stall) {
-	if heard := t.hosts[i.Local.Addr].heard; t.timed() && !t.alive(i, k) && heard > k.Begun {
+	if heard := t.hosts[i.Local.Addr].heard; t.timed() && !t.alive(i, k) && !t.cutOff(i, k) && heard > k.Begun {
 		i.fact("others", fmt.Sprintf("went on sending to %v: last %s after this request", i.Local.Addr, span(heard-k.Since)))
 	}
 }
@@ -265,6 +277,9 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.FitsWith = append(i.FitsWith, "a route, GID, VLAN or firewall (UDP port 4791) that keeps packets from "+peer+", or its answers from "+local,
 			"a host that is down; a wrong destination QPN would look the same")
 		i.Next = append(i.Next, "ping and rping from "+local+" to "+peer, "the GID that was used: its index, RoCE version and VLAN")
+	case t.cutOff(i, k):
+		i.FitsWith = append(i.FitsWith, "a path that fails on the way to "+peer+": what it sends comes through, and nothing comes to it")
+		i.Next = append(i.Next, "routes, filters (UDP port 4791) and switch ports on the way from "+local+" to "+peer+", and not only the way back", "the receive counters of "+peer+" (ethtool -S): whether anything arrives")
 	case alive:
 		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs")
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "rdma resource show qp, and dmesg, on "+peer)
