@@ -307,13 +307,16 @@ func (v *Verifier) requesterTakes(c *qp.Pair, from int, p *packet.Packet, psn pa
 func (v *Verifier) timeout(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
-	v.Event(c, from, rule.Requester, p, rule.EvTimeout, "")
+	implied := impliedNAK(q, p)
+	if !implied {
+		v.Event(c, from, rule.Requester, p, rule.EvTimeout, "")
+	}
 	v.responseMissing(c, from, p)
-	if !p.PSN.Before(q.RequesterUna()) && !impliedNAK(q, p) {
+	if !implied && !p.PSN.Before(q.RequesterUna()) {
 		v.timerExpired(q, p)
 	}
 	switch {
-	case impliedNAK(q, p) || q.TimerStart == 0 || answersBeforeCapture(c, from):
+	case implied || q.TimerStart == 0 || answersBeforeCapture(c, from):
 	case end.Knows(qp.KnowsTimeout):
 		v.timer(c, from, p)
 	default:
