@@ -17,6 +17,15 @@ func trim(f *fabricagent.Frame, to int, dscp uint8) {
 	f.Len = uint32(to)
 }
 
+// shorten cuts the payload of frame f to so many bytes as a switch does that changes the lengths in the headers too, and does not compute the ICRC again.
+func shorten(f *fabricagent.Frame, to int) {
+	changed(f, func(p *packet.Packet) {
+		cut := p.PayloadLen - to
+		p.TClass, p.Payload, p.PayLen, p.UDPLen = 50<<2, p.Payload[:to], p.PayLen-uint16(cut), p.UDPLen-uint16(cut)
+	})
+	f.Data[f.Len-1] ^= 1
+}
+
 // TestTrimmed: what a switch has trimmed is told, and nobody is accused of it; what is cut otherwise is not told.
 func TestTrimmed(t *testing.T) {
 	const said = "trimmed (proven): 1 packet from 10.0.0.1 to 10.0.0.2 came cut short, with another DSCP than the others of their connection."
@@ -33,6 +42,7 @@ func TestTrimmed(t *testing.T) {
 			changed(&list[29], func(p *packet.Packet) { p.TClass, p.Payload, p.PayLen, p.UDPLen = 50<<2, p.Payload[:36], 80, 60 })
 			list[29].Data[list[29].Len-1] ^= 1
 		}, false, "PSN 0x10001b: 80 bytes in place of 1068, with the lengths in its headers changed to match (every RC RDMA WRITE Middle carries 1024 bytes of payload, it 36), DSCP 50 in place of 0"},
+		{"the last of a message, with its lengths", func(list []fabricagent.Frame) { shorten(&list[33], 16) }, false, "with the lengths in its headers changed to match (its message has "},
 		{"within the headers", func(list []fabricagent.Frame) { trim(&list[25], 64, 50) }, false, said},
 		{"with the DSCP of the others", func(list []fabricagent.Frame) { trim(&list[29], 256, 0) }, false, ""},
 		{"at its sender", func(list []fabricagent.Frame) { trim(&list[29], 256, 50) }, true, ""},

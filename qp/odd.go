@@ -12,6 +12,8 @@ type Odd struct {
 	// label and DSCP of the flow.
 	Opcode       packet.Opcode
 	OpcodeAgrees bool
+	// Trimmed is one more than the DSCP of the newest packet that a switch has trimmed; 0: it has none.
+	Trimmed uint8
 }
 
 // Many means as many or more in Odd.
@@ -43,6 +45,9 @@ func (d *Direction) SetOddOpcode(o packet.Opcode) { d.sender().odd.Opcode, d.Flo
 
 // AgreeOddOpcode notes that a later one of its kind has those of the flow.
 func (d *Direction) AgreeOddOpcode() { d.sender().odd.OpcodeAgrees = true }
+
+// Trim notes the DSCP of a packet that a switch has trimmed.
+func (d *Direction) Trim(dscp uint8) { d.sender().odd.Trimmed = dscp + 1 }
 
 func count(n *uint8) { *n += min(1, Many-*n) }
 

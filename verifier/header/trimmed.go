@@ -6,6 +6,7 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // Trimmed recognizes a packet that a switch has cut short in place of dropping it, and given another DSCP: the IP or UDP length, or the path MTU, is that of the whole
@@ -20,7 +21,7 @@ func (v *Verifier) Trimmed(c *qp.Pair, from int, p *packet.Packet) bool {
 	if f := &end.Flow; !f.Known() || f.TClass == p.TClass>>2 || end.Sums().Bytes == 0 { // the last: a mirror that cuts all frames leaves those without payload
 		return false
 	}
-	whole := untrimmed(c, p)
+	whole := untrimmed(c, from, p)
 	if whole == "" {
 		return false
 	}
@@ -28,12 +29,13 @@ func (v *Verifier) Trimmed(c *qp.Pair, from int, p *packet.Packet) bool {
 		Rule: rule.EvTrimmed, Class: rule.Event, Role: rule.Network,
 		Detail: fmt.Sprintf("%d bytes %s, DSCP %d in place of %d", len(p.Data), whole, p.TClass>>2, end.Flow.TClass),
 	})
+	end.Trim(p.TClass >> 2)
 	v.dropped(c, from, p)
 	return true
 }
 
 // untrimmed says how long packet p was before it was cut; "": nothing says that it was.
-func untrimmed(c *qp.Pair, p *packet.Packet) string {
+func untrimmed(c *qp.Pair, from int, p *packet.Packet) string {
 	said := int(p.PayLen) // of IPv4 with its header
 	if p.Encap == packet.RoCEv2IPv6 {
 		said += 40
@@ -44,8 +46,53 @@ func untrimmed(c *qp.Pair, p *packet.Packet) string {
 		return fmt.Sprintf("in place of %d", said)
 	case p.Flaws&(packet.FlawIPLength|packet.FlawUDPLength) == packet.FlawUDPLength && said == len(p.Data) && udp > said:
 		return fmt.Sprintf("in place of %d, by its UDP length", udp)
-	case p.Flaws == 0 && p.ICRCState == packet.CRCBad && c.PMTU != 0 && p.Info().Payload && !p.Info().Last && !p.Info().Only && p.PayloadLen < int(c.PMTU):
-		return fmt.Sprintf("in place of %d, with the lengths in its headers changed to match (every %v carries %d bytes of payload, it %d)", len(p.Data)-p.PayloadLen+int(c.PMTU), p.Opcode, c.PMTU, p.PayloadLen)
+	case p.Flaws != 0 || p.ICRCState != packet.CRCBad || !p.Info().Payload:
+		return ""
+	}
+	const matched = ", with the lengths in its headers changed to match "
+	size := carries(c, from, p)
+	switch whole := len(p.Data) - p.PayloadLen + size; {
+	case size > p.PayloadLen && (p.Info().Last || p.Info().Only):
+		return fmt.Sprintf("in place of %d"+matched+"(its message has %d bytes of payload left for it, it carries %d)", whole, size, p.PayloadLen)
+	case size > p.PayloadLen:
+		return fmt.Sprintf("in place of %d"+matched+"(every %v carries %d bytes of payload, it %d)", whole, p.Opcode, size, p.PayloadLen)
+	case size == 0 && c.Ends[from].Odd().Trimmed == p.TClass>>2+1:
+		return "in all" + matched + "(its DSCP is that of the packets of this queue pair that were trimmed before)"
 	}
 	return ""
+}
+
+// carries returns how many bytes of payload packet p of end from has to carry; 0: it is not known.
+func carries(c *qp.Pair, from int, p *packet.Packet) int {
+	info := p.Info()
+	switch {
+	case info.Only && p.Has&packet.HasRETH != 0:
+		return int(p.DMALen)
+	case c.PMTU == 0 || info.Only && !info.Response:
+		return 0
+	case !info.Last && !info.Only:
+		return int(c.PMTU)
+	}
+	sender := from
+	if info.Response {
+		sender = 1 - from
+	}
+	q := &c.Ends[sender].SQ.Messages
+	if q.Len() == 0 {
+		return 0
+	}
+	w, _ := q.Find(p.PSN)
+	if w == nil { // its PSN is the next of the message that is being sent
+		if w = q.Newest(); p.PSN != w.Last.Add(1) {
+			return 0
+		}
+	}
+	if w.Op == wqe.Send || w.Length == 0 {
+		return 0
+	}
+	before := uint32(p.PSN.Diff(w.First)) * c.PMTU
+	if before >= w.Length || w.Length-before > c.PMTU {
+		return 0
+	}
+	return int(w.Length - before)
 }
