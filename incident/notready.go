@@ -31,12 +31,19 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	receiverReasons(i)
 	if slow {
-		i.FitsWith = append([]string{
-			"a requester whose RNR timer is coarser than what it is asked for, as one in software that counts the ticks of its kernel", "a requester that was held up, or a way to it and back that takes as long",
-		}, i.FitsWith...)
-		i.Next = append([]string{"how finely the adapter or driver of " + i.Local.Addr.String() + " can wait: most of the time was lost there, and not by what was asked for"}, i.Next...)
+		fits, next := slowReasons(i)
+		i.FitsWith, i.Next = append(fits, i.FitsWith...), append(next, i.Next...)
 	}
 	t.tell(i, "")
+}
+
+// slowReasons says what fits with a requester that is slow to resume, and what to look at.
+func slowReasons(i *Incident) (fits, next []string) {
+	return []string{
+			"a requester whose RNR timer is coarser than what it is asked for, as one in software that counts the ticks of its kernel", "a requester that was held up, or a way to it and back that takes as long",
+		}, []string{
+			"how finely the adapter or driver of " + i.Local.Addr.String() + " can wait: most of the time was lost there, and not by what was asked for",
+		}
 }
 
 // A requester that takes so much longer to resume than it is asked to, and so long in all, is worth a look itself.
@@ -80,6 +87,11 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	t.after(i, c, s)
 	receiverReasons(i)
+	if t.timed() && slowToResume(r) {
+		i.fact("waited", fmt.Sprintf("%s in all for the %s that it was asked to wait; on average %s each time", span(r.Waited), span(r.Asked), span(r.Waited/int64(r.Waits))))
+		fits, next := slowReasons(i)
+		i.FitsWith, i.Next = append(i.FitsWith, fits...), append(i.Next, next...)
+	}
 	t.tell(i, "")
 }
 

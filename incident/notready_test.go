@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -36,6 +37,18 @@ func TestSlowToResume(t *testing.T) {
 		told := strings.HasSuffix(i.What, "32 times: it asked to wait for 320µs in all; 10.0.0.1 took 249ms, on average 7.78ms each time.")
 		if told != k.slow || strings.HasPrefix(i.FitsWith[0], "a requester whose RNR timer") != k.slow || strings.HasPrefix(i.Next[0], "how finely") != k.slow {
 			t.Errorf("%s: %s\n%q\n%q", k.name, i.What, i.FitsWith, i.Next)
+		}
+		// Where the retries are used up in the end, the receiver comes first.
+		x := c.Ends[0].Trouble
+		x.NAK.Time, x.Now.Since, x.Now.Begun, x.Now.Last, x.Now.NAKs, c.Ends[0].Stalled = 9, 4, 5, 9, 4, true
+		list = Of(&agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Connections: []agent.Connection{c}})
+		if len(list) != 1 || list[0].Kind != Exhausted {
+			t.Fatalf("%s: %+v", k.name, list)
+		}
+		const waited = "249ms in all for the 320µs that it was asked to wait; on average 7.78ms each time"
+		i = &list[0]
+		if slices.ContainsFunc(i.Facts, func(f Fact) bool { return f.Text == waited }) != k.slow || !strings.HasPrefix(i.FitsWith[0], "a receiver that posts") || (len(i.FitsWith) == 4) != k.slow {
+			t.Errorf("%s, used up: %q\n%q\n%q", k.name, i.Facts, i.FitsWith, i.Next)
 		}
 	}
 }
