@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ibwitness/cq"
+	"ibwitness/rule"
 )
 
 // datagrams tells of queue pairs that received fewer datagrams than came to them: nobody else tells of that.
@@ -13,6 +14,40 @@ func (t *teller) datagrams() {
 		if d := &t.run.Datagrams[k]; worthTelling(d) {
 			t.dropped(d)
 		}
+	}
+}
+
+// misaddressed tells of queue pairs that sent datagrams with another Q_Key than that of their destination, which drops them.
+func (t *teller) misaddressed() {
+	type flow struct{ from, to rule.Endpoint }
+	told := map[flow]*Incident{}
+	sent := map[*Incident]uint64{}
+	var order []*Incident
+	for k := range t.run.Findings {
+		f := &t.run.Findings[k]
+		if f.Rule != rule.UDQKEY001 || f.Class != rule.Violation {
+			continue
+		}
+		i := told[flow{f.Accused, f.Peer}]
+		if i == nil {
+			i = &Incident{
+				Kind: DatagramsDropped, Certainty: Proven, Connections: 1, Begin: f.Time, Tap: f.Tap,
+				Local: Party{f.Accused.Addr, f.Accused.QPN, f.Accused.QPNKnown}, Peer: Party{f.Peer.Addr, f.Peer.QPN, f.Peer.QPNKnown},
+			}
+			i.show(f.Frame)
+			i.fact("first", fmt.Sprintf("%s in place of the %s", f.Actual, f.Expected))
+			told[flow{f.Accused, f.Peer}] = i
+			order = append(order, i)
+		}
+		i.End = f.Time
+		sent[i]++
+	}
+	for _, i := range order {
+		i.Lost = time.Duration(i.End - i.Begin)
+		i.What = fmt.Sprintf("%v sent %s with another Q_Key than that of %v, which drops them, and nobody is told.", &i.Local, count(sent[i], "datagram"), &i.Peer)
+		i.FitsWith = []string{"the Q_Key of another queue pair, or of an earlier one with the same number", "a Q_Key that the two programs did not agree on"}
+		i.Next = []string{"the Q_Key in the send requests of " + i.Local.String() + ", against that which " + i.Peer.String() + " was set up with", "the counter of Q_Key violations of " + i.Peer.Addr.String()}
+		t.tell(i, "Q_Key "+fmt.Sprint(i.Peer.QPN))
 	}
 }
 

@@ -83,3 +83,33 @@ func TestDatagramsDropped(t *testing.T) {
 		}
 	}
 }
+
+// TestQKey: datagrams with another Q_Key than that of their destination are told, and those with its Q_Key are not.
+func TestQKey(t *testing.T) {
+	const scene = `
+about: SENDs on UD
+hcas:
+  a: 10.0.0.1
+  b: 10.0.0.2
+attributes: {type: UD, qkey: 0x1234}
+qps:
+  a1: {hca: a}
+  b1: {hca: b}
+taps: [b]
+work:
+  - {qp: b1, op: receive, length: 200, repeat: 60}
+  - {qp: a1, op: send, length: 64, to: b1, repeat: 40, every: 1ms, qkey: %s}
+`
+	for qkey, want := range map[string]string{
+		"0x1234": "",
+		"0x5678": "datagrams-dropped proven 10.0.0.1 QP 0x9bc sent 40 datagrams with another Q_Key than that of 10.0.0.2 QP 0xa32, which drops them, and nobody is told.",
+	} {
+		got := ""
+		for _, i := range logged(t, fmt.Sprintf(scene, qkey)) {
+			got += i.Kind.String() + " " + i.Certainty.String() + " " + i.What
+		}
+		if got != want {
+			t.Errorf("Q_Key %s: %q, want %q", qkey, got, want)
+		}
+	}
+}

@@ -25,6 +25,7 @@ func Of(r *agent.Result) []Incident {
 	t.silences()
 	t.connections()
 	t.datagrams()
+	t.misaddressed()
 	t.uncompleted()
 	t.rejected()
 	t.ignored()
