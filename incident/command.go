@@ -79,7 +79,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	if t.run.RDMA > 0 { // else the run goes on, and nobody has looked
 		i.fact("transport", "every request on the connection was acknowledged: it is not the network that they wait for")
 	}
-	t.peer(i, c, 1-o.From, o.Since)
+	t.peer(i, c, 1-o.From, o.Since, end)
 	i.FitsWith = []string{"a server that waits itself: for its disks, its file system, a lock, or another host", "a server whose threads are stopped or all busy, while its adapter acknowledges"}
 	t.lossFits(i)
 	i.Next = []string{"on " + i.Peer.Addr.String() + ": its log and dmesg, disks, and tasks that wait (state D)", "on " + i.Local.Addr.String() + ": what waits for this command"}

@@ -73,6 +73,7 @@ func (l *Live) Look(now int64, each iter.Seq2[uint64, *agent.Connection]) []Told
 	}
 	l.net.forget(now - quiet)
 	r.Paused, r.REQs = l.pauses.since, l.reqs
+	t.sightings(each)
 	t.network(&l.net)
 	t.connections()
 	t.ignored()
@@ -145,17 +146,6 @@ func (l *Live) Found(list []rule.Finding) (out []Told) {
 	return out
 }
 
-// host notes what a connection shows of its hosts.
-func (t *teller) host(c *agent.Connection) {
-	for k := range c.Ends {
-		e := &c.Ends[k]
-		h := t.hosts[e.Addr]
-		h.sent(c, e)
-		h.heard = max(h.heard, c.Ends[1-k].Last)
-		t.hosts[e.Addr] = h
-	}
-}
-
 func newTeller(r *agent.Result) *teller {
-	return &teller{run: r, hosts: map[packet.Addr]host{}, groups: map[group]*Incident{}, damaged: map[way]bool{}}
+	return &teller{run: r, hosts: map[packet.Addr]*host{}, groups: map[group]*Incident{}, damaged: map[way]bool{}}
 }

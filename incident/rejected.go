@@ -67,7 +67,7 @@ func (t *teller) ignored() {
 		i.show(q.Frame)
 		i.What = fmt.Sprintf("%v asked %v for a connection (REQ) %s%s; nothing answered.", q.From, q.To, times(uint64(q.Times)), t.within(" in %s", q.Last-q.First))
 		i.fact("service", fmt.Sprint(q.Service))
-		t.peer(i, &agent.Connection{}, 0, q.First)
+		t.peer(i, &agent.Connection{}, 0, q.First, q.Last)
 		t.ignoredReasons(i, q)
 		t.tell(i, "")
 	}
@@ -97,7 +97,7 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 		i.Next = []string{"the program on " + to + ": its backlog, and where it waits", "discards and errors of the switch ports between"}
 		return
 	}
-	if t.hosts[q.To].last > q.First {
+	if t.of(q.To).last > q.First {
 		i.FitsWith = []string{lost, "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
 	} else {
 		i.FitsWith = []string{"a host that is down or does not run RDMA", "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}

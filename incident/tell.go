@@ -14,9 +14,17 @@ import (
 // Of returns the incidents of a run, the gravest kind first, and of a kind the one first that cost the most time.
 func Of(r *agent.Result) []Incident {
 	t := newTeller(r)
-	for i := range r.Connections {
-		t.host(&r.Connections[i])
+	all := func(yield func(uint64, *agent.Connection) bool) {
+		for i := range r.Connections {
+			if !yield(uint64(i), &r.Connections[i]) {
+				return
+			}
+		}
 	}
+	for _, c := range all {
+		t.host(c)
+	}
+	t.sightings(all)
 	var n network
 	for k := range r.Findings {
 		n.add(&r.Findings[k])
@@ -40,7 +48,8 @@ func Of(r *agent.Result) []Incident {
 // teller makes the incidents of a run.
 type teller struct {
 	run     *agent.Result
-	hosts   map[packet.Addr]host
+	hosts   map[packet.Addr]*host
+	asked   bool         // somebody waits for one of them
 	more    bool         // the network did it to more packets than are told of
 	damaged map[way]bool // packets were, on the way from host to host
 	groups  map[group]*Incident

@@ -51,7 +51,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("waits", waiting(e, k))
 	t.cause(i, c, from, k)
 	t.command(i, c)
-	t.peer(i, c, 1-from, k.Since)
+	t.peer(i, c, 1-from, k.Since, k.Last)
 	if t.cutOff(i, k) {
 		i.fact("but", fmt.Sprintf("of %v came only retransmissions in the end: nothing shows that packets still came to it", i.Peer.Addr))
 	}
@@ -68,16 +68,16 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.tell(i, "")
 }
 
-// alive reports whether packets still came to the peer when the requester began to retransmit: what it sent shortly after the request it may have sent before that came.
-// Where the peer has never sent anything on the connection, that it only retransmits on others does not count: the same is wrong with them.
+// alive reports whether packets still came to the peer when the requester began to retransmit, as what it sent since on connections that had begun shows: what it sent shortly after the
+// request it may have sent before that came. Where the peer has never sent anything on the connection, that it only retransmits on others does not count: the same is wrong with them.
 func (t *teller) alive(i *Incident, k *qp.Stall) bool {
-	h := t.hosts[i.Peer.Addr]
-	return h.reached > k.Begun || i.Kind == NeverAnswered && h.last > k.Begun
+	s := t.of(i.Peer.Addr).by(k.Last)
+	return s.reaches.at > k.Begun || i.Kind == NeverAnswered && s.lasts.at > k.Begun
 }
 
 // cutOff reports whether the peer sends, but only retransmissions that nothing answers: its packets come to the tap, and nothing shows that any come to it.
 func (t *teller) cutOff(i *Incident, k *qp.Stall) bool {
-	return !t.alive(i, k) && t.hosts[i.Peer.Addr].last > k.Begun
+	return !t.alive(i, k) && t.of(i.Peer.Addr).by(k.Last).lasts.at > k.Begun
 }
 
 // gone says what of the peer a requester has lost, whose request is not answered.
@@ -112,7 +112,7 @@ func (t *teller) silent(c *agent.Connection, from int) {
 	i.What = fmt.Sprintf("%v waits for %v to answer %s, and has retransmitted nothing%s.", &i.Local, &i.Peer, count(uint64(e.Open), "request"), t.within(" for %s", t.run.Last-e.OpenSince))
 	i.fact("request", fmt.Sprintf("the oldest begins in frame %d", e.OpenFrame))
 	t.command(i, c)
-	t.peer(i, c, 1-from, e.OpenSince)
+	t.peer(i, c, 1-from, e.OpenSince, t.run.Last)
 	i.FitsWith = []string{"a retransmission timer that is long or off (timeout 0)", "a requester that has stopped: its process, its host, or its queue pair in the error state"}
 	i.Next = []string{"the queue pair's timeout and state on " + i.Local.Addr.String() + " (rdma resource show qp)", "what " + i.Peer.Addr.String() + " did since: it owes the answer"}
 	t.lossFits(i)
@@ -172,11 +172,12 @@ func waiting(e *agent.End, k *qp.Stall) string {
 	return s + count(uint64(k.Packets), "packet") + " retransmitted in vain, " + count(k.Bytes, "byte") + " of payload"
 }
 
-// peer says what the host of the peer, which is end to of c, has sent since a time.
-func (t *teller) peer(i *Incident, c *agent.Connection, to int, since int64) {
-	peer, here, elsewhere := i.Peer.Addr.String(), c.Ends[to].Last, t.hosts[i.Peer.Addr].lastBut(c)
+// peer says what the host of the peer, which is end to of c, has sent since a request that was sent at a time, and last retransmitted at another.
+func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int64) {
+	h := t.of(i.Peer.Addr)
+	peer, here, elsewhere := i.Peer.Addr.String(), c.Ends[to].Last, h.by(last).lasts.but(keyOf(c))
 	switch {
-	case here == 0 && elsewhere == 0:
+	case h.last == 0:
 		i.fact("peer", "the capture holds no packet of "+peer)
 	case !t.timed():
 	case here > since && elsewhere > since:
@@ -184,17 +185,21 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since int64) {
 	case here > since:
 		i.fact("peer", fmt.Sprintf("%s sent its last packet %s after this request, on this connection", peer, span(here-since)))
 	case elsewhere > since:
-		i.fact("peer", fmt.Sprintf("%s went on sending to others, or on other connections: last %s after this request", peer, span(elsewhere-since)))
+		i.fact("peer", fmt.Sprintf("%s went on sending on other connections: last %s after this request", peer, span(elsewhere-since)))
+	case h.next(last) != 0:
+		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since, but management, until its next connection began %s after this request", peer, span(h.next(last)-since)))
+	case h.last > since:
+		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since but management, the last %s after this request", peer, span(h.last-since)))
 	case max(here, elsewhere) == since:
 		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since its last answer", peer))
 	default:
-		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since: its last packet came %s before this request", peer, span(since-max(here, elsewhere))))
+		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since: its last packet came %s before this request", peer, span(since-h.last)))
 	}
 }
 
 // others says that the host of a requester had packets of others than a peer that sends nothing any more: it is not the one that was cut off.
 func (t *teller) others(i *Incident, k *qp.Stall) {
-	if heard := t.hosts[i.Local.Addr].heard; t.timed() && !t.alive(i, k) && !t.cutOff(i, k) && heard > k.Begun {
+	if heard := t.of(i.Local.Addr).heard; t.timed() && !t.alive(i, k) && !t.cutOff(i, k) && heard > k.Begun {
 		i.fact("others", fmt.Sprintf("went on sending to %v: last %s after this request", i.Local.Addr, span(heard-k.Since)))
 	}
 }
@@ -259,7 +264,7 @@ const otherStart = "a P_Key or starting PSN that the two ends do not agree on"
 // reasons says what would look like an unanswered request, and what to look at.
 func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
-	alive, known := t.alive(i, k), t.hosts[i.Peer.Addr].last != 0
+	alive, known := t.alive(i, k), t.of(i.Peer.Addr).last != 0
 	if size := blackHole(c, k); size != "" {
 		i.fact("size", size)
 		i.FitsWith = append(i.FitsWith, "a path whose MTU is smaller than the path MTU of the queue pair: large packets vanish, small ones arrive")
@@ -283,7 +288,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	case alive:
 		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs")
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "rdma resource show qp, and dmesg, on "+peer)
-	case t.hosts[i.Peer.Addr].connections > 1:
+	case t.of(i.Peer.Addr).connections > 1:
 		i.FitsWith = append(i.FitsWith, "a host, adapter or link of "+peer+" that went down", "a path that fails: a link, a switch, a route")
 		i.Next = append(i.Next, "the link and dmesg of "+peer+", and the switch ports between", reached(peer))
 	default:
