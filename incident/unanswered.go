@@ -15,6 +15,9 @@ import (
 // silence is for how long a request that is not retransmitted waits before that is worth telling: longer than most retransmission timers take.
 const silence = int64(time.Second)
 
+// restart is for how long a host is silent at least that restarts.
+const restart = int64(10 * time.Second)
+
 // patience is for how long a request that was retransmitted once waits before that is worth telling.
 const patience = int64(100 * time.Millisecond)
 
@@ -47,7 +50,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.What = fmt.Sprintf("%v %s%s; %v %s.", &i.Local, sent(&k.Request, k.Total()), t.within(" in %s", k.Last-k.Since), &i.Peer, never)
 	i.fact("request", retransmitted(&k.Request))
 	i.fact("sent", t.when(k))
-	i.fact("gave up", t.gaveUp(e, k))
+	i.fact("gave up", t.gaveUp(c, from, k))
 	i.fact("waits", waiting(e, k))
 	t.cause(i, c, from, k)
 	t.command(i, c)
@@ -133,6 +136,9 @@ func (t *teller) command(i *Incident, c *agent.Connection) {
 	}
 	o := c.Upper.Oldest
 	s := fmt.Sprintf("%s waits since frame %d%s", o.Name, o.Frame, t.within(", for %s", t.run.Last-o.Since))
+	if c.Closed.At > o.Since {
+		s = fmt.Sprintf("%s, in frame %d, had waited%s when %v disconnected", o.Name, o.Frame, t.within(" for %s", c.Closed.At-o.Since), c.Closed.By)
+	}
 	if o.Unsure {
 		s += ", unless it ended where the capture has lost packets"
 	}
@@ -149,16 +155,19 @@ func (t *teller) when(k *qp.Stall) string {
 	return s
 }
 
-// gaveUp says that a requester has stopped to retransmit: its retries are used up.
-func (t *teller) gaveUp(e *agent.End, k *qp.Stall) string {
+// gaveUp says that a requester, which is end from of c, has stopped to retransmit: its retries are used up.
+func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
 	n := k.Total()
 	since := t.run.Last - k.Last
-	if !t.timed() || n < 2 || since < 4*(k.Last-k.Begun)/int64(n-1) {
+	if !t.timed() || n < 2 || since < 3*(k.Last-k.Begun)/int64(n-1) {
 		return ""
 	}
 	setting := fmt.Sprintf("as with a retry_cnt of %d, which the capture does not tell", n)
-	if e.Knows(qp.KnowsRetryCnt) {
+	switch e, peer := &c.Ends[from], &c.Ends[1-from]; {
+	case e.Knows(qp.KnowsRetryCnt):
 		setting = fmt.Sprintf("retry_cnt is %d", e.RetryCnt)
+	case peer.Knows(qp.KnowsRetryCnt):
+		setting = fmt.Sprintf("CM asked for a retry_cnt of %d at the other end, which Linux sets at both", peer.RetryCnt)
 	}
 	return fmt.Sprintf("no further retransmission in %s, after %d retries: it seems that they are used up (%s), which completes in error as transport retry counter exceeded", span(since), n, setting)
 }
@@ -187,9 +196,9 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int6
 	case elsewhere > since:
 		i.fact("peer", fmt.Sprintf("%s went on sending on other connections: last %s after this request", peer, span(elsewhere-since)))
 	case h.next(last) != 0:
-		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since, but management, until its next connection began %s after this request", peer, span(h.next(last)-since)))
+		i.fact("peer", fmt.Sprintf("nothing of %s but management is in the capture until its next connection, which began %s after this request", peer, span(h.next(last)-since)))
 	case h.last > since:
-		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since but management, the last %s after this request", peer, span(h.last-since)))
+		i.fact("peer", fmt.Sprintf("nothing of %s but management is in the capture since, the last %s after this request", peer, span(h.last-since)))
 	case max(here, elsewhere) == since:
 		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since its last answer", peer))
 	default:
@@ -199,7 +208,7 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int6
 
 // others says that the host of a requester had packets of others than a peer that sends nothing any more: it is not the one that was cut off.
 func (t *teller) others(i *Incident, k *qp.Stall) {
-	if heard := t.of(i.Local.Addr).heard; t.timed() && !t.alive(i, k) && !t.cutOff(i, k) && heard > k.Begun {
+	if heard := t.of(i.Local.Addr).heard; t.timed() && !t.alive(i, k) && t.of(i.Peer.Addr).last <= k.Begun && heard > k.Begun {
 		i.fact("others", fmt.Sprintf("went on sending to %v: last %s after this request", i.Local.Addr, span(heard-k.Since)))
 	}
 }
@@ -265,7 +274,7 @@ const otherStart = "a P_Key or starting PSN that the two ends do not agree on"
 func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
 	alive, known := t.alive(i, k), t.of(i.Peer.Addr).last != 0
-	if size := blackHole(c, k); size != "" {
+	if size := t.blackHole(c, from, k); size != "" {
 		i.fact("size", size)
 		i.FitsWith = append(i.FitsWith, "a path whose MTU is smaller than the path MTU of the queue pair: large packets vanish, small ones arrive")
 		i.Next = append(i.Next, "the MTU of every interface and switch port between "+local+" and "+peer+": ping -M do -s with the size of the packet")
@@ -282,6 +291,11 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.FitsWith = append(i.FitsWith, "a route, GID, VLAN or firewall (UDP port 4791) that keeps packets from "+peer+", or its answers from "+local,
 			"a host that is down; a wrong destination QPN would look the same")
 		i.Next = append(i.Next, "ping and rping from "+local+" to "+peer, "the GID that was used: its index, RoCE version and VLAN")
+	case t.inError(i, c, from, k):
+		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that is in the error state, since nothing answered its own request on this connection: see there")
+		i.Next = append(i.Next, "why the request of "+i.Peer.String()+" was not answered: that came first")
+	case i.Kind == Unanswered && c.Ends[1-from].Last > k.Last && !t.cutOff(i, k):
+		t.oneWay(i, c, from, k)
 	case t.cutOff(i, k):
 		i.FitsWith = append(i.FitsWith, "a path that fails on the way to "+peer+": what it sends comes through, and nothing comes to it")
 		i.Next = append(i.Next, "routes, filters (UDP port 4791) and switch ports on the way from "+local+" to "+peer+", and not only the way back", "the receive counters of "+peer+" (ethtool -S): whether anything arrives")
@@ -296,20 +310,84 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 			"as "+peer+" had nothing else to send here, the capture does not tell which")
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "the link and dmesg of "+peer+", and the switch ports between")
 	}
+	if next := t.of(i.Peer.Addr).next(k.Last); !alive && t.timed() && next > k.Last+restart {
+		i.FitsWith = append([]string{"a host that restarted, or was cut off: it is back with its next connection"}, i.FitsWith...)
+	}
 	if !c.Ends[0].Near && !c.Ends[1].Near {
 		i.Next = append(i.Next, "a capture at "+peer+": whether the requests arrived there")
 	}
 }
 
+// inError reports whether the peer, which is not end from of c, has used up the retries of its own request on this connection before the requester began to retransmit.
+func (t *teller) inError(i *Incident, c *agent.Connection, from int, k *qp.Stall) bool {
+	e := &c.Ends[1-from]
+	return i.Kind == Unanswered && e.Stalled && e.Trouble.Now.Last < k.Begun && t.gaveUp(c, 1-from, &e.Trouble.Now) != ""
+}
+
+// oneWay says what fits where the peer still sends on the connection itself: its queue pair is there.
+func (t *teller) oneWay(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
+	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
+	i.fact("its end", "sent on this connection after the last retransmission: its queue pair was there, and not in the error state")
+	if size := largeResponses(c, from, k); size != "" {
+		i.fact("size", size)
+		i.FitsWith = append(i.FitsWith, "a path from "+peer+" whose MTU is smaller than the path MTU of the queue pair: large responses vanish, small packets arrive")
+		i.Next = append(i.Next, "the MTU of every interface and switch port from "+peer+" to "+local+": ping -M do -s with the size of the packet")
+	}
+	i.FitsWith = append(i.FitsWith, "requests that are lost on the way to "+peer+", or answers on the way back: by their size, by a filter, or since a path fails in one direction", "a responder that hangs, while its requester works")
+	i.Next = append(i.Next, "discards and errors of the switch ports between (ethtool -S)")
+}
+
+// largeResponses says how the size of the responses that a READ of end from asks for differs from what its peer sends, which arrives; "": it does not.
+func largeResponses(c *agent.Connection, from int, k *qp.Stall) string {
+	r, peer := &k.Request, &c.Ends[1-from]
+	size := min(r.Length, max(c.PMTU, 256))
+	if r.Op != wqe.Read || r.Answered != 0 || peer.Packets == 0 || k.Rounds[qp.TimerExpired] < 2 {
+		return ""
+	}
+	mean := peer.Bytes / peer.Packets
+	if size <= 512 || mean*4 > uint64(size) {
+		return ""
+	}
+	return fmt.Sprintf("it asks for packets with %s of payload; those that came of %v carried %s on average", count(uint64(size), "byte"), &peer.Addr, count(mean, "byte"))
+}
+
 // blackHole says how the size of a request that nothing answers differs from the sizes that were answered; "": it does not, or not enough is known.
-func blackHole(c *agent.Connection, k *qp.Stall) string {
+func (t *teller) blackHole(c *agent.Connection, from int, k *qp.Stall) string {
 	r := &k.Request
 	size, what := r.Payload, "carries"
 	if r.Op == wqe.Read {
 		size, what = min(r.Length, max(c.PMTU, 256)), "asks for packets with"
 	}
-	if r.Answered == 0 || size < 2*r.Answered || size <= 512 || k.Rounds[qp.TimerExpired] < 2 {
+	if r.Answered == 0 || size < 2*r.Answered || size <= 512 || k.Rounds[qp.TimerExpired] < 2 || t.passed(c, from, r) {
 		return ""
 	}
 	return fmt.Sprintf("it %s %s of payload; the largest packet that was answered just before carried %s", what, count(uint64(size), "byte"), count(uint64(r.Answered), "byte"))
+}
+
+// passed reports whether larger packets than those that were answered just before request r of end from of c have passed between the hosts: those that carry its payload are larger on average, on
+// this connection before, or on another on which every request was answered.
+func (t *teller) passed(c *agent.Connection, from int, r *qp.StalledRequest) bool {
+	local, sends := c.Ends[from].Addr, from
+	if r.Op == wqe.Read {
+		sends = 1 - from
+	}
+	for _, d := range t.siblings(c) {
+		e := &d.Ends[sends]
+		if d.Ends[from].Addr != local {
+			e = &d.Ends[1-sends]
+		}
+		if keyOf(d) != keyOf(c) && (d.Ends[0].Stalled || d.Ends[1].Stalled) {
+			continue
+		}
+		packets, bytes := e.Packets, e.Bytes
+		if keyOf(d) == keyOf(c) && e.Trouble != nil && e.Stalled { // without what was not answered
+			k := &e.Trouble.Now
+			vain := uint64(k.Packets) + uint64(k.Packets)/max(k.Total(), 1)
+			packets, bytes = packets-min(packets, vain), bytes-min(bytes, k.Bytes+k.Bytes/max(k.Total(), 1))
+		}
+		if packets > 0 && bytes/packets > uint64(r.Answered) {
+			return true
+		}
+	}
+	return false
 }
