@@ -29,10 +29,10 @@ func (t *text) verdict() {
 		})
 	case Open:
 		c := coverageOf(t.res)
-		rest = fmt.Sprintf("nothing violated; %d of %d rules exercised; %s", c.exercised, c.total, OpenRequests(&t.res.Open))
+		rest = fmt.Sprintf("%s; %d of %d rules exercised; %s", NothingViolated(len(t.run.Incidents())), c.exercised, c.total, OpenRequests(&t.res.Open))
 	case Clean:
 		c := coverageOf(t.res)
-		rest = fmt.Sprintf("nothing violated; %d of %d rules exercised", c.exercised, c.total)
+		rest = fmt.Sprintf("%s; %d of %d rules exercised", NothingViolated(len(t.run.Incidents())), c.exercised, c.total)
 	}
 	lead := head + "  "
 	for i, l := range wrap(rest, min(t.Width, 110)-len(lead)) {

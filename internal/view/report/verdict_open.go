@@ -7,6 +7,14 @@ import (
 	"ibwitness/agent"
 )
 
+// NothingViolated says that no rule was broken, and, as that is not to say that nothing is wrong, how many incidents there are.
+func NothingViolated(incidents int) string {
+	if incidents == 0 {
+		return "nothing violated"
+	}
+	return "nothing violated, but " + count(incidents, "incident")
+}
+
 // OpenRequests says which requests had no response when the capture ended.
 func OpenRequests(o *agent.Open) string {
 	s := count(o.Requests, "request") + " on " + count(o.Connections, "connection")

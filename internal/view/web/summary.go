@@ -192,7 +192,7 @@ func sentence(s *Summary) string {
 	case report.Incomplete:
 		return "nothing violated in the part that was judged"
 	case report.Open:
-		return fmt.Sprintf("nothing violated; %d of %d rules exercised; %s", s.Rules.Exercised, s.Rules.Total, report.OpenRequests(&s.open))
+		return fmt.Sprintf("%s; %d of %d rules exercised; %s", report.NothingViolated(len(s.Incidents)+s.MoreIncidents), s.Rules.Exercised, s.Rules.Total, report.OpenRequests(&s.open))
 	case report.NotJudged:
 		if s.RDMA > 0 {
 			return report.Unjudged(s.RDMA, s.NotJudged)
@@ -202,7 +202,7 @@ func sentence(s *Summary) string {
 		}
 		return report.NoRDMA(s.Packets, s.NotJudged)
 	}
-	return fmt.Sprintf("nothing violated; %d of %d rules exercised", s.Rules.Exercised, s.Rules.Total)
+	return fmt.Sprintf("%s; %d of %d rules exercised", report.NothingViolated(len(s.Incidents)+s.MoreIncidents), s.Rules.Exercised, s.Rules.Total)
 }
 
 // breach counts findings of a kind, their rules and who is accused: "4 violations of 2 rules by 10.0.0.2". Of what is not proven only that of severity
