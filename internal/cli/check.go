@@ -112,7 +112,8 @@ func (c *checkCommand) Run(s *session) error {
 		return err
 	}
 	shown := s.options(c.All)
-	shown.Untimed = !c.times()
+	timed := c.times() || c.Format == "text" && quick(c.Files)
+	shown.Untimed, shown.Paces = !timed, timed && !c.times()
 	sink, err := report.New(c.Format, shown)
 	if err != nil {
 		return err
@@ -131,7 +132,7 @@ func (c *checkCommand) Run(s *session) error {
 	}
 	defer src.Close()
 
-	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency, Timing: c.times(), Messages: c.kept(), Coverage: c.Covered.Coverage != "", Short: short}
+	opt := agent.Options{Workers: c.Workers, Latencies: c.Latency, Timing: timed, Messages: c.kept(), Coverage: c.Covered.Coverage != "", Short: short}
 	if len(c.Events) > 0 {
 		defer rarely()()
 	}

@@ -14,6 +14,22 @@ func (c *checkCommand) times() bool {
 	return c.Latency || c.All || c.HTML != "" || c.Web || c.Trace != ""
 }
 
+// smallCapture is up to how many bytes of captures what messages took is measured for the text report without being asked for: that takes a moment, and tells who waited for whom.
+const smallCapture = 64 << 20
+
+// quick reports whether captures are files of no more than smallCapture bytes in all.
+func quick(names []string) bool {
+	n := int64(0)
+	for _, name := range names {
+		s, err := os.Stat(name)
+		if err != nil || !s.Mode().IsRegular() {
+			return false
+		}
+		n += s.Size()
+	}
+	return n <= smallCapture
+}
+
 // kept is how many messages are kept.
 func (c *checkCommand) kept() int {
 	if c.Trace == "" {

@@ -46,6 +46,8 @@ type Options struct {
 	Width int // columns; 0: 100
 	// Untimed says that how long answers took was not measured, and --latency would.
 	Untimed bool
+	// Paces says that it was measured for What happened alone, and has no table.
+	Paces bool
 }
 
 // Sink takes a finished run and writes it in its format.

@@ -1,10 +1,14 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/timing"
 	"ibwitness/wqe"
 )
 
@@ -13,6 +17,15 @@ const (
 	paceMessages = 16
 	paceLatency  = 100 * time.Microsecond
 	pacesTold    = 3
+	// lateTimes is how many times as long as those of another connection answers take at least that are told to be late.
+	lateTimes = 10
+)
+
+// From how many messages on, for how long, and below what share of it (one in so many) in which any of them waited, an end is told to have been idle.
+const (
+	idleMessages = 64
+	idleTime     = 100 * time.Millisecond
+	idleShare    = 10
 )
 
 // pace is an end that had about one request outstanding at a time.
@@ -23,11 +36,16 @@ type pace struct {
 	mean    time.Duration
 	bytes   uint64
 	elapsed time.Duration
+	peer    *agent.End
+	others  time.Duration // the least mean that messages of the operation took on another connection; 0: none
 }
 
 // paces tells, where times were measured, of ends that waited for the answer to each request before they sent the next, and for long: nothing is wrong there, and it is slow.
 func (t *text) paces() {
 	list := t.paced()
+	if len(list) == 0 {
+		t.idle()
+	}
 	for k, p := range list {
 		if k == pacesTold && !t.All {
 			t.line("  … and %s so; --all tells every one", count(len(list)-k, "more end"))
@@ -45,7 +63,77 @@ func (t *text) paced() (list []pace) {
 			}
 		}
 	}
+	if len(list) == 0 {
+		return nil
+	}
+	least := t.least()
+	for k := range list {
+		if p := &list[k]; least[p.op] > 0 && p.mean >= lateTimes*least[p.op] {
+			p.others = least[p.op]
+		}
+	}
 	return list
+}
+
+// least is the least mean that messages of each operation took on a connection.
+func (t *text) least() (least [timing.NumOps]time.Duration) {
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		if c.Timing == nil || !c.Service.Reliable() {
+			continue
+		}
+		for k := range c.Timing.Ends {
+			for op, o := range c.Timing.Ends[k].Ops {
+				if o == nil || o.Latency.Count() < paceMessages {
+					continue
+				}
+				if mean := time.Duration(o.Latency.Sum / o.Latency.Count()); least[op] == 0 || mean < least[op] {
+					least[op] = mean
+				}
+			}
+		}
+	}
+	return least
+}
+
+// idle tells, where times were measured and nothing else happened, of ends of which most of the time nothing waited for an answer.
+func (t *text) idle() {
+	type end struct {
+		*agent.End
+		busy  float64
+		bytes uint64
+	}
+	var list []end
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		elapsed := max(c.Ends[0].Last, c.Ends[1].Last) - c.First
+		if c.Timing == nil || !c.Service.Reliable() || elapsed < int64(idleTime) || c.Closed.At != 0 {
+			continue
+		}
+		for k := range c.Ends {
+			n, waited, bytes := uint64(0), uint64(0), uint64(0)
+			for _, o := range c.Timing.Ends[k].Ops {
+				if o != nil {
+					n, waited, bytes = n+o.Count-o.Untimed-o.Incomplete, waited+o.Latency.Sum, bytes+o.Bytes
+				}
+			}
+			if busy := float64(waited) / float64(elapsed); n >= idleMessages && busy < 1.0/idleShare {
+				list = append(list, end{&c.Ends[k], busy, bytes})
+			}
+		}
+	}
+	if len(list) == 0 {
+		return
+	}
+	slices.SortStableFunc(list, func(a, b end) int { return cmp.Compare(b.bytes, a.bytes) })
+	var names []string
+	for _, e := range list[:min(len(list), pacesTold)] {
+		names = append(names, fmt.Sprintf("%v %s (%.0f %%)", e.Addr, qp(e.QPN, e.QPNKnown), math.Floor(100-100*e.busy)))
+	}
+	if n := len(list) - pacesTold; n > 0 {
+		names = append(names, count(n, "more end"))
+	}
+	t.prose("  ", "Idle: most of the time nothing waited for an answer at "+enumerate(names)+": there the program is what limits the pace, and not the network or its peer.")
 }
 
 // paceOf is the pace of an end: of the operation that most of the time went to.
@@ -66,7 +154,7 @@ func paceOf(c *agent.Connection, from int) (p pace, ok bool) {
 			p.op, p.bytes = wqe.Op(op), o.Bytes
 		}
 	}
-	p.end = &c.Ends[from]
+	p.end, p.peer = &c.Ends[from], &c.Ends[1-from]
 	p.elapsed = time.Duration(max(c.Ends[0].Last, c.Ends[1].Last) - c.First)
 	if n < paceMessages || p.elapsed <= 0 {
 		return p, false
@@ -83,11 +171,21 @@ func (p *pace) String() string {
 	if !p.op.Atomic() {
 		rate = bitRate(p.bytes, p.elapsed)
 	}
+	why := "a program that waits for each"
+	if p.op.Responded() {
+		why = "max_rd_atomic, or " + why
+	}
+	switch {
+	case p.others > 0:
+		why = fmt.Sprintf("%v answers late, or is far away: on another connection it took %s; or %s", p.peer.Addr, span(p.others), why)
+	case !p.op.Responded():
+		why += ", or a responder that answers late"
+	}
 	who := fmt.Sprintf("%v %s had ", p.end.Addr, qp(p.end.QPN, p.end.QPNKnown))
 	if p.op.Responded() {
-		return fmt.Sprintf("%sone %v outstanding at a time, %s each until its answer: %s (max_rd_atomic, or a program that waits for each?).", who, p.op, span(p.mean), rate)
+		return fmt.Sprintf("%sone %v outstanding at a time, %s each until its answer: %s (%s?).", who, p.op, span(p.mean), rate, why)
 	}
-	return fmt.Sprintf("%sabout one %v outstanding in the mean, %s each until its answer, and sent nothing most of the time: %s (a program that waits for each, or a responder that answers late?).", who, p.op, span(p.mean), rate)
+	return fmt.Sprintf("%sabout one %v outstanding in the mean, %s each until its answer, and sent nothing most of the time: %s (%s?).", who, p.op, span(p.mean), rate, why)
 }
 
 // bitRate writes a rate in bits a second.

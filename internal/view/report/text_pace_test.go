@@ -38,26 +38,42 @@ func TestPaces(t *testing.T) {
 		name string
 		c    agent.Connection
 		want string
+		with []agent.Connection
 	}{
-		{"READs, one at a time", connection(wqe.Read, 500*us, 500*us, 1, n), "10.0.0.1 QP 0x20 had one RDMA READ outstanding at a time, 500µs each until its answer: 65.5 Mbit/s (max_rd_atomic, or a program that waits for each?)."},
-		{"READs, several at a time", connection(wqe.Read, 500*us, 500*us, 3, n), ""},
-		{"READs, quick", connection(wqe.Read, 20*us, 500*us, 1, n), ""},
-		{"few READs", connection(wqe.Read, 500*us, 500*us, 1, 10), ""},
-		{"READs at times", connection(wqe.Read, 200*us, 500*us, 1, n), ""},
-		{"WRITEs, late ACKs", connection(wqe.Write, 500*us, 490*us, 0, n), "10.0.0.1 QP 0x20 had about one RDMA WRITE outstanding in the mean, 500µs each until its answer, and sent nothing most of the time: 65.5 Mbit/s (a program that waits for each, or a responder that answers late?)."},
-		{"WRITEs, sending", connection(wqe.Write, 500*us, 20*us, 0, n), ""},
-		{"atomics, one at a time", connection(wqe.FetchAdd, 500*us, 500*us, 1, n), "10.0.0.1 QP 0x20 had one FetchAdd outstanding at a time, 500µs each until its answer: 2,000 a second (max_rd_atomic, or a program that waits for each?)."},
+		{name: "READs, one at a time", c: connection(wqe.Read, 500*us, 500*us, 1, n), want: "10.0.0.1 QP 0x20 had one RDMA READ outstanding at a time, 500µs each until its answer: 65.5 Mbit/s (max_rd_atomic, or a program that waits for each?)."},
+		{name: "READs, several at a time", c: connection(wqe.Read, 500*us, 500*us, 3, n), want: ""},
+		{name: "READs, quick", c: connection(wqe.Read, 20*us, 500*us, 1, n), want: ""},
+		{name: "few READs", c: connection(wqe.Read, 500*us, 500*us, 1, 10), want: ""},
+		{name: "READs at times", c: connection(wqe.Read, 200*us, 500*us, 1, n), want: ""},
+		{name: "WRITEs, late ACKs", c: connection(wqe.Write, 500*us, 490*us, 0, n), want: "10.0.0.1 QP 0x20 had about one RDMA WRITE outstanding in the mean, 500µs each until its answer, and sent nothing most of the time: 65.5 Mbit/s (a program that waits for each, or a responder that answers late?)."},
+		{name: "WRITEs, sending", c: connection(wqe.Write, 500*us, 20*us, 0, n), want: ""},
+		{name: "atomics, one at a time", c: connection(wqe.FetchAdd, 500*us, 500*us, 1, n), want: "10.0.0.1 QP 0x20 had one FetchAdd outstanding at a time, 500µs each until its answer: 2,000 a second (max_rd_atomic, or a program that waits for each?)."},
+		{
+			name: "READs, one at a time, and quicker ones on another connection", c: connection(wqe.Read, 500*us, 500*us, 1, n), with: []agent.Connection{connection(wqe.Read, 50*us, 500*us, 1, n)},
+			want: "65.5 Mbit/s (10.0.0.2 answers late, or is far away: on another connection it took 50µs; or max_rd_atomic, or a program that waits for each?).",
+		},
+		{
+			name: "READs, one at a time, and others that are not much quicker", c: connection(wqe.Read, 500*us, 500*us, 1, n), with: []agent.Connection{connection(wqe.Read, 51*us, 500*us, 1, n)},
+			want: "65.5 Mbit/s (max_rd_atomic, or a program that waits for each?).",
+		},
+		{
+			name: "idle", c: connection(wqe.Write, 20*us, 480*us, 0, n),
+			want: "Idle: most of the time nothing waited for an answer at 10.0.0.1 QP 0x20 (96 %): there the program is what limits the pace, and not the network or its peer.",
+		},
 	} {
 		var b bytes.Buffer
 		sink, err := New("text", Options{Width: 500})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := sink.Report(&b, &Run{Result: &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{k.c}}}); err != nil {
+		if err := sink.Report(&b, &Run{Result: &agent.Result{RDMA: 6, Packets: 6, Connections: append(k.with, k.c)}}); err != nil {
 			t.Fatal(err)
 		}
 		got, _, _ := strings.Cut(b.String(), "\n\nSeen")
 		_, got, _ = strings.Cut(strings.ReplaceAll(got, "\n  ", " "), "What happened")
+		if strings.Contains(got, "Idle:") != (k.name == "idle" || k.name == "READs, quick") {
+			t.Errorf("%s: %q", k.name, got)
+		}
 		if k.want == "" && strings.Contains(got, "outstanding") || !strings.Contains(got, k.want) {
 			t.Errorf("%s: %q, want %q", k.name, got, k.want)
 		}

@@ -165,6 +165,9 @@ const timedShown = 20
 
 // timing writes how long the messages of each end took, by operation.
 func (t *text) timing() {
+	if t.Paces {
+		return
+	}
 	var list []timedOperation
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
