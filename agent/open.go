@@ -29,8 +29,8 @@ type Open struct {
 	Requests    uint64
 	Connections int
 	Again       bool          // they were retransmitted without an answer
-	Waited      time.Duration // since one of them was sent, or a response made progress
-	Frame       uint64        // that the oldest of them began in; of several connections, Again, Waited and Frame are of the most conspicuous one
+	Waited      time.Duration // since one of them was sent, or a response made progress; of several connections the longest of those for which Again is the same
+	Frame       uint64        // that the oldest of these at the first tap began in
 	Tap         uint16
 }
 
@@ -46,9 +46,14 @@ func (o *Open) Add(p *Open) {
 	if p.Requests == 0 {
 		return
 	}
-	more := p.Waited > o.Waited || p.Waited == o.Waited && p.Frame < o.Frame
-	if o.Requests == 0 || p.Again && !o.Again || p.Again == o.Again && more {
+	switch {
+	case o.Requests == 0 || p.Again && !o.Again:
 		o.Again, o.Waited, o.Frame, o.Tap = p.Again, p.Waited, p.Frame, p.Tap
+	case p.Again == o.Again:
+		o.Waited = max(o.Waited, p.Waited)
+		if p.Tap < o.Tap || p.Tap == o.Tap && p.Frame < o.Frame {
+			o.Tap, o.Frame = p.Tap, p.Frame
+		}
 	}
 	o.Requests += p.Requests
 	o.Connections += p.Connections
