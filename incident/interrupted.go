@@ -71,6 +71,9 @@ func (i *Incident) unseen(s *qp.Stall) {
 // waited tells of stall s, in which a request waited for its answer.
 func (i *Incident) waited(s *qp.Stall) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
+	if !s.AnswerLost {
+		i.gone = goneFor
+	}
 	switch {
 	case s.Total() == 0:
 		i.What = fmt.Sprintf("%v waited %s for %v to answer, without a retransmission; then the answer came.", &i.Local, span(s.Lost()), &i.Peer)

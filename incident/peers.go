@@ -15,6 +15,7 @@ const (
 	notGone   gone = iota // no request says so
 	goneQuiet             // all of it: nothing of it is in the capture since
 	goneHere              // a connection: it goes on sending elsewhere
+	goneFor               // all of it for a time, after which it answered again
 )
 
 // lostPeer is what several hosts have in common that lost a peer at the same time.
@@ -28,7 +29,8 @@ type lostPeer struct {
 // reached is the question that an incident of several hosts answers: they did not.
 func reached(peer string) string { return "whether other hosts still reached " + peer + " then" }
 
-// peers makes incidents one in which several hosts lost the same peer within a second, told by the one that lost the most time, which comes first in the list.
+// peers makes incidents one in which several hosts lost the same peer within a second, told by the one that lost the most time, which comes first in the list; those in which it answered again
+// must overlap too.
 func peers(list []Incident) []Incident {
 	of := map[lostPeer][]*Incident{}
 	for n := range list {
@@ -41,8 +43,9 @@ func peers(list []Incident) []Incident {
 	for _, group := range of {
 		slices.SortStableFunc(group, func(a, b *Incident) int { return cmp.Compare(a.Begin, b.Begin) })
 		for len(group) > 0 {
-			n := 1
-			for n < len(group) && group[n].Begin-group[0].Begin < together {
+			n, until := 1, group[0].End
+			for n < len(group) && group[n].Begin-group[0].Begin < together && (group[0].gone != goneFor || group[n].Begin < until) {
+				until = max(until, group[n].End)
 				n++
 			}
 			if n > 1 {
@@ -76,18 +79,24 @@ func losers(all []*Incident, merged map[*Incident]bool) {
 		best.Begin, best.End, best.Ongoing = min(best.Begin, i.Begin), max(best.End, i.End), best.Ongoing || i.Ongoing
 		best.foundToo(i.Found)
 	}
-	what := best.Peer.Addr.String()
-	if best.gone == goneHere {
-		what = "connections with " + what
+	what := "lost " + best.Peer.Addr.String()
+	switch best.gone {
+	case goneHere:
+		what = "lost connections with " + best.Peer.Addr.String()
+	case goneFor:
+		what = "waited for " + best.Peer.Addr.String()
 	}
 	at := "at the same time"
 	if spread > 0 {
 		at = "within " + span(spread)
 	}
-	best.What = fmt.Sprintf("%d hosts lost %s %s: %s", len(all), what, at, best.What)
+	best.What = fmt.Sprintf("%d hosts %s %s: %s", len(all), what, at, best.What)
 	best.fact("hosts", enumerate(names)+"; this is the one that lost the most time")
-	question := reached(best.Peer.Addr.String())
-	best.Next = slices.DeleteFunc(best.Next, func(s string) bool { return s == question })
+	questions := []string{reached(best.Peer.Addr.String()), othersToo}
+	best.Next = slices.DeleteFunc(best.Next, func(s string) bool { return slices.Contains(questions, s) })
+	if best.gone == goneFor {
+		best.FitsWith = append([]string{"the link or adapter of " + best.Peer.Addr.String() + ", or the host itself, that stopped for that long: it is what they have in common"}, best.FitsWith...)
+	}
 }
 
 // foundToo takes the findings of another incident, which is told as one with this.

@@ -1,6 +1,7 @@
 package incident_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -30,5 +31,28 @@ errors:
 	}
 	if one := reasons(t, head); strings.Count(one, "unanswered (proven)") != 1 || strings.Contains(one, "hosts lost") || strings.Contains(one, "others: ") {
 		t.Error(one)
+	}
+}
+
+// TestPeersWaited: where several hosts wait for the same one at the same time, and it answers again, that is told once; not where they wait one after the other.
+func TestPeersWaited(t *testing.T) {
+	const scene = `
+about: a host that stops for a while
+hcas: {a: 10.2.0.1, b: 10.2.0.2, c: 10.2.0.3}
+attributes: {timeout: 16}
+qps: {a1: {hca: a, peer: c1}, c1: {hca: c, peer: a1}, b1: {hca: b, peer: c2}, c2: {hca: c, peer: b1}}
+work: [{qp: a1, op: write, length: 1024, repeat: 400, every: 10ms}, {qp: b1, op: read, length: 1024, repeat: 400, every: 10ms}]
+taps: [middle]
+errors:
+  - {do: delay, from: c, to: a, nth: 100, delay: 900ms, hold: true, where: before}
+  - {do: delay, from: c, to: b, nth: %d, delay: 900ms, hold: true, where: before}
+`
+	const question = "whether other connections of these hosts stopped too"
+	if got := reasons(t, fmt.Sprintf(scene, 100)); strings.Count(got, "interrupted (proven)") != 1 || strings.Contains(got, question) ||
+		!strings.Contains(got, "2 hosts waited for 10.2.0.3 ") || !strings.Contains(got, "fits: the link or adapter of 10.2.0.3, or the host itself, that stopped for that long") {
+		t.Error(got)
+	}
+	if got := reasons(t, fmt.Sprintf(scene, 300)); strings.Count(got, "interrupted (proven)") != 2 || !strings.Contains(got, question) || strings.Contains(got, "hosts waited") {
+		t.Error(got)
 	}
 }
