@@ -36,15 +36,16 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			i.unseen(s)
 			t.cause(i, c, from, s)
 		} else {
+			held := heldBack(s) && !t.damages(i) // else the answer to that was dropped
 			i.fact("request", again(s))
 			if s.Packets > 0 {
 				i.fact("cost", fmt.Sprintf("%s retransmitted, %s of payload", count(uint64(s.Packets), "packet"), count(s.Bytes, "byte")))
 			}
 			t.cause(i, c, from, s)
 			if s.Frames.Ended != 0 {
-				i.fact("answered", fmt.Sprintf("in frame %d", s.Frames.Ended))
+				i.fact("answered", fmt.Sprintf("in frame %d%s", s.Frames.Ended, sinceLast(s, held)))
 			}
-			i.waited(s)
+			i.waited(s, held)
 		}
 		if t.damages(i) {
 			i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
@@ -68,8 +69,8 @@ func (i *Incident) unseen(s *qp.Stall) {
 	i.Next = []string{"link events at the interface that was captured, at that time", "the drop counters of the mirror port and of the capturing host"}
 }
 
-// waited tells of stall s, in which a request waited for its answer.
-func (i *Incident) waited(s *qp.Stall) {
+// waited tells of stall s, in which a request waited for its answer, which was held back or not.
+func (i *Incident) waited(s *qp.Stall, held bool) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
 	if !s.AnswerLost {
 		i.gone = goneFor
@@ -96,11 +97,30 @@ func (i *Incident) waited(s *qp.Stall) {
 		case s.Late:
 			i.fact("lost", "nothing: each copy was answered")
 			i.FitsWith[0] = "a path that held packets back for that long"
+		case held:
+			i.FitsWith = []string{"a host or adapter that stopped for that long: what was sent had arrived, and was answered late", "a path that held packets back, and lost none"}
 		case s.Total() == 1 && 4*(s.Ended-s.Last) < s.Last-s.Since:
 			i.FitsWith = append([]string{"one packet, or its answer, that was lost, and a retransmission timer as long as that"}, i.FitsWith...)
 		}
 		i.Next = []string{"link events in the logs of both hosts and of the switches at that time", othersToo}
 	}
+}
+
+// heldBack reports whether the answer that ended a stall came long after the last retransmission: it was not that which brought it.
+func heldBack(s *qp.Stall) bool {
+	late := s.Ended - s.Last
+	return s.Total() > 0 && s.Ended != 0 && late > int64(time.Millisecond) && late*tenth > (s.Last-s.Since)/int64(s.Total())
+}
+
+// sinceLast says how long after the last retransmission a stall was over.
+func sinceLast(s *qp.Stall, held bool) string {
+	switch {
+	case s.Total() == 0 || s.Ended <= s.Last:
+		return ""
+	case held:
+		return ", " + span(s.Ended-s.Last) + " after the last retransmission: not as an answer to that"
+	}
+	return ", " + span(s.Ended-s.Last) + " after the last retransmission"
 }
 
 // told reports whether all that a requester retransmitted between two times is told as interruptions: it belongs to these, or to the end of one.
