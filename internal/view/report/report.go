@@ -46,7 +46,7 @@ type Options struct {
 	Width int // columns; 0: 100
 	// Untimed says that how long answers took was not measured, and --latency would.
 	Untimed bool
-	// Paces says that it was measured for What happened alone, and has no table.
+	// Paces says that it was measured for What happened only, and has no table.
 	Paces bool
 }
 

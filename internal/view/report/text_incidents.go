@@ -19,6 +19,7 @@ func (t *text) incidents() {
 	list := t.run.Incidents()
 	if len(list) == 0 {
 		t.uneventful()
+		t.quieted()
 		t.paces()
 		return
 	}

@@ -1,0 +1,57 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+)
+
+// TestQuieted: hosts that were busy and went quiet are told in the order in which they did; not fewer than three, not for a moment, not where one waits, or where they were hardly busy.
+func TestQuieted(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	ring := func(stop ...int64) *agent.Result {
+		r := &agent.Result{RDMA: 6, Packets: 6, First: 1, Last: 4000 * ms}
+		for k, at := range stop {
+			c := agent.Connection{Service: packet.RC, First: 1, FirstFrame: uint64(k + 1)}
+			c.Ends[0] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(k + 1)}), QPN: 0x20, QPNKnown: true, Packets: 9, Messages: 100, Last: at * ms}
+			c.Ends[1] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte((k+1)%len(stop) + 1)}), QPN: 0x21, QPNKnown: true, Packets: 9, Last: at * ms}
+			r.Connections = append(r.Connections, c)
+		}
+		return r
+	}
+	open := ring(500, 480, 520, 510)
+	open.Connections[2].Ends[0].Open = 1
+	seldom := ring(500, 480, 520, 510)
+	for i := range seldom.Connections {
+		seldom.Connections[i].Ends[0].Messages = 60
+	}
+	for _, k := range []struct {
+		name string
+		of   *agent.Result
+		want string
+	}{
+		{"ring", ring(500, 480, 520, 510), "Quiet: 4 connections that were busy carry nothing in the last 3.48s, though no request waits for an answer. Each host sent its last request there, where it sent most, in this order: 10.0.0.2 (+0.480000 s), 10.0.0.1 (+0.500000 s), 10.0.0.4 (+0.510000 s) and 10.0.0.3 (+0.520000 s). "},
+		{"two hosts", ring(500, 480), ""},
+		{"for a moment", ring(3500, 3480, 3520), ""},
+		{"slow", ring(2990, 2990, 2990), ""},
+		{"one waits", open, "Quiet: 3 connections "},
+		{"hardly busy", seldom, ""},
+	} {
+		var b bytes.Buffer
+		sink, err := New("text", Options{Width: 800})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Report(&b, &Run{Result: k.of}); err != nil {
+			t.Fatal(err)
+		}
+		got, _, _ := strings.Cut(b.String(), "\n\nSeen")
+		if got = strings.ReplaceAll(got, "\n  ", " "); k.want == "" && strings.Contains(got, "Quiet") || !strings.Contains(got, k.want) {
+			t.Errorf("%s: %q, want %q", k.name, got, k.want)
+		}
+	}
+}
