@@ -55,3 +55,35 @@ func TestQuieted(t *testing.T) {
 		}
 	}
 }
+
+// TestOneWay: where the capture holds one direction only, the verdict does not say that requests were not answered; where another connection has both, or all of its requests wait, it does.
+func TestOneWay(t *testing.T) {
+	end := func(messages uint64) agent.End { return agent.End{Packets: messages, Messages: messages} }
+	one := agent.Connection{Service: packet.RC, Ends: [2]agent.End{end(100), {}}}
+	both := agent.Connection{Service: packet.RC, Ends: [2]agent.End{end(100), end(1)}}
+	for _, k := range []struct {
+		name  string
+		list  []agent.Connection
+		open  uint64
+		again bool
+		want  string
+	}{
+		{"one direction", []agent.Connection{one}, 90, false, "the capture holds one direction only, and so no response to 90 requests"},
+		{"both of another", []agent.Connection{one, both}, 90, false, "90 requests on 1 connection without a response"},
+		{"nothing went on", []agent.Connection{one}, 100, false, "100 requests on 1 connection without a response"},
+		{"retransmitted", []agent.Connection{one}, 90, true, "90 requests on 1 connection without a response"},
+	} {
+		r := &agent.Result{RDMA: 6, Packets: 6, Connections: k.list, Open: agent.Open{Requests: k.open, Connections: 1, Frame: 1, Again: k.again, Waited: time.Second}}
+		var b bytes.Buffer
+		sink, err := New("text", Options{Width: 800})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Report(&b, &Run{Result: r}); err != nil {
+			t.Fatal(err)
+		}
+		if line, _, _ := strings.Cut(b.String(), "\n\n"); !strings.Contains(strings.ReplaceAll(line, "\n      ", " "), k.want) {
+			t.Errorf("%s: %q, want %q", k.name, line, k.want)
+		}
+	}
+}

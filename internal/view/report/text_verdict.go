@@ -29,7 +29,7 @@ func (t *text) verdict() {
 		})
 	case Open:
 		c := coverageOf(t.res)
-		rest = fmt.Sprintf("%s; %d of %d rules exercised; %s", NothingViolated(len(t.run.Incidents())), c.exercised, c.total, OpenRequests(&t.res.Open))
+		rest = fmt.Sprintf("%s; %d of %d rules exercised; %s", NothingViolated(len(t.run.Incidents())), c.exercised, c.total, t.open())
 	case Clean:
 		c := coverageOf(t.res)
 		rest = fmt.Sprintf("%s; %d of %d rules exercised", NothingViolated(len(t.run.Incidents())), c.exercised, c.total)
@@ -47,6 +47,31 @@ func (t *text) verdict() {
 			t.line("%s%s", strings.Repeat(" ", len(lead)), l)
 		}
 	}
+}
+
+// open says which requests had no response when the capture ended, or that it does not hold the responses.
+func (t *text) open() string {
+	o := &t.res.Open
+	if t.oneWay() && !o.Again {
+		return "the capture holds one direction only, and so no response to " + count(o.Requests, "request")
+	}
+	return OpenRequests(o)
+}
+
+// oneWay reports whether the capture holds one direction only of connections that sent more than waits for its answer.
+func (t *text) oneWay() bool {
+	most := uint64(0)
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		switch a, b := &c.Ends[0], &c.Ends[1]; {
+		case !c.Service.Reliable():
+		case a.Packets > 0 && b.Packets > 0:
+			return false
+		default:
+			most = max(most, a.Messages, b.Messages)
+		}
+	}
+	return most > t.res.Open.Requests
 }
 
 // breach counts findings, their rules and who is accused: "4 violations of 2 rules by 10.0.0.2".
