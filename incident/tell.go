@@ -102,6 +102,8 @@ func (t *teller) requests(c *agent.Connection, from int) {
 		t.exhausted(c, from, &k)
 	case e.Stalled:
 		t.unanswered(c, from, &k.Now)
+	case t.answersLost(c, from, &k):
+		return
 	default:
 		t.silent(c, from)
 	}
