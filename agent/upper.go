@@ -35,6 +35,7 @@ type Operation struct {
 	Ended  int64 // of Slowest, when it was answered, and in which frame
 	Answer uint64
 	Status string // how it failed, in words; empty: it did not
+	Later  uint64 // commands that began after it and have ended
 	Unsure bool   // it may have ended where the capture has lost packets, or in the direction that was not found
 }
 
@@ -233,7 +234,7 @@ func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upp
 	if k == nil {
 		return nil
 	}
-	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k)}
+	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k)}
 	if k.Status != 0 {
 		o.Status = u.Status(k)
 	} else {

@@ -76,11 +76,17 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	if n := c.Upper.Open; n > 1 {
 		i.fact("waits", count(uint64(n), "command")+" in all have no answer")
 	}
+	if o.Later > 0 {
+		i.fact("meanwhile", count(o.Later, "command")+" that began after it ended: its peer serves others")
+	}
 	if t.run.RDMA > 0 { // else the run goes on, and nobody has looked
 		i.fact("transport", "every request on the connection was acknowledged: it is not the network that they wait for")
 	}
 	t.peer(i, c, 1-o.From, o.Since, end)
 	i.FitsWith = []string{"a server that waits itself: for its disks, its file system, a lock, or another host", "a server whose threads are stopped or all busy, while its adapter acknowledges"}
+	if o.Later > 0 {
+		i.FitsWith[1] = "a server that has lost this command, or its answer"
+	}
 	t.lossFits(i)
 	i.Next = []string{"on " + i.Peer.Addr.String() + ": its log and dmesg, disks, and tasks that wait (state D)", "on " + i.Local.Addr.String() + ": what waits for this command"}
 	t.tell(i, "")

@@ -32,6 +32,12 @@ func TestCommands(t *testing.T) {
 		{"waits", func(c *agent.Connection, _ *agent.Result) { c.Upper.Oldest = read }, []string{
 			"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s. 3 commands in all have no answer",
 		}},
+		{"waits, and later ones ended", func(c *agent.Connection, _ *agent.Result) {
+			o := *read
+			o.Later, c.Upper.Oldest = 600, &o
+		}, []string{
+			"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s. 3 commands in all have no answer 600 commands that began after it ended: its peer serves others",
+		}},
 		{"waits, where the capture lost packets", func(c *agent.Connection, r *agent.Result) { c.Upper.Oldest, r.Dropped = read, 1 }, []string{"command-unanswered likely", "capture proven"}},
 		{"not for long", func(c *agent.Connection, r *agent.Result) { c.Upper.Oldest, r.Last = read, at(2900) }, nil},
 		{"nobody answers", func(c *agent.Connection, _ *agent.Result) { c.Upper.Oldest, c.Upper.Answered = read, false }, nil},
@@ -57,7 +63,7 @@ func TestCommands(t *testing.T) {
 		for _, i := range Of(r) {
 			s := i.Kind.String() + " " + i.Certainty.String() + " " + i.What
 			for _, f := range i.Facts {
-				if f.Label == "waits" || f.Label == "others" {
+				if f.Label == "waits" || f.Label == "meanwhile" || f.Label == "others" {
 					s += " " + f.Text
 				}
 			}

@@ -46,6 +46,8 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		never = "has never sent anything on this connection"
 	case k.Rounds[qp.SequenceAsked] > 0:
 		never = "asked for it with a PSN sequence NAK, and never acknowledged it"
+	case rest(&k.Request):
+		never = "never answered that"
 	}
 	i.What = fmt.Sprintf("%v %s%s; %v %s.", &i.Local, sent(&k.Request, k.Total()), t.within(" in %s", k.Last-k.Since), &i.Peer, never)
 	i.fact("request", retransmitted(&k.Request))
@@ -300,7 +302,8 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.FitsWith = append(i.FitsWith, "a path that fails on the way to "+peer+": what it sends comes through, and nothing comes to it")
 		i.Next = append(i.Next, "routes, filters (UDP port 4791) and switch ports on the way from "+local+" to "+peer+", and not only the way back", "the receive counters of "+peer+" (ethtool -S): whether anything arrives")
 	case alive:
-		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs")
+		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs",
+			"one path of several that fails, which this queue pair takes (by its UDP source port)")
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "rdma resource show qp, and dmesg, on "+peer)
 	case t.of(i.Peer.Addr).connections > 1:
 		i.FitsWith = append(i.FitsWith, "a host, adapter or link of "+peer+" that went down", "a path that fails: a link, a switch, a route")

@@ -308,6 +308,17 @@ func (t *Tracker) Oldest() *Command {
 	return oldest
 }
 
+// EndedAfter counts the commands that began after one and have ended.
+func (t *Tracker) EndedAfter(c *Command) uint64 {
+	waiting := t.counts.GivenUp
+	for i := range t.commands {
+		if k := &t.commands[i]; k.state == open && k.order > c.order {
+			waiting++
+		}
+	}
+	return t.counts.Begun - c.order - min(waiting, t.counts.Begun-c.order)
+}
+
 // Failure returns the newest command that has failed, or nil.
 func (t *Tracker) Failure() *Command {
 	if t.failure.state == unused {

@@ -53,6 +53,10 @@ func (k *talk) oldest(want string) {
 	if got := k.name(k.t.Oldest()); got != want {
 		k.Errorf("the oldest is %q, and it should be %q", got, want)
 	}
+	// All that have ended began after the first.
+	if c := k.t.Oldest(); c != nil && c.order == 1 && k.t.EndedAfter(c) != k.t.Counts().Ended {
+		k.Errorf("%d have ended that began after it, of %+v", k.t.EndedAfter(c), k.t.Counts())
+	}
 }
 
 // failed compares the newest command that has failed, and how.
