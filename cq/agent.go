@@ -82,6 +82,7 @@ type Source struct {
 	toward      map[uint32][]uint32 // by DestQPN, the queue pairs that have had it
 	shared      map[wqe.SRQ]*receiveQueue
 	regions     map[uint32]*region
+	keys        int             // counts changes of what they permit
 	opened      [4]openedRegion // of regions, where they were asked for last
 	cqs         map[wqe.CQ]*completionQueue
 	recentCQs   [16]*completionQueue // of cqs, by their number, where they were asked for last

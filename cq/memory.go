@@ -43,6 +43,7 @@ func (s *Source) region(key uint32) *region {
 
 // open has an R_Key open a region or window.
 func (s *Source) open(key uint32, r *region) {
+	s.keys++
 	s.regions[key] = r
 	clear(s.opened[:])
 }
@@ -51,6 +52,7 @@ func (a *Agent) regionEvent(s *Source, e *Event) {
 	if e.Region == nil || e.Failed {
 		return
 	}
+	s.keys++
 	switch e.Kind {
 	case EvRegisterMR:
 		s.registered(e)
@@ -114,6 +116,7 @@ func (s *Source) bind(q *queuePair, e *Event) {
 // notBound takes over that a window was not bound: what the R_Key that it was to have permits is open.
 func (s *Source) notBound(b *wqe.Bind) {
 	if r := s.region(b.RKey); r != nil {
+		s.keys++
 		r.uncertain = true
 	}
 }

@@ -26,6 +26,7 @@ type stored struct {
 	reported bool  // other data was reported
 	seen     int64 // when the consumer was told of a later message to the same queue pair
 	m        *Message
+	places   *placed // on its pages; nil: on none
 }
 
 // observation is what a READ, an atomic or the consumer found in a range.
@@ -71,6 +72,7 @@ type content struct {
 	kept         []*stored // of which the data is, the oldest first
 	size         int       // bytes of those
 	rooms        rooms     // of data of messages that is not kept any more
+	looked       int       // ranges that were looked at for what others have become
 }
 
 // storing is a range that a message writes which has not come whole.
@@ -128,7 +130,8 @@ func (a *Agent) memoryEvent(s *Source, e *Event) {
 	if len(e.Data) == int(r.Length) {
 		c.keep(p, e.Data)
 	}
-	if c.put(p); !e.Wrote {
+	c.put(p)
+	if c.settle(p); !e.Wrote {
 		c.observations = append(c.observations, &observation{stored: *p, event: e, self: p})
 	}
 }
@@ -157,30 +160,73 @@ func (c *content) put(p *stored) {
 		c.wide = append(c.wide, p)
 		return
 	}
+	end := &p.places
 	for n := first; n <= last; n++ {
-		list := c.pages.at(n)
-		*list = append(*list, p)
+		*end = c.pages.add(n, p)
+		end = &(*end).also
 	}
 }
 
-// forget drops, of what has the page of a range, what the range covers: whatever is found later does not rest on that.
+// settle takes over that nothing more becomes known of a range.
+func (c *content) settle(p *stored) {
+	for x := p.places; x != nil; x = x.also {
+		x.on.settled = append(x.on.settled, x)
+	}
+}
+
+// forget drops, of what has the page of a range, what the range covers: whatever is found later does not rest on that. What is not settled yet is not before the range, but for what the
+// same queue pair was told to write before.
 func (c *content) forget(p *stored) {
 	first, last := p.lo>>pageBits, (p.hi-1)>>pageBits
-	if !p.known || p.look || last-first >= mostPages {
+	if !p.known || p.look || p.lo == p.hi || last-first >= mostPages {
 		return
 	}
 	for n := first; n <= last; n++ {
-		page := c.pages.at(n)
-		list := *page
-		left := list[:0]
-		for _, o := range list {
-			if o == p || o.lo < p.lo || o.hi > p.hi || !o.before(p) {
-				left = append(left, o)
-			}
-		}
-		clear(list[len(left):])
-		*page = left
+		c.forgetSettled(c.pages.at(n), p)
 	}
+	for _, o := range p.q.receiving.stored.all() {
+		if o != nil && o.ord >= p.ord {
+			break
+		}
+		if o != nil && p.replaces(o) {
+			c.takeOff(o)
+		}
+	}
+	for i := range p.q.in.storing {
+		if o := p.q.in.storing[i].stored; p.replaces(o) {
+			c.takeOff(o)
+		}
+	}
+}
+
+// forgetSettled drops, of what is settled on a page, what a range covers.
+func (c *content) forgetSettled(on *page, p *stored) {
+	left := on.settled[:0]
+	for _, x := range on.settled {
+		c.looked++
+		if p.replaces(x.stored) {
+			c.pages.remove(x)
+		} else {
+			left = append(left, x)
+		}
+	}
+	clear(on.settled[len(left):])
+	on.settled = left
+}
+
+// takeOff takes a range off all of its pages.
+func (c *content) takeOff(p *stored) {
+	for x := p.places; x != nil; {
+		also := x.also
+		c.pages.remove(x)
+		x = also
+	}
+	p.places = nil
+}
+
+// replaces reports whether nothing is left of a range where p has been put.
+func (p *stored) replaces(o *stored) bool {
+	return o != p && o.lo >= p.lo && o.hi <= p.hi && o.before(p)
 }
 
 // local adds memory that the device writes into at an unknown time.

@@ -69,8 +69,12 @@ func (c *content) sources(x *observation) (all []*stored, newest *stored, quiet 
 	}
 	steps := 0
 	for n := first; n <= last; n++ {
-		for _, p := range c.pages.has(n) {
-			if steps++; steps > mostSteps || !o.add(p) {
+		on := c.pages.has(n)
+		if on == nil {
+			continue
+		}
+		for p := on.first; p != nil; p = p.next {
+			if steps++; steps > mostSteps || !o.add(p.stored) {
 				return nil, nil, false
 			}
 		}
@@ -184,17 +188,32 @@ func (s *Source) held(e *Event) []byte {
 
 // dataAt is what the newest range that covers a segment, and of which the data is kept, has there; nil: there is none.
 func (c *content) dataAt(g wqe.Segment) []byte {
-	lo, hi := g.VA, g.VA+uint64(g.Length)
-	for _, list := range [][]*stored{c.pages.has(lo >> pageBits), c.wide} {
-		for i, steps := len(list)-1, 0; i >= 0 && steps < mostPieces; i, steps = i-1, steps+1 {
-			if p := list[i]; p.data != nil && p.lo <= lo && hi <= p.hi {
-				data := p.data[lo-p.lo : hi-p.lo]
-				if p.m != nil {
-					data = bytes.Clone(data) // the room is used again
-				}
+	if on := c.pages.has(g.VA >> pageBits); on != nil {
+		x := on.last
+		for steps := 0; x != nil && steps < mostPieces; steps++ {
+			if data := x.dataAt(g); data != nil {
 				return data
 			}
+			x = x.prev
+		}
+	}
+	for i := len(c.wide) - 1; i >= max(len(c.wide)-mostPieces, 0); i-- {
+		if data := c.wide[i].dataAt(g); data != nil {
+			return data
 		}
 	}
 	return nil
+}
+
+// dataAt is what a range has in a segment; nil: it does not cover that, or its data is not kept.
+func (p *stored) dataAt(g wqe.Segment) []byte {
+	lo, hi := g.VA, g.VA+uint64(g.Length)
+	if p.data == nil || p.lo > lo || hi > p.hi {
+		return nil
+	}
+	data := p.data[lo-p.lo : hi-p.lo]
+	if p.m != nil {
+		data = bytes.Clone(data) // the room is used again
+	}
+	return data
 }

@@ -59,7 +59,7 @@ func (a *Agent) stores(q *queuePair, m *Message) {
 		}
 	}
 	p.m, p.imm = m, m.HasImm
-	q.receiving.stored = append(q.receiving.stored, p)
+	q.receiving.stored.add(p)
 	if !p.write {
 		return
 	}
@@ -71,20 +71,52 @@ func (a *Agent) stores(q *queuePair, m *Message) {
 	q.receiving.unseen = append(q.receiving.unseen, p)
 }
 
-// storedBy takes over what has become of the ranges that messages read or write.
+// refusals counts what may have the responder refuse what it has not answered yet.
+type refusals struct {
+	keys    int // changes of what the R_Keys of its device permit
+	invalid int // those that were invalidated
+	naks    int // that end the connection
+}
+
+// storedBy takes over what has become of the ranges that messages read or write: of those that may have been answered or refused since, and of those that have come since.
 func (a *Agent) storedBy(q *queuePair) {
 	r := &q.receiving
-	if len(r.stored) == 0 {
+	list := r.stored.all()
+	if len(list) == 0 {
 		return
 	}
-	left := r.stored[:0]
-	for _, p := range r.stored {
-		if !a.concluded(q, p) {
-			left = append(left, p)
+	waits, now := 0, refusals{q.src.keys, len(r.invalid), q.in.fatals}
+	all := q.src.content.lost || a.ended || r.refusals != now
+	for waits < len(list) && (all || !q.waits(list[waits])) {
+		waits++
+	}
+	r.refusals = now
+	fresh := max(waits, r.concluded-r.stored.first())
+	a.conclusions(q, list[:waits])
+	a.conclusions(q, list[fresh:])
+	r.concluded = r.stored.end()
+	n := 0
+	for n < len(list) && list[n] == nil {
+		n++
+	}
+	r.stored.drop(r.stored.first() + n)
+}
+
+// waits reports whether neither a message nor any after it was answered.
+func (q *queuePair) waits(p *stored) bool {
+	return p != nil && p.m.Last() >= 0 && q.in.ackOf(p.m.Last()) == nil && (p.m.Response == nil || !p.m.Response.Begin.Seen())
+}
+
+// conclusions takes over the answers to messages that have come, and takes those off the list that nothing more becomes known of.
+func (a *Agent) conclusions(q *queuePair, list []*stored) {
+	c := q.src.content
+	c.looked += len(list)
+	for i, p := range list {
+		if p != nil && a.concluded(q, p) {
+			list[i] = nil
+			c.settle(p)
 		}
 	}
-	clear(r.stored[len(left):])
-	r.stored = left
 }
 
 // unknowable reports whether it is not known what a message does to memory, as its responder must not execute it.

@@ -96,6 +96,7 @@ func (s *Source) changesKeys(q *queuePair, e *Event) {
 	case r.Op == wqe.OpLocalInv:
 		s.free(r.InvKey)
 		if r := s.region(r.InvKey); r != nil {
+			s.keys++
 			r.uncertain = true
 		}
 	}

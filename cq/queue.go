@@ -144,12 +144,14 @@ type receiving struct {
 	after     int64 // ordinal of the message after those
 	missing   bool  // a message before those is not certain
 	invalid   map[uint32]bool
-	undecided []execution // messages that were executed, where the clocks of packets and log do not tell yet whether they might be
-	rests     int64       // before this time of the packets no completion is looked for that is missing
-	oversize  bool        // a message was accepted whose packets have another length than its path MTU, as was reported
-	denied    bool        // one was executed that it did not permit any more, as was reported
-	stored    []*stored   // ranges of memory that messages read or write, which are not answered yet
-	unseen    []*stored   // those that were written, of which the consumer was not told for certain
+	undecided []execution   // messages that were executed, where the clocks of packets and log do not tell yet whether they might be
+	rests     int64         // before this time of the packets no completion is looked for that is missing
+	oversize  bool          // a message was accepted whose packets have another length than its path MTU, as was reported
+	denied    bool          // one was executed that it did not permit any more, as was reported
+	stored    list[*stored] // ranges of memory that messages read or write, which are not answered yet; nil: nothing more becomes known of one
+	concluded int           // of those, what was found out when they came
+	refusals  refusals      // when they were looked at
+	unseen    []*stored     // those that were written, of which the consumer was not told for certain
 
 	// What was reported, once.
 	undone     bool // a receive request did not complete

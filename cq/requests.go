@@ -49,6 +49,7 @@ type Requests struct {
 	naks           []NAK
 	naksGone       int   // how many before those are forgotten
 	fatal          *NAK  // the first that ended the connection; nil: none
+	fatals         int   // how many have
 	odd            []NAK // responses that do not fit the request
 	unusual        int64 // after the highest ordinal that a response is of which a requester may take for one that does not
 	responded      PacketRef
@@ -271,7 +272,10 @@ func (s *Requests) Answered() { s.answers++ }
 // Refused says that a NAK has come.
 func (s *Requests) Refused(n NAK) {
 	s.answers++
-	if s.naks = append(s.naks, n); s.fatal == nil && n.Syndrome.Fatal() {
+	if s.naks = append(s.naks, n); !n.Syndrome.Fatal() {
+		return
+	}
+	if s.fatals++; s.fatal == nil {
 		s.fatal = &n
 	}
 }

@@ -177,7 +177,7 @@ func (q *queuePair) needsReceived() (n int, ord int64) {
 	if list := r.arrived.all(); len(list) > 0 {
 		ord = min(ord, list[0].First)
 	}
-	if list := r.stored; len(list) > 0 {
+	if list := r.stored.all(); len(list) > 0 {
 		ord = min(ord, list[0].ord)
 	}
 	if i := r.naks - q.in.naksGone; i < len(q.in.naks) {
