@@ -2,6 +2,7 @@ package cq
 
 import (
 	"math"
+	"slices"
 
 	"ibwitness/wqe"
 )
@@ -170,7 +171,11 @@ func (c *content) put(p *stored) {
 // settle takes over that nothing more becomes known of a range.
 func (c *content) settle(p *stored) {
 	for x := p.places; x != nil; x = x.also {
-		x.on.settled = append(x.on.settled, x)
+		if p.q == nil {
+			x.on.tell(x)
+		} else {
+			x.on.settled = append(x.on.settled, x)
+		}
 	}
 }
 
@@ -182,7 +187,13 @@ func (c *content) forget(p *stored) {
 		return
 	}
 	for n := first; n <= last; n++ {
-		c.forgetSettled(c.pages.at(n), p)
+		on := c.pages.at(n)
+		on.settled = on.settled[:c.forgetOf(on.settled, p)]
+		k := 0
+		for k < len(on.told) && on.told[k].to < p.from {
+			k++
+		}
+		on.told = slices.Delete(on.told, c.forgetOf(on.told[:k], p), k)
 	}
 	for _, o := range p.q.receiving.stored.all() {
 		if o != nil && o.ord >= p.ord {
@@ -199,19 +210,19 @@ func (c *content) forget(p *stored) {
 	}
 }
 
-// forgetSettled drops, of what is settled on a page, what a range covers.
-func (c *content) forgetSettled(on *page, p *stored) {
-	left := on.settled[:0]
-	for _, x := range on.settled {
-		c.looked++
+// forgetOf drops, of a list of a page, what a range covers, and returns how many are left.
+func (c *content) forgetOf(list []*placed, p *stored) (left int) {
+	c.looked += len(list)
+	for i, x := range list {
+		list[i] = nil
 		if p.replaces(x.stored) {
 			c.pages.remove(x)
-		} else {
-			left = append(left, x)
+			continue
 		}
+		list[left] = x
+		left++
 	}
-	clear(on.settled[len(left):])
-	on.settled = left
+	return left
 }
 
 // takeOff takes a range off all of its pages.

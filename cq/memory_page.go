@@ -1,5 +1,7 @@
 package cq
 
+import "slices"
+
 // pages are the ranges of each page of memory that has any.
 type pages struct {
 	books  map[uint64]*book
@@ -14,7 +16,8 @@ type book [pagesOfBook]page
 // page is the ranges of a page of memory, in the order in which they were put there.
 type page struct {
 	first, last *placed
-	settled     []*placed // those that nothing more becomes known of
+	settled     []*placed // those of messages that nothing more becomes known of
+	told        []*placed // those of the consumer, in the order of their times
 }
 
 // placed is a range in the list of a page.
@@ -61,6 +64,15 @@ func (m *pages) add(n uint64, p *stored) *placed {
 	}
 	on.last = x
 	return x
+}
+
+// tell adds a range to those of the consumer.
+func (on *page) tell(x *placed) {
+	n := len(on.told)
+	for n > 0 && on.told[n-1].to > x.to {
+		n--
+	}
+	on.told = slices.Insert(on.told, n, x)
 }
 
 // remove takes a range off a page.
