@@ -17,7 +17,7 @@ func (t *teller) why(i *Incident, c *agent.Connection, from int, k *qp.Refusal) 
 	case packet.NAKRemoteAccess:
 		t.accessDenied(i, c, from, k)
 	case packet.NAKInvalidRequest:
-		if invalid(i, &k.Request); c.Service == packet.XRC && takesReceive(k.Request.Op) {
+		if t.invalid(i, k); c.Service == packet.XRC && takesReceive(k.Request.Op) {
 			i.FitsWith = append(i.FitsWith, "a shared receive queue that is not there, or is of another XRC domain")
 			i.Next = append(i.Next, "the number of the shared receive queue that the request names, and its XRC domain")
 		}
@@ -38,7 +38,6 @@ func takesReceive(o wqe.Op) bool { return o <= wqe.Write }
 func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.Refusal) {
 	r, b, peer := &k.Request, &k.Beside, i.Peer.Addr.String()
 	const wrong = "a wrong R_Key: of another region, of a registration that is over, or altered by the application"
-	const stale = "a region or window that was deregistered or invalidated since"
 	right := "a region or queue pair without the right to " + access(r.Op)
 	outside := fmt.Sprintf("an address or length outside the memory region of R_Key 0x%x", r.RKey)
 	region := fmt.Sprintf("which region of %s has R_Key 0x%x, its range and access flags, and when it was deregistered or invalidated", peer, r.RKey)
@@ -51,22 +50,18 @@ func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.
 		i.fact("R_Key", fmt.Sprintf("a SEND with Invalidate of this queue pair named R_Key 0x%x before: it is not valid any more (%v)", r.RKey, rule.RCINV001))
 		i.FitsWith = []string{"a requester that goes on with an R_Key which it has itself had invalidated"}
 		i.Next = []string{"where the application of " + i.Local.Addr.String() + " takes the R_Key from: the peer has to advertise a new one after each SEND with Invalidate"}
-	case b.Covering.Frame != 0 && access(b.CoveringOp) == access(r.Op):
+	case b.Covering.Frame != 0 && qp.RightOf(b.CoveringOp) == qp.RightOf(r.Op):
 		i.fact("R_Key", fmt.Sprintf("was accepted for these bytes in frame %d: the address was right, and R_Key 0x%x valid then", b.Covering.Frame, r.RKey))
 		i.show(b.Covering.Frame)
 		i.FitsWith = []string{stale}
+	case t.covered(i, c, k):
 	case b.Elsewhere.Frame != 0:
 		i.fact("R_Key", fmt.Sprintf("the address was accepted with R_Key 0x%x in frame %d: R_Key 0x%x is wrong for it", b.Elsewhere.RKey, b.Elsewhere.Frame, r.RKey))
 		i.show(b.Elsewhere.Frame)
 		i.FitsWith = []string{wrong}
-	case b.SameKey.Newest != 0:
-		i.fact("R_Key", fmt.Sprintf("0x%x was accepted at 0x%x to 0x%x, last in frame %d: it was valid then", r.RKey, b.SameKey.Low, b.SameKey.High-1, b.SameKey.Newest))
-		i.show(b.SameKey.Newest)
-		if i.FitsWith = []string{outside, right, stale}; b.SameKey.SameOp {
+	case t.elsewhere(i, c, k):
+		if i.FitsWith = []string{outside, right, stale}; b.SameKey[qp.RightOf(r.Op)].Newest != 0 {
 			i.FitsWith = []string{outside, stale}
-		}
-		if low, high := r.VA, r.VA+uint64(r.Length); low < b.SameKey.Low || high > b.SameKey.High {
-			i.fact("address", fmt.Sprintf("0x%x to 0x%x is not within that", low, max(high, low+1)-1))
 		}
 	default:
 		i.fact("R_Key", others(i, r, b))
@@ -75,6 +70,78 @@ func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.
 			i.FitsWith[0] = wrong
 		}
 	}
+}
+
+// stale is what would look like an R_Key that was right before.
+const stale = "a region or window that was deregistered or invalidated since"
+
+// covered tells of a refused access whose bytes lie between others that were accepted with its R_Key, and reports whether they do: a region is all that is between.
+func (t *teller) covered(i *Incident, c *agent.Connection, k *qp.Refusal) bool {
+	r := &k.Request
+	own := qp.RightOf(r.Op)
+	low, high := extent(r)
+	for n := range k.Beside.SameKey {
+		// Those of its own right come first: they leave one cause.
+		right := (own + qp.Right(n)) % qp.Right(len(k.Beside.SameKey))
+		x := &k.Beside.SameKey[right]
+		if !x.Covers(low, high) || outlives(c, k, x) {
+			continue
+		}
+		where := fmt.Sprintf("frame %d", x.LowAt)
+		if i.show(x.LowAt); x.HighAt != x.LowAt {
+			where = fmt.Sprintf("frames %d and %d", min(x.LowAt, x.HighAt), max(x.LowAt, x.HighAt))
+			i.show(x.HighAt)
+		}
+		if x.Newest > max(x.LowAt, x.HighAt) {
+			where += fmt.Sprintf(", and last in frame %d", x.Newest)
+		}
+		i.fact("R_Key", fmt.Sprintf("0x%x was accepted for %v at 0x%x to 0x%x in %s: the address was right, and the R_Key valid then", r.RKey, right, x.Low, x.High-1, where))
+		i.show(x.Newest)
+		i.FitsWith = []string{stale}
+		if right != own && k.Beside.SameKey[own].Newest == 0 {
+			i.fact("access", fmt.Sprintf("no %v are known that were accepted with it", own))
+			i.FitsWith = []string{"a region or queue pair without the right to " + access(r.Op), stale}
+		}
+		return true
+	}
+	return false
+}
+
+// elsewhere tells where the R_Key of a refused access was accepted, and reports whether it was.
+func (t *teller) elsewhere(i *Incident, c *agent.Connection, k *qp.Refusal) bool {
+	r := &k.Request
+	all := qp.AcceptedRange{}
+	for n := range k.Beside.SameKey {
+		if x := &k.Beside.SameKey[n]; x.Newest != 0 && !outlives(c, k, x) {
+			if all.Newest == 0 {
+				all = *x
+			}
+			all.Low, all.High, all.Newest = min(all.Low, x.Low), max(all.High, x.High), max(all.Newest, x.Newest)
+		}
+	}
+	if all.Newest == 0 {
+		return false
+	}
+	i.fact("R_Key", fmt.Sprintf("0x%x was accepted at 0x%x to 0x%x, last in frame %d: it was valid then", r.RKey, all.Low, all.High-1, all.Newest))
+	i.show(all.Newest)
+	if low, high := extent(r); !all.Covers(low, high) {
+		i.fact("address", fmt.Sprintf("0x%x to 0x%x is not within that", low, max(high, low+1)-1))
+	}
+	return true
+}
+
+// outlives reports whether a range is older than the connection of a refusal: it is of an earlier one.
+func outlives(c *agent.Connection, k *qp.Refusal, x *qp.AcceptedRange) bool {
+	return c.FirstTap == k.Tap && min(x.LowAt, x.HighAt) < c.FirstFrame
+}
+
+// extent is which bytes a request needs: the first, and the one after the last.
+func extent(r *qp.StalledRequest) (low, high uint64) {
+	n := uint64(r.Length)
+	if r.Op.Atomic() || r.Op == wqe.AtomicWrite {
+		n = 8
+	}
+	return r.VA, r.VA + n
 }
 
 // others says which R_Keys the requests beside a refused one have, whose own was not accepted before.
@@ -130,8 +197,8 @@ func (t *teller) wrong(i *Incident, c *agent.Connection, from int, k *qp.Refusal
 }
 
 // invalid says why a responder can take a request for invalid.
-func invalid(i *Incident, r *qp.StalledRequest) {
-	peer := i.Peer.Addr.String()
+func (t *teller) invalid(i *Incident, k *qp.Refusal) {
+	r, peer := &k.Request, i.Peer.Addr.String()
 	disallowed := "a queue pair of " + peer + " without the right to " + access(r.Op)
 	const many = "more READs and atomics at once than the responder has resources for"
 	flags, depth, receives := "qp_access_flags", "max_dest_rd_atomic", "the length of the receives that "+peer+" posts"
@@ -147,16 +214,33 @@ func invalid(i *Incident, r *qp.StalledRequest) {
 	case r.Op == wqe.Write:
 		i.FitsWith = []string{disallowed, "a payload that is not as long as the length that the request names"}
 		i.Next = []string{flags + of}
-	case r.Op == wqe.Read:
-		i.FitsWith = []string{disallowed, many}
+	case r.Op.Responded() && k.Beside.SameOp.Frame != 0:
+		acceptedBefore(i, k, many)
 		i.Next = []string{depth + " and " + flags + of + ", and max_rd_atomic of " + i.Local.Addr.String()}
 	case r.Op.Responded():
-		i.FitsWith = []string{disallowed, many, fmt.Sprintf("an adapter that does not support %s requests", r.Op)}
+		if i.FitsWith = []string{disallowed, many}; r.Op != wqe.Read {
+			i.FitsWith = append(i.FitsWith, fmt.Sprintf("an adapter that does not support %s requests", r.Op))
+		}
 		i.Next = []string{depth + " and " + flags + of + ", and max_rd_atomic of " + i.Local.Addr.String()}
 	default: // what it was is not known
 		i.FitsWith = []string{"an operation that the responder's queue pair does not allow, or more READs and atomics than it has resources for", "a message longer than the receive that was posted", "a misaligned atomic"}
 		i.Next = []string{receives + ", and " + depth + " and " + flags + of}
 	}
+}
+
+// acceptedBefore says what is left of the causes where the responder has answered requests of the same operation: it supports it, and the queue pair has the right. many is that
+// there are too many at once.
+func acceptedBefore(i *Incident, k *qp.Refusal, many string) {
+	b := &k.Beside
+	i.fact("operation", fmt.Sprintf("the %v of frame %d was answered: the responder supports it, and its queue pair had the right to it then", k.Request.Op, b.SameOp.Frame))
+	i.show(b.SameOp.Frame)
+	i.FitsWith = []string{"a responder that refuses what it accepted before: as where the right was taken from its queue pair since, or a bit of the request was altered"}
+	if b.AtOnce > 1 {
+		i.fact("at once", fmt.Sprintf("%d READs and atomics, this one among them, waited for an answer when it was sent", b.AtOnce))
+		i.FitsWith = append([]string{many}, i.FitsWith...)
+		return
+	}
+	i.fact("at once", "no other READ or atomic waited for an answer when it was sent")
 }
 
 // kindOfAtomic is what of a misaligned operation the rule is about.

@@ -1,11 +1,15 @@
 package incident_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"ibwitness/agent"
 	"ibwitness/incident"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // reasons are what a scenario tells with what it fits and what to look at.
@@ -21,6 +25,16 @@ func reasons(t *testing.T, text string) string {
 		}
 		b.WriteString("fits: " + strings.Join(x.FitsWith, "; or ") + "\nnext: " + strings.Join(x.Next, "; ") + "\n")
 	}
+	return b.String()
+}
+
+// moves is work of an operation on bytes that move on, and at last of another one somewhere else.
+func moves(op, last string, back uint64) string {
+	var b strings.Builder
+	for n := range 20 {
+		fmt.Fprintf(&b, "  - {at: %dms, qp: a1, op: %s, length: 100, offset: %d}\n", 2+2*n, op, 4096*n)
+	}
+	fmt.Fprintf(&b, "  - {at: 90ms, qp: a1, op: %s, length: 100, offset: %d}\n", last, back)
 	return b.String()
 }
 
@@ -97,6 +111,25 @@ work:
 			[]string{"outside", "right to"},
 		},
 		{
+			"the same operation on the same bytes, long ago", "",
+			three + moves("write", "write", 0) + "errors:\n  - {do: corrupt, from: b, to: a, op: ack, nth: 24, set: {syndrome: 0x62}}\n",
+			[]string{"was accepted for RDMA WRITEs at 0x80000000 to 0x80013063 in frames 1 and ", ": the address was right, and the R_Key valid then", "fits: a region or window that was deregistered or invalidated since\n"},
+			[]string{"outside", "right to", "not within"},
+		},
+		{
+			"another operation on the same bytes, long ago", "",
+			strings.ReplaceAll(three, "write", "read") + moves("read", "write", 0) +
+				"errors:\n  - {do: corrupt, from: b, to: a, op: ack, set: {syndrome: 0x62}}\n",
+			[]string{"was accepted for RDMA READs at 0x80000000 to 0x80013063 in frames 1 and ", "access: no RDMA WRITEs are known that were accepted with it", "fits: a region or queue pair without the right to remote write; or a region"},
+			[]string{"outside", "not within"},
+		},
+		{
+			"bytes that were never accepted", "",
+			three + moves("write", "write", 1<<32),
+			[]string{"was accepted at 0x80000000 to 0x80013063, last in frame ", "is not within that", "fits: an address or length outside"},
+			[]string{"right to"},
+		},
+		{
 			"what was accepted before", "", three + "errors:\n  - {do: corrupt, from: b, to: a, op: ack, nth: 3, set: {syndrome: 0x62}}\n",
 			[]string{"R_Key: was accepted for these bytes in frame 2: the address was right, and R_Key 0x", "fits: a region or window that was deregistered or invalidated since"},
 			[]string{"outside", "right to"},
@@ -112,6 +145,39 @@ work:
 		for _, not := range tt.not {
 			if strings.Contains(got, not) {
 				t.Errorf("%s: %s\nand not %q", tt.name, got, not)
+			}
+		}
+	}
+}
+
+// TestRefusedThoughAcceptedBefore: an atomic of a queue pair that has answered others is not told to be one that it does not support, and no other waited, so that there were not too many.
+func TestRefusedThoughAcceptedBefore(t *testing.T) {
+	c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: 1}
+	k := &qp.Trouble{Refusal: qp.Refusal{Code: packet.NAKInvalidRequest, Time: second(2), Frame: 22, Request: qp.StalledRequest{Op: wqe.FetchAdd, VA: 8, Frame: 21}}}
+	c.Ends[0] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, 1}), Packets: 9, Last: second(2), Trouble: k}
+	c.Ends[1] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, 2}), Packets: 9, Last: second(2)}
+	fits := func(b qp.Beside) string {
+		k.Refusal.Beside = b
+		return strings.Join(incident.Of(&agent.Result{Last: second(3), Connections: []agent.Connection{c}})[0].FitsWith, "; or ")
+	}
+	const many, unsupported, again = "more READs and atomics at once", "does not support FetchAdd", "refuses what it accepted before"
+	for _, tt := range []struct {
+		beside    qp.Beside
+		want, not []string
+	}{
+		{qp.Beside{AtOnce: 1}, []string{many, unsupported}, []string{again}},
+		{qp.Beside{AtOnce: 1, SameOp: qp.KeyAt{Frame: 16}}, []string{again}, []string{many, unsupported, "right to"}},
+		{qp.Beside{AtOnce: 3, SameOp: qp.KeyAt{Frame: 16}}, []string{many, again}, []string{unsupported, "right to"}},
+	} {
+		got := fits(tt.beside)
+		for _, want := range tt.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%+v: %s: want %q", tt.beside, got, want)
+			}
+		}
+		for _, not := range tt.not {
+			if strings.Contains(got, not) {
+				t.Errorf("%+v: %s: and not %q", tt.beside, got, not)
 			}
 		}
 	}

@@ -12,17 +12,19 @@ type Refusal struct {
 	Tap     uint16
 	Frame   uint64
 	Request StalledRequest
-	Beside  Beside // of a NAK Remote Access Error
+	Beside  Beside // of a NAK Remote Access Error; SameOp and AtOnce of a NAK Invalid Request
 }
 
 // Beside is what the requests say of a refused one that are kept when the NAK comes: those before it were accepted.
 type Beside struct {
-	SameKey    AcceptedRange // of those with its R_Key
-	Covering   KeyAt         // the newest accepted with its R_Key of which it needs no byte more
-	CoveringOp wqe.Op        // of Covering
-	Elsewhere  KeyAt         // the newest accepted with another R_Key of which it needs no byte more
-	Other      KeyAt         // the newest accepted with another R_Key
-	Next       KeyAt         // the first after it of the same address, with another R_Key
+	SameKey    [numRights]AcceptedRange // of those with its R_Key, by the right that they need
+	Covering   KeyAt                    // the newest accepted with its R_Key of which it needs no byte more
+	CoveringOp wqe.Op                   // of Covering
+	Elsewhere  KeyAt                    // the newest accepted with another R_Key of which it needs no byte more
+	Other      KeyAt                    // the newest accepted with another R_Key
+	Next       KeyAt                    // the first after it of the same address, with another R_Key
+	SameOp     KeyAt                    // the newest accepted of its operation
+	AtOnce     uint32                   // READs and atomics, it among them, that were not answered when it was sent
 }
 
 // KeyAt is a request and its R_Key.
@@ -31,27 +33,38 @@ type KeyAt struct {
 	Frame uint64 // in which it begins; 0: there is none
 }
 
-// AcceptedRange is which bytes accepted requests named.
+// AcceptedRange is which bytes accepted requests named, from the first to the last: a region is all that is between.
 type AcceptedRange struct {
-	Low, High uint64 // first byte, and the one after the last
-	Newest    uint64 // frame; 0: there is none
-	SameOp    bool   // one of them is of the operation that was refused
+	Low, High     uint64 // first byte, and the one after the last
+	LowAt, HighAt uint64 // frames of the requests that named them
+	Newest        uint64 // frame of the newest of all; 0: there is none
 }
 
-// Refuse notes NAK p, which ends the connection, and the request that it refuses, which w is; nil: it is not known.
-func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE) {
+// Covers reports whether the range holds the bytes from low to the one before high.
+func (r *AcceptedRange) Covers(low, high uint64) bool {
+	return r.Newest != 0 && r.Low <= low && high <= r.High
+}
+
+// Refuse notes NAK p, which ends the connection, and the request that it refuses, which w is; nil: it is not known. a is what was accepted
+// before what is kept, and by the responder whose queue pair is number by.
+func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accepted) {
 	t := s.trouble()
 	if t.Refusal.Time != 0 {
 		return
 	}
 	t.Refusal = Refusal{Code: p.Syndrome, Time: p.Time, Tap: p.Tap, Frame: p.Frame, Request: s.request(p, p.PSN, w)}
-	if w != nil && w.RKey != 0 && p.Syndrome == packet.NAKRemoteAccess {
-		t.Refusal.Beside = s.beside(p, w)
+	switch {
+	case w == nil:
+	case w.RKey != 0 && p.Syndrome == packet.NAKRemoteAccess:
+		t.Refusal.Beside = s.beside(p, w, by, a)
+	case p.Syndrome == packet.NAKInvalidRequest && w.Op.Responded():
+		t.Refusal.Beside = s.before(p, w)
 	}
 }
 
 // beside looks through the requests that are kept for what they say of request w, which NAK p refuses.
-func (s *SendQueue) beside(p *packet.Packet, w *wqe.SendWQE) (b Beside) {
+func (s *SendQueue) beside(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accepted) (b Beside) {
+	b.SameKey = a.before(&s.Messages, by, w.RKey, p.Frame)
 	for i := range s.Messages.Len() {
 		m := s.Messages.At(i)
 		if m == w || m.RKey == 0 || !m.Has(wqe.Whole) {
@@ -65,6 +78,25 @@ func (s *SendQueue) beside(p *packet.Packet, w *wqe.SendWQE) (b Beside) {
 			}
 		case m.Has(wqe.Ended) && (m.Has(wqe.Answered) || !m.Op.Responded()):
 			b.accepted(m, w, at)
+		}
+	}
+	return b
+}
+
+// before looks through the READs and atomics that are kept for what they say of one of them, w, which NAK p refuses.
+func (s *SendQueue) before(p *packet.Packet, w *wqe.SendWQE) (b Beside) {
+	b.AtOnce = 1
+	sent := packet.FrameNear(p.Frame, w.Frame)
+	for i := range s.Messages.Len() {
+		m := s.Messages.At(i)
+		if !m.First.Before(w.First) || !m.Op.Responded() {
+			continue
+		}
+		if !m.Has(wqe.Answered) || packet.FrameNear(p.Frame, m.RespFrame) > sent {
+			b.AtOnce++
+		}
+		if m.Op == w.Op && m.Has(wqe.Answered) {
+			b.SameOp = KeyAt{m.RKey, packet.FrameNear(p.Frame, m.Frame)}
 		}
 	}
 	return b
@@ -84,18 +116,21 @@ func (b *Beside) accepted(m, w *wqe.SendWQE, at KeyAt) {
 		}
 		return
 	}
-	b.SameKey.add(low, high, at.Frame)
-	b.SameKey.SameOp = b.SameKey.SameOp || m.Op == w.Op
+	b.SameKey[RightOf(m.Op)].add(low, high, at.Frame)
 	if covers {
 		b.Covering, b.CoveringOp = at, m.Op
 	}
 }
 
 func (r *AcceptedRange) add(low, high, frame uint64) {
-	if r.Newest == 0 {
-		r.Low, r.High = low, high
+	first := r.Newest == 0
+	if first || low < r.Low {
+		r.Low, r.LowAt = low, frame
 	}
-	r.Low, r.High, r.Newest = min(r.Low, low), max(r.High, high), frame
+	if first || high > r.High {
+		r.High, r.HighAt = high, frame
+	}
+	r.Newest = frame
 }
 
 // extent is which bytes a request names: the first, and the one after the last.

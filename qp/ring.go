@@ -76,12 +76,16 @@ func (r *Ring) Newest() *wqe.SendWQE {
 	return r.slot(r.tail - 1)
 }
 
-// Push appends a message. Those whose Last precedes una may be overwritten.
-func (r *Ring) Push(una packet.PSN) *wqe.SendWQE {
+// Push appends a message. Those whose Last precedes una may be overwritten: a takes of them what is to be kept, as sent to queue pair to.
+func (r *Ring) Push(una packet.PSN, to uint32, a *Accepted) *wqe.SendWQE {
 	if n := places(r.messages); r.Len() == n {
-		if n >= ringMin && r.done(una) || n >= ringMax {
+		switch {
+		case n >= ringMin && r.done(una):
+			a.note(r, to, r.At(0))
 			r.head++
-		} else {
+		case n >= ringMax:
+			r.head++
+		default:
 			r.grow(max(2*n, ringFirst), r.packets.places(), r.packets.form() == manyForms)
 		}
 	}

@@ -28,6 +28,7 @@ type Verifier struct {
 	// Reuse, where not nil, is asked when a packet seems to be of another connection of its QP (see ReusesQP): it reports whether it has verified it as
 	// one of another connection.
 	Reuse        func(c *qp.Pair, from int, p *packet.Packet) bool
+	Accepted     *qp.Accepted // what is known of the R_Keys of messages that are no longer kept
 	acknowledged Acknowledged
 	spare        *packet.Packet // for the next one whose PSN is far from its stream
 	abandoned    bool           // the packet at hand broke off an open message
@@ -35,5 +36,5 @@ type Verifier struct {
 
 // New returns a verifier for the service a, which is nil where the service does not acknowledge.
 func New(v *verifier.Verifier, g *congestion.Verifier, a Acknowledged) Verifier {
-	return Verifier{Verifier: v, Congestion: g, acknowledged: a}
+	return Verifier{Verifier: v, Congestion: g, Accepted: new(qp.Accepted), acknowledged: a}
 }
