@@ -1,8 +1,11 @@
 package agent
 
 import (
+	"slices"
+
 	"ibwitness/agent/internal/connection"
 	"ibwitness/hcaagent/passive"
+	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -91,10 +94,17 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 	}
 }
 
+// nvmePorts are the ports of NVMe over RDMA.
+var nvmePorts = []uint16{4420, 8009}
+
 // refusal is what REJ p says of the exchange that a fact is about.
 func refusal(f *passive.Fact, p *packet.Packet) cm.Refusal {
 	r := cm.Refusal{Reason: f.Reason}
 	if f.Asked != 0 { // else which side asked is not known
+		var j mad.REJ
+		if protocol, port, ok := f.ServiceID.IP(); ok && protocol == mad.ProtocolTCP && slices.Contains(nvmePorts, port) && f.Reason == mad.RejConsumer && j.Decode(p.Payload) == nil {
+			r.Private = cm.NVMeStatus(j.Private)
+		}
 		r.Service, r.ByAsker = f.ServiceID.String(), p.Src == f.Ends[0].Addr && p.Src != f.Ends[1].Addr
 	}
 	return r

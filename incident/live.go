@@ -123,7 +123,9 @@ func (l *Live) compare(now int64, t *teller) (out []Told) {
 // Status takes what a run that goes on tells of pause frames and of requests for a connection.
 func (l *Live) Status(s *agent.Status) {
 	l.pauses.take(s.Now, s.Paused)
-	l.reqs, l.lost = s.REQs, s.Dropped
+	// Whether packets show that an RTU was needless is known of connections only that had trouble: of a run that goes on, only REQs are told of.
+	l.reqs = slices.DeleteFunc(slices.Clone(s.REQs), func(q cm.Unanswered) bool { return q.Waits != cm.ForREP })
+	l.lost = s.Dropped
 }
 
 // Found returns the incidents that findings tell of by themselves.

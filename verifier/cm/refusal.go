@@ -11,6 +11,7 @@ import (
 type Refusal struct {
 	Reason  mad.RejReason
 	Service string // "TCP port 18515"; "": the REQ was not seen
+	Private string // what its private data says: "NVMe status 6 (no resources)"; "": nothing that is known
 	ByAsker bool   // the side that asked refused the answer
 }
 
@@ -21,6 +22,9 @@ func (r Refusal) String() string {
 	s := fmt.Sprintf("%v (reason %d)", r.Reason, uint16(r.Reason))
 	if r.Service != "" {
 		s += ", " + r.Service
+	}
+	if r.Private != "" {
+		s += ", " + r.Private
 	}
 	if r.ByAsker {
 		s += ", " + byAsker
@@ -37,6 +41,25 @@ func ParseRefusal(detail string) (r Refusal, ok bool) {
 		return r, false
 	}
 	rest, r.ByAsker = strings.CutSuffix(rest, byAsker)
-	r.Service = strings.TrimSuffix(rest, ", ")
+	rest = strings.TrimSuffix(rest, ", ")
+	if r.Service, r.Private, ok = strings.Cut(rest, ", "+nvmeStatus); ok {
+		r.Private = nvmeStatus + r.Private
+	}
 	return r, true
+}
+
+const nvmeStatus = "NVMe status "
+
+// nvmeReasons are why an NVMe controller refuses a connection (NVMe RDMA Transport Specification, figure of RDMA_CM_REJECT private data).
+var nvmeReasons = [...]string{
+	1: "invalid private data length", 2: "invalid format of the private data", 3: "invalid queue ID", 4: "invalid host send queue size", 5: "invalid host receive queue size",
+	6: "no resources", 7: "invalid IRD", 8: "invalid ORD",
+}
+
+// NVMeStatus is what the private data of a REJ says, by which an NVMe controller refuses a connection; "": nothing that is known.
+func NVMeStatus(private []byte) string {
+	if len(private) < 4 || private[0]|private[1]|private[3] != 0 || private[2] == 0 || int(private[2]) >= len(nvmeReasons) {
+		return ""
+	}
+	return fmt.Sprintf("%s%d (%s)", nvmeStatus, private[2], nvmeReasons[private[2]])
 }

@@ -5,28 +5,83 @@ import (
 	"ibwitness/packet"
 )
 
-// Unanswered is a REQ that nothing has answered: no REP, REJ or MRA was seen, nor an RTU, which comes after one.
+// Waits is what an exchange waits for, or waited for.
+type Waits uint8
+
+// What exchanges wait for.
+const (
+	ForREP    Waits = iota // the REQ was sent: no REP, REJ or MRA was seen, nor an RTU, which comes after one
+	ForLate                // the answer to the REQ, which came after several of it only
+	ForRTU                 // the REP was sent, several times: none was seen, or those that were did not reach the passive side
+	ForDREP                // the DREQ was sent, several times
+	mostOften = 3          // from how many of a message on it is told that was answered in the end, or that another one does not end
+)
+
+// Unanswered is a message that nothing has answered, or nothing for long.
 type Unanswered struct {
+	Waits       Waits
 	From, To    packet.Addr
-	QPN         uint32 // that it names: packets to it show that it was answered; 0: none
+	QPN         uint32 // of From: packets to it show that a REQ was answered, and such from it or to it that an RTU was needless; 0: not known
 	Service     mad.ServiceID
 	Times       uint16 // how many times it was sent
 	First, Last int64  // when, nanoseconds since the Unix epoch
-	Wait        int64  // for how long the passive side may take, nanoseconds; 0: not known
+	Wait        int64  // for how long the other side may take, nanoseconds; 0: not known
 	Tap         uint16
 	Frame       uint64 // of the newest
+	// When the wait ended, and the frame: with an answer, or with a REJ of From; 0: it did not.
+	End      int64
+	EndFrame uint64
+	RTU      uint64 // frame of the newest RTU, which did not end it; 0: none was seen
 }
 
-// Unanswered returns the REQs of the exchanges that are followed which nothing has answered.
+// Unanswered returns the messages of the exchanges that are followed which nothing has answered.
 func (v *Verifier) Unanswered() (list []Unanswered) {
 	for i := v.oldest; i >= 0; i = v.slots[i].next {
 		x := &v.slots[i]
-		if x.asked && x.req.sent() && !x.req.answered && !x.rep.sent() && !x.reject.happened() && !x.mra[passive].happened() && !x.rtu.happened() && !x.early.happened() {
-			list = append(list, Unanswered{
-				From: x.key.active, To: x.key.passive, QPN: x.qpn[active], Service: x.serviceID, Times: x.req.times, First: x.req.first, Last: x.req.time, Wait: x.timeout[passive],
-				Tap: x.req.tap, Frame: x.req.frame,
-			})
+		if x.asked {
+			list = x.waitREQ(list)
+			list = x.waitRTU(list)
+		}
+		for side := range x.dreq {
+			if s := &x.dreq[side]; s.times > 1 && !x.drep[1-side].happened() && !x.dreq[1-side].sent() {
+				list = append(list, x.waiter(ForDREP, side, s))
+			}
 		}
 	}
 	return list
+}
+
+// waiter is a message of a side that waits.
+func (x *exchange) waiter(w Waits, side int, s *sending) Unanswered {
+	return Unanswered{
+		Waits: w, From: x.addr(side), To: x.addr(1 - side), QPN: x.qpn[side], Service: x.serviceID, Times: s.times, First: s.first, Last: s.time, Wait: x.timeout[1-side],
+		Tap: s.tap, Frame: s.frame,
+	}
+}
+
+// waitREQ adds the REQ of an exchange that has no answer, or has had none for long.
+func (x *exchange) waitREQ(list []Unanswered) []Unanswered {
+	switch {
+	case !x.req.sent() || x.mra[passive].happened():
+	case !x.req.answered && !x.rep.sent() && !x.reject.happened() && !x.rtu.happened() && !x.early.happened():
+		list = append(list, x.waiter(ForREP, active, &x.req))
+	case x.req.times >= mostOften && x.rep.sent() && x.rep.first > x.req.time && !x.anew:
+		u := x.waiter(ForLate, active, &x.req)
+		u.End, u.EndFrame = x.rep.first, x.rep.frame
+		list = append(list, u)
+	}
+	return list
+}
+
+// waitRTU adds the REP of an exchange that no RTU ends.
+func (x *exchange) waitRTU(list []Unanswered) []Unanswered {
+	if x.rep.times < mostOften || x.mra[active].happened() || x.disconnecting() || x.reject.happened() && x.rejecter == active {
+		return list
+	}
+	u := x.waiter(ForRTU, passive, &x.rep)
+	u.RTU = x.rtu.frame
+	if x.reject.happened() {
+		u.End, u.EndFrame = x.reject.time, x.reject.frame
+	}
+	return append(list, u)
 }
