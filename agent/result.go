@@ -47,6 +47,8 @@ type Result struct {
 	MessagesDropped uint64
 	REQs            []cm.Unanswered     // of CM that nothing has answered, in the order of their first
 	Datagrams       []cq.Dropped        // on their way to queue pairs whose logs tell that they did not receive them
+	AwaitedMADs     uint64              // management requests, but those of subnet management, that are not answered when the capture ends, however shortly they wait
+	AwaitedSince    int64               // when the oldest of them was sent
 	MADs            []subnet.Unanswered // management requests that nothing has answered, in the order of their first
 }
 

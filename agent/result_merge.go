@@ -85,6 +85,7 @@ func (e *engine) result() *Result {
 		r.addLatencies(t.rc.Latencies)
 		r.REQs = append(r.REQs, t.talks.Unanswered()...)
 		r.MADs = append(r.MADs, t.unmanaged(e.clocks.last)...)
+		r.await(t.gmp.Waiting())
 		t.nodes()
 		e.more(t)
 		r.Paused = append(r.Paused, t.paused.List(e.clocks.last)...)
@@ -258,6 +259,14 @@ func show(c *connection.Connection, k *Connection) {
 			k.Ends[e].Last = c.LastTime(e)
 		}
 	}
+}
+
+// await counts management requests that are not answered.
+func (r *Result) await(n uint64, since int64) {
+	if n > 0 && (r.AwaitedMADs == 0 || since < r.AwaitedSince) {
+		r.AwaitedSince = since
+	}
+	r.AwaitedMADs += n
 }
 
 // sortREQs sorts requests for a connection by when they were sent first.

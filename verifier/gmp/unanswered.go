@@ -49,14 +49,29 @@ func (t *table) late(c mad.Class) {
 // shortly is for how long a request that was retransmitted waits at least before it counts as unanswered, and one of several.
 const shortly = int64(time.Second)
 
-// tells reports whether a request waits for longer at time end than responders take: for the time that its class has, or for a second, if it was retransmitted.
+// tells reports whether a request waits for longer at time end than responders take: for the time that its class has, or for a second, if it was retransmitted, since
+// the last of its copies, or between three or more.
 func (q *peer) tells(x *exchange, end int64) bool {
 	most := limit(defaultRespTime)
 	if r, ok := q.respTime(x.key.class); ok {
 		most = max(limit(r), shortly)
 	}
 	waited := end - x.time
-	return x.repeats > 0 && waited > shortly || waited > most
+	return x.repeats > 0 && waited > shortly || x.repeats > 1 && x.time-x.began > shortly || waited > most
+}
+
+// Waiting returns how many requests have no answer yet, however shortly they wait, and since when the oldest of them does.
+func (v *Verifier) Waiting() (n uint64, since int64) {
+	for _, q := range v.list {
+		for i := range q.table.ring {
+			if x := &q.table.ring[i]; x.unserved() {
+				if n++; since == 0 || x.began < since {
+					since = x.began
+				}
+			}
+		}
+	}
+	return n, since
 }
 
 // Unanswered returns the requests without an answer at time end, by pair and class, of those pairs and classes of which one waits for longer than responders take.

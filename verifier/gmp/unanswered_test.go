@@ -40,6 +40,7 @@ func TestUnanswered(t *testing.T) {
 		"for long":                  {[]seen{get(0, 1, mad.Get)}, 5 * s, 1, 1, 0, false},
 		"retransmitted":             {[]seen{get(0, 1, mad.Get), get(s, 1, mad.Get)}, 3 * s, 1, 1, 1, false},
 		"retransmitted just now":    {[]seen{get(0, 1, mad.Get), get(s, 1, mad.Get)}, s, 0, 0, 0, false},
+		"retransmitted for long":    {[]seen{get(0, 1, mad.Get), get(s, 1, mad.Get), get(2*s, 1, mad.Get)}, 2 * s, 1, 1, 2, false},
 		"answered, and asked again": {[]seen{get(0, 1, mad.Get), get(s, 1, mad.GetResp), get(2*s, 1, mad.Get)}, 60 * s, 0, 0, 0, false},
 		"one of two":                {[]seen{get(0, 1, mad.Get), get(s, 1, mad.GetResp), get(2*s, 2, mad.Get)}, 60 * s, 2, 1, 0, true},
 		"more than are followed":    {many, 60 * s, 100, 100, 0, false},

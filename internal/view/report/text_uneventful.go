@@ -3,7 +3,9 @@ package report
 import (
 	"fmt"
 	"strings"
+	"time"
 
+	"ibwitness/agent"
 	"ibwitness/packet"
 )
 
@@ -17,7 +19,7 @@ func (t *text) uneventful() {
 	if l.reliable > 0 {
 		s = append(s, l.answered(t))
 	} else if l.management {
-		s = append(s, "every management request was answered"+t.butOpen())
+		s = append(s, "every management request was answered"+t.butAwaited())
 	}
 	nothing := "Nothing: "
 	switch {
@@ -110,8 +112,18 @@ func of(n, all int) string {
 }
 
 // butOpen excepts the requests that have no answer when the capture ends.
-func (t *text) butOpen() string {
-	o := &t.res.Open
+func (t *text) butOpen() string { return butOpen(&t.res.Open) }
+
+// butAwaited says how many management requests had no answer when the capture ended, however shortly they had waited.
+func (t *text) butAwaited() string {
+	r := t.res
+	if r.AwaitedMADs <= r.Open.Requests {
+		return t.butOpen()
+	}
+	return butOpen(&agent.Open{Requests: r.AwaitedMADs, Waited: max(r.Open.Waited, time.Duration(r.Last-r.AwaitedSince))})
+}
+
+func butOpen(o *agent.Open) string {
 	n := "one"
 	if o.Requests > 1 {
 		n = number(o.Requests)

@@ -24,24 +24,26 @@ func TestUneventful(t *testing.T) {
 	again := connection(packet.RC, 0x20)
 	again.Ends[0].Retransmissions, again.Ends[1].NAKs = 2, 1
 	for _, k := range []struct {
-		name string
-		list []agent.Connection
-		open agent.Open
-		want string
+		name    string
+		list    []agent.Connection
+		open    agent.Open
+		want    string
+		awaited uint64 // management requests
 	}{
-		{"nothing to look at", nil, agent.Open{}, ""},
-		{"RC", []agent.Connection{connection(packet.RC, 0x20)}, agent.Open{}, "Nothing: every request that the capture shows was answered, and none was retransmitted or refused."},
-		{"RC with CM", []agent.Connection{connection(packet.UD, 1), connection(packet.RC, 0x20)}, agent.Open{}, "Nothing: every request that the capture shows was answered, and none was retransmitted or refused."},
-		{"open", []agent.Connection{connection(packet.RC, 0x20)}, agent.Open{Requests: 1, Waited: time.Millisecond}, "Nothing: every request that the capture shows was answered but one, sent shortly before the capture ended, and none was retransmitted or refused."},
-		{"one way", []agent.Connection{oneWay}, agent.Open{}, "Nothing: the capture shows one direction of the connection only, so that it does not show what was answered there."},
-		{"retransmitted", []agent.Connection{again}, agent.Open{}, "Nothing of note: 2 packets retransmitted and 1 NAK sent, and every request that the capture shows was answered."},
-		{"UC", []agent.Connection{connection(packet.UC, 0x20)}, agent.Open{}, "Nothing that packets show: no PSN is missing on UC, which acknowledges nothing: what else is lost shows only in event logs."},
-		{"UD", []agent.Connection{connection(packet.UD, 0x20)}, agent.Open{}, "Nothing that packets show: UD acknowledges nothing: what is lost shows only in event logs."},
-		{"MADs", []agent.Connection{connection(packet.UD, 1)}, agent.Open{}, "Nothing: every management request was answered."},
-		{"MADs, open", []agent.Connection{connection(packet.UD, 1)}, agent.Open{Requests: 2, Waited: 5 * time.Second}, "Nothing: every management request was answered but 2, which had waited 5s when the capture ended."},
+		{"nothing to look at", nil, agent.Open{}, "", 0},
+		{"RC", []agent.Connection{connection(packet.RC, 0x20)}, agent.Open{}, "Nothing: every request that the capture shows was answered, and none was retransmitted or refused.", 0},
+		{"RC with CM", []agent.Connection{connection(packet.UD, 1), connection(packet.RC, 0x20)}, agent.Open{}, "Nothing: every request that the capture shows was answered, and none was retransmitted or refused.", 0},
+		{"open", []agent.Connection{connection(packet.RC, 0x20)}, agent.Open{Requests: 1, Waited: time.Millisecond}, "Nothing: every request that the capture shows was answered but one, sent shortly before the capture ended, and none was retransmitted or refused.", 0},
+		{"one way", []agent.Connection{oneWay}, agent.Open{}, "Nothing: the capture shows one direction of the connection only, so that it does not show what was answered there.", 0},
+		{"retransmitted", []agent.Connection{again}, agent.Open{}, "Nothing of note: 2 packets retransmitted and 1 NAK sent, and every request that the capture shows was answered.", 0},
+		{"UC", []agent.Connection{connection(packet.UC, 0x20)}, agent.Open{}, "Nothing that packets show: no PSN is missing on UC, which acknowledges nothing: what else is lost shows only in event logs.", 0},
+		{"UD", []agent.Connection{connection(packet.UD, 0x20)}, agent.Open{}, "Nothing that packets show: UD acknowledges nothing: what is lost shows only in event logs.", 0},
+		{"MADs", []agent.Connection{connection(packet.UD, 1)}, agent.Open{}, "Nothing: every management request was answered.", 0},
+		{"MADs, open", []agent.Connection{connection(packet.UD, 1)}, agent.Open{Requests: 2, Waited: 5 * time.Second}, "Nothing: every management request was answered but 2, which had waited 5s when the capture ended.", 2},
+		{"MADs, asked just now", []agent.Connection{connection(packet.UD, 1)}, agent.Open{}, "Nothing: every management request was answered but one, which had waited 136ms when the capture ended.", 1},
 	} {
 		var b bytes.Buffer
-		run := &Run{Result: &agent.Result{RDMA: 6, Packets: 6, Connections: k.list, Open: k.open}}
+		run := &Run{Result: &agent.Result{RDMA: 6, Packets: 6, Connections: k.list, Open: k.open, Last: int64(time.Second), AwaitedMADs: k.awaited, AwaitedSince: int64(864 * time.Millisecond)}}
 		sink, err := New("text", Options{Width: 500})
 		if err != nil {
 			t.Fatal(err)
