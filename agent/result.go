@@ -172,6 +172,7 @@ type Path struct {
 	DSCP  uint8
 	SL    uint8 // of InfiniBand
 	PKey  uint16
+	QKey  uint32 // of datagrams
 }
 
 // Judged reports whether any packet of a transport service, or of a link, was judged.

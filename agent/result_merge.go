@@ -253,7 +253,10 @@ func show(c *connection.Connection, k *Connection) {
 			Retransmissions: faults.Retransmissions, Duplicates: faults.Duplicates,
 			NAKs: faults.NAKs, SequenceNAKs: faults.SequenceNAKs, RNRNAKs: faults.RNRNAKs,
 			Trouble: q.SQ.Trouble(), Stalled: q.SQ.StillStalled(c.Paired), Settings: settingsOf(q.Attr), Timer: q.SQ.TimerSeen(),
-			Path: Path{q.Flow.Known(), q.Flow.SrcPort, q.Flow.TClass, q.Flow.SL, q.Flow.PKey},
+			Path: Path{q.Flow.Known(), q.Flow.SrcPort, q.Flow.TClass, q.Flow.SL, q.Flow.PKey, 0},
+		}
+		if c.Service == packet.UD {
+			k.Ends[e].Path.QKey = q.Flow.QKey()
 		}
 		if sums.Packets > 0 {
 			k.Ends[e].Last = c.LastTime(e)

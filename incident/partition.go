@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 )
 
 // fullMember is the bit of a P_Key that tells a full member from a limited one.
@@ -76,4 +77,48 @@ func (i *Incident) explain(partitions string) {
 func partition(i *Incident) group {
 	p := pairBy(i.Local.Addr, i.Peer.Addr)
 	return group{i.Kind, p.a, p.b, "P_Key"}
+}
+
+// pkeys says which P_Keys both ends of a connection send with, where they differ or one is that of a limited member; "": they do not. Those of a peer that has sent nothing on it are of
+// its other connections.
+func (t *teller) pkeys(c *agent.Connection, from int) string {
+	e, peer := &c.Ends[from], &c.Ends[1-from]
+	if !e.Path.Known {
+		return ""
+	}
+	key := e.Path.PKey
+	keys, where := []uint16{peer.Path.PKey}, ""
+	if !peer.Path.Known {
+		keys, where = t.keysFrom(peer.Addr), " on other connections"
+	}
+	usual := key&fullMember != 0 && !slices.ContainsFunc(keys, func(k uint16) bool { return k != key })
+	if usual || len(keys) >= mostKeys {
+		return ""
+	}
+	limited := ""
+	if key&fullMember == 0 {
+		limited = ", of a limited member: full members only take them"
+	}
+	s := fmt.Sprintf("packets of %v carry 0x%04x%s", e.Addr, key, limited)
+	if len(keys) == 0 {
+		return s + fmt.Sprintf("; %v has sent nothing that tells its own", peer.Addr)
+	}
+	var names []string
+	for _, k := range keys {
+		names = append(names, fmt.Sprintf("0x%04x", k))
+	}
+	return s + fmt.Sprintf("; those of %v%s %s", peer.Addr, where, enumerate(names))
+}
+
+// keysFrom are the P_Keys of what a host sends, but for management.
+func (t *teller) keysFrom(a packet.Addr) (keys []uint16) {
+	for k := range t.run.Connections {
+		for n := range t.run.Connections[k].Ends {
+			e := &t.run.Connections[k].Ends[n]
+			if e.Addr == a && e.Path.Known && e.QPN > 1 && !slices.Contains(keys, e.Path.PKey) && len(keys) < mostKeys {
+				keys = append(keys, e.Path.PKey)
+			}
+		}
+	}
+	return keys
 }

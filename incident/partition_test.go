@@ -5,6 +5,31 @@ import (
 	"testing"
 )
 
+// TestPKeys: of an unanswered request the P_Keys of both ends are shown where one is that of a limited member, and not where both are the same of full members.
+func TestPKeys(t *testing.T) {
+	const text = `
+about: nothing is answered
+hcas:
+  a: 10.0.0.1
+  b: 10.0.0.2
+attributes: {timeout: 12}
+taps: [middle]
+qps:
+  a1: {hca: a, peer: b1, pkey: KEY}
+  b1: {hca: b, peer: a1, pkey: KEY}
+work:
+  - {qp: a1, op: write, length: 64}
+errors:
+  - {do: drop, from: a, where: after, count: all}
+`
+	const said = "P_Keys: packets of 10.0.0.1 carry 0x1234, of a limited member: full members only take them; 10.0.0.2 has sent nothing that tells its own"
+	for key, told := range map[string]bool{"0x1234": true, "0x9234": false} {
+		if got := reasons(t, strings.ReplaceAll(text, "KEY", key)); strings.Contains(got, said) != told || strings.Contains(got, "P_Keys: ") != told {
+			t.Errorf("%s: %s", key, got)
+		}
+	}
+}
+
 // TestPartitions: two queue pairs that drop what the other sends for its P_Key are one incident, which says so. Where the P_Keys agree, nothing is said of them.
 func TestPartitions(t *testing.T) {
 	const text = `

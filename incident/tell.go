@@ -34,6 +34,7 @@ func Of(r *agent.Result) []Incident {
 	t.connections()
 	t.datagrams()
 	t.misaddressed()
+	t.otherQKeys()
 	t.uncompleted()
 	t.rejected()
 	t.ignored()

@@ -69,6 +69,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		t.tellAs(i, partition(i))
 		return
 	}
+	i.fact("P_Keys", t.pkeys(c, from))
 	i.gone = t.gone(i, k)
 	t.tell(i, "")
 }
