@@ -114,8 +114,10 @@ type End struct {
 	SequenceNAKs    uint32 // sent
 	RNRNAKs         uint32 // sent
 	// Open is how many of its requests wait for an answer and have none when the capture ends: on RC and XRC, where the connection is not over. OpenFrame is
-	// the frame that began the oldest of them, and OpenSince when it last asked, or was last answered.
+	// the frame that began the oldest of them, and OpenSince when it last asked, or was last answered. OpenEnded are READs whose last response has come, and earlier ones
+	// are missing: they may be what the capture has lost.
 	Open      uint32
+	OpenEnded uint32
 	OpenFrame uint64
 	OpenSince int64
 	Last      int64 // when it sent its newest packet; 0: it sent none

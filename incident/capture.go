@@ -14,12 +14,6 @@ func (t *teller) capture() {
 	if r.Dropped > 0 {
 		untrusted(fmt.Sprintf("The capture lost %s: what is missing in it may have been sent.", count(r.Dropped, "packet")),
 			"capture with a larger buffer (tcpdump -B), fewer bytes of each packet (-s 256), or a filter on the hosts of interest", "write to a faster disk or to memory")
-	} else if r.Gaps > 0 {
-		untrusted(fmt.Sprintf("The capture has %s although it reports no drops: responders counted messages that it does not hold.", count(r.Gaps, "gap")),
-			"the drop counters of the mirror port and of the capturing host")
-		if n := t.unheld().psns; n > 0 {
-			t.order[len(t.order)-1].fact("missing", count(n, "PSN")+" that it does not hold were acknowledged, and it shows no retransmission of them")
-		}
 	} else {
 		t.lostFrames()
 	}

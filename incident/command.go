@@ -61,15 +61,15 @@ func overlapped(c *agent.Connection, o *agent.Operation) bool {
 // waits tells that a command had no answer until the end of its connection, or of the capture.
 func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	i := t.between(Waiting, c, o.From)
-	if o.Unsure || t.lossy() {
-		i.Certainty = Likely // it may have been answered where the capture has lost packets
-	}
+	lossy := o.Unsure || t.lossy() // so that it may have been answered where the capture has lost packets
 	waited := end - o.Since
 	i.Begin, i.End, i.Ongoing, i.Lost, i.Tap = o.Since, end, c.Closed.At == 0, time.Duration(waited), o.Tap
 	i.show(o.Frame)
 	i.What = fmt.Sprintf("%v has not answered %s of %v%s.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited))
+	closed := ""
 	if c.Closed.At != 0 {
 		i.show(c.Closed.Frame)
+		closed = fmt.Sprintf(", until %v disconnected", c.Closed.By)
 		i.What = fmt.Sprintf("%v had not answered %s of %v%s when %v disconnected.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited), c.Closed.By)
 	}
 	i.fact("command", fmt.Sprintf("%s, in frame %d", c.Upper.Protocol, o.Frame))
@@ -79,16 +79,19 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	if o.Later > 0 {
 		i.fact("meanwhile", count(o.Later, "command")+" that began after it ended: its peer serves others")
 	}
-	if t.run.RDMA > 0 { // else the run goes on, and nobody has looked
+	if t.run.RDMA > 0 && !lossy { // else the run goes on, and nobody has looked
 		i.fact("transport", "every request on the connection was acknowledged: it is not the network that they wait for")
 	}
-	t.peer(i, c, 1-o.From, o.Since, end)
+	t.peer(i, c, 1-o.From, o.Since, end, "this request")
 	i.FitsWith = []string{"a server that waits itself: for its disks, its file system, a lock, or another host", "a server whose threads are stopped or all busy, while its adapter acknowledges"}
 	if o.Later > 0 {
 		i.FitsWith[1] = "a server that has lost this command, or its answer"
 	}
-	t.lossFits(i)
 	i.Next = []string{"on " + i.Peer.Addr.String() + ": its log and dmesg, disks, and tasks that wait (state D)", "on " + i.Local.Addr.String() + ": what waits for this command"}
+	if lossy {
+		i.Next = i.Next[1:]
+		i.doubt(fmt.Sprintf("The capture, which lost packets, holds no answer of %v to %s of %v%s%s.", &i.Peer, o.Name, &i.Local, t.within(" in %s", waited), closed))
+	}
 	t.tell(i, "")
 }
 

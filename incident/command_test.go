@@ -38,7 +38,7 @@ func TestCommands(t *testing.T) {
 		}, []string{
 			"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s. 3 commands in all have no answer 600 commands that began after it ended: its peer serves others",
 		}},
-		{"waits, where the capture lost packets", func(c *agent.Connection, r *agent.Result) { c.Upper.Oldest, r.Dropped = read, 1 }, []string{"command-unanswered likely", "capture proven"}},
+		{"waits, where the capture lost packets", func(c *agent.Connection, r *agent.Result) { c.Upper.Oldest, r.Dropped = read, 1 }, []string{"command-unanswered possible The capture, which lost packets, holds no answer of 10.0.0.2 QP 0x20 to NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 in 6s.", "capture proven"}},
 		{"not for long", func(c *agent.Connection, r *agent.Result) { c.Upper.Oldest, r.Last = read, at(2900) }, nil},
 		{"nobody answers", func(c *agent.Connection, _ *agent.Result) { c.Upper.Oldest, c.Upper.Answered = read, false }, nil},
 		{"the transport owes an answer", func(c *agent.Connection, _ *agent.Result) {

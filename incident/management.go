@@ -108,7 +108,7 @@ func (t *teller) unserved(a *asked) {
 	i.fact("requests", a.requests())
 	i.fact("answers", a.answers(t))
 	if t.of(u.To).last != 0 && u.Class != mad.ClassSubnetDirected { // else the address is not that of one port
-		t.peer(i, &agent.Connection{}, 0, a.First, t.run.Last)
+		t.peer(i, &agent.Connection{}, 0, a.First, t.run.Last, "this request")
 	}
 	if a.reasons(i); !a.Reached && a.Class != mad.ClassSubnetDirected {
 		i.FitsWith = append(i.FitsWith, "a capture that holds one direction only")

@@ -121,7 +121,7 @@ func (t *teller) undisconnected(q *cm.Unanswered) {
 	}
 	i.show(q.Frame)
 	i.What = fmt.Sprintf("%v asked %v to disconnect (DREQ) %s%s; nothing answered.", q.From, q.To, times(uint64(q.Times)), t.within(" in %s", q.Last-q.First))
-	t.peer(i, &agent.Connection{}, 0, q.First)
+	t.peer(i, &agent.Connection{}, 0, q.First, q.Last, "this request")
 	to := q.To.String()
 	i.FitsWith = []string{"a host that went down or was restarted, or whose communication manager has no such connection any more", "DREQs or their answers that were lost each time"}
 	i.Next = []string{"the log and the uptime of " + to, "discards and errors of the switch ports between"}
@@ -172,7 +172,7 @@ func (t *teller) ignored() {
 		i.show(q.Frame)
 		i.What = fmt.Sprintf("%v asked %v for a connection (REQ) %s%s; nothing answered.", q.From, q.To, times(uint64(q.Times)), t.within(" in %s", q.Last-q.First))
 		i.fact("service", fmt.Sprint(q.Service))
-		t.peer(i, &agent.Connection{}, 0, q.First, q.Last)
+		t.peer(i, &agent.Connection{}, 0, q.First, q.Last, "this request")
 		t.ignoredReasons(i, q)
 		t.tell(i, "")
 	}

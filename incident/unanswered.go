@@ -56,7 +56,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("waits", waiting(e, k))
 	t.cause(i, c, from, k)
 	t.command(i, c)
-	t.peer(i, c, 1-from, k.Since, k.Last)
+	t.peer(i, c, 1-from, k.Since, k.Last, "this request")
 	if t.cutOff(i, k) {
 		i.fact("but", fmt.Sprintf("of %v came only retransmissions in the end: nothing shows that packets still came to it", i.Peer.Addr))
 	}
@@ -105,23 +105,29 @@ func waits(e *agent.End, now int64) bool {
 // silent tells of a request of end from that waits without having been retransmitted.
 func (t *teller) silent(c *agent.Connection, from int) {
 	e := &c.Ends[from]
-	if c.Closed.At != 0 || !waits(e, t.run.Last) {
+	if c.Closed.At != 0 || !t.timed() || !waits(e, t.run.Last) {
 		return
+	}
+	open, lossy := e.Open, t.lossy()
+	if lossy {
+		open -= min(open, e.OpenEnded)
+	}
+	if open == 0 {
+		return // what is missing of the answers the capture may have lost
 	}
 	i := t.between(Unanswered, c, from)
 	i.Certainty = Likely // nothing shows that the requester lacks the answer
-	if t.lossy() {
-		i.Certainty = Possible
-	}
 	i.Begin, i.End, i.Ongoing, i.Lost = e.OpenSince, t.run.Last, true, time.Duration(t.run.Last-e.OpenSince)
 	i.show(e.OpenFrame)
-	i.What = fmt.Sprintf("%v waits for %v to answer %s, and has retransmitted nothing%s.", &i.Local, &i.Peer, count(uint64(e.Open), "request"), t.within(" for %s", t.run.Last-e.OpenSince))
+	i.What = fmt.Sprintf("%v waits for %v to answer %s, and has retransmitted nothing%s.", &i.Local, &i.Peer, count(uint64(open), "request"), t.within(" for %s", t.run.Last-e.OpenSince))
 	i.fact("request", fmt.Sprintf("the oldest begins in frame %d", e.OpenFrame))
 	t.command(i, c)
-	t.peer(i, c, 1-from, e.OpenSince, t.run.Last)
+	t.peer(i, c, 1-from, e.OpenSince, t.run.Last, i.Local.Addr.String()+" last asked, or was answered")
 	i.FitsWith = []string{"a retransmission timer that is long or off (timeout 0)", "a requester that has stopped: its process, its host, or its queue pair in the error state"}
 	i.Next = []string{"the queue pair's timeout and state on " + i.Local.Addr.String() + " (rdma resource show qp)", "what " + i.Peer.Addr.String() + " did since: it owes the answer"}
-	t.lossFits(i)
+	if lossy {
+		i.doubt(fmt.Sprintf("The capture, which lost packets, holds no answer of %v to %s of %v%s, nor a retransmission.", &i.Peer, count(uint64(open), "request"), &i.Local, t.within(" for %s", t.run.Last-e.OpenSince)))
+	}
 	t.tell(i, "silent")
 }
 
@@ -184,8 +190,8 @@ func waiting(e *agent.End, k *qp.Stall) string {
 	return s + count(uint64(k.Packets), "packet") + " retransmitted in vain, " + count(k.Bytes, "byte") + " of payload"
 }
 
-// peer says what the host of the peer, which is end to of c, has sent since a request that was sent at a time, and last retransmitted at another.
-func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int64) {
+// peer says what the host of the peer, which is end to of c, has sent since a time, that of what event names, and which of its connections had begun until another.
+func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int64, event string) {
 	h := t.of(i.Peer.Addr)
 	peer, here, elsewhere := i.Peer.Addr.String(), c.Ends[to].Last, h.by(last).lasts.but(keyOf(c))
 	switch {
@@ -193,19 +199,19 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int6
 		i.fact("peer", "the capture holds no packet of "+peer)
 	case !t.timed():
 	case here > since && elsewhere > since:
-		i.fact("peer", fmt.Sprintf("%s sent its last packet on this connection %s after this request, and went on sending on others", peer, span(here-since)))
+		i.fact("peer", fmt.Sprintf("%s sent its last packet on this connection %s after %s, and went on sending on others", peer, span(here-since), event))
 	case here > since:
-		i.fact("peer", fmt.Sprintf("%s sent its last packet %s after this request, on this connection", peer, span(here-since)))
+		i.fact("peer", fmt.Sprintf("%s sent its last packet %s after %s, on this connection", peer, span(here-since), event))
 	case elsewhere > since:
-		i.fact("peer", fmt.Sprintf("%s went on sending on other connections: last %s after this request", peer, span(elsewhere-since)))
+		i.fact("peer", fmt.Sprintf("%s went on sending on other connections: last %s after %s", peer, span(elsewhere-since), event))
 	case h.next(last) != 0:
-		i.fact("peer", fmt.Sprintf("nothing of %s but management is in the capture until its next connection, which began %s after this request", peer, span(h.next(last)-since)))
+		i.fact("peer", fmt.Sprintf("nothing of %s but management is in the capture until its next connection, which began %s after %s", peer, span(h.next(last)-since), event))
 	case h.last > since:
-		i.fact("peer", fmt.Sprintf("nothing of %s but management is in the capture since, the last %s after this request", peer, span(h.last-since)))
+		i.fact("peer", fmt.Sprintf("nothing of %s but management is in the capture since, the last %s after %s", peer, span(h.last-since), event))
 	case max(here, elsewhere) == since:
 		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since its last answer", peer))
 	default:
-		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since: its last packet came %s before this request", peer, span(since-h.last)))
+		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since: its last packet came %s before %s", peer, span(since-h.last), event))
 	}
 }
 

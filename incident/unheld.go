@@ -1,19 +1,32 @@
 package incident
 
-import "fmt"
+import (
+	"fmt"
 
-// fewestUnheld is from how many PSNs on that were acknowledged, and that the capture does not hold, it is told to have lost them: of one its requester may have left out the number.
+	"ibwitness/agent"
+	"ibwitness/packet"
+)
+
+// fewestUnheld is from how many PSNs on that the capture does not hold, and that nothing retransmits, it is told to have lost them: of one its requester may have left out the
+// number.
 const fewestUnheld = 2
 
-// unheld is the requests that were acknowledged although the capture does not hold them.
+// mostOutstanding is how many messages a requester sends at most, as far as most are set up, before it has the responses to a READ.
+const mostOutstanding = 16
+
+// unheld is what was sent although the capture does not hold it.
 type unheld struct {
-	psns        uint64
+	psns        uint64 // requests that were acknowledged
+	responses   uint64 // to READs, that were not asked for again
+	runs        uint64
 	connections int
 	tap         uint16
-	frames      []uint64 // in which they were first acknowledged, on the first of them
+	frames      []uint64 // in which they were first acknowledged, or passed over, on the first of them
 }
 
-// unheld counts them.
+func (u *unheld) all() uint64 { return u.psns + u.responses }
+
+// unheld counts it.
 func (t *teller) unheld() *unheld {
 	if t.lost != nil {
 		return t.lost
@@ -22,48 +35,115 @@ func (t *teller) unheld() *unheld {
 	t.lost = u
 	for i := range t.run.Connections {
 		c := &t.run.Connections[i]
-		n := uint64(0)
+		before := u.all()
 		for k := range c.Ends {
-			x := c.Ends[k].Trouble
-			if x == nil || x.Missing.Acked == 0 || x.Overtaking != nil {
-				continue // what came late is not missing
-			}
-			n += uint64(x.Missing.Acked)
-			if len(u.frames) == 0 {
-				u.tap, u.frames = c.FirstTap, []uint64{x.Missing.AckedFrame}
-			}
+			u.add(c, k)
 		}
-		if n > 0 {
+		if u.all() > before {
 			u.connections++
 		}
-		u.psns += n
 	}
 	return u
 }
 
+// add adds what the requests of end from show.
+func (u *unheld) add(c *agent.Connection, from int) {
+	x := c.Ends[from].Trouble
+	if x == nil {
+		return
+	}
+	m := &x.Missing
+	if m.Acked > 0 && x.Overtaking == nil { // what came late is not missing
+		u.note(c, m.AckedFrame)
+		u.psns, u.runs = u.psns+uint64(m.Acked), u.runs+uint64(max(m.AckedGaps, 1))
+	}
+	if responsesUnheld(&c.Ends[from]) {
+		u.note(c, m.Responses.Frame)
+		u.responses, u.runs = u.responses+uint64(m.Responses.PSNs), u.runs+uint64(m.Responses.Gaps)
+	}
+}
+
+// responsesUnheld reports whether an end has had the responses to its READs that the capture does not hold: it has gone on, and asked for none again.
+func responsesUnheld(e *agent.End) bool {
+	x := e.Trouble
+	m := &x.Missing.Responses
+	return m.PSNs > 0 && x.Responses.All().Packets == 0 && x.Again.Packets == 0 && x.Now.Begun == 0 && e.Messages > m.Messages+mostOutstanding
+}
+
+func (u *unheld) note(c *agent.Connection, frame uint64) {
+	if len(u.frames) == 0 {
+		u.tap, u.frames = c.FirstTap, []uint64{frame}
+	}
+}
+
 // lossy reports whether the capture has lost packets, so that it may lack any answer.
-func (t *teller) lossy() bool { return t.run.Dropped > 0 || t.unheld().psns >= fewestUnheld }
+func (t *teller) lossy() bool {
+	return t.run.Dropped > 0 || t.run.Gaps > 0 || t.unheld().all() >= fewestUnheld
+}
 
 // lossFits adds that the capture may have lost an answer.
 func (t *teller) lossFits(i *Incident) {
-	if t.unheld().psns >= fewestUnheld {
+	if t.run.Dropped == 0 && t.lossy() {
 		i.FitsWith = append(i.FitsWith, "an answer that is among the packets which the capture lost")
 	}
 }
 
+// doubt words an incident as what a capture shows that has lost packets: the answer may be among them.
+func (i *Incident) doubt(what string) {
+	i.Certainty, i.What = Possible, what
+	i.FitsWith = append([]string{"an answer that is among the packets which the capture lost"}, i.FitsWith...)
+	i.Next = append([]string{"a capture that loses nothing, before anything else: see what it lost below"}, i.Next...)
+}
+
 // lostFrames tells that the capture has lost packets without saying so.
 func (t *teller) lostFrames() {
-	u := t.unheld()
-	if u.psns < fewestUnheld {
+	u, gaps := t.unheld(), t.run.Gaps
+	if u.all() < fewestUnheld && gaps == 0 {
 		return
 	}
 	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: t.run.First, End: t.run.Last, Tap: u.tap}
 	i.show(u.frames...)
-	i.What = fmt.Sprintf("The capture lost packets: %s that it does not hold, of %s, were acknowledged, and it shows no retransmission of them.", count(u.psns, "PSN"), count(uint64(u.connections), "connection"))
-	if len(t.run.Taps) > 1 {
-		i.Certainty = Likely
+	switch {
+	case u.all() < fewestUnheld:
+		i.What = "The capture lost packets, though it reports no drops: responders counted messages that it does not hold."
+	default:
+		i.What = fmt.Sprintf("The capture lost packets, though it reports no drops: at least %s that it does not hold, in at least %s, on %s.",
+			number(u.all()), count(u.runs, "run"), count(uint64(u.connections), "connection"))
+		if u.psns == 0 && gaps == 0 || len(t.run.Taps) > 1 {
+			i.Certainty = Likely
+		}
+	}
+	if u.psns > 0 {
+		i.fact("requests", fmt.Sprintf("%s that it does not hold %s acknowledged, and it shows no retransmission of them", count(u.psns, "PSN"), were(u.psns)))
+	}
+	if u.responses > 0 {
+		i.fact("responses", fmt.Sprintf("%s to READs %s missing before later ones, and %s not asked for again", count(u.responses, "response"), are(u.responses), were(u.responses)))
+	}
+	if gaps > 0 {
+		i.fact("counted", fmt.Sprintf("%s responders counted messages that it does not hold", times(gaps)))
+	}
+	for k := range t.run.Silences {
+		s := &t.run.Silences[k]
+		if n := t.missingIn(s); n > 0 && t.timed() {
+			i.show(s.Frame)
+			i.fact("hole", fmt.Sprintf("no frame for %s before frame %d, %s after the first: PSNs of %s are missing there", span(s.To-s.From), s.Frame, span(s.To-t.run.First), count(uint64(n), "connection")))
+		}
 	}
 	i.FitsWith = []string{"a capture that dropped frames without saying so, or a mirror port that did", "a path of several, of which the tap sees some"}
 	i.Next = []string{"the drop counters of the mirror port and of the capturing host", "capture with a larger buffer (tcpdump -B), fewer bytes of each packet (-s 256), or a filter on the hosts of interest"}
 	t.order = append(t.order, i)
+}
+
+// missingIn is on how many connections the longest run of PSNs that are missing lies around a silence, and hardly longer.
+func (t *teller) missingIn(s *agent.Silence) (n int) {
+	for i := range t.run.Connections {
+		c := &t.run.Connections[i]
+		for k := range c.Ends {
+			if x := c.Ends[k].Trouble; x != nil && c.Service == packet.RC && x.Missing.Longest > 1 && x.Missing.Between.First <= s.From && x.Missing.Between.After >= s.To && x.Missing.Between.After-x.Missing.Between.First <= 2*(s.To-s.From) {
+				n++
+				break
+			}
+		}
+	}
+	return n
 }

@@ -22,7 +22,8 @@ work:
   - {qp: a1, op: write, length: 100, at: 20ms}
 taps: [%]
 `
-	const said = "capture (proven): The capture lost packets: 3 PSNs that it does not hold, of 1 connection, were acknowledged, and it shows no retransmission of them."
+	const said = "capture (proven): The capture lost packets, though it reports no drops: at least 3 that it does not hold, in at least 2 runs, on 1 connection."
+	reads := strings.Replace(scene, "op: write, length: 8000", "op: read, length: 4000", 1)
 	without := func(list []fabricagent.Frame, at ...int) (out []fabricagent.Frame) {
 		for i, f := range list {
 			if !slices.Contains(at, i) {
@@ -40,6 +41,8 @@ taps: [%]
 	}
 	middle := frames(t, strings.Replace(scene, "%", "middle", 1))
 	lost := frames(t, strings.Replace(scene, "%", "middle", 1)+"errors:\n  - {do: drop, from: a, psn: +20}\n  - {do: drop, from: a, psn: +44}\n  - {do: drop, from: a, psn: +45}\n")
+	read := frames(t, strings.Replace(reads, "%", "middle", 1))
+	unread := frames(t, strings.Replace(reads, "%", "middle", 1)+"errors:\n  - {do: drop, from: b, psn: +5}\n  - {do: drop, from: b, psn: +10}\n")
 	for _, tt := range []struct {
 		name string
 		list []fabricagent.Frame
@@ -50,7 +53,10 @@ taps: [%]
 		{"one packet", without(middle, 20), nil, []string{"The capture lost"}},
 		{"by the network", lost, []string{"loss (proven)"}, []string{"The capture lost"}},
 		{"none", middle, []string{"frames: 0"}, nil},
-		{"and an answer is missing", unanswered(without(middle, 20, 40, 41)), []string{"unanswered (possible)"}, nil},
+		{"responses, by the capture", without(read, 7, 12, 13), []string{"capture (likely): The capture lost packets, though it reports no drops: at least 3 that it does not hold, in at least 2 runs", "responses: 3 responses to READs are missing"}, nil},
+		{"responses, where the capture ends soon", without(read[:70], 57, 62), nil, []string{"The capture lost"}},
+		{"responses, by the network", unread, []string{"loss (proven)"}, []string{"The capture lost"}},
+		{"and an answer is missing", unanswered(without(middle, 20, 40, 41)), []string{"unanswered (possible): The capture, which lost packets, holds no answer of"}, nil},
 		{"only an answer is missing", unanswered(middle), []string{"unanswered (likely)"}, []string{"The capture lost"}},
 	} {
 		got := happened(t, tt.list, agent.Options{})

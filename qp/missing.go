@@ -9,6 +9,7 @@ import (
 type Missing struct {
 	Gaps, PSNs uint32
 	Acked      uint32     // of PSNs: that were acknowledged, and not retransmitted, as far as the capture shows
+	AckedGaps  uint32     // in how many gaps, at least
 	AckedFrame uint64     // in which they first were
 	Longest    uint32     // PSNs of the longest gap
 	Messages   uint32     // on UC: messages that they are of, at least
@@ -23,6 +24,27 @@ type Missing struct {
 		Frame uint64
 		Time  int64
 	}
+	Between   struct{ First, After int64 } // times of the requests before and after the longest gap
+	Responses MissingResponses
+}
+
+// MissingResponses is the responses to READs that the tap did not see before later ones.
+type MissingResponses struct {
+	Gaps, PSNs uint32
+	Frame      uint64 // after the first gap
+	Messages   uint64 // that the requester had sent then
+}
+
+// CountMissingResponses notes that n responses are missing before response p, when the requester had sent so many messages.
+func (s *SendQueue) CountMissingResponses(n int, p *packet.Packet, messages uint64) {
+	if n <= 0 {
+		return
+	}
+	m := &s.trouble().Missing.Responses
+	if m.Gaps == 0 {
+		m.Frame, m.Messages = p.Frame, messages
+	}
+	m.Gaps, m.PSNs = m.Gaps+1, m.PSNs+uint32(n)
 }
 
 // CountMissing notes a gap of n PSNs before packet p.
@@ -35,6 +57,7 @@ func (s *SendQueue) CountMissing(n int, p *packet.Packet) *Missing {
 	m.Gaps, m.PSNs = m.Gaps+1, m.PSNs+uint32(n)
 	if uint32(n) > m.Longest {
 		m.Longest, m.Frame = uint32(n), p.Frame
+		m.Between.First, m.Between.After = s.Last.Time, p.Time
 	}
 	return m
 }
@@ -61,6 +84,9 @@ func (s *SendQueue) CountAcked(p *packet.Packet, psn packet.PSN) {
 		m.AckedFrame = p.Frame
 	}
 	n := min(s.Gap.To.Diff(s.Gap.From), psn.Diff(s.Gap.From)+1)
+	if n > 0 && m.AckedGaps < m.Gaps {
+		m.AckedGaps++
+	}
 	m.Acked = min(m.Acked+uint32(max(n, 0)), m.PSNs)
 }
 

@@ -253,6 +253,9 @@ func (v *Verifier) judgeOvertaking(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[1-from].SQ
 	v.Covered(rule.RCRSP007)
 	if oldest := overtaken(q, p); oldest != nil && !waitsForRequest(c, from, oldest) {
+		if oldest.Op == wqe.Read && p.PSN.After(oldest.Last) {
+			v.missesResponses(c, from, p, oldest, oldest.Last.Diff(oldest.RespNext())+1)
+		}
 		v.reportOvertaking(c, from, p, oldest)
 	}
 }

@@ -82,6 +82,7 @@ func (v *Verifier) readAhead(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	if !c.Sees(from) {
 		d = "earlier responses may have been lost before the tap"
 	}
+	v.missesResponses(c, from, p, w, p.PSN.Diff(w.RespNext()))
 	w.Flags |= wqe.Gapped | wqe.Holed
 	explained := c.Ends[from].SQ.GapExplained || waitsForRequest(c, from, w)
 	c.Ends[from].SQ.CloseExplanation()

@@ -130,6 +130,15 @@ func (v *Verifier) responseOvertaken(c *qp.Pair, from int, p *packet.Packet, w *
 	}
 }
 
+// missesResponses notes that n responses of end from to READ w are missing before response p, where nothing was retransmitted that they may answer.
+func (v *Verifier) missesResponses(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, n int) {
+	if c.RQ(from).DuplicateRequest || w.Flags&(wqe.Reissued|wqe.Unsized|wqe.Guessed) != 0 || v.Unordered(c, from) {
+		return
+	}
+	e := &c.Ends[1-from]
+	e.SQ.CountMissingResponses(n, p, e.Sums().Messages)
+}
+
 // overtook is the IPv4 identification of what has overtaken the newest response, where run says that it was; else that of the newest response.
 func overtook(run *qp.Overtaking, r *qp.ReceiveQueue) uint16 {
 	if run != nil {

@@ -161,7 +161,7 @@ func (t *text) seen() {
 	case r.Dropped > 0:
 		s += "; the capture lost " + count(r.Dropped, "packet")
 	case r.Gaps > 0:
-		s += "; it reports no drops, but has " + count(r.Gaps, "gap") + ", as MSNs show: its tap recorded nothing for a while"
+		s += "; it reports no drops, but lost packets, as MSNs show"
 	default:
 		s += "; no drops reported"
 	}
