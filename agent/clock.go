@@ -20,6 +20,10 @@ const (
 	// backStep is by how much a frame is older than the newest one before it where a clock was set back: frames of several receive queues are in
 	// disorder by less.
 	backStep = int64(10 * time.Millisecond)
+	// shortStep is by how much likewise where no few frames are, but all of a good while: the newest time does not come again until the clock has made good for it.
+	shortStep = int64(time.Millisecond)
+	// fewestLagging is how many frames that are at least.
+	fewestLagging = 16
 	// aheadStep is for how long no frame comes while a capture goes on.
 	aheadStep = int64(24 * time.Hour)
 )
@@ -32,6 +36,7 @@ type Silence struct {
 	From, To int64  // times of the frames before and after it, nanoseconds since the Unix epoch
 	Frame    uint64 // after it, of Tap
 	Tap      uint16
+	Flushed  Flushed
 }
 
 // MostSilences is how many silences are kept, of the longest.
@@ -46,6 +51,38 @@ type clocks struct {
 	at      int     // the tap that showed the newest frame of all last; -1: none is known to have
 	step    ClockStep
 	silent  []Silence // the longest standstills
+	lagging lagging
+	starts  []int // in a batch: the first frames after standstills
+	turns   turns
+}
+
+// lagging is the frames of a tap that are older than its newest one, by less than a backStep.
+type lagging struct {
+	step  ClockStep // Count: how many they are; 0: none are
+	other bool      // there were some before, which a clock that is set does not explain
+}
+
+// older takes frame f of a tap, whose newest one is so much later: by is less than 0.
+func (k *clocks) older(f *fabricagent.Frame, by int64) {
+	b := &k.lagging
+	switch {
+	case b.step.Count > 0 && b.step.Tap == f.Tap:
+		if b.step.Count++; b.step.Count == fewestLagging && !b.other {
+			k.step = b.step
+		} else if k.step.Frame == b.step.Frame {
+			k.step.Count++
+		}
+	case by <= -shortStep && k.step.Count == 0:
+		b.other = b.other || b.step.Count > 0
+		b.step = ClockStep{Tap: f.Tap, Frame: f.Number, By: time.Duration(by), Count: 1}
+	}
+}
+
+// caughtUp takes a frame of a tap that is as new as its newest one.
+func (k *clocks) caughtUp(tap uint16) {
+	if b := &k.lagging; b.step.Count > 0 && b.step.Tap == tap {
+		b.step, b.other = ClockStep{}, true
+	}
 }
 
 // take takes the frames of a batch.
@@ -54,6 +91,7 @@ func (k *clocks) take(frames []fabricagent.Frame) {
 		k.first, k.last, k.at = frames[0].Time, frames[0].Time, -1
 	}
 	last, at := k.last, k.at
+	k.starts = k.starts[:0]
 	for i := range frames {
 		f := &frames[i]
 		if uint64(f.Time-last) <= uint64(standstill) && int(f.Tap) == at {
@@ -61,14 +99,19 @@ func (k *clocks) take(frames []fabricagent.Frame) {
 			continue
 		}
 		k.last = last
-		k.other(f)
+		if k.other(f) {
+			k.starts = append(k.starts, i)
+		}
 		last, at = k.last, k.at
 	}
 	k.last = last
+	if k.turns.wants() || len(k.starts) > 0 {
+		k.measure(frames)
+	}
 }
 
-// other takes a frame that did not come from the same tap as the newest one, or not soon after it.
-func (k *clocks) other(f *fabricagent.Frame) {
+// other takes a frame that did not come from the same tap as the newest one, or not soon after it. It reports whether it is the first after a standstill.
+func (k *clocks) other(f *fabricagent.Frame) (first bool) {
 	k.first = min(k.first, f.Time)
 	if k.at >= 0 {
 		k.newest[k.at] = k.last
@@ -82,16 +125,21 @@ func (k *clocks) other(f *fabricagent.Frame) {
 			k.step = ClockStep{Tap: f.Tap, Frame: f.Number, By: time.Duration(by)}
 		}
 		k.step.Count++
+	} else if *last != 0 && by < 0 {
+		k.older(f, by)
+	} else {
+		k.caughtUp(f.Tap)
 	}
 	*last = max(*last, f.Time)
 	if f.Time-k.last > standstill {
-		k.stopped = f.Time
-		k.silence(Silence{k.last, f.Time, f.Number, f.Tap})
+		k.stopped, first = f.Time, true
+		k.silence(Silence{From: k.last, To: f.Time, Frame: f.Number, Tap: f.Tap})
 	}
 	k.at = -1
 	if f.Time >= k.last {
 		k.last, k.at = f.Time, int(f.Tap)
 	}
+	return first
 }
 
 // silence keeps a silence, where it is among the longest.
@@ -109,6 +157,7 @@ func (k *clocks) silence(s Silence) {
 
 // silences lists the longest silences in the order in which they were.
 func (k *clocks) silences() []Silence {
+	k.flushed()
 	list := slices.Clone(k.silent)
 	slices.SortFunc(list, func(a, b Silence) int { return cmp.Compare(a.From, b.From) })
 	return list

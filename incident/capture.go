@@ -18,15 +18,32 @@ func (t *teller) capture() {
 		t.lostFrames()
 	}
 	t.twice()
-	if k := r.Clock; k.Count > 0 {
-		by := "by " + k.By.Abs().String()
-		if k.By.Abs() > 24*time.Hour {
-			by = "by more than a day"
-		}
-		untrusted(fmt.Sprintf("A clock of the capture was set %s, in frame %d: nothing that rests on time is proven.", by, k.Frame),
-			"captures of several interfaces need one clock (PTP, or one capturing host)")
-	}
+	t.clockSet()
 	t.oneDirection()
+}
+
+// clockSet tells that a clock of the capture was set.
+func (t *teller) clockSet() {
+	k := t.run.Clock
+	if k.Count == 0 {
+		return
+	}
+	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: t.run.First, End: t.run.Last, Tap: k.Tap}
+	i.show(k.Frame)
+	by := span(int64(k.By.Abs()))
+	if k.By.Abs() > 24*time.Hour {
+		by = "more than a day"
+	}
+	way := "ahead"
+	if k.By < 0 {
+		way = "back"
+	}
+	i.What = fmt.Sprintf("A clock of the capture was set %s by %s, in frame %d: nothing that rests on time is proven.", way, by, k.Frame)
+	i.Next = []string{"what set the clock of the capturing host: NTP, PTP or its hypervisor; have it slewed, and not stepped"}
+	if len(t.run.Taps) > 1 {
+		i.Next = []string{"captures of several interfaces need one clock (PTP, or one capturing host)"}
+	}
+	t.order = append(t.order, i)
 }
 
 // From how many copies on, and from what share of the packets on, as one of so many, it is not the network that makes them.

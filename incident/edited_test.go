@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,14 +60,23 @@ func frames(t *testing.T, text string) (list []fabricagent.Frame) {
 // judged is what frames show in their order in the list, which take the times that come in theirs, and numbers.
 func judged(t *testing.T, list []fabricagent.Frame, opt agent.Options) *agent.Result {
 	t.Helper()
+	newest, ordered := int64(0), slices.Clone(list)
+	for i := range ordered {
+		newest = max(newest, ordered[i].Time)
+		ordered[i].Time = newest
+	}
+	return stamped(t, ordered, opt)
+}
+
+// stamped is judged with the times that frames have.
+func stamped(t *testing.T, list []fabricagent.Frame, opt agent.Options) *agent.Result {
+	t.Helper()
 	s := agent.NewSession(opt)
 	if _, err := s.Tap(fabricagent.Tap{File: "edited", Link: list[0].Link}); err != nil {
 		t.Fatal(err)
 	}
-	newest := int64(0)
 	for i, f := range list {
-		newest = max(newest, f.Time)
-		f.Time, f.Number = newest, uint64(i+1)
+		f.Number = uint64(i + 1)
 		if _, err := s.Frame(&f); err != nil {
 			t.Fatal(err)
 		}

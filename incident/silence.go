@@ -49,7 +49,11 @@ func (t *teller) silences() {
 		t.waited(&t.run.Connections[i])
 	}
 	for i := range t.still {
-		if k := &t.still[i]; k.tells() {
+		switch k := &t.still[i]; {
+		case k.Flushed.Frames > 0:
+			k.told = true
+			t.flushed(k)
+		case k.tells():
 			k.told = true
 			t.silence(k)
 		}
@@ -112,4 +116,32 @@ func (t *teller) silence(k *still) {
 	i.FitsWith = []string{"a capturing host that stopped (a virtual machine that was paused, a disk that was full)", "a mirror port or a link of the tap that was down", "a switch that all of this traffic passes, and that stopped"}
 	i.Next = []string{"the logs of the capturing host and its port at that time", "whether the counters of the hosts show timeouts then: if they do not, only the capture stopped"}
 	t.order = append(t.order, i)
+}
+
+// flushed tells that the frames after a silence had queued before the tap, which stamped them when it went on.
+func (t *teller) flushed(k *still) {
+	f := &k.Flushed
+	i := &Incident{Kind: Untrusted, Certainty: Likely, Begin: k.From, End: k.To, Tap: k.Tap}
+	i.show(k.Frame)
+	frames := count(uint64(f.Frames), "frame")
+	if f.More {
+		frames = "more than " + frames
+	}
+	i.What = fmt.Sprintf("For %s the capture stamped no frame, and then %s within %s, answers among them that came too soon after their requests: they had queued, and nothing shows when they came.",
+		span(k.To-k.From), frames, span(int64(f.Span)))
+	i.fact("answers", fmt.Sprintf("%s came within %s of their requests; no other that was looked at took less than %s", number(uint64(f.Answers)), span(int64(f.Within)), span(int64(f.Least))))
+	i.fact("times", "waits and slow commands that span it are not told; latencies that do mean nothing")
+	i.FitsWith = []string{"a capturing host or driver that stopped, and stamped what had queued when it went on", "a mirror, tap or aggregation device that held frames back"}
+	i.Next = []string{"the logs of the capturing host at that time", "time stamps of the adapter or of the tap (tcpdump -j adapter_unsynced), and not of the capturing host"}
+	t.order = append(t.order, i)
+}
+
+// flushedOver reports whether a good part of a time is one in which the capture stamped nothing, and then what had queued.
+func (t *teller) flushedOver(since, until int64) bool {
+	for i := range t.still {
+		if k := &t.still[i]; k.Flushed.Frames > 0 && 2*(min(k.To, until)-max(k.From, since)) >= until-since {
+			return true
+		}
+	}
+	return false
 }

@@ -25,7 +25,9 @@ func OpenRequests(o *agent.Open) string {
 	if o.Again {
 		s += ", though retransmitted"
 	}
-	if o.Waited >= time.Millisecond {
+	switch {
+	case o.Unclocked:
+	case o.Waited >= time.Millisecond:
 		s += ": nothing came in the last " + span(o.Waited) + " of the capture"
 	}
 	return s
