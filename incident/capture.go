@@ -52,20 +52,37 @@ const (
 	copiedShare  = 4
 )
 
+// copied reports whether the capture holds a large part of the packets twice: then copies look like retransmissions and reordering where they come among other packets.
+func (t *teller) copied() bool {
+	n, once := t.copies()
+	return once >= fewestCopies && copiedShare*n >= once
+}
+
+// copies is how many packets are copies of others, as far as they are told from retransmissions, and how many others there are.
+func (t *teller) copies() (n, once uint64) {
+	n = t.run.Copies.Count
+	return n, t.run.RDMA - min(t.run.RDMA, t.run.Repeated+n)
+}
+
 // twice tells that the capture holds a large part of the packets twice.
 func (t *teller) twice() {
-	k := &t.run.Copies
-	once := t.run.RDMA - min(t.run.RDMA, t.run.Repeated+k.Count)
-	if once < fewestCopies || copiedShare*k.Count < once {
+	if !t.copied() {
 		return
 	}
-	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: k.First, End: k.Last, Tap: k.Tap}
+	k := &t.run.Copies
+	n, once := t.copies()
+	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: k.First, End: k.Last, Tap: k.Tap, foremost: true}
 	i.show(k.Frame, k.Newest)
-	i.What = fmt.Sprintf("The capture holds %s of %s twice.", number(k.Count), count(once, "packet"))
+	part := "many"
+	if 2*n >= once {
+		part = "most"
+	}
+	i.What = fmt.Sprintf("The capture holds %s packets twice: of %s, at least %s are copies of others.", part, number(n+once), number(n))
 	if k.Within > 0 && t.timed() {
 		i.fact("apart", "at most "+span(k.Within)+", where a copy comes right after its packet")
 	}
+	i.fact("not told", "losses, retransmissions and packets out of order, which copies among other packets look like; what is said of those below, copies may have made")
 	i.FitsWith = []string{"a mirror of both directions of each port, or of several ports that the same packets pass", "a capture of all interfaces (tcpdump -i any), where packets pass several", "a network that duplicates packets, though hardly so many"}
-	i.Next = []string{"editcap -d to take the copies out: duplicate-request and duplicate-response are theirs", "mirror one direction of each port, or capture on one interface"}
+	i.Next = []string{"take the copies out and check again: editcap -d, or editcap -w 0.001 where they do not come right after their packets", "mirror one direction of each port, or capture on one interface"}
 	t.order = append(t.order, i)
 }

@@ -114,6 +114,9 @@ func (t *teller) requests(c *agent.Connection, from int) {
 	if k.RNR.NAKs > 0 && !(e.Stalled && k.NAK.Time != 0) {
 		t.notReady(c, from, &k)
 	}
+	if t.copied() {
+		return
+	}
 	t.reordered(c, from, k.Overtaking.All(), requests)
 	t.reordered(c, 1-from, k.Responses.All(), responses)
 	t.loss(c, from, &k)
@@ -188,5 +191,11 @@ func (t *teller) sorted() []Incident {
 
 // order puts the gravest kind first, and of a kind what cost the most time.
 func order(a, b *Incident) int {
+	if a.foremost != b.foremost {
+		if a.foremost {
+			return -1
+		}
+		return 1
+	}
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Begin, b.Begin))
 }

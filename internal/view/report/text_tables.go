@@ -46,7 +46,12 @@ func (t *text) events() {
 	t.heading("Events")
 	tab := newTable(">count", "event", "by")
 	for _, k := range kinds {
-		tab.add(number(k.times), k.id.Row().Name, byWhom(k.by))
+		who, all := byWhom(k.by), uint64(k.times)
+		if n := t.res.Cover[k.id].Exercised; t.res.Forgotten.Events > 0 && n > all { // not all were kept
+			all = n
+			who += ", of the " + number(k.times) + " that are listed"
+		}
+		tab.add(number(all), k.id.Row().Name, who)
 	}
 	t.lines(tab.lines("  ", t.dim))
 }
