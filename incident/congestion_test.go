@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
 )
 
 // congested are WRITEs over a path that marks packets which wait, to a receiver that asks their sender to slow down.
@@ -34,5 +37,29 @@ func TestSlowed(t *testing.T) {
 	few := strings.Replace(congested, "+400", "+4", 1)
 	if told := happened(t, frames(t, few), agent.Options{}); !strings.Contains(told, "congestion (proven)") || strings.Contains(told, "until the first CNP") {
 		t.Errorf("from the first packets on no rate before is known: told %s", told)
+	}
+}
+
+// TestReaction: a sender that sends as fast while CNPs come is told not to react, and one that sends slower then, or got few, is not; what it sends after the last is told apart.
+func TestReaction(t *testing.T) {
+	told := func(during uint64, cnps uint64) string {
+		c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: 1}
+		c.Ends[0] = agent.End{
+			Addr: packet.IPv4Addr([]byte{10, 0, 0, 1}), Packets: 9, Last: second(4), Bytes: 1e6 + during + 9e5,
+			Trouble: &qp.Trouble{Notified: &qp.Notified{Count: cnps, First: second(2), Last: second(3), Bytes: 1e6, Until: 1e6 + during}},
+		}
+		c.Ends[1] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, 2}), Packets: 9, Last: second(4)}
+		f := rule.Finding{Rule: rule.EvCNP, Class: rule.Event, Time: second(2), Frame: 7, Accused: rule.Endpoint{Addr: c.Ends[1].Addr}, Peer: rule.Endpoint{Addr: c.Ends[0].Addr}}
+		return toldOf(&agent.Result{Last: second(4), Connections: []agent.Connection{c}, Findings: []rule.Finding{f}})
+	}
+	const none = "reaction: none that the rate shows"
+	if got := told(1e6, 40); !strings.Contains(got, "10.0.0.1 sent 8 Mbit/s on 1 queue pair until the first CNP to each, 8 Mbit/s while they came, and 7.2 Mbit/s after the last") || !strings.Contains(got, none) {
+		t.Errorf("as fast: %s", got)
+	}
+	if got := told(1e5, 40); !strings.Contains(got, ", 800 kbit/s while they came, and 7.2 Mbit/s after the last") || strings.Contains(got, none) {
+		t.Errorf("slower: %s", got)
+	}
+	if got := told(1e6, 3); strings.Contains(got, none) {
+		t.Errorf("few: %s", got)
 	}
 }

@@ -5,6 +5,7 @@ type Notified struct {
 	Count       uint64
 	First, Last int64  // when the first and the newest came
 	Bytes       uint64 // payload that the queue pair had sent when the first came
+	Until       uint64 // and when the newest came
 }
 
 // Notify notes a CNP at time now to a queue pair that has sent so many bytes of payload.
@@ -14,5 +15,5 @@ func (s *SendQueue) Notify(now int64, bytes uint64) {
 		t.Notified = &Notified{First: now, Bytes: bytes}
 	}
 	t.Notified.Count++
-	t.Notified.Last = now
+	t.Notified.Last, t.Notified.Until = now, bytes
 }

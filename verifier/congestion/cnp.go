@@ -171,22 +171,24 @@ type pace struct {
 		time  int64
 		bytes uint64
 	}
+	fastest float64 // bytes a second, before a CNP that others followed
 }
 
 const (
 	pressing = int64(time.Millisecond) // between CNPs that follow one another
 	worth    = 16 << 10                // bytes from which on a rate means something
+	slower   = 0.75                    // of the fastest rate: who sends less has slowed down, though not any more since the last of them
 )
 
-// slowsDown judges, over eight CNPs in a row, that the requester to which they go sends slower by and by (rule CNG-RP-001).
-func (v *Verifier) slowsDown(c *qp.Pair, who int, p *packet.Packet, q *marked) {
-	s := &q.pace
-	if s.n > 0 && p.Time-s.seen[s.n-1].time > pressing {
+// add takes a CNP, when a QP had sent so many bytes. Of eight in a row it returns how many bytes a second came between the first four, and between the others, and whether that tells
+// of a sender which does not slow down.
+func (s *pace) add(now int64, bytes uint64) (first, second float64, judged, steady bool) {
+	if s.n > 0 && now-s.seen[s.n-1].time > pressing {
 		s.n = 0
 	}
-	s.seen[s.n].time, s.seen[s.n].bytes = p.Time, c.Ends[who].Sums().Bytes
+	s.seen[s.n].time, s.seen[s.n].bytes = now, bytes
 	if s.n++; s.n < len(s.seen) {
-		return
+		return 0, 0, false, false
 	}
 	s.n = 0
 	rate := func(i, k int) (bytes uint64, perSecond float64) {
@@ -196,10 +198,19 @@ func (v *Verifier) slowsDown(c *qp.Pair, who int, p *packet.Packet, q *marked) {
 	before, first := rate(0, 3)
 	after, second := rate(4, 7)
 	if min(before, after) < worth {
+		return first, second, false, false
+	}
+	s.fastest = max(s.fastest, first)
+	return first, second, true, second >= first && second >= slower*s.fastest
+}
+
+// slowsDown judges, over eight CNPs in a row, that the requester to which they go sends slower by and by, or has done so before (rule CNG-RP-001).
+func (v *Verifier) slowsDown(c *qp.Pair, who int, p *packet.Packet, q *marked) {
+	first, second, judged, steady := q.pace.add(p.Time, c.Ends[who].Sums().Bytes)
+	if !judged {
 		return
 	}
-	v.Covered(rule.CNGRP001)
-	if second < first || q.judged {
+	if v.Covered(rule.CNGRP001); !steady || q.judged {
 		return
 	}
 	q.judged = true
