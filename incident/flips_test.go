@@ -28,9 +28,15 @@ func TestFlips(t *testing.T) {
 		{"nothing", func(int) []int { return nil }, []string{"frames: 0"}, "damage"},
 		{
 			"one bit here and there", func(k int) []int { return []int{payload + 100*k} },
-			[]string{"bits: frame 4 has the right ICRC with one bit turned back, 0x10 of byte 40 of the packet, in byte 0 of the payload", "pattern: one bit is flipped in each of the first 4", "place: not the same in each packet"},
+			[]string{"bits: frame 4 has the right ICRC with one bit turned back, 0x10 of byte 40 of the packet, in byte 0 of the payload", "pattern: one bit is flipped in each of the first 4", "place: in each of them the same bits"},
 			"several",
 		},
+		{
+			"the same bit of a lane", func(k int) []int { return []int{payload + 64*k + 192*(k/2)} },
+			[]string{"place: in each of them the same bits, 0x10 of their byte and byte 40 of every 64 of the packet, counted from 0"},
+			"not the same",
+		},
+		{"the same bit anywhere", func(k int) []int { return []int{payload + 3 + 101*k} }, []string{"place: in each of them the same bits, 0x10 of their byte"}, "of every"},
 		{"one bit at the same place", func(int) []int { return []int{payload + 512} }, []string{"in byte 512 of the payload", "place: the same bits of the same byte in 4 of them"}, "not the same"},
 		{"in the PSN", func(int) []int { return []int{ethernet + 28 + 9} }, []string{"0x10 of byte 37 of the packet, in Packet Sequence Number"}, "payload, "},
 		{"a burst and single bits", func(k int) []int {
