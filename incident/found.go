@@ -53,18 +53,28 @@ func gather(list []Incident, findings []rule.Finding) {
 	}
 	for n := range findings {
 		f := &findings[n]
-		for _, k := range of[key(f.Accused.Addr, f.Peer.Addr)] {
-			if i := &list[k]; i.owns(f) {
-				if !i.counts(f) {
-					i.found(f)
-				}
-				break
-			}
+		if i := ownerOf(list, of[key(f.Accused.Addr, f.Peer.Addr)], f); i != nil && !i.counts(f) {
+			i.found(f)
 		}
 	}
 	for n := range list {
 		slices.SortStableFunc(list[n].Found, func(a, b Found) int { return cmp.Or(cmp.Compare(b.Class, a.Class), cmp.Compare(b.Count, a.Count)) })
 	}
+}
+
+// ownerOf returns which of some incidents a finding belongs to: to the one that consists of such, so that they are together, or else to the first; nil: to none.
+func ownerOf(list []Incident, some []int, f *rule.Finding) (first *Incident) {
+	for _, k := range some {
+		i := &list[k]
+		if first != nil && !slices.Contains(own[i.Kind], f.Rule) || !i.owns(f) {
+			continue
+		}
+		if slices.Contains(own[i.Kind], f.Rule) {
+			return i
+		}
+		first = i
+	}
+	return first
 }
 
 // owns reports whether a finding between the hosts of an incident belongs to it.

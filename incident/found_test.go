@@ -9,7 +9,7 @@ import (
 	"ibwitness/rule"
 )
 
-// TestGather: a finding belongs to the first incident of its queue pairs, or hosts, while that lasted.
+// TestGather: a finding belongs to the incident that consists of such, or else to the first one of its queue pairs, or hosts, while that lasted.
 func TestGather(t *testing.T) {
 	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
 	party := func(n byte, qpn uint32) Party { return Party{Addr: addr(n), QPN: qpn, QPNKnown: qpn != 0} }
@@ -23,6 +23,7 @@ func TestGather(t *testing.T) {
 		{Kind: Congestion, Local: party(1, 0), Peer: party(2, 0), Begin: 0, End: 500},
 		{Kind: Untrusted, Begin: 0, End: 500},
 	}
+	list = append(list, Incident{Kind: Trimmed, Local: party(1, 0), Peer: party(2, 0), Begin: 0, End: 500})
 	gather(list, []rule.Finding{
 		{Rule: rule.RCRSP043, Class: rule.Violation, Accused: end(2, 0x22), Peer: end(1, 0x11), Time: 300, Frame: 1}, // after the NAK
 		{Rule: rule.RCRSP043, Class: rule.Violation, Accused: end(2, 0x22), Peer: end(1, 0x11), Time: 310, Frame: 2},
@@ -35,6 +36,8 @@ func TestGather(t *testing.T) {
 		{Rule: rule.EvSeqNAK, Accused: end(2, 0), Peer: end(1, 0x13), Time: 62, Frame: 10},
 		{Rule: rule.RCRSP003, Accused: end(2, 0), Peer: end(1, 0x13), Time: 63, Frame: 11, Class: rule.Unproven},
 		{Rule: rule.EvCNP, Accused: end(2, 0), Peer: end(1, 0x77), Time: 400, Frame: 8},
+		{Rule: rule.EvTrimmed, Accused: end(1, 0x13), Peer: end(2, 0x24), Time: 100, Frame: 12}, // while the loss lasted
+		{Rule: rule.EvTrimmed, Accused: end(1, 0x13), Peer: end(2, 0x24), Time: 300, Frame: 13},
 	})
 	var got []string
 	for i := range list {
@@ -44,7 +47,7 @@ func TestGather(t *testing.T) {
 		}
 		got = append(got, s)
 	}
-	want := []string{"refused RC-RSP-043 violation 2@1", "loss RC-RSP-003 unproven 1@11 EV-DUPLICATE-RESPONSE event 1@4", "loss EV-DUPLICATE-RESPONSE event 1@6", "congestion EV-CNP event 1@8", "capture"}
+	want := []string{"refused RC-RSP-043 violation 2@1", "loss RC-RSP-003 unproven 1@11 EV-DUPLICATE-RESPONSE event 1@4", "loss EV-DUPLICATE-RESPONSE event 1@6", "congestion EV-CNP event 1@8", "capture", "trimmed EV-TRIMMED event 2@12"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}
