@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"net"
+	"time"
 
 	"ibwitness/link"
 	"ibwitness/packet"
@@ -31,11 +32,13 @@ func (t *teller) paused() {
 		if p.Unresumed > 0 {
 			i.fact("ended", fmt.Sprintf("%s by running out, and not by a pause frame that resumes", times(p.Unresumed)))
 		}
+		t.without(i, p)
 		i.FitsWith = []string{"a receiver that cannot take what is sent to it: its host, its memory, or its PCIe link is slow", "congestion after the port, which it hands back"}
 		if len(p.Hosts) > 0 {
 			i.fact("stops", "what is sent to "+addresses(p.Hosts)+" waits meanwhile: "+what)
 		}
 		i.Next = []string{"which host or switch port has that Ethernet address, and its pause counters (ethtool -S: rx_prioN_pause, tx_prioN_pause)", "what that host does: who is slow there has the others wait"}
+		t.mannerOfPauses(i, p)
 		t.tell(i, fmt.Sprint(p.From, p.All, p.Priority, p.Tap))
 	}
 }
@@ -54,6 +57,40 @@ func addresses(list []packet.Addr) string {
 		names = append(names, a.String())
 	}
 	return enumerate(names)
+}
+
+// without says, where the speed of a link is not known, up to which speed it was paused all the time between the frames.
+func (t *teller) without(i *Incident, p *link.Paused) {
+	ranOut := p.Unresumed
+	if p.Held {
+		ranOut--
+	}
+	if p.Speed != 0 || ranOut > 0 || p.Unbroken == 0 || !t.timed() || p.Most <= p.Least {
+		return
+	}
+	i.fact("speed", fmt.Sprintf("on a link of %s or slower each frame came before the quanta of the one before had run out: it was paused for all of the %s", rate(p.Unbroken/8, int64(time.Second)), span(int64(p.Most))))
+}
+
+// From how many frames a pause is one that its port asked for again and again, and for how long it lasts then; and how many short ones are flow control at work.
+const (
+	stormFrames = 10
+	stormTime   = 10 * time.Millisecond
+	manyPauses  = 20
+)
+
+// mannerOfPauses tells a port that does not let go from one that resumes each time: what they fit differs.
+func (t *teller) mannerOfPauses(i *Incident, p *link.Paused) {
+	each := p.Frames / p.Begun
+	switch {
+	case each >= stormFrames && p.Longest >= stormTime:
+		i.fact("manner", fmt.Sprintf("it asked again with %s before a pause ended: the port does not let go", count(each-1, "frame")))
+		i.FitsWith = []string{"a receiver that takes nothing any more: a host, an adapter or a PCIe link that hangs (a pause storm)", "a port after it that is paused itself: the other end of its own link has it wait"}
+		i.Next = append([]string{"the host or switch port with that Ethernet address at that time: dmesg, firmware, PCIe errors, and its pause storm watchdog"}, i.Next...)
+	case p.Begun >= manyPauses && p.Unresumed*tenth <= p.Begun && p.Longest < stormTime:
+		i.fact("manner", fmt.Sprintf("it resumed each time%s", t.within(": a pause began every %s on average", (p.LastTime-p.Time)/int64(p.Begun))))
+		i.FitsWith = []string{"flow control at work: a buffer that fills and is emptied again and again, as with more senders than its link has room for, or a receiver that is a little slower"}
+		i.Next = append([]string{"whether the senders react to marks before pauses begin: ECN thresholds and congestion control for this priority"}, i.Next...)
+	}
 }
 
 // pauses tells the pauses of a run that goes on from those before them, which ended long ago.

@@ -3,9 +3,12 @@ package incident_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/incident"
+	"ibwitness/link"
 )
 
 // TestPauseHosts: of a port that has the other end pause, the hosts are named whose packets go to its Ethernet address.
@@ -27,5 +30,51 @@ func TestPauseHosts(t *testing.T) {
 	}
 	if got := happened(t, with([]byte{2, 9, 9, 9, 9, 9}), agent.Options{}); !strings.Contains(got, "address 02:09:09:09:09:09 had the other end") {
 		t.Error(got)
+	}
+}
+
+// TestMannerOfPauses: a port that does not let go is told apart from one that resumes each time, and up to which speed of the link nothing ran out where that is not known.
+func TestMannerOfPauses(t *testing.T) {
+	told := func(change func(p *link.Paused)) string {
+		p := link.Paused{
+			Priority: 3, Time: second(1), Frame: 7, LastTime: second(2), LastFrame: 900, Frames: 418, Begun: 1, Least: 9 * time.Millisecond, Most: 250 * time.Millisecond,
+			Longest: 250 * time.Millisecond, Unbroken: 56e9,
+		}
+		change(&p)
+		var b strings.Builder
+		for _, i := range incident.Of(&agent.Result{Last: second(3), Paused: []link.Paused{p}}) {
+			for _, f := range i.Facts {
+				b.WriteString(f.Label + ": " + f.Text + "\n")
+			}
+			b.WriteString("fits: " + strings.Join(i.FitsWith, "; or ") + "\n")
+		}
+		return b.String()
+	}
+	const storm, work, speed = "a pause storm", "flow control at work", "speed: on a link of 56 Gbit/s or slower each frame came before"
+	short := func(p *link.Paused) {
+		p.Frames, p.Begun, p.Most, p.Longest = 2000, 1000, 120*time.Millisecond, 120*time.Microsecond
+	}
+	for _, tt := range []struct {
+		name      string
+		change    func(p *link.Paused)
+		want, not []string
+	}{
+		{"again and again", func(*link.Paused) {}, []string{storm, speed, "manner: it asked again with 417 frames before a pause ended"}, []string{work}},
+		{"of a known speed", func(p *link.Paused) { p.Speed, p.Least = 25e9, p.Most }, []string{storm}, []string{speed}},
+		{"run out", func(p *link.Paused) { p.Unresumed = 1 }, nil, []string{speed}},
+		{"short ones", short, []string{work, "manner: it resumed each time: a pause began every 1ms on average"}, []string{storm}},
+		{"two", func(p *link.Paused) { p.Frames, p.Begun = 4, 2 }, []string{"a receiver that cannot take"}, []string{storm, work}},
+	} {
+		got := told(tt.change)
+		for _, want := range tt.want {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %s\nwant %q", tt.name, got, want)
+			}
+		}
+		for _, not := range tt.not {
+			if strings.Contains(got, not) {
+				t.Errorf("%s: %s\nand not %q", tt.name, got, not)
+			}
+		}
 	}
 }

@@ -31,6 +31,9 @@ type Paused struct {
 	Least, Most time.Duration
 	// Longest is the longest time from the beginning of a pause to its end, by the same measure as Most.
 	Longest time.Duration
+	// Unbroken is the greatest speed, in bit/s, at which each of its frames came before the quanta of the one before had run out, so that Most was paused without a
+	// break from the first to the last of each pause; 0: where nothing is known of it.
+	Unbroken uint64
 }
 
 const (
@@ -156,6 +159,9 @@ func (s *span) advance(now int64) {
 	passed := max(now-s.asked, 0)
 	s.Least += time.Duration(min(passed, least))
 	s.Most += time.Duration(min(passed, most))
+	if u := uint64(s.quanta) * quantum * uint64(time.Second) / uint64(max(passed, 1)); s.Unbroken == 0 || u < s.Unbroken {
+		s.Unbroken = u
+	}
 	s.Longest = max(s.Longest, time.Duration(s.asked-s.since+min(passed, most)))
 	if passed > most {
 		s.held = false

@@ -61,9 +61,29 @@ func TestPauses(t *testing.T) {
 		for i := range tt.want {
 			tt.want[i].From, tt.want[i].Tap, tt.want[i].Speed = from, 2, tt.speed
 		}
-		if d := cmp.Diff(tt.want, p.List(100*us)); d != "" {
+		list := p.List(100 * us)
+		for i := range list {
+			list[i].Unbroken = 0 // see TestUnbroken
+		}
+		if d := cmp.Diff(tt.want, list); d != "" {
 			t.Errorf("%s: %s", tt.name, d)
 		}
+	}
+}
+
+// TestUnbroken: the longest wait between two frames of a pause tells up to which speed of the link it had not run out.
+func TestUnbroken(t *testing.T) {
+	var p Pauses
+	for i, at := range []int64{10, 12, 17, 20} { // µs
+		m := Pause{Time: at * int64(time.Microsecond), Frame: uint64(i + 1), Classes: 8}
+		if at < 20 {
+			m.Quanta[3] = 1000
+		}
+		p.Take(&m, 0)
+	}
+	const want = 1000 * 512 / 5 * 1e6 // bits in 5 µs
+	if got := p.List(int64(time.Second))[0].Unbroken; got != want {
+		t.Errorf("%d, want %d bit/s", got, uint64(want))
 	}
 }
 
