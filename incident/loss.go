@@ -39,7 +39,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 		t.storm(i, e, &storm)
 		i.fact("all", "it retransmitted "+in)
 	}
-	i.fact("caused by", causes(&s))
+	i.fact("caused", causes(&s))
 	i.fact("cost", t.cost(c, e, k))
 	i.fact("where", where(k))
 	if o.Packets == 0 && s.Before+k.Asked.Before > 0 && !t.damages(i) { // what came damaged does not count as seen
