@@ -20,7 +20,7 @@ const (
 	// backStep is by how much a frame is older than the newest one before it where a clock was set back: frames of several receive queues are in
 	// disorder by less.
 	backStep = int64(10 * time.Millisecond)
-	// shortStep is by how much likewise where no few frames are, but all of a good while: the newest time does not come again until the clock has made good for it.
+	// shortStep is by how much likewise where no few frames are, but all of a good while: the clock takes that long to reach the newest time once more.
 	shortStep = int64(time.Millisecond)
 	// fewestLagging is how many frames that are at least.
 	fewestLagging = 16

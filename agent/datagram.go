@@ -116,7 +116,11 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 		return
 	}
 	early, ok := t.table.Unconnected(wqe.QP{Addr: f.Ends[0].Addr, QPN: f.Ends[0].QPN}, f.Ends[1].Addr)
+	old, turned := t.table.Former(f)
 	c := t.table.PairOf(f, p, connection.ByCM)
+	if old != nil {
+		t.follows(c, old, turned)
+	}
 	if f.Asked != 0 {
 		t.uppers.announce(c, f.ServiceID)
 	}

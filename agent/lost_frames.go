@@ -1,5 +1,11 @@
 package agent
 
+import (
+	"maps"
+
+	"ibwitness/agent/internal/connection"
+)
+
 // lostFrames is Dropped for a run that goes on for long: what is known is in doubt, and is forgotten soon; what begins again then is proven again.
 func (t *Transport) lostFrames() {
 	t.gmp.Forget()
@@ -16,6 +22,7 @@ func (t *Transport) lostFrames() {
 // forget drops the connections that leave, and all that is kept of them. What was judged stays.
 func (t *Transport) forget() {
 	t.uppers.forget()
+	maps.DeleteFunc(t.former, func(c *connection.Connection, _ *former) bool { return !c.Watched() })
 	t.timings.forget()
 	t.table.Forget()
 	t.smp.Recover()

@@ -88,6 +88,7 @@ type Connection struct {
 	FirstTap   uint16
 	Ends       [2]End             // Ends[0] sent the first packet, or the CM REQ
 	Upper      *Upper             // the protocol above the transport; nil: not recognized
+	Stale      Stale              // what came on it of the one before it between the same queue pairs
 	Timing     *timing.Connection // what its messages took; nil: not measured
 }
 

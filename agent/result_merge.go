@@ -229,6 +229,7 @@ func connections(agents []*Transport, leaving bool) []Connection {
 				u.Causes[k] = agents[order[i].agent].causes(c, out[i].Ends[k].Trouble)
 			}
 		}
+		out[i].Stale = agents[order[i].agent].stale(c)
 		if !leaving {
 			agents[order[i].agent].open(c, &out[i])
 		}

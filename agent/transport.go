@@ -52,17 +52,18 @@ type Transport struct {
 	smp        *smp.Verifier
 	shard      int // of how many, each with its own transport agent
 	shards     int
-	states     *cq.States       // where verbs events are known
-	lives      map[wqe.QP]bool  // queue pairs that have had another life, which no packet is known to begin
-	own        *completions     // of an agent that takes events itself, and has no engine to do so
-	links      *link.Verifier   // nil: no tap is on a link
-	sent       packet.Packet    // that is compared with pause frames
-	paused     link.Pauses      // by the pause frames of all taps, where the agent is the first
-	uppers     uppers           // the protocols above the transport
-	timings    *timings         // nil: not measured
-	looks      *looks           // nil: what ends leave undone is judged at the end
-	changing   bool             // what becomes of findings is noted
-	Shown      *coverage.Counts // what else of the protocol the packets have shown, by Finish
+	states     *cq.States                         // where verbs events are known
+	lives      map[wqe.QP]bool                    // queue pairs that have had another life, which no packet is known to begin
+	own        *completions                       // of an agent that takes events itself, and has no engine to do so
+	links      *link.Verifier                     // nil: no tap is on a link
+	sent       packet.Packet                      // that is compared with pause frames
+	paused     link.Pauses                        // by the pause frames of all taps, where the agent is the first
+	former     map[*connection.Connection]*former // of those that were made between the queue pairs of others that were over; nil: none were
+	uppers     uppers                             // the protocols above the transport
+	timings    *timings                           // nil: not measured
+	looks      *looks                             // nil: what ends leave undone is judged at the end
+	changing   bool                               // what becomes of findings is noted
+	Shown      *coverage.Counts                   // what else of the protocol the packets have shown, by Finish
 }
 
 // NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.
@@ -257,6 +258,9 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 	if t.table.BeginsLife(p) {
 		return false
 	}
+	if len(t.former) > 0 && t.late(c, from, p) {
+		return true
+	}
 	if pair := connection.QPs(c); t.header.UsualFlow(pair, from, p) {
 		pair.Ends[from&1].Direction.CountPacket(p.PayloadLen)
 		t.rc.Packet(pair, from, p)
@@ -288,6 +292,9 @@ func (t *Transport) sound(c *connection.Connection, from int, p *packet.Packet) 
 
 // verify has the verifiers of its connection judge a packet.
 func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet) {
+	if len(t.former) > 0 && t.late(c, from, p) {
+		return
+	}
 	if c.Closed {
 		t.afterDisconnect(c, from, p)
 	}

@@ -30,6 +30,7 @@ func Of(r *agent.Result) []Incident {
 		n.add(&r.Findings[k])
 	}
 	t.network(&n)
+	t.stale()
 	t.silences()
 	t.connections()
 	t.datagrams()

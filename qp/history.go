@@ -202,6 +202,24 @@ func (h *History) Get(psn packet.PSN) *Sent {
 	return s
 }
 
+// mostSent is how many of the newest packets NewestSent returns.
+const mostSent = 32
+
+// NewestSent lists what is kept of the newest request packets, the newest first.
+func (s *SendQueue) NewestSent() (list []Sent) {
+	if !s.Joined {
+		return nil
+	}
+	for psn := s.High.Add(-1); len(list) < mostSent; psn = psn.Add(-1) {
+		k := s.History().Get(psn)
+		if k == nil {
+			return list
+		}
+		list = append(list, *k)
+	}
+	return list
+}
+
 func (h *History) get(psn packet.PSN, into *Sent) bool {
 	s := h.find(psn)
 	if s == nil {

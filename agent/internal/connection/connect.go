@@ -45,6 +45,22 @@ func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how PairedBy) *Connect
 	return c
 }
 
+// Former returns the connection that CM has ended between the two QPs of a fact, which are to be connected again, and whether its ends are the other way round; nil: there is none.
+func (t *Table) Former(f *passive.Fact) (old *Connection, turned bool) {
+	a, b := &f.Ends[0], &f.Ends[1]
+	host, dir := t.hosts.find(a.Addr, b.Addr)
+	way, ok := t.flows.get(flowKey(host, dir, b.QPN), 0)
+	if !ok {
+		return nil, false
+	}
+	c, from := t.pairs.at(way>>1), int(way&1)
+	x, y := &c.Ends[from], &c.Ends[1-from]
+	if c.Dead() || c.ClosedAt == 0 || c.Service != f.Service || !x.Numbered || !y.Numbered || x.Addr != a.Addr || x.Number != a.QPN || y.Addr != b.Addr || y.Number != b.QPN {
+		return nil, false
+	}
+	return c, from == 1
+}
+
 // nearByGID reports whether the tap is near an end of a connection by the GID that message p of CM has for it: end 0 gets the message, end 1 sends it.
 func (t *Table) nearByGID(end int, a packet.Addr, p *packet.Packet) bool {
 	if end == 0 {
