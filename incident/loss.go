@@ -14,7 +14,7 @@ import (
 // loss tells of packets that were lost and retransmitted.
 func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	s := k.Sum
-	n := uint64(s.Rounds[qp.TimerExpired]) + uint64(s.Rounds[qp.SequenceAsked]) + uint64(s.Rounds[qp.ResponseLost])
+	n := s.Total() - uint64(s.Rounds[qp.NotReady])
 	if n == 0 || t.told(k, n, s.Begun, s.Last) {
 		return
 	}
@@ -99,9 +99,14 @@ func where(k *qp.Trouble) string {
 	s := &k.Sum
 	before := min(k.Asked.Before, s.Rounds[qp.SequenceAsked])
 	after := min(k.Asked.After, s.Rounds[qp.SequenceAsked]-before)
-	unseen := min(s.Before, s.Rounds[qp.TimerExpired])
-	late := min(k.Late.Rounds, s.Rounds[qp.TimerExpired]-unseen)
-	back := min(k.AnswersSeen, s.Rounds[qp.TimerExpired]-unseen-late)
+	rest := s.Rounds[qp.TimerExpired]
+	take := func(n uint32) uint32 {
+		n = min(n, rest)
+		rest -= n
+		return n
+	}
+	unseen, earlier, late, back := take(s.Before), take(k.Earlier), take(k.Late.Rounds), take(k.AnswersSeen)
+	passed := min(k.Passed, s.Rounds[qp.ResponseLost])
 	var list []string
 	for _, l := range []struct {
 		rounds uint32
@@ -110,10 +115,11 @@ func where(k *qp.Trouble) string {
 		{before, "before the tap, which has not seen in order what the receiver asked for"},
 		{after, "after the tap: the receiver asked for what the tap shows"},
 		{unseen, "before the tap, which has not seen what the requester's timer had it retransmit"},
-		{back, "on the way back: the answer had passed the tap, and was lost after it or came too late"},
+		{earlier, "before the capture, which does not show what became of what the requester's timer had it retransmit"},
+		{back + passed, "on the way back: the answer had passed the tap, and was lost after it or came too late"},
 		{late, "nowhere: the answer came late, and each copy was answered"},
-		{s.Rounds[qp.TimerExpired] - unseen - late - back, "after the tap, or on the way back, or not at all (a late answer): what the requester's timer had it retransmit had passed the tap"},
-		{s.Rounds[qp.ResponseLost], "on the way back, before the tap: a response is missing, or came after a later one"},
+		{rest, "after the tap, or on the way back, or not at all (a late answer): what the requester's timer had it retransmit had passed the tap"},
+		{s.Rounds[qp.ResponseLost] - passed, "on the way back, before the tap: a response is missing, or came after a later one"},
 	} {
 		if l.rounds > 0 {
 			list = append(list, times(uint64(l.rounds))+" "+l.where)

@@ -40,10 +40,10 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 // slowReasons says what fits with a requester that is slow to resume, and what to look at.
 func slowReasons(i *Incident) (fits, next []string) {
 	return []string{
-			"a requester whose RNR timer is coarser than what it is asked for, as one in software that counts the ticks of its kernel", "a requester that was held up, or a way to it and back that takes as long",
-		}, []string{
-			"how finely the adapter or driver of " + i.Local.Addr.String() + " can wait: most of the time was lost there, and not by what was asked for",
-		}
+		"a requester whose RNR timer is coarser than what it is asked for, as one in software that counts the ticks of its kernel", "a requester that was held up, or a way to it and back that takes as long",
+	}, []string{
+		"how finely the adapter or driver of " + i.Local.Addr.String() + " can wait: most of the time was lost there, and not by what was asked for",
+	}
 }
 
 // A requester that takes so much longer to resume than it is asked to, and so long in all, is worth a look itself.
@@ -57,15 +57,15 @@ func slowToResume(r *qp.RNRSums) bool {
 	return r.Waits > 0 && r.Waited > slowInAll && r.Waited >= slowerThanAsked*r.Asked
 }
 
-// exhausted tells of a request that a receiver was not ready for until the end.
-func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) {
+// exhausted tells of a request that a receiver was not ready for until the end. It reports whether it did: else the capture ended while the requester waited.
+func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	i := t.between(Exhausted, c, from)
 	s, r := &k.Now, &k.RNR
 	i.during(s)
 	wait := int64(packet.RNRTimer(r.Most))
 	over := t.run.Last - s.Last
 	if over < 4*wait+int64(100*time.Millisecond) && s.NAKs < 2 {
-		return // the capture ended while it waited
+		return false
 	}
 	i.End, i.Lost, i.Ongoing = t.run.Last, time.Duration(t.run.Last-s.Since), c.Closed.At == 0
 	what := "and still was not when the capture ended"
@@ -93,6 +93,7 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) {
 		i.FitsWith, i.Next = append(i.FitsWith, fits...), append(i.Next, next...)
 	}
 	t.tell(i, "")
+	return true
 }
 
 // rnrTimer says for how long RNR NAKs asked to wait.

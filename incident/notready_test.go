@@ -38,6 +38,14 @@ func TestSlowToResume(t *testing.T) {
 		if told != k.slow || strings.HasPrefix(i.FitsWith[0], "a requester whose RNR timer") != k.slow || strings.HasPrefix(i.Next[0], "how finely") != k.slow {
 			t.Errorf("%s: %s\n%q\n%q", k.name, i.What, i.FitsWith, i.Next)
 		}
+		// Where the capture ends while it waits, what was before that is told all the same.
+		y := *c.Ends[0].Trouble
+		y.NAK.Time, y.Now = int64(time.Second)-1, qp.Stall{Since: 4, Begun: 5, Last: int64(time.Second) - 1, NAKs: 1}
+		cut := c
+		cut.Ends[0].Trouble, cut.Ends[0].Stalled = &y, true
+		if list = Of(&agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Connections: []agent.Connection{cut}}); len(list) != 1 || list[0].Kind != NotReady {
+			t.Errorf("%s, cut: %+v", k.name, list)
+		}
 		// Where the retries are used up in the end, the receiver comes first.
 		x := c.Ends[0].Trouble
 		x.NAK.Time, x.Now.Since, x.Now.Begun, x.Now.Last, x.Now.NAKs, c.Ends[0].Stalled = 9, 4, 5, 9, 4, true

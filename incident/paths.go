@@ -72,7 +72,7 @@ func lost(e *agent.End) uint32 {
 		return 0
 	}
 	s := e.Trouble.Settled(false).Sum
-	return s.Rounds[qp.TimerExpired] + s.Rounds[qp.SequenceAsked] + s.Rounds[qp.ResponseLost]
+	return uint32(s.Total()) - s.Rounds[qp.NotReady]
 }
 
 // onPorts names UDP source ports, by which networks choose among paths.

@@ -89,7 +89,7 @@ func TestReorderedUC(t *testing.T) {
 // TestReorderedAndNAKed tells that a receiver took packets for lost that were only late.
 func TestReorderedAndNAKed(t *testing.T) {
 	got := happened(t, frames(t, writes+"taps: [middle]\nerrors:\n  - {do: reorder, from: a, psn: +3, overtaken_by: 2}\n"), agent.Options{})
-	for _, want := range []string{"reordered (proven): 1 packet", "cost: the receiver took that for a loss once", "loss (proven): 10.0.0.1 QP 0x9bc retransmitted 13 of 45 packets"} {
+	for _, want := range []string{"reordered (proven): 1 packet", "cost: the receiver took that for a loss twice", "loss (proven): 10.0.0.1 QP 0x9bc retransmitted 13 of 45 packets", "in 2 rounds", "caused: twice by PSN sequence NAKs"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %s\nwant %q", got, want)
 		}

@@ -96,12 +96,12 @@ func (t *teller) requests(c *agent.Connection, from int) {
 		return
 	}
 	k := e.Trouble.Settled(e.Stalled)
-	refused := k.Refusal.Time != 0
+	refused, told := k.Refusal.Time != 0, false
 	switch {
 	case refused:
 		t.refused(c, from, &k.Refusal)
 	case e.Stalled && k.NAK.Time != 0:
-		t.exhausted(c, from, &k)
+		told = t.exhausted(c, from, &k)
 	case e.Stalled:
 		t.unanswered(c, from, &k.Now)
 	case t.answersLost(c, from, &k):
@@ -112,7 +112,7 @@ func (t *teller) requests(c *agent.Connection, from int) {
 	if t.run.Clock.Count == 0 {
 		t.interrupted(c, from, &k)
 	}
-	if k.RNR.NAKs > 0 && !(e.Stalled && k.NAK.Time != 0) {
+	if k.RNR.NAKs > 0 && !told {
 		t.notReady(c, from, &k)
 	}
 	if t.copied() {

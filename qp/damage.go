@@ -12,7 +12,7 @@ type Damage struct {
 
 // Damage notes that the packet at psn is damaged: that explains a gap.
 func (s *SendQueue) Damage(psn packet.PSN, link bool) {
-	s.GapExplained = true
+	s.GapExplained, s.Usual = true, false
 	s.Lost().Damage = Damage{PSN: psn, Set: true, Link: link}
 }
 

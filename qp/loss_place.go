@@ -11,6 +11,12 @@ func (s *SendQueue) Answered(lost bool) {
 	t.Now.Acked, t.Now.AnswerLost = true, t.Now.AnswerLost || lost
 }
 
+// SentEarlier notes that the timer had the requester retransmit, in the newest round, what it had sent before the capture: whether that was asked for is not known.
+func (s *SendQueue) SentEarlier() { s.trouble().Earlier++ }
+
+// AnsweredLater notes that the tap had seen the answer to what a later response had the requester retransmit, in the newest round.
+func (s *SendQueue) AnsweredLater() { s.trouble().Passed++ }
+
 // CountAsked notes that a PSN sequence NAK asks for a PSN, where the tap has seen all before expected in order.
 func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
 	switch a := &s.trouble().Asked; {

@@ -131,7 +131,7 @@ func (s *SendQueue) NotOvertaken() bool {
 
 // AskedForOvertaken notes that the responder had a request retransmitted, which was overtaken if it is the newest that was.
 func (s *SendQueue) AskedForOvertaken(psn packet.PSN, now, within int64) {
-	if r := s.Trouble().requests().newest(); r != nil && now-r.Last <= within && s.Recovery != nil && s.Recovery.Late.PSN == psn {
+	if r := s.Trouble().requests().newest(); r != nil && now-r.Last <= within && s.Recovery != nil && s.Recovery.Late.PSN == psn && psn.In(r.PSN, r.PSN.Add(int(r.Depth))) {
 		r.Asked++
 	}
 }

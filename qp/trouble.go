@@ -29,6 +29,8 @@ type Trouble struct {
 		Of, Left uint32
 	}
 	AnswersSeen uint32 // rounds that the requester's timer began although the tap had seen the answer
+	Passed      uint32 // rounds that a later response began, likewise
+	Earlier     uint32 // rounds that the requester's timer began with what it had sent before the capture
 	RNR         RNRSums
 	Missing     Missing
 	Asked       struct { // PSN sequence NAKs, by where the packet was lost that they ask for
@@ -40,6 +42,7 @@ type Trouble struct {
 	Overtaking *Overtaking // of requests; nil: none was overtaken
 	Responses  *Overtaking // likewise of responses to READs
 	Storming   *Storming   // nil: nothing was retransmitted
+	Back       Back
 }
 
 const longestStalls = 4
@@ -61,6 +64,7 @@ type Stall struct {
 	Request    StalledRequest
 	Rounds     [NumCauses]uint32 // how many times the requester went back, by cause
 	NAKs       uint32            // RNR NAKs
+	Unseen     uint32            // rounds of its timer that begin with what the capture had not shown: it was lost before the tap, or not recorded
 	Packets    uint32            // that it retransmitted
 	Bytes      uint64            // their payload
 	Since      int64             // when the request was sent that waits, as far as it was kept; else when a response last made progress
@@ -105,7 +109,7 @@ type Stalls struct {
 	Rounds      [NumCauses]uint32
 	Lost        int64  // nanoseconds without progress
 	Refused     int64  // of them, those for which only RNR NAKs were why
-	Before      uint32 // that the capture had not shown what a timer had the requester retransmit
+	Before      uint32 // rounds of a timer that begin with what the capture had not shown
 	Begun, Last int64
 	Ended       int64       // when the newest was over, as far as that is known
 	Frames      StallFrames // Begun[0] of the first, Last of the newest
@@ -195,12 +199,16 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	k := s.stall(p, p.PSN, w, since)
 	k.round(p)
 	k.High = s.High
+	s.beginsTail(cause)
 	s.trouble().Round = cause
 	k.Later = p.PSN.After(s.First)
 	if k.Rounds[cause]++; k.Rounds[TimerExpired] == 2 {
 		k.Request.Answered = s.mostAnswered(&k.Request)
 	}
 	k.Before = k.Before || before
+	if before && cause == TimerExpired {
+		k.Unseen++
+	}
 	if t := s.trouble(); cause == NotReady && t.NAK.Time != 0 {
 		t.RNR.Waits++
 		t.RNR.Waited += p.Time - t.NAK.Time
@@ -284,12 +292,17 @@ func (s *SendQueue) request(p *packet.Packet, psn packet.PSN, w *wqe.SendWQE) St
 	r := StalledRequest{PSN: psn, First: psn}
 	if p.Info().Request {
 		r.Op, r.Payload = wqe.OpOf(p.Opcode.Fn()), uint32(p.PayloadLen)
+		if p.Has&packet.HasRETH != 0 {
+			r.VA, r.RKey, r.Length = p.VA, p.RKey, p.DMALen
+		}
 	} else if h := s.History().Get(psn); h != nil {
 		r.Payload = uint32(h.Trace.Len)
 	}
 	if w != nil {
 		r.Op, r.First, r.VA, r.RKey, r.Length = w.Op, w.First, w.VA, w.RKey, w.Length
-		r.Frame = packet.FrameNear(p.Frame, w.Frame)
+		if r.Frame = packet.FrameNear(p.Frame, w.Frame); r.Frame == p.Frame && p.Info().Request {
+			r.Frame = 0 // it was retransmitted: where it was sent first is not shown
+		}
 		if w.Op == wqe.Send {
 			r.Length, r.Begun = w.Got(), !w.Has(wqe.Whole) || !w.Has(wqe.Ended)
 		}
@@ -359,6 +372,14 @@ func (t *Trouble) keep(k Stall) {
 	}
 }
 
+// Total is how many times the requester went back.
+func (s *Stalls) Total() (n uint64) {
+	for _, r := range s.Rounds {
+		n += uint64(r)
+	}
+	return n
+}
+
 func (s *Stalls) add(k *Stall) {
 	if s.Count == 0 {
 		s.Begun, s.Tap, s.Frames.Begun[0] = k.Begun, k.Tap, k.Frames.Begun[0]
@@ -367,13 +388,11 @@ func (s *Stalls) add(k *Stall) {
 	for i := range k.Rounds {
 		s.Rounds[i] += k.Rounds[i]
 	}
-	s.Lost += k.Lost()
+	s.Lost += min(k.Lost(), max(k.Since+k.Lost()-s.Ended, 0)) // less what overlaps with the one before, whose end did not end all waits
 	if k.NAKs > 0 && k.Total() == uint64(k.Rounds[NotReady]) {
 		s.Refused += k.Lost()
 	}
-	if k.Before && k.Rounds[SequenceAsked] == 0 {
-		s.Before++
-	}
+	s.Before += k.Unseen
 	s.Last, s.Ended, s.Frames.Last = k.Last, max(k.Last, k.Ended), k.Frames.Last
 }
 

@@ -62,7 +62,7 @@ func (v *Verifier) beforeNext(c *qp.Pair, from int, p *packet.Packet) {
 // fillsGap takes a request whose PSN is in the gap that is open: the stream goes on there.
 func (v *Verifier) fillsGap(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
-	tail, last, shown := readAfter(q, p.PSN), q.Last.Time, q.History().Get(p.PSN) != nil
+	tail := readAfter(q, p.PSN)
 	q.Rewind(p.PSN, c.PMTU)
 	begins := p.PSN == q.Gap.From
 	if begins {
@@ -72,9 +72,6 @@ func (v *Verifier) fillsGap(c *qp.Pair, from int, p *packet.Packet) {
 		q.Reorder()
 	}
 	v.newRequest(c, from, p)
-	if begins && !q.IsOvertaken(p) {
-		v.stallsBefore(c, from, p, q.Messages.Newest(), last, !shown)
-	}
 	if w := q.Messages.Newest(); w.Op == wqe.Read && tail.After(w.First) && !tail.After(w.Last) {
 		w.Flags |= wqe.Reissued
 		q.Reissue(w.First, tail, p.Time)
@@ -224,12 +221,12 @@ func (v *Verifier) retransmissionPlace(c *qp.Pair, from int, p *packet.Packet, w
 	q := &c.Ends[from].SQ
 	if q.Retransmission.Active && (p.PSN == q.Retransmission.Next || q.Retransmission.ReadLen != 0 && someMTUFits(c, q.Retransmission.ReadLen, p.PSN.Diff(q.Last.PSN))) {
 		v.Covered(rule.RCRTY006)
+		v.goesOn(c, from, p)
 	} else {
 		v.goesAgain(c, from, p, w)
-		v.stalls(c, from, p, w)
+		v.sentAgain(c, from, p, w, v.waitingSince, true)
 		v.retransmissionBegins(c, from, p)
 	}
-	q.CountStalled(p, c.Ends[from].Sums())
 	q.BeginRetransmission(p.PSN.Add(max(c.PSNs(p), 1)))
 	switch {
 	case w != nil && w.Has(wqe.Unsized):

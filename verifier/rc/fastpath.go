@@ -14,7 +14,7 @@ func usual(c *qp.Pair, from int) bool {
 	if !c.Certain() || q.Next < q.Una || r.Last.Positive && q.Next < r.Last.PSN {
 		return false // or PSNs wrap, and that is not acknowledged: see coverage.go
 	}
-	return q.State() == qp.InOrder && q.Certain() && !q.Stalled() && r.EPSN == q.Next && r.Certain()
+	return q.State() == qp.InOrder && q.Certain() && !q.Stalled() && !q.NextDropped() && r.EPSN == q.Next && r.Certain()
 }
 
 // settle says, after the verifiers proper, whether the next packets are the fast path's.
@@ -26,6 +26,7 @@ func (v *Verifier) settle(c *qp.Pair) {
 		q := &c.Ends[i].SQ
 		if !v.Thorough && usual(c, i) {
 			q.Settle(true, limited(c, i))
+			q.GoesOn()
 		} else {
 			q.Settle(false, 0)
 		}

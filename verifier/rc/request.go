@@ -19,6 +19,7 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 		q.Begin()
 		v.Covered(rule.RCPSN001)
 	}
+	again := !p.PSN.Before(q.High) && q.GoesBack(p.PSN)
 	if q.Sequence.Unsure {
 		q.CloseExplanation() // the packet with a fault was no READ that left a gap
 	}
@@ -44,6 +45,8 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 	v.shown(c, q, p, w, seen)
 	if seen {
 		v.seenBefore(c, from, p)
+	} else {
+		v.unseen(c, from, p, w, again)
 	}
 	if q.Gap.Open() && p.PSN == q.Gap.From {
 		q.FillGap(q.Next)
@@ -101,17 +104,45 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 		return
 	}
+	q := &c.Ends[from].SQ
+	shown := q.History().Get(p.PSN) != nil
 	v.overtaken(c, from, p)
 	c.Ends[from].CountRetransmission()
 	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
-	q := &c.Ends[from].SQ
 	if !q.IsOvertaken(p) {
-		q.CountStalled(p, c.Ends[from].Sums())
+		v.sentAgain(c, from, p, q.Messages.Newest(), 0, shown)
 	}
 	q.NoteRetransmitted(p)
 	if s := q.History().Get(p.PSN); s != nil && !packet.SameContent(p, s.Trace) {
 		q.History().Drop(p.PSN) // numbered by a packet that came after the gap with another PSN
 	}
+}
+
+// unseen takes a request with a PSN that no request had, as far as the tap shows them whole. again says that it had shown one damaged.
+func (v *Verifier) unseen(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, again bool) {
+	q := &c.Ends[from].SQ
+	if again {
+		v.droppedBefore(c, from, p, w)
+	} else if q.GoesOn(); q.InTail() {
+		v.goesOnAfter(q, p)
+	}
+}
+
+// goesOnAfter takes request p, the first after a round that a timer began in the midst of a message, or one after that: the message goes on, and has been sent before.
+func (v *Verifier) goesOnAfter(q *qp.SendQueue, p *packet.Packet) {
+	if in := p.Info(); in.First || in.Only {
+		q.EndTail()
+	} else {
+		q.SentTail(p, in.Last)
+	}
+}
+
+// droppedBefore takes request p of message w with the PSN of a packet before it that its receiver has dropped, as the tap shows it damaged: it is retransmitted.
+func (v *Verifier) droppedBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	if cause, known := roundCause(c, from, p, 0); known {
+		v.goesBack(c, from, p, w, cause, 0, false)
+	}
+	v.goesOn(c, from, p)
 }
 
 // farAway is how many PSNs from where the stream was joined no packet is retransmitted.

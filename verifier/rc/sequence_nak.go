@@ -14,6 +14,7 @@ func (v *Verifier) sequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	if !v.newNak(c, from, p, qp.SequenceNAKed) {
 		return
 	}
+	q.NoteNAK(p.PSN, p.Time)
 	n := len(v.Rec.Findings)
 	repeated := v.repeatedNak(c, from, p)
 	if c.Sees(from) && q.Gap.Open() {

@@ -18,20 +18,67 @@ const takenForLost = int64(time.Second)
 // slow is how long a requester waits for a response before that is worth telling, though it does not retransmit.
 const slow = int64(500 * time.Millisecond)
 
-// stalls notes, for who tells of incidents, that retransmission p begins, of message w; nil: it is not known any more.
-func (v *Verifier) stalls(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
-	since := int64(0)
-	if v.waitingSince != 0 {
-		since = p.Time - int64(verifier.Stamp(p.Time)-v.waitingSince)*verifier.Tick
+// sentAgain notes, for who tells of incidents, that request p was retransmitted, of message w; nil: it is not known any more. asked is a stamp of when that was first sent; 0: not
+// known. shown says that the capture has shown it before.
+func (v *Verifier) sentAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, asked uint32, shown bool) {
+	q := &c.Ends[from].SQ
+	soon := q.Last.Tap == p.Tap && p.Time-q.Last.Time <= reordering
+	if soon && verifier.Numbered(p) && verifier.LeftBefore(p, q.Last.ID) {
+		q.CountStalled(p, c.Ends[from].Sums()) // others have overtaken it
+		return
 	}
-	q, cause := &c.Ends[from].SQ, retransmissionCause(c, from, p)
-	q.Stall(p, w, cause, since, false)
+	if q.GoesBack(p.PSN) && !v.begins(c, from, p, w, asked, shown, soon) {
+		return
+	}
+	v.goesOn(c, from, p)
+}
+
+// begins judges whether a round begins with request p, which has a PSN before the one that would come next; see sentAgain. soon says that it came right after another.
+func (v *Verifier) begins(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, asked uint32, shown, soon bool) bool {
+	q, sent := &c.Ends[from].SQ, int64(0)
+	if asked != 0 {
+		sent = p.Time - int64(verifier.Stamp(p.Time)-asked)*verifier.Tick
+	}
+	cause, known := roundCause(c, from, p, sent)
+	unnumbered := !verifier.Numbered(p)
+	if !shown && soon && (!known || cause == qp.TimerExpired && unnumbered) {
+		return false // others may have overtaken it: if they follow once more, the round begins with them
+	}
+	if known {
+		v.goesBack(c, from, p, w, cause, sent, shown)
+		if cause == qp.SequenceAsked && unnumbered && !shown {
+			q.NoteLone(p)
+		}
+		return true
+	}
+	if unnumbered && shown && q.LoneOvertaken(p) {
+		return true
+	}
+	q.CountStalled(p, c.Ends[from].Sums())
+	return false
+}
+
+// goesOn notes that a round goes on with request p.
+func (v *Verifier) goesOn(c *qp.Pair, from int, p *packet.Packet) {
+	q := &c.Ends[from].SQ
+	q.CountStalled(p, c.Ends[from].Sums())
+	q.SentAgain(p.PSN.Add(max(c.PSNs(p), 1)))
+}
+
+// goesBack notes that a round begins with request p; see sentAgain.
+func (v *Verifier) goesBack(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, cause qp.RetransmissionCause, sent int64, shown bool) {
+	q := &c.Ends[from].SQ
+	q.Stall(p, w, cause, sent, !shown)
 	switch {
+	case cause == qp.TimerExpired && p.PSN.Before(q.First):
+		q.SentEarlier()
 	case cause == qp.TimerExpired && q.Una.After(p.PSN):
 		ago := p.Time - c.RQ(1-from).Last.Time
 		q.Answered(ago >= reordering || 2*ago >= p.Time-q.Trouble().Now.Since) // else the two may have met on their way
 	case cause == qp.SequenceAsked:
 		q.AskedForOvertaken(p.PSN, p.Time, takenForLost)
+	case cause == qp.ResponseLost && q.Una.After(p.PSN) && !impliedNAK(q, p):
+		q.AnsweredLater()
 	case cause == qp.ResponseLost && w != nil && w.Op == wqe.Read:
 		q.AskedForOvertakenResponse(p.PSN, w, p.Time, takenForLost)
 	}
@@ -84,10 +131,7 @@ func (v *Verifier) silentGap(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	if q.History().Get(p.PSN) != nil || !q.Gap.Open() || !p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)) {
-		if q.NotOvertaken() {
-			w, _ := q.Messages.Find(p.PSN)
-			q.Stall(p, w, retransmissionCause(c, from, p), 0, true)
-		}
+		q.NotOvertaken()
 		return
 	}
 	if q.Last.Tap != p.Tap || p.Time-q.Last.Time > reordering {
@@ -95,7 +139,7 @@ func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	after := q.OvertakenAfter()
 	numbered := verifier.Numbered(p)
-	if numbered && !verifier.LeftBefore(p, after) || !numbered && (!c.Paired || retransmissionCause(c, from, p) != qp.TimerExpired) {
+	if numbered && !verifier.LeftBefore(p, after) || !numbered && (!c.Paired || c.RQ(1-from).State != qp.Expecting || impliedNAK(q, p)) {
 		return
 	}
 	q.CountOvertaken(p, after, numbered)
@@ -159,25 +203,26 @@ func (v *Verifier) lateResponse(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// stallsBefore is stalls for a request that fills a gap, the first packet of message w. before says that the capture has not shown it before.
-func (v *Verifier) stallsBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, last int64, before bool) {
-	if cause := retransmissionCause(c, from, p); cause != qp.TimerExpired || p.Time-last > reordering {
-		c.Ends[from].SQ.Stall(p, w, cause, 0, before)
-	}
+// laterAnswer reports whether a response to what comes after READ or atomic p has come: where its own was lost after the tap, that had the requester go back.
+func laterAnswer(r *qp.ReceiveQueue, p *packet.Packet) bool {
+	return wqe.OpOf(p.Opcode.Fn()).Responded() && r.Last.Positive && r.Last.PSN.After(p.PSN)
 }
 
-// retransmissionCause is what had the requester begin with retransmission p.
-func retransmissionCause(c *qp.Pair, from int, p *packet.Packet) qp.RetransmissionCause {
+// roundCause is what had the requester go back to p. The PSN sequence NAK that it is has been obeyed then. sent is when p was first sent; 0: not known.
+// It is false where nothing has asked for it and no timer is so short: others have overtaken what was retransmitted before.
+func roundCause(c *qp.Pair, from int, p *packet.Packet, sent int64) (cause qp.RetransmissionCause, known bool) {
 	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	switch {
 	case r.State == qp.RNRNAKed && p.PSN == r.NAK.PSN:
-		return qp.NotReady
-	case r.State == qp.SequenceNAKed:
-		return qp.SequenceAsked
-	case c.Paired && impliedNAK(q, p):
-		return qp.ResponseLost
+		return qp.NotReady, true
+	case q.ObeysNAK(p.PSN, p.Time), nakWaits(c, from):
+		return qp.SequenceAsked, true
+	case r.State == qp.SequenceNAKed && (p.PSN.After(r.NAK.PSN) || wqe.OpOf(p.Opcode.Fn()).Responded()) && q.ObeysNewestNAK(p.Time):
+		return qp.SequenceAsked, true // the request that it asks for was lost before the tap, or a READ or atomic before that waits for its response
+	case c.Paired && qp.Prompt(r.Last.Time, p.Time) && (impliedNAK(q, p) || laterAnswer(r, p)):
+		return qp.ResponseLost, true
 	}
-	return qp.TimerExpired
+	return qp.TimerExpired, q.Waited(sent, p.Time)
 }
 
 // refuses notes RNR NAK p of end from.
