@@ -22,15 +22,15 @@ type Back struct {
 	Set   bool       // else it is the one after the newest request
 	Tail  bool       // the tap had not seen the end of the newest message when the timer ran out: that was lost before it, unless it comes to be long
 	Found Sums       // what of that end came in this round: packets and payload
-	naks  [4]asked   // the newest last
-	lone  Overtaken  // the newest packet with which a round began that a NAK had asked for, and that was not shown before
+	NAKs  [4]Asked   // the newest last
+	Lone  Overtaken  // the newest packet with which a round began that a NAK had asked for, and that was not shown before
 }
 
-// asked is a PSN sequence NAK.
-type asked struct {
-	at     int64 // when it came; 0: there was none
-	psn    packet.PSN
-	obeyed bool
+// Asked is a PSN sequence NAK.
+type Asked struct {
+	At     int64 // when it came; 0: there was none
+	PSN    packet.PSN
+	Obeyed bool
 }
 
 // longestTail is of how many PSNs the end of a message may be that is taken for lost: more may not have been sent when the timer ran out.
@@ -71,20 +71,20 @@ func (s *SendQueue) GoesOn() {
 
 // NoteNAK notes that a PSN sequence NAK asks for psn.
 func (s *SendQueue) NoteNAK(psn packet.PSN, now int64) {
-	k := &s.trouble().Back.naks
+	k := &s.trouble().Back.NAKs
 	copy(k[:], k[1:])
-	k[len(k)-1] = asked{at: now, psn: psn}
+	k[len(k)-1] = Asked{At: now, PSN: psn}
 }
 
 // ObeysNAK reports whether a requester that goes back to psn at a time does so for a PSN sequence NAK that asks for it, and has it be obeyed then.
 func (s *SendQueue) ObeysNAK(psn packet.PSN, now int64) bool {
-	return s.obeys(now, func(k *asked) bool { return k.psn == psn })
+	return s.obeys(now, func(k *Asked) bool { return k.PSN == psn })
 }
 
 // ObeysNewestNAK is ObeysNAK where the newest NAK asks for another PSN: the tap has missed the request with that, or the requester goes back further.
 func (s *SendQueue) ObeysNewestNAK(now int64) bool {
 	newest := true
-	return s.obeys(now, func(*asked) bool {
+	return s.obeys(now, func(*Asked) bool {
 		was := newest
 		newest = false
 		return was
@@ -92,20 +92,20 @@ func (s *SendQueue) ObeysNewestNAK(now int64) bool {
 }
 
 // obeys has the newest NAK that is as asked be obeyed, where it was not, and those before it.
-func (s *SendQueue) obeys(now int64, is func(*asked) bool) bool {
+func (s *SendQueue) obeys(now int64, is func(*Asked) bool) bool {
 	t := s.sender.trouble
 	if t == nil {
 		return false
 	}
-	for i := len(t.Back.naks) - 1; i >= 0; i-- {
-		k := &t.Back.naks[i]
-		if k.at == 0 || k.obeyed || !is(k) {
+	for i := len(t.Back.NAKs) - 1; i >= 0; i-- {
+		k := &t.Back.NAKs[i]
+		if k.At == 0 || k.Obeyed || !is(k) {
 			continue
 		}
 		for j := range i + 1 {
-			t.Back.naks[j].obeyed = true
+			t.Back.NAKs[j].Obeyed = true
 		}
-		return now-k.at < promptly || now-s.Last.Time < promptly
+		return now-k.At < promptly || now-s.Last.Time < promptly
 	}
 	return false
 }
@@ -166,21 +166,21 @@ func (s *SendQueue) SentTail(p *packet.Packet, ends bool) {
 
 // NoteLone notes request p, which no IPv4 identification numbers, and with which a round begins that a PSN sequence NAK asked for, though it was not shown before.
 func (s *SendQueue) NoteLone(p *packet.Packet) {
-	s.trouble().Back.lone = Overtaken{Packets: 1, Asked: 1, Depth: uint32(s.High.Add(-1).Diff(p.PSN)), First: p.Time, Last: p.Time, Frame: p.Frame, Newest: p.Frame, PSN: p.PSN, Tap: p.Tap}
+	s.trouble().Back.Lone = Overtaken{Packets: 1, Asked: 1, Depth: uint32(s.High.Add(-1).Diff(p.PSN)), First: p.Time, Last: p.Time, Frame: p.Frame, Newest: p.Frame, PSN: p.PSN, Tap: p.Tap}
 }
 
 // LoneOvertaken reports whether the request with which the newest round began was overtaken: the requester goes back to psn once more, at a time, though nothing asks for it again.
 // It counts it.
 func (s *SendQueue) LoneOvertaken(p *packet.Packet) bool {
 	t := s.sender.trouble
-	if t == nil || t.Back.lone.Packets == 0 || t.Back.lone.PSN != p.PSN || p.Time-t.Back.lone.First >= leastTimer {
+	if t == nil || t.Back.Lone.Packets == 0 || t.Back.Lone.PSN != p.PSN || p.Time-t.Back.Lone.First >= leastTimer {
 		return false
 	}
 	if t.Overtaking == nil {
 		t.Overtaking = new(Overtaking)
 	}
-	t.Overtaking.Sum.add(&t.Back.lone)
-	t.Back.lone = Overtaken{}
+	t.Overtaking.Sum.add(&t.Back.Lone)
+	t.Back.Lone = Overtaken{}
 	t.Again.Packets -= min(t.Again.Packets, 1)
 	t.Again.Bytes -= min(t.Again.Bytes, uint64(p.PayloadLen))
 	return true
