@@ -86,10 +86,11 @@ type Incident struct {
 	Next        []string      // what to look at next
 	Also        []packet.Addr // other hosts that lost Peer at the same time
 
-	gone     gone   // what of Peer is
-	newest   Party  // Local of the one of its group that was told last
-	foremost bool   // it is told first: what the others say rests on it
-	refused  uint64 // frame of the request that a NAK refuses; 0: not known
+	gone      gone   // what of Peer is
+	newest    Party  // Local of the one of its group that was told last
+	foremost  bool   // it is told first: what the others say rests on it
+	explained bool   // losses, most of which are packets that were overtaken
+	refused   uint64 // frame of the request that a NAK refuses; 0: not known
 }
 
 // Party is one side of an incident.

@@ -149,5 +149,5 @@ func (l *Live) Found(list []rule.Finding) (out []Told) {
 }
 
 func newTeller(r *agent.Result) *teller {
-	return &teller{run: r, hosts: map[packet.Addr]*host{}, groups: map[group]*Incident{}, damaged: map[way]bool{}}
+	return &teller{run: r, hosts: map[packet.Addr]*host{}, groups: map[group]*Incident{}, damaged: map[way]bool{}, cut: map[way]bool{}}
 }

@@ -42,17 +42,24 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	i.fact("caused", causes(&s))
 	i.fact("cost", t.cost(c, e, k))
 	i.fact("where", where(k))
-	if o.Packets == 0 && s.Before+k.Asked.Before > 0 && !t.damages(i) { // what came damaged does not count as seen
+	if o.Packets == 0 && s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) { // what came damaged or trimmed does not count as seen
 		i.fact("missing", missing(&k.Missing))
 	}
 	i.fact("paths", t.paths(c, from))
 	t.lossReasons(i, c, k, late)
+	asked := uint64(k.Overtaking.All().Asked) + uint64(k.Responses.All().Asked)
+	i.explained = asked > 0 && 2*asked >= n
 	t.tell(i, "")
 }
 
 // damages reports whether packets between the hosts of an incident were damaged, either way.
 func (t *teller) damages(i *Incident) bool {
 	return t.damaged[way{i.Local.Addr, i.Peer.Addr}] || t.damaged[way{i.Peer.Addr, i.Local.Addr}]
+}
+
+// trims reports whether packets between the hosts of an incident came trimmed.
+func (t *teller) trims(i *Incident) bool {
+	return t.cut[way{i.Local.Addr, i.Peer.Addr}] || t.cut[way{i.Peer.Addr, i.Local.Addr}]
 }
 
 // lossEnds is when what end e had lost was answered, and the last packet of it retransmitted.
@@ -88,6 +95,9 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, la
 	}
 	if t.damages(i) {
 		i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
+	}
+	if t.trims(i) {
+		i.FitsWith = append([]string{"the packets that were trimmed, see there: their receivers drop them"}, i.FitsWith...)
 	}
 	if k.Overtaking.All().Packets > 0 || k.Responses.All().Packets > 0 {
 		i.FitsWith = append([]string{"packets that came after later ones, see there: the receiver took them for lost"}, i.FitsWith...)

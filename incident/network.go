@@ -131,6 +131,7 @@ func (t *teller) network(n *network) {
 	t.damage(n.order, &n.flips)
 	for _, w := range n.order {
 		if w.trimmed.n > 0 {
+			t.cut[w.way] = true
 			t.trimmed(w)
 		}
 		if w.marked.n+w.notified.n > 0 {

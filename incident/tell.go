@@ -54,6 +54,7 @@ type teller struct {
 	asked   bool         // somebody waits for one of them
 	more    bool         // the network did it to more packets than are told of
 	damaged map[way]bool // packets were, on the way from host to host
+	cut     map[way]bool // packets were trimmed, likewise
 	groups  map[group]*Incident
 	order   []*Incident
 	keys    []group                        // of order
@@ -190,6 +191,14 @@ func (t *teller) sorted() []Incident {
 	return out
 }
 
+// rank is the place of an incident by its kind: losses that are reordering come after that.
+func rank(i *Incident) int {
+	if i.explained {
+		return 2*int(Reordered) + 1
+	}
+	return 2 * int(i.Kind)
+}
+
 // order puts the gravest kind first, and of a kind what cost the most time.
 func order(a, b *Incident) int {
 	if a.foremost != b.foremost {
@@ -198,5 +207,5 @@ func order(a, b *Incident) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Begin, b.Begin))
+	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Begin, b.Begin))
 }

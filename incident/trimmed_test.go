@@ -1,11 +1,13 @@
 package incident_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/incident"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -86,4 +88,25 @@ func near(sender bool) []packet.Addr {
 		return []packet.Addr{packet.IPv4Addr([]byte{10, 0, 0, 1})}
 	}
 	return nil
+}
+
+// TestTrimmedLoss: what is retransmitted for packets that were trimmed is told as that, and they do not count as missing before the tap.
+func TestTrimmedLoss(t *testing.T) {
+	const fits = "the packets that were trimmed, see there: their receivers drop them"
+	for name, edit := range map[string]func(list []fabricagent.Frame){
+		"lost": func([]fabricagent.Frame) {},
+		"trimmed": func(list []fabricagent.Frame) {
+			trim(&list[29], 64, 50)
+		},
+	} {
+		list := frames(t, writes+"errors: [{do: drop, from: a, nth: 20, count: 1, where: after}]\n")
+		edit(list)
+		told := ""
+		for _, k := range incident.Of(judged(t, list, agent.Options{})) {
+			told += fmt.Sprintf("%v %q\n", k.Kind, k.FitsWith)
+		}
+		if !strings.Contains(told, "loss ") || strings.Contains(told, fits) != (name == "trimmed") {
+			t.Errorf("%s: %s", name, told)
+		}
+	}
 }
