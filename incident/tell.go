@@ -51,7 +51,6 @@ func Of(r *agent.Result) []Incident {
 type teller struct {
 	run     *agent.Result
 	hosts   map[packet.Addr]*host
-	asked   bool         // somebody waits for one of them
 	more    bool         // the network did it to more packets than are told of
 	damaged map[way]bool // packets were, on the way from host to host
 	cut     map[way]bool // packets were trimmed, likewise
