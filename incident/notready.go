@@ -39,11 +39,11 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 
 // slowReasons says what fits with a requester that is slow to resume, and what to look at.
 func slowReasons(i *Incident) (fits, next []string) {
-	return []string{
+	fits = []string{
 		"a requester whose RNR timer is coarser than what it is asked for, as one in software that counts the ticks of its kernel", "a requester that was held up, or a way to it and back that takes as long",
-	}, []string{
-		"how finely the adapter or driver of " + i.Local.Addr.String() + " can wait: most of the time was lost there, and not by what was asked for",
 	}
+	next = []string{"how finely the adapter or driver of " + i.Local.Addr.String() + " can wait: most of the time was lost there, and not by what was asked for"}
+	return fits, next
 }
 
 // A requester that takes so much longer to resume than it is asked to, and so long in all, is worth a look itself.

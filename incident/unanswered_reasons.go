@@ -1,0 +1,82 @@
+package incident
+
+import (
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/qp"
+)
+
+// restart is for how long a host is silent at least that restarts.
+const restart = int64(10 * time.Second)
+
+// otherStart is what would look like a connection on which the peer has never sent anything.
+const otherStart = "a P_Key or starting PSN that the two ends do not agree on"
+
+// reasons says what would look like an unanswered request, and what to look at.
+func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
+	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
+	alive, known := t.alive(i, k), t.of(i.Peer.Addr).last != 0
+	if size := t.blackHole(c, from, k); size != "" {
+		i.fact("size", size)
+		i.FitsWith = append(i.FitsWith, "a path whose MTU is smaller than the path MTU of the queue pair: large packets vanish, small ones arrive")
+		i.Next = append(i.Next, "the MTU of every interface and switch port between "+local+" and "+peer+": ping -M do -s with the size of the packet")
+	}
+	switch {
+	case k.Rounds[qp.SequenceAsked] > 0:
+		i.FitsWith = append(i.FitsWith, "a path that drops these packets and not those after them: by their size, by a filter, or since they are damaged")
+		i.Next = append(i.Next, "discards and errors of the switch ports between (ethtool -S), and out_of_sequence of "+peer)
+	case i.Kind == NeverAnswered && known && alive:
+		i.FitsWith = append(i.FitsWith, "a wrong destination QPN, or a queue pair of "+peer+" that is not yet in RTR or is in the error state",
+			otherStart)
+		i.Next = append(i.Next, "both ends' QPN, rq_psn, sq_psn, P_Key and GID as the application exchanged them", "rdma resource show qp on "+peer+", and the counters of its port (out_of_sequence, resp_local_qp_error)")
+	case i.Kind == NeverAnswered:
+		i.FitsWith = append(i.FitsWith, "a route, GID, VLAN or firewall (UDP port 4791) that keeps packets from "+peer+", or its answers from "+local,
+			"a host that is down; a wrong destination QPN would look the same")
+		i.Next = append(i.Next, "ping and rping from "+local+" to "+peer, "the GID that was used: its index, RoCE version and VLAN")
+	case t.inError(i, c, from, k):
+		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that is in the error state, since nothing answered its own request on this connection: see there")
+		i.Next = append(i.Next, "why the request of "+i.Peer.String()+" was not answered: that came first")
+	case i.Kind == Unanswered && c.Ends[1-from].Last > k.Last && !t.cutOff(i, k):
+		t.oneWay(i, c, from, k)
+	case t.cutOff(i, k):
+		i.FitsWith = append(i.FitsWith, "a path that fails on the way to "+peer+": what it sends comes through, and nothing comes to it")
+		i.Next = append(i.Next, "routes, filters (UDP port 4791) and switch ports on the way from "+local+" to "+peer+", and not only the way back", "the receive counters of "+peer+" (ethtool -S): whether anything arrives")
+	case alive:
+		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs",
+			"one path of several that fails, which this queue pair takes (by its UDP source port)")
+		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "rdma resource show qp, and dmesg, on "+peer)
+	case t.of(i.Peer.Addr).connections > 1:
+		i.FitsWith = append(i.FitsWith, "a host, adapter or link of "+peer+" that went down", "a path that fails: a link, a switch, a route")
+		i.Next = append(i.Next, "the link and dmesg of "+peer+", and the switch ports between", reached(peer))
+	default:
+		i.FitsWith = append(i.FitsWith, "a process on "+peer+" that was killed or gave up, so that its queue pair is gone", "a host, adapter or link of "+peer+" that went down, or a path that fails: "+
+			"as "+peer+" had nothing else to send here, the capture does not tell which")
+		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "the link and dmesg of "+peer+", and the switch ports between")
+	}
+	if next := t.of(i.Peer.Addr).next(k.Last); !alive && t.timed() && next > k.Last+restart {
+		i.FitsWith = append([]string{"a host that restarted, or was cut off: it is back with its next connection"}, i.FitsWith...)
+	}
+	if !c.Ends[0].Near && !c.Ends[1].Near {
+		i.Next = append(i.Next, "a capture at "+peer+": whether the requests arrived there")
+	}
+}
+
+// inError reports whether the peer, which is not end from of c, has used up the retries of its own request on this connection before the requester began to retransmit.
+func (t *teller) inError(i *Incident, c *agent.Connection, from int, k *qp.Stall) bool {
+	e := &c.Ends[1-from]
+	return i.Kind == Unanswered && e.Stalled && e.Trouble.Now.Last < k.Begun && t.gaveUp(c, 1-from, &e.Trouble.Now) != ""
+}
+
+// oneWay says what fits where the peer still sends on the connection itself: its queue pair is there.
+func (t *teller) oneWay(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
+	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
+	i.fact("its end", "sent on this connection after the last retransmission: its queue pair was there, and not in the error state")
+	if size := largeResponses(c, from, k); size != "" {
+		i.fact("size", size)
+		i.FitsWith = append(i.FitsWith, "a path from "+peer+" whose MTU is smaller than the path MTU of the queue pair: large responses vanish, small packets arrive")
+		i.Next = append(i.Next, "the MTU of every interface and switch port from "+peer+" to "+local+": ping -M do -s with the size of the packet")
+	}
+	i.FitsWith = append(i.FitsWith, "requests that are lost on the way to "+peer+", or answers on the way back: by their size, by a filter, or since a path fails in one direction", "a responder that hangs, while its requester works")
+	i.Next = append(i.Next, "discards and errors of the switch ports between (ethtool -S)")
+}
