@@ -28,6 +28,7 @@ func (t *Transport) open(c *connection.Connection, k *Connection) {
 // Open is the requests that wait for an answer when the capture ends.
 type Open struct {
 	Requests    uint64
+	Managed     uint64 // of them, those of management
 	Connections int
 	Again       bool          // they were retransmitted without an answer
 	Unclocked   bool          // the clock was set, so that Waited is not to be trusted
@@ -58,6 +59,7 @@ func (o *Open) Add(p *Open) {
 		}
 	}
 	o.Requests += p.Requests
+	o.Managed += p.Managed
 	o.Connections += p.Connections
 }
 
@@ -99,10 +101,10 @@ func (t *Transport) waitsRD(c *connection.Connection, now int64) {
 // waitsManagement counts the management requests whose responders had their time, and have not answered at time now.
 func (t *Transport) waitsManagement(now int64) (sum Open) {
 	for _, o := range t.gmp.Open(now) {
-		sum.Add(&Open{Requests: o.Requests, Connections: 1, Frame: o.Frame, Tap: o.Tap, Waited: time.Duration(now - o.Since), Again: o.Again})
+		sum.Add(&Open{Requests: o.Requests, Managed: o.Requests, Connections: 1, Frame: o.Frame, Tap: o.Tap, Waited: time.Duration(now - o.Since), Again: o.Again})
 	}
 	for _, o := range t.smp.Open(now) {
-		sum.Add(&Open{Requests: o.Requests, Connections: 1, Frame: o.Frame, Tap: o.Tap, Waited: time.Duration(now - o.Since), Again: o.Again})
+		sum.Add(&Open{Requests: o.Requests, Managed: o.Requests, Connections: 1, Frame: o.Frame, Tap: o.Tap, Waited: time.Duration(now - o.Since), Again: o.Again})
 	}
 	return sum
 }

@@ -88,6 +88,7 @@ type Incident struct {
 
 	gone      gone   // what of Peer is
 	newest    Party  // Local of the one of its group that was told last
+	oneSided  bool   // the capture holds one direction of each connection
 	foremost  bool   // it is told first: what the others say rests on it
 	explained bool   // losses, most of which are packets that were overtaken
 	refused   uint64 // frame of the request that a NAK refuses; 0: not known
@@ -111,3 +112,6 @@ func (i *Incident) fact(label, text string) {
 		i.Facts = append(i.Facts, Fact{label, text})
 	}
 }
+
+// OneSided reports whether an incident says that the capture holds one direction of each connection only.
+func (i *Incident) OneSided() bool { return i.oneSided }

@@ -46,6 +46,9 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 				i.fact("answered", fmt.Sprintf("in frame %d%s", s.Frames.Ended, sinceLast(s, held)))
 			}
 			i.waited(s, held)
+			if t.sawNothing(s) {
+				i.FitsWith = append(i.FitsWith, "a clock of the capture that was set forward, or a tap that stopped: it holds no frame of any host meanwhile")
+			}
 		}
 		if t.damages(i) {
 			i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)

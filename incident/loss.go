@@ -27,7 +27,11 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	if k.Refused.Packets == 0 {
 		sent = max(sent, uint64(e.Retransmissions-min(e.Retransmissions, o.Packets)))
 	}
-	in := fmt.Sprintf("%s of %s to %v (%s), in %s", number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), count(n, "round"))
+	least := ""
+	if s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) {
+		least = "at least " // what was lost before the tap, and comes as what is next when it is retransmitted, does not show
+	}
+	in := fmt.Sprintf("%s of %s to %v (%s), in %s%s", number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), least, count(n, "round"))
 	i.What = fmt.Sprintf("%v retransmitted %s: packets or their answers were lost, late or overtaken.", &i.Local, in)
 	late := uint64(k.Late.Rounds) >= n
 	if late {
@@ -39,11 +43,11 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 		t.storm(i, e, &storm)
 		i.fact("all", "it retransmitted "+in)
 	}
-	i.fact("caused", causes(&s))
-	i.fact("cost", t.cost(c, e, k))
+	i.fact("caused", causes(&s, k.Earlier))
+	i.fact("cost", least+t.cost(c, e, k))
 	i.fact("where", where(k))
 	if o.Packets == 0 && s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) { // what came damaged or trimmed does not count as seen
-		i.fact("missing", missing(&k.Missing))
+		i.fact("missing", missing(&k.Missing, least))
 	}
 	i.fact("paths", t.paths(c, from))
 	t.lossReasons(i, c, k, late)
@@ -156,23 +160,31 @@ func (t *teller) cost(c *agent.Connection, e *agent.End, k *qp.Trouble) string {
 const fewestGaps = 3
 
 // missing says how what was lost before the tap lies in the stream of PSNs: one by one, or in runs.
-func missing(m *qp.Missing) string {
+func missing(m *qp.Missing, least string) string {
 	switch {
 	case m.Gaps < fewestGaps:
 		return ""
 	case m.Longest == 1:
-		return fmt.Sprintf("%s before the tap, never two in a row", count(uint64(m.PSNs), "PSN"))
+		return fmt.Sprintf("%s%s before the tap, never two in a row", least, count(uint64(m.PSNs), "PSN"))
 	}
-	return fmt.Sprintf("%s before the tap, in %s of up to %d in a row, which frame %d follows", count(uint64(m.PSNs), "PSN"), count(uint64(m.Gaps), "gap"), m.Longest, m.Frame)
+	return fmt.Sprintf("%s%s before the tap, in %s of up to %d in a row, which frame %d follows", least, count(uint64(m.PSNs), "PSN"), count(uint64(m.Gaps), "gap"), m.Longest, m.Frame)
 }
 
 // causes says what had a requester retransmit.
-func causes(s *qp.Stalls) string {
+func causes(s *qp.Stalls, earlier uint32) string {
 	var list []string
+	earlier = min(earlier, s.Rounds[qp.TimerExpired])
 	for k, name := range [...]string{"by the requester's timer (nothing in the capture asked for it)", "by PSN sequence NAKs", "by RNR NAKs", "by a response that came before one which it needs"} {
-		if n := s.Rounds[k]; n > 0 && k != int(qp.NotReady) {
+		n := s.Rounds[k]
+		if k == int(qp.TimerExpired) {
+			n -= earlier
+		}
+		if n > 0 && k != int(qp.NotReady) {
 			list = append(list, times(uint64(n))+" "+name)
 		}
+	}
+	if earlier > 0 {
+		list = append(list, times(uint64(earlier))+" by its timer, or by what had come before the capture began")
 	}
 	return enumerate(list)
 }

@@ -31,8 +31,8 @@ errors:
 		want string
 		side string
 	}{
-		{"b", []int{20, 34, 50, 90}, "4 PSNs before the tap, never two in a row", "4 times before the tap, which has not seen in order what the receiver asked for"},
-		{"b", []int{20, 34, 35, 36, 50, 51, 52, 53, 90}, "9 PSNs before the tap, in 4 gaps of up to 4 in a row, which frame ", "4 times before the tap, which has not seen in order what the receiver asked for"},
+		{"b", []int{20, 34, 50, 90}, "at least 4 PSNs before the tap, never two in a row", "4 times before the tap, which has not seen in order what the receiver asked for"},
+		{"b", []int{20, 34, 35, 36, 50, 51, 52, 53, 90}, "at least 9 PSNs before the tap, in 4 gaps of up to 4 in a row, which frame ", "4 times before the tap, which has not seen in order what the receiver asked for"},
 		{"a", []int{20, 34, 50, 90}, "", "4 times after the tap: the receiver asked for what the tap shows"},
 	} {
 		text := fmt.Sprintf(scene, tt.tap)

@@ -100,7 +100,7 @@ func (t *teller) oneDirection() {
 		return
 	}
 	i := &Incident{
-		Kind: Untrusted, Certainty: Proven, Begin: t.run.First, End: t.run.Last, What: "The capture holds one direction of each connection: which requests were answered is not in it.",
+		Kind: Untrusted, Certainty: Proven, Begin: t.run.First, End: t.run.Last, What: "The capture holds one direction of each connection: which requests were answered is not in it.", oneSided: s.whole,
 		Next: []string{"capture both directions: a mirror port for rx and tx, or tcpdump on the RDMA device"},
 	}
 	if !s.whole {

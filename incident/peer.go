@@ -27,8 +27,10 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int6
 	case h.last == 0:
 		i.fact("peer", "the capture holds no packet of "+peer)
 	case !t.timed():
-	case here > since && elsewhere > since:
+	case here > since && elsewhere > here:
 		i.fact("peer", fmt.Sprintf("%s sent its last packet on this connection %s after %s, and went on sending on others", peer, span(here-since), event))
+	case here > since && h.next(last) != 0:
+		i.fact("peer", fmt.Sprintf("%s sent its last packet on this connection %s after %s; its next connection began %s after that", peer, span(here-since), event, span(h.next(last)-here)))
 	case here > since:
 		i.fact("peer", fmt.Sprintf("%s sent its last packet %s after %s, on this connection", peer, span(here-since), event))
 	case elsewhere > since:

@@ -103,7 +103,10 @@ func (t *teller) covered(i *Incident, c *agent.Connection, k *qp.Refusal) bool {
 		i.FitsWith = []string{stale}
 		if right != own && k.Beside.SameKey[own].Newest == 0 {
 			i.fact("access", fmt.Sprintf("no %v are known that were accepted with it", own))
-			i.FitsWith = []string{"a region or queue pair without the right to " + access(r.Op), stale}
+			i.FitsWith = []string{"a region without the right to " + access(r.Op), stale}
+			if k.Beside.SameOp.Frame == 0 {
+				i.FitsWith[0] = "a region or queue pair without the right to " + access(r.Op)
+			}
 		}
 		return true
 	}
@@ -221,7 +224,11 @@ func (t *teller) invalid(i *Incident, k *qp.Refusal) {
 		acceptedBefore(i, k, many)
 		i.Next = []string{depth + " and " + flags + of + ", and max_rd_atomic of " + i.Local.Addr.String()}
 	case r.Op.Responded():
-		if i.FitsWith = []string{disallowed, many}; r.Op != wqe.Read {
+		if i.FitsWith = []string{disallowed, many}; k.Beside.AtOnce == 1 {
+			i.FitsWith[1] = "a responder without resources for READs and atomics (max_dest_rd_atomic 0)"
+			i.fact("at once", noneAtOnce)
+		}
+		if r.Op != wqe.Read {
 			i.FitsWith = append(i.FitsWith, fmt.Sprintf("an adapter that does not support %s requests", r.Op))
 		}
 		i.Next = []string{depth + " and " + flags + of + ", and max_rd_atomic of " + i.Local.Addr.String()}
@@ -243,8 +250,10 @@ func acceptedBefore(i *Incident, k *qp.Refusal, many string) {
 		i.FitsWith = append([]string{many}, i.FitsWith...)
 		return
 	}
-	i.fact("at once", "no other READ or atomic waited for an answer when it was sent")
+	i.fact("at once", noneAtOnce)
 }
+
+const noneAtOnce = "no other READ or atomic waited for an answer when it was sent"
 
 // kindOfAtomic is what of a misaligned operation the rule is about.
 func kindOfAtomic(o wqe.Op) string {

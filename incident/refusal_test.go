@@ -80,7 +80,7 @@ work:
 		},
 		{
 			"a right that the region lacks", ", access: [write, atomic, flush]", three + "  - {at: 1ms, qp: a1, op: read, length: 100}\n",
-			[]string{"fits: a queue pair of 10.0.0.2 without the right to remote read; or more READs", "max_rd_atomic of 10.0.0.1"},
+			[]string{"fits: a queue pair of 10.0.0.2 without the right to remote read; or a responder without resources", "max_rd_atomic of 10.0.0.1"},
 			[]string{"misaligned", "the receive"},
 		},
 		{
@@ -90,7 +90,7 @@ work:
 		},
 		{
 			"an atomic that is not", ", access: [write, read]", "  - {qp: a1, op: fetch_add, offset: 8}\n",
-			[]string{"fits: a queue pair of 10.0.0.2 without the right to remote atomic access; or more READs and atomics"},
+			[]string{"fits: a queue pair of 10.0.0.2 without the right to remote atomic access; or a responder without resources"},
 			[]string{"misaligned", "the receive"},
 		},
 		{
@@ -165,7 +165,8 @@ func TestRefusedThoughAcceptedBefore(t *testing.T) {
 		beside    qp.Beside
 		want, not []string
 	}{
-		{qp.Beside{AtOnce: 1}, []string{many, unsupported}, []string{again}},
+		{qp.Beside{AtOnce: 1}, []string{"max_dest_rd_atomic 0", unsupported}, []string{again, many}},
+		{qp.Beside{AtOnce: 2}, []string{many, unsupported}, []string{again}},
 		{qp.Beside{AtOnce: 1, SameOp: qp.KeyAt{Frame: 16}}, []string{again}, []string{many, unsupported, "right to"}},
 		{qp.Beside{AtOnce: 3, SameOp: qp.KeyAt{Frame: 16}}, []string{many, again}, []string{unsupported, "right to"}},
 	} {

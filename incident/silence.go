@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 
 	"ibwitness/agent"
 	"ibwitness/packet"
@@ -91,6 +92,11 @@ func (t *teller) waited(c *agent.Connection) {
 			k.hosts[c.Ends[from].Addr]++
 		}
 	}
+}
+
+// sawNothing reports whether the capture holds no frame of any host while stall s lasted.
+func (t *teller) sawNothing(s *qp.Stall) bool {
+	return slices.ContainsFunc(t.still, func(k still) bool { return k.covers(s) })
 }
 
 // recordedNothing reports whether stall s is told as a time in which the capture recorded nothing.

@@ -77,6 +77,10 @@ func (t *teller) oneWay(i *Incident, c *agent.Connection, from int, k *qp.Stall)
 		i.FitsWith = append(i.FitsWith, "a path from "+peer+" whose MTU is smaller than the path MTU of the queue pair: large responses vanish, small packets arrive")
 		i.Next = append(i.Next, "the MTU of every interface and switch port from "+peer+" to "+local+": ping -M do -s with the size of the packet")
 	}
-	i.FitsWith = append(i.FitsWith, "requests that are lost on the way to "+peer+", or answers on the way back: by their size, by a filter, or since a path fails in one direction", "a responder that hangs, while its requester works")
+	lost := "requests that are lost on the way to " + peer + ", or answers on the way back: by their size, or by a filter"
+	if len(i.FitsWith) == 0 {
+		lost += ", or since a path fails in one direction"
+	}
+	i.FitsWith = append(i.FitsWith, lost, "a responder that hangs, while its requester works")
 	i.Next = append(i.Next, "discards and errors of the switch ports between (ethtool -S)")
 }

@@ -170,7 +170,7 @@ func settingsRow(c *agent.Connection, k int) []string {
 		rate = size(uint64(float64(e.Bytes) / time.Duration(d).Seconds()))
 	}
 	if x := troubleOf(e); x != nil {
-		stalled = span(time.Duration(x.Lost * 1e9))
+		stalled = least(e) + span(time.Duration(x.Lost*1e9))
 	}
 	if e.Timer != 0 {
 		timer = span(time.Duration(e.Timer))

@@ -141,6 +141,9 @@ func paceOf(c *agent.Connection, from int) (p pace, ok bool) {
 	if c.Timing == nil || !c.Service.Reliable() {
 		return p, false
 	}
+	if x := c.Ends[from].Trouble; x != nil && (x.RNR.NAKs > 0 || x.Sum.Count > 0) {
+		return p, false // that is told
+	}
 	e := &c.Timing.Ends[from]
 	waited, most := uint64(0), uint64(0)
 	n := uint64(0)

@@ -52,7 +52,7 @@ func (t *text) top() {
 			rate = size(uint64(float64(e.Bytes) / d.Seconds()))
 		}
 		if x := troubleOf(e); x != nil && x.Lost > 0 {
-			lost = span(time.Duration(x.Lost * 1e9))
+			lost = least(e) + span(time.Duration(x.Lost*1e9))
 			if whole := t.res.Last - r.c.First; whole > 0 {
 				part = share(uint64(x.Lost*1e9), uint64(whole))
 			}
@@ -75,6 +75,14 @@ func (t *text) top() {
 	t.heading("Most traffic, most trouble")
 	tab.fit(t.Width-2, ">of its time", ">payload/s", ">of all")
 	t.lines(tab.lines("  ", t.dim))
+}
+
+// least marks how long an end made no progress as a bound where packets were lost before the tap: one that comes as the next PSN when it is retransmitted does not show that.
+func least(e *agent.End) string {
+	if k := e.Trouble; k != nil && k.Sum.Before+k.Asked.Before > 0 {
+		return "≥ "
+	}
+	return ""
 }
 
 // share writes a part of a whole in percent.

@@ -2,8 +2,10 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"ibwitness/incident"
 	"ibwitness/rule"
 )
 
@@ -58,20 +60,9 @@ func (t *text) open() string {
 	return OpenRequests(o)
 }
 
-// oneWay reports whether the capture holds one direction only of connections that sent more than waits for its answer.
+// oneWay reports whether the capture holds one direction of each connection only.
 func (t *text) oneWay() bool {
-	most := uint64(0)
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		switch a, b := &c.Ends[0], &c.Ends[1]; {
-		case !c.Service.Reliable():
-		case a.Packets > 0 && b.Packets > 0:
-			return false
-		default:
-			most = max(most, a.Messages, b.Messages)
-		}
-	}
-	return most > t.res.Open.Requests
+	return slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return i.OneSided() })
 }
 
 // breach counts findings, their rules and who is accused: "4 violations of 2 rules by 10.0.0.2".

@@ -17,6 +17,9 @@ func NothingViolated(incidents int) string {
 
 // OpenRequests says which requests had no response when the capture ended.
 func OpenRequests(o *agent.Open) string {
+	if o.Managed == o.Requests {
+		return fmt.Sprintf("%s without a response, as in frame %d", count(o.Requests, "management request"), o.Frame)
+	}
 	s := count(o.Requests, "request") + " on " + count(o.Connections, "connection")
 	if o.Usual() {
 		return s + " had no response yet when the capture ended, as in any capture that is stopped under load"
