@@ -217,6 +217,11 @@ func (t *teller) invalid(i *Incident, k *qp.Refusal) {
 	case r.Op == wqe.Send:
 		i.FitsWith = []string{"a message longer than the receive that was posted", "an operation that the responder does not support, as SEND with Invalidate"}
 		i.Next = []string{receives}
+	case r.Op == wqe.Write && k.Beside.SameOp.Frame != 0:
+		i.fact("operation", fmt.Sprintf("the %v of frame %d was accepted: the queue pair had the right to it then", r.Op, k.Beside.SameOp.Frame))
+		i.show(k.Beside.SameOp.Frame)
+		i.FitsWith = []string{"a payload that is not as long as the length that the request names", refusesNow}
+		i.Next = []string{"whether the right was taken from the queue pair of " + peer + " since"}
 	case r.Op == wqe.Write:
 		i.FitsWith = []string{disallowed, "a payload that is not as long as the length that the request names"}
 		i.Next = []string{flags + of}
@@ -244,7 +249,7 @@ func acceptedBefore(i *Incident, k *qp.Refusal, many string) {
 	b := &k.Beside
 	i.fact("operation", fmt.Sprintf("the %v of frame %d was answered: the responder supports it, and its queue pair had the right to it then", k.Request.Op, b.SameOp.Frame))
 	i.show(b.SameOp.Frame)
-	i.FitsWith = []string{"a responder that refuses what it accepted before: as where the right was taken from its queue pair since, or a bit of the request was altered"}
+	i.FitsWith = []string{refusesNow}
 	if b.AtOnce > 1 {
 		i.fact("at once", fmt.Sprintf("%d READs and atomics, this one among them, waited for an answer when it was sent", b.AtOnce))
 		i.FitsWith = append([]string{many}, i.FitsWith...)
@@ -253,7 +258,10 @@ func acceptedBefore(i *Incident, k *qp.Refusal, many string) {
 	i.fact("at once", noneAtOnce)
 }
 
-const noneAtOnce = "no other READ or atomic waited for an answer when it was sent"
+const (
+	refusesNow = "a responder that refuses what it accepted before: as where the right was taken from its queue pair since, or a bit of the request was altered"
+	noneAtOnce = "no other READ or atomic waited for an answer when it was sent"
+)
 
 // kindOfAtomic is what of a misaligned operation the rule is about.
 func kindOfAtomic(o wqe.Op) string {

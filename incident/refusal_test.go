@@ -182,4 +182,12 @@ func TestRefusedThoughAcceptedBefore(t *testing.T) {
 			}
 		}
 	}
+	// A WRITE of a queue pair that had WRITEs accepted does not lack the right.
+	k.Refusal.Request.Op = wqe.Write
+	if got := fits(qp.Beside{AtOnce: 1}); !strings.Contains(got, "without the right to remote write") || strings.Contains(got, again) {
+		t.Error(got)
+	}
+	if got := fits(qp.Beside{AtOnce: 1, SameOp: qp.KeyAt{Frame: 16}}); strings.Contains(got, "right to") || !strings.Contains(got, again) {
+		t.Error(got)
+	}
 }

@@ -57,7 +57,7 @@ func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accep
 	case w == nil:
 	case w.RKey != 0 && p.Syndrome == packet.NAKRemoteAccess:
 		t.Refusal.Beside = s.beside(p, w, by, a)
-	case p.Syndrome == packet.NAKInvalidRequest && w.Op.Responded():
+	case p.Syndrome == packet.NAKInvalidRequest && (w.Op.Responded() || w.Op == wqe.Write):
 		t.Refusal.Beside = s.before(p, w)
 	}
 }
@@ -83,13 +83,19 @@ func (s *SendQueue) beside(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accep
 	return b
 }
 
-// before looks through the READs and atomics that are kept for what they say of one of them, w, which NAK p refuses.
+// before looks through the READs, atomics and WRITEs that are kept for what they say of one of them, w, which NAK p refuses.
 func (s *SendQueue) before(p *packet.Packet, w *wqe.SendWQE) (b Beside) {
 	b.AtOnce = 1
 	sent := packet.FrameNear(p.Frame, w.Frame)
 	for i := range s.Messages.Len() {
 		m := s.Messages.At(i)
-		if !m.First.Before(w.First) || !m.Op.Responded() {
+		if !m.First.Before(w.First) {
+			continue
+		}
+		if m.Op == wqe.Write && w.Op == wqe.Write && m.Has(wqe.Ended) {
+			b.SameOp = KeyAt{m.RKey, packet.FrameNear(p.Frame, m.Frame)}
+		}
+		if !m.Op.Responded() {
 			continue
 		}
 		if !m.Has(wqe.Answered) || packet.FrameNear(p.Frame, m.RespFrame) > sent {
