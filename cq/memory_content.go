@@ -183,7 +183,11 @@ func (c *content) settle(p *stored) {
 // same queue pair was told to write before.
 func (c *content) forget(p *stored) {
 	first, last := p.lo>>pageBits, (p.hi-1)>>pageBits
-	if !p.known || p.look || p.lo == p.hi || last-first >= mostPages {
+	if !p.known || p.look || p.lo == p.hi {
+		return
+	}
+	if last-first >= mostPages {
+		c.wide = slices.DeleteFunc(c.wide, p.replaces)
 		return
 	}
 	for n := first; n <= last; n++ {
