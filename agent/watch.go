@@ -11,6 +11,7 @@ import (
 	"ibwitness/link"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/subnet"
 	"ibwitness/verifier"
 	"ibwitness/verifier/cm"
 )
@@ -48,6 +49,8 @@ type Status struct {
 	Latencies                          verifier.Latencies
 	Paused                             []link.Paused   // as in Result, so far
 	REQs                               []cm.Unanswered // as in Result, by now
+	// MADs returns the management requests that nothing has answered by now, as in Result. It takes a while, and may be called until the next packet.
+	MADs func() []subnet.Unanswered
 }
 
 // Traffic counts RDMA packets by opcode: how many, and their bytes on the wire.
@@ -190,6 +193,13 @@ func (w *watch) report(before int64) {
 	s.Unjudged, s.Open = 0, Open{}
 	s.Repeated, s.Connections, s.Cover, s.Latencies = 0, 0, [rule.NumRules]rule.Count{}, verifier.Latencies{}
 	s.Paused = w.e.shards[0].t.paused.List(s.Now)
+	s.MADs = func() (all []subnet.Unanswered) {
+		for _, sh := range w.e.shards {
+			all = append(all, sh.t.unmanaged(s.Now)...)
+		}
+		sortMADs(all)
+		return all
+	}
 	r := Result{Taps: w.e.src.Taps()}
 	for _, sh := range w.e.shards {
 		t := sh.t

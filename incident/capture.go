@@ -12,14 +12,20 @@ func (t *teller) capture() {
 		t.order = append(t.order, &Incident{Kind: Untrusted, Certainty: Proven, What: what, Begin: r.First, End: r.Last, Next: next})
 	}
 	if r.Dropped > 0 {
-		untrusted(fmt.Sprintf("The capture lost %s: what is missing in it may have been sent.", count(r.Dropped, "packet")),
-			"capture with a larger buffer (tcpdump -B), fewer bytes of each packet (-s 256), or a filter on the hosts of interest", "write to a faster disk or to memory")
+		what, next := lostPackets(r.Dropped)
+		untrusted(what, next...)
 	} else {
 		t.lostFrames()
 	}
 	t.twice()
 	t.clockSet()
 	t.oneDirection()
+}
+
+// lostPackets says that a capture lost packets, and what to do.
+func lostPackets(n uint64) (what string, next []string) {
+	return fmt.Sprintf("The capture lost %s: what is missing in it may have been sent.", count(n, "packet")),
+		[]string{"capture with a larger buffer (tcpdump -B), fewer bytes of each packet (-s 256), or a filter on the hosts of interest", "write to a faster disk or to memory"}
 }
 
 // clockSet tells that a clock of the capture was set.

@@ -8,6 +8,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/subnet"
 	"ibwitness/verifier/cm"
 )
 
@@ -34,7 +35,23 @@ type Live struct {
 	net    network
 	pauses pauses
 	reqs   []cm.Unanswered
+	mads   func() []subnet.Unanswered
 	lost   uint64 // packets that the capture has lost
+	drops  drops
+}
+
+// drops is when the capture lost packets.
+type drops struct {
+	since, last int64  // no quiet time lies between them; 0: it has lost none
+	before      uint64 // that it had lost before
+}
+
+// take takes over how many packets the capture has lost until now, where it had lost fewer before.
+func (d *drops) take(now int64, before uint64) {
+	if d.last == 0 || now-d.last > quiet {
+		d.since, d.before = now, before
+	}
+	d.last = now
 }
 
 // followed is an incident that has not ended, as it was told last.
@@ -54,6 +71,7 @@ type Told struct {
 const (
 	every        = int64(5 * time.Second)  // between two looks
 	quiet        = int64(10 * time.Second) // after which an incident that is not going on has ended
+	managedFor   = int64(time.Minute)      // for which a management request is followed that nothing answers: whoever sent it has given up then
 	mostFollowed = 1024
 )
 
@@ -73,12 +91,28 @@ func (l *Live) Look(now int64, each iter.Seq2[uint64, *agent.Connection]) []Told
 	}
 	l.net.forget(now - quiet)
 	r.Paused, r.REQs = l.pauses.since, l.reqs
+	if l.mads != nil {
+		r.MADs = slices.DeleteFunc(l.mads(), func(u subnet.Unanswered) bool { return now-u.Last > managedFor })
+	}
 	t.sightings(each)
 	t.network(&l.net)
 	t.connections()
 	t.ignored()
+	t.managed()
 	t.paused()
+	t.drops(&l.drops)
 	return l.compare(now, t)
+}
+
+// drops tells that the capture loses packets.
+func (t *teller) drops(d *drops) {
+	now := t.run.Last
+	if d.last == 0 || now-d.last > quiet {
+		return
+	}
+	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: d.since, End: d.last, Ongoing: now-d.last < quiet}
+	i.What, i.Next = lostPackets(t.run.Dropped - d.before)
+	t.tell(i, "drops")
 }
 
 // compare compares what is with what was told.
@@ -125,6 +159,9 @@ func (l *Live) Status(s *agent.Status) {
 	l.pauses.take(s.Now, s.Paused)
 	// Whether packets show that an RTU was needless is known of connections only that had trouble: of a run that goes on, only REQs are told of.
 	l.reqs = slices.DeleteFunc(slices.Clone(s.REQs), func(q cm.Unanswered) bool { return q.Waits != cm.ForREP })
+	if l.mads = s.MADs; s.Dropped > l.lost {
+		l.drops.take(s.Now, l.lost)
+	}
 	l.lost = s.Dropped
 }
 

@@ -11,8 +11,10 @@ import (
 	"ibwitness/cq"
 	"ibwitness/incident"
 	"ibwitness/link"
+	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/subnet"
 	"ibwitness/verifier/cm"
 )
 
@@ -172,4 +174,37 @@ func TestLiveFlood(t *testing.T) {
 		t.Errorf("%v allocations for findings of ways that are not followed", a)
 	}
 	expect(t, "at 2 s", l.Look(second(2), none), "1 began damage: at least 1,024 packets had a wrong ICRC at the tap")
+}
+
+// TestLiveManagement: management requests that nothing answers are told while whoever sent them may still wait.
+func TestLiveManagement(t *testing.T) {
+	u := subnet.Unanswered{
+		From: packet.IPv4Addr([]byte{10, 0, 0, 1}), To: packet.IPv4Addr([]byte{10, 0, 0, 2}), Class: mad.ClassSubnetAdmin, Asked: 5, Requests: 1, Again: 2,
+		First: second(1), Last: second(3), Frame: 3, Newest: 5, Names: []subnet.AttributeCount{{Name: "PathRecord", Count: 1}},
+	}
+	var l incident.Live
+	look := func(now int64, list ...subnet.Unanswered) []incident.Told {
+		l.Status(&agent.Status{Now: second(now), MADs: func() []subnet.Unanswered { return list }})
+		return l.Look(second(now), none)
+	}
+	expect(t, "at 2 s", look(2))
+	expect(t, "at 7 s", look(7, u), "1 began mad-unanswered: The subnet administrator (SA) at 10.0.0.2 has not answered 1 of 5 requests of 10.0.0.1")
+	expect(t, "at 12 s", look(12, u))
+	expect(t, "at 64 s", look(64, u), "1 ended mad-unanswered")
+	expect(t, "at 70 s", look(70, u))
+}
+
+// TestLiveDrops: that the capture loses packets begins, goes on and ends, and begins again.
+func TestLiveDrops(t *testing.T) {
+	var l incident.Live
+	look := func(now int64, lost uint64) []incident.Told {
+		l.Status(&agent.Status{Now: second(now), Dropped: lost})
+		return l.Look(second(now), none)
+	}
+	expect(t, "at 2 s", look(2, 0))
+	expect(t, "at 7 s", look(7, 30), "1 began capture: The capture lost 30 packets: what is missing in it may have been sent.")
+	expect(t, "at 12 s", look(12, 40))
+	expect(t, "at 20 s", look(20, 40))
+	expect(t, "at 25 s", look(25, 40), "1 ended capture: The capture lost 40 packets")
+	expect(t, "at 40 s", look(40, 45), "2 began capture: The capture lost 5 packets")
 }
