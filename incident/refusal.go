@@ -104,7 +104,10 @@ func (t *teller) covered(i *Incident, c *agent.Connection, k *qp.Refusal) bool {
 		if right != own && k.Beside.SameKey[own].Newest == 0 {
 			i.fact("access", fmt.Sprintf("no %v are known that were accepted with it", own))
 			i.FitsWith = []string{"a region without the right to " + access(r.Op), stale}
-			if k.Beside.SameOp.Frame == 0 {
+			if had := k.Beside.HadRight; had != 0 && (c.FirstTap != k.Tap || had >= c.FirstFrame) {
+				i.fact("right", fmt.Sprintf("%v of its queue pair were accepted with another R_Key, as in frame %d", own, had))
+				i.show(had)
+			} else {
 				i.FitsWith[0] = "a region or queue pair without the right to " + access(r.Op)
 			}
 		}

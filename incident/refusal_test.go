@@ -124,6 +124,13 @@ work:
 			[]string{"outside", "not within"},
 		},
 		{
+			"another operation on the same bytes, of a queue pair that had the right to the other", "",
+			"  - {qp: a1, op: write, length: 100, spare: true}\n" + strings.ReplaceAll(three, "write", "read") + moves("read", "write", 0) +
+				"errors:\n  - {do: corrupt, from: b, to: a, op: ack, nth: 2, set: {syndrome: 0x62}}\n",
+			[]string{"right: RDMA WRITEs of its queue pair were accepted with another R_Key, as in frame 1", "fits: a region without the right to remote write; or a region"},
+			[]string{"outside", "not within", "queue pair without"},
+		},
+		{
 			"bytes that were never accepted", "",
 			three + moves("write", "write", 1<<32),
 			[]string{"was accepted at 0x80000000 to 0x80013063, last in frame ", "is not within that", "fits: an address or length outside"},

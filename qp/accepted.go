@@ -113,3 +113,17 @@ func (a *Accepted) before(r *Ring, to, key uint32, near uint64) (list [numRights
 	}
 	return list
 }
+
+// used returns the frame of the newest message of a ring that was accepted for a right, with any R_Key; 0: none is known.
+func (a *Accepted) used(r *Ring, right Right, near uint64) (frame uint64) {
+	if a.ranges == nil {
+		return 0
+	}
+	queue := uintptr(unsafe.Pointer(r))
+	for i := range a.ranges {
+		if x := &a.ranges[i]; x.queue == queue && x.right == right {
+			frame = max(frame, packet.FrameNear(near, x.newest))
+		}
+	}
+	return frame
+}

@@ -12,7 +12,7 @@ type Refusal struct {
 	Tap     uint16
 	Frame   uint64
 	Request StalledRequest
-	Beside  Beside // of a NAK Remote Access Error; SameOp and AtOnce of a NAK Invalid Request
+	Beside  Beside // of a NAK Remote Access Error, without SameOp and AtOnce; these only of a NAK Invalid Request
 }
 
 // Beside is what the requests say of a refused one that are kept when the NAK comes: those before it were accepted.
@@ -24,6 +24,7 @@ type Beside struct {
 	Other      KeyAt                    // the newest accepted with another R_Key
 	Next       KeyAt                    // the first after it of the same address, with another R_Key
 	SameOp     KeyAt                    // the newest accepted of its operation
+	HadRight   uint64                   // frame of the newest message for which its queue pair needed the right that it needs, with any R_Key, that was accepted; 0: none is known
 	AtOnce     uint32                   // READs and atomics, it among them, that were not answered when it was sent
 }
 
@@ -65,6 +66,7 @@ func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accep
 // beside looks through the requests that are kept for what they say of request w, which NAK p refuses.
 func (s *SendQueue) beside(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accepted) (b Beside) {
 	b.SameKey = a.before(&s.Messages, by, w.RKey, p.Frame)
+	b.HadRight = a.used(&s.Messages, RightOf(w.Op), p.Frame)
 	for i := range s.Messages.Len() {
 		m := s.Messages.At(i)
 		if m == w || m.RKey == 0 || !m.Has(wqe.Whole) {
