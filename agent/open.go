@@ -17,7 +17,7 @@ func (t *Transport) open(c *connection.Connection, k *Connection) {
 		if n, oldest := q.Outstanding(); n > 0 && !c.RQ(1-e).Refused() {
 			end := &k.Ends[e]
 			end.Open, end.OpenSince, end.OpenFrame = uint32(n), q.TimerStart, q.Last.Frame&^0xFFFFFFFF|uint64(oldest.Frame)
-			end.OpenEnded = uint32(q.OutstandingEnded())
+			end.OpenEnded = uint16(q.OutstandingEnded())
 			if end.OpenFrame > q.Last.Frame {
 				end.OpenFrame -= 1 << 32
 			}

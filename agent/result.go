@@ -80,15 +80,15 @@ type Note struct {
 type Connection struct {
 	Service    packet.Service
 	Encap      packet.Encap
+	FirstTap   uint16 // of its first packet
 	PMTU       uint32 // bytes; 0: not known
 	PairedBy   PairedBy
-	Closed     Closed // by CM
-	First      int64  // time of its first packet
-	FirstFrame uint64 // and its frame
-	FirstTap   uint16
+	Closed     Closed             // by CM
+	First      int64              // time of its first packet
+	FirstFrame uint64             // and its frame
 	Ends       [2]End             // Ends[0] sent the first packet, or the CM REQ
 	Upper      *Upper             // the protocol above the transport; nil: not recognized
-	Stale      Stale              // what came on it of the one before it between the same queue pairs
+	Stale      *Stale             // what came on it of the one before it between the same queue pairs; nil: nothing did
 	Timing     *timing.Connection // what its messages took; nil: not measured
 }
 
@@ -118,13 +118,13 @@ type End struct {
 	// the frame that began the oldest of them, and OpenSince when it last asked, or was last answered. OpenEnded are READs whose last response has come, and earlier ones
 	// are missing: they may be what the capture has lost.
 	Open      uint32
-	OpenEnded uint32
 	OpenFrame uint64
 	OpenSince int64
 	Last      int64 // when it sent its newest packet; 0: it sent none
 	// Trouble is what kept its requests from being answered; nil: nothing did. Stalled says that the request of the newest stall still waits.
-	Trouble *qp.Trouble
-	Stalled bool
+	Trouble   *qp.Trouble
+	Stalled   bool
+	OpenEnded uint16 // see Open
 	Settings
 	Path  Path
 	Timer int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did

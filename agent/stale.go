@@ -14,7 +14,7 @@ import (
 // Stale is packets of a connection that is over, which came on the one that the same two queue pairs made after it: they had been on their way for long. Their receiver cannot
 // tell them from new ones but by their PSNs.
 type Stale struct {
-	Packets  uint64 // 0: there were none
+	Packets  uint64
 	From     int    // the end that had sent the first of them
 	Taken    uint64 // of them, had a PSN that their receiver expected, or would expect next after one that had
 	Frame    uint64 // of the first, of Tap
@@ -136,10 +136,10 @@ func (f *former) take(c *connection.Connection, from int, p *packet.Packet, s *q
 	c.RQ(1 - from).MSN.Lose() // and have counted it
 }
 
-// stale returns what came late on a connection of the one before it.
-func (t *Transport) stale(c *connection.Connection) Stale {
-	if f := t.former[c]; f != nil {
-		return f.stale
+// stale returns what came late on a connection of the one before it; nil: nothing did.
+func (t *Transport) stale(c *connection.Connection) *Stale {
+	if f := t.former[c]; f != nil && f.stale.Packets > 0 {
+		return &f.stale
 	}
-	return Stale{}
+	return nil
 }

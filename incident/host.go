@@ -12,20 +12,18 @@ import (
 
 // host is what the capture shows of a host.
 type host struct {
-	last        int64      // when it last sent anything
-	heard       int64      // when anything was last sent to it
-	connections int        // on which it has sent anything
-	asked       bool       // one of its peers waits for it
-	on          []sighting // where asked
+	last        int64 // when it last sent anything
+	heard       int64 // when anything was last sent to it
+	connections int   // on which it has sent anything
 }
+
+// sightings are when, and on which connections, a host sent that others wait for, in the order in which they began; nil: nobody waits for it.
+type sightings struct{ on []sighting }
 
 // sighting is that a host sent on a connection: but management, by whose queue pair it may come back.
 type sighting struct {
-	first   int64 // packet of the connection
-	last    int64 // packet of the host
-	reached int64 // until when packets came to it, as far as this connection shows
-	key     connectionKey
-	// Of all that began until then: the latest last and reached, and of those on another connection than that of the latest.
+	first int64 // packet of the connection
+	// When the host sent its last packet there, and until when packets came to it, as far as the connection shows: once they are settled, of all connections that began until then.
 	lasts, reaches latest
 }
 
@@ -64,77 +62,65 @@ func keyOf(c *agent.Connection) connectionKey {
 	return connectionKey{c.First, c.FirstFrame, c.FirstTap}
 }
 
-// sent notes what end e has sent.
-func (h *host) sent(e *agent.End) {
-	h.last = max(h.last, e.Last)
-	if e.Packets > 0 {
-		h.connections++
-	}
-}
-
 // host notes what a connection shows of its hosts.
 func (t *teller) host(c *agent.Connection) {
 	for k := range c.Ends {
 		e, peer := &c.Ends[k], &c.Ends[1-k]
 		h := t.hosts[e.Addr]
-		if h == nil {
-			h = &host{}
-			t.hosts[e.Addr] = h
+		h.last, h.heard = max(h.last, e.Last), max(h.heard, peer.Last)
+		if e.Packets > 0 {
+			h.connections++
 		}
-		h.sent(e)
-		h.heard = max(h.heard, peer.Last)
-		h.asked = h.asked || peer.Stalled || peer.Open > 0 || c.Upper != nil && c.Upper.Oldest != nil
+		t.hosts[e.Addr] = h
+		if peer.Stalled || waits(peer, t.run.Last) || c.Upper != nil && c.Upper.Oldest != nil {
+			t.waitFor(e.Addr)
+		}
 	}
 }
 
-// sightings notes when and on which of all connections the hosts sent that others wait for.
-func (t *teller) sightings(all iter.Seq2[uint64, *agent.Connection]) {
+// waitFor notes that others wait for a host.
+func (t *teller) waitFor(a packet.Addr) {
+	if t.seen[a] == nil {
+		t.seen[a] = new(sightings)
+	}
+}
+
+// sight notes when and on which of all connections the hosts sent that others wait for.
+func (t *teller) sight(all iter.Seq2[uint64, *agent.Connection]) {
 	for i := range t.run.REQs {
-		t.of(t.run.REQs[i].To).asked = true
+		t.waitFor(t.run.REQs[i].To)
 	}
 	for i := range t.run.MADs {
-		t.of(t.run.MADs[i].To).asked = true
+		t.waitFor(t.run.MADs[i].To)
 	}
-	some := false
-	for _, h := range t.hosts {
-		some = some || h.asked
-	}
-	if !some {
+	if len(t.seen) == 0 {
 		return
 	}
 	for _, c := range all {
 		for k := range c.Ends {
-			if e, h := &c.Ends[k], t.hosts[c.Ends[k].Addr]; h.asked && e.Packets > 0 && c.Service != packet.UD {
-				h.on = append(h.on, sighting{first: c.First, last: e.Last, reached: reachedUntil(c, e), key: keyOf(c)})
+			if e, h := &c.Ends[k], t.seen[c.Ends[k].Addr]; h != nil && e.Packets > 0 && c.Service != packet.UD {
+				h.on = append(h.on, sighting{c.First, latest{at: e.Last, key: keyOf(c)}, latest{at: reachedUntil(c, e), key: keyOf(c)}})
 			}
 		}
 	}
-	for _, h := range t.hosts {
+	for _, h := range t.seen {
 		h.settle()
 	}
 }
 
-// of returns what the capture shows of a host.
-func (t *teller) of(a packet.Addr) *host {
-	if h := t.hosts[a]; h != nil {
-		return h
-	}
-	return &host{}
-}
-
 // settle puts in order on which connections a host sent.
-func (h *host) settle() {
+func (h *sightings) settle() {
 	slices.SortStableFunc(h.on, func(a, b sighting) int { return cmp.Compare(a.first, b.first) })
 	var lasts, reaches latest
 	for i := range h.on {
 		s := &h.on[i]
-		lasts, reaches = lasts.with(s.last, s.key), reaches.with(s.reached, s.key)
+		lasts, reaches = lasts.with(s.lasts.at, s.lasts.key), reaches.with(s.reaches.at, s.reaches.key)
 		s.lasts, s.reaches = lasts, reaches
 	}
 }
 
 // by is what connections that began until a time show of the host; the zero value: there were none.
-func (h *host) by(at int64) (s sighting) {
+func (h *sightings) by(at int64) (s sighting) {
 	if n := h.begunBy(at); n > 0 {
 		s = h.on[n-1]
 	}
@@ -142,15 +128,18 @@ func (h *host) by(at int64) (s sighting) {
 }
 
 // next is when the first of its connections began after a time; 0: none did.
-func (h *host) next(at int64) int64 {
-	if n := h.begunBy(at); n < len(h.on) {
+func (h *sightings) next(at int64) int64 {
+	if n := h.begunBy(at); h != nil && n < len(h.on) {
 		return h.on[n].first
 	}
 	return 0
 }
 
 // begunBy is how many of its connections began until a time.
-func (h *host) begunBy(at int64) int {
+func (h *sightings) begunBy(at int64) int {
+	if h == nil {
+		return 0
+	}
 	n, _ := slices.BinarySearchFunc(h.on, at+1, func(s sighting, t int64) int { return cmp.Compare(s.first, t) })
 	return n
 }

@@ -94,7 +94,7 @@ func (l *Live) Look(now int64, each iter.Seq2[uint64, *agent.Connection]) []Told
 	if l.mads != nil {
 		r.MADs = slices.DeleteFunc(l.mads(), func(u subnet.Unanswered) bool { return now-u.Last > managedFor })
 	}
-	t.sightings(each)
+	t.sight(each)
 	t.network(&l.net)
 	t.connections()
 	t.ignored()
@@ -186,5 +186,5 @@ func (l *Live) Found(list []rule.Finding) (out []Told) {
 }
 
 func newTeller(r *agent.Result) *teller {
-	return &teller{run: r, hosts: map[packet.Addr]*host{}, groups: map[group]*Incident{}, damaged: map[way]bool{}, cut: map[way]bool{}}
+	return &teller{run: r, hosts: map[packet.Addr]host{}, seen: map[packet.Addr]*sightings{}, groups: map[group]*Incident{}, damaged: map[way]bool{}, cut: map[way]bool{}}
 }

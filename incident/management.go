@@ -107,7 +107,7 @@ func (t *teller) unserved(a *asked) {
 	i.What = a.sentence(t)
 	i.fact("requests", a.requests())
 	i.fact("answers", a.answers(t))
-	if t.of(u.To).last != 0 && u.Class != mad.ClassSubnetDirected { // else the address is not that of one port
+	if t.hosts[u.To].last != 0 && u.Class != mad.ClassSubnetDirected { // else the address is not that of one port
 		t.peer(i, &agent.Connection{}, 0, a.First, t.run.Last, "this request")
 	}
 	if a.reasons(i); !a.Reached && a.Class != mad.ClassSubnetDirected {

@@ -239,7 +239,7 @@ func (t *teller) congestion(w *onWay) {
 	case w.notified.n == 0:
 		i.What = fmt.Sprintf("The network marked %s from %v to %v as having met congestion, and no notification (CNP) of %v is in the capture.", marks, w.from, w.to, w.to)
 		i.FitsWith = []string{"a receiver whose congestion control is off: its notification point"}
-		if t.of(w.to).last == 0 {
+		if t.hosts[w.to].last == 0 {
 			i.FitsWith = append(i.FitsWith, "a capture that does not hold the way back")
 		}
 		i.Next = []string{"congestion control on " + w.to.String() + " (RoCE notification point, DCQCN), for this priority"}

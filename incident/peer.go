@@ -10,21 +10,21 @@ import (
 // alive reports whether packets still came to the peer when the requester began to retransmit, as what it sent since on connections that had begun shows: what it sent shortly after the
 // request it may have sent before that came. Where the peer has never sent anything on the connection, that it only retransmits on others does not count: the same is wrong with them.
 func (t *teller) alive(i *Incident, k *qp.Stall) bool {
-	s := t.of(i.Peer.Addr).by(k.Last)
+	s := t.seen[i.Peer.Addr].by(k.Last)
 	return s.reaches.at > k.Begun || i.Kind == NeverAnswered && s.lasts.at > k.Begun
 }
 
 // cutOff reports whether the peer sends, but only retransmissions that nothing answers: its packets come to the tap, and nothing shows that any come to it.
 func (t *teller) cutOff(i *Incident, k *qp.Stall) bool {
-	return !t.alive(i, k) && t.of(i.Peer.Addr).by(k.Last).lasts.at > k.Begun
+	return !t.alive(i, k) && t.seen[i.Peer.Addr].by(k.Last).lasts.at > k.Begun
 }
 
 // peer says what the host of the peer, which is end to of c, has sent since a time, that of what event names, and which of its connections had begun until another.
 func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int64, event string) {
-	h := t.of(i.Peer.Addr)
+	h, newest := t.seen[i.Peer.Addr], t.hosts[i.Peer.Addr].last
 	peer, here, elsewhere := i.Peer.Addr.String(), c.Ends[to].Last, h.by(last).lasts.but(keyOf(c))
 	switch {
-	case h.last == 0:
+	case newest == 0:
 		i.fact("peer", "the capture holds no packet of "+peer)
 	case !t.timed():
 	case here > since && elsewhere > here:
@@ -37,18 +37,18 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int6
 		i.fact("peer", fmt.Sprintf("%s went on sending on other connections: last %s after %s", peer, span(elsewhere-since), event))
 	case h.next(last) != 0:
 		i.fact("peer", fmt.Sprintf("nothing of %s but management is in the capture until its next connection, which began %s after %s", peer, span(h.next(last)-since), event))
-	case h.last > since:
-		i.fact("peer", fmt.Sprintf("nothing of %s but management is in the capture since, the last %s after %s", peer, span(h.last-since), event))
+	case newest > since:
+		i.fact("peer", fmt.Sprintf("nothing of %s but management is in the capture since, the last %s after %s", peer, span(newest-since), event))
 	case max(here, elsewhere) == since:
 		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since its last answer", peer))
 	default:
-		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since: its last packet came %s before %s", peer, span(since-h.last), event))
+		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since: its last packet came %s before %s", peer, span(since-newest), event))
 	}
 }
 
 // others says that the host of a requester had packets of others than a peer that sends nothing any more: it is not the one that was cut off.
 func (t *teller) others(i *Incident, k *qp.Stall) {
-	if heard := t.of(i.Local.Addr).heard; t.timed() && !t.alive(i, k) && t.of(i.Peer.Addr).last <= k.Begun && heard > k.Begun {
+	if heard := t.hosts[i.Local.Addr].heard; t.timed() && !t.alive(i, k) && t.hosts[i.Peer.Addr].last <= k.Begun && heard > k.Begun {
 		i.fact("others", fmt.Sprintf("went on sending to %v: last %s after this request", i.Local.Addr, span(heard-k.Since)))
 	}
 }

@@ -29,7 +29,7 @@ func (t *teller) why(i *Incident, c *agent.Connection, from int, k *qp.Refusal) 
 		i.Next = []string{"completions in error and dmesg on " + i.Peer.Addr.String()}
 	}
 	t.wrong(i, c, from, k)
-	if s := &c.Stale; s.Taken > 0 && s.From == from && s.First < k.Time {
+	if s := c.Stale; s != nil && s.Taken > 0 && s.From == from && s.First < k.Time {
 		i.FitsWith = append([]string{lateStale}, i.FitsWith...)
 	}
 }

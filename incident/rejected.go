@@ -202,7 +202,7 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 		i.Next = []string{"the program on " + to + ": its backlog, and where it waits", "discards and errors of the switch ports between"}
 		return
 	}
-	if t.of(q.To).last > q.First {
+	if t.hosts[q.To].last > q.First {
 		i.FitsWith = []string{lost, "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
 	} else {
 		i.FitsWith = []string{"a host that is down or does not run RDMA", "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}

@@ -11,7 +11,7 @@ import (
 // largeResponses says how the size of the responses that a READ of end from asks for differs from what its peer sends, which arrives; "": it does not.
 func largeResponses(c *agent.Connection, from int, k *qp.Stall) string {
 	r, peer := &k.Request, &c.Ends[1-from]
-	size := min(r.Length, max(c.PMTU, 256))
+	size := responseSize(c, r)
 	if r.Op != wqe.Read || r.Answered != 0 || peer.Packets == 0 || k.Rounds[qp.TimerExpired] < 2 {
 		return ""
 	}
@@ -22,12 +22,17 @@ func largeResponses(c *agent.Connection, from int, k *qp.Stall) string {
 	return fmt.Sprintf("it asks for packets with %s of payload; those that came of %v carried %s on average", count(uint64(size), "byte"), &peer.Addr, count(mean, "byte"))
 }
 
+// responseSize is how many bytes of payload the largest response to a READ carries.
+func responseSize(c *agent.Connection, r *qp.StalledRequest) uint32 {
+	return min(r.Length, max(c.PMTU, 256))
+}
+
 // blackHole says how the size of a request that nothing answers differs from the sizes that were answered; "": it does not, or not enough is known.
 func (t *teller) blackHole(c *agent.Connection, from int, k *qp.Stall) string {
 	r := &k.Request
 	size, what := r.Payload, "carries"
 	if r.Op == wqe.Read {
-		size, what = min(r.Length, max(c.PMTU, 256)), "asks for packets with"
+		size, what = responseSize(c, r), "asks for packets with"
 	}
 	if r.Answered == 0 || size < 2*r.Answered || size <= 512 || k.Rounds[qp.TimerExpired] < 2 || t.passed(c, from, r) {
 		return ""

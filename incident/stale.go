@@ -15,8 +15,8 @@ const lateStale = "packets of the connection before, which came on this one and 
 func (t *teller) stale() {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
-		k := &c.Stale
-		if k.Packets == 0 {
+		k := c.Stale
+		if k == nil {
 			continue
 		}
 		i := t.between(Reordered, c, k.From)

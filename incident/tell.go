@@ -24,7 +24,7 @@ func Of(r *agent.Result) []Incident {
 	for _, c := range all {
 		t.host(c)
 	}
-	t.sightings(all)
+	t.sight(all)
 	var n network
 	for k := range r.Findings {
 		n.add(&r.Findings[k])
@@ -50,7 +50,8 @@ func Of(r *agent.Result) []Incident {
 // teller makes the incidents of a run.
 type teller struct {
 	run     *agent.Result
-	hosts   map[packet.Addr]*host
+	hosts   map[packet.Addr]host
+	seen    map[packet.Addr]*sightings
 	more    bool         // the network did it to more packets than are told of
 	damaged map[way]bool // packets were, on the way from host to host
 	cut     map[way]bool // packets were trimmed, likewise

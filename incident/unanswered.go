@@ -91,7 +91,7 @@ func (t *teller) silent(c *agent.Connection, from int) {
 	}
 	open, lossy := e.Open, t.lossy()
 	if lossy {
-		open -= min(open, e.OpenEnded)
+		open -= min(open, uint32(e.OpenEnded))
 	}
 	if open == 0 {
 		return // what is missing of the answers the capture may have lost

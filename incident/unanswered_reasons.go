@@ -16,7 +16,7 @@ const otherStart = "a P_Key or starting PSN that the two ends do not agree on"
 // reasons says what would look like an unanswered request, and what to look at.
 func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
-	alive, known := t.alive(i, k), t.of(i.Peer.Addr).last != 0
+	alive, known := t.alive(i, k), t.hosts[i.Peer.Addr].last != 0
 	if size := t.blackHole(c, from, k); size != "" {
 		i.fact("size", size)
 		i.FitsWith = append(i.FitsWith, "a path whose MTU is smaller than the path MTU of the queue pair: large packets vanish, small ones arrive")
@@ -46,7 +46,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs",
 			"one path of several that fails, which this queue pair takes (by its UDP source port)")
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "rdma resource show qp, and dmesg, on "+peer)
-	case t.of(i.Peer.Addr).connections > 1:
+	case t.hosts[i.Peer.Addr].connections > 1:
 		i.FitsWith = append(i.FitsWith, "a host, adapter or link of "+peer+" that went down", "a path that fails: a link, a switch, a route")
 		i.Next = append(i.Next, "the link and dmesg of "+peer+", and the switch ports between", reached(peer))
 	default:
@@ -54,7 +54,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 			"as "+peer+" had nothing else to send here, the capture does not tell which")
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "the link and dmesg of "+peer+", and the switch ports between")
 	}
-	if next := t.of(i.Peer.Addr).next(k.Last); !alive && t.timed() && next > k.Last+restart {
+	if next := t.seen[i.Peer.Addr].next(k.Last); !alive && t.timed() && next > k.Last+restart {
 		i.FitsWith = append([]string{"a host that restarted, or was cut off: it is back with its next connection"}, i.FitsWith...)
 	}
 	if !c.Ends[0].Near && !c.Ends[1].Near {

@@ -118,33 +118,6 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// unseen takes a request with a PSN that no request had, as far as the tap shows them whole. again says that it had shown one damaged.
-func (v *Verifier) unseen(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, again bool) {
-	q := &c.Ends[from].SQ
-	if again {
-		v.droppedBefore(c, from, p, w)
-	} else if q.GoesOn(); q.InTail() {
-		v.goesOnAfter(q, p)
-	}
-}
-
-// goesOnAfter takes request p, the first after a round that a timer began in the midst of a message, or one after that: the message goes on, and has been sent before.
-func (v *Verifier) goesOnAfter(q *qp.SendQueue, p *packet.Packet) {
-	if in := p.Info(); in.First || in.Only {
-		q.EndTail()
-	} else {
-		q.SentTail(p, in.Last)
-	}
-}
-
-// droppedBefore takes request p of message w with the PSN of a packet before it that its receiver has dropped, as the tap shows it damaged: it is retransmitted.
-func (v *Verifier) droppedBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
-	if cause, known := roundCause(c, from, p, 0); known {
-		v.goesBack(c, from, p, w, cause, 0, false)
-	}
-	v.goesOn(c, from, p)
-}
-
 // farAway is how many PSNs from where the stream was joined no packet is retransmitted.
 const farAway = 1 << 22
 

@@ -29,12 +29,11 @@ func (t *text) verdict() {
 		rest = "no violation is proven; open: " + t.breach(t.unprovenErrors(), "suspicion", "against", func(e *Entry) bool {
 			return e.Class == rule.Unproven && e.Rule.Row().Severity == rule.Error
 		})
-	case Open:
+	case Open, Clean:
 		c := coverageOf(t.res)
-		rest = fmt.Sprintf("%s; %d of %d rules exercised; %s", NothingViolated(len(t.run.Incidents())), c.exercised, c.total, t.open())
-	case Clean:
-		c := coverageOf(t.res)
-		rest = fmt.Sprintf("%s; %d of %d rules exercised", NothingViolated(len(t.run.Incidents())), c.exercised, c.total)
+		if rest = NothingViolated(len(t.run.Incidents()), c.exercised, c.total); v == Open {
+			rest += "; " + t.open()
+		}
 	}
 	lead := head + "  "
 	for i, l := range wrap(rest, min(t.Width, 110)-len(lead)) {

@@ -7,12 +7,13 @@ import (
 	"ibwitness/agent"
 )
 
-// NothingViolated says that no rule was broken, and, as that is not to say that nothing is wrong, how many incidents there are.
-func NothingViolated(incidents int) string {
-	if incidents == 0 {
-		return "nothing violated"
+// NothingViolated says that none of the rules was broken, how many of them were exercised, and, as that is not to say that nothing is wrong, how many incidents there are.
+func NothingViolated(incidents, exercised, rules int) string {
+	but := ""
+	if incidents > 0 {
+		but = ", but " + count(incidents, "incident")
 	}
-	return "nothing violated, but " + count(incidents, "incident")
+	return fmt.Sprintf("nothing violated%s; %d of %d rules exercised", but, exercised, rules)
 }
 
 // OpenRequests says which requests had no response when the capture ended.

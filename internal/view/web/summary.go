@@ -182,6 +182,7 @@ func (s *Summary) live(m *Model) {
 
 // sentence says the verdict in words, as the first lines of check do.
 func sentence(s *Summary) string {
+	held := report.NothingViolated(len(s.Incidents)+s.MoreIncidents, s.Rules.Exercised, s.Rules.Total)
 	switch s.verdict {
 	case report.Violated:
 		return s.breach(violation, "violation", "by")
@@ -192,7 +193,7 @@ func sentence(s *Summary) string {
 	case report.Incomplete:
 		return "nothing violated in the part that was judged"
 	case report.Open:
-		return fmt.Sprintf("%s; %d of %d rules exercised; %s", report.NothingViolated(len(s.Incidents)+s.MoreIncidents), s.Rules.Exercised, s.Rules.Total, report.OpenRequests(&s.open))
+		return held + "; " + report.OpenRequests(&s.open)
 	case report.NotJudged:
 		if s.RDMA > 0 {
 			return report.Unjudged(s.RDMA, s.NotJudged)
@@ -202,7 +203,7 @@ func sentence(s *Summary) string {
 		}
 		return report.NoRDMA(s.Packets, s.NotJudged)
 	}
-	return fmt.Sprintf("%s; %d of %d rules exercised", report.NothingViolated(len(s.Incidents)+s.MoreIncidents), s.Rules.Exercised, s.Rules.Total)
+	return held
 }
 
 // breach counts findings of a kind, their rules and who is accused: "4 violations of 2 rules by 10.0.0.2". Of what is not proven only that of severity
