@@ -106,9 +106,12 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	q := &c.Ends[from].SQ
 	shown := q.History().Get(p.PSN) != nil
-	v.overtaken(c, from, p)
-	c.Ends[from].CountRetransmission()
-	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
+	if v.overtaken(c, from, p) {
+		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
+	} else {
+		c.Ends[from].CountRetransmission()
+		v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
+	}
 	if !q.IsOvertaken(p) {
 		v.sentAgain(c, from, p, q.Messages.Newest(), 0, shown)
 	}

@@ -154,22 +154,24 @@ func (v *Verifier) silentGap(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
-// overtaken notes request p, whose PSN is before one that has come, where that one has overtaken it on its way: nothing shows that p was retransmitted.
-func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet) {
+// overtaken notes request p, whose PSN is before one that has come, where that one has overtaken it on its way: nothing shows that p was retransmitted. It reports
+// whether its IPv4 identification proves that it left before.
+func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[from].SQ
 	if q.History().Get(p.PSN) != nil || !q.Gap.Open() || !p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)) {
 		q.NotOvertaken()
-		return
+		return false
 	}
 	if q.Last.Tap != p.Tap || p.Time-q.Last.Time > reordering {
-		return
+		return false
 	}
 	after := q.OvertakenAfter()
 	numbered := verifier.Numbered(p)
 	if numbered && !verifier.LeftBefore(p, after) || !numbered && (!c.Paired || c.RQ(1-from).State != qp.Expecting || impliedNAK(q, p)) {
-		return
+		return false
 	}
 	q.CountOvertaken(p, after, numbered)
+	return numbered
 }
 
 // responseOvertaken notes response p of end from to READ w, where it came after a later one: nothing shows that the READ was retransmitted for it.
