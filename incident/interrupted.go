@@ -45,6 +45,9 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			if s.Frames.Ended != 0 {
 				i.fact("answered", fmt.Sprintf("in frame %d%s", s.Frames.Ended, sinceLast(s, held)))
 			}
+			if s.Total() > 0 && !held {
+				i.fact("paths", t.paths(c, from))
+			}
 			i.waited(s, held)
 			if t.sawNothing(s) {
 				i.FitsWith = append(i.FitsWith, "a clock of the capture that was set forward, or a tap that stopped: it holds no frame of any host meanwhile")
@@ -95,6 +98,13 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 		i.Next = []string{"link events on the way from the tap to " + local, "discards and errors of " + local + " (ethtool -S)"}
 	default:
 		i.What = fmt.Sprintf("Nothing that %v sent to %v was answered for %s; then it went on.", &i.Local, &i.Peer, span(s.Lost()))
+		if n := s.Rounds[qp.SequenceNAKed]; n > 0 {
+			asked := "a PSN sequence NAK"
+			if n > 1 {
+				asked = number(uint64(n)) + " PSN sequence NAKs"
+			}
+			i.What = fmt.Sprintf("Nothing that %v sent to %v was acknowledged for %s, not even what %s asked for; then it went on.", &i.Local, &i.Peer, span(s.Lost()), asked)
+		}
 		i.FitsWith = []string{"a link, switch or route that failed and came back", "a host or adapter that stopped for that long"}
 		switch {
 		case s.Late:

@@ -25,7 +25,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	o := k.Overtaking.All()
 	sent := max(k.Again.Packets, 1)
 	if k.Refused.Packets == 0 {
-		sent = max(sent, uint64(e.Retransmissions-min(e.Retransmissions, o.Packets)))
+		sent = max(sent, uint64(e.Retransmissions-min(e.Retransmissions, o.Packets-o.Numbered)))
 	}
 	least := ""
 	if s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) {
@@ -51,8 +51,8 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	i.fact("paths", t.paths(c, from))
 	t.lossReasons(i, c, k, late)
-	asked := uint64(k.Overtaking.All().Asked) + uint64(k.Responses.All().Asked)
-	i.explained = asked > 0 && 2*asked >= n
+	asked := uint64(o.Asked) + uint64(k.Responses.All().Asked)
+	i.explained = asked > 0 && 2*(asked+uint64(o.Numbered)) >= n // what is retransmitted may be overtaken too
 	t.tell(i, "")
 }
 

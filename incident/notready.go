@@ -29,6 +29,9 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 		e := &c.Ends[from]
 		i.fact("cost", fmt.Sprintf("%s of %s retransmitted for it (%s), %s of payload", number(n), count(e.Packets, "packet"), share(n, e.Packets), count(k.Refused.Bytes, "byte")))
 	}
+	if c.Ends[from].Stalled && k.Now.NAKs > 0 {
+		i.fact("at the end", fmt.Sprintf("it has refused %s %s, and not taken it yet", article(operation(&k.Now.Request)), times(uint64(k.Now.NAKs))))
+	}
 	receiverReasons(i)
 	if slow {
 		fits, next := slowReasons(i)
@@ -64,12 +67,13 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	i.during(s)
 	wait := int64(packet.RNRTimer(r.Most))
 	over := t.run.Last - s.Last
-	if over < 4*wait+int64(100*time.Millisecond) && s.NAKs < 2 {
-		return false
+	gaveUp := over > 4*wait+int64(100*time.Millisecond)
+	if !gaveUp && (s.NAKs < 2 || s.NAKs <= 8 && r.Waited > 2*(s.Last-s.Since)) {
+		return false // what it waited before is the larger part
 	}
 	i.End, i.Lost, i.Ongoing = t.run.Last, time.Duration(t.run.Last-s.Since), c.Closed.At == 0
 	what := "and still was not when the capture ended"
-	if over > 4*wait+int64(100*time.Millisecond) {
+	if gaveUp {
 		what = "after which " + i.Local.String() + " gave up"
 	}
 	i.What = fmt.Sprintf("%v was not ready for %s of %v: it refused it %s%s, %s.",
@@ -84,6 +88,9 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 			setting = fmt.Sprintf("rnr_retry is %d", e.RNRRetry)
 		}
 		i.fact("retries", fmt.Sprintf("%d RNR NAKs and no further request: it seems that its RNR retries are used up (%s), which completes in error as RNR retry exceeded", s.NAKs, setting))
+	}
+	if before := r.NAKs - min(r.NAKs, uint32(s.NAKs)); before > 0 {
+		i.fact("before", fmt.Sprintf("it was not ready %s for earlier requests, each of which it took in the end", times(uint64(before))))
 	}
 	t.after(i, c, s)
 	receiverReasons(i)

@@ -43,8 +43,13 @@ func TestSlowToResume(t *testing.T) {
 		y.NAK.Time, y.Now = int64(time.Second)-1, qp.Stall{Since: 4, Begun: 5, Last: int64(time.Second) - 1, NAKs: 1}
 		cut := c
 		cut.Ends[0].Trouble, cut.Ends[0].Stalled = &y, true
-		if list = Of(&agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Connections: []agent.Connection{cut}}); len(list) != 1 || list[0].Kind != NotReady {
+		if list = Of(&agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Connections: []agent.Connection{cut}}); len(list) != 1 || list[0].Kind != NotReady || !slices.ContainsFunc(list[0].Facts, func(f Fact) bool { return f.Label == "at the end" }) {
 			t.Errorf("%s, cut: %+v", k.name, list)
+		}
+		// So it is where the newest wait is the smaller part, though it was refused more often than once.
+		y.Now.NAKs, y.RNR.Waited = 3, int64(2*time.Second)
+		if list = Of(&agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Connections: []agent.Connection{cut}}); len(list) != 1 || list[0].Kind != NotReady {
+			t.Errorf("%s, cut later: %+v", k.name, list)
 		}
 		// Where the retries are used up in the end, the receiver comes first.
 		x := c.Ends[0].Trouble
@@ -55,7 +60,8 @@ func TestSlowToResume(t *testing.T) {
 		}
 		const waited = "249ms in all for the 320µs that it was asked to wait; on average 7.78ms each time"
 		i = &list[0]
-		if slices.ContainsFunc(i.Facts, func(f Fact) bool { return f.Text == waited }) != k.slow || !strings.HasPrefix(i.FitsWith[0], "a receiver that posts") || (len(i.FitsWith) == 4) != k.slow {
+		if slices.ContainsFunc(i.Facts, func(f Fact) bool { return f.Text == waited }) != k.slow || !strings.HasPrefix(i.FitsWith[0], "a receiver that posts") || (len(i.FitsWith) == 4) != k.slow ||
+			!slices.Contains(i.Facts, Fact{"before", "it was not ready 28 times for earlier requests, each of which it took in the end"}) {
 			t.Errorf("%s, used up: %q\n%q\n%q", k.name, i.Facts, i.FitsWith, i.Next)
 		}
 	}

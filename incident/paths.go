@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	steadyPackets = 64 // of an end that lost none, from which on that says something of its path
+	steadyPackets = 64 // with requests, of an end that lost none, from which on that says something of its path
 	fewestPaths   = 3  // queue pairs, to compare the paths of
 	tellingRounds = 3  // of retransmission, which fewer of hit one path by chance
+	tellingMisses = 5  // rounds that queue pairs without any would have had, if they lost packets as often as the others
 	portsShown    = 4
 )
 
@@ -29,29 +30,31 @@ func (t *teller) paths(c *agent.Connection, from int) string {
 		return s
 	}
 	lossy, steady, rounds := 0, 0, uint32(0)
+	var sentLossy, sentSteady uint64
 	var ports []uint16
 	for _, d := range t.siblings(c) {
 		e := &d.Ends[0]
 		if e.Addr != k.from {
 			e = &d.Ends[1]
 		}
+		sent := requestPackets(d, e)
 		switch n := lost(e); {
 		case n > 0:
-			lossy, rounds = lossy+1, rounds+n
+			lossy, rounds, sentLossy = lossy+1, rounds+n, sentLossy+sent
 			if d.Encap.OnIP() && e.Path.Known && !slices.Contains(ports, e.Path.Port) {
 				ports = append(ports, e.Path.Port)
 			}
-		case e.Packets >= steadyPackets:
-			steady++
+		case sent >= steadyPackets:
+			steady, sentSteady = steady+1, sentSteady+sent
 		}
 	}
 	s := ""
 	switch n := lossy + steady; {
 	case n < fewestPaths:
 	case steady == 0:
-		s = fmt.Sprintf("all %d queue pairs from %v to %v lost packets, so that it is not one path of several", n, k.from, k.to)
-	case lossy <= n/2 && rounds >= tellingRounds:
-		s = fmt.Sprintf("%d of %d queue pairs from %v to %v lost packets%s: it may be one path of several", lossy, n, k.from, k.to, onPorts(ports))
+		s = fmt.Sprintf("all %d queue pairs from %v to %v had to retransmit, so that it is not one path of several", n, k.from, k.to)
+	case lossy <= n/2 && rounds >= tellingRounds && uint64(rounds)*sentSteady >= tellingMisses*sentLossy:
+		s = fmt.Sprintf("%d of %d queue pairs from %v to %v had to retransmit%s: it may be one path of several", lossy, n, k.from, k.to, onPorts(ports))
 	}
 	if t.ways == nil {
 		t.ways = map[waysKey]string{}
@@ -64,6 +67,14 @@ func (t *teller) paths(c *agent.Connection, from int) string {
 type waysKey struct {
 	way
 	service packet.Service
+}
+
+// requestPackets is about how many packets with requests an end has sent: what is lost of ACKs shows only where nothing after them is answered.
+func requestPackets(c *agent.Connection, e *agent.End) uint64 {
+	if e.Messages == 0 {
+		return 0
+	}
+	return min(e.Packets, e.Messages+e.Bytes/max(uint64(c.PMTU), 256))
 }
 
 // lost is in how many rounds an end retransmitted for another reason than that its peer was not ready.

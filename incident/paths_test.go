@@ -18,9 +18,9 @@ func TestPaths(t *testing.T) {
 		rounds        uint32 // of each
 		want          string
 	}{
-		{"one of four", 1, 3, 3, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 lost packets (UDP source port 50000): it may be one path of several"},
-		{"two of six", 2, 4, 2, "2 of 6 queue pairs from 10.0.0.1 to 10.0.0.2 lost packets (UDP source ports 50000, 50001): it may be one path of several"},
-		{"all", 3, 0, 1, "all 3 queue pairs from 10.0.0.1 to 10.0.0.2 lost packets, so that it is not one path of several"},
+		{"one of four", 1, 3, 3, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
+		{"two of six", 2, 4, 2, "2 of 6 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source ports 50000, 50001): it may be one path of several"},
+		{"all", 3, 0, 1, "all 3 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit, so that it is not one path of several"},
 		{"most", 3, 1, 4, ""},
 		{"one of two", 1, 1, 4, ""},
 		{"by chance", 1, 9, 1, ""},
@@ -31,7 +31,7 @@ func TestPaths(t *testing.T) {
 			from := n % 2 // who began does not matter
 			for e, host := range []byte{1, 2} {
 				at := (from + e) % 2
-				c.Ends[at] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, host}), QPN: uint32(n + 16), QPNKnown: true, Packets: 100, Last: int64(time.Second)}
+				c.Ends[at] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, host}), QPN: uint32(n + 16), QPNKnown: true, Packets: 100, Messages: 100 * uint64(2-host), Last: int64(time.Second)}
 				if host == 1 {
 					c.Ends[at].Path = agent.Path{Known: true, Port: uint16(50000 + n)}
 					if n < k.lossy {

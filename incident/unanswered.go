@@ -49,13 +49,20 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("waits", waiting(e, k))
 	t.cause(i, c, from, k)
 	t.command(i, c)
-	t.peer(i, c, 1-from, k.Since, k.Last, "this request")
+	out := t.outlasted(c, k)
+	if out.others == 0 {
+		t.peer(i, c, 1-from, k.Since, k.Last, "this request")
+	}
 	if t.cutOff(i, k) {
 		i.fact("but", fmt.Sprintf("of %v came only retransmissions in the end: nothing shows that packets still came to it", i.Peer.Addr))
 	}
 	t.others(i, k)
 	t.after(i, c, k)
-	t.reasons(i, c, from, k)
+	if out.others > 0 {
+		i.cameBack(out, k)
+	} else {
+		t.reasons(i, c, from, k)
+	}
 	t.lossFits(i)
 	if s := t.partitions(c, from); s != "" {
 		i.explain(s)
@@ -63,7 +70,9 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		return
 	}
 	i.fact("P_Keys", t.pkeys(c, from))
-	i.gone = t.gone(i, k)
+	if i.gone = t.gone(i, k); out.others > 0 {
+		i.gone = goneQuiet
+	}
 	t.tell(i, "")
 }
 
