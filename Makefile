@@ -92,9 +92,12 @@ ALONE := ./verifier/... ./hcaagent/passive/... ./hcaagent/soft/... ./link/... ./
 	./internal/keyed ./internal/small ./internal/view/closure ./internal/view/report ./internal/yamlfile ./internal/testkit/view ./internal/testkit/words
 BOTH  := ./agent ./conform ./hcaagent/eventlog ./packet ./internal/scenario ./internal/testkit/mutants ./internal/testkit/planted ./internal/testkit/traffic
 # A program under the race detector waits for a second when it ends, which some tests run hundreds of.
-RACE  := GORACE=atexit_sleep_ms=50 $(GO) test -race
+RACE  := GORACE=atexit_sleep_ms=50 $(GO) test -race -vet=off
 # What these test runs in programs of its own: C compilers and simulators, with a library that has no race detector.
 LIBRARY := ./attach ./cmd/libibwitness ./examples/...
+# What takes longest begins first, so that nothing of it is left when all else has ended. All is vetted by lint.
+LONGEST := ./examples/testbench/replay ./verifier ./examples/testbench/rtl ./attach ./cmd/ibwitness
+LONGEST_RACE := ./internal/cli ./internal/view/web
 
 testbench:       ## plant each bug into a channel adapter, and show under which rule and when Verilator, Icarus and GHDL tell it
 	@$(GO) test ./examples/testbench/rtl -count 1 -run '^TestTestbench$$' -v
@@ -134,10 +137,11 @@ lab-dut: build verbs ## serve the devices of two emulated machines, and drive th
 
 unit:            ## all tests, under the race detector where anything can race; once more without it those that it disturbs; and those of libpcap
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }
-	$(GO) test -pgo=off -timeout 20m $(LIBRARY) $(BOTH) $(ALONE) # those that take longest first
+	$(GO) build -buildmode=c-shared -o bin/unit/libibwitness.so ./cmd/libibwitness # once: several tests that begin at the same time need it
+	$(GO) test -pgo=off -vet=off -timeout 20m $(LONGEST) $$($(GO) list $(LIBRARY) $(BOTH) $(ALONE) | grep -vxF "$$($(GO) list $(LONGEST))")
 	$(RACE) -short -pgo=off -timeout 20m $(BOTH)
-	$(RACE) -pgo=off -timeout 20m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH) $(LIBRARY))" | sort -r) # the page first, whose tests wait for a browser
-	$(GO) test -pgo=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients)$$' ./fabricagent ./internal/cli
+	$(RACE) -pgo=off -timeout 20m $(LONGEST_RACE) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH) $(LIBRARY) $(LONGEST_RACE))" | sort -r)
+	$(GO) test -pgo=off -vet=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients)$$' ./fabricagent ./internal/cli
 	$(RACE) -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
 # The race detector needs a C compiler, some tests compare with tshark, those of live capture set up a network of their own, those of the page open it

@@ -50,12 +50,14 @@ type Connection struct {
 	Ends     [2]End
 	Messages []Message // those that are kept, in the order in which they ended
 	room     *Room     // for them; nil: none are kept
+	newest   turn
 }
 
 // End is what the messages of one end took, and what it sent.
 type End struct {
 	Ops    [NumOps]*Operation // by wqe.Op; nil: there was none
 	Gaps   *verifier.Histogram
+	Turns  Turns
 	Series Series
 
 	Packets uint64 // that the end sent and that were judged
@@ -148,6 +150,9 @@ func (c *Connection) request(pair *qp.Pair, from int, p *packet.Packet, in *pack
 	}
 	if in.Last || in.Only {
 		m.Sent, e.quietSince = p.Time, p.Time
+		if !m.Op.Responded() {
+			c.newest = turn{from, p.Time}
+		}
 		if !pair.Reliable() {
 			c.end(from, m)
 			e.open = e.open[:0]
@@ -187,6 +192,9 @@ func (c *Connection) begin(q *qp.SendQueue, from int, p *packet.Packet, at int, 
 		gap := time.Duration(p.Time - e.quietSince)
 		e.Gaps.Observe(gap)
 		e.Series.add(p.Time, Slot{Gap: gap})
+		if c.newest.from != from && c.newest.at != 0 && !wqe.OpOf(p.Opcode.Fn()).Responded() {
+			e.Turns.add(time.Duration(p.Time-c.newest.at), p.Frame)
+		}
 	}
 	if len(e.open) == mostOpen {
 		next := e.next
@@ -335,6 +343,7 @@ func (e *End) merge(g *End) {
 		}
 		e.Gaps.Add(g.Gaps)
 	}
+	e.Turns.merge(&g.Turns)
 	e.Series.merge(&g.Series)
 	e.Packets, e.Marked, e.Reads = e.Packets+g.Packets, e.Marked+g.Marked, max(e.Reads, g.Reads)
 }

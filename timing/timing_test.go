@@ -35,6 +35,37 @@ func (s *script) request(us int, fn packet.Fn, psn packet.PSN, length int) {
 	s.c.Packet(&s.pair, 0, &packet.Packet{Opcode: packet.Op(packet.RC, fn), PSN: psn, PayloadLen: length, DMALen: s.dma, Time: at(us), Frame: s.n})
 }
 
+// other is a message of one packet of end 1.
+func (s *script) other(us int, psn packet.PSN) {
+	s.n++
+	s.c.Packet(&s.pair, 1, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), PSN: psn, Time: at(us), Frame: s.n})
+}
+
+// TestTurns: a turn is from the newest message of the peer to the next of an end, and no READ and no second message in a row begins one.
+func TestTurns(t *testing.T) {
+	s := begin(t, nil)
+	s.request(0, packet.SendOnly, 1, 64)
+	s.other(10, 501)
+	s.request(20, packet.SendOnly, 2, 64)
+	s.request(21, packet.SendOnly, 3, 64)
+	s.other(50_031, 502)
+	s.dma = 4096
+	s.request(50_040, packet.ReadRequest, 4, 0)
+	s.request(50_051, packet.SendOnly, 5, 64)
+	s.other(50_055, 503)
+	if got, want := s.c.Ends[0].Turns, (Turns{2, 0, 30 * time.Microsecond, 20 * time.Microsecond, 7}); got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	got, want := s.c.Ends[1].Turns, Turns{2, 1, 4 * time.Microsecond, 50_010 * time.Microsecond, 5}
+	if got != want || got.Mean() != 4*time.Microsecond {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	got.merge(&s.c.Ends[0].Turns)
+	if got.Count != 4 || got.Long != 1 || got.Frame != 5 {
+		t.Errorf("%+v", got)
+	}
+}
+
 // answer is a response of end 1, which acknowledges what is before una.
 func (s *script) answer(us int, fn packet.Fn, una packet.PSN) {
 	s.n++

@@ -3,8 +3,10 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 
+	"ibwitness/fabricagent"
 	"ibwitness/internal/view/perfetto"
 	"ibwitness/internal/view/report"
 )
@@ -14,10 +16,13 @@ func (c *checkCommand) times() bool {
 	return c.Latency || c.All || c.HTML != "" || c.Web || c.Trace != ""
 }
 
-// smallCapture is up to how many bytes of captures what messages took is measured for the text report without being asked for: that takes a moment, and tells who waited for whom.
-const smallCapture = 64 << 20
+// Up to how many bytes, and about how many frames, of captures what messages took is measured for the text report without being asked for: that takes a moment, and tells who waited for whom.
+const (
+	smallCapture = 64 << 20
+	fewFrames    = 1 << 20
+)
 
-// quick reports whether captures are files of no more than smallCapture bytes in all.
+// quick reports whether captures are files of no more than smallCapture bytes, or have no more than fewFrames frames, in all.
 func quick(names []string) bool {
 	n := int64(0)
 	for _, name := range names {
@@ -27,7 +32,22 @@ func quick(names []string) bool {
 		}
 		n += s.Size()
 	}
-	return n <= smallCapture
+	return n <= smallCapture || frames(names) <= fewFrames
+}
+
+// frames is about how many frames files have: by how many are at the beginning of the first.
+func frames(names []string) int64 {
+	src, err := fabricagent.Open(names)
+	if err != nil {
+		return math.MaxInt64 // which is told when they are read
+	}
+	defer src.Close()
+	b, err := src.Next()
+	done, total := src.Progress()
+	if err != nil || len(b.Frames) == 0 || done <= 0 {
+		return math.MaxInt64
+	}
+	return total / max(done/int64(len(b.Frames)), 1)
 }
 
 // kept is how many messages are kept.

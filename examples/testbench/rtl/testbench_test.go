@@ -113,7 +113,7 @@ func TestTestbench(t *testing.T) {
 	}
 	dir := t.TempDir()
 	run(t, root, "go", "build", "-buildmode=c-shared", "-o", filepath.Join(dir, "libibwitness.so"), "./cmd/libibwitness")
-	run(t, root, "go", "build", "-o", filepath.Join(dir, "ibwitness"), "./cmd/ibwitness")
+	run(t, root, "go", "build", "-pgo=off", "-o", filepath.Join(dir, "ibwitness"), "./cmd/ibwitness") // as the tests are
 	simulators := []*simulator{verilator(t, dir), icarus(t, dir), ghdl(t, dir)}
 
 	table := make([][]string, len(bugs))
@@ -441,7 +441,7 @@ func icarus(t *testing.T, dir string) *simulator {
 // replayed is a bench that plays frames, each in a beat.
 func replayed(t *testing.T, dir string) *simulator {
 	t.Helper()
-	run(t, root, "go", "build", "-o", filepath.Join(dir, "frames"), "./examples/testbench/replay/frames")
+	run(t, root, "go", "build", "-pgo=off", "-o", filepath.Join(dir, "frames"), "./examples/testbench/replay/frames")
 	run(t, dir, "ghdl", "-a", "--std=08", path(t, "examples/testbench/replay/replay.vhd"))
 	run(t, dir, "ghdl", "-e", "--std=08", "replay")
 	return &simulator{

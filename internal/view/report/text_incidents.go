@@ -20,6 +20,7 @@ func (t *text) incidents() {
 	if len(list) == 0 {
 		t.uneventful()
 		t.quieted()
+		t.turns()
 		t.paces()
 		return
 	}

@@ -28,7 +28,7 @@ const (
 	idleShare    = 10
 )
 
-// pace is an end that had about one request outstanding at a time.
+// pace is an end that had about one request outstanding at a time; or more of READs and atomics, always as many.
 type pace struct {
 	end     *agent.End
 	op      wqe.Op
@@ -36,6 +36,7 @@ type pace struct {
 	mean    time.Duration
 	bytes   uint64
 	elapsed time.Duration
+	depth   int // requests outstanding at a time
 	peer    *agent.End
 	others  time.Duration // the least mean that messages of the operation took on another connection; 0: none
 }
@@ -72,7 +73,8 @@ func (t *text) paced() (list []pace) {
 			p.others = least[p.op]
 		}
 	}
-	return list
+	// Answers to several at a time may wait for one another.
+	return slices.DeleteFunc(list, func(p pace) bool { return p.depth > 1 && p.others == 0 })
 }
 
 // least is the least mean that messages of each operation took on a connection.
@@ -133,7 +135,7 @@ func (t *text) idle() {
 	if n := len(list) - pacesTold; n > 0 {
 		names = append(names, count(n, "more end"))
 	}
-	t.prose("  ", "Idle: most of the time nothing waited for an answer at "+enumerate(names)+": there the program is what limits the pace, and not the network or its peer.")
+	t.prose("  ", "Idle: most of the time nothing waited for an answer at "+enumerate(names)+": there a program limits the pace, of that end or of its peer, and not the network.")
 }
 
 // paceOf is the pace of an end: of the operation that most of the time went to.
@@ -164,8 +166,13 @@ func paceOf(c *agent.Connection, from int) (p pace, ok bool) {
 	}
 	p.n, p.mean = n, time.Duration(most/n)
 	outstanding := float64(waited) / float64(p.elapsed) // in the mean
-	waits := e.Gaps != nil && e.Gaps.Sum > uint64(p.elapsed)/2 && (!p.op.Responded() || e.Reads == 1)
-	return p, p.mean >= paceLatency && outstanding > 0.8 && outstanding < 1.2 && waits
+	waits := e.Gaps != nil && e.Gaps.Sum > uint64(p.elapsed)/2
+	least := 0.8
+	if p.depth = 1; p.op.Responded() && e.Reads > 1 {
+		p.depth, least = e.Reads, 0.5
+	}
+	outstanding /= float64(p.depth)
+	return p, p.mean >= paceLatency && outstanding > least && outstanding < 1.2 && waits
 }
 
 // String says that an end waited for each answer, and what that came to.
@@ -186,7 +193,11 @@ func (p *pace) String() string {
 	}
 	who := fmt.Sprintf("%v %s had ", p.end.Addr, qp(p.end.QPN, p.end.QPNKnown))
 	if p.op.Responded() {
-		return fmt.Sprintf("%sone %v outstanding at a time, %s each until its answer: %s (%s?).", who, p.op, span(p.mean), rate, why)
+		n := "one " + p.op.String()
+		if p.depth > 1 {
+			n = fmt.Sprintf("up to %d %vs", p.depth, p.op)
+		}
+		return fmt.Sprintf("%s%s outstanding at a time, %s each until its answer: %s (%s?).", who, n, span(p.mean), rate, why)
 	}
 	return fmt.Sprintf("%sabout one %v outstanding in the mean, %s each until its answer, and sent nothing most of the time: %s (%s?).", who, p.op, span(p.mean), rate, why)
 }

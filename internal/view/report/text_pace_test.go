@@ -57,8 +57,13 @@ func TestPaces(t *testing.T) {
 			want: "65.5 Mbit/s (max_rd_atomic, or a program that waits for each?).",
 		},
 		{
+			name: "READs, two at a time, and quicker ones on another connection", c: connection(wqe.Read, 1000*us, 500*us, 2, n), with: []agent.Connection{connection(wqe.Read, 50*us, 500*us, 1, n)},
+			want: "10.0.0.1 QP 0x20 had up to 2 RDMA READs outstanding at a time, 1ms each until its answer: 65.5 Mbit/s (10.0.0.2 answers late",
+		},
+		{name: "READs, two at a time", c: connection(wqe.Read, 1000*us, 500*us, 2, n), want: ""},
+		{
 			name: "idle", c: connection(wqe.Write, 20*us, 480*us, 0, n),
-			want: "Idle: most of the time nothing waited for an answer at 10.0.0.1 QP 0x20 (96 %): there the program is what limits the pace, and not the network or its peer.",
+			want: "Idle: most of the time nothing waited for an answer at 10.0.0.1 QP 0x20 (96 %): there a program limits the pace, of that end or of its peer, and not the network.",
 		},
 	} {
 		var b bytes.Buffer

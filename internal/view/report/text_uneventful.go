@@ -7,6 +7,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/packet"
+	"ibwitness/verifier"
 )
 
 // uneventful says, where nothing happened that is told, what was looked at, and what would not show.
@@ -41,6 +42,12 @@ func (t *text) uneventful() {
 	}
 	t.heading("What happened")
 	t.prose("  ", nothing+strings.Join(s, "; ")+".")
+	for _, n := range t.res.NotJudged {
+		if n.Reason == verifier.SkipCut.String() {
+			t.prose("  ", fmt.Sprintf("Cut: the snap length of the capture cut %s of %s, so that what these carry, and damage to it, was not judged (tcpdump -s 0 captures them whole).",
+				number(n.Count), count(t.res.RDMA, "packet")))
+		}
+	}
 }
 
 // looked is what there was to look at.

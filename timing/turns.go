@@ -1,0 +1,48 @@
+package timing
+
+import "time"
+
+// LongTurn is from how long on a turn is long.
+const LongTurn = 10 * time.Millisecond
+
+// Turns is how soon an end began a message after the newest one of its peer had come, where its own one before was older than that: programs that answer each other with SENDs and WRITEs
+// take turns. An ACK does not show that, as the adapter sends it, whatever its program does.
+type Turns struct {
+	Count, Long uint64        // Long: of them, those of LongTurn or longer
+	Usual       time.Duration // the others in all
+	Most        time.Duration
+	Frame       uint64 // that ended the longest
+}
+
+func (t *Turns) add(d time.Duration, frame uint64) {
+	t.Count++
+	if d >= LongTurn {
+		t.Long++
+	} else {
+		t.Usual += d
+	}
+	if d > t.Most {
+		t.Most, t.Frame = d, frame
+	}
+}
+
+func (t *Turns) merge(o *Turns) {
+	t.Count, t.Long, t.Usual = t.Count+o.Count, t.Long+o.Long, t.Usual+o.Usual
+	if o.Most > t.Most {
+		t.Most, t.Frame = o.Most, o.Frame
+	}
+}
+
+// Mean is how long a turn took that was not long.
+func (t *Turns) Mean() time.Duration {
+	if t.Count == t.Long {
+		return 0
+	}
+	return t.Usual / time.Duration(t.Count-t.Long)
+}
+
+// turn is whose message came last, and when its last packet did.
+type turn struct {
+	from int
+	at   int64 // 0: not known
+}
