@@ -84,3 +84,42 @@ func TestPaces(t *testing.T) {
 		}
 	}
 }
+
+// TestTurns: an end that answers each message of its peer is told where it took long to now and then; not where it often did, where few messages were seen or where the ends do not take turns.
+func TestTurns(t *testing.T) {
+	const ms = time.Millisecond
+	usual := timing.Turns{Count: 200, Usual: 2 * ms, Most: 20 * time.Microsecond, Frame: 7}
+	slow := func(count, long uint64, most time.Duration) timing.Turns {
+		return timing.Turns{Count: count, Long: long, Usual: time.Duration(count-long) * 10 * time.Microsecond, Most: most, Frame: 99}
+	}
+	const want = "10.0.0.2 QP 0x20 answers each message of 10.0.0.1 QP 0x20 with one of its own: usually 10µs later, but 3 times 10ms or more, at most 50ms (frame 99)."
+	for _, k := range []struct {
+		name     string
+		messages uint64
+		turns    timing.Turns
+		told     bool
+	}{
+		{"now and then", 200, slow(200, 3, 50*ms), true},
+		{"often", 200, slow(200, 30, 50*ms), false},
+		{"few messages", 50, slow(50, 1, 50*ms), false},
+		{"no turns", 400, slow(200, 3, 50*ms), false},
+		{"never", 200, slow(200, 0, 5*ms), false},
+	} {
+		c := agent.Connection{Service: packet.RC, First: int64(time.Hour), Timing: &timing.Connection{}}
+		for e := range c.Ends {
+			c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), QPN: 0x20, QPNKnown: true, Packets: 9, Messages: k.messages, Last: c.First + int64(time.Second)}
+		}
+		c.Timing.Ends[0].Turns, c.Timing.Ends[1].Turns = usual, k.turns
+		var b bytes.Buffer
+		sink, err := New("text", Options{Width: 500})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Report(&b, &Run{Result: &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{c}}}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.ReplaceAll(b.String(), "\n  ", " "); strings.Contains(got, want) != k.told || !k.told && strings.Contains(got, "answers each message") {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/packet"
+	"ibwitness/verifier"
 )
 
 // TestUneventful: where nothing happened that is told, that is said for each service, and what would not show.
@@ -55,6 +56,31 @@ func TestUneventful(t *testing.T) {
 		got, _, _ = strings.Cut(got, "\n\n")
 		if got = strings.ReplaceAll(got, "\n  ", " "); got != k.want {
 			t.Errorf("%s: %q, want %q", k.name, got, k.want)
+		}
+	}
+}
+
+// TestCut: where nothing happened that is told, it is said of how many packets the snap length has cut what they carry.
+func TestCut(t *testing.T) {
+	c := agent.Connection{Service: packet.RC}
+	for k := range c.Ends {
+		c.Ends[k] = agent.End{Addr: packet.LIDAddr(uint16(k + 1)), QPN: 0x20, QPNKnown: true, Packets: 3, Messages: 3}
+	}
+	for _, cut := range []uint64{0, 4} {
+		run := &Run{Result: &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{c}}}
+		if cut > 0 {
+			run.Result.NotJudged = []agent.Note{{Reason: verifier.SkipCut.String(), Count: cut}}
+		}
+		var b bytes.Buffer
+		sink, err := New("text", Options{Width: 500})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Report(&b, run); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(b.String(), "\n  Cut: the snap length of the capture cut 4 of 6 packets, so that what these carry, and damage to it, was not judged"); got != (cut > 0) {
+			t.Errorf("%d cut: %s", cut, &b)
 		}
 	}
 }
