@@ -86,6 +86,7 @@ func TestAdmissionGrows(t *testing.T) {
 // TestJoinMany: a capture that begins in the middle of 20,000 connections between two hosts accuses nobody, also where it was taken near both: a response to a
 // request of before may have the PSN that another connection expects.
 func TestJoinMany(t *testing.T) {
+	sample.Skip(t, "nothing runs beside it")
 	const connections = 20_000
 	shape := traffic.Small(connections)
 	shape.Hosts = 2

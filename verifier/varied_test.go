@@ -23,7 +23,7 @@ import (
 )
 
 const (
-	variations  = 24 // of each scenario
+	variations  = 16 // of each scenario
 	listed      = 4  // of which findings are in the golden file
 	differences = 20 // that are told
 )

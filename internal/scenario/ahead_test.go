@@ -9,6 +9,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/internal/testkit/sample"
 )
 
 // TestAheadAgrees: what is found does not depend on whether the run goes on by itself, nor on the number of workers.
@@ -17,7 +18,10 @@ func TestAheadAgrees(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatal(err, files)
 	}
-	for _, file := range files {
+	for i, file := range files {
+		if i%sample.Stride(3) > 0 {
+			continue
+		}
 		s, err := ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
