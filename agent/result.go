@@ -94,9 +94,9 @@ type Connection struct {
 
 // Closed is how CM has disconnected a connection.
 type Closed struct {
-	By    packet.Addr // who sent the message
-	At    int64       // when; 0: it has not
-	Frame uint64
+	By    packet.Addr // who asked for it
+	At    int64       // when a message showed that; 0: it has not
+	Frame uint64      // of that
 }
 
 // End is one side of a connection and what it sent.

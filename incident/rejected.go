@@ -24,12 +24,13 @@ func (t *teller) rejected() {
 
 // rejection is what the event of a REJ tells.
 func rejection(f *rule.Finding) *Incident {
+	r, _ := cm.ParseRefusal(f.Detail)
+	asker, whom := asking(f, &r)
 	i := &Incident{
-		Kind: Rejected, Certainty: Proven, Local: Party{f.Accused.Addr, f.Accused.QPN, f.Accused.QPNKnown}, Peer: Party{f.Peer.Addr, f.Peer.QPN, f.Peer.QPNKnown}, Connections: 1,
+		Kind: Rejected, Certainty: Proven, Local: Party{asker.Addr, asker.QPN, asker.QPNKnown}, Peer: Party{whom.Addr, whom.QPN, whom.QPNKnown}, Connections: 1,
 		Begin: f.Time, End: f.Time, Tap: f.Tap,
 	}
 	i.show(f.Frame)
-	r, _ := cm.ParseRefusal(f.Detail)
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
 	by, to := peer, local // who refused whom
 	if i.What = fmt.Sprintf("The connection that %s asked %s for was refused: %v (reason %d).", local, peer, r.Reason, uint16(r.Reason)); r.ByAsker {
@@ -47,6 +48,14 @@ func rejection(f *rule.Finding) *Incident {
 		i.Next = append(i.Next, names.Replace(s))
 	}
 	return i
+}
+
+// asking returns who asked for the connection of a REJ, and whom: the event names the end that sent the REJ first.
+func asking(f *rule.Finding, r *cm.Refusal) (asker, whom *rule.Endpoint) {
+	if r.ByAsker {
+		return &f.Accused, &f.Peer
+	}
+	return &f.Peer, &f.Accused
 }
 
 // connectWait is for how long a REQ waits that does not tell, nanoseconds.
@@ -213,7 +222,7 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 // othersAnswered counts the REQs between the hosts of one that were answered since that was sent: by a REJ, or with a connection.
 func (t *teller) othersAnswered(q *cm.Unanswered) (n uint64) {
 	for k := range t.run.Findings {
-		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event && f.Time >= q.First && f.Accused.Addr == q.From && f.Peer.Addr == q.To {
+		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event && f.Time >= q.First && f.Accused.Addr == q.To && f.Peer.Addr == q.From {
 			if r, _ := cm.ParseRefusal(f.Detail); !r.ByAsker {
 				n++
 			}

@@ -69,10 +69,10 @@ func (t *Table) nearByGID(end int, a packet.Addr, p *packet.Packet) bool {
 	return p.Src == a && t.Near(p.Src, p.SGID)
 }
 
-// Disconnect ends the connection of a QP of which CM has announced it.
-func (t *Table) Disconnect(q wqe.QP, p *packet.Packet) {
+// Disconnect ends the connection of a QP of which CM has announced it: a host asked for that, as message p shows.
+func (t *Table) Disconnect(q wqe.QP, by packet.Addr, p *packet.Packet) {
 	if k, ok := t.bound[q]; ok {
-		t.pairs.at(k >> 1).Close(p)
+		t.pairs.at(k>>1).Close(by, p)
 		delete(t.bound, q)
 	}
 }
