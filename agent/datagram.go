@@ -83,9 +83,7 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 	case passive.Connected:
 		t.connect(f, p)
 	case passive.Disconnected:
-		for _, e := range f.Ends {
-			t.table.Disconnect(wqe.QP{Addr: e.Addr, QPN: e.QPN}, f.Ends[f.By].Addr, p)
-		}
+		t.table.Disconnect(f, p)
 		t.note(f, p, rule.EvDisconnect, "")
 	case passive.Rejected:
 		t.note(f, p, rule.EvReject, refusal(f, p).String())

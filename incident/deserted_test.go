@@ -1,6 +1,7 @@
 package incident_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -39,28 +40,38 @@ work:
 	later := func(f fabricagent.Frame) []fabricagent.Frame {
 		return []fabricagent.Frame{at(f, 2*time.Millisecond), at(endB[2], 3*time.Millisecond), at(f, time.Second)}
 	}
-	const told = "10.0.0.2 QP 0x"
+	const disconnected, shown = "unanswered (proven): 10.0.0.2 QP 0xa32 disconnected while 1 request of 10.0.0.1 QP 0x9bc had no answer", "DREQ: by 10.0.0.2, as frame %d shows"
 	for _, tt := range []struct {
-		name string
-		list []fabricagent.Frame
-		want string // "": no such incident
+		name   string
+		midway bool // CM had connected them before the capture
+		list   []fabricagent.Frame
+		frame  int // of the DREQ; 0: no such incident
 	}{
-		{"by the responder", append(unanswered, later(endB[1])...), " disconnected while 1 request of 10.0.0.1 QP 0x"},
-		{"by the requester", append(unanswered, at(endA[0], 2*time.Millisecond), at(endA[1], 3*time.Millisecond), at(endA[0], time.Second)), ""},
-		{"at once", append(unanswered, at(endB[1], 20*time.Microsecond), at(endB[2], time.Millisecond), at(endB[1], time.Second)), ""},
-		{"at the end of the capture", append(unanswered, later(endB[1])[:2]...), ""},
-		{"after the last answer", append(work[:len(work):len(work)], later(endB[1])...), ""},
+		{"by the responder", false, append(unanswered, later(endB[1])...), 15},
+		{"by the responder, of an older connection", true, append(unanswered, later(endB[1])...), 12},
+		{"by the requester", false, append(unanswered, at(endA[0], 2*time.Millisecond), at(endA[1], 3*time.Millisecond), at(endA[0], time.Second)), 0},
+		{"by the requester, of an older connection", true, append(unanswered, at(endA[0], 2*time.Millisecond), at(endA[1], 3*time.Millisecond), at(endA[0], time.Second)), 0},
+		{"at once", false, append(unanswered, at(endB[1], 20*time.Microsecond), at(endB[2], time.Millisecond), at(endB[1], time.Second)), 0},
+		{"at the end of the capture", false, append(unanswered, later(endB[1])[:2]...), 0},
+		{"after the last answer", false, append(work[:len(work):len(work)], later(endB[1])...), 0},
 	} {
 		list := append(setUp[:3:3], tt.list...)
 		for k := range setUp {
 			list[k].Time = work[0].Time - int64(time.Millisecond)
 		}
-		got := happened(t, list, agent.Options{})
-		if tt.want == "" && strings.Contains(got, " disconnected while ") || !strings.Contains(got, tt.want) {
-			t.Errorf("%s: %s\nwant %q", tt.name, got, tt.want)
+		if tt.midway {
+			list = tt.list
 		}
-		if tt.want != "" && (!strings.Contains(got, "unanswered (proven): "+told) || !strings.Contains(got, "DREQ: by 10.0.0.2, as frame 15 shows")) {
+		got := happened(t, list, agent.Options{})
+		if told := strings.Contains(got, disconnected) && strings.Contains(got, fmt.Sprintf(shown, tt.frame)); told != (tt.frame > 0) || !told && strings.Contains(got, "DREQ") {
 			t.Errorf("%s: %s", tt.name, got)
+		}
+	}
+	next := at(work[0], 1100*time.Millisecond)
+	changed(&next, func(p *packet.Packet) { p.PSN += 6 })
+	for name, list := range map[string][]fabricagent.Frame{"ends": append(unanswered, later(endB[1])...), "goes on": append(unanswered, append(later(endB[1]), next)...)} {
+		if c := judged(t, list, agent.Options{}).Connections[0]; (c.Closed.At != 0) != (name == "ends") {
+			t.Errorf("a connection that %s after a DREQ: %+v", name, c.Closed)
 		}
 	}
 }

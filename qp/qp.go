@@ -318,6 +318,12 @@ func (c *Pair) Close(by packet.Addr, p *packet.Packet) {
 	}
 }
 
+// Reopen takes it back that CM has disconnected.
+func (c *Pair) Reopen() {
+	s := c.some()
+	s.Closed, s.ClosedBy, s.ClosedAt, s.ClosedFrame = false, packet.Addr{}, 0, 0
+}
+
 // End returns which end sent a packet of the connection.
 func (c *Pair) End(p *packet.Packet) int {
 	if c.Ends[1].Addr == p.Src && (c.Ends[0].Addr != p.Src || c.Ends[0].Number == p.DestQP) {
