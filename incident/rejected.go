@@ -72,6 +72,7 @@ func (t *teller) afterREPs(i *Incident, f *rule.Finding) {
 				i.FitsWith = append(i.FitsWith, fmt.Sprintf("a REP that does not reach %v, or that its communication manager drops; or a program on %v that does not go on", q.To, q.To))
 			}
 			i.Next = append(i.Next, fmt.Sprintf("a capture at %v: whether the REPs arrived there, and what it sent then", q.To))
+			i.repLost(q)
 		}
 	}
 }
@@ -106,7 +107,19 @@ func (t *teller) halfOpen(q *cm.Unanswered) {
 	i.fact("service", fmt.Sprint(q.Service))
 	i.fact("so", fmt.Sprintf("to %v the connection is not there: its program is not told of it, and nothing is sent on it", q.From))
 	i.Next = []string{fmt.Sprintf("the way from %v to %v: discards and errors of the ports, and filters", q.To, q.From), fmt.Sprintf("a capture at the other side: at %v whether the REPs arrived, at %v whether the RTUs did", q.To, q.From)}
+	i.repLost(q)
 	t.tell(i, "REP")
+}
+
+// repLost says, of a REP that no RTU ends, where the REQ came once more after it: it is the REP that has no effect, and not an RTU that was lost.
+func (i *Incident) repLost(q *cm.Unanswered) {
+	if q.REQ == 0 || q.RTU != 0 {
+		return
+	}
+	i.show(q.REQ)
+	i.fact("REQ", fmt.Sprintf("sent %s, the last in frame %d: %v went on asking, as one that has no REP", times(uint64(q.REQs)), q.REQ, q.To))
+	i.FitsWith = []string{fmt.Sprintf("REPs that do not reach %v: a path that loses them, or a filter", q.To), fmt.Sprintf("a communication manager of %v that drops the REP", q.To)}
+	i.Next = []string{fmt.Sprintf("the way from %v to %v: discards and errors of the ports, and filters", q.From, q.To), fmt.Sprintf("a capture at %v: whether the REPs arrived there", q.To)}
 }
 
 // used reports whether packets of the connection were seen that a REP is about: they show what the RTU would have.

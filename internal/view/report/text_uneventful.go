@@ -70,6 +70,8 @@ func (t *text) looked() (l looked) {
 		case !c.Service.Reliable():
 			l.service[c.Service&7] = true
 			continue
+		case c.Ends[0].Packets == 0 && c.Ends[1].Packets == 0:
+			continue // CM has told of it, and that is all
 		}
 		if l.reliable++; c.Closed.At != 0 {
 			l.over++
