@@ -83,9 +83,7 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 	case passive.Connected:
 		t.connect(f, p)
 	case passive.Disconnected:
-		for _, e := range f.Ends {
-			t.table.Disconnect(wqe.QP{Addr: e.Addr, QPN: e.QPN}, p)
-		}
+		t.table.Disconnect(f, p)
 		t.note(f, p, rule.EvDisconnect, "")
 	case passive.Rejected:
 		t.note(f, p, rule.EvReject, refusal(f, p).String())
@@ -99,13 +97,13 @@ var nvmePorts = []uint16{4420, 8009}
 
 // refusal is what REJ p says of the exchange that a fact is about.
 func refusal(f *passive.Fact, p *packet.Packet) cm.Refusal {
-	r := cm.Refusal{Reason: f.Reason}
-	if f.Asked != 0 { // else which side asked is not known
+	r := cm.Refusal{Reason: f.Reason, ByAsker: f.By == 0}
+	if f.Asked != 0 { // else what was asked for is not known
 		var j mad.REJ
 		if protocol, port, ok := f.ServiceID.IP(); ok && protocol == mad.ProtocolTCP && slices.Contains(nvmePorts, port) && f.Reason == mad.RejConsumer && j.Decode(p.Payload) == nil {
 			r.Private = cm.NVMeStatus(j.Private)
 		}
-		r.Service, r.ByAsker = f.ServiceID.String(), p.Src == f.Ends[0].Addr && p.Src != f.Ends[1].Addr
+		r.Service = f.ServiceID.String()
 	}
 	return r
 }
@@ -140,11 +138,11 @@ func (t *Transport) Connect(s packet.Service, ends [2]wqe.QP, p *packet.Packet) 
 	t.table.PairOf(&f, p, connection.ByAgent)
 }
 
-// note counts what CM says of a connection, where it is known.
+// note counts what an end has CM say of a connection, where that is known.
 func (t *Transport) note(f *passive.Fact, p *packet.Packet, id rule.ID, detail string) {
 	c := qp.NewPair(f.Service)
 	for k, e := range f.Ends {
 		c.Ends[k].Addr, c.Ends[k].Number, c.Ends[k].Numbered = e.Addr, e.QPN, e.QPN != 0
 	}
-	t.ver.Event(c, 0, rule.NoRole, p, id, detail)
+	t.ver.Event(c, f.By, rule.NoRole, p, id, detail)
 }

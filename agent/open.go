@@ -7,9 +7,16 @@ import (
 	"ibwitness/verifier/rd"
 )
 
-// open fills in which requests of a connection wait for an answer.
+// open fills in which requests of a connection wait for an answer: where CM has disconnected, none does.
 func (t *Transport) open(c *connection.Connection, k *Connection) {
-	if !c.Reliable() || c.Closed || c.Ends[0].Reused || c.Ends[1].Reused || !c.Paired && !t.table.NeverAnswered(&c.Pair) {
+	if !c.Closed {
+		t.openEver(c, k)
+	}
+}
+
+// openEver fills in which requests of a connection have no answer, be it that they wait, or that CM has disconnected before one came.
+func (t *Transport) openEver(c *connection.Connection, k *Connection) {
+	if !c.Reliable() || c.Ends[0].Reused || c.Ends[1].Reused || !c.Paired && !t.table.NeverAnswered(&c.Pair) {
 		return
 	}
 	for e := range c.Ends {

@@ -94,9 +94,9 @@ type Connection struct {
 
 // Closed is how CM has disconnected a connection.
 type Closed struct {
-	By    packet.Addr // who sent the message
-	At    int64       // when; 0: it has not
-	Frame uint64
+	By    packet.Addr // who asked for it
+	At    int64       // when a message showed that; 0: it has not
+	Frame uint64      // of that
 }
 
 // End is one side of a connection and what it sent.
@@ -114,7 +114,7 @@ type End struct {
 	NAKs            uint32 // sent, all codes
 	SequenceNAKs    uint32 // sent
 	RNRNAKs         uint32 // sent
-	// Open is how many of its requests wait for an answer and have none when the capture ends: on RC and XRC, where the connection is not over. OpenFrame is
+	// Open is how many of its requests wait for an answer and have none when the capture ends, or had none when CM disconnected: on RC and XRC. OpenFrame is
 	// the frame that began the oldest of them, and OpenSince when it last asked, or was last answered. OpenEnded are READs whose last response has come, and earlier ones
 	// are missing: they may be what the capture has lost.
 	Open      uint32

@@ -231,7 +231,7 @@ func connections(agents []*Transport, leaving bool) []Connection {
 		}
 		out[i].Stale = agents[order[i].agent].stale(c)
 		if !leaving {
-			agents[order[i].agent].open(c, &out[i])
+			agents[order[i].agent].openEver(c, &out[i])
 		}
 	}
 	return out

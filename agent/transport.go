@@ -295,7 +295,7 @@ func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet)
 	if len(t.former) > 0 && t.late(c, from, p) {
 		return
 	}
-	if c.Closed {
+	if c.Closed && !c.WentOn(p) {
 		t.afterDisconnect(c, from, p)
 	}
 	c.Count(from, p)

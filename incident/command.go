@@ -29,11 +29,11 @@ func (t *teller) commands(c *agent.Connection) {
 	}
 }
 
-// transported reports whether the transport owes nothing on a connection, so that its commands wait for something else.
+// transported reports whether the transport owes nothing on a connection, or what it owes ended with that, so that its commands wait for something else.
 func transported(c *agent.Connection) bool {
 	for k := range c.Ends {
 		e := &c.Ends[k]
-		if e.Open > 0 || e.Stalled || e.Trouble != nil && e.Trouble.Refusal.Time != 0 {
+		if e.Open > 0 && c.Closed.At == 0 || e.Stalled || e.Trouble != nil && e.Trouble.Refusal.Time != 0 {
 			return false
 		}
 	}
@@ -79,7 +79,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	if o.Later > 0 {
 		i.fact("meanwhile", count(o.Later, "command")+" that began after it ended: its peer serves others")
 	}
-	if t.run.RDMA > 0 && !lossy { // else the run goes on, and nobody has looked
+	if t.run.RDMA > 0 && !lossy && c.Ends[0].Open == 0 && c.Ends[1].Open == 0 { // else the run goes on, and nobody has looked
 		i.fact("transport", "every request on the connection was acknowledged: it is not the network that they wait for")
 	}
 	t.peer(i, c, 1-o.From, o.Since, end, "this request")

@@ -24,12 +24,13 @@ func (t *teller) rejected() {
 
 // rejection is what the event of a REJ tells.
 func rejection(f *rule.Finding) *Incident {
+	r, _ := cm.ParseRefusal(f.Detail)
+	asker, whom := asking(f, &r)
 	i := &Incident{
-		Kind: Rejected, Certainty: Proven, Local: Party{f.Accused.Addr, f.Accused.QPN, f.Accused.QPNKnown}, Peer: Party{f.Peer.Addr, f.Peer.QPN, f.Peer.QPNKnown}, Connections: 1,
+		Kind: Rejected, Certainty: Proven, Local: Party{asker.Addr, asker.QPN, asker.QPNKnown}, Peer: Party{whom.Addr, whom.QPN, whom.QPNKnown}, Connections: 1,
 		Begin: f.Time, End: f.Time, Tap: f.Tap,
 	}
 	i.show(f.Frame)
-	r, _ := cm.ParseRefusal(f.Detail)
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
 	by, to := peer, local // who refused whom
 	if i.What = fmt.Sprintf("The connection that %s asked %s for was refused: %v (reason %d).", local, peer, r.Reason, uint16(r.Reason)); r.ByAsker {
@@ -49,6 +50,14 @@ func rejection(f *rule.Finding) *Incident {
 	return i
 }
 
+// asking returns who asked for the connection of a REJ, and whom: the event names the end that sent the REJ first.
+func asking(f *rule.Finding, r *cm.Refusal) (asker, whom *rule.Endpoint) {
+	if r.ByAsker {
+		return &f.Accused, &f.Peer
+	}
+	return &f.Peer, &f.Accused
+}
+
 // connectWait is for how long a REQ waits that does not tell, nanoseconds.
 const connectWait = int64(4300 * time.Millisecond)
 
@@ -63,6 +72,7 @@ func (t *teller) afterREPs(i *Incident, f *rule.Finding) {
 				i.FitsWith = append(i.FitsWith, fmt.Sprintf("a REP that does not reach %v, or that its communication manager drops; or a program on %v that does not go on", q.To, q.To))
 			}
 			i.Next = append(i.Next, fmt.Sprintf("a capture at %v: whether the REPs arrived there, and what it sent then", q.To))
+			i.repLost(q)
 		}
 	}
 }
@@ -97,7 +107,19 @@ func (t *teller) halfOpen(q *cm.Unanswered) {
 	i.fact("service", fmt.Sprint(q.Service))
 	i.fact("so", fmt.Sprintf("to %v the connection is not there: its program is not told of it, and nothing is sent on it", q.From))
 	i.Next = []string{fmt.Sprintf("the way from %v to %v: discards and errors of the ports, and filters", q.To, q.From), fmt.Sprintf("a capture at the other side: at %v whether the REPs arrived, at %v whether the RTUs did", q.To, q.From)}
+	i.repLost(q)
 	t.tell(i, "REP")
+}
+
+// repLost says, of a REP that no RTU ends, where the REQ came once more after it: it is the REP that has no effect, and not an RTU that was lost.
+func (i *Incident) repLost(q *cm.Unanswered) {
+	if q.REQ == 0 || q.RTU != 0 {
+		return
+	}
+	i.show(q.REQ)
+	i.fact("REQ", fmt.Sprintf("sent %s, the last in frame %d: %v went on asking, as one that has no REP", times(uint64(q.REQs)), q.REQ, q.To))
+	i.FitsWith = []string{fmt.Sprintf("REPs that do not reach %v: a path that loses them, or a filter", q.To), fmt.Sprintf("a communication manager of %v that drops the REP", q.To)}
+	i.Next = []string{fmt.Sprintf("the way from %v to %v: discards and errors of the ports, and filters", q.From, q.To), fmt.Sprintf("a capture at %v: whether the REPs arrived there", q.To)}
 }
 
 // used reports whether packets of the connection were seen that a REP is about: they show what the RTU would have.
@@ -213,7 +235,7 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 // othersAnswered counts the REQs between the hosts of one that were answered since that was sent: by a REJ, or with a connection.
 func (t *teller) othersAnswered(q *cm.Unanswered) (n uint64) {
 	for k := range t.run.Findings {
-		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event && f.Time >= q.First && f.Accused.Addr == q.From && f.Peer.Addr == q.To {
+		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event && f.Time >= q.First && f.Accused.Addr == q.To && f.Peer.Addr == q.From {
 			if r, _ := cm.ParseRefusal(f.Detail); !r.ByAsker {
 				n++
 			}

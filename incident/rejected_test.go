@@ -80,7 +80,7 @@ func refusals(r cm.Refusal, n int) *agent.Result {
 	for k := range n {
 		out.Findings = append(out.Findings, rule.Finding{
 			Rule: rule.EvReject, Class: rule.Event, Frame: uint64(k + 1), Detail: r.String(),
-			Accused: rule.Endpoint{Addr: packet.IPv4Addr([]byte{10, 0, 0, 1}), QPN: uint32(k + 16), QPNKnown: true}, Peer: rule.Endpoint{Addr: packet.IPv4Addr([]byte{10, 0, 0, 2})},
+			Accused: rule.Endpoint{Addr: packet.IPv4Addr([]byte{10, 0, 0, 2})}, Peer: rule.Endpoint{Addr: packet.IPv4Addr([]byte{10, 0, 0, 1}), QPN: uint32(k + 16), QPNKnown: true},
 		})
 	}
 	return out

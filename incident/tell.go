@@ -89,7 +89,7 @@ func (t *teller) connections() {
 // requests tells what happened to the requests of an end of a connection.
 func (t *teller) requests(c *agent.Connection, from int) {
 	e := &c.Ends[from]
-	if e.Trouble == nil && !waits(e, t.run.Last) || t.oneSided(c, from) {
+	if e.Trouble == nil && !waits(e, t.run.Last) && !deserted(c, from) || t.oneSided(c, from) {
 		return
 	}
 	if e.Trouble == nil {

@@ -95,7 +95,11 @@ func waits(e *agent.End, now int64) bool {
 // silent tells of a request of end from that waits without having been retransmitted.
 func (t *teller) silent(c *agent.Connection, from int) {
 	e := &c.Ends[from]
-	if c.Closed.At != 0 || !t.timed() || !waits(e, t.run.Last) {
+	if c.Closed.At != 0 {
+		t.desertion(c, from)
+		return
+	}
+	if !t.timed() || !waits(e, t.run.Last) {
 		return
 	}
 	open, lossy := e.Open, t.lossy()

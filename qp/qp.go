@@ -214,7 +214,7 @@ type Pair struct {
 
 // Seldom is what few connections have. Verifiers read it; a Pair that has none of it has one that is zero, and is never written.
 type Seldom struct {
-	Closed      bool      // disconnected, as CM said: by a message of ClosedBy at ClosedAt
+	Closed      bool      // disconnected, as CM said: ClosedBy asked for it, as a message at ClosedAt shows
 	VLAN        [2]uint16 // tag of the first packet of each end that has one: see packet.Packet
 	ClosedBy    packet.Addr
 	ClosedAt    int64
@@ -307,15 +307,21 @@ func (c *Pair) Assumptions() rule.Assumption { return c.Ends[0].Assumed }
 // ClearAssumed has Assumptions begin again.
 func (c *Pair) ClearAssumed() { c.Ends[0].Assumed = 0 }
 
-// Close says that CM has disconnected, with message p: no packet of the connection is a usual one any more.
-func (c *Pair) Close(p *packet.Packet) {
+// Close says that CM has disconnected since a host asked for it, as message p shows: no packet of the connection is a usual one any more.
+func (c *Pair) Close(by packet.Addr, p *packet.Packet) {
 	s := c.some()
-	s.Closed, s.ClosedBy, s.ClosedAt, s.ClosedFrame = true, p.Src, p.Time, p.Frame
+	s.Closed, s.ClosedBy, s.ClosedAt, s.ClosedFrame = true, by, p.Time, p.Frame
 	for i := range c.Ends {
 		if f := &c.Ends[i].Flow; f.State == FlowPlain {
 			f.State = FlowKnown
 		}
 	}
+}
+
+// Reopen takes it back that CM has disconnected.
+func (c *Pair) Reopen() {
+	s := c.some()
+	s.Closed, s.ClosedBy, s.ClosedAt, s.ClosedFrame = false, packet.Addr{}, 0, 0
 }
 
 // End returns which end sent a packet of the connection.

@@ -92,7 +92,7 @@ var eventRows = [numRows - eventFirst]Row{
 	},
 	EvConnect - eventFirst: {
 		ID: "EV-CONNECT", Name: "connect", Severity: Info, Needs: Wire, Ref: "12.9†",
-		Text:  "The communication manager set up a connection.",
+		Text:  "The communication manager answered a request for a connection (REQ) with a REP.",
 		Where: "agent/datagram.go",
 	},
 	EvDisconnect - eventFirst: {

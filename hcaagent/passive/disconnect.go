@@ -32,7 +32,7 @@ func (a *Agent) dreq(p *packet.Packet, m *mad.DREQ) {
 	} else {
 		x.passiveID = m.RemoteCommID
 	}
-	a.tell(p, i, Disconnected)
+	a.tell(p, i, Disconnected).By = side
 }
 
 // half takes the DREQ of a connection that was made before the capture began. It names the QP of its receiver only.
@@ -81,7 +81,11 @@ func (a *Agent) over(p *packet.Packet, local, remote uint32, kind Kind) *Fact {
 		return nil
 	}
 	a.end(i)
-	return a.tell(p, i, kind)
+	f := a.tell(p, i, kind)
+	if f.By = side; kind == Disconnected {
+		f.By = 1 - side // a DREP answers the DREQ of the other end
+	}
+	return f
 }
 
 // end makes an exchange one that is over.

@@ -80,3 +80,26 @@ func TestMissed(t *testing.T) {
 		}
 	})
 }
+
+// TestBy: a disconnection is told by the end that sent the DREQ, though only the DREP was seen, and a refusal by the end that sent the REJ.
+func TestBy(t *testing.T) {
+	for name, k := range map[string]struct {
+		end func(*script)
+		by  int
+	}{
+		"DREQ of the active side":  {func(s *script) { s.send(hostA, hostB, dreq(idA, idB, 0x22)) }, 0},
+		"DREQ of the passive side": {func(s *script) { s.send(hostB, hostA, dreq(idB, idA, 0x11)) }, 1},
+		"DREP of the active side":  {func(s *script) { s.send(hostA, hostB, drep(idA, idB)) }, 1},
+		"DREP of the passive side": {func(s *script) { s.send(hostB, hostA, drep(idB, idA)) }, 0},
+		"REJ of the active side":   {func(s *script) { s.send(hostA, hostB, rej(idA, idB)) }, 0},
+		"REJ of the passive side":  {func(s *script) { s.send(hostB, hostA, rej(idB, idA)) }, 1},
+	} {
+		s := newScript(t, Options{})
+		s.send(hostA, hostB, req())
+		s.send(hostB, hostA, rep())
+		s.facts = nil
+		if k.end(s); len(s.facts) != 1 || s.facts[0].By != k.by {
+			t.Errorf("%s: %+v", name, s.facts)
+		}
+	}
+}

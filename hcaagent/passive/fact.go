@@ -69,4 +69,5 @@ type Fact struct {
 	Status mad.SIDRStatus
 
 	Ends [2]End // Ends[0] is the active side, which sent the REQ or SIDR_REQ
+	By   int    // of Disconnected and Rejected: the end that sent the DREQ, also where only the DREP was seen, or the REJ
 }

@@ -49,6 +49,7 @@ func (v *Verifier) retransmission(x *exchange, side int, s *sending, m *message,
 		s.times, s.timer = s.times+1, m.Time
 	} else {
 		s.excused--
+		s.again++
 	}
 	if limit >= 0 {
 		v.covered(rule.CMSM003)

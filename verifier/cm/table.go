@@ -55,6 +55,7 @@ type sending struct {
 	psn         packet.PSN
 	tap, ipid   uint16
 	times       uint16 // 0: not seen
+	again       uint16 // how many more there were, which the other side gave cause for
 	cut         bool
 	excused     uint8 // how often the other side gave cause to retransmit it
 	answered    bool

@@ -32,6 +32,9 @@ type Unanswered struct {
 	End      int64
 	EndFrame uint64
 	RTU      uint64 // frame of the newest RTU, which did not end it; 0: none was seen
+	// Of ForRTU, how many times the REQ was sent, and the frame of the newest, where that came long after the first REP: it shows that the REP had no effect. 0: it did not.
+	REQs uint16
+	REQ  uint64
 }
 
 // Unanswered returns the messages of the exchanges that are followed which nothing has answered.
@@ -75,11 +78,18 @@ func (x *exchange) waitREQ(list []Unanswered) []Unanswered {
 
 // waitRTU adds the REP of an exchange that no RTU ends.
 func (x *exchange) waitRTU(list []Unanswered) []Unanswered {
-	if x.rep.times < mostOften || x.mra[active].happened() || x.disconnecting() || x.reject.happened() && x.rejecter == active {
+	again := x.rep.times
+	if !x.rtu.happened() {
+		again += x.rep.again
+	}
+	if again < mostOften || x.rep.first == 0 || x.mra[active].happened() || x.disconnecting() || x.reject.happened() && x.rejecter == active {
 		return list
 	}
 	u := x.waiter(ForRTU, passive, &x.rep)
-	u.RTU = x.rtu.frame
+	u.RTU, u.Times = x.rtu.frame, x.rep.times+x.rep.again
+	if x.req.time-x.rep.first > crossing {
+		u.REQs, u.REQ = x.req.times+x.req.again, x.req.frame
+	}
 	if x.reject.happened() {
 		u.End, u.EndFrame = x.reject.time, x.reject.frame
 	}

@@ -1,6 +1,8 @@
 package connection
 
 import (
+	"time"
+
 	"ibwitness/hcaagent/passive"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -69,12 +71,49 @@ func (t *Table) nearByGID(end int, a packet.Addr, p *packet.Packet) bool {
 	return p.Src == a && t.Near(p.Src, p.SGID)
 }
 
-// Disconnect ends the connection of a QP of which CM has announced it.
-func (t *Table) Disconnect(q wqe.QP, p *packet.Packet) {
-	if k, ok := t.bound[q]; ok {
-		t.pairs.at(k >> 1).Close(p)
-		delete(t.bound, q)
+// Disconnect ends the connection that a fact of CM is about, as message p shows: one that CM has announced, or, where that was before the capture, the one whose
+// packets go to a QP that the fact names.
+func (t *Table) Disconnect(f *passive.Fact, p *packet.Packet) {
+	by := f.Ends[f.By].Addr
+	for k, e := range f.Ends {
+		q := wqe.QP{Addr: e.Addr, QPN: e.QPN}
+		if way, ok := t.bound[q]; ok {
+			t.pairs.at(way>>1).Close(by, p)
+			delete(t.bound, q)
+		} else if c := t.sentTo(q, f.Ends[1-k].Addr); c != nil && !c.Closed {
+			c.Close(by, p)
+		}
 	}
+}
+
+// sentTo returns the connection of which the packets of host peer to a queue pair are, where both of its directions are known; nil: there is none.
+func (t *Table) sentTo(q wqe.QP, peer packet.Addr) *Connection {
+	if q.QPN == 0 {
+		return nil
+	}
+	host, dir := t.hosts.find(peer, q.Addr)
+	way, ok := t.flows.get(flowKey(host, dir, q.QPN), 0)
+	if !ok {
+		return nil
+	}
+	if c := t.pairs.at(way >> 1); !c.Dead() && c.Paired && Connects(c.Service) {
+		return c
+	}
+	return nil
+}
+
+// goesOn is how long after a DREQ the packets of a connection show that it was about another one: those that were on their way have come, and a communication
+// manager has read it.
+const goesOn = int64(time.Second)
+
+// WentOn reports whether packet p of a connection shows that it was not over, and takes the end back: CM had not announced it, so that a DREQ which names its QP may
+// be of an earlier one.
+func (c *Connection) WentOn(p *packet.Packet) bool {
+	if !c.Closed || c.PairedBy == ByCM || c.PairedBy == ByAgent || p.Time-c.ClosedAt < goesOn {
+		return false
+	}
+	c.Reopen()
+	return true
 }
 
 // ConnectedBy returns the connection of a QP of which CM, or an HCA agent, has told, and which end it is.

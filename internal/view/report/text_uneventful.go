@@ -56,6 +56,7 @@ type looked struct {
 	management         bool
 	reliable, over     int // connections on which requests are acknowledged, and those of them that CM has ended
 	oneWay             int // of them, those of which one direction is in the capture
+	left               int // requests that had no answer when CM ended their connection
 	retransmitted, nak uint64
 }
 
@@ -69,6 +70,8 @@ func (t *text) looked() (l looked) {
 		case !c.Service.Reliable():
 			l.service[c.Service&7] = true
 			continue
+		case c.Ends[0].Packets == 0 && c.Ends[1].Packets == 0:
+			continue // CM has told of it, and that is all
 		}
 		if l.reliable++; c.Closed.At != 0 {
 			l.over++
@@ -79,6 +82,9 @@ func (t *text) looked() (l looked) {
 		for k := range c.Ends {
 			e := &c.Ends[k]
 			l.retransmitted, l.nak = l.retransmitted+uint64(e.Retransmissions), l.nak+uint64(e.NAKs)
+			if c.Closed.At != 0 {
+				l.left += int(e.Open)
+			}
 		}
 	}
 	return l
@@ -90,9 +96,9 @@ func (l *looked) answered(t *text) (s string) {
 	case l.oneWay > 0:
 		s = fmt.Sprintf("the capture shows one direction of %s only, so that it does not show what was answered there", of(l.oneWay, l.reliable))
 	case l.retransmitted+l.nak > 0:
-		s = fmt.Sprintf("%s retransmitted and %s sent, and every request that the capture shows was answered%s", count(l.retransmitted, "packet"), count(l.nak, "NAK"), t.butOpen())
+		s = fmt.Sprintf("%s retransmitted and %s sent, and every request that the capture shows was answered%s", count(l.retransmitted, "packet"), count(l.nak, "NAK"), l.but(t))
 	default:
-		s = "every request that the capture shows was answered" + t.butOpen() + ", and none was retransmitted or refused"
+		s = "every request that the capture shows was answered" + l.but(t) + ", and none was retransmitted or refused"
 	}
 	if most := slowest(t.res); most > 0 {
 		s += "; the slowest took " + span(most)
@@ -116,6 +122,22 @@ func of(n, all int) string {
 		return "the connection"
 	}
 	return fmt.Sprintf("%d of %s", n, count(all, "connection"))
+}
+
+// but excepts the requests that have no answer.
+func (l *looked) but(t *text) string {
+	n := "one"
+	if l.left > 1 {
+		n = number(uint64(l.left))
+	}
+	switch s := t.butOpen(); {
+	case l.left == 0:
+		return s
+	case s == "":
+		return " but " + n + ", which had no answer when CM ended the connection"
+	default:
+		return s + ", and " + n + " that had no answer when CM ended the connection"
+	}
 }
 
 // butOpen excepts the requests that have no answer when the capture ends.

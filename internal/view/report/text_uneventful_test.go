@@ -24,6 +24,10 @@ func TestUneventful(t *testing.T) {
 	oneWay.Ends[1].Packets = 0
 	again := connection(packet.RC, 0x20)
 	again.Ends[0].Retransmissions, again.Ends[1].NAKs = 2, 1
+	unused := connection(packet.RC, 0x21)
+	unused.Ends[0].Packets, unused.Ends[1].Packets = 0, 0
+	over := connection(packet.RC, 0x20)
+	over.Closed.At, over.Ends[0].Open = 5, 3
 	for _, k := range []struct {
 		name    string
 		list    []agent.Connection
@@ -35,7 +39,11 @@ func TestUneventful(t *testing.T) {
 		{"RC", []agent.Connection{connection(packet.RC, 0x20)}, agent.Open{}, "Nothing: every request that the capture shows was answered, and none was retransmitted or refused.", 0},
 		{"RC with CM", []agent.Connection{connection(packet.UD, 1), connection(packet.RC, 0x20)}, agent.Open{}, "Nothing: every request that the capture shows was answered, and none was retransmitted or refused.", 0},
 		{"open", []agent.Connection{connection(packet.RC, 0x20)}, agent.Open{Requests: 1, Waited: time.Millisecond}, "Nothing: every request that the capture shows was answered but one, sent shortly before the capture ended, and none was retransmitted or refused.", 0},
+		{"left by CM", []agent.Connection{over}, agent.Open{}, "Nothing: every request that the capture shows was answered but 3, which had no answer when CM ended the connection, and none was retransmitted or refused; CM ended the connection.", 0},
+		{"left by CM, and open", []agent.Connection{over, connection(packet.RC, 0x20)}, agent.Open{Requests: 1}, "Nothing: every request that the capture shows was answered but one, sent shortly before the capture ended, and 3 that had no answer when CM ended the connection, and none was retransmitted or refused; CM ended 1 connection.", 0},
 		{"one way", []agent.Connection{oneWay}, agent.Open{}, "Nothing: the capture shows one direction of the connection only, so that it does not show what was answered there.", 0},
+		{"one unused", []agent.Connection{connection(packet.UD, 1), connection(packet.RC, 0x20), unused}, agent.Open{}, "Nothing: every request that the capture shows was answered, and none was retransmitted or refused.", 0},
+		{"all unused", []agent.Connection{connection(packet.UD, 1), unused}, agent.Open{}, "Nothing: every management request was answered.", 0},
 		{"retransmitted", []agent.Connection{again}, agent.Open{}, "Nothing of note: 2 packets retransmitted and 1 NAK sent, and every request that the capture shows was answered.", 0},
 		{"UC", []agent.Connection{connection(packet.UC, 0x20)}, agent.Open{}, "Nothing that packets show: no PSN is missing on UC, which acknowledges nothing: what else is lost shows only in event logs.", 0},
 		{"UD", []agent.Connection{connection(packet.UD, 0x20)}, agent.Open{}, "Nothing that packets show: UD acknowledges nothing: what is lost shows only in event logs.", 0},
