@@ -42,7 +42,7 @@ errors:
 		dead    = scene + "  - {do: drop, from: a, count: all, where: after}\n"
 		clean   = scene + "  - {do: drop, from: a, nth: 5000}\n"
 		said    = "capture (proven): The capture holds one direction of each connection: which requests were answered is not in it."
-		never   = "has never sent anything on this connection"
+		never   = "the capture holds nothing of 10.0.0.2 QP 0xa32 on this connection"
 		another = "in it.\n        again: "
 	)
 	late := func(list []fabricagent.Frame) []fabricagent.Frame {
