@@ -5,6 +5,7 @@
 package incident
 
 import (
+	"slices"
 	"time"
 
 	"ibwitness/packet"
@@ -84,14 +85,15 @@ type Incident struct {
 	Found       []Found       // the findings that belong to it and to no graver one, violations first; of a run that is over
 	FitsWith    []string      // what would look like this
 	Next        []string      // what to look at next
-	Also        []packet.Addr // other hosts that lost Peer at the same time
+	Also        []packet.Addr // other hosts that lost Peer, or that Local lost, at the same time
 
-	gone      gone   // what of Peer is
-	newest    Party  // Local of the one of its group that was told last
-	oneSided  bool   // the capture holds one direction of each connection
-	foremost  bool   // it is told first: what the others say rests on it
-	explained bool   // losses, most of which are packets that were overtaken
-	refused   uint64 // frame of the request that a NAK refuses; 0: not known
+	common    packet.Addr // what all that Also tells of have in common, where that is Local; else it is Peer
+	gone      gone        // what of Peer is
+	newest    Party       // Local of the one of its group that was told last
+	oneSided  bool        // the capture holds one direction of each connection
+	foremost  bool        // it is told first: what the others say rests on it
+	explained bool        // losses, most of which are packets that were overtaken
+	refused   uint64      // frame of the request that a NAK refuses; 0: not known
 }
 
 // Party is one side of an incident.
@@ -111,6 +113,15 @@ func (i *Incident) fact(label, text string) {
 	if text != "" {
 		i.Facts = append(i.Facts, Fact{label, text})
 	}
+}
+
+// Between reports whether an incident tells of what is between two hosts, in either order.
+func (i *Incident) Between(a, b packet.Addr) bool {
+	of, common := pairBy(a, b), i.Peer.Addr
+	if !i.common.IsZero() {
+		common = i.common
+	}
+	return of == pairBy(i.Local.Addr, i.Peer.Addr) || slices.ContainsFunc(i.Also, func(x packet.Addr) bool { return of == pairBy(common, x) })
 }
 
 // OneSided reports whether an incident says that the capture holds one direction of each connection only.

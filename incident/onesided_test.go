@@ -42,7 +42,7 @@ errors:
 		dead    = scene + "  - {do: drop, from: a, count: all, where: after}\n"
 		clean   = scene + "  - {do: drop, from: a, nth: 5000}\n"
 		said    = "capture (proven): The capture holds one direction of each connection: which requests were answered is not in it."
-		never   = "has never sent anything on this connection"
+		never   = "the capture holds nothing of 10.0.0.2 QP 0xa32 on this connection"
 		another = "in it.\n        again: "
 	)
 	late := func(list []fabricagent.Frame) []fabricagent.Frame {
@@ -112,6 +112,10 @@ func TestIgnoredAmongOthers(t *testing.T) {
 	const down, others = "a host that is down", "others: 10.0.0.2 answered 1 other REQ of 10.0.0.1 meanwhile"
 	one, two := asked(t, req(0xA0, 77)), asked(t, req(0xA1, 78), rej)
 	first, again := one[0], one[0]
+	later := []fabricagent.Frame{two[0], two[1]}
+	for k := range later {
+		later[k].Time += int64(30 * time.Second)
+	}
 	first.Time += int64(10 * time.Second)
 	again.Time += int64(20 * time.Second)
 	for name, tt := range map[string]struct {
@@ -119,6 +123,8 @@ func TestIgnoredAmongOthers(t *testing.T) {
 		want, not string
 	}{
 		"others were answered": {[]fabricagent.Frame{one[0], two[0], two[1], again}, others, down},
+		"others were after it": {append([]fabricagent.Frame{one[0], again}, later...), "then: 10.0.0.2 answered another REQ of 10.0.0.1, 10s after the last of these", "meanwhile"},
+		"restarted":            {append([]fabricagent.Frame{one[0], again}, later...), "a host, a path or a program that was not there until then: a restart", down},
 		"none was":             {[]fabricagent.Frame{one[0], again}, down, "others:"},
 		"before it":            {[]fabricagent.Frame{two[0], two[1], first, again}, "nothing of 10.0.0.2 is in the capture since", "others:"},
 	} {
@@ -128,7 +134,7 @@ func TestIgnoredAmongOthers(t *testing.T) {
 				got += fmt.Sprint(i.What, i.Facts, i.FitsWith)
 			}
 		}
-		got = strings.ReplaceAll(got, "{others ", "others: ")
+		got = strings.ReplaceAll(strings.ReplaceAll(got, "{others ", "others: "), "{then ", "then: ")
 		if got = strings.ReplaceAll(got, "{peer ", "peer: "); !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
 			t.Errorf("%s: %s", name, got)
 		}

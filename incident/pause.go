@@ -80,10 +80,13 @@ const (
 
 // mannerOfPauses tells a port that does not let go from one that resumes each time: what they fit differs.
 func (t *teller) mannerOfPauses(i *Incident, p *link.Paused) {
-	each := p.Frames / p.Begun
+	each, mean := (p.Frames-p.Resumed)/p.Begun, ""
+	if p.Begun > 1 {
+		mean = " on average"
+	}
 	switch {
 	case each >= stormFrames && p.Longest >= stormTime:
-		i.fact("manner", fmt.Sprintf("it asked again with %s before a pause ended: the port does not let go", count(each-1, "frame")))
+		i.fact("manner", fmt.Sprintf("it asked again with %s%s before a pause ended: the port does not let go", count(each-1, "frame"), mean))
 		i.FitsWith = []string{"a receiver that takes nothing any more: a host, an adapter or a PCIe link that hangs (a pause storm)", "a port after it that is paused itself: the other end of its own link has it wait"}
 		i.Next = append([]string{"the host or switch port with that Ethernet address at that time: dmesg, firmware, PCIe errors, and its pause storm watchdog"}, i.Next...)
 	case p.Begun >= manyPauses && p.Unresumed*tenth <= p.Begun && p.Longest < stormTime:
@@ -128,7 +131,7 @@ func (x *pauses) take(now int64, list []link.Paused) {
 				first, x.begun[k] = p, p
 			}
 			p.Time, p.Frame = first.LastTime, first.LastFrame
-			p.Frames, p.Quanta, p.Begun, p.Unresumed = p.Frames-b.Frames, p.Quanta-b.Quanta, p.Begun-b.Begun, p.Unresumed-b.Unresumed
+			p.Frames, p.Resumed, p.Quanta, p.Begun, p.Unresumed = p.Frames-b.Frames, p.Resumed-b.Resumed, p.Quanta-b.Quanta, p.Begun-b.Begun, p.Unresumed-b.Unresumed
 			p.Least, p.Most = p.Least-b.Least, p.Most-b.Most
 			p.Longest = min(p.Longest, p.Most)
 		}

@@ -60,6 +60,8 @@ func TestMannerOfPauses(t *testing.T) {
 		want, not []string
 	}{
 		{"again and again", func(*link.Paused) {}, []string{storm, speed, "manner: it asked again with 417 frames before a pause ended"}, []string{work}},
+		{"resumed", func(p *link.Paused) { p.Resumed = 1 }, []string{storm, "manner: it asked again with 416 frames before a pause ended"}, nil},
+		{"three times", func(p *link.Paused) { p.Resumed, p.Begun = 3, 3 }, []string{storm, "manner: it asked again with 137 frames on average before a pause ended"}, nil},
 		{"of a known speed", func(p *link.Paused) { p.Speed, p.Least = 25e9, p.Most }, []string{storm}, []string{speed}},
 		{"run out", func(p *link.Paused) { p.Unresumed = 1 }, nil, []string{speed}},
 		{"short ones", short, []string{work, "manner: it resumed each time: a pause began every 1ms on average"}, []string{storm}},

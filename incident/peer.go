@@ -36,7 +36,7 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int6
 	case elsewhere > since:
 		i.fact("peer", fmt.Sprintf("%s went on sending on other connections: last %s after %s", peer, span(elsewhere-since), event))
 	case h.next(last) != 0:
-		i.fact("peer", fmt.Sprintf("nothing of %s but management is in the capture until its next connection, which began %s after %s", peer, span(h.next(last)-since), event))
+		i.fact("peer", fmt.Sprintf("nothing of %s, management aside, is in the capture until its next connection, which began %s after %s", peer, span(h.next(last)-since), event))
 	case newest > since:
 		i.fact("peer", fmt.Sprintf("nothing of %s but management is in the capture since, the last %s after %s", peer, span(newest-since), event))
 	case max(here, elsewhere) == since:

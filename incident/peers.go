@@ -41,19 +41,30 @@ func peers(list []Incident) []Incident {
 	}
 	merged := map[*Incident]bool{}
 	for _, group := range of {
-		slices.SortStableFunc(group, func(a, b *Incident) int { return cmp.Compare(a.Begin, b.Begin) })
 		for len(group) > 0 {
-			n, until := 1, group[0].End
-			for n < len(group) && group[n].Begin-group[0].Begin < together && (group[0].gone != goneFor || group[n].Begin < until) {
-				until = max(until, group[n].End)
-				n++
-			}
+			n := begunTogether(group, group[0].gone == goneFor)
 			if n > 1 {
 				losers(group[:n], merged)
 			}
 			group = group[n:]
 		}
 	}
+	return without(list, merged)
+}
+
+// begunTogether puts incidents in the order in which they began, and returns how many of them are one with the first: they began within a second of it, and overlap where that is asked for.
+func begunTogether(list []*Incident, overlap bool) int {
+	slices.SortStableFunc(list, func(a, b *Incident) int { return cmp.Compare(a.Begin, b.Begin) })
+	n, until := 1, list[0].End
+	for n < len(list) && list[n].Begin-list[0].Begin < together && (!overlap || list[n].Begin < until) {
+		until = max(until, list[n].End)
+		n++
+	}
+	return n
+}
+
+// without is a list without the incidents that others of it tell of.
+func without(list []Incident, merged map[*Incident]bool) []Incident {
 	out := list[:0:0]
 	for n := range list {
 		if !merged[&list[n]] {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ibwitness/agent"
+	"ibwitness/fabricagent"
 	"ibwitness/incident"
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -15,8 +16,14 @@ import (
 // reasons are what a scenario tells with what it fits and what to look at.
 func reasons(t *testing.T, text string) string {
 	t.Helper()
+	return toldReasons(t, frames(t, text))
+}
+
+// toldReasons is reasons of frames.
+func toldReasons(t *testing.T, frames []fabricagent.Frame) string {
+	t.Helper()
 	var b strings.Builder
-	list := incident.Of(judged(t, frames(t, text), agent.Options{}))
+	list := incident.Of(judged(t, frames, agent.Options{}))
 	told(&b, "frames", list)
 	for i := range list {
 		x := &list[i]

@@ -218,10 +218,19 @@ func (t *teller) connected(q *cm.Unanswered) bool {
 func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 	from, to := q.From.String(), q.To.String()
 	lost := "this REQ or its answer, which was lost each time, or which the communication manager of " + to + " dropped"
-	if n := t.othersAnswered(q); n > 0 {
-		i.fact("others", fmt.Sprintf("%s answered %s of %s meanwhile", to, count(n, "other REQ"), from))
+	meanwhile, after := t.othersAnswered(q)
+	if meanwhile > 0 {
+		i.fact("others", fmt.Sprintf("%s answered %s of %s meanwhile", to, count(meanwhile, "other REQ"), from))
 		i.FitsWith = []string{lost, "a backlog of the program on " + to + " that is full, or a communication manager that waits for its program"}
 		i.Next = []string{"the program on " + to + ": its backlog, and where it waits", "discards and errors of the switch ports between"}
+		return
+	}
+	if after != 0 && t.timed() {
+		i.fact("then", fmt.Sprintf("%s answered another REQ of %s, %s after the last of these", to, from, span(after-q.Last)))
+	}
+	if s := t.seen[q.To].by(q.Last); after != 0 && t.timed() && s.lasts.at <= q.First {
+		i.FitsWith = []string{"a host, a path or a program that was not there until then: a restart", lost}
+		i.Next = []string{"the log and the uptime of " + to + ", and when its program began to listen", "link events in the logs of both hosts and of the switches at that time"}
 		return
 	}
 	if t.hosts[q.To].last > q.First {
@@ -232,20 +241,34 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 	i.Next = []string{"ping and rping from " + from + " to " + to, "rdma link on " + to}
 }
 
-// othersAnswered counts the REQs between the hosts of one that were answered since that was sent: by a REJ, or with a connection.
-func (t *teller) othersAnswered(q *cm.Unanswered) (n uint64) {
+// othersAnswered counts the REQs between the hosts of one that were answered, by a REJ or with a connection, from the first time that it was sent until the last, or, where it was sent once, while
+// it waited. after is when the first was that was answered later; 0: none was.
+func (t *teller) othersAnswered(q *cm.Unanswered) (meanwhile uint64, after int64) {
+	until := q.Last
+	if q.Times < 2 {
+		until += cmp.Or(q.Wait, connectWait)
+	}
+	answered := func(at int64) {
+		switch {
+		case at < q.First:
+		case at <= until || !t.timed():
+			meanwhile++
+		case after == 0 || at < after:
+			after = at
+		}
+	}
 	for k := range t.run.Findings {
-		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event && f.Time >= q.First && f.Accused.Addr == q.To && f.Peer.Addr == q.From {
+		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event && f.Accused.Addr == q.To && f.Peer.Addr == q.From {
 			if r, _ := cm.ParseRefusal(f.Detail); !r.ByAsker {
-				n++
+				answered(f.Time)
 			}
 		}
 	}
 	for k := range t.run.Connections {
 		c := &t.run.Connections[k]
-		if c.PairedBy == agent.ByCM && c.First >= q.First && c.Ends[0].Addr == q.From && c.Ends[1].Addr == q.To {
-			n++
+		if c.PairedBy == agent.ByCM && c.Ends[0].Addr == q.From && c.Ends[1].Addr == q.To {
+			answered(c.First)
 		}
 	}
-	return n
+	return meanwhile, after
 }

@@ -48,7 +48,7 @@ work:
 	}{
 		{"no silence", frames(t, pairs("c")), "frames: 0", ""},
 		{"two connections without a host in common", silent(frames(t, pairs("c")), 30, 0), "capture (likely): For 1s the capture holds no frame of any host; then 2 connections of 4 hosts went on that had waited for as long.", "interrupted"},
-		{"two connections of one host", silent(frames(t, pairs("a")), 30, 0), "interrupted (proven): 10.0.0.1", "no frame of any host"},
+		{"two connections of one host", silent(frames(t, pairs("a")), 30, 0), "interrupted (proven): Connections of 10.0.0.1 with 2 hosts made no progress at the same time: 10.0.0.1", "no frame of any host"},
 		{"what was sent meanwhile is missing", silent(frames(t, pairs("a")), 30, 20), "capture (likely): For 1s the capture holds no frame of any host; then 2 connections of 3 hosts went on, 2 with a later PSN: what was sent meanwhile is missing.", "interrupted"},
 		{"one connection, and what was sent meanwhile is missing", silent(frames(t, strings.Replace(writes, "op: write", "op: read", 1)), 13, 9), "interrupted (likely): The capture shows nothing between 10.0.0.1 QP 0x9bc and 10.0.0.2 QP 0xa32 for 1s; then 10.0.0.2 went on with a later PSN.", "capture ("},
 	}

@@ -44,7 +44,9 @@ func Of(r *agent.Result) []Incident {
 	t.capture()
 	list := t.sorted()
 	gather(list, r.Findings)
-	return peers(list)
+	list = t.hubs(peers(list))
+	t.commonLosses(list)
+	return list
 }
 
 // teller makes the incidents of a run.

@@ -33,8 +33,10 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		i.End, i.Lost = c.Closed.At, time.Duration(c.Closed.At-k.Since)
 		i.show(c.Closed.Frame)
 	}
-	never := "never answered it"
+	never, least := "never answered it", ""
 	switch {
+	case i.Kind == NeverAnswered && t.midway(c, k):
+		least = "at least "
 	case i.Kind == NeverAnswered:
 		never = "has never sent anything on this connection"
 	case k.Rounds[qp.SequenceAsked] > 0:
@@ -42,11 +44,15 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	case rest(&k.Request):
 		never = "never answered that"
 	}
-	i.What = fmt.Sprintf("%v %s%s; %v %s.", &i.Local, sent(&k.Request, k.Total()), t.within(" in %s", k.Last-k.Since), &i.Peer, never)
+	i.What = fmt.Sprintf("%v %s%s; %v %s.", &i.Local, sentAtLeast(&k.Request, k.Total(), least), t.within(" in %s", k.Last-k.Since), &i.Peer, never)
+	if least != "" {
+		i.What = fmt.Sprintf("%v %s in %s; the capture holds nothing of %v on this connection.", &i.Local, sentAtLeast(&k.Request, k.Total(), least), span(k.Last-k.Since), &i.Peer)
+		i.fact("begin", "the capture may have begun only after the connection did: what came on it before is not in it")
+	}
 	i.fact("request", retransmitted(&k.Request))
-	i.fact("sent", t.when(k))
+	i.fact("sent", t.when(k, least != ""))
 	i.fact("gave up", t.gaveUp(c, from, k))
-	i.fact("waits", waiting(e, k))
+	i.fact("waits", waiting(e, k, least))
 	t.cause(i, c, from, k)
 	t.command(i, c)
 	out := t.outlasted(c, k)
@@ -148,10 +154,13 @@ func (t *teller) command(i *Incident, c *agent.Connection) {
 	i.fact("command", s)
 }
 
-// when says when a request was retransmitted, and how regularly.
-func (t *teller) when(k *qp.Stall) string {
+// when says when a request was retransmitted, and how regularly. midway says that it may have been before.
+func (t *teller) when(k *qp.Stall, midway bool) string {
 	n := k.Total()
 	s := fmt.Sprintf("first retransmitted%s in frame %d", t.within(" %s after it was sent,", k.Begun-k.Since), k.Frames.Begun[0])
+	if midway {
+		s = fmt.Sprintf("retransmitted%s in frame %d", t.within(" %s after its first packet in the capture,", k.Begun-k.Since), k.Frames.Begun[0])
+	}
 	if n > 1 {
 		s += fmt.Sprintf(", last in frame %d%s", k.Frames.Last, t.within("; on average every %s", (k.Last-k.Begun)/int64(n-1)))
 	}
@@ -165,23 +174,25 @@ func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
 	if !t.timed() || n < 2 || since < 3*(k.Last-k.Begun)/int64(n-1) {
 		return ""
 	}
-	setting := fmt.Sprintf("as with a retry_cnt of %d, which the capture does not tell", n)
+	least, setting := "", fmt.Sprintf(" (as with a retry_cnt of %d, which the capture does not tell)", n)
 	switch e, peer := &c.Ends[from], &c.Ends[1-from]; {
 	case e.Knows(qp.KnowsRetryCnt):
-		setting = fmt.Sprintf("retry_cnt is %d", e.RetryCnt)
+		setting = fmt.Sprintf(" (retry_cnt is %d)", e.RetryCnt)
 	case peer.Knows(qp.KnowsRetryCnt):
-		setting = fmt.Sprintf("CM asked for a retry_cnt of %d at the other end, which Linux sets at both", peer.RetryCnt)
+		setting = fmt.Sprintf(" (CM asked for a retry_cnt of %d at the other end, which Linux sets at both)", peer.RetryCnt)
+	case t.midway(c, k):
+		least, setting = "at least ", ""
 	}
-	return fmt.Sprintf("no further retransmission in %s, after %d retries: it seems that they are used up (%s), which completes in error as transport retry counter exceeded", span(since), n, setting)
+	return fmt.Sprintf("no further retransmission in %s, after %s%d retries: it seems that they are used up%s, which completes in error as transport retry counter exceeded", span(since), least, n, setting)
 }
 
-// waiting says what else waits.
-func waiting(e *agent.End, k *qp.Stall) string {
+// waiting says what else waits. least says that there may have been more before.
+func waiting(e *agent.End, k *qp.Stall, least string) string {
 	s := ""
 	if e.Open > 1 {
-		s = count(uint64(e.Open), "request") + " in all wait for an answer; "
+		s = least + count(uint64(e.Open), "request") + " in all wait for an answer; "
 	}
-	return s + count(uint64(k.Packets), "packet") + " retransmitted in vain, " + count(k.Bytes, "byte") + " of payload"
+	return s + least + count(uint64(k.Packets), "packet") + " retransmitted in vain, " + count(k.Bytes, "byte") + " of payload"
 }
 
 // after says what came of it.

@@ -54,6 +54,9 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 			"as "+peer+" had nothing else to send here, the capture does not tell which")
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "the link and dmesg of "+peer+", and the switch ports between")
 	}
+	if i.Kind == NeverAnswered && t.midway(c, k) {
+		i.FitsWith = append(i.FitsWith, gonePeer(i))
+	}
 	if next := t.seen[i.Peer.Addr].next(k.Last); !alive && t.timed() && next > k.Last+restart {
 		i.FitsWith = append([]string{"a host that restarted, or was cut off: it is back with its next connection"}, i.FitsWith...)
 	}

@@ -112,15 +112,18 @@ func retransmitted(r *qp.StalledRequest) string {
 }
 
 // sent says that a request was sent, and retransmitted in so many rounds: "sent an RDMA READ of 4096 bytes twice".
-func sent(r *qp.StalledRequest, rounds uint64) string {
+func sent(r *qp.StalledRequest, rounds uint64) string { return sentAtLeast(r, rounds, "") }
+
+// sentAtLeast is sent where that is the least: of a capture that may have begun later.
+func sentAtLeast(r *qp.StalledRequest, rounds uint64, least string) string {
 	s := "sent " + article(operation(r))
 	switch {
 	case !rest(r):
-		return s + " " + times(rounds+1)
+		return s + " " + least + times(rounds+1)
 	case r.Op == wqe.Read:
-		return s + ", and asked for the rest of it again " + times(rounds)
+		return s + ", and asked for the rest of it again " + least + times(rounds)
 	}
-	return s + ", and retransmitted the rest of it " + times(rounds)
+	return s + ", and retransmitted the rest of it " + least + times(rounds)
 }
 
 // article puts "a" or "an" before an operation.

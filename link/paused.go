@@ -22,6 +22,7 @@ type Paused struct {
 	LastTime  int64 // of the newest of its frames, whether it paused or resumed
 	LastFrame uint64
 	Frames    uint64 // from the first on
+	Resumed   uint64 // of these, those with quanta 0, which resume
 	Quanta    uint64 // that they asked for, in all: units of 512 bit times
 	Begun     uint64 // how often the pause began. Where the speed is not known, two of them may be counted as one
 	Unresumed uint64 // how often no frame with quanta 0 ended it, so that it ran out
@@ -139,6 +140,7 @@ func (s *span) take(m *Pause, quanta uint16, speed uint64) {
 		return
 	default:
 		s.held = false
+		s.Resumed++
 	}
 	s.Frames++
 	s.LastTime, s.LastFrame = m.Time, m.Frame

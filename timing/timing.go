@@ -72,6 +72,9 @@ type End struct {
 	quietSince int64 // when the newest message ended; 0: not known
 }
 
+// LastRequest is when the last packet of the end's newest message was first sent; 0: that is not known.
+func (e *End) LastRequest() int64 { return e.quietSince }
+
 // Operation is what the messages of one operation took.
 type Operation struct {
 	Count         uint64

@@ -56,6 +56,10 @@ func TestTurns(t *testing.T) {
 	if got, want := s.c.Ends[0].Turns, (Turns{2, 0, 30 * time.Microsecond, 20 * time.Microsecond, 7}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
+	s.answer(50_060, packet.Acknowledge, 6)
+	if first, second := s.c.Ends[0].LastRequest(), s.c.Ends[1].LastRequest(); first != at(50_051) || second != at(50_055) {
+		t.Errorf("the last requests ended at %d and %d", first, second)
+	}
 	got, want := s.c.Ends[1].Turns, Turns{2, 1, 4 * time.Microsecond, 50_010 * time.Microsecond, 5}
 	if got != want || got.Mean() != 4*time.Microsecond {
 		t.Errorf("%+v, want %+v", got, want)

@@ -9,7 +9,6 @@ import (
 	"ibwitness/cq"
 	"ibwitness/incident"
 	"ibwitness/internal/errorlines"
-	"ibwitness/packet"
 )
 
 // ErrorLog is the error lines of a program or kernel: see --errors.
@@ -114,8 +113,7 @@ func (r *Run) incidentOf(l *errorlines.Line, c *agent.Connection) (best *inciden
 // about reports whether an incident is between the hosts of a connection, or of an error line that names no connection.
 func about(l *errorlines.Line, c *agent.Connection, x *incident.Incident) bool {
 	if c != nil {
-		of := func(local packet.Addr) bool { return pairOf(local, x.Peer.Addr, c.Ends[0].Addr, c.Ends[1].Addr) }
-		return of(x.Local.Addr) || slices.ContainsFunc(x.Also, of)
+		return x.Between(c.Ends[0].Addr, c.Ends[1].Addr)
 	}
 	if len(l.QPNs) > 0 {
 		return false
@@ -127,8 +125,6 @@ func about(l *errorlines.Line, c *agent.Connection, x *incident.Incident) bool {
 	}
 	return true
 }
-
-func pairOf(a, b, c, d packet.Addr) bool { return a == c && b == d || a == d && b == c }
 
 func ofConnection(x *incident.Incident, c *agent.Connection) bool {
 	for k := range c.Ends {

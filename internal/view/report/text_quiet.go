@@ -20,43 +20,79 @@ const (
 	quietTold     = 4
 )
 
-// quieted tells, where nothing else happened, of several hosts that were busy and went quiet, in the order in which they did: in a ring or a collective the first is what the others wait for, though
-// no request waits.
+// quieted tells, where nothing else happened, of several hosts that were busy and went quiet, and where it was measured, in the order in which they did: in a ring or a collective the first is what
+// the others wait for, though no request waits.
 func (t *text) quieted() {
 	n, newest := 0, int64(0)
-	last := map[packet.Addr]*agent.End{} // of each host the one that sent most
+	busy, last := map[packet.Addr]bool{}, map[packet.Addr]int64{} // hosts that were, and when each sent its last request; 0: not known
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
-		if !c.Service.Reliable() || c.Closed.At != 0 || c.Ends[0].Open+c.Ends[1].Open > 0 {
+		if !t.quiet(c, busy) {
 			continue
 		}
-		quiet := false
+		n++
+		newest = max(newest, c.Ends[0].Last, c.Ends[1].Last)
 		for k := range c.Ends {
-			e := &c.Ends[k]
-			silent := t.res.Last - max(c.Ends[0].Last, c.Ends[1].Last)
-			if e.Messages >= quietMessages && silent >= int64(quietTime) && silent >= quietTimes*(e.Last-c.First)/int64(e.Messages) {
-				quiet = true
-				if l := last[e.Addr]; l == nil || e.Bytes > l.Bytes {
-					last[e.Addr] = e
-				}
+			if e := &c.Ends[k]; e.Messages > 0 {
+				lastRequest(last, e.Addr, c, k)
 			}
 		}
-		if quiet {
-			n++
-			newest = max(newest, c.Ends[0].Last, c.Ends[1].Last)
-		}
 	}
-	if len(last) < quietHosts || t.res.Clock.Count > 0 {
+	if len(busy) < quietHosts || t.res.Clock.Count > 0 {
 		return
 	}
-	list := slices.SortedFunc(maps.Values(last), func(a, b *agent.End) int { return cmp.Or(cmp.Compare(a.Last, b.Last), a.Addr.Compare(b.Addr)) })
+	s := fmt.Sprintf("Quiet: %s that were busy carry nothing in the last %s, though no request waits for an answer.", count(n, "connection"), span(time.Duration(t.res.Last-newest)))
+	if order := t.quietOrder(last); order != "" {
+		s += " Each host sent its last request there in this order: " + order + ". Where one waits for another, as in a ring or a collective, look at the first, which stopped before the others, or at what it waited for itself where the capture does not show that."
+	}
+	t.prose("  ", s)
+}
+
+// quiet reports whether a connection was busy and went quiet, and notes which of its hosts were busy.
+func (t *text) quiet(c *agent.Connection, busy map[packet.Addr]bool) (quiet bool) {
+	if !c.Service.Reliable() || c.Closed.At != 0 || c.Ends[0].Open+c.Ends[1].Open > 0 {
+		return false
+	}
+	silent := t.res.Last - max(c.Ends[0].Last, c.Ends[1].Last)
+	for k := range c.Ends {
+		if e := &c.Ends[k]; e.Messages >= quietMessages && silent >= int64(quietTime) && silent >= quietTimes*(e.Last-c.First)/int64(e.Messages) {
+			quiet, busy[e.Addr] = true, true
+		}
+	}
+	return quiet
+}
+
+// lastRequest notes when a host, which is end k of a connection, has sent its last request: what it sent later may be an ACK, which its adapter sends, whatever its program does.
+func lastRequest(last map[packet.Addr]int64, host packet.Addr, c *agent.Connection, k int) {
+	at := int64(0)
+	if c.Timing != nil {
+		at = c.Timing.Ends[k].LastRequest()
+	}
+	was, known := last[host]
+	switch {
+	case !known:
+		last[host] = at
+	case was == 0 || at == 0:
+		last[host] = 0
+	default:
+		last[host] = max(was, at)
+	}
+}
+
+// quietOrder names hosts in the order in which each sent its last request; "": of one it is not known when it did.
+func (t *text) quietOrder(last map[packet.Addr]int64) string {
+	list := slices.SortedFunc(maps.Keys(last), func(a, b packet.Addr) int { return cmp.Or(cmp.Compare(last[a], last[b]), a.Compare(b)) })
 	var names []string
-	for _, e := range list[:min(len(list), quietTold)] {
-		names = append(names, fmt.Sprintf("%v (+%.6f s)", e.Addr, time.Duration(e.Last-t.res.First).Seconds()))
+	for _, a := range list {
+		if last[a] == 0 {
+			return ""
+		}
+		if len(names) < quietTold {
+			names = append(names, fmt.Sprintf("%v (+%.6f s)", a, time.Duration(last[a]-t.res.First).Seconds()))
+		}
 	}
 	if more := len(list) - quietTold; more > 0 {
 		names = append(names, count(more, "more"))
 	}
-	t.prose("  ", fmt.Sprintf("Quiet: %s that were busy carry nothing in the last %s, though no request waits for an answer. Each host sent its last request there, where it sent most, in this order: %s. Where one waits for another, as in a ring or a collective, look at the first: its program stopped sending.",
-		count(n, "connection"), span(time.Duration(t.res.Last-newest)), enumerate(names)))
+	return enumerate(names)
 }

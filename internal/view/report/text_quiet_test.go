@@ -8,9 +8,22 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/packet"
+	pair "ibwitness/qp"
+	"ibwitness/timing"
 )
 
-// TestQuieted: hosts that were busy and went quiet are told in the order in which they did; not fewer than three, not for a moment, not where one waits, or where they were hardly busy.
+// requested is what was measured of a connection whose ends have sent their last request at these times; 0: none.
+func requested(at ...int64) *timing.Connection {
+	c, p := timing.New(nil), &pair.Pair{Service: packet.RC, Paired: true}
+	for from, when := range at {
+		if p.Ends[from].Direction = pair.NewDirection(); when != 0 {
+			c.Packet(p, from, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), PSN: 1, Time: when, Frame: 1})
+		}
+	}
+	return c
+}
+
+// TestQuieted: hosts that were busy and went quiet are told in the order in which they sent their last requests on any such connection, where that was measured; not fewer than three, not for a moment, not where one waits, or where they were hardly busy.
 func TestQuieted(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	ring := func(stop ...int64) *agent.Result {
@@ -23,6 +36,16 @@ func TestQuieted(t *testing.T) {
 		}
 		return r
 	}
+	measured := ring(500, 480, 520, 510)
+	for k, at := range [...][2]int64{{470, 0}, {475, 0}, {460, 505}, {509, 0}} { // 10.0.0.3 was the first by its requests to 10.0.0.4, which sent one to it
+		measured.Connections[k].Ends[1].Messages = uint64(min(at[1], 1))
+		measured.Connections[k].Timing = requested(at[0]*ms, at[1]*ms)
+	}
+	unknown := ring(500, 480, 520, 510)
+	for k := range unknown.Connections {
+		unknown.Connections[k].Timing = requested(470*ms, 0)
+	}
+	unknown.Connections[1].Ends[1].Messages = 1
 	open := ring(500, 480, 520, 510)
 	open.Connections[2].Ends[0].Open = 1
 	seldom := ring(500, 480, 520, 510)
@@ -34,7 +57,9 @@ func TestQuieted(t *testing.T) {
 		of   *agent.Result
 		want string
 	}{
-		{"ring", ring(500, 480, 520, 510), "Quiet: 4 connections that were busy carry nothing in the last 3.48s, though no request waits for an answer. Each host sent its last request there, where it sent most, in this order: 10.0.0.2 (+0.480000 s), 10.0.0.1 (+0.500000 s), 10.0.0.4 (+0.510000 s) and 10.0.0.3 (+0.520000 s). "},
+		{"ring", ring(500, 480, 520, 510), "Quiet: 4 connections that were busy carry nothing in the last 3.48s, though no request waits for an answer."},
+		{"measured", measured, "no request waits for an answer. Each host sent its last request there in this order: 10.0.0.3 (+0.460000 s), 10.0.0.1 (+0.470000 s), 10.0.0.2 (+0.475000 s) and 10.0.0.4 (+0.509000 s). Where one"},
+		{"one is not known", unknown, "no request waits for an answer."},
 		{"two hosts", ring(500, 480), ""},
 		{"for a moment", ring(3500, 3480, 3520), ""},
 		{"slow", ring(2990, 2990, 2990), ""},
@@ -50,7 +75,7 @@ func TestQuieted(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, _, _ := strings.Cut(b.String(), "\n\nSeen")
-		if got = strings.ReplaceAll(got, "\n  ", " "); k.want == "" && strings.Contains(got, "Quiet") || !strings.Contains(got, k.want) {
+		if got = strings.ReplaceAll(got, "\n  ", " "); k.want == "" && strings.Contains(got, "Quiet") || !strings.Contains(got, k.want) || k.of != measured && strings.Contains(got, "last request") {
 			t.Errorf("%s: %q, want %q", k.name, got, k.want)
 		}
 	}

@@ -1,0 +1,100 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+
+	"ibwitness/packet"
+)
+
+// fewestHosts is with how many others the connections of a host must have lost packets for that to be what they have in common.
+const fewestHosts = 2
+
+// pairLosses is how often packets between two hosts had to be retransmitted, and about how many there were with requests and responses.
+type pairLosses struct {
+	rounds uint32
+	sent   uint64
+}
+
+// commonLosses says in the first of the incidents of losses which host all of them have in common, where its connections with several others lost packets, and those without it did not.
+func (t *teller) commonLosses(list []Incident) {
+	n := slices.IndexFunc(list, func(i Incident) bool { return (i.Kind == Loss || i.Kind == Retransmitting) && !i.explained })
+	if n < 0 {
+		return
+	}
+	i := &list[n]
+	pairs := t.lossesByPair()
+	for _, x := range [...]packet.Addr{i.Local.Addr, i.Peer.Addr} {
+		if hosts, beside := commonLoss(x, pairs); hosts != "" {
+			i.fact("hosts", hosts+beside)
+			i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("the link, adapter or switch port of %v: it is what they have in common", x))
+			return
+		}
+	}
+}
+
+// lossesByPair adds up what connections had to retransmit.
+func (t *teller) lossesByPair() map[pair]pairLosses {
+	pairs := map[pair]pairLosses{}
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		if !c.Service.Reliable() {
+			continue
+		}
+		k := pairBy(c.Ends[0].Addr, c.Ends[1].Addr)
+		p := pairs[k]
+		for e := range c.Ends {
+			p.rounds += lost(&c.Ends[e])
+			p.sent += c.Ends[e].Packets
+		}
+		pairs[k] = p
+	}
+	return pairs
+}
+
+// commonLoss says that connections of a host with all others that carried enough to tell had to retransmit, and none without it; "": it is not so, or too little was sent to tell.
+func commonLoss(x packet.Addr, pairs map[pair]pairLosses) (hosts, beside string) {
+	var with, without pairLosses
+	var lossy []packet.Addr
+	none := 0
+	for k, p := range pairs {
+		if k.a != x && k.b != x {
+			without.rounds, without.sent = without.rounds+p.rounds, without.sent+p.sent
+			none++
+			continue
+		}
+		if with.rounds, with.sent = with.rounds+p.rounds, with.sent+p.sent; p.rounds < tellingRounds {
+			continue
+		}
+		other := k.a
+		if other == x {
+			other = k.b
+		}
+		lossy = append(lossy, other)
+	}
+	if len(lossy) < fewestHosts || without.rounds > 0 {
+		return "", ""
+	}
+	telling := func(sent uint64) bool { return uint64(with.rounds)*sent >= tellingMisses*with.sent }
+	for k, p := range pairs {
+		if (k.a == x || k.b == x) && p.rounds < tellingRounds && telling(p.sent) {
+			return "", "" // the packets of a pair that has the host in common fared better
+		}
+	}
+	slices.SortFunc(lossy, packet.Addr.Compare)
+	var names []string
+	for _, a := range lossy[:min(len(lossy), portsShown)] {
+		names = append(names, a.String())
+	}
+	if more := len(lossy) - portsShown; more > 0 {
+		names = append(names, count(uint64(more), "more"))
+	}
+	hosts = fmt.Sprintf("connections of %v with %d hosts had to retransmit (with %s)", x, len(lossy), enumerate(names))
+	switch {
+	case none == 0:
+		return hosts, "; the capture holds none without it"
+	case telling(without.sent):
+		return hosts, fmt.Sprintf("; those without it, with %s in all, had to retransmit nothing", count(without.sent, "packet"))
+	}
+	return "", ""
+}
