@@ -34,3 +34,58 @@ errors:
 		}
 	}
 }
+
+// TestBlackHoleOfResponses: a READ whose responses the path drops, where smaller ones were answered, is told to ask for larger packets: as large as other connections of its host have.
+func TestBlackHoleOfResponses(t *testing.T) {
+	const scene = `
+about: READs whose large responses the path drops
+hcas: {a: 10.1.0.1, b: 10.1.0.2, c: 10.1.0.3}
+attributes: {pmtu: 4096, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: c1}, c1: {hca: c, peer: a2}}
+work:
+  - {qp: a1, op: read, length: 512, repeat: 10, every: 1ms}
+  - {qp: a1, op: read, length: 65536, at: 40ms}
+  - {qp: a2, op: write, length: %s, at: 5s}
+taps: [middle]
+errors:
+  - {do: drop, from: b, to: a, op: [read_response_first, read_response_middle, read_response_last], count: all}
+`
+	const (
+		size = "size: it asks for packets with 4,096 bytes of payload if its path MTU is the largest of the connections of 10.1.0.1; the largest READ that was answered just before was of 512 bytes"
+		fits = "a path whose MTU is smaller than the path MTU of the queue pair: large packets vanish, small ones arrive"
+	)
+	if got := reasons(t, strings.Replace(scene, "%s", "65536", 1)); !strings.Contains(got, size) || !strings.Contains(got, fits) {
+		t.Error(got)
+	}
+	if got := reasons(t, strings.Replace(scene, "%s", "64", 1)); strings.Contains(got, "size: ") || strings.Contains(got, fits) {
+		t.Error(got)
+	}
+}
+
+// TestOtherMTU: a request that is refused at its first packet, which is longer than all that were accepted, is told to be so; not where packets as long were accepted.
+func TestOtherMTU(t *testing.T) {
+	const scene = `
+about: WRITEs of packets that are longer than the path MTU of the responder
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+qps: {a1: {hca: a, peer: b1, pmtu: 4096}, b1: {hca: b, peer: a1, pmtu: %s}}
+work:
+  - {qp: a1, op: write, length: LENGTH, repeat: 10, every: 1ms}
+  - {qp: a1, op: write, length: 16384, at: 40ms}
+taps: [middle]
+`
+	const (
+		size = "size: its first packet carries 4,096 bytes of payload, the path MTU of its queue pair; the largest that was accepted just before carried 200 bytes"
+		fits = "fits: a queue pair of 10.1.0.2 whose path MTU is smaller than the 4,096 bytes of that of 10.1.0.1; or "
+	)
+	with := func(length, more string) string {
+		return reasons(t, strings.NewReplacer("%s", "1024", "LENGTH", length).Replace(scene)+more)
+	}
+	if got := with("200", ""); !strings.Contains(got, "NAK Invalid Request") || !strings.Contains(got, size) || !strings.Contains(got, fits) {
+		t.Error(got)
+	}
+	refused := "errors: [{do: corrupt, from: b, to: a, op: ack, nth: 11, set: {syndrome: 0x61}}]\n"
+	got := reasons(t, strings.NewReplacer("%s", "4096", "LENGTH", "8192").Replace(scene)+refused)
+	if !strings.Contains(got, "NAK Invalid Request") || strings.Contains(got, "size: ") || strings.Contains(got, "path MTU") {
+		t.Error(got)
+	}
+}

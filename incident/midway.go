@@ -17,8 +17,9 @@ func (t *teller) midway(c *agent.Connection, k *qp.Stall) bool {
 	return c.First-t.run.First <= nearPeriods*max((k.Last-k.Since)/n, k.Begun-k.Since)
 }
 
-// gonePeer is what fits where the connection may have worked before the capture began.
-func gonePeer(i *Incident) string {
-	peer := i.Peer.Addr.String()
-	return "a queue pair of " + peer + ", its process or its host that is gone since, if the connection had worked before the capture began"
+// mayBeGone says that the peer may be gone, where the connection may have worked before the capture began.
+func (t *teller) mayBeGone(i *Incident, c *agent.Connection, k *qp.Stall) {
+	if i.Kind == NeverAnswered && t.midway(c, k) {
+		i.FitsWith = append(i.FitsWith, "a queue pair of "+i.Peer.Addr.String()+", its process or its host that is gone since, if the connection had worked before the capture began")
+	}
 }

@@ -17,7 +17,9 @@ func (t *teller) why(i *Incident, c *agent.Connection, from int, k *qp.Refusal) 
 	case packet.NAKRemoteAccess:
 		t.accessDenied(i, c, from, k)
 	case packet.NAKInvalidRequest:
-		if t.invalid(i, k); c.Service == packet.XRC && takesReceive(k.Request.Op) {
+		t.invalid(i, k)
+		otherMTU(i, c, from, k)
+		if c.Service == packet.XRC && takesReceive(k.Request.Op) {
 			i.FitsWith = append(i.FitsWith, "a shared receive queue that is not there, or is of another XRC domain")
 			i.Next = append(i.Next, "the number of the shared receive queue that the request names, and its XRC domain")
 		}

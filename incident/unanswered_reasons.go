@@ -54,9 +54,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 			"as "+peer+" had nothing else to send here, the capture does not tell which")
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "the link and dmesg of "+peer+", and the switch ports between")
 	}
-	if i.Kind == NeverAnswered && t.midway(c, k) {
-		i.FitsWith = append(i.FitsWith, gonePeer(i))
-	}
+	t.mayBeGone(i, c, k)
 	if next := t.seen[i.Peer.Addr].next(k.Last); !alive && t.timed() && next > k.Last+restart {
 		i.FitsWith = append([]string{"a host that restarted, or was cut off: it is back with its next connection"}, i.FitsWith...)
 	}
@@ -75,7 +73,7 @@ func (t *teller) inError(i *Incident, c *agent.Connection, from int, k *qp.Stall
 func (t *teller) oneWay(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
 	i.fact("its end", "sent on this connection after the last retransmission: its queue pair was there, and not in the error state")
-	if size := largeResponses(c, from, k); size != "" {
+	if size := t.largeResponses(c, from, k); size != "" {
 		i.fact("size", size)
 		i.FitsWith = append(i.FitsWith, "a path from "+peer+" whose MTU is smaller than the path MTU of the queue pair: large responses vanish, small packets arrive")
 		i.Next = append(i.Next, "the MTU of every interface and switch port from "+peer+" to "+local+": ping -M do -s with the size of the packet")

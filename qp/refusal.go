@@ -54,6 +54,9 @@ func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accep
 		return
 	}
 	t.Refusal = Refusal{Code: p.Syndrome, Time: p.Time, Tap: p.Tap, Frame: p.Frame, Request: s.request(p, p.PSN, w)}
+	if r := &t.Refusal.Request; p.Syndrome == packet.NAKInvalidRequest && w != nil {
+		r.Answered = s.mostAnswered(r, r.First) // the NAK acknowledges what is before
+	}
 	switch {
 	case w == nil:
 	case w.RKey != 0 && p.Syndrome == packet.NAKRemoteAccess:

@@ -43,8 +43,8 @@ func (s *SendQueue) request(p *packet.Packet, psn packet.PSN, w *wqe.SendWQE) St
 	return r
 }
 
-// mostAnswered is the most bytes of payload that a packet had which was answered before a request, of those that are kept, or of a READ the most that was answered.
-func (s *SendQueue) mostAnswered(r *StalledRequest) (most uint32) {
+// mostAnswered is the most bytes of payload that a packet had which was answered before a request, of those that are kept, or of a READ the most that was answered. What is before PSN until has been.
+func (s *SendQueue) mostAnswered(r *StalledRequest, until packet.PSN) (most uint32) {
 	if r.Op == wqe.Read {
 		for i := range s.Messages.Len() {
 			if w := s.Messages.At(i); w.Op == wqe.Read && w.Has(wqe.Answered) && w.First.Before(r.First) {
@@ -55,7 +55,7 @@ func (s *SendQueue) mostAnswered(r *StalledRequest) (most uint32) {
 	}
 	h := s.History()
 	for i := range h.packets.places() {
-		if k := h.slot(packet.PSN(i)); k.used() && k.psn(i).Before(s.Una) && k.psn(i).Before(r.First) {
+		if k := h.slot(packet.PSN(i)); k.used() && k.psn(i).Before(until) && k.psn(i).Before(r.First) {
 			most = max(most, uint32(k.length&sentLength)) // with pad
 		}
 	}

@@ -188,7 +188,7 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	s.trouble().Round = cause
 	k.Later = p.PSN.After(s.First)
 	if k.Rounds[cause]++; k.Rounds[TimerExpired] == 2 {
-		k.Request.Answered = s.mostAnswered(&k.Request)
+		k.Request.Answered = s.mostAnswered(&k.Request, s.Una)
 	}
 	k.Before = k.Before || before
 	if before && cause == TimerExpired {

@@ -12,7 +12,7 @@ import (
 // verdict writes the line that a reader who reads one line needs.
 func (t *text) verdict() {
 	v := t.run.Verdict()
-	head, rest := v.String(), ""
+	head, rest := t.verdictHead(v), ""
 	switch v {
 	case Violated:
 		rest = t.breach(t.count.violations, "violation", "by", func(e *Entry) bool { return violation(e, rule.Error) })
@@ -41,13 +41,32 @@ func (t *text) verdict() {
 			t.line("%s%s", strings.Repeat(" ", len(lead)), l)
 			continue
 		}
-		t.line("%s  %s", t.paint.verdict(v, head), t.bold(l))
+		t.line("%s  %s", t.paintVerdict(v, head), t.bold(l))
 	}
 	if also := t.also(v); also != "" {
 		for _, l := range styled(also, min(t.Width, 110)-len(lead)) {
 			t.line("%s%s", strings.Repeat(" ", len(lead)), l)
 		}
 	}
+}
+
+// failed is what the verdict line begins with in place of CLEAN where something failed, though nothing was violated: that is not what a reader who reads one line calls clean.
+const failed = "INCIDENT"
+
+// verdictHead is what the verdict line begins with.
+func (t *text) verdictHead(v Verdict) string {
+	if v == Clean && slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return i.Kind < incident.Interrupted }) {
+		return failed
+	}
+	return v.String()
+}
+
+// paintVerdict colours what the verdict line begins with.
+func (t *text) paintVerdict(v Verdict, head string) string {
+	if head == failed {
+		return t.paint.yellow(head)
+	}
+	return t.paint.verdict(v, head)
 }
 
 // open says which requests had no response when the capture ended, or that it does not hold the responses.
