@@ -46,7 +46,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("request", retransmitted(&k.Request))
 	i.fact("sent", t.when(k))
 	i.fact("gave up", t.gaveUp(c, from, k))
-	i.fact("waits", waiting(e, k))
+	i.fact("waits", waiting(e, k, c.Closed.At == 0))
 	t.cause(i, c, from, k)
 	t.command(i, c)
 	out := t.outlasted(c, k)
@@ -175,11 +175,14 @@ func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
 	return fmt.Sprintf("no further retransmission in %s, after %d retries: it seems that they are used up (%s), which completes in error as transport retry counter exceeded", span(since), n, setting)
 }
 
-// waiting says what else waits.
-func waiting(e *agent.End, k *qp.Stall) string {
+// waiting says what else waits, or had no answer when the connection was over.
+func waiting(e *agent.End, k *qp.Stall, still bool) string {
 	s := ""
 	if e.Open > 1 {
-		s = count(uint64(e.Open), "request") + " in all wait for an answer; "
+		if s = " in all had no answer; "; still {
+			s = " in all wait for an answer; "
+		}
+		s = count(uint64(e.Open), "request") + s
 	}
 	return s + count(uint64(k.Packets), "packet") + " retransmitted in vain, " + count(k.Bytes, "byte") + " of payload"
 }
