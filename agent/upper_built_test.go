@@ -207,7 +207,7 @@ func TestUpperSlow(t *testing.T) {
 		a.Packet(p)
 	}
 	u := a.Connections()[0].Upper
-	if u == nil || !u.Answered || u.Slow != 2 || u.Slowest == nil {
+	if u == nil || !u.Answered || u.Slow != 2 || u.Slowest == nil || u.Answers != u.Ended || u.Took.Round(time.Millisecond) != 3500*time.Millisecond {
 		t.Fatalf("%+v", u)
 	}
 	if o := u.Slowest; o.Name != "NVMe Write, command id 6, namespace 1" || o.From != 0 || o.Ended-o.Since < int64(1500*time.Millisecond) || o.Ended-o.Since > int64(1501*time.Millisecond) ||

@@ -24,7 +24,7 @@ func (t *teller) commands(c *agent.Connection) {
 	if o := u.Oldest; o != nil && end-o.Since >= upper.SlowAfter && transported(c) {
 		t.waits(c, o, end)
 	}
-	if u.Slowest != nil && t.timed() && !overlapped(c, u.Slowest) && !t.flushedOver(u.Slowest.Since, u.Slowest.Ended) {
+	if u.Slow > 0 && t.timed() && !overlapped(c, u.Slowest) && !t.flushedOver(u.Slowest.Since, u.Slowest.Ended) {
 		t.slow(c, u)
 	}
 }

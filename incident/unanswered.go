@@ -52,7 +52,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("request", retransmitted(&k.Request))
 	i.fact("sent", t.when(k, least != ""))
 	i.fact("gave up", t.gaveUp(c, from, k))
-	i.fact("waits", waiting(e, k, least))
+	i.fact("waits", waiting(e, k, least, c.Closed.At == 0))
 	t.cause(i, c, from, k)
 	t.command(i, c)
 	out := t.outlasted(c, k)
@@ -186,11 +186,14 @@ func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
 	return fmt.Sprintf("no further retransmission in %s, after %s%d retries: it seems that they are used up%s, which completes in error as transport retry counter exceeded", span(since), least, n, setting)
 }
 
-// waiting says what else waits. least says that there may have been more before.
-func waiting(e *agent.End, k *qp.Stall, least string) string {
+// waiting says what else waits, or had no answer when the connection was over. least says that there may have been more before.
+func waiting(e *agent.End, k *qp.Stall, least string, still bool) string {
 	s := ""
 	if e.Open > 1 {
-		s = least + count(uint64(e.Open), "request") + " in all wait for an answer; "
+		if s = " in all had no answer; "; still {
+			s = " in all wait for an answer; "
+		}
+		s = least + count(uint64(e.Open), "request") + s
 	}
 	return s + least + count(uint64(k.Packets), "packet") + " retransmitted in vain, " + count(k.Bytes, "byte") + " of payload"
 }

@@ -61,9 +61,11 @@ type Counts struct {
 // SlowAfter is how long a command takes that is slow, nanoseconds.
 const SlowAfter = int64(time.Second)
 
-// Slow is the commands that took SlowAfter or longer until their peer answered them.
-type Slow struct {
+// Took is how long the commands took until their peer answered them.
+type Took struct {
 	Count   uint64
+	Slow    uint64 // of them, those that took SlowAfter or longer
+	Sum     int64  // nanoseconds, of all
 	Longest Command
 	Ended   int64  // when that was answered
 	Frame   uint64 // in which
@@ -80,7 +82,7 @@ type Tracker struct {
 	misfits  int  // in a row
 	counts   Counts
 	failure  Command // the newest that has failed
-	slow     Slow
+	times    Took
 	commands []Command
 	next     int // where it is looked first for room for the next command
 	places   []place
@@ -244,17 +246,23 @@ func (t *Tracker) End(from int, id uint64, status uint32) bool {
 
 // took notes how long a command took that the message at hand answers.
 func (t *Tracker) took(c *Command) {
-	m, s := t.message, &t.slow
-	if c.Waits || !t.protocol.Answered() || m.Time-c.Since < SlowAfter {
+	m, s := t.message, &t.times
+	if c.Waits || !t.protocol.Answered() {
 		return
 	}
-	if s.Count++; m.Time-c.Since > s.Ended-s.Longest.Since {
+	took := m.Time - c.Since
+	s.Count++
+	s.Sum += took
+	if took >= SlowAfter {
+		s.Slow++
+	}
+	if took > s.Ended-s.Longest.Since {
 		s.Longest, s.Ended, s.Frame = *c, m.Time, m.Frame
 	}
 }
 
-// Slow returns the commands that took long.
-func (t *Tracker) Slow() *Slow { return &t.slow }
+// Took returns how long the commands took.
+func (t *Tracker) Took() *Took { return &t.times }
 
 // Answered reports whether the peer answers commands with messages of their own.
 func (t *Tracker) Answered() bool { return t.protocol.Answered() }
@@ -282,7 +290,7 @@ func (t *Tracker) Forget() {
 // Cut has no command be followed any more, as the capture does not hold the headers of each message.
 func (t *Tracker) Cut() {
 	t.Forget()
-	t.cut, t.slow = true, Slow{}
+	t.cut, t.times = true, Took{}
 }
 
 // Counts returns how many commands there were.

@@ -96,6 +96,14 @@ func End(i int) time.Duration {
 	return time.Duration(math.Exp2(float64(i+FirstIndex)/(1<<Schema)) * 1e9)
 }
 
+// Above is how many of the times that were counted are longer than one, as far as the buckets tell.
+func (h *Histogram) Above(d time.Duration) (n uint64) {
+	for _, k := range h.Buckets[min(bucket(uint32(min(d/Tick, longest)))+1, NumBuckets):] {
+		n += k
+	}
+	return n
+}
+
 // Quantile returns the time that a share of those that were counted did not exceed, as exactly as the buckets tell; 0 where there is none.
 func (h *Histogram) Quantile(share float64) time.Duration {
 	rank := share * float64(h.Count())

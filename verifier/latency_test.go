@@ -42,6 +42,11 @@ func TestBuckets(t *testing.T) {
 			t.Errorf("quantile %v: %v, not %v", share, got, want)
 		}
 	}
+	for d, want := range map[time.Duration]uint64{time.Millisecond: 0, 500 * time.Microsecond: 500, 0: 1000, time.Hour: 0} {
+		if got := h.Above(d); got < want*91/100 || got > want*110/100 {
+			t.Errorf("%d are above %v, not %d", got, d, want)
+		}
+	}
 	if h.Count() != 1000 || h.Sum < 500_000_000 || h.Sum > 500_500_000 {
 		t.Error(h.Count(), h.Sum)
 	}

@@ -32,10 +32,14 @@ func upperLine(u *agent.Upper) *jsonUpper {
 	if u == nil {
 		return nil
 	}
+	slowest := u.Slowest
+	if u.Slow == 0 {
+		slowest = nil
+	}
 	return &jsonUpper{
 		Protocol: u.Protocol, Commands: u.Begun, Ended: u.Ended, Failed: u.Failed, GivenUp: u.GivenUp, Open: u.Open,
 		Oldest: operationLine(u.Oldest), Failure: operationLine(u.Failure),
-		Slow: u.Slow, Slowest: operationLine(u.Slowest),
+		Slow: u.Slow, Slowest: operationLine(slowest),
 	}
 }
 

@@ -20,7 +20,9 @@ func (t *text) incidents() {
 	if len(list) == 0 {
 		t.uneventful()
 		t.quieted()
+		t.commands()
 		t.turns()
+		t.spikes()
 		t.paces()
 		return
 	}

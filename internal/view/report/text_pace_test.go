@@ -123,3 +123,76 @@ func TestTurns(t *testing.T) {
 		}
 	}
 }
+
+// reported is the text report of a connection.
+func reported(t *testing.T, c agent.Connection) string {
+	t.Helper()
+	var b bytes.Buffer
+	sink, err := New("text", Options{Width: 700})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Report(&b, &Run{Result: &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{c}}}); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
+
+// busy is a connection whose first end sent messages of an operation, of which some were answered late.
+func busy(op wqe.Op, n, late int) agent.Connection {
+	c := agent.Connection{Service: packet.RC, First: int64(time.Hour), Timing: &timing.Connection{}}
+	for k := range c.Ends {
+		c.Ends[k] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(k + 1)}), QPN: 0x20, QPNKnown: true, Packets: 9, Messages: 9, Last: c.First + int64(time.Second)}
+	}
+	o := &timing.Operation{Count: uint64(n)}
+	for i := range n {
+		took := 10 * time.Microsecond
+		if i < late {
+			took = 50 * time.Millisecond
+		}
+		o.Latency.Observe(took)
+	}
+	c.Timing.Ends[0].Ops[op] = o
+	return c
+}
+
+// TestSpikes: an end of which few messages waited long is told; not one of which many did, or of which few messages were seen.
+func TestSpikes(t *testing.T) {
+	const want = "3 of 300 RDMA READs of 10.0.0.1 QP 0x20 waited longer than 10ms for the answer of 10.0.0.2, "
+	for _, k := range []struct {
+		n, late int
+		told    bool
+	}{{300, 3, true}, {300, 30, false}, {30, 1, false}, {300, 0, false}} {
+		if got := reported(t, busy(wqe.Read, k.n, k.late)); strings.Contains(got, want) != k.told || !k.told && strings.Contains(got, "waited longer") {
+			t.Errorf("%d of %d: %s", k.late, k.n, got)
+		}
+	}
+}
+
+// TestCommands: how long a peer took to answer commands is told where that is long, and that it is not the network where requests were answered much sooner.
+func TestCommands(t *testing.T) {
+	const took = "10.0.0.2 took 8ms in the mean to answer 100 commands of 10.0.0.1 QP 0x20 (NVMe over RDMA), at most 12ms (NVMe Read, frames 5 to 9)"
+	const program = ", while no request on the connection waited longer than "
+	for _, k := range []struct {
+		name          string
+		answers       uint64
+		mean          time.Duration
+		longest       time.Duration
+		late          int
+		told, program bool
+	}{
+		{"slow", 100, 8 * time.Millisecond, 12 * time.Millisecond, 0, true, true},
+		{"slow, as requests are", 100, 8 * time.Millisecond, 12 * time.Millisecond, 3, true, false},
+		{"quick", 100, 80 * time.Microsecond, 8 * time.Millisecond, 0, false, false},
+		{"few", 5, 8 * time.Millisecond, 12 * time.Millisecond, 0, false, false},
+	} {
+		c := busy(wqe.Send, 300, k.late)
+		c.Upper = &agent.Upper{
+			Protocol: "NVMe over RDMA", Answers: k.answers, Took: time.Duration(k.answers) * k.mean,
+			Slowest: &agent.Operation{Name: "NVMe Read", Since: 1, Ended: 1 + int64(k.longest), Frame: 5, Answer: 9},
+		}
+		if got := reported(t, c); strings.Contains(got, took) != k.told || !k.told && strings.Contains(got, "in the mean to answer") || strings.Contains(got, program) != k.program {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/timing"
+	"ibwitness/wqe"
 )
 
 const (
@@ -52,4 +53,44 @@ func turnsOf(c *agent.Connection, from int) string {
 	e, peer, x := &c.Ends[from], &c.Ends[1-from], &c.Timing.Ends[from].Turns
 	return fmt.Sprintf("%v %s answers each message of %v %s with one of its own: usually %s later, but %s %v or more, at most %s (frame %d). Its program or host was slow then, or had nothing to send: no request waited for an ACK.",
 		e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, qp(peer.QPN, peer.QPNKnown), span(x.Mean()), times(x.Long), time.Duration(timing.LongTurn), span(x.Most), x.Frame)
+}
+
+// spikes tells, where times were measured, of operations that few of the messages of an end waited long for.
+func (t *text) spikes() {
+	told := 0
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		if c.Timing == nil || !c.Service.Reliable() {
+			continue
+		}
+		for from := range c.Ends {
+			for op, o := range c.Timing.Ends[from].Ops {
+				s := spikesOf(c, from, wqe.Op(op), o)
+				if s == "" {
+					continue
+				}
+				if told++; told <= turnsTold || t.All {
+					t.prose("  ", s)
+				}
+			}
+		}
+	}
+	if told > turnsTold && !t.All {
+		t.line("  … and %d more; --all tells every one", told-turnsTold)
+	}
+}
+
+// spikesOf says that few of the messages of an operation waited long; "": none did, or many.
+func spikesOf(c *agent.Connection, from int, op wqe.Op, o *timing.Operation) string {
+	if o == nil {
+		return ""
+	}
+	n, long := o.Latency.Count(), o.Latency.Above(timing.LongTurn)
+	usual, most := o.Latency.Quantile(0.5), o.Latency.Quantile(1)
+	if n < fewestTurns || long == 0 || long*rareTurns > n || most < longTimes*usual {
+		return ""
+	}
+	e, peer := &c.Ends[from], &c.Ends[1-from]
+	return fmt.Sprintf("%s of %s of %v %s waited longer than %v for the answer of %v, %s at most, and usually %s: that, or the way to it, stood still at times.",
+		number(long), count(n, op.String()), e.Addr, qp(e.QPN, e.QPNKnown), time.Duration(timing.LongTurn), peer.Addr, span(most), span(usual))
 }
