@@ -52,7 +52,8 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	i.fact("paths", t.paths(c, from))
 	t.lossReasons(i, c, k, late)
 	asked := uint64(o.Asked) + uint64(k.Responses.All().Asked)
-	i.explained = asked > 0 && 2*(asked+uint64(o.Numbered)) >= n // what is retransmitted may be overtaken too
+	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was.
+	i.explained = asked > 0 && (2*asked >= n || 2*(asked+uint64(o.Numbered)) >= n && 2*uint64(s.Rounds[qp.TimerExpired]) < n)
 	t.tell(i, "")
 }
 
