@@ -91,6 +91,6 @@ func spikesOf(c *agent.Connection, from int, op wqe.Op, o *timing.Operation) str
 		return ""
 	}
 	e, peer := &c.Ends[from], &c.Ends[1-from]
-	return fmt.Sprintf("%s of %s of %v %s waited longer than %v for the answer of %v, %s at most, and usually %s: that, or the way to it, stood still at times.",
+	return fmt.Sprintf("%s of %s of %v %s waited longer than %v for the answer of %v, %s at most, and usually %s: that, or the path to it, stopped at times.",
 		number(long), count(n, op.String()), e.Addr, qp(e.QPN, e.QPNKnown), time.Duration(timing.LongTurn), peer.Addr, span(most), span(usual))
 }
