@@ -98,7 +98,7 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 		i.Next = []string{"link events on the way from the tap to " + local, "discards and errors of " + local + " (ethtool -S)"}
 	default:
 		i.What = fmt.Sprintf("Nothing that %v sent to %v was answered for %s; then it went on.", &i.Local, &i.Peer, span(s.Lost()))
-		if n := s.Rounds[qp.SequenceNAKed]; n > 0 {
+		if n := s.Rounds[qp.SequenceAsked]; n > 0 {
 			asked := "a PSN sequence NAK"
 			if n > 1 {
 				asked = number(uint64(n)) + " PSN sequence NAKs"

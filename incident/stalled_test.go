@@ -42,6 +42,11 @@ errors:
 errors:
   - {do: drop, from: a, op: write_only, nth: 3, where: after}
 `, []string{"Nothing that 10.1.0.1 QP 0x9bc sent to 10.1.0.2 QP 0xa32 was answered for 412ms"}, "asked again"},
+		"what a NAK asks for is lost too": {`work:
+  - {qp: a1, op: write, length: 8000, repeat: 3, every: 1s}
+errors:
+  - {do: drop, from: a, psn: +1, count: 2, where: after}
+`, []string{"Nothing that 10.1.0.1 QP 0x9bc sent to 10.1.0.2 QP 0xa32 was acknowledged for 450ms, not even what a PSN sequence NAK asked for; then it went on."}, "was answered for"},
 		"a receiver is not ready, and one packet is lost": {`attributes: {timeout: 16, min_rnr_timer: 20, rnr_retry: 7}
 work:
   - {qp: b1, op: receive, length: 8000, repeat: 20, every: 15ms}
