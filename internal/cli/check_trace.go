@@ -19,7 +19,7 @@ func (c *checkCommand) times() bool {
 // Up to how many bytes, and about how many frames, of captures what messages took is measured for the text report without being asked for: that takes a moment, and tells who waited for whom.
 const (
 	smallCapture = 64 << 20
-	fewFrames    = 1 << 20
+	fewFrames    = 1 << 19
 )
 
 // quick reports whether captures are files of no more than smallCapture bytes, or have no more than fewFrames frames, in all.
