@@ -37,7 +37,7 @@ func BenchmarkAgainstTshark(b *testing.B) {
 			}
 			var ours, theirs time.Duration
 			for b.Loop() {
-				ours += cpu(b, bin, "check", "--workers", "1", "--quiet", file)
+				ours += cpu(b, bin, "check", "--workers", "1", "--quiet", "--format", "json", file)
 				theirs += cpu(b, tshark, "-r", file, "-q", "-z", "io,stat,0")
 			}
 			n := float64(b.N * k.packets)
