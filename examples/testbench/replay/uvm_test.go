@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"ibwitness/internal/testkit/sample"
 )
 
 // forky is the folder with what examples/testbench/forky.sh unpacks.
@@ -43,6 +45,7 @@ func TestUVM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiling takes long")
 	}
+	sample.Share(t, 0, 3)
 	from := forky(t)
 	dir := built(t, "g++", "make", "python3")
 	lib := filepath.Join(from, "usr/lib/x86_64-linux-gnu")

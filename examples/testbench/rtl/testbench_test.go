@@ -18,6 +18,8 @@ import (
 	"testing"
 	"text/tabwriter"
 	"time"
+
+	"ibwitness/internal/testkit/sample"
 )
 
 const root = "../../.."
@@ -103,6 +105,7 @@ func TestTestbench(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiling takes long")
 	}
+	sample.Share(t, 2, 3)
 	for _, p := range []string{"verilator", "g++", "iverilog", "vvp", "gcc", "ghdl"} {
 		switch _, err := exec.LookPath(p); {
 		case err != nil && os.Getenv("CI") != "":
