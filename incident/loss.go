@@ -52,10 +52,13 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	i.fact("paths", t.paths(c, from))
 	t.lossReasons(i, c, k, late)
 	asked := uint64(o.Asked) + uint64(k.Responses.All().Asked)
-	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was.
-	i.explained = asked > 0 && (2*asked >= n || 2*(asked+uint64(o.Numbered)) >= n && 2*uint64(s.Rounds[qp.TimerExpired]) < n)
+	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was, but where there are few rounds beside many that were overtaken.
+	i.explained = asked > 0 && (2*asked >= n || 2*(asked+uint64(o.Numbered)) >= n && 2*uint64(s.Rounds[qp.TimerExpired]) < n) || uint64(o.Packets) >= mostlyOvertaken*n
 	t.tell(i, "")
 }
+
+// mostlyOvertaken is how many packets that were overtaken there are for each round of retransmission at least, where that is most likely another one of them.
+const mostlyOvertaken = 10
 
 // damages reports whether packets between the hosts of an incident were damaged, either way.
 func (t *teller) damages(i *Incident) bool {
