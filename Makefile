@@ -88,8 +88,9 @@ quick:           ## a part of the tests of all packages: three minutes on two co
 
 # Nothing in ALONE runs beside anything else, which is looked at: the race detector would find nothing, and take seven times as long. It sees the short
 # form of BOTH, without the tests beside which nothing runs.
-ALONE := ./verifier/... ./hcaagent/passive/... ./hcaagent/soft/... ./link/... ./cmd/ibwitness/... ./cq/... ./expect/... ./mad/... ./qp/... ./subnet/... ./wqe/... \
-	./internal/keyed ./internal/small ./internal/view/closure ./internal/view/report ./internal/yamlfile ./internal/testkit/view ./internal/testkit/words
+ALONE := ./agent/internal/connection ./cmd/ibwitness/... ./cq/... ./deploy ./expect/... ./hcaagent/passive/... ./hcaagent/soft/... ./incident/... ./link/... ./mad/... ./packet/layers \
+	./qp/... ./subnet/... ./timing/... ./upper/... ./verifier/... ./wqe/... ./internal/difference ./internal/errorlines ./internal/keyed ./internal/named ./internal/small \
+	./internal/view/closure ./internal/view/ladder ./internal/view/perfetto ./internal/view/report ./internal/yamlfile ./internal/testkit/view ./internal/testkit/words
 BOTH  := ./agent ./conform ./hcaagent/eventlog ./packet ./internal/scenario ./internal/testkit/mutants ./internal/testkit/planted ./internal/testkit/traffic
 # A program under the race detector waits for a second when it ends, which some tests run hundreds of.
 RACE  := GORACE=atexit_sleep_ms=50 $(GO) test -race -vet=off
@@ -141,7 +142,7 @@ unit:            ## all tests, under the race detector where anything can race; 
 	$(GO) test -pgo=off -vet=off -timeout 20m $(LONGEST) $$($(GO) list $(LIBRARY) $(BOTH) $(ALONE) | grep -vxF "$$($(GO) list $(LONGEST))")
 	$(RACE) -short -pgo=off -timeout 20m $(BOTH)
 	$(RACE) -pgo=off -timeout 20m $(LONGEST_RACE) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH) $(LIBRARY) $(LONGEST_RACE))" | sort -r)
-	$(GO) test -pgo=off -vet=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients)$$' ./fabricagent ./internal/cli
+	$(GO) test -pgo=off -vet=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients|TestDocumented|TestDocumentedShell|TestExamples)$$' ./fabricagent ./internal/cli
 	$(RACE) -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
 # The race detector needs a C compiler, some tests compare with tshark, those of live capture set up a network of their own, those of the page open it

@@ -15,7 +15,6 @@ import (
 // TestReproducible: the same sources give the same program in whichever folder, and make run shows it.
 func TestReproducible(t *testing.T) {
 	sample.Skip(t, "it builds the program twice")
-	sample.Share(t, 1, 3)
 	var programs [2][]byte
 	dir := ""
 	for i := range programs {

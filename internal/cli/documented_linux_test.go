@@ -221,6 +221,9 @@ func (p *process) interrupt() (status int) {
 
 // TestDocumented runs every example that ends by itself: each does what it is there for, and what a pipe ends in has no gap.
 func TestDocumented(t *testing.T) {
+	if raced {
+		t.Skip("make unit runs it without the race detector, under which it takes long: what it runs is tested under it elsewhere")
+	}
 	programs.Find(t, "jq")
 	b := newBench(t)
 	if _, log, status := b.run("ibwitness simulate --write lost.pcapng --events lost.jsonl examples/lost-request.yaml && cp lost.a.jsonl a.jsonl && cp lost.a.jsonl client.jsonl && cp lost.b.jsonl server.jsonl"); status != 0 {
@@ -250,6 +253,9 @@ func TestDocumentedElsewhere(t *testing.T) {
 
 // TestDocumentedShell sets up the completion of each shell in each way, and completes a word there: now, and always, in the next shell of the same user.
 func TestDocumentedShell(t *testing.T) {
+	if raced {
+		t.Skip("make unit runs it without the race detector, under which it takes long: what it runs is tested under it elsewhere")
+	}
 	script := programs.Find(t, "script")
 	const typed, want = "ibwitness vers\t\n", "ibwitness " // and the version
 	told := regexp.MustCompile(`(?m)^(?:\x1b\[\S*)?` + want + `\S+.*, go1\.`)

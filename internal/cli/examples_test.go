@@ -16,6 +16,9 @@ var update = flag.Bool("update", false, "rewrite the verdicts of the examples; r
 
 // TestExamples runs each scenario of examples/ and compares its verdict with testdata/examples.
 func TestExamples(t *testing.T) {
+	if raced {
+		t.Skip("make unit runs it without the race detector, under which it takes long: what it runs is tested under it elsewhere")
+	}
 	t.Chdir("../..")
 	scenarios, err := filepath.Glob("examples/*.yaml")
 	if err != nil || len(scenarios) == 0 {

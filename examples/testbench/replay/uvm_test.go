@@ -45,7 +45,7 @@ func TestUVM(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiling takes long")
 	}
-	sample.Share(t, 0, 3)
+	sample.Share(t, 0, 2)
 	from := forky(t)
 	dir := built(t, "g++", "make", "python3")
 	lib := filepath.Join(from, "usr/lib/x86_64-linux-gnu")

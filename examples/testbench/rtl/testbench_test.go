@@ -105,7 +105,7 @@ func TestTestbench(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiling takes long")
 	}
-	sample.Share(t, 2, 3)
+	sample.Share(t, 1, 2)
 	for _, p := range []string{"verilator", "g++", "iverilog", "vvp", "gcc", "ghdl"} {
 		switch _, err := exec.LookPath(p); {
 		case err != nil && os.Getenv("CI") != "":
