@@ -235,11 +235,11 @@ lint:            ## go vet, the words of the field, gofumpt, staticcheck, gocycl
 	done
 
 # A number of runs, not a time: where a time ends, Go's fuzzer may fail with "context deadline exceeded" (golang/go#75804).
-# Most of the time goes into compiling each package for it, so that continuous integration takes every eighth target: which, the commit says. Their seeds run with all tests.
-fuzz:            ## run every fuzz target FUZZTIME, a number of runs; with CI set every eighth one
-	@of=$${CI:+$$((0x$$(git rev-parse --short=4 HEAD 2>/dev/null || echo 0) % 8))}; n=0; \
+# Most of the time goes into compiling each package for it, so that continuous integration takes every sixteenth target: which, the commit says. Their seeds run with all tests.
+fuzz:            ## run every fuzz target FUZZTIME, a number of runs; with CI set every sixteenth one
+	@of=$${CI:+$$((0x$$(git rev-parse --short=4 HEAD 2>/dev/null || echo 0) % 16))}; n=0; \
 	grep -roE '^func Fuzz\w+' --include='*_test.go' . | LC_ALL=C sort | while IFS=: read -r file target; do \
-		n=$$((n + 1)); [ -z "$$of" ] || [ $$((n % 8)) = "$$of" ] || continue; \
+		n=$$((n + 1)); [ -z "$$of" ] || [ $$((n % 16)) = "$$of" ] || continue; \
 		echo "fuzz $${file%/*} $${target#func }"; \
 		$(GO) test -run '^$$' -fuzz "^$${target#func }$$" -fuzztime $(FUZZTIME) "$${file%/*}" < /dev/null; \
 	done
