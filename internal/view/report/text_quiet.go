@@ -24,10 +24,11 @@ const (
 // the others wait for, though no request waits.
 func (t *text) quieted() {
 	n, newest := 0, int64(0)
-	busy, last := map[packet.Addr]bool{}, map[packet.Addr]int64{} // hosts that were, and when each sent its last request; 0: not known
+	busy, asked := map[packet.Addr]bool{}, map[packet.Addr]bool{} // hosts that sent requests, and those that they sent them to
+	last := map[packet.Addr]int64{}                               // when each host sent its last request; 0: not known
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
-		if !t.quiet(c, busy) {
+		if !t.quiet(c, busy, asked) {
 			continue
 		}
 		n++
@@ -38,7 +39,7 @@ func (t *text) quieted() {
 			}
 		}
 	}
-	if len(busy) < quietHosts || t.res.Clock.Count > 0 {
+	if len(busy) < quietHosts && !chain(busy, asked) || t.res.Clock.Count > 0 {
 		return
 	}
 	s := fmt.Sprintf("Quiet: %s that were busy carry nothing in the last %s, though no request waits for an answer.", count(n, "connection"), span(time.Duration(t.res.Last-newest)))
@@ -48,15 +49,24 @@ func (t *text) quieted() {
 	t.prose("  ", s)
 }
 
-// quiet reports whether a connection was busy and went quiet, and notes which of its hosts were busy.
-func (t *text) quiet(c *agent.Connection, busy map[packet.Addr]bool) (quiet bool) {
+// chain reports whether requests went from one host to a second, and from that to a third, as a tap at one host of a ring sees it.
+func chain(busy, asked map[packet.Addr]bool) bool {
+	hosts, between := maps.Clone(busy), false
+	for a := range asked {
+		hosts[a], between = true, between || busy[a]
+	}
+	return between && len(busy) > 1 && len(hosts) >= quietHosts
+}
+
+// quiet reports whether a connection was busy and went quiet, and notes which of its hosts sent requests to which.
+func (t *text) quiet(c *agent.Connection, busy, asked map[packet.Addr]bool) (quiet bool) {
 	if !c.Service.Reliable() || c.Closed.At != 0 || c.Ends[0].Open+c.Ends[1].Open > 0 {
 		return false
 	}
 	silent := t.res.Last - max(c.Ends[0].Last, c.Ends[1].Last)
 	for k := range c.Ends {
 		if e := &c.Ends[k]; e.Messages >= quietMessages && silent >= int64(quietTime) && silent >= quietTimes*(e.Last-c.First)/int64(e.Messages) {
-			quiet, busy[e.Addr] = true, true
+			quiet, busy[e.Addr], asked[c.Ends[1-k].Addr] = true, true, true
 		}
 	}
 	return quiet

@@ -52,11 +52,21 @@ func TestQuieted(t *testing.T) {
 	for i := range seldom.Connections {
 		seldom.Connections[i].Ends[0].Messages = 60
 	}
+	part := func(r *agent.Result, of ...int) *agent.Result {
+		all := r.Connections
+		r.Connections = nil
+		for _, k := range of {
+			r.Connections = append(r.Connections, all[k])
+		}
+		return r
+	}
 	for _, k := range []struct {
 		name string
 		of   *agent.Result
 		want string
 	}{
+		{"at one host of a ring", part(ring(500, 480, 520, 510), 1, 2), "Quiet: 2 connections that were busy carry nothing in the last 3.48s"},
+		{"two that have nothing in common", part(ring(500, 480, 520, 510), 0, 2), ""},
 		{"ring", ring(500, 480, 520, 510), "Quiet: 4 connections that were busy carry nothing in the last 3.48s, though no request waits for an answer."},
 		{"measured", measured, "no request waits for an answer. Each host sent its last request there in this order: 10.0.0.3 (+0.460000 s), 10.0.0.1 (+0.470000 s), 10.0.0.2 (+0.475000 s) and 10.0.0.4 (+0.509000 s). Where one"},
 		{"one is not known", unknown, "no request waits for an answer."},
