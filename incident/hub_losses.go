@@ -87,7 +87,7 @@ func commonLoss(x packet.Addr, pairs map[pair]pairLosses) (hosts, beside string)
 		names = append(names, a.String())
 	}
 	if more := len(lossy) - portsShown; more > 0 {
-		names = append(names, count(uint64(more), "more"))
+		names = append(names, number(uint64(more))+" more")
 	}
 	hosts = fmt.Sprintf("connections of %v with %d hosts had to retransmit (with %s)", x, len(lossy), enumerate(names))
 	switch {

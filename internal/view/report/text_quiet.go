@@ -102,7 +102,7 @@ func (t *text) quietOrder(last map[packet.Addr]int64) string {
 		}
 	}
 	if more := len(list) - quietTold; more > 0 {
-		names = append(names, count(more, "more"))
+		names = append(names, number(uint64(more))+" more")
 	}
 	return enumerate(names)
 }
