@@ -61,7 +61,7 @@ type teller struct {
 	order   []*Incident
 	keys    []group                        // of order
 	pairs   map[pair][]*agent.Connection   // by First; nil: nobody has asked
-	ways    map[waysKey]string             // what paths says
+	ways    map[waysKey]lossyPath          // what paths says
 	pmtus   map[packet.Addr]uint32         // the largest path MTU of the connections of a host; nil: nobody has asked
 	keysOf  map[waysKey][]uint16           // what unansweredKeys returns
 	broken  map[rule.Frame][]*rule.Finding // violations, by frame; nil: nobody has asked
