@@ -39,6 +39,9 @@ func (t *teller) paused() {
 		i.Next = []string{"which host or switch port has that Ethernet address, and its pause counters (ethtool -S: rx_prioN_pause, tx_prioN_pause)", "what that host does: who is slow there has the others wait"}
 		t.mannerOfPauses(i, p)
 		t.tell(i, fmt.Sprint(p.From, p.All, p.Priority, p.Tap))
+		if len(p.Hosts) > 0 && !letsGo(p) {
+			t.storms = append(t.storms, pauseTold{i, p})
+		}
 	}
 }
 
@@ -95,12 +98,13 @@ const (
 
 // mannerOfPauses tells a port that does not let go from one that resumes each time: what they fit differs.
 func (t *teller) mannerOfPauses(i *Incident, p *link.Paused) {
-	each, mean := (p.Frames-p.Resumed)/p.Begun, ""
+	mean := ""
 	if p.Begun > 1 {
 		mean = " on average"
 	}
 	switch {
-	case each >= stormFrames && p.Longest >= stormTime:
+	case !letsGo(p):
+		each := (p.Frames - p.Resumed) / p.Begun
 		i.fact("manner", fmt.Sprintf("it asked again with %s%s before a pause ended: the port does not let go", count(each-1, "frame"), mean))
 		i.FitsWith = []string{"a receiver that takes nothing any more: a host, an adapter or a PCIe link that hangs (a pause storm)", "a port after it that is paused itself: the other end of its own link has it wait"}
 		i.Next = append([]string{"the host or switch port with that Ethernet address at that time: dmesg, firmware, PCIe errors, and its pause storm watchdog"}, i.Next...)

@@ -42,6 +42,7 @@ func Of(r *agent.Result) []Incident {
 	t.managed()
 	t.paused()
 	t.capture()
+	t.blamePauses()
 	list := t.sorted()
 	gather(list, r.Findings)
 	list = t.hubs(peers(list))
@@ -66,6 +67,7 @@ type teller struct {
 	keysOf  map[waysKey][]uint16           // what unansweredKeys returns
 	broken  map[rule.Frame][]*rule.Finding // violations, by frame; nil: nobody has asked
 	stopped []stop                         // interruptions, which stops tells of
+	storms  []pauseTold                    // ports that did not let go, and whose packets they have wait
 	lost    *unheld                        // nil: nobody has asked
 	sided   *sides                         // nil: nobody has asked
 	still   []still                        // when the capture recorded nothing of any host
