@@ -131,7 +131,7 @@ func (t *teller) pathsOfAll(service packet.Service) lossyPath {
 	if len(both) < fewestPairs || all.lossy > n/2 || mixed.lossy > mixed.steady || again < tellingRounds || uint64(again)*mixed.sentSteady < tellingMisses*mixed.sentLossy {
 		return lossyPath{}
 	}
-	return lossyPath{fmt.Sprintf("%d of %d queue pairs in %d pairs of hosts had to retransmit%s, and in %d of these pairs others between the same hosts did not: it may be one path of several",
+	return lossyPath{fmt.Sprintf("%d of %d queue pairs in %d pairs of hosts that have several had to retransmit%s, and in %d of these pairs others between the same hosts did not: it may be one path of several",
 		all.lossy, n, len(pairs), onPorts(all.ports), len(both)), true}
 }
 

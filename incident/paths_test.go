@@ -68,8 +68,8 @@ func TestPathsOfAll(t *testing.T) {
 		rounds [][]uint32 // of retransmission of each queue pair, by pair of hosts
 		want   string
 	}{
-		{"one of two in three pairs", [][]uint32{{4, 0}, {0, 4}, {0, 0}}, "2 of 6 queue pairs in 3 pairs of hosts had to retransmit (UDP source ports 50000, 50011), and in 2 of these pairs others between the same hosts did not: it may be one path of several"},
-		{"two of two in one more", [][]uint32{{4, 0}, {3, 3}, {0, 4}, {0, 0}}, "4 of 8 queue pairs in 4 pairs of hosts had to retransmit (UDP source ports 50000, 50010, 50011, 50021), and in 2 of these pairs"},
+		{"one of two in three pairs", [][]uint32{{4, 0}, {0, 4}, {0, 0}}, "2 of 6 queue pairs in 3 pairs of hosts that have several had to retransmit (UDP source ports 50000, 50011), and in 2 of these pairs others between the same hosts did not: it may be one path of several"},
+		{"two of two in one more", [][]uint32{{4, 0}, {3, 3}, {0, 4}, {0, 0}}, "4 of 8 queue pairs in 4 pairs of hosts that have several had to retransmit (UDP source ports 50000, 50010, 50011, 50021), and in 2 of these pairs"},
 		{"in one pair", [][]uint32{{9, 0}, {0, 0}}, ""},
 		{"by chance", [][]uint32{{1, 0}, {0, 2}, {1, 0}, {0, 1}, {0, 1}, {1, 0}}, ""},
 		{"most", [][]uint32{{4, 0}, {0, 4}, {4, 4}, {4, 4}}, ""},
