@@ -99,7 +99,11 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, la
 	if k.Sum.Rounds[qp.TimerExpired] > 0 && !late {
 		i.FitsWith = append(i.FitsWith, "a responder that answers later than the requester's ACK timeout")
 	}
-	if one && !late {
+	switch timer := uint64(k.Sum.Rounds[qp.TimerExpired]); {
+	case !one || late:
+	case 2*timer > k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady]): // most of it may be that answers come late
+		i.FitsWith = append(i.FitsWith, onePath)
+	default:
 		i.FitsWith = append([]string{onePath}, i.FitsWith...)
 	}
 	if t.damages(i) {

@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,15 +16,16 @@ func TestPaths(t *testing.T) {
 	for _, k := range []struct {
 		name          string
 		lossy, steady int
-		rounds        uint32 // of each
+		rounds, timer uint32 // of each
 		want          string
 	}{
-		{"one of four", 1, 3, 3, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
-		{"two of six", 2, 4, 2, "2 of 6 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source ports 50000, 50001): it may be one path of several"},
-		{"all", 3, 0, 1, "all 3 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit, so that it is not one path of several"},
-		{"most", 3, 1, 4, ""},
-		{"one of two", 1, 1, 4, ""},
-		{"by chance", 1, 9, 1, ""},
+		{"one of four", 1, 3, 3, 0, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
+		{"two of six", 2, 4, 2, 0, "2 of 6 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source ports 50000, 50001): it may be one path of several"},
+		{"one of four, whose timer ran out", 1, 3, 0, 3, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
+		{"all", 3, 0, 1, 0, "all 3 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit, so that it is not one path of several"},
+		{"most", 3, 1, 4, 0, ""},
+		{"one of two", 1, 1, 4, 0, ""},
+		{"by chance", 1, 9, 1, 0, ""},
 	} {
 		r := &agent.Result{First: 1, Last: int64(time.Second), RDMA: 1}
 		for n := range k.lossy + k.steady {
@@ -35,7 +37,7 @@ func TestPaths(t *testing.T) {
 				if host == 1 {
 					c.Ends[at].Path = agent.Path{Known: true, Port: uint16(50000 + n)}
 					if n < k.lossy {
-						c.Ends[at].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{k.rounds}, Begun: 5, Last: 9}}
+						c.Ends[at].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{qp.SequenceAsked: k.rounds, qp.TimerExpired: k.timer}, Begun: 5, Last: 9}}
 					}
 				}
 			}
@@ -55,7 +57,7 @@ func TestPaths(t *testing.T) {
 		if !strings.HasPrefix(got, k.want) || k.want == "" && got != "" {
 			t.Errorf("%s: %q", k.name, got)
 		}
-		if one := strings.Contains(got, "it may be one path"); one != (list[0].FitsWith[0] == onePath) {
+		if one, fits := strings.Contains(got, "it may be one path"), slices.Index(list[0].FitsWith, onePath); one != (fits >= 0) || one && (fits == 0) != (k.timer == 0) {
 			t.Errorf("%s: fits %q", k.name, list[0].FitsWith)
 		}
 	}
@@ -84,7 +86,7 @@ func TestPathsOfAll(t *testing.T) {
 				c.Ends[0].Path = agent.Path{Known: true, Port: uint16(50000 + 10*p + n)}
 				c.Ends[1] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 1, byte(p)}), QPN: uint32(n + 16), QPNKnown: true, Packets: 100, Last: int64(time.Second)}
 				if rounds > 0 {
-					c.Ends[0].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{rounds}, Begun: 5, Last: 9}}
+					c.Ends[0].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{qp.SequenceAsked: rounds}, Begun: 5, Last: 9}}
 				}
 				r.Connections = append(r.Connections, c)
 			}
