@@ -1,13 +1,17 @@
 package incident_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/timing"
+	"ibwitness/verifier"
 )
 
 // congested are WRITEs over a path that marks packets which wait, to a receiver that asks their sender to slow down.
@@ -40,26 +44,50 @@ func TestSlowed(t *testing.T) {
 	}
 }
 
-// TestReaction: a sender that sends as fast while CNPs come is told not to react, and one that sends slower then, or got few, is not; what it sends after the last is told apart.
+// TestReaction: a sender that sends as fast while CNPs come is told not to react, and one that sends slower then, or got few, is not; nor is one that sent in bursts, or of which that is not
+// known. What it sends after the last is told apart.
 func TestReaction(t *testing.T) {
-	told := func(during uint64, cnps uint64) string {
-		c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: 1}
+	told := func(during uint64, cnps uint64, gaps *verifier.Histogram, slots ...timing.Slot) string {
+		c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: 1, Timing: &timing.Connection{}}
+		c.Timing.Ends[0].Gaps, c.Timing.Ends[0].Series = gaps, timing.Series{Start: second(1), Width: int64(20 * time.Millisecond), Slots: slots}
 		c.Ends[0] = agent.End{
-			Addr: packet.IPv4Addr([]byte{10, 0, 0, 1}), Packets: 9, Last: second(4), Bytes: 1e6 + during + 9e5,
+			Addr: packet.IPv4Addr([]byte{10, 0, 0, 1}), Packets: 9, Messages: 3, Last: second(4), Bytes: 1e6 + during + 9e5,
 			Trouble: &qp.Trouble{Notified: &qp.Notified{Count: cnps, First: second(2), Last: second(3), Bytes: 1e6, Until: 1e6 + during}},
 		}
 		c.Ends[1] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, 2}), Packets: 9, Last: second(4)}
 		f := rule.Finding{Rule: rule.EvCNP, Class: rule.Event, Time: second(2), Frame: 7, Accused: rule.Endpoint{Addr: c.Ends[1].Addr}, Peer: rule.Endpoint{Addr: c.Ends[0].Addr}}
 		return toldOf(&agent.Result{Last: second(4), Connections: []agent.Connection{c}, Findings: []rule.Finding{f}})
 	}
-	const none = "reaction: none that the rate shows"
-	if got := told(1e6, 40); !strings.Contains(got, "10.0.0.1 sent 8 Mbit/s on 1 queue pair until the first CNP to each, 8 Mbit/s while they came, and 7.2 Mbit/s after the last") || !strings.Contains(got, none) {
+	const (
+		none  = "reaction: none that the rate shows"
+		means = ": on average, times without traffic counted too"
+		rates = "10.0.0.1 sent 8 Mbit/s on 1 queue pair until the first CNP to each, 8 Mbit/s while they came, and 7.2 Mbit/s after the last"
+	)
+	gaps := func(each time.Duration) *verifier.Histogram {
+		h := &verifier.Histogram{}
+		h.Observe(each)
+		h.Observe(each)
+		return h
+	}
+	busy := slices.Repeat([]timing.Slot{{Bytes: 1000}}, 50)
+	silent := slices.Clone(busy)
+	silent[20].Bytes = 0
+	if got := told(1e6, 40, gaps(time.Millisecond), busy...); !strings.Contains(got, rates) || !strings.Contains(got, none) || strings.Contains(got, means) {
 		t.Errorf("as fast: %s", got)
 	}
-	if got := told(1e5, 40); !strings.Contains(got, ", 800 kbit/s while they came, and 7.2 Mbit/s after the last") || strings.Contains(got, none) {
+	if got := told(1e5, 40, gaps(time.Millisecond), busy...); !strings.Contains(got, ", 800 kbit/s while they came, and 7.2 Mbit/s after the last") || strings.Contains(got, none) {
 		t.Errorf("slower: %s", got)
 	}
-	if got := told(1e6, 3); strings.Contains(got, none) {
+	if got := told(1e6, 3, gaps(time.Millisecond), busy...); strings.Contains(got, none) {
 		t.Errorf("few: %s", got)
+	}
+	if got := told(1e6, 40, gaps(200*time.Millisecond), busy...); !strings.Contains(got, rates+means) || strings.Contains(got, none) {
+		t.Errorf("in bursts: %s", got)
+	}
+	if got := told(1e6, 40, gaps(time.Millisecond), silent...); !strings.Contains(got, rates+means) || strings.Contains(got, none) {
+		t.Errorf("silent for a while: %s", got)
+	}
+	if got := told(1e6, 40, nil, busy...); !strings.Contains(got, rates+means) || strings.Contains(got, none) {
+		t.Errorf("gaps not known: %s", got)
 	}
 }

@@ -18,6 +18,15 @@ const aftermath = int64(10 * time.Millisecond)
 // together is how long after others incidents begin at most that are told as one with them.
 const together = int64(time.Second)
 
+// Of an interruption with so few rounds of retransmission, on a queue pair with so many rounds by PSN sequence NAKs, that each of the few was lost may be chance.
+const (
+	fewRounds  = 2
+	manyLosses = 8
+)
+
+// hostStopped is what fits where nothing that a host sent to another was answered.
+const hostStopped = "a host or adapter that stopped for that long"
+
 // interrupts reports whether stall s is a time in which nothing came.
 func interrupts(s *qp.Stall) bool {
 	return s.Lost() >= interruption && s.NAKs == 0 && (s.Total() == 0 || s.Rounds[qp.TimerExpired] > 0)
@@ -45,10 +54,10 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			if s.Frames.Ended != 0 {
 				i.fact("answered", fmt.Sprintf("in frame %d%s", s.Frames.Ended, sinceLast(s, held)))
 			}
-			if s.Total() > 0 && !held {
-				i.fact("paths", t.paths(c, from))
-			}
 			i.waited(s, held)
+			if s.Total() > 0 && !held {
+				t.beside(i, c, from, k, s)
+			}
 			if t.sawNothing(s) {
 				i.FitsWith = append(i.FitsWith, "a clock of the capture that was set forward, or a tap that stopped: it holds no frame of any host meanwhile")
 			}
@@ -57,6 +66,22 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
 		}
 		t.stopped = append(t.stopped, stop{i, !slices.ContainsFunc(k.Longest[:], func(s qp.Stall) bool { return !interrupts(&s) })})
+	}
+}
+
+// beside says what else lost packets, or did not, and what that fits: other queue pairs between the same hosts, and this one at other times.
+func (t *teller) beside(i *Incident, c *agent.Connection, from int, k *qp.Trouble, s *qp.Stall) {
+	path := t.paths(c, from)
+	i.fact("paths", path.said)
+	t.answeredMeanwhile(i, c, from, s)
+	if s.Late {
+		return
+	}
+	if n := k.Sum.Rounds[qp.SequenceAsked]; s.Total() <= fewRounds && n >= manyLosses {
+		i.FitsWith = append([]string{"a packet that was lost with what was retransmitted for it: this queue pair had " + count(uint64(n), "round") + " by PSN sequence NAKs in all"}, i.FitsWith...)
+	}
+	if path.one {
+		i.FitsWith = append([]string{onePath}, i.FitsWith...)
 	}
 }
 
@@ -105,7 +130,7 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 			}
 			i.What = fmt.Sprintf("Nothing that %v sent to %v was acknowledged for %s, not even what %s asked for; then it went on.", &i.Local, &i.Peer, span(s.Lost()), asked)
 		}
-		i.FitsWith = []string{"a link, switch or route that failed and came back", "a host or adapter that stopped for that long"}
+		i.FitsWith = []string{"a link, switch or route that failed and came back", hostStopped}
 		switch {
 		case s.Late:
 			i.fact("lost", "nothing: each copy was answered")

@@ -49,8 +49,9 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	if o.Packets == 0 && s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) { // what came damaged or trimmed does not count as seen
 		i.fact("missing", missing(&k.Missing, least))
 	}
-	i.fact("paths", t.paths(c, from))
-	t.lossReasons(i, c, k, late)
+	path := t.paths(c, from)
+	i.fact("paths", path.said)
+	t.lossReasons(i, c, k, late, path.one)
 	asked := uint64(o.Asked) + uint64(k.Responses.All().Asked)
 	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was, but where there are few rounds beside many that were overtaken.
 	i.explained = asked > 0 && (2*asked >= n || 2*(asked+uint64(o.Numbered)) >= n && 2*uint64(s.Rounds[qp.TimerExpired]) < n) || uint64(o.Packets) >= mostlyOvertaken*n
@@ -82,8 +83,8 @@ func (t *teller) lossEnds(e *agent.End, k *qp.Trouble) int64 {
 	return end
 }
 
-// lossReasons says what would look like a loss, and what to look at. late says that nothing was lost.
-func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, late bool) {
+// lossReasons says what would look like a loss, and what to look at. late says that nothing was lost, one that it may be one path of several.
+func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, late, one bool) {
 	switch {
 	case late:
 		i.FitsWith = []string{"a requester's ACK timeout that is shorter than an answer takes", "a responder, its host or the path that was held up meanwhile"}
@@ -100,6 +101,13 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, la
 	}
 	if k.Sum.Rounds[qp.TimerExpired] > 0 && !late {
 		i.FitsWith = append(i.FitsWith, "a responder that answers later than the requester's ACK timeout")
+	}
+	switch timer := uint64(k.Sum.Rounds[qp.TimerExpired]); {
+	case !one || late:
+	case 2*timer > k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady]): // most of it may be that answers come late
+		i.FitsWith = append(i.FitsWith, onePath)
+	default:
+		i.FitsWith = append([]string{onePath}, i.FitsWith...)
 	}
 	if t.damages(i) {
 		i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)

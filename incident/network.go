@@ -2,7 +2,6 @@ package incident
 
 import (
 	"fmt"
-	"time"
 
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -255,64 +254,3 @@ func (t *teller) congestion(w *onWay) {
 	t.reaction(i, w.way)
 	t.tell(i, "")
 }
-
-// From which payload and from how long a time on a rate means something.
-const (
-	tellingBytes = 16 << 10
-	tellingTime  = int64(time.Millisecond)
-)
-
-// From how many CNPs on, and from which share of the rate before them, a sender that sent as fast has not reacted.
-const (
-	tellingCNPs = 8
-	asFast      = 0.9
-)
-
-// reaction says what the queue pairs of a host that CNPs came to sent in a second until the first of these, while they came, and after the last, and whether they reacted.
-func (t *teller) reaction(i *Incident, w way) {
-	before, during, after, n, spanned, left, cnps := 0.0, 0.0, 0.0, uint64(0), uint64(0), uint64(0), uint64(0)
-	for k := range t.run.Connections {
-		c := &t.run.Connections[k]
-		for from := range c.Ends {
-			e := &c.Ends[from]
-			if e.Addr != w.from || c.Ends[1-from].Addr != w.to || e.Trouble == nil || e.Trouble.Notified == nil {
-				continue
-			}
-			x := e.Trouble.Notified
-			if x.Bytes < tellingBytes || x.First-c.First < tellingTime || e.Last-x.First < tellingTime {
-				continue
-			}
-			before += perSecond(x.Bytes, x.First-c.First)
-			n++
-			cnps += x.Count
-			if x.Last-x.First >= tellingTime {
-				during += perSecond(x.Until-x.Bytes, x.Last-x.First)
-				spanned++
-			}
-			if e.Last-x.Last >= tellingTime {
-				after += perSecond(e.Bytes-x.Until, e.Last-x.Last)
-				left++
-			}
-		}
-	}
-	if n == 0 || !t.timed() {
-		return
-	}
-	each := func(bytes float64) string { return rate(uint64(bytes), int64(time.Second)) }
-	s := fmt.Sprintf("%v sent %s on %s until the first CNP to each", w.from, each(before), count(n, "queue pair"))
-	if spanned == n {
-		s += fmt.Sprintf(", %s while they came", each(during))
-	}
-	if left == n {
-		s += fmt.Sprintf(", and %s after the last", each(after))
-	}
-	if i.fact("rate", s); spanned < n || cnps < tellingCNPs*n || during < asFast*before {
-		return
-	}
-	i.fact("reaction", "none that the rate shows: it sent as fast while CNPs came as before")
-	i.FitsWith = append(i.FitsWith, fmt.Sprintf("a sender that does not react: congestion control of %v (reaction point) that is off for this priority, or CNPs that do not reach it; or a program that offers less than the limit that it sets", w.from))
-	i.Next = append(i.Next, fmt.Sprintf("congestion control on %v (RoCE reaction point), and its counters of CNPs (rp_cnp_handled, rp_cnp_ignored)", w.from))
-}
-
-// perSecond is how many bytes went in a second.
-func perSecond(bytes uint64, ns int64) float64 { return float64(bytes) / time.Duration(ns).Seconds() }

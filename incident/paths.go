@@ -19,48 +19,120 @@ const (
 	portsShown    = 4
 )
 
+// lossyPath is what is said of the paths between two hosts. one says that what lost packets may be one path of several.
+type lossyPath struct {
+	said string
+	one  bool
+}
+
+// onePath is what fits where queue pairs lose packets, and others between the same hosts do not.
+const onePath = "one path of several, which these queue pairs take, and which loses packets"
+
 // paths says how many of the queue pairs between the hosts of a connection, of those that sent what end from did in the same direction, lost packets: the network may send each
-// another way.
-func (t *teller) paths(c *agent.Connection, from int) string {
+// another way. Where they are too few to tell, those between all hosts may tell.
+func (t *teller) paths(c *agent.Connection, from int) lossyPath {
 	if t.run.RDMA == 0 {
-		return "" // a run that goes on has only the connections with trouble at hand
+		return lossyPath{} // a run that goes on has only the connections with trouble at hand
 	}
 	k := waysKey{way{c.Ends[from].Addr, c.Ends[1-from].Addr}, c.Service}
-	if s, known := t.ways[k]; known {
-		return s
+	if x, known := t.ways[k]; known {
+		return x
 	}
-	lossy, steady, rounds := 0, 0, uint32(0)
-	var sentLossy, sentSteady uint64
-	var ports []uint16
+	var f fates
 	for _, d := range t.siblings(c) {
 		e := &d.Ends[0]
 		if e.Addr != k.from {
 			e = &d.Ends[1]
 		}
-		sent := requestPackets(d, e)
-		switch n := lost(e); {
-		case n > 0:
-			lossy, rounds, sentLossy = lossy+1, rounds+n, sentLossy+sent
-			if d.Encap.OnIP() && e.Path.Known && !slices.Contains(ports, e.Path.Port) {
-				ports = append(ports, e.Path.Port)
-			}
-		case sent >= steadyPackets:
-			steady, sentSteady = steady+1, sentSteady+sent
-		}
+		f.add(d, e)
 	}
-	s := ""
-	switch n := lossy + steady; {
+	var x lossyPath
+	switch n := f.lossy + f.steady; {
 	case n < fewestPaths:
-	case steady == 0:
-		s = fmt.Sprintf("all %d queue pairs from %v to %v had to retransmit, so that it is not one path of several", n, k.from, k.to)
-	case lossy <= n/2 && rounds >= tellingRounds && uint64(rounds)*sentSteady >= tellingMisses*sentLossy:
-		s = fmt.Sprintf("%d of %d queue pairs from %v to %v had to retransmit%s: it may be one path of several", lossy, n, k.from, k.to, onPorts(ports))
+		x = t.pathsOfAll(c.Service)
+	case f.steady == 0:
+		x.said = fmt.Sprintf("all %d queue pairs from %v to %v had to retransmit, so that it is not one path of several", n, k.from, k.to)
+	case f.lossy <= n/2 && f.rounds >= tellingRounds && uint64(f.rounds)*f.sentSteady >= tellingMisses*f.sentLossy:
+		x = lossyPath{fmt.Sprintf("%d of %d queue pairs from %v to %v had to retransmit%s: it may be one path of several", f.lossy, n, k.from, k.to, onPorts(f.ports)), true}
 	}
 	if t.ways == nil {
-		t.ways = map[waysKey]string{}
+		t.ways = map[waysKey]lossyPath{}
 	}
-	t.ways[k] = s
-	return s
+	t.ways[k] = x
+	return x
+}
+
+// fates is how many queue pairs lost packets and how many did not, and about how many packets with requests they sent.
+type fates struct {
+	lossy, steady         int
+	rounds                uint32 // of retransmission
+	sentLossy, sentSteady uint64
+	ports                 []uint16 // of those that lost packets
+}
+
+// add takes end e of a connection.
+func (f *fates) add(c *agent.Connection, e *agent.End) {
+	sent := requestPackets(c, e)
+	switch n := lost(e); {
+	case n > 0:
+		f.lossy, f.rounds, f.sentLossy = f.lossy+1, f.rounds+n, f.sentLossy+sent
+		if c.Encap.OnIP() && e.Path.Known && !slices.Contains(f.ports, e.Path.Port) {
+			f.ports = append(f.ports, e.Path.Port)
+		}
+	case sent >= steadyPackets:
+		f.steady, f.sentSteady = f.steady+1, f.sentSteady+sent
+	}
+}
+
+func (f *fates) merge(o *fates) {
+	f.lossy, f.steady, f.rounds = f.lossy+o.lossy, f.steady+o.steady, f.rounds+o.rounds
+	f.sentLossy, f.sentSteady = f.sentLossy+o.sentLossy, f.sentSteady+o.sentSteady
+	for _, p := range o.ports {
+		if !slices.Contains(f.ports, p) {
+			f.ports = append(f.ports, p)
+		}
+	}
+}
+
+// fewestPairs is in how many pairs of hosts queue pairs must have lost packets, and others not, for that to tell of paths where each pair has few.
+const fewestPairs = 2
+
+// pathsOfAll says of the queue pairs of a service between all hosts that have several how many lost packets, where others between the same hosts lost none.
+func (t *teller) pathsOfAll(service packet.Service) lossyPath {
+	ways := map[way]*fates{}
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		if c.Service != service {
+			continue
+		}
+		for from := range c.Ends {
+			w := way{c.Ends[from].Addr, c.Ends[1-from].Addr}
+			if ways[w] == nil {
+				ways[w] = &fates{}
+			}
+			ways[w].add(c, &c.Ends[from])
+		}
+	}
+	var all, mixed fates
+	pairs, both := map[pair]bool{}, map[pair]bool{}
+	for w, f := range ways {
+		if f.lossy+f.steady < 2 {
+			continue
+		}
+		all.merge(f)
+		pairs[pairBy(w.from, w.to)] = true
+		if f.lossy > 0 && f.steady > 0 {
+			mixed.merge(f)
+			both[pairBy(w.from, w.to)] = true
+		}
+	}
+	n := all.lossy + all.steady
+	again := mixed.rounds - uint32(mixed.lossy) // without the first of each, by which it is one of those that lost packets
+	if len(both) < fewestPairs || all.lossy > n/2 || mixed.lossy > mixed.steady || again < tellingRounds || uint64(again)*mixed.sentSteady < tellingMisses*mixed.sentLossy {
+		return lossyPath{}
+	}
+	return lossyPath{fmt.Sprintf("%d of %d queue pairs in %d pairs of hosts that have several had to retransmit%s, and in %d of these pairs others between the same hosts did not: it may be one path of several",
+		all.lossy, n, len(pairs), onPorts(all.ports), len(both)), true}
 }
 
 // waysKey is a direction between hosts, and a service.

@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,15 +16,16 @@ func TestPaths(t *testing.T) {
 	for _, k := range []struct {
 		name          string
 		lossy, steady int
-		rounds        uint32 // of each
+		rounds, timer uint32 // of each
 		want          string
 	}{
-		{"one of four", 1, 3, 3, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
-		{"two of six", 2, 4, 2, "2 of 6 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source ports 50000, 50001): it may be one path of several"},
-		{"all", 3, 0, 1, "all 3 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit, so that it is not one path of several"},
-		{"most", 3, 1, 4, ""},
-		{"one of two", 1, 1, 4, ""},
-		{"by chance", 1, 9, 1, ""},
+		{"one of four", 1, 3, 3, 0, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
+		{"two of six", 2, 4, 2, 0, "2 of 6 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source ports 50000, 50001): it may be one path of several"},
+		{"one of four, whose timer ran out", 1, 3, 0, 3, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
+		{"all", 3, 0, 1, 0, "all 3 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit, so that it is not one path of several"},
+		{"most", 3, 1, 4, 0, ""},
+		{"one of two", 1, 1, 4, 0, ""},
+		{"by chance", 1, 9, 1, 0, ""},
 	} {
 		r := &agent.Result{First: 1, Last: int64(time.Second), RDMA: 1}
 		for n := range k.lossy + k.steady {
@@ -35,7 +37,7 @@ func TestPaths(t *testing.T) {
 				if host == 1 {
 					c.Ends[at].Path = agent.Path{Known: true, Port: uint16(50000 + n)}
 					if n < k.lossy {
-						c.Ends[at].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{k.rounds}, Begun: 5, Last: 9}}
+						c.Ends[at].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{qp.SequenceAsked: k.rounds, qp.TimerExpired: k.timer}, Begun: 5, Last: 9}}
 					}
 				}
 			}
@@ -54,6 +56,54 @@ func TestPaths(t *testing.T) {
 		}
 		if !strings.HasPrefix(got, k.want) || k.want == "" && got != "" {
 			t.Errorf("%s: %q", k.name, got)
+		}
+		if one, fits := strings.Contains(got, "it may be one path"), slices.Index(list[0].FitsWith, onePath); one != (fits >= 0) || one && (fits == 0) != (k.timer == 0) {
+			t.Errorf("%s: fits %q", k.name, list[0].FitsWith)
+		}
+	}
+}
+
+// TestPathsOfAll: where each pair of hosts has few queue pairs, it tells of paths that some of a pair lost packets and others did not, in several pairs, and that this is not by chance.
+func TestPathsOfAll(t *testing.T) {
+	for _, k := range []struct {
+		name   string
+		rounds [][]uint32 // of retransmission of each queue pair, by pair of hosts
+		want   string
+	}{
+		{"one of two in three pairs", [][]uint32{{4, 0}, {0, 4}, {0, 0}}, "2 of 6 queue pairs in 3 pairs of hosts that have several had to retransmit (UDP source ports 50000, 50011), and in 2 of these pairs others between the same hosts did not: it may be one path of several"},
+		{"two of two in one more", [][]uint32{{4, 0}, {3, 3}, {0, 4}, {0, 0}}, "4 of 8 queue pairs in 4 pairs of hosts that have several had to retransmit (UDP source ports 50000, 50010, 50011, 50021), and in 2 of these pairs"},
+		{"in one pair", [][]uint32{{9, 0}, {0, 0}}, ""},
+		{"by chance", [][]uint32{{1, 0}, {0, 2}, {1, 0}, {0, 1}, {0, 1}, {1, 0}}, ""},
+		{"most", [][]uint32{{4, 0}, {0, 4}, {4, 4}, {4, 4}}, ""},
+		{"whole pairs", [][]uint32{{4, 4}, {0, 0}, {0, 0}}, ""},
+		{"one each", [][]uint32{{9}, {0}, {9}}, ""},
+	} {
+		r := &agent.Result{First: 1, Last: int64(time.Second), RDMA: 1}
+		for p, list := range k.rounds {
+			for n, rounds := range list {
+				c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1}
+				c.Ends[0] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(p)}), QPN: uint32(n + 16), QPNKnown: true, Packets: 100, Messages: 100, Last: int64(time.Second)}
+				c.Ends[0].Path = agent.Path{Known: true, Port: uint16(50000 + 10*p + n)}
+				c.Ends[1] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 1, byte(p)}), QPN: uint32(n + 16), QPNKnown: true, Packets: 100, Last: int64(time.Second)}
+				if rounds > 0 {
+					c.Ends[0].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{qp.SequenceAsked: rounds}, Begun: 5, Last: 9}}
+				}
+				r.Connections = append(r.Connections, c)
+			}
+		}
+		for _, i := range Of(r) {
+			got := ""
+			for _, f := range i.Facts {
+				if f.Label == "paths" {
+					got = f.Text
+				}
+			}
+			if !strings.HasPrefix(got, k.want) || k.want == "" && got != "" {
+				t.Errorf("%s: %q", k.name, got)
+			}
+			if (k.want != "") != (i.FitsWith[0] == onePath) {
+				t.Errorf("%s: fits %q", k.name, i.FitsWith)
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"net"
+	"strings"
 	"time"
 
 	"ibwitness/link"
@@ -29,9 +30,7 @@ func (t *teller) paused() {
 		i.What = fmt.Sprintf("The port with Ethernet address %v%s had the other end of its link pause %s %s%s.", net.HardwareAddr(p.From[:]), of(p.Hosts), what, times(p.Begun), long)
 		i.fact("frames", count(p.Frames, "pause frame"))
 		i.fact("longest", t.within("%s", int64(p.Longest)))
-		if p.Unresumed > 0 {
-			i.fact("ended", fmt.Sprintf("%s by running out, and not by a pause frame that resumes", times(p.Unresumed)))
-		}
+		i.fact("ended", endedBy(p))
 		t.without(i, p)
 		i.FitsWith = []string{"a receiver that cannot take what is sent to it: its host, its memory, or its PCIe link is slow", "congestion after the port, which it hands back"}
 		if len(p.Hosts) > 0 {
@@ -40,7 +39,30 @@ func (t *teller) paused() {
 		i.Next = []string{"which host or switch port has that Ethernet address, and its pause counters (ethtool -S: rx_prioN_pause, tx_prioN_pause)", "what that host does: who is slow there has the others wait"}
 		t.mannerOfPauses(i, p)
 		t.tell(i, fmt.Sprint(p.From, p.All, p.Priority, p.Tap))
+		if len(p.Hosts) > 0 && !letsGo(p) {
+			t.storms = append(t.storms, pauseTold{i, p})
+		}
 	}
+}
+
+// ranOut is how many pauses of a port are known to have ended without a frame that resumes.
+func ranOut(p *link.Paused) uint64 {
+	if p.Held && p.Unresumed > 0 { // it is one of them
+		return p.Unresumed - 1
+	}
+	return p.Unresumed
+}
+
+// endedBy says how pauses ended that no frame ended which resumes; "": there were none.
+func endedBy(p *link.Paused) string {
+	var list []string
+	if n := ranOut(p); n > 0 {
+		list = append(list, times(n)+" by running out, and not by a pause frame that resumes")
+	}
+	if p.Held {
+		list = append(list, "the end of the last one is not shown")
+	}
+	return strings.Join(list, "; ")
 }
 
 // of names the hosts whose packets go to a port.
@@ -61,11 +83,7 @@ func addresses(list []packet.Addr) string {
 
 // without says, where the speed of a link is not known, up to which speed it was paused all the time between the frames.
 func (t *teller) without(i *Incident, p *link.Paused) {
-	ranOut := p.Unresumed
-	if p.Held {
-		ranOut--
-	}
-	if p.Speed != 0 || ranOut > 0 || p.Unbroken == 0 || !t.timed() || p.Most <= p.Least {
+	if p.Speed != 0 || ranOut(p) > 0 || p.Unbroken == 0 || !t.timed() || p.Most <= p.Least {
 		return
 	}
 	i.fact("speed", fmt.Sprintf("on a link of %s or slower each frame came before the quanta of the one before had run out: it was paused for all of the %s", rate(p.Unbroken/8, int64(time.Second)), span(int64(p.Most))))
@@ -80,20 +98,32 @@ const (
 
 // mannerOfPauses tells a port that does not let go from one that resumes each time: what they fit differs.
 func (t *teller) mannerOfPauses(i *Incident, p *link.Paused) {
-	each, mean := (p.Frames-p.Resumed)/p.Begun, ""
+	mean := ""
 	if p.Begun > 1 {
 		mean = " on average"
 	}
 	switch {
-	case each >= stormFrames && p.Longest >= stormTime:
+	case !letsGo(p):
+		each := (p.Frames - p.Resumed) / p.Begun
 		i.fact("manner", fmt.Sprintf("it asked again with %s%s before a pause ended: the port does not let go", count(each-1, "frame"), mean))
 		i.FitsWith = []string{"a receiver that takes nothing any more: a host, an adapter or a PCIe link that hangs (a pause storm)", "a port after it that is paused itself: the other end of its own link has it wait"}
 		i.Next = append([]string{"the host or switch port with that Ethernet address at that time: dmesg, firmware, PCIe errors, and its pause storm watchdog"}, i.Next...)
 	case p.Begun >= manyPauses && p.Unresumed*tenth <= p.Begun && p.Longest < stormTime:
-		i.fact("manner", fmt.Sprintf("it resumed each time%s", t.within(": a pause began every %s on average", (p.LastTime-p.Time)/int64(p.Begun))))
+		i.fact("manner", fmt.Sprintf("it resumed %s%s", eachTime(p), t.within(": a pause began every %s on average", (p.LastTime-p.Time)/int64(p.Begun))))
 		i.FitsWith = []string{"flow control at work: a buffer that fills and is emptied again and again, as with more senders than its link has room for, or a receiver that is a little slower"}
 		i.Next = append([]string{"whether the senders react to marks before pauses begin: ECN thresholds and congestion control for this priority"}, i.Next...)
 	}
+}
+
+// eachTime says how often a port resumed of how often it might have.
+func eachTime(p *link.Paused) string {
+	switch {
+	case ranOut(p) > 0:
+		return fmt.Sprintf("%d of %s", p.Begun-p.Unresumed, times(p.Begun))
+	case p.Held:
+		return "each time but the last, whose end is not shown"
+	}
+	return "each time"
 }
 
 // pauses tells the pauses of a run that goes on from those before them, which ended long ago.

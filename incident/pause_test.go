@@ -65,6 +65,9 @@ func TestMannerOfPauses(t *testing.T) {
 		{"of a known speed", func(p *link.Paused) { p.Speed, p.Least = 25e9, p.Most }, []string{storm}, []string{speed}},
 		{"run out", func(p *link.Paused) { p.Unresumed = 1 }, nil, []string{speed}},
 		{"short ones", short, []string{work, "manner: it resumed each time: a pause began every 1ms on average"}, []string{storm}},
+		{"short ones, one run out", func(p *link.Paused) { short(p); p.Unresumed = 1 }, []string{work, "ended: once by running out, and not by", "manner: it resumed 999 of 1,000 times: a pause began"}, []string{"not shown"}},
+		{"short ones up to the end", func(p *link.Paused) { short(p); p.Unresumed, p.Held = 1, true }, []string{work, speed, "ended: the end of the last one is not shown", "manner: it resumed each time but the last, whose end is not shown: a pause began"}, []string{"running out"}},
+		{"short ones up to the end, two run out", func(p *link.Paused) { short(p); p.Unresumed, p.Held = 3, true }, []string{work, "ended: twice by running out, and not by a pause frame that resumes; the end of the last one is not shown", "manner: it resumed 997 of 1,000 times: "}, nil},
 		{"two", func(p *link.Paused) { p.Frames, p.Begun = 4, 2 }, []string{"a receiver that cannot take"}, []string{storm, work}},
 	} {
 		got := told(tt.change)

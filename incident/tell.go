@@ -42,6 +42,7 @@ func Of(r *agent.Result) []Incident {
 	t.managed()
 	t.paused()
 	t.capture()
+	t.blamePauses()
 	list := t.sorted()
 	gather(list, r.Findings)
 	list = t.hubs(peers(list))
@@ -61,11 +62,12 @@ type teller struct {
 	order   []*Incident
 	keys    []group                        // of order
 	pairs   map[pair][]*agent.Connection   // by First; nil: nobody has asked
-	ways    map[waysKey]string             // what paths says
+	ways    map[waysKey]lossyPath          // what paths says
 	pmtus   map[packet.Addr]uint32         // the largest path MTU of the connections of a host; nil: nobody has asked
 	keysOf  map[waysKey][]uint16           // what unansweredKeys returns
 	broken  map[rule.Frame][]*rule.Finding // violations, by frame; nil: nobody has asked
 	stopped []stop                         // interruptions, which stops tells of
+	storms  []pauseTold                    // ports that did not let go, and whose packets they have wait
 	lost    *unheld                        // nil: nobody has asked
 	sided   *sides                         // nil: nobody has asked
 	still   []still                        // when the capture recorded nothing of any host

@@ -1,0 +1,60 @@
+package incident
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/timing"
+)
+
+// TestAnsweredMeanwhile: no host is told to have stopped while another connection between the same hosts was answered; one that was answered only at the edges, or with others, does not show that.
+func TestAnsweredMeanwhile(t *testing.T) {
+	ms := int64(time.Millisecond)
+	told := func(peer byte, slots ...timing.Slot) Incident {
+		r := &agent.Result{First: 1, Last: 1000 * ms, RDMA: 1}
+		for n := range 2 {
+			c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1, Timing: &timing.Connection{}}
+			c.Ends[0] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, 1}), QPN: uint32(n + 16), QPNKnown: true, Packets: 100, Messages: 100, Last: 1000 * ms}
+			c.Ends[1] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, 2 + byte(n)*(peer-2)}), QPN: uint32(n + 16), QPNKnown: true, Packets: 100, Last: 1000 * ms}
+			if n == 0 {
+				s := qp.Stall{Since: 105 * ms, Begun: 150 * ms, Last: 239 * ms, Ended: 240 * ms, Rounds: [qp.NumCauses]uint32{2}, Packets: 2}
+				c.Ends[0].Trouble = &qp.Trouble{Longest: [4]qp.Stall{s}, Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{2, 8}, Begun: 150 * ms, Last: 239 * ms}}
+			} else {
+				c.Timing.Ends[0].Series = timing.Series{Start: 100 * ms, Width: 64 * ms, Slots: slots}
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		for _, i := range Of(r) {
+			if i.Kind == Interrupted {
+				return i
+			}
+		}
+		t.Fatal("no interruption is told")
+		return Incident{}
+	}
+	busy := timing.Slot{Bytes: 100, Messages: 3}
+	i := told(2, busy, busy, busy, busy)
+	if k := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "others" }); k < 0 || i.Facts[k].Text != "requests of 10.0.0.1 QP 0x11 were answered by 10.0.0.2 meanwhile: at least 3" {
+		t.Errorf("answered: %+v", i)
+	}
+	if slices.Contains(i.FitsWith, hostStopped) || slices.Contains(i.Next, othersToo) {
+		t.Errorf("answered: fits %q, next %q", i.FitsWith, i.Next)
+	}
+	if !strings.HasPrefix(i.FitsWith[0], "a packet that was lost with what was retransmitted for it: this queue pair had 8 rounds by PSN sequence NAKs in all") {
+		t.Errorf("few rounds of many: fits %q", i.FitsWith)
+	}
+	for name, i := range map[string]Incident{
+		"at the edges": told(2, busy, timing.Slot{Bytes: 100}, busy, busy),
+		"by another":   told(3, busy, busy, busy, busy),
+		"sent before":  told(2, busy, timing.Slot{Messages: 3}, busy, busy),
+	} {
+		if i.says("others") || !slices.Contains(i.FitsWith, hostStopped) {
+			t.Errorf("%s: %+v", name, i)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package incident
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/qp"
+)
+
+// From which payload and from how long a time on a rate means something.
+const (
+	tellingBytes = 16 << 10
+	tellingTime  = int64(time.Millisecond)
+)
+
+// From how many CNPs on, and from which share of the rate before them, a sender that sent as fast has not reacted.
+const (
+	tellingCNPs = 8
+	asFast      = 0.9
+)
+
+// sends is what queue pairs sent around CNPs, in bytes a second, added up.
+type sends struct {
+	before, during, after float64
+	fastest               float64 // before, by the time without the gaps between messages; where that is known of each: paced
+	n, spanned, left      uint64  // queue pairs; with a rate while CNPs came; with one after them
+	paced, cnps           uint64
+}
+
+// add takes a queue pair, end from of a connection, that CNPs x came to.
+func (s *sends) add(c *agent.Connection, from int, x *qp.Notified) {
+	e := &c.Ends[from]
+	if x.Bytes < tellingBytes || x.First-c.First < tellingTime || e.Last-x.First < tellingTime {
+		return
+	}
+	s.before += perSecond(x.Bytes, x.First-c.First)
+	s.n++
+	s.cnps += x.Count
+	if x.Last-x.First >= tellingTime {
+		s.during += perSecond(x.Until-x.Bytes, x.Last-x.First)
+		s.spanned++
+	}
+	if e.Last-x.Last >= tellingTime {
+		s.after += perSecond(e.Bytes-x.Until, e.Last-x.Last)
+		s.left++
+	}
+	if t := sending(c, from, x.First); t >= tellingTime {
+		s.fastest += perSecond(x.Bytes, t)
+		s.paced++
+	}
+}
+
+// reaction says what the queue pairs of a host that CNPs came to sent in a second until the first of these, while they came, and after the last, and where nothing shows that they reacted.
+func (t *teller) reaction(i *Incident, w way) {
+	var s sends
+	for k := range t.run.Connections {
+		c := &t.run.Connections[k]
+		for from := range c.Ends {
+			e := &c.Ends[from]
+			if e.Addr == w.from && c.Ends[1-from].Addr == w.to && e.Trouble != nil && e.Trouble.Notified != nil {
+				s.add(c, from, e.Trouble.Notified)
+			}
+		}
+	}
+	if s.n == 0 || !t.timed() {
+		return
+	}
+	each := func(bytes float64) string { return rate(uint64(bytes), int64(time.Second)) }
+	told := fmt.Sprintf("%v sent %s on %s until the first CNP to each", w.from, each(s.before), count(s.n, "queue pair"))
+	if s.spanned == s.n {
+		told += fmt.Sprintf(", %s while they came", each(s.during))
+	}
+	if s.left == s.n {
+		told += fmt.Sprintf(", and %s after the last", each(s.after))
+	}
+	if s.paced < s.n || s.fastest*asFast > s.before {
+		told += ": on average, times without traffic counted too"
+	}
+	i.fact("rate", told)
+	if s.paced < s.n || s.spanned < s.n || s.cnps < tellingCNPs*s.n || s.during < asFast*s.fastest {
+		return
+	}
+	i.fact("reaction", "none that the rate shows: it sent as fast while CNPs came as before, the gaps between its messages then left out")
+	i.FitsWith = append(i.FitsWith, fmt.Sprintf("a sender that does not react: congestion control of %v (reaction point) that is off for this priority, or CNPs that do not reach it; or a program that offers less than the limit that it sets", w.from))
+	i.Next = append(i.Next, fmt.Sprintf("congestion control on %v (RoCE reaction point), and its counters of CNPs (rp_cnp_handled, rp_cnp_ignored)", w.from))
+}
+
+// sending is for how long an end of a connection sent until a time, at least: the gaps between its messages, of which only the sum over the capture is known, are left out. 0: that is not known, as
+// it sent responses, began messages that the tap did not see, or sent nothing for a while in a way that the gaps do not show.
+func sending(c *agent.Connection, from int, until int64) int64 {
+	if c.Timing == nil {
+		return 0
+	}
+	m := &c.Timing.Ends[from]
+	x := &m.Series
+	gaps := m.Gaps
+	if gaps == nil || x.Width == 0 || gaps.Count()+1 < c.Ends[from].Messages {
+		return 0
+	}
+	for k := range x.Slots {
+		if x.Start+int64(k)*x.Width < until && x.Slots[k].Bytes+x.Slots[k].Retransmitted == 0 {
+			return 0
+		}
+	}
+	return until - max(c.First, x.Start+x.Width) - int64(gaps.Sum)
+}
+
+// perSecond is how many bytes went in a second.
+func perSecond(bytes uint64, ns int64) float64 { return float64(bytes) / time.Duration(ns).Seconds() }
