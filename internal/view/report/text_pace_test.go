@@ -29,7 +29,7 @@ func TestPaces(t *testing.T) {
 			c.Ends[k] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(k + 1)}), QPN: 0x20, QPNKnown: true, Packets: 9, Messages: 9, Last: c.First + int64(count)*int64(500*time.Microsecond)}
 		}
 		e, gaps := &c.Timing.Ends[0], times(count-1, gap)
-		e.Ops[op] = &timing.Operation{Count: uint64(count), Bytes: uint64(count) * 4096, Latency: times(count, took)}
+		e.Ops[op] = &timing.Operation{Count: uint64(count), Bytes: uint64(count) * 4096, Latency: times(count, took), Most: took}
 		e.Gaps, e.Reads = &gaps, reads
 		return c
 	}
@@ -150,15 +150,27 @@ func busy(op wqe.Op, n, late int) agent.Connection {
 		if i < late {
 			took = 50 * time.Millisecond
 		}
-		o.Latency.Observe(took)
+		o.Observe(took)
 	}
 	c.Timing.Ends[0].Ops[op] = o
 	return c
 }
 
+// TestSlowest: what the slowest message took is what was measured, and not a bound of the histogram.
+func TestSlowest(t *testing.T) {
+	c := busy(wqe.Read, 300, 0)
+	c.Timing.Ends[0].Ops[wqe.Read].Observe(8029 * time.Microsecond)
+	if got := reported(t, c); !strings.Contains(got, "; the slowest took 8.029ms.") {
+		t.Error(got)
+	}
+	if k := timingOf(&c, 0).Operations[0].Latency; k.Most != 0.008029 || k.P99 > k.Most {
+		t.Errorf("%+v", k)
+	}
+}
+
 // TestSpikes: an end of which few messages waited long is told; not one of which many did, or of which few messages were seen.
 func TestSpikes(t *testing.T) {
-	const want = "3 of 300 RDMA READs of 10.0.0.1 QP 0x20 waited longer than 10ms for the answer of 10.0.0.2, "
+	const want = "3 of 300 RDMA READs of 10.0.0.1 QP 0x20 waited longer than 10ms for the answer of 10.0.0.2, 50ms at most, "
 	for _, k := range []struct {
 		n, late int
 		told    bool
