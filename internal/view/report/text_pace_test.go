@@ -63,7 +63,7 @@ func TestPaces(t *testing.T) {
 		{name: "READs, two at a time", c: connection(wqe.Read, 1000*us, 500*us, 2, n), want: ""},
 		{
 			name: "idle", c: connection(wqe.Write, 20*us, 480*us, 0, n),
-			want: "Idle: most of the time nothing waited for an answer at 10.0.0.1 QP 0x20 (96 %): there a program limits the pace, of that end or of its peer, and not the network.",
+			want: "Idle: most of the time the tap saw no request wait for its answer at 10.0.0.1 QP 0x20 (96 %): a program of either end may limit the pace there, or what is between that end and the tap.",
 		},
 	} {
 		var b bytes.Buffer
@@ -81,6 +81,20 @@ func TestPaces(t *testing.T) {
 		}
 		if k.want == "" && strings.Contains(got, "outstanding") || !strings.Contains(got, k.want) {
 			t.Errorf("%s: %q, want %q", k.name, got, k.want)
+		}
+	}
+}
+
+// TestIdleAndQuiet: of a connection that carries nothing any more it is not told what limited its pace.
+func TestIdleAndQuiet(t *testing.T) {
+	for _, quiet := range []bool{false, true} {
+		c := busy(wqe.Write, 300, 0)
+		run := &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{c}, Last: c.Ends[0].Last}
+		if run.Connections[0].Ends[0].Messages = 300; quiet {
+			run.Last += int64(time.Minute)
+		}
+		if got := reportOf(t, run); strings.Contains(got, "Idle: ") == quiet {
+			t.Errorf("quiet %v: %s", quiet, got)
 		}
 	}
 }
@@ -127,12 +141,18 @@ func TestTurns(t *testing.T) {
 // reported is the text report of a connection.
 func reported(t *testing.T, c agent.Connection) string {
 	t.Helper()
+	return reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{c}})
+}
+
+// reportOf is the text report of a result, in one line.
+func reportOf(t *testing.T, r *agent.Result) string {
+	t.Helper()
 	var b bytes.Buffer
 	sink, err := New("text", Options{Width: 700})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := sink.Report(&b, &Run{Result: &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{c}}}); err != nil {
+	if err := sink.Report(&b, &Run{Result: r}); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
