@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ibwitness/agent"
@@ -55,7 +56,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("waits", waiting(e, k, least, c.Closed.At == 0))
 	t.cause(i, c, from, k)
 	t.command(i, c)
-	out := t.outlasted(c, k)
+	out := t.outlasted(c, from, k)
 	if out.others == 0 {
 		t.peer(i, c, 1-from, k.Since, k.Last, "this request")
 	}
@@ -65,7 +66,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.others(i, k)
 	t.after(i, c, k)
 	if out.others > 0 {
-		i.cameBack(out, k)
+		i.cameBack(out, k, strings.HasPrefix(t.paths(c, from), "all "))
 	} else {
 		t.reasons(i, c, from, k)
 	}
