@@ -99,7 +99,7 @@ func (t *text) least() (least [timing.NumOps]time.Duration) {
 	return least
 }
 
-// idle tells, where times were measured and nothing else happened, of ends of which the tap saw most of the time no request wait for its answer. It may have waited where the tap is far from that end.
+// idle tells, where times were measured and nothing else happened, of ends of which the tap saw most of the time no request wait for its answer. It may have waited with a tap that is far from that end.
 // Of connections that went quiet nothing is told: what ended them is not known.
 func (t *text) idle() {
 	type end struct {
