@@ -20,14 +20,18 @@ work:
 taps: [middle]
 errors:
 `
-	for name, tt := range map[string]struct{ drop, want, not string }{
+	for name, tt := range map[string]struct{ drop, want, not, work string }{
 		"all but the last packet": {
 			"{do: drop, from: a, op: [write_first, write_middle], count: all, where: after}",
-			"asked for it with a PSN sequence NAK, and never acknowledged it", "in the error state",
+			"asked for it with a PSN sequence NAK, and never acknowledged it", "in the error state", "",
 		},
-		"all packets of it": {"{do: drop, from: a, op: [write_first, write_middle, write_last], count: all, where: after}", "never answered it", "a PSN sequence NAK"},
+		"all but what comes next, before the tap": {
+			"{do: drop, from: a, op: [write_first, write_middle, write_last], count: all}",
+			"asked with a PSN sequence NAK for what comes before it, which the capture does not hold, and never acknowledged it", "asked for it", "  - {qp: a1, op: write, length: 100, at: 41ms}\n",
+		},
+		"all packets of it": {"{do: drop, from: a, op: [write_first, write_middle, write_last], count: all, where: after}", "never answered it", "a PSN sequence NAK", ""},
 	} {
-		list := judged(t, frames(t, scene+"  - "+tt.drop+"\n"), agent.Options{})
+		list := judged(t, frames(t, strings.Replace(scene, "taps:", tt.work+"taps:", 1)+"  - "+tt.drop+"\n"), agent.Options{})
 		got := toldOf(list)
 		if !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
 			t.Errorf("%s: %s", name, got)

@@ -40,6 +40,8 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		least = "at least "
 	case i.Kind == NeverAnswered:
 		never = "has never sent anything on this connection"
+	case k.Unshown:
+		never = "asked with a PSN sequence NAK for what comes before it, which the capture does not hold, and never acknowledged it"
 	case k.Rounds[qp.SequenceAsked] > 0:
 		never = "asked for it with a PSN sequence NAK, and never acknowledged it"
 	case rest(&k.Request):

@@ -28,6 +28,9 @@ func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
 	}
 }
 
+// AskedForUnshown notes that the NAK which has the requester go back, in the newest round, asks for a PSN before that, which no request in the capture had.
+func (s *SendQueue) AskedForUnshown() { s.trouble().Now.Unshown = true }
+
 // AnsweredAgain notes that the responder has acknowledged a PSN once more, which it had acknowledged before: where the timer had the requester retransmit that, and there is
 // an answer more than packets that were retransmitted, nothing was lost.
 func (s *SendQueue) AnsweredAgain(psn packet.PSN) {
