@@ -39,6 +39,33 @@ errors:
 	}
 }
 
+// TestBlackHoleBesideSmall: the path MTU is told where another connection has sent packets that are larger than those which were answered, and much smaller than those which vanish; not where it has sent some
+// that are as large.
+func TestBlackHoleBesideSmall(t *testing.T) {
+	const scene = `
+about: a WRITE whose large packets the path drops, beside smaller ones on another connection
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 4096, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
+work:
+  - {qp: a1, op: write, length: 180, repeat: 10, every: 1ms}
+  - {qp: a2, op: write, length: %s, repeat: 30, every: 1ms}
+  - {qp: a1, op: write, length: 65536, at: 40ms}
+taps: [middle]
+errors:
+  - {do: drop, from: a, op: [write_first, write_middle], count: all, where: after}
+`
+	const (
+		size = "size: it carries 4,096 bytes of payload; the largest packet that was answered just before carried 180 bytes"
+		fits = "a path whose MTU is smaller than the path MTU of the queue pair: large packets vanish, small ones arrive"
+	)
+	for length, told := range map[string]bool{"500": true, "4000": false} {
+		if got := reasons(t, strings.Replace(scene, "%s", length, 1)); strings.Contains(got, size) != told || strings.Contains(got, fits) != told {
+			t.Errorf("beside packets of %s bytes: %s", length, got)
+		}
+	}
+}
+
 // TestBlackHoleOfResponses: a READ whose responses the path drops, where smaller ones were answered, is told to ask for larger packets: as large as other connections of its host have.
 func TestBlackHoleOfResponses(t *testing.T) {
 	const scene = `
