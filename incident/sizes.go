@@ -77,8 +77,7 @@ func (t *teller) blackHole(c *agent.Connection, from int, k *qp.Stall) string {
 }
 
 // passed reports whether larger packets than those that were answered just before request r of end from of c have passed between the hosts: those that carry its payload are larger on average, on
-// this connection before, or on another on which every request was answered. One on which
-// all packets were less than half a size does not count.
+// this connection before, or on another on which every request was answered: but one whose packets were all shorter than half a size.
 func (t *teller) passed(c *agent.Connection, from int, r *qp.StalledRequest, size uint32) bool {
 	local, sends := c.Ends[from].Addr, from
 	if r.Op == wqe.Read {
