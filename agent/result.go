@@ -83,6 +83,7 @@ type Connection struct {
 	FirstTap   uint16 // of its first packet
 	PMTU       uint32 // bytes; 0: not known
 	PairedBy   PairedBy
+	Largest    uint16             // where the path MTU is not known: most bytes of payload of a packet
 	Closed     Closed             // by CM
 	First      int64              // time of its first packet
 	FirstFrame uint64             // and its frame

@@ -243,6 +243,9 @@ func show(c *connection.Connection, k *Connection) {
 		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, PairedBy: c.PairedBy, Closed: Closed{c.ClosedBy, c.ClosedAt, c.ClosedFrame},
 		First: c.FirstTime, FirstFrame: c.FirstFrame, FirstTap: c.FirstTap,
 	}
+	if c.PMTU == 0 {
+		k.Largest = uint16(c.LeastPMTU())
+	}
 	if c.Service == packet.UD {
 		k.PMTU = 0
 	}

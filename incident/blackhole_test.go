@@ -20,17 +20,48 @@ work:
 taps: [middle]
 errors:
 `
-	for name, tt := range map[string]struct{ drop, want, not string }{
+	for name, tt := range map[string]struct{ drop, want, not, work string }{
 		"all but the last packet": {
 			"{do: drop, from: a, op: [write_first, write_middle], count: all, where: after}",
-			"asked for it with a PSN sequence NAK, and never acknowledged it", "in the error state",
+			"asked for it with a PSN sequence NAK, and never acknowledged it", "in the error state", "",
 		},
-		"all packets of it": {"{do: drop, from: a, op: [write_first, write_middle, write_last], count: all, where: after}", "never answered it", "a PSN sequence NAK"},
+		"all but what comes next, before the tap": {
+			"{do: drop, from: a, op: [write_first, write_middle, write_last], count: all}",
+			"asked with a PSN sequence NAK for what comes before it, which the capture does not hold, and never acknowledged it", "asked for it", "  - {qp: a1, op: write, length: 100, at: 41ms}\n",
+		},
+		"all packets of it": {"{do: drop, from: a, op: [write_first, write_middle, write_last], count: all, where: after}", "never answered it", "a PSN sequence NAK", ""},
 	} {
-		list := judged(t, frames(t, scene+"  - "+tt.drop+"\n"), agent.Options{})
+		list := judged(t, frames(t, strings.Replace(scene, "taps:", tt.work+"taps:", 1)+"  - "+tt.drop+"\n"), agent.Options{})
 		got := toldOf(list)
 		if !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
 			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// TestBlackHoleBesideSmall: the path MTU is told where another connection has sent packets that are larger than those which were answered, and much smaller than those which vanish; not where it has sent some
+// that are as large.
+func TestBlackHoleBesideSmall(t *testing.T) {
+	const scene = `
+about: a WRITE whose large packets the path drops, beside smaller ones on another connection
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 4096, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
+work:
+  - {qp: a1, op: write, length: 180, repeat: 10, every: 1ms}
+  - {qp: a2, op: write, length: %s, repeat: 30, every: 1ms}
+  - {qp: a1, op: write, length: 65536, at: 40ms}
+taps: [middle]
+errors:
+  - {do: drop, from: a, op: [write_first, write_middle], count: all, where: after}
+`
+	const (
+		size = "size: it carries 4,096 bytes of payload; the largest packet that was answered just before carried 180 bytes"
+		fits = "a path whose MTU is smaller than the path MTU of the queue pair: large packets vanish, small ones arrive"
+	)
+	for length, told := range map[string]bool{"500": true, "4000": false} {
+		if got := reasons(t, strings.Replace(scene, "%s", length, 1)); strings.Contains(got, size) != told || strings.Contains(got, fits) != told {
+			t.Errorf("beside packets of %s bytes: %s", length, got)
 		}
 	}
 }

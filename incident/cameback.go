@@ -4,43 +4,75 @@ import (
 	"fmt"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/qp"
 )
 
-// outage is a time in which nothing that a host sent to another was answered on any connection that had begun, and after which the others went on.
+// outage is a time in which nothing that was sent to a host was answered on other connections that had begun, and after which these went on.
 type outage struct {
-	others int   // connections on which it was so
-	until  int64 // when the first of them was answered again
+	others  int   // connections on which it was so
+	unknown int   // more of them, of which it is not known
+	until   int64 // when the first of the others was answered again
+	away    bool  // the others are those of other hosts
 }
 
-// outlasted returns the outage in which the retries of stall k of c were used up; others is 0 where there was none.
-func (t *teller) outlasted(c *agent.Connection, k *qp.Stall) (o outage) {
+// mostOthers is how many connections a host has at most, and a run, of which those with other hosts are looked at for an outage.
+const mostOthers = 4096
+
+// outlasted returns the outage in which the retries of stall k of end from of c were used up; others is 0 where there was none.
+func (t *teller) outlasted(c *agent.Connection, from int, k *qp.Stall) outage {
 	if !t.timed() || k.Total() == 0 {
+		return outage{}
+	}
+	o, went := outlastedOn(t.siblings(c), c, k, packet.Addr{})
+	if o.others > 0 || went {
 		return o
 	}
-	for _, d := range t.siblings(c) {
-		if d.First > k.Since {
-			break
-		}
-		if d == c || max(d.Ends[0].Last, d.Ends[1].Last) < k.Since || d.Ends[0].Stalled || d.Ends[1].Stalled {
-			continue // another, one that was over, one that did not outlast it either
-		}
-		until := answeredAfter(d, k)
-		if until == 0 {
-			return outage{} // it may have carried traffic meanwhile
-		}
-		if o.others == 0 || until < o.until {
-			o.until = until
-		}
-		o.others++
-	}
+	o, _ = outlastedOn(t.withOthers(c, from), c, k, c.Ends[1-from].Addr)
+	o.away = true
 	return o
 }
 
-// answeredAfter returns when a request on connection d was answered that waited during all retransmissions of stall k; 0: none did.
-func answeredAfter(d *agent.Connection, k *qp.Stall) int64 {
+// withOthers returns the connections of the service that the peer of end from of c has with other hosts than that of the end; nil where there are many.
+func (t *teller) withOthers(c *agent.Connection, from int) (list []*agent.Connection) {
+	if len(t.run.Connections) > mostOthers {
+		return nil
+	}
+	for n := range t.run.Connections {
+		d := &t.run.Connections[n]
+		if far, ok := farEnd(d, c.Ends[1-from].Addr); ok && far != c.Ends[from].Addr && d.Service == c.Service {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// outlastedOn returns the outage in which the retries of stall k of c were used up, as far as a list of other connections shows it: what host asked has sent on them does not count. went says that one of
+// them may have carried traffic meanwhile: there was none.
+func outlastedOn(list []*agent.Connection, c *agent.Connection, k *qp.Stall, asked packet.Addr) (o outage, went bool) {
+	for _, d := range list {
+		if d == c || d.First > k.Since || max(d.Ends[0].Last, d.Ends[1].Last) < k.Since || d.Ends[0].Stalled || d.Ends[1].Stalled {
+			continue // itself, one that began later, one that was over, one that did not outlast it either
+		}
+		switch until := answeredAfter(d, k, asked); {
+		case until != 0:
+			if o.others == 0 || until < o.until {
+				o.until = until
+			}
+			o.others++
+		case busyIn(d, k.Begun, k.Last):
+			return outage{}, true
+		default:
+			o.unknown++
+		}
+	}
+	return o, false
+}
+
+// answeredAfter returns when a request on connection d, of another host than one, was answered that waited during all retransmissions of stall k; 0: none did.
+func answeredAfter(d *agent.Connection, k *qp.Stall, asked packet.Addr) int64 {
 	for e := range d.Ends {
-		if d.Ends[e].Trouble == nil {
+		if d.Ends[e].Trouble == nil || d.Ends[e].Addr == asked {
 			continue
 		}
 		x := d.Ends[e].Trouble.Settled(false)
@@ -53,14 +85,31 @@ func answeredAfter(d *agent.Connection, k *qp.Stall) int64 {
 	return 0
 }
 
-// cameBack tells of an outage that a request has not outlasted.
-func (i *Incident) cameBack(o outage, k *qp.Stall) {
+// cameBack tells of an outage that a request has not outlasted. all says that all queue pairs between the hosts lost packets: it is not one path of several.
+func (i *Incident) cameBack(o outage, k *qp.Stall, all bool) {
 	peer := i.Peer.Addr.String()
-	on := "the other connection between them"
-	if o.others > 1 {
-		on = fmt.Sprintf("the %d other connections between them", o.others)
+	on, where, path, unknown := "the other connection", "between them", "a link, switch or route between the hosts", ""
+	switch {
+	case o.others > 1 && (o.away || o.unknown > 0):
+		on = fmt.Sprintf("%d other connections", o.others)
+	case o.others > 1:
+		on = fmt.Sprintf("the %d other connections", o.others)
+	case o.away || o.unknown > 0:
+		on = "another connection"
 	}
-	i.fact("peer", fmt.Sprintf("%s answered nothing on %s either, until %s after this request", peer, on, span(o.until-k.Since)))
-	i.FitsWith = append(i.FitsWith, "a link, switch or route between the hosts, or "+peer+" itself, that failed and came back when these retries were used up, and those of the others were not")
+	if o.unknown > 0 {
+		unknown = fmt.Sprintf("; what %s more carried meanwhile is not known", number(uint64(o.unknown)))
+	}
+	switch {
+	case o.away:
+		where, path = "with another host", "a link, switch or route on the way to "+peer
+		if o.others > 1 {
+			where = "with other hosts"
+		}
+	case o.unknown > 0 && !all:
+		path = "one path of several between the hosts, which these queue pairs take, or " + path
+	}
+	i.fact("peer", fmt.Sprintf("%s answered nothing on %s %s either, until %s after this request%s", peer, on, where, span(o.until-k.Since), unknown))
+	i.FitsWith = append(i.FitsWith, path+", or "+peer+" itself, that failed and came back when these retries were used up, and those of the others were not")
 	i.Next = append(i.Next, "link events in the logs of both hosts and of the switches at that time", "the timeout and retry_cnt of "+i.Local.String()+", if it is to outlast such a time")
 }

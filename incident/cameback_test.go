@@ -27,6 +27,39 @@ errors:
 `
 	const both = "peer: 10.1.0.2 answered nothing on the other connection between them either, until 6.47s after this request"
 	const one = "peer: 10.1.0.2 went on sending on other connections: last "
+	const idle = `
+about: WRITEs on two connections while a path fails for a while, and a third that carries one before and one after
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {timeout: 20, retry_cnt: 7}
+qps:
+  a1: {hca: a, peer: b1, timeout: 12, retry_cnt: 3}
+  b1: {hca: b, peer: a1}
+  a2: {hca: a, peer: b2}
+  b2: {hca: b, peer: a2}
+  a3: {hca: a, peer: b3}
+  b3: {hca: b, peer: a3}
+work:
+  - {qp: a3, op: write, length: 1000}
+  - {qp: a1, op: write, length: 1000, repeat: 26, every: 5ms}
+  - {qp: a2, op: write, length: 1000, repeat: 26, every: 5ms}
+  - {qp: a3, op: write, length: 1000, at: 20s}
+taps: [a]
+errors:
+  - {do: drop, from: a, op: request, nth: 52, count: 5, where: after}
+`
+	const seldom = "peer: 10.1.0.2 answered nothing on another connection between them either, until 6.54s after this request; what 1 more carried meanwhile is not known"
+	if got := happened(t, frames(t, idle), agent.Options{}); !strings.Contains(got, seldom) || strings.Contains(got, "destroyed") {
+		t.Errorf("an idle one: %s\nwant %q", got, seldom)
+	}
+	busy := strings.NewReplacer("op: write, length: 1000}", "op: write, length: 1000, repeat: 900, every: 5ms}", "op: request, nth: 52, count: 5, where: after}", "psn: 0x100019, count: 4, where: after}\n  - {do: drop, from: a, psn: 0x300019, where: after}", "  - {qp: a3, op: write, length: 1000, at: 20s}\n", "").Replace(idle)
+	if got := happened(t, frames(t, busy), agent.Options{}); strings.Contains(got, "between them either") || !strings.Contains(got, one) {
+		t.Errorf("beside a busy one: %s\nwant %q", got, one)
+	}
+	away := strings.NewReplacer("10.1.0.2}", "10.1.0.2, c: 10.1.0.3}", "a2: {hca: a,", "a2: {hca: c,", "a3: {hca: a,", "a3: {hca: c,", "nth: 52, count: 5, where: after}", "to: b, nth: 26, count: 4, where: after}\n  - {do: drop, from: c, to: b, op: request, nth: 27, where: after}").Replace(idle)
+	const other = "peer: 10.1.0.2 answered nothing on another connection with another host either"
+	if got := happened(t, frames(t, strings.Replace(away, "taps: [a]", "taps: [middle]", 1)), agent.Options{}); !strings.Contains(got, other) {
+		t.Errorf("of another host: %s\nwant %q", got, other)
+	}
 	for name, tt := range map[string]struct{ errors, want, not string }{
 		"an outage":        {"  - {do: drop, from: a, op: request, nth: 51, count: 5, where: after}\n", both, one},
 		"one that is gone": {"  - {do: drop, from: a, psn: 0x100019, count: 4, where: after}\n", one, both},

@@ -92,16 +92,21 @@ func (t *teller) wentOn(x packet.Addr, others []packet.Addr, all []*Incident) bo
 		if far, ok := farEnd(c, x); !ok || slices.Contains(others, far) {
 			continue
 		}
-		first, last := c.First, max(c.Ends[0].Last, c.Ends[1].Last)
-		packets, whole := int64(c.Ends[0].Packets+c.Ends[1].Packets), last-first
-		if first < begin && last > end {
-			whole -= end - begin
-		}
-		if first < end && last > begin && packets > 0 && whole*busyTimes/packets < end-begin && !heldUp(c, begin, end) {
+		if busyIn(c, begin, end) && !heldUp(c, begin, end) {
 			return true
 		}
 	}
 	return false
+}
+
+// busyIn reports whether a connection was busy before or after a time, so that it may have been in it.
+func busyIn(c *agent.Connection, begin, end int64) bool {
+	first, last := c.First, max(c.Ends[0].Last, c.Ends[1].Last)
+	packets, whole := int64(c.Ends[0].Packets+c.Ends[1].Packets), last-first
+	if first < begin && last > end {
+		whole -= end - begin
+	}
+	return first < end && last > begin && packets > 0 && whole*busyTimes/packets < end-begin
 }
 
 // farEnd is the other host of a connection of a host; false: it is none of that.

@@ -45,7 +45,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	i.fact("caused", causes(&s, k.Earlier))
 	i.fact("cost", least+t.cost(c, e, k))
-	i.fact("where", where(k))
+	i.fact("where", where(k, t.damages(i)))
 	if o.Packets == 0 && s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) { // what came damaged or trimmed does not count as seen
 		i.fact("missing", missing(&k.Missing, least))
 	}
@@ -120,8 +120,8 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, la
 	}
 }
 
-// where says on which side of the tap packets were lost.
-func where(k *qp.Trouble) string {
+// where says on which side of the tap packets were lost. damaged says that packets between the hosts were damaged before it.
+func where(k *qp.Trouble, damaged bool) string {
 	s := &k.Sum
 	before := min(k.Asked.Before, s.Rounds[qp.SequenceAsked])
 	after := min(k.Asked.After, s.Rounds[qp.SequenceAsked]-before)
@@ -133,6 +133,10 @@ func where(k *qp.Trouble) string {
 	}
 	unseen, earlier, late, back := take(s.Before), take(k.Earlier), take(k.Late.Rounds), take(k.AnswersSeen)
 	passed := min(k.Passed, s.Rounds[qp.ResponseLost])
+	missing := "a response is missing"
+	if damaged {
+		missing += " or damaged"
+	}
 	var list []string
 	for _, l := range []struct {
 		rounds uint32
@@ -145,7 +149,7 @@ func where(k *qp.Trouble) string {
 		{back + passed, "on the way back: the answer had passed the tap, and was lost after it or came too late"},
 		{late, "nowhere: the answer came late, and each copy was answered"},
 		{rest, "after the tap, or on the way back, or not at all (a late answer): what the requester's timer had it retransmit had passed the tap"},
-		{s.Rounds[qp.ResponseLost] - passed, "on the way back, before the tap: a response is missing, or came after a later one"},
+		{s.Rounds[qp.ResponseLost] - passed, "on the way back, before the tap: " + missing + ", or came after a later one"},
 	} {
 		if l.rounds > 0 {
 			list = append(list, times(uint64(l.rounds))+" "+l.where)

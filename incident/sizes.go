@@ -70,15 +70,15 @@ func (t *teller) blackHole(c *agent.Connection, from int, k *qp.Stall) string {
 		what, most = "asks for packets with", "largest READ that was answered just before was of"
 		size, as = t.responseSize(c, from, r)
 	}
-	if r.Answered == 0 || size < 2*r.Answered || size <= 512 || k.Rounds[qp.TimerExpired] < 2 || t.passed(c, from, r) {
+	if r.Answered == 0 || size < 2*r.Answered || size <= 512 || k.Rounds[qp.TimerExpired] < 2 || t.passed(c, from, r, size) {
 		return ""
 	}
 	return fmt.Sprintf("it %s %s of payload%s; the %s %s", what, count(uint64(size), "byte"), as, most, count(uint64(r.Answered), "byte"))
 }
 
 // passed reports whether larger packets than those that were answered just before request r of end from of c have passed between the hosts: those that carry its payload are larger on average, on
-// this connection before, or on another on which every request was answered.
-func (t *teller) passed(c *agent.Connection, from int, r *qp.StalledRequest) bool {
+// this connection before, or on another on which every request was answered: but one whose packets were all shorter than half a size.
+func (t *teller) passed(c *agent.Connection, from int, r *qp.StalledRequest, size uint32) bool {
 	local, sends := c.Ends[from].Addr, from
 	if r.Op == wqe.Read {
 		sends = 1 - from
@@ -97,7 +97,7 @@ func (t *teller) passed(c *agent.Connection, from int, r *qp.StalledRequest) boo
 			vain := uint64(k.Packets) + uint64(k.Packets)/max(k.Total(), 1)
 			packets, bytes = packets-min(packets, vain), bytes-min(bytes, k.Bytes+k.Bytes/max(k.Total(), 1))
 		}
-		if packets > 0 && bytes/packets > uint64(r.Answered) {
+		if packets > 0 && bytes/packets > uint64(r.Answered) && (d.Largest == 0 || 2*uint32(d.Largest) > size) {
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ibwitness/agent"
@@ -39,6 +40,8 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		least = "at least "
 	case i.Kind == NeverAnswered:
 		never = "has never sent anything on this connection"
+	case k.Unshown:
+		never = "asked with a PSN sequence NAK for what comes before it, which the capture does not hold, and never acknowledged it"
 	case k.Rounds[qp.SequenceAsked] > 0:
 		never = "asked for it with a PSN sequence NAK, and never acknowledged it"
 	case rest(&k.Request):
@@ -55,7 +58,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("waits", waiting(e, k, least, c.Closed.At == 0))
 	t.cause(i, c, from, k)
 	t.command(i, c)
-	out := t.outlasted(c, k)
+	out := t.outlasted(c, from, k)
 	if out.others == 0 {
 		t.peer(i, c, 1-from, k.Since, k.Last, "this request")
 	}
@@ -65,7 +68,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.others(i, k)
 	t.after(i, c, k)
 	if out.others > 0 {
-		i.cameBack(out, k)
+		i.cameBack(out, k, strings.HasPrefix(t.paths(c, from), "all "))
 	} else {
 		t.reasons(i, c, from, k)
 	}

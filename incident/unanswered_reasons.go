@@ -23,6 +23,9 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.Next = append(i.Next, "the MTU of every interface and switch port between "+local+" and "+peer+": ping -M do -s with the size of the packet")
 	}
 	switch {
+	case k.Unshown:
+		i.FitsWith = append(i.FitsWith, "a path that drops the packets before these, ahead of the tap, and not these: by their size, by a filter, or since they are damaged")
+		i.Next = append(i.Next, "discards and errors of the switch ports between "+local+" and the tap (ethtool -S), and the MTU there; a capture at "+local+": how large the packets are that are missing")
 	case k.Rounds[qp.SequenceAsked] > 0:
 		i.FitsWith = append(i.FitsWith, "a path that drops these packets and not those after them: by their size, by a filter, or since they are damaged")
 		i.Next = append(i.Next, "discards and errors of the switch ports between (ethtool -S), and out_of_sequence of "+peer)
@@ -58,7 +61,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	if next := t.seen[i.Peer.Addr].next(k.Last); !alive && t.timed() && next > k.Last+restart {
 		i.FitsWith = append([]string{"a host that restarted, or was cut off: it is back with its next connection"}, i.FitsWith...)
 	}
-	if !c.Ends[0].Near && !c.Ends[1].Near {
+	if !c.Ends[0].Near && !c.Ends[1].Near && !k.Unshown {
 		i.Next = append(i.Next, "a capture at "+peer+": whether the requests arrived there")
 	}
 }

@@ -24,6 +24,11 @@ func (s *SendQueue) DamagedAt(psn packet.PSN) bool {
 	return s.Damaged() && s.Recovery.Damage.PSN == psn
 }
 
+// DamagedFrom reports whether the newest damaged packet has this PSN or a later one.
+func (s *SendQueue) DamagedFrom(psn packet.PSN) bool {
+	return s.Damaged() && !s.Recovery.Damage.PSN.Before(psn)
+}
+
 // DamagedOnLink reports whether the newest damaged packet was damaged on its link.
 func (s *SendQueue) DamagedOnLink() bool { return s.Recovery != nil && s.Recovery.Damage.Link }
 

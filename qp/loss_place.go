@@ -4,10 +4,13 @@ import "ibwitness/packet"
 
 // On which side of the tap a request or its answer was lost, PSN sequence NAKs and answers that come once more show.
 
-// Answered notes that the tap had seen the answer to what the timer had the requester retransmit, in the newest round; lost says that it had long passed it then.
-func (s *SendQueue) Answered(lost bool) {
+// Answered notes that the tap had seen the answer to what the timer had the requester retransmit, in the newest round; lost says that it had long passed it then, and
+// damaged that it, or what comes after it, may have passed it only so that the requester dropped it.
+func (s *SendQueue) Answered(lost, damaged bool) {
 	t := s.trouble()
-	t.AnswersSeen++
+	if !damaged {
+		t.AnswersSeen++
+	}
 	t.Now.Acked, t.Now.AnswerLost = true, t.Now.AnswerLost || lost
 }
 
@@ -27,6 +30,9 @@ func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
 		a.After++
 	}
 }
+
+// AskedForUnshown notes that the NAK which has the requester go back, in the newest round, asks for a PSN before that, which no request in the capture had.
+func (s *SendQueue) AskedForUnshown() { s.trouble().Now.Unshown = true }
 
 // AnsweredAgain notes that the responder has acknowledged a PSN once more, which it had acknowledged before: where the timer had the requester retransmit that, and there is
 // an answer more than packets that were retransmitted, nothing was lost.

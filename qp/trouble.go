@@ -79,6 +79,7 @@ type Stall struct {
 	Acked      bool // the tap had seen its answer when it was retransmitted
 	AnswerLost bool // and that had long passed it
 	Before     bool // the capture had not shown what was retransmitted first, or lacks what was sent meanwhile: it was lost before the tap, or not recorded
+	Unshown    bool // a PSN sequence NAK asks for one before it, which the capture has not shown
 }
 
 // StallFrames are frames of a stall.

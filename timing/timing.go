@@ -84,6 +84,21 @@ type Operation struct {
 	Untimed       uint64 // messages of which it is not known how long they took: their beginning, their end, or which answer is theirs was not seen
 	Sizes         Sizes
 	Latency       verifier.Histogram
+	Most          time.Duration // longest of them: the histogram knows no more than the bound of a bucket
+}
+
+// Observe counts how long a message took.
+func (o *Operation) Observe(took time.Duration) {
+	o.Latency.Observe(took)
+	o.Most = max(o.Most, took)
+}
+
+// Quantile is the time that a share of the messages did not exceed, as exactly as the histogram tells; of all of them, what the longest took.
+func (o *Operation) Quantile(share float64) time.Duration {
+	if share >= 1 {
+		return o.Most
+	}
+	return min(o.Latency.Quantile(share), o.Most)
 }
 
 const (
@@ -265,7 +280,7 @@ func (c *Connection) end(from int, m *Message) {
 	o.Retransmitted += uint64(min(m.Retransmitted, 1))
 	switch took, ok := m.Took(); {
 	case ok:
-		o.Latency.Observe(took)
+		o.Observe(took)
 		e.Series.add(m.Answered, Slot{Slowest: took, Took: took, Length: uint64(m.Length), Messages: 1})
 	case m.unsure:
 		o.Untimed++
@@ -339,6 +354,7 @@ func (e *End) merge(g *End) {
 		to.Retransmitted, to.Incomplete, to.Untimed = to.Retransmitted+o.Retransmitted, to.Incomplete+o.Incomplete, to.Untimed+o.Untimed
 		to.Sizes.merge(&o.Sizes)
 		to.Latency.Add(&o.Latency)
+		to.Most = max(to.Most, o.Most)
 	}
 	if g.Gaps != nil {
 		if e.Gaps == nil {

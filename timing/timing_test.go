@@ -117,6 +117,9 @@ func TestCoalesced(t *testing.T) {
 	if w.Count != 1 || w.Bytes != 1500 || w.Sizes.Least != 1500 || w.Sizes.Most != 1500 || w.Sizes.Counts[12] != 1 || UpTo(12) != 2048 {
 		t.Errorf("%+v", w)
 	}
+	if o := s.op(wqe.Send); o.Most != 21*time.Microsecond || o.Quantile(1) != o.Most || o.Quantile(0.99) > o.Most {
+		t.Errorf("%v at most, %v and %v by the histogram", o.Most, o.Quantile(1), o.Quantile(0.99))
+	}
 	if sum := s.sum(0); sum.Took != 56*time.Microsecond || sum.Length != 1700 || sum.Messages != 3 || sum.Gap != 5*time.Microsecond {
 		t.Errorf("%+v", sum)
 	}
@@ -291,6 +294,21 @@ func TestRoom(t *testing.T) {
 		}
 		if n != 100 || dropped != 900 {
 			t.Errorf("%d rooms: %d messages are kept, %d dropped", rooms, n, dropped)
+		}
+	}
+}
+
+// TestMergedMost: the longest of connections that turn out to be one is the longest of either.
+func TestMergedMost(t *testing.T) {
+	for _, k := range [][2]int{{7, 19}, {19, 7}} {
+		s, gone := begin(t, nil), begin(t, nil)
+		for i, of := range []*script{s, gone} {
+			of.request(0, packet.SendOnly, 10, 100)
+			of.answer(k[i], packet.Acknowledge, 11)
+		}
+		s.c.Merge(gone.c, false)
+		if most := s.op(wqe.Send).Most; most != 19*time.Microsecond {
+			t.Errorf("%d and %d µs: %v at most", k[0], k[1], most)
 		}
 	}
 }

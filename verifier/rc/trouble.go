@@ -74,10 +74,14 @@ func (v *Verifier) goesBack(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		q.SentEarlier()
 	case cause == qp.TimerExpired && q.Una.After(p.PSN):
 		ago := p.Time - c.RQ(1-from).Last.Time
-		q.Answered(ago >= reordering || 2*ago >= p.Time-q.Trouble().Now.Since) // else the two may have met on their way
+		lost := ago >= reordering || 2*ago >= p.Time-q.Trouble().Now.Since // else the two may have met on their way
+		q.Answered(lost, c.Ends[1-from].SQ.DamagedFrom(p.PSN))
 	case cause == qp.SequenceAsked:
+		if r := c.RQ(1 - from); r.State == qp.SequenceNAKed && p.PSN.After(r.NAK.PSN) && q.Gap.Open() && !r.NAK.PSN.Before(q.Gap.From) && r.NAK.PSN.Before(q.Gap.To) {
+			q.AskedForUnshown()
+		}
 		q.AskedForOvertaken(p.PSN, p.Time, takenForLost)
-	case cause == qp.ResponseLost && q.Una.After(p.PSN) && !impliedNAK(q, p):
+	case cause == qp.ResponseLost && q.Una.After(p.PSN) && !impliedNAK(q, p) && !c.Ends[1-from].SQ.DamagedFrom(p.PSN):
 		q.AnsweredLater()
 	case cause == qp.ResponseLost && w != nil && w.Op == wqe.Read:
 		q.AskedForOvertakenResponse(p.PSN, w, p.Time, takenForLost)

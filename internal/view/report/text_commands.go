@@ -53,7 +53,7 @@ func programs(c *agent.Connection) string {
 	for k := range c.Timing.Ends {
 		for _, o := range c.Timing.Ends[k].Ops {
 			if o != nil {
-				most = max(most, o.Latency.Quantile(1))
+				most = max(most, o.Most)
 			}
 		}
 	}

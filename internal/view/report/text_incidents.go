@@ -65,7 +65,7 @@ func slowest(r *agent.Result) (most time.Duration) {
 		for e := range k.Ends {
 			for _, o := range k.Ends[e].Ops {
 				if o != nil {
-					most = max(most, o.Latency.Quantile(1))
+					most = max(most, o.Most)
 				}
 			}
 		}

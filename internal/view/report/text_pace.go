@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/timing"
 	"ibwitness/wqe"
 )
@@ -98,7 +99,8 @@ func (t *text) least() (least [timing.NumOps]time.Duration) {
 	return least
 }
 
-// idle tells, where times were measured and nothing else happened, of ends of which most of the time nothing waited for an answer.
+// idle tells, where times were measured and nothing else happened, of ends of which the tap saw most of the time no request wait for its answer. It may have waited with a tap that is far from that end.
+// Of connections that went quiet nothing is told: what ended them is not known.
 func (t *text) idle() {
 	type end struct {
 		*agent.End
@@ -109,7 +111,7 @@ func (t *text) idle() {
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		elapsed := max(c.Ends[0].Last, c.Ends[1].Last) - c.First
-		if c.Timing == nil || !c.Service.Reliable() || elapsed < int64(idleTime) || c.Closed.At != 0 {
+		if c.Timing == nil || !c.Service.Reliable() || elapsed < int64(idleTime) || c.Closed.At != 0 || t.quiet(c, map[packet.Addr]bool{}) {
 			continue
 		}
 		for k := range c.Ends {
@@ -135,7 +137,7 @@ func (t *text) idle() {
 	if n := len(list) - pacesTold; n > 0 {
 		names = append(names, count(n, "more end"))
 	}
-	t.prose("  ", "Idle: most of the time nothing waited for an answer at "+enumerate(names)+": there a program limits the pace, of that end or of its peer, and not the network.")
+	t.prose("  ", "Idle: most of the time the tap saw no request wait for its answer at "+enumerate(names)+": a program of either end may limit the pace there, or what is between that end and the tap.")
 }
 
 // paceOf is the pace of an end: of the operation that most of the time went to.

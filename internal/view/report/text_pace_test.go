@@ -29,7 +29,7 @@ func TestPaces(t *testing.T) {
 			c.Ends[k] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(k + 1)}), QPN: 0x20, QPNKnown: true, Packets: 9, Messages: 9, Last: c.First + int64(count)*int64(500*time.Microsecond)}
 		}
 		e, gaps := &c.Timing.Ends[0], times(count-1, gap)
-		e.Ops[op] = &timing.Operation{Count: uint64(count), Bytes: uint64(count) * 4096, Latency: times(count, took)}
+		e.Ops[op] = &timing.Operation{Count: uint64(count), Bytes: uint64(count) * 4096, Latency: times(count, took), Most: took}
 		e.Gaps, e.Reads = &gaps, reads
 		return c
 	}
@@ -63,7 +63,7 @@ func TestPaces(t *testing.T) {
 		{name: "READs, two at a time", c: connection(wqe.Read, 1000*us, 500*us, 2, n), want: ""},
 		{
 			name: "idle", c: connection(wqe.Write, 20*us, 480*us, 0, n),
-			want: "Idle: most of the time nothing waited for an answer at 10.0.0.1 QP 0x20 (96 %): there a program limits the pace, of that end or of its peer, and not the network.",
+			want: "Idle: most of the time the tap saw no request wait for its answer at 10.0.0.1 QP 0x20 (96 %): a program of either end may limit the pace there, or what is between that end and the tap.",
 		},
 	} {
 		var b bytes.Buffer
@@ -81,6 +81,20 @@ func TestPaces(t *testing.T) {
 		}
 		if k.want == "" && strings.Contains(got, "outstanding") || !strings.Contains(got, k.want) {
 			t.Errorf("%s: %q, want %q", k.name, got, k.want)
+		}
+	}
+}
+
+// TestIdleAndQuiet: of a connection that carries nothing any more it is not told what limited its pace.
+func TestIdleAndQuiet(t *testing.T) {
+	for _, quiet := range []bool{false, true} {
+		c := busy(wqe.Write, 300, 0)
+		run := &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{c}, Last: c.Ends[0].Last}
+		if run.Connections[0].Ends[0].Messages = 300; quiet {
+			run.Last += int64(time.Minute)
+		}
+		if got := reportOf(t, run); strings.Contains(got, "Idle: ") == quiet {
+			t.Errorf("quiet %v: %s", quiet, got)
 		}
 	}
 }
@@ -127,12 +141,18 @@ func TestTurns(t *testing.T) {
 // reported is the text report of a connection.
 func reported(t *testing.T, c agent.Connection) string {
 	t.Helper()
+	return reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{c}})
+}
+
+// reportOf is the text report of a result, in one line.
+func reportOf(t *testing.T, r *agent.Result) string {
+	t.Helper()
 	var b bytes.Buffer
 	sink, err := New("text", Options{Width: 700})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := sink.Report(&b, &Run{Result: &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{c}}}); err != nil {
+	if err := sink.Report(&b, &Run{Result: r}); err != nil {
 		t.Fatal(err)
 	}
 	return strings.Join(strings.Fields(b.String()), " ")
@@ -150,15 +170,27 @@ func busy(op wqe.Op, n, late int) agent.Connection {
 		if i < late {
 			took = 50 * time.Millisecond
 		}
-		o.Latency.Observe(took)
+		o.Observe(took)
 	}
 	c.Timing.Ends[0].Ops[op] = o
 	return c
 }
 
+// TestSlowest: what the slowest message took is what was measured, and not a bound of the histogram.
+func TestSlowest(t *testing.T) {
+	c := busy(wqe.Read, 300, 0)
+	c.Timing.Ends[0].Ops[wqe.Read].Observe(8029 * time.Microsecond)
+	if got := reported(t, c); !strings.Contains(got, "; the slowest took 8.029ms.") {
+		t.Error(got)
+	}
+	if k := timingOf(&c, 0).Operations[0].Latency; k.Most != 0.008029 || k.P99 > k.Most {
+		t.Errorf("%+v", k)
+	}
+}
+
 // TestSpikes: an end of which few messages waited long is told; not one of which many did, or of which few messages were seen.
 func TestSpikes(t *testing.T) {
-	const want = "3 of 300 RDMA READs of 10.0.0.1 QP 0x20 waited longer than 10ms for the answer of 10.0.0.2, "
+	const want = "3 of 300 RDMA READs of 10.0.0.1 QP 0x20 waited longer than 10ms for the answer of 10.0.0.2, 50ms at most, "
 	for _, k := range []struct {
 		n, late int
 		told    bool

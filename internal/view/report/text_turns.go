@@ -86,7 +86,7 @@ func spikesOf(c *agent.Connection, from int, op wqe.Op, o *timing.Operation) str
 		return ""
 	}
 	n, long := o.Latency.Count(), o.Latency.Above(timing.LongTurn)
-	usual, most := o.Latency.Quantile(0.5), o.Latency.Quantile(1)
+	usual, most := o.Quantile(0.5), o.Most
 	if n < fewestTurns || long == 0 || long*rareTurns > n || most < longTimes*usual {
 		return ""
 	}

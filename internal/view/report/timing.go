@@ -73,11 +73,16 @@ func timesOf(h *verifier.Histogram) *jsonTimes {
 	if h == nil {
 		return nil
 	}
+	return timesBy(h, h.Quantile)
+}
+
+// timesBy is what a histogram has counted, with the quantiles of those who know more than it.
+func timesBy(h *verifier.Histogram, quantile func(float64) time.Duration) *jsonTimes {
 	n := h.Count()
 	if n == 0 {
 		return nil
 	}
-	q := func(share float64) float64 { return h.Quantile(share).Seconds() }
+	q := func(share float64) float64 { return quantile(share).Seconds() }
 	return &jsonTimes{n, float64(h.Sum) / float64(n) / 1e9, q(shares[0]), q(shares[1]), q(shares[2]), q(shares[3])}
 }
 
@@ -98,7 +103,7 @@ func timingOf(c *agent.Connection, end int) *jsonTiming {
 		}
 		k := jsonTimed{
 			Operation: wqe.Op(i).String(), Messages: o.Count, Bytes: o.Bytes, Retransmitted: o.Retransmitted, Least: o.Sizes.Least, Most: o.Sizes.Most,
-			Sizes: []jsonSize{}, Latency: timesOf(&o.Latency),
+			Sizes: []jsonSize{}, Latency: timesBy(&o.Latency, o.Quantile),
 		}
 		if c.Service.Reliable() {
 			k.Incomplete, k.Untimed = o.Incomplete, o.Untimed
@@ -187,7 +192,7 @@ func (t *text) timing() {
 	}
 	title := "What messages took"
 	if n := len(list); !t.All && n > timedShown {
-		slices.SortStableFunc(list, func(a, b timedOperation) int { return cmp.Compare(b.Latency.Quantile(1), a.Latency.Quantile(1)) })
+		slices.SortStableFunc(list, func(a, b timedOperation) int { return cmp.Compare(b.Operation.Most, a.Operation.Most) })
 		list = list[:timedShown]
 		title += fmt.Sprintf(" (the slowest %d of %s; --all shows every one)", timedShown, number(n))
 	}
@@ -200,7 +205,7 @@ func (t *text) timing() {
 			if k.Count == k.Incomplete+k.Untimed {
 				cells = append(cells, "–")
 			} else {
-				cells = append(cells, short(k.Latency.Quantile(s)))
+				cells = append(cells, short(k.Quantile(s)))
 			}
 		}
 		tab.add(append(cells, quiet(k.Retransmitted), quiet(k.Incomplete))...)

@@ -58,7 +58,7 @@ func messagesOf(r *agent.Result) *Messages {
 				}
 				out.Items = append(out.Items, &TimedOperation{
 					Service: c.Service.String(), Ends: [2]report.EndpointLine{report.EndpointLineOf(&c.Ends[k]), report.EndpointLineOf(&c.Ends[1-k])}, Operation: wqe.Op(op).String(),
-					Count: o.Count, Bytes: o.Bytes, Largest: o.Sizes.Most, P50: o.Latency.Quantile(0.5).Seconds(), P99: o.Latency.Quantile(0.99).Seconds(), Most: o.Latency.Quantile(1).Seconds(),
+					Count: o.Count, Bytes: o.Bytes, Largest: o.Sizes.Most, P50: o.Quantile(0.5).Seconds(), P99: o.Quantile(0.99).Seconds(), Most: o.Most.Seconds(),
 					Retransmitted: o.Retransmitted, Incomplete: o.Incomplete, Rate: rate, Slow: slow,
 				})
 			}
