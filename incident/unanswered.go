@@ -68,7 +68,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.others(i, k)
 	t.after(i, c, k)
 	if out.others > 0 {
-		i.cameBack(out, k, strings.HasPrefix(t.paths(c, from), "all "))
+		i.cameBack(out, k, strings.HasPrefix(t.paths(c, from).said, "all "))
 	} else {
 		t.reasons(i, c, from, k)
 	}
