@@ -169,7 +169,7 @@ func (c *Connection) request(pair *qp.Pair, from int, p *packet.Packet, in *pack
 	if in.Last || in.Only {
 		m.Sent, e.quietSince = p.Time, p.Time
 		if !m.Op.Responded() {
-			c.newest = turn{from, p.Time}
+			c.newest = turn{from, p.Time, p.Frame}
 		}
 		if !pair.Reliable() {
 			c.end(from, m)

@@ -9,7 +9,7 @@ const LongTurn = 10 * time.Millisecond
 // take turns. An ACK does not show that, as the adapter sends it, whatever its program does.
 type Turns struct {
 	Count, Long uint64        // Long: of them, those of LongTurn or longer
-	Usual       time.Duration // the others in all
+	Usual, Slow time.Duration // the others in all, and the long ones
 	Most        time.Duration
 	Frame       uint64 // that ended the longest
 }
@@ -18,6 +18,7 @@ func (t *Turns) add(d time.Duration, frame uint64) {
 	t.Count++
 	if d >= LongTurn {
 		t.Long++
+		t.Slow += d
 	} else {
 		t.Usual += d
 	}
@@ -27,7 +28,7 @@ func (t *Turns) add(d time.Duration, frame uint64) {
 }
 
 func (t *Turns) merge(o *Turns) {
-	t.Count, t.Long, t.Usual = t.Count+o.Count, t.Long+o.Long, t.Usual+o.Usual
+	t.Count, t.Long, t.Usual, t.Slow = t.Count+o.Count, t.Long+o.Long, t.Usual+o.Usual, t.Slow+o.Slow
 	if o.Most > t.Most {
 		t.Most, t.Frame = o.Most, o.Frame
 	}
@@ -41,8 +42,22 @@ func (t *Turns) Mean() time.Duration {
 	return t.Usual / time.Duration(t.Count-t.Long)
 }
 
-// turn is whose message came last, and when its last packet did.
+// MeanOfAll is how long a turn took.
+func (t *Turns) MeanOfAll() time.Duration {
+	if t.Count == 0 {
+		return 0
+	}
+	return (t.Usual + t.Slow) / time.Duration(t.Count)
+}
+
+// turn is whose message came last, and when its last packet did, in which frame.
 type turn struct {
-	from int
-	at   int64 // 0: not known
+	from  int
+	at    int64 // 0: not known
+	frame uint64
+}
+
+// Newest returns which end sent the newest message, but for READs and atomics, when its last packet came, nanoseconds since the Unix epoch, and in which frame; at 0: none was seen.
+func (c *Connection) Newest() (from int, at int64, frame uint64) {
+	return c.newest.from, c.newest.at, c.newest.frame
 }

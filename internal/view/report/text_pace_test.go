@@ -99,41 +99,66 @@ func TestIdleAndQuiet(t *testing.T) {
 	}
 }
 
-// TestTurns: an end that answers each message of its peer is told where it took long to now and then; not where it often did, where few messages were seen or where the ends do not take turns.
+// TestTurns: an end that answers each message of its peer is told where it took long to now and then, or always; not where few messages were seen or where the ends do not take turns.
 func TestTurns(t *testing.T) {
 	const ms = time.Millisecond
-	usual := timing.Turns{Count: 200, Usual: 2 * ms, Most: 20 * time.Microsecond, Frame: 7}
-	slow := func(count, long uint64, most time.Duration) timing.Turns {
-		return timing.Turns{Count: count, Long: long, Usual: time.Duration(count-long) * 10 * time.Microsecond, Most: most, Frame: 99}
+	turns := func(count, long uint64, each time.Duration) timing.Turns {
+		return timing.Turns{Count: count, Long: long, Usual: time.Duration(count-long) * 10 * time.Microsecond, Slow: time.Duration(long) * each, Most: max(each, 10*time.Microsecond), Frame: 99}
 	}
-	const want = "10.0.0.2 QP 0x20 answers each message of 10.0.0.1 QP 0x20 with one of its own: usually 10µs later, but 3 times 10ms or more, at most 50ms (frame 99)."
+	const answers = "10.0.0.2 QP 0x20 answers each message of 10.0.0.1 QP 0x20 with one of its own: "
+	const rare = answers + "usually 10µs later, but 3 times 10ms or more, at most 50ms (frame 99)."
+	const always = answers + "50ms later on average, at most 50ms (frame 99), and the other way it is 10µs."
 	for _, k := range []struct {
-		name     string
-		messages uint64
-		turns    timing.Turns
-		told     bool
+		name       string
+		first, all uint64 // messages of each end
+		turns      timing.Turns
+		want       string
 	}{
-		{"now and then", 200, slow(200, 3, 50*ms), true},
-		{"often", 200, slow(200, 30, 50*ms), false},
-		{"few messages", 50, slow(50, 1, 50*ms), false},
-		{"no turns", 400, slow(200, 3, 50*ms), false},
-		{"never", 200, slow(200, 0, 5*ms), false},
+		{"now and then", 200, 200, turns(200, 3, 50*ms), rare},
+		{"with data", 200, 400, turns(200, 3, 50*ms), rare},
+		{"always", 200, 200, turns(200, 200, 50*ms), always},
+		{"often", 200, 200, turns(200, 30, 50*ms), ""},
+		{"few messages", 50, 50, turns(50, 1, 50*ms), ""},
+		{"no turns", 400, 400, turns(200, 3, 50*ms), ""},
+		{"never", 200, 200, turns(200, 0, 5*ms), ""},
 	} {
-		c := agent.Connection{Service: packet.RC, First: int64(time.Hour), Timing: &timing.Connection{}}
-		for e := range c.Ends {
-			c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), QPN: 0x20, QPNKnown: true, Packets: 9, Messages: k.messages, Last: c.First + int64(time.Second)}
+		c := busy(wqe.Send, 0, 0)
+		c.Ends[0].Messages, c.Ends[1].Messages = k.first, k.all
+		c.Timing.Ends[0].Turns, c.Timing.Ends[1].Turns = turns(200, 0, 0), k.turns
+		if got := reported(t, c); !strings.Contains(got, k.want) || k.want == "" && strings.Contains(got, "answers each message") {
+			t.Errorf("%s: %s", k.name, got)
 		}
-		c.Timing.Ends[0].Turns, c.Timing.Ends[1].Turns = usual, k.turns
+	}
+}
+
+// TestTurnsEnd: the last message of two ends that took turns is told where nothing answers it for long, and not where requests wait or CM has disconnected.
+func TestTurnsEnd(t *testing.T) {
+	const want = "10.0.0.2 QP 0x20 answers each message of 10.0.0.1 QP 0x20 with one of its own: 10µs later on average, but the last one, in frame 1, has none for 5s, though its adapter acknowledged it."
+	for name, change := range map[string]func(c *agent.Connection, r *agent.Result){
+		"":             func(*agent.Connection, *agent.Result) {},
+		"a moment":     func(c *agent.Connection, r *agent.Result) { r.Last = c.First + int64(time.Millisecond) },
+		"one waits":    func(c *agent.Connection, _ *agent.Result) { c.Ends[0].Open = 1 },
+		"disconnected": func(c *agent.Connection, _ *agent.Result) { c.Closed.At = c.First + 1 },
+	} {
+		c := busy(wqe.Send, 0, 0)
+		c.Timing = requested(c.First, 0)
+		for k := range c.Ends {
+			c.Ends[k].Messages = 200
+			c.Timing.Ends[k].Turns = timing.Turns{Count: 200, Usual: 2 * time.Millisecond}
+		}
+		r := &agent.Result{RDMA: 6, Packets: 6, First: c.First, Last: c.First + int64(5*time.Second)}
+		change(&c, r)
+		r.Connections = []agent.Connection{c}
 		var b bytes.Buffer
-		sink, err := New("text", Options{Width: 500})
+		sink, err := New("text", Options{Width: 700})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := sink.Report(&b, &Run{Result: &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{c}}}); err != nil {
+		if err := sink.Report(&b, &Run{Result: r}); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.ReplaceAll(b.String(), "\n  ", " "); strings.Contains(got, want) != k.told || !k.told && strings.Contains(got, "answers each message") {
-			t.Errorf("%s: %s", k.name, got)
+		if got := strings.Join(strings.Fields(b.String()), " "); strings.Contains(got, want) != (name == "") || name != "" && strings.Contains(got, "answers each message") {
+			t.Errorf("%s: %s", name, got)
 		}
 	}
 }

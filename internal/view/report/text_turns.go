@@ -16,17 +16,22 @@ const (
 	turnsTold   = 3
 )
 
-// turns tells, where times were measured, of ends that answer each message of their peer with one of their own, and at times took long to: requests wait for nothing then, and programs do.
+// turns tells, where times were measured, of ends that answer each message of their peer with one of their own, and took long to at times or always, or do so no more: requests wait for nothing
+// then, and programs do.
 func (t *text) turns() {
 	told := 0
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
+		if !takeTurns(c) {
+			continue
+		}
 		for from := range c.Ends {
-			if !slowTurn(c, from) {
+			s := t.turnsOf(c, from)
+			if s == "" {
 				continue
 			}
 			if told++; told <= turnsTold || t.All {
-				t.prose("  ", turnsOf(c, from))
+				t.prose("  ", s)
 			}
 		}
 	}
@@ -35,24 +40,33 @@ func (t *text) turns() {
 	}
 }
 
-// slowTurn reports whether the ends of a connection take turns, and one took long to at times.
-func slowTurn(c *agent.Connection, from int) bool {
+// takeTurns reports whether each end of a connection sends when a message of the other has come: one may send several messages at a time, data and a reply.
+func takeTurns(c *agent.Connection) bool {
 	if c.Timing == nil || !c.Service.Reliable() || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil {
 		return false
 	}
-	for k := range c.Ends {
-		if n := c.Timing.Ends[k].Turns.Count; n < fewestTurns || n < c.Ends[k].Messages*9/10 {
-			return false
-		}
-	}
-	x := &c.Timing.Ends[from].Turns
-	return x.Long > 0 && x.Long*rareTurns <= x.Count && x.Most >= longTimes*x.Mean()
+	n := min(c.Timing.Ends[0].Turns.Count, c.Timing.Ends[1].Turns.Count)
+	return n >= fewestTurns && n >= min(c.Ends[0].Messages, c.Ends[1].Messages)*9/10
 }
 
-func turnsOf(c *agent.Connection, from int) string {
-	e, peer, x := &c.Ends[from], &c.Ends[1-from], &c.Timing.Ends[from].Turns
-	return fmt.Sprintf("%v %s answers each message of %v %s with one of its own: usually %s later, but %s %v or more, at most %s (frame %d). Its program or host was slow then, or had nothing to send: no request waited for an ACK.",
-		e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, qp(peer.QPN, peer.QPNKnown), span(x.Mean()), times(x.Long), time.Duration(timing.LongTurn), span(x.Most), x.Frame)
+// turnsOf says how long an end took to send, after a message of its peer had come; "": not for long.
+func (t *text) turnsOf(c *agent.Connection, from int) string {
+	e, peer, x, y := &c.Ends[from], &c.Ends[1-from], &c.Timing.Ends[from].Turns, &c.Timing.Ends[1-from].Turns
+	answers := fmt.Sprintf("%v %s answers each message of %v %s with one of its own: ", e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, qp(peer.QPN, peer.QPNKnown))
+	of, at, frame := c.Timing.Newest()
+	quiet := time.Duration(t.res.Last - at)
+	switch {
+	case of != from && c.Closed.At == 0 && e.Open+peer.Open == 0 && quiet >= quietTime && quiet >= quietTimes*x.MeanOfAll():
+		return answers + fmt.Sprintf("%s later on average, but the last one, in frame %d, has none for %s, though its adapter acknowledged it. Its program or host hangs, if it is the one that serves; else it has nothing more to ask.",
+			span(x.MeanOfAll()), frame, span(quiet))
+	case x.Long > 0 && x.Long*rareTurns <= x.Count && x.Most >= longTimes*x.Mean():
+		return answers + fmt.Sprintf("usually %s later, but %s %v or more, at most %s (frame %d). Its program or host was slow then, or had nothing to send: no request waited for an ACK.",
+			span(x.Mean()), times(x.Long), time.Duration(timing.LongTurn), span(x.Most), x.Frame)
+	case 2*x.Long >= x.Count && x.MeanOfAll() >= longTimes*y.MeanOfAll():
+		return answers + fmt.Sprintf("%s later on average, at most %s (frame %d), and the other way it is %s. What takes that is its program or host, which is slow or has nothing to send: no request waited for an ACK.",
+			span(x.MeanOfAll()), span(x.Most), x.Frame, span(y.MeanOfAll()))
+	}
+	return ""
 }
 
 // spikes tells, where times were measured, of operations that few of the messages of an end waited long for.
