@@ -90,8 +90,8 @@ quick:           ## a part of the tests of all packages: three minutes on two co
 # form of BOTH, without the tests beside which nothing runs.
 ALONE := ./agent/internal/connection ./cmd/ibwitness/... ./cq/... ./deploy ./expect/... ./hcaagent/passive/... ./hcaagent/soft/... ./incident/... ./link/... ./mad/... ./packet/layers \
 	./qp/... ./subnet/... ./timing/... ./upper/... ./verifier/... ./wqe/... ./internal/difference ./internal/errorlines ./internal/keyed ./internal/named ./internal/small \
-	./internal/view/closure ./internal/view/ladder ./internal/view/perfetto ./internal/view/report ./internal/yamlfile ./internal/testkit/view ./internal/testkit/words
-BOTH  := ./agent ./conform ./hcaagent/eventlog ./packet ./internal/scenario ./internal/testkit/mutants ./internal/testkit/planted ./internal/testkit/traffic
+	./internal/view/closure ./internal/view/ladder ./internal/view/perfetto ./internal/view/report ./internal/yamlfile ./internal/testkit/planted ./internal/testkit/traffic ./internal/testkit/view ./internal/testkit/words
+BOTH  := ./agent ./conform ./hcaagent/eventlog ./packet ./internal/scenario ./internal/testkit/mutants
 # A program under the race detector waits for a second when it ends, which some tests run hundreds of.
 RACE  := GORACE=atexit_sleep_ms=50 $(GO) test -race -vet=off
 # What these test runs in programs of its own: C compilers and simulators, with a library that has no race detector.
