@@ -25,8 +25,12 @@ func (t *teller) why(i *Incident, c *agent.Connection, from int, k *qp.Refusal) 
 		}
 	default:
 		i.FitsWith = []string{"a fault of the responder that it finds itself: of its memory, its queue pair or its adapter"}
-		if takesReceive(k.Request.Op) {
-			i.FitsWith = []string{"a receive of " + i.Peer.Addr.String() + " that could not be completed: memory that is no longer registered, or a wrong L_Key"}
+		receive := "a receive of " + i.Peer.Addr.String() + " that could not be completed: memory that is no longer registered, or a wrong L_Key"
+		switch {
+		case k.Request.Op == wqe.Write:
+			i.FitsWith = append(i.FitsWith, receive+", if the RDMA WRITE carries immediate data")
+		case takesReceive(k.Request.Op):
+			i.FitsWith = []string{receive}
 		}
 		i.Next = []string{"completions in error and dmesg on " + i.Peer.Addr.String()}
 	}

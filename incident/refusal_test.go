@@ -205,3 +205,19 @@ func TestRefusedThoughAcceptedBefore(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestOperationalError: a receive is blamed for the Remote Operational Error of a SEND, and for that of a WRITE if it has immediate data.
+func TestOperationalError(t *testing.T) {
+	c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: 1}
+	k := &qp.Trouble{Refusal: qp.Refusal{Code: packet.NAKRemoteOp, Time: second(2), Frame: 22, Request: qp.StalledRequest{Frame: 21}}}
+	c.Ends[0] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, 1}), Packets: 9, Last: second(2), Trouble: k}
+	c.Ends[1] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, 2}), Packets: 9, Last: second(2)}
+	const fault, receive = "a fault of the responder that it finds itself", "a receive of 10.0.0.2 that could not be completed: memory that is no longer registered, or a wrong L_Key"
+	for op, want := range map[wqe.Op][]string{wqe.Send: {receive}, wqe.Write: {fault, receive + ", if the RDMA WRITE carries immediate data"}, wqe.Read: {fault}} {
+		k.Refusal.Request.Op = op
+		got := incident.Of(&agent.Result{Last: second(3), Connections: []agent.Connection{c}})[0].FitsWith
+		if len(got) != len(want) || !strings.HasPrefix(got[0], want[0]) || got[len(got)-1] != want[len(want)-1] && op != wqe.Read {
+			t.Errorf("%v: %q", op, got)
+		}
+	}
+}
