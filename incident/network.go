@@ -192,7 +192,7 @@ func (t *teller) damage(ways []*onWay, x *flips) {
 	}
 	i.What = fmt.Sprintf("%s had a wrong ICRC at the tap%s from %v to %v: damaged before it; receivers drop them.", t.atLeast(n, "packet"), where, most.from, most.to)
 	if others > 1 {
-		i.fact("from, to", damagedWays(ways, most))
+		i.fact("from, to", t.damagedWays(ways, most))
 	}
 	f := &most.damaged.first
 	i.fact("first", fmt.Sprintf("of these frame %d, %v, PSN %v: %s", f.frame, f.op, f.psn, f.said))
@@ -201,17 +201,29 @@ func (t *teller) damage(ways []*onWay, x *flips) {
 }
 
 // damagedWays says how many packets were damaged from where to where, first of all on the way that had most, and back.
-func damagedWays(ways []*onWay, most *onWay) string {
+func (t *teller) damagedWays(ways []*onWay, most *onWay) string {
 	s := fmt.Sprintf("%s %v → %v", number(most.damaged.n), most.from, most.to)
-	rest, pairs := uint64(0), uint64(0)
+	rest, pairs, hosts, between := uint64(0), uint64(0), uint64(0), uint64(0)
+	var other *onWay
+	known := map[pair]bool{}
+	for k := range t.run.Connections {
+		known[pairBy(t.run.Connections[k].Ends[0].Addr, t.run.Connections[k].Ends[1].Addr)] = true
+	}
 	for _, w := range ways {
 		switch {
 		case w == most || w.damaged.n == 0:
 		case w.from == most.to && w.to == most.from:
 			s += fmt.Sprintf("; %s back", number(w.damaged.n))
+		case known[pairBy(w.from, w.to)]:
+			between, hosts, other = between+w.damaged.n, hosts+1, w
 		default:
 			rest, pairs = rest+w.damaged.n, pairs+1
 		}
+	}
+	if hosts == 1 {
+		s += fmt.Sprintf("; %s %v → %v", number(between), other.from, other.to)
+	} else if hosts > 1 {
+		s += fmt.Sprintf("; %s in %d more directions between hosts", number(between), hosts)
 	}
 	if pairs > 0 {
 		s += fmt.Sprintf("; %s between %s of addresses, which may be what was damaged", number(rest), count(pairs, "more pair"))
