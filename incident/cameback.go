@@ -16,7 +16,7 @@ type outage struct {
 	away    bool  // the others are those of other hosts
 }
 
-// mostOthers is how many connections a host has at most, and a run, of which those with other hosts are looked at for an outage.
+// mostOthers is how many connections two hosts have at most, and a run where those with other hosts count, which are looked at for each that may have shared an outage.
 const mostOthers = 4096
 
 // outlasted returns the outage in which the retries of stall k of end from of c were used up; others is 0 where there was none.
@@ -24,7 +24,11 @@ func (t *teller) outlasted(c *agent.Connection, from int, k *qp.Stall) outage {
 	if !t.timed() || k.Total() == 0 {
 		return outage{}
 	}
-	o, went := outlastedOn(t.siblings(c), c, k, packet.Addr{})
+	list := t.siblings(c)
+	if len(list) > mostOthers {
+		return outage{} // each that was lost would look at all others
+	}
+	o, went := outlastedOn(list, c, k, packet.Addr{})
 	if o.others > 0 || went {
 		return o
 	}

@@ -14,8 +14,11 @@ func (t *teller) answeredMeanwhile(i *Incident, c *agent.Connection, from int, s
 	if s.AnswerLost || !t.timed() {
 		return
 	}
-	until := max(s.Ended, s.Last)
-	for _, d := range t.siblings(c) {
+	until, list := max(s.Ended, s.Last), t.siblings(c)
+	if len(list) > mostOthers {
+		return
+	}
+	for _, d := range list {
 		for k := range d.Ends {
 			if d == c || d.Timing == nil || d.Ends[k].Addr != c.Ends[from].Addr {
 				continue

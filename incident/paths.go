@@ -19,10 +19,10 @@ const (
 	portsShown    = 4
 )
 
-// lossyPath is what is said of the paths between two hosts. one says that what lost packets may be one path of several.
+// lossyPath is what is said of the paths between two hosts. one says that what lost packets may be one path of several, all that every queue pair between them did.
 type lossyPath struct {
-	said string
-	one  bool
+	said     string
+	one, all bool
 }
 
 // onePath is what fits where queue pairs lose packets, and others between the same hosts do not.
@@ -49,11 +49,11 @@ func (t *teller) paths(c *agent.Connection, from int) lossyPath {
 	var x lossyPath
 	switch n := f.lossy + f.steady; {
 	case n < fewestPaths:
-		x = t.pathsOfAll(c.Service)
+		x = t.pathsBetweenAll(c.Service)
 	case f.steady == 0:
-		x.said = fmt.Sprintf("all %d queue pairs from %v to %v had to retransmit, so that it is not one path of several", n, k.from, k.to)
+		x = lossyPath{said: fmt.Sprintf("all %d queue pairs from %v to %v had to retransmit, so that it is not one path of several", n, k.from, k.to), all: true}
 	case f.lossy <= n/2 && f.rounds >= tellingRounds && uint64(f.rounds)*f.sentSteady >= tellingMisses*f.sentLossy:
-		x = lossyPath{fmt.Sprintf("%d of %d queue pairs from %v to %v had to retransmit%s: it may be one path of several", f.lossy, n, k.from, k.to, onPorts(f.ports)), true}
+		x = lossyPath{said: fmt.Sprintf("%d of %d queue pairs from %v to %v had to retransmit%s: it may be one path of several", f.lossy, n, k.from, k.to, onPorts(f.ports)), one: true}
 	}
 	if t.ways == nil {
 		t.ways = map[waysKey]lossyPath{}
@@ -97,6 +97,19 @@ func (f *fates) merge(o *fates) {
 // fewestPairs is in how many pairs of hosts queue pairs must have lost packets, and others not, for that to tell of paths where each pair has few.
 const fewestPairs = 2
 
+// pathsBetweenAll is pathsOfAll, which looks at each connection of the run: once for a service.
+func (t *teller) pathsBetweenAll(service packet.Service) lossyPath {
+	x, known := t.allWays[service]
+	if !known {
+		if t.allWays == nil {
+			t.allWays = map[packet.Service]lossyPath{}
+		}
+		x = t.pathsOfAll(service)
+		t.allWays[service] = x
+	}
+	return x
+}
+
 // pathsOfAll says of the queue pairs of a service between all hosts that have several how many lost packets, where others between the same hosts lost none.
 func (t *teller) pathsOfAll(service packet.Service) lossyPath {
 	ways := map[way]*fates{}
@@ -131,8 +144,8 @@ func (t *teller) pathsOfAll(service packet.Service) lossyPath {
 	if len(both) < fewestPairs || all.lossy > n/2 || mixed.lossy > mixed.steady || again < tellingRounds || uint64(again)*mixed.sentSteady < tellingMisses*mixed.sentLossy {
 		return lossyPath{}
 	}
-	return lossyPath{fmt.Sprintf("%d of %d queue pairs in %d pairs of hosts that have several had to retransmit%s, and in %d of these pairs others between the same hosts did not: it may be one path of several",
-		all.lossy, n, len(pairs), onPorts(all.ports), len(both)), true}
+	return lossyPath{said: fmt.Sprintf("%d of %d queue pairs in %d pairs of hosts that have several had to retransmit%s, and in %d of these pairs others between the same hosts did not: it may be one path of several",
+		all.lossy, n, len(pairs), onPorts(all.ports), len(both)), one: true}
 }
 
 // waysKey is a direction between hosts, and a service.

@@ -63,6 +63,7 @@ type teller struct {
 	keys    []group                        // of order
 	pairs   map[pair][]*agent.Connection   // by First; nil: nobody has asked
 	ways    map[waysKey]lossyPath          // what paths says
+	allWays map[packet.Service]lossyPath   // what pathsOfAll says
 	pmtus   map[packet.Addr]uint32         // the largest path MTU of the connections of a host; nil: nobody has asked
 	keysOf  map[waysKey][]uint16           // what unansweredKeys returns
 	broken  map[rule.Frame][]*rule.Finding // violations, by frame; nil: nobody has asked

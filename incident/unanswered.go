@@ -2,7 +2,6 @@ package incident
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"ibwitness/agent"
@@ -68,7 +67,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.others(i, k)
 	t.after(i, c, k)
 	if out.others > 0 {
-		i.cameBack(out, k, strings.HasPrefix(t.paths(c, from).said, "all "))
+		i.cameBack(out, k, t.paths(c, from).all)
 	} else {
 		t.reasons(i, c, from, k)
 	}
