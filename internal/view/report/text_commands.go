@@ -46,17 +46,7 @@ func (t *text) commands() {
 
 // programs says that the time which commands of a connection took is not that of the network, where requests were answered much sooner.
 func programs(c *agent.Connection) string {
-	if c.Timing == nil {
-		return ""
-	}
-	most := time.Duration(0)
-	for k := range c.Timing.Ends {
-		for _, o := range c.Timing.Ends[k].Ops {
-			if o != nil {
-				most = max(most, o.Most)
-			}
-		}
-	}
+	most := slowestOf(c)
 	u := c.Upper
 	if longest := time.Duration(u.Slowest.Ended - u.Slowest.Since); most == 0 || lateTimes*most > longest {
 		return ""

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ibwitness/agent"
-	"ibwitness/packet"
 	"ibwitness/timing"
 	"ibwitness/wqe"
 )
@@ -111,7 +110,7 @@ func (t *text) idle() {
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		elapsed := max(c.Ends[0].Last, c.Ends[1].Last) - c.First
-		if c.Timing == nil || !c.Service.Reliable() || elapsed < int64(idleTime) || c.Closed.At != 0 || t.quiet(c, map[packet.Addr]bool{}, map[packet.Addr]bool{}) {
+		if c.Timing == nil || !c.Service.Reliable() || elapsed < int64(idleTime) || c.Closed.At != 0 || t.quiet(c) != [2]bool{} {
 			continue
 		}
 		for k := range c.Ends {

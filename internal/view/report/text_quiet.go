@@ -28,13 +28,18 @@ func (t *text) quieted() {
 	last := map[packet.Addr]int64{}                               // when each host sent its last request; 0: not known
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
-		if !t.quiet(c, busy, asked) {
+		went := t.quiet(c)
+		if went == [2]bool{} {
 			continue
 		}
 		n++
 		newest = max(newest, c.Ends[0].Last, c.Ends[1].Last)
 		for k := range c.Ends {
-			if e := &c.Ends[k]; e.Messages > 0 {
+			e := &c.Ends[k]
+			if went[k] {
+				busy[e.Addr], asked[c.Ends[1-k].Addr] = true, true
+			}
+			if e.Messages > 0 {
 				lastRequest(last, e.Addr, c, k)
 			}
 		}
@@ -58,18 +63,17 @@ func chain(busy, asked map[packet.Addr]bool) bool {
 	return between && len(busy) > 1 && len(hosts) >= quietHosts
 }
 
-// quiet reports whether a connection was busy and went quiet, and notes which of its hosts sent requests to which.
-func (t *text) quiet(c *agent.Connection, busy, asked map[packet.Addr]bool) (quiet bool) {
+// quiet reports which ends of a connection were busy with requests and went quiet.
+func (t *text) quiet(c *agent.Connection) (went [2]bool) {
 	if !c.Service.Reliable() || c.Closed.At != 0 || c.Ends[0].Open+c.Ends[1].Open > 0 {
-		return false
+		return went
 	}
 	silent := t.res.Last - max(c.Ends[0].Last, c.Ends[1].Last)
 	for k := range c.Ends {
-		if e := &c.Ends[k]; e.Messages >= quietMessages && silent >= int64(quietTime) && silent >= quietTimes*(e.Last-c.First)/int64(e.Messages) {
-			quiet, busy[e.Addr], asked[c.Ends[1-k].Addr] = true, true, true
-		}
+		e := &c.Ends[k]
+		went[k] = e.Messages >= quietMessages && silent >= int64(quietTime) && silent >= quietTimes*(e.Last-c.First)/int64(e.Messages)
 	}
-	return quiet
+	return went
 }
 
 // lastRequest notes when a host, which is end k of a connection, has sent its last request: what it sent later may be an ACK, which its adapter sends, whatever its program does.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/agent"
@@ -19,24 +20,24 @@ const (
 // turns tells, where times were measured, of ends that answer each message of their peer with one of their own, and took long to at times or always, or do so no more: requests wait for nothing
 // then, and programs do.
 func (t *text) turns() {
-	told := 0
+	var list []string
 	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if !takeTurns(c) {
-			continue
-		}
-		for from := range c.Ends {
-			s := t.turnsOf(c, from)
-			if s == "" {
-				continue
-			}
-			if told++; told <= turnsTold || t.All {
-				t.prose("  ", s)
-			}
+		if c := &t.res.Connections[i]; takeTurns(c) {
+			list = append(list, t.turnsOf(c, 0), t.turnsOf(c, 1))
 		}
 	}
-	if told > turnsTold && !t.All {
-		t.line("  … and %s so; --all tells every one", count(told-turnsTold, "more end"))
+	t.few(list)
+}
+
+// few tells the first of some sentences, where they are any, and how many more there are.
+func (t *text) few(list []string) {
+	list = slices.DeleteFunc(list, func(s string) bool { return s == "" })
+	for k, s := range list {
+		if k == turnsTold && !t.All {
+			t.line("  … and %d more; --all tells every one", len(list)-k)
+			return
+		}
+		t.prose("  ", s)
 	}
 }
 
@@ -71,7 +72,7 @@ func (t *text) turnsOf(c *agent.Connection, from int) string {
 
 // spikes tells, where times were measured, of operations that few of the messages of an end waited long for.
 func (t *text) spikes() {
-	told := 0
+	var list []string
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		if c.Timing == nil || !c.Service.Reliable() {
@@ -79,19 +80,13 @@ func (t *text) spikes() {
 		}
 		for from := range c.Ends {
 			for op, o := range c.Timing.Ends[from].Ops {
-				s := spikesOf(c, from, wqe.Op(op), o)
-				if s == "" {
-					continue
-				}
-				if told++; told <= turnsTold || t.All {
-					t.prose("  ", s)
+				if s := spikesOf(c, from, wqe.Op(op), o); s != "" {
+					list = append(list, s)
 				}
 			}
 		}
 	}
-	if told > turnsTold && !t.All {
-		t.line("  … and %d more; --all tells every one", told-turnsTold)
-	}
+	t.few(list)
 }
 
 // spikesOf says that few of the messages of an operation waited long; "": none did, or many.
