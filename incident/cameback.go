@@ -14,12 +14,17 @@ type outage struct {
 	unknown int   // more of them, of which it is not known
 	until   int64 // when the first of the others was answered again
 	away    bool  // the others are those of other hosts
+	hushed  int   // where there are no others: connections of the host that was asked which were busy, carried nothing meanwhile, and went on
+	resumed int64 // about when the first of these did
 }
+
+// happened reports whether there was one.
+func (o *outage) happened() bool { return o.others+o.hushed > 0 }
 
 // mostOthers is how many connections two hosts have at most, and a run where those with other hosts count, which are looked at for each that may have shared an outage.
 const mostOthers = 4096
 
-// outlasted returns the outage in which the retries of stall k of end from of c were used up; others is 0 where there was none.
+// outlasted returns the outage in which the retries of stall k of end from of c were used up, if there was one.
 func (t *teller) outlasted(c *agent.Connection, from int, k *qp.Stall) outage {
 	if !t.timed() || k.Total() == 0 {
 		return outage{}
@@ -32,8 +37,17 @@ func (t *teller) outlasted(c *agent.Connection, from int, k *qp.Stall) outage {
 	if o.others > 0 || went {
 		return o
 	}
-	o, _ = outlastedOn(t.withOthers(c, from), c, k, c.Ends[1-from].Addr)
-	o.away = true
+	p, went := outlastedOn(t.withOthers(c, from), c, k, c.Ends[1-from].Addr)
+	switch {
+	case p.others > 0:
+		p.away = true
+		return p
+	case went && o.hushed == 0:
+		return outage{}
+	case p.hushed > 0 && (o.resumed == 0 || p.resumed < o.resumed):
+		o.resumed = p.resumed
+	}
+	o.hushed += p.hushed
 	return o
 }
 
@@ -65,7 +79,14 @@ func outlastedOn(list []*agent.Connection, c *agent.Connection, k *qp.Stall, ask
 			}
 			o.others++
 		case busyIn(d, k.Begun, k.Last):
-			return outage{}, true
+			at, nothing := carriedNothing(d, k.Begun, k.Last)
+			if !nothing || at == 0 {
+				return outage{}, true
+			}
+			if o.hushed == 0 || at < o.resumed {
+				o.resumed = at
+			}
+			o.hushed++
 		default:
 			o.unknown++
 		}
@@ -92,6 +113,12 @@ func answeredAfter(d *agent.Connection, k *qp.Stall, asked packet.Addr) int64 {
 // cameBack tells of an outage that a request has not outlasted. all says that all queue pairs between the hosts lost packets: it is not one path of several.
 func (i *Incident) cameBack(o outage, k *qp.Stall, all bool) {
 	peer := i.Peer.Addr.String()
+	i.outlasted = true
+	if o.others == 0 {
+		i.fact("peer", fmt.Sprintf("%s carried nothing meanwhile on %s either, which had been busy, and went on there about %s after this request", peer, count(uint64(o.hushed), "other connection"), span(o.resumed-k.Since)))
+		i.outage("a link, switch or route of "+peer+", or the host itself,", "that failed or stopped, and came back when these retries were used up")
+		return
+	}
 	on, where, path, unknown := "the other connection", "between them", "a link, switch or route between the hosts", ""
 	switch {
 	case o.others > 1 && (o.away || o.unknown > 0):
@@ -114,6 +141,11 @@ func (i *Incident) cameBack(o outage, k *qp.Stall, all bool) {
 		path = "one path of several between the hosts, which these queue pairs take, or " + path
 	}
 	i.fact("peer", fmt.Sprintf("%s answered nothing on %s %s either, until %s after this request%s", peer, on, where, span(o.until-k.Since), unknown))
-	i.FitsWith = append(i.FitsWith, path+", or "+peer+" itself, that failed and came back when these retries were used up, and those of the others were not")
+	i.outage(path+", or "+peer+" itself,", "that failed and came back when these retries were used up, and those of the others were not")
+}
+
+// outage says what fits an outage, and what to look at.
+func (i *Incident) outage(who, what string) {
+	i.FitsWith = append(i.FitsWith, who+" "+what)
 	i.Next = append(i.Next, "link events in the logs of both hosts and of the switches at that time", "the timeout and retry_cnt of "+i.Local.String()+", if it is to outlast such a time")
 }

@@ -13,7 +13,6 @@ import (
 // host is what the capture shows of a host.
 type host struct {
 	last        int64 // when it last sent anything
-	heard       int64 // when anything was last sent to it
 	connections int   // on which it has sent anything
 }
 
@@ -23,8 +22,9 @@ type sightings struct{ on []sighting }
 // sighting is that a host sent on a connection: but management, by whose queue pair it may come back.
 type sighting struct {
 	first int64 // packet of the connection
-	// When the host sent its last packet there, and until when packets came to it, as far as the connection shows: once they are settled, of all connections that began until then.
-	lasts, reaches latest
+	// When the host sent its last packet there, until when packets came to it, as far as the connection shows, and when others last sent to it, but what it has not answered: once they are settled, of all
+	// connections that began until then.
+	lasts, reaches, heard latest
 }
 
 // latest is the latest of several times, and the latest of those on another connection.
@@ -67,13 +67,14 @@ func (t *teller) host(c *agent.Connection) {
 	for k := range c.Ends {
 		e, peer := &c.Ends[k], &c.Ends[1-k]
 		h := t.hosts[e.Addr]
-		h.last, h.heard = max(h.last, e.Last), max(h.heard, peer.Last)
+		h.last = max(h.last, e.Last)
 		if e.Packets > 0 {
 			h.connections++
 		}
 		t.hosts[e.Addr] = h
 		if peer.Stalled || waits(peer, t.run.Last) || c.Upper != nil && c.Upper.Oldest != nil {
 			t.waitFor(e.Addr)
+			t.waitFor(peer.Addr)
 		}
 	}
 }
@@ -99,7 +100,7 @@ func (t *teller) sight(all iter.Seq2[uint64, *agent.Connection]) {
 	for _, c := range all {
 		for k := range c.Ends {
 			if e, h := &c.Ends[k], t.seen[c.Ends[k].Addr]; h != nil && e.Packets > 0 && c.Service != packet.UD {
-				h.on = append(h.on, sighting{c.First, latest{at: e.Last, key: keyOf(c)}, latest{at: reachedUntil(c, e), key: keyOf(c)}})
+				h.on = append(h.on, sighting{c.First, latest{at: e.Last, key: keyOf(c)}, latest{at: reachedUntil(c, e), key: keyOf(c)}, latest{at: heardUntil(&c.Ends[1-k]), key: keyOf(c)}})
 			}
 		}
 	}
@@ -111,11 +112,11 @@ func (t *teller) sight(all iter.Seq2[uint64, *agent.Connection]) {
 // settle puts in order on which connections a host sent.
 func (h *sightings) settle() {
 	slices.SortStableFunc(h.on, func(a, b sighting) int { return cmp.Compare(a.first, b.first) })
-	var lasts, reaches latest
+	var lasts, reaches, heard latest
 	for i := range h.on {
 		s := &h.on[i]
-		lasts, reaches = lasts.with(s.lasts.at, s.lasts.key), reaches.with(s.reaches.at, s.reaches.key)
-		s.lasts, s.reaches = lasts, reaches
+		lasts, reaches, heard = lasts.with(s.lasts.at, s.lasts.key), reaches.with(s.reaches.at, s.reaches.key), heard.with(s.heard.at, s.heard.key)
+		s.lasts, s.reaches, s.heard = lasts, reaches, heard
 	}
 }
 
@@ -160,6 +161,14 @@ func reachedUntil(c *agent.Connection, e *agent.End) int64 {
 		if period := (s.Last - s.Begun) / int64(s.Count-1); e.Last-s.Last < period && lacksAnswer(k) { // and it goes on so
 			return min(e.Last, s.Begun-period)
 		}
+	}
+	return e.Last
+}
+
+// heardUntil is when end e last sent what its peer may have had: not what it retransmits and nothing answers.
+func heardUntil(e *agent.End) int64 {
+	if e.Stalled {
+		return min(e.Last, e.Trouble.Now.Since)
 	}
 	return e.Last
 }

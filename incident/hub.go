@@ -14,13 +14,15 @@ import (
 // hubs makes incidents one in which what one host had with several others made no progress at the same time, or in which it lost several others, where nothing shows that it went on with any. In
 // peers those who wait have the host in common that they wait for; here it may be on either side.
 func (t *teller) hubs(list []Incident) []Incident {
-	var waited, lost []*Incident
+	var waited, lost, here []*Incident
 	for n := range list {
 		switch i := &list[n]; {
 		case i.gone == goneFor:
 			waited = append(waited, i)
-		case i.gone == goneQuiet && i.Kind == Unanswered && len(i.Also) == 0 && !i.says("others"):
+		case i.gone == goneQuiet && i.Kind == Unanswered && !i.says("others"):
 			lost = append(lost, i)
+		case i.gone == goneHere && i.Kind == Unanswered:
+			here = append(here, i)
 		}
 	}
 	merged := map[*Incident]bool{}
@@ -31,14 +33,20 @@ func (t *teller) hubs(list []Incident) []Incident {
 		}
 		waited = waited[n:]
 	}
+	lostByOne(lost, merged)
+	lostByOne(here, merged)
+	return without(list, merged)
+}
+
+// lostByOne makes incidents one in which one host lost several others, or these and it one another.
+func lostByOne(lost []*Incident, merged map[*Incident]bool) {
 	for len(lost) > 0 {
 		n := begunTogether(lost, false)
-		if x, others := hubOf(lost[:n]); n > 1 && len(others) > 1 && lost[0].Local.Addr == x {
+		if x, others := hubOf(lost[:n]); n > 1 && len(others) > 1 && slices.ContainsFunc(lost[:n], func(i *Incident) bool { return i.Local.Addr == x }) {
 			hub(x, others, lost[:n], merged)
 		}
 		lost = lost[n:]
 	}
-	return without(list, merged)
 }
 
 // says reports whether an incident has a fact with a label.
@@ -118,23 +126,26 @@ func farEnd(c *agent.Connection, x packet.Addr) (packet.Addr, bool) {
 }
 
 // heldUp reports whether a connection was interrupted at a time.
-func heldUp(c *agent.Connection, begin, end int64) bool {
+func heldUp(c *agent.Connection, begin, end int64) bool { return heldUpFor(c, begin, end) > 0 }
+
+// heldUpFor is for how long of a time a connection was interrupted, in one piece.
+func heldUpFor(c *agent.Connection, begin, end int64) (most int64) {
 	for k := range c.Ends {
 		e := &c.Ends[k]
 		if e.Trouble == nil {
 			continue
 		}
-		if e.Stalled && e.Trouble.Now.Since < end {
-			return true
+		if e.Stalled {
+			most = max(most, end-max(begin, e.Trouble.Now.Since))
 		}
 		settled := e.Trouble.Settled(e.Stalled)
 		for j := range settled.Longest {
-			if s := &settled.Longest[j]; interrupts(s) && s.Since < end && max(s.Ended, s.Last) > begin {
-				return true
+			if s := &settled.Longest[j]; interrupts(s) {
+				most = max(most, min(end, max(s.Ended, s.Last))-max(begin, s.Since))
 			}
 		}
 	}
-	return false
+	return most
 }
 
 // hub has the incident that lost the most time tell of all, which have host x in common.
@@ -169,8 +180,14 @@ func hub(x packet.Addr, others []packet.Addr, all []*Incident, merged map[*Incid
 		}
 	}
 	what, common := "Connections of %v with %d hosts made no progress at the same time: %s", "the link or adapter of "+x.String()+", or the host itself, that stopped for that long: it is what they have in common"
-	if best.gone == goneQuiet {
+	if best.gone != goneFor {
 		what, common = "%v lost %d hosts at the same time: %s", "the link or adapter of "+x.String()+", or a path that all of this takes: it is what they have in common"
+		switch {
+		case slices.ContainsFunc(all, func(i *Incident) bool { return i.Local.Addr != x }):
+			what = "Connections of %v with %d hosts failed at the same time: %s"
+		case best.gone == goneHere:
+			what = "%v lost connections with %d hosts at the same time: %s"
+		}
 		if spread := begin - best.Begin; spread > 0 {
 			what = strings.Replace(what, "at the same time", "within "+span(spread), 1)
 		}

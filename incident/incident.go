@@ -92,6 +92,7 @@ type Incident struct {
 	newest    Party       // Local of the one of its group that was told last
 	oneSided  bool        // the capture holds one direction of each connection
 	foremost  bool        // it is told first: what the others say rests on it
+	outlasted bool        // retries that were used up in an outage that others outlasted
 	explained bool        // losses, most of which are packets that were overtaken
 	refused   uint64      // frame of the request that a NAK refuses; 0: not known
 }

@@ -20,7 +20,7 @@ func (t *teller) answeredMeanwhile(i *Incident, c *agent.Connection, from int, s
 	}
 	for _, d := range list {
 		for k := range d.Ends {
-			if d == c || d.Timing == nil || d.Ends[k].Addr != c.Ends[from].Addr {
+			if d == c || d.Timing == nil || d.Ends[k].Addr != c.Ends[from].Addr || 2*heldUpFor(d, s.Since, until) >= until-s.Since {
 				continue
 			}
 			n := answeredIn(&d.Timing.Ends[k].Series, s.Since, until)
@@ -35,6 +35,35 @@ func (t *teller) answeredMeanwhile(i *Incident, c *agent.Connection, from int, s
 			return
 		}
 	}
+}
+
+// carriedNothing reports whether nothing was sent or answered on a connection between two times, and about when something was after them: 0, nothing was. It is known where times were measured.
+func carriedNothing(c *agent.Connection, since, until int64) (resumed int64, nothing bool) {
+	if c.Timing == nil {
+		return 0, false
+	}
+	for k := range c.Timing.Ends {
+		x := &c.Timing.Ends[k].Series
+		if x.Width == 0 {
+			continue
+		}
+		if 4*x.Width > until-since {
+			return 0, false // the slots are too wide to tell
+		}
+		for n := range x.Slots {
+			begin := x.Start + int64(n)*x.Width
+			if begin <= since || x.Slots[n] == (timing.Slot{}) {
+				continue
+			}
+			if begin+x.Width <= until {
+				return 0, false
+			}
+			if begin >= until && (resumed == 0 || begin < resumed) {
+				resumed = begin
+			}
+		}
+	}
+	return resumed, true
 }
 
 // answeredIn counts the messages of a series that were answered between two times, in slots that lie between them and in which its end sent, too.

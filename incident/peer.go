@@ -47,8 +47,11 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int6
 }
 
 // others says that the host of a requester had packets of others than a peer that sends nothing any more: it is not the one that was cut off.
-func (t *teller) others(i *Incident, k *qp.Stall) {
-	if heard := t.hosts[i.Local.Addr].heard; t.timed() && !t.alive(i, k) && t.hosts[i.Peer.Addr].last <= k.Begun && heard > k.Begun {
+func (t *teller) others(i *Incident, c *agent.Connection, k *qp.Stall) {
+	if !t.timed() || t.alive(i, k) || t.hosts[i.Peer.Addr].last > k.Begun {
+		return
+	}
+	if heard := t.seen[i.Local.Addr].by(k.Last).heard.but(keyOf(c)); heard > k.Begun {
 		i.fact("others", fmt.Sprintf("went on sending to %v: last %s after this request", i.Local.Addr, span(heard-k.Since)))
 	}
 }

@@ -58,15 +58,15 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.cause(i, c, from, k)
 	t.command(i, c)
 	out := t.outlasted(c, from, k)
-	if out.others == 0 {
+	if !out.happened() {
 		t.peer(i, c, 1-from, k.Since, k.Last, "this request")
 	}
 	if t.cutOff(i, k) {
 		i.fact("but", fmt.Sprintf("of %v came only retransmissions in the end: nothing shows that packets still came to it", i.Peer.Addr))
 	}
-	t.others(i, k)
+	t.others(i, c, k)
 	t.after(i, c, k)
-	if out.others > 0 {
+	if out.happened() {
 		i.cameBack(out, k, t.paths(c, from).all)
 	} else {
 		t.reasons(i, c, from, k)
@@ -78,7 +78,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		return
 	}
 	i.fact("P_Keys", t.pkeys(c, from))
-	if i.gone = t.gone(i, k); out.others > 0 {
+	if i.gone = t.gone(i, k); out.happened() {
 		i.gone = goneQuiet
 	}
 	t.tell(i, "")

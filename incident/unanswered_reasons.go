@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"slices"
 	"time"
 
 	"ibwitness/agent"
@@ -42,6 +43,9 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.Next = append(i.Next, "why the request of "+i.Peer.String()+" was not answered: that came first")
 	case i.Kind == Unanswered && c.Ends[1-from].Last > k.Last && !t.cutOff(i, k):
 		t.oneWay(i, c, from, k)
+	case t.cutOff(i, k) && t.bothWays(c, from):
+		i.FitsWith = append(i.FitsWith, "a link, switch or route between "+local+" and "+peer+" that fails in both directions, after the tap: it sees what each of them sends, and nothing shows that any of it arrives")
+		i.Next = append(i.Next, "link events in the logs of both hosts and of the switches between", "the receive counters of both (ethtool -S): whether anything arrives")
 	case t.cutOff(i, k):
 		i.FitsWith = append(i.FitsWith, "a path that fails on the way to "+peer+": what it sends comes through, and nothing comes to it")
 		i.Next = append(i.Next, "routes, filters (UDP port 4791) and switch ports on the way from "+local+" to "+peer+", and not only the way back", "the receive counters of "+peer+" (ethtool -S): whether anything arrives")
@@ -64,6 +68,14 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	if !c.Ends[0].Near && !c.Ends[1].Near && !k.Unshown {
 		i.Next = append(i.Next, "a capture at "+peer+": whether the requests arrived there")
 	}
+}
+
+// bothWays reports whether the peer of end from of c has requests, too, that the host of that end answers on none of their connections.
+func (t *teller) bothWays(c *agent.Connection, from int) bool {
+	list := t.siblings(c)
+	return len(list) <= mostOthers && slices.ContainsFunc(list, func(d *agent.Connection) bool {
+		return slices.ContainsFunc(d.Ends[:], func(e agent.End) bool { return e.Addr == c.Ends[1-from].Addr && e.Stalled })
+	})
 }
 
 // inError reports whether the peer, which is not end from of c, has used up the retries of its own request on this connection before the requester began to retransmit.

@@ -19,7 +19,9 @@ func (t *text) incidents() {
 	list := t.run.Incidents()
 	if len(list) == 0 {
 		t.uneventful()
-		t.quieted()
+		if !t.standstills(list) {
+			t.quieted()
+		}
 		t.commands()
 		t.turns()
 		t.spikes()
@@ -28,6 +30,7 @@ func (t *text) incidents() {
 	}
 	t.heading("What happened")
 	t.tellAll(list)
+	t.standstills(list)
 	if len(t.paced()) > 0 {
 		t.line("")
 		t.paces()

@@ -1,0 +1,124 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/incident"
+	"ibwitness/packet"
+)
+
+// For how long, for how many times the mean time between two frames, and with how many connections that were busy the capture has to hold no frame for that to be told.
+const (
+	standstillTime  = 100 * time.Millisecond
+	standstillTimes = 100
+	standstillBusy  = 2
+)
+
+// standstill is a time in which the capture holds no frame, though connections were busy until then.
+type standstill struct {
+	agent.Silence
+	ended, resumed int // busy connections that carried nothing after it, and that did
+	began          int // connections between the hosts of those that ended, which began after it
+	hosts          map[packet.Addr]bool
+}
+
+// standstills tells of the longest time in which the capture holds no frame of any host, where no incident does: the programs may have paused together, and the tap may have seen nothing. It reports
+// whether connections ended with it.
+func (t *text) standstills(list []incident.Incident) (ended bool) {
+	var longest standstill
+	n, silent := 0, int64(0)
+	for _, s := range t.res.Silences {
+		silent += s.To - s.From
+	}
+	mean := (t.res.Last - t.res.First - silent) / int64(max(t.res.Packets, 1))
+	for _, s := range t.res.Silences {
+		if length := s.To - s.From; length < int64(standstillTime) || length < standstillTimes*mean || explained(list, &s) || t.res.Clock.Count > 0 {
+			continue
+		}
+		k := t.standstill(s)
+		if k.ended+k.resumed < standstillBusy {
+			continue
+		}
+		if n++; n == 1 || s.To-s.From > longest.To-longest.From {
+			longest = k
+		}
+	}
+	if n > 0 {
+		t.prose("  ", longest.told(t, n))
+	}
+	return n > 0 && longest.ended > 0
+}
+
+// explained reports whether an incident was going on for the most of a silence.
+func explained(list []incident.Incident, s *agent.Silence) bool {
+	for i := range list {
+		if 2*(min(list[i].End, s.To)-max(list[i].Begin, s.From)) >= s.To-s.From {
+			return true
+		}
+	}
+	return false
+}
+
+// standstill says what became of the connections that were busy when a silence began.
+func (t *text) standstill(s agent.Silence) standstill {
+	k, list := standstill{Silence: s, hosts: map[packet.Addr]bool{}}, t.res.Connections
+	length := s.To - s.From
+	for i := range list {
+		c := &list[i]
+		first, last := c.First, max(c.Ends[0].Last, c.Ends[1].Last)
+		if !c.Service.Reliable() || c.Ends[0].Messages+c.Ends[1].Messages < quietMessages || first >= s.From || c.Closed.At != 0 && c.Closed.At <= s.From {
+			continue
+		}
+		active, resumed := last-first, last >= s.To
+		if resumed {
+			active -= length
+		}
+		usual := active / int64(c.Ends[0].Packets+c.Ends[1].Packets)
+		switch {
+		case length < standstillTimes*usual:
+			continue
+		case resumed:
+			k.resumed++
+		case s.From-last < length/standstillTimes+standstillTimes*usual:
+			k.ended++
+		default:
+			continue
+		}
+		k.hosts[c.Ends[0].Addr], k.hosts[c.Ends[1].Addr] = true, true
+	}
+	for i := range list {
+		if c := &list[i]; c.First >= s.To && k.hosts[c.Ends[0].Addr] && k.hosts[c.Ends[1].Addr] && c.Service.Reliable() {
+			k.began++
+		}
+	}
+	return k
+}
+
+// told says what the capture shows of the longest of n silences.
+func (k *standstill) told(t *text, n int) string {
+	s := fmt.Sprintf("No frame: the capture holds none of any host for %s from %s on, though %s between %d hosts had carried frames all the time", span(time.Duration(k.To-k.From)), offset(k.From, t.res.First),
+		count(k.ended+k.resumed, "connection"), len(k.hosts))
+	switch {
+	case k.ended == 0:
+		s += "; then all went on."
+	case k.resumed == 0:
+		s += "; none of them carries anything after it"
+	default:
+		s += fmt.Sprintf("; %d of them went on, and %d carry nothing after it", k.resumed, k.ended)
+	}
+	if k.ended > 0 {
+		if k.began > 0 {
+			s += fmt.Sprintf(", and %s between these hosts began", number(uint64(k.began)))
+		}
+		s += "."
+	}
+	if n > 1 {
+		s += fmt.Sprintf(" It is the longest of %d such times.", n)
+	}
+	if k.ended > 0 {
+		return s + " A link of the tap that was down for longer than retries last looks like that, or a host that all of them have in common; so do programs that ended together. Look at link events at the tap and the hosts at that time, and at what completed in error."
+	}
+	return s + " Programs that pause together look like that, and so does a link at the tap that was down, or a capturing host that stopped. Look at link events there at that time, and at counters of the hosts for timeouts."
+}
