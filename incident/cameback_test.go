@@ -1,6 +1,7 @@
 package incident_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -66,6 +67,33 @@ errors:
 	} {
 		got := happened(t, frames(t, scene+tt.errors), agent.Options{})
 		if !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
+			t.Errorf("%s: %s\nwant %q", name, got, tt.want)
+		}
+	}
+}
+
+// TestCameBackQuiet: a queue pair whose retries are used up while busy connections of the host that was asked carry nothing is not one that only is gone itself; where one of them carried something, it may be.
+func TestCameBackQuiet(t *testing.T) {
+	const scene = `
+about: a host that is silent for a while, and goes on
+hcas: {a: 10.1.0.1, b: 10.1.0.2, c: 10.1.0.3}
+attributes: {timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, b2: {hca: b, peer: %[1]s2}, %[1]s2: {hca: %[1]s, peer: b2}}
+work:
+  - {qp: a1, op: write, length: 1000, repeat: 100, every: 5ms}
+  - {qp: b2, op: write, length: 1000, repeat: 100, every: 5ms}
+  - {qp: b2, op: write, length: 1000, repeat: 100, every: 5ms, at: %[2]s}
+taps: [middle]
+errors:
+  - {do: drop, from: a, to: b, op: request, nth: 100, count: all, where: after}
+`
+	for name, tt := range map[string]struct{ peer, resumed, want string }{
+		"between the hosts": {"a", "3s", "peer: 10.1.0.2 carried nothing meanwhile on 1 other connection either, which had been busy, and went on there about "},
+		"with another host": {"c", "3s", "peer: 10.1.0.2 carried nothing meanwhile on 1 other connection either, which had been busy, and went on there about "},
+		"one that went on":  {"a", "505ms", "peer: 10.1.0.2 went on sending on other connections: last "},
+	} {
+		got := happened(t, frames(t, fmt.Sprintf(scene, tt.peer, tt.resumed)), agent.Options{Timing: true})
+		if !strings.Contains(got, tt.want) {
 			t.Errorf("%s: %s\nwant %q", name, got, tt.want)
 		}
 	}

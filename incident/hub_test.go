@@ -67,3 +67,35 @@ errors:
 		t.Error(got)
 	}
 }
+
+// TestHubLostBothWays: where a host loses others while these lose it, that is told once, and as a path that fails both ways; where it loses connections with hosts that go on with others, likewise.
+func TestHubLostBothWays(t *testing.T) {
+	const scene = `
+about: a host whose link fails, and is seen to send
+hcas: {a: 10.2.0.1, b: 10.2.0.2, c: 10.2.0.3}
+attributes: {timeout: 12, retry_cnt: 3}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, c2: {hca: c, peer: a2}, a2: {hca: a, peer: c2}, a3: {hca: a, peer: c3}, c3: {hca: c, peer: a3}, b4: {hca: b, peer: c4}, c4: {hca: c, peer: b4}}
+work:
+  - {qp: a1, op: write, length: 1024, repeat: 300, every: 10ms}
+  - {qp: c2, op: write, length: 1024, repeat: 300, every: 10ms}
+  - {qp: a3, op: write, length: 1024, repeat: %d, every: 10ms}
+  - {qp: b4, op: write, length: 1024, repeat: 100, every: 10ms}
+taps: [middle]
+errors:
+  - {do: drop, from: a, to: b, nth: 20, count: all, where: after}
+`
+	const toC, fromC = "  - {do: drop, from: a, to: c, nth: 39, count: all, where: after}\n", "  - {do: drop, from: c, to: a, nth: 39, count: all, where: after}\n"
+	const both = "that fails in both directions, after the tap"
+	got := reasons(t, fmt.Sprintf(scene, 300)+toC+fromC)
+	if strings.Count(got, "unanswered (proven)") != 1 || !strings.Contains(got, "Connections of 10.2.0.1 with 2 hosts failed within ") || strings.Contains(got, "others: went on") {
+		t.Error(got)
+	}
+	one := strings.Replace(fmt.Sprintf(scene, 300), "  - {do: drop, from: a, to: b, nth: 20, count: all, where: after}\n", "", 1)
+	if got := reasons(t, one+toC+fromC); !strings.Contains(got, both) {
+		t.Error("with one host:", got)
+	}
+	here := strings.Replace(fmt.Sprintf(scene, 300), "  - {qp: c2, op: write, length: 1024, repeat: 300, every: 10ms}\n", "", 1) + strings.Replace(toC, "39", "20", 1)
+	if got := reasons(t, strings.Replace(here, "repeat: 100,", "repeat: 300,", 1)); strings.Count(got, "unanswered (proven)") != 1 || !strings.Contains(got, "10.2.0.1 lost connections with 2 hosts within ") || strings.Contains(got, both) {
+		t.Error("they go on with others:", got)
+	}
+}

@@ -102,6 +102,10 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, la
 	if k.Sum.Rounds[qp.TimerExpired] > 0 && !late {
 		i.FitsWith = append(i.FitsWith, "a responder that answers later than the requester's ACK timeout")
 	}
+	if k.Asked.After > 0 && k.Overtaking.All().Packets == 0 {
+		i.FitsWith = append(i.FitsWith, "packets that overtake one another after the tap (adaptive routing, packet spraying): the receiver takes those that come late for lost")
+		i.Next = append(i.Next, "where no port discards anything: adaptive routing of the switches for this traffic, and out_of_sequence of "+i.Peer.Addr.String())
+	}
 	switch timer := uint64(k.Sum.Rounds[qp.TimerExpired]); {
 	case !one || late:
 	case 2*timer > k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady]): // most of it may be that answers come late

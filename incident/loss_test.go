@@ -1,6 +1,7 @@
 package incident_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -31,6 +32,24 @@ taps: [a]
 		}
 		if d := time.Duration(list[0].End - list[0].Begin); d < k.least || d > k.most {
 			t.Errorf("%s: it lasts %v", k.name, d)
+		}
+	}
+}
+
+// TestLossAfterTheTap: what a receiver asks for that had passed the tap may have been overtaken after it; what is missing at the tap was lost.
+func TestLossAfterTheTap(t *testing.T) {
+	const scene = `
+about: a WRITE of which a packet is lost
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 1024, timeout: 15}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+taps: [middle]
+work: [{qp: a1, op: write, length: 131072}]
+errors: [{do: drop, from: a, op: request, nth: 2, where: `
+	const overtaken = "packets that overtake one another after the tap"
+	for where, want := range map[string]bool{"after": true, "before": false} {
+		if got := reasons(t, scene+where+"}]\n"); !strings.Contains(got, "loss (proven)") || strings.Contains(got, overtaken) != want {
+			t.Errorf("%s the tap: %s", where, got)
 		}
 	}
 }

@@ -12,10 +12,10 @@ import (
 	"ibwitness/timing"
 )
 
-// TestAnsweredMeanwhile: no host is told to have stopped while another connection between the same hosts was answered; one that was answered only at the edges, or with others, does not show that.
+// TestAnsweredMeanwhile: no host is told to have stopped while another connection between the same hosts was answered; one that was answered only at the edges, with others, or that made no progress for most of it does not show that.
 func TestAnsweredMeanwhile(t *testing.T) {
 	ms := int64(time.Millisecond)
-	told := func(peer byte, slots ...timing.Slot) Incident {
+	tell := func(peer byte, held bool, slots ...timing.Slot) Incident {
 		r := &agent.Result{First: 1, Last: 1000 * ms, RDMA: 1}
 		for n := range 2 {
 			c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1, Timing: &timing.Connection{}}
@@ -26,6 +26,9 @@ func TestAnsweredMeanwhile(t *testing.T) {
 				c.Ends[0].Trouble = &qp.Trouble{Longest: [4]qp.Stall{s}, Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{2, 8}, Begun: 150 * ms, Last: 239 * ms}}
 			} else {
 				c.Timing.Ends[0].Series = timing.Series{Start: 100 * ms, Width: 64 * ms, Slots: slots}
+				if held {
+					c.Ends[0].Trouble = &qp.Trouble{Longest: [4]qp.Stall{{Since: 105 * ms, Begun: 150 * ms, Last: 179 * ms, Ended: 205 * ms, Rounds: [qp.NumCauses]uint32{1}, Packets: 1}}}
+				}
 			}
 			r.Connections = append(r.Connections, c)
 		}
@@ -37,6 +40,7 @@ func TestAnsweredMeanwhile(t *testing.T) {
 		t.Fatal("no interruption is told")
 		return Incident{}
 	}
+	told := func(peer byte, slots ...timing.Slot) Incident { return tell(peer, false, slots...) }
 	busy := timing.Slot{Bytes: 100, Messages: 3}
 	i := told(2, busy, busy, busy, busy)
 	if k := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "others" }); k < 0 || i.Facts[k].Text != "requests of 10.0.0.1 QP 0x11 were answered by 10.0.0.2 meanwhile: at least 3" {
@@ -52,9 +56,35 @@ func TestAnsweredMeanwhile(t *testing.T) {
 		"at the edges": told(2, busy, timing.Slot{Bytes: 100}, busy, busy),
 		"by another":   told(3, busy, busy, busy, busy),
 		"sent before":  told(2, busy, timing.Slot{Messages: 3}, busy, busy),
+		"held up too":  tell(2, true, busy, busy, busy, busy),
 	} {
 		if i.says("others") || !slices.Contains(i.FitsWith, hostStopped) {
 			t.Errorf("%s: %+v", name, i)
+		}
+	}
+}
+
+// TestCarriedNothing: a connection that carries something in the midst of a time has not carried nothing, and one that carries nothing after it shows nothing.
+func TestCarriedNothing(t *testing.T) {
+	ms, some := int64(time.Millisecond), timing.Slot{Bytes: 1}
+	for name, tt := range map[string]struct {
+		slots   []timing.Slot
+		width   int64
+		resumed int64
+		nothing bool
+	}{
+		"nothing":        {[]timing.Slot{some, some, {}, {}, {}, {}, some, some}, 10 * ms, 60 * ms, true},
+		"at the edge":    {[]timing.Slot{some, some, some, {}, {}, {}, some, some}, 10 * ms, 60 * ms, true},
+		"something":      {[]timing.Slot{some, some, {}, some, {}, {}, some, some}, 10 * ms, 0, false},
+		"nothing after":  {[]timing.Slot{some, some}, 10 * ms, 0, true},
+		"slots too wide": {[]timing.Slot{some, {}, some}, 20 * ms, 0, false},
+		"nothing at all": {nil, 0, 0, true},
+		"a NAK":          {[]timing.Slot{{}, {}, {}, {NAKs: 1}}, 10 * ms, 0, false},
+	} {
+		c := agent.Connection{Timing: &timing.Connection{}}
+		c.Timing.Ends[1].Series = timing.Series{Width: tt.width, Slots: tt.slots}
+		if resumed, nothing := carriedNothing(&c, 20*ms, 60*ms); resumed != tt.resumed || nothing != tt.nothing {
+			t.Errorf("%s: %d, %v", name, resumed, nothing)
 		}
 	}
 }

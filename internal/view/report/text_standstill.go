@@ -64,27 +64,16 @@ func explained(list []incident.Incident, s *agent.Silence) bool {
 // standstill says what became of the connections that were busy when a silence began.
 func (t *text) standstill(s agent.Silence) standstill {
 	k, list := standstill{Silence: s, hosts: map[packet.Addr]bool{}}, t.res.Connections
-	length := s.To - s.From
 	for i := range list {
 		c := &list[i]
-		first, last := c.First, max(c.Ends[0].Last, c.Ends[1].Last)
-		if !c.Service.Reliable() || c.Ends[0].Messages+c.Ends[1].Messages < quietMessages || first >= s.From || c.Closed.At != 0 && c.Closed.At <= s.From {
-			continue
-		}
-		active, resumed := last-first, last >= s.To
-		if resumed {
-			active -= length
-		}
-		usual := active / int64(c.Ends[0].Packets+c.Ends[1].Packets)
+		busy, resumed := busyUntil(c, &s)
 		switch {
-		case length < standstillTimes*usual:
+		case !busy:
 			continue
 		case resumed:
 			k.resumed++
-		case s.From-last < length/standstillTimes+standstillTimes*usual:
-			k.ended++
 		default:
-			continue
+			k.ended++
 		}
 		k.hosts[c.Ends[0].Addr], k.hosts[c.Ends[1].Addr] = true, true
 	}
@@ -94,6 +83,20 @@ func (t *text) standstill(s agent.Silence) standstill {
 		}
 	}
 	return k
+}
+
+// busyUntil reports whether a connection was busy until a silence began, and whether it carried anything after it.
+func busyUntil(c *agent.Connection, s *agent.Silence) (busy, resumed bool) {
+	last, length := max(c.Ends[0].Last, c.Ends[1].Last), s.To-s.From
+	if !c.Service.Reliable() || c.Ends[0].Messages+c.Ends[1].Messages < quietMessages || c.First >= s.From || c.Closed.At != 0 && c.Closed.At <= s.From {
+		return false, false
+	}
+	active := last - c.First
+	if resumed = last >= s.To; resumed {
+		active -= length
+	}
+	usual := active / int64(c.Ends[0].Packets+c.Ends[1].Packets)
+	return length >= standstillTimes*usual && (resumed || s.From-last < length/standstillTimes+standstillTimes*usual), resumed
 }
 
 // told says what the capture shows of the longest of n silences.

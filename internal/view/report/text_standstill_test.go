@@ -1,0 +1,72 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/incident"
+	"ibwitness/packet"
+)
+
+// TestStandstill: a time without any frame is told where connections were busy until then, with what became of them; not where one was, where frames are seldom that far apart, or where an incident tells of that time.
+func TestStandstill(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	run := func(ends ...int64) *agent.Result {
+		r := &agent.Result{RDMA: 4000, Packets: 4000, First: ms, Last: 4000 * ms, Silences: []agent.Silence{{From: 500 * ms, To: 1000 * ms, Frame: 501}}}
+		for k, last := range ends {
+			c := agent.Connection{Service: packet.RC, First: ms, FirstFrame: uint64(k + 1)}
+			if last < 0 {
+				c.First, last = 1200*ms, -last
+			}
+			c.Ends[0] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(k%3 + 1)}), QPN: uint32(k), QPNKnown: true, Packets: 1000, Messages: 1000, Last: last * ms}
+			c.Ends[1] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte((k+1)%3 + 1)}), QPN: uint32(k), QPNKnown: true, Packets: 1000, Last: last * ms}
+			r.Connections = append(r.Connections, c)
+		}
+		return r
+	}
+	seldom, stepped := run(4000, 3990), run(4000, 3990)
+	seldom.Packets = 400
+	stepped.Clock.Count = 1
+	short := run(4000, 3990)
+	short.Silences[0].To = 590 * ms
+	twice := run(4000, 3990, 3980)
+	twice.Silences = append(twice.Silences, agent.Silence{From: 2000 * ms, To: 2200 * ms, Frame: 2000})
+	for _, k := range []struct {
+		name string
+		of   *agent.Result
+		want string
+	}{
+		{"they go on", run(4000, 3990, 3980), "No frame: the capture holds none of any host for 500ms from +0.499000 s on, though 3 connections between 3 hosts had carried frames all the time; then all went on."},
+		{"they end", run(499, 498, 497, -4000, -3990), "though 3 connections between 3 hosts had carried frames all the time; none of them carries anything after it, and 2 between these hosts began. A link of the tap"},
+		{"some end", run(499, 498, 4000), "; 1 of them went on, and 2 carry nothing after it. A link of the tap"},
+		{"more than once", twice, "then all went on. It is the longest of 2 such times."},
+		{"one connection", run(4000), ""},
+		{"one that was over before", run(4000, 300), ""},
+		{"frames are seldom", seldom, ""},
+		{"short", short, ""},
+		{"a clock was set", stepped, ""},
+	} {
+		if got := standstillOf(t, k.of, nil); k.want == "" && got != "" || !strings.Contains(got, k.want) {
+			t.Errorf("%s: %q\nwant %q", k.name, got, k.want)
+		}
+	}
+	told := []incident.Incident{{Kind: incident.Untrusted, Begin: 500 * ms, End: 1000 * ms}}
+	if got := standstillOf(t, run(4000, 3990), told); got != "" {
+		t.Errorf("an incident tells of it: %q", got)
+	}
+}
+
+func standstillOf(t *testing.T, r *agent.Result, list []incident.Incident) string {
+	t.Helper()
+	var b bytes.Buffer
+	x := &text{Options: Options{Width: 800}, out: bufio.NewWriter(&b), res: r}
+	x.standstills(list)
+	if err := x.out.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(strings.Fields(b.String()), " ")
+}
