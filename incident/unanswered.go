@@ -65,6 +65,9 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		i.fact("but", fmt.Sprintf("of %v came only retransmissions in the end: nothing shows that packets still came to it", i.Peer.Addr))
 	}
 	t.others(i, c, k)
+	if !out.happened() {
+		t.stoppedToo(i, k)
+	}
 	t.after(i, c, k)
 	if out.happened() {
 		i.cameBack(out, k, t.paths(c, from).all)

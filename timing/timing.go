@@ -59,6 +59,7 @@ type End struct {
 	Gaps   *verifier.Histogram
 	Turns  Turns
 	Series Series
+	Sent   []Sent // when its first messages were sent, in the order in which they began
 
 	Packets uint64 // that the end sent and that were judged
 	Marked  uint64 // of them, those that the network had marked as having met congestion (ECN CE, FECN)
@@ -169,6 +170,7 @@ func (c *Connection) request(pair *qp.Pair, from int, p *packet.Packet, in *pack
 	if in.Last || in.Only {
 		m.Sent, e.quietSince = p.Time, p.Time
 		if !m.Op.Responded() {
+			e.sent(m)
 			c.newest = turn{from, p.Time, p.Frame}
 		}
 		if !pair.Reliable() {
@@ -364,5 +366,6 @@ func (e *End) merge(g *End) {
 	}
 	e.Turns.merge(&g.Turns)
 	e.Series.merge(&g.Series)
+	e.mergeSent(g)
 	e.Packets, e.Marked, e.Reads = e.Packets+g.Packets, e.Marked+g.Marked, max(e.Reads, g.Reads)
 }

@@ -25,7 +25,9 @@ func (t *text) incidents() {
 		t.commands()
 		t.turns()
 		t.spikes()
-		t.paces()
+		if !t.waits() {
+			t.paces()
+		}
 		return
 	}
 	t.heading("What happened")

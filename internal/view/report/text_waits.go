@@ -1,0 +1,162 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/timing"
+)
+
+// From how many messages between two hosts on, how many hosts, and how many waits on it is told who waited for whom, and from which share of their time on, one in so many.
+const (
+	waitMessages = 16
+	waitHosts    = 3
+	mostWaiting  = 64
+	fewestWaits  = 3
+	waitShare    = 10
+)
+
+// waits tells, where times were measured, of a host that several others waited for: each of them went on right after a message of it, or of one that had waited for it. It reports whether there is one.
+func (t *text) waits() bool {
+	hosts, list := t.exchanges()
+	if len(hosts) < waitHosts || len(hosts) > mostWaiting {
+		return false
+	}
+	all := timing.WaitsOf(len(hosts), list)
+	s := slowestOfRounds(hosts, all)
+	if s == "" {
+		s = slowestOfChain(hosts, all)
+	}
+	if s != "" {
+		t.prose("  ", s)
+	}
+	return s != ""
+}
+
+// exchanges lists the messages between hosts, up to when it is known of all of them when they were sent.
+func (t *text) exchanges() (hosts []packet.Addr, list []timing.Exchange) {
+	number, until := map[packet.Addr]int{}, int64(math.MaxInt64)
+	of := func(a packet.Addr) int {
+		n, known := number[a]
+		if !known {
+			n = len(hosts)
+			number[a], hosts = n, append(hosts, a)
+		}
+		return n
+	}
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		if c.Timing == nil || c.Service == packet.UD {
+			continue
+		}
+		for k := range c.Ends {
+			sent := c.Timing.Ends[k].Sent
+			if len(sent) < waitMessages {
+				continue
+			}
+			if len(sent) == timing.MostSent {
+				until = min(until, sent[len(sent)-1].Begin)
+			}
+			from, to := of(c.Ends[k].Addr), of(c.Ends[1-k].Addr)
+			for _, s := range sent {
+				list = append(list, timing.Exchange{Sent: s, From: from, To: to})
+			}
+		}
+	}
+	n := 0
+	for _, x := range list {
+		if x.End <= until {
+			list[n] = x
+			n++
+		}
+	}
+	return hosts, list[:n]
+}
+
+// slowestOfRounds tells of a host that others wait for which have as many messages of each peer, as in all that goes in rounds.
+func slowestOfRounds(hosts []packet.Addr, all []timing.Waits) string {
+	late, by, told := -1, []string(nil), (*timing.WaitFor)(nil)
+	for n := range all {
+		w := &all[n]
+		if len(w.Peers) < waitHosts-1 || len(w.For) == 0 || !balanced(w.Peers) {
+			continue
+		}
+		f, others := &w.For[0], time.Duration(0)
+		for _, o := range w.For[1:] {
+			others += o.Time
+		}
+		if f.Count < fewestWaits || others*4 > f.Time || int64(f.Time)*waitShare < w.To-w.From {
+			continue
+		}
+		if late >= 0 && late != f.Host {
+			return "" // not one that all wait for
+		}
+		late, by = f.Host, append(by, hosts[n].String())
+		if told == nil || f.Time > told.Time {
+			told = f
+		}
+	}
+	if told == nil {
+		return ""
+	}
+	who, went := by[0], "it"
+	if len(by) > 1 {
+		who, went = "each of "+enumerate(by), "they"
+	}
+	return fmt.Sprintf("Waits: %s had no message for up to %s, %s, %s in all, until one of %v came, and %s went on within %s of that; the other peers send as many. The program on %v was late, or what it waits for itself.",
+		who, span(told.Longest), times(uint64(told.Count)), span(told.Time), hosts[late], went, span(told.Lag), hosts[late])
+}
+
+// balanced reports whether each peer sent about as many messages.
+func balanced(list []timing.PeerMessages) bool {
+	least, most := list[0].Count, list[0].Count
+	for _, p := range list {
+		least, most = min(least, p.Count), max(most, p.Count)
+	}
+	return 4*least >= 3*most
+}
+
+// slowestOfChain tells of a host that others wait for, each for the one that sends to it, as in a ring.
+func slowestOfChain(hosts []packet.Addr, all []timing.Waits) string {
+	root, waiting := -1, []int(nil)
+	for n := range all {
+		w := &all[n]
+		if len(w.Peers) != 1 {
+			return ""
+		}
+		waited, elapsed := time.Duration(0), w.To-w.From
+		if len(w.For) > 0 && w.For[0].Count >= fewestWaits {
+			waited = w.For[0].Time
+		}
+		switch own := int64(w.Own)*waitShare >= elapsed; {
+		case int64(waited)*waitShare >= elapsed && waited > w.Own:
+			waiting = append(waiting, n)
+		case own && 4*waited < w.Own && root < 0:
+			root = n
+		case own && 4*waited < w.Own:
+			return "" // there are several
+		}
+	}
+	if root < 0 || len(waiting) < waitHosts-1 {
+		return ""
+	}
+	leads := 0
+	var names []string
+	for _, n := range waiting {
+		names = append(names, hosts[n].String())
+		for at, hops := n, 0; hops < len(all); hops++ {
+			if at = all[at].Peers[0].Host; at == root {
+				leads++
+				break
+			}
+		}
+	}
+	if leads < len(waiting) {
+		return ""
+	}
+	r := &all[root]
+	return fmt.Sprintf("Waits: %s send nothing for long until a message of the host before them comes, and then go on at once; first of all they wait for %v, which goes on by itself, up to %s after the last message to it. Its program is late (it computes, or is stopped): look there.",
+		enumerate(names), hosts[root], span(r.Longest))
+}

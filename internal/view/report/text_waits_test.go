@@ -1,0 +1,95 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/timing"
+)
+
+// between is a run of connections on which hosts sent messages at times, microseconds, by the hosts' numbers.
+func between(sent map[[2]byte][]int64) *agent.Result {
+	r := &agent.Result{RDMA: 1, Packets: 1, First: 1, Last: int64(time.Second)}
+	for from := range byte(8) {
+		for to := range byte(8) {
+			at := sent[[2]byte{from, to}]
+			if at == nil {
+				continue
+			}
+			c := agent.Connection{Service: packet.RC, First: 1, Timing: timing.New(nil)}
+			c.Ends[0].Addr, c.Ends[1].Addr = packet.IPv4Addr([]byte{10, 0, 0, from}), packet.IPv4Addr([]byte{10, 0, 0, to})
+			for _, us := range at {
+				c.Timing.Ends[0].Sent = append(c.Timing.Ends[0].Sent, timing.Sent{Begin: us * 1000, End: us*1000 + 500})
+			}
+			r.Connections = append(r.Connections, c)
+		}
+	}
+	return r
+}
+
+// TestWaits: of hosts that wait for one another the one is told that the others wait for; not where all go on by themselves, where there are two hosts, or where another sends far less.
+func TestWaits(t *testing.T) {
+	const rounds = 40
+	ring := func(late byte, by int64) map[[2]byte][]int64 {
+		sent := map[[2]byte][]int64{}
+		for n := range int64(rounds) {
+			at := 1 + n*20000
+			for from := range byte(4) {
+				hops := int64(from+4-late) % 4
+				begin := at + 2000 + by
+				if from != late {
+					begin += hops * 10
+				}
+				to := (from + 1) % 4
+				sent[[2]byte{from, to}] = append(sent[[2]byte{from, to}], begin)
+			}
+		}
+		return sent
+	}
+	all := func(by int64) map[[2]byte][]int64 {
+		sent := map[[2]byte][]int64{}
+		for n := range int64(rounds) {
+			at := 1 + n*20000
+			for peer := byte(1); peer < 4; peer++ {
+				sent[[2]byte{0, peer}] = append(sent[[2]byte{0, peer}], at+int64(peer))
+				back := at + int64(peer)*20
+				if peer == 2 {
+					back += by
+				}
+				sent[[2]byte{peer, 0}] = append(sent[[2]byte{peer, 0}], back)
+			}
+			at += 100 + by
+			sent[[2]byte{0, 1}] = append(sent[[2]byte{0, 1}], at)
+		}
+		return sent
+	}
+	seldom := all(15000)
+	seldom[[2]byte{3, 0}] = seldom[[2]byte{3, 0}][:20]
+	for _, k := range []struct {
+		name string
+		of   map[[2]byte][]int64
+		want string
+	}{
+		{"ring", ring(2, 3000), "Waits: 10.0.0.0, 10.0.0.1 and 10.0.0.3 send nothing for long until a message of the host before them comes, and then go on at once; first of all they wait for 10.0.0.2, which goes on by itself, up to "},
+		{"one is late", all(15000), "Waits: 10.0.0.0 had no message for up to 14.98ms, 40 times, 599.2ms in all, until one of 10.0.0.2 came, and it went on within 59.5µs of that; the other peers send as many. The program on 10.0.0.2 was late"},
+		{"none is late", all(0), ""},
+		{"another sends far less", seldom, ""},
+		{"two hosts", map[[2]byte][]int64{{0, 1}: ring(0, 0)[[2]byte{0, 1}], {1, 0}: ring(0, 0)[[2]byte{1, 2}]}, ""},
+	} {
+		var b bytes.Buffer
+		x := &text{Options: Options{Width: 800}, out: bufio.NewWriter(&b), res: between(k.of)}
+		told := x.waits()
+		if err := x.out.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(strings.Fields(b.String()), " ")
+		if told != (got != "") || k.want == "" && got != "" || !strings.Contains(got, k.want) {
+			t.Errorf("%s: %q\nwant %q", k.name, got, k.want)
+		}
+	}
+}
