@@ -8,8 +8,8 @@ import (
 // Sent is when a message, but a READ or an atomic, was sent, as the tap saw its first and its last packet.
 type Sent struct{ Begin, End int64 }
 
-// MostSent is of how many messages of an end it is kept when they were sent: the first ones, which take 64 KiB.
-const MostSent = 1 << 12
+// MostSent is of how many messages of an end it is kept when they were sent: the first ones, which take 16 KiB.
+const MostSent = 1 << 10
 
 // sent notes when a message was sent.
 func (e *End) sent(m *Message) {
