@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/incident"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
@@ -28,7 +29,7 @@ qps:
 work:
   - {qp: a1, op: write, length: 65536, repeat: 40}
 errors:
-  - {do: mark, from: a, op: write, psn: +400, count: 8}
+  - {do: mark, from: a, op: write, psn: +400..+463, count: all}
 taps: [b]
 `
 
@@ -38,9 +39,61 @@ func TestSlowed(t *testing.T) {
 	if !strings.Contains(told, "congestion (proven)") || !strings.Contains(told, "10.0.0.1 sent ") || !strings.Contains(told, "bit/s on 1 queue pair until the first CNP to each, and ") {
 		t.Errorf("told %s", told)
 	}
-	few := strings.Replace(congested, "+400", "+4", 1)
+	few := strings.Replace(congested, "+400..+463", "+4..+67", 1)
 	if told := happened(t, frames(t, few), agent.Options{}); !strings.Contains(told, "congestion (proven)") || strings.Contains(told, "until the first CNP") {
 		t.Errorf("from the first packets on no rate before is known: told %s", told)
+	}
+}
+
+// TestSlight: a few marks that the receiver answers are what congestion control is for: nothing is told of them; of those that it does not answer something is.
+func TestSlight(t *testing.T) {
+	few := strings.Replace(congested, "+463", "+410", 1)
+	if told := happened(t, frames(t, few), agent.Options{}); strings.Contains(told, "congestion") {
+		t.Errorf("told %s", told)
+	}
+	if told := happened(t, frames(t, strings.Replace(few, ", cnp: per-qp, cnp_interval: 20us", "", 1)), agent.Options{}); !strings.Contains(told, "marked 11 packets from 10.0.0.1 to 10.0.0.2 as having met congestion, and no notification") {
+		t.Errorf("unanswered: told %s", told)
+	}
+}
+
+// TestSenders: congestion on the way to one receiver is told once, with who sent how much; one that sends far more than the others, though most CNPs go to it, may not react.
+func TestSenders(t *testing.T) {
+	told := func(bytes ...uint64) string {
+		r := &agent.Result{First: second(1), Last: second(2)}
+		b := packet.IPv4Addr([]byte{10, 0, 0, 9})
+		for n, sent := range bytes {
+			a := packet.IPv4Addr([]byte{10, 0, 0, byte(n + 1)})
+			c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: uint64(n + 1), Timing: &timing.Connection{}}
+			c.Timing.Ends[0].Series = timing.Series{Start: second(1), Width: int64(100 * time.Millisecond), Slots: slices.Repeat([]timing.Slot{{Bytes: sent}}, 10)}
+			c.Ends[0], c.Ends[1] = agent.End{Addr: a, Packets: 99, Last: second(2)}, agent.End{Addr: b, Packets: 9, Last: second(2)}
+			r.Connections = append(r.Connections, c)
+			for k := range int64(10) {
+				marked := rule.Finding{Rule: rule.EvCE, Class: rule.Event, Time: second(1) + k*1e8, Frame: uint64(100*n) + uint64(k) + 10, Accused: rule.Endpoint{Addr: a}, Peer: rule.Endpoint{Addr: b}}
+				notified := marked
+				notified.Rule, notified.Accused, notified.Peer = rule.EvCNP, marked.Peer, marked.Accused
+				if r.Findings = append(r.Findings, marked); n == 1 || k == 0 {
+					r.Findings = append(r.Findings, notified)
+				}
+			}
+		}
+		var s strings.Builder
+		for _, i := range incident.Of(r) {
+			s.WriteString(i.What + "\n" + strings.Join(i.FitsWith, "; ") + "\n")
+			for _, f := range i.Facts {
+				s.WriteString(f.Label + ": " + f.Text + "\n")
+			}
+		}
+		return s.String()
+	}
+	const what = "The network marked 30 packets from 3 hosts to 10.0.0.9 as having met congestion, and 10.0.0.9 asked them to slow down with 12 CNPs."
+	got := told(1e6, 9e6, 1e6)
+	for _, want := range []string{what, "senders: 10.0.0.2 (10 marked, 10 CNPs, 720 Mbit/s), 10.0.0.1 (10 marked, 1 CNP, 80 Mbit/s) and 10.0.0.3 (", "share: 10.0.0.2 sent 82 % of it, and 10 of the 12 CNPs went to it", "a sender that does not react: congestion control of 10.0.0.2"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("told %s\nwant %q", got, want)
+		}
+	}
+	if got := told(1e6, 1e6, 1e6); !strings.Contains(got, what) || strings.Contains(got, "share: ") || strings.Contains(got, "does not react") {
+		t.Errorf("a fair share: %s", got)
 	}
 }
 
@@ -59,7 +112,7 @@ func TestReaction(t *testing.T) {
 		return toldOf(&agent.Result{Last: second(4), Connections: []agent.Connection{c}, Findings: []rule.Finding{f}})
 	}
 	const (
-		none  = "reaction: none that the rate shows"
+		none  = "reaction: none of 10.0.0.1 that the rate shows"
 		means = ": on average, times without traffic counted too"
 		rates = "10.0.0.1 sent 8 Mbit/s on 1 queue pair until the first CNP to each, 8 Mbit/s while they came, and 7.2 Mbit/s after the last"
 	)

@@ -85,7 +85,7 @@ type Incident struct {
 	Found       []Found       // the findings that belong to it and to no graver one, violations first; of a run that is over
 	FitsWith    []string      // what would look like this
 	Next        []string      // what to look at next
-	Also        []packet.Addr // other hosts that lost Peer, or that Local lost, at the same time
+	Also        []packet.Addr // other hosts that lost Peer, that Local lost, or whose packets to Peer met congestion, at the same time
 
 	common    packet.Addr // what all that Also tells of have in common, where that is Local; else it is Peer
 	gone      gone        // what of Peer is

@@ -59,11 +59,14 @@ func TestLiveNetwork(t *testing.T) {
 		return rule.Finding{Rule: id, Class: rule.Event, Time: second(at), Frame: frame, Accused: rule.Endpoint{Addr: from}, Peer: rule.Endpoint{Addr: to}, Actual: "ICRC 0x1", Detail: "88 bytes"}
 	}
 	var l incident.Live
-	l.Found([]rule.Finding{finding(rule.ROCV2019, 1, a, b), finding(rule.EvTrimmed, 2, a, b), finding(rule.EvCE, 2, a, b)})
+	l.Found([]rule.Finding{finding(rule.ROCV2019, 1, a, b), finding(rule.EvTrimmed, 2, a, b)})
+	for range 16 {
+		l.Found([]rule.Finding{finding(rule.EvCE, 2, a, b)})
+	}
 	expect(t, "at 3 s", l.Look(second(3), none),
 		"1 began damage: 1 packet had a wrong ICRC at the tap from 10.0.0.1 to 10.0.0.2",
 		"2 began trimmed: 1 packet from 10.0.0.1 to 10.0.0.2 came cut short",
-		"3 began congestion: The network marked 1 packet from 10.0.0.1 to 10.0.0.2 as having met congestion, and no notification")
+		"3 began congestion: The network marked 16 packets from 10.0.0.1 to 10.0.0.2 as having met congestion, and no notification")
 	l.Found([]rule.Finding{finding(rule.ROCV2019, 8, b, a), finding(rule.ROCV2019, 8, b, a), finding(rule.EvCNP, 9, b, a)})
 	expect(t, "at 9 s", l.Look(second(9), none))
 	expect(t, "at 14 s", l.Look(second(14), none), "2 ended trimmed: 1 packet")

@@ -133,10 +133,8 @@ func (t *teller) network(n *network) {
 			t.cut[w.way] = true
 			t.trimmed(w)
 		}
-		if w.marked.n+w.notified.n > 0 {
-			t.congestion(w)
-		}
 	}
+	t.congested(n.order)
 }
 
 // about makes an incident of what was seen on a way.
@@ -240,29 +238,5 @@ func (t *teller) trimmed(w *onWay) {
 	i.fact("receiver", "drops each of them: what its ICRC covers is not there")
 	i.FitsWith = []string{"a switch whose queue was full and that trims packets in place of dropping them (packet trimming), so that the receiver learns of the loss", "a tap or mirror that cuts frames, on a path that sets the DSCP"}
 	i.Next = []string{"the queues and the trimming profile of the switches between, and which DSCP they give to what they trim", "whether the adapter of " + w.to.String() + " knows trimmed packets: one that does not waits for the next packet, or the timer of the sender"}
-	t.tell(i, "")
-}
-
-func (t *teller) congestion(w *onWay) {
-	i := w.about(Congestion, &w.marked, &w.notified)
-	marks, notices := t.atLeast(w.marked.n, "packet"), t.atLeast(w.notified.n, "CNP")
-	switch {
-	case w.notified.n == 0:
-		i.What = fmt.Sprintf("The network marked %s from %v to %v as having met congestion, and no notification (CNP) of %v is in the capture.", marks, w.from, w.to, w.to)
-		i.FitsWith = []string{"a receiver whose congestion control is off: its notification point"}
-		if t.hosts[w.to].last == 0 {
-			i.FitsWith = append(i.FitsWith, "a capture that does not hold the way back")
-		}
-		i.Next = []string{"congestion control on " + w.to.String() + " (RoCE notification point, DCQCN), for this priority"}
-	case w.marked.n == 0:
-		i.What = fmt.Sprintf("%v asked %v to slow down with %s; no packet from %v is marked in the capture.", w.to, w.from, notices, w.from)
-		i.FitsWith = []string{"a tap before the switch that marks: it shows the packets unmarked"}
-		i.Next = []string{"the queues of the switches between this tap and " + w.to.String()}
-	default:
-		i.What = fmt.Sprintf("The network marked %s from %v to %v as having met congestion, and %v asked the sender to slow down with %s.", marks, w.from, w.to, w.to, notices)
-		i.FitsWith = []string{"more senders to " + w.to.String() + " than its link has room for (incast)", "a slower link on the way"}
-		i.Next = []string{"who else sends to " + w.to.String() + " at that time", "the marking threshold and the queues of the switches between"}
-	}
-	t.reaction(i, w.way)
 	t.tell(i, "")
 }

@@ -2,9 +2,11 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/qp"
 )
 
@@ -51,8 +53,9 @@ func (s *sends) add(c *agent.Connection, from int, x *qp.Notified) {
 	}
 }
 
-// reaction says what the queue pairs of a host that CNPs came to sent in a second until the first of these, while they came, and after the last, and where nothing shows that they reacted.
-func (t *teller) reaction(i *Incident, w way) {
+// reaction says what the queue pairs of a host that CNPs came to sent in a second until the first of these, while they came, and after the last, where that is the only host that sent, and where nothing shows
+// that they reacted.
+func (t *teller) reaction(i *Incident, w way, only bool) {
 	var s sends
 	for k := range t.run.Connections {
 		c := &t.run.Connections[k]
@@ -66,8 +69,22 @@ func (t *teller) reaction(i *Incident, w way) {
 	if s.n == 0 || !t.timed() {
 		return
 	}
+	if only {
+		i.fact("rate", s.told(w.from))
+	}
+	if s.paced < s.n || s.spanned < s.n || s.cnps < tellingCNPs*s.n || s.during < asFast*s.fastest {
+		return
+	}
+	i.fact("reaction", fmt.Sprintf("none of %v that the rate shows: it sent as fast while CNPs came as before, the gaps between its messages then left out", w.from))
+	if f := unreacting(w.from); !slices.Contains(i.FitsWith, f) {
+		i.FitsWith, i.Next = append(i.FitsWith, f), append(i.Next, reactionPoint(w.from))
+	}
+}
+
+// told says what the queue pairs of a host sent in a second around CNPs.
+func (s *sends) told(from packet.Addr) string {
 	each := func(bytes float64) string { return rate(uint64(bytes), int64(time.Second)) }
-	told := fmt.Sprintf("%v sent %s on %s until the first CNP to each", w.from, each(s.before), count(s.n, "queue pair"))
+	told := fmt.Sprintf("%v sent %s on %s until the first CNP to each", from, each(s.before), count(s.n, "queue pair"))
 	if s.spanned == s.n {
 		told += fmt.Sprintf(", %s while they came", each(s.during))
 	}
@@ -77,13 +94,17 @@ func (t *teller) reaction(i *Incident, w way) {
 	if s.paced < s.n || s.fastest*asFast > s.before {
 		told += ": on average, times without traffic counted too"
 	}
-	i.fact("rate", told)
-	if s.paced < s.n || s.spanned < s.n || s.cnps < tellingCNPs*s.n || s.during < asFast*s.fastest {
-		return
-	}
-	i.fact("reaction", "none that the rate shows: it sent as fast while CNPs came as before, the gaps between its messages then left out")
-	i.FitsWith = append(i.FitsWith, fmt.Sprintf("a sender that does not react: congestion control of %v (reaction point) that is off for this priority, or CNPs that do not reach it; or a program that offers less than the limit that it sets", w.from))
-	i.Next = append(i.Next, fmt.Sprintf("congestion control on %v (RoCE reaction point), and its counters of CNPs (rp_cnp_handled, rp_cnp_ignored)", w.from))
+	return told
+}
+
+// unreacting is what fits a sender that CNPs do not slow down.
+func unreacting(from packet.Addr) string {
+	return fmt.Sprintf("a sender that does not react: congestion control of %v (reaction point) that is off for this priority, or CNPs that do not reach it; or a program that offers less than the limit that it sets", from)
+}
+
+// reactionPoint is where to look then.
+func reactionPoint(from packet.Addr) string {
+	return fmt.Sprintf("congestion control on %v (RoCE reaction point), and its counters of CNPs (rp_cnp_handled, rp_cnp_ignored)", from)
 }
 
 // sending is for how long an end of a connection sent until a time, at least: the gaps between its messages, of which only the sum over the capture is known, are left out. 0: that is not known, as

@@ -1,0 +1,203 @@
+package incident
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ibwitness/packet"
+)
+
+// Marks of the network that receivers answer are what congestion control is for: they are told where there are so many, or of so large a part of the packets, one in so many.
+const (
+	manyMarks  = 16
+	marksShare = 1000
+)
+
+// sender is who sent what met congestion on the way to a receiver, and in how many bytes a second meanwhile; 0: that is not known.
+type sender struct {
+	*onWay
+	rate float64
+}
+
+// congested tells of the hosts that what was sent to met congestion.
+func (t *teller) congested(ways []*onWay) {
+	var receivers []packet.Addr
+	of := map[packet.Addr][]*onWay{}
+	for _, w := range ways {
+		if w.marked.n+w.notified.n == 0 {
+			continue
+		}
+		if of[w.to] == nil {
+			receivers = append(receivers, w.to)
+		}
+		of[w.to] = append(of[w.to], w)
+	}
+	for _, to := range receivers {
+		if list := of[to]; !t.slight(list) {
+			t.congestion(to, list)
+		}
+	}
+}
+
+// slight reports whether congestion is no more than what congestion control takes care of: few packets were marked, and the receiver answered.
+func (t *teller) slight(ways []*onWay) bool {
+	marked, notified, sent := uint64(0), uint64(0), uint64(0)
+	on := map[way]bool{}
+	for _, w := range ways {
+		marked, notified, on[w.way] = marked+w.marked.n, notified+w.notified.n, true
+	}
+	if marked == 0 || notified == 0 {
+		return false
+	}
+	for k := range t.run.Connections {
+		c := &t.run.Connections[k]
+		for e := range c.Ends {
+			if on[way{c.Ends[e].Addr, c.Ends[1-e].Addr}] {
+				sent += c.Ends[e].Packets
+			}
+		}
+	}
+	return marked < max(manyMarks, sent/marksShare)
+}
+
+// congestion tells of what met congestion on the way to a receiver.
+func (t *teller) congestion(to packet.Addr, ways []*onWay) {
+	var all onWay
+	for _, w := range ways {
+		all.marked.merge(&w.marked)
+		all.notified.merge(&w.notified)
+	}
+	all.to = to
+	i := all.about(Congestion, &all.marked, &all.notified)
+	list := t.senders(ways, i)
+	i.Local.Addr = list[0].from
+	for _, s := range list[1:] {
+		i.Also = append(i.Also, s.from)
+	}
+	from, whom := list[0].from.String(), "the sender"
+	if len(list) > 1 {
+		from, whom = fmt.Sprintf("%d hosts", len(list)), "them"
+	}
+	marks, notices := t.atLeast(all.marked.n, "packet"), t.atLeast(all.notified.n, "CNP")
+	switch {
+	case all.notified.n == 0:
+		i.What = fmt.Sprintf("The network marked %s from %v to %v as having met congestion, and no notification (CNP) of %v is in the capture.", marks, from, to, to)
+		i.FitsWith = []string{"a receiver whose congestion control is off: its notification point"}
+		if t.hosts[to].last == 0 {
+			i.FitsWith = append(i.FitsWith, "a capture that does not hold the way back")
+		}
+		i.Next = []string{"congestion control on " + to.String() + " (RoCE notification point, DCQCN), for this priority"}
+	case all.marked.n == 0:
+		i.What = fmt.Sprintf("%v asked %v to slow down with %s; no packet from %v is marked in the capture.", to, from, notices, strings.Replace(whom, "the sender", from, 1))
+		i.FitsWith = []string{"a tap before the switch that marks: it shows the packets unmarked"}
+		i.Next = []string{"the queues of the switches between this tap and " + to.String()}
+	default:
+		i.What = fmt.Sprintf("The network marked %s from %v to %v as having met congestion, and %v asked %s to slow down with %s.", marks, from, to, to, whom, notices)
+		i.FitsWith = []string{"more senders to " + to.String() + " than its link has room for (incast)", "a slower link on the way"}
+		i.Next = []string{"the marking threshold and the queues of the switches between"}
+		if len(list) == 1 {
+			i.Next = slices.Insert(i.Next, 0, "who else sends to "+to.String()+" at that time")
+		}
+	}
+	if len(list) > 1 {
+		i.fact("senders", t.shares(list))
+		i.greedy(list, all.notified.n)
+	}
+	for _, s := range list {
+		t.reaction(i, s.way, len(list) == 1)
+	}
+	t.tellAs(i, group{kind: Congestion, peer: to})
+}
+
+// merge adds what was seen elsewhere.
+func (s *seen) merge(o *seen) {
+	if o.n == 0 {
+		return
+	}
+	if s.n == 0 || o.first.time < s.first.time {
+		s.first = o.first
+	}
+	if s.n == 0 || o.last.time > s.last.time {
+		s.last = o.last
+	}
+	s.n += o.n
+}
+
+// senders lists who sent what met congestion while incident i lasted, who sent fastest first, then who had most marks.
+func (t *teller) senders(ways []*onWay, i *Incident) []sender {
+	var list []sender
+	for _, w := range ways {
+		list = append(list, sender{w, t.sentTo(w.way, i.Begin, i.End)})
+	}
+	slices.SortStableFunc(list, func(a, b sender) int {
+		return cmp.Or(cmp.Compare(b.rate, a.rate), cmp.Compare(b.marked.n, a.marked.n), cmp.Compare(b.notified.n, a.notified.n))
+	})
+	return list
+}
+
+// sentTo is how many bytes a second were sent on a way between two times; 0: that is not known.
+func (t *teller) sentTo(w way, since, until int64) float64 {
+	if !t.timed() || until-since < tellingTime {
+		return 0
+	}
+	bytes := float64(0)
+	for k := range t.run.Connections {
+		c := &t.run.Connections[k]
+		for e := range c.Ends {
+			if (way{c.Ends[e].Addr, c.Ends[1-e].Addr}) != w {
+				continue
+			}
+			if c.Timing == nil {
+				return 0
+			}
+			x := &c.Timing.Ends[e].Series
+			for n := range x.Slots {
+				begin := x.Start + int64(n)*x.Width
+				if part := min(until, begin+x.Width) - max(since, begin); part > 0 {
+					bytes += float64(x.Slots[n].Bytes+x.Slots[n].Retransmitted) * float64(part) / float64(x.Width)
+				}
+			}
+		}
+	}
+	return bytes / time.Duration(until-since).Seconds()
+}
+
+// shares says what each of several senders sent, and how much of it met congestion.
+func (t *teller) shares(list []sender) string {
+	var names []string
+	for _, s := range list[:min(len(list), portsShown)] {
+		name := fmt.Sprintf("%v (%s marked, %s", s.from, number(s.marked.n), count(s.notified.n, "CNP"))
+		if s.rate > 0 {
+			name += ", " + rate(uint64(s.rate), int64(time.Second))
+		}
+		names = append(names, name+")")
+	}
+	if more := len(list) - portsShown; more > 0 {
+		names = append(names, number(uint64(more))+" more")
+	}
+	s := enumerate(names)
+	if list[0].rate > 0 {
+		s += "; rates of payload meanwhile"
+	}
+	return s
+}
+
+// greedy says that the first of several senders sent far more than each other although most notifications went to it.
+func (i *Incident) greedy(list []sender, notified uint64) {
+	first, rest := &list[0], float64(0)
+	for _, s := range list[1:] {
+		rest += s.rate
+	}
+	if n := float64(len(list) - 1); first.rate < greedyTimes*rest/n || rest == 0 || first.notified.n < tellingCNPs || 2*first.notified.n < notified {
+		return
+	}
+	i.fact("share", fmt.Sprintf("%v sent %s of it, and %s of the %s went to it", first.from, share(uint64(first.rate), uint64(first.rate+rest)), number(first.notified.n), count(notified, "CNP")))
+	i.FitsWith = slices.Insert(i.FitsWith, 0, unreacting(first.from))
+	i.Next = slices.Insert(i.Next, 0, reactionPoint(first.from))
+}
+
+// greedyTimes is how many times as much as others on average a sender has to send to be told to.
+const greedyTimes = 3
