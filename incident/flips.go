@@ -10,6 +10,7 @@ import (
 // flips is which bits were flipped in damaged packets, of those that findings compare with what they should be.
 type flips struct {
 	damaged           uint64 // packets in all
+	ethernet          bool   // that came as RoCE: in frames whose own checksum was right at the tap
 	looked, bit, byte int    // how many were looked at, and in how many one bit was flipped, or several of one byte
 	first             expect.Flip
 	frame             uint64
@@ -26,6 +27,7 @@ type place struct {
 
 func (x *flips) add(f *rule.Finding) {
 	x.damaged++
+	x.ethernet = x.ethernet || f.Rule == rule.ROCV2019
 	if f.Comparison == nil {
 		return
 	}
@@ -108,11 +110,17 @@ func (x *flips) regular() string {
 
 // tell adds to an incident which bits were flipped, and what that fits.
 func (x *flips) tell(i *Incident) {
-	const link, memory = "a bad cable, transceiver or switch port", "memory of an adapter or switch that flips bits: its links' own checksums are right then"
+	link, memory := "a bad cable, transceiver or switch port", "memory of an adapter or switch that flips bits: its links' own checksums are right then"
 	const lane = "a lane of a wide bus or link that is stuck"
 	const sender = "a sender that computes the ICRC wrongly"
 	i.FitsWith = []string{link, memory, sender}
 	i.Next = []string{"symbol and CRC errors of the links between (ethtool -S, perfquery)", "the bytes of the first frame beside those of its retransmission"}
+	if x.ethernet {
+		link = "a bad link, but only where switches forward frames with a wrong FCS and the tap captures them"
+		memory = "memory or logic of an adapter or switch that changes packets: the FCS of their frames was right when they came to the tap, as that of a link that flips bits is not"
+		i.FitsWith = []string{memory, link, sender}
+		i.Next = []string{"ECC and parity errors, and internal drops, of the switches and adapters between", "FCS and symbol errors of the links between (ethtool -S)", i.Next[1]}
+	}
 	if x.looked == 0 {
 		return
 	}
@@ -146,7 +154,13 @@ func (x *flips) tell(i *Incident) {
 	case x.bit > 2 && 2*x.bit > x.looked:
 		i.fact("place", "not the same in each packet")
 		i.FitsWith = []string{link + ": single bits, here and there", memory}
+		if x.ethernet {
+			i.FitsWith = []string{memory, link}
+		}
 	case x.looked > 2 && more == x.looked:
 		i.FitsWith = []string{link + ": bursts", "something on the way that changes packets and does not compute the ICRC again", sender}
+		if x.ethernet {
+			i.FitsWith = []string{memory, i.FitsWith[1], sender, link}
+		}
 	}
 }

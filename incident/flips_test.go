@@ -56,3 +56,13 @@ func TestFlips(t *testing.T) {
 		}
 	}
 }
+
+// TestDamageOnEthernet: a link that flips bits breaks the FCS too, which is right in what a tap on Ethernet shows.
+func TestDamageOnEthernet(t *testing.T) {
+	list := frames(t, writes)
+	list[3].Data[100] ^= 0x10
+	got := toldReasons(t, list)
+	if !strings.Contains(got, "fits: memory or logic of an adapter or switch that changes packets: the FCS") {
+		t.Error(got)
+	}
+}

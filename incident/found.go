@@ -46,6 +46,9 @@ func gather(list []Incident, findings []rule.Finding) {
 		if i := &list[n]; !i.Local.Addr.IsZero() && !i.Peer.Addr.IsZero() {
 			k := key(i.Local.Addr, i.Peer.Addr)
 			of[k] = append(of[k], n)
+			for _, a := range i.Also {
+				of[key(a, i.Peer.Addr)] = append(of[key(a, i.Peer.Addr)], n)
+			}
 		}
 	}
 	if len(of) == 0 {

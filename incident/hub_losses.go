@@ -23,6 +23,9 @@ func (t *teller) commonLosses(list []Incident) {
 		return
 	}
 	i := &list[n]
+	if i.onePath || i.ofTrimmed {
+		return // others with the host do not lose packets, or why they are is known
+	}
 	pairs := t.lossesByPair()
 	for _, x := range [...]packet.Addr{i.Local.Addr, i.Peer.Addr} {
 		if hosts, beside := commonLoss(x, pairs); hosts != "" {

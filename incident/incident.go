@@ -85,7 +85,7 @@ type Incident struct {
 	Found       []Found       // the findings that belong to it and to no graver one, violations first; of a run that is over
 	FitsWith    []string      // what would look like this
 	Next        []string      // what to look at next
-	Also        []packet.Addr // other hosts that lost Peer, that Local lost, or whose packets to Peer met congestion, at the same time
+	Also        []packet.Addr // other hosts that lost Peer, that Local lost, or whose packets to Peer met congestion or were trimmed, at the same time
 
 	common    packet.Addr // what all that Also tells of have in common, where that is Local; else it is Peer
 	gone      gone        // what of Peer is
@@ -93,6 +93,8 @@ type Incident struct {
 	oneSided  bool        // the capture holds one direction of each connection
 	foremost  bool        // it is told first: what the others say rests on it
 	outlasted bool        // retries that were used up in an outage that others outlasted
+	ofTrimmed bool        // losses on a way on which packets were trimmed
+	onePath   bool        // losses that may be on one path of several
 	explained bool        // losses, most of which are packets that were overtaken
 	refused   uint64      // frame of the request that a NAK refuses; 0: not known
 }

@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
@@ -51,6 +52,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	path := t.paths(c, from)
 	i.fact("paths", path.said)
+	i.onePath, i.ofTrimmed = path.one, t.trims(i)
 	t.lossReasons(i, c, k, late, path.one)
 	asked := uint64(o.Asked) + uint64(k.Responses.All().Asked)
 	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was, but where there are few rounds beside many that were overtaken.
@@ -99,7 +101,12 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, la
 	if i.Kind == Retransmitting {
 		stormReasons(i, &k.Sum)
 	}
-	if k.Sum.Rounds[qp.TimerExpired] > 0 && !late {
+	switch {
+	case late || k.Sum.Rounds[qp.TimerExpired] == 0:
+	case nothingAskedFor(k):
+		i.FitsWith = slices.Insert(i.FitsWith, 0, "a responder that answers later than the requester's ACK timeout, or answers that are lost on the way back: a receiver that lacked requests would have asked for some of them, as others came after them")
+		i.Next = slices.Insert(i.Next, 0, "the timeout of the queue pair on "+i.Local.Addr.String()+" (rdma resource show qp), against how long answers take (--latency)")
+	default:
 		i.FitsWith = append(i.FitsWith, "a responder that answers later than the requester's ACK timeout")
 	}
 	if k.Asked.After > 0 && k.Overtaking.All().Packets == 0 {
@@ -122,6 +129,15 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, la
 	if k.Overtaking.All().Packets > 0 || k.Responses.All().Packets > 0 {
 		i.FitsWith = append([]string{"packets that came after later ones, see there: the receiver took them for lost"}, i.FitsWith...)
 	}
+}
+
+// manyTimeouts is from how many rounds of retransmission on it is no chance that none of what was lost came before other packets, if anything was.
+const manyTimeouts = 16
+
+// nothingAskedFor reports whether only timers had the requester retransmit, and several packets each time on average, so that a receiver which lacked one would have had later ones.
+func nothingAskedFor(k *qp.Trouble) bool {
+	n := k.Sum.Rounds[qp.TimerExpired]
+	return n >= manyTimeouts && k.Sum.Rounds[qp.SequenceAsked]+k.Sum.Rounds[qp.ResponseLost] == 0 && k.Again.Packets >= 4*uint64(n)
 }
 
 // where says on which side of the tap packets were lost. damaged says that packets between the hosts were damaged before it.

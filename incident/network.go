@@ -129,11 +129,9 @@ func (t *teller) network(n *network) {
 	t.more = n.rest != 0
 	t.damage(n.order, &n.flips)
 	for _, w := range n.order {
-		if w.trimmed.n > 0 {
-			t.cut[w.way] = true
-			t.trimmed(w)
-		}
+		t.cut[w.way] = w.trimmed.n > 0
 	}
+	t.trimmed(n.order)
 	t.congested(n.order)
 }
 
@@ -227,16 +225,4 @@ func (t *teller) damagedWays(ways []*onWay, most *onWay) string {
 		s += fmt.Sprintf("; %s between %s of addresses, which may be what was damaged", number(rest), count(pairs, "more pair"))
 	}
 	return s
-}
-
-// trimmed tells of packets that came cut short with another DSCP.
-func (t *teller) trimmed(w *onWay) {
-	i := w.about(Trimmed, &w.trimmed)
-	i.What = fmt.Sprintf("%s from %v to %v came cut short, with another DSCP than the others of their connection.", t.atLeast(w.trimmed.n, "packet"), w.from, w.to)
-	f := &w.trimmed.first
-	i.fact("first", fmt.Sprintf("frame %d, %v, PSN %v: %s", f.frame, f.op, f.psn, f.said))
-	i.fact("receiver", "drops each of them: what its ICRC covers is not there")
-	i.FitsWith = []string{"a switch whose queue was full and that trims packets in place of dropping them (packet trimming), so that the receiver learns of the loss", "a tap or mirror that cuts frames, on a path that sets the DSCP"}
-	i.Next = []string{"the queues and the trimming profile of the switches between, and which DSCP they give to what they trim", "whether the adapter of " + w.to.String() + " knows trimmed packets: one that does not waits for the next packet, or the timer of the sender"}
-	t.tell(i, "")
 }

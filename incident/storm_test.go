@@ -39,3 +39,24 @@ func TestStorm(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingAskedFor: where timers alone have many packets retransmitted, again and again, and nothing is asked for, it is the answers first of all that come late or are lost; where a receiver asks for some, it is not.
+func TestNothingAskedFor(t *testing.T) {
+	const scene = `
+about: answers that are lost
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 1024, timeout: 12, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+taps: [middle]
+work: [{qp: a1, op: write, length: 8192, repeat: 60, every: 100ms}]
+errors:
+  - {do: drop, from: b, to: a, op: ack, probability: 0.5}
+`
+	const answers = "fits: a responder that answers later than the requester's ACK timeout, or answers that are lost on the way back"
+	if got := reasons(t, scene); !strings.Contains(got, answers) {
+		t.Error(got)
+	}
+	if got := reasons(t, scene+"  - {do: drop, from: a, to: b, op: request, probability: 0.05, where: after}\n"); strings.Contains(got, answers) {
+		t.Error("it asks for some:", got)
+	}
+}

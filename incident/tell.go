@@ -197,8 +197,11 @@ func (t *teller) sorted() []Incident {
 	return out
 }
 
-// rank is the place of an incident by its kind: losses that are reordering come after that.
+// rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed.
 func rank(i *Incident) int {
+	if i.ofTrimmed {
+		return 2*int(Trimmed) + 1
+	}
 	if i.explained {
 		return 2*int(Reordered) + 1
 	}

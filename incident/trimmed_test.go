@@ -110,3 +110,36 @@ func TestTrimmedLoss(t *testing.T) {
 		}
 	}
 }
+
+// TestTrimmedByReceiver: what several hosts sent to one and came trimmed is told once, with all of the events, and before the losses that it caused.
+func TestTrimmedByReceiver(t *testing.T) {
+	const scene = `
+about: two hosts write to a third
+hcas: {a: 10.0.0.1, b: 10.0.0.2, c: 10.0.0.3}
+attributes: {pmtu: 1024, timeout: 16}
+qps: {a1: {hca: a, peer: c1}, c1: {hca: c, peer: a1}, b1: {hca: b, peer: c2}, c2: {hca: c, peer: b1}}
+work: [{qp: a1, op: write, length: 16384, repeat: 3}, {qp: b1, op: write, length: 16384, repeat: 3, at: 1ms}]
+taps: [middle]
+errors:
+  - {do: drop, from: a, to: c, op: request, nth: 20, where: after}
+  - {do: drop, from: b, to: c, op: request, nth: 20, where: after}
+`
+	list := frames(t, scene)
+	n := map[packet.Addr]int{}
+	for k := range list {
+		var p packet.Packet
+		if !packet.DecodeIP(&p, list[k].Data[14:], int(list[k].Len)-14) || !p.Info().Request {
+			continue
+		}
+		if n[p.Src]++; n[p.Src] == 20 {
+			trim(&list[k], 64, 50)
+		}
+	}
+	got := incident.Of(judged(t, list, agent.Options{}))
+	if len(got) != 3 || got[0].What != "2 packets from 2 hosts to 10.0.0.3 came cut short, with another DSCP than the others of their connection." || got[1].Kind != incident.Loss || got[2].Kind != incident.Loss {
+		t.Fatalf("%+v", got)
+	}
+	if f := got[0].Found; len(f) != 1 || f[0].Rule != rule.EvTrimmed || f[0].Count != 2 {
+		t.Errorf("found %+v", f)
+	}
+}
