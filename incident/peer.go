@@ -23,6 +23,9 @@ func (t *teller) cutOff(i *Incident, k *qp.Stall) bool {
 func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int64, event string) {
 	h, newest := t.seen[i.Peer.Addr], t.hosts[i.Peer.Addr].last
 	peer, here, elsewhere := i.Peer.Addr.String(), c.Ends[to].Last, h.by(last).lasts.but(keyOf(c))
+	if before := h.by(since).lasts.but(keyOf(c)); before <= since && elsewhere > since { // on such as began meanwhile, before the last retransmission
+		elsewhere, last = before, since
+	}
 	switch {
 	case newest == 0:
 		i.fact("peer", "the capture holds no packet of "+peer)

@@ -192,7 +192,11 @@ func (t *teller) ignored() {
 			Lost: time.Duration(t.run.Last - q.First), Tap: q.Tap,
 		}
 		i.show(q.Frame)
-		i.What = fmt.Sprintf("%v asked %v for a connection (REQ) %s%s; nothing answered.", q.From, q.To, times(uint64(q.Times)), t.within(" in %s", q.Last-q.First))
+		in := ""
+		if q.Times > 1 {
+			in = t.within(" in %s", q.Last-q.First)
+		}
+		i.What = fmt.Sprintf("%v asked %v for a connection (REQ) %s%s; nothing answered.", q.From, q.To, times(uint64(q.Times)), in)
 		i.fact("service", fmt.Sprint(q.Service))
 		t.peer(i, &agent.Connection{}, 0, q.First, q.Last, "this request")
 		t.ignoredReasons(i, q)
@@ -241,12 +245,15 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 	i.Next = []string{"ping and rping from " + from + " to " + to, "rdma link on " + to}
 }
 
+// meanwhileWait is for how long after a REQ that was sent once others are answered meanwhile: a host that restarts takes longer.
+const meanwhileWait = int64(500 * time.Millisecond)
+
 // othersAnswered counts the REQs between the hosts of one that were answered, by a REJ or with a connection, from the first time that it was sent until the last, or, where it was sent once, while
 // it waited. after is when the first was that was answered later; 0: none was.
 func (t *teller) othersAnswered(q *cm.Unanswered) (meanwhile uint64, after int64) {
 	until := q.Last
 	if q.Times < 2 {
-		until += cmp.Or(q.Wait, connectWait)
+		until += min(cmp.Or(q.Wait, connectWait), meanwhileWait)
 	}
 	answered := func(at int64) {
 		switch {

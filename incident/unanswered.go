@@ -54,6 +54,10 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("request", retransmitted(&k.Request))
 	i.fact("sent", t.when(k, least != ""))
 	i.fact("gave up", t.gaveUp(c, from, k))
+	if closedBefore(c, from, k) {
+		i.fact("DREQ", fmt.Sprintf("%v had asked to disconnect%s, in frame %d", i.Peer.Addr, t.within(" %s before that request", k.Since-c.Closed.At), c.Closed.Frame))
+		i.show(c.Closed.Frame)
+	}
 	i.fact("waits", waiting(e, k, least, c.Closed.At == 0))
 	t.cause(i, c, from, k)
 	t.command(i, c)
@@ -85,6 +89,11 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		i.gone = goneQuiet
 	}
 	t.tell(i, "")
+}
+
+// closedBefore reports whether the peer of end from of c had asked to disconnect before the request of stall k was sent.
+func closedBefore(c *agent.Connection, from int, k *qp.Stall) bool {
+	return c.Closed.At != 0 && c.Closed.At <= k.Since && c.Closed.By == c.Ends[1-from].Addr && c.Closed.By != c.Ends[from].Addr
 }
 
 // gone says what of the peer a requester has lost, whose request is not answered.
@@ -208,7 +217,19 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	if c.Closed.At > k.Since {
 		i.fact("then", fmt.Sprintf("%v disconnected%s, in frame %d", c.Closed.By, t.within(" %s after the last of them", c.Closed.At-k.Last), c.Closed.Frame))
 	}
-	if next := t.nextOf(c, k.Last); next != nil {
-		i.fact("then", fmt.Sprintf("the same hosts began another connection%s, in frame %d", t.within(" %s later", next.First-k.Last), next.FirstFrame))
+	next := t.nextOf(c, k.Begun)
+	for next != nil && next.First < k.Last && next.PairedBy != agent.ByCM {
+		next = t.nextOf(c, next.First) // it may just have begun then
 	}
+	if next == nil {
+		return
+	}
+	asked, later := "", t.within(" %s later", next.First-k.Last)
+	if next.First < k.Last {
+		later = t.within(" %s after this request was sent first", next.First-k.Since)
+	}
+	if next.PairedBy == agent.ByCM {
+		asked = fmt.Sprintf(", for which %v asked (REQ)", next.Ends[0].Addr)
+	}
+	i.fact("then", fmt.Sprintf("the same hosts began another connection%s, in frame %d%s", later, next.FirstFrame, asked))
 }

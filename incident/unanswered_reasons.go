@@ -24,6 +24,9 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.Next = append(i.Next, "the MTU of every interface and switch port between "+local+" and "+peer+": ping -M do -s with the size of the packet")
 	}
 	switch {
+	case closedBefore(c, from, k):
+		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed when it disconnected: its program ended, was killed, or closed the connection; the DREQ did not come to "+local+", or its program had not looked yet")
+		i.Next = append(i.Next, "the log and the exit status of the process on "+peer+" at that time", "what "+local+" did with the DREQ: it answers with a DREP")
 	case k.Unshown:
 		i.FitsWith = append(i.FitsWith, "a path that drops the packets before these, ahead of the tap, and not these: by their size, by a filter, or since they are damaged")
 		i.Next = append(i.Next, "discards and errors of the switch ports between "+local+" and the tap (ethtool -S), and the MTU there; a capture at "+local+": how large the packets are that are missing")
