@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 
 	"ibwitness/agent"
 	"ibwitness/packet"
@@ -49,6 +50,24 @@ func (t *teller) outlasted(c *agent.Connection, from int, k *qp.Stall) outage {
 	}
 	o.hushed += p.hushed
 	return o
+}
+
+// silentToAll says that the peer of end from of c carried nothing with other hosts either during stall s, which was over then.
+func (t *teller) silentToAll(i *Incident, c *agent.Connection, from int, s *qp.Stall) {
+	if !t.timed() || s.AnswerLost || s.Total() == 0 {
+		return
+	}
+	peer := c.Ends[1-from].Addr
+	whole := *s
+	whole.Begun = s.Since
+	o, went := outlastedOn(t.withOthers(c, from), c, &whole, peer)
+	if went || o.hushed == 0 {
+		return
+	}
+	i.fact("peer", fmt.Sprintf("%v carried nothing meanwhile with other hosts either, on %s which had been busy", peer, count(uint64(o.hushed), "connection")))
+	i.FitsWith = slices.Insert(i.FitsWith, 0, "the link or adapter of "+peer.String()+", or the host itself, that stopped for that long")
+	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == hostStopped })
+	i.Next = slices.DeleteFunc(i.Next, func(f string) bool { return f == othersToo })
 }
 
 // withOthers returns the connections of the service that the peer of end from of c has with other hosts than that of the end; nil where there are many.

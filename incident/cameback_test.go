@@ -98,3 +98,28 @@ errors:
 		}
 	}
 }
+
+// TestSilentToAll: a host that answers nothing for a while, and carries nothing with others either, has stopped itself, or its link has; not where it went on with others.
+func TestSilentToAll(t *testing.T) {
+	const scene = `
+about: a host that is silent for a while
+hcas: {a: 10.1.0.1, b: 10.1.0.2, c: 10.1.0.3}
+attributes: {timeout: 17, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, b2: {hca: b, peer: c2}, c2: {hca: c, peer: b2}}
+work:
+  - {qp: a1, op: write, length: 1000, repeat: 100, every: 5ms}
+  - {qp: a1, op: write, length: 1000, repeat: 50, every: 5ms, at: 1700ms}
+  - {qp: b2, op: write, length: 1000, repeat: 100, every: 5ms}
+  - {qp: b2, op: write, length: 1000, repeat: 100, every: 5ms, at: %s}
+taps: [middle]
+errors:
+  - {do: drop, from: a, to: b, op: request, nth: 100, where: after}
+`
+	const said = "peer: 10.1.0.2 carried nothing meanwhile with other hosts either, on 1 connection which had been busy"
+	for resumed, want := range map[string]bool{"1400ms": true, "505ms": false} {
+		got := happened(t, frames(t, fmt.Sprintf(scene, resumed)), agent.Options{Timing: true})
+		if strings.Contains(got, said) != want || !strings.Contains(got, "interrupted (proven)") {
+			t.Errorf("resumed after %s: %s", resumed, got)
+		}
+	}
+}

@@ -57,6 +57,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			i.waited(s, held)
 			if s.Total() > 0 && !held {
 				t.beside(i, c, from, k, s)
+				t.silentToAll(i, c, from, s)
 			}
 			if t.sawNothing(s) {
 				i.FitsWith = append(i.FitsWith, "a clock of the capture that was set forward, or a tap that stopped: it holds no frame of any host meanwhile")

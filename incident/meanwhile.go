@@ -43,27 +43,50 @@ func carriedNothing(c *agent.Connection, since, until int64) (resumed int64, not
 		return 0, false
 	}
 	for k := range c.Timing.Ends {
-		x := &c.Timing.Ends[k].Series
-		if x.Width == 0 {
-			continue
+		x := &c.Timing.Ends[k]
+		at, none := sentNothing(x, since, until)
+		if x.Series.Width*4 <= until-since {
+			at, none = emptyIn(&x.Series, since, until)
 		}
-		if 4*x.Width > until-since {
-			return 0, false // the slots are too wide to tell
+		if !none {
+			return 0, false
 		}
-		for n := range x.Slots {
-			begin := x.Start + int64(n)*x.Width
-			if begin <= since || x.Slots[n] == (timing.Slot{}) {
-				continue
-			}
-			if begin+x.Width <= until {
-				return 0, false
-			}
-			if begin >= until && (resumed == 0 || begin < resumed) {
-				resumed = begin
-			}
+		if at != 0 && (resumed == 0 || at < resumed) {
+			resumed = at
 		}
 	}
 	return resumed, true
+}
+
+// emptyIn reports whether a series has nothing between two times, but at their edges, and when it has something after them.
+func emptyIn(x *timing.Series, since, until int64) (resumed int64, empty bool) {
+	for n := range x.Slots {
+		switch begin := x.Start + int64(n)*x.Width; {
+		case begin <= since || x.Slots[n] == (timing.Slot{}):
+		case begin+x.Width <= until:
+			return 0, false
+		case begin >= until:
+			return begin, true
+		}
+	}
+	return 0, true
+}
+
+// sentNothing reports whether an end sent no message between two times, as far as it is known of each when it was sent, and when it sent one after them.
+func sentNothing(e *timing.End, since, until int64) (resumed int64, nothing bool) {
+	if e.Reads > 0 {
+		return 0, false // of READs and atomics it is not known
+	}
+	for _, m := range e.Sent {
+		switch {
+		case m.End <= since:
+		case m.Begin >= until:
+			return m.Begin, true
+		default:
+			return 0, false
+		}
+	}
+	return 0, len(e.Sent) < timing.MostSent
 }
 
 // answeredIn counts the messages of a series that were answered between two times, in slots that lie between them and in which its end sent, too.

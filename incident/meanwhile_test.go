@@ -82,7 +82,23 @@ func TestCarriedNothing(t *testing.T) {
 		"a NAK":          {[]timing.Slot{{}, {}, {}, {NAKs: 1}}, 10 * ms, 0, false},
 	} {
 		c := agent.Connection{Timing: &timing.Connection{}}
-		c.Timing.Ends[1].Series = timing.Series{Width: tt.width, Slots: tt.slots}
+		c.Timing.Ends[1].Series, c.Timing.Ends[1].Reads = timing.Series{Width: tt.width, Slots: tt.slots}, 1
+		if resumed, nothing := carriedNothing(&c, 20*ms, 60*ms); resumed != tt.resumed || nothing != tt.nothing {
+			t.Errorf("%s: %d, %v", name, resumed, nothing)
+		}
+	}
+	for name, tt := range map[string]struct {
+		sent    []timing.Sent
+		resumed int64
+		nothing bool
+	}{
+		"sent before and after": {[]timing.Sent{{Begin: ms, End: 2 * ms}, {Begin: 70 * ms, End: 71 * ms}}, 70 * ms, true},
+		"sent at the edge":      {[]timing.Sent{{Begin: ms, End: 21 * ms}, {Begin: 70 * ms, End: 71 * ms}}, 0, false},
+		"sent meanwhile":        {[]timing.Sent{{Begin: 30 * ms, End: 31 * ms}, {Begin: 70 * ms, End: 71 * ms}}, 0, false},
+		"more than is kept":     {make([]timing.Sent, timing.MostSent), 0, false},
+	} {
+		c := agent.Connection{Timing: &timing.Connection{}}
+		c.Timing.Ends[0].Series.Width, c.Timing.Ends[1].Series.Width, c.Timing.Ends[0].Sent = 20*ms, 20*ms, tt.sent
 		if resumed, nothing := carriedNothing(&c, 20*ms, 60*ms); resumed != tt.resumed || nothing != tt.nothing {
 			t.Errorf("%s: %d, %v", name, resumed, nothing)
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ibwitness/agent"
@@ -19,9 +20,10 @@ const (
 // standstill is a time in which the capture holds no frame, though connections were busy until then.
 type standstill struct {
 	agent.Silence
-	ended, resumed int // busy connections that carried nothing after it, and that did
-	began          int // connections between the hosts of those that ended, which began after it
-	hosts          map[packet.Addr]bool
+	ended, resumed int                 // busy connections that carried nothing after it, and that did
+	began          int                 // connections between the hosts of those that ended, which began after it
+	hosts          map[packet.Addr]int // of the busy ones, and how many of these each has
+	gapless        bool                // of those that went on, none lacks a PSN, so that nothing was sent meanwhile that the tap would have missed
 }
 
 // standstills tells of the longest time in which the capture holds no frame of any host, where no incident does: the programs may have paused together, and the tap may have seen nothing. It reports
@@ -63,7 +65,7 @@ func explained(list []incident.Incident, s *agent.Silence) bool {
 
 // standstill says what became of the connections that were busy when a silence began.
 func (t *text) standstill(s agent.Silence) standstill {
-	k, list := standstill{Silence: s, hosts: map[packet.Addr]bool{}}, t.res.Connections
+	k, list := standstill{Silence: s, hosts: map[packet.Addr]int{}, gapless: true}, t.res.Connections
 	for i := range list {
 		c := &list[i]
 		busy, resumed := busyUntil(c, &s)
@@ -72,13 +74,15 @@ func (t *text) standstill(s agent.Silence) standstill {
 			continue
 		case resumed:
 			k.resumed++
+			k.gapless = k.gapless && c.Ends[0].Trouble == nil && c.Ends[1].Trouble == nil
 		default:
 			k.ended++
 		}
-		k.hosts[c.Ends[0].Addr], k.hosts[c.Ends[1].Addr] = true, true
+		k.hosts[c.Ends[0].Addr]++
+		k.hosts[c.Ends[1].Addr]++
 	}
 	for i := range list {
-		if c := &list[i]; c.First >= s.To && k.hosts[c.Ends[0].Addr] && k.hosts[c.Ends[1].Addr] && c.Service.Reliable() {
+		if c := &list[i]; c.First >= s.To && k.hosts[c.Ends[0].Addr] > 0 && k.hosts[c.Ends[1].Addr] > 0 && c.Service.Reliable() {
 			k.began++
 		}
 	}
@@ -120,8 +124,27 @@ func (k *standstill) told(t *text, n int) string {
 	if n > 1 {
 		s += fmt.Sprintf(" It is the longest of %d such times.", n)
 	}
-	if k.ended > 0 {
-		return s + " A link of the tap that was down for longer than retries last looks like that, or a host that all of them have in common; so do programs that ended together. Look at link events at the tap and the hosts at that time, and at what completed in error."
+	where := "a link at the tap"
+	if hub, ok := k.hub(); ok && len(k.hosts) > 2 {
+		s += fmt.Sprintf(" All of them are of %v.", hub)
+		where = fmt.Sprintf("the link of %v, or the host itself,", hub)
 	}
-	return s + " Programs that pause together look like that, and so does a link at the tap that was down, or a capturing host that stopped. Look at link events there at that time, and at counters of the hosts for timeouts."
+	if k.ended > 0 {
+		return s + " " + strings.ToUpper(where[:1]) + where[1:] + " that was down for longer than retries last looks like that; so do programs that ended together. Look at link events at the tap and the hosts at that time, and at what completed in error."
+	}
+	stopped := ", or a capturing host that stopped"
+	if k.gapless {
+		stopped = "; no PSN is missing after it, so that it is not the capture that stopped"
+	}
+	return s + " Programs that pause together look like that, and so does " + where + " that was down" + stopped + ". Look at link events there at that time, and at counters of the hosts for timeouts."
+}
+
+// hub returns the host that all of the busy connections have in common.
+func (k *standstill) hub() (packet.Addr, bool) {
+	for a, n := range k.hosts {
+		if n == k.ended+k.resumed {
+			return a, true
+		}
+	}
+	return packet.Addr{}, false
 }

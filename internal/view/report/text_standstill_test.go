@@ -10,6 +10,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/incident"
 	"ibwitness/packet"
+	pair "ibwitness/qp"
 )
 
 // TestStandstill: a time without any frame is told where connections were busy until then, with what became of them; not where one was, where frames are seldom that far apart, or where an incident tells of that time.
@@ -35,14 +36,19 @@ func TestStandstill(t *testing.T) {
 	short.Silences[0].To = 590 * ms
 	twice := run(4000, 3990, 3980)
 	twice.Silences = append(twice.Silences, agent.Silence{From: 2000 * ms, To: 2200 * ms, Frame: 2000})
+	star, lacking := run(4000, 3990, 3980), run(4000, 3990, 3980)
+	star.Connections[1].Ends[0].Addr = star.Connections[0].Ends[0].Addr
+	lacking.Connections[1].Ends[0].Trouble = &pair.Trouble{}
 	for _, k := range []struct {
 		name string
 		of   *agent.Result
 		want string
 	}{
 		{"they go on", run(4000, 3990, 3980), "No frame: the capture holds none of any host for 500ms from +0.499000 s on, though 3 connections between 3 hosts had carried frames all the time; then all went on."},
-		{"they end", run(499, 498, 497, -4000, -3990), "though 3 connections between 3 hosts had carried frames all the time; none of them carries anything after it, and 2 between these hosts began. A link of the tap"},
-		{"some end", run(499, 498, 4000), "; 1 of them went on, and 2 carry nothing after it. A link of the tap"},
+		{"they end", run(499, 498, 497, -4000, -3990), "though 3 connections between 3 hosts had carried frames all the time; none of them carries anything after it, and 2 between these hosts began. A link at the tap that was down for longer"},
+		{"some end", run(499, 498, 4000), "; 1 of them went on, and 2 carry nothing after it. A link at the tap"},
+		{"at one host", star, "then all went on. All of them are of 10.0.0.1. Programs that pause together look like that, and so does the link of 10.0.0.1, or the host itself, that was down; no PSN is missing after it"},
+		{"PSNs are missing", lacking, "Programs that pause together look like that, and so does a link at the tap that was down, or a capturing host that stopped."},
 		{"more than once", twice, "then all went on. It is the longest of 2 such times."},
 		{"one connection", run(4000), ""},
 		{"one that was over before", run(4000, 300), ""},
