@@ -153,7 +153,10 @@ func where(k *qp.Trouble, damaged bool) string {
 	}
 	unseen, earlier, late, back := take(s.Before), take(k.Earlier), take(k.Late.Rounds), take(k.AnswersSeen)
 	passed := min(k.Passed, s.Rounds[qp.ResponseLost])
-	missing := "a response is missing"
+	missing, shown := "a response is missing", ""
+	if s.Rounds[qp.SequenceAsked] > 0 {
+		shown = ", perhaps only before its turn, so that the receiver dropped that copy"
+	}
 	if damaged {
 		missing += " or damaged"
 	}
@@ -168,7 +171,7 @@ func where(k *qp.Trouble, damaged bool) string {
 		{earlier, "before the capture, which does not show what became of what the requester's timer had it retransmit"},
 		{back + passed, "on the way back: the answer had passed the tap, and was lost after it or came too late"},
 		{late, "nowhere: the answer came late, and each copy was answered"},
-		{rest, "after the tap, or on the way back, or not at all (a late answer): what the requester's timer had it retransmit had passed the tap"},
+		{rest, "after the tap, or on the way back, or not at all (a late answer): what the requester's timer had it retransmit had passed the tap" + shown},
 		{s.Rounds[qp.ResponseLost] - passed, "on the way back, before the tap: " + missing + ", or came after a later one"},
 	} {
 		if l.rounds > 0 {

@@ -24,6 +24,7 @@ func (s *SendQueue) AnsweredLater() { s.trouble().Passed++ }
 func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
 	switch a := &s.trouble().Asked; {
 	case psn.After(expected) && s.History().Get(psn) != nil: // which of its copies the receiver has not had is not known
+	case psn == expected && s.comesNext() == psn: // it is about to be retransmitted, and had passed the tap before its turn
 	case !psn.Before(expected):
 		a.Before++
 	case s.Recovery == nil || s.Recovery.Late.PSN != psn: // else it came late, and may have been NAKed before
