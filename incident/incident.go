@@ -93,6 +93,7 @@ type Incident struct {
 	oneSided  bool        // the capture holds one direction of each connection
 	foremost  bool        // it is told first: what the others say rests on it
 	explained bool        // losses, most of which are packets that were overtaken
+	sized     bool        // only smaller packets pass
 	refused   uint64      // frame of the request that a NAK refuses; 0: not known
 }
 

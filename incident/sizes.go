@@ -11,6 +11,9 @@ import (
 
 // largeResponses says how the size of the responses that a READ of end from asks for differs from what its peer sends, which arrives; "": it does not.
 func (t *teller) largeResponses(c *agent.Connection, from int, k *qp.Stall) string {
+	if p := t.passageOf(c, from, true); p != nil && p.Count > 0 {
+		return "" // bySize knows more
+	}
 	r, peer := &k.Request, &c.Ends[1-from]
 	size, as := t.responseSize(c, from, r)
 	if r.Op != wqe.Read || r.Answered != 0 || peer.Packets == 0 || k.Rounds[qp.TimerExpired] < 2 {
@@ -64,6 +67,9 @@ func otherMTU(i *Incident, c *agent.Connection, from int, k *qp.Refusal) {
 
 // blackHole says how the size of a request that nothing answers differs from the sizes that were answered; "": it does not, or not enough is known.
 func (t *teller) blackHole(c *agent.Connection, from int, k *qp.Stall) string {
+	if c.Timing != nil {
+		return "" // bySize knows more
+	}
 	r := &k.Request
 	size, what, as, most := r.Payload, "carries", "", "largest packet that was answered just before carried"
 	if r.Op == wqe.Read {

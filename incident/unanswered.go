@@ -43,6 +43,8 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		never = "asked with a PSN sequence NAK for what comes before it, which the capture does not hold, and never acknowledged it"
 	case k.Rounds[qp.SequenceAsked] > 0:
 		never = "asked for it with a PSN sequence NAK, and never acknowledged it"
+	case k.Part > 0:
+		never = fmt.Sprintf("answered only a part of it: of the responses that came, none had more than %s", count(uint64(k.Part), "byte"))
 	case rest(&k.Request):
 		never = "never answered that"
 	}
@@ -55,6 +57,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("sent", t.when(k, least != ""))
 	i.fact("gave up", t.gaveUp(c, from, k))
 	i.fact("waits", waiting(e, k, least, c.Closed.At == 0))
+	i.fact("later", passedOver(i, k))
 	t.cause(i, c, from, k)
 	t.command(i, c)
 	out := t.outlasted(c, from, k)
@@ -80,6 +83,9 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("P_Keys", t.pkeys(c, from))
 	if i.gone = t.gone(i, k); out.others > 0 {
 		i.gone = goneQuiet
+	}
+	if i.sized {
+		i.gone = notGone
 	}
 	t.tell(i, "")
 }
