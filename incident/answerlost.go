@@ -33,38 +33,33 @@ func passedOver(i *Incident, k *qp.Stall) string {
 	return fmt.Sprintf("frame %d acknowledges a request after it: %v had taken this one too, and its own response, which that does not replace, was not sent or was lost before the tap", frame, &i.Peer)
 }
 
-// takesNone returns the stall of a request whose answer passed the tap each time, and that its requester retransmitted until it gave up: it has taken none of them. It returns how certain that is, and
-// whether it is so.
-func (t *teller) takesNone(c *agent.Connection, from int, k *qp.Trouble) (s qp.Stall, sure Certainty, ok bool) {
+// takesNone returns the stall of a request whose answer passed the tap each time, and that its requester retransmitted until it gave up: it has taken none of them. It returns whether it is so,
+// as it seems: the newest answer may have been taken, and nothing more was to be sent.
+func (t *teller) takesNone(c *agent.Connection, from int, k *qp.Trouble) (s qp.Stall, ok bool) {
 	e, sum := &c.Ends[from], &k.Sum
 	if !t.timed() || e.Stalled || sum.Count < 3 || sum.Rounds[qp.TimerExpired]+sum.Rounds[qp.ResponseLost] != sum.Count || !lacksAnswer(k) {
-		return s, sure, false
+		return s, false
 	}
 	period := (sum.Last - sum.Begun) / int64(sum.Count-1)
 	s = k.Longest[0]
 	s.Since, s.Begun, s.Last, s.Rounds = sum.Begun-period, sum.Begun, sum.Last, sum.Rounds
 	s.Part = 0 // all came
 	if e.Last-sum.Last >= period {
-		return s, sure, false // it went on
+		return s, false // it went on
 	}
-	switch limit, known := retryLimit(c, from); {
-	case known && s.Total() == uint64(limit) && !t.lossy():
-		return s, Proven, true
-	case s.Total() >= mostRetries, c.Closed.At > sum.Last+period/2 && c.Closed.At < sum.Last+4*period:
-		return s, Likely, true // its retries seem to be used up
-	}
-	return s, sure, false // the newest answer may have been taken, and nothing more was to be sent
+	limit, known := retryLimit(c, from)
+	return s, known && s.Total() == uint64(limit) && !t.lossy() || s.Total() >= mostRetries || c.Closed.At > sum.Last+period/2 && c.Closed.At < sum.Last+4*period
 }
 
 // answersLost tells of such a request. It returns whether there is one.
 func (t *teller) answersLost(c *agent.Connection, from int, k *qp.Trouble) bool {
-	s, sure, lost := t.takesNone(c, from, k)
+	s, lost := t.takesNone(c, from, k)
 	if !lost {
 		return false
 	}
 	sum := &k.Sum
 	i := t.between(Unanswered, c, from)
-	i.Certainty = sure
+	i.Certainty = Likely
 	end := t.run.Last
 	if c.Closed.At > sum.Last {
 		end = c.Closed.At

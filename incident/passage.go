@@ -127,11 +127,10 @@ func (t *teller) vain(d *agent.Connection, from int) (k qp.Stall, ok bool) {
 		return k, false
 	case e.Stalled:
 		k = e.Trouble.Now
-		return k, k.NAKs == 0 && k.Total() >= 2
+		return k, k.NAKs == 0 && (k.Total() > 1 || k.Total() == 1 && t.run.Last-k.Since >= patience)
 	}
 	s := e.Trouble.Settled(false)
-	k, _, ok = t.takesNone(d, from, &s)
-	return k, ok
+	return t.takesNone(d, from, &s)
 }
 
 // asksFor is how many bytes of payload the largest response to a READ of end from of c carries. as says on what that rests, where its path MTU is not known; "": it is.
@@ -159,7 +158,7 @@ func (t *teller) apart(p *passage, k *qp.Stall, size uint32) bool {
 func (t *teller) bySize(i *Incident, c *agent.Connection, from int, k *qp.Stall) bool {
 	r, read := &k.Request, k.Request.Op == wqe.Read
 	p := t.passageOf(c, from, read)
-	if p == nil || rest(r) || r.Op.Responded() && !read || k.Rounds[qp.NotReady] > 0 || k.Total() < 2 {
+	if p == nil || rest(r) || r.Op.Responded() && !read || k.NAKs > 0 || k.Total() == 0 {
 		return false
 	}
 	size, as, carries, sender, receiver := r.Payload, "", "carries", i.Local.Addr.String(), i.Peer.Addr.String()
@@ -167,7 +166,7 @@ func (t *teller) bySize(i *Incident, c *agent.Connection, from int, k *qp.Stall)
 		size, as = t.asksFor(c, from, r)
 		carries, sender, receiver = "asks for packets with", receiver, sender
 	}
-	if !t.apart(p, k, size) {
+	if !t.apart(p, k, size) || p.Count == 0 && i.Kind == NeverAnswered {
 		return false
 	}
 	s := fmt.Sprintf("it %s %s of payload%s", carries, count(uint64(size), "byte"), as)

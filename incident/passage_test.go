@@ -170,4 +170,6 @@ work:
 	} {
 		contains(t, k.name, measured(t, head+k.work+drop), k.want, k.not)
 	}
+	got := measured(t, strings.Replace(head, "retry_cnt: 7", "retry_cnt: 1", 1)+one("a1", "write", "1ms")+one("a2", "write", "1s")+drop)
+	contains(t, "retransmitted once", got, []string{"sent an RDMA WRITE of 16,384 bytes twice in ", "2 messages in packets of up to 200 bytes were answered", fits}, nil)
 }
