@@ -43,7 +43,7 @@ func (t *teller) takesNone(c *agent.Connection, from int, k *qp.Trouble) (s qp.S
 	period := (sum.Last - sum.Begun) / int64(sum.Count-1)
 	s = k.Longest[0]
 	s.Since, s.Begun, s.Last, s.Rounds = sum.Begun-period, sum.Begun, sum.Last, sum.Rounds
-	s.Part = 0 // all came
+	s.Part, s.Partly = 0, false // all came
 	if e.Last-sum.Last >= period {
 		return s, false // it went on
 	}

@@ -145,7 +145,7 @@ func (t *teller) asksFor(c *agent.Connection, from int, r *qp.StalledRequest) (s
 // apart reports whether the sizes of what was answered and of what never was are apart, with a request of stall k whose largest packet carries so many bytes: twice as large, or two smaller ones were
 // answered since that was retransmitted. Where none was answered that way at all, it is acknowledgments that came since.
 func (t *teller) apart(p *passage, k *qp.Stall, size uint32) bool {
-	if p.larger || k.Part > p.Most || min(size, p.least) <= max(p.Most, fitsAny) {
+	if p.larger || k.Part > p.Most || k.Part == 0 && k.Partly || min(size, p.least) <= max(p.Most, fitsAny) {
 		return false
 	}
 	if p.Count == 0 {

@@ -75,7 +75,7 @@ errors:
 	}{
 		{"at the requester", "a", "1000", "65636", all, "1", "before", []string{asked, never + " " + smaller, fitsMTU, nextMTU}, []string{taken}},
 		{"at the requester, but the last", "a", "1000", "65636", long, "1", "before", []string{
-			asked, "QP 0xa32 answered only a part of it: of the responses that came, none had more than 100 bytes. " + smaller, fitsMTU, nextMTU, "size: it asks for packets with 4,096 bytes",
+			asked, "QP 0xa32 answered, and the capture holds only a part of that: no packet of it has more than 100 bytes. " + smaller, fitsMTU, nextMTU, "size: it asks for packets with 4,096 bytes",
 		}, []string{taken, never}},
 		{"at the responder", "b", "1000", "65636", all, "1", "after", []string{asked, taken + " " + smaller, fitsMTU, nextMTU}, []string{never}},
 		{"between", "middle", "1000", "65636", all, "1", "before", []string{asked, never + " " + smaller, fitsMTU, nextMTU}, []string{taken}},

@@ -42,3 +42,34 @@ errors:
 		contains(t, k.name, reasons(t, strings.NewReplacer("OP", k.op, "COUNT", k.count).Replace(head+k.drop)), k.want, k.not)
 	}
 }
+
+// TestPartOfAnswer: a READ of whose answer the capture holds a part, or that was answered before it was retransmitted, is not told to be never answered.
+func TestPartOfAnswer(t *testing.T) {
+	const head = `
+about: a READ of whose answer a part is lost
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 1024, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+taps: [middle]
+work:
+  - {qp: a1, op: write, length: 8}
+  - {qp: a1, op: read, length: 3000, at: 1ms}
+errors:
+`
+	const never, part = "never answered it", "and the capture holds only a part of that"
+	for _, k := range []struct {
+		name, errors string
+		want, not    []string
+	}{
+		{"the last response each time", "  - {do: drop, from: b, op: [read_response_first, read_response_middle], count: all}\n", []string{"answered, " + part + ": no packet of it has more than 952 bytes.", "responses that are lost on the way from 10.1.0.2 to the tap"}, []string{never}},
+		{"the last two once", "  - {do: drop, from: b, op: read_response_first}\n  - {do: drop, from: a, op: read, nth: 2, count: all, where: after}\n", []string{"answered it once, " + part}, []string{never}},
+		{
+			"all of it, once", "  - {do: drop, from: b, op: read_response, count: 3, where: after}\n  - {do: drop, from: a, op: read, nth: 2, count: all, where: after}\n",
+			[]string{"had answered it before, and did not any more"},
+			[]string{never},
+		},
+		{"nothing", "  - {do: drop, from: b, op: read_response, count: all}\n", []string{never}, []string{part}},
+	} {
+		contains(t, k.name, reasons(t, head+k.errors), k.want, k.not)
+	}
+}

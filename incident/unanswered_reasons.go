@@ -28,7 +28,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	case k.Rounds[qp.SequenceAsked] > 0:
 		i.FitsWith = append(i.FitsWith, "a path that drops these packets and not those after them: by their size, by a filter, or since they are damaged")
 		i.Next = append(i.Next, "discards and errors of the switch ports between (ethtool -S), and out_of_sequence of "+peer)
-	case took(k):
+	case took(c, from, k):
 		t.responseLost(i, c, from, k)
 	case i.Kind == NeverAnswered && known && alive:
 		i.FitsWith = append(i.FitsWith, "a wrong destination QPN, or a queue pair of "+peer+" that is not yet in RTR or is in the error state",
@@ -58,16 +58,16 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 			"as "+peer+" had nothing else to send here, the capture does not tell which")
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "the link and dmesg of "+peer+", and the switch ports between")
 	}
-	t.alsoFits(i, c, k, alive)
+	t.alsoFits(i, c, from, k, alive)
 }
 
 // alsoFits says what would look like an unanswered request besides, and what to look at besides. alive says that the peer was.
-func (t *teller) alsoFits(i *Incident, c *agent.Connection, k *qp.Stall, alive bool) {
+func (t *teller) alsoFits(i *Incident, c *agent.Connection, from int, k *qp.Stall, alive bool) {
 	t.mayBeGone(i, c, k)
 	if next := t.seen[i.Peer.Addr].next(k.Last); !alive && !i.sized && t.timed() && next > k.Last+restart {
 		i.FitsWith = append([]string{"a host that restarted, or was cut off: it is back with its next connection"}, i.FitsWith...)
 	}
-	if !c.Ends[0].Near && !c.Ends[1].Near && !k.Unshown && !took(k) {
+	if !c.Ends[0].Near && !c.Ends[1].Near && !k.Unshown && !took(c, from, k) {
 		i.Next = append(i.Next, "a capture at "+i.Peer.Addr.String()+": whether the requests arrived there")
 	}
 }
@@ -111,8 +111,10 @@ func (t *teller) itsEnd(i *Incident, c *agent.Connection, from int, k *qp.Stall)
 	}
 }
 
-// took reports whether the responder has taken the request of a stall, as what it sent shows: a part of the response, or what acknowledges a later one.
-func took(k *qp.Stall) bool { return k.PassedOver != 0 || k.Part > 0 }
+// took reports whether the responder, which is not end from of c, has taken the request of a stall, and is still there, as what it sent shows: a part of the response, or what acknowledges a later one.
+func took(c *agent.Connection, from int, k *qp.Stall) bool {
+	return c.Ends[1-from].Last > k.Begun && (k.PassedOver != 0 || k.Part > 0 || k.Partly)
+}
 
 // responseLost says what fits where the responder has taken the request: its response is missing.
 func (t *teller) responseLost(i *Incident, c *agent.Connection, from int, k *qp.Stall) {

@@ -80,6 +80,7 @@ type Stall struct {
 	Late       bool   // each copy was answered
 	Later      bool   // the newest round begins after the first request that the capture holds: what is before it was answered
 	Acked      bool   // the tap had seen its answer when it was retransmitted
+	Partly     bool   // a response to this READ had come when it was retransmitted from its beginning
 	AnswerLost bool   // and that had long passed it
 	Before     bool   // the capture had not shown what was retransmitted first, or lacks what was sent meanwhile: it was lost before the tap, or not recorded
 	Unshown    bool   // a PSN sequence NAK asks for one before it, which the capture has not shown
@@ -197,6 +198,7 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	s.beginsTail(cause)
 	s.trouble().Round = cause
 	k.Later = p.PSN.After(s.First)
+	k.Partly = k.Partly || w != nil && w.Op == wqe.Read && p.PSN == w.First && w.RespFrame != 0 && !w.AnswerCame(w.Last)
 	if k.Rounds[cause]++; k.Rounds[TimerExpired] == 2 {
 		k.Request.Answered = s.mostAnswered(&k.Request, s.Una)
 	}
