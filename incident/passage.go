@@ -158,7 +158,7 @@ func (t *teller) apart(p *passage, k *qp.Stall, size uint32) bool {
 func (t *teller) bySize(i *Incident, c *agent.Connection, from int, k *qp.Stall) bool {
 	r, read := &k.Request, k.Request.Op == wqe.Read
 	p := t.passageOf(c, from, read)
-	if p == nil || rest(r) || r.Op.Responded() && !read || k.NAKs > 0 || k.Total() == 0 {
+	if p == nil || rest(r) || r.Op.Responded() && !read || k.NAKs > 0 {
 		return false
 	}
 	size, as, carries, sender, receiver := r.Payload, "", "carries", i.Local.Addr.String(), i.Peer.Addr.String()
@@ -166,7 +166,8 @@ func (t *teller) bySize(i *Incident, c *agent.Connection, from int, k *qp.Stall)
 		size, as = t.asksFor(c, from, r)
 		carries, sender, receiver = "asks for packets with", receiver, sender
 	}
-	if !t.apart(p, k, size) || p.Count == 0 && i.Kind == NeverAnswered {
+	knows := p.Count > 0 || i.Kind == Unanswered // else it may be that the responder does not know the queue pair
+	if !knows || !t.apart(p, k, size) || p.Since(k.Begun) == 0 && t.lostByOthers(c, from, k) {
 		return false
 	}
 	s := fmt.Sprintf("it %s %s of payload%s", carries, count(uint64(size), "byte"), as)
@@ -189,6 +190,18 @@ func (t *teller) bySize(i *Incident, c *agent.Connection, from int, k *qp.Stall)
 	i.Next = append([]string{checkMTU(c.Encap, r, size, sender, receiver)}, i.Next...)
 	i.sized = true
 	return true
+}
+
+// lostByOthers reports whether requests of other hosts were not answered either by the peer of end from of c, while stall k lasted: it is not only that way.
+func (t *teller) lostByOthers(c *agent.Connection, from int, k *qp.Stall) bool {
+	for _, d := range t.withOthers(c, from) {
+		for e := range d.Ends {
+			if s, waits := t.vain(d, e); waits && d.Ends[e].Addr != c.Ends[1-from].Addr && s.Last > k.Since {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // passedOn says on how many connections requests were answered, for how long some were after stall k began, and how many were not.

@@ -173,3 +173,49 @@ work:
 	got := measured(t, strings.Replace(head, "retry_cnt: 7", "retry_cnt: 1", 1)+one("a1", "write", "1ms")+one("a2", "write", "1s")+drop)
 	contains(t, "retransmitted once", got, []string{"sent an RDMA WRITE of 16,384 bytes twice in ", "2 messages in packets of up to 200 bytes were answered", fits}, nil)
 }
+
+// TestSizesOfLostHost: a host that answers no other host either is not told to be lost to large packets only, though only large ones were not answered on one connection.
+func TestSizesOfLostHost(t *testing.T) {
+	const (
+		head = `
+about: a host that goes down
+hcas: {a: 10.1.0.1, b: 10.1.0.2, c: 10.1.0.3}
+attributes: {pmtu: 4096, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, c2: {hca: c, peer: b2}, b2: {hca: b, peer: c2}}
+taps: [middle]
+work:
+  - {qp: a1, op: write, length: 200, repeat: 5}
+  - {qp: c2, op: write, length: 200, repeat: 30, every: 10ms}
+  - {qp: a1, op: write, length: 16384, at: 100ms}
+errors:
+`
+		large = "{do: drop, from: a, to: b, op: [write_first, write_middle, write_last], count: all, where: after}\n"
+		sized = "5 messages in packets of up to 200 bytes were answered, and none in larger ones."
+		fits  = "fits first: a path from 10.1.0.1 to 10.1.0.2 whose MTU is smaller"
+	)
+	contains(t, "a path", measured(t, head+"  - "+large), []string{"never answered it", sized, fits}, nil)
+	contains(t, "a host", measured(t, head+"  - "+large+"  - {do: drop, from: c, to: b, nth: 10, count: all, where: after}\n"), []string{"never answered it"}, []string{sized, fits})
+}
+
+// TestSizesOfKept: where messages are not measured, those that are kept tell of the responses to a READ that were not taken.
+func TestSizesOfKept(t *testing.T) {
+	const head = `
+about: READs whose large responses the path drops after the tap
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 4096, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
+taps: [middle]
+work:
+  - {qp: a1, op: read, length: FIRST, repeat: 10, every: 1ms}
+  - {qp: a1, op: read, length: 65536, at: 40ms}
+  - {qp: a2, op: write, length: 8, repeat: 60, every: 100ms}
+errors:
+  - {do: drop, from: b, op: [read_response_first, read_response_middle, read_response_last], nth: NTH, count: all, where: after}
+`
+	const size = "size: it asks for packets with 4,096 bytes of payload; the largest READ that was answered just before was of 1,000 bytes"
+	with := func(first, nth string) string {
+		return reasons(t, strings.NewReplacer("FIRST", first, "NTH", nth).Replace(head))
+	}
+	contains(t, "small ones", with("1000", "1"), []string{"answered each time", size, fitsMTU[len("fits first: "):]}, nil)
+	contains(t, "large ones", with("8192", "21"), []string{"answered each time"}, []string{"size: ", "MTU is smaller"})
+}

@@ -199,7 +199,7 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	s.trouble().Round = cause
 	k.Later = p.PSN.After(s.First)
 	k.Partly = k.Partly || w != nil && w.Op == wqe.Read && p.PSN == w.First && w.RespFrame != 0 && !w.AnswerCame(w.Last)
-	if k.Rounds[cause]++; k.Rounds[TimerExpired] == 2 {
+	if k.Rounds[cause]++; k.Rounds[TimerExpired] == 2 || k.Request.Op == wqe.Read && k.Total() == 1 {
 		k.Request.Answered = s.mostAnswered(&k.Request, s.Una)
 	}
 	k.Before = k.Before || before
