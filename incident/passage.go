@@ -23,6 +23,8 @@ type passage struct {
 	other           bool            // not all were READs
 	never           int             // requests that are not answered, at most one on each connection
 	least           uint32          // bytes of the largest packet of that of them for which it is the smallest
+	begun           int64           // when the first of them was retransmitted
+	mean            uint64          // bytes of payload of a packet on average, on the connection with the most on which nothing waits: some may be larger than what is counted
 	larger          bool            // larger ones passed, which are not counted
 }
 
@@ -85,19 +87,20 @@ func (t *teller) adds(p *passage, d *agent.Connection, e int) {
 		stalled = true
 		p.larger = p.larger || rest(&k.Request) // what is before in the same message was answered
 		if size, sends := t.neverSent(d, e, from, &k); sends && !t.follows(d, from, &k) {
-			p.neverAnswered(size)
+			p.neverAnswered(size, k.Begun)
 		}
 	}
-	if n := d.Ends[e].Packets; !stalled && n > 0 && d.Ends[e].Bytes/n > uint64(p.Most) {
-		p.larger = true
+	if n := d.Ends[e].Packets; !stalled && d.Ends[0].Open+d.Ends[1].Open == 0 && n > 0 {
+		p.mean = max(p.mean, d.Ends[e].Bytes/n)
 	}
 }
 
-// neverAnswered counts a request whose largest packet carries so many bytes.
-func (p *passage) neverAnswered(size uint32) {
-	if p.never++; p.never == 1 || size < p.least {
-		p.least = size
+// neverAnswered counts a request whose largest packet carries so many bytes, and that was retransmitted first at a time.
+func (p *passage) neverAnswered(size uint32, at int64) {
+	if p.never++; p.never == 1 {
+		p.least, p.begun = size, at
 	}
+	p.least, p.begun = min(p.least, size), min(p.begun, at)
 }
 
 // neverSent is how many bytes of payload the largest packet carries that end e of d sends for stall k of end from, and whether it sends any but acknowledgments.
@@ -143,15 +146,16 @@ func (t *teller) asksFor(c *agent.Connection, from int, r *qp.StalledRequest) (s
 }
 
 // apart reports whether the sizes of what was answered and of what never was are apart, with a request of stall k whose largest packet carries so many bytes: twice as large, or two smaller ones were
-// answered since that was retransmitted. Where none was answered that way at all, it is acknowledgments that came since.
+// answered since the first that was not was retransmitted. Where none was answered that way at all, it is acknowledgments that came since.
 func (t *teller) apart(p *passage, k *qp.Stall, size uint32) bool {
-	if p.larger || k.Part > p.Most || k.Part == 0 && k.Partly || min(size, p.least) <= max(p.Most, fitsAny) {
+	most := max(p.Most, k.Part)
+	if p.larger || p.mean > uint64(p.Most) || k.Part == 0 && k.Partly || min(size, p.least) <= max(most, fitsAny) {
 		return false
 	}
 	if p.Count == 0 {
 		return k.Request.Op == wqe.Read && t.timed() && p.acks.Since(k.Begun) > 1
 	}
-	return p.Most > 0 && (size >= 2*p.Most || t.timed() && p.Since(k.Begun) > 1)
+	return p.Most > 0 && (size >= 2*most || t.timed() && p.Since(p.begun) > 1)
 }
 
 // bySize tells of the request of stall k of end from of c, which nothing answers, or whose answers are not taken, that only smaller packets pass that way. It reports whether it is so.
