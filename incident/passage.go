@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 
 	"ibwitness/agent"
 	"ibwitness/packet"
@@ -24,7 +25,8 @@ type passage struct {
 	never           int             // requests that are not answered, at most one on each connection
 	least           uint32          // bytes of the largest packet of that of them for which it is the smallest
 	begun           int64           // when the first of them was retransmitted
-	mean            uint64          // bytes of payload of a packet on average, on the connection with the most on which nothing waits: some may be larger than what is counted
+	mean            uint32          // bytes of payload of a packet on average, on the connection with the most on which nothing waits
+	unsure          bool            // on one of these are messages of which the answer was not seen
 	larger          bool            // larger ones passed, which are not counted
 }
 
@@ -91,8 +93,14 @@ func (t *teller) adds(p *passage, d *agent.Connection, e int) {
 		}
 	}
 	if n := d.Ends[e].Packets; !stalled && d.Ends[0].Open+d.Ends[1].Open == 0 && n > 0 {
-		p.mean = max(p.mean, d.Ends[e].Bytes/n)
+		p.mean = max(p.mean, uint32(d.Ends[e].Bytes/n))
+		p.unsure = p.unsure || untimed(&d.Timing.Ends[e], wqe.Send, wqe.Write) || untimed(&d.Timing.Ends[1-e], wqe.Read)
 	}
+}
+
+// untimed reports whether there are messages of an end, of some operations, of which it is not known which answer is theirs.
+func untimed(e *timing.End, ops ...wqe.Op) bool {
+	return slices.ContainsFunc(ops, func(op wqe.Op) bool { return e.Ops[op] != nil && e.Ops[op].Untimed > 0 })
 }
 
 // neverAnswered counts a request whose largest packet carries so many bytes, and that was retransmitted first at a time.
@@ -148,8 +156,8 @@ func (t *teller) asksFor(c *agent.Connection, from int, r *qp.StalledRequest) (s
 // apart reports whether the sizes of what was answered and of what never was are apart, with a request of stall k whose largest packet carries so many bytes: twice as large, or two smaller ones were
 // answered since the first that was not was retransmitted. Where none was answered that way at all, it is acknowledgments that came since.
 func (t *teller) apart(p *passage, k *qp.Stall, size uint32) bool {
-	most := max(p.Most, k.Part)
-	if p.larger || p.mean > uint64(p.Most) || k.Part == 0 && k.Partly || min(size, p.least) <= max(most, fitsAny) {
+	most := max(p.Most, p.mean, k.Part)
+	if p.larger || p.unsure && p.mean > p.Most || k.Part == 0 && k.Partly || min(size, p.least) <= max(most, fitsAny) {
 		return false
 	}
 	if p.Count == 0 {
