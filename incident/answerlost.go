@@ -48,6 +48,9 @@ func (t *teller) takesNone(c *agent.Connection, from int, k *qp.Trouble) (s qp.S
 		return s, false // it went on
 	}
 	limit, known := retryLimit(c, from)
+	if next := t.nextOf(c, s.Last); next != nil && next.First-s.Last < together {
+		return s, true // it was replaced
+	}
 	return s, known && s.Total() == uint64(limit) && !t.lossy() || s.Total() >= mostRetries || c.Closed.At > sum.Last+period/2 && c.Closed.At < sum.Last+4*period
 }
 

@@ -120,6 +120,10 @@ func (t *teller) neverSent(d *agent.Connection, e, from int, k *qp.Stall) (size 
 		return size, from != e
 	case r.Op.Responded():
 		return 0, true // both ways
+	case r.Tail && d.PMTU == 0:
+		return largestMTU, from == e
+	case r.Tail:
+		return d.PMTU, from == e
 	}
 	return r.Payload, from == e
 }
@@ -168,6 +172,9 @@ func (t *teller) apart(p *passage, k *qp.Stall, size uint32) bool {
 
 // bySize tells of the request of stall k of end from of c, which nothing answers, or whose answers are not taken, that only smaller packets pass that way. It reports whether it is so.
 func (t *teller) bySize(i *Incident, c *agent.Connection, from int, k *qp.Stall) bool {
+	if k.Request.Tail {
+		return t.onlyEnds(i, c, from, k)
+	}
 	r, read := &k.Request, k.Request.Op == wqe.Read
 	p := t.passageOf(c, from, read)
 	if p == nil || rest(r) || r.Op.Responded() && !read || k.NAKs > 0 {
@@ -214,6 +221,31 @@ func (t *teller) lostByOthers(c *agent.Connection, from int, k *qp.Stall) bool {
 		}
 	}
 	return false
+}
+
+// onlyEnds tells of the request of stall k of end from of c, of which only the end comes to the tap each time, that the packets before it may be lost by their size: they are as large as the path MTU. It
+// reports whether it is so: none as large has come that way.
+func (t *teller) onlyEnds(i *Incident, c *agent.Connection, from int, k *qp.Stall) bool {
+	p, full := t.passageOf(c, from, false), c.PMTU
+	if full == 0 {
+		full = largestMTU
+	}
+	if p == nil || k.Total() < 2 && p.never < 2 || max(p.Most, p.mean, k.Request.Payload) >= full || p.larger {
+		return false
+	}
+	sender, receiver := i.Local.Addr.String(), i.Peer.Addr.String()
+	size := "its packets before that carry as much as the path MTU of the queue pair"
+	if c.PMTU != 0 {
+		size += ", " + count(uint64(full), "byte")
+	}
+	if p.Most > 0 {
+		size += fmt.Sprintf("; those that were answered from %s to %s carried up to %s", sender, receiver, count(uint64(p.Most), "byte")) + t.passedOn(p, &p.Answered, k)
+	}
+	i.fact("size", size)
+	i.FitsWith = append([]string{"a path from " + sender + " to the tap whose MTU is smaller than the path MTU of the queue pair: full packets vanish, the shorter last one arrives"}, i.FitsWith...)
+	i.Next = append([]string{checkMTU(c.Encap, &k.Request, full, sender, receiver)}, i.Next...)
+	i.sized = true
+	return true
 }
 
 // passedOn says on how many connections requests were answered, for how long some were after stall k began, and how many were not.

@@ -219,3 +219,52 @@ errors:
 	contains(t, "small ones", with("1000", "1"), []string{"answered each time", size, fitsMTU[len("fits first: "):]}, nil)
 	contains(t, "large ones", with("8192", "21"), []string{"answered each time"}, []string{"size: ", "MTU is smaller"})
 }
+
+// TestOnlyEnds: a WRITE or SEND of which only the last packet comes to the tap each time is told so, with the path MTU first, where no packet as large as that comes that way; not where one does.
+func TestOnlyEnds(t *testing.T) {
+	const (
+		head = `
+about: requests whose large packets the path drops before the tap
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 4096, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
+taps: [middle]
+work:
+  - {qp: b1, op: receive, length: 65536, repeat: 4}
+  - {qp: a1, op: write, length: 200, repeat: 5}
+  - {qp: a1, op: OP, length: 65636, at: 10ms}
+  - {qp: a2, op: write, length: LENGTH, repeat: 10, every: 100ms}
+errors:
+  - {do: drop, from: a, op: [write_first, write_middle, send_first, send_middle], nth: NTH, count: all}
+`
+		fits = "fits first: a path from 10.1.0.1 to the tap whose MTU is smaller than the path MTU of the queue pair: full packets vanish, the shorter last one arrives"
+		next = "next first: the MTU of both interfaces and of every switch port from 10.1.0.1 to 10.1.0.2: ping -M do -s 41"
+	)
+	with := func(op, length, nth string) string {
+		return measured(t, strings.NewReplacer("OP", op, "LENGTH", length, "NTH", nth).Replace(head))
+	}
+	contains(t, "WRITE", with("write", "300", "1"), []string{"sent the end of an RDMA WRITE, nothing before which is in the capture, ", fits, next + "28"}, []string{"0 bytes;"})
+	contains(t, "SEND", with("send", "300", "1"), []string{"sent the end of a SEND, nothing before which is in the capture, ", fits, next + "12"}, nil)
+	contains(t, "beside full ones", with("write", "4096", "1"), []string{"nothing before which is in the capture, "}, []string{fits})
+}
+
+// TestReplaced: where the connection of a READ whose answers are not taken is replaced by another soon, its retries are taken to be used up though they were few; not where none follows.
+func TestReplaced(t *testing.T) {
+	const head = `
+about: READs whose large responses the path drops after the tap
+hcas: {a: 10.1.0.1, b: 10.1.0.2, c: 10.1.0.3}
+attributes: {pmtu: 4096, timeout: 14, retry_cnt: 3}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}, c3: {hca: c, peer: b3}, b3: {hca: b, peer: c3}}
+taps: [b]
+work:
+  - {qp: a1, op: read, length: 1000, repeat: 10, every: 1ms}
+  - {qp: a1, op: read, length: 65536, at: 40ms}
+  - {qp: c3, op: write, length: 8, repeat: 60, every: 100ms}
+  - {qp: FROM, op: read, length: 1000, at: 700ms}
+errors:
+  - {do: drop, from: b, to: a, op: [read_response_first, read_response_middle, read_response_last], count: all, where: after}
+`
+	const taken = "answered each time, and the answers passed the tap, but were lost after it or not taken."
+	contains(t, "by another", measured(t, strings.Replace(head, "FROM", "a2", 1)), []string{"sent an RDMA READ of 65,536 bytes 4 times", taken, fitsMTU}, nil)
+	contains(t, "by none", measured(t, strings.Replace(head, "FROM", "c3", 1)), []string{"interrupted (proven)"}, []string{taken})
+}
