@@ -96,6 +96,7 @@ type Incident struct {
 	ofTrimmed bool        // losses on a way on which packets were trimmed
 	onePath   bool        // losses that may be on one path of several
 	explained bool        // losses, most of which are packets that were overtaken
+	sized     bool        // only smaller packets pass
 	refused   uint64      // frame of the request that a NAK refuses; 0: not known
 }
 

@@ -108,6 +108,12 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 		i.gone = goneFor
 	}
 	switch {
+	case s.PassedOver != 0:
+		i.fact("later", passedOver(i, s))
+		i.What = fmt.Sprintf("%v waited %s for the response to %s, while %v acknowledged a later request; then it went on.", &i.Local, span(s.Lost()), article(operation(&s.Request)), &i.Peer)
+		i.FitsWith = []string{"a response that was lost on the way back, before the tap, and a retransmission timer as long as that", "a responder that sent none"}
+		i.Next = []string{"discards and errors of the switch ports on the way from " + peer + " to the tap, and of its adapter (ethtool -S)"}
+		i.gone = notGone
 	case s.Total() == 0:
 		i.What = fmt.Sprintf("%v waited %s for %v to answer, without a retransmission; then the answer came.", &i.Local, span(s.Lost()), &i.Peer)
 		i.FitsWith = []string{

@@ -151,7 +151,7 @@ func where(k *qp.Trouble, damaged bool) string {
 		rest -= n
 		return n
 	}
-	unseen, earlier, late, back := take(s.Before), take(k.Earlier), take(k.Late.Rounds), take(k.AnswersSeen)
+	unseen, earlier, late, back, over := take(s.Before), take(k.Earlier), take(k.Late.Rounds), take(k.AnswersSeen), take(k.PassedOver)
 	passed := min(k.Passed, s.Rounds[qp.ResponseLost])
 	missing, shown := "a response is missing", ""
 	if s.Rounds[qp.SequenceAsked] > 0 {
@@ -170,6 +170,7 @@ func where(k *qp.Trouble, damaged bool) string {
 		{unseen, "before the tap, which has not seen what the requester's timer had it retransmit"},
 		{earlier, "before the capture, which does not show what became of what the requester's timer had it retransmit"},
 		{back + passed, "on the way back: the answer had passed the tap, and was lost after it or came too late"},
+		{over, "on the way back, before the tap: a later request was acknowledged, and the response to this READ or atomic is missing"},
 		{late, "nowhere: the answer came late, and each copy was answered"},
 		{rest, "after the tap, or on the way back, or not at all (a late answer): what the requester's timer had it retransmit had passed the tap" + shown},
 		{s.Rounds[qp.ResponseLost] - passed, "on the way back, before the tap: " + missing + ", or came after a later one"},

@@ -11,6 +11,9 @@ import (
 
 // largeResponses says how the size of the responses that a READ of end from asks for differs from what its peer sends, which arrives; "": it does not.
 func (t *teller) largeResponses(c *agent.Connection, from int, k *qp.Stall) string {
+	if p := t.passageOf(c, from, true); p != nil && p.Count > 0 {
+		return "" // bySize knows more
+	}
 	r, peer := &k.Request, &c.Ends[1-from]
 	size, as := t.responseSize(c, from, r)
 	if r.Op != wqe.Read || r.Answered != 0 || peer.Packets == 0 || k.Rounds[qp.TimerExpired] < 2 {
@@ -64,16 +67,37 @@ func otherMTU(i *Incident, c *agent.Connection, from int, k *qp.Refusal) {
 
 // blackHole says how the size of a request that nothing answers differs from the sizes that were answered; "": it does not, or not enough is known.
 func (t *teller) blackHole(c *agent.Connection, from int, k *qp.Stall) string {
+	if c.Timing != nil {
+		return "" // bySize knows more
+	}
 	r := &k.Request
 	size, what, as, most := r.Payload, "carries", "", "largest packet that was answered just before carried"
 	if r.Op == wqe.Read {
 		what, most = "asks for packets with", "largest READ that was answered just before was of"
 		size, as = t.responseSize(c, from, r)
 	}
-	if r.Answered == 0 || size < 2*r.Answered || size <= 512 || k.Rounds[qp.TimerExpired] < 2 || t.passed(c, from, r, size) {
+	if r.Answered == 0 || size < 2*r.Answered || size <= fitsAny || k.Part > r.Answered || k.Rounds[qp.TimerExpired]+k.Rounds[qp.ResponseLost] < 2 || t.passed(c, from, r, size) {
 		return ""
 	}
 	return fmt.Sprintf("it %s %s of payload%s; the %s %s", what, count(uint64(size), "byte"), as, most, count(uint64(r.Answered), "byte"))
+}
+
+// untakenSizes says how the size of the responses to the READ of stall k of end from of c, none of which its requester has taken, differs from those before, where that is known only of what was kept: all that the
+// peer has sent but for these is as small on average.
+func (t *teller) untakenSizes(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
+	r, peer := &k.Request, &c.Ends[1-from]
+	size, _ := t.responseSize(c, from, r)
+	if c.Timing != nil || rest(r) || r.Answered == 0 || size < 2*r.Answered || size <= fitsAny {
+		return
+	}
+	n := k.Total() + 1 // answers
+	packets, bytes := n*uint64((r.Length+size-1)/size), n*uint64(r.Length)
+	if peer.Packets > packets && (peer.Bytes-min(peer.Bytes, bytes))/(peer.Packets-packets) > uint64(r.Answered) {
+		return
+	}
+	i.fact("size", fmt.Sprintf("it asks for packets with %s of payload; the largest READ that was answered just before was of %s", count(uint64(size), "byte"), count(uint64(r.Answered), "byte")))
+	i.FitsWith = append([]string{fmt.Sprintf("a path from %v to %v whose MTU is smaller than the path MTU of the queue pair: larger packets vanish, smaller ones arrive", i.Peer.Addr, i.Local.Addr)}, i.FitsWith...)
+	i.Next = append([]string{checkMTU(c.Encap, r, size, i.Peer.Addr.String(), i.Local.Addr.String())}, i.Next...)
 }
 
 // passed reports whether larger packets than those that were answered just before request r of end from of c have passed between the hosts: those that carry its payload are larger on average, on

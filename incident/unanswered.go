@@ -33,20 +33,11 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		i.End, i.Lost = c.Closed.At, time.Duration(c.Closed.At-k.Since)
 		i.show(c.Closed.Frame)
 	}
-	never, least := "never answered it", ""
-	switch {
-	case i.Kind == NeverAnswered && t.midway(c, k):
+	least := ""
+	if i.Kind == NeverAnswered && t.midway(c, k) {
 		least = "at least "
-	case i.Kind == NeverAnswered:
-		never = "has never sent anything on this connection"
-	case k.Unshown:
-		never = "asked with a PSN sequence NAK for what comes before it, which the capture does not hold, and never acknowledged it"
-	case k.Rounds[qp.SequenceAsked] > 0:
-		never = "asked for it with a PSN sequence NAK, and never acknowledged it"
-	case rest(&k.Request):
-		never = "never answered that"
 	}
-	i.What = fmt.Sprintf("%v %s%s; %v %s.", &i.Local, sentAtLeast(&k.Request, k.Total(), least), t.within(" in %s", k.Last-k.Since), &i.Peer, never)
+	i.What = fmt.Sprintf("%v %s%s; %v %s.", &i.Local, sentAtLeast(&k.Request, k.Total(), least), t.within(" in %s", k.Last-k.Since), &i.Peer, hasNotAnswered(i.Kind, k))
 	if least != "" {
 		i.What = fmt.Sprintf("%v %s in %s; the capture holds nothing of %v on this connection.", &i.Local, sentAtLeast(&k.Request, k.Total(), least), span(k.Last-k.Since), &i.Peer)
 		i.fact("begin", "the capture may have begun only after the connection did: what came on it before is not in it")
@@ -59,6 +50,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		i.show(c.Closed.Frame)
 	}
 	i.fact("waits", waiting(e, k, least, c.Closed.At == 0))
+	i.fact("later", passedOver(i, k))
 	t.cause(i, c, from, k)
 	t.command(i, c)
 	out := t.outlasted(c, from, k)
@@ -88,12 +80,36 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	if i.gone = t.gone(i, k); out.happened() {
 		i.gone = goneQuiet
 	}
+	if i.sized {
+		i.gone = notGone
+	}
 	t.tell(i, "")
 }
 
 // closedBefore reports whether the peer of end from of c had asked to disconnect before the request of stall k was sent.
 func closedBefore(c *agent.Connection, from int, k *qp.Stall) bool {
 	return c.Closed.At != 0 && c.Closed.At <= k.Since && c.Closed.By == c.Ends[1-from].Addr && c.Closed.By != c.Ends[from].Addr
+}
+
+// hasNotAnswered says of a peer that it has not answered the request of a stall.
+func hasNotAnswered(kind Kind, k *qp.Stall) string {
+	switch {
+	case kind == NeverAnswered:
+		return "has never sent anything on this connection"
+	case k.Unshown:
+		return "asked with a PSN sequence NAK for what comes before it, which the capture does not hold, and never acknowledged it"
+	case k.Rounds[qp.SequenceAsked] > 0:
+		return "asked for it with a PSN sequence NAK, and never acknowledged it"
+	case k.Part > 0:
+		return fmt.Sprintf("answered, and the capture holds only a part of that: no packet of it has more than %s", count(uint64(k.Part), "byte"))
+	case k.Partly:
+		return "answered it once, and the capture holds only a part of that"
+	case k.Acked:
+		return "had answered it before, and did not any more"
+	case rest(&k.Request):
+		return "never answered that"
+	}
+	return "never answered it"
 }
 
 // gone says what of the peer a requester has lost, whose request is not answered.

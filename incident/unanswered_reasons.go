@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -18,10 +19,8 @@ const otherStart = "a P_Key or starting PSN that the two ends do not agree on"
 func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
 	alive, known := t.alive(i, k), t.hosts[i.Peer.Addr].last != 0
-	if size := t.blackHole(c, from, k); size != "" {
-		i.fact("size", size)
-		i.FitsWith = append(i.FitsWith, "a path whose MTU is smaller than the path MTU of the queue pair: large packets vanish, small ones arrive")
-		i.Next = append(i.Next, "the MTU of every interface and switch port between "+local+" and "+peer+": ping -M do -s with the size of the packet")
+	if !t.bySize(i, c, from, k) {
+		t.byKeptSizes(i, c, from, k)
 	}
 	switch {
 	case closedBefore(c, from, k):
@@ -33,6 +32,8 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	case k.Rounds[qp.SequenceAsked] > 0:
 		i.FitsWith = append(i.FitsWith, "a path that drops these packets and not those after them: by their size, by a filter, or since they are damaged")
 		i.Next = append(i.Next, "discards and errors of the switch ports between (ethtool -S), and out_of_sequence of "+peer)
+	case took(c, from, k):
+		t.responseLost(i, c, from, k)
 	case i.Kind == NeverAnswered && known && alive:
 		i.FitsWith = append(i.FitsWith, "a wrong destination QPN, or a queue pair of "+peer+" that is not yet in RTR or is in the error state",
 			otherStart)
@@ -64,12 +65,26 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 			"as "+peer+" had nothing else to send here, the capture does not tell which")
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "the link and dmesg of "+peer+", and the switch ports between")
 	}
+	t.alsoFits(i, c, from, k, alive)
+}
+
+// alsoFits says what would look like an unanswered request besides, and what to look at besides. alive says that the peer was.
+func (t *teller) alsoFits(i *Incident, c *agent.Connection, from int, k *qp.Stall, alive bool) {
 	t.mayBeGone(i, c, k)
-	if next := t.seen[i.Peer.Addr].next(k.Last); !alive && t.timed() && next > k.Last+restart {
+	if next := t.seen[i.Peer.Addr].next(k.Last); !alive && !i.sized && t.timed() && next > k.Last+restart {
 		i.FitsWith = append([]string{"a host that restarted, or was cut off: it is back with its next connection"}, i.FitsWith...)
 	}
-	if !c.Ends[0].Near && !c.Ends[1].Near && !k.Unshown {
-		i.Next = append(i.Next, "a capture at "+peer+": whether the requests arrived there")
+	if !c.Ends[0].Near && !c.Ends[1].Near && !k.Unshown && !took(c, from, k) {
+		i.Next = append(i.Next, "a capture at "+i.Peer.Addr.String()+": whether the requests arrived there")
+	}
+}
+
+// byKeptSizes says that the size of the packets may be why, as far as those show that were kept.
+func (t *teller) byKeptSizes(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
+	if size := t.blackHole(c, from, k); size != "" {
+		i.fact("size", size)
+		i.FitsWith = append(i.FitsWith, "a path whose MTU is smaller than the path MTU of the queue pair: large packets vanish, small ones arrive")
+		i.Next = append(i.Next, fmt.Sprintf("the MTU of every interface and switch port between %v and %v: ping -M do -s with the size of the packet", i.Local.Addr, i.Peer.Addr))
 	}
 }
 
@@ -83,15 +98,15 @@ func (t *teller) bothWays(c *agent.Connection, from int) bool {
 
 // inError reports whether the peer, which is not end from of c, has used up the retries of its own request on this connection before the requester began to retransmit.
 func (t *teller) inError(i *Incident, c *agent.Connection, from int, k *qp.Stall) bool {
-	e := &c.Ends[1-from]
-	return i.Kind == Unanswered && e.Stalled && e.Trouble.Now.Last < k.Begun && t.gaveUp(c, 1-from, &e.Trouble.Now) != ""
+	first, vain := t.vain(c, 1-from)
+	return i.Kind == Unanswered && vain && first.Last < k.Begun && t.gaveUp(c, 1-from, &first) != ""
 }
 
 // oneWay says what fits where the peer still sends on the connection itself: its queue pair is there.
 func (t *teller) oneWay(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
-	i.fact("its end", "sent on this connection after the last retransmission: its queue pair was there, and not in the error state")
-	if size := t.largeResponses(c, from, k); size != "" {
+	t.itsEnd(i, c, from, k)
+	if size := t.largeResponses(c, from, k); size != "" && !i.sized {
 		i.fact("size", size)
 		i.FitsWith = append(i.FitsWith, "a path from "+peer+" whose MTU is smaller than the path MTU of the queue pair: large responses vanish, small packets arrive")
 		i.Next = append(i.Next, "the MTU of every interface and switch port from "+peer+" to "+local+": ping -M do -s with the size of the packet")
@@ -102,4 +117,24 @@ func (t *teller) oneWay(i *Incident, c *agent.Connection, from int, k *qp.Stall)
 	}
 	i.FitsWith = append(i.FitsWith, lost, "a responder that hangs, while its requester works")
 	i.Next = append(i.Next, "discards and errors of the switch ports between (ethtool -S)")
+}
+
+// itsEnd says that the peer, which is not end from of c, still sends on the connection itself, where it does.
+func (t *teller) itsEnd(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
+	if c.Ends[1-from].Last > k.Last {
+		i.fact("its end", "sent on this connection after the last retransmission: its queue pair was there, and not in the error state")
+	}
+}
+
+// took reports whether the responder, which is not end from of c, has taken the request of a stall, and is still there, as what it sent shows: a part of the response, or what acknowledges a later one.
+func took(c *agent.Connection, from int, k *qp.Stall) bool {
+	return c.Ends[1-from].Last > k.Begun && (k.PassedOver != 0 || k.Part > 0 || k.Partly)
+}
+
+// responseLost says what fits where the responder has taken the request: its response is missing.
+func (t *teller) responseLost(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
+	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
+	t.itsEnd(i, c, from, k)
+	i.FitsWith = append(i.FitsWith, "responses that are lost on the way from "+peer+" to the tap: by their size, by a filter, or since they are damaged", "a responder that did not send them")
+	i.Next = append(i.Next, "discards and errors of the switch ports on the way from "+peer+" to "+local+" (ethtool -S)", "a capture at "+peer+": whether it sent the responses")
 }

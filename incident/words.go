@@ -76,6 +76,9 @@ func operation(r *qp.StalledRequest) string {
 	case r.Op == wqe.Send && r.Length == 0, r.Op.Atomic(), r.Op > wqe.Read:
 		return r.Op.String()
 	}
+	if r.Tail {
+		return r.Op.String() // how long it is its first packet tells
+	}
 	least := ""
 	if r.Begun {
 		least = "at least "
@@ -118,6 +121,8 @@ func sent(r *qp.StalledRequest, rounds uint64) string { return sentAtLeast(r, ro
 func sentAtLeast(r *qp.StalledRequest, rounds uint64, least string) string {
 	s := "sent " + article(operation(r))
 	switch {
+	case r.Tail:
+		return "sent the end of " + article(operation(r)) + ", nothing before which is in the capture, " + least + times(rounds+1)
 	case !rest(r):
 		return s + " " + least + times(rounds+1)
 	case r.Op == wqe.Read:

@@ -17,8 +17,23 @@ func (s *SendQueue) Answered(lost, damaged bool) {
 // SentEarlier notes that the timer had the requester retransmit, in the newest round, what it had sent before the capture: whether that was asked for is not known.
 func (s *SendQueue) SentEarlier() { s.trouble().Earlier++ }
 
+// PassedOver notes that the READ or atomic that the requester retransmits, in the newest round, has no response, while one to a later request has come in a frame, of which these are the low bits: the responder has taken it.
+func (s *SendQueue) PassedOver(frame uint32) {
+	t := s.trouble()
+	if t.Round == TimerExpired {
+		t.PassedOver++
+	}
+	if t.Now.PassedOver == 0 {
+		t.Now.PassedOver = frame
+	}
+}
+
 // AnsweredLater notes that the tap had seen the answer to what a later response had the requester retransmit, in the newest round.
-func (s *SendQueue) AnsweredLater() { s.trouble().Passed++ }
+func (s *SendQueue) AnsweredLater() {
+	t := s.trouble()
+	t.Passed++
+	t.Now.Acked, t.Now.AnswerLost = true, true
+}
 
 // CountAsked notes that a PSN sequence NAK asks for a PSN, where the tap has seen all before expected in order.
 func (s *SendQueue) CountAsked(psn, expected packet.PSN) {

@@ -9,6 +9,7 @@ import (
 type StalledRequest struct {
 	Op      wqe.Op
 	Begun   bool       // of a SEND: not all of it was seen, so that it is longer than Length
+	Tail    bool       // a SEND or WRITE of which the capture has shown nothing before this packet: what is before it was lost before the tap
 	PSN     packet.PSN // of the packet that was retransmitted first
 	First   packet.PSN // of its message
 	VA      uint64     // of a READ, WRITE or atomic, where its first packet was seen
@@ -36,6 +37,8 @@ func (s *SendQueue) request(p *packet.Packet, psn packet.PSN, w *wqe.SendWQE) St
 		if r.Frame = packet.FrameNear(p.Frame, w.Frame); r.Frame == p.Frame && p.Info().Request {
 			r.Frame = 0 // it was retransmitted: where it was sent first is not shown
 		}
+		in := p.Info()
+		r.Tail = (w.Op == wqe.Send || w.Op == wqe.Write) && !w.Has(wqe.Whole) && w.First == psn && in.Request && (in.Middle || in.Last)
 		if w.Op == wqe.Send {
 			r.Length, r.Begun = w.Got(), !w.Has(wqe.Whole) || !w.Has(wqe.Ended)
 		}

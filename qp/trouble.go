@@ -30,6 +30,7 @@ type Trouble struct {
 	}
 	AnswersSeen uint32 // rounds that the requester's timer began although the tap had seen the answer
 	Passed      uint32 // rounds that a later response began, likewise
+	PassedOver  uint32 // rounds that its timer began for a READ or atomic that had no response, though one to a later request had come
 	Earlier     uint32 // rounds that the requester's timer began with what it had sent before the capture
 	RNR         RNRSums
 	Missing     Missing
@@ -74,12 +75,15 @@ type Stall struct {
 	High       packet.PSN        // PSN after the newest request when it last was
 	Tap        uint16
 	Frames     StallFrames
-	Late       bool // each copy was answered
-	Later      bool // the newest round begins after the first request that the capture holds: what is before it was answered
-	Acked      bool // the tap had seen its answer when it was retransmitted
-	AnswerLost bool // and that had long passed it
-	Before     bool // the capture had not shown what was retransmitted first, or lacks what was sent meanwhile: it was lost before the tap, or not recorded
-	Unshown    bool // a PSN sequence NAK asks for one before it, which the capture has not shown
+	PassedOver uint32 // low bits of the frame of a response to a later request, while this READ or atomic had none of its own; 0: none
+	Part       uint32 // bytes of the largest response that came to this READ while it was retransmitted, though not all did; 0: none came
+	Late       bool   // each copy was answered
+	Later      bool   // the newest round begins after the first request that the capture holds: what is before it was answered
+	Acked      bool   // the tap had seen its answer when it was retransmitted
+	Partly     bool   // a response to this READ had come when it was retransmitted from its beginning
+	AnswerLost bool   // and that had long passed it
+	Before     bool   // the capture had not shown what was retransmitted first, or lacks what was sent meanwhile: it was lost before the tap, or not recorded
+	Unshown    bool   // a PSN sequence NAK asks for one before it, which the capture has not shown
 }
 
 // StallFrames are frames of a stall.
@@ -167,6 +171,12 @@ func (s *SendQueue) Progress(p *packet.Packet) {
 	if s.passed(&t.Now) {
 		t.Now.Ended, t.Now.Frames.Ended = p.Time, p.Frame
 		t.over()
+		return
+	}
+	if p.Info().Response && t.Now.Request.Op == wqe.Read {
+		if w, _ := s.Messages.Find(p.PSN); w != nil && w.First == t.Now.Request.First && p.Opcode.Fn() != packet.Acknowledge {
+			t.Now.Part = max(t.Now.Part, uint32(p.PayloadLen))
+		}
 	}
 }
 
@@ -188,7 +198,8 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	s.beginsTail(cause)
 	s.trouble().Round = cause
 	k.Later = p.PSN.After(s.First)
-	if k.Rounds[cause]++; k.Rounds[TimerExpired] == 2 {
+	k.Partly = k.Partly || w != nil && w.Op == wqe.Read && p.PSN == w.First && w.RespFrame != 0 && !w.AnswerCame(w.Last)
+	if k.Rounds[cause]++; k.Rounds[TimerExpired] == 2 || k.Request.Op == wqe.Read && k.Total() == 1 {
 		k.Request.Answered = s.mostAnswered(&k.Request, s.Una)
 	}
 	k.Before = k.Before || before

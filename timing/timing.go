@@ -66,8 +66,12 @@ type End struct {
 	Reads   int    // most READs and atomics of it that waited for their answer at a time
 	VL      uint8  // of InfiniBand, of its newest packet
 
-	open       []Message  // not answered yet, in PSN order
-	waiting    int        // READs and atomics among them
+	Acked Answered // SENDs and WRITEs of it that were acknowledged
+	Read  Answered // READs of it that were answered, and that it went on from without retransmitting them
+
+	open       []Message // not answered yet, in PSN order
+	waiting    int       // READs and atomics among them
+	read       []readAnswer
 	next       packet.PSN // after the newest request
 	joined     bool
 	quietSince int64 // when the newest message ended; 0: not known
@@ -146,6 +150,7 @@ func (c *Connection) request(pair *qp.Pair, from int, p *packet.Packet, in *pack
 	begins := in.First || in.Only
 	at, seen := e.place(p, begins)
 	late := e.joined && p.PSN.Before(e.next)
+	e.goesBack(p.PSN)
 	if seen || late && p.PSN.Before(q.Una) || late && at < 0 {
 		e.Series.add(p.Time, Slot{Retransmitted: uint64(p.PayloadLen)})
 		return
@@ -249,6 +254,7 @@ func (c *Connection) answered(pair *qp.Pair, to int, p *packet.Packet) {
 		if m.Op.Responded() { // how many PSNs it takes may not have been known when it began
 			if w, _ := q.Messages.Find(m.PSN); w != nil && w.First == m.PSN {
 				m.last = w.Last
+				m.unsure = m.unsure || q.Una.After(w.Last) && !w.AnswerCame(w.Last) // what came after it is acknowledged
 			}
 		}
 		if !m.last.Before(q.Una) || m.Sent == 0 && (i+1 == len(e.open) || e.open[i+1].PSN.After(q.Una)) {
@@ -283,6 +289,7 @@ func (c *Connection) end(from int, m *Message) {
 	switch took, ok := m.Took(); {
 	case ok:
 		o.Observe(took)
+		e.answers(m)
 		e.Series.add(m.Answered, Slot{Slowest: took, Took: took, Length: uint64(m.Length), Messages: 1})
 	case m.unsure:
 		o.Untimed++
@@ -308,7 +315,8 @@ func (c *Connection) giveUp(from int, ended bool) {
 func (c *Connection) Finish() {
 	for i := range c.Ends {
 		c.giveUp(i, true)
-		c.Ends[i].open = nil
+		c.Ends[i].took(len(c.Ends[i].read))
+		c.Ends[i].open, c.Ends[i].read = nil, nil
 	}
 	c.room = nil
 }
@@ -343,6 +351,9 @@ func (c *Connection) Merge(gone *Connection, turned bool) {
 }
 
 func (e *End) merge(g *End) {
+	g.took(len(g.read))
+	e.Acked.Merge(&g.Acked)
+	e.Read.Merge(&g.Read)
 	for op, o := range g.Ops {
 		if o == nil {
 			continue

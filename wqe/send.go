@@ -105,6 +105,19 @@ func (w *SendWQE) RespNext() packet.PSN {
 	return w.First
 }
 
+// AnswerCame reports whether the answer to the packet at psn has come, where a response has acknowledged it: to a READ or atomic that is its own response, and not one to what comes after it.
+func (w *SendWQE) AnswerCame(psn packet.PSN) bool {
+	switch {
+	case w.Op != Read && !w.Op.Atomic():
+		return true
+	case w.RespFrame == 0:
+		return false
+	case w.Op.Atomic(), w.Flags&(Answered|Told) != 0 && !w.Has(Accused):
+		return true
+	}
+	return !w.Has(Gapped) && w.RespNext().After(psn)
+}
+
 // AwaitResponse takes psn for that of the next response packet.
 func (w *SendWQE) AwaitResponse(psn packet.PSN) {
 	if w.Op.Responded() && !w.Op.Atomic() {

@@ -112,7 +112,7 @@ func (c *checkCommand) Run(s *session) error {
 		return err
 	}
 	shown := s.options(c.All)
-	timed := c.times() || c.Format == "text" && c.Memory == 0 && quick(c.Files)
+	timed := c.times() || c.Memory == 0 && quick(c.Files)
 	shown.Untimed, shown.Paces = !timed, timed && !c.times()
 	sink, err := report.New(c.Format, shown)
 	if err != nil {

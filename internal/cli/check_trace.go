@@ -16,7 +16,7 @@ func (c *checkCommand) times() bool {
 	return c.Latency || c.All || c.HTML != "" || c.Web || c.Trace != ""
 }
 
-// Up to how many bytes, and about how many frames, of captures what messages took is measured for the text report without being asked for: that takes a moment, and tells who waited for whom.
+// Up to how many bytes, and about how many frames, of captures what messages took is measured without being asked for, for what happened: that takes a moment, and tells who waited for whom, and which sizes of packets were answered.
 const (
 	smallCapture = 64 << 20
 	fewFrames    = 1 << 19

@@ -69,10 +69,11 @@ func (v *Verifier) goesOn(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) goesBack(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, cause qp.RetransmissionCause, sent int64, shown bool) {
 	q := &c.Ends[from].SQ
 	q.Stall(p, w, cause, sent, !shown)
+	came := answerCame(c, from, p, w)
 	switch {
 	case cause == qp.TimerExpired && p.PSN.Before(q.First):
 		q.SentEarlier()
-	case cause == qp.TimerExpired && q.Una.After(p.PSN):
+	case cause == qp.TimerExpired && came:
 		ago := p.Time - c.RQ(1-from).Last.Time
 		lost := ago >= reordering || 2*ago >= p.Time-q.Trouble().Now.Since // else the two may have met on their way
 		q.Answered(lost, c.Ends[1-from].SQ.DamagedFrom(p.PSN))
@@ -81,11 +82,21 @@ func (v *Verifier) goesBack(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 			q.AskedForUnshown()
 		}
 		q.AskedForOvertaken(p.PSN, p.Time, takenForLost)
-	case cause == qp.ResponseLost && q.Una.After(p.PSN) && !impliedNAK(q, p) && !c.Ends[1-from].SQ.DamagedFrom(p.PSN):
+	case cause == qp.ResponseLost && came && !impliedNAK(q, p) && !c.Ends[1-from].SQ.DamagedFrom(p.PSN):
 		q.AnsweredLater()
 	case cause == qp.ResponseLost && w != nil && w.Op == wqe.Read:
 		q.AskedForOvertakenResponse(p.PSN, w, p.Time, takenForLost)
 	}
+}
+
+// answerCame reports whether the answer to request p of message w had come, which is retransmitted, and notes where one to a later request had, and this one had none.
+func answerCame(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
+	came := q.Una.After(p.PSN) && (w == nil || w.AnswerCame(p.PSN))
+	if w != nil && !came && q.Una.After(w.Last) && r.Last.Positive && r.Last.PSN.After(w.Last) {
+		q.PassedOver(r.Last.Frame)
+	}
+	return came
 }
 
 // unseen takes a request with a PSN that no request had, as far as the tap shows them whole. again says that it had shown one damaged.

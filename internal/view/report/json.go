@@ -12,7 +12,10 @@ import (
 )
 
 // jsonLines writes one JSON object a line: findings, connections, latencies, pauses, rules, one summary. docs/verdicts.md describes every key.
-type jsonLines struct{ all bool }
+type jsonLines struct {
+	all     bool
+	untimed bool // what messages took was measured for incidents only
+}
 
 // jsonTime has nine digits always, so that lines sort as text.
 const jsonTime = "2006-01-02T15:04:05.000000000Z07:00"
@@ -188,6 +191,9 @@ func (j *jsonLines) Report(w io.Writer, run *Run) error {
 	for i := range run.Result.Connections {
 		c := &run.Result.Connections[i]
 		line.set(c)
+		if j.untimed {
+			line.Ends[0].Timing, line.Ends[1].Timing = nil, nil
+		}
 		shared.Tell(c, &line)
 		if err := enc.Encode(&line); err != nil {
 			return err

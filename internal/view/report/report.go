@@ -57,7 +57,7 @@ type Sink interface {
 
 var formats = map[string]func(Options) Sink{
 	"text": func(o Options) Sink { return &text{Options: o} },
-	"json": func(o Options) Sink { return &jsonLines{all: o.All} },
+	"json": func(o Options) Sink { return &jsonLines{all: o.All, untimed: o.Paces} },
 
 	"junit": func(o Options) Sink { return &junit{all: o.All} },
 	"sarif": func(o Options) Sink { return &sarif{all: o.All} },
