@@ -73,7 +73,7 @@ func (t *Transport) head(c *connection.Connection, from int, p *packet.Packet) {
 	switch {
 	case len(u.of) > 0 && c.Headed():
 		if !c.Ends[0].Reused && !c.Ends[1].Reused {
-			u.follow(c, from, p)
+			t.commanded(c, p, u.follow(c, from, p))
 		}
 	case c.Ends[from].SQ.Count <= young:
 		u.recognize(c, from, p)
@@ -124,16 +124,31 @@ func (u *uppers) end(c *connection.Connection) {
 	}
 }
 
-// follow has the tracker of a connection take a message.
-func (u *uppers) follow(c *connection.Connection, from int, p *packet.Packet) {
-	t := u.of[c]
-	if t == nil {
+// commanded measures, where times are, how long the command took that a packet has answered, if it has answered one.
+func (t *Transport) commanded(c *connection.Connection, p *packet.Packet, took time.Duration) {
+	if took <= 0 || t.timings == nil {
 		return
 	}
+	if k := t.timings.timed(c); k != nil {
+		k.Command(took, p.Time, p.Frame)
+	}
+}
+
+// follow has the tracker of a connection take a message. It returns how long a command took that the message has answered; 0: none.
+func (u *uppers) follow(c *connection.Connection, from int, p *packet.Packet) (took time.Duration) {
+	t := u.of[c]
+	if t == nil {
+		return 0
+	}
 	u.fill(c, from, p)
+	answered := t.Took().Count
 	if t.Message(&u.message); t.Refuted() || !t.Recognized() && c.Ends[from].SQ.Count > patience {
 		u.end(c)
 	}
+	if t.Took().Count > answered {
+		took = time.Duration(t.Took().Newest)
+	}
+	return took
 }
 
 // fill takes the message at hand from one of its packets.

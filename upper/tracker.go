@@ -66,6 +66,7 @@ type Took struct {
 	Count   uint64
 	Slow    uint64 // of them, those that took SlowAfter or longer
 	Sum     int64  // nanoseconds, of all
+	Newest  int64  // of the one that was answered last
 	Longest Command
 	Ended   int64  // when that was answered
 	Frame   uint64 // in which
@@ -253,6 +254,7 @@ func (t *Tracker) took(c *Command) {
 	took := m.Time - c.Since
 	s.Count++
 	s.Sum += took
+	s.Newest = took
 	if took >= SlowAfter {
 		s.Slow++
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/timing"
 )
 
 // From how many commands on, and from which mean or which longest time on, it is told how long the commands of a connection took.
@@ -26,7 +27,8 @@ func (t *text) commands() {
 		if u == nil || u.Answers < fewestCommands || u.Slow > 0 || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil { // else incidents tell it
 			continue
 		}
-		if longest := time.Duration(u.Slowest.Ended - u.Slowest.Since); u.Took/time.Duration(u.Answers) >= commandMean || longest >= commandLongest {
+		longest, changes := time.Duration(u.Slowest.Ended-u.Slowest.Since), c.Timing != nil && c.Timing.Commands.Changes()
+		if u.Took/time.Duration(u.Answers) >= commandMean || longest >= commandLongest || changes {
 			list = append(list, c)
 		}
 	}
@@ -38,10 +40,26 @@ func (t *text) commands() {
 		}
 		u, o := c.Upper, c.Upper.Slowest
 		local, peer := &c.Ends[o.From], &c.Ends[1-o.From]
-		t.prose("  ", fmt.Sprintf("%v took %s in the mean to answer %s of %v %s (%s), at most %s (%s, frames %d to %d)%s.",
+		t.prose("  ", fmt.Sprintf("%v took %s in the mean to answer %s of %v %s (%s), at most %s (%s, frames %d to %d)%s%s.",
 			peer.Addr, span(u.Took/time.Duration(u.Answers)), count(u.Answers, "command"), local.Addr, qp(local.QPN, local.QPNKnown), u.Protocol,
-			span(time.Duration(o.Ended-o.Since)), o.Name, o.Frame, o.Answer, programs(c)))
+			span(time.Duration(o.Ended-o.Since)), o.Name, o.Frame, o.Answer, t.spread(c), programs(c)))
 	}
+}
+
+// spread says, where times were measured, from when on commands of a connection took many times as long, or else how many of them took long; "": they took about as long as each other.
+func (t *text) spread(c *agent.Connection) string {
+	if c.Timing == nil || c.Timing.Commands == nil {
+		return ""
+	}
+	w := c.Timing.Commands
+	if k, ok := w.Change(); ok {
+		return ": " + t.change(&k)
+	}
+	usual, long := w.Latency.Quantile(0.5), w.Latency.Above(timing.LongTurn)
+	if long == 0 || w.Most < longTimes*usual {
+		return ""
+	}
+	return fmt.Sprintf(": usually %s, and %s of them longer than %v", span(usual), number(long), time.Duration(timing.LongTurn))
 }
 
 // programs says that the time which commands of a connection took is not that of the network, where requests were answered much sooner.

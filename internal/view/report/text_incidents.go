@@ -19,6 +19,7 @@ func (t *text) incidents() {
 	list := t.run.Incidents()
 	if len(list) == 0 {
 		t.uneventful()
+		t.few(t.hanging())
 		t.quieted()
 		t.commands()
 		t.turns()
@@ -28,6 +29,10 @@ func (t *text) incidents() {
 	}
 	t.heading("What happened")
 	t.tellAll(list)
+	if hangs := t.hanging(); len(hangs) > 0 {
+		t.line("")
+		t.few(hangs)
+	}
 	if len(t.paced()) > 0 {
 		t.line("")
 		t.paces()

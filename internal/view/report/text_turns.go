@@ -22,7 +22,12 @@ const (
 func (t *text) turns() {
 	var list []string
 	for i := range t.res.Connections {
-		if c := &t.res.Connections[i]; takeTurns(c) {
+		c := &t.res.Connections[i]
+		if a, ok := answers(c); ok {
+			if _, hangs := t.hangsOn(c); !hangs {
+				list = append(list, t.answersOf(c, &a))
+			}
+		} else if takeTurns(c) {
 			list = append(list, t.turnsOf(c, 0), t.turnsOf(c, 1))
 		}
 	}
@@ -43,7 +48,7 @@ func (t *text) few(list []string) {
 
 // takeTurns reports whether each end of a connection sends when a message of the other has come: one may send several messages at a time, data and a reply.
 func takeTurns(c *agent.Connection) bool {
-	if c.Timing == nil || !c.Service.Reliable() || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil {
+	if c.Timing == nil || !c.Service.Reliable() || commanded(c) || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil {
 		return false
 	}
 	n := min(c.Timing.Ends[0].Turns.Count, c.Timing.Ends[1].Turns.Count)
