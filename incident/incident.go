@@ -92,6 +92,8 @@ type Incident struct {
 	newest    Party       // Local of the one of its group that was told last
 	oneSided  bool        // the capture holds one direction of each connection
 	foremost  bool        // it is told first: what the others say rests on it
+	storm     int         // number of a pause that a port did not let go of, which others are within; 0: it is none
+	within    int         // of the one that an interruption is told with
 	explained bool        // losses, most of which are packets that were overtaken
 	refused   uint64      // frame of the request that a NAK refuses; 0: not known
 }

@@ -45,7 +45,7 @@ func Of(r *agent.Result) []Incident {
 	t.blamePauses()
 	list := t.sorted()
 	gather(list, r.Findings)
-	list = t.hubs(peers(list))
+	list = t.hubs(peers(withPauses(list)))
 	t.commonLosses(list)
 	return list
 }
