@@ -138,7 +138,7 @@ func (i *Incident) stopped(stalled []*Incident) {
 	for n, s := range stalled {
 		connections += s.Connections
 		if n < stalledTold {
-			name := fmt.Sprintf("%v, which waits for %v, for %s", &s.Local, &s.Peer, span(int64(s.Lost)))
+			name := fmt.Sprintf("%v, which waited for %v, for %s", &s.Local, &s.Peer, span(int64(s.Lost)))
 			if s.Connections > 1 {
 				name += " (and " + count(uint64(s.Connections-1), "more connection") + " between these hosts)"
 			}

@@ -9,6 +9,7 @@ import (
 	"ibwitness/link"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/timing"
 )
 
 // TestPauseCovers: a pause that its port did not let go of tells of the interruptions in its time, and comes before losses, which name it first; one of other hosts, at another time, or one of many short ones does
@@ -52,7 +53,7 @@ func TestPauseCovers(t *testing.T) {
 		list := Of(r)
 		if k.covers && len(list) == 1 {
 			const stopped = " Meanwhile nothing that 10.0.0.1 QP 0x10 sent to 10.0.0.2 QP 0x11 was answered for 302ms; then it went on."
-			if i := &list[0]; i.Kind != Paused || !strings.HasSuffix(i.What, stopped) || i.Facts[0] != (Fact{"stopped", "10.0.0.1 QP 0x10, which waits for 10.0.0.2 QP 0x11, for 302ms"}) {
+			if i := &list[0]; i.Kind != Paused || !strings.HasSuffix(i.What, stopped) || i.Facts[0] != (Fact{"stopped", "10.0.0.1 QP 0x10, which waited for 10.0.0.2 QP 0x11, for 302ms"}) {
 				t.Errorf("%s: %s, %+v", k.name, i.What, i.Facts)
 			}
 			continue
@@ -102,7 +103,7 @@ func pausedUntil(last int64, known bool, list ...agent.Connection) []Incident {
 func TestPauseStops(t *testing.T) {
 	list := pausedUntil(400, true, stopped(1, 9, 401), stopped(2, 9, 405))
 	const longest = "Meanwhile nothing that 10.0.0.2 QP 0x19 sent to 10.0.0.9 QP 0x11 was answered for 306ms, the longest of 2 connections that stopped; then it went on."
-	const each = "10.0.0.2 QP 0x19, which waits for 10.0.0.9 QP 0x11, for 306ms; 10.0.0.1 QP 0x19, which waits for 10.0.0.9 QP 0x11, for 302ms"
+	const each = "10.0.0.2 QP 0x19, which waited for 10.0.0.9 QP 0x11, for 306ms; 10.0.0.1 QP 0x19, which waited for 10.0.0.9 QP 0x11, for 302ms"
 	if len(list) != 1 || list[0].Kind != Paused || !strings.HasSuffix(list[0].What, longest) || list[0].Facts[0].Text != each {
 		t.Fatalf("%+v", list)
 	}
@@ -135,5 +136,49 @@ func TestPauseOfSwitch(t *testing.T) {
 		if i.Kind == Paused && (n == 0 || strings.Contains(i.What, "Meanwhile")) {
 			t.Error(i.What)
 		}
+	}
+}
+
+// TestPauseUnsent: a pause tells who sent no request meanwhile, as measured, and went on when it had ended; not who went on before, or was quiet for as long at other times or for much longer, and not where
+// requests wait.
+func TestPauseUnsent(t *testing.T) {
+	at := func(ms int) int64 { return int64(ms) * int64(time.Millisecond) }
+	measured := func(stop, again, each int) *timing.Connection {
+		c, p, psn := timing.New(nil), &qp.Pair{Service: packet.RC, Paired: true}, packet.PSN(0)
+		for k := range p.Ends {
+			p.Ends[k].Direction = qp.NewDirection()
+		}
+		for ms := 1; ms < 1000; ms += each {
+			if ms > stop && ms < again {
+				continue
+			}
+			psn++
+			c.Packet(p, 0, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), PSN: psn, Time: at(ms)})
+		}
+		return c
+	}
+	for _, k := range []struct {
+		name              string
+		stop, again, each int
+		told              bool
+	}{
+		{"meanwhile", 100, 401, 1, true},
+		{"it went on", 100, 350, 1, false},
+		{"shortly", 350, 401, 1, false},
+		{"long before", 2, 401, 1, false},
+		{"seldom", 100, 401, 50, false},
+		{"never", 0, 0, 1, false},
+	} {
+		c := stopped(1, 9, 401)
+		c.Ends[0].Trouble, c.Timing = nil, measured(k.stop, k.again, k.each)
+		list := pausedUntil(400, false, c)
+		if len(list) != 1 || strings.HasSuffix(list[0].What, " Meanwhile 10.0.0.1 QP 0x19 sent no request for 301ms, and went on then.") != k.told || !k.told && strings.Contains(list[0].What, "Meanwhile") {
+			t.Errorf("%s: %+v", k.name, list)
+		}
+	}
+	c := stopped(1, 9, 401)
+	c.Timing = measured(100, 401, 1)
+	if list := pausedUntil(400, false, c); len(list) != 1 || strings.Contains(list[0].What, "sent no request") {
+		t.Errorf("requests wait: %+v", list)
 	}
 }

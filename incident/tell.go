@@ -43,6 +43,7 @@ func Of(r *agent.Result) []Incident {
 	t.paused()
 	t.capture()
 	t.blamePauses()
+	t.unsent()
 	list := t.sorted()
 	gather(list, r.Findings)
 	list = t.hubs(peers(withPauses(list)))
