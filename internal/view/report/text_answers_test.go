@@ -17,6 +17,7 @@ type exchange struct {
 	before   uint32                        // messages of each end before the capture
 	took     func(i int) time.Duration     // how long message i waits; 0: for ever
 	open     func(i, depth int) (most int) // how many may be outstanding when message i is sent; nil: depth
+	late     time.Duration                 // until the first sends after the last answer
 }
 
 const answered = 2 * time.Millisecond
@@ -48,6 +49,9 @@ func (x exchange) timed() (c *timing.Connection, last int64) {
 			most = x.open(i, x.depth)
 		}
 		if len(due) < most {
+			if len(due) == 0 {
+				now += int64(x.late)
+			}
 			message(0)
 			at := int64(1) << 62
 			if d := x.took(i); d > 0 {

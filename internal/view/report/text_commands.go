@@ -23,12 +23,7 @@ func (t *text) commands() {
 	var list []*agent.Connection
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
-		u := c.Upper
-		if u == nil || u.Answers < fewestCommands || u.Slow > 0 || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil { // else incidents tell it
-			continue
-		}
-		longest, changes := time.Duration(u.Slowest.Ended-u.Slowest.Since), c.Timing != nil && c.Timing.Commands.Changes()
-		if u.Took/time.Duration(u.Answers) >= commandMean || longest >= commandLongest || changes {
+		if slowCommands(c) {
 			list = append(list, c)
 		}
 	}
@@ -44,6 +39,16 @@ func (t *text) commands() {
 			peer.Addr, span(u.Took/time.Duration(u.Answers)), count(u.Answers, "command"), local.Addr, qp(local.QPN, local.QPNKnown), u.Protocol,
 			span(time.Duration(o.Ended-o.Since)), o.Name, o.Frame, o.Answer, t.spread(c), programs(c)))
 	}
+}
+
+// slowCommands reports whether it is told how long the commands of a connection took.
+func slowCommands(c *agent.Connection) bool {
+	u := c.Upper
+	if u == nil || u.Answers < fewestCommands || u.Slow > 0 || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil { // else incidents tell it
+		return false
+	}
+	longest, changes := time.Duration(u.Slowest.Ended-u.Slowest.Since), c.Timing != nil && c.Timing.Commands.Changes()
+	return u.Took/time.Duration(u.Answers) >= commandMean || longest >= commandLongest || changes
 }
 
 // spread says, where times were measured, from when on commands of a connection took many times as long, or else how many of them took long; "": they took about as long as each other.
