@@ -21,11 +21,12 @@ type Upper struct {
 	Failure *Operation // the newest that has failed; nil: none has
 	// Answered says that the peer answers a command with a message of its own as soon as it has done it.
 	Answered bool
-	Answers  uint64        // commands that the peer has answered so
-	Took     time.Duration // until it did, of all of them
-	Slow     uint64        // of them, those that took upper.SlowAfter or longer
-	Slowest  *Operation    // the one that took longest; nil: none was answered
-	Causes   [2][]Cause    // of the stalls of each end of its connection, as far as they are known
+	Answers  uint64         // commands that the peer has answered so
+	Took     time.Duration  // until it did, of all of them
+	Slow     uint64         // of them, those that took upper.SlowAfter or longer
+	Slowest  *Operation     // the one that took longest; nil: none was answered
+	Credits  *upper.Credits // how many messages each end may still send; nil: that is not known, or its protocol has none
+	Causes   [2][]Cause     // of the stalls of each end of its connection, as far as they are known
 }
 
 // Operation is a command of a protocol above the transport.
@@ -240,6 +241,9 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 		return nil
 	}
 	out := &Upper{Protocol: u.Protocol(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure()), Answered: u.Answered()}
+	if k, known := u.Credits(); known && !c.Lossy && c.Paired {
+		out.Credits = &k
+	}
 	if s := u.Took(); s.Count > 0 {
 		out.Answers, out.Took, out.Slow = s.Count, time.Duration(s.Sum), s.Slow
 		out.Slowest = t.operation(c, u, &s.Longest)

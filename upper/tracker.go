@@ -79,6 +79,7 @@ type Tracker struct {
 	fit      Fit
 	fits     bool // a message has fitted
 	cut      bool // headers were not captured: the commands are not followed any more
+	forgot   bool // how something went on is not known
 	turned   int  // 1: the ends were exchanged
 	misfits  int  // in a row
 	counts   Counts
@@ -284,6 +285,7 @@ func (t *Tracker) EndUpTo(from int, id uint64) {
 
 // Forget has nothing be open, as how what has begun went on is not known.
 func (t *Tracker) Forget() {
+	t.forgot = true
 	for i := range t.commands {
 		t.commands[i].state = unused
 	}

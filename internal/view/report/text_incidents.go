@@ -19,7 +19,7 @@ func (t *text) incidents() {
 	list := t.run.Incidents()
 	if len(list) == 0 {
 		t.uneventful()
-		t.few(t.hanging())
+		t.few(append(t.hanging(), t.starved()...))
 		t.quieted()
 		t.commands()
 		t.turns()
@@ -29,7 +29,7 @@ func (t *text) incidents() {
 	}
 	t.heading("What happened")
 	t.tellAll(list)
-	if hangs := t.hanging(); len(hangs) > 0 {
+	if hangs := append(t.hanging(), t.starved()...); len(hangs) > 0 {
 		t.line("")
 		t.few(hangs)
 	}
