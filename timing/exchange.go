@@ -34,6 +34,7 @@ type side struct {
 	at     int64  // when the newest message came
 	frame  uint64
 	lead   span             // what it was over the newest messages, when that came
+	peers  uint64           // messages of the peer until then
 	times  *[mostOwed]int64 // when the newest messages came
 	waits  *Waits           // of its messages for those of the peer
 	rest   time.Duration    // that none of its messages waited
@@ -93,7 +94,7 @@ func (x *Exchange) message(from int, at int64, frame uint64) {
 		x.before, x.recent = x.recent, span{lead, lead}
 	}
 	x.recent = x.recent.with(lead)
-	s.at, s.frame, s.lead = at, frame, x.latest()
+	s.at, s.frame, s.lead, s.peers = at, frame, x.latest(), peer.count
 }
 
 // pass has time go by in which no message came.
@@ -170,7 +171,14 @@ func (s *side) merge(o *side) {
 		s.waits.merge(o.waits)
 	}
 	s.count, s.all, s.others = s.count+o.count, s.all+o.all, s.others || o.others
+	s.peers += o.peers
 	s.rest, s.served, s.known = s.rest+o.rest, s.served+o.served, false
+}
+
+// InARow reports whether the peer of an end has sent more messages since the newest of that than one of the two ever was ahead before, of late: then it has answered what waited, and nothing waits for it.
+func (x *Exchange) InARow(end int) bool {
+	s, peer := &x.sides[end], &x.sides[1-end]
+	return s.count > 0 && int(peer.count-s.peers) > max(s.lead.high-s.lead.low, 1)
 }
 
 // Answers is what an end sends in return for each message of its peer.

@@ -111,6 +111,22 @@ func TestExchange(t *testing.T) {
 	}
 }
 
+// TestInARow: an end whose peer sent more in the end than it was ever ahead has nothing to answer; not one that owes as many as before.
+func TestInARow(t *testing.T) {
+	s := newTalk(7000)
+	s.message(1, packet.WriteOnly)
+	s.rounds(100, 2, packet.SendOnly)
+	for n := range 4 {
+		if got := s.c.Exchange.InARow(1); got != (n > 2) {
+			t.Errorf("%d in a row: %v", n, got)
+		}
+		s.message(0, packet.SendOnly)
+	}
+	if new(Exchange).InARow(0) {
+		t.Error("of nothing")
+	}
+}
+
 // TestExchangeRest: how long messages of an end waited for those of its peer, and how long none did.
 func TestExchangeRest(t *testing.T) {
 	s := newTalk(0)

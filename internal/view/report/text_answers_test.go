@@ -110,7 +110,7 @@ func stops(at int) func(i int) time.Duration {
 // TestHangs: an end that answered each message of its peer and does so no more is told, whenever the capture began, with how many messages wait; not one whose peer stopped to ask, as far as the beginning
 // shows who asks, not where requests wait for their ACKs, or for a moment.
 func TestHangs(t *testing.T) {
-	const hangs = "answered each message of 10.0.0.1 QP 0x20 with one of its own, "
+	const hangs = "answered each of "
 	burst := func(i, depth int) int { return []int{depth, 1}[i/50%2] }
 	for _, k := range []struct {
 		name   string
@@ -118,10 +118,10 @@ func TestHangs(t *testing.T) {
 		change func(r *agent.Result, c *agent.Connection)
 		want   string
 	}{
-		{"full", exchange{depth: 8, n: 4000, took: stops(1000)}, nil, "of up to 8 at once (1,000 in all); 8 of them have none since "},
-		{"one at a time", exchange{depth: 1, n: 400, took: stops(200)}, nil, "in the mean (200 in all); the last one has none since "},
-		{"midstream", exchange{depth: 8, n: 4000, took: stops(1000), before: 5000}, nil, "of up to 8 at once (1,000 in all); 8 of them have none since "},
-		{"bursts", exchange{depth: 16, n: 4000, took: stops(1000), open: burst}, nil, "of them have none since "},
+		{"full", exchange{depth: 8, n: 4000, took: stops(1000)}, nil, "1,000 messages of 10.0.0.1 QP 0x20 with one of its own, 2ms later in the mean, up to 8 at once; 8 more have no answer: none has come since "},
+		{"one at a time", exchange{depth: 1, n: 400, took: stops(200)}, nil, "200 messages of 10.0.0.1 QP 0x20 with one of its own, 2ms later in the mean; one more has no answer: none has come since "},
+		{"midstream", exchange{depth: 8, n: 4000, took: stops(1000), before: 5000}, nil, "1,000 messages of 10.0.0.1 QP 0x20 with one of its own, 2ms later in the mean, up to 8 at once; 8 more have no answer: none has come since "},
+		{"bursts", exchange{depth: 16, n: 4000, took: stops(1000), open: burst}, nil, " more have no answer: none has come since "},
 		{"disconnected", exchange{depth: 8, n: 4000, took: stops(1000)}, func(r *agent.Result, c *agent.Connection) {
 			c.Closed = agent.Closed{By: c.Ends[0].Addr, At: r.Last}
 		}, "for 10s, until 10.0.0.1 disconnected, though its adapter acknowledged each: its program waits or hangs."},
@@ -185,8 +185,8 @@ func TestAnswersSlow(t *testing.T) {
 		of   exchange
 		want string
 	}{
-		{"midway", exchange{depth: 8, n: 6000, took: from(4000, 8*time.Millisecond)}, answers + ", of up to 8 at once: from about +0.26 s on it took 20 times as long, 8ms in place of 400.2µs in the mean, at 983 in place of 15,808 a second, while"},
-		{"at times", exchange{depth: 8, n: 3000, took: rare}, answers + ", of up to 8 at once: "},
+		{"midway", exchange{depth: 8, n: 6000, took: from(4000, 8*time.Millisecond)}, answers + ", up to 8 at once: from about +0.26 s on it took 20 times as long, 8ms in place of 400.2µs in the mean, at 983 in place of 15,808 a second, while"},
+		{"at times", exchange{depth: 8, n: 3000, took: rare}, answers + ", up to 8 at once: "},
 		{"at times, one at a time", exchange{depth: 1, n: 3000, took: rare}, answers + ": usually 393.2µs later, but 10 times 10ms or more, at most 80ms (frame 1199), while"},
 		{"steady", exchange{depth: 8, n: 3000, took: from(3000, 0)}, ""},
 		{"more to answer", exchange{depth: 16, n: 6000, took: busy, open: more}, ", with 15 in place of 0.98 outstanding, "},
@@ -198,5 +198,32 @@ func TestAnswersSlow(t *testing.T) {
 		if k.want != "" && !strings.Contains(got, ", while no request waited longer than 5µs for its ACK: the time went by in its program, or where that waits.") {
 			t.Errorf("%s: %s", k.name, got)
 		}
+	}
+}
+
+// TestChangesOfOneHost: where answers of one host took many times as long on several connections at the same time, that is told once, and beside what happened on others too.
+func TestChangesOfOneHost(t *testing.T) {
+	midway := exchange{depth: 8, n: 6000, took: func(i int) time.Duration {
+		return []time.Duration{400 * time.Microsecond, 8 * time.Millisecond}[i/4000]
+	}}
+	list := []agent.Connection{midway.connection(1, 2), midway.connection(3, 2), midway.connection(1, 4)}
+	for _, more := range []bool{false, true} {
+		r := after(list...)
+		if more {
+			r.Connections = append(r.Connections, exchange{depth: 1, n: 10, took: steady}.connection(7, 8))
+			r.Connections[3].Ends[0].Open, r.Connections[3].Ends[0].OpenSince, r.Connections[3].Ends[0].OpenFrame = 1, r.First, 1
+		}
+		got := reportOf(t, r)
+		if strings.Count(got, "from about +0.26 s on it took 20 times as long") != 2 || strings.Count(got, " On 1 other connection of 10.0.0.2 it took many times as long then, too.") != 1 || more == strings.Contains(got, "Nothing: ") {
+			t.Errorf("%v: %s", more, got)
+		}
+	}
+}
+
+// TestQuietServer: hosts that have nothing more to ask a server are not told to be quiet with it, as a ring is: the server only answers.
+func TestQuietServer(t *testing.T) {
+	stops := exchange{depth: 4, n: 400, took: steady}
+	if got := reportOf(t, after(stops.connection(1, 2), stops.connection(3, 2))); strings.Contains(got, "Quiet") {
+		t.Error(got)
 	}
 }

@@ -33,12 +33,17 @@ func (t *text) commands() {
 			t.line("  … and on %s so; --all tells every one", count(len(list)-k, "more connection"))
 			return
 		}
-		u, o := c.Upper, c.Upper.Slowest
-		local, peer := &c.Ends[o.From], &c.Ends[1-o.From]
-		t.prose("  ", fmt.Sprintf("%v took %s in the mean to answer %s of %v %s (%s), at most %s (%s, frames %d to %d)%s%s.",
-			peer.Addr, span(u.Took/time.Duration(u.Answers)), count(u.Answers, "command"), local.Addr, qp(local.QPN, local.QPNKnown), u.Protocol,
-			span(time.Duration(o.Ended-o.Since)), o.Name, o.Frame, o.Answer, t.spread(c), programs(c)))
+		t.prose("  ", t.commandsOf(c))
 	}
+}
+
+// commandsOf tells how long the commands of a connection took.
+func (t *text) commandsOf(c *agent.Connection) string {
+	u, o := c.Upper, c.Upper.Slowest
+	local, peer := &c.Ends[o.From], &c.Ends[1-o.From]
+	return fmt.Sprintf("%v took %s in the mean to answer %s of %v %s (%s), at most %s (%s, frames %d to %d)%s%s.",
+		peer.Addr, span(u.Took/time.Duration(u.Answers)), count(u.Answers, "command"), local.Addr, qp(local.QPN, local.QPNKnown), u.Protocol,
+		span(time.Duration(o.Ended-o.Since)), o.Name, o.Frame, o.Answer, t.spread(c), programs(c))
 }
 
 // slowCommands reports whether it is told how long the commands of a connection took.

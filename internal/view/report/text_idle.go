@@ -107,7 +107,7 @@ func (t *text) mayIdle(c *agent.Connection) bool {
 		return false
 	}
 	a, ok := answers(c)
-	return !ok || t.answersOf(c, &a) == ""
+	return !ok || answersOf(c, &a) == "" && !a.Waits.Changes()
 }
 
 func idleOf(c *agent.Connection, end int) (e idleEnd, ok bool) {

@@ -32,6 +32,9 @@ func (t *text) quieted() {
 		if _, hangs := t.hangsOn(c); hangs || went == [2]bool{} {
 			continue // the former is told
 		}
+		if a, ok := answers(c); ok {
+			went[a.By] = false // it has nothing to answer
+		}
 		n++
 		newest = max(newest, c.Ends[0].Last, c.Ends[1].Last)
 		for k := range c.Ends {

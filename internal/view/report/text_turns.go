@@ -20,12 +20,12 @@ const (
 // turns tells, where times were measured, of ends that answer each message of their peer with one of their own, and took long to at times or always, or do so no more: requests wait for nothing
 // then, and programs do.
 func (t *text) turns() {
-	var list []string
+	list := t.changes()
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		if a, ok := answers(c); ok {
 			if _, hangs := t.hangsOn(c); !hangs {
-				list = append(list, t.answersOf(c, &a))
+				list = append(list, answersOf(c, &a))
 			}
 		} else if takeTurns(c) {
 			list = append(list, t.turnsOf(c, 0), t.turnsOf(c, 1))
@@ -62,7 +62,7 @@ func (t *text) turnsOf(c *agent.Connection, from int) string {
 	of, at, frame := c.Timing.Newest()
 	quiet := time.Duration(t.res.Last - at)
 	switch {
-	case of != from && c.Closed.At == 0 && e.Open+peer.Open == 0 && quiet >= quietTime && quiet >= quietTimes*x.MeanOfAll():
+	case of != from && !c.Timing.Exchange.InARow(from) && c.Closed.At == 0 && e.Open+peer.Open == 0 && quiet >= quietTime && quiet >= quietTimes*x.MeanOfAll():
 		return answers + fmt.Sprintf("%s later on average, but the last one, in frame %d, has none for %s, though its adapter acknowledged it. Its program or host hangs, if it is the one that serves; else it has nothing more to ask.",
 			span(x.MeanOfAll()), frame, span(quiet))
 	case x.Long > 0 && x.Long*rareTurns <= x.Count && x.Most >= longTimes*x.Mean():
