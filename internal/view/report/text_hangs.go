@@ -53,15 +53,29 @@ func (t *text) hangsOn(c *agent.Connection) (h hung, ok bool) {
 // overdue reports whether more messages wait than usually did, as they do where an end stops to answer and the other goes on until it has as many outstanding as it may have, or for long. Two ends that
 // send without waiting for each other, and stop, are not overdue.
 func overdue(c *agent.Connection, a *timing.Answers) bool {
-	turns := &c.Timing.Ends[1-a.By].Turns
-	each := (a.Rest + a.Served) / time.Duration(a.Requests)
 	switch {
 	case a.Open <= 0 || 2*a.Open <= a.Least+a.Depth:
 		return false
 	case a.Open > a.Depth:
 		return a.Asked-a.Newest >= int64(quietTime)
 	}
-	return a.Open == a.Depth || promptTimes*turns.MeanOfAll() <= each
+	return a.Open == a.Depth || prompt(c, a)
+}
+
+// prompt reports whether an end sends its next message soon after an answer, so that it has waited for that.
+func prompt(c *agent.Connection, a *timing.Answers) bool {
+	return promptTimes*c.Timing.Ends[1-a.By].Turns.MeanOfAll() <= (a.Rest+a.Served)/time.Duration(a.Requests)
+}
+
+// manyAtOnce is how many messages wait at once at least where two ends that send without waiting for each other would hardly stop with as many as ever waited.
+const manyAtOnce = 4
+
+// unless says that two ends may send without waiting for each other; "": they do not.
+func unless(h *hung) string {
+	if h.a.Depth >= manyAtOnce || prompt(h.c, &h.a) {
+		return ""
+	}
+	return ", unless the two send without waiting for each other"
 }
 
 // owes reports whether the transport owes something on a connection.
@@ -101,9 +115,9 @@ func (t *text) hanging() (list []string) {
 // hangOf tells of one connection whose messages have no answer.
 func (t *text) hangOf(h *hung) string {
 	e, peer := &h.c.Ends[h.a.By], &h.c.Ends[1-h.a.By]
-	return fmt.Sprintf("%v %s answered each of %s of %v %s with one of its own, %s later in the mean%s; %s no answer: none has come since %s (frame %d), for %s%s, though its adapter acknowledged each%s: its program waits or hangs.",
+	return fmt.Sprintf("%v %s answered each of %s of %v %s with one of its own, %s later in the mean%s; %s no answer: none has come since %s (frame %d), for %s%s, though its adapter acknowledged each%s: its program waits or hangs%s.",
 		e.Addr, qp(e.QPN, e.QPNKnown), count(h.a.Count, "message"), peer.Addr, qp(peer.QPN, peer.QPNKnown), span(h.a.Waits.Mean()), atOnce(h.a.Depth), has(h.a.Open), offset(h.a.Newest, t.res.First), h.a.Frame,
-		span(h.silent), until(h.c), t.missed())
+		span(h.silent), until(h.c), t.missed(), unless(h))
 }
 
 func has(n int) string {

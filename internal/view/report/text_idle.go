@@ -27,8 +27,11 @@ type idleEnd struct {
 }
 
 // idle tells, where times were measured and nothing else happened, of ends of which the tap saw most of the time no request wait for its answer, and whose turn it was. It may have waited with a tap that is far from that end.
-// Of connections that went quiet nothing is told: what ended them is not known. Nor is of those whose programs are told to be slow.
+// Of connections that went quiet nothing is told: what ended them is not known. Nor is of those whose programs are told to be slow, or of any where one hangs.
 func (t *text) idle() {
+	if len(t.hangs()) > 0 {
+		return
+	}
 	var list []idleEnd
 	for i := range t.res.Connections {
 		if c := &t.res.Connections[i]; t.mayIdle(c) {
@@ -127,6 +130,11 @@ func (k *idleEnd) turn() turn {
 	c := k.c
 	if a, ok := c.Timing.Exchange.Answers(); ok && a.Rest+a.Served > 0 {
 		return turnOf(&c.Ends[1-a.By], &c.Ends[a.By], a.Rest.Seconds()/(a.Rest+a.Served).Seconds())
+	}
+	if u := c.Upper; commanded(c) && c.Timing.Commands != nil && u.Open == 0 {
+		if e, rest := &c.Ends[u.Slowest.From], 1-float64(c.Timing.Commands.Latency.Sum)/float64(max(c.Ends[0].Last, c.Ends[1].Last)-c.First); rest*idleShare >= idleShare-1 {
+			return turn{fmt.Sprintf("%v %s posts late: for %s of the time or more no command of it waited (%s)%s.", e.Addr, qp(e.QPN, e.QPNKnown), inPercent(rest), u.Protocol, far(e)), e, rest}
+		}
 	}
 	e, peer := &c.Ends[k.end], &c.Ends[1-k.end]
 	if peer.Messages == 0 {

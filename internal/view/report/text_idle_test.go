@@ -53,6 +53,14 @@ func TestIdleTurn(t *testing.T) {
 	if got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{one, one, one, one}}); !strings.Contains(got, " and 1 more end. 10.0.0.1 posts late on 4 connections: for 99 % of the time or more nothing that it had sent there waited, unless") {
 		t.Error(got)
 	}
+	nvme := busy(wqe.Send, 300, 0)
+	nvme.Upper = &agent.Upper{Protocol: "NVMe over RDMA", Answered: true, Answers: 300, Took: 30 * ms, Slowest: &agent.Operation{Since: 1, Ended: 1 + int64(ms)}}
+	for range 300 {
+		nvme.Timing.Command(100*time.Microsecond, nvme.First, 1)
+	}
+	if got := reported(t, nvme); !strings.Contains(got, "10.0.0.1 QP 0x20 posts late: for 97 % of the time or more no command of it waited (NVMe over RDMA), unless") {
+		t.Error(got)
+	}
 	turns := busy(wqe.Send, 300, 0)
 	for k := range turns.Ends {
 		turns.Ends[k].Messages = 300
