@@ -11,7 +11,7 @@ const (
 	// mostOwed is how many messages of an end may wait for one of its peer so that it is known since when.
 	mostOwed = 256
 	// fewestAnswers is from how many messages of each end on it is said who answers whom, and oneFor how many times as many as may wait they are then.
-	fewestAnswers = 64
+	fewestAnswers = 32
 	oneFor        = 8
 )
 

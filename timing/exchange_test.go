@@ -59,6 +59,19 @@ func TestExchange(t *testing.T) {
 	}{
 		{"from the beginning", 0, func(s *talk) { s.rounds(100, 4, packet.SendOnly) }, true, 1, 4, 0},
 		{"WRITEs with immediate", 0, func(s *talk) { s.rounds(100, 4, packet.WriteOnlyImm) }, true, 1, 4, 0},
+		{"of two packets", 0, func(s *talk) {
+			for range 200 {
+				psn := packet.PSN(s.sent[0] * 2)
+				s.sent[0]++
+				s.now += int64(time.Millisecond)
+				for k, fn := range []packet.Fn{packet.WriteFirst, packet.WriteLastImm} {
+					s.c.Packet(&s.pair, 0, &packet.Packet{Opcode: packet.Op(packet.RC, fn), PSN: psn.Add(k), Time: s.now})
+				}
+				s.pair.Ends[0].SQ.Una = psn.Add(2)
+				s.c.Packet(&s.pair, 1, &packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), MSN: s.sent[0], PSN: psn.Add(1), Time: s.now + 1})
+				s.message(1, packet.SendOnly)
+			}
+		}, true, 1, 1, 0},
 		{"midstream", 7000, func(s *talk) { s.rounds(100, 4, packet.SendOnly) }, true, 1, 4, 0},
 		{"after MSNs have come round", 1<<24 - 50, func(s *talk) { s.rounds(100, 4, packet.SendOnly) }, true, 1, 4, 0},
 		{"one waits", 0, func(s *talk) { s.rounds(100, 4, packet.SendOnly); s.message(0, packet.SendOnly) }, true, 1, 4, 1},
@@ -94,7 +107,7 @@ func TestExchange(t *testing.T) {
 				s.message(1-i/2%2, packet.SendOnly)
 			}
 		}, false, 0, 0, 0},
-		{"few", 0, func(s *talk) { s.rounds(50, 1, packet.SendOnly) }, false, 0, 0, 0},
+		{"few", 0, func(s *talk) { s.rounds(31, 1, packet.SendOnly) }, false, 0, 0, 0},
 		{"no MSN", 0, func(s *talk) {
 			for range 200 {
 				s.sent[0], s.sent[1] = s.sent[0]+2, s.sent[1]+1

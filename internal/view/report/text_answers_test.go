@@ -129,7 +129,7 @@ func TestHangs(t *testing.T) {
 		{"client stops", exchange{depth: 8, n: 1000, took: steady}, nil, ""},
 		{"client stops midstream", exchange{depth: 8, n: 1000, took: steady, before: 5000}, nil, ""},
 		{"client stops after bursts", exchange{depth: 16, n: 1000, took: steady, open: burst, before: 5000}, nil, ""},
-		{"few", exchange{depth: 8, n: 400, took: stops(50)}, nil, ""},
+		{"few", exchange{depth: 4, n: 400, took: stops(30)}, nil, ""},
 		{"for a moment", exchange{depth: 8, n: 4000, took: stops(1000)}, func(r *agent.Result, _ *agent.Connection) { r.Last -= int64(9500 * time.Millisecond) }, ""},
 		{"unacknowledged", exchange{depth: 8, n: 4000, took: stops(1000)}, func(_ *agent.Result, c *agent.Connection) { c.Ends[0].Open = 1 }, ""},
 		{"clock set", exchange{depth: 8, n: 4000, took: stops(1000)}, func(r *agent.Result, _ *agent.Connection) { r.Clock.Count = 1 }, ""},
@@ -199,6 +199,17 @@ func TestAnswersSlow(t *testing.T) {
 		if k.want != "" && !strings.Contains(got, ", while no request waited longer than 5µs for its ACK: the time went by in its program, or where that waits.") {
 			t.Errorf("%s: %s", k.name, got)
 		}
+	}
+}
+
+// TestSlowOfOneHost: a host that took long to answer on several connections is told once.
+func TestSlowOfOneHost(t *testing.T) {
+	rare := exchange{depth: 1, n: 3000, took: func(i int) time.Duration {
+		return []time.Duration{400 * time.Microsecond, 80 * time.Millisecond}[i%300/299]
+	}}
+	got := reportOf(t, after(rare.connection(1, 2), rare.connection(3, 2), rare.connection(3, 4)))
+	if strings.Count(got, "at most 80ms") != 2 || strings.Count(got, " On 1 other connection of 10.0.0.2 it took long, too.") != 1 {
+		t.Error(got)
 	}
 }
 

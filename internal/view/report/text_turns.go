@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/timing"
 	"ibwitness/wqe"
 )
@@ -20,18 +21,39 @@ const (
 // turns tells, where times were measured, of ends that answer each message of their peer with one of their own, and took long to at times or always, or do so no more: requests wait for nothing
 // then, and programs do.
 func (t *text) turns() {
-	list := t.changes()
+	list := append(t.changes(), t.slowAnswers()...)
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
-		if a, ok := answers(c); ok {
-			if _, hangs := t.hangsOn(c); !hangs {
-				list = append(list, answersOf(c, &a))
-			}
-		} else if takeTurns(c) {
+		if _, ok := answers(c); !ok && takeTurns(c) {
 			list = append(list, t.turnsOf(c, 0), t.turnsOf(c, 1))
 		}
 	}
 	t.few(list)
+}
+
+// slowAnswers tells of ends whose programs took long to answer, each host once.
+func (t *text) slowAnswers() (list []string) {
+	first, more := map[packet.Addr]int{}, map[packet.Addr]int{}
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		a, ok := answers(c)
+		if _, hangs := t.hangsOn(c); !ok || hangs {
+			continue
+		}
+		s, host := answersOf(c, &a), c.Ends[a.By].Addr
+		switch _, told := first[host]; {
+		case s == "":
+		case told:
+			more[host]++
+		default:
+			first[host] = len(list)
+			list = append(list, s)
+		}
+	}
+	for host, n := range more {
+		list[first[host]] += fmt.Sprintf(" On %s of %v it took long, too.", count(n, "other connection"), host)
+	}
+	return list
 }
 
 // few tells the first of some sentences, where they are any, and how many more there are.
