@@ -21,11 +21,12 @@ type Upper struct {
 	Failure *Operation // the newest that has failed; nil: none has
 	// Answered says that the peer answers a command with a message of its own as soon as it has done it.
 	Answered bool
-	Answers  uint64        // commands that the peer has answered so
-	Took     time.Duration // until it did, of all of them
-	Slow     uint64        // of them, those that took upper.SlowAfter or longer
-	Slowest  *Operation    // the one that took longest; nil: none was answered
-	Causes   [2][]Cause    // of the stalls of each end of its connection, as far as they are known
+	Answers  uint64         // commands that the peer has answered so
+	Took     time.Duration  // until it did, of all of them
+	Slow     uint64         // of them, those that took upper.SlowAfter or longer
+	Slowest  *Operation     // the one that took longest; nil: none was answered
+	Credits  *upper.Credits // how many messages each end may still send; nil: that is not known, or its protocol has none
+	Causes   [2][]Cause     // of the stalls of each end of its connection, as far as they are known
 }
 
 // Operation is a command of a protocol above the transport.
@@ -73,7 +74,7 @@ func (t *Transport) head(c *connection.Connection, from int, p *packet.Packet) {
 	switch {
 	case len(u.of) > 0 && c.Headed():
 		if !c.Ends[0].Reused && !c.Ends[1].Reused {
-			u.follow(c, from, p)
+			t.commanded(c, p, u.follow(c, from, p))
 		}
 	case c.Ends[from].SQ.Count <= young:
 		u.recognize(c, from, p)
@@ -124,16 +125,31 @@ func (u *uppers) end(c *connection.Connection) {
 	}
 }
 
-// follow has the tracker of a connection take a message.
-func (u *uppers) follow(c *connection.Connection, from int, p *packet.Packet) {
-	t := u.of[c]
-	if t == nil {
+// commanded measures, where times are, how long the command took that a packet has answered, if it has answered one.
+func (t *Transport) commanded(c *connection.Connection, p *packet.Packet, took time.Duration) {
+	if took <= 0 || t.timings == nil {
 		return
 	}
+	if k := t.timings.timed(c); k != nil {
+		k.Command(took, p.Time, p.Frame)
+	}
+}
+
+// follow has the tracker of a connection take a message. It returns how long a command took that the message has answered; 0: none.
+func (u *uppers) follow(c *connection.Connection, from int, p *packet.Packet) (took time.Duration) {
+	t := u.of[c]
+	if t == nil {
+		return 0
+	}
 	u.fill(c, from, p)
+	answered := t.Took().Count
 	if t.Message(&u.message); t.Refuted() || !t.Recognized() && c.Ends[from].SQ.Count > patience {
 		u.end(c)
 	}
+	if t.Took().Count > answered {
+		took = time.Duration(t.Took().Newest)
+	}
+	return took
 }
 
 // fill takes the message at hand from one of its packets.
@@ -225,6 +241,9 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 		return nil
 	}
 	out := &Upper{Protocol: u.Protocol(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure()), Answered: u.Answered()}
+	if k, known := u.Credits(); known && !c.Lossy && c.Paired {
+		out.Credits = &k
+	}
 	if s := u.Took(); s.Count > 0 {
 		out.Answers, out.Took, out.Slow = s.Count, time.Duration(s.Sum), s.Slow
 		out.Slowest = t.operation(c, u, &s.Longest)

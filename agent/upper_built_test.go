@@ -203,12 +203,16 @@ func TestUpperSlow(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := NewTransport(nil)
+	a.timings = newTimings(0)
 	for _, p := range packetsOf(t, out.Bytes()) {
 		a.Packet(p)
 	}
 	u := a.Connections()[0].Upper
 	if u == nil || !u.Answered || u.Slow != 2 || u.Slowest == nil || u.Answers != u.Ended || u.Took.Round(time.Millisecond) != 3500*time.Millisecond {
 		t.Fatalf("%+v", u)
+	}
+	if w := a.Connections()[0].Timing.Commands; w == nil || w.Latency.Count() != u.Answers || w.Most != time.Duration(u.Slowest.Ended-u.Slowest.Since) || w.Frame != u.Slowest.Answer {
+		t.Errorf("%+v", w)
 	}
 	if o := u.Slowest; o.Name != "NVMe Write, command id 6, namespace 1" || o.From != 0 || o.Ended-o.Since < int64(1500*time.Millisecond) || o.Ended-o.Since > int64(1501*time.Millisecond) ||
 		o.Frame != 25 || o.Answer != 27 || o.Unsure {

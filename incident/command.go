@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"ibwitness/agent"
@@ -88,11 +89,34 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		i.FitsWith[1] = "a server that has lost this command, or its answer"
 	}
 	i.Next = []string{"on " + i.Peer.Addr.String() + ": its log and dmesg, disks, and tasks that wait (state D)", "on " + i.Local.Addr.String() + ": what waits for this command"}
-	if lossy {
+	if !lossy {
+		i.credits(c, 1-o.From)
+	} else {
 		i.Next = i.Next[1:]
 		i.doubt(fmt.Sprintf("The capture, which lost packets, holds no answer of %v to %s of %v%s%s.", &i.Peer, o.Name, &i.Local, t.within(" in %s", waited), closed))
 	}
 	t.tell(i, "")
+}
+
+// reservedCredits are those with which an end of SMB Direct may only send a message that grants credits itself (MS-SMBD 3.1.5.1).
+const reservedCredits = 1
+
+// credits says that the end which owes an answer may not send it, as its peer has granted it no more.
+func (i *Incident) credits(c *agent.Connection, by int) {
+	k := c.Upper.Credits
+	if k == nil || k.Left[by] > reservedCredits || k.Granted[by].Frame == 0 {
+		return
+	}
+	left := "no send credit left"
+	if k.Left[by] > 0 {
+		left = "one send credit left, for a message that grants credits itself"
+	}
+	last := k.Granted[by]
+	i.What = fmt.Sprintf("%s, and has %s: those of %v, the last of which were granted in frame %d, are used up.", strings.TrimSuffix(i.What, "."), left, &i.Local, last.Frame)
+	i.fact("credits", fmt.Sprintf("%v granted %d in frame %d, the last; %v sent its last message in frame %d", &i.Local, last.Count, last.Frame, &i.Peer, k.Used[by].Frame))
+	i.show(last.Frame, k.Used[by].Frame)
+	i.FitsWith = append([]string{fmt.Sprintf("a program of %v that posts no receives any more, and so grants no credits: the answer may be there, and wait for that", i.Local.Addr)}, i.FitsWith...)
+	i.Next = append([]string{fmt.Sprintf("on %v: what keeps its SMB client from posting receives (dmesg, /proc/fs/cifs/Stats, memory)", i.Local.Addr)}, i.Next...)
 }
 
 // slow tells that commands took long.

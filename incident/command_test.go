@@ -38,6 +38,17 @@ func TestCommands(t *testing.T) {
 		}, []string{
 			"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s. 3 commands in all have no answer 600 commands that began after it ended: its peer serves others",
 		}},
+		{"waits, without credits", func(c *agent.Connection, _ *agent.Result) {
+			c.Upper.Oldest, c.Upper.Credits = read, &upper.Credits{Left: [2]int{200, 0}, Granted: [2]upper.Grant{{}, {Count: 5, Frame: 11}}, Used: [2]upper.Grant{{}, {Count: 1, Frame: 18}}}
+		}, []string{
+			"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s, and has no send credit left: those of 10.0.0.1 QP 0x20, the last of which were granted in frame 11, are used up.",
+		}},
+		{"waits, with a credit that is reserved", func(c *agent.Connection, _ *agent.Result) {
+			c.Upper.Oldest, c.Upper.Credits = read, &upper.Credits{Left: [2]int{0, 1}, Granted: [2]upper.Grant{{}, {Count: 5, Frame: 11}}}
+		}, []string{"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s, and has one send credit left, for a message that grants credits itself: "}},
+		{"waits, with credits", func(c *agent.Connection, _ *agent.Result) {
+			c.Upper.Oldest, c.Upper.Credits = read, &upper.Credits{Left: [2]int{0, 2}, Granted: [2]upper.Grant{{}, {Count: 5, Frame: 11}}}
+		}, []string{"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s. 3 commands"}},
 		{"waits, where the capture lost packets", func(c *agent.Connection, r *agent.Result) { c.Upper.Oldest, r.Dropped = read, 1 }, []string{"command-unanswered possible The capture, which lost packets, holds no answer of 10.0.0.2 QP 0x20 to NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 in 6s.", "capture proven"}},
 		{"not for long", func(c *agent.Connection, r *agent.Result) { c.Upper.Oldest, r.Last = read, at(2900) }, nil},
 		{"nobody answers", func(c *agent.Connection, _ *agent.Result) { c.Upper.Oldest, c.Upper.Answered = read, false }, nil},

@@ -95,6 +95,8 @@ type Incident struct {
 	outlasted bool        // retries that were used up in an outage that others outlasted
 	ofTrimmed bool        // losses on a way on which packets were trimmed
 	onePath   bool        // losses that may be on one path of several
+	storm     int         // number of a pause that a port did not let go of, which others are within; 0: it is none
+	within    int         // of the one that an interruption is told with
 	explained bool        // losses, most of which are packets that were overtaken
 	sized     bool        // only smaller packets pass
 	refused   uint64      // frame of the request that a NAK refuses; 0: not known

@@ -36,13 +36,27 @@ func (t *teller) paused() {
 		if len(p.Hosts) > 0 {
 			i.fact("stops", "what is sent to "+addresses(p.Hosts)+" waits meanwhile: "+what)
 		}
-		i.Next = []string{"which host or switch port has that Ethernet address, and its pause counters (ethtool -S: rx_prioN_pause, tx_prioN_pause)", "what that host does: who is slow there has the others wait"}
+		i.Next = []string{whosePort(p.Hosts) + ", and its pause counters (" + counters(p) + ")", "what that host does: who is slow there has the others wait"}
 		t.mannerOfPauses(i, p)
 		t.tell(i, fmt.Sprint(p.From, p.All, p.Priority, p.Tap))
-		if len(p.Hosts) > 0 && !letsGo(p) {
-			t.storms = append(t.storms, pauseTold{i, p})
-		}
+		t.stormed(i, p)
 	}
+}
+
+// whosePort asks which host or switch has the port.
+func whosePort(hosts []packet.Addr) string {
+	if len(hosts) == 0 {
+		return "which host or switch port has that Ethernet address"
+	}
+	return "whether that Ethernet address is of " + addresses(hosts) + " or of a router before"
+}
+
+// counters are those of the port that pauses and of the other end of its link.
+func counters(p *link.Paused) string {
+	if p.All {
+		return "ethtool -S: tx_pause_ctrl_phy there, rx_pause_ctrl_phy at the other end of its link"
+	}
+	return fmt.Sprintf("ethtool -S: tx_prio%d_pause there, rx_prio%d_pause at the other end of its link", p.Priority, p.Priority)
 }
 
 // ranOut is how many pauses of a port are known to have ended without a frame that resumes.
@@ -107,7 +121,11 @@ func (t *teller) mannerOfPauses(i *Incident, p *link.Paused) {
 		each := (p.Frames - p.Resumed) / p.Begun
 		i.fact("manner", fmt.Sprintf("it asked again with %s%s before a pause ended: the port does not let go", count(each-1, "frame"), mean))
 		i.FitsWith = []string{"a receiver that takes nothing any more: a host, an adapter or a PCIe link that hangs (a pause storm)", "a port after it that is paused itself: the other end of its own link has it wait"}
-		i.Next = append([]string{"the host or switch port with that Ethernet address at that time: dmesg, firmware, PCIe errors, and its pause storm watchdog"}, i.Next...)
+		i.Next = []string{
+			whosePort(p.Hosts) + ", and its pause counters (" + counters(p) + ")",
+			"if it is a host: dmesg, firmware, PCIe errors, width and speed of its PCIe link (lspci -vv), and whether its receive buffer was full (ethtool -S: rx_discards_phy, rx_out_of_buffer)",
+			"if it is a switch: its PFC watchdog, and which of its other ports was paused then",
+		}
 	case p.Begun >= manyPauses && p.Unresumed*tenth <= p.Begun && p.Longest < stormTime:
 		i.fact("manner", fmt.Sprintf("it resumed %s%s", eachTime(p), t.within(": a pause began every %s on average", (p.LastTime-p.Time)/int64(p.Begun))))
 		i.FitsWith = []string{"flow control at work: a buffer that fills and is emptied again and again, as with more senders than its link has room for, or a receiver that is a little slower"}

@@ -1,16 +1,22 @@
 package incident
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ibwitness/link"
+	"ibwitness/packet"
 )
 
 // pauseTold is a port that did not let go, and the incident that tells of it.
 type pauseTold struct {
 	*Incident
 	*link.Paused
+	waits []packet.Addr // whose packets wait for the end of the pause: those for these hosts, or, where from says so, those from them
+	from  bool
 }
 
 // letsGo reports whether a port let go: it did not send frame after frame for long, each before the pause was over.
@@ -18,30 +24,77 @@ func letsGo(p *link.Paused) bool {
 	return (p.Frames-p.Resumed)/p.Begun < stormFrames || p.Longest < stormTime
 }
 
-// blamePauses has a pause come first in whose time others made no progress that it may have stopped, and says so in these.
+// stormed notes a pause that a port did not let go of, where it is known whose packets wait for its end. Pause frames do not pass a switch: what the tap shows passes that link, and where all of it is of
+// one host, that host is at the other end of it, if the port is not its own; where all is between two, one of them is.
+func (t *teller) stormed(i *Incident, p *link.Paused) {
+	switch common := t.commonHosts(p.Tap); {
+	case letsGo(p):
+	case len(p.Hosts) > 0:
+		t.storms = append(t.storms, pauseTold{i, p, p.Hosts, false})
+	case len(common) > 0:
+		k := pauseTold{i, p, common, true}
+		i.fact("stops", k.held()+" waits meanwhile: all that the tap shows passes this link")
+		t.storms = append(t.storms, k)
+	}
+}
+
+// commonHosts are the hosts that all connections have in common that a tap has seen first: one, the two ends of one connection, or none.
+func (t *teller) commonHosts(tap uint16) (common []packet.Addr) {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		if c.FirstTap != tap {
+			continue
+		}
+		ends := []packet.Addr{c.Ends[0].Addr, c.Ends[1].Addr}
+		if common == nil {
+			common = ends
+		}
+		if common = slices.DeleteFunc(common, func(a packet.Addr) bool { return !slices.Contains(ends, a) }); len(common) == 0 {
+			return nil
+		}
+	}
+	return common
+}
+
+// held names the packets that wait for the end of a pause.
+func (p *pauseTold) held() string {
+	switch {
+	case !p.from:
+		return "what is sent to " + addresses(p.waits)
+	case len(p.waits) == 1:
+		return "what " + p.waits[0].String() + " sends"
+	}
+	return fmt.Sprintf("what %v or %v sends", p.waits[0], p.waits[1])
+}
+
+// blamePauses has a pause come first in whose time others made no progress that it may have stopped, and says so in these. It tells of the interruptions, and of what was never answered.
 func (t *teller) blamePauses() {
 	if !t.timed() {
 		return
 	}
-	for _, p := range t.storms {
+	for n := range t.storms {
+		p := &t.storms[n]
 		for _, i := range t.order {
 			switch i.Kind {
 			case Unanswered, NeverAnswered, Interrupted, Slow, Retransmitting, Loss:
 			default:
 				continue
 			}
-			if i.explained || !p.covers(i) {
+			if i.explained || i.within > 0 || !p.covers(i) {
 				continue
 			}
 			p.foremost = true
-			i.FitsWith = append([]string{"the pause of what is sent to " + addresses(p.Hosts) + ", see there: it waits meanwhile, and timers run out"}, i.FitsWith...)
+			i.FitsWith = append([]string{"the pause of " + p.held() + ", see there: it waits meanwhile, and timers run out"}, i.FitsWith...)
+			if i.Kind == Interrupted || i.Kind == Unanswered || i.Kind == NeverAnswered {
+				p.Incident.storm, i.within = n+1, n+1
+			}
 		}
 	}
 }
 
 // covers reports whether an incident is of a host that waited for the end of the pause, and most of it lies in the time of that, or shortly after: what had waited goes on then.
 func (p *pauseTold) covers(i *Incident) bool {
-	if !slices.Contains(p.Hosts, i.Local.Addr) && !slices.Contains(p.Hosts, i.Peer.Addr) {
+	if !slices.Contains(p.waits, i.Local.Addr) && !slices.Contains(p.waits, i.Peer.Addr) {
 		return false
 	}
 	if 2*p.Most < time.Duration(p.LastTime-p.Time) {
@@ -49,4 +102,68 @@ func (p *pauseTold) covers(i *Incident) bool {
 	}
 	from, to := p.Time, p.LastTime+aftermath
 	return i.Begin <= to && i.End >= from && 10*(min(i.End, to)-max(i.Begin, from)) >= most*(i.End-i.Begin)
+}
+
+// stalledTold is of how many connections at most that a pause stopped it is told how long.
+const stalledTold = 4
+
+// withPauses has pauses tell of what made no progress in their time, and of interruptions all that there is to say, with the findings of these.
+func withPauses(list []Incident) []Incident {
+	merged := map[*Incident]bool{}
+	for n := range list {
+		p := &list[n]
+		if p.storm == 0 {
+			continue
+		}
+		var stalled []*Incident
+		for k := range list {
+			if i := &list[k]; i.within == p.storm {
+				stalled = append(stalled, i)
+				if i.Kind == Interrupted { // else there is more to say of it
+					merged[i] = true
+					p.foundToo(i.Found)
+				}
+			}
+		}
+		slices.SortStableFunc(stalled, func(a, b *Incident) int { return cmp.Compare(b.Lost, a.Lost) })
+		p.stopped(stalled)
+	}
+	return without(list, merged)
+}
+
+// stopped says what made no progress while a port had the other end of its link pause.
+func (i *Incident) stopped(stalled []*Incident) {
+	worst, connections := stalled[0], 0
+	var names []string
+	for n, s := range stalled {
+		connections += s.Connections
+		if n < stalledTold {
+			name := fmt.Sprintf("%v, which waited for %v, for %s", &s.Local, &s.Peer, span(int64(s.Lost)))
+			if s.Connections > 1 {
+				name += " (and " + count(uint64(s.Connections-1), "more connection") + " between these hosts)"
+			}
+			names = append(names, name)
+		}
+		if s.Tap == i.Tap && len(s.Frames) > 0 {
+			i.show(s.Frames[0], s.Frames[len(s.Frames)-1])
+		}
+	}
+	if more := len(stalled) - stalledTold; more > 0 {
+		names = append(names, count(uint64(more), "more pair")+" of hosts")
+	}
+	others := ""
+	if connections > 1 {
+		others = ", the longest of " + count(uint64(connections), "connection") + " that stopped"
+	}
+	after := "; then it went on"
+	if worst.Kind != Interrupted {
+		after = "; it never was"
+	}
+	i.What = fmt.Sprintf("%s Meanwhile nothing that %v sent to %v was answered for %s%s%s.", i.What, &worst.Local, &worst.Peer, span(int64(worst.Lost)), others, after)
+	i.Facts = slices.Insert(i.Facts, 0, Fact{"stopped", strings.Join(names, "; ")})
+	for _, f := range worst.Facts {
+		if f.Label == "request" || f.Label == "cost" || f.Label == "answered" {
+			i.Facts = append(i.Facts, f)
+		}
+	}
 }

@@ -43,9 +43,10 @@ func Of(r *agent.Result) []Incident {
 	t.paused()
 	t.capture()
 	t.blamePauses()
+	t.unsent()
 	list := t.sorted()
 	gather(list, r.Findings)
-	list = survivors(t.hubs(peers(list)))
+	list = survivors(t.hubs(peers(withPauses(list))))
 	t.commonLosses(list)
 	return list
 }

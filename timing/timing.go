@@ -49,7 +49,9 @@ const NumOps = int(wqe.AtomicWrite) + 1
 type Connection struct {
 	Ends     [2]End
 	Messages []Message // those that are kept, in the order in which they ended
-	room     *Room     // for them; nil: none are kept
+	Exchange Exchange
+	Commands *Waits // of those of the protocol above; nil: none is known
+	room     *Room  // for them; nil: none are kept
 	newest   turn
 }
 
@@ -173,6 +175,7 @@ func (c *Connection) request(pair *qp.Pair, from int, p *packet.Packet, in *pack
 		m.Length += uint32(p.PayloadLen)
 	}
 	if in.Last || in.Only {
+		c.Exchange.sent(from, m.Op, p)
 		m.Sent, e.quietSince = p.Time, p.Time
 		if !m.Op.Responded() {
 			e.sent(m)
@@ -269,6 +272,9 @@ func (c *Connection) answered(pair *qp.Pair, to int, p *packet.Packet) {
 	if done > 0 {
 		e.open = e.open[:copy(e.open, e.open[done:])]
 	}
+	if pair.Paired {
+		c.Exchange.acknowledged(to, p, e.open)
+	}
 }
 
 // end counts a message of an end.
@@ -321,62 +327,10 @@ func (c *Connection) Finish() {
 	c.room = nil
 }
 
-// Merge adds what is known of a connection that turned out to be this one. turned says that the first end of it is the second of this one. What waits for an answer then may have
-// had one that nobody could tell whose it was.
-func (c *Connection) Merge(gone *Connection, turned bool) {
-	for i := range c.Ends {
-		from := i
-		if turned {
-			from = 1 - i
-		}
-		e, g := &c.Ends[i], &gone.Ends[from]
-		e.merge(g)
-		for k := range g.open {
-			g.open[k].From = i
-		}
-		e.waiting += g.waiting
-		if e.open = append(g.open, e.open...); !e.joined {
-			e.next, e.joined, e.quietSince = g.next, g.joined, g.quietSince
-		}
-		for k := range e.open {
-			e.open[k].unsure = true
-		}
+// Command counts how long a command of the protocol above waited for its answer, which came in a frame.
+func (c *Connection) Command(d time.Duration, at int64, frame uint64) {
+	if c.Commands == nil {
+		c.Commands = new(Waits)
 	}
-	for _, m := range gone.Messages {
-		if turned {
-			m.From = 1 - m.From
-		}
-		c.Messages = append(c.Messages, m)
-	}
-}
-
-func (e *End) merge(g *End) {
-	g.took(len(g.read))
-	e.Acked.Merge(&g.Acked)
-	e.Read.Merge(&g.Read)
-	for op, o := range g.Ops {
-		if o == nil {
-			continue
-		}
-		if e.Ops[op] == nil {
-			e.Ops[op] = o
-			continue
-		}
-		to := e.Ops[op]
-		to.Count, to.Bytes = to.Count+o.Count, to.Bytes+o.Bytes
-		to.Retransmitted, to.Incomplete, to.Untimed = to.Retransmitted+o.Retransmitted, to.Incomplete+o.Incomplete, to.Untimed+o.Untimed
-		to.Sizes.merge(&o.Sizes)
-		to.Latency.Add(&o.Latency)
-		to.Most = max(to.Most, o.Most)
-	}
-	if g.Gaps != nil {
-		if e.Gaps == nil {
-			e.Gaps = new(verifier.Histogram)
-		}
-		e.Gaps.Add(g.Gaps)
-	}
-	e.Turns.merge(&g.Turns)
-	e.Series.merge(&g.Series)
-	e.mergeSent(g)
-	e.Packets, e.Marked, e.Reads = e.Packets+g.Packets, e.Marked+g.Marked, max(e.Reads, g.Reads)
+	c.Commands.Add(d, at, frame)
 }

@@ -1,132 +1,141 @@
 package timing
 
 import (
-	"cmp"
 	"slices"
 	"time"
+
+	"ibwitness/verifier"
 )
 
-// Exchange is a message that one host sent to another; hosts are numbered from 0 on.
-type Exchange struct {
-	Sent
-	From, To int
-}
-
-// LongSilence is for how long a host sends and receives no message at least for that to be a wait.
-const LongSilence = int64(time.Millisecond)
-
-// goesOn is in which part of the time that it waited, one in so many, a host goes on after the message that it waited for.
-const goesOn = 4
-
-// Waits is why a host had no message at times: it waited for that which came then, or went on by itself.
+// Waits is how long messages or commands waited for what the program at the other end sends in return.
 type Waits struct {
-	Peers    []PeerMessages // hosts that send to it, in their order
-	For      []WaitFor      // the host first that it waited for longest
-	Own      time.Duration  // after which it went on by itself, in all
-	Longest  time.Duration  // of those
-	From, To int64          // its first and its last message that counts
+	Latency verifier.Histogram
+	Most    time.Duration
+	Frame   uint64 // that ended the longest
+	Series  Series // of what was answered then
 }
 
-// PeerMessages is how many messages a host had from another.
-type PeerMessages struct{ Host, Count int }
-
-// WaitFor is how long a host waited for messages of another, and then went on soon.
-type WaitFor struct {
-	Host    int
-	Count   int
-	Time    time.Duration
-	Longest time.Duration
-	Lag     time.Duration // at most, from the message of the other until the host went on
+// Add counts how long one waited that a frame has answered.
+func (w *Waits) Add(d time.Duration, at int64, frame uint64) {
+	w.Latency.Observe(d)
+	w.Series.add(at, Slot{Slowest: d, Took: d, Messages: 1})
+	if d > w.Most {
+		w.Most, w.Frame = d, frame
+	}
 }
 
-// WaitsOf tells for how many hosts what they waited for.
-func WaitsOf(hosts int, list []Exchange) []Waits {
-	type event struct {
-		at, end     int64
-		host, other int
-		sends       bool
+// Mean is how long they waited in the mean.
+func (w *Waits) Mean() time.Duration { return time.Duration(w.Latency.Sum / max(w.Latency.Count(), 1)) }
+
+func (w *Waits) merge(o *Waits) {
+	w.Latency.Add(&o.Latency)
+	w.Series.merge(&o.Series)
+	if o.Most > w.Most {
+		w.Most, w.Frame = o.Most, o.Frame
 	}
-	events := make([]event, 0, 2*len(list))
-	out := make([]waiter, hosts)
-	for h := range out {
-		out[h] = waiter{peers: map[int]int{}, waits: map[int]*WaitFor{}}
-	}
-	for _, x := range list {
-		events = append(events, event{x.Begin, x.End, x.From, x.To, true}, event{x.End, x.End, x.To, x.From, false})
-	}
-	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
-	for _, e := range events {
-		if w := &out[e.host]; e.sends {
-			w.sends(e.at, e.end)
-		} else {
-			w.receives(e.at, e.other)
+}
+
+const (
+	changeLeast  = 64 // messages
+	changeTime   = 100 * time.Microsecond
+	changeLoad   = 2  // times as many messages a second there are at most
+	changeTimes  = 5  // as long as before
+	changeSlots  = 4  // of each kind there are at least
+	changeSample = 4  // messages of a slot at least
+	changeMixed  = 10 // one slot in so many may be of the other kind
+)
+
+// Change is that messages took many times as long for a part of the time as before and after.
+type Change struct {
+	From, To    int64         // nanoseconds since the Unix epoch
+	Before      bool          // they took less before
+	After       bool          // and after
+	Usual, Then time.Duration // that they took in the mean
+	UsualRate   float64       // messages a second
+	ThenRate    float64
+}
+
+// slotMean is how long the messages of some slots took in the mean.
+type slotMean struct {
+	from, to int64
+	mean     time.Duration
+	n        uint32
+}
+
+// means are the means of the slots of a series, of which those with few messages are joined with the next.
+func (s *Series) means() (list []slotMean) {
+	var k Slot
+	from := s.Start
+	for i := range s.Slots {
+		if k.Messages == 0 {
+			from = s.Start + int64(i)*s.Width
+		}
+		k.add(s.Slots[i])
+		if k.Messages >= changeSample {
+			list = append(list, slotMean{from, s.Start + int64(i+1)*s.Width, k.Took / time.Duration(k.Messages), k.Messages})
+			k = Slot{}
 		}
 	}
-	all := make([]Waits, hosts)
-	for h := range out {
-		all[h] = out[h].done()
-	}
-	return all
+	return list
 }
 
-// waiter follows a host.
-type waiter struct {
-	Waits
-	last    int64 // when its newest message, either way, was over
-	peers   map[int]int
-	waits   map[int]*WaitFor
-	pending struct { // the wait that the newest message to it has ended, which has sent nothing since; silence 0: none
-		silence, at int64
-		from        int
+// Change finds a part of the time in which they waited many times as long as in the rest of it, and not because there were many more of them.
+func (w *Waits) Change() (c Change, ok bool) {
+	if w == nil || w.Latency.Count() < changeLeast {
+		return c, false
 	}
+	c, ok = w.Series.change()
+	return c, ok && c.Then >= changeTime && c.ThenRate <= changeLoad*c.UsualRate
 }
 
-// receives takes that a message came.
-func (w *waiter) receives(at int64, from int) {
-	w.peers[from]++
-	if silence := at - w.last; w.last != 0 && silence >= LongSilence && silence > w.pending.silence {
-		w.pending.silence, w.pending.at, w.pending.from = silence, at, from
-	}
-	w.passed(at)
+// Changes reports whether there is such a part.
+func (w *Waits) Changes() bool {
+	_, ok := w.Change()
+	return ok
 }
 
-// sends takes that the host begins a message, which ends at a time.
-func (w *waiter) sends(at, end int64) {
-	silence, lag := at-w.last, at-w.pending.at
-	switch {
-	case w.pending.silence != 0 && lag*goesOn <= w.pending.silence:
-		f := w.waits[w.pending.from]
-		if f == nil {
-			f = &WaitFor{Host: w.pending.from}
-			w.waits[w.pending.from] = f
+func (s *Series) change() (c Change, ok bool) {
+	list := s.means()
+	if len(list) < 2*changeSlots {
+		return c, false
+	}
+	sorted := make([]time.Duration, len(list))
+	for i := range list {
+		sorted[i] = list[i].mean
+	}
+	slices.Sort(sorted)
+	cut, most := 0, 0.0
+	for i := changeSlots; i+changeSlots <= len(sorted); i++ {
+		if r := float64(sorted[i]) / float64(max(sorted[i-1], 1)); r > most {
+			cut, most = i, r
 		}
-		f.Count++
-		f.Time += time.Duration(w.pending.silence)
-		f.Longest, f.Lag = max(f.Longest, time.Duration(w.pending.silence)), max(f.Lag, time.Duration(lag))
-	case w.last != 0 && silence >= LongSilence:
-		w.Own += time.Duration(silence)
-		w.Longest = max(w.Longest, time.Duration(silence))
 	}
-	w.pending.silence = 0
-	w.passed(at)
-	w.passed(end)
+	usual, then := sorted[cut/2], sorted[(cut+len(sorted))/2]
+	if then < changeTimes*usual {
+		return c, false
+	}
+	first := slices.IndexFunc(list, func(k slotMean) bool { return k.mean >= sorted[cut] })
+	last := first
+	for i := range list {
+		if list[i].mean >= sorted[cut] {
+			last = i
+		}
+	}
+	slow := len(sorted) - cut
+	if run := last + 1 - first; (run-slow)*changeMixed > slow {
+		return c, false // they alternate
+	}
+	c = Change{From: list[first].from, To: list[last].to, Before: first > 0, After: last+1 < len(list), Usual: usual, Then: then}
+	c.UsualRate = rateOf(slices.Concat(list[:first], list[last+1:]))
+	c.ThenRate = rateOf(list[first : last+1])
+	return c, true
 }
 
-func (w *waiter) passed(at int64) {
-	if w.From == 0 {
-		w.From = at
+// rateOf is how many messages of some slots were answered a second.
+func rateOf(list []slotMean) float64 {
+	n, d := uint32(0), int64(0)
+	for _, k := range list {
+		n, d = n+k.n, d+k.to-k.from
 	}
-	w.last, w.To = max(w.last, at), max(w.To, at)
-}
-
-func (w *waiter) done() Waits {
-	for p, n := range w.peers {
-		w.Peers = append(w.Peers, PeerMessages{p, n})
-	}
-	slices.SortFunc(w.Peers, func(a, b PeerMessages) int { return cmp.Compare(a.Host, b.Host) })
-	for _, f := range w.waits {
-		w.For = append(w.For, *f)
-	}
-	slices.SortFunc(w.For, func(a, b WaitFor) int { return cmp.Or(cmp.Compare(b.Time, a.Time), cmp.Compare(a.Host, b.Host)) })
-	return w.Waits
+	return float64(n) / time.Duration(max(d, 1)).Seconds()
 }

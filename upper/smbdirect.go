@@ -104,17 +104,30 @@ func isSMBDNegotiate(m *Message) bool {
 	return false
 }
 
-// smbDecoder knows how much of a message that needs several SENDs is still to come, by the end that sends it.
-type smbDecoder struct{ remaining [2]uint32 }
+// smbDecoder knows how much of a message that needs several SENDs is still to come, by the end that sends it, and the send credits since the negotiation.
+type smbDecoder struct {
+	remaining [2]uint32
+	credits   Credits
+}
 
 func (s *smbDecoder) Message(m *Message, t *Tracker) bool {
 	if isSMBDNegotiate(m) {
+		s.credits = Credits{}
+		if b := m.Head; len(b) == smbdReplySize && binary.LittleEndian.Uint32(b[12:]) == 0 {
+			s.credits.known = true
+			s.credits.grant(1-m.From, int(binary.LittleEndian.Uint16(b[10:])), m)
+		}
 		return true
 	}
 	var d smbdData
 	if !d.decode(m) {
+		if m.Kind == Send {
+			s.credits.known = false // whatever it granted
+		}
 		return false
 	}
+	s.credits.use(m)
+	s.credits.grant(1-m.From, int(binary.LittleEndian.Uint16(m.Head[2:])), m)
 	if d.length == 0 {
 		return true
 	}
@@ -181,6 +194,9 @@ func channels(b []byte, channelAt, infoAt int, t *Tracker) {
 		d = d[channelSize:]
 	}
 }
+
+// Credits are the send credits of the ends (MS-SMBD 3.1.5.1).
+func (s *smbDecoder) Credits() (c Credits, known bool) { return s.credits, s.credits.known }
 
 func (s *smbDecoder) Describe(c *Command) string {
 	name := fmt.Sprintf("command 0x%04x", c.Code)

@@ -54,6 +54,53 @@ func TestSMBDirect(t *testing.T) {
 	k.is("SMB Direct", Counts{Begun: 6, Ended: 3, Failed: 2, Open: 2})
 }
 
+// TestSMBCredits: how many messages each end may still send is known from the negotiation on, whichever end it is called; not before, nor where a message was missed.
+func TestSMBCredits(t *testing.T) {
+	data := func(granted uint16) []byte {
+		return bytesOf(le, uint16(255), granted, uint32(0), uint32(0), uint32(0), uint32(0))
+	}
+	begin := func(granted uint16) *talk {
+		k := &talk{TB: t}
+		k.send(0, bytesOf(le, uint16(0x0100), uint16(0x0100), uint16(0), uint16(255), uint32(1364), uint32(8192), uint32(1048576)))
+		k.send(1, bytesOf(le, uint16(0x0100), uint16(0x0100), uint16(0x0100), uint16(0), uint16(255), granted, uint32(0), uint32(8388608), uint32(1364), uint32(8192), uint32(1048576)))
+		return k
+	}
+	k := begin(9)
+	k.send(0, data(3))
+	k.send(1, data(0))
+	k.send(1, data(2))
+	c, known := k.t.Credits()
+	if !known || c.Left != [2]int{10, 1} || c.Granted != [2]Grant{{2, 5000, 5}, {3, 3000, 3}} || c.Used != [2]Grant{{1, 3000, 3}, {1, 5000, 5}} {
+		t.Errorf("%v, %+v", known, c)
+	}
+	k.t.Turn()
+	if turned, _ := k.t.Credits(); turned.Left != [2]int{1, 10} || turned.Granted[0] != c.Granted[1] || turned.Used[1] != c.Used[0] {
+		t.Errorf("%+v", turned)
+	}
+	for name, of := range map[string]func() *talk{
+		"one too many": func() *talk { k := begin(1); k.send(1, data(1)); return k },
+		"no negotiation": func() *talk {
+			k := &talk{TB: t}
+			k.send(0, smbdMessage(0, smb2Message(0, 0, 0, 0, 0, make([]byte, 36))))
+			return k
+		},
+		"another message": func() *talk { k := begin(9); k.send(0, make([]byte, 40)); return k },
+		"forgotten":       func() *talk { k := begin(9); k.t.Forget(); return k },
+		"cut": func() *talk {
+			k := begin(9)
+			k.take(&Message{Head: make([]byte, 20), Length: 90})
+			return k
+		},
+	} {
+		if c, known := of().t.Credits(); known {
+			t.Errorf("%s: %+v", name, c)
+		}
+	}
+	if _, known := NewTracker(nvme{}, true).Credits(); known {
+		t.Error("of NVMe")
+	}
+}
+
 // TestSMBEncrypted: of messages that are encrypted nothing is known but that they are SMB.
 func TestSMBEncrypted(t *testing.T) {
 	k := &talk{TB: t}

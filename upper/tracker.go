@@ -66,6 +66,7 @@ type Took struct {
 	Count   uint64
 	Slow    uint64 // of them, those that took SlowAfter or longer
 	Sum     int64  // nanoseconds, of all
+	Newest  int64  // of the one that was answered last
 	Longest Command
 	Ended   int64  // when that was answered
 	Frame   uint64 // in which
@@ -78,6 +79,7 @@ type Tracker struct {
 	fit      Fit
 	fits     bool // a message has fitted
 	cut      bool // headers were not captured: the commands are not followed any more
+	forgot   bool // how something went on is not known
 	turned   int  // 1: the ends were exchanged
 	misfits  int  // in a row
 	counts   Counts
@@ -253,6 +255,7 @@ func (t *Tracker) took(c *Command) {
 	took := m.Time - c.Since
 	s.Count++
 	s.Sum += took
+	s.Newest = took
 	if took >= SlowAfter {
 		s.Slow++
 	}
@@ -282,6 +285,7 @@ func (t *Tracker) EndUpTo(from int, id uint64) {
 
 // Forget has nothing be open, as how what has begun went on is not known.
 func (t *Tracker) Forget() {
+	t.forgot = true
 	for i := range t.commands {
 		t.commands[i].state = unused
 	}

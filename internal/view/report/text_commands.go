@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/timing"
 )
 
 // From how many commands on, and from which mean or which longest time on, it is told how long the commands of a connection took.
@@ -22,11 +23,7 @@ func (t *text) commands() {
 	var list []*agent.Connection
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
-		u := c.Upper
-		if u == nil || u.Answers < fewestCommands || u.Slow > 0 || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil { // else incidents tell it
-			continue
-		}
-		if longest := time.Duration(u.Slowest.Ended - u.Slowest.Since); u.Took/time.Duration(u.Answers) >= commandMean || longest >= commandLongest {
+		if slowCommands(c) {
 			list = append(list, c)
 		}
 	}
@@ -36,12 +33,43 @@ func (t *text) commands() {
 			t.line("  … and on %s so; --all tells every one", count(len(list)-k, "more connection"))
 			return
 		}
-		u, o := c.Upper, c.Upper.Slowest
-		local, peer := &c.Ends[o.From], &c.Ends[1-o.From]
-		t.prose("  ", fmt.Sprintf("%v took %s in the mean to answer %s of %v %s (%s), at most %s (%s, frames %d to %d)%s.",
-			peer.Addr, span(u.Took/time.Duration(u.Answers)), count(u.Answers, "command"), local.Addr, qp(local.QPN, local.QPNKnown), u.Protocol,
-			span(time.Duration(o.Ended-o.Since)), o.Name, o.Frame, o.Answer, programs(c)))
+		t.prose("  ", t.commandsOf(c))
 	}
+}
+
+// commandsOf tells how long the commands of a connection took.
+func (t *text) commandsOf(c *agent.Connection) string {
+	u, o := c.Upper, c.Upper.Slowest
+	local, peer := &c.Ends[o.From], &c.Ends[1-o.From]
+	return fmt.Sprintf("%v took %s in the mean to answer %s of %v %s (%s), at most %s (%s, frames %d to %d)%s%s.",
+		peer.Addr, span(u.Took/time.Duration(u.Answers)), count(u.Answers, "command"), local.Addr, qp(local.QPN, local.QPNKnown), u.Protocol,
+		span(time.Duration(o.Ended-o.Since)), o.Name, o.Frame, o.Answer, t.spread(c), programs(c))
+}
+
+// slowCommands reports whether it is told how long the commands of a connection took.
+func slowCommands(c *agent.Connection) bool {
+	u := c.Upper
+	if u == nil || u.Answers < fewestCommands || u.Slow > 0 || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil { // else incidents tell it
+		return false
+	}
+	longest, changes := time.Duration(u.Slowest.Ended-u.Slowest.Since), c.Timing != nil && c.Timing.Commands.Changes()
+	return u.Took/time.Duration(u.Answers) >= commandMean || longest >= commandLongest || changes
+}
+
+// spread says, where times were measured, from when on commands of a connection took many times as long, or else how many of them took long; "": they took about as long as each other.
+func (t *text) spread(c *agent.Connection) string {
+	if c.Timing == nil || c.Timing.Commands == nil {
+		return ""
+	}
+	w := c.Timing.Commands
+	if k, ok := w.Change(); ok {
+		return ": " + t.change(&k)
+	}
+	usual, long := w.Latency.Quantile(0.5), w.Latency.Above(timing.LongTurn)
+	if long == 0 || w.Most < longTimes*usual {
+		return ""
+	}
+	return fmt.Sprintf(": usually %s, and %s of them longer than %v", span(usual), number(long), time.Duration(timing.LongTurn))
 }
 
 // programs says that the time which commands of a connection took is not that of the network, where requests were answered much sooner.
@@ -52,4 +80,31 @@ func programs(c *agent.Connection) string {
 		return ""
 	}
 	return fmt.Sprintf(", while no request on the connection waited longer than %s for its own answer: the time went by in its program, or at its disks", span(most))
+}
+
+// reservedCredits are those with which an end of SMB Direct may only send a message that grants credits itself (MS-SMBD 3.1.5.1).
+const reservedCredits = 1
+
+// starved tells of ends that may send nothing more, as their peers have granted them no more credits. Where that keeps an answer back, an incident tells it.
+func (t *text) starved() (list []string) {
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		if c.Upper == nil || c.Upper.Credits == nil || c.Upper.Oldest != nil || owes(c) || t.res.Clock.Count > 0 {
+			continue
+		}
+		k, end := c.Upper.Credits, t.res.Last
+		if c.Closed.At != 0 {
+			end = c.Closed.At
+		}
+		for from := range c.Ends {
+			e, peer, used, got := &c.Ends[from], &c.Ends[1-from], k.Used[from], k.Granted[from]
+			silent := time.Duration(end - max(used.Time, k.Used[1-from].Time))
+			if k.Left[from] > reservedCredits || used.Frame == 0 || silent < quietTime {
+				continue
+			}
+			list = append(list, fmt.Sprintf("%v %s has used up its send credits of %s with its last message, in frame %d: %v %s granted it the last %d in frame %d, and none in the %s since%s. What it still has to send waits for that.",
+				e.Addr, qp(e.QPN, e.QPNKnown), c.Upper.Protocol, used.Frame, peer.Addr, qp(peer.QPN, peer.QPNKnown), got.Count, got.Frame, span(silent), until(c)))
+		}
+	}
+	return list
 }

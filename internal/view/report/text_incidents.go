@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -19,6 +20,7 @@ func (t *text) incidents() {
 	list := t.run.Incidents()
 	if len(list) == 0 {
 		t.uneventful()
+		t.few(append(t.hanging(), t.starved()...))
 		if !t.standstills(list) {
 			t.quieted()
 		}
@@ -33,10 +35,25 @@ func (t *text) incidents() {
 	t.heading("What happened")
 	t.tellAll(list)
 	t.standstills(list)
+	if list := t.beside(); len(list) > 0 {
+		t.line("")
+		t.few(list)
+	}
 	if len(t.paced()) > 0 {
 		t.line("")
 		t.paces()
 	}
+}
+
+// beside tells what programs do, or do no more, beside what happened to requests.
+func (t *text) beside() []string {
+	list := slices.Concat(t.hanging(), t.starved(), t.changes())
+	for i := range t.res.Connections {
+		if c := &t.res.Connections[i]; slowCommands(c) && c.Timing != nil && c.Timing.Commands.Changes() {
+			list = append(list, t.commandsOf(c))
+		}
+	}
+	return list
 }
 
 // tellAll lists incidents, the first of them with all that there is to say.

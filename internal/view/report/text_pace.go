@@ -1,9 +1,7 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"time"
 
@@ -19,13 +17,6 @@ const (
 	pacesTold    = 3
 	// lateTimes is how many times as long as those of another connection answers take at least that are told to be late.
 	lateTimes = 10
-)
-
-// From how many messages on, for how long, and below what share of it (one in so many) in which any of them waited, an end is told to have been idle.
-const (
-	idleMessages = 64
-	idleTime     = 100 * time.Millisecond
-	idleShare    = 10
 )
 
 // pace is an end that had about one request outstanding at a time; or more of READs and atomics, always as many.
@@ -96,47 +87,6 @@ func (t *text) least() (least [timing.NumOps]time.Duration) {
 		}
 	}
 	return least
-}
-
-// idle tells, where times were measured and nothing else happened, of ends of which the tap saw most of the time no request wait for its answer. It may have waited with a tap that is far from that end.
-// Of connections that went quiet nothing is told: what ended them is not known.
-func (t *text) idle() {
-	type end struct {
-		*agent.End
-		busy  float64
-		bytes uint64
-	}
-	var list []end
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		elapsed := max(c.Ends[0].Last, c.Ends[1].Last) - c.First
-		if c.Timing == nil || !c.Service.Reliable() || elapsed < int64(idleTime) || c.Closed.At != 0 || t.quiet(c) != [2]bool{} {
-			continue
-		}
-		for k := range c.Ends {
-			n, waited, bytes := uint64(0), uint64(0), uint64(0)
-			for _, o := range c.Timing.Ends[k].Ops {
-				if o != nil {
-					n, waited, bytes = n+o.Count-o.Untimed-o.Incomplete, waited+o.Latency.Sum, bytes+o.Bytes
-				}
-			}
-			if busy := float64(waited) / float64(elapsed); n >= idleMessages && busy < 1.0/idleShare {
-				list = append(list, end{&c.Ends[k], busy, bytes})
-			}
-		}
-	}
-	if len(list) == 0 {
-		return
-	}
-	slices.SortStableFunc(list, func(a, b end) int { return cmp.Compare(b.bytes, a.bytes) })
-	var names []string
-	for _, e := range list[:min(len(list), pacesTold)] {
-		names = append(names, fmt.Sprintf("%v %s (%.0f %%)", e.Addr, qp(e.QPN, e.QPNKnown), math.Floor(100-100*e.busy)))
-	}
-	if n := len(list) - pacesTold; n > 0 {
-		names = append(names, count(n, "more end"))
-	}
-	t.prose("  ", "Idle: most of the time the tap saw no request wait for its answer at "+enumerate(names)+": a program of either end may limit the pace there, or what is between that end and the tap.")
 }
 
 // paceOf is the pace of an end: of the operation that most of the time went to.

@@ -29,8 +29,11 @@ func (t *text) quieted() {
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		went := t.quiet(c)
-		if went == [2]bool{} {
-			continue
+		if _, hangs := t.hangsOn(c); hangs || went == [2]bool{} {
+			continue // the former is told
+		}
+		if a, ok := answers(c); ok {
+			went[a.By] = false // it has nothing to answer
 		}
 		n++
 		newest = max(newest, c.Ends[0].Last, c.Ends[1].Last)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/timing"
 	"ibwitness/wqe"
 )
@@ -20,13 +21,39 @@ const (
 // turns tells, where times were measured, of ends that answer each message of their peer with one of their own, and took long to at times or always, or do so no more: requests wait for nothing
 // then, and programs do.
 func (t *text) turns() {
-	var list []string
+	list := append(t.changes(), t.slowAnswers()...)
 	for i := range t.res.Connections {
-		if c := &t.res.Connections[i]; takeTurns(c) {
+		c := &t.res.Connections[i]
+		if _, ok := answers(c); !ok && takeTurns(c) {
 			list = append(list, t.turnsOf(c, 0), t.turnsOf(c, 1))
 		}
 	}
 	t.few(list)
+}
+
+// slowAnswers tells of ends whose programs took long to answer, each host once.
+func (t *text) slowAnswers() (list []string) {
+	first, more := map[packet.Addr]int{}, map[packet.Addr]int{}
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		a, ok := answers(c)
+		if _, hangs := t.hangsOn(c); !ok || hangs {
+			continue
+		}
+		s, host := answersOf(c, &a), c.Ends[a.By].Addr
+		switch _, told := first[host]; {
+		case s == "":
+		case told:
+			more[host]++
+		default:
+			first[host] = len(list)
+			list = append(list, s)
+		}
+	}
+	for host, n := range more {
+		list[first[host]] += fmt.Sprintf(" On %s of %v it took long, too.", count(n, "other connection"), host)
+	}
+	return list
 }
 
 // few tells the first of some sentences, where they are any, and how many more there are.
@@ -43,7 +70,7 @@ func (t *text) few(list []string) {
 
 // takeTurns reports whether each end of a connection sends when a message of the other has come: one may send several messages at a time, data and a reply.
 func takeTurns(c *agent.Connection) bool {
-	if c.Timing == nil || !c.Service.Reliable() || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil {
+	if c.Timing == nil || !c.Service.Reliable() || commanded(c) || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil {
 		return false
 	}
 	n := min(c.Timing.Ends[0].Turns.Count, c.Timing.Ends[1].Turns.Count)
@@ -57,7 +84,7 @@ func (t *text) turnsOf(c *agent.Connection, from int) string {
 	of, at, frame := c.Timing.Newest()
 	quiet := time.Duration(t.res.Last - at)
 	switch {
-	case of != from && c.Closed.At == 0 && e.Open+peer.Open == 0 && quiet >= quietTime && quiet >= quietTimes*x.MeanOfAll():
+	case of != from && !c.Timing.Exchange.InARow(from) && c.Closed.At == 0 && e.Open+peer.Open == 0 && quiet >= quietTime && quiet >= quietTimes*x.MeanOfAll():
 		return answers + fmt.Sprintf("%s later on average, but the last one, in frame %d, has none for %s, though its adapter acknowledged it. Its program or host hangs, if it is the one that serves; else it has nothing more to ask.",
 			span(x.MeanOfAll()), frame, span(quiet))
 	case x.Long > 0 && x.Long*rareTurns <= x.Count && x.Most >= longTimes*x.Mean():

@@ -24,7 +24,7 @@ func (t *text) waits() bool {
 	if len(hosts) < waitHosts || len(hosts) > mostWaiting {
 		return false
 	}
-	all := timing.WaitsOf(len(hosts), list)
+	all := timing.HostWaitsOf(len(hosts), list)
 	s := slowestOfRounds(hosts, all)
 	if s == "" {
 		s = slowestOfChain(hosts, all)
@@ -36,7 +36,7 @@ func (t *text) waits() bool {
 }
 
 // exchanges lists the messages between hosts, up to when it is known of all of them when they were sent.
-func (t *text) exchanges() (hosts []packet.Addr, list []timing.Exchange) {
+func (t *text) exchanges() (hosts []packet.Addr, list []timing.HostMessage) {
 	number, until := map[packet.Addr]int{}, int64(math.MaxInt64)
 	of := func(a packet.Addr) int {
 		n, known := number[a]
@@ -61,7 +61,7 @@ func (t *text) exchanges() (hosts []packet.Addr, list []timing.Exchange) {
 			}
 			from, to := of(c.Ends[k].Addr), of(c.Ends[1-k].Addr)
 			for _, s := range sent {
-				list = append(list, timing.Exchange{Sent: s, From: from, To: to})
+				list = append(list, timing.HostMessage{Sent: s, From: from, To: to})
 			}
 		}
 	}
@@ -76,7 +76,7 @@ func (t *text) exchanges() (hosts []packet.Addr, list []timing.Exchange) {
 }
 
 // slowestOfRounds tells of a host that others wait for which have as many messages of each peer, as in all that goes in rounds.
-func slowestOfRounds(hosts []packet.Addr, all []timing.Waits) string {
+func slowestOfRounds(hosts []packet.Addr, all []timing.HostWaits) string {
 	late, by, told := -1, []string(nil), (*timing.WaitFor)(nil)
 	for n := range all {
 		w := &all[n]
@@ -119,7 +119,7 @@ func balanced(list []timing.PeerMessages) bool {
 }
 
 // slowestOfChain tells of a host that others wait for, each for the one that sends to it, as in a ring.
-func slowestOfChain(hosts []packet.Addr, all []timing.Waits) string {
+func slowestOfChain(hosts []packet.Addr, all []timing.HostWaits) string {
 	root, waiting := -1, []int(nil)
 	for n := range all {
 		w := &all[n]

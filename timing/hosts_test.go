@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// TestWaits: a host that goes on soon after a message came for which it had none waited for its sender; one that goes on long after the last message went on by itself.
-func TestWaits(t *testing.T) {
+// TestHostWaits: a host that goes on soon after a message came for which it had none waited for its sender; one that goes on long after the last message went on by itself.
+func TestHostWaits(t *testing.T) {
 	ms := int64(time.Millisecond)
-	var list []Exchange
+	var list []HostMessage
 	send := func(from, to int, at int64) {
-		list = append(list, Exchange{Sent{at, at + 1000}, from, to})
+		list = append(list, HostMessage{Sent{at, at + 1000}, from, to})
 	}
 	for round := range int64(4) {
 		at := (1 + 100*round) * ms
@@ -19,7 +19,7 @@ func TestWaits(t *testing.T) {
 		send(2, 0, at+52*ms) // comes while 0 has not gone on
 		send(0, 2, at+53*ms)
 	}
-	all := WaitsOf(3, list)
+	all := HostWaitsOf(3, list)
 	w := &all[0]
 	if len(w.For) != 1 || w.For[0].Host != 1 || w.For[0].Count != 4 || w.For[0].Longest.Round(time.Millisecond) != 50*time.Millisecond || w.For[0].Lag.Round(time.Millisecond) != 3*time.Millisecond {
 		t.Errorf("for: %+v", w.For)

@@ -1,0 +1,241 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	pair "ibwitness/qp"
+	"ibwitness/timing"
+)
+
+// exchange is two ends of which the second answers each message of the first with one of its own. The first has some outstanding at a time.
+type exchange struct {
+	depth, n int
+	before   uint32                        // messages of each end before the capture
+	took     func(i int) time.Duration     // how long message i waits; 0: for ever
+	open     func(i, depth int) (most int) // how many may be outstanding when message i is sent; nil: depth
+	late     time.Duration                 // until the first sends after the last answer
+}
+
+const answered = 2 * time.Millisecond
+
+func steady(int) time.Duration { return answered }
+
+// timed is what is measured of it, when its last message came, and the result that a connection of such makes.
+func (x exchange) timed() (c *timing.Connection, last int64) {
+	c = timing.New(nil)
+	p := &pair.Pair{Service: packet.RC, Paired: true}
+	for k := range p.Ends {
+		p.Ends[k].Direction = pair.NewDirection()
+	}
+	now, frame := int64(time.Hour), uint64(0)
+	var sent [2]uint32
+	message := func(from int) {
+		psn := packet.PSN(x.before + sent[from])
+		sent[from]++
+		frame += 2
+		c.Packet(p, from, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), PSN: psn, Time: now, Frame: frame - 1})
+		p.Ends[from].SQ.Una = psn.Add(1)
+		c.Packet(p, 1-from, &packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), Syndrome: 0x1f, MSN: x.before + sent[from], PSN: psn, Time: now + 5000, Frame: frame})
+		last = now + 5000
+	}
+	var due []int64 // when the messages that wait are answered
+	for i := 0; i < x.n; {
+		most := x.depth
+		if x.open != nil {
+			most = x.open(i, x.depth)
+		}
+		if len(due) < most {
+			if len(due) == 0 {
+				now += int64(x.late)
+			}
+			message(0)
+			at := int64(1) << 62
+			if d := x.took(i); d > 0 {
+				at = now + int64(d)
+			}
+			due = append(due, at)
+			now += int64(10 * time.Microsecond)
+			i++
+			continue
+		}
+		if due[0] == 1<<62 {
+			break
+		}
+		now = max(now, due[0])
+		message(1)
+		due = due[1:]
+		now += int64(10 * time.Microsecond)
+	}
+	for _, at := range due {
+		if at < 1<<62 {
+			now = max(now, at)
+			message(1)
+		}
+	}
+	return c, last
+}
+
+// connection is one between two hosts whose messages were those of an exchange, beside others of a run that ends ten seconds later.
+func (x exchange) connection(client, server byte) agent.Connection {
+	m, last := x.timed()
+	c := agent.Connection{Service: packet.RC, First: int64(time.Hour), Timing: m}
+	for k, host := range []byte{client, server} {
+		c.Ends[k] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, host}), QPN: 0x20 + uint32(k), QPNKnown: true, Packets: 9, Messages: uint64(x.n), Last: last}
+	}
+	return c
+}
+
+func after(list ...agent.Connection) *agent.Result {
+	r := &agent.Result{RDMA: 6, Packets: 6, First: int64(time.Hour), Connections: list}
+	for i := range list {
+		r.Last = max(r.Last, list[i].Ends[0].Last+int64(10*time.Second))
+	}
+	return r
+}
+
+// stops has messages be answered up to one, and none from that on.
+func stops(at int) func(i int) time.Duration {
+	return func(i int) time.Duration {
+		if i >= at {
+			return 0
+		}
+		return answered
+	}
+}
+
+// TestHangs: an end that answered each message of its peer and does so no more is told, whenever the capture began, with how many messages wait; not one whose peer stopped to ask, as far as the beginning
+// shows who asks, not where requests wait for their ACKs, or for a moment.
+func TestHangs(t *testing.T) {
+	const hangs = "answered each of "
+	burst := func(i, depth int) int { return []int{depth, 1}[i/50%2] }
+	for _, k := range []struct {
+		name   string
+		of     exchange
+		change func(r *agent.Result, c *agent.Connection)
+		want   string
+	}{
+		{"full", exchange{depth: 8, n: 4000, took: stops(1000)}, nil, "1,000 messages of 10.0.0.1 QP 0x20 with one of its own, 2ms later in the mean, up to 8 at once; 8 more have no answer: none has come since "},
+		{"one at a time", exchange{depth: 1, n: 400, took: stops(200)}, nil, "200 messages of 10.0.0.1 QP 0x20 with one of its own, 2ms later in the mean; one more has no answer: none has come since "},
+		{"one at a time, seldom", exchange{depth: 1, n: 400, took: stops(200), late: answered}, nil, ", though its adapter acknowledged each: its program waits or hangs, unless the two send without waiting for each other."},
+		{"midstream", exchange{depth: 8, n: 4000, took: stops(1000), before: 5000}, nil, "1,000 messages of 10.0.0.1 QP 0x20 with one of its own, 2ms later in the mean, up to 8 at once; 8 more have no answer: none has come since "},
+		{"bursts", exchange{depth: 16, n: 4000, took: stops(1000), open: burst}, nil, " more have no answer: none has come since "},
+		{"disconnected", exchange{depth: 8, n: 4000, took: stops(1000)}, func(r *agent.Result, c *agent.Connection) {
+			c.Closed = agent.Closed{By: c.Ends[0].Addr, At: r.Last}
+		}, "for 10s, until 10.0.0.1 disconnected, though its adapter acknowledged each: its program waits or hangs."},
+		{"client stops", exchange{depth: 8, n: 1000, took: steady}, nil, ""},
+		{"client stops midstream", exchange{depth: 8, n: 1000, took: steady, before: 5000}, nil, ""},
+		{"client stops after bursts", exchange{depth: 16, n: 1000, took: steady, open: burst, before: 5000}, nil, ""},
+		{"few", exchange{depth: 4, n: 400, took: stops(30)}, nil, ""},
+		{"for a moment", exchange{depth: 8, n: 4000, took: stops(1000)}, func(r *agent.Result, _ *agent.Connection) { r.Last -= int64(9500 * time.Millisecond) }, ""},
+		{"unacknowledged", exchange{depth: 8, n: 4000, took: stops(1000)}, func(_ *agent.Result, c *agent.Connection) { c.Ends[0].Open = 1 }, ""},
+		{"clock set", exchange{depth: 8, n: 4000, took: stops(1000)}, func(r *agent.Result, _ *agent.Connection) { r.Clock.Count = 1 }, ""},
+		{"commands", exchange{depth: 8, n: 4000, took: stops(1000)}, func(_ *agent.Result, c *agent.Connection) {
+			c.Upper = &agent.Upper{Protocol: "NVMe over RDMA", Answered: true, Answers: 9, Slowest: &agent.Operation{}}
+		}, ""},
+	} {
+		r := after(k.of.connection(1, 2))
+		if k.change != nil {
+			k.change(r, &r.Connections[0])
+		}
+		got := reportOf(t, r)
+		if k.want == "" && (strings.Contains(got, hangs) || strings.Contains(got, "hangs")) || !strings.Contains(got, k.want) || k.want != "" && !strings.Contains(got, "10.0.0.2 QP 0x21 "+hangs) {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}
+
+// TestHangsOfOneHost: a host that answers on several connections no more is told once, with those on which it goes on, and is not told to be quiet.
+func TestHangsOfOneHost(t *testing.T) {
+	hung, goes := exchange{depth: 8, n: 4000, took: stops(1000)}, exchange{depth: 4, n: 30000, took: steady}
+	one := reportOf(t, after(hung.connection(1, 2), goes.connection(1, 2)))
+	if !strings.Contains(one, "its program waits or hangs. On 1 other connection it went on: the host is up.") || strings.Contains(one, "Idle") {
+		t.Error(one)
+	}
+	got := reportOf(t, after(hung.connection(1, 2), hung.connection(3, 2), hung.connection(4, 2)))
+	const want = "10.0.0.2 answered each message of 10.0.0.1, 10.0.0.3 and 10.0.0.4 on 3 connections with one of its own, and does so no more: 24 messages have none for 10"
+	if !strings.Contains(got, want) || strings.Contains(got, "Quiet") || strings.Count(got, "hangs") != 1 {
+		t.Error(got)
+	}
+}
+
+// TestAnswersSlow: how long an end took to answer is told where it took many times as long from some time on, or long at times, and with how many more outstanding it did; not where it did not.
+func TestAnswersSlow(t *testing.T) {
+	const us, answers = time.Microsecond, "10.0.0.2 QP 0x21 answers each message of 10.0.0.1 QP 0x20 with one of its own"
+	from := func(at int, d time.Duration) func(i int) time.Duration {
+		return func(i int) time.Duration {
+			if i >= at {
+				return d
+			}
+			return 400 * us
+		}
+	}
+	rare := func(i int) time.Duration {
+		if i%300 == 299 {
+			return 80 * time.Millisecond
+		}
+		return 400 * us
+	}
+	more := func(i, depth int) int { return []int{1, depth}[min(i/3000, 1)] }
+	busy := func(i int) time.Duration { return time.Duration(1+i/3000*15) * 400 * us }
+	for _, k := range []struct {
+		name string
+		of   exchange
+		want string
+	}{
+		{"midway", exchange{depth: 8, n: 6000, took: from(4000, 8*time.Millisecond)}, answers + ", up to 8 at once: from about +0.26 s on it took 20 times as long, 8ms in place of 400.2µs in the mean, at 983 in place of 15,808 a second, while"},
+		{"at times", exchange{depth: 8, n: 3000, took: rare}, answers + ", up to 8 at once: "},
+		{"at times, one at a time", exchange{depth: 1, n: 3000, took: rare}, answers + ": usually 393.2µs later, but 10 times 10ms or more, at most 80ms (frame 1199), while"},
+		{"steady", exchange{depth: 8, n: 3000, took: from(3000, 0)}, ""},
+		{"more to answer", exchange{depth: 16, n: 6000, took: busy, open: more}, ", with 15 in place of 0.98 outstanding, "},
+	} {
+		got := reportOf(t, after(k.of.connection(1, 2)))
+		if k.want == "" && strings.Contains(got, "answers each") || !strings.Contains(got, k.want) {
+			t.Errorf("%s: %s", k.name, got)
+		}
+		if k.want != "" && !strings.Contains(got, ", while no request waited longer than 5µs for its ACK: the time went by in its program, or where that waits.") {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}
+
+// TestSlowOfOneHost: a host that took long to answer on several connections is told once.
+func TestSlowOfOneHost(t *testing.T) {
+	rare := exchange{depth: 1, n: 3000, took: func(i int) time.Duration {
+		return []time.Duration{400 * time.Microsecond, 80 * time.Millisecond}[i%300/299]
+	}}
+	got := reportOf(t, after(rare.connection(1, 2), rare.connection(3, 2), rare.connection(3, 4)))
+	if strings.Count(got, "at most 80ms") != 2 || strings.Count(got, " On 1 other connection of 10.0.0.2 it took long, too.") != 1 {
+		t.Error(got)
+	}
+}
+
+// TestChangesOfOneHost: where answers of one host took many times as long on several connections at the same time, that is told once, and beside what happened on others too.
+func TestChangesOfOneHost(t *testing.T) {
+	midway := exchange{depth: 8, n: 6000, took: func(i int) time.Duration {
+		return []time.Duration{400 * time.Microsecond, 8 * time.Millisecond}[i/4000]
+	}}
+	list := []agent.Connection{midway.connection(1, 2), midway.connection(3, 2), midway.connection(1, 4)}
+	for _, more := range []bool{false, true} {
+		r := after(list...)
+		if more {
+			r.Connections = append(r.Connections, exchange{depth: 1, n: 10, took: steady}.connection(7, 8))
+			r.Connections[3].Ends[0].Open, r.Connections[3].Ends[0].OpenSince, r.Connections[3].Ends[0].OpenFrame = 1, r.First, 1
+		}
+		got := reportOf(t, r)
+		if strings.Count(got, "from about +0.26 s on it took 20 times as long") != 2 || strings.Count(got, " On 1 other connection of 10.0.0.2 it took many times as long then, too.") != 1 || more == strings.Contains(got, "Nothing: ") {
+			t.Errorf("%v: %s", more, got)
+		}
+	}
+}
+
+// TestQuietServer: hosts that have nothing more to ask a server are not told to be quiet with it, as a ring is: the server only answers.
+func TestQuietServer(t *testing.T) {
+	stops := exchange{depth: 4, n: 400, took: steady}
+	if got := reportOf(t, after(stops.connection(1, 2), stops.connection(3, 2))); strings.Contains(got, "Quiet") {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,51 @@
+package upper
+
+// Credits is how many messages each end may still send, in a protocol whose ends grant each other that, as its headers have told since the connection began.
+type Credits struct {
+	Left    [2]int
+	Granted [2]Grant // the newest that each end has got
+	Used    [2]Grant // its newest message, which took one
+	known   bool
+}
+
+// Grant is credits that a message grants.
+type Grant struct {
+	Count int
+	Time  int64 // nanoseconds since the Unix epoch
+	Frame uint64
+}
+
+// creditor is a decoder of a protocol that has credits.
+type creditor interface {
+	Credits() (c Credits, known bool)
+}
+
+// use takes the credit of a message from the end that sends it. One that has none shows that not all was seen.
+func (c *Credits) use(m *Message) {
+	c.Left[m.From]--
+	c.Used[m.From] = Grant{1, m.Time, m.Frame}
+	if c.Left[m.From] < 0 {
+		c.known = false
+	}
+}
+
+func (c *Credits) grant(to, n int, m *Message) {
+	if n > 0 {
+		c.Left[to] += n
+		c.Granted[to] = Grant{n, m.Time, m.Frame}
+	}
+}
+
+// Credits returns how many messages each end may still send, where that is known: its protocol has credits, and all messages since the connection began have been seen.
+func (t *Tracker) Credits() (c Credits, known bool) {
+	d, ok := t.decoder.(creditor)
+	if !ok || t.cut || t.forgot {
+		return c, false
+	}
+	if c, known = d.Credits(); t.turned == 1 {
+		c.Left[0], c.Left[1] = c.Left[1], c.Left[0]
+		c.Granted[0], c.Granted[1] = c.Granted[1], c.Granted[0]
+		c.Used[0], c.Used[1] = c.Used[1], c.Used[0]
+	}
+	return c, known
+}
