@@ -181,6 +181,31 @@ func (x *Exchange) InARow(end int) bool {
 	return s.count > 0 && int(peer.count-s.peers) > max(s.lead.high-s.lead.low, 1)
 }
 
+// Stopped is that an end, which had kept pace with its peer, sends nothing any more, while its peer sent more messages than one of the two had been ahead before. Which of them answers the other is not known.
+type Stopped struct {
+	Count  uint64 // messages of the end that were seen
+	Newest int64  // when the last of them came, nanoseconds since the Unix epoch
+	Frame  uint64 // in which frame
+	Apart  int    // most messages that the two were apart until then, of late
+	More   int    // messages of the peer since
+}
+
+// fewestMore is how many messages of the peer there are at least after the newest of an end that has stopped.
+const fewestMore = 4
+
+// Stopped reports whether an end has stopped so.
+func (x *Exchange) Stopped(end int) (k Stopped, ok bool) {
+	s, peer := &x.sides[end], &x.sides[1-end]
+	k = Stopped{s.count, s.at, s.frame, s.lead.high - s.lead.low, int(peer.count - s.peers)}
+	return k, s.count >= 2*fewestAnswers && k.More >= fewestMore && k.More > k.Apart && uint64(k.Apart)*oneFor <= s.count
+}
+
+// Apart is how many messages the two ends were apart at most, of late, beyond the least that they were.
+func (x *Exchange) Apart() int {
+	l := x.latest()
+	return l.high - l.low
+}
+
 // Answers is what an end sends in return for each message of its peer.
 type Answers struct {
 	By       int           // the end that answers

@@ -140,6 +140,39 @@ func TestInARow(t *testing.T) {
 	}
 }
 
+// TestStopped: an end that kept pace with its peer and sends nothing any more has stopped, whoever answers; not while it is as far apart as before, where it never kept pace, or where few were seen.
+func TestStopped(t *testing.T) {
+	for _, k := range []struct {
+		name         string
+		rounds, more int
+		ok           bool
+	}{{"stopped", 100, 20, true}, {"as far apart as before", 100, 2, false}, {"few", 20, 20, false}} {
+		s := newTalk(7000)
+		s.message(1, packet.WriteOnly) // so that MSNs do not tell
+		s.rounds(k.rounds, 2, packet.SendOnly)
+		for range k.more {
+			s.message(0, packet.SendOnly)
+		}
+		x, ok := s.c.Exchange.Stopped(1)
+		if ok != k.ok || ok && (x.More != k.more || x.Apart != 2 || x.Count != uint64(2*k.rounds)) {
+			t.Errorf("%s: %v, %+v", k.name, ok, x)
+		}
+		if _, ok := s.c.Exchange.Stopped(0); ok {
+			t.Errorf("%s: the other end", k.name)
+		}
+	}
+	s := newTalk(7000)
+	for range 100 {
+		s.message(1, packet.SendOnly)
+	}
+	for range 200 {
+		s.message(0, packet.SendOnly)
+	}
+	if x, ok := s.c.Exchange.Stopped(1); ok {
+		t.Errorf("it never kept pace: %+v", x)
+	}
+}
+
 // TestExchangeRest: how long messages of an end waited for those of its peer, and how long none did.
 func TestExchangeRest(t *testing.T) {
 	s := newTalk(0)

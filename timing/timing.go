@@ -221,7 +221,7 @@ func (c *Connection) begin(q *qp.SendQueue, from int, p *packet.Packet, at int, 
 		e.Gaps.Observe(gap)
 		e.Series.add(p.Time, Slot{Gap: gap})
 		if c.newest.from != from && c.newest.at != 0 && !wqe.OpOf(p.Opcode.Fn()).Responded() {
-			e.Turns.add(time.Duration(p.Time-c.newest.at), p.Frame)
+			e.Turns.add(time.Duration(p.Time-c.newest.at), p.Time, p.Frame)
 		}
 	}
 	if len(e.open) == mostOpen {

@@ -12,11 +12,17 @@ type Turns struct {
 	Usual, Slow time.Duration // the others in all, and the long ones
 	Most        time.Duration
 	Frame       uint64 // that ended the longest
+	// From when the first of the long ones went on, and until when the last did, nanoseconds since the Unix epoch.
+	From, To int64
 }
 
-func (t *Turns) add(d time.Duration, frame uint64) {
+func (t *Turns) add(d time.Duration, at int64, frame uint64) {
 	t.Count++
 	if d >= LongTurn {
+		if t.Long == 0 {
+			t.From = at - int64(d)
+		}
+		t.To = at
 		t.Long++
 		t.Slow += d
 	} else {
@@ -28,6 +34,12 @@ func (t *Turns) add(d time.Duration, frame uint64) {
 }
 
 func (t *Turns) merge(o *Turns) {
+	switch {
+	case t.Long == 0:
+		t.From, t.To = o.From, o.To
+	case o.Long > 0:
+		t.From, t.To = min(t.From, o.From), max(t.To, o.To)
+	}
 	t.Count, t.Long, t.Usual, t.Slow = t.Count+o.Count, t.Long+o.Long, t.Usual+o.Usual, t.Slow+o.Slow
 	if o.Most > t.Most {
 		t.Most, t.Frame = o.Most, o.Frame

@@ -15,6 +15,7 @@ import (
 type exchange struct {
 	depth, n int
 	before   uint32                        // messages of each end before the capture
+	apart    uint32                        // by how many more the MSNs of the first end count them
 	took     func(i int) time.Duration     // how long message i waits; 0: for ever
 	open     func(i, depth int) (most int) // how many may be outstanding when message i is sent; nil: depth
 	late     time.Duration                 // until the first sends after the last answer
@@ -39,7 +40,7 @@ func (x exchange) timed() (c *timing.Connection, last int64) {
 		frame += 2
 		c.Packet(p, from, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), PSN: psn, Time: now, Frame: frame - 1})
 		p.Ends[from].SQ.Una = psn.Add(1)
-		c.Packet(p, 1-from, &packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), Syndrome: 0x1f, MSN: x.before + sent[from], PSN: psn, Time: now + 5000, Frame: frame})
+		c.Packet(p, 1-from, &packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), Syndrome: 0x1f, MSN: x.before + sent[from] + x.apart*uint32(1-from), PSN: psn, Time: now + 5000, Frame: frame})
 		last = now + 5000
 	}
 	var due []int64 // when the messages that wait are answered
@@ -145,6 +146,20 @@ func TestHangs(t *testing.T) {
 		if k.want == "" && (strings.Contains(got, hangs) || strings.Contains(got, "hangs")) || !strings.Contains(got, k.want) || k.want != "" && !strings.Contains(got, "10.0.0.2 QP 0x21 "+hangs) {
 			t.Errorf("%s: %s", k.name, got)
 		}
+	}
+}
+
+// TestStopped: an end that kept pace with its peer, and does so no more, is told where it is not known who answers whom; not where neither sends anything any more.
+func TestStopped(t *testing.T) {
+	few := func(i, depth int) int { return 1 + min(i/1000, 1)*depth } // more only at last
+	stopped := exchange{depth: 20, n: 4000, took: stops(1000), before: 5000, apart: 70000, open: few}
+	const want = "10.0.0.2 QP 0x21 sent a message for each of 10.0.0.1 QP 0x20, 1,000 that were seen, and never were the two more than 1 apart; it has sent none since "
+	if got := reportOf(t, after(stopped.connection(1, 2))); !strings.Contains(got, want) || !strings.Contains(got, "while 21 more came that its adapter acknowledged: its program waits or hangs, if it is the one that answers.") {
+		t.Error(got)
+	}
+	stopped.n, stopped.took = 1000, steady
+	if got := reportOf(t, after(stopped.connection(1, 2))); strings.Contains(got, "sent a message for each") {
+		t.Errorf("both: %s", got)
 	}
 }
 

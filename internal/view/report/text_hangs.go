@@ -39,7 +39,12 @@ func (t *text) hangs() (list []hung) {
 
 func (t *text) hangsOn(c *agent.Connection) (h hung, ok bool) {
 	a, ok := answers(c)
-	if !ok || a.Waits == nil || owes(c) || !overdue(c, &a) {
+	switch {
+	case owes(c):
+		return h, false
+	case !ok:
+		return t.stoppedOn(c)
+	case a.Waits == nil || !overdue(c, &a):
 		return h, false
 	}
 	end := t.res.Last
@@ -48,6 +53,21 @@ func (t *text) hangsOn(c *agent.Connection) (h hung, ok bool) {
 	}
 	silent := time.Duration(end - a.Newest)
 	return hung{c, a, silent}, silent >= quietTime && silent >= longTimes*a.Waits.Mean() && silent >= longestTimes*a.Waits.Most
+}
+
+// stoppedOn is hangsOn where it is not known which end answers the other: one has kept pace with the other, and stopped.
+func (t *text) stoppedOn(c *agent.Connection) (h hung, ok bool) {
+	if c.Timing == nil || !c.Service.Reliable() || c.Closed.At != 0 || commanded(c) {
+		return h, false
+	}
+	for end := range c.Ends {
+		k, stopped := c.Timing.Exchange.Stopped(end)
+		silent := t.res.Last - k.Newest
+		if stopped && silent >= int64(quietTime) && silent >= quietTimes*(k.Newest-c.First)/int64(k.Count) {
+			return hung{c, timing.Answers{By: end, Count: k.Count, Newest: k.Newest, Frame: k.Frame, Depth: k.Apart, Open: k.More}, time.Duration(silent)}, true
+		}
+	}
+	return h, false
 }
 
 // overdue reports whether more messages wait than usually did, as they do where an end stops to answer and the other goes on until it has as many outstanding as it may have, or for long. Two ends that
@@ -115,6 +135,10 @@ func (t *text) hanging() (list []string) {
 // hangOf tells of one connection whose messages have no answer.
 func (t *text) hangOf(h *hung) string {
 	e, peer := &h.c.Ends[h.a.By], &h.c.Ends[1-h.a.By]
+	if h.a.Waits == nil {
+		return fmt.Sprintf("%v %s sent a message for each of %v %s, %s that were seen, and never were the two more than %d apart; it has sent none since %s (frame %d), for %s, while %s more came that its adapter acknowledged%s: its program waits or hangs, if it is the one that answers.",
+			e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, qp(peer.QPN, peer.QPNKnown), number(h.a.Count), max(h.a.Depth, 1), offset(h.a.Newest, t.res.First), h.a.Frame, span(h.silent), number(uint64(h.a.Open)), t.missed())
+	}
 	return fmt.Sprintf("%v %s answered each of %s of %v %s with one of its own, %s later in the mean%s; %s no answer: none has come since %s (frame %d), for %s%s, though its adapter acknowledged each%s: its program waits or hangs%s.",
 		e.Addr, qp(e.QPN, e.QPNKnown), count(h.a.Count, "message"), peer.Addr, qp(peer.QPN, peer.QPNKnown), span(h.a.Waits.Mean()), atOnce(h.a.Depth), has(h.a.Open), offset(h.a.Newest, t.res.First), h.a.Frame,
 		span(h.silent), until(h.c), t.missed(), unless(h))

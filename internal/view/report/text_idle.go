@@ -13,7 +13,7 @@ import (
 
 // From how many messages on, for how long, and below what share of it (one in so many) in which any of them waited, an end is told to have been idle.
 const (
-	idleMessages = 64
+	idleMessages = 32
 	idleTime     = 100 * time.Millisecond
 	idleShare    = 10
 )

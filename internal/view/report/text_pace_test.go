@@ -106,6 +106,8 @@ func TestTurns(t *testing.T) {
 	turns := func(count, long uint64, each time.Duration) timing.Turns {
 		return timing.Turns{Count: count, Long: long, Usual: time.Duration(count-long) * 10 * time.Microsecond, Slow: time.Duration(long) * each, Most: max(each, 10*time.Microsecond), Frame: 99}
 	}
+	part := turns(200, 3, 50*ms)
+	part.From, part.To = int64(time.Hour+100*ms), int64(time.Hour+200*ms)
 	const answers = "10.0.0.2 QP 0x20 answers each message of 10.0.0.1 QP 0x20 with one of its own: "
 	const rare = answers + "usually 10µs later, but 3 times 10ms or more, at most 50ms (frame 99)."
 	const always = answers + "50ms later on average, at most 50ms (frame 99), and the other way it is 10µs."
@@ -116,6 +118,7 @@ func TestTurns(t *testing.T) {
 		want       string
 	}{
 		{"now and then", 200, 200, turns(200, 3, 50*ms), rare},
+		{"for a part of the time", 200, 200, part, answers + "usually 10µs later, but 3 times 10ms or more, at most 50ms (frame 99), all of them from +0.100000 s to +0.200000 s."},
 		{"with data", 200, 400, turns(200, 3, 50*ms), rare},
 		{"always", 200, 200, turns(200, 200, 50*ms), always},
 		{"often", 200, 200, turns(200, 30, 50*ms), ""},
@@ -126,7 +129,11 @@ func TestTurns(t *testing.T) {
 		c := busy(wqe.Send, 0, 0)
 		c.Ends[0].Messages, c.Ends[1].Messages = k.first, k.all
 		c.Timing.Ends[0].Turns, c.Timing.Ends[1].Turns = turns(200, 0, 0), k.turns
-		if got := reported(t, c); !strings.Contains(got, k.want) || k.want == "" && strings.Contains(got, "answers each message") {
+		r := &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{c}}
+		if k.turns.To != 0 {
+			r.First, r.Last = c.First, c.Ends[0].Last
+		}
+		if got := reportOf(t, r); !strings.Contains(got, k.want) || k.want == "" && strings.Contains(got, "answers each message") {
 			t.Errorf("%s: %s", k.name, got)
 		}
 	}

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ibwitness/agent"
@@ -88,13 +89,25 @@ func (t *text) turnsOf(c *agent.Connection, from int) string {
 		return answers + fmt.Sprintf("%s later on average, but the last one, in frame %d, has none for %s, though its adapter acknowledged it. Its program or host hangs, if it is the one that serves; else it has nothing more to ask.",
 			span(x.MeanOfAll()), frame, span(quiet))
 	case x.Long > 0 && x.Long*rareTurns <= x.Count && x.Most >= longTimes*x.Mean():
-		return answers + fmt.Sprintf("usually %s later, but %s %v or more, at most %s (frame %d). Its program or host was slow then, or had nothing to send: no request waited for an ACK.",
-			span(x.Mean()), times(x.Long), time.Duration(timing.LongTurn), span(x.Most), x.Frame)
+		most := "at most"
+		if c.Timing.Exchange.Apart() > 1 {
+			answers, most = strings.TrimSuffix(answers, ": ")+", several of which wait at times: after the newest of them ", "up to"
+		}
+		return answers + fmt.Sprintf("usually %s later, but %s %v or more, %s %s (frame %d)%s. Its program or host was slow then, or had nothing to send: no request waited for an ACK.",
+			span(x.Mean()), times(x.Long), time.Duration(timing.LongTurn), most, span(x.Most), x.Frame, t.longFrom(x))
 	case 2*x.Long >= x.Count && x.MeanOfAll() >= longTimes*y.MeanOfAll():
-		return answers + fmt.Sprintf("%s later on average, at most %s (frame %d), and the other way it is %s. What takes that is its program or host, which is slow or has nothing to send: no request waited for an ACK.",
-			span(x.MeanOfAll()), span(x.Most), x.Frame, span(y.MeanOfAll()))
+		return answers + fmt.Sprintf("%s later on average, at most %s (frame %d)%s, and the other way it is %s. What takes that is its program or host, which is slow or has nothing to send: no request waited for an ACK.",
+			span(x.MeanOfAll()), span(x.Most), x.Frame, t.longFrom(x), span(y.MeanOfAll()))
 	}
 	return ""
+}
+
+// longFrom says in which part of the capture an end took long, where that is not most of it; "": it is.
+func (t *text) longFrom(x *timing.Turns) string {
+	if x.To == 0 || 4*(x.To-x.From) > 3*(t.res.Last-t.res.First) || x.Long < 2 {
+		return ""
+	}
+	return fmt.Sprintf(", all of them from %s to %s", offset(x.From, t.res.First), offset(x.To, t.res.First))
 }
 
 // spikes tells, where times were measured, of operations that few of the messages of an end waited long for.
