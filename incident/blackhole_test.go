@@ -25,6 +25,10 @@ errors:
 			"{do: drop, from: a, op: [write_first, write_middle], count: all, where: after}",
 			"asked for it with a PSN sequence NAK, and never acknowledged it", "in the error state", "",
 		},
+		"all but the last packet, and the NAK": {
+			"{do: drop, from: a, op: [write_first, write_middle], count: all, where: after}\n  - {do: drop, from: b, op: nak, count: all, where: after}",
+			"asked for it with a PSN sequence NAK, and never acknowledged it", "never answered it", "",
+		},
 		"all but what comes next, before the tap": {
 			"{do: drop, from: a, op: [write_first, write_middle, write_last], count: all}",
 			"asked with a PSN sequence NAK for what comes before it, which the capture does not hold, and never acknowledged it", "asked for it", "  - {qp: a1, op: write, length: 100, at: 41ms}\n",

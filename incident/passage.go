@@ -25,7 +25,7 @@ type passage struct {
 	never           int             // requests that are not answered, at most one on each connection
 	least           uint32          // bytes of the largest packet of that of them for which it is the smallest
 	begun           int64           // when the first of them was retransmitted
-	mean            uint32          // bytes of payload of a packet on average, on the connection with the most on which nothing waits
+	mean            uint32          // bytes of payload of a packet on average, on the connection with the most on which nothing waits or did
 	unsure          bool            // on one of these are messages of which the answer was not seen
 	larger          bool            // larger ones passed, which are not counted
 }
@@ -92,7 +92,8 @@ func (t *teller) adds(p *passage, d *agent.Connection, e int) {
 			p.neverAnswered(size, k.Begun)
 		}
 	}
-	if n := d.Ends[e].Packets; !stalled && d.Ends[0].Open+d.Ends[1].Open == 0 && n > 0 {
+	quiet := !stalled && d.Ends[0].Open+d.Ends[1].Open == 0 && d.Ends[0].Trouble == nil && d.Ends[1].Trouble == nil
+	if n := d.Ends[e].Packets; quiet && n > 0 {
 		p.mean = max(p.mean, uint32(d.Ends[e].Bytes/n))
 		p.unsure = p.unsure || untimed(&d.Timing.Ends[e], wqe.Send, wqe.Write) || untimed(&d.Timing.Ends[1-e], wqe.Read)
 	}

@@ -98,7 +98,7 @@ func hasNotAnswered(kind Kind, k *qp.Stall) string {
 		return "has never sent anything on this connection"
 	case k.Unshown:
 		return "asked with a PSN sequence NAK for what comes before it, which the capture does not hold, and never acknowledged it"
-	case k.Rounds[qp.SequenceAsked] > 0:
+	case k.Rounds[qp.SequenceAsked] > 0 || k.Asked:
 		return "asked for it with a PSN sequence NAK, and never acknowledged it"
 	case k.Part > 0:
 		return fmt.Sprintf("answered, and the capture holds only a part of that: no packet of it has more than %s", count(uint64(k.Part), "byte"))

@@ -47,6 +47,9 @@ func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
 	}
 }
 
+// NAKed notes that a PSN sequence NAK asks for what the requester retransmits, in the newest round, be it for that or not.
+func (s *SendQueue) NAKed() { s.trouble().Now.Asked = true }
+
 // AskedForUnshown notes that the NAK which has the requester go back, in the newest round, asks for a PSN before that, which no request in the capture had.
 func (s *SendQueue) AskedForUnshown() { s.trouble().Now.Unshown = true }
 

@@ -83,6 +83,7 @@ type Stall struct {
 	Partly     bool   // a response to this READ had come when it was retransmitted from its beginning
 	AnswerLost bool   // and that had long passed it
 	Before     bool   // the capture had not shown what was retransmitted first, or lacks what was sent meanwhile: it was lost before the tap, or not recorded
+	Asked      bool   // a PSN sequence NAK asks for it
 	Unshown    bool   // a PSN sequence NAK asks for one before it, which the capture has not shown
 }
 
