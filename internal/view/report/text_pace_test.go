@@ -132,6 +132,7 @@ func TestTurns(t *testing.T) {
 		r := &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{c}}
 		if k.turns.To != 0 {
 			r.First, r.Last = c.First, c.Ends[0].Last
+			r.Connections[0].Closed.At = r.Last
 		}
 		if got := reportOf(t, r); !strings.Contains(got, k.want) || k.want == "" && strings.Contains(got, "answers each message") {
 			t.Errorf("%s: %s", k.name, got)
