@@ -131,16 +131,11 @@ func (t *Transport) packet(p *packet.Packet) {
 		if t.foreign(p) {
 			return
 		}
-		p.Copy = true
 		t.repeated++
 		if t.table.Several && t.table.AnyNear() {
 			t.twoTaps(p)
 		}
-		if p.TClass&3 == 3 && t.table.FirstECN() != 3 {
-			t.remarked(p)
-		} else if p.Flaws&packet.FlawOuterMark != 0 {
-			t.congestion.Unfollowed(p)
-		}
+		t.seenAgain(p)
 		return
 	}
 	if c, from := t.table.Known(p); c == nil || !t.usual(c, from, p) {
@@ -167,6 +162,9 @@ func (t *Transport) unknown(p *packet.Packet) {
 		}
 		t.short++
 		t.tooShort(p)
+		return
+	}
+	if t.routed(p) {
 		return
 	}
 	if t.table.Refuse(p) {

@@ -16,10 +16,12 @@ type repeats struct {
 }
 
 type repeat struct {
-	id   uint64
-	time int64
-	seen [8]uint8 // how often, by tap and direction
-	ecn  uint8
+	id      uint64
+	time    int64
+	seen    [8]uint8 // how often, by tap and direction, or by hop limit
+	ecn     uint8
+	hop     uint8
+	station uint32 // the low half of the Ethernet address that it went to
 }
 
 // repeatWindow is how far apart two taps may see a packet: clocks that differ, and the path between them.
@@ -32,6 +34,16 @@ func identity(p *packet.Packet) uint64 {
 
 // copy reports whether another tap has shown the packet already.
 func (r *repeats) copy(p *packet.Packet) bool {
+	s := r.of(p, repeatWindow)
+	if s.first(p, (int(p.Tap)*3+int(p.Way))%len(s.seen)) {
+		return false
+	}
+	r.again(s, p)
+	return true
+}
+
+// of returns what is kept of packets like p, without those that are further from it than a time.
+func (r *repeats) of(p *packet.Packet, window int64) *repeat {
 	if r.n*2 >= len(r.slots) {
 		r.grow(p.Time)
 	}
@@ -45,24 +57,32 @@ func (r *repeats) copy(p *packet.Packet) bool {
 	if s.id == 0 {
 		r.n++
 		s.id = id
-	} else if d := p.Time - s.time; d > repeatWindow || d < -repeatWindow {
+	} else if d := p.Time - s.time; d > window || d < -window {
 		s.seen = [8]uint8{}
 	}
+	return s
+}
+
+// first notes packet p at one of the places, and reports whether it is another one than those that were seen, as it was seen there more often than elsewhere.
+func (s *repeat) first(p *packet.Packet, at int) bool {
 	most := uint8(0)
 	for _, n := range s.seen {
 		most = max(most, n)
 	}
-	at := (int(p.Tap)*3 + int(p.Way)) % len(s.seen)
 	s.seen[at]++
-	if s.seen[at] > most {
-		s.time, s.ecn = p.Time, p.TClass&3
+	if s.seen[at] <= most {
 		return false
 	}
+	s.time, s.ecn, s.hop, s.station = p.Time, p.TClass&3, p.HopLmt, uint32(p.Station)
+	return true
+}
+
+// again takes a copy of a packet: a mark on it is one of its network.
+func (r *repeats) again(s *repeat, p *packet.Packet) {
 	r.ecn = s.ecn
 	if p.TClass&3 == 3 {
 		s.ecn = 3
 	}
-	return true
 }
 
 // grow drops what is older than the window, and makes room if that is not enough.

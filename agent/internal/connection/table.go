@@ -34,6 +34,7 @@ type Table struct {
 	fresh     map[wqe.QP]bool        // of them, those whose start PSN is known and that have sent nothing yet
 	bound     map[wqe.QP]uint32      // QPs that CM connected: connection · 2 + end
 	repeats   repeats
+	routed    repeats // packets that may come once more, before or after a router
 	between   crossings
 	serials   uint64 // of connections that a survey has seen
 	Lossy     bool   // the capture says that it dropped packets
@@ -120,7 +121,7 @@ func (t *Table) Known(p *packet.Packet) (*Connection, int) {
 		return nil, 0
 	}
 	h := t.hosts.slot(p.Src, p.Dst)
-	if h.way == 0 || h.station != p.Station && !t.Several {
+	if h.way == 0 || h.watched > 0 || h.station != p.Station && !t.Several {
 		return nil, 0
 	}
 	f := t.flows.find(uint64(h.way-1)<<24|uint64(p.DestQP), 0)

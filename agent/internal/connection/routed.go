@@ -1,0 +1,66 @@
+package connection
+
+import (
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/verifier"
+)
+
+// A mirror of several ports of a router, or a tap on each side of one, shows a packet before it and after it: with the same ICRC, which leaves out what a router
+// changes, and with another hop limit, to another Ethernet address, soon after. A packet that was sent once more goes the way of the first.
+
+const (
+	// firstWatched is how many packets of a direction are looked at from its first on: so many may come before the first copy.
+	firstWatched = 16
+	// laterWatched is how many are from a copy on, or from a packet that goes to another Ethernet address.
+	laterWatched = 1024
+	// unnumbered is how soon the copy of a packet comes whose sender does not number its packets, so that one which is retransmitted may be like it.
+	unnumbered = int64(100 * time.Microsecond)
+)
+
+// Routed reports whether a packet is one that was seen already, before a router or after it, and how long before and with which hop limit that was. It is to be asked of each
+// packet that Known finds no connection of.
+func (t *Table) Routed(p *packet.Packet) (since int64, hop uint8, is bool) {
+	h := t.hosts.known(p.Src, p.Dst)
+	switch {
+	case p.Station == 0 || t.Several || p.Has&(packet.HasIPv4|packet.HasIPv6) == 0:
+		if h != nil {
+			h.watched = 0
+		}
+		return 0, 0, false
+	case p.ICRCState == packet.CRCBad:
+		return 0, 0, false
+	case h != nil && h.station != 0 && h.station != p.Station:
+		t.watchRouted(h)
+	}
+	if h != nil {
+		if h.watched == 0 {
+			return 0, 0, false
+		}
+		h.watched--
+	}
+	window := unnumbered
+	if verifier.Numbered(p) {
+		window = verifier.CopyTime
+	}
+	s := t.routed.of(p, window)
+	since, hop = p.Time-s.time, s.hop
+	if s.first(p, int(p.HopLmt)%len(s.seen)) || s.station == uint32(p.Station) {
+		return 0, 0, false
+	}
+	if h != nil {
+		t.watchRouted(h)
+	}
+	t.routed.again(s, p)
+	t.repeats.ecn = t.routed.ecn
+	return since, hop, true
+}
+
+// watchRouted has the next packets of a direction looked at.
+func (t *Table) watchRouted(h *hostSlot) {
+	if h.watched == 0 {
+		t.flows.changes++ // what was found without looking at the host is not found any more
+	}
+	h.watched = laterWatched
+}
