@@ -3,8 +3,8 @@ package agent
 import "ibwitness/packet"
 
 // routed takes a packet that was seen already, before or after a router, and reports whether it was: it was sent once, and is judged once.
-func (t *Transport) routed(p *packet.Packet) bool {
-	since, hop, is := t.table.Routed(p)
+func (t *Transport) routed(p *packet.Packet, host, dir uint32) bool {
+	since, hop, is := t.table.Routed(p, host, dir)
 	if !is {
 		return false
 	}

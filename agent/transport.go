@@ -164,15 +164,15 @@ func (t *Transport) unknown(p *packet.Packet) {
 		t.tooShort(p)
 		return
 	}
-	if t.routed(p) {
-		return
-	}
 	if t.table.Refuse(p) {
 		t.unjudged++
 		return
 	}
 	before := t.table.Size()
 	host, dir := t.table.Met(p)
+	if t.routed(p, host, dir) {
+		return
+	}
 	t.serve(p, host, dir)
 	t.table.Begun(p, before)
 }

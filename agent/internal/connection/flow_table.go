@@ -23,6 +23,7 @@ type hostSlot struct {
 	src, dst packet.Addr
 	way      uint32 // (index into list · 2 + direction) plus one; 0: empty
 	watched  uint16 // how many of the next packets may be copies that a router has passed on: see Table.Routed
+	settled  bool   // these are not the first of the direction
 	station  uint64 // Ethernet address that the newest packet of the direction went to which was none to drop; 0: none is known
 }
 
@@ -35,6 +36,7 @@ type Host struct {
 	// summed says, by direction, that an IPv4 header checksum was right.
 	summed   [2]bool
 	stations [2]stations          // by direction
+	early    [2][]repeat          // the first packets, by direction, while they are looked at: see Table.Routed
 	Marks    [2]*congestion.Marks // by the direction of the marked packets
 	// answered says, by direction, that a response was seen that could not be told to answer any connection.
 	answered [2]bool

@@ -11,6 +11,7 @@ import (
 	"ibwitness/hcaagent/passive"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/verifier"
 	"ibwitness/verifier/congestion"
 	"ibwitness/verifier/header"
 	"ibwitness/wqe"
@@ -76,7 +77,7 @@ type Judge interface {
 }
 
 func New(near []packet.Addr) *Table {
-	t := &Table{near: map[packet.Addr]bool{}, resolved: map[attrKey]*knownAttr{}, towards: map[towards]wqe.QP{}, fresh: map[wqe.QP]bool{}, reborn: map[wqe.QP]bool{}, bound: map[wqe.QP]uint32{}}
+	t := &Table{repeats: repeats{window: repeatWindow}, routed: repeats{window: verifier.CopyTime}, near: map[packet.Addr]bool{}, resolved: map[attrKey]*knownAttr{}, towards: map[towards]wqe.QP{}, fresh: map[wqe.QP]bool{}, reborn: map[wqe.QP]bool{}, bound: map[wqe.QP]uint32{}}
 	for _, a := range near {
 		t.near[a] = true
 	}
