@@ -15,6 +15,7 @@ import (
 	"ibwitness/verifier"
 	"ibwitness/verifier/cm"
 	"ibwitness/verifier/gmp"
+	"ibwitness/verifier/ud"
 )
 
 // notJudged adds what was not judged, and how often, by reasons that why names.
@@ -64,6 +65,7 @@ func (e *engine) result() *Result {
 		s.t.Finish(e.clocks.last)
 	}
 	Reconcile(agents...)
+	r.Streams = ud.Streams(ofDatagrams(agents)...)
 	for _, t := range agents {
 		r.Repeated += t.repeated
 		r.Copies.Add(&t.ver.Copies)

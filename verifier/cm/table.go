@@ -50,8 +50,8 @@ var sideNames = [2]string{"active", "passive"}
 type sending struct {
 	tid, digest uint64
 	before      uint64 // transaction of the DREQ that the side had sent before it
-	time, first int64 // of the newest and the first of them
-	timer       int64 // of the newest that was not sent because the other side gave cause
+	time, first int64  // of the newest and the first of them
+	timer       int64  // of the newest that was not sent because the other side gave cause
 	frame       uint64
 	psn         packet.PSN
 	tap, ipid   uint16

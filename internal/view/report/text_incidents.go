@@ -19,6 +19,8 @@ func (t *text) incidents() {
 	list := t.run.Incidents()
 	if len(list) == 0 {
 		t.uneventful()
+		t.datagramsMissing()
+		t.unechoed()
 		if !t.standstills(list) {
 			t.quieted()
 		}
@@ -33,6 +35,10 @@ func (t *text) incidents() {
 	t.heading("What happened")
 	t.tellAll(list)
 	t.standstills(list)
+	if len(t.incomplete()) > 0 {
+		t.line("")
+		t.datagramsMissing()
+	}
 	if len(t.paced()) > 0 {
 		t.line("")
 		t.paces()
