@@ -120,6 +120,7 @@ func (e *engine) result() *Result {
 	slices.SortStableFunc(r.NotJudged, func(a, b Note) int { return cmp.Compare(b.Count, a.Count) })
 	sortREQs(r.REQs)
 	sortMADs(r.MADs)
+	servedElsewhere(r.MADs, agents)
 	r.Connections = connections(agents, false)
 	r.trimMessages(agents, e.opt.Messages)
 	r.listed(e.gone)
