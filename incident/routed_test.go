@@ -82,7 +82,7 @@ func TestNotRouted(t *testing.T) {
 		name string
 		list []fabricagent.Frame
 	}{
-		{"numbered anew", aroundRouter(frames(t, sixteen), time.Microsecond, each, again)},
+		{"with another number", aroundRouter(frames(t, sixteen), time.Microsecond, each, again)},
 		{"the same hop limit", aroundRouter(frames(t, sixteen), time.Microsecond, each, func(p *packet.Packet) { p.HopLmt++ })},
 		{"not numbered, later", aroundRouter(unnumbered(frames(t, sixteen)), time.Millisecond, each, nil)},
 		{"numbered, much later", aroundRouter(frames(t, sixteen), 20*time.Millisecond, each, nil)},

@@ -64,7 +64,7 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 	}
 }
 
-// anotherDREQ takes a DREQ of a transaction of its own, of a side that has sent others: it asks anew, as that of an earlier one was given up, and retransmits nothing.
+// anotherDREQ takes a DREQ of a transaction of its own, of a side that has sent others. Those were given up: nothing is retransmitted.
 func (v *Verifier) anotherDREQ(x *exchange, side int, m *message) {
 	s := &x.dreq[side]
 	before, others := s.tid, min(s.others+1, 2)

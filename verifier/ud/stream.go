@@ -14,7 +14,7 @@ import (
 const (
 	// mostSent is of how many pairs of queue pairs the PSNs are kept.
 	mostSent = 1 << 14
-	// mostLate is how far the PSN of a datagram may be before the newest: what is further begins anew.
+	// mostLate is how far the PSN of a datagram may be before the newest: what is further begins again.
 	mostLate = 1 << 12
 )
 
@@ -23,18 +23,18 @@ type way struct{ from, to wqe.QP }
 
 // sent is the PSNs of the datagrams that went one way.
 type sent struct {
-	since      int64
-	first      packet.PSN
-	high       packet.PSN
-	icrc       uint32 // of the datagram at high
-	psns       uint64 // from first to high
-	datagrams  uint64
-	gaps       uint64
-	longest    uint64
-	frame      uint64 // of the first datagram after a gap
-	newest     uint64 // of the newest one
-	late       bool   // datagrams came after later ones: gaps were filled
-	beginsAnew bool   // PSNs went far back
+	since     int64
+	first     packet.PSN
+	high      packet.PSN
+	icrc      uint32 // of the datagram at high
+	psns      uint64 // from first to high
+	datagrams uint64
+	gaps      uint64
+	longest   uint64
+	frame     uint64 // of the first datagram after a gap
+	newest    uint64 // of the newest one
+	late      bool   // datagrams came after later ones: gaps were filled
+	restarted bool   // PSNs went far back
 }
 
 // sequence notes the PSN of a datagram. Those of QP 0 and 1 are left out: several may send under one number.
@@ -62,7 +62,7 @@ func (s *sent) add(p *packet.Packet) {
 	case d == 0 && p.ICRC == s.icrc:
 		return // the network has made a copy
 	case d < -mostLate:
-		s.beginsAnew = true
+		s.restarted = true
 	case d <= 0:
 		s.late = true
 	case d > 1:
@@ -85,7 +85,7 @@ type Stream struct {
 	Datagrams     uint64   // that were seen
 	Gaps, Longest uint64   // of PSNs that were not, and the most in a row; 0: not known, as datagrams went to several, or came late
 	Frame, Newest uint64   // of the first and the newest datagram after one
-	Anew          bool     // PSNs went far back: which are missing is not known
+	Restarted     bool     // PSNs went far back: which are missing is not known
 }
 
 // Missing is how many PSNs were not seen.
@@ -125,7 +125,7 @@ func stream(ways []sentWay) Stream {
 	for _, w := range ways {
 		first := w.first.Diff(ways[0].first)
 		low, high = min(low, first), max(high, first+int(w.psns)-1)
-		s.To, s.Datagrams, s.Anew = append(s.To, w.to), s.Datagrams+w.datagrams, s.Anew || w.beginsAnew
+		s.To, s.Datagrams, s.Restarted = append(s.To, w.to), s.Datagrams+w.datagrams, s.Restarted || w.restarted
 	}
 	if s.PSNs = uint64(high - low + 1); len(ways) == 1 && !ways[0].late {
 		w := ways[0]

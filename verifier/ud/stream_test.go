@@ -67,7 +67,7 @@ func same(a, b Stream) bool {
 	return to && a.From == b.From && a.PSNs == b.PSNs && a.Datagrams == b.Datagrams && a.Gaps == b.Gaps && a.Longest == b.Longest && a.Frame == b.Frame && a.Newest == b.Newest
 }
 
-// TestStreamsLate: copies do not count, and what comes late is not missing; of a queue pair that begins anew nothing is said, and QP 0 and 1 are left out.
+// TestStreamsLate: copies do not count, and what comes late is not missing; of a queue pair that begins again nothing is said, and QP 0 and 1 are left out.
 func TestStreamsLate(t *testing.T) {
 	see := func(v *Verifier, qp uint32, psns ...packet.PSN) {
 		for i, psn := range psns {
@@ -79,7 +79,7 @@ func TestStreamsLate(t *testing.T) {
 	see(v, 0x12, 50000, 50001, 7, 8)
 	see(v, 1, 5, 7)
 	got := Streams(v)
-	if len(got) != 2 || got[0].Missing() != 0 || got[0].Gaps != 0 || got[0].PSNs != 5 || got[0].Anew || !got[1].Anew {
+	if len(got) != 2 || got[0].Missing() != 0 || got[0].Gaps != 0 || got[0].PSNs != 5 || got[0].Restarted || !got[1].Restarted {
 		t.Errorf("%+v", got)
 	}
 }

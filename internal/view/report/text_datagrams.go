@@ -38,7 +38,7 @@ func (t *text) incomplete() (list []ud.Stream) {
 		return nil // the capture says that it lost packets
 	}
 	for _, s := range t.res.Streams {
-		if n := s.Missing(); n > 0 && !s.Anew && s.Datagrams >= fewestDatagrams && n*missingShare <= s.PSNs {
+		if n := s.Missing(); n > 0 && !s.Restarted && s.Datagrams >= fewestDatagrams && n*missingShare <= s.PSNs {
 			list = append(list, s)
 		}
 	}
@@ -70,7 +70,7 @@ func (t *text) missingOf(s *ud.Stream) string {
 // wholeTo returns a queue pair that sends datagrams to the same one, and of which none is missing; nil: there is none.
 func (t *text) wholeTo(s *ud.Stream) *ud.Stream {
 	for i := range t.res.Streams {
-		if o := &t.res.Streams[i]; o.Missing() == 0 && !o.Anew && o.Datagrams >= fewestDatagrams && len(s.To) == 1 && slices.Contains(o.To, s.To[0]) {
+		if o := &t.res.Streams[i]; o.Missing() == 0 && !o.Restarted && o.Datagrams >= fewestDatagrams && len(s.To) == 1 && slices.Contains(o.To, s.To[0]) {
 			return o
 		}
 	}
@@ -120,5 +120,5 @@ func (t *text) counted() bool {
 			n++
 		}
 	}
-	return n > 0 && len(t.res.Streams) > 0 && !slices.ContainsFunc(t.res.Streams, func(s ud.Stream) bool { return s.Missing() > 0 || s.Anew })
+	return n > 0 && len(t.res.Streams) > 0 && !slices.ContainsFunc(t.res.Streams, func(s ud.Stream) bool { return s.Missing() > 0 || s.Restarted })
 }

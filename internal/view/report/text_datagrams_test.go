@@ -46,8 +46,8 @@ func TestDatagramsMissing(t *testing.T) {
 	one.Gaps, one.Longest, one.Datagrams = 1, 1, 99
 	several.To, several.Gaps, several.Longest = []wqe.QP{at(2), at(3)}, 0, 0
 	whole := ud.Stream{From: wqe.QP{Addr: packet.LIDAddr(4), QPN: 0x44}, To: []wqe.QP{at(2)}, PSNs: 240, Datagrams: 240}
-	most, few, anew := lossy, lossy, whole
-	anew.Anew = true
+	most, few, restarted := lossy, lossy, whole
+	restarted.Restarted = true
 	most.PSNs = 200
 	few.PSNs, few.Datagrams = 20, 19
 	for _, k := range []struct {
@@ -64,7 +64,7 @@ func TestDatagramsMissing(t *testing.T) {
 		{"beside one without", []ud.Stream{lossy, whole}, 0, "Of lid:4 QP 0x44, which sends there too, none of 240 is missing.", "no PSN"},
 		{"none", []ud.Stream{whole}, 0, "Nothing that packets show: no PSN is missing on UD, which acknowledges nothing: what else is lost shows only in event logs.", "Missing"},
 		{"most go elsewhere", []ud.Stream{most}, 0, "Nothing that packets show: UD acknowledges nothing: what is lost shows only in event logs, but for PSNs that are missing.", "Missing"},
-		{"begun anew", []ud.Stream{anew}, 0, "but for PSNs that are missing.", "Missing"},
+		{"begun again", []ud.Stream{restarted}, 0, "but for PSNs that are missing.", "Missing"},
 		{"few", []ud.Stream{few}, 0, "but for PSNs that are missing.", "Missing"},
 		{"the capture lost packets", []ud.Stream{lossy}, 3, "The capture lost 3 packets", "Missing"},
 	} {
