@@ -32,3 +32,17 @@ func sortMADs(list []subnet.Unanswered) {
 		})
 	}
 }
+
+// servedElsewhere notes what other ports have answered of the requesters of unanswered requests.
+func servedElsewhere(list []subnet.Unanswered, agents []*Transport) {
+	if len(list) == 0 {
+		return
+	}
+	for _, t := range agents {
+		for _, s := range t.gmp.Served() {
+			for i := range list {
+				list[i].Elsewhere(&s)
+			}
+		}
+	}
+}

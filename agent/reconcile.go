@@ -10,14 +10,18 @@ import (
 	"ibwitness/wqe"
 )
 
+// ofDatagrams are the verifiers of datagrams.
+func ofDatagrams(all []*Transport) (list []*ud.Verifier) {
+	for _, t := range all {
+		list = append(list, t.ud)
+	}
+	return list
+}
+
 // Reconcile judges, of the connections that leave, what no single transport agent can: packets of a connection with a wrong address, source or destination.
 // Such a packet is the first of a connection of its own, whose pair of addresses may be another agent's.
 func Reconcile(all ...*Transport) {
-	datagrams := make([]*ud.Verifier, len(all))
-	for i, t := range all {
-		datagrams[i] = t.ud
-	}
-	ud.JudgeGroups(datagrams...)
+	ud.JudgeGroups(ofDatagrams(all)...)
 	managers := make([]*gmp.Verifier, len(all))
 	for i, t := range all {
 		managers[i] = t.gmp

@@ -14,6 +14,7 @@ import (
 	"ibwitness/timing"
 	"ibwitness/verifier"
 	"ibwitness/verifier/cm"
+	"ibwitness/verifier/ud"
 )
 
 // Result is everything that a run found. It is the same whatever the number of workers.
@@ -46,6 +47,7 @@ type Result struct {
 	// MessagesDropped is how many messages were not kept, as they began after those that are.
 	MessagesDropped uint64
 	REQs            []cm.Unanswered     // of CM that nothing has answered, in the order of their first
+	Streams         []ud.Stream         // of datagrams, by the queue pair that sent them, in the order of their first
 	Datagrams       []cq.Dropped        // on their way to queue pairs whose logs tell that they did not receive them
 	AwaitedMADs     uint64              // management requests, but those of subnet management, that are not answered when the capture ends, however shortly they wait
 	AwaitedSince    int64               // when the oldest of them was sent

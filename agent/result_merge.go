@@ -15,6 +15,7 @@ import (
 	"ibwitness/verifier"
 	"ibwitness/verifier/cm"
 	"ibwitness/verifier/gmp"
+	"ibwitness/verifier/ud"
 )
 
 // notJudged adds what was not judged, and how often, by reasons that why names.
@@ -64,6 +65,7 @@ func (e *engine) result() *Result {
 		s.t.Finish(e.clocks.last)
 	}
 	Reconcile(agents...)
+	r.Streams = ud.Streams(ofDatagrams(agents)...)
 	for _, t := range agents {
 		r.Repeated += t.repeated
 		r.Copies.Add(&t.ver.Copies)
@@ -118,6 +120,7 @@ func (e *engine) result() *Result {
 	slices.SortStableFunc(r.NotJudged, func(a, b Note) int { return cmp.Compare(b.Count, a.Count) })
 	sortREQs(r.REQs)
 	sortMADs(r.MADs)
+	servedElsewhere(r.MADs, agents)
 	r.Connections = connections(agents, false)
 	r.trimMessages(agents, e.opt.Messages)
 	r.listed(e.gone)

@@ -131,16 +131,11 @@ func (t *Transport) packet(p *packet.Packet) {
 		if t.foreign(p) {
 			return
 		}
-		p.Copy = true
 		t.repeated++
 		if t.table.Several && t.table.AnyNear() {
 			t.twoTaps(p)
 		}
-		if p.TClass&3 == 3 && t.table.FirstECN() != 3 {
-			t.remarked(p)
-		} else if p.Flaws&packet.FlawOuterMark != 0 {
-			t.congestion.Unfollowed(p)
-		}
+		t.seenAgain(p)
 		return
 	}
 	if c, from := t.table.Known(p); c == nil || !t.usual(c, from, p) {
@@ -175,6 +170,9 @@ func (t *Transport) unknown(p *packet.Packet) {
 	}
 	before := t.table.Size()
 	host, dir := t.table.Met(p)
+	if t.routed(p, host, dir) {
+		return
+	}
 	t.serve(p, host, dir)
 	t.table.Begun(p, before)
 }

@@ -18,6 +18,7 @@ func (t *teller) capture() {
 		t.lostFrames()
 	}
 	t.twice()
+	t.routed()
 	t.clockSet()
 	t.oneDirection()
 }
@@ -59,15 +60,46 @@ const (
 )
 
 // copied reports whether the capture holds a large part of the packets twice: then copies look like retransmissions and reordering where they come among other packets.
+// Those that were seen before and after a router do not: they are judged once.
 func (t *teller) copied() bool {
 	n, once := t.copies()
-	return once >= fewestCopies && copiedShare*n >= once
+	return many(n-t.run.Copies.Routed, once)
 }
+
+// many reports whether n packets are so many of others that the network does not make them.
+func many(n, once uint64) bool { return n >= fewestCopies && copiedShare*n >= once }
 
 // copies is how many packets are copies of others, as far as they are told from retransmissions, and how many others there are.
 func (t *teller) copies() (n, once uint64) {
 	n = t.run.Copies.Count
 	return n, t.run.RDMA - min(t.run.RDMA, t.run.Repeated+n)
+}
+
+// routed tells that the capture holds a large part of the packets before and after a router.
+func (t *teller) routed() {
+	k := &t.run.Copies
+	n, once := t.copies()
+	if t.copied() || !many(k.Routed, once) {
+		return
+	}
+	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: k.First, End: k.Last, Tap: k.Tap}
+	i.show(k.Frame, k.Newest)
+	i.What = fmt.Sprintf("The capture holds %s packets twice, before and after a router (TTL %d and %d): of %s, %s are copies of others. Each is judged once.",
+		part(n, once), k.Hops[0], k.Hops[1], number(n+once), number(n))
+	if k.Within > 0 && t.timed() {
+		i.fact("apart", "at most "+span(k.Within))
+	}
+	i.FitsWith = []string{"a mirror of several ports of a router, or of what comes in at a port and of what goes out at another", "a capture that was merged of taps on both sides of one"}
+	i.Next = []string{"for tools that take copies for retransmissions: mirror one port, or one direction of each"}
+	t.order = append(t.order, i)
+}
+
+// part is how many of the packets of a capture have copies.
+func part(n, once uint64) string {
+	if 2*n >= once {
+		return "most"
+	}
+	return "many"
 }
 
 // twice tells that the capture holds a large part of the packets twice.
@@ -79,11 +111,7 @@ func (t *teller) twice() {
 	n, once := t.copies()
 	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: k.First, End: k.Last, Tap: k.Tap, foremost: true}
 	i.show(k.Frame, k.Newest)
-	part := "many"
-	if 2*n >= once {
-		part = "most"
-	}
-	i.What = fmt.Sprintf("The capture holds %s packets twice: of %s, at least %s are copies of others.", part, number(n+once), number(n))
+	i.What = fmt.Sprintf("The capture holds %s packets twice: of %s, at least %s are copies of others.", part(n, once), number(n+once), number(n))
 	if k.Within > 0 && t.timed() {
 		i.fact("apart", "at most "+span(k.Within)+", where a copy comes right after its packet")
 	}

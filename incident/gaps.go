@@ -44,6 +44,13 @@ func (t *teller) gaps(c *agent.Connection, from int, k *qp.Trouble) {
 	t.tell(i, "gaps")
 }
 
+func have(n uint64) string {
+	if n == 1 {
+		return "has"
+	}
+	return "have"
+}
+
 func are(n uint64) string {
 	if n == 1 {
 		return "is"

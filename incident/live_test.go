@@ -191,7 +191,7 @@ func TestLiveManagement(t *testing.T) {
 		return l.Look(second(now), none)
 	}
 	expect(t, "at 2 s", look(2))
-	expect(t, "at 7 s", look(7, u), "1 began mad-unanswered: The subnet administrator (SA) at 10.0.0.2 has not answered 1 of 5 requests of 10.0.0.1")
+	expect(t, "at 7 s", look(7, u), "1 began mad-unanswered: 10.0.0.2 answered none of 5 SA requests of 10.0.0.1; 4 of them have not waited long.")
 	expect(t, "at 12 s", look(12, u))
 	expect(t, "at 64 s", look(64, u), "1 ended mad-unanswered")
 	expect(t, "at 70 s", look(70, u))

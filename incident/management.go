@@ -107,10 +107,11 @@ func (t *teller) unserved(a *asked) {
 	i.What = a.sentence(t)
 	i.fact("requests", a.requests())
 	i.fact("answers", a.answers(t))
+	i.fact("others", a.elsewhere())
 	if t.hosts[u.To].last != 0 && u.Class != mad.ClassSubnetDirected { // else the address is not that of one port
 		t.peer(i, &agent.Connection{}, 0, a.First, t.run.Last, "this request")
 	}
-	if a.reasons(i); !a.Reached && a.Class != mad.ClassSubnetDirected {
+	if a.reasons(i); !a.Reached && a.Class != mad.ClassSubnetDirected && (t.hosts[u.To].last == 0 || u.To.IsLID()) {
 		i.FitsWith = append(i.FitsWith, "a capture that holds one direction only")
 	}
 	t.tell(i, fmt.Sprint(u.Class, u.Route))
@@ -125,11 +126,16 @@ func (a *asked) responder() string {
 	if a.Node != "" {
 		s += fmt.Sprintf(" (%q)", a.Node)
 	}
-	if a.Class == mad.ClassSubnetAdmin {
+	if a.administrator() {
 		s = "the subnet administrator (SA) at " + s
 	}
 	return s
 }
+
+// administrator reports whether the requests went to a subnet administrator, and roce whether to a port of RoCE, which has none.
+func (a *asked) administrator() bool { return a.Class == mad.ClassSubnetAdmin && !a.roce() }
+
+func (a *asked) roce() bool { return a.Route == "" && !a.To.IsLID() }
 
 // sentence says who has not answered how many of whose requests.
 func (a *asked) sentence(t *teller) string {
@@ -141,7 +147,7 @@ func (a *asked) sentence(t *teller) string {
 		whose += " and " + count(uint64(a.others), "other port")
 	}
 	who := a.responder()
-	if a.Route != "" || a.Class == mad.ClassSubnetAdmin { // else it is an address
+	if a.Route != "" || a.administrator() { // else it is an address
 		who = "T" + who[1:]
 	}
 	sent := ""
@@ -155,6 +161,8 @@ func (a *asked) sentence(t *teller) string {
 		return fmt.Sprintf("%s has not answered %s%s%s.", who, "the "+a.noun(), whose, sent)
 	case a.Answered == 0 && a.Requests >= a.Asked:
 		return fmt.Sprintf("%s answered none of %s%s.", who, count(a.Requests, a.noun()), whose)
+	case a.Answered == 0:
+		return fmt.Sprintf("%s answered none of %s%s; %s of them %s not waited long.", who, count(a.Asked, a.noun()), whose, number(a.Asked-a.Requests), have(a.Asked-a.Requests))
 	case a.silent():
 		return fmt.Sprintf("%s has not answered %s of %s%s, and none%s.", who, number(a.Requests), count(a.Asked, a.noun()), whose, t.within(" in the last %s of the capture", t.run.Last-a.First))
 	}
@@ -165,6 +173,9 @@ func (a *asked) sentence(t *teller) string {
 func (a *asked) noun() string {
 	switch a.Class {
 	case mad.ClassSubnetAdmin:
+		if a.roce() {
+			return "SA request"
+		}
 		return "request"
 	case mad.ClassPerformance:
 		return "performance request"
@@ -211,6 +222,8 @@ func (a *asked) answers(t *teller) string {
 		return "the capture holds none of it"
 	case a.Answered == 0 && a.Reached:
 		return "none to this class; it answered requests of other classes"
+	case a.Answered == 0 && t.hosts[a.To].last == 0 && !a.To.IsLID():
+		return "none, and no RDMA packet of " + a.To.String() + " is in the capture"
 	case a.Answered == 0:
 		return "none to any request of theirs is in the capture"
 	case a.Answered < a.First:
@@ -219,10 +232,28 @@ func (a *asked) answers(t *teller) string {
 	return "the last came" + t.within(" %s", a.Answered-a.First) + " after the first of these"
 }
 
+// elsewhere says what other ports have answered meanwhile.
+func (a *asked) elsewhere() string {
+	u := a.most
+	switch all := "all " + count(u.OthersAsked, a.noun()) + " of " + u.From.String(); {
+	case u.Others == 0 || u.OthersAsked < 2:
+		return ""
+	case u.Others == 1:
+		return u.Other.String() + " answered " + all
+	default:
+		return count(uint64(u.Others), "other port") + " answered " + all
+	}
+}
+
 // reasons says what would look like it, and what to look at.
 func (a *asked) reasons(i *Incident) {
 	lost := "datagrams that were lost, or dropped by a receiver whose queue was full: nothing acknowledges them"
 	switch {
+	case a.Class == mad.ClassSubnetAdmin && a.roce():
+		i.FitsWith = []string{"a program or a configuration that asks for InfiniBand paths on RoCE, where there is no subnet administrator (SA) to answer"}
+		i.Next = []string{
+			"which program on " + a.most.From.String() + " asks, and where it has the address from: paths of RoCE come from the GID table and the RDMA CM (librdmacm), not from an SA: leave out ibacm, saquery and options that query path records",
+		}
 	case a.Class == mad.ClassSubnetAdmin && a.silent():
 		i.FitsWith = []string{"a subnet manager that has stopped, or is not master", "requesters that have an outdated SM LID"}
 		i.Next = []string{
@@ -238,6 +269,9 @@ func (a *asked) reasons(i *Incident) {
 	case a.Class == mad.ClassSubnetLID:
 		i.FitsWith = []string{"a node that does not know the attribute: SMInfo is answered only where a subnet manager runs", "a node that has stopped", "an M_Key that the node does not accept, and drops"}
 		i.Next = []string{"smpquery nodeinfo and sminfo to " + a.To.String()}
+	case a.roce():
+		i.FitsWith = []string{"an adapter without an agent for this class, as many of RoCE are", "an agent that does not know the attribute, and drops what it does not know", lost, "an agent that has stopped"}
+		i.Next = []string{"whether the requests that have no answer are of one attribute", "the counters of the adapter on its own host (rdma statistic, ethtool -S)"}
 	default:
 		i.FitsWith = []string{"an agent that does not know the attribute or the class, and drops what it does not know", lost, "an agent that has stopped"}
 		i.Next = []string{"whether the requests that have no answer are of one attribute", "smpquery nodeinfo and perfquery to " + a.To.String()}

@@ -127,3 +127,63 @@ func TestUnserved(t *testing.T) {
 		}
 	}
 }
+
+// TestUnservedRoCE: what RoCE does not have is not looked for there, and what others answered is told.
+func TestUnservedRoCE(t *testing.T) {
+	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
+	roce := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	one := func(class mad.Class, from, to packet.Addr) subnet.Unanswered {
+		return subnet.Unanswered{
+			From: from, To: to, Class: class, Asked: 8, Requests: 8, Again: 16, Names: []subnet.AttributeCount{{Name: "X", Count: 8}}, First: at(100), Last: at(3000), Frame: 7, Newest: 99,
+		}
+	}
+	alive := agent.Connection{Service: packet.RC, First: at(0), FirstFrame: 1, Ends: [2]agent.End{{Addr: roce(3), Packets: 5, Last: at(4000)}, {Addr: roce(2), Packets: 5, Last: at(4000)}}}
+	young := one(mad.ClassPerformance, roce(1), roce(2))
+	young.Requests = 7
+	answered := young
+	for _, s := range []subnet.Served{
+		{From: roce(1), To: roce(4), Class: mad.ClassPerformance, Asked: 8, Answered: at(3000)},
+		{From: roce(1), To: roce(2), Class: mad.ClassPerformance, Asked: 8, Answered: at(3000)}, // asked itself
+		{From: roce(1), To: roce(5), Class: mad.ClassPerformance, Asked: 8, Answered: at(50)},   // before
+		{From: roce(6), To: roce(5), Class: mad.ClassPerformance, Asked: 8, Answered: at(3000)}, // another requester
+		{From: roce(1), To: roce(5), Class: mad.ClassSubnetAdmin, Asked: 8, Answered: at(3000)}, // another class
+	} {
+		answered.Elsewhere(&s)
+	}
+	two := answered
+	two.Elsewhere(&subnet.Served{From: roce(1), To: roce(7), Class: mad.ClassPerformance, Asked: 4, Answered: at(2000)})
+	for _, k := range []struct {
+		name string
+		u    subnet.Unanswered
+		of   []agent.Connection
+		want []string
+		not  []string
+	}{
+		{"SA on RoCE", one(mad.ClassSubnetAdmin, roce(1), roce(2)), nil, []string{"10.0.0.2 answered none of 8 SA requests of 10.0.0.1.", "no RDMA packet of 10.0.0.2 is in the capture", "where there is no subnet administrator", "one direction only"}, []string{"opensm", "LID", "others:"}},
+		{"SA on RoCE, of a host that is there", one(mad.ClassSubnetAdmin, roce(1), roce(2)), []agent.Connection{alive}, []string{"where there is no subnet administrator"}, []string{"no RDMA packet", "one direction only"}},
+		{"SA of InfiniBand", one(mad.ClassSubnetAdmin, packet.LIDAddr(1), packet.LIDAddr(2)), nil, []string{"The subnet administrator (SA) at lid:2 answered none of 8 requests of lid:1.", "opensm", "none to any request of theirs", "one direction only"}, []string{"RoCE", "no RDMA packet"}},
+		{"performance on RoCE, the newest just sent", young, []agent.Connection{alive}, []string{"10.0.0.2 answered none of 8 performance requests of 10.0.0.1; 1 of them has not waited long.", "adapter without an agent"}, []string{"smpquery", "others:", "one direction only"}},
+		{"another answers", answered, nil, []string{"others: 10.0.0.4 answered all 8 performance requests of 10.0.0.1"}, nil},
+		{"two others answer", two, nil, []string{"others: 2 other ports answered all 12 performance requests of 10.0.0.1"}, nil},
+		{"performance of InfiniBand", one(mad.ClassPerformance, packet.LIDAddr(1), packet.LIDAddr(2)), nil, []string{"smpquery nodeinfo and perfquery to lid:2"}, []string{"ethtool"}},
+	} {
+		list := incident.Of(&agent.Result{First: at(0), Last: at(5000), MADs: []subnet.Unanswered{k.u}, Connections: k.of})
+		if len(list) != 1 {
+			t.Fatalf("%s: %+v", k.name, list)
+		}
+		text := list[0].What + "\n" + strings.Join(list[0].FitsWith, "\n") + "\n" + strings.Join(list[0].Next, "\n")
+		for _, f := range list[0].Facts {
+			text += "\n" + f.Label + ": " + f.Text
+		}
+		for _, w := range k.want {
+			if !strings.Contains(text, w) {
+				t.Errorf("%s: %s\nwant %q", k.name, text, w)
+			}
+		}
+		for _, w := range k.not {
+			if strings.Contains(text, w) {
+				t.Errorf("%s: %s\nhas %q", k.name, text, w)
+			}
+		}
+	}
+}

@@ -23,6 +23,29 @@ type Unanswered struct {
 	Tap      uint16
 	PKey     uint16
 	Reached  bool // the responder has answered something, then or at another time
+	// Others is how many other ports have answered all that From asked them of the class, and one since First; that was OthersAsked requests. Other is the only one of them.
+	Others      int
+	OthersAsked uint64
+	Other       packet.Addr
+}
+
+// Served is the requests of a class from one port to another, all of which were answered.
+type Served struct {
+	From, To packet.Addr
+	Class    mad.Class
+	Asked    uint64
+	Answered int64 // when the last was, nanoseconds since the Unix epoch
+}
+
+// Elsewhere notes what another port has answered.
+func (u *Unanswered) Elsewhere(s *Served) {
+	if s.From != u.From || s.To == u.To || s.Class != u.Class || s.Answered < u.First {
+		return
+	}
+	u.Others, u.OthersAsked = u.Others+1, u.OthersAsked+s.Asked
+	if u.Other = s.To; u.Others > 1 {
+		u.Other = packet.Addr{}
+	}
 }
 
 // AttributeCount is how many requests of an attribute have no answer, the most frequent first.

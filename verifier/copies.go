@@ -1,6 +1,10 @@
 package verifier
 
-import "ibwitness/packet"
+import (
+	"slices"
+
+	"ibwitness/packet"
+)
 
 // Copies counts the packets that were seen once more, with the number that their sender gave the first: the network made them, or the capture.
 type Copies struct {
@@ -10,11 +14,18 @@ type Copies struct {
 	Frame       uint64
 	Newest      uint64 // frame of the last
 	Tap         uint16
+	Routed      uint64   // of them, those that were seen before a router and after it, which are judged no further
+	Hops        [2]uint8 // the hop limits of one of these, and of the packet that it copies: the greater first, and the greatest of all
 }
 
 // note counts copy p of a packet that came so long before, in nanoseconds; less than 0: that is not known.
 func (c *Copies) note(p *packet.Packet, since int64) {
 	c.Add(&Copies{Count: 1, Within: max(since, 0), First: p.Time, Last: p.Time, Frame: p.Frame, Newest: p.Frame, Tap: p.Tap})
+}
+
+// Route counts a copy that a router has passed on, or the packet as it came to it, so long after the other in nanoseconds, which had another hop limit.
+func (c *Copies) Route(p *packet.Packet, since int64, hop uint8) {
+	c.Add(&Copies{Count: 1, Routed: 1, Within: since, First: p.Time, Last: p.Time, Frame: p.Frame, Newest: p.Frame, Tap: p.Tap, Hops: [2]uint8{max(hop, p.HopLmt), min(hop, p.HopLmt)}})
 }
 
 // Add adds what another verifier has counted.
@@ -28,7 +39,11 @@ func (c *Copies) Add(o *Copies) {
 	if c.Count == 0 || o.Last > c.Last {
 		c.Last, c.Newest = o.Last, o.Newest
 	}
+	if slices.Compare(o.Hops[:], c.Hops[:]) > 0 {
+		c.Hops = o.Hops
+	}
 	c.Count += o.Count
+	c.Routed += o.Routed
 	c.Within = max(c.Within, o.Within)
 }
 

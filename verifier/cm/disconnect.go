@@ -50,6 +50,11 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 		}
 		v.expect(x, m, answerDREQ, 1-side, int64(x.retries+1)*x.timeout[1-side])
 	case s.copied(m):
+	case s.tid != d.TID:
+		v.anotherDREQ(x, side, m)
+		if !wrong {
+			v.expect(x, m, answerDREQ, 1-side, int64(x.retries+1)*x.timeout[1-side])
+		}
 	default:
 		limit := x.retries
 		if !x.rep.sent() {
@@ -57,6 +62,23 @@ func (v *Verifier) dreq(m *message, d *mad.DREQ) {
 		}
 		v.retransmission(x, side, s, m, limit, true)
 	}
+}
+
+// anotherDREQ takes a DREQ of a transaction of its own, of a side that has sent others. Those were given up: nothing is retransmitted.
+func (v *Verifier) anotherDREQ(x *exchange, side int, m *message) {
+	s := &x.dreq[side]
+	before, others := s.tid, min(s.others+1, 2)
+	if others > 1 {
+		v.unanswerable(v.index(x), x, side, s.before)
+	}
+	s.begin(m)
+	s.before, s.others = before, others
+	v.answerable(x, side, m.h.TID)
+}
+
+// answeredBy reports whether a message with a transaction ID may answer s, or one of the others that were sent before it.
+func (s *sending) answeredBy(tid uint64) bool {
+	return tid == s.tid || s.others == 1 && tid == s.before || s.others > 1
 }
 
 // dreqMidway begins an exchange with the DREQ of a connection that was made before the capture.
@@ -87,7 +109,7 @@ func (v *Verifier) drep(m *message, d *mad.DREP) {
 	}
 	s := &x.dreq[1-side]
 	v.covered(rule.CMTID002)
-	if s.sent() && d.TID != s.tid {
+	if s.sent() && !s.answeredBy(d.TID) {
 		v.accuse(m, rule.CMTID002, rule.Violation, rule.Verdict{
 			Expected: fmt.Sprintf("transaction ID 0x%016x of the DREQ", s.tid), Actual: fmt.Sprintf("0x%016x", d.TID), Evidence: []uint64{s.frame},
 		})

@@ -47,7 +47,7 @@ func (v *Verifier) Consistent() error {
 	}
 	for k, ref := range v.byEnd {
 		x, side := &v.slots[ref>>1], int(ref&1)
-		if x.addr(side) != k.active || x.dreq[side].tid != k.tid && x.lap.tid != k.tid {
+		if x.addr(side) != k.active || x.dreq[side].tid != k.tid && x.dreq[side].before != k.tid && x.lap.tid != k.tid {
 			return fmt.Errorf("%+v is not sent in %+v", k, x)
 		}
 	}

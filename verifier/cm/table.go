@@ -49,14 +49,16 @@ var sideNames = [2]string{"active", "passive"}
 // sending is one message, retransmitted until it is answered.
 type sending struct {
 	tid, digest uint64
-	time, first int64 // of the newest and the first of them
-	timer       int64 // of the newest that was not sent because the other side gave cause
+	before      uint64 // transaction of the DREQ that the side had sent before it
+	time, first int64  // of the newest and the first of them
+	timer       int64  // of the newest that was not sent because the other side gave cause
 	frame       uint64
 	psn         packet.PSN
 	tap, ipid   uint16
 	times       uint16 // 0: not seen
 	again       uint16 // how many more there were, which the other side gave cause for
 	cut         bool
+	others      uint8 // how many DREQs of other transactions the side had sent before it, up to 2
 	excused     uint8 // how often the other side gave cause to retransmit it
 	answered    bool
 }
@@ -242,6 +244,7 @@ func (v *Verifier) drop(i int32) {
 			}
 		}
 		v.unanswerable(i, x, side, x.dreq[side].tid)
+		v.unanswerable(i, x, side, x.dreq[side].before)
 		v.unanswerable(i, x, side, x.lap.tid)
 	}
 	v.slots[i] = exchange{gen: x.gen + 1, next: v.free}

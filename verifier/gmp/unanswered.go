@@ -102,6 +102,28 @@ func (v *Verifier) Unanswered(end int64) (all []subnet.Unanswered) {
 	return all
 }
 
+// Served returns the classes of each pair of which all requests were answered.
+func (v *Verifier) Served() (all []subnet.Served) {
+	for _, q := range v.list {
+		for class, t := range q.asked {
+			if t.answered != 0 && q.table.left[class] == 0 && !q.lacks(class) {
+				all = append(all, subnet.Served{From: q.pair.from, To: q.pair.to, Class: class, Asked: t.requests, Answered: t.answered})
+			}
+		}
+	}
+	return all
+}
+
+// lacks reports whether a request of a class has no answer yet.
+func (q *peer) lacks(c mad.Class) bool {
+	for i := range q.table.ring {
+		if x := &q.table.ring[i]; x.key.class == c && x.unserved() {
+			return true
+		}
+	}
+	return false
+}
+
 // reached reports whether the port has answered any request of the pair.
 func (q *peer) reached() bool {
 	for _, t := range q.asked {

@@ -59,3 +59,30 @@ func TestUnanswered(t *testing.T) {
 		}
 	}
 }
+
+// TestServed: a class of a pair is served where all its requests were answered, and one was.
+func TestServed(t *testing.T) {
+	all := func(packet.Addr, packet.Addr) bool { return true }
+	for name, k := range map[string]struct {
+		answered []uint64 // transactions
+		served   bool
+	}{"both": {[]uint64{1, 2}, true}, "one": {[]uint64{2}, false}, "none": {nil, false}} {
+		v := New(new(rule.Recorder), all)
+		say := func(at int64, from, to uint16, method mad.Method, tid uint64) {
+			x := talk{r: rand.New(rand.NewPCG(1, 1)), now: int64(time.Hour) + at}
+			x.say(from, to, mad.Header{Class: mad.ClassPerformance, ClassVersion: 1, Method: method, TID: tid, Attribute: mad.AttrPortCounters}, nil)
+			x.list[0].time = x.now
+			v.Datagram(x.list[0].packet(uint64(at) + 1))
+		}
+		for tid := range uint64(2) {
+			say(int64(tid), 6, 1, mad.Get, tid+1)
+		}
+		for i, tid := range k.answered {
+			say(int64(10+i), 1, 6, mad.GetResp, tid)
+		}
+		list := v.Served()
+		if k.served != (len(list) == 1 && list[0].Asked == 2 && list[0].From == packet.LIDAddr(6) && list[0].To == packet.LIDAddr(1)) || !k.served && len(list) > 0 {
+			t.Errorf("%s: %+v", name, list)
+		}
+	}
+}

@@ -31,6 +31,7 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 		v.flow(c, from, p, privileged)
 	}
 	v.counts(c, from, p)
+	v.sequence(p)
 	v.start(c, from, p)
 }
 

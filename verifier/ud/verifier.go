@@ -9,6 +9,7 @@ import "ibwitness/verifier"
 type Verifier struct {
 	*verifier.Verifier
 	groups        groups
+	sent          map[way]*sent
 	malformedSMPs map[uint64]malformedSMP // malformed subnet management packets, by their transaction
 }
 

@@ -22,6 +22,8 @@ type hosts struct {
 type hostSlot struct {
 	src, dst packet.Addr
 	way      uint32 // (index into list · 2 + direction) plus one; 0: empty
+	watched  uint16 // how many of the next packets may be copies that a router has passed on: see Table.Routed
+	settled  bool   // these are not the first of the direction
 	station  uint64 // Ethernet address that the newest packet of the direction went to which was none to drop; 0: none is known
 }
 
@@ -34,6 +36,7 @@ type Host struct {
 	// summed says, by direction, that an IPv4 header checksum was right.
 	summed   [2]bool
 	stations [2]stations          // by direction
+	early    [2][]repeat          // the first packets, by direction, while they are looked at: see Table.Routed
 	Marks    [2]*congestion.Marks // by the direction of the marked packets
 	// answered says, by direction, that a response was seen that could not be told to answer any connection.
 	answered [2]bool
@@ -84,7 +87,7 @@ func (h *hosts) find(src, dst packet.Addr) (index uint32, dir uint32) {
 	}
 	s := h.slot(src, dst)
 	if s.way == 0 {
-		*s = hostSlot{src: src, dst: dst, way: h.way(src, dst) + 1}
+		*s = hostSlot{src: src, dst: dst, way: h.way(src, dst) + 1, watched: firstWatched}
 		h.used++
 	}
 	return (s.way - 1) >> 1, (s.way - 1) & 1
@@ -103,14 +106,22 @@ func (h *hosts) all() iter.Seq[*Host] {
 
 // get returns what is kept of a pair of addresses, and the direction; nil where they have not talked.
 func (h *hosts) get(src, dst packet.Addr) (*Host, uint32) {
-	if h.used == 0 {
-		return nil, 0
-	}
-	s := h.slot(src, dst)
-	if s.way == 0 {
+	s := h.known(src, dst)
+	if s == nil {
 		return nil, 0
 	}
 	return &h.list[(s.way-1)>>1], (s.way - 1) & 1
+}
+
+// known returns the slot of a direction, or nil where it has none.
+func (h *hosts) known(src, dst packet.Addr) *hostSlot {
+	if h.used == 0 {
+		return nil
+	}
+	if s := h.slot(src, dst); s.way != 0 {
+		return s
+	}
+	return nil
 }
 
 // slot returns the slot of a direction, or the empty one where it belongs.

@@ -85,7 +85,7 @@ func (t *Table) seek(s *lookup, p *packet.Packet) {
 	switch {
 	case h.way == 0:
 		t.fetchTally(p)
-	case connected && h.station == p.Station:
+	case connected && h.watched == 0 && h.station == p.Station:
 		s.key = uint64(h.way-1)<<24 | uint64(p.DestQP) + 1
 		first, last := t.flows.homes(s.key)
 		t.ahead.lines.Add(unsafe.Pointer(first))

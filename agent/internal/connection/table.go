@@ -11,6 +11,7 @@ import (
 	"ibwitness/hcaagent/passive"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/verifier"
 	"ibwitness/verifier/congestion"
 	"ibwitness/verifier/header"
 	"ibwitness/wqe"
@@ -34,6 +35,7 @@ type Table struct {
 	fresh     map[wqe.QP]bool        // of them, those whose start PSN is known and that have sent nothing yet
 	bound     map[wqe.QP]uint32      // QPs that CM connected: connection · 2 + end
 	repeats   repeats
+	routed    repeats // packets that may come once more, before or after a router
 	between   crossings
 	serials   uint64 // of connections that a survey has seen
 	Lossy     bool   // the capture says that it dropped packets
@@ -75,7 +77,7 @@ type Judge interface {
 }
 
 func New(near []packet.Addr) *Table {
-	t := &Table{near: map[packet.Addr]bool{}, resolved: map[attrKey]*knownAttr{}, towards: map[towards]wqe.QP{}, fresh: map[wqe.QP]bool{}, reborn: map[wqe.QP]bool{}, bound: map[wqe.QP]uint32{}}
+	t := &Table{repeats: repeats{window: repeatWindow}, routed: repeats{window: verifier.CopyTime}, near: map[packet.Addr]bool{}, resolved: map[attrKey]*knownAttr{}, towards: map[towards]wqe.QP{}, fresh: map[wqe.QP]bool{}, reborn: map[wqe.QP]bool{}, bound: map[wqe.QP]uint32{}}
 	for _, a := range near {
 		t.near[a] = true
 	}
@@ -120,7 +122,7 @@ func (t *Table) Known(p *packet.Packet) (*Connection, int) {
 		return nil, 0
 	}
 	h := t.hosts.slot(p.Src, p.Dst)
-	if h.way == 0 || h.station != p.Station && !t.Several {
+	if h.way == 0 || h.watched > 0 || h.station != p.Station && !t.Several {
 		return nil, 0
 	}
 	f := t.flows.find(uint64(h.way-1)<<24|uint64(p.DestQP), 0)

@@ -20,6 +20,8 @@ func (t *text) incidents() {
 	list := t.run.Incidents()
 	if len(list) == 0 {
 		t.uneventful()
+		t.datagramsMissing()
+		t.unechoed()
 		t.few(append(t.hanging(), t.starved()...))
 		if !t.standstills(list) {
 			t.quieted()
@@ -38,6 +40,10 @@ func (t *text) incidents() {
 	if list := t.beside(); len(list) > 0 {
 		t.line("")
 		t.few(list)
+	}
+	if len(t.incomplete()) > 0 {
+		t.line("")
+		t.datagramsMissing()
 	}
 	if len(t.paced()) > 0 {
 		t.line("")

@@ -24,18 +24,13 @@ func (t *text) uneventful() {
 	}
 	nothing := "Nothing: "
 	switch {
-	case len(s) == 0:
+	case len(s) == 0 && len(t.incomplete()) == 0:
 		nothing = "Nothing that packets show: "
-	case l.retransmitted+l.nak > 0:
+	case l.retransmitted+l.nak > 0, len(t.incomplete()) > 0:
 		nothing = "Nothing of note: "
 	}
-	switch {
-	case l.service[packet.UD] && l.service[packet.UC]:
-		s = append(s, "no PSN is missing on UC; UD and UC acknowledge nothing: what else is lost shows only in event logs")
-	case l.service[packet.UC]:
-		s = append(s, "no PSN is missing on UC, which acknowledges nothing: what else is lost shows only in event logs")
-	case l.service[packet.UD]:
-		s = append(s, "UD acknowledges nothing: what is lost shows only in event logs")
+	if what := l.unacknowledged(t.counted()); what != "" {
+		s = append(s, what)
 	}
 	if len(s) == 0 {
 		return
@@ -48,6 +43,23 @@ func (t *text) uneventful() {
 				number(n.Count), count(t.res.RDMA, "packet")))
 		}
 	}
+}
+
+// unacknowledged says what shows of the services that acknowledge nothing. counted: no PSN of UD is missing.
+func (l *looked) unacknowledged(counted bool) string {
+	switch uc, ud := l.service[packet.UC], l.service[packet.UD]; {
+	case uc && ud && counted:
+		return "no PSN is missing on UC and UD, which acknowledge nothing: what else is lost shows only in event logs"
+	case uc && ud:
+		return "no PSN is missing on UC; UD and UC acknowledge nothing: what else is lost shows only in event logs, but for PSNs of UD that are missing"
+	case uc:
+		return "no PSN is missing on UC, which acknowledges nothing: what else is lost shows only in event logs"
+	case ud && counted:
+		return "no PSN is missing on UD, which acknowledges nothing: what else is lost shows only in event logs"
+	case ud:
+		return "UD acknowledges nothing: what is lost shows only in event logs, but for PSNs that are missing"
+	}
+	return ""
 }
 
 // looked is what there was to look at.

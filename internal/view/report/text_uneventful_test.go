@@ -46,7 +46,7 @@ func TestUneventful(t *testing.T) {
 		{"all unused", []agent.Connection{connection(packet.UD, 1), unused}, agent.Open{}, "Nothing: every management request was answered.", 0},
 		{"retransmitted", []agent.Connection{again}, agent.Open{}, "Nothing of note: 2 packets retransmitted and 1 NAK sent, and every request that the capture shows was answered.", 0},
 		{"UC", []agent.Connection{connection(packet.UC, 0x20)}, agent.Open{}, "Nothing that packets show: no PSN is missing on UC, which acknowledges nothing: what else is lost shows only in event logs.", 0},
-		{"UD", []agent.Connection{connection(packet.UD, 0x20)}, agent.Open{}, "Nothing that packets show: UD acknowledges nothing: what is lost shows only in event logs.", 0},
+		{"UD", []agent.Connection{connection(packet.UD, 0x20)}, agent.Open{}, "Nothing that packets show: UD acknowledges nothing: what is lost shows only in event logs, but for PSNs that are missing.", 0},
 		{"MADs", []agent.Connection{connection(packet.UD, 1)}, agent.Open{}, "Nothing: every management request was answered.", 0},
 		{"MADs, open", []agent.Connection{connection(packet.UD, 1)}, agent.Open{Requests: 2, Waited: 5 * time.Second}, "Nothing: every management request was answered but 2, which had waited 5s when the capture ended.", 2},
 		{"MADs, asked just now", []agent.Connection{connection(packet.UD, 1)}, agent.Open{}, "Nothing: every management request was answered but one, which had waited 136ms when the capture ended.", 1},
