@@ -26,9 +26,21 @@ type standstill struct {
 	gapless        bool                // of those that went on, none lacks a PSN, so that nothing was sent meanwhile that the tap would have missed
 }
 
-// standstills tells of the longest time in which the capture holds no frame of any host, where no incident does: the programs may have paused together, and the tap may have seen nothing. It reports
+// standstills tells what standstillTold does, and reports whether connections ended with it.
+func (t *text) standstills(list []incident.Incident) bool {
+	s, ended := t.standstillTold(list)
+	if s != "" {
+		if len(list) > 0 {
+			t.line("")
+		}
+		t.prose("  ", s)
+	}
+	return ended
+}
+
+// standstillTold tells of the longest time in which the capture holds no frame of any host, where no incident does: the programs may have paused together, and the tap may have seen nothing. It reports
 // whether connections ended with it.
-func (t *text) standstills(list []incident.Incident) (ended bool) {
+func (t *text) standstillTold(list []incident.Incident) (told string, ended bool) {
 	var longest standstill
 	n, silent := 0, int64(0)
 	for _, s := range t.res.Silences {
@@ -47,10 +59,10 @@ func (t *text) standstills(list []incident.Incident) (ended bool) {
 			longest = k
 		}
 	}
-	if n > 0 {
-		t.prose("  ", longest.told(t, n))
+	if n == 0 {
+		return "", false
 	}
-	return n > 0 && longest.ended > 0
+	return longest.told(t, n), longest.ended > 0
 }
 
 // explained reports whether an incident was going on for the most of a silence.
