@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"ibwitness/agent"
@@ -85,15 +86,42 @@ func turns(list []idleEnd) (why string, all bool) {
 			all = false
 		}
 	}
-	for _, a := range order[:min(len(order), pacesTold)] {
-		u := late[a][0]
-		if n := len(late[a]); n > 1 {
-			least := slices.MinFunc(late[a], func(a, b turn) int { return cmp.Compare(a.rest, b.rest) }).rest
-			u.said = fmt.Sprintf("%v posts late on %s: for %s of the time or more nothing that it had sent there waited%s.", a, count(n, "connection"), inPercent(least), far(u.late))
-		}
-		why += " " + u.said
+	if len(order) > 0 {
+		why += " " + postLate(order, late)
 	}
 	return why, all
+}
+
+// postLate says which hosts post late on some connections, or have no more to send.
+func postLate(order []packet.Addr, late map[packet.Addr][]turn) string {
+	var names []string
+	least, where, first := 1.0, "", late[order[0]][0]
+	if len(order) == 1 && len(late[order[0]]) == 1 {
+		return first.said
+	}
+	for n, a := range order {
+		for _, u := range late[a] {
+			if least = min(least, u.rest); where == "" {
+				where = far(u.late)
+			}
+		}
+		name := a.String()
+		if u := late[a]; len(u) > 1 {
+			name += " on " + count(len(u), "connection")
+		} else {
+			name += " " + qp(u[0].late.QPN, u[0].late.QPNKnown)
+		}
+		if n < pacesTold {
+			names = append(names, name)
+		}
+	}
+	if more := len(order) - pacesTold; more > 0 {
+		names = append(names, count(more, "more host"))
+	}
+	if len(order) == 1 {
+		return fmt.Sprintf("%s posts late, or has no more to send: for %s of the time or more nothing that it had sent there waited%s.", names[0], inPercent(least), where)
+	}
+	return fmt.Sprintf("%s post late, or have no more to send: for %s of the time or more nothing that each had sent waited%s.", enumerate(names), inPercent(least), strings.Replace(where, "it is", "they are", 1))
 }
 
 // turn is which end of a connection had to send something.
@@ -133,12 +161,12 @@ func (k *idleEnd) turn() turn {
 	}
 	if u := c.Upper; commanded(c) && c.Timing.Commands != nil && u.Open == 0 {
 		if e, rest := &c.Ends[u.Slowest.From], 1-float64(c.Timing.Commands.Latency.Sum)/float64(max(c.Ends[0].Last, c.Ends[1].Last)-c.First); rest*idleShare >= idleShare-1 {
-			return turn{fmt.Sprintf("%v %s posts late: for %s of the time or more no command of it waited (%s)%s.", e.Addr, qp(e.QPN, e.QPNKnown), inPercent(rest), u.Protocol, far(e)), e, rest}
+			return turn{fmt.Sprintf("%v %s posts late, or has no more to send: for %s of the time or more no command of it waited (%s)%s.", e.Addr, qp(e.QPN, e.QPNKnown), inPercent(rest), u.Protocol, far(e)), e, rest}
 		}
 	}
 	e, peer := &c.Ends[k.end], &c.Ends[1-k.end]
 	if peer.Messages == 0 {
-		return turn{fmt.Sprintf("%v %s posts late: for %s of the time it had nothing outstanding%s.", e.Addr, qp(e.QPN, e.QPNKnown), inPercent(1-k.busy), far(e)), e, 1 - k.busy}
+		return turn{fmt.Sprintf("%v %s posts late, or has no more to send: for %s of the time it had nothing outstanding%s.", e.Addr, qp(e.QPN, e.QPNKnown), inPercent(1-k.busy), far(e)), e, 1 - k.busy}
 	}
 	if x, y := &c.Timing.Ends[k.end].Turns, &c.Timing.Ends[1-k.end].Turns; takeTurns(c) {
 		mine, other := (x.Usual + x.Slow).Seconds(), (y.Usual + y.Slow).Seconds()
@@ -152,7 +180,7 @@ func turnOf(asks, serves *agent.End, rest float64) turn {
 	who, of := fmt.Sprintf("%v %s", asks.Addr, qp(asks.QPN, asks.QPNKnown)), fmt.Sprintf("%v %s", serves.Addr, qp(serves.QPN, serves.QPNKnown))
 	switch {
 	case rest*idleShare >= idleShare-1:
-		return turn{fmt.Sprintf("%s posts late: for %s of the time nothing that it had sent waited for the program of %v%s.", who, inPercent(rest), serves.Addr, far(asks)), asks, rest}
+		return turn{fmt.Sprintf("%s posts late, or has no more to send: for %s of the time nothing that it had sent waited for the program of %v%s.", who, inPercent(rest), serves.Addr, far(asks)), asks, rest}
 	case rest*idleShare <= 1:
 		return turn{said: fmt.Sprintf("The program of %s sets the pace: for %s of the time something that %v had sent waited for it%s.", of, inPercent(1-rest), asks.Addr, far(serves))}
 	}

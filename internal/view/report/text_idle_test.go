@@ -23,7 +23,7 @@ func TestIdleTurn(t *testing.T) {
 		change func(c *agent.Connection)
 		want   string
 	}{
-		{"posts late", exchange{depth: 1, n: 400, took: in(ms / 50), late: 3 * ms}, nil, "10.0.0.1 QP 0x20 posts late: for 99 % of the time nothing that it had sent waited for the program of 10.0.0.2, unless it is far from the tap."},
+		{"posts late", exchange{depth: 1, n: 400, took: in(ms / 50), late: 3 * ms}, nil, "10.0.0.1 QP 0x20 posts late, or has no more to send: for 99 % of the time nothing that it had sent waited for the program of 10.0.0.2, unless it is far from the tap."},
 		{"answers late", exchange{depth: 4, n: 400, took: in(3 * ms)}, nil, "The program of 10.0.0.2 QP 0x21 sets the pace: for 100 % of the time something that 10.0.0.1 had sent waited for it, unless it is far from the tap."},
 		{"near", exchange{depth: 4, n: 400, took: in(3 * ms)}, func(c *agent.Connection) { c.Ends[1].Near = true }, "had sent waited for it."},
 		{
@@ -47,10 +47,15 @@ func TestIdleTurn(t *testing.T) {
 	}
 	one := busy(wqe.Write, 300, 0)
 	one.Ends[1].Messages = 0
-	if got := reported(t, one); !strings.Contains(got, "10.0.0.1 QP 0x20 posts late: for 99 % of the time it had nothing outstanding, unless it is far from the tap.") || strings.Contains(got, "either end may limit") {
+	if got := reported(t, one); !strings.Contains(got, "10.0.0.1 QP 0x20 posts late, or has no more to send: for 99 % of the time it had nothing outstanding, unless it is far from the tap.") || strings.Contains(got, "either end may limit") {
 		t.Error(got)
 	}
-	if got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{one, one, one, one}}); !strings.Contains(got, " and 1 more end. 10.0.0.1 posts late on 4 connections: for 99 % of the time or more nothing that it had sent there waited, unless") {
+	if got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{one, one, one, one}}); !strings.Contains(got, " and 1 more end. 10.0.0.1 on 4 connections posts late, or has no more to send: for 99 % of the time or more nothing that it had sent there waited, unless") {
+		t.Error(got)
+	}
+	other := one
+	other.Ends[0].Addr = packet.IPv4Addr([]byte{10, 0, 0, 7})
+	if got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{one, other, one}}); !strings.Contains(got, "10.0.0.1 on 2 connections and 10.0.0.7 QP 0x20 post late, or have no more to send: for 99 % of the time or more nothing that each had sent waited, unless they are far from the tap.") {
 		t.Error(got)
 	}
 	nvme := busy(wqe.Send, 300, 0)
@@ -58,7 +63,7 @@ func TestIdleTurn(t *testing.T) {
 	for range 300 {
 		nvme.Timing.Command(100*time.Microsecond, nvme.First, 1)
 	}
-	if got := reported(t, nvme); !strings.Contains(got, "10.0.0.1 QP 0x20 posts late: for 97 % of the time or more no command of it waited (NVMe over RDMA), unless") {
+	if got := reported(t, nvme); !strings.Contains(got, "10.0.0.1 QP 0x20 posts late, or has no more to send: for 97 % of the time or more no command of it waited (NVMe over RDMA), unless") {
 		t.Error(got)
 	}
 	turns := busy(wqe.Send, 300, 0)
