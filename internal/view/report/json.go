@@ -169,6 +169,11 @@ func (j *jsonLines) Report(w io.Writer, run *Run) error {
 			return err
 		}
 	}
+	for _, what := range run.Observations() {
+		if err := enc.Encode(jsonObservation{"observation", what}); err != nil {
+			return err
+		}
+	}
 	for _, line := range errorLines(run) {
 		if err := enc.Encode(line); err != nil {
 			return err

@@ -31,6 +31,12 @@ type jsonIncident struct {
 	Next        []string           `json:"next,omitempty"`
 }
 
+// jsonObservation is a line on what is told beside incidents.
+type jsonObservation struct {
+	Kind string `json:"kind"`
+	What string `json:"what"`
+}
+
 // jsonFound is the findings of one rule that belong to an incident.
 type jsonFound struct {
 	Rule  string `json:"rule"`

@@ -26,6 +26,7 @@ type text struct {
 	count tally
 	// narrow says that what is wider than Width is broken: on a terminal, which would break it within words.
 	narrow bool
+	noted  *[]string // where sentences go in place of the output; nil: they are written
 }
 
 // Report writes the report.
@@ -70,7 +71,11 @@ func violation(e *Entry, s rule.Severity) bool {
 	return e.Class == rule.Violation && e.Rule.Row().Severity == s
 }
 
-func (t *text) line(format string, args ...any) { fmt.Fprintf(t.out, format+"\n", args...) }
+func (t *text) line(format string, args ...any) {
+	if t.noted == nil {
+		fmt.Fprintf(t.out, format+"\n", args...)
+	}
+}
 
 // flow writes a line after a margin. Where it is too wide it goes on further in.
 func (t *text) flow(margin, words string) {
@@ -105,6 +110,10 @@ func (t *text) lines(lines []string) {
 
 // prose writes text, wrapped, after a lead that only its first line has.
 func (t *text) prose(lead, words string) {
+	if t.noted != nil {
+		*t.noted = append(*t.noted, words)
+		return
+	}
 	blank := strings.Repeat(" ", len(lead))
 	for i, l := range wrap(words, min(t.Width, 110)-len(lead)) {
 		if i > 0 {

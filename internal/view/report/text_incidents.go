@@ -20,22 +20,15 @@ func (t *text) incidents() {
 	list := t.run.Incidents()
 	if len(list) == 0 {
 		t.uneventful()
-		t.datagramsMissing()
-		t.unechoed()
-		t.few(append(t.hanging(), t.starved()...))
-		if !t.standstills(list) {
-			t.quieted()
-		}
-		t.commands()
-		t.turns()
-		t.spikes()
-		if !t.waits() {
-			t.paces()
-		}
-		return
+	} else {
+		t.heading("What happened")
+		t.tellAll(list)
 	}
-	t.heading("What happened")
-	t.tellAll(list)
+	t.observations()
+}
+
+// besideIncidents tells the observations that are told beside incidents.
+func (t *text) besideIncidents(list []incident.Incident) {
 	t.standstills(list)
 	if list := t.beside(); len(list) > 0 {
 		t.line("")

@@ -81,6 +81,7 @@ func (m *Model) Incidents(list []incident.Told) {
 // incidentsOf takes the incidents of a run that is over.
 func (m *Model) incidentsOf(run *report.Run) {
 	list := run.Incidents()
+	m.observations = run.Observations()
 	m.moreIncidents = max(0, len(list)-shownIncidents)
 	for k := range list[:len(list)-m.moreIncidents] {
 		m.incidents = append(m.incidents, happenedOf(uint64(k)+1, incident.Ended, &list[k]))

@@ -48,6 +48,7 @@ type Model struct {
 
 	incidents     []happened // of a run that goes on the newest first, else the gravest first
 	moreIncidents int
+	observations  []string // of a run that is over
 }
 
 // tally is how many entries there are, and how many findings these represent.

@@ -40,6 +40,7 @@ type Summary struct {
 
 	Incidents     []happened `json:"incidents"`      // what happened
 	MoreIncidents int        `json:"more_incidents"` // that are not among them
+	Observations  []string   `json:"observations"`   // what is told beside them, when the run is over
 
 	Rules    report.Coverage `json:"rules"`
 	ByRule   []*RuleCount    `json:"by_rule"` // rules that findings are of, the gravest first
@@ -89,7 +90,7 @@ func (m *Model) Summary() *Summary {
 	s := &Summary{
 		Live: m.opt.Live, Title: m.opt.Title, Version: m.opt.Version, Changed: m.changed, Counts: m.counts, Times: m.times,
 		ByRule: []*RuleCount{}, Accused: []*Accused{}, Problems: []string{}, NotJudged: []agent.Note{}, Taps: []string{}, Notes: []string{},
-		Incidents: append([]happened{}, m.incidents...), MoreIncidents: m.moreIncidents,
+		Incidents: append([]happened{}, m.incidents...), MoreIncidents: m.moreIncidents, Observations: append([]string{}, m.observations...),
 	}
 	for k := range m.stores {
 		s.Left[k] = m.stores[k].left

@@ -20,7 +20,16 @@ export function drawTop(node, s, o) {
       figures(s),
       s.timeline && drawTimeline(s)),
     incidents(s, o),
+    observations(s),
     remarks(s));
+}
+
+// observations tells what limits the pace, what stopped and what took long, beside incidents.
+function observations(s) {
+  if (!s.observations.length) return null;
+  return el("section", { class: "incidents", "aria-label": "Beside it" },
+    el("h2", { text: s.incidents.length ? "Beside it" : "What happened" }),
+    s.observations.map((what) => el("p", { text: what })));
 }
 
 // incidents tells what happened: a sentence each, and what the frames show where it is opened.

@@ -1,0 +1,29 @@
+package report
+
+// Observations are what is told beside incidents, of programs, hosts and the capture: what limits the pace, what stopped, what took long. Each is a sentence or more. No rule is broken there.
+func (r *Run) Observations() (list []string) {
+	t := &text{Options: Options{All: true}, run: r, res: r.Result, noted: &list}
+	t.observations()
+	return list
+}
+
+// observations tells them.
+func (t *text) observations() {
+	list := t.run.Incidents()
+	if len(list) > 0 {
+		t.besideIncidents(list)
+		return
+	}
+	t.datagramsMissing()
+	t.unechoed()
+	t.few(append(t.hanging(), t.starved()...))
+	if !t.standstills(list) {
+		t.quieted()
+	}
+	t.commands()
+	t.turns()
+	t.spikes()
+	if !t.waits() {
+		t.paces()
+	}
+}
