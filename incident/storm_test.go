@@ -40,7 +40,7 @@ func TestStorm(t *testing.T) {
 	}
 }
 
-// TestNothingAskedFor: where timers alone have many packets retransmitted, again and again, and nothing is asked for, it is the answers first of all that come late or are lost; where a receiver asks for some, it is not.
+// TestNothingAskedFor: where only timers have many packets retransmitted, again and again, and nothing is asked for, it is the answers first of all that come late or are lost; where a receiver asks for some, it is not.
 func TestNothingAskedFor(t *testing.T) {
 	const scene = `
 about: answers that are lost
