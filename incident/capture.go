@@ -57,13 +57,15 @@ func (t *teller) clockSet() {
 const (
 	fewestCopies = 64
 	copiedShare  = 4
+	// Of senders that number their packets no retransmission is like a copy; copies of responses to READs among others are not told from reordering.
+	numberedShare = 8
 )
 
 // copied reports whether the capture holds a large part of the packets twice: then copies look like retransmissions and reordering where they come among other packets.
 // Those that were seen before and after a router do not: they are judged once.
 func (t *teller) copied() bool {
 	n, once := t.copies()
-	return many(n-t.run.Copies.Routed, once)
+	return many(n-t.run.Copies.Routed, once) || t.run.Copies.Numbered >= fewestCopies && numberedShare*t.run.Copies.Numbered >= once
 }
 
 // many reports whether n packets are so many of others that the network does not make them.

@@ -58,6 +58,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			if s.Total() > 0 && !held {
 				t.beside(i, c, from, k, s)
 				t.silentToAll(i, c, from, s)
+				i.fromTheFirst(c, from, s)
 			}
 			if t.sawNothing(s) {
 				i.FitsWith = append(i.FitsWith, "a clock of the capture that was set forward, or a tap that stopped: it holds no frame of any host meanwhile")
@@ -65,6 +66,9 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		}
 		if t.damages(i) {
 			i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
+		}
+		if t.trims(i) {
+			i.FitsWith = append([]string{"the packets that were trimmed, see there: their receivers drop them"}, i.FitsWith...)
 		}
 		t.stopped = append(t.stopped, stop{i, !slices.ContainsFunc(k.Longest[:], func(s qp.Stall) bool { return !interrupts(&s) })})
 	}
@@ -84,6 +88,16 @@ func (t *teller) beside(i *Incident, c *agent.Connection, from int, k *qp.Troubl
 	if path.one {
 		i.FitsWith = append([]string{onePath}, i.FitsWith...)
 	}
+}
+
+// fromTheFirst says what fits where the first request of a connection waits, end from of which has sent it: its peer may not have been ready.
+func (i *Incident) fromTheFirst(c *agent.Connection, from int, s *qp.Stall) {
+	if c.FirstFrame == 0 || s.Request.Frame != c.FirstFrame || c.Ends[from].Addr != i.Local.Addr {
+		return
+	}
+	i.fact("first", "it is the first request of the connection in the capture")
+	i.FitsWith = slices.Insert(i.FitsWith, 0, "a queue pair of "+i.Peer.Addr.String()+" that was not in RTR yet: its program connects in another order")
+	i.Next = slices.Insert(i.Next, 0, "when each end brings its queue pair to RTR and RTS, against when it tells the other")
 }
 
 // unseen tells of stall s, of which the capture shows nothing but that PSNs are missing after it.

@@ -186,5 +186,5 @@ func (l *Live) Found(list []rule.Finding) (out []Told) {
 }
 
 func newTeller(r *agent.Result) *teller {
-	return &teller{run: r, hosts: map[packet.Addr]host{}, seen: map[packet.Addr]*sightings{}, groups: map[group]*Incident{}, damaged: map[way]bool{}, cut: map[way]bool{}}
+	return &teller{run: r, hosts: map[packet.Addr]host{}, seen: map[packet.Addr]*sightings{}, groups: map[group]*Incident{}, damaged: map[way]bool{}, cut: map[way]bool{}, marked: map[way]bool{}}
 }

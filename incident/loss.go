@@ -101,11 +101,19 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, la
 	if i.Kind == Retransmitting {
 		stormReasons(i, &k.Sum)
 	}
+	if t.marked[way{i.Local.Addr, i.Peer.Addr}] {
+		i.FitsWith = slices.Insert(i.FitsWith, 0, "the congestion that marks of the network show, see there: a queue on the way that is full drops")
+	}
 	switch {
 	case late || k.Sum.Rounds[qp.TimerExpired] == 0:
+	case eachAnswered(c, i, k):
+		i.fact("copies", "about as many packets came back as were sent, with what was retransmitted: each was answered, and nothing was lost on either way")
+		i.FitsWith, i.Next = slices.Insert(i.FitsWith, 0, tooShort), slices.Insert(i.Next, 0, timeoutOf(i))
+	case shortTimer(k):
+		i.FitsWith, i.Next = slices.Insert(i.FitsWith, 0, tooShort+", which is as short as "+span(k.Sum.Lost/int64(k.Sum.Total()))), slices.Insert(i.Next, 0, timeoutOf(i))
 	case nothingAskedFor(k):
 		i.FitsWith = slices.Insert(i.FitsWith, 0, "a responder that answers later than the requester's ACK timeout, or answers that are lost on the way back: a receiver that lacked requests would have asked for some of them, as others came after them")
-		i.Next = slices.Insert(i.Next, 0, "the timeout of the queue pair on "+i.Local.Addr.String()+" (rdma resource show qp), against how long answers take (--latency)")
+		i.Next = slices.Insert(i.Next, 0, timeoutOf(i))
 	default:
 		i.FitsWith = append(i.FitsWith, "a responder that answers later than the requester's ACK timeout")
 	}
@@ -129,6 +137,29 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, la
 	if k.Overtaking.All().Packets > 0 || k.Responses.All().Packets > 0 {
 		i.FitsWith = append([]string{"packets that came after later ones, see there: the receiver took them for lost"}, i.FitsWith...)
 	}
+}
+
+// tooShort is what fits where a requester retransmits what was answered.
+const tooShort = "a responder that answers later than the requester's ACK timeout"
+
+// timeoutOf is where to look then.
+func timeoutOf(i *Incident) string {
+	return "the timeout of the queue pair on " + i.Local.Addr.String() + " (rdma resource show qp), against how long answers take (--latency)"
+}
+
+// eachAnswered reports whether the peer, which sends nothing but answers, sent about as many packets as the requester, whose requests are of one packet each: copies had answers too.
+func eachAnswered(c *agent.Connection, i *Incident, k *qp.Trouble) bool {
+	e, peer := &c.Ends[0], &c.Ends[1]
+	if e.Addr != i.Local.Addr {
+		e, peer = peer, e
+	}
+	n := k.Sum.Rounds[qp.TimerExpired]
+	return n >= manyTimeouts && peer.Messages == 0 && e.Messages+uint64(e.Retransmissions) >= e.Packets*9/10 && peer.Packets*20 >= e.Packets*19 && peer.Packets*19 <= e.Packets*20
+}
+
+// shortTimer reports whether the requester's timer alone had it retransmit, many times, and so soon as that of hardly any adapter does.
+func shortTimer(k *qp.Trouble) bool {
+	return k.Sum.Rounds[qp.TimerExpired] >= manyTimeouts && k.Sum.Rounds[qp.SequenceAsked] == 0 && k.Sum.Lost/int64(k.Sum.Total()) < int64(time.Millisecond)
 }
 
 // manyTimeouts is from how many rounds of retransmission on it is no chance that none of what was lost came before other packets, if anything was.

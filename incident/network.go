@@ -129,7 +129,7 @@ func (t *teller) network(n *network) {
 	t.more = n.rest != 0
 	t.damage(n.order, &n.flips)
 	for _, w := range n.order {
-		t.cut[w.way] = w.trimmed.n > 0
+		t.cut[w.way], t.marked[w.way] = w.trimmed.n > 0, w.marked.n >= manyMarks
 	}
 	t.trimmed(n.order)
 	t.congested(n.order)

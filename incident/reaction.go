@@ -72,12 +72,20 @@ func (t *teller) reaction(i *Incident, w way, only bool) {
 	if only {
 		i.fact("rate", s.told(w.from))
 	}
+	if only && s.spanned == s.n && s.cnps >= tellingCNPs*s.n && s.during >= asFast*s.before { // it fits, though the gaps do not tell
+		i.unreacting(w.from)
+	}
 	if s.paced < s.n || s.spanned < s.n || s.cnps < tellingCNPs*s.n || s.during < asFast*s.fastest {
 		return
 	}
 	i.fact("reaction", fmt.Sprintf("none of %v that the rate shows: it sent as fast while CNPs came as before, the gaps between its messages then left out", w.from))
-	if f := unreacting(w.from); !slices.Contains(i.FitsWith, f) {
-		i.FitsWith, i.Next = append(i.FitsWith, f), append(i.Next, reactionPoint(w.from))
+	i.unreacting(w.from)
+}
+
+// unreacting adds that a sender may not react.
+func (i *Incident) unreacting(from packet.Addr) {
+	if f := unreacting(from); !slices.Contains(i.FitsWith, f) {
+		i.FitsWith, i.Next = append(i.FitsWith, f), append(i.Next, reactionPoint(from))
 	}
 }
 

@@ -196,7 +196,11 @@ func (t *teller) ignored() {
 		if q.Times > 1 {
 			in = t.within(" in %s", q.Last-q.First)
 		}
-		i.What = fmt.Sprintf("%v asked %v for a connection (REQ) %s%s; nothing answered.", q.From, q.To, times(uint64(q.Times)), in)
+		asked := "a connection (REQ)"
+		if q.SIDR {
+			asked = "a queue pair of UD (SIDR_REQ)"
+		}
+		i.What = fmt.Sprintf("%v asked %v for %s %s%s; nothing answered.", q.From, q.To, asked, times(uint64(q.Times)), in)
 		i.fact("service", fmt.Sprint(q.Service))
 		t.peer(i, &agent.Connection{}, 0, q.First, q.Last, "this request")
 		t.ignoredReasons(i, q)
@@ -221,6 +225,10 @@ func (t *teller) connected(q *cm.Unanswered) bool {
 // ignoredReasons says what would look like a REQ that nothing answered, and what to look at.
 func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 	from, to := q.From.String(), q.To.String()
+	if q.SIDR {
+		i.sidrReasons(q, t.hosts[q.To].last > q.First)
+		return
+	}
 	lost := "this REQ or its answer, which was lost each time, or which the communication manager of " + to + " dropped"
 	meanwhile, after := t.othersAnswered(q)
 	if meanwhile > 0 {
@@ -243,6 +251,17 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 		i.FitsWith = []string{"a host that is down or does not run RDMA", "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
 	}
 	i.Next = []string{"ping and rping from " + from + " to " + to, "rdma link on " + to}
+}
+
+// sidrReasons is ignoredReasons of a SIDR_REQ. alive says that its host sent something meanwhile.
+func (i *Incident) sidrReasons(q *cm.Unanswered, alive bool) {
+	from, to := q.From.String(), q.To.String()
+	lost := "this SIDR_REQ or its answer, which was lost each time: nothing acknowledges datagrams"
+	i.FitsWith = []string{"a communication manager of " + to + " that does not answer: it hangs, waits for its program, or drops what it does not know", lost}
+	if !alive {
+		i.FitsWith = []string{"a host that is down or does not run RDMA", lost}
+	}
+	i.Next = []string{"the program on " + to + " that listens on " + q.Service.String() + " (rdma resource show cm_id), and its kernel's log", "a capture at " + to + ": whether the SIDR_REQ arrived there; ping and rping from " + from}
 }
 
 // meanwhileWait is for how long after a REQ that was sent once others are answered meanwhile: a host that restarts takes longer.

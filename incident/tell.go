@@ -59,6 +59,7 @@ type teller struct {
 	more     bool         // the network did it to more packets than are told of
 	damaged  map[way]bool // packets were, on the way from host to host
 	cut      map[way]bool // packets were trimmed, likewise
+	marked   map[way]bool // many were marked as having met congestion, likewise
 	groups   map[group]*Incident
 	order    []*Incident
 	keys     []group                        // of order

@@ -15,12 +15,17 @@ type Copies struct {
 	Newest      uint64 // frame of the last
 	Tap         uint16
 	Routed      uint64   // of them, those that were seen before a router and after it, which are judged no further
+	Numbered    uint64   // of them, those of senders that number their packets
 	Hops        [2]uint8 // the hop limits of one of these, and of the packet that it copies: the greater first, and the greatest of all
 }
 
 // note counts copy p of a packet that came so long before, in nanoseconds; less than 0: that is not known.
 func (c *Copies) note(p *packet.Packet, since int64) {
-	c.Add(&Copies{Count: 1, Within: max(since, 0), First: p.Time, Last: p.Time, Frame: p.Frame, Newest: p.Frame, Tap: p.Tap})
+	one := Copies{Count: 1, Within: max(since, 0), First: p.Time, Last: p.Time, Frame: p.Frame, Newest: p.Frame, Tap: p.Tap}
+	if Numbered(p) {
+		one.Numbered = 1
+	}
+	c.Add(&one)
 }
 
 // Route counts a copy that a router has passed on, or the packet as it came to it, so long after the other in nanoseconds, which had another hop limit.
@@ -44,6 +49,7 @@ func (c *Copies) Add(o *Copies) {
 	}
 	c.Count += o.Count
 	c.Routed += o.Routed
+	c.Numbered += o.Numbered
 	c.Within = max(c.Within, o.Within)
 }
 

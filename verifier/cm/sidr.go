@@ -23,6 +23,7 @@ func (v *Verifier) sidrReq(m *message, q *mad.SIDRReq) {
 			v.touch(x)
 			if !x.req.copied(m) {
 				x.req.time, x.req.frame, x.req.ipid = m.Time, m.Frame, m.IPID
+				x.req.times++
 			}
 			return
 		}
@@ -69,6 +70,7 @@ func (v *Verifier) sidrRep(m *message, r *mad.SIDRRep) {
 		})
 		return
 	}
+	x.req.answered = true
 	v.judge(m, rule.CMSID001, r.ServiceID != x.serviceID, func() rule.Verdict {
 		return rule.Verdict{Expected: "service ID of the SIDR_REQ: " + x.serviceID.String(), Actual: r.ServiceID.String(), Evidence: []uint64{x.req.frame}}
 	})

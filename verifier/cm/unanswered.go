@@ -20,6 +20,7 @@ const (
 // Unanswered is a message that nothing has answered, or nothing for long.
 type Unanswered struct {
 	Waits       Waits
+	SIDR        bool // the request is a SIDR_REQ, which asks for a queue pair of UD
 	From, To    packet.Addr
 	QPN         uint32 // of From: packets to it show that a REQ was answered, and such from it or to it that an RTU was needless; 0: not known
 	Service     mad.ServiceID
@@ -57,7 +58,7 @@ func (v *Verifier) Unanswered() (list []Unanswered) {
 // waiter is a message of a side that waits.
 func (x *exchange) waiter(w Waits, side int, s *sending) Unanswered {
 	return Unanswered{
-		Waits: w, From: x.addr(side), To: x.addr(1 - side), QPN: x.qpn[side], Service: x.serviceID, Times: s.times, First: s.first, Last: s.time, Wait: x.timeout[1-side],
+		Waits: w, SIDR: x.key.sidr, From: x.addr(side), To: x.addr(1 - side), QPN: x.qpn[side], Service: x.serviceID, Times: s.times, First: s.first, Last: s.time, Wait: x.timeout[1-side],
 		Tap: s.tap, Frame: s.frame,
 	}
 }

@@ -15,6 +15,7 @@ const (
 	standstillTime  = 100 * time.Millisecond
 	standstillTimes = 100
 	standstillBusy  = 2
+	standstillOnly  = 4 // any other is shorter than one in so many of it, as it is not where programs pause again and again
 )
 
 // standstill is a time in which the capture holds no frame, though connections were busy until then.
@@ -41,28 +42,30 @@ func (t *text) standstills(list []incident.Incident) bool {
 // standstillTold tells of the longest time in which the capture holds no frame of any host, where no incident does: the programs may have paused together, and the tap may have seen nothing. It reports
 // whether connections ended with it.
 func (t *text) standstillTold(list []incident.Incident) (told string, ended bool) {
-	var longest standstill
-	n, silent := 0, int64(0)
-	for _, s := range t.res.Silences {
-		silent += s.To - s.From
-	}
+	s, next, silent := t.longestSilences()
 	mean := (t.res.Last - t.res.First - silent) / int64(max(t.res.Packets, 1))
-	for _, s := range t.res.Silences {
-		if length := s.To - s.From; length < int64(standstillTime) || length < standstillTimes*mean || explained(list, &s) || t.res.Clock.Count > 0 {
-			continue
-		}
-		k := t.standstill(s)
-		if k.ended+k.resumed < standstillBusy {
-			continue
-		}
-		if n++; n == 1 || s.To-s.From > longest.To-longest.From {
-			longest = k
-		}
-	}
-	if n == 0 {
+	length := s.To - s.From
+	if length < int64(standstillTime) || length < standstillTimes*mean || next*standstillOnly >= length || explained(list, &s) || t.res.Clock.Count > 0 {
 		return "", false
 	}
-	return longest.told(t, n), longest.ended > 0
+	k := t.standstill(s)
+	if k.ended+k.resumed < standstillBusy {
+		return "", false
+	}
+	return k.told(t), k.ended > 0
+}
+
+// longestSilences returns the longest time without a frame, how long the next is, and how long all are.
+func (t *text) longestSilences() (longest agent.Silence, next, all int64) {
+	for _, s := range t.res.Silences {
+		n := s.To - s.From
+		if all += n; n > longest.To-longest.From {
+			longest, next = s, longest.To-longest.From
+		} else {
+			next = max(next, n)
+		}
+	}
+	return longest, next, all
 }
 
 // explained reports whether an incident was going on for the most of a silence.
@@ -115,8 +118,8 @@ func busyUntil(c *agent.Connection, s *agent.Silence) (busy, resumed bool) {
 	return length >= standstillTimes*usual && (resumed || s.From-last < length/standstillTimes+standstillTimes*usual), resumed
 }
 
-// told says what the capture shows of the longest of n silences.
-func (k *standstill) told(t *text, n int) string {
+// told says what the capture shows of a silence.
+func (k *standstill) told(t *text) string {
 	s := fmt.Sprintf("No frame: the capture holds none of any host for %s from %s on, though %s between %d hosts had carried frames all the time", span(time.Duration(k.To-k.From)), offset(k.From, t.res.First),
 		count(k.ended+k.resumed, "connection"), len(k.hosts))
 	switch {
@@ -132,9 +135,6 @@ func (k *standstill) told(t *text, n int) string {
 			s += fmt.Sprintf(", and %s between these hosts began", number(uint64(k.began)))
 		}
 		s += "."
-	}
-	if n > 1 {
-		s += fmt.Sprintf(" It is the longest of %d such times.", n)
 	}
 	where := "a link at the tap"
 	if hub, ok := k.hub(); ok && len(k.hosts) > 2 {
