@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"ibwitness/packet"
@@ -75,38 +76,79 @@ func (t *text) exchanges() (hosts []packet.Addr, list []timing.HostMessage) {
 	return hosts, list[:n]
 }
 
-// slowestOfRounds tells of a host that others wait for which have as many messages of each peer, as in all that goes in rounds.
+// slowestOfRounds tells of a host, or two, that others wait for which have as many messages of each peer, as in all that goes in rounds.
 func slowestOfRounds(hosts []packet.Addr, all []timing.HostWaits) string {
-	late, by, told := -1, []string(nil), (*timing.WaitFor)(nil)
+	late, by, told := []int(nil), []string(nil), (*timing.WaitFor)(nil)
+	total, count := time.Duration(0), 0
 	for n := range all {
 		w := &all[n]
-		if len(w.Peers) < waitHosts-1 || len(w.For) == 0 || !balanced(w.Peers) {
+		if len(w.Peers) < waitHosts-1 || !balanced(w.Peers) {
 			continue
 		}
-		f, others := &w.For[0], time.Duration(0)
-		for _, o := range w.For[1:] {
-			others += o.Time
+		sum, times := time.Duration(0), 0
+		list := longest(w)
+		for i := range list {
+			f := &list[i]
+			sum, times = sum+f.Time, times+f.Count
+			if !slices.Contains(late, f.Host) {
+				late = append(late, f.Host)
+			}
+			if told == nil || f.Longest > told.Longest {
+				told = f
+			}
 		}
-		if f.Count < fewestWaits || others*4 > f.Time || int64(f.Time)*waitShare < w.To-w.From {
-			continue
+		if len(list) > 0 {
+			by = append(by, hosts[n].String())
 		}
-		if late >= 0 && late != f.Host {
-			return "" // not one that all wait for
-		}
-		late, by = f.Host, append(by, hosts[n].String())
-		if told == nil || f.Time > told.Time {
-			told = f
+		if sum > total {
+			total, count = sum, times
 		}
 	}
-	if told == nil {
+	if told == nil || len(late) > mostLate {
 		return ""
 	}
-	who, went := by[0], "it"
+	slices.SortFunc(late, func(a, b int) int { return hosts[a].Compare(hosts[b]) })
+	who, went, whom := by[0], "it", hosts[late[0]].String()
 	if len(by) > 1 {
 		who, went = "each of "+enumerate(by), "they"
 	}
-	return fmt.Sprintf("Waits: %s had no message for up to %s, %s, %s in all, until one of %v came, and %s went on within %s of that; the other peers send as many. The program on %v was late, or what it waits for itself.",
-		who, span(told.Longest), times(uint64(told.Count)), span(told.Time), hosts[late], went, span(told.Lag), hosts[late])
+	if len(late) > 1 {
+		whom += " or " + hosts[late[1]].String()
+	}
+	return fmt.Sprintf("Waits: %s had no message for up to %s, %s, %s in all, until one of %s came, and %s went on within %s of that; the other peers send as many. The program on %s was late, or what it waits for itself.",
+		who, span(told.Longest), times(uint64(count)), span(total), whom, went, span(told.Lag), whom)
+}
+
+// Of how many hosts it is told at most that others wait for them, and from how many waits on half as much as all others is enough.
+const (
+	mostLate   = 2
+	manyWaits  = 8
+	mainlyLate = 4
+	halfAsLate = 2
+)
+
+// longest returns the one or two hosts that a host waited for most of the time that it waited; nil: there are none.
+func longest(w *timing.HostWaits) []timing.WaitFor {
+	all, sum := time.Duration(0), time.Duration(0)
+	for _, f := range w.For {
+		all += f.Time
+	}
+	if int64(all)*waitShare < w.To-w.From {
+		return nil
+	}
+	for n := range w.For[:min(len(w.For), mostLate)] {
+		f := &w.For[n]
+		if f.Count < fewestWaits || f.Time < mainlyLate*f.Longest {
+			return nil // as where all pause a few times, and any of them begins first
+		}
+		switch sum += f.Time; {
+		case (all-sum)*mainlyLate <= sum, n == 0 && f.Count >= manyWaits && (all-sum)*halfAsLate <= sum:
+			return w.For[:n+1]
+		case n == 0 && len(w.For) <= mostLate:
+			return nil // the two are all that there are
+		}
+	}
+	return nil
 }
 
 // balanced reports whether each peer sent about as many messages.

@@ -68,6 +68,29 @@ func TestWaits(t *testing.T) {
 		}
 		return sent
 	}
+	turns := map[[2]byte][]int64{} // of four that send to each other one is late, and another the next time
+	for n := range int64(rounds) {
+		for from := range byte(4) {
+			for to := range byte(4) {
+				if from == to {
+					continue
+				}
+				at := 1 + n*20000 + int64(from)*10 + int64(to)
+				if late := byte(n % 2); from == late {
+					at += 18000
+				}
+				turns[[2]byte{from, to}] = append(turns[[2]byte{from, to}], at)
+			}
+		}
+	}
+	pauses := all(0)
+	for _, list := range pauses {
+		for n := range list {
+			if n >= rounds/2 {
+				list[n] += 1e6
+			}
+		}
+	}
 	seldom := all(15000)
 	seldom[[2]byte{3, 0}] = seldom[[2]byte{3, 0}][:20]
 	for _, k := range []struct {
@@ -78,6 +101,8 @@ func TestWaits(t *testing.T) {
 		{"ring", ring(2, 3000), "Waits: 10.0.0.0, 10.0.0.1 and 10.0.0.3 send nothing for long until a message of the host before them comes, and then go on at once; first of all they wait for 10.0.0.2, which goes on by itself, up to "},
 		{"one is late", all(15000), "Waits: 10.0.0.0 had no message for up to 14.98ms, 40 times, 599.2ms in all, until one of 10.0.0.2 came, and it went on within 59.5µs of that; the other peers send as many. The program on 10.0.0.2 was late"},
 		{"none is late", all(0), ""},
+		{"two are late in turn", turns, "until one of 10.0.0.0 or 10.0.0.1 came, and they went on within "},
+		{"all pause once", pauses, ""},
 		{"another sends far less", seldom, ""},
 		{"two hosts", map[[2]byte][]int64{{0, 1}: ring(0, 0)[[2]byte{0, 1}], {1, 0}: ring(0, 0)[[2]byte{1, 2}]}, ""},
 	} {
