@@ -144,7 +144,7 @@ func longest(w *timing.HostWaits) []timing.WaitFor {
 		switch sum += f.Time; {
 		case (all-sum)*mainlyLate <= sum, n == 0 && f.Count >= manyWaits && (all-sum)*halfAsLate <= sum:
 			return w.For[:n+1]
-		case n == 0 && len(w.For) <= mostLate:
+		case n == 0 && len(w.Peers) <= mostLate:
 			return nil // the two are all that there are
 		}
 	}
