@@ -23,8 +23,8 @@ func (t *teller) commonLosses(list []Incident) {
 		return
 	}
 	i := &list[n]
-	if i.onePath || i.ofTrimmed {
-		return // others with the host do not lose packets, or why they are is known
+	if i.onePath || i.ofTrimmed || i.ofMarked {
+		return // others with the host do not lose packets, or why they are lost is known
 	}
 	pairs := t.lossesByPair()
 	for _, x := range [...]packet.Addr{i.Local.Addr, i.Peer.Addr} {

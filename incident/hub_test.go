@@ -44,6 +44,12 @@ errors:
 	if got := reasons(t, fmt.Sprintf(scene, 1)+others); strings.Contains(got, one) {
 		t.Error("others made none either:", got)
 	}
+	between := "  - {qp: b4, op: write, length: 1024, repeat: 400, every: 10ms}\n"
+	apart := strings.Replace(fmt.Sprintf(scene, 1), "  - {do: delay, from: a, to: c, nth: 100,", "  - {do: delay, from: c, to: b, nth: 100,", 1)
+	apart = strings.NewReplacer("{hca: c, peer: a2}, a2: {hca: a, peer: c1}", "{hca: c, peer: d2}, d2: {hca: d, peer: c1}", "from: c, to: b, nth: 100", "from: d, to: c, nth: 100", between, "").Replace(apart)
+	if got := reasons(t, apart); strings.Count(got, "interrupted (proven)") != 2 || strings.Count(got, "fits: a switch, link or route that all of this takes: what other hosts sent to others was not answered at the same time either") != 2 {
+		t.Error("of other hosts:", got)
+	}
 }
 
 // TestHubLost: where a host loses several others at the same time, that is told once; not where one of them goes on.

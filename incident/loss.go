@@ -52,7 +52,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	path := t.paths(c, from)
 	i.fact("paths", path.said)
-	i.onePath, i.ofTrimmed = path.one, t.trims(i)
+	i.onePath, i.ofTrimmed, i.ofMarked = path.one, t.trims(i), t.marked[way{i.Local.Addr, i.Peer.Addr}]
 	t.lossReasons(i, c, k, late, path.one)
 	asked := uint64(o.Asked) + uint64(k.Responses.All().Asked)
 	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was, but where there are few rounds beside many that were overtaken.
@@ -101,7 +101,7 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, la
 	if i.Kind == Retransmitting {
 		stormReasons(i, &k.Sum)
 	}
-	if t.marked[way{i.Local.Addr, i.Peer.Addr}] {
+	if i.ofMarked {
 		i.FitsWith = slices.Insert(i.FitsWith, 0, "the congestion that marks of the network show, see there: a queue on the way that is full drops")
 	}
 	switch {

@@ -182,7 +182,9 @@ func (t *teller) bySize(i *Incident, c *agent.Connection, from int, k *qp.Stall)
 		return false
 	}
 	size, as, carries, sender, receiver := r.Payload, "", "carries", i.Local.Addr.String(), i.Peer.Addr.String()
-	if read {
+	if !read {
+		i.packet = size
+	} else {
 		size, as = t.asksFor(c, from, r)
 		carries, sender, receiver = "asks for packets with", receiver, sender
 	}
@@ -210,6 +212,21 @@ func (t *teller) bySize(i *Incident, c *agent.Connection, from int, k *qp.Stall)
 	i.Next = append([]string{checkMTU(c.Encap, r, size, sender, receiver)}, i.Next...)
 	i.sized = true
 	return true
+}
+
+// alsoSized has requests of a host that nothing answers fit what has its packets of such a size vanish on the way to another, as told there.
+func alsoSized(list []Incident) {
+	least := map[packet.Addr]uint32{} // payload of the smallest packets that vanish, by who sends them
+	for n := range list {
+		if i := &list[n]; i.sized && i.packet > 0 && (least[i.Local.Addr] == 0 || i.packet < least[i.Local.Addr]) {
+			least[i.Local.Addr] = i.packet
+		}
+	}
+	for n := range list {
+		if i := &list[n]; i.Kind == Unanswered && !i.sized && least[i.Local.Addr] > 0 && i.packet >= least[i.Local.Addr] {
+			i.FitsWith = slices.Insert(i.FitsWith, 0, "the same as of what "+i.Local.Addr.String()+" sends to another host, see there: its packets are as large, and such vanish")
+		}
+	}
 }
 
 // lostByOthers reports whether requests of other hosts were not answered either by the peer of end from of c, while stall k lasted: it is not only that way.

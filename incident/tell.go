@@ -48,6 +48,8 @@ func Of(r *agent.Result) []Incident {
 	gather(list, r.Findings)
 	list = survivors(t.hubs(peers(withPauses(list))))
 	t.commonLosses(list)
+	alsoSized(list)
+	stoppedAtOnce(list)
 	return list
 }
 
@@ -200,10 +202,13 @@ func (t *teller) sorted() []Incident {
 	return out
 }
 
-// rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed.
+// rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed or met congestion.
 func rank(i *Incident) int {
-	if i.ofTrimmed {
+	switch {
+	case i.ofTrimmed:
 		return 2*int(Trimmed) + 1
+	case i.ofMarked:
+		return 2*int(Congestion) + 1
 	}
 	if i.explained {
 		return 2*int(Reordered) + 1
