@@ -67,3 +67,17 @@ func TestTwice(t *testing.T) {
 		}
 	}
 }
+
+// TestNumberedCopies: copies of packets that their senders number are told from an eighth of the packets on; of senders that do not, from a quarter on, as retransmissions that come soon are like them.
+func TestNumberedCopies(t *testing.T) {
+	for _, k := range []struct {
+		numbered uint64
+		told     bool
+	}{{150, true}, {0, false}} {
+		r := &agent.Result{RDMA: 1150, Packets: 1150, First: 1, Last: int64(time.Second)}
+		r.Copies.Count, r.Copies.Numbered = 150, k.numbered
+		if got := toldOf(r); strings.Contains(got, "holds many packets twice") != k.told {
+			t.Errorf("%d numbered: %s", k.numbered, got)
+		}
+	}
+}

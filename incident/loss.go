@@ -107,8 +107,8 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, la
 	switch {
 	case late || k.Sum.Rounds[qp.TimerExpired] == 0:
 	case eachAnswered(c, i, k):
-		i.fact("copies", "about as many packets came back as were sent, with what was retransmitted: each was answered, and nothing was lost on either way")
-		i.FitsWith, i.Next = slices.Insert(i.FitsWith, 0, tooShort), slices.Insert(i.Next, 0, timeoutOf(i))
+		i.fact("copies", "about as many packets came back as were sent, with what was retransmitted: copies were answered too, so that hardly anything was lost")
+		i.FitsWith, i.Next = []string{tooShort, "a responder, its host or the path that was held up meanwhile"}, []string{timeoutOf(i), "what "+i.Peer.Addr.String()+" did at that time"}
 	case shortTimer(k):
 		i.FitsWith, i.Next = slices.Insert(i.FitsWith, 0, tooShort+", which is as short as "+span(k.Sum.Lost/int64(k.Sum.Total()))), slices.Insert(i.Next, 0, timeoutOf(i))
 	case nothingAskedFor(k):

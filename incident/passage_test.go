@@ -1,6 +1,7 @@
 package incident_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -267,4 +268,35 @@ errors:
 	const taken = "answered each time, and the answers passed the tap, but were lost after it or not taken."
 	contains(t, "by another", measured(t, strings.Replace(head, "FROM", "a2", 1)), []string{"sent an RDMA READ of 65,536 bytes 4 times", taken, fitsMTU}, nil)
 	contains(t, "by none", measured(t, strings.Replace(head, "FROM", "c3", 1)), []string{"interrupted (proven)"}, []string{taken})
+}
+
+// TestAlsoSized: a request to another host with packets as large as those that vanish fits that too; a smaller one does not.
+func TestAlsoSized(t *testing.T) {
+	const scene = `
+about: a host whose large packets vanish on the way to two others
+hcas: {a: 10.1.0.1, b: 10.1.0.2, c: 10.1.0.3}
+attributes: {pmtu: 4096, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}, a3: {hca: a, peer: c1}, c1: {hca: c, peer: a3}}
+taps: [middle]
+work:
+  - {qp: a2, op: write, length: 1000, repeat: 200, every: 10ms}
+  - {qp: a1, op: write, length: 100}
+  - {qp: a3, op: write, length: 3000}
+  - {qp: a1, op: write, length: 4096, at: 100ms}
+  - {qp: a3, op: write, length: %d, at: 150ms}
+errors:
+  - {do: drop, from: a, to: b, psn: 0x100001, count: all, where: after}
+  - {do: drop, from: a, to: c, op: request, nth: 2, count: all, where: after}
+`
+	const also = "fits: the same as of what 10.1.0.1 sends to another host, see there"
+	for length, want := range map[int]bool{4096: true, 1000: false} {
+		list := incident.Of(judged(t, frames(t, fmt.Sprintf(scene, length)), agent.Options{Timing: true}))
+		got := ""
+		for i := range list {
+			got += list[i].What + "\nfits: " + strings.Join(list[i].FitsWith, "; ") + "\n"
+		}
+		if strings.Contains(got, also) != want {
+			t.Errorf("%d bytes: %s", length, got)
+		}
+	}
 }

@@ -114,3 +114,23 @@ func TestRejectAdvice(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestServiceUnresolved: a SIDR_REQ that nothing answers is told as what it is; one that is answered is not told.
+func TestServiceUnresolved(t *testing.T) {
+	req := &mad.SIDRReq{Header: mad.CMHeader(mad.AttrSIDRReq, 77), RequestID: 0xA0, PKey: 0xFFFF, ServiceID: 0x1064853}
+	rep := &mad.SIDRRep{Header: mad.CMHeader(mad.AttrSIDRRep, 77), RequestID: 0xA0, QPN: 0x22, ServiceID: 0x1064853, QKey: 1}
+	list := asked(t, req, rep, req)
+	for k := range list {
+		list[k].Time = list[0].Time + int64(k)*int64(time.Second)
+	}
+	const want = "10.0.0.1 asked 10.0.0.2 for a queue pair of UD (SIDR_REQ) twice in 2s; nothing answered."
+	if got := happened(t, []fabricagent.Frame{list[0], list[2]}, agent.Options{}); !strings.Contains(got, want) {
+		t.Errorf("%s\nwant %q", got, want)
+	}
+	late := list[2]
+	changed(&late, func(p *packet.Packet) { p.DestQP, p.SrcQP = 2, 2 })
+	late.Time += int64(time.Minute)
+	if got := happened(t, []fabricagent.Frame{list[0], list[1], late}, agent.Options{}); strings.Contains(got, "SIDR_REQ") {
+		t.Errorf("answered: %s", got)
+	}
+}

@@ -1,6 +1,7 @@
 package incident_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -58,5 +59,29 @@ errors:
 	}
 	if got := reasons(t, scene+"  - {do: drop, from: a, to: b, op: request, probability: 0.05, where: after}\n"); strings.Contains(got, answers) {
 		t.Error("it asks for some:", got)
+	}
+}
+
+// TestAnsweredLater: where a timer is shorter than answers take, or each copy has an answer, that fits first.
+func TestAnsweredLater(t *testing.T) {
+	const scene = `
+about: answers that take longer than the timer
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 1024, timeout: %d, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+taps: [middle]
+work: [{qp: a1, op: %s, length: %d, repeat: 60, every: 20ms}]
+errors:
+  - {do: delay, from: b, to: a, op: %s, probability: 0.7, delay: %s}
+`
+	const short, copies = "a responder that answers later than the requester's ACK timeout, which is as short as ", "copies: about as many packets came back as were sent"
+	if got := reasons(t, fmt.Sprintf(scene, 4, "read", 4000, "read_response", "150us")); !strings.Contains(got, short) {
+		t.Error("a short timer:", got)
+	}
+	if got := reasons(t, fmt.Sprintf(scene, 10, "write", 1000, "ack", "8ms")); !strings.Contains(got, copies) && !strings.Contains(got, "the answers came late, and each copy was answered") {
+		t.Error("each copy is answered:", got)
+	}
+	if got := reasons(t, strings.NewReplacer("do: delay", "do: drop", ", delay: 8ms", "").Replace(fmt.Sprintf(scene, 12, "write", 1000, "ack", "8ms"))); strings.Contains(got, short) || strings.Contains(got, copies) {
+		t.Error("answers are lost:", got)
 	}
 }
