@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ibwitness/agent"
@@ -69,6 +70,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		}
 		if t.trims(i) {
 			i.FitsWith = append([]string{"the packets that were trimmed, see there: their receivers drop them"}, i.FitsWith...)
+			i.What = strings.Replace(i.What, fmt.Sprintf("Nothing that %v sent to %v was answered", &i.Local, &i.Peer), fmt.Sprintf("%v made no progress with %v", &i.Local, &i.Peer), 1) // what was trimmed may be an answer
 		}
 		t.stopped = append(t.stopped, stop{i, !slices.ContainsFunc(k.Longest[:], func(s qp.Stall) bool { return !interrupts(&s) })})
 	}
@@ -92,7 +94,7 @@ func (t *teller) beside(i *Incident, c *agent.Connection, from int, k *qp.Troubl
 
 // fromTheFirst says what fits where the first request of a connection waits, end from of which has sent it: its peer may not have been ready.
 func (i *Incident) fromTheFirst(c *agent.Connection, from int, s *qp.Stall) {
-	if c.FirstFrame == 0 || s.Request.Frame != c.FirstFrame || c.Ends[from].Addr != i.Local.Addr {
+	if c.FirstFrame == 0 || s.Request.Frame != c.FirstFrame || s.Rounds[qp.SequenceAsked] > 0 || c.Ends[1-from].SequenceNAKs > 0 {
 		return
 	}
 	i.fact("first", "it is the first request of the connection in the capture")

@@ -53,7 +53,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	path := t.paths(c, from)
 	i.fact("paths", path.said)
 	i.onePath, i.ofTrimmed, i.ofMarked = path.one, t.trims(i), t.marked[way{i.Local.Addr, i.Peer.Addr}]
-	t.lossReasons(i, c, k, late, path.one)
+	t.lossReasons(i, c, from, k, late, path.one)
 	asked := uint64(o.Asked) + uint64(k.Responses.All().Asked)
 	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was, but where there are few rounds beside many that were overtaken.
 	i.explained = asked > 0 && (2*asked >= n || 2*(asked+uint64(o.Numbered)) >= n && 2*uint64(s.Rounds[qp.TimerExpired]) < n) || uint64(o.Packets) >= mostlyOvertaken*n
@@ -86,7 +86,7 @@ func (t *teller) lossEnds(e *agent.End, k *qp.Trouble) int64 {
 }
 
 // lossReasons says what would look like a loss, and what to look at. late says that nothing was lost, one that it may be one path of several.
-func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, late, one bool) {
+func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.Trouble, late, one bool) {
 	switch {
 	case late:
 		i.FitsWith = []string{"a requester's ACK timeout that is shorter than an answer takes", "a responder, its host or the path that was held up meanwhile"}
@@ -104,18 +104,8 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, la
 	if i.ofMarked {
 		i.FitsWith = slices.Insert(i.FitsWith, 0, "the congestion that marks of the network show, see there: a queue on the way that is full drops")
 	}
-	switch {
-	case late || k.Sum.Rounds[qp.TimerExpired] == 0:
-	case eachAnswered(c, i, k):
-		i.fact("copies", "about as many packets came back as were sent, with what was retransmitted: copies were answered too, so that hardly anything was lost")
-		i.FitsWith, i.Next = []string{tooShort, "a responder, its host or the path that was held up meanwhile"}, []string{timeoutOf(i), "what "+i.Peer.Addr.String()+" did at that time"}
-	case shortTimer(k):
-		i.FitsWith, i.Next = slices.Insert(i.FitsWith, 0, tooShort+", which is as short as "+span(k.Sum.Lost/int64(k.Sum.Total()))), slices.Insert(i.Next, 0, timeoutOf(i))
-	case nothingAskedFor(k):
-		i.FitsWith = slices.Insert(i.FitsWith, 0, "a responder that answers later than the requester's ACK timeout, or answers that are lost on the way back: a receiver that lacked requests would have asked for some of them, as others came after them")
-		i.Next = slices.Insert(i.Next, 0, timeoutOf(i))
-	default:
-		i.FitsWith = append(i.FitsWith, "a responder that answers later than the requester's ACK timeout")
+	if !late && k.Sum.Rounds[qp.TimerExpired] > 0 {
+		i.timedOut(c, from, k)
 	}
 	if k.Asked.After > 0 && k.Overtaking.All().Packets == 0 {
 		i.FitsWith = append(i.FitsWith, "packets that overtake one another after the tap (adaptive routing, packet spraying): the receiver takes those that come late for lost")
@@ -139,6 +129,22 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, k *qp.Trouble, la
 	}
 }
 
+// timedOut says what fits where a requester's timer, of end from of c, had it retransmit.
+func (i *Incident) timedOut(c *agent.Connection, from int, k *qp.Trouble) {
+	switch {
+	case eachAnswered(c, from, k):
+		i.fact("copies", "about as many packets came back as were sent, with what was retransmitted: copies were answered too, so that hardly anything was lost")
+		i.FitsWith, i.Next = []string{tooShort, "a responder, its host or the path that was held up meanwhile"}, []string{timeoutOf(i), "what " + i.Peer.Addr.String() + " did at that time"}
+	case shortTimer(&c.Ends[from], k):
+		i.FitsWith, i.Next = slices.Insert(i.FitsWith, 0, tooShort+", which is as short as "+span(c.Ends[from].Timer)), slices.Insert(i.Next, 0, timeoutOf(i))
+	case nothingAskedFor(k):
+		i.FitsWith = slices.Insert(i.FitsWith, 0, "a responder that answers later than the requester's ACK timeout, or answers that are lost on the way back: a receiver that lacked requests would have asked for some of them, as others came after them")
+		i.Next = slices.Insert(i.Next, 0, timeoutOf(i))
+	default:
+		i.FitsWith = append(i.FitsWith, "a responder that answers later than the requester's ACK timeout")
+	}
+}
+
 // tooShort is what fits where a requester retransmits what was answered.
 const tooShort = "a responder that answers later than the requester's ACK timeout"
 
@@ -148,18 +154,15 @@ func timeoutOf(i *Incident) string {
 }
 
 // eachAnswered reports whether the peer, which sends nothing but answers, sent about as many packets as the requester, whose requests are of one packet each: copies had answers too.
-func eachAnswered(c *agent.Connection, i *Incident, k *qp.Trouble) bool {
-	e, peer := &c.Ends[0], &c.Ends[1]
-	if e.Addr != i.Local.Addr {
-		e, peer = peer, e
-	}
+func eachAnswered(c *agent.Connection, from int, k *qp.Trouble) bool {
+	e, peer := &c.Ends[from], &c.Ends[1-from]
 	n := k.Sum.Rounds[qp.TimerExpired]
 	return n >= manyTimeouts && peer.Messages == 0 && e.Messages+uint64(e.Retransmissions) >= e.Packets*9/10 && peer.Packets*20 >= e.Packets*19 && peer.Packets*19 <= e.Packets*20
 }
 
-// shortTimer reports whether the requester's timer alone had it retransmit, many times, and so soon as that of hardly any adapter does.
-func shortTimer(k *qp.Trouble) bool {
-	return k.Sum.Rounds[qp.TimerExpired] >= manyTimeouts && k.Sum.Rounds[qp.SequenceAsked] == 0 && k.Sum.Lost/int64(k.Sum.Total()) < int64(time.Millisecond)
+// shortTimer reports whether the requester's timer had it retransmit, many times, and so soon as that of hardly any adapter does.
+func shortTimer(e *agent.End, k *qp.Trouble) bool {
+	return k.Sum.Rounds[qp.TimerExpired] >= manyTimeouts && k.Sum.Rounds[qp.SequenceAsked] == 0 && e.Timer > 0 && e.Timer < int64(time.Millisecond)
 }
 
 // manyTimeouts is from how many rounds of retransmission on it is no chance that none of what was lost came before other packets, if anything was.

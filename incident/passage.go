@@ -214,6 +214,22 @@ func (t *teller) bySize(i *Incident, c *agent.Connection, from int, k *qp.Stall)
 	return true
 }
 
+// manyAnswered is from how many messages on, which all were smaller than one that is not answered, its size may be why, though it is hardly larger.
+const manyAnswered = 16
+
+// perhapsBySize adds, where it is not told already, that the request of stall k of end from of c is larger than all that were answered that way.
+func (t *teller) perhapsBySize(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
+	r := &k.Request
+	p := t.passageOf(c, from, false)
+	if i.sized || r.Tail || p == nil || rest(r) || r.Op.Responded() || k.NAKs > 0 || p.larger || p.unsure && p.mean > p.Most || p.Count < manyAnswered || min(r.Payload, p.least) <= max(p.Most, p.mean, fitsAny) {
+		return
+	}
+	sender, receiver := i.Local.Addr.String(), i.Peer.Addr.String()
+	i.fact("size", fmt.Sprintf("it carries %s of payload; %s that were answered from %s to %s carried up to %s", count(uint64(r.Payload), "byte"), count(p.Count, "message"), sender, receiver, count(uint64(p.Most), "byte"))+t.passedOn(p, &p.Answered, k))
+	i.FitsWith = append(i.FitsWith, "a path from "+sender+" to "+receiver+" whose MTU is smaller than the path MTU of the queue pair: larger packets vanish")
+	i.Next = append(i.Next, checkMTU(c.Encap, r, r.Payload, sender, receiver))
+}
+
 // alsoSized has requests of a host that nothing answers fit what has its packets of such a size vanish on the way to another, as told there.
 func alsoSized(list []Incident) {
 	least := map[packet.Addr]uint32{} // payload of the smallest packets that vanish, by who sends them

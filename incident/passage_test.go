@@ -300,3 +300,25 @@ errors:
 		}
 	}
 }
+
+// TestPerhapsBySize: a request that is larger than all of many that were answered, though hardly, may be lost by its size, which fits last; not where one as large was answered.
+func TestPerhapsBySize(t *testing.T) {
+	const scene = `
+about: a host that answers nothing any more
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 4096, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+taps: [middle]
+work:
+  - {qp: a1, op: write, length: 1400, repeat: 40, every: 1ms}
+  - {qp: a1, op: write, length: %d, at: 100ms}
+errors:
+  - {do: drop, from: a, to: b, op: request, nth: 41, count: all, where: after}
+`
+	for length, want := range map[int]bool{2000: true, 1400: false} {
+		list := incident.Of(judged(t, frames(t, fmt.Sprintf(scene, length)), agent.Options{Timing: true}))
+		if len(list) != 1 || strings.Contains(strings.Join(list[0].FitsWith, "; "), "whose MTU is smaller") != want || strings.Contains(list[0].FitsWith[0], "MTU") {
+			t.Errorf("%d bytes: %+v", length, list)
+		}
+	}
+}

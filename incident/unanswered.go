@@ -69,6 +69,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		i.cameBack(out, k, t.paths(c, from).all)
 	} else {
 		t.reasons(i, c, from, k)
+		t.perhapsBySize(i, c, from, k)
 	}
 	t.lossFits(i)
 	if s := t.partitions(c, from); s != "" {
