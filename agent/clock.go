@@ -39,6 +39,22 @@ type Silence struct {
 	Flushed  Flushed
 }
 
+// Disorder is the frames that are stamped before one which their file has before them.
+type Disorder struct {
+	Count uint64
+	Most  time.Duration // by how much, at most
+	Frame uint64        // the first of them, of Tap
+	Tap   uint16
+}
+
+// note notes frame f, which is older than the newest one before it: by is less than 0.
+func (d *Disorder) note(f *fabricagent.Frame, by int64) {
+	if d.Count++; d.Count == 1 {
+		d.Frame, d.Tap = f.Number, f.Tap
+	}
+	d.Most = max(d.Most, time.Duration(-by))
+}
+
 // MostSilences is how many silences are kept, of the longest.
 const MostSilences = 16
 
@@ -50,6 +66,7 @@ type clocks struct {
 	newest  []int64 // time of the newest frame of each tap, but for the one that at names
 	at      int     // the tap that showed the newest frame of all last; -1: none is known to have
 	step    ClockStep
+	order   Disorder
 	silent  []Silence // the longest standstills
 	lagging lagging
 	starts  []int // in a batch: the first frames after standstills
@@ -64,6 +81,7 @@ type lagging struct {
 
 // older takes frame f of a tap, whose newest one is so much later: by is less than 0.
 func (k *clocks) older(f *fabricagent.Frame, by int64) {
+	k.order.note(f, by)
 	b := &k.lagging
 	switch {
 	case b.step.Count > 0 && b.step.Tap == f.Tap:

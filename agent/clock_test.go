@@ -71,6 +71,9 @@ func TestClockSteps(t *testing.T) {
 			if (proven > 0) != c.proven || (open > 0) == c.proven || (r.Clock.Count > 0) == c.proven {
 				t.Errorf("%s, %d workers: RC-RSP-043 %d times proven, %d times not; %+v", c.name, workers, proven, open, r.Clock)
 			}
+			if d := r.Disorder; (d.Count == 1 && d.Most == 5*time.Millisecond && d.Frame > 0) != (c.name == "5 ms back") || d.Count > 1 {
+				t.Errorf("%s, %d workers: %+v", c.name, workers, d)
+			}
 		}
 	}
 }

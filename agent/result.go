@@ -39,6 +39,7 @@ type Result struct {
 	Shown       coverage.Counts // what else of the protocol the packets have shown, with Options.Coverage
 	Open        Open
 	Clock       ClockStep           // what shows that a clock of the capture was set; Count 0: nothing
+	Disorder    Disorder            // frames that are stamped before one which comes before them
 	Silences    []Silence           // the longest times without any frame, 50 ms or longer, in the order in which they were
 	Forgotten   Forgotten           // since there was too much
 	NotJudged   []Note              // what was not judged and why, most frequent first

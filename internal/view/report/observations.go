@@ -14,11 +14,15 @@ func (t *text) observations() {
 		t.besideIncidents(list)
 		return
 	}
+	t.order()
 	t.datagramsMissing()
 	t.unechoed()
 	t.few(append(t.hanging(), t.starved()...))
 	if !t.standstills(list) {
 		t.quieted()
+	}
+	if t.disordered() {
+		return
 	}
 	t.commands()
 	t.turns()

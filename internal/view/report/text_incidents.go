@@ -38,7 +38,11 @@ func (t *text) besideIncidents(list []incident.Incident) {
 		t.line("")
 		t.datagramsMissing()
 	}
-	if len(t.paced()) > 0 {
+	switch {
+	case t.disordered():
+		t.line("")
+		t.order()
+	case len(t.paced()) > 0:
 		t.line("")
 		t.paces()
 	}

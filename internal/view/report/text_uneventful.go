@@ -112,7 +112,7 @@ func (l *looked) answered(t *text) (s string) {
 	default:
 		s = "every request that the capture shows was answered" + l.but(t) + ", and none was retransmitted or refused"
 	}
-	if most := slowest(t.res); most > 0 {
+	if most := slowest(t.res); most > 0 && !t.disordered() {
 		s += "; the slowest took " + span(most)
 	}
 	if t.Untimed && l.oneWay == 0 {
