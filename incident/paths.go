@@ -76,12 +76,23 @@ func (f *fates) add(c *agent.Connection, e *agent.End) {
 	switch n := lost(e); {
 	case n > 0:
 		f.lossy, f.rounds, f.sentLossy = f.lossy+1, f.rounds+n, f.sentLossy+sent
-		if c.Encap.OnIP() && e.Path.Known && !slices.Contains(f.ports, e.Path.Port) {
-			f.ports = append(f.ports, e.Path.Port)
+		if path := lossyEnd(c, e).Path; c.Encap.OnIP() && path.Known && !slices.Contains(f.ports, path.Port) {
+			f.ports = append(f.ports, path.Port)
 		}
 	case sent >= steadyPackets:
 		f.steady, f.sentSteady = f.steady+1, f.sentSteady+sent
 	}
+}
+
+// lossyEnd returns whose packets most of the rounds of retransmission of end e of a connection are for: its own, or its peer's responses.
+func lossyEnd(c *agent.Connection, e *agent.End) *agent.End {
+	if s := e.Trouble.Settled(false).Sum; 2*uint64(s.Rounds[qp.ResponseLost]) <= s.Total() {
+		return e
+	}
+	if e == &c.Ends[0] {
+		return &c.Ends[1]
+	}
+	return &c.Ends[0]
 }
 
 func (f *fates) merge(o *fates) {
@@ -154,12 +165,21 @@ type waysKey struct {
 	service packet.Service
 }
 
-// requestPackets is about how many packets with requests an end has sent: what is lost of ACKs shows only where nothing after them is answered.
+// requestPackets is about how many packets with requests an end has sent, and with data that they asked for, where its peer sends nothing else: what is lost of ACKs shows only where nothing after them
+// is answered.
 func requestPackets(c *agent.Connection, e *agent.End) uint64 {
 	if e.Messages == 0 {
 		return 0
 	}
-	return min(e.Packets, e.Messages+e.Bytes/max(uint64(c.PMTU), 256))
+	n, size := min(e.Packets, e.Messages+e.Bytes/max(uint64(c.PMTU), 256)), max(uint64(c.PMTU), 256)
+	peer := &c.Ends[0]
+	if peer == e {
+		peer = &c.Ends[1]
+	}
+	if peer.Messages == 0 {
+		n += min(peer.Packets, peer.Bytes/size)
+	}
+	return n
 }
 
 // lost is in how many rounds an end retransmitted for another reason than that its peer was not ready.

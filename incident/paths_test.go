@@ -17,15 +17,17 @@ func TestPaths(t *testing.T) {
 		name          string
 		lossy, steady int
 		rounds, timer uint32 // of each
+		responses     uint32
 		want          string
 	}{
-		{"one of four", 1, 3, 3, 0, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
-		{"two of six", 2, 4, 2, 0, "2 of 6 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source ports 50000, 50001): it may be one path of several"},
-		{"one of four, whose timer ran out", 1, 3, 0, 3, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
-		{"all", 3, 0, 1, 0, "all 3 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit, so that it is not one path of several"},
-		{"most", 3, 1, 4, 0, ""},
-		{"one of two", 1, 1, 4, 0, ""},
-		{"by chance", 1, 9, 1, 0, ""},
+		{"one of four", 1, 3, 3, 0, 0, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
+		{"two of six", 2, 4, 2, 0, 0, "2 of 6 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source ports 50000, 50001): it may be one path of several"},
+		{"one of four, whose timer ran out", 1, 3, 0, 3, 0, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
+		{"all", 3, 0, 1, 0, 0, "all 3 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit, so that it is not one path of several"},
+		{"most", 3, 1, 4, 0, 0, ""},
+		{"one of two", 1, 1, 4, 0, 0, ""},
+		{"by chance", 1, 9, 1, 0, 0, ""},
+		{"responses of one of four", 1, 3, 0, 0, 3, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 60000): it may be one path of several"},
 	} {
 		r := &agent.Result{First: 1, Last: int64(time.Second), RDMA: 1}
 		for n := range k.lossy + k.steady {
@@ -34,10 +36,11 @@ func TestPaths(t *testing.T) {
 			for e, host := range []byte{1, 2} {
 				at := (from + e) % 2
 				c.Ends[at] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, host}), QPN: uint32(n + 16), QPNKnown: true, Packets: 100, Messages: 100 * uint64(2-host), Last: int64(time.Second)}
+				c.Ends[at].Path = agent.Path{Known: true, Port: uint16(60000 + n)}
 				if host == 1 {
-					c.Ends[at].Path = agent.Path{Known: true, Port: uint16(50000 + n)}
+					c.Ends[at].Path.Port = uint16(50000 + n)
 					if n < k.lossy {
-						c.Ends[at].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{qp.SequenceAsked: k.rounds, qp.TimerExpired: k.timer}, Begun: 5, Last: 9}}
+						c.Ends[at].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{qp.SequenceAsked: k.rounds, qp.TimerExpired: k.timer, qp.ResponseLost: k.responses}, Begun: 5, Last: 9}}
 					}
 				}
 			}

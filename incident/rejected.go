@@ -202,10 +202,23 @@ func (t *teller) ignored() {
 		}
 		i.What = fmt.Sprintf("%v asked %v for %s %s%s; nothing answered.", q.From, q.To, asked, times(uint64(q.Times)), in)
 		i.fact("service", fmt.Sprint(q.Service))
+		if n := t.unresolved(q); n > 1 {
+			i.fact("all", count(n, "SIDR_REQ")+" of as many transactions had no answer")
+		}
 		t.peer(i, &agent.Connection{}, 0, q.First, q.Last, "this request")
 		t.ignoredReasons(i, q)
 		t.tell(i, "")
 	}
+}
+
+// unresolved counts the SIDR_REQs between the hosts of one that had no answer, one for each transaction.
+func (t *teller) unresolved(q *cm.Unanswered) (n uint64) {
+	for k := range t.run.REQs {
+		if o := &t.run.REQs[k]; q.SIDR && o.SIDR && o.From == q.From && o.To == q.To {
+			n++
+		}
+	}
+	return n
 }
 
 // connected reports whether the passive side of a REQ has sent to the queue pair that it names, so that it has answered, though that is not in the capture.
