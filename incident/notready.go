@@ -7,6 +7,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // notReady tells of a receiver that had no receive posted at times, and then had.
@@ -79,6 +80,9 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	i.What = fmt.Sprintf("%v was not ready for %s of %v: it refused it %s%s, %s.",
 		&i.Peer, article(operation(&s.Request)), &i.Local, times(uint64(s.NAKs)), t.within(" in %s", s.Last-s.Since), what)
 	i.fact("request", request(&s.Request, "refused at"))
+	if s.Request.Op == wqe.Write {
+		i.fact("receive", "only a WRITE with immediate takes one: this has immediate data, or the responder refuses what needs none")
+	}
 	i.fact("timer", rnrTimer(r))
 	if s.NAKs > 8 {
 		i.fact("retries", "more than 7: the requester retries without end (rnr_retry 7)")

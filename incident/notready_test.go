@@ -9,6 +9,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // TestSlowToResume: a requester that takes much longer than a receiver asks it to wait is looked at itself; one that takes about as long, or little in all, is not.
@@ -63,6 +64,23 @@ func TestSlowToResume(t *testing.T) {
 		if slices.ContainsFunc(i.Facts, func(f Fact) bool { return f.Text == waited }) != k.slow || !strings.HasPrefix(i.FitsWith[0], "a receiver that posts") || (len(i.FitsWith) == 4) != k.slow ||
 			!slices.Contains(i.Facts, Fact{"before", "it was not ready 28 times for earlier requests, each of which it took in the end"}) {
 			t.Errorf("%s, used up: %q\n%q\n%q", k.name, i.Facts, i.FitsWith, i.Next)
+		}
+	}
+}
+
+// TestExhaustedWrite: a WRITE that is refused since no receive is posted has immediate data, which is said; of a SEND nothing is.
+func TestExhaustedWrite(t *testing.T) {
+	for op, want := range map[wqe.Op]bool{wqe.Write: true, wqe.Send: false} {
+		c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1}
+		for e := range c.Ends {
+			c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), QPN: 16, QPNKnown: true, Packets: 100, Last: int64(time.Second)}
+		}
+		s := qp.Stall{Request: qp.StalledRequest{Op: op, Length: 100}, NAKs: 4, Since: 5, Begun: 5, Last: 9}
+		c.Ends[0].Stalled, c.Ends[0].Trouble = true, &qp.Trouble{Now: s, RNR: qp.RNRSums{NAKs: 4, Least: 1, Most: 1, First: 5, Last: 9}}
+		c.Ends[0].Trouble.NAK.Time = 9
+		list := Of(&agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Connections: []agent.Connection{c}})
+		if len(list) != 1 || list[0].Kind != Exhausted || list[0].says("receive") != want {
+			t.Errorf("%v: %+v", op, list)
 		}
 	}
 }
