@@ -84,6 +84,7 @@ func (t *teller) answersLost(c *agent.Connection, from int, k *qp.Trouble) bool 
 	i.Next = []string{"a capture at " + local + ": whether the answers arrived there", "discards and errors of the switch ports on the way to it, and of its adapter (ethtool -S)"}
 	if s.Request.Op == wqe.Read && !t.bySize(i, c, from, &s) {
 		t.untakenSizes(i, c, from, &s)
+		t.perhapsBySize(i, c, from, &s)
 	}
 	t.lossFits(i)
 	t.tell(i, "answered")

@@ -219,15 +219,22 @@ const manyAnswered = 16
 
 // perhapsBySize adds, where it is not told already, that the request of stall k of end from of c is larger than all that were answered that way.
 func (t *teller) perhapsBySize(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
-	r := &k.Request
-	p := t.passageOf(c, from, false)
-	if i.sized || r.Tail || p == nil || rest(r) || r.Op.Responded() || k.NAKs > 0 || p.larger || p.unsure && p.mean > p.Most || p.Count < manyAnswered || min(r.Payload, p.least) <= max(p.Most, p.mean, fitsAny) {
+	r, read := &k.Request, k.Request.Op == wqe.Read
+	p := t.passageOf(c, from, read)
+	if i.sized || r.Tail || p == nil || rest(r) || r.Op.Responded() && !read || k.NAKs > 0 {
 		return
 	}
-	sender, receiver := i.Local.Addr.String(), i.Peer.Addr.String()
-	i.fact("size", fmt.Sprintf("it carries %s of payload; %s that were answered from %s to %s carried up to %s", count(uint64(r.Payload), "byte"), count(p.Count, "message"), sender, receiver, count(uint64(p.Most), "byte"))+t.passedOn(p, &p.Answered, k))
+	size, as, carries, sender, receiver := r.Payload, "", "carries", i.Local.Addr.String(), i.Peer.Addr.String()
+	if read {
+		size, as = t.asksFor(c, from, r)
+		carries, sender, receiver = "asks for packets with", receiver, sender
+	}
+	if p.larger || p.unsure && p.mean > p.Most || p.Count < manyAnswered || min(size, p.least) <= max(p.Most, p.mean, k.Part, fitsAny) {
+		return
+	}
+	i.fact("size", fmt.Sprintf("it %s %s of payload%s; %s that were answered from %s to %s carried up to %s", carries, count(uint64(size), "byte"), as, count(p.Count, "message"), sender, receiver, count(uint64(p.Most), "byte"))+t.passedOn(p, &p.Answered, k))
 	i.FitsWith = append(i.FitsWith, "a path from "+sender+" to "+receiver+" whose MTU is smaller than the path MTU of the queue pair: larger packets vanish")
-	i.Next = append(i.Next, checkMTU(c.Encap, r, r.Payload, sender, receiver))
+	i.Next = append(i.Next, checkMTU(c.Encap, r, size, sender, receiver))
 }
 
 // alsoSized has requests of a host that nothing answers fit what has its packets of such a size vanish on the way to another, as told there.

@@ -315,10 +315,13 @@ work:
 errors:
   - {do: drop, from: a, to: b, op: request, nth: 41, count: all, where: after}
 `
-	for length, want := range map[int]bool{2000: true, 1400: false} {
-		list := incident.Of(judged(t, frames(t, fmt.Sprintf(scene, length)), agent.Options{Timing: true}))
-		if len(list) != 1 || strings.Contains(strings.Join(list[0].FitsWith, "; "), "whose MTU is smaller") != want || strings.Contains(list[0].FitsWith[0], "MTU") {
-			t.Errorf("%d bytes: %+v", length, list)
+	for _, op := range []string{"write", "read"} {
+		for length, want := range map[int]bool{2000: true, 1400: false} {
+			text := strings.ReplaceAll(fmt.Sprintf(scene, length), "op: write", "op: "+op)
+			list := incident.Of(judged(t, frames(t, text), agent.Options{Timing: true}))
+			if len(list) != 1 || strings.Contains(strings.Join(list[0].FitsWith, "; "), "whose MTU is smaller") != want || strings.Contains(list[0].FitsWith[0], "MTU") {
+				t.Errorf("%s of %d bytes: %+v", op, length, list)
+			}
 		}
 	}
 }
