@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"ibwitness/packet"
@@ -77,9 +76,9 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay) {
 	for _, s := range list[1:] {
 		i.Also = append(i.Also, s.from)
 	}
-	from, whom := list[0].from.String(), "the sender"
+	from, whom, unmarked := list[0].from.String(), "the sender", list[0].from.String()
 	if len(list) > 1 {
-		from, whom = fmt.Sprintf("%d hosts", len(list)), "them"
+		from, whom, unmarked = fmt.Sprintf("%d hosts", len(list)), "them", "them"
 	}
 	marks, notices := t.atLeast(all.marked.n, "packet"), t.atLeast(all.notified.n, "CNP")
 	switch {
@@ -91,7 +90,7 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay) {
 		}
 		i.Next = []string{"congestion control on " + to.String() + " (RoCE notification point, DCQCN), for this priority"}
 	case all.marked.n == 0:
-		i.What = fmt.Sprintf("%v asked %v to slow down with %s; no packet from %v is marked in the capture.", to, from, notices, strings.Replace(whom, "the sender", from, 1))
+		i.What = fmt.Sprintf("%v asked %v to slow down with %s; no packet from %v is marked in the capture.", to, from, notices, unmarked)
 		i.FitsWith = []string{"a tap before the switch that marks: it shows the packets unmarked"}
 		i.Next = []string{"the queues of the switches between this tap and " + to.String()}
 	default:

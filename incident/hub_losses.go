@@ -85,14 +85,7 @@ func commonLoss(x packet.Addr, pairs map[pair]pairLosses) (hosts, beside string)
 		}
 	}
 	slices.SortFunc(lossy, packet.Addr.Compare)
-	var names []string
-	for _, a := range lossy[:min(len(lossy), portsShown)] {
-		names = append(names, a.String())
-	}
-	if more := len(lossy) - portsShown; more > 0 {
-		names = append(names, number(uint64(more))+" more")
-	}
-	hosts = fmt.Sprintf("connections of %v with %d hosts had to retransmit (with %s)", x, len(lossy), enumerate(names))
+	hosts = fmt.Sprintf("connections of %v with %d hosts had to retransmit (with %s)", x, len(lossy), someOf(lossy))
 	switch {
 	case none == 0:
 		return hosts, "; the capture holds none without it"

@@ -44,9 +44,12 @@ func carriedNothing(c *agent.Connection, since, until int64) (resumed int64, not
 	}
 	for k := range c.Timing.Ends {
 		x := &c.Timing.Ends[k]
-		at, none := sentNothing(x, since, until)
+		var at int64
+		var none bool
 		if x.Series.Width*4 <= until-since {
 			at, none = emptyIn(&x.Series, since, until)
+		} else { // the slots are too wide to tell
+			at, none = sentNothing(x, since, until)
 		}
 		if !none {
 			return 0, false

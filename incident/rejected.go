@@ -167,6 +167,7 @@ func (t *teller) late(q *cm.Unanswered) {
 
 // ignored tells of requests for a connection that nothing answered, and of other messages of such exchanges.
 func (t *teller) ignored() {
+	sidr := t.unresolved()
 	for k := range t.run.REQs {
 		q := &t.run.REQs[k]
 		switch q.Waits {
@@ -202,7 +203,7 @@ func (t *teller) ignored() {
 		}
 		i.What = fmt.Sprintf("%v asked %v for %s %s%s; nothing answered.", q.From, q.To, asked, times(uint64(q.Times)), in)
 		i.fact("service", fmt.Sprint(q.Service))
-		if n := t.unresolved(q); n > 1 {
+		if n := sidr[way{q.From, q.To}]; q.SIDR && n > 1 {
 			i.fact("all", count(n, "SIDR_REQ")+" of as many transactions had no answer")
 		}
 		t.peer(i, &agent.Connection{}, 0, q.First, q.Last, "this request")
@@ -211,11 +212,12 @@ func (t *teller) ignored() {
 	}
 }
 
-// unresolved counts the SIDR_REQs between the hosts of one that had no answer, one for each transaction.
-func (t *teller) unresolved(q *cm.Unanswered) (n uint64) {
+// unresolved counts the SIDR_REQs that had no answer, one for each transaction, on the way from host to host.
+func (t *teller) unresolved() map[way]uint64 {
+	n := map[way]uint64{}
 	for k := range t.run.REQs {
-		if o := &t.run.REQs[k]; q.SIDR && o.SIDR && o.From == q.From && o.To == q.To {
-			n++
+		if q := &t.run.REQs[k]; q.SIDR {
+			n[way{q.From, q.To}]++
 		}
 	}
 	return n

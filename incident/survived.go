@@ -41,12 +41,5 @@ func (i *Incident) survivors(list []Incident, merged map[*Incident]bool) {
 		return
 	}
 	slices.SortFunc(hosts, packet.Addr.Compare)
-	var names []string
-	for _, a := range hosts[:min(len(hosts), portsShown)] {
-		names = append(names, a.String())
-	}
-	if more := len(hosts) - portsShown; more > 0 {
-		names = append(names, number(uint64(more))+" more")
-	}
-	i.fact("went on", fmt.Sprintf("%s of %v with %s, which made no progress at that time either, for %s at most", count(uint64(connections), "connection"), x, enumerate(names), span(longest)))
+	i.fact("went on", fmt.Sprintf("%s of %v with %s, which made no progress at that time either, for %s at most", count(uint64(connections), "connection"), x, someOf(hosts), span(longest)))
 }

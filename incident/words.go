@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/wqe"
 )
@@ -149,4 +150,16 @@ func enumerate(list []string) string {
 	default:
 		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
 	}
+}
+
+// someOf names the first of a list of hosts, and how many more there are.
+func someOf(hosts []packet.Addr) string {
+	var names []string
+	for _, a := range hosts[:min(len(hosts), portsShown)] {
+		names = append(names, a.String())
+	}
+	if more := len(hosts) - portsShown; more > 0 {
+		names = append(names, number(uint64(more))+" more")
+	}
+	return enumerate(names)
 }
