@@ -92,11 +92,12 @@ func (t *Transport) senders() map[toQP]uint32 {
 }
 
 // name fills in, at the end, the numbers of QPs that were not known when a finding was made: on RC and UC a packet names only the QP
-// that it goes to, and the connection may have been learned later.
+// that it goes to, and the connection may have been learned later. Who rejects a connection has no QP for it: what has the number of its peer later is
+// another connection.
 func (t *Transport) name() {
 	var open []*rule.Finding
 	for i := range t.Rec.Findings {
-		if f := &t.Rec.Findings[i]; f.HasBTH && !f.Accused.QPNKnown && f.Peer.QPNKnown && !f.Accused.Addr.IsZero() {
+		if f := &t.Rec.Findings[i]; f.HasBTH && f.Rule != rule.EvReject && !f.Accused.QPNKnown && f.Peer.QPNKnown && !f.Accused.Addr.IsZero() {
 			open = append(open, f)
 		}
 	}

@@ -26,11 +26,13 @@ qps:
   a1: {hca: a}
   b1: {hca: b}
 work:
-  - {qp: b1, op: receive, length: 1000, repeat: 2}
-  - {qp: a1, op: receive, length: 1000, repeat: 2}
+  - {qp: b1, op: receive, length: 1000, repeat: 3}
+  - {qp: a1, op: receive, length: 1000, repeat: 3}
   - {qp: a1, op: send, length: 256, to: b1}
   - {qp: b1, op: send, length: 256, to: a1, at: 5us}
   - {qp: a1, op: send, length: 256, to: b1, at: 10us}
+  - {qp: b1, op: send, length: 256, to: a1, at: 15us}
+  - {qp: a1, op: send, length: 256, to: b1, at: 20us}
 `
 
 // asked are the datagrams of an exchange of the communication manager, which the hosts send by turns, the first one first.
@@ -71,6 +73,28 @@ func TestRejected(t *testing.T) {
 				t.Errorf("%s: %s\nwant %q", tt.name, got, want)
 			}
 		}
+	}
+}
+
+// TestRejectedHasNoQP: who rejected a connection has no QP for it, also where the QP of its peer is connected to another of that host later.
+func TestRejectedHasNoQP(t *testing.T) {
+	ask := func(tid uint64, id uint32) *mad.REQ {
+		return &mad.REQ{Header: mad.CMHeader(mad.AttrREQ, tid), LocalCommID: id, ServiceID: 0x1064853, LocalQPN: 0x11, PathMTU: 3, MaxCMRetries: 15, RemoteCMTimeout: 20, LocalCMTimeout: 20}
+	}
+	list := asked(t, ask(77, 0xA0), &mad.REJ{Header: mad.CMHeader(mad.AttrREJ, 77), RemoteCommID: 0xA0, Reason: mad.RejConsumer},
+		ask(78, 0xA1), &mad.REP{Header: mad.CMHeader(mad.AttrREP, 78), LocalCommID: 0xB1, RemoteCommID: 0xA1, LocalQPN: 0x22},
+		&mad.RTU{Header: mad.CMHeader(mad.AttrRTU, 78), LocalCommID: 0xA1, RemoteCommID: 0xB1})
+	n := 0
+	for _, f := range judged(t, list, agent.Options{}).Findings {
+		if f.Rule != rule.EvReject {
+			continue
+		}
+		if n++; f.Accused.QPNKnown || f.Peer.QPN != 0x11 {
+			t.Errorf("rejected by QP %d (known: %v), of QP %d", f.Accused.QPN, f.Accused.QPNKnown, f.Peer.QPN)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d rejections", n)
 	}
 }
 
