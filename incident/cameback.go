@@ -88,7 +88,7 @@ func (t *teller) withOthers(c *agent.Connection, from int) (list []*agent.Connec
 // them may have carried traffic meanwhile: there was none.
 func outlastedOn(list []*agent.Connection, c *agent.Connection, k *qp.Stall, asked packet.Addr) (o outage, went bool) {
 	for _, d := range list {
-		if d == c || d.First > k.Since || max(d.Ends[0].Last, d.Ends[1].Last) < k.Since || d.Ends[0].Stalled || d.Ends[1].Stalled {
+		if d == c || d.First > k.Since || max(d.Ends[0].Last, d.Ends[1].Last) < k.Since || stalledBy(d, k.Last) {
 			continue // itself, one that began later, one that was over, one that did not outlast it either
 		}
 		switch until := answeredAfter(d, k, asked); {
@@ -111,6 +111,29 @@ func outlastedOn(list []*agent.Connection, c *agent.Connection, k *qp.Stall, ask
 		}
 	}
 	return o, false
+}
+
+// stalledBy reports whether a request of a connection that is never answered was sent by some time.
+func stalledBy(d *agent.Connection, at int64) bool {
+	return slices.ContainsFunc(d.Ends[:], func(e agent.End) bool { return e.Stalled && (e.Trouble == nil || e.Trouble.Now.Since <= at) })
+}
+
+// beganIn tells that stall k of a request on c began in an outage that other connections between the hosts have outlasted, while this request was retransmitted in vain for longer.
+func (t *teller) beganIn(i *Incident, c *agent.Connection, k *qp.Stall) {
+	list := t.siblings(c)
+	if !t.timed() || k.Total() == 0 || k.Last == k.Begun || len(list) > mostOthers {
+		return
+	}
+	first := *k
+	first.Last = k.Begun
+	o, went := outlastedOn(list, c, &first, packet.Addr{})
+	if went || o.others == 0 || o.until >= k.Last {
+		return
+	}
+	peer := i.Peer.Addr.String()
+	i.fact("outage", fmt.Sprintf("when this was retransmitted first, %s had answered nothing on %s between them either, until %s after this request; there it went on", peer, count(uint64(o.others), "other connection"), span(o.until-k.Since)))
+	i.FitsWith = append(i.FitsWith, "a link, switch or route between the hosts, or "+peer+" itself, that failed and came back, and a queue pair of "+peer+" that is in the error state since")
+	i.Next = append(i.Next, "link events in the logs of both hosts and of the switches at the time when this began")
 }
 
 // answeredAfter returns when a request on connection d, of another host than one, was answered that waited during all retransmissions of stall k; 0: none did.

@@ -72,6 +72,30 @@ errors:
 	}
 }
 
+// TestBeganInOutage: a queue pair that does not answer any more after an outage which another has outlasted is told as that; not where the other went on all the time.
+func TestBeganInOutage(t *testing.T) {
+	const scene = `
+about: WRITEs on two connections while a path fails for a while, after which one queue pair is gone
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {timeout: 18, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
+work:
+  - {qp: a1, op: write, length: 1000, repeat: 26, every: 5ms}
+  - {qp: a2, op: write, length: 1000, repeat: 27, every: 5ms}
+  - {qp: a2, op: write, length: 1000, repeat: 26, every: 5ms, at: 20s}
+taps: [a]
+errors:
+  - {do: drop, from: a, psn: 0x100019, count: all, where: after}
+`
+	const lost = "  - {do: drop, from: a, psn: 0x300019, count: 2, where: after}\n  - {do: drop, from: a, psn: 0x30001a, count: 2, where: after}\n"
+	const said = "outage: when this was retransmitted first, 10.1.0.2 had answered nothing on 1 other connection between them either, until "
+	for errors, want := range map[string]bool{lost: true, "": false} {
+		if got := happened(t, frames(t, scene+errors), agent.Options{}); strings.Contains(got, said) != want || !strings.Contains(got, "unanswered (proven)") {
+			t.Errorf("%q: %s", errors, got)
+		}
+	}
+}
+
 // TestCameBackQuiet: a queue pair whose retries are used up while busy connections of the host that was asked carry nothing is not one that only is gone itself; where one of them carried something, it may be.
 func TestCameBackQuiet(t *testing.T) {
 	const scene = `

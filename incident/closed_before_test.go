@@ -11,18 +11,20 @@ import (
 	"ibwitness/mad"
 )
 
-// TestClosedBefore: where the peer had asked to disconnect before a request was sent that is never answered, that is told first of all; not where the requester had.
+// TestClosedBefore: where the peer had asked to disconnect before a request was sent that is never answered, that is told first of all, and apart from requests of other connections; not where the requester had.
 func TestClosedBefore(t *testing.T) {
 	const scene = `
 about: WRITEs to a queue pair that is gone at last
 hcas: {a: 10.0.0.1, b: 10.0.0.2}
 attributes: {timeout: 12, retry_cnt: 3}
-qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
 taps: [middle]
 work:
   - {qp: a1, op: write, length: 100, repeat: 6, every: 10ms}
+  - {qp: a2, op: write, length: 100, repeat: 2, every: 10ms, at: 60ms}
 errors:
-  - {do: drop, from: a, to: b, op: request, nth: 6, count: all, where: after}
+  - {do: drop, from: a, psn: 0x100005, count: all, where: after}
+  - {do: drop, from: a, psn: 0x300001, count: all, where: after}
 `
 	list := frames(t, scene)
 	first, answer := decoded(&list[0]), decoded(&list[1])
@@ -41,6 +43,9 @@ errors:
 		got := happened(t, all, agent.Options{})
 		if strings.Contains(got, said) != (by == "b") {
 			t.Errorf("by %s: %s", by, got)
+		}
+		if joined := strings.Contains(got, "1 more connection between the same hosts likewise"); joined != (by == "a") || by == "b" && strings.Index(got, said) < strings.Index(got, "PSN 0x300001") {
+			t.Errorf("by %s, beside another connection: %s", by, got)
 		}
 	}
 }

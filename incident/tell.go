@@ -202,7 +202,7 @@ func (t *teller) sorted() []Incident {
 	return out
 }
 
-// rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed or met congestion.
+// rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed or met congestion, and requests that were sent after a DREQ come after others that are not answered.
 func rank(i *Incident) int {
 	switch {
 	case i.ofTrimmed:
@@ -212,6 +212,9 @@ func rank(i *Incident) int {
 	}
 	if i.explained {
 		return 2*int(Reordered) + 1
+	}
+	if i.disconnected {
+		return 2*int(i.Kind) + 1
 	}
 	return 2 * int(i.Kind)
 }

@@ -45,7 +45,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.fact("request", retransmitted(&k.Request))
 	i.fact("sent", t.when(k, least != ""))
 	i.fact("gave up", t.gaveUp(c, from, k))
-	if closedBefore(c, from, k) {
+	if i.disconnected = closedBefore(c, from, k); i.disconnected {
 		i.fact("DREQ", fmt.Sprintf("%v had asked to disconnect%s, in frame %d", i.Peer.Addr, t.within(" %s before that request", k.Since-c.Closed.At), c.Closed.Frame))
 		i.show(c.Closed.Frame)
 	}
@@ -68,6 +68,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	if out.happened() {
 		i.cameBack(out, k, t.paths(c, from).all)
 	} else {
+		t.beganIn(i, c, k)
 		t.reasons(i, c, from, k)
 		t.perhapsBySize(i, c, from, k)
 	}
@@ -84,7 +85,11 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	if i.sized {
 		i.gone = notGone
 	}
-	t.tell(i, "")
+	what := ""
+	if i.disconnected {
+		what = "disconnected" // not what another connection lost for which nobody had asked to disconnect
+	}
+	t.tell(i, what)
 }
 
 // closedBefore reports whether the peer of end from of c had asked to disconnect before the request of stall k was sent.
@@ -202,6 +207,9 @@ func (t *teller) when(k *qp.Stall, midway bool) string {
 func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
 	n := k.Total()
 	since := t.run.Last - k.Last
+	if c.Closed.At > k.Since {
+		since = c.Closed.At - k.Last
+	}
 	if !t.timed() || n < 2 || since < 3*(k.Last-k.Begun)/int64(n-1) {
 		return ""
 	}
@@ -232,7 +240,11 @@ func waiting(e *agent.End, k *qp.Stall, least string, still bool) string {
 // after says what came of it.
 func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	if c.Closed.At > k.Since {
-		i.fact("then", fmt.Sprintf("%v disconnected%s, in frame %d", c.Closed.By, t.within(" %s after the last of them", c.Closed.At-k.Last), c.Closed.Frame))
+		after := t.within(" %s after the last of them", c.Closed.At-k.Last)
+		if c.Closed.At < k.Last {
+			after = t.within(" %s after this request was sent", c.Closed.At-k.Since)
+		}
+		i.fact("then", fmt.Sprintf("%v disconnected%s, in frame %d", c.Closed.By, after, c.Closed.Frame))
 	}
 	next := t.nextOf(c, k.Begun)
 	for next != nil && next.First < k.Last && next.PairedBy != agent.ByCM {
