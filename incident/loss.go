@@ -24,9 +24,13 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	i.Begin, i.End, i.Lost, i.Tap = s.Begun, t.lossEnds(e, k), time.Duration(s.Lost-s.Refused), s.Tap
 	i.show(s.Frames.Begun[0], s.Frames.Last)
 	o := k.Overtaking.All()
+	var vain uint64 // packets that are told as unanswered
+	if e.Stalled {
+		vain = uint64(k.Now.Packets)
+	}
 	sent := max(k.Again.Packets, 1)
 	if k.Refused.Packets == 0 {
-		sent = max(sent, uint64(e.Retransmissions-min(e.Retransmissions, o.Packets-o.Numbered)))
+		sent = max(sent, sub(sub(uint64(e.Retransmissions), uint64(o.Packets-o.Numbered)), vain))
 	}
 	least := ""
 	if s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) {

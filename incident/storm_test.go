@@ -85,3 +85,25 @@ errors:
 		t.Error("answers are lost:", got)
 	}
 }
+
+// TestLossBesideUnanswered: what was retransmitted in vain is told with the request that is not answered, and not with what was lost before.
+func TestLossBesideUnanswered(t *testing.T) {
+	const scene = `
+about: WRITEs one of which is lost, and then all
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {timeout: 12, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+work:
+  - {qp: a1, op: write, length: 1000, repeat: 26, every: 500ms}
+taps: [a]
+errors:
+  - {do: drop, from: a, psn: 0x100005, where: after}
+  - {do: drop, from: a, psn: 0x100019, count: all, where: after}
+`
+	got := happened(t, frames(t, scene), agent.Options{})
+	for _, want := range []string{"10.1.0.1 QP 0x9bc retransmitted 1 of 34 packets", "1,000 bytes of payload retransmitted", "7 packets retransmitted in vain"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nwant %q", got, want)
+		}
+	}
+}

@@ -108,6 +108,9 @@ func (t *teller) requests(c *agent.Connection, from int) {
 		return
 	}
 	k := e.Trouble.Settled(e.Stalled)
+	if e.Stalled { // what was retransmitted in vain is told with the request that is not answered
+		k.Again.Packets, k.Again.Bytes = sub(k.Again.Packets, uint64(k.Now.Packets)), sub(k.Again.Bytes, k.Now.Bytes)
+	}
 	refused, told := k.Refusal.Time != 0, false
 	switch {
 	case refused:

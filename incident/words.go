@@ -163,3 +163,6 @@ func someOf(hosts []packet.Addr) string {
 	}
 	return enumerate(names)
 }
+
+// sub returns a - b, and 0 where b is more.
+func sub(a, b uint64) uint64 { return a - min(a, b) }
