@@ -163,6 +163,22 @@ func TestStopped(t *testing.T) {
 	}
 }
 
+// TestHangsOfSilentHost: where a host answers no request on another connection either, and sends nothing, it is not its program that is told to hang; where it sends something later, it is.
+func TestHangsOfSilentHost(t *testing.T) {
+	list := []agent.Connection{exchange{depth: 8, n: 4000, took: stops(1000)}.connection(1, 2), exchange{depth: 8, n: 4000, took: stops(1000)}.connection(1, 2)}
+	list[1].Timing = nil
+	asker, host := &list[1].Ends[0], &list[1].Ends[1]
+	asker.Stalled, asker.Trouble = true, &pair.Trouble{Now: pair.Stall{Since: host.Last, Begun: host.Last + int64(time.Millisecond), Last: host.Last + int64(time.Second)}}
+	const silent = "10.0.0.2 owes answers on 10.0.0.1 QP 0x20, too, to what its adapter had acknowledged: nothing of it came on any connection since, see above."
+	if got := reportOf(t, after(list...)); !strings.Contains(got, silent) || strings.Contains(got, "program waits or hangs") {
+		t.Error(got)
+	}
+	host.Last += int64(2 * time.Second)
+	if got := reportOf(t, after(list...)); strings.Contains(got, "owes answers") || !strings.Contains(got, "program waits or hangs") {
+		t.Errorf("later: %s", got)
+	}
+}
+
 // TestHangsOfOneHost: a host that answers on several connections no more is told once, with those on which it goes on, and is not told to be quiet.
 func TestHangsOfOneHost(t *testing.T) {
 	hung, goes := exchange{depth: 8, n: 4000, took: stops(1000)}, exchange{depth: 4, n: 30000, took: steady}

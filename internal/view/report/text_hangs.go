@@ -120,6 +120,7 @@ func (t *text) hanging() (list []string) {
 		}
 		by[a] = append(by[a], h)
 	}
+	silent := t.silentHosts()
 	for _, a := range order {
 		all := by[a]
 		slices.SortStableFunc(all, func(a, b hung) int { return cmp.Compare(a.a.Newest, b.a.Newest) })
@@ -127,9 +128,43 @@ func (t *text) hanging() (list []string) {
 		if len(all) > 1 {
 			s = t.hangsOf(all)
 		}
+		if silent[a] {
+			s = t.wentSilent(all)
+		}
 		list = append(list, s+t.goesOn(all))
 	}
 	return list
+}
+
+// silentHosts are those that sent nothing on any connection after a request was retransmitted to them that they never answered.
+func (t *text) silentHosts() map[packet.Addr]bool {
+	last, begun := map[packet.Addr]int64{}, map[packet.Addr]int64{}
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		for k := range c.Ends {
+			e, peer := &c.Ends[k], c.Ends[1-k].Addr
+			last[e.Addr] = max(last[e.Addr], e.Last)
+			if at := begun[peer]; e.Stalled && e.Trouble != nil && e.Trouble.Now.Begun != 0 && (at == 0 || e.Trouble.Now.Begun < at) {
+				begun[peer] = e.Trouble.Now.Begun
+			}
+		}
+	}
+	silent := map[packet.Addr]bool{}
+	for host, at := range begun {
+		silent[host] = last[host] < at
+	}
+	return silent
+}
+
+// wentSilent tells of connections on which a host owes answers that has sent nothing since on any connection.
+func (t *text) wentSilent(all []hung) string {
+	h := &all[0]
+	e, peer := &h.c.Ends[h.a.By], &h.c.Ends[1-h.a.By]
+	on := fmt.Sprintf("%v %s", peer.Addr, qp(peer.QPN, peer.QPNKnown))
+	if len(all) > 1 {
+		on = count(len(all), "connection")
+	}
+	return fmt.Sprintf("%v owes answers on %s, too, to what its adapter had acknowledged: nothing of it came on any connection since, see above.", e.Addr, on)
 }
 
 // hangOf tells of one connection whose messages have no answer.
