@@ -26,7 +26,9 @@ func (t *text) observations() {
 	}
 	t.commands()
 	t.turns()
-	t.spikes()
+	if len(t.longTurns(longestTurn)) == 0 {
+		t.spikes()
+	}
 	if !t.waits() {
 		t.paces()
 	}

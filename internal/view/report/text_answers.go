@@ -49,7 +49,7 @@ func (t *text) changes() (list []string) {
 	}
 	for n, k := range told {
 		e := &k.c.Ends[k.a.By]
-		s := answersEach(k.c, &k.a) + t.change(&k.Change) + transported(k.c) + "."
+		s := answersEach(k.c, &k.a) + t.change(&k.Change) + transported(k.c, k.a.Waits.Most) + "."
 		if more[n] > 0 {
 			s += fmt.Sprintf(" On %s of %v it took many times as long then, too.", count(more[n], "other connection"), e.Addr)
 		}
@@ -86,11 +86,11 @@ func answersOf(c *agent.Connection, a *timing.Answers) string {
 	case w.Most < timing.LongTurn || w.Most < longTimes*usual && w.Mean() < timing.LongTurn:
 		return ""
 	case a.Depth == 1:
-		s += fmt.Sprintf("usually %s later, but %s %v or more, at most %s (frame %d)", span(usual), times(long), time.Duration(timing.LongTurn), span(w.Most), w.Frame)
+		s += fmt.Sprintf("usually %s later, but %s", span(usual), longTaken(long, w.Most, w.Frame, "at most"))
 	default:
 		s += fmt.Sprintf("%s later in the mean, in whatever order it does, and at least one %s (frame %d)", span(w.Mean()), span(w.Most), w.Frame)
 	}
-	return s + transported(c) + "."
+	return s + transported(c, w.Most) + "."
 }
 
 // atOnce says of how many messages at once; "": of one at a time.
@@ -126,10 +126,10 @@ func (t *text) about(ns int64) string {
 	return fmt.Sprintf("+%.2f s", time.Duration(ns-t.res.First).Seconds())
 }
 
-// transported says that requests of a connection were acknowledged soon; "": some were not.
-func transported(c *agent.Connection) string {
+// transported says that requests of a connection were acknowledged soon, against the longest that an answer took; "": some were not.
+func transported(c *agent.Connection, answer time.Duration) string {
 	most := slowestOf(c)
-	if most == 0 || most >= paceLatency*lateTimes {
+	if most == 0 || most >= paceLatency*lateTimes && most*longTimes > answer {
 		return ""
 	}
 	return fmt.Sprintf(", while no request waited longer than %s for its ACK: the time went by in its program, or where that waits", span(most))

@@ -210,6 +210,12 @@ func TestAnswersSlow(t *testing.T) {
 		}
 		return 400 * us
 	}
+	stopped := func(i int) time.Duration {
+		if i == 599 {
+			return 3 * time.Second
+		}
+		return rare(i)
+	}
 	more := func(i, depth int) int { return []int{1, depth}[min(i/3000, 1)] }
 	busy := func(i int) time.Duration { return time.Duration(1+i/3000*15) * 400 * us }
 	for _, k := range []struct {
@@ -220,6 +226,7 @@ func TestAnswersSlow(t *testing.T) {
 		{"midway", exchange{depth: 8, n: 6000, took: from(4000, 8*time.Millisecond)}, answers + ", up to 8 at once: from about +0.26 s on it took 20 times as long, 8ms in place of 400.2µs in the mean, at 983 in place of 15,808 a second, while"},
 		{"at times", exchange{depth: 8, n: 3000, took: rare}, answers + ", up to 8 at once: "},
 		{"at times, one at a time", exchange{depth: 1, n: 3000, took: rare}, answers + ": usually 393.2µs later, but 10 times 10ms or more, at most 80ms (frame 1199), while"},
+		{"stopped once, one at a time", exchange{depth: 1, n: 3000, took: stopped}, answers + ": usually 393.2µs later, but up to 3s (frame 2399), and 9 times more 10ms or longer, while"},
 		{"steady", exchange{depth: 8, n: 3000, took: from(3000, 0)}, ""},
 		{"more to answer", exchange{depth: 16, n: 6000, took: busy, open: more}, ", with 15 in place of 0.98 outstanding, "},
 	} {
@@ -229,6 +236,27 @@ func TestAnswersSlow(t *testing.T) {
 		}
 		if k.want != "" && !strings.Contains(got, ", while no request waited longer than 5µs for its ACK: the time went by in its program, or where that waits.") {
 			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}
+
+// TestStoppedBeside: a program that stopped for so long that whoever waits takes notice is told beside what happened on other connections too, and as nothing of the transport where nothing did.
+func TestStoppedBeside(t *testing.T) {
+	for _, k := range []struct {
+		most   time.Duration
+		beside bool
+		want   bool
+	}{{3 * time.Second, false, true}, {3 * time.Second, true, true}, {80 * time.Millisecond, true, false}} {
+		r := after(exchange{depth: 1, n: 3000, took: func(i int) time.Duration {
+			return map[bool]time.Duration{false: 400 * time.Microsecond, true: k.most}[i == 1500]
+		}}.connection(1, 2))
+		if k.beside {
+			r.Connections = append(r.Connections, exchange{depth: 1, n: 10, took: steady}.connection(7, 8))
+			r.Connections[1].Ends[0].Open, r.Connections[1].Ends[0].OpenSince, r.Connections[1].Ends[0].OpenFrame = 1, r.First, 1
+		}
+		got := reportOf(t, r)
+		if strings.Contains(got, "later, but once 3s (frame ") != k.want || strings.Contains(got, "Nothing of the transport: ") == k.beside {
+			t.Errorf("%v, beside another: %v: %s", k.most, k.beside, got)
 		}
 	}
 }

@@ -17,28 +17,39 @@ const (
 	rareTurns   = 20 // long turns are told where there are no more of them than one in so many
 	longTimes   = 20 // times as long as it usually takes
 	turnsTold   = 3
+	longestTurn = time.Second // that whoever waits takes notice of
 )
 
 // turns tells, where times were measured, of ends that answer each message of their peer with one of their own, and took long to at times or always, or do so no more: requests wait for nothing
 // then, and programs do.
 func (t *text) turns() {
-	list := append(t.changes(), t.slowAnswers()...)
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if _, ok := answers(c); !ok && takeTurns(c) {
-			list = append(list, t.turnsOf(c, 0), t.turnsOf(c, 1))
-		}
-	}
-	t.few(list)
+	t.few(append(t.changes(), t.longTurns(0)...))
 }
 
-// slowAnswers tells of ends whose programs took long to answer, each host once.
-func (t *text) slowAnswers() (list []string) {
+// longTurns are those of ends that took longer than usual to answer, and once for at least as long as least.
+func (t *text) longTurns(least time.Duration) (list []string) {
+	list = t.slowAnswers(least)
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		if _, ok := answers(c); ok || !takeTurns(c) {
+			continue
+		}
+		for k := range c.Ends {
+			if c.Timing.Ends[k].Turns.Most >= least {
+				list = append(list, t.turnsOf(c, k))
+			}
+		}
+	}
+	return list
+}
+
+// slowAnswers tells of ends whose programs took long to answer, and once for at least as long as least: each host once.
+func (t *text) slowAnswers(least time.Duration) (list []string) {
 	first, more := map[packet.Addr]int{}, map[packet.Addr]int{}
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		a, ok := answers(c)
-		if _, hangs := t.hangsOn(c); !ok || hangs {
+		if _, hangs := t.hangsOn(c); !ok || hangs || a.Waits == nil || a.Waits.Most < least {
 			continue
 		}
 		s, host := answersOf(c, &a), c.Ends[a.By].Addr
@@ -93,13 +104,25 @@ func (t *text) turnsOf(c *agent.Connection, from int) string {
 		if c.Timing.Exchange.Apart() > 1 {
 			answers, most = strings.TrimSuffix(answers, ": ")+", several of which wait at times: after the newest of them ", "up to"
 		}
-		return answers + fmt.Sprintf("usually %s later, but %s %v or more, %s %s (frame %d)%s. Its program or host was slow then, or had nothing to send: no request waited for an ACK.",
-			span(x.Mean()), times(x.Long), time.Duration(timing.LongTurn), most, span(x.Most), x.Frame, t.longFrom(x))
+		return answers + fmt.Sprintf("usually %s later, but %s%s. Its program or host was slow then, or had nothing to send: no request waited for an ACK.",
+			span(x.Mean()), longTaken(x.Long, x.Most, x.Frame, most), t.longFrom(x))
 	case 2*x.Long >= x.Count && x.MeanOfAll() >= longTimes*y.MeanOfAll():
 		return answers + fmt.Sprintf("%s later on average, at most %s (frame %d)%s, and the other way it is %s. What takes that is its program or host, which is slow or has nothing to send: no request waited for an ACK.",
 			span(x.MeanOfAll()), span(x.Most), x.Frame, t.longFrom(x), span(y.MeanOfAll()))
 	}
 	return ""
+}
+
+// longTaken says how often an end took long, and how long at most: that first where it is so long that whoever waits takes notice.
+func longTaken(long uint64, most time.Duration, frame uint64, atMost string) string {
+	switch at := fmt.Sprintf("%s (frame %d)", span(most), frame); {
+	case most < longestTurn:
+		return fmt.Sprintf("%s %v or more, %s %s", times(long), time.Duration(timing.LongTurn), atMost, at)
+	case long == 1:
+		return "once " + at
+	default:
+		return fmt.Sprintf("up to %s, and %s more %v or longer", at, times(long-1), time.Duration(timing.LongTurn))
+	}
 }
 
 // longFrom says in which part of the capture an end took long, where that is not most of it; "": it is.

@@ -28,6 +28,8 @@ func (t *text) uneventful() {
 		nothing = "Nothing that packets show: "
 	case l.retransmitted+l.nak > 0, len(t.incomplete()) > 0:
 		nothing = "Nothing of note: "
+	case len(t.hanging())+len(t.longTurns(longestTurn)) > 0:
+		nothing = "Nothing of the transport: "
 	}
 	if what := l.unacknowledged(t.counted()); what != "" {
 		s = append(s, what)
