@@ -34,7 +34,7 @@ func (v *Verifier) settleRead(c *qp.Pair, from int, p *packet.Packet) {
 	if n <= 0 {
 		return
 	}
-	if v.settlesMTU(c, p, w, n) {
+	if v.settlesMTU(c, from, p, w, n) {
 		return
 	}
 	end := p.PSN
@@ -58,10 +58,15 @@ func (v *Verifier) settleRead(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
+// atOnce reports whether request p comes so soon after READ w that it does not ask for the tail of that: it is the next READ, even of a part of the same buffer.
+func atOnce(q *qp.SendQueue, w *wqe.SendWQE, p *packet.Packet) bool {
+	return q.Last.PSN == w.First && p.Time-q.Last.Time <= int64(verifier.InFlight)
+}
+
 // settlesMTU learns the path MTU from request p, n PSNs after READ w: it asks for the tail of it, or follows it by what the first response has shown. It reports
 // whether p shows it.
-func (v *Verifier) settlesMTU(c *qp.Pair, p *packet.Packet, w *wqe.SendWQE, n int) bool {
-	if mtu := tailMTU(w, p, n); mtu != 0 {
+func (v *Verifier) settlesMTU(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, n int) bool {
+	if mtu := tailMTU(w, p, n); mtu != 0 && (mtu == c.OddPayloadLen() || !someMTUFits(c, w.Length, n) || !atOnce(&c.Ends[from].SQ, w, p)) {
 		v.LearnPMTU(c, p, mtu)
 		return true
 	}
