@@ -261,7 +261,8 @@ func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upp
 	if k.Status != 0 {
 		o.Status = u.Status(k)
 	} else {
-		o.Unsure = c.Lossy || !c.Paired && !t.table.NeverAnswered(&c.Pair)
+		lost := c.Lossy && !(c.Cut() && u.Took().Count > 0) // else only the snap length cut packets, and left what ends a command
+		o.Unsure = lost || !c.Paired && !t.table.NeverAnswered(&c.Pair)
 	}
 	return o
 }

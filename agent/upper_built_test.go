@@ -14,6 +14,7 @@ import (
 
 // upperTalk writes the packets of one connection of RC, which no communication management has announced.
 type upperTalk struct {
+	snap int // bytes that are kept of a frame; 0: all
 	t    *testing.T
 	w    *fabricagent.Writer
 	psn  [2]packet.PSN // of the next request of each end
@@ -37,7 +38,11 @@ func (k *upperTalk) write(from int, p *packet.Packet) {
 	addrs := [2]packet.Addr{packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})}
 	p.Encap, p.Src, p.Dst, p.DestQP, p.PKey, p.SrcPort = packet.RoCEv2IPv4, addrs[from], addrs[1-from], uint32(0x20-from), 0xFFFF, 0xC123
 	b := p.CompleteEthernet(nil, [6]byte{2, 0, 0, 0, 0, byte(from)}, [6]byte{2, 0, 0, 0, 0, byte(1 - from)})
-	if err := k.w.Write(&fabricagent.Frame{Time: k.now, Data: b, Len: uint32(len(b)), Link: fabricagent.LinkEthernet}, ""); err != nil {
+	n := len(b)
+	if k.snap > 0 {
+		b = b[:min(n, k.snap)]
+	}
+	if err := k.w.Write(&fabricagent.Frame{Time: k.now, Data: b, Len: uint32(n), Link: fabricagent.LinkEthernet}, ""); err != nil {
 		k.t.Fatal(err)
 	}
 }
@@ -246,6 +251,32 @@ func TestUpperUnanswered(t *testing.T) {
 	}
 	if o := list[0].Upper.Oldest; o.Name != "NVMe Write, command id 0, namespace 1" || o.Frame != 1 || o.Unsure {
 		t.Errorf("%+v", o)
+	}
+}
+
+// TestUpperCut: a command that nothing ended is sure to be open where the snap length has left what ends the others, and not where it has not.
+func TestUpperCut(t *testing.T) {
+	for snap, sure := range map[int]bool{0: true, 120: true, 118: true, 66: false} {
+		var out bytes.Buffer
+		k := newUpperTalk(t, &out)
+		k.snap = snap
+		for i := range uint16(40) {
+			k.send(0, nvmeWrite(i, uint64(i)<<12, uint32(i)+7))
+			if i != 20 {
+				k.send(1, nvmeDone(i))
+			}
+		}
+		if err := k.w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		a := NewTransport(nil)
+		for _, p := range packetsOf(t, out.Bytes()) {
+			a.Packet(p)
+		}
+		u := a.Connections()[0].Upper
+		if (u != nil && u.Oldest != nil && u.Oldest.Name == "NVMe Write, command id 20, namespace 1" && !u.Oldest.Unsure) != sure {
+			t.Errorf("cut after %d bytes: %+v", snap, u)
+		}
 	}
 }
 

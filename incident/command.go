@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,6 +60,9 @@ func overlapped(c *agent.Connection, o *agent.Operation) bool {
 	return false
 }
 
+// manyLater is from how many later commands on that ended it is more likely that one was lost than that a server waits.
+const manyLater = 16
+
 // waits tells that a command had no answer until the end of its connection, or of the capture.
 func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	i := t.between(Waiting, c, o.From)
@@ -87,6 +91,9 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	i.FitsWith = []string{"a server that waits itself: for its disks, its file system, a lock, or another host", "a server whose threads are stopped or all busy, while its adapter acknowledges"}
 	if o.Later > 0 {
 		i.FitsWith[1] = "a server that has lost this command, or its answer"
+	}
+	if o.Later >= manyLater {
+		slices.Reverse(i.FitsWith)
 	}
 	i.Next = []string{"on " + i.Peer.Addr.String() + ": its log and dmesg, disks, and tasks that wait (state D)", "on " + i.Local.Addr.String() + ": what waits for this command"}
 	if !lossy {
