@@ -12,6 +12,7 @@ type Turns struct {
 	Usual, Slow time.Duration // the others in all, and the long ones
 	Most        time.Duration
 	Frame       uint64 // that ended the longest
+	At          int64  // when that was, nanoseconds since the Unix epoch
 	// From when the first of the long ones went on, and until when the last did, nanoseconds since the Unix epoch.
 	From, To int64
 }
@@ -29,7 +30,7 @@ func (t *Turns) add(d time.Duration, at int64, frame uint64) {
 		t.Usual += d
 	}
 	if d > t.Most {
-		t.Most, t.Frame = d, frame
+		t.Most, t.Frame, t.At = d, frame, at
 	}
 }
 
@@ -42,7 +43,7 @@ func (t *Turns) merge(o *Turns) {
 	}
 	t.Count, t.Long, t.Usual, t.Slow = t.Count+o.Count, t.Long+o.Long, t.Usual+o.Usual, t.Slow+o.Slow
 	if o.Most > t.Most {
-		t.Most, t.Frame = o.Most, o.Frame
+		t.Most, t.Frame, t.At = o.Most, o.Frame, o.At
 	}
 }
 

@@ -12,6 +12,7 @@ type Waits struct {
 	Latency verifier.Histogram
 	Most    time.Duration
 	Frame   uint64 // that ended the longest
+	At      int64  // when that was, nanoseconds since the Unix epoch
 	Series  Series // of what was answered then
 }
 
@@ -20,7 +21,7 @@ func (w *Waits) Add(d time.Duration, at int64, frame uint64) {
 	w.Latency.Observe(d)
 	w.Series.add(at, Slot{Slowest: d, Took: d, Messages: 1})
 	if d > w.Most {
-		w.Most, w.Frame = d, frame
+		w.Most, w.Frame, w.At = d, frame, at
 	}
 }
 
@@ -31,7 +32,7 @@ func (w *Waits) merge(o *Waits) {
 	w.Latency.Add(&o.Latency)
 	w.Series.merge(&o.Series)
 	if o.Most > w.Most {
-		w.Most, w.Frame = o.Most, o.Frame
+		w.Most, w.Frame, w.At = o.Most, o.Frame, o.At
 	}
 }
 

@@ -214,17 +214,9 @@ func (t *text) hangsOf(all []hung) string {
 			peers = append(peers, p)
 		}
 	}
-	slices.SortFunc(peers, packet.Addr.Compare)
-	var names []string
-	for _, p := range peers[:min(len(peers), quietTold)] {
-		names = append(names, p.String())
-	}
-	if more := len(peers) - quietTold; more > 0 {
-		names = append(names, count(more, "more host"))
-	}
 	e, peer := &first.c.Ends[first.a.By], &first.c.Ends[1-first.a.By]
 	return fmt.Sprintf("%v answered each message of %s on %s with one of its own, and does so no more: %s have none for %s or longer, though its adapter acknowledged each%s. It stopped first for %v %s, %s (frame %d), and last %s: its program waits or hangs.",
-		e.Addr, enumerate(names), count(len(all), "connection"), count(open, "message"), span(least), t.missed(), peer.Addr, qp(peer.QPN, peer.QPNKnown), offset(first.a.Newest, t.res.First), first.a.Frame,
+		e.Addr, someHosts(peers), count(len(all), "connection"), count(open, "message"), span(least), t.missed(), peer.Addr, qp(peer.QPN, peer.QPNKnown), offset(first.a.Newest, t.res.First), first.a.Frame,
 		offset(last.a.Newest, t.res.First))
 }
 

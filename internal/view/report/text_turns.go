@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,25 +27,76 @@ func (t *text) turns() {
 	t.few(append(t.changes(), t.longTurns(0)...))
 }
 
-// longTurns are those of ends that took longer than usual to answer, and once for at least as long as least.
-func (t *text) longTurns(least time.Duration) (list []string) {
-	list = t.slowAnswers(least)
+// longTurn is one that an end took long to.
+type longTurn struct {
+	c     *agent.Connection
+	by    int           // the end that took long
+	most  time.Duration // the longest
+	at    int64         // when that was over, nanoseconds since the Unix epoch
+	frame uint64
+	said  string
+}
+
+// longTurns tells of ends that took longer than usual to answer, and once for at least as long as least: the longest first. Where there is none, it tells of one that took long each time.
+func (t *text) longTurns(least time.Duration) []string {
+	list, always := t.slowAnswers(least), []string(nil)
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		if _, ok := answers(c); ok || !takeTurns(c) {
 			continue
 		}
 		for k := range c.Ends {
-			if c.Timing.Ends[k].Turns.Most >= least {
-				list = append(list, t.turnsOf(c, k))
+			x := &c.Timing.Ends[k].Turns
+			switch {
+			case x.Most < least:
+			case thinks(c) == k+1:
+				if least == 0 {
+					always = append(always, t.pauses(c, k))
+				}
+			default:
+				list = append(list, longTurn{c, k, x.Most, x.At, x.Frame, t.turnsOf(c, k)})
 			}
 		}
 	}
-	return list
+	list = slices.DeleteFunc(list, func(l longTurn) bool { return l.said == "" })
+	slices.SortStableFunc(list, func(a, b longTurn) int { return cmp.Compare(b.most, a.most) })
+	always = slices.DeleteFunc(always, func(s string) bool { return s == "" })
+	if len(list) > 0 || len(always) == 0 {
+		return t.chained(list)
+	}
+	if n := len(always) - 1; n > 0 {
+		always[0] += fmt.Sprintf(" On %s it is likewise.", count(n, "other connection"))
+	}
+	return always[:1]
 }
 
-// slowAnswers tells of ends whose programs took long to answer, and once for at least as long as least: each host once.
-func (t *text) slowAnswers(least time.Duration) (list []string) {
+// thinks is which end of two that take turns takes long each time, and the other does not, plus one; 0: neither.
+func thinks(c *agent.Connection) int {
+	for k := range c.Ends {
+		if x, y := &c.Timing.Ends[k].Turns, &c.Timing.Ends[1-k].Turns; 2*x.Long >= x.Count && x.MeanOfAll() >= longTimes*y.MeanOfAll() {
+			return k + 1
+		}
+	}
+	return 0
+}
+
+// pauses tells of an end that takes long each time: it is slow if it serves, and has nothing to ask if not. "": CM has told that it asks.
+func (t *text) pauses(c *agent.Connection, by int) string {
+	e, peer, x, y := &c.Ends[by], &c.Ends[1-by], &c.Timing.Ends[by].Turns, &c.Timing.Ends[1-by].Turns
+	took := fmt.Sprintf("%s later on average, at most %s (frame %d)%s", span(x.MeanOfAll()), span(x.Most), x.Frame, t.longFrom(x))
+	if c.PairedBy == agent.ByCM {
+		if by == 0 {
+			return ""
+		}
+		return fmt.Sprintf("%v %s answers each message of %v %s with one of its own: %s, and the other way it is %s. What takes that is its program or host: no request waited for an ACK.",
+			e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, qp(peer.QPN, peer.QPNKnown), took, span(y.MeanOfAll()))
+	}
+	return fmt.Sprintf("%v %s and %v %s take turns: the second sends %s after a message of the first, and the first %s. Its program is slow if it is the one that answers; if it asks, it had nothing to ask until then. No request waited for an ACK.",
+		e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, qp(peer.QPN, peer.QPNKnown), span(y.MeanOfAll()), took)
+}
+
+// slowAnswers finds ends whose programs took long to answer, and once for at least as long as least: each host once.
+func (t *text) slowAnswers(least time.Duration) (list []longTurn) {
 	first, more := map[packet.Addr]int{}, map[packet.Addr]int{}
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
@@ -59,11 +111,11 @@ func (t *text) slowAnswers(least time.Duration) (list []string) {
 			more[host]++
 		default:
 			first[host] = len(list)
-			list = append(list, s)
+			list = append(list, longTurn{c, a.By, a.Waits.Most, a.Waits.At, a.Waits.Frame, s})
 		}
 	}
 	for host, n := range more {
-		list[first[host]] += fmt.Sprintf(" On %s of %v it took long, too.", count(n, "other connection"), host)
+		list[first[host]].said += fmt.Sprintf(" On %s of %v it took long, too.", count(n, "other connection"), host)
 	}
 	return list
 }
@@ -91,7 +143,7 @@ func takeTurns(c *agent.Connection) bool {
 
 // turnsOf says how long an end took to send, after a message of its peer had come; "": not for long.
 func (t *text) turnsOf(c *agent.Connection, from int) string {
-	e, peer, x, y := &c.Ends[from], &c.Ends[1-from], &c.Timing.Ends[from].Turns, &c.Timing.Ends[1-from].Turns
+	e, peer, x := &c.Ends[from], &c.Ends[1-from], &c.Timing.Ends[from].Turns
 	answers := fmt.Sprintf("%v %s answers each message of %v %s with one of its own: ", e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, qp(peer.QPN, peer.QPNKnown))
 	of, at, frame := c.Timing.Newest()
 	quiet := time.Duration(t.res.Last - at)
@@ -106,9 +158,6 @@ func (t *text) turnsOf(c *agent.Connection, from int) string {
 		}
 		return answers + fmt.Sprintf("usually %s later, but %s%s. Its program or host was slow then, or had nothing to send: no request waited for an ACK.",
 			span(x.Mean()), longTaken(x.Long, x.Most, x.Frame, most), t.longFrom(x))
-	case 2*x.Long >= x.Count && x.MeanOfAll() >= longTimes*y.MeanOfAll():
-		return answers + fmt.Sprintf("%s later on average, at most %s (frame %d)%s, and the other way it is %s. What takes that is its program or host, which is slow or has nothing to send: no request waited for an ACK.",
-			span(x.MeanOfAll()), span(x.Most), x.Frame, t.longFrom(x), span(y.MeanOfAll()))
 	}
 	return ""
 }

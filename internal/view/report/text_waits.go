@@ -49,8 +49,8 @@ func (t *text) exchanges() (hosts []packet.Addr, list []timing.HostMessage) {
 	}
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
-		if c.Timing == nil || c.Service == packet.UD {
-			continue
+		if c.Timing == nil || c.Service == packet.UD || takeTurns(c) && thinks(c) > 0 {
+			continue // a client waits for nothing where it has nothing to ask, nor does its server
 		}
 		for k := range c.Ends {
 			sent := c.Timing.Ends[k].Sent

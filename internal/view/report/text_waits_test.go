@@ -100,6 +100,7 @@ func TestWaits(t *testing.T) {
 	}{
 		{"ring", ring(2, 3000), "Waits: 10.0.0.0, 10.0.0.1 and 10.0.0.3 send nothing for long until a message of the host before them comes, and then go on at once; first of all they wait for 10.0.0.2, which goes on by itself, up to "},
 		{"one is late", all(15000), "Waits: 10.0.0.0 had no message for up to 14.98ms, 40 times, 599.2ms in all, until one of 10.0.0.2 came, and it went on within 59.5µs of that; the other peers send as many. The program on 10.0.0.2 was late"},
+		{"a server", all(15000), ""},
 		{"none is late", all(0), ""},
 		{"two are late in turn", turns, "until one of 10.0.0.0 or 10.0.0.1 came, and they went on within "},
 		{"all pause once", pauses, ""},
@@ -108,6 +109,15 @@ func TestWaits(t *testing.T) {
 	} {
 		var b bytes.Buffer
 		x := &text{Options: Options{Width: 800}, out: bufio.NewWriter(&b), res: between(k.of)}
+		if k.name == "a server" { // which a client asks at its leisure
+			for n := range x.res.Connections {
+				if c := &x.res.Connections[n]; c.Ends[0].Addr == packet.IPv4Addr([]byte{10, 0, 0, 2}) {
+					for e := range c.Ends {
+						c.Ends[e].Messages, c.Timing.Ends[e].Turns = 200, timing.Turns{Count: 200, Long: uint64(200 * (1 - e)), Usual: time.Duration(e) * time.Millisecond, Slow: time.Duration(1-e) * 3 * time.Second}
+					}
+				}
+			}
+		}
 		told := x.waits()
 		if err := x.out.Flush(); err != nil {
 			t.Fatal(err)

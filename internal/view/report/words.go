@@ -3,12 +3,14 @@ package report
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
 
+	"ibwitness/packet"
 	"ibwitness/rule"
 )
 
@@ -170,6 +172,19 @@ func numerals(list []uint64) []string {
 		s[i] = strconv.FormatUint(n, 10)
 	}
 	return s
+}
+
+// someHosts names the first of some hosts, in the order of their addresses, and says how many more there are.
+func someHosts(list []packet.Addr) string {
+	slices.SortFunc(list, packet.Addr.Compare)
+	var names []string
+	for _, a := range list[:min(len(list), quietTold)] {
+		names = append(names, a.String())
+	}
+	if more := len(list) - quietTold; more > 0 {
+		names = append(names, count(more, "more host"))
+	}
+	return enumerate(names)
 }
 
 // enumerate joins words: "a, b and c".

@@ -1,0 +1,75 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"ibwitness/packet"
+)
+
+// chainSlack is by how much of its time, one in so many, a turn may begin earlier and end later than that which it waited for.
+const chainSlack = 20
+
+// chained tells long turns, and once only those that waited for another: of a host that answered its peers right after it had had an answer for which it waited as long.
+func (t *text) chained(list []longTurn) (out []string) {
+	order := make([]int, len(list))
+	for n := range order {
+		order[n] = n
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[a].at, list[b].at) })
+	waits := make([]int, len(list)) // for which other, plus one
+	for k, n := range order {
+		for _, m := range order[:k] {
+			if waits[n] == 0 && waitsFor(&list[n], &list[m]) {
+				waits[n] = m + 1
+			}
+		}
+	}
+	for n := range list {
+		if waits[n] == 0 {
+			out = append(out, list[n].said+t.waitingFor(list, waits, n))
+		}
+	}
+	return out
+}
+
+// waitsFor reports whether the host of turn a, which took a second or longer, answered only when it had had the answer b.
+func waitsFor(a, b *longTurn) bool {
+	if b.most < longestTurn || a.c == b.c || a.c.Ends[a.by].Addr != b.c.Ends[1-b.by].Addr {
+		return false
+	}
+	slack := int64(b.most / chainSlack)
+	began, ended := (a.at-int64(a.most))-(b.at-int64(b.most)), a.at-b.at
+	return max(began, -began) <= slack && ended >= 0 && ended <= slack
+}
+
+// waitingFor tells which turns waited for turn n, as waits says, and when it began.
+func (t *text) waitingFor(list []longTurn, waits []int, n int) string {
+	var hosts, peers []packet.Addr
+	most := time.Duration(0)
+	add := func(to *[]packet.Addr, a packet.Addr) {
+		if !slices.Contains(*to, a) {
+			*to = append(*to, a)
+		}
+	}
+	for of, todo := n, []int(nil); ; of, todo = todo[0], todo[1:] {
+		for m := range list {
+			if waits[m] == of+1 {
+				l := &list[m]
+				add(&hosts, l.c.Ends[l.by].Addr)
+				add(&peers, l.c.Ends[1-l.by].Addr)
+				most, todo = max(most, l.most), append(todo, m)
+			}
+		}
+		if len(todo) == 0 {
+			break
+		}
+	}
+	if len(hosts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" That was from %s to %s. Meanwhile %s owed answers to %s, for up to %s, and sent them right after: they waited for the same.",
+		offset(list[n].at-int64(list[n].most), t.res.First), offset(list[n].at, t.res.First), someHosts(hosts), someHosts(peers), span(most))
+}
