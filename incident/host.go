@@ -14,6 +14,7 @@ import (
 type host struct {
 	last        int64 // when it last sent anything
 	connections int   // on which it has sent anything
+	heard       bool  // others have sent anything to it
 }
 
 // sightings are when, and on which connections, a host sent that others wait for, in the order in which they began; nil: nobody waits for it.
@@ -71,6 +72,7 @@ func (t *teller) host(c *agent.Connection) {
 		if e.Packets > 0 {
 			h.connections++
 		}
+		h.heard = h.heard || peer.Packets > 0
 		t.hosts[e.Addr] = h
 		if peer.Stalled || waits(peer, t.run.Last) || c.Upper != nil && c.Upper.Oldest != nil {
 			t.waitFor(e.Addr)

@@ -87,22 +87,23 @@ type Incident struct {
 	Next        []string      // what to look at next
 	Also        []packet.Addr // other hosts that lost Peer, that Local lost, or whose packets to Peer met congestion or were trimmed, at the same time
 
-	common       packet.Addr // what all that Also tells of have in common, where that is Local; else it is Peer
-	gone         gone        // what of Peer is
-	newest       Party       // Local of the one of its group that was told last
-	oneSided     bool        // the capture holds one direction of each connection
-	foremost     bool        // it is told first: what the others say rests on it
-	outlasted    bool        // retries that were used up in an outage that others outlasted
-	ofTrimmed    bool        // losses on a way on which packets were trimmed
-	ofMarked     bool        // losses on a way on which many packets were marked as having met congestion
-	onePath      bool        // losses that may be on one path of several
-	storm        int         // number of a pause that a port did not let go of, which others are within; 0: it is none
-	within       int         // of the one that an interruption is told with
-	explained    bool        // losses, most of which are packets that were overtaken
-	disconnected bool        // the peer had asked to disconnect before the request was sent
-	sized        bool        // only smaller packets pass
-	packet       uint32      // payload of a packet of the request, not of a READ; 0: not known
-	refused      uint64      // frame of the request that a NAK refuses; 0: not known
+	common       packet.Addr   // what all that Also tells of have in common, where that is Local; else it is Peer
+	gone         gone          // what of Peer is
+	newest       Party         // Local of the one of its group that was told last
+	oneSided     bool          // the capture holds one direction of each connection
+	foremost     bool          // it is told first: what the others say rests on it
+	outlasted    bool          // retries that were used up in an outage that others outlasted
+	ofTrimmed    bool          // losses on a way on which packets were trimmed
+	ofMarked     bool          // losses on a way on which many packets were marked as having met congestion
+	onePath      bool          // losses that may be on one path of several
+	storm        int           // number of a pause that a port did not let go of, which others are within; 0: it is none
+	within       int           // of the one that an interruption is told with
+	explained    bool          // losses, most of which are packets that were overtaken
+	mostLost     time.Duration // of those that it tells of
+	disconnected bool          // the peer had asked to disconnect before the request was sent
+	sized        bool          // only smaller packets pass
+	packet       uint32        // payload of a packet of the request, not of a READ; 0: not known
+	refused      uint64        // frame of the request that a NAK refuses; 0: not known
 }
 
 // Party is one side of an incident.

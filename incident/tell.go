@@ -163,7 +163,10 @@ func (i *Incident) show(frames ...uint64) {
 	}
 }
 
-// tell takes an incident: with others of its group it is one, told by the one that cost the most time.
+// clearlyMore is by which part of it, one in so many, an incident costs more time than another at least to be the one that is told.
+const clearlyMore = 4
+
+// tell takes an incident: with others of its group it is one, told by the one that cost clearly the most time, or else by the first.
 func (t *teller) tell(i *Incident, what string) {
 	t.tellAs(i, group{i.Kind, i.Local.Addr, i.Peer.Addr, what})
 }
@@ -182,9 +185,11 @@ func (t *teller) tellAs(i *Incident, g group) {
 		n += i.Connections
 	}
 	begin, end, ongoing := min(was.Begin, i.Begin), max(was.End, i.End), was.Ongoing || i.Ongoing
-	if i.Lost > was.Lost {
+	most := max(was.mostLost, was.Lost, i.Lost)
+	if i.Lost > was.Lost+was.Lost/clearlyMore || i.Begin < was.Begin && i.Lost+i.Lost/clearlyMore >= was.Lost {
 		*was = *i
 	}
+	was.mostLost = most
 	was.Connections, was.Begin, was.End, was.Ongoing, was.newest = n, begin, end, ongoing, newest
 }
 
@@ -194,7 +199,11 @@ func (t *teller) sorted() []Incident {
 	for _, i := range t.order {
 		if n := i.Connections; n > 1 {
 			also := count(uint64(n-1), "more connection") + " between the same hosts likewise"
-			if i.Lost > 0 && t.timed() {
+			switch {
+			case i.Lost == 0 || !t.timed():
+			case i.Lost < i.mostLost:
+				also += "; this is the first, and none lost much more time"
+			default:
 				also += "; this is the one that lost the most time"
 			}
 			i.fact("also", also)

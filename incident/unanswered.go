@@ -260,5 +260,14 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	if next.PairedBy == agent.ByCM {
 		asked = fmt.Sprintf(", for which %v asked (REQ)", next.Ends[0].Addr)
 	}
-	i.fact("then", fmt.Sprintf("the same hosts began another connection%s, in frame %d%s", later, next.FirstFrame, asked))
+	failed := ""
+	if i.Kind == NeverAnswered && neverAnswered(next) {
+		failed = ", which was never answered either"
+	}
+	i.fact("then", fmt.Sprintf("the same hosts began another connection%s, in frame %d%s%s", later, next.FirstFrame, asked, failed))
+}
+
+// neverAnswered reports whether an end of a connection sent requests, and retransmitted some, and the other never sent anything.
+func neverAnswered(c *agent.Connection) bool {
+	return c.Ends[0].Packets == 0 && c.Ends[1].Stalled || c.Ends[1].Packets == 0 && c.Ends[0].Stalled
 }

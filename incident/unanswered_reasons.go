@@ -35,6 +35,11 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	case took(c, from, k):
 		t.responseLost(i, c, from, k)
 	case i.Kind == NeverAnswered && known && alive:
+		if !t.hosts[i.Local.Addr].heard {
+			i.fact("source", "the capture holds no packet to "+local+", from any host")
+			i.FitsWith = append(i.FitsWith, "a source address, "+local+", that the queue pair of "+peer+" does not expect, or that has no way back: another GID index than the one that was exchanged")
+			i.Next = append(i.Next, "the GID index that the program uses, and whether "+local+" is its address (show_gids, ip address)")
+		}
 		i.FitsWith = append(i.FitsWith, "a wrong destination QPN, or a queue pair of "+peer+" that is not yet in RTR or is in the error state",
 			otherStart)
 		i.Next = append(i.Next, "both ends' QPN, rq_psn, sq_psn, P_Key and GID as the application exchanged them", "rdma resource show qp on "+peer+", and the counters of its port (out_of_sequence, resp_local_qp_error)")

@@ -1,0 +1,35 @@
+package incident
+
+import (
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+)
+
+// TestTellAs: of several connections that lost about as much time the first is told, and else the one that lost the most.
+func TestTellAs(t *testing.T) {
+	const s = time.Second
+	for _, k := range []struct {
+		name string
+		lost []time.Duration // by connection, in the order of their beginning
+		told int
+		also string
+	}{
+		{"alike", []time.Duration{10 * s, 11 * s, 9 * s}, 0, "2 more connections between the same hosts likewise; this is the first, and none lost much more time"},
+		{"the first most", []time.Duration{11 * s, 10 * s, 9 * s}, 0, "2 more connections between the same hosts likewise; this is the one that lost the most time"},
+		{"one far more", []time.Duration{10 * s, 30 * s, 9 * s}, 1, "2 more connections between the same hosts likewise; this is the one that lost the most time"},
+	} {
+		for _, order := range [][]int{{0, 1, 2}, {2, 1, 0}, {1, 2, 0}} {
+			r := newTeller(&agent.Result{Last: int64(time.Minute)})
+			for _, n := range order {
+				r.tell(&Incident{Kind: Unanswered, Connections: 1, Begin: int64(n), Lost: k.lost[n], Local: Party{Addr: packet.IPv4Addr([]byte{10, 0, 0, 1}), QPN: uint32(n)}}, "")
+			}
+			list := r.sorted()
+			if len(list) != 1 || list[0].Local.QPN != uint32(k.told) || list[0].Begin != 0 || len(list[0].Facts) != 1 || list[0].Facts[0].Text != k.also {
+				t.Errorf("%s, %v: %+v", k.name, order, list)
+			}
+		}
+	}
+}
