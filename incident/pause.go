@@ -14,7 +14,7 @@ import (
 func (t *teller) paused() {
 	for k := range t.run.Paused {
 		p := &t.run.Paused[k]
-		if p.Begun == 0 {
+		if p.Begun == 0 || t.pausedBy(p) != nil {
 			continue
 		}
 		what := "all its traffic"
@@ -31,6 +31,7 @@ func (t *teller) paused() {
 		i.fact("frames", count(p.Frames, "pause frame"))
 		i.fact("longest", t.within("%s", int64(p.Longest)))
 		i.fact("ended", endedBy(p))
+		t.passesOn(i, p)
 		t.without(i, p)
 		i.FitsWith = []string{"a receiver that cannot take what is sent to it: its host, its memory, or its PCIe link is slow", "congestion after the port, which it hands back"}
 		if len(p.Hosts) > 0 {

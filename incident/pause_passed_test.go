@@ -1,0 +1,43 @@
+package incident_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/link"
+	"ibwitness/packet"
+)
+
+// TestPausePassedOn: the pauses of a port which no host is known to have, as many, as long, and each a little later than those of another, are told with those; not where they are of a host, or are others.
+func TestPausePassedOn(t *testing.T) {
+	const ms = time.Millisecond
+	first := link.Paused{
+		From: [6]byte{2, 0, 0, 0, 0, 1}, Hosts: []packet.Addr{packet.IPv4Addr([]byte{10, 0, 0, 1})}, Priority: 3, Time: second(1), Frame: 7, LastTime: second(2), LastFrame: 900, Frames: 3000, Begun: 3, Least: 69 * ms, Most: 551 * ms, Longest: 341 * ms,
+	}
+	const said = "passed on: to who sends, as often and for as long, by the port with Ethernet address 02:00:00:00:00:02 began 400µs later"
+	for _, k := range []struct {
+		name   string
+		change func(q *link.Paused)
+		want   bool
+	}{
+		{"passed on", func(*link.Paused) {}, true},
+		{"of a host", func(q *link.Paused) { q.Hosts = first.Hosts }, false},
+		{"another priority", func(q *link.Paused) { q.Priority = 4 }, false},
+		{"longer", func(q *link.Paused) { q.Most *= 2 }, false},
+		{"more often", func(q *link.Paused) { q.Begun++ }, false},
+		{"much later", func(q *link.Paused) { q.Time += int64(20 * ms) }, false},
+		{"at another tap", func(q *link.Paused) { q.Tap = 1 }, false},
+	} {
+		q := first
+		q.From, q.Hosts, q.Time, q.Frame, q.LastTime, q.Most = [6]byte{2, 0, 0, 0, 0, 2}, nil, first.Time+int64(400*time.Microsecond), 9, first.LastTime-int64(ms), 550*ms
+		k.change(&q)
+		for _, list := range [][]link.Paused{{first, q}, {q, first}} {
+			got := toldOf(&agent.Result{Last: second(3), Paused: list})
+			if strings.Contains(got, said) != k.want || strings.Count(got, "had the other end of its link pause") != map[bool]int{true: 1, false: 2}[k.want] {
+				t.Errorf("%s: %s", k.name, got)
+			}
+		}
+	}
+}
