@@ -4,7 +4,9 @@ import (
 	"time"
 
 	"ibwitness/agent/internal/connection"
+	"ibwitness/qp"
 	"ibwitness/verifier/rd"
+	"ibwitness/wqe"
 )
 
 // open fills in which requests of a connection wait for an answer: where CM has disconnected, none does.
@@ -21,6 +23,7 @@ func (t *Transport) openEver(c *connection.Connection, k *Connection) {
 	}
 	for e := range c.Ends {
 		q := &c.Ends[e].SQ
+		k.Ends[e].Midway = midway(q)
 		if n, oldest := q.Outstanding(); n > 0 && !c.RQ(1-e).Refused() {
 			end := &k.Ends[e]
 			end.Open, end.OpenSince, end.OpenFrame = uint32(n), q.TimerStart, q.Last.Frame&^0xFFFFFFFF|uint64(oldest.Frame)
@@ -30,6 +33,15 @@ func (t *Transport) openEver(c *connection.Connection, k *Connection) {
 			}
 		}
 	}
+}
+
+// midway returns the message of a send queue of which a part was sent; nil: there is none, or it is not certain.
+func midway(q *qp.SendQueue) *Midway {
+	w := q.Messages.Newest()
+	if q.Open == wqe.None || !q.Sequence.Certain() || q.Next != q.High || w == nil || w.Op != q.Open || w.Has(wqe.Ended) || q.Last.PSN != q.Next.Add(-1) {
+		return nil
+	}
+	return &Midway{w.Op, w.First, w.Length, w.Got(), q.Last.Frame, q.Last.Time}
 }
 
 // Open is the requests that wait for an answer when the capture ends.

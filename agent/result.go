@@ -15,6 +15,7 @@ import (
 	"ibwitness/verifier"
 	"ibwitness/verifier/cm"
 	"ibwitness/verifier/ud"
+	"ibwitness/wqe"
 )
 
 // Result is everything that a run found. It is the same whatever the number of workers.
@@ -128,10 +129,21 @@ type End struct {
 	// Trouble is what kept its requests from being answered; nil: nothing did. Stalled says that the request of the newest stall still waits.
 	Trouble   *qp.Trouble
 	Stalled   bool
-	OpenEnded uint16 // see Open
+	OpenEnded uint16  // see Open
+	Midway    *Midway // the message of which it has sent a part, on RC and XRC; nil: none, or the rest may have been sent where the capture has a gap
 	Settings
 	Path  Path
 	Timer int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did
+}
+
+// Midway is a SEND or WRITE whose newest packet came, and not the last.
+type Midway struct {
+	Op     wqe.Op
+	PSN    packet.PSN // of its first packet
+	Length uint32     // bytes, of a WRITE whose first packet was seen; 0: not known
+	Sent   uint32     // bytes of payload that were seen
+	Frame  uint64     // of its newest packet
+	Since  int64      // time of that
 }
 
 // Cause is the command of the protocol above that a READ or WRITE belongs to which waited.
