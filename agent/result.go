@@ -49,6 +49,8 @@ type Result struct {
 	// MessagesDropped is how many messages were not kept, as they began after those that are.
 	MessagesDropped uint64
 	REQs            []cm.Unanswered     // of CM that nothing has answered, in the order of their first
+	SIDRs           []cm.Resolved       // SIDR_REQs that were answered, of the last minute
+	Delayed         []cm.Delayed        // REJs of CM after an MRA had asked for more time
 	Streams         []ud.Stream         // of datagrams, by the queue pair that sent them, in the order of their first
 	Datagrams       []cq.Dropped        // on their way to queue pairs whose logs tell that they did not receive them
 	AwaitedMADs     uint64              // management requests, but those of subnet management, that are not answered when the capture ends, however shortly they wait

@@ -87,6 +87,8 @@ func (e *engine) result() *Result {
 		}
 		r.addLatencies(t.rc.Latencies)
 		r.REQs = append(r.REQs, t.talks.Unanswered()...)
+		r.SIDRs = append(r.SIDRs, t.talks.Resolved()...)
+		r.Delayed = append(r.Delayed, t.talks.Delayed()...)
 		r.MADs = append(r.MADs, t.unmanaged(e.clocks.last)...)
 		r.await(t.gmp.Waiting())
 		t.nodes()
