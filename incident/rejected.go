@@ -14,8 +14,12 @@ import (
 
 // rejected tells of connections that the communication manager refused.
 func (t *teller) rejected() {
+	restarts, told := t.restarts()
+	for k := range restarts {
+		t.restartedAt(&restarts[k])
+	}
 	for k := range t.run.Findings {
-		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event {
+		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event && !told[f] {
 			i := rejection(f)
 			t.afterREPs(i, f)
 			t.tell(i, f.Detail+t.afterMRA(i, f))

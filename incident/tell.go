@@ -64,19 +64,20 @@ type teller struct {
 	marked   map[way]bool // many were marked as having met congestion, likewise
 	groups   map[group]*Incident
 	order    []*Incident
-	keys     []group                        // of order
-	pairs    map[pair][]*agent.Connection   // by First; nil: nobody has asked
-	ways     map[waysKey]lossyPath          // what paths says
-	allWays  map[packet.Service]lossyPath   // what pathsOfAll says
-	pmtus    map[packet.Addr]uint32         // the largest path MTU of the connections of a host; nil: nobody has asked
-	passages map[passageKey]*passage        // what passageOf returns
-	keysOf   map[waysKey][]uint16           // what unansweredKeys returns
-	broken   map[rule.Frame][]*rule.Finding // violations, by frame; nil: nobody has asked
-	stopped  []stop                         // interruptions, which stops tells of
-	storms   []pauseTold                    // ports that did not let go, and whose packets they have wait
-	lost     *unheld                        // nil: nobody has asked
-	sided    *sides                         // nil: nobody has asked
-	still    []still                        // when the capture recorded nothing of any host
+	keys     []group                             // of order
+	pairs    map[pair][]*agent.Connection        // by First; nil: nobody has asked
+	ways     map[waysKey]lossyPath               // what paths says
+	allWays  map[packet.Service]lossyPath        // what pathsOfAll says
+	pmtus    map[packet.Addr]uint32              // the largest path MTU of the connections of a host; nil: nobody has asked
+	passages map[passageKey]*passage             // what passageOf returns
+	keysOf   map[waysKey][]uint16                // what unansweredKeys returns
+	served   map[packet.Addr][]*agent.Connection // what serves returns; nil: nobody has asked
+	broken   map[rule.Frame][]*rule.Finding      // violations, by frame; nil: nobody has asked
+	stopped  []stop                              // interruptions, which stops tells of
+	storms   []pauseTold                         // ports that did not let go, and whose packets they have wait
+	lost     *unheld                             // nil: nobody has asked
+	sided    *sides                              // nil: nobody has asked
+	still    []still                             // when the capture recorded nothing of any host
 }
 
 // group is which incidents are told as one: of the same kind between the same hosts, in the same direction, and overlapping in time where that is said.
