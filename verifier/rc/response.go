@@ -41,7 +41,7 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	r.CloseUnseen()
 	if copied := v.copiedResponse(r, p); copied || verifier.LeftBefore(p, r.Last.ID) {
-		if copied {
+		if copied && (verifier.Numbered(p) || !asksOnceMore(q, r, p)) {
 			v.CountCopy(p, p.Time-r.Last.Time)
 		}
 		v.Copied(c, from, p)
@@ -55,6 +55,11 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.respond(c, from, p)
 	r.Last.Came(p)
+}
+
+// asksOnceMore reports whether NAK p is like the newest response since what that asked for has come once more, and its responder asks again.
+func asksOnceMore(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
+	return p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() != packet.ACK && q.Last.Time > r.Last.Time && !q.Last.PSN.Before(p.PSN)
 }
 
 // unpaired takes a response of a connection whose two directions could not be paired: what it says of itself is kept.

@@ -32,15 +32,28 @@ func (v *Verifier) sameRequest(c *qp.Pair, from int, t packet.Trace, p *packet.P
 		return false
 	}
 	if verifier.Numbered(p) && !sameNumber(c, from, p) {
-		return p.IPID == t.IPID && sameBytes(v.Trace(p), t)
+		newest := q.Last.PSN == p.PSN && q.Last.ID == p.IPID && p.Time-q.Last.Time < verifier.CopyTime // which may have been retransmitted
+		return p.IPID == t.IPID && sameBytes(v.Trace(p), t) || newest && packet.SameContent(p, t)
 	}
-	if q.Last.PSN != p.PSN || p.Time-q.Last.Time >= atOnce {
+	if q.Last.PSN != p.PSN || p.Time-q.Last.Time >= atOnce || nakWaits(c, from, p) {
 		return false
 	}
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read && !w.Has(wqe.Answered) && w.RespFrame != 0 && packet.FrameNear(p.Frame, w.RespFrame) > q.Last.Frame {
 		return false
 	}
 	return sameBytes(v.Trace(p), t)
+}
+
+// nakWaits reports whether a PSN sequence NAK names the PSN of request p, and has come since the newest request, which had that too: it has not been judged, as nothing was seen after that PSN.
+func nakWaits(c *qp.Pair, from int, p *packet.Packet) bool {
+	last := &c.Ends[from].SQ.Last
+	for i := range c.Early() {
+		e := &c.Early()[i].Packet
+		if e.PSN == p.PSN && e.Opcode.Fn() == packet.Acknowledge && e.Syndrome == packet.NAKSequence && c.End(e) != from && e.Time >= last.Time {
+			return true
+		}
+	}
+	return false
 }
 
 // sameBytes reports whether two traces are those of one packet. Of it and its copy, one may have been damaged on the way where no ICRC shows it.
