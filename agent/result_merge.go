@@ -65,6 +65,9 @@ func (e *engine) result() *Result {
 		s.t.Finish(e.clocks.last)
 	}
 	Reconcile(agents...)
+	if e.watch == nil {
+		leaveToCopies(agents, r.RDMA)
+	}
 	r.Streams = ud.Streams(ofDatagrams(agents)...)
 	for _, t := range agents {
 		r.Repeated += t.repeated

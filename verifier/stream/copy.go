@@ -32,24 +32,34 @@ func (v *Verifier) sameRequest(c *qp.Pair, from int, t packet.Trace, p *packet.P
 		return false
 	}
 	if verifier.Numbered(p) && !sameNumber(c, from, p) {
-		newest := q.Last.PSN == p.PSN && q.Last.ID == p.IPID && p.Time-q.Last.Time < verifier.CopyTime // which may have been retransmitted
-		return p.IPID == t.IPID && sameBytes(v.Trace(p), t) || newest && packet.SameContent(p, t)
+		return p.IPID == t.IPID && sameBytes(v.Trace(p), t) || likeNewest(q, p) && packet.SameContent(p, t)
 	}
 	if q.Last.PSN != p.PSN || p.Time-q.Last.Time >= atOnce || nakWaits(c, from, p) {
 		return false
 	}
-	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read && !w.Has(wqe.Answered) && w.RespFrame != 0 && packet.FrameNear(p.Frame, w.RespFrame) > q.Last.Frame {
-		return false
-	}
-	return sameBytes(v.Trace(p), t)
+	return !partAnswered(q, p) && sameBytes(v.Trace(p), t)
 }
 
-// nakWaits reports whether a PSN sequence NAK names the PSN of request p, and has come since the newest request, which had that too: it has not been judged, as nothing was seen after that PSN.
+// partAnswered reports whether a part of the answer to the READ at the PSN of request p has come since the newest request.
+func partAnswered(q *qp.SendQueue, p *packet.Packet) bool {
+	w, _ := q.Messages.Find(p.PSN)
+	return w != nil && w.Op == wqe.Read && !w.Has(wqe.Answered) && w.RespFrame != 0 && packet.FrameNear(p.Frame, w.RespFrame) > q.Last.Frame
+}
+
+// likeNewest reports whether request p has the PSN and the number of the newest one, which may have been retransmitted.
+func likeNewest(q *qp.SendQueue, p *packet.Packet) bool {
+	return q.Last.PSN == p.PSN && q.Last.ID == p.IPID && p.Time-q.Last.Time < verifier.CopyTime
+}
+
+// nakWaits reports whether a PSN sequence NAK names the PSN of request p, and has come since the newest request, which had that too and is not acknowledged: it has not been judged, as nothing was seen after that PSN.
 func nakWaits(c *qp.Pair, from int, p *packet.Packet) bool {
-	last := &c.Ends[from].SQ.Last
+	q := &c.Ends[from].SQ
+	if p.PSN.Before(q.Una) {
+		return false // it is acknowledged
+	}
 	for i := range c.Early() {
 		e := &c.Early()[i].Packet
-		if e.PSN == p.PSN && e.Opcode.Fn() == packet.Acknowledge && e.Syndrome == packet.NAKSequence && c.End(e) != from && e.Time >= last.Time {
+		if e.PSN == p.PSN && e.Opcode.Fn() == packet.Acknowledge && e.Syndrome == packet.NAKSequence && c.End(e) != from && e.Time >= q.Last.Time {
 			return true
 		}
 	}
