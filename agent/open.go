@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"ibwitness/agent/internal/connection"
-	"ibwitness/qp"
 	"ibwitness/verifier/rd"
 	"ibwitness/wqe"
 )
@@ -23,7 +22,7 @@ func (t *Transport) openEver(c *connection.Connection, k *Connection) {
 	}
 	for e := range c.Ends {
 		q := &c.Ends[e].SQ
-		k.Ends[e].Midway = midway(q)
+		k.Ends[e].Midway = midway(c, e)
 		if n, oldest := q.Outstanding(); n > 0 && !c.RQ(1-e).Refused() {
 			end := &k.Ends[e]
 			end.Open, end.OpenSince, end.OpenFrame = uint32(n), q.TimerStart, q.Last.Frame&^0xFFFFFFFF|uint64(oldest.Frame)
@@ -35,9 +34,13 @@ func (t *Transport) openEver(c *connection.Connection, k *Connection) {
 	}
 }
 
-// midway returns the message of a send queue of which a part was sent; nil: there is none, or it is not certain.
-func midway(q *qp.SendQueue) *Midway {
+// midway returns the message of an end of which a part was sent; nil: there is none, or it is not certain, as where the rest came damaged, or a response to it shows that it was sent.
+func midway(c *connection.Connection, end int) *Midway {
+	q, r := &c.Ends[end].SQ, c.RQ(1-end)
 	w := q.Messages.Newest()
+	if len(c.Early()) > 0 || r.Unseen > 0 || q.DamagedFrom(q.Next) {
+		return nil
+	}
 	if q.Open == wqe.None || !q.Sequence.Certain() || q.Next != q.High || w == nil || w.Op != q.Open || w.Has(wqe.Ended) || q.Last.PSN != q.Next.Add(-1) {
 		return nil
 	}

@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/agent"
@@ -25,7 +26,7 @@ func (t *teller) unended(c *agent.Connection, from int) {
 	if !t.timed() || !leftOff(c, e, t.run.Last) || e.Stalled || peer.Stalled || waits(e, t.run.Last) || t.oneSided(c, from) || over(e) || over(peer) {
 		return // else why is told
 	}
-	if e.Trouble != nil && e.Trouble.Missing.Acked > 0 {
+	if e.Trouble != nil && e.Trouble.Missing.Acked > 0 || !t.tapGoesOn(c, e.Midway.Since+silence) {
 		return // the capture does not hold all that was sent
 	}
 	m, until := e.Midway, t.run.Last
@@ -48,8 +49,16 @@ func (t *teller) unended(c *agent.Connection, from int) {
 	}
 	t.command(i, c)
 	t.unendedReasons(i, e)
+	i.FitsWith = append(i.FitsWith, "a capture that lost the rest of it, with its answer")
 	i.Next = []string{"the queue pair's state on " + local + " (rdma resource show qp), its dmesg and port counters (retransmission timeouts, pause frames received)", "a capture at " + local + ": whether it sent the rest"}
 	t.tell(i, "unended")
+}
+
+// tapGoesOn reports whether the tap that saw the first packet of c recorded anything at a time or later: of several, one may have ended before.
+func (t *teller) tapGoesOn(c *agent.Connection, at int64) bool {
+	return len(t.run.Taps) < 2 || slices.ContainsFunc(t.run.Connections, func(d agent.Connection) bool {
+		return d.FirstTap == c.FirstTap && max(d.Ends[0].Last, d.Ends[1].Last) >= at
+	})
 }
 
 // unendedReasons says what would look like it that end e stopped in the midst of a message.

@@ -39,4 +39,20 @@ work:
 	soon := slices.DeleteFunc(slices.Clone(cut), func(f fabricagent.Frame) bool { return f.Time > all[at].Time+int64(800*time.Millisecond) })
 	contains(t, "the capture ends", happened(t, soon, agent.Options{}), nil, []string{"stopped in the midst"})
 	contains(t, "whole", happened(t, all, agent.Options{}), []string{"frames: 0"}, nil)
+	two := judged(t, cut, agent.Options{})
+	two.Taps = append(two.Taps, fabricagent.Tap{File: "another"})
+	contains(t, "the tap goes on", toldOf(two), []string{told}, nil)
+	for k := range two.Connections {
+		if d := &two.Connections[k]; d.Ends[0].Midway == nil {
+			d.FirstTap = 1
+		}
+	}
+	contains(t, "the tap ended", toldOf(two), nil, []string{"stopped in the midst"})
+	last := slices.IndexFunc(all, func(f fabricagent.Frame) bool { return decoded(&f).Opcode.Fn() == packet.WriteLast })
+	lost := slices.Delete(slices.Clone(all), last, last+1) // its ACK is there
+	contains(t, "the capture has lost the end", happened(t, lost, agent.Options{}), nil, []string{"stopped in the midst"})
+	damaged := slices.Clone(all)
+	damaged[last].Data = slices.Clone(damaged[last].Data)
+	damaged[last].Data[len(damaged[last].Data)-1] ^= 1
+	contains(t, "the end is damaged", happened(t, damaged, agent.Options{}), nil, []string{"stopped in the midst"})
 }
