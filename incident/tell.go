@@ -33,6 +33,7 @@ func Of(r *agent.Result) []Incident {
 	t.stale()
 	t.silences()
 	t.connections()
+	t.reconnects()
 	t.datagrams()
 	t.misaddressed()
 	t.otherQKeys()

@@ -22,6 +22,9 @@ func (t *teller) allSmall(c *agent.Connection, from int) string {
 	return s + fmt.Sprintf("; the path MTU of the queue pair is %s", count(uint64(c.PMTU), "byte"))
 }
 
+// largeWrite is a request whose packets may be as large as any.
+var largeWrite = qp.StalledRequest{Op: wqe.Write}
+
 // vanishBefore is what fits where larger packets of a host do not come to the tap.
 func vanishBefore(sender string) string {
 	return "a path from " + sender + " to the tap whose MTU is smaller than the path MTU of the queue pair: larger packets vanish, smaller ones arrive"
@@ -54,7 +57,7 @@ func (t *teller) failedBySize(i *Incident, c *agent.Connection, from int, k *qp.
 	sender, receiver := i.Peer.Addr.String(), i.Local.Addr.String()
 	i.fact("size", small)
 	i.FitsWith = append(i.FitsWith, "a queue pair of "+sender+" in the error state since larger packets of its own vanished: "+vanishBefore(sender))
-	i.Next = append(i.Next, checkMTU(c.Encap, &qp.StalledRequest{Op: wqe.Write}, c.PMTU, sender, receiver))
+	i.Next = append(i.Next, checkMTU(c.Encap, &largeWrite, c.PMTU, sender, receiver))
 }
 
 // heldBySize adds, of a command that waits for an answer of end by of c, that this may have vanished before the tap by its size.
@@ -66,5 +69,5 @@ func (t *teller) heldBySize(i *Incident, c *agent.Connection, by int) {
 	sender, receiver := c.Ends[by].Addr.String(), c.Ends[1-by].Addr.String()
 	i.fact("size", small)
 	i.FitsWith = append(i.FitsWith, "an answer whose packets are larger, and vanish: "+vanishBefore(sender))
-	i.Next = append(i.Next, checkMTU(c.Encap, &qp.StalledRequest{Op: wqe.Write}, c.PMTU, sender, receiver))
+	i.Next = append(i.Next, checkMTU(c.Encap, &largeWrite, c.PMTU, sender, receiver))
 }
