@@ -22,7 +22,9 @@ func (t *Transport) openEver(c *connection.Connection, k *Connection) {
 	}
 	for e := range c.Ends {
 		q := &c.Ends[e].SQ
-		k.Ends[e].Midway = midway(c, e)
+		if m := midway(c, e); m != nil && (k.Midway == nil || m.Since < k.Midway.Since) {
+			k.Midway = m
+		}
 		if n, oldest := q.Outstanding(); n > 0 && !c.RQ(1-e).Refused() {
 			end := &k.Ends[e]
 			end.Open, end.OpenSince, end.OpenFrame = uint32(n), q.TimerStart, q.Last.Frame&^0xFFFFFFFF|uint64(oldest.Frame)
@@ -44,7 +46,7 @@ func midway(c *connection.Connection, end int) *Midway {
 	if q.Open == wqe.None || !q.Sequence.Certain() || q.Next != q.High || w == nil || w.Op != q.Open || w.Has(wqe.Ended) || q.Last.PSN != q.Next.Add(-1) {
 		return nil
 	}
-	return &Midway{w.Op, w.First, w.Length, w.Got(), q.Last.Frame, q.Last.Time}
+	return &Midway{end, w.Op, w.First, w.Length, w.Got(), q.Last.Frame, q.Last.Time}
 }
 
 // Open is the requests that wait for an answer when the capture ends.

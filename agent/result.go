@@ -97,6 +97,7 @@ type Connection struct {
 	Upper      *Upper             // the protocol above the transport; nil: not recognized
 	Stale      *Stale             // what came on it of the one before it between the same queue pairs; nil: nothing did
 	Timing     *timing.Connection // what its messages took; nil: not measured
+	Midway     *Midway            // the message of which an end has sent a part, on RC and XRC; nil: none, or the rest may have been sent where the capture has a gap
 }
 
 // Closed is how CM has disconnected a connection.
@@ -131,15 +132,15 @@ type End struct {
 	// Trouble is what kept its requests from being answered; nil: nothing did. Stalled says that the request of the newest stall still waits.
 	Trouble   *qp.Trouble
 	Stalled   bool
-	OpenEnded uint16  // see Open
-	Midway    *Midway // the message of which it has sent a part, on RC and XRC; nil: none, or the rest may have been sent where the capture has a gap
+	OpenEnded uint16 // see Open
 	Settings
 	Path  Path
 	Timer int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did
 }
 
-// Midway is a SEND or WRITE whose newest packet came, and not the last.
+// Midway is a SEND or WRITE of which a part came, and not the last packet. Where both ends have one, it is that of which nothing has come for longer.
 type Midway struct {
+	From   int // the end that sends it
 	Op     wqe.Op
 	PSN    packet.PSN // of its first packet
 	Length uint32     // bytes, of a WRITE whose first packet was seen; 0: not known

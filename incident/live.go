@@ -86,7 +86,7 @@ func (l *Live) Look(now int64, each iter.Seq2[uint64, *agent.Connection]) []Told
 	t := newTeller(r)
 	for _, c := range each {
 		t.host(c)
-		if c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil || c.Upper != nil && (c.Upper.Oldest != nil || c.Upper.Slow > 0) || (c.Closed.At == 0 || now-c.Closed.At < quiet) && (waits(&c.Ends[0], now) || waits(&c.Ends[1], now) || leftOff(c, &c.Ends[0], now) || leftOff(c, &c.Ends[1], now)) {
+		if c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil || c.Upper != nil && (c.Upper.Oldest != nil || c.Upper.Slow > 0) || (c.Closed.At == 0 || now-c.Closed.At < quiet) && (waits(&c.Ends[0], now) || waits(&c.Ends[1], now) || leftOff(c, now)) {
 			r.Connections = append(r.Connections, *c)
 		}
 	}

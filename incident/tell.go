@@ -93,8 +93,8 @@ func (t *teller) connections() {
 	for i := range t.run.Connections {
 		for from := range 2 {
 			t.requests(&t.run.Connections[i], from)
-			t.unended(&t.run.Connections[i], from)
 		}
+		t.unended(&t.run.Connections[i])
 		t.commands(&t.run.Connections[i])
 	}
 	t.stops()

@@ -9,27 +9,31 @@ import (
 	"ibwitness/wqe"
 )
 
-// leftOff reports whether end e of a connection c has sent a part of a message and nothing more of it for long at a time, or until CM disconnected.
-func leftOff(c *agent.Connection, e *agent.End, now int64) bool {
+// leftOff reports whether an end of a connection has sent a part of a message and nothing more of it for long at a time, or until CM disconnected.
+func leftOff(c *agent.Connection, now int64) bool {
 	if c.Closed.At != 0 {
 		now = min(now, c.Closed.At)
 	}
-	return e.Midway != nil && now-e.Midway.Since >= silence
+	return c.Midway != nil && now-c.Midway.Since >= silence
 }
 
 // over reports whether a NAK has ended what an end sent.
 func over(e *agent.End) bool { return e.Trouble != nil && e.Trouble.Refusal.Time != 0 }
 
-// unended tells of a message of end from of which the rest has not come: its requester stopped in the midst of it, or the rest is lost before the tap.
-func (t *teller) unended(c *agent.Connection, from int) {
+// unended tells of a message of c of which the rest has not come: its requester stopped in the midst of it, or the rest is lost before the tap.
+func (t *teller) unended(c *agent.Connection) {
+	if !t.timed() || !leftOff(c, t.run.Last) {
+		return
+	}
+	from := c.Midway.From
 	e, peer := &c.Ends[from], &c.Ends[1-from]
-	if !t.timed() || !leftOff(c, e, t.run.Last) || e.Stalled || peer.Stalled || waits(e, t.run.Last) || t.oneSided(c, from) || over(e) || over(peer) {
+	if e.Stalled || peer.Stalled || waits(e, t.run.Last) || t.oneSided(c, from) || over(e) || over(peer) {
 		return // else why is told
 	}
-	if e.Trouble != nil && e.Trouble.Missing.Acked > 0 || !t.tapGoesOn(c, e.Midway.Since+silence) {
+	if e.Trouble != nil && e.Trouble.Missing.Acked > 0 || !t.tapGoesOn(c, c.Midway.Since+silence) {
 		return // the capture does not hold all that was sent
 	}
-	m, until := e.Midway, t.run.Last
+	m, until := c.Midway, t.run.Last
 	if c.Closed.At != 0 {
 		until = c.Closed.At
 	}
@@ -48,7 +52,7 @@ func (t *teller) unended(c *agent.Connection, from int) {
 		i.fact("then", fmt.Sprintf("%v disconnected, in frame %d", c.Closed.By, c.Closed.Frame))
 	}
 	t.command(i, c)
-	t.unendedReasons(i, e)
+	t.unendedReasons(i, e, m)
 	i.FitsWith = append(i.FitsWith, "a capture that lost the rest of it, with its answer")
 	i.Next = []string{"the queue pair's state on " + local + " (rdma resource show qp), its dmesg and port counters (retransmission timeouts, pause frames received)", "a capture at " + local + ": whether it sent the rest"}
 	t.tell(i, "unended")
@@ -61,9 +65,9 @@ func (t *teller) tapGoesOn(c *agent.Connection, at int64) bool {
 	})
 }
 
-// unendedReasons says what would look like it that end e stopped in the midst of a message.
-func (t *teller) unendedReasons(i *Incident, e *agent.End) {
-	local, m := i.Local.Addr.String(), e.Midway
+// unendedReasons says what would look like it that end e stopped in the midst of message m.
+func (t *teller) unendedReasons(i *Incident, e *agent.End, m *agent.Midway) {
+	local := i.Local.Addr.String()
 	path := "a path from " + local + " to the tap that drops all that it sends on this connection, and what it retransmits"
 	switch newest := t.hosts[i.Local.Addr].last; {
 	case newest > m.Since && newest > e.Last:

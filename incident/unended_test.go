@@ -43,7 +43,7 @@ work:
 	two.Taps = append(two.Taps, fabricagent.Tap{File: "another"})
 	contains(t, "the tap goes on", toldOf(two), []string{told}, nil)
 	for k := range two.Connections {
-		if d := &two.Connections[k]; d.Ends[0].Midway == nil {
+		if d := &two.Connections[k]; d.Midway == nil {
 			d.FirstTap = 1
 		}
 	}
