@@ -5,6 +5,7 @@ import (
 
 	"ibwitness/agent/internal/connection"
 	"ibwitness/verifier/rd"
+	"ibwitness/wqe"
 )
 
 // open fills in which requests of a connection wait for an answer: where CM has disconnected, none does.
@@ -21,6 +22,9 @@ func (t *Transport) openEver(c *connection.Connection, k *Connection) {
 	}
 	for e := range c.Ends {
 		q := &c.Ends[e].SQ
+		if m := midway(c, e); m != nil && (k.Midway == nil || m.Since < k.Midway.Since) {
+			k.Midway = m
+		}
 		if n, oldest := q.Outstanding(); n > 0 && !c.RQ(1-e).Refused() {
 			end := &k.Ends[e]
 			end.Open, end.OpenSince, end.OpenFrame = uint32(n), q.TimerStart, q.Last.Frame&^0xFFFFFFFF|uint64(oldest.Frame)
@@ -30,6 +34,19 @@ func (t *Transport) openEver(c *connection.Connection, k *Connection) {
 			}
 		}
 	}
+}
+
+// midway returns the message of an end of which a part was sent; nil: there is none, or it is not certain, as where the rest came damaged, or a response to it shows that it was sent.
+func midway(c *connection.Connection, end int) *Midway {
+	q, r := &c.Ends[end].SQ, c.RQ(1-end)
+	w := q.Messages.Newest()
+	if len(c.Early()) > 0 || r.Unseen > 0 || q.DamagedFrom(q.Next) {
+		return nil
+	}
+	if q.Open == wqe.None || !q.Sequence.Certain() || q.Next != q.High || w == nil || w.Op != q.Open || w.Has(wqe.Ended) || q.Last.PSN != q.Next.Add(-1) {
+		return nil
+	}
+	return &Midway{end, w.Op, w.First, w.Length, w.Got(), q.Last.Frame, q.Last.Time}
 }
 
 // Open is the requests that wait for an answer when the capture ends.

@@ -15,6 +15,7 @@ import (
 	"ibwitness/verifier"
 	"ibwitness/verifier/cm"
 	"ibwitness/verifier/ud"
+	"ibwitness/wqe"
 )
 
 // Result is everything that a run found. It is the same whatever the number of workers.
@@ -48,6 +49,8 @@ type Result struct {
 	// MessagesDropped is how many messages were not kept, as they began after those that are.
 	MessagesDropped uint64
 	REQs            []cm.Unanswered     // of CM that nothing has answered, in the order of their first
+	SIDRs           []cm.Resolved       // SIDR_REQs that were answered, of the last minute
+	Delayed         []cm.Delayed        // REJs of CM after an MRA had asked for more time
 	Streams         []ud.Stream         // of datagrams, by the queue pair that sent them, in the order of their first
 	Datagrams       []cq.Dropped        // on their way to queue pairs whose logs tell that they did not receive them
 	AwaitedMADs     uint64              // management requests, but those of subnet management, that are not answered when the capture ends, however shortly they wait
@@ -94,6 +97,7 @@ type Connection struct {
 	Upper      *Upper             // the protocol above the transport; nil: not recognized
 	Stale      *Stale             // what came on it of the one before it between the same queue pairs; nil: nothing did
 	Timing     *timing.Connection // what its messages took; nil: not measured
+	Midway     *Midway            // the message of which an end has sent a part, on RC and XRC; nil: none, or the rest may have been sent where the capture has a gap
 }
 
 // Closed is how CM has disconnected a connection.
@@ -132,6 +136,17 @@ type End struct {
 	Settings
 	Path  Path
 	Timer int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did
+}
+
+// Midway is a SEND or WRITE of which a part came, and not the last packet. Where both ends have one, it is that of which nothing has come for longer.
+type Midway struct {
+	From   int // the end that sends it
+	Op     wqe.Op
+	PSN    packet.PSN // of its first packet
+	Length uint32     // bytes, of a WRITE whose first packet was seen; 0: not known
+	Sent   uint32     // bytes of payload that were seen
+	Frame  uint64     // of its newest packet
+	Since  int64      // time of that
 }
 
 // Cause is the command of the protocol above that a READ or WRITE belongs to which waited.

@@ -65,6 +65,9 @@ func (e *engine) result() *Result {
 		s.t.Finish(e.clocks.last)
 	}
 	Reconcile(agents...)
+	if e.watch == nil {
+		leaveToCopies(agents, r.RDMA)
+	}
 	r.Streams = ud.Streams(ofDatagrams(agents)...)
 	for _, t := range agents {
 		r.Repeated += t.repeated
@@ -87,6 +90,8 @@ func (e *engine) result() *Result {
 		}
 		r.addLatencies(t.rc.Latencies)
 		r.REQs = append(r.REQs, t.talks.Unanswered()...)
+		r.SIDRs = append(r.SIDRs, t.talks.Resolved()...)
+		r.Delayed = append(r.Delayed, t.talks.Delayed()...)
 		r.MADs = append(r.MADs, t.unmanaged(e.clocks.last)...)
 		r.await(t.gmp.Waiting())
 		t.nodes()

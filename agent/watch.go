@@ -49,6 +49,7 @@ type Status struct {
 	Latencies                          verifier.Latencies
 	Paused                             []link.Paused   // as in Result, so far
 	REQs                               []cm.Unanswered // as in Result, by now
+	SIDRs                              []cm.Resolved   // as in Result, by now
 	// MADs returns the management requests that nothing has answered by now, as in Result. It takes a while, and may be called until the next packet.
 	MADs func() []subnet.Unanswered
 }
@@ -217,6 +218,7 @@ func (w *watch) report(before int64) {
 		s.Unjudged += t.unjudged
 		s.Open.Add(&t.opened)
 		s.REQs = append(s.REQs, t.talks.Unanswered()...)
+		s.SIDRs = append(s.SIDRs, t.talks.Resolved()...)
 		for range t.table.All() {
 			s.Connections++
 		}

@@ -3,6 +3,8 @@ package incident
 import (
 	"fmt"
 	"time"
+
+	"ibwitness/verifier"
 )
 
 // capture tells what keeps the capture itself from being trusted, and what to do.
@@ -53,23 +55,11 @@ func (t *teller) clockSet() {
 	t.order = append(t.order, i)
 }
 
-// From how many copies on, and from what share of the packets on, as one of so many, it is not the network that makes them.
-const (
-	fewestCopies = 64
-	copiedShare  = 4
-	// Of senders that number their packets no retransmission is like a copy; copies of responses to READs among others are not told from reordering.
-	numberedShare = 8
-)
-
-// copied reports whether the capture holds a large part of the packets twice: then copies look like retransmissions and reordering where they come among other packets.
-// Those that were seen before and after a router do not: they are judged once.
+// copied reports whether the capture holds a large part of the packets twice: see verifier.Copies.Distort.
 func (t *teller) copied() bool {
-	n, once := t.copies()
-	return many(n-t.run.Copies.Routed, once) || t.run.Copies.Numbered >= fewestCopies && numberedShare*t.run.Copies.Numbered >= once
+	_, once := t.copies()
+	return t.run.Copies.Distort(once)
 }
-
-// many reports whether n packets are so many of others that the network does not make them.
-func many(n, once uint64) bool { return n >= fewestCopies && copiedShare*n >= once }
 
 // copies is how many packets are copies of others, as far as they are told from retransmissions, and how many others there are.
 func (t *teller) copies() (n, once uint64) {
@@ -81,7 +71,7 @@ func (t *teller) copies() (n, once uint64) {
 func (t *teller) routed() {
 	k := &t.run.Copies
 	n, once := t.copies()
-	if t.copied() || !many(k.Routed, once) {
+	if t.copied() || !verifier.Many(k.Routed, once) {
 		return
 	}
 	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: k.First, End: k.Last, Tap: k.Tap}

@@ -85,7 +85,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		i.fact("meanwhile", count(o.Later, "command")+" that began after it ended: its peer serves others")
 	}
 	if t.run.RDMA > 0 && !lossy && c.Ends[0].Open == 0 && c.Ends[1].Open == 0 { // else the run goes on, and nobody has looked
-		i.fact("transport", "every request on the connection was acknowledged: it is not the network that they wait for")
+		i.fact("transport", "every request on the connection that came to the tap was acknowledged"+notNetwork(t.allSmall(c, 1-o.From) == ""))
 	}
 	t.peer(i, c, 1-o.From, o.Since, end, "this request")
 	i.FitsWith = []string{"a server that waits itself: for its disks, its file system, a lock, or another host", "a server whose threads are stopped or all busy, while its adapter acknowledges"}
@@ -97,12 +97,21 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	}
 	i.Next = []string{"on " + i.Peer.Addr.String() + ": its log and dmesg, disks, and tasks that wait (state D)", "on " + i.Local.Addr.String() + ": what waits for this command"}
 	if !lossy {
+		t.heldBySize(i, c, 1-o.From)
 		i.credits(c, 1-o.From)
 	} else {
 		i.Next = i.Next[1:]
 		i.doubt(fmt.Sprintf("The capture, which lost packets, holds no answer of %v to %s of %v%s%s.", &i.Peer, o.Name, &i.Local, t.within(" in %s", waited), closed))
 	}
 	t.tell(i, "")
+}
+
+// notNetwork says that commands do not wait for the network, where nothing speaks against that.
+func notNetwork(it bool) string {
+	if it {
+		return ": it is not the network that they wait for"
+	}
+	return ""
 }
 
 // reservedCredits are those with which an end of SMB Direct may only send a message that grants credits itself (MS-SMBD 3.1.5.1).

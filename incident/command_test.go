@@ -8,6 +8,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/timing"
 	"ibwitness/upper"
 )
 
@@ -88,6 +89,28 @@ func TestCommands(t *testing.T) {
 			if !strings.HasPrefix(got[n], k.want[n]) {
 				t.Errorf("%s: %q, not %q", k.name, got[n], k.want[n])
 			}
+		}
+	}
+}
+
+// TestCommandBySize: a command whose answer may have vanished before the tap by its size is told to fit that, where all that its server has sent is much smaller than the path MTU; not where a larger packet of it was
+// answered.
+func TestCommandBySize(t *testing.T) {
+	for most, want := range map[uint32]bool{200: true, 3000: false} {
+		read := &agent.Operation{Name: "NVMe Read, command id 7, namespace 1", Since: int64(time.Hour), Frame: 20}
+		c := agent.Connection{Service: packet.RC, PMTU: 4096, Encap: packet.RoCEv2IPv4, First: int64(time.Hour), Timing: &timing.Connection{}, Upper: &agent.Upper{Protocol: "NVMe over RDMA", Answered: true, Counts: upper.Counts{Open: 1}}}
+		for k := range c.Ends {
+			c.Ends[k] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(k + 1)}), QPN: 0x20, QPNKnown: true, Packets: 10, Messages: 5, Bytes: 500, Last: int64(time.Hour)}
+		}
+		c.Timing.Ends[1].Acked = timing.Answered{Count: 5, Most: most, Newest: int64(time.Hour)}
+		c.Upper.Oldest = read
+		list := Of(&agent.Result{RDMA: 20, First: int64(time.Hour), Last: int64(time.Hour + 8*time.Second), Connections: []agent.Connection{c}})
+		if len(list) != 1 || list[0].Kind != Waiting {
+			t.Fatalf("%+v", list)
+		}
+		i := &list[0]
+		if got := strings.Contains(strings.Join(i.FitsWith, "; "), "an answer whose packets are larger, and vanish: a path from 10.0.0.2 to the tap"); got != want || i.says("size") != want {
+			t.Errorf("%d bytes: %+v", most, i)
 		}
 	}
 }

@@ -35,6 +35,7 @@ type Live struct {
 	net    network
 	pauses pauses
 	reqs   []cm.Unanswered
+	sidrs  []cm.Resolved
 	mads   func() []subnet.Unanswered
 	lost   uint64 // packets that the capture has lost
 	drops  drops
@@ -85,12 +86,12 @@ func (l *Live) Look(now int64, each iter.Seq2[uint64, *agent.Connection]) []Told
 	t := newTeller(r)
 	for _, c := range each {
 		t.host(c)
-		if c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil || c.Upper != nil && (c.Upper.Oldest != nil || c.Upper.Slow > 0) || (c.Closed.At == 0 || now-c.Closed.At < quiet) && (waits(&c.Ends[0], now) || waits(&c.Ends[1], now)) {
+		if c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil || c.Upper != nil && (c.Upper.Oldest != nil || c.Upper.Slow > 0) || (c.Closed.At == 0 || now-c.Closed.At < quiet) && (waits(&c.Ends[0], now) || waits(&c.Ends[1], now) || leftOff(c, now)) {
 			r.Connections = append(r.Connections, *c)
 		}
 	}
 	l.net.forget(now - quiet)
-	r.Paused, r.REQs = l.pauses.since, l.reqs
+	r.Paused, r.REQs, r.SIDRs = l.pauses.since, l.reqs, l.sidrs
 	if l.mads != nil {
 		r.MADs = slices.DeleteFunc(l.mads(), func(u subnet.Unanswered) bool { return now-u.Last > managedFor })
 	}
@@ -159,6 +160,7 @@ func (l *Live) Status(s *agent.Status) {
 	l.pauses.take(s.Now, s.Paused)
 	// Whether packets show that an RTU was needless is known of connections only that had trouble: of a run that goes on, only REQs are told of.
 	l.reqs = slices.DeleteFunc(slices.Clone(s.REQs), func(q cm.Unanswered) bool { return q.Waits != cm.ForREP })
+	l.sidrs = s.SIDRs
 	if l.mads = s.MADs; s.Dropped > l.lost {
 		l.drops.take(s.Now, l.lost)
 	}

@@ -7,17 +7,22 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/mad"
 	"ibwitness/rule"
 	"ibwitness/verifier/cm"
 )
 
 // rejected tells of connections that the communication manager refused.
 func (t *teller) rejected() {
+	restarts, told := t.restarts()
+	for k := range restarts {
+		t.restartedAt(&restarts[k])
+	}
 	for k := range t.run.Findings {
-		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event {
+		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event && !told[f] {
 			i := rejection(f)
 			t.afterREPs(i, f)
-			t.tell(i, f.Detail)
+			t.tell(i, f.Detail+t.afterMRA(i, f))
 		}
 	}
 }
@@ -36,6 +41,9 @@ func rejection(f *rule.Finding) *Incident {
 	if i.What = fmt.Sprintf("The connection that %s asked %s for was refused: %v (reason %d).", local, peer, r.Reason, uint16(r.Reason)); r.ByAsker {
 		by, to = local, peer
 		i.What = fmt.Sprintf("%s asked %s for a connection, and then refused the answer: %v (reason %d).", local, peer, r.Reason, uint16(r.Reason))
+		if r.Reason == mad.RejTimeout {
+			i.What = fmt.Sprintf("%s asked %s for a connection, and gave up: %v (reason %d).", local, peer, r.Reason, uint16(r.Reason))
+		}
 	}
 	i.fact("service", r.Service)
 	i.fact("reason", r.Private)
@@ -212,17 +220,6 @@ func (t *teller) ignored() {
 	}
 }
 
-// unresolved counts the SIDR_REQs that had no answer, one for each transaction, on the way from host to host.
-func (t *teller) unresolved() map[way]uint64 {
-	n := map[way]uint64{}
-	for k := range t.run.REQs {
-		if q := &t.run.REQs[k]; q.SIDR {
-			n[way{q.From, q.To}]++
-		}
-	}
-	return n
-}
-
 // connected reports whether the passive side of a REQ has sent to the queue pair that it names, so that it has answered, though that is not in the capture.
 func (t *teller) connected(q *cm.Unanswered) bool {
 	for i := range t.run.Connections {
@@ -241,7 +238,7 @@ func (t *teller) connected(q *cm.Unanswered) bool {
 func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 	from, to := q.From.String(), q.To.String()
 	if q.SIDR {
-		i.sidrReasons(q, t.hosts[q.To].last > q.First)
+		t.sidrReasons(i, q)
 		return
 	}
 	lost := "this REQ or its answer, which was lost each time, or which the communication manager of " + to + " dropped"
@@ -268,27 +265,21 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 	i.Next = []string{"ping and rping from " + from + " to " + to, "rdma link on " + to}
 }
 
-// sidrReasons is ignoredReasons of a SIDR_REQ. alive says that its host sent something meanwhile.
-func (i *Incident) sidrReasons(q *cm.Unanswered, alive bool) {
-	from, to := q.From.String(), q.To.String()
-	lost := "this SIDR_REQ or its answer, which was lost each time: nothing acknowledges datagrams"
-	i.FitsWith = []string{"a communication manager of " + to + " that does not answer: it hangs, waits for its program, or drops what it does not know", lost}
-	if !alive {
-		i.FitsWith = []string{"a host that is down or does not run RDMA", lost}
-	}
-	i.Next = []string{"the program on " + to + " that listens on " + q.Service.String() + " (rdma resource show cm_id), and its kernel's log", "a capture at " + to + ": whether the SIDR_REQ arrived there; ping and rping from " + from}
-}
-
 // meanwhileWait is for how long after a REQ that was sent once others are answered meanwhile: a host that restarts takes longer.
 const meanwhileWait = int64(500 * time.Millisecond)
 
-// othersAnswered counts the REQs between the hosts of one that were answered, by a REJ or with a connection, from the first time that it was sent until the last, or, where it was sent once, while
-// it waited. after is when the first was that was answered later; 0: none was.
-func (t *teller) othersAnswered(q *cm.Unanswered) (meanwhile uint64, after int64) {
-	until := q.Last
+// waitedUntil is until when an answer to a REQ or SIDR_REQ is looked for: the last time that it was sent, or, where it was sent once, while it waited.
+func waitedUntil(q *cm.Unanswered) int64 {
 	if q.Times < 2 {
-		until += min(cmp.Or(q.Wait, connectWait), meanwhileWait)
+		return q.Last + min(cmp.Or(q.Wait, connectWait), meanwhileWait)
 	}
+	return q.Last
+}
+
+// othersAnswered counts the REQs between the hosts of one that were answered, by a REJ or with a connection, from the first time that it was sent on: see
+// waitedUntil. after is when the first was that was answered later; 0: none was.
+func (t *teller) othersAnswered(q *cm.Unanswered) (meanwhile uint64, after int64) {
+	until := waitedUntil(q)
 	answered := func(at int64) {
 		switch {
 		case at < q.First:

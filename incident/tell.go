@@ -33,6 +33,7 @@ func Of(r *agent.Result) []Incident {
 	t.stale()
 	t.silences()
 	t.connections()
+	t.reconnects()
 	t.datagrams()
 	t.misaddressed()
 	t.otherQKeys()
@@ -64,19 +65,20 @@ type teller struct {
 	marked   map[way]bool // many were marked as having met congestion, likewise
 	groups   map[group]*Incident
 	order    []*Incident
-	keys     []group                        // of order
-	pairs    map[pair][]*agent.Connection   // by First; nil: nobody has asked
-	ways     map[waysKey]lossyPath          // what paths says
-	allWays  map[packet.Service]lossyPath   // what pathsOfAll says
-	pmtus    map[packet.Addr]uint32         // the largest path MTU of the connections of a host; nil: nobody has asked
-	passages map[passageKey]*passage        // what passageOf returns
-	keysOf   map[waysKey][]uint16           // what unansweredKeys returns
-	broken   map[rule.Frame][]*rule.Finding // violations, by frame; nil: nobody has asked
-	stopped  []stop                         // interruptions, which stops tells of
-	storms   []pauseTold                    // ports that did not let go, and whose packets they have wait
-	lost     *unheld                        // nil: nobody has asked
-	sided    *sides                         // nil: nobody has asked
-	still    []still                        // when the capture recorded nothing of any host
+	keys     []group                             // of order
+	pairs    map[pair][]*agent.Connection        // by First; nil: nobody has asked
+	ways     map[waysKey]lossyPath               // what paths says
+	allWays  map[packet.Service]lossyPath        // what pathsOfAll says
+	pmtus    map[packet.Addr]uint32              // the largest path MTU of the connections of a host; nil: nobody has asked
+	passages map[passageKey]*passage             // what passageOf returns
+	keysOf   map[waysKey][]uint16                // what unansweredKeys returns
+	served   map[packet.Addr][]*agent.Connection // what serves returns; nil: nobody has asked
+	broken   map[rule.Frame][]*rule.Finding      // violations, by frame; nil: nobody has asked
+	stopped  []stop                              // interruptions, which stops tells of
+	storms   []pauseTold                         // ports that did not let go, and whose packets they have wait
+	lost     *unheld                             // nil: nobody has asked
+	sided    *sides                              // nil: nobody has asked
+	still    []still                             // when the capture recorded nothing of any host
 }
 
 // group is which incidents are told as one: of the same kind between the same hosts, in the same direction, and overlapping in time where that is said.
@@ -92,6 +94,7 @@ func (t *teller) connections() {
 		for from := range 2 {
 			t.requests(&t.run.Connections[i], from)
 		}
+		t.unended(&t.run.Connections[i])
 		t.commands(&t.run.Connections[i])
 	}
 	t.stops()

@@ -29,6 +29,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	case k.Unshown:
 		i.FitsWith = append(i.FitsWith, "a path that drops the packets before these, ahead of the tap, and not these: by their size, by a filter, or since they are damaged")
 		i.Next = append(i.Next, "discards and errors of the switch ports between "+local+" and the tap (ethtool -S), and the MTU there; a capture at "+local+": how large the packets are that are missing")
+		t.bySizeUnshown(i, c, from, k)
 	case k.Rounds[qp.SequenceAsked] > 0:
 		i.FitsWith = append(i.FitsWith, "a path that drops these packets and not those after them: by their size, by a filter, or since they are damaged")
 		i.Next = append(i.Next, "discards and errors of the switch ports between (ethtool -S), and out_of_sequence of "+peer)
@@ -62,6 +63,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs",
 			"one path of several that fails, which this queue pair takes (by its UDP source port)")
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "rdma resource show qp, and dmesg, on "+peer)
+		t.failedBySize(i, c, from, k)
 	case t.hosts[i.Peer.Addr].connections > 1:
 		i.FitsWith = append(i.FitsWith, "a host, adapter or link of "+peer+" that went down", "a path that fails: a link, a switch, a route")
 		i.Next = append(i.Next, "the link and dmesg of "+peer+", and the switch ports between", reached(peer))

@@ -10,6 +10,7 @@ import (
 type Issue struct {
 	READ, From packet.PSN // PSN of the READ, and the PSN from which it is reissued
 	At         int64
+	Copied     bool // something on the path has copied it
 }
 
 // mostIssues is how many reissued READs are kept.
@@ -21,13 +22,29 @@ func (s *SendQueue) Reissue(read, from packet.PSN, now int64) {
 	if len(r.Issues.Pending) == mostIssues {
 		r.Issues.Pending = slices.Delete(r.Issues.Pending, 0, 1)
 	}
-	r.Issues.Pending = append(r.Issues.Pending, Issue{read, from, now})
+	r.Issues.Pending = append(r.Issues.Pending, Issue{READ: read, From: from, At: now})
 	s.KeepReissue(read, from)
+}
+
+// ReissueCopied is Reissue of a request that something on the path has copied: its responder answers once or twice.
+func (s *SendQueue) ReissueCopied(read, from packet.PSN, now int64) {
+	only := s.Recovery == nil || s.OnlyCopied(read)
+	s.Reissue(read, from, now)
+	if i := slices.IndexFunc(s.pastIssues(), func(issue Issue) bool { return issue.READ == read && issue.From == from }); i >= 0 {
+		s.Recovery.Issues.Past[i].Copied = only
+	}
+}
+
+// OnlyCopied reports whether the READ at psn read was not reissued, but something on the path has copied it.
+func (s *SendQueue) OnlyCopied(read packet.PSN) bool {
+	real := func(issue Issue) bool { return issue.READ == read && !issue.Copied }
+	return s.Recovery != nil && len(s.Recovery.Issues.Past) < mostIssues && !slices.ContainsFunc(s.Recovery.Issues.Past, real)
 }
 
 // KeepReissue notes that the READ at psn read was reissued from a PSN on, whatever of it has reached the responder.
 func (s *SendQueue) KeepReissue(read, from packet.PSN) {
-	if s.EverReissued(read, func(psn packet.PSN) bool { return psn == from }) {
+	if i := slices.IndexFunc(s.pastIssues(), func(issue Issue) bool { return issue.READ == read && issue.From == from }); i >= 0 {
+		s.Recovery.Issues.Past[i].Copied = false
 		return
 	}
 	r := s.Lost()
@@ -35,6 +52,14 @@ func (s *SendQueue) KeepReissue(read, from packet.PSN) {
 		r.Issues.Past = slices.Delete(r.Issues.Past, 0, 1)
 	}
 	r.Issues.Past = append(r.Issues.Past, Issue{READ: read, From: from})
+}
+
+// pastIssues are the READs that were reissued, as far as they are kept.
+func (s *SendQueue) pastIssues() []Issue {
+	if s.Recovery == nil {
+		return nil
+	}
+	return s.Recovery.Issues.Past
 }
 
 // Reissued returns the issues of the READ at psn read whose answers have not begun, oldest first, in into.

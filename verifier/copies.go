@@ -19,6 +19,23 @@ type Copies struct {
 	Hops        [2]uint8 // the hop limits of one of these, and of the packet that it copies: the greater first, and the greatest of all
 }
 
+// From how many copies on, and from what share of the packets on, as one of so many, it is not the network that makes them.
+const (
+	fewestCopies = 64
+	copiedShare  = 4
+	// Of senders that number their packets no retransmission is like a copy.
+	numberedShare = 8
+)
+
+// Many reports whether n packets are so many, of others that came once, that the network does not make them.
+func Many(n, once uint64) bool { return n >= fewestCopies && copiedShare*n >= once }
+
+// Distort reports whether a capture with so many other packets holds a large part of them twice: then copies look like retransmissions and reordering where they come among other packets. Those that were
+// seen before and after a router do not: they are judged once.
+func (c *Copies) Distort(once uint64) bool {
+	return Many(c.Count-c.Routed, once) || c.Numbered >= fewestCopies && numberedShare*c.Numbered >= once
+}
+
 // note counts copy p of a packet that came so long before, in nanoseconds; less than 0: that is not known.
 func (c *Copies) note(p *packet.Packet, since int64) {
 	one := Copies{Count: 1, Within: max(since, 0), First: p.Time, Last: p.Time, Frame: p.Frame, Newest: p.Frame, Tap: p.Tap}

@@ -135,6 +135,9 @@ var inOrder = [rule.NumRules]bool{
 	rule.RCRSP017: true, rule.RCRSP018: true, rule.RCRSP029: true, rule.RCRSP043: true, rule.RCACK003: true,
 }
 
+// InOrder reports whether a rule on responses holds of the order in which they leave.
+func InOrder(id rule.ID) bool { return inOrder[id] }
+
 // arrival are the rules on requests that hold of the order in which they leave, and are judged by that in which they come.
 var arrival = [rule.NumRules]bool{
 	rule.RCRTY006: true, rule.UCPSN001: true, rule.UCPSN002: true, rule.UCSEQ001: true, rule.UCLEN002: true,

@@ -65,6 +65,7 @@ type Verifier struct {
 	byService map[serviceKey]int32
 	due       deadlines
 	delays    map[delayKey]uint8
+	delayed   []Delayed
 	unjudged  map[[2]packet.Addr]bool // that a host has sent another one a message that could not be judged
 	whole     [mad.Size]byte          // the datagram at hand; one that was cut is completed with zeros
 }

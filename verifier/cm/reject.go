@@ -71,6 +71,7 @@ func (v *Verifier) rejEnds(m *message, r *mad.REJ, x *exchange, side int) {
 	x.req.answered = true
 	if !x.reject.happened() {
 		x.reject, x.rejecter = seen{m.Time, m.Frame}, side
+		v.noteDelayed(m, x, side)
 	}
 }
 

@@ -70,7 +70,7 @@ func (v *Verifier) sidrRep(m *message, r *mad.SIDRRep) {
 		})
 		return
 	}
-	x.req.answered = true
+	x.req.answered, x.resolved = true, m.Time
 	v.judge(m, rule.CMSID001, r.ServiceID != x.serviceID, func() rule.Verdict {
 		return rule.Verdict{Expected: "service ID of the SIDR_REQ: " + x.serviceID.String(), Actual: r.ServiceID.String(), Evidence: []uint64{x.req.frame}}
 	})

@@ -130,6 +130,7 @@ type exchange struct {
 	unasked       [2]*deadline // of a DREP in front of which no DREQ was seen
 	reject        seen
 	rejecter      int
+	resolved      int64 // when a SIDR_REP answered the SIDR_REQ; 0: none did
 	told          told
 }
 

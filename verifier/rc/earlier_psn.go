@@ -115,7 +115,7 @@ func (v *Verifier) networkCopy(c *qp.Pair, from int, p *packet.Packet, s *qp.Sen
 	}
 	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op.Responded() {
 		w.Flags |= wqe.Reissued
-		q.Reissue(w.First, p.PSN, p.Time)
+		q.ReissueCopied(w.First, p.PSN, p.Time)
 	}
 	return true
 }

@@ -40,13 +40,11 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	r.CloseUnseen()
-	if copied := v.copiedResponse(r, p); copied || verifier.LeftBefore(p, r.Last.ID) {
-		if copied {
-			v.CountCopy(p, p.Time-r.Last.Time)
-		}
-		v.Copied(c, from, p)
-		v.Overtaken(c, from, p, r.Last.ID, packet.FrameNear(p.Frame, r.Last.Frame), r.Last.Time)
+	if laterCopy(c, from, p) {
+		v.takeLaterCopy(c, from, p)
+		return
 	}
+	v.noteOrder(c, from, p)
 	if r.Pending != nil {
 		v.pendingAnswered(c, from, p)
 	}
@@ -55,6 +53,25 @@ func (v *Verifier) response(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.respond(c, from, p)
 	r.Last.Came(p)
+}
+
+// noteOrder notes response p where it is a copy of the newest, or left before that.
+func (v *Verifier) noteOrder(c *qp.Pair, from int, p *packet.Packet) {
+	q, r := &c.Ends[1-from].SQ, c.RQ(from)
+	copied := v.copiedResponse(r, p)
+	if !copied && !verifier.LeftBefore(p, r.Last.ID) {
+		return
+	}
+	if copied && (verifier.Numbered(p) || !asksOnceMore(q, r, p)) {
+		v.CountCopy(p, p.Time-r.Last.Time)
+	}
+	v.Copied(c, from, p)
+	v.Overtaken(c, from, p, r.Last.ID, packet.FrameNear(p.Frame, r.Last.Frame), r.Last.Time)
+}
+
+// asksOnceMore reports whether NAK p is like the newest response since what that asked for was retransmitted: its responder NAKs that too.
+func asksOnceMore(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
+	return p.Opcode.Fn() == packet.Acknowledge && p.Syndrome.Type() != packet.ACK && q.Last.Time > r.Last.Time && !q.Last.PSN.Before(p.PSN)
 }
 
 // unpaired takes a response of a connection whose two directions could not be paired: what it says of itself is kept.

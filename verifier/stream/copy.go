@@ -32,15 +32,38 @@ func (v *Verifier) sameRequest(c *qp.Pair, from int, t packet.Trace, p *packet.P
 		return false
 	}
 	if verifier.Numbered(p) && !sameNumber(c, from, p) {
-		return p.IPID == t.IPID && sameBytes(v.Trace(p), t)
+		return p.IPID == t.IPID && sameBytes(v.Trace(p), t) || likeNewest(q, p) && packet.SameContent(p, t)
 	}
-	if q.Last.PSN != p.PSN || p.Time-q.Last.Time >= atOnce {
+	if q.Last.PSN != p.PSN || p.Time-q.Last.Time >= atOnce || nakWaits(c, from, p) {
 		return false
 	}
-	if w, _ := q.Messages.Find(p.PSN); w != nil && w.Op == wqe.Read && !w.Has(wqe.Answered) && w.RespFrame != 0 && packet.FrameNear(p.Frame, w.RespFrame) > q.Last.Frame {
-		return false
+	return !partAnswered(q, p) && sameBytes(v.Trace(p), t)
+}
+
+// partAnswered reports whether a part of the answer to the READ at the PSN of request p has come since the newest request.
+func partAnswered(q *qp.SendQueue, p *packet.Packet) bool {
+	w, _ := q.Messages.Find(p.PSN)
+	return w != nil && w.Op == wqe.Read && !w.Has(wqe.Answered) && w.RespFrame != 0 && packet.FrameNear(p.Frame, w.RespFrame) > q.Last.Frame
+}
+
+// likeNewest reports whether request p has the PSN and the number of the newest one, which may have been retransmitted.
+func likeNewest(q *qp.SendQueue, p *packet.Packet) bool {
+	return q.Last.PSN == p.PSN && q.Last.ID == p.IPID && p.Time-q.Last.Time < verifier.CopyTime
+}
+
+// nakWaits reports whether a PSN sequence NAK names the PSN of request p, and has come since the newest request, which had that too and is not acknowledged: it has not been judged, as nothing was seen after that PSN.
+func nakWaits(c *qp.Pair, from int, p *packet.Packet) bool {
+	q := &c.Ends[from].SQ
+	if p.PSN.Before(q.Una) {
+		return false // it is acknowledged
 	}
-	return sameBytes(v.Trace(p), t)
+	for i := range c.Early() {
+		e := &c.Early()[i].Packet
+		if e.PSN == p.PSN && e.Opcode.Fn() == packet.Acknowledge && e.Syndrome == packet.NAKSequence && c.End(e) != from && e.Time >= q.Last.Time {
+			return true
+		}
+	}
+	return false
 }
 
 // sameBytes reports whether two traces are those of one packet. Of it and its copy, one may have been damaged on the way where no ICRC shows it.
