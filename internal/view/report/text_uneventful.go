@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,9 +69,11 @@ func (l *looked) unacknowledged(counted bool) string {
 type looked struct {
 	service            [8]bool // those of the connections; UD: beside management
 	management         bool
-	reliable, over     int // connections on which requests are acknowledged, and those of them that CM has ended
-	oneWay             int // of them, those of which one direction is in the capture
-	left               int // requests that had no answer when CM ended their connection
+	reliable, over     int           // connections on which requests are acknowledged, and those of them that CM has ended
+	oneWay             int           // of them, those of which one direction is in the capture
+	by                 []packet.Addr // who did, at most two
+	at                 uint64        // frame of the first such DREQ
+	left               int           // requests that had no answer when CM ended their connection
 	retransmitted, nak uint64
 }
 
@@ -88,7 +91,12 @@ func (t *text) looked() (l looked) {
 			continue // CM has told of it, and that is all
 		}
 		if l.reliable++; c.Closed.At != 0 {
-			l.over++
+			if l.over++; l.over == 1 {
+				l.at = c.Closed.Frame
+			}
+			if len(l.by) < 2 && !slices.Contains(l.by, c.Closed.By) {
+				l.by = append(l.by, c.Closed.By)
+			}
 		}
 		if c.Ends[0].Packets == 0 || c.Ends[1].Packets == 0 {
 			l.oneWay++
@@ -120,13 +128,20 @@ func (l *looked) answered(t *text) (s string) {
 	if t.Untimed && l.oneWay == 0 {
 		s += "; --latency tells how long answers took"
 	}
+	ended := "CM"
+	if len(l.by) == 1 && !l.by[0].IsZero() {
+		ended = l.by[0].String() // whose DREQ it was
+	}
 	switch {
 	case l.over == l.reliable && l.over > 1:
-		s += "; CM ended all connections"
+		s += "; " + ended + " ended all connections"
 	case l.over == l.reliable:
-		s += "; CM ended the connection"
+		s += "; " + ended + " ended the connection"
 	case l.over > 0:
-		s += "; CM ended " + count(l.over, "connection")
+		s += "; " + ended + " ended " + count(l.over, "connection")
+	}
+	if l.over == 1 && l.at > 0 {
+		s += fmt.Sprintf(", in frame %d", l.at)
 	}
 	return s
 }

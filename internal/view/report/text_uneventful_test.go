@@ -28,6 +28,11 @@ func TestUneventful(t *testing.T) {
 	unused.Ends[0].Packets, unused.Ends[1].Packets = 0, 0
 	over := connection(packet.RC, 0x20)
 	over.Closed.At, over.Ends[0].Open = 5, 3
+	closed := func(by byte) agent.Connection {
+		c := connection(packet.RC, 0x20)
+		c.Closed = agent.Closed{By: packet.IPv4Addr([]byte{10, 0, 0, by}), At: 5, Frame: 7}
+		return c
+	}
 	for _, k := range []struct {
 		name    string
 		list    []agent.Connection
@@ -41,6 +46,9 @@ func TestUneventful(t *testing.T) {
 		{"open", []agent.Connection{connection(packet.RC, 0x20)}, agent.Open{Requests: 1, Waited: time.Millisecond}, "Nothing: every request that the capture shows was answered but one, sent shortly before the capture ended, and none was retransmitted or refused.", 0},
 		{"left by CM", []agent.Connection{over}, agent.Open{}, "Nothing: every request that the capture shows was answered but 3, which had no answer when CM ended the connection, and none was retransmitted or refused; CM ended the connection.", 0},
 		{"left by CM, and open", []agent.Connection{over, connection(packet.RC, 0x20)}, agent.Open{Requests: 1}, "Nothing: every request that the capture shows was answered but one, sent shortly before the capture ended, and 3 that had no answer when CM ended the connection, and none was retransmitted or refused; CM ended 1 connection.", 0},
+		{"ended by a host", []agent.Connection{closed(1)}, agent.Open{}, "Nothing: every request that the capture shows was answered, and none was retransmitted or refused; 10.0.0.1 ended the connection, in frame 7.", 0},
+		{"all ended by a host", []agent.Connection{closed(1), closed(1)}, agent.Open{}, "Nothing: every request that the capture shows was answered, and none was retransmitted or refused; 10.0.0.1 ended all connections.", 0},
+		{"ended by several", []agent.Connection{closed(1), closed(2)}, agent.Open{}, "Nothing: every request that the capture shows was answered, and none was retransmitted or refused; CM ended all connections.", 0},
 		{"one way", []agent.Connection{oneWay}, agent.Open{}, "Nothing: the capture shows one direction of the connection only, so that it does not show what was answered there.", 0},
 		{"one unused", []agent.Connection{connection(packet.UD, 1), connection(packet.RC, 0x20), unused}, agent.Open{}, "Nothing: every request that the capture shows was answered, and none was retransmitted or refused.", 0},
 		{"all unused", []agent.Connection{connection(packet.UD, 1), unused}, agent.Open{}, "Nothing: every management request was answered.", 0},
