@@ -78,10 +78,14 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		i.What = fmt.Sprintf("%v had not answered %s of %v%s when %v disconnected.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited), c.Closed.By)
 	}
 	i.fact("command", fmt.Sprintf("%s, in frame %d", c.Upper.Protocol, o.Frame))
-	if n := c.Upper.Open; n > 1 {
+	only := onlyClasses(c.Upper, waited)
+	if only != "" {
+		i.What = strings.TrimSuffix(i.What, ".") + only + "."
+	}
+	if n := c.Upper.Open; n > 1 && only == "" {
 		i.fact("waits", count(uint64(n), "command")+" in all have no answer")
 	}
-	if o.Later > 0 {
+	if o.Later > 0 && only == "" {
 		i.fact("meanwhile", count(o.Later, "command")+" that began after it ended: its peer serves others")
 	}
 	if t.run.RDMA > 0 && !lossy && c.Ends[0].Open == 0 && c.Ends[1].Open == 0 { // else the run goes on, and nobody has looked
@@ -89,7 +93,10 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	}
 	t.peer(i, c, 1-o.From, o.Since, end, "this request")
 	i.FitsWith = []string{"a server that waits itself: for its disks, its file system, a lock, or another host", "a server whose threads are stopped or all busy, while its adapter acknowledges"}
-	if o.Later > 0 {
+	switch {
+	case only != "":
+		i.FitsWith = []string{"what these commands need of the server and the others do not: a disk or file system that is full, read-only or frozen, a journal or cache that can not be flushed, a mirror that is away"}
+	case o.Later > 0:
 		i.FitsWith[1] = "a server that has lost this command, or its answer"
 	}
 	if o.Later >= manyLater {
@@ -132,13 +139,17 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper) {
 	i := t.between(Slow, c, o.From)
 	i.Begin, i.End, i.Lost, i.Tap = o.Since, o.Ended, time.Duration(o.Ended-o.Since), o.Tap
 	i.show(o.Frame, o.Answer)
-	i.What = fmt.Sprintf("%v took %s to answer %s of %v.", &i.Peer, span(o.Ended-o.Since), o.Name, &i.Local)
+	only := onlyClassSlow(u)
+	i.What = fmt.Sprintf("%v took %s to answer %s of %v%s.", &i.Peer, span(o.Ended-o.Since), o.Name, &i.Local, only)
 	i.fact("command", fmt.Sprintf("%s, in frame %d, answered in frame %d", u.Protocol, o.Frame, o.Answer))
-	if u.Slow > 1 {
+	if u.Slow > 1 && only == "" {
 		i.fact("others", fmt.Sprintf("%s of %s took %s or longer", count(u.Slow, "command"), number(u.Ended), time.Duration(upper.SlowAfter)))
 	}
 	i.fact("transport", "nothing on the connection was lost or stalled for long meanwhile")
 	i.FitsWith = []string{"a server that waited itself: for its disks, its file system, a lock, or another host", "a server that was stopped or busy, while its adapter acknowledged"}
+	if only != "" {
+		i.FitsWith = []string{"what these commands need of the server and the others do not: a disk or file system that is full or slow to write, a journal, a cache, a mirror elsewhere"}
+	}
 	i.Next = []string{"the disks and the log of " + i.Peer.Addr.String() + " at that time"}
 	t.tell(i, "")
 }

@@ -63,6 +63,10 @@ func (d *ncclDecoder) Message(m *Message, t *Tracker) bool {
 	return true
 }
 
+func (d *ncclDecoder) Class(*Command) (uint32, uint64) { return 0, 0 }
+
+func (d *ncclDecoder) Name(*Command) string { return "NCCL transfer" }
+
 func (d *ncclDecoder) Describe(c *Command) string {
 	return fmt.Sprintf("NCCL transfer %d of %d bytes", c.ID, c.Arg)
 }

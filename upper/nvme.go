@@ -160,14 +160,26 @@ func sglLength(b []byte) uint32 {
 	return uint32(b[sqeSGL+8]) | uint32(b[sqeSGL+9])<<8 | uint32(b[sqeSGL+10])<<16
 }
 
-func (d *nvmeDecoder) Describe(c *Command) string {
-	nsid := uint32(c.Arg)
+// Class is by opcode, and of a command of Fabrics by its type, too.
+func (d *nvmeDecoder) Class(c *Command) (uint32, uint64) {
+	if uint8(c.Code) == fabrics {
+		return fabrics, c.Arg & 0xFF
+	}
+	return c.Code & 0xFF, 0
+}
+
+func (d *nvmeDecoder) Name(c *Command) string {
 	queue := c.Code >> 8
 	if queue == queueUnknown {
 		queue = uint32(d.queue)
 	}
-	name, _ := nvmeNames(uint8(c.Code), uint8(queue), uint8(nsid))
-	text := fmt.Sprintf("NVMe %s, command id %d", name, c.ID)
+	name, _ := nvmeNames(uint8(c.Code), uint8(queue), uint8(c.Arg))
+	return "NVMe " + name
+}
+
+func (d *nvmeDecoder) Describe(c *Command) string {
+	nsid := uint32(c.Arg)
+	text := fmt.Sprintf("%s, command id %d", d.Name(c), c.ID)
 	if uint8(c.Code) != fabrics && nsid != 0 && nsid != allNSIDs {
 		text += fmt.Sprintf(", namespace %d", nsid)
 	}

@@ -71,6 +71,10 @@ func (d *rdsDecoder) Message(m *Message, t *Tracker) bool {
 	return true
 }
 
+func (d *rdsDecoder) Class(*Command) (uint32, uint64) { return 0, 0 }
+
+func (d *rdsDecoder) Name(*Command) string { return "RDS datagram" }
+
 func (d *rdsDecoder) Describe(c *Command) string {
 	if c.Arg>>32&rdsBitmap != 0 {
 		return fmt.Sprintf("RDS congestion map, sequence number %d", c.ID)

@@ -73,6 +73,10 @@ type Protocol interface {
 type Decoder interface {
 	// Message has t begin and end the commands that a message tells of. It reports whether the message is one of the protocol.
 	Message(m *Message, t *Tracker) bool
+	// Class is what the commands of one opcode or procedure have in common, and no others.
+	Class(c *Command) (code uint32, arg uint64)
+	// Name names the commands of the class of one.
+	Name(c *Command) string
 	// Describe names a command that it began.
 	Describe(c *Command) string
 	// Status says in words how a command has ended that has failed.
