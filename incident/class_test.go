@@ -2,6 +2,7 @@ package incident_test
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -112,18 +113,29 @@ func only(opcode byte, d time.Duration) func(byte) time.Duration {
 	}
 }
 
+// snapped cuts frames to a snap length.
+func snapped(list []fabricagent.Frame, snap int) []fabricagent.Frame {
+	list = slices.Clone(list)
+	for i := range list {
+		list[i].Data = list[i].Data[:min(snap, len(list[i].Data))]
+	}
+	return list
+}
+
 // TestOnlyClass: where only the commands of one opcode wait, or take long, while others are answered, that is said; not where others wait, too, or are slow, or none was answered meanwhile.
 func TestOnlyClass(t *testing.T) {
-	const says = "were answered meanwhile"
+	const (
+		says  = "were answered meanwhile"
+		hangs = "has not answered NVMe Write, command id 60, namespace 1 of 10.0.0.1 QP 0x1f for 4.3s: all 20 that are open are NVMe Write; 41 others (NVMe Read) were answered meanwhile, at most 305µs later."
+	)
+	writesHang := mixed(40, only(nvmeWrite, 0), nvmeWrite, nvmeRead, nvmeRead)
 	for _, k := range []struct {
 		name string
 		list []fabricagent.Frame
 		want string // "": nothing is told; "-": that it is of one opcode is not
 	}{
-		{
-			"WRITEs hang", mixed(40, only(nvmeWrite, 0), nvmeWrite, nvmeRead, nvmeRead),
-			"has not answered NVMe Write, command id 60, namespace 1 of 10.0.0.1 QP 0x1f for 4.3s: all 20 that are open are NVMe Write; 41 others (NVMe Read) were answered meanwhile, at most 305µs later.",
-		},
+		{"WRITEs hang", writesHang, "command-unanswered (proven): 10.0.0.2 QP 0x20 " + hangs},
+		{"WRITEs hang, cut to what has their ids", snapped(writesHang, 96), "command-unanswered (proven): 10.0.0.2 QP 0x20 " + hangs},
 		{"WRITEs and FLUSHes hang", mixed(40, func(o byte) time.Duration {
 			if o == nvmeRead {
 				return 300 * time.Microsecond

@@ -78,8 +78,9 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		i.What = fmt.Sprintf("%v had not answered %s of %v%s when %v disconnected.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited), c.Closed.By)
 	}
 	i.fact("command", fmt.Sprintf("%s, in frame %d", c.Upper.Protocol, o.Frame))
-	only := onlyClasses(c.Upper, waited)
-	if only != "" {
+	only := ""
+	if !lossy {
+		only = onlyClasses(c.Upper, waited)
 		i.What = strings.TrimSuffix(i.What, ".") + only + "."
 	}
 	if n := c.Upper.Open; n > 1 && only == "" {

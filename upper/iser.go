@@ -33,6 +33,7 @@ const (
 func (iser) Name() string     { return "iSER" }
 func (iser) Ports() []uint16  { return []uint16{3260, 860} }
 func (iser) Answered() bool   { return true }
+func (iser) Headers() int     { return iserHeaderSize + bhsSize }
 func (iser) Decoder() Decoder { return &iserDecoder{} }
 
 func plausibleISER(b *[leastHead]byte) bool {

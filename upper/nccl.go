@@ -13,6 +13,7 @@ type nccl struct{}
 func (nccl) Name() string     { return "NCCL" }
 func (nccl) Ports() []uint16  { return nil }
 func (nccl) Answered() bool   { return false }
+func (nccl) Headers() int     { return 0 }
 func (nccl) Decoder() Decoder { return &ncclDecoder{} }
 
 // Fit takes a WRITE with an immediate that is its length as NCCL sends it. Other programs may do so too: it takes several.

@@ -21,6 +21,7 @@ const (
 func (rds) Name() string     { return "RDS" }
 func (rds) Ports() []uint16  { return []uint16{18634, 18635, 16385} }
 func (rds) Answered() bool   { return false }
+func (rds) Headers() int     { return rdsHeaderSize }
 func (rds) Decoder() Decoder { return &rdsDecoder{} }
 
 // plausibleRDS asks for the checksum not to be zero: without it, a header of zeros would fit.

@@ -37,6 +37,7 @@ const (
 func (rpc) Name() string     { return "RPC over RDMA" }
 func (rpc) Ports() []uint16  { return []uint16{20049} }
 func (rpc) Answered() bool   { return true }
+func (rpc) Headers() int     { return 0 } // the decoder says itself how far it needs them
 func (rpc) Decoder() Decoder { return &rpcDecoder{} }
 
 func plausibleRPC(b *[leastHead]byte) bool {

@@ -35,6 +35,7 @@ const (
 func (smb) Name() string     { return "SMB Direct" }
 func (smb) Ports() []uint16  { return []uint16{5445, 445} }
 func (smb) Answered() bool   { return true }
+func (smb) Headers() int     { return smbdDataOffset + smb2HeaderSize }
 func (smb) Decoder() Decoder { return &smbDecoder{} }
 
 func plausibleSMB(b *[leastHead]byte) bool {

@@ -13,9 +13,7 @@ const (
 	// mostMisfits is after how many messages in a row that are not of its protocol a connection is taken for one of another.
 	mostMisfits = 32
 	// repeats is how many SENDs of an end are known again when they are retransmitted.
-	repeats = 128
-	// headers is how many bytes of a SEND have the headers of all protocols but RPC, which says itself how far it needs them: those of SMB Direct and SMB 2.
-	headers     = 88
+	repeats     = 128
 	leastPlaces = 8
 )
 
@@ -139,7 +137,7 @@ func (t *Tracker) take(m *Message) {
 		}
 		t.fit += f
 	}
-	if m.Cut() && len(m.Head) < headers {
+	if m.Cut() && len(m.Head) < t.protocol.Headers() {
 		t.Cut()
 	}
 	if t.cut {

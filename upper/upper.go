@@ -63,6 +63,8 @@ type Protocol interface {
 	Ports() []uint16
 	// Answered reports whether the peer answers commands with messages of their own as soon as it has done them.
 	Answered() bool
+	// Headers is how many bytes of a SEND have the headers that its decoder needs: where fewer were captured of one, commands are not followed.
+	Headers() int
 	// Fit reports how much speaks for a message, of a connection of which nothing is known, being of the protocol.
 	Fit(m *Message) Fit
 	// Decoder returns the decoder of one connection.
