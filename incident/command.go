@@ -23,7 +23,7 @@ func (t *teller) commands(c *agent.Connection) {
 	if c.Closed.At != 0 {
 		end = c.Closed.At
 	}
-	if o := u.Oldest; o != nil && end-o.Since >= upper.SlowAfter && transported(c) {
+	if o := u.Oldest; o != nil && end-o.Since >= upper.SlowAfter && transported(c) && !t.flushedOver(o.Since, end) {
 		t.waits(c, o, end)
 	}
 	if u.Slow > 0 && t.timed() && !overlapped(c, u.Slowest) && !t.flushedOver(u.Slowest.Since, u.Slowest.Ended) {

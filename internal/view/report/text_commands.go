@@ -124,7 +124,7 @@ func (t *text) starved() (list []string) {
 		}
 		for from := range c.Ends {
 			e, peer, used, got := &c.Ends[from], &c.Ends[1-from], k.Used[from], k.Granted[from]
-			silent := time.Duration(end - max(used.Time, k.Used[1-from].Time))
+			silent := t.passed(max(used.Time, k.Used[1-from].Time), end)
 			if k.Left[from] > reservedCredits || used.Frame == 0 || silent < quietTime {
 				continue
 			}

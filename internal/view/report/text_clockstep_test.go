@@ -1,0 +1,30 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+)
+
+// TestHangsOverStep: messages that wait for as long as the clock of the capture stepped ahead hang for no time; where no message went on in its midst, nothing shows that it did.
+func TestHangsOverStep(t *testing.T) {
+	hangs := exchange{depth: 4, n: 400, took: stops(396)}
+	for _, stepped := range []bool{true, false} {
+		list := []agent.Connection{hangs.connection(1, 2), hangs.connection(3, 4)}
+		r := after(list...)
+		last := r.Last - int64(10*time.Second)
+		r.Last = last + int64(30*time.Second)
+		s := agent.Silence{From: last + 1, To: r.Last - 1000, Frame: 900}
+		if stepped {
+			for i := range list {
+				s.Midway = append(s.Midway, agent.Midway{From: list[i].Ends[0].Addr, To: list[i].Ends[1].Addr, QPN: list[i].Ends[1].QPN})
+			}
+		}
+		r.Silences = []agent.Silence{s}
+		if got := reportOf(t, r); strings.Contains(got, "its program waits or hangs") == stepped || strings.Contains(got, "The clock of the capture stepped forward by about 30s, in frame 900") != stepped {
+			t.Errorf("%v: %s", stepped, got)
+		}
+	}
+}
