@@ -216,8 +216,11 @@ func (v *Verifier) opensGap(c *qp.Pair, from int, p *packet.Packet, explained bo
 	switch {
 	case !q.Gap.Open():
 		v.countedInGap(c, from)
-		if q.BeginGap(q.Next, p.PSN, explained); !explained {
-			q.CountMissing(p.PSN.Diff(q.Next), p)
+		switch q.BeginGap(q.Next, p.PSN, explained); {
+		case !p.PSN.After(q.High): // what is missing of a retransmission was shown before, or is counted
+			q.ShownGap()
+		case !explained:
+			q.CountMissing(p.PSN.Diff(q.High), p)
 		}
 	case p.PSN.After(q.High):
 		if q.WidenGap(p.PSN); !explained {
