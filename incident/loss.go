@@ -39,6 +39,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	in := fmt.Sprintf("%s of %s to %v (%s), in %s%s", number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), least, count(n, "round"))
 	i.What = fmt.Sprintf("%v retransmitted %s: packets or their answers were lost, late or overtaken.", &i.Local, in)
 	late := uint64(k.Late.Rounds) >= n
+	i.again = retransmitting{fmt.Sprintf("%v retransmitted %s", &i.Local, in), n, late}
 	if late {
 		i.What = fmt.Sprintf("%v retransmitted %s: the answers came late, and each copy was answered.", &i.Local, in)
 	}
