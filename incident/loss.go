@@ -238,9 +238,12 @@ func (t *teller) cost(c *agent.Connection, e *agent.End, k *qp.Trouble) string {
 // fewestGaps is from how many gaps on it is told how long they are.
 const fewestGaps = 3
 
-// missing says how what was lost before the tap lies in the stream of PSNs: one by one, or in runs.
-func missing(m *qp.Missing, least string) string {
+// missing says how what was lost before the tap, and retransmitted, lies in the stream of PSNs: one by one, or in runs. What was never retransmitted is what the capture has lost.
+func missing(x *qp.Missing, least string) string {
+	m := &x.Filled
 	switch {
+	case x.Acked > 0 && m.PSNs > 0:
+		return fmt.Sprintf("%s%s before the tap, in %s, retransmitted then; the capture lost %d that were not, see there", least, count(uint64(m.PSNs), "PSN"), count(uint64(m.Gaps), "gap"), x.Acked)
 	case m.Gaps < fewestGaps:
 		return ""
 	case m.Longest == 1:

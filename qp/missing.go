@@ -25,14 +25,48 @@ type Missing struct {
 		Time  int64
 	}
 	Between   struct{ First, After int64 } // times of the requests before and after the longest gap
+	Filled    Filled
 	Responses MissingResponses
+}
+
+// Filled is the requests of gaps that came later: they were retransmitted, as the network had lost them before the tap, and not the capture, or others had overtaken them.
+type Filled struct {
+	Gaps, PSNs uint32
+	Longest    uint32 // PSNs of the longest of these gaps
+	Frame      uint64 // after that
+	Run        uint32 // of the gap that is open
 }
 
 // MissingResponses is the responses to READs that the tap did not see before later ones.
 type MissingResponses struct {
 	Gaps, PSNs uint32
-	Frame      uint64 // after the first gap
-	Messages   uint64 // that the requester had sent then
+	Frame      uint64        // after the first gap
+	Messages   uint64        // that the requester had sent then
+	Newest     [4]MissingRun // of which it may still turn out that they are asked for again
+	Next       uint8         // place of the next one among them
+}
+
+// MissingRun is a number of responses in a row, up to a PSN; 0: none, or they were asked for again.
+type MissingRun struct {
+	To packet.PSN
+	N  uint32
+}
+
+// askedAgain takes back the newest responses that were missing from a PSN on: they were asked for again, as the network had lost them, and not the capture.
+func (m *MissingResponses) askedAgain(psn packet.PSN) {
+	for i := range m.Newest {
+		if r := &m.Newest[i]; r.N > 0 && r.To.After(psn) {
+			m.Gaps, m.PSNs, m.Frame = m.Gaps-1, m.PSNs-r.N, 0
+			*r = MissingRun{}
+		}
+	}
+}
+
+// AskedAgain notes that the responses from a PSN on were asked for again.
+func (s *SendQueue) AskedAgain(psn packet.PSN) {
+	if t := s.sender.trouble; t != nil && t.Missing.Responses.Gaps > 0 {
+		t.Missing.Responses.askedAgain(psn)
+	}
 }
 
 // CountMissingResponses notes that n responses are missing before response p, when the requester had sent so many messages.
@@ -41,10 +75,31 @@ func (s *SendQueue) CountMissingResponses(n int, p *packet.Packet, messages uint
 		return
 	}
 	m := &s.trouble().Missing.Responses
-	if m.Gaps == 0 {
+	if m.Frame == 0 {
 		m.Frame, m.Messages = p.Frame, messages
 	}
 	m.Gaps, m.PSNs = m.Gaps+1, m.PSNs+uint32(n)
+	m.Newest[m.Next] = MissingRun{p.PSN, uint32(n)}
+	m.Next = (m.Next + 1) % uint8(len(m.Newest))
+}
+
+// FilledUp notes that requests of the open gap came, up to a PSN, and were shown first with that.
+func (s *SendQueue) FilledUp(psn packet.PSN) {
+	t := s.sender.trouble
+	if t == nil || s.Gap.Shown || s.Gap.Explained || t.Missing.PSNs == 0 {
+		return
+	}
+	f := &t.Missing.Filled
+	n := uint32(max(min(psn.Diff(s.Gap.From), s.Gap.To.Diff(s.Gap.From)), 0))
+	f.PSNs, f.Run = f.PSNs+n, f.Run+n
+	if psn.Before(s.Gap.To) {
+		return
+	}
+	f.Gaps++
+	if f.Run > f.Longest {
+		f.Longest, f.Frame = f.Run, t.Missing.Newest.Frame
+	}
+	f.Run = 0
 }
 
 // CountMissing notes a gap of n PSNs before packet p.
@@ -54,6 +109,7 @@ func (s *SendQueue) CountMissing(n int, p *packet.Packet) *Missing {
 		m.First.Frame, m.First.Time, m.First.Tap = p.Frame, p.Time, p.Tap
 	}
 	m.Newest.Frame, m.Newest.Time = p.Frame, p.Time
+	m.Filled.Run = 0
 	m.Gaps, m.PSNs = m.Gaps+1, m.PSNs+uint32(n)
 	if uint32(n) > m.Longest {
 		m.Longest, m.Frame = uint32(n), p.Frame

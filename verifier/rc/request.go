@@ -49,6 +49,7 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 		v.unseen(c, from, p, w, again)
 	}
 	if q.Gap.Open() && p.PSN == q.Gap.From {
+		q.FilledUp(q.Next)
 		q.FillGap(q.Next)
 	}
 	q.Advance(q.Next)
