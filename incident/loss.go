@@ -249,7 +249,11 @@ func missing(x *qp.Missing, least string) string {
 	case m.Longest == 1:
 		return fmt.Sprintf("%s%s before the tap, never two in a row", least, count(uint64(m.PSNs), "PSN"))
 	}
-	return fmt.Sprintf("%s%s before the tap, in %s of up to %d in a row, which frame %d follows", least, count(uint64(m.PSNs), "PSN"), count(uint64(m.Gaps), "gap"), m.Longest, m.Frame)
+	s := fmt.Sprintf("%s%s before the tap, in %s of up to %d in a row", least, count(uint64(m.PSNs), "PSN"), count(uint64(m.Gaps), "gap"), m.Longest)
+	if m.Longest == x.Longest {
+		s += fmt.Sprintf(", which frame %d follows", x.Frame)
+	}
+	return s
 }
 
 // causes says what had a requester retransmit.

@@ -29,12 +29,28 @@ type Missing struct {
 	Responses MissingResponses
 }
 
-// Filled is the requests of gaps that came later: they were retransmitted, as the network had lost them before the tap, and not the capture, or others had overtaken them.
+// Filled is the requests that came later than others, and that the capture had not shown before: they were retransmitted, as the network had lost them before the tap, and not the capture.
 type Filled struct {
-	Gaps, PSNs uint32
-	Longest    uint32 // PSNs of the longest of these gaps
-	Frame      uint64 // after that
-	Run        uint32 // of the gap that is open
+	Gaps, PSNs uint32     // in how many runs of PSNs
+	Longest    uint32     // PSNs of the longest run
+	Run        uint32     // of the newest
+	Next       packet.PSN // after that
+}
+
+// take takes a request that takes n PSNs.
+func (f *Filled) take(psn packet.PSN, n int) {
+	if f.Gaps == 0 || psn != f.Next {
+		f.Gaps, f.Run = f.Gaps+1, 0
+	}
+	f.PSNs, f.Run, f.Next = f.PSNs+uint32(n), f.Run+uint32(n), psn.Add(n)
+	f.Longest = max(f.Longest, f.Run)
+}
+
+// FilledUp notes that requests which were missing came, n PSNs from one on.
+func (s *SendQueue) FilledUp(psn packet.PSN, n int) {
+	if t := s.sender.trouble; t != nil && t.Missing.PSNs > 0 {
+		t.Missing.Filled.take(psn, n)
+	}
 }
 
 // MissingResponses is the responses to READs that the tap did not see before later ones.
@@ -83,25 +99,6 @@ func (s *SendQueue) CountMissingResponses(n int, p *packet.Packet, messages uint
 	m.Next = (m.Next + 1) % uint8(len(m.Newest))
 }
 
-// FilledUp notes that requests of the open gap came, up to a PSN, and were shown first with that.
-func (s *SendQueue) FilledUp(psn packet.PSN) {
-	t := s.sender.trouble
-	if t == nil || s.Gap.Shown || s.Gap.Explained || t.Missing.PSNs == 0 {
-		return
-	}
-	f := &t.Missing.Filled
-	n := uint32(max(min(psn.Diff(s.Gap.From), s.Gap.To.Diff(s.Gap.From)), 0))
-	f.PSNs, f.Run = f.PSNs+n, f.Run+n
-	if psn.Before(s.Gap.To) {
-		return
-	}
-	f.Gaps++
-	if f.Run > f.Longest {
-		f.Longest, f.Frame = f.Run, t.Missing.Newest.Frame
-	}
-	f.Run = 0
-}
-
 // CountMissing notes a gap of n PSNs before packet p.
 func (s *SendQueue) CountMissing(n int, p *packet.Packet) *Missing {
 	m := &s.trouble().Missing
@@ -109,7 +106,6 @@ func (s *SendQueue) CountMissing(n int, p *packet.Packet) *Missing {
 		m.First.Frame, m.First.Time, m.First.Tap = p.Frame, p.Time, p.Tap
 	}
 	m.Newest.Frame, m.Newest.Time = p.Frame, p.Time
-	m.Filled.Run = 0
 	m.Gaps, m.PSNs = m.Gaps+1, m.PSNs+uint32(n)
 	if uint32(n) > m.Longest {
 		m.Longest, m.Frame = uint32(n), p.Frame

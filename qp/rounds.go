@@ -157,10 +157,7 @@ func (s *SendQueue) SentTail(p *packet.Packet, ends bool) {
 	t.Again, t.Missing.PSNs = t.Again.plus(b.Found), t.Missing.PSNs+n
 	m := s.CountMissing(0, p)
 	m.Longest = max(m.Longest, n)
-	m.Filled.Gaps, m.Filled.PSNs = m.Filled.Gaps+1, m.Filled.PSNs+n
-	if n > m.Filled.Longest {
-		m.Filled.Longest, m.Filled.Frame = n, p.Frame
-	}
+	m.Filled.take(p.PSN.Add(1-int(n)), int(n))
 	if k := &t.Now; k.Active() {
 		k.Packets, k.Bytes = k.Packets+n, k.Bytes+b.Found.Bytes
 		k.Unseen = min(k.Unseen+1, k.Rounds[TimerExpired])

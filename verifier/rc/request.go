@@ -49,7 +49,6 @@ func (v *Verifier) newRequest(c *qp.Pair, from int, p *packet.Packet) {
 		v.unseen(c, from, p, w, again)
 	}
 	if q.Gap.Open() && p.PSN == q.Gap.From {
-		q.FilledUp(q.Next)
 		q.FillGap(q.Next)
 	}
 	q.Advance(q.Next)
@@ -112,6 +111,9 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 	} else {
 		c.Ends[from].CountRetransmission()
 		v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
+		if !shown {
+			q.FilledUp(p.PSN, max(c.PSNs(p), 1))
+		}
 	}
 	if !q.IsOvertaken(p) {
 		v.sentAgain(c, from, p, q.Messages.Newest(), 0, shown)
