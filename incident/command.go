@@ -93,13 +93,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		i.fact("transport", "every request on the connection was acknowledged: it is not the network that they wait for")
 	}
 	t.peer(i, c, 1-o.From, o.Since, end, "this request")
-	i.FitsWith = []string{"a server that waits itself: for its disks, its file system, a lock, or another host", "a server whose threads are stopped or all busy, while its adapter acknowledges"}
-	switch {
-	case only != "":
-		i.FitsWith = []string{"what these commands need of the server and the others do not: a disk or file system that is full, read-only or frozen, a journal or cache that can not be flushed, a mirror that is away"}
-	case o.Later > 0:
-		i.FitsWith[1] = "a server that has lost this command, or its answer"
-	}
+	i.FitsWith = waitsFor(o, only)
 	if o.Later >= manyLater {
 		slices.Reverse(i.FitsWith)
 	}
@@ -111,6 +105,18 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		i.doubt(fmt.Sprintf("The capture, which lost packets, holds no answer of %v to %s of %v%s%s.", &i.Peer, o.Name, &i.Local, t.within(" in %s", waited), closed))
 	}
 	t.tell(i, "")
+}
+
+// waitsFor is what fits where a server does not answer command o; only says, where it is not empty, that no commands but those of a class wait.
+func waitsFor(o *agent.Operation, only string) []string {
+	switch itself := "a server that waits itself: for its disks, its file system, a lock, or another host"; {
+	case only != "":
+		return []string{"what these commands need of the server and the others do not: a disk or file system that is full, read-only or frozen, a journal or cache that can not be flushed, a mirror that is away"}
+	case o.Later > 0:
+		return []string{itself, "a server that has lost this command, or its answer"}
+	default:
+		return []string{itself, "a server whose threads are stopped or all busy, while its adapter acknowledges"}
+	}
 }
 
 // reservedCredits are those with which an end of SMB Direct may only send a message that grants credits itself (MS-SMBD 3.1.5.1).

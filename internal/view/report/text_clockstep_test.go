@@ -28,3 +28,28 @@ func TestHangsOverStep(t *testing.T) {
 		}
 	}
 }
+
+// TestTurnsOverStep: an answer that came when the clock of the capture had stepped ahead was not late for that.
+func TestTurnsOverStep(t *testing.T) {
+	turns := exchange{depth: 1, n: 400, took: func(i int) time.Duration {
+		if i == 300 {
+			return 30 * time.Second
+		}
+		return answered
+	}}
+	for _, stepped := range []bool{true, false} {
+		list := []agent.Connection{turns.connection(1, 2), turns.connection(3, 4)}
+		r := after(list...)
+		at := r.First + int64(300*answered)
+		s := agent.Silence{From: at + int64(4*time.Millisecond), To: at + int64(30*time.Second), Frame: 900}
+		if stepped {
+			for i := range list {
+				s.Midway = append(s.Midway, agent.Midway{From: list[i].Ends[0].Addr, To: list[i].Ends[1].Addr, QPN: list[i].Ends[1].QPN})
+			}
+		}
+		r.Silences = []agent.Silence{s}
+		if got := reportOf(t, r); strings.Contains(got, "with one of its own: usually") == stepped {
+			t.Errorf("%v: %s", stepped, got)
+		}
+	}
+}

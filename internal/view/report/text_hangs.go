@@ -70,6 +70,12 @@ func (t *text) passed(from, to int64) time.Duration {
 	return d
 }
 
+// ofStep reports whether a time is long because the clock of the capture stepped ahead meanwhile.
+func (t *text) ofStep(d time.Duration) bool {
+	step := t.res.Last - t.res.First - int64(t.passed(t.res.First, t.res.Last))
+	return step > 0 && int64(d) >= step && int64(d)-step < int64(longestTurn)
+}
+
 // stoppedOn is hangsOn where it is not known which end answers the other: one has kept pace with the other, and stopped.
 func (t *text) stoppedOn(c *agent.Connection) (h hung, ok bool) {
 	if c.Timing == nil || !c.Service.Reliable() || c.Closed.At != 0 || commanded(c) {

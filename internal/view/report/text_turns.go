@@ -47,7 +47,7 @@ func (t *text) longTurns(least time.Duration) []string {
 		for k := range c.Ends {
 			x := &c.Timing.Ends[k].Turns
 			switch {
-			case x.Most < least:
+			case x.Most < least || t.ofStep(x.Most):
 			case thinks(c) == k+1:
 				if least == 0 {
 					always = append(always, t.pauses(c, k))
@@ -100,7 +100,7 @@ func (t *text) slowAnswers(least time.Duration) (list []longTurn) {
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		a, ok := answers(c)
-		if _, hangs := t.hangsOn(c); !ok || hangs || a.Waits == nil || a.Waits.Most < least {
+		if _, hangs := t.hangsOn(c); !ok || hangs || a.Waits == nil || a.Waits.Most < least || t.ofStep(a.Waits.Most) {
 			continue
 		}
 		s, host := answersOf(c, &a), c.Ends[a.By].Addr
