@@ -18,7 +18,7 @@ const (
 	// timersRun is how many times as long as a requester's timer takes the capture is silent where no requester whose timer ran would have waited, and unknownTimer how long it is where no timer is known.
 	timersRun    = 8
 	unknownTimer = int64(20 * time.Second)
-	fewestStill  = 2 // for which no time went by, so that it is not one host that stopped
+	fewestStill  = 2 // hosts for which no time went by: one may have stopped itself
 )
 
 // stopwatch is for which hosts no time went by while the capture was silent.
@@ -40,7 +40,7 @@ func (t *teller) steps(k *still) (w stopwatch, ok bool) {
 	for i := range t.run.Connections {
 		w.look(k, &t.run.Connections[i], length)
 	}
-	return w, !w.refuted && w.midway > 0 && len(w.hosts) >= fewestStill
+	return w, !w.refuted && w.midway > 0
 }
 
 // look looks what a connection shows of a silence of a length in nanoseconds.
@@ -89,6 +89,8 @@ func (w *stopwatch) waits(k *still, e *agent.End) (waits bool) {
 	x := e.Trouble.Settled(e.Stalled)
 	for _, s := range append([]qp.Stall{x.Now}, x.Longest[:]...) {
 		switch {
+		case s.Begun >= k.To && s.Begun < k.To+together && s.Rounds[qp.TimerExpired] > 0:
+			w.refuted = true // its timer has run out meanwhile
 		case s.Begun == 0 || s.Since > k.From || max(s.Ended, s.Last) < k.To:
 		case s.Before || s.Total() > 0 && s.Last >= k.To:
 			w.refuted = true
@@ -128,21 +130,40 @@ func (t *teller) stepped(k *still, w *stopwatch) {
 		also = fmt.Sprintf(", %s more waited for answers", number(uint64(w.waited)))
 	}
 	i.What = fmt.Sprintf("The clock of the capture stepped forward by about %s, in frame %d: %s in the midst of a message then%s, and nobody retransmitted.", span(k.To-k.From), k.Frame, wereIn(w.midway), also)
+	i.FitsWith = []string{"a clock that was set (NTP, PTP, a virtual machine that was resumed or moved)", "hosts that all stopped and went on together, and their adapters: virtual machines of one hypervisor, a simulation"}
+	i.Next = []string{"what set the clock of the capturing host then: NTP, PTP or its hypervisor; have it slewed, and not stepped"}
+	if len(w.hosts) < fewestStill {
+		w.oneHost(i, k, also)
+	}
 	i.fact("hosts", fmt.Sprintf("%d went on as if no time had gone by", len(w.hosts)))
 	if w.timer > 0 {
 		i.fact("timers", fmt.Sprintf("a requester that waited retransmits after %s, as far as that is known", span(w.timer)))
 	}
 	i.fact("times", "waits and slow commands that span it are not told; latencies and rates that do mean nothing")
-	i.FitsWith = []string{"a clock that was set (NTP, PTP, a virtual machine that was resumed or moved)", "hosts that all stopped and went on together, and their adapters: virtual machines of one hypervisor, a simulation"}
-	i.Next = []string{"what set the clock of the capturing host then: NTP, PTP or its hypervisor; have it slewed, and not stepped"}
 	t.order = append(t.order, i)
 }
 
-func wereIn(n int) string {
-	if n == 1 {
-		return "1 connection was"
+// oneHost says that a single host for which no time went by may have stopped, as may the clock have stepped.
+func (w *stopwatch) oneHost(i *Incident, k *still, also string) {
+	var host packet.Addr
+	for a := range w.hosts {
+		host = a
 	}
-	return number(uint64(n)) + " connections were"
+	i.Certainty = Possible
+	i.What = fmt.Sprintf("Either the clock of the capture stepped forward by about %s, in frame %d, or %v stopped for that long with its adapter: %s in the midst of a message then%s, and nobody retransmitted.",
+		span(k.To-k.From), k.Frame, host, wereOf(w.midway, " of it"), also)
+	i.FitsWith[1] = fmt.Sprintf("%v as a virtual machine that was paused, with an adapter in software: its timers stop then, too", host)
+	i.Next = append(i.Next, fmt.Sprintf("the log of %v, and of its hypervisor, at that time", host))
+}
+
+func wereIn(n int) string { return wereOf(n, "") }
+
+// wereOf says of so many connections, and whose, that they were.
+func wereOf(n int, whose string) string {
+	if n == 1 {
+		return "1 connection" + whose + " was"
+	}
+	return number(uint64(n)) + " connections" + whose + " were"
 }
 
 // Stepped is by how much the clock of the capture stepped ahead, as an incident tells; 0: it tells of something else.
