@@ -60,6 +60,10 @@ func TestOneFault(t *testing.T) {
 		{"of other hosts", []agent.Connection{lossy(1, 3, loss(1, 5, 9), nil), connection(1, 2)}, []rule.Finding{damaged(5, 1, 2)}, []string{"damage: 1 packet", "loss: 10.0.0.1"}},
 		{"at another time", []agent.Connection{lossy(1, 2, loss(1, 15, 19), nil)}, []rule.Finding{damaged(5, 1, 2)}, []string{"damage: 1 packet", "loss: 10.0.0.1"}},
 		{"late answers", []agent.Connection{lossy(1, 2, late, nil)}, []rule.Finding{damaged(20, 1, 2)}, []string{"damage: 1 packet", "loss: 10.0.0.1"}},
+		{"late answers beside losses", []agent.Connection{lossy(1, 2, late, nil), lossy(1, 2, loss(1, 15, 30), nil)}, nil, []string{
+			"loss: 10.0.0.1 QP 0x10 retransmitted 1 of 100 packets to 10.0.0.2 QP 0x10 (1 %), in 1 round: packets or their answers were lost", "loss: 10.0.0.1 QP 0x10 retransmitted 1 of 100 packets to 10.0.0.2 QP 0x10 (1 %), in 2 rounds: the answers came late",
+		}},
+		{"late answers on two connections", []agent.Connection{lossy(1, 2, late, nil), lossy(1, 2, late, nil)}, nil, []string{"loss: 10.0.0.1"}},
 		{"damage of several", []agent.Connection{lossy(1, 2, loss(1, 5, 9), nil), connection(1, 3)}, []rule.Finding{damaged(5, 1, 2), damaged(6, 1, 3)}, []string{"damage: 2 packets", "loss: 10.0.0.1"}},
 	} {
 		var got []string

@@ -62,7 +62,18 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	asked := uint64(o.Asked) + uint64(k.Responses.All().Asked)
 	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was, but where there are few rounds beside many that were overtaken.
 	i.explained = asked > 0 && (2*asked >= n || 2*(asked+uint64(o.Numbered)) >= n && 2*uint64(s.Rounds[qp.TimerExpired]) < n) || uint64(o.Packets) >= mostlyOvertaken*n
-	t.tell(i, "")
+	t.tell(i, unlike(i))
+}
+
+// unlike tells losses apart that are not one with others between the same hosts: of late answers nothing was lost, nor was what others had overtaken.
+func unlike(i *Incident) string {
+	switch {
+	case i.again.late:
+		return "late"
+	case i.explained:
+		return "overtaken"
+	}
+	return ""
 }
 
 // mostlyOvertaken is how many packets that were overtaken there are for each round of retransmission at least, where that is most likely another one of them.
