@@ -37,6 +37,7 @@ type Silence struct {
 	Frame    uint64 // after it, of Tap
 	Tap      uint16
 	Flushed  Flushed
+	GoesOn   []GoesOn // messages that went on after it
 }
 
 // Disorder is the frames that are stamped before one which their file has before them.

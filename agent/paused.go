@@ -12,17 +12,24 @@ import (
 // mostNamed is how many hosts are named of a port that pauses.
 const mostNamed = 4
 
-// namePorts names, for each port that had the other end of its link pause, the hosts whose packets go to its Ethernet address.
+// namePorts names, for each port that had the other end of its link pause, the hosts whose packets go to its Ethernet address, and says where those of each host are known to go to
+// others.
 func namePorts(list []link.Paused, hosts []*connection.Host) {
 	if len(list) == 0 {
 		return
 	}
-	named := map[uint64][]packet.Addr{}
+	named, reached := map[uint64][]packet.Addr{}, map[packet.Addr]bool{}
 	for i := range list {
 		named[station(&list[i])] = nil
 	}
 	for _, h := range hosts {
+		for _, a := range h.Way(0) {
+			if _, known := reached[a]; !known && !a.IsMulticast() {
+				reached[a] = false
+			}
+		}
 		for at, to := range h.Stations() {
+			reached[to] = true
 			if known, asked := named[at]; asked && !slices.Contains(known, to) {
 				named[at] = append(known, to)
 			}
@@ -32,7 +39,18 @@ func namePorts(list []link.Paused, hosts []*connection.Host) {
 		to := named[station(&list[i])]
 		slices.SortFunc(to, packet.Addr.Compare)
 		list[i].Hosts = to[:min(len(to), mostNamed)]
+		list[i].Unowned = len(to) == 0 && len(reached) > 1 && all(reached)
 	}
+}
+
+// all reports whether it is known to which Ethernet address the packets for each host go.
+func all(reached map[packet.Addr]bool) bool {
+	for _, is := range reached {
+		if !is {
+			return false
+		}
+	}
+	return true
 }
 
 // station is the Ethernet address of a port as packets have it.

@@ -41,6 +41,8 @@ type turns struct {
 	begun    int   // frames of the beginning of the capture that were looked at
 	left     int   // frames to be looked at after the newest silence
 	queue    queue
+	goesOn   goesOn
+	silent   bool // there was a silence
 }
 
 // turnRequest is a request that may be answered.
@@ -73,6 +75,7 @@ func (k *clocks) measure(frames []fabricagent.Frame) {
 		k.flushed()
 		now := frames[at].Time
 		t.queue, t.left = queue{to: now, on: true, first: now, last: now}, measuredAfter
+		t.silent = true
 		from = at
 	}
 	t.look(frames[from:])
@@ -114,6 +117,7 @@ func (t *turns) packetAt(p *packet.Packet, now int64) {
 	if !p.Info().Response {
 		t.requests[t.next%mostRequests] = turnRequest{p.Src, p.Dst, p.PSN, now, t.queue.on}
 		t.next++
+		t.goesOn.take(p, t.silent)
 		return
 	}
 	soonest, first := int64(-1), int64(-1)
@@ -157,6 +161,7 @@ func (b *queue) take(now int64) {
 func (k *clocks) flushed() {
 	t := &k.turns
 	b := t.queue
+	k.goesOn(b.to)
 	t.queue, t.left = queue{}, 0
 	if b.n < fewestFlushed || t.known < fewestTurns || t.least < leastTurn {
 		return

@@ -27,6 +27,18 @@ type Upper struct {
 	Slowest  *Operation     // the one that took longest; nil: none was answered
 	Credits  *upper.Credits // how many messages each end may still send; nil: that is not known, or its protocol has none
 	Causes   [2][]Cause     // of the stalls of each end of its connection, as far as they are known
+	Classes  []Class        // its commands by opcode or procedure, where the peer answers them; nil: they are not known
+}
+
+// Class is the commands of one opcode or procedure.
+type Class struct {
+	Name    string
+	Open    int           // that have begun and not ended
+	Answers uint64        // commands that the peer has answered
+	Slow    uint64        // of them, those that took upper.SlowAfter or longer
+	Took    time.Duration // until it did, of all of them
+	Longest time.Duration // of them
+	Newest  int64         // when the one of them began that began last, nanoseconds since the Unix epoch; 0: none was answered
 }
 
 // Operation is a command of a protocol above the transport.
@@ -40,6 +52,8 @@ type Operation struct {
 	Answer uint64
 	Status string // how it failed, in words; empty: it did not
 	Later  uint64 // commands that began after it and have ended
+	Others uint64 // of them, those of other classes; of Slowest, those that ended before it
+	Class  int    // its place among the classes, where these are known
 	Unsure bool   // it may have ended where the capture has lost packets, or in the direction that was not found
 }
 
@@ -247,7 +261,10 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 	if s := u.Took(); s.Count > 0 {
 		out.Answers, out.Took, out.Slow = s.Count, time.Duration(s.Sum), s.Slow
 		out.Slowest = t.operation(c, u, &s.Longest)
-		out.Slowest.Ended, out.Slowest.Answer, out.Slowest.Unsure = s.Ended, s.Frame, false
+		out.Slowest.Ended, out.Slowest.Answer, out.Slowest.Unsure, out.Slowest.Others = s.Ended, s.Frame, false, s.Others
+	}
+	for _, k := range u.Classes() {
+		out.Classes = append(out.Classes, Class{u.Name(&k), k.Open, k.Answered, k.Slow, time.Duration(k.Sum), time.Duration(k.Longest), k.Newest})
 	}
 	return out
 }
@@ -257,7 +274,7 @@ func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upp
 	if k == nil {
 		return nil
 	}
-	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k)}
+	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k), Others: u.OthersAfter(k), Class: u.ClassOf(k)}
 	if k.Status != 0 {
 		o.Status = u.Status(k)
 	} else {

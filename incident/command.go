@@ -23,7 +23,7 @@ func (t *teller) commands(c *agent.Connection) {
 	if c.Closed.At != 0 {
 		end = c.Closed.At
 	}
-	if o := u.Oldest; o != nil && end-o.Since >= upper.SlowAfter && transported(c) {
+	if o := u.Oldest; o != nil && end-o.Since >= upper.SlowAfter && transported(c) && !t.flushedOver(o.Since, end) {
 		t.waits(c, o, end)
 	}
 	if u.Slow > 0 && t.timed() && !overlapped(c, u.Slowest) && !t.flushedOver(u.Slowest.Since, u.Slowest.Ended) {
@@ -78,20 +78,22 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		i.What = fmt.Sprintf("%v had not answered %s of %v%s when %v disconnected.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited), c.Closed.By)
 	}
 	i.fact("command", fmt.Sprintf("%s, in frame %d", c.Upper.Protocol, o.Frame))
-	if n := c.Upper.Open; n > 1 {
+	only := ""
+	if !lossy {
+		only = onlyClasses(c.Upper, waited)
+		i.What = strings.TrimSuffix(i.What, ".") + only + "."
+	}
+	if n := c.Upper.Open; n > 1 && only == "" {
 		i.fact("waits", count(uint64(n), "command")+" in all have no answer")
 	}
-	if o.Later > 0 {
+	if o.Later > 0 && only == "" {
 		i.fact("meanwhile", count(o.Later, "command")+" that began after it ended: its peer serves others")
 	}
 	if t.run.RDMA > 0 && !lossy && c.Ends[0].Open == 0 && c.Ends[1].Open == 0 { // else the run goes on, and nobody has looked
 		i.fact("transport", "every request on the connection that came to the tap was acknowledged"+notNetwork(t.allSmall(c, 1-o.From) == ""))
 	}
 	t.peer(i, c, 1-o.From, o.Since, end, "this request")
-	i.FitsWith = []string{"a server that waits itself: for its disks, its file system, a lock, or another host", "a server whose threads are stopped or all busy, while its adapter acknowledges"}
-	if o.Later > 0 {
-		i.FitsWith[1] = "a server that has lost this command, or its answer"
-	}
+	i.FitsWith = waitsFor(o, only)
 	if o.Later >= manyLater {
 		slices.Reverse(i.FitsWith)
 	}
@@ -112,6 +114,18 @@ func notNetwork(it bool) string {
 		return ": it is not the network that they wait for"
 	}
 	return ""
+}
+
+// waitsFor is what fits where a server does not answer command o; only says, where it is not empty, that no commands but those of a class wait.
+func waitsFor(o *agent.Operation, only string) []string {
+	switch itself := "a server that waits itself: for its disks, its file system, a lock, or another host"; {
+	case only != "":
+		return []string{"what these commands need of the server and the others do not: a disk or file system that is full, read-only or frozen, a journal or cache that can not be flushed, a mirror that is away"}
+	case o.Later > 0:
+		return []string{itself, "a server that has lost this command, or its answer"}
+	default:
+		return []string{itself, "a server whose threads are stopped or all busy, while its adapter acknowledges"}
+	}
 }
 
 // reservedCredits are those with which an end of SMB Direct may only send a message that grants credits itself (MS-SMBD 3.1.5.1).
@@ -141,13 +155,17 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper) {
 	i := t.between(Slow, c, o.From)
 	i.Begin, i.End, i.Lost, i.Tap = o.Since, o.Ended, time.Duration(o.Ended-o.Since), o.Tap
 	i.show(o.Frame, o.Answer)
-	i.What = fmt.Sprintf("%v took %s to answer %s of %v.", &i.Peer, span(o.Ended-o.Since), o.Name, &i.Local)
+	only := onlyClassSlow(u)
+	i.What = fmt.Sprintf("%v took %s to answer %s of %v%s.", &i.Peer, span(o.Ended-o.Since), o.Name, &i.Local, only)
 	i.fact("command", fmt.Sprintf("%s, in frame %d, answered in frame %d", u.Protocol, o.Frame, o.Answer))
-	if u.Slow > 1 {
+	if u.Slow > 1 && only == "" {
 		i.fact("others", fmt.Sprintf("%s of %s took %s or longer", count(u.Slow, "command"), number(u.Ended), time.Duration(upper.SlowAfter)))
 	}
 	i.fact("transport", "nothing on the connection was lost or stalled for long meanwhile")
 	i.FitsWith = []string{"a server that waited itself: for its disks, its file system, a lock, or another host", "a server that was stopped or busy, while its adapter acknowledged"}
+	if only != "" {
+		i.FitsWith = []string{"what these commands need of the server and the others do not: a disk or file system that is full or slow to write, a journal, a cache, a mirror elsewhere"}
+	}
 	i.Next = []string{"the disks and the log of " + i.Peer.Addr.String() + " at that time"}
 	t.tell(i, "")
 }

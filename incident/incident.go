@@ -104,6 +104,12 @@ type Incident struct {
 	sized        bool          // only smaller packets pass
 	packet       uint32        // payload of a packet of the request, not of a READ; 0: not known
 	refused      uint64        // frame of the request that a NAK refuses; 0: not known
+
+	steppedBy int64 // by how much the clock of the capture stepped ahead, nanoseconds; 0: it did not
+
+	again        retransmitting
+	damaged      uint64 // packets that were, of Damage
+	betweenHosts int    // between how many pairs of hosts, likewise
 }
 
 // Party is one side of an incident.

@@ -39,6 +39,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	in := fmt.Sprintf("%s of %s to %v (%s), in %s%s", number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), least, count(n, "round"))
 	i.What = fmt.Sprintf("%v retransmitted %s: packets or their answers were lost, late or overtaken.", &i.Local, in)
 	late := uint64(k.Late.Rounds) >= n
+	i.again = retransmitting{fmt.Sprintf("%v retransmitted %s", &i.Local, in), n, late}
 	if late {
 		i.What = fmt.Sprintf("%v retransmitted %s: the answers came late, and each copy was answered.", &i.Local, in)
 	}
@@ -61,7 +62,18 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	asked := uint64(o.Asked) + uint64(k.Responses.All().Asked)
 	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was, but where there are few rounds beside many that were overtaken.
 	i.explained = asked > 0 && (2*asked >= n || 2*(asked+uint64(o.Numbered)) >= n && 2*uint64(s.Rounds[qp.TimerExpired]) < n) || uint64(o.Packets) >= mostlyOvertaken*n
-	t.tell(i, "")
+	t.tell(i, unlike(i))
+}
+
+// unlike tells losses apart that are not one with others between the same hosts: of late answers nothing was lost, nor was what others had overtaken.
+func unlike(i *Incident) string {
+	switch {
+	case i.again.late:
+		return "late"
+	case i.explained:
+		return "overtaken"
+	}
+	return ""
 }
 
 // mostlyOvertaken is how many packets that were overtaken there are for each round of retransmission at least, where that is most likely another one of them.
@@ -237,15 +249,22 @@ func (t *teller) cost(c *agent.Connection, e *agent.End, k *qp.Trouble) string {
 // fewestGaps is from how many gaps on it is told how long they are.
 const fewestGaps = 3
 
-// missing says how what was lost before the tap lies in the stream of PSNs: one by one, or in runs.
-func missing(m *qp.Missing, least string) string {
+// missing says how what was lost before the tap, and retransmitted, lies in the stream of PSNs: one by one, or in runs. What was never retransmitted is what the capture has lost.
+func missing(x *qp.Missing, least string) string {
+	m := &x.Filled
 	switch {
+	case x.Acked > 0 && m.PSNs > 0:
+		return fmt.Sprintf("%s%s before the tap, in %s, retransmitted then; the capture lost %d that were not, see there", least, count(uint64(m.PSNs), "PSN"), count(uint64(m.Gaps), "gap"), x.Acked)
 	case m.Gaps < fewestGaps:
 		return ""
 	case m.Longest == 1:
 		return fmt.Sprintf("%s%s before the tap, never two in a row", least, count(uint64(m.PSNs), "PSN"))
 	}
-	return fmt.Sprintf("%s%s before the tap, in %s of up to %d in a row, which frame %d follows", least, count(uint64(m.PSNs), "PSN"), count(uint64(m.Gaps), "gap"), m.Longest, m.Frame)
+	s := fmt.Sprintf("%s%s before the tap, in %s of up to %d in a row", least, count(uint64(m.PSNs), "PSN"), count(uint64(m.Gaps), "gap"), m.Longest)
+	if m.Longest == x.Longest {
+		s += fmt.Sprintf(", which frame %d follows", x.Frame)
+	}
+	return s
 }
 
 // causes says what had a requester retransmit.

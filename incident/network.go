@@ -190,6 +190,7 @@ func (t *teller) damage(ways []*onWay, x *flips) {
 	if others > 1 {
 		i.fact("from, to", t.damagedWays(ways, most))
 	}
+	i.damaged, i.betweenHosts = n, t.damagedBetween(ways)
 	f := &most.damaged.first
 	i.fact("first", fmt.Sprintf("of these frame %d, %v, PSN %v: %s", f.frame, f.op, f.psn, f.said))
 	x.tell(i)

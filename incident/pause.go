@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,29 +28,41 @@ func (t *teller) paused() {
 		if p.Most > p.Least && t.timed() {
 			long = fmt.Sprintf(", for %s at least and %s at most, as the speed of the link is not in the capture", span(int64(p.Least)), span(int64(p.Most)))
 		}
-		i.What = fmt.Sprintf("The port with Ethernet address %v%s had the other end of its link pause %s %s%s.", net.HardwareAddr(p.From[:]), of(p.Hosts), what, times(p.Begun), long)
+		i.What = fmt.Sprintf("The port with Ethernet address %v%s had the other end of its link pause %s %s%s.", net.HardwareAddr(p.From[:]), of(p), what, times(p.Begun), long)
 		i.fact("frames", count(p.Frames, "pause frame"))
 		i.fact("longest", t.within("%s", int64(p.Longest)))
 		i.fact("ended", endedBy(p))
 		t.passesOn(i, p)
 		t.without(i, p)
-		i.FitsWith = []string{"a receiver that cannot take what is sent to it: its host, its memory, or its PCIe link is slow", "congestion after the port, which it hands back"}
+		i.FitsWith = []string{"a receiver that cannot take what is sent to it: its host, its memory, or its PCIe link is slow", congested}
+		if p.Unowned {
+			i.FitsWith = []string{congested, "a host whose port has another address than its packets (SR-IOV, bonding), and that cannot take what is sent to it"}
+		}
 		if len(p.Hosts) > 0 {
 			i.fact("stops", "what is sent to "+addresses(p.Hosts)+" waits meanwhile: "+what)
 		}
-		i.Next = []string{whosePort(p.Hosts) + ", and its pause counters (" + counters(p) + ")", "what that host does: who is slow there has the others wait"}
+		i.Next = []string{whosePort(p) + ", and its pause counters (" + counters(p) + ")", "what that host does: who is slow there has the others wait"}
+		if p.Unowned {
+			i.Next[1] = "which of the other ports of that switch were paused then, and what is sent to them"
+		}
 		t.mannerOfPauses(i, p)
 		t.tell(i, fmt.Sprint(p.From, p.All, p.Priority, p.Tap))
 		t.stormed(i, p)
 	}
 }
 
+// congested is what fits a switch port.
+const congested = "congestion after the port, which it hands back"
+
 // whosePort asks which host or switch has the port.
-func whosePort(hosts []packet.Addr) string {
-	if len(hosts) == 0 {
-		return "which host or switch port has that Ethernet address"
+func whosePort(p *link.Paused) string {
+	switch {
+	case len(p.Hosts) > 0:
+		return "whether that Ethernet address is of " + addresses(p.Hosts) + " or of a router before"
+	case p.Unowned:
+		return "which switch port has that Ethernet address (LLDP, show interface)"
 	}
-	return "whether that Ethernet address is of " + addresses(hosts) + " or of a router before"
+	return "which host or switch port has that Ethernet address"
 }
 
 // counters are those of the port that pauses and of the other end of its link.
@@ -80,12 +93,17 @@ func endedBy(p *link.Paused) string {
 	return strings.Join(list, "; ")
 }
 
-// of names the hosts whose packets go to a port.
-func of(hosts []packet.Addr) string {
-	if len(hosts) == 0 {
-		return ""
+// of says whose port it is, as far as packets tell by the Ethernet addresses that they go to.
+func of(p *link.Paused) string {
+	switch {
+	case len(p.Hosts) == 1:
+		return ", likely that of " + p.Hosts[0].String() + ", as packets for that host go to it and for no other,"
+	case len(p.Hosts) > 0:
+		return ", to which packets for " + addresses(p.Hosts) + " go,"
+	case p.Unowned:
+		return ", likely a switch port, as packets for each host go to other addresses,"
 	}
-	return ", to which packets for " + addresses(hosts) + " go,"
+	return ""
 }
 
 func addresses(list []packet.Addr) string {
@@ -123,9 +141,13 @@ func (t *teller) mannerOfPauses(i *Incident, p *link.Paused) {
 		i.fact("manner", fmt.Sprintf("it asked again with %s%s before a pause ended: the port does not let go", count(each-1, "frame"), mean))
 		i.FitsWith = []string{"a receiver that takes nothing any more: a host, an adapter or a PCIe link that hangs (a pause storm)", "a port after it that is paused itself: the other end of its own link has it wait"}
 		i.Next = []string{
-			whosePort(p.Hosts) + ", and its pause counters (" + counters(p) + ")",
+			whosePort(p) + ", and its pause counters (" + counters(p) + ")",
 			"if it is a host: dmesg, firmware, PCIe errors, width and speed of its PCIe link (lspci -vv), and whether its receive buffer was full (ethtool -S: rx_discards_phy, rx_out_of_buffer)",
 			"if it is a switch: its PFC watchdog, and which of its other ports was paused then",
+		}
+		if p.Unowned {
+			slices.Reverse(i.FitsWith)
+			i.Next = slices.Delete(i.Next, 1, 2)
 		}
 	case p.Begun >= manyPauses && p.Unresumed*tenth <= p.Begun && p.Longest < stormTime:
 		i.fact("manner", fmt.Sprintf("it resumed %s%s", eachTime(p), t.within(": a pause began every %s on average", (p.LastTime-p.Time)/int64(p.Begun))))

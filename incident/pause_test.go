@@ -1,6 +1,7 @@
 package incident_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,11 +25,17 @@ func TestPauseHosts(t *testing.T) {
 	with := func(from []byte) []fabricagent.Frame {
 		return append(append(append([]fabricagent.Frame{}, list[:20]...), pause(from)), list[20:]...)
 	}
-	const known = ", to which packets for 10.0.0.2 go, had the other end of its link pause priority 3 once"
+	const known = ", likely that of 10.0.0.2, as packets for that host go to it and for no other, had the other end of its link pause priority 3 once"
 	if got := happened(t, with(list[0].Data[:6]), agent.Options{}); !strings.Contains(got, known) || !strings.Contains(got, "stops: what is sent to 10.0.0.2 waits meanwhile: priority 3") {
 		t.Error(got)
 	}
-	if got := happened(t, with([]byte{2, 9, 9, 9, 9, 9}), agent.Options{}); !strings.Contains(got, "address 02:09:09:09:09:09 had the other end") {
+	other := with([]byte{2, 9, 9, 9, 9, 9})
+	if got := happened(t, other, agent.Options{}); !strings.Contains(got, "address 02:09:09:09:09:09, likely a switch port, as packets for each host go to other addresses, had the other end") {
+		t.Error(got)
+	}
+	// Of one direction it is not known where packets for the other host go, whose port it may be.
+	oneWay := slices.DeleteFunc(other, func(f fabricagent.Frame) bool { return f.Data[6+5] == list[0].Data[5] })
+	if got := happened(t, oneWay, agent.Options{}); !strings.Contains(got, "address 02:09:09:09:09:09 had the other end") {
 		t.Error(got)
 	}
 }
@@ -63,6 +70,7 @@ func TestMannerOfPauses(t *testing.T) {
 		{"resumed", func(p *link.Paused) { p.Resumed = 1 }, []string{storm, "manner: it asked again with 416 frames before a pause ended"}, nil},
 		{"three times", func(p *link.Paused) { p.Resumed, p.Begun = 3, 3 }, []string{storm, "manner: it asked again with 137 frames on average before a pause ended"}, nil},
 		{"of a known speed", func(p *link.Paused) { p.Speed, p.Least = 25e9, p.Most }, []string{storm}, []string{speed}},
+		{"of a switch", func(p *link.Paused) { p.Unowned = true }, []string{"fits: a port after it that is paused itself"}, nil},
 		{"run out", func(p *link.Paused) { p.Unresumed = 1 }, nil, []string{speed}},
 		{"short ones", short, []string{work, "manner: it resumed each time: a pause began every 1ms on average"}, []string{storm}},
 		{"short ones, one run out", func(p *link.Paused) { short(p); p.Unresumed = 1 }, []string{work, "ended: once by running out, and not by", "manner: it resumed 999 of 1,000 times: a pause began"}, []string{"not shown"}},

@@ -127,3 +127,43 @@ func TestReorderedAndAskedFor(t *testing.T) {
 		}
 	}
 }
+
+// TestReorderedWithinRound: where one packet of what is retransmitted is overtaken by others of it, nothing more is missing than was, and nothing is told of its order: of what is new then it is.
+func TestReorderedWithinRound(t *testing.T) {
+	const text = writes + "taps: [middle]\nerrors:\n  - {do: drop, from: a, psn: +10}\n"
+	const first, past = 23, 34 // of what is retransmitted
+	told := func(s string) string {
+		var list []string
+		for line := range strings.Lines(s) {
+			if !strings.Contains(line, "cost: ") && !strings.Contains(line, "frames: ") {
+				list = append(list, line)
+			}
+		}
+		return strings.Join(list, "")
+	}
+	for _, numbered := range []bool{true, false} {
+		plain := func() []fabricagent.Frame {
+			if list := frames(t, text); numbered {
+				return list
+			}
+			return withoutIDs(frames(t, text))
+		}
+		want := told(happened(t, plain(), agent.Options{}))
+		if !strings.Contains(want, "loss (proven): 10.0.0.1 QP 0x9bc retransmitted 12 of 43 packets to 10.0.0.2 QP 0xa32 (28 %), in at least 1 round") {
+			t.Fatal(want)
+		}
+		for at := first + 1; at < past; at++ {
+			for by := 1; by <= 3 && at+by < past; by++ {
+				if got := told(happened(t, later(plain(), at, by), agent.Options{})); got != want {
+					t.Errorf("numbered %v, %d by %d: %s\nwant %s", numbered, at, by, got, want)
+				}
+			}
+		}
+		if got := told(happened(t, later(plain(), first, 2), agent.Options{})); strings.Contains(got, "reordered") || strings.Contains(got, "capture") {
+			t.Errorf("numbered %v, the first: %s", numbered, got)
+		}
+		if got := happened(t, later(plain(), 38, 2), agent.Options{}); !strings.Contains(got, ": 1 packet that 10.0.0.1 QP 0x9bc sent to 10.0.0.2 QP 0xa32 came after later ones, up to 2 PSNs ahead") {
+			t.Errorf("numbered %v, a new one: %s", numbered, got)
+		}
+	}
+}

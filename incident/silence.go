@@ -16,6 +16,7 @@ type still struct {
 	missing int                 // of them, those that went on with a later PSN
 	hosts   map[packet.Addr]int // on how many of them a host is
 	told    bool
+	stepped bool // it is that the clock stepped ahead
 }
 
 // most is how much of a stall the capture must have been silent for, in tenths, for the silence to be what it shows.
@@ -50,10 +51,15 @@ func (t *teller) silences() {
 		t.waited(&t.run.Connections[i])
 	}
 	for i := range t.still {
-		switch k := &t.still[i]; {
+		k := &t.still[i]
+		w, stepped := t.steps(k)
+		switch {
 		case k.Flushed.Frames > 0:
 			k.told = true
 			t.flushed(k)
+		case stepped:
+			k.told, k.stepped = true, true
+			t.stepped(k, &w)
 		case k.tells():
 			k.told = true
 			t.silence(k)
@@ -142,10 +148,10 @@ func (t *teller) flushed(k *still) {
 	t.order = append(t.order, i)
 }
 
-// flushedOver reports whether a good part of a time is one in which the capture stamped nothing, and then what had queued.
+// flushedOver reports whether a good part of a time is one in which the capture stamped nothing, and then what had queued, or that its clock stepped.
 func (t *teller) flushedOver(since, until int64) bool {
 	for i := range t.still {
-		if k := &t.still[i]; k.Flushed.Frames > 0 && 2*(min(k.To, until)-max(k.From, since)) >= until-since {
+		if k := &t.still[i]; (k.Flushed.Frames > 0 || k.stepped) && 2*(min(k.To, until)-max(k.From, since)) >= until-since {
 			return true
 		}
 	}

@@ -141,7 +141,7 @@ func (t *teller) silent(c *agent.Connection, from int) {
 		t.desertion(c, from)
 		return
 	}
-	if !t.timed() || !waits(e, t.run.Last) {
+	if !t.timed() || !waits(e, t.run.Last) || t.flushedOver(e.OpenSince, t.run.Last) {
 		return
 	}
 	open, lossy := e.Open, t.lossy()

@@ -53,9 +53,9 @@ func (u *unheld) add(c *agent.Connection, from int) {
 		return
 	}
 	m := &x.Missing
-	if m.Acked > 0 && x.Overtaking == nil { // what came late is not missing
+	if n, late := m.Acked, x.Overtaking.All().Packets; n > late { // what came late is not missing
 		u.note(c, m.AckedFrame)
-		u.psns, u.runs = u.psns+uint64(m.Acked), u.runs+uint64(max(m.AckedGaps, 1))
+		u.psns, u.runs = u.psns+uint64(n-late), u.runs+uint64(max(m.AckedGaps, late+1)-late)
 	}
 	if responsesUnheld(&c.Ends[from]) {
 		u.note(c, m.Responses.Frame)
@@ -67,7 +67,7 @@ func (u *unheld) add(c *agent.Connection, from int) {
 func responsesUnheld(e *agent.End) bool {
 	x := e.Trouble
 	m := &x.Missing.Responses
-	return m.PSNs > 0 && x.Responses.All().Packets == 0 && x.Again.Packets == 0 && x.Now.Begun == 0 && e.Messages > m.Messages+mostOutstanding
+	return m.PSNs > 0 && x.Responses.All().Packets == 0 && x.Now.Begun == 0 && e.Messages > m.Messages+mostOutstanding
 }
 
 func (u *unheld) note(c *agent.Connection, frame uint64) {

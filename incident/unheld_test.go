@@ -43,6 +43,8 @@ taps: [%]
 	lost := frames(t, strings.Replace(scene, "%", "middle", 1)+"errors:\n  - {do: drop, from: a, psn: +20}\n  - {do: drop, from: a, psn: +44}\n  - {do: drop, from: a, psn: +45}\n")
 	read := frames(t, strings.Replace(reads, "%", "middle", 1))
 	unread := frames(t, strings.Replace(reads, "%", "middle", 1)+"errors:\n  - {do: drop, from: b, psn: +5}\n  - {do: drop, from: b, psn: +10}\n")
+	long := strings.Replace(reads, "repeat: 20", "repeat: 60", 1)
+	longUnread := frames(t, strings.Replace(long, "%", "middle", 1)+"errors:\n  - {do: drop, from: b, psn: +5}\n  - {do: drop, from: b, psn: +10}\n")
 	for _, tt := range []struct {
 		name string
 		list []fabricagent.Frame
@@ -56,6 +58,15 @@ taps: [%]
 		{"responses, by the capture", without(read, 7, 12, 13), []string{"capture (likely): The capture lost packets, though it reports no drops: at least 3 that it does not hold, in at least 2 runs", "responses: 3 responses to READs are missing"}, nil},
 		{"responses, where the capture ends soon", without(read[:70], 57, 62), nil, []string{"The capture lost"}},
 		{"responses, by the network", unread, []string{"loss (proven)"}, []string{"The capture lost"}},
+		{"by both", without(lost, 100, 101, 102, 120, 121), []string{
+			"in at least 2 rounds", "missing: at least 3 PSNs before the tap, in 2 gaps, retransmitted then; the capture lost 5 that were not, see there",
+			"capture (proven): The capture lost packets, though it reports no drops: at least 5 that it does not hold, in at least 2 runs, on 1 connection.",
+		}, nil},
+		{"by the capture, where others are overtaken", later(without(middle, 20, 40, 41), 100, 2), []string{"reordered (proven): 1 packet", "at least 2 that it does not hold, in at least 1 run"}, nil},
+		{"responses, by both", without(longUnread, 47, 48, 57), []string{
+			"loss (proven)", "twice on the way back, before the tap: a response is missing", "capture (likely): The capture lost packets, though it reports no drops: at least 3 that it does not hold, in at least 2 runs",
+		}, nil},
+		{"many responses, by the network", longUnread, []string{"loss (proven)"}, []string{"The capture lost"}},
 		{"and an answer is missing", unanswered(without(middle, 20, 40, 41)), []string{"unanswered (possible): The capture, which lost packets, holds no answer of"}, nil},
 		{"only an answer is missing", unanswered(middle), []string{"unanswered (likely)"}, []string{"The capture lost"}},
 	} {

@@ -13,6 +13,7 @@ import (
 type Paused struct {
 	From      [6]byte       // MAC address of the port that asked
 	Hosts     []packet.Addr // whose packets go to that address, at most a few: the port is theirs, or of a router before them. Of a run that is over
+	Unowned   bool          // packets for each host of the capture go to other addresses, so that none of them has it, as far as packets tell. Of a run that is over
 	Tap       uint16
 	All       bool   // all traffic (IEEE 802.3 annex 31B), in place of a priority
 	Priority  uint8  // of IEEE 802.1Q

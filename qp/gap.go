@@ -9,6 +9,8 @@ type Gap struct {
 	Explained bool
 	// Filled says that what is missing was answered while one packet had come after the gap: that one may have the wrong PSN.
 	Filled bool
+	// Shown says that the capture has shown all of it before: what is retransmitted comes without it, or in another order.
+	Shown bool
 }
 
 // Open reports whether anything is missing.
@@ -20,10 +22,16 @@ func (s *SendQueue) BeginGap(from, to packet.PSN, explained bool) {
 	s.seldom().Gap = Gap{From: from, To: to, Explained: explained}
 }
 
+// ShownGap notes that the capture has shown all of the open gap before.
+func (s *SendQueue) ShownGap() {
+	mustGap(s.Gap.Open(), "ShownGap", &s.Gap)
+	s.seldom().Gap.Shown = true
+}
+
 // WidenGap notes that the open gap goes on up to a PSN: what had come after it does not follow it in the stream.
 func (s *SendQueue) WidenGap(to packet.PSN) {
 	mustGap(s.Gap.Open() && s.Gap.From.Before(to), "WidenGap", &s.Gap)
-	s.seldom().Gap.To = to
+	s.seldom().Gap.To, s.seldom().Gap.Shown = to, false
 }
 
 // ExtendGap notes that the open gap begins earlier, at a PSN.

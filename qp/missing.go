@@ -25,14 +25,64 @@ type Missing struct {
 		Time  int64
 	}
 	Between   struct{ First, After int64 } // times of the requests before and after the longest gap
+	Filled    Filled
 	Responses MissingResponses
+}
+
+// Filled is the requests that came later than others, and that the capture had not shown before: they were retransmitted, as the network had lost them before the tap, and not the capture.
+type Filled struct {
+	Gaps, PSNs uint32     // in how many runs of PSNs
+	Longest    uint32     // PSNs of the longest run
+	Run        uint32     // of the newest
+	Next       packet.PSN // after that
+}
+
+// take takes a request that takes n PSNs.
+func (f *Filled) take(psn packet.PSN, n int) {
+	if f.Gaps == 0 || psn != f.Next {
+		f.Gaps, f.Run = f.Gaps+1, 0
+	}
+	f.PSNs, f.Run, f.Next = f.PSNs+uint32(n), f.Run+uint32(n), psn.Add(n)
+	f.Longest = max(f.Longest, f.Run)
+}
+
+// FilledUp notes that requests which were missing came, n PSNs from one on.
+func (s *SendQueue) FilledUp(psn packet.PSN, n int) {
+	if t := s.sender.trouble; t != nil && t.Missing.PSNs > 0 {
+		t.Missing.Filled.take(psn, n)
+	}
 }
 
 // MissingResponses is the responses to READs that the tap did not see before later ones.
 type MissingResponses struct {
 	Gaps, PSNs uint32
-	Frame      uint64 // after the first gap
-	Messages   uint64 // that the requester had sent then
+	Frame      uint64        // after the first gap
+	Messages   uint64        // that the requester had sent then
+	Newest     [4]MissingRun // of which it may still turn out that they are asked for again
+	Next       uint8         // place of the next one among them
+}
+
+// MissingRun is a number of responses in a row, up to a PSN; 0: none, or they were asked for again.
+type MissingRun struct {
+	To packet.PSN
+	N  uint32
+}
+
+// askedAgain takes back the newest responses that were missing from a PSN on: they were asked for again, as the network had lost them, and not the capture.
+func (m *MissingResponses) askedAgain(psn packet.PSN) {
+	for i := range m.Newest {
+		if r := &m.Newest[i]; r.N > 0 && r.To.After(psn) {
+			m.Gaps, m.PSNs, m.Frame = m.Gaps-1, m.PSNs-r.N, 0
+			*r = MissingRun{}
+		}
+	}
+}
+
+// AskedAgain notes that the responses from a PSN on were asked for again.
+func (s *SendQueue) AskedAgain(psn packet.PSN) {
+	if t := s.sender.trouble; t != nil && t.Missing.Responses.Gaps > 0 {
+		t.Missing.Responses.askedAgain(psn)
+	}
 }
 
 // CountMissingResponses notes that n responses are missing before response p, when the requester had sent so many messages.
@@ -41,10 +91,12 @@ func (s *SendQueue) CountMissingResponses(n int, p *packet.Packet, messages uint
 		return
 	}
 	m := &s.trouble().Missing.Responses
-	if m.Gaps == 0 {
+	if m.Frame == 0 {
 		m.Frame, m.Messages = p.Frame, messages
 	}
 	m.Gaps, m.PSNs = m.Gaps+1, m.PSNs+uint32(n)
+	m.Newest[m.Next] = MissingRun{p.PSN, uint32(n)}
+	m.Next = (m.Next + 1) % uint8(len(m.Newest))
 }
 
 // CountMissing notes a gap of n PSNs before packet p.

@@ -155,7 +155,9 @@ func (s *SendQueue) SentTail(p *packet.Packet, ends bool) {
 	}
 	n := uint32(b.Found.Packets)
 	t.Again, t.Missing.PSNs = t.Again.plus(b.Found), t.Missing.PSNs+n
-	s.CountMissing(0, p).Longest = max(t.Missing.Longest, n)
+	m := s.CountMissing(0, p)
+	m.Longest = max(m.Longest, n)
+	m.Filled.take(p.PSN.Add(1-int(n)), int(n))
 	if k := &t.Now; k.Active() {
 		k.Packets, k.Bytes = k.Packets+n, k.Bytes+b.Found.Bytes
 		k.Unseen = min(k.Unseen+1, k.Rounds[TimerExpired])

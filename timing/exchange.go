@@ -206,6 +206,14 @@ func (x *Exchange) Apart() int {
 	return l.high - l.low
 }
 
+// Several reports whether messages of an end waited for the other end several at a time, of late, as far as is known: those of one end lead by more than a message, or are more apart at times than
+// at others.
+func (x *Exchange) Several() bool {
+	l := x.latest()
+	offset, known := x.offset()
+	return x.Apart() > 1 || known && max(l.high+offset, -l.low-offset) > 1
+}
+
 // Answers is what an end sends in return for each message of its peer.
 type Answers struct {
 	By       int           // the end that answers

@@ -33,6 +33,7 @@ const (
 func (iser) Name() string     { return "iSER" }
 func (iser) Ports() []uint16  { return []uint16{3260, 860} }
 func (iser) Answered() bool   { return true }
+func (iser) Headers() int     { return iserHeaderSize + bhsSize }
 func (iser) Decoder() Decoder { return &iserDecoder{} }
 
 func plausibleISER(b *[leastHead]byte) bool {
@@ -129,12 +130,22 @@ func (d *iserDecoder) command(m *Message, b []byte, t *Tracker) {
 	}
 }
 
-func (d *iserDecoder) Describe(c *Command) string {
-	op := uint8(c.Code)
-	if op != scsiCommand {
-		return fmt.Sprintf("iSCSI %s, initiator task tag 0x%08x", iscsiPDUs[op], c.ID)
+// Class is by opcode, and of a SCSI command by its operation code, too.
+func (d *iserDecoder) Class(c *Command) (uint32, uint64) { return c.Code, 0 }
+
+func (d *iserDecoder) Name(c *Command) string {
+	if op := uint8(c.Code); op != scsiCommand {
+		return "iSCSI " + iscsiPDUs[op]
 	}
-	return fmt.Sprintf("SCSI %s, initiator task tag 0x%08x, LUN %s", scsiName(uint8(c.Code>>8)), c.ID, lun(c.Arg))
+	return "SCSI " + scsiName(uint8(c.Code>>8))
+}
+
+func (d *iserDecoder) Describe(c *Command) string {
+	text := fmt.Sprintf("%s, initiator task tag 0x%08x", d.Name(c), c.ID)
+	if uint8(c.Code) == scsiCommand {
+		text += ", LUN " + lun(c.Arg)
+	}
+	return text
 }
 
 // lun is the first level of a LUN in words (SAM-5, 4.7), which is all of most; else all of it.

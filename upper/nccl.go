@@ -13,6 +13,7 @@ type nccl struct{}
 func (nccl) Name() string     { return "NCCL" }
 func (nccl) Ports() []uint16  { return nil }
 func (nccl) Answered() bool   { return false }
+func (nccl) Headers() int     { return 0 }
 func (nccl) Decoder() Decoder { return &ncclDecoder{} }
 
 // Fit takes a WRITE with an immediate that is its length as NCCL sends it. Other programs may do so too: it takes several.
@@ -62,6 +63,10 @@ func (d *ncclDecoder) Message(m *Message, t *Tracker) bool {
 	}
 	return true
 }
+
+func (d *ncclDecoder) Class(*Command) (uint32, uint64) { return 0, 0 }
+
+func (d *ncclDecoder) Name(*Command) string { return "NCCL transfer" }
 
 func (d *ncclDecoder) Describe(c *Command) string {
 	return fmt.Sprintf("NCCL transfer %d of %d bytes", c.ID, c.Arg)

@@ -20,7 +20,9 @@ const (
 	sqeSGLKey  = sqeSGL + 11
 	sqeSGLType = sqeSGL + 15
 	sqeFctype  = 4    // of a command of Fabrics
+	sqeHeaders = 40   // what every command needs
 	sqeQID     = 42   // of Connect
+	sqeBlocks  = 52   // what tells Read from Get Log Page ends here
 	psdtSGL    = 0x40 // SGLs, and metadata in one buffer; the low bits are of fused commands
 
 	sglKeyed      = 0x40 // type keyed SGL data block; subtype address
@@ -46,6 +48,7 @@ const (
 func (nvme) Name() string     { return "NVMe over RDMA" }
 func (nvme) Ports() []uint16  { return []uint16{4420, 8009} }
 func (nvme) Answered() bool   { return true }
+func (nvme) Headers() int     { return sqeHeaders }
 func (nvme) Decoder() Decoder { return &nvmeDecoder{host: -1} }
 
 func plausibleNVMe(b *[leastHead]byte) bool { return b[1]&^3 == psdtSGL }
@@ -66,7 +69,7 @@ func (nvme) Fit(m *Message) Fit {
 // says so.
 func isCommandCapsule(m *Message) bool {
 	b := m.Head
-	if m.Kind != Send || len(b) < sqeSize || b[1]&^3 != psdtSGL {
+	if m.Kind != Send || m.Length < sqeSize || len(b) < sqeHeaders || b[1]&^3 != psdtSGL {
 		return false
 	}
 	switch b[sqeSGLType] {
@@ -120,7 +123,7 @@ func queueOf(b []byte) uint8 {
 	switch b[0] {
 	case fabrics:
 		switch {
-		case b[sqeFctype] != 0x01: // properties and authentication
+		case b[sqeFctype] != 0x01 || len(b) < sqeBlocks: // properties and authentication, or cut
 			return queueUnknown
 		case binary.LittleEndian.Uint16(b[sqeQID:]) == 0:
 			return queueAdmin
@@ -143,6 +146,9 @@ func queueOf(b []byte) uint8 {
 
 // queueOfRead tells Get Log Page from Read, which has a namespace, by which of their fields agrees with how much memory is named.
 func queueOfRead(b []byte) uint8 {
+	if len(b) < sqeBlocks {
+		return queueUnknown
+	}
 	nsid := binary.LittleEndian.Uint32(b[sqeNSID:])
 	length, cdw := sglLength(b), func(n int) uint32 { return binary.LittleEndian.Uint32(b[4*n:]) }
 	if dwords := uint64(cdw(10)>>16|cdw(11)<<16) + 1; 4*dwords == uint64(length) {
@@ -160,14 +166,26 @@ func sglLength(b []byte) uint32 {
 	return uint32(b[sqeSGL+8]) | uint32(b[sqeSGL+9])<<8 | uint32(b[sqeSGL+10])<<16
 }
 
-func (d *nvmeDecoder) Describe(c *Command) string {
-	nsid := uint32(c.Arg)
+// Class is by opcode, and of a command of Fabrics by its type, too.
+func (d *nvmeDecoder) Class(c *Command) (uint32, uint64) {
+	if uint8(c.Code) == fabrics {
+		return fabrics, c.Arg & 0xFF
+	}
+	return c.Code & 0xFF, 0
+}
+
+func (d *nvmeDecoder) Name(c *Command) string {
 	queue := c.Code >> 8
 	if queue == queueUnknown {
 		queue = uint32(d.queue)
 	}
-	name, _ := nvmeNames(uint8(c.Code), uint8(queue), uint8(nsid))
-	text := fmt.Sprintf("NVMe %s, command id %d", name, c.ID)
+	name, _ := nvmeNames(uint8(c.Code), uint8(queue), uint8(c.Arg))
+	return "NVMe " + name
+}
+
+func (d *nvmeDecoder) Describe(c *Command) string {
+	nsid := uint32(c.Arg)
+	text := fmt.Sprintf("%s, command id %d", d.Name(c), c.ID)
 	if uint8(c.Code) != fabrics && nsid != 0 && nsid != allNSIDs {
 		text += fmt.Sprintf(", namespace %d", nsid)
 	}

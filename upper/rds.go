@@ -21,6 +21,7 @@ const (
 func (rds) Name() string     { return "RDS" }
 func (rds) Ports() []uint16  { return []uint16{18634, 18635, 16385} }
 func (rds) Answered() bool   { return false }
+func (rds) Headers() int     { return rdsHeaderSize }
 func (rds) Decoder() Decoder { return &rdsDecoder{} }
 
 // plausibleRDS asks for the checksum not to be zero: without it, a header of zeros would fit.
@@ -70,6 +71,10 @@ func (d *rdsDecoder) Message(m *Message, t *Tracker) bool {
 	}
 	return true
 }
+
+func (d *rdsDecoder) Class(*Command) (uint32, uint64) { return 0, 0 }
+
+func (d *rdsDecoder) Name(*Command) string { return "RDS datagram" }
 
 func (d *rdsDecoder) Describe(c *Command) string {
 	if c.Arg>>32&rdsBitmap != 0 {

@@ -37,6 +37,7 @@ const (
 func (rpc) Name() string     { return "RPC over RDMA" }
 func (rpc) Ports() []uint16  { return []uint16{20049} }
 func (rpc) Answered() bool   { return true }
+func (rpc) Headers() int     { return 0 } // the decoder says itself how far it needs them
 func (rpc) Decoder() Decoder { return &rpcDecoder{} }
 
 func plausibleRPC(b *[leastHead]byte) bool {
@@ -274,7 +275,14 @@ func replyStatus(x *xdr, c *Command) uint32 {
 	return 0
 }
 
+// Class is by program, version and procedure, and of a COMPOUND by its operations.
+func (d *rpcDecoder) Class(c *Command) (uint32, uint64) { return c.Code, c.Arg }
+
 func (d *rpcDecoder) Describe(c *Command) string {
+	return fmt.Sprintf("%s, XID 0x%08x", d.Name(c), c.ID)
+}
+
+func (d *rpcDecoder) Name(c *Command) string {
 	version, procedure := c.Code>>codeVersion&0xFF, c.Code&0xFFFF
 	what := ""
 	switch {
@@ -294,7 +302,7 @@ func (d *rpcDecoder) Describe(c *Command) string {
 	default:
 		what = fmt.Sprintf("RPC program %d, version %d, procedure %d", c.Arg, version, procedure)
 	}
-	return fmt.Sprintf("%s, XID 0x%08x", what, c.ID)
+	return what
 }
 
 func (d *rpcDecoder) Status(c *Command) string {

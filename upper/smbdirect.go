@@ -35,6 +35,7 @@ const (
 func (smb) Name() string     { return "SMB Direct" }
 func (smb) Ports() []uint16  { return []uint16{5445, 445} }
 func (smb) Answered() bool   { return true }
+func (smb) Headers() int     { return smbdDataOffset + smb2HeaderSize }
 func (smb) Decoder() Decoder { return &smbDecoder{} }
 
 func plausibleSMB(b *[leastHead]byte) bool {
@@ -198,12 +199,18 @@ func channels(b []byte, channelAt, infoAt int, t *Tracker) {
 // Credits are the send credits of the ends (MS-SMBD 3.1.5.1).
 func (s *smbDecoder) Credits() (c Credits, known bool) { return s.credits, s.credits.known }
 
+func (s *smbDecoder) Class(c *Command) (uint32, uint64) { return c.Code, 0 }
+
 func (s *smbDecoder) Describe(c *Command) string {
+	return fmt.Sprintf("%s, message id %d", s.Name(c), c.ID)
+}
+
+func (s *smbDecoder) Name(c *Command) string {
 	name := fmt.Sprintf("command 0x%04x", c.Code)
 	if int(c.Code) < len(smb2Commands) {
 		name = smb2Commands[c.Code]
 	}
-	return fmt.Sprintf("SMB2 %s, message id %d", name, c.ID)
+	return "SMB2 " + name
 }
 
 func (s *smbDecoder) Status(c *Command) string {

@@ -13,9 +13,7 @@ const (
 	// mostMisfits is after how many messages in a row that are not of its protocol a connection is taken for one of another.
 	mostMisfits = 32
 	// repeats is how many SENDs of an end are known again when they are retransmitted.
-	repeats = 128
-	// headers is how many bytes of a SEND have the headers of all protocols but RPC, which says itself how far it needs them: those of SMB Direct and SMB 2.
-	headers     = 88
+	repeats     = 128
 	leastPlaces = 8
 )
 
@@ -31,6 +29,8 @@ type Command struct {
 	From   uint8 // the end that sent it
 	Waits  bool  // it is meant to be open until something happens
 	state  commandState
+	class  uint8  // its place among the classes
+	nth    uint16 // how many of them had begun with it
 	order  uint64 // how many began before it, plus one
 }
 
@@ -70,9 +70,10 @@ type Took struct {
 	Longest Command
 	Ended   int64  // when that was answered
 	Frame   uint64 // in which
+	Others  uint64 // commands of other classes that began after it and ended before it
 }
 
-// Tracker follows the commands of one connection: at most MostCommands, which take 25 KiB, and of most connections a few KiB. It is not safe for concurrent use.
+// Tracker follows the commands of one connection: at most MostCommands, which take 25 KiB beside up to 2 KiB for their classes, and of most connections a few KiB. It is not safe for concurrent use.
 type Tracker struct {
 	protocol Protocol
 	decoder  Decoder
@@ -85,12 +86,15 @@ type Tracker struct {
 	counts   Counts
 	failure  Command // the newest that has failed
 	times    Took
-	commands []Command
-	next     int // where it is looked first for room for the next command
-	places   []place
-	oldest   int // of places, where there are as many as may be
-	seen     [2][repeats]uint64
-	message  *Message // at hand
+	classes  []Class // at most mostClasses
+	// classless says that there were more of them.
+	classless bool
+	commands  []Command
+	next      int // where it is looked first for room for the next command
+	places    []place
+	oldest    int // of places, where there are as many as may be
+	seen      [2][repeats]uint64
+	message   *Message // at hand
 }
 
 // NewTracker returns a tracker of a connection that seems to be of a protocol. assigned says that communication management has connected it to a port of
@@ -133,7 +137,7 @@ func (t *Tracker) take(m *Message) {
 		}
 		t.fit += f
 	}
-	if m.Cut() && len(m.Head) < headers {
+	if m.Cut() && len(m.Head) < t.protocol.Headers() {
 		t.Cut()
 	}
 	if t.cut {
@@ -170,7 +174,9 @@ func (t *Tracker) Begin(c Command) {
 	if was := t.Find(m.From, c.ID); was != nil {
 		was.state = ended
 	}
-	*t.room() = c
+	at := t.room()
+	*at = c
+	t.classify(at)
 }
 
 // room returns the place for another command.
@@ -260,7 +266,10 @@ func (t *Tracker) took(c *Command) {
 		s.Slow++
 	}
 	if took > s.Ended-s.Longest.Since {
-		s.Longest, s.Ended, s.Frame = *c, m.Time, m.Frame
+		s.Longest, s.Ended, s.Frame, s.Others = *c, m.Time, m.Frame, t.OthersAfter(c)
+	}
+	if int(c.class) < len(t.classes) {
+		t.classes[c.class].answered(c.Since, took)
 	}
 }
 

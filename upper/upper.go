@@ -63,6 +63,8 @@ type Protocol interface {
 	Ports() []uint16
 	// Answered reports whether the peer answers commands with messages of their own as soon as it has done them.
 	Answered() bool
+	// Headers is how many bytes of a SEND have the headers that its decoder needs: where fewer were captured of one, commands are not followed.
+	Headers() int
 	// Fit reports how much speaks for a message, of a connection of which nothing is known, being of the protocol.
 	Fit(m *Message) Fit
 	// Decoder returns the decoder of one connection.
@@ -73,6 +75,10 @@ type Protocol interface {
 type Decoder interface {
 	// Message has t begin and end the commands that a message tells of. It reports whether the message is one of the protocol.
 	Message(m *Message, t *Tracker) bool
+	// Class is what the commands of one opcode or procedure have in common, and no others.
+	Class(c *Command) (code uint32, arg uint64)
+	// Name names the commands of the class of one.
+	Name(c *Command) string
 	// Describe names a command that it began.
 	Describe(c *Command) string
 	// Status says in words how a command has ended that has failed.

@@ -169,7 +169,7 @@ func (v *Verifier) beyondGap(c *qp.Pair, from int, p *packet.Packet, acked packe
 	if c.Sees(from) && isGap(q, r) && !renumbered && !gap && !v.keptAfterGap(q, p) {
 		v.acksGap(c, from, p)
 	}
-	if (gap || !c.Sees(from)) && isACK(p) && isGap(q, r) && !q.DamagedAt(q.Gap.From) {
+	if (gap || !c.Sees(from)) && isACK(p) && isGap(q, r) && !q.Gap.Shown && !q.DamagedAt(q.Gap.From) {
 		q.CountAcked(p, acked)
 	}
 	if !c.Sees(from) {

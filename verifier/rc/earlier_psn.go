@@ -140,6 +140,9 @@ func (v *Verifier) retransmission(c *qp.Pair, from int, p *packet.Packet, s *qp.
 	c.Ends[from].CountRetransmission()
 	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q.NoteRetransmitted(p)
+	if p.Opcode.Fn() == packet.ReadRequest {
+		q.AskedAgain(p.PSN)
+	}
 	w, _ := q.Messages.Find(p.PSN)
 	if v.waitingSince = 0; w != nil {
 		v.waitingSince, w.Asked = w.Asked, 0

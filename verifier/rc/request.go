@@ -111,6 +111,9 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 	} else {
 		c.Ends[from].CountRetransmission()
 		v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
+		if !shown {
+			q.FilledUp(p.PSN, max(c.PSNs(p), 1))
+		}
 	}
 	if !q.IsOvertaken(p) {
 		v.sentAgain(c, from, p, q.Messages.Newest(), 0, shown)
@@ -216,8 +219,11 @@ func (v *Verifier) opensGap(c *qp.Pair, from int, p *packet.Packet, explained bo
 	switch {
 	case !q.Gap.Open():
 		v.countedInGap(c, from)
-		if q.BeginGap(q.Next, p.PSN, explained); !explained {
-			q.CountMissing(p.PSN.Diff(q.Next), p)
+		switch q.BeginGap(q.Next, p.PSN, explained); {
+		case !p.PSN.After(q.High): // what is missing of a retransmission was shown before, or is counted
+			q.ShownGap()
+		case !explained:
+			q.CountMissing(p.PSN.Diff(q.High), p)
 		}
 	case p.PSN.After(q.High):
 		if q.WidenGap(p.PSN); !explained {

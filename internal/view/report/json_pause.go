@@ -11,6 +11,7 @@ type jsonPause struct {
 	Kind      string   `json:"kind"`
 	From      string   `json:"from"`
 	Hosts     []string `json:"hosts,omitempty"`
+	Unowned   bool     `json:"unowned,omitempty"`
 	Priority  *uint8   `json:"priority,omitempty"` // nil: of all traffic
 	Tap       uint16   `json:"tap"`
 	Time      string   `json:"time"`
@@ -33,7 +34,7 @@ func pauseLines(list []link.Paused) (lines []*jsonPause) {
 		p := &list[i]
 		line := &jsonPause{
 			Kind: "pause", From: net.HardwareAddr(p.From[:]).String(), Tap: p.Tap, Time: stamp(p.Time), Frame: p.Frame, LastTime: stamp(p.LastTime), LastFrame: p.LastFrame,
-			Frames: p.Frames, Quanta: p.Quanta, Begun: p.Begun, Unresumed: p.Unresumed, Held: p.Held, Speed: p.Speed,
+			Frames: p.Frames, Quanta: p.Quanta, Begun: p.Begun, Unresumed: p.Unresumed, Held: p.Held, Unowned: p.Unowned, Speed: p.Speed,
 			Least: p.Least.Seconds(), Most: p.Most.Seconds(), Longest: p.Longest.Seconds(),
 		}
 		for _, h := range p.Hosts {

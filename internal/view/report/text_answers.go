@@ -49,13 +49,21 @@ func (t *text) changes() (list []string) {
 	}
 	for n, k := range told {
 		e := &k.c.Ends[k.a.By]
-		s := answersEach(k.c, &k.a) + t.change(&k.Change) + transported(k.c, k.a.Waits.Most) + "."
+		s := answersEach(k.c, &k.a) + t.change(&k.Change) + ordered(&k.a) + transported(k.c, k.a.Waits.Most) + "."
 		if more[n] > 0 {
 			s += fmt.Sprintf(" On %s of %v it took many times as long then, too.", count(more[n], "other connection"), e.Addr)
 		}
 		list = append(list, s)
 	}
 	return list
+}
+
+// ordered says on what it rests how long each message waited, where several do at once; "": on nothing.
+func ordered(a *timing.Answers) string {
+	if a.Depth == 1 {
+		return ""
+	}
+	return ", if it answers them in the order in which they came"
 }
 
 // slowerOn finds from when on answers on a connection took many times as long.

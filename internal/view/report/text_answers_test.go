@@ -223,10 +223,11 @@ func TestAnswersSlow(t *testing.T) {
 		of   exchange
 		want string
 	}{
-		{"midway", exchange{depth: 8, n: 6000, took: from(4000, 8*time.Millisecond)}, answers + ", up to 8 at once: from about +0.26 s on it took 20 times as long, 8ms in place of 400.2µs in the mean, at 983 in place of 15,808 a second, while"},
+		{"midway", exchange{depth: 8, n: 6000, took: from(4000, 8*time.Millisecond)}, answers + ", up to 8 at once: from about +0.26 s on it took 20 times as long, 8ms in place of 400.2µs in the mean, at 983 in place of 15,808 a second, if it answers them in the order in which they came, while"},
 		{"at times", exchange{depth: 8, n: 3000, took: rare}, answers + ", up to 8 at once: "},
 		{"at times, one at a time", exchange{depth: 1, n: 3000, took: rare}, answers + ": usually 393.2µs later, but 10 times 10ms or more, at most 80ms (frame 1199), while"},
 		{"stopped once, one at a time", exchange{depth: 1, n: 3000, took: stopped}, answers + ": usually 393.2µs later, but up to 3s (frame 2399), and 9 times more 10ms or longer, while"},
+		{"midway, one at a time", exchange{depth: 1, n: 6000, took: from(4000, 8*time.Millisecond)}, "8ms in place of 400µs in the mean, at 123 in place of 1,969 a second, while"},
 		{"steady", exchange{depth: 8, n: 3000, took: from(3000, 0)}, ""},
 		{"more to answer", exchange{depth: 16, n: 6000, took: busy, open: more}, ", with 15 in place of 0.98 outstanding, "},
 	} {

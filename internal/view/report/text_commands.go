@@ -41,9 +41,9 @@ func (t *text) commands() {
 func (t *text) commandsOf(c *agent.Connection) string {
 	u, o := c.Upper, c.Upper.Slowest
 	local, peer := &c.Ends[o.From], &c.Ends[1-o.From]
-	return fmt.Sprintf("%v took %s in the mean to answer %s of %v %s (%s), at most %s (%s, frames %d to %d)%s%s.",
+	return fmt.Sprintf("%v took %s in the mean to answer %s of %v %s (%s), at most %s (%s, frames %d to %d)%s%s%s.",
 		peer.Addr, span(u.Took/time.Duration(u.Answers)), count(u.Answers, "command"), local.Addr, qp(local.QPN, local.QPNKnown), u.Protocol,
-		span(time.Duration(o.Ended-o.Since)), o.Name, o.Frame, o.Answer, t.spread(c), programs(c))
+		span(time.Duration(o.Ended-o.Since)), o.Name, o.Frame, o.Answer, t.spread(c), ofOneClass(u), programs(c))
 }
 
 // slowCommands reports whether it is told how long the commands of a connection took.
@@ -54,6 +54,32 @@ func slowCommands(c *agent.Connection) bool {
 	}
 	longest, changes := time.Duration(u.Slowest.Ended-u.Slowest.Since), c.Timing != nil && c.Timing.Commands.Changes()
 	return u.Took/time.Duration(u.Answers) >= commandMean || longest >= commandLongest || changes
+}
+
+// classTimes is how many times as long as any other those of one opcode or procedure take in the mean, at least fewestOfClass of them, where that is told.
+const (
+	classTimes    = 10
+	fewestOfClass = 3
+)
+
+// ofOneClass says that only the commands of one opcode or procedure take long, where others were answered meanwhile; "": that is not so.
+func ofOneClass(u *agent.Upper) string {
+	o := u.Slowest
+	if o.Class >= len(u.Classes) || o.Others < fewestOfClass || u.Classes[o.Class].Answers < fewestOfClass {
+		return ""
+	}
+	k, n, longest := &u.Classes[o.Class], uint64(0), time.Duration(0)
+	for i := range u.Classes {
+		if i != o.Class {
+			n, longest = n+u.Classes[i].Answers, max(longest, u.Classes[i].Longest)
+		}
+	}
+	mean := k.Took / time.Duration(k.Answers)
+	if classTimes*longest > mean {
+		return ""
+	}
+	return fmt.Sprintf("; only %s takes long, %s in the mean of %s: of the other %s none took longer than %s, of which %s were answered while the slowest waited",
+		k.Name, span(mean), number(k.Answers), number(n), span(longest), number(o.Others))
 }
 
 // spread says, where times were measured, from when on commands of a connection took many times as long, or else how many of them took long; "": they took about as long as each other.
@@ -98,7 +124,7 @@ func (t *text) starved() (list []string) {
 		}
 		for from := range c.Ends {
 			e, peer, used, got := &c.Ends[from], &c.Ends[1-from], k.Used[from], k.Granted[from]
-			silent := time.Duration(end - max(used.Time, k.Used[1-from].Time))
+			silent := t.passed(max(used.Time, k.Used[1-from].Time), end)
 			if k.Left[from] > reservedCredits || used.Frame == 0 || silent < quietTime {
 				continue
 			}

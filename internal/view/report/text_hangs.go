@@ -51,8 +51,29 @@ func (t *text) hangsOn(c *agent.Connection) (h hung, ok bool) {
 	if c.Closed.At != 0 {
 		end = c.Closed.At
 	}
-	silent := time.Duration(end - a.Newest)
+	silent := t.passed(a.Newest, end)
 	return hung{c, a, silent}, silent >= quietTime && silent >= longTimes*a.Waits.Mean() && silent >= longestTimes*a.Waits.Most
+}
+
+// passed is how much time went by between two times of the capture, whose clock may have stepped ahead meanwhile.
+func (t *text) passed(from, to int64) time.Duration {
+	d := time.Duration(to - from)
+	if t.run == nil {
+		return d
+	}
+	list := t.run.Incidents()
+	for k := range list {
+		if i := &list[k]; i.Begin >= from && i.End <= to {
+			d -= i.Stepped()
+		}
+	}
+	return d
+}
+
+// ofStep reports whether a time is long because the clock of the capture stepped ahead meanwhile.
+func (t *text) ofStep(d time.Duration) bool {
+	step := t.res.Last - t.res.First - int64(t.passed(t.res.First, t.res.Last))
+	return step > 0 && int64(d) >= step && int64(d)-step < int64(longestTurn)
 }
 
 // stoppedOn is hangsOn where it is not known which end answers the other: one has kept pace with the other, and stopped.
@@ -62,7 +83,7 @@ func (t *text) stoppedOn(c *agent.Connection) (h hung, ok bool) {
 	}
 	for end := range c.Ends {
 		k, stopped := c.Timing.Exchange.Stopped(end)
-		silent := t.res.Last - k.Newest
+		silent := int64(t.passed(k.Newest, t.res.Last))
 		if stopped && silent >= int64(quietTime) && silent >= quietTimes*(k.Newest-c.First)/int64(k.Count) {
 			return hung{c, timing.Answers{By: end, Count: k.Count, Newest: k.Newest, Frame: k.Frame, Depth: k.Apart, Open: k.More}, time.Duration(silent)}, true
 		}

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"ibwitness/agent"
@@ -48,7 +47,7 @@ func (t *text) longTurns(least time.Duration) []string {
 		for k := range c.Ends {
 			x := &c.Timing.Ends[k].Turns
 			switch {
-			case x.Most < least:
+			case x.Most < least || t.ofStep(x.Most):
 			case thinks(c) == k+1:
 				if least == 0 {
 					always = append(always, t.pauses(c, k))
@@ -101,7 +100,7 @@ func (t *text) slowAnswers(least time.Duration) (list []longTurn) {
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		a, ok := answers(c)
-		if _, hangs := t.hangsOn(c); !ok || hangs || a.Waits == nil || a.Waits.Most < least {
+		if _, hangs := t.hangsOn(c); !ok || hangs || a.Waits == nil || a.Waits.Most < least || t.ofStep(a.Waits.Most) {
 			continue
 		}
 		s, host := answersOf(c, &a), c.Ends[a.By].Addr
@@ -153,8 +152,8 @@ func (t *text) turnsOf(c *agent.Connection, from int) string {
 			span(x.MeanOfAll()), frame, span(quiet))
 	case x.Long > 0 && x.Long*rareTurns <= x.Count && x.Most >= longTimes*x.Mean():
 		most := "at most"
-		if c.Timing.Exchange.Apart() > 1 {
-			answers, most = strings.TrimSuffix(answers, ": ")+", several of which wait at times: after the newest of them ", "up to"
+		if c.Timing.Exchange.Several() {
+			answers, most = severalOf(e, peer), "up to"
 		}
 		return answers + fmt.Sprintf("usually %s later, but %s%s. Its program or host was slow then, or had nothing to send: no request waited for an ACK.",
 			span(x.Mean()), longTaken(x.Long, x.Most, x.Frame, most), t.longFrom(x))
@@ -172,6 +171,12 @@ func longTaken(long uint64, most time.Duration, frame uint64, atMost string) str
 	default:
 		return fmt.Sprintf("up to %s, and %s more %v or longer", at, times(long-1), time.Duration(timing.LongTurn))
 	}
+}
+
+// severalOf says, of two ends that send each other messages of which several wait at a time, whose next one is told of.
+func severalOf(e, peer *agent.End) string {
+	return fmt.Sprintf("%v %s and %v %s send each other messages, several of which wait at times, and which of them answers which is not known: after the newest of %v, %v sends its next ",
+		peer.Addr, qp(peer.QPN, peer.QPNKnown), e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, e.Addr)
 }
 
 // longFrom says in which part of the capture an end took long, where that is not most of it; "": it is.

@@ -1,0 +1,72 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ibwitness/agent"
+)
+
+// Of how many commands of a class at least it is told that no others wait, or took long, and how many times as long as any other they took then.
+const (
+	fewestOfClass  = 3
+	classTimes     = 10
+	mostClassNames = 3
+)
+
+// onlyClasses says that all commands that wait are of classes of which none was answered since the oldest of them began, while others were answered soon; "": they are not, or nothing shows that
+// it matters. The oldest has waited for a time, in nanoseconds.
+func onlyClasses(u *agent.Upper, waited int64) string {
+	o := u.Oldest
+	if o == nil || u.Open < fewestOfClass {
+		return ""
+	}
+	var names []string
+	for i := range u.Classes {
+		if k := &u.Classes[i]; k.Open > 0 {
+			if k.Newest > o.Since {
+				return ""
+			}
+			names = append(names, k.Name)
+		}
+	}
+	if len(names) == 0 || len(names) > mostClassNames {
+		return ""
+	}
+	return answeredMeanwhile(u, o, u.Open, waited, fmt.Sprintf("all %d that are open are %s", u.Open, strings.Join(names, " or ")))
+}
+
+// onlyClassSlow says that all commands that took long are of the class of the slowest, while others were answered soon; "": they are not, or nothing shows that it matters.
+func onlyClassSlow(u *agent.Upper) string {
+	if u.Slowest == nil || u.Slowest.Class >= len(u.Classes) {
+		return ""
+	}
+	o, k := u.Slowest, &u.Classes[u.Slowest.Class]
+	if k.Slow < fewestOfClass || k.Slow != u.Slow {
+		return ""
+	}
+	return answeredMeanwhile(u, o, fewestOfClass, int64(k.Took)/int64(k.Answers), fmt.Sprintf("all %d that took a second or longer are %s, of %d", k.Slow, k.Name, k.Answers))
+}
+
+// answeredMeanwhile says beside what commands of the class of one have in common that so many others at least were answered meanwhile, in far less than a time; "": they were not.
+func answeredMeanwhile(u *agent.Upper, o *agent.Operation, least int, took int64, common string) string {
+	var names []string
+	longest := time.Duration(0)
+	for n := range u.Classes {
+		if k := &u.Classes[n]; n != o.Class && k.Newest > o.Since {
+			longest = max(longest, k.Longest)
+			names = append(names, k.Name)
+		}
+	}
+	if o.Others < uint64(least) || len(names) == 0 || classTimes*int64(longest) > took {
+		return ""
+	}
+	slices.Sort(names)
+	of := ""
+	if len(names) <= mostClassNames {
+		of = " (" + strings.Join(names, ", ") + ")"
+	}
+	return fmt.Sprintf(": %s; %s others%s were answered meanwhile, at most %s later", common, number(o.Others), of, span(int64(longest)))
+}
