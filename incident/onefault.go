@@ -73,21 +73,17 @@ func (i *Incident) lostAndDamaged() {
 	i.FitsWith = append([]string{"one bad link, cable or transceiver between them: some of what it damages is dropped before the tap, and never comes there"}, i.FitsWith...)
 }
 
-// takeOver takes over what another incident says, of the same tap or another, but what it says of this one.
+// takeOver takes over what another incident says of the time and place of its losses. What they fit with is what this one tells of.
 func (i *Incident) takeOver(o *Incident) {
 	for _, f := range o.Facts {
+		if !slices.Contains([]string{"caused", "cost", "where", "also"}, f.Label) {
+			continue
+		}
 		switch n := slices.IndexFunc(i.Facts, func(k Fact) bool { return k.Label == f.Label }); {
 		case n < 0:
 			i.fact(f.Label, f.Text)
-		case i.Facts[n].Text != f.Text:
+		case i.Facts[n].Text != f.Text && (i.Kind == Loss || f.Label == "cost"):
 			i.Facts[n].Text += "; of what " + o.Local.Addr.String() + " retransmitted: " + f.Text
-		}
-	}
-	for _, list := range []struct{ to, from *[]string }{{&i.FitsWith, &o.FitsWith}, {&i.Next, &o.Next}} {
-		for _, s := range *list.from {
-			if !slices.Contains(*list.to, s) && !strings.HasPrefix(s, "the packets that were damaged, see there") {
-				*list.to = append(*list.to, s)
-			}
 		}
 	}
 	if o.Tap == i.Tap {
