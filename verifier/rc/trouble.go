@@ -176,7 +176,7 @@ func (v *Verifier) silentGap(c *qp.Pair, from int, p *packet.Packet) {
 // whether its IPv4 identification proves that it left before.
 func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[from].SQ
-	if q.History().Get(p.PSN) != nil || q.Retransmission.Active || !q.Gap.Open() || !p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)) {
+	if q.History().Get(p.PSN) != nil || q.Retransmission.Active && !p.PSN.After(q.Retransmission.Next) || !q.Gap.Open() || !p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)) {
 		q.NotOvertaken()
 		return false
 	}
