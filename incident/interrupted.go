@@ -19,7 +19,7 @@ const aftermath = int64(10 * time.Millisecond)
 // together is how long after others incidents begin at most that are told as one with them.
 const together = int64(time.Second)
 
-// Of an interruption with so few rounds of retransmission, on a queue pair with so many rounds by PSN sequence NAKs, that each of the few was lost may be chance.
+// Of a request with so few rounds of retransmission, on a queue pair with so many rounds by PSN sequence NAKs, or between hosts with so many, that each of the few was lost may be chance.
 const (
 	fewRounds  = 2
 	manyLosses = 8

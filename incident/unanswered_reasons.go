@@ -72,7 +72,29 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 			"as "+peer+" had nothing else to send here, the capture does not tell which")
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "the link and dmesg of "+peer+", and the switch ports between")
 	}
+	if n := t.lossesBeside(c, k); n > 0 {
+		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("packets that were lost, as others between these hosts were, for which there were %s of retransmission: it was sent %s, and each time it or its answer was lost", count(n, "round"), times(k.Total()+1)))
+	}
 	t.alsoFits(i, c, from, k, alive)
+}
+
+// lossesBeside is how many rounds of retransmission there were between the hosts of c for what was answered then, where stall k has few; 0: few, too.
+func (t *teller) lossesBeside(c *agent.Connection, k *qp.Stall) (n uint64) {
+	list := t.siblings(c)
+	if k.Total() > fewRounds || len(list) > mostOthers {
+		return 0
+	}
+	for _, d := range list {
+		for e := range d.Ends {
+			if x := d.Ends[e].Trouble; x != nil {
+				n += uint64(x.Sum.Rounds[qp.SequenceAsked] + x.Sum.Rounds[qp.TimerExpired] + x.Sum.Rounds[qp.ResponseLost])
+			}
+		}
+	}
+	if n < manyLosses {
+		return 0
+	}
+	return n
 }
 
 // alsoFits says what would look like an unanswered request besides, and what to look at besides. alive says that the peer was.
