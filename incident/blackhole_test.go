@@ -1,6 +1,7 @@
 package incident_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -122,5 +123,32 @@ taps: [middle]
 	got := reasons(t, strings.NewReplacer("%s", "4096", "LENGTH", "8192").Replace(scene)+refused)
 	if !strings.Contains(got, "NAK Invalid Request") || strings.Contains(got, "size: ") || strings.Contains(got, "path MTU") {
 		t.Error(got)
+	}
+}
+
+// TestBlackHoleBothWays: large requests that vanish one way and large responses the other are told apart, as the path MTU has to be looked at in both; two of one kind are one.
+func TestBlackHoleBothWays(t *testing.T) {
+	const scene = `
+about: READs and WRITEs whose large packets the path drops
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 4096, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}, a3: {hca: a, peer: b3}, b3: {hca: b, peer: a3}}
+work:
+  - {qp: a1, op: %[1]s, length: 1000, repeat: 30, every: 1ms}
+  - {qp: a2, op: write, length: 1000, repeat: 30, every: 1ms}
+  - {qp: a3, op: write, length: 1000, repeat: 200, every: 5ms}
+  - {qp: a3, op: read, length: 1000, repeat: 200, every: 5ms}
+  - {qp: a1, op: %[1]s, length: 65536, at: 40ms}
+  - {qp: a2, op: write, length: 65536, at: 40ms}
+taps: [middle]
+errors:
+  - {do: drop, from: a, op: [write_first, write_middle, write_last], count: all, where: after}
+  - {do: drop, from: b, op: [read_response_first, read_response_middle, read_response_last], count: all}
+`
+	for op, want := range map[string]int{"read": 2, "write": 1} {
+		got := happened(t, frames(t, fmt.Sprintf(scene, op)), agent.Options{Timing: true})
+		if strings.Count(got, "were answered, and none in larger ones.") != want || strings.Contains(got, "From 10.1.0.2 to 10.1.0.1, ") != (op == "read") {
+			t.Errorf("%s: %s", op, got)
+		}
 	}
 }

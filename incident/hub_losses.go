@@ -28,11 +28,18 @@ func (t *teller) commonLosses(list []Incident) {
 	}
 	pairs := t.lossesByPair()
 	for _, x := range [...]packet.Addr{i.Local.Addr, i.Peer.Addr} {
-		if hosts, beside := commonLoss(x, pairs); hosts != "" {
-			i.fact("hosts", hosts+beside)
-			i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("the link, adapter or switch port of %v: it is what they have in common", x))
-			return
+		hosts, beside := commonLoss(x, pairs)
+		if hosts == "" {
+			continue
 		}
+		i.fact("hosts", hosts+beside)
+		fits := fmt.Sprintf("the link, adapter or switch port of %v: it is what they have in common", x)
+		if beside == noneBeside { // so have all
+			i.FitsWith = append(i.FitsWith, fits)
+		} else {
+			i.FitsWith = slices.Insert(i.FitsWith, 0, fits)
+		}
+		return
 	}
 }
 
@@ -54,6 +61,9 @@ func (t *teller) lossesByPair() map[pair]pairLosses {
 	}
 	return pairs
 }
+
+// noneBeside says that nothing shows how connections without a host fare.
+const noneBeside = "; all connections of the capture have that host in common"
 
 // commonLoss says that connections of a host with all others that carried enough to tell had to retransmit, and none without it; "": it is not so, or too little was sent to tell.
 func commonLoss(x packet.Addr, pairs map[pair]pairLosses) (hosts, beside string) {
@@ -88,7 +98,7 @@ func commonLoss(x packet.Addr, pairs map[pair]pairLosses) (hosts, beside string)
 	hosts = fmt.Sprintf("connections of %v with %d hosts had to retransmit (with %s)", x, len(lossy), someOf(lossy))
 	switch {
 	case none == 0:
-		return hosts, "; the capture holds none without it"
+		return hosts, noneBeside
 	case telling(without.sent):
 		return hosts, fmt.Sprintf("; those without it, with %s in all, had to retransmit nothing", count(without.sent, "packet"))
 	}

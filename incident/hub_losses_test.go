@@ -24,7 +24,7 @@ func TestCommonLosses(t *testing.T) {
 		want string
 	}{
 		{"one host", []sent{{1, 2, 4, 1000}, {3, 1, 4, 1000}, {2, 3, 0, 2000}}, "connections of 10.0.0.1 with 2 hosts had to retransmit (with 10.0.0.2 and 10.0.0.3); those without it, with 4,000 packets in all, had to retransmit nothing"},
-		{"a tap at it", []sent{{1, 2, 4, 1000}, {3, 1, 4, 1000}}, "connections of 10.0.0.1 with 2 hosts had to retransmit (with 10.0.0.2 and 10.0.0.3); the capture holds none without it"},
+		{"a tap at it", []sent{{1, 2, 4, 1000}, {3, 1, 4, 1000}}, "connections of 10.0.0.1 with 2 hosts had to retransmit (with 10.0.0.2 and 10.0.0.3); all connections of the capture have that host in common"},
 		{"hardly anything beside", []sent{{1, 2, 4, 1000}, {3, 1, 4, 1000}, {2, 3, 0, 100}}, ""},
 		{"others too", []sent{{1, 2, 4, 1000}, {3, 1, 4, 1000}, {2, 3, 1, 2000}}, ""},
 		{"not with one", []sent{{1, 2, 4, 1000}, {3, 1, 4, 1000}, {4, 1, 0, 3000}, {2, 3, 0, 2000}}, ""},

@@ -51,6 +51,9 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	i.fact("caused", causes(&s, k.Earlier))
 	i.fact("cost", least+t.cost(c, e, k))
+	if each := k.Again.Packets / n; each >= muchInFlight && i.Kind == Loss && !late {
+		i.fact("each", fmt.Sprintf("%s on average for a round: all that came after a packet that was lost was retransmitted (go-back-N)", count(each, "packet")))
+	}
 	i.fact("where", where(k, t.damages(i)))
 	if o.Packets == 0 && s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) { // what came damaged or trimmed does not count as seen
 		i.fact("missing", missing(&k.Missing, least))
@@ -75,6 +78,9 @@ func unlike(i *Incident) string {
 	}
 	return ""
 }
+
+// muchInFlight is from how many packets on that are retransmitted for each that was lost it is told that this is what it costs.
+const muchInFlight = 32
 
 // mostlyOvertaken is how many packets that were overtaken there are for each round of retransmission at least, where that is most likely another one of them.
 const mostlyOvertaken = 10
@@ -205,7 +211,7 @@ func where(k *qp.Trouble, damaged bool) string {
 	passed := min(k.Passed, s.Rounds[qp.ResponseLost])
 	missing, shown := "a response is missing", ""
 	if s.Rounds[qp.SequenceAsked] > 0 {
-		shown = ", perhaps only before its turn, so that the receiver dropped that copy"
+		shown = ", perhaps only out of order, so that the receiver dropped it"
 	}
 	if damaged {
 		missing += " or damaged"
@@ -217,12 +223,12 @@ func where(k *qp.Trouble, damaged bool) string {
 	}{
 		{before, "before the tap, which has not seen in order what the receiver asked for"},
 		{after, "after the tap: the receiver asked for what the tap shows"},
-		{unseen, "before the tap, which has not seen what the requester's timer had it retransmit"},
-		{earlier, "before the capture, which does not show what became of what the requester's timer had it retransmit"},
+		{unseen, "before the tap, which had not seen what was then retransmitted by timer"},
+		{earlier, "before the capture, which does not show what became of it when it was sent first"},
 		{back + passed, "on the way back: the answer had passed the tap, and was lost after it or came too late"},
 		{over, "on the way back, before the tap: a later request was acknowledged, and the response to this READ or atomic is missing"},
 		{late, "nowhere: the answer came late, and each copy was answered"},
-		{rest, "after the tap, or on the way back, or not at all (a late answer): what the requester's timer had it retransmit had passed the tap" + shown},
+		{rest, "after the tap, or on the way back, or not at all (a late answer): what was retransmitted by timer had passed the tap" + shown},
 		{s.Rounds[qp.ResponseLost] - passed, "on the way back, before the tap: " + missing + ", or came after a later one"},
 	} {
 		if l.rounds > 0 {

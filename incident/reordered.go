@@ -56,6 +56,9 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	case o.Numbered > 0:
 		i.fact("order", number(uint64(o.Numbered))+" of them had left before what came first, by the IPv4 identifications, which count up as packets leave")
 	}
+	if of == requests && c.Service == packet.RC && o.Numbered == o.Packets && o.Asked == 0 && e.Retransmissions == 0 && c.Ends[1-from].NAKs == 0 {
+		i.fact("cost", fmt.Sprintf("none: %v sent no NAK, and nothing was retransmitted: no packet was lost, and it takes them out of order, unless they came to it in order", i.Peer.Addr))
+	}
 	if o.Asked > 0 {
 		i.fact("cost", fmt.Sprintf(of.cost, times(uint64(o.Asked))))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // silence is for how long a request that is not retransmitted waits before that is worth telling: longer than most retransmission timers take.
@@ -86,8 +87,11 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		i.gone = notGone
 	}
 	what := ""
-	if i.disconnected {
+	switch {
+	case i.disconnected:
 		what = "disconnected" // not what another connection lost for which nobody had asked to disconnect
+	case i.sized && k.Request.Op == wqe.Read:
+		what = "responses" // which vanish the other way than requests do
 	}
 	t.tell(i, what)
 }
@@ -253,7 +257,11 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	if next == nil {
 		return
 	}
-	asked, later := "", t.within(" %s later", next.First-k.Last)
+	since := k.Last
+	if c.Closed.At > k.Last && c.Closed.At < next.First {
+		since = c.Closed.At
+	}
+	asked, later := "", t.within(" %s later", next.First-since)
 	if next.First < k.Last {
 		later = t.within(" %s after this request was sent first", next.First-k.Since)
 	}
@@ -261,8 +269,11 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 		asked = fmt.Sprintf(", for which %v asked (REQ)", next.Ends[0].Addr)
 	}
 	failed := ""
-	if i.Kind == NeverAnswered && neverAnswered(next) {
+	switch {
+	case i.Kind == NeverAnswered && neverAnswered(next):
 		failed = ", which was never answered either"
+	case next.Ends[0].Stalled && next.Ends[0].Addr == i.Local.Addr, next.Ends[1].Stalled && next.Ends[1].Addr == i.Local.Addr:
+		failed = ", on which a request was never answered either"
 	}
 	i.fact("then", fmt.Sprintf("the same hosts began another connection%s, in frame %d%s%s", later, next.FirstFrame, asked, failed))
 }

@@ -47,7 +47,7 @@ func (t *teller) bySizeUnshown(i *Incident, c *agent.Connection, from int, k *qp
 // has sent requests before, and none of large packets.
 func (t *teller) failedBySize(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
 	peer := &c.Ends[1-from]
-	if i.Kind != Unanswered || peer.Messages == 0 || peer.Stalled || peer.Last > k.Begun || k.Part > 0 || k.Asked {
+	if i.sized || i.Kind != Unanswered || peer.Messages == 0 || peer.Stalled || peer.Last > k.Begun || k.Part > 0 || k.Asked {
 		return
 	}
 	small := t.allSmall(c, 1-from)
