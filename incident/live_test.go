@@ -83,13 +83,13 @@ func TestLivePause(t *testing.T) {
 		l.Status(&agent.Status{Now: second(now), Paused: []link.Paused{p}})
 		return l.Look(second(now), none)
 	}
-	expect(t, "at 3 s", look(3), "1 began pause: The port with Ethernet address 02:00:00:00:00:01 had the other end of its link pause priority 3 twice, for 3ms")
+	expect(t, "at 3 s", look(3), "1 began pause: The port with Ethernet address 02:00:00:00:00:01 had the other end of its link pause twice (priority 3), for 3ms")
 	expect(t, "at 8 s", look(8))
 	expect(t, "at 20 s", look(20), "1 ended pause")
 	expect(t, "at 30 s", look(30))
 	p.LastTime, p.LastFrame, p.Frames, p.Begun, p.Least, p.Most = second(31), 40, 6, 3, 5e6, 5e6
 	list := look(32)
-	expect(t, "at 32 s", list, "2 began pause: The port with Ethernet address 02:00:00:00:00:01 had the other end of its link pause priority 3 once, for 2ms")
+	expect(t, "at 32 s", list, "2 began pause: The port with Ethernet address 02:00:00:00:00:01 had the other end of its link pause once (priority 3), for 2ms")
 	if len(list) == 1 && (list[0].Begin != second(31) || list[0].Frames[0] != 40) {
 		t.Errorf("it began at %d, frames %v", list[0].Begin, list[0].Frames)
 	}

@@ -44,5 +44,5 @@ func (t *teller) passesOn(i *Incident, p *link.Paused) {
 	if len(list) == 0 {
 		return
 	}
-	i.fact("passed on", fmt.Sprintf("to who sends, as often and for as long, by the port with Ethernet address %s: no host is known to have it, so that it is likely a switch which cannot send to %v", strings.Join(list, ", "), net.HardwareAddr(p.From[:])))
+	i.fact("passed on", fmt.Sprintf("to the senders, as often and as long, by the port with Ethernet address %s: no host is known to have it, so that it is likely a switch which cannot send to %v", strings.Join(list, ", "), net.HardwareAddr(p.From[:])))
 }

@@ -16,7 +16,7 @@ func TestPausePassedOn(t *testing.T) {
 	first := link.Paused{
 		From: [6]byte{2, 0, 0, 0, 0, 1}, Hosts: []packet.Addr{packet.IPv4Addr([]byte{10, 0, 0, 1})}, Priority: 3, Time: second(1), Frame: 7, LastTime: second(2), LastFrame: 900, Frames: 3000, Begun: 3, Least: 69 * ms, Most: 551 * ms, Longest: 341 * ms,
 	}
-	const said = "passed on: to who sends, as often and for as long, by the port with Ethernet address 02:00:00:00:00:02 began 400µs later"
+	const said = "passed on: to the senders, as often and as long, by the port with Ethernet address 02:00:00:00:00:02 began 400µs later"
 	for _, k := range []struct {
 		name   string
 		change func(q *link.Paused)

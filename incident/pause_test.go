@@ -25,7 +25,7 @@ func TestPauseHosts(t *testing.T) {
 	with := func(from []byte) []fabricagent.Frame {
 		return append(append(append([]fabricagent.Frame{}, list[:20]...), pause(from)), list[20:]...)
 	}
-	const known = ", likely that of 10.0.0.2, as packets for that host go to it and for no other, had the other end of its link pause priority 3 once"
+	const known = ", likely that of 10.0.0.2, as packets for that host go to it and for no other, had the other end of its link pause once (priority 3)"
 	if got := happened(t, with(list[0].Data[:6]), agent.Options{}); !strings.Contains(got, known) || !strings.Contains(got, "stops: what is sent to 10.0.0.2 waits meanwhile: priority 3") {
 		t.Error(got)
 	}

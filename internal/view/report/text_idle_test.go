@@ -71,7 +71,7 @@ func TestIdleTurn(t *testing.T) {
 		turns.Ends[k].Messages = 300
 		turns.Timing.Ends[k].Turns = timing.Turns{Count: 300, Usual: time.Duration(1+3*k) * ms}
 	}
-	if got := reported(t, turns); !strings.Contains(got, "They take turns: it was that of 10.0.0.1 QP 0x20 for 20 % of the time, and of 10.0.0.2 for 80 %.") {
+	if got := reported(t, turns); !strings.Contains(got, "10.0.0.1 QP 0x20 and 10.0.0.2 take turns: the first had the turn for 20 % of the time, and the second for 80 %.") {
 		t.Error(got)
 	}
 	both := busy(wqe.Write, 300, 0)

@@ -110,7 +110,7 @@ func TestTurns(t *testing.T) {
 	part.From, part.To = int64(time.Hour+100*ms), int64(time.Hour+200*ms)
 	const answers = "10.0.0.2 QP 0x20 answers each message of 10.0.0.1 QP 0x20 with one of its own: "
 	const rare = answers + "usually 10µs later, but 3 times 10ms or more, at most 50ms (frame 99)."
-	const always = "10.0.0.2 QP 0x20 and 10.0.0.1 QP 0x20 take turns: the second sends 10µs after a message of the first, and the first 50ms later on average, at most 50ms (frame 99). Its program is slow if it is the one that answers; if it asks, it had nothing to ask until then."
+	const always = "10.0.0.2 QP 0x20 and 10.0.0.1 QP 0x20 take turns: the second sends 10µs after a message of the first, and the first 50ms later on average, at most 50ms (frame 99). If the first is the one that answers, its program is slow; if it asks, it had nothing to ask until then."
 	for _, k := range []struct {
 		name       string
 		first, all uint64 // messages of each end

@@ -64,7 +64,7 @@ func (t *text) longTurns(least time.Duration) []string {
 		return t.chained(list)
 	}
 	if n := len(always) - 1; n > 0 {
-		always[0] += fmt.Sprintf(" On %s it is likewise.", count(n, "other connection"))
+		always[0] += fmt.Sprintf(" It is so on %s, too.", count(n, "other connection"))
 	}
 	return always[:1]
 }
@@ -90,7 +90,7 @@ func (t *text) pauses(c *agent.Connection, by int) string {
 		return fmt.Sprintf("%v %s answers each message of %v %s with one of its own: %s, and the other way it is %s. What takes that is its program or host: no request waited for an ACK.",
 			e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, qp(peer.QPN, peer.QPNKnown), took, span(y.MeanOfAll()))
 	}
-	return fmt.Sprintf("%v %s and %v %s take turns: the second sends %s after a message of the first, and the first %s. Its program is slow if it is the one that answers; if it asks, it had nothing to ask until then. No request waited for an ACK.",
+	return fmt.Sprintf("%v %s and %v %s take turns: the second sends %s after a message of the first, and the first %s. If the first is the one that answers, its program is slow; if it asks, it had nothing to ask until then. No request waited for an ACK.",
 		e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, qp(peer.QPN, peer.QPNKnown), span(y.MeanOfAll()), took)
 }
 
