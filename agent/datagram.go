@@ -92,16 +92,24 @@ func (t *Transport) learn(f *passive.Fact, p *packet.Packet) {
 	}
 }
 
-// nvmePorts are the ports of NVMe over RDMA.
-var nvmePorts = []uint16{4420, 8009}
+// nvmePorts are the ports of NVMe over RDMA, and nvmeOthers the first and the last of those that are usual for more of its controllers.
+var (
+	nvmePorts  = []uint16{4420, 8009}
+	nvmeOthers = [2]uint16{4421, 4499}
+)
 
 // refusal is what REJ p says of the exchange that a fact is about.
 func refusal(f *passive.Fact, p *packet.Packet) cm.Refusal {
 	r := cm.Refusal{Reason: f.Reason, ByAsker: f.By == 0}
 	if f.Asked != 0 { // else what was asked for is not known
 		var j mad.REJ
-		if protocol, port, ok := f.ServiceID.IP(); ok && protocol == mad.ProtocolTCP && slices.Contains(nvmePorts, port) && f.Reason == mad.RejConsumer && j.Decode(p.Payload) == nil {
-			r.Private = cm.NVMeStatus(j.Private)
+		if protocol, port, ok := f.ServiceID.IP(); ok && protocol == mad.ProtocolTCP && f.Reason == mad.RejConsumer && j.Decode(p.Payload) == nil {
+			switch status := cm.NVMeStatus(j.Private); {
+			case slices.Contains(nvmePorts, port):
+				r.Private = status
+			case status != "" && port >= nvmeOthers[0] && port <= nvmeOthers[1] && !slices.ContainsFunc(j.Private[4:], func(b byte) bool { return b != 0 }):
+				r.Private = status + " if it is NVMe over RDMA"
+			}
 		}
 		r.Service = f.ServiceID.String()
 	}
