@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"ibwitness/agent"
 	"ibwitness/packet"
 )
 
@@ -51,15 +52,30 @@ func (t *teller) slight(ways []*onWay) bool {
 	if marked == 0 || notified == 0 {
 		return false
 	}
+	t.eachOn(on, func(e *agent.End) { sent += e.Packets })
+	return marked < max(manyMarks, sent/marksShare)
+}
+
+// retransmittedOn is how many packets were retransmitted on some ways, and how many NAKs were sent there.
+func (t *teller) retransmittedOn(ways []*onWay) (n uint64) {
+	on := map[way]bool{}
+	for _, w := range ways {
+		on[w.way], on[way{w.to, w.from}] = true, true
+	}
+	t.eachOn(on, func(e *agent.End) { n += uint64(e.Retransmissions) + uint64(e.NAKs) })
+	return n
+}
+
+// eachOn calls a function with each end of a connection that sends on one of some ways.
+func (t *teller) eachOn(on map[way]bool, do func(e *agent.End)) {
 	for k := range t.run.Connections {
 		c := &t.run.Connections[k]
 		for e := range c.Ends {
 			if on[way{c.Ends[e].Addr, c.Ends[1-e].Addr}] {
-				sent += c.Ends[e].Packets
+				do(&c.Ends[e])
 			}
 		}
 	}
-	return marked < max(manyMarks, sent/marksShare)
 }
 
 // congestion tells of what met congestion on the way to a receiver.
@@ -104,6 +120,9 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay) {
 	if len(list) > 1 {
 		i.fact("senders", t.shares(list))
 		i.greedy(list, all.notified.n)
+	}
+	if t.hosts[to].last != 0 && t.retransmittedOn(ways) == 0 {
+		i.fact("lost", "nothing: no packet of these connections was retransmitted")
 	}
 	for _, s := range list {
 		t.reaction(i, s.way, len(list) == 1)

@@ -45,6 +45,16 @@ func TestSlowed(t *testing.T) {
 	}
 }
 
+// TestNothingLost: that nothing was retransmitted between the hosts is told; not where something was.
+func TestNothingLost(t *testing.T) {
+	const lost = "lost: nothing: no packet of these connections was retransmitted"
+	for more, want := range map[string]bool{"": true, "  - {do: drop, from: a, op: write, psn: +900, where: after}\n": false} {
+		if told := happened(t, frames(t, strings.Replace(congested, "taps:", more+"taps:", 1)), agent.Options{}); !strings.Contains(told, "congestion (proven)") || strings.Contains(told, lost) != want {
+			t.Errorf("%q: told %s", more, told)
+		}
+	}
+}
+
 // TestSlight: a few marks that the receiver answers are what congestion control is for: nothing is told of them; of those that it does not answer something is.
 func TestSlight(t *testing.T) {
 	few := strings.Replace(congested, "+463", "+410", 1)
