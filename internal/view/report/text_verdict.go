@@ -83,6 +83,9 @@ func (t *text) oneWay() bool {
 	return slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return i.OneSided() })
 }
 
+// OneRule names the only rule that findings are of: "RC-RTY-001 (retry-limit)".
+func OneRule(id, name string) string { return id + " (" + name + ")" }
+
 // breach counts findings, their rules and who is accused: "4 violations of 2 rules by 10.0.0.2".
 func (t *text) breach(n int, noun, whom string, of func(*Entry) bool) string {
 	broken := map[rule.ID]bool{}
@@ -121,7 +124,13 @@ func (t *text) breach(n int, noun, whom string, of func(*Entry) bool) string {
 	if all > uint64(n) {
 		often = ", " + number(all) + " times in all"
 	}
-	return fmt.Sprintf("%s of %s %s %s%s", count(n, noun), count(len(broken), "rule"), whom, enumerate(who), often)
+	rules := count(len(broken), "rule")
+	for id := range broken {
+		if len(broken) == 1 {
+			rules = OneRule(id.Row().ID, id.Row().Name)
+		}
+	}
+	return fmt.Sprintf("%s of %s %s %s%s", count(n, noun), rules, whom, enumerate(who), often)
 }
 
 func (t *text) unprovenErrors() (n int) {

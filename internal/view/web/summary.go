@@ -210,11 +210,15 @@ func sentence(s *Summary) string {
 // breach counts findings of a kind, their rules and who is accused: "4 violations of 2 rules by 10.0.0.2". Of what is not proven only that of severity
 // error counts.
 func (s *Summary) breach(k kind, noun, whom string) string {
-	broken := uint64(0)
+	broken, rules := uint64(0), ""
 	for _, r := range s.ByRule {
 		if r.Counts[k] > 0 && (k != unproven || r.Severity == rule.Error.String()) {
 			broken++
+			rules = report.OneRule(r.Rule, r.Name)
 		}
+	}
+	if broken != 1 {
+		rules = count(broken, "rule")
 	}
 	var who []string
 	for _, g := range s.guilty {
@@ -230,7 +234,7 @@ func (s *Summary) breach(k kind, noun, whom string) string {
 	if k == unproven {
 		found = s.suspects
 	}
-	t := fmt.Sprintf("%s of %s", count(found.entries, noun), count(broken, "rule"))
+	t := fmt.Sprintf("%s of %s", count(found.entries, noun), rules)
 	if len(who) > 0 {
 		t += " " + whom + " " + enumerate(who)
 	}
