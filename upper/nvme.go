@@ -106,7 +106,7 @@ func (d *nvmeDecoder) Message(m *Message, t *Tracker) bool {
 
 func (d *nvmeDecoder) command(b []byte, t *Tracker) {
 	opcode, nsid := b[0], binary.LittleEndian.Uint32(b[sqeNSID:])
-	if d.queue == queueUnknown {
+	if d.queue == queueUnknown || d.queue == queueAdmin && (opcode == 0x01 || opcode == 0x02) && queueOf(b) == queueIO { // whatever the Connect said
 		d.queue = queueOf(b)
 	}
 	t.Begin(Command{

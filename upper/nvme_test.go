@@ -78,6 +78,20 @@ func TestNVMeAdmin(t *testing.T) {
 	k.oldest("NVMe Property Get, command id 9")
 }
 
+// TestNVMeQueueOf: a Read whose blocks are as many bytes as its descriptor names, or a Write, is of an I/O queue, whatever the Connect of the queue says; a log page is not.
+func TestNVMeQueueOf(t *testing.T) {
+	k := &talk{TB: t}
+	k.send(0, nvmeConnect(1, 0))
+	k.send(1, nvmeResponse(1, 0))
+	b := nvmeCommand(0x02, 3, allNSIDs, 0x1000, 1, 4096)
+	le.PutUint32(b[40:], 1023<<16|2)
+	k.send(0, b)
+	k.oldest("NVMe Get Log Page, command id 3")
+	k.send(1, nvmeResponse(3, 0))
+	k.send(0, nvmeRead(17, 2, 0x1000, 1, 4096))
+	k.oldest("NVMe Read, command id 17, namespace 2")
+}
+
 // TestNVMeLogPage: Get Log Page is told from Read by the length that it asks for.
 func TestNVMeLogPage(t *testing.T) {
 	k := &talk{TB: t}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ibwitness/packet"
+	"ibwitness/timing"
 )
 
 // chainSlack is by how much of its time, one in so many, a turn may begin earlier and end later than that which it waited for.
@@ -35,9 +36,9 @@ func (t *text) chained(list []longTurn) (out []string) {
 	return out
 }
 
-// waitsFor reports whether the host of turn a, which took a second or longer, answered only when it had had the answer b.
+// waitsFor reports whether the host of turn a answered only when it had had the answer b.
 func waitsFor(a, b *longTurn) bool {
-	if b.most < longestTurn || a.c == b.c || a.c.Ends[a.by].Addr != b.c.Ends[1-b.by].Addr {
+	if b.most < timing.LongTurn || a.c == b.c || a.c.Ends[a.by].Addr != b.c.Ends[1-b.by].Addr {
 		return false
 	}
 	slack := int64(b.most / chainSlack)

@@ -17,7 +17,7 @@ const (
 	rareTurns   = 20 // long turns are told where there are no more of them than one in so many
 	longTimes   = 20 // times as long as it usually takes
 	turnsTold   = 3
-	longestTurn = time.Second // that whoever waits takes notice of
+	longestTurn = 500 * time.Millisecond // that whoever waits takes notice of
 )
 
 // turns tells, where times were measured, of ends that answer each message of their peer with one of their own, and took long to at times or always, or do so no more: requests wait for nothing
@@ -175,7 +175,7 @@ func longTaken(long uint64, most time.Duration, frame uint64, atMost string) str
 
 // severalOf says, of two ends that send each other messages of which several wait at a time, whose next one is told of.
 func severalOf(e, peer *agent.End) string {
-	return fmt.Sprintf("%v %s and %v %s send each other messages, several of which wait at times, and which of them answers which is not known: after the newest of %v, %v sends its next ",
+	return fmt.Sprintf("%v %s and %v %s send each other messages, several of which wait at times, so that it is not known which answers which: after one of %v, %v sends its next ",
 		peer.Addr, qp(peer.QPN, peer.QPNKnown), e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, e.Addr)
 }
 
