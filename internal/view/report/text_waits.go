@@ -6,8 +6,10 @@ import (
 	"slices"
 	"time"
 
+	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/timing"
+	"ibwitness/wqe"
 )
 
 // From how many messages between two hosts on, how many hosts, and how many waits on it is told who waited for whom, and from which share of their time on, one in so many.
@@ -36,6 +38,15 @@ func (t *text) waits() bool {
 	return s != ""
 }
 
+// answersSoon reports whether two ends take turns with SENDs, as a client and its server do, and one of them sends many times as soon after the other as the other does after it. Ranks of a job use WRITEs.
+func answersSoon(c *agent.Connection) bool {
+	if !takeTurns(c) || c.Timing.Ends[0].Ops[wqe.Send] == nil || c.Timing.Ends[1].Ops[wqe.Send] == nil {
+		return false
+	}
+	x, y := c.Timing.Ends[0].Turns.MeanOfAll(), c.Timing.Ends[1].Turns.MeanOfAll()
+	return max(x, y) >= longTimes*min(x, y)
+}
+
 // exchanges lists the messages between hosts, up to when it is known of all of them when they were sent.
 func (t *text) exchanges() (hosts []packet.Addr, list []timing.HostMessage) {
 	number, until := map[packet.Addr]int{}, int64(math.MaxInt64)
@@ -49,8 +60,8 @@ func (t *text) exchanges() (hosts []packet.Addr, list []timing.HostMessage) {
 	}
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
-		if c.Timing == nil || c.Service == packet.UD || takeTurns(c) && thinks(c) > 0 {
-			continue // a client waits for nothing where it has nothing to ask, nor does its server
+		if c.Timing == nil || c.Service == packet.UD || answersSoon(c) {
+			continue // a server waits for nothing while its client has nothing to ask
 		}
 		for k := range c.Ends {
 			sent := c.Timing.Ends[k].Sent
@@ -80,13 +91,9 @@ func (t *text) exchanges() (hosts []packet.Addr, list []timing.HostMessage) {
 func slowestOfRounds(hosts []packet.Addr, all []timing.HostWaits) string {
 	late, by, told := []int(nil), []string(nil), (*timing.WaitFor)(nil)
 	total, count := time.Duration(0), 0
-	for n := range all {
-		w := &all[n]
-		if len(w.Peers) < waitHosts-1 || !balanced(w.Peers) {
-			continue
-		}
+	waits := rootWaits(all)
+	for n, list := range waits {
 		sum, times := time.Duration(0), 0
-		list := longest(w)
 		for i := range list {
 			f := &list[i]
 			sum, times = sum+f.Time, times+f.Count
@@ -117,6 +124,29 @@ func slowestOfRounds(hosts []packet.Addr, all []timing.HostWaits) string {
 	}
 	return fmt.Sprintf("Waits: %s had no message for up to %s, %s, %s in all, until one of %s came, and %s went on within %s of that; the other peers send as many. The program on %s was late, or what it waits for itself.",
 		who, span(told.Longest), times(uint64(count)), span(total), whom, went, span(told.Lag), whom)
+}
+
+// rootWaits returns for which one or two hosts each host waited most: not for those which waited themselves, where others did not.
+func rootWaits(all []timing.HostWaits) [][]timing.WaitFor {
+	lists := make([][]timing.WaitFor, len(all))
+	root := false
+	for n := range all {
+		if w := &all[n]; len(w.Peers) >= waitHosts-1 && balanced(w.Peers) {
+			lists[n] = slices.Clone(longest(w))
+		}
+	}
+	waited := func(f timing.WaitFor) bool { return len(lists[f.Host]) > 0 }
+	for _, list := range lists {
+		root = root || slices.ContainsFunc(list, func(f timing.WaitFor) bool { return !waited(f) })
+	}
+	if !root {
+		return lists
+	}
+	out := make([][]timing.WaitFor, len(lists))
+	for n, list := range lists {
+		out[n] = slices.DeleteFunc(slices.Clone(list), waited)
+	}
+	return out
 }
 
 // Of how many hosts it is told at most that others wait for them, and from how many waits on half as much as all others is enough.

@@ -10,6 +10,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/timing"
+	"ibwitness/wqe"
 )
 
 // between is a run of connections on which hosts sent messages at times, microseconds, by the hosts' numbers.
@@ -113,7 +114,8 @@ func TestWaits(t *testing.T) {
 			for n := range x.res.Connections {
 				if c := &x.res.Connections[n]; c.Ends[0].Addr == packet.IPv4Addr([]byte{10, 0, 0, 2}) {
 					for e := range c.Ends {
-						c.Ends[e].Messages, c.Timing.Ends[e].Turns = 200, timing.Turns{Count: 200, Long: uint64(200 * (1 - e)), Usual: time.Duration(e) * time.Millisecond, Slow: time.Duration(1-e) * 3 * time.Second}
+						c.Timing.Ends[e].Ops[wqe.Send] = new(timing.Operation)
+						c.Ends[e].Messages, c.Timing.Ends[e].Turns = 200, timing.Turns{Count: 200, Usual: []time.Duration{600 * time.Millisecond, 8 * time.Millisecond}[e]}
 					}
 				}
 			}
@@ -125,6 +127,31 @@ func TestWaits(t *testing.T) {
 		got := strings.Join(strings.Fields(b.String()), " ")
 		if told != (got != "") || k.want == "" && got != "" || !strings.Contains(got, k.want) {
 			t.Errorf("%s: %q\nwant %q", k.name, got, k.want)
+		}
+	}
+}
+
+// TestRootWaits: of hosts that wait for others, those count that wait for one which waits for nobody; all do where there is none.
+func TestRootWaits(t *testing.T) {
+	waits := func(on int) timing.HostWaits {
+		return timing.HostWaits{
+			Peers: []timing.PeerMessages{{Host: 0, Count: 40}, {Host: 1, Count: 40}, {Host: 2, Count: 40}},
+			For:   []timing.WaitFor{{Host: on, Count: 40, Time: 600 * time.Millisecond, Longest: 20 * time.Millisecond}}, To: int64(time.Second),
+		}
+	}
+	for _, k := range []struct {
+		name string
+		all  []timing.HostWaits
+		want []int // how many each waits for
+	}{
+		{"a chain", []timing.HostWaits{waits(1), waits(2), {}}, []int{0, 1, 0}},
+		{"in turn", []timing.HostWaits{waits(1), waits(0), {}}, []int{1, 1, 0}},
+		{"for one", []timing.HostWaits{waits(2), waits(2), {}}, []int{1, 1, 0}},
+	} {
+		for n, list := range rootWaits(k.all) {
+			if len(list) != k.want[n] {
+				t.Errorf("%s: host %d waits for %+v", k.name, n, list)
+			}
 		}
 	}
 }
