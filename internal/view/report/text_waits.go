@@ -32,6 +32,9 @@ func (t *text) waits() bool {
 	if s == "" {
 		s = slowestOfChain(hosts, all)
 	}
+	if s == "" {
+		s = t.lateOnce()
+	}
 	if s != "" {
 		t.prose("  ", s)
 	}

@@ -1,0 +1,49 @@
+package report
+
+import (
+	"fmt"
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/timing"
+)
+
+// lateOnce tells of a host for which others waited once: all of them sent one another nothing for long, and it went on first. "": there was none, or several went on by themselves, or one is told to have been slow.
+func (t *text) lateOnce() string {
+	if len(t.longTurns(longestTurn)) > 0 {
+		return "" // that is told
+	}
+	number, hosts := map[packet.Addr]int{}, []packet.Addr(nil)
+	of := func(a packet.Addr) int {
+		n, known := number[a]
+		if !known {
+			n = len(hosts)
+			number[a], hosts = n, append(hosts, a)
+		}
+		return n
+	}
+	var connections [][]timing.HostMessage
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		if c.Timing == nil || c.Service == packet.UD || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil {
+			continue
+		}
+		var list []timing.HostMessage
+		for k := range c.Ends {
+			for _, s := range c.Timing.Ends[k].Sent {
+				list = append(list, timing.HostMessage{Sent: s, From: of(c.Ends[k].Addr), To: of(c.Ends[1-k].Addr)})
+			}
+		}
+		connections = append(connections, list)
+	}
+	p, ok := timing.PauseOf(connections)
+	if !ok {
+		return ""
+	}
+	others := make([]packet.Addr, 0, len(p.Hosts))
+	for _, h := range p.Hosts {
+		others = append(others, hosts[h])
+	}
+	return fmt.Sprintf("Waits: %v and %s (%s) sent one another nothing for %s, from %s to %s, on connections that are busy before and after it. Then %v went on first, and each of the others only when a message had come to it: its program was late (it computed, or was stopped), or had nothing to send.",
+		hosts[p.By], count(len(others), "other host"), someHosts(others), span(time.Duration(p.To-p.From)), offset(p.From, t.res.First), offset(p.To, t.res.First), hosts[p.By])
+}
