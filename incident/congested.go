@@ -203,13 +203,13 @@ func (t *teller) shares(list []sender) string {
 	return s
 }
 
-// greedy says that the first of several senders sent far more than each other although most notifications went to it.
+// greedy says that the first of several senders sent far more than each other although no other got more notifications.
 func (i *Incident) greedy(list []sender, notified uint64) {
-	first, rest := &list[0], float64(0)
+	first, rest, most := &list[0], float64(0), uint64(0)
 	for _, s := range list[1:] {
-		rest += s.rate
+		rest, most = rest+s.rate, max(most, s.notified.n)
 	}
-	if n := float64(len(list) - 1); first.rate < greedyTimes*rest/n || rest == 0 || first.notified.n < tellingCNPs || 2*first.notified.n < notified {
+	if n := float64(len(list) - 1); first.rate < greedyTimes*rest/n || rest == 0 || first.notified.n < tellingCNPs || first.notified.n < most {
 		return
 	}
 	i.fact("share", fmt.Sprintf("%v sent %s of it, and %s of the %s went to it", first.from, share(uint64(first.rate), uint64(first.rate+rest)), number(first.notified.n), count(notified, "CNP")))

@@ -10,6 +10,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // loss tells of packets that were lost and retransmitted.
@@ -154,6 +155,9 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 // timedOut says what fits where a requester's timer, of end from of c, had it retransmit.
 func (i *Incident) timedOut(c *agent.Connection, from int, k *qp.Trouble) {
 	switch {
+	case eachReadAnswered(c, from, k):
+		i.fact("copies", fmt.Sprintf("%s of READs came back, about %.3g times what they ask for, as their requests were sent %.3g times: copies were answered too, so that hardly anything was lost", count(c.Ends[1-from].Bytes, "byte"), repeatedAnswers(c, from), repeatedReads(c, from)))
+		i.FitsWith, i.Next = []string{tooShort, "a responder, its host or the path that was held up meanwhile"}, []string{timeoutOf(i), "what " + i.Peer.Addr.String() + " did at that time"}
 	case eachAnswered(c, from, k):
 		i.fact("copies", "about as many packets came back as were sent, with what was retransmitted: copies were answered too, so that hardly anything was lost")
 		i.FitsWith, i.Next = []string{tooShort, "a responder, its host or the path that was held up meanwhile"}, []string{timeoutOf(i), "what " + i.Peer.Addr.String() + " did at that time"}
@@ -180,6 +184,33 @@ func eachAnswered(c *agent.Connection, from int, k *qp.Trouble) bool {
 	e, peer := &c.Ends[from], &c.Ends[1-from]
 	n := k.Sum.Rounds[qp.TimerExpired]
 	return n >= manyTimeouts && peer.Messages == 0 && e.Messages+uint64(e.Retransmissions) >= e.Packets*9/10 && peer.Packets*20 >= e.Packets*19 && peer.Packets*19 <= e.Packets*20
+}
+
+// repeatedReads is how many times each READ of end from of c was asked for in the mean, of which all messages are READs; 0: they are not, or that is not known.
+func repeatedReads(c *agent.Connection, from int) float64 {
+	e := &c.Ends[from]
+	if c.Timing == nil || c.Timing.Ends[from].Ops[wqe.Read] == nil || e.Messages == 0 {
+		return 0
+	}
+	if o := c.Timing.Ends[from].Ops[wqe.Read]; o.Count != e.Messages || o.Bytes == 0 {
+		return 0
+	}
+	return float64(e.Packets) / float64(e.Messages)
+}
+
+// repeatedAnswers is how many times what READs ask for came back.
+func repeatedAnswers(c *agent.Connection, from int) float64 {
+	return float64(c.Ends[1-from].Bytes) / float64(c.Timing.Ends[from].Ops[wqe.Read].Bytes)
+}
+
+// eachReadAnswered reports whether what came back of the READs of end from is about as many times as much as they ask for, as they were asked for: copies had answers too.
+func eachReadAnswered(c *agent.Connection, from int, k *qp.Trouble) bool {
+	n := repeatedReads(c, from)
+	if k.Sum.Rounds[qp.TimerExpired] < manyTimeouts || k.Sum.Rounds[qp.SequenceAsked]+k.Sum.Rounds[qp.ResponseLost] > 0 || n < 1.05 || c.Ends[1-from].Messages > 0 {
+		return false
+	}
+	came := repeatedAnswers(c, from)
+	return came >= n-(n-1)/4 && came <= n+(n-1)/4 // of what was sent once more, three quarters came back once more
 }
 
 // shortTimer reports whether the requester's timer had it retransmit, many times, and so soon as that of hardly any adapter does.

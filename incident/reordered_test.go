@@ -167,3 +167,19 @@ func TestReorderedWithinRound(t *testing.T) {
 		}
 	}
 }
+
+// TestReorderedBesideRounds: a packet that only its time shows to have been overtaken is not told beside as many rounds of retransmission, two or more: it may be one of these. One that its identification
+// shows is.
+func TestReorderedBesideRounds(t *testing.T) {
+	const text = writes + "taps: [middle]\nerrors:\n  - {do: drop, from: a, psn: +5, count: 2}\n"
+	for _, numbered := range []bool{true, false} {
+		list := frames(t, text)
+		if !numbered {
+			list = withoutIDs(list)
+		}
+		list = later(list, 12, 2)
+		if got := happened(t, list, agent.Options{}); strings.Contains(got, "reordered") != numbered || strings.Contains(got, "in at least 1 round") {
+			t.Errorf("numbered %v: %s", numbered, got)
+		}
+	}
+}

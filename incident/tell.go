@@ -115,6 +115,9 @@ func (t *teller) requests(c *agent.Connection, from int) {
 	if e.Stalled { // what was retransmitted in vain is told with the request that is not answered
 		k.Again.Packets, k.Again.Bytes = sub(k.Again.Packets, uint64(k.Now.Packets)), sub(k.Again.Bytes, k.Now.Bytes)
 	}
+	if o, n := k.Overtaking.All(), k.Sum.Rounds[qp.SequenceAsked]+k.Sum.Rounds[qp.TimerExpired]; o.Numbered == 0 && n > 1 && o.Packets <= n {
+		k.Overtaking = nil // only their time says that they were overtaken, and as many rounds of retransmission say otherwise
+	}
 	refused, told := k.Refusal.Time != 0, false
 	switch {
 	case refused:
