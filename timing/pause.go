@@ -32,7 +32,7 @@ type gap struct {
 	next     int // the message after it
 }
 
-// gapOf finds it, where it is one that stands out.
+// gapOf finds it, where it is one that is far longer than the others.
 func gapOf(list []HostMessage) (g gap, ok bool) {
 	if len(list) < pauseMessages {
 		return g, false
@@ -59,7 +59,7 @@ func PauseOf(connections [][]HostMessage) (p Pause, ok bool) {
 	var gaps []gap
 	longest := -1
 	for _, list := range connections {
-		if g, stands := gapOf(list); stands {
+		if g, ok := gapOf(list); ok {
 			if gaps = append(gaps, g); longest < 0 || g.to-g.from > gaps[longest].to-gaps[longest].from {
 				longest = len(gaps) - 1
 			}
