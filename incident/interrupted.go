@@ -13,6 +13,9 @@ import (
 // interruption is how long a requester must have made no progress for that to be told apart from other losses.
 const interruption = int64(100 * time.Millisecond)
 
+// answeredLate is what fits where what ended an interruption did not answer the last retransmission.
+const answeredLate = "a host or adapter that stopped for that long: what was sent had arrived, and was answered late"
+
 // aftermath is for how long after an interruption what is retransmitted belongs to it: what was on its way when it ended.
 const aftermath = int64(10 * time.Millisecond)
 
@@ -159,11 +162,14 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 			i.fact("lost", "nothing: each copy was answered")
 			i.FitsWith[0] = "a path that held packets back for that long"
 		case held:
-			i.FitsWith = []string{"a host or adapter that stopped for that long: what was sent had arrived, and was answered late", "a path that held packets back, and lost none"}
+			i.FitsWith = []string{answeredLate, "a path that held packets back, and lost none"}
 		case s.Total() == 1 && 4*(s.Ended-s.Last) < s.Last-s.Since:
 			i.FitsWith = append([]string{"one packet, or its answer, that was lost, and a retransmission timer as long as that"}, i.FitsWith...)
 		}
 		i.Next = []string{"link events in the logs of both hosts and of the switches at that time", othersToo}
+		if held {
+			i.Next = slices.Insert(i.Next, 0, "what "+peer+" did at that time: its log and dmesg, the firmware and PCIe errors of its adapter")
+		}
 	}
 }
 

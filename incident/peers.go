@@ -105,7 +105,11 @@ func losers(all []*Incident, merged map[*Incident]bool) {
 	best.fact("hosts", enumerate(names)+"; this is the one that lost the most time")
 	questions := []string{reached(best.Peer.Addr.String()), othersToo}
 	best.Next = slices.DeleteFunc(best.Next, func(s string) bool { return slices.Contains(questions, s) })
-	if best.gone == goneFor {
+	switch n := slices.Index(best.FitsWith, answeredLate); {
+	case best.gone != goneFor:
+	case n >= 0:
+		best.FitsWith[n] = best.Peer.Addr.String() + " or its adapter, that stopped for that long: it is what they have in common, and what was sent had arrived, and was answered late"
+	default:
 		best.FitsWith = append([]string{"the link or adapter of " + best.Peer.Addr.String() + ", or the host itself, that stopped for that long: it is what they have in common"}, best.FitsWith...)
 	}
 }

@@ -49,7 +49,7 @@ errors:
 `
 	const question = "whether other connections of these hosts stopped too"
 	if got := reasons(t, fmt.Sprintf(scene, 100)); strings.Count(got, "interrupted (proven)") != 1 || strings.Contains(got, question) ||
-		!strings.Contains(got, "2 hosts waited for 10.2.0.3 ") || !strings.Contains(got, "fits: the link or adapter of 10.2.0.3, or the host itself, that stopped for that long") {
+		!strings.Contains(got, "2 hosts waited for 10.2.0.3 ") || !strings.Contains(got, "fits: 10.2.0.3 or its adapter, that stopped for that long: it is what they have in common, and what was sent had arrived") {
 		t.Error(got)
 	}
 	if got := reasons(t, fmt.Sprintf(scene, 300)); strings.Count(got, "interrupted (proven)") != 2 || !strings.Contains(got, question) || strings.Contains(got, "hosts waited") {
