@@ -13,6 +13,9 @@ import (
 // interruption is how long a requester must have made no progress for that to be told apart from other losses.
 const interruption = int64(100 * time.Millisecond)
 
+// oneLost is what fits where the first retransmission was answered at once.
+const oneLost = "one packet, or its answer, that was lost, and a retransmission timer as long as that"
+
 // answeredLate is what fits where what ended an interruption did not answer the last retransmission.
 const answeredLate = "a host or adapter that stopped for that long: what was sent had arrived, and was answered late"
 
@@ -93,6 +96,11 @@ func (t *teller) beside(i *Incident, c *agent.Connection, from int, k *qp.Troubl
 	if path.one {
 		i.FitsWith = append([]string{onePath}, i.FitsWith...)
 	}
+	if s.Unseen > 0 && s.Rounds[qp.SequenceAsked] == 0 && !t.lossy() {
+		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == oneLost })
+		i.FitsWith = append([]string{"the end of what was sent, which the tap has not seen before it was retransmitted: it was lost before the tap, and as nothing came after it the receiver could not ask for it, so that only the timer did"}, i.FitsWith...)
+		i.Next = slices.Insert(i.Next, 0, "discards and errors of the switch ports on the way to the tap (ethtool -S)")
+	}
 }
 
 // fromTheFirst says what fits where the first request of a connection waits, end from of which has sent it: its peer may not have been ready.
@@ -164,7 +172,7 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 		case held:
 			i.FitsWith = []string{answeredLate, "a path that held packets back, and lost none"}
 		case s.Total() == 1 && 4*(s.Ended-s.Last) < s.Last-s.Since:
-			i.FitsWith = append([]string{"one packet, or its answer, that was lost, and a retransmission timer as long as that"}, i.FitsWith...)
+			i.FitsWith = append([]string{oneLost}, i.FitsWith...)
 		}
 		i.Next = []string{"link events in the logs of both hosts and of the switches at that time", othersToo}
 		if held {
