@@ -6,6 +6,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // TestTellAs: of several connections that lost about as much time the first is told, and else the one that lost the most.
@@ -30,6 +31,29 @@ func TestTellAs(t *testing.T) {
 			if len(list) != 1 || list[0].Local.QPN != uint32(k.told) || list[0].Begin != 0 || len(list[0].Facts) != 1 || list[0].Facts[0].Text != k.also {
 				t.Errorf("%s, %v: %+v", k.name, order, list)
 			}
+		}
+	}
+}
+
+// TestGaveUp: a requester that retransmits no more has used up its retries, also where it disconnects then; not where its peer disconnects soon.
+func TestGaveUp(t *testing.T) {
+	local, peer := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+	stall := qp.Stall{Since: 1e9, Begun: 2e9, Last: 8e9, Rounds: [qp.NumCauses]uint32{7}}
+	for name, k := range map[string]struct {
+		closed agent.Closed
+		want   bool
+	}{
+		"open":                          {agent.Closed{}, true},
+		"closed by itself":              {agent.Closed{By: local, At: 9e9}, true},
+		"closed by the peer soon":       {agent.Closed{By: peer, At: 9e9}, false},
+		"closed by the peer before":     {agent.Closed{By: peer, At: 7e9}, false},
+		"closed by the peer long after": {agent.Closed{By: peer, At: 15e9}, true},
+	} {
+		c := &agent.Connection{Closed: k.closed}
+		c.Ends[0].Addr, c.Ends[1].Addr = local, peer
+		r := newTeller(&agent.Result{Last: 2e10})
+		if got := r.gaveUp(c, 0, &stall); (got != "") != k.want {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

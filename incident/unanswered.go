@@ -211,7 +211,7 @@ func (t *teller) when(k *qp.Stall, midway bool) string {
 func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
 	n := k.Total()
 	since := t.run.Last - k.Last
-	if c.Closed.At > k.Since {
+	if c.Closed.At > k.Since && c.Closed.By != c.Ends[from].Addr { // by the peer: the requester need not have given up
 		since = c.Closed.At - k.Last
 	}
 	if !t.timed() || n < 2 || since < 3*(k.Last-k.Begun)/int64(n-1) {
