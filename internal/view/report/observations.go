@@ -1,5 +1,7 @@
 package report
 
+import "slices"
+
 // Observations are what is told beside incidents, of programs, hosts and the capture: what limits the pace, what stopped, what took long. Each is a sentence or more. No rule is broken there.
 func (r *Run) Observations() (list []string) {
 	t := &text{Options: Options{All: true}, run: r, res: r.Result, noted: &list}
@@ -17,7 +19,7 @@ func (t *text) observations() {
 	t.order()
 	t.datagramsMissing()
 	t.unechoed()
-	t.few(append(t.hanging(), t.starved()...))
+	t.few(slices.Concat(t.hanging(), t.starved(), t.left()))
 	if !t.standstills(list) {
 		t.quieted()
 	}

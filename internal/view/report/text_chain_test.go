@@ -74,3 +74,35 @@ func TestThinks(t *testing.T) {
 		}
 	}
 }
+
+// TestLeft: a server that disconnects before it has answered the last message is told; not where its client disconnects, where it had answered, or where it is not known who asked for the connection.
+func TestLeft(t *testing.T) {
+	const said = "10.0.0.2 QP 0x20, which answered each message of 10.0.0.1 QP 0x20 with one of its own, disconnected in frame 50, "
+	for _, k := range []struct {
+		name   string
+		by     agent.PairedBy
+		closes byte
+		newest int // the end that sent the newest message
+		want   bool
+	}{
+		{"it owes an answer", agent.ByCM, 2, 0, true},
+		{"its client disconnects", agent.ByCM, 1, 0, false},
+		{"it had answered", agent.ByCM, 2, 1, false},
+		{"not known who asked", agent.ByPSN, 2, 0, false},
+	} {
+		c := turned(1, 2, 10*time.Microsecond, 0)
+		m, last := exchange{depth: 1, n: 200, took: func(i int) time.Duration {
+			if k.newest == 0 && i == 199 {
+				return 0 // no answer
+			}
+			return answered
+		}}.timed()
+		m.Ends[0].Turns, m.Ends[1].Turns = c.Timing.Ends[0].Turns, c.Timing.Ends[1].Turns
+		c.Timing, c.PairedBy = m, k.by
+		c.Closed = agent.Closed{By: packet.IPv4Addr([]byte{10, 0, 0, k.closes}), At: last + int64(time.Millisecond), Frame: 50}
+		r := &agent.Result{RDMA: 6, Packets: 6, First: c.First, Last: c.Closed.At, Connections: []agent.Connection{c}}
+		if got := reportOf(t, r); strings.Contains(got, said) != k.want {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}
