@@ -26,6 +26,9 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	if r.MostForRequest > 1 {
 		i.fact("worst", fmt.Sprintf("one request was refused %s", times(uint64(r.MostForRequest))))
 	}
+	if s := longestRefused(k); s != nil && t.timed() && !c.Ends[from].Stalled {
+		i.fact("longest", fmt.Sprintf("one request was taken after %s, in frame %d; all were in the end", span(s.Lost()), s.Frames.Ended))
+	}
 	if n := k.Refused.Packets; n > 0 {
 		e := &c.Ends[from]
 		i.fact("cost", fmt.Sprintf("%s of %s retransmitted for it (%s), %s of payload", number(n), count(e.Packets, "packet"), share(n, e.Packets), count(k.Refused.Bytes, "byte")))
@@ -39,6 +42,16 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 		i.FitsWith, i.Next = append(fits, i.FitsWith...), append(next, i.Next...)
 	}
 	t.tell(i, "")
+}
+
+// longestRefused returns the longest stall by RNR NAKs that is over, of those that are kept; nil: there is none.
+func longestRefused(k *qp.Trouble) (longest *qp.Stall) {
+	for n := range k.Longest {
+		if s := &k.Longest[n]; s.NAKs > 0 && s.Frames.Ended != 0 && (longest == nil || s.Lost() > longest.Lost()) {
+			longest = s
+		}
+	}
+	return longest
 }
 
 // slowReasons says what fits with a requester that is slow to resume, and what to look at.

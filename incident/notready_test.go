@@ -84,3 +84,23 @@ func TestExhaustedWrite(t *testing.T) {
 		}
 	}
 }
+
+// TestLongestRefused: how long the longest wait for a receive took is told, and that all were taken in the end; not where one waits still.
+func TestLongestRefused(t *testing.T) {
+	for _, stalled := range []bool{false, true} {
+		c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1}
+		for e := range c.Ends {
+			c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), QPN: 16, QPNKnown: true, Packets: 100, Last: int64(time.Second)}
+		}
+		x := &qp.Trouble{RNR: qp.RNRSums{NAKs: 4, Least: 1, Most: 1, Waits: 4, Asked: 4e7, Waited: 4e7, First: 5, Last: 9}}
+		x.Longest[0] = qp.Stall{Since: 4, Begun: 5, Last: 9e6, Ended: 12e6, NAKs: 3, Frames: qp.StallFrames{Ended: 7}}
+		if stalled {
+			x.NAK.Time, x.Now = int64(time.Second)-1, qp.Stall{Since: 4, Begun: 5, Last: int64(time.Second) - 1, NAKs: 1}
+		}
+		c.Ends[0].Trouble, c.Ends[0].Stalled = x, stalled
+		list := Of(&agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Connections: []agent.Connection{c}})
+		if len(list) != 1 || slices.Contains(list[0].Facts, Fact{"longest", "one request was taken after 12ms, in frame 7; all were in the end"}) == stalled {
+			t.Errorf("stalled %v: %+v", stalled, list)
+		}
+	}
+}
