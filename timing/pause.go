@@ -11,6 +11,7 @@ import (
 type Pause struct {
 	By       int   // the host that went on first
 	Hosts    []int // the others
+	On       int   // connections that they have with one another, and on which it was so
 	From, To int64 // when the last message before it was over, and the first after it began, nanoseconds since the Unix epoch
 }
 
@@ -76,7 +77,7 @@ func PauseOf(connections [][]HostMessage) (p Pause, ok bool) {
 		return p, false
 	}
 	first := slices.MinFunc(gaps, func(a, b gap) int { return cmp.Compare(a.to, b.to) })
-	p = Pause{By: first.messages[first.next].From, From: first.from, To: first.to}
+	p = Pause{By: first.messages[first.next].From, On: len(gaps), From: first.from, To: first.to}
 	sent, came := map[int]int64{}, map[int]int64{}
 	for _, g := range gaps {
 		p.From = max(p.From, g.from)

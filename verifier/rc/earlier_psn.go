@@ -54,8 +54,6 @@ func (v *Verifier) beforeNext(c *qp.Pair, from int, p *packet.Packet) {
 	case s != nil && v.networkCopy(c, from, p, s):
 	case q.Fresh || q.Messages.Len() == 0:
 		v.beforeStart(c, from, p)
-	case s == nil && v.overtakenLong(c, from, p):
-		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 	default:
 		v.retransmission(c, from, p, s)
 	}

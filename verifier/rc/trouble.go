@@ -192,22 +192,6 @@ func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet) bool {
 	return numbered
 }
 
-// mostOvertaken is by how many PSNs a request comes late at most for which no gap waits any more.
-const mostOvertaken = 64
-
-// overtakenLong is overtaken for request p that no gap waits for: a later one has taken its place, or the stream was joined after it. It is as if it had been seen: what its responder counts is not known.
-func (v *Verifier) overtakenLong(c *qp.Pair, from int, p *packet.Packet) bool {
-	q := &c.Ends[from].SQ
-	after := q.OvertakenAfter()
-	if !verifier.Numbered(p) || q.High.Diff(p.PSN) > mostOvertaken || q.Last.Tap != p.Tap || p.Time-q.Last.Time > reordering || q.Retransmission.Active || !verifier.LeftBefore(p, after) {
-		return false
-	}
-	q.CountOvertaken(p, after, true)
-	q.History().Put(p.PSN, p.Frame, v.Trace(p), q.High.Diff(q.Una))
-	c.RQ(1 - from).MSN.Lose()
-	return true
-}
-
 // responseOvertaken notes response p of end from to READ w, where it came after a later one: nothing shows that the READ was retransmitted for it.
 func (v *Verifier) responseOvertaken(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)

@@ -71,6 +71,7 @@ func (t *text) waitingFor(list []longTurn, waits []int, n int) string {
 	if len(hosts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" That was from %s to %s. Meanwhile %s owed answers to %s, for up to %s, and sent them right after: they waited for the same.",
-		offset(list[n].at-int64(list[n].most), t.res.First), offset(list[n].at, t.res.First), someHosts(hosts), someHosts(peers), span(most))
+	root := &list[n]
+	return fmt.Sprintf(" That was from %s to %s. Meanwhile %s waited for %s, for up to %s, and had the answer right after: all waited for %v.",
+		offset(root.at-int64(root.most), t.res.First), offset(root.at, t.res.First), someHosts(peers), someHosts(hosts), span(most), root.c.Ends[root.by].Addr)
 }

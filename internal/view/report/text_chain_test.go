@@ -27,7 +27,7 @@ func turned(asks, answers byte, most, until time.Duration) agent.Connection {
 func TestChain(t *testing.T) {
 	const s, us = time.Second, time.Microsecond
 	const root = "10.0.0.3 QP 0x20 answers each message of 10.0.0.2 QP 0x20 with one of its own: usually 10.05µs later, but once 2s (frame 99)."
-	const waited = " Meanwhile 10.0.0.2 owed answers to 10.0.0.1 and 10.0.0.4, for up to 2.001s, and sent them right after: they waited for the same."
+	const waited = " Meanwhile 10.0.0.1 and 10.0.0.4 waited for 10.0.0.2, for up to 2.001s, and had the answer right after: all waited for 10.0.0.3."
 	last := turned(2, 3, 2*s, 5*s)
 	for _, k := range []struct {
 		name  string

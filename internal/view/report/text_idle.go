@@ -170,8 +170,12 @@ func (k *idleEnd) turn() turn {
 	}
 	if x, y := &c.Timing.Ends[k.end].Turns, &c.Timing.Ends[1-k.end].Turns; takeTurns(c) {
 		mine, other := (x.Usual + x.Slow).Seconds(), (y.Usual + y.Slow).Seconds()
-		if mine*idleShare >= (mine+other)*(idleShare-1) {
-			return turn{said: fmt.Sprintf("Of %v %s and %v, which take turns, the first had the turn for %s of the time.", e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, inPercent(mine/(mine+other)))}
+		if all := mine + other; max(mine, other)*idleShare >= all*(idleShare-1) {
+			first, second := e, peer
+			if other > mine {
+				first, second = peer, e
+			}
+			return turn{said: fmt.Sprintf("Of %v %s and %v, which take turns, the first had the turn for %s of the time.", first.Addr, qp(first.QPN, first.QPNKnown), second.Addr, inPercent(max(mine, other)/all))}
 		}
 		return turn{said: fmt.Sprintf("%v %s and %v take turns: the first had the turn for %s of the time, and the second for %s.", e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, inPercent(mine/(mine+other)), inPercent(other/(mine+other)))}
 	}

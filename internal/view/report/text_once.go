@@ -44,6 +44,6 @@ func (t *text) lateOnce() string {
 	for _, h := range p.Hosts {
 		others = append(others, hosts[h])
 	}
-	return fmt.Sprintf("Waits: %v and %s (%s) sent one another nothing for %s, from %s to %s, on connections that are busy before and after it. Then %v went on first, and each of the others only when a message had come to it: its program was late (it computed, or was stopped), or had nothing to send.",
-		hosts[p.By], count(len(others), "other host"), someHosts(others), span(time.Duration(p.To-p.From)), offset(p.From, t.res.First), offset(p.To, t.res.First), hosts[p.By])
+	return fmt.Sprintf("Waits: %v and %s (%s) sent one another nothing on %d connections for %s, from %s to %s, which are busy before and after that. Then %v went on first, and each of the others only when a message had come to it: its program was late (it computed, or was stopped), or had nothing to send.",
+		hosts[p.By], count(len(others), "other host"), someHosts(others), p.On, span(time.Duration(p.To-p.From)), offset(p.From, t.res.First), offset(p.To, t.res.First), hosts[p.By])
 }
