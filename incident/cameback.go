@@ -115,7 +115,12 @@ func outlastedOn(list []*agent.Connection, c *agent.Connection, k *qp.Stall, ask
 
 // stalledBy reports whether a request of a connection that is never answered was sent by some time.
 func stalledBy(d *agent.Connection, at int64) bool {
-	return slices.ContainsFunc(d.Ends[:], func(e agent.End) bool { return e.Stalled && (e.Trouble == nil || e.Trouble.Now.Since <= at) })
+	for k := range d.Ends {
+		if e := &d.Ends[k]; e.Stalled && (e.Trouble == nil || e.Trouble.Now.Since <= at) {
+			return true
+		}
+	}
+	return false
 }
 
 // beganIn tells that stall k of a request on c began in an outage that other connections between the hosts have outlasted, while this request was retransmitted in vain for longer.

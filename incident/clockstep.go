@@ -129,7 +129,7 @@ func (t *teller) stepped(k *still, w *stopwatch) {
 	if w.waited > 0 {
 		also = fmt.Sprintf(", %s more waited for answers", number(uint64(w.waited)))
 	}
-	i.What = fmt.Sprintf("The clock of the capture stepped forward by about %s, in frame %d: %s in the midst of a message then%s, and nobody retransmitted.", span(k.To-k.From), k.Frame, wereIn(w.midway), also)
+	i.What = fmt.Sprintf("The clock of the capture stepped forward by about %s, in frame %d: %s in the midst of a message then%s, and nobody retransmitted.", span(k.To-k.From), k.Frame, wereOf(w.midway, ""), also)
 	i.FitsWith = []string{"a clock that was set (NTP, PTP, a virtual machine that was resumed or moved)", "hosts that all stopped and went on together, and their adapters: virtual machines of one hypervisor, a simulation"}
 	i.Next = []string{"what set the clock of the capturing host then: NTP, PTP or its hypervisor; have it slewed, and not stepped"}
 	if len(w.hosts) < fewestStill {
@@ -155,8 +155,6 @@ func (w *stopwatch) oneHost(i *Incident, k *still, also string) {
 	i.FitsWith[1] = fmt.Sprintf("%v as a virtual machine that was paused, with an adapter in software: its timers stop then, too", host)
 	i.Next = append(i.Next, fmt.Sprintf("the log of %v, and of its hypervisor, at that time", host))
 }
-
-func wereIn(n int) string { return wereOf(n, "") }
 
 // wereOf says of so many connections, and whose, that they were.
 func wereOf(n int, whose string) string {

@@ -22,15 +22,21 @@ func (i *Incident) joins() bool {
 
 // oneFault has damage tell of the losses between the same two hosts at the same time, where it is of no others, and losses of those in the other direction.
 func oneFault(list []Incident) []Incident {
-	merged := map[*Incident]bool{}
+	merged, losses := map[*Incident]bool{}, map[pair][]*Incident{}
+	for n := range list {
+		if i := &list[n]; i.joins() {
+			k := pairBy(i.Local.Addr, i.Peer.Addr)
+			losses[k] = append(losses[k], i)
+		}
+	}
 	for n := range list {
 		i := &list[n]
 		if merged[i] || !i.joins() && (i.Kind != Damage || i.betweenHosts > 1) {
 			continue
 		}
 		too := 0
-		for k := range list {
-			if o := &list[k]; o != i && !merged[o] && o.joins() && i.overlaps(o) {
+		for _, o := range losses[pairBy(i.Local.Addr, i.Peer.Addr)] {
+			if o != i && !merged[o] && i.overlaps(o) {
 				i.lostToo(o)
 				merged[o] = true
 				too++
@@ -43,13 +49,13 @@ func oneFault(list []Incident) []Incident {
 	return without(list, merged)
 }
 
-// overlaps reports whether losses are between the hosts of another incident at the same time; what is damaged is retransmitted some time later.
+// overlaps reports whether losses between the hosts of an incident were at the same time; what is damaged is retransmitted some time later.
 func (i *Incident) overlaps(o *Incident) bool {
 	late := int64(0)
 	if i.Kind == Damage {
 		late = together
 	}
-	return pairBy(i.Local.Addr, i.Peer.Addr) == pairBy(o.Local.Addr, o.Peer.Addr) && o.Begin <= i.End+late && i.Begin <= o.End
+	return o.Begin <= i.End+late && i.Begin <= o.End
 }
 
 // lostToo has an incident tell of losses.

@@ -22,14 +22,19 @@ func passesOn(p, q *link.Paused) bool {
 		q.Time > p.Time && q.Time-p.Time <= passedWithin && max(q.LastTime-p.LastTime, p.LastTime-q.LastTime) <= max(int64(most)/alikeShare, passedWithin) && max(alike, -alike) <= most/alikeShare
 }
 
-// pausedBy returns which port the pauses of port q were passed on from; nil: they were not.
-func (t *teller) pausedBy(q *link.Paused) *link.Paused {
+// pausedBy returns which port the pauses of port q were passed on from, over others or not; nil: they were not.
+func (t *teller) pausedBy(q *link.Paused) (first *link.Paused) {
 	for k := range t.run.Paused {
-		if p := &t.run.Paused[k]; p.Begun > 0 && passesOn(p, q) {
-			return p
+		if p := &t.run.Paused[k]; p.Begun > 0 && passesOn(p, q) && (first == nil || p.Time < first.Time) {
+			first = p
 		}
 	}
-	return nil
+	if first != nil {
+		if before := t.pausedBy(first); before != nil {
+			return before
+		}
+	}
+	return first
 }
 
 // passesOn tells which ports passed the pauses of port p on.

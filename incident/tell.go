@@ -79,6 +79,7 @@ type teller struct {
 	storms   []pauseTold                         // ports that did not let go, and whose packets they have wait
 	lost     *unheld                             // nil: nobody has asked
 	sided    *sides                              // nil: nobody has asked
+	tapsLast map[uint16]int64                    // when the last packet came of a connection that a tap saw first, by tap; nil: nobody has asked
 	still    []still                             // when the capture recorded nothing of any host
 }
 

@@ -2,7 +2,6 @@ package incident
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"ibwitness/agent"
@@ -60,9 +59,17 @@ func (t *teller) unended(c *agent.Connection) {
 
 // tapGoesOn reports whether the tap that saw the first packet of c recorded anything at a time or later: of several, one may have ended before.
 func (t *teller) tapGoesOn(c *agent.Connection, at int64) bool {
-	return len(t.run.Taps) < 2 || slices.ContainsFunc(t.run.Connections, func(d agent.Connection) bool {
-		return d.FirstTap == c.FirstTap && max(d.Ends[0].Last, d.Ends[1].Last) >= at
-	})
+	if len(t.run.Taps) < 2 {
+		return true
+	}
+	if t.tapsLast == nil {
+		t.tapsLast = map[uint16]int64{}
+		for k := range t.run.Connections {
+			d := &t.run.Connections[k]
+			t.tapsLast[d.FirstTap] = max(t.tapsLast[d.FirstTap], d.Ends[0].Last, d.Ends[1].Last)
+		}
+	}
+	return t.tapsLast[c.FirstTap] >= at
 }
 
 // unendedReasons says what would look like it that end e stopped in the midst of message m.

@@ -5,16 +5,15 @@ const maxDelayed = 1 << 10
 
 // Delayed is a REJ that ends an exchange in which an answer was to come later: an MRA had asked for more time.
 type Delayed struct {
-	Tap      uint16 // of the REJ
-	Frame    uint64 // of the REJ
-	At       int64  // time of the REJ, nanoseconds since the Unix epoch
-	ByAsker  bool   // of the exchange: who sent the REQ has sent the REJ
-	OfREP    bool   // the MRA was to a REP, and its sender that of the REQ; else to the REQ
-	MRA      uint64 // frame of the newest MRA
-	Asked    int64  // time of the newest MRA
-	Timeout  int64  // for how long it asks, nanoseconds: service timeout
-	Since    int64  // when what it was to was sent first; 0: that was not seen
-	Repeated uint16 // how often what it was to was sent in all
+	Tap     uint16 // of the REJ
+	Frame   uint64 // of the REJ
+	At      int64  // time of the REJ, nanoseconds since the Unix epoch
+	ByAsker bool   // of the exchange: who sent the REQ has sent the REJ
+	OfREP   bool   // the MRA was to a REP, and its sender that of the REQ; else to the REQ
+	MRA     uint64 // frame of the newest MRA
+	Asked   int64  // time of the newest MRA
+	Timeout int64  // for how long it asks, nanoseconds: service timeout
+	Since   int64  // when what it was to was sent first; 0: that was not seen
 }
 
 // Late reports whether the answer had not come when the service timeout of the MRA was over.
@@ -34,6 +33,6 @@ func (v *Verifier) noteDelayed(m *message, x *exchange, side int) {
 		return
 	}
 	v.delayed = append(v.delayed, Delayed{
-		Tap: m.Tap, Frame: m.Frame, At: m.Time, ByAsker: side == active, OfREP: waits == active, MRA: k.frame, Asked: k.time, Timeout: x.mraTimeout[waits], Since: s.first, Repeated: s.times + s.again,
+		Tap: m.Tap, Frame: m.Frame, At: m.Time, ByAsker: side == active, OfREP: waits == active, MRA: k.frame, Asked: k.time, Timeout: x.mraTimeout[waits], Since: s.first,
 	})
 }

@@ -20,17 +20,23 @@ func (t *text) chained(list []longTurn) (out []string) {
 		order[n] = n
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(list[a].at, list[b].at) })
-	waits := make([]int, len(list)) // for which other, plus one
-	for k, n := range order {
-		for _, m := range order[:k] {
-			if waits[n] == 0 && waitsFor(&list[n], &list[m]) {
-				waits[n] = m + 1
+	had := map[packet.Addr][]int{} // the answers that a host has had until then
+	waiting, follows := make([][]int, len(list)), make([]bool, len(list))
+	for _, n := range order {
+		a := &list[n]
+		answers := had[a.c.Ends[a.by].Addr]
+		for k := len(answers) - 1; k >= 0 && (a.at-list[answers[k]].at)*chainSlack <= 2*int64(a.most); k-- {
+			if m := answers[k]; waitsFor(a, &list[m]) {
+				waiting[m], follows[n] = append(waiting[m], n), true
+				break
 			}
 		}
+		asker := a.c.Ends[1-a.by].Addr
+		had[asker] = append(had[asker], n)
 	}
 	for n := range list {
-		if waits[n] == 0 {
-			out = append(out, list[n].said+t.waitingFor(list, waits, n))
+		if !follows[n] {
+			out = append(out, list[n].said+t.waitingFor(list, waiting, n))
 		}
 	}
 	return out
@@ -46,8 +52,8 @@ func waitsFor(a, b *longTurn) bool {
 	return max(began, -began) <= slack && ended >= 0 && ended <= slack
 }
 
-// waitingFor tells which turns waited for turn n, as waits says, and when it began.
-func (t *text) waitingFor(list []longTurn, waits []int, n int) string {
+// waitingFor tells who waited for turn n, directly or for one that did, as waiting says of each turn, and when it was.
+func (t *text) waitingFor(list []longTurn, waiting [][]int, n int) string {
 	var hosts, peers []packet.Addr
 	most := time.Duration(0)
 	add := func(to *[]packet.Addr, a packet.Addr) {
@@ -55,18 +61,11 @@ func (t *text) waitingFor(list []longTurn, waits []int, n int) string {
 			*to = append(*to, a)
 		}
 	}
-	for of, todo := n, []int(nil); ; of, todo = todo[0], todo[1:] {
-		for m := range list {
-			if waits[m] == of+1 {
-				l := &list[m]
-				add(&hosts, l.c.Ends[l.by].Addr)
-				add(&peers, l.c.Ends[1-l.by].Addr)
-				most, todo = max(most, l.most), append(todo, m)
-			}
-		}
-		if len(todo) == 0 {
-			break
-		}
+	for todo := waiting[n]; len(todo) > 0; todo = todo[1:] {
+		l := &list[todo[0]]
+		add(&hosts, l.c.Ends[l.by].Addr)
+		add(&peers, l.c.Ends[1-l.by].Addr)
+		most, todo = max(most, l.most), append(todo, waiting[todo[0]]...)
 	}
 	if len(hosts) == 0 {
 		return ""

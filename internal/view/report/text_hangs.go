@@ -70,11 +70,13 @@ func (t *text) passed(from, to int64) time.Duration {
 	return d
 }
 
-// ofStep reports whether a time is long because the clock of the capture stepped ahead meanwhile.
-func (t *text) ofStep(d time.Duration) bool {
-	step := t.res.Last - t.res.First - int64(t.passed(t.res.First, t.res.Last))
-	return step > 0 && int64(d) >= step && int64(d)-step < int64(longestTurn)
+// stepped is by how much the clock of the capture stepped ahead; 0: it did not.
+func (t *text) stepped() time.Duration {
+	return time.Duration(t.res.Last-t.res.First) - t.passed(t.res.First, t.res.Last)
 }
+
+// ofStep reports whether a time is long because the clock stepped ahead by so much meanwhile.
+func ofStep(d, step time.Duration) bool { return step > 0 && d >= step && d-step < longestTurn }
 
 // stoppedOn is hangsOn where it is not known which end answers the other: one has kept pace with the other, and stopped.
 func (t *text) stoppedOn(c *agent.Connection) (h hung, ok bool) {

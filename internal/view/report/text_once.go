@@ -13,15 +13,7 @@ func (t *text) lateOnce() string {
 	if len(t.longTurns(longestTurn)) > 0 {
 		return "" // that is told
 	}
-	number, hosts := map[packet.Addr]int{}, []packet.Addr(nil)
-	of := func(a packet.Addr) int {
-		n, known := number[a]
-		if !known {
-			n = len(hosts)
-			number[a], hosts = n, append(hosts, a)
-		}
-		return n
-	}
+	var hosts hostNumbers
 	var connections [][]timing.HostMessage
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
@@ -31,7 +23,7 @@ func (t *text) lateOnce() string {
 		var list []timing.HostMessage
 		for k := range c.Ends {
 			for _, s := range c.Timing.Ends[k].Sent {
-				list = append(list, timing.HostMessage{Sent: s, From: of(c.Ends[k].Addr), To: of(c.Ends[1-k].Addr)})
+				list = append(list, timing.HostMessage{Sent: s, From: hosts.of(c.Ends[k].Addr), To: hosts.of(c.Ends[1-k].Addr)})
 			}
 		}
 		connections = append(connections, list)
@@ -42,8 +34,8 @@ func (t *text) lateOnce() string {
 	}
 	others := make([]packet.Addr, 0, len(p.Hosts))
 	for _, h := range p.Hosts {
-		others = append(others, hosts[h])
+		others = append(others, hosts.list[h])
 	}
 	return fmt.Sprintf("Waits: %v and %s (%s) sent one another nothing on %d connections for %s, from %s to %s, which are busy before and after that. Then %v went on first, and each of the others only when a message had come to it: its program was late (it computed, or was stopped), or had nothing to send.",
-		hosts[p.By], count(len(others), "other host"), someHosts(others), p.On, span(time.Duration(p.To-p.From)), offset(p.From, t.res.First), offset(p.To, t.res.First), hosts[p.By])
+		hosts.list[p.By], count(len(others), "other host"), someHosts(others), p.On, span(time.Duration(p.To-p.From)), offset(p.From, t.res.First), offset(p.To, t.res.First), hosts.list[p.By])
 }

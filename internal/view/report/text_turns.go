@@ -28,17 +28,17 @@ func (t *text) turns() {
 
 // longTurn is one that an end took long to.
 type longTurn struct {
-	c     *agent.Connection
-	by    int           // the end that took long
-	most  time.Duration // the longest
-	at    int64         // when that was over, nanoseconds since the Unix epoch
-	frame uint64
-	said  string
+	c    *agent.Connection
+	by   int           // the end that took long
+	most time.Duration // the longest
+	at   int64         // when that was over, nanoseconds since the Unix epoch
+	said string
 }
 
 // longTurns tells of ends that took longer than usual to answer, and once for at least as long as least: the longest first. Where there is none, it tells of one that took long each time.
 func (t *text) longTurns(least time.Duration) []string {
-	list, always := t.slowAnswers(least), []string(nil)
+	step := t.stepped()
+	list, always := t.slowAnswers(least, step), []string(nil)
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		if _, ok := answers(c); ok || !takeTurns(c) {
@@ -47,13 +47,13 @@ func (t *text) longTurns(least time.Duration) []string {
 		for k := range c.Ends {
 			x := &c.Timing.Ends[k].Turns
 			switch {
-			case x.Most < least || t.ofStep(x.Most):
+			case x.Most < least || ofStep(x.Most, step):
 			case thinks(c) == k+1:
 				if least == 0 {
 					always = append(always, t.pauses(c, k))
 				}
 			default:
-				list = append(list, longTurn{c, k, x.Most, x.At, x.Frame, t.turnsOf(c, k)})
+				list = append(list, longTurn{c, k, x.Most, x.At, t.turnsOf(c, k)})
 			}
 		}
 	}
@@ -94,13 +94,13 @@ func (t *text) pauses(c *agent.Connection, by int) string {
 		e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, qp(peer.QPN, peer.QPNKnown), span(y.MeanOfAll()), took)
 }
 
-// slowAnswers finds ends whose programs took long to answer, and once for at least as long as least: each host once.
-func (t *text) slowAnswers(least time.Duration) (list []longTurn) {
+// slowAnswers finds ends whose programs took long to answer, and once for at least as long as least: each host once. A time is not long by which the clock stepped ahead.
+func (t *text) slowAnswers(least, step time.Duration) (list []longTurn) {
 	first, more := map[packet.Addr]int{}, map[packet.Addr]int{}
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		a, ok := answers(c)
-		if _, hangs := t.hangsOn(c); !ok || hangs || a.Waits == nil || a.Waits.Most < least || t.ofStep(a.Waits.Most) {
+		if _, hangs := t.hangsOn(c); !ok || hangs || a.Waits == nil || a.Waits.Most < least || ofStep(a.Waits.Most, step) {
 			continue
 		}
 		s, host := answersOf(c, &a), c.Ends[a.By].Addr
@@ -110,7 +110,7 @@ func (t *text) slowAnswers(least time.Duration) (list []longTurn) {
 			more[host]++
 		default:
 			first[host] = len(list)
-			list = append(list, longTurn{c, a.By, a.Waits.Most, a.Waits.At, a.Waits.Frame, s})
+			list = append(list, longTurn{c, a.By, a.Waits.Most, a.Waits.At, s})
 		}
 	}
 	for host, n := range more {

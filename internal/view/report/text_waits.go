@@ -50,17 +50,28 @@ func answersSoon(c *agent.Connection) bool {
 	return max(x, y) >= longTimes*min(x, y)
 }
 
+// hostNumbers numbers hosts, from 0 on.
+type hostNumbers struct {
+	numbers map[packet.Addr]int
+	list    []packet.Addr
+}
+
+func (h *hostNumbers) of(a packet.Addr) int {
+	n, known := h.numbers[a]
+	if !known {
+		if h.numbers == nil {
+			h.numbers = map[packet.Addr]int{}
+		}
+		n = len(h.list)
+		h.numbers[a], h.list = n, append(h.list, a)
+	}
+	return n
+}
+
 // exchanges lists the messages between hosts, up to when it is known of all of them when they were sent.
 func (t *text) exchanges() (hosts []packet.Addr, list []timing.HostMessage) {
-	number, until := map[packet.Addr]int{}, int64(math.MaxInt64)
-	of := func(a packet.Addr) int {
-		n, known := number[a]
-		if !known {
-			n = len(hosts)
-			number[a], hosts = n, append(hosts, a)
-		}
-		return n
-	}
+	var numbers hostNumbers
+	until := int64(math.MaxInt64)
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		if c.Timing == nil || c.Service == packet.UD || answersSoon(c) {
@@ -74,7 +85,7 @@ func (t *text) exchanges() (hosts []packet.Addr, list []timing.HostMessage) {
 			if len(sent) == timing.MostSent {
 				until = min(until, sent[len(sent)-1].Begin)
 			}
-			from, to := of(c.Ends[k].Addr), of(c.Ends[1-k].Addr)
+			from, to := numbers.of(c.Ends[k].Addr), numbers.of(c.Ends[1-k].Addr)
 			for _, s := range sent {
 				list = append(list, timing.HostMessage{Sent: s, From: from, To: to})
 			}
@@ -87,7 +98,7 @@ func (t *text) exchanges() (hosts []packet.Addr, list []timing.HostMessage) {
 			n++
 		}
 	}
-	return hosts, list[:n]
+	return numbers.list, list[:n]
 }
 
 // slowestOfRounds tells of a host, or two, that others wait for which have as many messages of each peer, as in all that goes in rounds.
