@@ -81,7 +81,7 @@ func (t *teller) answersLost(c *agent.Connection, from int, k *qp.Trouble) bool 
 	t.after(i, c, &s)
 	local := i.Local.Addr.String()
 	i.FitsWith = []string{"a path that fails on the way from the tap to " + local, "answers that " + local + " drops: by a filter, by their size, or since they are damaged there"}
-	i.Next = []string{"a capture at " + local + ": whether the answers arrived there", "discards and errors of the switch ports on the way to it, and of its adapter (ethtool -S)"}
+	i.Next = []string{captureAt(local) + "whether the answers arrived there", "discards and errors of the switch ports on the way to it, and of its adapter (ethtool -S)"}
 	if s.Request.Op == wqe.Read && !t.bySize(i, c, from, &s) {
 		t.untakenSizes(i, c, from, &s)
 		t.perhapsBySize(i, c, from, &s)

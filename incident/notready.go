@@ -23,6 +23,7 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	i.What = fmt.Sprintf("%v was not ready for the requests of %v %s: it asked to wait%s.", &i.Peer, &i.Local, times(uint64(r.NAKs)), took)
 	i.fact("timer", rnrTimer(r))
+	i.fact("episodes", t.episodes(r))
 	if r.MostForRequest > 1 {
 		i.fact("worst", fmt.Sprintf("one request was refused %s", times(uint64(r.MostForRequest))))
 	}
@@ -42,6 +43,15 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 		i.FitsWith, i.Next = append(fits, i.FitsWith...), append(next, i.Next...)
 	}
 	t.tell(i, "")
+}
+
+// episodes says in how many episodes RNR NAKs came, where in several.
+func (t *teller) episodes(r *qp.RNRSums) string {
+	if r.Episodes < 2 || !t.timed() {
+		return ""
+	}
+	return fmt.Sprintf("%d, with none for a second or longer between: on average every %s; the newest began %s after the first",
+		r.Episodes, span((r.Began-r.First)/int64(r.Episodes-1)), span(r.Began-r.First))
 }
 
 // longestRefused returns the longest stall by RNR NAKs that is over, of those that are kept; nil: there is none.

@@ -79,7 +79,7 @@ func (t *teller) afterREPs(i *Incident, f *rule.Finding) {
 			if q.RTU == 0 {
 				i.FitsWith = append(i.FitsWith, fmt.Sprintf("a REP that does not reach %v, or that its communication manager drops; or a program on %v that does not go on", q.To, q.To))
 			}
-			i.Next = append(i.Next, fmt.Sprintf("a capture at %v: whether the REPs arrived there, and what it sent then", q.To))
+			i.Next = append(i.Next, captureAt(q.To.String())+"whether the REPs arrived there, and what it sent then")
 			i.repLost(q)
 		}
 	}
@@ -127,7 +127,7 @@ func (i *Incident) repLost(q *cm.Unanswered) {
 	i.show(q.REQ)
 	i.fact("REQ", fmt.Sprintf("sent %s, the last in frame %d: %v went on asking, as one that has no REP", times(uint64(q.REQs)), q.REQ, q.To))
 	i.FitsWith = []string{fmt.Sprintf("REPs that do not reach %v: a path that loses them, or a filter", q.To), fmt.Sprintf("a communication manager of %v that drops the REP", q.To)}
-	i.Next = []string{fmt.Sprintf("the way from %v to %v: discards and errors of the ports, and filters", q.From, q.To), fmt.Sprintf("a capture at %v: whether the REPs arrived there", q.To)}
+	i.Next = []string{fmt.Sprintf("the way from %v to %v: discards and errors of the ports, and filters", q.From, q.To), captureAt(q.To.String()) + "whether the REPs arrived there"}
 }
 
 // used reports whether packets of the connection were seen that a REP is about: they show what the RTU would have.

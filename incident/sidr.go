@@ -84,7 +84,7 @@ func (t *teller) sidrReasons(i *Incident, q *cm.Unanswered) {
 	lost := "this SIDR_REQ or its answer, which was lost each time: nothing acknowledges datagrams"
 	hangs := "a communication manager of " + to + " that does not answer: it hangs, waits for its program, or drops what it does not know"
 	program := "the program on " + to + " that listens on " + q.Service.String() + " (rdma resource show cm_id)"
-	i.Next = []string{program + ", and its kernel's log", "a capture at " + to + ": whether the SIDR_REQ arrived there; ping and rping from " + from}
+	i.Next = []string{program + ", and its kernel's log", captureAt(to) + "whether the SIDR_REQ arrived there; ping and rping from " + from}
 	switch {
 	case r.same > 0:
 		i.FitsWith = []string{lost, "a program of " + to + " that is busy, or whose backlog is full, so that its communication manager drops some"}
@@ -96,6 +96,6 @@ func (t *teller) sidrReasons(i *Incident, q *cm.Unanswered) {
 		i.FitsWith = []string{"a host that is down or does not run RDMA", lost}
 	}
 	if r.same+r.other > 0 {
-		i.Next[1] = "a capture at " + to + ": whether the SIDR_REQ arrived there"
+		i.Next[1] = captureAt(to) + "whether the SIDR_REQ arrived there"
 	}
 }

@@ -104,7 +104,7 @@ func (t *teller) alsoFits(i *Incident, c *agent.Connection, from int, k *qp.Stal
 		i.FitsWith = append([]string{"a host that restarted, or was cut off: it is back with its next connection"}, i.FitsWith...)
 	}
 	if !c.Ends[0].Near && !c.Ends[1].Near && !k.Unshown && !took(c, from, k) {
-		i.Next = append(i.Next, "a capture at "+i.Peer.Addr.String()+": whether the requests arrived there")
+		i.Next = append(i.Next, captureAt(i.Peer.Addr.String())+"whether the requests arrived there")
 	}
 }
 
@@ -165,5 +165,5 @@ func (t *teller) responseLost(i *Incident, c *agent.Connection, from int, k *qp.
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
 	t.itsEnd(i, c, from, k)
 	i.FitsWith = append(i.FitsWith, "responses that are lost on the way from "+peer+" to the tap: by their size, by a filter, or since they are damaged", "a responder that did not send them")
-	i.Next = append(i.Next, "discards and errors of the switch ports on the way from "+peer+" to "+local+" (ethtool -S)", "a capture at "+peer+": whether it sent the responses")
+	i.Next = append(i.Next, "discards and errors of the switch ports on the way from "+peer+" to "+local+" (ethtool -S)", captureAt(peer)+"whether it sent the responses")
 }

@@ -53,7 +53,7 @@ func (t *teller) unended(c *agent.Connection) {
 	t.command(i, c)
 	t.unendedReasons(i, e, m)
 	i.FitsWith = append(i.FitsWith, "a capture that lost the rest of it, with its answer")
-	i.Next = []string{"the queue pair's state on " + local + " (rdma resource show qp), its dmesg and port counters (retransmission timeouts, pause frames received)", "a capture at " + local + ": whether it sent the rest"}
+	i.Next = []string{"the queue pair's state on " + local + " (rdma resource show qp), its dmesg and port counters (retransmission timeouts, pause frames received)", captureAt(local) + "whether it sent the rest"}
 	t.tell(i, "unended")
 }
 

@@ -166,3 +166,6 @@ func someOf(hosts []packet.Addr) string {
 
 // sub returns a - b, and 0 where b is more.
 func sub(a, b uint64) uint64 { return a - min(a, b) }
+
+// captureAt begins what a capture at a host would tell, which this one may be.
+func captureAt(host string) string { return "a capture at " + host + ", if this is none: " }

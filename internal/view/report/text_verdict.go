@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"ibwitness/incident"
 	"ibwitness/rule"
@@ -50,12 +51,15 @@ func (t *text) verdict() {
 	}
 }
 
-// failed is what the verdict line begins with in place of CLEAN where something failed, though nothing was violated: that is not what a reader who reads one line calls clean.
+// failed is what the verdict line begins with in place of CLEAN where something failed or cost long, though nothing was violated: that is not what a reader who reads one line calls clean.
 const failed = "INCIDENT"
+
+// costly is the time without progress that an incident which failed nothing costs at least then.
+const costly = time.Second
 
 // verdictHead is what the verdict line begins with.
 func (t *text) verdictHead(v Verdict) string {
-	if v == Clean && slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return i.Kind < incident.Interrupted }) {
+	if v == Clean && slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return i.Kind < incident.Interrupted || i.Lost >= costly }) {
 		return failed
 	}
 	return v.String()
