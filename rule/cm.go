@@ -217,7 +217,7 @@ var cmRows = [smpFirst - cmFirst]Row{
 	},
 	CMREQ006 - cmFirst: {
 		ID: "CM-REQ-006", Name: "cm-read-depth", Severity: Error, Needs: Wire, Ref: "12.7.29†, 12.7.30†",
-		Text:  "The initiator depth of a REP is at most the responder resources of its REQ, and its responder resources at most the initiator depth of the REQ. More READs and atomics than agreed are RC-RDA-002.",
+		Text:  "The initiator depth of a REP is at most the responder resources of its REQ. More READs and atomics than agreed are RC-RDA-002.",
 		Where: "verifier/cm/format.go",
 	},
 	CMREQ007 - cmFirst: {

@@ -98,7 +98,7 @@ func (v *Verifier) repBeforeREQ(m *message, x *exchange) {
 // open notes what a new REQ says.
 func (v *Verifier) open(x *exchange, m *message, q *mad.REQ) {
 	x.asked, x.tid, x.service, x.retries = true, q.TID, q.Transport, int(q.MaxCMRetries)
-	x.resources, x.depth, x.pkey, x.serviceID = q.ResponderResources, q.InitiatorDepth, q.PKey, q.ServiceID
+	x.resources, x.pkey, x.serviceID = q.ResponderResources, q.PKey, q.ServiceID
 	x.qpn[active], x.guid[active], x.psn[active] = q.LocalQPN, q.LocalCAGUID, q.StartingPSN
 	x.counts[active] = q.RetryCount<<3 | q.RNRRetryCount
 	x.timeout = [2]int64{active: period(q.LocalCMTimeout), passive: period(q.RemoteCMTimeout)}

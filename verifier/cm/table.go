@@ -104,7 +104,6 @@ type exchange struct {
 	service   mad.Transport
 	retries   int // repetitions that the REQ allows
 	resources uint8
-	depth     uint8
 	psn       [2]packet.PSN // that the REQ and the REP name
 	counts    [2]uint8      // retry and RNR retry counts that they name
 	ackCode   uint8         // local ACK timeout of the primary path
