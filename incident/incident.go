@@ -100,6 +100,7 @@ type Incident struct {
 	within       int           // of the one that an interruption is told with
 	explained    bool          // losses, most of which are packets that were overtaken
 	mostLost     time.Duration // of those that it tells of
+	accepted     bool          // the client of a refusal was accepted soon after
 	disconnected bool          // the peer had asked to disconnect before the request was sent
 	sized        bool          // only smaller packets pass
 	packet       uint32        // payload of a packet of the request, not of a READ; 0: not known
@@ -130,6 +131,9 @@ func (i *Incident) fact(label, text string) {
 		i.Facts = append(i.Facts, Fact{label, text})
 	}
 }
+
+// Failed reports whether something failed for good: a request, a connection or a command.
+func (i *Incident) Failed() bool { return i.Kind < Interrupted && !i.accepted }
 
 // Between reports whether an incident tells of what is between two hosts, in either order.
 func (i *Incident) Between(a, b packet.Addr) bool {

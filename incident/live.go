@@ -175,7 +175,8 @@ func (l *Live) Found(list []rule.Finding) (out []Told) {
 		var told *Incident
 		switch f := &list[i]; {
 		case f.Rule == rule.EvReject && f.Class == rule.Event:
-			told = rejection(f)
+			r, _ := cm.ParseRefusal(f.Detail)
+			told = rejection(f, &r)
 		case completionMissing(f):
 			told = missed(f)
 		default:

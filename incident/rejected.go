@@ -20,7 +20,14 @@ func (t *teller) rejected() {
 	}
 	for k := range t.run.Findings {
 		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event && !told[f] {
-			i := rejection(f)
+			r, _ := cm.ParseRefusal(f.Detail)
+			i := rejection(f, &r)
+			if c := t.nextTry(i, &r, f); c != nil {
+				if usual(c, &r) {
+					continue
+				}
+				i.tellNextTry(c)
+			}
 			t.afterREPs(i, f)
 			t.tell(i, f.Detail+t.afterMRA(i, f))
 		}
@@ -28,9 +35,8 @@ func (t *teller) rejected() {
 }
 
 // rejection is what the event of a REJ tells.
-func rejection(f *rule.Finding) *Incident {
-	r, _ := cm.ParseRefusal(f.Detail)
-	asker, whom := asking(f, &r)
+func rejection(f *rule.Finding, r *cm.Refusal) *Incident {
+	asker, whom := asking(f, r)
 	i := &Incident{
 		Kind: Rejected, Certainty: Proven, Local: Party{asker.Addr, asker.QPN, asker.QPNKnown}, Peer: Party{whom.Addr, whom.QPN, whom.QPNKnown}, Connections: 1,
 		Begin: f.Time, End: f.Time, Tap: f.Tap,

@@ -224,7 +224,7 @@ func (t *teller) sorted() []Incident {
 	return out
 }
 
-// rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed or met congestion, and requests that were sent after a DREQ come after others that are not answered.
+// rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed or met congestion, and requests that were sent after a DREQ come after others that are not answered, and refusals of a client that was accepted soon after come last.
 func rank(i *Incident) int {
 	switch {
 	case i.ofTrimmed:
@@ -237,6 +237,9 @@ func rank(i *Incident) int {
 	}
 	if i.disconnected {
 		return 2*int(i.Kind) + 1
+	}
+	if i.accepted {
+		return 2*int(Untrusted) - 1
 	}
 	return 2 * int(i.Kind)
 }

@@ -59,7 +59,7 @@ const costly = time.Second
 
 // verdictHead is what the verdict line begins with.
 func (t *text) verdictHead(v Verdict) string {
-	if v == Clean && slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return i.Kind < incident.Interrupted || i.Lost >= costly }) {
+	if v == Clean && slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return i.Failed() || i.Lost >= costly }) {
 		return failed
 	}
 	return v.String()
