@@ -6,7 +6,6 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/mad"
-	"ibwitness/rule"
 	"ibwitness/verifier/cm"
 )
 
@@ -19,15 +18,10 @@ const (
 	smbIWARP  = "TCP port 5445"
 )
 
-// nextTry returns the connection that a client got soon after REJ f, which is the only one that it got for that service for want of a program; nil: there is none.
-func (t *teller) nextTry(i *Incident, r *cm.Refusal, f *rule.Finding) *agent.Connection {
+// nextTry returns the connection that a client got soon after the only REJ that it got for a service, for want of a program; nil: there is none.
+func (t *teller) nextTry(i *Incident, r *cm.Refusal) *agent.Connection {
 	if r.Reason != mad.RejInvalidService || r.Service == "" || r.ByAsker || !t.timed() {
 		return nil
-	}
-	for k := range t.run.Findings {
-		if o := &t.run.Findings[k]; o != f && o.Rule == rule.EvReject && o.Class == rule.Event && o.Detail == f.Detail && o.Accused.Addr == f.Accused.Addr && o.Peer.Addr == f.Peer.Addr {
-			return nil
-		}
 	}
 	for _, c := range t.serves(i.Peer.Addr) {
 		if c.PairedBy == agent.ByCM && c.Ends[0].Addr == i.Local.Addr && c.Ends[1].Addr == i.Peer.Addr && c.First > i.Begin && c.First-i.Begin < acceptedSoon {

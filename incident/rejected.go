@@ -12,27 +12,44 @@ import (
 	"ibwitness/verifier/cm"
 )
 
+// refused is how often a host refused another so, and the last time.
+type refused struct {
+	times uint64
+	last  *rule.Finding
+}
+
 // rejected tells of connections that the communication manager refused.
 func (t *teller) rejected() {
 	restarts, told := t.restarts()
 	for k := range restarts {
 		t.restartedAt(&restarts[k])
 	}
+	var list []*rule.Finding
+	again := map[group]refused{}
 	for k := range t.run.Findings {
 		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event && !told[f] {
-			r, _ := cm.ParseRefusal(f.Detail)
-			i := rejection(f, &r)
-			if c := t.nextTry(i, &r, f); c != nil {
-				if usual(c, &r) {
-					continue
-				}
-				i.tellNextTry(c)
-			}
-			t.afterREPs(i, f)
-			t.tell(i, f.Detail+t.afterMRA(i, f))
+			list, again[alike(f)] = append(list, f), refused{again[alike(f)].times + 1, f}
 		}
 	}
+	for _, f := range list {
+		r, _ := cm.ParseRefusal(f.Detail)
+		i, all := rejection(f, &r), again[alike(f)]
+		if all.times > 1 {
+			i.show(all.last.Frame)
+			i.fact("again", fmt.Sprintf("refused so %s%s, the last time in frame %d", times(all.times), t.within(" in %s", all.last.Time-f.Time), all.last.Frame))
+		} else if c := t.nextTry(i, &r); c != nil {
+			if usual(c, &r) {
+				continue
+			}
+			i.tellNextTry(c)
+		}
+		t.afterREPs(i, f)
+		t.tell(i, f.Detail+t.afterMRA(i, f))
+	}
 }
+
+// alike is what refusals that are told as one have in common.
+func alike(f *rule.Finding) group { return group{Rejected, f.Accused.Addr, f.Peer.Addr, f.Detail} }
 
 // rejection is what the event of a REJ tells.
 func rejection(f *rule.Finding, r *cm.Refusal) *Incident {

@@ -126,7 +126,7 @@ func TestRejectAdvice(t *testing.T) {
 		if r.Defined() && len(i.FitsWith) == 0 || len(i.Next) == 0 {
 			t.Errorf("reason %d: %s", r, text)
 		}
-		if strings.Contains(text, "most time") || !strings.Contains(text, "1 more connection between the same hosts likewise") {
+		if strings.Contains(text, "most time") || !strings.Contains(text, "again refused so twice") {
 			t.Errorf("reason %d: %s", r, text)
 		}
 		if want := fmt.Sprintf("(reason %d)", r); !strings.Contains(i.What, want) {

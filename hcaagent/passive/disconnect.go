@@ -58,6 +58,10 @@ func (a *Agent) drep(p *packet.Packet, m *mad.DREP) {
 // rej takes a REJ. It ends the exchange whatever its state (rule CM-SM-013).
 func (a *Agent) rej(p *packet.Packet, m *mad.REJ) {
 	i, _, ok := a.find(p, m.LocalCommID, m.RemoteCommID)
+	if !ok && m.Rejected == mad.AnsweredREQ && m.RemoteCommID != 0 {
+		a.refuse(p, m)
+		return
+	}
 	if ok && m.Rejected == mad.AnsweredREQ && m.TID != a.slots[i].tid {
 		a.stats.Unmatched++ // it answers the exchange that had the same communication ID before
 		return
@@ -68,6 +72,18 @@ func (a *Agent) rej(p *packet.Packet, m *mad.REJ) {
 	if ok {
 		a.slots[i].refused = true
 	}
+}
+
+// refuse takes a REJ of a REQ that was missed, or too much of which was cut off: who asked, and whom, is known all the same.
+func (a *Agent) refuse(p *packet.Packet, m *mad.REJ) {
+	a.stats.Unmatched++
+	i := a.begin(key{active: p.Dst, passive: p.Src, id: m.RemoteCommID}, waiting)
+	x := &a.slots[i]
+	x.tid, x.refused = m.TID, true
+	x.ends[0].Addr, x.ends[1].Addr = p.Dst, p.Src
+	a.end(i)
+	f := a.tell(p, i, Rejected)
+	f.By, f.Reason = 1, m.Reason
 }
 
 // over ends the exchange that a message names, and returns what it tells of that, or nil where it is over already.

@@ -2,6 +2,8 @@ package passive
 
 import (
 	"testing"
+
+	"ibwitness/mad"
 )
 
 func TestReject(t *testing.T) {
@@ -20,9 +22,14 @@ func TestReject(t *testing.T) {
 	s.send(hostA, hostB, rej(idA, idB)) // the active side takes the REP back
 	s.want(connected, "rejected a/0x11 b/0x22: consumer reject")
 	s.knows(hostB, 0x22, false)
+	s.send(hostB, hostA, rej(1, 2)) // of a REQ that was missed
 	s.send(hostB, hostA, rej(1, 2))
+	s.want("rejected a/0x0 b/0x0: consumer reject")
+	taken := rej(1, 3)
+	taken.Rejected = mad.AnsweredREP // of a REP that was missed
+	s.send(hostA, hostB, taken)
 	s.want()
-	if st := s.agent.Stats(); st.Unmatched != 1 {
+	if st := s.agent.Stats(); st.Unmatched != 2 {
 		t.Errorf("%+v", st)
 	}
 }
