@@ -100,8 +100,12 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	if gaveUp {
 		what = "after which " + i.Local.String() + " gave up"
 	}
+	in := ""
+	if s.NAKs > 1 {
+		in = t.within(" in %s", s.Last-s.Since)
+	}
 	i.What = fmt.Sprintf("%v was not ready for %s of %v: it refused it %s%s, %s.",
-		&i.Peer, article(operation(&s.Request)), &i.Local, times(uint64(s.NAKs)), t.within(" in %s", s.Last-s.Since), what)
+		&i.Peer, article(operation(&s.Request)), &i.Local, times(uint64(s.NAKs)), in, what)
 	i.fact("request", request(&s.Request, "refused at"))
 	if s.Request.Op == wqe.Write {
 		i.fact("receive", "only a WRITE with immediate takes one: this has immediate data, or the responder refuses what needs none")
@@ -112,15 +116,18 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	} else if over > 4*wait {
 		setting := fmt.Sprintf("as with an rnr_retry of %d, which the capture does not tell", s.NAKs-1)
 		if e := &c.Ends[from]; e.Knows(qp.KnowsRNRRetry) {
-			setting = fmt.Sprintf("rnr_retry is %d", e.RNRRetry)
+			setting = fmt.Sprintf("rnr_retry is %d%s", e.RNRRetry, gaveRNRRetry(i, c, from))
 		}
-		i.fact("retries", fmt.Sprintf("%d RNR NAKs and no further request: it seems that its RNR retries are used up (%s), which completes in error as RNR retry exceeded", s.NAKs, setting))
+		i.fact("retries", fmt.Sprintf("%s and no further request: it seems that its RNR retries are used up (%s), which completes in error as RNR retry exceeded", count(uint64(s.NAKs), "RNR NAK"), setting))
 	}
 	if before := r.NAKs - min(r.NAKs, uint32(s.NAKs)); before > 0 {
 		i.fact("before", fmt.Sprintf("it was not ready %s for earlier requests, each of which it took in the end", times(uint64(before))))
 	}
 	t.after(i, c, s)
 	receiverReasons(i)
+	if gaveUp && gaveRNRRetry(i, c, from) != "" && c.Ends[from].RNRRetry < endless {
+		i.Next = append([]string{fmt.Sprintf("the rnr_retry_count that the program on %v gives when it %s: with %d, which is without end, a wait ends nothing", i.Peer.Addr, [...]string{"accepts (rdma_accept)", "connects (rdma_connect)"}[from], endless)}, i.Next...)
+	}
 	if t.timed() && slowToResume(r) {
 		i.fact("waited", fmt.Sprintf("%s in all for the %s that it was asked to wait; on average %s each time", span(r.Waited), span(r.Asked), span(r.Waited/int64(r.Waits))))
 		fits, next := slowReasons(i)
@@ -128,6 +135,17 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	}
 	t.tell(i, "")
 	return true
+}
+
+// endless is the RNR retry count of those that retry without end (3 bits).
+const endless = 7
+
+// gaveRNRRetry says which message of CM gave end from of a connection its RNR retry count: that of the other end; "": none did.
+func gaveRNRRetry(i *Incident, c *agent.Connection, from int) string {
+	if c.PairedBy != agent.ByCM || !c.Ends[from].Knows(qp.KnowsRNRRetry) {
+		return ""
+	}
+	return fmt.Sprintf(", as %v asked for in its %s", i.Peer.Addr, [...]string{"REP", "REQ"}[from])
 }
 
 // rnrTimer says for how long RNR NAKs asked to wait.
@@ -143,6 +161,6 @@ func receiverReasons(i *Incident) {
 	i.FitsWith = []string{"a receiver that posts receives too late or too few: its receive queue, or its shared receive queue, is empty", "a process that is busy or stopped"}
 	i.Next = []string{
 		"how many receives the application on " + i.Peer.Addr.String() + " keeps posted, against how many messages its peers have in flight",
-		"whether it polls its completion queue in time (CPU, scheduling)", "rnr_retry of " + i.Local.Addr.String() + " (7: without end) and min_rnr_timer of " + i.Peer.Addr.String(),
+		"whether it polls its completion queue in time (CPU, scheduling)", fmt.Sprintf("rnr_retry of %v (%d: without end) and min_rnr_timer of %v", i.Local.Addr, endless, i.Peer.Addr),
 	}
 }

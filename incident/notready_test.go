@@ -104,3 +104,30 @@ func TestLongestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestGaveRNRRetry: which message gave a requester the RNR retry count that was used up is said, and where to change it; not where CM did not connect, or the count is without end.
+func TestGaveRNRRetry(t *testing.T) {
+	for _, tt := range []struct {
+		by    agent.PairedBy
+		retry uint8
+		want  string
+	}{{agent.ByCM, 0, ", as 10.0.0.2 asked for in its REP)"}, {agent.ByPSN, 0, "(rnr_retry is 0), "}, {agent.ByCM, 7, ", as 10.0.0.2 asked for in its REP)"}} {
+		c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1, PairedBy: tt.by}
+		for e := range c.Ends {
+			c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), QPN: 16, QPNKnown: true, Packets: 100, Last: int64(time.Second)}
+		}
+		c.Ends[0].Settings = agent.Settings{Known: qp.KnowsRNRRetry, RNRRetry: tt.retry}
+		c.Ends[0].Stalled, c.Ends[0].Trouble = true, &qp.Trouble{Now: qp.Stall{NAKs: 1, Since: 5, Begun: 5, Last: 9}, RNR: qp.RNRSums{NAKs: 1, Least: 1, Most: 1, First: 5, Last: 9}}
+		c.Ends[0].Trouble.NAK.Time = 9
+		list := Of(&agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Connections: []agent.Connection{c}})
+		if len(list) != 1 || !strings.Contains(list[0].What, "it refused it once, after which") {
+			t.Fatalf("%+v", list)
+		}
+		told := slices.ContainsFunc(list[0].Facts, func(f Fact) bool {
+			return strings.Contains(f.Text, tt.want) && strings.HasPrefix(f.Text, "1 RNR NAK and")
+		})
+		if next := strings.HasPrefix(list[0].Next[0], "the rnr_retry_count that the program on 10.0.0.2 gives when it accepts"); !told || next != (tt.by == agent.ByCM && tt.retry == 0) {
+			t.Errorf("%v %d: %q %q", tt.by, tt.retry, list[0].Facts, list[0].Next)
+		}
+	}
+}

@@ -28,7 +28,7 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int6
 	}
 	switch {
 	case newest == 0:
-		i.fact("peer", "the capture holds no packet of "+peer)
+		i.fact("peer", "the capture holds no InfiniBand or RoCE packet of "+peer)
 	case !t.timed():
 	case here > since && elsewhere > here:
 		i.fact("peer", fmt.Sprintf("%s sent its last packet on this connection %s after %s, and went on sending on others", peer, span(here-since), event))

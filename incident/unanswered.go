@@ -217,7 +217,12 @@ func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
 	if !t.timed() || n < 2 || since < 3*(k.Last-k.Begun)/int64(n-1) {
 		return ""
 	}
-	least, setting := "", fmt.Sprintf(" (as with a retry_cnt of %d, which the capture does not tell)", n)
+	least, setting := "", ""
+	if timer := k.Rounds[qp.TimerExpired]; n <= mostRetries {
+		setting = fmt.Sprintf(" (as with a retry_cnt of %d, which the capture does not tell)", n)
+	} else if timer <= mostRetries { // the others were asked for
+		setting = fmt.Sprintf(" (of %d the timer ran out before: as with a retry_cnt of that, which the capture does not tell)", timer)
+	}
 	switch e, peer := &c.Ends[from], &c.Ends[1-from]; {
 	case e.Knows(qp.KnowsRetryCnt):
 		setting = fmt.Sprintf(" (retry_cnt is %d)", e.RetryCnt)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/qp"
 )
 
@@ -45,6 +46,10 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 			otherStart)
 		i.Next = append(i.Next, "both ends' QPN, rq_psn, sq_psn, P_Key and GID as the application exchanged them", "rdma resource show qp on "+peer+", and the counters of its port (out_of_sequence, resp_local_qp_error)")
 	case i.Kind == NeverAnswered:
+		if c.Encap == packet.RoCEv2IPv6 && (linkLocal(i.Local.Addr) || linkLocal(i.Peer.Addr)) {
+			i.FitsWith = append(i.FitsWith, "link-local addresses (fe80::/10), which no router forwards: the GIDs of the lowest indexes, where the hosts are in different subnets")
+			i.Next = append(i.Next, "a GID index of both hosts whose address is routed (show_gids; NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX, ib_write_bw -x)")
+		}
 		i.FitsWith = append(i.FitsWith, "a route, GID, VLAN or firewall (UDP port 4791) that keeps packets from "+peer+", or its answers from "+local,
 			"a host that is down; a wrong destination QPN would look the same")
 		i.Next = append(i.Next, "ping and rping from "+local+" to "+peer, "the GID that was used: its index, RoCE version and VLAN")
@@ -107,6 +112,9 @@ func (t *teller) alsoFits(i *Incident, c *agent.Connection, from int, k *qp.Stal
 		i.Next = append(i.Next, captureAt(i.Peer.Addr.String())+"whether the requests arrived there")
 	}
 }
+
+// linkLocal reports whether an IPv6 address is of the own link only (RFC 4291 2.5.6).
+func linkLocal(a packet.Addr) bool { return a.Hi>>54 == 0xFE80>>6 }
 
 // byKeptSizes says that the size of the packets may be why, as far as those show that were kept.
 func (t *teller) byKeptSizes(i *Incident, c *agent.Connection, from int, k *qp.Stall) {

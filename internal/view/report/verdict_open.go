@@ -32,7 +32,7 @@ func OpenRequests(o *agent.Open) string {
 	switch {
 	case o.Unclocked:
 	case o.Waited >= time.Millisecond:
-		s += ": nothing came in the last " + span(o.Waited) + " of the capture"
+		s += ": none came for them in the last " + span(o.Waited) + " of the capture"
 	}
 	return s
 }
