@@ -100,6 +100,7 @@ type Incident struct {
 	within       int           // of the one that an interruption is told with
 	explained    bool          // losses, most of which are packets that were overtaken
 	mostLost     time.Duration // of those that it tells of
+	naks         uint64        // RNR NAKs, of NotReady
 	accepted     bool          // the client of a refusal was accepted soon after
 	disconnected bool          // the peer had asked to disconnect before the request was sent
 	sized        bool          // only smaller packets pass

@@ -14,7 +14,7 @@ import (
 func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	i := t.between(NotReady, c, from)
 	r := &k.RNR
-	i.Begin, i.End, i.Lost = r.First, r.Last, time.Duration(r.Waited)
+	i.Begin, i.End, i.Lost, i.naks = r.First, r.Last, time.Duration(r.Waited), uint64(r.NAKs)
 	i.show(r.Frame, r.Newest)
 	took := t.within(", which took %s in all", r.Waited)
 	slow := t.timed() && slowToResume(r)
@@ -37,6 +37,7 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	if c.Ends[from].Stalled && k.Now.NAKs > 0 {
 		i.fact("at the end", fmt.Sprintf("it has refused %s %s, and not taken it yet", article(operation(&k.Now.Request)), times(uint64(k.Now.NAKs))))
 	}
+	i.fact("others", t.othersReady(c, from))
 	receiverReasons(i)
 	if slow {
 		fits, next := slowReasons(i)
@@ -45,13 +46,35 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	t.tell(i, "")
 }
 
+// othersReady says that the receiver was ready for all requests on the other connections between the hosts of c; "": it was not, or there are none.
+func (t *teller) othersReady(c *agent.Connection, from int) string {
+	list, n := t.siblings(c), uint64(0)
+	if len(list) > mostOthers {
+		return ""
+	}
+	for _, d := range list {
+		for e := range d.Ends {
+			switch {
+			case d == c || d.Ends[e].Addr != c.Ends[from].Addr || d.Ends[e].Messages == 0:
+			case d.Ends[e].Trouble != nil && d.Ends[e].Trouble.RNR.NAKs > 0:
+				return ""
+			default:
+				n++
+			}
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return "it was ready for all that came on " + count(n, "other connection") + " between the same hosts"
+}
+
 // episodes says in how many episodes RNR NAKs came, where in several.
 func (t *teller) episodes(r *qp.RNRSums) string {
 	if r.Episodes < 2 || !t.timed() {
 		return ""
 	}
-	return fmt.Sprintf("%d, with none for a second or longer between: on average every %s; the newest began %s after the first",
-		r.Episodes, span((r.Began-r.First)/int64(r.Episodes-1)), span(r.Began-r.First))
+	return fmt.Sprintf("%d, with breaks between: on average every %s; the newest began %s after the first", r.Episodes, span((r.Began-r.First)/int64(r.Episodes-1)), span(r.Began-r.First))
 }
 
 // longestRefused returns the longest stall by RNR NAKs that is over, of those that are kept; nil: there is none.
@@ -91,7 +114,9 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	i.during(s)
 	wait := int64(packet.RNRTimer(r.Most))
 	over := t.run.Last - s.Last
-	gaveUp := over > 4*wait+int64(100*time.Millisecond)
+	used := c.Ends[from].Knows(qp.KnowsRNRRetry) && c.Ends[from].RNRRetry < endless && s.NAKs == uint32(c.Ends[from].RNRRetry)+1
+	left := c.Closed.At > s.Last && c.Closed.By == i.Local.Addr
+	gaveUp := over > 4*wait+int64(100*time.Millisecond) || (used || left) && over > 4*wait
 	if !gaveUp && (s.NAKs < 2 || s.NAKs <= 8 && r.Waited > 2*(s.Last-s.Since)) {
 		return false // what it waited before is the larger part
 	}
@@ -124,8 +149,10 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 		i.fact("before", fmt.Sprintf("it was not ready %s for earlier requests, each of which it took in the end", times(uint64(before))))
 	}
 	t.after(i, c, s)
+	i.fact("others", t.othersReady(c, from))
 	receiverReasons(i)
 	if gaveUp && gaveRNRRetry(i, c, from) != "" && c.Ends[from].RNRRetry < endless {
+		i.Next[len(i.Next)-1] = fmt.Sprintf("min_rnr_timer of %v", i.Peer.Addr)
 		i.Next = append([]string{fmt.Sprintf("the rnr_retry_count that the program on %v gives when it %s: with %d, which is without end, a wait ends nothing", i.Peer.Addr, [...]string{"accepts (rdma_accept)", "connects (rdma_connect)"}[from], endless)}, i.Next...)
 	}
 	if t.timed() && slowToResume(r) {

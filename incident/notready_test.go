@@ -131,3 +131,29 @@ func TestGaveRNRRetry(t *testing.T) {
 		}
 	}
 }
+
+// TestUsedUp: RNR retries that are known to be used up, or after which the requester disconnected, are over soon after the last RNR NAK; else that takes longer to tell.
+func TestUsedUp(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		retry  uint8
+		closed int64
+		want   Kind
+	}{{"used up", 6, 0, Exhausted}, {"one is left", 7, 0, NotReady}, {"disconnected", 7, int64(30 * time.Millisecond), Exhausted}} {
+		c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1, PairedBy: agent.ByCM}
+		for e := range c.Ends {
+			c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), QPN: 16, QPNKnown: true, Packets: 100, Last: int64(time.Second)}
+		}
+		if tt.closed != 0 {
+			c.Closed = agent.Closed{By: c.Ends[0].Addr, At: tt.closed, Frame: 30}
+		}
+		c.Ends[0].Settings = agent.Settings{Known: qp.KnowsRNRRetry, RNRRetry: tt.retry}
+		const last = int64(20 * time.Millisecond)
+		c.Ends[0].Stalled, c.Ends[0].Trouble = true, &qp.Trouble{Now: qp.Stall{NAKs: 7, Since: 5, Begun: 5, Last: last}, RNR: qp.RNRSums{NAKs: 22, Least: 1, Most: 1, First: 5, Last: last, Waited: 3 * last}}
+		c.Ends[0].Trouble.NAK.Time = last
+		list := Of(&agent.Result{First: 1, Last: last + int64(50*time.Millisecond), RDMA: 1, Connections: []agent.Connection{c}})
+		if len(list) != 1 || list[0].Kind != tt.want {
+			t.Errorf("%s: %+v", tt.name, list)
+		}
+	}
+}

@@ -28,7 +28,7 @@ taps: [b]
 	}
 }
 
-// TestEpisodes: RNR NAKs that come again after a second without are told as episodes; one episode is not counted.
+// TestEpisodes: RNR NAKs that come again after a break are told as episodes; one episode is not counted.
 func TestEpisodes(t *testing.T) {
 	const scene = `
 about: a receive that is posted late, again and again
@@ -50,7 +50,7 @@ work:
 	if got := happened(t, frames(t, scene), agent.Options{}); !strings.Contains(got, "not-ready") || strings.Contains(got, told) {
 		t.Error(got)
 	}
-	if got := happened(t, frames(t, scene+again), agent.Options{}); !strings.Contains(got, told+"3, with none for a second or longer between: on average every 2.5s; the newest began 5s after the first") {
+	if got := happened(t, frames(t, scene+again), agent.Options{}); !strings.Contains(got, told+"3, with breaks between: on average every 2.5s; the newest began 5s after the first") {
 		t.Error(got)
 	}
 }

@@ -49,7 +49,7 @@ func Of(r *agent.Result) []Incident {
 	gather(list, r.Findings)
 	list = survivors(t.hubs(peers(withPauses(list))))
 	t.commonLosses(list)
-	list = oneFault(list)
+	list = shortages(oneFault(list))
 	alsoSized(list)
 	stoppedAtOnce(list)
 	return list

@@ -1,6 +1,8 @@
 package qp
 
 import (
+	"time"
+
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -117,12 +119,15 @@ type RNRSums struct {
 	First, Last    int64
 	Frame, Newest  uint64 // of the first and of the newest one
 	MostForRequest uint32 // NAKs of one request, at most
-	Episodes       uint32 // of NAKs that are less than a second apart, see EpisodeGap
+	Episodes       uint32 // of NAKs without a break
 	Began          int64  // when the newest of them did
 }
 
-// EpisodeGap is the time without RNR NAKs, in nanoseconds, after which the next one begins a new episode: longer than they may ask to wait (655.36 ms, table T4).
-const EpisodeGap = int64(1e9)
+// Without an RNR NAK for so long, and for so many times what the one before asked for, the next one begins a new episode.
+const (
+	leastBreak = int64(20 * time.Millisecond)
+	breakTimes = 8
+)
 
 // Active reports whether the request still waits for its response.
 func (s *Stall) Active() bool { return s.Begun != 0 && s.Ended == 0 }
@@ -247,7 +252,7 @@ func (s *SendQueue) StallNotReady(p *packet.Packet, w *wqe.SendWQE, since int64)
 	if r.NAKs == 0 {
 		r.First, r.Frame, r.Least, r.Most = p.Time, p.Frame, code, code
 	}
-	if r.NAKs == 0 || p.Time-r.Last > EpisodeGap {
+	if r.NAKs == 0 || p.Time-r.Last > max(leastBreak, breakTimes*int64(packet.RNRTimer(code))) {
 		r.Episodes++
 		r.Began = p.Time
 	}

@@ -1,0 +1,56 @@
+package incident_test
+
+import (
+	"strings"
+	"testing"
+
+	"ibwitness/agent"
+)
+
+const shortage = `
+about: receives that are posted late
+hcas: {a: 10.1.0.1, b: 10.1.0.2, c: 10.1.0.3}
+attributes: {min_rnr_timer: 14, timeout: 18, rnr_retry: 7}
+qps:
+  a1: {hca: a, peer: b1}
+  b1: {hca: b, peer: a1}
+  a2: {hca: a, peer: b2}
+  b2: {hca: b, peer: a2}
+  c1: {hca: c, peer: b3}
+  b3: {hca: b, peer: c1}
+taps: [b]
+work:
+  - {qp: a1, op: send, length: 1000}
+  - {qp: b1, op: receive, length: 1000, at: 20ms}
+  - {qp: a2, op: write, length: 1000, repeat: 3}
+`
+
+// TestShortages: a receiver that is not ready for several hosts at the same time is told once, with all of them; one that is not ready for one after the other is told for each.
+func TestShortages(t *testing.T) {
+	const together = "not-ready (proven): 10.1.0.2 was not ready for 2 hosts at the same time, "
+	for name, tt := range map[string]struct {
+		work string
+		want bool
+	}{
+		"at the same time": {"  - {qp: c1, op: send, length: 1000, at: 1ms}\n  - {qp: b3, op: receive, length: 1000, at: 20ms}\n", true},
+		"later":            {"  - {qp: c1, op: send, length: 1000, at: 100ms}\n  - {qp: b3, op: receive, length: 1000, at: 120ms}\n", false},
+		"one host":         {"", false},
+	} {
+		got := happened(t, frames(t, shortage+tt.work), agent.Options{})
+		if strings.Contains(got, together) != tt.want || strings.Contains(got, "hosts: also 10.1.0.") != tt.want || !strings.Contains(got, "not-ready") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// TestOthersReady: that a receiver was ready on the other connections of the same hosts is said; not where it was not.
+func TestOthersReady(t *testing.T) {
+	const others = "others: it was ready for all that came on 1 other connection between the same hosts"
+	if got := happened(t, frames(t, shortage), agent.Options{}); !strings.Contains(got, others) {
+		t.Error(got)
+	}
+	late := "  - {qp: a2, op: send, length: 1000, at: 40ms}\n  - {qp: b2, op: receive, length: 1000, at: 60ms}\n"
+	if got := happened(t, frames(t, shortage+late), agent.Options{}); strings.Contains(got, "others: it was ready") || !strings.Contains(got, "not-ready") {
+		t.Error(got)
+	}
+}
