@@ -97,10 +97,10 @@ func (p *pauseTold) covers(i *Incident) bool {
 	if !slices.Contains(p.waits, i.Local.Addr) && !slices.Contains(p.waits, i.Peer.Addr) {
 		return false
 	}
-	if 2*p.Most < time.Duration(p.LastTime-p.Time) {
-		return false // several pauses, between which traffic went on
-	}
 	from, to := p.Time, p.LastTime+aftermath
+	if 2*p.Most < time.Duration(to-from) { // several pauses, between which traffic went on: the longest may cover it
+		from, to = p.LongestSince, p.LongestSince+int64(p.Longest)+aftermath
+	}
 	return i.Begin <= to && i.End >= from && 10*(min(i.End, to)-max(i.Begin, from)) >= most*(i.End-i.Begin)
 }
 

@@ -36,6 +36,12 @@ func TestPauseCovers(t *testing.T) {
 		{"after", nil, qp.Stall{Since: 450 * ms, Begun: 550 * ms, Last: 550 * ms, Ended: 650 * ms}, false},
 		{"for longer", nil, qp.Stall{Since: 300 * ms, Begun: 450 * ms, Last: 650 * ms, Ended: 700 * ms}, false},
 		{"short ones", func(p *link.Paused) { p.Begun, p.Most, p.Longest = 100, 20*time.Millisecond, time.Millisecond }, qp.Stall{Since: 99 * ms, Begun: 150 * ms, Last: 350 * ms, Ended: 401 * ms}, false},
+		{"the longest of several", func(p *link.Paused) {
+			p.LastTime, p.Begun, p.LongestSince = 2000*ms, 3, 100*ms
+		}, qp.Stall{Since: 99 * ms, Begun: 150 * ms, Last: 350 * ms, Ended: 401 * ms}, true},
+		{"not the longest of several", func(p *link.Paused) {
+			p.LastTime, p.Begun, p.LongestSince = 2000*ms, 3, 1500*ms
+		}, qp.Stall{Since: 99 * ms, Begun: 150 * ms, Last: 350 * ms, Ended: 401 * ms}, false},
 		{"far between", func(p *link.Paused) { p.Begun, p.Most, p.Longest = 5, 100*time.Millisecond, 20*time.Millisecond }, qp.Stall{Since: 99 * ms, Begun: 150 * ms, Last: 350 * ms, Ended: 401 * ms}, false},
 	} {
 		p := storm

@@ -31,8 +31,9 @@ type Paused struct {
 	// Least and Most bound the time paused, all in all: from a frame that pauses to the next of its priority, unless its quanta had run out. Where the speed of the
 	// link is known they are one; else they rest on the fastest and the slowest that it can be, 1.6 Tb/s and 1 Gb/s.
 	Least, Most time.Duration
-	// Longest is the longest time from the beginning of a pause to its end, by the same measure as Most.
-	Longest time.Duration
+	// Longest is the longest time from the beginning of a pause to its end, by the same measure as Most, and LongestSince when that began.
+	Longest      time.Duration
+	LongestSince int64
 	// Unbroken is the greatest speed, in bit/s, at which each of its frames came before the quanta of the one before had run out, so that Most was paused without a
 	// break from the first to the last of each pause; 0: where nothing is known of it.
 	Unbroken uint64
@@ -165,7 +166,9 @@ func (s *span) advance(now int64) {
 	if u := uint64(s.quanta) * quantum * uint64(time.Second) / uint64(max(passed, 1)); s.Unbroken == 0 || u < s.Unbroken {
 		s.Unbroken = u
 	}
-	s.Longest = max(s.Longest, time.Duration(s.asked-s.since+min(passed, most)))
+	if n := time.Duration(s.asked - s.since + min(passed, most)); n > s.Longest {
+		s.Longest, s.LongestSince = n, s.since
+	}
 	if passed > most {
 		s.held = false
 		s.Unresumed++

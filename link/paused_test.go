@@ -25,24 +25,24 @@ func TestPauses(t *testing.T) {
 		want  []Paused
 	}{
 		{"resumed", fast, []asks{{10, 8, 1000}, {12, 8, 0}}, []Paused{{
-			Priority: 3, Frames: 2, Resumed: 1, Quanta: 1000, Begun: 1, Least: 2000, Most: 2000, Longest: 2000, Time: 10 * us, LastTime: 12 * us, Frame: 1, LastFrame: 2,
+			Priority: 3, Frames: 2, Resumed: 1, Quanta: 1000, Begun: 1, Least: 2000, Most: 2000, Longest: 2000, LongestSince: 10 * us, Time: 10 * us, LastTime: 12 * us, Frame: 1, LastFrame: 2,
 		}}},
 		{"asked again, and resumed twice", fast, []asks{{10, 8, 1000}, {14, 8, 1000}, {17, 8, 0}, {18, 8, 0}}, []Paused{{
-			Priority: 3, Frames: 4, Resumed: 2, Quanta: 2000, Begun: 1, Least: 7000, Most: 7000, Longest: 7000, Time: 10 * us, LastTime: 18 * us, Frame: 1, LastFrame: 4,
+			Priority: 3, Frames: 4, Resumed: 2, Quanta: 2000, Begun: 1, Least: 7000, Most: 7000, Longest: 7000, LongestSince: 10 * us, Time: 10 * us, LastTime: 18 * us, Frame: 1, LastFrame: 4,
 		}}},
 		{"ran out, and again", fast, []asks{{10, 8, 1000}, {20, 8, 500}}, []Paused{{
-			Priority: 3, Frames: 2, Quanta: 1500, Begun: 2, Unresumed: 2, Least: 7680, Most: 7680, Longest: 5120, Time: 10 * us, LastTime: 20 * us, Frame: 1, LastFrame: 2,
+			Priority: 3, Frames: 2, Quanta: 1500, Begun: 2, Unresumed: 2, Least: 7680, Most: 7680, Longest: 5120, LongestSince: 10 * us, Time: 10 * us, LastTime: 20 * us, Frame: 1, LastFrame: 2,
 		}}},
 		{"lasts at the end", fast, []asks{{98, 8, 1000}}, []Paused{{
-			Priority: 3, Frames: 1, Quanta: 1000, Begun: 1, Unresumed: 1, Held: true, Least: 2000, Most: 2000, Longest: 2000, Time: 98 * us, LastTime: 98 * us, Frame: 1, LastFrame: 1,
+			Priority: 3, Frames: 1, Quanta: 1000, Begun: 1, Unresumed: 1, Held: true, Least: 2000, Most: 2000, Longest: 2000, LongestSince: 98 * us, Time: 98 * us, LastTime: 98 * us, Frame: 1, LastFrame: 1,
 		}}},
 		{"of no known speed", 0, []asks{{10, 8, 1000}, {30, 8, 0}}, []Paused{{
-			Priority: 3, Frames: 2, Resumed: 1, Quanta: 1000, Begun: 1, Least: 320, Most: 20_000, Longest: 20_000, Time: 10 * us, LastTime: 30 * us, Frame: 1, LastFrame: 2,
+			Priority: 3, Frames: 2, Resumed: 1, Quanta: 1000, Begun: 1, Least: 320, Most: 20_000, Longest: 20_000, LongestSince: 10 * us, Time: 10 * us, LastTime: 30 * us, Frame: 1, LastFrame: 2,
 		}}},
 		{"two priorities and all traffic", fast, []asks{{10, 0x81, 1000}, {11, 0, 1000}, {12, 0x80, 0}, {13, 0, 0}}, []Paused{
-			{Priority: 0, Frames: 1, Quanta: 1000, Begun: 1, Unresumed: 1, Least: 5120, Most: 5120, Longest: 5120, Time: 10 * us, LastTime: 10 * us, Frame: 1, LastFrame: 1},
-			{Priority: 7, Frames: 2, Resumed: 1, Quanta: 1000, Begun: 1, Least: 2000, Most: 2000, Longest: 2000, Time: 10 * us, LastTime: 12 * us, Frame: 1, LastFrame: 3},
-			{All: true, Frames: 2, Resumed: 1, Quanta: 1000, Begun: 1, Least: 2000, Most: 2000, Longest: 2000, Time: 11 * us, LastTime: 13 * us, Frame: 2, LastFrame: 4},
+			{Priority: 0, Frames: 1, Quanta: 1000, Begun: 1, Unresumed: 1, Least: 5120, Most: 5120, Longest: 5120, LongestSince: 10 * us, Time: 10 * us, LastTime: 10 * us, Frame: 1, LastFrame: 1},
+			{Priority: 7, Frames: 2, Resumed: 1, Quanta: 1000, Begun: 1, Least: 2000, Most: 2000, Longest: 2000, LongestSince: 10 * us, Time: 10 * us, LastTime: 12 * us, Frame: 1, LastFrame: 3},
+			{All: true, Frames: 2, Resumed: 1, Quanta: 1000, Begun: 1, Least: 2000, Most: 2000, Longest: 2000, LongestSince: 11 * us, Time: 11 * us, LastTime: 13 * us, Frame: 2, LastFrame: 4},
 		}},
 		{"only resumed", fast, []asks{{10, 0xFF, 0}}, nil},
 		{"a clock that is set back", fast, []asks{{50, 8, 1000}, {10, 8, 1000}, {12, 8, 0}}, []Paused{{
