@@ -102,6 +102,7 @@ type Incident struct {
 	mostLost     time.Duration // of those that it tells of
 	naks         uint64        // RNR NAKs, of NotReady
 	accepted     bool          // the client of a refusal was accepted soon after
+	follows      bool          // the peer's own request on the connection was not answered in time before
 	disconnected bool          // the peer had asked to disconnect before the request was sent
 	sized        bool          // only smaller packets pass
 	packet       uint32        // payload of a packet of the request, not of a READ; 0: not known

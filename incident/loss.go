@@ -60,13 +60,33 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 		i.fact("missing", missing(&k.Missing, least))
 	}
 	path := t.paths(c, from)
+	if late { // none was lost on any
+		path = lossyPath{}
+	}
 	i.fact("paths", path.said)
+	if late {
+		i.fact("timer", t.timerBeside(k))
+	}
 	i.onePath, i.ofTrimmed, i.ofMarked = path.one, t.trims(i), t.marked[way{i.Local.Addr, i.Peer.Addr}]
 	t.lossReasons(i, c, from, k, late, path.one)
 	asked := uint64(o.Asked) + uint64(k.Responses.All().Asked)
 	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was, but where there are few rounds beside many that were overtaken.
 	i.explained = asked > 0 && (2*asked >= n || 2*(asked+uint64(o.Numbered)) >= n && 2*uint64(s.Rounds[qp.TimerExpired]) < n) || uint64(o.Packets) >= mostlyOvertaken*n
 	t.tell(i, unlike(i))
+}
+
+// timerBeside says after what time a requester whose answers came late retransmitted, and how long the longest answer took.
+func (t *teller) timerBeside(k *qp.Trouble) string {
+	after, took := int64(math.MaxInt64), int64(0)
+	for n := range k.Longest {
+		if s := &k.Longest[n]; s.Late && s.Begun > s.Since {
+			after, took = min(after, s.Begun-s.Since), max(took, s.Ended-s.Since)
+		}
+	}
+	if took == 0 || !t.timed() {
+		return ""
+	}
+	return fmt.Sprintf("it retransmitted after %s, and answers took up to %s", span(after), span(took))
 }
 
 // unlike tells losses apart that are not one with others between the same hosts: of late answers nothing was lost, nor was what others had overtaken.

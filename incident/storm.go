@@ -20,6 +20,9 @@ func (t *teller) storm(i *Incident, e *agent.End, s *qp.Storm) {
 
 // stormReasons says what has little loss cost so much.
 func stormReasons(i *Incident, s *qp.Stalls) {
+	if i.again.late {
+		return // that is why
+	}
 	if s.Rounds[qp.TimerExpired] > s.Rounds[qp.SequenceAsked]+s.Rounds[qp.ResponseLost] {
 		i.FitsWith = append([]string{"a retransmission timer that is shorter than an answer takes, so that what had arrived is retransmitted"}, i.FitsWith...)
 		i.Next = append([]string{"the timeout of the queue pair on " + i.Local.Addr.String() + ", against how long answers take (--latency)"}, i.Next...)

@@ -131,6 +131,7 @@ func (t *teller) requests(c *agent.Connection, from int) {
 		return
 	default:
 		t.silent(c, from)
+		t.answeredTooLate(c, from)
 	}
 	if t.run.Clock.Count == 0 {
 		t.interrupted(c, from, &k)
@@ -224,7 +225,7 @@ func (t *teller) sorted() []Incident {
 	return out
 }
 
-// rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed or met congestion, and requests that were sent after a DREQ come after others that are not answered, and refusals of a client that was accepted soon after come last.
+// rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed or met congestion, and requests that were sent after a DREQ, or to a queue pair that had failed before, come after others that are not answered, and refusals of a client that was accepted soon after come last.
 func rank(i *Incident) int {
 	switch {
 	case i.ofTrimmed:
@@ -235,7 +236,7 @@ func rank(i *Incident) int {
 	if i.explained {
 		return 2*int(Reordered) + 1
 	}
-	if i.disconnected {
+	if i.disconnected || i.follows {
 		return 2*int(i.Kind) + 1
 	}
 	if i.accepted {

@@ -54,7 +54,8 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 			"a host that is down; a wrong destination QPN would look the same")
 		i.Next = append(i.Next, "ping and rping from "+local+" to "+peer, "the GID that was used: its index, RoCE version and VLAN")
 	case t.inError(i, c, from, k):
-		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that is in the error state, since nothing answered its own request on this connection: see there")
+		i.follows = true
+		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that is in the error state, since its own request on this connection was not answered, or too late: see there")
 		i.Next = append(i.Next, "why the request of "+i.Peer.String()+" was not answered: that came first")
 	case i.Kind == Unanswered && c.Ends[1-from].Last > k.Last && !t.cutOff(i, k):
 		t.oneWay(i, c, from, k)
@@ -135,8 +136,14 @@ func (t *teller) bothWays(c *agent.Connection, from int) bool {
 
 // inError reports whether the peer, which is not end from of c, has used up the retries of its own request on this connection before the requester began to retransmit.
 func (t *teller) inError(i *Incident, c *agent.Connection, from int, k *qp.Stall) bool {
+	if i.Kind != Unanswered {
+		return false
+	}
+	if s := t.tooLate(c, 1-from); s != nil {
+		return true
+	}
 	first, vain := t.vain(c, 1-from)
-	return i.Kind == Unanswered && vain && first.Last < k.Begun && t.gaveUp(c, 1-from, &first) != ""
+	return vain && first.Last < k.Begun && t.gaveUp(c, 1-from, &first) != ""
 }
 
 // oneWay says what fits where the peer still sends on the connection itself: its queue pair is there.

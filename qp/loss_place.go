@@ -54,16 +54,25 @@ func (s *SendQueue) NAKed() { s.trouble().Now.Asked = true }
 func (s *SendQueue) AskedForUnshown() { s.trouble().Now.Unshown = true }
 
 // AnsweredAgain notes that the responder has acknowledged a PSN once more, which it had acknowledged before: where the timer had the requester retransmit that, and there is
-// an answer more than packets that were retransmitted, nothing was lost.
+// an answer more than packets that were retransmitted, or than rounds to the last of them, nothing was lost.
 func (s *SendQueue) AnsweredAgain(psn packet.PSN) {
-	if t := s.Trouble(); t != nil && t.Late.Left > 0 && !psn.Before(t.Late.From) && psn.Before(t.Late.To) {
-		if t.Late.Left--; t.Late.Left == 0 {
-			t.Late.Rounds += t.Late.Of
-			for i := range t.Longest {
-				if k := &t.Longest[i]; k.Ended != 0 && k.Request.PSN == t.Late.From {
-					k.Late = true
-				}
-			}
+	t := s.Trouble()
+	if t == nil || t.Late.Left == 0 || psn.Before(t.Late.From) || !psn.Before(t.Late.To) {
+		return
+	}
+	t.Late.Left--
+	last := t.Late.LastLeft > 0 && psn == t.Late.Last
+	if last {
+		t.Late.LastLeft--
+	}
+	if t.Late.Left > 0 && (!last || t.Late.LastLeft > 0) {
+		return
+	}
+	t.Late.Left, t.Late.LastLeft = 0, 0
+	t.Late.Rounds += t.Late.Of
+	for i := range t.Longest {
+		if k := &t.Longest[i]; k.Ended != 0 && k.Request.PSN == t.Late.From {
+			k.Late = true
 		}
 	}
 }

@@ -26,9 +26,10 @@ type Trouble struct {
 	}
 	Late struct { // rounds that the requester's timer began although the answer was on its way: each copy was answered
 		Rounds uint32
-		// The newest stall that only the timer made: the PSNs that were retransmitted, in how many rounds, and how many more answers show that the first copy had one too.
-		From, To packet.PSN
-		Of, Left uint32
+		// The newest stall that only the timer made: the PSNs that were retransmitted, in how many rounds, and how many more answers show that the first copy had one too: any, or to the last
+		// PSN of each round, which a responder acknowledges only once it has all.
+		From, To, Last     packet.PSN
+		Of, Left, LastLeft uint32
 	}
 	AnswersSeen uint32 // rounds that the requester's timer began although the tap had seen the answer
 	Passed      uint32 // rounds that a later response began, likewise
@@ -327,8 +328,12 @@ func (t *Trouble) over() {
 	}
 	t.Now = Stall{}
 	t.Sum.add(&k)
-	if t.Late.Left = 0; k.Ended != 0 && !k.Acked && k.NAKs == 0 && k.Total() == uint64(k.Rounds[TimerExpired]) {
-		t.Late.From, t.Late.To, t.Late.Of, t.Late.Left = k.Request.PSN, k.High, k.Rounds[TimerExpired], k.Packets
+	t.Late.Left, t.Late.LastLeft = 0, 0
+	if n := k.Rounds[TimerExpired]; n > 0 && k.Ended != 0 && !k.Acked && k.NAKs == 0 && k.Total() == uint64(n) {
+		t.Late.From, t.Late.To, t.Late.Of, t.Late.Left = k.Request.PSN, k.High, n, k.Packets
+		if k.Packets%n == 0 {
+			t.Late.Last, t.Late.LastLeft = k.Request.PSN.Add(int(k.Packets/n)-1), n
+		}
 	}
 	t.keep(k)
 }

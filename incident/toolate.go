@@ -1,0 +1,51 @@
+package incident
+
+import (
+	"fmt"
+
+	"ibwitness/agent"
+	"ibwitness/qp"
+)
+
+// tooLate returns the stall with which the retries of end from of a connection were used up before its answer came, as it seems: it has sent nothing since it came, though
+// the peer had requests of its own, which nothing answers either; nil: there is none.
+func (t *teller) tooLate(c *agent.Connection, from int) *qp.Stall {
+	e, peer := &c.Ends[from], &c.Ends[1-from]
+	if e.Trouble == nil || e.Stalled || e.Trouble.Refusal.Time != 0 || !peer.Stalled || peer.Trouble == nil || !t.timed() || t.lossy() {
+		return nil
+	}
+	limit := uint64(mostRetries)
+	if n, known := retryLimit(c, from); known {
+		limit = uint64(n)
+	}
+	k := e.Trouble.Settled(false)
+	for n := range k.Longest {
+		s := &k.Longest[n]
+		if s.Begun != 0 && s.NAKs == 0 && s.Total() == uint64(s.Rounds[qp.TimerExpired]) && s.Total() >= max(limit, 1) && s.Ended > s.Last && e.Last < s.Ended && peer.Trouble.Now.Since > s.Last && peer.Trouble.Now.Total() > 1 {
+			return s
+		}
+	}
+	return nil
+}
+
+// answeredTooLate tells of such a stall.
+func (t *teller) answeredTooLate(c *agent.Connection, from int) {
+	s := t.tooLate(c, from)
+	if s == nil {
+		return
+	}
+	i := t.between(Unanswered, c, from)
+	i.Certainty = Likely // it may have had nothing more to send, and its host another reason to answer nothing
+	i.during(s)
+	i.Ongoing = c.Closed.At == 0
+	then := &c.Ends[1-from].Trouble.Now
+	i.show(then.Request.Frame)
+	i.What = fmt.Sprintf("%v %s in %s, and nothing since: the answer came only %s after its last retransmission.", &i.Local, sent(&s.Request, s.Total()), span(s.Last-s.Since), span(s.Ended-s.Last))
+	i.fact("request", retransmitted(&s.Request))
+	i.fact("timer", fmt.Sprintf("it first retransmitted after %s, and the answer took %s", span(s.Begun-s.Since), span(s.Ended-s.Since)))
+	i.fact("gave up", fmt.Sprintf("its %d retries were used up, as it seems, which completes in error as transport retry counter exceeded", s.Total()))
+	i.fact("then", fmt.Sprintf("it answers nothing on this connection any more: first the request in frame %d", then.Request.Frame))
+	i.FitsWith = []string{tooShort, "a responder, its host or the path that was held up meanwhile"}
+	i.Next = []string{timeoutOf(i), "what " + i.Peer.Addr.String() + " did at that time"}
+	t.tell(i, "too late")
+}
