@@ -10,6 +10,7 @@ import (
 type sums struct {
 	packets, rdma, short, unknown uint64
 	other                         [notRDMA]uint64 // by outcome, from fabricagent.UltraEthernet on
+	echoes                        echoes
 }
 
 func (s *sums) add(o sums) {
@@ -20,6 +21,7 @@ func (s *sums) add(o sums) {
 	for i, n := range o.other {
 		s.other[i] += n
 	}
+	s.echoes.addAll(&o.echoes)
 }
 
 // batch is frames and their packets on their way through the engine.
@@ -119,6 +121,7 @@ func (d *decoder) packet(f *fabricagent.Frame, p *packet.Packet) bool {
 		d.sums.other[out-fabricagent.UltraEthernet]++
 		return false
 	default:
+		d.sums.echoes.frame(f)
 		return false
 	}
 	if t := d.traffic; t != nil && p.Has&packet.HasBTH != 0 {

@@ -43,6 +43,7 @@ type Result struct {
 	Disorder    Disorder            // frames that are stamped before one which comes before them
 	Silences    []Silence           // the longest times without any frame, 50 ms or longer, in the order in which they were
 	Forgotten   Forgotten           // since there was too much
+	Echoes      []Echo              // hosts that answered pings, by address; nil: none did, or too many to say
 	NotJudged   []Note              // what was not judged and why, most frequent first
 	Paused      []link.Paused       // who had whom pause on Ethernet, by pause frames, in the order in which it began
 	Latencies   *verifier.Latencies // nil: not measured

@@ -40,7 +40,7 @@ func (r *Result) addLatencies(l *verifier.Latencies) {
 
 // result puts together what the shards found, in an order that does not depend on their number.
 func (e *engine) result() *Result {
-	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, Events: len(e.opt.Events), First: e.clocks.first, Last: e.clocks.last, Taps: e.src.Taps(), Clock: e.clocks.step, Disorder: e.clocks.order, Silences: e.clocks.silences()}
+	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, Events: len(e.opt.Events), First: e.clocks.first, Last: e.clocks.last, Taps: e.src.Taps(), Clock: e.clocks.step, Disorder: e.clocks.order, Silences: e.clocks.silences(), Echoes: e.sums.echoes.hosts()}
 	r.Open.Unclocked = r.Clock.Count > 0
 	var skipped [verifier.NumSkips]uint64
 	var management [gmp.NumSkips]uint64

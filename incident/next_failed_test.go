@@ -2,11 +2,14 @@ package incident_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"ibwitness/agent"
+	"ibwitness/fabricagent"
 	"ibwitness/incident"
+	"ibwitness/packet"
 )
 
 // TestNextFailed: where hosts begin another connection that is never answered either, that is told; not of one that is.
@@ -63,6 +66,45 @@ errors:
 		const said = "packets that were lost, as others between these hosts were, for which there were 8 rounds of retransmission: it was sent twice, and each time it or its answer was lost"
 		if got == "" || strings.Contains(got, "packets that were lost, as others") != k.want || k.want && got != said {
 			t.Errorf("%s retries, losses %t: %q", k.retries, k.losses != "", got)
+		}
+	}
+}
+
+// TestSameQPN: where the next connection, which is never answered either, goes to the same QPN, that this is gone comes first; not where it goes to another one.
+func TestSameQPN(t *testing.T) {
+	const scene = `
+about: a connection that nothing answers any more, and another after it
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {timeout: 12, retry_cnt: 3}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}, a3: {hca: a, peer: b3}, b3: {hca: b, peer: a3}}
+work:
+  - {qp: a3, op: write, length: 100, repeat: 60, every: 20ms}
+  - {qp: a1, op: write, length: 100, repeat: 2, every: 5ms}
+  - {qp: a2, op: write, length: 100, at: 700ms}
+taps: [middle]
+errors:
+  - {do: drop, from: a, psn: 0x100001, count: all, where: after}
+  - {do: drop, from: a, psn: 0x300000, count: all, where: after}
+`
+	list := frames(t, scene)
+	other := slices.Clone(list)
+	var to uint32
+	for k := range list {
+		var p packet.Packet
+		packet.DecodeIP(&p, list[k].Data[14:], int(list[k].Len)-14)
+		switch p.PSN {
+		case 0x100000:
+			to = max(to, p.DestQP)
+		case 0x300000:
+			changed(&list[k], func(p *packet.Packet) { p.DestQP = to })
+		}
+	}
+	const same, gone = " to the same QPN (0x", "a requester that still uses QPNs of 10.1.0.2 which are gone"
+	for want, frames := range map[bool][]fabricagent.Frame{true: list, false: other} {
+		r := judged(t, frames, agent.Options{})
+		fits := incident.Of(r)[0].FitsWith[0]
+		if got := toldOf(r); strings.Contains(got, same) != want || strings.HasPrefix(fits, gone) != want {
+			t.Errorf("%v: %s\n%s", want, got, fits)
 		}
 	}
 }

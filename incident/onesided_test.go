@@ -116,6 +116,10 @@ func TestIgnoredAmongOthers(t *testing.T) {
 	for k := range later {
 		later[k].Time += int64(30 * time.Second)
 	}
+	pong := one[0]
+	pong.Time += int64(5 * time.Second)
+	pong.Data = append([]byte{12: 8, 13: 0}, []byte{0: 0x45, 3: 28, 8: 64, 9: 1, 12: 10, 15: 2, 16: 10, 19: 1, 27: 0}...)
+	pong.Len = uint32(len(pong.Data))
 	first.Time += int64(10 * time.Second)
 	again.Time += int64(20 * time.Second)
 	for name, tt := range map[string]struct {
@@ -126,6 +130,7 @@ func TestIgnoredAmongOthers(t *testing.T) {
 		"others were after it": {append([]fabricagent.Frame{one[0], again}, later...), "then: 10.0.0.2 answered another REQ of 10.0.0.1, 10s after the last of these", "meanwhile"},
 		"restarted":            {append([]fabricagent.Frame{one[0], again}, later...), "a host, a path or a program that was not there until then: a restart", down},
 		"none was":             {[]fabricagent.Frame{one[0], again}, down, "others:"},
+		"it answered a ping":   {[]fabricagent.Frame{one[0], pong, again}, "the capture holds no InfiniBand or RoCE packet of 10.0.0.2, but it answered 1 ping: it is up", down},
 		"before it":            {[]fabricagent.Frame{two[0], two[1], first, again}, "nothing of 10.0.0.2 is in the capture since", "others:"},
 	} {
 		got := ""

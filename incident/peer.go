@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/qp"
 )
 
@@ -19,6 +20,28 @@ func (t *teller) cutOff(i *Incident, k *qp.Stall) bool {
 	return !t.alive(i, k) && t.seen[i.Peer.Addr].by(k.Last).lasts.at > k.Begun
 }
 
+// answersPings says that a host answered pings, though no RDMA packet of it is in the capture; "": it did not, as far as is known.
+func (t *teller) answersPings(a packet.Addr) string {
+	for _, e := range t.run.Echoes {
+		if e.Addr == a {
+			in := ""
+			if e.Replies > 1 {
+				in = t.within(" in %s", e.Last-e.First)
+			}
+			return fmt.Sprintf(", but it answered %s%s: it is up", count(e.Replies, "ping"), in)
+		}
+	}
+	return ""
+}
+
+// downOr returns what fits of a host that answers no request: that it is down, where it answered no pings either, and that its RDMA does not work.
+func (t *teller) downOr(a packet.Addr) string {
+	if t.answersPings(a) != "" {
+		return "a host whose RDMA does not work, or not at this address: no RDMA driver for it, another RoCE version (v1), or a filter of it for UDP port 4791"
+	}
+	return "a host that is down or does not run RDMA"
+}
+
 // peer says what the host of the peer, which is end to of c, has sent since a time, that of what event names, and which of its connections had begun until another.
 func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int64, event string) {
 	h, newest := t.seen[i.Peer.Addr], t.hosts[i.Peer.Addr].last
@@ -28,7 +51,7 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int6
 	}
 	switch {
 	case newest == 0:
-		i.fact("peer", "the capture holds no InfiniBand or RoCE packet of "+peer)
+		i.fact("peer", "the capture holds no InfiniBand or RoCE packet of "+peer+t.answersPings(i.Peer.Addr))
 	case !t.timed():
 	case here > since && elsewhere > here:
 		i.fact("peer", fmt.Sprintf("%s sent its last packet on this connection %s after %s, and went on sending on others", peer, span(here-since), event))

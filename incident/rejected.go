@@ -283,9 +283,12 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 	if t.hosts[q.To].last > q.First {
 		i.FitsWith = []string{lost, "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
 	} else {
-		i.FitsWith = []string{"a host that is down or does not run RDMA", "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
+		i.FitsWith = []string{t.downOr(q.To), "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
 	}
 	i.Next = []string{"ping and rping from " + from + " to " + to, "rdma link on " + to}
+	if t.answersPings(q.To) != "" {
+		i.Next[0] = "rping from " + from + " to " + to
+	}
 }
 
 // meanwhileWait is for how long after a REQ that was sent once others are answered meanwhile: a host that restarts takes longer.

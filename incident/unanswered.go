@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/wqe"
 )
@@ -280,7 +281,23 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	case next.Ends[0].Stalled && next.Ends[0].Addr == i.Local.Addr, next.Ends[1].Stalled && next.Ends[1].Addr == i.Local.Addr:
 		failed = ", on which a request was never answered either"
 	}
-	i.fact("then", fmt.Sprintf("the same hosts began another connection%s, in frame %d%s%s", later, next.FirstFrame, asked, failed))
+	to := ""
+	if e := endOf(next, i.Peer.Addr); failed != "" && e != nil && e.QPNKnown && i.Peer.QPNKnown && e.QPN == i.Peer.QPN {
+		to = fmt.Sprintf(" to the same QPN (0x%x)", e.QPN)
+		i.FitsWith = append([]string{fmt.Sprintf("a requester that still uses QPNs of %v which are gone: its process was restarted, and has others", i.Peer.Addr)}, i.FitsWith...)
+		i.Next = append([]string{fmt.Sprintf("when the process on %v was started, and whether that on %v has its new QPNs", i.Peer.Addr, i.Local.Addr)}, i.Next...)
+	}
+	i.fact("then", fmt.Sprintf("the same hosts began another connection%s%s, in frame %d%s%s", to, later, next.FirstFrame, asked, failed))
+}
+
+// endOf is the end of a connection that a host has; nil: none, or both.
+func endOf(c *agent.Connection, a packet.Addr) *agent.End {
+	for e := range c.Ends {
+		if c.Ends[e].Addr == a && c.Ends[1-e].Addr != a {
+			return &c.Ends[e]
+		}
+	}
+	return nil
 }
 
 // neverAnswered reports whether an end of a connection sent requests, and retransmitted some, and the other never sent anything.

@@ -51,7 +51,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 			i.Next = append(i.Next, "a GID index of both hosts whose address is routed (show_gids; NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX, ib_write_bw -x)")
 		}
 		i.FitsWith = append(i.FitsWith, "a route, GID, VLAN or firewall (UDP port 4791) that keeps packets from "+peer+", or its answers from "+local,
-			"a host that is down; a wrong destination QPN would look the same")
+			t.downOr(i.Peer.Addr)+"; a wrong destination QPN would look the same")
 		i.Next = append(i.Next, "ping and rping from "+local+" to "+peer, "the GID that was used: its index, RoCE version and VLAN")
 	case t.inError(i, c, from, k):
 		i.follows = true

@@ -1,0 +1,60 @@
+package agent
+
+import (
+	"slices"
+
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
+)
+
+// Echo is how a host answered pings: it was up, whether or not its RDMA was.
+type Echo struct {
+	Addr        packet.Addr
+	Replies     uint64
+	First, Last int64 // nanoseconds since the Unix epoch
+}
+
+// mostEchoes is of how many hosts at most it is known how they answered pings.
+const mostEchoes = 64
+
+// echoes are the hosts that answered pings; of more than mostEchoes none is known, so that they do not depend on who counts them.
+type echoes struct {
+	list []Echo
+	many bool
+}
+
+// frame takes a frame that holds no RDMA packet.
+func (e *echoes) frame(f *fabricagent.Frame) {
+	if from, ok := fabricagent.EchoReply(f); ok {
+		e.add(Echo{from, 1, f.Time, f.Time})
+	}
+}
+
+func (e *echoes) add(o Echo) {
+	for i := range e.list {
+		if x := &e.list[i]; x.Addr == o.Addr {
+			x.Replies += o.Replies
+			x.First, x.Last = min(x.First, o.First), max(x.Last, o.Last)
+			return
+		}
+	}
+	if e.many = e.many || len(e.list) == mostEchoes; !e.many {
+		e.list = append(e.list, o)
+	}
+}
+
+func (e *echoes) addAll(o *echoes) {
+	for _, x := range o.list {
+		e.add(x)
+	}
+	e.many = e.many || o.many
+}
+
+// hosts returns them by address; nil: there are too many.
+func (e *echoes) hosts() []Echo {
+	if e.many {
+		return nil
+	}
+	slices.SortFunc(e.list, func(a, b Echo) int { return a.Addr.Compare(b.Addr) })
+	return e.list
+}
