@@ -100,13 +100,14 @@ type Incident struct {
 	within       int           // of the one that an interruption is told with
 	explained    bool          // losses, most of which are packets that were overtaken
 	mostLost     time.Duration // of those that it tells of
-	naks         uint64        // RNR NAKs, of NotReady
-	accepted     bool          // the client of a refusal was accepted soon after
-	follows      bool          // the peer's own request on the connection was not answered in time before
-	disconnected bool          // the peer had asked to disconnect before the request was sent
-	sized        bool          // only smaller packets pass
-	packet       uint32        // payload of a packet of the request, not of a READ; 0: not known
-	refused      uint64        // frame of the request that a NAK refuses; 0: not known
+	late         late
+	naks         uint64 // RNR NAKs, of NotReady
+	accepted     bool   // the client of a refusal was accepted soon after
+	follows      bool   // the peer's own request on the connection was not answered in time before
+	disconnected bool   // the peer had asked to disconnect before the request was sent
+	sized        bool   // only smaller packets pass
+	packet       uint32 // payload of a packet of the request, not of a READ; 0: not known
+	refused      uint64 // frame of the request that a NAK refuses; 0: not known
 
 	steppedBy int64 // by how much the clock of the capture stepped ahead, nanoseconds; 0: it did not
 

@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 
 	"ibwitness/agent"
 	"ibwitness/packet"
@@ -27,6 +28,7 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	}
 	i := t.between(Reordered, c, from)
 	i.Begin, i.End, i.Tap = o.First, o.Last, o.Tap
+	i.late = late{of.name, uint64(o.Packets), c.Ends[from].Packets, uint64(o.Asked)}
 	i.show(o.Frame, o.Newest)
 	e := &c.Ends[from]
 	how := ", though they had left first."
@@ -69,6 +71,7 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	}
 	i.Next = []string{"adaptive routing of the switches, and whether both adapters take packets out of order: if they do, --profile adaptive-routing judges them so, and --profile selective-repeat responders that keep what comes after a gap"}
 	if o.Asked > 0 {
+		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == capture }) // it came to the receiver so
 		i.Next = []string{of.next + " of " + i.Peer.Addr.String() + ", and adaptive routing of the switches for this traffic: it does not take packets out of order"}
 	}
 	t.tell(i, of.name)

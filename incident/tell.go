@@ -49,7 +49,7 @@ func Of(r *agent.Result) []Incident {
 	gather(list, r.Findings)
 	list = survivors(t.hubs(peers(withPauses(list))))
 	t.commonLosses(list)
-	list = shortages(oneFault(list))
+	list = overtakings(shortages(oneFault(list)))
 	alsoSized(list)
 	stoppedAtOnce(list)
 	return list
@@ -193,7 +193,8 @@ func (t *teller) tellAs(i *Incident, g group) {
 	if was.newest != newest { // else it is the same connection once more
 		n += i.Connections
 	}
-	rounds := was.again.rounds + i.again.rounds
+	rounds, late := was.again.rounds+i.again.rounds, was.late
+	late.add(i.late)
 	begin, end, ongoing := min(was.Begin, i.Begin), max(was.End, i.End), was.Ongoing || i.Ongoing
 	most := max(was.mostLost, was.Lost, i.Lost)
 	if i.Lost > was.Lost+was.Lost/clearlyMore || i.Begin < was.Begin && i.Lost+i.Lost/clearlyMore >= was.Lost {
@@ -201,7 +202,7 @@ func (t *teller) tellAs(i *Incident, g group) {
 	}
 	was.mostLost = most
 	was.Connections, was.Begin, was.End, was.Ongoing, was.newest = n, begin, end, ongoing, newest
-	was.again.rounds = rounds
+	was.again.rounds, was.late = rounds, late
 }
 
 // sorted lists the incidents.

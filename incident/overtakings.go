@@ -1,0 +1,73 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+
+	"ibwitness/packet"
+)
+
+// late is how many packets came after later ones, of an incident that tells of them: of how many, and how many of these their receiver took for lost.
+type late struct {
+	name              string // of one
+	packets, of, lost uint64
+}
+
+func (l *late) add(m late) {
+	l.packets, l.of, l.lost = l.packets+m.packets, l.of+m.of, l.lost+m.lost
+}
+
+// overtakings makes incidents one that tell of what several hosts sent to one host, or one host to several, and that came after later packets.
+func overtakings(list []Incident) []Incident {
+	merged := map[*Incident]bool{}
+	for _, end := range []func(*Incident) packet.Addr{func(i *Incident) packet.Addr { return i.Peer.Addr }, func(i *Incident) packet.Addr { return i.Local.Addr }} {
+		of := map[packet.Addr][]*Incident{}
+		var order []packet.Addr
+		for n := range list {
+			if i := &list[n]; i.Kind == Reordered && i.late.packets > 0 && len(i.Also) == 0 && !merged[i] {
+				if of[end(i)] == nil {
+					order = append(order, end(i))
+				}
+				of[end(i)] = append(of[end(i)], i)
+			}
+		}
+		for _, a := range order {
+			if all := slices.DeleteFunc(of[a], func(i *Incident) bool { return i.late.name != of[a][0].late.name || i.Certainty != of[a][0].Certainty }); len(all) > 1 {
+				asOne(a, all, merged)
+			}
+		}
+	}
+	return without(list, merged)
+}
+
+// asOne has the first of several incidents of packets that came late, which have a host in common, tell of all.
+func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
+	first, names, sum := all[0], []string(nil), late{}
+	for _, i := range all {
+		other, hosts := i.Local.Addr, "from %v"
+		if other == common {
+			other, hosts = i.Peer.Addr, "to %v"
+		}
+		names = append(names, fmt.Sprintf(hosts+": %s of %s", other, number(i.late.packets), number(i.late.of)))
+		sum.add(i.late)
+		if i == first {
+			continue
+		}
+		merged[i] = true
+		first.Also = append(first.Also, other)
+		first.Connections += i.Connections
+		first.Begin, first.End = min(first.Begin, i.Begin), max(first.End, i.End)
+		first.foundToo(i.Found)
+	}
+	way := fmt.Sprintf("%d hosts sent to %v", len(all), common)
+	if first.Local.Addr == common {
+		way = fmt.Sprintf("%v sent to %d hosts", common, len(all))
+	}
+	first.common = common
+	lost := ""
+	if sum.lost > 0 {
+		lost = fmt.Sprintf(" %s of them were taken for lost.", number(sum.lost))
+	}
+	first.What = fmt.Sprintf("%s that %s came after later ones.%s The first: %s", count(sum.packets, first.late.name), way, lost, first.What)
+	first.fact("hosts", enumerate(names))
+}

@@ -1,0 +1,52 @@
+package incident_test
+
+import (
+	"strings"
+	"testing"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/incident"
+	"ibwitness/packet"
+)
+
+// TestOvertakings: packets of several hosts to one that came late are told together, with how many of each; those of one host are not called so. Where the receiver has asked for them, that it is
+// the capture which holds them in another order is not offered.
+func TestOvertakings(t *testing.T) {
+	const scene = `
+about: WRITEs of two hosts to one
+hcas: {a: 10.1.0.1, b: 10.1.0.2, c: 10.1.0.3}
+attributes: {pmtu: 256, timeout: 14}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, c1: {hca: c, peer: b2}, b2: {hca: b, peer: c1}}
+work:
+  - {qp: a1, op: write, length: 4000, repeat: 4, every: 1ms}
+  - {qp: c1, op: write, length: 4000, repeat: 4, every: 1ms, at: 300us}
+taps: [b]
+errors:
+`
+	const one, two = "  - {do: delay, from: a, to: b, op: write_middle, nth: 7, delay: 20us}\n", "  - {do: delay, from: c, to: b, op: write_middle, nth: 9, delay: 20us}\n"
+	numbered := func(list []fabricagent.Frame) []fabricagent.Frame { // as hosts do that count packets as they leave
+		for k := range list {
+			changed(&list[k], func(p *packet.Packet) { p.IPID = uint16(p.PSN) })
+		}
+		return list
+	}
+	for name, tt := range map[string]struct {
+		errors string
+		want   string
+	}{
+		"two hosts": {one + two, "2 packets that 2 hosts sent to 10.1.0.2 came after later ones. "},
+		"one host":  {one, "reordered (proven): 1 packet that 10.1.0.1 QP 0x9bc sent to 10.1.0.2 QP 0xa32 came after later ones"},
+	} {
+		r := judged(t, numbered(frames(t, scene+tt.errors)), agent.Options{})
+		got := toldOf(r)
+		if !strings.Contains(got, tt.want) || strings.Contains(got, "hosts: from 10.1.0.1: 1 of ") != (name == "two hosts") || strings.Count(got, "reordered (") != 1 {
+			t.Errorf("%s: %s", name, got)
+		}
+		for _, i := range incident.Of(r) {
+			if i.Kind == incident.Reordered && strings.Contains(strings.Join(i.FitsWith, "; "), "a capture that holds them") == strings.Contains(got, "the receiver took that for a loss") {
+				t.Errorf("%s: fits %q\n%s", name, i.FitsWith, got)
+			}
+		}
+	}
+}
