@@ -127,13 +127,15 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	if old != nil {
 		t.follows(c, old, turned)
 	}
+	service := "" // not known
 	if f.Asked != 0 {
 		t.uppers.announce(c, f.ServiceID)
+		service = f.ServiceID.String()
 	}
 	if q := &c.Ends[1].SQ; ok && q.Fresh && q.Next == early.PSN {
 		q.GapExplained = true // what was sent before the connection was there is not missing
 	}
-	t.ver.Event(&c.Pair, 0, rule.NoRole, p, rule.EvConnect, "")
+	t.ver.Event(&c.Pair, 0, rule.NoRole, p, rule.EvConnect, service)
 }
 
 // Connect tells the agent of a connection that an HCA agent knows, before its first packet: the two QPs, whose attributes are those given

@@ -4,42 +4,77 @@ import (
 	"fmt"
 	"time"
 
-	"ibwitness/agent"
 	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
 	"ibwitness/verifier/cm"
 )
 
 // acceptedSoon is within what time, in nanoseconds, a client that is refused for want of a program gets a connection with its next try.
 const acceptedSoon = int64(250 * time.Millisecond)
 
-// Linux's client of SMB Direct asks for the port of iWARP first, then for that of InfiniBand.
+// Linux's client of SMB Direct asks for the port of iWARP first, then for that of InfiniBand and RoCE; when it connects again, for the first alone.
 const (
-	smbDirect = "SMB Direct"
-	smbIWARP  = "TCP port 5445"
+	smbIWARP      = "TCP port 5445"
+	smbInfiniBand = "TCP port 445"
 )
 
-// nextTry returns the connection that a client got soon after the only REJ that it got for a service, for want of a program; nil: there is none.
-func (t *teller) nextTry(i *Incident, r *cm.Refusal) *agent.Connection {
+// acceptedElse returns the connection that the client of a REJ got from the same host for another service, the first after the REJ or else the last before it; nil: it got none, or what it
+// asked for is not known.
+func (t *teller) acceptedElse(i *Incident, r *cm.Refusal) *rule.Finding {
 	if r.Reason != mad.RejInvalidService || r.Service == "" || r.ByAsker || !t.timed() {
 		return nil
 	}
-	for _, c := range t.serves(i.Peer.Addr) {
-		if c.PairedBy == agent.ByCM && c.Ends[0].Addr == i.Local.Addr && c.Ends[1].Addr == i.Peer.Addr && c.First > i.Begin && c.First-i.Begin < acceptedSoon {
-			return c
+	var before *rule.Finding
+	for _, f := range t.accepted(i.Peer.Addr) {
+		switch {
+		case f.Accused.Addr != i.Local.Addr || f.Detail == "" || f.Detail == r.Service:
+		case f.Time > i.Begin:
+			return f
+		default:
+			before = f
 		}
 	}
-	return nil
+	return before
 }
 
-// usual reports whether that is how each connection of a protocol begins.
-func usual(c *agent.Connection, r *cm.Refusal) bool {
-	return c.Upper != nil && c.Upper.Protocol == smbDirect && r.Service == smbIWARP
+// accepted returns the connections that a host has accepted, in order.
+func (t *teller) accepted(host packet.Addr) []*rule.Finding {
+	if t.accepts == nil {
+		t.accepts = map[packet.Addr][]*rule.Finding{}
+		for k := range t.run.Findings {
+			if f := &t.run.Findings[k]; f.Rule == rule.EvConnect && f.Class == rule.Event {
+				t.accepts[f.Peer.Addr] = append(t.accepts[f.Peer.Addr], f)
+			}
+		}
+	}
+	return t.accepts[host]
 }
 
-// tellNextTry says that the client of a REJ was accepted soon after.
-func (i *Incident) tellNextTry(c *agent.Connection) {
-	i.accepted = true
-	i.show(c.FirstFrame)
-	i.fact("then", fmt.Sprintf("%v accepted a connection of %v %s later, in frame %d", i.Peer.Addr, i.Local.Addr, span(c.First-i.Begin), c.FirstFrame))
-	i.FitsWith = append([]string{"a client that tries one port after the other, or a program that had just begun to listen"}, i.FitsWith...)
+// nextTry reports whether a client got a connection soon after it was refused, as one that tries one port after the other does.
+func nextTry(i *Incident, f *rule.Finding) bool {
+	return f != nil && f.Time > i.Begin && f.Time-i.Begin < acceptedSoon
+}
+
+// tellElse says which other service a host has accepted a connection of the same client for.
+func (i *Incident) tellElse(r *cm.Refusal, f *rule.Finding) {
+	if f == nil {
+		return
+	}
+	i.show(f.Frame)
+	i.accepted = nextTry(i, f)
+	what, after := "accepted", f.Time-i.Begin
+	when := span(after) + " later"
+	if after < 0 {
+		what, when = "had accepted", span(-after)+" before"
+	}
+	i.fact("other", fmt.Sprintf("%v %s a connection of %v for %s, %s, in frame %d", i.Peer.Addr, what, i.Local.Addr, f.Detail, when, f.Frame))
+	fits := "a client that asks for another port than the program listens on"
+	switch {
+	case i.accepted:
+		fits = "a client that tries one port after the other"
+	case r.Service == smbIWARP && f.Detail == smbInfiniBand:
+		fits = "a client of SMB Direct that, when it connects again, asks for the port of iWARP (5445) alone, where the server listens on that of InfiniBand and RoCE (445), as Linux's does: it has to be mounted again"
+	}
+	i.FitsWith = append([]string{fits}, i.FitsWith...)
 }

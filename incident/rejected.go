@@ -27,9 +27,11 @@ func (t *teller) rejected() {
 	var list []*rule.Finding
 	again := map[group]refused{}
 	for k := range t.run.Findings {
-		if f := &t.run.Findings[k]; f.Rule == rule.EvReject && f.Class == rule.Event && !told[f] {
-			list, again[alike(f)] = append(list, f), refused{again[alike(f)].times + 1, f}
+		f := &t.run.Findings[k]
+		if f.Rule != rule.EvReject || f.Class != rule.Event || told[f] || t.usual(f) {
+			continue
 		}
+		list, again[alike(f)] = append(list, f), refused{again[alike(f)].times + 1, f}
 	}
 	for _, f := range list {
 		r, _ := cm.ParseRefusal(f.Detail)
@@ -37,15 +39,21 @@ func (t *teller) rejected() {
 		if all.times > 1 {
 			i.show(all.last.Frame)
 			i.fact("again", fmt.Sprintf("refused so %s%s, the last time in frame %d", times(all.times), t.within(" in %s", all.last.Time-f.Time), all.last.Frame))
-		} else if c := t.nextTry(i, &r); c != nil {
-			if usual(c, &r) {
-				continue
-			}
-			i.tellNextTry(c)
+		}
+		if other := t.acceptedElse(i, &r); all.times == 1 || !nextTry(i, other) {
+			i.tellElse(&r, other)
 		}
 		t.afterREPs(i, f)
 		t.tell(i, f.Detail+t.afterMRA(i, f))
 	}
+}
+
+// usual reports whether a REJ is how each connection of SMB Direct begins: its client was accepted with the next try.
+func (t *teller) usual(f *rule.Finding) bool {
+	r, _ := cm.ParseRefusal(f.Detail)
+	i := Incident{Begin: f.Time, Local: Party{Addr: f.Peer.Addr}, Peer: Party{Addr: f.Accused.Addr}}
+	other := t.acceptedElse(&i, &r)
+	return nextTry(&i, other) && r.Service == smbIWARP && other.Detail == smbInfiniBand
 }
 
 // alike is what refusals that are told as one have in common.

@@ -74,6 +74,7 @@ type teller struct {
 	passages map[passageKey]*passage             // what passageOf returns
 	keysOf   map[waysKey][]uint16                // what unansweredKeys returns
 	served   map[packet.Addr][]*agent.Connection // what serves returns; nil: nobody has asked
+	accepts  map[packet.Addr][]*rule.Finding     // what accepted returns; nil: nobody has asked
 	broken   map[rule.Frame][]*rule.Finding      // violations, by frame; nil: nobody has asked
 	stopped  []stop                              // interruptions, which stops tells of
 	storms   []pauseTold                         // ports that did not let go, and whose packets they have wait
