@@ -24,21 +24,62 @@ func silences(list []HostMessage, keep func(n int, silence Sent) bool) (times id
 	return times
 }
 
-// settled reports whether no host owes an answer at a time.
-func settled(all []acks, at int64) bool {
+// settled returns a function that reports whether no host owes an answer at a time, asked for one time after the other.
+func settled(all []acks) func(at int64) bool {
+	type change struct {
+		at int64
+		of int
+		by int // how many more data wait
+	}
+	var changes []change
+	waits, owing := make([]int, len(all)), 0
 	for i := range all {
-		if all[i].owed(at) {
-			return false
+		for _, s := range all[i].data {
+			changes = append(changes, change{s.End, i, 1})
+		}
+		for _, s := range all[i].answers {
+			changes = append(changes, change{s.Begin, i, -1})
+		}
+		if waits[i] = all[i].ahead; waits[i] > 0 {
+			owing++
 		}
 	}
-	return true
+	slices.SortFunc(changes, func(a, b change) int { return cmp.Compare(a.at, b.at) })
+	return func(at int64) bool {
+		for ; len(changes) > 0 && changes[0].at <= at; changes = changes[1:] {
+			c := &changes[0]
+			before := waits[c.of] > 0
+			waits[c.of] += c.by
+			switch after := waits[c.of] > 0; {
+			case after && !before:
+				owing++
+			case before && !after:
+				owing--
+			}
+		}
+		return owing == 0
+	}
+}
+
+// SettledOf are the times, from one message to the next, in which the hosts of a ring or a chain send one another nothing for long, and none owes another an answer; nil: the connections are none of such hosts.
+func SettledOf(list []Link) []Sent {
+	acks := acksOf(list)
+	if !ringOf(acks) {
+		return nil
+	}
+	return settledTimes(MessagesOf(list), acks)
+}
+
+func settledTimes(list []HostMessage, acks []acks) idle {
+	at := settled(acks)
+	return silences(list, func(_ int, s Sent) bool { return at(s.Begin) })
 }
 
 // idleOf are those after which at least two hosts go on by themselves, as between the rounds of a job, and those in which no host of a ring or chain owes an answer.
 func idleOf(hosts int, list []HostMessage, acks []acks) idle {
-	ring := ringOf(acks)
+	ring, at := ringOf(acks), settled(acks)
 	return silences(list, func(n int, s Sent) bool {
-		return ring && settled(acks, s.Begin) || several(hosts, list[n:], s.End+(s.End-s.Begin)/idleTogether)
+		return ring && at(s.Begin) || several(hosts, list[n:], s.End+(s.End-s.Begin)/idleTogether)
 	})
 }
 

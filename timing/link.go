@@ -16,6 +16,9 @@ type Link struct {
 // Until drops the messages that ended later.
 func (l *Link) Until(at int64) {
 	for k, list := range l.Sent {
+		if !slices.ContainsFunc(list, func(s Sent) bool { return s.End > at }) {
+			continue
+		}
 		l.Sent[k] = slices.DeleteFunc(slices.Clone(list), func(s Sent) bool { return s.End > at })
 	}
 }
@@ -78,13 +81,6 @@ func (a *acks) took() (list []time.Duration) {
 		list = append(list, time.Duration(a.answers[i+a.ahead].Begin-a.data[i].End))
 	}
 	return list
-}
-
-// owed reports whether any of the data waits at a time.
-func (a *acks) owed(at int64) bool {
-	data, _ := slices.BinarySearchFunc(a.data, at+1, func(s Sent, at int64) int { return cmp.Compare(s.End, at) })
-	answers, _ := slices.BinarySearchFunc(a.answers, at+1, func(s Sent, at int64) int { return cmp.Compare(s.Begin, at) })
-	return data+a.ahead > answers
 }
 
 // IsRing reports whether some connections are those of a ring or a chain, as ringOf does.

@@ -11,6 +11,8 @@ type Slowest struct {
 	Peers  []int         // that it answers
 	Usual  time.Duration // that it takes for that
 	Most   time.Duration
+	Long   int           // how often it took long, if it usually does not; 0: it does
+	From   time.Duration // from how long on that is so
 	Others time.Duration // at most that another host usually takes to go on after a message has come
 	Hosts  int           // how many others there are
 	Own    time.Duration // of the time below, until it went on after the newest message
@@ -20,10 +22,11 @@ type Slowest struct {
 const (
 	slowMessages = 32                     // that a host sends after it had one
 	slowLeast    = 100 * time.Microsecond // that the slow host takes to answer
-	slowTimes    = 20                     // as long as others take to go on
-	slowOwnTimes = 4                      // as long that it takes itself after the newest message to it, which may be of another
+	slowTimes    = 8                      // as long as others take to go on
+	slowOwnTimes = 2                      // as long that it takes itself after the newest message to it, which may be of another
 	slowShare    = 2                      // of the time, one in so many
 	slowHosts    = 3                      // that answer
+	slowOften    = 3                      // times that the host took long, if it usually does not
 )
 
 // SlowestOf finds it, where there is one, among hosts of a ring or a chain: it sends data on, and answers that which comes. A host that only asks, or only answers, may have nothing to do.
@@ -38,7 +41,7 @@ func SlowestOf(hosts int, list []Link) (s Slowest, ok bool) {
 	if !ringOf(acks) {
 		return s, false
 	}
-	w := walkOf(hosts, all, silences(all, func(_ int, s Sent) bool { return settled(acks, s.Begin) }))
+	w := walkOf(hosts, all, settledTimes(all, acks))
 	own, busy := w.path()
 	s.Host, s.Busy = slices.Index(own, slices.Max(own)), busy
 	s.Own = own[s.Host]
@@ -68,7 +71,19 @@ func SlowestOf(hosts int, list []Link) (s Slowest, ok bool) {
 			s.Others = max(s.Others, median(goesOn))
 		}
 	}
-	return s, s.Hosts >= slowHosts-1 && s.Usual >= slowLeast && s.Usual >= slowTimes*s.Others && itself >= slowOwnTimes*s.Others
+	if s.Hosts < slowHosts-1 {
+		return s, false
+	}
+	if s.From = max(slowLeast, slowTimes*s.Others); s.Usual >= s.From {
+		return s, itself >= slowOwnTimes*s.Others
+	}
+	s.From = max(s.From, time.Duration(LongSilence))
+	for _, d := range took[s.Host] {
+		if d >= s.From {
+			s.Long++
+		}
+	}
+	return s, s.Long >= slowOften
 }
 
 func median(list []time.Duration) time.Duration {

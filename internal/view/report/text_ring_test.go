@@ -19,7 +19,6 @@ import (
 type ranks struct {
 	n                        int
 	chain                    bool // the last does not send to the first
-	leads                    bool // the first begins each round, and the others only when data has come
 	holds                    bool // each gives a credit back when it has sent on
 	window                   int
 	rounds                   int
@@ -27,7 +26,7 @@ type ranks struct {
 	took                     func(rank int) time.Duration
 	acks                     time.Duration // how soon adapters acknowledge
 	sent                     [2][][]timing.Sent
-	have, for_, credits, got []int
+	have, owes, credits, got []int
 	now                      int64
 	due                      []dueAt
 }
@@ -63,8 +62,8 @@ func (r *ranks) next(rank int) {
 		r.credits[rank]--
 		to := (rank + 1) % r.n
 		r.send(0, rank, func() { r.comes(to) })
-		if r.holds && r.for_[rank] > 0 {
-			r.for_[rank]--
+		if r.holds && r.owes[rank] > 0 {
+			r.owes[rank]--
 			r.credit(rank)
 		}
 	}
@@ -80,14 +79,14 @@ func (r *ranks) comes(rank int) {
 	r.at(r.took(rank), func() {
 		r.got[rank]++
 		if r.holds {
-			r.for_[rank]++
+			r.owes[rank]++
 		} else {
 			r.credit(rank)
 		}
 		if r.chain || r.got[rank]%ringSteps != 0 {
 			r.have[rank]++
 		} else if r.holds {
-			r.for_[rank]--
+			r.owes[rank]--
 			r.credit(rank)
 		}
 		r.next(rank)
@@ -96,7 +95,7 @@ func (r *ranks) comes(rank int) {
 
 // run is what a tap sees of them.
 func (r *ranks) run(random *rand.Rand) *agent.Result {
-	r.have, r.for_, r.credits, r.got = make([]int, r.n), make([]int, r.n), make([]int, r.n), make([]int, r.n)
+	r.have, r.owes, r.credits, r.got = make([]int, r.n), make([]int, r.n), make([]int, r.n), make([]int, r.n)
 	r.sent = [2][][]timing.Sent{make([][]timing.Sent, r.n), make([][]timing.Sent, r.n)}
 	r.now = 1
 	for rank := range r.n {
@@ -163,6 +162,12 @@ func TestRing(t *testing.T) {
 			return soon()
 		}
 	}
+	seldom := func(rank int) time.Duration {
+		if rank == 5 && random.IntN(50) == 0 {
+			return between(15*time.Millisecond, 30*time.Millisecond)
+		}
+		return soon()
+	}
 	const told = "Waits: all wait for 10.0.0.5. It answers each message of 10.0.0.4 with one of its own, usually "
 	for _, k := range []struct {
 		name string
@@ -172,6 +177,7 @@ func TestRing(t *testing.T) {
 		{"one is slow", ranks{n: 8, took: slow(5)}, told},
 		{"none is", ranks{n: 8, took: slow()}, ""},
 		{"all are", ranks{n: 8, took: slow(0, 1, 2, 3, 4, 5, 6, 7)}, ""},
+		{"one is at times", ranks{n: 8, rounds: 30, took: seldom}, "Waits: all wait for 10.0.0.5 at times. It answers each message of 10.0.0.4 with one of its own, usually "},
 		{"some are", ranks{n: 8, took: slow(0, 3, 4, 6, 7)}, ""},
 		{"credits are held", ranks{n: 8, holds: true, took: slow(5)}, told},
 		{"a chain", ranks{n: 7, chain: true, took: slow(5)}, told},
@@ -182,16 +188,44 @@ func TestRing(t *testing.T) {
 	} {
 		for range 5 {
 			r := k.of
-			r.window, r.rounds, r.pause, r.acks = 4, 10, 60*time.Millisecond, max(r.acks, 5*us)
+			r.window, r.rounds, r.pause, r.acks = 4, max(r.rounds, 10), 60*time.Millisecond, max(r.acks, 5*us)
 			var b bytes.Buffer
 			x := &text{Options: Options{Width: 2000}, out: bufio.NewWriter(&b), res: r.run(random)}
 			x.waits()
 			if err := x.out.Flush(); err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.TrimSpace(b.String()); !strings.HasPrefix(got, k.want) || k.want == "" && got != "" {
+			if got := strings.Join(strings.Fields(b.String()), " "); !strings.HasPrefix(got, k.want) || k.want == "" && got != "" {
 				t.Errorf("%s: %q\nwant %q", k.name, got, k.want)
 			}
+		}
+	}
+}
+
+// TestBetweenRounds: where the ranks of a ring have nothing to send between rounds, it is not told of one that it took long then; it is where the others wait for it.
+func TestBetweenRounds(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	for _, k := range []struct {
+		name  string
+		owing bool
+	}{{"all are idle", false}, {"one owes an answer", true}} {
+		r := ranks{n: 8, window: 4, rounds: 10, pause: 60 * time.Millisecond, acks: 5 * time.Microsecond, took: func(int) time.Duration { return 40 * time.Microsecond }}
+		res := r.run(random)
+		if k.owing { // the last credit of the round comes late
+			credit := &res.Connections[2].Timing.Ends[1].Sent[6*ringSteps+r.window-1]
+			credit.Begin += int64(50 * time.Millisecond)
+			credit.End = credit.Begin
+		}
+		c := &res.Connections[0]
+		last := c.Timing.Ends[0].Sent[6*ringSteps].Begin // the first of a round
+		for n := range c.Ends {
+			c.Timing.Ends[n].Turns = timing.Turns{Count: 140, Usual: 5 * time.Millisecond}
+		}
+		x := &c.Timing.Ends[0].Turns
+		x.Long, x.Slow, x.Most, x.At, x.Frame = 1, 59*time.Millisecond, 58*time.Millisecond, last, 99
+		text := &text{Options: Options{Width: 2000}, res: res}
+		if got := strings.Join(text.longTurns(0), " "); strings.Contains(got, "58ms (frame 99)") != k.owing {
+			t.Errorf("%s: %q", k.name, got)
 		}
 	}
 }
