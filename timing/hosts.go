@@ -12,7 +12,7 @@ type HostMessage struct {
 	From, To int
 }
 
-// LongSilence is for how long a host sends and receives no message at least for that to be a wait.
+// LongSilence is for how long a host sends and receives no message at least for that to be a wait. Times do not count in which all hosts were idle.
 const LongSilence = int64(time.Millisecond)
 
 // goesOn is in which part of the time that it waited, one in so many, a host goes on after the message that it waited for.
@@ -40,16 +40,17 @@ type WaitFor struct {
 }
 
 // HostWaitsOf tells for how many hosts what they waited for.
-func HostWaitsOf(hosts int, list []HostMessage) []HostWaits {
+func HostWaitsOf(hosts int, links []Link) []HostWaits {
 	type event struct {
 		at, end     int64
 		host, other int
 		sends       bool
 	}
+	list := MessagesOf(links)
 	events := make([]event, 0, 2*len(list))
-	out := make([]waiter, hosts)
+	out, together := make([]waiter, hosts), idleOf(hosts, list, acksOf(links))
 	for h := range out {
-		out[h] = waiter{peers: map[int]int{}, waits: map[int]*WaitFor{}}
+		out[h] = waiter{idle: together, peers: map[int]int{}, waits: map[int]*WaitFor{}}
 	}
 	for _, x := range list {
 		events = append(events, event{x.Begin, x.End, x.From, x.To, true}, event{x.End, x.End, x.To, x.From, false})
@@ -72,6 +73,7 @@ func HostWaitsOf(hosts int, list []HostMessage) []HostWaits {
 // waiter follows a host.
 type waiter struct {
 	HostWaits
+	idle    idle
 	last    int64 // when its newest message, either way, was over
 	peers   map[int]int
 	waits   map[int]*WaitFor
@@ -84,7 +86,7 @@ type waiter struct {
 // receives takes that a message came.
 func (w *waiter) receives(at int64, from int) {
 	w.peers[from]++
-	if silence := at - w.last; w.last != 0 && silence >= LongSilence && silence > w.pending.silence {
+	if silence := w.silence(at); w.last != 0 && silence >= LongSilence && silence > w.pending.silence {
 		w.pending.silence, w.pending.at, w.pending.from = silence, at, from
 	}
 	w.passed(at)
@@ -92,9 +94,8 @@ func (w *waiter) receives(at int64, from int) {
 
 // sends takes that the host begins a message, which ends at a time.
 func (w *waiter) sends(at, end int64) {
-	silence, lag := at-w.last, at-w.pending.at
-	switch {
-	case w.pending.silence != 0 && lag*goesOn <= w.pending.silence:
+	silence, lag := w.silence(at), at-w.pending.at
+	if w.pending.silence != 0 && lag*goesOn <= w.pending.silence {
 		f := w.waits[w.pending.from]
 		if f == nil {
 			f = &WaitFor{Host: w.pending.from}
@@ -103,7 +104,8 @@ func (w *waiter) sends(at, end int64) {
 		f.Count++
 		f.Time += time.Duration(w.pending.silence)
 		f.Longest, f.Lag = max(f.Longest, time.Duration(w.pending.silence)), max(f.Lag, time.Duration(lag))
-	case w.last != 0 && silence >= LongSilence:
+	}
+	if w.last != 0 && silence >= LongSilence {
 		w.Own += time.Duration(silence)
 		w.Longest = max(w.Longest, time.Duration(silence))
 	}
@@ -111,6 +113,9 @@ func (w *waiter) sends(at, end int64) {
 	w.passed(at)
 	w.passed(end)
 }
+
+// silence is for how long the host has had no message, and sent none, while not all were idle.
+func (w *waiter) silence(at int64) int64 { return int64(w.idle.busy(min(w.last, at), at)) }
 
 func (w *waiter) passed(at int64) {
 	if w.From == 0 {

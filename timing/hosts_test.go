@@ -8,9 +8,10 @@ import (
 // TestHostWaits: a host that goes on soon after a message came for which it had none waited for its sender; one that goes on long after the last message went on by itself.
 func TestHostWaits(t *testing.T) {
 	ms := int64(time.Millisecond)
-	var list []HostMessage
+	list := []Link{{Hosts: [2]int{0, 1}}, {Hosts: [2]int{0, 2}}}
 	send := func(from, to int, at int64) {
-		list = append(list, HostMessage{Sent{at, at + 1000}, from, to})
+		l := &list[max(from, to)-1]
+		l.Sent[min(from, 1)] = append(l.Sent[min(from, 1)], Sent{at, at + 1000})
 	}
 	for round := range int64(4) {
 		at := (1 + 100*round) * ms

@@ -13,6 +13,7 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/timing"
 )
 
 // text is the report for people. The verdict comes first, then what led to it, then what was seen and what was not judged.
@@ -27,6 +28,10 @@ type text struct {
 	// narrow says that what is wider than Width is broken: on a terminal, which would break it within words.
 	narrow bool
 	noted  *[]string // where sentences go in place of the output; nil: they are written
+	rounds struct {
+		known bool
+		idle  []timing.Sent // see betweenRounds
+	}
 }
 
 // Report writes the report.

@@ -150,7 +150,7 @@ func (t *text) turnsOf(c *agent.Connection, from int) string {
 	case of != from && !c.Timing.Exchange.InARow(from) && c.Closed.At == 0 && e.Open+peer.Open == 0 && quiet >= quietTime && quiet >= quietTimes*x.MeanOfAll():
 		return answers + fmt.Sprintf("%s later on average, but the last one, in frame %d, has none for %s, though its adapter acknowledged it. Its program or host hangs, if it is the one that serves; else it has nothing more to ask.",
 			span(x.MeanOfAll()), frame, span(quiet))
-	case x.Long > 0 && x.Long*rareTurns <= x.Count && x.Most >= longTimes*x.Mean():
+	case x.Long > 0 && x.Long*rareTurns <= x.Count && x.Most >= longTimes*x.Mean() && !t.betweenRounds(x):
 		most := "at most"
 		if c.Timing.Exchange.Several() {
 			answers, most = severalOf(e, peer), "up to"

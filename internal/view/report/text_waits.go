@@ -27,8 +27,11 @@ func (t *text) waits() bool {
 	if len(hosts) < waitHosts || len(hosts) > mostWaiting {
 		return false
 	}
+	s := t.slowestOfRing(hosts, list)
 	all := timing.HostWaitsOf(len(hosts), list)
-	s := slowestOfRounds(hosts, all)
+	if s == "" {
+		s = slowestOfRounds(hosts, all, timing.IsRing(list))
+	}
 	if s == "" {
 		s = slowestOfChain(hosts, all)
 	}
@@ -68,8 +71,8 @@ func (h *hostNumbers) of(a packet.Addr) int {
 	return n
 }
 
-// exchanges lists the messages between hosts, up to when it is known of all of them when they were sent.
-func (t *text) exchanges() (hosts []packet.Addr, list []timing.HostMessage) {
+// exchanges lists the connections of hosts and their messages, up to when it is known of all of them when they were sent.
+func (t *text) exchanges() (hosts []packet.Addr, list []timing.Link) {
 	var numbers hostNumbers
 	until := int64(math.MaxInt64)
 	for i := range t.res.Connections {
@@ -77,6 +80,7 @@ func (t *text) exchanges() (hosts []packet.Addr, list []timing.HostMessage) {
 		if c.Timing == nil || c.Service == packet.UD || answersSoon(c) {
 			continue // a server waits for nothing while its client has nothing to ask
 		}
+		var l timing.Link
 		for k := range c.Ends {
 			sent := c.Timing.Ends[k].Sent
 			if len(sent) < waitMessages {
@@ -85,24 +89,22 @@ func (t *text) exchanges() (hosts []packet.Addr, list []timing.HostMessage) {
 			if len(sent) == timing.MostSent {
 				until = min(until, sent[len(sent)-1].Begin)
 			}
-			from, to := numbers.of(c.Ends[k].Addr), numbers.of(c.Ends[1-k].Addr)
-			for _, s := range sent {
-				list = append(list, timing.HostMessage{Sent: s, From: from, To: to})
-			}
+			l.Sent[k], l.Bytes[k] = sent, c.Ends[k].Bytes/max(c.Ends[k].Messages, 1)
+		}
+		if len(l.Sent[0])+len(l.Sent[1]) > 0 {
+			l.Hosts = [2]int{numbers.of(c.Ends[0].Addr), numbers.of(c.Ends[1].Addr)}
+			list = append(list, l)
 		}
 	}
-	n := 0
-	for _, x := range list {
-		if x.End <= until {
-			list[n] = x
-			n++
-		}
+	for i := range list {
+		list[i].Until(until)
 	}
-	return numbers.list, list[:n]
+	return numbers.list, list
 }
 
-// slowestOfRounds tells of a host, or two, that others wait for which have as many messages of each peer, as in all that goes in rounds.
-func slowestOfRounds(hosts []packet.Addr, all []timing.HostWaits) string {
+// slowestOfRounds tells of a host, or two, that others wait for which have as many messages of each peer, as in all that goes in rounds. In a ring, each waits for its neighbours: of those which went on by themselves
+// after as long a time none is late.
+func slowestOfRounds(hosts []packet.Addr, all []timing.HostWaits, ring bool) string {
 	late, by, told := []int(nil), []string(nil), (*timing.WaitFor)(nil)
 	total, count := time.Duration(0), 0
 	waits := rootWaits(all)
@@ -111,6 +113,9 @@ func slowestOfRounds(hosts []packet.Addr, all []timing.HostWaits) string {
 		for i := range list {
 			f := &list[i]
 			sum, times = sum+f.Time, times+f.Count
+			if 2*all[f.Host].Own < f.Time {
+				return "" // it waits itself, and it is not known for what
+			}
 			if !slices.Contains(late, f.Host) {
 				late = append(late, f.Host)
 			}
@@ -125,7 +130,7 @@ func slowestOfRounds(hosts []packet.Addr, all []timing.HostWaits) string {
 			total, count = sum, times
 		}
 	}
-	if told == nil || len(late) > mostLate {
+	if told == nil || len(late) > mostLate || ring && !standOut(all, late) {
 		return ""
 	}
 	slices.SortFunc(late, func(a, b int) int { return hosts[a].Compare(hosts[b]) })
@@ -138,6 +143,19 @@ func slowestOfRounds(hosts []packet.Addr, all []timing.HostWaits) string {
 	}
 	return fmt.Sprintf("Waits: %s had no message for up to %s, %s, %s in all, until one of %s came, and %s went on within %s of that; the other peers send as many. The program on %s was late, or what it waits for itself.",
 		who, span(told.Longest), times(uint64(count)), span(total), whom, went, span(told.Lag), whom)
+}
+
+// standOut reports whether some hosts took much longer than each of the others until they went on by themselves.
+func standOut(all []timing.HostWaits, late []int) bool {
+	least, most := time.Duration(math.MaxInt64), time.Duration(0)
+	for n := range all {
+		if slices.Contains(late, n) {
+			least = min(least, all[n].Own)
+		} else {
+			most = max(most, all[n].Own)
+		}
+	}
+	return least >= mainlyLate*most
 }
 
 // rootWaits returns for which one or two hosts each host waited most: not for those which waited themselves, where others did not.

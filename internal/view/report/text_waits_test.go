@@ -3,6 +3,7 @@ package report
 import (
 	"bufio"
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +95,17 @@ func TestWaits(t *testing.T) {
 	}
 	seldom := all(15000)
 	seldom[[2]byte{3, 0}] = seldom[[2]byte{3, 0}][:20]
+	passed, more := all(15000), all(15000) // what 2 sends comes at once after a message of 3
+	for n, at := range passed[[2]byte{2, 0}] {
+		passed[[2]byte{3, 2}] = append(passed[[2]byte{3, 2}], at-20)
+		more[[2]byte{3, 2}] = append(more[[2]byte{3, 2}], at-40, at-20)
+		if n%2 == 0 {
+			more[[2]byte{3, 2}] = append(more[[2]byte{3, 2}], at-60)
+		}
+	}
+	for _, list := range more {
+		slices.Sort(list)
+	}
 	for _, k := range []struct {
 		name string
 		of   map[[2]byte][]int64
@@ -101,6 +113,8 @@ func TestWaits(t *testing.T) {
 	}{
 		{"ring", ring(2, 3000), "Waits: 10.0.0.0, 10.0.0.1 and 10.0.0.3 send nothing for long until a message of the host before them comes, and then go on at once; first of all they wait for 10.0.0.2, which goes on by itself, up to "},
 		{"one is late", all(15000), "Waits: 10.0.0.0 had no message for up to 14.98ms, 40 times, 599.2ms in all, until one of 10.0.0.2 came, and it went on within 59.5µs of that; the other peers send as many. The program on 10.0.0.2 was late"},
+		{"one passes on what another is late with", passed, "Waits: 10.0.0.2 had no message for up to 15.02ms, 40 times, 600.7ms in all, until one of 10.0.0.3 came, and it went on within 19.5µs of that"},
+		{"one passes on, and has more messages of the other", more, ""},
 		{"a server", all(15000), ""},
 		{"none is late", all(0), ""},
 		{"two are late in turn", turns, "until one of 10.0.0.0 or 10.0.0.1 came, and they went on within "},
