@@ -141,8 +141,8 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 		i.FitsWith = []string{"a bad cable or transceiver that damages packets", "a switch that discards what waits for longer than HOQLife"}
 		i.Next = []string{"SymbolErrorCounter, PortRcvErrors and PortXmitDiscards of the ports between (perfquery, ibqueryerrors)"}
 	default:
-		i.FitsWith = []string{"congestion without flow control: a queue that drops", "a bad cable or transceiver that damages packets"}
-		i.Next = []string{"discards and errors of the switch ports and adapters between (ethtool -S)", "priority flow control and the traffic class of this traffic"}
+		i.FitsWith = []string{queueDrops, "a bad cable or transceiver that damages packets"}
+		i.Next = []string{"discards and errors of the switch ports and adapters between (ethtool -S)", flowControl}
 	}
 	if i.Kind == Retransmitting {
 		stormReasons(i, &k.Sum)
@@ -174,6 +174,12 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 		i.FitsWith = append([]string{"packets that came after later ones, see there: the receiver took them for lost"}, i.FitsWith...)
 	}
 }
+
+// What fits losses on RoCE, and what to look at.
+const (
+	queueDrops  = "congestion without flow control: a queue that drops"
+	flowControl = "priority flow control and the traffic class of this traffic"
+)
 
 // timedOut says what fits where a requester's timer, of end from of c, had it retransmit.
 func (i *Incident) timedOut(c *agent.Connection, from int, k *qp.Trouble) {
