@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/timing"
@@ -40,7 +41,7 @@ func (t *teller) incast(list []Incident) {
 	if t.run.RDMA == 0 || t.run.Forgotten.Events > 0 {
 		return
 	}
-	said, naks := map[packet.Addr]string{}, map[packet.Addr][]lostOf(nil)
+	said, naks, senders := map[packet.Addr]string{}, map[packet.Addr][]lostOf(nil), map[packet.Addr][]sendingEnd(nil)
 	for n := range list {
 		i := &list[n]
 		if i.Kind != Loss && i.Kind != Retransmitting || i.explained || i.onePath || i.ofTrimmed || t.damages(i) {
@@ -50,9 +51,9 @@ func (t *teller) incast(list []Incident) {
 		s, known := said[to]
 		if !known {
 			if naks == nil {
-				naks = t.sequenceNAKs()
+				naks, senders = t.sequenceNAKs(), t.sendersTo()
 			}
-			s = t.incastTo(to, naks[to])
+			s = t.incastTo(to, naks[to], senders[to])
 			said[to] = s
 			if s != "" {
 				i.Facts = slices.Insert(i.Facts, 0, Fact{"incast", s})
@@ -70,20 +71,17 @@ func (t *teller) incast(list []Incident) {
 
 // incastTo says what was lost of what many hosts sent to one at once; empty: nothing shows that this is why. All of it had passed the tap: before one that is behind a queue, it would not show who sent
 // at once.
-func (t *teller) incastTo(to packet.Addr, naks []lostOf) string {
+func (t *teller) incastTo(to packet.Addr, naks []lostOf, senders []sendingEnd) string {
 	before, after := uint32(0), uint32(0)
-	for n := range t.run.Connections {
-		c := &t.run.Connections[n]
-		for k := range c.Ends {
-			if x := c.Ends[k].Trouble; x != nil && c.Ends[1-k].Addr == to {
-				before, after = before+x.Asked.Before, after+x.Asked.After
-			}
+	for _, x := range senders {
+		if k := x.c.Ends[x.end].Trouble; k != nil {
+			before, after = before+k.Asked.Before, after+k.Asked.After
 		}
 	}
 	if before > 0 || after < tellingRounds {
 		return ""
 	}
-	bursts, until := t.burstsTo(to)
+	bursts, until := burstsOf(senders, t.run.Last)
 	loose := 0
 	for _, a := range naks {
 		if a.time > until {
@@ -192,45 +190,60 @@ type sentBy struct {
 	from packet.Addr
 }
 
-// burstsTo lists the bursts of messages to a host, up to when it is known of all of them when they were sent.
-func (t *teller) burstsTo(to packet.Addr) (bursts []burst, until int64) {
-	var list []sentBy
-	until = t.run.Last
+// sendingEnd is an end of a connection.
+type sendingEnd struct {
+	c   *agent.Connection
+	end int
+}
+
+// sendersTo lists the ends that send to each host.
+func (t *teller) sendersTo() map[packet.Addr][]sendingEnd {
+	senders := map[packet.Addr][]sendingEnd{}
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		for k := range c.Ends {
-			if c.Ends[1-k].Addr != to || c.Ends[k].Addr == to || c.Timing == nil {
-				continue
+			if to := c.Ends[1-k].Addr; to != c.Ends[k].Addr {
+				senders[to] = append(senders[to], sendingEnd{c, k})
 			}
-			sent := c.Timing.Ends[k].Sent
-			if len(sent) == timing.MostSent {
-				until = min(until, sent[len(sent)-1].Begin)
-			}
-			for _, s := range sent {
-				s.End = min(s.End, s.Begin+askedWithin) // what of it comes later may have waited for something else
-				list = append(list, sentBy{s, c.Ends[k].Addr})
-			}
+		}
+	}
+	return senders
+}
+
+// burstsOf lists the bursts of messages of senders to one host, up to when it is known of all of them when they were sent, last at the latest.
+func burstsOf(senders []sendingEnd, last int64) (bursts []burst, until int64) {
+	var list []sentBy
+	until = last
+	for _, x := range senders {
+		if x.c.Timing == nil {
+			continue
+		}
+		sent := x.c.Timing.Ends[x.end].Sent
+		if len(sent) == timing.MostSent {
+			until = min(until, sent[len(sent)-1].Begin)
+		}
+		for _, s := range sent {
+			s.End = max(min(s.End, s.Begin+askedWithin), s.Begin) // what of it comes later may have waited for something else
+			list = append(list, sentBy{s, x.c.Ends[x.end].Addr})
 		}
 	}
 	list = slices.DeleteFunc(list, func(s sentBy) bool { return s.Begin > until })
 	slices.SortFunc(list, func(a, b sentBy) int { return cmp.Compare(a.Begin, b.Begin) })
-	var open []sentBy // those that may not have gone through a queue yet
-	hosts := map[packet.Addr]int{}
+	ended := slices.Clone(list)
+	slices.SortFunc(ended, func(a, b sentBy) int { return cmp.Compare(a.End, b.End) })
+	hosts, open := map[packet.Addr]int{}, 0 // by host, and in all: messages that may not have gone through a queue yet
 	for _, s := range list {
-		open = slices.DeleteFunc(open, func(o sentBy) bool {
-			over := o.End+drains < s.Begin
-			if over {
-				if hosts[o.from]--; hosts[o.from] == 0 {
-					delete(hosts, o.from)
-				}
+		for ended[0].End+drains < s.Begin {
+			from := ended[0].from
+			if hosts[from]--; hosts[from] == 0 {
+				delete(hosts, from)
 			}
-			return over
-		})
-		if len(open) == 0 {
+			ended, open = ended[1:], open-1
+		}
+		if open == 0 {
 			bursts = append(bursts, burst{begin: s.Begin})
 		}
-		open = append(open, s)
-		hosts[s.from]++
+		hosts[s.from], open = hosts[s.from]+1, open+1
 		b := &bursts[len(bursts)-1]
 		b.end, b.messages, b.hosts = max(b.end, s.End), b.messages+1, max(b.hosts, len(hosts))
 	}
