@@ -46,8 +46,12 @@ func gather(list []Incident, findings []rule.Finding) {
 		if i := &list[n]; !i.Local.Addr.IsZero() && !i.Peer.Addr.IsZero() {
 			k := key(i.Local.Addr, i.Peer.Addr)
 			of[k] = append(of[k], n)
+			common := i.Peer.Addr
+			if !i.common.IsZero() {
+				common = i.common
+			}
 			for _, a := range i.Also {
-				of[key(a, i.Peer.Addr)] = append(of[key(a, i.Peer.Addr)], n)
+				of[key(a, common)] = append(of[key(a, common)], n)
 			}
 		}
 	}

@@ -23,7 +23,7 @@ func (t *teller) commonLosses(list []Incident) {
 		return
 	}
 	i := &list[n]
-	if i.onePath || i.ofTrimmed || i.ofMarked {
+	if i.ofTrimmed || i.ofMarked || t.pathOf(i, i.Local.Addr) || t.pathOf(i, i.Peer.Addr) || i.onePath {
 		return // others with the host do not lose packets, or why they are lost is known
 	}
 	pairs := t.lossesByPair()

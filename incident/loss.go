@@ -60,15 +60,18 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 		i.fact("missing", missing(&k.Missing, least))
 	}
 	path := t.paths(c, from)
-	if late { // none was lost on any
+	switch {
+	case late: // none was lost on any
 		path = lossyPath{}
+	case path.said == "":
+		path = t.answersPath(c, from)
 	}
 	i.fact("paths", path.said)
 	if late {
 		i.fact("timer", t.timerBeside(k))
 	}
 	i.onePath, i.ofTrimmed, i.ofMarked = path.one, t.trims(i), t.marked[way{i.Local.Addr, i.Peer.Addr}]
-	t.lossReasons(i, c, from, k, late, path.one)
+	t.lossReasons(i, c, from, k, late, path)
 	asked := uint64(o.Asked) + uint64(k.Responses.All().Asked)
 	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was, but where there are few rounds beside many that were overtaken.
 	i.explained = asked > 0 && (2*asked >= n || 2*(asked+uint64(o.Numbered)) >= n && 2*uint64(s.Rounds[qp.TimerExpired]) < n) || uint64(o.Packets) >= mostlyOvertaken*n
@@ -128,8 +131,8 @@ func (t *teller) lossEnds(e *agent.End, k *qp.Trouble) int64 {
 	return end
 }
 
-// lossReasons says what would look like a loss, and what to look at. late says that nothing was lost, one that it may be one path of several.
-func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.Trouble, late, one bool) {
+// lossReasons says what would look like a loss, and what to look at. late says that nothing was lost.
+func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.Trouble, late bool, path lossyPath) {
 	switch {
 	case late:
 		i.FitsWith = []string{"a requester's ACK timeout that is shorter than an answer takes", "a responder, its host or the path that was held up meanwhile"}
@@ -138,8 +141,8 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 		i.FitsWith = []string{"a bad cable or transceiver that damages packets", "a switch that discards what waits for longer than HOQLife"}
 		i.Next = []string{"SymbolErrorCounter, PortRcvErrors and PortXmitDiscards of the ports between (perfquery, ibqueryerrors)"}
 	default:
-		i.FitsWith = []string{"congestion without flow control: a queue that drops", "a bad cable or transceiver that damages packets"}
-		i.Next = []string{"discards and errors of the switch ports and adapters between (ethtool -S)", "priority flow control and the traffic class of this traffic"}
+		i.FitsWith = []string{queueDrops, "a bad cable or transceiver that damages packets"}
+		i.Next = []string{"discards and errors of the switch ports and adapters between (ethtool -S)", flowControl}
 	}
 	if i.Kind == Retransmitting {
 		stormReasons(i, &k.Sum)
@@ -155,11 +158,11 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 		i.Next = append(i.Next, "where no port discards anything: adaptive routing of the switches for this traffic, and out_of_sequence of "+i.Peer.Addr.String())
 	}
 	switch timer := uint64(k.Sum.Rounds[qp.TimerExpired]); {
-	case !one || late:
-	case 2*timer > k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady]): // most of it may be that answers come late
+	case !path.one || late:
+	case !path.answers && 2*timer > k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady]): // most of it may be that answers come late
 		i.FitsWith = append(i.FitsWith, onePath)
 	default:
-		i.FitsWith = append([]string{onePath}, i.FitsWith...)
+		i.ofPath(path.ported)
 	}
 	if t.damages(i) {
 		i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
@@ -171,6 +174,12 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 		i.FitsWith = append([]string{"packets that came after later ones, see there: the receiver took them for lost"}, i.FitsWith...)
 	}
 }
+
+// What fits losses on RoCE, and what to look at.
+const (
+	queueDrops  = "congestion without flow control: a queue that drops"
+	flowControl = "priority flow control and the traffic class of this traffic"
+)
 
 // timedOut says what fits where a requester's timer, of end from of c, had it retransmit.
 func (i *Incident) timedOut(c *agent.Connection, from int, k *qp.Trouble) {

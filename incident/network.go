@@ -1,7 +1,9 @@
 package incident
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -166,34 +168,43 @@ func (t *teller) atLeast(n uint64, noun string) string {
 
 // damage tells of all damaged packets at once: what is damaged may be an address. x is which bits of them were flipped.
 func (t *teller) damage(ways []*onWay, x *flips) {
-	var most *onWay
-	n, others := uint64(0), uint64(0)
+	var harmed []*onWay // the one with most first
+	var all seen
 	for _, w := range ways {
-		n += w.damaged.n
-		if most == nil || w.damaged.n > most.damaged.n {
-			most = w
-		}
 		if w.damaged.n > 0 {
-			others++
+			harmed = append(harmed, w)
+			all.merge(&w.damaged)
 			t.damaged[w.way] = true
 		}
 	}
-	if n == 0 {
+	if all.n == 0 {
 		return
 	}
-	i := most.about(Damage, &most.damaged)
-	where := ""
-	if others > 1 {
-		where = ", " + share(most.damaged.n, n) + " of them"
+	slices.SortStableFunc(harmed, func(a, b *onWay) int { return cmp.Compare(b.damaged.n, a.damaged.n) })
+	most := harmed[0]
+	i := most.about(Damage, &all)
+	i.damaged, i.betweenHosts = all.n, t.damagedBetween(ways)
+	f := &all.first
+	first := fmt.Sprintf("of these frame %d", f.frame)
+	if len(harmed) > 1 {
+		w := harmed[slices.IndexFunc(harmed, func(w *onWay) bool { return w.damaged.first == *f })]
+		first = fmt.Sprintf("frame %d, %v → %v", f.frame, w.from, w.to)
 	}
-	i.What = fmt.Sprintf("%s had a wrong ICRC at the tap%s from %v to %v: damaged before it; receivers drop them.", t.atLeast(n, "packet"), where, most.from, most.to)
-	if others > 1 {
+	host, had := t.damagedHost(harmed, all.n), t.atLeast(all.n, "packet")+" had a wrong ICRC at the tap"
+	switch {
+	case host != nil:
+		host.tell(i, had, harmed)
+	case len(harmed) > 1:
+		i.What = fmt.Sprintf("%s, %s of them from %v to %v: damaged before it; receivers drop them.", had, share(most.damaged.n, all.n), most.from, most.to)
 		i.fact("from, to", t.damagedWays(ways, most))
+	default:
+		i.What = fmt.Sprintf("%s from %v to %v: damaged before it; receivers drop them.", had, most.from, most.to)
 	}
-	i.damaged, i.betweenHosts = n, t.damagedBetween(ways)
-	f := &most.damaged.first
-	i.fact("first", fmt.Sprintf("of these frame %d, %v, PSN %v: %s", f.frame, f.op, f.psn, f.said))
+	i.fact("first", fmt.Sprintf("%s, %v, PSN %v: %s", first, f.op, f.psn, f.said))
 	x.tell(i)
+	if host != nil {
+		host.reasons(i)
+	}
 	t.tellAs(i, group{kind: Damage}) // whoever had most of it
 }
 

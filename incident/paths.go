@@ -19,10 +19,11 @@ const (
 	portsShown    = 4
 )
 
-// lossyPath is what is said of the paths between two hosts. one says that what lost packets may be one path of several, all that every queue pair between them did.
+// lossyPath is what is said of the paths between two hosts. one says that what lost packets may be one path of several, all that every queue pair between them did, ported that UDP source ports of it
+// are known, and answers that it is that of answers, by what their sender lost itself.
 type lossyPath struct {
-	said     string
-	one, all bool
+	said                      string
+	one, all, ported, answers bool
 }
 
 // onePath is what fits where queue pairs lose packets, and others between the same hosts do not.
@@ -53,7 +54,7 @@ func (t *teller) paths(c *agent.Connection, from int) lossyPath {
 	case f.steady == 0:
 		x = lossyPath{said: fmt.Sprintf("all %d queue pairs from %v to %v had to retransmit, so that it is not one path of several", n, k.from, k.to), all: true}
 	case f.lossy <= n/2 && f.rounds >= tellingRounds && uint64(f.rounds)*f.sentSteady >= tellingMisses*f.sentLossy:
-		x = lossyPath{said: fmt.Sprintf("%d of %d queue pairs from %v to %v had to retransmit%s: it may be one path of several", f.lossy, n, k.from, k.to, onPorts(f.ports)), one: true}
+		x = lossyPath{said: fmt.Sprintf("%d of %d queue pairs from %v to %v had to retransmit%s: it may be one path of several", f.lossy, n, k.from, k.to, onPorts(f.ports)), one: true, ported: len(f.ports) > 0}
 	}
 	if t.ways == nil {
 		t.ways = map[waysKey]lossyPath{}
@@ -156,7 +157,7 @@ func (t *teller) pathsOfAll(service packet.Service) lossyPath {
 		return lossyPath{}
 	}
 	return lossyPath{said: fmt.Sprintf("%d of %d queue pairs in %d pairs of hosts that have several had to retransmit%s, and in %d of these pairs others between the same hosts did not: it may be one path of several",
-		all.lossy, n, len(pairs), onPorts(all.ports), len(both)), one: true}
+		all.lossy, n, len(pairs), onPorts(all.ports), len(both)), one: true, ported: len(all.ports) > 0}
 }
 
 // waysKey is a direction between hosts, and a service.

@@ -49,6 +49,7 @@ func Of(r *agent.Result) []Incident {
 	gather(list, r.Findings)
 	list = survivors(t.hubs(peers(withPauses(list))))
 	t.commonLosses(list)
+	t.incast(list)
 	list = overtakings(shortages(oneFault(list)))
 	alsoSized(list)
 	stoppedAtOnce(list)

@@ -29,7 +29,7 @@ func (t *text) verdict() {
 	case NotProven:
 		rest = "no violation is proven; open: " + t.breach(t.unprovenErrors(), "suspicion", "against", func(e *Entry) bool {
 			return e.Class == rule.Unproven && e.Rule.Row().Severity == rule.Error
-		})
+		}) + t.lostAfter()
 	case Open, Clean:
 		c := coverageOf(t.res)
 		if rest = NothingViolated(len(t.run.Incidents()), c.exercised, c.total); v == Open {

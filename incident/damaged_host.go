@@ -1,0 +1,123 @@
+package incident
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// damagedHost is a host from which all packets come that were damaged, or to which all go, though others sent so much that this is no chance.
+type damagedHost struct {
+	addr  packet.Addr
+	from  bool
+	rest  uint64 // packets of which none comes from it, or goes to it: none was damaged
+	hosts int    // other hosts that sent these, or were sent these
+}
+
+// load is what is sent from a host, or to one.
+type load struct{ packets, bytes uint64 }
+
+// damagedHost returns the host that all of n damaged packets have in common, which are on some ways; nil: there is none, or not enough to tell of it was checked.
+func (t *teller) damagedHost(ways []*onWay, n uint64) *damagedHost {
+	if t.run.RDMA == 0 || t.more || len(ways) < 2 {
+		return nil // a run that goes on has only the connections with trouble at hand
+	}
+	sent, all, packets := map[way]load{}, load{}, uint64(0)
+	for k := range t.run.Connections {
+		c := &t.run.Connections[k]
+		for e := range c.Ends {
+			w, x := way{c.Ends[e].Addr, c.Ends[1-e].Addr}, &c.Ends[e]
+			l := load{x.Packets, x.Bytes + x.Packets*headersOf}
+			sent[w] = sent[w].plus(l)
+			all, packets = all.plus(l), packets+x.Packets
+		}
+	}
+	if r := &t.run.Cover; r[rule.ROCV2019].Exercised+r[rule.LNKCRC003].Exercised+r[rule.LNKCRC004].Exercised < packets {
+		return nil // the ICRC of some was not checked: a snap length cut them
+	}
+	for _, from := range []bool{true, false} {
+		x := ways[0].side(from)
+		if slices.ContainsFunc(ways, func(w *onWay) bool { return w.side(from) != x || sent[w.way].packets == 0 }) {
+			continue
+		}
+		if h := damagedOnly(x, from, ways, sent, all, n); h != nil {
+			return h
+		}
+	}
+	return nil
+}
+
+// headersOf is about how many bytes of headers a packet has: what is damaged may be any of them.
+const headersOf = 60
+
+func (l load) plus(o load) load { return load{l.packets + o.packets, l.bytes + o.bytes} }
+
+// side is the host that a way begins at, or ends at.
+func (w way) side(from bool) packet.Addr {
+	if from {
+		return w.from
+	}
+	return w.to
+}
+
+// damagedOnly returns the host that all damaged packets come from, or go to, where that is no chance, and no way of it on which many were sent had none damaged.
+func damagedOnly(x packet.Addr, from bool, ways []*onWay, sent map[way]load, all load, n uint64) *damagedHost {
+	var of load
+	var others []packet.Addr
+	for w, l := range sent {
+		if w.side(from) == x {
+			of = of.plus(l)
+			continue
+		}
+		if l.packets > 0 && !slices.Contains(others, w.side(from)) {
+			others = append(others, w.side(from))
+		}
+	}
+	if of.bytes == 0 || float64(n)*math.Log(float64(of.bytes)/float64(all.bytes)) > math.Log(hardlyChance) {
+		return nil
+	}
+	for w, l := range sent {
+		harmed := slices.ContainsFunc(ways, func(o *onWay) bool { return o.way == w })
+		if w.side(from) == x && !harmed && n*l.bytes >= tellingMisses*of.bytes {
+			return nil
+		}
+	}
+	return &damagedHost{x, from, all.packets - of.packets, len(others)}
+}
+
+// tell has an incident of damage tell of the host. had is what happened to the packets, and ways all on which it did, the one with most of it first.
+func (h *damagedHost) tell(i *Incident, had string, ways []*onWay) {
+	word, whose := "to", "to"
+	if h.from {
+		word, whose, i.common = "from", "of", h.addr
+	}
+	i.What = fmt.Sprintf("%s, all of them %s %v: damaged before it; receivers drop them.", had, word, h.addr)
+	var list []string
+	for k, w := range ways {
+		if k > 0 {
+			i.Also = append(i.Also, w.side(!h.from))
+		}
+		if k < portsShown {
+			list = append(list, fmt.Sprintf("%s %v → %v", number(w.damaged.n), w.from, w.to))
+		}
+	}
+	if more := len(ways) - len(list); more > 0 {
+		list = append(list, count(uint64(more), "more direction"))
+	}
+	i.fact("from, to", strings.Join(list, "; "))
+	i.fact("others", fmt.Sprintf("none of the %s %s %s was damaged", count(h.rest, "packet"), whose, count(uint64(h.hosts), "other host")))
+}
+
+// reasons puts first what fits, and what is to be looked at.
+func (h *damagedHost) reasons(i *Incident) {
+	fits, next := "what all packets to %v pass before the tap, and no others do", "the switch port and link towards %v, up to the tap"
+	if h.from {
+		fits, next = "what all packets of %v pass before the tap, and no others do: its adapter, or its link and switch port", "the adapter of %v (ECC and PCIe errors; whether it goes on with another adapter or slot), then its link and switch port"
+	}
+	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf(fits, h.addr))
+	i.Next = slices.Insert(i.Next, 0, fmt.Sprintf(next, h.addr))
+}

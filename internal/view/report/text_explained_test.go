@@ -1,0 +1,56 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	pair "ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// TestLostAfter: where NAKs show that packets of the same requester to the same responder were lost after the tap, the verdict line says that this would explain why the responder did not answer.
+func TestLostAfter(t *testing.T) {
+	const explained = "which would explain that"
+	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	suspicion := func(r rule.ID, qpn uint32) rule.Finding {
+		return rule.Finding{Rule: r, Class: rule.Unproven, Time: 2, Frame: 2, Accused: rule.Endpoint{Role: rule.Responder, Addr: addr(2), QPN: qpn + 16, QPNKnown: true}, Peer: rule.Endpoint{Addr: addr(1), QPN: qpn, QPNKnown: true}}
+	}
+	for _, k := range []struct {
+		name     string
+		after    uint32 // of the first connection
+		near     bool
+		findings []rule.Finding
+		want     bool
+	}{
+		{"lost after the tap", 2, false, []rule.Finding{suspicion(rule.RCRSP005, 1)}, true},
+		{"not lost", 0, false, []rule.Finding{suspicion(rule.RCRSP005, 1)}, false},
+		{"lost of another requester", 2, false, []rule.Finding{suspicion(rule.RCRSP005, 2)}, false},
+		{"lost of one of two", 2, false, []rule.Finding{suspicion(rule.RCRSP005, 1), suspicion(rule.RCRSP005, 2)}, false},
+		{"another rule", 2, false, []rule.Finding{suspicion(rule.RCRSP005, 1), suspicion(rule.RCRSP006, 1)}, false},
+		{"the tap is at the responder", 2, true, []rule.Finding{suspicion(rule.RCRSP005, 1)}, false},
+	} {
+		r := &agent.Result{RDMA: 4, Packets: 4, First: 1, Last: int64(time.Second), Findings: k.findings}
+		for n := range uint32(2) {
+			c := agent.Connection{Service: packet.RC, First: 1, FirstFrame: 1}
+			for e := range c.Ends {
+				c.Ends[e] = agent.End{Addr: addr(byte(1 + e)), QPN: n + 1 + 16*uint32(e), QPNKnown: true, Near: k.near && e == 1, Packets: 200, Last: 2}
+			}
+			if n == 0 {
+				c.Ends[0].Trouble = &pair.Trouble{Sum: pair.Stalls{Count: 1, Rounds: [pair.NumCauses]uint32{pair.SequenceAsked: 2}, Begun: 1, Last: 2}}
+				c.Ends[0].Trouble.Asked.After = k.after
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		var out bytes.Buffer
+		if err := (&text{}).Report(&out, &Run{Result: r}); err != nil {
+			t.Fatal(err)
+		}
+		if verdict, _, _ := strings.Cut(out.String(), "What happened"); strings.Contains(strings.Join(strings.Fields(verdict), " "), explained) != k.want || !strings.HasPrefix(verdict, "NOT PROVEN") {
+			t.Errorf("%s: %s", k.name, verdict)
+		}
+	}
+}
