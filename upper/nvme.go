@@ -109,13 +109,26 @@ func (d *nvmeDecoder) command(b []byte, t *Tracker) {
 	if d.queue == queueUnknown || d.queue == queueAdmin && (opcode == 0x01 || opcode == 0x02) && queueOf(b) == queueIO { // whatever the Connect said
 		d.queue = queueOf(b)
 	}
-	t.Begin(Command{
+	c := t.Begin(Command{
 		ID: uint64(binary.LittleEndian.Uint16(b[sqeCID:])), Code: uint32(opcode) | uint32(d.queue)<<8, Arg: uint64(nsid),
 		Waits: opcode == asyncEvnt && d.queue == queueAdmin,
 	})
 	if kind := b[sqeSGLType]; kind == sglKeyed || kind == sglInvalidate {
-		t.Memory(binary.LittleEndian.Uint64(b[sqeSGL:]), binary.LittleEndian.Uint32(b[sqeSGLKey:]), sglLength(b))
+		name := t.MemoryOf
+		if fromHost(b) {
+			name = t.Fetch
+		}
+		name(c, binary.LittleEndian.Uint64(b[sqeSGL:]), binary.LittleEndian.Uint32(b[sqeSGLKey:]), sglLength(b))
 	}
+}
+
+// fromHost reports whether the data of a command goes from the host to the controller, as the lowest bits of its opcode tell, of a command of Fabrics those of its type.
+func fromHost(b []byte) bool {
+	const direction, toController = 3, 1
+	if b[0] == fabrics {
+		return b[sqeFctype]&direction == toController
+	}
+	return b[0]&direction == toController
 }
 
 // queueOf returns to which kind of queue a command goes, as far as it tells.
