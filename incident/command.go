@@ -89,7 +89,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		only = onlyClasses(c.Upper, waited)
 		i.What = strings.TrimSuffix(i.What, ".") + only + "."
 	}
-	if n := c.Upper.Open; n > 1 && only == "" {
+	if n := c.Upper.Open; !t.waitBeside(i, c, o, end) && n > 1 && only == "" {
 		i.fact("waits", count(uint64(n), "command")+" in all have no answer")
 	}
 	if o.Later > 0 && only == "" {
@@ -100,6 +100,8 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	}
 	t.peer(i, c, 1-o.From, o.Since, end, "this request")
 	i.FitsWith = waitsFor(o, only)
+	t.resumes(i, c, o)
+	t.servesOthers(i, c, o, end)
 	if o.Later >= manyLater && !unfetched {
 		slices.Reverse(i.FitsWith)
 	}
@@ -134,9 +136,11 @@ func waitsFor(o *agent.Operation, only string) []string {
 	case o.Later > 0:
 		return []string{itself, "a server that has lost this command, or its answer"}
 	default:
-		return []string{itself, "a server whose threads are stopped or all busy, while its adapter acknowledges"}
+		return []string{itself, allStopped}
 	}
 }
+
+const allStopped = "a server whose threads are stopped or all busy, while its adapter acknowledges"
 
 // reservedCredits are those with which an end of SMB Direct may only send a message that grants credits itself (MS-SMBD 3.1.5.1).
 const reservedCredits = 1
