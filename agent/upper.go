@@ -26,11 +26,20 @@ type Upper struct {
 	Slow     uint64         // of them, those that took upper.SlowAfter or longer
 	Slowest  *Operation     // the one that took longest; nil: none was answered
 	Credits  *upper.Credits // how many messages each end may still send; nil: that is not known, or its protocol has none
+	Named    [2]*Named      // what the peer of each end had named with the R_Key of the request of that which it refuses; nil: that is not known
 	Causes   [2][]Cause     // of the stalls of each end of its connection, as far as they are known
 	// Fetched is how many commands there were whose peer has fetched data of theirs by RDMA READ, and, where the oldest that is open is one, Unfetched of how many it has to and has asked for none.
 	Fetched   uint64
 	Unfetched int
 	Classes   []Class // its commands by opcode or procedure, where the peer answers them; nil: they are not known
+}
+
+// Named is memory that a command has named, so that the peer READs it or WRITEs to it.
+type Named struct {
+	Addr   uint64
+	Length uint32     // bytes
+	Parts  int        // in how many the command has named memory
+	Of     *Operation // the command
 }
 
 // Class is the commands of one opcode or procedure.
@@ -325,4 +334,17 @@ func (t *Transport) causes(c *connection.Connection, trouble *qp.Trouble) (list 
 		add(&trouble.Longest[i])
 	}
 	return list
+}
+
+// named returns what the peer of end from of a connection had named with the R_Key of the request of that end which it refuses; nil: it refuses none, or that is not known.
+func (t *Transport) named(c *connection.Connection, from int, trouble *qp.Trouble) *Named {
+	u := t.uppers.recognized(c)
+	if u == nil || trouble == nil || trouble.Refusal.Time == 0 || trouble.Refusal.Request.RKey == 0 {
+		return nil
+	}
+	n, known := u.Named(1-from, trouble.Refusal.Request.VA, trouble.Refusal.Request.RKey)
+	if !known {
+		return nil
+	}
+	return &Named{n.Addr, n.Length, n.Parts, t.operation(c, u, n.Of)}
 }

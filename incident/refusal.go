@@ -80,6 +80,7 @@ func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.
 			break
 		}
 		t.alike(i, c, from, k)
+		t.named(i, c, from, k)
 	}
 }
 
