@@ -26,8 +26,20 @@ type Upper struct {
 	Slow     uint64         // of them, those that took upper.SlowAfter or longer
 	Slowest  *Operation     // the one that took longest; nil: none was answered
 	Credits  *upper.Credits // how many messages each end may still send; nil: that is not known, or its protocol has none
+	Named    [2]*Named      // what the peer of each end had named with the R_Key of the request of that which it refuses; nil: that is not known
 	Causes   [2][]Cause     // of the stalls of each end of its connection, as far as they are known
-	Classes  []Class        // its commands by opcode or procedure, where the peer answers them; nil: they are not known
+	// Fetched is how many commands there were whose peer has fetched data of theirs by RDMA READ, and, where the oldest that is open is one, Unfetched of how many it has to and has asked for none.
+	Fetched   uint64
+	Unfetched int
+	Classes   []Class // its commands by opcode or procedure, where the peer answers them; nil: they are not known
+}
+
+// Named is memory that a command has named, so that the peer READs it or WRITEs to it.
+type Named struct {
+	Addr   uint64
+	Length uint32     // bytes
+	Parts  int        // in how many the command has named memory
+	Of     *Operation // the command
 }
 
 // Class is the commands of one opcode or procedure.
@@ -54,13 +66,15 @@ type Operation struct {
 	Later  uint64 // commands that began after it and have ended
 	Others uint64 // of them, those of other classes; of Slowest, those that ended before it
 	Class  int    // its place among the classes, where these are known
-	Unsure bool   // it may have ended where the capture has lost packets, or in the direction that was not found
+	// Unfetched is how many bytes of data its peer has to fetch by RDMA READ, none of which it has asked for; 0: there are none, or it is not known.
+	Unfetched uint64
+	Unsure    bool // it may have ended where the capture has lost packets, or in the direction that was not found
 }
 
 const (
 	// young is with how many messages of an end one must be of its protocol for that to be recognized, and patience with how many it must be.
 	young, patience = 8, 64
-	// mostUppers is how many connections of a bucket are followed: all buckets together may take 200 MiB if each connection has upper.MostCommands open, and take a tenth
+	// mostUppers is how many connections of a bucket are followed: all buckets together may take 230 MiB if each connection has upper.MostCommands open, and take a tenth
 	// of that else.
 	mostUppers = 128
 
@@ -68,11 +82,13 @@ const (
 	sendHeads  = 1<<packet.SendFirst | 1<<packet.SendOnly | 1<<packet.SendOnlyImm | 1<<packet.SendOnlyInv
 	writeHeads = 1<<packet.WriteFirst | 1<<packet.WriteOnly
 	writeEnds  = 1<<packet.WriteLastImm | 1<<packet.WriteOnlyImm
+	// A READ is looked at as it tells whose data was fetched.
+	reads = 1 << packet.ReadRequest
 )
 
 // headed reports whether a packet of RC with an opcode may be looked at.
 func headed(o packet.Opcode) bool {
-	return (sendHeads|writeHeads|writeEnds)>>(o&0x1F)&1 != 0 && o < 0x20
+	return (sendHeads|writeHeads|writeEnds|reads)>>(o&0x1F)&1 != 0 && o < 0x20
 }
 
 // uppers are the protocols above the transport of the connections of which one was recognized, or seems to be.
@@ -153,6 +169,10 @@ func (t *Transport) commanded(c *connection.Connection, p *packet.Packet, took t
 func (u *uppers) follow(c *connection.Connection, from int, p *packet.Packet) (took time.Duration) {
 	t := u.of[c]
 	if t == nil {
+		return 0
+	}
+	if p.Opcode.Fn() == packet.ReadRequest {
+		t.Read(p.VA, p.RKey)
 		return 0
 	}
 	u.fill(c, from, p)
@@ -254,7 +274,10 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 	if u == nil {
 		return nil
 	}
-	out := &Upper{Protocol: u.Protocol(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure()), Answered: u.Answered()}
+	out := &Upper{Protocol: u.Protocol(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure()), Answered: u.Answered(), Fetched: u.Fetched()}
+	if o := out.Oldest; o != nil && o.Unfetched > 0 {
+		out.Unfetched = u.WaitUnfetched()
+	}
 	if k, known := u.Credits(); known && !c.Lossy && c.Paired {
 		out.Credits = &k
 	}
@@ -279,6 +302,7 @@ func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upp
 		o.Status = u.Status(k)
 	} else {
 		lost := c.Lossy && !(c.Cut() && u.Took().Count > 0) // else only the snap length cut packets, and left what ends a command
+		o.Unfetched = u.Unfetched(k)
 		o.Unsure = lost || !c.Paired && !t.table.NeverAnswered(&c.Pair)
 	}
 	return o
@@ -310,4 +334,17 @@ func (t *Transport) causes(c *connection.Connection, trouble *qp.Trouble) (list 
 		add(&trouble.Longest[i])
 	}
 	return list
+}
+
+// named returns what the peer of end from of a connection had named with the R_Key of the request of that end which it refuses; nil: it refuses none, or that is not known.
+func (t *Transport) named(c *connection.Connection, from int, trouble *qp.Trouble) *Named {
+	u := t.uppers.recognized(c)
+	if u == nil || trouble == nil || trouble.Refusal.Time == 0 || trouble.Refusal.Request.RKey == 0 {
+		return nil
+	}
+	n, known := u.Named(1-from, trouble.Refusal.Request.VA, trouble.Refusal.Request.RKey)
+	if !known {
+		return nil
+	}
+	return &Named{n.Addr, n.Length, n.Parts, t.operation(c, u, n.Of)}
 }

@@ -125,8 +125,8 @@ func TestUpperBuilt(t *testing.T) {
 		if e := &r.Connections[0].Ends[1]; e.Trouble != nil {
 			t.Errorf("trouble: %+v", e.Trouble)
 		}
-		if o := u.Oldest; o == nil || o.Name != "NVMe Write, command id 299, namespace 1" || o.Frame != r.Packets-2 || o.Unsure {
-			t.Errorf("the oldest is %+v", o)
+		if o := u.Oldest; o == nil || o.Name != "NVMe Write, command id 299, namespace 1" || o.Frame != r.Packets-2 || o.Unsure || o.Unfetched != 0 || u.Fetched != n-1 {
+			t.Errorf("the oldest is %+v, and of %d the data was fetched", o, u.Fetched)
 		}
 	}
 	a := NewTransport(nil)
@@ -222,6 +222,41 @@ func TestUpperSlow(t *testing.T) {
 	if o := u.Slowest; o.Name != "NVMe Write, command id 6, namespace 1" || o.From != 0 || o.Ended-o.Since < int64(1500*time.Millisecond) || o.Ended-o.Since > int64(1501*time.Millisecond) ||
 		o.Frame != 25 || o.Answer != 27 || o.Unsure {
 		t.Errorf("%+v", o)
+	}
+}
+
+// TestUpperUnfetched: of a command whose data its peer has not asked for it is known, and of how many it has.
+func TestUpperUnfetched(t *testing.T) {
+	for _, asks := range []bool{false, true} {
+		var out bytes.Buffer
+		k := newUpperTalk(t, &out)
+		for i := range uint16(12) {
+			k.send(0, nvmeWrite(i, uint64(i)<<12, uint32(i)+7))
+			if i != 7 || asks {
+				k.request(1, &packet.Packet{Opcode: packet.Op(packet.RC, packet.ReadRequest), VA: uint64(i) << 12, RKey: uint32(i) + 7, DMALen: 4096}, 4, false)
+				for part, fn := range [...]packet.Fn{packet.ReadRespFirst, packet.ReadRespMiddle, packet.ReadRespMiddle, packet.ReadRespLast} {
+					k.write(0, &packet.Packet{Opcode: packet.Op(packet.RC, fn), PSN: k.psns[1].Add(part), Payload: make([]byte, 1024), Syndrome: packet.CreditInvalid, MSN: k.msn[1]})
+				}
+			}
+			if i != 7 {
+				k.send(1, nvmeDone(i))
+			}
+		}
+		if err := k.w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		a := NewTransport(nil)
+		for _, p := range packetsOf(t, out.Bytes()) {
+			a.Packet(p)
+		}
+		u := a.Connections()[0].Upper
+		want := [3]uint64{4096, 1, 10}
+		if asks {
+			want = [3]uint64{0, 0, 11}
+		}
+		if o := u.Oldest; o == nil || [3]uint64{o.Unfetched, uint64(u.Unfetched), u.Fetched} != want {
+			t.Errorf("%v: %+v, %+v", asks, u, o)
+		}
 	}
 }
 

@@ -67,15 +67,21 @@ const manyLater = 16
 func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	i := t.between(Waiting, c, o.From)
 	lossy := o.Unsure || t.lossy() // so that it may have been answered where the capture has lost packets
-	waited := end - o.Since
+	waited, unfetched := end-o.Since, o.Unfetched > 0 && !lossy
 	i.Begin, i.End, i.Ongoing, i.Lost, i.Tap = o.Since, end, c.Closed.At == 0, time.Duration(waited), o.Tap
 	i.show(o.Frame)
-	i.What = fmt.Sprintf("%v has not answered %s of %v%s.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited))
-	closed := ""
+	closed, nor := "", ""
+	if unfetched {
+		nor = ", nor fetched its data"
+	}
+	i.What = fmt.Sprintf("%v has not answered %s of %v%s%s.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited), nor)
 	if c.Closed.At != 0 {
 		i.show(c.Closed.Frame)
 		closed = fmt.Sprintf(", until %v disconnected", c.Closed.By)
-		i.What = fmt.Sprintf("%v had not answered %s of %v%s when %v disconnected.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited), c.Closed.By)
+		if nor != "" {
+			nor += ","
+		}
+		i.What = fmt.Sprintf("%v had not answered %s of %v%s%s when %v disconnected.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited), nor, c.Closed.By)
 	}
 	i.fact("command", fmt.Sprintf("%s, in frame %d", c.Upper.Protocol, o.Frame))
 	only := ""
@@ -83,25 +89,31 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		only = onlyClasses(c.Upper, waited)
 		i.What = strings.TrimSuffix(i.What, ".") + only + "."
 	}
-	if n := c.Upper.Open; n > 1 && only == "" {
+	if n := c.Upper.Open; !t.waitBeside(i, c, o, end) && n > 1 && only == "" {
 		i.fact("waits", count(uint64(n), "command")+" in all have no answer")
 	}
 	if o.Later > 0 && only == "" {
 		i.fact("meanwhile", count(o.Later, "command")+" that began after it ended: its peer serves others")
 	}
 	if t.run.RDMA > 0 && !lossy && c.Ends[0].Open == 0 && c.Ends[1].Open == 0 { // else the run goes on, and nobody has looked
-		i.fact("transport", "every request on the connection that came to the tap was acknowledged"+notNetwork(t.allSmall(c, 1-o.From) == ""))
+		i.fact("transport", "every request on the connection that came to the tap was acknowledged"+notNetwork(t.allSmall(c, 1-o.From) == "" || unfetched && o.Later > 0))
 	}
 	t.peer(i, c, 1-o.From, o.Since, end, "this request")
 	i.FitsWith = waitsFor(o, only)
-	if o.Later >= manyLater {
+	t.resumes(i, c, o)
+	t.servesOthers(i, c, o, end)
+	if o.Later >= manyLater && !unfetched {
 		slices.Reverse(i.FitsWith)
 	}
 	i.Next = []string{"on " + i.Peer.Addr.String() + ": its log and dmesg, disks, and tasks that wait (state D)", "on " + i.Local.Addr.String() + ": what waits for this command"}
-	if !lossy {
+	switch {
+	case unfetched:
+		t.unfetched(i, c, o)
+		i.credits(c, 1-o.From)
+	case !lossy:
 		t.heldBySize(i, c, 1-o.From)
 		i.credits(c, 1-o.From)
-	} else {
+	default:
 		i.Next = i.Next[1:]
 		i.doubt(fmt.Sprintf("The capture, which lost packets, holds no answer of %v to %s of %v%s%s.", &i.Peer, o.Name, &i.Local, t.within(" in %s", waited), closed))
 	}
@@ -124,9 +136,11 @@ func waitsFor(o *agent.Operation, only string) []string {
 	case o.Later > 0:
 		return []string{itself, "a server that has lost this command, or its answer"}
 	default:
-		return []string{itself, "a server whose threads are stopped or all busy, while its adapter acknowledges"}
+		return []string{itself, allStopped}
 	}
 }
+
+const allStopped = "a server whose threads are stopped or all busy, while its adapter acknowledges"
 
 // reservedCredits are those with which an end of SMB Direct may only send a message that grants credits itself (MS-SMBD 3.1.5.1).
 const reservedCredits = 1

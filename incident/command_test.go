@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -111,6 +112,62 @@ func TestCommandBySize(t *testing.T) {
 		i := &list[0]
 		if got := strings.Contains(strings.Join(i.FitsWith, "; "), "an answer whose packets are larger, and vanish: a path from 10.0.0.2 to the tap"); got != want || i.says("size") != want {
 			t.Errorf("%d bytes: %+v", most, i)
+		}
+	}
+}
+
+// TestCommandUnfetched: of a command whose data its server has not asked for it is told, and whether the data of others was fetched; that its answer may be too large is not. Where the capture has lost packets the READ may
+// be one of them.
+func TestCommandUnfetched(t *testing.T) {
+	const told, size = "2,048 bytes that 10.0.0.2 has to fetch by RDMA READ; the capture holds no READ of it", "an answer whose packets are larger"
+	for _, k := range []struct {
+		name  string
+		set   func(c, other *agent.Connection, r *agent.Result)
+		data  string
+		what  string
+		first string // of what fits
+		size  bool
+	}{
+		{"fetched", func(c, _ *agent.Connection, _ *agent.Result) { c.Upper.Oldest.Unfetched = 0 }, "", "for 8s.", "a server that waits itself", true},
+		{"one", func(_, _ *agent.Connection, _ *agent.Result) {}, told + ", and none for another command of 10.0.0.1 is known", "for 8s, nor fetched its data.", "a server that does not handle commands whose data", false},
+		{"all", func(c, _ *agent.Connection, _ *agent.Result) { c.Upper.Unfetched = 3 }, told + ", nor of that of any of the 3 commands that have no answer, and none for", "for 8s, nor fetched its data.", "a server that does not handle", false},
+		{"some", func(c, _ *agent.Connection, _ *agent.Result) { c.Upper.Unfetched = 2 }, told + ", nor of that of 1 more that have no answer, and none for", "for 8s, nor fetched its data.", "a server that does not handle", false},
+		{"and others were", func(c, _ *agent.Connection, _ *agent.Result) { c.Upper.Fetched = 70 }, told + "; it has fetched that of 70 other commands of 10.0.0.1", "for 8s, nor fetched its data.", "a server that lacks what it needs", false},
+		{"and others were elsewhere", func(_, other *agent.Connection, _ *agent.Result) { other.Upper.Fetched = 140 }, told + ", and none for another command of 10.0.0.1 is known; 10.0.0.3 has fetched that of 140 commands of 10.0.0.1", "nor fetched its data.", "a server that does not handle", false},
+		{"and those of others were", func(_, other *agent.Connection, _ *agent.Result) {
+			other.Upper.Fetched, other.Ends[0].Addr = 9, packet.IPv4Addr([]byte{10, 0, 0, 2})
+		}, told + ", and none for another command of 10.0.0.1 is known; it has fetched that of 9 commands of other hosts", "nor fetched its data.", "a server that lacks", false},
+		{"when it disconnected", func(c, _ *agent.Connection, r *agent.Result) {
+			c.Closed.At, c.Closed.By = r.Last, c.Ends[0].Addr
+		}, told, "for 8s, nor fetched its data, when 10.0.0.1 disconnected.", "a server that does not handle", false},
+		{"the capture lost packets", func(_, _ *agent.Connection, r *agent.Result) { r.Dropped = 1 }, "", "in 8s.", "an answer that is among the packets", false},
+	} {
+		connection := func(peer byte) agent.Connection {
+			c := agent.Connection{Service: packet.RC, PMTU: 4096, Encap: packet.RoCEv2IPv4, First: int64(time.Hour), Timing: &timing.Connection{}, Upper: &agent.Upper{Protocol: "RPC over RDMA", Answered: true}}
+			for k, n := range [2]byte{1, peer} {
+				c.Ends[k] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, n}), QPN: 0x20 + uint32(peer), QPNKnown: true, Packets: 10, Messages: 5, Bytes: 500, Last: int64(time.Hour)}
+			}
+			c.Timing.Ends[1].Acked = timing.Answered{Count: 5, Most: 200, Newest: int64(time.Hour)}
+			return c
+		}
+		r := &agent.Result{RDMA: 20, First: int64(time.Hour), Last: int64(time.Hour + 8*time.Second), Connections: []agent.Connection{connection(2), connection(3)}}
+		c := &r.Connections[0]
+		c.Upper.Oldest, c.Upper.Open, c.Upper.Unfetched = &agent.Operation{Name: "NFS version 3 WRITE, XID 0x00000002", Since: r.First, Frame: 20, Unfetched: 2048}, 3, 1
+		k.set(c, &r.Connections[1], r)
+		n := slices.IndexFunc(Of(r), func(i Incident) bool { return i.Kind == Waiting })
+		if n < 0 {
+			t.Errorf("%s: nothing is told", k.name)
+			continue
+		}
+		i := &Of(r)[n]
+		data := ""
+		for _, f := range i.Facts {
+			if f.Label == "data" {
+				data = f.Text
+			}
+		}
+		if !strings.HasPrefix(data, k.data) || (data == "") != (k.data == "") || !strings.HasSuffix(i.What, k.what) || !strings.HasPrefix(i.FitsWith[0], k.first) || strings.Contains(strings.Join(i.FitsWith, "; "), size) != k.size || i.says("size") != k.size {
+			t.Errorf("%s: %s\n%+v\n%q", k.name, i.What, i.Facts, i.FitsWith)
 		}
 	}
 }

@@ -65,11 +65,11 @@ func (t *teller) incast(list []Incident) {
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == queueDrops }) // which this is
 		i.Next = slices.DeleteFunc(i.Next, func(s string) bool { return s == flowControl })
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("incast: a queue to %v that overflows when many send to it at once, as no flow control holds them back", to))
-		i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("priority flow control (PFC) and ECN of the switch port to %v for this traffic, and what that port discards for want of buffer", to))
+		i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("priority flow control (PFC) and ECN of the switch port to %v for this traffic, and what that port discards for lack of buffer", to))
 	}
 }
 
-// incastTo says what was lost of what many hosts sent to one at once; empty: nothing shows that this is why. All of it had passed the tap: before one that is behind a queue, it would not show who sent
+// incastTo says what was lost of what many hosts sent to one at once; empty: nothing shows that this is why. All of it had passed the tap: before one that comes after a queue, it would not show who sent
 // at once.
 func (t *teller) incastTo(to packet.Addr, naks []lostOf, senders []sendingEnd) string {
 	before, after := uint32(0), uint32(0)

@@ -31,8 +31,8 @@ func TestIncast(t *testing.T) {
 	}{
 		{"lost at the same time", 6, 2 * us, late, 0, 0, 0, together},
 		{"lost here and there", 6, 2 * us, spread, 0, 0, 0, ""},
-		{"lost here and there, and nothing of as much that was sent alone", 6, 2 * us, spread, 6, 0, 0, together + "; of 48 messages that fewer sent at once, nothing was"},
-		{"one each time, and nothing of what was sent alone", 6, 2 * us, late[:1], 40, 0, 0, once},
+		{"lost here and there, and nothing of as much that few sent", 6, 2 * us, spread, 6, 0, 0, together + "; of 48 messages that fewer sent at once, nothing was"},
+		{"one each time, and nothing of what few sent", 6, 2 * us, late[:1], 40, 0, 0, once},
 		{"one each time", 6, 2 * us, late[:1], 0, 0, 0, ""},
 		{"lost when one sends, too", 6, 2 * us, late, 2, 1, 0, ""},
 		{"three hosts", 3, 2 * us, late[:3], 0, 0, 0, ""},

@@ -10,10 +10,10 @@ import (
 	"ibwitness/verifier/cm"
 )
 
-// acceptedSoon is within what time, in nanoseconds, a client that is refused for want of a program gets a connection with its next try.
+// acceptedSoon is within what time, in nanoseconds, a client that is refused for lack of a program gets a connection with its next try.
 const acceptedSoon = int64(250 * time.Millisecond)
 
-// Linux's client of SMB Direct asks for the port of iWARP first, then for that of InfiniBand and RoCE; when it connects again, for the first alone.
+// Linux's client of SMB Direct asks for the port of iWARP first, then for that of InfiniBand and RoCE; when it connects again, for the first only.
 const (
 	smbIWARP      = "TCP port 5445"
 	smbInfiniBand = "TCP port 445"
@@ -74,7 +74,7 @@ func (i *Incident) tellElse(r *cm.Refusal, f *rule.Finding) {
 	case i.accepted:
 		fits = "a client that tries one port after the other"
 	case r.Service == smbIWARP && f.Detail == smbInfiniBand:
-		fits = "a client of SMB Direct that, when it connects again, asks for the port of iWARP (5445) alone, where the server listens on that of InfiniBand and RoCE (445), as Linux's does: it has to be mounted again"
+		fits = "a client of SMB Direct that, when it connects again, asks for the port of iWARP (5445) only, where the server listens on that of InfiniBand and RoCE (445), as Linux's does: it has to be mounted again"
 	}
 	i.FitsWith = append([]string{fits}, i.FitsWith...)
 }

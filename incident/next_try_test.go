@@ -12,7 +12,7 @@ import (
 	"ibwitness/mad"
 )
 
-// TestNextTry: a client that is refused once for want of a program, and accepted soon after for another port, was not refused for good; one that was accepted later, or refused twice, was.
+// TestNextTry: a client that is refused once for lack of a program, and accepted soon after for another port, was not refused for good; one that was accepted later, or refused twice, was.
 // Where that is how each connection of SMB Direct begins, nothing is told; of a client of it that goes on asking for the wrong port, that is.
 func TestNextTry(t *testing.T) {
 	const iwarp, infiniband, other = 0x1061545, 0x10601bd, 0x1064853

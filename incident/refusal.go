@@ -77,7 +77,10 @@ func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.
 		i.FitsWith = []string{"an R_Key that is not valid (any more), or of another protection domain", outside, right}
 		if b.Next.Frame != 0 && b.Next.RKey == b.Other.RKey {
 			i.FitsWith[0] = wrong
+			break
 		}
+		t.alike(i, c, from, k)
+		t.named(i, c, from, k)
 	}
 }
 
@@ -161,7 +164,10 @@ func extent(r *qp.StalledRequest) (low, high uint64) {
 
 // others says which R_Keys the requests beside a refused one have, whose own was not accepted before.
 func others(i *Incident, r *qp.StalledRequest, b *qp.Beside) (s string) {
-	if b.Other.Frame != 0 {
+	switch {
+	case b.OwnKeys > 1 && b.Next.Frame == 0: // which of them it is says nothing
+		return fmt.Sprintf("0x%x is of this request alone, as each of the %d of its queue pair that are known to be accepted before had one of its own", r.RKey, b.OwnKeys)
+	case b.Other.Frame != 0:
 		s = fmt.Sprintf("frame %d, which was accepted, has R_Key 0x%x", b.Other.Frame, b.Other.RKey)
 		i.show(b.Other.Frame)
 	}

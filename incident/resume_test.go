@@ -28,7 +28,7 @@ taps: [b]
 	}
 }
 
-// TestEpisodes: RNR NAKs that come again after a break are told as episodes; one episode is not counted.
+// TestEpisodes: RNR NAKs after a break are told as episodes; one episode is not counted.
 func TestEpisodes(t *testing.T) {
 	const scene = `
 about: a receive that is posted late, again and again

@@ -74,6 +74,7 @@ type teller struct {
 	pmtus    map[packet.Addr]uint32              // the largest path MTU of the connections of a host; nil: nobody has asked
 	passages map[passageKey]*passage             // what passageOf returns
 	keysOf   map[waysKey][]uint16                // what unansweredKeys returns
+	accesses map[accessKey]*accesses             // what accessesOf returns; nil: nobody has asked
 	served   map[packet.Addr][]*agent.Connection // what serves returns; nil: nobody has asked
 	accepts  map[packet.Addr][]*rule.Finding     // what accepted returns; nil: nobody has asked
 	broken   map[rule.Frame][]*rule.Finding      // violations, by frame; nil: nobody has asked

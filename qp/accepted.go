@@ -127,3 +127,18 @@ func (a *Accepted) used(r *Ring, right Right, near uint64) (frame uint64) {
 	}
 	return frame
 }
+
+// ownKeys counts the R_Keys with which messages of a ring were accepted; several says that more than one message was with one of them.
+func (a *Accepted) ownKeys(r *Ring) (n uint32, several bool) {
+	if a.ranges == nil {
+		return 0, false
+	}
+	queue := uintptr(unsafe.Pointer(r))
+	for i := range a.ranges {
+		if x := &a.ranges[i]; x.queue == queue {
+			n++
+			several = several || x.lowAt != x.newest || x.highAt != x.newest
+		}
+	}
+	return n, several
+}

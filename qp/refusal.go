@@ -24,6 +24,7 @@ type Beside struct {
 	Other      KeyAt                    // the newest accepted with another R_Key
 	Next       KeyAt                    // the first after it of the same address, with another R_Key
 	SameOp     KeyAt                    // the newest accepted of its operation
+	OwnKeys    uint32                   // how many of its queue pair were accepted, as far as it is known, each with an R_Key of its own; 0: some have the same
 	HadRight   uint64                   // frame of the newest message for which its queue pair needed the right that it needs, with any R_Key, that was accepted; 0: none is known
 	AtOnce     uint32                   // READs and atomics, it among them, that were not answered when it was sent
 }
@@ -70,6 +71,8 @@ func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accep
 func (s *SendQueue) beside(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accepted) (b Beside) {
 	b.SameKey = a.before(&s.Messages, by, w.RKey, p.Frame)
 	b.HadRight = a.used(&s.Messages, RightOf(w.Op), p.Frame)
+	own, several := a.ownKeys(&s.Messages)
+	newest := uint32(0)
 	for i := range s.Messages.Len() {
 		m := s.Messages.At(i)
 		if m == w || m.RKey == 0 || !m.Has(wqe.Whole) {
@@ -82,8 +85,15 @@ func (s *SendQueue) beside(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accep
 				b.Next = at
 			}
 		case m.Has(wqe.Ended) && (m.Has(wqe.Answered) || !m.Op.Responded()):
+			x := a.before(&s.Messages, by, m.RKey, p.Frame)
+			several = several || m.RKey == w.RKey || m.RKey == newest || x != [numRights]AcceptedRange{}
+			newest = m.RKey
+			own++
 			b.accepted(m, w, at)
 		}
+	}
+	if !several {
+		b.OwnKeys = own
 	}
 	return b
 }

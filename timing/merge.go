@@ -53,6 +53,7 @@ func (e *End) merge(g *End) {
 		to.Count, to.Bytes = to.Count+o.Count, to.Bytes+o.Bytes
 		to.Retransmitted, to.Incomplete, to.Untimed = to.Retransmitted+o.Retransmitted, to.Incomplete+o.Incomplete, to.Untimed+o.Untimed
 		to.Sizes.merge(&o.Sizes)
+		to.Answered = max(to.Answered, o.Answered)
 		to.Latency.Add(&o.Latency)
 		to.Most = max(to.Most, o.Most)
 	}

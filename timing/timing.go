@@ -90,6 +90,7 @@ type Operation struct {
 	Incomplete    uint64 // messages that nothing completed as far as the capture goes: no answer, or a NAK that ends the connection
 	Untimed       uint64 // messages of which it is not known how long they took: their beginning, their end, or which answer is theirs was not seen
 	Sizes         Sizes
+	Answered      uint32 // bytes of the largest of which it is known how long it took: it was answered
 	Latency       verifier.Histogram
 	Most          time.Duration // longest of them: the histogram knows no more than the bound of a bucket
 }
@@ -295,6 +296,7 @@ func (c *Connection) end(from int, m *Message) {
 	switch took, ok := m.Took(); {
 	case ok:
 		o.Observe(took)
+		o.Answered = max(o.Answered, m.Length)
 		e.answers(m)
 		e.Series.add(m.Answered, Slot{Slowest: took, Took: took, Length: uint64(m.Length), Messages: 1})
 	case m.unsure:

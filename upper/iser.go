@@ -120,10 +120,14 @@ func (d *iserDecoder) command(m *Message, b []byte, t *Tracker) {
 		return
 	}
 	c.Code, c.Arg = uint32(op)|uint32(b[32])<<8, binary.BigEndian.Uint64(b[8:])
-	t.Begin(c)
+	begun := t.Begin(c)
 	length, h := binary.BigEndian.Uint32(b[20:]), m.Head
 	if h[0]&iserWrite != 0 {
-		t.Memory(binary.BigEndian.Uint64(h[8:]), binary.BigEndian.Uint32(h[4:]), length)
+		name := t.MemoryOf
+		if unsolicited := binary.BigEndian.Uint32(b[4:]) & 0xFFFFFF; unsolicited == 0 && b[1]&finalBit != 0 { // all of the data is to be fetched
+			name = t.Fetch
+		}
+		name(begun, binary.BigEndian.Uint64(h[8:]), binary.BigEndian.Uint32(h[4:]), length)
 	}
 	if h[0]&iserRead != 0 {
 		t.Memory(binary.BigEndian.Uint64(h[20:]), binary.BigEndian.Uint32(h[16:]), length)

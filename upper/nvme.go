@@ -28,6 +28,11 @@ const (
 	sglKeyed      = 0x40 // type keyed SGL data block; subtype address
 	sglInvalidate = 0x4F // and the key is to be invalidated
 	sglInCapsule  = 0x01 // type SGL data block; subtype offset
+	sglNone       = 0x00
+
+	// The lowest bits of an opcode tell in which direction data goes; 0: there is none.
+	direction    = 3
+	toController = 1
 
 	cqeSize   = 16
 	cqeCID    = 12
@@ -35,6 +40,7 @@ const (
 
 	fabrics   = 0x7F
 	asyncEvnt = 0x0C // Asynchronous Event Request
+	keepAlive = 0x18
 	allNSIDs  = 0xFFFFFFFF
 )
 
@@ -62,6 +68,12 @@ func (nvme) Fit(m *Message) Fit {
 	if _, known := nvmeNames(b[0], queueUnknown, b[sqeFctype]); !known {
 		return NoFit
 	}
+	if b[sqeSGLType] == sglNone {
+		if b[0] != keepAlive || !zero(b[sqeNSID:]) {
+			return NoFit
+		}
+		return Likely
+	}
 	return Strong
 }
 
@@ -78,8 +90,20 @@ func isCommandCapsule(m *Message) bool {
 	case sglInCapsule:
 		data := binary.LittleEndian.Uint32(b[sqeSGL+8:])
 		return !m.Whole || uint64(m.Length) == sqeSize+uint64(data)
+	case sglNone: // nobody reads the descriptor of a command without data
+		return m.Whole && m.Length == sqeSize && b[0]&direction == 0 && zero(b[sqeSGL:sqeHeaders])
 	}
 	return false
+}
+
+// zero reports whether all bytes are 0.
+func zero(b []byte) bool {
+	for _, x := range b {
+		if x != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 type nvmeDecoder struct {
@@ -109,13 +133,25 @@ func (d *nvmeDecoder) command(b []byte, t *Tracker) {
 	if d.queue == queueUnknown || d.queue == queueAdmin && (opcode == 0x01 || opcode == 0x02) && queueOf(b) == queueIO { // whatever the Connect said
 		d.queue = queueOf(b)
 	}
-	t.Begin(Command{
+	c := t.Begin(Command{
 		ID: uint64(binary.LittleEndian.Uint16(b[sqeCID:])), Code: uint32(opcode) | uint32(d.queue)<<8, Arg: uint64(nsid),
 		Waits: opcode == asyncEvnt && d.queue == queueAdmin,
 	})
 	if kind := b[sqeSGLType]; kind == sglKeyed || kind == sglInvalidate {
-		t.Memory(binary.LittleEndian.Uint64(b[sqeSGL:]), binary.LittleEndian.Uint32(b[sqeSGLKey:]), sglLength(b))
+		name := t.MemoryOf
+		if fromHost(b) {
+			name = t.Fetch
+		}
+		name(c, binary.LittleEndian.Uint64(b[sqeSGL:]), binary.LittleEndian.Uint32(b[sqeSGLKey:]), sglLength(b))
 	}
+}
+
+// fromHost reports whether the data of a command goes from the host to the controller, as the lowest bits of its opcode tell, of a command of Fabrics those of its type.
+func fromHost(b []byte) bool {
+	if b[0] == fabrics {
+		return b[sqeFctype]&direction == toController
+	}
+	return b[0]&direction == toController
 }
 
 // queueOf returns to which kind of queue a command goes, as far as it tells.
@@ -129,7 +165,7 @@ func queueOf(b []byte) uint8 {
 			return queueAdmin
 		}
 		return queueIO
-	case 0x06, 0x0A, 0x18: // Identify, Get Features, Keep Alive
+	case 0x06, 0x0A, keepAlive: // Identify, Get Features
 		return queueAdmin
 	case asyncEvnt: // in an I/O queue it is Verify, which has a namespace
 		if binary.LittleEndian.Uint32(b[sqeNSID:]) == 0 {

@@ -60,6 +60,37 @@ func TestNVMe(t *testing.T) {
 	k.oldest("NVMe Read, command id 17, namespace 2")
 }
 
+// TestKeepAlives: Keep Alives without a descriptor, which have no data, are commands of an admin queue; messages like them with anything else in them are not.
+func TestKeepAlives(t *testing.T) {
+	alive := func(cid uint16) []byte {
+		return padded(bytesOf(le, uint8(keepAlive), uint8(0x40), cid), 64)
+	}
+	k := &talk{TB: t}
+	for cid := range uint16(5) {
+		k.send(0, alive(cid))
+		k.send(1, nvmeResponse(cid, 0))
+	}
+	k.send(0, alive(5))
+	k.oldest("NVMe Keep Alive, command id 5")
+	for name, change := range map[string]func(b []byte){
+		"a namespace":    func(b []byte) { b[4] = 1 },
+		"a length":       func(b []byte) { b[32] = 1 },
+		"an address":     func(b []byte) { b[24] = 1 },
+		"another opcode": func(b []byte) { b[0] = 0 },
+		"a Write":        func(b []byte) { b[0] = 1 },
+		"something else": func(b []byte) { b[50] = 1 },
+	} {
+		b := alive(1)
+		change(b)
+		if p, fit := Recognize(&Message{Whole: true, Head: b, Length: len(b)}); fit != NoFit {
+			t.Errorf("%s: %s", name, p.Name())
+		}
+	}
+	if p, fit := Recognize(&Message{Whole: true, Head: append(alive(1), 0), Length: 65}); fit != NoFit {
+		t.Errorf("a longer one: %s", p.Name())
+	}
+}
+
 // TestNVMeAdmin: the kind of queue says what an opcode means, and an Asynchronous Event Request waits for an event.
 func TestNVMeAdmin(t *testing.T) {
 	k := &talk{TB: t}

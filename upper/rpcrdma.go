@@ -54,8 +54,8 @@ type rpcHeader struct {
 	rest      xdr // after the RPC message type
 }
 
-// decode reads a header, and gives each segment of its chunks to see. It reports whether that is one.
-func (h *rpcHeader) decode(b []byte, see func(addr uint64, rkey, length uint32)) bool {
+// decode reads a header, and gives each segment of its chunks to see, and whether it is of the read list. It reports whether that is one.
+func (h *rpcHeader) decode(b []byte, see func(addr uint64, rkey, length uint32, read bool)) bool {
 	x := xdr{b: b}
 	h.xid = x.word()
 	version, credits := x.word(), x.word()
@@ -89,15 +89,15 @@ func (h *rpcHeader) decode(b []byte, see func(addr uint64, rkey, length uint32))
 }
 
 // chunks reads the read list, the write list and the reply chunk. It reports whether they are such, and all there.
-func chunks(x *xdr, see func(addr uint64, rkey, length uint32)) bool {
-	segment := func() bool {
+func chunks(x *xdr, see func(addr uint64, rkey, length uint32, read bool)) bool {
+	segment := func(read bool) bool {
 		rkey, length := x.word(), x.word()
 		addr := x.double()
 		if x.short {
 			return false
 		}
 		if see != nil {
-			see(addr, rkey, length)
+			see(addr, rkey, length, read)
 		}
 		return true
 	}
@@ -107,7 +107,7 @@ func chunks(x *xdr, see func(addr uint64, rkey, length uint32)) bool {
 			return false
 		}
 		for range n {
-			if !segment() {
+			if !segment(false) {
 				return false
 			}
 		}
@@ -116,7 +116,7 @@ func chunks(x *xdr, see func(addr uint64, rkey, length uint32)) bool {
 	more := x.word()
 	for ; more == 1; more = x.word() {
 		x.word() // position
-		if !segment() {
+		if !segment(true) {
 			return false
 		}
 	}
@@ -200,9 +200,15 @@ func (d *rpcDecoder) Message(m *Message, t *Tracker) bool {
 		if h.inline {
 			c.Code, c.Arg = call(&h.rest)
 		}
-		t.Begin(c)
+		begun := t.Begin(c)
 		var again rpcHeader
-		again.decode(m.Head, t.Memory)
+		again.decode(m.Head, func(addr uint64, rkey, length uint32, read bool) {
+			if read && h.whole {
+				t.Fetch(begun, addr, rkey, length)
+			} else {
+				t.MemoryOf(begun, addr, rkey, length)
+			}
+		})
 	}
 	return true
 }

@@ -166,18 +166,18 @@ func (s *smbDecoder) message(from int, b []byte, t *Tracker) {
 		}
 		t.End(1-from, id, status)
 	default:
-		t.Begin(Command{ID: id, Code: uint32(command), Waits: command == smb2ChangeNotify})
+		c := t.Begin(Command{ID: id, Code: uint32(command), Waits: command == smb2ChangeNotify})
 		switch command {
 		case smb2Read:
-			channels(b, 36, 44, t)
+			channels(b, 36, 44, t, c)
 		case smb2Write:
-			channels(b, 32, 40, t)
+			channels(b, 32, 40, t, c)
 		}
 	}
 }
 
 // channels reads the memory that a READ or WRITE request names: the kind of channel, and where its descriptors begin and how long they are, are at places of the request.
-func channels(b []byte, channelAt, infoAt int, t *Tracker) {
+func channels(b []byte, channelAt, infoAt int, t *Tracker, c *Command) {
 	r := b[smb2HeaderSize:]
 	if len(r) < infoAt+4 {
 		return
@@ -189,9 +189,12 @@ func channels(b []byte, channelAt, infoAt int, t *Tracker) {
 	if offset < smb2HeaderSize || offset > len(b) {
 		return
 	}
-	d := b[offset:min(offset+length, len(b))]
+	d, name := b[offset:min(offset+length, len(b))], t.MemoryOf
+	if c.Code == smb2Write && len(d) == length && length <= mostChannels*channelSize { // all of them are here
+		name = t.Fetch
+	}
 	for i := 0; len(d) >= channelSize && i < mostChannels; i++ {
-		t.Memory(binary.LittleEndian.Uint64(d), binary.LittleEndian.Uint32(d[8:]), binary.LittleEndian.Uint32(d[12:]))
+		name(c, binary.LittleEndian.Uint64(d), binary.LittleEndian.Uint32(d[8:]), binary.LittleEndian.Uint32(d[12:]))
 		d = d[channelSize:]
 	}
 }

@@ -32,6 +32,7 @@ type Command struct {
 	class  uint8  // its place among the classes
 	nth    uint16 // how many of them had begun with it
 	order  uint64 // how many began before it, plus one
+	fetch  uint64 // bytes of memory that it has named with Fetch, where it is seen who READs them
 }
 
 type commandState uint8
@@ -47,7 +48,7 @@ type place struct {
 	addr   uint64
 	rkey   uint32
 	length uint32 // bytes
-	order  uint64 // of the command; 0: none
+	of     uint64 // the order of the command, 0: none, above what place.is tells
 }
 
 // Counts is how many commands there were.
@@ -73,7 +74,7 @@ type Took struct {
 	Others  uint64 // commands of other classes that began after it and ended before it
 }
 
-// Tracker follows the commands of one connection: at most MostCommands, which take 25 KiB beside up to 2 KiB for their classes, and of most connections a few KiB. It is not safe for concurrent use.
+// Tracker follows the commands of one connection: at most MostCommands, which take 28 KiB beside up to 2 KiB for their classes, and of most connections a few KiB. It is not safe for concurrent use.
 type Tracker struct {
 	protocol Protocol
 	decoder  Decoder
@@ -93,6 +94,10 @@ type Tracker struct {
 	next      int // where it is looked first for room for the next command
 	places    []place
 	oldest    int // of places, where there are as many as may be
+	unread    int // how many of them are to be fetched, and were not
+	fetched   uint64
+	hidden    bool   // not all READs come to the tap
+	strange   uint64 // how many commands had begun when a READ asked last for memory that none is known to have named
 	seen      [2][repeats]uint64
 	message   *Message // at hand
 }
@@ -165,8 +170,8 @@ func (t *Tracker) repeated(m *Message) bool {
 	return again
 }
 
-// Begin begins a command of the end that has sent the message at hand. One of the same ID that has not ended has done so unseen.
-func (t *Tracker) Begin(c Command) {
+// Begin begins a command of the end that has sent the message at hand, and returns it; it is valid until the next one begins. One of the same ID that has not ended has done so unseen.
+func (t *Tracker) Begin(c Command) *Command {
 	m := t.message
 	c.Since, c.Frame, c.Tap, c.From, c.state = m.Time, m.Frame, m.Tap, uint8(m.From), open
 	t.counts.Begun++
@@ -177,6 +182,7 @@ func (t *Tracker) Begin(c Command) {
 	at := t.room()
 	*at = c
 	t.classify(at)
+	return at
 }
 
 // room returns the place for another command.
@@ -206,21 +212,27 @@ func (t *Tracker) room() *Command {
 
 // Memory adds memory that the command which was begun last has named: an address, an R_Key and a length in bytes.
 func (t *Tracker) Memory(addr uint64, rkey, length uint32) {
-	t.memory(place{addr, rkey, length, t.counts.Begun})
+	t.memory(place{addr, rkey, length, t.counts.Begun << placeBits})
 }
 
 // MemoryOf adds memory that a command has named.
 func (t *Tracker) MemoryOf(c *Command, addr uint64, rkey, length uint32) {
-	t.memory(place{addr, rkey, length, c.order})
+	t.memory(place{addr, rkey, length, c.order << placeBits})
 }
 
 func (t *Tracker) memory(p place) {
 	if p.length == 0 {
 		return
 	}
+	if p.unread() {
+		t.unread++
+	}
 	if len(t.places) < mostRanges {
 		t.places = append(t.places, p)
 		return
+	}
+	if t.places[t.oldest].unread() {
+		t.unread--
 	}
 	t.places[t.oldest] = p
 	t.oldest = (t.oldest + 1) % mostRanges
@@ -248,6 +260,8 @@ func (t *Tracker) End(from int, id uint64, status uint32) bool {
 	if status != 0 {
 		t.counts.Failed++
 		t.failure = *c
+	} else if c.fetch > 0 {
+		t.answered(c)
 	}
 	return true
 }
@@ -357,7 +371,7 @@ func (t *Tracker) Owner(addr uint64, rkey, length uint32) *Command {
 		if p.rkey != rkey || addr < p.addr || addr-p.addr > uint64(p.length) || uint64(length) > uint64(p.length)-(addr-p.addr) {
 			continue
 		}
-		if c := t.ordered(p.order); c != nil && (owner == nil || c.state < owner.state || c.state == owner.state && c.order > owner.order) {
+		if c := t.ordered(p.of >> placeBits); c != nil && (owner == nil || c.state < owner.state || c.state == owner.state && c.order > owner.order) {
 			owner = c
 		}
 	}

@@ -1,0 +1,113 @@
+package incident
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/upper"
+)
+
+// waitBeside tells of command o of c, which waits until end, on how many connections between the hosts others wait at the same time, and how many, and reports whether they do: it is the server that stopped, and
+// not what a queue of it needs.
+func (t *teller) waitBeside(i *Incident, c *agent.Connection, o *agent.Operation, end int64) bool {
+	queues, commands, alive := 0, 0, ""
+	list := t.siblings(c)
+	if len(list) > mostOthers {
+		return false
+	}
+	for _, d := range list {
+		w := waitsUntil(d, t.run.Last)
+		if w == 0 || d.Upper.Protocol != c.Upper.Protocol || d.Ends[d.Upper.Oldest.From].Addr != i.Local.Addr || d.Upper.Oldest.Since >= end || w <= o.Since {
+			continue
+		}
+		queues++
+		commands += d.Upper.Open
+		if k := d.Upper.Oldest; d != c && strings.Contains(k.Name, "Keep Alive") {
+			alive = fmt.Sprintf(", among them %s on QP 0x%x of %v, in frame %d", k.Name, d.Ends[k.From].QPN, i.Local.Addr, k.Frame)
+			if k.Tap == o.Tap {
+				i.show(k.Frame)
+			}
+		}
+	}
+	if queues < 2 {
+		return false
+	}
+	i.fact("waits", fmt.Sprintf("%s on %d connections between the hosts have no answer%s", count(uint64(commands), "command"), queues, alive))
+	return true
+}
+
+// waitsUntil is until when the oldest command of a connection that has no answer had none, if it waited for long; 0: it did not, or there is none.
+func waitsUntil(c *agent.Connection, last int64) int64 {
+	u := c.Upper
+	if u == nil || !u.Answered || u.Oldest == nil {
+		return 0
+	}
+	if c.Closed.At != 0 {
+		last = c.Closed.At
+	}
+	if last-u.Oldest.Since < upper.SlowAfter {
+		return 0
+	}
+	return last
+}
+
+// resumes tells when the hosts of c, whose command o had no answer when it was closed, have another connection, and how long after the command, where nothing that began after it was answered there, and all other connections were closed, too.
+func (t *teller) resumes(i *Incident, c *agent.Connection, o *agent.Operation) {
+	if c.Closed.At == 0 || !t.timed() {
+		return
+	}
+	next := t.nextOf(c, c.Closed.At)
+	if next == nil {
+		return
+	}
+	s := fmt.Sprintf("the next connection of the hosts began %s after the disconnect", span(next.First-c.Closed.At))
+	if next.FirstTap == i.Tap {
+		s += fmt.Sprintf(", in frame %d", next.FirstFrame)
+		i.show(next.FirstFrame)
+	}
+	alone := o.Later == 0
+	for _, d := range t.siblings(c) {
+		alone = alone && (d.First >= next.First || d.Closed.At != 0 && d.Closed.At <= next.First)
+	}
+	if alone {
+		s += fmt.Sprintf(", %s after this command; they had no other in between", span(next.First-o.Since))
+	}
+	i.fact("then", s)
+}
+
+// servesOthers tells whose commands the server answered, each within a second, while it did not answer o of c: it is not all of it that stopped.
+func (t *teller) servesOthers(i *Incident, c *agent.Connection, o *agent.Operation, end int64) {
+	var hosts []packet.Addr
+	known, longest := map[packet.Addr]bool{}, int64(0)
+	for n := range t.run.Connections {
+		d := &t.run.Connections[n]
+		if d.Upper == nil || d.Timing == nil || d.Upper.Protocol != c.Upper.Protocol || d.Upper.Slowest == nil {
+			continue
+		}
+		k := d.Upper.Slowest
+		host := d.Ends[k.From].Addr
+		if d.Ends[1-k.From].Addr != i.Peer.Addr || host == i.Local.Addr || d.Upper.Slow > 0 || waitsUntil(d, t.run.Last) != 0 {
+			continue
+		}
+		if answeredIn(&d.Timing.Ends[k.From].Series, o.Since, end) == 0 || answeredIn(&d.Timing.Ends[1-k.From].Series, o.Since, end) == 0 {
+			continue // no commands, or no answers, were sent then
+		}
+		if !known[host] {
+			known[host] = true
+			hosts = append(hosts, host)
+		}
+		longest = max(longest, k.Ended-k.Since)
+	}
+	if len(hosts) == 0 {
+		return
+	}
+	i.fact("others", fmt.Sprintf("%v answered commands of %s meanwhile, none of them later than %s", i.Peer.Addr, sorted(hosts), time.Duration(longest).Round(time.Microsecond)))
+	for n, f := range i.FitsWith {
+		if f == allStopped {
+			i.FitsWith[n] = fmt.Sprintf("what serves %v there and not the others, as its controller, subsystem or export, that is stopped", i.Local.Addr)
+		}
+	}
+}

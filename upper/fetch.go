@@ -1,0 +1,103 @@
+package upper
+
+// What a command has its peer do first, where it names memory that has the data: fetch that by RDMA READ. One whose data nobody has asked for has not been begun there, whatever became of it.
+
+// What a place is, in its lowest bits.
+const (
+	toFetch   = 1 << iota // the peer has to READ it
+	lead                  // the first of its command that it has to
+	asked                 // it did, at least some of it
+	placeBits = iota
+)
+
+// unread reports whether memory is to be fetched, and no READ has asked for any of it.
+func (p *place) unread() bool { return p.of&(toFetch|asked) == toFetch }
+
+// Fetch adds memory with data of a command, all of which is named so: its peer has to READ it.
+func (t *Tracker) Fetch(c *Command, addr uint64, rkey, length uint32) {
+	if t.counts.Ended == 0 { // what the peer sends may not come here yet
+		t.MemoryOf(c, addr, rkey, length)
+		return
+	}
+	p := place{addr, rkey, length, c.order<<placeBits | toFetch}
+	if c.fetch == 0 {
+		p.of |= lead
+	}
+	c.fetch += uint64(length)
+	t.memory(p)
+}
+
+// Read takes a READ request, by address and R_Key. It is of each command that has named the memory: several may send from one buffer.
+func (t *Tracker) Read(addr uint64, rkey uint32) {
+	n, known := len(t.places), false
+	for left, k := t.unread, n; k > 0 && (left > 0 || !known); k-- {
+		p := &t.places[(t.oldest+k-1)%n] // the newest first, which is what is asked for as a rule
+		unread := p.unread()
+		if unread {
+			left--
+		}
+		if p.rkey != rkey || addr < p.addr || addr-p.addr >= uint64(p.length) {
+			continue
+		}
+		if known = true; !unread {
+			continue
+		}
+		if p.of |= asked; p.of&lead != 0 {
+			t.fetched++
+		}
+		t.unread--
+	}
+	if !known {
+		t.strange = t.counts.Begun
+	}
+}
+
+// answered notes whether a command that did what it should was answered before any of its data was asked for: READs do not come to the tap then.
+func (t *Tracker) answered(c *Command) {
+	n := len(t.places)
+	for left, k := t.unread, n; left > 0 && k > 0; k-- {
+		p := &t.places[(t.oldest+k-1)%n]
+		if !p.unread() {
+			continue
+		}
+		if left--; p.of>>placeBits == c.order {
+			t.hidden = t.hidden || t.Unfetched(c) > 0
+			return
+		}
+	}
+}
+
+// Fetched is how many commands there were whose peer has fetched data of theirs.
+func (t *Tracker) Fetched() uint64 { return t.fetched }
+
+// Unfetched is how many bytes of data of a command its peer has to fetch, none of which it has asked for; 0: there are none, or it is not known.
+func (t *Tracker) Unfetched(c *Command) uint64 {
+	known := uint64(0)
+	if t.hidden || c.order <= t.strange { // it may be what was asked for
+		return 0
+	}
+	for i := range t.places {
+		p := &t.places[i]
+		if p.of>>placeBits != c.order || p.of&toFetch == 0 {
+			continue
+		}
+		if !p.unread() {
+			return 0
+		}
+		known += uint64(p.length)
+	}
+	if known != c.fetch { // the rest of it has made room for newer
+		return 0
+	}
+	return known
+}
+
+// WaitUnfetched counts the commands that have not ended, of whose data, which their peer has to fetch, it has asked for none.
+func (t *Tracker) WaitUnfetched() (n int) {
+	for i := range t.commands {
+		if c := &t.commands[i]; c.state == open && !c.Waits && c.fetch > 0 && t.Unfetched(c) > 0 {
+			n++
+		}
+	}
+	return n
+}
