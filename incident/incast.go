@@ -69,7 +69,7 @@ func (t *teller) incast(list []Incident) {
 	}
 }
 
-// incastTo says what was lost of what many hosts sent to one at once; empty: nothing shows that this is why. All of it had passed the tap: before one that comes after a queue, it would not show who sent
+// incastTo says what was lost of what many hosts sent to one at once; empty: nothing shows that this is why. All of it had passed the tap: one after that queue would not show who sent
 // at once.
 func (t *teller) incastTo(to packet.Addr, naks []lostOf, senders []sendingEnd) string {
 	before, after := uint32(0), uint32(0)

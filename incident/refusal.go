@@ -166,7 +166,7 @@ func extent(r *qp.StalledRequest) (low, high uint64) {
 func others(i *Incident, r *qp.StalledRequest, b *qp.Beside) (s string) {
 	switch {
 	case b.OwnKeys > 1 && b.Next.Frame == 0: // which of them it is says nothing
-		return fmt.Sprintf("0x%x is of this request alone, as each of the %d of its queue pair that are known to be accepted before had one of its own", r.RKey, b.OwnKeys)
+		return fmt.Sprintf("0x%x is of this request only, as each of the %d of its queue pair that are known to be accepted before had one of its own", r.RKey, b.OwnKeys)
 	case b.Other.Frame != 0:
 		s = fmt.Sprintf("frame %d, which was accepted, has R_Key 0x%x", b.Other.Frame, b.Other.RKey)
 		i.show(b.Other.Frame)

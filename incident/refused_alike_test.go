@@ -72,10 +72,10 @@ func TestOwnKeys(t *testing.T) {
 		want   string
 		absent string
 	}{
-		{func(n int) uint32 { return 0x100 + uint32(n) }, "R_Key: 0x999 is of this request alone, as each of the 60 of its queue pair that are known to be accepted before had one of its own", ", which was accepted, has R_Key"},
-		{func(n int) uint32 { return 0x100 + uint32(n/2) }, ", which was accepted, has R_Key 0x11d", "of this request alone"},
-		{func(n int) uint32 { return 0x100 + uint32(n%59) }, ", which was accepted, has R_Key 0x100", "of this request alone"},
-		{func(int) uint32 { return 0x100 }, ", which was accepted, has R_Key 0x100", "of this request alone"},
+		{func(n int) uint32 { return 0x100 + uint32(n) }, "R_Key: 0x999 is of this request only, as each of the 60 of its queue pair that are known to be accepted before had one of its own", ", which was accepted, has R_Key"},
+		{func(n int) uint32 { return 0x100 + uint32(n/2) }, ", which was accepted, has R_Key 0x11d", "of this request only"},
+		{func(n int) uint32 { return 0x100 + uint32(n%59) }, ", which was accepted, has R_Key 0x100", "of this request only"},
+		{func(int) uint32 { return 0x100 }, ", which was accepted, has R_Key 0x100", "of this request only"},
 	} {
 		q := new(queue)
 		const n = 60

@@ -69,7 +69,7 @@ func (s *SendQueue) AnsweredAgain(psn packet.PSN) {
 		return
 	}
 	t.Late.Left, t.Late.LastLeft = 0, 0
-	t.Late.Rounds += t.Late.Of
+	t.Late.Rounds += uint32(t.Late.Of)
 	for i := range t.Longest {
 		if k := &t.Longest[i]; k.Ended != 0 && k.Request.PSN == t.Late.From {
 			k.Late = true

@@ -1,6 +1,7 @@
 package qp
 
 import (
+	"math"
 	"time"
 
 	"ibwitness/packet"
@@ -28,8 +29,9 @@ type Trouble struct {
 		Rounds uint32
 		// The newest stall that only the timer made: the PSNs that were retransmitted, in how many rounds, and how many more answers show that the first copy had one too: any, or to the last
 		// PSN of each round, which a responder acknowledges only once it has all.
-		From, To, Last     packet.PSN
-		Of, Left, LastLeft uint32
+		From, To, Last packet.PSN
+		Of, LastLeft   uint16
+		Left           uint32
 	}
 	AnswersSeen uint32 // rounds that the requester's timer began although the tap had seen the answer
 	Passed      uint32 // rounds that a later response began, likewise
@@ -329,10 +331,10 @@ func (t *Trouble) over() {
 	t.Now = Stall{}
 	t.Sum.add(&k)
 	t.Late.Left, t.Late.LastLeft = 0, 0
-	if n := k.Rounds[TimerExpired]; n > 0 && k.Ended != 0 && !k.Acked && k.NAKs == 0 && k.Total() == uint64(n) {
-		t.Late.From, t.Late.To, t.Late.Of, t.Late.Left = k.Request.PSN, k.High, n, k.Packets
+	if n := k.Rounds[TimerExpired]; n > 0 && n <= math.MaxUint16 && k.Ended != 0 && !k.Acked && k.NAKs == 0 && k.Total() == uint64(n) {
+		t.Late.From, t.Late.To, t.Late.Of, t.Late.Left = k.Request.PSN, k.High, uint16(n), k.Packets
 		if k.Packets%n == 0 {
-			t.Late.Last, t.Late.LastLeft = k.Request.PSN.Add(int(k.Packets/n)-1), n
+			t.Late.Last, t.Late.LastLeft = k.Request.PSN.Add(int(k.Packets/n)-1), uint16(n)
 		}
 	}
 	t.keep(k)
