@@ -119,6 +119,7 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay) {
 	}
 	if len(list) > 1 {
 		i.fact("senders", t.shares(list))
+		t.ratesOfAll(i, list, all.marked.n > 0)
 		i.greedy(list, all.notified.n)
 	}
 	if t.hosts[to].last != 0 && t.retransmittedOn(ways) == 0 {

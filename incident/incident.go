@@ -89,7 +89,7 @@ type Incident struct {
 
 	common       packet.Addr   // what all that Also tells of have in common, where that is Local; else it is Peer
 	gone         gone          // what of Peer is
-	newest       Party         // Local of the one of its group that was told last
+	newest       [2]Party      // Local and Peer of the one of its group that was told last
 	oneSided     bool          // the capture holds one direction of each connection
 	foremost     bool          // it is told first: what the others say rests on it
 	outlasted    bool          // retries that were used up in an outage that others outlasted

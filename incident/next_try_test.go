@@ -41,7 +41,8 @@ func TestNextTry(t *testing.T) {
 	}{
 		{"the next port", [][]fabricagent.Frame{ask(other, false, 0), ask(infiniband, true, 20*ms)}, false, soon, "a client that tries one port after the other", 1},
 		{"much later", [][]fabricagent.Frame{ask(other, false, 0), ask(infiniband, true, 1000*ms)}, true, "10.0.0.1 for TCP port 445, 1s later", "a client that asks for another port", 1},
-		{"the same port", [][]fabricagent.Frame{ask(other, false, 0), ask(other, true, 20*ms)}, true, "", "no program of 10.0.0.2", 1},
+		{"the same port", [][]fabricagent.Frame{ask(other, false, 0), ask(other, true, 5000*ms)}, true, "", "no program of 10.0.0.2", 1},
+		{"some are accepted", [][]fabricagent.Frame{ask(other, true, 0), ask(other, false, 20*ms), ask(other, true, 40*ms)}, true, "others: 10.0.0.2 accepted 2 connections of 10.0.0.1 for the same service beside them", "a limit of how many connections", 1},
 		{"refused twice", [][]fabricagent.Frame{ask(other, false, 0), ask(other, false, 10*ms), ask(infiniband, true, 30*ms)}, true, "again: refused so twice", "", 1},
 		{"SMB Direct", [][]fabricagent.Frame{ask(iwarp, false, 0), ask(infiniband, true, 20*ms)}, false, "", "", 0},
 		{"SMB Direct, and again", [][]fabricagent.Frame{ask(iwarp, false, 0), ask(infiniband, true, 20*ms), ask(iwarp, false, 5000*ms), ask(iwarp, false, 9000*ms)}, true, "again: refused so twice in 4s", wrong, 1},

@@ -99,7 +99,7 @@ func (t *teller) pkeys(c *agent.Connection, from int) string {
 	if key&fullMember == 0 {
 		limited = ", of a limited member: full members only take them"
 	}
-	s := fmt.Sprintf("packets of %v carry 0x%04x%s", e.Addr, key, limited)
+	s := fmt.Sprintf("packets of %v on this connection carry 0x%04x%s", e.Addr, key, limited)
 	if len(keys) == 0 {
 		return s + fmt.Sprintf("; %v has sent nothing that tells its own", peer.Addr)
 	}
@@ -108,6 +108,39 @@ func (t *teller) pkeys(c *agent.Connection, from int) string {
 		names = append(names, fmt.Sprintf("0x%04x", k))
 	}
 	return s + fmt.Sprintf("; those of %v%s %s", peer.Addr, where, enumerate(names))
+}
+
+// otherKey says, of a connection whose requests from end from nothing answers, that they carry a P_Key which none of the others between the two hosts does that are answered; "": not so.
+func (t *teller) otherKey(c *agent.Connection, from int) string {
+	e := &c.Ends[from]
+	if !e.Path.Known || c.Ends[1-from].Packets > 0 {
+		return ""
+	}
+	var keys []uint16
+	n := uint64(0)
+	for _, d := range t.siblings(c) {
+		a, b := &d.Ends[0], &d.Ends[1]
+		if d == c || a.Packets == 0 || b.Packets == 0 || !a.Path.Known || !b.Path.Known || a.QPN <= 1 || b.QPN <= 1 {
+			continue
+		}
+		for _, k := range []uint16{a.Path.PKey, b.Path.PKey} {
+			if k == e.Path.PKey {
+				return ""
+			}
+			if !slices.Contains(keys, k) {
+				keys = append(keys, k)
+			}
+		}
+		n++
+	}
+	if n == 0 || len(keys) >= mostKeys {
+		return ""
+	}
+	var names []string
+	for _, k := range keys {
+		names = append(names, fmt.Sprintf("0x%04x", k))
+	}
+	return fmt.Sprintf("0x%04x on this connection, and %s on %s between the same hosts, which carry packets both ways", e.Path.PKey, enumerate(names), count(n, "other"))
 }
 
 // keysFrom are the P_Keys of what a host sends, but for management.

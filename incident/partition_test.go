@@ -22,7 +22,7 @@ work:
 errors:
   - {do: drop, from: a, where: after, count: all}
 `
-	const said = "P_Keys: packets of 10.0.0.1 carry 0x1234, of a limited member: full members only take them; 10.0.0.2 has sent nothing that tells its own"
+	const said = "P_Keys: packets of 10.0.0.1 on this connection carry 0x1234, of a limited member: full members only take them; 10.0.0.2 has sent nothing that tells its own"
 	for key, told := range map[string]bool{"0x1234": true, "0x9234": false} {
 		if got := reasons(t, strings.ReplaceAll(text, "KEY", key)); strings.Contains(got, said) != told || strings.Contains(got, "P_Keys: ") != told {
 			t.Errorf("%s: %s", key, got)

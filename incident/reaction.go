@@ -56,21 +56,12 @@ func (s *sends) add(c *agent.Connection, from int, x *qp.Notified) {
 // reaction says what the queue pairs of a host that CNPs came to sent in a second until the first of these, while they came, and after the last, where that is the only host that sent, and where nothing shows
 // that they reacted.
 func (t *teller) reaction(i *Incident, w way, only bool) {
-	var s sends
-	for k := range t.run.Connections {
-		c := &t.run.Connections[k]
-		for from := range c.Ends {
-			e := &c.Ends[from]
-			if e.Addr == w.from && c.Ends[1-from].Addr == w.to && e.Trouble != nil && e.Trouble.Notified != nil {
-				s.add(c, from, e.Trouble.Notified)
-			}
-		}
-	}
+	s := t.around(w)
 	if s.n == 0 || !t.timed() {
 		return
 	}
 	if only {
-		i.fact("rate", s.told(w.from))
+		i.fact("rate", s.told(w.from.String()))
 	}
 	if only && s.spanned == s.n && s.cnps >= tellingCNPs*s.n && s.during >= asFast*s.before { // it fits, though the gaps do not tell
 		i.unreacting(w.from)
@@ -82,6 +73,41 @@ func (t *teller) reaction(i *Incident, w way, only bool) {
 	i.unreacting(w.from)
 }
 
+// around is what the queue pairs of a host sent to another around CNPs.
+func (t *teller) around(w way) (s sends) {
+	for k := range t.run.Connections {
+		c := &t.run.Connections[k]
+		for from := range c.Ends {
+			e := &c.Ends[from]
+			if e.Addr == w.from && c.Ends[1-from].Addr == w.to && e.Trouble != nil && e.Trouble.Notified != nil {
+				s.add(c, from, e.Trouble.Notified)
+			}
+		}
+	}
+	return s
+}
+
+// collapsed is to which part of their rate, one in so many, senders have to slow down at least that are marked still for this to be worth telling.
+const collapsed = 4
+
+// ratesOfAll says what several senders sent in all around CNPs, and what fits where they are marked still although they send far less than before.
+func (t *teller) ratesOfAll(i *Incident, list []sender, marked bool) {
+	var all sends
+	for _, s := range list {
+		x := t.around(s.way)
+		all.before, all.during, all.after, all.fastest = all.before+x.before, all.during+x.during, all.after+x.after, all.fastest+x.fastest
+		all.n, all.spanned, all.left, all.paced, all.cnps = all.n+x.n, all.spanned+x.spanned, all.left+x.left, all.paced+x.paced, all.cnps+x.cnps
+	}
+	if all.n == 0 || !t.timed() {
+		return
+	}
+	i.fact("rate", all.told("they"))
+	if marked && all.spanned == all.n && all.cnps >= tellingCNPs*all.n && collapsed*all.during <= all.before {
+		i.FitsWith = slices.Insert(i.FitsWith, 0, "a marking threshold that is too low, or other traffic in the same queue: it marks what these send now, and did not when they sent much more")
+		i.Next = slices.Insert(i.Next, 0, "the ECN thresholds (WRED) and the depth of the egress queue to "+i.Peer.Addr.String()+", and what else goes through it")
+	}
+}
+
 // unreacting adds that a sender may not react.
 func (i *Incident) unreacting(from packet.Addr) {
 	if f := unreacting(from); !slices.Contains(i.FitsWith, f) {
@@ -90,9 +116,9 @@ func (i *Incident) unreacting(from packet.Addr) {
 }
 
 // told says what the queue pairs of a host sent in a second around CNPs.
-func (s *sends) told(from packet.Addr) string {
+func (s *sends) told(from string) string {
 	each := func(bytes float64) string { return rate(uint64(bytes), int64(time.Second)) }
-	told := fmt.Sprintf("%v sent %s on %s until the first CNP to each", from, each(s.before), count(s.n, "queue pair"))
+	told := fmt.Sprintf("%s sent %s on %s until the first CNP to each", from, each(s.before), count(s.n, "queue pair"))
 	if s.spanned == s.n {
 		told += fmt.Sprintf(", %s while they came", each(s.during))
 	}

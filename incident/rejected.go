@@ -40,6 +40,7 @@ func (t *teller) rejected() {
 			i.show(all.last.Frame)
 			i.fact("again", fmt.Sprintf("refused so %s%s, the last time in frame %d", times(all.times), t.within(" in %s", all.last.Time-f.Time), all.last.Frame))
 		}
+		t.acceptedToo(i, &r, f, all.last)
 		if other := t.acceptedElse(i, &r); all.times == 1 || !nextTry(i, other) {
 			i.tellElse(&r, other)
 		}
@@ -84,7 +85,9 @@ func rejection(f *rule.Finding, r *cm.Refusal) *Incident {
 		i.FitsWith = append(i.FitsWith, names.Replace(s))
 	}
 	for _, s := range advice.next {
-		i.Next = append(i.Next, names.Replace(s))
+		if r.Private == "" || !strings.Contains(s, "private data") { // that is told
+			i.Next = append(i.Next, names.Replace(s))
+		}
 	}
 	return i
 }

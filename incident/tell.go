@@ -76,6 +76,7 @@ type teller struct {
 	keysOf   map[waysKey][]uint16                // what unansweredKeys returns
 	accesses map[accessKey]*accesses             // what accessesOf returns; nil: nobody has asked
 	served   map[packet.Addr][]*agent.Connection // what serves returns; nil: nobody has asked
+	attempts *attempts                           // what inVain returns; nil: nobody has asked
 	accepts  map[packet.Addr][]*rule.Finding     // what accepted returns; nil: nobody has asked
 	broken   map[rule.Frame][]*rule.Finding      // violations, by frame; nil: nobody has asked
 	stopped  []stop                              // interruptions, which stops tells of
@@ -185,7 +186,7 @@ func (t *teller) tell(i *Incident, what string) {
 
 // tellAs is tell as one of a group.
 func (t *teller) tellAs(i *Incident, g group) {
-	was, newest := t.groups[g], i.Local
+	was, newest := t.groups[g], [2]Party{i.Local, i.Peer}
 	if was == nil {
 		i.newest = newest
 		t.groups[g] = i

@@ -80,7 +80,12 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		t.tellAs(i, partition(i))
 		return
 	}
-	i.fact("P_Keys", t.pkeys(c, from))
+	if s := t.otherKey(c, from); s != "" {
+		i.explain(s)
+		i.FitsWith[0] = "a P_Key that the port or queue pair of " + i.Peer.Addr.String() + " does not have: what carries it is dropped, and not answered"
+	} else {
+		i.fact("P_Keys", t.pkeys(c, from))
+	}
 	if i.gone = t.gone(i, k); out.happened() {
 		i.gone = goneQuiet
 	}
@@ -260,6 +265,7 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	for next != nil && next.First < k.Last && next.PairedBy != agent.ByCM {
 		next = t.nextOf(c, next.First) // it may just have begun then
 	}
+	t.askedAgain(i, k, next)
 	if next == nil {
 		return
 	}
@@ -280,6 +286,9 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 		failed = ", which was never answered either"
 	case next.Ends[0].Stalled && next.Ends[0].Addr == i.Local.Addr, next.Ends[1].Stalled && next.Ends[1].Addr == i.Local.Addr:
 		failed = ", on which a request was never answered either"
+	}
+	if failed == "" && next.First > k.Last && next.Ends[0].Packets > 0 && next.Ends[1].Packets > 0 { // it goes on there
+		i.End, i.Ongoing, i.Lost = next.First, false, time.Duration(next.First-k.Since)
 	}
 	to := ""
 	if e := endOf(next, i.Peer.Addr); failed != "" && e != nil && e.QPNKnown && i.Peer.QPNKnown && e.QPN == i.Peer.QPN {

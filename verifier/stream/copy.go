@@ -32,6 +32,9 @@ func (v *Verifier) sameRequest(c *qp.Pair, from int, t packet.Trace, p *packet.P
 		return false
 	}
 	if verifier.Numbered(p) && !sameNumber(c, from, p) {
+		if p.Time-q.Last.Time >= verifier.CopyTime {
+			return false // the earlier one is as old as the newest request, or older: its sender reuses identifications
+		}
 		return p.IPID == t.IPID && sameBytes(v.Trace(p), t) || likeNewest(q, p) && packet.SameContent(p, t)
 	}
 	if q.Last.PSN != p.PSN || p.Time-q.Last.Time >= atOnce || nakWaits(c, from, p) {
