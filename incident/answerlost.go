@@ -62,7 +62,7 @@ func (t *teller) answersLost(c *agent.Connection, from int, k *qp.Trouble) bool 
 	}
 	sum := &k.Sum
 	i := t.between(Unanswered, c, from)
-	i.Certainty = Likely
+	i.Certainty, i.follows = Likely, c.Ends[1-from].Stalled // which tells of the same path
 	end := t.run.Last
 	if c.Closed.At > sum.Last {
 		end = c.Closed.At

@@ -103,7 +103,7 @@ type Incident struct {
 	late         late
 	naks         uint64 // RNR NAKs, of NotReady
 	accepted     bool   // the client of a refusal was accepted soon after
-	follows      bool   // the peer's own request on the connection was not answered in time before
+	follows      bool   // what the peer lacks on the connection tells why
 	disconnected bool   // the peer had asked to disconnect before the request was sent
 	sized        bool   // only smaller packets pass
 	packet       uint32 // payload of a packet of the request, not of a READ; 0: not known

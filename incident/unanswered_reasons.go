@@ -57,6 +57,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.follows = true
 		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that is in the error state, since its own request on this connection was not answered, or too late: see there")
 		i.Next = append(i.Next, "why the request of "+i.Peer.String()+" was not answered: that came first")
+	case i.Kind == Unanswered && t.nothingArrives(i, c, from):
 	case i.Kind == Unanswered && c.Ends[1-from].Last > k.Last && !t.cutOff(i, k):
 		t.oneWay(i, c, from, k)
 	case t.cutOff(i, k) && t.bothWays(c, from):
