@@ -31,9 +31,10 @@ func (v *Verifier) sameRequest(c *qp.Pair, from int, t packet.Trace, p *packet.P
 	if r.State != qp.Expecting && r.NAK.Time >= q.Last.Time {
 		return false
 	}
-	if verifier.Numbered(p) && !sameNumber(c, from, p) {
-		if p.Time-q.Last.Time >= verifier.CopyTime {
-			return false // the earlier one is as old as the newest request, or older: its sender reuses identifications
+	if verifier.Numbered(p) && !q.ReusesIDs() && !sameNumber(c, from, p) {
+		if p.IPID == t.IPID && p.Time-q.Last.Time >= verifier.CopyTime {
+			q.ReuseIDs() // the earlier one is as old as the newest request, or older
+			return false
 		}
 		return p.IPID == t.IPID && sameBytes(v.Trace(p), t) || likeNewest(q, p) && packet.SameContent(p, t)
 	}
