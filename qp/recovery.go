@@ -22,8 +22,6 @@ type Recovery struct {
 	WaitsTo       int64  // until when an RNR NAK may have the requester wait
 	Timer         int64  // shortest time after which a request was retransmitted that nothing had answered and no NAK asked for; 0: none did
 	NAKRestarts   uint16 // of SendQueue.Restarts, those that a NAK asked for
-	SameID        bool   // a request that a NAK asked for came with the identification that it had before
-	ReusesIDs     bool   // the requester retransmits with the IPv4 identification that the packet had first
 	AfterIdle     bool   // the newest retransmission began after a silence in which the queue pair may have been connected again
 
 	// What the requester knows of the responses.
@@ -322,18 +320,6 @@ func (s *SendQueue) MayBeReordered(psn packet.PSN) bool {
 func (s *SendQueue) NAKMeantLater(at int64) bool {
 	r := s.Recovery
 	return r != nil && r.NAK.Refuted && max(r.Retransmitted.At, r.Late.At) > at
-}
-
-// ReusesIDs reports whether the IPv4 identifications of the requester tell nothing of what is a copy, or of what left first: it retransmits with those that packets had before.
-func (s *SendQueue) ReusesIDs() bool { return s.Recovery != nil && s.Recovery.ReusesIDs }
-
-// ReuseIDs notes that they do not.
-func (s *SendQueue) ReuseIDs() { s.Lost().ReusesIDs = true }
-
-// AskedWithSameID notes that a request which a NAK asks for has come with the identification that it had before: once, the network may have copied it.
-func (s *SendQueue) AskedWithSameID() {
-	r := s.Lost()
-	r.SameID, r.ReusesIDs = true, r.ReusesIDs || r.SameID
 }
 
 // Lost returns the recovery of the send queue.

@@ -7,7 +7,6 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
-	"ibwitness/verifier"
 	"ibwitness/verifier/stream"
 	"ibwitness/wqe"
 )
@@ -102,10 +101,7 @@ func intoRead(q *qp.SendQueue, w *wqe.SendWQE, p *packet.Packet) bool {
 // networkCopy takes a request that the network has copied from the one that took its PSN, or from the one that it was retransmitted as. It reports whether p is such a
 // copy.
 func (v *Verifier) networkCopy(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent) bool {
-	q, r := &c.Ends[from].SQ, c.RQ(1-from)
-	if verifier.Numbered(p) && p.IPID == s.Trace.IPID && r.State != qp.Expecting && r.NAK.PSN == p.PSN && int32(r.NAK.Frame-s.Frame) > 0 {
-		q.AskedWithSameID()
-	}
+	q := &c.Ends[from].SQ
 	other := q.IsNewestAltered(p.PSN)
 	if other && q.Recovery.Altered.Trace.Sealed() && s.Trace.Opcode == p.Opcode && !packet.SameContent(p, s.Trace) && packet.SameContent(p, q.Recovery.Altered.Trace) {
 		q.SwapAltered(s) // as it came once already: that they differ was reported

@@ -23,7 +23,7 @@ const slow = int64(500 * time.Millisecond)
 func (v *Verifier) sentAgain(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, asked uint32, shown bool) {
 	q := &c.Ends[from].SQ
 	soon := q.Last.Tap == p.Tap && p.Time-q.Last.Time <= reordering
-	if soon && verifier.Numbered(p) && !q.ReusesIDs() && verifier.LeftBefore(p, q.Last.ID) {
+	if soon && verifier.Numbered(p) && verifier.LeftBefore(p, q.Last.ID) {
 		q.CountStalled(p, c.Ends[from].Sums()) // others have overtaken it
 		return
 	}
@@ -184,7 +184,7 @@ func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet) bool {
 		return false
 	}
 	after := q.OvertakenAfter()
-	numbered := verifier.Numbered(p) && !q.ReusesIDs()
+	numbered := verifier.Numbered(p)
 	if numbered && !verifier.LeftBefore(p, after) || !numbered && (!c.Paired || c.RQ(1-from).State != qp.Expecting || impliedNAK(q, p)) {
 		return false
 	}

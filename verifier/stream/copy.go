@@ -31,11 +31,7 @@ func (v *Verifier) sameRequest(c *qp.Pair, from int, t packet.Trace, p *packet.P
 	if r.State != qp.Expecting && r.NAK.Time >= q.Last.Time {
 		return false
 	}
-	if verifier.Numbered(p) && !q.ReusesIDs() && !sameNumber(c, from, p) {
-		if p.IPID == t.IPID && p.Time-q.Last.Time >= verifier.CopyTime {
-			q.ReuseIDs() // the earlier one is as old as the newest request, or older
-			return false
-		}
+	if verifier.Numbered(p) && !sameNumber(c, from, p) {
 		return p.IPID == t.IPID && sameBytes(v.Trace(p), t) || likeNewest(q, p) && packet.SameContent(p, t)
 	}
 	if q.Last.PSN != p.PSN || p.Time-q.Last.Time >= atOnce || nakWaits(c, from, p) {

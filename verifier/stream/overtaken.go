@@ -24,7 +24,7 @@ var ordered = map[rule.ID]bool{
 // Overtaken takes back what was proven of the packet before p, in frame last at time at, if that left after p by its IPv4 identification id. It reports
 // whether it did.
 func (v *Verifier) Overtaken(c *qp.Pair, from int, p *packet.Packet, id uint16, last uint64, at int64) bool {
-	if !verifier.Numbered(p) || c.Ends[from].SQ.ReusesIDs() || !verifier.LeftBefore(p, id) || p.Time-at > Uptake {
+	if !verifier.Numbered(p) || !verifier.LeftBefore(p, id) || p.Time-at > Uptake {
 		return false
 	}
 	n := len(v.Rec.Findings)
