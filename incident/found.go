@@ -46,12 +46,9 @@ func gather(list []Incident, findings []rule.Finding) {
 		if i := &list[n]; !i.Local.Addr.IsZero() && !i.Peer.Addr.IsZero() {
 			k := key(i.Local.Addr, i.Peer.Addr)
 			of[k] = append(of[k], n)
-			common := i.Peer.Addr
-			if !i.common.IsZero() {
-				common = i.common
-			}
 			for _, a := range i.Also {
-				of[key(a, common)] = append(of[key(a, common)], n)
+				k := key(a, i.withAlso())
+				of[k] = append(of[k], n)
 			}
 		}
 	}

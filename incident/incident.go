@@ -138,12 +138,17 @@ func (i *Incident) fact(label, text string) {
 // Failed reports whether something failed for good: a request, a connection or a command.
 func (i *Incident) Failed() bool { return i.Kind < Interrupted && !i.accepted }
 
+// withAlso is what all that Also tells of have in common.
+func (i *Incident) withAlso() packet.Addr {
+	if i.common.IsZero() {
+		return i.Peer.Addr
+	}
+	return i.common
+}
+
 // Between reports whether an incident tells of what is between two hosts, in either order.
 func (i *Incident) Between(a, b packet.Addr) bool {
-	of, common := pairBy(a, b), i.Peer.Addr
-	if !i.common.IsZero() {
-		common = i.common
-	}
+	of, common := pairBy(a, b), i.withAlso()
 	return of == pairBy(i.Local.Addr, i.Peer.Addr) || slices.ContainsFunc(i.Also, func(x packet.Addr) bool { return of == pairBy(common, x) })
 }
 

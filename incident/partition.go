@@ -36,11 +36,7 @@ func (t *teller) partitions(c *agent.Connection, from int) string {
 	if len(keys) == 1 && keys[0] == e.Path.PKey {
 		return fmt.Sprintf("packets of %v and of %v carry P_Key 0x%04x: limited members of a partition do not take packets of one another", e.Addr, peer.Addr, keys[0])
 	}
-	var names []string
-	for _, k := range keys {
-		names = append(names, fmt.Sprintf("0x%04x", k))
-	}
-	return fmt.Sprintf("packets of %v carry P_Key 0x%04x, those of %v carry %s", e.Addr, e.Path.PKey, peer.Addr, enumerate(names))
+	return fmt.Sprintf("packets of %v carry P_Key 0x%04x, those of %v carry %s", e.Addr, e.Path.PKey, peer.Addr, keyNames(keys))
 }
 
 // unansweredKeys are the P_Keys of what the peer of end from of a connection sends to its host on connections that are as one-sided as this one: one of them may be the way back.
@@ -103,11 +99,7 @@ func (t *teller) pkeys(c *agent.Connection, from int) string {
 	if len(keys) == 0 {
 		return s + fmt.Sprintf("; %v has sent nothing that tells its own", peer.Addr)
 	}
-	var names []string
-	for _, k := range keys {
-		names = append(names, fmt.Sprintf("0x%04x", k))
-	}
-	return s + fmt.Sprintf("; those of %v%s %s", peer.Addr, where, enumerate(names))
+	return s + fmt.Sprintf("; those of %v%s %s", peer.Addr, where, keyNames(keys))
 }
 
 // otherKey says, of a connection whose requests from end from nothing answers, that they carry a P_Key which none of the others between the two hosts does that are answered; "": not so.
@@ -136,11 +128,16 @@ func (t *teller) otherKey(c *agent.Connection, from int) string {
 	if n == 0 || len(keys) >= mostKeys {
 		return ""
 	}
+	return fmt.Sprintf("0x%04x on this connection, and %s on %s between the same hosts, which carry packets both ways", e.Path.PKey, keyNames(keys), count(n, "other"))
+}
+
+// keyNames writes P_Keys as "0x8001 and 0xffff".
+func keyNames(keys []uint16) string {
 	var names []string
 	for _, k := range keys {
 		names = append(names, fmt.Sprintf("0x%04x", k))
 	}
-	return fmt.Sprintf("0x%04x on this connection, and %s on %s between the same hosts, which carry packets both ways", e.Path.PKey, enumerate(names), count(n, "other"))
+	return enumerate(names)
 }
 
 // keysFrom are the P_Keys of what a host sends, but for management.

@@ -227,7 +227,7 @@ func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
 	if timer := k.Rounds[qp.TimerExpired]; n <= mostRetries {
 		setting = fmt.Sprintf(" (as with a retry_cnt of %d, which the capture does not tell)", n)
 	} else if timer <= mostRetries { // the others were asked for
-		setting = fmt.Sprintf(" (of %d the timer ran out before: as with a retry_cnt of that, which the capture does not tell)", timer)
+		setting = fmt.Sprintf(" (%d of them by its timer, as with a retry_cnt of %d, which the capture does not tell)", timer, timer)
 	}
 	switch e, peer := &c.Ends[from], &c.Ends[1-from]; {
 	case e.Knows(qp.KnowsRetryCnt):
