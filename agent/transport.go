@@ -262,7 +262,7 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 	if pair := connection.QPs(c); t.header.UsualFlow(pair, from, p) {
 		pair.Ends[from&1].Direction.CountPacket(p.PayloadLen)
 		t.rc.Packet(pair, from, p)
-		if headed(p.Opcode) {
+		if headed(c, from, p.Opcode) {
 			t.head(c, from, p)
 		}
 		if t.timings != nil {
@@ -311,7 +311,7 @@ func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet)
 	}
 	t.services[c.Service].Packet(&c.Pair, from, p)
 	c.ClearAssumed()
-	if c.Service == packet.RC && headed(p.Opcode) {
+	if c.Service == packet.RC && headed(c, from, p.Opcode) {
 		t.head(c, from, p)
 	}
 	if t.timings != nil {

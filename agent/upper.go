@@ -86,9 +86,9 @@ const (
 	reads = 1 << packet.ReadRequest
 )
 
-// headed reports whether a packet of RC with an opcode may be looked at.
-func headed(o packet.Opcode) bool {
-	return (sendHeads|writeHeads|writeEnds|reads)>>(o&0x1F)&1 != 0 && o < 0x20
+// headed reports whether a packet of RC with an opcode from an end is looked at: of a connection that is followed, or is new.
+func headed(c *connection.Connection, from int, o packet.Opcode) bool {
+	return (sendHeads|writeHeads|writeEnds|reads)>>(o&0x1F)&1 != 0 && o < 0x20 && (c.Ends[from&1].SQ.Count <= young || c.Headed())
 }
 
 // uppers are the protocols above the transport of the connections of which one was recognized, or seems to be.
@@ -98,16 +98,14 @@ type uppers struct {
 	message upper.Message
 }
 
-// head looks at the head of a message, which the verifier of its service has judged: of a connection that is followed, or is new.
+// head looks at the head of a message, which the verifier of its service has judged.
 func (t *Transport) head(c *connection.Connection, from int, p *packet.Packet) {
 	u := &t.uppers
 	switch {
-	case len(u.of) > 0 && c.Headed():
-		if !c.Ends[0].Reused && !c.Ends[1].Reused {
-			t.commanded(c, p, u.follow(c, from, p))
-		}
-	case c.Ends[from].SQ.Count <= young:
+	case !c.Headed():
 		u.recognize(c, from, p)
+	case !c.Ends[0].Reused && !c.Ends[1].Reused:
+		t.commanded(c, p, u.follow(c, from, p))
 	}
 }
 

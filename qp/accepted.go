@@ -33,44 +33,57 @@ func RightOf(o wqe.Op) Right {
 func (r Right) String() string { return [...]string{"RDMA READs", "RDMA WRITEs", "atomics"}[r] }
 
 // Accepted is which bytes were accepted with which R_Keys by messages that are no longer kept, of all connections: what a refusal is compared with. It has room for so many
-// ranges, however many R_Keys there are: a newer one takes the place of the one of those near it that was noted longest ago.
+// ranges, however many R_Keys there are: a newer one takes the place of the one of its set that was noted longest ago.
 type Accepted struct {
-	ranges *[acceptedRanges]accepted // nil: there are none
+	sets *[acceptedSets]acceptedSet // nil: there are none
 }
 
-const (
-	acceptedRanges = 2048
-	acceptedNear   = 8 // places in which a range may be
-)
+const acceptedSets = 512
+
+// acceptedSet is the places in which a range may be.
+type acceptedSet [4]accepted
 
 // accepted is the range of one R_Key of a send queue.
 type accepted struct {
-	queue     uintptr // address of its ring; 0: the place is free
+	owner     uintptr // ring of its send queue, and right that the messages needed; 0: the place is free
 	low, high uint64
 	rkey      uint32
 	lowAt     uint32 // low bits of the frames that named the first byte, the last one, and the newest of all
 	highAt    uint32
 	newest    uint32
-	right     Right
 }
 
-// of returns the range of an R_Key for a right, of a ring whose requests go to queue pair to, and where it is to be if there is none.
-func (a *Accepted) of(r *Ring, to, key uint32, right Right) (x, free *accepted) {
+// ownerOf is the owner of ranges of a ring for a right, which the low bits of its address have room for.
+func ownerOf(r *Ring, right Right) uintptr { return uintptr(unsafe.Pointer(r)) | uintptr(right) }
+
+// queue is the address of the ring that a range is of.
+func (x *accepted) queue() uintptr { return x.owner &^ uintptr(numRights) }
+
+// set returns where the ranges of an R_Key for a right are, in requests to a queue pair.
+func (a *Accepted) set(to, key uint32, right Right) *acceptedSet {
 	const spread = 0x9e3779b97f4a7c15
-	queue := uintptr(unsafe.Pointer(r))
-	first := (uint64(to)<<34 ^ uint64(key)<<2 ^ uint64(right)) * spread >> 40
-	for k := range uint64(acceptedNear) {
-		x := &a.ranges[(first+k)%acceptedRanges]
-		switch {
-		case x.queue == queue && x.rkey == key && x.right == right:
-			return x, nil
-		case x.queue == 0:
-			return nil, x
-		case free == nil || int32(x.newest-free.newest) < 0:
-			free = x
+	return &a.sets[(uint64(to)<<34^uint64(key)<<2^uint64(right))*spread>>40%acceptedSets]
+}
+
+// of returns the range of an R_Key, which is not 0; nil: there is none.
+func (s *acceptedSet) of(owner uintptr, key uint32) *accepted {
+	for k := range s {
+		if x := &s[k]; x.rkey == key && x.owner == owner {
+			return x
 		}
 	}
-	return nil, free
+	return nil
+}
+
+// oldest returns the place for a new range: that of the range which was noted longest ago. A free one is as if it had been noted in frame 0.
+func (s *acceptedSet) oldest() *accepted {
+	x := &s[0]
+	for k := 1; k < len(s); k++ {
+		if y := &s[k]; int32(y.newest-x.newest) < 0 {
+			x = y
+		}
+	}
+	return x
 }
 
 // note notes message w of a ring, which is acknowledged, and whose requests go to queue pair to.
@@ -82,13 +95,14 @@ func (a *Accepted) note(r *Ring, to uint32, w *wqe.SendWQE) {
 	if low == high {
 		return // whoever needs no byte is asked for no R_Key
 	}
-	if a.ranges == nil {
-		a.ranges = new([acceptedRanges]accepted)
+	if a.sets == nil {
+		a.sets = new([acceptedSets]acceptedSet)
 	}
 	right := RightOf(w.Op)
-	x, free := a.of(r, to, w.RKey, right)
+	owner, set := ownerOf(r, right), a.set(to, w.RKey, right)
+	x := set.of(owner, w.RKey)
 	if x == nil {
-		*free = accepted{uintptr(unsafe.Pointer(r)), low, high, w.RKey, w.Frame, w.Frame, w.Frame, right}
+		*set.oldest() = accepted{owner, low, high, w.RKey, w.Frame, w.Frame, w.Frame}
 		return
 	}
 	x.newest = w.Frame
@@ -102,11 +116,11 @@ func (a *Accepted) note(r *Ring, to uint32, w *wqe.SendWQE) {
 
 // before returns the bytes that were accepted with an R_Key before what a ring keeps, by the right that they need. near is a frame near which they were.
 func (a *Accepted) before(r *Ring, to, key uint32, near uint64) (list [numRights]AcceptedRange) {
-	if a.ranges == nil {
+	if a.sets == nil || key == 0 {
 		return list
 	}
 	for right := range numRights {
-		if x, _ := a.of(r, to, key, right); x != nil {
+		if x := a.set(to, key, right).of(ownerOf(r, right), key); x != nil {
 			at := func(frame uint32) uint64 { return packet.FrameNear(near, frame) }
 			list[right] = AcceptedRange{x.low, x.high, at(x.lowAt), at(x.highAt), at(x.newest)}
 		}
@@ -116,29 +130,37 @@ func (a *Accepted) before(r *Ring, to, key uint32, near uint64) (list [numRights
 
 // used returns the frame of the newest message of a ring that was accepted for a right, with any R_Key; 0: none is known.
 func (a *Accepted) used(r *Ring, right Right, near uint64) (frame uint64) {
-	if a.ranges == nil {
-		return 0
-	}
-	queue := uintptr(unsafe.Pointer(r))
-	for i := range a.ranges {
-		if x := &a.ranges[i]; x.queue == queue && x.right == right {
+	owner := ownerOf(r, right)
+	a.each(func(x *accepted) {
+		if x.owner == owner {
 			frame = max(frame, packet.FrameNear(near, x.newest))
 		}
-	}
+	})
 	return frame
 }
 
 // ownKeys counts the R_Keys with which messages of a ring were accepted; several says that more than one message was with one of them.
 func (a *Accepted) ownKeys(r *Ring) (n uint32, several bool) {
-	if a.ranges == nil {
-		return 0, false
-	}
-	queue := uintptr(unsafe.Pointer(r))
-	for i := range a.ranges {
-		if x := &a.ranges[i]; x.queue == queue {
+	queue := ownerOf(r, 0)
+	a.each(func(x *accepted) {
+		if x.queue() == queue {
 			n++
 			several = several || x.lowAt != x.newest || x.highAt != x.newest
 		}
-	}
+	})
 	return n, several
+}
+
+// each calls a function for every range that there is.
+func (a *Accepted) each(f func(x *accepted)) {
+	if a.sets == nil {
+		return
+	}
+	for i := range a.sets {
+		for k := range a.sets[i] {
+			if x := &a.sets[i][k]; x.owner != 0 {
+				f(x)
+			}
+		}
+	}
 }
