@@ -30,6 +30,9 @@ func (t *text) waits() bool {
 	s := t.slowestOfRing(hosts, list)
 	all := timing.HostWaitsOf(len(hosts), list)
 	if s == "" {
+		s = t.lastOfRounds(hosts, list)
+	}
+	if s == "" {
 		s = slowestOfRounds(hosts, all, timing.IsRing(list))
 	}
 	if s == "" {

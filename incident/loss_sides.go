@@ -1,0 +1,97 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+
+	"ibwitness/packet"
+)
+
+// lossSides is how often something was lost between one host and another, by the side of the tap.
+type lossSides struct {
+	host              packet.Addr // of the two, that not all connections have in common
+	far, near, unsure uint32      // between it and the tap, between the tap and the other host, and not known where
+	packets           uint64      // that the two sent
+}
+
+// sidesOfTap tells in an incident of losses, where all connections of the capture are those of host x, that packets were lost between some of the other hosts and the tap, and between others and it
+// none, by too many for chance. It reports whether it is so.
+func (t *teller) sidesOfTap(i *Incident, x packet.Addr) bool {
+	if len(t.run.Taps) > 1 {
+		return false
+	}
+	list := t.lossesBySide(x)
+	var far, near, unsure uint32
+	var sent uint64 // by those that lost something on their side
+	var lossy, clean, both []string
+	for _, s := range list {
+		far, near, unsure = far+s.far, near+s.near, unsure+s.unsure
+		if s.near > 0 {
+			both = append(both, fmt.Sprintf("%d with %v", s.near, s.host))
+		}
+		if s.far > 0 {
+			sent += s.packets
+			lossy = append(lossy, fmt.Sprintf("%v (%s)", s.host, times(uint64(s.far))))
+		}
+	}
+	for _, s := range list {
+		switch {
+		case s.far > 0:
+		case uint64(far)*s.packets < tellingMisses*sent:
+			return false // too few to tell
+		default:
+			clean = append(clean, fmt.Sprintf("%v, with %s", s.host, count(s.packets, "packet")))
+		}
+	}
+	if far < tellingRounds || len(clean) == 0 || unsure > (far+near)/4 {
+		return false
+	}
+	said := fmt.Sprintf("between the tap and %s; between it and %s, nothing", enumerate(lossy), enumerate(clean))
+	if near > 0 {
+		said += fmt.Sprintf("; between it and %v, which all connections have in common, %s (%s)", x, times(uint64(near)), enumerate(both))
+	}
+	i.fact("sides", "lost "+said)
+	if near >= tellingRounds {
+		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("what is between the tap and %v", x))
+	}
+	for _, s := range slices.Backward(list) {
+		if s.far > 0 {
+			i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("the link, adapter or switch port of %v, or what is between there and the tap", s.host))
+		}
+	}
+	return true
+}
+
+// lossesBySide adds up what was lost between host x and each other.
+func (t *teller) lossesBySide(x packet.Addr) (list []lossSides) {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		if !c.Service.Reliable() {
+			continue
+		}
+		at := 0 // the end at x
+		if c.Ends[1].Addr == x {
+			at = 1
+		}
+		k := slices.IndexFunc(list, func(s lossSides) bool { return s.host == c.Ends[1-at].Addr })
+		if k < 0 {
+			k, list = len(list), append(list, lossSides{host: c.Ends[1-at].Addr})
+		}
+		s := &list[k]
+		for from := range c.Ends {
+			e := &c.Ends[from]
+			s.packets += e.Packets
+			if e.Trouble == nil {
+				continue
+			}
+			p := placesOf(e.Trouble)
+			sender, receiver := p.before+p.unseen+p.back, p.after+p.over+p.missing // on the side of the requester, and on that of the responder
+			if from == at {
+				sender, receiver = receiver, sender
+			}
+			s.far, s.near, s.unsure = s.far+sender, s.near+receiver, s.unsure+p.rest
+		}
+	}
+	slices.SortFunc(list, func(a, b lossSides) int { return a.host.Compare(b.host) })
+	return list
+}

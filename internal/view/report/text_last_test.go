@@ -1,0 +1,60 @@
+package report
+
+import (
+	"bufio"
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/timing"
+	"ibwitness/wqe"
+)
+
+// TestLastOfRounds: of hosts of a ring that send one another data in rounds, the one is told that begins last from some round on, with how soon its adapter acknowledges; not where each is last once.
+func TestLastOfRounds(t *testing.T) {
+	const told = "Waits: all wait for 10.0.0.2. In 12 of 20 rounds the 3 other hosts had sent something, and then no host sent a message for 2.98ms (35.76ms in all) until 10.0.0.2 did, " +
+		"first at +0.063180 s: before, it began with the others. Its adapter usually acknowledges within 5µs, so its program or host is late (it computes, loads data, or is slowed down): look there."
+	for _, k := range []struct {
+		name string
+		late func(round int) int // which host is late; -1: none
+		want string
+	}{
+		{"one from then on", func(round int) int { return []int{-1, 2}[min(round/8, 1)] }, told},
+		{"each in turn", func(round int) int { return round % 4 }, ""},
+	} {
+		r := &agent.Result{RDMA: 1, Packets: 1, First: 1}
+		for h := range byte(4) {
+			c := agent.Connection{Service: packet.RC, First: 1, Timing: timing.New(nil)}
+			now := int64(1)
+			for round := range 20 {
+				now += int64(7 * time.Millisecond)
+				at := now
+				if k.late(round) == int(h) {
+					at += int64(3 * time.Millisecond)
+				}
+				c.Timing.Ends[0].Sent = append(c.Timing.Ends[0].Sent, timing.Sent{Begin: at, End: at + 20_000})
+				now += int64(20 * time.Microsecond)
+				r.Last = at + 20_000
+			}
+			for n := range c.Ends {
+				e := &c.Ends[n]
+				e.Addr, e.Messages, e.Bytes = packet.IPv4Addr([]byte{10, 0, 0, (h + byte(n)) % 4}), 20, []uint64{20 << 17, 0}[n]
+				c.Timing.Ends[n].Ops[wqe.Write] = new(timing.Operation)
+				c.Timing.Ends[n].Ops[wqe.Write].Observe(5 * time.Microsecond)
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		var b bytes.Buffer
+		x := &text{Options: Options{Width: 2000}, out: bufio.NewWriter(&b), res: r}
+		x.waits()
+		if err := x.out.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(strings.Fields(b.String()), " "); got != k.want {
+			t.Errorf("%s: %q\nwant %q", k.name, got, k.want)
+		}
+	}
+}

@@ -1,0 +1,86 @@
+package timing
+
+import (
+	"testing"
+	"time"
+)
+
+// rounds are those of a ring of hosts, in each of which a host begins late, or none (-1): each sends data to the next, and has an answer of a few bytes, some while after the round began.
+func rounds(hosts int, late []int, answers bool) (list []Link) {
+	const compute, lag, step = 5 * time.Millisecond, 3 * time.Millisecond, 20 * time.Microsecond
+	for h := range hosts {
+		list = append(list, Link{Hosts: [2]int{h, (h + 1) % hosts}, Bytes: [2]uint64{128 << 10, 64}})
+	}
+	send := func(link, way int, at time.Duration) time.Duration {
+		l := &list[link]
+		l.Sent[way] = append(l.Sent[way], Sent{int64(at), int64(at + step)})
+		return at + step
+	}
+	now := time.Second
+	for _, x := range late {
+		now += compute
+		last := now
+		for h := range hosts {
+			at := now + time.Duration(h)*time.Microsecond
+			if h == x {
+				at += lag
+			}
+			last = max(last, send(h, 0, at))
+			if answers {
+				last = max(last, send(h, 1, now+2*step))
+			}
+		}
+		now = last
+	}
+	return list
+}
+
+// TestLast: the host is told that sends its first data last in many rounds, long after all others; not where none is late, where it is another one each time, or where it is so seldom, or where
+// there are only two.
+func TestLast(t *testing.T) {
+	repeat := func(n int, of ...int) (list []int) {
+		for range n {
+			list = append(list, of...)
+		}
+		return list
+	}
+	for name, tt := range map[string]struct {
+		hosts int
+		late  []int
+		want  Last
+	}{
+		"always":         {4, repeat(20, 2), Last{Host: 2, Others: 3, Count: 20, Rounds: 20}},
+		"from then on":   {4, append(repeat(8, -1), repeat(12, 1)...), Last{Host: 1, Others: 3, Count: 12, Rounds: 20, Since: true}},
+		"none":           {4, repeat(20, -1), Last{}},
+		"each in turn":   {4, repeat(10, 0, 1, 2, 3), Last{}},
+		"one other time": {4, append(repeat(16, 3), 1), Last{Host: 3, Others: 3, Count: 16, Rounds: 17}},
+		"seldom":         {4, append(repeat(40, -1), repeat(7, 3)...), Last{}},
+		"two hosts":      {2, repeat(20, 1), Last{}},
+	} {
+		for _, answers := range []bool{false, true} {
+			got, ok := LastOf(tt.hosts, rounds(tt.hosts, tt.late, answers))
+			if ok != (tt.want.Count > 0) {
+				t.Errorf("%s, answers %v: %+v, %v", name, answers, got, ok)
+				continue
+			}
+			if got.Host != tt.want.Host || got.Others != tt.want.Others || got.Count != tt.want.Count || got.Rounds != tt.want.Rounds || got.Since != tt.want.Since {
+				t.Errorf("%s, answers %v: %+v", name, answers, got)
+			}
+			if ok && (got.Least < 2*time.Millisecond || got.Most > 3*time.Millisecond || got.Sum < time.Duration(got.Count)*got.Least) {
+				t.Errorf("%s, answers %v: %+v", name, answers, got)
+			}
+		}
+	}
+}
+
+// TestLastOfGroup: what other hosts do, which exchange nothing with a group, does not hide who is late in it.
+func TestLastOfGroup(t *testing.T) {
+	list := rounds(4, []int{2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, false)
+	busy := Link{Hosts: [2]int{4, 5}, Bytes: [2]uint64{64, 64}}
+	for at := time.Second; at < 2*time.Second; at += 100 * time.Microsecond {
+		busy.Sent[0] = append(busy.Sent[0], Sent{int64(at), int64(at) + 1000})
+	}
+	if got, ok := LastOf(6, append(list, busy)); !ok || got.Host != 2 {
+		t.Errorf("%+v, %v", got, ok)
+	}
+}
