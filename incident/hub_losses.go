@@ -28,6 +28,9 @@ func (t *teller) commonLosses(list []Incident) {
 	}
 	pairs := t.lossesByPair()
 	for _, x := range [...]packet.Addr{i.Local.Addr, i.Peer.Addr} {
+		if withAll(x, pairs) && t.sidesOfTap(i, x) {
+			return
+		}
 		hosts, beside := commonLoss(x, pairs)
 		if hosts == "" {
 			continue
@@ -41,6 +44,16 @@ func (t *teller) commonLosses(list []Incident) {
 		}
 		return
 	}
+}
+
+// withAll reports whether all pairs have a host in common.
+func withAll(x packet.Addr, pairs map[pair]pairLosses) bool {
+	for k := range pairs {
+		if k.a != x && k.b != x {
+			return false
+		}
+	}
+	return true
 }
 
 // lossesByPair adds up what connections had to retransmit.

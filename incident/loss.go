@@ -256,21 +256,39 @@ func nothingAskedFor(k *qp.Trouble) bool {
 	return n >= manyTimeouts && k.Sum.Rounds[qp.SequenceAsked]+k.Sum.Rounds[qp.ResponseLost] == 0 && k.Again.Packets >= 4*uint64(n)
 }
 
-// where says on which side of the tap packets were lost. damaged says that packets between the hosts were damaged before it.
-func where(k *qp.Trouble, damaged bool) string {
+// places is how many rounds of retransmission there were for what was lost where.
+type places struct {
+	before, after uint32 // requests, that a NAK asked for
+	unseen        uint32 // requests before the tap, that a timer had retransmitted
+	earlier       uint32 // before the capture
+	back          uint32 // answers after the tap
+	over, missing uint32 // answers before the tap
+	late          uint32 // nowhere
+	rest          uint32 // it is not known
+}
+
+func placesOf(k *qp.Trouble) (p places) {
 	s := &k.Sum
-	before := min(k.Asked.Before, s.Rounds[qp.SequenceAsked])
-	after := min(k.Asked.After, s.Rounds[qp.SequenceAsked]-before)
-	rest := s.Rounds[qp.TimerExpired]
+	p.before = min(k.Asked.Before, s.Rounds[qp.SequenceAsked])
+	p.after = min(k.Asked.After, s.Rounds[qp.SequenceAsked]-p.before)
+	p.rest = s.Rounds[qp.TimerExpired]
 	take := func(n uint32) uint32 {
-		n = min(n, rest)
-		rest -= n
+		n = min(n, p.rest)
+		p.rest -= n
 		return n
 	}
-	unseen, earlier, late, back, over := take(s.Before), take(k.Earlier), take(k.Late.Rounds), take(k.AnswersSeen), take(k.PassedOver)
+	p.unseen, p.earlier, p.late, p.back, p.over = take(s.Before), take(k.Earlier), take(k.Late.Rounds), take(k.AnswersSeen), take(k.PassedOver)
 	passed := min(k.Passed, s.Rounds[qp.ResponseLost])
+	p.back += passed
+	p.missing = s.Rounds[qp.ResponseLost] - passed
+	return p
+}
+
+// where says on which side of the tap packets were lost. damaged says that packets between the hosts were damaged before it.
+func where(k *qp.Trouble, damaged bool) string {
+	p := placesOf(k)
 	missing, shown := "a response is missing", ""
-	if s.Rounds[qp.SequenceAsked] > 0 {
+	if k.Sum.Rounds[qp.SequenceAsked] > 0 {
 		shown = ", perhaps only out of order, so that the receiver dropped it"
 	}
 	if damaged {
@@ -281,15 +299,15 @@ func where(k *qp.Trouble, damaged bool) string {
 		rounds uint32
 		where  string
 	}{
-		{before, "before the tap, which has not seen in order what the receiver asked for"},
-		{after, "after the tap: the receiver asked for what the tap shows"},
-		{unseen, "before the tap, which had not seen what was then retransmitted by timer"},
-		{earlier, "before the capture, which does not show what became of it when it was sent first"},
-		{back + passed, "on the way back: the answer had passed the tap, and was lost after it or came too late"},
-		{over, "on the way back, before the tap: a later request was acknowledged, and the response to this READ or atomic is missing"},
-		{late, "nowhere: the answer came late, and each copy was answered"},
-		{rest, "after the tap, or on the way back, or not at all (a late answer): what was retransmitted by timer had passed the tap" + shown},
-		{s.Rounds[qp.ResponseLost] - passed, "on the way back, before the tap: " + missing + ", or came after a later one"},
+		{p.before, "before the tap, which has not seen in order what the receiver asked for"},
+		{p.after, "after the tap: the receiver asked for what the tap shows"},
+		{p.unseen, "before the tap, which had not seen what was then retransmitted by timer"},
+		{p.earlier, "before the capture, which does not show what became of it when it was sent first"},
+		{p.back, "on the way back: the answer had passed the tap, and was lost after it or came too late"},
+		{p.over, "on the way back, before the tap: a later request was acknowledged, and the response to this READ or atomic is missing"},
+		{p.late, "nowhere: the answer came late, and each copy was answered"},
+		{p.rest, "after the tap, or on the way back, or not at all (a late answer): what was retransmitted by timer had passed the tap" + shown},
+		{p.missing, "on the way back, before the tap: " + missing + ", or came after a later one"},
 	} {
 		if l.rounds > 0 {
 			list = append(list, times(uint64(l.rounds))+" "+l.where)
