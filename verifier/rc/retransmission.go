@@ -237,6 +237,12 @@ func (v *Verifier) doubtNeedless(c *qp.Pair, from int, p *packet.Packet, w *wqe.
 	}
 }
 
+// lostAfterTap reports whether the response to READ or atomic p of end from may have been lost after a tap that is not near there: the end asks for it once more right after a later one has passed.
+func lostAfterTap(c *qp.Pair, from int, p *packet.Packet) bool {
+	r := c.RQ(1 - from)
+	return !c.Sees(from) && laterAnswer(r, p) && qp.Prompt(r.Last.Time, p.Time)
+}
+
 // mayLackResponse reports whether the requester of retransmission p may lack the response to it: nothing has acknowledged it, or only what was sent before the capture, what a
 // NAK has met, or what has overtaken another response.
 func mayLackResponse(c *qp.Pair, from int, p *packet.Packet) bool {
@@ -307,7 +313,7 @@ func (v *Verifier) requesterTakes(c *qp.Pair, from int, p *packet.Packet, psn pa
 func (v *Verifier) timeout(c *qp.Pair, from int, p *packet.Packet) {
 	end := &c.Ends[from]
 	q := &end.SQ
-	implied := impliedNAK(q, p)
+	implied := impliedNAK(q, p) || lostAfterTap(c, from, p)
 	if !implied {
 		v.Event(c, from, rule.Requester, p, rule.EvTimeout, "")
 	}
