@@ -52,6 +52,11 @@ func (t *teller) outlasted(c *agent.Connection, from int, k *qp.Stall) outage {
 	return o
 }
 
+// thatStopped is what fits where several wait for a host.
+func thatStopped(host packet.Addr) string {
+	return "the link or adapter of " + host.String() + ", or the host itself, that stopped for that long"
+}
+
 // silentToAll says that the peer of end from of c carried nothing with other hosts either during stall s, which was over then.
 func (t *teller) silentToAll(i *Incident, c *agent.Connection, from int, s *qp.Stall) {
 	if !t.timed() || s.AnswerLost || s.Total() == 0 {
@@ -65,7 +70,7 @@ func (t *teller) silentToAll(i *Incident, c *agent.Connection, from int, s *qp.S
 		return
 	}
 	i.fact("peer", fmt.Sprintf("%v carried nothing meanwhile with other hosts either, on %s which had been busy", peer, count(uint64(o.hushed), "connection")))
-	i.FitsWith = slices.Insert(i.FitsWith, 0, "the link or adapter of "+peer.String()+", or the host itself, that stopped for that long")
+	i.FitsWith = slices.Insert(i.FitsWith, 0, thatStopped(peer))
 	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == hostStopped })
 	i.Next = slices.DeleteFunc(i.Next, func(f string) bool { return f == othersToo })
 }

@@ -7,7 +7,7 @@ import (
 	"ibwitness/qp"
 )
 
-// TestHeldBack: an answer that comes soon after a retransmission is the answer to that; one that comes long after was not brought by it.
+// TestHeldBack: an answer that comes soon after a retransmission is the answer to that; one that comes long after is said not to come at once.
 func TestHeldBack(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	for _, k := range []struct {
@@ -18,7 +18,7 @@ func TestHeldBack(t *testing.T) {
 	}{
 		{"of a retransmission", 3, 0, 300 * ms, 300*ms + 20_000, ", 20µs after the last retransmission"},
 		{"on a long path", 3, 0, 300 * ms, 309 * ms, ", 9ms after the last retransmission"},
-		{"of none", 3, 0, 300 * ms, 340 * ms, ", 40ms after the last retransmission: not as an answer to that"},
+		{"of none", 3, 0, 300 * ms, 340 * ms, ", 40ms after the last retransmission, not at once"},
 		{"of none, but soon", 3, 0, 1 * ms, 1*ms + 900_000, ", 900µs after the last retransmission"},
 		{"without a retransmission", 0, 0, 0, 340 * ms, ""},
 		{"not at all", 3, 0, 300 * ms, 0, ""},

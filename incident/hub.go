@@ -179,7 +179,7 @@ func hub(x packet.Addr, others []packet.Addr, all []*Incident, merged map[*Incid
 			best.Also = append(best.Also, a)
 		}
 	}
-	what, common := "Connections of %v with %d hosts made no progress at the same time: %s", "the link or adapter of "+x.String()+", or the host itself, that stopped for that long: it is what they have in common"
+	what, common := "Connections of %v with %d hosts made no progress at the same time: %s", thatStopped(x)+": it is what they have in common"
 	if best.gone != goneFor {
 		what, common = "%v lost %d hosts at the same time: %s", "the link or adapter of "+x.String()+", or a path that all of this takes: it is what they have in common"
 		switch {

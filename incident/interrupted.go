@@ -16,8 +16,11 @@ const interruption = int64(100 * time.Millisecond)
 // oneLost is what fits where the first retransmission was answered at once.
 const oneLost = "one packet, or its answer, that was lost, and a retransmission timer as long as that"
 
-// answeredLate is what fits where what ended an interruption did not answer the last retransmission.
-const answeredLate = "a host or adapter that stopped for that long: what was sent had arrived, and was answered late"
+// What fits where the answer that ended an interruption came long after the last retransmission.
+const (
+	resolvedLate = "a link that failed and came back before the last retransmission, the answer to which waited until the address of the requester was resolved"
+	answeredLate = "a host or adapter that stopped for that long: what was sent had arrived, and was answered late"
+)
 
 // aftermath is for how long after an interruption what is retransmitted belongs to it: what was on its way when it ended.
 const aftermath = int64(10 * time.Millisecond)
@@ -170,7 +173,7 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 			i.fact("lost", "nothing: each copy was answered")
 			i.FitsWith[0] = "a path that held packets back for that long"
 		case held:
-			i.FitsWith = []string{answeredLate, "a path that held packets back, and lost none"}
+			i.FitsWith = []string{answeredLate, "a path that held packets back, and lost none", resolvedLate}
 		case s.Total() == 1 && 4*(s.Ended-s.Last) < s.Last-s.Since:
 			i.FitsWith = append([]string{oneLost}, i.FitsWith...)
 		}
@@ -181,7 +184,7 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 	}
 }
 
-// heldBack reports whether the answer that ended a stall came long after the last retransmission: it was not that which brought it.
+// heldBack reports whether the answer that ended a stall came long after the last retransmission: it was not that which brought it, or the answer to that could not leave at once.
 func heldBack(s *qp.Stall) bool {
 	late := s.Ended - s.Last
 	return s.Total() > 0 && s.Ended != 0 && late > int64(time.Millisecond) && late*tenth > (s.Last-s.Since)/int64(s.Total())
@@ -193,7 +196,7 @@ func sinceLast(s *qp.Stall, held bool) string {
 	case s.Total() == 0 || s.Ended <= s.Last:
 		return ""
 	case held:
-		return ", " + span(s.Ended-s.Last) + " after the last retransmission: not as an answer to that"
+		return ", " + span(s.Ended-s.Last) + " after the last retransmission, not at once"
 	}
 	return ", " + span(s.Ended-s.Last) + " after the last retransmission"
 }

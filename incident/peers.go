@@ -110,7 +110,9 @@ func losers(all []*Incident, merged map[*Incident]bool) {
 	case n >= 0:
 		best.FitsWith[n] = best.Peer.Addr.String() + " or its adapter, that stopped for that long: it is what they have in common, and what was sent had arrived, and was answered late"
 	default:
-		best.FitsWith = append([]string{"the link or adapter of " + best.Peer.Addr.String() + ", or the host itself, that stopped for that long: it is what they have in common"}, best.FitsWith...)
+		stopped := thatStopped(best.Peer.Addr)
+		best.FitsWith = slices.DeleteFunc(best.FitsWith, func(f string) bool { return f == stopped })
+		best.FitsWith = slices.Insert(best.FitsWith, 0, stopped+": it is what they have in common")
 	}
 }
 

@@ -33,6 +33,7 @@ func (t *teller) why(i *Incident, c *agent.Connection, from int, k *qp.Refusal) 
 			i.FitsWith = []string{receive}
 		}
 		i.Next = []string{"completions in error and dmesg on " + i.Peer.Addr.String()}
+		t.endsWith(i, c, k)
 	}
 	t.wrong(i, c, from, k)
 	if s := c.Stale; s != nil && s.Taken > 0 && s.From == from && s.First < k.Time {

@@ -2,6 +2,7 @@ package incident_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -218,6 +219,34 @@ func TestOperationalError(t *testing.T) {
 		got := incident.Of(&agent.Result{Last: second(3), Connections: []agent.Connection{c}})[0].FitsWith
 		if len(got) != len(want) || !strings.HasPrefix(got[0], want[0]) || got[len(got)-1] != want[len(want)-1] && op != wqe.Read {
 			t.Errorf("%v: %q", op, got)
+		}
+	}
+}
+
+// TestLastRefusal: a process that ends is named for a Remote Operational Error where its host sends nothing more on any connection while others do; not where it does, or nobody does.
+func TestLastRefusal(t *testing.T) {
+	host := func(n byte, last int64) agent.End {
+		return agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, n}), Packets: 9, Last: last}
+	}
+	k := &qp.Trouble{Refusal: qp.Refusal{Code: packet.NAKRemoteOp, Time: second(2), Frame: 22, Request: qp.StalledRequest{Frame: 21, Op: wqe.Send}}}
+	for _, tt := range []struct {
+		name        string
+		peer, third int64
+		want        bool
+	}{
+		{"others go on", second(1), second(3), true},
+		{"it goes on", second(3), second(3), false},
+		{"nobody goes on", second(1), second(1), false},
+		{"on one connection only", 0, second(3), false},
+	} {
+		refused := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: 1, Ends: [2]agent.End{host(1, second(2)), host(2, second(2))}}
+		refused.Ends[0].Trouble = k
+		beside := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: 2, Ends: [2]agent.End{host(2, tt.peer), host(3, tt.third)}}
+		got := incident.Of(&agent.Result{First: second(1), Last: second(4), Connections: []agent.Connection{refused, beside}})[0].FitsWith
+		if told := slices.ContainsFunc(got, func(s string) bool {
+			return strings.HasPrefix(s, "a process of 10.0.0.2 that ended or was killed: ")
+		}); told != tt.want {
+			t.Errorf("%s: %q", tt.name, got)
 		}
 	}
 }

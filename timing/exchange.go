@@ -20,6 +20,7 @@ const (
 type Exchange struct {
 	sides          [2]side
 	recent, before span // of lead: since the number of messages was last a power of two, and between that and the one before
+	earlier        span // and between the two before that
 	newest         int64
 }
 
@@ -34,6 +35,7 @@ type side struct {
 	at     int64  // when the newest message came
 	frame  uint64
 	lead   span             // what it was over the newest messages, when that came
+	drifts bool             // and that was all above or below what it had been before them
 	peers  uint64           // messages of the peer until then
 	times  *[mostOwed]int64 // when the newest messages came
 	waits  *Waits           // of its messages for those of the peer
@@ -44,8 +46,11 @@ type side struct {
 // span is the least and the greatest of some numbers.
 type span struct{ low, high int }
 
-func (s span) with(n int) span    { return span{min(s.low, n), max(s.high, n)} }
-func (s span) and(o span) span    { return span{min(s.low, o.low), max(s.high, o.high)} }
+func (s span) with(n int) span { return span{min(s.low, n), max(s.high, n)} }
+func (s span) and(o span) span { return span{min(s.low, o.low), max(s.high, o.high)} }
+func (s span) beyond(o span) bool {
+	return s.low > o.low && s.high > o.high || s.low < o.low && s.high < o.high
+}
 func (s span) plus(n int) span    { return span{s.low + n, s.high + n} }
 func (s span) of(end int) span    { return [2]span{s, {-s.high, -s.low}}[end] }
 func ahead(lead, end int) int     { return [2]int{lead, -lead}[end] }
@@ -91,10 +96,11 @@ func (x *Exchange) message(from int, at int64, frame uint64) {
 	}
 	lead := x.lead()
 	if powerOfTwo(s.count + peer.count) {
-		x.before, x.recent = x.recent, span{lead, lead}
+		x.earlier, x.before, x.recent = x.before, x.recent, span{lead, lead}
 	}
 	x.recent = x.recent.with(lead)
 	s.at, s.frame, s.lead, s.peers = at, frame, x.latest(), peer.count
+	s.drifts = s.lead.beyond(x.earlier)
 }
 
 // pass has time go by in which no message came.
@@ -139,7 +145,7 @@ func (x *Exchange) acknowledged(end int, p *packet.Packet, open []Message) {
 // start has no span be known any more.
 func (x *Exchange) start() {
 	lead := x.lead()
-	x.recent, x.before = span{lead, lead}, span{lead, lead}
+	x.recent, x.before, x.earlier = span{lead, lead}, span{lead, lead}, span{lead, lead}
 }
 
 // merge adds what is known of a connection that turned out to be this one. turned says that the first end of it is the second of this one.
@@ -230,7 +236,8 @@ type Answers struct {
 	Asked    int64         // when the last of them came
 }
 
-// Answers returns which end answers each message of its peer with one of its own, where that is known: never more are ahead than a few, and the peer always is.
+// Answers returns which end answers each message of its peer with one of its own, where that is known: never more are ahead than a few, and the peer always is; not where the peer gets further ahead
+// all the time, as one of two that send at the same pace and which sends something more now and then.
 func (x *Exchange) Answers() (a Answers, ok bool) {
 	offset, known := x.offset()
 	if !known {
@@ -239,7 +246,7 @@ func (x *Exchange) Answers() (a Answers, ok bool) {
 	for by := range x.sides {
 		s, peer := &x.sides[by], &x.sides[1-by]
 		lead := s.lead.plus(offset).of(1 - by)
-		if s.count < fewestAnswers || peer.count < fewestAnswers || lead.low < 0 || lead.high < 1 || uint64(lead.high)*oneFor > s.count {
+		if s.drifts || s.count < fewestAnswers || peer.count < fewestAnswers || lead.low < 0 || lead.high < 1 || uint64(lead.high)*oneFor > s.count {
 			continue
 		}
 		if ok {

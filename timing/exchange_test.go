@@ -101,6 +101,18 @@ func TestExchange(t *testing.T) {
 				s.rounds(1, 1, packet.SendOnly)
 			}
 		}, false, 0, 0, 0},
+		{"one more now and then", 0, func(s *talk) {
+			for range 20 {
+				s.rounds(10, 1, packet.SendOnly)
+				s.message(0, packet.SendOnly)
+			}
+		}, false, 0, 0, 0},
+		{"one more now and then, and as many back", 0, func(s *talk) {
+			for range 20 {
+				s.rounds(10, 1, packet.SendOnly)
+				s.rounds(1, 2, packet.SendOnly)
+			}
+		}, true, 1, 2, 0},
 		{"now one ahead, now the other", 0, func(s *talk) {
 			for i := range 400 {
 				s.message(i/2%2, packet.SendOnly)

@@ -97,6 +97,7 @@ func answersOf(c *agent.Connection, a *timing.Answers) string {
 		s += fmt.Sprintf("usually %s later, but %s", span(usual), longTaken(long, w.Most, w.Frame, "at most"))
 	default:
 		s += fmt.Sprintf("%s later in the mean, in whatever order it does, and at least one %s (frame %d)", span(w.Mean()), span(w.Most), w.Frame)
+		s += unless(&hung{c: c, a: *a})
 	}
 	return s + transported(c, w.Most) + "."
 }

@@ -2,13 +2,16 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"ibwitness/incident"
 	"ibwitness/packet"
 	"ibwitness/timing"
 )
 
-// lateOnce tells of a host for which others waited once: all of them sent one another nothing for long, and it went on first. "": there was none, or several went on by themselves, or one is told to have been slow.
+// lateOnce tells of a host for which others waited once: all of them sent one another nothing for long, and it went on first. "": there was none, or several went on by themselves, one is told to have been slow, or
+// an incident of one of them was going on meanwhile.
 func (t *text) lateOnce() string {
 	if len(t.longTurns(longestTurn)) > 0 {
 		return "" // that is told
@@ -17,7 +20,7 @@ func (t *text) lateOnce() string {
 	var connections [][]timing.HostMessage
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
-		if c.Timing == nil || c.Service == packet.UD || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil {
+		if c.Timing == nil || c.Service == packet.UD {
 			continue
 		}
 		var list []timing.HostMessage
@@ -36,6 +39,20 @@ func (t *text) lateOnce() string {
 	for _, h := range p.Hosts {
 		others = append(others, hosts.list[h])
 	}
+	if t.troubled(append(others, hosts.list[p.By]), p.From, p.To) {
+		return ""
+	}
 	return fmt.Sprintf("Waits: %v and %s (%s) sent one another nothing on %d connections for %s, from %s to %s, which are busy before and after that. Then %v went on first, and each of the others only when a message had come to it: its program was late (it computed, or was stopped), or had nothing to send.",
 		hosts.list[p.By], count(len(others), "other host"), someHosts(others), p.On, span(time.Duration(p.To-p.From)), offset(p.From, t.res.First), offset(p.To, t.res.First), hosts.list[p.By])
+}
+
+// troubled reports whether an incident of one of some hosts was going on between two times.
+func (t *text) troubled(hosts []packet.Addr, from, to int64) bool {
+	if t.run == nil {
+		return false
+	}
+	list := t.run.Incidents()
+	return slices.ContainsFunc(list, func(i incident.Incident) bool {
+		return i.Begin < to && i.End > from && (slices.Contains(hosts, i.Local.Addr) || slices.Contains(hosts, i.Peer.Addr))
+	})
 }

@@ -12,39 +12,59 @@ import (
 	"ibwitness/wqe"
 )
 
-// From how many messages between two hosts on, how many hosts, and how many waits on it is told who waited for whom, and from which share of their time on, one in so many.
+// From how many messages between two hosts on, how many hosts, and how many waits on it is told who waited for whom, and from which share of their time on, one in so many; and in which, one in so many, incidents do not count beside that.
 const (
-	waitMessages = 16
-	waitHosts    = 3
-	mostWaiting  = 64
-	fewestWaits  = 3
-	waitShare    = 10
+	waitMessages  = 16
+	waitHosts     = 3
+	mostWaiting   = 64
+	fewestWaits   = 3
+	waitShare     = 10
+	incidentShare = 100
 )
 
-// waits tells, where times were measured, of a host that several others waited for: each of them went on right after a message of it, or of one that had waited for it. It reports whether there is one.
+// waits tells what waitsTold does, and reports whether there is something.
 func (t *text) waits() bool {
-	hosts, list := t.exchanges()
-	if len(hosts) < waitHosts || len(hosts) > mostWaiting {
-		return false
-	}
-	s := t.slowestOfRing(hosts, list)
-	all := timing.HostWaitsOf(len(hosts), list)
-	if s == "" {
-		s = t.lastOfRounds(hosts, list)
-	}
-	if s == "" {
-		s = slowestOfRounds(hosts, all, timing.IsRing(list))
-	}
-	if s == "" {
-		s = slowestOfChain(hosts, all)
-	}
-	if s == "" {
-		s = t.lateOnce()
-	}
+	s := t.waitsTold()
 	if s != "" {
 		t.prose("  ", s)
 	}
 	return s != ""
+}
+
+// waitsTold tells, where times were measured, of a host that several others waited for: each of them went on right after a message of it, or of one that had waited for it. "": there is none.
+func (t *text) waitsTold() string {
+	hosts, list := t.exchanges()
+	if len(hosts) < waitHosts || len(hosts) > mostWaiting {
+		return ""
+	}
+	if s := t.slowestOfRing(hosts, list); s != "" {
+		return s
+	}
+	if s := t.lastOfRounds(hosts, list); s != "" {
+		return s
+	}
+	all := timing.HostWaitsOf(len(hosts), list)
+	if s := slowestOfRounds(hosts, all, timing.IsRing(list)); s != "" {
+		return s
+	}
+	if s := slowestOfChain(hosts, all); s != "" {
+		return s
+	}
+	return t.lateOnce()
+}
+
+// waitsBeside is waitsTold beside incidents: where they took too little time to be what hosts waited for, else only of a wait while there was none.
+func (t *text) waitsBeside() string {
+	lost := time.Duration(0)
+	if t.run != nil {
+		for _, i := range t.run.Incidents() {
+			lost += i.Lost
+		}
+	}
+	if int64(lost)*incidentShare > t.res.Last-t.res.First {
+		return t.lateOnce()
+	}
+	return t.waitsTold()
 }
 
 // answersSoon reports whether two ends take turns with SENDs, as a client and its server do, and one of them sends many times as soon after the other as the other does after it. Ranks of a job use WRITEs.
@@ -225,14 +245,26 @@ func balanced(list []timing.PeerMessages) bool {
 	return 4*least >= 3*most
 }
 
+// oneSender reports whether each host has messages of one other only, or all but the one that goes on by itself have, of another each: as in a ring beside which something more is sent.
+func oneSender(all []timing.HostWaits, root int) bool {
+	of := map[int]bool{}
+	for n := range all {
+		switch peers := all[n].Peers; {
+		case n == root:
+		case len(peers) != 1:
+			return false
+		default:
+			of[peers[0].Host] = true
+		}
+	}
+	return len(all[root].Peers) == 1 || len(of) == len(all)-1
+}
+
 // slowestOfChain tells of a host that others wait for, each for the one that sends to it, as in a ring.
 func slowestOfChain(hosts []packet.Addr, all []timing.HostWaits) string {
 	root, waiting := -1, []int(nil)
 	for n := range all {
 		w := &all[n]
-		if len(w.Peers) != 1 {
-			return ""
-		}
 		waited, elapsed := time.Duration(0), w.To-w.From
 		if len(w.For) > 0 && w.For[0].Count >= fewestWaits {
 			waited = w.For[0].Time
@@ -246,7 +278,7 @@ func slowestOfChain(hosts []packet.Addr, all []timing.HostWaits) string {
 			return "" // there are several
 		}
 	}
-	if root < 0 || len(waiting) < waitHosts-1 {
+	if root < 0 || len(waiting) < waitHosts-1 || !oneSender(all, root) {
 		return ""
 	}
 	leads := 0

@@ -53,6 +53,13 @@ func TestWaits(t *testing.T) {
 		}
 		return sent
 	}
+	extra := func(to byte) map[[2]byte][]int64 { // host 0 sends something more at the end of each second round
+		sent := ring(2, 3000)
+		for n := int64(0); n < rounds; n += 2 {
+			sent[[2]byte{0, to}] = append(sent[[2]byte{0, to}], 1+n*20000+5100)
+		}
+		return sent
+	}
 	all := func(by int64) map[[2]byte][]int64 {
 		sent := map[[2]byte][]int64{}
 		for n := range int64(rounds) {
@@ -112,6 +119,8 @@ func TestWaits(t *testing.T) {
 		want string
 	}{
 		{"ring", ring(2, 3000), "Waits: 10.0.0.0, 10.0.0.1 and 10.0.0.3 send nothing for long until a message of the host before them comes, and then go on at once; first of all they wait for 10.0.0.2, which goes on by itself, up to "},
+		{"ring, and another sends to the one that is late, too", extra(2), "Waits: 10.0.0.0, 10.0.0.1 and 10.0.0.3 send nothing for long until a message of the host before them comes, and then go on at once; first of all they wait for 10.0.0.2, which"},
+		{"ring, and another sends to one that waits, too", extra(3), ""},
 		{"one is late", all(15000), "Waits: 10.0.0.0 had no message for up to 14.98ms, 40 times, 599.2ms in all, until one of 10.0.0.2 came, and it went on within 59.5µs of that; the other peers send as many. The program on 10.0.0.2 was late"},
 		{"one passes on what another is late with", passed, "Waits: 10.0.0.2 had no message for up to 15.02ms, 40 times, 600.7ms in all, until one of 10.0.0.3 came, and it went on within 19.5µs of that"},
 		{"one passes on, and has more messages of the other", more, ""},
