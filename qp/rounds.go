@@ -129,11 +129,11 @@ func (s *SendQueue) Waited(sent, now int64) bool {
 	return now-sent >= leastTimer || now-max(sent, s.Last.Time) >= idleTimer
 }
 
-// beginsTail notes, where the timer has run out, that the tap has not seen the end of the newest message.
-func (s *SendQueue) beginsTail(cause RetransmissionCause) {
+// beginsTail notes, where the timer has run out by a time, that the tap has not seen the end of the newest message: that was not still being sent.
+func (s *SendQueue) beginsTail(cause RetransmissionCause, now int64) {
 	b := &s.trouble().Back
 	b.Found = Sums{}
-	b.Tail = cause == TimerExpired && s.Next == s.High && (s.Open == wqe.Send || s.Open == wqe.Write) && s.High.Diff(s.Una) < sendWindow
+	b.Tail = cause == TimerExpired && now-s.Last.Time >= leastTimer && s.Next == s.High && (s.Open == wqe.Send || s.Open == wqe.Write) && s.High.Diff(s.Una) < sendWindow
 }
 
 // InTail reports whether the requester, which has sent all once more, goes on with the end of a message that the tap has not seen.

@@ -209,7 +209,7 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	k := s.stall(p, p.PSN, w, since)
 	k.round(p)
 	k.High = s.High
-	s.beginsTail(cause)
+	s.beginsTail(cause, p.Time)
 	s.trouble().Round = cause
 	k.Later = p.PSN.After(s.First)
 	k.Partly = k.Partly || w != nil && w.Op == wqe.Read && p.PSN == w.First && w.RespFrame != 0 && !w.AnswerCame(w.Last)

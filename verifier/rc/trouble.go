@@ -45,6 +45,9 @@ func (v *Verifier) begins(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 		return false // others may have overtaken it: if they follow once more, the round begins with them
 	}
 	if known {
+		if sent == 0 && w != nil && w == q.Messages.Newest() && w.First == q.Una {
+			sent = max(q.Last.Time, q.TimerStart) // it asks for no ACK yet, and nothing before it waits for one: the timer began with it, not with the last progress
+		}
 		v.goesBack(c, from, p, w, cause, sent, shown)
 		if cause == qp.SequenceAsked && unnumbered && !shown {
 			q.NoteLone(p)
