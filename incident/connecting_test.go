@@ -3,9 +3,11 @@ package incident_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/incident"
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/verifier/cm"
@@ -62,6 +64,29 @@ func TestConnectedWithoutRTU(t *testing.T) {
 		got := toldOf(&agent.Result{Last: second(18), Connections: []agent.Connection{c}, REQs: []cm.Unanswered{q}})
 		if strings.Contains(got, "connection-unanswered") == (packets > 0) {
 			t.Errorf("%d packets: %s", packets, got)
+		}
+	}
+}
+
+// TestREQEnds: REQs that nothing answers last until the newest of them, or to the end of the capture while that still waits.
+func TestREQEnds(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		times   uint16
+		last    int64 // REQ
+		end     int64 // of the capture
+		until   int64
+		ongoing bool
+	}{
+		{"given up", 3, 9, 60, 9, false},
+		{"still waits", 3, 9, 12, 12, true},
+		{"once", 1, 1, 60, 5, false},
+	} {
+		q := cm.Unanswered{Waits: cm.ForREP, Wait: int64(4 * time.Second), Times: tt.times, First: second(1), Last: second(tt.last), Frame: 3}
+		q.From, q.To = packet.IPv4Addr([]byte{10, 0, 0, 2}), packet.IPv4Addr([]byte{10, 0, 0, 1})
+		list := incident.Of(&agent.Result{First: 1, Last: second(tt.end), REQs: []cm.Unanswered{q}})
+		if len(list) != 1 || list[0].End != second(tt.until) || list[0].Ongoing != tt.ongoing || int64(list[0].Lost) != second(tt.until)-second(1) {
+			t.Errorf("%s: %+v", tt.name, list)
 		}
 	}
 }

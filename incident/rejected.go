@@ -230,9 +230,10 @@ func (t *teller) ignored() {
 		if q.Times < 2 && t.run.Last-q.Last < wait || t.connected(q) {
 			continue
 		}
+		end, ongoing := t.waitEnds(q, wait)
 		i := &Incident{
-			Kind: Ignored, Certainty: Proven, Local: Party{Addr: q.From}, Peer: Party{Addr: q.To}, Connections: 1, Begin: q.First, End: t.run.Last, Ongoing: true,
-			Lost: time.Duration(t.run.Last - q.First), Tap: q.Tap,
+			Kind: Ignored, Certainty: Proven, Local: Party{Addr: q.From}, Peer: Party{Addr: q.To}, Connections: 1, Begin: q.First, End: end, Ongoing: ongoing,
+			Lost: time.Duration(end - q.First), Tap: q.Tap,
 		}
 		i.show(q.Frame)
 		in := ""
@@ -252,6 +253,17 @@ func (t *teller) ignored() {
 		t.ignoredReasons(i, q)
 		t.tell(i, "")
 	}
+}
+
+// waitEnds is when a REQ that nothing answered was sent last, and whether that still waited when the capture ended, up to then: for so long does each, in nanoseconds. One that was sent once waited.
+func (t *teller) waitEnds(q *cm.Unanswered, wait int64) (end int64, ongoing bool) {
+	switch {
+	case t.run.Last-q.Last < wait:
+		return t.run.Last, true
+	case q.Times < 2:
+		return q.Last + wait, false
+	}
+	return q.Last, false
 }
 
 // connected reports whether the passive side of a REQ has sent to the queue pair that it names, so that it has answered, though that is not in the capture.
