@@ -91,13 +91,16 @@ func TestREQEnds(t *testing.T) {
 	}
 }
 
-// TestRejectedByNVMe: the status in the private data of a REJ is told where an NVMe controller refuses.
+// TestRejectedByNVMe: the status in the private data of a REJ is told where an NVMe controller refuses, and that it was closed untaken, which has none, is not; without that it may have been.
 func TestRejectedByNVMe(t *testing.T) {
 	for port, told := range map[mad.ServiceID]string{0x1061144: "reason: NVMe status 6 (no resources)\n", 0x1061145: "reason: NVMe status 6 (no resources) if it is NVMe over RDMA\n", 0x1064853: ""} {
 		req := &mad.REQ{Header: mad.CMHeader(mad.AttrREQ, 77), LocalCommID: 0xA0, ServiceID: port, LocalQPN: 0x11, PathMTU: 3, MaxCMRetries: 15, RemoteCMTimeout: 20, LocalCMTimeout: 20}
 		rej := &mad.REJ{Header: mad.CMHeader(mad.AttrREJ, 77), RemoteCommID: 0xA0, Reason: mad.RejConsumer, Private: []byte{0, 0, 6, 0}}
 		if got := happened(t, asked(t, req, rej), agent.Options{}); !strings.Contains(got, told) || told == "" && strings.Contains(got, "NVMe") || !strings.Contains(got, "service: TCP port ") {
 			t.Errorf("%v: %s", port, got)
+		}
+		if i := incident.Of(judged(t, asked(t, req, rej), agent.Options{}))[0]; strings.Contains(strings.Join(i.FitsWith, ""), "backlog was full") != (told == "") {
+			t.Errorf("%v: fits %q", port, i.FitsWith)
 		}
 	}
 }
