@@ -124,6 +124,9 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay) {
 	}
 	if t.hosts[to].last != 0 && t.retransmittedOn(ways) == 0 {
 		i.fact("lost", "nothing: no packet of these connections was retransmitted")
+		if all.marked.n > 0 && all.notified.n > 0 {
+			t.controlled(i, list)
+		}
 	}
 	for _, s := range list {
 		t.reaction(i, s.way, len(list) == 1)
