@@ -66,6 +66,20 @@ func (t *teller) retransmittedOn(ways []*onWay) (n uint64) {
 	return n
 }
 
+// costOn says how many packets of some hosts, which are named, to a receiver were retransmitted; "": none.
+func (t *teller) costOn(from string, to packet.Addr, ways []*onWay) string {
+	on := map[way]bool{}
+	for _, w := range ways {
+		on[w.way] = true
+	}
+	again, sent := uint64(0), uint64(0)
+	t.eachOn(on, func(e *agent.End) { again, sent = again+uint64(e.Retransmissions), sent+e.Packets })
+	if again == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s of %s from %s to %v were retransmitted (%s)", number(again), count(sent, "packet"), from, to, share(again, sent))
+}
+
 // eachOn calls a function with each end of a connection that sends on one of some ways.
 func (t *teller) eachOn(on map[way]bool, do func(e *agent.End)) {
 	for k := range t.run.Connections {
@@ -124,6 +138,12 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay) {
 	}
 	if t.hosts[to].last != 0 && t.retransmittedOn(ways) == 0 {
 		i.fact("lost", "nothing: no packet of these connections was retransmitted")
+		i.harmless = all.notified.n > 0
+		if all.marked.n > 0 && all.notified.n > 0 {
+			t.controlled(i, list)
+		}
+	} else {
+		i.fact("cost", t.costOn(from, to, ways))
 	}
 	for _, s := range list {
 		t.reaction(i, s.way, len(list) == 1)

@@ -3,9 +3,11 @@ package incident_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/incident"
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/verifier/cm"
@@ -66,13 +68,39 @@ func TestConnectedWithoutRTU(t *testing.T) {
 	}
 }
 
-// TestRejectedByNVMe: the status in the private data of a REJ is told where an NVMe controller refuses.
+// TestREQEnds: REQs that nothing answers last until the newest of them, or to the end of the capture while that still waits.
+func TestREQEnds(t *testing.T) {
+	for _, tt := range []struct {
+		name    string
+		times   uint16
+		last    int64 // REQ
+		end     int64 // of the capture
+		until   int64
+		ongoing bool
+	}{
+		{"given up", 3, 9, 60, 9, false},
+		{"still waits", 3, 9, 12, 12, true},
+		{"once", 1, 1, 60, 5, false},
+	} {
+		q := cm.Unanswered{Waits: cm.ForREP, Wait: int64(4 * time.Second), Times: tt.times, First: second(1), Last: second(tt.last), Frame: 3}
+		q.From, q.To = packet.IPv4Addr([]byte{10, 0, 0, 2}), packet.IPv4Addr([]byte{10, 0, 0, 1})
+		list := incident.Of(&agent.Result{First: 1, Last: second(tt.end), REQs: []cm.Unanswered{q}})
+		if len(list) != 1 || list[0].End != second(tt.until) || list[0].Ongoing != tt.ongoing || int64(list[0].Lost) != second(tt.until)-second(1) {
+			t.Errorf("%s: %+v", tt.name, list)
+		}
+	}
+}
+
+// TestRejectedByNVMe: the status in the private data of a REJ is told where an NVMe controller refuses, and that it was closed untaken, which has none, is not; without that it may have been.
 func TestRejectedByNVMe(t *testing.T) {
 	for port, told := range map[mad.ServiceID]string{0x1061144: "reason: NVMe status 6 (no resources)\n", 0x1061145: "reason: NVMe status 6 (no resources) if it is NVMe over RDMA\n", 0x1064853: ""} {
 		req := &mad.REQ{Header: mad.CMHeader(mad.AttrREQ, 77), LocalCommID: 0xA0, ServiceID: port, LocalQPN: 0x11, PathMTU: 3, MaxCMRetries: 15, RemoteCMTimeout: 20, LocalCMTimeout: 20}
 		rej := &mad.REJ{Header: mad.CMHeader(mad.AttrREJ, 77), RemoteCommID: 0xA0, Reason: mad.RejConsumer, Private: []byte{0, 0, 6, 0}}
 		if got := happened(t, asked(t, req, rej), agent.Options{}); !strings.Contains(got, told) || told == "" && strings.Contains(got, "NVMe") || !strings.Contains(got, "service: TCP port ") {
 			t.Errorf("%v: %s", port, got)
+		}
+		if i := incident.Of(judged(t, asked(t, req, rej), agent.Options{}))[0]; strings.Contains(strings.Join(i.FitsWith, ""), "backlog was full") != (told == "") {
+			t.Errorf("%v: fits %q", port, i.FitsWith)
 		}
 	}
 }

@@ -97,12 +97,12 @@ func (i *Incident) owns(f *rule.Finding) bool {
 	return i.Connections > 1 || same(local, &i.Local) && same(peer, &i.Peer) && (local.QPNKnown || peer.QPNKnown)
 }
 
-// spans reports whether a finding was made while an incident lasted. To a refusal belong the request that is refused, and what was on its way when the NAK came.
+// spans reports whether a finding was made while an incident lasted. To a refusal belong the request that is refused, and what was on its way when the NAK came; to retries that RNR NAKs used up what came after them, too.
 func (i *Incident) spans(f *rule.Finding) bool {
 	if i.Kind == Refused && f.Tap == i.Tap && f.Frame == i.refused {
 		return true
 	}
-	return f.Time >= i.Begin && (f.Time <= i.End || i.Kind == Refused)
+	return f.Time >= i.Begin && (f.Time <= i.End || i.Kind == Refused || i.Kind == Exhausted)
 }
 
 func (i *Incident) found(f *rule.Finding) {

@@ -24,8 +24,10 @@ func TestGather(t *testing.T) {
 		{Kind: Untrusted, Begin: 0, End: 500},
 	}
 	list = append(list, Incident{Kind: Trimmed, Local: party(1, 0), Peer: party(2, 0), Begin: 0, End: 500})
+	list = append(list, Incident{Kind: Exhausted, Local: party(1, 0x19), Peer: party(4, 0x29), Connections: 1, Begin: 100, End: 200})
 	gather(list, []rule.Finding{
-		{Rule: rule.RCRSP043, Class: rule.Violation, Accused: end(2, 0x22), Peer: end(1, 0x11), Time: 300, Frame: 1}, // after the NAK
+		{Rule: rule.RCRSP043, Class: rule.Violation, Accused: end(4, 0x29), Peer: end(1, 0x19), Time: 210, Frame: 14}, // after the last retry
+		{Rule: rule.RCRSP043, Class: rule.Violation, Accused: end(2, 0x22), Peer: end(1, 0x11), Time: 300, Frame: 1},  // after the NAK
 		{Rule: rule.RCRSP043, Class: rule.Violation, Accused: end(2, 0x22), Peer: end(1, 0x11), Time: 310, Frame: 2},
 		{Rule: rule.EvRetransmission, Accused: end(1, 0x11), Peer: end(2, 0x22), Time: 99, Frame: 3}, // before it
 		{Rule: rule.EvDuplicateResponse, Accused: end(1, 0x13), Peer: end(2, 0), Time: 60, Frame: 4},
@@ -47,7 +49,7 @@ func TestGather(t *testing.T) {
 		}
 		got = append(got, s)
 	}
-	want := []string{"refused RC-RSP-043 violation 2@1", "loss RC-RSP-003 unproven 1@11 EV-DUPLICATE-RESPONSE event 1@4", "loss EV-DUPLICATE-RESPONSE event 1@6", "congestion EV-CNP event 1@8", "capture", "trimmed EV-TRIMMED event 2@12"}
+	want := []string{"refused RC-RSP-043 violation 2@1", "loss RC-RSP-003 unproven 1@11 EV-DUPLICATE-RESPONSE event 1@4", "loss EV-DUPLICATE-RESPONSE event 1@6", "congestion EV-CNP event 1@8", "capture", "trimmed EV-TRIMMED event 2@12", "not-ready-exhausted RC-RSP-043 violation 1@14"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(got, "\n"))
 	}

@@ -34,7 +34,10 @@ const (
 	manyLosses = 8
 )
 
-// hostStopped is what fits where nothing that a host sent to another was answered.
+// linkFailed is what fits where nothing that a host sent to another was answered.
+const linkFailed = "a link, switch or route that failed and came back"
+
+// hostStopped fits then, too.
 const hostStopped = "a host or adapter that stopped for that long"
 
 // interrupts reports whether stall s is a time in which nothing came.
@@ -93,7 +96,8 @@ func (t *teller) beside(i *Incident, c *agent.Connection, from int, k *qp.Troubl
 	if s.Late {
 		return
 	}
-	if n := k.Sum.Rounds[qp.SequenceAsked]; s.Total() <= fewRounds && n >= manyLosses {
+	lostAgain := s.Unseen > 0 && s.Asked
+	if n := k.Sum.Rounds[qp.SequenceAsked]; s.Total() <= fewRounds && n >= manyLosses && !lostAgain {
 		i.FitsWith = append([]string{"a packet that was lost with what was retransmitted for it: this queue pair had " + count(uint64(n), "round") + " by PSN sequence NAKs in all"}, i.FitsWith...)
 	}
 	if path.one {
@@ -101,9 +105,22 @@ func (t *teller) beside(i *Incident, c *agent.Connection, from int, k *qp.Troubl
 	}
 	if s.Unseen > 0 && s.Rounds[qp.SequenceAsked] == 0 && !t.lossy() {
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == oneLost })
-		i.FitsWith = append([]string{"the end of what was sent, which the tap has not seen before it was retransmitted: it was lost before the tap, and as nothing came after it the receiver could not ask for it, so that only the timer did"}, i.FitsWith...)
+		i.FitsWith = append([]string{t.whyOnlyTimer(i, s)}, i.FitsWith...)
 		i.Next = slices.Insert(i.Next, 0, "discards and errors of the switch ports on the way to the tap (ethtool -S)")
 	}
+}
+
+// whyOnlyTimer says why only the timer brought what the tap had not seen whole before it, in stall s.
+func (t *teller) whyOnlyTimer(i *Incident, s *qp.Stall) string {
+	switch {
+	case s.Asked && t.damages(i):
+		return "a retransmission that came damaged or not at all: a PSN sequence NAK had asked for it, and a receiver asks once, so that only the timer brought it"
+	case s.Asked:
+		return "a retransmission that was lost too, before the tap: a PSN sequence NAK had asked for it, and a receiver asks once, so that only the timer brought it"
+	case s.Before:
+		return "a packet that the tap has not seen before it was retransmitted by timer: it was lost before the tap, and the capture shows no PSN sequence NAK for it"
+	}
+	return "the end of what was sent, which the tap has not seen before it was retransmitted: it was lost before the tap, and as nothing came after it the receiver could not ask for it, so that only the timer did"
 }
 
 // fromTheFirst says what fits where the first request of a connection waits, end from of which has sent it: its peer may not have been ready.
@@ -167,7 +184,7 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 			}
 			i.What = fmt.Sprintf("Nothing that %v sent to %v was acknowledged for %s, not even what %s asked for; then it went on.", &i.Local, &i.Peer, span(s.Lost()), asked)
 		}
-		i.FitsWith = []string{"a link, switch or route that failed and came back", hostStopped}
+		i.FitsWith = []string{linkFailed, hostStopped}
 		switch {
 		case s.Late:
 			i.fact("lost", "nothing: each copy was answered")

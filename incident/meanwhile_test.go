@@ -64,6 +64,48 @@ func TestAnsweredMeanwhile(t *testing.T) {
 	}
 }
 
+// TestPathFailed: where requests of either host are answered on another connection all the time, no link between them had failed; where they are only at times, it may have.
+func TestPathFailed(t *testing.T) {
+	ms := int64(time.Millisecond)
+	slots := func(from, to int) []timing.Slot {
+		s := make([]timing.Slot, 30)
+		for n := from; n < to; n++ {
+			s[n] = timing.Slot{Bytes: 100, Messages: 2}
+		}
+		return s
+	}
+	for name, tt := range map[string]struct {
+		end    int // whose requests are answered
+		slots  []timing.Slot
+		others bool
+		fits   string
+	}{
+		"its own":         {0, slots(10, 24), true, pathFailed},
+		"its peer's":      {1, slots(10, 24), true, pathFailed},
+		"at its end only": {1, slots(20, 24), true, linkFailed},
+		"never":           {1, nil, false, linkFailed},
+	} {
+		r := &agent.Result{First: 1, Last: 1000 * ms, RDMA: 1}
+		for n := range 2 {
+			c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1, Timing: &timing.Connection{}}
+			for e := range c.Ends {
+				c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), QPN: uint32(n + 16), QPNKnown: true, Packets: 100, Messages: 100, Last: 1000 * ms}
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		s := qp.Stall{Since: 105 * ms, Begun: 150 * ms, Last: 239 * ms, Ended: 240 * ms, Rounds: [qp.NumCauses]uint32{2}, Packets: 2}
+		r.Connections[0].Ends[0].Trouble = &qp.Trouble{Longest: [4]qp.Stall{s}, Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{2}, Begun: 150 * ms, Last: 239 * ms}}
+		r.Connections[1].Timing.Ends[tt.end].Series = timing.Series{Width: 10 * ms, Slots: tt.slots}
+		list := Of(r)
+		if len(list) == 0 || list[0].Kind != Interrupted {
+			t.Fatalf("%s: %+v", name, list)
+		}
+		if i := &list[0]; i.says("others") != tt.others || slices.Contains(i.FitsWith, hostStopped) == tt.others || !slices.Contains(i.FitsWith, tt.fits) {
+			t.Errorf("%s: %+v", name, i)
+		}
+	}
+}
+
 // TestCarriedNothing: a connection that carries something in the midst of a time has not carried nothing, and one that carries nothing after it shows nothing.
 func TestCarriedNothing(t *testing.T) {
 	ms, some := int64(time.Millisecond), timing.Slot{Bytes: 1}

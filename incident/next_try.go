@@ -51,23 +51,6 @@ func (t *teller) accepted(host packet.Addr) []*rule.Finding {
 	return t.accepts[host]
 }
 
-// besides is how long before the first REJ and after the last, in nanoseconds, a connection was accepted beside what they refused.
-const besides = int64(time.Second)
-
-// acceptedToo says how many connections of the same client for the same service a host accepted beside those that it refused, from the first to the last.
-func (t *teller) acceptedToo(i *Incident, r *cm.Refusal, first, last *rule.Finding) {
-	n := uint64(0)
-	for _, f := range t.accepted(i.Peer.Addr) {
-		if r.Service != "" && !r.ByAsker && t.timed() && f.Accused.Addr == i.Local.Addr && f.Detail == r.Service && f.Time > first.Time-besides && f.Time < last.Time+besides {
-			n++
-		}
-	}
-	if n > 0 {
-		i.fact("others", fmt.Sprintf("%v accepted %s of %v for the same service beside them", i.Peer.Addr, count(n, "connection"), i.Local.Addr))
-		i.FitsWith = append([]string{"a limit of how many connections the program on " + i.Peer.Addr.String() + " takes, or takes of one client"}, i.FitsWith...)
-	}
-}
-
 // nextTry reports whether a client got a connection soon after it was refused, as one that tries one port after the other does.
 func nextTry(i *Incident, f *rule.Finding) bool {
 	return f != nil && f.Time > i.Begin && f.Time-i.Begin < acceptedSoon

@@ -120,11 +120,13 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	if !gaveUp && (s.NAKs < 2 || s.NAKs <= 8 && r.Waited > 2*(s.Last-s.Since)) {
 		return false // what it waited before is the larger part
 	}
-	i.End, i.Lost, i.Ongoing = t.run.Last, time.Duration(t.run.Last-s.Since), c.Closed.At == 0
+	i.End, i.Ongoing = t.run.Last, c.Closed.At == 0
 	what := "and still was not when the capture ended"
 	if gaveUp {
+		i.End, i.Ongoing = max(s.Last, c.Closed.At), false
 		what = "after which " + i.Local.String() + " gave up"
 	}
+	i.Lost = time.Duration(i.End - s.Since)
 	in := ""
 	if s.NAKs > 1 {
 		in = t.within(" in %s", s.Last-s.Since)

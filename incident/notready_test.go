@@ -132,7 +132,7 @@ func TestGaveRNRRetry(t *testing.T) {
 	}
 }
 
-// TestUsedUp: RNR retries that are known to be used up, or after which the requester disconnected, are over soon after the last RNR NAK; else that takes longer to tell.
+// TestUsedUp: RNR retries that are known to be used up, or after which the requester disconnected, are over soon after the last RNR NAK, and last until then; else that takes longer to tell.
 func TestUsedUp(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
@@ -154,6 +154,8 @@ func TestUsedUp(t *testing.T) {
 		list := Of(&agent.Result{First: 1, Last: last + int64(50*time.Millisecond), RDMA: 1, Connections: []agent.Connection{c}})
 		if len(list) != 1 || list[0].Kind != tt.want {
 			t.Errorf("%s: %+v", tt.name, list)
+		} else if end := max(last, tt.closed); tt.want == Exhausted && (list[0].End != end || list[0].Ongoing || list[0].Lost != time.Duration(end-5)) {
+			t.Errorf("%s: until %v for %v", tt.name, list[0].End, list[0].Lost)
 		}
 	}
 }

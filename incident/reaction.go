@@ -28,6 +28,7 @@ type sends struct {
 	fastest               float64 // before, by the time without the gaps between messages; where that is known of each: paced
 	n, spanned, left      uint64  // queue pairs; with a rate while CNPs came; with one after them
 	paced, cnps           uint64
+	pace                  pace
 }
 
 // add takes a queue pair, end from of a connection, that CNPs x came to.
@@ -51,7 +52,18 @@ func (s *sends) add(c *agent.Connection, from int, x *qp.Notified) {
 		s.fastest += perSecond(x.Bytes, t)
 		s.paced++
 	}
+	s.pace.add(c, from, x)
 }
+
+// merge adds the queue pairs of another host.
+func (s *sends) merge(x *sends) {
+	s.before, s.during, s.after, s.fastest = s.before+x.before, s.during+x.during, s.after+x.after, s.fastest+x.fastest
+	s.n, s.spanned, s.left, s.paced, s.cnps = s.n+x.n, s.spanned+x.spanned, s.left+x.left, s.paced+x.paced, s.cnps+x.cnps
+	s.pace.merge(&x.pace)
+}
+
+// pauses reports whether queue pairs sent nothing for a good part of the time before the first CNP, or may have: what they send in a second on average does not tell then how fast they are.
+func (s *sends) pauses() bool { return s.paced < s.n || s.fastest*asFast > s.before }
 
 // reaction says what the queue pairs of a host that CNPs came to sent in a second until the first of these, while they came, and after the last, where that is the only host that sent, and where nothing shows
 // that they reacted.
@@ -63,7 +75,7 @@ func (t *teller) reaction(i *Incident, w way, only bool) {
 	if only {
 		i.fact("rate", s.told(w.from.String()))
 	}
-	if only && s.spanned == s.n && s.cnps >= tellingCNPs*s.n && s.during >= asFast*s.before { // it fits, though the gaps do not tell
+	if only && s.spanned == s.n && s.cnps >= tellingCNPs*s.n && s.during >= asFast*s.before && !s.pace.reacted(s.n) { // it fits, though the gaps do not tell
 		i.unreacting(w.from)
 	}
 	if s.paced < s.n || s.spanned < s.n || s.cnps < tellingCNPs*s.n || s.during < asFast*s.fastest {
@@ -87,22 +99,40 @@ func (t *teller) around(w way) (s sends) {
 	return s
 }
 
+// aroundAll is what the queue pairs of several hosts did.
+func (t *teller) aroundAll(list []sender) (all sends) {
+	for _, s := range list {
+		x := t.around(s.way)
+		all.merge(&x)
+	}
+	return all
+}
+
+// controlled says, of senders of which nothing was lost and whose marks were answered, what that leaves to be done: nothing where they were seen to slow down and to be as fast as before again.
+func (t *teller) controlled(i *Incident, list []sender) {
+	all := t.aroundAll(list)
+	if t.timed() && all.n > 0 && all.pace.reacted(all.n) {
+		i.fact("control", "the marks were answered, what was sent slowed down and was as fast as before again, and nothing was lost: this is what congestion control is for")
+	}
+	i.Next[len(i.Next)-1] = "where throughput is enough, nothing, as nothing was retransmitted; else " + i.Next[len(i.Next)-1]
+}
+
 // collapsed is to which part of their rate, one in so many, senders have to slow down at least that are marked still for this to be worth telling.
 const collapsed = 4
 
 // ratesOfAll says what several senders sent in all around CNPs, and what fits where they are marked still although they send far less than before.
 func (t *teller) ratesOfAll(i *Incident, list []sender, marked bool) {
-	var all sends
-	for _, s := range list {
-		x := t.around(s.way)
-		all.before, all.during, all.after, all.fastest = all.before+x.before, all.during+x.during, all.after+x.after, all.fastest+x.fastest
-		all.n, all.spanned, all.left, all.paced, all.cnps = all.n+x.n, all.spanned+x.spanned, all.left+x.left, all.paced+x.paced, all.cnps+x.cnps
-	}
+	all := t.aroundAll(list)
 	if all.n == 0 || !t.timed() {
 		return
 	}
-	i.fact("rate", all.told("they"))
-	if marked && all.spanned == all.n && all.cnps >= tellingCNPs*all.n && collapsed*all.during <= all.before {
+	fell := marked && all.spanned == all.n && all.cnps >= tellingCNPs*all.n && collapsed*all.during <= all.before
+	if fell && all.pauses() {
+		i.fact("rate", all.rates("they")+": on average, times without traffic counted too")
+	} else {
+		i.fact("rate", all.told("they"))
+	}
+	if fell {
 		i.FitsWith = slices.Insert(i.FitsWith, 0, "a marking threshold that is too low, or other traffic in the same queue: it marks what these send now, and did not when they sent much more")
 		i.Next = slices.Insert(i.Next, 0, "the ECN thresholds (WRED) and the depth of the egress queue to "+i.Peer.Addr.String()+", and what else goes through it")
 	}
@@ -115,8 +145,16 @@ func (i *Incident) unreacting(from packet.Addr) {
 	}
 }
 
-// told says what the queue pairs of a host sent in a second around CNPs.
+// told says what the queue pairs of a host sent in a second around CNPs, or how long their messages took where they pause between; "": they pause, and that is not known.
 func (s *sends) told(from string) string {
+	if s.pauses() {
+		return s.pace.told(s.n)
+	}
+	return s.rates(from)
+}
+
+// rates says what they sent in a second.
+func (s *sends) rates(from string) string {
 	each := func(bytes float64) string { return rate(uint64(bytes), int64(time.Second)) }
 	told := fmt.Sprintf("%s sent %s on %s until the first CNP to each", from, each(s.before), count(s.n, "queue pair"))
 	if s.spanned == s.n {
@@ -124,9 +162,6 @@ func (s *sends) told(from string) string {
 	}
 	if s.left == s.n {
 		told += fmt.Sprintf(", and %s after the last", each(s.after))
-	}
-	if s.paced < s.n || s.fastest*asFast > s.before {
-		told += ": on average, times without traffic counted too"
 	}
 	return told
 }

@@ -34,7 +34,7 @@ var rejReasons = [...]rejAdvice{
 	25: {[]string{"a service that is to be reached by another port, which the REJ names"}, []string{"whether {to} asks there: it has to follow the redirection itself"}},
 	26: {[]string{"a path MTU that the port of {by} does not have"}, []string{"the MTU of the interfaces on both hosts, and the path MTU that {to} asks for"}},
 	27: {[]string{"more READs and atomics at once than {by} has resources for"}, []string{"initiator_depth and responder_resources of both sides, against max_qp_rd_atom of the adapter of {by} (ibv_devinfo -v)"}},
-	28: {[]string{"the program on {by} that refused itself: it calls rdma_reject, or closed the request without having taken it, as where its backlog was full"}, []string{"the log of the program on {by} at that time ({service}); the private data of the REJ may have its reason"}},
+	28: {[]string{"the program on {by} that refused itself: it calls rdma_reject", closedUntaken}, []string{"the log of the program on {by} at that time ({service}); the private data of the REJ may have its reason"}},
 	29: {[]string{"an RNR retry count that {by} does not take"}, []string{"rnr_retry_count that {to} asks for"}},
 	30: {[]string{"a communication ID that {to} uses for another exchange too"}, []string{"the communication manager of {to}: its version"}},
 	31: {[]string{"another version of the communication manager on {by}"}, []string{"the versions of the communication managers on both hosts"}},
@@ -42,6 +42,9 @@ var rejReasons = [...]rejAdvice{
 	33: {[]string{"an alternate path with a flow label that {by} does not take"}, []string{"the alternate path that {to} asks for"}},
 	35: {[]string{"an option of a vendor that {by} does not support"}, []string{"the adapters and drivers of both hosts"}},
 }
+
+// closedUntaken is what fits a consumer reject beside a program that calls rdma_reject.
+const closedUntaken = "a program on {by} that closed the request without having taken it, as where its backlog was full"
 
 // adviceOn is the advice on a reason.
 func adviceOn(r mad.RejReason) rejAdvice {

@@ -12,11 +12,13 @@ import (
 	"ibwitness/verifier/cm"
 )
 
-// refused is how often a host refused another so, and the last time.
+// refused is when a host refused another so, and the last time.
 type refused struct {
-	times uint64
-	last  *rule.Finding
+	at   []int64 // nanoseconds since the Unix epoch, in order
+	last *rule.Finding
 }
+
+func (r *refused) times() uint64 { return uint64(len(r.at)) }
 
 // rejected tells of connections that the communication manager refused.
 func (t *teller) rejected() {
@@ -25,23 +27,29 @@ func (t *teller) rejected() {
 		t.restartedAt(&restarts[k])
 	}
 	var list []*rule.Finding
-	again := map[group]refused{}
+	again := map[group]*refused{}
 	for k := range t.run.Findings {
 		f := &t.run.Findings[k]
 		if f.Rule != rule.EvReject || f.Class != rule.Event || told[f] || t.usual(f) {
 			continue
 		}
-		list, again[alike(f)] = append(list, f), refused{again[alike(f)].times + 1, f}
+		list = append(list, f)
+		all := again[alike(f)]
+		if all == nil {
+			all = &refused{}
+			again[alike(f)] = all
+		}
+		all.at, all.last = append(all.at, f.Time), f
 	}
 	for _, f := range list {
 		r, _ := cm.ParseRefusal(f.Detail)
 		i, all := rejection(f, &r), again[alike(f)]
-		if all.times > 1 {
+		if all.times() > 1 {
 			i.show(all.last.Frame)
-			i.fact("again", fmt.Sprintf("refused so %s%s, the last time in frame %d", times(all.times), t.within(" in %s", all.last.Time-f.Time), all.last.Frame))
+			i.fact("again", fmt.Sprintf("refused so %s%s, the last time in frame %d", times(all.times()), t.within(" in %s", all.last.Time-f.Time), all.last.Frame))
 		}
-		t.acceptedToo(i, &r, f, all.last)
-		if other := t.acceptedElse(i, &r); all.times == 1 || !nextTry(i, other) {
+		t.acceptedToo(i, &r, all)
+		if other := t.acceptedElse(i, &r); all.times() == 1 || !nextTry(i, other) {
 			i.tellElse(&r, other)
 		}
 		t.afterREPs(i, f)
@@ -82,6 +90,9 @@ func rejection(f *rule.Finding, r *cm.Refusal) *Incident {
 	advice := adviceOn(r.Reason)
 	names := strings.NewReplacer("{by}", by, "{to}", to, "{service}", cmp.Or(r.Service, "the port or service ID that was asked for"))
 	for _, s := range advice.fits {
+		if r.Private != "" && s == closedUntaken { // which has no private data
+			continue
+		}
 		i.FitsWith = append(i.FitsWith, names.Replace(s))
 	}
 	for _, s := range advice.next {
@@ -230,9 +241,10 @@ func (t *teller) ignored() {
 		if q.Times < 2 && t.run.Last-q.Last < wait || t.connected(q) {
 			continue
 		}
+		end, ongoing := t.waitEnds(q, wait)
 		i := &Incident{
-			Kind: Ignored, Certainty: Proven, Local: Party{Addr: q.From}, Peer: Party{Addr: q.To}, Connections: 1, Begin: q.First, End: t.run.Last, Ongoing: true,
-			Lost: time.Duration(t.run.Last - q.First), Tap: q.Tap,
+			Kind: Ignored, Certainty: Proven, Local: Party{Addr: q.From}, Peer: Party{Addr: q.To}, Connections: 1, Begin: q.First, End: end, Ongoing: ongoing,
+			Lost: time.Duration(end - q.First), Tap: q.Tap,
 		}
 		i.show(q.Frame)
 		in := ""
@@ -252,6 +264,17 @@ func (t *teller) ignored() {
 		t.ignoredReasons(i, q)
 		t.tell(i, "")
 	}
+}
+
+// waitEnds is when a REQ that nothing answered was sent last, and whether that still waited when the capture ended, up to then: for so long does each, in nanoseconds. One that was sent once waited.
+func (t *teller) waitEnds(q *cm.Unanswered, wait int64) (end int64, ongoing bool) {
+	switch {
+	case t.run.Last-q.Last < wait:
+		return t.run.Last, true
+	case q.Times < 2:
+		return q.Last + wait, false
+	}
+	return q.Last, false
 }
 
 // connected reports whether the passive side of a REQ has sent to the queue pair that it names, so that it has answered, though that is not in the capture.

@@ -230,12 +230,12 @@ func (t *teller) sorted() []Incident {
 	return out
 }
 
-// rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed or met congestion, and requests that were sent after a DREQ, or to a queue pair that had failed before, come after others that are not answered, and refusals of a client that was accepted soon after come last.
+// rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed or met congestion, congestion for which nothing was lost comes after these, and requests that were sent after a DREQ, or to a queue pair that had failed before, come after others that are not answered, and refusals of a client that was accepted soon after come last.
 func rank(i *Incident) int {
 	switch {
 	case i.ofTrimmed:
 		return 2*int(Trimmed) + 1
-	case i.ofMarked:
+	case i.ofMarked, i.harmless:
 		return 2*int(Congestion) + 1
 	}
 	if i.explained {

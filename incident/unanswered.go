@@ -32,7 +32,8 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	i.during(k)
 	i.End, i.Ongoing, i.Lost = t.run.Last, c.Closed.At == 0, time.Duration(t.run.Last-k.Since)
 	if c.Closed.At > k.Since {
-		i.End, i.Lost = c.Closed.At, time.Duration(c.Closed.At-k.Since)
+		i.End = max(c.Closed.At, k.Last)
+		i.Lost = time.Duration(i.End - k.Since)
 		i.show(c.Closed.Frame)
 	}
 	least := ""
@@ -94,7 +95,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	}
 	what := ""
 	switch {
-	case i.disconnected:
+	case i.disconnected, closedAtOnce(c, from, k):
 		what = "disconnected" // not what another connection lost for which nobody had asked to disconnect
 	case i.sized && k.Request.Op == wqe.Read:
 		what = "responses" // which vanish the other way than requests do
@@ -104,7 +105,17 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 
 // closedBefore reports whether the peer of end from of c had asked to disconnect before the request of stall k was sent.
 func closedBefore(c *agent.Connection, from int, k *qp.Stall) bool {
-	return c.Closed.At != 0 && c.Closed.At <= k.Since && c.Closed.By == c.Ends[1-from].Addr && c.Closed.By != c.Ends[from].Addr
+	return c.Closed.At != 0 && c.Closed.At <= k.Since && closedByPeer(c, from)
+}
+
+// closedAtOnce reports whether it asked soon after that, as against when the requester began to retransmit: it is why nothing answered.
+func closedAtOnce(c *agent.Connection, from int, k *qp.Stall) bool {
+	return c.Closed.At > k.Since && tenth*(c.Closed.At-k.Since) <= k.Begun-k.Since && closedByPeer(c, from)
+}
+
+// closedByPeer reports whether the peer of end from of c, on another host, had CM disconnect.
+func closedByPeer(c *agent.Connection, from int) bool {
+	return c.Closed.By == c.Ends[1-from].Addr && c.Closed.By != c.Ends[from].Addr
 }
 
 // hasNotAnswered says of a peer that it has not answered the request of a stall.
@@ -255,11 +266,12 @@ func waiting(e *agent.End, k *qp.Stall, least string, still bool) string {
 // after says what came of it.
 func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	if c.Closed.At > k.Since {
-		after := t.within(" %s after the last of them", c.Closed.At-k.Last)
+		after, went := t.within(" %s after the last of them", c.Closed.At-k.Last), ""
 		if c.Closed.At < k.Last {
 			after = t.within(" %s after this request was sent", c.Closed.At-k.Since)
+			went = t.within("; it was retransmitted for %s after that", k.Last-c.Closed.At)
 		}
-		i.fact("then", fmt.Sprintf("%v disconnected%s, in frame %d", c.Closed.By, after, c.Closed.Frame))
+		i.fact("then", fmt.Sprintf("%v disconnected%s, in frame %d%s", c.Closed.By, after, c.Closed.Frame, went))
 	}
 	next := t.nextOf(c, k.Begun)
 	for next != nil && next.First < k.Last && next.PairedBy != agent.ByCM {

@@ -24,7 +24,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		t.byKeptSizes(i, c, from, k)
 	}
 	switch {
-	case closedBefore(c, from, k):
+	case closedBefore(c, from, k), closedAtOnce(c, from, k):
 		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed when it disconnected: its program ended, was killed, or closed the connection; the DREQ did not come to "+local+", or its program had not looked yet")
 		i.Next = append(i.Next, "the log and the exit status of the process on "+peer+" at that time", "what "+local+" did with the DREQ: it answers with a DREP")
 	case k.Unshown:

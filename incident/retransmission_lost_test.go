@@ -1,0 +1,32 @@
+package incident_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestRetransmissionLost: where a PSN sequence NAK has asked for a packet, and what was retransmitted for it is lost or damaged too, that is why only the timer brings it; where that NAK is lost,
+// none is told. It is not told as the end of what was sent, which nothing followed.
+func TestRetransmissionLost(t *testing.T) {
+	const scene = `
+about: WRITEs a packet of one of which is lost, and once more when it is retransmitted
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 1024, timeout: 16, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+work:
+  - {qp: a1, op: write, length: 8192, repeat: 20, every: 5ms}
+taps: [middle]
+errors:
+`
+	const tail, asked = "fits: the end of what was sent", "a PSN sequence NAK had asked for it, and a receiver asks once, so that only the timer brought it"
+	for errors, want := range map[string]string{
+		"  - {do: drop, from: a, psn: 0x10004a, count: 2}\n":                         "a retransmission that was lost too, before the tap: " + asked,
+		"  - {do: corrupt, from: a, psn: 0x10004a, count: 2, flip: 1}\n":             "a retransmission that came damaged or not at all: " + asked,
+		"  - {do: drop, from: a, psn: 0x100048}\n  - {do: drop, from: b, op: nak}\n": "a packet that the tap has not seen before it was retransmitted by timer: it was lost before the tap, and the capture shows no PSN sequence NAK for it",
+	} {
+		got := reasons(t, scene+errors)
+		if !strings.Contains(got, "interrupted (proven)") || !strings.Contains(got, want) || strings.Contains(got, tail) {
+			t.Errorf("%q: %s", errors, got)
+		}
+	}
+}
