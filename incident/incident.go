@@ -92,6 +92,7 @@ type Incident struct {
 	newest       [2]Party      // Local and Peer of the one of its group that was told last
 	oneSided     bool          // the capture holds one direction of each connection
 	foremost     bool          // it is told first: what the others say rests on it
+	listed       bool          // its facts say which connections it tells of
 	outlasted    bool          // retries that were used up in an outage that others outlasted
 	ofTrimmed    bool          // losses on a way on which packets were trimmed
 	ofMarked     bool          // losses on a way on which many packets were marked as having met congestion
