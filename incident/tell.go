@@ -47,7 +47,7 @@ func Of(r *agent.Result) []Incident {
 	t.unsent()
 	list := t.sorted()
 	gather(list, r.Findings)
-	list = survivors(t.hubs(peers(withPauses(list))))
+	list = survivors(t.hubs(peers(withPauses(blackHoles(list)))))
 	t.commonLosses(list)
 	t.incast(list)
 	list = overtakings(shortages(oneFault(list)))
