@@ -16,6 +16,7 @@ import (
 // Upper is the protocol above the transport that a connection carries, and the commands of it, as far as their headers are on the wire.
 type Upper struct {
 	Protocol string
+	Queue    string // of its controller, of NVMe, as the REQ of CM says: "queue 3"; "": that is not known
 	upper.Counts
 	Oldest  *Operation // that began first of those that are open; nil: none is
 	Failure *Operation // the newest that has failed; nil: none has
@@ -218,12 +219,18 @@ func payload(p *packet.Packet) []byte {
 	return p.Data[at : at+p.PayloadLen]
 }
 
-// announce takes which service communication management has connected.
-func (u *uppers) announce(c *connection.Connection, s mad.ServiceID) {
-	if proto, port, ok := s.IP(); ok && proto == mad.ProtocolTCP && c.Service == packet.RC {
-		if p := upper.ByPort(port); p != nil {
-			u.begin(c, p, true)
-		}
+// announce takes which service communication management has connected, and which queue of it.
+func (u *uppers) announce(c *connection.Connection, s mad.ServiceID, q mad.NVMeQueue) {
+	proto, port, ok := s.IP()
+	if !ok || proto != mad.ProtocolTCP || c.Service != packet.RC {
+		return
+	}
+	p := upper.ByPort(port)
+	if p == nil {
+		return
+	}
+	if t := u.begin(c, p, true); t != nil && q.Known {
+		t.SetQueue(q.ID)
 	}
 }
 
@@ -275,7 +282,7 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 	if u == nil {
 		return nil
 	}
-	out := &Upper{Protocol: u.Protocol(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure()), Answered: u.Answered(), Fetched: u.Fetched()}
+	out := &Upper{Protocol: u.Protocol(), Queue: u.Queue(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure()), Answered: u.Answered(), Fetched: u.Fetched()}
 	if o := out.Oldest; o != nil && o.Unfetched > 0 {
 		out.Unfetched = u.WaitUnfetched()
 	}

@@ -33,7 +33,7 @@ func (t *teller) stoodStill(i *Incident, c *agent.Connection, from int, s *qp.St
 	if newest > o.Since {
 		reply = fmt.Sprintf("the last reply, to an earlier one, came %s after it", span(newest-o.Since))
 	}
-	i.fact("commands", fmt.Sprintf("%s (%s) had no answer when it was first not ready, though all of them were acknowledged: the oldest, in frame %d, for %s; %s, in frame %d", count(uint64(n), "command"), u.Protocol, o.Frame, span(s.Since-o.Since), reply, u.Newest))
+	i.fact("commands", fmt.Sprintf("%s (%s) had no answer when it was first not ready, though all of them were acknowledged: the oldest, in frame %d, for %s; %s, in frame %d", count(uint64(n), "command"), protocolOf(u), o.Frame, span(s.Since-o.Since), reply, u.Newest))
 	i.fact("usual", fmt.Sprintf("it had answered %s, each within %s", count(u.Answers, "command"), span(u.Slowest.Ended-u.Slowest.Since)))
 	if o.Tap == i.Tap {
 		i.show(o.Frame)
@@ -46,46 +46,4 @@ func (t *teller) stoodStill(i *Incident, c *agent.Connection, from int, s *qp.St
 	fits = []string{fmt.Sprintf(stopped, i.Peer.Addr)}
 	next = []string{fmt.Sprintf("on %v: what the thread that serves QP 0x%x did from then on, and what it waited for (its stack, CPU, log, the disks behind it)", i.Peer.Addr, i.Peer.QPN)}
 	return fits, next
-}
-
-// answeredBeside says how many commands the peer of end from of c answered on other connections of the same two hosts between two times; "": it is not known that it answered any.
-func (t *teller) answeredBeside(c *agent.Connection, from int, since, until int64) string {
-	list := t.siblings(c)
-	if len(list) > mostOthers {
-		return ""
-	}
-	commands, connections := uint64(0), uint64(0)
-	for _, d := range list {
-		u := d.Upper
-		if d == c || u == nil || u.Protocol != c.Upper.Protocol || u.Slowest == nil || d.Ends[u.Slowest.From].Addr != c.Ends[from].Addr {
-			continue
-		}
-		if n := commandsAnswered(d, since, until); n > 0 {
-			commands, connections = commands+n, connections+1
-		}
-	}
-	if connections == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%v answered at least %s of %v on %s", c.Ends[1-from].Addr, count(commands, "command"), c.Ends[from].Addr, count(connections, "other connection"))
-}
-
-// commandsAnswered counts the commands of a connection that were answered between two times, as far as that is known.
-func commandsAnswered(d *agent.Connection, since, until int64) uint64 {
-	n := uint64(0)
-	for _, at := range d.Upper.Recent {
-		if at > since && at < until {
-			n++
-		}
-	}
-	if d.Timing == nil || d.Timing.Commands == nil {
-		return n
-	}
-	x, most := &d.Timing.Commands.Series, uint64(0)
-	for k := range x.Slots {
-		if begin := x.Start + int64(k)*x.Width; begin > since && begin+x.Width < until {
-			most += uint64(x.Slots[k].Messages)
-		}
-	}
-	return max(n, most)
 }

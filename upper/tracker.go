@@ -102,6 +102,7 @@ type Tracker struct {
 	strange   uint64 // how many commands had begun when a READ asked last for memory that none is known to have named
 	seen      [2][repeats]uint64
 	message   *Message // at hand
+	queue     uint32   // of its controller, plus one; 0: it is not known
 }
 
 // NewTracker returns a tracker of a connection that seems to be of a protocol. assigned says that communication management has connected it to a port of
