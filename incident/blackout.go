@@ -31,9 +31,12 @@ type affected struct {
 }
 
 // retryTimer is how long a requester retries.
-type retryTimer struct{ timeout, retries uint8 }
+type retryTimer struct {
+	timeout, retries uint8
+	asked            bool // its REQs ask the other end for these: what it uses itself is not on the wire, and on Linux is the same
+}
 
-// least is how long it retries at least, nanoseconds; it may take up to retryLonger times as long (C9-141).
+// least is how long it retries at least, nanoseconds; it may take up to retryLonger times as long (RC-TMO-002).
 func (r retryTimer) least() int64 {
 	return int64(packet.Timeout(r.timeout)) * int64(r.retries+1)
 }
@@ -41,10 +44,14 @@ func (r retryTimer) least() int64 {
 const retryLonger = 4
 
 func (r retryTimer) String() string {
-	return fmt.Sprintf("ACK timeout %s (code %d), retry_cnt %d: its retries last %s to %s", span(int64(packet.Timeout(r.timeout))), r.timeout, r.retries, span(r.least()), span(retryLonger*r.least()))
+	s := fmt.Sprintf("ACK timeout %s (code %d), retry_cnt %d", span(int64(packet.Timeout(r.timeout))), r.timeout, r.retries)
+	if r.asked {
+		s += " in its REQs"
+	}
+	return s + fmt.Sprintf(": with these, retries last %s to %s", span(r.least()), span(retryLonger*r.least()))
 }
 
-// retryTimerOf is that of the end of a connection which a host has, or what CM gave the other end, as Linux sets both; false: it is not known.
+// retryTimerOf is that of the end of a connection which a host has, or else what CM gave the other end; false: it is not known.
 func retryTimerOf(c *agent.Connection, host packet.Addr) (retryTimer, bool) {
 	const known = qp.KnowsTimeout | qp.KnowsRetryCnt
 	ends := []*agent.End{&c.Ends[0], &c.Ends[1]}
@@ -53,7 +60,7 @@ func retryTimerOf(c *agent.Connection, host packet.Addr) (retryTimer, bool) {
 	}
 	for n, e := range ends {
 		if e.Knows(known) && (n == 0 || c.PairedBy == agent.ByCM) && e.Timeout != 0 {
-			return retryTimer{e.Timeout, e.RetryCnt}, true
+			return retryTimer{e.Timeout, e.RetryCnt, n > 0 && e == &c.Ends[1]}, true
 		}
 	}
 	return retryTimer{}, false
@@ -187,11 +194,12 @@ func (t *teller) tellBlackout(k *still, hub packet.Addr, went, lost []*affected)
 	i.show(k.Frame)
 	length := span(k.To - k.From)
 	i.What = fmt.Sprintf("%v was cut off from %d hosts for up to %s, in which the capture holds no frame of any host; then %s went on, and %s had lost their connections", hub, len(went)+len(lost), length, someOf(addrs(went)), someOf(addrs(lost)))
+	who := fmt.Sprintf("; %v, the last of them to have another,", lost[0].host)
 	if len(lost) == 1 {
-		i.What = strings.Replace(i.What, "had lost their", "had lost its", 1)
+		who, i.What = ", and", strings.Replace(i.What, "had lost their", "had lost its", 1)
 	}
 	if a := lost[0]; a.again != nil {
-		i.What += fmt.Sprintf(": %v connected once more %s after the last frame", a.host, span(a.again.First-k.From))
+		i.What += fmt.Sprintf("%s connected once more %s after the last frame", who, span(a.again.First-k.From))
 		i.show(a.again.FirstFrame)
 	}
 	i.What += "."
