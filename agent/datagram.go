@@ -129,7 +129,7 @@ func (t *Transport) connect(f *passive.Fact, p *packet.Packet) {
 	}
 	service := "" // not known
 	if f.Asked != 0 {
-		t.uppers.announce(c, f.ServiceID)
+		t.uppers.announce(c, f.ServiceID, f.Queue)
 		service = f.ServiceID.String()
 	}
 	if q := &c.Ends[1].SQ; ok && q.Fresh && q.Next == early.PSN {

@@ -236,6 +236,7 @@ func connections(agents []*Transport, leaving bool) []Connection {
 			for k := range out[i].Ends {
 				u.Causes[k] = agents[order[i].agent].causes(c, out[i].Ends[k].Trouble)
 				u.Named[k] = agents[order[i].agent].named(c, k, out[i].Ends[k].Trouble)
+				u.Before[k] = agents[order[i].agent].before(c, k, out[i].Ends[k].Trouble)
 			}
 		}
 		out[i].Stale = agents[order[i].agent].stale(c)

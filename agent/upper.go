@@ -16,6 +16,7 @@ import (
 // Upper is the protocol above the transport that a connection carries, and the commands of it, as far as their headers are on the wire.
 type Upper struct {
 	Protocol string
+	Queue    string // of its controller, of NVMe, as the REQ of CM says: "queue 3"; "": that is not known
 	upper.Counts
 	Oldest  *Operation // that began first of those that are open; nil: none is
 	Failure *Operation // the newest that has failed; nil: none has
@@ -25,6 +26,9 @@ type Upper struct {
 	Took     time.Duration  // until it did, of all of them
 	Slow     uint64         // of them, those that took upper.SlowAfter or longer
 	Slowest  *Operation     // the one that took longest; nil: none was answered
+	Recent   []int64        // when the newest answers came, nanoseconds since the Unix epoch, in order; nil: there was none
+	Newest   uint64         // frame of the newest answer
+	Before   [2]int         // of those that are open, how many each end had begun before the newest request of it that waited or waits
 	Credits  *upper.Credits // how many messages each end may still send; nil: that is not known, or its protocol has none
 	Named    [2]*Named      // what the peer of each end had named with the R_Key of the request of that which it refuses; nil: that is not known
 	Causes   [2][]Cause     // of the stalls of each end of its connection, as far as they are known
@@ -215,12 +219,18 @@ func payload(p *packet.Packet) []byte {
 	return p.Data[at : at+p.PayloadLen]
 }
 
-// announce takes which service communication management has connected.
-func (u *uppers) announce(c *connection.Connection, s mad.ServiceID) {
-	if proto, port, ok := s.IP(); ok && proto == mad.ProtocolTCP && c.Service == packet.RC {
-		if p := upper.ByPort(port); p != nil {
-			u.begin(c, p, true)
-		}
+// announce takes which service communication management has connected, and which queue of it.
+func (u *uppers) announce(c *connection.Connection, s mad.ServiceID, q mad.NVMeQueue) {
+	proto, port, ok := s.IP()
+	if !ok || proto != mad.ProtocolTCP || c.Service != packet.RC {
+		return
+	}
+	p := upper.ByPort(port)
+	if p == nil {
+		return
+	}
+	if t := u.begin(c, p, true); t != nil && q.Known {
+		t.SetQueue(q.ID)
 	}
 }
 
@@ -272,7 +282,7 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 	if u == nil {
 		return nil
 	}
-	out := &Upper{Protocol: u.Protocol(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure()), Answered: u.Answered(), Fetched: u.Fetched()}
+	out := &Upper{Protocol: u.Protocol(), Queue: u.Queue(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure()), Answered: u.Answered(), Fetched: u.Fetched()}
 	if o := out.Oldest; o != nil && o.Unfetched > 0 {
 		out.Unfetched = u.WaitUnfetched()
 	}
@@ -281,6 +291,7 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 	}
 	if s := u.Took(); s.Count > 0 {
 		out.Answers, out.Took, out.Slow = s.Count, time.Duration(s.Sum), s.Slow
+		out.Recent, out.Newest = s.Recent(), s.Answer
 		out.Slowest = t.operation(c, u, &s.Longest)
 		out.Slowest.Ended, out.Slowest.Answer, out.Slowest.Unsure, out.Slowest.Others = s.Ended, s.Frame, false, s.Others
 	}
@@ -332,6 +343,15 @@ func (t *Transport) causes(c *connection.Connection, trouble *qp.Trouble) (list 
 		add(&trouble.Longest[i])
 	}
 	return list
+}
+
+// before counts the commands of end from of a connection that are open and had begun before its newest request that waited or waits.
+func (t *Transport) before(c *connection.Connection, from int, trouble *qp.Trouble) int {
+	u := t.uppers.recognized(c)
+	if u == nil || trouble == nil || trouble.Now.Begun == 0 {
+		return 0
+	}
+	return u.OpenBefore(from, trouble.Now.Tap, trouble.Now.Request.Frame)
 }
 
 // named returns what the peer of end from of a connection had named with the R_Key of the request of that end which it refuses; nil: it refuses none, or that is not known.

@@ -336,3 +336,32 @@ func packetsOf(t *testing.T, raw []byte) (list []*packet.Packet) {
 		b.Release()
 	}
 }
+
+// TestUpperBefore: of a request for which no receive was posted it is known how many commands before it were open, and when the newest answers came.
+func TestUpperBefore(t *testing.T) {
+	var out bytes.Buffer
+	k := newUpperTalk(t, &out)
+	for i := range uint16(17) {
+		k.send(0, nvmeWrite(i, uint64(i)<<12, uint32(i)+7))
+		if i < 12 {
+			k.send(1, nvmeDone(i))
+		}
+	}
+	answered := k.now
+	for range 3 {
+		k.write(0, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), PSN: k.psn[0], AckReq: true, Payload: nvmeWrite(17, 17<<12, 24)})
+		k.write(1, &packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), PSN: k.psn[0], Syndrome: 0x2e, MSN: k.msn[0]})
+		k.now += int64(2 * time.Millisecond)
+	}
+	if err := k.w.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	a := NewTransport(nil)
+	for _, p := range packetsOf(t, out.Bytes()) {
+		a.Packet(p)
+	}
+	u := a.Connections()[0].Upper
+	if u == nil || u.Before != [2]int{5, 0} || u.Open != 6 || len(u.Recent) != 12 || u.Newest != 47 || u.Recent[11] >= answered {
+		t.Errorf("%+v", u)
+	}
+}

@@ -188,15 +188,18 @@ func TestUpperBound(t *testing.T) {
 	for i := range list {
 		list[i] = new(connection.Connection)
 		list[i].Service = packet.RC
-		u.announce(list[i], tcpPort(4420))
+		u.announce(list[i], tcpPort(4420), mad.NVMeQueue{ID: 3, Known: i == 1})
 	}
 	if len(u.of) != mostUppers || list[mostUppers].Headed() || !list[0].Headed() {
 		t.Errorf("%d connections are followed", len(u.of))
 	}
 	u.end(list[0])
-	u.announce(list[mostUppers], tcpPort(20049))
+	u.announce(list[mostUppers], tcpPort(20049), mad.NVMeQueue{ID: 3, Known: true})
 	if len(u.of) != mostUppers || !list[mostUppers].Headed() || list[0].Headed() {
 		t.Errorf("%d connections are followed", len(u.of))
+	}
+	if of := [3]string{u.of[list[1]].Queue(), u.of[list[2]].Queue(), u.of[list[mostUppers]].Queue()}; of != [3]string{"queue 3", "", ""} {
+		t.Errorf("queues: %q", of)
 	}
 	for _, c := range list {
 		c.Leave(true)
@@ -204,7 +207,7 @@ func TestUpperBound(t *testing.T) {
 	if u.forget(); len(u.of) != 0 || u.buckets[packet.Bucket(packet.Addr{}, packet.Addr{})] != 0 {
 		t.Errorf("%d connections are followed that were forgotten", len(u.of))
 	}
-	u.announce(new(connection.Connection), mad.ServiceID(1<<24|uint64(mad.ProtocolUDP)<<16|4420))
+	u.announce(new(connection.Connection), mad.ServiceID(1<<24|uint64(mad.ProtocolUDP)<<16|4420), mad.NVMeQueue{})
 	if len(u.of) != 0 {
 		t.Error("a port of UDP names a protocol")
 	}

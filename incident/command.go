@@ -83,7 +83,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		}
 		i.What = fmt.Sprintf("%v had not answered %s of %v%s%s when %v disconnected.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited), nor, c.Closed.By)
 	}
-	i.fact("command", fmt.Sprintf("%s, in frame %d", c.Upper.Protocol, o.Frame))
+	i.fact("command", fmt.Sprintf("%s, in frame %d", protocolOf(c.Upper), o.Frame))
 	only := ""
 	if !lossy {
 		only = onlyClasses(c.Upper, waited)
@@ -101,6 +101,9 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	t.peer(i, c, 1-o.From, o.Since, end, "this request")
 	i.FitsWith = waitsFor(o, only)
 	t.resumes(i, c, o)
+	if !lossy {
+		t.queuesBeside(i, c, o, end)
+	}
 	t.servesOthers(i, c, o, end)
 	if o.Later >= manyLater && !unfetched {
 		slices.Reverse(i.FitsWith)
@@ -171,7 +174,7 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper) {
 	i.show(o.Frame, o.Answer)
 	only := onlyClassSlow(u)
 	i.What = fmt.Sprintf("%v took %s to answer %s of %v%s.", &i.Peer, span(o.Ended-o.Since), o.Name, &i.Local, only)
-	i.fact("command", fmt.Sprintf("%s, in frame %d, answered in frame %d", u.Protocol, o.Frame, o.Answer))
+	i.fact("command", fmt.Sprintf("%s, in frame %d, answered in frame %d", protocolOf(u), o.Frame, o.Answer))
 	if u.Slow > 1 && only == "" {
 		i.fact("others", fmt.Sprintf("%s of %s took %s or longer", count(u.Slow, "command"), number(u.Ended), time.Duration(upper.SlowAfter)))
 	}

@@ -92,6 +92,7 @@ type Incident struct {
 	newest       [2]Party      // Local and Peer of the one of its group that was told last
 	oneSided     bool          // the capture holds one direction of each connection
 	foremost     bool          // it is told first: what the others say rests on it
+	listed       bool          // its facts say which connections it tells of
 	outlasted    bool          // retries that were used up in an outage that others outlasted
 	ofTrimmed    bool          // losses on a way on which packets were trimmed
 	ofMarked     bool          // losses on a way on which many packets were marked as having met congestion
@@ -107,6 +108,7 @@ type Incident struct {
 	follows      bool   // what the peer lacks on the connection tells why
 	disconnected bool   // the peer had asked to disconnect before the request was sent
 	sized        bool   // only smaller packets pass
+	hole         hole   // where they do, as far as that is known
 	packet       uint32 // payload of a packet of the request, not of a READ; 0: not known
 	refused      uint64 // frame of the request that a NAK refuses; 0: not known
 

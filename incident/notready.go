@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/agent"
@@ -131,8 +132,9 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	if s.NAKs > 1 {
 		in = t.within(" in %s", s.Last-s.Since)
 	}
-	i.What = fmt.Sprintf("%v was not ready for %s of %v: it refused it %s%s, %s.",
-		&i.Peer, article(operation(&s.Request)), &i.Local, times(uint64(s.NAKs)), in, what)
+	refused := fmt.Sprintf("it refused it %s%s, %s.", times(uint64(s.NAKs)), in, what)
+	i.What = fmt.Sprintf("%v was not ready for %s of %v: %s", &i.Peer, article(operation(&s.Request)), &i.Local, refused)
+	fits, next := t.stoodStill(i, c, from, s, fmt.Sprintf("was not ready for %s: %s", article(operation(&s.Request)), refused))
 	i.fact("request", request(&s.Request, "refused at"))
 	if s.Request.Op == wqe.Write {
 		i.fact("receive", "only a WRITE with immediate takes one: this has immediate data, or the responder refuses what needs none")
@@ -153,17 +155,29 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	t.after(i, c, s)
 	i.fact("others", t.othersReady(c, from))
 	receiverReasons(i)
-	if gaveUp && gaveRNRRetry(i, c, from) != "" && c.Ends[from].RNRRetry < endless {
-		i.Next[len(i.Next)-1] = fmt.Sprintf("min_rnr_timer of %v", i.Peer.Addr)
-		i.Next = append([]string{fmt.Sprintf("the rnr_retry_count that the program on %v gives when it %s: with %d, which is without end, a wait ends nothing", i.Peer.Addr, [...]string{"accepts (rdma_accept)", "connects (rdma_connect)"}[from], endless)}, i.Next...)
+	i.Next = append(next, i.Next...)
+	if gaveUp {
+		i.rnrRetry(c, from, 2*len(next))
 	}
 	if t.timed() && slowToResume(r) {
 		i.fact("waited", fmt.Sprintf("%s in all for the %s that it was asked to wait; on average %s each time", span(r.Waited), span(r.Asked), span(r.Waited/int64(r.Waits))))
 		fits, next := slowReasons(i)
 		i.FitsWith, i.Next = append(i.FitsWith, fits...), append(i.Next, next...)
 	}
+	if fits != nil {
+		i.FitsWith = append(fits, i.FitsWith[0])
+	}
 	t.tell(i, "")
 	return true
+}
+
+// rnrRetry adds, at a place, that the RNR retry count of end from which was used up is one that its peer gave it, and where that is set.
+func (i *Incident) rnrRetry(c *agent.Connection, from, at int) {
+	if gaveRNRRetry(i, c, from) == "" || c.Ends[from].RNRRetry >= endless {
+		return
+	}
+	i.Next[len(i.Next)-1] = fmt.Sprintf("min_rnr_timer of %v", i.Peer.Addr)
+	i.Next = slices.Insert(i.Next, at, fmt.Sprintf("the rnr_retry_count that the program on %v gives when it %s: with %d, which is without end, a wait ends nothing", i.Peer.Addr, [...]string{"accepts (rdma_accept)", "connects (rdma_connect)"}[from], endless))
 }
 
 // endless is the RNR retry count of those that retry without end (3 bits).

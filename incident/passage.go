@@ -193,24 +193,27 @@ func (t *teller) bySize(i *Incident, c *agent.Connection, from int, k *qp.Stall)
 		return false
 	}
 	s := fmt.Sprintf("it %s %s of payload%s", carries, count(uint64(size), "byte"), as)
+	h := hole{way: way{c.Ends[from].Addr, c.Ends[1-from].Addr}, most: p.Most, size: size, pmtu: c.PMTU, check: checkMTU(c.Encap, r, size, sender, receiver)}
+	if read {
+		h.from, h.to = h.to, h.from
+	}
 	switch {
 	case p.Count == 0:
-		i.What += fmt.Sprintf(" From %s to %s, acknowledgments came of %s, and no response to a READ.", sender, receiver, count(p.acks.Count, "message"))
+		h.said = fmt.Sprintf(" From %s to %s, acknowledgments came of %s, and no response to a READ.", sender, receiver, count(p.acks.Count, "message"))
 		s += "; acknowledgments, which have none, came from " + sender + " to " + receiver + t.passedOn(p, &p.acks, k)
 	case p.Count > 1:
 		what := "messages"
 		if !p.other {
 			what = "READs"
 		}
-		i.What += fmt.Sprintf(" From %s to %s, %s %s in packets of up to %s were answered, and none in larger ones.", sender, receiver, number(p.Count), what, count(uint64(p.Most), "byte"))
+		h.said = fmt.Sprintf(" From %s to %s, %s %s in packets of up to %s were answered, and none in larger ones.", sender, receiver, number(p.Count), what, count(uint64(p.Most), "byte"))
 		fallthrough
 	default:
 		s += fmt.Sprintf("; those that were answered from %s to %s carried up to %s", sender, receiver, count(uint64(p.Most), "byte")) + t.passedOn(p, &p.Answered, k)
 	}
 	i.fact("size", s)
-	i.FitsWith = append([]string{"a path from " + sender + " to " + receiver + " whose MTU is smaller than the path MTU of the queue pair: larger packets vanish, smaller ones arrive"}, i.FitsWith...)
-	i.Next = append([]string{checkMTU(c.Encap, r, size, sender, receiver)}, i.Next...)
-	i.sized = true
+	i.FitsWith = append([]string{smallerMTU(sender, receiver)}, i.FitsWith...)
+	i.vanishes(h)
 	return true
 }
 

@@ -28,6 +28,7 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 		i.fact("then", fmt.Sprintf("%v disconnected%s, in frame %d", c.Closed.By, t.within(" %s later", c.Closed.At-k.Time), c.Closed.Frame))
 		i.show(c.Closed.Frame)
 	}
+	t.reconnectedAfter(i, c, k)
 	t.command(i, c)
 	t.why(i, c, from, k)
 	t.tell(i, k.Code.String())

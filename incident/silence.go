@@ -63,6 +63,8 @@ func (t *teller) silences() {
 		case k.tells():
 			k.told = true
 			t.silence(k)
+		case t.blackout(k):
+			k.told = true
 		}
 	}
 }

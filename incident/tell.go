@@ -47,7 +47,7 @@ func Of(r *agent.Result) []Incident {
 	t.unsent()
 	list := t.sorted()
 	gather(list, r.Findings)
-	list = survivors(t.hubs(peers(withPauses(list))))
+	list = survivors(t.hubs(peers(withPauses(blackHoles(list)))))
 	t.commonLosses(list)
 	t.incast(list)
 	list = overtakings(shortages(oneFault(list)))
@@ -213,7 +213,7 @@ func (t *teller) tellAs(i *Incident, g group) {
 func (t *teller) sorted() []Incident {
 	out := make([]Incident, 0, len(t.order))
 	for _, i := range t.order {
-		if n := i.Connections; n > 1 && !i.says("again") {
+		if n := i.Connections; n > 1 && !i.listed && !i.says("again") {
 			also := count(uint64(n-1), "more connection") + " between the same hosts likewise"
 			switch {
 			case i.Lost == 0 || !t.timed():

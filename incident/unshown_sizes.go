@@ -39,8 +39,11 @@ func (t *teller) bySizeUnshown(i *Incident, c *agent.Connection, from int, k *qp
 	sender, receiver := i.Local.Addr.String(), i.Peer.Addr.String()
 	i.fact("size", small+", and how large what is missing was is not known")
 	i.FitsWith = append([]string{vanishBefore(sender)}, i.FitsWith...)
-	i.Next = append([]string{checkMTU(c.Encap, &k.Request, c.PMTU, sender, receiver)}, i.Next...)
-	i.sized = true
+	most := t.passageOf(c, from, false).Most
+	i.vanishes(hole{
+		way: way{c.Ends[from].Addr, c.Ends[1-from].Addr}, most: most, pmtu: c.PMTU, check: checkMTU(c.Encap, &k.Request, c.PMTU, sender, receiver),
+		said: fmt.Sprintf(" From %s to %s, no packet with more than %s of payload came, though the path MTU is %s.", sender, receiver, count(uint64(most), "byte"), count(uint64(c.PMTU), "byte")),
+	})
 }
 
 // failedBySize adds, of a request of end from of c that nothing answers, that the queue pair of its peer may be in the error state since that has sent packets which vanished before the tap by their size: it

@@ -65,8 +65,35 @@ errors:
 		return measuredFrames(t, connectedBy(t, frames(t, strings.NewReplacer("PMTU", pmtu, "LENGTH", length, "NEXT", of, "AT", at).Replace(scene)), code))
 	}
 	contains(t, "asked for", with("4096", "200", "a1", "30.1ms", 5), []string{asks, size + ", and how large what is missing was is not known", "fits: " + fits, "next: " + next}, nil)
+	contains(t, "asked for, in the sentence", with("4096", "200", "a1", "30.1ms", 5), []string{"From 10.0.0.1 to 10.0.0.2, no packet with more than 300 bytes of payload came, though the path MTU is 4,096 bytes."}, []string{"in either direction"})
 	contains(t, "asked for, beside larger ones", with("4096", "2100", "a1", "30.1ms", 5), []string{asks}, []string{"size: ", "MTU is smaller"})
 	contains(t, "asked for, small path MTU", with("512", "200", "a1", "30.1ms", 2), []string{asks}, []string{"size: ", "MTU is smaller"})
 	contains(t, "its own", with("4096", "200", "b1", "2s", 5), []string{never, size, "in the error state since larger packets of its own vanished: " + fits, next}, nil)
 	contains(t, "its own, beside larger ones", with("4096", "2100", "b1", "2s", 5), []string{never}, []string{"size: ", "MTU is smaller"})
+}
+
+// TestUnshownBothWays: where larger packets vanish before the tap one way, and after it the other, that is one path; not where a larger one came one way.
+func TestUnshownBothWays(t *testing.T) {
+	const scene = `
+about: large packets that vanish in both directions
+hcas: {a: 10.0.0.1, b: 10.0.0.2}
+attributes: {pmtu: 4096, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
+taps: [middle]
+work:
+  - {qp: a1, op: write, length: 300, repeat: 20, every: 1ms}
+  - {qp: a2, op: read, length: LENGTH, repeat: 40, every: 100ms, at: 25ms}
+  - {qp: a1, op: write, length: 16384, at: 30ms}
+  - {qp: a1, op: write, length: 100, at: 30.1ms}
+  - {qp: a2, op: read, length: 16384, at: 1s}
+errors:
+  - {do: drop, from: a, op: [write_first, write_middle, write_last], count: all}
+  - {do: drop, from: b, op: [read_response_first, read_response_middle, read_response_last], count: all, where: after}
+`
+	with := func(length string) string {
+		return measuredFrames(t, connectedBy(t, frames(t, strings.ReplaceAll(scene, "LENGTH", length)), 5))
+	}
+	const both = "Between 10.0.0.2 and 10.0.0.1 no packet with more than 300 bytes of payload arrives on 2 connections, in either direction, and smaller ones do, though the path MTU of their queue pairs is 4,096 bytes. 10.0.0.1"
+	contains(t, "both", with("200"), []string{both, "other way: ", "which the capture does not hold, and never acknowledged it. From 10.0.0.1 to 10.0.0.2, no packet with more than 300 bytes", "ping -M do -s 4128 10.0.0.2 on 10.0.0.1", "ping -M do -s 4116 10.0.0.1 on 10.0.0.2"}, nil)
+	contains(t, "one", with("4096"), []string{"asked with a PSN sequence NAK"}, []string{"in either direction"})
 }

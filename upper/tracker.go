@@ -69,9 +69,11 @@ type Took struct {
 	Sum     int64  // nanoseconds, of all
 	Newest  int64  // of the one that was answered last
 	Longest Command
-	Ended   int64  // when that was answered
-	Frame   uint64 // in which
-	Others  uint64 // commands of other classes that began after it and ended before it
+	Ended   int64             // when that was answered
+	Frame   uint64            // in which
+	Others  uint64            // commands of other classes that began after it and ended before it
+	Answer  uint64            // frame of the newest answer
+	recent  [mostRecent]int64 // when the newest answers came
 }
 
 // Tracker follows the commands of one connection: at most MostCommands, which take 28 KiB beside up to 2 KiB for their classes, and of most connections a few KiB. It is not safe for concurrent use.
@@ -100,6 +102,7 @@ type Tracker struct {
 	strange   uint64 // how many commands had begun when a READ asked last for memory that none is known to have named
 	seen      [2][repeats]uint64
 	message   *Message // at hand
+	queue     uint32   // of its controller, plus one; 0: it is not known
 }
 
 // NewTracker returns a tracker of a connection that seems to be of a protocol. assigned says that communication management has connected it to a port of
@@ -276,6 +279,7 @@ func (t *Tracker) took(c *Command) {
 	s.Count++
 	s.Sum += took
 	s.Newest = took
+	s.answered(m)
 	if took >= SlowAfter {
 		s.Slow++
 	}

@@ -34,7 +34,7 @@ func (a *Agent) req(p *packet.Packet, m *mad.REQ, path bool) {
 		i = a.begin(k, waiting)
 	}
 	x := &a.slots[i]
-	x.asked, x.tid, x.service, x.serviceID = p.Frame, m.TID, service, m.ServiceID
+	x.asked, x.tid, x.service, x.serviceID, x.queue = p.Frame, m.TID, service, m.ServiceID, m.NVMeQueue()
 	x.life = lifetime(m.MaxCMRetries, m.LocalCMTimeout)
 	x.ends = request(p, m, service, path)
 	if rep := x.early; rep != nil {

@@ -200,3 +200,15 @@ func TestNative(t *testing.T) {
 	}
 	s.want("connected RC TCP port 1 lid:5/0x11 lid:7/0x22 psn 0x000200 0x000100 mtu 1024")
 }
+
+// TestQueue: the queue of NVMe over RDMA that a REQ asks for is told when it is connected.
+func TestQueue(t *testing.T) {
+	s := newScript(t, Options{})
+	q := req()
+	q.ServiceID, q.Private = 1<<24|mad.ServiceID(mad.ProtocolTCP)<<16|4420, append(make([]byte, mad.IPHeaderSize), 0, 0, 3, 0, 128, 0, 127, 0)
+	s.send(hostA, hostB, q)
+	s.send(hostB, hostA, rep())
+	if want := (mad.NVMeQueue{ID: 3, Known: true}); len(s.facts) != 1 || s.facts[0].Queue != want {
+		t.Fatalf("%+v", s.facts)
+	}
+}

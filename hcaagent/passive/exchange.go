@@ -39,6 +39,7 @@ type exchange struct {
 	ready     bool     // by an RTU
 	service   packet.Service
 	serviceID mad.ServiceID
+	queue     mad.NVMeQueue
 	ends      [2]End
 	over      int64 // when it was over, by the agent's clock
 	prev      int32
@@ -152,7 +153,7 @@ func (a *Agent) tell(p *packet.Packet, i int32, k Kind) *Fact {
 	x := &a.slots[i]
 	a.facts = append(a.facts, Fact{
 		Kind: k, Time: p.Time, Frame: p.Frame, Tap: p.Tap,
-		Asked: x.asked, Service: x.service, ServiceID: x.serviceID, Ends: x.ends,
+		Asked: x.asked, Service: x.service, ServiceID: x.serviceID, Queue: x.queue, Ends: x.ends,
 	})
 	return &a.facts[len(a.facts)-1]
 }

@@ -64,6 +64,7 @@ type Fact struct {
 	Asked     uint64
 	Service   packet.Service
 	ServiceID mad.ServiceID
+	Queue     mad.NVMeQueue // that the REQ asks for, if it is one of NVMe over RDMA
 
 	Reason mad.RejReason
 	Status mad.SIDRStatus

@@ -39,6 +39,12 @@ func (t *text) standstills(list []incident.Incident) bool {
 	return ended
 }
 
+// endedSilently reports, of a run without incidents, whether connections ended with a time without any frame.
+func (t *text) endedSilently() bool {
+	_, ended := t.standstillTold(nil)
+	return ended
+}
+
 // standstillTold tells of the longest time in which the capture holds no frame of any host, where no incident does: the programs may have paused together, and the tap may have seen nothing. It reports
 // whether connections ended with it.
 func (t *text) standstillTold(list []incident.Incident) (told string, ended bool) {
@@ -142,7 +148,11 @@ func (k *standstill) told(t *text) string {
 		where = fmt.Sprintf("the link of %v, or the host itself,", hub)
 	}
 	if k.ended > 0 {
-		return s + " " + strings.ToUpper(where[:1]) + where[1:] + " that was down for longer than retries last looks like that; so do programs that ended together. Look at link events at the tap and the hosts at that time, and at what completed in error."
+		together := "; so do programs that ended together"
+		if k.resumed > 0 && k.gapless {
+			together = ": what went on did with the next PSN"
+		}
+		return s + " " + strings.ToUpper(where[:1]) + where[1:] + " that was down for longer than retries last looks like that" + together + ". Look at link events at the tap and the hosts at that time, and at what completed in error."
 	}
 	stopped := ", or a capturing host that stopped"
 	if k.gapless {

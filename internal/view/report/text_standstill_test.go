@@ -11,6 +11,7 @@ import (
 	"ibwitness/incident"
 	"ibwitness/packet"
 	pair "ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // TestStandstill: a time without any frame is told where connections were busy until then, with what became of them; not where one was, where frames are seldom that far apart, or where an incident tells of that time.
@@ -39,6 +40,8 @@ func TestStandstill(t *testing.T) {
 	star, lacking := run(4000, 3990, 3980), run(4000, 3990, 3980)
 	star.Connections[1].Ends[0].Addr = star.Connections[0].Ends[0].Addr
 	lacking.Connections[1].Ends[0].Trouble = &pair.Trouble{}
+	gap := run(499, 498, 4000)
+	gap.Connections[2].Ends[0].Trouble = &pair.Trouble{}
 	for _, k := range []struct {
 		name string
 		of   *agent.Result
@@ -46,7 +49,8 @@ func TestStandstill(t *testing.T) {
 	}{
 		{"they go on", run(4000, 3990, 3980), "No frame: the capture holds none of any host for 500ms from +0.499000 s on, though 3 connections between 3 hosts had carried frames all the time; then all went on."},
 		{"they end", run(499, 498, 497, -4000, -3990), "though 3 connections between 3 hosts had carried frames all the time; none of them carries anything after it, and 2 between these hosts began. A link at the tap that was down for longer"},
-		{"some end", run(499, 498, 4000), "; 1 of them went on, and 2 carry nothing after it. A link at the tap"},
+		{"some end", run(499, 498, 4000), "; 1 of them went on, and 2 carry nothing after it. A link at the tap that was down for longer than retries last looks like that: what went on did with the next PSN. Look at"},
+		{"some end, and PSNs are missing", gap, "that was down for longer than retries last looks like that; so do programs that ended together. Look at"},
 		{"at one host", star, "then all went on. All of them are of 10.0.0.1. Programs that pause together look like that, and so does the link of 10.0.0.1, or the host itself, that was down; no PSN is missing after it"},
 		{"PSNs are missing", lacking, "Programs that pause together look like that, and so does a link at the tap that was down, or a capturing host that stopped."},
 		{"again and again", twice, ""},
@@ -63,6 +67,29 @@ func TestStandstill(t *testing.T) {
 	told := []incident.Incident{{Kind: incident.Untrusted, Begin: 500 * ms, End: 1000 * ms}}
 	if got := standstillOf(t, run(4000, 3990), told); got != "" {
 		t.Errorf("an incident tells of it: %q", got)
+	}
+}
+
+// TestStandstillEnds: where connections end with a time without any frame, that is said first, and nobody is told to post late; not where all go on.
+func TestStandstillEnds(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	for last, want := range map[int64]bool{499 * ms: true, 4000 * ms: false} {
+		r := &agent.Result{RDMA: 4000, Packets: 4000, First: ms, Last: 4001 * ms, Silences: []agent.Silence{{From: 500 * ms, To: 1000 * ms, Frame: 501}}}
+		for k := range 3 {
+			c := busy(wqe.Write, 300, 0)
+			c.First = ms
+			for e := range c.Ends {
+				c.Ends[e].Addr, c.Ends[e].Packets, c.Ends[e].Messages, c.Ends[e].Last = packet.IPv4Addr([]byte{10, 0, 0, byte(k*e + 1)}), 1000, 1000, 3990*ms
+			}
+			if k > 0 {
+				c.Ends[0].Last, c.Ends[1].Last = last, last
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		got := reportOf(t, r)
+		if strings.Contains(got, "Nothing but a time without any frame: every request that the capture shows was answered") != want || strings.Contains(got, "Idle: ") == want || !strings.Contains(got, "No frame: ") {
+			t.Errorf("until %d: %s", last, got)
+		}
 	}
 }
 

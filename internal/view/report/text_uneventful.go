@@ -25,6 +25,8 @@ func (t *text) uneventful() {
 	}
 	nothing := "Nothing: "
 	switch {
+	case t.endedSilently():
+		nothing = "Nothing but a time without any frame: "
 	case len(s) == 0 && len(t.incomplete()) == 0:
 		nothing = "Nothing that packets show: "
 	case l.retransmitted+l.nak > 0, len(t.incomplete()) > 0:

@@ -1,0 +1,71 @@
+package incident
+
+import (
+	"fmt"
+
+	"ibwitness/agent"
+)
+
+// protocolOf names the protocol of the commands of a connection, and which queue of its server that is.
+func protocolOf(u *agent.Upper) string {
+	if u.Queue == "" {
+		return u.Protocol
+	}
+	return u.Protocol + ", " + u.Queue + " as its REQ says"
+}
+
+// queuesBeside tells of command o of c, which waits until end, how many commands of the same two hosts were answered on other connections meanwhile: it is not all of the server that stopped.
+func (t *teller) queuesBeside(i *Incident, c *agent.Connection, o *agent.Operation, end int64) {
+	beside := t.answeredBeside(c, o.From, o.Since, end)
+	if beside == "" {
+		return
+	}
+	i.fact("others", beside+" meanwhile")
+	for n, f := range i.FitsWith {
+		if f == allStopped {
+			i.FitsWith[n] = fmt.Sprintf("a thread of the program on %v that serves this queue pair, and not the others, that stood still", i.Peer.Addr)
+		}
+	}
+}
+
+// answeredBeside says how many commands the peer of end from of c answered on other connections of the same two hosts between two times; "": it is not known that it answered any.
+func (t *teller) answeredBeside(c *agent.Connection, from int, since, until int64) string {
+	list := t.siblings(c)
+	if len(list) > mostOthers {
+		return ""
+	}
+	commands, connections := uint64(0), uint64(0)
+	for _, d := range list {
+		u := d.Upper
+		if d == c || u == nil || u.Protocol != c.Upper.Protocol || u.Slowest == nil || d.Ends[u.Slowest.From].Addr != c.Ends[from].Addr {
+			continue
+		}
+		if n := commandsAnswered(d, since, until); n > 0 {
+			commands, connections = commands+n, connections+1
+		}
+	}
+	if connections == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%v answered at least %s of %v on %s", c.Ends[1-from].Addr, count(commands, "command"), c.Ends[from].Addr, count(connections, "other connection"))
+}
+
+// commandsAnswered counts the commands of a connection that were answered between two times, as far as that is known.
+func commandsAnswered(d *agent.Connection, since, until int64) uint64 {
+	n := uint64(0)
+	for _, at := range d.Upper.Recent {
+		if at > since && at < until {
+			n++
+		}
+	}
+	if d.Timing == nil || d.Timing.Commands == nil {
+		return n
+	}
+	x, most := &d.Timing.Commands.Series, uint64(0)
+	for k := range x.Slots {
+		if begin := x.Start + int64(k)*x.Width; begin > since && begin+x.Width < until {
+			most += uint64(x.Slots[k].Messages)
+		}
+	}
+	return max(n, most)
+}
