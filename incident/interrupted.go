@@ -117,6 +117,8 @@ func (t *teller) whyOnlyTimer(i *Incident, s *qp.Stall) string {
 		return "a retransmission that came damaged or not at all: a PSN sequence NAK had asked for it, and a receiver asks once, so that only the timer brought it"
 	case s.Asked:
 		return "a retransmission that was lost too, before the tap: a PSN sequence NAK had asked for it, and a receiver asks once, so that only the timer brought it"
+	case s.Before && t.damages(i):
+		return "a packet that came damaged or not at all until the timer had it retransmitted, and that no PSN sequence NAK in the capture asks for"
 	case s.Before:
 		return "a packet that the tap has not seen before it was retransmitted by timer: it was lost before the tap, and the capture shows no PSN sequence NAK for it"
 	}

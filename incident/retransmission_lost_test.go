@@ -20,9 +20,10 @@ errors:
 `
 	const tail, asked = "fits: the end of what was sent", "a PSN sequence NAK had asked for it, and a receiver asks once, so that only the timer brought it"
 	for errors, want := range map[string]string{
-		"  - {do: drop, from: a, psn: 0x10004a, count: 2}\n":                         "a retransmission that was lost too, before the tap: " + asked,
-		"  - {do: corrupt, from: a, psn: 0x10004a, count: 2, flip: 1}\n":             "a retransmission that came damaged or not at all: " + asked,
-		"  - {do: drop, from: a, psn: 0x100048}\n  - {do: drop, from: b, op: nak}\n": "a packet that the tap has not seen before it was retransmitted by timer: it was lost before the tap, and the capture shows no PSN sequence NAK for it",
+		"  - {do: drop, from: a, psn: 0x10004a, count: 2}\n":                                     "a retransmission that was lost too, before the tap: " + asked,
+		"  - {do: corrupt, from: a, psn: 0x10004a, count: 2, flip: 1}\n":                         "a retransmission that came damaged or not at all: " + asked,
+		"  - {do: corrupt, from: a, psn: 0x100048, flip: 1}\n  - {do: drop, from: b, op: nak}\n": "a packet that came damaged or not at all until the timer had it retransmitted, and that no PSN sequence NAK in the capture asks for",
+		"  - {do: drop, from: a, psn: 0x100048}\n  - {do: drop, from: b, op: nak}\n":             "a packet that the tap has not seen before it was retransmitted by timer: it was lost before the tap, and the capture shows no PSN sequence NAK for it",
 	} {
 		got := reasons(t, scene+errors)
 		if !strings.Contains(got, "interrupted (proven)") || !strings.Contains(got, want) || strings.Contains(got, tail) {
