@@ -124,9 +124,10 @@ func (v *Verifier) networkCopy(c *qp.Pair, from int, p *packet.Packet, s *qp.Sen
 func (v *Verifier) beforeStart(c *qp.Pair, from int, p *packet.Packet) {
 	q := &c.Ends[from].SQ
 	v.Covered(rule.RCPSN001)
+	class, detail := stream.StartClass(c, from, p, rule.Proven(c.Complete()), "")
 	v.Report(c, from, p, rule.Verdict{
-		Rule: rule.RCPSN001, Class: rule.Proven(c.Complete()), Role: rule.Requester,
-		Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(),
+		Rule: rule.RCPSN001, Class: class, Role: rule.Requester,
+		Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: detail,
 	})
 	c.Misplace(q.Next)
 	v.Join(c, from, p) // its stream begins here, or only this PSN is wrong and the next packet goes on where it should

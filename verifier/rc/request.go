@@ -201,13 +201,13 @@ func (v *Verifier) gap(c *qp.Pair, from int, p *packet.Packet, d int) {
 		id, want = rule.RCPSN001, "start PSN "
 	}
 	v.Covered(id)
-	class := rule.Proven(c.Sees(from))
+	class, detail := stream.StartClass(c, from, p, rule.Proven(c.Sees(from)), verifier.LossDetail(c, from))
 	if v.Surplus(c, from, p, id, class, rule.Requester) {
 		return
 	}
 	v.Report(c, from, p, rule.Verdict{
 		Rule: id, Class: class, Role: rule.Requester, Gap: rule.GapAt(q.Next), Wants: rule.Want(expect.PSN, uint64(q.Next)),
-		Expected: want + q.Next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: verifier.LossDetail(c, from),
+		Expected: want + q.Next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: detail,
 	})
 }
 

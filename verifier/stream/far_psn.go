@@ -42,9 +42,10 @@ func (v *Verifier) JudgeFarPSN(c *qp.Pair, from int, p *packet.Packet, d int, id
 	}
 	if q.Fresh && id == rule.RCPSN004 {
 		v.Covered(rule.RCPSN001)
+		class, detail := StartClass(c, from, p, rule.Proven(c.Sees(from)), verifier.LossDetail(c, from))
 		v.Report(c, from, p, rule.Verdict{
-			Rule: rule.RCPSN001, Class: rule.Proven(c.Sees(from)), Role: role,
-			Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: verifier.LossDetail(c, from),
+			Rule: rule.RCPSN001, Class: class, Role: role,
+			Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "start PSN " + q.Next.String(), Actual: "PSN " + p.PSN.String(), Detail: detail,
 		})
 		c.Misplace(q.Next)
 		v.Join(c, from, p)
@@ -114,4 +115,21 @@ func (v *Verifier) Gap(c *qp.Pair, from int, p *packet.Packet) {
 func ExpectsPSN(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, other := &c.Ends[from].SQ, &c.Ends[1-from].SQ
 	return q.Joined && p.PSN == q.Next || other.Joined && !p.PSN.Before(other.Una) && p.PSN.Before(other.Next)
+}
+
+// mostLost is how many packets in a row a capture may have lost at its beginning, so that the first one that it holds has another PSN than the first.
+const mostLost = 1 << 16
+
+// StartClass returns the class of a finding that the first request p of end from has another PSN than the start PSN, and its detail, where these are else those given. A requester that begins with the
+// start PSN of the other direction has taken what it told its peer for what its peer told it.
+func StartClass(c *qp.Pair, from int, p *packet.Packet, class rule.Class, detail string) (rule.Class, string) {
+	q, other := &c.Ends[from].SQ, &c.Ends[1-from].SQ
+	start := other.First
+	if other.Fresh {
+		start = other.Next
+	}
+	if d := p.PSN.Diff(q.Next); !q.Fresh || !other.Joined && !other.Fresh || start != p.PSN || d >= 0 && d < mostLost {
+		return class, detail
+	}
+	return rule.Violation, "that is the start PSN of the other direction: this end begins with the Starting PSN that it told its peer, not with that of its peer"
 }
