@@ -75,6 +75,23 @@ func (t *teller) silentToAll(i *Incident, c *agent.Connection, from int, s *qp.S
 	i.Next = slices.DeleteFunc(i.Next, func(f string) bool { return f == othersToo })
 }
 
+// silentBetween says that the other connections between the hosts of c carried nothing either during stall s, which was over then. It reports whether that is so.
+func (t *teller) silentBetween(i *Incident, c *agent.Connection, s *qp.Stall) bool {
+	list := t.siblings(c)
+	if !t.timed() || s.AnswerLost || s.Late || s.Total() == 0 || len(list) > mostOthers {
+		return false
+	}
+	whole := *s
+	whole.Begun = s.Since
+	o, went := outlastedOn(list, c, &whole, i.Peer.Addr)
+	if went || o.hushed == 0 || o.others > 0 {
+		return false
+	}
+	i.fact("between", fmt.Sprintf("%s between the hosts, which had been busy, carried nothing meanwhile either, and went on there about %s after this request", count(uint64(o.hushed), "other connection"), span(o.resumed-s.Since)))
+	i.Next = slices.DeleteFunc(i.Next, func(f string) bool { return f == othersToo })
+	return true
+}
+
 // withOthers returns the connections of the service that the peer of end from of c has with other hosts than that of the end; nil where there are many.
 func (t *teller) withOthers(c *agent.Connection, from int) (list []*agent.Connection) {
 	if len(t.run.Connections) > mostOthers {

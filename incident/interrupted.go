@@ -91,6 +91,9 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 // beside says what else lost packets, or did not, and what that fits: other queue pairs between the same hosts, and this one at other times.
 func (t *teller) beside(i *Incident, c *agent.Connection, from int, k *qp.Trouble, s *qp.Stall) {
 	path := t.paths(c, from)
+	if t.silentBetween(i, c, s) {
+		path = lossyPath{} // the others had nothing to lose then
+	}
 	i.fact("paths", path.said)
 	t.answeredMeanwhile(i, c, from, s)
 	if s.Late {
