@@ -205,7 +205,7 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.Covered(id)
 	una := q.RequesterUna()
-	if mayLackResponse(c, from, p) {
+	if mayLackResponse(c, from, p) || !c.Sees(from) && unansweredRead(p, w) {
 		return
 	}
 	if !r.Last.Positive || !c.Sees(from) && (w != nil && w.Has(wqe.Accused) || !q.Needless()) {
@@ -219,6 +219,11 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.doubtNeedless(c, from, p, w, &d)
 	v.Report(c, from, p, d)
+}
+
+// unansweredRead reports whether nothing shows that READ or atomic p of message w was answered itself; w is nil where that is not known any more.
+func unansweredRead(p *packet.Packet, w *wqe.SendWQE) bool {
+	return wqe.OpOf(p.Opcode.Fn()).Responded() && (w == nil || !w.AnswerCame(p.PSN))
 }
 
 // doubtNeedless takes the proof from d, on retransmission p of message w, where its requester may not have processed the response yet.

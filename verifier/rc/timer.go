@@ -55,7 +55,11 @@ func (v *Verifier) tooSoon(c *qp.Pair, from int, p *packet.Packet, took, least t
 		Rule: rule.RCTMO002, Class: rule.Proven(direct && c.Sees(from)), Role: rule.Requester,
 		Expected: "no retransmission before " + least.String(), Actual: "after " + took.String(), Detail: detail,
 	}
-	if asked := v.waited(c, from, p); asked >= least && asked <= 4*least {
+	asked := v.waited(c, from, p)
+	if w, _ := c.Ends[from].SQ.Messages.Find(p.PSN); (asked == 0 || asked >= least) && laterAnswer(c.RQ(1-from), p) && unansweredRead(p, w) {
+		return // what acknowledges later requests is no progress for its requester
+	}
+	if asked >= least && asked <= 4*least {
 		if time.Duration(p.Time-c.RQ(1-from).Last.Time) >= least {
 			return // only requests are newer, and a timer that runs for the oldest need not start afresh with each
 		}
