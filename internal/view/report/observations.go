@@ -19,6 +19,7 @@ func (t *text) observations() {
 	t.order()
 	t.datagramsMissing()
 	t.unechoed()
+	t.ended()
 	t.few(slices.Concat(t.hanging(), t.starved(), t.left()))
 	if !t.standstills(list) {
 		t.quieted()
