@@ -17,7 +17,7 @@ import (
 func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	s := k.Sum
 	n := s.Total() - uint64(s.Rounds[qp.NotReady])
-	if n == 0 || t.told(k, n, s.Begun, s.Last) {
+	if n == 0 || t.told(k, n, s.Begun, s.Last) || onlyLate(c, from, k, n) {
 		return
 	}
 	i := t.between(Loss, c, from)
@@ -76,6 +76,12 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was, but where there are few rounds beside many that were overtaken.
 	i.explained = asked > 0 && (2*asked >= n || 2*(asked+uint64(o.Numbered)) >= n && 2*uint64(s.Rounds[qp.TimerExpired]) < n) || uint64(o.Packets) >= mostlyOvertaken*n
 	t.tell(i, unlike(i))
+}
+
+// onlyLate reports whether n rounds of retransmission are most likely packets that came late too, as many others did that nothing numbers: hardly a packet came twice, and the responder has asked for none.
+func onlyLate(c *agent.Connection, from int, k *qp.Trouble, n uint64) bool {
+	o, peer := k.Overtaking.All(), &c.Ends[1-from]
+	return uint64(o.Packets-o.Numbered) >= mostlyOvertaken*n && peer.NAKs == 0 && mostlyOvertaken*peer.Duplicates <= o.Packets-o.Numbered
 }
 
 // timerBeside says after what time a requester whose answers came late retransmitted, and how long the longest answer took.

@@ -58,8 +58,13 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	case o.Numbered > 0:
 		i.fact("order", number(uint64(o.Numbered))+" of them had left before what came first, by the IPv4 identifications, which count up as packets leave")
 	}
-	if of == requests && c.Service == packet.RC && o.Numbered == o.Packets && o.Asked == 0 && e.Retransmissions == 0 && c.Ends[1-from].NAKs == 0 {
-		i.fact("cost", fmt.Sprintf("none: %v sent no NAK, and nothing was retransmitted: no packet was lost, and it takes them out of order, unless they came to it in order", i.Peer.Addr))
+	if of == requests && c.Service == packet.RC && o.Asked == 0 && c.Ends[1-from].NAKs == 0 {
+		switch {
+		case o.Numbered == o.Packets && e.Retransmissions == 0:
+			i.fact("cost", fmt.Sprintf("none: %v sent no NAK, and nothing was retransmitted: no packet was lost, and it takes them out of order, unless they came to it in order", i.Peer.Addr))
+		case onlyLate(c, from, e.Trouble, 1):
+			i.fact("cost", fmt.Sprintf("none that shows: %v sent no NAK, and hardly a packet came twice: it seems to take them out of order, unless they came to it in order", i.Peer.Addr))
+		}
 	}
 	if o.Asked > 0 {
 		i.fact("cost", fmt.Sprintf(of.cost, times(uint64(o.Asked))))

@@ -53,7 +53,9 @@ func (u *unheld) add(c *agent.Connection, from int) {
 		return
 	}
 	m := &x.Missing
-	if n, late := m.Acked, x.Overtaking.All().Packets; n > late { // what came late is not missing
+	o := x.Overtaking.All()
+	late := o.Packets + (o.Packets-o.Numbered)/2 // of which, where nothing numbers them, not each is counted
+	if n := m.Acked; n > late {                  // what came late is not missing
 		u.note(c, m.AckedFrame)
 		u.psns, u.runs = u.psns+uint64(n-late), u.runs+uint64(max(m.AckedGaps, late+1)-late)
 	}
