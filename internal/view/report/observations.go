@@ -31,6 +31,7 @@ func (t *text) observations() {
 	if len(t.longTurns(longestTurn)) == 0 {
 		t.spikes()
 	}
+	t.few([]string{t.lateAcks()})
 	if !t.waits() {
 		t.paces()
 	}

@@ -56,6 +56,9 @@ func (t *text) beside() []string {
 			list = append(list, t.commandsOf(c))
 		}
 	}
+	if s := t.lateAcks(); s != "" {
+		list = append(list, s)
+	}
 	if s := t.waitsBeside(); s != "" {
 		list = append(list, s)
 	}
