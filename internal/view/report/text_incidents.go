@@ -56,9 +56,7 @@ func (t *text) beside() []string {
 			list = append(list, t.commandsOf(c))
 		}
 	}
-	if s := t.lateAcks(); s != "" {
-		list = append(list, s)
-	}
+	list = append(list, t.slowHosts()...)
 	if s := t.waitsBeside(); s != "" {
 		list = append(list, s)
 	}

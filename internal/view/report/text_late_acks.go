@@ -46,6 +46,11 @@ func (t *text) asked(hosts *hostNumbers) (list []timing.Asked) {
 	return list
 }
 
+// slowHosts tells of the hosts that answer late or send slowly.
+func (t *text) slowHosts() []string {
+	return slices.DeleteFunc([]string{t.lateAcks(), t.slowSender()}, func(s string) bool { return s == "" })
+}
+
 // inTrouble reports whether something kept requests on a connection of a host from being answered, or slowed it down: incidents tell of that.
 func (t *text) inTrouble(host packet.Addr) bool {
 	return slices.ContainsFunc(t.res.Connections, func(c agent.Connection) bool {
