@@ -11,7 +11,7 @@ func TestHostWaits(t *testing.T) {
 	list := []Link{{Hosts: [2]int{0, 1}}, {Hosts: [2]int{0, 2}}}
 	send := func(from, to int, at int64) {
 		l := &list[max(from, to)-1]
-		l.Sent[min(from, 1)] = append(l.Sent[min(from, 1)], Sent{at, at + 1000})
+		l.Sent[min(from, 1)] = append(l.Sent[min(from, 1)], Sent{Begin: at, End: at + 1000})
 	}
 	for round := range int64(4) {
 		at := (1 + 100*round) * ms

@@ -16,7 +16,7 @@ type idle []Sent
 func silences(list []HostMessage, keep func(n int, silence Sent) bool) (times idle) {
 	until := int64(0)
 	for n := range list {
-		if s := (Sent{until, list[n].Begin}); until != 0 && s.End-s.Begin >= LongSilence && keep(n, s) {
+		if s := (Sent{Begin: until, End: list[n].Begin}); until != 0 && s.End-s.Begin >= LongSilence && keep(n, s) {
 			times = append(times, s)
 		}
 		until = max(until, list[n].End)

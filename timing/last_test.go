@@ -13,7 +13,7 @@ func rounds(hosts int, late []int, answers bool) (list []Link) {
 	}
 	send := func(link, way int, at time.Duration) time.Duration {
 		l := &list[link]
-		l.Sent[way] = append(l.Sent[way], Sent{int64(at), int64(at + step)})
+		l.Sent[way] = append(l.Sent[way], Sent{Begin: int64(at), End: int64(at + step)})
 		return at + step
 	}
 	now := time.Second
@@ -78,7 +78,7 @@ func TestLastOfGroup(t *testing.T) {
 	list := rounds(4, []int{2, 2, 2, 2, 2, 2, 2, 2, 2, 2}, false)
 	busy := Link{Hosts: [2]int{4, 5}, Bytes: [2]uint64{64, 64}}
 	for at := time.Second; at < 2*time.Second; at += 100 * time.Microsecond {
-		busy.Sent[0] = append(busy.Sent[0], Sent{int64(at), int64(at) + 1000})
+		busy.Sent[0] = append(busy.Sent[0], Sent{Begin: int64(at), End: int64(at) + 1000})
 	}
 	if got, ok := LastOf(6, append(list, busy)); !ok || got.Host != 2 {
 		t.Errorf("%+v, %v", got, ok)

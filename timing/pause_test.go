@@ -18,7 +18,7 @@ func ring(hosts, rounds, late int, by int64) [][]HostMessage {
 		for hop := range hosts {
 			from := (2 + hop) % hosts // host 2 goes on first
 			begin := at + int64(hop)*10*us
-			out[from] = append(out[from], HostMessage{Sent{begin, begin + us}, from, (from + 1) % hosts})
+			out[from] = append(out[from], HostMessage{Sent{Begin: begin, End: begin + us}, from, (from + 1) % hosts})
 		}
 		at += 1000 * us
 	}

@@ -8,7 +8,7 @@ import (
 // sentOn are messages on a link, by the end that sends them, microseconds.
 func sentOn(l *Link, end int, at ...int64) {
 	for _, us := range at {
-		l.Sent[end] = append(l.Sent[end], Sent{us * 1000, us*1000 + 500})
+		l.Sent[end] = append(l.Sent[end], Sent{Begin: us * 1000, End: us*1000 + 500})
 	}
 }
 

@@ -32,6 +32,7 @@ type Message struct {
 	Retransmitted uint32 // packets of the request
 	last          packet.PSN
 	unsure        bool // that its answer was not seen shows nothing
+	asks          bool // its last packet asks for an ACK, before which no answer to a READ or an atomic is due
 }
 
 // Took is how long the message waited for its answer; false: that is not known.
@@ -62,6 +63,7 @@ type End struct {
 	Turns  Turns
 	Series Series
 	Sent   []Sent // when its first messages were sent, in the order in which they began
+	Acks   AckWaits
 
 	Packets uint64 // that the end sent and that were judged
 	Marked  uint64 // of them, those that the network had marked as having met congestion (ECN CE, FECN)
@@ -178,6 +180,7 @@ func (c *Connection) request(pair *qp.Pair, from int, p *packet.Packet, in *pack
 	if in.Last || in.Only {
 		c.Exchange.sent(from, m.Op, p)
 		m.Sent, e.quietSince = p.Time, p.Time
+		m.asks = p.AckReq && e.waiting == 0
 		if !m.Op.Responded() {
 			e.sent(m)
 			c.newest = turn{from, p.Time, p.Frame}
@@ -298,6 +301,7 @@ func (c *Connection) end(from int, m *Message) {
 		o.Observe(took)
 		o.Answered = max(o.Answered, m.Length)
 		e.answers(m)
+		e.Acks.add(m)
 		e.Series.add(m.Answered, Slot{Slowest: took, Took: took, Length: uint64(m.Length), Messages: 1})
 	case m.unsure:
 		o.Untimed++

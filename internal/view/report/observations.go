@@ -32,6 +32,7 @@ func (t *text) observations() {
 	if len(t.longTurns(longestTurn)) == 0 {
 		t.spikes()
 	}
+	t.few(t.slowHosts())
 	if !t.waits() {
 		t.paces()
 	}

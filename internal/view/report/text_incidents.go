@@ -56,6 +56,7 @@ func (t *text) beside() []string {
 			list = append(list, t.commandsOf(c))
 		}
 	}
+	list = append(list, t.slowHosts()...)
 	if s := t.waitsBeside(); s != "" {
 		list = append(list, s)
 	}

@@ -1,0 +1,56 @@
+package timing
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"ibwitness/wqe"
+)
+
+// AckWait is how long a SEND or WRITE waited for its ACK once its last packet was sent.
+type AckWait struct {
+	At    int64 // when that was
+	Took  time.Duration
+	Bytes uint32
+}
+
+// MostAckWaits is how many of them are kept of an end, which take 6 KiB.
+const MostAckWaits = 1 << 8
+
+// AckWaits are those of an end, each of one in so many messages, which doubles each time that there are too many. Its zero value is ready.
+type AckWaits struct {
+	List  []AckWait // in the order of the messages
+	Every uint64    // in so many messages there is one; 0: there is none yet
+	count uint64
+}
+
+// add takes a message of which an ACK has come: it counts where its last packet has asked for that, where nothing else kept the responder from sending it, and where no packet was retransmitted.
+func (w *AckWaits) add(m *Message) {
+	if m.Op != wqe.Send && m.Op != wqe.Write || !m.asks || m.Retransmitted > 0 || m.Answered < m.Sent {
+		return
+	}
+	if w.Every = max(w.Every, 1); w.count%w.Every == 0 {
+		w.List = append(w.List, AckWait{m.Sent, time.Duration(m.Answered - m.Sent), m.Length})
+		w.thin()
+	}
+	w.count++
+}
+
+// thin drops each second one where there are too many.
+func (w *AckWaits) thin() {
+	for len(w.List) >= MostAckWaits {
+		kept := w.List[:0]
+		for i := 0; i < len(w.List); i += 2 {
+			kept = append(kept, w.List[i])
+		}
+		w.List, w.Every = kept, 2*w.Every
+	}
+}
+
+func (w *AckWaits) merge(o *AckWaits) {
+	w.List = append(w.List, o.List...)
+	slices.SortFunc(w.List, func(a, b AckWait) int { return cmp.Compare(a.At, b.At) })
+	w.Every, w.count = max(w.Every, o.Every), w.count+o.count
+	w.thin()
+}
