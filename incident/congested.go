@@ -136,10 +136,11 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay) {
 		t.ratesOfAll(i, list, all.marked.n > 0)
 		i.greedy(list, all.notified.n)
 	}
+	slow := t.recovery(i, list)
 	if t.hosts[to].last != 0 && t.retransmittedOn(ways) == 0 {
 		i.fact("lost", "nothing: no packet of these connections was retransmitted")
-		i.harmless = all.notified.n > 0
-		if all.marked.n > 0 && all.notified.n > 0 {
+		i.harmless = all.notified.n > 0 && !slow
+		if all.marked.n > 0 && i.harmless {
 			t.controlled(i, list)
 		}
 	} else {

@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -87,16 +88,25 @@ func (t *teller) reaction(i *Incident, w way, only bool) {
 
 // around is what the queue pairs of a host sent to another around CNPs.
 func (t *teller) around(w way) (s sends) {
-	for k := range t.run.Connections {
-		c := &t.run.Connections[k]
-		for from := range c.Ends {
-			e := &c.Ends[from]
-			if e.Addr == w.from && c.Ends[1-from].Addr == w.to && e.Trouble != nil && e.Trouble.Notified != nil {
-				s.add(c, from, e.Trouble.Notified)
+	for c, from := range t.notified(w) {
+		s.add(c, from, c.Ends[from].Trouble.Notified)
+	}
+	return s
+}
+
+// notified yields the queue pairs of a host that CNPs of another came to, each as an end of its connection.
+func (t *teller) notified(w way) iter.Seq2[*agent.Connection, int] {
+	return func(yield func(*agent.Connection, int) bool) {
+		for k := range t.run.Connections {
+			c := &t.run.Connections[k]
+			for from := range c.Ends {
+				e := &c.Ends[from]
+				if e.Addr == w.from && c.Ends[1-from].Addr == w.to && e.Trouble != nil && e.Trouble.Notified != nil && !yield(c, from) {
+					return
+				}
 			}
 		}
 	}
-	return s
 }
 
 // aroundAll is what the queue pairs of several hosts did.
