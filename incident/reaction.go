@@ -165,13 +165,12 @@ func (s *sends) told(from string) string {
 
 // rates says what they sent in a second.
 func (s *sends) rates(from string) string {
-	each := func(bytes float64) string { return rate(uint64(bytes), int64(time.Second)) }
-	told := fmt.Sprintf("%s sent %s on %s until the first CNP to each", from, each(s.before), count(s.n, "queue pair"))
+	told := fmt.Sprintf("%s sent %s on %s until the first CNP to each", from, perSecondOf(s.before), count(s.n, "queue pair"))
 	if s.spanned == s.n {
-		told += fmt.Sprintf(", %s while they came", each(s.during))
+		told += fmt.Sprintf(", %s while they came", perSecondOf(s.during))
 	}
 	if s.left == s.n {
-		told += fmt.Sprintf(", and %s after the last", each(s.after))
+		told += fmt.Sprintf(", and %s after the last", perSecondOf(s.after))
 	}
 	return told
 }
@@ -183,7 +182,7 @@ func unreacting(from packet.Addr) string {
 
 // reactionPoint is where to look then.
 func reactionPoint(from packet.Addr) string {
-	return fmt.Sprintf("congestion control on %v (RoCE reaction point), and its counters of CNPs (rp_cnp_handled, rp_cnp_ignored)", from)
+	return fmt.Sprintf("congestion control on %v (RoCE reaction point: ecn/roce_rp/enable), and its counters of CNPs (rp_cnp_handled, rp_cnp_ignored)", from)
 }
 
 // sending is for how long an end of a connection sent until a time, at least: the gaps between its messages, of which only the sum over the capture is known, are left out. 0: that is not known, as
