@@ -131,15 +131,19 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay) {
 			i.Next = slices.Insert(i.Next, 0, "who else sends to "+to.String()+" at that time")
 		}
 	}
+	unequal := false // what congestion control leaves to a sender
 	if len(list) > 1 {
 		i.fact("senders", t.shares(list))
-		t.ratesOfAll(i, list, all.marked.n > 0)
-		i.greedy(list, all.notified.n)
+		if unequal = t.doesNotSlow(i, list); !unequal {
+			t.ratesOfAll(i, list, all.marked.n > 0)
+			i.greedy(list, all.notified.n)
+		}
 	}
+	unequal = t.recovery(i, list) || unequal
 	if t.hosts[to].last != 0 && t.retransmittedOn(ways) == 0 {
 		i.fact("lost", "nothing: no packet of these connections was retransmitted")
-		i.harmless = all.notified.n > 0
-		if all.marked.n > 0 && all.notified.n > 0 {
+		i.harmless = all.notified.n > 0 && !unequal
+		if all.marked.n > 0 && i.harmless {
 			t.controlled(i, list)
 		}
 	} else {
@@ -188,6 +192,9 @@ func (t *teller) sentTo(w way, since, until int64) float64 {
 		for e := range c.Ends {
 			if (way{c.Ends[e].Addr, c.Ends[1-e].Addr}) != w {
 				continue
+			}
+			if c.Timing == nil && c.Ends[e].QPNKnown && c.Ends[e].QPN <= 1 {
+				continue // management
 			}
 			if c.Timing == nil {
 				return 0

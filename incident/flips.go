@@ -10,7 +10,7 @@ import (
 // flips is which bits were flipped in damaged packets, of those that findings compare with what they should be.
 type flips struct {
 	damaged           uint64 // packets in all
-	ethernet          bool   // that came as RoCE: in frames whose own checksum was right at the tap
+	ethernet          bool   // that came as RoCE: in frames with an FCS, which captures seldom hold
 	looked, bit, byte int    // how many were looked at, and in how many one bit was flipped, or several of one byte
 	first             expect.Flip
 	frame             uint64
@@ -116,10 +116,10 @@ func (x *flips) tell(i *Incident) {
 	i.FitsWith = []string{link, memory, sender}
 	i.Next = []string{"symbol and CRC errors of the links between (ethtool -S, perfquery)", "the bytes of the first frame beside those of its retransmission"}
 	if x.ethernet {
-		link = "a bad link, but only where switches forward frames with a wrong FCS and the tap captures them"
-		memory = "memory or logic of an adapter or switch that changes packets: the FCS of their frames was right when they came to the tap, as that of a link that flips bits is not"
+		link = "a bad link, where the tap keeps frames with a wrong FCS: the link that it is on, or an earlier one where switches forward such frames"
+		memory = "memory or logic of an adapter or switch that changes packets: an adapter that captures drops frames with a wrong FCS, as a link that flips bits makes them, unless it is set to keep them"
 		i.FitsWith = []string{memory, link, sender}
-		i.Next = []string{"ECC and parity errors, and internal drops, of the switches and adapters between", "FCS and symbol errors of the links between (ethtool -S)", i.Next[1]}
+		i.Next = []string{"whether the tap keeps frames with a wrong FCS", "ECC and parity errors, and internal drops, of the switches and adapters between", "FCS and symbol errors of the links between (ethtool -S)", i.Next[1]}
 	}
 	if x.looked == 0 {
 		return

@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -87,16 +88,25 @@ func (t *teller) reaction(i *Incident, w way, only bool) {
 
 // around is what the queue pairs of a host sent to another around CNPs.
 func (t *teller) around(w way) (s sends) {
-	for k := range t.run.Connections {
-		c := &t.run.Connections[k]
-		for from := range c.Ends {
-			e := &c.Ends[from]
-			if e.Addr == w.from && c.Ends[1-from].Addr == w.to && e.Trouble != nil && e.Trouble.Notified != nil {
-				s.add(c, from, e.Trouble.Notified)
+	for c, from := range t.notified(w) {
+		s.add(c, from, c.Ends[from].Trouble.Notified)
+	}
+	return s
+}
+
+// notified yields the queue pairs of a host that CNPs of another came to, each as an end of its connection.
+func (t *teller) notified(w way) iter.Seq2[*agent.Connection, int] {
+	return func(yield func(*agent.Connection, int) bool) {
+		for k := range t.run.Connections {
+			c := &t.run.Connections[k]
+			for from := range c.Ends {
+				e := &c.Ends[from]
+				if e.Addr == w.from && c.Ends[1-from].Addr == w.to && e.Trouble != nil && e.Trouble.Notified != nil && !yield(c, from) {
+					return
+				}
 			}
 		}
 	}
-	return s
 }
 
 // aroundAll is what the queue pairs of several hosts did.
@@ -155,13 +165,12 @@ func (s *sends) told(from string) string {
 
 // rates says what they sent in a second.
 func (s *sends) rates(from string) string {
-	each := func(bytes float64) string { return rate(uint64(bytes), int64(time.Second)) }
-	told := fmt.Sprintf("%s sent %s on %s until the first CNP to each", from, each(s.before), count(s.n, "queue pair"))
+	told := fmt.Sprintf("%s sent %s on %s until the first CNP to each", from, perSecondOf(s.before), count(s.n, "queue pair"))
 	if s.spanned == s.n {
-		told += fmt.Sprintf(", %s while they came", each(s.during))
+		told += fmt.Sprintf(", %s while they came", perSecondOf(s.during))
 	}
 	if s.left == s.n {
-		told += fmt.Sprintf(", and %s after the last", each(s.after))
+		told += fmt.Sprintf(", and %s after the last", perSecondOf(s.after))
 	}
 	return told
 }
@@ -173,7 +182,7 @@ func unreacting(from packet.Addr) string {
 
 // reactionPoint is where to look then.
 func reactionPoint(from packet.Addr) string {
-	return fmt.Sprintf("congestion control on %v (RoCE reaction point), and its counters of CNPs (rp_cnp_handled, rp_cnp_ignored)", from)
+	return fmt.Sprintf("congestion control on %v (RoCE reaction point: ecn/roce_rp/enable), and its counters of CNPs (rp_cnp_handled, rp_cnp_ignored)", from)
 }
 
 // sending is for how long an end of a connection sent until a time, at least: the gaps between its messages, of which only the sum over the capture is known, are left out. 0: that is not known, as
