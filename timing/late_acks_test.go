@@ -9,7 +9,7 @@ import (
 	"ibwitness/wqe"
 )
 
-// TestAckWaits: a message counts with how long it waited once its last packet was sent, where that asks for an ACK; not one that does not ask, that was retransmitted, or before whose ACK the answer to a READ is due.
+// TestAckWaits: a message counts with how long it waited once its last packet was sent, where that asks for an ACK; not one that does not ask, that was retransmitted, before whose ACK the answer to a READ is due, or whose ACK another tap saw.
 func TestAckWaits(t *testing.T) {
 	s := begin(t, nil)
 	ask := func(us int, fn packet.Fn, psn packet.PSN) {
@@ -28,6 +28,9 @@ func TestAckWaits(t *testing.T) {
 	s.request(30, packet.ReadRequest, 5, 0)
 	ask(31, packet.SendOnly, 6)
 	s.answer(38, packet.Acknowledge, 7)
+	ask(40, packet.SendOnly, 7)
+	s.pair.Ends[0].SQ.Una = 8
+	s.c.Packet(&s.pair, 1, &packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), PSN: 7, Tap: 1, Time: at(900)})
 	want := []AckWait{{at(5), 3 * time.Microsecond, 1088}}
 	if got := s.c.Ends[0].Acks; !slices.Equal(got.List, want) || got.Every != 1 {
 		t.Errorf("%+v, want %+v", got, want)

@@ -32,7 +32,7 @@ type Message struct {
 	Retransmitted uint32 // packets of the request
 	last          packet.PSN
 	unsure        bool // that its answer was not seen shows nothing
-	asks          bool // its last packet asks for an ACK, before which no answer to a READ or an atomic is due
+	asks          bool // its last packet asks for an ACK, before which no answer to a READ or an atomic is due; once it is answered, that the same tap saw the ACK, by the same clock
 }
 
 // Took is how long the message waited for its answer; false: that is not known.
@@ -269,6 +269,7 @@ func (c *Connection) answered(pair *qp.Pair, to int, p *packet.Packet) {
 		}
 		if m.unsure = m.unsure || m.Sent == 0; !m.unsure {
 			m.Answered, m.AnswerFrame = p.Time, p.Frame
+			m.asks = m.asks && p.Tap == m.Tap
 		}
 		done++
 		c.end(to, m)
