@@ -23,7 +23,7 @@ func (t *teller) queuesBeside(i *Incident, c *agent.Connection, o *agent.Operati
 	i.fact("others", beside+" meanwhile")
 	for n, f := range i.FitsWith {
 		if f == allStopped {
-			i.FitsWith[n] = fmt.Sprintf("a thread of the program on %v that serves this queue pair, and not the others, that stood still", i.Peer.Addr)
+			i.FitsWith[n] = fmt.Sprintf("a thread of the program on %v that serves this queue pair, and not the others, that hung", i.Peer.Addr)
 		}
 	}
 }

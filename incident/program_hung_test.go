@@ -12,9 +12,9 @@ import (
 	"ibwitness/upper"
 )
 
-// TestStoodStill: of a receiver that was not ready until the retries were used up it is told that its program had answered nothing for long before, and that its other queues went on; not where it had answered
+// TestProgramHung: of a receiver that was not ready until the retries were used up it is told that its program had answered nothing for long before, and that its other queues went on; not where it had answered
 // until then, where commands take as long at other times, where too few are open, or where the capture has lost packets.
-func TestStoodStill(t *testing.T) {
+func TestProgramHung(t *testing.T) {
 	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
 	const stopped = "10.0.0.2 QP 0x20 answered none of the newest 16 commands of 10.0.0.1 QP 0x20 for 26ms, and then was not ready for a SEND of 100 bytes: it refused it 4 times"
 	for _, k := range []struct {
@@ -24,9 +24,9 @@ func TestStoodStill(t *testing.T) {
 		fits  string
 		facts string
 	}{
-		{"it stood still", func(*agent.Upper, *agent.Result) {}, stopped, "a thread of the program on 10.0.0.2 that serves this queue pair", "10.0.0.2 answered at least 3 commands of 10.0.0.1 on 1 other connection"},
-		{"so did all of it", func(_ *agent.Upper, r *agent.Result) { r.Connections = r.Connections[:1] }, stopped, "a program on 10.0.0.2 that stood still", "16 commands (NVMe over RDMA) had no answer when it was first not ready, though all of them were acknowledged: the oldest, in frame 20, for 26ms; the last reply had come 4ms before it, in frame 19"},
-		{"the others stood still, too", func(_ *agent.Upper, r *agent.Result) { r.Connections[1].Upper.Recent = []int64{at(1900)} }, stopped, "a program on 10.0.0.2 that stood still", "it had answered 600 commands, each within 1ms"},
+		{"it hung", func(*agent.Upper, *agent.Result) {}, stopped, "a thread of the program on 10.0.0.2 that serves this queue pair", "10.0.0.2 answered at least 3 commands of 10.0.0.1 on 1 other connection"},
+		{"so did all of it", func(_ *agent.Upper, r *agent.Result) { r.Connections = r.Connections[:1] }, stopped, "a program on 10.0.0.2 that hung", "16 commands (NVMe over RDMA) had no answer when it was first not ready, though all of them were acknowledged: the oldest, in frame 20, for 26ms; the last reply had come 4ms before it, in frame 19"},
+		{"the others hung, too", func(_ *agent.Upper, r *agent.Result) { r.Connections[1].Upper.Recent = []int64{at(1900)} }, stopped, "a program on 10.0.0.2 that hung", "it had answered 600 commands, each within 1ms"},
 		{"after a reply to an earlier one", func(u *agent.Upper, _ *agent.Result) { u.Recent = []int64{at(2010)} }, strings.Replace(stopped, "26ms", "16ms", 1), "a thread of", "the last reply, to an earlier one, came 10ms after it, in frame 19"},
 		{"it had answered just before", func(u *agent.Upper, _ *agent.Result) { u.Recent = []int64{at(2024)} }, "", "", ""},
 		{"a later one was answered", func(u *agent.Upper, _ *agent.Result) { u.Oldest.Later = 1 }, "", "", ""},

@@ -15,9 +15,9 @@ const (
 	stuckTimes    = 4
 )
 
-// stoodStill tells that the peer of end from had answered none of its commands for long when it was first not ready for the request of stall s: its program had stopped before it was short of receives. said is
+// programHung tells that the peer of end from had answered none of its commands for long when it was first not ready for the request of stall s: its program had stopped before it was short of receives. said is
 // what is told of that. It returns what fits then, and what to look at; nil: it does not tell that.
-func (t *teller) stoodStill(i *Incident, c *agent.Connection, from int, s *qp.Stall, said string) (fits, next []string) {
+func (t *teller) programHung(i *Incident, c *agent.Connection, from int, s *qp.Stall, said string) (fits, next []string) {
 	u := c.Upper
 	if u == nil || !u.Answered || u.Oldest == nil || u.Oldest.From != from || len(u.Recent) == 0 || !t.timed() || t.lossy() {
 		return nil, nil
@@ -38,12 +38,12 @@ func (t *teller) stoodStill(i *Incident, c *agent.Connection, from int, s *qp.St
 	if o.Tap == i.Tap {
 		i.show(o.Frame)
 	}
-	stopped := "a program on %v that stood still, or that waited itself (a lock, its disks), and so answered no commands and posted no receives"
+	stopped := "a program on %v that hung, or that waited itself (a lock, its disks), and so answered no commands and posted no receives"
 	if beside := t.answeredBeside(c, from, max(o.Since, newest), s.Last); beside != "" {
 		i.fact("meanwhile", beside)
-		stopped = "a thread of the program on %v that serves this queue pair, or what it waits for (a lock, its disks), that stood still, and so answered no commands and posted no receives: others went on"
+		stopped = "a thread of the program on %v that serves this queue pair, or what it waits for (a lock, its disks), that hung, and so answered no commands and posted no receives: others went on"
 	}
 	fits = []string{fmt.Sprintf(stopped, i.Peer.Addr)}
-	next = []string{fmt.Sprintf("on %v: what the thread that serves QP 0x%x did from then on, and what it waited for (its stack, CPU, log, the disks behind it)", i.Peer.Addr, i.Peer.QPN)}
+	next = []string{fmt.Sprintf("on %v: what the thread that serves QP 0x%x did from then on, and what it waited for (its stack, CPU, log, its disks)", i.Peer.Addr, i.Peer.QPN)}
 	return fits, next
 }
