@@ -31,3 +31,24 @@ errors:
 		}
 	}
 }
+
+// TestRetransmissionLostMeanwhile: a requester that goes on with new requests while its receiver waits for one that it had asked for makes no progress since that NAK; where what it retransmits comes,
+// it does.
+func TestRetransmissionLostMeanwhile(t *testing.T) {
+	const scene = `
+about: WRITEs a packet of one of which is damaged, while others follow
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 1024, timeout: 13, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+work:
+  - {qp: a1, op: write, length: 8192, repeat: 20, every: 5ms}
+taps: [middle]
+errors:
+  - {do: corrupt, from: a, psn: 0x10004a, flip: 1, count: `
+	const waits = "Nothing that 10.1.0.1 QP 0x9bc sent to 10.1.0.2 QP 0xa32 was answered for 104ms; then it went on."
+	for count, want := range map[string]bool{"2}\n": true, "1}\n": false} {
+		if got := reasons(t, scene+count); !strings.Contains(got, "damage (proven)") || strings.Contains(got, waits) != want {
+			t.Errorf("%q: %s", count, got)
+		}
+	}
+}

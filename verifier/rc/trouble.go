@@ -45,8 +45,8 @@ func (v *Verifier) begins(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 		return false // others may have overtaken it: if they follow once more, the round begins with them
 	}
 	if known {
-		if sent == 0 && w != nil && w == q.Messages.Newest() && w.First == q.Una {
-			sent = max(q.Last.Time, q.TimerStart) // it asks for no ACK yet, and nothing before it waits for one: the timer began with it, not with the last progress
+		if sent == 0 {
+			sent = waitsSince(c, from, p, w, cause)
 		}
 		v.goesBack(c, from, p, w, cause, sent, shown)
 		if cause == qp.SequenceAsked && unnumbered && !shown {
@@ -59,6 +59,18 @@ func (v *Verifier) begins(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	}
 	q.CountStalled(p, c.Ends[from].Sums())
 	return false
+}
+
+// waitsSince is since when request p of message w waits, with which a round begins, where that is not known from when w asked for its answer; 0: since the timer began.
+func waitsSince(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, cause qp.RetransmissionCause) int64 {
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
+	switch nak := &r.NAK; {
+	case cause == qp.TimerExpired && nak.PSN == p.PSN && nak.Time != 0 && nak.Time == r.Last.Time && nak.Time < q.TimerStart:
+		return nak.Time // its receiver has waited for it all the time, though the requester went on with new requests
+	case w != nil && w == q.Messages.Newest() && w.First == q.Una:
+		return max(q.Last.Time, q.TimerStart) // it asks for no ACK yet, and nothing before it waits for one: the timer began with it, not with the last progress
+	}
+	return 0
 }
 
 // goesOn notes that a round goes on with request p.
