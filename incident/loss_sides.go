@@ -64,6 +64,7 @@ func (t *teller) sidesOfTap(i *Incident, x packet.Addr) bool {
 
 // lossesBySide adds up what was lost between host x and each other.
 func (t *teller) lossesBySide(x packet.Addr) (list []lossSides) {
+	places := map[packet.Addr]int{} // in the list
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		if !c.Service.Reliable() {
@@ -73,9 +74,10 @@ func (t *teller) lossesBySide(x packet.Addr) (list []lossSides) {
 		if c.Ends[1].Addr == x {
 			at = 1
 		}
-		k := slices.IndexFunc(list, func(s lossSides) bool { return s.host == c.Ends[1-at].Addr })
-		if k < 0 {
+		k, known := places[c.Ends[1-at].Addr]
+		if !known {
 			k, list = len(list), append(list, lossSides{host: c.Ends[1-at].Addr})
+			places[list[k].host] = k
 		}
 		s := &list[k]
 		for from := range c.Ends {

@@ -50,21 +50,50 @@ func LateAcksOf(hosts int, list []Asked) (l LateAcks, ok bool) {
 	for h := range to {
 		slices.SortFunc(to[h], func(a, b askedWait) int { return cmp.Compare(a.At, b.At) })
 	}
-	for h := range to {
-		if l, ok := lateAcksOf(to, h); ok {
+	slowest, medians, next, asked := slowestMedian(to)
+	for h, list := range to {
+		beside, most := asked, next
+		if len(list) >= lateMessages {
+			beside--
+		}
+		if h != slowest {
+			most = medians[slowest]
+		}
+		if beside < lateHosts-1 {
+			continue
+		}
+		if l, ok := lateAcksOf(to, h, max(lateTimes*most, lateAcks)); ok {
 			return l, true
 		}
 	}
 	return l, false
 }
 
-func lateAcksOf(to [][]askedWait, host int) (l LateAcks, ok bool) {
-	l.Host = host
-	_, _, least, ok := others(to, host, 0)
-	if !ok {
-		return l, false
+// slowestMedian finds the host whose ACKs take longest in the median, those medians, how long those of every other take at most, and how many hosts are asked.
+func slowestMedian(to [][]askedWait) (slowest int, medians []time.Duration, next time.Duration, asked int) {
+	medians = make([]time.Duration, len(to))
+	for h, list := range to {
+		if len(list) == 0 {
+			continue
+		}
+		if medians[h] = medianWait(list); medians[h] > medians[slowest] {
+			slowest = h
+		}
+		if len(list) >= lateMessages {
+			asked++
+		}
 	}
-	least = max(lateTimes*least, lateAcks)
+	for h, m := range medians {
+		if h != slowest {
+			next = max(next, m)
+		}
+	}
+	return slowest, medians, next, asked
+}
+
+// lateAcksOf is a host whose ACKs take so long at least.
+func lateAcksOf(to [][]askedWait, host int, least time.Duration) (l LateAcks, ok bool) {
+	l.Host = host
 	cut, ok := since(to[host], least)
 	if !ok {
 		return l, false

@@ -12,21 +12,47 @@ import (
 const (
 	endedTogether = int64(time.Second) // within which a host disconnects several connections at once
 	fewestEnded   = 2
+	mostEnded     = 64          // connections between two hosts that are looked at for it
 	fewestAlive   = 2           // Keep Alives that were answered
 	aliveApart    = time.Second // from when on after the newest of them its absence is told
 )
 
 // ended tells of hosts that disconnected all connections which another had with them, which then connected once more: it had not wanted them to end.
 func (t *text) ended() {
-	told := map[[2]packet.Addr]bool{}
+	between, order := map[[2]packet.Addr][]*agent.Connection{}, [][2]packet.Addr(nil) // by pair of hosts, the lower address first
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
+		pair := [2]packet.Addr{c.Ends[0].Addr, c.Ends[1].Addr}
+		if pair[0] == pair[1] || !c.Service.Reliable() {
+			continue
+		}
+		if pair[1].Compare(pair[0]) < 0 {
+			pair[0], pair[1] = pair[1], pair[0]
+		}
+		if between[pair] == nil {
+			order = append(order, pair)
+		}
+		between[pair] = append(between[pair], c)
+	}
+	for _, pair := range order {
+		t.endedBetween(between[pair])
+	}
+}
+
+// endedBetween tells of the connections of two hosts, once for each of these.
+func (t *text) endedBetween(list []*agent.Connection) {
+	told, tried := map[packet.Addr]bool{}, 0
+	for _, c := range list {
 		peer, ok := closedBy(c)
-		if pair := [2]packet.Addr{c.Closed.By, peer}; ok && !told[pair] {
-			if s := t.endedAll(c, peer); s != "" {
-				told[pair] = true
-				t.prose("  ", s)
-			}
+		if !ok || told[c.Closed.By] {
+			continue
+		}
+		if tried++; tried > mostEnded {
+			return // hosts that connect again and again
+		}
+		if s := t.endedAll(list, c, peer); s != "" {
+			told[c.Closed.By] = true
+			t.prose("  ", s)
 		}
 	}
 }
@@ -34,7 +60,7 @@ func (t *text) ended() {
 // closedBy returns the peer of the end that disconnected a connection.
 func closedBy(c *agent.Connection) (peer packet.Addr, ok bool) {
 	switch by := c.Closed.By; {
-	case c.Closed.At == 0 || !c.Service.Reliable() || c.Ends[0].Addr == c.Ends[1].Addr:
+	case c.Closed.At == 0:
 	case by == c.Ends[0].Addr:
 		return c.Ends[1].Addr, true
 	case by == c.Ends[1].Addr:
@@ -43,20 +69,15 @@ func closedBy(c *agent.Connection) (peer packet.Addr, ok bool) {
 	return peer, false
 }
 
-// endedAll tells of connection c, the first that its end disconnected, and the others with the same peer; "": some of them went on, or the peer did not connect once more.
-func (t *text) endedAll(c *agent.Connection, peer packet.Addr) string {
+// endedAll tells of connection c, which an end disconnected, and the others of a list between the same hosts; "": some of them went on, or the peer did not connect once more.
+func (t *text) endedAll(list []*agent.Connection, c *agent.Connection, peer packet.Addr) string {
 	by, first := c.Closed.By, c.Closed
 	n, newest, keeps := 0, int64(0), agent.Class{}
 	var next *agent.Connection
-	for i := range t.res.Connections {
-		d := &t.res.Connections[i]
-		a, b := d.Ends[0].Addr, d.Ends[1].Addr
-		if a != by && a != peer || b != by && b != peer || a == b || !d.Service.Reliable() {
-			continue
-		}
+	for _, d := range list {
 		switch {
 		case d.First > c.Closed.At:
-			if d.PairedBy == agent.ByCM && a == peer && (next == nil || d.First < next.First) {
+			if d.PairedBy == agent.ByCM && d.Ends[0].Addr == peer && (next == nil || d.First < next.First) {
 				next = d
 			}
 			continue
