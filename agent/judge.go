@@ -17,7 +17,7 @@ type judge struct {
 // Message has the service agent of a connection verify a packet of it.
 func (j judge) Message(c *connection.Connection, from int, p *packet.Packet) {
 	j.t.services[c.Service].Packet(&c.Pair, from, p)
-	if c.Service == packet.RC && headed(c, from, p.Opcode) {
+	if c.Service == packet.RC && headed(c, &c.Ends[from&1], p.Opcode) {
 		j.t.head(c, from, p)
 	}
 	if j.t.timings != nil {

@@ -256,13 +256,14 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 	if t.table.BeginsLife(p) {
 		return false
 	}
-	if len(t.former) > 0 && t.late(c, from, p) {
+	if t.former != nil && t.late(c, from, p) {
 		return true
 	}
 	if pair := connection.QPs(c); t.header.UsualFlow(pair, from, p) {
-		pair.Ends[from&1].Direction.CountPacket(p.PayloadLen)
+		end := &pair.Ends[from&1]
+		end.Direction.CountPacket(p.PayloadLen)
 		t.rc.Packet(pair, from, p)
-		if headed(c, from, p.Opcode) {
+		if headed(c, end, p.Opcode) {
 			t.head(c, from, p)
 		}
 		if t.timings != nil {
@@ -290,7 +291,7 @@ func (t *Transport) sound(c *connection.Connection, from int, p *packet.Packet) 
 
 // verify has the verifiers of its connection judge a packet.
 func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet) {
-	if len(t.former) > 0 && t.late(c, from, p) {
+	if t.former != nil && t.late(c, from, p) {
 		return
 	}
 	if c.Closed && !c.WentOn(p) {
@@ -311,7 +312,7 @@ func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet)
 	}
 	t.services[c.Service].Packet(&c.Pair, from, p)
 	c.ClearAssumed()
-	if c.Service == packet.RC && headed(c, from, p.Opcode) {
+	if c.Service == packet.RC && headed(c, &c.Ends[from&1], p.Opcode) {
 		t.head(c, from, p)
 	}
 	if t.timings != nil {

@@ -91,8 +91,8 @@ const (
 )
 
 // headed reports whether a packet of RC with an opcode from an end is looked at: of a connection that is followed, or is new.
-func headed(c *connection.Connection, from int, o packet.Opcode) bool {
-	return (sendHeads|writeHeads|writeEnds|reads)>>(o&0x1F)&1 != 0 && o < 0x20 && (c.Ends[from&1].SQ.Count <= young || c.Headed())
+func headed(c *connection.Connection, end *qp.QP, o packet.Opcode) bool {
+	return (end.SQ.Count <= young || c.Headed()) && o < 0x20 && (sendHeads|writeHeads|writeEnds|reads)>>o&1 != 0
 }
 
 // uppers are the protocols above the transport of the connections of which one was recognized, or seems to be.

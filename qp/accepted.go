@@ -32,58 +32,47 @@ func RightOf(o wqe.Op) Right {
 // String names the operations that need it.
 func (r Right) String() string { return [...]string{"RDMA READs", "RDMA WRITEs", "atomics"}[r] }
 
-// Accepted is which bytes were accepted with which R_Keys by messages that are no longer kept, of all connections: what a refusal is compared with. It has room for so many
-// ranges, however many R_Keys there are: a newer one takes the place of the one of its set that was noted longest ago.
+// Accepted is which bytes were accepted with which R_Keys by messages that are no longer kept, of all connections: what a refusal is compared with. It has room for so
+// many ranges, however many R_Keys there are: a newer one takes the place of the oldest. Ranges are written one after the other, as a cache likes it, and that of an R_Key
+// which is used again when half of them are newer is written anew, so that R_Keys in use stay.
 type Accepted struct {
-	sets *[acceptedSets]acceptedSet // nil: there are none
+	log *acceptedLog // nil: there are none
 }
 
-const acceptedSets = 512
+// acceptedLog is the ranges, and where to find them.
+type acceptedLog struct {
+	ranges [acceptedRanges]accepted
+	n      uint32                // how many were written, modulo 2^32: number i is at i modulo the places
+	hints  [acceptedHints]uint32 // by hash of the R_Key: low bits of the number of its newest range, whether that was used again, and other bits of the hash
+}
 
-// acceptedSet is the places in which a range may be.
-type acceptedSet [4]accepted
+const (
+	acceptedRanges = 2048 // a power of two
+	acceptedHints  = 1024
+
+	hintUsed = 1 << 16 // below it are the bits of the number, above it those of the hash
+)
 
 // accepted is the range of one R_Key of a send queue.
 type accepted struct {
-	owner     uintptr // ring of its send queue, and right that the messages needed; 0: the place is free
+	keyOf
 	low, high uint64
-	rkey      uint32
 	lowAt     uint32 // low bits of the frames that named the first byte, the last one, and the newest of all
 	highAt    uint32
 	newest    uint32
 }
 
-// ownerOf is the owner of ranges of a ring for a right, which the low bits of its address have room for.
-func ownerOf(r *Ring, right Right) uintptr { return uintptr(unsafe.Pointer(r)) | uintptr(right) }
-
-// queue is the address of the ring that a range is of.
-func (x *accepted) queue() uintptr { return x.owner &^ uintptr(numRights) }
-
-// set returns where the ranges of an R_Key for a right are, in requests to a queue pair.
-func (a *Accepted) set(to, key uint32, right Right) *acceptedSet {
-	const spread = 0x9e3779b97f4a7c15
-	return &a.sets[(uint64(to)<<34^uint64(key)<<2^uint64(right))*spread>>40%acceptedSets]
+// keyOf is an R_Key and what it was used for.
+type keyOf struct {
+	ring uintptr // address of the ring of the send queue
+	key  uint32  // 0: there is none
+	use  uint32  // queue pair that the requests go to, and above its 24 bits the right that they need
 }
 
-// of returns the range of an R_Key, which is not 0; nil: there is none.
-func (s *acceptedSet) of(owner uintptr, key uint32) *accepted {
-	for k := range s {
-		if x := &s[k]; x.rkey == key && x.owner == owner {
-			return x
-		}
-	}
-	return nil
-}
-
-// oldest returns the place for a new range: that of the range which was noted longest ago. A free one is as if it had been noted in frame 0.
-func (s *acceptedSet) oldest() *accepted {
-	x := &s[0]
-	for k := 1; k < len(s); k++ {
-		if y := &s[k]; int32(y.newest-x.newest) < 0 {
-			x = y
-		}
-	}
-	return x
+// hash returns where the hint of an R_Key is, and its bits of the hash.
+func (k *keyOf) hash() (at, hint uint32) {
+	h := (uint64(k.ring)<<20 ^ uint64(k.use)<<34 ^ uint64(k.key)) * 0x9e3779b97f4a7c15
+	return uint32(h >> 32 % acceptedHints), uint32(h>>32) &^ (2*hintUsed - 1)
 }
 
 // note notes message w of a ring, which is acknowledged, and whose requests go to queue pair to.
@@ -95,72 +84,71 @@ func (a *Accepted) note(r *Ring, to uint32, w *wqe.SendWQE) {
 	if low == high {
 		return // whoever needs no byte is asked for no R_Key
 	}
-	if a.sets == nil {
-		a.sets = new([acceptedSets]acceptedSet)
+	if a.log == nil {
+		a.log = new(acceptedLog)
 	}
-	right := RightOf(w.Op)
-	owner, set := ownerOf(r, right), a.set(to, w.RKey, right)
-	x := set.of(owner, w.RKey)
-	if x == nil {
-		*set.oldest() = accepted{owner, low, high, w.RKey, w.Frame, w.Frame, w.Frame}
+	l := a.log
+	k := keyOf{uintptr(unsafe.Pointer(r)), w.RKey, to | uint32(RightOf(w.Op))<<24}
+	at, hint := k.hash()
+	h := l.hints[at]
+	if h&^(2*hintUsed-1) == hint && l.extend(at, k, low, high, w.Frame) {
 		return
 	}
-	x.newest = w.Frame
+	if h&hintUsed == 0 || l.old(h) {
+		l.hints[at] = hint | l.n%hintUsed
+	}
+	x := l.next()
+	x.keyOf, x.low, x.high = k, low, high
+	x.lowAt, x.highAt, x.newest = w.Frame, w.Frame, w.Frame
+}
+
+// old reports whether half of the ranges are newer than that of a hint.
+func (l *acceptedLog) old(hint uint32) bool { return (l.n-hint)%hintUsed > acceptedRanges/2 }
+
+// next returns the place of the next range.
+func (l *acceptedLog) next() *accepted {
+	x := &l.ranges[l.n%acceptedRanges]
+	l.n++
+	return x
+}
+
+// extend notes what a message adds to the range that a hint names, and reports whether that is the range of its R_Key.
+func (l *acceptedLog) extend(at uint32, k keyOf, low, high uint64, frame uint32) bool {
+	h := &l.hints[at]
+	x := &l.ranges[*h%acceptedRanges]
+	if x.keyOf != k {
+		return false
+	}
+	x.newest = frame
 	if low < x.low {
-		x.low, x.lowAt = low, w.Frame
+		x.low, x.lowAt = low, frame
 	}
 	if high > x.high {
-		x.high, x.highAt = high, w.Frame
+		x.high, x.highAt = high, frame
 	}
+	if l.old(*h) {
+		*h = *h&^(hintUsed-1) | l.n%hintUsed
+		*l.next() = *x
+	}
+	*h |= hintUsed
+	return true
 }
 
-// before returns the bytes that were accepted with an R_Key before what a ring keeps, by the right that they need. near is a frame near which they were.
-func (a *Accepted) before(r *Ring, to, key uint32, near uint64) (list [numRights]AcceptedRange) {
-	if a.sets == nil || key == 0 {
-		return list
+// rangesOf returns the bytes that were accepted with each R_Key, by the right that they need, by queue pair to before what a ring keeps. near is a frame near which they were.
+func (a *Accepted) rangesOf(r *Ring, to uint32, near uint64) map[uint32][numRights]AcceptedRange {
+	if a.log == nil {
+		return nil
 	}
-	for right := range numRights {
-		if x := a.set(to, key, right).of(ownerOf(r, right), key); x != nil {
-			at := func(frame uint32) uint64 { return packet.FrameNear(near, frame) }
-			list[right] = AcceptedRange{x.low, x.high, at(x.lowAt), at(x.highAt), at(x.newest)}
+	all := map[uint32][numRights]AcceptedRange{}
+	for i := range uint32(acceptedRanges) { // from the oldest on
+		x := &a.log.ranges[(a.log.n+i)%acceptedRanges]
+		if x.key == 0 || x.ring != uintptr(unsafe.Pointer(r)) || x.use&0xFFFFFF != to {
+			continue
 		}
+		at := func(frame uint32) uint64 { return packet.FrameNear(near, frame) }
+		ranges := all[x.key]
+		ranges[x.use>>24].join(AcceptedRange{x.low, x.high, at(x.lowAt), at(x.highAt), at(x.newest)})
+		all[x.key] = ranges
 	}
-	return list
-}
-
-// used returns the frame of the newest message of a ring that was accepted for a right, with any R_Key; 0: none is known.
-func (a *Accepted) used(r *Ring, right Right, near uint64) (frame uint64) {
-	owner := ownerOf(r, right)
-	a.each(func(x *accepted) {
-		if x.owner == owner {
-			frame = max(frame, packet.FrameNear(near, x.newest))
-		}
-	})
-	return frame
-}
-
-// ownKeys counts the R_Keys with which messages of a ring were accepted; several says that more than one message was with one of them.
-func (a *Accepted) ownKeys(r *Ring) (n uint32, several bool) {
-	queue := ownerOf(r, 0)
-	a.each(func(x *accepted) {
-		if x.queue() == queue {
-			n++
-			several = several || x.lowAt != x.newest || x.highAt != x.newest
-		}
-	})
-	return n, several
-}
-
-// each calls a function for every range that there is.
-func (a *Accepted) each(f func(x *accepted)) {
-	if a.sets == nil {
-		return
-	}
-	for i := range a.sets {
-		for k := range a.sets[i] {
-			if x := &a.sets[i][k]; x.owner != 0 {
-				f(x)
-			}
-		}
-	}
+	return all
 }

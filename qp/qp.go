@@ -201,7 +201,7 @@ type Pair struct {
 	Paired      bool  // both directions are known to belong together
 	Lossy       bool  // the capture says, or its packets show, that the tap missed some of this connection
 	Invalidated bool  // one end's SendQueue.InvRKey is set
-	sealed      uint8 // by end, see Seal; and looked
+	sealed      uint8 // by end, see Seal; and looked, headed and a number
 	Guessed     Guess
 	seldom      bool   // there is some of Seldom
 	PMTU        uint32 // bytes; 0: not known
@@ -340,18 +340,30 @@ func (c *Pair) RQ(i int) *ReceiveQueue {
 // LastTime is the time of the newest packet that an end has sent.
 func (c *Pair) LastTime(i int) int64 { return max(c.Ends[i].SQ.Last.Time, c.RQ(i).Last.Time) }
 
-// In Pair.sealed, looked says that the connection is to be looked at, and the bits from number on by which of its looks.
+// In Pair.sealed, looked says that the connection is to be looked at, headed that the heads of its messages are, and the bits from number on by which of its looks.
 const (
 	looked = 4
-	number = 3
+	headed = 8
+	number = 4
 )
+
+// Headed reports whether the heads of the messages of the connection are looked at.
+func (c *Pair) Headed() bool { return c.sealed&headed != 0 }
+
+// SetHeaded has the heads of the messages of the connection be looked at, or not.
+func (c *Pair) SetHeaded(on bool) {
+	c.sealed &^= headed
+	if on {
+		c.sealed |= headed
+	}
+}
 
 // Looked reports whether the connection is to be looked at for what its ends leave undone.
 func (c *Pair) Looked() bool { return c.sealed&looked != 0 }
 
 // Look has the connection be looked at, by the next one of the few numbers that there are.
 func (c *Pair) Look() (n uint8) {
-	c.sealed = c.sealed&(looked-1) | looked | (c.sealed>>number+1)<<number
+	c.sealed = c.sealed&(1<<number-1) | looked | (c.sealed>>number+1)<<number
 	return c.sealed >> number
 }
 

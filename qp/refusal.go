@@ -69,10 +69,13 @@ func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accep
 
 // beside looks through the requests that are kept for what they say of request w, which NAK p refuses.
 func (s *SendQueue) beside(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accepted) (b Beside) {
-	b.SameKey = a.before(&s.Messages, by, w.RKey, p.Frame)
-	b.HadRight = a.used(&s.Messages, RightOf(w.Op), p.Frame)
-	own, several := a.ownKeys(&s.Messages)
-	newest := uint32(0)
+	before := a.rangesOf(&s.Messages, by, p.Frame)
+	b.SameKey = before[w.RKey]
+	own, several, newest := uint32(len(before)), false, uint32(0)
+	for _, ranges := range before {
+		b.HadRight = max(b.HadRight, ranges[RightOf(w.Op)].Newest)
+		several = several || shared(&ranges)
+	}
 	for i := range s.Messages.Len() {
 		m := s.Messages.At(i)
 		if m == w || m.RKey == 0 || !m.Has(wqe.Whole) {
@@ -85,8 +88,8 @@ func (s *SendQueue) beside(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accep
 				b.Next = at
 			}
 		case m.Has(wqe.Ended) && (m.Has(wqe.Answered) || !m.Op.Responded()):
-			x := a.before(&s.Messages, by, m.RKey, p.Frame)
-			several = several || m.RKey == w.RKey || m.RKey == newest || x != [numRights]AcceptedRange{}
+			_, again := before[m.RKey]
+			several = several || m.RKey == w.RKey || m.RKey == newest || again
 			newest = m.RKey
 			own++
 			b.accepted(m, w, at)
@@ -96,6 +99,20 @@ func (s *SendQueue) beside(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accep
 		b.OwnKeys = own
 	}
 	return b
+}
+
+// shared reports whether ranges of an R_Key are of more than one message.
+func shared(ranges *[numRights]AcceptedRange) bool {
+	n := 0
+	for i := range ranges {
+		if x := &ranges[i]; x.Newest != 0 {
+			n++
+			if x.LowAt != x.Newest || x.HighAt != x.Newest {
+				n++
+			}
+		}
+	}
+	return n > 1
 }
 
 // before looks through the READs, atomics and WRITEs that are kept for what they say of one of them, w, which NAK p refuses.
@@ -137,21 +154,25 @@ func (b *Beside) accepted(m, w *wqe.SendWQE, at KeyAt) {
 		}
 		return
 	}
-	b.SameKey[RightOf(m.Op)].add(low, high, at.Frame)
+	b.SameKey[RightOf(m.Op)].join(AcceptedRange{low, high, at.Frame, at.Frame, at.Frame})
 	if covers {
 		b.Covering, b.CoveringOp = at, m.Op
 	}
 }
 
-func (r *AcceptedRange) add(low, high, frame uint64) {
-	first := r.Newest == 0
-	if first || low < r.Low {
-		r.Low, r.LowAt = low, frame
+// join adds what later requests named.
+func (r *AcceptedRange) join(x AcceptedRange) {
+	if r.Newest == 0 {
+		*r = x
+		return
 	}
-	if first || high > r.High {
-		r.High, r.HighAt = high, frame
+	if x.Low < r.Low {
+		r.Low, r.LowAt = x.Low, x.LowAt
 	}
-	r.Newest = frame
+	if x.High > r.High {
+		r.High, r.HighAt = x.High, x.HighAt
+	}
+	r.Newest = x.Newest
 }
 
 // extent is which bytes a request names: the first, and the one after the last.

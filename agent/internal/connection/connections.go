@@ -45,7 +45,6 @@ const (
 	kept                         // another is misdirected from it
 	initiator0                   // of XRC: the end that sends the requests; neither: not known
 	initiator1
-	headed // the heads of its messages are looked at
 )
 
 // Dead reports whether a connection was merged into another.
@@ -59,17 +58,6 @@ func (c *Connection) Leave(leaves bool) {
 	c.state &^= leaving
 	if leaves {
 		c.state |= leaving
-	}
-}
-
-// Headed reports whether the heads of the messages of a connection are looked at.
-func (c *Connection) Headed() bool { return c.state&headed != 0 }
-
-// SetHeaded has the heads of the messages of a connection be looked at, or not.
-func (c *Connection) SetHeaded(on bool) {
-	c.state &^= headed
-	if on {
-		c.state |= headed
 	}
 }
 
