@@ -202,13 +202,13 @@ func otherPacketSent(r *qp.ReceiveQueue, p *packet.Packet) bool {
 	return p.Opcode.Fn() != packet.Acknowledge && verifier.Numbered(p) && p.IPID != r.Last.ID+1
 }
 
-// countsLater judges a response that counts messages after its PSN which have been sent: the answer to a duplicate, or READs and atomics that were accepted, or
+// countsLater judges a response that counts messages after its PSN which have been sent: the answer to a duplicate, or what was accepted or executed before it left, or
 // the responder has executed them since.
 func (v *Verifier) countsLater(c *qp.Pair, from int, p *packet.Packet, n *miscount, d rule.Verdict) {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	switch {
 	case r.DuplicateRequest || p.PSN.Before(q.Una): // answers to duplicates carry the newest MSN
-	case readsAhead(q, p.PSN, n.over):
+	case countedAhead(q, p, n.over):
 		q.CountAhead(qp.Overcount{
 			Time: p.Time, Frame: p.Frame, Tap: p.Tap, PSN: p.PSN, MSN: p.MSN, Expected: (r.MSN.Base + n.least) & packet.PSNMask, IPID: p.IPID, Opcode: p.Opcode, Set: true,
 		})
@@ -219,7 +219,7 @@ func (v *Verifier) countsLater(c *qp.Pair, from int, p *packet.Packet, n *miscou
 	}
 }
 
-// overcount judges, with response p, one before it that counted READs or atomics after its PSN: they were accepted then, so that p counts them too.
+// overcount judges, with response p, one before it that counted messages after its PSN: they were accepted or executed then, so that p counts them too.
 // over is how many messages after its own PSN p counts.
 func (v *Verifier) overcount(c *qp.Pair, from int, p *packet.Packet, over int) {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
@@ -233,7 +233,7 @@ func (v *Verifier) overcount(c *qp.Pair, from int, p *packet.Packet, over int) {
 	v.Report(c, from, &before, rule.Verdict{
 		Rule: rule.RCRSP013, Class: rule.Violation, Role: rule.Responder,
 		Wants: rule.Want(expect.MSN, uint64(a.Expected)), Expected: fmt.Sprintf("MSN %d", a.Expected), Actual: fmt.Sprintf("MSN %d", a.MSN),
-		Detail: "it counts requests after its PSN as accepted, and the next MSN does not", Evidence: []uint64{p.Frame},
+		Detail: "it counts requests after its PSN, and the next MSN does not", Evidence: []uint64{p.Frame},
 	})
 }
 
@@ -324,11 +324,15 @@ func completed(q *qp.SendQueue, psn packet.PSN) (n, begun uint32, epoch uint8, o
 	return w.Ordinal, (w.Ordinal + 1) & packet.PSNMask, w.Epoch, true
 }
 
-// readsAhead reports whether the n messages after psn are READs or atomics, which may be counted when they are accepted, before their
-// responses leave.
-func readsAhead(q *qp.SendQueue, psn packet.PSN, n int) bool {
-	for i := q.Messages.UpTo(psn) + 1; n > 0; i, n = i+1, n-1 {
-		if i >= q.Messages.Len() || !q.Messages.At(i).Op.Responded() {
+// countedAhead reports whether response p may count the n messages after its PSN: READs and atomics are counted when they are accepted, before their responses leave, and
+// SENDs and WRITEs when they are executed, which a READ or atomic before them, whose response waits to leave, does not keep from.
+func countedAhead(q *qp.SendQueue, p *packet.Packet, n int) bool {
+	waited := p.Opcode.Fn() != packet.Acknowledge
+	for i := q.Messages.UpTo(p.PSN) + 1; n > 0; i, n = i+1, n-1 {
+		if i >= q.Messages.Len() {
+			return false
+		}
+		if w := q.Messages.At(i); !w.Op.Responded() && !(waited && w.Has(wqe.Ended)) {
 			return false
 		}
 	}
