@@ -167,6 +167,7 @@ func (v *Verifier) cnpDSCP(c *qp.Pair, from int, p *packet.Packet) {
 // pace is how much a QP had sent when CNPs came to it, one soon after the other.
 type pace struct {
 	n    int
+	last int64 // when the newest of them came
 	seen [8]struct {
 		time  int64
 		bytes uint64
@@ -176,15 +177,20 @@ type pace struct {
 
 const (
 	pressing = int64(time.Millisecond) // between CNPs that follow one another
+	settling = int64(time.Millisecond) // in which a sender slows down, and the queue before the tap, whose pace the tap sees until then, drains
 	worth    = 16 << 10                // bytes from which on a rate means something
 	slower   = 0.75                    // of the fastest rate: who sends less has slowed down, though not any more since the last of them
 )
 
-// add takes a CNP, when a QP had sent so many bytes. Of eight in a row it returns how many bytes a second came between the first four, and between the others, and whether that tells
-// of a sender which does not slow down.
+// add takes a CNP, when a QP had sent so many bytes. Of those in a row it returns how many bytes a second came between the first four, and between four after a sender has had the
+// time to slow down, and whether that tells of one which does not.
 func (s *pace) add(now int64, bytes uint64) (first, second float64, judged, steady bool) {
-	if s.n > 0 && now-s.seen[s.n-1].time > pressing {
+	if now-s.last > pressing {
 		s.n = 0
+	}
+	s.last = now
+	if s.n == len(s.seen)/2 && now-s.seen[0].time < settling {
+		return 0, 0, false, false
 	}
 	s.seen[s.n].time, s.seen[s.n].bytes = now, bytes
 	if s.n++; s.n < len(s.seen) {
@@ -204,7 +210,7 @@ func (s *pace) add(now int64, bytes uint64) (first, second float64, judged, stea
 	return first, second, true, second >= first && second >= slower*s.fastest
 }
 
-// slowsDown judges, over eight CNPs in a row, that the requester to which they go sends slower by and by, or has done so before (rule CNG-RP-001).
+// slowsDown judges, over CNPs in a row, that the requester to which they go sends slower by and by, or has done so before (rule CNG-RP-001).
 func (v *Verifier) slowsDown(c *qp.Pair, who int, p *packet.Packet, q *marked) {
 	first, second, judged, steady := q.pace.add(p.Time, c.Ends[who].Sums().Bytes)
 	if !judged {
