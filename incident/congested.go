@@ -35,9 +35,28 @@ func (t *teller) congested(ways []*onWay) {
 		}
 		of[w.to] = append(of[w.to], w)
 	}
+	t.countMarks(ways)
 	for _, to := range receivers {
 		if list := of[to]; !t.slight(list) {
 			t.congestion(to, list)
+		}
+	}
+}
+
+// countMarks takes, of the ways on which packets were marked, how many were from what was measured of their connections, where the events are fewer: of these, not all are kept.
+func (t *teller) countMarks(ways []*onWay) {
+	measured := map[way]uint64{}
+	for k := range t.run.Connections {
+		c := &t.run.Connections[k]
+		for e := range c.Ends {
+			if c.Timing != nil {
+				measured[way{c.Ends[e].Addr, c.Ends[1-e].Addr}] += c.Timing.Ends[e].Marked
+			}
+		}
+	}
+	for _, w := range ways {
+		if w.marked.n > 0 {
+			w.marked.n = max(w.marked.n, measured[w.way])
 		}
 	}
 }

@@ -75,6 +75,7 @@ func TestSenders(t *testing.T) {
 			a := packet.IPv4Addr([]byte{10, 0, 0, byte(n + 1)})
 			c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: uint64(n + 1), Timing: &timing.Connection{}}
 			c.Timing.Ends[0].Series = timing.Series{Start: second(1), Width: int64(100 * time.Millisecond), Slots: slices.Repeat([]timing.Slot{{Bytes: sent}}, 10)}
+			c.Timing.Ends[0].Marked = 11 // one more than there are events
 			c.Ends[0], c.Ends[1] = agent.End{Addr: a, Packets: 99, Last: second(2)}, agent.End{Addr: b, Packets: 9, Last: second(2)}
 			r.Connections = append(r.Connections, c)
 			for k := range int64(10) {
@@ -95,9 +96,9 @@ func TestSenders(t *testing.T) {
 		}
 		return s.String()
 	}
-	const what = "The network marked 30 packets from 3 hosts to 10.0.0.9 as having met congestion, and 10.0.0.9 asked them to slow down with 12 CNPs."
+	const what = "The network marked 33 packets from 3 hosts to 10.0.0.9 as having met congestion, and 10.0.0.9 asked them to slow down with 12 CNPs."
 	got := told(1e6, 9e6, 1e6)
-	for _, want := range []string{what, "senders: 10.0.0.2 (10 marked, 10 CNPs, 720 Mbit/s), 10.0.0.1 (10 marked, 1 CNP, 80 Mbit/s) and 10.0.0.3 (", "share: 10.0.0.2 sent 82 % of it, and 10 of the 12 CNPs went to it", "a sender that does not react: congestion control of 10.0.0.2"} {
+	for _, want := range []string{what, "senders: 10.0.0.2 (11 marked, 10 CNPs, 720 Mbit/s), 10.0.0.1 (11 marked, 1 CNP, 80 Mbit/s) and 10.0.0.3 (", "share: 10.0.0.2 sent 82 % of it, and 10 of the 12 CNPs went to it", "a sender that does not react: congestion control of 10.0.0.2"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("told %s\nwant %q", got, want)
 		}

@@ -47,7 +47,7 @@ func (t *teller) paused() {
 		}
 		t.mannerOfPauses(i, p)
 		t.tell(i, fmt.Sprint(p.From, p.All, p.Priority, p.Tap))
-		t.stormed(i, p)
+		t.stormed(i, p, what)
 	}
 }
 

@@ -24,16 +24,16 @@ func letsGo(p *link.Paused) bool {
 	return (p.Frames-p.Resumed)/p.Begun < stormFrames || p.Longest < stormTime
 }
 
-// stormed notes a pause that a port did not let go of, where it is known whose packets wait for its end. Pause frames do not pass a switch: what the tap shows passes that link, and where all of it is of
+// stormed notes a pause of what a port did not let go of, where it is known whose packets wait for its end. Pause frames do not pass a switch: what the tap shows passes that link, and where all of it is of
 // one host, that host is at the other end of it, if the port is not its own; where all is between two, one of them is.
-func (t *teller) stormed(i *Incident, p *link.Paused) {
+func (t *teller) stormed(i *Incident, p *link.Paused, what string) {
 	switch common := t.commonHosts(p.Tap); {
 	case letsGo(p):
 	case len(p.Hosts) > 0:
 		t.storms = append(t.storms, pauseTold{i, p, p.Hosts, false})
 	case len(common) > 0:
 		k := pauseTold{i, p, common, true}
-		i.fact("stops", k.held()+" waits meanwhile: all that the tap shows passes this link")
+		i.fact("stops", k.held()+" waits meanwhile: "+what+"; all that the tap shows passes this link")
 		t.storms = append(t.storms, k)
 	}
 }

@@ -59,6 +59,7 @@ func (v *Verifier) cnpCause(c *qp.Pair, from int, p *packet.Packet, m *Marks, q 
 		v.cnpPKey(c, from, p, q, known)
 	case p.Time-max(since, m.lost) <= stale: // a mark from before the capture began may be why, or one that was given up
 	case p.DestQP == 0: // UD-QP1-002: nobody's mark is why
+	case !m.seen && m.onCNPs == 0 && !v.Untouched(p): // the tap may be before all that marks
 	default:
 		v.unmarkedCNP(c, from, p, m)
 	}

@@ -56,6 +56,7 @@ type Marks struct {
 	owedFrom int
 	silent   bool // that none came was reported, and none has come since
 	notifies bool // the receiver has sent CNPs
+	seen     bool // a packet was marked
 	apart    bool // on InfiniBand: it has sent CNPs, beside or in place of BECN in responses
 	newest   notified
 	onCNPs   uint32
@@ -179,6 +180,7 @@ func (v *Verifier) Marked(c *qp.Pair, from int, p *packet.Packet) {
 		m.onCNP = p.Frame
 		return
 	}
+	m.seen = true
 	v.notECT(c, from, p)
 	qpn := senderQP(c, from, p)
 	q := m.qp(qpn)
@@ -199,7 +201,9 @@ func (v *Verifier) Unfollowed(p *packet.Packet) {
 	if !p.Encap.OnIP() || p.TClass&3 != 3 && p.Flaws&packet.FlawOuterMark == 0 || p.Opcode == packet.OpCNP {
 		return
 	}
-	q := v.way(p.Src, p.Dst).qp(anyDest)
+	m := v.way(p.Src, p.Dst)
+	m.seen = true
+	q := m.qp(anyDest)
 	q.due++
 	q.at, q.mixed = p.Time, true
 }
