@@ -132,10 +132,18 @@ func (t *text) incident(i *incident.Incident) {
 			t.prose(fmt.Sprintf("    %-9s ", label), words)
 		}
 	}
+	if i.Kind != incident.Untrusted { // which is of the whole capture
+		when := offset(i.Begin, t.res.First) + " of the capture"
+		if i.End > i.Begin {
+			when += ", for " + span(time.Duration(i.End-i.Begin))
+		}
+		part("began", when+"; "+time.Unix(0, i.Begin).Round(time.Microsecond).UTC().Format("2006-01-02 15:04:05.000000")+" UTC")
+	}
 	for _, f := range i.Facts {
 		part(f.Label, f.Text)
 	}
-	part("findings", foundWith(i.Found))
+	part("fits", strings.Join(i.FitsWith, "; or "))
+	part("next", strings.Join(i.Next, "; "))
 	if len(i.Frames) > 0 {
 		at := frames(i.Frames)
 		if len(t.res.Taps) > 1 {
@@ -143,13 +151,5 @@ func (t *text) incident(i *incident.Incident) {
 		}
 		part("seen in", at)
 	}
-	when := time.Unix(0, i.Begin).Round(time.Microsecond).UTC().Format("2006-01-02 15:04:05.000000") + " UTC, " + offset(i.Begin, t.res.First) + " of the capture"
-	if i.End > i.Begin {
-		when += ", for " + span(time.Duration(i.End-i.Begin))
-	}
-	if i.Kind != incident.Untrusted { // which is of the whole capture
-		part("began", when)
-	}
-	part("fits", strings.Join(i.FitsWith, "; or "))
-	part("next", strings.Join(i.Next, "; "))
+	part("findings", foundWith(i.Found))
 }
