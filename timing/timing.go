@@ -125,10 +125,12 @@ func New(r *Room) *Connection { return &Connection{room: r} }
 func (c *Connection) Packet(pair *qp.Pair, from int, p *packet.Packet) {
 	in, e := p.Info(), &c.Ends[from]
 	e.Packets++
-	e.VL = p.VL
-	if p.FECN || pair.Encap.OnIP() && p.TClass&3 == 3 {
-		e.Marked++
-		e.Series.add(p.Time, Slot{Marked: 1})
+	if !p.Part { // what is usual is on IPv4 and not marked, and these fields of it were not read
+		e.VL = p.VL
+		if p.FECN || pair.Encap.OnIP() && p.TClass&3 == 3 {
+			e.Marked++
+			e.Series.add(p.Time, Slot{Marked: 1})
+		}
 	}
 	switch {
 	case in.Request:

@@ -157,6 +157,16 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// TestPart: of a packet that was read in part the fields that were not are those of another, and do not count.
+func TestPart(t *testing.T) {
+	s := begin(t, nil)
+	s.pair.Encap = packet.RoCEv2IPv4
+	s.c.Packet(&s.pair, 0, &packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), Part: true, TClass: 3, FECN: true, VL: 7})
+	if e := &s.c.Ends[0]; e.Packets != 1 || e.Marked != 0 || e.VL != 0 {
+		t.Errorf("%d packets, %d marked, VL %d", e.Packets, e.Marked, e.VL)
+	}
+}
+
 // TestRetransmitted: a message that is retransmitted took from its first copy to its answer; what comes after its answer is a duplicate of nothing that waits.
 func TestRetransmitted(t *testing.T) {
 	s := begin(t, NewRoom(10))

@@ -55,7 +55,7 @@ func (t *text) verdict() {
 const failed = "INCIDENT"
 
 // costly is the time without progress that an incident which failed nothing costs at least then.
-const costly = time.Second
+const costly = 100 * time.Millisecond
 
 // verdictHead is what the verdict line begins with.
 func (t *text) verdictHead(v Verdict) string {
