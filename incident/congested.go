@@ -245,7 +245,7 @@ func (t *teller) shares(list []sender) string {
 	}
 	s := enumerate(names)
 	if list[0].rate > 0 {
-		s += "; rates of payload meanwhile"
+		s += "; rates of payload on average meanwhile"
 	}
 	return s
 }
