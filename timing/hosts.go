@@ -55,7 +55,7 @@ func HostWaitsOf(hosts int, links []Link) []HostWaits {
 	for _, x := range list {
 		events = append(events, event{x.Begin, x.End, x.From, x.To, true}, event{x.End, x.End, x.To, x.From, false})
 	}
-	slices.SortStableFunc(events, func(a, b event) int { return cmp.Compare(a.at, b.at) })
+	inOrder(events, func(e *event) int64 { return e.at })
 	for _, e := range events {
 		if w := &out[e.host]; e.sends {
 			w.sends(e.at, e.end)

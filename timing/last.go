@@ -1,8 +1,6 @@
 package timing
 
 import (
-	"cmp"
-	"slices"
 	"time"
 )
 
@@ -75,7 +73,7 @@ func roundsOf(list []Link) (all []roundMessage) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b roundMessage) int { return cmp.Compare(a.Begin, b.Begin) })
+	inOrder(all, func(m *roundMessage) int64 { return m.Begin })
 	return all
 }
 

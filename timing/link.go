@@ -1,7 +1,6 @@
 package timing
 
 import (
-	"cmp"
 	"slices"
 	"time"
 )
@@ -33,7 +32,7 @@ func MessagesOf(list []Link) (all []HostMessage) {
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b HostMessage) int { return cmp.Compare(a.Begin, b.Begin) })
+	inOrder(all, func(m *HostMessage) int64 { return m.Begin })
 	return all
 }
 

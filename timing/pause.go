@@ -38,7 +38,7 @@ func gapOf(list []HostMessage) (g gap, ok bool) {
 	if len(list) < pauseMessages {
 		return g, false
 	}
-	slices.SortStableFunc(list, func(a, b HostMessage) int { return cmp.Compare(a.Begin, b.Begin) })
+	inOrder(list, func(m *HostMessage) int64 { return m.Begin })
 	second, end := int64(0), list[0].End
 	g.messages = list
 	for n := 1; n < len(list); n++ {

@@ -21,7 +21,7 @@ func walkOf(hosts int, all []HostMessage, together idle) *walk {
 		w.sent[m.From], w.came[m.To] = append(w.sent[m.From], m), append(w.came[m.To], m)
 	}
 	for _, list := range w.came {
-		slices.SortStableFunc(list, func(a, b HostMessage) int { return cmp.Compare(a.End, b.End) })
+		inOrder(list, func(m *HostMessage) int64 { return m.End })
 	}
 	return w
 }

@@ -35,19 +35,26 @@ func quick(names []string) bool {
 	return n <= smallCapture || frames(names) <= fewFrames
 }
 
-// frames is about how many frames files have: by how many are at the beginning of the first.
+// frames is about how many frames files have: by how many are at the beginning of the first. It reads on for some batches, as more is read of a file at a time than a batch has.
 func frames(names []string) int64 {
 	src, err := fabricagent.Open(names)
 	if err != nil {
 		return math.MaxInt64 // which is told when they are read
 	}
 	defer src.Close()
-	b, err := src.Next()
+	n := int64(0)
+	for n < fewFrames/32 {
+		b, err := src.Next()
+		if err != nil || len(b.Frames) == 0 {
+			break
+		}
+		n += int64(len(b.Frames))
+	}
 	done, total := src.Progress()
-	if err != nil || len(b.Frames) == 0 || done <= 0 {
+	if n == 0 || done <= 0 {
 		return math.MaxInt64
 	}
-	return total / max(done/int64(len(b.Frames)), 1)
+	return total / max(done/n, 1)
 }
 
 // kept is how many messages are kept.
