@@ -75,9 +75,9 @@ func (k *keyOf) hash() (at, hint uint32) {
 	return uint32(h >> 32 % acceptedHints), uint32(h>>32) &^ (2*hintUsed - 1)
 }
 
-// note notes message w of a ring, which is acknowledged, and whose requests go to queue pair to.
+// note notes message w of a ring, which has an R_Key and is acknowledged, and whose requests go to queue pair to.
 func (a *Accepted) note(r *Ring, to uint32, w *wqe.SendWQE) {
-	if w.RKey == 0 || !w.Has(wqe.Whole|wqe.Ended) || w.Op.Responded() && !w.Has(wqe.Answered) {
+	if !w.Has(wqe.Whole|wqe.Ended) || w.Op.Responded() && !w.Has(wqe.Answered) {
 		return
 	}
 	low, high := extent(w)

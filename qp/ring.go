@@ -81,7 +81,9 @@ func (r *Ring) Push(una packet.PSN, to uint32, a *Accepted) *wqe.SendWQE {
 	if n := places(r.messages); r.Len() == n {
 		switch {
 		case n >= ringMin && r.done(una):
-			a.note(r, to, r.At(0))
+			if w := r.slot(r.head); w.RKey != 0 {
+				a.note(r, to, w)
+			}
 			r.head++
 		case n >= ringMax:
 			r.head++
@@ -97,7 +99,7 @@ func (r *Ring) Push(una packet.PSN, to uint32, a *Accepted) *wqe.SendWQE {
 
 // done reports whether the oldest message is acknowledged to its end. One that is cut by a gap may go on before una.
 func (r *Ring) done(una packet.PSN) bool {
-	w := r.At(0)
+	w := r.slot(r.head)
 	return w.Last.Before(una) && (w.Has(wqe.Ended) || r.Len() > 1 && r.At(1).Last.Before(una))
 }
 
