@@ -34,7 +34,7 @@ func (r Right) String() string { return [...]string{"RDMA READs", "RDMA WRITEs",
 
 // Accepted is which bytes were accepted with which R_Keys by messages that are no longer kept, of all connections: what a refusal is compared with. It has room for so
 // many ranges, however many R_Keys there are: a newer one takes the place of the oldest. Ranges are written one after the other, as a cache likes it, and that of an R_Key
-// which is used again when half of them are newer is written anew, so that R_Keys in use stay.
+// which is used again when half of them are newer is written once more, so that R_Keys in use stay.
 type Accepted struct {
 	log *acceptedLog // nil: there are none
 }
