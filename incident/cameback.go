@@ -7,16 +7,18 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/timing"
 )
 
 // outage is a time in which nothing that was sent to a host was answered on other connections that had begun, and after which these went on.
 type outage struct {
-	others  int   // connections on which it was so
-	unknown int   // more of them, of which it is not known
-	until   int64 // when the first of the others was answered again
-	away    bool  // the others are those of other hosts
-	hushed  int   // where there are no others: connections of the host that was asked which were busy, carried nothing meanwhile, and went on
-	resumed int64 // about when the first of these did
+	others  int             // connections on which it was so
+	unknown int             // more of them, of which it is not known
+	until   int64           // when the first of the others was answered again
+	away    bool            // the others are those of other hosts
+	hushed  int             // where there are no others: connections of the host that was asked which were busy, carried nothing meanwhile, and went on
+	resumed int64           // about when the first of these did
+	silent  *timing.Silence // where there are no others: in which the host that was asked sent nothing on any connection; nil: that is not known
 }
 
 // happened reports whether there was one.
@@ -48,7 +50,9 @@ func (t *teller) outlasted(c *agent.Connection, from int, k *qp.Stall) outage {
 	case p.hushed > 0 && (o.resumed == 0 || p.resumed < o.resumed):
 		o.resumed = p.resumed
 	}
-	o.hushed += p.hushed
+	if o.hushed += p.hushed; o.hushed > 0 {
+		o.silent = t.silentFor(c.Ends[1-from].Addr, k.Begun, k.Last)
+	}
 	return o
 }
 
@@ -180,9 +184,15 @@ func answeredAfter(d *agent.Connection, k *qp.Stall, asked packet.Addr) int64 {
 }
 
 // cameBack tells of an outage that a request has not outlasted. all says that all queue pairs between the hosts lost packets: it is not one path of several.
-func (i *Incident) cameBack(o outage, k *qp.Stall, all bool) {
+func (t *teller) cameBack(i *Incident, c *agent.Connection, o outage, k *qp.Stall, all bool) {
 	peer := i.Peer.Addr.String()
 	i.outlasted = true
+	if s := o.silent; s != nil {
+		t.silentOnAll(i, s)
+		i.outage("the link of "+peer+" or its switch port, or the host itself,", "that was down or stopped for that long")
+		t.outlastedBy(i, c, s)
+		return
+	}
 	if o.others == 0 {
 		i.fact("peer", fmt.Sprintf("%s carried nothing meanwhile on %s either, which had been busy, and went on there about %s after this request", peer, count(uint64(o.hushed), "other connection"), span(o.resumed-k.Since)))
 		i.outage("a link, switch or route of "+peer+", or the host itself,", "that failed or stopped, and came back when these retries were used up")

@@ -62,6 +62,7 @@ type End struct {
 	Gaps   *verifier.Histogram
 	Turns  Turns
 	Series Series
+	Active Activity
 	Sent   []Sent // when its first messages were sent, in the order in which they began
 	Acks   AckWaits
 
@@ -126,6 +127,7 @@ func (c *Connection) Packet(pair *qp.Pair, from int, p *packet.Packet) {
 	in, e := p.Info(), &c.Ends[from]
 	e.Packets++
 	e.VL = p.VL
+	e.Active.packet(p.Time, p.Frame)
 	if p.FECN || pair.Encap.OnIP() && p.TClass&3 == 3 {
 		e.Marked++
 		e.Series.add(p.Time, Slot{Marked: 1})
