@@ -18,11 +18,11 @@ type outage struct {
 	away    bool            // the others are those of other hosts
 	hushed  int             // where there are no others: connections of the host that was asked which were busy, carried nothing meanwhile, and went on
 	resumed int64           // about when the first of these did
-	silent  *timing.Silence // where there are no others: in which the host that was asked sent nothing on any connection; nil: that is not known
+	silent  *timing.Silence // in which the host that was asked sent nothing on any connection, where another shows that it would have; nil: that is not known
 }
 
 // happened reports whether there was one.
-func (o *outage) happened() bool { return o.others+o.hushed > 0 }
+func (o *outage) happened() bool { return o.others+o.hushed > 0 || o.silent != nil }
 
 // mostOthers is how many connections two hosts have at most, and a run where those with other hosts count, which are looked at for each that may have shared an outage.
 const mostOthers = 4096
@@ -37,7 +37,13 @@ func (t *teller) outlasted(c *agent.Connection, from int, k *qp.Stall) outage {
 		return outage{} // each that was lost would look at all others
 	}
 	o, went := outlastedOn(list, c, k, packet.Addr{})
-	if o.others > 0 || went {
+	if o.others > 0 {
+		return o
+	}
+	if s := t.silentFor(c.Ends[1-from].Addr, k.Begun, k.Last); s != nil && t.shown(c, c.Ends[1-from].Addr, s) {
+		return outage{silent: s}
+	}
+	if went {
 		return o
 	}
 	p, went := outlastedOn(t.withOthers(c, from), c, k, c.Ends[1-from].Addr)
@@ -50,9 +56,7 @@ func (t *teller) outlasted(c *agent.Connection, from int, k *qp.Stall) outage {
 	case p.hushed > 0 && (o.resumed == 0 || p.resumed < o.resumed):
 		o.resumed = p.resumed
 	}
-	if o.hushed += p.hushed; o.hushed > 0 {
-		o.silent = t.silentFor(c.Ends[1-from].Addr, k.Begun, k.Last)
-	}
+	o.hushed += p.hushed
 	return o
 }
 

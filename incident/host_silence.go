@@ -11,7 +11,7 @@ import (
 	"ibwitness/timing"
 )
 
-// silencesTold is how many times in which a host sent nothing are told beside the one that retries were used up in.
+// silencesTold is how many times in which a host sent nothing, of at least a tenth of the length, are told at most beside the one that retries were used up in, and how many queue pairs are named.
 const silencesTold = 3
 
 // activityOf is when a host sent packets, on all connections, as far as that was measured: of one that was not, it may have been all the time.
@@ -73,7 +73,7 @@ func (t *teller) wentOnBeside(a, local packet.Addr, s *timing.Silence) (hosts []
 			continue
 		}
 		for e := range c.Ends {
-			if x := c.Ends[e].Addr; x != local && sentDuring(&c.Timing.Ends[e].Active, s) && !slices.Contains(hosts, x) {
+			if x := c.Ends[e].Addr; x != local && c.Timing.Ends[e].Active.Sends(s, 2) && !slices.Contains(hosts, x) {
 				hosts = append(hosts, x)
 			}
 		}
@@ -82,14 +82,7 @@ func (t *teller) wentOnBeside(a, local packet.Addr, s *timing.Silence) (hosts []
 	return hosts
 }
 
-// sentDuring reports whether something sent packets all the time in which another was silent: it was never silent for half as long then.
-func sentDuring(a *timing.Activity, s *timing.Silence) bool {
-	return a.First != 0 && a.First <= s.From && a.Last >= s.To && !slices.ContainsFunc(a.Silences, func(o timing.Silence) bool {
-		return 2*(min(o.To, s.To)-max(o.From, s.From)) >= s.Length()
-	})
-}
-
-// silentOnAll says that a host, which had carried nothing on connections that were busy while the retries of a request were used up, sent nothing at all then, and when else that was so.
+// silentOnAll says that a host, where the retries of a request were used up, sent nothing at all then, and when else that was so.
 func (t *teller) silentOnAll(i *Incident, s *timing.Silence) {
 	peer := i.Peer.Addr
 	others := func(o *timing.Silence) string {
@@ -103,14 +96,11 @@ func (t *teller) silentOnAll(i *Incident, s *timing.Silence) {
 	var more []string
 	for n := range t.activityOf(peer).Silences {
 		o := &t.activityOf(peer).Silences[n]
-		if o.From != s.From && o.Length() >= interruption && while != "" && others(o) == while && t.wasBusy(peer, o) {
+		if o.From != s.From && o.Length() >= interruption && o.Length()*tenth >= s.Length() && while != "" && others(o) == while && t.shown(nil, peer, o) {
 			more = append(more, fmt.Sprintf("%s from %s on", span(o.Length()), t.offset(o.From)))
 		}
 	}
-	if left := len(more) - silencesTold; left > 0 {
-		more = append(more[:silencesTold], fmt.Sprintf("%d more times", left))
-	}
-	if len(more) > 0 {
+	if len(more) > 0 && len(more) <= silencesTold { // else they are usual
 		said += "; likewise for " + enumerate(more)
 	}
 	i.fact("peer", said)
@@ -136,20 +126,37 @@ func (t *teller) offset(at int64) string {
 	return fmt.Sprintf("%+.3f s", float64(at-t.run.First)/1e9)
 }
 
-// wasBusy reports whether a connection of a host fell silent with it that was busy, so that it would have sent something.
-func (t *teller) wasBusy(a packet.Addr, s *timing.Silence) bool {
+// shown reports whether another connection than one shows that a host which was silent for a time had something to send, or to answer: it was busy and fell silent with the host, or what waits there is answered only after that.
+func (t *teller) shown(but *agent.Connection, a packet.Addr, s *timing.Silence) bool {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
-		if c.Timing == nil || !busyIn(c, s.From, s.To) {
+		if c == but || c.Timing == nil {
 			continue
 		}
 		for e := range c.Ends {
-			if o := c.Timing.Ends[e].Active.Silent(s.From, s.To); c.Ends[e].Addr == a && o != nil && (s.From-o.From)*tenth <= s.Length() {
+			if c.Ends[e].Addr == a && (busyIn(c, s.From, s.To) && fellSilent(&c.Timing.Ends[e].Active, s) || waitedFor(&c.Ends[1-e], s)) {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// fellSilent reports whether an end fell silent about when its host did, and went on no sooner.
+func fellSilent(a *timing.Activity, s *timing.Silence) bool {
+	o := a.Silent(s.From, s.To)
+	return o != nil && (s.From-o.From)*tenth <= s.Length()
+}
+
+// waitedFor reports whether what an end retransmitted while the host of its peer was silent was answered, and only after that.
+func waitedFor(e *agent.End, s *timing.Silence) bool {
+	if e.Trouble == nil {
+		return false
+	}
+	settled := e.Trouble.Settled(e.Stalled)
+	return slices.ContainsFunc(settled.Longest[:], func(k qp.Stall) bool {
+		return interrupts(&k) && k.Total() > 0 && !k.AnswerLost && k.Begun < s.To && k.Ended >= s.To && k.Since >= s.From-interruption
+	})
 }
 
 // outlastedBy says which connections between the hosts of c went on after a silence in which the retries of c were used up, and with which ACK timeout, where that is longer than that of c.

@@ -51,6 +51,22 @@ func TestHostSilence(t *testing.T) {
 				r.Connections[1].Ends[e].Packets = 9
 			}
 		}, "but", idle, "a queue pair of 10.0.0.1 that was destroyed"},
+		{"beside one that waits until then", func(r *agent.Result) {
+			c := &r.Connections[1]
+			for e := range 2 {
+				c.Ends[e].Packets = 9
+			}
+			stall := qp.Stall{Since: at(3150), Begun: at(3500), Last: at(6049), Ended: at(6050)}
+			stall.Rounds[qp.TimerExpired] = 4
+			c.Ends[1].Trouble = &qp.Trouble{}
+			c.Ends[1].Trouble.Longest[0] = stall
+		}, "peer", said, link},
+		{"again and again", func(r *agent.Result) {
+			a := &r.Connections[1].Timing.Ends[0].Active
+			for ms := int64(0); ms < 1600; ms += 400 {
+				a.Silences = append(a.Silences, timing.Silence{From: at(7000 + ms), To: at(7350 + ms)})
+			}
+		}, "peer", strings.Split(said, ";")[0], link},
 		{"it went on", func(r *agent.Result) { r.Connections[1].Timing.Ends[0].Active.Silences[1].To = at(3500) }, "peer", "10.0.0.1 went on sending on other connections: last 5.9s after this request", "a queue pair of 10.0.0.1 that was destroyed"},
 		{"it asked for a connection", func(r *agent.Result) {
 			r.Connections = append(r.Connections, connection(1, 2, 14, 9, 3500))

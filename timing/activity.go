@@ -106,3 +106,10 @@ func (a *Activity) Silent(from, to int64) *Silence {
 	}
 	return nil
 }
+
+// Sends reports whether it sent packets all the time in which another was silent: it was never silent itself for one in so many parts of it then.
+func (a *Activity) Sends(silence *Silence, parts int64) bool {
+	return a.First != 0 && a.First <= silence.From && a.Last >= silence.To && !slices.ContainsFunc(a.Silences, func(o Silence) bool {
+		return parts*(min(o.To, silence.To)-max(o.From, silence.From)) >= silence.Length()
+	})
+}
