@@ -46,7 +46,7 @@ func TestActivity(t *testing.T) {
 	}
 }
 
-// TestJoin: what is silent of two is when neither sends, in either order; before the first packet of one and after its last the other counts alone.
+// TestJoin: what is silent of two is when neither sends, in either order; before the first packet of one and after its last, when the other does not.
 func TestJoin(t *testing.T) {
 	for name, tt := range map[string]struct {
 		a, b Activity
