@@ -192,8 +192,11 @@ func (t *teller) cameBack(i *Incident, c *agent.Connection, o outage, k *qp.Stal
 	peer := i.Peer.Addr.String()
 	i.outlasted = true
 	if s := o.silent; s != nil {
-		t.silentOnAll(i, s)
-		i.outage("the link of "+peer+" or its switch port, or the host itself,", "that was down or stopped for that long")
+		where := "the link of " + peer + " or its switch port, or the host itself,"
+		if !t.silentOnAll(i, s) {
+			where = "a link, switch or route of " + peer + ", or the host itself,"
+		}
+		i.outage(where, "that was down or stopped for that long")
 		t.outlastedBy(i, c, s)
 		return
 	}

@@ -82,8 +82,8 @@ func (t *teller) wentOnBeside(a, local packet.Addr, s *timing.Silence) (hosts []
 	return hosts
 }
 
-// silentOnAll says that a host, where the retries of a request were used up, sent nothing at all then, and when else that was so.
-func (t *teller) silentOnAll(i *Incident, s *timing.Silence) {
+// silentOnAll says that a host, where the retries of a request were used up, sent nothing at all then, and when else that was so. It reports whether others went on.
+func (t *teller) silentOnAll(i *Incident, s *timing.Silence) bool {
 	peer := i.Peer.Addr
 	others := func(o *timing.Silence) string {
 		if went := t.wentOnBeside(peer, i.Local.Addr, o); len(went) > 0 {
@@ -92,11 +92,12 @@ func (t *teller) silentOnAll(i *Incident, s *timing.Silence) {
 		return ""
 	}
 	while := others(s)
-	said := fmt.Sprintf("%v sent nothing on any connection for %s from %s on%s: all retransmissions fall into that", peer, span(s.Length()), t.offset(s.From), while)
+	said := fmt.Sprintf("the capture holds nothing of %v on any connection for %s from %s on%s: all retransmissions fall into that", peer, span(s.Length()), t.offset(s.From), while)
 	var more []string
 	for n := range t.activityOf(peer).Silences {
 		o := &t.activityOf(peer).Silences[n]
-		if o.From != s.From && o.Length() >= interruption && o.Length()*tenth >= s.Length() && while != "" && others(o) == while && t.shown(nil, peer, o) {
+		apart := o.To <= s.From || o.From-s.To >= s.Length() // else what waited for timers may go on only then
+		if apart && o.Length() >= interruption && o.Length()*tenth >= s.Length() && while != "" && others(o) == while && t.shown(nil, peer, o) {
 			more = append(more, fmt.Sprintf("%s from %s on", span(o.Length()), t.offset(o.From)))
 		}
 	}
@@ -107,7 +108,8 @@ func (t *teller) silentOnAll(i *Incident, s *timing.Silence) {
 	if len(t.run.Taps) == 1 {
 		i.show(s.Frames[:]...)
 	}
-	i.What = fmt.Sprintf("%s; %v sent nothing on any connection for %s meanwhile.", strings.TrimSuffix(i.What, "."), peer, span(s.Length()))
+	i.What = fmt.Sprintf("%s; the capture holds nothing of %v on any connection for %s meanwhile.", strings.TrimSuffix(i.What, "."), peer, span(s.Length()))
+	return while != ""
 }
 
 // silentMeanwhile says that a host that sends on other connections sent nothing there either while stall k was retransmitted: that it goes on shows nothing of that time.
@@ -116,7 +118,7 @@ func (t *teller) silentMeanwhile(i *Incident, k *qp.Stall) {
 	if s == nil {
 		return
 	}
-	i.fact("but", fmt.Sprintf("it sent nothing on any connection for %s from %s on: all retransmissions fall into that", span(s.Length()), t.offset(s.From)))
+	i.fact("but", fmt.Sprintf("the capture holds nothing of it on any connection for %s from %s on: all retransmissions fall into that", span(s.Length()), t.offset(s.From)))
 	i.FitsWith = append(i.FitsWith, fmt.Sprintf("the link of %v or its switch port, or the host itself, that was down or stopped for that long, where it had something to send meanwhile", i.Peer.Addr))
 	i.Next = append(i.Next, fmt.Sprintf("link events of %v and of its switch port at that time", i.Peer.Addr))
 }

@@ -48,7 +48,7 @@ func (t *text) commandless() string {
 	if len(t.res.Taps) == 1 {
 		at = fmt.Sprintf(" (frames %d to %d)", p.Frames[0], p.Frames[1])
 	}
-	s := fmt.Sprintf("Pause: %v %s sent no command for %s from %s on%s and waited for none (%s), while %v went on with %v on %s: its program posted nothing there.",
+	s := fmt.Sprintf("Pause: %v %s sent no command for %s from %s on%s and waited for none (%s), while %v went on with %v on %s: it seems that its program posted nothing there.",
 		p.local.Addr, qp(p.local.QPN, p.local.QPNKnown), span(time.Duration(p.Length())), offset(p.From, t.res.First), at, p.protocol, p.local.Addr, p.peer.Addr, count(p.others, "other connection"))
 	if more := len(list) - 1; more > 0 {
 		s += fmt.Sprintf(" So did %s, for up to %s.", count(more, "more end"), span(time.Duration(list[1].Length())))

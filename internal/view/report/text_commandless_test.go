@@ -29,7 +29,7 @@ func TestCommandless(t *testing.T) {
 		}
 		return c
 	}
-	const told = "Pause: 10.0.0.1 QP 0x20 sent no command for 3s from +2.000000 s on (frames 7 to 8) and waited for none (NVMe over RDMA), while 10.0.0.1 went on with 10.0.0.2 on 1 other connection: its program posted nothing there."
+	const told = "Pause: 10.0.0.1 QP 0x20 sent no command for 3s from +2.000000 s on (frames 7 to 8) and waited for none (NVMe over RDMA), while 10.0.0.1 went on with 10.0.0.2 on 1 other connection: it seems that its program posted nothing there."
 	for _, k := range []struct {
 		name   string
 		change func(c, other *agent.Connection)
