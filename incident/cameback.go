@@ -7,20 +7,22 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/timing"
 )
 
 // outage is a time in which nothing that was sent to a host was answered on other connections that had begun, and after which these went on.
 type outage struct {
-	others  int   // connections on which it was so
-	unknown int   // more of them, of which it is not known
-	until   int64 // when the first of the others was answered again
-	away    bool  // the others are those of other hosts
-	hushed  int   // where there are no others: connections of the host that was asked which were busy, carried nothing meanwhile, and went on
-	resumed int64 // about when the first of these did
+	others  int             // connections on which it was so
+	unknown int             // more of them, of which it is not known
+	until   int64           // when the first of the others was answered again
+	away    bool            // the others are those of other hosts
+	hushed  int             // where there are no others: connections of the host that was asked which were busy, carried nothing meanwhile, and went on
+	resumed int64           // about when the first of these did
+	silent  *timing.Silence // in which the host that was asked sent nothing on any connection, where another shows that it would have; nil: that is not known
 }
 
 // happened reports whether there was one.
-func (o *outage) happened() bool { return o.others+o.hushed > 0 }
+func (o *outage) happened() bool { return o.others+o.hushed > 0 || o.silent != nil }
 
 // mostOthers is how many connections two hosts have at most, and a run where those with other hosts count, which are looked at for each that may have shared an outage.
 const mostOthers = 4096
@@ -35,7 +37,13 @@ func (t *teller) outlasted(c *agent.Connection, from int, k *qp.Stall) outage {
 		return outage{} // each that was lost would look at all others
 	}
 	o, went := outlastedOn(list, c, k, packet.Addr{})
-	if o.others > 0 || went {
+	if o.others > 0 {
+		return o
+	}
+	if s := t.silentFor(c.Ends[1-from].Addr, k.Begun, k.Last); s != nil && t.shown(c, c.Ends[1-from].Addr, s) {
+		return outage{silent: s}
+	}
+	if went {
 		return o
 	}
 	p, went := outlastedOn(t.withOthers(c, from), c, k, c.Ends[1-from].Addr)
@@ -180,9 +188,18 @@ func answeredAfter(d *agent.Connection, k *qp.Stall, asked packet.Addr) int64 {
 }
 
 // cameBack tells of an outage that a request has not outlasted. all says that all queue pairs between the hosts lost packets: it is not one path of several.
-func (i *Incident) cameBack(o outage, k *qp.Stall, all bool) {
+func (t *teller) cameBack(i *Incident, c *agent.Connection, o outage, k *qp.Stall, all bool) {
 	peer := i.Peer.Addr.String()
 	i.outlasted = true
+	if s := o.silent; s != nil {
+		where := "the link of " + peer + " or its switch port, or the host itself,"
+		if !t.silentOnAll(i, s) {
+			where = "a link, switch or route of " + peer + ", or the host itself,"
+		}
+		i.outage(where, "that was down or stopped for that long")
+		t.outlastedBy(i, c, s)
+		return
+	}
 	if o.others == 0 {
 		i.fact("peer", fmt.Sprintf("%s carried nothing meanwhile on %s either, which had been busy, and went on there about %s after this request", peer, count(uint64(o.hushed), "other connection"), span(o.resumed-k.Since)))
 		i.outage("a link, switch or route of "+peer+", or the host itself,", "that failed or stopped, and came back when these retries were used up")

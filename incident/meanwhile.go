@@ -67,7 +67,7 @@ func carriedNothing(c *agent.Connection, since, until int64) (resumed int64, not
 		if x.Series.Width*4 <= until-since {
 			at, none = emptyIn(&x.Series, since, until)
 		} else { // the slots are too wide to tell
-			at, none = sentNothing(x, since, until)
+			at, none = silentIn(&x.Active, since, until)
 		}
 		if !none {
 			return 0, false
@@ -93,21 +93,12 @@ func emptyIn(x *timing.Series, since, until int64) (resumed int64, empty bool) {
 	return 0, true
 }
 
-// sentNothing reports whether an end sent no message between two times, as far as it is known of each when it was sent, and when it sent one after them.
-func sentNothing(e *timing.End, since, until int64) (resumed int64, nothing bool) {
-	if e.Reads > 0 {
-		return 0, false // of READs and atomics it is not known
+// silentIn reports whether an end sent nothing between two times, and when it went on after them; 0: it did not.
+func silentIn(a *timing.Activity, since, until int64) (resumed int64, silent bool) {
+	if s := a.Silent(since, until); s != nil {
+		return s.To, true
 	}
-	for _, m := range e.Sent {
-		switch {
-		case m.End <= since:
-		case m.Begin >= until:
-			return m.Begin, true
-		default:
-			return 0, false
-		}
-	}
-	return 0, len(e.Sent) < timing.MostSent
+	return 0, a.Last <= since || a.First >= until
 }
 
 // answeredIn counts the messages of a series that were answered between two times, in slots that lie between them and in which its end sent, too.

@@ -119,7 +119,6 @@ func TestCarriedNothing(t *testing.T) {
 		"at the edge":    {[]timing.Slot{some, some, some, {}, {}, {}, some, some}, 10 * ms, 60 * ms, true},
 		"something":      {[]timing.Slot{some, some, {}, some, {}, {}, some, some}, 10 * ms, 0, false},
 		"nothing after":  {[]timing.Slot{some, some}, 10 * ms, 0, true},
-		"slots too wide": {[]timing.Slot{some, {}, some}, 20 * ms, 0, false},
 		"nothing at all": {nil, 0, 0, true},
 		"a NAK":          {[]timing.Slot{{}, {}, {}, {NAKs: 1}}, 10 * ms, 0, false},
 	} {
@@ -130,17 +129,18 @@ func TestCarriedNothing(t *testing.T) {
 		}
 	}
 	for name, tt := range map[string]struct {
-		sent    []timing.Sent
+		active  timing.Activity
 		resumed int64
 		nothing bool
 	}{
-		"sent before and after": {[]timing.Sent{{Begin: ms, End: 2 * ms}, {Begin: 70 * ms, End: 71 * ms}}, 70 * ms, true},
-		"sent at the edge":      {[]timing.Sent{{Begin: ms, End: 21 * ms}, {Begin: 70 * ms, End: 71 * ms}}, 0, false},
-		"sent meanwhile":        {[]timing.Sent{{Begin: 30 * ms, End: 31 * ms}, {Begin: 70 * ms, End: 71 * ms}}, 0, false},
-		"more than is kept":     {make([]timing.Sent, timing.MostSent), 0, false},
+		"silent":           {timing.Activity{First: ms, Last: 90 * ms, Silences: []timing.Silence{{From: 20 * ms, To: 70 * ms}}}, 70 * ms, true},
+		"sent at the edge": {timing.Activity{First: ms, Last: 90 * ms, Silences: []timing.Silence{{From: 21 * ms, To: 70 * ms}}}, 0, false},
+		"sent meanwhile":   {timing.Activity{First: ms, Last: 90 * ms, Silences: []timing.Silence{{From: 10 * ms, To: 30 * ms}, {From: 31 * ms, To: 70 * ms}}}, 0, false},
+		"over":             {timing.Activity{First: ms, Last: 20 * ms}, 0, true},
+		"begins later":     {timing.Activity{First: 60 * ms, Last: 90 * ms}, 0, true},
 	} {
 		c := agent.Connection{Timing: &timing.Connection{}}
-		c.Timing.Ends[0].Series.Width, c.Timing.Ends[1].Series.Width, c.Timing.Ends[0].Sent = 20*ms, 20*ms, tt.sent
+		c.Timing.Ends[0].Series.Width, c.Timing.Ends[1].Series.Width, c.Timing.Ends[0].Active = 20*ms, 20*ms, tt.active
 		if resumed, nothing := carriedNothing(&c, 20*ms, 60*ms); resumed != tt.resumed || nothing != tt.nothing {
 			t.Errorf("%s: %d, %v", name, resumed, nothing)
 		}

@@ -9,11 +9,13 @@ import (
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/timing"
 )
 
 // Of returns the incidents of a run, the gravest kind first, and of a kind the one first that cost the most time.
 func Of(r *agent.Result) []Incident {
 	t := newTeller(r)
+
 	all := func(yield func(uint64, *agent.Connection) bool) {
 		for i := range r.Connections {
 			if !yield(uint64(i), &r.Connections[i]) {
@@ -84,6 +86,7 @@ type teller struct {
 	lost     *unheld                             // nil: nobody has asked
 	sided    *sides                              // nil: nobody has asked
 	tapsLast map[uint16]int64                    // when the last packet came of a connection that a tap saw first, by tap; nil: nobody has asked
+	active   map[packet.Addr]*timing.Activity    // what activityOf returns; nil: nobody has asked
 	still    []still                             // when the capture recorded nothing of any host
 }
 

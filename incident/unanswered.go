@@ -69,7 +69,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	}
 	t.after(i, c, k)
 	if out.happened() {
-		i.cameBack(out, k, t.paths(c, from).all)
+		t.cameBack(i, c, out, k, t.paths(c, from).all)
 	} else {
 		t.beganIn(i, c, k)
 		t.reasons(i, c, from, k)

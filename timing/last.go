@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// Last is a host that sends its first data of a round late: all others of its group have sent some by then, and nothing has been sent for long.
+// Last is a host that sends its first data of a round late, or its first message where it has sent none: all others of its group have sent some by then, and nothing has been sent for long.
 type Last struct {
 	Host        int
 	Others      int           // hosts of the group that had sent by then
@@ -78,32 +78,33 @@ func roundsOf(list []Link) (all []roundMessage) {
 }
 
 func lastOf(hosts int, all []roundMessage) (l Last, ok bool) {
-	sends, others := make([]bool, hosts), -1
+	every, sends := newHostSet(hosts), newHostSet(hosts) // of anything, and of data
 	for i := range all {
-		if h := all[i].from; all[i].data && !sends[h] {
-			sends[h] = true
-			others++
+		if every.add(all[i].from); all[i].data {
+			sends.add(all[i].from)
 		}
 	}
+	others := sends.n - 1
 	if others < lastHosts-1 {
 		return l, false
 	}
-	of, sent, n := make([]Last, hosts), make([]bool, hosts), 0 // who has sent since the newest silence, and how many these are
+	of := make([]Last, hosts)
+	data, some := newHostSet(hosts), newHostSet(hosts) // since the newest silence
 	l.Rounds = 1
 	for at, until := 0, int64(0); at < len(all); at++ {
 		m := &all[at]
 		if silence := m.Begin - until; at > 0 && silence >= LongSilence {
-			if n == others && m.data && !sent[m.from] {
+			if m.data && data.butOne(m.from, others) || some.butOne(m.from, every.n-1) {
 				of[m.from].waited(time.Duration(silence), until, l.Rounds > 1)
 			} else {
 				l.Rounds++
 			}
-			clear(sent)
-			n = 0
+			data.clear()
+			some.clear()
 		}
-		if until = max(until, m.End); m.data && !sent[m.from] {
-			sent[m.from] = true
-			n++
+		until = max(until, m.End)
+		if some.add(m.from); m.data {
+			data.add(m.from)
 		}
 	}
 	rounds, count := l.Rounds, 0
@@ -117,6 +118,29 @@ func lastOf(hosts int, all []roundMessage) (l Last, ok bool) {
 	elapsed := time.Duration(all[len(all)-1].End - all[0].Begin)
 	return l, l.Count >= lastLeast && (count-l.Count)*lastOther <= l.Count && l.Sum*lastShare >= elapsed
 }
+
+// hostSet is which hosts have sent something.
+type hostSet struct {
+	sent []bool
+	n    int
+}
+
+func newHostSet(hosts int) hostSet { return hostSet{sent: make([]bool, hosts)} }
+
+func (s *hostSet) add(host int) {
+	if !s.sent[host] {
+		s.sent[host] = true
+		s.n++
+	}
+}
+
+func (s *hostSet) clear() {
+	clear(s.sent)
+	s.n = 0
+}
+
+// butOne reports whether so many others have sent something, and a host has not.
+func (s *hostSet) butOne(host, others int) bool { return s.n == others && !s.sent[host] }
 
 // waited takes that all waited for the host. before says that there was a round before in which they did not.
 func (l *Last) waited(silence time.Duration, at int64, before bool) {

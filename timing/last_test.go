@@ -84,3 +84,37 @@ func TestLastOfGroup(t *testing.T) {
 		t.Errorf("%+v, %v", got, ok)
 	}
 }
+
+// TestLastReady: a host is told, too, that sends nothing for long while all others have posted what they can: whom it sends data to has only asked for it, and who sends it data may not; not where it has sent something itself.
+func TestLastReady(t *testing.T) {
+	const hosts = 4
+	for asks, want := range map[bool]bool{false: true, true: false} {
+		list := make([]Link, hosts) // of the data that each sends to the next, which asks for it
+		for h := range list {
+			list[h] = Link{Hosts: [2]int{h, (h + 1) % hosts}, Bytes: [2]uint64{1 << 17, 32}}
+		}
+		now := time.Second
+		send := func(h, end int, at time.Duration) {
+			list[h].Sent[end] = append(list[h].Sent[end], Sent{Begin: int64(at), End: int64(at + time.Microsecond)})
+		}
+		for range 2 * lastLeast {
+			now += 9 * time.Millisecond
+			for h := range hosts {
+				if from := (h + 3) % hosts; h != 2 || asks {
+					send(from, 1, now)
+				}
+				if h != 2 && h != 1 {
+					send(h, 0, now+10*time.Microsecond)
+				}
+			}
+			now += 30 * time.Millisecond
+			send(1, 1, now)
+			send(2, 0, now+10*time.Microsecond)
+			send(1, 0, now+20*time.Microsecond)
+		}
+		got, ok := LastOf(hosts, list)
+		if ok != want || ok && (got.Host != 2 || got.Others != 3 || got.Count != 2*lastLeast) {
+			t.Errorf("asks %v: %+v, %v", asks, got, ok)
+		}
+	}
+}

@@ -65,6 +65,7 @@ func (e *End) merge(g *End) {
 	}
 	e.Turns.merge(&g.Turns)
 	e.Series.merge(&g.Series)
+	e.Active.Join(&g.Active)
 	e.mergeSent(g)
 	e.Acks.merge(&g.Acks)
 	e.Packets, e.Marked, e.Reads = e.Packets+g.Packets, e.Marked+g.Marked, max(e.Reads, g.Reads)

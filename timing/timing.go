@@ -62,6 +62,7 @@ type End struct {
 	Gaps   *verifier.Histogram
 	Turns  Turns
 	Series Series
+	Active Activity
 	Sent   []Sent // when its first messages were sent, in the order in which they began
 	Acks   AckWaits
 
@@ -125,6 +126,7 @@ func New(r *Room) *Connection { return &Connection{room: r} }
 func (c *Connection) Packet(pair *qp.Pair, from int, p *packet.Packet) {
 	in, e := p.Info(), &c.Ends[from]
 	e.Packets++
+	e.Active.packet(p.Time, p.Frame)
 	if !p.Part { // what is usual is on IPv4 and not marked, and these fields of it were not read
 		e.VL = p.VL
 		if p.FECN || pair.Encap.OnIP() && p.TClass&3 == 3 {

@@ -32,7 +32,7 @@ func (t *text) observations() {
 	if len(t.longTurns(longestTurn)) == 0 {
 		t.spikes()
 	}
-	t.few(t.slowHosts())
+	t.few(append(t.slowHosts(), t.commandless()))
 	if !t.waits() {
 		t.paces()
 	}

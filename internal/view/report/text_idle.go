@@ -28,10 +28,10 @@ type idleEnd struct {
 }
 
 // idle tells, where times were measured and nothing else happened, of ends of which the tap saw most of the time no request wait for its answer, and whose turn it was. It may have waited with a tap that is far from that end.
-// Of connections that went quiet nothing is told: what ended them is not known. Nor is of those whose programs are told to be slow, or of any where one hangs, or where connections ended with a time without any frame, in
+// Of connections that went quiet nothing is told: what ended them is not known. Nor is of those whose programs are told to be slow, or of any where one hangs, where several hosts went quiet, or where connections ended with a time without any frame, in
 // which what was sent may have waited unseen.
 func (t *text) idle() {
-	if len(t.hangs()) > 0 || t.endedSilently() {
+	if len(t.hangs()) > 0 || t.endedSilently() || t.quietTold() != "" {
 		return
 	}
 	var list []idleEnd

@@ -57,8 +57,10 @@ func (t *text) beside() []string {
 		}
 	}
 	list = append(list, t.slowHosts()...)
-	if s := t.waitsBeside(); s != "" {
-		list = append(list, s)
+	for _, s := range []string{t.waitsBeside(), t.commandless()} {
+		if s != "" {
+			list = append(list, s)
+		}
 	}
 	return list
 }

@@ -47,6 +47,12 @@ func TestLastOfRounds(t *testing.T) {
 			}
 			r.Connections = append(r.Connections, c)
 		}
+		storage := agent.Connection{Service: packet.RC, First: 1, Timing: timing.New(nil), Upper: &agent.Upper{Protocol: "NVMe over RDMA", Answered: true, Answers: 600}} // which goes on all the time
+		for at := int64(1); at < r.Last; at += int64(500 * time.Microsecond) {
+			storage.Timing.Ends[0].Sent = append(storage.Timing.Ends[0].Sent, timing.Sent{Begin: at, End: at + 500})
+		}
+		storage.Ends[0].Addr, storage.Ends[1].Addr = packet.IPv4Addr([]byte{10, 0, 0, 2}), packet.IPv4Addr([]byte{10, 0, 0, 9})
+		r.Connections = append(r.Connections, storage)
 		var b bytes.Buffer
 		x := &text{Options: Options{Width: 2000}, out: bufio.NewWriter(&b), res: r}
 		x.waits()

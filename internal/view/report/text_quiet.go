@@ -23,6 +23,13 @@ const (
 // quieted tells, where nothing else happened, of several hosts that were busy and went quiet, and where it was measured, in the order in which they did: in a ring or a collective the first is what
 // the others wait for, though no request waits.
 func (t *text) quieted() {
+	if s := t.quietTold(); s != "" {
+		t.prose("  ", s)
+	}
+}
+
+// quietTold is what quieted tells; "": nothing.
+func (t *text) quietTold() string {
 	n, newest := 0, int64(0)
 	busy, asked := map[packet.Addr]bool{}, map[packet.Addr]bool{} // hosts that sent requests, and those that they sent them to
 	last := map[packet.Addr]int64{}                               // when each host sent its last request; 0: not known
@@ -48,13 +55,13 @@ func (t *text) quieted() {
 		}
 	}
 	if len(busy) < quietHosts && !chain(busy, asked) || t.res.Clock.Count > 0 {
-		return
+		return ""
 	}
 	s := fmt.Sprintf("Quiet: %s that were busy carry nothing in the last %s, though no request waits for an answer.", count(n, "connection"), span(time.Duration(t.res.Last-newest)))
 	if order := t.quietOrder(last); order != "" {
 		s += " Each host sent its last request there in this order: " + order + ". Where one waits for another, as in a ring or a collective, look at the first, which stopped before the others, or at what it waited for itself where the capture does not show that."
 	}
-	t.prose("  ", s)
+	return s
 }
 
 // chain reports whether requests went from one host to a second, and from that to a third, as a tap at one host of a ring sees it.

@@ -10,6 +10,7 @@ import (
 	"ibwitness/packet"
 	pair "ibwitness/qp"
 	"ibwitness/timing"
+	"ibwitness/wqe"
 )
 
 // requested is what was measured of a connection whose ends have sent their last request at these times; 0: none.
@@ -87,6 +88,26 @@ func TestQuieted(t *testing.T) {
 		got, _, _ := strings.Cut(b.String(), "\n\nSeen")
 		if got = strings.ReplaceAll(got, "\n  ", " "); k.want == "" && strings.Contains(got, "Quiet") || !strings.Contains(got, k.want) || k.of != measured && strings.Contains(got, "last request") {
 			t.Errorf("%s: %q, want %q", k.name, got, k.want)
+		}
+	}
+}
+
+// TestQuietedIdle: where hosts went quiet, nobody is told to be idle on other connections: they are not what the hosts wait for.
+func TestQuietedIdle(t *testing.T) {
+	for _, quiet := range []bool{true, false} {
+		r := &agent.Result{RDMA: 6, Packets: 6, First: int64(time.Hour), Last: int64(time.Hour + 4*time.Second)}
+		for k := range 3 {
+			c := agent.Connection{Service: packet.RC, First: r.First}
+			c.Ends[0] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 1, byte(k)}), Packets: 900, Messages: 900, Last: r.First + int64(time.Second)}
+			c.Ends[1] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 1, byte(k+1) % 3}), Packets: 900, Last: c.Ends[0].Last}
+			if !quiet {
+				c.Ends[0].Last, c.Ends[1].Last = r.Last, r.Last
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		r.Connections = append(r.Connections, busy(wqe.Write, 300, 0))
+		if got := reportOf(t, r); strings.Contains(got, "Quiet: ") != quiet || strings.Contains(got, "Idle: ") == quiet {
+			t.Errorf("%v: %s", quiet, got)
 		}
 	}
 }

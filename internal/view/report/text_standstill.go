@@ -2,12 +2,14 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"ibwitness/agent"
 	"ibwitness/incident"
 	"ibwitness/packet"
+	"ibwitness/timing"
 )
 
 // For how long, for how many times the mean time between two frames, and with how many connections that were busy the capture has to hold no frame for that to be told.
@@ -15,6 +17,7 @@ const (
 	standstillTime  = 100 * time.Millisecond
 	standstillTimes = 100
 	standstillBusy  = 2
+	standstillUsual = 2 // a busy connection was silent for as long, or one in so many of it, never before
 	standstillOnly  = 4 // any other is shorter than one in so many of it, as it is not where programs pause again and again
 )
 
@@ -22,6 +25,7 @@ const (
 type standstill struct {
 	agent.Silence
 	ended, resumed int                 // busy connections that carried nothing after it, and that did
+	closed         int                 // of those that ended, such as CM disconnected with no request that had no answer
 	began          int                 // connections between the hosts of those that ended, which began after it
 	hosts          map[packet.Addr]int // of the busy ones, and how many of these each has
 	gapless        bool                // of those that went on, none lacks a PSN, so that nothing was sent meanwhile that the tap would have missed
@@ -55,8 +59,8 @@ func (t *text) standstillTold(list []incident.Incident) (told string, ended bool
 		return "", false
 	}
 	k := t.standstill(s)
-	if k.ended+k.resumed < standstillBusy {
-		return "", false
+	if k.ended+k.resumed < standstillBusy || k.resumed+k.began == 0 && k.closed == k.ended {
+		return "", false // programs ended together
 	}
 	return k.told(t), k.ended > 0
 }
@@ -97,7 +101,9 @@ func (t *text) standstill(s agent.Silence) standstill {
 			k.resumed++
 			k.gapless = k.gapless && c.Ends[0].Trouble == nil && c.Ends[1].Trouble == nil
 		default:
-			k.ended++
+			if k.ended++; c.Closed.At >= s.To && c.Ends[0].Open+c.Ends[1].Open == 0 && (c.Upper == nil || c.Upper.Open == 0) {
+				k.closed++
+			}
 		}
 		k.hosts[c.Ends[0].Addr]++
 		k.hosts[c.Ends[1].Addr]++
@@ -121,7 +127,16 @@ func busyUntil(c *agent.Connection, s *agent.Silence) (busy, resumed bool) {
 		active -= length
 	}
 	usual := active / int64(c.Ends[0].Packets+c.Ends[1].Packets)
+	if c.Timing != nil && silentBefore(c, s) {
+		return false, resumed
+	}
 	return length >= standstillTimes*usual && (resumed || s.From-last < length/standstillTimes+standstillTimes*usual), resumed
+}
+
+// silentBefore reports whether a connection was silent for about as long before a silence: that is usual for it.
+func silentBefore(c *agent.Connection, s *agent.Silence) bool {
+	both := activityOn(c)
+	return slices.ContainsFunc(both.Silences, func(o timing.Silence) bool { return o.To <= s.From && standstillUsual*o.Length() >= s.To-s.From })
 }
 
 // told says what the capture shows of a silence.

@@ -11,6 +11,7 @@ import (
 	"ibwitness/incident"
 	"ibwitness/packet"
 	pair "ibwitness/qp"
+	"ibwitness/timing"
 	"ibwitness/wqe"
 )
 
@@ -40,6 +41,15 @@ func TestStandstill(t *testing.T) {
 	star, lacking := run(4000, 3990, 3980), run(4000, 3990, 3980)
 	star.Connections[1].Ends[0].Addr = star.Connections[0].Ends[0].Addr
 	lacking.Connections[1].Ends[0].Trouble = &pair.Trouble{}
+	closed, waits, again, usual := run(499, 498), run(499, 498), run(499, 498, -4000), run(4000, 3990)
+	for _, r := range []*agent.Result{closed, waits, again} {
+		for k := range r.Connections {
+			r.Connections[k].Closed.At = 1001 * ms
+		}
+	}
+	waits.Connections[1].Ends[0].Open = 1
+	usual.Connections[1].Timing = &timing.Connection{}
+	usual.Connections[1].Timing.Ends[0].Active = timing.Activity{First: ms, Last: 3990 * ms, Silences: []timing.Silence{{From: 100 * ms, To: 350 * ms}, {From: 500 * ms, To: 1000 * ms}}}
 	gap := run(499, 498, 4000)
 	gap.Connections[2].Ends[0].Trouble = &pair.Trouble{}
 	for _, k := range []struct {
@@ -54,6 +64,10 @@ func TestStandstill(t *testing.T) {
 		{"at one host", star, "then all went on. All of them are of 10.0.0.1. Programs that pause together look like that, and so does the link of 10.0.0.1, or the host itself, that was down; no PSN is missing after it"},
 		{"PSNs are missing", lacking, "Programs that pause together look like that, and so does a link at the tap that was down, or a capturing host that stopped."},
 		{"again and again", twice, ""},
+		{"programs ended together", closed, ""},
+		{"one had not been answered", waits, "none of them carries anything after it."},
+		{"they connected again", again, "none of them carries anything after it, and 1 between these hosts began."},
+		{"one of them had been silent as long", usual, ""},
 		{"one connection", run(4000), ""},
 		{"one that was over before", run(4000, 300), ""},
 		{"frames are seldom", seldom, ""},

@@ -100,7 +100,7 @@ func (t *text) exchanges() (hosts []packet.Addr, list []timing.Link) {
 	until := int64(math.MaxInt64)
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
-		if c.Timing == nil || c.Service == packet.UD || answersSoon(c) {
+		if c.Timing == nil || c.Service == packet.UD || commanded(c) || answersSoon(c) {
 			continue // a server waits for nothing while its client has nothing to ask
 		}
 		var l timing.Link
