@@ -246,5 +246,6 @@ func again(s *qp.Stall) string {
 	if rest(&s.Request) {
 		return retransmitted(&s.Request) + ", " + times(s.Total())
 	}
-	return retransmitted(&s.Request) + ", sent " + times(s.Total()+1)
+	n, least := rounds(s)
+	return retransmitted(&s.Request) + ", sent " + least + times(n+1)
 }

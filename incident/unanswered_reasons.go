@@ -80,7 +80,8 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "the link and dmesg of "+peer+", and the switch ports between")
 	}
 	if n := t.lossesBeside(c, k); n > 0 {
-		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("packets that were lost, as others between these hosts were, for which there were %s of retransmission: it was sent %s, and each time it or its answer was lost", count(n, "round"), times(k.Total()+1)))
+		sent, least := rounds(k)
+		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("packets that were lost, as others between these hosts were, for which there were %s of retransmission: it was sent %s, and each time it or its answer was lost", count(n, "round"), least+times(sent+1)))
 	}
 	t.alsoFits(i, c, from, k, alive)
 }
