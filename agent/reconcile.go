@@ -22,6 +22,9 @@ func ofDatagrams(all []*Transport) (list []*ud.Verifier) {
 // Such a packet is the first of a connection of its own, whose pair of addresses may be another agent's.
 func Reconcile(all ...*Transport) {
 	ud.JudgeGroups(ofDatagrams(all)...)
+	for _, t := range all {
+		withdrawDamaged(&t.Rec)
+	}
 	managers := make([]*gmp.Verifier, len(all))
 	for i, t := range all {
 		managers[i] = t.gmp

@@ -7,25 +7,30 @@ import (
 	"ibwitness/packet"
 )
 
-// Flip is the bits of one byte of an actual packet that were flipped on its way, as its wrong ICRC shows.
+// Flip is the bits of one byte of an actual packet that were flipped on its way, as its wrong ICRC shows, or the same bit of two bytes.
 type Flip struct {
 	At    int    // offset of the byte, as that of a Field
 	Bits  byte   // which of its bits
 	Where string // the field that they are in, in words
+	Also  int    // offset of the other byte of which the bit was flipped, after At; 0: of none
 }
 
 // One reports whether it is one bit.
-func (f *Flip) One() bool { return bits.OnesCount8(f.Bits) == 1 }
+func (f *Flip) One() bool { return bits.OnesCount8(f.Bits) == 1 && f.Also == 0 }
 
-// Flip returns the bits that were flipped, where those of one byte explain the wrong ICRC of the actual packet; Bits are 0 where none do. looked is false where its ICRC is
-// right, or was not judged. See packet.Packet.Flipped.
+// Flip returns the bits that were flipped, where those of one byte explain the wrong ICRC of the actual packet, or the same bit of two; Bits are 0 where none do. looked is false where its
+// ICRC is right, or was not judged. See packet.Packet.Flipped and FlippedPair.
 func (c *Comparison) Flip() (f Flip, looked bool) { return c.flip, c.damaged }
 
 // findFlip looks for bits that were flipped in packet p, the actual one.
 func (c *Comparison) findFlip(p *packet.Packet) {
 	c.damaged = true
 	if at, flipped, ok := p.Flipped(); ok {
-		c.flip = Flip{at, flipped, c.where(8*at + bits.LeadingZeros8(flipped))}
+		c.flip = Flip{At: at, Bits: flipped, Where: c.where(8*at + bits.LeadingZeros8(flipped))}
+		return
+	}
+	if at, flipped, ok := p.FlippedPair(); ok {
+		c.flip = Flip{at[0], flipped, c.where(8*at[0] + bits.LeadingZeros8(flipped)), at[1]}
 	}
 }
 

@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/packet"
@@ -30,7 +31,7 @@ func (t *teller) acceptedToo(i *Incident, r *cm.Refusal, all *refused) {
 	}
 	i.fact("others", fmt.Sprintf("%v accepted %s of %v for the same service beside %s", i.Peer.Addr, count(n, "connection"), i.Local.Addr, beside))
 	i.fact("open", t.openWhenRefused(i.Peer.Addr, r.Service, all))
-	i.FitsWith = append([]string{"a limit of how many connections the program on " + i.Peer.Addr.String() + " takes, or takes of one client"}, i.FitsWith...)
+	i.FitsWith = slices.Insert(i.FitsWith, 0, limitOf(i.Peer.Addr))
 }
 
 // acceptedBeside counts the connections that a host accepted beside its refusals, and reports whether they are as many beside each.

@@ -43,7 +43,7 @@ func (t *teller) takesNone(c *agent.Connection, from int, k *qp.Trouble) (s qp.S
 	period := (sum.Last - sum.Begun) / int64(sum.Count-1)
 	s = k.Longest[0]
 	s.Since, s.Begun, s.Last, s.Rounds = sum.Begun-period, sum.Begun, sum.Last, sum.Rounds
-	s.Part, s.Partly = 0, false // all came
+	s.Part, s.Partly, s.Request.Copied = 0, false, false // all came, and all rounds are counted
 	if e.Last-sum.Last >= period {
 		return s, false // it went on
 	}
@@ -73,7 +73,7 @@ func (t *teller) answersLost(c *agent.Connection, from int, k *qp.Trouble) bool 
 		i.show(c.Closed.Frame)
 	}
 	i.What = fmt.Sprintf("%v %s%s; %v answered each time, and the answers passed the tap, but were lost after it or not taken.",
-		&i.Local, sent(&s.Request, s.Total()), t.within(" in %s", sum.Last-s.Since), &i.Peer)
+		&i.Local, sent(&s), t.within(" in %s", sum.Last-s.Since), &i.Peer)
 	i.fact("request", retransmitted(&s.Request))
 	i.fact("sent", fmt.Sprintf("first retransmitted in frame %d, last in frame %d; on average every %s", sum.Frames.Begun[0], sum.Frames.Last, span((sum.Last-sum.Begun)/int64(sum.Count-1))))
 	i.fact("gave up", t.gaveUp(c, from, &s))

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"ibwitness/packet"
-	"ibwitness/rule"
 )
 
 // damagedHost is a host from which all packets come that were damaged, or to which all go, though others sent so much that this is no chance.
@@ -22,29 +21,16 @@ type damagedHost struct {
 type load struct{ packets, bytes uint64 }
 
 // damagedHost returns the host that all of n damaged packets have in common, which are on some ways; nil: there is none, or not enough to tell of it was checked.
-func (t *teller) damagedHost(ways []*onWay, n uint64) *damagedHost {
-	if t.run.RDMA == 0 || t.more || len(ways) < 2 {
-		return nil // a run that goes on has only the connections with trouble at hand
-	}
-	sent, all, packets := map[way]load{}, load{}, uint64(0)
-	for k := range t.run.Connections {
-		c := &t.run.Connections[k]
-		for e := range c.Ends {
-			w, x := way{c.Ends[e].Addr, c.Ends[1-e].Addr}, &c.Ends[e]
-			l := load{x.Packets, x.Bytes + x.Packets*headersOf}
-			sent[w] = sent[w].plus(l)
-			all, packets = all.plus(l), packets+x.Packets
-		}
-	}
-	if r := &t.run.Cover; r[rule.ROCV2019].Exercised+r[rule.LNKCRC003].Exercised+r[rule.LNKCRC004].Exercised < packets {
-		return nil // the ICRC of some was not checked: a snap length cut them
+func (s *judgedLoads) damagedHost(ways []*onWay, n uint64) *damagedHost {
+	if s == nil || len(ways) < 2 {
+		return nil
 	}
 	for _, from := range []bool{true, false} {
 		x := ways[0].side(from)
-		if slices.ContainsFunc(ways, func(w *onWay) bool { return w.side(from) != x || sent[w.way].packets == 0 }) {
+		if slices.ContainsFunc(ways, func(w *onWay) bool { return w.side(from) != x || s.ways[w.way].packets == 0 }) {
 			continue
 		}
-		if h := damagedOnly(x, from, ways, sent, all, n); h != nil {
+		if h := s.damagedOnly(x, from, ways, n); h != nil {
 			return h
 		}
 	}
@@ -65,10 +51,10 @@ func (w way) side(from bool) packet.Addr {
 }
 
 // damagedOnly returns the host that all damaged packets come from, or go to, where that is no chance, and no way of it on which many were sent had none damaged.
-func damagedOnly(x packet.Addr, from bool, ways []*onWay, sent map[way]load, all load, n uint64) *damagedHost {
+func (s *judgedLoads) damagedOnly(x packet.Addr, from bool, ways []*onWay, n uint64) *damagedHost {
 	var of load
 	var others []packet.Addr
-	for w, l := range sent {
+	for w, l := range s.ways {
 		if w.side(from) == x {
 			of = of.plus(l)
 			continue
@@ -77,16 +63,16 @@ func damagedOnly(x packet.Addr, from bool, ways []*onWay, sent map[way]load, all
 			others = append(others, w.side(from))
 		}
 	}
-	if of.bytes == 0 || float64(n)*math.Log(float64(of.bytes)/float64(all.bytes)) > math.Log(hardlyChance) {
+	if of.bytes == 0 || float64(n)*math.Log(float64(of.bytes)/float64(s.all.bytes)) > math.Log(hardlyChance) {
 		return nil
 	}
-	for w, l := range sent {
+	for w, l := range s.ways {
 		harmed := slices.ContainsFunc(ways, func(o *onWay) bool { return o.way == w })
 		if w.side(from) == x && !harmed && n*l.bytes >= tellingMisses*of.bytes {
 			return nil
 		}
 	}
-	return &damagedHost{x, from, all.packets - of.packets, len(others)}
+	return &damagedHost{x, from, s.all.packets - of.packets, len(others)}
 }
 
 // tell has an incident of damage tell of the host. had is what happened to the packets, and ways all on which it did, the one with most of it first.

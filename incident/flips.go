@@ -2,6 +2,8 @@ package incident
 
 import (
 	"fmt"
+	"math/bits"
+	"time"
 
 	"ibwitness/expect"
 	"ibwitness/rule"
@@ -10,8 +12,12 @@ import (
 // flips is which bits were flipped in damaged packets, of those that findings compare with what they should be.
 type flips struct {
 	damaged           uint64 // packets in all
-	ethernet          bool   // that came as RoCE: in frames with an FCS, which captures seldom hold
-	looked, bit, byte int    // how many were looked at, and in how many one bit was flipped, or several of one byte
+	bursts            uint64 // of them, by a pause
+	newest            int64
+	ethernet          bool // that came as RoCE: in frames with an FCS, which captures seldom hold
+	looked, bit, byte int  // how many were looked at, and in how many one bit was flipped, or several of one byte
+	two, between      int  // in how many the same bit of two bytes was, and how many bytes apart these are; -1: not in all of them as many
+	bits              byte // all that were flipped, in any byte
 	first             expect.Flip
 	frame             uint64
 	places            map[place]int // how many of them have the same
@@ -25,7 +31,14 @@ type place struct {
 	bits byte
 }
 
+// pauseOfBursts is the time between damaged packets, in nanoseconds, from which on they need not have been damaged at once.
+const pauseOfBursts = int64(time.Millisecond)
+
 func (x *flips) add(f *rule.Finding) {
+	if x.damaged == 0 || f.Time-x.newest > pauseOfBursts {
+		x.bursts++
+	}
+	x.newest = f.Time
 	x.damaged++
 	x.ethernet = x.ethernet || f.Rule == rule.ROCV2019
 	if f.Comparison == nil {
@@ -38,17 +51,36 @@ func (x *flips) add(f *rule.Finding) {
 	if x.looked++; flip.Bits == 0 {
 		return
 	}
-	if x.bit+x.byte == 0 {
+	if x.explained() == 0 {
 		x.first, x.frame, x.places = flip, f.Frame, map[place]int{}
 	}
 	x.apart = divisor(x.apart, flip.At-x.first.At)
 	x.unlike = x.unlike || flip.Bits != x.first.Bits
+	x.bits |= flip.Bits
+	if flip.Also != 0 {
+		x.bothOf(&flip)
+		return
+	}
 	if x.places[place{flip.At, flip.Bits}]++; flip.One() {
 		x.bit++
 	} else {
 		x.byte++
 	}
 }
+
+// bothOf takes a flip of two bytes.
+func (x *flips) bothOf(flip *expect.Flip) {
+	between := flip.Also - flip.At
+	x.apart = divisor(x.apart, between)
+	if x.two++; x.two == 1 {
+		x.between = between
+	} else if x.between != between {
+		x.between = -1
+	}
+}
+
+// explained is in how many packets flipped bits explain the wrong ICRC.
+func (x *flips) explained() int { return x.bit + x.byte + x.two }
 
 // pattern says how many of the packets that were looked at one bit explains, or one byte.
 func (x *flips) pattern() string {
@@ -59,13 +91,39 @@ func (x *flips) pattern() string {
 	if x.byte > 0 {
 		list = append(list, fmt.Sprintf("in %d several bits of one byte", x.byte))
 	}
-	switch more := x.looked - x.bit - x.byte; {
+	if x.two > 0 {
+		apart := ""
+		if x.between > 0 && x.two > 1 {
+			apart = ", " + count(uint64(x.between), "byte") + " apart"
+		}
+		list = append(list, fmt.Sprintf("in %d the same bit of two bytes%s", x.two, apart))
+	}
+	more, few := x.looked-x.explained(), x.fewBits()
+	rest := fmt.Sprintf("in %d more than that", more)
+	switch {
 	case more == x.looked:
 		return fmt.Sprintf("none of the first %d%s is explained by one bit or one byte", x.looked, x.of())
+	case more > 0 && few != "":
+		few += "; " + rest
 	case more > 0:
-		list = append(list, fmt.Sprintf("in %d more than that", more))
+		list = append(list, rest)
 	}
-	return fmt.Sprintf("of the first %d%s: %s", x.looked, x.of(), enumerate(list))
+	return fmt.Sprintf("of the first %d%s: %s%s", x.looked, x.of(), enumerate(list), few)
+}
+
+// manyFlips is from how many flips on it is no chance that they are all of one or two of the eight bits of a byte.
+const manyFlips = 8
+
+// fewBits says that all flips are of one or two bits of their bytes; "": they are of more, or too few to tell.
+func (x *flips) fewBits() string {
+	if x.explained() < manyFlips || bits.OnesCount8(x.bits) > 2 {
+		return ""
+	}
+	low := x.bits & -x.bits
+	if low == x.bits {
+		return fmt.Sprintf(", each 0x%02x of its byte", low)
+	}
+	return fmt.Sprintf(", each 0x%02x or 0x%02x of its byte", x.bits&^low, low)
 }
 
 // of says of how many damaged packets those are that were looked at; "": of no more.
@@ -89,7 +147,7 @@ const fewRegular = 4
 
 // regular says what the flips of all packets that were looked at have in common: the bit, or the byte modulo the width of a lane; "": nothing.
 func (x *flips) regular() string {
-	if x.bit+x.byte < fewRegular || x.bit+x.byte < x.looked || x.apart == 0 {
+	if n := x.explained(); n < fewRegular || n < x.looked || x.apart == 0 {
 		return ""
 	}
 	var list []string
@@ -124,19 +182,22 @@ func (x *flips) tell(i *Incident) {
 	if x.looked == 0 {
 		return
 	}
-	if x.bit+x.byte > 0 {
-		were := "bits"
-		if x.first.One() {
+	if x.explained() > 0 {
+		were, of := "bits", fmt.Sprintf("byte %d", x.first.At)
+		switch {
+		case x.first.One():
 			were = "one bit"
+		case x.first.Also != 0:
+			were, of = "two bits", fmt.Sprintf("bytes %d and %d", x.first.At, x.first.Also)
 		}
-		i.fact("bits", fmt.Sprintf("frame %d has the right ICRC with %s turned back, 0x%02x of byte %d of the packet, in %s", x.frame, were, x.first.Bits, x.first.At, x.first.Where))
+		i.fact("bits", fmt.Sprintf("frame %d has the right ICRC with %s turned back, 0x%02x of %s of the packet, in %s", x.frame, were, x.first.Bits, of, x.first.Where))
 		i.show(x.frame)
 	}
-	more := x.looked - x.bit - x.byte
+	more := x.looked - x.explained()
 	switch {
 	case x.looked == 1:
 	case x.bit == x.looked:
-		i.fact("pattern", fmt.Sprintf("one bit is flipped in each of the first %d%s", x.looked, x.of()))
+		i.fact("pattern", fmt.Sprintf("one bit is flipped in each of the first %d%s%s", x.looked, x.of(), x.fewBits()))
 	default:
 		i.fact("pattern", x.pattern())
 	}

@@ -1,6 +1,7 @@
 package incident_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -48,6 +49,11 @@ func TestFlips(t *testing.T) {
 			}
 			return []int{payload + 100*k}
 		}, []string{"pattern: of the first 4: in 3 one bit is flipped and in 1 more than that"}, "none of"},
+		{
+			"the same bit of two bytes", func(k int) []int { return []int{payload + 100*k, payload + 100*k + 16} },
+			[]string{"two bits turned back, 0x10 of bytes 40 and 56 of the packet", "pattern: of the first 4: in 4 the same bit of two bytes, 16 bytes apart\n"},
+			"more than",
+		},
 		{"bursts", func(int) []int { return []int{payload + 7, payload + 8, payload + 9} }, []string{"pattern: none of the first 4 is explained by one bit or one byte"}, "turned back"},
 	}
 	for _, tt := range tests {
@@ -76,6 +82,33 @@ func TestDamageOnEthernet(t *testing.T) {
 		list := incident.Of(&agent.Result{First: second(1), Last: second(2), Connections: []agent.Connection{c}, Findings: []rule.Finding{f}})
 		if len(list) != 1 || strings.HasPrefix(list[0].FitsWith[0], memory) != ethernet || strings.HasPrefix(list[0].FitsWith[1], link) != ethernet || (list[0].Next[0] == next) != ethernet {
 			t.Errorf("%v: %+v", of, list)
+		}
+	}
+}
+
+// TestFewBits: many flips that are all of one or two bits of their bytes say so; where more of the bits are among them, or there are few, nothing does.
+func TestFewBits(t *testing.T) {
+	for _, k := range []struct {
+		bits []byte
+		n    int
+		want string
+	}{
+		{[]byte{0x20, 0x04}, 8, ", each 0x20 or 0x04 of its byte"},
+		{[]byte{0x20}, 8, ", each 0x20 of its byte"},
+		{[]byte{0x20, 0x04}, 4, ""},
+		{[]byte{0x20, 0x04, 0x01}, 8, ""},
+	} {
+		list := frames(t, strings.Replace(writes, "repeat: 4", "repeat: 8", 1))
+		n := 0
+		for _, f := range list {
+			if len(f.Data) > 1000 && n < k.n {
+				f.Data[14+20+8+12+100+31*n] ^= k.bits[n%len(k.bits)]
+				n++
+			}
+		}
+		told := happened(t, list, agent.Options{})
+		if !strings.Contains(told, fmt.Sprintf("one bit is flipped in each of the first %d%s\n", k.n, k.want)) {
+			t.Errorf("%x: told %s", k.bits, told)
 		}
 	}
 }

@@ -100,6 +100,10 @@ type Incident struct {
 	onePath      bool          // losses that may be on one path of several
 	storm        int           // number of a pause that a port did not let go of, which others are within; 0: it is none
 	within       int           // of the one that an interruption is told with
+	lossyBeyond  []packet.Addr // hosts between which and the tap packets were lost, of losses, where others show that it was there
+	ofAll        bool          // losses of all connections on which one host sends to another
+	amongLosses  bool          // an interruption: what it waited for was lost among many others
+	answerLost   bool          // an interruption: the answer had passed the tap
 	explained    bool          // losses, most of which are packets that were overtaken
 	mostLost     time.Duration // of those that it tells of
 	late         late

@@ -101,6 +101,7 @@ func (t *teller) beside(i *Incident, c *agent.Connection, from int, k *qp.Troubl
 	}
 	lostAgain := s.Unseen > 0 && s.Asked
 	if n := k.Sum.Rounds[qp.SequenceAsked]; s.Total() <= fewRounds && n >= manyLosses && !lostAgain {
+		i.amongLosses = true
 		i.FitsWith = append([]string{"a packet that was lost with what was retransmitted for it: this queue pair had " + count(uint64(n), "round") + " by PSN sequence NAKs in all"}, i.FitsWith...)
 	}
 	if path.one {
@@ -156,7 +157,7 @@ func (i *Incident) unseen(s *qp.Stall) {
 // waited tells of stall s, in which a request waited for its answer, which was held back or not.
 func (i *Incident) waited(s *qp.Stall, held bool) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
-	if !s.AnswerLost {
+	if i.answerLost = s.AnswerLost; !s.AnswerLost {
 		i.gone = goneFor
 	}
 	switch {
@@ -246,5 +247,6 @@ func again(s *qp.Stall) string {
 	if rest(&s.Request) {
 		return retransmitted(&s.Request) + ", " + times(s.Total())
 	}
-	return retransmitted(&s.Request) + ", sent " + times(s.Total()+1)
+	n, least := rounds(s)
+	return retransmitted(&s.Request) + ", sent " + least + times(n+1)
 }

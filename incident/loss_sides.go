@@ -24,6 +24,7 @@ func (t *teller) sidesOfTap(i *Incident, x packet.Addr) bool {
 	var far, near, unsure uint32
 	var sent uint64 // by those that lost something on their side
 	var lossy, clean, both []string
+	var beyond []packet.Addr
 	for _, s := range list {
 		far, near, unsure = far+s.far, near+s.near, unsure+s.unsure
 		if s.near > 0 {
@@ -31,6 +32,7 @@ func (t *teller) sidesOfTap(i *Incident, x packet.Addr) bool {
 		}
 		if s.far > 0 {
 			sent += s.packets
+			beyond = append(beyond, s.host)
 			lossy = append(lossy, fmt.Sprintf("%v (%s)", s.host, times(uint64(s.far))))
 		}
 	}
@@ -50,7 +52,9 @@ func (t *teller) sidesOfTap(i *Incident, x packet.Addr) bool {
 	if near > 0 {
 		said += fmt.Sprintf("; between it and %v, which all connections have in common, %s (%s)", x, times(uint64(near)), enumerate(both))
 	}
-	i.fact("sides", "lost "+said)
+	if i.lossyBeyond = beyond; len(beyond) > 1 || near > 0 || !t.scaleOfLosses(i, x, beyond[0], enumerate(clean)) {
+		i.fact("sides", "lost "+said)
+	}
 	if near >= tellingRounds {
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("what is between the tap and %v", x))
 	}

@@ -190,27 +190,40 @@ func (t *teller) damage(ways []*onWay, x *flips) {
 		w := harmed[slices.IndexFunc(harmed, func(w *onWay) bool { return w.damaged.first == *f })]
 		first = fmt.Sprintf("frame %d, %v → %v", f.frame, w.from, w.to)
 	}
-	host, had := t.damagedHost(harmed, all.n), t.atLeast(all.n, "packet")+" had a wrong ICRC at the tap"
+	judged, had := t.icrcsJudged(), t.atLeast(all.n, "packet")+" had a wrong ICRC at the tap"
+	var host *damagedHost
+	beside := judged.sparedBy(harmed, all.n, x.bursts)
+	if beside == nil {
+		host = judged.damagedHost(harmed, all.n)
+	}
 	switch {
 	case host != nil:
 		host.tell(i, had, harmed)
+	case beside != nil && len(harmed) > 1:
+		i.What = beside.what(had, judged)
 	case len(harmed) > 1:
 		i.What = fmt.Sprintf("%s, %s of them from %v to %v: damaged before it; receivers drop them.", had, share(most.damaged.n, all.n), most.from, most.to)
-		i.fact("from, to", t.damagedWays(ways, most))
+		i.fact("from, to", t.damagedWays(ways, most, judged))
 	default:
 		i.What = fmt.Sprintf("%s from %v to %v: damaged before it; receivers drop them.", had, most.from, most.to)
 	}
+	if beside != nil {
+		beside.tell(i)
+	}
 	i.fact("first", fmt.Sprintf("%s, %v, PSN %v: %s", first, f.op, f.psn, f.said))
 	x.tell(i)
-	if host != nil {
+	switch {
+	case host != nil:
 		host.reasons(i)
+	case beside != nil:
+		beside.reasons(i)
 	}
 	t.tellAs(i, group{kind: Damage}) // whoever had most of it
 }
 
 // damagedWays says how many packets were damaged from where to where, first of all on the way that had most, and back.
-func (t *teller) damagedWays(ways []*onWay, most *onWay) string {
-	s := fmt.Sprintf("%s %v → %v", number(most.damaged.n), most.from, most.to)
+func (t *teller) damagedWays(ways []*onWay, most *onWay, judged *judgedLoads) string {
+	s := fmt.Sprintf("%s %v → %v", judged.of(most), most.from, most.to)
 	rest, pairs, hosts, between := uint64(0), uint64(0), uint64(0), uint64(0)
 	var other *onWay
 	known := map[pair]bool{}
@@ -221,7 +234,7 @@ func (t *teller) damagedWays(ways []*onWay, most *onWay) string {
 		switch {
 		case w == most || w.damaged.n == 0:
 		case w.from == most.to && w.to == most.from:
-			s += fmt.Sprintf("; %s back", number(w.damaged.n))
+			s += fmt.Sprintf("; %s back", judged.of(w))
 		case known[pairBy(w.from, w.to)]:
 			between, hosts, other = between+w.damaged.n, hosts+1, w
 		default:
@@ -229,7 +242,7 @@ func (t *teller) damagedWays(ways []*onWay, most *onWay) string {
 		}
 	}
 	if hosts == 1 {
-		s += fmt.Sprintf("; %s %v → %v", number(between), other.from, other.to)
+		s += fmt.Sprintf("; %s %v → %v", judged.of(other), other.from, other.to)
 	} else if hosts > 1 {
 		s += fmt.Sprintf("; %s in %d more directions between hosts", number(between), hosts)
 	}

@@ -64,7 +64,7 @@ func (t *teller) unansweredKeys(c *agent.Connection, from int) []uint16 {
 // explain puts what the P_Keys of both ends say first.
 func (i *Incident) explain(partitions string) {
 	i.Facts = slices.Insert(i.Facts, 0, Fact{"P_Key", partitions})
-	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == otherStart })
+	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == otherPKey })
 	i.FitsWith = slices.Insert(i.FitsWith, 0, "a P_Key that the two ends do not agree on: each drops what the other sends, and answers nothing")
 	i.Next = slices.Insert(i.Next, 0, "the pkey_index of both queue pairs, and the tables of P_Keys of both ports (/sys/class/infiniband/*/ports/*/pkeys)")
 }

@@ -60,7 +60,7 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int6
 	case here > since:
 		i.fact("peer", fmt.Sprintf("%s sent its last packet %s after %s, on this connection", peer, span(here-since), event))
 	case elsewhere > since:
-		i.fact("peer", fmt.Sprintf("%s went on sending on other connections: last %s after %s", peer, span(elsewhere-since), event))
+		i.fact("peer", fmt.Sprintf("%s went on sending on other connections: last %s after %s%s", peer, span(elsewhere-since), event, t.toSameHost(i, c, last)))
 	case h.next(last) != 0:
 		i.fact("peer", fmt.Sprintf("nothing of %s, management aside, is in the capture until its next connection, which began %s after %s", peer, span(h.next(last)-since), event))
 	case newest > since:
@@ -80,4 +80,21 @@ func (t *teller) others(i *Incident, c *agent.Connection, k *qp.Stall) {
 	if heard := t.seen[i.Local.Addr].by(k.Last).heard.but(keyOf(c)); heard > k.Begun {
 		i.fact("others", fmt.Sprintf("went on sending to %v: last %s after this request", i.Local.Addr, span(heard-k.Since)))
 	}
+}
+
+// toSameHost says on how many other connections of the service the peer went on sending to the same host after a time; "": on none.
+func (t *teller) toSameHost(i *Incident, c *agent.Connection, since int64) string {
+	list, n := t.siblings(c), uint64(0)
+	if len(list) > mostOthers {
+		return ""
+	}
+	for _, d := range list {
+		if e := endOf(d, i.Peer.Addr); d != c && e != nil && e.Last > since {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; on %s with %v, too", number(n), i.Local.Addr)
 }

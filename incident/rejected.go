@@ -49,6 +49,7 @@ func (t *teller) rejected() {
 			i.fact("again", fmt.Sprintf("refused so %s%s, the last time in frame %d", times(all.times()), t.within(" in %s", all.last.Time-f.Time), all.last.Frame))
 		}
 		t.acceptedToo(i, &r, all)
+		t.acceptedLater(i, &r, all)
 		if other := t.acceptedElse(i, &r); all.times() == 1 || !nextTry(i, other) {
 			i.tellElse(&r, other)
 		}

@@ -52,3 +52,26 @@ errors:
 		}
 	}
 }
+
+// TestRetransmittedWithOthers: a request that is lost again when what came before it is retransmitted, too, was sent once more often than its own timer has it; where only its first copy is lost, it was sent twice.
+func TestRetransmittedWithOthers(t *testing.T) {
+	const scene = `
+about: WRITEs the last of which is lost
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 1024, timeout: 16, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+work:
+  - {qp: a1, op: write, length: 1024, repeat: 40}
+taps: [a]
+errors:
+`
+	for errors, want := range map[string]string{
+		"  - {do: drop, from: a, psn: 0x100024}\n  - {do: drop, from: a, psn: 0x100027, count: 2}\n": ", sent at least 3 times\n",
+		"  - {do: drop, from: a, psn: 0x100024, count: 2}\n":                                         ", sent 3 times\n",
+		"  - {do: drop, from: a, psn: 0x100027}\n":                                                   ", sent twice\n",
+	} {
+		if got := reasons(t, scene+errors); !strings.Contains(got, want) {
+			t.Errorf("%q: %s", errors, got)
+		}
+	}
+}

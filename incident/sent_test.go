@@ -18,7 +18,7 @@ func TestSent(t *testing.T) {
 		{qp.StalledRequest{Op: wqe.Write, First: 7, PSN: 9, Length: 4096}, "sent an RDMA WRITE of 4,096 bytes, and retransmitted the rest of it twice"},
 		{qp.StalledRequest{Op: wqe.Send, First: 7, PSN: 7, Length: 2048, Begun: true}, "sent a SEND of at least 2,048 bytes 3 times"},
 	} {
-		if got := sent(&k.r, 2); got != k.want {
+		if got := sent(&qp.Stall{Request: k.r, Rounds: [qp.NumCauses]uint32{2}}); got != k.want {
 			t.Errorf("%q, not %q", got, k.want)
 		}
 	}

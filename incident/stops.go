@@ -56,6 +56,8 @@ func stopsOf(list []stop) *Incident {
 	if len(on) > 1 {
 		longest.Next = slices.DeleteFunc(longest.Next, func(s string) bool { return s == othersToo })
 	}
+	longest.amongLosses = !slices.ContainsFunc(list, func(s stop) bool { return !s.amongLosses })
+	longest.answerLost = !slices.ContainsFunc(list, func(s stop) bool { return !s.answerLost })
 	longest.Begin, longest.End, longest.Ongoing, longest.Connections = begin, end, ongoing, len(on)
 	return longest
 }

@@ -51,6 +51,7 @@ func Of(r *agent.Result) []Incident {
 	gather(list, r.Findings)
 	list = survivors(t.hubs(peers(withPauses(blackHoles(list)))))
 	t.commonLosses(list)
+	list = oneOfMany(list)
 	t.incast(list)
 	list = overtakings(shortages(oneFault(list)))
 	alsoSized(list)

@@ -40,7 +40,7 @@ func (t *teller) answeredTooLate(c *agent.Connection, from int) {
 	i.Ongoing = c.Closed.At == 0
 	then := &c.Ends[1-from].Trouble.Now
 	i.show(then.Request.Frame)
-	i.What = fmt.Sprintf("%v %s in %s, and nothing since: the answer came only %s after its last retransmission.", &i.Local, sent(&s.Request, s.Total()), span(s.Last-s.Since), span(s.Ended-s.Last))
+	i.What = fmt.Sprintf("%v %s in %s, and nothing since: the answer came only %s after its last retransmission.", &i.Local, sent(s), span(s.Last-s.Since), span(s.Ended-s.Last))
 	i.fact("request", retransmitted(&s.Request))
 	i.fact("timer", fmt.Sprintf("it first retransmitted after %s, and the answer took %s", span(s.Begun-s.Since), span(s.Ended-s.Since)))
 	i.fact("gave up", fmt.Sprintf("its %d retries were used up, as it seems, which completes in error as transport retry counter exceeded", s.Total()))

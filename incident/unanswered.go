@@ -40,9 +40,9 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	if i.Kind == NeverAnswered && t.midway(c, k) {
 		least = "at least "
 	}
-	i.What = fmt.Sprintf("%v %s%s; %v %s.", &i.Local, sentAtLeast(&k.Request, k.Total(), least), t.within(" in %s", k.Last-k.Since), &i.Peer, hasNotAnswered(i.Kind, k))
+	i.What = fmt.Sprintf("%v %s%s; %v %s.", &i.Local, sentAtLeast(k, least), t.within(" in %s", k.Last-k.Since), &i.Peer, hasNotAnswered(i.Kind, k))
 	if least != "" {
-		i.What = fmt.Sprintf("%v %s in %s; the capture holds nothing of %v on this connection.", &i.Local, sentAtLeast(&k.Request, k.Total(), least), span(k.Last-k.Since), &i.Peer)
+		i.What = fmt.Sprintf("%v %s in %s; the capture holds nothing of %v on this connection.", &i.Local, sentAtLeast(k, least), span(k.Last-k.Since), &i.Peer)
 		i.fact("begin", "the capture may have begun only after the connection did: what came on it before is not in it")
 	}
 	i.fact("request", retransmitted(&k.Request))

@@ -13,9 +13,6 @@ import (
 // restart is for how long a host is silent at least that restarts.
 const restart = int64(10 * time.Second)
 
-// otherStart is what would look like a connection on which the peer has never sent anything.
-const otherStart = "a P_Key or starting PSN that the two ends do not agree on"
-
 // reasons says what would look like an unanswered request, and what to look at.
 func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
@@ -42,9 +39,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 			i.FitsWith = append(i.FitsWith, "a source address, "+local+", that the queue pair of "+peer+" does not expect, or that has no way back: another GID index than the one that was exchanged")
 			i.Next = append(i.Next, "the GID index that the program uses, and whether "+local+" is its address (show_gids, ip address)")
 		}
-		i.FitsWith = append(i.FitsWith, "a wrong destination QPN, or a queue pair of "+peer+" that is not yet in RTR or is in the error state",
-			otherStart)
-		i.Next = append(i.Next, "both ends' QPN, rq_psn, sq_psn, P_Key and GID as the application exchanged them", "rdma resource show qp on "+peer+", and the counters of its port (out_of_sequence, resp_local_qp_error)")
+		t.neverRight(i, c, from)
 	case i.Kind == NeverAnswered:
 		if c.Encap == packet.RoCEv2IPv6 && (linkLocal(i.Local.Addr) || linkLocal(i.Peer.Addr)) {
 			i.FitsWith = append(i.FitsWith, "link-local addresses (fe80::/10), which no router forwards: the GIDs of the lowest indexes, where the hosts are in different subnets")
@@ -81,7 +76,8 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "the link and dmesg of "+peer+", and the switch ports between")
 	}
 	if n := t.lossesBeside(c, k); n > 0 {
-		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("packets that were lost, as others between these hosts were, for which there were %s of retransmission: it was sent %s, and each time it or its answer was lost", count(n, "round"), times(k.Total()+1)))
+		sent, least := rounds(k)
+		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("packets that were lost, as others between these hosts were, for which there were %s of retransmission: it was sent %s, and each time it or its answer was lost", count(n, "round"), least+times(sent+1)))
 	}
 	t.alsoFits(i, c, from, k, alive)
 }

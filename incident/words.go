@@ -115,11 +115,24 @@ func retransmitted(r *qp.StalledRequest) string {
 	return request(r, "retransmitted from")
 }
 
-// sent says that a request was sent, and retransmitted in so many rounds: "sent an RDMA READ of 4096 bytes twice".
-func sent(r *qp.StalledRequest, rounds uint64) string { return sentAtLeast(r, rounds, "") }
+// rounds is how many times at least the request of a stall was retransmitted: with what came before it, too. least says so, where it may be more often.
+func rounds(s *qp.Stall) (n uint64, least string) {
+	if s.Request.Copied {
+		return s.Total() + 1, "at least "
+	}
+	return s.Total(), ""
+}
+
+// sent says how often the request of a stall was sent: "sent an RDMA READ of 4096 bytes twice".
+func sent(s *qp.Stall) string { return sentAtLeast(s, "") }
 
 // sentAtLeast is sent where that is the least: of a capture that may have begun later.
-func sentAtLeast(r *qp.StalledRequest, rounds uint64, least string) string {
+func sentAtLeast(k *qp.Stall, least string) string {
+	r := &k.Request
+	rounds, more := rounds(k)
+	if least == "" {
+		least = more
+	}
 	s := "sent " + article(operation(r))
 	switch {
 	case r.Tail:

@@ -55,3 +55,32 @@ func TestFlipped(t *testing.T) {
 		t.Errorf("a right packet: byte %d, bits %#x", at, flipped)
 	}
 }
+
+// TestFlippedPair finds the two bytes in which the same bit was flipped, and nothing in a right packet.
+func TestFlippedPair(t *testing.T) {
+	p := filled(packet.RoCEv2IPv4, false, packet.Opcode(packet.WriteOnly), 300)
+	whole := p.Append(nil)
+	flipped := func(list ...int) (at [2]int, bit byte, ok bool) {
+		b := append([]byte(nil), whole...)
+		for _, i := range list {
+			b[i] ^= 0x20
+		}
+		var q packet.Packet
+		if !decodeInto(&q, packet.RoCEv2IPv4, b, len(b)) {
+			t.Fatal("no packet")
+		}
+		q.Rest()
+		q.CheckICRC()
+		return q.FlippedPair()
+	}
+	for _, k := range [][2]int{{100, 116}, {100, 101}, {p.BTHOff + 5, p.BTHOff + 21}, {150, 280}} {
+		if at, bit, ok := flipped(k[0], k[1]); !ok || at != k || bit != 0x20 {
+			t.Errorf("%v: found %t, %v, bit %#x", k, ok, at, bit)
+		}
+	}
+	for _, list := range [][]int{nil, {100}, {100, 116, 132}} {
+		if at, bit, ok := flipped(list...); ok {
+			t.Errorf("%v: found %v, bit %#x", list, at, bit)
+		}
+	}
+}

@@ -10,6 +10,7 @@ type StalledRequest struct {
 	Op      wqe.Op
 	Begun   bool       // of a SEND: not all of it was seen, so that it is longer than Length
 	Tail    bool       // a SEND or WRITE of which the capture has shown nothing before this packet: what is before it was lost before the tap
+	Copied  bool       // a round that began with another request had retransmitted that packet before
 	PSN     packet.PSN // of the packet that was retransmitted first
 	First   packet.PSN // of its message
 	VA      uint64     // of a READ, WRITE or atomic, where its first packet was seen

@@ -1,0 +1,81 @@
+package incident
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/mad"
+	"ibwitness/packet"
+	"ibwitness/rule"
+	"ibwitness/verifier/cm"
+)
+
+// TestAcceptedLater: a client that is refused its third connection each time, and gets all of them later, has them since then; which connections of another host ended before that is told, too. Not
+// where it gets as many as beside its refusals, or for another service.
+func TestAcceptedLater(t *testing.T) {
+	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	end := func(n byte, qpn uint32) rule.Endpoint {
+		return rule.Endpoint{Addr: addr(n), QPN: qpn, QPNKnown: true}
+	}
+	const service, other = "TCP port 4420", "TCP port 4421"
+	var list []rule.Finding
+	add := func(id rule.ID, ms int, accused, peer rule.Endpoint, detail string) {
+		list = append(list, rule.Finding{Rule: id, Class: rule.Event, Time: int64(ms) * int64(time.Millisecond), Frame: uint64(len(list) + 1), Accused: accused, Peer: peer, Detail: detail})
+	}
+	connect := func(ms int, client byte, qpn uint32, service string) {
+		add(rule.EvConnect, ms, end(client, qpn), end(9, qpn+100), service)
+	}
+	ended := func(ms int, client byte, qpn uint32) {
+		add(rule.EvDisconnect, ms, end(client, qpn), end(9, qpn+100), "")
+	}
+	try := func(ms int, qpn uint32) {
+		connect(ms, 1, qpn, service)
+		connect(ms+10, 1, qpn+1, service)
+		add(rule.EvReject, ms+20, rule.Endpoint{Addr: addr(9)}, rule.Endpoint{Addr: addr(1)}, cm.Refusal{Reason: mad.RejConsumer, Service: service}.String())
+		ended(ms+30, 1, qpn)
+		ended(ms+31, 1, qpn+1)
+	}
+	all := func(ms int, qpn uint32, service string) {
+		for n := range 3 {
+			connect(ms+10*n, 1, qpn+uint32(n), service)
+		}
+	}
+	const limit = "a limit of how many connections the program on 10.0.0.9 takes"
+	const told = "was refused: consumer reject (reason 28); 10s after the last refusal, 3 connections for the same service were accepted."
+	for _, k := range []struct {
+		name       string
+		scene      func()
+		what, then string
+		fits       string
+	}{
+		{"all later", func() { all(20020, 7, service) }, told, "10.0.0.9 accepted 3 connections of 10.0.0.1 from 20s of the capture on, in frame 13", limit + ", or takes of one client"},
+		{
+			"after others ended", func() { ended(15000, 2, 1); ended(15001, 2, 2); all(20020, 7, service) }, told,
+			"10.0.0.9 accepted 3 connections of 10.0.0.1 from 20s of the capture on, in frame 15; before that, from frame 13 on, 2 connections of 10.0.0.2 with it ended", limit + ", which had room again when those of 10.0.0.2 had ended",
+		},
+		{"others that ended were of another service", func() { ended(15000, 3, 3); all(20020, 7, service) }, told, "10.0.0.9 accepted 3 connections of 10.0.0.1 from 20s of the capture on, in frame 14", limit + ", or"},
+		{"refused again", func() { try(20000, 7) }, "was refused: consumer reject (reason 28).", "", limit + ", or"},
+		{"as many", func() { connect(20000, 1, 7, service) }, "was refused: consumer reject (reason 28).", "", limit + ", or"},
+		{"of another service", func() { all(20020, 7, other) }, "was refused: consumer reject (reason 28).", "", limit + ", or"},
+		{"not at all", func() { ended(15000, 2, 1) }, "was refused: consumer reject (reason 28).", "", limit + ", or"},
+	} {
+		list = nil
+		connect(1, 2, 1, service)
+		connect(2, 3, 3, other)
+		try(100, 20)
+		try(10000, 30)
+		k.scene()
+		r := Of(&agent.Result{First: 1, Last: int64(30 * time.Second), Findings: list})
+		then := ""
+		for _, f := range r[0].Facts {
+			if f.Label == "then" {
+				then = f.Text
+			}
+		}
+		if len(r) != 1 || !strings.HasSuffix(r[0].What, k.what) || then != k.then || !strings.HasPrefix(r[0].FitsWith[0], k.fits) {
+			t.Errorf("%s: %+v", k.name, r)
+		}
+	}
+}

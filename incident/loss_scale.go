@@ -1,0 +1,42 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+)
+
+// scaleOfLosses has an incident of losses begin with how many packets host x had to retransmit to another on all their connections, where most were lost after the tap on the way there, and with
+// where nothing was lost. What it said of one connection becomes a fact. It reports whether it is so.
+func (t *teller) scaleOfLosses(i *Incident, x, host packet.Addr, clean string) bool {
+	var packets, again uint64
+	var after, timers, rounds uint32
+	on := uint64(0)
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for from := range c.Ends {
+			e := &c.Ends[from]
+			if !c.Service.Reliable() || e.Addr != x || c.Ends[1-from].Addr != host || lost(e) == 0 {
+				continue
+			}
+			p := placesOf(e.Trouble)
+			on, packets, again = on+1, packets+e.Packets, again+uint64(e.Retransmissions)
+			after, timers, rounds = after+p.after, timers+e.Trouble.Sum.Rounds[qp.TimerExpired], rounds+lost(e)
+		}
+	}
+	if on < 2 || 2*after < rounds || i.Local.Addr != x || i.Peer.Addr != host {
+		return false
+	}
+	asked := count(uint64(after), "PSN sequence NAK")
+	if timers > 0 {
+		asked += " and " + count(uint64(timers), "timeout")
+	}
+	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return slices.Contains([]string{"host", "caused", "where"}, f.Label) }) // the sentence says that of all
+	i.Facts = slices.Insert(i.Facts, 0, Fact{"worst", i.What})
+	i.What = fmt.Sprintf("%v retransmitted %s of %s to %v on %s (%s): lost after the tap, on the way there (%s); between the tap and %s, nothing.",
+		x, number(again), count(packets, "packet"), host, count(on, "connection"), share(again, packets), asked, clean)
+	i.ofAll = true
+	return true
+}

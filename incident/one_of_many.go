@@ -1,0 +1,82 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// oneOfMany has incidents of losses tell of the interruptions at the same time in which what was lost was one of many packets that were, and only a timer brought it, and one that tells of all
+// connections between two hosts of those of one of them: it is the same fault.
+func oneOfMany(list []Incident) []Incident {
+	merged := map[*Incident]bool{}
+	for n := range list {
+		i := &list[n]
+		if i.storm != 0 || i.within != 0 || len(i.Also) > 0 {
+			continue
+		}
+		for m := range list {
+			o := &list[m]
+			switch {
+			case o == i || merged[o]:
+				continue
+			case o.explainsWait(i):
+				o.fact("waits", i.asWait())
+			case o.ofAll && i.joins() && i.Local.Addr == o.Local.Addr && i.Peer.Addr == o.Peer.Addr && o.overlaps(i):
+				o.fact("also", i.again.said)
+			default:
+				continue
+			}
+			o.includes(i)
+			merged[i] = true
+			break
+		}
+	}
+	out := without(list, merged)
+	if len(merged) > 0 {
+		slices.SortStableFunc(out, func(a, b Incident) int { return order(&a, &b) })
+	}
+	return out
+}
+
+// explainsWait reports whether losses explain an interruption: of what the same host sent to the same other, or of an answer that was lost on the same side of the tap.
+func (i *Incident) explainsWait(o *Incident) bool {
+	if i.Kind != Loss && i.Kind != Retransmitting || i.again.late || i.explained || !i.overlaps(o) {
+		return false
+	}
+	if o.amongLosses {
+		return i.Local.Addr == o.Local.Addr && i.Peer.Addr == o.Peer.Addr
+	}
+	return o.answerLost && i.Local.Addr == o.Peer.Addr && i.Peer.Addr == o.Local.Addr && slices.Contains(i.lossyBeyond, o.Local.Addr)
+}
+
+// asWait is what losses say of an interruption.
+func (i *Incident) asWait() string {
+	said := fmt.Sprintf("%s until a timer brought what was lost again", span(int64(i.Lost)))
+	if i.answerLost {
+		said = fmt.Sprintf("%s of %v, to which an answer was lost, after the tap", span(int64(i.Lost)), &i.Local)
+	}
+	more := ""
+	for _, f := range i.Facts {
+		switch f.Label {
+		case "request":
+			said += ": " + f.Text
+		case "repeated":
+			more = "; " + strings.TrimSuffix(f.Text, "; this is the longest")
+		}
+	}
+	if n := i.Connections; n > 1 {
+		more += "; likewise on " + count(uint64(n-1), "more connection")
+	}
+	return said + more
+}
+
+// includes has an incident take the times, frames and findings of another that it tells of.
+func (i *Incident) includes(o *Incident) {
+	if o.Tap == i.Tap {
+		i.show(o.Frames...)
+	}
+	i.foundToo(o.Found)
+	i.Begin, i.End, i.Lost, i.Ongoing = min(i.Begin, o.Begin), max(i.End, o.End), max(i.Lost, o.Lost), i.Ongoing || o.Ongoing
+	i.Connections = max(i.Connections, o.Connections)
+}

@@ -1,0 +1,71 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+)
+
+// Queue pairs of a host have numbers that are near each other: within nearQPNs of these is one that is taken for theirs, where they span no more than mostSpread.
+const (
+	nearQPNs   = 64
+	mostSpread = 4096
+)
+
+// swappedQPN returns which QPN, near those that the peer of end from of c uses, a QPN that is far from them has with its bytes the other way round, and the least and the greatest of those; false:
+// there is none.
+func (t *teller) swappedQPN(c *agent.Connection, from int) (swapped, least, most uint32, ok bool) {
+	x := &c.Ends[1-from]
+	var used []uint32
+	for k := range t.run.Connections {
+		for e := range t.run.Connections[k].Ends {
+			if q := &t.run.Connections[k].Ends[e]; q.Addr == x.Addr && q.QPNKnown && q.QPN > 1 && q.Packets > 0 {
+				used = append(used, q.QPN)
+			}
+		}
+	}
+	if len(used) == 0 || !x.QPNKnown || x.QPN <= 1 {
+		return 0, 0, 0, false
+	}
+	least, most = slices.Min(used), slices.Max(used)
+	near := func(q uint32) bool { return q > 1 && q+nearQPNs >= least && q <= most+nearQPNs }
+	if most-least > mostSpread || near(x.QPN) {
+		return 0, 0, 0, false
+	}
+	for _, q := range [...]uint32{x.QPN>>16 | x.QPN&0xFF00 | x.QPN&0xFF<<16, x.QPN&0xFF<<8 | x.QPN>>8&0xFF | x.QPN&^0xFFFF} {
+		if near(q) {
+			return q, least, most, true
+		}
+	}
+	return 0, 0, 0, false
+}
+
+// neverRight says what fits where a host that is up answers nothing on a connection from the first request on, and what to look at.
+func (t *teller) neverRight(i *Incident, c *agent.Connection, from int) {
+	peer := i.Peer.Addr.String()
+	if q, least, most, ok := t.swappedQPN(c, from); ok {
+		used := fmt.Sprintf("0x%06x", least)
+		if most > least {
+			used += fmt.Sprintf(" to 0x%06x", most)
+		}
+		i.fact("QPN", fmt.Sprintf("0x%06x with its bytes the other way round is 0x%06x, near %s that %s uses", i.Peer.QPN, q, used, peer))
+		i.FitsWith = append(i.FitsWith, fmt.Sprintf("a QPN whose bytes one end swaps, and the other does not (htonl, ntohl): 0x%06x is meant", q))
+	}
+	i.FitsWith = append(i.FitsWith, "a wrong destination QPN, or a queue pair of "+peer+" that is not yet in RTR or is in the error state")
+	exchanged := "both ends' QPN and GID"
+	if !t.sharesKey(&c.Ends[from], i.Peer.Addr) {
+		i.FitsWith = append(i.FitsWith, otherPKey)
+		exchanged = "both ends' QPN, P_Key and GID"
+	}
+	i.Next = append(i.Next, exchanged+" as the application exchanged them", "rdma resource show qp on "+peer+", and the counters of its port (out_of_sequence, resp_local_qp_error)")
+}
+
+// otherPKey is what would look like a connection on which the peer has never sent anything, where the capture does not show that it has the same P_Key.
+const otherPKey = "a P_Key that the two ends do not agree on"
+
+// sharesKey reports whether a host sends with the P_Key of an end, too, and that is one of a full member.
+func (t *teller) sharesKey(e *agent.End, host packet.Addr) bool {
+	return e.Path.Known && e.Path.PKey&fullMember != 0 && slices.Contains(t.keysFrom(host), e.Path.PKey)
+}

@@ -1,0 +1,57 @@
+package incident
+
+import (
+	"testing"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+)
+
+// TestSwappedQPN: a QPN that is far from those of its host, and near them with its bytes the other way round, is told; not one that is near them itself, is far from them either way, or where they
+// are far from one another.
+func TestSwappedQPN(t *testing.T) {
+	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+	for _, k := range []struct {
+		qpn  uint32
+		used []uint32
+		want uint32 // 0: nothing is told
+	}{
+		{0x501200, []uint32{0x1241, 0x1251}, 0x1250},
+		{0x5012, []uint32{0x1241, 0x1251}, 0x1250},
+		{0x1252, []uint32{0x1241, 0x1251}, 0},
+		{0x501300, []uint32{0x1241, 0x1251}, 0},
+		{0x501200, []uint32{0x1241, 0x91251}, 0},
+		{0x501200, nil, 0},
+	} {
+		to := func(qpn uint32, packets uint64) (c agent.Connection) {
+			c.Ends = [2]agent.End{{Addr: a, QPN: 7, QPNKnown: true, Packets: 1}, {Addr: b, QPN: qpn, QPNKnown: true, Packets: packets}}
+			return c
+		}
+		r := &agent.Result{Connections: []agent.Connection{to(k.qpn, 0)}}
+		for _, q := range k.used {
+			r.Connections = append(r.Connections, to(q, 9))
+		}
+		if got, _, _, ok := newTeller(r).swappedQPN(&r.Connections[0], 0); got != k.want || ok != (k.want != 0) {
+			t.Errorf("0x%06x among %x: 0x%06x, %t", k.qpn, k.used, got, ok)
+		}
+	}
+}
+
+// TestSharesKey: a P_Key that the peer sends with on other connections is no reason why nothing is answered; another one, or that of a limited member, may be.
+func TestSharesKey(t *testing.T) {
+	b := packet.IPv4Addr([]byte{10, 0, 0, 2})
+	for _, k := range []struct {
+		key, peers uint16
+		want       bool
+	}{{0xFFFF, 0xFFFF, true}, {0x8001, 0xFFFF, false}, {0x7FFF, 0x7FFF, false}} {
+		end := func(key uint16) (e agent.End) {
+			e.Addr, e.QPN, e.QPNKnown, e.Packets = b, 9, true, 5
+			e.Path.Known, e.Path.PKey = true, key
+			return e
+		}
+		x := end(k.key)
+		if got := newTeller(&agent.Result{Connections: []agent.Connection{{Ends: [2]agent.End{{}, end(k.peers)}}}}).sharesKey(&x, b); got != k.want {
+			t.Errorf("0x%04x against 0x%04x: %t", k.key, k.peers, got)
+		}
+	}
+}
