@@ -61,7 +61,10 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	if of == requests && c.Service == packet.RC && o.Asked == 0 && c.Ends[1-from].NAKs == 0 {
 		switch {
 		case o.Numbered == o.Packets && e.Retransmissions == 0:
-			i.fact("cost", fmt.Sprintf("none: %v sent no NAK, and nothing was retransmitted: no packet was lost, and it takes them out of order, unless they came to it in order", i.Peer.Addr))
+			if everyOnce(c, from) {
+				i.fact("lost", fmt.Sprintf("nothing: every PSN came once, and %v sent no NAK: packets left in order and arrived in another", i.Peer.Addr))
+			}
+			i.fact("cost", fmt.Sprintf("none: %v sent no NAK, and nothing was retransmitted: it takes them out of order, unless they came to it in order", i.Peer.Addr))
 		case onlyLate(c, from, e.Trouble, 1):
 			i.fact("cost", fmt.Sprintf("none that shows: %v sent no NAK, and hardly a packet came twice: it seems to take them out of order, unless they came to it in order", i.Peer.Addr))
 		}
@@ -80,4 +83,10 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 		i.Next = []string{of.next + " of " + i.Peer.Addr.String() + ", and adaptive routing of the switches for this traffic: it does not take packets out of order"}
 	}
 	t.tell(i, of.name)
+}
+
+// everyOnce reports whether the capture holds each request of an end once, between the first and the newest of them.
+func everyOnce(c *agent.Connection, from int) bool {
+	e := &c.Ends[from]
+	return e.Retransmissions == 0 && e.Trouble.Missing.PSNs == 0 && c.Ends[1-from].Duplicates == 0
 }

@@ -1,6 +1,7 @@
 package incident_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -180,6 +181,42 @@ func TestReorderedBesideRounds(t *testing.T) {
 		list = later(list, 12, 2)
 		if got := happened(t, list, agent.Options{}); strings.Contains(got, "reordered") != numbered || strings.Contains(got, "in at least 1 round") {
 			t.Errorf("numbered %v: %s", numbered, got)
+		}
+	}
+}
+
+// TestSprayed: of packets that are sprayed over several paths, each of which comes once, none is missing or retransmitted. One that a gap shows missing, and that left after what follows
+// the gap, was retransmitted, and one that never comes is missing.
+func TestSprayed(t *testing.T) {
+	spray := func() []fabricagent.Frame {
+		list := frames(t, writes)
+		for at := 1; at < 25; at += 4 {
+			list = later(list, at, 3)
+		}
+		return list
+	}
+	const once, at = "lost: nothing: every PSN came once, and 10.0.0.2 sent no NAK: packets left in order and arrived in another", 22
+	if got := happened(t, spray(), agent.Options{}); !strings.Contains(got, once) || strings.Contains(got, "retransmitted 1") || strings.Contains(got, "capture") {
+		t.Errorf("sprayed: %s", got)
+	}
+	lost := append(spray()[:at], spray()[at+1:]...)
+	if got := happened(t, lost, agent.Options{}); strings.Contains(got, once) || !strings.Contains(got, "reordered (proven)") {
+		t.Errorf("one is missing: %s", got)
+	}
+	late := spray()[at]
+	changed(&late, func(p *packet.Packet) { p.IPID += 1000 })
+	again := slices.Insert(slices.Clone(lost), at+3, late)
+	if got := happened(t, again, agent.Options{}); strings.Contains(got, once) || !strings.Contains(got, "reordered (proven)") {
+		t.Errorf("one is retransmitted: %s", got)
+	}
+	for _, tt := range []struct {
+		list []fabricagent.Frame
+		want uint64
+	}{{spray(), 0}, {again, 1}} {
+		for _, c := range judged(t, tt.list, agent.Options{}).Connections {
+			if n := uint64(c.Ends[0].Retransmissions); n != tt.want {
+				t.Errorf("%d packets retransmitted, want %d", n, tt.want)
+			}
 		}
 	}
 }

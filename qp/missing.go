@@ -135,7 +135,7 @@ func (s *SendQueue) CountAcked(p *packet.Packet, psn packet.PSN) {
 	if m.Acked == 0 {
 		m.AckedFrame = p.Frame
 	}
-	n := min(s.Gap.To.Diff(s.Gap.From), psn.Diff(s.Gap.From)+1)
+	n := s.Holes(psn.Add(1))
 	if n > 0 && m.AckedGaps < m.Gaps {
 		m.AckedGaps++
 	}

@@ -119,6 +119,11 @@ func (s *SendQueue) lastOvertaken() bool {
 	return s.Trouble().requests().isNewest(uint32(s.Last.Frame), uint8(s.Last.Tap))
 }
 
+// LastLeftBefore reports whether the newest request left before what has overtaken it.
+func (s *SendQueue) LastLeftBefore() bool {
+	return s.lastOvertaken() && s.Trouble().Overtaking.Run.Numbered > 0
+}
+
 // IsOvertaken reports whether request p was noted so.
 func (s *SendQueue) IsOvertaken(p *packet.Packet) bool {
 	return s.Trouble().requests().isNewest(uint32(p.Frame), uint8(p.Tap))

@@ -9,9 +9,10 @@ import (
 // Recovery is what is kept beside the usual of a send queue once something of it was lost: a packet, or a response to it.
 type Recovery struct {
 	// What was retransmitted or came out of order.
-	Retransmitted Sighting     // the newest request that was retransmitted; its PSN is High then: those before it may have reached the responder more than once
-	Late          Sighting     // request that last filled a gap: it came after a later one
-	Reordered     Mark         // High when requests last came in another order than that of their PSNs
+	Retransmitted Sighting // the newest request that was retransmitted; its PSN is High then: those before it may have reached the responder more than once
+	Late          Sighting // request that last filled a gap: it came after a later one
+	Reordered     Mark     // High when requests last came in another order than that of their PSNs
+	Spray         Spray
 	ExpectedPSNs  []packet.PSN // the newest PSNs that were expected when later ones came, oldest first
 	Runs          Runs
 	Altered       Altered

@@ -71,6 +71,7 @@ func (s *SendQueue) GoesOn() {
 
 // NoteNAK notes that a PSN sequence NAK asks for psn.
 func (s *SendQueue) NoteNAK(psn packet.PSN, now int64) {
+	s.EndSpray()
 	k := &s.trouble().Back.NAKs
 	copy(k[:], k[1:])
 	k[len(k)-1] = Asked{At: now, PSN: psn}

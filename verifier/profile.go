@@ -160,7 +160,7 @@ func (v *Verifier) Unordered(c *qp.Pair, from int) bool {
 func (v *Verifier) Late(c *qp.Pair, from int, p *packet.Packet) bool {
 	q := &c.Ends[from].SQ
 	if Numbered(p) {
-		return v.Unordered(c, from) && LeftBefore(p, q.Last.ID)
+		return v.Unordered(c, from) && (LeftBefore(p, q.Last.ID) || LeftBefore(p, q.LeftAs()))
 	}
 	return v.Unordered(c, from) && c.RQ(1-from).State == qp.Expecting && p.Time-q.Last.Time < int64(InFlight)
 }

@@ -175,8 +175,12 @@ func (v *Verifier) beyondGap(c *qp.Pair, from int, p *packet.Packet, acked packe
 	if !c.Sees(from) {
 		c.Lose()
 	}
-	q.CloseGap()
 	r.MSN.Lose()
+	if q.Sprayed() { // what is missing after that may come yet
+		q.PassGap(acked.Add(1))
+		return
+	}
+	q.CloseGap()
 	q.CatchUp()
 }
 

@@ -138,6 +138,7 @@ func (v *Verifier) beforeStart(c *qp.Pair, from int, p *packet.Packet) {
 // retransmission judges a request that is retransmitted: where that begins and goes on, and that it is what was sent first. s is what is kept of that, or nil.
 func (v *Verifier) retransmission(c *qp.Pair, from int, p *packet.Packet, s *qp.Sent) {
 	q := &c.Ends[from].SQ
+	q.EndSpray()
 	c.Ends[from].CountRetransmission()
 	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q.NoteRetransmitted(p)

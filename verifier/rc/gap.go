@@ -1,10 +1,14 @@
 package rc
 
 import (
+	"fmt"
+
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/verifier"
+	"ibwitness/verifier/stream"
 )
 
 // A tap whose link goes down, or which is overrun, misses packets without saying so. The responder shows it: it acknowledges what comes after the gap without a NAK,
@@ -51,4 +55,27 @@ func (v *Verifier) blamed(c *qp.Pair, accused int, id rule.ID, at uint64) int {
 		}
 	}
 	return -1
+}
+
+// gap reports a PSN that is d ahead of the next one, or of the start PSN (rules RC-PSN-001, -004).
+func (v *Verifier) gap(c *qp.Pair, from int, p *packet.Packet, d int) {
+	q := &c.Ends[from].SQ
+	next := q.Next
+	if q.LastLeftBefore() {
+		next = q.High // the one before was late, and is no new place in the stream
+		d = p.PSN.Diff(next)
+	}
+	id, want := rule.RCPSN004, "PSN "
+	if q.Fresh {
+		id, want = rule.RCPSN001, "start PSN "
+	}
+	v.Covered(id)
+	class, detail := stream.StartClass(c, from, p, rule.Proven(c.Sees(from)), verifier.LossDetail(c, from))
+	if v.Surplus(c, from, p, id, class, rule.Requester) {
+		return
+	}
+	v.Report(c, from, p, rule.Verdict{
+		Rule: id, Class: class, Role: rule.Requester, Gap: rule.GapAt(next), Wants: rule.Want(expect.PSN, uint64(next)),
+		Expected: want + next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: detail,
+	})
 }

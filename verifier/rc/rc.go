@@ -95,6 +95,8 @@ func (v *Verifier) request(c *qp.Pair, from int, p *packet.Packet) bool {
 		d = p.PSN.Diff(q.Next)
 	}
 	switch {
+	case d != 0 && v.lateFirst(c, from, p):
+		v.takeLateFirst(c, from, p)
 	case d == 0:
 		if c.Misdirected != nil {
 			v.MisdirectedRetransmission(c, from, p)

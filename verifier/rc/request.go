@@ -100,6 +100,9 @@ func leftOut(q *qp.SendQueue, p *packet.Packet) bool {
 // seenBefore takes a request after a gap with a PSN that was seen before: the network has held it back, or it is retransmitted.
 func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 	if v.Late(c, from, p) {
+		if verifier.Numbered(p) {
+			v.sprayed(c, from, p)
+		}
 		v.Distrust(c, "the capture holds packets of this endpoint in another order than they were sent")
 		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 		return
@@ -109,6 +112,7 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 	if v.overtaken(c, from, p) {
 		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
 	} else {
+		q.EndSpray()
 		c.Ends[from].CountRetransmission()
 		v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 		if !shown {
@@ -161,7 +165,7 @@ func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	case d == 1 && v.Congestion.CountedCNP(c, from, p):
 		v.Congestion.ReportCounted(c, from, p, rule.Requester)
-	case v.Unordered(c, from) && !q.Fresh:
+	case (v.Unordered(c, from) || q.Sprayed() && !c.Sees(from)) && !q.Fresh:
 		v.Covered(rule.RCPSN004) // it may be in flight
 	default:
 		v.gap(c, from, p, d)
@@ -191,24 +195,6 @@ func (v *Verifier) afterMisdirected(c *qp.Pair, from int, p *packet.Packet) {
 	c.RQ(1 - from).Expect(p.PSN)
 	c.RQ(1 - from).MSN.Lose()
 	v.newRequest(c, from, p)
-}
-
-// gap reports a PSN that is d ahead of the next one, or of the start PSN (rules RC-PSN-001, -004).
-func (v *Verifier) gap(c *qp.Pair, from int, p *packet.Packet, d int) {
-	q := &c.Ends[from].SQ
-	id, want := rule.RCPSN004, "PSN "
-	if q.Fresh {
-		id, want = rule.RCPSN001, "start PSN "
-	}
-	v.Covered(id)
-	class, detail := stream.StartClass(c, from, p, rule.Proven(c.Sees(from)), verifier.LossDetail(c, from))
-	if v.Surplus(c, from, p, id, class, rule.Requester) {
-		return
-	}
-	v.Report(c, from, p, rule.Verdict{
-		Rule: id, Class: class, Role: rule.Requester, Gap: rule.GapAt(q.Next), Wants: rule.Want(expect.PSN, uint64(q.Next)),
-		Expected: want + q.Next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: detail,
-	})
 }
 
 // opensGap has request p open a gap before it, or widen that. explained says that what is missing there was reported.

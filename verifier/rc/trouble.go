@@ -203,7 +203,10 @@ func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet) bool {
 	if numbered && !verifier.LeftBefore(p, after) || !numbered && (!c.Paired || c.RQ(1-from).State != qp.Expecting || impliedNAK(q, p)) {
 		return false
 	}
-	q.CountOvertaken(p, after, numbered)
+	if q.CountOvertaken(p, after, numbered); numbered {
+		q.CountFoundHole(p.PSN)
+		v.sprayed(c, from, p)
+	}
 	return numbered
 }
 
