@@ -70,7 +70,7 @@ func TestHostSilence(t *testing.T) {
 				}
 			}
 		}, "peer", strings.Split(said, ";")[0], link},
-		{"it went on", func(r *agent.Result) { r.Connections[1].Timing.Ends[0].Active.Silences[1].To = at(3500) }, "peer", "10.0.0.1 went on sending on other connections: last 5.9s after this request", "a queue pair of 10.0.0.1 that was destroyed"},
+		{"it went on", func(r *agent.Result) { r.Connections[1].Timing.Ends[0].Active.Silences[1].To = at(3500) }, "peer", "10.0.0.1 went on sending on other connections: last 5.9s after this request; on 1 with 10.0.0.2, too", "a queue pair of 10.0.0.1 that was destroyed"},
 		{"it asked for a connection", func(r *agent.Result) {
 			r.Connections = append(r.Connections, connection(1, 2, 14, 9, 3500))
 			r.Connections[3].First = at(3500)
