@@ -96,7 +96,7 @@ type Incident struct {
 	outlasted    bool          // retries that were used up in an outage that others outlasted
 	ofTrimmed    bool          // losses on a way on which packets were trimmed
 	ofMarked     bool          // losses on a way on which many packets were marked as having met congestion
-	harmless     bool          // congestion that receivers answered, and for which nothing was retransmitted
+	harmless     bool          // congestion that receivers answered, or packets that came late, and nothing was retransmitted for it
 	onePath      bool          // losses that may be on one path of several
 	storm        int           // number of a pause that a port did not let go of, which others are within; 0: it is none
 	within       int           // of the one that an interruption is told with

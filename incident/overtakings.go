@@ -32,12 +32,25 @@ func overtakings(list []Incident) []Incident {
 			}
 		}
 		for _, a := range order {
-			if all := slices.DeleteFunc(of[a], func(i *Incident) bool { return i.late.name != of[a][0].late.name || i.Certainty != of[a][0].Certainty }); len(all) > 1 {
+			if all := slices.DeleteFunc(of[a], func(i *Incident) bool { return i.late.name != of[a][0].late.name || i.Certainty != of[a][0].Certainty }); len(othersOf(a, all)) > 1 {
 				asOne(a, all, merged)
 			}
 		}
 	}
 	return without(list, merged)
+}
+
+// othersOf is the hosts at the other ends of incidents that have one host in common.
+func othersOf(common packet.Addr, all []*Incident) map[packet.Addr]bool {
+	others := map[packet.Addr]bool{}
+	for _, i := range all {
+		if i.Local.Addr == common {
+			others[i.Peer.Addr] = true
+		} else {
+			others[i.Local.Addr] = true
+		}
+	}
+	return others
 }
 
 // asOne has the first of several incidents of packets that came late, which have a host in common, tell of all.
@@ -59,9 +72,10 @@ func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
 		first.Begin, first.End = min(first.Begin, i.Begin), max(first.End, i.End)
 		first.foundToo(i.Found)
 	}
-	way := fmt.Sprintf("%d hosts sent to %v", len(all), common)
+	hosts := len(othersOf(common, all))
+	way := fmt.Sprintf("%d hosts sent to %v", hosts, common)
 	if first.Local.Addr == common {
-		way = fmt.Sprintf("%v sent to %d hosts", common, len(all))
+		way = fmt.Sprintf("%v sent to %d hosts", common, hosts)
 	}
 	first.common = common
 	lost := ""

@@ -8,6 +8,7 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/incident"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // TestOvertakings: packets of several hosts to one that came late are told together, with how many of each; those of one host are not called so. Where the receiver has asked for them, that it is
@@ -47,6 +48,32 @@ errors:
 			if i.Kind == incident.Reordered && strings.Contains(strings.Join(i.FitsWith, "; "), "a capture that holds them") == strings.Contains(got, "the receiver took that for a loss") {
 				t.Errorf("%s: fits %q\n%s", name, i.FitsWith, got)
 			}
+		}
+	}
+}
+
+// TestOvertakenAlike: of two connections between the same hosts, that whose receiver took late packets for lost is told first, and the one that lost nothing by itself.
+func TestOvertakenAlike(t *testing.T) {
+	r := &agent.Result{First: second(1), Last: second(3)}
+	for n, asked := range []uint32{0, 5} {
+		a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+		c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: uint64(n + 1)}
+		o := qp.Overtaken{Packets: 20, Numbered: 20, Depth: 3, First: second(1), Last: second(2), Frame: uint64(10 + n), Newest: uint64(100 + n), Asked: asked}
+		c.Ends[0], c.Ends[1] = agent.End{Addr: a, QPN: uint32(n), Packets: 900, Last: second(2), Trouble: &qp.Trouble{}}, agent.End{Addr: b, QPN: uint32(n), Packets: 90, Last: second(2), NAKs: asked}
+		c.Ends[0].Trouble.Overtaking = &qp.Overtaking{Sum: o}
+		r.Connections = append(r.Connections, c)
+	}
+	list := incident.Of(r)
+	if len(list) != 2 {
+		t.Fatalf("%d are told", len(list))
+	}
+	for n, want := range []string{"cost: the receiver took that for a loss 5 times", "lost: nothing: every PSN came once"} {
+		got := ""
+		for _, f := range list[n].Facts {
+			got += f.Label + ": " + f.Text + "\n"
+		}
+		if !strings.Contains(got, want) || strings.Contains(got, "likewise") || strings.Contains(list[n].What, "2 hosts") {
+			t.Errorf("%s\n%s", list[n].What, got)
 		}
 	}
 }

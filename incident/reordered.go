@@ -61,6 +61,7 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	if of == requests && c.Service == packet.RC && o.Asked == 0 && c.Ends[1-from].NAKs == 0 {
 		switch {
 		case o.Numbered == o.Packets && e.Retransmissions == 0:
+			i.harmless = true
 			if everyOnce(c, from) {
 				i.fact("lost", fmt.Sprintf("nothing: every PSN came once, and %v sent no NAK: packets left in order and arrived in another", i.Peer.Addr))
 			}
@@ -82,7 +83,7 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == capture }) // it came to the receiver so
 		i.Next = []string{of.next + " of " + i.Peer.Addr.String() + ", and adaptive routing of the switches for this traffic: it does not take packets out of order"}
 	}
-	t.tell(i, of.name)
+	t.tell(i, fmt.Sprint(of.name, o.Asked > 0))
 }
 
 // everyOnce reports whether the capture holds each request of an end once, between the first and the newest of them.

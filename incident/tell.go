@@ -239,7 +239,7 @@ func rank(i *Incident) int {
 	switch {
 	case i.ofTrimmed:
 		return 2*int(Trimmed) + 1
-	case i.ofMarked, i.harmless:
+	case i.ofMarked, i.harmless && i.Kind == Congestion:
 		return 2*int(Congestion) + 1
 	}
 	if i.explained {
@@ -254,7 +254,7 @@ func rank(i *Incident) int {
 	return 2 * int(i.Kind)
 }
 
-// order puts the gravest kind first, and of a kind what cost the most time.
+// order puts the gravest kind first, and of a kind what did harm, and then what cost the most time.
 func order(a, b *Incident) int {
 	if a.foremost != b.foremost {
 		if a.foremost {
@@ -262,5 +262,11 @@ func order(a, b *Incident) int {
 		}
 		return 1
 	}
-	return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Begin, b.Begin))
+	if r := cmp.Compare(rank(a), rank(b)); r != 0 || a.harmless == b.harmless {
+		return cmp.Or(r, cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Begin, b.Begin))
+	}
+	if a.harmless {
+		return 1
+	}
+	return -1
 }
