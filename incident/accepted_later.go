@@ -4,15 +4,16 @@ import (
 	"fmt"
 	"slices"
 
+	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
 	"ibwitness/verifier/cm"
 )
 
-// acceptedLater says when a host accepted connections of a client for a service that it had refused before: more of them at once than beside the last refusal. It says, too, which connections of
+// acceptedLater says when a host accepted connections of a client for a service that it had refused before, or that the client had given up to wait for: more of them at once than beside the last refusal. It says, too, which connections of
 // others with that host ended in between.
 func (t *teller) acceptedLater(i *Incident, r *cm.Refusal, all *refused) {
-	if r.Service == "" || r.ByAsker || !t.timed() {
+	if r.Service == "" || r.ByAsker && r.Reason != mad.RejTimeout || !t.timed() {
 		return
 	}
 	last, beside := all.at[len(all.at)-1], 0
@@ -29,12 +30,15 @@ func (t *teller) acceptedLater(i *Incident, r *cm.Refusal, all *refused) {
 	if len(later) <= beside {
 		return
 	}
-	first := later[0]
+	first, after := later[0], "the last refusal"
+	if r.ByAsker {
+		after = "it gave up for the last time"
+	}
 	i.End = max(i.End, first.Time)
 	i.show(first.Frame)
-	i.What = fmt.Sprintf("%s; %s after the last refusal, %s for the same service %s accepted.", i.What[:len(i.What)-1], span(first.Time-last), count(uint64(len(later)), "connection"), were(uint64(len(later))))
+	i.What = fmt.Sprintf("%s; %s after %s, %s for the same service %s accepted.", i.What[:len(i.What)-1], span(first.Time-last), after, count(uint64(len(later)), "connection"), were(uint64(len(later))))
 	then := fmt.Sprintf("%v accepted %s of %v from %s of the capture on, in frame %d", i.Peer.Addr, count(uint64(len(later)), "connection"), i.Local.Addr, span(first.Time-t.run.First), first.Frame)
-	if n, hosts, frame := t.endedBetween(i, r.Service, last, first.Time); n > 0 {
+	if n, hosts, frame := t.endedBetween(i, r.Service, last, first.Time); n > 0 && !r.ByAsker {
 		then += fmt.Sprintf("; before that, from frame %d on, %s of %s with it ended", frame, count(n, "connection"), someOf(hosts))
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == limitOf(i.Peer.Addr) })
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a limit of how many connections the program on %v takes, which had room again when those of %s had ended", i.Peer.Addr, someOf(hosts)))

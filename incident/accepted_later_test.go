@@ -79,3 +79,33 @@ func TestAcceptedLater(t *testing.T) {
 		}
 	}
 }
+
+// TestGaveUpThenAccepted: a client that gave up to wait twice is told to have done so, and when it was accepted; one that gave up for good is not.
+func TestGaveUpThenAccepted(t *testing.T) {
+	client, server := rule.Endpoint{Addr: packet.IPv4Addr([]byte{10, 0, 0, 1})}, rule.Endpoint{Addr: packet.IPv4Addr([]byte{10, 0, 0, 9})}
+	const service = "TCP port 4420"
+	for _, accepted := range []bool{true, false} {
+		var list []rule.Finding
+		for _, s := range []int64{2, 9} {
+			list = append(list, rule.Finding{
+				Rule: rule.EvReject, Class: rule.Event, Time: s * 1e9, Frame: uint64(s), Accused: client, Peer: server,
+				Detail: cm.Refusal{Reason: mad.RejTimeout, Service: service, ByAsker: true}.String(),
+			})
+		}
+		want := "and gave up: timeout (reason 4)"
+		if accepted {
+			list = append(list, rule.Finding{Rule: rule.EvConnect, Class: rule.Event, Time: 13e9, Frame: 13, Accused: client, Peer: server, Detail: service})
+			want += "; 4s after it gave up for the last time, 1 connection for the same service was accepted"
+		}
+		r := Of(&agent.Result{First: 1, Last: 30e9, Findings: list})
+		again := ""
+		for _, f := range r[0].Facts {
+			if f.Label == "again" {
+				again = f.Text
+			}
+		}
+		if len(r) != 1 || !strings.HasSuffix(r[0].What, want+".") || again != "gave up so twice in 7s, the last time in frame 9" {
+			t.Errorf("%+v, want %q", r, want)
+		}
+	}
+}

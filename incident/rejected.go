@@ -46,16 +46,25 @@ func (t *teller) rejected() {
 		i, all := rejection(f, &r), again[alike(f)]
 		if all.times() > 1 {
 			i.show(all.last.Frame)
-			i.fact("again", fmt.Sprintf("refused so %s%s, the last time in frame %d", times(all.times()), t.within(" in %s", all.last.Time-f.Time), all.last.Frame))
+			i.fact("again", fmt.Sprintf("%s so %s%s, the last time in frame %d", verbOf(&r), times(all.times()), t.within(" in %s", all.last.Time-f.Time), all.last.Frame))
 		}
 		t.acceptedToo(i, &r, all)
-		t.acceptedLater(i, &r, all)
 		if other := t.acceptedElse(i, &r); all.times() == 1 || !nextTry(i, other) {
 			i.tellElse(&r, other)
 		}
 		t.afterREPs(i, f)
-		t.tell(i, f.Detail+t.afterMRA(i, f))
+		what := f.Detail + t.afterMRA(i, f)
+		t.acceptedLater(i, &r, all)
+		t.tell(i, what)
 	}
+}
+
+// verbOf says what who sent a REJ has done.
+func verbOf(r *cm.Refusal) string {
+	if r.ByAsker && r.Reason == mad.RejTimeout {
+		return "gave up"
+	}
+	return "refused"
 }
 
 // usual reports whether a REJ is how each connection of SMB Direct begins: its client was accepted with the next try.
