@@ -65,7 +65,11 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			}
 			t.cause(i, c, from, s)
 			if s.Frames.Ended != 0 {
-				i.fact("answered", fmt.Sprintf("in frame %d%s", s.Frames.Ended, sinceLast(s, held)))
+				label := "answered"
+				if s.PassedOver != 0 {
+					label = "response" // to this one, or to a later one
+				}
+				i.fact(label, fmt.Sprintf("in frame %d%s", s.Frames.Ended, sinceLast(s, held)))
 			}
 			i.waited(s, held)
 			if s.Total() > 0 && !held {
@@ -163,7 +167,7 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 	switch {
 	case s.PassedOver != 0:
 		i.fact("later", passedOver(i, s))
-		i.What = fmt.Sprintf("%v waited %s for the response to %s, while %v acknowledged a later request; then it went on.", &i.Local, span(s.Lost()), article(operation(&s.Request)), &i.Peer)
+		i.What = fmt.Sprintf("%v waited %s for the response to %s, while %v acknowledged a later request; then a response came, its own or to a later one.", &i.Local, span(s.Lost()), article(operation(&s.Request)), &i.Peer)
 		i.FitsWith = []string{"a response that was lost on the way back, before the tap, and a retransmission timer as long as that", "a responder that sent none"}
 		i.Next = []string{"discards and errors of the switch ports on the way from " + peer + " to the tap, and of its adapter (ethtool -S)"}
 		i.gone = notGone

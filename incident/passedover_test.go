@@ -33,7 +33,7 @@ errors:
 	}{
 		{"an atomic, never answered", "fetch_add", "all", lost, []string{"sent a FetchAdd 8 times in", "never answered it", later, fits}, []string{"had answered", "passed the tap"}},
 		{"an atomic, answered at last", "fetch_add", "1", lost, []string{
-			"interrupted (proven): 10.1.0.1 QP 0x9bc waited 1", " for the response to a FetchAdd, while 10.1.0.2 QP 0xa32 acknowledged a later request; then it went on.", later,
+			"interrupted (proven): 10.1.0.1 QP 0x9bc waited 1", " for the response to a FetchAdd, while 10.1.0.2 QP 0xa32 acknowledged a later request; then a response came, its own or to a later one.", later,
 		}, []string{"had answered", "passed the tap"}},
 		{"a READ, answered at last", "read, length: 64", "1", lost, []string{" for the response to an RDMA READ of 64 bytes, while 10.1.0.2 QP 0xa32 acknowledged a later request", later}, []string{"had answered", "passed the tap"}},
 		{"an atomic whose response passed", "fetch_add", "1", strings.Replace(lost, "}\n", ", where: after}\n", 1), []string{"for what 10.1.0.2 QP 0xa32 had answered: the answer passed the tap"}, []string{later}},

@@ -162,7 +162,7 @@ func (i *Incident) stopped(stalled []*Incident) {
 	i.What = fmt.Sprintf("%s Meanwhile nothing that %v sent to %v was answered for %s%s%s.", i.What, &worst.Local, &worst.Peer, span(int64(worst.Lost)), others, after)
 	i.Facts = slices.Insert(i.Facts, 0, Fact{"stopped", strings.Join(names, "; ")})
 	for _, f := range worst.Facts {
-		if f.Label == "request" || f.Label == "cost" || f.Label == "answered" {
+		if f.Label == "request" || f.Label == "cost" || f.Label == "answered" || f.Label == "response" {
 			i.Facts = append(i.Facts, f)
 		}
 	}
