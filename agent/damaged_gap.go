@@ -10,6 +10,9 @@ import (
 // mostFlips is how many bits of its destination QPN are wrong at most in a damaged packet that another queue pair's stream lacks.
 const mostFlips = 2
 
+// soon is within what time after a damaged packet the next one of its stream comes, nanoseconds.
+const soon = int64(1e6)
+
 // lackedAs is what a damaged packet has in common with the finding that a stream lacks it.
 type lackedAs struct {
 	from, to packet.Addr
@@ -45,6 +48,3 @@ func withdrawDamaged(r *rule.Recorder) {
 	}
 	r.RemoveAll(gone)
 }
-
-// soon is within what time after a damaged packet the next one of its stream comes, nanoseconds.
-const soon = int64(1e6)

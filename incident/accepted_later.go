@@ -10,8 +10,8 @@ import (
 	"ibwitness/verifier/cm"
 )
 
-// acceptedLater says when a host accepted connections of a client for a service that it had refused before, or that the client had given up to wait for: more of them at once than beside the last refusal. It says, too, which connections of
-// others with that host ended in between.
+// acceptedLater says when a host accepted connections of a client for a service that it had refused before, or that the client had given up to wait for: more of them at once than beside the
+// last refusal. It says, too, which connections of others with that host ended in between, where it had refused.
 func (t *teller) acceptedLater(i *Incident, r *cm.Refusal, all *refused) {
 	if r.Service == "" || r.ByAsker && r.Reason != mad.RejTimeout || !t.timed() {
 		return
@@ -38,7 +38,11 @@ func (t *teller) acceptedLater(i *Incident, r *cm.Refusal, all *refused) {
 	i.show(first.Frame)
 	i.What = fmt.Sprintf("%s; %s after %s, %s for the same service %s accepted.", i.What[:len(i.What)-1], span(first.Time-last), after, count(uint64(len(later)), "connection"), were(uint64(len(later))))
 	then := fmt.Sprintf("%v accepted %s of %v from %s of the capture on, in frame %d", i.Peer.Addr, count(uint64(len(later)), "connection"), i.Local.Addr, span(first.Time-t.run.First), first.Frame)
-	if n, hosts, frame := t.endedBetween(i, r.Service, last, first.Time); n > 0 && !r.ByAsker {
+	if r.ByAsker {
+		i.fact("then", then)
+		return
+	}
+	if n, hosts, frame := t.endedBetween(i, r.Service, last, first.Time); n > 0 {
 		then += fmt.Sprintf("; before that, from frame %d on, %s of %s with it ended", frame, count(n, "connection"), someOf(hosts))
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == limitOf(i.Peer.Addr) })
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a limit of how many connections the program on %v takes, which had room again when those of %s had ended", i.Peer.Addr, someOf(hosts)))

@@ -45,6 +45,9 @@ func (t *teller) congested(ways []*onWay) {
 
 // countMarks takes, of the ways on which packets were marked, how many were from what was measured of their connections, where the events are fewer: of these, not all are kept.
 func (t *teller) countMarks(ways []*onWay) {
+	if !slices.ContainsFunc(ways, func(w *onWay) bool { return w.marked.n > 0 }) {
+		return
+	}
 	measured := map[way]uint64{}
 	for k := range t.run.Connections {
 		c := &t.run.Connections[k]

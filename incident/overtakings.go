@@ -44,24 +44,28 @@ func overtakings(list []Incident) []Incident {
 func othersOf(common packet.Addr, all []*Incident) map[packet.Addr]bool {
 	others := map[packet.Addr]bool{}
 	for _, i := range all {
-		if i.Local.Addr == common {
-			others[i.Peer.Addr] = true
-		} else {
-			others[i.Local.Addr] = true
-		}
+		others[i.otherThan(common)] = true
 	}
 	return others
+}
+
+// otherThan is the host at the other end of an incident than one.
+func (i *Incident) otherThan(host packet.Addr) packet.Addr {
+	if i.Local.Addr == host {
+		return i.Peer.Addr
+	}
+	return i.Local.Addr
 }
 
 // asOne has the first of several incidents of packets that came late, which have a host in common, tell of all.
 func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
 	first, names, sum := all[0], []string(nil), late{}
 	for _, i := range all {
-		other, hosts := i.Local.Addr, "from %v"
-		if other == common {
-			other, hosts = i.Peer.Addr, "to %v"
+		other, side := i.otherThan(common), "from"
+		if i.Local.Addr == common {
+			side = "to"
 		}
-		names = append(names, fmt.Sprintf(hosts+": %s of %s", other, number(i.late.packets), number(i.late.of)))
+		names = append(names, fmt.Sprintf("%s %v: %s of %s", side, other, number(i.late.packets), number(i.late.of)))
 		sum.add(i.late)
 		if i == first {
 			continue

@@ -140,15 +140,18 @@ func keyNames(keys []uint16) string {
 	return enumerate(names)
 }
 
-// keysFrom are the P_Keys of what a host sends, but for management.
-func (t *teller) keysFrom(a packet.Addr) (keys []uint16) {
-	for k := range t.run.Connections {
-		for n := range t.run.Connections[k].Ends {
-			e := &t.run.Connections[k].Ends[n]
-			if e.Addr == a && e.Path.Known && e.QPN > 1 && !slices.Contains(keys, e.Path.PKey) && len(keys) < mostKeys {
-				keys = append(keys, e.Path.PKey)
+// keysFrom are the P_Keys of what a host sends, but for management. They are looked for once, of all hosts, as very many connections may never be answered.
+func (t *teller) keysFrom(a packet.Addr) []uint16 {
+	if t.pKeys == nil {
+		t.pKeys = map[packet.Addr][]uint16{}
+		for k := range t.run.Connections {
+			for n := range t.run.Connections[k].Ends {
+				e := &t.run.Connections[k].Ends[n]
+				if keys := t.pKeys[e.Addr]; e.Path.Known && e.QPN > 1 && !slices.Contains(keys, e.Path.PKey) && len(keys) < mostKeys {
+					t.pKeys[e.Addr] = append(keys, e.Path.PKey)
+				}
 			}
 		}
 	}
-	return keys
+	return t.pKeys[a]
 }

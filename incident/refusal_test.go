@@ -11,6 +11,7 @@ import (
 	"ibwitness/incident"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/rule"
 	"ibwitness/wqe"
 )
 
@@ -248,5 +249,38 @@ func TestLastRefusal(t *testing.T) {
 		}); told != tt.want {
 			t.Errorf("%s: %q", tt.name, got)
 		}
+	}
+}
+
+// TestInvalidatedUnproven: that a requester had itself invalidated the R_Key is told, too, where a short snap length leaves the finding unproven: the NAK proves it. Without the finding it is not.
+func TestInvalidatedUnproven(t *testing.T) {
+	const scene = `
+about: a WRITE with an R_Key that a SEND with Invalidate named
+hcas: {a: 10.0.0.1, b: 10.0.0.2}
+taps: [middle]
+attributes: {pmtu: 256, timeout: 14}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+work:
+  - {qp: b1, op: receive, length: 100}
+  - {qp: a1, op: write, length: 100, spare: true}
+  - {qp: a1, op: send_inv, length: 50, spare: true}
+  - {at: 1ms, qp: a1, op: write, length: 100}
+errors:
+  - {do: corrupt, from: a, to: b, op: write, nth: 2, set: {rkey: 0x85e47}}
+`
+	const said = "10.0.0.1 had itself invalidated that R_Key before, with a SEND with Invalidate."
+	r := judged(t, frames(t, scene), agent.Options{})
+	found := false
+	for k := range r.Findings {
+		if f := &r.Findings[k]; f.Rule == rule.RCINV001 {
+			f.Class, found = rule.Unproven, true
+		}
+	}
+	if got := toldOf(r); !found || !strings.Contains(got, said) {
+		t.Errorf("unproven: %s", got)
+	}
+	r.Findings = slices.DeleteFunc(r.Findings, func(f rule.Finding) bool { return f.Rule == rule.RCINV001 })
+	if got := toldOf(r); strings.Contains(got, said) || !strings.Contains(got, "Remote Access Error") {
+		t.Errorf("not found: %s", got)
 	}
 }

@@ -64,6 +64,8 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 			i.harmless = true
 			if everyOnce(c, from) {
 				i.fact("lost", fmt.Sprintf("nothing: every PSN came once, and %v sent no NAK: packets left in order and arrived in another", i.Peer.Addr))
+				i.fact("cost", fmt.Sprintf("none: %v takes them out of order, unless they came to it in order", i.Peer.Addr))
+				break
 			}
 			i.fact("cost", fmt.Sprintf("none: %v sent no NAK, and nothing was retransmitted: it takes them out of order, unless they came to it in order", i.Peer.Addr))
 		case onlyLate(c, from, e.Trouble, 1):

@@ -18,18 +18,11 @@ const (
 // there is none.
 func (t *teller) swappedQPN(c *agent.Connection, from int) (swapped, least, most uint32, ok bool) {
 	x := &c.Ends[1-from]
-	var used []uint32
-	for k := range t.run.Connections {
-		for e := range t.run.Connections[k].Ends {
-			if q := &t.run.Connections[k].Ends[e]; q.Addr == x.Addr && q.QPNKnown && q.QPN > 1 && q.Packets > 0 {
-				used = append(used, q.QPN)
-			}
-		}
-	}
-	if len(used) == 0 || !x.QPNKnown || x.QPN <= 1 {
+	used, known := t.qpnsOf(x.Addr)
+	if !known || !x.QPNKnown || x.QPN <= 1 {
 		return 0, 0, 0, false
 	}
-	least, most = slices.Min(used), slices.Max(used)
+	least, most = used.least, used.most
 	near := func(q uint32) bool { return q > 1 && q+nearQPNs >= least && q <= most+nearQPNs }
 	if most-least > mostSpread || near(x.QPN) {
 		return 0, 0, 0, false
@@ -40,6 +33,31 @@ func (t *teller) swappedQPN(c *agent.Connection, from int) (swapped, least, most
 		}
 	}
 	return 0, 0, 0, false
+}
+
+// qpns are the least and the greatest QPN that a host uses, but those of management.
+type qpns struct{ least, most uint32 }
+
+// qpnsOf returns those of a host that sends from one; false: it does not. They are looked for once, as a scan of QPNs leaves very many connections unanswered.
+func (t *teller) qpnsOf(host packet.Addr) (used qpns, known bool) {
+	if t.qpns == nil {
+		t.qpns = map[packet.Addr]qpns{}
+		for k := range t.run.Connections {
+			for e := range t.run.Connections[k].Ends {
+				q := &t.run.Connections[k].Ends[e]
+				if !q.QPNKnown || q.QPN <= 1 || q.Packets == 0 {
+					continue
+				}
+				of, begun := t.qpns[q.Addr]
+				if !begun {
+					of.least = q.QPN
+				}
+				t.qpns[q.Addr] = qpns{min(of.least, q.QPN), max(of.most, q.QPN)}
+			}
+		}
+	}
+	used, known = t.qpns[host]
+	return used, known
 }
 
 // neverRight says what fits where a host that is up answers nothing on a connection from the first request on, and what to look at.

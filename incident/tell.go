@@ -88,6 +88,8 @@ type teller struct {
 	sided    *sides                              // nil: nobody has asked
 	tapsLast map[uint16]int64                    // when the last packet came of a connection that a tap saw first, by tap; nil: nobody has asked
 	active   map[packet.Addr]*timing.Activity    // what activityOf returns; nil: nobody has asked
+	qpns     map[packet.Addr]qpns                // what qpnsOf returns; nil: nobody has asked
+	pKeys    map[packet.Addr][]uint16            // what keysFrom returns; nil: nobody has asked
 	still    []still                             // when the capture recorded nothing of any host
 }
 

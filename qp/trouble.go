@@ -19,10 +19,9 @@ type Trouble struct {
 	Again   Sums                 // what was retransmitted in all, but after RNR NAKs: packets and payload; no messages
 	Refused Sums                 // what was after RNR NAKs
 	Round   RetransmissionCause  // of the newest round
-	// RoundFrom is the PSN with which it began.
-	RoundFrom packet.PSN
-	Refusal   Refusal
-	NAK       struct { // the newest RNR NAK
+	From    packet.PSN           // with which that began
+	Refusal Refusal
+	NAK     struct { // the newest RNR NAK
 		PSN  packet.PSN
 		Time int64 // when it came; 0: the requester has resumed since
 		Code uint8 // of its timer
@@ -212,7 +211,7 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	k.round(p)
 	k.High = s.High
 	s.beginsTail(cause, p.Time)
-	s.trouble().RoundFrom = p.PSN
+	s.trouble().From = p.PSN
 	s.trouble().Round = cause
 	k.Later = p.PSN.After(s.First)
 	k.Partly = k.Partly || w != nil && w.Op == wqe.Read && p.PSN == w.First && w.RespFrame != 0 && !w.AnswerCame(w.Last)
@@ -306,7 +305,7 @@ const roundAgo = int64(10e9)
 
 // copied reports whether the newest round before now, of a stall that is over, had retransmitted a PSN.
 func (t *Trouble) copied(psn packet.PSN, now int64) bool {
-	return t.Sum.Count > 0 && now-t.Sum.Last < roundAgo && !psn.Before(t.RoundFrom) && psn.Before(t.Back.Next)
+	return t.Sum.Count > 0 && now-t.Sum.Last < roundAgo && !psn.Before(t.From) && psn.Before(t.Back.Next)
 }
 
 // blockedBy reports whether the request of a stall is still the oldest that nothing has answered, so that one after it is retransmitted because of it.
