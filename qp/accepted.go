@@ -1,6 +1,7 @@
 package qp
 
 import (
+	"math"
 	"unsafe"
 
 	"ibwitness/packet"
@@ -47,8 +48,8 @@ type acceptedLog struct {
 }
 
 const (
-	acceptedRanges = 2048 // a power of two
-	acceptedHints  = 1024
+	acceptedRanges = 512 // a power of two
+	acceptedHints  = 256
 
 	hintUsed = 1 << 16 // below it are the bits of the number, above it those of the hash
 )
@@ -75,20 +76,42 @@ func (k *keyOf) hash() (at, hint uint32) {
 	return uint32(h >> 32 % acceptedHints), uint32(h>>32) &^ (2*hintUsed - 1)
 }
 
+// noted is what there is to note of the messages of an operation. Branches for that would be guessed wrong, as one operation follows another.
+type noted struct {
+	flags  wqe.Flag // a message without all of these is not noted
+	use    uint32   // the right that it needs, as in keyOf
+	length uint32   // bits of Length that tell how many bytes it is of
+	bytes  uint32   // of how many it is whatever Length says
+}
+
+var notedOf = func() (t [8]noted) {
+	for i := range t {
+		o := wqe.Op(i)
+		n := noted{wqe.Whole | wqe.Ended, uint32(RightOf(o)) << 24, math.MaxUint32, 0}
+		if o.Responded() {
+			n.flags |= wqe.Answered
+		}
+		if low, high := extent(&wqe.SendWQE{Op: o}); low < high { // whatever its length
+			n.length, n.bytes = 0, uint32(high-low)
+		}
+		t[i] = n
+	}
+	return t
+}()
+
 // note notes message w of a ring, which has an R_Key and is acknowledged, and whose requests go to queue pair to.
 func (a *Accepted) note(r *Ring, to uint32, w *wqe.SendWQE) {
-	if !w.Has(wqe.Whole|wqe.Ended) || w.Op.Responded() && !w.Has(wqe.Answered) {
+	o := &notedOf[w.Op&7]
+	n := w.Length&o.length | o.bytes
+	if w.Flags&o.flags != o.flags || n == 0 { // whoever needs no byte is asked for no R_Key
 		return
 	}
-	low, high := extent(w)
-	if low == high {
-		return // whoever needs no byte is asked for no R_Key
-	}
+	low, high := w.VA, w.VA+uint64(n)
 	if a.log == nil {
 		a.log = new(acceptedLog)
 	}
 	l := a.log
-	k := keyOf{uintptr(unsafe.Pointer(r)), w.RKey, to | uint32(RightOf(w.Op))<<24}
+	k := keyOf{uintptr(unsafe.Pointer(r)), w.RKey, to | o.use}
 	at, hint := k.hash()
 	h := l.hints[at]
 	if h&^(2*hintUsed-1) == hint && l.extend(at, k, low, high, w.Frame) {

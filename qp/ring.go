@@ -79,10 +79,11 @@ func (r *Ring) Newest() *wqe.SendWQE {
 // Push appends a message. Those whose Last precedes una may be overwritten: a takes of them what is to be kept, as sent to queue pair to.
 func (r *Ring) Push(una packet.PSN, to uint32, a *Accepted) *wqe.SendWQE {
 	if n := places(r.messages); r.Len() == n {
+		oldest := r.slot(r.head)
 		switch {
-		case n >= ringMin && r.done(una):
-			if w := r.slot(r.head); w.RKey != 0 {
-				a.note(r, to, w)
+		case n >= ringMin && oldest.Last.Before(una) && (oldest.Has(wqe.Ended) || r.passed(una)):
+			if oldest.RKey != 0 {
+				a.note(r, to, oldest)
 			}
 			r.head++
 		case n >= ringMax:
@@ -97,11 +98,8 @@ func (r *Ring) Push(una packet.PSN, to uint32, a *Accepted) *wqe.SendWQE {
 	return w
 }
 
-// done reports whether the oldest message is acknowledged to its end. One that is cut by a gap may go on before una.
-func (r *Ring) done(una packet.PSN) bool {
-	w := r.slot(r.head)
-	return w.Last.Before(una) && (w.Has(wqe.Ended) || r.Len() > 1 && r.At(1).Last.Before(una))
-}
+// passed reports whether the message after the oldest one, which is cut by a gap and may go on before una, is acknowledged.
+func (r *Ring) passed(una packet.PSN) bool { return r.Len() > 1 && r.At(1).Last.Before(una) }
 
 // grow makes so many places. One that has outgrown the first block gets all that most need.
 func (r *Ring) grow(messages, history int, forms bool) {
