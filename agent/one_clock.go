@@ -147,7 +147,7 @@ func (s *Session) takeAll(frames []fabricagent.Frame) {
 	s.now = frames[len(frames)-1].Time
 	w := s.w
 	w.source.Frames, w.sums, w.taps = frames, sums{}, s.in.taps
-	s.e.clocks.take(frames)
+	s.e.see(frames)
 	w.stepped = s.e.clocks.step.Count > 0
 	w.decode(frames, 1)
 	s.e.shards[0].step(w, 0, 1, s.e.several)

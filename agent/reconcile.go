@@ -25,6 +25,7 @@ func Reconcile(all ...*Transport) {
 	for _, t := range all {
 		withdrawDamaged(&t.Rec)
 	}
+	trimmedToo(all)
 	managers := make([]*gmp.Verifier, len(all))
 	for i, t := range all {
 		managers[i] = t.gmp

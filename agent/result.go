@@ -40,7 +40,9 @@ type Result struct {
 	Shown       coverage.Counts // what else of the protocol the packets have shown, with Options.Coverage
 	Open        Open
 	Clock       ClockStep           // what shows that a clock of the capture was set; Count 0: nothing
+	Skewed      []Skew              // hosts of which two clocks stamp what they send and receive, by address
 	Disorder    Disorder            // frames that are stamped before one which comes before them
+	Numbered    []Numbering         // hosts whose packets one counter numbered, by address and tap
 	Silences    []Silence           // the longest times without any frame, 50 ms or longer, in the order in which they were
 	Forgotten   Forgotten           // since there was too much
 	Echoes      []Echo              // hosts that answered pings, by address; nil: none did, or too many to say

@@ -41,7 +41,6 @@ func (r *Result) addLatencies(l *verifier.Latencies) {
 // result puts together what the shards found, in an order that does not depend on their number.
 func (e *engine) result() *Result {
 	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, Events: len(e.opt.Events), First: e.clocks.first, Last: e.clocks.last, Taps: e.src.Taps(), Clock: e.clocks.step, Disorder: e.clocks.order, Silences: e.clocks.silences(), Echoes: e.sums.echoes.hosts()}
-	r.Open.Unclocked = r.Clock.Count > 0
 	var skipped [verifier.NumSkips]uint64
 	var management [gmp.NumSkips]uint64
 	var hosts []*connection.Host
@@ -67,6 +66,10 @@ func (e *engine) result() *Result {
 	Reconcile(agents...)
 	if e.watch == nil {
 		leaveToCopies(agents, r.RDMA)
+		r.Numbered = e.numbers.list()
+		withdrawUncaptured(agents, r.Numbered)
+		r.Skewed = e.skews.list()
+		leaveToClocks(agents, r.Skewed)
 	}
 	r.Streams = ud.Streams(ofDatagrams(agents)...)
 	for _, t := range agents {
@@ -133,7 +136,10 @@ func (e *engine) result() *Result {
 	if e.watch == nil {
 		gatherChecksums(r, hosts)
 		namePorts(r.Paused, hosts)
+		leaveToPauses(r)
+		leaveToPauses(r)
 	}
+	r.Open.Unclocked = r.Clock.Count > 0 || len(r.Skewed) > 0
 	r.sort(e.together)
 	return r
 }

@@ -73,6 +73,8 @@ type engine struct {
 	sums    sums
 	several bool
 	clocks  clocks
+	numbers numberings
+	skews   skews
 	watch   *watch // nil: everything is reported at the end
 
 	completions *completions // nil: no events are known
@@ -105,7 +107,7 @@ func (e *engine) next(w *batch) error {
 	w.source = b
 	n := len(b.Frames)
 	if n > 0 {
-		e.clocks.take(b.Frames)
+		e.see(b.Frames)
 	}
 	w.stepped = e.clocks.step.Count > 0
 	taps := e.src.Taps()
@@ -119,6 +121,14 @@ func (e *engine) next(w *batch) error {
 		w.dropped, w.missed = false, e.watch.missed(taps)
 	}
 	return err
+}
+
+// see watches, of all frames in their order, what the capture itself is: its clocks, and of a run that ends and is measured what it lost.
+func (e *engine) see(frames []fabricagent.Frame) {
+	if e.clocks.take(frames); e.watch == nil && e.opt.Timing {
+		e.numbers.take(frames)
+		e.skews.take(frames)
+	}
 }
 
 // dropped tells the transport agent what the capture has lost, and that its clock was set.

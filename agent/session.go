@@ -117,7 +117,7 @@ func (s *Session) take(frame []fabricagent.Frame) {
 	s.number = frame[0].Number
 	w := s.w
 	w.source.Frames, w.sums, w.taps = frame, sums{}, s.in.taps
-	s.e.clocks.take(frame)
+	s.e.see(frame)
 	w.stepped = s.e.clocks.step.Count > 0
 	s.e.each(w, s.t)
 	s.e.sums.add(w.sums)

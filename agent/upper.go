@@ -26,6 +26,7 @@ type Upper struct {
 	Took     time.Duration  // until it did, of all of them
 	Slow     uint64         // of them, those that took upper.SlowAfter or longer
 	Slowest  *Operation     // the one that took longest; nil: none was answered
+	Longest  []*Operation   // those that did, Slowest first: up to upper.MostLongest
 	Recent   []int64        // when the newest answers came, nanoseconds since the Unix epoch, in order; nil: there was none
 	Newest   uint64         // frame of the newest answer
 	Before   [2]int         // of those that are open, how many each end had begun before the newest request of it that waited or waits
@@ -64,11 +65,11 @@ type Operation struct {
 	Frame  uint64 // in which frame
 	Tap    uint16
 	From   int   // the end that sent it
-	Ended  int64 // of Slowest, when it was answered, and in which frame
+	Ended  int64 // of Longest, when it was answered, and in which frame
 	Answer uint64
 	Status string // how it failed, in words; empty: it did not
 	Later  uint64 // commands that began after it and have ended
-	Others uint64 // of them, those of other classes; of Slowest, those that ended before it
+	Others uint64 // of them, those of other classes; of Longest, those that ended before it
 	Class  int    // its place among the classes, where these are known
 	// Unfetched is how many bytes of data its peer has to fetch by RDMA READ, none of which it has asked for; 0: there are none, or it is not known.
 	Unfetched uint64
@@ -292,8 +293,14 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 	if s := u.Took(); s.Count > 0 {
 		out.Answers, out.Took, out.Slow = s.Count, time.Duration(s.Sum), s.Slow
 		out.Recent, out.Newest = s.Recent(), s.Answer
-		out.Slowest = t.operation(c, u, &s.Longest)
-		out.Slowest.Ended, out.Slowest.Answer, out.Slowest.Unsure, out.Slowest.Others = s.Ended, s.Frame, false, s.Others
+		for i := range s.Longest {
+			if d := &s.Longest[i]; d.Answer != 0 {
+				o := t.operation(c, u, &d.Command)
+				o.Ended, o.Answer, o.Unsure, o.Others = d.Ended, d.Answer, false, d.Others
+				out.Longest = append(out.Longest, o)
+			}
+		}
+		out.Slowest = out.Longest[0]
 	}
 	for _, k := range u.Classes() {
 		out.Classes = append(out.Classes, Class{u.Name(&k), k.Open, k.Answered, k.Slow, time.Duration(k.Sum), time.Duration(k.Longest), k.Newest})

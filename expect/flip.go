@@ -3,6 +3,7 @@ package expect
 import (
 	"fmt"
 	"math/bits"
+	"strings"
 
 	"ibwitness/packet"
 )
@@ -15,8 +16,13 @@ type Flip struct {
 	Also  int    // offset of the other byte of which the bit was flipped, after At; 0: of none
 }
 
+const ofPayload = " of the payload"
+
 // One reports whether it is one bit.
 func (f *Flip) One() bool { return bits.OnesCount8(f.Bits) == 1 && f.Also == 0 }
+
+// OfPayload reports whether it is in the payload, which no sender changes after it has computed the ICRC, as it may a field of the headers.
+func (f *Flip) OfPayload() bool { return strings.HasSuffix(f.Where, ofPayload) }
 
 // Flip returns the bits that were flipped, where those of one byte explain the wrong ICRC of the actual packet, or the same bit of two; Bits are 0 where none do. looked is false where its
 // ICRC is right, or was not judged. See packet.Packet.Flipped and FlippedPair.
@@ -51,7 +57,7 @@ func (c *Comparison) where(bit int) string {
 	case at < 0:
 		return "a header"
 	case at < c.actual.PayloadLen:
-		return fmt.Sprintf("byte %d of the payload", at)
+		return fmt.Sprintf("byte %d", at) + ofPayload
 	case at < c.actual.PayloadLen+int(c.actual.PadCnt):
 		return "the pad"
 	}

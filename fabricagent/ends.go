@@ -28,16 +28,7 @@ func endsIPv4(h *[ipv4Size + udpSize + packet.BTHSize]byte) (src, dst packet.Add
 
 // endsElse is Ends of what is not IPv4 on Ethernet.
 func endsElse(f *Frame) (src, dst packet.Addr, ok bool) {
-	b, kind := f.Data, uint16(0)
-	switch {
-	case f.Link != LinkEthernet:
-		kind, b = cookedType(f)
-	case len(b) > etherSize+vlanSize:
-		kind, b = binary.BigEndian.Uint16(b[12:]), b[etherSize:]
-		if kind == etherVLAN {
-			kind, b = binary.BigEndian.Uint16(b[2:]), b[vlanSize:]
-		}
-	}
+	kind, b := afterEther(f)
 	const v4, v6 = ipv4Size + udpSize + packet.BTHSize, ipv6Size + udpSize + packet.BTHSize
 	switch {
 	case kind == etherIPv4 && len(b) >= v4:

@@ -42,15 +42,21 @@ func (t *teller) askedAgain(i *Incident, k *qp.Stall, next *agent.Connection) {
 		until = next.First
 	}
 	var first *rule.Finding
+	alike := true
 	for _, f := range t.inVain().refused[i.Peer.Addr] {
 		if f.Peer.Addr == i.Local.Addr && f.Time > k.Last && f.Time <= until {
 			if n++; first == nil {
 				first = f
 			}
+			alike = alike && f.Detail == first.Detail
 		}
 	}
 	if first != nil {
-		i.fact("then", fmt.Sprintf("%v refused %s of %v, first%s in frame %d: see there", i.Peer.Addr, count(n, "REQ"), i.Local.Addr, t.within(" %s later,", first.Time-k.Last), first.Frame))
+		why := ""
+		if r, known := cm.ParseRefusal(first.Detail); known && alike {
+			why = fmt.Sprintf("%v (reason %d), ", r.Reason, uint16(r.Reason))
+		}
+		i.fact("then", fmt.Sprintf("%v refused %s of %v, first%s in frame %d: %ssee there", i.Peer.Addr, count(n, "REQ"), i.Local.Addr, t.within(" %s later,", first.Time-k.Last), first.Frame, why))
 	}
 	for _, q := range t.inVain().asked[i.Local.Addr] {
 		if q.To == i.Peer.Addr && q.First > k.Last && q.First <= until {

@@ -29,6 +29,7 @@ errors:
 	lost := frames(t, scene)
 	req := &mad.REQ{Header: mad.CMHeader(mad.AttrREQ, 77), LocalCommID: 0xA0, ServiceID: 0x1064853, LocalQPN: 0x11, PathMTU: 3, MaxCMRetries: 15, RemoteCMTimeout: 10, LocalCMTimeout: 10}
 	rej := &mad.REJ{Header: mad.CMHeader(mad.AttrREJ, 77), RemoteCommID: 0xA0, Reason: mad.RejInvalidService}
+	busy := &mad.REJ{Header: rej.Header, RemoteCommID: rej.RemoteCommID, Reason: mad.RejNoResources}
 	at := func(list []fabricagent.Frame, by time.Duration) []fabricagent.Frame {
 		list = slices.Clone(list)
 		for k := range list {
@@ -39,16 +40,19 @@ errors:
 	const (
 		unanswered = "then: 10.0.0.1 asked 10.0.0.2 for a connection (REQ) "
 		refused    = "then: 10.0.0.2 refused 1 REQ of 10.0.0.1, first "
+		listens    = ": invalid service ID (reason 8), see there"
 	)
 	ask := asked(t, req)
 	for name, tt := range map[string]struct {
 		list      []fabricagent.Frame
 		want, not string
 	}{
-		"nothing answered": {slices.Concat(lost, at(ask, time.Second), at(ask, 20*time.Second), at(ask, 40*time.Second)), unanswered, refused},
-		"refused":          {slices.Concat(lost, at(asked(t, req, rej), time.Second)), refused, unanswered},
-		"before":           {slices.Concat(at(asked(t, req, rej), -time.Second), lost), "unanswered (", "then: 10."},
-		"it did not":       {lost, "unanswered (", "then: 10."},
+		"nothing listened":   {slices.Concat(lost, at(asked(t, req, rej), time.Second), at(asked(t, req, rej), 2*time.Second)), listens, unanswered},
+		"of several reasons": {slices.Concat(lost, at(asked(t, req, rej), time.Second), at(asked(t, req, busy), 2*time.Second)), ": see there", listens},
+		"nothing answered":   {slices.Concat(lost, at(ask, time.Second), at(ask, 20*time.Second), at(ask, 40*time.Second)), unanswered, refused},
+		"refused":            {slices.Concat(lost, at(asked(t, req, rej), time.Second)), refused, unanswered},
+		"before":             {slices.Concat(at(asked(t, req, rej), -time.Second), lost), "unanswered (", "then: 10."},
+		"it did not":         {lost, "unanswered (", "then: 10."},
 	} {
 		if got := happened(t, tt.list, agent.Options{}); !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
 			t.Errorf("%s: %s", name, got)

@@ -154,3 +154,32 @@ errors:
 		}
 	}
 }
+
+// TestBlackHolePassedOver: a READ whose large responses the path drops is never answered though responses to later, smaller READs and ACKs of later WRITEs come while it is retransmitted: it is told so, with how often it
+// was sent in all, and that larger packets vanish; not where its own response comes at last.
+func TestBlackHolePassedOver(t *testing.T) {
+	const scene = `
+about: a READ of many packets whose responses the path drops, and what comes after it on the same queue pair
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 4096, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
+work:
+  - {qp: a1, op: read, length: 512, repeat: 12, every: 1ms}
+  - {qp: a2, op: write, length: 64, at: 2s}
+  - {qp: a1, op: read, length: 65536, at: 40ms}
+  - {qp: a1, op: read, length: 64, at: 45ms}
+  - {qp: a1, op: write, length: 65536, at: 50ms}
+taps: [middle]
+errors:
+  - {do: drop, from: b, to: a, op: [read_response_first, read_response_middle, read_response_last], count: %s}
+`
+	want := []string{
+		"unanswered (proven): 10.1.0.1 QP 0x9bc sent an RDMA READ of 65,536 bytes 8 times in ", "never answered it. From 10.1.0.2 to 10.1.0.1, 12 READs in packets of up to 512 bytes were answered, and none in larger ones.",
+		"gave up: no further retransmission in ", "7 retries: it seems that they are used up", "its own response, which that does not replace, was not sent or was lost before the tap",
+		"fits: a path from 10.1.0.2 to 10.1.0.1 whose MTU is smaller",
+	}
+	got := measuredFrames(t, frames(t, fmt.Sprintf(scene, "all")))
+	contains(t, "all", got, want, []string{"interrupted", "then it went on", "a response came", "answered: "})
+	got = measuredFrames(t, frames(t, fmt.Sprintf(scene, "64")))
+	contains(t, "64", got, []string{" for the response to an RDMA READ of 65,536 bytes, while 10.1.0.2 QP 0xa32 acknowledged a later request; then it came.", "sent 5 times", "answered: in frame "}, []string{"never answered", "unanswered", "vanish", "ping"})
+}

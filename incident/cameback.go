@@ -40,6 +40,9 @@ func (t *teller) outlasted(c *agent.Connection, from int, k *qp.Stall) outage {
 	if o.others > 0 {
 		return o
 	}
+	if t.ended()[c] {
+		return outage{} // who has nothing to send at the end of a program is silent, too
+	}
 	if s := t.silentFor(c.Ends[1-from].Addr, k.Begun, k.Last); s != nil && t.shown(c, c.Ends[1-from].Addr, s) {
 		return outage{silent: s}
 	}

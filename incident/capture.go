@@ -19,6 +19,7 @@ func (t *teller) capture() {
 	} else {
 		t.lostFrames()
 	}
+	t.skewed()
 	t.twice()
 	t.routed()
 	t.clockSet()

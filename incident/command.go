@@ -26,8 +26,11 @@ func (t *teller) commands(c *agent.Connection) {
 	if o := u.Oldest; o != nil && end-o.Since >= upper.SlowAfter && transported(c) && !t.flushedOver(o.Since, end) {
 		t.waits(c, o, end)
 	}
-	if u.Slow > 0 && t.timed() && !overlapped(c, u.Slowest) && !t.flushedOver(u.Slowest.Since, u.Slowest.Ended) {
-		t.slow(c, u)
+	if t.timed() {
+		slow := slices.DeleteFunc(c.SlowCommands(), func(o *agent.Operation) bool { return overlapped(c, o) || t.flushedOver(o.Since, o.Ended) })
+		if len(slow) > 0 {
+			t.slow(c, u, slow)
+		}
 	}
 }
 
@@ -166,20 +169,34 @@ func (i *Incident) credits(c *agent.Connection, by int) {
 	i.Next = append([]string{fmt.Sprintf("on %v: what keeps its SMB client from posting receives (dmesg, /proc/fs/cifs/Stats, memory)", i.Local.Addr)}, i.Next...)
 }
 
-// slow tells that commands took long.
-func (t *teller) slow(c *agent.Connection, u *agent.Upper) {
-	o := u.Slowest
+// slow tells that commands took long, the longest of which are given, the longest first.
+func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operation) {
+	o := slow[0]
 	i := t.between(Slow, c, o.From)
 	i.Begin, i.End, i.Lost, i.Tap = o.Since, o.Ended, time.Duration(o.Ended-o.Since), o.Tap
 	i.show(o.Frame, o.Answer)
-	only := onlyClassSlow(u)
+	only := ""
+	if o == u.Slowest {
+		only = onlyClassSlow(u)
+	}
 	i.What = fmt.Sprintf("%v took %s to answer %s of %v%s.", &i.Peer, span(o.Ended-o.Since), o.Name, &i.Local, only)
 	i.fact("command", fmt.Sprintf("%s, in frame %d, answered in frame %d", protocolOf(u), o.Frame, o.Answer))
-	if u.Slow > 1 && only == "" {
+	switch {
+	case u.Slow == 0:
+		i.fact("others", "usually "+span(int64(c.UsualCommand()))+", of "+count(u.Answers, "command"))
+		for _, k := range slow[1:] {
+			i.fact("also", fmt.Sprintf("%s for %s, from %s on, in frame %d, answered in frame %d", span(k.Ended-k.Since), k.Name, t.offset(k.Since), k.Frame, k.Answer))
+		}
+	case u.Slow > 1 && only == "":
 		i.fact("others", fmt.Sprintf("%s of %s took %s or longer", count(u.Slow, "command"), number(u.Ended), time.Duration(upper.SlowAfter)))
 	}
+	beside := t.answeredBeside(c, o.From, o.Since, o.Ended)
+	i.fact("meanwhile", beside)
 	i.fact("transport", "nothing on the connection was lost or stalled for long meanwhile")
 	i.FitsWith = []string{"a server that waited itself: for its disks, its file system, a lock, or another host", "a server that was stopped or busy, while its adapter acknowledged"}
+	if beside != "" {
+		i.FitsWith[1] = "a thread of its program that serves this queue pair, and not the others, that was stopped or busy"
+	}
 	if only != "" {
 		i.FitsWith = []string{"what these commands need of the server and the others do not: a disk or file system that is full or slow to write, a journal, a cache, a mirror elsewhere"}
 	}

@@ -61,11 +61,13 @@ func TestCommands(t *testing.T) {
 		{"disconnected after a while", func(c *agent.Connection, _ *agent.Result) {
 			c.Upper.Oldest, c.Closed.At, c.Closed.By = read, at(7000), c.Ends[0].Addr
 		}, []string{"command-unanswered proven 10.0.0.2 QP 0x20 had not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 5s when 10.0.0.1 disconnected."}},
-		{"slow", func(c *agent.Connection, _ *agent.Result) { c.Upper.Slow, c.Upper.Slowest = 2, late }, []string{
+		{"slow", func(c *agent.Connection, _ *agent.Result) {
+			c.Upper.Slow, c.Upper.Slowest, c.Upper.Longest = 2, late, []*agent.Operation{late}
+		}, []string{
 			"command-slow proven 10.0.0.1 QP 0x20 took 2.5s to answer NVMe Write, command id 3, namespace 1 of 10.0.0.2 QP 0x20. 2 commands of 9 took 1s or longer",
 		}},
 		{"slow, as the transport was", func(c *agent.Connection, _ *agent.Result) {
-			c.Upper.Slow, c.Upper.Slowest = 2, late
+			c.Upper.Slow, c.Upper.Slowest, c.Upper.Longest = 2, late, []*agent.Operation{late}
 			c.Ends[0].Trouble = &qp.Trouble{Longest: [4]qp.Stall{{Since: at(200), Begun: at(300), Last: at(2000), Ended: at(2400), Rounds: [qp.NumCauses]uint32{2}}}}
 		}, []string{"interrupted proven"}},
 	} {

@@ -98,11 +98,14 @@ func (h *damagedHost) tell(i *Incident, had string, ways []*onWay) {
 	i.fact("others", fmt.Sprintf("none of the %s %s %s was damaged", count(h.rest, "packet"), whose, count(uint64(h.hosts), "other host")))
 }
 
-// reasons puts first what fits, and what is to be looked at.
-func (h *damagedHost) reasons(i *Incident) {
+// reasons puts first what fits, and what is to be looked at. oneBit says that it is no link, as flips.oneBit does.
+func (h *damagedHost) reasons(i *Incident, oneBit bool) {
 	fits, next := "what all packets to %v pass before the tap, and no others do", "the switch port and link towards %v, up to the tap"
 	if h.from {
 		fits, next = "what all packets of %v pass before the tap, and no others do: its adapter, or its link and switch port", "the adapter of %v (ECC and PCIe errors; whether it goes on with another adapter or slot), then its link and switch port"
+	}
+	if oneBit {
+		fits, next = strings.Replace(fits, "its link and switch port", "its switch", 1), strings.NewReplacer("its link and switch port", "its switch", "the switch port and link", "the switches").Replace(next)
 	}
 	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf(fits, h.addr))
 	i.Next = slices.Insert(i.Next, 0, fmt.Sprintf(next, h.addr))

@@ -211,7 +211,7 @@ func (x *flips) tell(i *Incident) {
 		i.FitsWith = []string{memory, lane, link}
 	case x.regular() != "":
 		i.fact("place", x.regular())
-		i.FitsWith = []string{lane, memory, link}
+		i.FitsWith = []string{memory, lane, link}
 	case x.bit > 2 && 2*x.bit > x.looked:
 		i.fact("place", "not the same in each packet")
 		i.FitsWith = []string{link + ": single bits, here and there", memory}
@@ -224,4 +224,14 @@ func (x *flips) tell(i *Incident) {
 			i.FitsWith = []string{memory, i.FitsWith[1], sender, link}
 		}
 	}
+	if x.oneBit() {
+		i.FitsWith = []string{"memory or a bus of an adapter or switch, of which one bit is stuck or flips: a link would flip others too"}
+		i.Next = []string{"ECC and parity errors, and internal drops, of the switches and adapters between", "the bytes of the first frame beside those of its retransmission"}
+	}
+}
+
+// oneBit reports whether the same bit of its byte is flipped in each of so many packets that no link does that: 64b/66b turns a flipped bit into three, and errors come in any place. Where it is at one
+// place of the headers, a sender may have changed them after it had computed the ICRC.
+func (x *flips) oneBit() bool {
+	return x.bit >= manyFlips && x.bit == x.looked && !x.unlike && (x.apart != 0 || x.first.OfPayload())
 }

@@ -98,7 +98,7 @@ func (t *teller) silentOnAll(i *Incident, s *timing.Silence) bool {
 		o := &t.activityOf(peer).Silences[n]
 		apart := o.To <= s.From || o.From-s.To >= s.Length() // else what waited for timers may go on only then
 		if apart && o.Length() >= interruption && o.Length()*tenth >= s.Length() && while != "" && others(o) == while && t.shown(nil, peer, o) {
-			more = append(more, fmt.Sprintf("%s from %s on", span(o.Length()), t.offset(o.From)))
+			more = append(more, t.silentThen(o))
 		}
 	}
 	if len(more) > 0 && len(more) <= silencesTold { // else they are usual

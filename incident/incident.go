@@ -97,13 +97,18 @@ type Incident struct {
 	ofTrimmed    bool          // losses on a way on which packets were trimmed
 	ofMarked     bool          // losses on a way on which many packets were marked as having met congestion
 	harmless     bool          // congestion that receivers answered, or packets that came late, and nothing was retransmitted for it
+	sharedFairly bool          // congestion of senders that fill a link and get fair shares of it
+	noneLost     bool          // losses that are none: all follow from packets that came after later ones
 	onePath      bool          // losses that may be on one path of several
 	storm        int           // number of a pause that a port did not let go of, which others are within; 0: it is none
+	costsMore    bool          // a pause: packets of several connections were retransmitted in its time
 	within       int           // of the one that an interruption is told with
 	lossyBeyond  []packet.Addr // hosts between which and the tap packets were lost, of losses, where others show that it was there
 	ofAll        bool          // losses of all connections on which one host sends to another
 	amongLosses  bool          // an interruption: what it waited for was lost among many others
 	answerLost   bool          // an interruption: the answer had passed the tap
+	ofAnswers    bool          // losses, some of answers
+	allAnswers   bool          // losses, all of answers that had passed the tap
 	explained    bool          // losses, most of which are packets that were overtaken
 	mostLost     time.Duration // of those that it tells of
 	late         late

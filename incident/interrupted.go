@@ -66,7 +66,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			t.cause(i, c, from, s)
 			if s.Frames.Ended != 0 {
 				label := "answered"
-				if s.PassedOver != 0 {
+				if s.PassedOver != 0 && s.Skipped {
 					label = "response" // to this one, or to a later one
 				}
 				i.fact(label, fmt.Sprintf("in frame %d%s", s.Frames.Ended, sinceLast(s, held)))
@@ -88,6 +88,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			i.FitsWith = append([]string{"the packets that were trimmed, see there: their receivers drop them"}, i.FitsWith...)
 			i.What = strings.Replace(i.What, fmt.Sprintf("Nothing that %v sent to %v was answered", &i.Local, &i.Peer), fmt.Sprintf("%v made no progress with %v", &i.Local, &i.Peer), 1) // what was trimmed may be an answer
 		}
+		t.noAnswerSent(i, s)
 		t.stopped = append(t.stopped, stop{i, !slices.ContainsFunc(k.Longest[:], func(s qp.Stall) bool { return !interrupts(&s) })})
 	}
 }
@@ -167,7 +168,11 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 	switch {
 	case s.PassedOver != 0:
 		i.fact("later", passedOver(i, s))
-		i.What = fmt.Sprintf("%v waited %s for the response to %s, while %v acknowledged a later request; then a response came, its own or to a later one.", &i.Local, span(s.Lost()), article(operation(&s.Request)), &i.Peer)
+		then := "it came"
+		if s.Skipped {
+			then = "a response came, its own or to a later one"
+		}
+		i.What = fmt.Sprintf("%v waited %s for the response to %s, while %v acknowledged a later request; then %s.", &i.Local, span(s.Lost()), article(operation(&s.Request)), &i.Peer, then)
 		i.FitsWith = []string{"a response that was lost on the way back, before the tap, and a retransmission timer as long as that", "a responder that sent none"}
 		i.Next = []string{"discards and errors of the switch ports on the way from " + peer + " to the tap, and of its adapter (ethtool -S)"}
 		i.gone = notGone

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ibwitness/agent"
+	"ibwitness/incident"
 )
 
 // TestLate: where each copy of a request was answered, the answers came late and nothing was lost; where an answer was lost after the tap, that is told.
@@ -29,6 +30,45 @@ errors:
 		got := happened(t, frames(t, scene+"  - "+tt.fault+"\n"), agent.Options{})
 		if !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
 			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// TestMostlyLate: where answers take longer than the ACK timeout, the timeout is why, also where the copy was not answered of one of many rounds; with more of these something may have been lost. Of two queue
+// pairs between the same hosts one incident tells. The copies cost no time where all answers take so long.
+func TestMostlyLate(t *testing.T) {
+	const scene = `
+about: SENDs whose answers are late
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {timeout: 8}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
+work:
+  - {qp: b1, op: receive, length: 1000, repeat: 20}
+  - {qp: b2, op: receive, length: 1000, repeat: 20}
+  - {qp: a1, op: send, length: 1000, repeat: 16, every: 5ms}
+%s
+taps: [middle]
+errors:
+`
+	const short = "a requester's ACK timeout that is too short for this path: half of the answers take "
+	const second = "  - {qp: a2, op: send, length: 1000, repeat: 16, every: 5ms, at: 1ms}"
+	for name, tt := range map[string]struct{ work, faults, want, not string }{
+		"two queue pairs": {second, "  - {do: delay, from: b, op: ack, nth: 1, count: 99, delay: 2ms}\n", "also: 10.1.0.1 QP ", "likewise"},
+		"all":             {"", "  - {do: delay, from: b, op: ack, nth: 1, count: 99, delay: 2ms}\n", short, " of these rounds"},
+		"most":            {"", "  - {do: delay, from: b, op: ack, nth: 1, count: 99, delay: 2ms}\n  - {do: drop, from: b, op: ack, nth: 8}\n", " of these rounds each copy was answered.", "bad cable"},
+		"half":            {"", "  - {do: delay, from: b, op: ack, nth: 1, count: 99, delay: 2ms}\n  - {do: drop, from: b, op: ack, nth: 2}\n  - {do: drop, from: b, op: ack, nth: 8}\n  - {do: drop, from: b, op: ack, nth: 14}\n  - {do: drop, from: b, op: ack, nth: 20}\n", "bad cable", short},
+		"few":             {"", "  - {do: delay, from: b, op: ack, nth: 3, count: 2, delay: 2ms}\n", "the path that was held up meanwhile", short},
+	} {
+		r := judged(t, frames(t, strings.Replace(scene, "%s", tt.work, 1)+tt.faults), agent.Options{Timing: true})
+		got := toldOf(r)
+		for _, i := range incident.Of(r) {
+			got += strings.Join(i.FitsWith, "; or ")
+		}
+		if !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) || strings.Contains(got, "lost the most time") {
+			t.Errorf("%s: %s", name, got)
+		}
+		if always := name == "two queue pairs" || name == "all"; strings.Contains(got, "cost: no time: answers took as long as always, up to 2") != always {
+			t.Errorf("%s: cost: %s", name, got)
 		}
 	}
 }

@@ -39,23 +39,24 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	in := fmt.Sprintf("%s of %s to %v (%s), in %s%s", number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), least, count(n, "round"))
 	i.What = fmt.Sprintf("%v retransmitted %s: packets or their answers were lost, late or overtaken.", &i.Local, in)
-	late := uint64(k.Late.Rounds) >= n
-	i.again = retransmitting{fmt.Sprintf("%v retransmitted %s", &i.Local, in), n, late}
+	late := mostlyLate(k, n)
+	i.again = retransmitting{said: fmt.Sprintf("%v retransmitted %s", &i.Local, in), rounds: n, late: late}
 	if late {
-		i.What = fmt.Sprintf("%v retransmitted %s: the answers came late, and each copy was answered.", &i.Local, in)
+		i.again.said += fmt.Sprintf(": the answers came late, and %seach copy was answered", inSome(k, n))
+		i.What = i.again.said + "."
 	}
 	storm := k.Storm()
 	waits := e.Stalled && storm.First >= k.Now.Since // that is told as unanswered
 	if storm.Time != 0 && !waits && !t.told(k, math.MaxUint64, storm.First, storm.Last) && n > uint64(s.Rounds[qp.NotReady]) && t.timed() {
 		t.storm(i, e, &storm)
-		i.fact("all", "it retransmitted "+in)
+		i.fact("all", fmt.Sprintf("%v retransmitted %s", &i.Local, in))
 	}
 	i.fact("caused", causes(&s, k.Earlier))
-	i.fact("cost", least+t.cost(c, e, k))
-	if each := k.Again.Packets / n; each >= muchInFlight && i.Kind == Loss && !late {
+	i.fact("cost", least+t.cost(c, from, k))
+	if each := k.Again.Packets / n; each >= i.inFlight(&s) && !late {
 		i.fact("each", fmt.Sprintf("%s on average for a round: all that came after a packet that was lost was retransmitted (go-back-N)", count(each, "packet")))
 	}
-	i.fact("where", where(k, t.damages(i)))
+	i.fact("where", where(k, t.damages(i), t.trims(i)))
 	if o.Packets == 0 && s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) { // what came damaged or trimmed does not count as seen
 		i.fact("missing", missing(&k.Missing, least))
 	}
@@ -70,8 +71,11 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	if late {
 		i.fact("timer", t.timerBeside(k))
 	}
+	p := placesOf(k)
+	i.ofAnswers, i.allAnswers = p.back+p.over+p.missing > 0, uint64(p.back) == n
 	i.onePath, i.ofTrimmed, i.ofMarked = path.one, t.trims(i), t.marked[way{i.Local.Addr, i.Peer.Addr}]
 	t.lossReasons(i, c, from, k, late, path)
+	t.noneLost(i, c, from)
 	asked := uint64(o.Asked) + uint64(k.Responses.All().Asked)
 	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was, but where there are few rounds beside many that were overtaken.
 	i.explained = asked > 0 && (2*asked >= n || 2*(asked+uint64(o.Numbered)) >= n && 2*uint64(s.Rounds[qp.TimerExpired]) < n) || uint64(o.Packets) >= mostlyOvertaken*n
@@ -84,25 +88,13 @@ func onlyLate(c *agent.Connection, from int, k *qp.Trouble, n uint64) bool {
 	return uint64(o.Packets-o.Numbered) >= mostlyOvertaken*n && peer.NAKs == 0 && mostlyOvertaken*peer.Duplicates <= o.Packets-o.Numbered
 }
 
-// timerBeside says after what time a requester whose answers came late retransmitted, and how long the longest answer took.
-func (t *teller) timerBeside(k *qp.Trouble) string {
-	after, took := int64(math.MaxInt64), int64(0)
-	for n := range k.Longest {
-		if s := &k.Longest[n]; s.Late && s.Begun > s.Since {
-			after, took = min(after, s.Begun-s.Since), max(took, s.Ended-s.Since)
-		}
-	}
-	if took == 0 || !t.timed() {
-		return ""
-	}
-	return fmt.Sprintf("it retransmitted after %s, and answers took up to %s", span(after), span(took))
-}
-
 // unlike tells losses apart that are not one with others between the same hosts: of late answers nothing was lost, nor was what others had overtaken.
 func unlike(i *Incident) string {
 	switch {
 	case i.again.late:
 		return "late"
+	case i.noneLost:
+		return "none lost"
 	case i.explained:
 		return "overtaken"
 	}
@@ -111,6 +103,14 @@ func unlike(i *Incident) string {
 
 // muchInFlight is from how many packets on that are retransmitted for each that was lost it is told that this is what it costs.
 const muchInFlight = 32
+
+// inFlight is the same of what an incident tells of: a few cost much where it tells that much was retransmitted as NAKs asked for it.
+func (i *Incident) inFlight(s *qp.Stalls) uint64 {
+	if i.Kind == Retransmitting && !mostlyTimer(s) {
+		return muchInFlight / 8
+	}
+	return muchInFlight
+}
 
 // mostlyOvertaken is how many packets that were overtaken there are for each round of retransmission at least, where that is most likely another one of them.
 const mostlyOvertaken = 10
@@ -141,14 +141,13 @@ func (t *teller) lossEnds(e *agent.End, k *qp.Trouble) int64 {
 func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.Trouble, late bool, path lossyPath) {
 	switch {
 	case late:
-		i.FitsWith = []string{"a requester's ACK timeout that is shorter than an answer takes", "a responder, its host or the path that was held up meanwhile"}
-		i.Next = []string{"the timeout of the queue pair on " + i.Local.Addr.String() + " (rdma resource show qp)", "what " + i.Peer.Addr.String() + " did at that time"}
+		i.lateReasons(c, from, k)
 	case c.Encap == packet.Native:
-		i.FitsWith = []string{"a bad cable or transceiver that damages packets", "a switch that discards what waits for longer than HOQLife"}
+		i.FitsWith = []string{badCable, "a switch that discards what waits for longer than HOQLife"}
 		i.Next = []string{"SymbolErrorCounter, PortRcvErrors and PortXmitDiscards of the ports between (perfquery, ibqueryerrors)"}
 	default:
-		i.FitsWith = []string{queueDrops, "a bad cable or transceiver that damages packets"}
-		i.Next = []string{"discards and errors of the switch ports and adapters between (ethtool -S)", flowControl}
+		i.FitsWith = []string{queueDrops, badCable}
+		i.Next = []string{portDiscards, flowControl}
 	}
 	if i.Kind == Retransmitting {
 		stormReasons(i, &k.Sum)
@@ -160,8 +159,8 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 		i.timedOut(c, from, k)
 	}
 	if k.Asked.After > 0 && k.Overtaking.All().Packets == 0 {
-		i.FitsWith = append(i.FitsWith, "packets that overtake one another after the tap (adaptive routing, packet spraying): the receiver takes those that come late for lost")
-		i.Next = append(i.Next, "where no port discards anything: adaptive routing of the switches for this traffic, and out_of_sequence of "+i.Peer.Addr.String())
+		i.FitsWith = append(i.FitsWith, overtaking)
+		i.Next = append(i.Next, adaptiveRouting+" of the switches for this traffic, and out_of_sequence of "+i.Peer.Addr.String())
 	}
 	switch timer := uint64(k.Sum.Rounds[qp.TimerExpired]); {
 	case !path.one || late:
@@ -174,17 +173,23 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 		i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
 	}
 	if t.trims(i) {
-		i.FitsWith = append([]string{"the packets that were trimmed, see there: their receivers drop them"}, i.FitsWith...)
+		i.ofTrims(k.Asked.After == 0)
 	}
 	if k.Overtaking.All().Packets > 0 || k.Responses.All().Packets > 0 {
 		i.FitsWith = append([]string{"packets that came after later ones, see there: the receiver took them for lost"}, i.FitsWith...)
 	}
 }
 
+// adaptiveRouting is where to look where packets may have overtaken one another.
+const adaptiveRouting = "where no port discards anything: adaptive routing"
+
 // What fits losses on RoCE, and what to look at.
 const (
-	queueDrops  = "congestion without flow control: a queue that drops"
-	flowControl = "priority flow control and the traffic class of this traffic"
+	badCable     = "a bad cable or transceiver that damages packets"
+	overtaking   = "packets that overtake one another after the tap (adaptive routing, packet spraying): the receiver takes those that come late for lost"
+	queueDrops   = "congestion without flow control: a queue that drops"
+	flowControl  = "priority flow control and the traffic class of this traffic"
+	portDiscards = "discards and errors of the switch ports and adapters between (ethtool -S)"
 )
 
 // timedOut says what fits where a requester's timer, of end from of c, had it retransmit.
@@ -201,10 +206,13 @@ func (i *Incident) timedOut(c *agent.Connection, from int, k *qp.Trouble) {
 	case nothingAskedFor(k):
 		i.FitsWith = slices.Insert(i.FitsWith, 0, "a responder that answers later than the requester's ACK timeout, or answers that are lost on the way back: a receiver that lacked requests would have asked for some of them, as others came after them")
 		i.Next = slices.Insert(i.Next, 0, timeoutOf(i))
-	default:
-		i.FitsWith = append(i.FitsWith, "a responder that answers later than the requester's ACK timeout")
+	case rareTimer*uint64(k.Sum.Rounds[qp.TimerExpired]) > k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady]):
+		i.FitsWith = append(i.FitsWith, tooShort)
 	}
 }
+
+// rareTimer is of how many rounds of retransmission one was begun by a timer at most where others are what is to be explained.
+const rareTimer = 8
 
 // tooShort is what fits where a requester retransmits what was answered.
 const tooShort = "a responder that answers later than the requester's ACK timeout"
@@ -290,11 +298,13 @@ func placesOf(k *qp.Trouble) (p places) {
 	return p
 }
 
-// where says on which side of the tap packets were lost. damaged says that packets between the hosts were damaged before it.
-func where(k *qp.Trouble, damaged bool) string {
+// where says on which side of the tap packets were lost. damaged says that packets between the hosts were damaged before it, trimmed that they were trimmed.
+func where(k *qp.Trouble, damaged, trimmed bool) string {
 	p := placesOf(k)
-	missing, shown := "a response is missing", ""
-	if k.Sum.Rounds[qp.SequenceAsked] > 0 {
+	missing, shown, whole := "a response is missing", "", "in order"
+	if trimmed {
+		shown, whole = ", perhaps only trimmed, so that the receiver dropped it", "whole"
+	} else if k.Sum.Rounds[qp.SequenceAsked] > 0 {
 		shown = ", perhaps only out of order, so that the receiver dropped it"
 	}
 	if damaged {
@@ -305,7 +315,7 @@ func where(k *qp.Trouble, damaged bool) string {
 		rounds uint32
 		where  string
 	}{
-		{p.before, "before the tap, which has not seen in order what the receiver asked for"},
+		{p.before, "before the tap, which has not seen " + whole + " what the receiver asked for"},
 		{p.after, "after the tap: the receiver asked for what the tap shows"},
 		{p.unseen, "before the tap, which had not seen what was then retransmitted by timer"},
 		{p.earlier, "before the capture, which does not show what became of it when it was sent first"},
@@ -320,20 +330,6 @@ func where(k *qp.Trouble, damaged bool) string {
 		}
 	}
 	return strings.Join(list, "; ")
-}
-
-// cost says what retransmissions cost.
-func (t *teller) cost(c *agent.Connection, e *agent.End, k *qp.Trouble) string {
-	payload := count(k.Again.Bytes, "byte") + " of payload retransmitted"
-	if !t.timed() {
-		return payload
-	}
-	lost := k.Sum.Lost - k.Sum.Refused
-	without := span(lost) + " without progress in all"
-	if whole := e.Last - c.First; whole > 0 {
-		without += fmt.Sprintf(", of %s (%s)", span(whole), share(uint64(min(lost, whole)), uint64(whole)))
-	}
-	return without + "; " + payload
 }
 
 // fewestGaps is from how many gaps on it is told how long they are.

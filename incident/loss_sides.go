@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ibwitness/packet"
 )
@@ -11,6 +12,7 @@ import (
 type lossSides struct {
 	host              packet.Addr // of the two, that not all connections have in common
 	far, near, unsure uint32      // between it and the tap, between the tap and the other host, and not known where
+	answers           uint32      // of those between it and the tap: answers, as far as that is known
 	packets           uint64      // that the two sent
 }
 
@@ -59,11 +61,29 @@ func (t *teller) sidesOfTap(i *Incident, x packet.Addr) bool {
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("what is between the tap and %v", x))
 	}
 	for _, s := range slices.Backward(list) {
-		if s.far > 0 {
+		if s.far > 0 && len(beyond) == 1 && near == 0 {
+			i.lostBeyond(&s)
+		} else if s.far > 0 {
 			i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("the link, adapter or switch port of %v, or what is between there and the tap", s.host))
 		}
 	}
 	return true
+}
+
+// lostBeyond says what fits where all losses are between the tap and one host: that is where those that the incident tells of were lost, too. Where answers were lost there too, no packets overtook one another.
+func (i *Incident) lostBeyond(s *lossSides) {
+	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "where" && !i.ofAnswers })
+	how := "packets are damaged"
+	if slices.Contains(i.FitsWith, queueDrops) {
+		how += ", or a full queue drops them"
+	}
+	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool {
+		return f == queueDrops || f == badCable || f == overtaking && s.answers >= tellingRounds
+	})
+	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("the link, adapter or switch port of %v, or what is between there and the tap: %s", s.host, how))
+	if s.answers >= tellingRounds {
+		i.Next = slices.DeleteFunc(i.Next, func(n string) bool { return strings.HasPrefix(n, adaptiveRouting) })
+	}
 }
 
 // lossesBySide adds up what was lost between host x and each other.
@@ -92,9 +112,11 @@ func (t *teller) lossesBySide(x packet.Addr) (list []lossSides) {
 			}
 			p := placesOf(e.Trouble)
 			sender, receiver := p.before+p.unseen+p.back, p.after+p.over+p.missing // on the side of the requester, and on that of the responder
+			answers := p.back                                                      // to the other host
 			if from == at {
-				sender, receiver = receiver, sender
+				sender, receiver, answers = receiver, sender, p.over+p.missing
 			}
+			s.answers += answers
 			s.far, s.near, s.unsure = s.far+sender, s.near+receiver, s.unsure+p.rest
 		}
 	}

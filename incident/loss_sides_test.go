@@ -72,3 +72,59 @@ func TestSidesOfTap(t *testing.T) {
 		}
 	}
 }
+
+// TestLostBeyond: where all losses are between the tap and one host, fits says that once, and of answers to that host that were lost there the same incident tells; not where some were lost elsewhere.
+func TestLostBeyond(t *testing.T) {
+	const (
+		place   = "the link, adapter or switch port of 10.0.0.2, or what is between there and the tap: packets are damaged, or a full queue drops them"
+		answers = "answers to 10.0.0.2 were lost on that side too, so that its timer had it retransmit 4 times; the worst: 10.0.0.2 QP 0x11 retransmitted "
+	)
+	for _, k := range []struct {
+		name               string
+		near, back, timers uint32
+		fits               string
+		answers            bool
+	}{
+		{"requests", 0, 0, 0, place + "; " + overtaking, false},
+		{"requests and answers", 0, 4, 0, place, true},
+		{"few timers", 0, 4, 4, place, true},
+		{"several timers", 0, 4, 8, place + "; " + tooShort, true},
+		{"on both sides", 3, 4, 0, "the link, adapter or switch port of 10.0.0.2, or what is between there and the tap; what is between the tap and 10.0.0.1; " + queueDrops + "; " + badCable + "; " + overtaking, true},
+	} {
+		r := &agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Taps: make([]fabricagent.Tap, 1)}
+		for n, host := range []byte{2, 2, 3} {
+			c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1}
+			hosts := [2]byte{1, host} // the requester, and the responder
+			if n == 1 {
+				hosts = [2]byte{host, 1}
+			}
+			for e, host := range hosts {
+				c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, host}), QPN: uint32(n + 16*(e+1)), QPNKnown: true, Packets: 9000, Messages: 9000, Last: int64(time.Second)}
+			}
+			x := &qp.Trouble{Sum: qp.Stalls{Count: 1, Begun: 5, Last: 9}}
+			switch {
+			case n == 0:
+				x.Sum.Rounds[qp.SequenceAsked], x.Asked.After, x.Asked.Before = 40+k.near, 40, k.near
+				x.Sum.Rounds[qp.TimerExpired] = k.timers
+				c.Ends[0].Trouble, c.Ends[0].Retransmissions = x, 90
+			case n == 1 && k.back > 0:
+				x.Sum.Rounds[qp.TimerExpired], x.AnswersSeen = k.back, k.back
+				c.Ends[0].Trouble = x
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		list := Of(r)
+		if len(list) == 0 {
+			t.Fatalf("%s: nothing", k.name)
+		}
+		told := ""
+		for _, f := range list[0].Facts {
+			if f.Label == "answers" {
+				told = f.Text
+			}
+		}
+		if got := strings.Join(list[0].FitsWith, "; "); got != k.fits || strings.HasPrefix(told, answers) != k.answers || (len(list) == 1) != (k.answers || k.back == 0) {
+			t.Errorf("%s: fits %q, answers %q, %d incidents", k.name, got, told, len(list))
+		}
+	}
+}

@@ -39,6 +39,7 @@ func (s *seen) add(f *rule.Finding, said string) {
 type onWay struct {
 	way
 	damaged, trimmed, marked, notified seen
+	bursts                             bursts // of packets that were trimmed
 }
 
 // network is what findings tell that the network did to packets.
@@ -89,6 +90,7 @@ func (n *network) add(f *rule.Finding) {
 		n.rest = f.Time
 	case f.Rule == rule.EvTrimmed:
 		w.trimmed.add(f, f.Detail)
+		w.bursts = w.bursts.add([2]int64{f.Time, f.Time})
 	case f.Rule == rule.EvCE:
 		w.marked.add(f, "")
 	case f.Rule == rule.EvCNP:
@@ -214,9 +216,9 @@ func (t *teller) damage(ways []*onWay, x *flips) {
 	x.tell(i)
 	switch {
 	case host != nil:
-		host.reasons(i)
+		host.reasons(i, x.oneBit())
 	case beside != nil:
-		beside.reasons(i)
+		beside.reasons(i, x.oneBit())
 	}
 	t.tellAs(i, group{kind: Damage}) // whoever had most of it
 }

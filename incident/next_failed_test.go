@@ -108,3 +108,42 @@ errors:
 		}
 	}
 }
+
+// TestMoreAttempts: of all connections to the same QPN that nothing answers it is told how many there were, whatever others are made meanwhile; not of those to other QPNs.
+func TestMoreAttempts(t *testing.T) {
+	const scene = `
+about: three connections that nothing answers
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {timeout: 12, retry_cnt: 3}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}, a3: {hca: a, peer: b3}, b3: {hca: b, peer: a3}, a4: {hca: a, peer: b4}, b4: {hca: b, peer: a4}}
+work:
+  - {qp: a3, op: write, length: 100, repeat: 90, every: 20ms}
+  - {qp: a1, op: write, length: 100, at: 5ms}
+  - {qp: a2, op: write, length: 100, at: 700ms}
+  - {qp: a4, op: write, length: 100, at: 1400ms}
+taps: [middle]
+errors:
+  - {do: drop, from: a, psn: 0x100000, count: all, where: after}
+  - {do: drop, from: a, psn: 0x300000, count: all, where: after}
+  - {do: drop, from: a, psn: 0x700000, count: all, where: after}
+`
+	list := frames(t, scene)
+	other := slices.Clone(list)
+	var to uint32
+	for k := range list {
+		var p packet.Packet
+		packet.DecodeIP(&p, list[k].Data[14:], int(list[k].Len)-14)
+		switch p.PSN {
+		case 0x100000:
+			to = p.DestQP
+		case 0x300000, 0x700000:
+			changed(&list[k], func(p *packet.Packet) { p.DestQP = to })
+		}
+	}
+	const told = "then: the same hosts began 2 more connections to the same QPN (0x"
+	for want, frames := range map[bool][]fabricagent.Frame{true: list, false: other} {
+		if got := happened(t, frames, agent.Options{}); strings.Contains(got, told) != want || want && !strings.Contains(got, "none of which was ever answered: the first ") {
+			t.Errorf("%v: %s", want, got)
+		}
+	}
+}

@@ -40,6 +40,7 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	i.fact("others", t.othersReady(c, from))
 	receiverReasons(i)
+	t.stoppedBefore(i, c, from, k)
 	if slow {
 		fits, next := slowReasons(i)
 		i.FitsWith, i.Next = append(fits, i.FitsWith...), append(next, i.Next...)
@@ -143,11 +144,7 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	if s.NAKs > 8 {
 		i.fact("retries", "more than 7: the requester retries without end (rnr_retry 7)")
 	} else if over > 4*wait {
-		setting := fmt.Sprintf("as with an rnr_retry of %d, which the capture does not tell", s.NAKs-1)
-		if e := &c.Ends[from]; e.Knows(qp.KnowsRNRRetry) {
-			setting = fmt.Sprintf("rnr_retry is %d%s", e.RNRRetry, gaveRNRRetry(i, c, from))
-		}
-		i.fact("retries", fmt.Sprintf("%s and no further request: it seems that its RNR retries are used up (%s), which completes in error as RNR retry exceeded", count(uint64(s.NAKs), "RNR NAK"), setting))
+		i.fact("retries", fmt.Sprintf("%s and no further request: it seems that its RNR retries are used up (%s), which completes in error as RNR retry exceeded", count(uint64(s.NAKs), "RNR NAK"), rnrSetting(i, c, from, s.NAKs)))
 	}
 	if before := r.NAKs - min(r.NAKs, uint32(s.NAKs)); before > 0 {
 		i.fact("before", fmt.Sprintf("it was not ready %s for earlier requests, each of which it took in the end", times(uint64(before))))
@@ -173,7 +170,11 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 
 // rnrRetry adds, at a place, that the RNR retry count of end from which was used up is one that its peer gave it, and where that is set.
 func (i *Incident) rnrRetry(c *agent.Connection, from, at int) {
-	if gaveRNRRetry(i, c, from) == "" || c.Ends[from].RNRRetry >= endless {
+	switch {
+	case gaveRNRRetry(i, c, from) == "":
+		return
+	case c.Ends[from].RNRRetry >= endless:
+		i.Next[len(i.Next)-1] = fmt.Sprintf("which rnr_retry the program on %v sets (ibv_modify_qp to RTS, or rnr_retry_count of rdma_conn_param), and min_rnr_timer of %v", i.Local.Addr, i.Peer.Addr)
 		return
 	}
 	i.Next[len(i.Next)-1] = fmt.Sprintf("min_rnr_timer of %v", i.Peer.Addr)
@@ -182,6 +183,18 @@ func (i *Incident) rnrRetry(c *agent.Connection, from, at int) {
 
 // endless is the RNR retry count of those that retry without end (3 bits).
 const endless = 7
+
+// rnrSetting says which RNR retry count an end has that gave up after so many RNR NAKs. One who retries without end gives up only where its program does, or has set another.
+func rnrSetting(i *Incident, c *agent.Connection, from int, naks uint32) string {
+	e, of := &c.Ends[from], fmt.Sprintf("as with an rnr_retry of %d", naks-1)
+	switch {
+	case !e.Knows(qp.KnowsRNRRetry):
+		return of + ", which the capture does not tell"
+	case e.RNRRetry >= endless && naks <= endless && gaveRNRRetry(i, c, from) != "":
+		return fmt.Sprintf("%s, not %d, which is without end%s", of, endless, gaveRNRRetry(i, c, from))
+	}
+	return fmt.Sprintf("rnr_retry is %d%s", e.RNRRetry, gaveRNRRetry(i, c, from))
+}
 
 // gaveRNRRetry says which message of CM gave end from of a connection its RNR retry count: that of the other end; "": none did.
 func gaveRNRRetry(i *Incident, c *agent.Connection, from int) string {

@@ -111,7 +111,7 @@ func TestGaveRNRRetry(t *testing.T) {
 		by    agent.PairedBy
 		retry uint8
 		want  string
-	}{{agent.ByCM, 0, ", as 10.0.0.2 asked for in its REP)"}, {agent.ByPSN, 0, "(rnr_retry is 0), "}, {agent.ByCM, 7, ", as 10.0.0.2 asked for in its REP)"}} {
+	}{{agent.ByCM, 0, ", as 10.0.0.2 asked for in its REP)"}, {agent.ByPSN, 0, "(rnr_retry is 0), "}, {agent.ByCM, 7, "(as with an rnr_retry of 0, not 7, which is without end, as 10.0.0.2 asked for in its REP)"}} {
 		c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1, PairedBy: tt.by}
 		for e := range c.Ends {
 			c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), QPN: 16, QPNKnown: true, Packets: 100, Last: int64(time.Second)}

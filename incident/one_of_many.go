@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"ibwitness/packet"
 )
 
 // oneOfMany has incidents of losses tell of the interruptions at the same time in which what was lost was one of many packets that were, and only a timer brought it, and one that tells of all
@@ -24,6 +26,8 @@ func oneOfMany(list []Incident) []Incident {
 				o.fact("waits", i.asWait())
 			case o.ofAll && i.joins() && i.Local.Addr == o.Local.Addr && i.Peer.Addr == o.Peer.Addr && o.overlaps(i):
 				o.fact("also", i.again.said)
+			case o.explainsAnswers(i):
+				o.fact("answers", i.asAnswers())
 			default:
 				continue
 			}
@@ -48,6 +52,20 @@ func (i *Incident) explainsWait(o *Incident) bool {
 		return i.Local.Addr == o.Local.Addr && i.Peer.Addr == o.Peer.Addr
 	}
 	return o.answerLost && i.Local.Addr == o.Peer.Addr && i.Peer.Addr == o.Local.Addr && slices.Contains(i.lossyBeyond, o.Local.Addr)
+}
+
+// explainsAnswers reports whether losses explain others, of answers to a host on the side of which both were lost.
+func (i *Incident) explainsAnswers(o *Incident) bool {
+	return (i.Kind == Loss || i.Kind == Retransmitting) && !i.explained && o.joins() && o.allAnswers && i.Local.Addr == o.Peer.Addr && slices.Equal(i.lossyBeyond, []packet.Addr{o.Local.Addr})
+}
+
+// asAnswers is what losses say of the answers that were lost.
+func (i *Incident) asAnswers() string {
+	said := fmt.Sprintf("answers to %v were lost on that side too, so that its timer had it retransmit %s", i.Local.Addr, times(i.again.rounds))
+	if i.Connections > 1 {
+		said += " on " + count(uint64(i.Connections), "connection")
+	}
+	return fmt.Sprintf("%s; the worst: %s, without progress for %s in all", said, i.again.said, span(int64(i.Lost)))
 }
 
 // asWait is what losses say of an interruption.

@@ -12,7 +12,8 @@ import (
 type retransmitting struct {
 	said   string // "10.0.0.1 QP 0x1 retransmitted 3 of 12 packets to 10.0.0.2 QP 0x2 (25 %), in 1 round"; empty: it is none
 	rounds uint64
-	late   bool // nothing was lost: the answers came late
+	late   bool   // nothing was lost: the answers came late
+	other  string // what is said of another connection of its group, where it is the only one
 }
 
 // joins reports whether an incident is of losses that one of other losses, or of damage, may tell of: why the packets were lost is not known.

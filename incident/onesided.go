@@ -96,7 +96,7 @@ func (t *teller) oneSided(c *agent.Connection, from int) bool {
 // oneDirection tells that the capture holds one direction only.
 func (t *teller) oneDirection() {
 	s := t.sides()
-	if !s.whole && s.one == 0 {
+	if !s.whole && s.one == 0 || len(t.run.Skewed) > 0 { // where answers come before their requests, connections are not paired
 		return
 	}
 	i := &Incident{

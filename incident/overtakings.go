@@ -11,10 +11,13 @@ import (
 type late struct {
 	name              string // of one
 	packets, of, lost uint64
+	naks, copies      uint64 // that the receiver sent for it, and that were retransmitted for it
+	whole             bool   // nothing was lost: see allOvertaken
 }
 
 func (l *late) add(m late) {
 	l.packets, l.of, l.lost = l.packets+m.packets, l.of+m.of, l.lost+m.lost
+	l.naks, l.copies, l.whole = l.naks+m.naks, l.copies+m.copies, l.whole && m.whole
 }
 
 // overtakings makes incidents one that tell of what several hosts sent to one host, or one host to several, and that came after later packets.
@@ -37,7 +40,11 @@ func overtakings(list []Incident) []Incident {
 			}
 		}
 	}
-	return without(list, merged)
+	list = without(list, merged)
+	for n := range list {
+		list[n].allLate()
+	}
+	return list
 }
 
 // othersOf is the hosts at the other ends of incidents that have one host in common.
@@ -59,7 +66,7 @@ func (i *Incident) otherThan(host packet.Addr) packet.Addr {
 
 // asOne has the first of several incidents of packets that came late, which have a host in common, tell of all.
 func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
-	first, names, sum := all[0], []string(nil), late{}
+	first, names, sum := all[0], []string(nil), late{whole: true}
 	for _, i := range all {
 		other, side := i.otherThan(common), "from"
 		if i.Local.Addr == common {
@@ -83,9 +90,10 @@ func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
 	}
 	first.common = common
 	lost := ""
-	if sum.lost > 0 {
+	if sum.lost > 0 && !sum.whole {
 		lost = fmt.Sprintf(" %s of them were taken for lost.", number(sum.lost))
 	}
 	first.What = fmt.Sprintf("%s that %s came after later ones.%s The first: %s", count(sum.packets, first.late.name), way, lost, first.What)
 	first.fact("hosts", enumerate(names))
+	first.late = sum
 }

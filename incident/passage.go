@@ -78,6 +78,7 @@ func (t *teller) adds(p *passage, d *agent.Connection, e int) {
 	p.other = p.other || acked.Count > 0
 	for _, a := range []timing.Answered{acked, read} {
 		a.Most = min(a.Most, most)
+		a.InPackets(most)
 		p.Merge(&a)
 	}
 	stalled := false

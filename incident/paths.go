@@ -40,12 +40,12 @@ func (t *teller) paths(c *agent.Connection, from int) lossyPath {
 		return x
 	}
 	var f fates
-	for _, d := range t.siblings(c) {
-		e := &d.Ends[0]
-		if e.Addr != k.from {
-			e = &d.Ends[1]
+	list := t.siblings(c)
+	until := troubledUntil(list, k.from)
+	for _, d := range list {
+		if e := senderOn(d, k.from); lost(e) > 0 || d.First <= until {
+			f.add(d, e)
 		}
-		f.add(d, e)
 	}
 	var x lossyPath
 	switch n := f.lossy + f.steady; {
@@ -61,6 +61,25 @@ func (t *teller) paths(c *agent.Connection, from int) lossyPath {
 	}
 	t.ways[k] = x
 	return x
+}
+
+// senderOn is the end of a connection that a host is.
+func senderOn(c *agent.Connection, from packet.Addr) *agent.End {
+	if c.Ends[0].Addr == from {
+		return &c.Ends[0]
+	}
+	return &c.Ends[1]
+}
+
+// troubledUntil is when what a host sent on some connections was retransmitted last: those that began later show nothing of the paths until then.
+func troubledUntil(list []*agent.Connection, from packet.Addr) (until int64) {
+	for _, c := range list {
+		if e := senderOn(c, from); e.Trouble != nil {
+			s := e.Trouble.Settled(e.Stalled)
+			until = max(until, s.Sum.Last, s.Now.Last)
+		}
+	}
+	return until
 }
 
 // fates is how many queue pairs lost packets and how many did not, and about how many packets with requests they sent.
@@ -192,6 +211,9 @@ func lost(e *agent.End) uint32 {
 	return uint32(s.Total()) - s.Rounds[qp.NotReady]
 }
 
+// mostPorts is how many UDP source ports are named.
+const mostPorts = 6
+
 // onPorts names UDP source ports, by which networks choose among paths.
 func onPorts(ports []uint16) string {
 	if len(ports) == 0 {
@@ -199,10 +221,10 @@ func onPorts(ports []uint16) string {
 	}
 	slices.Sort(ports)
 	var names []string
-	for _, p := range ports[:min(len(ports), portsShown)] {
+	for _, p := range ports[:min(len(ports), mostPorts)] {
 		names = append(names, strconv.Itoa(int(p)))
 	}
-	if len(ports) > portsShown {
+	if len(ports) > mostPorts {
 		names = append(names, "…")
 	}
 	noun := "port"

@@ -15,7 +15,7 @@ import (
 func TestPaths(t *testing.T) {
 	for _, k := range []struct {
 		name          string
-		lossy, steady int
+		lossy, steady int    // steady: less than 0 where these begin when the others have lost their packets
 		rounds, timer uint32 // of each
 		responses     uint32
 		want          string
@@ -24,14 +24,18 @@ func TestPaths(t *testing.T) {
 		{"two of six", 2, 4, 2, 0, 0, "2 of 6 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source ports 50000, 50001): it may be one path of several"},
 		{"one of four, whose timer ran out", 1, 3, 0, 3, 0, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
 		{"all", 3, 0, 1, 0, 0, "all 3 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit, so that it is not one path of several"},
+		{"all, and others that began later", 3, -3, 1, 0, 0, "all 3 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit, so that it is not one path of several"},
 		{"most", 3, 1, 4, 0, 0, ""},
 		{"one of two", 1, 1, 4, 0, 0, ""},
 		{"by chance", 1, 9, 1, 0, 0, ""},
 		{"responses of one of four", 1, 3, 0, 0, 3, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 60000): it may be one path of several"},
 	} {
 		r := &agent.Result{First: 1, Last: int64(time.Second), RDMA: 1}
-		for n := range k.lossy + k.steady {
+		for n := range k.lossy + max(k.steady, -k.steady) {
 			c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1}
+			if n >= k.lossy && k.steady < 0 {
+				c.First = 20
+			}
 			from := n % 2 // who began does not matter
 			for e, host := range []byte{1, 2} {
 				at := (from + e) % 2

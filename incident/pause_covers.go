@@ -74,6 +74,7 @@ func (t *teller) blamePauses() {
 	}
 	for n := range t.storms {
 		p := &t.storms[n]
+		t.retransmittedMeanwhile(p)
 		for _, i := range t.order {
 			switch i.Kind {
 			case Unanswered, NeverAnswered, Interrupted, Slow, Retransmitting, Loss:
@@ -97,11 +98,17 @@ func (p *pauseTold) covers(i *Incident) bool {
 	if !slices.Contains(p.waits, i.Local.Addr) && !slices.Contains(p.waits, i.Peer.Addr) {
 		return false
 	}
-	from, to := p.Time, p.LastTime+aftermath
+	from, to := p.span()
+	return i.Begin <= to && i.End >= from && 10*(min(i.End, to)-max(i.Begin, from)) >= most*(i.End-i.Begin)
+}
+
+// span is the time of the pause, and shortly after.
+func (p *pauseTold) span() (from, to int64) {
+	from, to = p.Time, p.LastTime+aftermath
 	if 2*p.Most < time.Duration(to-from) { // several pauses, between which traffic went on: the longest may cover it
 		from, to = p.LongestSince, p.LongestSince+int64(p.Longest)+aftermath
 	}
-	return i.Begin <= to && i.End >= from && 10*(min(i.End, to)-max(i.Begin, from)) >= most*(i.End-i.Begin)
+	return from, to
 }
 
 // stalledTold is of how many connections at most that a pause stopped it is told how long.
@@ -162,6 +169,9 @@ func (i *Incident) stopped(stalled []*Incident) {
 	i.What = fmt.Sprintf("%s Meanwhile nothing that %v sent to %v was answered for %s%s%s.", i.What, &worst.Local, &worst.Peer, span(int64(worst.Lost)), others, after)
 	i.Facts = slices.Insert(i.Facts, 0, Fact{"stopped", strings.Join(names, "; ")})
 	for _, f := range worst.Facts {
+		if f.Label == "cost" && i.costsMore {
+			continue // this is a part of that
+		}
 		if f.Label == "request" || f.Label == "cost" || f.Label == "answered" || f.Label == "response" {
 			i.Facts = append(i.Facts, f)
 		}

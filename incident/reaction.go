@@ -27,7 +27,8 @@ const (
 type sends struct {
 	before, during, after float64
 	fastest               float64 // before, by the time without the gaps between messages; where that is known of each: paced
-	n, spanned, left      uint64  // queue pairs; with a rate while CNPs came; with one after them
+	n, spanned, left      uint64  // queue pairs whose rate before is known; with a rate while CNPs came; with one after them
+	pairs                 uint64  // queue pairs that CNPs came to
 	paced, cnps           uint64
 	pace                  pace
 }
@@ -35,6 +36,7 @@ type sends struct {
 // add takes a queue pair, end from of a connection, that CNPs x came to.
 func (s *sends) add(c *agent.Connection, from int, x *qp.Notified) {
 	e := &c.Ends[from]
+	s.pairs++
 	if x.Bytes < tellingBytes || x.First-c.First < tellingTime || e.Last-x.First < tellingTime {
 		return
 	}
@@ -59,6 +61,7 @@ func (s *sends) add(c *agent.Connection, from int, x *qp.Notified) {
 // merge adds the queue pairs of another host.
 func (s *sends) merge(x *sends) {
 	s.before, s.during, s.after, s.fastest = s.before+x.before, s.during+x.during, s.after+x.after, s.fastest+x.fastest
+	s.pairs += x.pairs
 	s.n, s.spanned, s.left, s.paced, s.cnps = s.n+x.n, s.spanned+x.spanned, s.left+x.left, s.paced+x.paced, s.cnps+x.cnps
 	s.pace.merge(&x.pace)
 }
@@ -124,7 +127,11 @@ func (t *teller) controlled(i *Incident, list []sender) {
 	if t.timed() && all.n > 0 && all.pace.reacted(all.n) {
 		i.fact("control", "the marks were answered, what was sent slowed down and was as fast as before again, and nothing was lost: this is what congestion control is for")
 	}
-	i.Next[len(i.Next)-1] = "where throughput is enough, nothing, as nothing was retransmitted; else " + i.Next[len(i.Next)-1]
+	enough := "where throughput is enough, nothing, as nothing was retransmitted; else "
+	if i.sharedFairly {
+		enough = "nothing to repair: the link is full, its shares are fair, and nothing was retransmitted; for more throughput, "
+	}
+	i.Next[len(i.Next)-1] = enough + i.Next[len(i.Next)-1]
 }
 
 // collapsed is to which part of their rate, one in so many, senders have to slow down at least that are marked still for this to be worth telling.
@@ -137,6 +144,13 @@ func (t *teller) ratesOfAll(i *Incident, list []sender, marked bool) {
 		return
 	}
 	fell := marked && all.spanned == all.n && all.cnps >= tellingCNPs*all.n && collapsed*all.during <= all.before
+	if fell {
+		l, known := t.inflowOf(i.Peer.Addr, i.Begin, i.End)
+		if known && t.shareLink(i, list, &l) {
+			return
+		}
+		fell = known && l.fell() || !known && all.n == all.pairs // else others may have sent more instead
+	}
 	if fell && all.pauses() {
 		i.fact("rate", all.rates("they")+": on average, times without traffic counted too")
 	} else {
@@ -166,6 +180,9 @@ func (s *sends) told(from string) string {
 // rates says what they sent in a second.
 func (s *sends) rates(from string) string {
 	told := fmt.Sprintf("%s sent %s on %s until the first CNP to each", from, perSecondOf(s.before), count(s.n, "queue pair"))
+	if s.n < s.pairs {
+		told = fmt.Sprintf("%d of the %d queue pairs that CNPs came to (the others sent too little around them to compare) sent %s until the first CNP to each", s.n, s.pairs, perSecondOf(s.before))
+	}
 	if s.spanned == s.n {
 		told += fmt.Sprintf(", %s while they came", perSecondOf(s.during))
 	}

@@ -18,6 +18,7 @@ func (t *teller) why(i *Incident, c *agent.Connection, from int, k *qp.Refusal) 
 		t.accessDenied(i, c, from, k)
 	case packet.NAKInvalidRequest:
 		t.invalid(i, k)
+		t.tooManyReads(i, c, from, k)
 		otherMTU(i, c, from, k)
 		if c.Service == packet.XRC && takesReceive(k.Request.Op) {
 			i.FitsWith = append(i.FitsWith, "a shared receive queue that is not there, or is of another XRC domain")
@@ -145,9 +146,24 @@ func (t *teller) elsewhere(i *Incident, c *agent.Connection, k *qp.Refusal) bool
 	i.fact("R_Key", fmt.Sprintf("0x%x was accepted at 0x%x to 0x%x, last in frame %d: it was valid then", r.RKey, all.Low, all.High-1, all.Newest))
 	i.show(all.Newest)
 	if low, high := extent(r); !all.Covers(low, high) {
-		i.fact("address", fmt.Sprintf("0x%x to 0x%x is not within that", low, max(high, low+1)-1))
+		i.fact("address", fmt.Sprintf("0x%x to 0x%x is not within that%s", low, max(high, low+1)-1, beyondSize(all.Low, all.High, high)))
 	}
 	return true
+}
+
+// smallestRegion is the smallest size that beyondSize tells of, bytes.
+const smallestRegion = 64 << 10
+
+// beyondSize says that an access which was refused ends beyond a power of two from the lowest address that was accepted, up to which nearly all was accepted, as at the end of a region of that size.
+func beyondSize(low, high, end uint64) string {
+	size := uint64(smallestRegion)
+	for size < high-low && size < 1<<62 {
+		size *= 2
+	}
+	if end <= low || end-low <= size || high-low < size-size/16 {
+		return ""
+	}
+	return fmt.Sprintf(": it goes %s beyond %s from the lowest address that was accepted", count(end-low-size, "byte"), count(size, "byte"))
 }
 
 // outlives reports whether a range is older than the connection of a refusal: it is of an earlier one.

@@ -208,6 +208,28 @@ func TestRefusedThoughAcceptedBefore(t *testing.T) {
 	}
 }
 
+// TestTooManyReads: where more READs waited than the responder has resources for, as it told, that is the cause, and the sentence says it; not where no more did, or where that is not known.
+func TestTooManyReads(t *testing.T) {
+	for _, k := range []struct {
+		atOnce uint32
+		known  qp.Known
+		gaps   uint64
+		want   bool
+	}{{5, qp.KnowsMaxDestRdAtomic, 0, true}, {4, qp.KnowsMaxDestRdAtomic, 0, false}, {5, 0, 0, false}, {5, qp.KnowsMaxDestRdAtomic, 3, false}} {
+		c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: 1}
+		x := &qp.Trouble{Refusal: qp.Refusal{Code: packet.NAKInvalidRequest, Time: second(2), Frame: 22, Request: qp.StalledRequest{Op: wqe.Read, Frame: 21}}}
+		x.Refusal.Beside.AtOnce = k.atOnce
+		c.Ends[0] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, 1}), Packets: 9, Last: second(2), Trouble: x}
+		c.Ends[1] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, 2}), Packets: 9, Last: second(2), Settings: agent.Settings{Known: k.known, ResponderResource: 4}}
+		r := &agent.Result{Last: second(3), Dropped: k.gaps, Connections: []agent.Connection{c}}
+		i := incident.Of(r)[0]
+		got := i.What + strings.Join(i.FitsWith, "; or ")
+		if strings.Contains(got, "10.0.0.1 had 5 READs and atomics outstanding, where 10.0.0.2 has resources for 4.a queue pair of 10.0.0.1 with a max_rd_atomic above 4") != k.want {
+			t.Errorf("%+v: %s", k, got)
+		}
+	}
+}
+
 // TestOperationalError: a receive is blamed for the Remote Operational Error of a SEND, and for that of a WRITE if it has immediate data.
 func TestOperationalError(t *testing.T) {
 	c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: 1}

@@ -28,7 +28,10 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	}
 	i := t.between(Reordered, c, from)
 	i.Begin, i.End, i.Tap = o.First, o.Last, o.Tap
-	i.late = late{of.name, uint64(o.Packets), c.Ends[from].Packets, uint64(o.Asked)}
+	i.late = late{
+		name: of.name, packets: uint64(o.Packets), of: c.Ends[from].Packets, lost: uint64(o.Asked),
+		naks: uint64(c.Ends[1-from].NAKs), copies: uint64(c.Ends[from].Retransmissions), whole: of == requests && t.allOvertaken(c, from),
+	}
 	i.show(o.Frame, o.Newest)
 	e := &c.Ends[from]
 	how := ", though they had left first."

@@ -50,6 +50,20 @@ func (t *teller) restarts() (list []restarted, told map[*rule.Finding]bool) {
 	return list, told
 }
 
+// ended is the connections that a host disconnected as the program ended which had listened for them: no other one listens when their other ends ask for new ones.
+func (t *teller) ended() map[*agent.Connection]bool {
+	if t.programs == nil {
+		t.programs = map[*agent.Connection]bool{}
+		list, _ := t.restarts()
+		for i := range list {
+			for _, c := range list[i].closed {
+				t.programs[c] = true
+			}
+		}
+	}
+	return t.programs
+}
+
 // unserviced finds the REJs of those that no program listens for, by where it would.
 func (t *teller) unserviced() (of map[listener][]*rule.Finding, order []listener) {
 	of = map[listener][]*rule.Finding{}

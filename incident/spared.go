@@ -137,8 +137,8 @@ func (k *spared) tell(i *Incident) {
 	i.fact("spared", fmt.Sprintf("%s "+said+", of which about %.0f would be damaged at the rate of the others: "+rules, count(k.packets, "packet"), someOf(k.hosts), addr, k.would, addr))
 }
 
-// reasons puts first what fits, and what is to be looked at.
-func (k *spared) reasons(i *Incident) {
+// reasons puts first what fits, and what is to be looked at. oneBit says that it is no link, as flips.oneBit does.
+func (k *spared) reasons(i *Incident, oneBit bool) {
 	var hit []packet.Addr
 	for _, w := range k.harmed {
 		hit = append(hit, w.side(!k.from))
@@ -147,6 +147,15 @@ func (k *spared) reasons(i *Incident) {
 	of, other := fmt.Sprintf("packets from %s to %v", someOf(hit), k.addr), fmt.Sprintf("those from %s", someOf(k.hosts))
 	if k.from {
 		of, other = fmt.Sprintf("packets from %v to %s", k.addr, someOf(hit)), fmt.Sprintf("those to %s", someOf(k.hosts))
+	}
+	if oneBit {
+		where := "a switch"
+		if len(hit) == 1 {
+			where += ", or the adapter of a host,"
+		}
+		i.FitsWith = []string{fmt.Sprintf("what %s pass before the tap, and %s do not: %s in whose memory or bus one bit is stuck or flips; a link would flip others too", of, other, where)}
+		i.Next[0] = fmt.Sprintf("the switches that %s pass and %s do not: ECC and parity errors, and internal drops", of, other)
+		return
 	}
 	where := "a link between switches, its transceivers, or a switch"
 	if len(hit) == 1 {

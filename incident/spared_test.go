@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/expect"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -62,6 +63,42 @@ func TestSpared(t *testing.T) {
 		}
 		if len(list) != 1 || !strings.Contains(i.What, k.what) || !strings.HasPrefix(told, k.spared) || (told == "") != (k.spared == "") || strings.Contains(i.FitsWith[0], "do not:") != (told != "") {
 			t.Errorf("%s: %+v", k.name, i)
+		}
+	}
+}
+
+// TestOneBitOfPart: where one bit is flipped in packets that pass what others to the same host do not, that is a switch, and no link; where other bits are, it may be a link.
+func TestOneBitOfPart(t *testing.T) {
+	k := spared{addr: packet.IPv4Addr([]byte{10, 0, 0, 9}), hosts: []packet.Addr{packet.IPv4Addr([]byte{10, 0, 0, 3})}}
+	for n := range byte(2) {
+		k.harmed = append(k.harmed, &onWay{way: way{packet.IPv4Addr([]byte{10, 0, 0, 1 + n}), k.addr}})
+	}
+	for _, oneBit := range []bool{true, false} {
+		i := Incident{FitsWith: []string{"of any"}, Next: []string{"at any"}}
+		k.reasons(&i, oneBit)
+		if told := strings.Join(slices.Concat(i.FitsWith, i.Next), "; "); strings.Contains(told, "do not: a switch in whose memory") != oneBit || strings.Contains(told, "a link between switches") == oneBit || strings.Contains(told, "FCS") == oneBit {
+			t.Error(told)
+		}
+	}
+}
+
+// TestOneBit: one bit in each of many packets is no link; few flips, one of another bit, packets that it does not explain, and the same field of the headers in each may be.
+func TestOneBit(t *testing.T) {
+	const payload, header = "byte 84 of the payload", "Packet Sequence Number"
+	for _, k := range []struct {
+		x    flips
+		want bool
+	}{
+		{flips{looked: 8, bit: 8, first: expect.Flip{Where: payload}}, true},
+		{flips{looked: 8, bit: 8, apart: 64, first: expect.Flip{Where: header}}, true},
+		{flips{looked: 8, bit: 8, first: expect.Flip{Where: header}}, false},
+		{flips{looked: 7, bit: 7, first: expect.Flip{Where: payload}}, false},
+		{flips{looked: 9, bit: 8, first: expect.Flip{Where: payload}}, false},
+		{flips{looked: 8, bit: 8, unlike: true, first: expect.Flip{Where: payload}}, false},
+	} {
+		i := Incident{}
+		if k.x.tell(&i); k.x.oneBit() != k.want || strings.HasPrefix(i.FitsWith[0], "memory or a bus of an adapter or switch, of which one bit is stuck or flips") != k.want {
+			t.Errorf("%+v: %+v", k.x, i)
 		}
 	}
 }

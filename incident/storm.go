@@ -14,7 +14,7 @@ func (t *teller) storm(i *Incident, e *agent.End, s *qp.Storm) {
 	i.show(s.Frame, s.Newest)
 	i.What = fmt.Sprintf("%s of the payload that %v sent to %v in %s was retransmitted: %s of %s.",
 		share(s.Again.Bytes, s.Sent.Bytes), &i.Local, &i.Peer, span(s.Time), number(s.Again.Packets), count(s.Sent.Packets, "packet"))
-	i.fact("goodput", fmt.Sprintf("%s of new payload, where %s was sent", rate(s.Sent.Bytes-s.Again.Bytes, s.Time), rate(s.Sent.Bytes, s.Time)))
+	i.fact("goodput", fmt.Sprintf("%s of new payload in these %s, where %s was sent", rate(s.Sent.Bytes-s.Again.Bytes, s.Time), span(s.Time), rate(s.Sent.Bytes, s.Time)))
 	i.fact("host", t.hostSent(e.Addr))
 }
 
@@ -23,13 +23,17 @@ func stormReasons(i *Incident, s *qp.Stalls) {
 	if i.again.late {
 		return // that is why
 	}
-	if s.Rounds[qp.TimerExpired] > s.Rounds[qp.SequenceAsked]+s.Rounds[qp.ResponseLost] {
+	if mostlyTimer(s) {
 		i.FitsWith = append([]string{"a retransmission timer that is shorter than an answer takes, so that what had arrived is retransmitted"}, i.FitsWith...)
 		i.Next = append([]string{"the timeout of the queue pair on " + i.Local.Addr.String() + ", against how long answers take (--latency)"}, i.Next...)
 		return
 	}
-	i.FitsWith = append([]string{"few losses with much in flight: a requester retransmits all that came after a packet that was lost (go-back-N)"}, i.FitsWith...)
 	i.Next = append(i.Next, "whether both adapters can retransmit only what was lost (selective repeat)")
+}
+
+// mostlyTimer reports whether timers had more retransmitted than what asked for it.
+func mostlyTimer(s *qp.Stalls) bool {
+	return s.Rounds[qp.TimerExpired] > s.Rounds[qp.SequenceAsked]+s.Rounds[qp.ResponseLost]
 }
 
 // hostSent says how much of what a host sent on all connections was retransmitted; "": it has one connection, or the run goes on, of which only those that had trouble are known here.

@@ -31,7 +31,7 @@ func TestStorm(t *testing.T) {
 	}{
 		{"nothing lost", "", "frames: 0", "("},
 		{"one packet lost", "errors:\n  - {do: drop, from: a, op: write, psn: +100}\n", "loss (proven)", "storm"},
-		{"every twentieth lost", "errors:\n  - {do: drop, from: a, op: write, probability: 0.05, count: all}\n", "storm (proven)", "loss (proven)"},
+		{"every twentieth lost", "errors:\n  - {do: drop, from: a, op: write, probability: 0.05, count: all}\n", "packets on average for a round: all that came after a packet that was lost was retransmitted (go-back-N)", "loss (proven)"},
 	}
 	for _, tt := range tests {
 		told := happened(t, frames(t, long+tt.errors), agent.Options{})

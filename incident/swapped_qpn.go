@@ -35,6 +35,18 @@ func (t *teller) swappedQPN(c *agent.Connection, from int) (swapped, least, most
 	return 0, 0, 0, false
 }
 
+// swappedQPN32 returns the least of the QPNs near those that the peer of end from of c uses of which 24 bits leave its QPN where their 4 bytes are the other way round, so that the lowest byte is not known, and
+// the least and the greatest that it uses; false: there is none.
+func (t *teller) swappedQPN32(c *agent.Connection, from int) (base, least, most uint32, ok bool) {
+	x := &c.Ends[1-from]
+	used, known := t.qpnsOf(x.Addr)
+	if !known || !x.QPNKnown || x.QPN&0xFF != 0 || x.QPN >= used.least && x.QPN <= used.most || used.most-used.least > mostSpread {
+		return 0, 0, 0, false
+	}
+	base = x.QPN>>16<<8 | x.QPN&0xFF00<<8
+	return base, used.least, used.most, base > 0 && base|0xFF >= used.least && base <= used.most
+}
+
 // qpns are the least and the greatest QPN that a host uses, but those of management.
 type qpns struct{ least, most uint32 }
 
@@ -64,12 +76,11 @@ func (t *teller) qpnsOf(host packet.Addr) (used qpns, known bool) {
 func (t *teller) neverRight(i *Incident, c *agent.Connection, from int) {
 	peer := i.Peer.Addr.String()
 	if q, least, most, ok := t.swappedQPN(c, from); ok {
-		used := fmt.Sprintf("0x%06x", least)
-		if most > least {
-			used += fmt.Sprintf(" to 0x%06x", most)
-		}
-		i.fact("QPN", fmt.Sprintf("0x%06x with its bytes the other way round is 0x%06x, near %s that %s uses", i.Peer.QPN, q, used, peer))
-		i.FitsWith = append(i.FitsWith, fmt.Sprintf("a QPN whose bytes one end swaps, and the other does not (htonl, ntohl): 0x%06x is meant", q))
+		i.fact("QPN", fmt.Sprintf("0x%06x with its bytes the other way round is 0x%06x, near %s that %s uses", i.Peer.QPN, q, extentOf(least, most), peer))
+		i.swapped(fmt.Sprintf("a QPN whose bytes one end swaps, and the other does not (htonl, ntohl): 0x%06x is meant", q))
+	} else if q, least, most, ok := t.swappedQPN32(c, from); ok {
+		i.fact("QPN", fmt.Sprintf("0x%06x is what 24 bits hold of 0x%06x to 0x%06x with 4 bytes the other way round, and %s uses %s", i.Peer.QPN, q, q|0xFF, peer, extentOf(least, most)))
+		i.swapped(fmt.Sprintf("a QPN whose 4 bytes one end swaps, and the other does not (htonl, ntohl): one of 0x%06x to 0x%06x is meant", q, q|0xFF))
 	}
 	i.FitsWith = append(i.FitsWith, "a wrong destination QPN, or a queue pair of "+peer+" that is not yet in RTR or is in the error state")
 	exchanged := "both ends' QPN and GID"
@@ -78,6 +89,20 @@ func (t *teller) neverRight(i *Incident, c *agent.Connection, from int) {
 		exchanged = "both ends' QPN, P_Key and GID"
 	}
 	i.Next = append(i.Next, exchanged+" as the application exchanged them", "rdma resource show qp on "+peer+", and the counters of its port (out_of_sequence, resp_local_qp_error)")
+}
+
+// swapped puts first that bytes of a QPN were swapped, which explains its number.
+func (i *Incident) swapped(fits string) {
+	i.FitsWith = slices.Insert(i.FitsWith, 0, fits)
+	i.Next = slices.Insert(i.Next, 0, "the byte order in which the programs exchange QPNs")
+}
+
+// extentOf names QPNs from the least to the greatest.
+func extentOf(least, most uint32) string {
+	if most > least {
+		return fmt.Sprintf("0x%06x to 0x%06x", least, most)
+	}
+	return fmt.Sprintf("0x%06x", least)
 }
 
 // otherPKey is what would look like a connection on which the peer has never sent anything, where the capture does not show that it has the same P_Key.

@@ -37,6 +37,35 @@ func TestSwappedQPN(t *testing.T) {
 	}
 }
 
+// TestSwappedQPN32: a QPN that is what 24 bits hold of one near those of its host with 4 bytes the other way round is told; not one whose lowest byte is not 0, one in their midst, or one that is near none.
+func TestSwappedQPN32(t *testing.T) {
+	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+	for _, k := range []struct {
+		qpn  uint32
+		used []uint32
+		want uint32 // 0: nothing is told
+	}{
+		{0x010000, []uint32{0x1d3, 0x1d4}, 0x100},
+		{0x340200, []uint32{0x23410, 0x23422}, 0x23400},
+		{0x010001, []uint32{0x1d3, 0x1d4}, 0},
+		{0x010000, []uint32{0x2d3, 0x2d4}, 0},
+		{0x010000, []uint32{0xfff0, 0x10010}, 0},
+		{0x010000, nil, 0},
+	} {
+		to := func(qpn uint32, packets uint64) (c agent.Connection) {
+			c.Ends = [2]agent.End{{Addr: a, QPN: 7, QPNKnown: true, Packets: 1}, {Addr: b, QPN: qpn, QPNKnown: true, Packets: packets}}
+			return c
+		}
+		r := &agent.Result{Connections: []agent.Connection{to(k.qpn, 0)}}
+		for _, q := range k.used {
+			r.Connections = append(r.Connections, to(q, 9))
+		}
+		if got, _, _, ok := newTeller(r).swappedQPN32(&r.Connections[0], 0); ok != (k.want != 0) || ok && got != k.want {
+			t.Errorf("0x%06x among %x: 0x%06x, %t", k.qpn, k.used, got, ok)
+		}
+	}
+}
+
 // TestSharesKey: a P_Key that the peer sends with on other connections is no reason why nothing is answered; another one, or that of a limited member, may be.
 func TestSharesKey(t *testing.T) {
 	b := packet.IPv4Addr([]byte{10, 0, 0, 2})

@@ -79,6 +79,7 @@ type teller struct {
 	keysOf   map[waysKey][]uint16                // what unansweredKeys returns
 	accesses map[accessKey]*accesses             // what accessesOf returns; nil: nobody has asked
 	served   map[packet.Addr][]*agent.Connection // what serves returns; nil: nobody has asked
+	programs map[*agent.Connection]bool          // what ended returns; nil: nobody has asked
 	attempts *attempts                           // what inVain returns; nil: nobody has asked
 	accepts  map[packet.Addr][]*rule.Finding     // what accepted returns; nil: nobody has asked
 	broken   map[rule.Frame][]*rule.Finding      // violations, by frame; nil: nobody has asked
@@ -199,20 +200,22 @@ func (t *teller) tellAs(i *Incident, g group) {
 		t.order, t.keys = append(t.order, i), append(t.keys, g)
 		return
 	}
-	n := was.Connections
+	n, other := was.Connections, was.again.other
 	if was.newest != newest { // else it is the same connection once more
 		n += i.Connections
+		other = i.again.said
 	}
-	rounds, late := was.again.rounds+i.again.rounds, was.late
+	answers := was.allAnswers && i.allAnswers
+	said, rounds, late := was.again.said, was.again.rounds+i.again.rounds, was.late
 	late.add(i.late)
 	begin, end, ongoing := min(was.Begin, i.Begin), max(was.End, i.End), was.Ongoing || i.Ongoing
 	most := max(was.mostLost, was.Lost, i.Lost)
 	if i.Lost > was.Lost+was.Lost/clearlyMore || i.Begin < was.Begin && i.Lost+i.Lost/clearlyMore >= was.Lost {
-		*was = *i
+		*was, other = *i, said
 	}
-	was.mostLost = most
+	was.mostLost, was.allAnswers = most, answers
 	was.Connections, was.Begin, was.End, was.Ongoing, was.newest = n, begin, end, ongoing, newest
-	was.again.rounds, was.late = rounds, late
+	was.again.rounds, was.again.other, was.late = rounds, other, late
 }
 
 // sorted lists the incidents.
@@ -221,8 +224,11 @@ func (t *teller) sorted() []Incident {
 	for _, i := range t.order {
 		if n := i.Connections; n > 1 && !i.listed && !i.says("again") {
 			also := count(uint64(n-1), "more connection") + " between the same hosts likewise"
+			if n == 2 && i.again.late {
+				also = i.again.other
+			}
 			switch {
-			case i.Lost == 0 || !t.timed():
+			case i.Lost == 0 || !t.timed() || n == 2 && i.again.late:
 			case i.Lost < i.mostLost:
 				also += "; this is the first, and none lost much more time"
 			default:
@@ -236,7 +242,7 @@ func (t *teller) sorted() []Incident {
 	return out
 }
 
-// rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed or met congestion, congestion for which nothing was lost comes after these, and requests that were sent after a DREQ, or to a queue pair that had failed before, come after others that are not answered, and refusals of a client that was accepted soon after come last.
+// rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed or met congestion, congestion for which nothing was lost comes after these, and requests that were sent after a DREQ, or to a queue pair that had failed before, come after others that are not answered, and refusals of a client that was accepted soon after come last. Commands that were slow are among interruptions, by their time.
 func rank(i *Incident) int {
 	switch {
 	case i.ofTrimmed:
@@ -250,8 +256,11 @@ func rank(i *Incident) int {
 	if i.disconnected || i.follows {
 		return 2*int(i.Kind) + 1
 	}
-	if i.accepted {
+	switch {
+	case i.accepted:
 		return 2*int(Untrusted) - 1
+	case i.Kind == Slow:
+		return 2 * int(Interrupted)
 	}
 	return 2 * int(i.Kind)
 }

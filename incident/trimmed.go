@@ -1,9 +1,14 @@
 package incident
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"strings"
+	"time"
 
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // trimmed tells of packets that came cut short with another DSCP, by receiver.
@@ -15,10 +20,14 @@ func (t *teller) trimmed(ways []*onWay) {
 		}
 		told[w.to] = true
 		all, most := *w, w
+		all.bursts = slices.Clone(w.bursts)
 		var also []packet.Addr
 		for _, o := range ways[n+1:] {
 			if o.to != w.to || o.trimmed.n == 0 {
 				continue
+			}
+			for _, b := range o.bursts {
+				all.bursts = all.bursts.add(b)
 			}
 			if all.trimmed.merge(&o.trimmed); o.trimmed.n > most.trimmed.n {
 				o, most = most, o
@@ -40,8 +49,90 @@ func (t *teller) trimmedTo(w *onWay, also []packet.Addr) {
 	i.What = fmt.Sprintf("%s from %s to %v came cut short, with another DSCP than the others of their connection.", t.atLeast(w.trimmed.n, "packet"), from, w.to)
 	f := &w.trimmed.first
 	i.fact("first", fmt.Sprintf("frame %d, %v, PSN %v: %s", f.frame, f.op, f.psn, f.said))
+	i.fact("bursts", t.said(w.bursts))
+	i.fact("cost", t.trimmingCost(i, w.to))
 	i.fact("receiver", "drops each of them: what its ICRC covers is not there")
 	i.FitsWith = []string{"a switch whose queue was full and that trims packets in place of dropping them (packet trimming), so that the receiver learns of the loss", "a tap or mirror that cuts frames, on a path that sets the DSCP"}
-	i.Next = []string{"the queues and the trimming profile of the switches between, and which DSCP they give to what they trim", "whether the adapter of " + w.to.String() + " knows trimmed packets: one that does not waits for the next packet, or the timer of the sender"}
+	i.Next = []string{"ECN thresholds and pacing of the senders, where many of them send at once (incast); trimming off for this traffic class, where the adapters do not know it", "the queues and the trimming profile of the switches between, and which DSCP they give to what they trim", "whether the adapter of " + w.to.String() + " knows trimmed packets: one that does not waits for the next packet, or the timer of the sender"}
 	t.tellAs(i, group{kind: Trimmed, peer: w.to})
+}
+
+// burstGap is for how long no packet is trimmed between two bursts at least: until the queue is full again.
+const burstGap = int64(5 * time.Millisecond)
+
+// mostBursts is how many bursts are kept of a way; those after these belong to the last.
+const mostBursts = 64
+
+// bursts are when packets were trimmed, first and last, without a break, in the order of time.
+type bursts [][2]int64
+
+// add takes a burst.
+func (b bursts) add(x [2]int64) bursts {
+	at, _ := slices.BinarySearchFunc(b, x, func(a, x [2]int64) int { return cmp.Compare(a[1], x[0]-burstGap) })
+	end := at
+	for ; end < len(b) && b[end][0] <= x[1]+burstGap; end++ {
+		x = [2]int64{min(x[0], b[end][0]), max(x[1], b[end][1])}
+	}
+	b = slices.Replace(b, at, end, x)
+	if len(b) > mostBursts {
+		b[mostBursts-1][1] = b[mostBursts][1]
+		b = b[:mostBursts]
+	}
+	return b
+}
+
+// said says when the bursts were, where there are several, in the time of the capture.
+func (t *teller) said(b bursts) string {
+	if len(b) < 2 || len(b) >= mostBursts || !t.timed() {
+		return ""
+	}
+	const shown = 6
+	list := []string(nil)
+	for _, x := range b[:min(len(b), shown)] {
+		at := fmt.Sprintf("%+.6f s", float64(x[0]-t.run.First)/1e9)
+		if x[1] > x[0] {
+			at += " for " + span(x[1]-x[0])
+		}
+		list = append(list, at)
+	}
+	if more := len(b) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("%d more", more))
+	}
+	return fmt.Sprintf("%d: %s", len(b), strings.Join(list, ", "))
+}
+
+// trimmingCost says how long those waited that had to retransmit to a host what came trimmed, and what they retransmitted; "": none had to.
+func (t *teller) trimmingCost(i *Incident, to packet.Addr) string {
+	lost, longest, packets, bytes, rounds := int64(0), int64(0), uint64(0), uint64(0), uint64(0)
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for from := range c.Ends {
+			e := &c.Ends[from]
+			if e.Trouble == nil || c.Ends[1-from].Addr != to || !t.cut[way{e.Addr, to}] {
+				continue
+			}
+			k := e.Trouble.Settled(false)
+			lost, packets, bytes, rounds = lost+k.Sum.Lost-k.Sum.Refused, packets+k.Again.Packets, bytes+k.Again.Bytes, rounds+k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady])
+			longest = max(longest, k.Longest[0].Lost())
+		}
+	}
+	if rounds == 0 {
+		return ""
+	}
+	s := fmt.Sprintf("%s retransmitted to %v in %s, %s of payload", count(packets, "packet"), to, count(rounds, "round"), count(bytes, "byte"))
+	if !t.timed() || lost == 0 {
+		return s
+	}
+	i.Lost = time.Duration(lost)
+	return fmt.Sprintf("%s without progress in all of the queue pairs that send to it, up to %s at a time; %s", span(lost), span(longest), s)
+}
+
+// ofTrims has losses on a way on which packets were trimmed fit that. all says that no packet was lost which had passed the tap whole, as far as NAKs tell.
+func (i *Incident) ofTrims(all bool) {
+	if all {
+		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == badCable || s == queueDrops })
+		i.Next = slices.DeleteFunc(i.Next, func(s string) bool { return s == portDiscards || s == flowControl })
+	}
+	i.FitsWith = append([]string{"the packets that were trimmed, see there: their receivers drop them"}, i.FitsWith...)
+	i.Next = append([]string{"the switch that trims, see there"}, i.Next...)
 }

@@ -2,6 +2,7 @@ package incident_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,5 +142,75 @@ errors:
 	}
 	if f := got[0].Found; len(f) != 1 || f[0].Rule != rule.EvTrimmed || f[0].Count != 2 {
 		t.Errorf("found %+v", f)
+	}
+}
+
+// TestTrimmedOvertakes: packets that were trimmed, and so came before others that had waited in the queue, are what is missing after these: nobody is accused of a gap, and nothing is missing before the tap. Where they
+// did not come at all, there is a gap.
+func TestTrimmedOvertakes(t *testing.T) {
+	for name, came := range map[string]bool{"came": true, "lost": false} {
+		list := frames(t, writes)
+		trim(&list[29], 64, 50)
+		trim(&list[31], 64, 50)
+		trim(&list[32], 64, 50)
+		cut := []fabricagent.Frame{list[29], list[31], list[32]}
+		for k := range cut {
+			cut[k].Time = list[26].Time
+		}
+		rest := slices.Concat(list[27:29], list[30:31], list[33:])
+		list = list[:27:27]
+		if came {
+			list = append(list, cut...)
+		}
+		r := judged(t, append(list, rest...), agent.Options{})
+		gaps := 0
+		for k := range r.Findings {
+			if r.Findings[k].Rule == rule.RCPSN004 {
+				gaps++
+			}
+		}
+		if told := toldOf(r); (gaps == 0) != came || strings.Contains(told, "3 packets from 10.0.0.1 to 10.0.0.2 came cut short") != came || came && strings.Contains(told, "missing") {
+			t.Errorf("%s: %d gaps, %s", name, gaps, told)
+		}
+	}
+}
+
+// TestTrimmedFirst: what comes cut short of a connection that had sent nothing before is told with what came trimmed to the same host, and its sender is not accused of a wrong length; it is where nothing else came trimmed. The
+// bursts in which packets were trimmed are told, and for how long those waited that had to retransmit.
+func TestTrimmedFirst(t *testing.T) {
+	const scene = `
+about: two hosts write to a third
+hcas: {a: 10.0.0.1, b: 10.0.0.2, c: 10.0.0.3}
+attributes: {pmtu: 1024, timeout: 16}
+qps: {a1: {hca: a, peer: c1}, c1: {hca: c, peer: a1}, b1: {hca: b, peer: c2}, c2: {hca: c, peer: b1}}
+work: [{qp: a1, op: write, length: 16384, repeat: 3}, {qp: b1, op: read, length: 64}, {qp: b1, op: write, length: 16384, repeat: 3, at: 20ms}]
+taps: [middle]
+errors:
+  - {do: drop, from: a, to: c, op: request, nth: 20, where: after}
+  - {do: drop, from: b, to: c, op: request, nth: 2, where: after}
+`
+	for name, others := range map[string]bool{"others are trimmed": true, "none is": false} {
+		list := frames(t, scene)
+		n := map[packet.Addr]int{}
+		for k := range list {
+			var p packet.Packet
+			if !packet.DecodeIP(&p, list[k].Data[14:], int(list[k].Len)-14) || !p.Info().Request {
+				continue
+			}
+			if n[p.Src]++; n[p.Src] == 20 && p.Src == near(true)[0] && others || n[p.Src] == 2 && p.Src != near(true)[0] {
+				trim(&list[k], 128, 50)
+			}
+		}
+		r := judged(t, list, agent.Options{})
+		if told := toldOf(r); others {
+			contains(t, name, told, []string{
+				"trimmed (proven): 2 packets from 2 hosts to 10.0.0.3 came cut short", "bursts: 2: +0.0", " s, +0.020000 s", "cost: ", " without progress in all of the queue pairs that send to it, up to ", " packets retransmitted to 10.0.0.3 in 2 rounds, ",
+			}, nil)
+		} else {
+			contains(t, name, told, nil, []string{"trimmed", "bursts"})
+		}
+		if (r.Of(rule.Unproven) == 0) != others {
+			t.Errorf("%s: found %v", name, r.Findings)
+		}
 	}
 }

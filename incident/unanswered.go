@@ -74,6 +74,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		t.beganIn(i, c, k)
 		t.reasons(i, c, from, k)
 		t.perhapsBySize(i, c, from, k)
+		t.flaps(i, k)
 	}
 	t.lossFits(i)
 	if s := t.partitions(c, from); s != "" {
@@ -231,7 +232,7 @@ func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
 	if c.Closed.At > k.Since && c.Closed.By != c.Ends[from].Addr { // by the peer: the requester need not have given up
 		since = c.Closed.At - k.Last
 	}
-	if !t.timed() || n < 2 || since < 3*(k.Last-k.Begun)/int64(n-1) {
+	if !t.timed() || n < 2 || since < outlasts(k)*(k.Last-k.Begun)/int64(n-1)/2 {
 		return ""
 	}
 	least, setting := "", ""
@@ -240,15 +241,27 @@ func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
 	} else if timer <= mostRetries { // the others were asked for
 		setting = fmt.Sprintf(" (%d of them by its timer, as with a retry_cnt of %d, which the capture does not tell)", timer, timer)
 	}
+	byTimer := ""
+	if timer := k.Rounds[qp.TimerExpired]; timer > 0 && uint64(timer) < n {
+		byTimer = fmt.Sprintf("%d of them by its timer; ", timer)
+	}
 	switch e, peer := &c.Ends[from], &c.Ends[1-from]; {
 	case e.Knows(qp.KnowsRetryCnt):
-		setting = fmt.Sprintf(" (retry_cnt is %d)", e.RetryCnt)
+		setting = fmt.Sprintf(" (%sretry_cnt is %d)", byTimer, e.RetryCnt)
 	case peer.Knows(qp.KnowsRetryCnt):
-		setting = fmt.Sprintf(" (CM asked for a retry_cnt of %d at the other end, which Linux sets at both)", peer.RetryCnt)
+		setting = fmt.Sprintf(" (%sCM asked for a retry_cnt of %d at the other end, which Linux sets at both)", byTimer, peer.RetryCnt)
 	case t.midway(c, k):
 		least, setting = "at least ", ""
 	}
 	return fmt.Sprintf("no further retransmission in %s, after %s%d retries: it seems that they are used up%s, which completes in error as transport retry counter exceeded", span(since), least, n, setting)
+}
+
+// outlasts is for how many halves of the time between two retransmissions of a stall a requester is quiet at least that has given up: fewer, where its timer ran out as often as any can be set to.
+func outlasts(k *qp.Stall) int64 {
+	if k.Rounds[qp.TimerExpired] == mostRetries && k.Total() == mostRetries {
+		return 3
+	}
+	return 6
 }
 
 // waiting says what else waits, or had no answer when the connection was over. least says that there may have been more before.
@@ -305,8 +318,11 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	to := ""
 	if e := endOf(next, i.Peer.Addr); failed != "" && e != nil && e.QPNKnown && i.Peer.QPNKnown && e.QPN == i.Peer.QPN {
 		to = fmt.Sprintf(" to the same QPN (0x%x)", e.QPN)
-		i.FitsWith = append([]string{fmt.Sprintf("a requester that still uses QPNs of %v which are gone: its process was restarted, and has others", i.Peer.Addr)}, i.FitsWith...)
-		i.Next = append([]string{fmt.Sprintf("when the process on %v was started, and whether that on %v has its new QPNs", i.Peer.Addr, i.Local.Addr)}, i.Next...)
+		i.sameQPN()
+	}
+	if more := t.moreAttempts(i, next); to != "" && len(more) > 0 {
+		i.fact("then", fmt.Sprintf("the same hosts began %s%s, none of which was ever answered: the first%s, in frame %d, and then in %s", count(uint64(1+len(more)), "more connection"), to, later, next.FirstFrame, inFrames(more)))
+		return
 	}
 	i.fact("then", fmt.Sprintf("the same hosts began another connection%s%s, in frame %d%s%s", to, later, next.FirstFrame, asked, failed))
 }

@@ -17,7 +17,7 @@ const restart = int64(10 * time.Second)
 func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
 	alive, known := t.alive(i, k), t.hosts[i.Peer.Addr].last != 0
-	if !t.bySize(i, c, from, k) {
+	if !t.bySize(i, c, from, k) && !t.shrinks(i, c, from, k) {
 		t.byKeptSizes(i, c, from, k)
 	}
 	switch {
@@ -52,6 +52,10 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.follows = true
 		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that is in the error state, since its own request on this connection was not answered, or too late: see there")
 		i.Next = append(i.Next, "why the request of "+i.Peer.String()+" was not answered: that came first")
+	case t.ended()[c] && c.Closed.By == i.Peer.Addr:
+		i.FitsWith = append(i.FitsWith, "a program on "+peer+" that ended: it was killed, crashed or exited, and its queue pairs were gone; its host disconnected for it, and refused REQs as nothing listened any more")
+		i.Next = append(i.Next, "the log and exit status of the program that owned "+i.Peer.String()+", and dmesg of "+peer+" (out of memory, segmentation fault)")
+		return
 	case i.Kind == Unanswered && t.nothingArrives(i, c, from):
 	case i.Kind == Unanswered && c.Ends[1-from].Last > k.Last && !t.cutOff(i, k):
 		t.oneWay(i, c, from, k)
@@ -68,7 +72,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		t.failedBySize(i, c, from, k)
 		t.silentMeanwhile(i, k)
 	case t.hosts[i.Peer.Addr].connections > 1:
-		i.FitsWith = append(i.FitsWith, "a host, adapter or link of "+peer+" that went down", "a path that fails: a link, a switch, a route")
+		i.FitsWith = append(i.FitsWith, wentDown(i.Peer.Addr), "a path that fails: a link, a switch, a route")
 		i.Next = append(i.Next, "the link and dmesg of "+peer+", and the switch ports between", reached(peer))
 	default:
 		i.FitsWith = append(i.FitsWith, "a process on "+peer+" that was killed or gave up, so that its queue pair is gone", "a host, adapter or link of "+peer+" that went down, or a path that fails: "+
@@ -105,7 +109,7 @@ func (t *teller) lossesBeside(c *agent.Connection, k *qp.Stall) (n uint64) {
 func (t *teller) alsoFits(i *Incident, c *agent.Connection, from int, k *qp.Stall, alive bool) {
 	t.mayBeGone(i, c, k)
 	if next := t.seen[i.Peer.Addr].next(k.Last); !alive && !i.sized && t.timed() && next > k.Last+restart {
-		i.FitsWith = append([]string{"a host that restarted, or was cut off: it is back with its next connection"}, i.FitsWith...)
+		i.FitsWith = append([]string{restarts}, i.FitsWith...)
 	}
 	if !c.Ends[0].Near && !c.Ends[1].Near && !k.Unshown && !took(c, from, k) {
 		i.Next = append(i.Next, captureAt(i.Peer.Addr.String())+"whether the requests arrived there")

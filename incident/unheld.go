@@ -99,13 +99,16 @@ func (i *Incident) doubt(what string) {
 
 // lostFrames tells that the capture has lost packets without saying so.
 func (t *teller) lostFrames() {
-	u, gaps := t.unheld(), t.run.Gaps
+	u, gaps, n := t.unheld(), t.run.Gaps, t.holes()
 	if u.all() < fewestUnheld && gaps == 0 {
 		return
 	}
 	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: t.run.First, End: t.run.Last, Tap: u.tap}
 	i.show(u.frames...)
 	switch {
+	case n.packets > u.all():
+		i.What = fmt.Sprintf("The capture lost packets, though it reports no drops: at least %s that it does not hold, in at least %s, of %s.",
+			number(n.packets), count(n.runs, "run"), hostsLacking(n.hosts))
 	case u.all() < fewestUnheld:
 		i.What = "The capture lost packets, though it reports no drops: responders counted messages that it does not hold."
 	default:
@@ -115,6 +118,7 @@ func (t *teller) lostFrames() {
 			i.Certainty = Likely
 		}
 	}
+	n.tell(t, i)
 	if u.psns > 0 {
 		i.fact("requests", fmt.Sprintf("%s that it does not hold %s acknowledged, and it shows no retransmission of them", count(u.psns, "PSN"), were(u.psns)))
 	}

@@ -11,8 +11,9 @@ import (
 const (
 	unslowedSlots = 4                           // slots of a series in which a sender has to send as fast though CNPs come to it
 	cnpEach       = int64(time.Millisecond)     // in which one comes to it on average, at least
-	halved        = 2                           // to which part of its rate, one in so many, another has slowed down clearly
+	fallen        = 0.6                         // to which part of its rate another has slowed down clearly
 	unslowedTime  = unslowedSlots * tellingTime // for which CNPs come to it
+	steady        = 0.8                         // part of the rate of the first half that it sends in the second one, at least: others that begin take their share of a full link
 )
 
 // unslowed is a sender that sent as fast all the time that CNPs came to it, while others slowed down.
@@ -23,6 +24,8 @@ type unslowed struct {
 	lasted         int64   // nanoseconds
 	slowed         []packet.Addr
 	before, during float64 // what those sent in a second before that and meanwhile, in all
+	later          string  // how its rate in the second half compares with that in the first
+	begun          bool    // the capture begins with the CNPs: before is when they began to come, during is the second half
 }
 
 // doesNotSlow tells first which of several senders does not slow down though CNPs come to it all the time, while others do; false: none.
@@ -33,8 +36,12 @@ func (t *teller) doesNotSlow(i *Incident, list []sender) bool {
 			continue
 		}
 		i.What = fmt.Sprintf("%s; %v does not slow down, while %s %s.", i.What[:len(i.What)-1], u.from, someOf(u.slowed), do(len(u.slowed)))
-		i.fact("reaction", fmt.Sprintf("%v sent about %s while %s came to it in %s, and no slower in the second half of that; %s sent about %s in all before that, and %s meanwhile",
-			u.from, perSecondOf(u.rate), count(u.cnps, "CNP"), span(u.lasted), someOf(u.slowed), perSecondOf(u.before), perSecondOf(u.during)))
+		when := [2]string{"before that", "meanwhile"}
+		if u.begun {
+			when = [2]string{"when it began", "in the second half"}
+		}
+		i.fact("reaction", fmt.Sprintf("%v sent about %s while %s came to it in %s, and %s in the second half of that; %s sent about %s in all %s, and %s %s",
+			u.from, perSecondOf(u.rate), count(u.cnps, "CNP"), span(u.lasted), u.later, someOf(u.slowed), perSecondOf(u.before), when[0], perSecondOf(u.during), when[1]))
 		i.FitsWith = slices.Insert(i.FitsWith, 0, unreacting(u.from))
 		i.Next = slices.Insert(i.Next, 0, reactionPoint(u.from))
 		return true
@@ -62,12 +69,20 @@ func (t *teller) unslowed(s sender, list []sender) (u unslowed, ok bool) {
 	}
 	middle, earlier := since+u.lasted/2, max(since-u.lasted, t.run.First)
 	u.rate = t.sentTo(s.way, since, until)
-	if u.rate == 0 || t.sentTo(s.way, middle, until) < asFast*t.sentTo(s.way, since, middle) || u.rate < asFast*t.sentTo(s.way, earlier, since) {
+	from, to, then := earlier, since, since
+	if u.begun = since-earlier < tellingTime; u.begun {
+		from, to, then = since, since+tellingTime, middle
+	}
+	first, second := t.sentTo(s.way, since, middle), t.sentTo(s.way, middle, until)
+	if u.rate == 0 || second < steady*first || u.rate < asFast*t.sentTo(s.way, from, to) {
 		return u, false
 	}
+	if u.later = "no slower"; second < asFast*first {
+		u.later = "hardly slower"
+	}
 	for _, o := range list {
-		before, during := t.sentTo(o.way, earlier, since), t.sentTo(o.way, since, until)
-		if o.from == s.from || o.notified.n < tellingCNPs || halved*during > before || greedyTimes*during > u.rate {
+		before, during := t.sentTo(o.way, from, to), t.sentTo(o.way, then, until)
+		if o.from == s.from || o.notified.n < tellingCNPs || during > fallen*before || greedyTimes*during > u.rate || u.begun && o.notified.last.time < middle {
 			continue
 		}
 		u.slowed, u.before, u.during = append(u.slowed, o.from), u.before+before, u.during+during

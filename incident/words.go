@@ -39,8 +39,8 @@ func times(n uint64) string {
 	return number(n) + " times"
 }
 
-// timed reports whether times between packets are known: where a clock of the capture was set, none is.
-func (t *teller) timed() bool { return t.run.Clock.Count == 0 }
+// timed reports whether times between packets are known: where a clock of the capture was set, or it has two, none is.
+func (t *teller) timed() bool { return t.run.Clock.Count == 0 && len(t.run.Skewed) == 0 }
 
 // within writes a time between packets as a format has it, as " in %s"; "": it is not known.
 func (t *teller) within(format string, ns int64) string {
@@ -153,28 +153,38 @@ func article(operation string) string {
 	return "a " + operation
 }
 
-// enumerate writes "a, b and c".
+// A list of more than mostEnumerated is enumerated as its first few, and how many more there are.
+const mostEnumerated, fewEnumerated = 12, 10
+
+// enumerate writes "a, b and c", and of a long list "a, b and 20 more".
 func enumerate(list []string) string {
-	switch n := len(list); n {
-	case 0:
+	switch n := len(list); {
+	case n == 0:
 		return ""
-	case 1:
+	case n == 1:
 		return list[0]
+	case n > mostEnumerated:
+		return firstOf(list, fewEnumerated)
 	default:
 		return strings.Join(list[:n-1], ", ") + " and " + list[n-1]
 	}
 }
 
+// firstOf enumerates so many of a list, at most, and says how many more there are.
+func firstOf(list []string, most int) string {
+	if more := len(list) - most; more > 0 {
+		list = append(list[:most:most], number(uint64(more))+" more")
+	}
+	return enumerate(list)
+}
+
 // someOf names the first of a list of hosts, and how many more there are.
 func someOf(hosts []packet.Addr) string {
-	var names []string
-	for _, a := range hosts[:min(len(hosts), portsShown)] {
-		names = append(names, a.String())
+	names := make([]string, len(hosts))
+	for k, a := range hosts {
+		names[k] = a.String()
 	}
-	if more := len(hosts) - portsShown; more > 0 {
-		names = append(names, number(uint64(more))+" more")
-	}
-	return enumerate(names)
+	return firstOf(names, portsShown)
 }
 
 // sub returns a - b, and 0 where b is more.

@@ -1,6 +1,10 @@
 package qp
 
-import "ibwitness/packet"
+import (
+	"slices"
+
+	"ibwitness/packet"
+)
 
 // Damage is the newest packet that its receiver drops, as its ICRC or VCRC is wrong.
 type Damage struct {
@@ -31,6 +35,31 @@ func (s *SendQueue) DamagedFrom(psn packet.PSN) bool {
 
 // DamagedOnLink reports whether the newest damaged packet was damaged on its link.
 func (s *SendQueue) DamagedOnLink() bool { return s.Recovery != nil && s.Recovery.Damage.Link }
+
+// mostCut is of how many requests that came cut short the PSNs are kept: about as many as a queue pair has outstanding while a queue on the way is full.
+const mostCut = 256
+
+// CutShort notes that the request at psn came cut short: it was sent, and its receiver drops it.
+func (s *SendQueue) CutShort(psn packet.PSN) {
+	r := s.Lost()
+	if len(r.Cut) == mostCut {
+		r.Cut = slices.Delete(r.Cut, 0, 1)
+	}
+	r.Cut = append(r.Cut, psn)
+}
+
+// AllCut reports whether all requests from a PSN up to another have come, though cut short.
+func (s *SendQueue) AllCut(from, to packet.PSN) bool {
+	if s.Recovery == nil || len(s.Recovery.Cut) == 0 {
+		return false
+	}
+	for psn := from; psn.Before(to); psn = psn.Add(1) {
+		if !slices.Contains(s.Recovery.Cut, psn) {
+			return false
+		}
+	}
+	return true
+}
 
 // Foreign returns the PSN of the newest request with the P_Key of another partition, where it is not answered; false: there is none.
 func (s *SendQueue) Foreign() (packet.PSN, bool) {

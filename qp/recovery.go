@@ -41,10 +41,11 @@ type Recovery struct {
 
 	// What is wrong with requests.
 	Jump     Jump
-	Damage   Damage     // the newest packet that was damaged
-	Paths    Paths      // its recoveries, which are counted at their end
-	Foreign  packet.PSN // of the newest request with the P_Key of another partition, with Valid
-	Needless Mark       // Una when a packet before it was last found to be retransmitted
+	Damage   Damage       // the newest packet that was damaged
+	Cut      []packet.PSN // of the newest requests that came cut short, oldest first
+	Paths    Paths        // its recoveries, which are counted at their end
+	Foreign  packet.PSN   // of the newest request with the P_Key of another partition, with Valid
+	Needless Mark         // Una when a packet before it was last found to be retransmitted
 	Reported Reported
 }
 

@@ -80,6 +80,7 @@ type Stall struct {
 	Ended      int64             // when it was answered; 0: it was not, or when is not known
 	High       packet.PSN        // PSN after the newest request when it last was
 	Tap        uint16
+	Skipped    bool // a response to a later request has Ended it, as far as is known: this READ or atomic lacks its own, and waits on if it is retransmitted
 	Frames     StallFrames
 	PassedOver uint32 // low bits of the frame of a response to a later request, while this READ or atomic had none of its own; 0: none
 	Part       uint32 // bytes of the largest response that came to this READ while it was retransmitted, though not all did; 0: none came
@@ -134,7 +135,7 @@ const (
 )
 
 // Active reports whether the request still waits for its response.
-func (s *Stall) Active() bool { return s.Begun != 0 && s.Ended == 0 }
+func (s *Stall) Active() bool { return s.Begun != 0 && (s.Ended == 0 || s.Skipped) }
 
 // Lost is for how long there was no progress, in nanoseconds. Where it is not known when the stall ended, it is up to the newest round.
 func (s *Stall) Lost() int64 {
@@ -162,46 +163,6 @@ func (s *SendQueue) trouble() *Trouble {
 		s.seldom().sender.trouble = new(Trouble)
 	}
 	return s.sender.trouble
-}
-
-// Stalled reports whether a stall is there that a response may end.
-func (s *SendQueue) Stalled() bool {
-	t := s.sender.trouble
-	return t != nil && t.Now.Active()
-}
-
-// StillStalled reports whether the request of the newest stall still waits for its response. Where responses are not known, a requester that has sent something new since
-// had one.
-func (s *SendQueue) StillStalled(paired bool) bool {
-	if !s.Stalled() {
-		return false
-	}
-	k := &s.sender.trouble.Now
-	return !s.passed(k) && (paired || k.NAKs > 0 || s.High == k.High)
-}
-
-// Progress ends the stall where response p has answered its request.
-func (s *SendQueue) Progress(p *packet.Packet) {
-	t := s.sender.trouble
-	if s.passed(&t.Now) {
-		t.Now.Ended, t.Now.Frames.Ended = p.Time, p.Frame
-		t.over()
-		return
-	}
-	if p.Info().Response && t.Now.Request.Op == wqe.Read {
-		if w, _ := s.Messages.Find(p.PSN); w != nil && w.First == t.Now.Request.First && p.Opcode.Fn() != packet.Acknowledge {
-			t.Now.Part = max(t.Now.Part, uint32(p.PayloadLen))
-		}
-	}
-}
-
-// passed reports whether the request of a stall has been answered.
-func (s *SendQueue) passed(k *Stall) bool {
-	if !s.Una.After(k.Request.PSN) {
-		return false
-	}
-	w, _ := s.Messages.Find(k.Request.PSN)
-	return w == nil || !w.Op.Responded() || w.Has(wqe.Answered)
 }
 
 // Stall notes that retransmission p begins, for a cause, of the request that w is; nil: it is not known any more. since is when that was first sent; 0: not known. before says that the
@@ -270,7 +231,7 @@ func (s *SendQueue) StallNotReady(p *packet.Packet, w *wqe.SendWQE, since int64)
 // NoteSlow notes that response p has answered message w so long after it was asked for, or after the response before it, that this is worth telling, though nothing was
 // retransmitted. missing says that responses before it are not in the capture.
 func (s *SendQueue) NoteSlow(p *packet.Packet, w *wqe.SendWQE, since int64, missing bool) {
-	if s.Stalled() {
+	if s.Stalled() && !s.trouble().Now.Skipped {
 		return
 	}
 	k := Stall{Request: s.request(p, w.First, w), Since: since, Begun: since, Last: since, Ended: p.Time, Tap: p.Tap, Frames: StallFrames{Ended: p.Frame}, Before: missing}
@@ -285,7 +246,7 @@ func (s *SendQueue) NoteSilence(p *packet.Packet, since int64) {
 // stall returns the stall of the request at psn: the newest, if that is not over.
 func (s *SendQueue) stall(p *packet.Packet, psn packet.PSN, w *wqe.SendWQE, since int64) *Stall {
 	t := s.trouble()
-	if t.Now.Active() && !s.passed(&t.Now) && !psn.Before(t.Now.Request.First) && (w == nil || w.First == t.Now.Request.First || s.blockedBy(&t.Now, psn)) {
+	if t.Now.Active() && !s.passed(&t.Now) && !psn.Before(t.Now.Request.First) && (w == nil && (t.Now.PassedOver == 0 || psn == t.Now.Request.PSN) || w != nil && (w.First == t.Now.Request.First || s.blockedBy(&t.Now, psn))) {
 		return &t.Now
 	}
 	t.over()
@@ -316,6 +277,9 @@ func (s *SendQueue) blockedBy(k *Stall, psn packet.PSN) bool {
 // round notes that packet p begins a round.
 func (k *Stall) round(p *packet.Packet) {
 	k.Last, k.Frames.Last = p.Time, p.Frame
+	if k.Skipped {
+		k.Ended, k.Frames.Ended, k.Skipped = 0, 0, false
+	}
 	for i := range k.Frames.Begun {
 		if k.Frames.Begun[i] == 0 {
 			k.Frames.Begun[i] = p.Frame

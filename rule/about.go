@@ -63,7 +63,7 @@ func sought(accused, peer Endpoint) [3]ends {
 func (f *Finding) subject() (s subject, ok, framed bool) {
 	s.rule = f.Rule
 	switch f.Rule {
-	case RCRNR002, RCRNR005, RCRTY011, ROCV2031:
+	case RCRNR002, RCRNR005, RCRTY011, ROCV2031, CNGRP001:
 		return onFrame(f.Rule, f.Tap, f.Frame), true, true
 	case RCPSN001, RCPSN004:
 		s.at = uint64(f.Gap)
@@ -153,7 +153,7 @@ func (r *Recorder) About(id ID, accused, peer Endpoint, at uint64) []int {
 	return r.found
 }
 
-// OnFrame returns the indices of the findings of a rule on a frame: of RC-RNR-002, RC-RNR-005, RC-RTY-011 and ROC-V2-031. It is valid until the next call.
+// OnFrame returns the indices of the findings of a rule on a frame: of RC-RNR-002, RC-RNR-005, RC-RTY-011, ROC-V2-031 and CNG-RP-001. It is valid until the next call.
 func (r *Recorder) OnFrame(id ID, tap uint16, frame uint64) []int {
 	r.found = r.found[:0]
 	r.find(onFrame(id, tap, frame))

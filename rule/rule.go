@@ -124,6 +124,7 @@ type Finding struct {
 	Detail   string     // what a reader must know beside expected and actual; for an unproven finding: why it is not proven
 	Seq      uint32     // order of findings on one frame; set by Recorder
 	Gap      Gap        // what the finding says is missing
+	Before   uint64     // frame of the request before that; 0: it is not kept
 	Assumes  Assumption // what may prove it, beside the packets themselves
 	Cut      bool       // the snap length cut the frame: its ICRC was not judged, so that nothing can prove it
 	// Log and Line are the place of the event that the finding is about: a file of verbs events, and a line of it from 1 on. Frame is 0
@@ -152,6 +153,9 @@ type Gap uint32
 
 // GapAt is the gap where the packet with this PSN should be.
 func GapAt(psn packet.PSN) Gap { return Gap(psn) | 1<<31 }
+
+// PSN returns the PSN of a gap.
+func (g Gap) PSN() packet.PSN { return packet.PSN(g &^ (1 << 31)) }
 
 // Count is the coverage of one rule.
 type Count struct{ Exercised, Violated, Unproven uint64 }

@@ -38,6 +38,7 @@ type Verdict struct {
 	Basis            Basis
 	Assumes          Assumption // of a violation: what may prove it, beside the packets themselves
 	Gap              Gap        // what is missing
+	Before           uint64     // frame of the request before that
 	Earlier          Frame
 	Expected, Actual string
 	Detail           string
@@ -63,7 +64,7 @@ const CutShort = "the snap length cut the frame, so its ICRC was not judged"
 // On returns the finding that a verdict is on packet p, against accused, whose role is that of the verdict.
 func (v *Verdict) On(p *packet.Packet, accused, peer Endpoint) Finding {
 	f := Finding{
-		Rule: v.Rule, Class: v.Class, Expected: v.Expected, Actual: v.Actual, Detail: v.Detail, Evidence: v.Evidence, Gap: v.Gap, Comparison: v.Comparison,
+		Rule: v.Rule, Class: v.Class, Expected: v.Expected, Actual: v.Actual, Detail: v.Detail, Evidence: v.Evidence, Gap: v.Gap, Before: v.Before, Comparison: v.Comparison,
 		Service: p.Opcode.Service(), Opcode: p.Opcode, HasBTH: p.Has&packet.HasBTH != 0, PSN: p.PSN,
 		Time: p.Time, Tap: p.Tap, Frame: p.Frame,
 	}

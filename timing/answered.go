@@ -1,6 +1,9 @@
 package timing
 
 import (
+	"math/bits"
+	"slices"
+
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -10,10 +13,17 @@ type Answered struct {
 	Count          uint64
 	Most           uint32 // bytes of the largest
 	Newest, Before int64  // when the newest was answered, and the one before it; 0: none was
+	// BySize is when the newest was answered of those of up to 256, 512, 1024 and 2048 bytes, more than those of the class before, and of larger ones; 0: none was.
+	BySize [5]int64
 }
+
+// SizeClass is the place in BySize of a message of so many bytes.
+func SizeClass(n uint32) int { return min(bits.Len32(max(n, 1)-1|0xFF)-8, 4) }
 
 func (a *Answered) add(bytes uint32, at int64) {
 	a.Count++
+	by := &a.BySize[SizeClass(bytes)]
+	*by = max(*by, at)
 	a.Most = max(a.Most, bytes)
 	if at > a.Newest {
 		a.Newest, at = at, a.Newest
@@ -26,12 +36,33 @@ func (a *Answered) Merge(o *Answered) {
 	if o.Count == 0 {
 		return
 	}
-	n := a.Count + o.Count
-	a.add(o.Most, o.Newest)
-	if o.Before > 0 {
-		a.add(0, o.Before)
+	a.Count, a.Most = a.Count+o.Count, max(a.Most, o.Most)
+	times := [...]int64{a.Newest, a.Before, o.Newest, o.Before}
+	slices.Sort(times[:])
+	a.Newest, a.Before = times[3], times[2]
+	for i, at := range o.BySize {
+		a.BySize[i] = max(a.BySize[i], at)
 	}
-	a.Count = n
+}
+
+// InPackets counts messages that are larger than a packet, which has so many bytes at most, as one packet.
+func (a *Answered) InPackets(most uint32) {
+	k := SizeClass(most)
+	for i := k + 1; i < len(a.BySize); i++ {
+		a.BySize[k], a.BySize[i] = max(a.BySize[k], a.BySize[i]), 0
+	}
+}
+
+// LargeSince is the most bytes of the class of the largest that were answered after a time, and when the newest larger one was; 0: none was.
+func (a *Answered) LargeSince(at int64) (most uint32, last int64) {
+	k := len(a.BySize) - 1
+	for ; k >= 0 && a.BySize[k] <= at; k-- {
+		last = max(last, a.BySize[k])
+	}
+	if k < 0 {
+		return 0, last
+	}
+	return 256 << k, last
 }
 
 // Since is how many were answered after a time, up to 2.

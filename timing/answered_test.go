@@ -27,7 +27,7 @@ func TestAnswered(t *testing.T) {
 	}
 	copied := *s.c
 	copied.Ends[0].read = append([]readAnswer(nil), e.read...)
-	if s.c.Finish(); e.Acked != (Answered{2, 64, at(20), at(20)}) || e.Read != (Answered{1, 512, at(40), 0}) {
+	if s.c.Finish(); e.Acked != (Answered{2, 64, at(20), at(20), [5]int64{at(20)}}) || e.Read != (Answered{1, 512, at(40), 0, [5]int64{1: at(40)}}) {
 		t.Errorf("acknowledged %+v, read %+v", e.Acked, e.Read)
 	}
 
@@ -35,12 +35,32 @@ func TestAnswered(t *testing.T) {
 	s.dma = 256
 	s.request(100, packet.ReadRequest, 6, 0)
 	s.answer(110, packet.ReadRespOnly, 7)
-	if s.c.Finish(); s.c.Ends[0].Read != (Answered{3, 4096, at(110), at(60)}) {
+	if s.c.Finish(); s.c.Ends[0].Read != (Answered{3, 4096, at(110), at(60), [5]int64{at(110), at(40), 0, 0, at(60)}}) {
 		t.Errorf("after a later one: %+v", s.c.Ends[0].Read)
 	}
-	a := Answered{2, 64, 5, 4}
-	a.Merge(&Answered{3, 512, 7, 1})
-	if a != (Answered{5, 512, 7, 5}) || a.Since(5) != 1 || a.Since(4) != 2 || a.Since(7) != 0 {
+	a := Answered{2, 64, 5, 4, [5]int64{5}}
+	a.Merge(&Answered{3, 512, 7, 1, [5]int64{1, 7}})
+	if a != (Answered{5, 512, 7, 5, [5]int64{5, 7}}) || a.Since(5) != 1 || a.Since(4) != 2 || a.Since(7) != 0 {
 		t.Errorf("merged: %+v", a)
+	}
+}
+
+// TestAnsweredSize: of what size the messages were that were answered after a time, and when the newest larger one was.
+func TestAnsweredSize(t *testing.T) {
+	var a Answered
+	for i, n := range []uint32{65536, 2048, 256, 0, 257} {
+		a.add(n, int64(i+1))
+	}
+	for _, tt := range []struct {
+		at   int64
+		most uint32
+		last int64
+	}{{5, 0, 5}, {4, 512, 2}, {2, 512, 2}, {1, 2048, 1}, {0, 4096, 0}} {
+		if most, last := a.LargeSince(tt.at); most != tt.most || last != tt.last {
+			t.Errorf("since %d: %d bytes, larger at %d", tt.at, most, last)
+		}
+	}
+	if a.InPackets(1024); a.BySize != [5]int64{4, 5, 2} {
+		t.Errorf("in packets of 1024 bytes: %d", a.BySize)
 	}
 }

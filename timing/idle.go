@@ -75,11 +75,21 @@ func settledTimes(list []HostMessage, acks []acks) idle {
 	return silences(list, func(_ int, s Sent) bool { return at(s.Begin) })
 }
 
+// RoundsOf are the times, from one message to the next, in which some hosts send one another nothing for long, and after which at least two of them go on by themselves, as between the rounds of a job.
+func RoundsOf(hosts int, list []HostMessage) []Sent {
+	return silences(list, func(n int, s Sent) bool { return goOn(hosts, list[n:], s) })
+}
+
+// goOn reports whether at least two hosts send the first of some messages after a silence by themselves.
+func goOn(hosts int, list []HostMessage, s Sent) bool {
+	return several(hosts, list, s.End+(s.End-s.Begin)/idleTogether)
+}
+
 // idleOf are those after which at least two hosts go on by themselves, as between the rounds of a job, and those in which no host of a ring or chain owes an answer.
 func idleOf(hosts int, list []HostMessage, acks []acks) idle {
 	ring, at := ringOf(acks), settled(acks)
 	return silences(list, func(n int, s Sent) bool {
-		return ring && at(s.Begin) || several(hosts, list[n:], s.End+(s.End-s.Begin)/idleTogether)
+		return ring && at(s.Begin) || goOn(hosts, list[n:], s)
 	})
 }
 

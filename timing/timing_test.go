@@ -53,14 +53,14 @@ func TestTurns(t *testing.T) {
 	s.request(50_040, packet.ReadRequest, 4, 0)
 	s.request(50_051, packet.SendOnly, 5, 64)
 	s.other(50_055, 503)
-	if got, want := s.c.Ends[0].Turns, (Turns{Count: 2, Usual: 30 * time.Microsecond, Most: 20 * time.Microsecond, Frame: 7, At: at(50_051)}); got != want {
+	if got, want := s.c.Ends[0].Turns, (Turns{Count: 2, Usual: 30 * time.Microsecond, Most: 20 * time.Microsecond, Frame: 7, At: at(50_051), Longest: Longest{{20 * time.Microsecond, 7, at(50_051)}, {10 * time.Microsecond, 3, at(20)}}}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	s.answer(50_060, packet.Acknowledge, 6)
 	if first, second := s.c.Ends[0].LastRequest(), s.c.Ends[1].LastRequest(); first != at(50_051) || second != at(50_055) {
 		t.Errorf("the last requests ended at %d and %d", first, second)
 	}
-	got, want := s.c.Ends[1].Turns, Turns{Count: 2, Long: 1, Usual: 4 * time.Microsecond, Slow: 50_010 * time.Microsecond, Most: 50_010 * time.Microsecond, Frame: 5, At: at(50_031), From: at(21), To: at(50_031)}
+	got, want := s.c.Ends[1].Turns, Turns{Count: 2, Long: 1, Usual: 4 * time.Microsecond, Slow: 50_010 * time.Microsecond, Most: 50_010 * time.Microsecond, Frame: 5, At: at(50_031), Longest: Longest{{50_010 * time.Microsecond, 5, at(50_031)}, {4 * time.Microsecond, 8, at(50_055)}}, From: at(21), To: at(50_031)}
 	if got != want || got.Mean() != 4*time.Microsecond {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -68,7 +68,7 @@ func TestTurns(t *testing.T) {
 		t.Error(from, when, frame, got.MeanOfAll())
 	}
 	got.merge(&s.c.Ends[0].Turns)
-	if got.Count != 4 || got.Long != 1 || got.Frame != 5 {
+	if got.Count != 4 || got.Long != 1 || got.Frame != 5 || got.Longest[1].Frame != 7 {
 		t.Errorf("%+v", got)
 	}
 }

@@ -13,6 +13,7 @@ type Turns struct {
 	Most        time.Duration
 	Frame       uint64 // that ended the longest
 	At          int64  // when that was, nanoseconds since the Unix epoch
+	Longest     Longest
 	// From when the first of the long ones went on, and until when the last did, nanoseconds since the Unix epoch.
 	From, To int64
 }
@@ -29,6 +30,7 @@ func (t *Turns) add(d time.Duration, at int64, frame uint64) {
 	} else {
 		t.Usual += d
 	}
+	t.Longest.add(Took{d, frame, at})
 	if d > t.Most {
 		t.Most, t.Frame, t.At = d, frame, at
 	}
@@ -42,6 +44,7 @@ func (t *Turns) merge(o *Turns) {
 		t.From, t.To = min(t.From, o.From), max(t.To, o.To)
 	}
 	t.Count, t.Long, t.Usual, t.Slow = t.Count+o.Count, t.Long+o.Long, t.Usual+o.Usual, t.Slow+o.Slow
+	t.Longest.merge(&o.Longest)
 	if o.Most > t.Most {
 		t.Most, t.Frame, t.At = o.Most, o.Frame, o.At
 	}

@@ -13,6 +13,7 @@ type Waits struct {
 	Most    time.Duration
 	Frame   uint64 // that ended the longest
 	At      int64  // when that was, nanoseconds since the Unix epoch
+	Longest Longest
 	Series  Series // of what was answered then
 }
 
@@ -20,6 +21,7 @@ type Waits struct {
 func (w *Waits) Add(d time.Duration, at int64, frame uint64) {
 	w.Latency.Observe(d)
 	w.Series.add(at, Slot{Slowest: d, Took: d, Messages: 1})
+	w.Longest.add(Took{d, frame, at})
 	if d > w.Most {
 		w.Most, w.Frame, w.At = d, frame, at
 	}
@@ -31,6 +33,7 @@ func (w *Waits) Mean() time.Duration { return time.Duration(w.Latency.Sum / max(
 func (w *Waits) merge(o *Waits) {
 	w.Latency.Add(&o.Latency)
 	w.Series.merge(&o.Series)
+	w.Longest.merge(&o.Longest)
 	if o.Most > w.Most {
 		w.Most, w.Frame, w.At = o.Most, o.Frame, o.At
 	}

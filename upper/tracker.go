@@ -1,9 +1,6 @@
 package upper
 
-import (
-	"math"
-	"time"
-)
+import "math"
 
 const (
 	// MostCommands is how many commands a tracker follows. Of more, the oldest that have not ended are given up.
@@ -57,23 +54,6 @@ type Counts struct {
 	Failed       uint64 // of those that have ended
 	GivenUp      uint64 // that were not followed to their end, as there were too many
 	Open         int    // that have begun and not ended, but for those that wait for something to happen
-}
-
-// SlowAfter is how long a command takes that is slow, nanoseconds.
-const SlowAfter = int64(time.Second)
-
-// Took is how long the commands took until their peer answered them.
-type Took struct {
-	Count   uint64
-	Slow    uint64 // of them, those that took SlowAfter or longer
-	Sum     int64  // nanoseconds, of all
-	Newest  int64  // of the one that was answered last
-	Longest Command
-	Ended   int64             // when that was answered
-	Frame   uint64            // in which
-	Others  uint64            // commands of other classes that began after it and ended before it
-	Answer  uint64            // frame of the newest answer
-	recent  [mostRecent]int64 // when the newest answers came
 }
 
 // Tracker follows the commands of one connection: at most MostCommands, which take 28 KiB beside up to 2 KiB for their classes, and of most connections a few KiB. It is not safe for concurrent use.
@@ -268,31 +248,6 @@ func (t *Tracker) End(from int, id uint64, status uint32) bool {
 	}
 	return true
 }
-
-// took notes how long a command took that the message at hand answers.
-func (t *Tracker) took(c *Command) {
-	m, s := t.message, &t.times
-	if c.Waits || !t.protocol.Answered() {
-		return
-	}
-	took := m.Time - c.Since
-	s.Count++
-	s.Sum += took
-	s.Newest = took
-	s.answered(m)
-	if took >= SlowAfter {
-		s.Slow++
-	}
-	if took > s.Ended-s.Longest.Since {
-		s.Longest, s.Ended, s.Frame, s.Others = *c, m.Time, m.Frame, t.OthersAfter(c)
-	}
-	if int(c.class) < len(t.classes) {
-		t.classes[c.class].answered(c.Since, took)
-	}
-}
-
-// Took returns how long the commands took.
-func (t *Tracker) Took() *Took { return &t.times }
 
 // Answered reports whether the peer answers commands with messages of their own.
 func (t *Tracker) Answered() bool { return t.protocol.Answered() }

@@ -22,6 +22,8 @@ func (v *Verifier) CNP(c *qp.Pair, from int, p *packet.Packet, since int64) {
 	m := v.way(p.Dst, p.Src)
 	q := m.qp(p.DestQP)
 	v.missingCNP(m, p.Time)
+	m.forACKs = m.forACKs || q.due > 0 && q.others == 0
+	q.others = 0
 	v.cnpCause(c, from, p, m, q, since)
 	v.cnpPace(c, from, p, m, q)
 	v.cnpDSCP(c, from, p)
@@ -211,16 +213,48 @@ func (s *pace) add(now int64, bytes uint64) (first, second float64, judged, stea
 	return first, second, true, second >= first && second >= slower*s.fastest
 }
 
+// steady is that a QP was reported not to slow down; frame 0: it was not.
+type steady struct {
+	frame uint64
+	tap   uint16
+	rate  float64 // bytes a second, then
+	slow  bool    // it did so later
+	time  int64   // of a CNP since, and how many bytes it had sent by then
+	bytes uint64
+}
+
+const (
+	obeys  = 2            // to which part of its rate, one in so many, such a QP has to slow down while CNPs come
+	resume = 8 * settling // a CNP that comes later says nothing of what was sent before
+)
+
+// slows takes a CNP, when the QP had sent so many bytes, and reports whether it shows that the QP has slowed down.
+func (s *steady) slows(now int64, bytes uint64) bool {
+	took := now - s.time
+	if s.frame == 0 || s.slow || took < settling {
+		return false
+	}
+	s.slow = took < resume && obeys*float64(bytes-s.bytes) <= s.rate*float64(took)/1e9
+	s.time, s.bytes = now, bytes
+	return s.slow
+}
+
 // slowsDown judges, over CNPs in a row, that the requester to which they go sends slower by and by, or has done so before (rule CNG-RP-001).
 func (v *Verifier) slowsDown(c *qp.Pair, who int, p *packet.Packet, q *marked) {
-	first, second, judged, steady := q.pace.add(p.Time, c.Ends[who].Sums().Bytes)
+	sent := c.Ends[who].Sums().Bytes
+	first, second, judged, fast := q.pace.add(p.Time, sent)
+	if s := &q.steady; s.slows(p.Time, sent) {
+		for _, i := range v.Rec.OnFrame(rule.CNGRP001, s.tap, s.frame) {
+			v.Rec.Remove(i)
+		}
+	}
 	if !judged {
 		return
 	}
-	if v.Covered(rule.CNGRP001); !steady || q.judged {
+	if v.Covered(rule.CNGRP001); !fast || q.steady.frame != 0 {
 		return
 	}
-	q.judged = true
+	q.steady = steady{frame: p.Frame, tap: p.Tap, rate: second, time: p.Time, bytes: sent}
 	v.Accuse(c, who, p, rule.Verdict{
 		Rule: rule.CNGRP001, Class: rule.Unproven, Role: rule.Requester,
 		Expected: fmt.Sprintf("less than %.1f Mbit/s: the sender has received CNPs since", first*8/1e6), Actual: fmt.Sprintf("%.1f Mbit/s", second*8/1e6),

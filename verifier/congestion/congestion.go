@@ -56,6 +56,7 @@ type Marks struct {
 	owedFrom int
 	silent   bool // that none came was reported, and none has come since
 	notifies bool // the receiver has sent CNPs
+	forACKs  bool // one of them was for a marked ACK: not all adapters send one for that
 	seen     bool // a packet was marked
 	apart    bool // on InfiniBand: it has sent CNPs, beside or in place of BECN in responses
 	newest   notified
@@ -68,12 +69,13 @@ type marked struct {
 	qpn    uint32  // the sender's, or anyDest
 	next   *marked // in its list
 	due    uint32  // marks that no CNP has reported
+	others uint32  // of these, marks on packets other than ACKs
 	at     int64   // of the newest
 	pkey   uint16
 	mixed  bool // what was marked has not had one P_Key
 	newest notified
 	pace   pace
-	judged bool // that it does not slow down was reported
+	steady steady
 }
 
 // notified is one CNP.
@@ -186,11 +188,18 @@ func (v *Verifier) Marked(c *qp.Pair, from int, p *packet.Packet) {
 	q := m.qp(qpn)
 	q.mixed = q.mixed || q.at != 0 && q.pkey != p.PKey
 	q.due++
+	ack := p.Opcode.Fn() == packet.Acknowledge
+	if !ack {
+		q.others++
+	}
 	q.at, q.pkey = p.Time, p.PKey
 	if p.Dst.IsMulticast() {
 		return
 	}
 	v.missingCNP(m, p.Time)
+	if ack && !m.forACKs && v.Profile.CNPs.By == verifier.PacingUnknown {
+		return
+	}
 	if m.owed == nil && !m.silent && (m.newest.time == 0 || p.Time-m.newest.time > v.Profile.CNPs.Most(longestPacing)) {
 		m.owed, m.owedQP, m.owedOf, m.owedFrom = p.Bare(), qpn, c, from
 	}

@@ -168,6 +168,9 @@ func (v *Verifier) Length(c *qp.Pair, from int, p *packet.Packet) {
 	d := rule.Verdict{Role: rule.Sender, Class: rule.Proven(short && v.Untouched(p))}
 	if d.Class == rule.Unproven {
 		d.Detail = "the packet may have been cut or damaged on the way to the tap"
+		if mayBeTrimmed(c, from, p) {
+			d.Detail = MaybeTrimmed
+		}
 	}
 	have := 0
 	if len(p.Data) > 0 {
@@ -189,5 +192,6 @@ func (v *Verifier) Length(c *qp.Pair, from int, p *packet.Packet) {
 	v.ReportBytes(c, from, p, d)
 	if c != nil {
 		c.Ends[from].SQ.ExplainNextGap()
+		cutShort(c, from, p)
 	}
 }

@@ -31,7 +31,27 @@ func (v *Verifier) Trimmed(c *qp.Pair, from int, p *packet.Packet) bool {
 	})
 	end.Trim(p.TClass >> 2)
 	v.dropped(c, from, p)
+	cutShort(c, from, p)
 	return true
+}
+
+// MaybeTrimmed is why it is not proven that a packet has a wrong length, which a switch may have trimmed.
+const MaybeTrimmed = "the packet may have been cut, trimmed by a switch or damaged on the way to the tap: its queue pair had sent no payload before"
+
+// mayBeTrimmed reports whether packet p of end from, whose length is wrong, may have been trimmed: its queue pair has sent nothing before that shows that not all its packets are cut.
+func mayBeTrimmed(c *qp.Pair, from int, p *packet.Packet) bool {
+	if c == nil || !p.Encap.OnIP() || p.Has&packet.HasBTH == 0 || untrimmed(c, from, p) == "" {
+		return false
+	}
+	f := &c.Ends[from].Flow
+	return (!f.Known() || f.TClass != p.TClass>>2) && c.Ends[from].Sums().Bytes == 0
+}
+
+// cutShort notes packet p, which came cut short, and was sent whole.
+func cutShort(c *qp.Pair, from int, p *packet.Packet) {
+	if p.Has&packet.HasBTH != 0 && p.Info().Request {
+		c.Ends[from].SQ.CutShort(p.PSN)
+	}
 }
 
 // untrimmed says how long packet p was before it was cut; "": nothing says that it was.

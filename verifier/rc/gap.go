@@ -75,7 +75,7 @@ func (v *Verifier) gap(c *qp.Pair, from int, p *packet.Packet, d int) {
 		return
 	}
 	v.Report(c, from, p, rule.Verdict{
-		Rule: id, Class: class, Role: rule.Requester, Gap: rule.GapAt(next), Wants: rule.Want(expect.PSN, uint64(next)),
+		Rule: id, Class: class, Role: rule.Requester, Gap: rule.GapAt(next), Before: q.Last.Frame, Wants: rule.Want(expect.PSN, uint64(next)),
 		Expected: want + next.String(), Actual: fmt.Sprintf("PSN %v, %d ahead", p.PSN, d), Detail: detail,
 	})
 }

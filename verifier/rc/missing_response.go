@@ -115,6 +115,8 @@ func (v *Verifier) pendingAnswered(c *qp.Pair, from int, p *packet.Packet) {
 		})
 	case !positive, p.PSN.Before(pending.Request.PSN), !p.PSN.Before(retransmitted(&c.Ends[1-from].SQ, pending)):
 		r.ClosePending() // it had not got that far, or answers all up to a later request
+	case pending.Requests == 0:
+		r.ClosePending() // the requester has not got as far again: it answers what was sent first
 	default:
 		v.Covered(rule.RCRSP005)
 		pending.NoteAnswer(p)

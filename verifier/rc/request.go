@@ -158,7 +158,7 @@ func (v *Verifier) aheadOfNext(c *qp.Pair, from int, p *packet.Packet) {
 				Wants: rule.Want(expect.PSN, uint64(q.Next)), Expected: "PSN " + q.Next.String() + " next: a requester retransmits all later packets in order", Actual: "PSN " + p.PSN.String(),
 			})
 		}
-	case q.GapExplained:
+	case q.GapExplained, q.AllCut(q.Next, p.PSN):
 		v.Covered(rule.RCPSN004)
 	case c.Misdirected != nil && v.ReportMisdirected(c, from, p, d):
 		v.afterMisdirected(c, from, p)

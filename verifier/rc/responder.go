@@ -32,8 +32,8 @@ func (v *Verifier) arrives(c *qp.Pair, from int, p *packet.Packet) {
 		if op := wqe.OpOf(p.Opcode.Fn()); p.AckReq && (op == wqe.Send || op == wqe.Write) && (p.ICRCState == packet.CRCGood || !c.Sealed(from)) {
 			r.OweDuplicate(p)
 		}
-		if r.Pending != nil && !p.PSN.Before(r.Pending.Request.PSN) {
-			r.Pending.CountRequest()
+		if d := r.Pending; d != nil && !p.PSN.Before(d.Request.PSN) && p.PSN.Before(retransmitted(&c.Ends[from].SQ, d)) {
+			d.CountRequest()
 		}
 		c.Both()
 		end.CountDuplicate()

@@ -107,11 +107,12 @@ func (v *Verifier) goesBack(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 // answerCame reports whether the answer to request p of message w had come, which is retransmitted, and notes where one to a later request had, and this one had none, or a PSN sequence NAK asks for it.
 func answerCame(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	q, r := &c.Ends[from].SQ, c.RQ(1-from)
-	came := q.Una.After(p.PSN) && (w == nil || w.AnswerCame(p.PSN))
+	lacks := w == nil && q.PassesOver(p.PSN)
+	came := q.Una.After(p.PSN) && !lacks && (w == nil || w.AnswerCame(p.PSN))
 	if r.State == qp.SequenceNAKed && p.PSN == r.NAK.PSN {
 		q.NAKed()
 	}
-	if w != nil && !came && q.Una.After(w.Last) && r.Last.Positive && r.Last.PSN.After(w.Last) {
+	if lacks && r.Last.Positive || w != nil && !came && q.Una.After(w.Last) && r.Last.Positive && r.Last.PSN.After(w.Last) {
 		q.PassedOver(r.Last.Frame)
 	}
 	return came
@@ -305,7 +306,7 @@ func refuses(c *qp.Pair, from int, p *packet.Packet) {
 func progresses(c *qp.Pair, p *packet.Packet) {
 	for i := range c.Ends {
 		if q := &c.Ends[i].SQ; q.Stalled() {
-			q.Progress(p)
+			q.Progress(p, c.PMTU)
 		}
 	}
 }

@@ -11,7 +11,20 @@ func Caveats(r *agent.Result) (list []string) {
 	if r.Clock.Count > 0 {
 		list = append(list, clockSteps(r))
 	}
+	if len(r.Skewed) > 0 {
+		list = append(list, clocksDiffer(r))
+	}
 	return append(list, forgotten(&r.Forgotten)...)
+}
+
+// clocksDiffer says that two clocks stamp what hosts send and what they receive.
+func clocksDiffer(r *agent.Result) string {
+	var all agent.Skew
+	for i := range r.Skewed {
+		all.Add(&r.Skewed[i])
+	}
+	return fmt.Sprintf("the two directions have different clocks, by at least %s: %s of %s came before what they answer; do not trust latencies, no wait is proven",
+		span(all.By), number(all.Early), count(all.Answers, "answer"))
 }
 
 // forgotten says what was given up.

@@ -143,6 +143,9 @@ func (s *junitSuite) input(run *Run) {
 	if r.Clock.Count > 0 {
 		s.add(junitCase{Class: "input", Name: "clock", Skipped: &junitOutcome{Message: clockSteps(r)}})
 	}
+	if len(r.Skewed) > 0 {
+		s.add(junitCase{Class: "input", Name: "clocks", Skipped: &junitOutcome{Message: clocksDiffer(r)}})
+	}
 	for _, f := range forgotten(&r.Forgotten) {
 		s.add(junitCase{Class: "input", Name: "memory", Skipped: &junitOutcome{Message: f}})
 	}

@@ -21,7 +21,7 @@ func (t *text) observations() {
 	t.unechoed()
 	t.ended()
 	t.few(slices.Concat(t.hanging(), t.starved(), t.left()))
-	if !t.standstills(list) {
+	if !t.standstills(list) && t.unfinishedExchange() == nil {
 		t.quieted()
 	}
 	if t.disordered() {

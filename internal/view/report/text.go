@@ -32,6 +32,10 @@ type text struct {
 		known bool
 		idle  []timing.Sent // see betweenRounds
 	}
+	stopped struct {
+		known    bool
+		exchange *unfinished // see unfinishedExchange
+	}
 }
 
 // Report writes the report.

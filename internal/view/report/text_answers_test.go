@@ -19,6 +19,7 @@ type exchange struct {
 	took     func(i int) time.Duration     // how long message i waits; 0: for ever
 	open     func(i, depth int) (most int) // how many may be outstanding when message i is sent; nil: depth
 	late     time.Duration                 // until the first sends after the last answer
+	pause    func(i int) time.Duration     // likewise before message i; nil: none
 }
 
 const answered = 2 * time.Millisecond
@@ -52,6 +53,9 @@ func (x exchange) timed() (c *timing.Connection, last int64) {
 		if len(due) < most {
 			if len(due) == 0 {
 				now += int64(x.late)
+				if x.pause != nil {
+					now += int64(x.pause(i))
+				}
 			}
 			message(0)
 			at := int64(1) << 62

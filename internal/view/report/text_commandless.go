@@ -24,26 +24,31 @@ type pause struct {
 	timing.Silence
 	local, peer *agent.End
 	protocol    string
-	others      int // connections between the hosts on which its host went on
+	others      int  // connections between the hosts on which its host went on
+	stalled     bool // requests were retransmitted or refused on the connection, at another time
 }
 
-// commandless tells of the longest time in which an end sent no command of the protocol above, and waited for none, while its host went on on other connections to the same peer. "": there was none.
-func (t *text) commandless() string {
+// idlePauses returns the longest time in which each end sent no command of the protocol above, and waited for none, the longest first.
+func (t *text) idlePauses() (list []pause) {
 	if t.res.Clock.Count > 0 || t.res.Dropped+t.res.Gaps > 0 {
-		return ""
+		return nil
 	}
-	var list []pause
 	for i := range t.res.Connections {
 		if p, ok := commandlessOn(&t.res.Connections[i]); ok {
-			if p.others = t.wentOnBeside(&p); p.others > 0 {
-				list = append(list, p)
-			}
+			p.others = t.wentOnBeside(&p)
+			list = append(list, p)
 		}
 	}
+	slices.SortStableFunc(list, func(a, b pause) int { return cmp.Compare(b.Length(), a.Length()) })
+	return list
+}
+
+// commandless tells of the longest of these in which the host went on on other connections to the same peer, where nothing stalled. "": there was none.
+func (t *text) commandless() string {
+	list := slices.DeleteFunc(t.idlePauses(), func(p pause) bool { return p.others == 0 || p.stalled })
 	if len(list) == 0 {
 		return ""
 	}
-	slices.SortStableFunc(list, func(a, b pause) int { return cmp.Compare(b.Length(), a.Length()) })
 	p, at := &list[0], ""
 	if len(t.res.Taps) == 1 {
 		at = fmt.Sprintf(" (frames %d to %d)", p.Frames[0], p.Frames[1])
@@ -58,7 +63,7 @@ func (t *text) commandless() string {
 
 // commandlessOn returns the longest time in which neither end of a connection sent anything, which one of them ended with a command, and which is longer than any command waited: none did in it.
 func commandlessOn(c *agent.Connection) (p pause, ok bool) {
-	if !commanded(c) || c.Upper.Answers < pauseCommands || c.Timing == nil || c.Upper.Open > 0 || c.Upper.Slowest == nil || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil {
+	if !commanded(c) || c.Upper.Answers < pauseCommands || c.Timing == nil || c.Upper.Open > 0 || c.Upper.Slowest == nil {
 		return p, false
 	}
 	from := c.Upper.Slowest.From
@@ -74,7 +79,7 @@ func commandlessOn(c *agent.Connection) (p pause, ok bool) {
 		return p, false
 	}
 	own := c.Timing.Ends[from].Active.Silent(p.From, p.To)
-	p.local, p.peer, p.protocol = &c.Ends[from], &c.Ends[1-from], c.Upper.Protocol
+	p.local, p.peer, p.protocol, p.stalled = &c.Ends[from], &c.Ends[1-from], c.Upper.Protocol, c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil
 	return p, own != nil && own.To == p.To
 }
 

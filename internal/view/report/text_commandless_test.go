@@ -12,23 +12,27 @@ import (
 	"ibwitness/wqe"
 )
 
+// pausing is a connection of NVMe that is silent at times, in ms after its first packet.
+func pausing(silences ...timing.Silence) agent.Connection {
+	const ms = int64(time.Millisecond)
+	c := busy(wqe.Send, 300, 0)
+	c.Upper = &agent.Upper{Protocol: "NVMe over RDMA", Answered: true, Answers: 300, Took: 30 * time.Millisecond, Slowest: &agent.Operation{Since: 1, Ended: 1 + ms}}
+	for k := range c.Ends {
+		c.Ends[k].Packets, c.Ends[k].Last = 900, c.First+9000*ms
+		c.Timing.Ends[k].Active = timing.Activity{First: c.First, Last: c.Ends[k].Last}
+		for _, s := range silences {
+			s.From, s.To = c.First+s.From*ms, c.First+s.To*ms
+			c.Timing.Ends[k].Active.Silences = append(c.Timing.Ends[k].Active.Silences, s)
+		}
+	}
+	return c
+}
+
 // TestCommandless: a time in which an end sends no command and waits for none is told while its host goes on on another connection; not where a command waited as long, where its peer sent something, where the host was silent
 // there too, where there were few commands, or where anything was retransmitted.
 func TestCommandless(t *testing.T) {
 	const ms = int64(time.Millisecond)
-	nvme := func(silences ...timing.Silence) agent.Connection {
-		c := busy(wqe.Send, 300, 0)
-		c.Upper = &agent.Upper{Protocol: "NVMe over RDMA", Answered: true, Answers: 300, Took: 30 * time.Millisecond, Slowest: &agent.Operation{Since: 1, Ended: 1 + ms}}
-		for k := range c.Ends {
-			c.Ends[k].Packets, c.Ends[k].Last = 900, c.First+9000*ms
-			c.Timing.Ends[k].Active = timing.Activity{First: c.First, Last: c.Ends[k].Last}
-			for _, s := range silences {
-				s.From, s.To = c.First+s.From*ms, c.First+s.To*ms
-				c.Timing.Ends[k].Active.Silences = append(c.Timing.Ends[k].Active.Silences, s)
-			}
-		}
-		return c
-	}
+	nvme := pausing
 	const told = "Pause: 10.0.0.1 QP 0x20 sent no command for 3s from +2.000000 s on (frames 7 to 8) and waited for none (NVMe over RDMA), while 10.0.0.1 went on with 10.0.0.2 on 1 other connection: it seems that its program posted nothing there."
 	for _, k := range []struct {
 		name   string

@@ -49,7 +49,7 @@ func (t *text) commandsOf(c *agent.Connection) string {
 // slowCommands reports whether it is told how long the commands of a connection took.
 func slowCommands(c *agent.Connection) bool {
 	u := c.Upper
-	if u == nil || u.Answers < fewestCommands || u.Slow > 0 || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil { // else incidents tell it
+	if u == nil || u.Answers < fewestCommands || len(c.SlowCommands()) > 0 || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil { // else incidents tell it
 		return false
 	}
 	longest, changes := time.Duration(u.Slowest.Ended-u.Slowest.Since), c.Timing != nil && c.Timing.Commands.Changes()

@@ -1,6 +1,9 @@
 package report
 
 import (
+	"slices"
+
+	"ibwitness/incident"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -11,27 +14,83 @@ type numbered struct {
 	qpn  uint32
 }
 
-// lostAfter says that all suspicions which the verdict is about are of responders that may never have had the request: NAKs on the same connections have asked for what the tap shows, so that packets of these
-// requesters were lost between it and them; empty: some are not.
-func (t *text) lostAfter() string {
-	after := map[[2]numbered]bool{} // the responder and the requester of connections
-	for n := range t.res.Connections {
-		c := &t.res.Connections[n]
-		for k := range c.Ends {
-			e, peer := &c.Ends[k], &c.Ends[1-k]
-			if e.Trouble != nil && e.Trouble.Asked.After > 0 && !peer.Near && e.QPNKnown && peer.QPNKnown {
-				after[[2]numbered{{peer.Addr, peer.QPN}, {e.Addr, e.QPN}}] = true
-			}
-		}
-	}
+// networkExplains are the rules that an endpoint seems to break where the network damages, loses, delays or reorders packets between it and the tap.
+var networkExplains = map[rule.ID]bool{
+	rule.ROCV2019: true, rule.UCPSN001: true,
+	rule.RCPSN004: true, rule.RCRES001: true, rule.RCRSP005: true, rule.RCRSP007: true, rule.RCRTY005: true, rule.RCRTY006: true, rule.RCRTY008: true, rule.RCRTY010: true,
+}
+
+// ofLosses are the kinds of incidents that show, or may show, that packets were lost or late.
+var ofLosses = map[incident.Kind]bool{
+	incident.Unanswered: true, incident.Interrupted: true, incident.Retransmitting: true, incident.Loss: true, incident.Damage: true, incident.Trimmed: true, incident.Reordered: true, incident.Untrusted: true,
+}
+
+// excuse says what would explain all suspicions that the verdict is about, where they are of endpoints that may have done what they had to: NAKs on the same connections have asked for what the tap shows, so
+// that packets of these requesters were lost between it and the responders; or the incidents show that this network lost or delayed packets. Empty: nothing would explain some of them.
+func (t *text) excuse() string {
+	after, near := t.lossesAfter()
+	damaged := false
+	asked, lost := true, slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return ofLosses[i.Kind] })
 	for n := range t.res.Findings {
 		f := &t.res.Findings[n]
 		if f.Class != rule.Unproven || f.Rule.Row().Severity != rule.Error {
 			continue
 		}
-		if f.Rule != rule.RCRSP005 || !after[[2]numbered{{f.Accused.Addr, f.Accused.QPN}, {f.Peer.Addr, f.Peer.QPN}}] {
-			return ""
+		asked = asked && f.Rule == rule.RCRSP005 && after[[2]numbered{{f.Accused.Addr, f.Accused.QPN}, {f.Peer.Addr, f.Peer.QPN}}]
+		damaged = damaged || f.Rule == rule.ROCV2019
+		lost = lost && networkExplains[f.Rule] && !near[f.Accused.Addr]
+	}
+	switch {
+	case asked:
+		return "; NAKs show losses after the tap on these connections, which would explain that"
+	case lost && damaged && t.damagedOnWay():
+		return onTheWay
+	case lost && damaged:
+		return "; packets that were damaged, lost or late would explain that"
+	case lost:
+		return "; packets that were lost or late would explain that"
+	}
+	return ""
+}
+
+// onTheWay excuses whoever sent packets with a wrong ICRC, so that the verdict line names nobody.
+const onTheWay = "; packets were damaged after their ICRC had been computed, as flipped bits show, which would explain that"
+
+// damagedOnWay reports whether packets had a wrong ICRC that is right with bits of one byte turned back, or one bit of two bytes, and no other packet that was looked at had one: their senders have
+// computed it rightly. Bits at the same place of the headers in each, a sender may have changed itself, or taken otherwise than it has to.
+func (t *text) damagedOnWay() bool {
+	first, varied := -1, false
+	for k := range t.res.Findings {
+		f := &t.res.Findings[k]
+		if !icrc(f.Rule) || f.Comparison == nil {
+			continue
+		}
+		flip, looked := f.Comparison.Flip()
+		if looked && flip.Bits == 0 {
+			return false
+		}
+		if looked {
+			varied = varied || flip.OfPayload() || first >= 0 && first != flip.At
+			first = flip.At
 		}
 	}
-	return "; NAKs show losses after the tap on these connections, which would explain that"
+	return varied
+}
+
+// lossesAfter returns the responder and the requester of connections on which NAKs have asked for what the tap shows, and the hosts that the tap is near.
+func (t *text) lossesAfter() (after map[[2]numbered]bool, near map[packet.Addr]bool) {
+	after, near = map[[2]numbered]bool{}, map[packet.Addr]bool{}
+	for n := range t.res.Connections {
+		c := &t.res.Connections[n]
+		for k := range c.Ends {
+			e, peer := &c.Ends[k], &c.Ends[1-k]
+			if e.Near {
+				near[e.Addr] = true
+			}
+			if e.Trouble != nil && e.Trouble.Asked.After > 0 && !peer.Near && e.QPNKnown && peer.QPNKnown {
+				after[[2]numbered{{peer.Addr, peer.QPN}, {e.Addr, e.QPN}}] = true
+			}
+		}
+	}
+	return after, near
 }

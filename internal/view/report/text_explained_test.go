@@ -12,9 +12,10 @@ import (
 	"ibwitness/rule"
 )
 
-// TestLostAfter: where NAKs show that packets of the same requester to the same responder were lost after the tap, the verdict line says that this would explain why the responder did not answer.
-func TestLostAfter(t *testing.T) {
-	const explained = "which would explain that"
+// TestExcuse: where NAKs show that packets of the same requester to the same responder were lost after the tap, the verdict line says that this would explain why the responder did not answer; where there are
+// losses in the capture, and all that is suspected is what losses would explain, it says so, but not of an endpoint next to the tap.
+func TestExcuse(t *testing.T) {
+	const asked, lost, damaged = "which would explain that", "; packets that were lost or late would explain that", "; packets that were damaged, lost or late would explain that"
 	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
 	suspicion := func(r rule.ID, qpn uint32) rule.Finding {
 		return rule.Finding{Rule: r, Class: rule.Unproven, Time: 2, Frame: 2, Accused: rule.Endpoint{Role: rule.Responder, Addr: addr(2), QPN: qpn + 16, QPNKnown: true}, Peer: rule.Endpoint{Addr: addr(1), QPN: qpn, QPNKnown: true}}
@@ -24,14 +25,16 @@ func TestLostAfter(t *testing.T) {
 		after    uint32 // of the first connection
 		near     bool
 		findings []rule.Finding
-		want     bool
+		want     string
 	}{
-		{"lost after the tap", 2, false, []rule.Finding{suspicion(rule.RCRSP005, 1)}, true},
-		{"not lost", 0, false, []rule.Finding{suspicion(rule.RCRSP005, 1)}, false},
-		{"lost of another requester", 2, false, []rule.Finding{suspicion(rule.RCRSP005, 2)}, false},
-		{"lost of one of two", 2, false, []rule.Finding{suspicion(rule.RCRSP005, 1), suspicion(rule.RCRSP005, 2)}, false},
-		{"another rule", 2, false, []rule.Finding{suspicion(rule.RCRSP005, 1), suspicion(rule.RCRSP006, 1)}, false},
-		{"the tap is at the responder", 2, true, []rule.Finding{suspicion(rule.RCRSP005, 1)}, false},
+		{"lost after the tap", 2, false, []rule.Finding{suspicion(rule.RCRSP005, 1)}, asked},
+		{"not known where", 0, false, []rule.Finding{suspicion(rule.RCRSP005, 1)}, lost},
+		{"lost of another requester", 2, false, []rule.Finding{suspicion(rule.RCRSP005, 2)}, lost},
+		{"lost of one of two", 2, false, []rule.Finding{suspicion(rule.RCRSP005, 1), suspicion(rule.RCRSP005, 2)}, lost},
+		{"a gap", 2, false, []rule.Finding{suspicion(rule.RCRSP005, 1), suspicion(rule.RCPSN004, 1)}, lost},
+		{"damage", 2, false, []rule.Finding{suspicion(rule.ROCV2019, 1), suspicion(rule.RCPSN004, 1)}, damaged},
+		{"another rule", 2, false, []rule.Finding{suspicion(rule.RCRSP005, 1), suspicion(rule.RCRSP006, 1)}, ""},
+		{"the tap is at the responder", 2, true, []rule.Finding{suspicion(rule.RCRSP005, 1)}, ""},
 	} {
 		r := &agent.Result{RDMA: 4, Packets: 4, First: 1, Last: int64(time.Second), Findings: k.findings}
 		for n := range uint32(2) {
@@ -49,8 +52,12 @@ func TestLostAfter(t *testing.T) {
 		if err := (&text{}).Report(&out, &Run{Result: r}); err != nil {
 			t.Fatal(err)
 		}
-		if verdict, _, _ := strings.Cut(out.String(), "What happened"); strings.Contains(strings.Join(strings.Fields(verdict), " "), explained) != k.want || !strings.HasPrefix(verdict, "NOT PROVEN") {
-			t.Errorf("%s: %s", k.name, verdict)
+		verdict, _, _ := strings.Cut(out.String(), "What happened")
+		line := strings.Join(strings.Fields(verdict), " ")
+		for _, excuse := range []string{asked, lost, damaged} {
+			if strings.Contains(line, excuse) != (k.want == excuse) || !strings.HasPrefix(line, "NOT PROVEN no violation is proven, but 1 incident; open: ") {
+				t.Errorf("%s: %s", k.name, verdict)
+			}
 		}
 	}
 }

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"ibwitness/agent"
@@ -22,6 +20,7 @@ func (t *text) incidents() {
 		t.uneventful()
 	} else {
 		t.heading("What happened")
+		t.stalls(list)
 		t.tellAll(list)
 	}
 	t.observations()
@@ -118,40 +117,4 @@ func told(i *incident.Incident) string {
 		return "Possibly: " + i.What
 	}
 	return i.What
-}
-
-// incident writes an incident with what the frames show, what it fits with, and what to look at.
-func (t *text) incident(i *incident.Incident) {
-	width := min(t.Width, 110)
-	for k, l := range wrap(told(i), width-4) {
-		if k > 0 {
-			l = "  " + l
-		}
-		t.line("  %s", t.bold(l))
-	}
-	part := func(label, words string) {
-		if words != "" {
-			t.prose(fmt.Sprintf("    %-9s ", label), words)
-		}
-	}
-	if i.Kind != incident.Untrusted { // which is of the whole capture
-		when := offset(i.Begin, t.res.First) + " of the capture"
-		if i.End > i.Begin {
-			when += ", for " + span(time.Duration(i.End-i.Begin))
-		}
-		part("began", when+"; "+time.Unix(0, i.Begin).Round(time.Microsecond).UTC().Format("2006-01-02 15:04:05.000000")+" UTC")
-	}
-	for _, f := range i.Facts {
-		part(f.Label, f.Text)
-	}
-	part("fits", strings.Join(i.FitsWith, "; or "))
-	part("next", strings.Join(i.Next, "; "))
-	if len(i.Frames) > 0 {
-		at := frames(i.Frames)
-		if len(t.res.Taps) > 1 {
-			at += fmt.Sprintf(", tap %d", i.Tap)
-		}
-		part("seen in", at)
-	}
-	part("findings", foundWith(i.Found))
 }

@@ -38,7 +38,7 @@ type longTurn struct {
 // longTurns tells of ends that took longer than usual to answer, and once for at least as long as least: the longest first. Where there is none, it tells of one that took long each time.
 func (t *text) longTurns(least time.Duration) []string {
 	step := t.stepped()
-	list, always := t.slowAnswers(least, step), []string(nil)
+	list, always := append(t.slowAnswers(least, step), t.ownStalls(step)...), []string(nil)
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		if _, ok := answers(c); ok || !takeTurns(c) {

@@ -31,7 +31,7 @@ func (t *text) uneventful() {
 		nothing = "Nothing that packets show: "
 	case l.retransmitted+l.nak > 0, len(t.incomplete()) > 0:
 		nothing = "Nothing of note: "
-	case len(t.hanging())+len(t.longTurns(longestTurn)) > 0:
+	case len(t.hanging())+len(t.longTurns(longestTurn)) > 0, t.unfinishedExchange() != nil:
 		nothing = "Nothing of the transport: "
 	}
 	if what := l.unacknowledged(t.counted()); what != "" {
@@ -41,6 +41,10 @@ func (t *text) uneventful() {
 		return
 	}
 	t.heading("What happened")
+	if u := t.unfinishedExchange(); u != nil {
+		t.quieted()
+		t.prose("  ", u.String())
+	}
 	t.prose("  ", nothing+strings.Join(s, "; ")+".")
 	for _, n := range t.res.NotJudged {
 		if n.Reason == verifier.SkipCut.String() {

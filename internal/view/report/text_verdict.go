@@ -27,13 +27,19 @@ func (t *text) verdict() {
 	case NotJudged:
 		rest = t.nothing()
 	case NotProven:
-		rest = "no violation is proven; open: " + t.breach(t.unprovenErrors(), "suspicion", "against", func(e *Entry) bool {
+		whom, excuse := "against", t.excuse()
+		if excuse == onTheWay {
+			whom = ""
+		}
+		rest = NothingProven(len(t.run.Incidents())) + t.breach(t.unprovenErrors(), "suspicion", whom, func(e *Entry) bool {
 			return e.Class == rule.Unproven && e.Rule.Row().Severity == rule.Error
-		}) + t.lostAfter()
+		}) + excuse
 	case Open, Clean:
 		c := coverageOf(t.res)
 		if rest = NothingViolated(len(t.run.Incidents()), c.exercised, c.total); v == Open {
 			rest += "; " + t.open()
+		} else if u := t.unfinishedExchange(); head == midway {
+			rest = strings.Replace(rest, "nothing violated", "nothing violated, but "+u.head(), 1)
 		}
 	}
 	lead := head + "  "
@@ -54,20 +60,26 @@ func (t *text) verdict() {
 // failed is what the verdict line begins with in place of CLEAN where something failed or cost long, though nothing was violated: that is not what a reader who reads one line calls clean.
 const failed = "INCIDENT"
 
+// midway is what it begins with where nothing happened to any request, and yet the traffic of several hosts stopped in the middle of what they do.
+const midway = "STOPPED"
+
 // costly is the time without progress that an incident which failed nothing costs at least then.
 const costly = 100 * time.Millisecond
 
 // verdictHead is what the verdict line begins with.
 func (t *text) verdictHead(v Verdict) string {
-	if v == Clean && slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return i.Failed() || i.Lost >= costly }) {
+	if v == Clean && (len(t.res.Skewed) > 0 || slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return i.Failed() || i.Lost >= costly })) {
 		return failed
+	}
+	if v == Clean && len(t.run.Incidents()) == 0 && t.unfinishedExchange() != nil {
+		return midway
 	}
 	return v.String()
 }
 
 // paintVerdict colours what the verdict line begins with.
 func (t *text) paintVerdict(v Verdict, head string) string {
-	if head == failed {
+	if head == failed || head == midway {
 		return t.paint.yellow(head)
 	}
 	return t.paint.verdict(v, head)
@@ -90,7 +102,7 @@ func (t *text) oneWay() bool {
 // OneRule names the only rule that findings are of: "RC-RTY-001 (retry-limit)".
 func OneRule(id, name string) string { return id + " (" + name + ")" }
 
-// breach counts findings, their rules and who is accused: "4 violations of 2 rules by 10.0.0.2".
+// breach counts findings, their rules and who is accused, where whom has a word for that: "4 violations of 2 rules by 10.0.0.2".
 func (t *text) breach(n int, noun, whom string, of func(*Entry) bool) string {
 	broken := map[rule.ID]bool{}
 	seen := map[string]bool{}
@@ -134,7 +146,10 @@ func (t *text) breach(n int, noun, whom string, of func(*Entry) bool) string {
 			rules = OneRule(id.Row().ID, id.Row().Name)
 		}
 	}
-	return fmt.Sprintf("%s of %s %s %s%s", count(n, noun), rules, whom, enumerate(who), often)
+	if whom != "" {
+		whom = " " + whom + " " + enumerate(who)
+	}
+	return fmt.Sprintf("%s of %s%s%s", count(n, noun), rules, whom, often)
 }
 
 func (t *text) unprovenErrors() (n int) {

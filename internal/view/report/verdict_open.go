@@ -9,11 +9,20 @@ import (
 
 // NothingViolated says that none of the rules was broken, how many of them were exercised, and, as that is not to say that nothing is wrong, how many incidents there are.
 func NothingViolated(incidents, exercised, rules int) string {
-	but := ""
-	if incidents > 0 {
-		but = ", but " + count(incidents, "incident")
+	return fmt.Sprintf("nothing violated%s; %d of %d rules exercised", butIncidents(incidents), exercised, rules)
+}
+
+// NothingProven says that no violation is proven, and how many incidents there are; what is suspected is to follow.
+func NothingProven(incidents int) string {
+	return "no violation is proven" + butIncidents(incidents) + "; open: "
+}
+
+// butIncidents is how the verdict line goes on where nothing is violated, or proven to be, and there are incidents.
+func butIncidents(incidents int) string {
+	if incidents == 0 {
+		return ""
 	}
-	return fmt.Sprintf("nothing violated%s; %d of %d rules exercised", but, exercised, rules)
+	return ", but " + count(incidents, "incident")
 }
 
 // OpenRequests says which requests had no response when the capture ended.

@@ -183,14 +183,15 @@ func (s *Summary) live(m *Model) {
 
 // sentence says the verdict in words, as the first lines of check do.
 func sentence(s *Summary) string {
-	held := report.NothingViolated(len(s.Incidents)+s.MoreIncidents, s.Rules.Exercised, s.Rules.Total)
+	incidents := len(s.Incidents) + s.MoreIncidents
+	held := report.NothingViolated(incidents, s.Rules.Exercised, s.Rules.Total)
 	switch s.verdict {
 	case report.Violated:
 		return s.breach(violation, "violation", "by")
 	case report.Warned:
 		return s.breach(warning, "warning", "by")
 	case report.NotProven:
-		return "no violation is proven; open: " + s.breach(unproven, "suspicion", "against")
+		return report.NothingProven(incidents) + s.breach(unproven, "suspicion", "against")
 	case report.Incomplete:
 		return "nothing violated in the part that was judged"
 	case report.Open:

@@ -1,0 +1,194 @@
+package agent
+
+import (
+	"slices"
+
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
+)
+
+// Many adapters give the packets of RoCEv2 on IPv4 that they send their identifications from one counter, whichever queue pair a packet is of. Where all that a host sends passes the tap, a number that the
+// capture lacks is that of a packet which the host has sent.
+
+const (
+	// fewestNumbered is of how many packets each has to have the number after that of the one before it, for them to be of one counter.
+	fewestNumbered = 256
+	// perHole is how many of these come for each hole, at least: a host that sends elsewhere too has holes all the time.
+	perHole = 32
+	// mostNumbered is how many hosts are followed, and mostHoles how many holes of each are kept.
+	mostNumbered, mostHoles = 1024, 512
+	// farthest is how far ahead a number is at most: one that is farther is earlier.
+	farthest = 1 << 15
+	// lateHoles is among how many of the newest holes a number is looked for that comes late, and widestLate how many numbers such a hole has at most.
+	lateHoles, widestLate = 16, 64
+)
+
+// Numbering is what the IPv4 identifications of a host show of what it sent.
+type Numbering struct {
+	Host       packet.Addr
+	Tap        uint16
+	Steps      uint64   // packets with the number after that of the one before
+	Reads      bool     // it sent READs, which take more PSNs than packets
+	Holes      []Hole   // in the order of frames, the first so many
+	Late       uint64   // packets that came after those with later numbers: then each hole was filled by such
+	LateFrames []uint64 // frames of these, the first so many
+}
+
+// Whole reports whether the capture holds each number from the first to the newest.
+func (n *Numbering) Whole() bool { return n.Late > 0 || len(n.Holes) == 0 }
+
+// NumberingOf returns what the identifications of a host at a tap show; nil: no one counter numbered its packets.
+func NumberingOf(list []Numbering, host packet.Addr, tap uint16) *Numbering {
+	for i := range list {
+		if h := &list[i]; h.Host == host && h.Tap == tap {
+			return h
+		}
+	}
+	return nil
+}
+
+// counting is a host, whose packets one counter may number.
+type counting struct {
+	Numbering
+	holes  uint64
+	filled []filling // of each hole that is kept
+	open   uint64    // numbers that are missing
+	apart  bool      // packets came without one counter
+	id     uint64    // newest, counted on after 65535
+	frame  uint64    // of the packet with it; 0: there was none
+	time   int64
+}
+
+// Hole is packets that a host sent and that the capture does not hold.
+type Hole struct {
+	Packets       uint16 // how many
+	Before, After uint64 // frames of the host around them
+	From, To      int64  // times of these, nanoseconds since the Unix epoch
+	// Lacks says that a stream lacks PSNs there, which the packets had. Else they may have gone elsewhere.
+	Lacks bool
+}
+
+// filling is which numbers of a hole came late.
+type filling struct {
+	first uint64 // number of the hole
+	came  uint64 // a bit for each
+}
+
+// numberings follows the hosts.
+type numberings struct {
+	hosts  map[numbered]*counting
+	recent [64]*counting // by address
+}
+
+type numbered struct {
+	host packet.Addr
+	tap  uint16
+}
+
+// take takes the frames of a batch.
+func (n *numberings) take(frames []fabricagent.Frame) {
+	for i := range frames {
+		f := &frames[i]
+		src, id, op, ok := fabricagent.Identification(f)
+		if !ok {
+			continue
+		}
+		h := n.recent[src.Lo%uint64(len(n.recent))]
+		if h == nil || h.Host != src || h.Tap != f.Tap {
+			if h = n.of(numbered{src, f.Tap}); h == nil {
+				continue
+			}
+			n.recent[src.Lo%uint64(len(n.recent))] = h
+		}
+		h.Reads = h.Reads || op == packet.Opcode(packet.ReadRequest)
+		h.take(f, id)
+	}
+}
+
+// of returns a host; nil: there are too many.
+func (n *numberings) of(k numbered) *counting {
+	h := n.hosts[k]
+	if h != nil || len(n.hosts) == mostNumbered {
+		return h
+	}
+	if n.hosts == nil {
+		n.hosts = map[numbered]*counting{}
+	}
+	h = &counting{Numbering: Numbering{Host: k.host, Tap: k.tap}}
+	n.hosts[k] = h
+	return h
+}
+
+// take takes a frame that the host sent with a number.
+func (h *counting) take(f *fabricagent.Frame, id uint16) {
+	d := id - uint16(h.id)
+	switch {
+	case h.apart:
+		return
+	case h.frame == 0:
+		d, h.id = 0, 1<<16+uint64(id)
+	case d == 1:
+		h.Steps++
+	case d == 0 || d >= farthest:
+		if !h.fill(h.id-uint64(-d), f.Number) {
+			h.leave()
+		}
+		return
+	default:
+		h.open += uint64(d - 1)
+		if h.holes++; len(h.Holes) < mostHoles {
+			h.Holes = append(h.Holes, Hole{Packets: d - 1, Before: h.frame, After: f.Number, From: h.time, To: f.Time})
+			h.filled = append(h.filled, filling{first: h.id + 1})
+		}
+		if h.holes > mostHoles && h.Steps < h.holes*perHole {
+			h.leave()
+		}
+	}
+	h.id, h.frame, h.time = h.id+uint64(d), f.Number, f.Time
+}
+
+// leave follows the host no further: no one counter numbers its packets.
+func (h *counting) leave() { h.apart, h.Holes, h.filled, h.LateFrames = true, nil, nil, nil }
+
+// fill takes a number that comes late, with a frame. It reports whether that was missing.
+func (h *counting) fill(id, frame uint64) bool {
+	for i := range min(len(h.Holes), lateHoles) {
+		at := len(h.Holes) - 1 - i
+		k := &h.filled[at]
+		n := id - k.first // below the first: far above
+		if n >= uint64(h.Holes[at].Packets) {
+			continue
+		}
+		if n >= widestLate || k.came&(1<<n) != 0 {
+			return false
+		}
+		k.came |= 1 << n
+		h.Late, h.open = h.Late+1, h.open-1
+		if len(h.LateFrames) < mostHoles {
+			h.LateFrames = append(h.LateFrames, frame)
+		}
+		return true
+	}
+	return false
+}
+
+// counts reports whether one counter numbered the packets of the host: of packets that came late, where none is missing.
+func (h *counting) counts() bool {
+	return !h.apart && (h.Late == 0 || h.open == 0) && h.Steps >= fewestNumbered && h.Steps >= h.holes*perHole
+}
+
+// list returns the hosts whose packets one counter numbered, by address and tap.
+func (n *numberings) list() (list []Numbering) {
+	for _, h := range n.hosts {
+		if h.counts() {
+			list = append(list, h.Numbering)
+		}
+	}
+	slices.SortFunc(list, func(a, b Numbering) int {
+		if c := a.Host.Compare(b.Host); c != 0 {
+			return c
+		}
+		return int(a.Tap) - int(b.Tap)
+	})
+	return list
+}

@@ -1,0 +1,102 @@
+package agent
+
+import (
+	"testing"
+
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
+	"ibwitness/rule"
+)
+
+// TestNumbering: a host counts where nearly all its packets have the number after that of the one before, and none is repeated or earlier. The counter goes on with 0 after 65535.
+func TestNumbering(t *testing.T) {
+	ids := func(first uint16, n int) (list []uint16) {
+		for i := range n {
+			list = append(list, first+uint16(i))
+		}
+		return list
+	}
+	sparse := func(n, by int) (list []uint16) {
+		for i := range n {
+			list = append(list, uint16(i*by))
+		}
+		return list
+	}
+	for _, c := range []struct {
+		name    string
+		ids     []uint16
+		counts  bool
+		holes   int
+		missing uint16 // in the first
+	}{
+		{"nothing missing", ids(65000, 1000), true, 0, 0},
+		{"some are missing", append(ids(65000, 500), ids(65600&0xFFFF, 500)...), true, 1, 100},
+		{"too few", ids(7, 200), false, 0, 0},
+		{"one comes twice", append(ids(7, 500), 506), false, 0, 0},
+		{"one is earlier", append(ids(7, 500), 505), false, 0, 0},
+		{"each that is missing comes late", append(append(ids(65000, 500), 65502, 65501, 65500), append(ids(65503, 300), 268, 267)...), true, 2, 2},
+		{"one comes late, one never", append(append(ids(65000, 500), 65501, 65500, 65503), ids(65504, 300)...), false, 0, 0},
+		{"one comes late twice", append(append(ids(65000, 500), 65501, 65500, 65500), ids(65502, 300)...), false, 0, 0},
+		{"all are 0", make([]uint16, 500), false, 0, 0},
+		{"each second is missing", sparse(1000, 2), false, 511, 1},
+		{"many holes", append(ids(0, 300), sparse(1000, 5)[80:]...), false, 0, 0},
+	} {
+		h := &counting{}
+		for i, id := range c.ids {
+			h.take(&fabricagent.Frame{Number: uint64(i + 1), Time: int64(i + 1)}, id)
+		}
+		if got := h.counts(); got != c.counts {
+			t.Errorf("%s: counts %v", c.name, got)
+		}
+		if c.counts && (len(h.Holes) != c.holes || c.holes > 0 && (h.Holes[0].Packets != c.missing || h.Holes[0].Before != 500 || h.Holes[0].After != 501)) {
+			t.Errorf("%s: %+v", c.name, h.Holes)
+		}
+		if len(h.Holes) > mostHoles {
+			t.Errorf("%s: %d holes are kept", c.name, len(h.Holes))
+		}
+	}
+}
+
+// TestLateOrder: that a requester left out packets or did not go on where it was asked to is not suspected by a packet that came late, nor by the first one that overtook such, of a host none of whose numbers is
+// missing; it is where numbers are missing, and by other packets.
+func TestLateOrder(t *testing.T) {
+	host := packet.IPv4Addr([]byte{10, 0, 0, 1})
+	h := &counting{Numbering: Numbering{Host: host}}
+	for i := range 600 {
+		id := uint16(i)
+		switch i {
+		case 300:
+			id = 301
+		case 301:
+			id = 300
+		}
+		h.take(&fabricagent.Frame{Number: uint64(i + 1)}, id)
+	}
+	if !h.counts() || !h.Whole() {
+		t.Fatalf("%+v", h)
+	}
+	for _, c := range []struct {
+		rule          rule.ID
+		before, frame uint64
+		class         rule.Class
+		withdrawn     bool
+	}{
+		{rule.RCPSN004, 300, 301, rule.Unproven, true},  // overtook one
+		{rule.RCPSN004, 302, 303, rule.Unproven, true},  // after one that came late
+		{rule.RCPSN004, 400, 401, rule.Unproven, false}, // nothing overtook there
+		{rule.RCPSN004, 300, 301, rule.Violation, false},
+		{rule.RCRTY005, 0, 302, rule.Unproven, true},
+		{rule.RCRTY005, 0, 301, rule.Unproven, true},
+		{rule.RCRTY005, 0, 303, rule.Unproven, false},
+		{rule.RCRTY006, 0, 302, rule.Unproven, true},
+		{rule.RCRTY010, 0, 302, rule.Unproven, false},
+	} {
+		f := &rule.Finding{Rule: c.rule, Class: c.class, Before: c.before, Frame: c.frame, PSN: 11, Gap: rule.GapAt(10), Accused: rule.Endpoint{Addr: host}}
+		if got := holdsNot([]Numbering{h.Numbering}, f); got != c.withdrawn {
+			t.Errorf("%v in frame %d: withdrawn %v", c.rule, c.frame, got)
+		}
+	}
+	if h.Holes[0].Lacks {
+		t.Error("what came late is called missing")
+	}
+}

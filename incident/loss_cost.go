@@ -1,0 +1,35 @@
+package incident
+
+import (
+	"fmt"
+
+	"ibwitness/agent"
+	"ibwitness/qp"
+)
+
+// cost says what retransmissions cost.
+func (t *teller) cost(c *agent.Connection, from int, k *qp.Trouble) string {
+	payload := count(k.Again.Bytes, "byte") + " of payload retransmitted"
+	if !t.timed() {
+		return payload
+	}
+	if took := asAlways(c, from, k); took > 0 {
+		return fmt.Sprintf("no time: answers took as long as always, up to %s; %s", span(took), payload)
+	}
+	lost := k.Sum.Lost - k.Sum.Refused
+	without := span(lost) + " without progress in all"
+	if whole := c.Ends[from].Last - c.First; whole > 0 {
+		without += fmt.Sprintf(", of %s (%s)", span(whole), share(uint64(min(lost, whole)), uint64(whole)))
+	}
+	return without + "; " + payload
+}
+
+// asAlways is how long the answers took at most to requests of end from, which a timer had retransmitted though none was lost, where they took no longer than most: it delayed nothing. 0: they did, or that is not known.
+func asAlways(c *agent.Connection, from int, k *qp.Trouble) int64 {
+	n := k.Sum.Total() - uint64(k.Sum.Rounds[qp.NotReady])
+	_, took := shortestTimer(k)
+	if usual := usuallyTook(c, from); uint64(k.Late.Rounds) < n || took > usual+usual/8 {
+		return 0
+	}
+	return took
+}

@@ -1,0 +1,39 @@
+package incident
+
+import (
+	"fmt"
+
+	"ibwitness/agent"
+	"ibwitness/qp"
+	"ibwitness/wqe"
+)
+
+// shrinks tells of the request of stall k of end from of c, which nothing answers, that packets as large passed that way before, and that since the first such request was not answered only smaller ones do. It
+// reports whether it is so: several requests are not answered, or their responder has taken this one, and smaller ones are.
+func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall) bool {
+	r, read := &k.Request, k.Request.Op == wqe.Read
+	p := t.passageOf(c, from, read)
+	if p == nil || r.Tail || rest(r) || r.Op.Responded() && !read || k.NAKs > 0 || k.Part > 0 || p.larger || !t.timed() || t.lossy() {
+		return false
+	}
+	size, as, carries, sender, receiver := r.Payload, "", "carries", i.Local.Addr.String(), i.Peer.Addr.String()
+	if read {
+		size, as = t.asksFor(c, from, r)
+		carries, sender, receiver = "asks for packets with", receiver, sender
+	}
+	most, last := p.LargeSince(p.begun)
+	if p.never < 2 && k.PassedOver == 0 || p.Since(max(p.begun, k.Begun)) < 2 || last == 0 || min(size, p.least) <= max(most, fitsAny) {
+		return false
+	}
+	since := fmt.Sprintf("since such requests are not answered, what was from %s to %s carried at most %s in a packet, the newest %s after it was first retransmitted", sender, receiver, count(uint64(most), "byte"), span(p.Newest-k.Begun))
+	if p.never > 1 {
+		since += fmt.Sprintf("; %d requests with larger ones were not, one on each of as many connections", p.never)
+	}
+	i.fact("size", fmt.Sprintf("it %s %s of payload%s; %s", carries, count(uint64(size), "byte"), as, since))
+	i.fact("before", fmt.Sprintf("a larger one was answered last %s before the first such request was retransmitted", span(p.begun-last)))
+	i.FitsWith = append([]string{"a path from " + sender + " to " + receiver + " whose MTU became smaller then, by a change of a route, a switch or an interface: larger packets vanish, smaller ones arrive"}, i.FitsWith...)
+	i.Next = append([]string{checkMTU(c.Encap, r, size, sender, receiver)}, i.Next...)
+	i.What += fmt.Sprintf(" From %s to %s, packets with more than %s of payload were answered before, and only smaller ones since.", sender, receiver, count(uint64(most), "byte"))
+	i.sized = true
+	return true
+}

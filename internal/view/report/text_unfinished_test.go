@@ -1,0 +1,94 @@
+package report
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/timing"
+)
+
+// rounds is a ring of hosts, each of which sends data to the next twice a round, 40 times, that is answered. In the round after that some send less or more: by host, how many messages; of the others, the one that data would come to calls for them so many times. Nothing is sent in the three seconds before the capture ends.
+func rounds(more []int, calls int, extra func(host, round int) int) *agent.Result {
+	r := &agent.Result{RDMA: 9, Packets: 9, First: int64(time.Hour)}
+	end := r.First
+	for host := range more {
+		c := agent.Connection{Service: packet.RC, First: r.First, Timing: timing.New(nil)}
+		for k := range c.Ends {
+			c.Ends[k] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte((host+k)%len(more) + 1)}), QPN: uint32(0x20 + k), QPNKnown: true, Packets: 9}
+		}
+		send := func(at int64, from int) {
+			for k, bytes := range []uint32{65536, 32} {
+				if at += int64(k) * 20_000; k < from {
+					continue
+				}
+				c.Timing.Ends[k].Sent = append(c.Timing.Ends[k].Sent, timing.Sent{Begin: at, End: at + 1000, Bytes: bytes, Packets: 1})
+				c.Ends[k].Messages, c.Ends[k].Bytes, c.Ends[k].Last = c.Ends[k].Messages+1, c.Ends[k].Bytes+uint64(bytes), at+1000
+			}
+			end = max(end, at+1000)
+		}
+		for n := range 41 {
+			at := r.First + int64(n)*int64(10*time.Millisecond) + int64(host)
+			times := 2
+			if n == 40 {
+				times = more[host]
+			}
+			if extra != nil {
+				times += extra(host, n)
+			}
+			for m := range times {
+				send(at+int64(m)*100_000, 0)
+			}
+			for m := range calls {
+				if times == 0 {
+					send(at+int64(m)*100_000, 1)
+				}
+			}
+		}
+		r.Connections = append(r.Connections, c)
+	}
+	r.Last = end + int64(3*time.Second)
+	return r
+}
+
+// TestUnfinished: hosts that stop in the middle of a round are told in the first line, with who was ahead of whom; not those whose last round is complete, whose messages come in no rounds, or of which the capture lacks some.
+func TestUnfinished(t *testing.T) {
+	const head = "STOPPED  nothing violated, but the traffic of several hosts stopped in the middle of a round, 3s before the capture ends, that of 10.0.0.3 first; "
+	dropped := rounds([]int{3, 1, 2, 3}, 0, nil)
+	dropped.Dropped = 1
+	closed := rounds([]int{3, 1, 2, 3}, 0, nil)
+	for k := range closed.Connections {
+		closed.Connections[k].Closed.At = closed.Last
+	}
+	for _, k := range []struct {
+		name string
+		of   *agent.Result
+		want string
+	}{
+		{"in the middle", rounds([]int{3, 1, 2, 3}, 0, nil), "Unfinished: in the last round 10.0.0.1 sent 10.0.0.2 2 messages, 10.0.0.4 sent 10.0.0.1 2 messages and 10.0.0.3 sent 10.0.0.4 1 message of data more than 10.0.0.2 sent 10.0.0.3, unlike between rounds. 10.0.0.3 had 1 message of 10.0.0.4 after its own last one, and sent nothing more."},
+		{"data are called for", rounds([]int{2, 0, 1, 2}, 1, nil), "sent 10.0.0.4 1 message of data more than 10.0.0.2 sent 10.0.0.3, unlike between rounds."},
+		{"a last round of another kind", rounds([]int{2, 0, 2, 2}, 0, nil), ""},
+		{"after a round", rounds([]int{2, 2, 2, 2}, 0, nil), ""},
+		{"one begins with less", rounds([]int{2, 2, 2, 2}, 0, func(host, round int) int { return map[[2]int]int{{1, 0}: -1}[[2]int{host, round}] }), ""},
+		{"in no rounds", rounds([]int{3, 1, 2, 3}, 0, func(host, round int) int { return (host*7 + round*round) % 5 }), ""},
+		{"frames are missing", dropped, ""},
+		{"they disconnected", closed, ""},
+	} {
+		var b bytes.Buffer
+		sink, err := New("text", Options{Width: 800})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sink.Report(&b, &Run{Result: k.of}); err != nil {
+			t.Fatal(err)
+		}
+		got, _, _ := strings.Cut(b.String(), "\n\nSeen")
+		got = strings.Join(strings.Fields(got), " ")
+		if k.want == "" && strings.Contains(got, "STOPPED") || !strings.Contains(got, k.want) || k.want != "" && !strings.HasPrefix(got, strings.Join(strings.Fields(head), " ")) {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}

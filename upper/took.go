@@ -1,0 +1,71 @@
+package upper
+
+import "time"
+
+// SlowAfter is how long a command takes that is slow, nanoseconds.
+const SlowAfter = int64(time.Second)
+
+// Took is how long the commands took until their peer answered them.
+type Took struct {
+	Count   uint64
+	Slow    uint64            // of them, those that took SlowAfter or longer
+	Sum     int64             // nanoseconds, of all
+	Newest  int64             // of the one that was answered last
+	Longest [MostLongest]Done // those that took longest, the longest first
+	Answer  uint64            // frame of the newest answer
+	recent  [mostRecent]int64 // when the newest answers came
+}
+
+// MostLongest is how many of the commands that took longest are kept.
+const MostLongest = 4
+
+// Done is a command that its peer has answered.
+type Done struct {
+	Command
+	Ended  int64  // when it was answered
+	Answer uint64 // in which frame; 0: there is no such command
+	Others uint64 // commands of other classes that began after it and ended before it
+}
+
+// Took is how long the command took, nanoseconds.
+func (d *Done) Took() int64 { return d.Ended - d.Since }
+
+// took notes how long a command took that the message at hand answers.
+func (t *Tracker) took(c *Command) {
+	m, s := t.message, &t.times
+	if c.Waits || !t.protocol.Answered() {
+		return
+	}
+	took := m.Time - c.Since
+	s.Count++
+	s.Sum += took
+	s.Newest = took
+	s.answered(m)
+	if took >= SlowAfter {
+		s.Slow++
+	}
+	if s.among(took) {
+		s.keep(Done{*c, m.Time, m.Frame, t.OthersAfter(c)})
+	}
+	if int(c.class) < len(t.classes) {
+		t.classes[c.class].answered(c.Since, took)
+	}
+}
+
+// among reports whether a command that took so long is among those that are kept.
+func (s *Took) among(took int64) bool {
+	least := &s.Longest[MostLongest-1]
+	return least.Answer == 0 || took > least.Took()
+}
+
+// keep puts a command among those that took longest: after those that took as long.
+func (s *Took) keep(d Done) {
+	at := MostLongest - 1
+	for ; at > 0 && (s.Longest[at-1].Answer == 0 || d.Took() > s.Longest[at-1].Took()); at-- {
+		s.Longest[at] = s.Longest[at-1]
+	}
+	s.Longest[at] = d
+}
+
+// Took returns how long the commands took.
+func (t *Tracker) Took() *Took { return &t.times }
