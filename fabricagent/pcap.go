@@ -38,6 +38,7 @@ type pcapReader struct {
 	tap     uint16
 	ports   ports
 	special bool // frames need a second look: kuznetzov, ERF, Linux cooked v2
+	further byte // of bytes that usual reads so that they are near; no one needs it
 }
 
 // pcapMagic returns the magic of a pcap file and whether it is big-endian, or zero.
@@ -141,9 +142,11 @@ func (p *pcapReader) parse(l *lot) (need int, err error) {
 
 // usual fills in the frames of the records that b begins with, as far as nothing is out of the ordinary with them, in a file that is neither
 // special nor swapped. It returns how many there are, and what is left of b. This loop is why the reader keeps up with the disk: it touches
-// nothing but the record, the frame and a few variables of its own.
+// nothing but the record, the frame and a few variables of its own. Where a record begins is known only when the one before it has come from the second-level cache, so that a byte
+// further on is read for nothing, which does not wait for that: by then its line is there.
 func (p *pcapReader) usual(frames []Frame, b []byte) (n int, rest []byte) {
-	limit, unit, tap, link, number := p.max, p.unit, p.tap, p.link, p.number
+	const ahead = 512
+	limit, unit, tap, link, number, further := p.max, p.unit, p.tap, p.link, p.number, p.further
 	for n < len(frames) && len(b) >= pcapRecord {
 		x, y := binary.LittleEndian.Uint64(b), binary.LittleEndian.Uint64(b[8:])
 		size, wire := uint32(y), uint32(y>>32)
@@ -159,8 +162,11 @@ func (p *pcapReader) usual(frames []Frame, b []byte) (n int, rest []byte) {
 		f.Tap, f.Link, f.Way = tap, link, packet.WayUnknown
 		f.Len = max(wire, size)
 		f.Data = b[pcapRecord:end:end]
-		b = b[end:]
+		if b = b[end:]; len(b) > ahead {
+			further |= b[ahead]
+		}
 	}
+	p.further = further
 	return n, b
 }
 
