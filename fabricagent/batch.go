@@ -6,7 +6,7 @@ import (
 )
 
 // BatchSize is how many frames a full batch holds. Batches do not depend on the number of workers.
-const BatchSize = 128
+const BatchSize = 256
 
 // Batch is a run of frames that share buffers. Every batch of a Source but the last holds BatchSize frames.
 type Batch struct {

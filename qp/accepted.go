@@ -37,8 +37,20 @@ func (r Right) String() string { return [...]string{"RDMA READs", "RDMA WRITEs",
 // many ranges, however many R_Keys there are: a newer one takes the place of the oldest. Ranges are written one after the other, as a cache likes it, and that of an R_Key
 // which is used again when half of them are newer is written once more, so that R_Keys in use stay.
 type Accepted struct {
-	log *acceptedLog // nil: there are none
+	log     *acceptedLog // nil: there are none
+	waiting [acceptedAtOnce]leaving
+	n       uint32 // how many wait to be noted
 }
+
+// leaving is a message that leaves a ring, and queue pair to, which its requests went to.
+type leaving struct {
+	wqe.SendWQE
+	ring uintptr
+	to   uint32
+}
+
+// acceptedAtOnce is how many messages wait until they are noted.
+const acceptedAtOnce = 32
 
 // acceptedLog is the ranges, and where to find them.
 type acceptedLog struct {
@@ -99,19 +111,37 @@ var notedOf = func() (t [8]noted) {
 	return t
 }()
 
-// note notes message w of a ring, which has an R_Key and is acknowledged, and whose requests go to queue pair to.
-func (a *Accepted) note(r *Ring, to uint32, w *wqe.SendWQE) {
+// take takes message w, which leaves ring r acknowledged, and whose requests go to queue pair to, if it has an R_Key. There is no branch for that, which would be guessed
+// wrong, as one operation follows another: what has none is written over by the next.
+func (a *Accepted) take(r *Ring, to uint32, w *wqe.SendWQE) {
+	x := &a.waiting[a.n%acceptedAtOnce]
+	x.SendWQE, x.ring, x.to = *w, uintptr(unsafe.Pointer(r)), to
+	a.n += (w.RKey | -w.RKey) >> 31
+	if a.n == acceptedAtOnce {
+		a.noteAll()
+	}
+}
+
+// noteAll notes all messages that wait.
+func (a *Accepted) noteAll() {
+	if a.log == nil {
+		a.log = new(acceptedLog)
+	}
+	for i := range a.waiting[:a.n] {
+		a.log.note(&a.waiting[i])
+	}
+	a.n = 0
+}
+
+// note notes a message with an R_Key.
+func (l *acceptedLog) note(w *leaving) {
 	o := &notedOf[w.Op&7]
 	n := w.Length&o.length | o.bytes
 	if w.Flags&o.flags != o.flags || n == 0 { // whoever needs no byte is asked for no R_Key
 		return
 	}
 	low, high := w.VA, w.VA+uint64(n)
-	if a.log == nil {
-		a.log = new(acceptedLog)
-	}
-	l := a.log
-	k := keyOf{uintptr(unsafe.Pointer(r)), w.RKey, to | o.use}
+	k := keyOf{w.ring, w.RKey, w.to | o.use}
 	at, hint := k.hash()
 	h := l.hints[at]
 	if h&^(2*hintUsed-1) == hint && l.extend(at, k, low, high, w.Frame) {
@@ -159,9 +189,7 @@ func (l *acceptedLog) extend(at uint32, k keyOf, low, high uint64, frame uint32)
 
 // rangesOf returns the bytes that were accepted with each R_Key, by the right that they need, by queue pair to before what a ring keeps. near is a frame near which they were.
 func (a *Accepted) rangesOf(r *Ring, to uint32, near uint64) map[uint32][numRights]AcceptedRange {
-	if a.log == nil {
-		return nil
-	}
+	a.noteAll()
 	all := map[uint32][numRights]AcceptedRange{}
 	for i := range uint32(acceptedRanges) { // from the oldest on
 		x := &a.log.ranges[(a.log.n+i)%acceptedRanges]

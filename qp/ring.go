@@ -82,9 +82,7 @@ func (r *Ring) Push(una packet.PSN, to uint32, a *Accepted) *wqe.SendWQE {
 		oldest := r.slot(r.head)
 		switch {
 		case n >= ringMin && oldest.Last.Before(una) && (oldest.Has(wqe.Ended) || r.passed(una)):
-			if oldest.RKey != 0 {
-				a.note(r, to, oldest)
-			}
+			a.take(r, to, oldest)
 			r.head++
 		case n >= ringMax:
 			r.head++
