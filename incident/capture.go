@@ -10,12 +10,11 @@ import (
 // capture tells what keeps the capture itself from being trusted, and what to do.
 func (t *teller) capture() {
 	r := t.run
-	untrusted := func(what string, next ...string) {
-		t.order = append(t.order, &Incident{Kind: Untrusted, Certainty: Proven, What: what, Begin: r.First, End: r.Last, Next: next})
-	}
 	if r.Dropped > 0 {
-		what, next := lostPackets(r.Dropped)
-		untrusted(what, next...)
+		i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: r.First, End: r.Last}
+		i.What, i.Next = lostPackets(r.Dropped)
+		t.lostMany(i, r.Dropped, r.Packets)
+		t.order = append(t.order, i)
 	} else {
 		t.lostFrames()
 	}

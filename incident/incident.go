@@ -92,6 +92,8 @@ type Incident struct {
 	newest       [2]Party      // Local and Peer of the one of its group that was told last
 	oneSided     bool          // the capture holds one direction of each connection
 	foremost     bool          // it is told first: what the others say rests on it
+	lostMany     bool          // the capture lost many packets
+	inHole       bool          // what the capture, which lost packets, lacks: nobody asked for it again
 	listed       bool          // its facts say which connections it tells of
 	outlasted    bool          // retries that were used up in an outage that others outlasted
 	ofTrimmed    bool          // losses on a way on which packets were trimmed

@@ -56,7 +56,7 @@ func Of(r *agent.Result) []Incident {
 	list = overtakings(shortages(oneFault(list)))
 	alsoSized(list)
 	stoppedAtOnce(list)
-	return list
+	return capturesFirst(list)
 }
 
 // teller makes the incidents of a run.

@@ -39,7 +39,7 @@ func (t *teller) unended(c *agent.Connection) {
 	i := t.between(Unanswered, c, from)
 	i.Certainty = Likely // nothing shows that it was not sent
 	if t.lossy() {
-		i.Certainty = Possible
+		i.Certainty, i.inHole = Possible, true
 	}
 	i.Begin, i.End, i.Ongoing, i.Lost = m.Since, until, c.Closed.At == 0, time.Duration(until-m.Since)
 	i.show(m.Frame)

@@ -92,7 +92,7 @@ func (t *teller) lossFits(i *Incident) {
 
 // doubt words an incident as what a capture shows that has lost packets: the answer may be among them.
 func (i *Incident) doubt(what string) {
-	i.Certainty, i.What = Possible, what
+	i.Certainty, i.What, i.inHole = Possible, what, true
 	i.FitsWith = append([]string{"an answer that is among the packets which the capture lost"}, i.FitsWith...)
 	i.Next = append([]string{"a capture that loses nothing, before anything else: see what it lost below"}, i.Next...)
 }
@@ -137,6 +137,7 @@ func (t *teller) lostFrames() {
 	}
 	i.FitsWith = []string{"a capture that dropped frames without saying so, or a mirror port that did", "a path of several, of which the tap sees some"}
 	i.Next = []string{"the drop counters of the mirror port and of the capturing host", "capture with a larger buffer (tcpdump -B), fewer bytes of each packet (-s 256), or a filter on the hosts of interest"}
+	t.lostMany(i, max(n.packets, u.all()), t.run.RDMA)
 	t.order = append(t.order, i)
 }
 
