@@ -11,6 +11,7 @@ type sums struct {
 	packets, rdma, short, unknown uint64
 	other                         [notRDMA]uint64 // by outcome, from fabricagent.UltraEthernet on
 	echoes                        echoes
+	signs                         signs
 }
 
 func (s *sums) add(o sums) {
@@ -22,6 +23,7 @@ func (s *sums) add(o sums) {
 		s.other[i] += n
 	}
 	s.echoes.addAll(&o.echoes)
+	s.signs.addAll(&o.signs)
 }
 
 // batch is frames and their packets on their way through the engine.
@@ -122,6 +124,7 @@ func (d *decoder) packet(f *fabricagent.Frame, p *packet.Packet) bool {
 		return false
 	default:
 		d.sums.echoes.frame(f)
+		d.sums.signs.frame(f)
 		return false
 	}
 	if t := d.traffic; t != nil && p.Has&packet.HasBTH != 0 {

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"testing"
+	"time"
 
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
@@ -98,5 +99,35 @@ func TestLateOrder(t *testing.T) {
 	}
 	if h.Holes[0].Lacks {
 		t.Error("what came late is called missing")
+	}
+}
+
+// TestAnew: a counter that goes on with a low number, far from that before, after a second or more without a packet began anew; not one that wraps around, or goes on at once: that host has no one counter.
+func TestAnew(t *testing.T) {
+	for _, k := range []struct {
+		name         string
+		was, is      uint16
+		gap          time.Duration
+		counts, anew bool
+	}{
+		{"after a second", 5027, 4, time.Second, true, true},
+		{"from the upper half", 60000, 4, time.Second, true, true},
+		{"at once", 5027, 4, time.Millisecond, false, false},
+		{"no low number", 5027, 2000, time.Second, false, false},
+		{"around", 65530, 4, time.Second, true, false},
+		{"on", 30, 40, time.Second, true, false},
+	} {
+		h := &counting{}
+		for i := range 600 {
+			f := &fabricagent.Frame{Number: uint64(i + 1), Time: int64(i + 1)}
+			id := k.was - 299 + uint16(i)
+			if i >= 300 {
+				f.Time, id = f.Time+int64(k.gap), k.is+uint16(i-300)
+			}
+			h.take(f, id)
+		}
+		if h.counts() != k.counts || (len(h.Anew) == 1) != k.anew || k.anew && (h.Anew[0].Was != k.was || h.Anew[0].Is != k.is || h.Anew[0].After != 301 || len(h.Holes) > 0) {
+			t.Errorf("%s: counts %v, %+v", k.name, h.counts(), h.Numbering)
+		}
 	}
 }

@@ -46,6 +46,7 @@ type Result struct {
 	Silences    []Silence           // the longest times without any frame, 50 ms or longer, in the order in which they were
 	Forgotten   Forgotten           // since there was too much
 	Echoes      []Echo              // hosts that answered pings, by address; nil: none did, or too many to say
+	Signs       []Sign              // of hosts that are up, in the order of frames; nil: there are none, or too many
 	NotJudged   []Note              // what was not judged and why, most frequent first
 	Paused      []link.Paused       // who had whom pause on Ethernet, by pause frames, in the order in which it began
 	Latencies   *verifier.Latencies // nil: not measured

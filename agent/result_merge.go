@@ -136,6 +136,7 @@ func (e *engine) result() *Result {
 	if e.watch == nil {
 		gatherChecksums(r, hosts)
 		namePorts(r.Paused, hosts)
+		r.Signs = e.sums.signs.of(hosts)
 		leaveToPauses(r)
 		leaveToPauses(r)
 	}
