@@ -13,8 +13,8 @@ import (
 	"ibwitness/timing"
 )
 
-// TestFlaps: a host that was silent before, while others went on and something waited for it, and whose queue pairs went on after that, is told with all these times, and is none that restarted; not where it was silent once,
-// or where the other host was silent too.
+// TestFlaps: a host that was silent before, while others went on and requests to it waited, and whose queue pairs went on after that, is told with all these times, and is none that restarted; not where it was silent once, or nothing was
+// owed, or the other hosts were silent too, or a single request was lost. One that is back with lower numbers had restarted then: that is told of the last time only.
 func TestFlaps(t *testing.T) {
 	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
 	connection := func(from byte, first, last int64, silences ...int64) agent.Connection {
@@ -29,34 +29,56 @@ func TestFlaps(t *testing.T) {
 		}
 		return c
 	}
-	const said = "; that was silent twice, while 10.0.0.3 went on: 500ms from +1.000 s on and from +3.000 s on until these retries were used up."
+	const (
+		said = "10.0.0.1 was down or cut off twice, while 10.0.0.2 and 10.0.0.3 went on: 490ms from +1.010 s on and 16s from +3.000 s on. The 2nd time: 10.0.0.2 QP 0x101 sent"
+		gone = "Nothing of 10.0.0.1 is in the capture for 16s, until +19.000 s, "
+		link = "a link of 10.0.0.1 or on the way to it, or its switch port, that fails and comes back again and again"
+		anew = "10.0.0.1, or its adapter, that crashed, lost power or was reset, and started again"
+	)
+	numbered := func(r *agent.Result) {
+		r.Numbered = []agent.Numbering{{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), Steps: 999, Anew: []agent.Anew{{Was: 999, Is: 1, From: at(2999), At: at(19001)}}}}
+	}
 	for _, k := range []struct {
 		name            string
 		before, besides []int64
-		want            bool
+		rounds          uint32 // of the request that waited in the time before; 0: none did
+		set             func(r *agent.Result)
+		want, fit       string
 	}{
-		{"twice", []int64{1000, 1500}, nil, true},
-		{"once", nil, nil, false},
-		{"the other was silent too", []int64{1000, 1500}, []int64{1000, 1500}, false},
-		{"soon after one", []int64{1000, 1500, 1600, 1800}, nil, true},
+		{"twice", []int64{1000, 1500}, nil, 3, nil, said, link},
+		{"once", nil, nil, 0, nil, gone + "while", restarts},
+		{"nothing was owed before", []int64{1000, 1500}, nil, 0, nil, gone + "while", restarts},
+		{"one request was lost before", []int64{1000, 1500}, nil, 1, nil, gone + "while", restarts},
+		{"the other was silent too", []int64{1000, 1500}, []int64{1000, 1500, 2950, 18000}, 3, nil, "10.0.0.2 QP 0x101 sent", restarts},
+		{"soon after one", []int64{1000, 1500, 1600, 1800}, nil, 3, nil, said, link},
+		{"and restarted", []int64{1000, 1500}, nil, 3, numbered, gone + "when it had restarted, while", anew},
+		{"a sign of it", []int64{1000, 1500}, nil, 3, func(r *agent.Result) {
+			r.Signs = []agent.Sign{{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), At: at(9000), Frame: 9000, LLDP: true}}
+		}, strings.Replace(said, "16s from", "6s from", 1), link},
+		{"a sign of it all the time", nil, nil, 0, func(r *agent.Result) {
+			r.Signs = []agent.Sign{{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), At: at(3050), Frame: 3050}}
+		}, "10.0.0.2 QP 0x101 sent", restarts},
 	} {
 		r := &agent.Result{RDMA: 8000, Packets: 8000, First: at(0), Last: at(30000), Taps: make([]fabricagent.Tap, 1)}
 		failed := connection(1, 1, 3000, k.before...)
 		stall := qp.Stall{Request: qp.StalledRequest{Frame: 3000}, Since: at(3000), Begun: at(3100), Last: at(3900), Packets: 7}
 		stall.Rounds[qp.TimerExpired] = 7
 		x := &qp.Trouble{Now: stall}
-		if k.before != nil {
+		if k.rounds > 0 {
 			x.Longest[0] = qp.Stall{Since: at(1010), Begun: at(1100), Last: at(1499), Ended: at(1500)}
-			x.Longest[0].Rounds[qp.TimerExpired] = 3
+			x.Longest[0].Rounds[qp.TimerExpired] = k.rounds
 		}
 		failed.Ends[1].Trouble, failed.Ends[1].Stalled, failed.Ends[1].Last = x, true, at(3900)
 		r.Connections = append(r.Connections, failed, connection(1, 19000, 29990), connection(3, 1, 29990, k.besides...))
+		if k.set != nil {
+			k.set(r)
+		}
 		list := Of(r)
 		if len(list) == 0 || list[0].Kind != Unanswered {
 			t.Fatalf("%s: %+v", k.name, list)
 		}
 		i := &list[0]
-		if strings.HasSuffix(i.What, said) != k.want || slices.Contains(i.FitsWith, restarts) == k.want {
+		if !strings.HasPrefix(i.What, k.want) || !slices.Contains(i.FitsWith, k.fit) || (i.FitsWith[0] == link) != (k.fit == link) {
 			t.Errorf("%s: %s %q", k.name, i.What, i.FitsWith)
 		}
 	}

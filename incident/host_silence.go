@@ -11,7 +11,7 @@ import (
 	"ibwitness/timing"
 )
 
-// silencesTold is how many times in which a host sent nothing, of at least a tenth of the length, are told at most beside the one that retries were used up in, and how many queue pairs are named.
+// silencesTold is how many queue pairs are named.
 const silencesTold = 3
 
 // activityOf is when a host sent packets, on all connections, as far as that was measured: of one that was not, it may have been all the time.
@@ -82,7 +82,7 @@ func (t *teller) wentOnBeside(a, local packet.Addr, s *timing.Silence) (hosts []
 	return hosts
 }
 
-// silentOnAll says that a host, where the retries of a request were used up, sent nothing at all then, and when else that was so. It reports whether others went on.
+// silentOnAll says that a host, where the retries of a request were used up, sent nothing at all then. It reports whether others went on.
 func (t *teller) silentOnAll(i *Incident, s *timing.Silence) bool {
 	peer := i.Peer.Addr
 	others := func(o *timing.Silence) string {
@@ -93,17 +93,6 @@ func (t *teller) silentOnAll(i *Incident, s *timing.Silence) bool {
 	}
 	while := others(s)
 	said := fmt.Sprintf("the capture holds nothing of %v on any connection for %s from %s on%s: all retransmissions fall into that", peer, span(s.Length()), t.offset(s.From), while)
-	var more []string
-	for n := range t.activityOf(peer).Silences {
-		o := &t.activityOf(peer).Silences[n]
-		apart := o.To <= s.From || o.From-s.To >= s.Length() // else what waited for timers may go on only then
-		if apart && o.Length() >= interruption && o.Length()*tenth >= s.Length() && while != "" && others(o) == while && t.shown(nil, peer, o) {
-			more = append(more, t.silentThen(o))
-		}
-	}
-	if len(more) > 0 && len(more) <= silencesTold { // else they are usual
-		said += "; likewise for " + enumerate(more)
-	}
 	i.fact("peer", said)
 	if len(t.run.Taps) == 1 {
 		i.show(s.Frames[:]...)

@@ -13,7 +13,7 @@ import (
 	"ibwitness/timing"
 )
 
-// TestHostSilence: where retries were used up while the host that was asked sent nothing on any connection, that is told with the hosts that went on meanwhile, with other times in which it was so, and with the connections that
+// TestHostSilence: where retries were used up while the host that was asked sent nothing on any connection, that is told with the hosts that went on meanwhile, and with the connections that
 // outlasted it; where only idle connections are beside it, that they show nothing is said; not where one of them carried something meanwhile, or the capture lost packets.
 func TestHostSilence(t *testing.T) {
 	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
@@ -31,7 +31,7 @@ func TestHostSilence(t *testing.T) {
 		return c
 	}
 	const (
-		said = "the capture holds nothing of 10.0.0.1 on any connection for 3s from +3.000 s on, while 10.0.0.3 went on: all retransmissions fall into that; likewise for 500ms from +1.000 s on"
+		said = "the capture holds nothing of 10.0.0.1 on any connection for 3s from +3.000 s on, while 10.0.0.3 went on: all retransmissions fall into that"
 		idle = "the capture holds nothing of it on any connection for 3s from +3.000 s on: all retransmissions fall into that"
 		link = "the link of 10.0.0.1 or its switch port, or the host itself,"
 	)
@@ -69,7 +69,7 @@ func TestHostSilence(t *testing.T) {
 					a.Silences = slices.Insert(a.Silences, 1, timing.Silence{From: at(ms), To: at(ms + 320)})
 				}
 			}
-		}, "peer", strings.Split(said, ";")[0], link},
+		}, "peer", said, link},
 		{"it went on", func(r *agent.Result) { r.Connections[1].Timing.Ends[0].Active.Silences[1].To = at(3500) }, "peer", "10.0.0.1 went on sending on other connections: last 5.9s after this request; on 1 with 10.0.0.2, too", "a queue pair of 10.0.0.1 that was destroyed"},
 		{"it asked for a connection", func(r *agent.Result) {
 			r.Connections = append(r.Connections, connection(1, 2, 14, 9, 3500))

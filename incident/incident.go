@@ -92,6 +92,7 @@ type Incident struct {
 	newest       [2]Party      // Local and Peer of the one of its group that was told last
 	oneSided     bool          // the capture holds one direction of each connection
 	foremost     bool          // it is told first: what the others say rests on it
+	unserviced   bool          // a refusal, as no program listens
 	lostMany     bool          // the capture lost many packets
 	inHole       bool          // what the capture, which lost packets, lacks: nobody asked for it again
 	listed       bool          // its facts say which connections it tells of

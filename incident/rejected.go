@@ -44,6 +44,7 @@ func (t *teller) rejected() {
 	for _, f := range list {
 		r, _ := cm.ParseRefusal(f.Detail)
 		i, all := rejection(f, &r), again[alike(f)]
+		i.unserviced = r.Reason == mad.RejInvalidService && r.Service != "" && !r.ByAsker
 		if all.times() > 1 {
 			i.show(all.last.Frame)
 			i.fact("again", fmt.Sprintf("%s so %s%s, the last time in frame %d", verbOf(&r), times(all.times()), t.within(" in %s", all.last.Time-f.Time), all.last.Frame))

@@ -74,7 +74,6 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		t.beganIn(i, c, k)
 		t.reasons(i, c, from, k)
 		t.perhapsBySize(i, c, from, k)
-		t.flaps(i, k)
 	}
 	t.lossFits(i)
 	if s := t.partitions(c, from); s != "" {

@@ -72,7 +72,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		t.failedBySize(i, c, from, k)
 		t.silentMeanwhile(i, k)
 	case t.hosts[i.Peer.Addr].connections > 1:
-		i.FitsWith = append(i.FitsWith, wentDown(i.Peer.Addr), "a path that fails: a link, a switch, a route")
+		i.FitsWith = append(i.FitsWith, wentDown(i.Peer.Addr), pathFails)
 		i.Next = append(i.Next, "the link and dmesg of "+peer+", and the switch ports between", reached(peer))
 	default:
 		i.FitsWith = append(i.FitsWith, "a process on "+peer+" that was killed or gave up, so that its queue pair is gone", "a host, adapter or link of "+peer+" that went down, or a path that fails: "+

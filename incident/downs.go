@@ -1,0 +1,151 @@
+package incident
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/timing"
+)
+
+// down is a time in which nothing of a host is in the capture, on no connection, though requests to it waited: it was down, or cut off from the tap. All times are nanoseconds since the Unix epoch.
+type down struct {
+	from, owed, to int64 // of its last frame before, of the first request that waited, and of its first frame after; to is 0 where it has none
+	before, after  uint64
+	by             string        // what its first frame after is, where that is neither RDMA nor management: "ARP", "LLDP"
+	went           []packet.Addr // who sent to others meanwhile
+	survived       bool          // a request that waited was answered after it: the queue pair was still there
+}
+
+// length is for how long something was owed in it.
+func (d *down) length() int64 { return d.to - d.owed }
+
+// owing is a request that waited for a host.
+type owing struct {
+	qp.Stall
+	on    *agent.Connection
+	ended bool // it was answered
+}
+
+// owingOf returns the requests that waited for a host while their requester retransmitted them, but those of queue pairs that lose so many packets that each may have been lost by chance.
+func (t *teller) owingOf(a packet.Addr) (list []owing) {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for e := range c.Ends {
+			x := &c.Ends[e]
+			if x.Trouble == nil || c.Ends[1-e].Addr != a || x.Addr == a {
+				continue
+			}
+			k := x.Trouble.Settled(x.Stalled)
+			chance := k.Sum.Rounds[qp.SequenceAsked] >= manyLosses
+			for j := range k.Longest {
+				if s := &k.Longest[j]; interrupts(s) && s.Total() > 0 && s.Ended != 0 && !s.AnswerLost && !s.Late && (!chance || s.Total() > fewRounds) {
+					list = append(list, owing{*s, c, true})
+				}
+			}
+			if s := &k.Now; x.Stalled && s.NAKs == 0 && s.Total() > 0 && s.Rounds[qp.SequenceAsked] == 0 {
+				list = append(list, owing{*s, c, false})
+			}
+		}
+	}
+	return list
+}
+
+// seenOf returns when the capture holds a frame of a host beside those of its connections: of ARP, LLDP and management, in order.
+func (t *teller) seenOf(a packet.Addr) (list []agent.Sign) {
+	for n := range t.run.Signs {
+		if s := &t.run.Signs[n]; s.Host == a {
+			list = append(list, *s)
+		}
+	}
+	for n := range t.run.Findings {
+		if f := &t.run.Findings[n]; f.Rule == rule.EvReject && f.Class == rule.Event && f.Accused.Addr == a {
+			list = append(list, agent.Sign{Host: packet.Addr{}, At: f.Time, Frame: f.Frame, Tap: f.Tap})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b agent.Sign) int { return cmp.Compare(a.At, b.At) })
+	return list
+}
+
+// downs returns the times in which a host was down, or cut off, in order. Those of which the requests do not show that something was owed most of the time, or in which no other host went on, are none.
+func (t *teller) downs(a packet.Addr) (list []down) {
+	if !t.timed() || t.lossy() || len(t.run.Connections) > mostOthers {
+		return nil
+	}
+	waited := t.owingOf(a)
+	if len(waited) == 0 {
+		return nil
+	}
+	k, seen := t.activityOf(a), t.seenOf(a)
+	silences := slices.Clone(k.Silences)
+	silences = append(silences, timing.Silence{From: k.Last, To: t.run.Last + 1, Frames: [2]uint64{k.Frames[1], 0}})
+	for n := range silences {
+		if d, ok := t.down(a, &silences[n], waited, seen); ok {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// down returns what silence s of a host is of a time in which it was down; false: it is none.
+func (t *teller) down(a packet.Addr, s *timing.Silence, waited []owing, seen []agent.Sign) (d down, ok bool) {
+	d = down{from: s.From, to: s.To, before: s.Frames[0], after: s.Frames[1]}
+	rounds, on, until := uint64(0), map[*agent.Connection]bool{}, int64(0)
+	for n := range waited {
+		k := &waited[n]
+		if k.Since < s.From-interruption || k.Begun >= s.To || k.Begun < s.From || (k.ended && k.Ended < s.To) || (!k.ended && k.Last >= s.To) {
+			continue
+		}
+		if since := max(k.Since, s.From); d.owed == 0 || since < d.owed {
+			d.owed = since
+		}
+		rounds, on[k.on], until = max(rounds, k.Total()), true, max(until, k.Last)
+		d.survived = d.survived || k.ended
+	}
+	if d.owed == 0 || rounds < 2 && len(on) < 2 { // one that was lost
+		return d, false
+	}
+	d.narrow(seen)
+	within := timing.Silence{From: d.owed, To: d.to}
+	if d.to > t.run.Last {
+		within.To, d.to = until, 0
+	}
+	if within.Length() < interruption || 2*within.Length() < within.To-d.from {
+		return d, false
+	}
+	d.went = t.wentOnBeside(a, packet.Addr{}, &within)
+	return d, len(d.went) > 0
+}
+
+// narrow has a time begin with the last frame before what is owed, and end with the first after it, that are not of a connection.
+func (d *down) narrow(seen []agent.Sign) {
+	for n := range seen {
+		switch s := &seen[n]; {
+		case s.At > d.from && s.At <= d.owed:
+			d.from, d.before = s.At, s.Frame
+		case s.At > d.owed && s.At < d.to:
+			d.to, d.after = s.At, s.Frame
+			if d.by = "ARP"; s.Host.IsZero() {
+				d.by = ""
+			} else if s.LLDP {
+				d.by = "LLDP"
+			}
+			return
+		}
+	}
+}
+
+// back names the first frame of a host after a time in which it was down.
+func (t *teller) back(d *down) string {
+	switch {
+	case d.after == 0:
+		return "its next connection, " + t.offset(d.to)
+	case d.by != "":
+		return fmt.Sprintf("%s in frame %d, %s", d.by, d.after, t.offset(d.to))
+	}
+	return fmt.Sprintf("frame %d, %s", d.after, t.offset(d.to))
+}

@@ -1,0 +1,260 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+)
+
+// wereDown has the incidents in which hosts lost another, or waited for it, be one where it was down, or cut off: with all times in which it was, and with what came after, until it served them again.
+func (t *teller) wereDown(list []Incident) []Incident {
+	merged, done := map[*Incident]bool{}, map[packet.Addr]bool{}
+	for n := range list {
+		if i := &list[n]; i.lostPeer() && !merged[i] && !done[i.Peer.Addr] {
+			done[i.Peer.Addr] = true
+			t.wasDown(i, list, merged)
+		}
+	}
+	return without(list, merged)
+}
+
+// lostPeer reports whether an incident is of a peer that sent nothing, for a time or any more.
+func (i *Incident) lostPeer() bool {
+	return i.Certainty == Proven && i.common.IsZero() && (i.Kind == Unanswered && i.gone == goneQuiet && !i.disconnected || i.Kind == Interrupted && i.gone == goneFor && i.within == 0)
+}
+
+// in reports whether an incident fell into a time in which its peer was down.
+func (i *Incident) in(d *down) bool {
+	if i.Kind == Unanswered {
+		return i.Begin >= d.from-interruption && (i.Begin < d.to || d.to == 0)
+	}
+	return i.Begin >= d.from-interruption && i.Begin < d.to && i.End >= d.to
+}
+
+// wasDown tells of the times in which the peer of an incident was down, where it was, with incident i, and has it tell of those of a list that fell into them.
+func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool) {
+	var downs []down
+	var of []*Incident
+	own, survived := -1, false
+	for _, d := range t.downs(i.Peer.Addr) {
+		told := false
+		for n := range list {
+			o := &list[n]
+			if !o.lostPeer() || o.Peer.Addr != i.Peer.Addr || !o.in(&d) {
+				continue
+			}
+			told = true
+			if o == i && own < 0 {
+				own = len(downs)
+			} else if o != i && !slices.Contains(of, o) {
+				of = append(of, o)
+			}
+		}
+		if told {
+			downs, survived = append(downs, d), survived || d.survived
+		}
+	}
+	if own < 0 {
+		return
+	}
+	anew, _ := t.countsOn(i.Peer.Addr, &downs[own])
+	switch {
+	case anew != "" && i.Kind == Unanswered && !i.outlasted && downs[own].to != 0:
+		t.wasGone(i, &downs[own])
+	case len(downs) > 1 && survived:
+		for _, o := range of {
+			merged[o] = true
+			i.joinDown(o)
+		}
+		t.flaps(i, downs, own)
+	case len(downs) > 1 || i.Kind != Unanswered || i.outlasted || downs[0].to == 0:
+		return
+	default:
+		t.wasGone(i, &downs[0])
+	}
+	if d := &downs[own]; i.Kind == Unanswered && d.to != 0 {
+		t.servesAgain(i, d, list, merged)
+	}
+}
+
+// joinDown has an incident tell of another in which hosts lost the same peer, or waited for it.
+func (i *Incident) joinDown(o *Incident) {
+	for _, a := range append([]packet.Addr{o.Local.Addr}, o.Also...) {
+		if a != i.Local.Addr && !slices.Contains(i.Also, a) {
+			i.Also = append(i.Also, a)
+		}
+	}
+	if o.Tap == i.Tap {
+		i.show(o.Frames...)
+	}
+	i.foundToo(o.Found)
+	i.Connections = max(i.Connections, o.Connections)
+	i.Begin, i.End, i.Ongoing = min(i.Begin, o.Begin), max(i.End, o.End), i.Ongoing || o.Ongoing
+}
+
+// flaps tells that the peer of an incident was down several times, one of which, by its number in the list, is that of the incident.
+func (t *teller) flaps(i *Incident, downs []down, own int) {
+	peer := i.Peer.Addr
+	said, went := make([]string, len(downs)), downs[own].went
+	for n := range downs {
+		d := &downs[n]
+		if said[n] = fmt.Sprintf("from %s on until the end", t.offset(d.owed)); d.to != 0 {
+			said[n] = fmt.Sprintf("%s from %s on", span(d.length()), t.offset(d.owed))
+		}
+		if len(t.run.Taps) == 1 {
+			i.show(d.before, d.after)
+		}
+	}
+	i.What = fmt.Sprintf("%v was down or cut off %s, while %s went on: %s. The %s time: %s", peer, times(uint64(len(downs))), someOf(went), enumerate(said), ordinal(own+1), i.What)
+	i.fact("before", fmt.Sprintf("queue pairs of %v went on after it was silent: it had not restarted then", peer))
+	i.notGone()
+	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a link of %v or on the way to it, or its switch port, that fails and comes back again and again", peer))
+	i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("link events of %v and of the switch ports on the way to it at these times, and the errors that they count", peer))
+}
+
+// notGone takes back what fits of a host that is gone for good, or restarted.
+func (i *Incident) notGone() {
+	stopped := thatStopped(i.Peer.Addr)
+	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool {
+		return f == restarts || f == wentDown(i.Peer.Addr) || f == linkFailed || f == hostStopped || strings.HasPrefix(f, stopped)
+	})
+	i.FitsWith = append(i.FitsWith, "the adapter or all of "+i.Peer.Addr.String()+", that stops again and again for that long")
+}
+
+// ordinal writes a number as "1st", "2nd".
+func ordinal(n int) string {
+	if n > 3 {
+		return fmt.Sprintf("%dth", n)
+	}
+	return [...]string{"", "1st", "2nd", "3rd"}[n]
+}
+
+// wasGone tells that the peer of an incident was down once, and whether it shows to have restarted.
+func (t *teller) wasGone(i *Incident, d *down) {
+	peer, restarted := i.Peer.Addr, ""
+	anew, on := t.countsOn(peer, d)
+	if anew != "" {
+		restarted = ", when it had restarted"
+		i.fact("restart", anew)
+		i.notGone()
+		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == pathFails })
+		i.FitsWith[len(i.FitsWith)-1] = fmt.Sprintf("%v, or its adapter, that crashed, lost power or was reset, and started again", peer)
+		i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("why %v stopped: its console, and its log of the time before (panic, power, watchdog)", peer))
+	} else if on != "" {
+		i.fact("no restart", on)
+		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == restarts || f == wentDown(peer) })
+		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a link of %v or its switch port, that was down for that long, or the host itself, that stopped", peer))
+	}
+	i.What = fmt.Sprintf("Nothing of %v is in the capture for %s, until %s%s, while %s went on. %s", peer, span(d.to-d.from), t.offset(d.to), restarted, someOf(d.went), capitalized(i.What))
+	if len(t.run.Taps) == 1 {
+		i.show(d.before, d.after)
+	}
+}
+
+// capitalized begins with a capital letter.
+func capitalized(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// muchLower is how many times as low the numbers of queue pairs are at least that begin anew, where nothing else says so: an adapter may use one again.
+const muchLower = 8
+
+// countsOn says what shows that a host restarted while it was down, or that it did not: whether what it counts began anew.
+func (t *teller) countsOn(a packet.Addr, d *down) (anew, on string) {
+	var list []string
+	numbered := false
+	for n := range t.run.Numbered {
+		h := &t.run.Numbered[n]
+		if h.Host != a || len(t.run.Taps) > 1 {
+			continue
+		}
+		numbered = true
+		for _, k := range h.Anew {
+			if k.From <= d.owed && k.At >= d.to {
+				list = append(list, fmt.Sprintf("its IPv4 identifications begin anew, with %d in frame %d after %d in frame %d", k.Is, k.After, k.Was, k.Before))
+			}
+		}
+	}
+	was, is := t.qpnsAround(a, d)
+	switch {
+	case is.most == 0 || was.most == 0:
+	case is.most < was.least && len(list) > 0, is.most < was.least/muchLower && !numbered:
+		list = append(list, fmt.Sprintf("its queue pairs have lower numbers than before (%s, and %s before)", extentOf(is.least, is.most), extentOf(was.least, was.most)))
+	case is.least > was.most && len(list) == 0 && numbered:
+		return "", fmt.Sprintf("its IPv4 identifications and the numbers of its queue pairs count on (%s, and %s before)", extentOf(is.least, is.most), extentOf(was.least, was.most))
+	}
+	return strings.Join(list, "; "), ""
+}
+
+// qpnsAround are the queue pairs that a host used before it was down, and those that it used only after.
+func (t *teller) qpnsAround(a packet.Addr, d *down) (was, is qpns) {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		e := endOf(c, a)
+		if e == nil || !e.QPNKnown || e.QPN <= 1 || e.Packets == 0 {
+			continue
+		}
+		of := &was
+		if c.First >= d.to {
+			of = &is
+		}
+		if of.most == 0 {
+			of.least = e.QPN
+		}
+		*of = qpns{min(of.least, e.QPN), max(of.most, e.QPN)}
+	}
+	return was, is
+}
+
+// servesAgain says how long it took from when the peer of an incident was back until it served the hosts again: how long no program listened, and how long nobody asked.
+func (t *teller) servesAgain(i *Incident, d *down, list []Incident, merged map[*Incident]bool) {
+	var next *agent.Connection
+	hosts := append([]packet.Addr{i.Local.Addr}, i.Also...)
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		if far, with := farEnd(c, i.Peer.Addr); with && slices.Contains(hosts, far) && c.PairedBy == agent.ByCM && c.First > d.to && (next == nil || c.First < next.First) {
+			next = c
+		}
+	}
+	if next == nil {
+		return
+	}
+	said := fmt.Sprintf("%v was there again with %s", i.Peer.Addr, t.back(d))
+	first, last, n, service := t.unservedUntil(i.Peer.Addr, d.to, next.First)
+	if n == 0 {
+		i.fact("back", fmt.Sprintf("%s; the next connection began %s after that: with the reconnect delay of %s", said, span(next.First-d.to), next.Ends[0].Addr))
+		return
+	}
+	i.fact("back", fmt.Sprintf("%s; no program of it listened on %s until %s at least: it refused %s, from %s on (invalid service ID, reason 8); the next connection began %s after the last of these", said, service, t.offset(last), count(n, "REQ"), t.offset(first), span(next.First-last)))
+	i.fact("outage", fmt.Sprintf("%s until it was back, %s or more until a program listened, %s or less for the reconnect delay of the hosts", span(d.length()), span(last-d.to), span(next.First-last)))
+	for k := range list {
+		o := &list[k]
+		if o.Peer.Addr == i.Peer.Addr && slices.Contains(hosts, o.Local.Addr) && !merged[o] && o.follow(d, last) {
+			merged[o] = true
+			i.foundToo(o.Found)
+		}
+	}
+}
+
+// follow reports whether an incident is of CM, and follows from it that its peer was down, and then had no program that listens until a time.
+func (i *Incident) follow(d *down, until int64) bool {
+	return i.Kind == Rejected && i.Begin >= d.to && i.Begin <= until && i.unserviced || i.Kind == Ignored && i.Begin >= d.owed && i.Begin < d.to
+}
+
+// unservedUntil is when a host refused REQs between two times for a service that no program listened for, first and last, and how many.
+func (t *teller) unservedUntil(a packet.Addr, since, until int64) (first, last int64, n uint64, service string) {
+	of, order := t.unserviced()
+	for _, l := range order {
+		for _, f := range of[l] {
+			if l.host != a || f.Time < since || f.Time > until {
+				continue
+			}
+			if n == 0 || f.Time < first {
+				first = f.Time
+			}
+			n, last, service = n+1, max(last, f.Time), l.service
+		}
+	}
+	return first, last, n, service
+}
