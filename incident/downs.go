@@ -31,28 +31,42 @@ type owing struct {
 	ended bool // it was answered
 }
 
-// owingOf returns the requests that waited for a host while their requester retransmitted them, but those of queue pairs that lose so many packets that each may have been lost by chance.
+// owingOf returns the requests that waited for a host while their requester retransmitted them.
 func (t *teller) owingOf(a packet.Addr) (list []owing) {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		for e := range c.Ends {
-			x := &c.Ends[e]
-			if x.Trouble == nil || c.Ends[1-e].Addr != a || x.Addr == a {
-				continue
-			}
-			k := x.Trouble.Settled(x.Stalled)
-			chance := k.Sum.Rounds[qp.SequenceAsked] >= manyLosses
-			for j := range k.Longest {
-				if s := &k.Longest[j]; interrupts(s) && s.Total() > 0 && s.Ended != 0 && !s.AnswerLost && !s.Late && (!chance || s.Total() > fewRounds) {
-					list = append(list, owing{*s, c, true})
-				}
-			}
-			if s := &k.Now; x.Stalled && s.NAKs == 0 && s.Total() > 0 && s.Rounds[qp.SequenceAsked] == 0 {
-				list = append(list, owing{*s, c, false})
+			if c.Ends[e].Trouble != nil && c.Ends[1-e].Addr == a && c.Ends[e].Addr != a {
+				list = append(list, owingOn(c, e)...)
 			}
 		}
 	}
 	return list
+}
+
+// owingOn returns those of end from of a connection: of one that loses so many packets that each may have been lost by chance, those with more rounds.
+func owingOn(c *agent.Connection, from int) (list []owing) {
+	x := &c.Ends[from]
+	k := x.Trouble.Settled(x.Stalled)
+	chance := k.Sum.Rounds[qp.SequenceAsked] >= manyLosses
+	for j := range k.Longest {
+		if s := &k.Longest[j]; interrupts(s) && s.Total() > 0 && s.Ended != 0 && !s.AnswerLost && !s.Late && (!chance || s.Total() > fewRounds) {
+			list = append(list, owing{*s, c, true})
+		}
+	}
+	if s := &k.Now; x.Stalled && s.NAKs == 0 && s.Total() > 0 && s.Rounds[qp.SequenceAsked] == 0 {
+		list = append(list, owing{*s, c, false})
+	}
+	return list
+}
+
+// all reports whether a request was retransmitted in a silence, first and last, and not answered before its end.
+func (k *owing) all(s *timing.Silence) bool {
+	until := k.Last + 1
+	if k.ended {
+		until = k.Ended
+	}
+	return k.Since >= s.From-interruption && k.Begun >= s.From && k.Begun < s.To && (until >= s.To) == k.ended
 }
 
 // seenOf returns when the capture holds a frame of a host beside those of its connections: of ARP, LLDP and management, in order.
@@ -97,7 +111,7 @@ func (t *teller) down(a packet.Addr, s *timing.Silence, waited []owing, seen []a
 	rounds, on, until := uint64(0), map[*agent.Connection]bool{}, int64(0)
 	for n := range waited {
 		k := &waited[n]
-		if k.Since < s.From-interruption || k.Begun >= s.To || k.Begun < s.From || (k.ended && k.Ended < s.To) || (!k.ended && k.Last >= s.To) {
+		if !k.all(s) {
 			continue
 		}
 		if since := max(k.Since, s.From); d.owed == 0 || since < d.owed {

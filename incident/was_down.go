@@ -36,48 +36,53 @@ func (i *Incident) in(d *down) bool {
 
 // wasDown tells of the times in which the peer of an incident was down, where it was, with incident i, and has it tell of those of a list that fell into them.
 func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool) {
-	var downs []down
-	var of []*Incident
-	own, survived := -1, false
-	for _, d := range t.downs(i.Peer.Addr) {
-		told := false
-		for n := range list {
-			o := &list[n]
-			if !o.lostPeer() || o.Peer.Addr != i.Peer.Addr || !o.in(&d) {
-				continue
-			}
-			told = true
-			if o == i && own < 0 {
-				own = len(downs)
-			} else if o != i && !slices.Contains(of, o) {
-				of = append(of, o)
-			}
-		}
-		if told {
-			downs, survived = append(downs, d), survived || d.survived
-		}
-	}
+	downs, of, own := t.downsIn(i, list)
 	if own < 0 {
 		return
 	}
-	anew, _ := t.countsOn(i.Peer.Addr, &downs[own])
+	d := &downs[own]
+	once := i.Kind == Unanswered && !i.outlasted && d.to != 0
+	anew, _ := t.countsOn(i.Peer.Addr, d)
+	survived := slices.ContainsFunc(downs, func(d down) bool { return d.survived })
 	switch {
-	case anew != "" && i.Kind == Unanswered && !i.outlasted && downs[own].to != 0:
-		t.wasGone(i, &downs[own])
+	case once && (anew != "" || len(downs) == 1 || !survived):
+		t.wasGone(i, d)
 	case len(downs) > 1 && survived:
 		for _, o := range of {
 			merged[o] = true
 			i.joinDown(o)
 		}
 		t.flaps(i, downs, own)
-	case len(downs) > 1 || i.Kind != Unanswered || i.outlasted || downs[0].to == 0:
-		return
 	default:
-		t.wasGone(i, &downs[0])
+		return
 	}
-	if d := &downs[own]; i.Kind == Unanswered && d.to != 0 {
+	if i.Kind == Unanswered && d.to != 0 {
 		t.servesAgain(i, d, list, merged)
 	}
+}
+
+// downsIn returns the times in which the peer of an incident was down into which incidents of a list fell, the others of these, and the number of the time of incident i; -1: it fell into none.
+func (t *teller) downsIn(i *Incident, list []Incident) (downs []down, of []*Incident, own int) {
+	own = -1
+	for _, d := range t.downs(i.Peer.Addr) {
+		told := false
+		for n := range list {
+			o := &list[n]
+			switch {
+			case !o.lostPeer() || o.Peer.Addr != i.Peer.Addr || !o.in(&d):
+				continue
+			case o != i && !slices.Contains(of, o):
+				of = append(of, o)
+			case o == i && own < 0:
+				own = len(downs)
+			}
+			told = true
+		}
+		if told {
+			downs = append(downs, d)
+		}
+	}
+	return downs, of, own
 }
 
 // joinDown has an incident tell of another in which hosts lost the same peer, or waited for it.
