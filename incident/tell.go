@@ -56,6 +56,7 @@ func Of(r *agent.Result) []Incident {
 	list = overtakings(shortages(oneFault(list)))
 	alsoSized(list)
 	stoppedAtOnce(list)
+	t.crossedHalves(list)
 	return capturesFirst(list)
 }
 
