@@ -35,6 +35,29 @@ errors:
 	}
 }
 
+// TestNextWorked: where requests were answered on the next connection before one was not, that is told; not where the first was not.
+func TestNextWorked(t *testing.T) {
+	const scene = `
+about: a connection that nothing answers any more, and another after it
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {timeout: 12, retry_cnt: 3}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}, a3: {hca: a, peer: b3}, b3: {hca: b, peer: a3}}
+work:
+  - {qp: a3, op: write, length: 100, repeat: 60, every: 20ms}
+  - {qp: a1, op: write, length: 100, repeat: 2, every: 5ms}
+  - {qp: a2, op: write, length: 100, at: 700ms, repeat: 20, every: 1ms}
+taps: [middle]
+errors:
+  - {do: drop, from: a, psn: 0x100001, count: all, where: after}
+`
+	const worked = ", on which 19 messages were answered, and then a request was never answered either"
+	for psn, want := range map[string]bool{"0x300013": true, "0x300000": false} {
+		if got := happened(t, frames(t, scene+"  - {do: drop, from: a, psn: "+psn+", count: all, where: after}\n"), agent.Options{}); !strings.Contains(got, "began another connection") || strings.Contains(got, worked) != want || strings.Contains(got, ", on which a request was never") == want {
+			t.Errorf("%s: %s", psn, got)
+		}
+	}
+}
+
 // TestLossesBeside: a request that was lost twice on a path that loses many packets may have been lost each time; not one that was lost more often, or on a path that loses nothing else.
 func TestLossesBeside(t *testing.T) {
 	const scene = `

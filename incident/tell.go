@@ -2,6 +2,7 @@ package incident
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
@@ -57,6 +58,7 @@ func Of(r *agent.Result) []Incident {
 	alsoSized(list)
 	stoppedAtOnce(list)
 	t.crossedHalves(list)
+	t.whenNamed(list)
 	return capturesFirst(list)
 }
 
@@ -195,6 +197,7 @@ func (t *teller) tell(i *Incident, what string) {
 // tellAs is tell as one of a group.
 func (t *teller) tellAs(i *Incident, g group) {
 	was, newest := t.groups[g], [2]Party{i.Local, i.Peer}
+	i.own = i.Begin
 	if was == nil {
 		i.newest = newest
 		t.groups[g] = i
@@ -241,6 +244,17 @@ func (t *teller) sorted() []Incident {
 	}
 	slices.SortStableFunc(out, func(a, b Incident) int { return order(&a, &b) })
 	return out
+}
+
+// whenNamed says of incidents that tell of several connections when the request began that they name, where others had begun before.
+func (t *teller) whenNamed(list []Incident) {
+	for n := range list {
+		i := &list[n]
+		k := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "request" })
+		if k >= 0 && t.timed() && i.own-i.Begin >= int64(time.Millisecond) {
+			i.Facts[k].Text += fmt.Sprintf(", which began %s after the first of all that is told here, at %s", span(i.own-i.Begin), t.offset(i.own))
+		}
+	}
 }
 
 // rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed or met congestion, congestion for which nothing was lost comes after these, and requests that were sent after a DREQ, or to a queue pair that had failed before, come after others that are not answered, and refusals of a client that was accepted soon after come last. Commands that were slow are among interruptions, by their time.

@@ -304,14 +304,13 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	if next.PairedBy == agent.ByCM {
 		asked = fmt.Sprintf(", for which %v asked (REQ)", next.Ends[0].Addr)
 	}
-	failed := ""
-	switch {
-	case i.Kind == NeverAnswered && neverAnswered(next):
+	failed, worked := "", false
+	if i.Kind == NeverAnswered && neverAnswered(next) {
 		failed = ", which was never answered either"
-	case next.Ends[0].Stalled && next.Ends[0].Addr == i.Local.Addr, next.Ends[1].Stalled && next.Ends[1].Addr == i.Local.Addr:
-		failed = ", on which a request was never answered either"
+	} else if e := endOf(next, i.Local.Addr); e != nil && e.Stalled {
+		failed, worked = failedToo(e)
 	}
-	if failed == "" && next.First > k.Last && next.Ends[0].Packets > 0 && next.Ends[1].Packets > 0 { // it goes on there
+	if (failed == "" || worked) && next.First > k.Last && next.Ends[0].Packets > 0 && next.Ends[1].Packets > 0 { // it goes on there
 		i.End, i.Ongoing, i.Lost = next.First, false, time.Duration(next.First-k.Since)
 	}
 	to := ""
@@ -324,6 +323,18 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 		return
 	}
 	i.fact("then", fmt.Sprintf("the same hosts began another connection%s%s, in frame %d%s%s", to, later, next.FirstFrame, asked, failed))
+}
+
+// failedToo says what became of a requester on the next connection, on which a request waits too, and whether others were answered there before.
+func failedToo(e *agent.End) (failed string, worked bool) {
+	what, n := "a request was never answered either", e.Messages-min(e.Messages, uint64(e.Open))
+	if e.Trouble != nil && e.Trouble.Now.NAKs > 0 {
+		what = "a request was refused until it gave up, too (RNR NAK)"
+	}
+	if n < usualSent {
+		return ", on which " + what, false
+	}
+	return fmt.Sprintf(", on which %s were answered, and then %s", count(n, "message"), what), true
 }
 
 // endOf is the end of a connection that a host has; nil: none, or both.
