@@ -69,7 +69,7 @@ func (t *teller) tellCrossed(x *crossed) {
 		i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "begin" })
 		i.Facts = slices.Insert(i.Facts, 0,
 			Fact{"halves", fmt.Sprintf("%v to %v from %s on, in frame %d; %v to %v from %s on, in frame %d%s", &x.away.Local, &x.away.Peer, t.offset(x.away.Begin), x.away.Frames[0], &x.back.Local, &x.back.Peer, t.offset(x.back.Begin), x.back.Frames[0], t.nearOthers(x))},
-			Fact{"not known", fmt.Sprintf("whether %v announced the address %v, or %v took it for another: that exchange is not in the capture, and packets of RC do not tell the queue pair that they come from", b, other, a)})
+			Fact{"unknown", fmt.Sprintf("whether %v announced the address %v, or %v took it for another: that exchange is not in the capture, and packets of RC do not tell the queue pair that they come from", b, other, a)})
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a GID of another port of the host of %v that %v was given (its index, or another adapter): what %v sends goes to where no such queue pair is, and what comes from %v has not the source address that its queue pair expects, and is dropped without an answer", b, a, a, b))
 		i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("which GID %v announced for this connection, and which %v used: the GID index and adapter of both (show_gids; NCCL_IB_GID_INDEX, NCCL_IB_HCA, UCX_NET_DEVICES), and the order of the adapters", b, a))
 	}

@@ -56,6 +56,9 @@ func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool
 	default:
 		return
 	}
+	for n := range list {
+		list[n].lostInDown(i.Peer.Addr, downs)
+	}
 	if i.Kind == Unanswered && d.to != 0 {
 		t.servesAgain(i, d, list, merged)
 	}
@@ -98,6 +101,16 @@ func (i *Incident) joinDown(o *Incident) {
 	i.foundToo(o.Found)
 	i.Connections = max(i.Connections, o.Connections)
 	i.Begin, i.End, i.Ongoing = min(i.Begin, o.Begin), max(i.End, o.End), i.Ongoing || o.Ongoing
+}
+
+// lostInDown has losses of a host while it was down, or when it was back, fit that.
+func (i *Incident) lostInDown(a packet.Addr, downs []down) {
+	if i.Kind != Loss && i.Kind != Retransmitting || i.Peer.Addr != a && i.Local.Addr != a {
+		return
+	}
+	if slices.ContainsFunc(downs, func(d down) bool { return i.End >= d.owed && (i.Begin <= d.to+aftermath || d.to == 0) }) {
+		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("that %v was down or cut off, see there: what was sent to it then, or on its way, is retransmitted", a))
+	}
 }
 
 // flaps tells that the peer of an incident was down several times, one of which, by its number in the list, is that of the incident.
@@ -149,7 +162,7 @@ func (t *teller) wasGone(i *Incident, d *down) {
 		i.FitsWith[len(i.FitsWith)-1] = fmt.Sprintf("%v, or its adapter, that crashed, lost power or was reset, and started again", peer)
 		i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("why %v stopped: its console, and its log of the time before (panic, power, watchdog)", peer))
 	} else if on != "" {
-		i.fact("no restart", on)
+		i.fact("restart", on)
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == restarts || f == wentDown(peer) })
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a link of %v or its switch port, that was down for that long, or the host itself, that stopped", peer))
 	}
@@ -187,7 +200,7 @@ func (t *teller) countsOn(a packet.Addr, d *down) (anew, on string) {
 	case is.most < was.least && len(list) > 0, is.most < was.least/muchLower && !numbered:
 		list = append(list, fmt.Sprintf("its queue pairs have lower numbers than before (%s, and %s before)", extentOf(is.least, is.most), extentOf(was.least, was.most)))
 	case is.least > was.most && len(list) == 0 && numbered:
-		return "", fmt.Sprintf("its IPv4 identifications and the numbers of its queue pairs count on (%s, and %s before)", extentOf(is.least, is.most), extentOf(was.least, was.most))
+		return "", fmt.Sprintf("nothing shows one: its IPv4 identifications and the numbers of its queue pairs count on (%s, and %s before)", extentOf(is.least, is.most), extentOf(was.least, was.most))
 	}
 	return strings.Join(list, "; "), ""
 }

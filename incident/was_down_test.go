@@ -38,7 +38,7 @@ func TestServesAgain(t *testing.T) {
 		delay  = back + "the next connection began 10s after that: with the reconnect delay of 10.0.0.1"
 		listen = back + "no program of it listened on TCP port 987 until +15.000 s at least: it refused 2 REQs, from +12.000 s on (invalid service ID, reason 8); the next connection began 4s after the last of these"
 		outage = "outage: 6s until it was back, 6s or more until a program listened, 4s or less for the reconnect delay of the hosts"
-		on     = "no restart: its IPv4 identifications and the numbers of its queue pairs count on (0x000102, and 0x000101 before)"
+		on     = "restart: nothing shows one: its IPv4 identifications and the numbers of its queue pairs count on (0x000102, and 0x000101 before)"
 	)
 	for _, k := range []struct {
 		name      string
@@ -52,7 +52,7 @@ func TestServesAgain(t *testing.T) {
 			refusal(r, mad.RejInvalidService, 15000)
 		}, []string{listen, outage}, nil, 1},
 		{"refused for another reason", func(r *agent.Result) { refusal(r, mad.RejConsumer, 12000) }, []string{delay}, []string{"outage: ", "no program"}, 2},
-		{"counts on", func(r *agent.Result) { r.Numbered = []agent.Numbering{{Host: host(1), Steps: 999}} }, []string{delay, on}, []string{"\nrestart: ", "restarted"}, 1},
+		{"counts on", func(r *agent.Result) { r.Numbered = []agent.Numbering{{Host: host(1), Steps: 999}} }, []string{delay, on}, []string{"restarted"}, 1},
 		{"counts anew, by its queue pairs", func(r *agent.Result) { r.Connections[1].Ends[0].QPN = 0x12 }, []string{
 			"when it had restarted, while", "restart: its queue pairs have lower numbers than before (0x000012, and 0x000101 before)",
 		}, nil, 1},
@@ -89,6 +89,65 @@ func TestServesAgain(t *testing.T) {
 			if strings.Contains(got.String(), not) {
 				t.Errorf("%s: %s\nand not %q", k.name, got.String(), not)
 			}
+		}
+	}
+}
+
+// TestWaitedAgain: times that retries outlasted are one incident where the host was silent in each while others went on; not where nobody shows to have gone on, or it was seen meanwhile.
+func TestWaitedAgain(t *testing.T) {
+	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
+	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	for _, k := range []struct {
+		name      string
+		set       func(r *agent.Result)
+		incidents int
+		want      string
+	}{
+		{"while others went on", func(*agent.Result) {}, 1, "10.0.0.1 was down or cut off twice, while 10.0.0.3 and 10.0.0.4 went on: 990ms from +1.010 s on and 490ms from +5.010 s on. The 1st time: Nothing that 10.0.0.2"},
+		{"nobody goes on", func(r *agent.Result) { r.Connections = r.Connections[:1] }, 2, "Nothing that 10.0.0.2"},
+		{"it was seen", func(r *agent.Result) { r.Signs = []agent.Sign{{Host: host(1), At: at(5020), Frame: 5020}} }, 2, "Nothing that 10.0.0.2"},
+		{"no other time", func(r *agent.Result) { r.Connections[0].Ends[1].Trouble.Longest[1] = qp.Stall{} }, 1, "Nothing that 10.0.0.2"},
+	} {
+		r := &agent.Result{RDMA: 8000, Packets: 8000, First: at(0), Last: at(30000), Taps: make([]fabricagent.Tap, 1)}
+		for n := range byte(2) {
+			c := agent.Connection{Service: packet.RC, First: at(1), FirstFrame: uint64(1 + n), Timing: &timing.Connection{}}
+			for e := range c.Ends {
+				c.Ends[e] = agent.End{Addr: host(1 + 2*n + byte(e)), QPN: 16, QPNKnown: true, Packets: 1000, Messages: 500, Last: at(29000)}
+				c.Timing.Ends[e].Active = timing.Activity{First: at(1), Last: at(29000)}
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		r.Connections[0].Timing.Ends[0].Active.Silences = []timing.Silence{{From: at(1000), To: at(2000), Frames: [2]uint64{100, 200}}, {From: at(5000), To: at(5500), Frames: [2]uint64{500, 550}}}
+		x := &qp.Trouble{}
+		for n, until := range []int64{2000, 5500} {
+			x.Longest[n] = qp.Stall{Since: at([]int64{1010, 5010}[n]), Begun: at([]int64{1100, 5100}[n]), Last: at(until - 1), Ended: at(until)}
+			x.Longest[n].Rounds[qp.TimerExpired] = 3
+		}
+		r.Connections[0].Ends[1].Trouble = x
+		k.set(r)
+		list := Of(r)
+		if len(list) != k.incidents || !strings.HasPrefix(list[0].What, k.want) || strings.Contains(list[0].What, "cut off") && list[0].End < at(5500) {
+			t.Errorf("%s: %+v", k.name, list)
+		}
+	}
+}
+
+// TestLostInDown: losses of a host that was down fit that; not those that were over before, or of others.
+func TestLostInDown(t *testing.T) {
+	a, b, c := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2}), packet.IPv4Addr([]byte{10, 0, 0, 3})
+	downs := []down{{owed: 1000, to: 2000}}
+	for _, k := range []struct {
+		i    Incident
+		want bool
+	}{
+		{Incident{Kind: Loss, Local: Party{Addr: b}, Peer: Party{Addr: a}, Begin: 1500, End: 1600}, true},
+		{Incident{Kind: Retransmitting, Local: Party{Addr: a}, Peer: Party{Addr: b}, Begin: 2500, End: 2600}, true},
+		{Incident{Kind: Loss, Local: Party{Addr: b}, Peer: Party{Addr: a}, Begin: 500, End: 600}, false},
+		{Incident{Kind: Loss, Local: Party{Addr: b}, Peer: Party{Addr: c}, Begin: 1500, End: 1600}, false},
+		{Incident{Kind: Congestion, Local: Party{Addr: b}, Peer: Party{Addr: a}, Begin: 1500, End: 1600}, false},
+	} {
+		if k.i.lostInDown(a, downs); (len(k.i.FitsWith) == 1 && strings.Contains(k.i.FitsWith[0], "10.0.0.1 was down")) != k.want {
+			t.Errorf("%+v", k.i)
 		}
 	}
 }
