@@ -50,7 +50,7 @@ func owingOn(c *agent.Connection, from int) (list []owing) {
 	k := x.Trouble.Settled(x.Stalled)
 	chance := k.Sum.Rounds[qp.SequenceAsked] >= manyLosses
 	for j := range k.Longest {
-		if s := &k.Longest[j]; interrupts(s) && s.Total() > 0 && s.Ended != 0 && !s.AnswerLost && !s.Late && (!chance || s.Total() > fewRounds) {
+		if s := &k.Longest[j]; interrupts(s) && s.Total() > 0 && s.Ended != 0 && !s.AnswerLost && !s.Late && !heldBack(s) && (!chance || s.Total() > fewRounds) {
 			list = append(list, owing{*s, c, true})
 		}
 	}
@@ -130,6 +130,9 @@ func (t *teller) down(a packet.Addr, s *timing.Silence, waited []owing, seen []a
 	}
 	if within.Length() < interruption || 2*within.Length() < within.To-d.from {
 		return d, false
+	}
+	if slices.ContainsFunc(t.run.Echoes, func(o agent.Echo) bool { return o.Addr == a && o.First < within.To && o.Last > d.owed }) {
+		return d, false // it may have answered pings meanwhile
 	}
 	d.went = t.wentOnBeside(a, packet.Addr{}, &within)
 	return d, len(d.went) > 0

@@ -31,7 +31,7 @@ func TestFlaps(t *testing.T) {
 	}
 	const (
 		said = "10.0.0.1 was down or cut off twice, while 10.0.0.2 and 10.0.0.3 went on: 490ms from +1.010 s on and 16s from +3.000 s on. The 2nd time: 10.0.0.2 QP 0x101 sent"
-		gone = "Nothing of 10.0.0.1 is in the capture for 16s, until +19.000 s, "
+		gone = "The capture holds no RDMA packet, ARP or LLDP of 10.0.0.1 for 16s, until +19.000 s, "
 		link = "a link of 10.0.0.1 or on the way to it, or its switch port, that fails and comes back again and again"
 		anew = "10.0.0.1, or its adapter, that crashed, lost power or was reset, and started again"
 	)

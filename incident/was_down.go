@@ -166,7 +166,7 @@ func (t *teller) wasGone(i *Incident, d *down) {
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == restarts || f == wentDown(peer) })
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a link of %v or its switch port, that was down for that long, or the host itself, that stopped", peer))
 	}
-	i.What = fmt.Sprintf("Nothing of %v is in the capture for %s, until %s%s, while %s went on. %s", peer, span(d.to-d.from), t.offset(d.to), restarted, someOf(d.went), capitalized(i.What))
+	i.What = fmt.Sprintf("The capture holds no RDMA packet, ARP or LLDP of %v for %s, until %s%s, while %s went on. %s", peer, span(d.to-d.from), t.offset(d.to), restarted, someOf(d.went), capitalized(i.What))
 	if len(t.run.Taps) == 1 {
 		i.show(d.before, d.after)
 	}

@@ -106,6 +106,10 @@ func TestWaitedAgain(t *testing.T) {
 		{"while others went on", func(*agent.Result) {}, 1, "10.0.0.1 was down or cut off twice, while 10.0.0.3 and 10.0.0.4 went on: 990ms from +1.010 s on and 490ms from +5.010 s on. The 1st time: Nothing that 10.0.0.2"},
 		{"nobody goes on", func(r *agent.Result) { r.Connections = r.Connections[:1] }, 2, "Nothing that 10.0.0.2"},
 		{"it was seen", func(r *agent.Result) { r.Signs = []agent.Sign{{Host: host(1), At: at(5020), Frame: 5020}} }, 2, "Nothing that 10.0.0.2"},
+		{"it may have answered pings", func(r *agent.Result) {
+			r.Echoes = []agent.Echo{{Addr: host(1), Replies: 9, First: at(1), Last: at(5300)}}
+		}, 2, "Nothing that 10.0.0.2"},
+		{"answered late", func(r *agent.Result) { r.Connections[0].Ends[1].Trouble.Longest[1].Last = at(5400) }, 2, ""},
 		{"no other time", func(r *agent.Result) { r.Connections[0].Ends[1].Trouble.Longest[1] = qp.Stall{} }, 1, "Nothing that 10.0.0.2"},
 	} {
 		r := &agent.Result{RDMA: 8000, Packets: 8000, First: at(0), Last: at(30000), Taps: make([]fabricagent.Tap, 1)}
