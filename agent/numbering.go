@@ -20,8 +20,8 @@ const (
 	mostNumbered, mostHoles = 1024, 512
 	// farthest is how far ahead a number is at most: one that is farther is earlier.
 	farthest = 1 << 15
-	// lowest is below which a number is one of a counter that began anew, where it is as far from the one before, and comes restTime after it or later. mostAnew is how many of these are kept.
-	lowest, restTime, mostAnew = 64, int64(time.Second), 8
+	// lowest is below which a number is one of a counter that began again, where it is as far from the one before, and comes restTime after it or later. mostRestarts is how many of these are kept.
+	lowest, restTime, mostRestarts = 64, int64(time.Second), 8
 	// lateHoles is among how many of the newest holes a number is looked for that comes late, and widestLate how many numbers such a hole has at most.
 	lateHoles, widestLate = 16, 64
 )
@@ -30,16 +30,16 @@ const (
 type Numbering struct {
 	Host       packet.Addr
 	Tap        uint16
-	Steps      uint64   // packets with the number after that of the one before
-	Reads      bool     // it sent READs, which take more PSNs than packets
-	Holes      []Hole   // in the order of frames, the first so many
-	Late       uint64   // packets that came after those with later numbers: then each hole was filled by such
-	LateFrames []uint64 // frames of these, the first so many
-	Anew       []Anew   // when the counter began anew, the first so many
+	Steps      uint64    // packets with the number after that of the one before
+	Reads      bool      // it sent READs, which take more PSNs than packets
+	Holes      []Hole    // in the order of frames, the first so many
+	Late       uint64    // packets that came after those with later numbers: then each hole was filled by such
+	LateFrames []uint64  // frames of these, the first so many
+	Restarts   []Restart // when the counter began again, the first so many
 }
 
-// Anew is that a counter began anew: the packet after a long time without any has a low number, far from that before.
-type Anew struct {
+// Restart is that a counter began again at a low number: the packet after a long time without any has a low number, far from that before.
+type Restart struct {
 	Was, Is       uint16
 	Before, After uint64 // frames of the two packets
 	From, At      int64  // times of these, nanoseconds since the Unix epoch
@@ -141,7 +141,7 @@ func (h *counting) take(f *fabricagent.Frame, id uint16) {
 	case d == 1:
 		h.Steps++
 	case id < lowest && d >= lowest && f.Time-h.time >= restTime && -d >= lowest:
-		h.anew(f, id)
+		h.restart(f, id)
 		d = 0
 	case d == 0 || d >= farthest:
 		if !h.fill(h.id-uint64(-d), f.Number) {
@@ -161,17 +161,17 @@ func (h *counting) take(f *fabricagent.Frame, id uint16) {
 	h.id, h.frame, h.time = h.id+uint64(d), f.Number, f.Time
 }
 
-// anew takes a frame with a number at which the counter of the host begins anew.
-func (h *counting) anew(f *fabricagent.Frame, id uint16) {
-	if len(h.Anew) < mostAnew {
-		h.Anew = append(h.Anew, Anew{Was: uint16(h.id), Is: id, Before: h.frame, After: f.Number, From: h.time, At: f.Time})
+// restart takes a frame with a number at which the counter of the host begins again.
+func (h *counting) restart(f *fabricagent.Frame, id uint16) {
+	if len(h.Restarts) < mostRestarts {
+		h.Restarts = append(h.Restarts, Restart{Was: uint16(h.id), Is: id, Before: h.frame, After: f.Number, From: h.time, At: f.Time})
 	}
 	h.id = (h.id>>16+1)<<16 + uint64(id)
 }
 
 // leave follows the host no further: no one counter numbers its packets.
 func (h *counting) leave() {
-	h.apart, h.Holes, h.filled, h.LateFrames, h.Anew = true, nil, nil, nil, nil
+	h.apart, h.Holes, h.filled, h.LateFrames, h.Restarts = true, nil, nil, nil, nil
 }
 
 // fill takes a number that comes late, with a frame. It reports whether that was missing.

@@ -102,13 +102,13 @@ func TestLateOrder(t *testing.T) {
 	}
 }
 
-// TestAnew: a counter that goes on with a low number, far from that before, after a second or more without a packet began anew; not one that wraps around, or goes on at once: that host has no one counter.
-func TestAnew(t *testing.T) {
+// TestCounterRestarts: a counter that goes on with a low number, far from that before, after a second or more without a packet began again; not one that wraps around, or goes on at once: that host has no one counter.
+func TestCounterRestarts(t *testing.T) {
 	for _, k := range []struct {
-		name         string
-		was, is      uint16
-		gap          time.Duration
-		counts, anew bool
+		name          string
+		was, is       uint16
+		gap           time.Duration
+		counts, again bool
 	}{
 		{"after a second", 5027, 4, time.Second, true, true},
 		{"from the upper half", 60000, 4, time.Second, true, true},
@@ -126,7 +126,7 @@ func TestAnew(t *testing.T) {
 			}
 			h.take(f, id)
 		}
-		if h.counts() != k.counts || (len(h.Anew) == 1) != k.anew || k.anew && (h.Anew[0].Was != k.was || h.Anew[0].Is != k.is || h.Anew[0].After != 301 || len(h.Holes) > 0) {
+		if h.counts() != k.counts || (len(h.Restarts) == 1) != k.again || k.again && (h.Restarts[0].Was != k.was || h.Restarts[0].Is != k.is || h.Restarts[0].After != 301 || len(h.Holes) > 0) {
 			t.Errorf("%s: counts %v, %+v", k.name, h.counts(), h.Numbering)
 		}
 	}

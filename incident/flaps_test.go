@@ -30,13 +30,14 @@ func TestFlaps(t *testing.T) {
 		return c
 	}
 	const (
-		said = "10.0.0.1 was down or cut off twice, while 10.0.0.2 and 10.0.0.3 went on: 490ms from +1.010 s on and 16s from +3.000 s on. The 2nd time: 10.0.0.2 QP 0x101 sent"
-		gone = "The capture holds no RDMA packet, ARP or LLDP of 10.0.0.1 for 16s, until +19.000 s, "
-		link = "a link of 10.0.0.1 or on the way to it, or its switch port, that fails and comes back again and again"
-		anew = "10.0.0.1, or its adapter, that crashed, lost power or was reset, and started again"
+		said      = "10.0.0.1 was down or cut off twice, while 10.0.0.2 and 10.0.0.3 went on: 490ms from +1.010 s on and 16s from +3.000 s on. The 2nd time: 10.0.0.2 QP 0x101 sent"
+		gone      = "10.0.0.1 was down or cut off for 16s"
+		meanwhile = " at +19.000 s: the capture holds no RDMA packet, ARP or LLDP of it meanwhile, while 10.0.0.2 and 10.0.0.3 went on. 10.0.0.2 QP"
+		link      = "a link of 10.0.0.1 or on the way to it, or its switch port, that fails and comes back again and again"
+		back      = "10.0.0.1, or its adapter, that crashed, lost power or was reset, and started again"
 	)
 	numbered := func(r *agent.Result) {
-		r.Numbered = []agent.Numbering{{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), Steps: 999, Anew: []agent.Anew{{Was: 999, Is: 1, From: at(2999), At: at(19001)}}}}
+		r.Numbered = []agent.Numbering{{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), Steps: 999, Restarts: []agent.Restart{{Was: 999, Is: 1, From: at(2999), At: at(19001)}}}}
 	}
 	for _, k := range []struct {
 		name            string
@@ -46,12 +47,12 @@ func TestFlaps(t *testing.T) {
 		want, fit       string
 	}{
 		{"twice", []int64{1000, 1500}, nil, 3, nil, said, link},
-		{"once", nil, nil, 0, nil, gone + "while", restarts},
-		{"nothing was owed before", []int64{1000, 1500}, nil, 0, nil, gone + "while", restarts},
-		{"one request was lost before", []int64{1000, 1500}, nil, 1, nil, gone + "while", restarts},
+		{"once", nil, nil, 0, nil, gone + ", and was back," + meanwhile, restarts},
+		{"nothing was owed before", []int64{1000, 1500}, nil, 0, nil, gone + ", and was back," + meanwhile, restarts},
+		{"one request was lost before", []int64{1000, 1500}, nil, 1, nil, gone + ", and was back," + meanwhile, restarts},
 		{"the other was silent too", []int64{1000, 1500}, []int64{1000, 1500, 2950, 18000}, 3, nil, "10.0.0.2 QP 0x101 sent", restarts},
 		{"soon after one", []int64{1000, 1500, 1600, 1800}, nil, 3, nil, said, link},
-		{"and restarted", []int64{1000, 1500}, nil, 3, numbered, gone + "when it had restarted, while", anew},
+		{"and restarted", []int64{1000, 1500}, nil, 3, numbered, gone + " and had restarted when it was back," + meanwhile, back},
 		{"a sign of it", []int64{1000, 1500}, nil, 3, func(r *agent.Result) {
 			r.Signs = []agent.Sign{{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), At: at(9000), Frame: 9000, LLDP: true}}
 		}, strings.Replace(said, "16s from", "6s from", 1), link},

@@ -26,7 +26,7 @@ func (t *teller) lostMany(i *Incident, lost, held uint64) {
 	i.Next = append(i.Next, "the counters of the adapters, for what the network loses (out_of_sequence, packet_seq_err, local_ack_timeout_err)")
 }
 
-// noneRetransmitted reports whether no reliable connection shows that anything was asked for or sent again, and there is one.
+// noneRetransmitted reports whether no reliable connection shows that anything was asked for once more or retransmitted, and there is one.
 func (t *teller) noneRetransmitted() (none bool) {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
@@ -43,7 +43,7 @@ func (t *teller) noneRetransmitted() (none bool) {
 	return none
 }
 
-// capturesFirst has what tells of a capture that lost many packets come before what is no failure that a capture shows which has lost some, and tell in a line of what such holes make alone: answers, and ends of messages, that nobody asked for again.
+// capturesFirst has what tells of a capture that lost many packets come before what is no failure that a capture shows which has lost some, and tell in a line of what only such holes make: answers, and ends of messages, that nobody asked for again.
 func capturesFirst(list []Incident) []Incident {
 	n := slices.IndexFunc(list, func(i Incident) bool { return i.lostMany })
 	if n < 0 {

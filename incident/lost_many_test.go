@@ -12,7 +12,7 @@ import (
 	"ibwitness/qp"
 )
 
-// TestLostMany: a capture that lost a twentieth or more of what was sent comes first, says which part that is, that nothing shows the network to have lost any, where that is so, and, in a line, what such holes alone make; one
+// TestLostMany: a capture that lost a twentieth or more of what was sent comes first, says which part that is, that nothing shows the network to have lost any, where that is so, and, in a line, what only such holes make; one
 // that lost fewer comes after what it lacks.
 func TestLostMany(t *testing.T) {
 	// without leaves out some of the frames, and has the last answer missing for two seconds.

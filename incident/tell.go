@@ -251,7 +251,7 @@ func (t *teller) whenNamed(list []Incident) {
 	for n := range list {
 		i := &list[n]
 		k := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "request" })
-		if k >= 0 && t.timed() && i.own-i.Begin >= int64(time.Millisecond) {
+		if k >= 0 && t.timed() && i.own-i.Begin >= interruption {
 			i.Facts[k].Text += fmt.Sprintf(", which began %s after the first of all that is told here, at %s", span(i.own-i.Begin), t.offset(i.own))
 		}
 	}

@@ -73,11 +73,11 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		t.silentMeanwhile(i, k)
 	case t.hosts[i.Peer.Addr].connections > 1:
 		i.FitsWith = append(i.FitsWith, wentDown(i.Peer.Addr), pathFails)
-		i.Next = append(i.Next, "the link and dmesg of "+peer+", and the switch ports between", reached(peer))
+		i.Next = append(i.Next, linkOf(peer), reached(peer))
 	default:
 		i.FitsWith = append(i.FitsWith, "a process on "+peer+" that was killed or gave up, so that its queue pair is gone", "a host, adapter or link of "+peer+" that went down, or a path that fails: "+
 			"as "+peer+" had nothing else to send here, the capture does not tell which")
-		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "the link and dmesg of "+peer+", and the switch ports between")
+		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", linkOf(peer))
 	}
 	if n := t.lossesBeside(c, k); n > 0 {
 		sent, least := rounds(k)
@@ -183,4 +183,9 @@ func (t *teller) responseLost(i *Incident, c *agent.Connection, from int, k *qp.
 	t.itsEnd(i, c, from, k)
 	i.FitsWith = append(i.FitsWith, "responses that are lost on the way from "+peer+" to the tap: by their size, by a filter, or since they are damaged", "a responder that did not send them")
 	i.Next = append(i.Next, "discards and errors of the switch ports on the way from "+peer+" to "+local+" (ethtool -S)", captureAt(peer)+"whether it sent the responses")
+}
+
+// linkOf is what to look at where a host may be down, or its link.
+func linkOf(host string) string {
+	return "the link and dmesg of " + host + ", and the switch ports between"
 }

@@ -42,10 +42,10 @@ func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool
 	}
 	d := &downs[own]
 	once := i.Kind == Unanswered && !i.outlasted && d.to != 0
-	anew, _ := t.countsOn(i.Peer.Addr, d)
+	again, _ := t.countsOn(i.Peer.Addr, d)
 	survived := slices.ContainsFunc(downs, func(d down) bool { return d.survived })
 	switch {
-	case once && (anew != "" || len(downs) == 1 || !survived):
+	case once && (again != "" || len(downs) == 1 || !survived):
 		t.wasGone(i, d)
 	case len(downs) > 1 && survived:
 		for _, o := range of {
@@ -152,21 +152,24 @@ func ordinal(n int) string {
 
 // wasGone tells that the peer of an incident was down once, and whether it shows to have restarted.
 func (t *teller) wasGone(i *Incident, d *down) {
-	peer, restarted := i.Peer.Addr, ""
-	anew, on := t.countsOn(peer, d)
-	if anew != "" {
-		restarted = ", when it had restarted"
-		i.fact("restart", anew)
+	peer, restarted := i.Peer.Addr, ", and was back"
+	again, on := t.countsOn(peer, d)
+	if again != "" {
+		restarted = " and had restarted when it was back"
+		i.fact("restart", again)
 		i.notGone()
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == pathFails })
 		i.FitsWith[len(i.FitsWith)-1] = fmt.Sprintf("%v, or its adapter, that crashed, lost power or was reset, and started again", peer)
+		i.Next = slices.DeleteFunc(i.Next, func(s string) bool {
+			return s == linkOf(peer.String()) || strings.HasPrefix(s, captureAt(peer.String()))
+		})
 		i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("why %v stopped: its console, and its log of the time before (panic, power, watchdog)", peer))
 	} else if on != "" {
 		i.fact("restart", on)
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == restarts || f == wentDown(peer) })
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a link of %v or its switch port, that was down for that long, or the host itself, that stopped", peer))
 	}
-	i.What = fmt.Sprintf("The capture holds no RDMA packet, ARP or LLDP of %v for %s, until %s%s, while %s went on. %s", peer, span(d.to-d.from), t.offset(d.to), restarted, someOf(d.went), capitalized(i.What))
+	i.What = fmt.Sprintf("%v was down or cut off for %s%s, at %s: the capture holds no RDMA packet, ARP or LLDP of it meanwhile, while %s went on. %s", peer, span(d.to-d.from), restarted, t.offset(d.to), someOf(d.went), capitalized(i.What))
 	if len(t.run.Taps) == 1 {
 		i.show(d.before, d.after)
 	}
@@ -175,11 +178,11 @@ func (t *teller) wasGone(i *Incident, d *down) {
 // capitalized begins with a capital letter.
 func capitalized(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
-// muchLower is how many times as low the numbers of queue pairs are at least that begin anew, where nothing else says so: an adapter may use one again.
+// muchLower is how many times as low the numbers of queue pairs are at least that begin again, where nothing else says so: an adapter may use one again.
 const muchLower = 8
 
-// countsOn says what shows that a host restarted while it was down, or that it did not: whether what it counts began anew.
-func (t *teller) countsOn(a packet.Addr, d *down) (anew, on string) {
+// countsOn says what shows that a host restarted while it was down, or that it did not: whether what it counts began again.
+func (t *teller) countsOn(a packet.Addr, d *down) (again, on string) {
 	var list []string
 	numbered := false
 	for n := range t.run.Numbered {
@@ -188,9 +191,9 @@ func (t *teller) countsOn(a packet.Addr, d *down) (anew, on string) {
 			continue
 		}
 		numbered = true
-		for _, k := range h.Anew {
+		for _, k := range h.Restarts {
 			if k.From <= d.owed && k.At >= d.to {
-				list = append(list, fmt.Sprintf("its IPv4 identifications begin anew, with %d in frame %d after %d in frame %d", k.Is, k.After, k.Was, k.Before))
+				list = append(list, fmt.Sprintf("its IPv4 identifications begin again, with %d in frame %d after %d in frame %d", k.Is, k.After, k.Was, k.Before))
 			}
 		}
 	}

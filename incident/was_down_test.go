@@ -16,7 +16,7 @@ import (
 )
 
 // TestServesAgain: of a host that was down and lost its connections it is told when it was back, as ARP shows, for how long no program listened, whose refusals are no incidents of their own then, and how long nobody asked; and
-// whether what it counts began anew or goes on.
+// whether what it counts began again or goes on.
 func TestServesAgain(t *testing.T) {
 	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
 	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
@@ -53,11 +53,11 @@ func TestServesAgain(t *testing.T) {
 		}, []string{listen, outage}, nil, 1},
 		{"refused for another reason", func(r *agent.Result) { refusal(r, mad.RejConsumer, 12000) }, []string{delay}, []string{"outage: ", "no program"}, 2},
 		{"counts on", func(r *agent.Result) { r.Numbered = []agent.Numbering{{Host: host(1), Steps: 999}} }, []string{delay, on}, []string{"restarted"}, 1},
-		{"counts anew, by its queue pairs", func(r *agent.Result) { r.Connections[1].Ends[0].QPN = 0x12 }, []string{
-			"when it had restarted, while", "restart: its queue pairs have lower numbers than before (0x000012, and 0x000101 before)",
+		{"counts from the start, by its queue pairs", func(r *agent.Result) { r.Connections[1].Ends[0].QPN = 0x12 }, []string{
+			" and had restarted when it was back, at", "restart: its queue pairs have lower numbers than before (0x000012, and 0x000101 before)",
 		}, nil, 1},
 		{"lower numbers", func(r *agent.Result) { r.Connections[1].Ends[0].QPN = 0x80 }, []string{delay}, []string{"restart: "}, 1},
-		{"counts anew, by its queue pairs only", func(r *agent.Result) {
+		{"counts from the start, by its queue pairs only", func(r *agent.Result) {
 			r.Connections[1].Ends[0].QPN = 0x12
 			r.Numbered = []agent.Numbering{{Host: host(1), Steps: 999}}
 		}, []string{delay}, []string{"restart: "}, 1},
