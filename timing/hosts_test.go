@@ -48,4 +48,11 @@ func TestMergedSent(t *testing.T) {
 	if len(a.Sent) != MostSent || a.Sent[0].Begin != 0 || a.Sent[1].Begin != 1 || a.Sent[MostSent-1].Begin != MostSent-1 {
 		t.Errorf("%d, the last began at %d", len(a.Sent), a.Sent[len(a.Sent)-1].Begin)
 	}
+	if _, newest, n := a.AllSent(); n != 2*MostSent+1 || len(newest) != MostNewest || newest[0].Begin != 2*MostSent-MostNewest+1 || newest[MostNewest-1].Begin != 3*MostSent {
+		t.Errorf("%d in all, the newest %d from %d on", n, len(newest), newest[0].Begin)
+	}
+	a.sent(&Message{Begin: 4 * MostSent})
+	if _, newest, n := a.AllSent(); n != 2*MostSent+2 || newest[MostNewest-1].Begin != 4*MostSent || newest[MostNewest-2].Begin != 3*MostSent {
+		t.Errorf("%d in all, the last of %d", n, newest[MostNewest-1].Begin)
+	}
 }

@@ -15,16 +15,56 @@ type Sent struct {
 // MostSent is of how many messages of an end it is kept when they were sent: the first ones, which take 24 KiB.
 const MostSent = 1 << 10
 
+// MostNewest is of how many of the newest messages of an end it is kept, too, where it has more than those: they take 6 KiB.
+const MostNewest = 1 << 8
+
+// newestSent are the newest messages after the first MostSent.
+type newestSent struct {
+	list []Sent
+	at   int // of the oldest, whose place the next one takes
+	n    int // how many there were, those that are no more kept too
+}
+
+func (l *newestSent) add(s Sent) {
+	if len(l.list) < MostNewest {
+		l.list = append(l.list, s)
+	} else {
+		l.list[l.at] = s
+		l.at = (l.at + 1) % MostNewest
+	}
+	l.n++
+}
+
+// inOrder are those that are kept, in the order in which they came.
+func (l *newestSent) inOrder() []Sent { return slices.Concat(l.list[l.at:], l.list[:l.at]) }
+
 // sent notes when a message was sent.
 func (e *End) sent(m *Message) {
+	e.NoteSent(Sent{m.Begin, m.Sent, m.Length, uint32(m.last.Diff(m.PSN)) + 1})
+}
+
+// NoteSent adds that a message was sent, the newest of the end.
+func (e *End) NoteSent(s Sent) {
 	if len(e.Sent) < MostSent {
-		e.Sent = append(e.Sent, Sent{m.Begin, m.Sent, m.Length, uint32(m.last.Diff(m.PSN)) + 1})
+		e.Sent = append(e.Sent, s)
+	} else {
+		e.newest.add(s)
 	}
+}
+
+// AllSent are the messages of the end of which it is kept when they were sent, in the order in which they began, and how many the end sent, but for READs and atomics. Those after the first MostSent,
+// and before the newest MostNewest, are not kept.
+func (e *End) AllSent() (first, newest []Sent, count int) {
+	return e.Sent, e.newest.inOrder(), len(e.Sent) + e.newest.n
 }
 
 // mergeSent adds when the messages of another end were sent.
 func (e *End) mergeSent(g *End) {
-	e.Sent = append(e.Sent, g.Sent...)
-	slices.SortFunc(e.Sent, func(a, b Sent) int { return cmp.Compare(a.Begin, b.Begin) })
-	e.Sent = e.Sent[:min(len(e.Sent), MostSent)]
+	all, n := slices.Concat(e.Sent, g.Sent, e.newest.list, g.newest.list), e.newest.n+g.newest.n+len(e.Sent)+len(g.Sent)
+	slices.SortFunc(all, func(a, b Sent) int { return cmp.Compare(a.Begin, b.Begin) })
+	e.Sent, e.newest = all[:min(len(all), MostSent)], newestSent{}
+	for _, s := range all[len(e.Sent):] {
+		e.newest.add(s)
+	}
+	e.newest.n = n - len(e.Sent)
 }

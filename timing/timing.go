@@ -80,6 +80,7 @@ type End struct {
 	next       packet.PSN // after the newest request
 	joined     bool
 	quietSince int64 // when the newest message ended; 0: not known
+	newest     newestSent
 }
 
 // LastRequest is when the last packet of the end's newest message was first sent; 0: that is not known.

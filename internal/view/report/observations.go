@@ -21,8 +21,12 @@ func (t *text) observations() {
 	t.unechoed()
 	t.ended()
 	t.few(slices.Concat(t.hanging(), t.starved(), t.left()))
-	if !t.standstills(list) && t.unfinishedExchange() == nil {
+	switch u := t.unfinishedExchange(); {
+	case t.standstills(list):
+	case u == nil:
 		t.quieted()
+	case t.noted != nil: // else it was told first
+		t.prose("  ", u.String())
 	}
 	if t.disordered() {
 		return

@@ -42,7 +42,6 @@ func (t *text) uneventful() {
 	}
 	t.heading("What happened")
 	if u := t.unfinishedExchange(); u != nil {
-		t.quieted()
 		t.prose("  ", u.String())
 	}
 	t.prose("  ", nothing+strings.Join(s, "; ")+".")

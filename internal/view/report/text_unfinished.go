@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/timing"
 )
@@ -19,19 +20,57 @@ const (
 
 // unfinished is an exchange of several hosts that goes in rounds, as a collective does, and that stopped in the middle of one.
 type unfinished struct {
-	quiet  time.Duration // since the last message
-	first  packet.Addr   // the host that sent its last message before all others
-	at     int64         // when that was, nanoseconds since the Unix epoch
-	unused []string      // what came to it later
-	ahead  []string      // ways that have carried more than others, beyond what they have between rounds
-	behind string        // one that has not
+	connections int
+	quiet       time.Duration // for which none of them has carried anything
+	ahead       []string      // ways that have carried more than others in the last round
+	behind      string        // one that has not
+	first       *stoppedHost  // that the others wait for; nil: the capture does not show which does
 }
 
 // dataWay is on which hosts, by number, data go from one to another, and what the second sends in return, such as that it may have more.
 type dataWay struct {
-	from, to int
-	sent     []timing.Sent
-	returned []timing.Sent
+	from, to       int
+	data, returned sentOn
+}
+
+// sentOn is when the messages of an end of a connection were sent: its first and its newest ones.
+type sentOn struct {
+	first, newest []timing.Sent
+	count         int
+}
+
+func sentOf(e *timing.End) (s sentOn) {
+	s.first, s.newest, s.count = e.AllSent()
+	return s
+}
+
+// by is how many had been sent at a time, which is none between the first and the newest where some between them are not kept.
+func (s *sentOn) by(at int64) int {
+	if len(s.newest) > 0 && at >= s.newest[0].Begin {
+		return s.count - len(s.newest) + countOf(s.newest, at)
+	}
+	return countOf(s.first, at)
+}
+
+// last is when the newest one ended; 0: there is none.
+func (s *sentOn) last() int64 {
+	if n := len(s.newest); n > 0 {
+		return s.newest[n-1].End
+	}
+	if n := len(s.first); n > 0 {
+		return s.first[n-1].End
+	}
+	return 0
+}
+
+// since returns those that began at a time or later, and from when on all of those are kept.
+func (s *sentOn) since(at int64) (list []timing.Sent, from int64) {
+	if s.count > len(s.first)+len(s.newest) {
+		from = s.newest[0].Begin
+	}
+	n, _ := slices.BinarySearchFunc(s.first, at, func(s timing.Sent, at int64) int { return cmp.Compare(s.Begin, at) })
+	k, _ := slices.BinarySearchFunc(s.newest, at, func(s timing.Sent, at int64) int { return cmp.Compare(s.Begin, at) })
+	return slices.Concat(s.first[n:], s.newest[k:]), from
 }
 
 // unfinishedExchange finds it where several hosts went quiet; nil: they stopped as between rounds, or that is not known.
@@ -47,39 +86,63 @@ func (t *text) findUnfinished() *unfinished {
 	if t.missed() != "" || t.quietTold() == "" {
 		return nil
 	}
-	hosts, list := t.exchanges()
-	ways, all := dataWays(list), timing.MessagesOf(list)
+	hosts, list, of := t.exchanged()
+	ways := dataWays(list, of)
 	if len(ways) < 2 || len(hosts) < waitHosts || len(hosts) > mostWaiting {
 		return nil
 	}
-	usual, since, ok := betweenRounds(ways, timing.RoundsOf(len(hosts), all))
-	now := countsAt(ways, ending)
-	if !ok || slices.Equal(now, usual) || !begun(ways, since) {
+	rounds, from := t.roundsKept(len(hosts), of)
+	usual, since, ok := betweenRounds(ways, rounds)
+	if !ok || since < from || slices.Equal(countsAt(ways, ending), usual) || !begun(ways, since) {
 		return nil
 	}
-	for k := range now {
-		now[k] -= usual[k]
+	u, newest := &unfinished{connections: len(list)}, int64(0)
+	for _, c := range of {
+		newest = max(newest, c.Ends[0].Last, c.Ends[1].Last)
 	}
-	u := &unfinished{quiet: time.Duration(t.res.Last - slices.MaxFunc(all, func(a, b timing.HostMessage) int { return cmp.Compare(a.End, b.End) }).End)}
-	u.compare(hosts, ways, now)
-	u.firstOf(hosts, all)
+	u.quiet = time.Duration(t.res.Last - newest)
+	u.compare(hosts, ways, since)
+	u.first = t.firstStopped(hosts, ways, of, since)
 	return u
 }
 
-// compare finds the ways that have carried more messages than others, on all connections of two hosts.
-func (u *unfinished) compare(hosts []packet.Addr, ways []dataWay, now []int) {
-	least, more := slices.Min(now), map[string]int{}
+// roundsKept are the times between rounds, as far as it is known when messages were sent, and from when on that is known up to the end.
+func (t *text) roundsKept(hosts int, of []*agent.Connection) (rounds []timing.Sent, from int64) {
+	for _, c := range of {
+		for k := range c.Ends {
+			s := sentOf(&c.Timing.Ends[k])
+			_, known := s.since(0)
+			from = max(from, known)
+		}
+	}
+	numbered, early := t.exchanges()
+	late := slices.Clone(early)
+	for i, c := range of {
+		for k := range late[i].Sent {
+			if s := sentOf(&c.Timing.Ends[k]); s.count >= waitMessages {
+				late[i].Sent[k], _ = s.since(from)
+			}
+		}
+	}
+	rounds = slices.DeleteFunc(timing.RoundsOf(len(numbered), timing.MessagesOf(early)), func(s timing.Sent) bool { return s.End >= from })
+	return append(rounds, timing.RoundsOf(hosts, timing.MessagesOf(late))...), from
+}
+
+// compare finds the ways that have carried more messages than others since a time, on all connections of two hosts.
+func (u *unfinished) compare(hosts []packet.Addr, ways []dataWay, since int64) {
+	more := map[string]int{}
 	var order []string
-	for k, w := range ways {
+	for _, w := range ways {
 		name := fmt.Sprintf("%v sent %v", hosts[w.from], hosts[w.to])
 		if _, known := more[name]; !known {
 			order = append(order, name)
 		}
-		more[name] += now[k] - least
+		more[name] += w.data.count - w.data.by(since)
 	}
 	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(more[b], more[a]) })
+	least := more[order[len(order)-1]]
 	for _, name := range order {
-		switch n := more[name]; {
+		switch n := more[name] - least; {
 		case n == 0:
 			u.behind = cmp.Or(u.behind, name)
 		case len(u.ahead) < waysTold:
@@ -88,39 +151,14 @@ func (u *unfinished) compare(hosts []packet.Addr, ways []dataWay, now []int) {
 	}
 }
 
-// firstOf finds who sent its last message before all others, and what came to it later.
-func (u *unfinished) firstOf(hosts []packet.Addr, all []timing.HostMessage) {
-	last := make([]int64, len(hosts))
-	for i := range all {
-		last[all[i].From] = max(last[all[i].From], all[i].End)
-	}
-	first := 0
-	for h, at := range last {
-		if at < last[first] {
-			first = h
-		}
-	}
-	u.first, u.at = hosts[first], last[first]
-	came := make([]int, len(hosts))
-	for i := range all {
-		if m := &all[i]; m.To == first && m.End > u.at {
-			came[m.From]++
-		}
-	}
-	for h, n := range came {
-		if n > 0 {
-			u.unused = append(u.unused, fmt.Sprintf("%s of %v", count(n, "message"), hosts[h]))
-		}
-	}
-}
-
 // dataWays finds the ways on which data go.
-func dataWays(list []timing.Link) (ways []dataWay) {
+func dataWays(list []timing.Link, of []*agent.Connection) (ways []dataWay) {
 	for i := range list {
 		l := &list[i]
 		for k := range l.Hosts {
 			if len(l.Sent[k]) > 0 && l.Bytes[k] >= dataTimes*l.Bytes[1-k] {
-				ways = append(ways, dataWay{l.Hosts[k], l.Hosts[1-k], l.Sent[k], l.Sent[1-k]})
+				ends := &of[i].Timing.Ends
+				ways = append(ways, dataWay{l.Hosts[k], l.Hosts[1-k], sentOf(&ends[k]), sentOf(&ends[1-k])})
 			}
 		}
 	}
@@ -153,10 +191,11 @@ func betweenRounds(ways []dataWay, rounds []timing.Sent) (usual []int, last int6
 // begun reports whether each way has carried data since a time, or one has carried none although they were called for: a round of another kind, as a broadcast, uses some of the ways only.
 func begun(ways []dataWay, since int64) bool {
 	all := true
-	for _, w := range ways {
+	for i := range ways {
+		w := &ways[i]
 		switch {
-		case countOf(w.sent, ending) > countOf(w.sent, since):
-		case countOf(w.returned, ending) > countOf(w.returned, since):
+		case w.data.count > w.data.by(since):
+		case w.returned.count > w.returned.by(since):
 			return true
 		default:
 			all = false
@@ -168,8 +207,8 @@ func begun(ways []dataWay, since int64) bool {
 // countsAt is by how many messages each way is ahead of the least one at a time.
 func countsAt(ways []dataWay, at int64) []int {
 	counts := make([]int, len(ways))
-	for k, w := range ways {
-		counts[k] = countOf(w.sent, at)
+	for k := range ways {
+		counts[k] = ways[k].data.by(at)
 	}
 	least := slices.Min(counts)
 	for k := range counts {
@@ -184,16 +223,20 @@ func countOf(sent []timing.Sent, at int64) int {
 	return n
 }
 
-// String says how far the hosts were, and what the first of them to stop had had.
+// String says which host the others wait for and what shows that, or how far each was.
 func (u *unfinished) String() string {
-	s := fmt.Sprintf("Unfinished: in the last round %s of data more than %s, unlike between rounds.", enumerate(u.ahead), u.behind)
-	if len(u.unused) > 0 {
-		s += fmt.Sprintf(" %v had %s after its own last one, and sent nothing more.", u.first, enumerate(u.unused))
+	if u.first != nil {
+		return u.first.String()
 	}
-	return s
+	return fmt.Sprintf("Unfinished: %s carry nothing in the last %s, though no request waits for an answer. In the last round %s of data more than %s, unlike between rounds; which host the others wait for does not show.",
+		count(u.connections, "connection"), span(u.quiet), enumerate(u.ahead), u.behind)
 }
 
 // head is what the verdict line says of it.
 func (u *unfinished) head() string {
-	return fmt.Sprintf("the traffic of several hosts stopped in the middle of a round, %s before the capture ends, that of %v first", span(u.quiet), u.first)
+	s := fmt.Sprintf("the traffic of several hosts stopped in the middle of a round, %s before the capture ends", span(u.quiet))
+	if u.first != nil {
+		s += fmt.Sprintf(": they wait for %v", u.first.host)
+	}
+	return s
 }

@@ -96,8 +96,24 @@ func (h *hostNumbers) of(a packet.Addr) int {
 
 // exchanges lists the connections of hosts and their messages, up to when it is known of all of them when they were sent.
 func (t *text) exchanges() (hosts []packet.Addr, list []timing.Link) {
-	var numbers hostNumbers
+	hosts, list, _ = t.exchanged()
 	until := int64(math.MaxInt64)
+	for i := range list {
+		for k := range list[i].Sent {
+			if sent := list[i].Sent[k]; len(sent) == timing.MostSent {
+				until = min(until, sent[len(sent)-1].Begin)
+			}
+		}
+	}
+	for i := range list {
+		list[i].Until(until)
+	}
+	return hosts, list
+}
+
+// exchanged lists the connections of hosts and the first messages of them, as links and as they are.
+func (t *text) exchanged() (hosts []packet.Addr, list []timing.Link, of []*agent.Connection) {
+	var numbers hostNumbers
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		if c.Timing == nil || c.Service == packet.UD || commanded(c) || answersSoon(c) {
@@ -109,20 +125,14 @@ func (t *text) exchanges() (hosts []packet.Addr, list []timing.Link) {
 			if len(sent) < waitMessages {
 				continue
 			}
-			if len(sent) == timing.MostSent {
-				until = min(until, sent[len(sent)-1].Begin)
-			}
 			l.Sent[k], l.Bytes[k] = sent, c.Ends[k].Bytes/max(c.Ends[k].Messages, 1)
 		}
 		if len(l.Sent[0])+len(l.Sent[1]) > 0 {
 			l.Hosts = [2]int{numbers.of(c.Ends[0].Addr), numbers.of(c.Ends[1].Addr)}
-			list = append(list, l)
+			list, of = append(list, l), append(of, c)
 		}
 	}
-	for i := range list {
-		list[i].Until(until)
-	}
-	return numbers.list, list
+	return numbers.list, list, of
 }
 
 // slowestOfRounds tells of a host, or two, that others wait for which have as many messages of each peer, as in all that goes in rounds. In a ring, each waits for its neighbours: of those which went on by themselves
