@@ -1,10 +1,12 @@
 package timing
 
 import (
+	"slices"
 	"time"
 )
 
-// Last is a host that sends its first data of a round late, or its first message where it has sent none: all others of its group have sent some by then, and nothing has been sent for long.
+// Last is a host that sends its first data of a round late, or its first message where it has sent none: all others of its group have sent some by then, and nothing has been sent for long. A round
+// goes on until each host has sent data, and then to the next time in which nothing is sent for long: such times before that, as where hosts begin one after the other, are within it.
 type Last struct {
 	Host        int
 	Others      int           // hosts of the group that had sent by then
@@ -12,8 +14,9 @@ type Last struct {
 	Rounds      int           // of the group
 	Least, Most time.Duration // for which nothing was sent then
 	Sum         time.Duration
-	From        int64 // when that first was so, nanoseconds since the Unix epoch
-	Since       bool  // there were rounds before, at the beginning, in which it was not
+	Of          time.Duration // that the rounds took in all
+	From, To    int64         // when that first was so, and when the last round ended, nanoseconds since the Unix epoch
+	Since       bool          // there were some rounds before, at the beginning, in which it was not
 }
 
 const (
@@ -21,6 +24,8 @@ const (
 	lastLeast = 8  // rounds
 	lastShare = 10 // of the time of the group, one in so many
 	lastOther = 8  // one such round in so many may be of another host
+	lastSince = 3  // rounds before in which it was not, from which on it is told since when it is
+	pauseOver = 4  // times as long as all shorter ones is a pause that divides others from those within them
 )
 
 // LastOf finds it, where there is one, among hosts of which each sends.
@@ -77,46 +82,102 @@ func roundsOf(list []Link) (all []roundMessage) {
 	return all
 }
 
+// lastOf finds the host among those of a group. Where pauses of two kinds divide its messages, as the steps of what goes on in rounds and these, the longer are between rounds if each host has sent as many data in them as
+// the others, and if no less time was waited so.
 func lastOf(hosts int, all []roundMessage) (l Last, ok bool) {
-	every, sends := newHostSet(hosts), newHostSet(hosts) // of anything, and of data
+	r := roundsWalk{every: newHostSet(hosts), sends: newHostSet(hosts)}
 	for i := range all {
-		if every.add(all[i].from); all[i].data {
-			sends.add(all[i].from)
+		if r.every.add(all[i].from); all[i].data {
+			r.sends.add(all[i].from)
 		}
 	}
-	others := sends.n - 1
-	if others < lastHosts-1 {
+	if r.sends.n < lastHosts {
 		return l, false
 	}
-	of := make([]Last, hosts)
-	data, some := newHostSet(hosts), newHostSet(hosts) // since the newest silence
-	l.Rounds = 1
-	for at, until := 0, int64(0); at < len(all); at++ {
-		m := &all[at]
-		if silence := m.Begin - until; at > 0 && silence >= LongSilence {
-			if m.data && data.butOne(m.from, others) || some.butOne(m.from, every.n-1) {
-				of[m.from].waited(time.Duration(silence), until, l.Rounds > 1)
-			} else {
-				l.Rounds++
-			}
+	pauses := r.walk(all, LongSilence)
+	l, ok = r.last(all)
+	if least := longerPauses(pauses); least > 0 {
+		r.walk(all, least)
+		if m, found := r.last(all); found && (!ok || m.Host == l.Host && 10*m.Sum >= 9*l.Sum) {
+			return m, true
+		}
+	}
+	return l, ok
+}
+
+// longerPauses is how long the pauses are at least that are longer than all others by far; 0: there are none, or few.
+func longerPauses(pauses []int64) int64 {
+	slices.Sort(pauses)
+	for i := 1; i+lastLeast <= len(pauses); i++ {
+		if pauses[i] >= pauseOver*pauses[i-1] {
+			return pauses[i]
+		}
+	}
+	return 0
+}
+
+// roundsWalk goes through the rounds of a group.
+type roundsWalk struct {
+	every, sends hostSet // hosts that send anything, and data
+	of           []Last  // by host
+	rounds       int
+}
+
+// walk finds who was last in each round, where rounds are apart by so many nanoseconds at least, and returns how long each time was in which nothing was sent for long. Where that is longer than LongSilence, each host has
+// sent as many data in a round.
+func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
+	hosts, until := len(r.every.sent), int64(0)
+	data, some, counts := newHostSet(hosts), newHostSet(hosts), make([]int, hosts) // in this round
+	r.of, r.rounds = make([]Last, hosts), 1
+	for i := range all {
+		m := &all[i]
+		silence := m.Begin - until
+		if i > 0 && silence >= LongSilence {
+			pauses = append(pauses, silence)
+		}
+		switch full := data.n == r.sends.n; {
+		case i == 0 || silence < LongSilence, full && silence < apart:
+		case full && apart > LongSilence && !r.balanced(counts):
+		case full:
+			r.rounds++
 			data.clear()
 			some.clear()
+			clear(counts)
+		case m.data && data.butOne(m.from, r.sends.n-1) || some.butOne(m.from, r.every.n-1):
+			r.of[m.from].waited(time.Duration(silence), until, r.rounds)
 		}
 		until = max(until, m.End)
 		if some.add(m.from); m.data {
 			data.add(m.from)
+			counts[m.from]++
 		}
 	}
-	rounds, count := l.Rounds, 0
-	for h := range of {
-		if of[h].Host = h; of[h].Count > l.Count {
-			l = of[h]
+	return pauses
+}
+
+// balanced reports whether each host that sends data has sent as many messages of them.
+func (r *roundsWalk) balanced(counts []int) bool {
+	most := slices.Max(counts)
+	for h, n := range counts {
+		if r.sends.sent[h] && n != most {
+			return false
 		}
-		count += of[h].Count
 	}
-	l.Others, l.Rounds = others, rounds
-	elapsed := time.Duration(all[len(all)-1].End - all[0].Begin)
-	return l, l.Count >= lastLeast && (count-l.Count)*lastOther <= l.Count && l.Sum*lastShare >= elapsed
+	return true
+}
+
+// last is the host that was it most often.
+func (r *roundsWalk) last(all []roundMessage) (l Last, ok bool) {
+	count := 0
+	for h := range r.of {
+		if r.of[h].Host = h; r.of[h].Count > l.Count {
+			l = r.of[h]
+		}
+		count += r.of[h].Count
+	}
+	l.Others, l.Rounds, l.To = r.sends.n-1, r.rounds, all[len(all)-1].End
+	l.Of = time.Duration(l.To - all[0].Begin)
+	return l, l.Count >= lastLeast && (count-l.Count)*lastOther <= l.Count && l.Sum*lastShare >= l.Of
 }
 
 // hostSet is which hosts have sent something.
@@ -142,10 +203,10 @@ func (s *hostSet) clear() {
 // butOne reports whether so many others have sent something, and a host has not.
 func (s *hostSet) butOne(host, others int) bool { return s.n == others && !s.sent[host] }
 
-// waited takes that all waited for the host. before says that there was a round before in which they did not.
-func (l *Last) waited(silence time.Duration, at int64, before bool) {
+// waited takes that all waited for the host, in the round of a number, counted from 1 on.
+func (l *Last) waited(silence time.Duration, at int64, round int) {
 	if l.Count == 0 {
-		l.Least, l.From, l.Since = silence, at, before
+		l.Least, l.From, l.Since = silence, at, round > lastSince
 	}
 	l.Count++
 	l.Least, l.Most, l.Sum = min(l.Least, silence), max(l.Most, silence), l.Sum+silence

@@ -22,6 +22,14 @@ func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link) string {
 	if most := span(l.Most); most != how {
 		how += " to " + most
 	}
-	return fmt.Sprintf("Waits: all wait for %v. In %d of %s the %s had sent something, and then no host sent a message for %s (%s in all) until %v did%s. Its adapter usually acknowledges within %s, so its program or host is late (it computes, loads data, or is slowed down): look there.",
-		by, l.Count, count(uint64(l.Rounds), "round"), count(l.Others, "other host"), how, span(l.Sum), by, since, span(t.acknowledgedBy(by)))
+	until := ""
+	if 4*(t.res.Last-l.To) > t.res.Last-t.res.First {
+		until = fmt.Sprintf(" up to %s", offset(l.To, t.res.First))
+	}
+	share := fmt.Sprintf("In %d of %s", l.Count, count(uint64(l.Rounds), "round"))
+	if l.Count == l.Rounds {
+		share = "In each of " + count(uint64(l.Rounds), "round")
+	}
+	return fmt.Sprintf("Waits: all wait for %v. %s%s the %s had sent something, and then no host sent a message for %s (%s in all, %s of the time) until %v did%s. Its adapter usually acknowledges within %s, so its program or host is late (it computes, loads data, or is slowed down): look there.",
+		by, share, until, count(l.Others, "other host"), how, span(l.Sum), inPercent(float64(l.Sum)/float64(max(l.Of, 1))), by, since, span(t.acknowledgedBy(by)))
 }

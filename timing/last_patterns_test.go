@@ -1,0 +1,105 @@
+package timing
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// collective is a job on hosts that form a ring of some channels, or a chain: in each round every host computes, calls for the data of the host before it, and sends data to the next once it has been called
+// for them and has those of the host before it.
+type collective struct {
+	hosts, channels, steps int
+	chain                  bool                         // the first host sends by itself, and each of the others passes on
+	calls                  bool                         // for data
+	jitter                 time.Duration                // by which computing takes longer, at random
+	late                   func(host, round int) bool   // a host takes 50 ms longer
+	within                 func(step int) time.Duration // by how much each step of data begins later than it might
+}
+
+func (c collective) run(rounds int) (list []Link) {
+	const compute, late, took, hop = 60 * time.Millisecond, 50 * time.Millisecond, 20 * time.Microsecond, 5 * time.Microsecond
+	random := rand.New(rand.NewPCG(1, 2))
+	links := c.hosts
+	if c.chain {
+		links--
+	}
+	for range c.channels {
+		for h := range links {
+			list = append(list, Link{Hosts: [2]int{h, (h + 1) % c.hosts}, Bytes: [2]uint64{128 << 10, 64}})
+		}
+	}
+	send := func(l *Link, way int, at, d time.Duration) time.Duration {
+		l.Sent[way] = append(l.Sent[way], Sent{Begin: int64(at), End: int64(at + d)})
+		return at + d
+	}
+	for now, round := time.Second, 0; round < rounds; round++ {
+		start, over := make([]time.Duration, c.hosts), now
+		for h := range start {
+			start[h] = now + compute
+			if c.jitter > 0 {
+				start[h] += time.Duration(random.Int64N(int64(c.jitter)))
+			}
+			if c.late != nil && c.late(h, round) {
+				start[h] += late
+			}
+		}
+		for channel := range c.channels {
+			had, sent := make([]time.Duration, c.hosts), make([]time.Duration, c.hosts)
+			for step := range c.steps {
+				next := make([]time.Duration, c.hosts)
+				for h := range links {
+					to := (h + 1) % c.hosts
+					l := &list[channel*links+h]
+					at := max(start[h]+time.Duration(channel)*hop, had[h], sent[h])
+					if c.chain && h > 0 {
+						at = max(start[h], next[h])
+					}
+					if c.calls {
+						at = max(at, send(l, 1, max(start[to], sent[h]), time.Microsecond)+hop)
+					}
+					if c.within != nil {
+						at += c.within(step)
+					}
+					sent[h] = send(l, 0, at+hop, took)
+					next[to] = sent[h] + hop
+					over = max(over, sent[h])
+				}
+				had = next
+			}
+		}
+		now = over
+	}
+	return list
+}
+
+// TestLastOfPatterns: of a ring or a chain, the host is told that begins last in all rounds, or most; nobody is where none is late, where each is by chance, or where two are in turn.
+func TestLastOfPatterns(t *testing.T) {
+	one := func(h, _ int) bool { return h == 3 }
+	slow := func(int) time.Duration { return 2 * time.Millisecond }
+	for name, k := range map[string]struct {
+		of     collective
+		host   int
+		rounds int
+	}{
+		"ring":                        {collective{hosts: 6, channels: 1, steps: 4, calls: true, late: one}, 3, 24},
+		"ring, jitter":                {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: one}, 3, 24},
+		"two channels, jitter":        {collective{hosts: 6, channels: 2, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: one}, 3, 24},
+		"steps that take long":        {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: one, within: slow}, 3, 24},
+		"nobody calls for data":       {collective{hosts: 6, channels: 1, steps: 4, jitter: 8 * time.Millisecond, late: one}, 3, 24},
+		"none is late":                {collective{hosts: 6, channels: 1, steps: 4, calls: true}, 0, 0},
+		"none is, and jitter":         {collective{hosts: 6, channels: 2, steps: 4, calls: true, jitter: 30 * time.Millisecond}, 0, 0},
+		"none is, steps take long":    {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, within: slow}, 0, 0},
+		"two in turn":                 {collective{hosts: 6, channels: 1, steps: 4, calls: true, late: func(h, round int) bool { return h == 1+round%2 }}, 0, 0},
+		"two in turn, jitter":         {collective{hosts: 6, channels: 2, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: func(h, round int) bool { return h == 1+round%2 }}, 0, 0},
+		"chain":                       {collective{hosts: 6, channels: 1, steps: 4, chain: true, calls: true, jitter: 8 * time.Millisecond, late: one}, 3, 24},
+		"chain, nobody is late":       {collective{hosts: 6, channels: 1, steps: 4, chain: true, calls: true, jitter: 8 * time.Millisecond}, 0, 0},
+		"chain, nobody calls":         {collective{hosts: 6, channels: 1, steps: 4, chain: true, late: one}, 0, 0}, // those behind it have sent nothing
+		"chain, nobody calls or late": {collective{hosts: 6, channels: 1, steps: 4, chain: true, jitter: 30 * time.Millisecond}, 0, 0},
+	} {
+		got, ok := LastOf(k.of.hosts, k.of.run(24))
+		if ok != (k.rounds > 0) || ok && (got.Host != k.host || got.Count != k.rounds || got.Rounds != 24) {
+			t.Errorf("%s: %+v, %v", name, got, ok)
+		}
+	}
+}
