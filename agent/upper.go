@@ -36,7 +36,9 @@ type Upper struct {
 	// Fetched is how many commands there were whose peer has fetched data of theirs by RDMA READ, and, where the oldest that is open is one, Unfetched of how many it has to and has asked for none.
 	Fetched   uint64
 	Unfetched int
-	Classes   []Class // its commands by opcode or procedure, where the peer answers them; nil: they are not known
+	Classes   []Class    // its commands by opcode or procedure, where the peer answers them; nil: they are not known
+	Targets   []Target   // and by what they work on
+	Late      upper.Late // of those that were answered, those that took upper.LateAfter or longer
 }
 
 // Named is memory that a command has named, so that the peer READs it or WRITEs to it.
@@ -58,6 +60,17 @@ type Class struct {
 	Newest  int64         // when the one of them began that began last, nanoseconds since the Unix epoch; 0: none was answered
 }
 
+// Target is the commands that work on one namespace or file system.
+type Target struct {
+	Name    string
+	Open    int           // that have begun and not ended
+	Answers uint64        // commands that the peer has answered
+	Took    time.Duration // until it did, of all of them
+	Longest time.Duration // of them
+	Newest  int64         // when the one of them began that began last, nanoseconds since the Unix epoch; 0: none was answered
+	Late    upper.Late
+}
+
 // Operation is a command of a protocol above the transport.
 type Operation struct {
 	Name   string // which one it is, in words
@@ -71,6 +84,7 @@ type Operation struct {
 	Later  uint64 // commands that began after it and have ended
 	Others uint64 // of them, those of other classes; of Longest, those that ended before it
 	Class  int    // its place among the classes, where these are known
+	Target int    // and of what it works on among the targets, plus one; 0: that is not known
 	// Unfetched is how many bytes of data its peer has to fetch by RDMA READ, none of which it has asked for; 0: there are none, or it is not known.
 	Unfetched uint64
 	Unsure    bool // it may have ended where the capture has lost packets, or in the direction that was not found
@@ -79,7 +93,7 @@ type Operation struct {
 const (
 	// young is with how many messages of an end one must be of its protocol for that to be recognized, and patience with how many it must be.
 	young, patience = 8, 64
-	// mostUppers is how many connections of a bucket are followed: all buckets together may take 230 MiB if each connection has upper.MostCommands open, and take a tenth
+	// mostUppers is how many connections of a bucket are followed: all buckets together may take 250 MiB if each connection has upper.MostCommands open, and take a tenth
 	// of that else.
 	mostUppers = 128
 
@@ -292,7 +306,7 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 	}
 	if s := u.Took(); s.Count > 0 {
 		out.Answers, out.Took, out.Slow = s.Count, time.Duration(s.Sum), s.Slow
-		out.Recent, out.Newest = s.Recent(), s.Answer
+		out.Recent, out.Newest, out.Late = s.Recent(), s.Answer, s.Late
 		for i := range s.Longest {
 			if d := &s.Longest[i]; d.Answer != 0 {
 				o := t.operation(c, u, &d.Command)
@@ -305,6 +319,9 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 	for _, k := range u.Classes() {
 		out.Classes = append(out.Classes, Class{u.Name(&k), k.Open, k.Answered, k.Slow, time.Duration(k.Sum), time.Duration(k.Longest), k.Newest})
 	}
+	for _, k := range u.Targets() {
+		out.Targets = append(out.Targets, Target{u.TargetName(&k), k.Open, k.Answered, time.Duration(k.Sum), time.Duration(k.Longest), k.Newest, k.Late})
+	}
 	return out
 }
 
@@ -313,7 +330,7 @@ func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upp
 	if k == nil {
 		return nil
 	}
-	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k), Others: u.OthersAfter(k), Class: u.ClassOf(k)}
+	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k), Others: u.OthersAfter(k), Class: u.ClassOf(k), Target: u.TargetOf(k) + 1}
 	if k.Status != 0 {
 		o.Status = u.Status(k)
 	} else {

@@ -87,13 +87,18 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		i.What = fmt.Sprintf("%v had not answered %s of %v%s%s when %v disconnected.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited), nor, c.Closed.By)
 	}
 	i.fact("command", fmt.Sprintf("%s, in frame %d", protocolOf(c.Upper), o.Frame))
-	only := ""
+	only, target := "", ""
 	if !lossy {
-		only = onlyClasses(c.Upper, waited)
+		if only, target = t.onlyTarget(c, waited); only == "" {
+			only = onlyClasses(c.Upper, waited)
+		}
 		i.What = strings.TrimSuffix(i.What, ".") + only + "."
 	}
 	if n := c.Upper.Open; !t.waitBeside(i, c, o, end) && n > 1 && only == "" {
 		i.fact("waits", count(uint64(n), "command")+" in all have no answer")
+	}
+	if target != "" {
+		t.waitsLikewise(i, c, target)
 	}
 	if o.Later > 0 && only == "" {
 		i.fact("meanwhile", count(o.Later, "command")+" that began after it ended: its peer serves others")
@@ -112,6 +117,10 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		slices.Reverse(i.FitsWith)
 	}
 	i.Next = []string{"on " + i.Peer.Addr.String() + ": its log and dmesg, disks, and tasks that wait (state D)", "on " + i.Local.Addr.String() + ": what waits for this command"}
+	if target != "" {
+		i.FitsWith = []string{"what is below " + target + " there: its disk, RAID or volume, or the file system itself, that hangs"}
+		i.Next[0] = "on " + i.Peer.Addr.String() + ": what that is on (iostat, dmesg for hung tasks, stacks of tasks in state D)"
+	}
 	switch {
 	case unfetched:
 		t.unfetched(i, c, o)
@@ -179,11 +188,19 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 	if o == u.Slowest {
 		only = onlyClassSlow(u)
 	}
+	late, rare := t.lateOf(c, o)
+	if rare && only == "" {
+		only = late.only()
+	}
 	i.What = fmt.Sprintf("%v took %s to answer %s of %v%s.", &i.Peer, span(o.Ended-o.Since), o.Name, &i.Local, only)
 	i.fact("command", fmt.Sprintf("%s, in frame %d, answered in frame %d", protocolOf(u), o.Frame, o.Answer))
 	switch {
 	case u.Slow == 0:
 		i.fact("others", "usually "+span(int64(c.UsualCommand()))+", of "+count(u.Answers, "command"))
+		if rare {
+			t.lateTold(i, &late)
+			slow = slow[:1]
+		}
 		for _, k := range slow[1:] {
 			i.fact("also", fmt.Sprintf("%s for %s, from %s on, in frame %d, answered in frame %d", span(k.Ended-k.Since), k.Name, t.offset(k.Since), k.Frame, k.Answer))
 		}
@@ -197,9 +214,15 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 	if beside != "" {
 		i.FitsWith[1] = "a thread of its program that serves this queue pair, and not the others, that was stopped or busy"
 	}
-	if only != "" {
+	switch {
+	case late.target != "":
+		i.FitsWith = []string{"what " + late.target + " is on there, and the others are not: its disk, RAID, cache or snapshot"}
+	case only != "":
 		i.FitsWith = []string{"what these commands need of the server and the others do not: a disk or file system that is full or slow to write, a journal, a cache, a mirror elsewhere"}
 	}
 	i.Next = []string{"the disks and the log of " + i.Peer.Addr.String() + " at that time"}
+	if late.target != "" {
+		i.Next = []string{fmt.Sprintf("what %s is on at %v, at these times: iostat, its SMART log, RAID state and the log", late.target, i.Peer.Addr)}
+	}
 	t.tell(i, "")
 }

@@ -51,8 +51,8 @@ const (
 	mostFileHandle = 128
 )
 
-// compound reads the first operations of a COMPOUND, the first one in the lowest byte: up to the first whose arguments are not skipped.
-func compound(x *xdr) (ops uint64) {
+// compound reads the first operations of a COMPOUND, the first one in the lowest byte, and the first file handle that it names: up to the first whose arguments are not skipped.
+func compound(x *xdr) (ops uint64, handle []byte) {
 	x.opaque(mostTag)
 	x.word() // minor version
 	n := x.word()
@@ -66,13 +66,15 @@ func compound(x *xdr) (ops uint64) {
 		case opSequence:
 			x.skip(16 + 4*4) // session ID, sequence ID, slot ID, highest slot ID, cache this
 		case opPutfh:
-			x.opaque(mostFileHandle)
+			if h := x.taken(mostFileHandle); handle == nil {
+				handle = h
+			}
 		case opPutrootfh, opPutpubfh, opSavefh, opRestorefh, opGetfh, opLookupp:
 		default:
-			return ops
+			return ops, handle
 		}
 	}
-	return ops
+	return ops, handle
 }
 
 // operations names the operations that compound has read.

@@ -137,6 +137,9 @@ func (d *nvmeDecoder) command(b []byte, t *Tracker) {
 		ID: uint64(binary.LittleEndian.Uint16(b[sqeCID:])), Code: uint32(opcode) | uint32(d.queue)<<8, Arg: uint64(nsid),
 		Waits: opcode == asyncEvnt && d.queue == queueAdmin,
 	})
+	if opcode != fabrics && nsid != 0 && nsid != allNSIDs && d.queue != queueAdmin {
+		t.On(c, uint64(nsid), nil)
+	}
 	if kind := b[sqeSGLType]; kind == sglKeyed || kind == sglInvalidate {
 		name := t.MemoryOf
 		if fromHost(b) {

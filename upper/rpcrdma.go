@@ -196,11 +196,14 @@ func (d *rpcDecoder) Message(m *Message, t *Tracker) bool {
 	case h.proc == procNoMsg && h.whole && !h.reads: // the reply is in a chunk; a call is in one that is read
 		t.End(peer, id, 0)
 	default:
-		c := Command{ID: id, Code: codeLong}
+		c, handle := Command{ID: id, Code: codeLong}, []byte(nil)
 		if h.inline {
-			c.Code, c.Arg = call(&h.rest)
+			c.Code, c.Arg, handle = call(&h.rest)
 		}
 		begun := t.Begin(c)
+		if key, head := fileSystem(handle); key != 0 {
+			t.On(begun, key, head)
+		}
 		var again rpcHeader
 		again.decode(m.Head, func(addr uint64, rkey, length uint32, read bool) {
 			if read && h.whole {
@@ -224,12 +227,12 @@ func (h *rpcHeader) misses() bool {
 	return !h.inline || h.kind == rpcCall && rest.short
 }
 
-// call reads which procedure is called, after the message type.
-func call(x *xdr) (code uint32, arg uint64) {
+// call reads which procedure is called, after the message type, and the file handle that it is about first; nil: none is known.
+func call(x *xdr) (code uint32, arg uint64, handle []byte) {
 	x.word() // version of RPC
 	program, version, procedure := x.word(), x.word(), x.word()
 	if x.short {
-		return 0, 0
+		return 0, 0, nil
 	}
 	code = procedure&0xFFFF | version&0xFF<<codeVersion
 	if x.word() == flavorGSS {
@@ -240,15 +243,19 @@ func call(x *xdr) (code uint32, arg uint64) {
 	x.opaque(mostAuth)
 	switch {
 	case program == programNFS && version == 4 && procedure == 1 && code&codeSealed != 0:
-		return code | codeNFS | codeCompound, 0
+		return code | codeNFS | codeCompound, 0, nil
 	case program == programNFS && version == 4 && procedure == 1:
-		return code | codeNFS | codeCompound, compound(x)
+		arg, handle = compound(x)
+		return code | codeNFS | codeCompound, arg, handle
 	case program == programNFS:
-		return code | codeNFS, uint64(program)
+		if version == 3 && procedure != 0 && code&codeSealed == 0 {
+			handle = x.taken(mostFileHandle)
+		}
+		return code | codeNFS, uint64(program), handle
 	case program >= callbacks && program < 2*callbacks:
-		return code | codeCallback, uint64(program)
+		return code | codeCallback, uint64(program), nil
 	}
-	return code, uint64(program)
+	return code, uint64(program), nil
 }
 
 // The status of an RPC: what kind of failure it is, and the number that says which.

@@ -13,6 +13,7 @@ type Took struct {
 	Newest  int64             // of the one that was answered last
 	Longest [MostLongest]Done // those that took longest, the longest first
 	Answer  uint64            // frame of the newest answer
+	Late    Late              // of them
 	recent  [mostRecent]int64 // when the newest answers came
 }
 
@@ -47,6 +48,7 @@ func (t *Tracker) took(c *Command) {
 	if s.among(took) {
 		s.keep(Done{*c, m.Time, m.Frame, t.OthersAfter(c)})
 	}
+	t.onTarget(c, took, m.Time)
 	if int(c.class) < len(t.classes) {
 		t.classes[c.class].answered(c.Since, took)
 	}

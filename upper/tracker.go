@@ -28,6 +28,8 @@ type Command struct {
 	state  commandState
 	class  uint8  // its place among the classes
 	nth    uint16 // how many of them had begun with it
+	nthOn  uint16 // how many that work on the same had begun with it
+	target uint8  // its place among the targets, plus one; 0: it is not known what it works on
 	order  uint64 // how many began before it, plus one
 	fetch  uint64 // bytes of memory that it has named with Fetch, where it is seen who READs them
 }
@@ -56,7 +58,7 @@ type Counts struct {
 	Open         int    // that have begun and not ended, but for those that wait for something to happen
 }
 
-// Tracker follows the commands of one connection: at most MostCommands, which take 28 KiB beside up to 2 KiB for their classes, and of most connections a few KiB. It is not safe for concurrent use.
+// Tracker follows the commands of one connection: at most MostCommands, which take 30 KiB beside up to 6 KiB for their classes and targets, and of most connections a few KiB. It is not safe for concurrent use.
 type Tracker struct {
 	protocol Protocol
 	decoder  Decoder
@@ -71,18 +73,20 @@ type Tracker struct {
 	times    Took
 	classes  []Class // at most mostClasses
 	// classless says that there were more of them.
-	classless bool
-	commands  []Command
-	next      int // where it is looked first for room for the next command
-	places    []place
-	oldest    int // of places, where there are as many as may be
-	unread    int // how many of them are to be fetched, and were not
-	fetched   uint64
-	hidden    bool   // not all READs come to the tap
-	strange   uint64 // how many commands had begun when a READ asked last for memory that none is known to have named
-	seen      [2][repeats]uint64
-	message   *Message // at hand
-	queue     uint32   // of its controller, plus one; 0: it is not known
+	classless  bool
+	targets    []Target // at most mostTargets
+	targetless bool     // there were more of them
+	commands   []Command
+	next       int // where it is looked first for room for the next command
+	places     []place
+	oldest     int // of places, where there are as many as may be
+	unread     int // how many of them are to be fetched, and were not
+	fetched    uint64
+	hidden     bool   // not all READs come to the tap
+	strange    uint64 // how many commands had begun when a READ asked last for memory that none is known to have named
+	seen       [2][repeats]uint64
+	message    *Message // at hand
+	queue      uint32   // of its controller, plus one; 0: it is not known
 }
 
 // NewTracker returns a tracker of a connection that seems to be of a protocol. assigned says that communication management has connected it to a port of

@@ -34,6 +34,16 @@ func (x *xdr) skip(n uint32) {
 	x.b = x.b[n:]
 }
 
+// taken reads bytes that come after their length, of which there are at most so many.
+func (x *xdr) taken(most uint32) []byte {
+	before := *x
+	n := before.word()
+	if x.opaque(most); x.short {
+		return nil
+	}
+	return before.b[:n]
+}
+
 // opaque leaves out bytes that come after their length, of which there are at most so many.
 func (x *xdr) opaque(most uint32) {
 	n := x.word()

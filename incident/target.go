@@ -1,0 +1,217 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/upper"
+)
+
+const (
+	lateTimes      = 20 // times as long as usual upper.LateAfter is at least, so that commands are late which take that long
+	lateShare      = 4  // and no more of them are than one in so many
+	lateTimesTold  = 4
+	mostClientTold = 3
+)
+
+// targetOf returns what a command works on; nil: that is not known.
+func targetOf(u *agent.Upper, o *agent.Operation) *agent.Target {
+	if o == nil || o.Target < 1 || o.Target > len(u.Targets) {
+		return nil
+	}
+	return &u.Targets[o.Target-1]
+}
+
+// beside is what is known of the commands of a server that work on anything else than one target.
+type beside struct {
+	answered uint64
+	longest  time.Duration
+	names    []string
+	clients  []packet.Addr
+}
+
+// add takes the commands of a connection that work on something else, where some that began after a time were answered.
+func (b *beside) add(u *agent.Upper, target string, client packet.Addr, since int64) {
+	for n := range u.Targets {
+		k := &u.Targets[n]
+		if k.Name == target || k.Newest <= since {
+			continue
+		}
+		b.answered += k.Answers
+		b.longest = max(b.longest, k.Longest)
+		if !slices.Contains(b.names, k.Name) {
+			b.names = append(b.names, k.Name)
+		}
+		if !slices.Contains(b.clients, client) {
+			b.clients = append(b.clients, client)
+		}
+	}
+}
+
+// onlyTarget says that all commands of c that wait work on one target, on which the server has answered none that began later, while it answered others soon, of any client. target is that; "": they do not, or nothing shows that it matters.
+// The oldest has waited for a time, in nanoseconds.
+func (t *teller) onlyTarget(c *agent.Connection, waited int64) (only, target string) {
+	u := c.Upper
+	k := targetOf(u, u.Oldest)
+	if k == nil || u.Open < fewestOfClass || k.Open != u.Open || k.Newest > u.Oldest.Since {
+		return "", ""
+	}
+	var b beside
+	own := u.Oldest.Later
+	if b.add(u, k.Name, c.Ends[u.Oldest.From].Addr, u.Oldest.Since); len(b.names) == 0 {
+		for _, d := range t.commandsOfServer(c) {
+			b.add(d.Upper, k.Name, d.Ends[fromOf(d.Upper)].Addr, u.Oldest.Since)
+		}
+		own = b.answered
+	}
+	if len(b.names) == 0 || own < fewestOfClass || classTimes*int64(b.longest) > waited {
+		return "", ""
+	}
+	others := number(own) + " others"
+	if len(b.clients) > 1 || b.clients[0] != c.Ends[u.Oldest.From].Addr {
+		others = "others of " + sorted(b.clients)
+	}
+	return fmt.Sprintf(": all %d that are open work on %s%s; %s were answered meanwhile, at most %s later", u.Open, k.Name, byHandle(k.Name), others, span(int64(b.longest))), k.Name
+}
+
+// byHandle says how it is known what commands of NFS work on.
+func byHandle(target string) string {
+	if strings.HasPrefix(target, "the file system") || strings.HasPrefix(target, "the export") {
+		return ", as their file handles say"
+	}
+	return ""
+}
+
+// fromOf is the end of a connection that sends its commands, as far as one is known.
+func fromOf(u *agent.Upper) int {
+	switch {
+	case u.Oldest != nil:
+		return u.Oldest.From
+	case u.Slowest != nil:
+		return u.Slowest.From
+	}
+	return 0
+}
+
+// commandsOfServer lists the connections on which the server of c has commands of the same protocol.
+func (t *teller) commandsOfServer(c *agent.Connection) (list []*agent.Connection) {
+	if len(t.run.Connections) > mostOthers {
+		return nil
+	}
+	server := c.Ends[1-fromOf(c.Upper)].Addr
+	for n := range t.run.Connections {
+		d := &t.run.Connections[n]
+		if u := d.Upper; u != nil && u.Protocol == c.Upper.Protocol && (u.Oldest != nil || u.Slowest != nil) && d.Ends[1-fromOf(u)].Addr == server {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// waitsLikewise tells which other clients have commands that work on a target, and that the server of c does not answer either.
+func (t *teller) waitsLikewise(i *Incident, c *agent.Connection, target string) {
+	var clients []string
+	for _, d := range t.commandsOfServer(c) {
+		if k := targetOf(d.Upper, d.Upper.Oldest); d != c && k != nil && k.Name == target && waitsUntil(d, t.run.Last) != 0 && k.Newest <= d.Upper.Oldest.Since {
+			clients = append(clients, fmt.Sprintf("%s of %v", count(uint64(k.Open), "command"), d.Ends[d.Upper.Oldest.From].Addr))
+		}
+	}
+	if n := len(clients); n > mostClientTold {
+		clients = append(clients[:mostClientTold], fmt.Sprintf("those of %d more connections", n-mostClientTold))
+	}
+	if len(clients) > 0 {
+		i.fact("waits", enumerate(clients)+", on the same, have no answer either")
+	}
+}
+
+// lateCommands is how many commands between two hosts were late, and when.
+type lateCommands struct {
+	count, answers uint64
+	connections    int
+	times          []upper.LateTime
+	more           bool
+	target         string // that all of them work on; "": that is not known, or nothing was done on others meanwhile
+	b              beside
+}
+
+// lateOf finds them for the connections of the two hosts of c, on one of which o was slow. false: what is late is not rare there.
+func (t *teller) lateOf(c *agent.Connection, o *agent.Operation) (l lateCommands, ok bool) {
+	if int64(c.UsualCommand())*lateTimes > upper.LateAfter || len(t.siblings(c)) > mostOthers {
+		return l, false
+	}
+	on, others := uint64(0), uint64(0)
+	k := targetOf(c.Upper, o)
+	for _, d := range t.siblings(c) {
+		u := d.Upper
+		if u == nil || u.Protocol != c.Upper.Protocol || u.Late.Count == 0 || d.Ends[fromOf(u)].Addr != c.Ends[o.From].Addr {
+			continue
+		}
+		l.count, l.answers, l.connections, l.more = l.count+u.Late.Count, l.answers+u.Answers, l.connections+1, l.more || u.Late.More
+		l.times = append(l.times, u.Late.Times...)
+		if k == nil {
+			continue
+		}
+		for n := range u.Targets {
+			if x := &u.Targets[n]; x.Name == k.Name {
+				on, others = on+x.Late.Count, max(others, x.Late.Others)
+			}
+		}
+		l.b.add(u, k.Name, c.Ends[o.From].Addr, 0)
+	}
+	l.times = upper.JoinLate(l.times)
+	if k != nil && on == l.count && others >= fewestOfClass && l.b.longest < time.Duration(upper.LateAfter) && len(l.b.names) > 0 {
+		l.target = k.Name
+	}
+	return l, l.count > 1 && l.count*lateShare <= l.answers
+}
+
+// on says on how many connections they are.
+func (l *lateCommands) on() string {
+	if l.connections > 1 {
+		return fmt.Sprintf(" on %d connections", l.connections)
+	}
+	return ""
+}
+
+// only says that all that are late work on one target, while those on others were answered soon; "": that is not so.
+func (l *lateCommands) only() string {
+	if l.target == "" {
+		return ""
+	}
+	names := "others"
+	if len(l.b.names) <= mostClassNames {
+		names = strings.Join(l.b.names, ", ")
+	}
+	on := l.on()
+	if n := len(l.times); n > 1 {
+		on = fmt.Sprintf(", in %s%s,", l.episodes(), on)
+	}
+	return fmt.Sprintf(": all %d that took %v or longer%s work on %s; those on %s took at most %s", l.count, time.Duration(upper.LateAfter), on, l.target, names, span(int64(l.b.longest)))
+}
+
+// episodes says in how many times some were late.
+func (l *lateCommands) episodes() string {
+	if l.more {
+		return "at least " + count(uint64(len(l.times)), "episode")
+	}
+	return count(uint64(len(l.times)), "episode")
+}
+
+// lateTold tells how many commands were late, and in which times.
+func (t *teller) lateTold(i *Incident, l *lateCommands) {
+	i.fact("late", fmt.Sprintf("%s of %s%s took %v or longer", count(l.count, "command"), number(l.answers), l.on(), time.Duration(upper.LateAfter)))
+	var times []string
+	for _, x := range l.times[:min(len(l.times), lateTimesTold)] {
+		times = append(times, fmt.Sprintf("%s for %s", t.offset(x.From), span(x.To-x.From)))
+	}
+	if n := len(l.times) - len(times); n > 0 {
+		times = append(times, fmt.Sprintf("%d more", n))
+	}
+	if len(l.times) > 1 {
+		i.fact("episodes", enumerate(times))
+	}
+}
