@@ -17,6 +17,8 @@ type queue struct {
 	list []fabricagent.Frame
 	psn  [2]packet.PSN // of the next request of each end
 	now  time.Duration
+	// namespace of commands; 0: 1
+	namespace byte
 }
 
 func (q *queue) write(from int, at time.Duration, p *packet.Packet) {
@@ -44,7 +46,7 @@ const (
 // command sends a command for 4096 bytes, of 8 blocks.
 func (q *queue) command(opcode byte, cid uint16) {
 	b := make([]byte, 64)
-	b[0], b[1], b[4], b[39], b[33], b[48] = opcode, 0x40, 1, 0x40, 0x10, 7
+	b[0], b[1], b[4], b[39], b[33], b[48] = opcode, 0x40, max(q.namespace, 1), 0x40, 0x10, 7
 	binary.LittleEndian.PutUint16(b[2:], cid)
 	q.send(0, b)
 }

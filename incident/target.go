@@ -184,7 +184,7 @@ func (l *lateCommands) only() string {
 	}
 	names := "others"
 	if len(l.b.names) <= mostClassNames {
-		names = strings.Join(l.b.names, ", ")
+		names = enumerate(l.b.names)
 	}
 	on := l.on()
 	if n := len(l.times); n > 1 {
