@@ -89,16 +89,10 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	i.fact("command", fmt.Sprintf("%s, in frame %d", protocolOf(c.Upper), o.Frame))
 	only, target := "", ""
 	if !lossy {
-		if only, target = t.onlyTarget(c, waited); only == "" {
-			only = onlyClasses(c.Upper, waited)
-		}
-		i.What = strings.TrimSuffix(i.What, ".") + only + "."
+		only, target = t.common(i, c, waited)
 	}
 	if n := c.Upper.Open; !t.waitBeside(i, c, o, end) && n > 1 && only == "" {
 		i.fact("waits", count(uint64(n), "command")+" in all have no answer")
-	}
-	if target != "" {
-		t.waitsLikewise(i, c, target)
 	}
 	if o.Later > 0 && only == "" {
 		i.fact("meanwhile", count(o.Later, "command")+" that began after it ended: its peer serves others")
@@ -117,10 +111,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		slices.Reverse(i.FitsWith)
 	}
 	i.Next = []string{"on " + i.Peer.Addr.String() + ": its log and dmesg, disks, and tasks that wait (state D)", "on " + i.Local.Addr.String() + ": what waits for this command"}
-	if target != "" {
-		i.FitsWith = []string{"what is below " + target + " there: its disk, RAID or volume, or the file system itself, that hangs"}
-		i.Next[0] = "on " + i.Peer.Addr.String() + ": what that is on (iostat, dmesg for hung tasks, stacks of tasks in state D)"
-	}
+	i.below(target)
 	switch {
 	case unfetched:
 		t.unfetched(i, c, o)

@@ -112,6 +112,26 @@ func (t *teller) commandsOfServer(c *agent.Connection) (list []*agent.Connection
 	return list
 }
 
+// common says what the commands of c that wait have in common, after a time in nanoseconds, and on what they work, where that is it; "": nothing.
+func (t *teller) common(i *Incident, c *agent.Connection, waited int64) (only, target string) {
+	if only, target = t.onlyTarget(c, waited); only == "" {
+		only = onlyClasses(c.Upper, waited)
+	}
+	i.What = strings.TrimSuffix(i.What, ".") + only + "."
+	if target != "" {
+		t.waitsLikewise(i, c, target)
+	}
+	return only, target
+}
+
+// below says where to look for what commands on a target wait for; "": they have none in common.
+func (i *Incident) below(target string) {
+	if target != "" {
+		i.FitsWith = []string{"what is below " + target + " there: its disk, RAID or volume, or the file system itself, that hangs"}
+		i.Next[0] = "on " + i.Peer.Addr.String() + ": what that is on (iostat, dmesg for hung tasks, stacks of tasks in state D)"
+	}
+}
+
 // waitsLikewise tells which other clients have commands that work on a target, and that the server of c does not answer either.
 func (t *teller) waitsLikewise(i *Incident, c *agent.Connection, target string) {
 	var clients []string
@@ -143,30 +163,42 @@ func (t *teller) lateOf(c *agent.Connection, o *agent.Operation) (l lateCommands
 	if int64(c.UsualCommand())*lateTimes > upper.LateAfter || len(t.siblings(c)) > mostOthers {
 		return l, false
 	}
+	target, client := "", c.Ends[o.From].Addr
+	if k := targetOf(c.Upper, o); k != nil {
+		target = k.Name
+	}
 	on, others := uint64(0), uint64(0)
-	k := targetOf(c.Upper, o)
 	for _, d := range t.siblings(c) {
 		u := d.Upper
-		if u == nil || u.Protocol != c.Upper.Protocol || u.Late.Count == 0 || d.Ends[fromOf(u)].Addr != c.Ends[o.From].Addr {
+		if u == nil || u.Protocol != c.Upper.Protocol || u.Late.Count == 0 || d.Ends[fromOf(u)].Addr != client {
 			continue
 		}
-		l.count, l.answers, l.connections, l.more = l.count+u.Late.Count, l.answers+u.Answers, l.connections+1, l.more || u.Late.More
-		l.times = append(l.times, u.Late.Times...)
-		if k == nil {
-			continue
-		}
-		for n := range u.Targets {
-			if x := &u.Targets[n]; x.Name == k.Name {
-				on, others = on+x.Late.Count, max(others, x.Late.Others)
-			}
-		}
-		l.b.add(u, k.Name, c.Ends[o.From].Addr, 0)
+		l.add(u)
+		n, beside := lateOn(u, target)
+		on, others = on+n, max(others, beside)
+		l.b.add(u, target, client, 0)
 	}
 	l.times = upper.JoinLate(l.times)
-	if k != nil && on == l.count && others >= fewestOfClass && l.b.longest < time.Duration(upper.LateAfter) && len(l.b.names) > 0 {
-		l.target = k.Name
+	if on == l.count && others >= fewestOfClass && l.b.longest < time.Duration(upper.LateAfter) && len(l.b.names) > 0 {
+		l.target = target
 	}
 	return l, l.count > 1 && l.count*lateShare <= l.answers
+}
+
+// add takes the commands of a connection.
+func (l *lateCommands) add(u *agent.Upper) {
+	l.count, l.answers, l.connections, l.more = l.count+u.Late.Count, l.answers+u.Answers, l.connections+1, l.more || u.Late.More
+	l.times = append(l.times, u.Late.Times...)
+}
+
+// lateOn is how many commands on a target were late, and how many on others were answered meanwhile: while one of them was, the most.
+func lateOn(u *agent.Upper, target string) (n, others uint64) {
+	for i := range u.Targets {
+		if k := &u.Targets[i]; k.Name == target {
+			n, others = n+k.Late.Count, max(others, k.Late.Others)
+		}
+	}
+	return n, others
 }
 
 // on says on how many connections they are.

@@ -77,53 +77,67 @@ func (w *dataWay) perReturned(until int64) int {
 
 // firstStopped finds the host that the others wait for: the only one that had more data in the round than it passed on, and was not waiting to be called for them. It has sent the fewest, and stopped before all others. nil: it does not show.
 func (t *text) firstStopped(hosts []packet.Addr, ways []dataWay, of []*agent.Connection, since int64) *stoppedHost {
-	all := roundsOf(len(hosts), ways, since)
-	var held []*roundOf
-	for h := range all {
-		if x := &all[h]; x.begins && x.came > x.sent && !x.starving {
-			held = append(held, x)
-		}
-	}
-	if len(held) != 1 {
+	x, others := heldUp(roundsOf(len(hosts), ways, since))
+	if x == nil {
 		return nil
 	}
-	x, others := held[0], []*roundOf(nil)
-	for h := range all {
-		switch o := &all[h]; {
-		case o == x || o.last == 0 || !o.begins && o.sent == 0:
-		case o.sent < x.sent || o.last < x.last:
-			return nil
-		default:
-			others = append(others, o)
-		}
-	}
-	if len(others) == 0 {
-		return nil
-	}
-	slices.SortStableFunc(others, func(a, b *roundOf) int { return cmp.Compare(a.last, b.last) })
-	s := &stoppedHost{passed: !slices.ContainsFunc(others, func(o *roundOf) bool { return o.came > o.sent }), host: hosts[x.host], at: offset(x.last, t.res.First), sent: x.sent, had: x.came - x.sent}
+	s := &stoppedHost{host: hosts[x.host], at: offset(x.last, t.res.First), sent: x.sent, had: x.came - x.sent, then: t.stoppedThen(hosts, others)}
+	s.passed = !slices.ContainsFunc(others, func(o *roundOf) bool { return o.came > o.sent })
 	for h, n := range x.called {
 		if n > 0 {
 			s.called = append(s.called, fmt.Sprintf("%v called for %s more", hosts[h], count(n, "message")))
 		}
 	}
-	var names []string
 	for i := range ways {
 		if a := hosts[ways[i].from].String(); ways[i].to == x.host && !slices.Contains(s.from, a) {
 			s.from = append(s.from, a)
 		}
 	}
-	for _, o := range others[:min(len(others), quietTold)] {
-		names = append(names, fmt.Sprintf("%v (%d, %s)", hosts[o.host], o.sent, offset(o.last, t.res.First)))
-	}
-	if more := len(others) - len(names); more > 0 {
-		names = append(names, number(uint64(more))+" more")
-	}
-	s.then = enumerate(names)
 	if s.alive = t.stillAlive(s.host, of, max(x.last, x.answered)); x.answered > x.last {
 		s.answered = offset(x.answered, t.res.First)
 	}
 	return s
+}
+
+// heldUp finds that host, and the others in the order in which they sent their last data; nil: there is none.
+func heldUp(all []roundOf) (x *roundOf, others []*roundOf) {
+	for h := range all {
+		if o := &all[h]; o.begins && o.came > o.sent && !o.starving {
+			if x != nil {
+				return nil, nil
+			}
+			x = o
+		}
+	}
+	if x == nil {
+		return nil, nil
+	}
+	for h := range all {
+		switch o := &all[h]; {
+		case o == x || o.last == 0 || !o.begins && o.sent == 0:
+		case o.sent < x.sent || o.last < x.last:
+			return nil, nil
+		default:
+			others = append(others, o)
+		}
+	}
+	if len(others) == 0 {
+		return nil, nil
+	}
+	slices.SortStableFunc(others, func(a, b *roundOf) int { return cmp.Compare(a.last, b.last) })
+	return x, others
+}
+
+// stoppedThen names hosts with how many messages of data each sent in the round, and when the last.
+func (t *text) stoppedThen(hosts []packet.Addr, list []*roundOf) string {
+	var names []string
+	for _, o := range list[:min(len(list), quietTold)] {
+		names = append(names, fmt.Sprintf("%v (%d, %s)", hosts[o.host], o.sent, offset(o.last, t.res.First)))
+	}
+	if more := len(list) - len(names); more > 0 {
+		names = append(names, number(uint64(more))+" more")
+	}
+	return enumerate(names)
 }
 
 // stillAlive says what shows that the adapter of a host, and the host, went on after a time: what it acknowledged on some connections, and what it did on others.
