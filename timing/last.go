@@ -23,7 +23,9 @@ const (
 	lastHosts = 3  // of a group
 	lastLeast = 8  // rounds
 	lastShare = 10 // of the time of the group, one in so many
-	lastOther = 8  // one such round in so many may be of another host
+	lastOther = 8  // of the time that was waited so, one in so many may be for other hosts
+	lastOnce  = 4  // times as long as for the longest was waited for the host
+	lastAlike = 8  // shorter waits than one in so many of the longest do not count
 	lastSince = 3  // rounds before in which it was not, from which on it is told since when it is
 	pauseOver = 4  // times as long as all shorter ones is a pause that divides others from those within them
 )
@@ -119,8 +121,15 @@ func longerPauses(pauses []int64) int64 {
 // roundsWalk goes through the rounds of a group.
 type roundsWalk struct {
 	every, sends hostSet // hosts that send anything, and data
-	of           []Last  // by host
+	of           [][]lastWait // by host
 	rounds       int
+}
+
+// lastWait is that all waited for a host.
+type lastWait struct {
+	silence time.Duration
+	at      int64 // since when, nanoseconds since the Unix epoch
+	round   int   // counted from 1 on
 }
 
 // walk finds who was last in each round, where rounds are apart by so many nanoseconds at least, and returns how long each time was in which nothing was sent for long. Where that is longer than LongSilence, each host has
@@ -128,7 +137,7 @@ type roundsWalk struct {
 func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 	hosts, until := len(r.every.sent), int64(0)
 	data, some, counts := newHostSet(hosts), newHostSet(hosts), make([]int, hosts) // in this round
-	r.of, r.rounds = make([]Last, hosts), 1
+	r.of, r.rounds = make([][]lastWait, hosts), 1
 	for i := range all {
 		m := &all[i]
 		silence := m.Begin - until
@@ -144,7 +153,7 @@ func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 			some.clear()
 			clear(counts)
 		case m.data && data.butOne(m.from, r.sends.n-1) || some.butOne(m.from, r.every.n-1):
-			r.of[m.from].waited(time.Duration(silence), until, r.rounds)
+			r.of[m.from] = append(r.of[m.from], lastWait{time.Duration(silence), until, r.rounds})
 		}
 		until = max(until, m.End)
 		if some.add(m.from); m.data {
@@ -166,18 +175,23 @@ func (r *roundsWalk) balanced(counts []int) bool {
 	return true
 }
 
-// last is the host that was it most often.
+// last is the host for which all waited longest.
 func (r *roundsWalk) last(all []roundMessage) (l Last, ok bool) {
-	count := 0
-	for h := range r.of {
-		if r.of[h].Host = h; r.of[h].Count > l.Count {
-			l = r.of[h]
+	sum := time.Duration(0)
+	for h, list := range r.of {
+		own := Last{Host: h}
+		for _, w := range list {
+			own.Sum, own.Most = own.Sum+w.silence, max(own.Most, w.silence)
 		}
-		count += r.of[h].Count
+		if sum += own.Sum; own.Sum > l.Sum {
+			l = own
+		}
 	}
+	others := sum - l.Sum
+	l.waited(r.of[l.Host])
 	l.Others, l.Rounds, l.To = r.sends.n-1, r.rounds, all[len(all)-1].End
 	l.Of = time.Duration(l.To - all[0].Begin)
-	return l, l.Count >= lastLeast && (count-l.Count)*lastOther <= l.Count && l.Sum*lastShare >= l.Of
+	return l, l.Count >= lastLeast && others*lastOther <= l.Sum && l.Most*lastOnce <= l.Sum && l.Sum*lastShare >= l.Of
 }
 
 // hostSet is which hosts have sent something.
@@ -203,11 +217,17 @@ func (s *hostSet) clear() {
 // butOne reports whether so many others have sent something, and a host has not.
 func (s *hostSet) butOne(host, others int) bool { return s.n == others && !s.sent[host] }
 
-// waited takes that all waited for the host, in the round of a number, counted from 1 on.
-func (l *Last) waited(silence time.Duration, at int64, round int) {
-	if l.Count == 0 {
-		l.Least, l.From, l.Since = silence, at, round > lastSince
+// waited counts the waits for the host that are about as long as the longest, and not such as there are for any host that is last by chance.
+func (l *Last) waited(list []lastWait) {
+	l.Sum = 0
+	for _, w := range list {
+		if w.silence*lastAlike < l.Most {
+			continue
+		}
+		if l.Count == 0 {
+			l.Least, l.From, l.Since = w.silence, w.at, w.round > lastSince
+		}
+		l.Count++
+		l.Least, l.Sum = min(l.Least, w.silence), l.Sum+w.silence
 	}
-	l.Count++
-	l.Least, l.Most, l.Sum = min(l.Least, silence), max(l.Most, silence), l.Sum+silence
 }

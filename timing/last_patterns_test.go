@@ -92,6 +92,8 @@ func TestLastOfPatterns(t *testing.T) {
 		"none is, steps take long":    {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, within: slow}, 0, 0},
 		"two in turn":                 {collective{hosts: 6, channels: 1, steps: 4, calls: true, late: func(h, round int) bool { return h == 1+round%2 }}, 0, 0},
 		"two in turn, jitter":         {collective{hosts: 6, channels: 2, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: func(h, round int) bool { return h == 1+round%2 }}, 0, 0},
+		"late in some rounds":         {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: func(h, round int) bool { return h == 3 && round%3 == 0 }}, 3, 8},
+		"once for very long":          {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: func(h, round int) bool { return h == 3 && round == 9 }}, 0, 0},
 		"chain":                       {collective{hosts: 6, channels: 1, steps: 4, chain: true, calls: true, jitter: 8 * time.Millisecond, late: one}, 3, 24},
 		"chain, nobody is late":       {collective{hosts: 6, channels: 1, steps: 4, chain: true, calls: true, jitter: 8 * time.Millisecond}, 0, 0},
 		"chain, nobody calls":         {collective{hosts: 6, channels: 1, steps: 4, chain: true, late: one}, 0, 0}, // those behind it have sent nothing
