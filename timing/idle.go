@@ -75,6 +75,11 @@ func settledTimes(list []HostMessage, acks []acks) idle {
 	return silences(list, func(_ int, s Sent) bool { return at(s.Begin) })
 }
 
+// SilencesOf are the times, from one message to the next, in which some hosts send one another nothing for long.
+func SilencesOf(list []HostMessage) []Sent {
+	return silences(list, func(int, Sent) bool { return true })
+}
+
 // RoundsOf are the times, from one message to the next, in which some hosts send one another nothing for long, and after which at least two of them go on by themselves, as between the rounds of a job.
 func RoundsOf(hosts int, list []HostMessage) []Sent {
 	return silences(list, func(n int, s Sent) bool { return goOn(hosts, list[n:], s) })

@@ -120,7 +120,7 @@ func longerPauses(pauses []int64) int64 {
 
 // roundsWalk goes through the rounds of a group.
 type roundsWalk struct {
-	every, sends hostSet // hosts that send anything, and data
+	every, sends hostSet      // hosts that send anything, and data
 	of           [][]lastWait // by host
 	rounds       int
 }

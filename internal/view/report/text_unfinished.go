@@ -91,23 +91,24 @@ func (t *text) findUnfinished() *unfinished {
 	if len(ways) < 2 || len(hosts) < waitHosts || len(hosts) > mostWaiting {
 		return nil
 	}
-	rounds, from := t.roundsKept(len(hosts), of)
-	usual, since, ok := betweenRounds(ways, rounds)
-	if !ok || since < from || slices.Equal(countsAt(ways, ending), usual) || !begun(ways, since) {
+	rounds, newest, from := t.roundsKept(len(hosts), of)
+	usual, ok := betweenRounds(ways, rounds)
+	since := lastBetween(ways, usual, newest)
+	if !ok || since == 0 || since < from || slices.Equal(countsAt(ways, ending), usual) || !begun(ways, since) {
 		return nil
 	}
-	u, newest := &unfinished{connections: len(list)}, int64(0)
+	u, last := &unfinished{connections: len(list)}, int64(0)
 	for _, c := range of {
-		newest = max(newest, c.Ends[0].Last, c.Ends[1].Last)
+		last = max(last, c.Ends[0].Last, c.Ends[1].Last)
 	}
-	u.quiet = time.Duration(t.res.Last - newest)
+	u.quiet = time.Duration(t.res.Last - last)
 	u.compare(hosts, ways, since)
 	u.first = t.firstStopped(hosts, ways, of, since)
 	return u
 }
 
-// roundsKept are the times between rounds, as far as it is known when messages were sent, and from when on that is known up to the end.
-func (t *text) roundsKept(hosts int, of []*agent.Connection) (rounds []timing.Sent, from int64) {
+// roundsKept are the times between rounds, as far as it is known when messages were sent, the times in which nothing was sent where that is known up to the end, and from when on it is.
+func (t *text) roundsKept(hosts int, of []*agent.Connection) (rounds, newest []timing.Sent, from int64) {
 	for _, c := range of {
 		for k := range c.Ends {
 			s := sentOf(&c.Timing.Ends[k])
@@ -125,7 +126,8 @@ func (t *text) roundsKept(hosts int, of []*agent.Connection) (rounds []timing.Se
 		}
 	}
 	rounds = slices.DeleteFunc(timing.RoundsOf(len(numbered), timing.MessagesOf(early)), func(s timing.Sent) bool { return s.End >= from })
-	return append(rounds, timing.RoundsOf(hosts, timing.MessagesOf(late))...), from
+	all := timing.MessagesOf(late)
+	return append(rounds, timing.RoundsOf(hosts, all)...), timing.SilencesOf(all), from
 }
 
 // compare finds the ways that have carried more messages than others since a time, on all connections of two hosts.
@@ -168,24 +170,44 @@ func dataWays(list []timing.Link, of []*agent.Connection) (ways []dataWay) {
 // ending is later than any message.
 const ending = math.MaxInt64 - 1
 
-// betweenRounds is by how many messages each way is ahead of the least one between rounds, and when that was last so; ok: it is the same between most of them.
-func betweenRounds(ways []dataWay, rounds []timing.Sent) (usual []int, last int64, ok bool) {
+// betweenRounds is by how many messages each way is ahead of the least one between rounds; ok: it is the same between most of them.
+func betweenRounds(ways []dataWay, rounds []timing.Sent) (usual []int, ok bool) {
 	var seen [][]int
 	for _, s := range rounds {
 		seen = append(seen, countsAt(ways, s.Begin))
 	}
 	for _, counts := range seen {
 		n := 0
-		for k, other := range seen {
+		for _, other := range seen {
 			if slices.Equal(counts, other) {
-				n, last = n+1, rounds[k].Begin
+				n++
 			}
 		}
 		if n >= fewestRounds && 4*n >= 3*len(seen) {
-			return counts, last, true
+			return counts, true
 		}
 	}
-	return nil, 0, false
+	return nil, false
+}
+
+// lastBetween is when the last round began to be over: the ways were as far ahead as usual then, and the data that were sent until then are all that were when they were so last. 0: they were not.
+func lastBetween(ways []dataWay, usual []int, newest []timing.Sent) (at int64) {
+	sent := -1
+	for _, s := range slices.Backward(newest) {
+		if !slices.Equal(countsAt(ways, s.Begin), usual) {
+			if sent >= 0 {
+				return at
+			}
+			continue
+		}
+		switch n := ways[0].data.by(s.Begin); {
+		case sent < 0 || n == sent:
+			sent, at = n, s.Begin
+		default:
+			return at
+		}
+	}
+	return at
 }
 
 // begun reports whether each way has carried data since a time, or one has carried none although they were called for: a round of another kind, as a broadcast, uses some of the ways only.

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -20,6 +21,7 @@ type stoppedHost struct {
 	called   []string // who called for how many messages more than it sent
 	then     string   // who stopped after it, and how far each was
 	passed   bool     // each of these had passed on what it had
+	began    bool     // the round
 	answered string   // until when it still answered data with messages, as part of its program went on; "": it did not
 	alive    []string // what shows that its host or adapter went on
 }
@@ -32,7 +34,8 @@ type roundOf struct {
 	begins   bool  // data go from it, and come to it
 	last     int64 // when it sent its last data
 	answered int64 // and its last message in return for data
-	starving bool  // it was called for fewer messages than usual for as many as it sent
+	returned int   // how many of those it sent
+	starving bool  // it has sent as many messages as it was called for, or may have
 	called   []int // how many messages more than it sent each of the hosts called for
 }
 
@@ -50,10 +53,14 @@ func roundsOf(hosts int, ways []dataWay, since int64) []roundOf {
 		x.sent, all[w.to].came = x.sent+n, all[w.to].came+n
 		sends[w.from], has[w.to] = true, true
 		x.last, all[w.to].answered = max(x.last, w.data.last()), max(all[w.to].answered, w.returned.last())
-		if per := w.perReturned(since); per > 0 {
-			calls := (w.returned.count-w.returned.by(since))*per - n
-			x.starving = x.starving || calls < 0
-			x.called[w.to] += max(calls, 0)
+		back := w.returned.count - w.returned.by(since)
+		all[w.to].returned += back
+		switch per := w.perReturned(since); {
+		case per > 0:
+			x.starving = x.starving || w.data.count-per*w.returned.count >= w.mostAhead(per)
+			x.called[w.to] += max(back*per-n, 0)
+		case w.returned.count >= waitMessages:
+			x.starving = true // it is not known for how many it was called
 		}
 	}
 	for h := range all {
@@ -75,17 +82,45 @@ func (w *dataWay) perReturned(until int64) int {
 	return per
 }
 
-// firstStopped finds the host that the others wait for: the only one that had more data in the round than it passed on, and was not waiting to be called for them. It has sent the fewest, and stopped before all others. nil: it does not show.
+// mostAhead is by how many messages of data the sender was ahead at most of what was returned, of which each stands for so many, as far as that is kept.
+func (w *dataWay) mostAhead(per int) int {
+	most := math.MinInt
+	for n := range w.data.first {
+		back := w.returned.by(w.data.first[n].Begin)
+		if back == len(w.returned.first) && w.returned.count > back {
+			break // those that came later are not kept
+		}
+		most = max(most, n+1-per*back)
+	}
+	return most
+}
+
+// firstStopped finds the host that the others wait for: the only one that has not begun the round; or that had more data in it than it passed on, and was not waiting to be called for them, and that has sent the fewest and stopped
+// before all others. nil: it does not show.
 func (t *text) firstStopped(hosts []packet.Addr, ways []dataWay, of []*agent.Connection, since int64) *stoppedHost {
-	x, others := heldUp(roundsOf(len(hosts), ways, since))
+	all := roundsOf(len(hosts), ways, since)
+	x, others := notBegun(all), []*roundOf(nil)
+	if x == nil {
+		x = heldUp(all)
+	}
 	if x == nil {
 		return nil
 	}
-	s := &stoppedHost{host: hosts[x.host], at: offset(x.last, t.res.First), sent: x.sent, had: x.came - x.sent, then: t.stoppedThen(hosts, others)}
+	s := &stoppedHost{host: hosts[x.host], at: offset(x.last, t.res.First), sent: x.sent, had: x.came - x.sent, began: x.began()}
+	for h := range all {
+		if o := &all[h]; o != x && o.last != 0 && (o.begins || o.sent > 0) {
+			others = append(others, o)
+		}
+	}
+	slices.SortStableFunc(others, func(a, b *roundOf) int { return cmp.Compare(a.last, b.last) })
+	if len(others) == 0 || s.began && (others[0].last < x.last || slices.ContainsFunc(others, func(o *roundOf) bool { return o.sent < x.sent })) {
+		return nil
+	}
+	s.then = t.stoppedThen(hosts, others)
 	s.passed = !slices.ContainsFunc(others, func(o *roundOf) bool { return o.came > o.sent })
 	for h, n := range x.called {
 		if n > 0 {
-			s.called = append(s.called, fmt.Sprintf("%v called for %s more", hosts[h], count(n, "message")))
+			s.called = append(s.called, fmt.Sprintf("%v called for %s", hosts[h], count(n, "message")))
 		}
 	}
 	for i := range ways {
@@ -93,39 +128,41 @@ func (t *text) firstStopped(hosts []packet.Addr, ways []dataWay, of []*agent.Con
 			s.from = append(s.from, a)
 		}
 	}
-	if s.alive = t.stillAlive(s.host, of, max(x.last, x.answered)); x.answered > x.last {
+	if s.alive = t.stillAlive(s.host, of, max(x.last, x.answered)); s.began && x.answered > others[0].last {
 		s.answered = offset(x.answered, t.res.First)
 	}
 	return s
 }
 
-// heldUp finds that host, and the others in the order in which they sent their last data; nil: there is none.
-func heldUp(all []roundOf) (x *roundOf, others []*roundOf) {
+// began reports whether the host has sent anything in the round.
+func (r *roundOf) began() bool { return r.sent+r.returned > 0 }
+
+// notBegun finds the only host, of those to and from which data go, that has not begun the round, where all others have; nil: there is none.
+func notBegun(all []roundOf) (x *roundOf) {
 	for h := range all {
-		if o := &all[h]; o.begins && o.came > o.sent && !o.starving {
-			if x != nil {
-				return nil, nil
-			}
+		switch o := &all[h]; {
+		case !o.begins || o.began():
+		case x != nil:
+			return nil
+		default:
 			x = o
 		}
 	}
-	if x == nil {
-		return nil, nil
-	}
+	return x
+}
+
+// heldUp finds the only host that had more data than it passed on, and was not waiting to be called for them; nil: there is none, or several have not begun the round.
+func heldUp(all []roundOf) (x *roundOf) {
 	for h := range all {
 		switch o := &all[h]; {
-		case o == x || o.last == 0 || !o.begins && o.sent == 0:
-		case o.sent < x.sent || o.last < x.last:
-			return nil, nil
-		default:
-			others = append(others, o)
+		case !o.begins:
+		case x != nil && o.came > o.sent && !o.starving, !o.began():
+			return nil
+		case o.came > o.sent && !o.starving:
+			x = o
 		}
 	}
-	if len(others) == 0 {
-		return nil, nil
-	}
-	slices.SortStableFunc(others, func(a, b *roundOf) int { return cmp.Compare(a.last, b.last) })
-	return x, others
+	return x
 }
 
 // stoppedThen names hosts with how many messages of data each sent in the round, and when the last.
@@ -169,13 +206,25 @@ func (t *text) stillAlive(host packet.Addr, of []*agent.Connection, since int64)
 
 // String says which it is, with what shows it.
 func (s *stoppedHost) String() string {
-	text := fmt.Sprintf("Unfinished: the others wait for %v. It sent its last data at %s, before all others: %s in the last round, though %s more had come to it from %s",
-		s.host, s.at, count(s.sent, "message"), count(s.had, "message"), enumerate(s.from))
-	if len(s.called) > 0 {
-		text += ", and " + enumerate(s.called)
+	text := fmt.Sprintf("Unfinished: the others wait for %v. ", s.host)
+	switch {
+	case !s.began:
+		text += "It sent nothing in the last round, which all others began"
+		if len(s.called) > 0 {
+			text += ", though " + enumerate(s.called)
+		}
+	case s.sent == 0:
+		text += fmt.Sprintf("It sent no data in the last round, though %s had come to it from %s", count(s.had, "message"), enumerate(s.from))
+	default:
+		text += fmt.Sprintf("It sent its last data at %s, before all others: %s in the last round, though %s more had come to it from %s", s.at, count(s.sent, "message"), count(s.had, "message"), enumerate(s.from))
 	}
-	text += fmt.Sprintf(". After it stopped %s", s.then)
-	if s.passed {
+	if s.began && len(s.called) > 0 {
+		text += fmt.Sprintf(", and %s more", enumerate(s.called))
+	}
+	if s.began {
+		text += fmt.Sprintf(". The others sent their last data later: %s", s.then)
+	}
+	if s.began && s.passed {
 		text += ", each of which had passed on what it had"
 	}
 	text += "."
