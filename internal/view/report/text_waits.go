@@ -44,7 +44,7 @@ func (t *text) waitsTold() string {
 		return s
 	}
 	all := timing.HostWaitsOf(len(hosts), list)
-	if s := slowestOfRounds(hosts, all, timing.IsRing(list)); s != "" {
+	if s := slowestOfRounds(hosts, all, timing.IsRing(list) || neighbours(all)); s != "" {
 		return s
 	}
 	if s := slowestOfChain(hosts, all); s != "" {
@@ -176,6 +176,11 @@ func slowestOfRounds(hosts []packet.Addr, all []timing.HostWaits, ring bool) str
 	}
 	return fmt.Sprintf("Waits: %s had no message for up to %s, %s, %s in all, until one of %s came, and %s went on within %s of that; the other peers send as many. The program on %s was late, or what it waits for itself.",
 		who, span(told.Longest), times(uint64(count)), span(total), whom, went, span(told.Lag), whom)
+}
+
+// neighbours reports whether each host has messages of two others at most, as in rings of either direction.
+func neighbours(all []timing.HostWaits) bool {
+	return !slices.ContainsFunc(all, func(w timing.HostWaits) bool { return len(w.Peers) > mostLate })
 }
 
 // standOut reports whether some hosts took much longer than each of the others until they went on by themselves.
