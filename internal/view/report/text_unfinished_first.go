@@ -229,7 +229,7 @@ func (s *stoppedHost) String() string {
 	}
 	text += "."
 	if len(s.alive) > 0 {
-		text += fmt.Sprintf(" Its adapter lives: %s.", strings.Join(s.alive, ", and "))
+		text += fmt.Sprintf(" Its adapter went on: %s.", strings.Join(s.alive, ", and "))
 	}
 	if s.answered != "" {
 		return text + fmt.Sprintf(" It still answered data with messages until %s, so only the part of its program that passes data on hangs, or that waits for what the capture does not show: look at its stack and its GPU there.", s.answered)

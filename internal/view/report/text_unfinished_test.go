@@ -84,7 +84,7 @@ func TestUnfinished(t *testing.T) {
 		{"in the middle", rounds([]int{3, 1, 2, 3}, 0, nil), ": they wait for 10.0.0.2; 0 of 501 rules exercised What happened Unfinished: the others wait for 10.0.0.2. It sent its last data at +0.400001 s, before all others: 1 message in the last round, though 2 messages more had come to it from 10.0.0.1. " +
 			"The others sent their last data later: 10.0.0.3 (2, +0.400101 s), 10.0.0.1 (3, +0.400201 s) and 10.0.0.4 (3, +0.400201 s), each of which had passed on what it had. It still answered data with messages until +0.400221 s, so only the part"},
 		{"data are called for", rounds([]int{2, 0, 1, 2}, 1, nil), "the others wait for 10.0.0.2. It sent no data in the last round, though 2 messages had come to it from 10.0.0.1, and 10.0.0.3 called for 1 message more. "},
-		{"its adapter lives", alive, "Its adapter lives: it went on with 10.0.0.9 until +3.400121 s. It still"},
+		{"its adapter goes on", alive, "Its adapter went on: it went on with 10.0.0.9 until +3.400121 s. It still"},
 		{"one has not begun", rounds([]int{-1, 0, 1, 2}, 1, nil), "the others wait for 10.0.0.2. It sent nothing in the last round, which all others began, though 10.0.0.3 called for 1 message. So its program hangs"},
 		{"two have not begun", rounds([]int{-1, -1, -1, 2}, 1, nil), ""},
 		{"two have what they do not pass on", rounds([]int{3, 1, 3, 1}, 0, nil), "; 0 of 501 rules exercised What happened Unfinished: 4 connections carry nothing in the last 3s, though no request waits for an answer. " +
