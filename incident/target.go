@@ -114,8 +114,8 @@ func (t *teller) commandsOfServer(c *agent.Connection) (list []*agent.Connection
 
 // common says what the commands of c that wait have in common, after a time in nanoseconds, and on what they work, where that is it; "": nothing.
 func (t *teller) common(i *Incident, c *agent.Connection, waited int64) (only, target string) {
-	if only, target = t.onlyTarget(c, waited); only == "" {
-		only = onlyClasses(c.Upper, waited)
+	if only = onlyClasses(c.Upper, waited); only == "" {
+		only, target = t.onlyTarget(c, waited)
 	}
 	i.What = strings.TrimSuffix(i.What, ".") + only + "."
 	if target != "" {
@@ -167,11 +167,15 @@ func (t *teller) lateOf(c *agent.Connection, o *agent.Operation) (l lateCommands
 	if k := targetOf(c.Upper, o); k != nil {
 		target = k.Name
 	}
-	on, others := uint64(0), uint64(0)
+	on, others, classes := uint64(0), uint64(0), map[string]bool{} // whether some of a class were late
 	for _, d := range t.siblings(c) {
 		u := d.Upper
 		if u == nil || u.Protocol != c.Upper.Protocol || u.Late.Count == 0 || d.Ends[fromOf(u)].Addr != client {
 			continue
+		}
+		for n := range u.Classes {
+			k := &u.Classes[n]
+			classes[k.Name] = classes[k.Name] || k.Longest >= time.Duration(upper.LateAfter)
 		}
 		l.add(u)
 		n, beside := lateOn(u, target)
@@ -179,10 +183,21 @@ func (t *teller) lateOf(c *agent.Connection, o *agent.Operation) (l lateCommands
 		l.b.add(u, target, client, 0)
 	}
 	l.times = upper.JoinLate(l.times)
-	if on == l.count && others >= fewestOfClass && l.b.longest < time.Duration(upper.LateAfter) && len(l.b.names) > 0 {
+	if on == l.count && !oneOfSeveral(classes) && others >= fewestOfClass && l.b.longest < time.Duration(upper.LateAfter) && len(l.b.names) > 0 {
 		l.target = target
 	}
 	return l, l.count > 1 && l.count*lateShare <= l.answers
+}
+
+// oneOfSeveral reports whether that is so for one of several, so that it is not known which of the two matters.
+func oneOfSeveral(so map[string]bool) bool {
+	n := 0
+	for _, it := range so {
+		if it {
+			n++
+		}
+	}
+	return n == 1 && len(so) > 1
 }
 
 // add takes the commands of a connection.

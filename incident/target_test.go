@@ -8,6 +8,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/packet"
 )
 
 // namespaces sends n Reads of 10.0.0.1 to each of some namespaces in turn, every 5 ms, each answered so much later; 0: it is not. Then comes one of the first namespace that is answered.
@@ -44,6 +45,23 @@ func namespaces(n int, took func(i int, namespace byte) time.Duration, list ...b
 	return q.list
 }
 
+// flushes has each tenth Read on namespace 2 be a Flush, which is soon done.
+func flushes(list []fabricagent.Frame) []fabricagent.Frame {
+	n := 0
+	for i := range list {
+		changed(&list[i], func(p *packet.Packet) {
+			if len(p.Payload) == 64 && p.Payload[4] == 2 {
+				if n++; n%10 == 0 {
+					p.Payload = slices.Clone(p.Payload)
+					p.Payload[0] = nvmeFlush
+					clear(p.Payload[24:64])
+				}
+			}
+		})
+	}
+	return list
+}
+
 // TestTarget: of commands that take long, and of those that hang, it is told where all are of one namespace while those of others are answered soon; not where others are concerned, too, or there are none. How many took long, and when, is told.
 func TestTarget(t *testing.T) {
 	const usual = 100 * time.Microsecond
@@ -70,6 +88,7 @@ func TestTarget(t *testing.T) {
 		want, lack string
 	}{
 		{"slow", namespaces(200, slow(3), 1, 2, 3), "took 200ms to answer NVMe Read, command id 122, namespace 3 of 10.0.0.1 QP 0x1f: all 5 that took 10ms or longer, in 2 episodes, work on namespace 3; those on namespace 1 and namespace 2 took at most ", ""},
+		{"slow, and all are of one opcode of two", flushes(namespaces(200, slow(3), 1, 2, 3)), "5 commands of 601 took 10ms or longer", "work on"},
 		{"slow on all", namespaces(200, slow(1, 2, 3), 1, 2, 3), "15 commands of 601 took 10ms or longer", "work on"},
 		{"slow, and there are no others", namespaces(200, slow(3), 3), "5 commands of 201 took 10ms or longer", "work on"},
 		{"hangs", namespaces(200, hangs(3), 1, 2, 3), "has not answered NVMe Read, command id 572, namespace 3 of 10.0.0.1 QP 0x1f for 3.14s: all 10 that are open work on namespace 3; 19 others were answered meanwhile, at most ", ""},

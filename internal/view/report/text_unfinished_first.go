@@ -82,7 +82,7 @@ func (w *dataWay) perReturned(until int64) int {
 	return per
 }
 
-// mostAhead is by how many messages of data the sender was ahead at most of what was returned, of which each stands for so many, as far as that is kept.
+// mostAhead is by how many messages of data the sender was ahead at most of what was returned, of which each calls for, or answers, so many, as far as that is kept.
 func (w *dataWay) mostAhead(per int) int {
 	most := math.MinInt
 	for n := range w.data.first {

@@ -293,7 +293,7 @@ func slowestOfChain(hosts []packet.Addr, all []timing.HostWaits) string {
 			return "" // there are several
 		}
 	}
-	if root < 0 || len(waiting) < waitHosts-1 || !oneSender(all, root) {
+	if root < 0 || len(waiting) < waitHosts-1 || len(all[root].Peers) == 0 || !oneSender(all, root) { // from where nothing is sent to, all comes, as fast as it is made
 		return ""
 	}
 	leads := 0

@@ -108,6 +108,12 @@ func TestWaits(t *testing.T) {
 			}
 		}
 	}
+	chain := map[[2]byte][]int64{} // 0 sends to 1, which passes it on
+	for n := range int64(rounds) {
+		for from := range byte(4) {
+			chain[[2]byte{from, from + 1}] = append(chain[[2]byte{from, from + 1}], 1+n*20000+int64(from)*10)
+		}
+	}
 	seldom := all(15000)
 	seldom[[2]byte{3, 0}] = seldom[[2]byte{3, 0}][:20]
 	passed, more := all(15000), all(15000) // what 2 sends comes at once after a message of 3
@@ -129,6 +135,7 @@ func TestWaits(t *testing.T) {
 		{"ring", ring(2, 3000), "Waits: 10.0.0.0, 10.0.0.1 and 10.0.0.3 send nothing for long until a message of the host before them comes, and then go on at once; first of all they wait for 10.0.0.2, which goes on by itself, up to "},
 		{"ring, and another sends to the one that is late, too", extra(2), "Waits: 10.0.0.0, 10.0.0.1 and 10.0.0.3 send nothing for long until a message of the host before them comes, and then go on at once; first of all they wait for 10.0.0.2, which"},
 		{"ring, and another sends to one that waits, too", extra(3), ""},
+		{"a chain, as fast as its first host sends", chain, ""},
 		{"two rings, and none is late", both, ""},
 		{"one is late", all(15000), "Waits: 10.0.0.0 had no message for up to 14.98ms, 40 times, 599.2ms in all, until one of 10.0.0.2 came, and it went on within 59.5µs of that; the other peers send as many. The program on 10.0.0.2 was late"},
 		{"one passes on what another is late with", passed, "Waits: 10.0.0.2 had no message for up to 15.02ms, 40 times, 600.7ms in all, until one of 10.0.0.3 came, and it went on within 19.5µs of that"},
