@@ -118,6 +118,15 @@ func (t *text) firstStopped(hosts []packet.Addr, ways []dataWay, of []*agent.Con
 	}
 	s.then = t.stoppedThen(hosts, others)
 	s.passed = !slices.ContainsFunc(others, func(o *roundOf) bool { return o.came > o.sent })
+	s.given(hosts, ways, x)
+	if s.alive = t.stillAlive(s.host, of, max(x.last, x.answered)); s.began && x.answered > others[0].last {
+		s.answered = offset(x.answered, t.res.First)
+	}
+	return s
+}
+
+// given notes who had sent it data, and who had called for some.
+func (s *stoppedHost) given(hosts []packet.Addr, ways []dataWay, x *roundOf) {
 	for h, n := range x.called {
 		if n > 0 {
 			s.called = append(s.called, fmt.Sprintf("%v called for %s", hosts[h], count(n, "message")))
@@ -128,10 +137,6 @@ func (t *text) firstStopped(hosts []packet.Addr, ways []dataWay, of []*agent.Con
 			s.from = append(s.from, a)
 		}
 	}
-	if s.alive = t.stillAlive(s.host, of, max(x.last, x.answered)); s.began && x.answered > others[0].last {
-		s.answered = offset(x.answered, t.res.First)
-	}
-	return s
 }
 
 // began reports whether the host has sent anything in the round.

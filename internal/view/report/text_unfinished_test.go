@@ -112,5 +112,8 @@ func TestUnfinished(t *testing.T) {
 		if k.want == "" && strings.Contains(got, "STOPPED") || !strings.Contains(got, k.want) || k.want != "" && (!strings.HasPrefix(got, strings.Join(strings.Fields(head), " ")) || strings.Contains(got, "Quiet")) {
 			t.Errorf("%s: %s", k.name, got)
 		}
+		if list := strings.Join((&Run{Result: k.of}).Observations(), " "); strings.Contains(list, "Unfinished: ") != (k.want != "") || k.want != "" && strings.Contains(list, "Quiet: ") {
+			t.Errorf("%s, observed: %s", k.name, list)
+		}
 	}
 }
