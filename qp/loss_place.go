@@ -42,6 +42,7 @@ func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
 	case psn == expected && s.comesNext() == psn: // it is about to be retransmitted, and had passed the tap before its turn
 	case !psn.Before(expected):
 		a.Before++
+	case psn.Before(s.First): // the capture does not show it: whether it had passed the tap before that began is not known
 	case s.Recovery == nil || s.Recovery.Late.PSN != psn: // else it came late, and may have been NAKed before
 		a.After++
 	}
