@@ -110,10 +110,15 @@ type Incident struct {
 	lossyBeyond  []packet.Addr // hosts between which and the tap packets were lost, of losses, where others show that it was there
 	ofAll        bool          // losses of all connections on which one host sends to another
 	amongLosses  bool          // an interruption: what it waited for was lost among many others
+	lostAgain    bool          // an interruption: what was retransmitted in it was lost again, as the capture shows
+	endLost      bool          // an interruption: what was retransmitted in it was lost before the tap, in few rounds
 	answerLost   bool          // an interruption: the answer had passed the tap
 	ofAnswers    bool          // losses, some of answers
 	allAnswers   bool          // losses, all of answers that had passed the tap
 	explained    bool          // losses, most of which are packets that were overtaken
+	trimsOnly    bool          // losses, and all of what NAKs asked for came trimmed, as far as they tell
+	bursts       bursts        // of Trimmed: when packets were
+	each         [][2]int64    // of interruptions that are told as one: when each was, first and last
 	mostLost     time.Duration // of those that it tells of
 	late         late
 	naks         uint64 // RNR NAKs, of NotReady
@@ -128,7 +133,7 @@ type Incident struct {
 	steppedBy int64 // by how much the clock of the capture stepped ahead, nanoseconds; 0: it did not
 
 	again        retransmitting
-	damaged      uint64 // packets that were, of Damage
+	damaged      uint64 // packets that were, of Damage, or trimmed
 	betweenHosts int    // between how many pairs of hosts, likewise
 }
 

@@ -16,6 +16,9 @@ const interruption = int64(100 * time.Millisecond)
 // oneLost is what fits where the first retransmission was answered at once.
 const oneLost = "one packet, or its answer, that was lost, and a retransmission timer as long as that"
 
+// lostOnceMore is what fits where what ended an interruption is a PSN sequence NAK.
+const lostOnceMore = "packets that were lost, and others of the same request that were lost when it was retransmitted: what ended it is a PSN sequence NAK for a later packet"
+
 // What fits where the answer that ended an interruption came long after the last retransmission.
 const (
 	resolvedLate = "a link that failed and came back before the last retransmission, the answer to which waited until the address of the requester was resolved"
@@ -58,7 +61,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			i.unseen(s)
 			t.cause(i, c, from, s)
 		} else {
-			held := heldBack(s) && !t.damages(i) // else the answer to that was dropped
+			held := heldBack(s) && !t.damages(i) && !s.LostAgain // else the answer to that was dropped, or tells of a loss
 			i.fact("request", again(s))
 			if s.Packets > 0 {
 				i.fact("cost", fmt.Sprintf("%s retransmitted, %s of payload", count(uint64(s.Packets), "packet"), count(s.Bytes, "byte")))
@@ -69,7 +72,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 				if s.PassedOver != 0 && s.Skipped {
 					label = "response" // to this one, or to a later one
 				}
-				i.fact(label, fmt.Sprintf("in frame %d%s", s.Frames.Ended, sinceLast(s, held)))
+				i.fact(label, fmt.Sprintf("in frame %d%s%s", s.Frames.Ended, sinceLast(s, held), byNAK(s)))
 			}
 			i.waited(s, held)
 			if s.Total() > 0 && !held {
@@ -104,7 +107,8 @@ func (t *teller) beside(i *Incident, c *agent.Connection, from int, k *qp.Troubl
 	if s.Late {
 		return
 	}
-	lostAgain := s.Unseen > 0 && s.Asked
+	lostAgain, few := s.LostAgain || s.Unseen > 0 && s.Asked, s.Rounds[qp.TimerExpired] <= fewRounds && !t.lossy()
+	i.lostAgain, i.endLost = lostAgain && few, s.Unseen > 0 && few
 	if n := k.Sum.Rounds[qp.SequenceAsked]; s.Total() <= fewRounds && n >= manyLosses && !lostAgain {
 		i.amongLosses = true
 		i.FitsWith = append([]string{"a packet that was lost with what was retransmitted for it: this queue pair had " + count(uint64(n), "round") + " by PSN sequence NAKs in all"}, i.FitsWith...)
@@ -206,6 +210,10 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 			i.FitsWith[0] = "a path that held packets back for that long"
 		case held:
 			i.FitsWith = []string{answeredLate, "a path that held packets back, and lost none", resolvedLate}
+		case s.LostAgain && s.Rounds[qp.TimerExpired] > fewRounds:
+			i.FitsWith = append(i.FitsWith, lostOnceMore)
+		case s.LostAgain: // who answers so had not stopped
+			i.FitsWith = []string{lostOnceMore, linkFailed}
 		case s.Total() == 1 && 4*(s.Ended-s.Last) < s.Last-s.Since:
 			i.FitsWith = append([]string{oneLost}, i.FitsWith...)
 		}
@@ -231,6 +239,14 @@ func sinceLast(s *qp.Stall, held bool) string {
 		return ", " + span(s.Ended-s.Last) + " after the last retransmission, not at once"
 	}
 	return ", " + span(s.Ended-s.Last) + " after the last retransmission"
+}
+
+// byNAK says that what ended a stall is a PSN sequence NAK.
+func byNAK(s *qp.Stall) string {
+	if s.LostAgain {
+		return ": a PSN sequence NAK for a later packet, which was lost too"
+	}
+	return ""
 }
 
 // told reports whether all that a requester retransmitted between two times is told as interruptions: it belongs to these, or to the end of one.

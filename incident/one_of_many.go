@@ -8,6 +8,23 @@ import (
 	"ibwitness/packet"
 )
 
+// lostOnceMoreIn has incidents of losses tell of the interruptions in which what was retransmitted was lost once more, before others take these for a host that had stopped.
+func lostOnceMoreIn(list []Incident) []Incident {
+	merged := map[*Incident]bool{}
+	for n := range list {
+		i := &list[n]
+		if !i.lostAgain || i.storm != 0 || i.within != 0 {
+			continue
+		}
+		if m := slices.IndexFunc(list, func(o Incident) bool { return o.explainsWait(i) }); m >= 0 {
+			list[m].fact("waits", i.asWait())
+			list[m].includes(i)
+			merged[i] = true
+		}
+	}
+	return without(list, merged)
+}
+
 // oneOfMany has incidents of losses tell of the interruptions at the same time in which what was lost was one of many packets that were, and only a timer brought it, and one that tells of all
 // connections between two hosts of those of one of them: it is the same fault.
 func oneOfMany(list []Incident) []Incident {
@@ -48,7 +65,7 @@ func (i *Incident) explainsWait(o *Incident) bool {
 	if i.Kind != Loss && i.Kind != Retransmitting || i.again.late || i.explained || !i.overlaps(o) {
 		return false
 	}
-	if o.amongLosses {
+	if o.amongLosses || o.lostAgain {
 		return i.Local.Addr == o.Local.Addr && i.Peer.Addr == o.Peer.Addr
 	}
 	return o.answerLost && i.Local.Addr == o.Peer.Addr && i.Peer.Addr == o.Local.Addr && slices.Contains(i.lossyBeyond, o.Local.Addr)

@@ -39,7 +39,9 @@ func stopsOf(list []stop) *Incident {
 	n, lost, more := uint64(0), time.Duration(0), false
 	on := map[[2]Party]bool{}
 	begin, end, ongoing := longest.Begin, longest.End, longest.Ongoing
+	var stalls [][2]int64
 	for _, s := range list {
+		stalls = append(stalls, [2]int64{s.Begin, s.End})
 		on[[2]Party{s.Local, s.Peer}] = true
 		begin, end, ongoing = min(begin, s.Begin), max(end, s.End), ongoing || s.Ongoing
 		if s.Local == longest.Local && s.Peer == longest.Peer {
@@ -57,6 +59,9 @@ func stopsOf(list []stop) *Incident {
 		longest.Next = slices.DeleteFunc(longest.Next, func(s string) bool { return s == othersToo })
 	}
 	longest.amongLosses = !slices.ContainsFunc(list, func(s stop) bool { return !s.amongLosses })
+	longest.lostAgain = !slices.ContainsFunc(list, func(s stop) bool { return !s.lostAgain })
+	longest.endLost = !slices.ContainsFunc(list, func(s stop) bool { return !s.endLost })
+	longest.each = stalls
 	longest.answerLost = !slices.ContainsFunc(list, func(s stop) bool { return !s.answerLost })
 	longest.Begin, longest.End, longest.Ongoing, longest.Connections = begin, end, ongoing, len(on)
 	return longest

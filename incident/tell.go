@@ -50,7 +50,7 @@ func Of(r *agent.Result) []Incident {
 	t.unsent()
 	list := t.sorted()
 	gather(list, r.Findings)
-	list = survivors(t.wereDown(t.hubs(peers(withPauses(blackHoles(list))))))
+	list = survivors(t.wereDown(t.hubs(peers(lostOnceMoreIn(withPauses(blackHoles(list)))))))
 	t.commonLosses(list)
 	list = oneOfMany(list)
 	t.incast(list)

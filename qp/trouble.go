@@ -81,6 +81,7 @@ type Stall struct {
 	High       packet.PSN        // PSN after the newest request when it last was
 	Tap        uint16
 	Skipped    bool // a response to a later request has Ended it, as far as is known: this READ or atomic lacks its own, and waits on if it is retransmitted
+	LostAgain  bool // what Ended it is a PSN sequence NAK for a later packet, which was lost too
 	Frames     StallFrames
 	PassedOver uint32 // low bits of the frame of a response to a later request, while this READ or atomic had none of its own; 0: none
 	Part       uint32 // bytes of the largest response that came to this READ while it was retransmitted, though not all did; 0: none came
