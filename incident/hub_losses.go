@@ -16,19 +16,38 @@ type pairLosses struct {
 	sent   uint64
 }
 
-// commonLosses says in the first of the incidents of losses which host all of them have in common, where its connections with several others lost packets, and those without it did not.
+// mostLeads is how many incidents tell of losses that several connections have in common, at most.
+const mostLeads = 8
+
+// commonLosses says in the first of the incidents of losses what they have in common, and in the first of those of which that does not tell.
 func (t *teller) commonLosses(list []Incident) {
-	n := slices.IndexFunc(list, func(i Incident) bool { return (i.Kind == Loss || i.Kind == Retransmitting) && !i.explained })
-	if n < 0 {
-		return
+	var sums []*lossSum
+	for range mostLeads {
+		n := slices.IndexFunc(list, func(i Incident) bool {
+			return (i.Kind == Loss || i.Kind == Retransmitting) && !i.explained && !slices.ContainsFunc(sums, func(s *lossSum) bool { return i.sum == s || s.between(&i) })
+		})
+		if n < 0 {
+			return
+		}
+		i := &list[n]
+		if t.commonLossesOf(i); i.sum == nil {
+			return
+		}
+		sums = append(sums, i.sum)
 	}
-	i := &list[n]
+}
+
+// commonLossesOf says in an incident of losses which host all of them have in common, where its connections with several others lost packets, and those without it did not, or which path or queue.
+func (t *teller) commonLossesOf(i *Incident) {
 	if i.ofTrimmed || i.ofMarked || t.pathOf(i, i.Local.Addr) || t.pathOf(i, i.Peer.Addr) || i.onePath {
 		return // others with the host do not lose packets, or why they are lost is known
 	}
 	pairs := t.lossesByPair()
 	for _, x := range [...]packet.Addr{i.Local.Addr, i.Peer.Addr} {
 		if withAll(x, pairs) && t.sidesOfTap(i, x) {
+			return
+		}
+		if s := t.sumOfLosses(x, true, anyHost); t.incastBefore(s) != "" && t.lead(i, s, "") {
 			return
 		}
 		hosts, beside := commonLoss(x, pairs)
@@ -42,7 +61,22 @@ func (t *teller) commonLosses(list []Incident) {
 		} else {
 			i.FitsWith = slices.Insert(i.FitsWith, 0, fits)
 		}
+		t.leadOfHost(i, x, beside)
 		return
+	}
+}
+
+// anyHost is true of each host.
+func anyHost(packet.Addr) bool { return true }
+
+// leadOfHost has an incident of losses tell of all that was lost to host x, or from it, where that has the direction in common. beside says how connections without it fare.
+func (t *teller) leadOfHost(i *Incident, x packet.Addr, beside string) {
+	if beside == noneBeside {
+		return // nothing shows that the host has to do with it
+	}
+	if s := t.sumOfLosses(x, true, anyHost); !t.lead(i, s, s.otherWay("from it")) && s.against > 0 {
+		s = t.sumOfLosses(x, false, anyHost)
+		t.lead(i, s, s.otherWay("to it"))
 	}
 }
 

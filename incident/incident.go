@@ -119,6 +119,7 @@ type Incident struct {
 	trimsOnly    bool          // losses, and all of what NAKs asked for came trimmed, as far as they tell
 	bursts       bursts        // of Trimmed: when packets were
 	each         [][2]int64    // of interruptions that are told as one: when each was, first and last
+	sum          *lossSum      // losses of several connections, of which it tells; nil: it is of one, or they have nothing in common
 	mostLost     time.Duration // of those that it tells of
 	late         late
 	naks         uint64 // RNR NAKs, of NotReady

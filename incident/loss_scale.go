@@ -38,5 +38,8 @@ func (t *teller) scaleOfLosses(i *Incident, x, host packet.Addr, clean string) b
 	i.What = fmt.Sprintf("%v retransmitted %s of %s to %v on %s (%s): lost after the tap, on the way there (%s); between the tap and %s, nothing.",
 		x, number(again), count(packets, "packet"), host, count(on, "connection"), share(again, packets), asked, clean)
 	i.ofAll = true
+	if s := t.sumOfLosses(x, false, func(a packet.Addr) bool { return a == host }); s.tells() {
+		i.sum = s
+	}
 	return true
 }

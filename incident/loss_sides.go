@@ -60,14 +60,29 @@ func (t *teller) sidesOfTap(i *Incident, x packet.Addr) bool {
 	if near >= tellingRounds {
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("what is between the tap and %v", x))
 	}
-	for _, s := range slices.Backward(list) {
-		if s.far > 0 && len(beyond) == 1 && near == 0 {
-			i.lostBeyond(&s)
-		} else if s.far > 0 {
-			i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("the link, adapter or switch port of %v, or what is between there and the tap", s.host))
-		}
+	switch {
+	case len(beyond) == 1 && near == 0:
+		i.lostBeyond(&list[slices.IndexFunc(list, func(s lossSides) bool { return s.far > 0 })])
+	case len(beyond) == 1:
+		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("the link, adapter or switch port of %v, or what is between there and the tap", beyond[0]))
+	default:
+		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a link, router or queue between the tap and %s that they have in common", someOf(beyond)),
+			"the link, adapter or switch port of each of them")
+	}
+	if !i.ofAll && mostlyAlong*near <= far {
+		t.leadBeyond(i, x, beyond, enumerate(clean))
 	}
 	return true
+}
+
+// leadBeyond has an incident of losses tell of all that was lost between the tap and some hosts on the way to host x, or from it, where that is one direction. clean is those that nothing was lost with.
+func (t *teller) leadBeyond(i *Incident, x packet.Addr, beyond []packet.Addr, clean string) {
+	among := func(a packet.Addr) bool { return slices.Contains(beyond, a) }
+	for _, to := range []bool{false, true} {
+		if t.lead(i, t.sumOfLosses(x, to, among), "; between the tap and "+clean+", nothing") {
+			return
+		}
+	}
 }
 
 // lostBeyond says what fits where all losses are between the tap and one host: that is where those that the incident tells of were lost, too. Where answers were lost there too, no packets overtook one another.

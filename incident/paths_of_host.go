@@ -40,6 +40,9 @@ func (t *teller) pathOf(i *Incident, x packet.Addr) bool {
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "paths" })
 	i.fact("paths", said)
 	i.ofPath(len(w.ports) > 0)
+	s := t.sumOfLosses(x, direction == "to", func(a packet.Addr) bool { return slices.Contains(w.hosts, a) })
+	s.all = s.lossy + w.steady
+	t.lead(i, s, ", and on the others never: it may be one path of several")
 	return true
 }
 
@@ -65,19 +68,20 @@ func (t *teller) waysOf(x packet.Addr, to bool) onWayOf {
 		if !ok || !c.Service.Reliable() || far == x {
 			continue
 		}
-		at := 0
-		if (c.Ends[at].Addr == x) == to {
-			at = 1
-		}
-		e := &c.Ends[at]
 		if by[far] == nil {
 			by[far] = &onWayOf{}
 			w.hosts = append(w.hosts, far)
 		}
-		by[far].add(c, e)
-		if n := lost(e); n > 0 {
-			by[far].losses += min(n, e.Trouble.Settled(false).Sum.Count)
-			w.lossy[c] = at
+		for at := range c.Ends {
+			e := &c.Ends[at]
+			if _, known := w.lossy[c]; known || (dataFrom(c, e) == x) == to {
+				continue
+			}
+			by[far].add(c, e)
+			if n := lost(e); n > 0 {
+				by[far].losses += min(n, e.Trouble.Settled(false).Sum.Count)
+				w.lossy[c] = at
+			}
 		}
 	}
 	w.hosts = slices.DeleteFunc(w.hosts, func(a packet.Addr) bool { return by[a].fates.lossy == 0 })
@@ -86,6 +90,21 @@ func (t *teller) waysOf(x packet.Addr, to bool) onWayOf {
 		w.losses += by[a].losses
 	}
 	return w
+}
+
+// dataFrom is the host whose packets are lost where end e of a connection has to retransmit: itself, or its peer, where that sends what READs of this end ask for.
+func dataFrom(c *agent.Connection, e *agent.End) packet.Addr {
+	peer := &c.Ends[0]
+	if peer == e {
+		peer = &c.Ends[1]
+	}
+	if lost(e) > 0 {
+		return lossyEnd(c, e).Addr
+	}
+	if peer.Messages == 0 && peer.Bytes > 0 && e.Bytes == 0 {
+		return peer.Addr
+	}
+	return e.Addr
 }
 
 // tells reports whether most of the queue pairs lost nothing, and that is no chance. Any of as many could have been those that did.

@@ -52,7 +52,7 @@ func Of(r *agent.Result) []Incident {
 	gather(list, r.Findings)
 	list = survivors(t.wereDown(t.hubs(peers(lostOnceMoreIn(withPauses(blackHoles(list)))))))
 	t.commonLosses(list)
-	list = oneOfMany(list)
+	list = oneOfMany(led(list))
 	t.incast(list)
 	list = overtakings(shortages(oneFault(list)))
 	alsoSized(list)
@@ -260,6 +260,8 @@ func (t *teller) whenNamed(list []Incident) {
 // rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed or met congestion, congestion for which nothing was lost comes after these, and requests that were sent after a DREQ, or to a queue pair that had failed before, come after others that are not answered, and refusals of a client that was accepted soon after come last. Commands that were slow are among interruptions, by their time.
 func rank(i *Incident) int {
 	switch {
+	case i.sum != nil: // the stalls of its connections are among what it tells of, and are put in order with others by their time
+		return 2 * int(Interrupted)
 	case i.ofTrimmed:
 		return 2*int(Trimmed) + 1
 	case i.ofMarked, i.harmless && i.Kind == Congestion:
@@ -289,7 +291,7 @@ func order(a, b *Incident) int {
 		return 1
 	}
 	if r := cmp.Compare(rank(a), rank(b)); r != 0 || a.harmless == b.harmless {
-		return cmp.Or(r, cmp.Compare(b.Lost, a.Lost), cmp.Compare(a.Begin, b.Begin))
+		return cmp.Or(r, cmp.Compare(b.cost(), a.cost()), cmp.Compare(a.Begin, b.Begin))
 	}
 	if a.harmless {
 		return 1

@@ -1,0 +1,168 @@
+package incident
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ibwitness/packet"
+)
+
+// Where the losses of several connections have a host, a direction and a side of the tap in common, that is what happened, and the stalls and storms of the connections are what it led to.
+
+// lead has an incident of losses tell of all of a sum, for which why gives more; what it said of one connection becomes a fact. It reports whether the sum tells something.
+func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
+	if !s.tells() || t.damagedOn(s) {
+		return false
+	}
+	worst := strings.TrimSuffix(strings.TrimSuffix(i.What, "."), ": packets or their answers were lost, late or overtaken")
+	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool {
+		return slices.Contains([]string{"sides", "caused", "cost", "where", "missing", "goodput", "each", "all", "host", "also"}, f.Label)
+	})
+	incast := t.incastBefore(s)
+	if incast != "" {
+		why = ", when many of them sent at once" + why
+	}
+	i.What = s.what() + why + "."
+	i.fact("caused", s.asked())
+	i.fact("cost", s.cost(t))
+	i.fact("missing", s.gaps())
+	i.fact("goodput", t.goodput(s))
+	i.fact("worst", worst)
+	if incast != "" {
+		i.ofIncast(s, incast)
+	}
+	if 4*s.timers <= s.naks+s.implied {
+		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == tooShort })
+	}
+	i.sum, i.Connections, i.listed = s, s.lossy, true
+	i.Begin, i.End = s.begin, s.end
+	i.common, i.Also = s.host, nil
+	for _, a := range s.others {
+		if a != i.Local.Addr && a != i.Peer.Addr {
+			i.Also = append(i.Also, a)
+		}
+	}
+	return true
+}
+
+// damagedOn reports whether packets of a sum were damaged: that is why they were lost then.
+func (t *teller) damagedOn(s *lossSum) bool {
+	return slices.ContainsFunc(s.others, func(a packet.Addr) bool { return t.damaged[way{a, s.host}] || t.damaged[way{s.host, a}] })
+}
+
+// tellingGoodput is in which part of its time, one in so many, much of what an end sent was retransmitted at least for it to be told what else came through: shorter times tell nothing of bursts.
+const tellingGoodput = 10
+
+// goodput says how much new payload came through while much was retransmitted, and in the rest of the capture, of the requests of a sum; "": little was, or that is not known.
+func (t *teller) goodput(s *lossSum) string {
+	var list []string
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for from := range c.Ends {
+			e := &c.Ends[from]
+			if !s.ends[party(e)] || !t.timed() {
+				continue
+			}
+			storm := e.Trouble.Storm()
+			rest := e.Last - c.First - storm.Time
+			if tellingGoodput*storm.Time < e.Last-c.First || rest < storm.Time {
+				continue
+			}
+			list = append(list, fmt.Sprintf("%s to %v in the %s in which much was retransmitted (%s sent), %s in the rest", rate(storm.Sent.Bytes-storm.Again.Bytes, storm.Time), c.Ends[1-from].Addr,
+				span(storm.Time), rate(storm.Sent.Bytes, storm.Time), rate(sub(e.Bytes-min(e.Bytes, storm.Sent.Bytes), e.Trouble.Again.Bytes-min(e.Trouble.Again.Bytes, storm.Again.Bytes)), rest)))
+		}
+	}
+	if len(list) == 0 || len(list) > portsShown {
+		return ""
+	}
+	return "new payload: " + strings.Join(list, "; ")
+}
+
+// led has the incident that tells of a sum of losses tell of those of its connections, too, and of the stalls that they led to.
+func led(list []Incident) []Incident {
+	merged := map[*Incident]bool{}
+	for n := range list {
+		i := &list[n]
+		if i.sum == nil || i.ofAll { // what that tells of is found later
+			continue
+		}
+		var stalls []*Incident
+		for m := range list {
+			o := &list[m]
+			if o == i || merged[o] || o.sum != nil || !i.sum.between(o) {
+				continue
+			}
+			switch {
+			case i.sum.stalled(o):
+				stalls = append(stalls, o)
+			case !o.losses():
+				continue
+			}
+			begin, end, lost := i.Begin, i.End, i.Lost
+			i.includes(o)
+			merged[o], i.Connections, i.Lost = true, i.sum.lossy, max(lost, o.Lost)
+			i.Begin, i.End = min(begin, i.Begin), max(end, i.End)
+		}
+		i.stalls(stalls)
+	}
+	if len(list) == 0 || !slices.ContainsFunc(list, func(i Incident) bool { return i.sum != nil }) {
+		return list
+	}
+	out := without(list, merged)
+	slices.SortStableFunc(out, func(a, b Incident) int { return order(&a, &b) })
+	return out
+}
+
+// losses reports whether an incident is of losses whose cause is not known to be another.
+func (i *Incident) losses() bool {
+	return (i.Kind == Loss || i.Kind == Retransmitting) && !i.again.late && !i.explained && !i.harmless && !i.noneLost && !i.oneSided && !i.ofTrimmed && !i.ofMarked && i.within == 0
+}
+
+// between reports whether all that an incident tells of is between the hosts of a sum.
+func (s *lossSum) between(o *Incident) bool {
+	far := o.otherThan(s.host)
+	return (o.Local.Addr == s.host || o.Peer.Addr == s.host) && slices.Contains(s.others, far) && !slices.ContainsFunc(o.Also, func(a packet.Addr) bool { return !slices.Contains(s.others, a) })
+}
+
+// stalled reports whether an incident is a stall that the losses of a sum led to: what was lost is shown to have been lost again, or was one of many.
+func (s *lossSum) stalled(o *Incident) bool {
+	if o.Kind != Interrupted || o.storm != 0 || o.within != 0 || !s.ends[o.Local] || o.Begin > s.end || o.End < s.begin {
+		return false
+	}
+	return o.lostAgain || len(o.Also) == 0 && (o.amongLosses || o.endLost && s.before >= manyLosses || o.answerLost && s.after >= manyLosses)
+}
+
+// stallsNamed is of how many stalls it is told how long they were.
+const stallsNamed = 3
+
+// stalls tells of the stalls that losses led to.
+func (i *Incident) stalls(list []*Incident) {
+	if len(list) == 0 {
+		return
+	}
+	slices.SortStableFunc(list, func(a, b *Incident) int { return cmp.Compare(b.Lost, a.Lost) })
+	var said []string
+	for _, o := range list[:min(len(list), stallsNamed)] {
+		said = append(said, fmt.Sprintf("%s of %v", span(int64(o.Lost)), &o.Local))
+	}
+	if n := len(list) - len(said); n > 0 {
+		said = append(said, fmt.Sprintf("%d more", n))
+	}
+	text := enumerate(said) + ", until a timer brought what was lost again"
+	at := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "worst" || f.Label == "first" })
+	if at < 0 {
+		at = len(i.Facts)
+	}
+	i.Facts = slices.Insert(i.Facts, at, Fact{"stalls", text})
+}
+
+// cost is the time by which an incident is put among others of its kind.
+func (i *Incident) cost() time.Duration {
+	if i.sum != nil {
+		return max(i.Lost, time.Duration(i.sum.lost))
+	}
+	return i.Lost
+}

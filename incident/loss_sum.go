@@ -1,0 +1,209 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+)
+
+// lossSum is what was lost in one direction between a host and others, on all connections with these.
+type lossSum struct {
+	host   packet.Addr   // that all connections have in common
+	to     bool          // what was lost went to it; else it came from it
+	others []packet.Addr // between which and the host something was lost
+
+	lossy, all int // connections with these: on which something was lost, and in all
+
+	before, after   uint32 // losses in that direction, by the side of the tap
+	against, unsure uint32 // losses in the other one, and those of which the direction is not known
+	naks, timers    uint32 // rounds of retransmission, by what had the requester go back
+	implied         uint32 // likewise, for responses that came after a gap
+
+	packets, bytes uint64 // retransmitted, and their payload
+	lost, longest  int64  // time without progress: in all, and at a time, nanoseconds
+	begin, end     int64
+	missing        qp.Filled
+	overtaken      bool // some packets came after later ones
+	ends           map[Party]bool
+}
+
+// sumOfLosses adds up what was lost to a host, or from it, on its connections with some others: each for which among is true.
+func (t *teller) sumOfLosses(host packet.Addr, to bool, among func(packet.Addr) bool) *lossSum {
+	s := &lossSum{host: host, to: to, ends: map[Party]bool{}}
+	with := map[packet.Addr]int{}
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		far, ok := farEnd(c, host)
+		if !ok || !c.Service.Reliable() || far == host || !among(far) {
+			continue
+		}
+		if with[far]++; !s.take(c) {
+			continue
+		}
+		s.lossy++
+		if !slices.Contains(s.others, far) {
+			s.others = append(s.others, far)
+		}
+	}
+	for _, a := range s.others {
+		s.all += with[a]
+	}
+	slices.SortFunc(s.others, packet.Addr.Compare)
+	return s
+}
+
+// take takes a connection, and reports whether something was lost on it in the direction of the sum.
+func (s *lossSum) take(c *agent.Connection) (lossy bool) {
+	for from := range c.Ends {
+		e := &c.Ends[from]
+		if e.Trouble == nil {
+			continue
+		}
+		k := e.Trouble.Settled(e.Stalled)
+		n := uint32(k.Sum.Total()) - k.Sum.Rounds[qp.NotReady]
+		if n == 0 {
+			continue
+		}
+		before, after, against := placesOf(&k).along((e.Addr != s.host) == s.to)
+		s.unsure += n - min(n, before+after+against)
+		if s.against += against; before+after == 0 && against > 0 {
+			continue
+		}
+		lossy = true
+		s.before, s.after = s.before+before, s.after+after
+		s.add(e, &k)
+	}
+	return lossy
+}
+
+// along is how many rounds there were for what was lost in one direction, before the tap and after it, and in the other; requests says that requests go in that direction.
+func (p places) along(requests bool) (before, after, against uint32) {
+	if requests {
+		return p.before + p.unseen, p.after, p.back + p.over + p.missing
+	}
+	return p.over + p.missing, p.back, p.before + p.unseen + p.after
+}
+
+// add adds what trouble k cost end e of a connection.
+func (s *lossSum) add(e *agent.End, k *qp.Trouble) {
+	s.ends[party(e)] = true
+	s.naks, s.timers, s.implied = s.naks+k.Sum.Rounds[qp.SequenceAsked], s.timers+k.Sum.Rounds[qp.TimerExpired], s.implied+k.Sum.Rounds[qp.ResponseLost]
+	s.packets, s.bytes = s.packets+k.Again.Packets, s.bytes+k.Again.Bytes
+	s.lost += k.Sum.Lost - k.Sum.Refused
+	for j := range k.Longest {
+		if x := &k.Longest[j]; x.NAKs == 0 && x.Total() > 0 {
+			s.longest = max(s.longest, x.Lost())
+		}
+	}
+	if s.begin == 0 || k.Sum.Begun < s.begin {
+		s.begin = k.Sum.Begun
+	}
+	s.end = max(s.end, k.Sum.Last, k.Sum.Ended)
+	s.overtaken = s.overtaken || k.Overtaking.All().Packets > 0 || k.Responses.All().Packets > 0
+	m := &k.Missing.Filled
+	s.missing.PSNs, s.missing.Gaps, s.missing.Longest = s.missing.PSNs+m.PSNs, s.missing.Gaps+m.Gaps, max(s.missing.Longest, m.Longest)
+}
+
+// mostlyAlong is how many losses there are in the direction of the sum at least for each in the other.
+const mostlyAlong = 10
+
+// tells reports whether the losses of several connections have the direction of the sum in common, as far as that is known of most.
+func (s *lossSum) tells() bool {
+	along := s.before + s.after
+	return s.lossy > 1 && along >= tellingRounds && mostlyAlong*s.against <= along && s.unsure <= (along+s.against)/4 && !s.overtaken
+}
+
+// The sides of the tap, as side says them.
+const (
+	beforeTap = " before the tap"
+	afterTap  = " after the tap"
+)
+
+// side says on which side of the tap packets were lost, where that is the same of nearly all.
+func (s *lossSum) side() string {
+	switch {
+	case mostlyAlong*s.after <= s.before:
+		return beforeTap
+	case mostlyAlong*s.before <= s.after:
+		return afterTap
+	}
+	return ""
+}
+
+// where is side with how often it was the other one.
+func (s *lossSum) where() string {
+	side := s.side()
+	if n := min(s.before, s.after); side != "" && n > 0 {
+		side += fmt.Sprintf(" (but %s on its other side)", times(uint64(n)))
+	}
+	return side
+}
+
+// what says what was lost, from where to where, how often, and on how many connections.
+func (s *lossSum) what() string {
+	whose, with := fmt.Sprintf("to %v", s.host), ""
+	if !s.to {
+		whose = fmt.Sprintf("from %v to %s", s.host, someOf(s.others))
+	} else if len(s.others) == 1 {
+		whose = fmt.Sprintf("from %v to %v", s.others[0], s.host)
+	} else {
+		with = fmt.Sprintf(" with %d hosts", len(s.others))
+	}
+	on := count(uint64(s.lossy), "connection")
+	if s.lossy < s.all {
+		on = fmt.Sprintf("%d of %s", s.lossy, count(uint64(s.all), "connection"))
+	}
+	return fmt.Sprintf("Packets %s were lost%s, at least %s on %s%s", whose, s.where(), times(uint64(s.before+s.after)), on, with)
+}
+
+// otherWay says how often something was lost in the other direction than that of the sum.
+func (s *lossSum) otherWay(name string) string {
+	text := ", and none " + name
+	if s.against > 0 {
+		text = fmt.Sprintf(", and %s %s", times(uint64(s.against)), name)
+	}
+	if s.unsure > 0 {
+		text += fmt.Sprintf(" (of %s more it is not known)", number(uint64(s.unsure)))
+	}
+	return text
+}
+
+// asked says what had the requesters go back.
+func (s *lossSum) asked() string {
+	var list []string
+	for _, k := range []struct {
+		n  uint32
+		by string
+	}{{s.naks, "by PSN sequence NAKs"}, {s.implied, "by requesters that lacked responses to READs"}, {s.timers, "by timers, as nothing asked for it, or what was asked for was lost again"}} {
+		if k.n > 0 {
+			list = append(list, times(uint64(k.n))+" "+k.by)
+		}
+	}
+	return enumerate(list)
+}
+
+// cost says what that cost.
+func (s *lossSum) cost(t *teller) string {
+	text := fmt.Sprintf("%s retransmitted, %s of payload", count(s.packets, "packet"), count(s.bytes, "byte"))
+	if s.implied > s.naks+s.timers {
+		text = fmt.Sprintf("%s retransmitted, and the responses that they ask for once more", count(s.packets, "request packet"))
+	}
+	if t.timed() && s.lost > 0 {
+		text = fmt.Sprintf("%s without progress in all of these connections, up to %s at a time; %s", span(s.lost), span(s.longest), text)
+	}
+	return text
+}
+
+// gaps says how what was lost before the tap lies in the streams of PSNs.
+func (s *lossSum) gaps() string {
+	if m := &s.missing; s.before > 0 && m.Gaps >= fewestGaps {
+		if m.Longest == 1 {
+			return fmt.Sprintf("at least %s before the tap, never two in a row", count(uint64(m.PSNs), "PSN"))
+		}
+		return fmt.Sprintf("at least %s before the tap, in %s of up to %d in a row", count(uint64(m.PSNs), "PSN"), count(uint64(m.Gaps), "gap"), m.Longest)
+	}
+	return ""
+}
