@@ -53,6 +53,7 @@ func (t *teller) paths(c *agent.Connection, from int) lossyPath {
 		x = t.pathsBetweenAll(c.Service)
 	case f.steady == 0:
 		x = lossyPath{said: fmt.Sprintf("all %d queue pairs from %v to %v had to retransmit, so that it is not one path of several", n, k.from, k.to), all: true}
+	case f.unlike(): // bulk data beside small messages
 	case f.lossy <= n/2 && f.rounds >= tellingRounds && uint64(f.rounds)*f.sentSteady >= tellingMisses*f.sentLossy:
 		x = lossyPath{said: fmt.Sprintf("%d of %d queue pairs from %v to %v had to retransmit%s: it may be one path of several", f.lossy, n, k.from, k.to, onPorts(f.ports)), one: true, ported: len(f.ports) > 0}
 	}
@@ -88,6 +89,7 @@ type fates struct {
 	rounds                uint32 // of retransmission
 	sentLossy, sentSteady uint64
 	ports                 []uint16 // of those that lost packets
+	lossyOf, steadyOf     sizes
 }
 
 // add takes end e of a connection.
@@ -96,11 +98,13 @@ func (f *fates) add(c *agent.Connection, e *agent.End) {
 	switch n := lost(e); {
 	case n > 0:
 		f.lossy, f.rounds, f.sentLossy = f.lossy+1, f.rounds+n, f.sentLossy+sent
+		f.lossyOf.add(c, e)
 		if path := lossyEnd(c, e).Path; c.Encap.OnIP() && path.Known && !slices.Contains(f.ports, path.Port) {
 			f.ports = append(f.ports, path.Port)
 		}
 	case sent >= steadyPackets:
 		f.steady, f.sentSteady = f.steady+1, f.sentSteady+sent
+		f.steadyOf.add(c, e)
 	}
 }
 
@@ -118,6 +122,8 @@ func lossyEnd(c *agent.Connection, e *agent.End) *agent.End {
 func (f *fates) merge(o *fates) {
 	f.lossy, f.steady, f.rounds = f.lossy+o.lossy, f.steady+o.steady, f.rounds+o.rounds
 	f.sentLossy, f.sentSteady = f.sentLossy+o.sentLossy, f.sentSteady+o.sentSteady
+	f.lossyOf.merge(o.lossyOf)
+	f.steadyOf.merge(o.steadyOf)
 	for _, p := range o.ports {
 		if !slices.Contains(f.ports, p) {
 			f.ports = append(f.ports, p)
@@ -172,7 +178,7 @@ func (t *teller) pathsOfAll(service packet.Service) lossyPath {
 	}
 	n := all.lossy + all.steady
 	again := mixed.rounds - uint32(mixed.lossy) // without the first of each, by which it is one of those that lost packets
-	if len(both) < fewestPairs || all.lossy > n/2 || mixed.lossy > mixed.steady || again < tellingRounds || uint64(again)*mixed.sentSteady < tellingMisses*mixed.sentLossy {
+	if mixed.unlike() || len(both) < fewestPairs || all.lossy > n/2 || mixed.lossy > mixed.steady || again < tellingRounds || uint64(again)*mixed.sentSteady < tellingMisses*mixed.sentLossy {
 		return lossyPath{}
 	}
 	return lossyPath{said: fmt.Sprintf("%d of %d queue pairs in %d pairs of hosts that have several had to retransmit%s, and in %d of these pairs others between the same hosts did not: it may be one path of several",

@@ -110,7 +110,7 @@ func dataFrom(c *agent.Connection, e *agent.End) packet.Addr {
 // tells reports whether most of the queue pairs lost nothing, and that is no chance. Any of as many could have been those that did.
 func (w *onWayOf) tells() bool {
 	lossy, n := w.fates.lossy, w.fates.lossy+w.steady
-	if len(w.hosts) < fewestHosts || lossy > n/2 || w.sentLossy == 0 {
+	if w.unlike() || len(w.hosts) < fewestHosts || lossy > n/2 || w.sentLossy == 0 {
 		return false
 	}
 	choose := func(k int) float64 { v, _ := math.Lgamma(float64(k + 1)); return v }
