@@ -173,7 +173,8 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 		i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
 	}
 	if t.trims(i) {
-		i.ofTrims(k.Asked.After == 0)
+		i.trimsOnly = k.Asked.After == 0
+		i.ofTrims(i.trimsOnly)
 	}
 	if k.Overtaking.All().Packets > 0 || k.Responses.All().Packets > 0 {
 		i.FitsWith = append([]string{"packets that came after later ones, see there: the receiver took them for lost"}, i.FitsWith...)

@@ -50,10 +50,10 @@ func oneFault(list []Incident) []Incident {
 	return without(list, merged)
 }
 
-// overlaps reports whether losses between the hosts of an incident were at the same time; what is damaged is retransmitted some time later.
+// overlaps reports whether losses between the hosts of an incident were at the same time; what is damaged or trimmed is retransmitted some time later.
 func (i *Incident) overlaps(o *Incident) bool {
 	late := int64(0)
-	if i.Kind == Damage {
+	if i.Kind == Damage || i.Kind == Trimmed {
 		late = together
 	}
 	return o.Begin <= i.End+late && i.Begin <= o.End

@@ -47,10 +47,12 @@ func (t *teller) trimmedTo(w *onWay, also []packet.Addr) {
 		from = fmt.Sprintf("%d hosts", len(also)+1)
 	}
 	i.What = fmt.Sprintf("%s from %s to %v came cut short, with another DSCP than the others of their connection.", t.atLeast(w.trimmed.n, "packet"), from, w.to)
+	i.bursts, i.damaged = w.bursts, w.trimmed.n
+	i.fact("cables", "do not do this: bit errors damage packets, but neither cut them nor give them another DSCP")
+	i.fact("cost", t.trimmingCost(i, w.to))
+	i.fact("bursts", t.said(w.bursts))
 	f := &w.trimmed.first
 	i.fact("first", fmt.Sprintf("frame %d, %v, PSN %v: %s", f.frame, f.op, f.psn, f.said))
-	i.fact("bursts", t.said(w.bursts))
-	i.fact("cost", t.trimmingCost(i, w.to))
 	i.fact("receiver", "drops each of them: what its ICRC covers is not there")
 	i.FitsWith = []string{"a switch whose queue was full and that trims packets in place of dropping them (packet trimming), so that the receiver learns of the loss", "a tap or mirror that cuts frames, on a path that sets the DSCP"}
 	i.Next = []string{"ECN thresholds and pacing of the senders, where many of them send at once (incast); trimming off for this traffic class, where the adapters do not know it", "the queues and the trimming profile of the switches between, and which DSCP they give to what they trim", "whether the adapter of " + w.to.String() + " knows trimmed packets: one that does not waits for the next packet, or the timer of the sender"}
@@ -119,7 +121,7 @@ func (t *teller) trimmingCost(i *Incident, to packet.Addr) string {
 	if rounds == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%s retransmitted to %v in %s, %s of payload", count(packets, "packet"), to, count(rounds, "round"), count(bytes, "byte"))
+	s := fmt.Sprintf("%s retransmitted to %v that came whole, in %s, %s of payload", count(packets, "packet"), to, count(rounds, "round"), count(bytes, "byte"))
 	if !t.timed() || lost == 0 {
 		return s
 	}

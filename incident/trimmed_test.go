@@ -112,7 +112,7 @@ func TestTrimmedLoss(t *testing.T) {
 	}
 }
 
-// TestTrimmedByReceiver: what several hosts sent to one and came trimmed is told once, with all of the events, and before the losses that it caused.
+// TestTrimmedByReceiver: what several hosts sent to one and came trimmed is told once, with all of the events, and with the losses that it caused.
 func TestTrimmedByReceiver(t *testing.T) {
 	const scene = `
 about: two hosts write to a third
@@ -137,8 +137,11 @@ errors:
 		}
 	}
 	got := incident.Of(judged(t, list, agent.Options{}))
-	if len(got) != 3 || got[0].What != "2 packets from 2 hosts to 10.0.0.3 came cut short, with another DSCP than the others of their connection." || got[1].Kind != incident.Loss || got[2].Kind != incident.Loss {
+	if len(got) != 1 || got[0].What != "2 packets from 2 hosts to 10.0.0.3 came cut short, with another DSCP than the others of their connection." {
 		t.Fatalf("%+v", got)
+	}
+	if !slices.ContainsFunc(got[0].Facts, func(f incident.Fact) bool { return f.Label == "cables" }) {
+		t.Errorf("cables are not spoken of: %+v", got[0].Facts)
 	}
 	if f := got[0].Found; len(f) != 1 || f[0].Rule != rule.EvTrimmed || f[0].Count != 2 {
 		t.Errorf("found %+v", f)
@@ -204,7 +207,7 @@ errors:
 		r := judged(t, list, agent.Options{})
 		if told := toldOf(r); others {
 			contains(t, name, told, []string{
-				"trimmed (proven): 2 packets from 2 hosts to 10.0.0.3 came cut short", "bursts: 2: +0.0", " s, +0.020000 s", "cost: ", " without progress in all of the queue pairs that send to it, up to ", " packets retransmitted to 10.0.0.3 in 2 rounds, ",
+				"trimmed (proven): 2 packets from 2 hosts to 10.0.0.3 came cut short", "bursts: 2: +0.0", " s, +0.020000 s", "cost: ", " without progress in all of the queue pairs that send to it, up to ", " packets retransmitted to 10.0.0.3 that came whole, in 2 rounds, ",
 			}, nil)
 		} else {
 			contains(t, name, told, nil, []string{"trimmed", "bursts"})

@@ -1,0 +1,39 @@
+package incident
+
+import (
+	"testing"
+	"time"
+
+	"ibwitness/packet"
+)
+
+// TestUnderTrimmed: a stall in which packets are trimmed at its beginning and again before each timer runs out, and losses of no more packets than came trimmed, are told with the trimmed packets; a stall that goes on long
+// after, and one with another host, are not.
+func TestUnderTrimmed(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	for _, k := range []struct {
+		name       string
+		kind       Kind
+		from       byte
+		begin, end int64
+		rounds     uint64
+		want       bool
+	}{
+		{"a stall", Interrupted, 1, 100 * ms, 270 * ms, 0, true},
+		{"a stall of another sender", Interrupted, 3, 101 * ms, 180 * ms, 0, true},
+		{"a stall that goes on", Interrupted, 1, 100 * ms, 900 * ms, 0, false},
+		{"a stall at another time", Interrupted, 1, 600 * ms, 700 * ms, 0, false},
+		{"a stall of a host none of whose packets were", Interrupted, 4, 100 * ms, 270 * ms, 0, false},
+		{"losses", Loss, 1, 100 * ms, 270 * ms, 4, true},
+		{"more losses", Loss, 1, 100 * ms, 270 * ms, 40, false},
+	} {
+		x := Incident{Kind: Trimmed, Local: Party{Addr: addr(1)}, Peer: Party{Addr: addr(2)}, Also: []packet.Addr{addr(3)}, Begin: 100 * ms, End: 800 * ms, Lost: 1, damaged: 8, bursts: bursts{{100 * ms, 101 * ms}, {180 * ms, 181 * ms}, {260 * ms, 261 * ms}}}
+		o := Incident{Kind: k.kind, Local: Party{Addr: addr(k.from)}, Peer: Party{Addr: addr(2)}, Begin: k.begin, End: k.end, Lost: time.Duration(k.end - k.begin), each: [][2]int64{{k.begin, k.end}}, trimsOnly: k.kind == Loss}
+		o.again.rounds = k.rounds
+		list := underTrimmed([]Incident{x, o})
+		if (len(list) == 1) != k.want || list[0].says("stalls") != (k.want && k.kind == Interrupted) {
+			t.Errorf("%s: %+v", k.name, list)
+		}
+	}
+}
