@@ -133,9 +133,12 @@ func (s *lossSum) side() string {
 	return ""
 }
 
-// where is side with how often it was the other one.
+// where is side with how often it was the other one, and that packets may have overtaken one another there.
 func (s *lossSum) where() string {
 	side := s.side()
+	if side == afterTap { // which the tap does not show
+		side += ", or overtaken there"
+	}
 	if n := min(s.before, s.after); side != "" && n > 0 {
 		side += fmt.Sprintf(" (but %s on its other side)", times(uint64(n)))
 	}
