@@ -102,13 +102,13 @@ func (x *flips) pattern() string {
 	rest := fmt.Sprintf("in %d more than that", more)
 	switch {
 	case more == x.looked:
-		return fmt.Sprintf("none of the first %d%s is explained by one bit or one byte", x.looked, x.of())
+		return fmt.Sprintf("none of %s is explained by one bit or one byte", x.those())
 	case more > 0 && few != "":
 		few += "; " + rest
 	case more > 0:
 		list = append(list, rest)
 	}
-	return fmt.Sprintf("of the first %d%s: %s%s", x.looked, x.of(), enumerate(list), few)
+	return fmt.Sprintf("of %s: %s%s", x.those(), enumerate(list), few)
 }
 
 // manyFlips is from how many flips on it is no chance that they are all of one or two of the eight bits of a byte.
@@ -126,12 +126,12 @@ func (x *flips) fewBits() string {
 	return fmt.Sprintf(", each 0x%02x or 0x%02x of its byte", x.bits&^low, low)
 }
 
-// of says of how many damaged packets those are that were looked at; "": of no more.
-func (x *flips) of() string {
+// those names the damaged packets that were looked at: of many in a second, not each is.
+func (x *flips) those() string {
 	if x.damaged <= uint64(x.looked) {
-		return ""
+		return fmt.Sprintf("the %d", x.looked)
 	}
-	return " of " + number(x.damaged)
+	return fmt.Sprintf("the %d of %s that were looked at", x.looked, number(x.damaged))
 }
 
 // divisor is the greatest common divisor of two distances.
@@ -197,7 +197,7 @@ func (x *flips) tell(i *Incident) {
 	switch {
 	case x.looked == 1:
 	case x.bit == x.looked:
-		i.fact("pattern", fmt.Sprintf("one bit is flipped in each of the first %d%s%s", x.looked, x.of(), x.fewBits()))
+		i.fact("pattern", fmt.Sprintf("one bit is flipped in each of %s%s", x.those(), x.fewBits()))
 	default:
 		i.fact("pattern", x.pattern())
 	}

@@ -32,7 +32,7 @@ func TestFlips(t *testing.T) {
 		{"nothing", func(int) []int { return nil }, []string{"frames: 0"}, "damage"},
 		{
 			"one bit here and there", func(k int) []int { return []int{payload + 100*k} },
-			[]string{"bits: frame 4 has the right ICRC with one bit turned back, 0x10 of byte 40 of the packet, in byte 0 of the payload", "pattern: one bit is flipped in each of the first 4", "place: in each of them the same bits"},
+			[]string{"bits: frame 4 has the right ICRC with one bit turned back, 0x10 of byte 40 of the packet, in byte 0 of the payload", "pattern: one bit is flipped in each of the 4", "place: in each of them the same bits"},
 			"several",
 		},
 		{
@@ -48,13 +48,13 @@ func TestFlips(t *testing.T) {
 				return []int{payload + 7, payload + 8, payload + 9}
 			}
 			return []int{payload + 100*k}
-		}, []string{"pattern: of the first 4: in 3 one bit is flipped and in 1 more than that"}, "none of"},
+		}, []string{"pattern: of the 4: in 3 one bit is flipped and in 1 more than that"}, "none of"},
 		{
 			"the same bit of two bytes", func(k int) []int { return []int{payload + 100*k, payload + 100*k + 16} },
-			[]string{"two bits turned back, 0x10 of bytes 40 and 56 of the packet", "pattern: of the first 4: in 4 the same bit of two bytes, 16 bytes apart\n"},
+			[]string{"two bits turned back, 0x10 of bytes 40 and 56 of the packet", "pattern: of the 4: in 4 the same bit of two bytes, 16 bytes apart\n"},
 			"more than",
 		},
-		{"bursts", func(int) []int { return []int{payload + 7, payload + 8, payload + 9} }, []string{"pattern: none of the first 4 is explained by one bit or one byte"}, "turned back"},
+		{"bursts", func(int) []int { return []int{payload + 7, payload + 8, payload + 9} }, []string{"pattern: none of the 4 is explained by one bit or one byte"}, "turned back"},
 	}
 	for _, tt := range tests {
 		told := happened(t, flip(frames(t, writes), tt.at), agent.Options{})
@@ -107,7 +107,7 @@ func TestFewBits(t *testing.T) {
 			}
 		}
 		told := happened(t, list, agent.Options{})
-		if !strings.Contains(told, fmt.Sprintf("one bit is flipped in each of the first %d%s\n", k.n, k.want)) {
+		if !strings.Contains(told, fmt.Sprintf("one bit is flipped in each of the %d%s\n", k.n, k.want)) {
 			t.Errorf("%x: told %s", k.bits, told)
 		}
 	}

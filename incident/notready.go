@@ -76,6 +76,9 @@ func (t *teller) episodes(r *qp.RNRSums) string {
 	if r.Episodes < 2 || !t.timed() {
 		return ""
 	}
+	if r.Episodes == 2 {
+		return "2, with a break between; the second began " + span(r.Began-r.First) + " after the first"
+	}
 	return fmt.Sprintf("%d, with breaks between: on average every %s; the newest began %s after the first", r.Episodes, span((r.Began-r.First)/int64(r.Episodes-1)), span(r.Began-r.First))
 }
 
