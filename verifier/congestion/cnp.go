@@ -180,7 +180,9 @@ type pace struct {
 
 const (
 	pressing = int64(time.Millisecond) // between CNPs that follow one another
-	settling = int64(time.Millisecond) // in which a sender slows down, and the queue before the tap, whose pace the tap sees until then, drains
+	settling = int64(time.Millisecond) // in which a sender slows down
+	deepest  = 4 << 20                 // bytes that may wait in the queue before the tap, whose pace the tap sees until they are through
+	drained  = 7 * settling / 2        // in which they are, at 10 Gbit/s
 	worth    = 16 << 10                // bytes from which on a rate means something
 	slower   = 0.75                    // of the fastest rate: who sends less has slowed down, though not any more since the last of them
 )
@@ -192,7 +194,7 @@ func (s *pace) add(now int64, bytes uint64) (first, second float64, judged, stea
 		s.n = 0
 	}
 	s.last = now
-	if s.n == len(s.seen)/2 && now-s.seen[0].time < settling {
+	if took := now - s.seen[0].time; s.n == len(s.seen)/2 && (took < settling || took < drained && bytes-s.seen[0].bytes < deepest) {
 		return 0, 0, false, false
 	}
 	s.seen[s.n].time, s.seen[s.n].bytes = now, bytes
