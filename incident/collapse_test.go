@@ -35,7 +35,7 @@ func TestRatesOfAll(t *testing.T) {
 			list = append(list, sender{onWay: &onWay{way: way{host(n + 1), host(9)}}})
 		}
 		i := &Incident{Peer: Party{Addr: host(9)}}
-		newTeller(r).ratesOfAll(i, list, k.marked)
+		newTeller(r).ratesOfAll(i, list, k.marked, nil)
 		if (len(i.Facts) > 0) != k.want || k.want && !strings.HasPrefix(i.Facts[0].Text, "they sent 16.8 Gbit/s on 2 queue pairs until the first CNP to each, ") || (len(i.FitsWith) > 0) != k.want || (len(i.Next) > 0) != k.want {
 			t.Errorf("%s: %+v", k.name, i)
 		}

@@ -153,19 +153,14 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay) {
 			i.Next = slices.Insert(i.Next, 0, "who else sends to "+to.String()+" at that time")
 		}
 	}
-	unequal := false // what congestion control leaves to a sender
-	if len(list) > 1 {
-		i.fact("senders", t.shares(list))
-		if unequal = t.doesNotSlow(i, list); !unequal {
-			t.ratesOfAll(i, list, all.marked.n > 0)
-			i.greedy(list, all.notified.n)
-		}
-	}
+	bursts := t.burstsTo(to, i.Begin, i.End)
+	unequal := t.several(i, list, bursts, &all) // what congestion control leaves to a sender
 	unequal = t.recovery(i, list) || unequal
+	slow := !unequal && all.marked.n > 0 && t.slowPort(i, to)
 	if t.hosts[to].last != 0 && t.retransmittedOn(ways) == 0 {
 		i.fact("lost", "nothing: no packet of these connections was retransmitted")
 		i.harmless = all.notified.n > 0 && !unequal
-		if all.marked.n > 0 && i.harmless {
+		if all.marked.n > 0 && i.harmless && !slow {
 			t.controlled(i, list)
 		}
 	} else {
@@ -175,6 +170,29 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay) {
 		t.reaction(i, s.way, len(list) == 1)
 	}
 	t.tellAs(i, group{kind: Congestion, peer: to})
+}
+
+// several tells of senders, where there are several, which of them sends how much. It reports whether one does not slow down while others do.
+func (t *teller) several(i *Incident, list []sender, bursts *burstsTo, all *onWay) bool {
+	if len(list) < 2 {
+		return false
+	}
+	idle := bursts != nil && bursts.idle
+	if idle {
+		for k := range list {
+			list[k].rate = bursts.rate(list[k].from)
+		}
+		sortSenders(list)
+	}
+	i.fact("senders", t.shares(list, idle))
+	if bursts != nil && t.keepsOn(i, list, bursts) || !idle && t.doesNotSlow(i, list) {
+		return true
+	}
+	t.ratesOfAll(i, list, all.marked.n > 0, bursts)
+	if !idle {
+		i.greedy(list, all.notified.n)
+	}
+	return false
 }
 
 // merge adds what was seen elsewhere.
@@ -197,10 +215,14 @@ func (t *teller) senders(ways []*onWay, i *Incident) []sender {
 	for _, w := range ways {
 		list = append(list, sender{w, t.sentTo(w.way, i.Begin, i.End)})
 	}
+	sortSenders(list)
+	return list
+}
+
+func sortSenders(list []sender) {
 	slices.SortStableFunc(list, func(a, b sender) int {
 		return cmp.Or(cmp.Compare(b.rate, a.rate), cmp.Compare(b.marked.n, a.marked.n), cmp.Compare(b.notified.n, a.notified.n))
 	})
-	return list
 }
 
 // sentTo is how many bytes a second were sent on a way between two times; 0: that is not known.
@@ -233,8 +255,8 @@ func (t *teller) sentTo(w way, since, until int64) float64 {
 	return bytes / time.Duration(until-since).Seconds()
 }
 
-// shares says what each of several senders sent, and how much of it met congestion.
-func (t *teller) shares(list []sender) string {
+// shares says what each of several senders sent, and how much of it met congestion. Where nothing was sent most of the time, rates are of the times in which each sent.
+func (t *teller) shares(list []sender, idle bool) string {
 	var names []string
 	for _, s := range list[:min(len(list), portsShown)] {
 		name := fmt.Sprintf("%v (%s marked, %s", s.from, number(s.marked.n), count(s.notified.n, "CNP"))
@@ -247,7 +269,10 @@ func (t *teller) shares(list []sender) string {
 		names = append(names, number(uint64(more))+" more")
 	}
 	s := enumerate(names)
-	if list[0].rate > 0 {
+	switch {
+	case idle:
+		s += "; rates of payload while each sent"
+	case list[0].rate > 0:
 		s += "; rates of payload on average meanwhile"
 	}
 	return s

@@ -198,6 +198,9 @@ type sendingEnd struct {
 
 // sendersTo lists the ends that send to each host.
 func (t *teller) sendersTo() map[packet.Addr][]sendingEnd {
+	if t.sending != nil {
+		return t.sending
+	}
 	senders := map[packet.Addr][]sendingEnd{}
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
@@ -207,6 +210,7 @@ func (t *teller) sendersTo() map[packet.Addr][]sendingEnd {
 			}
 		}
 	}
+	t.sending = senders
 	return senders
 }
 

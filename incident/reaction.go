@@ -138,9 +138,18 @@ func (t *teller) controlled(i *Incident, list []sender) {
 const collapsed = 4
 
 // ratesOfAll says what several senders sent in all around CNPs, and what fits where they are marked still although they send far less than before.
-func (t *teller) ratesOfAll(i *Incident, list []sender, marked bool) {
+func (t *teller) ratesOfAll(i *Incident, list []sender, marked bool, bursts *burstsTo) {
+	if bursts != nil && bursts.idle {
+		if l, known := bursts.inflow(); known && t.shareLink(i, list, &l) {
+			return
+		}
+	}
 	all := t.aroundAll(list)
 	if all.n == 0 || !t.timed() {
+		return
+	}
+	if bursts != nil && bursts.idle { // averages tell nothing
+		i.fact("rate", all.pace.told(all.n))
 		return
 	}
 	fell := marked && all.spanned == all.n && all.cnps >= tellingCNPs*all.n && collapsed*all.during <= all.before

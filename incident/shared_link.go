@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ibwitness/packet"
@@ -23,6 +24,7 @@ type inflow struct {
 	onlySent       float64 // in the busiest slot before it, where one host sent nearly all of that; 0: several did
 	slots          int     // of that time
 	width          int64   // nanoseconds
+	marked         bool    // slots are those in which packets were marked
 }
 
 // inflowOf is what was sent to a receiver between two times and before; false: that is not known.
@@ -119,7 +121,11 @@ func (t *teller) shareLink(i *Incident, list []sender, l *inflow) bool {
 		return false
 	}
 	i.What = fmt.Sprintf("%s; %d hosts share one link, which they fill.", i.What[:len(i.What)-1], n)
-	text := fmt.Sprintf("in all %s of payload went to %v meanwhile (median of %d times %s), and no more than %s in any such time of the capture", perSecondOf(l.usual), i.Peer.Addr, l.slots, span(l.width), perSecondOf(l.most))
+	of := ""
+	if l.marked {
+		of = " in which packets were marked"
+	}
+	text := fmt.Sprintf("in all %s of payload went to %v meanwhile (median of %s times %s%s), and no more than %s in any such time of the capture", perSecondOf(l.usual), i.Peer.Addr, number(uint64(l.slots)), span(l.width), of, perSecondOf(l.most))
 	fits := fmt.Sprintf("%d senders to %v at once, which fill its link or a slower one on the way (incast)", n, i.Peer.Addr)
 	if l.onlySent >= asFast*l.most {
 		text += fmt.Sprintf("; %v had sent %s before, and others hardly anything", l.only, perSecondOf(l.onlySent))
@@ -128,6 +134,9 @@ func (t *teller) shareLink(i *Incident, list []sender, l *inflow) bool {
 	i.fact("rate", text)
 	i.sharedFairly = list[0].rate <= fairTo*slowest
 	share := fmt.Sprintf("%s to %s each of %d hosts, on average", perSecondOf(slowest), perSecondOf(list[0].rate), n)
+	if l.marked {
+		share = strings.Replace(share, "on average", "while it sent", 1)
+	}
 	if i.sharedFairly {
 		share = "fair: " + share
 	}

@@ -60,7 +60,7 @@ func TestSharedLink(t *testing.T) {
 			list = append([]sender{{onWay: &onWay{way: way{host(byte(n + 1)), host(9)}}, rate: float64(k.share[n]) * 1000}}, list...)
 		}
 		i := &Incident{What: "Marked.", Peer: Party{Addr: host(9)}, Begin: 10*ms + 1, End: 30 * ms}
-		newTeller(r).ratesOfAll(i, list, true)
+		newTeller(r).ratesOfAll(i, list, true, nil)
 		got := fmt.Sprintf("What: %s\nFits: %s\n", i.What, strings.Join(i.FitsWith, "; "))
 		for _, f := range i.Facts {
 			got += f.Label + ": " + f.Text + "\n"

@@ -86,6 +86,7 @@ type teller struct {
 	served   map[packet.Addr][]*agent.Connection // what serves returns; nil: nobody has asked
 	programs map[*agent.Connection]bool          // what ended returns; nil: nobody has asked
 	attempts *attempts                           // what inVain returns; nil: nobody has asked
+	sending  map[packet.Addr][]sendingEnd        // what sendersTo returns; nil: nobody has asked
 	accepts  map[packet.Addr][]*rule.Finding     // what accepted returns; nil: nobody has asked
 	broken   map[rule.Frame][]*rule.Finding      // violations, by frame; nil: nobody has asked
 	stopped  []stop                              // interruptions, which stops tells of

@@ -65,6 +65,7 @@ func (e *End) merge(g *End) {
 	}
 	e.Turns.merge(&g.Turns)
 	e.Series.merge(&g.Series)
+	e.Busy.Merge(&g.Busy)
 	e.Active.Join(&g.Active)
 	e.mergeSent(g)
 	e.Acks.merge(&g.Acks)

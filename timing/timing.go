@@ -62,6 +62,7 @@ type End struct {
 	Gaps   *verifier.Histogram
 	Turns  Turns
 	Series Series
+	Busy   Busy
 	Active Activity
 	Sent   []Sent // when its first messages were sent, in the order in which they began
 	Acks   AckWaits
@@ -128,12 +129,16 @@ func (c *Connection) Packet(pair *qp.Pair, from int, p *packet.Packet) {
 	in, e := p.Info(), &c.Ends[from]
 	e.Packets++
 	e.Active.packet(p.Time, p.Frame)
+	marked := false
 	if !p.Part { // what is usual is on IPv4 and not marked, and these fields of it were not read
 		e.VL = p.VL
-		if p.FECN || pair.Encap.OnIP() && p.TClass&3 == 3 {
+		if marked = p.FECN || pair.Encap.OnIP() && p.TClass&3 == 3; marked {
 			e.Marked++
 			e.Series.add(p.Time, Slot{Marked: 1})
 		}
+	}
+	if p.PayloadLen > 0 {
+		e.Busy.packet(p, marked)
 	}
 	switch {
 	case in.Request:

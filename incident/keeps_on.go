@@ -1,0 +1,174 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+
+	"ibwitness/packet"
+	"ibwitness/timing"
+)
+
+const (
+	inMidst     = 16     // windows in which one that slows down far may send less than is kept: 4 milliseconds
+	toSlowDown  = 4      // windows of a burst in which a sender may slow down, and the queue before the tap drain: a millisecond
+	mostlyCNPs  = 2      // to which part of the CNPs of each other, one in so many, a sender has to get at least
+	mostlyMarks = 2. / 3 // part of the packets of a sender that are marked, at least
+	moreMarks   = 1.5    // times the part of those of each other, at least
+)
+
+// unreactive is a sender that, in bursts, goes on at several times the rate of others, while CNPs come to all of them.
+type unreactive struct {
+	sender
+	bursts          int
+	rate            float64 // bytes a second, from a millisecond after the beginning of each burst on
+	marked          float64 // part of its packets
+	others          []sender
+	slowest, faster float64    // bytes a second that others sent then
+	marks           [2]float64 // least and most part of their packets that was marked
+}
+
+// keepsOn tells first which of several senders seems not to slow down in bursts though CNPs come to it, while others do; false: none.
+func (t *teller) keepsOn(i *Incident, list []sender, b *burstsTo) bool {
+	for _, s := range list {
+		g, ok := b.keepsOn(s, list)
+		if !ok || t.spreads(&g) {
+			continue
+		}
+		var names []packet.Addr
+		least, most := g.others[0].notified.n, uint64(0)
+		for _, o := range g.others {
+			names = append(names, o.from)
+			least, most = min(least, o.notified.n), max(most, o.notified.n)
+		}
+		i.What = fmt.Sprintf("%v seems not to slow down though CNPs come to it: in bursts it goes on at %s, and %s at %s. %s", g.from, perSecondOf(g.rate), count(uint64(len(names)), "other"), between(perSecondOf(g.slowest), perSecondOf(g.faster)), i.What)
+		i.fact("reaction", fmt.Sprintf("none of %v that its rate shows, beside %s: in %s, from 1ms after the beginning of each on; %.0f %% of its packets are marked, and %s of those of the others, though %s came to it, and %s to each of them",
+			g.from, someOf(names), count(uint64(g.bursts), "burst"), 100*g.marked, between(fmt.Sprintf("%.0f %%", 100*g.marks[0]), fmt.Sprintf("%.0f %%", 100*g.marks[1])), count(g.notified.n, "CNP"), between(number(least), number(most))))
+		i.FitsWith = []string{fmt.Sprintf("congestion control of %v (reaction point) that is off for this priority, or set otherwise than that of the others", g.from), "CNPs that are lost after the tap on the way to it"}
+		i.Next = []string{reactionPoint(g.from) + ", beside those of " + names[0].String()}
+		return true
+	}
+	return false
+}
+
+// spreads reports whether CNPs came to more queue pairs of a sender than to those of each other: each of them got fewer.
+func (t *teller) spreads(g *unreactive) bool {
+	pairs := func(s sender) (n int) { // that got a good part of them
+		for c, from := range t.notified(s.way) {
+			if sharesOf*c.Ends[from].Trouble.Notified.Count >= s.notified.n {
+				n++
+			}
+		}
+		return n
+	}
+	own := pairs(g.sender)
+	return slices.ContainsFunc(g.others, func(o sender) bool { return pairs(o) < own })
+}
+
+// between writes a range.
+func between(least, most string) string {
+	if least == most {
+		return least
+	}
+	return least + " to " + most
+}
+
+// keepsOn is what a sender did in its bursts, and others at the same times; false: it slowed down, or they did not, or that is not known.
+func (b *burstsTo) keepsOn(s sender, list []sender) (g unreactive, ok bool) {
+	g.sender, g.marked = s, b.marked(s.from)
+	if s.notified.n < tellingCNPs || g.marked < mostlyMarks {
+		return g, false
+	}
+	settled, halves := b.settled(s.from)
+	if g.bursts = len(halves); len(settled) < fewestWindows || g.bursts < 2 || !steadyIn(halves) {
+		return g, false
+	}
+	sum := uint64(0)
+	for _, w := range settled {
+		sum += uint64(w.Bytes)
+	}
+	g.rate = perWindow(sum, len(settled))
+	for _, o := range list {
+		if o.from == s.from || o.notified.n < tellingCNPs {
+			continue
+		}
+		if mostlyCNPs*s.notified.n < o.notified.n {
+			return g, false
+		}
+		its, bytes, n := b.beside(settled, o.from)
+		if n < fewestWindows {
+			continue
+		}
+		marks, r := b.marked(o.from), perWindow(bytes, n)
+		if its < greedyTimes*bytes || g.marked < moreMarks*marks {
+			return g, false
+		}
+		if g.others = append(g.others, o); len(g.others) == 1 {
+			g.slowest, g.faster, g.marks = r, r, [2]float64{marks, marks}
+		}
+		g.slowest, g.faster, g.marks = min(g.slowest, r), max(g.faster, r), [2]float64{min(g.marks[0], marks), max(g.marks[1], marks)}
+	}
+	return g, len(g.others) >= 2
+}
+
+// beside adds up what was sent in some windows, and what another host sent in those of them in the midst of what it sent: before and after each within a few milliseconds.
+func (b *burstsTo) beside(windows []timing.Window, from packet.Addr) (its, bytes uint64, n int) {
+	list, k := b.of[from], 0
+	for _, w := range windows {
+		for k < len(list) && list[k].At < w.At {
+			k++
+		}
+		if k == 0 || k == len(list) || w.At-list[k-1].At > inMidst || list[k].At-w.At > inMidst {
+			continue
+		}
+		if its, n = its+uint64(w.Bytes), n+1; list[k].At == w.At {
+			bytes += uint64(list[k].Bytes)
+		}
+	}
+	return its, bytes, n
+}
+
+// marked is which part of the packets of a host are marked.
+func (b *burstsTo) marked(from packet.Addr) float64 {
+	n, marked := 0, 0
+	for _, w := range b.of[from] {
+		n, marked = n+int(w.Packets), marked+int(w.Marked)
+	}
+	return float64(marked) / float64(max(n, 1))
+}
+
+// settled returns the windows of the bursts of a host in which it has had the time to slow down, without the last of each, and what it sent in the first half of those of each burst and in the second.
+func (b *burstsTo) settled(from packet.Addr) (windows []timing.Window, halves [][2]uint64) {
+	list := b.of[from]
+	for begin := 0; begin < len(list); {
+		end := begin + 1
+		for end < len(list) && list[end].At-list[end-1].At <= windowsApart {
+			end++
+		}
+		first := begin
+		for first < end && list[first].At < list[begin].At+toSlowDown {
+			first++
+		}
+		if burst := list[first:max(end-1, first)]; len(burst) > 1 {
+			windows = append(windows, burst...)
+			var half [2]uint64
+			for k := range len(burst) / 2 {
+				half[0] += uint64(burst[k].Bytes)
+				half[1] += uint64(burst[len(burst)-1-k].Bytes)
+			}
+			halves = append(halves, half)
+		}
+		begin = end
+	}
+	return windows, halves
+}
+
+// steadyIn reports whether a host sent in the second halves of most bursts hardly less than in the first.
+func steadyIn(halves [][2]uint64) bool {
+	n := 0
+	for _, h := range halves {
+		if float64(h[1]) >= steady*float64(h[0]) {
+			n++
+		}
+	}
+	return float64(n) >= steady*float64(len(halves))
+}
