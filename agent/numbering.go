@@ -24,6 +24,8 @@ const (
 	lowest, restTime, mostRestarts = 64, int64(time.Second), 8
 	// lateHoles is among how many of the newest holes a number is looked for that comes late, and widestLate how many numbers such a hole has at most.
 	lateHoles, widestLate = 16, 64
+	// mostOpen is how many numbers may be missing, of a host that has holes all the time, as its packets take several paths.
+	mostOpen = 256
 )
 
 // Numbering is what the IPv4 identifications of a host show of what it sent.
@@ -62,11 +64,11 @@ func NumberingOf(list []Numbering, host packet.Addr, tap uint16) *Numbering {
 type counting struct {
 	Numbering
 	holes  uint64
-	filled []filling // of each hole that is kept
-	open   uint64    // numbers that are missing
-	apart  bool      // packets came without one counter
-	id     uint64    // newest, counted on after 65535
-	frame  uint64    // of the packet with it; 0: there was none
+	filled [lateHoles]filling // of the newest holes
+	open   uint64             // numbers that are missing
+	apart  bool               // packets came without one counter
+	id     uint64             // newest, counted on after 65535
+	frame  uint64             // of the packet with it; 0: there was none
 	time   int64
 }
 
@@ -81,8 +83,9 @@ type Hole struct {
 
 // filling is which numbers of a hole came late.
 type filling struct {
-	first uint64 // number of the hole
-	came  uint64 // a bit for each
+	first   uint64 // number of the hole
+	came    uint64 // a bit for each
+	packets uint16 // that are missing there
 }
 
 // numberings follows the hosts.
@@ -150,11 +153,11 @@ func (h *counting) take(f *fabricagent.Frame, id uint16) {
 		return
 	default:
 		h.open += uint64(d - 1)
+		h.filled[h.holes%lateHoles] = filling{first: h.id + 1, packets: d - 1}
 		if h.holes++; len(h.Holes) < mostHoles {
 			h.Holes = append(h.Holes, Hole{Packets: d - 1, Before: h.frame, After: f.Number, From: h.time, To: f.Time})
-			h.filled = append(h.filled, filling{first: h.id + 1})
 		}
-		if h.holes > mostHoles && h.Steps < h.holes*perHole {
+		if h.holes > mostHoles && h.Steps < h.holes*perHole && h.open > mostOpen {
 			h.leave()
 		}
 	}
@@ -170,17 +173,14 @@ func (h *counting) restart(f *fabricagent.Frame, id uint16) {
 }
 
 // leave follows the host no further: no one counter numbers its packets.
-func (h *counting) leave() {
-	h.apart, h.Holes, h.filled, h.LateFrames, h.Restarts = true, nil, nil, nil, nil
-}
+func (h *counting) leave() { h.apart, h.Holes, h.LateFrames, h.Restarts = true, nil, nil, nil }
 
 // fill takes a number that comes late, with a frame. It reports whether that was missing.
 func (h *counting) fill(id, frame uint64) bool {
-	for i := range min(len(h.Holes), lateHoles) {
-		at := len(h.Holes) - 1 - i
-		k := &h.filled[at]
+	for i := range min(h.holes, lateHoles) {
+		k := &h.filled[(h.holes-1-i)%lateHoles]
 		n := id - k.first // below the first: far above
-		if n >= uint64(h.Holes[at].Packets) {
+		if n >= uint64(k.packets) {
 			continue
 		}
 		if n >= widestLate || k.came&(1<<n) != 0 {
@@ -199,6 +199,25 @@ func (h *counting) fill(id, frame uint64) bool {
 // counts reports whether one counter numbered the packets of the host: of packets that came late, where none is missing.
 func (h *counting) counts() bool {
 	return !h.apart && (h.Late == 0 || h.open == 0) && h.Steps >= fewestNumbered && h.Steps >= h.holes*perHole
+}
+
+// arrived reports whether the capture holds each number of the host, though some came after later ones, however many.
+func (h *counting) arrived() bool {
+	return !h.apart && h.Late > 0 && h.open == 0 && h.Steps+h.Late >= fewestNumbered
+}
+
+// arrived returns the hosts of which the capture holds each number, though packets took several paths, where there is one tap.
+func (n *numberings) arrived() (list []packet.Addr) {
+	for k, h := range n.hosts {
+		if k.tap != 0 {
+			return nil
+		}
+		if h.arrived() {
+			list = append(list, h.Host)
+		}
+	}
+	slices.SortFunc(list, packet.Addr.Compare)
+	return list
 }
 
 // list returns the hosts whose packets one counter numbered, by address and tap.

@@ -131,3 +131,36 @@ func TestCounterRestarts(t *testing.T) {
 		}
 	}
 }
+
+// TestArrived: of a host whose packets take several paths, so that many come late, it is known that the capture holds each number; not where one is missing, or comes twice, or where no counter numbers them.
+func TestArrived(t *testing.T) {
+	late := func(i int) int { // each two packets in the other order
+		if i == 0 {
+			return 0
+		}
+		return (i - 1) ^ 1 + 1
+	}
+	for name, k := range map[string]struct {
+		id   func(i int) uint16
+		want bool
+	}{
+		"every other packet late": {func(i int) uint16 { return uint16(late(i)) }, true},
+		"one is missing":          {func(i int) uint16 { return uint16(late(i) + i/3000) }, false},
+		"one comes twice":         {func(i int) uint16 { return uint16(late(i) - i/4000) }, false},
+		"in order":                {func(i int) uint16 { return uint16(i) }, false},
+		"no counter":              {func(i int) uint16 { return uint16(i * 7919) }, false},
+	} {
+		n := numberings{}
+		h := &counting{Numbering: Numbering{Host: packet.IPv4Addr([]byte{10, 0, 0, 1})}}
+		n.hosts = map[numbered]*counting{{h.Host, 0}: h}
+		for i := range 4001 {
+			h.take(&fabricagent.Frame{Number: uint64(i + 1)}, k.id(i))
+		}
+		if got := len(n.arrived()) == 1; got != k.want {
+			t.Errorf("%s: %v, %d late, %d missing", name, got, h.Late, h.open)
+		}
+		if h.counts() && name != "in order" {
+			t.Errorf("%s: counts", name)
+		}
+	}
+}

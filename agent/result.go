@@ -43,6 +43,7 @@ type Result struct {
 	Skewed      []Skew              // hosts of which two clocks stamp what they send and receive, by address
 	Disorder    Disorder            // frames that are stamped before one which comes before them
 	Numbered    []Numbering         // hosts whose packets one counter numbered, by address and tap
+	Arrived     []packet.Addr       // hosts of which the capture holds each number of that counter, though packets came after later ones
 	Silences    []Silence           // the longest times without any frame, 50 ms or longer, in the order in which they were
 	Forgotten   Forgotten           // since there was too much
 	Echoes      []Echo              // hosts that answered pings, by address; nil: none did, or too many to say

@@ -66,7 +66,7 @@ func (e *engine) result() *Result {
 	Reconcile(agents...)
 	if e.watch == nil {
 		leaveToCopies(agents, r.RDMA)
-		r.Numbered = e.numbers.list()
+		r.Numbered, r.Arrived = e.numbers.list(), e.numbers.arrived()
 		withdrawUncaptured(agents, r.Numbered)
 		r.Skewed = e.skews.list()
 		leaveToClocks(agents, r.Skewed)

@@ -40,14 +40,37 @@ func (t *teller) noneLost(i *Incident, c *agent.Connection, from int) {
 // allLate tells, of packets that came late where nothing was lost, that all NAKs and retransmissions follow from that.
 func (i *Incident) allLate() {
 	l := &i.late
-	if i.Kind != Reordered || !l.whole || l.naks == 0 {
+	if i.Kind != Reordered || l.naks == 0 || !l.whole && !l.asked() {
 		return
 	}
 	whose := i.Local.Addr.String()
 	if len(i.Also) > 0 && i.common != i.Local.Addr {
 		whose = "these hosts"
 	}
+	if !l.whole {
+		i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" })
+		if l.arrived {
+			i.fact("missing", fmt.Sprintf("nothing at the tap: the capture holds each IPv4 identification of %s", whose))
+		}
+		i.fact("cost", fmt.Sprintf("%s of %v; %s were copies", count(l.naks, "NAK"), i.Peer.Addr, l.ofAll()))
+		return
+	}
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" })
 	i.fact("lost", "nothing: the capture holds each IPv4 identification of "+whose)
 	i.fact("cost", fmt.Sprintf("%s for packets that came late, or that were dropped as they came before these; %s were retransmitted for it, each of which had come or was about to", count(l.naks, "NAK"), count(l.copies, "packet")))
+}
+
+// asked reports whether the receiver of requests that came late asked for packets, most likely as it took such for lost, and these were retransmitted: no packet is missing at the tap, or a good part is known to
+// have come late.
+func (l *late) asked() bool {
+	return l.name == requests.name && !l.whole && l.lost > 0 && l.copies > 0 && l.naks > 0 && (l.arrived || lateOfNAKs*l.lost >= l.naks)
+}
+
+// lateOfNAKs is for which part of NAKs, one in so many, packets are known to have come late where all follow from such, it seems: copies come out of order too.
+const lateOfNAKs = 4
+
+// ofAll says how many of all packets were copies.
+func (l *late) ofAll() string {
+	all := l.of + l.copies
+	return fmt.Sprintf("%s of %s (%s)", number(l.copies), count(all, "packet"), share(l.copies, all))
 }

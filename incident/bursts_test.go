@@ -84,9 +84,9 @@ func inBursts(n int, kb func(k int64) int64, length int64, marked float64) (list
 // others do, where it gets few CNPs, where fewer of its packets are marked, where CNPs of another go to fewer queue pairs, or where there is but one burst.
 func TestKeepsOn(t *testing.T) {
 	const (
-		what  = "10.0.0.1 seems not to slow down though CNPs come to it: in bursts it goes on at 25.6 Gbit/s, and 3 others at 256 Mbit/s. The network marked "
-		fact  = "reaction: none of 10.0.0.1 that its rate shows, beside 10.0.0.2, 10.0.0.3 and 10.0.0.4: in 8 bursts, from 1ms after the beginning of each on; 90 % of its packets are marked, and 39 % of those of the others, though 80 CNPs came to it, and 90 to each of them"
-		fits  = "fits: congestion control of 10.0.0.1 (reaction point) that is off for this priority"
+		what = "10.0.0.1 seems not to slow down though CNPs come to it: in bursts it goes on at 25.6 Gbit/s, and 3 others at 256 Mbit/s. The network marked "
+		fact = "reaction: none of 10.0.0.1 that its rate shows, beside 10.0.0.2, 10.0.0.3 and 10.0.0.4: in 8 bursts, from 1ms after the beginning of each on; 90 % of its packets are marked, and 39 % of those of the others, though 80 CNPs came to it, and 90 to each of them"
+		fits = "fits: congestion control of 10.0.0.1 (reaction point) that is off for this priority"
 	)
 	fast := func(int64) int64 { return 800 }
 	slows := func(k int64) int64 { // to less than is kept, and up again

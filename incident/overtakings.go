@@ -10,14 +10,15 @@ import (
 // late is how many packets came after later ones, of an incident that tells of them: of how many, and how many of these their receiver took for lost.
 type late struct {
 	name              string // of one
-	packets, of, lost uint64
+	packets, of, lost uint64 // of: without copies
 	naks, copies      uint64 // that the receiver sent for it, and that were retransmitted for it
 	whole             bool   // nothing was lost: see allOvertaken
+	arrived           bool   // at the tap nothing is missing: the capture holds each IPv4 identification
 }
 
 func (l *late) add(m late) {
 	l.packets, l.of, l.lost = l.packets+m.packets, l.of+m.of, l.lost+m.lost
-	l.naks, l.copies, l.whole = l.naks+m.naks, l.copies+m.copies, l.whole && m.whole
+	l.naks, l.copies, l.whole, l.arrived = l.naks+m.naks, l.copies+m.copies, l.whole && m.whole, l.arrived && m.arrived
 }
 
 // overtakings makes incidents one that tell of what several hosts sent to one host, or one host to several, and that came after later packets.
@@ -66,7 +67,7 @@ func (i *Incident) otherThan(host packet.Addr) packet.Addr {
 
 // asOne has the first of several incidents of packets that came late, which have a host in common, tell of all.
 func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
-	first, names, sum := all[0], []string(nil), late{whole: true}
+	first, names, sum := all[0], []string(nil), late{name: all[0].late.name, whole: true, arrived: true}
 	for _, i := range all {
 		other, side := i.otherThan(common), "from"
 		if i.Local.Addr == common {
@@ -90,7 +91,13 @@ func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
 	}
 	first.common = common
 	lost := ""
-	if sum.lost > 0 && !sum.whole {
+	switch {
+	case sum.asked():
+		lost = fmt.Sprintf(" %v sent %s, and %s were copies.", first.Peer.Addr, count(sum.naks, "NAK"), sum.ofAll())
+		if sum.arrived {
+			lost = lost[:len(lost)-1] + "; no packet is missing at the tap."
+		}
+	case sum.lost > 0 && !sum.whole:
 		lost = fmt.Sprintf(" %s of them were taken for lost.", number(sum.lost))
 	}
 	first.What = fmt.Sprintf("%s that %s came after later ones.%s The first: %s", count(sum.packets, first.late.name), way, lost, first.What)

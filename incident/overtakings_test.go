@@ -77,3 +77,38 @@ func TestOvertakenAlike(t *testing.T) {
 		}
 	}
 }
+
+// TestCopiesOfOvertaken: of packets that several hosts sent, and that came late, it is told how many NAKs and copies there were, and of how many packets that were sent once; and that none is missing at the
+// tap only where the capture holds each identification of all these hosts. Where few of the NAKs are known to be for late packets, and packets may be missing, neither is told.
+func TestCopiesOfOvertaken(t *testing.T) {
+	for _, k := range []struct {
+		name    string
+		naks    uint32
+		arrived byte
+		counted bool
+	}{{"all are there", 60, 2, true}, {"of one host some may be missing", 16, 1, true}, {"most NAKs may be for losses", 60, 1, false}} {
+		r := &agent.Result{First: second(1), Last: second(3)}
+		b := packet.IPv4Addr([]byte{10, 0, 0, 9})
+		for n := range byte(2) {
+			a := packet.IPv4Addr([]byte{10, 0, 0, n + 1})
+			c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: uint64(n + 1)}
+			o := qp.Overtaken{Packets: 20, Numbered: 20, Depth: 3, First: second(1), Last: second(2), Frame: uint64(10 + n), Newest: uint64(100 + n), Asked: 5}
+			c.Ends[0], c.Ends[1] = agent.End{Addr: a, QPN: uint32(n), Packets: 900, Retransmissions: 500, Last: second(2), Trouble: &qp.Trouble{}}, agent.End{Addr: b, QPN: uint32(n), Packets: 90, Last: second(2), NAKs: k.naks}
+			c.Ends[0].Trouble.Overtaking = &qp.Overtaking{Sum: o}
+			r.Connections = append(r.Connections, c)
+			if n < k.arrived {
+				r.Arrived = append(r.Arrived, a)
+			}
+		}
+		got := toldOf(r)
+		for want, is := range map[string]bool{
+			"; no packet is missing at the tap": k.arrived == 2, "missing: nothing at the tap: the capture holds each IPv4 identification of these hosts": k.arrived == 2,
+			"5 % of 400 packets; 500 more were retransmitted": true, "hosts: from 10.0.0.1: 20 of 400 and from 10.0.0.2: 20 of 400": true, ": 1,000 of 1,800 packets (56 %) were copies": false,
+			" NAKs of 10.0.0.9; 1,000 of 1,800 packets (56 %) were copies": k.counted, " NAKs, and 1,000 of 1,800 packets (56 %) were copies": k.counted, " of them were taken for lost": !k.counted,
+		} {
+			if strings.Contains(got, want) != is {
+				t.Errorf("%s: %q is not %v: %s", k.name, want, is, got)
+			}
+		}
+	}
+}

@@ -28,12 +28,17 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	}
 	i := t.between(Reordered, c, from)
 	i.Begin, i.End, i.Tap = o.First, o.Last, o.Tap
+	e := &c.Ends[from]
 	i.late = late{
-		name: of.name, packets: uint64(o.Packets), of: c.Ends[from].Packets, lost: uint64(o.Asked),
-		naks: uint64(c.Ends[1-from].NAKs), copies: uint64(c.Ends[from].Retransmissions), whole: of == requests && t.allOvertaken(c, from),
+		name: of.name, packets: uint64(o.Packets), of: e.Packets, lost: uint64(o.Asked),
+		naks: uint64(c.Ends[1-from].NAKs), copies: uint64(e.Retransmissions), whole: of == requests && t.allOvertaken(c, from), arrived: len(t.run.Taps) <= 1 && slices.Contains(t.run.Arrived, e.Addr),
+	}
+	copies := ""
+	if of == requests && e.Retransmissions > 0 {
+		i.late.of -= min(i.late.of, i.late.copies)
+		copies = fmt.Sprintf("; %s more were retransmitted", number(i.late.copies))
 	}
 	i.show(o.Frame, o.Newest)
-	e := &c.Ends[from]
 	how := ", though they had left first."
 	switch one := o.Packets == 1; {
 	case o.Numbered == o.Packets && one:
@@ -54,7 +59,7 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	if c.Service != packet.UC && o.Numbered < o.Packets {
 		i.Certainty = Likely // a requester that took them for lost early would look the same
 	}
-	i.fact("share", fmt.Sprintf("%s of %s", share(uint64(o.Packets), e.Packets), count(e.Packets, "packet")))
+	i.fact("share", fmt.Sprintf("%s of %s%s", share(uint64(o.Packets), i.late.of), count(i.late.of, "packet"), copies))
 	switch {
 	case o.Numbered == o.Packets:
 		i.fact("order", "by the IPv4 identifications, which count up as packets leave")
