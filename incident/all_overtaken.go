@@ -48,11 +48,13 @@ func (i *Incident) allLate() {
 		whose = "these hosts"
 	}
 	if !l.whole {
-		i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" })
 		if l.arrived {
 			i.fact("missing", fmt.Sprintf("nothing at the tap: the capture holds each IPv4 identification of %s", whose))
 		}
-		i.fact("cost", fmt.Sprintf("%s of %v; %s were copies", count(l.naks, "NAK"), i.Peer.Addr, l.ofAll()))
+		if l.naks > l.lost { // else each is known
+			i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" })
+			i.fact("cost", fmt.Sprintf("%s of %v; %s were copies", count(l.naks, "NAK"), i.Peer.Addr, l.ofAll()))
+		}
 		return
 	}
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" })

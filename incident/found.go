@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -14,6 +15,7 @@ type Found struct {
 	Class rule.Class
 	Count uint64
 	Frame uint64 // of the first
+	Least bool   // there may be more: not all are kept
 }
 
 // own are the rules of which findings belong to incidents that are of hosts, and not of queue pairs.
@@ -112,5 +114,44 @@ func (i *Incident) found(f *rule.Finding) {
 			return
 		}
 	}
-	i.Found = append(i.Found, Found{f.Rule, f.Class, 1, f.Frame})
+	i.Found = append(i.Found, Found{Rule: f.Rule, Class: f.Class, Count: 1, Frame: f.Frame})
+}
+
+// countAll counts findings of which not all are kept: where all that are belong to one incident, those that are not do too; else there may be more of them.
+func countAll(list []Incident, r *agent.Result) {
+	if r.Forgotten.Events+r.Forgotten.Findings == 0 {
+		return
+	}
+	type kind struct {
+		rule  rule.ID
+		class rule.Class
+	}
+	kept := map[kind]uint64{}
+	for n := range r.Findings {
+		kept[kind{r.Findings[n].Rule, r.Findings[n].Class}]++
+	}
+	for n := range list {
+		for k := range list[n].Found {
+			f := &list[n].Found[k]
+			all, listed := made(&r.Cover[f.Rule], f.Class), kept[kind{f.Rule, f.Class}]
+			switch {
+			case all <= listed:
+			case f.Count == listed:
+				f.Count = all
+			default:
+				f.Least = true
+			}
+		}
+	}
+}
+
+// made is how many findings of a class there were.
+func made(n *rule.Count, class rule.Class) uint64 {
+	switch class {
+	case rule.Event:
+		return n.Exercised
+	case rule.Unproven:
+		return n.Unproven
+	}
+	return n.Violated
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -52,5 +53,30 @@ func TestGather(t *testing.T) {
 	want := []string{"refused RC-RSP-043 violation 2@1", "loss RC-RSP-003 unproven 1@11 EV-DUPLICATE-RESPONSE event 1@4", "loss EV-DUPLICATE-RESPONSE event 1@6", "congestion EV-CNP event 1@8", "capture", "trimmed EV-TRIMMED event 2@12", "not-ready-exhausted RC-RSP-043 violation 1@14"}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+}
+
+// TestCountAll: where not all findings are kept, those of a rule whose kept ones all belong to an incident are counted; of others there may be more. Where all are kept, nothing changes.
+func TestCountAll(t *testing.T) {
+	for forgotten, want := range map[uint64]string{0: "[{2 false} {2 false} {1 false}]", 9: "[{11 false} {2 true} {1 false}]"} {
+		r := &agent.Result{Forgotten: agent.Forgotten{Events: forgotten}}
+		for n, of := range []rule.ID{rule.EvCE, rule.EvCE, rule.EvCNP, rule.EvCNP, rule.EvCNP, rule.EvTimeout} {
+			r.Findings = append(r.Findings, rule.Finding{Rule: of, Class: rule.Event, Frame: uint64(n)})
+			r.Cover[of].Exercised++
+		}
+		r.Cover[rule.EvCE].Exercised, r.Cover[rule.EvCNP].Exercised = 2+forgotten, 3+forgotten
+		list := []Incident{{Found: []Found{{Rule: rule.EvCE, Class: rule.Event, Count: 2}, {Rule: rule.EvCNP, Class: rule.Event, Count: 2}, {Rule: rule.EvTimeout, Class: rule.Event, Count: 1}}}}
+		countAll(list, r)
+		type said struct {
+			n     uint64
+			least bool
+		}
+		var got []said
+		for _, f := range list[0].Found {
+			got = append(got, said{f.Count, f.Least})
+		}
+		if fmt.Sprint(got) != want {
+			t.Errorf("%d forgotten: %v", forgotten, got)
+		}
 	}
 }

@@ -61,6 +61,7 @@ func Of(r *agent.Result) []Incident {
 	stoppedAtOnce(list)
 	t.crossedHalves(list)
 	t.whenNamed(list)
+	countAll(list, r)
 	return capturesFirst(list)
 }
 

@@ -43,13 +43,14 @@ type jsonFound struct {
 	Name  string `json:"name"`
 	Class string `json:"class"`
 	Count uint64 `json:"count"`
+	Least bool   `json:"at_least,omitempty"`
 	Frame uint64 `json:"frame"` // of the first
 }
 
 func foundLines(list []incident.Found) (out []jsonFound) {
 	for _, f := range list {
 		row := f.Rule.Row()
-		out = append(out, jsonFound{row.ID, row.Name, f.Class.String(), f.Count, f.Frame})
+		out = append(out, jsonFound{row.ID, row.Name, f.Class.String(), f.Count, f.Least, f.Frame})
 	}
 	return out
 }
@@ -68,6 +69,9 @@ func foundWith(list []incident.Found) string {
 			name := row.ID + " " + row.Name
 			if f.Class == rule.Event {
 				name = row.Name
+			}
+			if f.Least {
+				name += " at least"
 			}
 			of = append(of, name+" "+number(f.Count))
 		}
