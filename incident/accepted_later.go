@@ -28,6 +28,9 @@ func (t *teller) acceptedLater(i *Incident, r *cm.Refusal, all *refused) {
 		}
 	}
 	if len(later) <= beside {
+		if !r.ByAsker && len(later) < beside {
+			t.fewerAccepted(i, later, last)
+		}
 		return
 	}
 	first, after := later[0], "the last refusal"
@@ -48,6 +51,28 @@ func (t *teller) acceptedLater(i *Incident, r *cm.Refusal, all *refused) {
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a limit of how many connections the program on %v takes, which had room again when those of %s had ended", i.Peer.Addr, someOf(hosts)))
 	}
 	i.fact("then", then)
+}
+
+// fewerAccepted says that a later attempt of a client with fewer connections than were accepted beside those that were refused, two or more, was accepted as a whole, and not given up within a second.
+func (t *teller) fewerAccepted(i *Incident, later []*rule.Finding, last int64) {
+	if len(later) < 2 || later[len(later)-1].Time+besides > t.run.Last {
+		return
+	}
+	first, until := later[0], later[len(later)-1].Time+besides
+	for k := range t.run.Findings {
+		f := &t.run.Findings[k]
+		refused := f.Rule == rule.EvReject && f.Time > last
+		ended := f.Rule == rule.EvDisconnect && f.Time > first.Time && f.Time <= until
+		between := f.Accused.Addr == i.Peer.Addr && f.Peer.Addr == i.Local.Addr || f.Accused.Addr == i.Local.Addr && f.Peer.Addr == i.Peer.Addr
+		if f.Class == rule.Event && between && (refused || ended) {
+			return
+		}
+	}
+	i.show(first.Frame)
+	n := count(uint64(len(later)), "connection")
+	i.What = fmt.Sprintf("%s; a later attempt with %s was accepted.", i.What[:len(i.What)-1], n)
+	i.fact("then", fmt.Sprintf("%v accepted %s of %v from %s of the capture on, in frame %d, and refused none: so many work", i.Peer.Addr, n, i.Local.Addr, span(first.Time-t.run.First), first.Frame))
+	i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("fewer connections (I/O queues) of %v, as in its later attempt", i.Local.Addr))
 }
 
 // limitOf is what fits where a host refuses a connection, and accepts others beside it.

@@ -42,6 +42,14 @@ func TestAcceptedLater(t *testing.T) {
 			connect(ms+10*n, 1, qpn+uint32(n), service)
 		}
 	}
+	pair := func(ms int, qpn uint32) { // fewer than beside the last refusal
+		connect(10005, 1, 36, service)
+		ended(10035, 1, 36)
+		connect(ms, 1, qpn, service)
+		connect(ms+10, 1, qpn+1, service)
+	}
+	const refused = "was refused: consumer reject (reason 28)."
+	const fewer = "was refused: consumer reject (reason 28); a later attempt with 2 connections was accepted."
 	const limit = "a limit of how many connections the program on 10.0.0.9 takes"
 	const told = "was refused: consumer reject (reason 28); 10s after the last refusal, 3 connections for the same service were accepted."
 	for _, k := range []struct {
@@ -57,6 +65,8 @@ func TestAcceptedLater(t *testing.T) {
 		},
 		{"others that ended were of another service", func() { ended(15000, 3, 3); all(20020, 7, service) }, told, "10.0.0.9 accepted 3 connections of 10.0.0.1 from 20s of the capture on, in frame 14", limit + ", or"},
 		{"refused again", func() { try(20000, 7) }, "was refused: consumer reject (reason 28).", "", limit + ", or"},
+		{"fewer", func() { pair(20000, 40) }, fewer, "10.0.0.9 accepted 2 connections of 10.0.0.1 from 20s of the capture on, in frame 15, and refused none: so many work", limit + ", or"},
+		{"fewer, and given up", func() { pair(20000, 40); ended(20500, 1, 40) }, refused, "", limit + ", or"},
 		{"as many", func() { connect(20000, 1, 7, service) }, "was refused: consumer reject (reason 28).", "", limit + ", or"},
 		{"of another service", func() { all(20020, 7, other) }, "was refused: consumer reject (reason 28).", "", limit + ", or"},
 		{"not at all", func() { ended(15000, 2, 1) }, "was refused: consumer reject (reason 28).", "", limit + ", or"},

@@ -32,6 +32,7 @@ func (t *teller) acceptedToo(i *Incident, r *cm.Refusal, all *refused) {
 	i.fact("others", fmt.Sprintf("%v accepted %s of %v for the same service beside %s", i.Peer.Addr, count(n, "connection"), i.Local.Addr, beside))
 	i.fact("open", t.openWhenRefused(i.Peer.Addr, r.Service, all))
 	i.FitsWith = slices.Insert(i.FitsWith, 0, limitOf(i.Peer.Addr))
+	i.Next = append(i.Next, fmt.Sprintf("the log of the program on %v, and its limits of connections, queue pairs and memory, against how many connections %v asks for", i.Peer.Addr, i.Local.Addr))
 }
 
 // acceptedBeside counts the connections that a host accepted beside its refusals, and reports whether they are as many beside each.
