@@ -15,7 +15,7 @@ import (
 func (t *teller) paused() {
 	for k := range t.run.Paused {
 		p := &t.run.Paused[k]
-		if p.Begun == 0 || t.pausedBy(p) != nil {
+		if p.Begun == 0 || t.pausedBy(p) != nil || t.spreadFrom(p) != nil {
 			continue
 		}
 		what := "all its traffic"
@@ -33,6 +33,7 @@ func (t *teller) paused() {
 		i.fact("longest", t.within("%s", int64(p.Longest)))
 		i.fact("ended", endedBy(p))
 		t.passesOn(i, p)
+		spread := t.spread(i, p)
 		t.without(i, p)
 		i.FitsWith = []string{"a receiver that cannot take what is sent to it: its host, its memory, or its PCIe link is slow", congested}
 		if p.Unowned {
@@ -47,7 +48,7 @@ func (t *teller) paused() {
 		}
 		t.mannerOfPauses(i, p)
 		t.tell(i, fmt.Sprint(p.From, p.All, p.Priority, p.Tap))
-		t.stormed(i, p, what)
+		t.stormed(i, p, what, spread)
 	}
 }
 

@@ -14,11 +14,11 @@ func (t *teller) retransmittedMeanwhile(p *pauseTold) {
 		from, to packet.Addr
 		qpn      uint32
 	}
-	from, to := p.span()
+	spans := p.spans()
 	packets, came, naks, streams := uint64(0), uint64(0), uint64(0), map[stream]bool{}
 	for k := range t.run.Findings {
 		f := &t.run.Findings[k]
-		if f.Time < from || f.Time > to || !slices.Contains(p.waits, f.Accused.Addr) && !slices.Contains(p.waits, f.Peer.Addr) {
+		if !within(spans, f.Time) || !p.spread && !slices.Contains(p.waits, f.Accused.Addr) && !slices.Contains(p.waits, f.Peer.Addr) {
 			continue
 		}
 		switch f.Rule {

@@ -9,6 +9,7 @@ import (
 
 	"ibwitness/link"
 	"ibwitness/packet"
+	"ibwitness/rule"
 )
 
 // pauseTold is a port that did not let go, and the incident that tells of it.
@@ -17,7 +18,12 @@ type pauseTold struct {
 	*link.Paused
 	waits []packet.Addr // whose packets wait for the end of the pause: those for these hosts, or, where from says so, those from them
 	from  bool
+	// spread is that a switch had others pause too meanwhile: whatever made no progress then may have waited.
+	spread bool
 }
+
+// HeldUp reports whether an incident is of pauses that others made no progress in.
+func (i *Incident) HeldUp() bool { return i.Kind == Paused && i.storm > 0 }
 
 // letsGo reports whether a port let go: it did not send frame after frame for long, each before the pause was over.
 func letsGo(p *link.Paused) bool {
@@ -26,13 +32,13 @@ func letsGo(p *link.Paused) bool {
 
 // stormed notes a pause of what a port did not let go of, where it is known whose packets wait for its end. Pause frames do not pass a switch: what the tap shows passes that link, and where all of it is of
 // one host, that host is at the other end of it, if the port is not its own; where all is between two, one of them is.
-func (t *teller) stormed(i *Incident, p *link.Paused, what string) {
+func (t *teller) stormed(i *Incident, p *link.Paused, what string, spread bool) {
 	switch common := t.commonHosts(p.Tap); {
 	case letsGo(p):
 	case len(p.Hosts) > 0:
-		t.storms = append(t.storms, pauseTold{i, p, p.Hosts, false})
+		t.storms = append(t.storms, pauseTold{i, p, p.Hosts, false, spread})
 	case len(common) > 0:
-		k := pauseTold{i, p, common, true}
+		k := pauseTold{i, p, common, true, spread}
 		i.fact("stops", k.held()+" waits meanwhile: "+what+"; all that the tap shows passes this link")
 		t.storms = append(t.storms, k)
 	}
@@ -90,16 +96,63 @@ func (t *teller) blamePauses() {
 				p.Incident.storm, i.within = n+1, n+1
 			}
 		}
+		t.lossesWithin(p)
+	}
+}
+
+// lossesWithin has pauses tell of losses, too, where others stopped meanwhile, and what was retransmitted is counted there.
+func (t *teller) lossesWithin(p *pauseTold) {
+	if p.Incident.storm == 0 || !p.costsMore {
+		return
+	}
+	for _, i := range t.order {
+		if !i.explained && i.within == 0 && t.onlyWhile(p, i) {
+			i.within = p.Incident.storm
+		}
 	}
 }
 
 // covers reports whether an incident is of a host that waited for the end of the pause, and most of it lies in the time of that, or shortly after: what had waited goes on then.
 func (p *pauseTold) covers(i *Incident) bool {
-	if !slices.Contains(p.waits, i.Local.Addr) && !slices.Contains(p.waits, i.Peer.Addr) {
+	if !p.spread && !slices.Contains(p.waits, i.Local.Addr) && !slices.Contains(p.waits, i.Peer.Addr) {
 		return false
 	}
+	return slices.ContainsFunc(p.spans(), func(s link.Lasting) bool {
+		return i.Begin <= s.To && i.End >= s.From && 10*(min(i.End, s.To)-max(i.Begin, s.From)) >= most*(i.End-i.Begin)
+	})
+}
+
+// onlyWhile reports whether all that was retransmitted between the hosts of a loss was so in the time of the pauses, or shortly after, and no NAK asked for it: the answers had waited.
+func (t *teller) onlyWhile(p *pauseTold, i *Incident) bool {
+	if i.Kind != Loss || t.run.Forgotten.Events > 0 || !p.spread && !slices.Contains(p.waits, i.Local.Addr) && !slices.Contains(p.waits, i.Peer.Addr) {
+		return false
+	}
+	n, spans := 0, p.spans()
+	for k := range t.run.Findings {
+		f := &t.run.Findings[k]
+		if f.Rule != rule.EvRetransmission && f.Rule != rule.EvSeqNAK || pairBy(f.Accused.Addr, f.Peer.Addr) != pairBy(i.Local.Addr, i.Peer.Addr) {
+			continue
+		}
+		if n++; f.Rule == rule.EvSeqNAK || !within(spans, f.Time) {
+			return false
+		}
+	}
+	return n > 0
+}
+
+// within reports whether a time is in one of some spans.
+func within(spans []link.Lasting, at int64) bool {
+	return slices.ContainsFunc(spans, func(s link.Lasting) bool { return at >= s.From && at <= s.To })
+}
+
+// spans are the times of the pauses, and shortly after each.
+func (p *pauseTold) spans() (list []link.Lasting) {
 	from, to := p.span()
-	return i.Begin <= to && i.End >= from && 10*(min(i.End, to)-max(i.Begin, from)) >= most*(i.End-i.Begin)
+	list = append(list, link.Lasting{From: from, To: to})
+	for _, s := range p.Long {
+		list = append(list, link.Lasting{From: s.From, To: s.To + aftermath})
+	}
+	return list
 }
 
 // span is the time of the pause, and shortly after.
@@ -125,8 +178,10 @@ func withPauses(list []Incident) []Incident {
 		var stalled []*Incident
 		for k := range list {
 			if i := &list[k]; i.within == p.storm {
-				stalled = append(stalled, i)
-				if i.Kind == Interrupted { // else there is more to say of it
+				if i.Kind != Loss {
+					stalled = append(stalled, i)
+				}
+				if i.Kind == Interrupted || i.Kind == Loss { // else there is more to say of it
 					merged[i] = true
 					p.foundToo(i.Found)
 				}

@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -50,4 +51,58 @@ func (t *teller) passesOn(i *Incident, p *link.Paused) {
 		return
 	}
 	i.fact("passed on", fmt.Sprintf("to the senders, as often and as long, by the port with Ethernet address %s: no host is known to have it, so that it is likely a switch which cannot send to %v", strings.Join(list, ", "), net.HardwareAddr(p.From[:])))
+}
+
+// spreads reports whether the pauses of port q follow from those of p, which does not let go: each long one, and they are nearly all of the time, begins while one of those lasts, and ends with it, and the port is likely of a switch. What waits there for the
+// end of the pause fills its buffer, until it has others wait that send nothing to the host of p.
+func spreads(p, q *link.Paused) bool {
+	if p == q || letsGo(p) || p.Tap != q.Tap || p.All != q.All || p.Priority != q.Priority || !q.Unowned {
+		return false
+	}
+	long := time.Duration(0)
+	for _, later := range q.Long {
+		long += time.Duration(later.To - later.From)
+		if !slices.ContainsFunc(p.Long, func(s link.Lasting) bool {
+			return later.From > s.From && later.From < s.To && later.To <= s.To+passedWithin && later.To >= s.To-passedWithin
+		}) {
+			return false
+		}
+	}
+	return long > 0 && 10*long >= 9*q.Most
+}
+
+// spreadFrom returns the port of a host from which the pauses of port q spread; nil: none did.
+func (t *teller) spreadFrom(q *link.Paused) *link.Paused {
+	for k := range t.run.Paused {
+		if p := &t.run.Paused[k]; p.Begun > 0 && len(p.Hosts) > 0 && spreads(p, q) && t.pausedBy(p) == nil {
+			return p
+		}
+	}
+	return nil
+}
+
+// spread tells which ports had others pause too while port p did not let go. It reports whether one did.
+func (t *teller) spread(i *Incident, p *link.Paused) bool {
+	var list []string
+	for k := range t.run.Paused {
+		q := &t.run.Paused[k]
+		if q.Begun == 0 || t.spreadFrom(q) != p {
+			continue
+		}
+		list = append(list, fmt.Sprintf("%v%s", net.HardwareAddr(q.From[:]), t.within(" began %s later", q.Time-p.Time)))
+		i.show(q.Frame)
+	}
+	if len(list) == 0 {
+		return false
+	}
+	i.What += " The switch then had the other end of " + anotherLink(len(list)) + " pause too."
+	i.fact("spread", fmt.Sprintf("the port with Ethernet address %s: each of its long pauses began while one of these lasted, and ended with it; likely a switch, whose buffer fills with what waits for %s", strings.Join(list, ", "), addresses(p.Hosts)))
+	return true
+}
+
+func anotherLink(n int) string {
+	if n == 1 {
+		return "another link"
+	}
+	return fmt.Sprintf("%d other links", n)
 }

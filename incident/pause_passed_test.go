@@ -8,6 +8,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/link"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // TestPausePassedOnTwice: pauses that two switches pass on one after the other are told with the port that they come from, in whatever order.
@@ -60,6 +61,61 @@ func TestPausePassedOn(t *testing.T) {
 			if strings.Contains(got, said) != k.want || strings.Count(got, "had the other end of its link pause") != map[bool]int{true: 1, false: 2}[k.want] {
 				t.Errorf("%s: %s", k.name, got)
 			}
+		}
+	}
+}
+
+// TestPauseSpreads: a port of a switch whose long pauses begin while those of a host last, and end with them, is told with these, and so is what other hosts waited for meanwhile; not where it pauses at another
+// time, ends long before, or is of a host: what others waited for is told by itself then. What waits for the host in another pause than the longest is told with them too.
+func TestPauseSpreads(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	lasting := func(times ...int64) (list []link.Lasting) {
+		for k := 0; k < len(times); k += 2 {
+			list = append(list, link.Lasting{From: times[k] * ms, To: times[k+1] * ms})
+		}
+		return list
+	}
+	port := func(n byte, long []link.Lasting) link.Paused {
+		p := link.Paused{From: [6]byte{2, 0, 0, 0, 0, n}, Priority: 3, Time: long[0].From, LastTime: long[len(long)-1].To, Frame: 7 + uint64(n), LastFrame: 900, Frames: 900, Begun: uint64(len(long)), Least: 9 * time.Millisecond, Long: long}
+		for _, s := range long {
+			d := time.Duration(s.To - s.From)
+			if p.Most += d; d > p.Longest {
+				p.Longest, p.LongestSince = d, s.From
+			}
+		}
+		return p
+	}
+	const said = " The switch then had the other end of another link pause too. Meanwhile nothing that 10.0.0.3 QP 0x12 sent to 10.0.0.4"
+	for _, k := range []struct {
+		name   string
+		change func(q *link.Paused)
+		want   bool
+	}{
+		{"spreads", func(*link.Paused) {}, true},
+		{"at another time", func(q *link.Paused) { q.Long = lasting(150, 400, 1200, 1400) }, false},
+		{"ends long before", func(q *link.Paused) { q.Long = lasting(150, 300, 1750, 1900) }, false},
+		{"of a host", func(q *link.Paused) { q.Unowned, q.Hosts = false, []packet.Addr{host(7)} }, false},
+		{"mostly short", func(q *link.Paused) { q.Most *= 2 }, false},
+	} {
+		p, q := port(1, lasting(100, 400, 1700, 1900)), port(2, lasting(150, 401, 1750, 1899))
+		p.Hosts, q.Unowned = []packet.Addr{host(2)}, true
+		k.change(&q)
+		r := &agent.Result{First: 1, Last: 3000 * ms, RDMA: 1, Paused: []link.Paused{p, q}}
+		for n, to := range []byte{2, 4} { // from another host to it in the second pause, and to a third in the first one
+			c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1, FirstFrame: uint64(n + 1)}
+			c.Ends[0] = agent.End{Addr: host(3), QPN: 17 + uint32(n), QPNKnown: true, Packets: 100, Messages: 100, Last: 2900 * ms}
+			c.Ends[1] = agent.End{Addr: host(to), QPN: 27 + uint32(n), QPNKnown: true, Packets: 100, Last: 2900 * ms}
+			since := [2]int64{1705 * ms, 155 * ms}[n]
+			s := qp.Stall{Since: since, Begun: since + 50*ms, Last: since + 150*ms, Ended: since + 190*ms}
+			s.Rounds[qp.TimerExpired] = 3
+			c.Ends[0].Trouble = &qp.Trouble{Now: s}
+			r.Connections = append(r.Connections, c)
+		}
+		r.Connections = append(r.Connections, agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1, FirstFrame: 3, Ends: [2]agent.End{{Addr: host(5), QPN: 9, QPNKnown: true}, {Addr: host(6), QPN: 9, QPNKnown: true}}})
+		got := toldOf(r)
+		if strings.Contains(got, said) != k.want || strings.Contains(got, "spread: the port with Ethernet address 02:00:00:00:00:02 began 50ms later") != k.want || strings.Contains(got, "interrupted (") == k.want || strings.Count(got, "had the other end of its link pause") != map[bool]int{true: 1, false: 2}[k.want] {
+			t.Errorf("%s: %s", k.name, got)
 		}
 	}
 }

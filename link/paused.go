@@ -34,12 +34,19 @@ type Paused struct {
 	// Longest is the longest time from the beginning of a pause to its end, by the same measure as Most, and LongestSince when that began.
 	Longest      time.Duration
 	LongestSince int64
+	Long         []Lasting // the first pauses that lasted long, by the same measure, in order
 	// Unbroken is the greatest speed, in bit/s, at which each of its frames came before the quanta of the one before had run out, so that Most was paused without a
 	// break from the first to the last of each pause; 0: where nothing is known of it.
 	Unbroken uint64
 }
 
+// Lasting is a pause that lasted for LongPause or longer: from when to when, nanoseconds since the Unix epoch.
+type Lasting struct{ From, To int64 }
+
 const (
+	// LongPause is how long a pause lasts at least that is listed, nanoseconds, and mostLong how many are.
+	LongPause = int64(10 * time.Millisecond)
+	mostLong  = 32
 	// PortsMost is of how many ports pause frames are followed.
 	PortsMost = 64
 	// fastest and slowest are the speeds that a link which carries RoCE can have, in bit/s.
@@ -169,9 +176,22 @@ func (s *span) advance(now int64) {
 	if n := time.Duration(s.asked - s.since + min(passed, most)); n > s.Longest {
 		s.Longest, s.LongestSince = n, s.since
 	}
+	s.lasting(s.asked + min(passed, most))
 	if passed > most {
 		s.held = false
 		s.Unresumed++
+	}
+}
+
+// lasting notes that the pause lasted until a time, where it is long.
+func (s *span) lasting(until int64) {
+	if until-s.since < LongPause {
+		return
+	}
+	if n := len(s.Long) - 1; n >= 0 && s.Long[n].From == s.since {
+		s.Long[n].To = until
+	} else if n+1 < mostLong {
+		s.Long = append(s.Long, Lasting{s.since, until})
 	}
 }
 

@@ -1,6 +1,7 @@
 package link
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -95,5 +96,26 @@ func TestPausesMost(t *testing.T) {
 	}
 	if n := len(p.List(1e9)); n != PortsMost || p.Others() != 2*PortsMost {
 		t.Errorf("%d ports, %d frames of others", n, p.Others())
+	}
+}
+
+// TestLongPauses: pauses of LongPause and longer are listed, from when to when, and shorter ones are not; of a pause that is asked for again and again, its whole length is.
+func TestLongPauses(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	var p Pauses
+	take := func(at int64, quanta uint16) {
+		m := &Pause{Time: at * ms, Frame: uint64(at), Classes: 8}
+		m.Quanta[3] = quanta
+		p.Take(m, 1e9)
+	}
+	for _, from := range []int64{100, 200, 300} {
+		for at := from; at < from+(from-100)/10; at += 5 { // the first lasts for none, then 10 ms, 20 ms
+			take(at, 65535)
+		}
+		take(from+(from-100)/10+2, 0)
+	}
+	list := p.List(1000 * ms)
+	if want := []Lasting{{200 * ms, 212 * ms}, {300 * ms, 322 * ms}}; len(list) != 1 || !slices.Equal(list[0].Long, want) {
+		t.Errorf("%+v", list)
 	}
 }
