@@ -120,7 +120,7 @@ type RNRSums struct {
 	NAKs           uint32
 	Least, Most    uint8  // timer codes of table T4; meaningless where NAKs are 0
 	Waits          uint32 // after which the requester resumed
-	forRequest     uint32 // NAKs of the newest request
+	ForRequest     uint32 // NAKs of the newest request
 	Waited         int64  // from an RNR NAK until it did, in all
 	Asked          int64  // for how long those RNR NAKs asked to wait, in all
 	First, Last    int64
@@ -227,10 +227,10 @@ func (s *SendQueue) StallNotReady(p *packet.Packet, w *wqe.SendWQE, since int64)
 	r.NAKs++
 	r.Last, r.Newest = p.Time, p.Frame
 	if k.NAKs == 1 || p.PSN != t.NAK.PSN { // an ACK may be late or lost: then the stall of the request before goes on
-		r.forRequest = 0
+		r.ForRequest = 0
 	}
-	r.forRequest++
-	r.Least, r.Most, r.MostForRequest = shorterRNR(r.Least, code), longerRNR(r.Most, code), max(r.MostForRequest, r.forRequest)
+	r.ForRequest++
+	r.Least, r.Most, r.MostForRequest = shorterRNR(r.Least, code), longerRNR(r.Most, code), max(r.MostForRequest, r.ForRequest)
 	t.NAK.PSN, t.NAK.Time, t.NAK.Code = p.PSN, p.Time, code
 }
 
