@@ -109,7 +109,7 @@ func (b *burstsTo) totals() []total {
 	return list
 }
 
-// inflow is what all hosts sent in the windows in which packets were marked; false: these are too few, or one host sent alone in most of them.
+// inflow is what all hosts sent in the windows in which packets were marked; false: these are too few, or only one host sent in most of them.
 func (b *burstsTo) inflow() (l inflow, ok bool) {
 	var marked []uint64
 	most, alone, list := uint64(0), 0, b.totals()

@@ -151,16 +151,16 @@ func TestIdleMostly(t *testing.T) {
 		}
 	}
 	if got := told(20, 800); strings.Contains(got, "which they fill") || strings.Contains(got, "nothing to repair") {
-		t.Errorf("one alone: %s", got)
+		t.Errorf("one only: %s", got)
 	}
 }
 
-// TestSlowPort: that never more than so much goes to a host, even from one sender alone, while the same sender sends much more to another one without marks, is told first, and incast is not: not where
+// TestSlowPort: that never more than so much goes to a host, even from a single sender, while the same sender sends much more to another one without marks, is told first, and incast is not: not where
 // it sends as fast to the other as to this one, where its packets to that are marked too, or where what goes to this one comes near the most only now and then.
 func TestSlowPort(t *testing.T) {
 	const (
 		what = "The link of 10.0.0.9 seems to be slow: never more than 10.2 Gbit/s went to it, and 25.6 Gbit/s to 10.0.0.8. The network marked "
-		fact = "speed: never more than 10.2 Gbit/s of payload went to 10.0.0.9 in 256µs, and as much when one host sent alone; 10.0.0.1 sent up to 25.6 Gbit/s to 10.0.0.8 so, of which nothing was marked"
+		fact = "speed: never more than 10.2 Gbit/s of payload went to 10.0.0.9 in 256µs, and as much when only one host sent; 10.0.0.1 sent up to 25.6 Gbit/s to 10.0.0.8 so, of which nothing was marked"
 		fits = "fits: a port of 10.0.0.9 that runs at a lower speed than that of 10.0.0.8"
 	)
 	steady := func(kb int64) func(int64) int64 { return func(int64) int64 { return kb } }

@@ -8,7 +8,7 @@ import (
 	"ibwitness/timing"
 )
 
-// slowPort is that never more than so much was sent to a receiver, even where one host sent alone, while the same hosts sent much more to another one without marks.
+// slowPort is that never more than so much was sent to a receiver, even where only one host sent, while the same hosts sent much more to another one without marks.
 type slowPort struct {
 	most  float64 // bytes a second
 	alone []packet.Addr
@@ -33,7 +33,7 @@ func (t *teller) slowPort(i *Incident, to packet.Addr) bool {
 		return false
 	}
 	i.What = fmt.Sprintf("The link of %v seems to be slow: never more than %s went to it, and %s to %v. %s", to, perSecondOf(p.most), perSecondOf(p.other), p.to, i.What)
-	i.fact("speed", fmt.Sprintf("never more than %s of payload went to %v in %s, and as much when one host sent alone; %s sent up to %s to %v so, of which nothing was marked",
+	i.fact("speed", fmt.Sprintf("never more than %s of payload went to %v in %s, and as much when only one host sent; %s sent up to %s to %v so, of which nothing was marked",
 		perSecondOf(p.most), to, span(timing.BusyWidth), someOf(p.alone), perSecondOf(p.other), p.to))
 	i.FitsWith = []string{fmt.Sprintf("a port of %v that runs at a lower speed than that of %v, or a slower link on the way to it only: one sender fills it", to, p.to), "a limit (shaper) on that port; or other traffic on that link, which the tap does not show"}
 	i.Next = []string{fmt.Sprintf("the speed of the port of %v and of its switch port (ethtool), beside those of %v; ECN works as it should", to, p.to)}
