@@ -47,6 +47,7 @@ type Named struct {
 	Length uint32     // bytes
 	Parts  int        // in how many the command has named memory
 	Of     *Operation // the command
+	Done   bool       // it has ended
 }
 
 // Class is the commands of one opcode or procedure.
@@ -388,5 +389,5 @@ func (t *Transport) named(c *connection.Connection, from int, trouble *qp.Troubl
 	if !known {
 		return nil
 	}
-	return &Named{n.Addr, n.Length, n.Parts, t.operation(c, u, n.Of)}
+	return &Named{n.Addr, n.Length, n.Parts, t.operation(c, u, n.Of), n.Of.Ended()}
 }

@@ -57,11 +57,7 @@ func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.
 	case r.Op == wqe.Send || r.Op == wqe.None:
 		i.FitsWith = []string{"a SEND with Invalidate that names an R_Key which is not valid (any more), or is none of a window or region that peers may invalidate"}
 		i.Next = []string{"which regions and windows of " + peer + " the connection uses, and when they were deregistered or invalidated"}
-	case t.invalidated(c, from, k):
-		i.What += fmt.Sprintf(" %v had itself invalidated that R_Key before, with a SEND with Invalidate.", i.Local.Addr)
-		i.fact("R_Key", fmt.Sprintf("a SEND with Invalidate of this queue pair named R_Key 0x%x before: it is not valid any more (%v)", r.RKey, rule.RCINV001))
-		i.FitsWith = []string{"a requester that goes on with an R_Key which it has itself had invalidated"}
-		i.Next = []string{"in which order the program on " + i.Local.Addr.String() + " posts: the SEND with Invalidate comes after all that uses the R_Key, and the peer has to advertise a new one after it"}
+	case t.usedInvalidated(i, c, from, k):
 	case b.Covering.Frame != 0 && qp.RightOf(b.CoveringOp) == qp.RightOf(r.Op):
 		i.fact("R_Key", fmt.Sprintf("was accepted for these bytes in frame %d: the address was right, and R_Key 0x%x valid then", b.Covering.Frame, r.RKey))
 		i.show(b.Covering.Frame)

@@ -29,9 +29,19 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 		i.show(c.Closed.Frame)
 	}
 	t.reconnectedAfter(i, c, k)
-	t.command(i, c)
+	t.commandRefused(i, c, from)
 	t.why(i, c, from, k)
 	t.tell(i, k.Code.String())
+}
+
+// commandRefused tells which command a refused request is for, where its R_Key tells that, or else which one waits.
+func (t *teller) commandRefused(i *Incident, c *agent.Connection, from int) {
+	n := namedBy(c, from)
+	if n == nil {
+		t.command(i, c)
+		return
+	}
+	i.fact("command", fmt.Sprintf("%s, in frame %d, had named memory with this R_Key", n.Of.Name, n.Of.Frame))
 }
 
 // refusal says what a NAK says.

@@ -145,9 +145,10 @@ func (c *Pair) TakeEarly() []Early {
 // DropEarly forgets the oldest of them.
 func (c *Pair) DropEarly() { c.some().early = c.early[1:] }
 
-// Invalidate notes that end i has named an R_Key in a SEND with Invalidate.
-func (c *Pair) Invalidate(i int, key uint32) {
-	c.Ends[i].SQ.Invalidate(key)
+// Invalidate notes that end i has named an R_Key in packet p, which ends a SEND with Invalidate.
+func (c *Pair) Invalidate(i int, p *packet.Packet) {
+	c.Ends[i].SQ.Invalidate(p.InvRKey)
+	c.Ends[i].SQ.noteInvalidation(p)
 	c.Invalidated = true
 }
 

@@ -7,12 +7,13 @@ import (
 
 // Refusal is a NAK that ends the connection.
 type Refusal struct {
-	Code    packet.Syndrome
-	Time    int64 // 0: there was none
-	Tap     uint16
-	Frame   uint64
-	Request StalledRequest
-	Beside  Beside // of a NAK Remote Access Error, without SameOp and AtOnce; these only of a NAK Invalid Request
+	Code        packet.Syndrome
+	Tap         uint16
+	Time        int64 // 0: there was none
+	Frame       uint64
+	Request     StalledRequest
+	Invalidated *Invalidation // the SEND with Invalidate of its requester that had named its R_Key before, of a NAK Remote Access Error; nil: none is known
+	Beside      Beside        // of a NAK Remote Access Error, without SameOp and AtOnce; these only of a NAK Invalid Request
 }
 
 // Beside is what the requests say of a refused one that are kept when the NAK comes: those before it were accepted.
@@ -62,6 +63,7 @@ func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accep
 	case w == nil:
 	case w.RKey != 0 && p.Syndrome == packet.NAKRemoteAccess:
 		t.Refusal.Beside = s.beside(p, w, by, a)
+		t.Refusal.Invalidated = s.invalidated(w.RKey, w.First, p.Tap)
 	case p.Syndrome == packet.NAKInvalidRequest && (w.Op.Responded() || w.Op == wqe.Write):
 		t.Refusal.Beside = s.before(p, w)
 	}

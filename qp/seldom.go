@@ -9,6 +9,7 @@ type SendSeldom struct {
 	Retransmission Retransmission
 	Credits        Credits
 	InvRKey        uint32         // R_Key that the newest SEND with Invalidate named, while Pair.Invalidated; 0: none
+	invalidations  *invalidations // of the newest SENDs with Invalidate; nil: there was none
 	SRQ            uint32         // XRC: shared receive queue of the message that the newest request packet leaves open, with SRQSet
 	ReadLen        uint32         // DMALen of a READ whose PSN count waits for the path MTU; 0: none
 	Jump           *packet.Packet // newest packet, where its PSN is far from Next; without its payload

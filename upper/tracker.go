@@ -351,6 +351,9 @@ func (t *Tracker) ordered(order uint64) *Command {
 	return nil
 }
 
+// Ended reports whether a command has ended.
+func (c *Command) Ended() bool { return c.state == ended }
+
 // Describe names a command.
 func (t *Tracker) Describe(c *Command) string { return t.decoder.Describe(c) }
 

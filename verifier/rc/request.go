@@ -239,7 +239,7 @@ func (v *Verifier) limits(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 		v.readLimit(c, from, p, w)
 	}
 	if p.Has&packet.HasIETH != 0 {
-		c.Invalidate(from, p.InvRKey)
+		c.Invalidate(from, p)
 	}
 	if c.Invalidated && q.InvRKey != 0 && p.Has&(packet.HasRETH|packet.HasAtomicETH) != 0 {
 		v.invalidated(c, from, p)

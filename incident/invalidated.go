@@ -1,0 +1,58 @@
+package incident
+
+import (
+	"fmt"
+
+	"ibwitness/agent"
+	"ibwitness/qp"
+	"ibwitness/rule"
+)
+
+// usedInvalidated tells of a request that its peer refuses as the requester had itself invalidated its R_Key, with a SEND with Invalidate, and reports whether it had. Where it is not known that its peer has not named that
+// R_Key once more since, that fits too.
+func (t *teller) usedInvalidated(i *Incident, c *agent.Connection, from int, k *qp.Refusal) bool {
+	broken, at, key := t.invalidated(c, from, k), k.Invalidated, k.Request.RKey
+	named := namedBy(c, from)
+	again := !broken // the peer may have named it once more since
+	switch {
+	case !broken && at == nil, at != nil && c.FirstTap == k.Tap && at.Frame < c.FirstFrame:
+		return false
+	case named == nil || at == nil || named.Of.Tap != k.Tap || t.lossy():
+		named = nil
+	case named.Of.Frame > at.Frame: // it has
+		return broken
+	default:
+		again = false
+	}
+	before := ""
+	if at != nil {
+		before = t.within(" %s", k.Time-at.Time)
+		i.show(at.Frame)
+	}
+	i.What = fmt.Sprintf("%v sent %s with an R_Key that it had itself invalidated%s before, with a SEND with Invalidate: %v refused it (%s). The connection is over.", &i.Local, article(operation(&k.Request)), before, &i.Peer, refusal(k.Code))
+	where := "before"
+	if at != nil {
+		where = fmt.Sprintf("in frame %d", at.Frame)
+	}
+	i.fact("R_Key", fmt.Sprintf("a SEND with Invalidate of this queue pair named R_Key 0x%x %s: it is not valid any more (%v)", key, where, rule.RCINV001))
+	i.FitsWith = []string{"a requester that goes on with an R_Key which it has itself had invalidated"}
+	i.Next = []string{"in which order the program on " + i.Local.Addr.String() + " posts: the SEND with Invalidate comes after all that uses the R_Key, and the peer has to advertise a new one after it"}
+	switch {
+	case again:
+		i.FitsWith = append(i.FitsWith, fmt.Sprintf("memory that %v has registered with the same R_Key once more and named since, and that is not valid either", i.Peer.Addr))
+	case named != nil && named.Done:
+		i.Facts[len(i.Facts)-1].Text += fmt.Sprintf("; that was the R_Key of %s, which had its answer; no later command in the capture names these bytes with it", named.Of.Name)
+		i.show(named.Of.Frame)
+		i.FitsWith = []string{fmt.Sprintf("%v, which served a command once more that it had answered", i.Local.Addr)}
+		i.Next = []string{fmt.Sprintf("on %v, not on %v: why its software used the memory of %s after it had answered it; its log and version", i.Local.Addr, i.Peer.Addr, named.Of.Name)}
+	}
+	return true
+}
+
+// namedBy is the memory that a command of the peer of end from of a connection had named with the R_Key of the request which it refuses; nil: none is known.
+func namedBy(c *agent.Connection, from int) *agent.Named {
+	if c.Upper == nil || c.Upper.Named[from] == nil || c.Upper.Named[from].Of == nil {
+		return nil
+	}
+	return c.Upper.Named[from]
+}
