@@ -15,6 +15,7 @@ import (
 // down is a time in which nothing of a host is in the capture, on no connection, though requests to it waited: it was down, or cut off from the tap. All times are nanoseconds since the Unix epoch.
 type down struct {
 	from, owed, to int64 // of its last frame before, of the first request that waited, and of its first frame after; to is 0 where it has none
+	asked          int64 // when a request was last retransmitted in vain in it
 	before, after  uint64
 	by             string        // what its first frame after is, where that is neither RDMA nor management: "ARP", "LLDP"
 	went           []packet.Addr // who sent to others meanwhile
@@ -23,6 +24,14 @@ type down struct {
 
 // length is for how long something was owed in it.
 func (d *down) length() int64 { return d.to - d.owed }
+
+// lasted says how long it was: where nobody asked the host any more for more than half of the time that it was silent, at least until the last who did, as it need not have been down since.
+func (d *down) lasted() string {
+	if least := d.asked - d.owed; !d.survived && least > 0 && 2*least < d.length() {
+		return fmt.Sprintf("between %s and %s", span(least), span(d.length()))
+	}
+	return span(d.length())
+}
 
 // owing is a request that waited for a host.
 type owing struct {
@@ -124,6 +133,7 @@ func (t *teller) down(a packet.Addr, s *timing.Silence, waited []owing, seen []a
 		return d, false
 	}
 	d.narrow(seen)
+	d.asked = min(until, d.to)
 	within := timing.Silence{From: d.owed, To: d.to}
 	if d.to > t.run.Last {
 		within.To, d.to = until, 0

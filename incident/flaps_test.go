@@ -30,7 +30,7 @@ func TestFlaps(t *testing.T) {
 		return c
 	}
 	const (
-		said      = "10.0.0.1 was down or cut off twice, while 10.0.0.2 and 10.0.0.3 went on: 490ms from +1.010 s on and 16s from +3.000 s on. The 2nd time: 10.0.0.2 QP 0x101 sent"
+		said      = "10.0.0.1 was down or cut off twice, while 10.0.0.2 and 10.0.0.3 went on: 490ms from +1.010 s on and between 900ms and 16s from +3.000 s on. The 2nd time: 10.0.0.2 QP 0x101 sent"
 		gone      = "10.0.0.1 was down or cut off for 16s"
 		meanwhile = " at +19.000 s: the capture holds no RDMA packet, ARP or LLDP of it meanwhile, while 10.0.0.2 and 10.0.0.3 went on. 10.0.0.2 QP"
 		link      = "a link of 10.0.0.1 or on the way to it, or its switch port, that fails and comes back again and again"
@@ -38,6 +38,17 @@ func TestFlaps(t *testing.T) {
 	)
 	numbered := func(r *agent.Result) {
 		r.Numbered = []agent.Numbering{{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), Steps: 999, Restarts: []agent.Restart{{Was: 999, Is: 1, From: at(2999), At: at(19001)}}}}
+	}
+	// again has the connection that came back fall silent once more, and a third one lose requests in that time, retransmitted so often.
+	again := func(rounds uint32) func(r *agent.Result) {
+		return func(r *agent.Result) {
+			lost, on := connection(1, 19500, 22000), connection(1, 19000, 29990, 22000, 28000)
+			s := qp.Stall{Request: qp.StalledRequest{Frame: 22000}, Since: at(22000), Begun: at(22100), Last: at(22100 + 100*int64(rounds)), Packets: rounds}
+			s.Rounds[qp.TimerExpired] = rounds
+			lost.Ends[1].Trouble, lost.Ends[1].Stalled, lost.Ends[1].Last = &qp.Trouble{Now: s}, true, s.Last
+			r.Connections[1] = on
+			r.Connections = append(r.Connections, lost)
+		}
 	}
 	for _, k := range []struct {
 		name            string
@@ -52,10 +63,13 @@ func TestFlaps(t *testing.T) {
 		{"one request was lost before", []int64{1000, 1500}, nil, 1, nil, gone + ", and was back," + meanwhile, restarts},
 		{"the other was silent too", []int64{1000, 1500}, []int64{1000, 1500, 2950, 18000}, 3, nil, "10.0.0.2 QP 0x101 sent", restarts},
 		{"soon after one", []int64{1000, 1500, 1600, 1800}, nil, 3, nil, said, link},
+		{"and a third time, on another connection", []int64{1000, 1500}, nil, 3, again(7), strings.Replace(strings.Replace(said, "twice", "3 times", 1), " and between 900ms and 16s from +3.000 s on.", ", between 900ms and 16s from +3.000 s on and between 800ms and 6s from +22.000 s on.", 1), link},
+		{"one request was lost after", []int64{1000, 1500}, nil, 3, again(1), said, link},
+		{"asked for most of it", []int64{1000, 1500}, nil, 3, func(r *agent.Result) { r.Connections[0].Ends[1].Trouble.Now.Last = at(12000) }, strings.Replace(said, "between 900ms and 16s", "16s", 1), link},
 		{"and restarted", []int64{1000, 1500}, nil, 3, numbered, gone + " and had restarted when it was back," + meanwhile, back},
 		{"a sign of it", []int64{1000, 1500}, nil, 3, func(r *agent.Result) {
 			r.Signs = []agent.Sign{{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), At: at(9000), Frame: 9000, LLDP: true}}
-		}, strings.Replace(said, "16s from", "6s from", 1), link},
+		}, strings.Replace(said, "and 16s from", "and 6s from", 1), link},
 		{"a sign of it all the time", nil, nil, 0, func(r *agent.Result) {
 			r.Signs = []agent.Sign{{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), At: at(3050), Frame: 3050}}
 		}, "10.0.0.2 QP 0x101 sent", restarts},

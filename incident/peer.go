@@ -82,14 +82,15 @@ func (t *teller) others(i *Incident, c *agent.Connection, k *qp.Stall) {
 	}
 }
 
-// toSameHost says on how many other connections of the service the peer went on sending to the same host after a time; "": on none.
+// toSameHost says on how many other connections of the service that had begun before a time the peer went on sending to the same host after it; "": on none. What began later, as when a process was started
+// again, shows nothing of those times.
 func (t *teller) toSameHost(i *Incident, c *agent.Connection, since int64) string {
 	list, n := t.siblings(c), uint64(0)
 	if len(list) > mostOthers {
 		return ""
 	}
 	for _, d := range list {
-		if e := endOf(d, i.Peer.Addr); d != c && e != nil && e.Last > since {
+		if e := endOf(d, i.Peer.Addr); d != c && e != nil && e.Last > since && d.First <= since {
 			n++
 		}
 	}

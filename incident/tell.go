@@ -201,7 +201,9 @@ func (t *teller) tell(i *Incident, what string) {
 // tellAs is tell as one of a group.
 func (t *teller) tellAs(i *Incident, g group) {
 	was, newest := t.groups[g], [2]Party{i.Local, i.Peer}
-	i.own = i.Begin
+	if i.own = i.Begin; i.lostPeer() {
+		i.lostAt = []int64{i.Begin}
+	}
 	if was == nil {
 		i.newest = newest
 		t.groups[g] = i
@@ -217,11 +219,11 @@ func (t *teller) tellAs(i *Incident, g group) {
 	said, rounds, late := was.again.said, was.again.rounds+i.again.rounds, was.late
 	late.add(i.late)
 	begin, end, ongoing := min(was.Begin, i.Begin), max(was.End, i.End), was.Ongoing || i.Ongoing
-	most := max(was.mostLost, was.Lost, i.Lost)
+	most, lostAt := max(was.mostLost, was.Lost, i.Lost), append(was.lostAt, i.lostAt...)
 	if i.Lost > was.Lost+was.Lost/clearlyMore || i.Begin < was.Begin && i.Lost+i.Lost/clearlyMore >= was.Lost {
 		*was, other = *i, said
 	}
-	was.mostLost, was.allAnswers = most, answers
+	was.mostLost, was.allAnswers, was.lostAt = most, answers, lostAt
 	was.Connections, was.Begin, was.End, was.Ongoing, was.newest = n, begin, end, ongoing, newest
 	was.again.rounds, was.again.other, was.late = rounds, other, late
 }

@@ -26,12 +26,17 @@ func (i *Incident) lostPeer() bool {
 	return i.Certainty == Proven && i.common.IsZero() && (i.Kind == Unanswered && i.gone == goneQuiet && !i.disconnected || i.Kind == Interrupted && i.gone == goneFor && i.within == 0)
 }
 
-// in reports whether an incident fell into a time in which its peer was down.
+// in reports whether an incident, or one that is told with it, fell into a time in which its peer was down.
 func (i *Incident) in(d *down) bool {
 	if i.Kind == Unanswered {
-		return i.Begin >= d.from-interruption && (i.Begin < d.to || d.to == 0)
+		return i.beganIn(d, i.Begin) || slices.ContainsFunc(i.lostAt, func(at int64) bool { return i.beganIn(d, at) })
 	}
 	return i.Begin >= d.from-interruption && i.Begin < d.to && i.End >= d.to
+}
+
+// beganIn reports whether an incident that began at a time fell into one in which its peer was down.
+func (i *Incident) beganIn(d *down, at int64) bool {
+	return at >= d.from-interruption && (at < d.to || d.to == 0)
 }
 
 // wasDown tells of the times in which the peer of an incident was down, where it was, with incident i, and has it tell of those of a list that fell into them.
@@ -76,7 +81,7 @@ func (t *teller) downsIn(i *Incident, list []Incident) (downs []down, of []*Inci
 				continue
 			case o != i && !slices.Contains(of, o):
 				of = append(of, o)
-			case o == i && own < 0:
+			case o == i && (own < 0 || i.Kind == Unanswered && i.beganIn(&d, i.own)):
 				own = len(downs)
 			}
 			told = true
@@ -120,7 +125,7 @@ func (t *teller) flaps(i *Incident, downs []down, own int) {
 	for n := range downs {
 		d := &downs[n]
 		if said[n] = fmt.Sprintf("from %s on until the end", t.offset(d.owed)); d.to != 0 {
-			said[n] = fmt.Sprintf("%s from %s on", span(d.length()), t.offset(d.owed))
+			said[n] = fmt.Sprintf("%s from %s on", d.lasted(), t.offset(d.owed))
 		}
 		if len(t.run.Taps) == 1 {
 			i.show(d.before, d.after)
