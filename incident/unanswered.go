@@ -24,7 +24,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	}
 	i := t.between(Unanswered, c, from)
 	if peer.Packets == 0 {
-		i.Kind = NeverAnswered
+		i.Kind, i.version = NeverAnswered, versionOf(c.Encap)
 	}
 	if t.lossy() {
 		i.Certainty = Likely // the answer may be among what the capture has lost
@@ -99,6 +99,8 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		what = "disconnected" // not what another connection lost for which nobody had asked to disconnect
 	case i.sized && k.Request.Op == wqe.Read:
 		what = "responses" // which vanish the other way than requests do
+	case i.version == 1:
+		what = i.version.String() // which others of the same hosts may not use
 	}
 	t.tell(i, what)
 }
