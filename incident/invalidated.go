@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 
 	"ibwitness/agent"
 	"ibwitness/qp"
@@ -15,7 +16,7 @@ func (t *teller) usedInvalidated(i *Incident, c *agent.Connection, from int, k *
 	named := namedBy(c, from)
 	again := !broken // the peer may have named it once more since
 	switch {
-	case !broken && at == nil, at != nil && c.FirstTap == k.Tap && at.Frame < c.FirstFrame:
+	case !broken && !stillInvalidated(c, k):
 		return false
 	case named == nil || at == nil || named.Of.Tap != k.Tap || t.lossy():
 		named = nil
@@ -34,7 +35,11 @@ func (t *teller) usedInvalidated(i *Incident, c *agent.Connection, from int, k *
 	if at != nil {
 		where = fmt.Sprintf("in frame %d", at.Frame)
 	}
-	i.fact("R_Key", fmt.Sprintf("a SEND with Invalidate of this queue pair named R_Key 0x%x %s: it is not valid any more (%v)", key, where, rule.RCINV001))
+	over := fmt.Sprintf("it is not valid any more (%v)", rule.RCINV001)
+	if again {
+		over = fmt.Sprintf("it is not valid any more, unless %v has named it once more since", i.Peer.Addr)
+	}
+	i.fact("R_Key", fmt.Sprintf("a SEND with Invalidate of this queue pair named R_Key 0x%x %s: %s", key, where, over))
 	i.FitsWith = []string{"a requester that goes on with an R_Key which it has itself had invalidated"}
 	i.Next = []string{"in which order the program on " + i.Local.Addr.String() + " posts: the SEND with Invalidate comes after all that uses the R_Key, and the peer has to advertise a new one after it"}
 	switch {
@@ -47,6 +52,12 @@ func (t *teller) usedInvalidated(i *Incident, c *agent.Connection, from int, k *
 		i.Next = []string{fmt.Sprintf("on %v, not on %v: why its software used the memory of %s after it had answered it; its log and version", i.Local.Addr, i.Peer.Addr, named.Of.Name)}
 	}
 	return true
+}
+
+// stillInvalidated reports whether a SEND with Invalidate on the same connection had named the R_Key of a refused request, and no request with it was accepted since, as where it was valid once more.
+func stillInvalidated(c *agent.Connection, k *qp.Refusal) bool {
+	at := k.Invalidated
+	return at != nil && (c.FirstTap != k.Tap || at.Frame >= c.FirstFrame) && !slices.ContainsFunc(k.Beside.SameKey[:], func(r qp.AcceptedRange) bool { return r.Newest > at.Frame })
 }
 
 // namedBy is the memory that a command of the peer of end from of a connection had named with the R_Key of the request which it refuses; nil: none is known.

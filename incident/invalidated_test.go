@@ -29,7 +29,8 @@ func TestCompletedTwice(t *testing.T) {
 		{"completed twice", 0x11e, false, true, []string{said, twice, serves, command}, []string{"deregistered", "command id 31"}},
 		{"named once more", 0x11e, true, true, []string{"10.0.0.1 QP 0x1f refused an RDMA WRITE"}, []string{said, "served a command once more"}},
 		{"another was invalidated", 0x11d, false, true, []string{"10.0.0.1 QP 0x1f refused an RDMA WRITE", command}, []string{said, "served a command once more", "command id 31"}},
-		{"another protocol", 0x11e, false, false, []string{said, either}, []string{"served a command once more"}},
+		{"another protocol", 0x11e, false, false, []string{said, either, "it is not valid any more, unless 10.0.0.1 has named it once more since"}, []string{"served a command once more", "RC-INV-001"}},
+		{"another protocol, and accepted since", 0x11e, true, false, []string{"10.0.0.1 QP 0x1f refused an RDMA WRITE"}, []string{said}},
 	} {
 		q := new(queue)
 		written := func(cid uint16, syndrome packet.Syndrome) {
@@ -68,7 +69,9 @@ func TestCompletedTwice(t *testing.T) {
 		written(30, packet.CreditInvalid)
 		response(30, tt.invalidated)
 		if read(31, 31); tt.again {
-			read(32, 30)
+			if read(32, 30); !tt.nvme {
+				written(30, packet.CreditInvalid)
+			}
 		}
 		written(30, packet.NAKRemoteAccess)
 		got := toldReasons(t, q.list)
