@@ -27,10 +27,18 @@ func (d *down) length() int64 { return d.to - d.owed }
 
 // lasted says how long it was: where nobody asked the host any more for more than half of the time that it was silent, at least until the last who did, as it need not have been down since.
 func (d *down) lasted() string {
-	if least := d.asked - d.owed; !d.survived && least > 0 && 2*least < d.length() {
+	if least := d.atLeast(); least > 0 {
 		return fmt.Sprintf("between %s and %s", span(least), span(d.length()))
 	}
 	return span(d.length())
+}
+
+// atLeast is for how long it was so at least, where that is less than half of it; 0: it is not.
+func (d *down) atLeast() int64 {
+	if least := d.asked - d.owed; !d.survived && least > 0 && 2*least < d.length() {
+		return least
+	}
+	return 0
 }
 
 // owing is a request that waited for a host.

@@ -174,7 +174,11 @@ func (t *teller) wasGone(i *Incident, d *down) {
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == restarts || f == wentDown(peer) })
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a link of %v or its switch port, that was down for that long, or the host itself, that stopped", peer))
 	}
-	i.What = fmt.Sprintf("%v was down or cut off for %s%s, at %s: the capture holds no RDMA packet, ARP or LLDP of it meanwhile, while %s went on. %s", peer, span(d.to-d.from), restarted, t.offset(d.to), someOf(d.went), capitalized(i.What))
+	lasted := span(d.to - d.from)
+	if least := d.atLeast(); again == "" && least > 0 {
+		lasted = fmt.Sprintf("%s to %s", span(least), lasted)
+	}
+	i.What = fmt.Sprintf("%v was down or cut off for %s%s, at %s: the capture holds no RDMA packet, ARP or LLDP of it meanwhile, while %s went on. %s", peer, lasted, restarted, t.offset(d.to), someOf(d.went), capitalized(i.What))
 	if len(t.run.Taps) == 1 {
 		i.show(d.before, d.after)
 	}
