@@ -13,7 +13,7 @@ import (
 func (t *teller) scaleOfLosses(i *Incident, x, host packet.Addr, clean string) bool {
 	var packets, again uint64
 	var after, timers, rounds uint32
-	on := uint64(0)
+	on, all := uint64(0), lossSum{ends: map[Party]bool{}}
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		for from := range c.Ends {
@@ -21,7 +21,8 @@ func (t *teller) scaleOfLosses(i *Incident, x, host packet.Addr, clean string) b
 			if !c.Service.Reliable() || e.Addr != x || c.Ends[1-from].Addr != host || lost(e) == 0 {
 				continue
 			}
-			p := placesOf(e.Trouble)
+			p, k := placesOf(e.Trouble), e.Trouble.Settled(e.Stalled)
+			all.add(e, &k)
 			on, packets, again = on+1, packets+e.Packets, again+uint64(e.Retransmissions)
 			after, timers, rounds = after+p.after, timers+e.Trouble.Sum.Rounds[qp.TimerExpired], rounds+lost(e)
 		}
@@ -33,8 +34,11 @@ func (t *teller) scaleOfLosses(i *Incident, x, host packet.Addr, clean string) b
 	if timers > 0 {
 		asked += " and " + count(uint64(timers), "timeout")
 	}
-	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return slices.Contains([]string{"host", "caused", "where"}, f.Label) }) // the sentence says that of all
+	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return slices.Contains([]string{"host", "caused", "where", "also"}, f.Label) }) // the sentence says that of all
 	i.Facts = slices.Insert(i.Facts, 0, Fact{"worst", i.What})
+	if n := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" }); n >= 0 {
+		i.Facts[n].Text = all.cost(t) // like what the sentence says
+	}
 	i.What = fmt.Sprintf("%v retransmitted %s of %s to %v on %s (%s): lost after the tap, on the way there (%s); between the tap and %s, nothing.",
 		x, number(again), count(packets, "packet"), host, count(on, "connection"), share(again, packets), asked, clean)
 	i.ofAll = true

@@ -13,7 +13,7 @@ import (
 )
 
 // TestOneOfMany: of losses after the tap to one of two hosts, the sentence tells the number on all connections to it, and that there were none to the other; an interruption for one packet that was
-// lost among them is told with them. Where one connection lost packets, its own sentence stays; few losses, or losses at another time, do not explain an interruption.
+// lost among them is told with them. What it cost is that of all connections. Where one connection lost packets, its own sentence stays; few losses, or losses at another time, do not explain an interruption.
 func TestOneOfMany(t *testing.T) {
 	at := func(ms int64) int64 { return ms * int64(time.Millisecond) }
 	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
@@ -31,12 +31,14 @@ func TestOneOfMany(t *testing.T) {
 		}
 		x := &qp.Trouble{Sum: qp.Stalls{Count: naks, Begun: at(5), Last: at(900)}}
 		x.Sum.Rounds[qp.SequenceAsked], x.Asked.After, x.Again.Packets, c.Ends[0].Retransmissions = naks, naks, 2*uint64(naks), 2*naks
+		x.Sum.Lost = int64(naks) * at(1)
 		copy(x.Longest[:], waits)
 		x.Sum.Rounds[qp.TimerExpired] = uint32(len(waits))
 		c.Ends[0].Trouble = x
 		return c
 	}
 	const all = "loss: 10.0.0.1 retransmitted 40 of 2,000 packets to 10.0.0.2 on 2 connections (2 %): lost after the tap, on the way there (20 PSN sequence NAKs"
+	const costAll = "20ms without progress in all of these connections, up to "
 	const beside = "; between the tap and 10.0.0.3, with 1,100 packets, nothing."
 	for _, k := range []struct {
 		name  string
@@ -57,15 +59,21 @@ func TestOneOfMany(t *testing.T) {
 		{"at another time", []agent.Connection{connection(1, 2, 10, wait(at(3000))), connection(2, 2, 10), connection(3, 3, 0)}, []string{"interrupted: Nothing that 10.0.0.1 QP 0x1", all}, ""},
 	} {
 		var got []string
-		waits := ""
+		waits, cost := "", ""
 		for _, i := range Of(&agent.Result{First: 1, Last: at(5000), RDMA: 1, Connections: k.list}) {
 			got = append(got, i.Kind.String()+": "+i.What)
 			if n := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "waits" }); n >= 0 {
 				waits = i.Facts[n].Text
 			}
+			if n := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" }); n >= 0 && i.Kind == Loss {
+				cost = i.Facts[n].Text
+			}
 		}
 		if !slices.EqualFunc(got, k.want, strings.HasPrefix) || waits != k.waits {
 			t.Errorf("%s: %q, waits %q", k.name, got, waits)
+		}
+		if strings.HasPrefix(k.want[len(k.want)-1], all) != strings.HasPrefix(cost, costAll) {
+			t.Errorf("%s: cost %q", k.name, cost)
 		}
 	}
 }
