@@ -21,6 +21,7 @@ type Back struct {
 	Next  packet.PSN // that it would send next
 	Set   bool       // else it is the one after the newest request
 	Tail  bool       // the tap had not seen the end of the newest message when the timer ran out: that was lost before it, unless it comes to be long
+	Asks  bool       // however long that is, it was sent: no packet before it asks for an acknowledgment, and the timer runs for one that does
 	Found Sums       // what of that end came in this round: packets and payload
 	NAKs  [4]Asked   // the newest last
 	Lone  Overtaken  // the newest packet with which a round began that a NAK had asked for, and that was not shown before
@@ -135,6 +136,17 @@ func (s *SendQueue) beginsTail(cause RetransmissionCause, now int64) {
 	b := &s.trouble().Back
 	b.Found = Sums{}
 	b.Tail = cause == TimerExpired && now-s.Last.Time >= leastTimer && s.Next == s.High && (s.Open == wqe.Send || s.Open == wqe.Write) && s.High.Diff(s.Una) < sendWindow
+	b.Asks = b.Tail && s.noneAsks()
+}
+
+// noneAsks reports whether the capture holds all requests that are not acknowledged up to the newest, and none of them asks for an acknowledgment.
+func (s *SendQueue) noneAsks() bool {
+	for psn := s.Una; psn.Before(s.High); psn = psn.Add(1) {
+		if x := s.History().Get(psn); x == nil || x.Trace.Flags&packet.TraceAckReq != 0 {
+			return false
+		}
+	}
+	return s.Una.Before(s.High)
 }
 
 // InTail reports whether the requester, which has sent all once more, goes on with the end of a message that the tap has not seen.
@@ -151,7 +163,7 @@ func (s *SendQueue) SentTail(p *packet.Packet, ends bool) {
 	t := s.trouble()
 	b := &t.Back
 	b.Found = b.Found.plus(Sums{Packets: 1, Bytes: uint64(p.PayloadLen)})
-	if b.Tail = !ends && b.Found.Packets < longestTail; !ends {
+	if b.Tail = !ends && (b.Asks || b.Found.Packets < longestTail); !ends {
 		return
 	}
 	n := uint32(b.Found.Packets)
