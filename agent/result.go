@@ -139,8 +139,9 @@ type End struct {
 	Stalled   bool
 	OpenEnded uint16 // see Open
 	Settings
-	Path  Path
-	Timer int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did
+	Path       Path
+	ECNCapable bool  // it sends RoCEv2, and its first packet was: ECN 01 or 10, or marked on its way
+	Timer      int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did
 }
 
 // Midway is a SEND or WRITE of which a part came, and not the last packet. Where both ends have one, it is that of which nothing has come for longer.

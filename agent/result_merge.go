@@ -11,6 +11,7 @@ import (
 	"ibwitness/internal/cache"
 	"ibwitness/link"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/verifier"
 	"ibwitness/verifier/cm"
@@ -275,7 +276,8 @@ func show(c *connection.Connection, k *Connection) {
 			Retransmissions: faults.Retransmissions, Duplicates: faults.Duplicates,
 			NAKs: faults.NAKs, SequenceNAKs: faults.SequenceNAKs, RNRNAKs: faults.RNRNAKs,
 			Trouble: q.SQ.Trouble(), Stalled: q.SQ.StillStalled(c.Paired), Settings: settingsOf(q.Attr), Timer: q.SQ.TimerSeen(),
-			Path: Path{q.Flow.Known(), q.Flow.SrcPort, q.Flow.TClass, q.Flow.SL, q.Flow.PKey, 0},
+			Path:       Path{q.Flow.Known(), q.Flow.SrcPort, q.Flow.TClass, q.Flow.SL, q.Flow.PKey, 0},
+			ECNCapable: c.Encap.OnIP() && q.Flow.Known() && q.Flow.Reported&(qp.FirstNotECT|qp.FirstNotECTResponse) == 0,
 		}
 		if c.Service == packet.UD {
 			k.Ends[e].Path.QKey = q.Flow.QKey()

@@ -18,42 +18,78 @@ func (t *teller) incastBefore(s *lossSum) string {
 	if !s.to || s.side() != beforeTap || len(s.others) < fewestAtOnce || t.run.RDMA == 0 || !t.timed() || !t.lostAlike(s) {
 		return ""
 	}
-	naks := slices.DeleteFunc(t.sequenceNAKs()[s.host], func(l lostOf) bool { return !slices.Contains(s.others, l.from) })
-	if 2*len(naks) < int(s.naks) {
+	asked := slices.DeleteFunc(t.sequenceNAKs()[s.host], func(l lostOf) bool { return !slices.Contains(s.others, l.from) })
+	if said := t.burstsBefore(s, asked, s.naks); said != "" || s.timers == 0 {
+		return said
+	}
+	return t.burstsBefore(s, t.withTimers(s, asked), s.naks+s.timers)
+}
+
+// burstsBefore is incastBefore by when each of so many losses was, as far as that was kept, in the order of time; these are NAKs, or NAKs and timers.
+func (t *teller) burstsBefore(s *lossSum, losses []lostOf, of uint32) string {
+	if 2*len(losses) < int(of) {
 		return "" // not each was kept
 	}
-	bursts, within, most := burstsOfNAKs(naks)
+	bursts, within, most := burstsOfLosses(losses)
 	lasted := int64(0)
 	for _, b := range bursts {
 		lasted += b[1] - b[0]
 	}
-	if len(bursts) < fewestBursts || 4*within < 3*int(s.naks) || most < fewestAtOnce || togetherOf*lasted > s.end-s.begin {
+	if len(bursts) < fewestBursts || 4*within < 3*int(of) || most < fewestAtOnce || togetherOf*lasted > s.end-s.begin {
 		return ""
 	}
-	said := fmt.Sprintf("%d bursts in which NAKs asked for what up to %d hosts had sent at once, of each host about as often; they last %s in all, and %s of %s PSN sequence NAKs came in them", len(bursts), most, span(lasted), number(uint64(within)), number(uint64(s.naks)))
+	said := fmt.Sprintf("%d bursts in which NAKs asked for what up to %d hosts had sent at once, of each host about as often; they last %s in all, and %s of %s PSN sequence NAKs came in them", len(bursts), most, span(lasted), number(uint64(within)), number(uint64(of)))
+	after := "after %d of them, at least, something waited for a timer, as it was lost again, or nothing came after it"
+	if of > s.naks {
+		said = fmt.Sprintf("%d bursts in which packets of %s hosts were lost at once, of each of the %d about as often: %s of %s NAKs and timers are for what was sent in them", len(bursts), upTo(fewestTogether, most), len(s.others), number(uint64(within)), number(uint64(of)))
+		after = "after %d of them, at least, something waited for a timer, as nothing came after it, or it was lost again"
+	}
 	if n := t.waitedAfter(s, bursts); n > 0 {
-		said += fmt.Sprintf("; after %d of them, at least, something waited for a timer, as it was lost again, or nothing came after it", n)
+		said += fmt.Sprintf("; "+after, n)
 	}
 	return said
 }
 
-// burstsOfNAKs lists when NAKs, in the order of time, asked within a millisecond of one another for what several hosts had sent, first and last, how many of them did, and for what of how many hosts at most.
-func burstsOfNAKs(naks []lostOf) (bursts [][2]int64, within, most int) {
-	for len(naks) > 0 {
+// withTimers adds to NAKs when what timers had requesters of a sum retransmit had been sent, about.
+func (t *teller) withTimers(s *lossSum, asked []lostOf) []lostOf {
+	after := map[Party]int64{} // how long timers wait
+	for n := range t.run.Connections {
+		for from := range t.run.Connections[n].Ends {
+			if e := &t.run.Connections[n].Ends[from]; s.ends[party(e)] {
+				after[party(e)] = e.Timer
+			}
+		}
+	}
+	for k := range t.run.Findings {
+		f := &t.run.Findings[k]
+		if f.Rule != rule.EvTimeout || f.Peer.Addr != s.host {
+			continue
+		}
+		if wait := after[Party{f.Accused.Addr, f.Accused.QPN, f.Accused.QPNKnown}]; wait > 0 {
+			asked = append(asked, lostOf{f.Time - wait, f.Accused.Addr})
+		}
+	}
+	slices.SortStableFunc(asked, func(a, b lostOf) int { return cmp.Compare(a.time, b.time) })
+	return asked
+}
+
+// burstsOfLosses lists when losses, in the order of time, were within a millisecond of one another, of what several hosts had sent, first and last, how many of them were, and of how many hosts at most.
+func burstsOfLosses(list []lostOf) (bursts [][2]int64, within, most int) {
+	for len(list) > 0 {
 		n := 1
-		for n < len(naks) && naks[n].time-naks[n-1].time <= askedWithin {
+		for n < len(list) && list[n].time-list[n-1].time <= askedWithin {
 			n++
 		}
-		if hosts := hostsOf(naks[:n]); hosts >= fewestTogether {
-			bursts = append(bursts, [2]int64{naks[0].time, naks[n-1].time})
+		if hosts := hostsOf(list[:n]); hosts >= fewestTogether {
+			bursts = append(bursts, [2]int64{list[0].time, list[n-1].time})
 			within, most = within+n, max(most, hosts)
 		}
-		naks = naks[n:]
+		list = list[n:]
 	}
 	return bursts, within, most
 }
 
-// waitedAfter is after how many bursts of NAKs, in the order of time, something was retransmitted only when a timer ran out, at least: what the NAKs ask for comes sooner.
+// waitedAfter is after how many bursts of losses, in the order of time, something was retransmitted only when a timer ran out, at least: what the NAKs ask for comes sooner.
 func (t *teller) waitedAfter(s *lossSum, bursts [][2]int64) (n int) {
 	timer := t.shortestTimerOf(s)
 	if timer == 0 {
@@ -112,8 +148,11 @@ func (t *teller) lostAlike(s *lossSum) bool {
 }
 
 // ofIncast has an incident of losses before the tap fit a queue that overflows, said being why.
-func (i *Incident) ofIncast(s *lossSum, said string) {
+func (t *teller) ofIncast(i *Incident, s *lossSum, said string) {
 	i.Facts = slices.Insert(i.Facts, 0, Fact{"incast", said})
+	if t.unmarked(s) {
+		i.fact("marks", "none, though what these hosts send is ECN-capable: a queue that drops it does so without ECN marking, and without PFC")
+	}
 	i.FitsWith = []string{
 		fmt.Sprintf("incast: a queue before the tap, as that of the switch port to %v, which overflows when many send to it at once, as no flow control holds them back", s.host),
 		"a link before the tap that all of this takes, and that loses packets",
@@ -122,4 +161,17 @@ func (i *Incident) ofIncast(s *lossSum, said string) {
 		fmt.Sprintf("what the switch port to %v, and those on the way to it, discard for lack of buffer (ethtool -S)", s.host),
 		"priority flow control (PFC) and ECN of these ports for this traffic", "whether fewer hosts can send at once, or one after the other",
 	}
+}
+
+// unmarked reports whether the network has marked nothing of what hosts of a sum sent, all of which was ECN-capable, as far as the first packets of their queue pairs show.
+func (t *teller) unmarked(s *lossSum) bool {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for from := range c.Ends {
+			if e := &c.Ends[from]; s.ends[party(e)] && (!e.ECNCapable || c.Timing != nil && c.Timing.Ends[from].Marked > 0) {
+				return false
+			}
+		}
+	}
+	return t.run.Forgotten.Events == 0 && !slices.ContainsFunc(t.run.Findings, func(f rule.Finding) bool { return f.Rule == rule.EvCE && f.Peer.Addr == s.host })
 }

@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"ibwitness/agent"
 	"ibwitness/packet"
 )
 
@@ -27,10 +26,11 @@ errors:
 		for k := range list {
 			changed(&list[k], func(p *packet.Packet) { p.AckReq = p.AckReq || each && p.Info().Request })
 		}
-		got := happened(t, list, agent.Options{})
+		got := toldReasons(t, list)
 		for want, is := range map[string]bool{
 			"where: once before the tap, which had not seen what was then retransmitted by timer": !each, "retransmitted 20 of 408 packets": !each,
 			"where: once after the tap, or on the way back, or not at all (a late answer)": each, "retransmitted 8 of 408 packets": each,
+			"a responder that answers later than the requester's ACK timeout": each,
 		} {
 			if strings.Contains(got, want) != is {
 				t.Errorf("each asks %v: %q is not %v: %s", each, want, is, got)

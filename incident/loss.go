@@ -155,7 +155,7 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 	if i.ofMarked {
 		i.FitsWith = slices.Insert(i.FitsWith, 0, "the congestion that marks of the network show, see there: a queue on the way that is full drops")
 	}
-	if !late && k.Sum.Rounds[qp.TimerExpired] > 0 {
+	if !late && k.Sum.Rounds[qp.TimerExpired] > k.Sum.Before { // else all that it brought was lost before the tap
 		i.timedOut(c, from, k)
 	}
 	if k.Asked.After > 0 && k.Overtaking.All().Packets == 0 {

@@ -32,7 +32,7 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 	i.fact("goodput", t.goodput(s))
 	i.fact("worst", worst)
 	if incast != "" {
-		i.ofIncast(s, incast)
+		t.ofIncast(i, s, incast)
 	}
 	if 4*s.timers <= s.naks+s.implied {
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == tooShort })

@@ -23,7 +23,7 @@ func stormReasons(i *Incident, s *qp.Stalls) {
 	if i.again.late {
 		return // that is why
 	}
-	if mostlyTimer(s) {
+	if mostlyTimer(s) && 2*s.Before <= s.Rounds[qp.TimerExpired] { // else most of it had not arrived
 		i.FitsWith = append([]string{"a retransmission timer that is shorter than an answer takes, so that what had arrived is retransmitted"}, i.FitsWith...)
 		i.Next = append([]string{"the timeout of the queue pair on " + i.Local.Addr.String() + ", against how long answers take (--latency)"}, i.Next...)
 		return
