@@ -123,16 +123,18 @@ type Incident struct {
 	sum          *lossSum      // losses of several connections, of which it tells; nil: it is of one, or they have nothing in common
 	mostLost     time.Duration // of those that it tells of
 	late         late
-	naks         uint64      // RNR NAKs, of NotReady
-	version      roceVersion // of the requests that were never answered
-	odd          roceVersion // of the requests of a host whose peers send with the other one; 0: they do not
-	accepted     bool        // the client of a refusal was accepted soon after
-	follows      bool        // what the peer lacks on the connection tells why
-	disconnected bool        // the peer had asked to disconnect before the request was sent
-	sized        bool        // only smaller packets pass
-	hole         hole        // where they do, as far as that is known
-	packet       uint32      // payload of a packet of the request, not of a READ; 0: not known
-	refused      uint64      // frame of the request that a NAK refuses; 0: not known
+	led          bool          // packets that came late, or marks that their receiver does not answer: it tells of the stalls and losses that they led to
+	costs        time.Duration // what these cost in all
+	naks         uint64        // RNR NAKs, of NotReady
+	version      roceVersion   // of the requests that were never answered
+	odd          roceVersion   // of the requests of a host whose peers send with the other one; 0: they do not
+	accepted     bool          // the client of a refusal was accepted soon after
+	follows      bool          // what the peer lacks on the connection tells why
+	disconnected bool          // the peer had asked to disconnect before the request was sent
+	sized        bool          // only smaller packets pass
+	hole         hole          // where they do, as far as that is known
+	packet       uint32        // payload of a packet of the request, not of a READ; 0: not known
+	refused      uint64        // frame of the request that a NAK refuses; 0: not known
 
 	steppedBy int64 // by how much the clock of the capture stepped ahead, nanoseconds; 0: it did not
 

@@ -140,6 +140,11 @@ const stallsNamed = 3
 
 // stalls tells of the stalls that losses led to.
 func (i *Incident) stalls(list []*Incident) {
+	i.stallsUntil(list, "until a timer brought what was lost again")
+}
+
+// stallsUntil tells of stalls, and until when they lasted.
+func (i *Incident) stallsUntil(list []*Incident, until string) {
 	if len(list) == 0 {
 		return
 	}
@@ -151,8 +156,8 @@ func (i *Incident) stalls(list []*Incident) {
 	if n := len(list) - len(said); n > 0 {
 		said = append(said, fmt.Sprintf("%d more", n))
 	}
-	text := enumerate(said) + ", until a timer brought what was lost again"
-	at := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "worst" || f.Label == "first" })
+	text := enumerate(said) + ", " + until
+	at := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "worst" || f.Label == "first" || f.Label == "share" })
 	if at < 0 {
 		at = len(i.Facts)
 	}
@@ -164,5 +169,5 @@ func (i *Incident) cost() time.Duration {
 	if i.sum != nil {
 		return max(i.Lost, time.Duration(i.sum.lost))
 	}
-	return i.Lost
+	return max(i.Lost, i.costs)
 }

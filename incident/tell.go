@@ -51,12 +51,13 @@ func Of(r *agent.Result) []Incident {
 	list := t.sorted()
 	gather(list, r.Findings)
 	list = withPauses(blackHoles(t.servicesHung(t.otherVersions(list))))
+	list = t.underReordered(overtakings(list))
 	list = peers(lostOnceMoreIn(underTrimmed(list)))
 	list = survivors(t.wereDown(t.hubs(list)))
 	t.commonLosses(list)
 	list = oneOfMany(led(list))
 	t.incast(list)
-	list = overtakings(shortages(oneFault(list)))
+	list = shortages(oneFault(list))
 	alsoSized(list)
 	stoppedAtOnce(list)
 	t.crossedHalves(list)
@@ -266,7 +267,7 @@ func (t *teller) whenNamed(list []Incident) {
 // rank is the place of an incident by its kind: losses that are reordering come after that, as do those of what was trimmed or met congestion, congestion for which nothing was lost comes after these, and requests that were sent after a DREQ, or to a queue pair that had failed before, come after others that are not answered, and refusals of a client that was accepted soon after come last. Commands that were slow are among interruptions, by their time.
 func rank(i *Incident) int {
 	switch {
-	case i.sum != nil, i.Kind == Trimmed && i.Lost > 0: // the stalls of its connections are among what it tells of, and are put in order with others by their time
+	case i.sum != nil, i.led, i.Kind == Trimmed && i.Lost > 0: // the stalls of its connections are among what it tells of, and are put in order with others by their time
 		return 2 * int(Interrupted)
 	case i.ofTrimmed:
 		return 2*int(Trimmed) + 1

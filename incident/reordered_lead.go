@@ -1,0 +1,111 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+)
+
+// Where packets to a receiver came after later ones, which it took for lost, and none is missing at the tap, the stalls and retransmissions of these connections are what that led to.
+
+// underReordered has incidents of packets that came late tell of the stalls and losses that these led to, where such would come before them.
+func (t *teller) underReordered(list []Incident) []Incident {
+	merged := map[*Incident]bool{}
+	for n := range list {
+		i := &list[n]
+		s, ok := t.lateSum(i)
+		if !ok {
+			continue
+		}
+		var of, stalls []*Incident
+		before, missing := false, false
+		for m := range list {
+			o := &list[m]
+			switch {
+			case o == i || merged[o] || !i.lateOn(o.Local.Addr, o.Peer.Addr) || len(o.Also) > 0 || o.storm != 0 || o.within != 0 || !i.overlaps(o):
+				continue
+			case o.Kind == Interrupted && (o.amongLosses || o.lostAgain):
+				stalls = append(stalls, o)
+			case (o.Kind == Loss || o.Kind == Retransmitting) && !o.again.late && !o.oneSided:
+				missing = missing || !o.explained && !o.noneLost
+			default:
+				continue
+			}
+			of = append(of, o)
+			before = before || rank(o) < rank(i)
+		}
+		if !before || missing && !i.late.arrived && !i.late.whole {
+			continue
+		}
+		i.leadLate(t, s, of, stalls)
+		for _, o := range of {
+			merged[o] = true
+		}
+	}
+	if len(merged) == 0 {
+		return list
+	}
+	out := without(list, merged)
+	slices.SortStableFunc(out, func(a, b Incident) int { return order(&a, &b) })
+	return out
+}
+
+// leadLate has an incident of packets that came late tell of others, some of them stalls, of connections whose sum is s.
+func (i *Incident) leadLate(t *teller, s *lossSum, of, stalls []*Incident) {
+	i.led, i.costs = true, time.Duration(s.lost)
+	on := i.Connections
+	for _, o := range of {
+		i.includes(o)
+	}
+	i.Connections = on
+	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" })
+	cost := count(s.bytes, "byte") + " of payload retransmitted"
+	if t.timed() {
+		cost = fmt.Sprintf("%s without progress in all of these connections, up to %s at a time; %s", span(s.lost), span(s.longest), cost)
+	}
+	i.Facts = slices.Insert(i.Facts, 0, Fact{"cost", cost})
+	i.stallsUntil(stalls, "until a timer ran out: a receiver that drops what comes out of order asks for it once")
+}
+
+// lateOn reports whether requests from one host to another are among those of which an incident tells that they came late.
+func (i *Incident) lateOn(from, to packet.Addr) bool {
+	if len(i.Also) > 0 && i.common == i.Local.Addr {
+		return from == i.Local.Addr && (to == i.Peer.Addr || slices.Contains(i.Also, to))
+	}
+	return to == i.Peer.Addr && (from == i.Local.Addr || slices.Contains(i.Also, from))
+}
+
+// lateSum adds up what was retransmitted on connections whose requests came late; false: an incident tells of no such, or their receiver does not ask for them, or some may have been lost.
+func (t *teller) lateSum(i *Incident) (s *lossSum, ok bool) {
+	if i.Kind != Reordered || i.late.name != requests.name || !i.late.asked() && !(i.late.whole && i.late.naks > 0) {
+		return nil, false
+	}
+	s = &lossSum{ends: map[Party]bool{}}
+	asked := uint32(0)
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for from := range c.Ends {
+			e := &c.Ends[from]
+			if !i.lateOn(e.Addr, c.Ends[1-from].Addr) || e.Trouble == nil {
+				continue
+			}
+			if t.damaged[way{e.Addr, c.Ends[1-from].Addr}] || t.cut[way{e.Addr, c.Ends[1-from].Addr}] {
+				return nil, false
+			}
+			asked += t.addLate(s, e)
+		}
+	}
+	return s, mostlyAlong*s.after <= asked
+}
+
+// addLate adds what an end retransmitted, and returns how many rounds NAKs asked for.
+func (t *teller) addLate(s *lossSum, e *agent.End) uint32 {
+	k := e.Trouble.Settled(e.Stalled)
+	s.after += placesOf(&k).after
+	s.add(e, &k)
+	return k.Sum.Rounds[qp.SequenceAsked]
+}
