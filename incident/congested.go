@@ -38,7 +38,7 @@ func (t *teller) congested(ways []*onWay) {
 	t.countMarks(ways)
 	for _, to := range receivers {
 		if list := of[to]; !t.slight(list) {
-			t.congestion(to, list)
+			t.congestion(to, list, t.answersBeside(to, of))
 		}
 	}
 }
@@ -114,8 +114,8 @@ func (t *teller) eachOn(on map[way]bool, do func(e *agent.End)) {
 	}
 }
 
-// congestion tells of what met congestion on the way to a receiver.
-func (t *teller) congestion(to packet.Addr, ways []*onWay) {
+// congestion tells of what met congestion on the way to a receiver; other is one that answers marks, where this one does not; nil: there is none.
+func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 	var all onWay
 	for _, w := range ways {
 		all.marked.merge(&w.marked)
@@ -128,35 +128,21 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay) {
 	for _, s := range list[1:] {
 		i.Also = append(i.Also, s.from)
 	}
-	from, whom, unmarked := list[0].from.String(), "the sender", list[0].from.String()
+	from, marks := list[0].from.String(), t.atLeast(all.marked.n, "packet")
 	if len(list) > 1 {
-		from, whom, unmarked = fmt.Sprintf("%d hosts", len(list)), "them", "them"
+		from = fmt.Sprintf("%d hosts", len(list))
 	}
-	marks, notices := t.atLeast(all.marked.n, "packet"), t.atLeast(all.notified.n, "CNP")
-	switch {
-	case all.notified.n == 0:
-		i.What = fmt.Sprintf("The network marked %s from %v to %v as having met congestion, and no notification (CNP) of %v is in the capture.", marks, from, to, to)
-		i.FitsWith = []string{"a receiver whose congestion control is off: its notification point"}
-		if t.hosts[to].last == 0 {
-			i.FitsWith = append(i.FitsWith, "a capture that does not hold the way back")
-		}
-		i.Next = []string{"congestion control on " + to.String() + " (RoCE notification point, DCQCN), for this priority"}
-	case all.marked.n == 0:
-		i.What = fmt.Sprintf("%v asked %v to slow down with %s; no packet from %v is marked in the capture.", to, from, notices, unmarked)
-		i.FitsWith = []string{"a tap before the switch that marks: it shows the packets unmarked"}
-		i.Next = []string{"the queues of the switches between this tap and " + to.String()}
-	default:
-		i.What = fmt.Sprintf("The network marked %s from %v to %v as having met congestion, and %v asked %s to slow down with %s.", marks, from, to, to, whom, notices)
-		i.FitsWith = []string{"more senders to " + to.String() + " than its link has room for (incast)", "a slower link on the way"}
-		i.Next = []string{"the marking threshold and the queues of the switches between"}
-		if len(list) == 1 {
-			i.Next = slices.Insert(i.Next, 0, "who else sends to "+to.String()+" at that time")
-		}
-	}
+	t.marksAndNotices(i, &all, from, marks, len(list) == 1)
 	bursts := t.burstsTo(to, i.Begin, i.End)
 	unequal := t.several(i, list, bursts, &all) // what congestion control leaves to a sender
 	unequal = t.recovery(i, list) || unequal
-	slow := !unequal && all.marked.n > 0 && t.slowPort(i, to)
+	switch {
+	case other != nil:
+		t.unlikeOther(i, other, marks, from)
+	case all.notified.n == 0:
+		i.pointsOff(to)
+	}
+	slow := !unequal && all.marked.n > 0 && all.notified.n > 0 && t.slowPort(i, to)
 	if t.hosts[to].last != 0 && t.retransmittedOn(ways) == 0 {
 		i.fact("lost", "nothing: no packet of these connections was retransmitted")
 		i.harmless = all.notified.n > 0 && !unequal
@@ -170,6 +156,34 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay) {
 		t.reaction(i, s.way, len(list) == 1)
 	}
 	t.tellAs(i, group{kind: Congestion, peer: to})
+}
+
+// marksAndNotices says how much congestion a receiver's marks and notifications tell of, on the way from one host, or several.
+func (t *teller) marksAndNotices(i *Incident, all *onWay, from, marks string, single bool) {
+	to, whom, unmarked, notices := all.to, "them", "them", t.atLeast(all.notified.n, "CNP")
+	if single {
+		whom, unmarked = "the sender", from
+	}
+	switch {
+	case all.notified.n == 0:
+		i.What = fmt.Sprintf("The network marked %s from %v to %v as having met congestion, and no notification (CNP) of %v is in the capture.", marks, from, to, to)
+		i.FitsWith = []string{pointOff}
+		if t.hosts[to].last == 0 {
+			i.FitsWith = append(i.FitsWith, "a capture that does not hold the way back")
+		}
+		i.Next = []string{pointOf(to)}
+	case all.marked.n == 0:
+		i.What = fmt.Sprintf("%v asked %v to slow down with %s; no packet from %v is marked in the capture.", to, from, notices, unmarked)
+		i.FitsWith = []string{"a tap before the switch that marks: it shows the packets unmarked"}
+		i.Next = []string{"the queues of the switches between this tap and " + to.String()}
+	default:
+		i.What = fmt.Sprintf("The network marked %s from %v to %v as having met congestion, and %v asked %s to slow down with %s.", marks, from, to, to, whom, notices)
+		i.FitsWith = []string{"more senders to " + to.String() + " than its link has room for (incast)", "a slower link on the way"}
+		i.Next = []string{"the marking threshold and the queues of the switches between"}
+		if single {
+			i.Next = slices.Insert(i.Next, 0, "who else sends to "+to.String()+" at that time")
+		}
+	}
 }
 
 // several tells of senders, where there are several, which of them sends how much. It reports whether one does not slow down while others do.

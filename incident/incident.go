@@ -113,6 +113,7 @@ type Incident struct {
 	amongLosses  bool          // an interruption: what it waited for was lost among many others
 	lostAgain    bool          // an interruption: what was retransmitted in it was lost again, as the capture shows
 	endLost      bool          // an interruption: what was retransmitted in it was lost before the tap, in few rounds
+	eachLost     bool          // an interruption: each that it tells of is one of these three
 	answerLost   bool          // an interruption: the answer had passed the tap
 	ofAnswers    bool          // losses, some of answers
 	allAnswers   bool          // losses, all of answers that had passed the tap
@@ -123,6 +124,7 @@ type Incident struct {
 	sum          *lossSum      // losses of several connections, of which it tells; nil: it is of one, or they have nothing in common
 	mostLost     time.Duration // of those that it tells of
 	late         late
+	unanswered   bool          // congestion whose receiver answers no marks, though another does
 	led          bool          // packets that came late, or marks that their receiver does not answer: it tells of the stalls and losses that they led to
 	costs        time.Duration // what these cost in all
 	naks         uint64        // RNR NAKs, of NotReady

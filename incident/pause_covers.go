@@ -25,6 +25,9 @@ type pauseTold struct {
 // HeldUp reports whether an incident is of pauses that others made no progress in.
 func (i *Incident) HeldUp() bool { return i.Kind == Paused && i.storm > 0 }
 
+// Loses reports whether an incident tells of packets that were lost or late, though its kind is not of those that always do.
+func (i *Incident) Loses() bool { return i.HeldUp() || i.led }
+
 // letsGo reports whether a port let go: it did not send frame after frame for long, each before the pause was over.
 func letsGo(p *link.Paused) bool {
 	return (p.Frames-p.Resumed)/p.Begun < stormFrames || p.Longest < stormTime

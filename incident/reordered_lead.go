@@ -22,23 +22,17 @@ func (t *teller) underReordered(list []Incident) []Incident {
 			continue
 		}
 		var of, stalls []*Incident
-		before, missing := false, false
 		for m := range list {
 			o := &list[m]
-			switch {
-			case o == i || merged[o] || !i.lateOn(o.Local.Addr, o.Peer.Addr) || len(o.Also) > 0 || o.storm != 0 || o.within != 0 || !i.overlaps(o):
-				continue
-			case o.Kind == Interrupted && (o.amongLosses || o.lostAgain):
-				stalls = append(stalls, o)
-			case (o.Kind == Loss || o.Kind == Retransmitting) && !o.again.late && !o.oneSided:
-				missing = missing || !o.explained && !o.noneLost
-			default:
+			stall, follows := i.followsLate(o)
+			if !follows || merged[o] {
 				continue
 			}
-			of = append(of, o)
-			before = before || rank(o) < rank(i)
+			if of = append(of, o); stall {
+				stalls = append(stalls, o)
+			}
 		}
-		if !before || missing && !i.late.arrived && !i.late.whole {
+		if !slices.ContainsFunc(of, func(o *Incident) bool { return rank(o) < rank(i) }) || !i.noneMissing(of) {
 			continue
 		}
 		i.leadLate(t, s, of, stalls)
@@ -46,6 +40,30 @@ func (t *teller) underReordered(list []Incident) []Incident {
 			merged[o] = true
 		}
 	}
+	return withMerged(list, merged)
+}
+
+// followsLate reports whether an incident is of stalls, or of losses, that packets of the same connections which came late may have led to.
+func (i *Incident) followsLate(o *Incident) (stall, follows bool) {
+	if !i.lateOn(o.Local.Addr, o.Peer.Addr) || len(o.Also) > 0 || o.storm != 0 || o.within != 0 || !i.overlaps(o) {
+		return false, false
+	}
+	switch o.Kind {
+	case Interrupted:
+		return true, o.amongLosses || o.lostAgain || o.eachLost
+	case Loss, Retransmitting:
+		return false, !o.again.late && !o.oneSided
+	}
+	return false, false
+}
+
+// noneMissing reports whether nothing is missing at the tap of what an incident tells of that it came late, or all losses of these connections are known to be most likely such packets.
+func (i *Incident) noneMissing(of []*Incident) bool {
+	return i.late.arrived || i.late.whole || !slices.ContainsFunc(of, func(o *Incident) bool { return o.Kind != Interrupted && !o.explained && !o.noneLost })
+}
+
+// withMerged is without, in order: some of the others tell of more now.
+func withMerged(list []Incident, merged map[*Incident]bool) []Incident {
 	if len(merged) == 0 {
 		return list
 	}

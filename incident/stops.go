@@ -58,6 +58,7 @@ func stopsOf(list []stop) *Incident {
 	if len(on) > 1 {
 		longest.Next = slices.DeleteFunc(longest.Next, func(s string) bool { return s == othersToo })
 	}
+	longest.eachLost = !slices.ContainsFunc(list, func(s stop) bool { return !s.amongLosses && !s.lostAgain && !s.endLost })
 	longest.amongLosses = !slices.ContainsFunc(list, func(s stop) bool { return !s.amongLosses })
 	longest.lostAgain = !slices.ContainsFunc(list, func(s stop) bool { return !s.lostAgain })
 	longest.endLost = !slices.ContainsFunc(list, func(s stop) bool { return !s.endLost })

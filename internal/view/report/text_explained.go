@@ -30,7 +30,7 @@ var ofLosses = map[incident.Kind]bool{
 func (t *text) excuse() string {
 	after, near := t.lossesAfter()
 	damaged := false
-	asked, lost := true, slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return ofLosses[i.Kind] || i.HeldUp() })
+	asked, lost := true, slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return ofLosses[i.Kind] || i.Loses() })
 	for n := range t.res.Findings {
 		f := &t.res.Findings[n]
 		if f.Class != rule.Unproven || f.Rule.Row().Severity != rule.Error {
