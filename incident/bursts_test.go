@@ -15,8 +15,7 @@ import (
 
 // burstScene is what hosts 10.0.0.1 and on send to others, in windows of timing.BusyWidth from second(1) on.
 type burstScene struct {
-	r     agent.Result
-	marks uint64
+	r agent.Result
 }
 
 // window is what a host sent in one of them: kilobytes, and whether its packets are marked.
