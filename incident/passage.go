@@ -312,12 +312,12 @@ func checkMTU(e packet.Encap, r *qp.StalledRequest, size uint32, sender, receive
 	if !e.OnIP() {
 		return fmt.Sprintf("the MTU of both ports and of every switch port from %s to %s (smpquery portinfo)", sender, receiver)
 	}
-	headers := uint32(12 + 4) // BTH and ICRC: IP, and 8 bytes after it, both have
+	headers := uint32(12 + 4) // BTH and ICRC, with payload that is padded to 4 bytes: IP, and 8 bytes after it, both have
 	switch r.Op {
 	case wqe.Read:
 		headers += 4 // AETH
 	case wqe.Write:
 		headers += 16 // RETH
 	}
-	return fmt.Sprintf("the MTU of both interfaces and of every switch port from %s to %s: ping -M do -s %d %s on %s, which sends packets as large", sender, receiver, size+headers, receiver, sender)
+	return fmt.Sprintf("the MTU of both interfaces and of every switch port from %s to %s: ping -M do -s %d %s on %s, which sends packets as large", sender, receiver, (size+3)/4*4+headers, receiver, sender)
 }
