@@ -23,6 +23,7 @@ type lossSum struct {
 	implied         uint32 // likewise, for responses that came after a gap
 
 	packets, bytes uint64 // retransmitted, and their payload
+	sent, payload  uint64 // all packets of those that retransmitted, and their payload, copies among them
 	lost, longest  int64  // time without progress: in all, and at a time, nanoseconds
 	begin, end     int64
 	missing        qp.Filled
@@ -92,6 +93,7 @@ func (s *lossSum) add(e *agent.End, k *qp.Trouble) {
 	s.ends[party(e)] = true
 	s.naks, s.timers, s.implied = s.naks+k.Sum.Rounds[qp.SequenceAsked], s.timers+k.Sum.Rounds[qp.TimerExpired], s.implied+k.Sum.Rounds[qp.ResponseLost]
 	s.packets, s.bytes = s.packets+k.Again.Packets, s.bytes+k.Again.Bytes
+	s.sent, s.payload = s.sent+e.Packets, s.payload+e.Bytes
 	s.lost += k.Sum.Lost - k.Sum.Refused
 	for j := range k.Longest {
 		if x := &k.Longest[j]; x.NAKs == 0 && x.Total() > 0 {
@@ -190,7 +192,10 @@ func (s *lossSum) asked() string {
 
 // cost says what that cost.
 func (s *lossSum) cost(t *teller) string {
-	text := fmt.Sprintf("%s retransmitted, %s of payload", count(s.packets, "packet"), count(s.bytes, "byte"))
+	text := fmt.Sprintf("%s of %s retransmitted (%s)", number(s.packets), count(s.sent, "packet"), share(s.packets, s.sent))
+	if s.bytes > 0 {
+		text += fmt.Sprintf(", %s of %s of payload (%s)", number(s.bytes), count(s.payload, "byte"), share(s.bytes, s.payload))
+	}
 	if s.implied > s.naks+s.timers {
 		text = fmt.Sprintf("%s retransmitted, and the responses that they ask for once more", count(s.packets, "request packet"))
 	}
