@@ -121,13 +121,14 @@ type Incident struct {
 	trimsOnly    bool          // losses, and all of what NAKs asked for came trimmed, as far as they tell
 	bursts       bursts        // of Trimmed: when packets were
 	each         [][2]int64    // of interruptions that are told as one: when each was, first and last
+	unkept       uint64        // interruptions of the same connections that are shorter and were not kept
 	sum          *lossSum      // losses of several connections, of which it tells; nil: it is of one, or they have nothing in common
 	mostLost     time.Duration // of those that it tells of
 	late         late
 	unanswered   bool          // congestion whose receiver answers no marks, though another does
 	led          bool          // packets that came late, or marks that their receiver does not answer: it tells of the stalls and losses that they led to
 	costs        time.Duration // what these cost in all
-	naks         uint64        // RNR NAKs, of NotReady
+	short        shortage      // of NotReady
 	version      roceVersion   // of the requests that were never answered
 	odd          roceVersion   // of the requests of a host whose peers send with the other one; 0: they do not
 	accepted     bool          // the client of a refusal was accepted soon after

@@ -15,7 +15,7 @@ import (
 func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	i := t.between(NotReady, c, from)
 	r := &k.RNR
-	i.Begin, i.End, i.Lost, i.naks = r.First, r.Last, time.Duration(r.Waited), uint64(r.NAKs)
+	i.Begin, i.End, i.Lost, i.short = r.First, r.Last, time.Duration(r.Waited), t.shortageOf(c, from, k)
 	i.show(r.Frame, r.Newest)
 	took := t.within(", which took %s in all", r.Waited)
 	slow := t.timed() && slowToResume(r)
@@ -23,18 +23,7 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 		took = fmt.Sprintf(" for %s in all; %v took %s, on average %s each time", span(r.Asked), i.Local.Addr, span(r.Waited), span(r.Waited/int64(r.Waits)))
 	}
 	i.What = fmt.Sprintf("%v was not ready for the requests of %v %s: it asked to wait%s.", &i.Peer, &i.Local, times(uint64(r.NAKs)), took)
-	i.fact("timer", rnrTimer(r))
-	i.fact("episodes", t.episodes(r))
-	if r.MostForRequest > 1 {
-		i.fact("worst", fmt.Sprintf("one request was refused %s", times(uint64(r.MostForRequest))))
-	}
-	if s := longestRefused(k); s != nil && t.timed() && !c.Ends[from].Stalled {
-		i.fact("longest", fmt.Sprintf("one request was taken after %s, in frame %d; all were in the end", span(s.Lost()), s.Frames.Ended))
-	}
-	if n := k.Refused.Packets; n > 0 {
-		e := &c.Ends[from]
-		i.fact("cost", fmt.Sprintf("%s of %s retransmitted for it (%s), %s of payload", number(n), count(e.Packets, "packet"), share(n, e.Packets), count(k.Refused.Bytes, "byte")))
-	}
+	i.short.tell(t, i)
 	if c.Ends[from].Stalled && k.Now.NAKs > 0 {
 		i.fact("at the end", fmt.Sprintf("it has refused %s %s, and not taken it yet", article(operation(&k.Now.Request)), times(uint64(k.Now.NAKs))))
 	}
@@ -143,7 +132,7 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	if s.Request.Op == wqe.Write {
 		i.fact("receive", "only a WRITE with immediate takes one: this has immediate data, or the responder refuses what needs none")
 	}
-	i.fact("timer", rnrTimer(r))
+	i.fact("timer", rnrTimer(r.Least, r.Most))
 	if s.NAKs > 8 {
 		i.fact("retries", "more than 7: the requester retries without end (rnr_retry 7)")
 	} else if over > 4*wait {
@@ -208,10 +197,10 @@ func gaveRNRRetry(i *Incident, c *agent.Connection, from int) string {
 }
 
 // rnrTimer says for how long RNR NAKs asked to wait.
-func rnrTimer(r *qp.RNRSums) string {
-	s := fmt.Sprintf("%v (code %d of min_rnr_timer)", packet.RNRTimer(r.Least), r.Least)
-	if r.Least != r.Most {
-		s += fmt.Sprintf(" to %v (code %d)", packet.RNRTimer(r.Most), r.Most)
+func rnrTimer(least, most uint8) string {
+	s := fmt.Sprintf("%v (code %d of min_rnr_timer)", packet.RNRTimer(least), least)
+	if least != most {
+		s += fmt.Sprintf(" to %v (code %d)", packet.RNRTimer(most), most)
 	}
 	return s
 }

@@ -1,6 +1,8 @@
 package incident_test
 
 import (
+	"cmp"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -40,6 +42,36 @@ func TestShortages(t *testing.T) {
 		if strings.Contains(got, together) != tt.want || strings.Contains(got, "hosts: also 10.1.0.") != tt.want || !strings.Contains(got, "not-ready") {
 			t.Errorf("%s: %s", name, got)
 		}
+	}
+}
+
+// TestShortageSums: where several queue pairs were refused, of one host or of several, the headline and the cost are sums over all of them, and it is said of how many; of one, they are those of that.
+func TestShortageSums(t *testing.T) {
+	const (
+		both  = "  - {qp: a2, op: send, length: 3000}\n  - {qp: b2, op: receive, length: 3000, at: 20ms}\n"
+		third = "  - {qp: c1, op: send, length: 1000}\n  - {qp: b3, op: receive, length: 1000, at: 20ms}\n"
+	)
+	for name, tt := range map[string]struct {
+		work     string
+		want     []string
+		unwanted string
+	}{
+		"one queue pair":       {"", []string{"not-ready (proven): 10.1.0.2 QP"}, "queue pairs"},
+		"two of one host":      {both, []string{"10.1.0.2 was not ready for 2 queue pairs of 10.1.0.1, ", "of all 2 queue pairs"}, "hosts: "},
+		"and one of another":   {both + third, []string{"10.1.0.2 was not ready for 2 hosts at the same time, ", "of all 3 queue pairs", "on 2 queue pairs, up to "}, ""},
+		"one of each of these": {third, []string{"of all 2 queue pairs"}, "on 2 queue pairs"},
+	} {
+		list := frames(t, shortage+tt.work)
+		r := judged(t, list, agent.Options{})
+		naks := 0
+		for k := range r.Connections {
+			for e := range r.Connections[k].Ends {
+				if x := r.Connections[k].Ends[e].Trouble; x != nil {
+					naks += int(x.RNR.NAKs)
+				}
+			}
+		}
+		contains(t, name, toldOf(r), append(tt.want, fmt.Sprintf("%d times", naks)), []string{cmp.Or(tt.unwanted, "nothing of this")})
 	}
 }
 

@@ -57,7 +57,7 @@ func Of(r *agent.Result) []Incident {
 	t.commonLosses(list)
 	list = oneOfMany(led(list))
 	t.incast(list)
-	list = shortages(oneFault(list))
+	list = t.shortages(oneFault(list))
 	alsoSized(list)
 	stoppedAtOnce(list)
 	t.crossedHalves(list)
@@ -216,7 +216,10 @@ func (t *teller) tellAs(i *Incident, g group) {
 		n += i.Connections
 		other = i.again.said
 	}
-	answers := was.allAnswers && i.allAnswers
+	answers, short := was.allAnswers && i.allAnswers, was.short
+	if was.newest != newest {
+		short.add(&i.short)
+	}
 	said, rounds, late := was.again.said, was.again.rounds+i.again.rounds, was.late
 	late.add(i.late)
 	begin, end, ongoing := min(was.Begin, i.Begin), max(was.End, i.End), was.Ongoing || i.Ongoing
@@ -224,7 +227,8 @@ func (t *teller) tellAs(i *Incident, g group) {
 	if i.Lost > was.Lost+was.Lost/clearlyMore || i.Begin < was.Begin && i.Lost+i.Lost/clearlyMore >= was.Lost {
 		*was, other = *i, said
 	}
-	was.mostLost, was.allAnswers, was.lostAt = most, answers, lostAt
+	short.episodes = was.short.episodes // of the one that is told
+	was.mostLost, was.allAnswers, was.short, was.lostAt = most, answers, short, lostAt
 	was.Connections, was.Begin, was.End, was.Ongoing, was.newest = n, begin, end, ongoing, newest
 	was.again.rounds, was.again.other, was.late = rounds, other, late
 }
