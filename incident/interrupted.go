@@ -11,7 +11,7 @@ import (
 )
 
 // interruption is how long a requester must have made no progress for that to be told apart from other losses.
-const interruption = int64(100 * time.Millisecond)
+const interruption = qp.LongStall
 
 // oneLost is what fits where the first retransmission was answered at once.
 const oneLost = "one packet, or its answer, that was lost, and a retransmission timer as long as that"
@@ -92,7 +92,11 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			i.What = strings.Replace(i.What, fmt.Sprintf("Nothing that %v sent to %v was answered", &i.Local, &i.Peer), fmt.Sprintf("%v made no progress with %v", &i.Local, &i.Peer), 1) // what was trimmed may be an answer
 		}
 		t.noAnswerSent(i, s)
-		t.stopped = append(t.stopped, stop{i, !slices.ContainsFunc(k.Longest[:], func(s qp.Stall) bool { return !interrupts(&s) })})
+		more := !slices.ContainsFunc(k.Longest[:], func(s qp.Stall) bool { return !interrupts(&s) })
+		if j == 0 && more && int(k.Sum.Long) > len(k.Longest) {
+			i.unkept = uint64(k.Sum.Long) - uint64(len(k.Longest))
+		}
+		t.stopped = append(t.stopped, stop{i, more})
 	}
 }
 

@@ -153,8 +153,12 @@ func (i *Incident) stallsUntil(list []*Incident, until string) {
 	for _, o := range list[:min(len(list), stallsNamed)] {
 		said = append(said, fmt.Sprintf("%s of %v", span(int64(o.Lost)), &o.Local))
 	}
-	if n := len(list) - len(said); n > 0 {
-		said = append(said, fmt.Sprintf("%d more", n))
+	all := uint64(0)
+	for _, o := range list {
+		all += uint64(max(len(o.each), 1)) + o.unkept
+	}
+	if n := all - uint64(len(said)); n > 0 {
+		said = append(said, number(n)+" more")
 	}
 	text := enumerate(said) + ", " + until
 	at := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "worst" || f.Label == "first" || f.Label == "share" })

@@ -36,13 +36,14 @@ const othersToo = "whether other connections of these hosts stopped too"
 // stopsOf is the longest of interruptions, which tells of all.
 func stopsOf(list []stop) *Incident {
 	longest := slices.MaxFunc(list, func(a, b stop) int { return cmp.Compare(a.Lost, b.Lost) }).Incident
-	n, lost, more := uint64(0), time.Duration(0), false
+	n, lost, more, unkept := uint64(0), time.Duration(0), false, uint64(0)
 	on := map[[2]Party]bool{}
 	begin, end, ongoing := longest.Begin, longest.End, longest.Ongoing
 	var stalls [][2]int64
 	for _, s := range list {
 		stalls = append(stalls, [2]int64{s.Begin, s.End})
 		on[[2]Party{s.Local, s.Peer}] = true
+		unkept += s.unkept
 		begin, end, ongoing = min(begin, s.Begin), max(end, s.End), ongoing || s.Ongoing
 		if s.Local == longest.Local && s.Peer == longest.Peer {
 			n, lost, more = n+1, lost+s.Lost, s.more
@@ -62,7 +63,7 @@ func stopsOf(list []stop) *Incident {
 	longest.amongLosses = !slices.ContainsFunc(list, func(s stop) bool { return !s.amongLosses })
 	longest.lostAgain = !slices.ContainsFunc(list, func(s stop) bool { return !s.lostAgain })
 	longest.endLost = !slices.ContainsFunc(list, func(s stop) bool { return !s.endLost })
-	longest.each = stalls
+	longest.each, longest.unkept = stalls, unkept
 	longest.answerLost = !slices.ContainsFunc(list, func(s stop) bool { return !s.answerLost })
 	longest.Begin, longest.End, longest.Ongoing, longest.Connections = begin, end, ongoing, len(on)
 	return longest

@@ -49,12 +49,19 @@ func (t *teller) trimmedTo(w *onWay, also []packet.Addr) {
 	i.What = fmt.Sprintf("%s from %s to %v came cut short, with another DSCP than the others of their connection.", t.atLeast(w.trimmed.n, "packet"), from, w.to)
 	i.bursts, i.damaged = w.bursts, w.trimmed.n
 	i.fact("cables", "do not do this: bit errors damage packets, but neither cut them nor give them another DSCP")
-	i.fact("cost", t.trimmingCost(i, w.to))
+	cost := t.costOfTrims(w.to)
+	i.fact("cost", t.trimmingCost(i, w.to, &cost))
 	i.fact("bursts", t.said(w.bursts))
 	f := &w.trimmed.first
 	i.fact("first", fmt.Sprintf("frame %d, %v, PSN %v: %s", f.frame, f.op, f.psn, f.said))
-	i.fact("receiver", "drops each of them: what its ICRC covers is not there")
-	i.FitsWith = []string{"a switch whose queue was full and that trims packets in place of dropping them (packet trimming), so that the receiver learns of the loss", "a tap or mirror that cuts frames, on a path that sets the DSCP"}
+	receiver := "drops each of them: what its ICRC covers is not there"
+	i.FitsWith = []string{"a switch whose queue was full and that trims packets in place of dropping them (packet trimming), so that the receiver learns of the loss"}
+	if cost.lacked(w.trimmed.n) {
+		receiver += "; it asked for what was cut with " + count(uint64(cost.asked), "PSN sequence NAK") + ", and as much was retransmitted: neither a snap length nor a tap cut it"
+	} else {
+		i.FitsWith = append(i.FitsWith, "a tap or mirror that cuts frames, on a path that sets the DSCP")
+	}
+	i.fact("receiver", receiver)
 	i.Next = []string{"ECN thresholds and pacing of the senders, where many of them send at once (incast); trimming off for this traffic class, where the adapters do not know it", "the queues and the trimming profile of the switches between, and which DSCP they give to what they trim", "whether the adapter of " + w.to.String() + " knows trimmed packets: one that does not waits for the next packet, or the timer of the sender"}
 	t.tellAs(i, group{kind: Trimmed, peer: w.to})
 }
@@ -103,9 +110,15 @@ func (t *teller) said(b bursts) string {
 	return fmt.Sprintf("%d: %s", len(b), strings.Join(list, ", "))
 }
 
-// trimmingCost says how long those waited that had to retransmit to a host what came trimmed, and what they retransmitted; "": none had to.
-func (t *teller) trimmingCost(i *Incident, to packet.Addr) string {
-	lost, longest, packets, bytes, rounds := int64(0), int64(0), uint64(0), uint64(0), uint64(0)
+// trimsCost is what those that sent to a host what came trimmed lost by it.
+type trimsCost struct {
+	lost, longest          int64 // time without progress: in all, and at a time, nanoseconds
+	packets, bytes, rounds uint64
+	asked, whole           uint32 // PSN sequence NAKs of what was trimmed or lost before the tap, and of what had passed it whole
+}
+
+// costOfTrims adds up what it cost to send to a host what came trimmed.
+func (t *teller) costOfTrims(to packet.Addr) (s trimsCost) {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		for from := range c.Ends {
@@ -114,19 +127,30 @@ func (t *teller) trimmingCost(i *Incident, to packet.Addr) string {
 				continue
 			}
 			k := e.Trouble.Settled(false)
-			lost, packets, bytes, rounds = lost+k.Sum.Lost-k.Sum.Refused, packets+k.Again.Packets, bytes+k.Again.Bytes, rounds+k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady])
-			longest = max(longest, k.Longest[0].Lost())
+			s.lost, s.packets, s.bytes, s.rounds = s.lost+k.Sum.Lost-k.Sum.Refused, s.packets+k.Again.Packets, s.bytes+k.Again.Bytes, s.rounds+k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady])
+			s.asked, s.whole = s.asked+k.Asked.Before, s.whole+k.Asked.After
+			s.longest = max(s.longest, k.Longest[0].Lost())
 		}
 	}
-	if rounds == 0 {
+	return s
+}
+
+// lacked reports whether a receiver had not got what came trimmed, n packets: it asked for it, and for nothing that had passed the tap whole, and as much was retransmitted.
+func (s *trimsCost) lacked(n uint64) bool {
+	return s.asked >= tellingRounds && s.whole == 0 && s.packets >= n
+}
+
+// trimmingCost says how long those waited that had to retransmit to a host what came trimmed, and what they retransmitted; "": none had to.
+func (t *teller) trimmingCost(i *Incident, to packet.Addr, cost *trimsCost) string {
+	if cost.rounds == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("%s retransmitted to %v that came whole, in %s, %s of payload", count(packets, "packet"), to, count(rounds, "round"), count(bytes, "byte"))
-	if !t.timed() || lost == 0 {
+	s := fmt.Sprintf("%s retransmitted to %v that came whole, in %s, %s of payload", count(cost.packets, "packet"), to, count(cost.rounds, "round"), count(cost.bytes, "byte"))
+	if !t.timed() || cost.lost == 0 {
 		return s
 	}
-	i.Lost = time.Duration(lost)
-	return fmt.Sprintf("%s without progress in all of the queue pairs that send to it, up to %s at a time; %s", span(lost), span(longest), s)
+	i.Lost = time.Duration(cost.lost)
+	return fmt.Sprintf("%s without progress in all of the queue pairs that send to it, up to %s at a time; %s", span(cost.lost), span(cost.longest), s)
 }
 
 // ofTrims has losses on a way on which packets were trimmed fit that. all says that no packet was lost which had passed the tap whole, as far as NAKs tell.

@@ -1,6 +1,8 @@
 package incident
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -29,11 +31,31 @@ func TestUnderTrimmed(t *testing.T) {
 		{"more losses", Loss, 1, 100 * ms, 270 * ms, 40, false},
 	} {
 		x := Incident{Kind: Trimmed, Local: Party{Addr: addr(1)}, Peer: Party{Addr: addr(2)}, Also: []packet.Addr{addr(3)}, Begin: 100 * ms, End: 800 * ms, Lost: 1, damaged: 8, bursts: bursts{{100 * ms, 101 * ms}, {180 * ms, 181 * ms}, {260 * ms, 261 * ms}}}
-		o := Incident{Kind: k.kind, Local: Party{Addr: addr(k.from)}, Peer: Party{Addr: addr(2)}, Begin: k.begin, End: k.end, Lost: time.Duration(k.end - k.begin), each: [][2]int64{{k.begin, k.end}}, trimsOnly: k.kind == Loss}
+		o := Incident{Kind: k.kind, Local: Party{Addr: addr(k.from)}, Peer: Party{Addr: addr(2)}, Begin: k.begin, End: k.end, Lost: time.Duration(k.end - k.begin), each: [][2]int64{{k.begin, k.end}}, trimsOnly: k.kind == Loss, unkept: 4}
 		o.again.rounds = k.rounds
 		list := underTrimmed([]Incident{x, o})
 		if (len(list) == 1) != k.want || list[0].says("stalls") != (k.want && k.kind == Interrupted) {
 			t.Errorf("%s: %+v", k.name, list)
+		}
+		if told := slices.ContainsFunc(list[0].Facts, func(f Fact) bool { return strings.Contains(f.Text, " and 4 more, until") }); told != list[0].says("stalls") {
+			t.Errorf("%s: %+v", k.name, list[0].Facts)
+		}
+	}
+}
+
+// TestTrimsLacked: no tap cut what its receiver asked for, where as much was retransmitted; it may have where the receiver asked for nothing, or for what had passed the tap whole, or less was retransmitted.
+func TestTrimsLacked(t *testing.T) {
+	for _, k := range []struct {
+		trimsCost
+		want bool
+	}{
+		{trimsCost{asked: 3, packets: 9}, true},
+		{trimsCost{asked: 2, packets: 9}, false},
+		{trimsCost{asked: 3, whole: 1, packets: 9}, false},
+		{trimsCost{asked: 3, packets: 8}, false},
+	} {
+		if got := k.lacked(9); got != k.want {
+			t.Errorf("%+v: %t", k, got)
 		}
 	}
 }

@@ -54,6 +54,9 @@ type Trouble struct {
 
 const longestStalls = 4
 
+// LongStall is how long a stall lasts at least that is told apart from other losses, nanoseconds.
+const LongStall = int64(100 * time.Millisecond)
+
 // RetransmissionCause is what had a requester retransmit.
 type RetransmissionCause uint8
 
@@ -106,6 +109,7 @@ type StallFrames struct {
 type Stalls struct {
 	Count       uint32
 	Rounds      [NumCauses]uint32
+	Long        uint32 // of them, those of LongStall or longer without an RNR NAK, which a timer ended, or nothing that was retransmitted
 	Lost        int64  // nanoseconds without progress
 	Refused     int64  // of them, those for which only RNR NAKs were why
 	Before      uint32 // rounds of a timer that begin with what the capture had not shown
@@ -349,6 +353,9 @@ func (s *Stalls) add(k *Stall) {
 	s.Lost += min(k.Lost(), max(k.Since+k.Lost()-s.Ended, 0)) // less what overlaps with the one before, whose end did not end all waits
 	if k.NAKs > 0 && k.Total() == uint64(k.Rounds[NotReady]) {
 		s.Refused += k.Lost()
+	}
+	if k.Lost() >= LongStall && k.NAKs == 0 && (k.Total() == 0 || k.Rounds[TimerExpired] > 0) {
+		s.Long++
 	}
 	s.Before += k.Unseen
 	s.Last, s.Ended, s.Frames.Last = k.Last, max(k.Last, k.Ended), k.Frames.Last
