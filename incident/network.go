@@ -49,6 +49,7 @@ type network struct {
 	order []*onWay
 	rest  int64 // when something was seen last on another one, which is not told: a damaged address makes a way of its own
 	flips flips
+	flows map[flow]*damagedOf // that damaged packets are of
 }
 
 // of returns a way; nil: it is not followed.
@@ -78,6 +79,7 @@ func (n *network) add(f *rule.Finding) {
 			return
 		}
 		n.flips.add(f)
+		n.damagedOn(f)
 	case rule.EvTrimmed, rule.EvCE:
 	case rule.EvCNP:
 		from, to = to, from
@@ -121,7 +123,7 @@ func (n *network) forget(before int64) {
 	}
 	clear(n.order[len(left):])
 	if n.order = left; !damaged {
-		n.flips = flips{}
+		n.flips, n.flows = flips{}, nil
 	}
 	if n.rest < before {
 		n.rest = 0
@@ -131,7 +133,7 @@ func (n *network) forget(before int64) {
 // network tells what the network did to packets: damage, trimming and congestion.
 func (t *teller) network(n *network) {
 	t.more = n.rest != 0
-	t.damage(n.order, &n.flips)
+	t.damage(n)
 	for _, w := range n.order {
 		t.cut[w.way], t.marked[w.way] = w.trimmed.n > 0, w.marked.n >= manyMarks
 	}
@@ -168,8 +170,9 @@ func (t *teller) atLeast(n uint64, noun string) string {
 	return count(n, noun)
 }
 
-// damage tells of all damaged packets at once: what is damaged may be an address. x is which bits of them were flipped.
-func (t *teller) damage(ways []*onWay, x *flips) {
+// damage tells of all damaged packets at once: what is damaged may be an address.
+func (t *teller) damage(n *network) {
+	ways, x := n.order, &n.flips
 	var harmed []*onWay // the one with most first
 	var all seen
 	for _, w := range ways {
@@ -194,11 +197,15 @@ func (t *teller) damage(ways []*onWay, x *flips) {
 	}
 	judged, had := t.icrcsJudged(), t.atLeast(all.n, "packet")+" had a wrong ICRC at the tap"
 	var host *damagedHost
-	beside := judged.sparedBy(harmed, all.n, x.bursts)
-	if beside == nil {
+	flows, beside := t.flowsOf(n.flows, all.n, judged), judged.sparedBy(harmed, all.n, x.bursts)
+	if flows != nil {
+		beside = nil
+	} else if beside == nil {
 		host = judged.damagedHost(harmed, all.n)
 	}
 	switch {
+	case flows != nil:
+		flows.tell(i, had, n.flows)
 	case host != nil:
 		host.tell(i, had, harmed)
 	case beside != nil && len(harmed) > 1:
@@ -215,6 +222,8 @@ func (t *teller) damage(ways []*onWay, x *flips) {
 	i.fact("first", fmt.Sprintf("%s, %v, PSN %v: %s", first, f.op, f.psn, f.said))
 	x.tell(i)
 	switch {
+	case flows != nil:
+		flows.reasons(i, x.oneBit())
 	case host != nil:
 		host.reasons(i, x.oneBit())
 	case beside != nil:
