@@ -29,6 +29,7 @@ func (t *teller) paused() {
 			long = fmt.Sprintf(", for %s at least and %s at most, as the speed of the link is not in the capture", span(int64(p.Least)), span(int64(p.Most)))
 		}
 		i.What = fmt.Sprintf("The port with Ethernet address %v%s had the other end of its link pause %s (%s)%s.", net.HardwareAddr(p.From[:]), of(p), times(p.Begun), what, long)
+		t.eachStorm(i, p)
 		i.fact("frames", count(p.Frames, "pause frame"))
 		i.fact("longest", t.within("%s", int64(p.Longest)))
 		i.fact("ended", endedBy(p))

@@ -3,6 +3,7 @@ package incident
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -39,6 +40,7 @@ func (t *teller) stormed(i *Incident, p *link.Paused, what string, spread bool) 
 	switch common := t.commonHosts(p.Tap); {
 	case letsGo(p):
 	case len(p.Hosts) > 0:
+		i.held = p.Hosts
 		t.storms = append(t.storms, pauseTold{i, p, p.Hosts, false, spread})
 	case len(common) > 0:
 		k := pauseTold{i, p, common, true, spread}
@@ -171,7 +173,7 @@ func (p *pauseTold) span() (from, to int64) {
 const stalledTold = 4
 
 // withPauses has pauses tell of what made no progress in their time, and of interruptions all that there is to say, with the findings of these.
-func withPauses(list []Incident) []Incident {
+func (t *teller) withPauses(list []Incident) []Incident {
 	merged := map[*Incident]bool{}
 	for n := range list {
 		p := &list[n]
@@ -191,30 +193,31 @@ func withPauses(list []Incident) []Incident {
 			}
 		}
 		slices.SortStableFunc(stalled, func(a, b *Incident) int { return cmp.Compare(b.Lost, a.Lost) })
-		p.stopped(stalled)
+		t.stoppedBy(p, stalled)
 	}
 	return without(list, merged)
 }
 
-// stopped says what made no progress while a port had the other end of its link pause.
-func (i *Incident) stopped(stalled []*Incident) {
-	worst, connections := stalled[0], 0
+// stoppedBy says in a pause what made no progress while a port had the other end of its link pause.
+func (t *teller) stoppedBy(i *Incident, stalled []*Incident) {
+	worst, connections, on := stalled[0], 0, map[[2]Party]bool{}
 	var names []string
 	for n, s := range stalled {
-		connections += s.Connections
+		if len(s.on) != s.Connections {
+			connections += s.Connections
+		} else {
+			maps.Copy(on, s.on) // which may have stopped in several pauses
+		}
 		if n < stalledTold {
-			name := fmt.Sprintf("%v, which waited for %v, for %s", &s.Local, &s.Peer, span(int64(s.Lost)))
-			if s.Connections > 1 {
-				name += " (and " + count(uint64(s.Connections-1), "more connection") + " between these hosts)"
-			}
-			names = append(names, name)
+			names = append(names, t.stoppedIn(i, s, len(stalled) > 1))
 		}
 		if s.Tap == i.Tap && len(s.Frames) > 0 {
 			i.show(s.Frames[0], s.Frames[len(s.Frames)-1])
 		}
 	}
+	connections += len(on)
 	if more := len(stalled) - stalledTold; more > 0 {
-		names = append(names, count(uint64(more), "more pair")+" of hosts")
+		names = append(names, count(uint64(more), "more time")+" likewise")
 	}
 	others := ""
 	if connections > 1 {
@@ -224,7 +227,11 @@ func (i *Incident) stopped(stalled []*Incident) {
 	if worst.Kind != Interrupted {
 		after = "; it never was"
 	}
-	i.What = fmt.Sprintf("%s Meanwhile nothing that %v sent to %v was answered for %s%s%s.", i.What, &worst.Local, &worst.Peer, span(int64(worst.Lost)), others, after)
+	what := fmt.Sprintf("nothing that %v sent to %v was answered", &worst.Local, &worst.Peer)
+	if i.holdsFor(worst.Local.Addr) && worst.Kind == Interrupted {
+		what = fmt.Sprintf("%v had no answers of %v, which it held back itself,", &worst.Local, &worst.Peer)
+	}
+	i.What = fmt.Sprintf("%s Meanwhile %s for %s%s%s.", i.What, what, span(int64(worst.Lost)), others, after)
 	i.Facts = slices.Insert(i.Facts, 0, Fact{"stopped", strings.Join(names, "; ")})
 	for _, f := range worst.Facts {
 		if f.Label == "cost" && i.costsMore {
@@ -234,4 +241,19 @@ func (i *Incident) stopped(stalled []*Incident) {
 			i.Facts = append(i.Facts, f)
 		}
 	}
+}
+
+// stoppedIn names a connection that made no progress in a pause, and whose answers waited. when says that times differ.
+func (t *teller) stoppedIn(i, s *Incident, when bool) string {
+	name := fmt.Sprintf("%v, which waited for %v, for %s", &s.Local, &s.Peer, span(int64(s.Lost)))
+	if i.holdsFor(s.Local.Addr) {
+		name = fmt.Sprintf("%v, as answers of %v were held back, for %s", &s.Local, &s.Peer, span(int64(s.Lost)))
+	}
+	if when && s.Begin >= t.run.First && len(i.held) > 0 && i.says("pauses") {
+		name += " from " + t.offset(s.Begin) + " on"
+	}
+	if s.Connections > 1 {
+		name += " (and " + count(uint64(s.Connections-1), "more connection") + " between these hosts)"
+	}
+	return name
 }

@@ -63,7 +63,7 @@ func stopsOf(list []stop) *Incident {
 	longest.amongLosses = !slices.ContainsFunc(list, func(s stop) bool { return !s.amongLosses })
 	longest.lostAgain = !slices.ContainsFunc(list, func(s stop) bool { return !s.lostAgain })
 	longest.endLost = !slices.ContainsFunc(list, func(s stop) bool { return !s.endLost })
-	longest.each, longest.unkept = stalls, unkept
+	longest.each, longest.unkept, longest.on = stalls, unkept, on
 	longest.answerLost = !slices.ContainsFunc(list, func(s stop) bool { return !s.answerLost })
 	longest.Begin, longest.End, longest.Ongoing, longest.Connections = begin, end, ongoing, len(on)
 	return longest

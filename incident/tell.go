@@ -50,7 +50,7 @@ func Of(r *agent.Result) []Incident {
 	t.unsent()
 	list := t.sorted()
 	gather(list, r.Findings)
-	list = withPauses(blackHoles(t.servicesHung(t.otherVersions(list))))
+	list = t.withPauses(blackHoles(t.servicesHung(t.otherVersions(list))))
 	list = t.underMarks(t.underReordered(overtakings(list)))
 	list = peers(lostOnceMoreIn(underTrimmed(list)))
 	list = survivors(t.wereDown(t.hubs(list)))
