@@ -126,5 +126,5 @@ func (b *burstsTo) inflow() (l inflow, ok bool) {
 		return l, false
 	}
 	slices.Sort(marked)
-	return inflow{most: perWindow(most, 1), usual: perWindow(marked[len(marked)/2], 1), slots: len(marked), width: timing.BusyWidth, marked: true}, true
+	return inflow{most: perWindow(most, 1), usual: perWindow(marked[len(marked)/2], 1), slots: len(marked), width: timing.BusyWidth, marked: true, mean: b.mean(b.episodes())}, true
 }

@@ -134,6 +134,7 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 	}
 	t.marksAndNotices(i, &all, from, marks, len(list) == 1)
 	bursts := t.burstsTo(to, i.Begin, i.End)
+	t.inEpisodes(i, bursts)
 	unequal := t.several(i, list, bursts, &all) // what congestion control leaves to a sender
 	unequal = t.recovery(i, list) || unequal
 	switch {

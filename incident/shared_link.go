@@ -25,6 +25,7 @@ type inflow struct {
 	slots          int     // of that time
 	width          int64   // nanoseconds
 	marked         bool    // slots are those in which packets were marked
+	mean           float64 // from the first of these to the last, of an episode, while something was sent, on average; 0: not known
 }
 
 // inflowOf is what was sent to a receiver between two times and before; false: that is not known.
@@ -101,6 +102,9 @@ func (l *inflow) measure(slots map[int64]map[packet.Addr]float64, first, since, 
 // full reports whether as much as ever was sent most of that time.
 func (l *inflow) full() bool { return l.most > 0 && l.usual >= asFast*l.most }
 
+// filled reports whether the link was full nearly all of the time that something was sent, and not only while packets were marked.
+func (l *inflow) filled() bool { return l.mean == 0 || l.mean >= filledPart*l.most }
+
 // fell reports whether far less was sent in that time than before.
 func (l *inflow) fell() bool { return 2*l.during <= l.before }
 
@@ -120,27 +124,35 @@ func (t *teller) shareLink(i *Incident, list []sender, l *inflow) bool {
 	if n < 2 || !l.full() {
 		return false
 	}
-	i.What = fmt.Sprintf("%s; %d hosts share one link, which they fill.", i.What[:len(i.What)-1], n)
-	of := ""
+	of, fill, fills, times := "", "fill", "fill", ""
+	if !l.filled() {
+		fill, fills, times = "fill at times", "at times fill", fmt.Sprintf("; from the first of these to the last, it was %s on average while something was sent, %.0f %% of the most", perSecondOf(l.mean), 100*l.mean/l.most)
+	}
+	i.What = fmt.Sprintf("%s; %d hosts share one link, which they %s.", i.What[:len(i.What)-1], n, fill)
 	if l.marked {
 		of = " in which packets were marked"
 	}
 	text := fmt.Sprintf("in all %s of payload went to %v meanwhile (median of %s times %s%s), and no more than %s in any such time of the capture", perSecondOf(l.usual), i.Peer.Addr, number(uint64(l.slots)), span(l.width), of, perSecondOf(l.most))
-	fits := fmt.Sprintf("%d senders to %v at once, which fill its link or a slower one on the way (incast)", n, i.Peer.Addr)
+	fits := fmt.Sprintf("%d senders to %v at once, which %s its link or a slower one on the way (incast)", n, i.Peer.Addr, fills)
 	if l.onlySent >= asFast*l.most {
 		text += fmt.Sprintf("; %v had sent %s before, and others hardly anything", l.only, perSecondOf(l.onlySent))
 		fits += fmt.Sprintf(", as %v did before by itself", l.only)
 	}
-	i.fact("rate", text)
-	i.sharedFairly = list[0].rate <= fairTo*slowest
+	i.fact("rate", text+times)
+	fair := list[0].rate <= fairTo*slowest
+	i.sharedFairly = fair && l.filled()
 	share := fmt.Sprintf("%s to %s each of %d hosts, on average", perSecondOf(slowest), perSecondOf(list[0].rate), n)
 	if l.marked {
 		share = strings.Replace(share, "on average", "while it sent", 1)
 	}
-	if i.sharedFairly {
+	if fair {
 		share = "fair: " + share
 	}
 	i.fact("shares", share)
-	i.FitsWith, i.Next = []string{fits}, []string{fmt.Sprintf("fewer senders to %v at a time, or a faster link", i.Peer.Addr)}
+	i.FitsWith, i.Next = []string{fits}, nil
+	if !l.filled() {
+		i.Next = []string{"how far the senders slow down at a CNP and how soon they recover (rate limits of their RoCE reaction points), as the link is free at times"}
+	}
+	i.Next = append(i.Next, fmt.Sprintf("fewer senders to %v at a time, or a faster link", i.Peer.Addr))
 	return true
 }
