@@ -68,6 +68,7 @@ func (t *teller) inEpisodes(i *Incident, b *burstsTo) {
 	if more := len(list) - len(said); more > 0 {
 		said = append(said, fmt.Sprintf("%d more", more))
 	}
-	i.What = fmt.Sprintf("%s, in %d episodes of %s in all.", strings.TrimSuffix(i.What, "."), len(list), span(all))
+	const met = "as having met congestion"
+	i.What = strings.Replace(i.What, met, fmt.Sprintf("%s, in %d episodes of %s in all", met, len(list), span(all)), 1)
 	i.fact("episodes", fmt.Sprintf("%d, with breaks between: %s", len(list), strings.Join(said, ", ")))
 }

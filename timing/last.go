@@ -64,11 +64,12 @@ func groups(hosts int, list []Link) []int {
 	return group
 }
 
-// roundMessage is a message, and whether it is of data: not one of those, much smaller, by which the receiver of data answers it.
+// roundMessage is a message, or some without a pause between, and whether it is of data: not one of those, much smaller, by which the receiver of data answers it.
 type roundMessage struct {
 	Sent
-	from int
-	data bool
+	from  int
+	data  bool
+	count int
 }
 
 func roundsOf(list []Link) (all []roundMessage) {
@@ -76,7 +77,10 @@ func roundsOf(list []Link) (all []roundMessage) {
 		l := &list[i]
 		for k := range l.Sent {
 			for _, s := range l.Sent[k] {
-				all = append(all, roundMessage{s, l.Hosts[k], l.Bytes[k]*linkData > l.Bytes[1-k]})
+				all = append(all, roundMessage{s, l.Hosts[k], l.Bytes[k]*linkData > l.Bytes[1-k], 1})
+			}
+			for _, r := range l.Runs[k] {
+				all = append(all, roundMessage{Sent{Begin: r.Begin, End: r.End}, l.Hosts[k], l.Bytes[k]*linkData > l.Bytes[1-k], int(r.Count)})
 			}
 		}
 	}
@@ -158,7 +162,7 @@ func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 		until = max(until, m.End)
 		if some.add(m.from); m.data {
 			data.add(m.from)
-			counts[m.from]++
+			counts[m.from] += m.count
 		}
 	}
 	return pauses

@@ -9,6 +9,7 @@ import (
 type Link struct {
 	Hosts [2]int
 	Sent  [2][]Sent
+	Runs  [2][]Run // of messages after Sent
 	Bytes [2]uint64
 }
 
@@ -19,6 +20,14 @@ func (l *Link) Until(at int64) {
 			continue
 		}
 		l.Sent[k] = slices.DeleteFunc(slices.Clone(list), func(s Sent) bool { return s.End > at })
+	}
+}
+
+// UntilRuns is Until for messages and runs that begin later.
+func (l *Link) UntilRuns(at int64) {
+	for k := range l.Sent {
+		l.Sent[k] = slices.DeleteFunc(slices.Clone(l.Sent[k]), func(s Sent) bool { return s.Begin > at })
+		l.Runs[k] = slices.DeleteFunc(slices.Clone(l.Runs[k]), func(r Run) bool { return r.Begin > at })
 	}
 }
 

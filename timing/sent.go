@@ -38,6 +38,51 @@ func (l *newestSent) add(s Sent) {
 // inOrder are those that are kept, in the order in which they came.
 func (l *newestSent) inOrder() []Sent { return slices.Concat(l.list[l.at:], l.list[:l.at]) }
 
+// Run is messages of an end that followed one another without a pause of LongSilence.
+type Run struct {
+	Begin, End int64 // of the first and of the last, nanoseconds since the Unix epoch
+	Count      uint32
+}
+
+// MostRuns is of how many runs of messages of an end after the first MostSent it is kept when they were: they take 6 KiB.
+const MostRuns = 1 << 8
+
+// runs are those of the messages after the first MostSent.
+type runs struct {
+	list []Run
+	more bool // there were more than are kept
+}
+
+// add adds a run that began after all others, or in the newest of them.
+func (r *runs) add(x Run) {
+	if n := len(r.list) - 1; n >= 0 && x.Begin-r.list[n].End < LongSilence {
+		r.list[n].End, r.list[n].Count = max(r.list[n].End, x.End), r.list[n].Count+x.Count
+	} else if r.more = r.more || len(r.list) == MostRuns; !r.more {
+		r.list = append(r.list, x)
+	}
+}
+
+// merge adds those of another end, and some messages.
+func (r *runs) merge(o *runs, sent []Sent) {
+	all := slices.Concat(r.list, o.list)
+	for _, s := range sent {
+		all = append(all, Run{s.Begin, s.End, 1})
+	}
+	slices.SortFunc(all, func(a, b Run) int { return cmp.Compare(a.Begin, b.Begin) })
+	r.list, r.more = nil, r.more || o.more
+	for _, x := range all {
+		r.add(x)
+	}
+}
+
+// Runs are the runs of the messages after those of which it is kept when each was sent, and until when all are known, nanoseconds since the Unix epoch; 0: to the last.
+func (e *End) Runs() (list []Run, until int64) {
+	if list = e.runs.list; e.runs.more {
+		until = list[len(list)-1].End
+	}
+	return list, until
+}
+
 // sent notes when a message was sent.
 func (e *End) sent(m *Message) {
 	e.NoteSent(Sent{m.Begin, m.Sent, m.Length, uint32(m.last.Diff(m.PSN)) + 1})
@@ -49,6 +94,7 @@ func (e *End) NoteSent(s Sent) {
 		e.Sent = append(e.Sent, s)
 	} else {
 		e.newest.add(s)
+		e.runs.add(Run{s.Begin, s.End, 1})
 	}
 }
 
@@ -60,6 +106,7 @@ func (e *End) AllSent() (first, newest []Sent, count int) {
 
 // mergeSent adds when the messages of another end were sent.
 func (e *End) mergeSent(g *End) {
+	firsts := slices.Concat(e.Sent, g.Sent)
 	all, n := slices.Concat(e.Sent, g.Sent, e.newest.list, g.newest.list), e.newest.n+g.newest.n+len(e.Sent)+len(g.Sent)
 	slices.SortFunc(all, func(a, b Sent) int { return cmp.Compare(a.Begin, b.Begin) })
 	e.Sent, e.newest = all[:min(len(all), MostSent)], newestSent{}
@@ -67,4 +114,6 @@ func (e *End) mergeSent(g *End) {
 		e.newest.add(s)
 	}
 	e.newest.n = n - len(e.Sent)
+	slices.SortFunc(firsts, func(a, b Sent) int { return cmp.Compare(a.Begin, b.Begin) })
+	e.runs.merge(&g.runs, firsts[min(len(firsts), MostSent):])
 }

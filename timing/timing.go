@@ -82,6 +82,7 @@ type End struct {
 	joined     bool
 	quietSince int64 // when the newest message ended; 0: not known
 	newest     newestSent
+	runs       runs
 }
 
 // LastRequest is when the last packet of the end's newest message was first sent; 0: that is not known.

@@ -21,12 +21,14 @@ func TestLastOfRounds(t *testing.T) {
 		name string
 		late func(round int) int // which host is late; -1: none
 		more time.Duration       // for which the capture goes on
+		each int64               // messages of a host in a round
 		want string
 	}{
-		{"one from then on", func(round int) int { return []int{-1, 2}[min(round/8, 1)] }, 0, told},
-		{"one always", func(int) int { return 2 }, 0, strings.NewReplacer("In 12 of 20", "In each of 20", "(35.76ms in all, 26 % of the time)", "(59.6ms in all, 43 % of the time)", ", first at +0.063180 s: before, it began with the others", "").Replace(told)},
-		{"what is known ends before", func(round int) int { return []int{-1, 2}[min(round/8, 1)] }, time.Second, strings.Replace(told, "20 rounds", "20 rounds up to +0.143400 s", 1)},
-		{"each in turn", func(round int) int { return round % 4 }, 0, ""},
+		{"one from then on", func(round int) int { return []int{-1, 2}[min(round/8, 1)] }, 0, 1, told},
+		{"one always", func(int) int { return 2 }, 0, 1, strings.NewReplacer("In 12 of 20", "In each of 20", "(35.76ms in all, 26 % of the time)", "(59.6ms in all, 43 % of the time)", ", first at +0.063180 s: before, it began with the others", "").Replace(told)},
+		{"more messages than are kept one by one", func(round int) int { return []int{-1, 2}[min(round/8, 1)] }, 0, 100, told},
+		{"what is known ends before", func(round int) int { return []int{-1, 2}[min(round/8, 1)] }, time.Second, 1, strings.Replace(told, "20 rounds", "20 rounds up to +0.143400 s", 1)},
+		{"each in turn", func(round int) int { return round % 4 }, 0, 1, ""},
 	} {
 		r := &agent.Result{RDMA: 1, Packets: 1, First: 1}
 		for h := range byte(4) {
@@ -38,7 +40,9 @@ func TestLastOfRounds(t *testing.T) {
 				if k.late(round) == int(h) {
 					at += int64(3 * time.Millisecond)
 				}
-				c.Timing.Ends[0].Sent = append(c.Timing.Ends[0].Sent, timing.Sent{Begin: at, End: at + 20_000})
+				for n := range k.each {
+					c.Timing.Ends[0].NoteSent(timing.Sent{Begin: at + n*20_000/k.each, End: at + (n+1)*20_000/k.each})
+				}
 				now += int64(20 * time.Microsecond)
 				r.Last = at + 20_000
 			}

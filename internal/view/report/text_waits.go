@@ -40,7 +40,7 @@ func (t *text) waitsTold() string {
 	if s := t.slowestOfRing(hosts, list); s != "" {
 		return s
 	}
-	if s := t.lastOfRounds(hosts, list); s != "" {
+	if s := t.lastOfRounds(t.exchangesInRuns()); s != "" {
 		return s
 	}
 	all := timing.HostWaitsOf(len(hosts), list)
@@ -107,6 +107,29 @@ func (t *text) exchanges() (hosts []packet.Addr, list []timing.Link) {
 	}
 	for i := range list {
 		list[i].Until(until)
+	}
+	return hosts, list
+}
+
+// exchangesInRuns is exchanges with the later messages in runs, up to when those of all ends are known.
+func (t *text) exchangesInRuns() (hosts []packet.Addr, list []timing.Link) {
+	hosts, list, of := t.exchanged()
+	known := int64(math.MaxInt64)
+	for i := range list {
+		for k := range list[i].Sent {
+			if len(list[i].Sent[k]) == 0 {
+				continue
+			}
+			runs, until := of[i].Timing.Ends[k].Runs()
+			if list[i].Runs[k] = runs; until != 0 {
+				known = min(known, until)
+			}
+		}
+	}
+	if known < math.MaxInt64 {
+		for i := range list {
+			list[i].UntilRuns(known)
+		}
 	}
 	return hosts, list
 }
