@@ -200,14 +200,9 @@ func (t *teller) withPauses(list []Incident) []Incident {
 
 // stoppedBy says in a pause what made no progress while a port had the other end of its link pause.
 func (t *teller) stoppedBy(i *Incident, stalled []*Incident) {
-	worst, connections, on := stalled[0], 0, map[[2]Party]bool{}
+	worst, connections := stalled[0], connectionsIn(stalled)
 	var names []string
 	for n, s := range stalled {
-		if len(s.on) != s.Connections {
-			connections += s.Connections
-		} else {
-			maps.Copy(on, s.on) // which may have stopped in several pauses
-		}
 		if n < stalledTold {
 			names = append(names, t.stoppedIn(i, s, len(stalled) > 1))
 		}
@@ -215,9 +210,8 @@ func (t *teller) stoppedBy(i *Incident, stalled []*Incident) {
 			i.show(s.Frames[0], s.Frames[len(s.Frames)-1])
 		}
 	}
-	connections += len(on)
 	if more := len(stalled) - stalledTold; more > 0 {
-		names = append(names, count(uint64(more), "more time")+" likewise")
+		names = append(names, number(uint64(more))+" more, likewise")
 	}
 	others := ""
 	if connections > 1 {
@@ -233,6 +227,11 @@ func (t *teller) stoppedBy(i *Incident, stalled []*Incident) {
 	}
 	i.What = fmt.Sprintf("%s Meanwhile %s for %s%s%s.", i.What, what, span(int64(worst.Lost)), others, after)
 	i.Facts = slices.Insert(i.Facts, 0, Fact{"stopped", strings.Join(names, "; ")})
+	i.factsOf(worst)
+}
+
+// factsOf adds what an interruption says of its request.
+func (i *Incident) factsOf(worst *Incident) {
 	for _, f := range worst.Facts {
 		if f.Label == "cost" && i.costsMore {
 			continue // this is a part of that
@@ -241,6 +240,19 @@ func (t *teller) stoppedBy(i *Incident, stalled []*Incident) {
 			i.Facts = append(i.Facts, f)
 		}
 	}
+}
+
+// connectionsIn is on how many connections some interruptions are: each once, which may have stopped in several pauses.
+func connectionsIn(list []*Incident) (n int) {
+	on := map[[2]Party]bool{}
+	for _, s := range list {
+		if len(s.on) == s.Connections {
+			maps.Copy(on, s.on)
+		} else {
+			n += s.Connections
+		}
+	}
+	return n + len(on)
 }
 
 // stoppedIn names a connection that made no progress in a pause, and whose answers waited. when says that times differ.
