@@ -17,6 +17,14 @@ type Last struct {
 	Of          time.Duration // that the rounds took in all
 	From, To    int64         // when that first was so, and when the last round ended, nanoseconds since the Unix epoch
 	Since       bool          // there were some rounds before, at the beginning, in which it was not
+	Opened      Opened
+}
+
+// Opened is how many of the pauses between rounds, when all hosts had sent data, a host ended that are longer than each which another one did, from when it was last first on; Count 0: few. Whether others waited for it
+// then is not known, as no other had sent anything.
+type Opened struct {
+	Count       int
+	Least, Most time.Duration
 }
 
 const (
@@ -127,6 +135,13 @@ type roundsWalk struct {
 	every, sends hostSet      // hosts that send anything, and data
 	of           [][]lastWait // by host
 	rounds       int
+	opened       []opening
+}
+
+// opening is that a host sent first after a pause between rounds.
+type opening struct {
+	lastWait
+	host int
 }
 
 // lastWait is that all waited for a host.
@@ -141,12 +156,13 @@ type lastWait struct {
 func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 	hosts, until := len(r.every.sent), int64(0)
 	data, some, counts := newHostSet(hosts), newHostSet(hosts), make([]int, hosts) // in this round
-	r.of, r.rounds = make([][]lastWait, hosts), 1
+	r.of, r.rounds, r.opened = make([][]lastWait, hosts), 1, nil
 	for i := range all {
 		m := &all[i]
 		silence := m.Begin - until
 		if i > 0 && silence >= LongSilence {
 			pauses = append(pauses, silence)
+			r.opens(data.n == r.sends.n, opening{lastWait{time.Duration(silence), until, r.rounds}, m.from})
 		}
 		switch full := data.n == r.sends.n; {
 		case i == 0 || silence < LongSilence, full && silence < apart:
@@ -193,9 +209,40 @@ func (r *roundsWalk) last(all []roundMessage) (l Last, ok bool) {
 	}
 	others := sum - l.Sum
 	l.waited(r.of[l.Host])
+	l.Opened = r.openedBy(l.Host, l.From)
 	l.Others, l.Rounds, l.To = r.sends.n-1, r.rounds, all[len(all)-1].End
 	l.Of = time.Duration(l.To - all[0].Begin)
 	return l, l.Count >= lastLeast && others*lastOther <= l.Sum && l.Most*lastOnce <= l.Sum && l.Sum*lastShare >= l.Of
+}
+
+// opens takes that a host sent first after a pause; full says that all had sent data before.
+func (r *roundsWalk) opens(full bool, x opening) {
+	if full {
+		r.opened = append(r.opened, x)
+	}
+}
+
+// openedBy is which of the pauses between rounds a host ended from a time on that are longer than all others.
+func (r *roundsWalk) openedBy(host int, from int64) (o Opened) {
+	others := time.Duration(0)
+	for _, x := range r.opened {
+		if x.host != host && x.at >= from {
+			others = max(others, x.silence)
+		}
+	}
+	for _, x := range r.opened {
+		if x.host != host || x.at < from || x.silence <= others {
+			continue
+		}
+		if o.Count++; o.Count == 1 {
+			o.Least = x.silence
+		}
+		o.Least, o.Most = min(o.Least, x.silence), max(o.Most, x.silence)
+	}
+	if o.Count < lastLeast || others == 0 {
+		return Opened{}
+	}
+	return o
 }
 
 // hostSet is which hosts have sent something.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"time"
 
 	"ibwitness/packet"
 	"ibwitness/timing"
@@ -14,14 +15,12 @@ func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link) string {
 		return ""
 	}
 	by := hosts[l.Host]
-	since := ""
+	since, then := "", ""
 	if l.Since {
+		then = " since then"
 		since = fmt.Sprintf(", first at %s: before, it began with the others", offset(l.From, t.res.First))
 	}
-	how := span(l.Least)
-	if most := span(l.Most); most != how {
-		how += " to " + most
-	}
+	how := fromTo(l.Least, l.Most)
 	until := ""
 	if 4*(t.res.Last-l.To) > t.res.Last-t.res.First {
 		until = fmt.Sprintf(" up to %s", offset(l.To, t.res.First))
@@ -30,6 +29,18 @@ func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link) string {
 	if l.Count == l.Rounds {
 		share = "In each of " + count(uint64(l.Rounds), "round")
 	}
-	return fmt.Sprintf("Waits: all wait for %v. %s%s the %s had sent something, and then no host sent a message for %s (%s in all, %s of the time) until %v did%s. Its adapter usually acknowledges within %s, so its program or host is late (it computes, loads data, or is slowed down): look there.",
-		by, share, until, count(l.Others, "other host"), how, span(l.Sum), inPercent(float64(l.Sum)/float64(max(l.Of, 1))), by, since, span(t.acknowledgedBy(by)))
+	opened := ""
+	if o := &l.Opened; o.Count > 0 {
+		opened = fmt.Sprintf(" It was first to send after the %d longest pauses between rounds%s, too (%s): whether others waited for it in these the capture does not tell.", o.Count, then, fromTo(o.Least, o.Most))
+	}
+	return fmt.Sprintf("Waits: all wait for %v. %s%s the %s had sent something, and then no host sent a message for %s (%s in all, %s of the time) until %v did%s. Its adapter usually acknowledges within %s, so its program or host is late (it computes, loads data, or is slowed down): look there.%s",
+		by, share, until, count(l.Others, "other host"), how, span(l.Sum), inPercent(float64(l.Sum)/float64(max(l.Of, 1))), by, since, span(t.acknowledgedBy(by)), opened)
+}
+
+// fromTo says between what times some are, or, where they look the same, that.
+func fromTo(least, most time.Duration) string {
+	if a, b := span(least), span(most); a != b {
+		return a + " to " + b
+	}
+	return span(least)
 }
