@@ -162,8 +162,8 @@ func (p *pcapReader) usual(frames []Frame, b []byte) (n int, rest []byte) {
 		f.Tap, f.Link, f.Way = tap, link, packet.WayUnknown
 		f.Len = max(wire, size)
 		f.Data = b[pcapRecord:end:end]
-		if b = b[end:]; len(b) > ahead {
-			further |= b[ahead]
+		if b = b[end:]; len(b) > ahead+64 {
+			further |= b[ahead] | b[ahead+64]
 		}
 	}
 	p.further = further
