@@ -39,11 +39,14 @@ func (t *Transport) openEver(c *connection.Connection, k *Connection) {
 // midway returns the message of an end of which a part was sent; nil: there is none, or it is not certain, as where the rest came damaged, or a response to it shows that it was sent.
 func midway(c *connection.Connection, end int) *Midway {
 	q, r := &c.Ends[end].SQ, c.RQ(1-end)
+	if q.Open == wqe.None { // of nearly all
+		return nil
+	}
 	w := q.Messages.Newest()
 	if len(c.Early()) > 0 || r.Unseen > 0 || q.DamagedFrom(q.Next) {
 		return nil
 	}
-	if q.Open == wqe.None || !q.Sequence.Certain() || q.Next != q.High || w == nil || w.Op != q.Open || w.Has(wqe.Ended) || q.Last.PSN != q.Next.Add(-1) {
+	if !q.Sequence.Certain() || q.Next != q.High || w == nil || w.Op != q.Open || w.Has(wqe.Ended) || q.Last.PSN != q.Next.Add(-1) {
 		return nil
 	}
 	return &Midway{end, w.Op, w.First, w.Length, w.Got(), q.Last.Frame, q.Last.Time}

@@ -33,20 +33,21 @@ func RightOf(o wqe.Op) Right {
 // String names the operations that need it.
 func (r Right) String() string { return [...]string{"RDMA READs", "RDMA WRITEs", "atomics"}[r] }
 
-// Accepted is which bytes were accepted with which R_Keys by messages that are no longer kept, of all connections: what a refusal is compared with. It has room for so
-// many ranges, however many R_Keys there are: a newer one takes the place of the oldest. Ranges are written one after the other, as a cache likes it, and that of an R_Key
-// which is used again when half of them are newer is written once more, so that R_Keys in use stay.
+// Accepted is which bytes were accepted with which R_Keys by messages that are no longer kept, of all connections: what a refusal is compared with. Each bucket of pairs of
+// addresses has room for so many ranges, however many R_Keys there are: a newer one takes the place of the oldest. Ranges are written one after the other, as a cache likes
+// it, and that of an R_Key which is used again when half of them are newer is written once more, so that R_Keys in use stay.
 type Accepted struct {
-	log     *acceptedLog // nil: there are none
+	logs    [packet.Buckets]*acceptedLog // nil: the bucket has none
 	waiting [acceptedAtOnce]leaving
 	n       uint32 // how many wait to be noted
 }
 
-// leaving is a message that leaves a ring, and queue pair to, which its requests went to.
+// leaving is a message that leaves a ring: between which addresses its requests went, and to which queue pair.
 type leaving struct {
 	wqe.SendWQE
-	ring uintptr
-	to   uint32
+	src, dst packet.Addr
+	ring     uintptr
+	to       uint32
 }
 
 // acceptedAtOnce is how many messages wait until they are noted.
@@ -60,8 +61,8 @@ type acceptedLog struct {
 }
 
 const (
-	acceptedRanges = 512 // a power of two
-	acceptedHints  = 256
+	acceptedRanges = 128 // a power of two
+	acceptedHints  = 128
 
 	hintUsed = 1 << 16 // below it are the bits of the number, above it those of the hash
 )
@@ -82,9 +83,9 @@ type keyOf struct {
 	use  uint32  // queue pair that the requests go to, and above its 24 bits the right that they need
 }
 
-// hash returns where the hint of an R_Key is, and its bits of the hash.
+// hash returns where the hint of an R_Key is, and its bits of the hash. It does not depend on where the ring lies in memory, which is another place in each run.
 func (k *keyOf) hash() (at, hint uint32) {
-	h := (uint64(k.ring)<<20 ^ uint64(k.use)<<34 ^ uint64(k.key)) * 0x9e3779b97f4a7c15
+	h := (uint64(k.use)<<32 ^ uint64(k.key)) * 0x9e3779b97f4a7c15
 	return uint32(h >> 32 % acceptedHints), uint32(h>>32) &^ (2*hintUsed - 1)
 }
 
@@ -111,11 +112,11 @@ var notedOf = func() (t [8]noted) {
 	return t
 }()
 
-// take takes message w, which leaves ring r acknowledged, and whose requests go to queue pair to, if it has an R_Key. There is no branch for that, which would be guessed
-// wrong, as one operation follows another: what has none is written over by the next.
-func (a *Accepted) take(r *Ring, to uint32, w *wqe.SendWQE) {
+// take takes message w, which leaves ring r acknowledged, when packet p of its connection and direction comes, if it has an R_Key. There is no branch for that, which would be
+// guessed wrong, as one operation follows another: what has none is written over by the next.
+func (a *Accepted) take(r *Ring, p *packet.Packet, w *wqe.SendWQE) {
 	x := &a.waiting[a.n%acceptedAtOnce]
-	x.SendWQE, x.ring, x.to = *w, uintptr(unsafe.Pointer(r)), to
+	x.SendWQE, x.src, x.dst, x.ring, x.to = *w, p.Src, p.Dst, uintptr(unsafe.Pointer(r)), p.DestQP
 	a.n += (w.RKey | -w.RKey) >> 31
 	if a.n == acceptedAtOnce {
 		a.noteAll()
@@ -124,11 +125,13 @@ func (a *Accepted) take(r *Ring, to uint32, w *wqe.SendWQE) {
 
 // noteAll notes all messages that wait.
 func (a *Accepted) noteAll() {
-	if a.log == nil {
-		a.log = new(acceptedLog)
-	}
 	for i := range a.waiting[:a.n] {
-		a.log.note(&a.waiting[i])
+		w := &a.waiting[i]
+		l := &a.logs[packet.Bucket(w.src, w.dst)%packet.Buckets]
+		if *l == nil {
+			*l = new(acceptedLog)
+		}
+		(*l).note(w)
 	}
 	a.n = 0
 }
@@ -187,16 +190,21 @@ func (l *acceptedLog) extend(at uint32, k keyOf, low, high uint64, frame uint32)
 	return true
 }
 
-// rangesOf returns the bytes that were accepted with each R_Key, by the right that they need, by queue pair to before what a ring keeps. near is a frame near which they were.
-func (a *Accepted) rangesOf(r *Ring, to uint32, near uint64) map[uint32][numRights]AcceptedRange {
+// rangesOf returns the bytes that were accepted with each R_Key, by the right that they need, by the queue pair that sends NAK p, before what a ring keeps, which holds the requests to
+// it. to is the number of that queue pair.
+func (a *Accepted) rangesOf(r *Ring, to uint32, p *packet.Packet) map[uint32][numRights]AcceptedRange {
 	a.noteAll()
+	l := a.logs[packet.Bucket(p.Src, p.Dst)%packet.Buckets]
+	if l == nil {
+		return nil
+	}
 	all := map[uint32][numRights]AcceptedRange{}
 	for i := range uint32(acceptedRanges) { // from the oldest on
-		x := &a.log.ranges[(a.log.n+i)%acceptedRanges]
+		x := &l.ranges[(l.n+i)%acceptedRanges]
 		if x.key == 0 || x.ring != uintptr(unsafe.Pointer(r)) || x.use&0xFFFFFF != to {
 			continue
 		}
-		at := func(frame uint32) uint64 { return packet.FrameNear(near, frame) }
+		at := func(frame uint32) uint64 { return packet.FrameNear(p.Frame, frame) }
 		ranges := all[x.key]
 		ranges[x.use>>24].join(AcceptedRange{x.low, x.high, at(x.lowAt), at(x.highAt), at(x.newest)})
 		all[x.key] = ranges

@@ -1,8 +1,10 @@
 package qp
 
 import (
+	"maps"
 	"testing"
 
+	"ibwitness/packet"
 	"ibwitness/wqe"
 )
 
@@ -14,9 +16,11 @@ func TestAccepted(t *testing.T) {
 	r, other := &acceptedRings[0], &acceptedRings[1]
 	var a Accepted
 	frame := uint32(0)
+	p := &packet.Packet{DestQP: to}
+	at := func(frame uint32) *packet.Packet { return &packet.Packet{Frame: uint64(frame)} }
 	write := func(key uint32, va uint64) {
 		frame++
-		a.take(r, to, &wqe.SendWQE{VA: va, Length: 8, RKey: key, Frame: frame, Op: wqe.Write, Flags: wqe.Whole | wqe.Ended})
+		a.take(r, p, &wqe.SendWQE{VA: va, Length: 8, RKey: key, Frame: frame, Op: wqe.Write, Flags: wqe.Whole | wqe.Ended})
 	}
 	write(once, 0x100)
 	for i := range uint64(4 * acceptedRanges) {
@@ -24,11 +28,11 @@ func TestAccepted(t *testing.T) {
 			write(often, 0x1000+i)
 		}
 		write(others+uint32(i), 0x2000)
-		if i == acceptedRanges/2 && a.rangesOf(r, to, uint64(frame))[once][RightToWrite].Newest != 1 {
+		if i == acceptedRanges/2 && a.rangesOf(r, to, at(frame))[once][RightToWrite].Newest != 1 {
 			t.Error("an R_Key is forgotten while there is room")
 		}
 	}
-	got := a.rangesOf(r, to, uint64(frame))
+	got := a.rangesOf(r, to, at(frame))
 	last := uint64(4*acceptedRanges - acceptedRanges/4)
 	if x := got[often][RightToWrite]; x.Low != 0x1000 || x.LowAt != 2 || x.High != 0x1000+last+8 || x.HighAt != x.Newest {
 		t.Errorf("of an R_Key in use is known %+v", x)
@@ -39,7 +43,24 @@ func TestAccepted(t *testing.T) {
 	if _, known := got[once]; known || len(got) > acceptedRanges {
 		t.Errorf("%d R_Keys are known, that which was used once in the beginning among them: %t", len(got), known)
 	}
-	if n := len(a.rangesOf(other, to, uint64(frame))) + len(a.rangesOf(r, to+1, uint64(frame))); n != 0 {
+	if n := len(a.rangesOf(other, to, at(frame))) + len(a.rangesOf(r, to+1, at(frame))); n != 0 {
 		t.Errorf("%d R_Keys of another queue pair", n)
+	}
+}
+
+// TestAcceptedAnywhere: what is known of R_Keys, of which there are more than there is room for, does not depend on where the ring of their send queue lies in memory.
+func TestAcceptedAnywhere(t *testing.T) {
+	of := func(r *Ring) map[uint32][numRights]AcceptedRange {
+		var a Accepted
+		p := &packet.Packet{DestQP: 0x12}
+		for i := range uint32(5 * acceptedRanges) {
+			key := 1 + i*i%(2*acceptedRanges)
+			a.take(r, p, &wqe.SendWQE{VA: uint64(i), Length: 8, RKey: key, Frame: 1 + i, Op: wqe.Write, Flags: wqe.Whole | wqe.Ended})
+		}
+		return a.rangesOf(r, p.DestQP, p)
+	}
+	one, other := of(&acceptedRings[0]), of(&acceptedRings[1])
+	if len(one) == 0 || !maps.Equal(one, other) {
+		t.Errorf("%d R_Keys at one place and %d at another, or with other ranges", len(one), len(other))
 	}
 }

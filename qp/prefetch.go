@@ -54,6 +54,7 @@ func (c *Pair) FetchSums(l *cache.Lines) {
 	for i := range c.Ends {
 		d := unsafe.Pointer(c.Ends[i].Direction)
 		l.Add(unsafe.Add(d, flow))
+		l.Add(unsafe.Add(d, send))    // and whether a message is open
 		l.Add(unsafe.Add(d, receive)) // where what few directions have is found
 	}
 }

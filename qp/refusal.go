@@ -71,7 +71,7 @@ func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accep
 
 // beside looks through the requests that are kept for what they say of request w, which NAK p refuses.
 func (s *SendQueue) beside(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accepted) (b Beside) {
-	before := a.rangesOf(&s.Messages, by, p.Frame)
+	before := a.rangesOf(&s.Messages, by, p)
 	b.SameKey = before[w.RKey]
 	own, several, newest := uint32(len(before)), false, uint32(0)
 	for _, ranges := range before {
