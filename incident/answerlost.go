@@ -60,6 +60,9 @@ func (t *teller) answersLost(c *agent.Connection, from int, k *qp.Trouble) bool 
 	if !lost {
 		return false
 	}
+	if t.neverTaken(c, 1-from) {
+		return true // the requests of its peer, which it does not take either, tell of it
+	}
 	sum := &k.Sum
 	i := t.between(Unanswered, c, from)
 	i.Certainty, i.follows = Likely, c.Ends[1-from].Stalled // which tells of the same path

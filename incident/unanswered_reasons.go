@@ -48,6 +48,8 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.FitsWith = append(i.FitsWith, "a route, GID, VLAN or firewall (UDP port 4791) that keeps packets from "+peer+", or its answers from "+local,
 			t.downOr(i.Peer.Addr)+"; a wrong destination QPN would look the same")
 		i.Next = append(i.Next, "ping and rping from "+local+" to "+peer, "the GID that was used: its index, RoCE version and VLAN")
+	case i.Kind == Unanswered && t.neverTaken(c, from):
+		t.wrongQPN(i, c, from)
 	case t.inError(i, c, from, k):
 		i.follows = true
 		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that is in the error state, since its own request on this connection was not answered, or too late: see there")
