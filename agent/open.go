@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"ibwitness/agent/internal/connection"
+	"ibwitness/packet"
 	"ibwitness/verifier/rd"
 	"ibwitness/wqe"
 )
@@ -49,7 +50,7 @@ func midway(c *connection.Connection, end int) *Midway {
 	if !q.Sequence.Certain() || q.Next != q.High || w == nil || w.Op != q.Open || w.Has(wqe.Ended) || q.Last.PSN != q.Next.Add(-1) {
 		return nil
 	}
-	return &Midway{end, w.Op, w.First, w.Length, w.Got(), q.Last.Frame, q.Last.Time}
+	return &Midway{end, w.Op, w.First, w.Length, w.Got(), packet.FrameNear(q.Last.Frame, w.Frame), q.Last.Frame, q.Last.Time}
 }
 
 // Open is the requests that wait for an answer when the capture ends.

@@ -151,6 +151,7 @@ type Midway struct {
 	PSN    packet.PSN // of its first packet
 	Length uint32     // bytes, of a WRITE whose first packet was seen; 0: not known
 	Sent   uint32     // bytes of payload that were seen
+	Begun  uint64     // frame of its first packet
 	Frame  uint64     // of its newest packet
 	Since  int64      // time of that
 }

@@ -60,6 +60,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	if !out.happened() {
 		t.peer(i, c, 1-from, k.Since, k.Last, "this request")
 	}
+	t.peerLeftOff(i, c, from, k)
 	if t.cutOff(i, k) {
 		i.fact("but", fmt.Sprintf("of %v came only retransmissions in the end: nothing shows that packets still came to it", i.Peer.Addr))
 	}
@@ -164,8 +165,8 @@ func (t *teller) silent(c *agent.Connection, from int) {
 		t.desertion(c, from)
 		return
 	}
-	if !t.timed() || !waits(e, t.run.Last) || t.flushedOver(e.OpenSince, t.run.Last) {
-		return
+	if !t.timed() || !waits(e, t.run.Last) || onlyMidway(c, from) || t.flushedOver(e.OpenSince, t.run.Last) {
+		return // of a message that has not ended, its peer need not answer any packet
 	}
 	open, lossy := e.Open, t.lossy()
 	if lossy {

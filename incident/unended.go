@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/qp"
 	"ibwitness/wqe"
 )
 
@@ -19,6 +20,26 @@ func leftOff(c *agent.Connection, now int64) bool {
 // over reports whether a NAK has ended what an end sent.
 func over(e *agent.End) bool { return e.Trouble != nil && e.Trouble.Refusal.Time != 0 }
 
+// onlyMidway reports whether all that waits for an answer of what end from of c sent is a message of which the last packet has not come: its peer need not answer that.
+func onlyMidway(c *agent.Connection, from int) bool {
+	e := &c.Ends[from]
+	return c.Midway != nil && c.Midway.From == from && (e.Open == 0 || e.Open == 1 && e.OpenFrame == c.Midway.Begun)
+}
+
+// peerLeftOff says that the peer of end from of c had stopped in the midst of a message of its own before the retransmissions of stall k began, and has sent nothing on the connection since.
+func (t *teller) peerLeftOff(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
+	m := c.Midway
+	if m == nil || m.From != 1-from || !t.timed() || t.lossy() || m.Since > k.Begun || c.Ends[1-from].Last > m.Since || !leftOff(c, t.run.Last) {
+		return
+	}
+	when := t.within(", %s before this request", k.Since-m.Since)
+	if m.Since > k.Since {
+		when = t.within(", %s after this request", m.Since-k.Since)
+	}
+	i.show(m.Frame)
+	i.fact("left off", fmt.Sprintf("%v, in the midst of %s of its own%s: nothing of it on this connection since frame %d%s", &i.Peer, article(m.Op.String()), partOf(m), m.Frame, when))
+}
+
 // unended tells of a message of c of which the rest has not come: its requester stopped in the midst of it, or the rest is lost before the tap.
 func (t *teller) unended(c *agent.Connection) {
 	if !t.timed() || !leftOff(c, t.run.Last) {
@@ -26,7 +47,7 @@ func (t *teller) unended(c *agent.Connection) {
 	}
 	from := c.Midway.From
 	e, peer := &c.Ends[from], &c.Ends[1-from]
-	if e.Stalled || peer.Stalled || waits(e, t.run.Last) || t.oneSided(c, from) || over(e) || over(peer) {
+	if e.Stalled || peer.Stalled || waits(e, t.run.Last) && !onlyMidway(c, from) || t.oneSided(c, from) || over(e) || over(peer) {
 		return // else why is told
 	}
 	if e.Trouble != nil && e.Trouble.Missing.Acked > 0 || !t.tapGoesOn(c, c.Midway.Since+silence) {
