@@ -88,7 +88,8 @@ type Operation struct {
 	Target int    // and of what it works on among the targets, plus one; 0: that is not known
 	// Unfetched is how many bytes of data its peer has to fetch by RDMA READ, none of which it has asked for; 0: there are none, or it is not known.
 	Unfetched uint64
-	Unsure    bool // it may have ended where the capture has lost packets, or in the direction that was not found
+	Again     upper.Repeats // how often its end sent it again, with the ID that it had
+	Unsure    bool          // it may have ended where the capture has lost packets, or in the direction that was not found
 }
 
 const (
@@ -331,7 +332,7 @@ func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upp
 	if k == nil {
 		return nil
 	}
-	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k), Others: u.OthersAfter(k), Class: u.ClassOf(k), Target: u.TargetOf(k) + 1}
+	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k), Others: u.OthersAfter(k), Class: u.ClassOf(k), Target: u.TargetOf(k) + 1, Again: k.Again}
 	if k.Status != 0 {
 		o.Status = u.Status(k)
 	} else {

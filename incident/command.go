@@ -87,6 +87,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		i.What = fmt.Sprintf("%v had not answered %s of %v%s%s when %v disconnected.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited), nor, c.Closed.By)
 	}
 	i.fact("command", fmt.Sprintf("%s, in frame %d", protocolOf(c.Upper), o.Frame))
+	t.repeats(i, o)
 	only, target := "", ""
 	if !lossy {
 		only, target = t.common(i, c, waited)
@@ -124,6 +125,20 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		i.doubt(fmt.Sprintf("The capture, which lost packets, holds no answer of %v to %s of %v%s%s.", &i.Peer, o.Name, &i.Local, t.within(" in %s", waited), closed))
 	}
 	t.tell(i, "")
+}
+
+// repeats says that command o was sent again while it waited.
+func (t *teller) repeats(i *Incident, o *agent.Operation) {
+	r := &o.Again
+	if r.Times == 0 {
+		return
+	}
+	first := ""
+	if r.Times > 1 {
+		first = ", first"
+	}
+	i.fact("repeated", fmt.Sprintf("%s on this connection with the ID that it had%s%s, in frame %d", times(uint64(r.Times)), first, t.within(" %s after it", r.First-o.Since), r.Frame))
+	i.show(r.Frame)
 }
 
 // notNetwork says that commands do not wait for the network, where nothing speaks against that.

@@ -40,6 +40,18 @@ func TestCommands(t *testing.T) {
 		}, []string{
 			"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s. 3 commands in all have no answer 600 commands that began after it ended: its peer serves others",
 		}},
+		{"waits, and was repeated once", func(c *agent.Connection, _ *agent.Result) {
+			o := *read
+			o.Again, c.Upper.Oldest = upper.Repeats{Times: 1, First: at(6000), Frame: 26}, &o
+		}, []string{
+			"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s. once on this connection with the ID that it had 4s after it, in frame 26",
+		}},
+		{"waits, and was repeated", func(c *agent.Connection, _ *agent.Result) {
+			o := *read
+			o.Again, c.Upper.Oldest = upper.Repeats{Times: 3, First: at(4000), Frame: 26}, &o
+		}, []string{
+			"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s. 3 times on this connection with the ID that it had, first 2s after it, in frame 26",
+		}},
 		{"waits, without credits", func(c *agent.Connection, _ *agent.Result) {
 			c.Upper.Oldest, c.Upper.Credits = read, &upper.Credits{Left: [2]int{200, 0}, Granted: [2]upper.Grant{{}, {Count: 5, Frame: 11}}, Used: [2]upper.Grant{{}, {Count: 1, Frame: 18}}}
 		}, []string{
@@ -78,7 +90,7 @@ func TestCommands(t *testing.T) {
 		for _, i := range Of(r) {
 			s := i.Kind.String() + " " + i.Certainty.String() + " " + i.What
 			for _, f := range i.Facts {
-				if f.Label == "waits" || f.Label == "meanwhile" || f.Label == "others" {
+				if f.Label == "repeated" || f.Label == "waits" || f.Label == "meanwhile" || f.Label == "others" {
 					s += " " + f.Text
 				}
 			}

@@ -200,13 +200,17 @@ func (d *rpcDecoder) Message(m *Message, t *Tracker) bool {
 		if h.inline {
 			c.Code, c.Arg, handle = call(&h.rest)
 		}
-		begun := t.Begin(c)
-		if key, head := fileSystem(handle); key != 0 {
+		begun, again := t.repeat(&c)
+		if !again {
+			begun = t.Begin(c)
+		}
+		if key, head := fileSystem(handle); key != 0 && !again {
 			t.On(begun, key, head)
 		}
-		var again rpcHeader
-		again.decode(m.Head, func(addr uint64, rkey, length uint32, read bool) {
-			if read && h.whole {
+		fetches := !again || t.anew(begun)
+		var whole rpcHeader
+		whole.decode(m.Head, func(addr uint64, rkey, length uint32, read bool) {
+			if read && h.whole && fetches {
 				t.Fetch(begun, addr, rkey, length)
 			} else {
 				t.MemoryOf(begun, addr, rkey, length)

@@ -32,6 +32,7 @@ type Command struct {
 	target uint8  // its place among the targets, plus one; 0: it is not known what it works on
 	order  uint64 // how many began before it, plus one
 	fetch  uint64 // bytes of memory that it has named with Fetch, where it is seen who READs them
+	Again  Repeats
 }
 
 type commandState uint8
