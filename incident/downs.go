@@ -67,7 +67,7 @@ func owingOn(c *agent.Connection, from int) (list []owing) {
 	k := x.Trouble.Settled(x.Stalled)
 	chance := k.Sum.Rounds[qp.SequenceAsked] >= manyLosses
 	for j := range k.Longest {
-		if s := &k.Longest[j]; interrupts(s) && s.Total() > 0 && s.Ended != 0 && !s.AnswerLost && !s.Late && !heldBack(s) && (!chance || s.Total() > fewRounds) {
+		if s := &k.Longest[j]; interrupts(s) && s.Total() > 0 && s.Ended != 0 && !s.AnswerLost && !s.Late && !heldBack(c, from, s) && (!chance || s.Total() > fewRounds) {
 			list = append(list, owing{*s, c, true})
 		}
 	}

@@ -61,7 +61,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			i.unseen(s)
 			t.cause(i, c, from, s)
 		} else {
-			held := heldBack(s) && !t.damages(i) && !s.LostAgain // else the answer to that was dropped, or tells of a loss
+			held := heldBack(c, from, s) && !t.damages(i) && !s.LostAgain // else the answer to that was dropped, or tells of a loss
 			i.fact("request", again(s))
 			if s.Packets > 0 {
 				i.fact("cost", fmt.Sprintf("%s retransmitted, %s of payload", count(uint64(s.Packets), "packet"), count(s.Bytes, "byte")))
@@ -113,7 +113,7 @@ func (t *teller) beside(i *Incident, c *agent.Connection, from int, k *qp.Troubl
 	}
 	lostAgain, few := s.LostAgain || s.Unseen > 0 && s.Asked, s.Rounds[qp.TimerExpired] <= fewRounds && !t.lossy()
 	i.lostAgain, i.endLost = lostAgain && few, s.Unseen > 0 && few
-	if n := k.Sum.Rounds[qp.SequenceAsked]; s.Total() <= fewRounds && n >= manyLosses && !lostAgain {
+	if n := k.Sum.Rounds[qp.SequenceAsked]; s.Total()-uint64(s.Rounds[qp.SequenceAsked]) <= fewRounds && n >= manyLosses && !lostAgain {
 		i.amongLosses = true
 		i.FitsWith = append([]string{"a packet that was lost with what was retransmitted for it: this queue pair had " + count(uint64(n), "round") + " by PSN sequence NAKs in all"}, i.FitsWith...)
 	}
@@ -226,12 +226,6 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 			i.Next = slices.Insert(i.Next, 0, "what "+peer+" did at that time: its log and dmesg, the firmware and PCIe errors of its adapter")
 		}
 	}
-}
-
-// heldBack reports whether the answer that ended a stall came long after the last retransmission: it was not that which brought it, or the answer to that could not leave at once.
-func heldBack(s *qp.Stall) bool {
-	late := s.Ended - s.Last
-	return s.Total() > 0 && s.Ended != 0 && late > int64(time.Millisecond) && late*tenth > (s.Last-s.Since)/int64(s.Total())
 }
 
 // sinceLast says how long after the last retransmission a stall was over.
