@@ -47,6 +47,12 @@ func TestRejectedAfterMRA(t *testing.T) {
 		}, nil},
 		{"without an MRA", at(asked(t, req, refused), 0, 820), []string{"was refused: consumer reject (reason 28)."}, []string{"MRA"}},
 		{"answered", at(asked(t, req, mra, req, rep, rtu), 0, 20, -1, 820, 821), []string{"frames: 0"}, nil},
+		{"and no more, though asked again", at(asked(t, req, rep, req, mra), 0, -1, 4380, 4381), []string{
+			"10.0.0.1 asked 10.0.0.2 for a connection (REQ) twice in 4.38s; its communication manager asked for more time (MRA), and nothing accepted or rejected it for 4.38s.",
+			"MRA: of 10.0.0.2, in frame 3, 4.38s after the first REQ: for up to 1.07s (service timeout)",
+		}, nil},
+		{"then accepted, though asked again", at(asked(t, req, mra, req, rep, rtu), 0, 20, 4380, 5000, 5001), nil, []string{"nothing accepted"}},
+		{"and no more, asked once", at(asked(t, req, mra, req, mra), 0, 1, -1, 4381), nil, []string{"nothing accepted"}},
 	} {
 		contains(t, tt.name, happened(t, tt.list, agent.Options{}), tt.want, tt.not)
 	}

@@ -244,6 +244,9 @@ func (t *teller) ignored() {
 		case cm.ForDREP:
 			t.undisconnected(q)
 			continue
+		case cm.ForAccept:
+			t.unaccepted(q)
+			continue
 		}
 		wait := q.Wait
 		if wait == 0 {

@@ -11,10 +11,11 @@ import (
 
 // hungService is what a host asked of a service in vain after its RNR retries were used up on a connection for it.
 type hungService struct {
-	name          string // of the service
-	reqs, dreqs   uint64 // how many were sent
-	first, last   int64  // when REQs were
-	dreq          int64  // when the first DREQ was
+	name          string         // of the service
+	reqs, dreqs   uint64         // how many were sent
+	first, last   int64          // when REQs were
+	dreq          int64          // when the first DREQ was
+	mra           *cm.Unanswered // a REQ for which only more time was asked; nil: there is none
 	frames        []uint64
 	others        uint64        // connections of the server on which it went on
 	accepted      *rule.Finding // what its communication manager accepted of others meanwhile; nil: nothing
@@ -104,11 +105,14 @@ func (t *teller) askedInVain(i *Incident, h *hungService) bool {
 		switch {
 		case q.First < i.Begin || q.SIDR:
 			return false
-		case q.Waits == cm.ForREP && fmt.Sprint(q.Service) == h.name:
+		case (q.Waits == cm.ForREP || q.Waits == cm.ForAccept) && fmt.Sprint(q.Service) == h.name:
 			if h.reqs += uint64(q.Times); h.first == 0 || q.First < h.first {
 				h.first = q.First
 			}
 			h.last = max(h.last, q.Last)
+			if q.Waits == cm.ForAccept {
+				h.mra = q
+			}
 		case q.Waits == cm.ForDREP:
 			if h.dreqs += uint64(q.Times); h.dreq == 0 || q.First < h.dreq {
 				h.dreq = q.First
@@ -123,6 +127,14 @@ func (t *teller) askedInVain(i *Incident, h *hungService) bool {
 	return h.reqs > 1
 }
 
+// but says what came to the REQs all the same.
+func (h *hungService) but() string {
+	if h.mra == nil {
+		return ""
+	}
+	return " but an MRA, which asks for more time"
+}
+
 // tellHung tells of a service that seems to hang.
 func (t *teller) tellHung(i *Incident, h *hungService) {
 	local, peer := i.Local.Addr, i.Peer.Addr
@@ -131,13 +143,19 @@ func (t *teller) tellHung(i *Incident, h *hungService) {
 	if h.dreqs > 0 {
 		asked += " and " + count(h.dreqs, "DREQ")
 	}
-	i.What = fmt.Sprintf("The program of %v that listens on %s seems to hang: %s; and nothing answered %s of %v since.", peer, h.name, i.What[:len(i.What)-1], asked, local)
+	i.What = fmt.Sprintf("The program of %v that listens on %s seems to hang: %s; and nothing answered %s of %v since%s.", peer, h.name, i.What[:len(i.What)-1], asked, local, h.but())
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "then" })
 	then := fmt.Sprintf("%v asked for %s again (REQ) %s from %s to %s", local, h.name, times(h.reqs), t.offset(h.first), t.offset(h.last))
 	if h.dreqs > 0 {
 		then = fmt.Sprintf("%v asked to disconnect (DREQ) %s from %s on, and for %s again (REQ) %s from %s to %s", local, times(h.dreqs), t.offset(h.dreq), h.name, times(h.reqs), t.offset(h.first), t.offset(h.last))
 	}
-	i.fact("then", then+": nothing answered")
+	i.fact("then", then+": nothing answered"+h.but())
+	if h.mra != nil {
+		i.fact("MRA", askedMore(t, h.mra)+": the communication manager has the REQ, and the program does not accept it")
+		if h.mra.Tap == i.Tap {
+			i.show(h.mra.MRAFrame)
+		}
+	}
 	i.FitsWith = []string{fmt.Sprintf("a program that hangs or is stopped: it posts no receives and handles no events of CM, while the adapter of %v answers without it", peer)}
 	meanwhile := fmt.Sprintf("%v went on on %s", peer, count(h.others, "other connection"))
 	if f := h.accepted; f != nil {
@@ -145,7 +163,7 @@ func (t *teller) tellHung(i *Incident, h *hungService) {
 		if f.Tap == i.Tap {
 			i.show(f.Frame)
 		}
-	} else {
+	} else if h.mra == nil {
 		i.FitsWith = append(i.FitsWith, "REQs that were lost each time, or their answers")
 	}
 	i.fact("meanwhile", meanwhile)

@@ -38,6 +38,10 @@ func TestServiceHung(t *testing.T) {
 		{"it hangs", func(*agent.Result) {}, said, "10.0.0.2 went on on 1 other connection", 1},
 		{"others are accepted", func(r *agent.Result) { r.Findings = append(r.Findings, accept(3, 0x22, 3500, "TCP port 9")) }, said, "10.0.0.2 went on on 1 other connection, and accepted a connection of 10.0.0.3 for TCP port 9, in frame 3500", 1},
 		{"no DREQ", func(r *agent.Result) { r.REQs = r.REQs[:1] }, strings.Replace(said, " and 2 DREQs", "", 1), "10.0.0.2 went on on 1 other connection", 1},
+		{"more time was asked for", func(r *agent.Result) {
+			q := &r.REQs[0]
+			q.Waits, q.MRA, q.MRAFrame, q.More = cm.ForAccept, at(9001), 91, int64(68*time.Second)
+		}, strings.Replace(said, "since.", "since but an MRA, which asks for more time.", 1), "10.0.0.2 went on on 1 other connection", 1},
 		{"the service accepted another", func(r *agent.Result) { r.Findings = append(r.Findings, accept(3, 0x22, 3500, "TCP port 7471")) }, alone, "", 3},
 		{"it has another open", func(r *agent.Result) { r.Findings = append(r.Findings, accept(3, 0x22, 500, "TCP port 7471")) }, alone, "", 3},
 		{"of another service", func(r *agent.Result) { r.Findings[0].Detail = "TCP port 9" }, alone, "", 3},

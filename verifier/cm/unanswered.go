@@ -14,6 +14,7 @@ const (
 	ForLate                // the answer to the REQ, which came after several of it only
 	ForRTU                 // the REP was sent, several times: none was seen, or those that were did not reach the passive side
 	ForDREP                // the DREQ was sent, several times
+	ForAccept              // the REQ was sent, several times, and an MRA asked for more time: no REP or REJ was seen, nor an RTU
 	mostOften = 3          // from how many of a message on it is told that was answered in the end, or that another one does not end
 )
 
@@ -36,6 +37,10 @@ type Unanswered struct {
 	// Of ForRTU, how many times the REQ was sent, and the frame of the newest, where that came long after the first REP: it shows that the REP had no effect. 0: it did not.
 	REQs uint16
 	REQ  uint64
+	// Of ForAccept, when the newest MRA came, its frame, and for how long it asks, nanoseconds.
+	MRA      int64
+	MRAFrame uint64
+	More     int64
 }
 
 // Unanswered returns the messages of the exchanges that are followed which nothing has answered.
@@ -66,7 +71,9 @@ func (x *exchange) waiter(w Waits, side int, s *sending) Unanswered {
 // waitREQ adds the REQ of an exchange that has no answer, or has had none for long.
 func (x *exchange) waitREQ(list []Unanswered) []Unanswered {
 	switch {
-	case !x.req.sent() || x.mra[passive].happened():
+	case !x.req.sent():
+	case x.mra[passive].happened():
+		return x.waitAccept(list)
 	case !x.req.answered && !x.rep.sent() && !x.reject.happened() && !x.rtu.happened() && !x.early.happened():
 		list = append(list, x.waiter(ForREP, active, &x.req))
 	case x.req.times >= mostOften && x.rep.sent() && x.rep.first > x.req.time && !x.anew:
@@ -75,6 +82,17 @@ func (x *exchange) waitREQ(list []Unanswered) []Unanswered {
 		list = append(list, u)
 	}
 	return list
+}
+
+// waitAccept adds the REQ of an exchange that was sent again, and to which only an MRA has come.
+func (x *exchange) waitAccept(list []Unanswered) []Unanswered {
+	if x.req.times+x.req.again < 2 || x.rep.sent() || x.reject.happened() || x.rtu.happened() || x.early.happened() || x.anew || x.mra[active].happened() {
+		return list
+	}
+	u := x.waiter(ForAccept, active, &x.req)
+	u.Times += x.req.again
+	u.MRA, u.MRAFrame, u.More = x.mra[passive].time, x.mra[passive].frame, x.mraTimeout[passive]
+	return append(list, u)
 }
 
 // waitRTU adds the REP of an exchange that no RTU ends.
