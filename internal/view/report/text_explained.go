@@ -20,6 +20,9 @@ var networkExplains = map[rule.ID]bool{
 	rule.RCPSN004: true, rule.RCRES001: true, rule.RCRSP005: true, rule.RCRSP007: true, rule.RCRTY005: true, rule.RCRTY006: true, rule.RCRTY008: true, rule.RCRTY010: true,
 }
 
+// orderExplains are those besides that a responder seems to break where packets come in another order to it, or its answers to the tap.
+var orderExplains = map[rule.ID]bool{rule.RCRSP006: true, rule.RCRSP013: true, rule.RCRSP017: true}
+
 // ofLosses are the kinds of incidents that show, or may show, that packets were lost or late.
 var ofLosses = map[incident.Kind]bool{
 	incident.Unanswered: true, incident.Interrupted: true, incident.Retransmitting: true, incident.Loss: true, incident.Damage: true, incident.Trimmed: true, incident.Reordered: true, incident.Untrusted: true,
@@ -29,7 +32,7 @@ var ofLosses = map[incident.Kind]bool{
 // that packets of these requesters were lost between it and the responders; or the incidents show that this network lost or delayed packets. Empty: nothing would explain some of them.
 func (t *text) excuse() string {
 	after, near := t.lossesAfter()
-	damaged := false
+	damaged, late := false, true
 	asked, lost := true, slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return ofLosses[i.Kind] || i.Loses() })
 	for n := range t.res.Findings {
 		f := &t.res.Findings[n]
@@ -39,6 +42,7 @@ func (t *text) excuse() string {
 		asked = asked && f.Rule == rule.RCRSP005 && after[[2]numbered{{f.Accused.Addr, f.Accused.QPN}, {f.Peer.Addr, f.Peer.QPN}}]
 		damaged = damaged || f.Rule == rule.ROCV2019
 		lost = lost && networkExplains[f.Rule] && !near[f.Accused.Addr]
+		late = late && (networkExplains[f.Rule] || orderExplains[f.Rule]) && !near[f.Accused.Addr] && t.cameLate(f)
 	}
 	switch {
 	case asked:
@@ -49,8 +53,17 @@ func (t *text) excuse() string {
 		return "; packets that were damaged, lost or late would explain that"
 	case lost:
 		return "; packets that were lost or late would explain that"
+	case late:
+		return "; packets that came late would explain that"
 	}
 	return ""
+}
+
+// cameLate reports whether an incident shows that packets between the hosts of a finding came after later ones.
+func (t *text) cameLate(f *rule.Finding) bool {
+	return slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool {
+		return i.Kind == incident.Reordered && i.Between(f.Accused.Addr, f.Peer.Addr)
+	})
 }
 
 // onTheWay excuses whoever sent packets with a wrong ICRC, so that the verdict line names nobody.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/incident"
 	"ibwitness/packet"
 	pair "ibwitness/qp"
 	"ibwitness/rule"
@@ -58,6 +59,36 @@ func TestExcuse(t *testing.T) {
 			if strings.Contains(line, excuse) != (k.want == excuse) || !strings.HasPrefix(line, "NOT PROVEN no violation is proven, but 1 incident; open: ") {
 				t.Errorf("%s: %s", k.name, verdict)
 			}
+		}
+	}
+}
+
+// TestExcuseOfOrder: where an incident shows that packets between two hosts came after later ones, the verdict line says that this would explain what is suspected of these hosts for the order of packets, but not
+// of others, of an endpoint next to the tap, or for something else.
+func TestExcuseOfOrder(t *testing.T) {
+	const late = "; packets that came late would explain that"
+	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	suspicion := func(r rule.ID, of byte) rule.Finding {
+		return rule.Finding{Rule: r, Class: rule.Unproven, Time: 2, Frame: 2, Accused: rule.Endpoint{Addr: addr(of), QPN: 17, QPNKnown: true}, Peer: rule.Endpoint{Addr: addr(1), QPN: 1, QPNKnown: true}}
+	}
+	for _, k := range []struct {
+		name     string
+		kind     incident.Kind
+		near     bool
+		findings []rule.Finding
+		want     bool
+	}{
+		{"order", incident.Reordered, false, []rule.Finding{suspicion(rule.RCPSN004, 2), suspicion(rule.RCRSP006, 2), suspicion(rule.RCRSP013, 2), suspicion(rule.RCRSP017, 2)}, true},
+		{"between other hosts", incident.Reordered, false, []rule.Finding{suspicion(rule.RCPSN004, 2), suspicion(rule.RCRSP006, 3)}, false},
+		{"something else", incident.Reordered, false, []rule.Finding{suspicion(rule.RCPSN004, 2), suspicion(rule.RCRSP016, 2)}, false},
+		{"near", incident.Reordered, true, []rule.Finding{suspicion(rule.RCRSP006, 2)}, false},
+		{"of losses", incident.Loss, false, []rule.Finding{suspicion(rule.RCRSP006, 2)}, false},
+	} {
+		r := &agent.Result{Findings: k.findings, Connections: []agent.Connection{{Ends: [2]agent.End{{Addr: addr(1)}, {Addr: addr(2), Near: k.near}}}}}
+		shown := &text{res: r, run: &Run{Result: r, told: true}}
+		shown.run.incidents = []incident.Incident{{Kind: k.kind, Local: incident.Party{Addr: addr(1)}, Peer: incident.Party{Addr: addr(2)}}}
+		if got := shown.excuse(); (got == late) != k.want {
+			t.Errorf("%s: %q", k.name, got)
 		}
 	}
 }
