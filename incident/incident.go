@@ -114,6 +114,7 @@ type Incident struct {
 	lostAgain    bool              // an interruption: what was retransmitted in it was lost again, as the capture shows
 	endLost      bool              // an interruption: what was retransmitted in it was lost before the tap, in few rounds
 	eachLost     bool              // an interruption: each that it tells of is one of these three
+	allChance    bool              // an interruption: each that it tells of is one of the first two
 	answerLost   bool              // an interruption: the answer had passed the tap
 	ofAnswers    bool              // losses, some of answers
 	allAnswers   bool              // losses, all of answers that had passed the tap

@@ -132,7 +132,7 @@ func (s *lossSum) stalled(o *Incident) bool {
 	if o.Kind != Interrupted || o.storm != 0 || o.within != 0 || !s.ends[o.Local] || o.Begin > s.end || o.End < s.begin {
 		return false
 	}
-	return o.lostAgain || len(o.Also) == 0 && (o.amongLosses || (o.endLost || o.eachLost) && s.before >= manyLosses || o.answerLost && s.after >= manyLosses)
+	return o.lostAgain || len(o.Also) == 0 && (o.amongLosses || o.allChance || (o.endLost || o.eachLost) && s.before >= manyLosses || o.answerLost && s.after >= manyLosses)
 }
 
 // stallsNamed is of how many stalls it is told how long they were.

@@ -65,7 +65,7 @@ func (i *Incident) explainsWait(o *Incident) bool {
 	if i.Kind != Loss && i.Kind != Retransmitting || i.again.late || i.explained || !i.overlaps(o) {
 		return false
 	}
-	if o.amongLosses || o.lostAgain {
+	if o.amongLosses || o.lostAgain || o.allChance {
 		return i.Local.Addr == o.Local.Addr && i.Peer.Addr == o.Peer.Addr
 	}
 	return o.answerLost && i.Local.Addr == o.Peer.Addr && i.Peer.Addr == o.Local.Addr && slices.Contains(i.lossyBeyond, o.Local.Addr)

@@ -22,6 +22,10 @@ func TestOneOfMany(t *testing.T) {
 		s.Rounds[qp.TimerExpired] = 1
 		return s
 	}
+	with := func(s qp.Stall, asked, timers uint32, again bool) qp.Stall {
+		s.Rounds[qp.SequenceAsked], s.Rounds[qp.TimerExpired], s.LostAgain = asked, timers, again
+		return s
+	}
 	connection := func(n uint32, to byte, naks uint32, waits ...qp.Stall) agent.Connection {
 		c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1}
 		c.Ends[0] = agent.End{Addr: addr(1), QPN: n, QPNKnown: true, Packets: 1000, Messages: 1000, Last: at(1000)}
@@ -52,6 +56,22 @@ func TestOneOfMany(t *testing.T) {
 			[]agent.Connection{connection(1, 2, 10, wait(at(300))), connection(2, 2, 10), connection(3, 3, 0)},
 			[]string{all + " and 1 timeout)" + beside},
 			"131ms until a timer brought what was lost again: RDMA WRITE of 64 bytes, PSN 0x000009, in frame 7, sent twice",
+		},
+		{
+			"which a NAK asked for first",
+			[]agent.Connection{connection(1, 2, 10, with(wait(at(300)), 1, 2, false)), connection(2, 2, 10), connection(3, 3, 0)},
+			[]string{all + " and 1 timeout)" + beside},
+			"131ms until a timer brought what was lost again: RDMA WRITE of 64 bytes, PSN 0x000009, in frame 7, sent 4 times",
+		},
+		{
+			"with more rounds of the timer", []agent.Connection{connection(1, 2, 10, with(wait(at(300)), 1, 3, false)), connection(2, 2, 10), connection(3, 3, 0)},
+			[]string{"interrupted: Nothing that 10.0.0.1 QP 0x1", all}, "",
+		},
+		{
+			"and one that was lost again",
+			[]agent.Connection{connection(1, 2, 10, wait(at(300))), connection(2, 2, 10, with(wait(at(310)), 0, 1, true)), connection(3, 3, 0)},
+			[]string{all + " and 2 timeouts)" + beside},
+			"131ms until a timer brought what was lost again: RDMA WRITE of 64 bytes, PSN 0x000009, in frame 7, sent twice; likewise on 1 more connection",
 		},
 		{"on one", []agent.Connection{connection(1, 2, 20), connection(3, 3, 0)}, []string{"loss: 10.0.0.1 QP 0x1 retransmitted 40 of 1,000 packets"}, ""},
 		{"and none beside them", []agent.Connection{connection(1, 2, 10), connection(2, 2, 10)}, []string{"loss: 10.0.0.1 QP 0x1 retransmitted 20 of 1,000 packets"}, ""},

@@ -60,6 +60,7 @@ func stopsOf(list []stop) *Incident {
 		longest.Next = slices.DeleteFunc(longest.Next, func(s string) bool { return s == othersToo })
 	}
 	longest.eachLost = !slices.ContainsFunc(list, func(s stop) bool { return !s.amongLosses && !s.lostAgain && !s.endLost })
+	longest.allChance = !slices.ContainsFunc(list, func(s stop) bool { return !s.amongLosses && !s.lostAgain })
 	longest.amongLosses = !slices.ContainsFunc(list, func(s stop) bool { return !s.amongLosses })
 	longest.lostAgain = !slices.ContainsFunc(list, func(s stop) bool { return !s.lostAgain })
 	longest.endLost = !slices.ContainsFunc(list, func(s stop) bool { return !s.endLost })
