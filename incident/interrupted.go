@@ -52,7 +52,7 @@ func interrupts(s *qp.Stall) bool {
 func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 	for j := range k.Longest {
 		s := &k.Longest[j]
-		if !interrupts(s) || t.recordedNothing(s) {
+		if !interrupts(s) || t.recordedNothing(s) || s.Total() == 0 && s.Before && t.ofCutOff(c, s) {
 			continue
 		}
 		i := t.between(Interrupted, c, from)

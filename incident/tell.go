@@ -35,6 +35,7 @@ func Of(r *agent.Result) []Incident {
 	t.network(&n)
 	t.stale()
 	t.silences()
+	t.cutOffs()
 	t.connections()
 	t.reconnects()
 	t.datagrams()
@@ -54,6 +55,7 @@ func Of(r *agent.Result) []Incident {
 	list = t.underMarks(t.underReordered(overtakings(list)))
 	list = peers(lostOnceMoreIn(underTrimmed(list)))
 	list = survivors(t.wereDown(t.hubs(list)))
+	t.lostWhenCutOff(list)
 	t.commonLosses(list)
 	list = oneOfMany(led(list))
 	t.incast(list)
@@ -99,6 +101,7 @@ type teller struct {
 	active   map[packet.Addr]*timing.Activity    // what activityOf returns; nil: nobody has asked
 	qpns     map[packet.Addr]qpns                // what qpnsOf returns; nil: nobody has asked
 	pKeys    map[packet.Addr][]uint16            // what keysFrom returns; nil: nobody has asked
+	away     []cutHost                           // hosts that were cut off while others went on
 	still    []still                             // when the capture recorded nothing of any host
 }
 

@@ -1,0 +1,236 @@
+package incident
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/rule"
+	"ibwitness/timing"
+)
+
+const (
+	cutOffTimes = 20                           // for how many times the mean time between two packets of its connections a host is silent at least
+	askedSoon   = int64(time.Millisecond)      // how long after the first packet of a queue pair a NAK asks for what it sent in the silence before
+	askedOn     = 2                            // on how many connections at least
+	cutOffSoon  = 10 * int64(time.Millisecond) // how much sooner than its host a queue pair falls silent at most, that was idle
+)
+
+// cutOff is a silence of a host in which it had sent what has not come to the tap, nor to its peers, or after which its connections were over.
+type cutOff struct {
+	timing.Silence
+	asked uint64              // frame of the first NAK that asks for what it had sent; 0: none does
+	on    int                 // connections on which one does
+	lost  []*agent.Connection // that were busy, carry nothing after it, and were disconnected then
+	again *agent.Connection   // the first that it has after these
+}
+
+// cutOffs tells of hosts that were cut off while others went on, and all of what they sent was lost with what their peers would have answered: nothing is retransmitted in the capture meanwhile. Where nobody asked a host for anything, only what it had sent shows that: two
+// queue pairs or more go on with later PSNs, and their peers ask for what is before these.
+func (t *teller) cutOffs() {
+	if !t.timed() || t.lossy() || t.copied() || len(t.run.Taps) > 1 || len(t.run.Connections) > mostOthers || t.run.Clock.Count > 0 {
+		return
+	}
+	asked := map[packet.Addr][]*rule.Finding{}
+	var hosts []packet.Addr
+	for n := range t.run.Findings {
+		if f := &t.run.Findings[n]; f.Rule == rule.EvSeqNAK && f.Class == rule.Event {
+			if asked[f.Peer.Addr] == nil {
+				hosts = append(hosts, f.Peer.Addr)
+			}
+			asked[f.Peer.Addr] = append(asked[f.Peer.Addr], f)
+		}
+	}
+	slices.SortFunc(hosts, packet.Addr.Compare)
+	for _, a := range hosts {
+		if list, went := t.cutOffOf(a, asked[a]); len(list) > 0 {
+			t.tellCutOff(a, list, went)
+		}
+	}
+}
+
+// cutOffOf returns the silences of a host in which it was cut off, and who went on in all of them: those which NAKs show, and where there are any, those in which it lost its connections.
+func (t *teller) cutOffOf(a packet.Addr, asked []*rule.Finding) (list []cutOff, went []packet.Addr) {
+	waited, shown := t.owingOf(a), false
+	for _, s := range t.activityOf(a).Silences {
+		others := t.wentOnBeside(a, packet.Addr{}, &s)
+		if s.Length() < interruption || len(others) == 0 || slices.ContainsFunc(waited, func(k owing) bool { return k.all(&s) }) {
+			continue // one in which requests to it waited is told with these
+		}
+		k := cutOff{Silence: s}
+		if k.missed(t, a, asked); k.on >= askedOn {
+			shown = true
+		} else if k.lose(t, a); len(k.lost) == 0 {
+			continue
+		}
+		if len(list) > 0 {
+			others = slices.DeleteFunc(went, func(x packet.Addr) bool { return !slices.Contains(others, x) })
+		}
+		list, went = append(list, k), others
+	}
+	if !shown || len(went) == 0 {
+		return nil, nil
+	}
+	slices.SortFunc(list, func(a, b cutOff) int { return cmp.Compare(a.From, b.From) })
+	return list, went
+}
+
+// missed finds the NAKs that ask for what a host sent in a silence: of queue pairs that had been busy, right after the first packet after it.
+func (k *cutOff) missed(t *teller, a packet.Addr, asked []*rule.Finding) {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for e := range c.Ends {
+			x := &c.Ends[e]
+			if x.Addr != a || c.Timing == nil || c.Service != packet.RC || k.Length() < cutOffTimes*usualPause(c) {
+				continue
+			}
+			s := c.Timing.Ends[e].Active.Silent(k.From, k.To)
+			if s == nil {
+				continue
+			}
+			i := slices.IndexFunc(asked, func(f *rule.Finding) bool {
+				return f.Peer.QPN == x.QPN && f.Accused.Addr == c.Ends[1-e].Addr && f.Time >= s.To && f.Time <= s.To+askedSoon
+			})
+			if i < 0 {
+				continue
+			}
+			if k.on++; k.asked == 0 || asked[i].Frame < k.asked {
+				k.asked = asked[i].Frame
+			}
+		}
+	}
+}
+
+// lose finds the connections that a host lost in a silence: two or more, that were all of its busy ones, fell silent at its beginning, carry nothing after it, and were disconnected then, and others follow.
+func (k *cutOff) lose(t *teller, a packet.Addr) {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		last := max(c.Ends[0].Last, c.Ends[1].Last)
+		if endOf(c, a) == nil || c.First >= k.From || c.Ends[0].Messages+c.Ends[1].Messages < blackoutMessages || k.Length() < cutOffTimes*usualPause(c) || last < k.From-max(cutOffSoon, cutOffTimes*usualPause(c)) {
+			continue
+		}
+		if last >= k.To || c.Closed.At < k.To {
+			k.lost = nil
+			return
+		}
+		k.lost = append(k.lost, c)
+		if d := t.nextOf(c, k.To); d != nil && (k.again == nil || d.First < k.again.First) {
+			k.again = d
+		}
+	}
+	if len(k.lost) < askedOn || k.again == nil {
+		k.lost = nil
+	}
+}
+
+// usualPause is the mean time between two packets of a connection, nanoseconds.
+func usualPause(c *agent.Connection) int64 {
+	return (max(c.Ends[0].Last, c.Ends[1].Last) - c.First) / int64(max(c.Ends[0].Packets+c.Ends[1].Packets, 1))
+}
+
+// tellCutOff tells of silences in which a host was cut off while others went on.
+func (t *teller) tellCutOff(a packet.Addr, list []cutOff, went []packet.Addr) {
+	i := &Incident{Kind: Interrupted, Certainty: Likely, Peer: Party{Addr: a}, Begin: list[0].From, End: list[len(list)-1].To, Tap: t.run.Connections[0].FirstTap, listed: true}
+	said, shown, ended := make([]string, len(list)), 0, ""
+	for n := range list {
+		k := &list[n]
+		i.Lost += time.Duration(k.Length())
+		i.show(k.Frames[0], k.Frames[1], k.asked)
+		said[n] = fmt.Sprintf("%s from %s on", span(k.Length()), t.offset(k.From))
+		i.Connections = max(i.Connections, k.on, len(k.lost))
+		if k.asked != 0 && k.on >= askedOn {
+			shown++
+			continue
+		}
+		said[n] = "up to " + said[n] + ", in which it lost its connections"
+		ended = fmt.Sprintf("%s that had been busy: they fell silent at %s for good, and %v disconnected the first in frame %d, at %s; the next connection began in frame %d, at %s: %s after the last packet",
+			count(uint64(len(k.lost)), "connection"), t.offset(k.From), k.lost[0].Closed.By, k.lost[0].Closed.Frame, t.offset(k.lost[0].Closed.At), k.again.FirstFrame, t.offset(k.again.First), span(k.again.First-k.From))
+		i.Lost += time.Duration(max(k.again.First-k.To, 0))
+		i.End = max(i.End, k.again.First)
+	}
+	i.Local.Addr = t.peerIn(a, &list[0])
+	i.What = fmt.Sprintf("%v was cut off %s, while %s went on: %s.", a, times(uint64(len(list))), someOf(went), enumerateSeparately(said))
+	after := "after that"
+	if len(list) > 1 {
+		after = "after each of these times"
+		if shown < len(list) {
+			after = "after " + ofThese(shown)
+		}
+	}
+	i.fact("lost", fmt.Sprintf("%s two queue pairs or more of %v went on with later PSNs, and PSN sequence NAKs asked at once for those before: what it had sent came neither to the tap nor to its peer", after, a))
+	i.fact("ended", ended)
+	i.fact("tap", "the capture holds packets of the others all that time: it is not the tap that stopped")
+	i.FitsWith = []string{fmt.Sprintf("the link of %v, its cable or optics, its adapter or its switch port, that was down for that long", a), fmt.Sprintf("a switch or link between %v and the tap, that the others do not pass", a)}
+	if len(list) > 1 {
+		i.FitsWith[0] = fmt.Sprintf("the link of %v, its cable or optics, its adapter or its switch port, that fails and comes back again and again", a)
+	}
+	i.Next = []string{fmt.Sprintf("link events of %v and of its switch port at these times (dmesg, the log of the switch), and what they count: link_downed, symbol and FEC errors", a)}
+	if ended != "" {
+		i.Next = append(i.Next, fmt.Sprintf("the timeout and retry_cnt of %v, and its reconnect delay: how long it is to outlast, and how soon to be back", a))
+	}
+	t.away = append(t.away, cutHost{a, list})
+	t.order, t.keys = append(t.order, i), append(t.keys, group{kind: Interrupted, local: i.Local.Addr, peer: a, what: "cut off"})
+}
+
+// ofThese says how many of several times.
+func ofThese(n int) string {
+	if n == 1 {
+		return "one of these times"
+	}
+	return number(uint64(n)) + " of these times"
+}
+
+// enumerateSeparately lists what may hold commas.
+func enumerateSeparately(list []string) (s string) {
+	for n, k := range list {
+		switch {
+		case n > 0 && n == len(list)-1:
+			s += "; and "
+		case n > 0:
+			s += "; "
+		}
+		s += k
+	}
+	return s
+}
+
+// peerIn is with which host one had connections that it was cut off from: the first.
+func (t *teller) peerIn(a packet.Addr, k *cutOff) packet.Addr {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		if far, ok := farEnd(c, a); ok && far != a && c.First < k.From && max(c.Ends[0].Last, c.Ends[1].Last) >= k.From-cutOffTimes*usualPause(c) {
+			return far
+		}
+	}
+	return a
+}
+
+// cutHost is a host that was cut off, and when.
+type cutHost struct {
+	host packet.Addr
+	in   []cutOff
+}
+
+// ofCutOff reports whether stall s on a connection is told with a host that was cut off meanwhile.
+func (t *teller) ofCutOff(c *agent.Connection, s *qp.Stall) bool {
+	return slices.ContainsFunc(t.away, func(h cutHost) bool {
+		return endOf(c, h.host) != nil && slices.ContainsFunc(h.in, func(k cutOff) bool { return k.From >= s.Since && k.To <= max(s.Ended, s.Last) })
+	})
+}
+
+// lostWhenCutOff has losses of hosts that were cut off fit that.
+func (t *teller) lostWhenCutOff(list []Incident) {
+	for _, h := range t.away {
+		downs := make([]down, len(h.in))
+		for n, k := range h.in {
+			downs[n] = down{owed: k.From, to: k.To}
+		}
+		for n := range list {
+			list[n].lostInDown(h.host, downs)
+		}
+	}
+}
