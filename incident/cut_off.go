@@ -85,7 +85,7 @@ func (k *cutOff) missed(t *teller, a packet.Addr, asked []*rule.Finding) {
 		c := &t.run.Connections[n]
 		for e := range c.Ends {
 			x := &c.Ends[e]
-			if x.Addr != a || c.Timing == nil || c.Service != packet.RC || k.Length() < cutOffTimes*usualPause(c) {
+			if x.Addr != a || c.Timing == nil || c.Service != packet.RC || !lostBeforeTap(x) || k.Length() < cutOffTimes*usualPause(c) {
 				continue
 			}
 			s := c.Timing.Ends[e].Active.Silent(k.From, k.To)
@@ -103,6 +103,11 @@ func (k *cutOff) missed(t *teller, a packet.Addr, asked []*rule.Finding) {
 			}
 		}
 	}
+}
+
+// lostBeforeTap reports whether the tap had not seen, in order, what PSN sequence NAKs to an end have asked for.
+func lostBeforeTap(e *agent.End) bool {
+	return e.Trouble != nil && e.Trouble.Asked.Before > 0 && e.Trouble.Asked.After == 0
 }
 
 // lose finds the connections that a host lost in a silence: two or more, that were all of its busy ones, fell silent at its beginning, carry nothing after it, and were disconnected then, and others follow.

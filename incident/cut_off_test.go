@@ -48,6 +48,7 @@ func TestCutOffUnasked(t *testing.T) {
 		}, once, unseen},
 		{"one queue pair", func(r *agent.Result) { r.Findings = r.Findings[:1] }, unseen, "cut off"},
 		{"asked for later", func(r *agent.Result) { r.Findings[1].Time = at(3002) }, unseen, "cut off"},
+		{"the tap had seen what is asked for", func(r *agent.Result) { r.Connections[0].Ends[0].Trouble.Asked.After = 1 }, unseen, "cut off"},
 		{"nobody goes on", func(r *agent.Result) { r.Connections = r.Connections[:4] }, unseen, "cut off"},
 		{"all pause", func(r *agent.Result) {
 			for e := range 2 {
@@ -75,6 +76,7 @@ func TestCutOffUnasked(t *testing.T) {
 			c := connection(1, 16+n, 1, 6000, timing.Silence{From: at(2000), To: at(3000), Frames: [2]uint64{2000, 3000}})
 			c.Closed = agent.Closed{At: at(10000), By: host(1), Frame: 10000}
 			x := &qp.Trouble{}
+			x.Asked.Before = 1
 			x.Longest[0] = qp.Stall{Since: at(1999), Begun: at(3000), Ended: at(3000), Before: true, Frames: qp.StallFrames{Ended: 3000}}
 			c.Ends[0].Trouble = x
 			r.Connections = append(r.Connections, c)
