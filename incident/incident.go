@@ -96,6 +96,7 @@ type Incident struct {
 	foremost     bool              // it is told first: what the others say rests on it
 	unserviced   bool              // a refusal, as no program listens
 	lostMany     bool              // the capture lost many packets
+	lacks        bool              // the capture lost packets
 	inHole       bool              // what the capture, which lost packets, lacks: nobody asked for it again
 	listed       bool              // its facts say which connections it tells of
 	outlasted    bool              // retries that were used up in an outage that others outlasted
@@ -167,6 +168,9 @@ func (i *Incident) fact(label, text string) {
 		i.Facts = append(i.Facts, Fact{label, text})
 	}
 }
+
+// Lacks reports whether it is that the capture lost packets.
+func (i *Incident) Lacks() bool { return i.lacks }
 
 // Failed reports whether something failed for good: a request, a connection or a command.
 func (i *Incident) Failed() bool { return i.Kind < Interrupted && !i.accepted }

@@ -47,7 +47,7 @@ func (t *teller) noneRetransmitted() (none bool) {
 func capturesFirst(list []Incident) []Incident {
 	n := slices.IndexFunc(list, func(i Incident) bool { return i.lostMany })
 	if n < 0 {
-		return list
+		return beforeHarmless(list)
 	}
 	capture := list[n]
 	var holed []string
@@ -65,4 +65,15 @@ func capturesFirst(list []Incident) []Incident {
 		n = len(list)
 	}
 	return slices.Insert(list, n, capture)
+}
+
+// beforeHarmless has what tells that the capture lost packets come before congestion for which nothing was retransmitted.
+func beforeHarmless(list []Incident) []Incident {
+	n := slices.IndexFunc(list, func(i Incident) bool { return i.lacks })
+	first := slices.IndexFunc(list, func(i Incident) bool { return i.Kind == Congestion && i.harmless })
+	if first < 0 || n < first {
+		return list
+	}
+	capture := list[n]
+	return slices.Insert(slices.Delete(list, n, n+1), first, capture)
 }

@@ -1,6 +1,7 @@
 package incident_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"ibwitness/incident"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/rule"
 )
 
 // TestLostMany: a capture that lost a twentieth or more of what was sent comes first, says which part that is, that nothing shows the network to have lost any, where that is so, and, in a line, what only such holes make; one
@@ -83,6 +85,39 @@ func TestLostManyAfterFailure(t *testing.T) {
 		list := incident.Of(&agent.Result{RDMA: 1000, Packets: 1000, First: at(0), Last: at(3000), Dropped: 200, Connections: []agent.Connection{c}})
 		if len(list) < 2 || (list[0].Kind == incident.Untrusted) == stalled {
 			t.Errorf("%v: %+v", stalled, list)
+		}
+	}
+}
+
+// TestLacksBeforeHarmless: what tells that the capture lost packets comes before congestion for which nothing was retransmitted, and after congestion that receivers do not answer.
+func TestLacksBeforeHarmless(t *testing.T) {
+	for _, k := range []struct {
+		cnps uint32
+		want []incident.Kind
+	}{{6, []incident.Kind{incident.Untrusted, incident.Congestion}}, {0, []incident.Kind{incident.Congestion, incident.Untrusted}}} {
+		addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+		r := &agent.Result{RDMA: 100000, Packets: 100000, First: 1, Last: int64(time.Second), Dropped: 20}
+		c := agent.Connection{Service: packet.RC, First: 1, FirstFrame: 1}
+		for e := range c.Ends {
+			c.Ends[e] = agent.End{Addr: addr(byte(1 + e)), QPN: 16, QPNKnown: true, Packets: 50000, Messages: 500, Last: int64(time.Second)}
+		}
+		r.Connections = []agent.Connection{c}
+		for n := range uint64(200) {
+			f := rule.Finding{Rule: rule.EvCE, Class: rule.Event, Time: int64(n + 1), Frame: n + 1}
+			f.Accused.Addr, f.Peer.Addr = addr(1), addr(2)
+			r.Findings = append(r.Findings, f)
+		}
+		for n := range k.cnps {
+			f := rule.Finding{Rule: rule.EvCNP, Class: rule.Event, Time: int64(n + 1), Frame: uint64(n + 1)}
+			f.Accused.Addr, f.Peer.Addr = addr(2), addr(1)
+			r.Findings = append(r.Findings, f)
+		}
+		var got []incident.Kind
+		for _, i := range incident.Of(r) {
+			got = append(got, i.Kind)
+		}
+		if !slices.Equal(got, k.want) {
+			t.Errorf("%d CNPs: %v, want %v", k.cnps, got, k.want)
 		}
 	}
 }

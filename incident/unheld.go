@@ -103,7 +103,7 @@ func (t *teller) lostFrames() {
 	if u.all() < fewestUnheld && gaps == 0 {
 		return
 	}
-	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: t.run.First, End: t.run.Last, Tap: u.tap}
+	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: t.run.First, End: t.run.Last, Tap: u.tap, lacks: true}
 	i.show(u.frames...)
 	switch {
 	case n.packets > u.all():

@@ -209,6 +209,9 @@ func (v *Verifier) unseenRequest(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
+// TapMissed is the detail of a response to a request that the capture does not hold, and may lack.
+const TapMissed = "the tap may have missed the request"
+
 // unseenVerdict is the finding on a response to a PSN that was never seen sent. It is false where the tap may have missed the request as it was damaged.
 func (v *Verifier) unseenVerdict(c *qp.Pair, from int, p *packet.Packet) (rule.Verdict, bool) {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
@@ -222,7 +225,7 @@ func (v *Verifier) unseenVerdict(c *qp.Pair, from int, p *packet.Packet) (rule.V
 		Expected: "a response to a PSN before " + q.Next.String(), Actual: "PSN " + p.PSN.String() + ": no such request in the capture",
 	}
 	if d.Class == rule.Unproven {
-		d.Detail = "the tap may have missed the request"
+		d.Detail = TapMissed
 		if c.Sees(from) {
 			d.Detail = "the request may have arrived before the capture began"
 		}

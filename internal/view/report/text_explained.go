@@ -6,6 +6,7 @@ import (
 	"ibwitness/incident"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/verifier/rc"
 )
 
 // numbered is a queue pair.
@@ -33,6 +34,7 @@ var ofLosses = map[incident.Kind]bool{
 func (t *text) excuse() string {
 	after, near := t.lossesAfter()
 	damaged, late := false, true
+	unheld := t.unheldExplains()
 	asked, lost := true, slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return ofLosses[i.Kind] || i.Loses() })
 	for n := range t.res.Findings {
 		f := &t.res.Findings[n]
@@ -47,6 +49,8 @@ func (t *text) excuse() string {
 	switch {
 	case asked:
 		return "; NAKs show losses after the tap on these connections, which would explain that"
+	case unheld:
+		return "; packets that the capture lost would explain that"
 	case lost && damaged && t.damagedOnWay():
 		return onTheWay
 	case lost && damaged:
@@ -63,6 +67,18 @@ func (t *text) excuse() string {
 func (t *text) cameLate(f *rule.Finding) bool {
 	return slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool {
 		return i.Kind == incident.Reordered && i.Between(f.Accused.Addr, f.Peer.Addr)
+	})
+}
+
+// unheldExplains reports whether the capture lost packets, where nothing shows that the network did, and all suspicions are what that looks like: of the rules that losses explain, and of responses to requests that it does not hold.
+func (t *text) unheldExplains() bool {
+	list := t.run.Incidents()
+	if !slices.ContainsFunc(list, func(i incident.Incident) bool { return i.Lacks() }) || slices.ContainsFunc(list, func(i incident.Incident) bool { return i.Kind != incident.Untrusted && (ofLosses[i.Kind] || i.Loses()) }) {
+		return false
+	}
+	return !slices.ContainsFunc(t.res.Findings, func(f rule.Finding) bool {
+		missed := f.Rule == rule.RCRSP006 && f.Detail == rc.TapMissed
+		return f.Class == rule.Unproven && f.Rule.Row().Severity == rule.Error && !missed && (!networkExplains[f.Rule] || f.Rule == rule.ROCV2019)
 	})
 }
 

@@ -11,6 +11,7 @@ import (
 	"ibwitness/packet"
 	pair "ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/verifier/rc"
 )
 
 // TestExcuse: where NAKs show that packets of the same requester to the same responder were lost after the tap, the verdict line says that this would explain why the responder did not answer; where there are
@@ -89,6 +90,47 @@ func TestExcuseOfOrder(t *testing.T) {
 		shown.run.incidents = []incident.Incident{{Kind: k.kind, Local: incident.Party{Addr: addr(1)}, Peer: incident.Party{Addr: addr(2)}}}
 		if got := shown.excuse(); (got == late) != k.want {
 			t.Errorf("%s: %q", k.name, got)
+		}
+	}
+}
+
+// TestExcuseUnheld: where the capture lost packets, and nothing shows that the network did, the verdict line says that this would explain responses to requests which the tap may have missed; not where the capture lost none, the
+// network lost some, or another suspicion is among these.
+func TestExcuseUnheld(t *testing.T) {
+	const unheld = "; packets that the capture lost would explain that"
+	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	suspicion := func(r rule.ID, detail string) rule.Finding {
+		return rule.Finding{Rule: r, Class: rule.Unproven, Time: 2, Frame: 2, Accused: rule.Endpoint{Role: rule.Responder, Addr: addr(2), QPN: 17, QPNKnown: true}, Peer: rule.Endpoint{Addr: addr(1), QPN: 1, QPNKnown: true}, Detail: detail}
+	}
+	for _, k := range []struct {
+		name     string
+		dropped  uint64
+		lost     uint32 // by the network, of the connection
+		findings []rule.Finding
+		want     bool
+	}{
+		{"the capture lost some", 20, 0, []rule.Finding{suspicion(rule.RCRSP006, rc.TapMissed), suspicion(rule.RCRES001, "")}, true},
+		{"the capture lost none", 0, 0, []rule.Finding{suspicion(rule.RCRSP006, rc.TapMissed)}, false},
+		{"the network lost some too", 20, 1, []rule.Finding{suspicion(rule.RCRSP006, rc.TapMissed)}, false},
+		{"the request may be older", 20, 0, []rule.Finding{suspicion(rule.RCRSP006, "the request may have arrived before the capture began")}, false},
+		{"damage", 20, 0, []rule.Finding{suspicion(rule.RCRSP006, rc.TapMissed), suspicion(rule.ROCV2019, "")}, false},
+	} {
+		r := &agent.Result{RDMA: 4000, Packets: 4000, First: 1, Last: int64(time.Second), Findings: k.findings, Dropped: k.dropped}
+		c := agent.Connection{Service: packet.RC, First: 1, FirstFrame: 1}
+		for e := range c.Ends {
+			c.Ends[e] = agent.End{Addr: addr(byte(1 + e)), QPN: 1 + 16*uint32(e), QPNKnown: true, Packets: 200, Last: 2}
+		}
+		if k.lost > 0 {
+			c.Ends[0].Trouble = &pair.Trouble{Sum: pair.Stalls{Count: 1, Rounds: [pair.NumCauses]uint32{pair.SequenceAsked: k.lost}, Begun: 1, Last: 2}}
+		}
+		r.Connections = append(r.Connections, c)
+		var out bytes.Buffer
+		if err := (&text{}).Report(&out, &Run{Result: r}); err != nil {
+			t.Fatal(err)
+		}
+		verdict, _, _ := strings.Cut(out.String(), "What happened")
+		if line := strings.Join(strings.Fields(verdict), " "); strings.Contains(line, unheld) != k.want || !strings.HasPrefix(line, "NOT PROVEN") {
+			t.Errorf("%s: %s", k.name, verdict)
 		}
 	}
 }
