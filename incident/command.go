@@ -184,6 +184,19 @@ func (i *Incident) credits(c *agent.Connection, by int) {
 	i.Next = append([]string{fmt.Sprintf("on %v: what keeps its SMB client from posting receives (dmesg, /proc/fs/cifs/Stats, memory)", i.Local.Addr)}, i.Next...)
 }
 
+// inEpisodes has commands that were late in several times begin with the first of these, and end with the last, and tell when the one was that is named.
+func (i *Incident) inEpisodes(t *teller, o *agent.Operation, l *lateCommands) {
+	n := len(l.times)
+	if n < 2 {
+		return
+	}
+	i.episodic = true
+	i.Begin, i.End = min(i.Begin, l.times[0].From), max(i.End, l.times[n-1].To)
+	if k := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "command" }); k >= 0 && o.Since > i.Begin {
+		i.Facts[k].Text += ", sent at " + t.offset(o.Since)
+	}
+}
+
 // slow tells that commands took long, the longest of which are given, the longest first.
 func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operation) {
 	o := slow[0]
@@ -205,6 +218,7 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 		i.fact("others", "usually "+span(int64(c.UsualCommand()))+", of "+count(u.Answers, "command"))
 		if rare {
 			t.lateTold(i, &late)
+			i.inEpisodes(t, o, &late)
 			slow = slow[:1]
 		}
 		for _, k := range slow[1:] {

@@ -61,7 +61,7 @@ func gather(list []Incident, findings []rule.Finding) {
 	}
 	for n := range findings {
 		f := &findings[n]
-		if i := ownerOf(list, of[key(f.Accused.Addr, f.Peer.Addr)], f); i != nil && !i.counts(f) {
+		if i := ownerOf(list, of[key(f.Accused.Addr, f.Peer.Addr)], f); i != nil && !i.counts(f) && (!i.episodic || f.Rule != rule.EvCE && f.Rule != rule.EvCNP) { // marks between episodes made none of them slow
 			i.found(f)
 		}
 	}

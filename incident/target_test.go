@@ -8,6 +8,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/incident"
 	"ibwitness/packet"
 )
 
@@ -98,6 +99,30 @@ func TestTarget(t *testing.T) {
 		got := happened(t, k.of, agent.Options{Timing: true})
 		if !strings.Contains(got, k.want) || k.lack != "" && strings.Contains(got, k.lack) {
 			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}
+
+// TestEpisodesBegin: commands that were slow in several times begin with the first of these, and the one is named that took longest; those of a single time begin with that.
+func TestEpisodesBegin(t *testing.T) {
+	for _, first := range []bool{true, false} {
+		list := namespaces(200, func(i int, x byte) time.Duration {
+			switch {
+			case x == 3 && i >= 40 && i < 43 && first:
+				return 200 * time.Millisecond
+			case x == 3 && i >= 140 && i < 142:
+				return 230 * time.Millisecond
+			}
+			return 100 * time.Microsecond
+		}, 1, 2, 3)
+		for _, i := range incident.Of(judged(t, list, agent.Options{Timing: true})) {
+			if i.Kind != incident.Slow {
+				continue
+			}
+			said := strings.Contains(i.Facts[0].Text, ", sent at +")
+			if named := i.End - i.Begin; !strings.Contains(i.What, "took 230ms") || said != first || (named > int64(300*time.Millisecond)) != first {
+				t.Errorf("%t: %s %v, for %v", first, i.What, i.Facts, time.Duration(named))
+			}
 		}
 	}
 }

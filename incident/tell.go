@@ -227,7 +227,7 @@ func (t *teller) tellAs(i *Incident, g group) {
 	late.add(i.late)
 	begin, end, ongoing := min(was.Begin, i.Begin), max(was.End, i.End), was.Ongoing || i.Ongoing
 	most, lostAt := max(was.mostLost, was.Lost, i.Lost), append(was.lostAt, i.lostAt...)
-	if i.Lost > was.Lost+was.Lost/clearlyMore || i.Begin < was.Begin && i.Lost+i.Lost/clearlyMore >= was.Lost {
+	if i.Lost > was.Lost+was.Lost/clearlyMore || i.episodic && i.Lost > was.Lost || i.Begin < was.Begin && i.Lost+i.Lost/clearlyMore >= was.Lost {
 		*was, other = *i, said
 	}
 	short.episodes = was.short.episodes // of the one that is told
