@@ -239,3 +239,18 @@ func (t *teller) lostWhenCutOff(list []Incident) {
 		}
 	}
 }
+
+// unseenBeside takes back that the tap may have recorded nothing in stall s, of which PSNs are missing, where it holds packets of others all that time.
+func (t *teller) unseenBeside(i *Incident, s *qp.Stall) {
+	on := i.Peer.Addr
+	if s.Request.Frame == 0 {
+		on = i.Local.Addr
+	}
+	went := t.wentOnBeside(on, packet.Addr{}, &timing.Silence{From: s.Since, To: s.Ended})
+	if len(went) == 0 || s.Ended == 0 || t.lossy() || len(t.run.Taps) > 1 || len(t.run.Connections) > mostOthers {
+		return
+	}
+	i.fact("meanwhile", someOf(went)+" went on: it is not the tap that stopped")
+	i.FitsWith = []string{fmt.Sprintf("a link or path from %v to the tap that was down: PSNs are missing", on), "a path of several, of which the tap sees some"}
+	i.Next = []string{fmt.Sprintf("link events of %v and of the switch ports between it and the tap, at that time", on)}
+}

@@ -59,6 +59,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		i.during(s)
 		if s.Total() == 0 && s.Before {
 			i.unseen(s)
+			t.unseenBeside(i, s)
 			t.cause(i, c, from, s)
 		} else {
 			held := heldBack(c, from, s) && !t.damages(i) && !s.LostAgain // else the answer to that was dropped, or tells of a loss
