@@ -88,7 +88,7 @@ type Operation struct {
 	Target int    // and of what it works on among the targets, plus one; 0: that is not known
 	// Unfetched is how many bytes of data its peer has to fetch by RDMA READ, none of which it has asked for; 0: there are none, or it is not known.
 	Unfetched uint64
-	Again     upper.Repeats // how often its end sent it again, with the ID that it had
+	Again     upper.Repeats // how often its end repeated it, with the ID that it had
 	Unsure    bool          // it may have ended where the capture has lost packets, or in the direction that was not found
 }
 

@@ -127,7 +127,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	t.tell(i, "")
 }
 
-// repeats says that command o was sent again while it waited.
+// repeats says that command o was repeated while it waited.
 func (t *teller) repeats(i *Incident, o *agent.Operation) {
 	r := &o.Again
 	if r.Times == 0 {

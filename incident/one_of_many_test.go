@@ -64,8 +64,10 @@ func TestOneOfMany(t *testing.T) {
 			"131ms until a timer brought what was lost again: RDMA WRITE of 64 bytes, PSN 0x000009, in frame 7, sent 4 times",
 		},
 		{
-			"with more rounds of the timer", []agent.Connection{connection(1, 2, 10, with(wait(at(300)), 1, 3, false)), connection(2, 2, 10), connection(3, 3, 0)},
-			[]string{"interrupted: Nothing that 10.0.0.1 QP 0x1", all}, "",
+			"with more rounds of the timer",
+			[]agent.Connection{connection(1, 2, 10, with(wait(at(300)), 1, 3, false)), connection(2, 2, 10), connection(3, 3, 0)},
+			[]string{"interrupted: Nothing that 10.0.0.1 QP 0x1", all},
+			"",
 		},
 		{
 			"and one that was lost again",

@@ -8,7 +8,7 @@ import (
 	"ibwitness/verifier/cm"
 )
 
-// unaccepted tells of a REQ that was sent again, as its answer took too long, and to which only an MRA has come until the capture ended: the communication manager has it, and the program does not accept it.
+// unaccepted tells of a REQ that was retransmitted, as its answer took too long, and to which only an MRA has come until the capture ended: the communication manager has it, and the program does not accept it.
 func (t *teller) unaccepted(q *cm.Unanswered) {
 	if !t.timed() || t.lossy() || t.run.Last-q.First < connectWait || t.connected(q) {
 		return

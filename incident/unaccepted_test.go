@@ -11,7 +11,7 @@ import (
 	"ibwitness/verifier/cm"
 )
 
-// TestUnaccepted: a REQ that was sent again and to which only an MRA came is told; not where the capture ends soon after, or packets to the queue pair that it names show that it was accepted.
+// TestUnaccepted: a REQ that was retransmitted and to which only an MRA came is told; not where the capture ends soon after, or packets to the queue pair that it names show that it was accepted.
 func TestUnaccepted(t *testing.T) {
 	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
 	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }

@@ -41,13 +41,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		}
 		t.neverRight(i, c, from)
 	case i.Kind == NeverAnswered:
-		if c.Encap == packet.RoCEv2IPv6 && (linkLocal(i.Local.Addr) || linkLocal(i.Peer.Addr)) {
-			i.FitsWith = append(i.FitsWith, "link-local addresses (fe80::/10), which no router forwards: the GIDs of the lowest indexes, where the hosts are in different subnets")
-			i.Next = append(i.Next, "a GID index of both hosts whose address is routed (show_gids; NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX, ib_write_bw -x)")
-		}
-		i.FitsWith = append(i.FitsWith, "a route, GID, VLAN or firewall (UDP port 4791) that keeps packets from "+peer+", or its answers from "+local,
-			t.downOr(i.Peer.Addr)+"; a wrong destination QPN would look the same")
-		i.Next = append(i.Next, "ping and rping from "+local+" to "+peer, "the GID that was used: its index, RoCE version and VLAN")
+		t.neverReached(i, c)
 	case i.Kind == Unanswered && t.neverTaken(c, from):
 		t.wrongQPN(i, c, from)
 	case t.inError(i, c, from, k):
@@ -86,6 +80,18 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("packets that were lost, as others between these hosts were, for which there were %s of retransmission: it was sent %s, and each time it or its answer was lost", count(n, "round"), least+times(sent+1)))
 	}
 	t.alsoFits(i, c, from, k, alive)
+}
+
+// neverReached says why nothing of a peer may ever have come to a requester, or of it to the peer.
+func (t *teller) neverReached(i *Incident, c *agent.Connection) {
+	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
+	if c.Encap == packet.RoCEv2IPv6 && (linkLocal(i.Local.Addr) || linkLocal(i.Peer.Addr)) {
+		i.FitsWith = append(i.FitsWith, "link-local addresses (fe80::/10), which no router forwards: the GIDs of the lowest indexes, where the hosts are in different subnets")
+		i.Next = append(i.Next, "a GID index of both hosts whose address is routed (show_gids; NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX, ib_write_bw -x)")
+	}
+	i.FitsWith = append(i.FitsWith, "a route, GID, VLAN or firewall (UDP port 4791) that keeps packets from "+peer+", or its answers from "+local,
+		t.downOr(i.Peer.Addr)+"; a wrong destination QPN would look the same")
+	i.Next = append(i.Next, "ping and rping from "+local+" to "+peer, "the GID that was used: its index, RoCE version and VLAN")
 }
 
 // lossesBeside is how many rounds of retransmission there were between the hosts of c for what was answered then, where stall k has few; 0: few, too.

@@ -1,6 +1,6 @@
 package upper
 
-// Repeats is how often an end has sent a command again that has not ended, with the ID that it had, as a message of its own: an RPC client does where the reply does not come in time.
+// Repeats is how often an end has repeated a command that has not ended, with the ID that it had, as a message of its own: an RPC client does where the reply does not come in time.
 type Repeats struct {
 	Times uint32
 	First int64  // when the first did, nanoseconds since the Unix epoch
@@ -21,9 +21,9 @@ func (t *Tracker) repeat(c *Command) (*Command, bool) {
 	return was, true
 }
 
-// anew has what a repeated command names from now on be the data that its peer has to fetch, in place of what it named first. It reports false, and changes nothing, where the peer has asked for some already, or
+// renamed has what a repeated command names from now on be the data that its peer has to fetch, in place of what it named first. It reports false, and changes nothing, where the peer has asked for some already, or
 // that is not known.
-func (t *Tracker) anew(c *Command) bool {
+func (t *Tracker) renamed(c *Command) bool {
 	if t.Unfetched(c) == 0 {
 		return false
 	}

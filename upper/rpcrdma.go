@@ -207,7 +207,7 @@ func (d *rpcDecoder) Message(m *Message, t *Tracker) bool {
 		if key, head := fileSystem(handle); key != 0 && !again {
 			t.On(begun, key, head)
 		}
-		fetches := !again || t.anew(begun)
+		fetches := !again || t.renamed(begun)
 		var whole rpcHeader
 		whole.decode(m.Head, func(addr uint64, rkey, length uint32, read bool) {
 			if read && h.whole && fetches {

@@ -84,7 +84,7 @@ func (x *exchange) waitREQ(list []Unanswered) []Unanswered {
 	return list
 }
 
-// waitAccept adds the REQ of an exchange that was sent again, and to which only an MRA has come.
+// waitAccept adds the REQ of an exchange that was retransmitted, and to which only an MRA has come.
 func (x *exchange) waitAccept(list []Unanswered) []Unanswered {
 	if x.req.times+x.req.again < 2 || x.rep.sent() || x.reject.happened() || x.rtu.happened() || x.early.happened() || x.anew || x.mra[active].happened() {
 		return list
