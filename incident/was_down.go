@@ -190,6 +190,9 @@ func capitalized(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 // muchLower is how many times as low the numbers of queue pairs are at least that begin again, where nothing else says so: an adapter may use one again.
 const muchLower = 8
 
+// jump is by how many numbers identifications are ahead after a time in which a host was down that do not show whether they count on or begin at another number.
+const jump = 1024
+
 // countsOn says what shows that a host restarted while it was down, or that it did not: whether what it counts began again.
 func (t *teller) countsOn(a packet.Addr, d *down) (again, on string) {
 	var list []string
@@ -199,7 +202,7 @@ func (t *teller) countsOn(a packet.Addr, d *down) (again, on string) {
 		if h.Host != a || len(t.run.Taps) > 1 {
 			continue
 		}
-		numbered = true
+		numbered = !slices.ContainsFunc(h.Holes, func(k agent.Hole) bool { return k.From <= d.owed && k.To > d.owed && k.Packets >= jump })
 		for _, k := range h.Restarts {
 			if k.From <= d.owed && k.At >= d.to {
 				list = append(list, fmt.Sprintf("its IPv4 identifications begin again, with %d in frame %d after %d in frame %d", k.Is, k.After, k.Was, k.Before))

@@ -53,6 +53,12 @@ func TestServesAgain(t *testing.T) {
 		}, []string{listen, outage}, nil, 1},
 		{"refused for another reason", func(r *agent.Result) { refusal(r, mad.RejConsumer, 12000) }, []string{delay}, []string{"outage: ", "no program"}, 2},
 		{"counts on", func(r *agent.Result) { r.Numbered = []agent.Numbering{{Host: host(1), Steps: 999}} }, []string{delay, on}, []string{"restarted"}, 1},
+		{"goes on far ahead", func(r *agent.Result) {
+			r.Numbered = []agent.Numbering{{Host: host(1), Steps: 999, Holes: []agent.Hole{{Packets: 13000, From: at(2000), To: at(9000)}}}}
+		}, []string{delay}, []string{"restart: "}, 1},
+		{"goes on not far ahead", func(r *agent.Result) {
+			r.Numbered = []agent.Numbering{{Host: host(1), Steps: 999, Holes: []agent.Hole{{Packets: 100, From: at(2000), To: at(9000)}}}}
+		}, []string{delay, on}, nil, 1},
 		{"counts from the start, by its queue pairs", func(r *agent.Result) { r.Connections[1].Ends[0].QPN = 0x12 }, []string{
 			" and had restarted when it was back, at", "restart: its queue pairs have lower numbers than before (0x000012, and 0x000101 before)",
 		}, nil, 1},
