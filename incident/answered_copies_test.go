@@ -55,8 +55,13 @@ func TestGreedy(t *testing.T) {
 		for _, s := range k.list {
 			all += s.notified.n
 		}
-		if i.greedy(k.list, all); len(i.Facts) > 0 != k.want {
+		if i.greedy(k.list, false, all); len(i.Facts) > 0 != k.want {
 			t.Errorf("%s: %+v", k.name, i.Facts)
+		}
+		if i = (&Incident{}); k.want {
+			if i.greedy(k.list, true, all); len(i.Facts) != 1 || !strings.Contains(i.Facts[0].Text, "though at least 20 CNPs went to it") {
+				t.Errorf("%s, and more than are kept: %+v", k.name, i.Facts)
+			}
 		}
 	}
 }

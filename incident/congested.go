@@ -205,7 +205,7 @@ func (t *teller) several(i *Incident, list []sender, bursts *burstsTo, all *onWa
 	}
 	t.ratesOfAll(i, list, all.marked.n > 0, bursts)
 	if !idle {
-		i.greedy(list, all.notified.n)
+		i.greedy(list, t.limited(), all.notified.n)
 	}
 	return false
 }
@@ -284,6 +284,9 @@ func (t *teller) shares(list []sender, idle bool) string {
 		names = append(names, number(uint64(more))+" more")
 	}
 	s := enumerate(names)
+	if t.limited() {
+		s += "; of each at least so many"
+	}
 	switch {
 	case idle:
 		s += "; rates of payload while each sent"
@@ -293,8 +296,8 @@ func (t *teller) shares(list []sender, idle bool) string {
 	return s
 }
 
-// greedy says that the first of several senders sent far more than each other although no other got more notifications.
-func (i *Incident) greedy(list []sender, notified uint64) {
+// greedy says that the first of several senders sent far more than each other although no other got more notifications. limited says that not all of these are kept.
+func (i *Incident) greedy(list []sender, limited bool, notified uint64) {
 	first, rest, most := &list[0], float64(0), uint64(0)
 	for _, s := range list[1:] {
 		rest, most = rest+s.rate, max(most, s.notified.n)
@@ -302,7 +305,11 @@ func (i *Incident) greedy(list []sender, notified uint64) {
 	if n := float64(len(list) - 1); first.rate < greedyTimes*rest/n || rest == 0 || first.notified.n < tellingCNPs || first.notified.n < most {
 		return
 	}
-	i.fact("share", fmt.Sprintf("%v sent %s of it, and %s of the %s went to it", first.from, share(uint64(first.rate), uint64(first.rate+rest)), number(first.notified.n), count(notified, "CNP")))
+	got := fmt.Sprintf("and %s of the %s went to it", number(first.notified.n), count(notified, "CNP"))
+	if limited {
+		got = fmt.Sprintf("though at least %s went to it", count(first.notified.n, "CNP"))
+	}
+	i.fact("share", fmt.Sprintf("%v sent %s of it, %s", first.from, share(uint64(first.rate), uint64(first.rate+rest)), got))
 	i.FitsWith = slices.Insert(i.FitsWith, 0, unreacting(first.from))
 	i.Next = slices.Insert(i.Next, 0, reactionPoint(first.from))
 }

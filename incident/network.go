@@ -164,11 +164,14 @@ func (w *onWay) about(kind Kind, seen ...*seen) *Incident {
 
 // atLeast counts what there may be more of than is kept.
 func (t *teller) atLeast(n uint64, noun string) string {
-	if t.run.Forgotten.Events+t.run.Forgotten.Findings > 0 || t.more {
+	if t.limited() {
 		return "at least " + count(n, noun)
 	}
 	return count(n, noun)
 }
+
+// limited reports whether there may be more events than are kept.
+func (t *teller) limited() bool { return t.run.Forgotten.Events+t.run.Forgotten.Findings > 0 || t.more }
 
 // damage tells of all damaged packets at once: what is damaged may be an address.
 func (t *teller) damage(n *network) {
