@@ -77,7 +77,7 @@ func (e *engine) forgetIdle(now int64) {
 	n := min(mostGone-len(e.gone), all)
 	e.forgotten.Unlisted += uint64(all - n)
 	if n > 0 {
-		e.gone = append(e.gone, connections(agents, true)[:n]...)
+		e.gone = append(e.gone, connections(agents, true, n)...)
 	}
 	for _, t := range agents {
 		t.forget()

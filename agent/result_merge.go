@@ -130,7 +130,7 @@ func (e *engine) result() *Result {
 	sortREQs(r.REQs)
 	sortMADs(r.MADs)
 	servedElsewhere(r.MADs, agents)
-	r.Connections = connections(agents, false)
+	r.Connections = connections(agents, false, math.MaxInt)
 	r.trimMessages(agents, e.opt.Messages)
 	r.listed(e.gone)
 	r.Forgotten = e.forgotten
@@ -195,10 +195,12 @@ func (r *Result) sort(together bool) {
 }
 
 // Connections lists the connections so far as the report shows them, in the order of their first packet.
-func (t *Transport) Connections() []Connection { return connections([]*Transport{t}, false) }
+func (t *Transport) Connections() []Connection {
+	return connections([]*Transport{t}, false, math.MaxInt)
+}
 
-// connections lists the connections of all shards as the report shows them, in the order of their first packet: all of them, or those that leave before the end.
-func connections(agents []*Transport, leaving bool) []Connection {
+// connections lists the connections of all shards as the report shows them, in the order of their first packet: all of them, or those that leave before the end, and the first so many.
+func connections(agents []*Transport, leaving bool, most int) []Connection {
 	type first struct { // what the order nearly always depends on, apart from the rest: a connection is large, and there may be many
 		time  int64
 		index uint32 // in the list of its agent
@@ -229,7 +231,7 @@ func connections(agents []*Transport, leaving bool) []Connection {
 		// A connection and the datagrams that made it begin with one frame.
 		return cmp.Or(cmp.Compare(c.FirstTap, d.FirstTap), cmp.Compare(c.FirstFrame, d.FirstFrame), cmp.Compare(a.index, b.index))
 	})
-	if len(order) == 0 {
+	if order = order[:min(len(order), most)]; len(order) == 0 {
 		return nil
 	}
 	out := make([]Connection, len(order))

@@ -3,6 +3,7 @@ package agent
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"ibwitness/cq"
 	"ibwitness/fabricagent"
@@ -345,7 +346,7 @@ func (e *engine) reset(t *Transport, device packet.Addr, now int64) {
 	t.conclude(now)
 	t.opened = opened
 	Reconcile(t)
-	e.gone = append(e.gone, connections([]*Transport{t}, true)...)
+	e.gone = append(e.gone, connections([]*Transport{t}, true, math.MaxInt)...)
 	lossy := t.table.Lossy
 	t.forget()
 	if lossy {

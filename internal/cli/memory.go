@@ -55,12 +55,12 @@ func newMemory(limit int64) *memory {
 	return m
 }
 
-// short reports whether something must be forgotten: half of the limit is in use, which leaves the collector half as much to work with. It does not say so
+// short reports whether something must be forgotten: two fifths of the limit are in use, which leaves the collector nearly as much to work with. It does not say so
 // again before the collector has seen what that brought.
 func (m *memory) short() bool {
 	metrics.Read(m.sample[:])
 	live, cycles := m.sample[0].Value.Uint64(), m.sample[1].Value.Uint64()
-	if cycles < m.cycles || live < m.limit/2 {
+	if cycles < m.cycles || live < m.limit/5*2 {
 		return false
 	}
 	m.cycles = cycles + 2
