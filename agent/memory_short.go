@@ -77,7 +77,7 @@ func (e *engine) forgetIdle(now int64) {
 	n := min(mostGone-len(e.gone), all)
 	e.forgotten.Unlisted += uint64(all - n)
 	if n > 0 {
-		e.gone = append(e.gone, connections(agents, true, n)...)
+		e.gone = append(e.gone, connections(agents, true, n, 0)...)
 	}
 	for _, t := range agents {
 		t.forget()
@@ -104,7 +104,7 @@ func (r *Result) listed(gone []Connection) {
 	if len(gone) == 0 {
 		return
 	}
-	r.Connections = append(gone, r.Connections...)
+	r.Connections = slices.Insert(r.Connections, 0, gone...)
 	slices.SortStableFunc(r.Connections, func(a, b Connection) int {
 		return cmp.Or(cmp.Compare(a.First, b.First), cmp.Compare(a.FirstTap, b.FirstTap), cmp.Compare(a.FirstFrame, b.FirstFrame))
 	})

@@ -130,7 +130,7 @@ func (e *engine) result() *Result {
 	sortREQs(r.REQs)
 	sortMADs(r.MADs)
 	servedElsewhere(r.MADs, agents)
-	r.Connections = connections(agents, false, math.MaxInt)
+	r.Connections = connections(agents, false, math.MaxInt, len(e.gone))
 	r.trimMessages(agents, e.opt.Messages)
 	r.listed(e.gone)
 	r.Forgotten = e.forgotten
@@ -138,7 +138,6 @@ func (e *engine) result() *Result {
 		gatherChecksums(r, hosts)
 		namePorts(r.Paused, hosts)
 		r.Signs = e.sums.signs.of(hosts)
-		leaveToPauses(r)
 		leaveToPauses(r)
 	}
 	r.Open.Unclocked = r.Clock.Count > 0 || len(r.Skewed) > 0
@@ -196,11 +195,12 @@ func (r *Result) sort(together bool) {
 
 // Connections lists the connections so far as the report shows them, in the order of their first packet.
 func (t *Transport) Connections() []Connection {
-	return connections([]*Transport{t}, false, math.MaxInt)
+	return connections([]*Transport{t}, false, math.MaxInt, 0)
 }
 
-// connections lists the connections of all shards as the report shows them, in the order of their first packet: all of them, or those that leave before the end, and the first so many.
-func connections(agents []*Transport, leaving bool, most int) []Connection {
+// connections lists the connections of all shards as the report shows them, in the order of their first packet: all of them, or those that leave before the end, and the first so many. The list has
+// room for so many more.
+func connections(agents []*Transport, leaving bool, most, more int) []Connection {
 	type first struct { // what the order nearly always depends on, apart from the rest: a connection is large, and there may be many
 		time  int64
 		index uint32 // in the list of its agent
@@ -234,7 +234,7 @@ func connections(agents []*Transport, leaving bool, most int) []Connection {
 	if order = order[:min(len(order), most)]; len(order) == 0 {
 		return nil
 	}
-	out := make([]Connection, len(order))
+	out := make([]Connection, len(order), len(order)+more)
 	cache.LargePages(out)
 	var lines cache.Lines
 	for i := range order {

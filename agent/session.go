@@ -346,7 +346,7 @@ func (e *engine) reset(t *Transport, device packet.Addr, now int64) {
 	t.conclude(now)
 	t.opened = opened
 	Reconcile(t)
-	e.gone = append(e.gone, connections([]*Transport{t}, true, math.MaxInt)...)
+	e.gone = append(e.gone, connections([]*Transport{t}, true, math.MaxInt, 0)...)
 	lossy := t.table.Lossy
 	t.forget()
 	if lossy {
