@@ -40,9 +40,10 @@ type ring struct {
 
 // block is a part of a ring, which goes to and fro between the kernel and us.
 type block struct {
-	ring *ring
-	mem  []byte
-	refs atomic.Int32
+	ring  *ring
+	mem   []byte
+	refs  atomic.Int32
+	taken atomic.Bool // from the kernel, until its status says that it is the kernel's again
 }
 
 func (b *block) status() *uint32 { return (*uint32)(unsafe.Pointer(&b.mem[headerAt])) }
@@ -54,6 +55,7 @@ func (b *block) header() *unix.TpacketHdrV1 {
 func (b *block) release() {
 	if b.refs.Add(-1) == 0 {
 		atomic.StoreUint32(b.status(), unix.TP_STATUS_KERNEL)
+		b.taken.Store(false)
 		b.ring.letGo()
 	}
 }
@@ -202,10 +204,11 @@ func (r *ring) ready() bool {
 			return false
 		}
 		b := &r.blocks[r.newest]
-		if b.refs.Load() > 0 || atomic.LoadUint32(b.status())&unix.TP_STATUS_USER == 0 {
+		if b.taken.Load() || atomic.LoadUint32(b.status())&unix.TP_STATUS_USER == 0 {
 			return false
 		}
 		h := b.header()
+		b.taken.Store(true)
 		b.refs.Store(1)
 		r.held.Add(1)
 		r.block, r.left, r.offset = b, h.Num_pkts, h.Offset_to_first_pkt
