@@ -47,7 +47,7 @@ func (t *teller) commonLossesOf(i *Incident) {
 		if withAll(x, pairs) && t.sidesOfTap(i, x) {
 			return
 		}
-		if s := t.sumOfLosses(x, true, anyHost); t.incastBefore(s) != "" && t.lead(i, s, "") {
+		if s := t.sumOfLosses(x, true, anyHost); t.incastOf(s) != "" && t.lead(i, s, "") {
 			return
 		}
 		hosts, beside := commonLoss(x, pairs)

@@ -18,6 +18,7 @@ const (
 	drains         = int64(50 * time.Microsecond) // for which a message may wait in a queue after it was sent
 	askedWithin    = int64(time.Millisecond)      // after messages that were sent at once, in which a NAK asks for what was lost of them
 	fewestBursts   = 4                            // bursts of which the losses were at the same time, from which on that is no chance
+	fewBursts      = 2                            // likewise, where each was of fewestAtOnce hosts or more
 	fewestTogether = 3                            // hosts that lost packets at the same time
 	togetherOf     = 8                            // part of the time from the beginning of a burst to the last NAK, one in so many, in which half of them came then
 )
@@ -111,7 +112,7 @@ func (t *teller) sequenceNAKs() map[packet.Addr][]lostOf {
 
 // tellIncast says what was lost of bursts of messages to a host. loose is how many NAKs belong to none.
 func tellIncast(to packet.Addr, bursts []burst, loose int) string {
-	var of, lost, together, all, sent, others, most, top int
+	var of, lost, together, ofMany, all, sent, others, most, top int
 	least, fewest := 0, 0
 	for n := range bursts {
 		b := &bursts[n]
@@ -130,11 +131,13 @@ func tellIncast(to packet.Addr, bursts []burst, loose int) string {
 			least, most, fewest, top = min(least, b.hosts), max(most, b.hosts), min(fewest, k), max(top, k)
 			if b.together() {
 				together++
+				ofMany += min(hostsOf(b.asked)/fewestAtOnce, 1)
 			}
 		}
 	}
 	contrast := all*others >= tellingMisses*sent
-	if lost < tellingRounds || 10*loose > all || !contrast && (together < fewestBursts || 4*together < 3*lost) {
+	chance := together < fewestBursts && (ofMany < fewBursts || ofMany < lost) || 4*together < 3*lost
+	if lost < tellingRounds && chance || 10*loose > all || !contrast && chance {
 		return ""
 	}
 	each, packets := "and each time", upTo(fewest, top)+" lost packets"

@@ -12,6 +12,14 @@ import (
 // lostAlike is how many times as often packets of one host are lost at most as those of another, for that to be alike.
 const lostAlike = 4
 
+// incastOf says that what was lost on the way of a sum to a host was lost when many sent to it at once, as said of what was lost before the tap, or after it; "": nothing shows that.
+func (t *teller) incastOf(s *lossSum) string {
+	if s.to && s.side() == afterTap && len(s.others) >= fewestAtOnce && t.run.RDMA > 0 && t.run.Forgotten.Events == 0 {
+		return t.incastTo(s.host, t.sequenceNAKs()[s.host], t.sendersTo()[s.host])
+	}
+	return t.incastBefore(s)
+}
+
 // incastBefore says that what was lost before the tap, on the way of a sum to a host, was lost of many hosts alike, at the same times: a queue that all of it passes was full. The link of each of them is
 // not why; "": nothing shows that.
 func (t *teller) incastBefore(s *lossSum) string {
@@ -30,12 +38,13 @@ func (t *teller) burstsBefore(s *lossSum, losses []lostOf, of uint32) string {
 	if 2*len(losses) < int(of) {
 		return "" // not each was kept
 	}
-	bursts, within, most := burstsOfLosses(losses)
+	bursts, within, most, least := burstsOfLosses(losses)
 	lasted := int64(0)
 	for _, b := range bursts {
 		lasted += b[1] - b[0]
 	}
-	if len(bursts) < fewestBursts || 4*within < 3*int(of) || most < fewestAtOnce || togetherOf*lasted > s.end-s.begin {
+	few := len(bursts) < fewestBursts && (len(bursts) < fewBursts || least < fewestAtOnce || within < int(of))
+	if few || 4*within < 3*int(of) || most < fewestAtOnce || togetherOf*lasted > s.end-s.begin {
 		return ""
 	}
 	said := fmt.Sprintf("%d bursts in which NAKs asked for what up to %d hosts had sent at once, of each host about as often; they last %s in all, and %s of %s PSN sequence NAKs came in them", len(bursts), most, span(lasted), number(uint64(within)), number(uint64(of)))
@@ -48,6 +57,25 @@ func (t *teller) burstsBefore(s *lossSum, losses []lostOf, of uint32) string {
 		said += fmt.Sprintf("; "+after, n)
 	}
 	return said
+}
+
+// largestBurst says what the burst was in which the most of what was lost on the way of a sum was asked for: of all that send to its host, not of one.
+func (t *teller) largestBurst(s *lossSum) string {
+	var most []lostOf
+	for rest := t.sequenceNAKs()[s.host]; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].time-rest[n-1].time <= askedWithin {
+			n++
+		}
+		if n > len(most) {
+			most = rest[:n]
+		}
+		rest = rest[n:]
+	}
+	if len(most) < fewestAtOnce {
+		return ""
+	}
+	return fmt.Sprintf("NAKs asked for %s of %d hosts within %s, from +%s of the capture on", count(uint64(len(most)), "lost packet"), hostsOf(most), span(most[len(most)-1].time-most[0].time), span(most[0].time-t.run.First))
 }
 
 // withTimers adds to NAKs when what timers had requesters of a sum retransmit had been sent, about.
@@ -73,20 +101,22 @@ func (t *teller) withTimers(s *lossSum, asked []lostOf) []lostOf {
 	return asked
 }
 
-// burstsOfLosses lists when losses, in the order of time, were within a millisecond of one another, of what several hosts had sent, first and last, how many of them were, and of how many hosts at most.
-func burstsOfLosses(list []lostOf) (bursts [][2]int64, within, most int) {
+// burstsOfLosses lists when losses, in the order of time, were within a millisecond of one another, of what several hosts had sent, first and last, how many of them were, and of how many hosts each, at most and at least.
+func burstsOfLosses(list []lostOf) (bursts [][2]int64, within, most, least int) {
 	for len(list) > 0 {
 		n := 1
 		for n < len(list) && list[n].time-list[n-1].time <= askedWithin {
 			n++
 		}
 		if hosts := hostsOf(list[:n]); hosts >= fewestTogether {
-			bursts = append(bursts, [2]int64{list[0].time, list[n-1].time})
-			within, most = within+n, max(most, hosts)
+			if bursts = append(bursts, [2]int64{list[0].time, list[n-1].time}); len(bursts) == 1 {
+				least = hosts
+			}
+			within, most, least = within+n, max(most, hosts), min(least, hosts)
 		}
 		list = list[n:]
 	}
-	return bursts, within, most
+	return bursts, within, most, least
 }
 
 // waitedAfter is after how many bursts of losses, in the order of time, something was retransmitted only when a timer ran out, at least: what the NAKs ask for comes sooner.

@@ -97,3 +97,63 @@ func TestIncast(t *testing.T) {
 		}
 	}
 }
+
+// TestIncastFew: two or three bursts in which packets of four hosts or more were lost at once, before the tap or after it, are incast, told once for all of them, with the largest; where one more was lost at another time, or
+// bursts are of three hosts, it is not.
+func TestIncastFew(t *testing.T) {
+	const us, ms = int64(time.Microsecond), int64(time.Millisecond)
+	addr := func(n int) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, byte(n)}) }
+	const largest = "NAKs asked for 5 lost packets of 5 hosts within 8µs, from +100ms of the capture on"
+	for _, k := range []struct {
+		name          string
+		bursts, hosts int // that lose packets in each
+		loose         int // more NAKs, elsewhere
+		passed        bool
+		want          bool
+	}{
+		{"two", 2, 5, 0, false, true},
+		{"three", 3, 5, 0, false, true},
+		{"one", 1, 5, 0, false, false},
+		{"of three hosts", 2, 3, 0, false, false},
+		{"and one more", 2, 5, 1, false, false},
+		{"two after the tap", 2, 5, 0, true, true},
+		{"three after the tap", 3, 5, 0, true, true},
+		{"after the tap, of three hosts", 3, 3, 0, true, false},
+	} {
+		r := &agent.Result{First: 1, Last: int64(time.Second), RDMA: 1}
+		for h := range 6 {
+			c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1, Timing: &timing.Connection{}}
+			c.Ends[0] = agent.End{Addr: addr(h + 1), QPN: uint32(16 + h), QPNKnown: true, Packets: 1000, Messages: 100, Last: int64(time.Second)}
+			c.Ends[1] = agent.End{Addr: addr(9), QPN: uint32(16 + h), QPNKnown: true, Packets: 1000, Last: int64(time.Second)}
+			asked := uint32(0)
+			nak := func(at int64) {
+				asked++
+				r.Findings = append(r.Findings, rule.Finding{Rule: rule.EvSeqNAK, Class: rule.Event, Time: at, Accused: rule.Endpoint{Addr: addr(9)}, Peer: rule.Endpoint{Addr: addr(h + 1)}})
+			}
+			for b := range 9 {
+				begin := int64(b+1) * 50 * ms
+				c.Timing.Ends[0].Sent = append(c.Timing.Ends[0].Sent, timing.Sent{Begin: begin - 20*us, End: begin - 10*us})
+				if h < k.hosts && b%2 == 1 && b/2 < k.bursts {
+					nak(begin + int64(h)*2*us)
+				}
+			}
+			if h < k.loose {
+				nak(730 * ms)
+			}
+			if asked > 0 {
+				x := &qp.Trouble{Sum: qp.Stalls{Count: asked, Rounds: [qp.NumCauses]uint32{qp.SequenceAsked: asked}, Begun: 100 * ms, Last: 800 * ms}}
+				if x.Asked.Before = asked; k.passed {
+					x.Asked.Before, x.Asked.After = 0, asked
+				}
+				c.Ends[0].Trouble = x
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		slices.SortFunc(r.Findings, func(a, b rule.Finding) int { return int(a.Time - b.Time) })
+		list := Of(r)
+		led := strings.Contains(list[0].What, "with 5 hosts, when many of them sent at once.")
+		if led != k.want || led && (len(list) != 1 || !strings.HasPrefix(list[0].FitsWith[0], "incast: a queue ") || !slices.Contains(list[0].Facts, Fact{"largest", largest})) {
+			t.Errorf("%s: %+v", k.name, list)
+		}
+	}
+}

@@ -48,6 +48,18 @@ func interrupts(s *qp.Stall) bool {
 	return s.Lost() >= interruption && s.NAKs == 0 && (s.Total() == 0 || s.Rounds[qp.TimerExpired] > 0)
 }
 
+// keptAll reports whether each interruption of a requester is kept: each that retransmission ended, and none that was not is as short as to be left out.
+func keptAll(k *qp.Trouble) bool {
+	shortest, n := k.Longest[0].Lost(), uint32(0)
+	for j := range k.Longest {
+		s := &k.Longest[j]
+		if shortest = min(shortest, s.Lost()); s.Total() > 0 {
+			n++
+		}
+	}
+	return n == k.Sum.Long && shortest < qp.SlowAnswer
+}
+
 // interrupted tells of the times in which nothing was answered for long, and then was.
 func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 	for j := range k.Longest {
@@ -92,8 +104,9 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			i.FitsWith = append([]string{"the packets that were trimmed, see there: their receivers drop them"}, i.FitsWith...)
 			i.What = strings.Replace(i.What, fmt.Sprintf("Nothing that %v sent to %v was answered", &i.Local, &i.Peer), fmt.Sprintf("%v made no progress with %v", &i.Local, &i.Peer), 1) // what was trimmed may be an answer
 		}
+		i.byDamage = s.Total() > 0 && t.ofDamage(i, s)
 		t.noAnswerSent(i, s)
-		more := !slices.ContainsFunc(k.Longest[:], func(s qp.Stall) bool { return !interrupts(&s) })
+		more := !slices.ContainsFunc(k.Longest[:], func(s qp.Stall) bool { return !interrupts(&s) }) && !keptAll(k)
 		if j == 0 && more && int(k.Sum.Long) > len(k.Longest) {
 			i.unkept = uint64(k.Sum.Long) - uint64(len(k.Longest))
 		}

@@ -21,7 +21,7 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool {
 		return slices.Contains([]string{"sides", "caused", "cost", "where", "missing", "goodput", "each", "all", "host", "also"}, f.Label)
 	})
-	incast := t.incastBefore(s)
+	incast := t.incastOf(s)
 	if incast != "" {
 		why = ", when many of them sent at once" + why
 	}
@@ -30,8 +30,11 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 	i.fact("cost", s.cost(t))
 	i.fact("missing", s.gaps())
 	i.fact("goodput", t.goodput(s))
-	i.fact("worst", worst)
 	if incast != "" {
+		i.fact("largest", t.largestBurst(s))
+	}
+	i.fact("worst", worst)
+	if incast != "" && s.side() == beforeTap { // what was lost after it is told of later, of all such hosts
 		t.ofIncast(i, s, incast)
 	}
 	if 4*s.timers <= s.naks+s.implied {

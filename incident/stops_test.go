@@ -32,6 +32,7 @@ taps: [a]
 		want, not  []string
 	}{
 		{"shortly after", one + "errors: [" + lost("2") + ", " + lost("4") + "]\n", 1, []string{"repeated: twice on this connection, ", question}, nil},
+		{"four times", one + "errors: [" + lost("2") + ", " + lost("4") + ", " + lost("6") + ", " + lost("8") + "]\n", 1, []string{"repeated: 4 times on this connection, "}, []string{"at least"}},
 		{"seconds after", one + "errors: [" + lost("2") + ", " + lost("9") + "]\n", 2, []string{question}, []string{"repeated"}},
 		{"once", one + "errors: [" + lost("2") + "]\n", 1, []string{question}, []string{"repeated"}},
 		{"two connections", two + "errors: [{do: delay, from: b, nth: 200, delay: 2s, hold: true}]\n", 1, []string{more}, []string{question, "repeated"}},

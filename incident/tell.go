@@ -59,7 +59,7 @@ func Of(r *agent.Result) []Incident {
 	t.commonLosses(list)
 	list = oneOfMany(led(list))
 	t.incast(list)
-	list = t.shortages(oneFault(list))
+	list = t.shortages(underDamage(oneFault(list)))
 	alsoSized(list)
 	stoppedAtOnce(list)
 	t.crossedHalves(list)
@@ -70,39 +70,40 @@ func Of(r *agent.Result) []Incident {
 
 // teller makes the incidents of a run.
 type teller struct {
-	run      *agent.Result
-	hosts    map[packet.Addr]host
-	seen     map[packet.Addr]*sightings
-	more     bool         // the network did it to more packets than are told of
-	damaged  map[way]bool // packets were, on the way from host to host
-	cut      map[way]bool // packets were trimmed, likewise
-	marked   map[way]bool // many were marked as having met congestion, likewise
-	groups   map[group]*Incident
-	order    []*Incident
-	keys     []group                             // of order
-	pairs    map[pair][]*agent.Connection        // by First; nil: nobody has asked
-	ways     map[waysKey]lossyPath               // what paths says
-	allWays  map[packet.Service]lossyPath        // what pathsOfAll says
-	pmtus    map[packet.Addr]uint32              // the largest path MTU of the connections of a host; nil: nobody has asked
-	passages map[passageKey]*passage             // what passageOf returns
-	keysOf   map[waysKey][]uint16                // what unansweredKeys returns
-	accesses map[accessKey]*accesses             // what accessesOf returns; nil: nobody has asked
-	served   map[packet.Addr][]*agent.Connection // what serves returns; nil: nobody has asked
-	programs map[*agent.Connection]bool          // what ended returns; nil: nobody has asked
-	attempts *attempts                           // what inVain returns; nil: nobody has asked
-	sending  map[packet.Addr][]sendingEnd        // what sendersTo returns; nil: nobody has asked
-	accepts  map[packet.Addr][]*rule.Finding     // what accepted returns; nil: nobody has asked
-	broken   map[rule.Frame][]*rule.Finding      // violations, by frame; nil: nobody has asked
-	stopped  []stop                              // interruptions, which stops tells of
-	storms   []pauseTold                         // ports that did not let go, and whose packets they have wait
-	lost     *unheld                             // nil: nobody has asked
-	sided    *sides                              // nil: nobody has asked
-	tapsLast map[uint16]int64                    // when the last packet came of a connection that a tap saw first, by tap; nil: nobody has asked
-	active   map[packet.Addr]*timing.Activity    // what activityOf returns; nil: nobody has asked
-	qpns     map[packet.Addr]qpns                // what qpnsOf returns; nil: nobody has asked
-	pKeys    map[packet.Addr][]uint16            // what keysFrom returns; nil: nobody has asked
-	away     []cutHost                           // hosts that were cut off while others went on
-	still    []still                             // when the capture recorded nothing of any host
+	run       *agent.Result
+	hosts     map[packet.Addr]host
+	seen      map[packet.Addr]*sightings
+	more      bool             // the network did it to more packets than are told of
+	damaged   map[way]bool     // packets were, on the way from host to host
+	damagedAt map[flow][]int64 // what damagedTimes returns; nil: nobody has asked
+	cut       map[way]bool     // packets were trimmed, likewise
+	marked    map[way]bool     // many were marked as having met congestion, likewise
+	groups    map[group]*Incident
+	order     []*Incident
+	keys      []group                             // of order
+	pairs     map[pair][]*agent.Connection        // by First; nil: nobody has asked
+	ways      map[waysKey]lossyPath               // what paths says
+	allWays   map[packet.Service]lossyPath        // what pathsOfAll says
+	pmtus     map[packet.Addr]uint32              // the largest path MTU of the connections of a host; nil: nobody has asked
+	passages  map[passageKey]*passage             // what passageOf returns
+	keysOf    map[waysKey][]uint16                // what unansweredKeys returns
+	accesses  map[accessKey]*accesses             // what accessesOf returns; nil: nobody has asked
+	served    map[packet.Addr][]*agent.Connection // what serves returns; nil: nobody has asked
+	programs  map[*agent.Connection]bool          // what ended returns; nil: nobody has asked
+	attempts  *attempts                           // what inVain returns; nil: nobody has asked
+	sending   map[packet.Addr][]sendingEnd        // what sendersTo returns; nil: nobody has asked
+	accepts   map[packet.Addr][]*rule.Finding     // what accepted returns; nil: nobody has asked
+	broken    map[rule.Frame][]*rule.Finding      // violations, by frame; nil: nobody has asked
+	stopped   []stop                              // interruptions, which stops tells of
+	storms    []pauseTold                         // ports that did not let go, and whose packets they have wait
+	lost      *unheld                             // nil: nobody has asked
+	sided     *sides                              // nil: nobody has asked
+	tapsLast  map[uint16]int64                    // when the last packet came of a connection that a tap saw first, by tap; nil: nobody has asked
+	active    map[packet.Addr]*timing.Activity    // what activityOf returns; nil: nobody has asked
+	qpns      map[packet.Addr]qpns                // what qpnsOf returns; nil: nobody has asked
+	pKeys     map[packet.Addr][]uint16            // what keysFrom returns; nil: nobody has asked
+	away      []cutHost                           // hosts that were cut off while others went on
+	still     []still                             // when the capture recorded nothing of any host
 }
 
 // group is which incidents are told as one: of the same kind between the same hosts, in the same direction, and overlapping in time where that is said.

@@ -12,12 +12,31 @@ type Damage struct {
 	Set bool
 	// Link says that it was damaged on its link, by its VCRC or its end, whatever its ICRC.
 	Link bool
+	// Begun is when a packet with this PSN was first damaged, of those that came one after the other with no other damaged between; Time is when the newest was. Nanoseconds.
+	Begun, Time int64
 }
 
-// Damage notes that the packet at psn is damaged: that explains a gap.
-func (s *SendQueue) Damage(psn packet.PSN, link bool) {
+// Damage notes that packet p is damaged: that explains a gap.
+func (s *SendQueue) Damage(p *packet.Packet, link bool) {
 	s.GapExplained, s.Usual = true, false
-	s.Lost().Damage = Damage{PSN: psn, Set: true, Link: link}
+	begun := p.Time
+	if s.DamagedAt(p.PSN) && s.Una == p.PSN { // else it may be another request
+		begun = s.Recovery.Damage.Begun
+	}
+	s.Lost().Damage = Damage{PSN: p.PSN, Set: true, Link: link, Begun: begun, Time: p.Time}
+}
+
+// DamagedBetween reports whether the newest damaged packet came after a time, and not after another.
+func (s *SendQueue) DamagedBetween(after, until int64) bool {
+	return s.Damaged() && s.Recovery.Damage.Time > after && s.Recovery.Damage.Time <= until
+}
+
+// DamageBegun is when the packet at psn came damaged, where that is the newest one that did; 0: it is not.
+func (s *SendQueue) DamageBegun(psn packet.PSN) int64 {
+	if !s.DamagedAt(psn) {
+		return 0
+	}
+	return s.Recovery.Damage.Begun
 }
 
 // Damaged reports whether any packet was damaged.

@@ -57,6 +57,9 @@ const longestStalls = 4
 // LongStall is how long a stall lasts at least that is told apart from other losses, nanoseconds.
 const LongStall = int64(100 * time.Millisecond)
 
+// SlowAnswer is how long a requester waits without retransmission at least for that to be noted: see NoteSlow and NoteSilence.
+const SlowAnswer = int64(500 * time.Millisecond)
+
 // RetransmissionCause is what had a requester retransmit.
 type RetransmissionCause uint8
 

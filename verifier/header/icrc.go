@@ -87,7 +87,7 @@ func (v *Verifier) dropped(c *qp.Pair, from int, p *packet.Packet) {
 		v.Covered(rule.RCRSP036)
 	}
 	q := &c.Ends[from].SQ
-	q.Damage(p.PSN, false)
+	q.Damage(p, false)
 	if q.Retransmission.Active && p.PSN == q.Retransmission.Next && p.Info().Request && p.Info().Payload {
 		q.ContinueRetransmission(p.PSN.Add(1)) // it was sent, and in its order
 	}
@@ -158,7 +158,7 @@ func (v *Verifier) damagedOnLink(c *qp.Pair, from int, p *packet.Packet) {
 		v.Covered(rule.LNKCRC006)
 	}
 	q := &c.Ends[from].SQ
-	q.Damage(p.PSN, true)
+	q.Damage(p, true)
 }
 
 // Length judges a packet whose lengths contradict each other or the frame, so that its ICRC cannot be where they say: the length

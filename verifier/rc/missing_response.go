@@ -159,6 +159,9 @@ func (v *Verifier) unanswered(c *qp.Pair, from int, ended bool) {
 	r := c.RQ(from)
 	pending := r.Pending
 	r.ClosePending()
+	if q := &c.Ends[from].SQ; q.DamagedFrom(pending.Request.PSN) && q.DamagedBetween(pending.RetransmittedAt-pending.Waited, pending.RetransmittedAt) {
+		return // it has sent one, which came damaged
+	}
 	d := rule.Verdict{
 		Rule: rule.RCRSP005, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
 		Expected: "a response: AckReq is set", Actual: "no response until the retransmission", Evidence: []uint64{pending.AnsweredBy},

@@ -96,8 +96,8 @@ func (v *Verifier) afterSequenceNak(c *qp.Pair, from int, p *packet.Packet) {
 	if end.Knows(qp.KnowsRetryCnt) {
 		v.retries(c, from, p, true)
 	}
-	passed := c.Sees(from) && (!p.PSN.After(q.RequesterUna()) || answered(q, r.NAK.PSN, p.PSN)) // or has acknowledged what that asks for
-	if p.PSN.After(r.NAK.PSN) && !rest && !passed && !r.NAK.Blamed {
+	passed := c.Sees(from) && (!p.PSN.After(q.RequesterUna()) || answered(q, r.NAK.PSN, p.PSN))               // or has acknowledged what that asks for
+	if p.PSN.After(r.NAK.PSN) && !rest && !passed && !r.NAK.Blamed && !q.DamagedBetween(r.NAK.Time, p.Time) { // else it has resumed with what came damaged
 		r.BlameNAK()
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRTY005, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,

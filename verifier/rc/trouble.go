@@ -16,7 +16,7 @@ const reordering = int64(time.Millisecond)
 const takenForLost = int64(time.Second)
 
 // slow is how long a requester waits for a response before that is worth telling, though it does not retransmit.
-const slow = int64(500 * time.Millisecond)
+const slow = qp.SlowAnswer
 
 // sentAgain notes, for who tells of incidents, that request p was retransmitted, of message w; nil: it is not known any more. asked is a stamp of when that was first sent; 0: not
 // known. shown says that the capture has shown it before.
@@ -140,7 +140,7 @@ func (v *Verifier) goesOnAfter(q *qp.SendQueue, p *packet.Packet) {
 // droppedBefore takes request p of message w with the PSN of a packet before it that its receiver has dropped, as the tap shows it damaged: it is retransmitted.
 func (v *Verifier) droppedBefore(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	if cause, known := roundCause(c, from, p, 0); known {
-		v.goesBack(c, from, p, w, cause, 0, false)
+		v.goesBack(c, from, p, w, cause, c.Ends[from].SQ.DamageBegun(p.PSN), false)
 	}
 	v.goesOn(c, from, p)
 }

@@ -27,17 +27,11 @@ func (t *text) verdict() {
 	case NotJudged:
 		rest = t.nothing()
 	case NotProven:
-		whom, excuse := "against", t.excuse()
-		if excuse == onTheWay {
-			whom = ""
-		}
-		rest = NothingProven(len(t.run.Incidents())) + t.breach(t.unprovenErrors(), "suspicion", whom, func(e *Entry) bool {
-			return e.Class == rule.Unproven && e.Rule.Row().Severity == rule.Error
-		}) + excuse
+		rest = t.suspicions(head == failed)
 	case Open, Clean:
 		c := coverageOf(t.res)
 		if rest = NothingViolated(len(t.run.Incidents()), c.exercised, c.total); v == Open {
-			rest += "; " + t.open()
+			rest += "; " + t.unanswered()
 		} else if u := t.unfinishedExchange(); head == midway {
 			rest = strings.Replace(rest, "nothing violated", "nothing violated, but "+u.head(), 1)
 		}
@@ -58,6 +52,7 @@ func (t *text) verdict() {
 }
 
 // failed is what the verdict line begins with in place of CLEAN where something failed or cost long, though nothing was violated: that is not what a reader who reads one line calls clean.
+// So it does where something is suspected, and what happened would explain all of that.
 const failed = "INCIDENT"
 
 // midway is what it begins with where nothing happened to any request, and yet the traffic of several hosts stopped in the middle of what they do.
@@ -69,6 +64,9 @@ const costly = 100 * time.Millisecond
 // verdictHead is what the verdict line begins with.
 func (t *text) verdictHead(v Verdict) string {
 	if v == Clean && (len(t.res.Skewed) > 0 || slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return i.Failed() || i.Lost >= costly })) {
+		return failed
+	}
+	if v == NotProven && len(t.run.Incidents()) > 0 && (t.excuse() != "" || len(t.open()) == 0) {
 		return failed
 	}
 	if v == Clean && len(t.run.Incidents()) == 0 && t.unfinishedExchange() != nil {
@@ -85,8 +83,8 @@ func (t *text) paintVerdict(v Verdict, head string) string {
 	return t.paint.verdict(v, head)
 }
 
-// open says which requests had no response when the capture ended, or that it does not hold the responses.
-func (t *text) open() string {
+// unanswered says which requests had no response when the capture ended, or that it does not hold the responses.
+func (t *text) unanswered() string {
 	o := &t.res.Open
 	if t.oneWay() && !o.Again {
 		return "the capture holds one direction only, and so no response to " + count(o.Requests, "request")
