@@ -24,6 +24,7 @@ type Result struct {
 	RDMA        uint64          // of them, InfiniBand or RoCE packets
 	Repeated    uint64          // RDMA packets that another tap had already shown
 	Copies      verifier.Copies // RDMA packets that came twice: the network made them, or the capture
+	Mirrored    []Mirrored      // directions between hosts whose packets came twice, by addresses
 	Dropped     uint64          // packets that the capture says it lost
 	Gaps        uint64          // where the capture has lost packets without saying so, as MSNs show
 	Undecoded   uint64          // RDMA packets whose headers are inconsistent

@@ -67,6 +67,7 @@ func (e *engine) result() *Result {
 	Reconcile(agents...)
 	if e.watch == nil {
 		leaveToCopies(agents, r.RDMA)
+		leaveToMirrors(agents)
 		r.Numbered, r.Arrived = e.numbers.list(), e.numbers.arrived()
 		withdrawUncaptured(agents, r.Numbered)
 		r.Skewed = e.skews.list()
@@ -76,6 +77,7 @@ func (e *engine) result() *Result {
 	for _, t := range agents {
 		r.Repeated += t.repeated
 		r.Copies.Add(&t.ver.Copies)
+		r.Mirrored = append(r.Mirrored, t.table.Mirrored()...)
 		r.Undecoded += t.short
 		r.Unjudged += t.unjudged
 		refused += t.table.Refused()

@@ -1,14 +1,21 @@
 package agent
 
-import "ibwitness/packet"
+import (
+	"ibwitness/agent/internal/connection"
+	"ibwitness/packet"
+)
 
-// routed takes a packet that was seen already, before or after a router, and reports whether it was: it was sent once, and is judged once.
+// routed takes a packet that was seen already, before or after a router or at another mirrored port, and reports whether it was: it was sent once, and is judged once.
 func (t *Transport) routed(p *packet.Packet, host, dir uint32) bool {
 	since, hop, is := t.table.Routed(p, host, dir)
-	if !is {
+	switch is {
+	case connection.NoCopy:
 		return false
+	case connection.RoutedCopy:
+		t.ver.Copies.Route(p, since, hop)
+	case connection.MirroredCopy:
+		t.ver.Copies.Mirror(p)
 	}
-	t.ver.Copies.Route(p, since, hop)
 	if t.table.AnyNear() { // what is shown at one of the ports need not have passed the other
 		t.twoTaps(p)
 	}

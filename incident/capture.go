@@ -20,6 +20,7 @@ func (t *teller) capture() {
 	}
 	t.skewed()
 	t.twice()
+	t.mirrored()
 	t.routed()
 	t.clockSet()
 	t.oneDirection()

@@ -15,6 +15,7 @@ type Copies struct {
 	Newest      uint64 // frame of the last
 	Tap         uint16
 	Routed      uint64   // of them, those that were seen before a router and after it, which are judged no further
+	Mirrored    uint64   // of them, those that another mirrored port showed, which are judged no further
 	Numbered    uint64   // of them, those of senders that number their packets
 	Hops        [2]uint8 // the hop limits of one of these, and of the packet that it copies: the greater first, and the greatest of all
 }
@@ -33,7 +34,7 @@ func Many(n, once uint64) bool { return n >= fewestCopies && copiedShare*n >= on
 // Distort reports whether a capture with so many other packets holds a large part of them twice: then copies look like retransmissions and reordering where they come among other packets. Those that were
 // seen before and after a router do not: they are judged once.
 func (c *Copies) Distort(once uint64) bool {
-	return Many(c.Count-c.Routed, once) || c.Numbered >= fewestCopies && numberedShare*c.Numbered >= once
+	return Many(c.Count-c.Routed-c.Mirrored, once) || c.Numbered >= fewestCopies && numberedShare*c.Numbered >= once
 }
 
 // note counts copy p of a packet that came so long before, in nanoseconds; less than 0: that is not known.
@@ -48,6 +49,11 @@ func (c *Copies) note(p *packet.Packet, since int64) {
 // Route counts a copy that a router has passed on, or the packet as it came to it, so long after the other in nanoseconds, which had another hop limit.
 func (c *Copies) Route(p *packet.Packet, since int64, hop uint8) {
 	c.Add(&Copies{Count: 1, Routed: 1, Within: since, First: p.Time, Last: p.Time, Frame: p.Frame, Newest: p.Frame, Tap: p.Tap, Hops: [2]uint8{max(hop, p.HopLmt), min(hop, p.HopLmt)}})
+}
+
+// Mirror counts a copy that another mirrored port showed.
+func (c *Copies) Mirror(p *packet.Packet) {
+	c.Add(&Copies{Count: 1, Mirrored: 1, First: p.Time, Last: p.Time, Frame: p.Frame, Newest: p.Frame, Tap: p.Tap})
 }
 
 // Add adds what another verifier has counted.
@@ -66,6 +72,7 @@ func (c *Copies) Add(o *Copies) {
 	}
 	c.Count += o.Count
 	c.Routed += o.Routed
+	c.Mirrored += o.Mirrored
 	c.Numbered += o.Numbered
 	c.Within = max(c.Within, o.Within)
 }

@@ -38,6 +38,8 @@ type Verifier struct {
 	// Skipped counts, by reason, the packets of which something could not be judged.
 	Skipped [NumSkips]uint64
 	Copies  Copies
+	// Suspect, where not nil, is told of packets of which there is something to say: they may be copies.
+	Suspect func(p *packet.Packet)
 }
 
 // New returns a verifier that reports to rec.
@@ -161,6 +163,9 @@ func (v *Verifier) Accuse(c *qp.Pair, accused int, p *packet.Packet, d rule.Verd
 }
 
 func (v *Verifier) accuse(c *qp.Pair, accused int, p *packet.Packet, d *rule.Verdict) {
+	if v.Suspect != nil {
+		v.Suspect(p)
+	}
 	if v.Profile.excuses(d.Rule) {
 		return
 	}
@@ -235,6 +240,9 @@ var byItself = [rule.NumRules]bool{rule.RCPSN001: true, rule.RCPSN004: true, rul
 // Event counts a legal thing that packet p of c shows of one of its ends.
 func (v *Verifier) Event(c *qp.Pair, who int, role rule.Role, p *packet.Packet, id rule.ID, detail string) {
 	if !p.Cut && !v.Profile.excuses(id) && v.Rec.Surplus(id, rule.Event, role, c.Ends[who].Addr, c.Ends[1-who].Addr) {
+		if v.Suspect != nil {
+			v.Suspect(p)
+		}
 		return // as Accuse would, without a verdict
 	}
 	v.Accuse(c, who, p, rule.Verdict{Rule: id, Class: rule.Event, Role: role, Detail: detail})

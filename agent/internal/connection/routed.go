@@ -19,35 +19,47 @@ const (
 	unnumbered = int64(100 * time.Microsecond)
 )
 
-// Routed reports whether a packet of a direction is one that was seen already, before a router or after it, and how long before and with which hop limit that was. It is to be
+// Copy is what a packet is a copy of.
+type Copy uint8
+
+const (
+	NoCopy       Copy = iota
+	RoutedCopy        // of one that was seen before a router or after it
+	MirroredCopy      // of one that another mirrored port showed: see Mirrored
+)
+
+// Routed reports whether a packet of a direction is one that was seen already, before a router or after it, or at another mirrored port, and of the former how long before and with which hop limit that was. It is to be
 // asked of each packet that Known finds no connection of.
-func (t *Table) Routed(p *packet.Packet, host, dir uint32) (since int64, hop uint8, is bool) {
+func (t *Table) Routed(p *packet.Packet, host, dir uint32) (since int64, hop uint8, is Copy) {
 	h := t.hosts.slot(p.Src, p.Dst)
 	switch {
 	case p.Station == 0 || t.Several || p.Has&(packet.HasIPv4|packet.HasIPv6) == 0:
 		t.watchNoMore(h, host, dir)
-		return 0, 0, false
+		return 0, 0, NoCopy
 	case p.ICRCState == packet.CRCBad:
-		return 0, 0, false
+		return 0, 0, NoCopy
 	case h.station != 0 && h.station != p.Station:
 		t.watchRouted(h, host, dir, p.Time)
 	}
 	if h.watched == 0 {
-		return 0, 0, false
+		return 0, 0, NoCopy
 	}
 	h.watched--
+	if t.mirroredCopy(p, h) {
+		return 0, 0, MirroredCopy
+	}
 	s := t.sighting(p, h, host, dir)
 	since, hop = p.Time-s.time, s.hop
 	if !s.first(p, int(p.HopLmt)%len(s.seen)) && s.station != uint32(p.Station) {
 		t.routed.again(s, p)
 		t.repeats.ecn = t.routed.ecn
 		t.watchRouted(h, host, dir, p.Time)
-		return since, hop, true
+		return since, hop, RoutedCopy
 	}
-	if h.watched == 0 {
+	if h.watched == 0 && !t.watchMirrored(h, p.Time) {
 		t.watchNoMore(h, host, dir)
 	}
-	return 0, 0, false
+	return 0, 0, NoCopy
 }
 
 // sighting returns what is kept of packets like p.

@@ -35,7 +35,8 @@ type Table struct {
 	fresh     map[wqe.QP]bool        // of them, those whose start PSN is known and that have sent nothing yet
 	bound     map[wqe.QP]uint32      // QPs that CM connected: connection · 2 + end
 	repeats   repeats
-	routed    repeats // packets that may come once more, before or after a router
+	routed    repeats              // packets that may come once more, before or after a router
+	mirrors   map[uint32]*mirrored // of directions of pairs of hosts that are looked at or were, by hostSlot.way - 1
 	between   crossings
 	serials   uint64 // of connections that a survey has seen
 	Lossy     bool   // the capture says that it dropped packets

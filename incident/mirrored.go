@@ -1,0 +1,76 @@
+package incident
+
+import (
+	"fmt"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+)
+
+const (
+	// mirroredCopies is how many packets that came twice are told of, and mirroredShare of how many others that came once, as one of so many.
+	mirroredCopies = 64
+	mirroredShare  = 4
+)
+
+// mirrored tells of hosts that the packets between them are in the capture twice, and those of others are not.
+func (t *teller) mirrored() {
+	i := &Incident{Kind: Untrusted, Certainty: Proven, End: t.run.Last}
+	pairs := map[pair]bool{}
+	var a, b packet.Addr
+	var copies, once, least, most uint64
+	for n := range t.run.Mirrored {
+		m := &t.run.Mirrored[n]
+		if mirroredShare*m.Copies < m.Once {
+			continue
+		}
+		if len(pairs) == 0 {
+			a, b, least, i.Begin, i.Tap = m.From, m.To, uint64(m.Least), m.Since, m.Tap
+		}
+		pairs[pairBy(m.From, m.To)] = true
+		copies, once, least, most = copies+m.Copies, once+m.Once, min(least, uint64(m.Least)), max(most, uint64(m.Most))
+		i.Begin = min(i.Begin, m.Since)
+		if m.Tap == i.Tap {
+			i.show(m.First, m.Newest)
+		}
+		if !m.Numbered {
+			i.Certainty = Likely
+		}
+	}
+	if copies < mirroredCopies {
+		return
+	}
+	who := fmt.Sprintf("Packets between %v and %v are", a, b)
+	if len(pairs) > 1 {
+		who = fmt.Sprintf("Packets between %d pairs of hosts, %v and %v among them, are", len(pairs), a, b)
+	}
+	i.Frames = ends(i.Frames)
+	i.What = fmt.Sprintf("%s in the capture twice, as two mirrored ports show them: of %s, %s are copies of others. Each is judged once.", who, number(once+copies), number(copies))
+	if t.timed() {
+		i.fact("apart", span(int64(least))+" to "+span(int64(most)))
+	}
+	i.FitsWith = []string{"a mirror of two ports of one switch, which shows what passes between them as it comes in and as it goes out, and what has one of these ports to pass only once"}
+	if i.Certainty == Likely {
+		i.fact("not proven", "nothing numbers these packets: that they come twice in the same order, with new ones among the copies, tells them from retransmissions")
+	}
+	i.Next = []string{"for tools that take copies for retransmissions: mirror one direction of each port (what comes in), or filter"}
+	t.order = append(t.order, i)
+}
+
+// ends is the first and the last of frames in order.
+func ends(frames []uint64) []uint64 {
+	if len(frames) < 2 {
+		return frames
+	}
+	return []uint64{frames[0], frames[len(frames)-1]}
+}
+
+// mayBeCopies reports whether what was retransmitted on a connection until a time may be copies that another mirrored port shows, as it was not known of then.
+func (t *teller) mayBeCopies(c *agent.Connection, last int64) bool {
+	for n := range t.run.Mirrored {
+		if m := &t.run.Mirrored[n]; last <= m.Since && m.Between(c.Ends[0].Addr, c.Ends[1].Addr) {
+			return true
+		}
+	}
+	return false
+}
