@@ -45,11 +45,11 @@ func (t *teller) mirrored() {
 		who = fmt.Sprintf("Packets between %d pairs of hosts, %v and %v among them, are", len(pairs), a, b)
 	}
 	i.Frames = ends(i.Frames)
-	i.What = fmt.Sprintf("%s in the capture twice, as two mirrored ports show them: of %s, %s are copies of others. Each is judged once.", who, number(once+copies), number(copies))
+	i.What = fmt.Sprintf("%s in the capture twice: of %s, %s are copies of others. Each is judged once.", who, number(once+copies), number(copies))
 	if t.timed() {
 		i.fact("apart", span(int64(least))+" to "+span(int64(most)))
 	}
-	i.FitsWith = []string{"a mirror of two ports of one switch, which shows what passes between them as it comes in and as it goes out, and what has one of these ports to pass only once"}
+	i.FitsWith = []string{"a mirror of two ports of one switch, which shows what passes between them as it comes in and as it goes out, and what has one of these ports to pass only once", "a mirror of both directions of a port, or a capture of all interfaces (tcpdump -i any)", "a network that duplicates packets, though hardly so many"}
 	if i.Certainty == Likely {
 		i.fact("not proven", "nothing numbers these packets: that they come twice in the same order, with new ones among the copies, tells them from retransmissions")
 	}

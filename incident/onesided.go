@@ -47,7 +47,7 @@ func (t *teller) sides() *sides {
 			lone[direction{c.Ends[from].Addr, c.Ends[1-from].Addr}] = true
 		}
 	}
-	sent, silent := 0, 0
+	sent, silent, unpaired := 0, 0, 0
 	for i := range t.run.Connections {
 		c := &t.run.Connections[i]
 		from, one := onlyEnd(c)
@@ -58,18 +58,21 @@ func (t *teller) sides() *sides {
 			continue
 		}
 		e := &c.Ends[from]
+		other := direction{c.Ends[1-from].Addr, e.Addr}
 		on := wentOn(c, from)
-		if on || e.Packets > usualSent && e.Retransmissions == 0 {
+		if lone[other] { // they may be the two directions of one that was not paired
+			unpaired++
+		} else if on || e.Packets > usualSent && e.Retransmissions == 0 {
 			sent++
 		} else {
 			silent++
 		}
-		if other := (direction{c.Ends[1-from].Addr, e.Addr}); on && !lone[other] { // else they may be the two directions of one that was not paired
+		if on && !lone[other] {
 			s.one++
 		}
 		s.packets, s.again = s.packets+e.Packets, s.again+uint64(e.Retransmissions)
 	}
-	s.whole = s.both == 0 && sent > 0 && silent <= sent
+	s.whole = s.both == 0 && sent > 0 && silent+unpaired <= sent
 	return s
 }
 

@@ -55,7 +55,11 @@ func (t *teller) paths(c *agent.Connection, from int) lossyPath {
 		x = lossyPath{said: fmt.Sprintf("all %d queue pairs from %v to %v had to retransmit, so that it is not one path of several", n, k.from, k.to), all: true}
 	case f.unlike(): // bulk data beside small messages
 	case f.lossy <= n/2 && f.rounds >= tellingRounds && uint64(f.rounds)*f.sentSteady >= tellingMisses*f.sentLossy:
-		x = lossyPath{said: fmt.Sprintf("%d of %d queue pairs from %v to %v had to retransmit%s: it may be one path of several", f.lossy, n, k.from, k.to, onPorts(f.ports)), one: true, ported: len(f.ports) > 0}
+		ports, ported := f.lossyPorts()
+		x = lossyPath{said: fmt.Sprintf("%d of %d queue pairs from %v to %v had to retransmit%s: it may be one path of several", f.lossy, n, k.from, k.to, ports), one: true, ported: ported}
+		if clean := onPorts(f.clean); clean != "" && len(f.ports) > 0 {
+			x.said += "; the others lost none" + clean
+		}
 	}
 	if t.ways == nil {
 		t.ways = map[waysKey]lossyPath{}
@@ -89,6 +93,8 @@ type fates struct {
 	rounds                uint32 // of retransmission
 	sentLossy, sentSteady uint64
 	ports                 []uint16 // of those that lost packets
+	back                  []uint16 // of those that lost responses to them
+	clean                 []uint16 // of those that lost none
 	lossyOf, steadyOf     sizes
 }
 
@@ -99,13 +105,37 @@ func (f *fates) add(c *agent.Connection, e *agent.End) {
 	case n > 0:
 		f.lossy, f.rounds, f.sentLossy = f.lossy+1, f.rounds+n, f.sentLossy+sent
 		f.lossyOf.add(c, e)
-		if path := lossyEnd(c, e).Path; c.Encap.OnIP() && path.Known && !slices.Contains(f.ports, path.Port) {
-			f.ports = append(f.ports, path.Port)
+		if at := lossyEnd(c, e); at == e {
+			f.ports = withPort(f.ports, c, at)
+		} else {
+			f.back = withPort(f.back, c, at)
 		}
 	case sent >= steadyPackets:
 		f.steady, f.sentSteady = f.steady+1, f.sentSteady+sent
 		f.steadyOf.add(c, e)
+		f.clean = withPort(f.clean, c, e)
 	}
+}
+
+// withPort adds the UDP source port of end e of a connection to others.
+func withPort(list []uint16, c *agent.Connection, e *agent.End) []uint16 {
+	if !c.Encap.OnIP() || !e.Path.Known || slices.Contains(list, e.Path.Port) {
+		return list
+	}
+	return append(list, e.Path.Port)
+}
+
+// lossyPorts names the UDP source ports of what was lost in each direction, and says whether there are any.
+func (f *fates) lossyPorts() (said string, ported bool) {
+	said = onPorts(f.ports)
+	switch back := onPorts(f.back); {
+	case back == "":
+	case said == "":
+		said = strings.Replace(back, "(UDP", "(of lost responses: UDP", 1)
+	default:
+		said = said[:len(said)-1] + "; of lost responses: " + back[2:]
+	}
+	return said, said != ""
 }
 
 // lossyEnd returns whose packets most of the rounds of retransmission of end e of a connection are for: its own, or its peer's responses.
@@ -124,11 +154,17 @@ func (f *fates) merge(o *fates) {
 	f.sentLossy, f.sentSteady = f.sentLossy+o.sentLossy, f.sentSteady+o.sentSteady
 	f.lossyOf.merge(o.lossyOf)
 	f.steadyOf.merge(o.steadyOf)
-	for _, p := range o.ports {
-		if !slices.Contains(f.ports, p) {
-			f.ports = append(f.ports, p)
+	f.ports, f.back, f.clean = withPorts(f.ports, o.ports), withPorts(f.back, o.back), withPorts(f.clean, o.clean)
+}
+
+// withPorts adds ports to others.
+func withPorts(list, more []uint16) []uint16 {
+	for _, p := range more {
+		if !slices.Contains(list, p) {
+			list = append(list, p)
 		}
 	}
+	return list
 }
 
 // fewestPairs is in how many pairs of hosts queue pairs must have lost packets, and others not, for that to tell of paths where each pair has few.
@@ -164,12 +200,14 @@ func (t *teller) pathsOfAll(service packet.Service) lossyPath {
 		}
 	}
 	var all, mixed fates
+	var lossy []wayPorts
 	pairs, both := map[pair]bool{}, map[pair]bool{}
 	for w, f := range ways {
 		if f.lossy+f.steady < 2 {
 			continue
 		}
 		all.merge(f)
+		lossy = append(lossy, wayPorts{w, f.ports}, wayPorts{way{w.to, w.from}, f.back})
 		pairs[pairBy(w.from, w.to)] = true
 		if f.lossy > 0 && f.steady > 0 {
 			mixed.merge(f)
@@ -182,7 +220,7 @@ func (t *teller) pathsOfAll(service packet.Service) lossyPath {
 		return lossyPath{}
 	}
 	return lossyPath{said: fmt.Sprintf("%d of %d queue pairs in %d pairs of hosts that have several had to retransmit%s, and in %d of these pairs others between the same hosts did not: it may be one path of several",
-		all.lossy, n, len(pairs), onPorts(all.ports), len(both)), one: true, ported: len(all.ports) > 0}
+		all.lossy, n, len(pairs), portsByWay(lossy), len(both)), one: true, ported: len(all.ports)+len(all.back) > 0}
 }
 
 // waysKey is a direction between hosts, and a service.

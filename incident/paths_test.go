@@ -20,7 +20,7 @@ func TestPaths(t *testing.T) {
 		responses     uint32
 		want          string
 	}{
-		{"one of four", 1, 3, 3, 0, 0, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
+		{"one of four", 1, 3, 3, 0, 0, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several; the others lost none (UDP source ports 50001, 50002, 50003)"},
 		{"two of six", 2, 4, 2, 0, 0, "2 of 6 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source ports 50000, 50001): it may be one path of several"},
 		{"one of four, whose timer ran out", 1, 3, 0, 3, 0, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
 		{"all", 3, 0, 1, 0, 0, "all 3 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit, so that it is not one path of several"},
@@ -28,7 +28,7 @@ func TestPaths(t *testing.T) {
 		{"most", 3, 1, 4, 0, 0, ""},
 		{"one of two", 1, 1, 4, 0, 0, ""},
 		{"by chance", 1, 9, 1, 0, 0, ""},
-		{"responses of one of four", 1, 3, 0, 0, 3, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 60000): it may be one path of several"},
+		{"responses of one of four", 1, 3, 0, 0, 3, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (of lost responses: UDP source port 60000): it may be one path of several"},
 	} {
 		r := &agent.Result{First: 1, Last: int64(time.Second), RDMA: 1}
 		for n := range k.lossy + max(k.steady, -k.steady) {
@@ -77,8 +77,8 @@ func TestPathsOfAll(t *testing.T) {
 		rounds [][]uint32 // of retransmission of each queue pair, by pair of hosts
 		want   string
 	}{
-		{"one of two in three pairs", [][]uint32{{4, 0}, {0, 4}, {0, 0}}, "2 of 6 queue pairs in 3 pairs of hosts that have several had to retransmit (UDP source ports 50000, 50011), and in 2 of these pairs others between the same hosts did not: it may be one path of several"},
-		{"two of two in one more", [][]uint32{{4, 0}, {3, 3}, {0, 4}, {0, 0}}, "4 of 8 queue pairs in 4 pairs of hosts that have several had to retransmit (UDP source ports 50000, 50010, 50011, 50021), and in 2 of these pairs"},
+		{"one of two in three pairs", [][]uint32{{4, 0}, {0, 4}, {0, 0}}, "2 of 6 queue pairs in 3 pairs of hosts that have several had to retransmit (UDP source port 50000 from 10.0.0.0 to 10.0.1.0; UDP source port 50011 from 10.0.0.1 to 10.0.1.1), and in 2 of these pairs others between the same hosts did not: it may be one path of several"},
+		{"two of two in one more", [][]uint32{{4, 0}, {3, 3}, {0, 4}, {0, 0}}, "4 of 8 queue pairs in 4 pairs of hosts that have several had to retransmit (UDP source port 50000 from 10.0.0.0 to 10.0.1.0; UDP source ports 50010, 50011 from 10.0.0.1 to 10.0.1.1; UDP source port 50021 from 10.0.0.2 to 10.0.1.2), and in 2 of these pairs"},
 		{"in one pair", [][]uint32{{9, 0}, {0, 0}}, ""},
 		{"by chance", [][]uint32{{1, 0}, {0, 2}, {1, 0}, {0, 1}, {0, 1}, {1, 0}}, ""},
 		{"most", [][]uint32{{4, 0}, {0, 4}, {4, 4}, {4, 4}}, ""},

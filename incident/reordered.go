@@ -37,6 +37,9 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	if of == requests && e.Retransmissions > 0 {
 		i.late.of -= min(i.late.of, i.late.copies)
 		copies = fmt.Sprintf("; %s more were retransmitted", number(i.late.copies))
+		if k := e.Trouble; i.late.naks == 0 && (k == nil || k.Settled(false).Sum.Rounds[qp.TimerExpired] == 0) { // nothing asked for that
+			copies = fmt.Sprintf("; %s more came after later ones too, or were retransmitted, though nothing asked for that", number(i.late.copies))
+		}
 	}
 	i.show(o.Frame, o.Newest)
 	how := ", though they had left first."

@@ -162,7 +162,7 @@ func (t *teller) requests(c *agent.Connection, from int) {
 	if k.RNR.NAKs > 0 && !told {
 		t.notReady(c, from, &k)
 	}
-	if t.copied() || t.mayBeCopies(c, k.Sum.Last) {
+	if t.copied() || t.mayBeCopies(c, k.Sum.Last) && k.Sum.Rounds[qp.SequenceAsked] == 0 {
 		return
 	}
 	t.reordered(c, from, k.Overtaking.All(), requests)

@@ -13,14 +13,16 @@ import (
 // too, by which one that is retransmitted differs where its sender numbers its packets. Where it does not, each packet comes twice, in the same order, and new ones come between the copies.
 
 const (
-	// Of senders that number their packets, so many copies show a mirror, where they are so large a part of the packets (one of so many); of others, so many copies, new packets after a copy on the same
-	// queue pair, and not more than one of so many without a copy.
-	numberedCopies, numberedPart       = 8, 2
-	otherCopies, otherTurns, otherPart = 16, 8, 8
+	// Of senders that number their packets, so many copies show a mirror, where there is not more than one packet without a copy for so many, and new packets come after copies on the same queue pair so often; of others, so many copies, and new packets after a copy on the
+	// same queue pair.
+	numberedCopies, numberedTurns, numberedPart = 8, 2, 2
+	otherCopies, otherTurns, otherPart          = 16, 8, 8
 	// alsoCopies is how many show it of the other direction of the same hosts.
 	alsoCopies = 3
-	// otherWindow is how soon a copy comes of a sender that does not number its packets: sooner than a timer has it retransmit.
+	// otherWindow is how soon a copy comes of a sender that does not number its packets, sooner than a timer has it retransmit, where all that came before has come twice when a new packet comes.
 	otherWindow = int64(time.Millisecond)
+	// unlikeTime is by how much more than four times as late as others copies come at most that show it there.
+	unlikeTime = int64(5 * time.Microsecond)
 	// mostAwaited is how many packets are kept that may have a copy yet.
 	mostAwaited = 1 << 14
 	// vainWatches is how often the packets of a direction are looked at in vain.
@@ -43,16 +45,24 @@ type Mirrored struct {
 type mirrored struct {
 	Mirrored
 	awaited map[uint64]awaited
-	queue   []queued // of them, oldest first, also those whose copy has come
-	turns   int
-	copied  map[uint32]bool // by destination QP, whether the newest was a copy
-	id      uint16          // IPv4 identification and PSN of the newest
+	queue   []queued              // of them, oldest first, also those whose copy has come
+	alone   uint64                // packets whose copies have not come, of those that are kept no longer
+	turns   int                   // new packets after copies on the same queue pair
+	within  int                   // of them, those that came before all of the older ones had come twice, as one that retransmits does not send them
+	newest  map[uint32]newestOfQP // by destination QP
+	id      uint16                // IPv4 identification and PSN of the newest
 	psn     packet.PSN
 	oneID   bool // packets with other PSNs have the same
 	vain    uint8
 	began   bool
 	start   int64 // when they began to be looked at
 	idle    int   // packets since then, or since the newest copy
+}
+
+// newestOfQP is what came last to a queue pair.
+type newestOfQP struct {
+	psn            packet.PSN // of the newest that is no copy
+	copied, within bool       // the newest was a copy, and of an older one than that
 }
 
 // awaited is packets whose copies may come yet.
@@ -94,7 +104,7 @@ func (t *Table) Suspect(p *packet.Packet) {
 
 // restart begins to look at packets.
 func (m *mirrored) restart(now int64) {
-	m.awaited, m.queue, m.copied, m.turns, m.start, m.idle = map[uint64]awaited{}, nil, map[uint32]bool{}, 0, now, 0
+	m.awaited, m.queue, m.newest, m.alone, m.turns, m.within, m.start, m.idle = map[uint64]awaited{}, nil, map[uint32]newestOfQP{}, 0, 0, 0, now, 0
 	if m.Since == 0 {
 		m.Copies, m.Once, m.Least, m.Most = 0, 0, 0, 0
 	}
@@ -110,7 +120,7 @@ func (t *Table) watchMirrored(h *hostSlot, now int64) bool {
 		h.watched = laterWatched
 		return true
 	}
-	m.awaited, m.queue, m.copied = nil, nil, nil
+	m.awaited, m.queue, m.newest = nil, nil, nil
 	return false
 }
 
@@ -125,14 +135,11 @@ func (t *Table) mirroredCopy(p *packet.Packet, h *hostSlot) bool {
 	numbered := verifier.Numbered(p) && !m.oneID
 	back := t.mirrors[(h.way-1)^1]
 	if !numbered && m.Since == 0 && back != nil && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && back.Since == 0 {
-		back.turns = 0 // what it asks for is retransmitted, and not copied
+		back.restart(p.Time) // what it asks for is retransmitted, and not copied
 	}
-	least, most := int64(0), otherWindow
-	switch {
-	case numbered:
-		most = verifier.CopyTime
-	case m.Since != 0:
-		least, most = m.Least/2, min(2*m.Most, otherWindow)
+	least, most := int64(0), verifier.CopyTime
+	if !numbered && m.Since != 0 {
+		least, most = m.Least/2, min(2*m.Most, most)
 	}
 	m.forget(p.Time - verifier.CopyTime)
 	key := identity(p) ^ uint64(p.HopLmt)<<1
@@ -147,7 +154,10 @@ func (t *Table) mirroredCopy(p *packet.Packet, h *hostSlot) bool {
 	}
 	a.at[0], a.n = a.at[1], a.n-1
 	m.awaited[key] = a
-	m.copied[p.DestQP], m.idle = true, 0
+	m.idle = 0
+	q := m.newest[p.DestQP]
+	q.copied, q.within = true, p.PSN.Before(q.psn)
+	m.newest[p.DestQP] = q
 	if m.Copies == 0 || since < m.Least {
 		m.Least = since
 	}
@@ -157,7 +167,7 @@ func (t *Table) mirroredCopy(p *packet.Packet, h *hostSlot) bool {
 	}
 	m.Newest, m.Last, m.Numbered = p.Frame, p.Time, m.Numbered && numbered
 	if m.Since != 0 {
-		m.vain, t.repeats.ecn = 0, p.TClass&3
+		h.watched, m.vain, t.repeats.ecn = laterWatched, 0, p.TClass&3
 		return true
 	}
 	if m.shows(numbered, back, p.Time) {
@@ -170,10 +180,17 @@ func (t *Table) mirroredCopy(p *packet.Packet, h *hostSlot) bool {
 func (m *mirrored) await(p *packet.Packet, key uint64, a awaited) {
 	m.Once++
 	m.idle++
-	if m.copied[p.DestQP] {
-		m.copied[p.DestQP] = false
-		m.turns++
+	q, known := m.newest[p.DestQP]
+	if newer := !known || q.psn.Before(p.PSN); newer {
+		if q.copied {
+			m.turns++
+		}
+		if q.within {
+			m.within++
+		}
+		q = newestOfQP{psn: p.PSN}
 	}
+	m.newest[p.DestQP] = q
 	if len(m.queue) >= mostAwaited {
 		m.forget(m.queue[len(m.queue)/2].time)
 	}
@@ -189,6 +206,7 @@ func (m *mirrored) forget(before int64) {
 	n := 0
 	for ; n < len(m.queue) && m.queue[n].time < before; n++ {
 		if a, is := m.awaited[m.queue[n].key]; is && (a.n == 0 || a.at[a.n-1] <= m.queue[n].time) {
+			m.alone += uint64(a.n)
 			delete(m.awaited, m.queue[n].key)
 		}
 	}
@@ -197,7 +215,7 @@ func (m *mirrored) forget(before int64) {
 
 // shows reports whether the copies of a direction are those of a mirror. back is the other direction.
 func (m *mirrored) shows(numbered bool, back *mirrored, now int64) bool {
-	alone := uint64(0) // packets whose copies have not come
+	alone := m.alone
 	for _, q := range m.queue {
 		if now-q.time > 2*m.Most && m.awaited[q.key].n > 0 {
 			alone++
@@ -211,9 +229,16 @@ func (m *mirrored) shows(numbered bool, back *mirrored, now int64) bool {
 		least = alsoCopies
 	}
 	if numbered {
-		return m.Copies >= least && numberedPart*m.Copies >= m.Copies+alone
+		return m.Copies >= least && m.turns >= numberedTurns && numberedPart*alone <= m.Copies
 	}
-	return m.Copies >= least && (m.turns >= otherTurns || least == alsoCopies && m.turns >= alsoCopies-1) && otherPart*alone <= m.Copies
+	turns, enough := m.turns, otherTurns
+	if m.Most > otherWindow {
+		turns = m.within
+	}
+	if least == alsoCopies {
+		enough = alsoCopies - 1
+	}
+	return m.Copies >= least && m.Most <= 4*m.Least+unlikeTime && turns >= enough && otherPart*alone <= m.Copies
 }
 
 // Mirrored lists the directions of pairs of hosts whose packets are in the capture twice, by addresses.
@@ -224,7 +249,7 @@ func (t *Table) Mirrored() (list []Mirrored) {
 		}
 	}
 	slices.SortFunc(list, func(a, b Mirrored) int {
-		return cmp.Or(cmp.Compare(a.From.Hi, b.From.Hi), cmp.Compare(a.From.Lo, b.From.Lo), cmp.Compare(a.To.Hi, b.To.Hi), cmp.Compare(a.To.Lo, b.To.Lo))
+		return cmp.Or(a.From.Compare(b.From), a.To.Compare(b.To))
 	})
 	return list
 }

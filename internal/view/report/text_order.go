@@ -20,7 +20,7 @@ func (t *text) disordered() bool {
 // order tells so.
 func (t *text) order() {
 	if d := &t.res.Disorder; t.disordered() {
-		t.prose("  ", fmt.Sprintf("Order: %s of %s are stamped before one that the capture has before them, by up to %s, first frame %d, as where several receive queues are captured, or files were joined: an answer may come before its request, so that nothing is told of how long messages took. Sort them by time and check again (reordercap).",
+		t.prose("  ", fmt.Sprintf("Order: %s of %s are stamped before one that the capture has before them, by up to %s, first frame %d, as where several receive queues are captured, files were joined, or a clock was set back: an answer may come before its request, so that nothing is told of how long messages took. Sort them by time and check again (reordercap).",
 			number(d.Count), count(t.res.Packets, "frame"), span(time.Duration(d.Most)), d.Frame))
 	}
 }

@@ -173,7 +173,7 @@ func (k *standstill) told(t *text) string {
 	if k.gapless {
 		stopped = "; no PSN is missing after it, so that it is not the capture that stopped"
 	}
-	return s + " Programs that pause together look like that, and so does " + where + " that was down" + stopped + ". Look at link events there at that time, and at counters of the hosts for timeouts."
+	return s + " Programs that pause together look like that, and so does " + where + " that was down" + stopped + ". A clock of the capture that was set ahead looks like that too. Look at link events there at that time, and at counters of the hosts for timeouts."
 }
 
 // hub returns the host that all of the busy connections have in common.
