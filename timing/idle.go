@@ -106,7 +106,7 @@ func several(hosts int, list []HostMessage, until int64) bool {
 		if m.Begin > until {
 			break
 		}
-		if at := came[m.From]; !sent[m.From] && (at == 0 || at > m.Begin) {
+		if at := came[m.From]; !sent[m.From] && (at == 0 || at >= m.Begin) {
 			if alone++; alone > 1 {
 				return true
 			}

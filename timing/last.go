@@ -5,16 +5,19 @@ import (
 	"time"
 )
 
-// Last is a host that sends its first data of a round late, or its first message where it has sent none: all others of its group have sent some by then, and nothing has been sent for long. A round
-// goes on until each host has sent data, and then to the next time in which nothing is sent for long: such times before that, as where hosts begin one after the other, are within it.
+// Last is a host that sends its first data of a round late, or its first message where it has sent none: all others of its group have sent some by then, or half of them, and the others do when something has come to
+// them, and nothing has been sent for long. A round goes on until each host has sent data, and then to the next time in which nothing is sent for long: such times before that, as where hosts begin one after the other, are within it.
 type Last struct {
 	Host        int
-	Others      int           // hosts of the group that had sent by then
+	Others      int           // other hosts of the group
+	Begun       int           // of them, those that had sent by then, at least
 	Count       int           // of rounds in which that was so
 	Rounds      int           // of the group
 	Least, Most time.Duration // for which nothing was sent then
 	Sum         time.Duration
 	Of          time.Duration // that the rounds took in all
+	After       time.Duration // median of how much later it began than the last of those that had sent
+	Spread      time.Duration // and of how much later that one began than the first
 	From, To    int64         // when that first was so, and when the last round ended, nanoseconds since the Unix epoch
 	Since       bool          // there were some rounds before, at the beginning, in which it was not
 	Opened      Opened
@@ -29,8 +32,9 @@ type Opened struct {
 
 const (
 	lastHosts = 3  // of a group
+	lastBegun = 2  // hosts that have sent before
 	lastLeast = 8  // rounds
-	lastShare = 10 // of the time of the group, one in so many
+	lastShare = 40 // of the time of the group, one in so many
 	lastOther = 8  // of the time that was waited so, one in so many may be for other hosts
 	lastOnce  = 4  // times as long as for the longest was waited for the host
 	lastAlike = 8  // shorter waits than one in so many of the longest do not count
@@ -76,8 +80,17 @@ func groups(hosts int, list []Link) []int {
 type roundMessage struct {
 	Sent
 	from  int
+	to    int
 	data  bool
 	count int
+}
+
+// came is when something of it has come at least: of some messages, when the first began.
+func (m *roundMessage) came() int64 {
+	if m.count > 1 {
+		return m.Begin
+	}
+	return m.End
 }
 
 func roundsOf(list []Link) (all []roundMessage) {
@@ -85,10 +98,10 @@ func roundsOf(list []Link) (all []roundMessage) {
 		l := &list[i]
 		for k := range l.Sent {
 			for _, s := range l.Sent[k] {
-				all = append(all, roundMessage{s, l.Hosts[k], l.Bytes[k]*linkData > l.Bytes[1-k], 1})
+				all = append(all, roundMessage{s, l.Hosts[k], l.Hosts[1-k], l.Bytes[k]*linkData > l.Bytes[1-k], 1})
 			}
 			for _, r := range l.Runs[k] {
-				all = append(all, roundMessage{Sent{Begin: r.Begin, End: r.End}, l.Hosts[k], l.Bytes[k]*linkData > l.Bytes[1-k], int(r.Count)})
+				all = append(all, roundMessage{Sent{Begin: r.Begin, End: r.End}, l.Hosts[k], l.Hosts[1-k], l.Bytes[k]*linkData > l.Bytes[1-k], int(r.Count)})
 			}
 		}
 	}
@@ -133,6 +146,8 @@ func longerPauses(pauses []int64) int64 {
 // roundsWalk goes through the rounds of a group.
 type roundsWalk struct {
 	every, sends hostSet      // hosts that send anything, and data
+	some, data   begun        // in this round
+	pending      *pendingWait // nil: there is none
 	of           [][]lastWait // by host
 	rounds       int
 	opened       []opening
@@ -149,35 +164,41 @@ type lastWait struct {
 	silence time.Duration
 	at      int64 // since when, nanoseconds since the Unix epoch
 	round   int   // counted from 1 on
+	begun   int   // other hosts that had sent something
+	after   time.Duration
+	spread  time.Duration
 }
 
 // walk finds who was last in each round, where rounds are apart by so many nanoseconds at least, and returns how long each time was in which nothing was sent for long. Where that is longer than LongSilence, each host has
 // sent as many data in a round.
 func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 	hosts, until := len(r.every.sent), int64(0)
-	data, some, counts := newHostSet(hosts), newHostSet(hosts), make([]int, hosts) // in this round
+	counts := make([]int, hosts) // in this round
+	r.some, r.data, r.pending = newBegun(hosts), newBegun(hosts), nil
 	r.of, r.rounds, r.opened = make([][]lastWait, hosts), 1, nil
 	for i := range all {
 		m := &all[i]
 		silence := m.Begin - until
 		if i > 0 && silence >= LongSilence {
 			pauses = append(pauses, silence)
-			r.opens(data.n == r.sends.n, opening{lastWait{time.Duration(silence), until, r.rounds}, m.from})
+			r.opens(r.data.n == r.sends.n, opening{lastWait{silence: time.Duration(silence), at: until, round: r.rounds}, m.from})
 		}
-		switch full := data.n == r.sends.n; {
+		switch full := r.data.n == r.sends.n; {
 		case i == 0 || silence < LongSilence, full && silence < apart:
 		case full && apart > LongSilence && !r.balanced(counts):
 		case full:
 			r.rounds++
-			data.clear()
-			some.clear()
+			r.data.clear()
+			r.some.clear()
+			r.pending = nil
 			clear(counts)
-		case m.data && data.butOne(m.from, r.sends.n-1) || some.butOne(m.from, r.every.n-1):
-			r.of[m.from] = append(r.of[m.from], lastWait{time.Duration(silence), until, r.rounds})
+		default:
+			r.waits(m, lastWait{silence: time.Duration(silence), at: until, round: r.rounds})
 		}
 		until = max(until, m.End)
-		if some.add(m.from); m.data {
-			data.add(m.from)
+		r.follows(m)
+		if r.some.begins(m); m.data {
+			r.data.begins(m)
 			counts[m.from] += m.count
 		}
 	}
@@ -209,6 +230,7 @@ func (r *roundsWalk) last(all []roundMessage) (l Last, ok bool) {
 	}
 	others := sum - l.Sum
 	l.waited(r.of[l.Host])
+	l.lateness(r.of[l.Host])
 	l.Opened = r.openedBy(l.Host, l.From)
 	l.Others, l.Rounds, l.To = r.sends.n-1, r.rounds, all[len(all)-1].End
 	l.Of = time.Duration(l.To - all[0].Begin)

@@ -96,7 +96,7 @@ func TestLastOfPatterns(t *testing.T) {
 		"once for very long":          {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: func(h, round int) bool { return h == 3 && round == 9 }}, 0, 0},
 		"chain":                       {collective{hosts: 6, channels: 1, steps: 4, chain: true, calls: true, jitter: 8 * time.Millisecond, late: one}, 3, 24},
 		"chain, nobody is late":       {collective{hosts: 6, channels: 1, steps: 4, chain: true, calls: true, jitter: 8 * time.Millisecond}, 0, 0},
-		"chain, nobody calls":         {collective{hosts: 6, channels: 1, steps: 4, chain: true, late: one}, 0, 0}, // those after it have sent nothing
+		"chain, nobody calls":         {collective{hosts: 6, channels: 1, steps: 4, chain: true, late: one}, 3, 24}, // those after it follow it
 		"chain, nobody calls or late": {collective{hosts: 6, channels: 1, steps: 4, chain: true, jitter: 30 * time.Millisecond}, 0, 0},
 	} {
 		got, ok := LastOf(k.of.hosts, k.of.run(24))

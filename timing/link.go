@@ -83,10 +83,10 @@ func acksOf(list []Link) (all []acks) {
 	return all
 }
 
-// took is how long each of the data waited for its answer.
-func (a *acks) took() (list []time.Duration) {
+// took is how long each of the data waited for its answer, without times in which all were idle.
+func (a *acks) took(together idle) (list []time.Duration) {
 	for i := max(0, -a.ahead); i < len(a.data) && i+a.ahead < len(a.answers); i++ {
-		list = append(list, time.Duration(a.answers[i+a.ahead].Begin-a.data[i].End))
+		list = append(list, together.busy(a.data[i].End, a.answers[i+a.ahead].Begin))
 	}
 	return list
 }

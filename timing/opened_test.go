@@ -11,9 +11,9 @@ func TestOpenedBy(t *testing.T) {
 		r := new(roundsWalk)
 		for k := range n {
 			at := int64(k + 1)
-			r.opened = append(r.opened, opening{lastWait{own + time.Duration(k), at, k}, 2})
+			r.opened = append(r.opened, opening{lastWait{silence: own + time.Duration(k), at: at, round: k}, 2})
 			if other > 0 {
-				r.opened = append(r.opened, opening{lastWait{other, at, k}, k % 2})
+				r.opened = append(r.opened, opening{lastWait{silence: other, at: at, round: k}, k % 2})
 			}
 		}
 		return r

@@ -32,16 +32,17 @@ const (
 // SlowestOf finds it, where there is one, among hosts of a ring or a chain: it sends data on, and answers that which comes. A host that only asks, or only answers, may have nothing to do.
 func SlowestOf(hosts int, list []Link) (s Slowest, ok bool) {
 	acks, all := acksOf(list), MessagesOf(list)
+	together := idleOf(hosts, all, acks)
 	answers, sends, took := make([]bool, hosts), make([]bool, hosts), make([][]time.Duration, hosts)
 	for i := range acks {
 		a := &acks[i]
 		answers[a.from] = true
-		sends[a.to], took[a.from] = true, append(took[a.from], a.took()...)
+		sends[a.to], took[a.from] = true, append(took[a.from], a.took(together)...)
 	}
 	if !ringOf(acks) {
 		return s, false
 	}
-	w := walkOf(hosts, all, settledTimes(all, acks))
+	w := walkOf(hosts, all, together)
 	own, busy := w.path()
 	s.Host, s.Busy = slices.Index(own, slices.Max(own)), busy
 	s.Own = own[s.Host]

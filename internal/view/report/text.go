@@ -32,6 +32,8 @@ type text struct {
 		known bool
 		idle  []timing.Sent // see betweenRounds
 	}
+	waited  time.Duration // for the host that lastOfRounds names
+	waitsUp bool          // that was told before incidents
 	stopped struct {
 		known    bool
 		exchange *unfinished // see unfinishedExchange

@@ -20,6 +20,11 @@ func (t *text) incidents() {
 		t.uneventful()
 	} else {
 		t.heading("What happened")
+		if s := t.waitsBeside(); s != "" && t.waited > 0 {
+			t.prose("  ", s)
+			t.line("")
+			t.waitsUp = true
+		}
 		t.stalls(list)
 		t.tellAll(list)
 	}
@@ -56,10 +61,11 @@ func (t *text) beside() []string {
 		}
 	}
 	list = append(list, t.slowHosts()...)
-	for _, s := range []string{t.waitsBeside(), t.commandless()} {
-		if s != "" {
-			list = append(list, s)
-		}
+	if s := t.waitsBeside(); s != "" && !t.waitsUp {
+		list = append(list, s)
+	}
+	if s := t.commandless(); s != "" {
+		list = append(list, s)
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/packet"
@@ -18,7 +19,7 @@ func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link) string {
 	since, then := "", ""
 	if l.Since {
 		then = " since then"
-		since = fmt.Sprintf(", first at %s: before, it began with the others", offset(l.From, t.res.First))
+		since = fmt.Sprintf("; first at %s: before, it began with the others", offset(l.From, t.res.First))
 	}
 	how := fromTo(l.Least, l.Most)
 	until := ""
@@ -33,8 +34,55 @@ func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link) string {
 	if o := &l.Opened; o.Count > 0 {
 		opened = fmt.Sprintf(" It was first to send after the %d longest pauses between rounds%s, too (%s): whether others waited for it in these the capture does not tell.", o.Count, then, fromTo(o.Least, o.Most))
 	}
-	return fmt.Sprintf("Waits: all wait for %v. %s%s the %s had sent something, and then no host sent a message for %s (%s in all, %s of the time) until %v did%s. Its adapter usually acknowledges within %s, so its program or host is late (it computes, loads data, or is slowed down): look there.%s",
-		by, share, until, count(l.Others, "other host"), how, span(l.Sum), inPercent(float64(l.Sum)/float64(max(l.Of, 1))), by, since, span(t.acknowledgedBy(by)), opened)
+	begun, follow := fmt.Sprintf("the %s", count(l.Others, "other host")), ""
+	if l.Begun < l.Others {
+		begun = fmt.Sprintf("%d or more of the %s", l.Begun, count(l.Others, "other host"))
+		follow = " Each of those that had sent nothing began after a message that came to it since then."
+	}
+	t.waited = l.Sum
+	who, what := by.String()+", the straggler", t.notNetwork(by)
+	if hub := onlyHost(len(hosts), list); hub >= 0 && hub != l.Host {
+		who = fmt.Sprintf("%v, or for what it waits for itself: the capture shows what %v exchanges with others only", by, hosts[hub])
+	}
+	return fmt.Sprintf("Waits: all wait for %s. %s%s %s had sent something, and then no host sent a message for %s (%s in all, %s of the time) until %v did, %s after the last of those had begun (median; they began within %s of one another)%s.%s %s%s",
+		who, share, until, begun, how, span(l.Sum), inPercent(float64(l.Sum)/float64(max(l.Of, 1))), by, span(l.After), span(l.Spread), since, follow, what, opened)
+}
+
+// onlyHost is the host that all connections have an end at, as where the tap is at that; negative: there is none.
+func onlyHost(hosts int, list []timing.Link) int {
+	for h := range hosts {
+		if !slices.ContainsFunc(list, func(l timing.Link) bool { return l.Hosts[0] != h && l.Hosts[1] != h }) {
+			return h
+		}
+	}
+	return -1
+}
+
+// notNetwork says what was retransmitted, refused or marked on the connections of a host that is late, which shows whether the network is why.
+func (t *text) notNetwork(host packet.Addr) string {
+	connections, packets, marked := 0, uint64(0), uint64(0)
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		if c.Timing == nil || c.Ends[0].Addr != host && c.Ends[1].Addr != host {
+			continue
+		}
+		connections++
+		for k := range c.Ends {
+			packets, marked = packets+uint64(c.Ends[k].Retransmissions)+uint64(c.Ends[k].NAKs), marked+c.Timing.Ends[k].Marked
+		}
+	}
+	on, acks := count(connections, "connection"), span(t.acknowledgedBy(host))
+	if packets+marked == 0 {
+		return fmt.Sprintf("It is not the network: nothing was retransmitted, refused or marked on the %s of it, and its adapter usually acknowledges within %s. So its program or host is late (it computes, loads data, or is slowed down): look there.", on, acks)
+	}
+	var what []string
+	if packets > 0 {
+		what = append(what, count(packets, "retransmission or NAK"))
+	}
+	if marked > 0 {
+		what = append(what, count(marked, "mark")+" of congestion")
+	}
+	return fmt.Sprintf("Its adapter usually acknowledges within %s. So its program or host is late (it computes, loads data, or is slowed down): look there. On the %s of it there were %s, beside that.", acks, on, enumerate(what))
 }
 
 // fromTo says between what times some are, or, where they look the same, that.

@@ -9,11 +9,11 @@ import (
 	"ibwitness/wqe"
 )
 
-// slowestOfRing tells of a host of a ring or a chain that takes long to answer others, while each of these goes on soon once it has what it waits for. "": there is none.
-func (t *text) slowestOfRing(hosts []packet.Addr, list []timing.Link) string {
+// slowestOfRing tells of a host of a ring or a chain that takes long to answer others, while each of these goes on soon once it has what it waits for; atTimes: not always. "": there is none.
+func (t *text) slowestOfRing(hosts []packet.Addr, list []timing.Link) (told string, atTimes bool) {
 	s, ok := timing.SlowestOf(len(hosts), list)
 	if !ok {
-		return ""
+		return "", false
 	}
 	by := hosts[s.Host]
 	acknowledged := t.acknowledgedBy(by)
@@ -30,7 +30,7 @@ func (t *text) slowestOfRing(hosts []packet.Addr, list []timing.Link) string {
 		when, long = " at times", fmt.Sprintf(", but %s %s or more (at most %s)", times(uint64(s.Long)), span(s.From), span(s.Most))
 	}
 	return fmt.Sprintf("Waits: all wait for %v%s. It answers each message of %s with one of its own, usually %s later%s; each of the %s usually goes on within %s once a message has come to it. Of %s in which any of them owed an answer, %s passed until %v went on. Its adapter usually acknowledges within %s, %s.",
-		by, when, someHosts(peers), span(s.Usual), long, count(s.Hosts, "other host"), span(s.Others), span(s.Busy), span(s.Own), by, span(acknowledged), where)
+		by, when, someHosts(peers), span(s.Usual), long, count(s.Hosts, "other host"), span(s.Others), span(s.Busy), span(s.Own), by, span(acknowledged), where), s.Long > 0
 }
 
 // betweenRounds reports whether a turn took long as none of the hosts of a ring had anything to send.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -37,10 +38,11 @@ func (t *text) waitsTold() string {
 	if len(hosts) < waitHosts || len(hosts) > mostWaiting {
 		return ""
 	}
-	if s := t.slowestOfRing(hosts, list); s != "" {
-		return s
+	ring, atTimes := t.slowestOfRing(hosts, list)
+	if ring != "" && !atTimes {
+		return ring
 	}
-	if s := t.lastOfRounds(t.exchangesInRuns()); s != "" {
+	if s := cmp.Or(t.lastOfRounds(t.exchangesInRuns()), ring); s != "" {
 		return s
 	}
 	all := timing.HostWaitsOf(len(hosts), list)
@@ -53,7 +55,7 @@ func (t *text) waitsTold() string {
 	return t.lateOnce()
 }
 
-// waitsBeside is waitsTold beside incidents: where they took too little time to be what hosts waited for, else only of a wait while there was none.
+// waitsBeside is waitsTold beside incidents: where they took too little time to be what hosts waited for, or much less than that was, else only of a wait while there was none.
 func (t *text) waitsBeside() string {
 	lost := time.Duration(0)
 	if t.run != nil {
@@ -61,10 +63,16 @@ func (t *text) waitsBeside() string {
 			lost += i.Lost
 		}
 	}
-	if int64(lost)*incidentShare > t.res.Last-t.res.First {
-		return t.lateOnce()
+	if int64(lost)*incidentShare <= t.res.Last-t.res.First {
+		return t.waitsTold()
 	}
-	return t.waitsTold()
+	if hosts, _ := t.exchanges(); len(hosts) >= waitHosts && len(hosts) <= mostWaiting {
+		if s := t.lastOfRounds(t.exchangesInRuns()); s != "" && lost*mainlyLate <= t.waited {
+			return s
+		}
+	}
+	t.waited = 0
+	return t.lateOnce()
 }
 
 // answersSoon reports whether two ends take turns with SENDs, as a client and its server do, and one of them sends many times as soon after the other as the other does after it. Ranks of a job use WRITEs.
@@ -265,6 +273,8 @@ func longest(w *timing.HostWaits) []timing.WaitFor {
 			return nil // as where all pause a few times, and any of them begins first
 		}
 		switch sum += f.Time; {
+		case w.Own*halfAsLate > sum:
+			return nil // it goes on by itself as well
 		case (all-sum)*mainlyLate <= sum, n == 0 && f.Count >= manyWaits && (all-sum)*halfAsLate <= sum:
 			return w.For[:n+1]
 		case n == 0 && len(w.Peers) <= mostLate:
