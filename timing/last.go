@@ -44,7 +44,7 @@ const (
 
 // LastOf finds it, where there is one, among hosts of which each sends.
 func LastOf(hosts int, list []Link) (best Last, ok bool) {
-	group := groups(hosts, list)
+	group := Groups(hosts, list)
 	for first := range hosts {
 		var of []Link
 		for i := range list {
@@ -59,8 +59,8 @@ func LastOf(hosts int, list []Link) (best Last, ok bool) {
 	return best, ok
 }
 
-// groups numbers hosts by the first of those that connections join.
-func groups(hosts int, list []Link) []int {
+// Groups numbers hosts by the first of those that connections join.
+func Groups(hosts int, list []Link) []int {
 	group := make([]int, hosts)
 	for h := range group {
 		group[h] = h

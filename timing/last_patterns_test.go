@@ -105,3 +105,57 @@ func TestLastOfPatterns(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowestOfIdle: of a ring that calls for data, whose hosts owe one another answers while all compute, only the one that begins late is told to be waited for.
+func TestSlowestOfIdle(t *testing.T) {
+	for name, late := range map[string]func(h, _ int) bool{"one is late": func(h, _ int) bool { return h == 3 }, "none is": nil} {
+		list := collective{hosts: 6, channels: 1, steps: 4, calls: true, late: late}.run(24)
+		if got, ok := SlowestOf(6, list); ok && (late == nil || got.Host != 3 || got.Most > 51*time.Millisecond) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+// tree is a reduction to the first host, and back, of seven, in which one begins late by a time, or another one in each round (-1).
+func tree(late int, by time.Duration) (list []Link) {
+	const hosts, took = 7, 20 * time.Microsecond
+	for h := 1; h < hosts; h++ {
+		list = append(list, Link{Hosts: [2]int{h, (h - 1) / 2}, Bytes: [2]uint64{4096, 4096}})
+	}
+	send := func(h, way int, at time.Duration) time.Duration {
+		l := &list[h-1]
+		l.Sent[way] = append(l.Sent[way], Sent{Begin: int64(at), End: int64(at + took)})
+		return at + took
+	}
+	now := time.Second
+	for round := range 24 {
+		var ready [hosts]time.Duration
+		for h := range ready {
+			ready[h] = now + 20*time.Millisecond + time.Duration(h)*time.Microsecond
+			if h == late || late < 0 && h == round%hosts {
+				ready[h] += by
+			}
+		}
+		for h := hosts - 1; h > 0; h-- {
+			ready[(h-1)/2] = max(ready[(h-1)/2], send(h, 0, ready[h])+time.Microsecond)
+		}
+		for h := 1; h < hosts; h++ {
+			ready[h] = send(h, 1, ready[(h-1)/2]) + time.Microsecond
+			now = max(now, ready[h])
+		}
+	}
+	return list
+}
+
+// TestLastOfTree: the leaf of a tree is told that half of the others wait for, and the rest follow, and how much later it begins; not where another one is late each time.
+func TestLastOfTree(t *testing.T) {
+	for late, want := range map[int]bool{4: true, -1: false} {
+		got, ok := LastOf(7, tree(late, 2*time.Millisecond))
+		if ok != want {
+			t.Fatalf("%d: %+v, %v", late, got, ok)
+		}
+		if lag := got.After.Round(100 * time.Microsecond); ok && (got.Host != late || got.Begun != 4 || got.Others != 6 || got.Count != 24 || lag != 2*time.Millisecond || got.Spread > 50*time.Microsecond) {
+			t.Errorf("%+v", got)
+		}
+	}
+}

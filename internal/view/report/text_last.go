@@ -58,7 +58,7 @@ func onlyHost(hosts int, list []timing.Link) int {
 	return -1
 }
 
-// notNetwork says what was retransmitted, refused or marked on the connections of a host that is late, which shows whether the network is why.
+// notNetwork says what was retransmitted or marked on the connections of a host that is late, which shows whether the network is why.
 func (t *text) notNetwork(host packet.Addr) string {
 	connections, packets, marked := 0, uint64(0), uint64(0)
 	for i := range t.res.Connections {
@@ -68,16 +68,16 @@ func (t *text) notNetwork(host packet.Addr) string {
 		}
 		connections++
 		for k := range c.Ends {
-			packets, marked = packets+uint64(c.Ends[k].Retransmissions)+uint64(c.Ends[k].NAKs), marked+c.Timing.Ends[k].Marked
+			packets, marked = packets+uint64(c.Ends[k].Retransmissions), marked+c.Timing.Ends[k].Marked
 		}
 	}
 	on, acks := count(connections, "connection"), span(t.acknowledgedBy(host))
 	if packets+marked == 0 {
-		return fmt.Sprintf("It is not the network: nothing was retransmitted, refused or marked on the %s of it, and its adapter usually acknowledges within %s. So its program or host is late (it computes, loads data, or is slowed down): look there.", on, acks)
+		return fmt.Sprintf("It is not the network: nothing was retransmitted and nothing marked as having met congestion on the %s of it, and its adapter usually acknowledges within %s. So its program or host is late (it computes, loads data, or is slowed down): look there.", on, acks)
 	}
 	var what []string
 	if packets > 0 {
-		what = append(what, count(packets, "retransmission or NAK"))
+		what = append(what, count(packets, "retransmitted packet"))
 	}
 	if marked > 0 {
 		what = append(what, count(marked, "mark")+" of congestion")

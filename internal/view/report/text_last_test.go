@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/incident"
 	"ibwitness/packet"
 	"ibwitness/timing"
 	"ibwitness/wqe"
@@ -16,7 +17,7 @@ import (
 // TestLastOfRounds: of hosts of a ring that send one another data in rounds, the one is told that begins last from some round on, with how soon its adapter acknowledges; not where each is last once.
 func TestLastOfRounds(t *testing.T) {
 	const told = "Waits: all wait for 10.0.0.2, the straggler. In 12 of 20 rounds the 3 other hosts had sent something, and then no host sent a message for 2.98ms (35.76ms in all, 26 % of the time) until 10.0.0.2 did, " +
-		"3ms after the last of those had begun (median; they began within 0 s of one another); first at +0.063180 s: before, it began with the others. It is not the network: nothing was retransmitted, refused or marked on the " +
+		"3ms after the last of those had begun (median; they began within 0 s of one another); first at +0.063180 s: before, it began with the others. It is not the network: nothing was retransmitted and nothing marked as having met congestion on the " +
 		"3 connections of it, and its adapter usually acknowledges within 5µs. So its program or host is late (it computes, loads data, or is slowed down): look there."
 	const opened = " It was first to send after the 12 longest pauses between rounds since then, too (8.97ms): whether others waited for it in these the capture does not tell."
 	for _, k := range []struct {
@@ -86,6 +87,67 @@ func TestLastOfRounds(t *testing.T) {
 			}
 		} else if got != k.want {
 			t.Errorf("%s: %q\nwant %q", k.name, got, k.want)
+		}
+	}
+}
+
+// TestLastLeads: the straggler of a job is told before incidents that cost much less, with what was retransmitted; and of a capture of what one host exchanges, that what it waits for itself may not show.
+func TestLastLeads(t *testing.T) {
+	job := func(star bool) *agent.Result {
+		r := &agent.Result{RDMA: 1, Packets: 1, First: 1}
+		for h := range byte(4) {
+			if star && h == 0 {
+				continue
+			}
+			to := (h + 1) % 4
+			if star {
+				to = 0
+			}
+			c := agent.Connection{Service: packet.RC, First: 1, Timing: timing.New(nil)}
+			for round := range int64(20) {
+				for k := range c.Ends {
+					at := 1 + round*int64(20*time.Millisecond)
+					if h == 2 && k == 0 {
+						at += int64(3 * time.Millisecond)
+					}
+					c.Timing.Ends[k].NoteSent(timing.Sent{Begin: at, End: at + 20_000})
+					r.Last = at + 20_000
+					if !star {
+						break
+					}
+				}
+			}
+			for k := range c.Ends {
+				c.Ends[k].Addr, c.Ends[k].Messages, c.Ends[k].Bytes = packet.IPv4Addr([]byte{10, 0, 0, [2]byte{h, to}[k]}), 20, 20<<12
+			}
+			c.Ends[0].Retransmissions = 3
+			r.Connections = append(r.Connections, c)
+		}
+		return r
+	}
+	for _, star := range []bool{false, true} {
+		r := job(star)
+		lost := incident.Incident{What: "Packets were lost", Begin: 1, End: r.Last, Lost: 10 * time.Millisecond}
+		var b bytes.Buffer
+		x := &text{Options: Options{Width: 2000}, out: bufio.NewWriter(&b), res: r, run: &Run{Result: r, told: true, incidents: []incident.Incident{lost}}}
+		x.paint = newPaint(x.Color)
+		x.incidents()
+		if err := x.out.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(strings.Fields(b.String()), " ")
+		lead, times := "What happened Waits: all wait for 10.0.0.2, the straggler. In each of 20 rounds", "On the 2 connections of it there were 6 retransmitted packets, beside that."
+		if star {
+			lead = "What happened Waits: all wait for 10.0.0.2, or for what it waits for itself: the capture shows what 10.0.0.0 exchanges with others only. In each of 20 rounds"
+			times = "On the 1 connection of it there were 3 retransmitted packets, beside that."
+		}
+		if !strings.HasPrefix(got, lead) || !strings.Contains(got, times) || strings.Count(got, "Waits: ") != 1 || !strings.Contains(got, "Packets were lost") {
+			t.Errorf("star %v: %s", star, got)
+		}
+		lost.Lost = time.Minute
+		x = &text{Options: Options{Width: 2000}, out: bufio.NewWriter(&b), res: r, run: &Run{Result: r, told: true, incidents: []incident.Incident{lost}}}
+		if s := x.waitsBeside(); s != "" {
+			t.Errorf("star %v, much is lost: %s", star, s)
 		}
 	}
 }

@@ -81,20 +81,41 @@ func (t *text) unfinishedExchange() *unfinished {
 	return t.stopped.exchange
 }
 
-// findUnfinished looks for what unfinishedExchange returns.
+// findUnfinished looks for what unfinishedExchange returns, among each group of hosts that connections join.
 func (t *text) findUnfinished() *unfinished {
-	if t.missed() != "" || t.quietTold() == "" {
+	hosts, all, of := t.exchanged()
+	if t.missed() != "" || len(hosts) < waitHosts || len(hosts) > mostWaiting {
 		return nil
 	}
-	hosts, list, of := t.exchanged()
+	group := timing.Groups(len(hosts), all)
+	for first := range hosts {
+		var list []timing.Link
+		var own []*agent.Connection
+		for i := range all {
+			if group[all[i].Hosts[0]] == first {
+				list, own = append(list, all[i]), append(own, of[i])
+			}
+		}
+		if u := t.unfinishedOf(hosts, list, own); u != nil {
+			return u
+		}
+	}
+	return nil
+}
+
+func (t *text) unfinishedOf(hosts []packet.Addr, list []timing.Link, of []*agent.Connection) *unfinished {
+	ended := endedFirst(of)
+	if ended == nil && t.quietTold() == "" {
+		return nil
+	}
 	ways := dataWays(list, of)
-	if len(ways) < 2 || len(hosts) < waitHosts || len(hosts) > mostWaiting {
+	if len(ways) < 2 {
 		return nil
 	}
-	rounds, newest, from := t.roundsKept(len(hosts), of)
+	rounds, newest, from := roundsKept(len(hosts), list, of)
 	usual, ok := betweenRounds(ways, rounds)
 	since := lastBetween(ways, usual, newest)
-	if !ok || since == 0 || since < from || slices.Equal(countsAt(ways, ending), usual) || !begun(ways, since) {
+	if !ok || since == 0 || since < from || slices.Equal(countsAt(ways, ending), usual) || ended == nil && !begun(ways, since) {
 		return nil
 	}
 	u, last := &unfinished{connections: len(list)}, int64(0)
@@ -104,11 +125,17 @@ func (t *text) findUnfinished() *unfinished {
 	u.quiet = time.Duration(t.res.Last - last)
 	u.compare(hosts, ways, since)
 	u.first = t.firstStopped(hosts, ways, of, since)
+	if ended != nil {
+		if u.first == nil || u.first.host != ended.By {
+			return nil
+		}
+		u.first.ended = fmt.Sprintf("%s (frame %d)", offset(ended.At, t.res.First), ended.Frame)
+	}
 	return u
 }
 
 // roundsKept are the times between rounds, as far as it is known when messages were sent, the times in which nothing was sent where that is known up to the end, and from when on it is.
-func (t *text) roundsKept(hosts int, of []*agent.Connection) (rounds, newest []timing.Sent, from int64) {
+func roundsKept(hosts int, all []timing.Link, of []*agent.Connection) (rounds, newest []timing.Sent, from int64) {
 	for _, c := range of {
 		for k := range c.Ends {
 			s := sentOf(&c.Timing.Ends[k])
@@ -116,7 +143,7 @@ func (t *text) roundsKept(hosts int, of []*agent.Connection) (rounds, newest []t
 			from = max(from, known)
 		}
 	}
-	numbered, early := t.exchanges()
+	early := knownOfAll(slices.Clone(all))
 	late := slices.Clone(early)
 	for i, c := range of {
 		for k := range late[i].Sent {
@@ -125,9 +152,9 @@ func (t *text) roundsKept(hosts int, of []*agent.Connection) (rounds, newest []t
 			}
 		}
 	}
-	rounds = slices.DeleteFunc(timing.RoundsOf(len(numbered), timing.MessagesOf(early)), func(s timing.Sent) bool { return s.End >= from })
-	all := timing.MessagesOf(late)
-	return append(rounds, timing.RoundsOf(hosts, all)...), timing.SilencesOf(all), from
+	rounds = slices.DeleteFunc(timing.RoundsOf(hosts, timing.MessagesOf(early)), func(s timing.Sent) bool { return s.End >= from })
+	messages := timing.MessagesOf(late)
+	return append(rounds, timing.RoundsOf(hosts, messages)...), timing.SilencesOf(messages), from
 }
 
 // compare finds the ways that have carried more messages than others since a time, on all connections of two hosts.
@@ -256,6 +283,9 @@ func (u *unfinished) String() string {
 
 // head is what the verdict line says of it.
 func (u *unfinished) head() string {
+	if u.first != nil && u.first.ended != "" {
+		return fmt.Sprintf("%v disconnected before the others, in the middle of a round of several hosts", u.first.host)
+	}
 	s := fmt.Sprintf("the traffic of several hosts stopped in the middle of a round, %s before the capture ends", span(u.quiet))
 	if u.first != nil {
 		s += fmt.Sprintf(": they wait for %v", u.first.host)

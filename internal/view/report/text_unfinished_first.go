@@ -22,6 +22,7 @@ type stoppedHost struct {
 	then     string   // who stopped after it, and how far each was
 	passed   bool     // each of these had passed on what it had
 	began    bool     // the round
+	ended    string   // when it disconnected, before the others; "": it did not
 	answered string   // until when it still answered data with messages, as part of its program went on; "": it did not
 	alive    []string // what shows that its host or adapter went on
 }
@@ -212,6 +213,9 @@ func (t *text) stillAlive(host packet.Addr, of []*agent.Connection, since int64)
 // String says which it is, with what shows it.
 func (s *stoppedHost) String() string {
 	text := fmt.Sprintf("Unfinished: the others wait for %v. ", s.host)
+	if s.ended != "" {
+		text = fmt.Sprintf("Unfinished: %v disconnected first, at %s, in the middle of a round. The others waited for it. ", s.host, s.ended)
+	}
 	switch {
 	case !s.began:
 		text += "It sent nothing in the last round, which all others began"
@@ -226,13 +230,16 @@ func (s *stoppedHost) String() string {
 	if s.began && len(s.called) > 0 {
 		text += fmt.Sprintf(", and %s more", enumerate(s.called))
 	}
-	if s.began {
+	if s.began || s.ended != "" {
 		text += fmt.Sprintf(". The others sent their last data later: %s", s.then)
 	}
 	if s.began && s.passed {
 		text += ", each of which had passed on what it had"
 	}
 	text += "."
+	if s.ended != "" {
+		return text + fmt.Sprintf(" Its last data were at %s. So its program ended (it was killed, or failed), or gave up: look at its log and exit status there.", s.at)
+	}
 	if len(s.alive) > 0 {
 		text += fmt.Sprintf(" Its adapter went on: %s.", strings.Join(s.alive, ", and "))
 	}
@@ -240,4 +247,36 @@ func (s *stoppedHost) String() string {
 		return text + fmt.Sprintf(" It still answered data with messages until %s, so only the part of its program that passes data on hangs, or that waits for what the capture does not show: look at its stack and its GPU there.", s.answered)
 	}
 	return text + " So its program hangs, or waits for what the capture does not show: look at its stack and its GPU there."
+}
+
+// endedFirst is how the first of some connections ended, where a host disconnected all that it has of them, and before any other did; nil: none did.
+func endedFirst(of []*agent.Connection) *agent.Closed {
+	var first *agent.Closed
+	for _, c := range of {
+		if c.Closed.At != 0 && (first == nil || c.Closed.At < first.At) {
+			first = &c.Closed
+		}
+	}
+	if first == nil || first.By.IsZero() {
+		return nil
+	}
+	last, own := first.At, 0
+	for _, c := range of {
+		if c.Ends[0].Addr != first.By && c.Ends[1].Addr != first.By {
+			continue
+		}
+		if own++; c.Closed.At == 0 || c.Closed.By != first.By {
+			return nil
+		}
+		last = max(last, c.Closed.At)
+	}
+	for _, c := range of {
+		if c.Closed.At != 0 && c.Closed.By != first.By && c.Closed.At <= last {
+			return nil
+		}
+	}
+	if own < 2 || own == len(of) {
+		return nil
+	}
+	return first
 }

@@ -76,6 +76,15 @@ func TestUnfinished(t *testing.T) {
 	storage.Ends[0] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, 2}), Packets: 9, Messages: 900, Last: alive.Last}
 	storage.Ends[1] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, 9}), Packets: 9, Last: alive.Last}
 	alive.Connections = append(alive.Connections, storage)
+	over, other := rounds([]int{2, 2, 2, 2}, 0, nil), rounds([]int{2, 0, 2, 2}, 0, nil)
+	for _, r := range []*agent.Result{over, other} { // the second host disconnects, or in the last of them one that began the round
+		for k, by := range []int{0, 1} {
+			if r == other {
+				by += 2
+			}
+			r.Connections[by].Closed = agent.Closed{By: r.Connections[1+by/2*2].Ends[0].Addr, At: r.Last - int64(time.Second), Frame: uint64(70 + k)}
+		}
+	}
 	for _, k := range []struct {
 		name string
 		of   *agent.Result
@@ -98,6 +107,8 @@ func TestUnfinished(t *testing.T) {
 		{"in no rounds", rounds([]int{3, 1, 2, 3}, 0, func(host, round int) int { return (host*7 + round*round) % 5 }), ""},
 		{"frames are missing", dropped, ""},
 		{"they disconnected", closed, ""},
+		{"one disconnected after a round", over, ""},
+		{"one disconnected that had begun", other, ""},
 	} {
 		var b bytes.Buffer
 		sink, err := New("text", Options{Width: 800})
@@ -115,5 +126,34 @@ func TestUnfinished(t *testing.T) {
 		if list := strings.Join((&Run{Result: k.of}).Observations(), " "); strings.Contains(list, "Unfinished: ") != (k.want != "") || k.want != "" && strings.Contains(list, "Quiet: ") {
 			t.Errorf("%s, observed: %s", k.name, list)
 		}
+	}
+}
+
+// TestUnfinishedEnded: the host is told that disconnected before the others in the middle of a round, without having sent anything in it.
+func TestUnfinishedEnded(t *testing.T) {
+	const want = "but 10.0.0.2 disconnected before the others, in the middle of a round of several hosts; 0 of 501 rules exercised What happened " +
+		"Unfinished: 10.0.0.2 disconnected first, at +2.400121 s (frame 70), in the middle of a round. The others waited for it. It sent no data in the last round, though 2 messages had come to it from 10.0.0.1. The others sent their last data later: 10.0.0.1 (2, +0.400101 s), "
+	r := rounds([]int{2, 0, 2, 2}, 0, nil)
+	beside := agent.Connection{Service: packet.RC, First: r.First, Timing: timing.New(nil)} // of others, which goes on all the time
+	for k := range beside.Ends {
+		beside.Ends[k] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(8 + k)}), Packets: 9, Messages: 900, Bytes: 90000, Last: r.Last}
+	}
+	for at := r.First; at < r.Last; at += int64(7 * time.Millisecond) {
+		beside.Timing.Ends[0].NoteSent(timing.Sent{Begin: at, End: at + 1000, Bytes: 100, Packets: 1})
+	}
+	r.Connections = append(r.Connections, beside)
+	for k := range 2 {
+		r.Connections[k].Closed = agent.Closed{By: r.Connections[1].Ends[0].Addr, At: r.Last - int64(time.Second) + int64(k), Frame: uint64(70 + k)}
+	}
+	var b bytes.Buffer
+	sink, err := New("text", Options{Width: 800})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sink.Report(&b, &Run{Result: r}); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Join(strings.Fields(b.String()), " "); !strings.Contains(got, want) || !strings.Contains(got, "So its program ended (it was killed, or failed), or gave up") {
+		t.Error(got)
 	}
 }

@@ -105,6 +105,11 @@ func (h *hostNumbers) of(a packet.Addr) int {
 // exchanges lists the connections of hosts and their messages, up to when it is known of all of them when they were sent.
 func (t *text) exchanges() (hosts []packet.Addr, list []timing.Link) {
 	hosts, list, _ = t.exchanged()
+	return hosts, knownOfAll(list)
+}
+
+// knownOfAll drops messages after the time up to which it is known of all connections when they were sent.
+func knownOfAll(list []timing.Link) []timing.Link {
 	until := int64(math.MaxInt64)
 	for i := range list {
 		for k := range list[i].Sent {
@@ -116,7 +121,7 @@ func (t *text) exchanges() (hosts []packet.Addr, list []timing.Link) {
 	for i := range list {
 		list[i].Until(until)
 	}
-	return hosts, list
+	return list
 }
 
 // exchangesInRuns is exchanges with the later messages in runs, up to when those of all ends are known.
@@ -256,6 +261,7 @@ const (
 	manyWaits  = 8
 	mainlyLate = 4
 	halfAsLate = 2
+	atOncePart = 50 // of a wait, one in so many, after which a host goes on at once
 )
 
 // longest returns the one or two hosts that a host waited for most of the time that it waited; nil: there are none.
@@ -273,7 +279,7 @@ func longest(w *timing.HostWaits) []timing.WaitFor {
 			return nil // as where all pause a few times, and any of them begins first
 		}
 		switch sum += f.Time; {
-		case w.Own*halfAsLate > sum:
+		case w.Own*halfAsLate > sum, w.Own*mainlyLate > sum && f.Lag*atOncePart > f.Longest:
 			return nil // it goes on by itself as well
 		case (all-sum)*mainlyLate <= sum, n == 0 && f.Count >= manyWaits && (all-sum)*halfAsLate <= sum:
 			return w.For[:n+1]
