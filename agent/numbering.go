@@ -20,8 +20,8 @@ const (
 	mostNumbered, mostHoles = 1024, 512
 	// farthest is how far ahead a number is at most: one that is farther is earlier.
 	farthest = 1 << 15
-	// lowest is below which a number is one of a counter that began again, where it is as far from the one before, and comes restTime after it or later. mostRestarts is how many of these are kept.
-	lowest, restTime, mostRestarts = 64, int64(time.Second), 8
+	// lowest is below which a number is one of a counter that began again, where it is as far before the one before, or farAhead of it, and comes restTime after it or later. mostRestarts is how many of these are kept.
+	lowest, farAhead, restTime, mostRestarts = 256, 1024, int64(time.Second), 8
 	// lateHoles is among how many of the newest holes a number is looked for that comes late, and widestLate how many numbers such a hole has at most.
 	lateHoles, widestLate = 16, 64
 	// mostOpen is how many numbers may be missing, of a host that has holes all the time, as its packets take several paths.
@@ -143,7 +143,7 @@ func (h *counting) take(f *fabricagent.Frame, id uint16) {
 		d, h.id = 0, 1<<16+uint64(id)
 	case d == 1:
 		h.Steps++
-	case id < lowest && d >= lowest && f.Time-h.time >= restTime && -d >= lowest:
+	case id < lowest && d >= farAhead && f.Time-h.time >= restTime && -d >= lowest:
 		h.restart(f, id)
 		d = 0
 	case d == 0 || d >= farthest:

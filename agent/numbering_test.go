@@ -112,6 +112,8 @@ func TestCounterRestarts(t *testing.T) {
 	}{
 		{"after a second", 5027, 4, time.Second, true, true},
 		{"from the upper half", 60000, 4, time.Second, true, true},
+		{"after some packets that the tap has not seen", 0xcd62, 0x67, time.Second, true, true},
+		{"ahead, and around", 65000, 200, time.Second, true, false},
 		{"at once", 5027, 4, time.Millisecond, false, false},
 		{"no low number", 5027, 2000, time.Second, false, false},
 		{"around", 65530, 4, time.Second, true, false},

@@ -30,7 +30,7 @@ type cutOff struct {
 }
 
 // cutOffs tells of hosts that were cut off while others went on, and all of what they sent was lost with what their peers would have answered: nothing is retransmitted in the capture meanwhile. Where nobody asked a host for anything, only what it had sent shows that: two
-// queue pairs or more go on with later PSNs, and their peers ask for what is before these.
+// queue pairs or more go on with later PSNs, and their peers ask for what is before these, or its identifications are ahead, or begin again.
 func (t *teller) cutOffs() {
 	if !t.timed() || t.lossy() || t.copied() || len(t.run.Taps) > 1 || len(t.run.Connections) > mostOthers || t.run.Clock.Count > 0 {
 		return
@@ -49,6 +49,11 @@ func (t *teller) cutOffs() {
 	for _, a := range hosts {
 		if list, went := t.cutOffOf(a, asked[a]); len(list) > 0 {
 			t.tellCutOff(a, list, went)
+		}
+	}
+	for n := range t.run.Numbered {
+		if h := &t.run.Numbered[n]; h.Late == 0 && len(h.Restarts)+len(h.Holes) > 0 && !slices.ContainsFunc(t.away, func(k cutHost) bool { return k.host == h.Host }) {
+			t.tellHalts(h.Host, t.halts(h.Host))
 		}
 	}
 }

@@ -141,6 +141,7 @@ func (t *teller) down(a packet.Addr, s *timing.Silence, waited []owing, seen []a
 		return d, false
 	}
 	d.narrow(seen)
+	t.narrowNumbered(a, &d)
 	d.asked = min(until, d.to)
 	within := timing.Silence{From: d.owed, To: d.to}
 	if d.to > t.run.Last {
@@ -149,8 +150,8 @@ func (t *teller) down(a packet.Addr, s *timing.Silence, waited []owing, seen []a
 	if within.Length() < interruption || 2*within.Length() < within.To-d.from {
 		return d, false
 	}
-	if slices.ContainsFunc(t.run.Echoes, func(o agent.Echo) bool { return o.Addr == a && o.First < within.To && o.Last > d.owed }) {
-		return d, false // it may have answered pings meanwhile
+	if t.mayAnswerPings(a, &within) {
+		return d, false
 	}
 	d.went = t.wentOnBeside(a, packet.Addr{}, &within)
 	return d, len(d.went) > 0
@@ -172,6 +173,41 @@ func (d *down) narrow(seen []agent.Sign) {
 			return
 		}
 	}
+}
+
+// narrowNumbered has a time begin and end with the packets of the host around which its identifications lack numbers, or after which they begin again: some are of no connection.
+func (t *teller) narrowNumbered(a packet.Addr, d *down) {
+	k := t.numberedAround(a, d.owed)
+	if k.From > d.from {
+		d.from, d.before = k.From, k.Before
+	}
+	if k.To != 0 && k.To < d.to {
+		d.to, d.after, d.by = k.To, k.After, ""
+	}
+}
+
+// numberedAround is the hole in the identifications of a host that covers a time, or where they begin again then, with 0 packets; the zero value: there is none, or it has no one counter.
+func (t *teller) numberedAround(a packet.Addr, at int64) agent.Hole {
+	if len(t.run.Taps) > 1 {
+		return agent.Hole{}
+	}
+	for n := range t.run.Numbered {
+		h := &t.run.Numbered[n]
+		if h.Host != a {
+			continue
+		}
+		for _, k := range h.Restarts {
+			if k.From <= at && k.At > at {
+				return agent.Hole{Before: k.Before, After: k.After, From: k.From, To: k.At}
+			}
+		}
+		for _, k := range h.Holes {
+			if k.From <= at && k.To > at {
+				return k
+			}
+		}
+	}
+	return agent.Hole{}
 }
 
 // back names the first frame of a host after a time in which it was down.

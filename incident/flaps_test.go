@@ -67,7 +67,7 @@ func TestFlaps(t *testing.T) {
 		{"and a third time, on another connection", []int64{1000, 1500}, nil, 3, again(7), strings.Replace(strings.Replace(said, "twice", "3 times", 1), " and between 900ms and 16s from +3.000 s on.", ", between 900ms and 16s from +3.000 s on and between 800ms and 6s from +22.000 s on.", 1), link},
 		{"one request was lost after", []int64{1000, 1500}, nil, 3, again(1), said, link},
 		{"asked for most of it", []int64{1000, 1500}, nil, 3, func(r *agent.Result) { r.Connections[0].Ends[1].Trouble.Now.Last = at(12000) }, strings.Replace(said, "between 900ms and 16s", "16s", 1), link},
-		{"and restarted", []int64{1000, 1500}, nil, 3, numbered, gone + " and had restarted when it was back," + meanwhile, back},
+		{"and restarted", []int64{1000, 1500}, nil, 3, numbered, gone + " and had likely restarted when it was back," + meanwhile, back},
 		{"a sign of it", []int64{1000, 1500}, nil, 3, func(r *agent.Result) {
 			r.Signs = []agent.Sign{{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), At: at(9000), Frame: 9000, LLDP: true}}
 		}, strings.Replace(said, "and 16s from", "and 6s from", 1), link},

@@ -160,15 +160,15 @@ func (t *teller) wasGone(i *Incident, d *down) {
 	peer, restarted := i.Peer.Addr, ", and was back"
 	again, on := t.countsOn(peer, d)
 	if again != "" {
-		restarted = " and had restarted when it was back"
+		restarted = " and had likely restarted when it was back"
 		i.fact("restart", again)
 		i.notGone()
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == pathFails })
-		i.FitsWith[len(i.FitsWith)-1] = fmt.Sprintf("%v, or its adapter, that crashed, lost power or was reset, and started again", peer)
+		i.FitsWith[len(i.FitsWith)-1] = startedAgain(peer)
 		i.Next = slices.DeleteFunc(i.Next, func(s string) bool {
 			return s == linkOf(peer.String()) || strings.HasPrefix(s, captureAt(peer.String()))
 		})
-		i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("why %v stopped: its console, and its log of the time before (panic, power, watchdog)", peer))
+		i.Next = slices.Insert(i.Next, 0, whyStopped(peer))
 	} else if on != "" {
 		i.fact("restart", on)
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == restarts || f == wentDown(peer) })
@@ -204,7 +204,7 @@ func (t *teller) countsOn(a packet.Addr, d *down) (again, on string) {
 		}
 		numbered = !slices.ContainsFunc(h.Holes, func(k agent.Hole) bool { return k.From <= d.owed && k.To > d.owed && k.Packets >= jump })
 		for _, k := range h.Restarts {
-			if k.From <= d.owed && k.At >= d.to {
+			if k.From <= d.owed && k.At > d.owed && !t.goesOnAfter(a, d) {
 				list = append(list, fmt.Sprintf("its IPv4 identifications begin again, with %d in frame %d after %d in frame %d", k.Is, k.After, k.Was, k.Before))
 			}
 		}
@@ -220,6 +220,27 @@ func (t *teller) countsOn(a packet.Addr, d *down) (again, on string) {
 	return strings.Join(list, "; "), ""
 }
 
+// begunAfter reports whether a connection of a host began when that was down or after, and the host sent its first packet there after: its peer may have asked for it before.
+func (d *down) begunAfter(c *agent.Connection, a packet.Addr) bool {
+	for e := range c.Ends {
+		if c.Ends[e].Addr == a {
+			return c.First >= d.to || c.First > d.from && activeOn(c, e).First >= d.to
+		}
+	}
+	return false
+}
+
+// goesOnAfter reports whether a queue pair that a host had used before it was down sent more after that: it cannot have restarted.
+func (t *teller) goesOnAfter(a packet.Addr, d *down) bool {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		if e := endOf(c, a); e != nil && c.Service != packet.UD && e.Last >= d.to && !d.begunAfter(c, a) {
+			return true
+		}
+	}
+	return false
+}
+
 // qpnsAround are the queue pairs that a host used before it was down, and those that it used only after.
 func (t *teller) qpnsAround(a packet.Addr, d *down) (was, is qpns) {
 	for n := range t.run.Connections {
@@ -229,7 +250,7 @@ func (t *teller) qpnsAround(a packet.Addr, d *down) (was, is qpns) {
 			continue
 		}
 		of := &was
-		if c.First >= d.to {
+		if d.begunAfter(c, a) {
 			of = &is
 		}
 		if of.most == 0 {
@@ -246,7 +267,7 @@ func (t *teller) servesAgain(i *Incident, d *down, list []Incident, merged map[*
 	hosts := append([]packet.Addr{i.Local.Addr}, i.Also...)
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
-		if far, with := farEnd(c, i.Peer.Addr); with && slices.Contains(hosts, far) && c.PairedBy == agent.ByCM && c.First > d.to && (next == nil || c.First < next.First) {
+		if far, with := farEnd(c, i.Peer.Addr); with && slices.Contains(hosts, far) && c.PairedBy == agent.ByCM && c.First != d.to && d.begunAfter(c, i.Peer.Addr) && (next == nil || c.First < next.First) {
 			next = c
 		}
 	}
@@ -255,6 +276,10 @@ func (t *teller) servesAgain(i *Incident, d *down, list []Incident, merged map[*
 	}
 	said := fmt.Sprintf("%v was there again with %s", i.Peer.Addr, t.back(d))
 	first, last, n, service := t.unservedUntil(i.Peer.Addr, d.to, next.First)
+	if next.First < d.to {
+		i.fact("back", fmt.Sprintf("%s; the next connection had been asked for since %s, by %s", said, t.offset(next.First), next.Ends[0].Addr))
+		return
+	}
 	if n == 0 {
 		i.fact("back", fmt.Sprintf("%s; the next connection began %s after that: with the reconnect delay of %s", said, span(next.First-d.to), next.Ends[0].Addr))
 		return
