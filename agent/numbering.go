@@ -20,7 +20,8 @@ const (
 	mostNumbered, mostHoles = 1024, 512
 	// farthest is how far ahead a number is at most: one that is farther is earlier.
 	farthest = 1 << 15
-	// lowest is below which a number is one of a counter that began again, where it is as far before the one before, or farAhead of it, and comes restTime after it or later. mostRestarts is how many of these are kept.
+	// lowest is below which a number is one of a counter that began again, where it is as far before the one before, or farAhead of it, and comes
+	// restTime after it or later. mostRestarts is how many of these are kept.
 	lowest, farAhead, restTime, mostRestarts = 256, 1024, int64(time.Second), 8
 	// lateHoles is among how many of the newest holes a number is looked for that comes late, and widestLate how many numbers such a hole has at most.
 	lateHoles, widestLate = 16, 64

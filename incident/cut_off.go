@@ -52,7 +52,9 @@ func (t *teller) cutOffs() {
 		}
 	}
 	for n := range t.run.Numbered {
-		if h := &t.run.Numbered[n]; h.Late == 0 && len(h.Restarts)+len(h.Holes) > 0 && !slices.ContainsFunc(t.away, func(k cutHost) bool { return k.host == h.Host }) {
+		h := &t.run.Numbered[n]
+		told := slices.ContainsFunc(t.away, func(k cutHost) bool { return k.host == h.Host })
+		if !told && h.Late == 0 && len(h.Restarts)+len(h.Holes) > 0 {
 			t.tellHalts(h.Host, t.halts(h.Host))
 		}
 	}
@@ -225,10 +227,15 @@ type cutHost struct {
 	in   []cutOff
 }
 
-// ofCutOff reports whether stall s on a connection is told with a host that was cut off meanwhile.
-func (t *teller) ofCutOff(c *agent.Connection, s *qp.Stall) bool {
+// ofCutOff reports whether stall s of end from of a connection is told with a host that was cut off meanwhile: PSNs are missing, or the host
+// retransmitted only when it was back.
+func (t *teller) ofCutOff(c *agent.Connection, from int, s *qp.Stall) bool {
+	missing := s.Total() == 0 && s.Before
 	return slices.ContainsFunc(t.away, func(h cutHost) bool {
-		return endOf(c, h.host) != nil && slices.ContainsFunc(h.in, func(k cutOff) bool { return k.From >= s.Since && k.To <= max(s.Ended, s.Last) })
+		return endOf(c, h.host) != nil && slices.ContainsFunc(h.in, func(k cutOff) bool {
+			own := c.Ends[from].Addr == h.host && s.Total() > 0 && s.Begun >= k.To
+			return k.From >= s.Since && k.To <= max(s.Ended, s.Last) && (missing || own)
+		})
 	})
 }
 

@@ -175,7 +175,8 @@ func (d *down) narrow(seen []agent.Sign) {
 	}
 }
 
-// narrowNumbered has a time begin and end with the packets of the host around which its identifications lack numbers, or after which they begin again: some are of no connection.
+// narrowNumbered has a time begin and end with the packets of the host between which its identifications lack numbers, or begin again: some are of no
+// connection.
 func (t *teller) narrowNumbered(a packet.Addr, d *down) {
 	k := t.numberedAround(a, d.owed)
 	if k.From > d.from {
@@ -186,7 +187,8 @@ func (t *teller) narrowNumbered(a packet.Addr, d *down) {
 	}
 }
 
-// numberedAround is the hole in the identifications of a host that covers a time, or where they begin again then, with 0 packets; the zero value: there is none, or it has no one counter.
+// numberedAround is the hole in the identifications of a host that covers a time, or where they begin again then, with 0 packets; the zero value: there
+// is none, or it has no one counter.
 func (t *teller) numberedAround(a packet.Addr, at int64) agent.Hole {
 	if len(t.run.Taps) > 1 {
 		return agent.Hole{}

@@ -5,24 +5,32 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/timing"
 )
 
 const (
-	mostHalts = 3 // how often a host is told to have been cut off at most, where only its identifications show that: one that sends elsewhere again and again lacks numbers again and again
-	mostOf    = 4 // which part of the numbers that it lacks, one in so many, may be missing at other times, and how long, likewise, its other silences may be
+	// mostHalts is how often a host is told to have been cut off at most, where only its identifications show that: one that sends elsewhere lacks
+	// numbers each time.
+	mostHalts = 3
+	// mostOf is which part of the numbers that it lacks, one in so many, may be missing at other times, and how long, likewise, its other silences
+	// may be.
+	mostOf = 4
 )
 
-// halt is a silence of a host to which nobody sent a request meanwhile, and what its IPv4 identifications show of it: that it went on sending what has not come to the tap, or that it restarted.
+// halt is a silence of a host to which nobody sent a request meanwhile, and what its IPv4 identifications show of it: that it went on sending what
+// has not come to the tap, or that it restarted.
 type halt struct {
 	down
 	open    int                 // connections that it had
 	stopped []*agent.Connection // of them, the busy ones: all fell silent, both ways, at its beginning
 	spread  int64               // within what time they did
 	lost    int                 // of these, those that carry nothing after it
+	repeats int                 // of these, those on which it retransmits after it what it had sent before
 	again   *agent.Connection   // the first that it has after these; nil: none
 	unseen  uint64              // packets that it sent meanwhile
 	begun   string              // what shows that it restarted
+	certain bool                // its numbers are missing at no other time, or what came after it shows it too
 }
 
 // halts finds the silences of a host that its identifications show to be none of a host that was idle.
@@ -45,8 +53,13 @@ func (t *teller) halts(a packet.Addr) (list []halt) {
 			shortest = s.Length()
 		}
 	}
-	if !restarts && (len(list) > mostHalts || mostOf*idle > shortest || mostOf*t.numbersMissing(a) > (mostOf+1)*unseen) {
+	elsewhere := sub(t.numbersMissing(a), unseen)
+	if !restarts && (len(list) > mostHalts || mostOf*idle > shortest || mostOf*elsewhere > unseen) {
 		return nil
+	}
+	for n := range list {
+		h := &list[n]
+		h.certain = h.begun != "" || h.repeats > 0 || h.lost > 0 || elsewhere == 0
 	}
 	return list
 }
@@ -100,15 +113,12 @@ func (t *teller) mayAnswerPings(a packet.Addr, s *timing.Silence) bool {
 	return slices.ContainsFunc(t.run.Echoes, func(o agent.Echo) bool { return o.Addr == a && o.First < s.To && o.Last > s.From })
 }
 
-// stop finds the connections of the host, and those that were busy. It reports whether all of these fell silent with the host, and nothing came to it on any meanwhile.
+// stop finds the connections of the host, and those that were busy. It reports whether there are any, and nothing came to it on any meanwhile.
 func (h *halt) stop(t *teller, a packet.Addr) bool {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		e := endOf(c, a)
-		if e == nil || c.Service == packet.UD || c.First >= h.from || c.Closed.At != 0 && c.Closed.At < h.to {
-			if e != nil && c.Closed.At >= h.from && c.Closed.At < h.to {
-				return false // it was disconnected meanwhile
-			}
+		if e == nil || c.Service == packet.UD || c.First >= h.from || c.Closed.At != 0 && c.Closed.At < h.from {
 			continue
 		}
 		h.open++
@@ -118,11 +128,14 @@ func (h *halt) stop(t *teller, a packet.Addr) bool {
 		switch {
 		case !quiet:
 			return false
-		case c.Ends[0].Messages+c.Ends[1].Messages < blackoutMessages || h.length() < cutOffTimes*pause || at < h.from-soon:
+		case c.Ends[0].Messages+c.Ends[1].Messages < blackoutMessages, h.length() < cutOffTimes*pause, at < h.from-soon:
 			continue // it was idle
 		}
 		h.stopped, h.spread = append(h.stopped, c), max(h.spread, h.from-at)
 		if max(c.Ends[0].Last, c.Ends[1].Last) >= h.to {
+			if h.retransmits(e) {
+				h.repeats++
+			}
 			continue
 		}
 		h.lost++
@@ -133,7 +146,17 @@ func (h *halt) stop(t *teller, a packet.Addr) bool {
 	return len(h.stopped) > 0
 }
 
-// quietIn returns when a connection carried its last packet before a host of it was silent; false: it carried some meanwhile, but for answers right after it began.
+// retransmits reports whether a request that an end of the host had sent before it was silent was first retransmitted after that.
+func (h *halt) retransmits(e *agent.End) bool {
+	if e.Trouble == nil {
+		return false
+	}
+	x := e.Trouble.Settled(e.Stalled)
+	return slices.ContainsFunc(x.Longest[:], func(s qp.Stall) bool { return s.Total() > 0 && s.Since <= h.from && s.Begun >= h.to })
+}
+
+// quietIn returns when a connection carried its last packet before a host of it was silent; false: it carried some meanwhile, but for answers right
+// after it began.
 func quietIn(c *agent.Connection, d *down, soon int64) (at int64, ok bool) {
 	for e := range c.Ends {
 		switch last := c.Ends[e].Last; {

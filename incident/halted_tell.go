@@ -19,8 +19,12 @@ func (t *teller) tellHalts(a packet.Addr, list []halt) {
 			break
 		}
 	}
-	i := &Incident{Kind: Interrupted, Certainty: Likely, Peer: Party{Addr: a}, Begin: h.from, End: h.to, Tap: t.run.Connections[0].FirstTap, listed: true, Connections: len(h.stopped)}
-	var others []string
+	i := &Incident{Kind: Interrupted, Certainty: Likely, Peer: Party{Addr: a}, Begin: h.from, End: h.to, listed: true}
+	i.Tap, i.Connections = t.run.Connections[0].FirstTap, len(h.stopped)
+	if !h.certain {
+		i.Certainty = Possible
+	}
+	var likewise []string
 	away := cutHost{host: a}
 	for n := range list {
 		k := &list[n]
@@ -29,37 +33,46 @@ func (t *teller) tellHalts(a packet.Addr, list []halt) {
 		c := cutOff{}
 		c.From, c.To = k.from, k.to
 		if away.in = append(away.in, c); k != h {
-			others = append(others, fmt.Sprintf("%s from %s on", span(k.length()), t.offset(k.from)))
+			likewise = append(likewise, fmt.Sprintf("%s from %s on", span(k.length()), t.offset(k.from)))
 		}
 	}
 	i.Local.Addr = t.peerIn(a, &away.in[0])
 	t.whatOfHalt(i, a, h)
-	i.fact("likewise", enumerate(others))
-	i.fact("silent", fmt.Sprintf("the capture holds nothing of it between frames %d and %d, and %s of others; nothing came to it either on its connections", h.before, h.after, count(h.after-h.before-1, "frame")))
-	i.fact("stopped", fmt.Sprintf("%s of it that had been busy fell silent within %s", count(uint64(len(h.stopped)), "connection"), span(max(h.spread, int64(time.Microsecond)))))
+	i.fact("likewise", enumerate(likewise))
+	others := count(h.after-h.before-1, "frame")
+	i.fact("silent", fmt.Sprintf("the capture holds nothing of it between frames %d and %d, and %s of others; nothing came to it on its connections",
+		h.before, h.after, others))
+	busy := count(uint64(len(h.stopped)), "connection")
+	i.fact("stopped", fmt.Sprintf("%s of it that had been busy fell silent within %s", busy, span(max(h.spread, int64(time.Microsecond)))))
 	t.afterHalt(i, h)
 	t.away = append(t.away, away)
-	t.order, t.keys = append(t.order, i), append(t.keys, group{kind: Interrupted, local: i.Local.Addr, peer: a, what: "cut off"})
+	t.order = append(t.order, i)
+	t.keys = append(t.keys, group{kind: Interrupted, local: i.Local.Addr, peer: a, what: "cut off"})
 }
 
 // whatOfHalt says what the identifications of a host show of its silence, and what fits that.
 func (t *teller) whatOfHalt(i *Incident, a packet.Addr, h *halt) {
 	while := fmt.Sprintf("on %s from %s to %s, while %s went on", allOf(h.open), t.offset(h.from), t.offset(h.to), someOf(h.went))
 	if h.begun != "" {
-		i.What = fmt.Sprintf("%v restarted: it was silent for %s %s, and its IPv4 identifications begin again after that.", a, span(h.length()), while)
+		lasted := span(h.length())
+		i.What = fmt.Sprintf("%v restarted: it was silent for %s %s, and its IPv4 identifications begin again after that.", a, lasted, while)
 		i.fact("restart", h.begun)
 		i.FitsWith = []string{startedAgain(a)}
 		i.Next = []string{whyStopped(a)}
 		return
 	}
-	i.What = fmt.Sprintf("%v was cut off for %s: it was silent %s, and went on sending: its IPv4 identifications lack %s.", a, span(h.length()), while, count(h.unseen, "packet"))
-	i.fact("sent", fmt.Sprintf("%s of it that the capture does not hold, as its IPv4 identifications between frames %d and %d show: new requests or retransmissions", count(h.unseen, "packet"), h.before, h.after))
+	unseen := count(h.unseen, "packet")
+	i.What = fmt.Sprintf("%v was cut off for %s: it was silent %s, and went on sending: its IPv4 identifications lack %s.",
+		a, span(h.length()), while, unseen)
+	i.fact("sent", fmt.Sprintf("%s that the capture does not hold, new requests or retransmissions, as its IPv4 identifications in frames %d and %d show",
+		unseen, h.before, h.after))
 	i.FitsWith = []string{
 		fmt.Sprintf("the link of %v, its cable or optics, its adapter or its switch port, that was down for that long", a),
 		fmt.Sprintf("a switch or link between %v and the tap, that the others do not pass", a),
 		"programs that were idle here, and packets that went where the tap does not see them",
 	}
-	i.Next = []string{fmt.Sprintf("link events of %v and of its switch port at that time (dmesg, the log of the switch), and what they count: link_downed, symbol and FEC errors", a)}
+	i.Next = []string{fmt.Sprintf("link events of %v and of its switch port at that time (dmesg, the log of the switch), and what they count: "+
+		"link_downed, symbol and FEC errors", a)}
 }
 
 // afterHalt says how the connections of a host went on after it was silent.
@@ -68,7 +81,11 @@ func (t *teller) afterHalt(i *Incident, h *halt) {
 		i.fact("back", "it was there again with "+t.back(&h.down))
 	}
 	if on := len(h.stopped) - h.lost; on > 0 {
-		i.fact("after", count(uint64(on), "connection")+" of these went on after it")
+		said := count(uint64(on), "connection") + " of these went on after it"
+		if h.repeats > 0 {
+			said += fmt.Sprintf(", %s of them with a retransmission of what had been sent before", number(uint64(h.repeats)))
+		}
+		i.fact("after", said)
 	}
 	if h.lost == 0 {
 		return

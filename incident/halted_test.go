@@ -12,17 +12,22 @@ import (
 	"ibwitness/timing"
 )
 
-// TestHalted: a host to which nobody sent a request was cut off where all of its busy connections fell silent at once while others went on, and its identifications lack about what it would have sent, and restarted where they begin
-// again, and its connections are over. Of one that was idle nothing is told: its identifications count on, or lack what it sent elsewhere again and again, or one of its connections goes on.
+// TestHalted: a host to which nobody sent a request was cut off where all of its busy connections fell silent at once while others went on, and its
+// identifications lack about what it would have sent, and restarted where they begin again, and its connections are over. Of one that was idle nothing
+// is told: its identifications count on, or lack what it sent elsewhere, or one of its connections goes on.
 func TestHalted(t *testing.T) {
 	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
 	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
 	const (
-		cut     = "10.0.0.1 was cut off for 3s: it was silent on all of its 2 connections from +6.000 s to +9.000 s, while 10.0.0.3 and 10.0.0.4 went on, and went on sending: its IPv4 identifications lack 6 packets."
-		restart = "10.0.0.1 restarted: it was silent for 8.99s on all of its 2 connections from +6.000 s to +14.990 s, while 10.0.0.3 and 10.0.0.4 went on, and its IPv4 identifications begin again after that."
-		low     = "restart: its IPv4 identifications begin again, with 103 in frame 14990 after 52578 in frame 6000; its queue pairs have lower numbers than before (0x000020 to 0x000021, and 0x000100 to 0x000101 before)"
-		over    = "lost: 2 connections of these, which carry nothing after it; the next connection began in frame 14980, at +14.980 s"
-		others  = "silent: the capture holds nothing of it between frames 6000 and 9000, and 2,999 frames of others; nothing came to it either on its connections"
+		cut = "10.0.0.1 was cut off for 3s: it was silent on all of its 2 connections from +6.000 s to +9.000 s, " +
+			"while 10.0.0.3 and 10.0.0.4 went on, and went on sending: its IPv4 identifications lack 6 packets."
+		restart = "10.0.0.1 restarted: it was silent for 8.99s on all of its 2 connections from +6.000 s to +14.990 s, " +
+			"while 10.0.0.3 and 10.0.0.4 went on, and its IPv4 identifications begin again after that."
+		low = "restart: its IPv4 identifications begin again, with 103 in frame 14990 after 52578 in frame 6000; " +
+			"its queue pairs have lower numbers than before (0x000020 to 0x000021, and 0x000100 to 0x000101 before)"
+		over   = "lost: 2 connections of these, which carry nothing after it; the next connection began in frame 14980, at +14.980 s"
+		others = "silent: the capture holds nothing of it between frames 6000 and 9000, and 2,999 " +
+			"frames of others; nothing came to it on its connections"
 	)
 	connection := func(a, b byte, qpn uint32, first, last int64, silent ...timing.Silence) agent.Connection {
 		c := agent.Connection{Service: packet.RC, PairedBy: agent.ByCM, First: at(first), FirstFrame: uint64(first), Timing: &timing.Connection{}}
@@ -50,6 +55,34 @@ func TestHalted(t *testing.T) {
 		want []string // nil: nothing is told
 	}{
 		{"cut off", func(*agent.Result) {}, []string{cut, others}},
+		{"and retransmits when it is back", func(r *agent.Result) {
+			for n := range 2 {
+				s := qp.Stall{Since: at(5999), Begun: at(9000), Last: at(9000), Ended: at(9001)}
+				s.Rounds[qp.TimerExpired] = 1
+				r.Connections[n].Ends[0].Trouble = &qp.Trouble{}
+				r.Connections[n].Ends[0].Trouble.Longest[0] = s
+			}
+		}, []string{cut, "after: 2 connections of these went on after it, 2 of them with a retransmission of what had been sent before"}},
+		{"and lost its connections", func(r *agent.Result) {
+			for n := range r.Connections[:2] {
+				c := connection(1, 2, 0x100+uint32(n), 1, 6000)
+				c.Closed = agent.Closed{By: host(1), At: at(9000), Frame: 9000}
+				r.Connections[n] = c
+				r.Connections = append(r.Connections, connection(1, 2, 0x102+uint32(n), 9500, 29000))
+			}
+		}, []string{cut, "lost: 2 connections of these, which carry nothing after it; the next connection began in frame 9500, at +9.500 s"}},
+		{"and sends elsewhere once", func(r *agent.Result) {
+			more := agent.Hole{Packets: 1, Before: 12000, After: 12100, From: at(12000), To: at(12100)}
+			r.Numbered[0].Holes = append(r.Numbered[0].Holes, more)
+		}, []string{"possible: " + cut}},
+		{"its peers disconnect meanwhile", func(r *agent.Result) {
+			restarted(r)
+			r.Connections[0].Closed.At = at(10000)
+		}, []string{restart, low, over}},
+		{"it disconnects when it is idle", func(r *agent.Result) {
+			restarted(r)
+			r.Connections[0].Closed = agent.Closed{By: host(1), At: at(10000), Frame: 10000}
+		}, nil},
 		{"restarted", restarted, []string{restart, low, over}},
 		{"idle", func(r *agent.Result) { r.Numbered[0].Holes = nil }, nil},
 		{"no one counter", func(r *agent.Result) { r.Numbered = nil }, nil},
@@ -69,8 +102,8 @@ func TestHalted(t *testing.T) {
 			}
 		}, nil},
 		{"sends elsewhere now and then", func(r *agent.Result) {
-			h := &r.Numbered[0]
-			h.Holes = append(h.Holes, agent.Hole{Packets: 4, Before: 12000, After: 12100, From: at(12000), To: at(12100)})
+			more := agent.Hole{Packets: 4, Before: 12000, After: 12100, From: at(12000), To: at(12100)}
+			r.Numbered[0].Holes = append(r.Numbered[0].Holes, more)
 		}, nil},
 		{"sends much elsewhere", func(r *agent.Result) { r.Numbered[0].Holes[0].Packets = 20000 }, nil},
 		{"idle in each iteration", func(r *agent.Result) {
@@ -97,7 +130,8 @@ func TestHalted(t *testing.T) {
 		r := &agent.Result{RDMA: 8000, Packets: 8000, First: at(0), Last: at(30000), Taps: make([]fabricagent.Tap, 1)}
 		silent := timing.Silence{From: at(6000), To: at(9000), Frames: [2]uint64{6000, 9000}}
 		r.Connections = []agent.Connection{connection(1, 2, 16, 1, 29000, silent), connection(1, 2, 17, 1, 29000, silent), connection(3, 4, 48, 1, 29500)}
-		r.Numbered = []agent.Numbering{{Host: host(1), Steps: 9000, Holes: []agent.Hole{{Packets: 6, Before: 6000, After: 9000, From: at(6000), To: at(9000)}}}}
+		hole := agent.Hole{Packets: 6, Before: 6000, After: 9000, From: at(6000), To: at(9000)}
+		r.Numbered = []agent.Numbering{{Host: host(1), Steps: 9000, Holes: []agent.Hole{hole}}}
 		k.set(r)
 		var got strings.Builder
 		n := 0
@@ -106,7 +140,7 @@ func TestHalted(t *testing.T) {
 				continue
 			}
 			n++
-			got.WriteString(i.What)
+			got.WriteString(i.Certainty.String() + ": " + i.What)
 			for _, f := range i.Facts {
 				got.WriteString("\n" + f.Label + ": " + f.Text)
 			}
@@ -122,7 +156,8 @@ func TestHalted(t *testing.T) {
 	}
 }
 
-// TestFirstAfterRestart: a connection that a peer had asked for before its host was back counts as one from after it, and the host's first packet is that around which its identifications begin again.
+// TestFirstAfterRestart: a connection that a peer had asked for before its host was back counts as one from after it, and the host's first packet is
+// that with which its identifications begin again.
 func TestFirstAfterRestart(t *testing.T) {
 	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
 	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
@@ -140,9 +175,14 @@ func TestFirstAfterRestart(t *testing.T) {
 	e := &r.Connections[0].Ends[1]
 	e.Trouble, e.Stalled, e.Last = &qp.Trouble{Now: stall}, true, at(4470)
 	r.Connections[1].Timing.Ends[0].Active.First = at(12200)
-	r.Numbered = []agent.Numbering{{Host: host(1), Steps: 999, Restarts: []agent.Restart{{Was: 0xcd62, Is: 0x67, Before: 2999, After: 12100, From: at(2999), At: at(12100)}}}}
+	again := agent.Restart{Was: 0xcd62, Is: 0x67, Before: 2999, After: 12100, From: at(2999), At: at(12100)}
+	r.Numbered = []agent.Numbering{{Host: host(1), Steps: 999, Restarts: []agent.Restart{again}}}
 	i := Of(r)[0]
-	for _, want := range []string{"10.0.0.1 was down or cut off for 9.1s and had likely restarted when it was back, at +12.100 s", "(0x000048, and 0x000101 before)", "frame 12100, +12.100 s; the next connection had been asked for since +12.000 s, by 10.0.0.1"} {
+	for _, want := range []string{
+		"10.0.0.1 was down or cut off for 9.1s and had likely restarted when it was back, at +12.100 s",
+		"(0x000048, and 0x000101 before)",
+		"frame 12100, +12.100 s; the next connection had been asked for since +12.000 s, by 10.0.0.1",
+	} {
 		got := i.What
 		for _, f := range i.Facts {
 			got += "\n" + f.Text

@@ -220,7 +220,8 @@ func (t *teller) countsOn(a packet.Addr, d *down) (again, on string) {
 	return strings.Join(list, "; "), ""
 }
 
-// begunAfter reports whether a connection of a host began when that was down or after, and the host sent its first packet there after: its peer may have asked for it before.
+// begunAfter reports whether a connection of a host began when that was down or after, and the host sent its first packet there after: its peer may
+// have asked for it before.
 func (d *down) begunAfter(c *agent.Connection, a packet.Addr) bool {
 	for e := range c.Ends {
 		if c.Ends[e].Addr == a {
@@ -267,7 +268,9 @@ func (t *teller) servesAgain(i *Incident, d *down, list []Incident, merged map[*
 	hosts := append([]packet.Addr{i.Local.Addr}, i.Also...)
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
-		if far, with := farEnd(c, i.Peer.Addr); with && slices.Contains(hosts, far) && c.PairedBy == agent.ByCM && c.First != d.to && d.begunAfter(c, i.Peer.Addr) && (next == nil || c.First < next.First) {
+		far, with := farEnd(c, i.Peer.Addr)
+		after := with && slices.Contains(hosts, far) && c.PairedBy == agent.ByCM && c.First != d.to && d.begunAfter(c, i.Peer.Addr)
+		if after && (next == nil || c.First < next.First) {
 			next = c
 		}
 	}
