@@ -187,8 +187,8 @@ func (t *teller) narrowNumbered(a packet.Addr, d *down) {
 	}
 }
 
-// numberedAround is the hole in the identifications of a host that covers a time, or where they begin again then, with 0 packets; the zero value: there
-// is none, or it has no one counter.
+// numberedAround is the hole in the identifications of a host that covers a time, or where they begin again then, with 0 packets; the zero value:
+// there is none, or it has no one counter.
 func (t *teller) numberedAround(a packet.Addr, at int64) agent.Hole {
 	if len(t.run.Taps) > 1 {
 		return agent.Hole{}

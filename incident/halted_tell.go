@@ -64,8 +64,8 @@ func (t *teller) whatOfHalt(i *Incident, a packet.Addr, h *halt) {
 	unseen := count(h.unseen, "packet")
 	i.What = fmt.Sprintf("%v was cut off for %s: it was silent %s, and went on sending: its IPv4 identifications lack %s.",
 		a, span(h.length()), while, unseen)
-	i.fact("sent", fmt.Sprintf("%s that the capture does not hold, new requests or retransmissions, as its IPv4 identifications in frames %d and %d show",
-		unseen, h.before, h.after))
+	i.fact("sent", fmt.Sprintf("%s that the capture does not hold, new requests or retransmissions, as its IPv4 identifications in frames %d and %d "+
+		"show", unseen, h.before, h.after))
 	i.FitsWith = []string{
 		fmt.Sprintf("the link of %v, its cable or optics, its adapter or its switch port, that was down for that long", a),
 		fmt.Sprintf("a switch or link between %v and the tap, that the others do not pass", a),

@@ -13,8 +13,8 @@ import (
 )
 
 // TestHalted: a host to which nobody sent a request was cut off where all of its busy connections fell silent at once while others went on, and its
-// identifications lack about what it would have sent, and restarted where they begin again, and its connections are over. Of one that was idle nothing
-// is told: its identifications count on, or lack what it sent elsewhere, or one of its connections goes on.
+// identifications lack about what it would have sent, and restarted where they begin again, and its connections are over. Of one that was idle
+// nothing is told: its identifications count on, or lack what it sent elsewhere, or one of its connections goes on.
 func TestHalted(t *testing.T) {
 	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
 	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
