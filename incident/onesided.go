@@ -60,7 +60,7 @@ func (t *teller) sides() *sides {
 		e := &c.Ends[from]
 		other := direction{c.Ends[1-from].Addr, e.Addr}
 		on := wentOn(c, from)
-		if lone[other] { // they may be the two directions of one that was not paired
+		if lone[other] && other.from != other.to { // they may be the two directions of one that was not paired
 			unpaired++
 		} else if on || e.Packets > usualSent && e.Retransmissions == 0 {
 			sent++
