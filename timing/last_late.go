@@ -30,7 +30,8 @@ func (b *begun) before(m *roundMessage, w lastWait) lastWait {
 	return w
 }
 
-// pendingWait is that a host begins after nothing was sent for long, and others have not sent anything: they waited for it if each begins when something has come to it.
+// pendingWait is that a host begins after nothing was sent for long, and others have not sent anything: they waited for it if each begins when
+// something has come to it.
 type pendingWait struct {
 	lastWait
 	host int

@@ -44,11 +44,14 @@ func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link) string {
 	if hub := onlyHost(len(hosts), list); hub >= 0 && hub != l.Host {
 		who = fmt.Sprintf("%v, or for what it waits for itself: the capture shows what %v exchanges with others only", by, hosts[hub])
 	}
-	return fmt.Sprintf("Waits: all wait for %s. %s%s %s had sent something, and then no host sent a message for %s (%s in all, %s of the time) until %v did, %s after the last of those had begun (median; they began within %s of one another)%s.%s %s%s",
-		who, share, until, begun, how, span(l.Sum), inPercent(float64(l.Sum)/float64(max(l.Of, 1))), by, span(l.After), span(l.Spread), since, follow, what, opened)
+	cost := fmt.Sprintf("%s in all, %s of the time", span(l.Sum), inPercent(float64(l.Sum)/float64(max(l.Of, 1))))
+	return fmt.Sprintf("Waits: all wait for %s. %s%s %s had sent something, and then no host sent a message for %s (%s) until %v did, ",
+		who, share, until, begun, how, cost, by) +
+		fmt.Sprintf("%s after the last of those had begun (median; they began within %s of one another)%s.%s %s%s",
+			span(l.After), span(l.Spread), since, follow, what, opened)
 }
 
-// onlyHost is the host that all connections have an end at, as where the tap is at that; negative: there is none.
+// onlyHost is the host that all connections have an end at, as in a capture of that host; negative: there is none.
 func onlyHost(hosts int, list []timing.Link) int {
 	for h := range hosts {
 		if !slices.ContainsFunc(list, func(l timing.Link) bool { return l.Hosts[0] != h && l.Hosts[1] != h }) {
@@ -71,9 +74,11 @@ func (t *text) notNetwork(host packet.Addr) string {
 			packets, marked = packets+uint64(c.Ends[k].Retransmissions), marked+c.Timing.Ends[k].Marked
 		}
 	}
+	const look = "So its program or host is late (it computes, loads data, or is slowed down): look there."
 	on, acks := count(connections, "connection"), span(t.acknowledgedBy(host))
 	if packets+marked == 0 {
-		return fmt.Sprintf("It is not the network: nothing was retransmitted and nothing marked as having met congestion on the %s of it, and its adapter usually acknowledges within %s. So its program or host is late (it computes, loads data, or is slowed down): look there.", on, acks)
+		return fmt.Sprintf("It is not the network: nothing was retransmitted and nothing marked as having met congestion on the %s of it, ", on) +
+			fmt.Sprintf("and its adapter usually acknowledges within %s. %s", acks, look)
 	}
 	var what []string
 	if packets > 0 {
@@ -82,7 +87,7 @@ func (t *text) notNetwork(host packet.Addr) string {
 	if marked > 0 {
 		what = append(what, count(marked, "mark")+" of congestion")
 	}
-	return fmt.Sprintf("Its adapter usually acknowledges within %s. So its program or host is late (it computes, loads data, or is slowed down): look there. On the %s of it there were %s, beside that.", acks, on, enumerate(what))
+	return fmt.Sprintf("Its adapter usually acknowledges within %s. %s On the %s of it there were %s, beside that.", acks, look, on, enumerate(what))
 }
 
 // fromTo says between what times some are, or, where they look the same, that.
