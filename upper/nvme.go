@@ -20,7 +20,8 @@ const (
 	sqeSGLKey  = sqeSGL + 11
 	sqeSGLType = sqeSGL + 15
 	sqeFctype  = 4    // of a command of Fabrics
-	sqeHeaders = 40   // what every command needs
+	sqeHeaders = 16   // what names a command ends here
+	sqeEnd     = 40   // and its descriptor here
 	sqeQID     = 42   // of Connect
 	sqeBlocks  = 52   // what tells Read from Get Log Page ends here
 	psdtSGL    = 0x40 // SGLs, and metadata in one buffer; the low bits are of fused commands
@@ -59,14 +60,20 @@ func (nvme) Decoder() Decoder { return &nvmeDecoder{host: -1} }
 
 func plausibleNVMe(b *[leastHead]byte) bool { return b[1]&^3 == psdtSGL }
 
-// Fit takes a command capsule with a command that is specified, in which what most commands do not use is 0.
+// Fit takes a command capsule with a command that is specified, in which what most commands do not use is 0; faintly also one that uses it, or is cut.
 func (nvme) Fit(m *Message) Fit {
 	b := m.Head
-	if !isCommandCapsule(m) || binary.LittleEndian.Uint64(b[8:]) != 0 || binary.LittleEndian.Uint64(b[sqeMPTR:]) != 0 {
+	if !isCommandCapsule(m) && !isLikeCapsule(m) {
 		return NoFit
 	}
 	if _, known := nvmeNames(b[0], queueUnknown, b[sqeFctype]); !known {
 		return NoFit
+	}
+	switch reserved, metadata := binary.LittleEndian.Uint64(b[8:]) != 0, !zero(b[min(sqeMPTR, len(b)):min(sqeSGL, len(b))]); {
+	case reserved && metadata:
+		return NoFit
+	case reserved || metadata || !isCommandCapsule(m):
+		return Faint
 	}
 	if b[sqeSGLType] == sglNone {
 		if b[0] != keepAlive || !zero(b[sqeNSID:]) {
@@ -81,7 +88,7 @@ func (nvme) Fit(m *Message) Fit {
 // says so.
 func isCommandCapsule(m *Message) bool {
 	b := m.Head
-	if m.Kind != Send || m.Length < sqeSize || len(b) < sqeHeaders || b[1]&^3 != psdtSGL {
+	if m.Kind != Send || m.Length < sqeSize || len(b) < sqeEnd || b[1]&^3 != psdtSGL {
 		return false
 	}
 	switch b[sqeSGLType] {
@@ -91,9 +98,19 @@ func isCommandCapsule(m *Message) bool {
 		data := binary.LittleEndian.Uint32(b[sqeSGL+8:])
 		return !m.Whole || uint64(m.Length) == sqeSize+uint64(data)
 	case sglNone: // nobody reads the descriptor of a command without data
-		return m.Whole && m.Length == sqeSize && b[0]&direction == 0 && zero(b[sqeSGL:sqeHeaders])
+		return m.Whole && m.Length == sqeSize && b[0]&direction == 0 && zero(b[sqeSGL:sqeEnd])
 	}
 	return false
+}
+
+// isLikeCapsule reports whether a message may be a command capsule of which the snap length left what names the command and not the descriptor, or of which less data
+// came than its descriptor says.
+func isLikeCapsule(m *Message) bool {
+	b := m.Head
+	if m.Kind != Send || m.Length < sqeSize || len(b) < sqeHeaders || b[1]&^3 != psdtSGL || m.Length > sqeSize && !fromHost(b) {
+		return false
+	}
+	return len(b) < sqeEnd && m.Cut() || len(b) >= sqeEnd && b[sqeSGLType] == sglInCapsule
 }
 
 // zero reports whether all bytes are 0.
@@ -115,7 +132,7 @@ func (d *nvmeDecoder) Message(m *Message, t *Tracker) bool {
 	if m.Kind != Send {
 		return false
 	}
-	if (d.host < 0 || m.From == d.host) && isCommandCapsule(m) {
+	if (d.host < 0 || m.From == d.host) && (isCommandCapsule(m) || isLikeCapsule(m)) {
 		d.host = m.From
 		d.command(m.Head, t)
 		return true
@@ -139,6 +156,9 @@ func (d *nvmeDecoder) command(b []byte, t *Tracker) {
 	})
 	if opcode != fabrics && nsid != 0 && nsid != allNSIDs && d.queue != queueAdmin {
 		t.On(c, uint64(nsid), nil)
+	}
+	if len(b) < sqeEnd {
+		return
 	}
 	if kind := b[sqeSGLType]; kind == sglKeyed || kind == sglInvalidate {
 		name := t.MemoryOf

@@ -135,13 +135,12 @@ func TestNVMeLogPage(t *testing.T) {
 // TestNVMeStrict: a capsule whose descriptor or length is another is none.
 func TestNVMeStrict(t *testing.T) {
 	for name, change := range map[string]func(b []byte) []byte{
-		"PRPs":             func(b []byte) []byte { b[1] = 0; return b },
-		"descriptor":       func(b []byte) []byte { b[39] = 0x50; return b },
-		"longer":           func(b []byte) []byte { return append(b, 0) },
-		"shorter":          func(b []byte) []byte { return b[:63] },
-		"metadata pointer": func(b []byte) []byte { b[16] = 1; return b },
-		"reserved":         func(b []byte) []byte { b[9] = 1; return b },
-		"opcode":           func(b []byte) []byte { b[0] = 0x33; return b },
+		"PRPs":          func(b []byte) []byte { b[1] = 0; return b },
+		"descriptor":    func(b []byte) []byte { b[39] = 0x50; return b },
+		"longer":        func(b []byte) []byte { return append(b, 0) },
+		"shorter":       func(b []byte) []byte { return b[:63] },
+		"both of these": func(b []byte) []byte { b[9], b[16] = 1, 1; return b },
+		"opcode":        func(b []byte) []byte { b[0] = 0x33; return b },
 	} {
 		b := change(nvmeRead(1, 1, 0x1000, 1, 512))
 		if p, fit := Recognize(&Message{Whole: true, Head: b, Length: len(b)}); fit != NoFit {

@@ -64,11 +64,13 @@ type Tracker struct {
 	protocol Protocol
 	decoder  Decoder
 	fit      Fit
-	fits     bool // a message has fitted
-	cut      bool // headers were not captured: the commands are not followed any more
-	forgot   bool // how something went on is not known
-	turned   int  // 1: the ends were exchanged
-	misfits  int  // in a row
+	fits     bool   // a message has fitted
+	firm     bool   // one did by more than a faint likeness
+	cut      bool   // headers were not captured: the commands are not followed any more
+	forgot   bool   // how something went on is not known
+	turned   int    // 1: the ends were exchanged
+	misfits  int    // in a row
+	borne    uint64 // ID of the newest command that was answered
 	counts   Counts
 	failure  Command // the newest that has failed
 	times    Took
@@ -95,7 +97,7 @@ type Tracker struct {
 func NewTracker(p Protocol, assigned bool) *Tracker {
 	t := &Tracker{protocol: p, decoder: p.Decoder()}
 	if assigned {
-		t.fit = named
+		t.fit, t.firm = named, true
 	}
 	return t
 }
@@ -103,8 +105,10 @@ func NewTracker(p Protocol, assigned bool) *Tracker {
 // Recognized reports whether the connection is of the protocol.
 func (t *Tracker) Recognized() bool { return t.fit >= Recognized }
 
-// Refuted reports whether the connection is not of the protocol, as its messages have shown.
-func (t *Tracker) Refuted() bool { return t.misfits >= mostMisfits }
+// Refuted reports whether the connection is not of the protocol, as its messages have shown: where only answers speak for it, one that is not is enough.
+func (t *Tracker) Refuted() bool {
+	return t.misfits >= mostMisfits || t.misfits > 0 && !t.firm && !t.Recognized()
+}
 
 // Protocol is what the connection is of.
 func (t *Tracker) Protocol() string { return t.protocol.Name() }
@@ -128,7 +132,10 @@ func (t *Tracker) take(m *Message) {
 		if t.fits = t.fits || f != NoFit; !t.fits {
 			return
 		}
-		t.fit += f
+		if f > Faint {
+			t.fit += f
+			t.firm = true
+		}
 	}
 	if m.Cut() && len(m.Head) < t.protocol.Headers() {
 		t.Cut()
@@ -244,6 +251,7 @@ func (t *Tracker) End(from int, id uint64, status uint32) bool {
 	}
 	c.state, c.Status = ended, status
 	t.counts.Ended++
+	t.borneOut(c)
 	t.took(c)
 	if status != 0 {
 		t.counts.Failed++
@@ -252,6 +260,14 @@ func (t *Tracker) End(from int, id uint64, status uint32) bool {
 		t.answered(c)
 	}
 	return true
+}
+
+// borneOut has an answer speak for the protocol, which names a command by its ID, and another one than the answer before it did.
+func (t *Tracker) borneOut(c *Command) {
+	if !t.Recognized() && t.Answered() && (t.counts.Ended == 1 || c.ID != t.borne) {
+		t.fit += Likely
+	}
+	t.borne = c.ID
 }
 
 // Answered reports whether the peer answers commands with messages of their own.

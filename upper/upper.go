@@ -49,10 +49,11 @@ type Fit uint8
 // How much speaks for it. Recognized is what it takes.
 const (
 	NoFit      Fit = 0
-	Likely     Fit = 1 // what other traffic may happen to have
-	Strong     Fit = 2 // several fields that do not depend on each other
-	Recognized Fit = 4 // a magic number, or as much
-	named      Fit = 3 // CM named the port
+	Faint      Fit = 1 // it adds nothing by itself: answers with the same IDs have to bear it out
+	Likely     Fit = 2 // what other traffic may happen to have
+	Strong     Fit = 4 // several fields that do not depend on each other
+	Recognized Fit = 8 // a magic number, or as much
+	named      Fit = 6 // CM named the port
 )
 
 // Protocol is a protocol above the transport.
