@@ -89,6 +89,8 @@ type Operation struct {
 	// Unfetched is how many bytes of data its peer has to fetch by RDMA READ, none of which it has asked for; 0: there are none, or it is not known.
 	Unfetched uint64
 	Again     upper.Repeats // how often its end repeated it, with the ID that it had
+	Moved     upper.Moved   // of Longest, when its peer first moved its data
+	Lossy     bool          // of Longest: the capture has lost packets of its connection
 	Unsure    bool          // it may have ended where the capture has lost packets, or in the direction that was not found
 }
 
@@ -191,7 +193,7 @@ func (u *uppers) follow(c *connection.Connection, from int, p *packet.Packet) (t
 		return 0
 	}
 	if p.Opcode.Fn() == packet.ReadRequest {
-		t.Read(p.VA, p.RKey)
+		t.Read(p.VA, p.RKey, p.Time, p.Frame)
 		return 0
 	}
 	u.fill(c, from, p)
@@ -312,7 +314,7 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 		for i := range s.Longest {
 			if d := &s.Longest[i]; d.Answer != 0 {
 				o := t.operation(c, u, &d.Command)
-				o.Ended, o.Answer, o.Unsure, o.Others = d.Ended, d.Answer, false, d.Others
+				o.Ended, o.Answer, o.Unsure, o.Others, o.Moved, o.Lossy = d.Ended, d.Answer, false, d.Others, d.Moved, lossyCommands(c, u)
 				out.Longest = append(out.Longest, o)
 			}
 		}
@@ -336,11 +338,16 @@ func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upp
 	if k.Status != 0 {
 		o.Status = u.Status(k)
 	} else {
-		lost := c.Lossy && !(c.Cut() && u.Took().Count > 0) // else only the snap length cut packets, and left what ends a command
+		lost := lossyCommands(c, u)
 		o.Unfetched = u.Unfetched(k)
 		o.Unsure = lost || !c.Paired && !t.table.NeverAnswered(&c.Pair)
 	}
 	return o
+}
+
+// lossyCommands reports whether the capture has lost packets of a connection: else only the snap length cut them, and left what ends a command.
+func lossyCommands(c *connection.Connection, u *upper.Tracker) bool {
+	return c.Lossy && !(c.Cut() && u.Took().Count > 0)
 }
 
 // causeOf returns the command that a READ or WRITE of a connection belongs to, by the address, R_Key and length in bytes that it uses; nil where that is not known.

@@ -70,7 +70,8 @@ var iserMessages = upperMessages{
 	},
 }
 
-// midConnection is commands from number 5000 on, every 5 ms, of a connection that began long before: the answers to four of before come first. The server takes 150 µs for each, and for three of them another time;
+// midConnection is commands from number 5000 on, every 5 ms, of a connection that began long before: the answers to four of before come
+// first. The server takes 150 µs for each, and for three of them another time;
 // 0: it does not answer them.
 func midConnection(m upperMessages, other time.Duration) []fabricagent.Frame {
 	type message struct {
@@ -100,7 +101,8 @@ func midConnection(m upperMessages, other time.Duration) []fabricagent.Frame {
 	return q.list
 }
 
-// TestMidConnection: slow commands, and such that hang, are told of a connection that began before the capture, of each protocol; also where the snap length leaves what names a command and not its descriptor, or
+// TestMidConnection: slow commands, and such that hang, are told of a connection that began before the capture, of each protocol; also
+// where the snap length leaves what names a command and not its descriptor, or
 // this uses fields that most do not. Messages that are like commands and are not answered by their IDs are of no protocol.
 func TestMidConnection(t *testing.T) {
 	nothing := func([]byte) {}

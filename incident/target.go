@@ -248,9 +248,27 @@ func (l *lateCommands) episodes() string {
 	return count(uint64(len(l.times)), "episode")
 }
 
+// byTarget says how many of them work on what, where they are on one connection and work on several; "": they do not.
+func (l *lateCommands) byTarget(u *agent.Upper) string {
+	var list []string
+	for n := range u.Targets {
+		if k := &u.Targets[n]; k.Late.Count > 0 {
+			list = append(list, fmt.Sprintf("%s on %s", number(k.Late.Count), k.Name))
+		}
+	}
+	if l.connections > 1 || l.target != "" || len(u.Targets) < 2 || len(list) == 0 || len(list) > mostClassNames {
+		return ""
+	}
+	return ": " + enumerate(list)
+}
+
 // lateTold tells how many commands were late, and in which times.
-func (t *teller) lateTold(i *Incident, l *lateCommands) {
-	i.fact("late", fmt.Sprintf("%s of %s%s took %v or longer", count(l.count, "command"), number(l.answers), l.on(), time.Duration(upper.LateAfter)))
+func (t *teller) lateTold(i *Incident, l *lateCommands, u *agent.Upper) {
+	when := ""
+	if len(l.times) == 1 {
+		when = fmt.Sprintf(", from %s to %s", t.offset(l.times[0].From), t.offset(l.times[0].To))
+	}
+	i.fact("late", fmt.Sprintf("%s of %s%s took %v or longer%s%s", count(l.count, "command"), number(l.answers), l.on(), time.Duration(upper.LateAfter), when, l.byTarget(u)))
 	var times []string
 	for _, x := range l.times[:min(len(l.times), lateTimesTold)] {
 		times = append(times, fmt.Sprintf("%s for %s", t.offset(x.From), span(x.To-x.From)))

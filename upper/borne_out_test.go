@@ -2,7 +2,8 @@ package upper
 
 import "testing"
 
-// TestBorneOut: command capsules that use fields which most do not, or are cut before their descriptor, are of NVMe once the peer has answered several by their IDs; not where it has answered none, the IDs
+// TestBorneOut: command capsules that use fields which most do not, or are cut before their descriptor, are of NVMe once the peer has
+// answered several by their IDs; not where it has answered none, the IDs
 // are the same each time, or a message is no capsule.
 func TestBorneOut(t *testing.T) {
 	metadata := func(b []byte) []byte { b[16] = 8; return b }

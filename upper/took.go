@@ -26,6 +26,7 @@ type Done struct {
 	Ended  int64  // when it was answered
 	Answer uint64 // in which frame; 0: there is no such command
 	Others uint64 // commands of other classes that began after it and ended before it
+	Moved  Moved  // its data
 }
 
 // Took is how long the command took, nanoseconds.
@@ -46,7 +47,11 @@ func (t *Tracker) took(c *Command) {
 		s.Slow++
 	}
 	if s.among(took) {
-		s.keep(Done{*c, m.Time, m.Frame, t.OthersAfter(c)})
+		d := Done{Command: *c, Ended: m.Time, Answer: m.Frame, Others: t.OthersAfter(c)}
+		if took >= LateAfter {
+			d.Moved = t.movedOf(c)
+		}
+		s.keep(d)
 	}
 	t.onTarget(c, took, m.Time)
 	if int(c.class) < len(t.classes) {

@@ -89,7 +89,9 @@ type Tracker struct {
 	strange    uint64 // how many commands had begun when a READ asked last for memory that none is known to have named
 	seen       [2][repeats]uint64
 	message    *Message // at hand
-	queue      uint32   // of its controller, plus one; 0: it is not known
+	moved      [mostMoves]move
+	moveCount  uint64
+	queue      uint32 // of its controller, plus one; 0: it is not known
 }
 
 // NewTracker returns a tracker of a connection that seems to be of a protocol. assigned says that communication management has connected it to a port of
@@ -142,6 +144,9 @@ func (t *Tracker) take(m *Message) {
 	}
 	if t.cut {
 		return
+	}
+	if m.Kind == Write {
+		t.moves(move{m.VA, m.Time, m.Frame, m.RKey, false})
 	}
 	t.message = m
 	if t.decoder.Message(m, t) {

@@ -49,7 +49,7 @@ type Fit uint8
 // How much speaks for it. Recognized is what it takes.
 const (
 	NoFit      Fit = 0
-	Faint      Fit = 1 // it adds nothing by itself: answers with the same IDs have to bear it out
+	Faint      Fit = 1 // it adds nothing by itself: answers with the same IDs have to confirm it
 	Likely     Fit = 2 // what other traffic may happen to have
 	Strong     Fit = 4 // several fields that do not depend on each other
 	Recognized Fit = 8 // a magic number, or as much

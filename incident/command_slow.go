@@ -1,0 +1,83 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ibwitness/agent"
+)
+
+// inTimes has commands that were late in several times begin with the first of these, and end with the last, and tell when the one was that
+// is named.
+func (t *teller) inTimes(i *Incident, o *agent.Operation, l *lateCommands) {
+	n := len(l.times)
+	if n < 2 {
+		return
+	}
+	i.episodic = true
+	i.Begin, i.End = min(i.Begin, l.times[0].From), max(i.End, l.times[n-1].To)
+	if k := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "command" }); k >= 0 && o.Since > i.Begin {
+		i.Facts[k].Text += ", sent at " + t.offset(o.Since)
+	}
+}
+
+// slow tells that commands took long, the longest of which are given, the longest first.
+func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operation) {
+	o := slow[0]
+	i := t.between(Slow, c, o.From)
+	i.Begin, i.End, i.Lost, i.Tap = o.Since, o.Ended, time.Duration(o.Ended-o.Since), o.Tap
+	i.show(o.Frame, o.Answer)
+	only := ""
+	if o == u.Slowest {
+		only = onlyClassSlow(u)
+	}
+	late, rare := t.lateOf(c, o)
+	if rare && only == "" {
+		only = late.only()
+	}
+	i.What = fmt.Sprintf("%v took %s to answer %s of %v%s.", &i.Peer, span(o.Ended-o.Since), o.Name, &i.Local, only)
+	i.fact("command", fmt.Sprintf("%s, in frame %d, answered in frame %d", protocolOf(u), o.Frame, o.Answer))
+	switch {
+	case u.Slow == 0:
+		i.fact("others", "usually "+span(int64(c.UsualCommand()))+", of "+count(u.Answers, "command"))
+	default:
+		i.fact("others", othersTook(c, only != ""))
+	}
+	if rare {
+		t.lateTold(i, &late, u)
+		t.inTimes(i, o, &late)
+	}
+	if rare && u.Slow == 0 {
+		slow = slow[:1]
+	}
+	for _, k := range slow[1:] {
+		if u.Slow == 0 {
+			i.fact("also", fmt.Sprintf("%s for %s, from %s on, in frame %d, answered in frame %d", span(k.Ended-k.Since), k.Name, t.offset(k.Since), k.Frame, k.Answer))
+		}
+	}
+	beside := t.answeredBeside(c, o.From, o.Since, o.Ended)
+	i.fact("meanwhile", beside)
+	i.fact("elsewhere", t.answeredElsewhere(c, o))
+	held, text := heldDuring(c, o)
+	if held == 0 && !o.Lossy && !t.lossy() { // else it may have moved before
+		i.fact("data", i.moved(o))
+	}
+	i.fact("transport", text)
+	t.maybeReused(i, o)
+	i.FitsWith = []string{"a server that waited itself: for its disks, its file system, a lock, or another host", "a server that was stopped or busy, while its adapter acknowledged"}
+	if beside != "" {
+		i.FitsWith[1] = "a thread of its program that serves this queue pair, and not the others, that was stopped or busy"
+	}
+	switch {
+	case late.target != "":
+		i.FitsWith = []string{"what " + late.target + " is on there, and the others are not: its disk, RAID, cache or snapshot"}
+	case only != "":
+		i.FitsWith = []string{"what these commands need of the server and the others do not: a disk or file system that is full or slow to write, a journal, a cache, a mirror elsewhere"}
+	}
+	i.Next = []string{"the disks and the log of " + i.Peer.Addr.String() + " at that time"}
+	if late.target != "" {
+		i.Next = []string{fmt.Sprintf("what %s is on at %v, at these times: iostat, its SMART log, RAID state and the log", late.target, i.Peer.Addr)}
+	}
+	t.tell(i, "")
+}
