@@ -24,7 +24,8 @@ func (t *teller) damagedTimes() map[flow][]int64 {
 	return t.damagedAt
 }
 
-// ofDamage reports whether as many packets of the connection of an interruption came damaged in its stall s as its requester went back: then nothing else shows to have kept it from going on.
+// ofDamage reports whether as many packets of the connection of an interruption came damaged in its stall s as its requester went back: then
+// nothing else shows to have kept it from going on.
 func (t *teller) ofDamage(i *Incident, s *qp.Stall) bool {
 	if !t.damages(i) || s.Ended == 0 || !i.Local.QPNKnown || !i.Peer.QPNKnown {
 		return false

@@ -12,7 +12,8 @@ import (
 // lostAlike is how many times as often packets of one host are lost at most as those of another, for that to be alike.
 const lostAlike = 4
 
-// incastOf says that what was lost on the way of a sum to a host was lost when many sent to it at once, as said of what was lost before the tap, or after it; "": nothing shows that.
+// incastOf says that what was lost on the way of a sum to a host was lost when many sent to it at once, as said of what was lost before the
+// tap, or after it; "": nothing shows that.
 func (t *teller) incastOf(s *lossSum) string {
 	if s.to && s.side() == afterTap && len(s.others) >= fewestAtOnce && t.run.RDMA > 0 && t.run.Forgotten.Events == 0 {
 		return t.incastTo(s.host, t.sequenceNAKs()[s.host], t.sendersTo()[s.host])
@@ -20,7 +21,8 @@ func (t *teller) incastOf(s *lossSum) string {
 	return t.incastBefore(s)
 }
 
-// incastBefore says that what was lost before the tap, on the way of a sum to a host, was lost of many hosts alike, at the same times: a queue that all of it passes was full. The link of each of them is
+// incastBefore says that what was lost before the tap, on the way of a sum to a host, was lost of many hosts alike, at the same times: a queue
+// that all of it passes was full. The link of each of them is
 // not why; "": nothing shows that.
 func (t *teller) incastBefore(s *lossSum) string {
 	if !s.to || s.side() != beforeTap || len(s.others) < fewestAtOnce || t.run.RDMA == 0 || !t.timed() || !t.lostAlike(s) {
@@ -59,7 +61,8 @@ func (t *teller) burstsBefore(s *lossSum, losses []lostOf, of uint32) string {
 	return said
 }
 
-// largestBurst says what the burst was in which the most of what was lost on the way of a sum was asked for: of all that send to its host, not of one.
+// largestBurst says what the burst was in which the most of what was lost on the way of a sum was asked for: of all that send to its host, not
+// of one.
 func (t *teller) largestBurst(s *lossSum) string {
 	var most []lostOf
 	for rest := t.sequenceNAKs()[s.host]; len(rest) > 0; {
@@ -101,7 +104,8 @@ func (t *teller) withTimers(s *lossSum, asked []lostOf) []lostOf {
 	return asked
 }
 
-// burstsOfLosses lists when losses, in the order of time, were within a millisecond of one another, of what several hosts had sent, first and last, how many of them were, and of how many hosts each, at most and at least.
+// burstsOfLosses lists when losses, in the order of time, were within a millisecond of one another, of what several hosts had sent, first and
+// last, how many of them were, and of how many hosts each, at most and at least.
 func burstsOfLosses(list []lostOf) (bursts [][2]int64, within, most, least int) {
 	for len(list) > 0 {
 		n := 1
@@ -119,7 +123,8 @@ func burstsOfLosses(list []lostOf) (bursts [][2]int64, within, most, least int) 
 	return bursts, within, most, least
 }
 
-// waitedAfter is after how many bursts of losses, in the order of time, something was retransmitted only when a timer ran out, at least: what the NAKs ask for comes sooner.
+// waitedAfter is after how many bursts of losses, in the order of time, something was retransmitted only when a timer ran out, at least: what
+// the NAKs ask for comes sooner.
 func (t *teller) waitedAfter(s *lossSum, bursts [][2]int64) (n int) {
 	timer := t.shortestTimerOf(s)
 	if timer == 0 {
@@ -193,7 +198,8 @@ func (t *teller) ofIncast(i *Incident, s *lossSum, said string) {
 	}
 }
 
-// unmarked reports whether the network has marked nothing of what hosts of a sum sent, all of which was ECN-capable, as far as the first packets of their queue pairs show.
+// unmarked reports whether the network has marked nothing of what hosts of a sum sent, all of which was ECN-capable, as far as the first
+// packets of their queue pairs show.
 func (t *teller) unmarked(s *lossSum) bool {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]

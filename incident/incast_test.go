@@ -132,7 +132,7 @@ func TestIncastFew(t *testing.T) {
 			}
 			for b := range 9 {
 				begin := int64(b+1) * 50 * ms
-				c.Timing.Ends[0].Sent = append(c.Timing.Ends[0].Sent, timing.Sent{Begin: begin - 20*us, End: begin - 10*us})
+				c.Timing.Ends[0].Sent = append(c.Timing.Ends[0].Sent, timing.Sent{Begin: begin - 100*us, End: begin - 10*us})
 				if h < k.hosts && b%2 == 1 && b/2 < k.bursts {
 					nak(begin + int64(h)*2*us)
 				}

@@ -12,7 +12,8 @@ type Damage struct {
 	Set bool
 	// Link says that it was damaged on its link, by its VCRC or its end, whatever its ICRC.
 	Link bool
-	// Begun is when a packet with this PSN was first damaged, of those that came one after the other with no other damaged between; Time is when the newest was. Nanoseconds.
+	// Begun is when a packet with this PSN was first damaged, of those that came one after the other with no other damaged between; Time is when
+	// the newest was. Nanoseconds.
 	Begun, Time int64
 }
 
@@ -55,7 +56,8 @@ func (s *SendQueue) DamagedFrom(psn packet.PSN) bool {
 // DamagedOnLink reports whether the newest damaged packet was damaged on its link.
 func (s *SendQueue) DamagedOnLink() bool { return s.Recovery != nil && s.Recovery.Damage.Link }
 
-// mostCut is of how many requests that came cut short the PSNs are kept: about as many as a queue pair has outstanding while a queue on the way is full.
+// mostCut is of how many requests that came cut short the PSNs are kept: about as many as a queue pair has outstanding while a queue on the
+// way is full.
 const mostCut = 256
 
 // CutShort notes that the request at psn came cut short: it was sent, and its receiver drops it.

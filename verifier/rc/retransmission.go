@@ -123,7 +123,7 @@ const nakProcessedWithin = 20 * time.Millisecond
 func (v *Verifier) requestsAfterNak(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[from].SQ, c.RQ(1-from)
 	took := time.Duration(p.Time - r.NAK.Time)
-	if took <= verifier.InFlight || r.NAK.Blamed || p.PSN.Before(q.High) || !p.PSN.After(r.NAK.PSN) || q.HasCrossed() {
+	if took <= verifier.InFlight || r.NAK.Blamed || p.PSN.Before(q.High) || !p.PSN.After(r.NAK.PSN) || q.HasCrossed() || q.DamagedBetween(r.NAK.Time, p.Time) {
 		return
 	}
 	v.Covered(rule.RCRTY005)

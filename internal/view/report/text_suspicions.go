@@ -10,7 +10,8 @@ import (
 	"ibwitness/verifier/rc"
 )
 
-// soonAfter is how long before an incident begins, and after it has ended, a suspicion may be made that it explains: what was lost is missed some time later.
+// soonAfter is how long before an incident begins, and after it has ended, a suspicion may be made that it explains: what was lost is missed
+// some time later.
 const soonAfter = int64(time.Second)
 
 // suspicions says what is suspected of whom. explained says that what happened would explain all of it: then nobody is named.
@@ -42,6 +43,11 @@ func (t *text) suspicions(explained bool) string {
 	return s
 }
 
+// icrcsOpen reports whether packets had a wrong ICRC, and nothing shows that they were damaged on the way.
+func (t *text) icrcsOpen() bool {
+	return slices.ContainsFunc(t.res.Findings, func(f rule.Finding) bool { return icrc(f.Rule) && f.Class == rule.Unproven }) && !t.damagedOnWay()
+}
+
 // suspect is the rule that a finding is of, and whom it accuses.
 func suspect(f *rule.Finding) cause { return cause{f.Rule, f.Class, f.Accused, f.Peer, ""} }
 
@@ -58,12 +64,13 @@ func (t *text) open() map[cause]bool {
 	return open
 }
 
-// explained reports whether an incident would explain a suspicion. near are the hosts that the tap is near: what these seem to have done, no loss before it explains.
+// explained reports whether an incident would explain a suspicion. near are the hosts that the tap is near: what these seem to have done, no
+// loss before it explains.
 func (t *text) explained(f *rule.Finding, near map[packet.Addr]bool) bool {
 	return slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool {
 		switch {
 		case icrc(f.Rule):
-			return i.Kind == incident.Damage
+			return i.Kind == incident.Damage && t.damagedOnWay() // else its sender may compute it wrongly
 		case near[f.Accused.Addr]:
 			return false
 		case i.Lacks() && (networkExplains[f.Rule] || f.Rule == rule.RCRSP006 && f.Detail == rc.TapMissed):

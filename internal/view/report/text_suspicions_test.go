@@ -11,7 +11,8 @@ import (
 	"ibwitness/rule"
 )
 
-// TestSuspicions: the verdict line names only suspicions that no incident between the same hosts, at the same time, would explain, and counts the others; where there are none of the first, it names nobody.
+// TestSuspicions: the verdict line names only suspicions that no incident between the same hosts, at the same time, would explain, and counts
+// the others; where there are none of the first, it names nobody.
 func TestSuspicions(t *testing.T) {
 	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
 	at := int64(10 * time.Second)
@@ -25,7 +26,7 @@ func TestSuspicions(t *testing.T) {
 		want     string
 	}{
 		{"of losses", []rule.Finding{suspicion(rule.RCRSP005, 2, at)}, "INCIDENT no violation is proven, but 1 incident; 1 suspicion of RC-RSP-005 (ack-missing); "},
-		{"and another", []rule.Finding{suspicion(rule.RCRSP005, 2, at), suspicion(rule.RCRSP043, 2, at)}, one + "RC-RSP-043 (nak-duplicate) against 10.0.0.2 QP 0x11; what happened would explain 1 more"},
+		{"and another", []rule.Finding{suspicion(rule.RCRSP005, 2, at), suspicion(rule.RCRSP043, 2, at)}, one + "RC-RSP-043 (nak-duplicate) against 10.0.0.2; what happened would explain 1 more"},
 		{"at another time", []rule.Finding{suspicion(rule.RCRSP005, 2, 9*at), suspicion(rule.RCRSP043, 2, at)}, "NOT PROVEN no violation is proven, but 1 incident; open: 2 suspicions of 2 rules against 10.0.0.2"},
 		{"of other hosts", []rule.Finding{suspicion(rule.RCRSP005, 3, at), suspicion(rule.RCRSP043, 2, at)}, "NOT PROVEN no violation is proven, but 1 incident; open: 2 suspicions of 2 rules against 10.0.0.3"},
 	} {

@@ -66,7 +66,7 @@ func (t *text) verdictHead(v Verdict) string {
 	if v == Clean && (len(t.res.Skewed) > 0 || slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return i.Failed() || i.Lost >= costly })) {
 		return failed
 	}
-	if v == NotProven && len(t.run.Incidents()) > 0 && (t.excuse() != "" || len(t.open()) == 0) {
+	if v == NotProven && len(t.run.Incidents()) > 0 && (t.excuse() != "" && !t.icrcsOpen() || len(t.open()) == 0) {
 		return failed
 	}
 	if v == Clean && len(t.run.Incidents()) == 0 && t.unfinishedExchange() != nil {
