@@ -10,32 +10,45 @@ import (
 	"ibwitness/rule"
 )
 
+// Head is the verdict line of a run as the text has it: the word that it begins with, and the sentence after it.
+func (r *Run) Head() (word, sentence string) {
+	t := &text{run: r, res: r.Result, list: entries(r.Result.Findings, false)}
+	t.count = tallyOf(t.list)
+	return t.head(r.Verdict())
+}
+
+// head is the verdict in a word and a sentence.
+func (t *text) head(v Verdict) (word, sentence string) {
+	word = t.verdictHead(v)
+	switch v {
+	case Violated:
+		sentence = t.breach(t.count.violations, "violation", "by", func(e *Entry) bool { return violation(e, rule.Error) })
+	case Warned:
+		sentence = t.breach(t.count.warnings, "warning", "by", func(e *Entry) bool { return violation(e, rule.Warning) })
+	case Incomplete:
+		sentence = "nothing violated in the part that was judged"
+		if t.res.RDMA == 0 {
+			sentence = "nothing was judged: no InfiniBand or RoCE packet in the part that could be read"
+		}
+	case NotJudged:
+		sentence = t.nothing()
+	case NotProven:
+		sentence = t.suspicions(word == failed)
+	case Open, Clean:
+		c := coverageOf(t.res)
+		if sentence = NothingViolated(len(t.run.Incidents()), c.exercised, c.total); v == Open {
+			sentence += "; " + t.unanswered()
+		} else if u := t.unfinishedExchange(); word == midway {
+			sentence = strings.Replace(sentence, "nothing violated", "nothing violated, but "+u.head(), 1)
+		}
+	}
+	return word, sentence
+}
+
 // verdict writes the line that a reader who reads one line needs.
 func (t *text) verdict() {
 	v := t.run.Verdict()
-	head, rest := t.verdictHead(v), ""
-	switch v {
-	case Violated:
-		rest = t.breach(t.count.violations, "violation", "by", func(e *Entry) bool { return violation(e, rule.Error) })
-	case Warned:
-		rest = t.breach(t.count.warnings, "warning", "by", func(e *Entry) bool { return violation(e, rule.Warning) })
-	case Incomplete:
-		rest = "nothing violated in the part that was judged"
-		if t.res.RDMA == 0 {
-			rest = "nothing was judged: no InfiniBand or RoCE packet in the part that could be read"
-		}
-	case NotJudged:
-		rest = t.nothing()
-	case NotProven:
-		rest = t.suspicions(head == failed)
-	case Open, Clean:
-		c := coverageOf(t.res)
-		if rest = NothingViolated(len(t.run.Incidents()), c.exercised, c.total); v == Open {
-			rest += "; " + t.unanswered()
-		} else if u := t.unfinishedExchange(); head == midway {
-			rest = strings.Replace(rest, "nothing violated", "nothing violated, but "+u.head(), 1)
-		}
-	}
+	head, rest := t.head(v)
 	lead := head + "  "
 	for i, l := range wrap(rest, min(t.Width, 110)-len(lead)) {
 		if i > 0 {

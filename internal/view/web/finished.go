@@ -22,6 +22,8 @@ type finished struct {
 	messages *Messages
 	shared   report.Shared        // nil: nobody has asked
 	damaged  map[packet.Addr]bool // addresses that only damaged packets have
+
+	word, sentence string // of the verdict
 }
 
 // way is a direction of a connection.
@@ -57,6 +59,7 @@ func (m *Model) Finish(run *report.Run) {
 	busy := m.busiest(r.Connections)
 	span := max(1, r.Last-r.First)
 	m.done = &finished{run: run, step: span/points + 1, seried: map[way]seried{}, messages: messagesOf(r), damaged: report.OnlyDamaged(r)}
+	m.done.word, m.done.sentence = run.Head()
 	for i := range r.Connections {
 		c := &r.Connections[i]
 		if i == mostTracks {

@@ -111,7 +111,11 @@ func (m *Model) Summary() *Summary {
 		s.live(m)
 	}
 	s.Timeline = m.timeline.json()
-	s.Verdict, s.Sentence = s.verdict.String(), sentence(s)
+	if m.done != nil {
+		s.Verdict, s.Sentence = m.done.word, m.done.sentence
+	} else {
+		s.Verdict, s.Sentence = s.verdict.String(), sentence(s)
+	}
 	also := report.Also{Warnings: m.counts[warning], Notes: m.counts[note], Unproven: m.counts[unproven], Suspicions: m.suspects.entries, Events: m.counts[event], Open: s.Open}
 	if m.done != nil {
 		also.Waived = uint64(len(m.done.run.Result.Waived))
@@ -181,29 +185,22 @@ func (s *Summary) live(m *Model) {
 	}
 }
 
-// sentence says the verdict in words, as the first lines of check do.
+// sentence says the verdict of a run that goes on in words, as the first lines of check do.
 func sentence(s *Summary) string {
 	incidents := len(s.Incidents) + s.MoreIncidents
 	held := report.NothingViolated(incidents, s.Rules.Exercised, s.Rules.Total)
 	switch s.verdict {
 	case report.Violated:
 		return s.breach(violation, "violation", "by")
-	case report.Warned:
-		return s.breach(warning, "warning", "by")
 	case report.NotProven:
 		return report.NothingProven(incidents) + s.breach(unproven, "suspicion", "against")
-	case report.Incomplete:
-		return "nothing violated in the part that was judged"
 	case report.Open:
 		return held + "; " + report.OpenRequests(&s.open)
 	case report.NotJudged:
 		if s.RDMA > 0 {
 			return report.Unjudged(s.RDMA, s.NotJudged)
 		}
-		if s.Live {
-			return "no InfiniBand or RoCE packet yet"
-		}
-		return report.NoRDMA(s.Packets, s.NotJudged)
+		return "no InfiniBand or RoCE packet yet"
 	}
 	return held
 }

@@ -11,7 +11,7 @@ import (
 
 // TestSameAsText: the page says the verdict, what it rests on and what is counted beside it in the words of the text report.
 func TestSameAsText(t *testing.T) {
-	for _, file := range []string{"rnr_retry_exceeded.pcap", "k612_many_faults.gb.pcap.gz", "k612_delay_over_timeout.ra.pcap.gz", "election-a.pcap.zst", "election-b.pcap.zst"} {
+	for _, file := range []string{"rnr_retry_exceeded.pcap", "k612_many_faults.gb.pcap.gz", "k612_delay_over_timeout.ra.pcap.gz", "election-a.pcap.zst", "election-b.pcap.zst", "k6.1_nfs_link_flap.pcap.zst", "cm_rping_ipv6.pcap"} {
 		run := judged(t, "../../../testdata/captures/"+file)
 		var text bytes.Buffer
 		sink, err := report.New("text", report.Options{Width: 110})

@@ -1,7 +1,7 @@
 import { el, svg, replace } from "./dom.js";
 import { num, plural, span, day, short, shows, showNames, showPlural } from "./format.js";
 
-const glyphs = { VIOLATED: "✕", CLEAN: "✓", OPEN: "…", "NOT PROVEN": "?", "NOT JUDGED": "–", INCOMPLETE: "…", WARNED: "!" };
+const glyphs = { VIOLATED: "✕", CLEAN: "✓", OPEN: "…", "NOT PROVEN": "?", "NOT JUDGED": "–", INCOMPLETE: "…", WARNED: "!", INCIDENT: "!", STOPPED: "!" };
 
 // drawTop shows the verdict at a glance.
 export function drawTop(node, s, o) {
