@@ -39,6 +39,17 @@ type Upper struct {
 	Classes   []Class    // its commands by opcode or procedure, where the peer answers them; nil: they are not known
 	Targets   []Target   // and by what they work on
 	Late      upper.Late // of those that were answered, those that took upper.LateAfter or longer
+	Failures  []Failed   // commands that failed in a way that means trouble, by class and status, the first first
+	Sought    string     // the session that its newest command which begins one asked for, and who; "": that is not known, or it has begun
+	Granted   *upper.Lowered // the calls that an end grants the other, where they became fewer; nil: they did not
+}
+
+// Failed is commands of one class that failed with one status.
+type Failed struct {
+	*Operation        // the first of them, with Ended and Answer
+	Count      uint64 // of them
+	Opens      bool   // they begin a session
+	Lost       bool   // the peer does not know the session or state of its client
 }
 
 // Named is memory that a command has named, so that the peer READs it or WRITEs to it.
@@ -90,6 +101,8 @@ type Operation struct {
 	Unfetched uint64
 	Again     upper.Repeats // how often its end repeated it, with the ID that it had
 	Moved     upper.Moved   // of Longest, when its peer first moved its data
+	Ahead     uint64        // of Longest, bytes of data of other commands that it waited for, as its peer moved data all the time; 0: it did not
+	Opens     bool          // it begins a session
 	Lossy     bool          // of Longest: the capture has lost packets of its connection
 	Unsure    bool          // it may have ended where the capture has lost packets, or in the direction that was not found
 }
@@ -107,11 +120,14 @@ const (
 	writeEnds  = 1<<packet.WriteLastImm | 1<<packet.WriteOnlyImm
 	// A READ is looked at as it tells whose data was fetched.
 	reads = 1 << packet.ReadRequest
+	// The first response to a READ of a connection that has just begun may have what its first command asks for.
+	responses = 1<<packet.ReadRespFirst | 1<<packet.ReadRespOnly
 )
 
 // headed reports whether a packet of RC with an opcode from an end is looked at: of a connection that is followed, or is new.
 func headed(c *connection.Connection, end *qp.QP, o packet.Opcode) bool {
-	return (end.SQ.Count <= young || c.Headed()) && o < 0x20 && (sendHeads|writeHeads|writeEnds|reads)>>o&1 != 0
+	isYoung := end.SQ.Count <= young
+	return (isYoung || c.Headed()) && o < 0x20 && (sendHeads|writeHeads|writeEnds|reads|responses)>>o&1 != 0 && (responses>>o&1 == 0 || isYoung && c.Headed())
 }
 
 // uppers are the protocols above the transport of the connections of which one was recognized, or seems to be.
@@ -193,7 +209,11 @@ func (u *uppers) follow(c *connection.Connection, from int, p *packet.Packet) (t
 		return 0
 	}
 	if p.Opcode.Fn() == packet.ReadRequest {
-		t.Read(p.VA, p.RKey, p.Time, p.Frame)
+		t.Read(p.VA, p.RKey, p.DMALen, p.Time, p.Frame)
+		return 0
+	}
+	if responses>>p.Opcode.Fn()&1 != 0 {
+		t.ReadData(from, payload(p))
 		return 0
 	}
 	u.fill(c, from, p)
@@ -314,11 +334,20 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 		for i := range s.Longest {
 			if d := &s.Longest[i]; d.Answer != 0 {
 				o := t.operation(c, u, &d.Command)
-				o.Ended, o.Answer, o.Unsure, o.Others, o.Moved, o.Lossy = d.Ended, d.Answer, false, d.Others, d.Moved, lossyCommands(c, u)
+				o.Ended, o.Answer, o.Unsure, o.Others, o.Moved, o.Ahead, o.Lossy = d.Ended, d.Answer, false, d.Others, d.Moved, d.Ahead, lossyCommands(c, u)
 				out.Longest = append(out.Longest, o)
 			}
 		}
 		out.Slowest = out.Longest[0]
+	}
+	for _, f := range u.Failures() {
+		o := t.operation(c, u, &f.First)
+		o.Ended, o.Answer = f.At, f.Answer
+		out.Failures = append(out.Failures, Failed{o, f.Count, f.Opens, f.Lost})
+	}
+	out.Sought = u.Sought()
+	if g, lowered := u.Lowered(); lowered && !c.Lossy {
+		out.Granted = &g
 	}
 	for _, k := range u.Classes() {
 		out.Classes = append(out.Classes, Class{u.Name(&k), k.Open, k.Answered, k.Slow, time.Duration(k.Sum), time.Duration(k.Longest), k.Newest})
@@ -334,7 +363,7 @@ func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upp
 	if k == nil {
 		return nil
 	}
-	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k), Others: u.OthersAfter(k), Class: u.ClassOf(k), Target: u.TargetOf(k) + 1, Again: k.Again}
+	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k), Others: u.OthersAfter(k), Class: u.ClassOf(k), Target: u.TargetOf(k) + 1, Again: k.Again, Opens: u.Opens(k)}
 	if k.Status != 0 {
 		o.Status = u.Status(k)
 	} else {

@@ -19,6 +19,7 @@ func (t *teller) commands(c *agent.Connection) {
 	if _, one := onlyEnd(c); one {
 		return // the answers are not in the capture
 	}
+	t.unopened(c)
 	end := t.run.Last
 	if c.Closed.At != 0 {
 		end = c.Closed.At
@@ -27,7 +28,7 @@ func (t *teller) commands(c *agent.Connection) {
 		t.waits(c, o, end)
 	}
 	if t.timed() {
-		slow := slices.DeleteFunc(c.SlowCommands(), func(o *agent.Operation) bool { return overlapped(c, o) || t.flushedOver(o.Since, o.Ended) })
+		slow := slices.DeleteFunc(c.SlowCommands(), func(o *agent.Operation) bool { return queued(c, o) || overlapped(c, o) || t.flushedOver(o.Since, o.Ended) })
 		if len(slow) > 0 {
 			t.slow(c, u, slow)
 		}

@@ -66,7 +66,11 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 	i.fact("transport", text)
 	t.maybeReused(i, o)
 	i.FitsWith = []string{"a server that waited itself: for its disks, its file system, a lock, or another host", "a server that was stopped or busy, while its adapter acknowledged"}
-	if beside != "" {
+	switch {
+	case o.Others > 0 && !o.Lossy:
+		i.fact("answered", t.otherClasses(u, o, &i.Peer))
+		i.FitsWith = i.FitsWith[:1]
+	case beside != "":
 		i.FitsWith[1] = "a thread of its program that serves this queue pair, and not the others, that was stopped or busy"
 	}
 	switch {
@@ -80,4 +84,19 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 		i.Next = []string{fmt.Sprintf("what %s is on at %v, at these times: iostat, its SMART log, RAID state and the log", late.target, i.Peer.Addr)}
 	}
 	t.tell(i, "")
+}
+
+// otherClasses says how many commands of other opcodes or procedures the peer of slow command o answered meanwhile, on the same connection.
+func (t *teller) otherClasses(u *agent.Upper, o *agent.Operation, peer *Party) string {
+	var names []string
+	for n := range u.Classes {
+		if k := &u.Classes[n]; n != o.Class && k.Newest > o.Since {
+			names = append(names, k.Name)
+		}
+	}
+	of := ""
+	if slices.Sort(names); len(names) > 0 && len(names) <= mostClassNames {
+		of = " (" + enumerate(names) + ")"
+	}
+	return fmt.Sprintf("%v answered %s%s that began after it meanwhile, on this connection: it had not stopped", peer, count(o.Others, "other command"), of)
 }

@@ -64,6 +64,7 @@ func Of(r *agent.Result) []Incident {
 	stoppedAtOnce(list)
 	t.crossedHalves(list)
 	t.whenNamed(list)
+	t.lostStates(list)
 	countAll(list, r)
 	return capturesFirst(list)
 }

@@ -27,9 +27,10 @@ func (t *Tracker) Fetch(c *Command, addr uint64, rkey, length uint32) {
 	t.memory(p)
 }
 
-// Read takes a READ request, by address and R_Key, which came at a time in a frame. It is of each command that has named the memory: several may send from one buffer.
-func (t *Tracker) Read(addr uint64, rkey uint32, at int64, frame uint64) {
+// Read takes a READ request, by address, R_Key and length, which came at a time in a frame. It is of each command that has named the memory: several may send from one buffer.
+func (t *Tracker) Read(addr uint64, rkey, length uint32, at int64, frame uint64) {
 	t.moves(move{addr, at, frame, rkey, true})
+	t.flow.adds(at, length)
 	n, known := len(t.places), false
 	for left, k := t.unread, n; k > 0 && (left > 0 || !known); k-- {
 		p := &t.places[(t.oldest+k-1)%n] // the newest first, which is what is asked for as a rule
@@ -45,6 +46,7 @@ func (t *Tracker) Read(addr uint64, rkey uint32, at int64, frame uint64) {
 		}
 		if p.of |= asked; p.of&lead != 0 {
 			t.fetched++
+			t.flow.begins(first{p.of >> placeBits, at, frame})
 		}
 		t.unread--
 	}

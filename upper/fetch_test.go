@@ -16,21 +16,21 @@ func TestUnfetched(t *testing.T) {
 		fetched uint64
 	}{
 		{"none is asked for", func(*talk) {}, 2148, 2, 1},
-		{"its first part is", func(k *talk) { k.t.Read(0x2000+1024, 0x20, 0, 0) }, 0, 1, 2},
-		{"another part is", func(k *talk) { k.t.Read(0x2000+1<<20, 0x21, 0, 0) }, 0, 1, 1},
-		{"that of the other is", func(k *talk) { k.t.Read(0x3000, 0x30, 0, 0) }, 2148, 1, 2},
-		{"what was asked for is once more", func(k *talk) { k.t.Read(0x1000, 0x10, 0, 0) }, 2148, 2, 1},
-		{"what it names to be written to is", func(k *talk) { k.t.Read(0x2000+1<<24, 0x22, 0, 0) }, 2148, 2, 1},
-		{"another R_Key is", func(k *talk) { k.t.Read(0x2000, 0x99, 0, 0) }, 0, 0, 1},
-		{"what comes after it is", func(k *talk) { k.t.Read(0x2000+2048, 0x20, 0, 0) }, 0, 0, 1},
+		{"its first part is", func(k *talk) { k.t.Read(0x2000+1024, 0x20, 0, 0, 0) }, 0, 1, 2},
+		{"another part is", func(k *talk) { k.t.Read(0x2000+1<<20, 0x21, 0, 0, 0) }, 0, 1, 1},
+		{"that of the other is", func(k *talk) { k.t.Read(0x3000, 0x30, 0, 0, 0) }, 2148, 1, 2},
+		{"what was asked for is once more", func(k *talk) { k.t.Read(0x1000, 0x10, 0, 0, 0) }, 2148, 2, 1},
+		{"what it names to be written to is", func(k *talk) { k.t.Read(0x2000+1<<24, 0x22, 0, 0, 0) }, 2148, 2, 1},
+		{"another R_Key is", func(k *talk) { k.t.Read(0x2000, 0x99, 0, 0, 0) }, 0, 0, 1},
+		{"what comes after it is", func(k *talk) { k.t.Read(0x2000+2048, 0x20, 0, 0, 0) }, 0, 0, 1},
 		{"others send from the same memory, and it is asked for", func(k *talk) {
 			k.send(0, write(5, 0x20, 2048, 0x2000))
-			k.t.Read(0x2000, 0x20, 0, 0)
+			k.t.Read(0x2000, 0x20, 0, 0, 0)
 		}, 0, 1, 3},
 		{"that of the other is answered all the same", func(k *talk) { k.send(1, rpcReplyOf(3, 0, uint32(0))) }, 0, 0, 1},
 		{"that of the other fails", func(k *talk) { k.send(1, rpcReplyOf(3, 0, uint32(5))) }, 2148, 1, 1},
 		{"that of the other is asked for, and answered", func(k *talk) {
-			k.t.Read(0x3000+1<<20, 0x31, 0, 0)
+			k.t.Read(0x3000+1<<20, 0x31, 0, 0, 0)
 			k.send(1, rpcReplyOf(3, 0, uint32(0)))
 		}, 2148, 1, 1},
 		{"many more come, and are answered", func(k *talk) {
@@ -44,8 +44,8 @@ func TestUnfetched(t *testing.T) {
 		k.send(0, rpcCallOf(9, programNFS, 3, 1, nil, nil))
 		k.send(1, rpcReplyOf(9, 0, uint32(0)))
 		k.send(0, write(1, 0x10, 2048, 0x1000))
-		k.t.Read(0x1000, 0x10, 0, 0)
-		k.t.Read(0x1000+1<<20, 0x11, 0, 0)
+		k.t.Read(0x1000, 0x10, 0, 0, 0)
+		k.t.Read(0x1000+1<<20, 0x11, 0, 0, 0)
 		k.send(1, rpcReplyOf(1, 0, uint32(0)))
 		k.send(0, write(2, 0x20, 2048, 0x2000))
 		k.send(0, write(3, 0x30, 2048, 0x3000))

@@ -101,9 +101,6 @@ func (d *iserDecoder) Message(m *Message, t *Tracker) bool {
 			status = uint32(b[2])<<8 | uint32(b[3]) // response, status
 		case loginRequest | isTarget:
 			status = uint32(b[36])<<8 | uint32(b[37]) // status class, detail
-			if b[1]&finalBit == 0 {
-				status = 0
-			}
 		}
 		t.End(1-m.From, uint64(tag), status)
 	default:
@@ -168,7 +165,11 @@ func (d *iserDecoder) Status(c *Command) string {
 	high, low := c.Status>>8, c.Status&0xFF
 	switch {
 	case uint8(c.Code) == loginRequest:
-		return fmt.Sprintf("login status class %d, detail %d", high, low)
+		text := fmt.Sprintf("login status class %d, detail %d", high, low)
+		if name, ok := loginStatus[c.Status]; ok {
+			text = name + " (" + text + ")"
+		}
+		return text
 	case high != 0:
 		return fmt.Sprintf("iSCSI response %d", high)
 	}

@@ -26,8 +26,8 @@ func (t *Tracker) moves(x move) {
 	t.moveCount++
 }
 
-// movedOf returns when the peer first moved data of a command that the message at hand answers: as far as all is kept that it moved since,
-// else where it moved the beginning of the data.
+// movedOf returns when the peer first moved data of a command that the message at hand answers: as far as it is kept when it READ that first, or
+// all that it moved since, else where it moved the beginning of the data.
 func (t *Tracker) movedOf(c *Command) (m Moved) {
 	all := t.moveCount <= mostMoves || t.moved[t.moveCount%mostMoves].at < c.Since
 	for i := range t.moved {
@@ -38,6 +38,9 @@ func (t *Tracker) movedOf(c *Command) (m Moved) {
 		if of, begins := t.isOf(c, x); of && (all || begins) {
 			m = Moved{At: x.at, Frame: x.frame, Read: x.read}
 		}
+	}
+	if x, known := t.flow.firstOf(c); known {
+		m = Moved{At: x.at, Frame: x.frame, Read: true}
 	}
 	for _, at := range t.times.recent {
 		if at > c.Since && at < m.At {

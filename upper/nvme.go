@@ -124,8 +124,9 @@ func zero(b []byte) bool {
 }
 
 type nvmeDecoder struct {
-	host  int // the end that sends commands; -1: not known
-	queue uint8
+	host    int // the end that sends commands; -1: not known
+	queue   uint8
+	connect *connectNames // of a Connect that has not ended well; nil: there is none
 }
 
 func (d *nvmeDecoder) Message(m *Message, t *Tracker) bool {
@@ -140,6 +141,9 @@ func (d *nvmeDecoder) Message(m *Message, t *Tracker) bool {
 	if m.From == 1-d.host && m.Whole && m.Length == cqeSize && len(m.Head) == cqeSize {
 		status := binary.LittleEndian.Uint16(m.Head[cqeStatus:]) >> 1
 		t.End(d.host, uint64(binary.LittleEndian.Uint16(m.Head[cqeCID:])), uint32(status))
+		if status == 0 {
+			d.connect = nil
+		}
 		return true
 	}
 	return false
@@ -159,6 +163,9 @@ func (d *nvmeDecoder) command(b []byte, t *Tracker) {
 	}
 	if len(b) < sqeEnd {
 		return
+	}
+	if d.Opens(c) {
+		d.connects(b)
 	}
 	if kind := b[sqeSGLType]; kind == sglKeyed || kind == sglInvalidate {
 		name := t.MemoryOf
@@ -257,5 +264,10 @@ func (d *nvmeDecoder) Status(c *Command) string {
 	if name, ok := nvmeStatus[kind<<8|code]; ok {
 		return name
 	}
-	return fmt.Sprintf("status code type %d, status code 0x%02x", kind, code)
+	return nvmeCodes(c)
+}
+
+// nvmeCodes is a status in numbers.
+func nvmeCodes(c *Command) string {
+	return fmt.Sprintf("status code type %d, status code 0x%02x", c.Status>>8&7, c.Status&0xFF)
 }

@@ -57,7 +57,7 @@ func TestRepeatedFetch(t *testing.T) {
 	if c := k.t.Oldest(); k.t.Unfetched(c) != 4096 || k.t.WaitUnfetched() != 1 {
 		t.Errorf("%d bytes of it are to be fetched, of %d commands", k.t.Unfetched(c), k.t.WaitUnfetched())
 	}
-	k.t.Read(0x1000, 0x12, 0, 0)
+	k.t.Read(0x1000, 0x12, 0, 0, 0)
 	write(0x13)
 	if c := k.t.Oldest(); k.t.Unfetched(c) != 0 || k.t.Fetched() != 1 || k.t.unread != 0 {
 		t.Errorf("%d bytes of it are to be fetched, %d commands were, %d places are left", k.t.Unfetched(c), k.t.Fetched(), k.t.unread)

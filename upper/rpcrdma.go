@@ -47,6 +47,7 @@ func plausibleRPC(b *[leastHead]byte) bool {
 // rpcHeader is what is needed of a message.
 type rpcHeader struct {
 	xid, proc uint32
+	credits   uint32
 	whole     bool // the chunk lists were captured
 	reads     bool // there is a read list
 	inline    bool // and the beginning of the RPC message, which is the rest
@@ -59,7 +60,7 @@ func (h *rpcHeader) decode(b []byte, see func(addr uint64, rkey, length uint32, 
 	x := xdr{b: b}
 	h.xid = x.word()
 	version, credits := x.word(), x.word()
-	h.proc = x.word()
+	h.proc, h.credits = x.word(), credits
 	if x.short || version != rpcVersion || credits == 0 || credits > mostCredits || h.proc > procError {
 		return false
 	}
@@ -166,8 +167,8 @@ func programKnown(n uint32) bool {
 	return n == programNFS || n == programMount || n == programNLM || n == programACL || n >= callbacks && n < 2*callbacks
 }
 
-// rpcDecoder needs no state: a call and its reply have the same XID, and either end may call.
-type rpcDecoder struct{}
+// rpcDecoder needs no state but for the calls that an end grants: a call and its reply have the same XID, and either end may call.
+type rpcDecoder struct{ grants grants }
 
 // What Command.Code of an RPC has: a byte for each operation of a COMPOUND in Arg, else program and procedure.
 const (
@@ -192,9 +193,9 @@ func (d *rpcDecoder) Message(m *Message, t *Tracker) bool {
 	case h.proc == procError:
 		t.End(peer, id, statusError|h.rest.word())
 	case h.inline && h.kind == rpcReply:
-		t.End(peer, id, replyStatus(&h.rest, t.Find(peer, id)))
+		d.grants.replied(m, t, h.credits, t.End(peer, id, replyStatus(&h.rest, t.Find(peer, id))))
 	case h.proc == procNoMsg && h.whole && !h.reads: // the reply is in a chunk; a call is in one that is read
-		t.End(peer, id, 0)
+		d.grants.replied(m, t, h.credits, t.End(peer, id, 0))
 	default:
 		c, handle := Command{ID: id, Code: codeLong}, []byte(nil)
 		if h.inline {
@@ -203,6 +204,7 @@ func (d *rpcDecoder) Message(m *Message, t *Tracker) bool {
 		begun, again := t.repeat(&c)
 		if !again {
 			begun = t.Begin(c)
+			d.grants.called(m, t)
 		}
 		if key, head := fileSystem(handle); key != 0 && !again {
 			t.On(begun, key, head)

@@ -27,6 +27,7 @@ type Done struct {
 	Answer uint64 // in which frame; 0: there is no such command
 	Others uint64 // commands of other classes that began after it and ended before it
 	Moved  Moved  // its data
+	Ahead  uint64 // bytes of data of other commands that it waited for, as the peer moved data all the time; 0: it did not
 }
 
 // Took is how long the command took, nanoseconds.
@@ -50,6 +51,7 @@ func (t *Tracker) took(c *Command) {
 		d := Done{Command: *c, Ended: m.Time, Answer: m.Frame, Others: t.OthersAfter(c)}
 		if took >= LateAfter {
 			d.Moved = t.movedOf(c)
+			d.Ahead = t.aheadOf(c, &d.Moved)
 		}
 		s.keep(d)
 	}

@@ -30,6 +30,7 @@ type Command struct {
 	nth    uint16 // how many of them had begun with it
 	nthOn  uint16 // how many that work on the same had begun with it
 	target uint8  // its place among the targets, plus one; 0: it is not known what it works on
+	before uint32 // how much data the peer had moved when it began, in units, modulo 2^32
 	order  uint64 // how many began before it, plus one
 	fetch  uint64 // bytes of memory that it has named with Fetch, where it is seen who READs them
 	Again  Repeats
@@ -90,6 +91,8 @@ type Tracker struct {
 	seen       [2][repeats]uint64
 	message    *Message // at hand
 	moved      [mostMoves]move
+	flow       flow
+	failures   []Failed
 	moveCount  uint64
 	queue      uint32 // of its controller, plus one; 0: it is not known
 }
@@ -147,6 +150,7 @@ func (t *Tracker) take(m *Message) {
 	}
 	if m.Kind == Write {
 		t.moves(move{m.VA, m.Time, m.Frame, m.RKey, false})
+		t.flow.adds(m.Time, m.DMALen)
 	}
 	t.message = m
 	if t.decoder.Message(m, t) {
@@ -175,7 +179,7 @@ func (t *Tracker) Begin(c Command) *Command {
 	m := t.message
 	c.Since, c.Frame, c.Tap, c.From, c.state = m.Time, m.Frame, m.Tap, uint8(m.From), open
 	t.counts.Begun++
-	c.order = t.counts.Begun
+	c.order, c.before = t.counts.Begun, t.flow.units()
 	if was := t.Find(m.From, c.ID); was != nil {
 		was.state = ended
 	}
@@ -261,6 +265,7 @@ func (t *Tracker) End(from int, id uint64, status uint32) bool {
 	if status != 0 {
 		t.counts.Failed++
 		t.failure = *c
+		t.failed(c)
 	} else if c.fetch > 0 {
 		t.answered(c)
 	}

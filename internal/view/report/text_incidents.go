@@ -54,7 +54,7 @@ func (t *text) besideIncidents(list []incident.Incident) {
 
 // beside tells what programs do, or do no more, beside what happened to requests.
 func (t *text) beside() []string {
-	list := slices.Concat(t.hanging(), t.starved(), t.left(), t.changes(), t.longTurns(longestTurn))
+	list := slices.Concat(t.hanging(), t.starved(), t.limited(), t.failed(), t.left(), t.changes(), t.longTurns(longestTurn))
 	for i := range t.res.Connections {
 		if c := &t.res.Connections[i]; slowCommands(c) && c.Timing != nil && c.Timing.Commands.Changes() {
 			list = append(list, t.commandsOf(c))
