@@ -36,11 +36,11 @@ type Upper struct {
 	// Fetched is how many commands there were whose peer has fetched data of theirs by RDMA READ, and, where the oldest that is open is one, Unfetched of how many it has to and has asked for none.
 	Fetched   uint64
 	Unfetched int
-	Classes   []Class    // its commands by opcode or procedure, where the peer answers them; nil: they are not known
-	Targets   []Target   // and by what they work on
-	Late      upper.Late // of those that were answered, those that took upper.LateAfter or longer
-	Failures  []Failed   // commands that failed in a way that means trouble, by class and status, the first first
-	Sought    string     // the session that its newest command which begins one asked for, and who; "": that is not known, or it has begun
+	Classes   []Class        // its commands by opcode or procedure, where the peer answers them; nil: they are not known
+	Targets   []Target       // and by what they work on
+	Late      upper.Late     // of those that were answered, those that took upper.LateAfter or longer
+	Failures  []Failed       // commands that failed in a way that means trouble, by class and status, the first first
+	Sought    string         // the session that its newest command which begins one asked for, and who; "": that is not known, or it has begun
 	Granted   *upper.Lowered // the calls that an end grants the other, where they became fewer; nil: they did not
 }
 

@@ -28,7 +28,9 @@ func (t *teller) commands(c *agent.Connection) {
 		t.waits(c, o, end)
 	}
 	if t.timed() {
-		slow := slices.DeleteFunc(c.SlowCommands(), func(o *agent.Operation) bool { return queued(c, o) || overlapped(c, o) || t.flushedOver(o.Since, o.Ended) })
+		slow := slices.DeleteFunc(c.SlowCommands(), func(o *agent.Operation) bool {
+			return queued(c, o) || overlapped(c, o) || t.flushedOver(o.Since, o.Ended)
+		})
 		if len(slow) > 0 {
 			t.slow(c, u, slow)
 		}
