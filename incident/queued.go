@@ -4,14 +4,16 @@ import (
 	"ibwitness/agent"
 )
 
-// When a slow command is taken for one that waited for the data of others: how many times as long as its like in the mean it took at most, and what share of the time the messages with
+// When a slow command is taken for one that waited for the data of others: how many times as long as its like in the mean it took at most, and
+// what share of the time the messages with
 // which its peer moves data waited at least.
 const (
 	queuedTimes = 4
 	movingShare = 0.75
 )
 
-// queued reports whether a slow command waited for the data of others: its peer moved that all the time, as fast as at other times, and waited for it, and others of its kind take about as long. That is the
+// queued reports whether a slow command waited for the data of others: its peer moved that all the time, as fast as at other times, and waited
+// for it, and others of its kind take about as long. That is the
 // throughput of the link or of a host, and no server that waits for anything else.
 func queued(c *agent.Connection, o *agent.Operation) bool {
 	u := c.Upper

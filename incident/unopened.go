@@ -7,7 +7,8 @@ import (
 	"ibwitness/agent"
 )
 
-// unopened tells that a peer failed the command with which a session of the protocol above begins, or disconnected without an answer to it: the connection was there, and the session
+// unopened tells that a peer failed the command with which a session of the protocol above begins, or disconnected without an answer to it:
+// the connection was there, and the session
 // was refused.
 func (t *teller) unopened(c *agent.Connection) {
 	u := c.Upper
@@ -38,11 +39,13 @@ func (t *teller) sessionRefused(c *agent.Connection, f *agent.Failed) {
 	if f.Count > 1 {
 		more = "; " + times(f.Count) + " so on this connection"
 	}
-	i.fact("command", fmt.Sprintf("%s, in frame %d, answered in frame %d%s%s", protocolOf(c.Upper), f.Frame, f.Answer, t.within(", %s later", f.Ended-f.Since), more))
+	i.fact("command", fmt.Sprintf("%s, in frame %d, answered in frame %d%s%s",
+		protocolOf(c.Upper), f.Frame, f.Answer, t.within(", %s later", f.Ended-f.Since), more))
 	i.fact("names", c.Upper.Sought)
 	i.fact("transport", "the connection itself was accepted, and the command and its answer went through")
 	i.FitsWith = sessionFits(f.Status)
-	i.Next = []string{fmt.Sprintf("on %v: the log of its target, and its configuration: the names that it serves, and which initiators it lets in", i.Peer.Addr)}
+	i.Next = []string{fmt.Sprintf("on %v: the log of its target, and its configuration: the names that it serves, and which initiators it lets in",
+		i.Peer.Addr)}
 	t.tell(i, "session "+f.Status+c.Upper.Sought)
 }
 
@@ -73,7 +76,8 @@ func sessionFits(status string) []string {
 func (t *teller) sessionEnded(c *agent.Connection, o *agent.Operation) {
 	i := t.session(c, o, c.Closed.At)
 	i.show(c.Closed.Frame)
-	i.What = fmt.Sprintf("%v disconnected%s after the %s of %v, without an answer to it.", &i.Peer, t.within(" %s", c.Closed.At-o.Since), opening(o), &i.Local)
+	i.What = fmt.Sprintf("%v disconnected%s after the %s of %v, without an answer to it.",
+		&i.Peer, t.within(" %s", c.Closed.At-o.Since), opening(o), &i.Local)
 	i.fact("command", fmt.Sprintf("%s, in frame %d; it disconnected in frame %d", protocolOf(c.Upper), o.Frame, c.Closed.Frame))
 	i.fact("transport", "every request on the connection was acknowledged")
 	i.fact("then", t.unusedAfter(c, o))
@@ -99,7 +103,8 @@ func (t *teller) unusedAfter(c *agent.Connection, o *agent.Operation) string {
 	if n == 0 {
 		return ""
 	}
-	text := fmt.Sprintf("%v accepted %s of %v, the first in frame %d, on which nothing was sent", c.Ends[1-o.From].Addr, count(n, "more connection"), c.Ends[o.From].Addr, first)
+	text := fmt.Sprintf("%v accepted %s of %v, the first in frame %d, on which nothing was sent",
+		c.Ends[1-o.From].Addr, count(n, "more connection"), c.Ends[o.From].Addr, first)
 	switch {
 	case ended == n:
 		text += fmt.Sprintf("; %v ended each%s", c.Ends[o.From].Addr, t.within(", after %s at most", longest))

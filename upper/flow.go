@@ -6,14 +6,16 @@ import (
 )
 
 const (
-	// pauseAfter is for how long the peer moves no data at least where that is a pause, nanoseconds, and mostPauses how many of them are kept: the newest.
+	// pauseAfter is for how long the peer moves no data at least where that is a pause, nanoseconds, and mostPauses how many of them are kept: the
+	// newest.
 	pauseAfter = int64(100 * time.Millisecond)
 	mostPauses = 16
 	// mostFirsts is of how many commands it is kept when the peer began to READ their data: the newest.
 	mostFirsts = 16
 	// flowUnit is the unit of Command.before, bytes.
 	flowUnit = 256
-	// steady is what part of its time, one in so many, a command may have waited in pauses, and after its data moved, where it waited for the data of others.
+	// steady is what part of its time, one in so many, a command may have waited in pauses, and after its data moved, where it waited for the data
+	// of others.
 	steady = 4
 )
 
@@ -78,7 +80,8 @@ func (f *flow) firstOf(c *Command) (x first, known bool) {
 // units is how much it has moved, in units, as Command.before counts them.
 func (f *flow) units() uint32 { return uint32(f.bytes / flowUnit) }
 
-// aheadOf returns how many bytes of the data of other commands the peer moved while one waited that the message at hand answers, where it was those that it waited for: the peer moved
+// aheadOf returns how many bytes of the data of other commands the peer moved while one waited that the message at hand answers, where it was
+// those that it waited for: the peer moved
 // data all the time, as fast as at other times, and that of the command late. 0: that was not so.
 func (t *Tracker) aheadOf(c *Command, m *Moved) uint64 {
 	f, now := &t.flow, t.message.Time

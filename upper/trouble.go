@@ -1,6 +1,7 @@
 package upper
 
-// What statuses of RPC, SMB2 and iSCSI mean trouble, and which say that the peer does not know the session or state of its client. Many others are usual: a name that does not exist yet,
+// What statuses of RPC, SMB2 and iSCSI mean trouble, and which say that the peer does not know the session or state of its client. Many others
+// are usual: a name that does not exist yet,
 // a delay, what a client probes for.
 
 // nfsTrouble are statuses of NFS: I/O, device, space and quota, a file handle that is no more, and what the server has lost.
