@@ -140,6 +140,7 @@ func (e *engine) result() *Result {
 		gatherChecksums(r, hosts)
 		namePorts(r.Paused, hosts)
 		r.Signs = e.sums.signs.of(hosts)
+		r.Moved = movedHosts(hosts, r.Signs)
 		leaveToPauses(r)
 	}
 	r.Open.Unclocked = r.Clock.Count > 0 || len(r.Skewed) > 0

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"cmp"
 	"slices"
 
 	"ibwitness/agent/internal/connection"
@@ -9,71 +8,122 @@ import (
 	"ibwitness/packet"
 )
 
-// Sign is a frame without RDMA by which a host shows to be up, or its port.
+// Sign is a frame without RDMA by which a host shows to be up, or its port. Of what a host sends another, but ARP, IPv6 neighbor discovery and the end of TCP connections, the first and last frame
+// of a short time are known.
 type Sign struct {
-	Host  packet.Addr
+	fabricagent.Presence
 	At    int64 // nanoseconds since the Unix epoch
 	Frame uint64
 	Tap   uint16
-	LLDP  bool // of its port; else ARP
 }
 
-// mostSigns is how many of them are kept at most.
+// mostSigns is how many of a sort are kept at most.
 const mostSigns = 4096
 
-// signs are those of a run; of more than mostSigns none is known, so that they do not depend on who counts them.
+// signs are those of a run.
 type signs struct {
-	list []sign
-	many bool
+	near   fewSigns // ARP, LLDP and IPv6 neighbor discovery
+	closes fewSigns // of TCP connections
+	beside besides
 }
 
-type sign struct {
-	Sign
-	port uint64
+// fewSigns is a list; of more than mostSigns none is known, so that they do not depend on who counts them.
+type fewSigns struct {
+	list []Sign
+	many bool
 }
 
 // frame takes a frame that holds no RDMA packet.
 func (s *signs) frame(f *fabricagent.Frame) {
-	if p, ok := fabricagent.PresenceOf(f); ok {
-		s.add(sign{Sign{p.Host, f.Time, f.Number, f.Tap, p.Host.IsZero()}, p.Port})
+	p, ok := fabricagent.PresenceOf(f)
+	if !ok {
+		return
+	}
+	switch x := (Sign{p, f.Time, f.Number, f.Tap}); {
+	case p.By <= fabricagent.ByDAD:
+		s.near.add(x)
+	case p.By.Closes():
+		s.closes.add(x)
+	default:
+		s.beside.frame(&x)
 	}
 }
 
-func (s *signs) add(x sign) {
+func (s *fewSigns) add(x Sign) {
 	if s.many = s.many || len(s.list) == mostSigns; !s.many {
 		s.list = append(s.list, x)
 	}
 }
 
-func (s *signs) addAll(o *signs) {
+func (s *fewSigns) addAll(o *fewSigns) {
 	for _, x := range o.list {
 		s.add(x)
 	}
 	s.many = s.many || o.many
 }
 
-// of returns them in the order of frames, those of ports by the one host whose packets go there, as hosts show, where that is one; nil: there are none, or too many.
+func (s *signs) addAll(o *signs) {
+	s.near.addAll(&o.near)
+	s.closes.addAll(&o.closes)
+	s.beside.addAll(o.beside.list)
+}
+
+// of returns them in the order of frames, those of ports by the one host whose packets go there, as hosts show, where that is one, and those of IPv6 neighbor discovery by the one host that ARP says is there.
 func (s *signs) of(hosts []*connection.Host) (list []Sign) {
-	if s.many || len(s.list) == 0 {
-		return nil
-	}
-	owner := map[uint64]packet.Addr{}
+	var owner, by owners
 	for _, h := range hosts {
 		for at, to := range h.Stations() {
-			if was, known := owner[at]; known && was != to {
-				to = packet.Addr{} // that of a router, or of a host with several addresses
-			}
-			owner[at] = to
+			owner.add(at, to)
 		}
 	}
-	for _, x := range s.list {
-		if x.LLDP {
-			x.Host = owner[x.port]
+	near := s.near.list
+	if s.near.many {
+		near = nil
+	}
+	for i := range near {
+		if x := &near[i]; x.By == fabricagent.ByARP {
+			by.add(x.Station, x.Host)
+		}
+	}
+	for _, x := range near {
+		switch x.By {
+		case fabricagent.ByLLDP:
+			x.Host = owner[x.Station]
+		case fabricagent.ByND, fabricagent.ByDAD:
+			if at := by[x.Station]; !at.IsZero() {
+				x.Host = at
+			}
+		default:
 		}
 		if !x.Host.IsZero() {
-			list = append(list, x.Sign)
+			list = append(list, x)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Sign) int { return cmp.Or(cmp.Compare(a.At, b.At), cmp.Compare(a.Frame, b.Frame)) })
+	if !s.closes.many {
+		list = append(list, s.closes.list...)
+	}
+	list = append(list, s.beside.signs()...)
+	slices.SortStableFunc(list, func(a, b Sign) int {
+		switch {
+		case earlier(&a, &b):
+			return -1
+		case earlier(&b, &a):
+			return 1
+		}
+		return 0
+	})
 	return list
+}
+
+// owners are the hosts of Ethernet addresses: zero for that of a router, or of a host with several addresses.
+type owners map[uint64]packet.Addr
+
+func (o *owners) add(at uint64, host packet.Addr) {
+	if *o == nil {
+		*o = owners{}
+	}
+	if was, known := (*o)[at]; known && was != host {
+		host = packet.Addr{}
+	}
+	(*o)[at] = host
 }

@@ -17,7 +17,7 @@ type down struct {
 	from, owed, to int64 // of its last frame before, of the first request that waited, and of its first frame after; to is 0 where it has none
 	asked          int64 // when a request was last retransmitted in vain in it
 	before, after  uint64
-	by             string        // what its first frame after is, where that is neither RDMA nor management: "ARP", "LLDP"
+	by             string        // what its first frame after is, where that is neither RDMA nor management: "ARP", "TCP"
 	went           []packet.Addr // who sent to others meanwhile
 	survived       bool          // a request that waited was answered after it: the queue pair was still there
 }
@@ -86,7 +86,7 @@ func (k *owing) all(s *timing.Silence) bool {
 	return k.Since >= s.From-interruption && k.Begun >= s.From && k.Begun < s.To && (until >= s.To) == k.ended
 }
 
-// seenOf returns when the capture holds a frame of a host beside those of its connections: of ARP, LLDP and management, in order.
+// seenOf returns when the capture holds a frame of a host beside those of its connections: that are no RDMA, and of management, in order.
 func (t *teller) seenOf(a packet.Addr) (list []agent.Sign) {
 	for n := range t.run.Signs {
 		if s := &t.run.Signs[n]; s.Host == a {
@@ -95,7 +95,7 @@ func (t *teller) seenOf(a packet.Addr) (list []agent.Sign) {
 	}
 	for n := range t.run.Findings {
 		if f := &t.run.Findings[n]; f.Rule == rule.EvReject && f.Class == rule.Event && f.Accused.Addr == a {
-			list = append(list, agent.Sign{Host: packet.Addr{}, At: f.Time, Frame: f.Frame, Tap: f.Tap})
+			list = append(list, agent.Sign{At: f.Time, Frame: f.Frame, Tap: f.Tap})
 		}
 	}
 	slices.SortStableFunc(list, func(a, b agent.Sign) int { return cmp.Compare(a.At, b.At) })
@@ -165,10 +165,8 @@ func (d *down) narrow(seen []agent.Sign) {
 			d.from, d.before = s.At, s.Frame
 		case s.At > d.owed && s.At < d.to:
 			d.to, d.after = s.At, s.Frame
-			if d.by = "ARP"; s.Host.IsZero() {
+			if d.by = s.By.String(); s.Host.IsZero() {
 				d.by = ""
-			} else if s.LLDP {
-				d.by = "LLDP"
 			}
 			return
 		}

@@ -69,10 +69,10 @@ func TestFlaps(t *testing.T) {
 		{"asked for most of it", []int64{1000, 1500}, nil, 3, func(r *agent.Result) { r.Connections[0].Ends[1].Trouble.Now.Last = at(12000) }, strings.Replace(said, "between 900ms and 16s", "16s", 1), link},
 		{"and restarted", []int64{1000, 1500}, nil, 3, numbered, gone + " and had likely restarted when it was back," + meanwhile, back},
 		{"a sign of it", []int64{1000, 1500}, nil, 3, func(r *agent.Result) {
-			r.Signs = []agent.Sign{{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), At: at(9000), Frame: 9000, LLDP: true}}
+			r.Signs = []agent.Sign{{Presence: fabricagent.Presence{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), By: fabricagent.ByLLDP}, At: at(9000), Frame: 9000}}
 		}, strings.Replace(said, "and 16s from", "and 6s from", 1), link},
 		{"a sign of it all the time", nil, nil, 0, func(r *agent.Result) {
-			r.Signs = []agent.Sign{{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), At: at(3050), Frame: 3050}}
+			r.Signs = []agent.Sign{{Presence: fabricagent.Presence{Host: packet.IPv4Addr([]byte{10, 0, 0, 1})}, At: at(3050), Frame: 3050}}
 		}, "10.0.0.2 QP 0x101 sent", restarts},
 	} {
 		r := &agent.Result{RDMA: 8000, Packets: 8000, First: at(0), Last: at(30000), Taps: make([]fabricagent.Tap, 1)}

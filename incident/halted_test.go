@@ -114,7 +114,9 @@ func TestHalted(t *testing.T) {
 				}
 			}
 		}, nil},
-		{"it was seen", func(r *agent.Result) { r.Signs = []agent.Sign{{Host: host(1), At: at(7000), Frame: 7000}} }, nil},
+		{"it was seen", func(r *agent.Result) {
+			r.Signs = []agent.Sign{{Presence: fabricagent.Presence{Host: host(1)}, At: at(7000), Frame: 7000}}
+		}, nil},
 		{"it may have answered pings", func(r *agent.Result) {
 			r.Echoes = []agent.Echo{{Addr: host(1), Replies: 9, First: at(1), Last: at(20000)}}
 		}, nil},

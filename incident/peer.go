@@ -20,8 +20,8 @@ func (t *teller) cutOff(i *Incident, k *qp.Stall) bool {
 	return !t.alive(i, k) && t.seen[i.Peer.Addr].by(k.Last).lasts.at > k.Begun
 }
 
-// answersPings says that a host answered pings, though no RDMA packet of it is in the capture; "": it did not, as far as is known.
-func (t *teller) answersPings(a packet.Addr) string {
+// answersPings says that a host answered pings, or sent other packets of IP from shortly before a time on, though no RDMA packet of it is in the capture; "": it did not, as far as is known.
+func (t *teller) answersPings(a packet.Addr, since int64) string {
 	for _, e := range t.run.Echoes {
 		if e.Addr == a {
 			in := ""
@@ -31,12 +31,15 @@ func (t *teller) answersPings(a packet.Addr) string {
 			return fmt.Sprintf(", but it answered %s%s: it is up", count(e.Replies, "ping"), in)
 		}
 	}
+	if s := t.sentIP(a, packet.Addr{}, since); s != nil {
+		return fmt.Sprintf(", but it sent %v to %v, the last in frame %d, at %s: it was up", s.By, s.To, s.Frame, t.offset(s.At))
+	}
 	return ""
 }
 
-// downOr returns what fits of a host that answers no request: that it is down, where it answered no pings either, and that its RDMA does not work.
-func (t *teller) downOr(a packet.Addr) string {
-	if t.answersPings(a) != "" {
+// downOr returns what fits of a host that answers no request: that it is down, where it sent nothing else either, and that its RDMA does not work.
+func (t *teller) downOr(a packet.Addr, since int64) string {
+	if t.answersPings(a, since) != "" {
 		return "a host whose RDMA does not work, or not at this address: no RDMA driver for it, another RoCE version (v1), or a filter of it for UDP port 4791"
 	}
 	return "a host that is down or does not run RDMA"
@@ -49,9 +52,13 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int6
 	if before := h.by(since).lasts.but(keyOf(c)); before <= since && elsewhere > since { // on such as began meanwhile, before the last retransmission
 		elsewhere, last = before, since
 	}
+	nothing := "nothing of "
+	if t.besides(i.Peer.Addr, since) {
+		nothing = "no InfiniBand or RoCE packet of "
+	}
 	switch {
 	case newest == 0:
-		i.fact("peer", "the capture holds no InfiniBand or RoCE packet of "+peer+t.answersPings(i.Peer.Addr))
+		i.fact("peer", "the capture holds no InfiniBand or RoCE packet of "+peer+t.answersPings(i.Peer.Addr, since))
 	case !t.timed():
 	case here > since && elsewhere > here:
 		i.fact("peer", fmt.Sprintf("%s sent its last packet on this connection %s after %s, and went on sending on others", peer, span(here-since), event))
@@ -62,13 +69,13 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int6
 	case elsewhere > since:
 		i.fact("peer", fmt.Sprintf("%s went on sending on other connections: last %s after %s%s", peer, span(elsewhere-since), event, t.toSameHost(i, c, last)))
 	case h.next(last) != 0:
-		i.fact("peer", fmt.Sprintf("nothing of %s, management aside, is in the capture until its next connection, which began %s after %s", peer, span(h.next(last)-since), event))
+		i.fact("peer", fmt.Sprintf(nothing+"%s, management aside, is in the capture until its next connection, which began %s after %s", peer, span(h.next(last)-since), event))
 	case newest > since:
-		i.fact("peer", fmt.Sprintf("nothing of %s but management is in the capture since, the last %s after %s", peer, span(newest-since), event))
+		i.fact("peer", fmt.Sprintf(nothing+"%s but management is in the capture since, the last %s after %s", peer, span(newest-since), event))
 	case max(here, elsewhere) == since:
-		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since its last answer", peer))
+		i.fact("peer", fmt.Sprintf(nothing+"%s is in the capture since its last answer", peer))
 	default:
-		i.fact("peer", fmt.Sprintf("nothing of %s is in the capture since: its last packet came %s before %s", peer, span(since-newest), event))
+		i.fact("peer", fmt.Sprintf(nothing+"%s is in the capture since: its last packet came %s before %s", peer, span(since-newest), event))
 	}
 }
 

@@ -331,10 +331,10 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 	if t.hosts[q.To].last > q.First {
 		i.FitsWith = []string{lost, "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
 	} else {
-		i.FitsWith = []string{t.downOr(q.To), "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
+		i.FitsWith = []string{t.downOr(q.To, q.First), "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
 	}
 	i.Next = []string{"ping and rping from " + from + " to " + to, "rdma link on " + to}
-	if t.answersPings(q.To) != "" {
+	if t.answersPings(q.To, q.First) != "" {
 		i.Next[0] = "rping from " + from + " to " + to
 	}
 }

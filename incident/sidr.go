@@ -93,7 +93,7 @@ func (t *teller) sidrReasons(i *Incident, q *cm.Unanswered) {
 	case alive:
 		i.FitsWith = []string{hangs, lost}
 	default:
-		i.FitsWith = []string{t.downOr(q.To), lost}
+		i.FitsWith = []string{t.downOr(q.To, q.First), lost}
 	}
 	if r.same+r.other > 0 {
 		i.Next[1] = captureAt(to) + "whether the SIDR_REQ arrived there"

@@ -37,6 +37,7 @@ func Of(r *agent.Result) []Incident {
 	t.silences()
 	t.cutOffs()
 	t.connections()
+	t.noARP()
 	t.reconnects()
 	t.datagrams()
 	t.misaddressed()
@@ -65,6 +66,7 @@ func Of(r *agent.Result) []Incident {
 	t.crossedHalves(list)
 	t.whenNamed(list)
 	t.lostStates(list)
+	t.refusedByAnother(list)
 	countAll(list, r)
 	return capturesFirst(list)
 }

@@ -14,7 +14,7 @@ import (
 const restart = int64(10 * time.Second)
 
 // reasons says what would look like an unanswered request, and what to look at.
-func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
+func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall, l *life) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
 	alive, known := t.alive(i, k), t.hosts[i.Peer.Addr].last != 0
 	if !t.bySize(i, c, from, k) && !t.shrinks(i, c, from, k) {
@@ -67,6 +67,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "rdma resource show qp, and dmesg, on "+peer)
 		t.failedBySize(i, c, from, k)
 		t.silentMeanwhile(i, k)
+	case i.Kind == Unanswered && t.moved(i, &c.Ends[1-from], k), l.reasons(i):
 	case t.hosts[i.Peer.Addr].connections > 1:
 		i.FitsWith = append(i.FitsWith, wentDown(i.Peer.Addr), pathFails)
 		i.Next = append(i.Next, linkOf(peer), reached(peer))
@@ -89,8 +90,13 @@ func (t *teller) neverReached(i *Incident, c *agent.Connection) {
 		i.FitsWith = append(i.FitsWith, "link-local addresses (fe80::/10), which no router forwards: the GIDs of the lowest indexes, where the hosts are in different subnets")
 		i.Next = append(i.Next, "a GID index of both hosts whose address is routed (show_gids; NCCL_IB_GID_INDEX, UCX_IB_GID_INDEX, ib_write_bw -x)")
 	}
-	i.FitsWith = append(i.FitsWith, "a route, GID, VLAN or firewall (UDP port 4791) that keeps packets from "+peer+", or its answers from "+local,
-		t.downOr(i.Peer.Addr)+"; a wrong destination QPN would look the same")
+	look, other := "; a wrong destination QPN would look the same", "route, GID, VLAN or firewall (UDP port 4791)"
+	if c.PairedBy != agent.ByCM && t.sentIP(i.Peer.Addr, i.Local.Addr, i.Begin) != nil {
+		i.FitsWith = append(i.FitsWith, "a wrong destination QPN, or a queue pair of "+peer+" that is not in RTR: the host and the way to it work for IP, and what comes to such a queue pair is dropped, and not answered")
+		i.Next = append(i.Next, "the QPNs that both ends exchanged (over TCP), and rdma resource show qp on "+peer+": whether it has the one to which the requests go")
+		look, other = "", "filter of UDP port 4791, or another VLAN or GID"
+	}
+	i.FitsWith = append(i.FitsWith, "a "+other+" that keeps packets from "+peer+", or its answers from "+local, t.downOr(i.Peer.Addr, i.Begin)+look)
 	i.Next = append(i.Next, "ping and rping from "+local+" to "+peer, "the GID that was used: its index, RoCE version and VLAN")
 }
 

@@ -75,7 +75,7 @@ func TestServesAgain(t *testing.T) {
 		stall.Rounds[qp.TimerExpired] = 7
 		failed.Ends[1].Trouble, failed.Ends[1].Stalled, failed.Ends[1].Last = &qp.Trouble{Now: stall}, true, at(3900)
 		r.Connections = append(r.Connections, failed, connection(1, 0x102, 19000, 29990), connection(3, 0x301, 1, 29990))
-		r.Signs = []agent.Sign{{Host: host(1), At: at(2000), Frame: 2000}, {Host: host(1), At: at(9000), Frame: 9000}}
+		r.Signs = []agent.Sign{{Presence: fabricagent.Presence{Host: host(1)}, At: at(2000), Frame: 2000}, {Presence: fabricagent.Presence{Host: host(1)}, At: at(9000), Frame: 9000}}
 		k.set(r)
 		list := Of(r)
 		if len(list) != k.incidents {
@@ -111,7 +111,9 @@ func TestWaitedAgain(t *testing.T) {
 	}{
 		{"while others went on", func(*agent.Result) {}, 1, "10.0.0.1 was down or cut off twice, while 10.0.0.3 and 10.0.0.4 went on: 990ms from +1.010 s on and 490ms from +5.010 s on. The 1st time: Nothing that 10.0.0.2"},
 		{"nobody goes on", func(r *agent.Result) { r.Connections = r.Connections[:1] }, 2, "Nothing that 10.0.0.2"},
-		{"it was seen", func(r *agent.Result) { r.Signs = []agent.Sign{{Host: host(1), At: at(5020), Frame: 5020}} }, 2, "Nothing that 10.0.0.2"},
+		{"it was seen", func(r *agent.Result) {
+			r.Signs = []agent.Sign{{Presence: fabricagent.Presence{Host: host(1)}, At: at(5020), Frame: 5020}}
+		}, 2, "Nothing that 10.0.0.2"},
 		{"it may have answered pings", func(r *agent.Result) {
 			r.Echoes = []agent.Echo{{Addr: host(1), Replies: 9, First: at(1), Last: at(5300)}}
 		}, 2, "Nothing that 10.0.0.2"},

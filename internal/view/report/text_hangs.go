@@ -121,6 +121,16 @@ func unless(h *hung) string {
 	return ", unless the two send without waiting for each other"
 }
 
+// ended says that the program which has no answer any more ended, as it seems, or else that it waits.
+func (t *text) ended(h *hung) string {
+	e, peer := &h.c.Ends[h.a.By], &h.c.Ends[1-h.a.By]
+	fin := t.res.Closes(e.Addr, peer.Addr, h.a.Newest, t.res.Last)
+	if fin == nil || fin.At-h.a.Newest > int64(quietTime) || e.Addr == peer.Addr {
+		return "its program waits or hangs" + unless(h)
+	}
+	return fmt.Sprintf("its program ended or was killed, it seems: %v closed a TCP connection with %v from its port %d then, at %s (FIN, frame %d)", e.Addr, peer.Addr, fin.Ports[0], offset(fin.At, t.res.First), fin.Frame)
+}
+
 // owes reports whether the transport owes something on a connection.
 func owes(c *agent.Connection) bool {
 	for k := range c.Ends {
@@ -197,9 +207,9 @@ func (t *text) hangOf(h *hung) string {
 		return fmt.Sprintf("%v %s sent a message for each of %v %s, %s that were seen, and never were the two more than %d apart; it has sent none since %s (frame %d), for %s, while %s more came that its adapter acknowledged%s: its program waits or hangs, if it is the one that answers.",
 			e.Addr, qp(e.QPN, e.QPNKnown), peer.Addr, qp(peer.QPN, peer.QPNKnown), number(h.a.Count), max(h.a.Depth, 1), offset(h.a.Newest, t.res.First), h.a.Frame, span(h.silent), number(uint64(h.a.Open)), t.missed())
 	}
-	return fmt.Sprintf("%v %s answered each of %s of %v %s with one of its own, %s later in the mean%s; %s no answer: none has come since %s (frame %d), for %s%s, though its adapter acknowledged each%s: its program waits or hangs%s.",
+	return fmt.Sprintf("%v %s answered each of %s of %v %s with one of its own, %s later in the mean%s; %s no answer: none has come since %s (frame %d), for %s%s, though its adapter acknowledged each%s: %s.",
 		e.Addr, qp(e.QPN, e.QPNKnown), count(h.a.Count, "message"), peer.Addr, qp(peer.QPN, peer.QPNKnown), span(h.a.Waits.Mean()), atOnce(h.a.Depth), has(h.a.Open), offset(h.a.Newest, t.res.First), h.a.Frame,
-		span(h.silent), until(h.c), t.missed(), unless(h))
+		span(h.silent), until(h.c), t.missed(), t.ended(h))
 }
 
 func has(n int) string {
