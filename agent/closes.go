@@ -10,7 +10,8 @@ import (
 // mostCloses is how many TCP connections a host closes with another at most that does not do so all the time.
 const mostCloses = 3
 
-// Closes returns the first FIN between two times by which a host closed a TCP connection with another that this one had not closed; nil: there is none, or the host closes such all the time.
+// Closes returns the first FIN between two times by which a host closed a TCP connection with another that this one had not closed; nil: there is
+// none, or the host closes such all the time.
 func (r *Result) Closes(host, to packet.Addr, since, until int64) (first *Sign) {
 	n := 0
 	for k := range r.Signs {
@@ -31,5 +32,8 @@ func (r *Result) Closes(host, to packet.Addr, since, until int64) (first *Sign) 
 
 // follows reports whether a FIN comes after one of the same TCP connection, by either end.
 func (s *Sign) follows(o *Sign) bool {
-	return o.By.Closes() && (o.Host == s.To && o.To == s.Host && o.Ports == [2]uint16{s.Ports[1], s.Ports[0]} || o.Host == s.Host && o.To == s.To && o.Ports == s.Ports)
+	return o.By.Closes() && (o.Host == s.To && o.To == s.Host && o.Ports == [2]uint16{
+		s.Ports[1],
+		s.Ports[0],
+	} || o.Host == s.Host && o.To == s.To && o.Ports == s.Ports)
 }

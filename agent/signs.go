@@ -8,7 +8,8 @@ import (
 	"ibwitness/packet"
 )
 
-// Sign is a frame without RDMA by which a host shows to be up, or its port. Of what a host sends another, but ARP, IPv6 neighbor discovery and the end of TCP connections, the first and last frame
+// Sign is a frame without RDMA by which a host shows to be up, or its port. Of what a host sends another, but ARP, IPv6 neighbor discovery and the
+// end of TCP connections, the first and last frame
 // of a short time are known.
 type Sign struct {
 	fabricagent.Presence
@@ -68,7 +69,8 @@ func (s *signs) addAll(o *signs) {
 	s.beside.addAll(o.beside.list)
 }
 
-// of returns them in the order of frames, those of ports by the one host whose packets go there, as hosts show, where that is one, and those of IPv6 neighbor discovery by the one host that ARP says is there.
+// of returns them in the order of frames, those of ports by the one host whose packets go there, as hosts show, where that is one, and those of
+// IPv6 neighbor discovery by the one host that ARP says is there.
 func (s *signs) of(hosts []*connection.Host) (list []Sign) {
 	var owner, by owners
 	for _, h := range hosts {

@@ -38,7 +38,7 @@ func TestPresence(t *testing.T) {
 		}
 		return append(append(b, at...), what...)
 	}
-	solicit := func(target ...byte) []byte { // behind an empty header of options
+	solicit := func(target ...byte) []byte { // after an empty header of options
 		return append(append([]byte{protoICMPv6, 0, 5, 2, 0, 0, 1, 0, 135}, make([]byte, 7)...), target...)
 	}
 	v4 := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }

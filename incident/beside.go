@@ -21,8 +21,8 @@ type life struct {
 	started *agent.Sign // the first by which an interface came up since; the request was retransmitted in vain after it
 }
 
-// lives returns what the peer of a request that is not answered, which is end to of c, shows so.
-func (t *teller) lives(c *agent.Connection, to int, k *qp.Stall) (l life) {
+// showsOf returns what the peer of a request that is not answered, which is end to of c, shows so.
+func (t *teller) showsOf(c *agent.Connection, to int, k *qp.Stall) (l life) {
 	peer, local := &c.Ends[to], c.Ends[1-to].Addr
 	if !t.timed() || peer.Addr == local || t.movedTo(peer, k) != nil {
 		return l
@@ -43,8 +43,8 @@ func (t *teller) lives(c *agent.Connection, to int, k *qp.Stall) (l life) {
 	return l
 }
 
-// livesSaid says what of the peer of a request that is not answered the capture holds besides.
-func (t *teller) livesSaid(i *Incident, l *life, to *agent.End) {
+// saidOf says what of the peer of a request that is not answered the capture holds besides.
+func (t *teller) saidOf(i *Incident, l *life, to *agent.End) {
 	peer := i.Peer.Addr.String()
 	if s := l.fin; s != nil {
 		when := "after"
@@ -52,15 +52,20 @@ func (t *teller) livesSaid(i *Incident, l *life, to *agent.End) {
 		if apart < 0 {
 			when, apart = "before", -apart
 		}
-		i.fact("TCP", fmt.Sprintf("%s closed a TCP connection with %v from its port %d: FIN in frame %d, %s %s the last packet of %v", peer, i.Local.Addr, s.Ports[0], s.Frame, span(apart), when, &i.Peer))
+		i.fact("TCP", fmt.Sprintf("%s closed a TCP connection with %v from its port %d: FIN in frame %d, %s %s the last packet of %v",
+			peer, i.Local.Addr, s.Ports[0], s.Frame, span(apart), when, &i.Peer))
 		i.showAt(s)
 	}
 	switch {
 	case l.started != nil:
-		i.fact("host", fmt.Sprintf("an interface of %s came up at %s (%v, frame %d): it had been down; what was retransmitted after that was not answered either", peer, t.offset(l.started.At), l.started.By, l.started.Frame))
+		i.fact("host",
+			fmt.Sprintf("an interface of %s came up at %s (%v, frame %d): it had been down; what was retransmitted after that was not answered either",
+				peer, t.offset(l.started.At), l.started.By, l.started.Frame))
 		i.showAt(l.started)
 	case l.up != nil:
-		i.fact("host", fmt.Sprintf("%s and its link were up at %s: it sent %v in frame %d, and what was retransmitted after that was not answered either", peer, t.offset(l.up.At), l.up.By, l.up.Frame))
+		i.fact("host",
+			fmt.Sprintf("%s and its link were up at %s: it sent %v in frame %d, and what was retransmitted after that was not answered either",
+				peer, t.offset(l.up.At), l.up.By, l.up.Frame))
 		i.showAt(l.up)
 	}
 }
@@ -72,12 +77,14 @@ func (i *Incident) showAt(s *agent.Sign) {
 	}
 }
 
-// reasons says what fits of a host that shows to be up, or whose program shows to have ended, and whose queue pair sends nothing; false: it does not show so.
+// reasons says what fits of a host that shows to be up, or whose program shows to have ended, and whose queue pair sends nothing; false: it does
+// not show so.
 func (l *life) reasons(i *Incident) bool {
 	peer := i.Peer.Addr.String()
 	switch {
 	case l.started != nil:
-		i.FitsWith = append(i.FitsWith, "a host, "+peer+", that restarted: it is up again, and its queue pairs are gone", "a link of "+peer+" that was down and came back, and a queue pair that had gone into the error state meanwhile")
+		i.FitsWith = append(i.FitsWith, "a host, "+peer+", that restarted: it is up again, and its queue pairs are gone",
+			"a link of "+peer+" that was down and came back, and a queue pair that had gone into the error state meanwhile")
 		i.Next = append(i.Next, "the uptime of "+peer+", and its log of that time; link events there")
 		return true
 	case l.fin != nil:
@@ -86,7 +93,8 @@ func (l *life) reasons(i *Incident) bool {
 			i.FitsWith = append(i.FitsWith, "less likely a host, adapter or link of "+peer+" that went down, or a path that fails")
 		}
 	case l.up != nil:
-		i.FitsWith = append(i.FitsWith, "a process on "+peer+" that was killed or gave up, so that its queue pair is gone", "an RDMA device of "+peer+" that was removed or hangs", "a filter (UDP port 4791) or a path that fails on the way to "+peer)
+		i.FitsWith = append(i.FitsWith, "a process on "+peer+" that was killed or gave up, so that its queue pair is gone",
+			"an RDMA device of "+peer+" that was removed or hangs", "a filter (UDP port 4791) or a path that fails on the way to "+peer)
 	default:
 		return false
 	}
@@ -99,7 +107,8 @@ func (t *teller) besides(a packet.Addr, since int64) bool {
 	return slices.ContainsFunc(t.run.Signs, func(s agent.Sign) bool { return s.Host == a && s.At > since })
 }
 
-// sentIP returns the last frame of IP that a host sent another, or any where that is the zero address, from shortly before a time on; nil: it sent none.
+// sentIP returns the last frame of IP that a host sent another, or any where that is the zero address, from shortly before a time on; nil: it sent
+// none.
 func (t *teller) sentIP(a, to packet.Addr, since int64) *agent.Sign {
 	for n := len(t.run.Signs) - 1; n >= 0 && t.timed(); n-- {
 		if s := &t.run.Signs[n]; s.Host == a && (s.To == to || to.IsZero()) && s.At >= since-closesWith && s.By > fabricagent.ByDAD {

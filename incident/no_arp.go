@@ -9,7 +9,8 @@ import (
 	"ibwitness/packet"
 )
 
-// So many ARP requests for a host have no answer at least, the first of them for so long, where it is told that it answers none: a host asks three times, a second apart, before it gives up.
+// So many ARP requests for a host have no answer at least, the first of them for so long, where it is told that it answers none: a host asks three
+// times, a second apart, before it gives up.
 const (
 	fewestARPs  = 3
 	unansweredA = int64(2 * time.Second)
@@ -53,9 +54,11 @@ func (t *teller) noARP() {
 	}
 }
 
-// notAnswering tells that a host answers the ARP requests of another no more, with a request that is not answered where there is one, since it sent its last frame.
+// notAnswering tells that a host answers the ARP requests of another no more, with a request that is not answered where there is one, since it
+// sent its last frame.
 func (t *teller) notAnswering(k *asks, since int64) {
-	said := fmt.Sprintf("%v answered none of %s of %v in %s, from frame %d to %d", k.to, count(k.count, "ARP request"), k.from, span(k.last.At-k.first.At), k.first.Frame, k.last.Frame)
+	said := fmt.Sprintf("%v answered none of %s of %v in %s, from frame %d to %d",
+		k.to, count(k.count, "ARP request"), k.from, span(k.last.At-k.first.At), k.first.Frame, k.last.Frame)
 	for _, i := range t.order {
 		if i.Kind == Unanswered && i.Local.Addr == k.from && i.Peer.Addr == k.to && i.Certainty == Proven {
 			i.fact("ARP", said+": its host is down, or cut off")
@@ -82,9 +85,13 @@ func (t *teller) notAnswering(k *asks, since int64) {
 	i.Connections, i.Begin, i.End, i.Ongoing, i.Lost, i.listed = open, since, t.run.Last, true, time.Duration(t.run.Last-since), true
 	i.showAt(k.first)
 	i.showAt(k.last)
-	i.What = fmt.Sprintf("%s, and nothing of it is in the capture since %s, though nobody had closed %s: it is down, or cut off.", said, t.offset(since), someConnections(open))
-	i.fact("since", fmt.Sprintf("it went silent between its last frame, at %s, and the first of these, %s later; the capture goes on for %s after that", t.offset(since), span(k.first.At-since), span(t.run.Last-k.first.At)))
-	i.FitsWith = []string{fmt.Sprintf("a host, %v, that crashed, was powered off, or hangs", k.to), fmt.Sprintf("an adapter or link of %v that went down, or a path that fails: a switch, a VLAN", k.to)}
+	i.What = fmt.Sprintf("%s, and nothing of it is in the capture since %s, though nobody had closed %s: it is down, or cut off.",
+		said, t.offset(since), someConnections(open))
+	i.fact("since",
+		fmt.Sprintf("it went silent between its last frame, at %s, and the first of these, %s later; the capture goes on for %s after that",
+			t.offset(since), span(k.first.At-since), span(t.run.Last-k.first.At)))
+	i.FitsWith = []string{fmt.Sprintf("a host, %v, that crashed, was powered off, or hangs",
+		k.to), fmt.Sprintf("an adapter or link of %v that went down, or a path that fails: a switch, a VLAN", k.to)}
 	i.Next = []string{fmt.Sprintf("whether %v runs: its console and uptime; its link and the switch ports between", k.to), reached(k.to.String())}
 	t.tell(i, "no ARP")
 }

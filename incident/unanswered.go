@@ -60,8 +60,8 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	if !out.happened() {
 		t.peer(i, c, 1-from, k.Since, k.Last, "this request")
 	}
-	l := t.lives(c, 1-from, k)
-	t.livesSaid(i, &l, &c.Ends[1-from])
+	l := t.showsOf(c, 1-from, k)
+	t.saidOf(i, &l, &c.Ends[1-from])
 	t.peerLeftOff(i, c, from, k)
 	if t.cutOff(i, k) {
 		i.fact("but", fmt.Sprintf("of %v came only retransmissions in the end: nothing shows that packets still came to it", i.Peer.Addr))

@@ -121,8 +121,8 @@ func unless(h *hung) string {
 	return ", unless the two send without waiting for each other"
 }
 
-// ended says that the program which has no answer any more ended, as it seems, or else that it waits.
-func (t *text) ended(h *hung) string {
+// waitsOrEnded says that the program which has no answer any more ended, as it seems, or else that it waits.
+func (t *text) waitsOrEnded(h *hung) string {
 	e, peer := &h.c.Ends[h.a.By], &h.c.Ends[1-h.a.By]
 	fin := t.res.Closes(e.Addr, peer.Addr, h.a.Newest, t.res.Last)
 	if fin == nil || fin.At-h.a.Newest > int64(quietTime) || e.Addr == peer.Addr {
@@ -209,7 +209,7 @@ func (t *text) hangOf(h *hung) string {
 	}
 	return fmt.Sprintf("%v %s answered each of %s of %v %s with one of its own, %s later in the mean%s; %s no answer: none has come since %s (frame %d), for %s%s, though its adapter acknowledged each%s: %s.",
 		e.Addr, qp(e.QPN, e.QPNKnown), count(h.a.Count, "message"), peer.Addr, qp(peer.QPN, peer.QPNKnown), span(h.a.Waits.Mean()), atOnce(h.a.Depth), has(h.a.Open), offset(h.a.Newest, t.res.First), h.a.Frame,
-		span(h.silent), until(h.c), t.missed(), t.ended(h))
+		span(h.silent), until(h.c), t.missed(), t.waitsOrEnded(h))
 }
 
 func has(n int) string {
