@@ -14,10 +14,11 @@ const mostNamed = 4
 
 // namePorts names, for each port that had the other end of its link pause, the hosts whose packets go to its Ethernet address, and says where those of each host are known to go to
 // others.
-func namePorts(list []link.Paused, hosts []*connection.Host) {
+func namePorts(list []link.Paused, hosts []*connection.Host, agents []*Transport) {
 	if len(list) == 0 {
 		return
 	}
+	atTaps := reachedBy(agents)
 	named, reached := map[uint64][]packet.Addr{}, map[packet.Addr]bool{}
 	for i := range list {
 		named[station(&list[i])] = nil
@@ -37,9 +38,11 @@ func namePorts(list []link.Paused, hosts []*connection.Host) {
 	}
 	for i := range list {
 		to := named[station(&list[i])]
+		to = append(to, atTaps[stationAt{list[i].Tap, station(&list[i])}]...)
 		slices.SortFunc(to, packet.Addr.Compare)
-		list[i].Hosts = to[:min(len(to), mostNamed)]
-		list[i].Unowned = len(to) == 0 && len(reached) > 1 && all(reached)
+		to = slices.Compact(to)
+		list[i].Hosts, list[i].Over = to[:min(len(to), mostNamed)], atTaps.atTap(list[i].Tap)
+		list[i].Unowned = len(to) == 0 && (len(reached) > 1 && all(reached) || len(list[i].Over) > 0)
 	}
 }
 

@@ -138,7 +138,7 @@ func (e *engine) result() *Result {
 	r.Forgotten = e.forgotten
 	if e.watch == nil {
 		gatherChecksums(r, hosts)
-		namePorts(r.Paused, hosts)
+		namePorts(r.Paused, hosts, agents)
 		r.Signs = e.sums.signs.of(hosts)
 		r.Moved = movedHosts(hosts, r.Signs)
 		leaveToPauses(r)

@@ -52,11 +52,12 @@ type Transport struct {
 	smp        *smp.Verifier
 	shard      int // of how many, each with its own transport agent
 	shards     int
-	states     *cq.States                         // where verbs events are known
-	lives      map[wqe.QP]bool                    // queue pairs that have had another life, which no packet is known to begin
-	own        *completions                       // of an agent that takes events itself, and has no engine to do so
-	links      *link.Verifier                     // nil: no tap is on a link
-	sent       packet.Packet                      // that is compared with pause frames
+	states     *cq.States      // where verbs events are known
+	lives      map[wqe.QP]bool // queue pairs that have had another life, which no packet is known to begin
+	own        *completions    // of an agent that takes events itself, and has no engine to do so
+	links      *link.Verifier  // nil: no tap is on a link
+	sent       packet.Packet   // that is compared with pause frames
+	reached    reached
 	paused     link.Pauses                        // by the pause frames of all taps, where the agent is the first
 	former     map[*connection.Connection]*former // of those that were made between the queue pairs of others that were over; nil: none were
 	uppers     uppers                             // the protocols above the transport
@@ -68,7 +69,7 @@ type Transport struct {
 
 // NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.
 func NewTransport(near []packet.Addr) *Transport {
-	t := &Transport{cm: passive.New(passive.Options{}), table: *connection.New(near)}
+	t := &Transport{reached: reached{}, cm: passive.New(passive.Options{}), table: *connection.New(near)}
 	t.ver = verifier.New(&t.Rec, func(a packet.Addr) bool { return !t.table.Lossy && t.table.IsNear(a) })
 	t.Shown = t.ver.Shown
 	t.congestion = congestion.New(t.ver)
@@ -128,6 +129,9 @@ func (t *Transport) Packet(p *packet.Packet) {
 
 // packet verifies a packet, of which Part may be decoded, and leaves what events say of it to others.
 func (t *Transport) packet(p *packet.Packet) {
+	if t.table.Several {
+		t.reached.packet(p)
+	}
 	if (t.table.Several || p.Way != packet.WayUnknown) && t.shownByOtherTap(p) {
 		if t.foreign(p) {
 			return

@@ -133,6 +133,39 @@ func TestKeepsOn(t *testing.T) {
 	}
 }
 
+// TestKeepsOnShort: a sender whose bursts end within a millisecond is told likewise, where it sends no less after the first half of that than before, while the others, whose packets are in the same queue, do: not where it
+// sends less, as one whose program has less to send in a burst, nor where the others slow down only later.
+func TestKeepsOnShort(t *testing.T) {
+	const (
+		what = "10.0.0.1 seems not to slow down though CNPs come to it: in bursts it goes on at 19.2 Gbit/s, and 3 others at 256 Mbit/s. The network marked "
+		fact = "reaction: none of 10.0.0.1 that its rate shows, beside 10.0.0.2, 10.0.0.3 and 10.0.0.4: in 10 bursts, from 512µs after the beginning of each on; 90 % of its packets are marked, "
+	)
+	early, late := []int64{200, 200, 8}, []int64{200, 200, 200, 200}
+	at := func(list []int64) func(int64) int64 {
+		return func(k int64) int64 { return list[min(int(k), len(list)-1)] }
+	}
+	for _, k := range []struct {
+		name   string
+		kb     []int64 // in each window of a burst
+		others []int64
+		want   bool
+	}{
+		{"goes on", []int64{320, 400, 600, 600}, early, true},
+		{"slows down within each", []int64{800, 700, 500, 500}, early, false},
+		{"others do not slow down", []int64{320, 400, 600, 600}, late, false},
+	} {
+		s := &burstScene{}
+		s.sends(1, 9, 80, inBursts(12, at(k.kb), int64(len(k.kb)), 0.9))
+		for n := byte(2); n <= 4; n++ {
+			s.sends(n, 9, 90, inBursts(12, at(k.others), 20, 0.4))
+		}
+		got := s.told()
+		if strings.Contains(got, "seems not to slow down") != k.want || k.want && (!strings.Contains(got, what) || !strings.Contains(got, fact)) {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}
+
 // TestIdleMostly: where hosts send only in bursts, rates and shares are those of the bursts, and a link is full where it is in the windows with marks, several of them sending.
 func TestIdleMostly(t *testing.T) {
 	told := func(a, b int64) string {

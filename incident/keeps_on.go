@@ -11,6 +11,7 @@ import (
 const (
 	inMidst     = 16     // windows in which one that slows down far may send less than is kept: 4 milliseconds
 	toSlowDown  = 4      // windows of a burst in which a sender may slow down, and the queue before the tap drain: a millisecond
+	slowedSoon  = 2      // and where its bursts end before that: the others, whose packets were in the same queue, have slowed down by then
 	mostlyCNPs  = 2      // to which part of the CNPs of each other, one in so many, a sender has to get at least
 	mostlyMarks = 2. / 3 // part of the packets of a sender that are marked, at least
 	moreMarks   = 1.5    // times the part of those of each other, at least
@@ -20,7 +21,8 @@ const (
 type unreactive struct {
 	sender
 	bursts          int
-	rate            float64 // bytes a second, from a millisecond after the beginning of each burst on
+	settled         string  // from when on in each burst
+	rate            float64 // bytes a second, from then on
 	marked          float64 // part of its packets
 	others          []sender
 	slowest, faster float64    // bytes a second that others sent then
@@ -41,8 +43,8 @@ func (t *teller) keepsOn(i *Incident, list []sender, b *burstsTo) bool {
 			least, most = min(least, o.notified.n), max(most, o.notified.n)
 		}
 		i.What = fmt.Sprintf("%v seems not to slow down though CNPs come to it: in bursts it goes on at %s, and %s at %s. %s", g.from, perSecondOf(g.rate), count(uint64(len(names)), "other"), between(perSecondOf(g.slowest), perSecondOf(g.faster)), i.What)
-		i.fact("reaction", fmt.Sprintf("none of %v that its rate shows, beside %s: in %s, from 1ms after the beginning of each on; %.0f %% of its packets are marked, and %s of those of the others, though %s came to it, and %s to each of them",
-			g.from, someOf(names), count(uint64(g.bursts), "burst"), 100*g.marked, between(fmt.Sprintf("%.0f %%", 100*g.marks[0]), fmt.Sprintf("%.0f %%", 100*g.marks[1])), count(g.notified.n, "CNP"), between(number(least), number(most))))
+		i.fact("reaction", fmt.Sprintf("none of %v that its rate shows, beside %s: in %s, from %s after the beginning of each on; %.0f %% of its packets are marked, and %s of those of the others, though %s came to it, and %s to each of them",
+			g.from, someOf(names), count(uint64(g.bursts), "burst"), g.settled, 100*g.marked, between(fmt.Sprintf("%.0f %%", 100*g.marks[0]), fmt.Sprintf("%.0f %%", 100*g.marks[1])), count(g.notified.n, "CNP"), between(number(least), number(most))))
 		i.FitsWith = []string{fmt.Sprintf("congestion control of %v (reaction point) that is off for this priority, or set otherwise than that of the others", g.from), "CNPs that are lost after the tap on the way to it"}
 		i.Next = []string{reactionPoint(g.from) + ", beside those of " + names[0].String()}
 		return true
@@ -78,7 +80,13 @@ func (b *burstsTo) keepsOn(s sender, list []sender) (g unreactive, ok bool) {
 	if s.notified.n < tellingCNPs || g.marked < mostlyMarks {
 		return g, false
 	}
+	g.settled = "1ms"
 	settled, halves := b.settled(s.from)
+	var early []timing.Window
+	if len(settled) < fewestWindows {
+		g.settled = span(slowedSoon * timing.BusyWidth)
+		early, settled, halves = b.settledSoon(s.from)
+	}
 	if g.bursts = len(halves); len(settled) < fewestWindows || g.bursts < 2 || !steadyIn(halves) {
 		return g, false
 	}
@@ -97,6 +105,9 @@ func (b *burstsTo) keepsOn(s sender, list []sender) (g unreactive, ok bool) {
 		its, bytes, n := b.beside(settled, o.from)
 		if n < fewestWindows {
 			continue
+		}
+		if _, before, all := b.beside(early, o.from); early != nil && perWindow(bytes, n) > fallen*perWindow(before, all) {
+			return g, false
 		}
 		marks, r := b.marked(o.from), perWindow(bytes, n)
 		if its < greedyTimes*bytes || g.marked < moreMarks*marks {
@@ -136,30 +147,66 @@ func (b *burstsTo) marked(from packet.Addr) float64 {
 	return float64(marked) / float64(max(n, 1))
 }
 
-// settled returns the windows of the bursts of a host in which it has had the time to slow down, without the last of each, and what it sent in the first half of those of each burst and in the second.
-func (b *burstsTo) settled(from packet.Addr) (windows []timing.Window, halves [][2]uint64) {
+// eachBurst calls a function with the windows of each burst of a host.
+func (b *burstsTo) eachBurst(from packet.Addr, do func(burst []timing.Window)) {
 	list := b.of[from]
 	for begin := 0; begin < len(list); {
 		end := begin + 1
 		for end < len(list) && list[end].At-list[end-1].At <= windowsApart {
 			end++
 		}
-		first := begin
-		for first < end && list[first].At < list[begin].At+toSlowDown {
-			first++
-		}
-		if burst := list[first:max(end-1, first)]; len(burst) > 1 {
-			windows = append(windows, burst...)
-			var half [2]uint64
-			for k := range len(burst) / 2 {
-				half[0] += uint64(burst[k].Bytes)
-				half[1] += uint64(burst[len(burst)-1-k].Bytes)
-			}
-			halves = append(halves, half)
-		}
+		do(list[begin:end])
 		begin = end
 	}
+}
+
+// after returns the windows of a burst from so many after its beginning on.
+func after(burst []timing.Window, windows int64) []timing.Window {
+	first := 0
+	for first < len(burst) && burst[first].At < burst[0].At+windows {
+		first++
+	}
+	return burst[first:]
+}
+
+// settled returns the windows of the bursts of a host in which it has had the time to slow down, without the last of each, and what it sent in the first half of those of each burst and in the second.
+func (b *burstsTo) settled(from packet.Addr) (windows []timing.Window, halves [][2]uint64) {
+	b.eachBurst(from, func(burst []timing.Window) {
+		if burst = after(burst, toSlowDown); len(burst) < 3 {
+			return
+		}
+		burst = burst[:len(burst)-1]
+		windows = append(windows, burst...)
+		var half [2]uint64
+		for k := range len(burst) / 2 {
+			half[0] += uint64(burst[k].Bytes)
+			half[1] += uint64(burst[len(burst)-1-k].Bytes)
+		}
+		halves = append(halves, half)
+	})
 	return windows, halves
+}
+
+// settledSoon is settled for short bursts, with the last window of each, and the most that was sent in a window of those before and of these; early are the last ones before.
+func (b *burstsTo) settledSoon(from packet.Addr) (early, windows []timing.Window, compared [][2]uint64) {
+	b.eachBurst(from, func(burst []timing.Window) {
+		later := after(burst, slowedSoon)
+		if len(later) == 0 {
+			return
+		}
+		before := burst[:len(burst)-len(later)]
+		early, windows = append(early, before[len(before)-1]), append(windows, later...)
+		compared = append(compared, [2]uint64{fullest(before), fullest(later)})
+	})
+	return early, windows, compared
+}
+
+// fullest is what was sent in that of some windows in which most was.
+func fullest(windows []timing.Window) (bytes uint64) {
+	for _, w := range windows {
+		bytes = max(bytes, uint64(w.Bytes))
+	}
+	return bytes
 }
 
 // steadyIn reports whether a host sent in the second halves of most bursts hardly less than in the first.

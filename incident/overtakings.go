@@ -42,8 +42,10 @@ func overtakings(list []Incident) []Incident {
 		}
 	}
 	list = without(list, merged)
+	unlike := takenLate(list)
 	for n := range list {
 		list[n].allLate()
+		list[n].unlikeLate(unlike)
 	}
 	return list
 }

@@ -78,6 +78,46 @@ func TestOvertakenAlike(t *testing.T) {
 	}
 }
 
+// TestOvertakenUnlike: of packets that came late to several hosts, those are told first whose receiver sent NAKs for them, with how many were copies, and the hosts that did not; no receiver is told to take them for lost
+// that sent no NAK, and none to be unlike others where there are none.
+func TestOvertakenUnlike(t *testing.T) {
+	const (
+		what   = " came after later ones, up to 3 PSNs ahead, though they had left first. 10.0.1.3 takes such for lost: it sent 9 NAKs, and 100 of 1,000 packets (10 %) were copies."
+		others = "others: 10.0.1.1 and 10.0.1.2 got 60 packets that came late, and sent no NAK: an adapter that takes packets out of order does so"
+	)
+	for _, k := range []struct {
+		name   string
+		asked  [3]uint32
+		copies uint32 // at the second
+		what   bool
+		others bool
+	}{
+		{"one asks", [3]uint32{0, 0, 9}, 1, true, true},
+		{"none asks", [3]uint32{0, 0, 0}, 1, false, false},
+		{"each asks", [3]uint32{5, 7, 9}, 1, true, false},
+		{"another has copies", [3]uint32{0, 0, 9}, 90, true, false},
+	} {
+		r := &agent.Result{First: second(1), Last: second(3)}
+		for n, asked := range k.asked {
+			a, b := packet.IPv4Addr([]byte{10, 0, 0, byte(n + 1)}), packet.IPv4Addr([]byte{10, 0, 1, byte(n + 1)})
+			c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: uint64(n + 1)}
+			o := qp.Overtaken{Packets: 30, Numbered: 30, Depth: 3, First: second(1), Last: second(2), Frame: uint64(10 + n), Newest: uint64(100 + n), Asked: asked}
+			c.Ends[0], c.Ends[1] = agent.End{Addr: a, QPN: 5, Packets: 1000, Last: second(2), Trouble: &qp.Trouble{}}, agent.End{Addr: b, QPN: 5, Packets: 90, Last: second(2), NAKs: asked}
+			c.Ends[0].Retransmissions = []uint32{0, k.copies, 100}[n]
+			if n == 2 && asked == 0 {
+				c.Ends[0].Retransmissions = 0
+			}
+			c.Ends[0].Trouble.Overtaking = &qp.Overtaking{Sum: o}
+			r.Connections = append(r.Connections, c)
+		}
+		got := toldOf(r)
+		_, first, _ := strings.Cut(got, "reordered (proven): ")
+		if strings.Contains(got, what) != k.what || strings.Contains(got, others) != k.others || k.what && !strings.HasPrefix(first, "30 packets that 10.0.0.3 ") {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}
+
 // TestCopiesOfOvertaken: of packets that several hosts sent, and that came late, it is told how many NAKs and copies there were, and of how many packets that were sent once; and that none is missing at the
 // tap only where the capture holds each identification of all these hosts. Where few of the NAKs are known to be for late packets, and packets may be missing, neither is told.
 func TestCopiesOfOvertaken(t *testing.T) {

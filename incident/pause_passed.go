@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"ibwitness/link"
+	"ibwitness/packet"
 )
 
 // passedWithin is within which time of a pause at one port another has to begin at least where a switch passes it on.
@@ -53,10 +54,10 @@ func (t *teller) passesOn(i *Incident, p *link.Paused) {
 	i.fact("passed on", fmt.Sprintf("to the senders, as often and as long, by the port with Ethernet address %s: no host is known to have it, so that it is likely a switch which cannot send to %v", strings.Join(list, ", "), net.HardwareAddr(p.From[:])))
 }
 
-// spreads reports whether the pauses of port q follow from those of p, which does not let go: each long one, and they are nearly all of the time, begins while one of those lasts, and ends with it, and the port is likely of a switch. What waits there for the
+// spreads reports whether the pauses of port q follow from those of p, which does not let go: each long one, and they are nearly all of the time, begins while one of those lasts, and ends with it, and the port is likely of a switch: packets for no host go to it, and, at another tap, those for the host of p and for others go over its link. What waits there for the
 // end of the pause fills its buffer, until it has others wait that send nothing to the host of p.
 func spreads(p, q *link.Paused) bool {
-	if p == q || letsGo(p) || p.Tap != q.Tap || p.All != q.All || p.Priority != q.Priority || !q.Unowned {
+	if p == q || letsGo(p) || p.All != q.All || p.Priority != q.Priority || !q.Unowned || p.Tap != q.Tap && len(sameLink(q, p)) == 0 {
 		return false
 	}
 	long := time.Duration(0)
@@ -69,6 +70,33 @@ func spreads(p, q *link.Paused) bool {
 		}
 	}
 	return long > 0 && 10*long >= 9*q.Most
+}
+
+// sameLink is which hosts are reached over the link of port q, at another tap, as those of port p are; nil: none, or it is not known that those of p are.
+func sameLink(q, p *link.Paused) []packet.Addr {
+	for _, list := range q.Over {
+		others := slices.DeleteFunc(slices.Clone(list), func(a packet.Addr) bool { return slices.Contains(p.Hosts, a) })
+		if len(others)+len(p.Hosts) == len(list) {
+			return others
+		}
+	}
+	return nil
+}
+
+// begunLater is how much later the long pauses of port q began than those of p in whose time they did, at least and at most.
+func begunLater(p, q *link.Paused) (least, most int64) {
+	for _, later := range q.Long {
+		for _, s := range p.Long {
+			if later.From > s.From && later.From < s.To {
+				if d := later.From - s.From; most == 0 {
+					least, most = d, d
+				} else {
+					least, most = min(least, d), max(most, d)
+				}
+			}
+		}
+	}
+	return least, most
 }
 
 // spreadFrom returns the port of a host from which the pauses of port q spread; nil: none did.
@@ -89,6 +117,10 @@ func (t *teller) spread(i *Incident, p *link.Paused) bool {
 		if q.Begun == 0 || t.spreadFrom(q) != p {
 			continue
 		}
+		if q.Tap != p.Tap {
+			list = append(list, net.HardwareAddr(q.From[:]).String()+t.before(p, q))
+			continue
+		}
 		list = append(list, fmt.Sprintf("%v%s", net.HardwareAddr(q.From[:]), t.within(" began %s later", q.Time-p.Time)))
 		i.show(q.Frame)
 	}
@@ -98,6 +130,26 @@ func (t *teller) spread(i *Incident, p *link.Paused) bool {
 	i.What += " The switch then had the other end of " + anotherLink(len(list)) + " pause too."
 	i.fact("spread", fmt.Sprintf("the port with Ethernet address %s: each of its long pauses began while one of these lasted, and ended with it; likely a switch, whose buffer fills with what waits for %s", strings.Join(list, ", "), addresses(p.Hosts)))
 	return true
+}
+
+// overSpread is which other hosts are reached over links at other taps that had to pause too, after port p.
+func (t *teller) overSpread(p *link.Paused) (hosts []packet.Addr) {
+	for k := range t.run.Paused {
+		if q := &t.run.Paused[k]; q.Begun > 0 && q.Tap != p.Tap && t.spreadFrom(q) == p {
+			hosts = append(hosts, sameLink(q, p)...)
+		}
+	}
+	return hosts
+}
+
+// before says of a port q at another tap when it passed the pauses of p on, and which packets wait for it too.
+func (t *teller) before(p, q *link.Paused) string {
+	later := ""
+	if t.timed() {
+		least, most := begunLater(p, q)
+		later = " began " + between(span(least), span(most)) + " later each time"
+	}
+	return fmt.Sprintf(" at tap %d (packets for %s go over that link too)%s", q.Tap, someOf(sameLink(q, p)), later)
 }
 
 func anotherLink(n int) string {

@@ -9,6 +9,7 @@ import (
 	"ibwitness/link"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/timing"
 )
 
 // TestPausePassedOnTwice: pauses that two switches pass on one after the other are told with the port that they come from, in whatever order.
@@ -116,6 +117,64 @@ func TestPauseSpreads(t *testing.T) {
 		got := toldOf(r)
 		if strings.Contains(got, said) != k.want || strings.Contains(got, "spread: the port with Ethernet address 02:00:00:00:00:02 began 50ms later") != k.want || strings.Contains(got, "interrupted (") == k.want || strings.Count(got, "had the other end of its link pause") != map[bool]int{true: 1, false: 2}[k.want] {
 			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}
+
+// TestPauseSpreadsOverTaps: the pauses of a switch before a host that pauses, which another tap shows, are told with those of the host, and what goes to others over that link waits too, if it did; not where packets for the
+// host do not go over that link, where its pauses are at other times, or where packets for a host go to its address; and of those others only who sent nothing in the time of the pauses, and did before and after.
+func TestPauseSpreadsOverTaps(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	lasting := func(from int64) []link.Lasting {
+		return []link.Lasting{{From: from * ms, To: 400 * ms}, {From: (600 + from) * ms, To: 900 * ms}}
+	}
+	port := func(n byte, long []link.Lasting) link.Paused {
+		return link.Paused{From: [6]byte{2, 0, 0, 0, 0, n}, Priority: 3, Time: long[0].From, LastTime: 900 * ms, Frame: 7, LastFrame: 900, Frames: 900, Begun: 2, Least: 9 * time.Millisecond, Most: 600 * time.Millisecond, Longest: 300 * time.Millisecond, LongestSince: long[0].From, Long: long}
+	}
+	const (
+		spread = "spread: the port with Ethernet address 02:00:00:00:00:02 at tap 0 (packets for 10.0.0.4 go over that link too) began 5ms later each time: each of its long pauses began while one of these lasted, and ended with it; likely a switch, whose buffer fills with what waits for 10.0.0.2"
+		victim = " The switch then had the other end of another link pause too. What goes to 10.0.0.4 waited too, for up to 300ms."
+		which  = "victims: 10.0.0.3 QP 0x12 to 10.0.0.4 for 300ms: no request was sent, and these hosts do not pause; such came much more often before and after"
+	)
+	for _, k := range []struct {
+		name          string
+		change        func(q *link.Paused)
+		stops         bool // what goes to the other host
+		spread, waits bool
+	}{
+		{"spreads", func(*link.Paused) {}, true, true, true},
+		{"others go on", func(*link.Paused) {}, false, true, false},
+		{"another link", func(q *link.Paused) { q.Over = [][]packet.Addr{{host(4), host(5)}} }, true, false, false},
+		{"nobody else over it", func(q *link.Paused) { q.Over = [][]packet.Addr{{host(2)}} }, true, false, false},
+		{"at another time", func(q *link.Paused) {
+			q.Long = []link.Lasting{{From: 105 * ms, To: 400 * ms}, {From: 500 * ms, To: 600 * ms}}
+		}, true, false, false},
+		{"of a host", func(q *link.Paused) { q.Unowned, q.Hosts = false, []packet.Addr{host(4)} }, true, false, false},
+	} {
+		p, q := port(1, lasting(100)), port(2, lasting(105))
+		p.Hosts, p.Tap = []packet.Addr{host(2)}, 1
+		q.Unowned, q.Over = true, [][]packet.Addr{{host(2), host(4)}}
+		k.change(&q)
+		c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1, FirstFrame: 1, Timing: timing.New(nil)}
+		c.Ends[0] = agent.End{Addr: host(3), QPN: 18, QPNKnown: true, Packets: 100, Messages: 100, Last: 1000 * ms}
+		c.Ends[1] = agent.End{Addr: host(4), QPN: 28, QPNKnown: true, Packets: 100, Last: 1000 * ms}
+		pair, psn := &qp.Pair{Service: packet.RC, Paired: true}, packet.PSN(0)
+		for e := range pair.Ends {
+			pair.Ends[e].Direction = qp.NewDirection()
+		}
+		for at := int64(1); at < 1000; at++ {
+			if k.stops && at > 100 && at < 401 {
+				continue
+			}
+			psn++
+			c.Timing.Packet(pair, 0, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), PSN: psn, Time: at * ms})
+		}
+		for _, list := range [][]link.Paused{{p, q}, {q, p}} {
+			got := toldOf(&agent.Result{First: 1, Last: 1000 * ms, RDMA: 1, Paused: list, Connections: []agent.Connection{c}})
+			if strings.Contains(got, spread) != k.spread || strings.Contains(got, victim) != k.waits || strings.Contains(got, which) != k.waits || strings.Count(got, "had the other end of its link pause") != map[bool]int{true: 1, false: 2}[k.spread] {
+				t.Errorf("%s: %s", k.name, got)
+			}
 		}
 	}
 }

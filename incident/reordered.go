@@ -79,7 +79,8 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 				break
 			}
 			i.fact("cost", fmt.Sprintf("none: %v sent no NAK, and nothing was retransmitted: it takes them out of order, unless they came to it in order", i.Peer.Addr))
-		case onlyLate(c, from, e.Trouble, 1):
+		case onlyLate(c, from, e.Trouble, 1), hardlyCopies(o, e):
+			i.harmless = i.harmless || hardlyCopies(o, e)
 			i.fact("cost", fmt.Sprintf("none that shows: %v sent no NAK, and hardly a packet came twice: it seems to take them out of order, unless they came to it in order", i.Peer.Addr))
 		}
 	}
@@ -97,6 +98,11 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 		i.Next = []string{of.next + " of " + i.Peer.Addr.String() + ", and adaptive routing of the switches for this traffic: it does not take packets out of order"}
 	}
 	t.tell(i, fmt.Sprint(of.name, o.Asked > 0))
+}
+
+// hardlyCopies reports whether packets that left in order came after later ones, and hardly any was retransmitted, by no timer.
+func hardlyCopies(o qp.Overtaken, e *agent.End) bool {
+	return o.Numbered == o.Packets && mostlyOvertaken*e.Retransmissions <= o.Packets && (e.Trouble == nil || e.Trouble.Settled(false).Sum.Rounds[qp.TimerExpired] == 0)
 }
 
 // everyOnce reports whether the capture holds each request of an end once, between the first and the newest of them.

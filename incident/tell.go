@@ -309,7 +309,7 @@ func order(a, b *Incident) int {
 		return 1
 	}
 	if r := cmp.Compare(rank(a), rank(b)); r != 0 || a.harmless == b.harmless {
-		return cmp.Or(r, cmp.Compare(b.cost(), a.cost()), cmp.Compare(a.Begin, b.Begin))
+		return cmp.Or(r, cmp.Compare(b.cost(), a.cost()), cmp.Compare(b.late.hurt(), a.late.hurt()), cmp.Compare(a.Begin, b.Begin))
 	}
 	if a.harmless {
 		return 1

@@ -11,9 +11,10 @@ import (
 // Paused is what a port has asked of the other end of its link by pause frames, for one priority or for all traffic, as one tap saw it. Pause frames do not
 // pass a switch, and a switch may send them from one address on all its ports: so it is the tap that tells the link.
 type Paused struct {
-	From      [6]byte       // MAC address of the port that asked
-	Hosts     []packet.Addr // whose packets go to that address, at most a few: the port is theirs, or of a router before them. Of a run that is over
-	Unowned   bool          // packets for each host of the capture go to other addresses, so that none of them has it, as far as packets tell. Of a run that is over
+	From      [6]byte         // MAC address of the port that asked
+	Hosts     []packet.Addr   // whose packets go to that address, at most a few: the port is theirs, or of a router before them. Of a run that is over
+	Over      [][]packet.Addr // of a capture of several taps, for which hosts packets go to one and the same address at this one, where these are several. Of a run that is over
+	Unowned   bool            // packets for each host of the capture go to other addresses, so that none of them has it, as far as packets tell (of several taps, those that it shows). Of a run that is over
 	Tap       uint16
 	All       bool   // all traffic (IEEE 802.3 annex 31B), in place of a priority
 	Priority  uint8  // of IEEE 802.1Q

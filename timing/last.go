@@ -19,7 +19,7 @@ type Last struct {
 	After       time.Duration // median of how much later it began than the last of those that had sent
 	Spread      time.Duration // and of how much later that one began than the first
 	From, To    int64         // when that first was so, and when the last round ended, nanoseconds since the Unix epoch
-	Since       bool          // there were some rounds before, at the beginning, in which it was not
+	Since       bool          // there were some rounds before, at the beginning, in which it was not, and it was in most since
 	Opened      Opened
 }
 
@@ -31,15 +31,16 @@ type Opened struct {
 }
 
 const (
-	lastHosts = 3  // of a group
-	lastBegun = 2  // hosts that have sent before
-	lastLeast = 8  // rounds
-	lastShare = 40 // of the time of the group, one in so many
-	lastOther = 8  // of the time that was waited so, one in so many may be for other hosts
-	lastOnce  = 4  // times as long as for the longest was waited for the host
-	lastAlike = 8  // shorter waits than one in so many of the longest do not count
-	lastSince = 3  // rounds before in which it was not, from which on it is told since when it is
-	pauseOver = 4  // times as long as all shorter ones is a pause that divides others from those within them
+	lastHosts  = 3    // of a group
+	lastBegun  = 2    // hosts that have sent before
+	lastLeast  = 8    // rounds; fewer where it is hardly by chance that it is the same host in each
+	lastChance = 1000 // by chance, one in so many
+	lastShare  = 40   // of the time of the group, one in so many
+	lastOther  = 8    // of the time that was waited so, one in so many may be for other hosts
+	lastOnce   = 4    // times as long as for the longest was waited for the host
+	lastAlike  = 8    // shorter waits than one in so many of the longest do not count
+	lastSince  = 3    // rounds before in which it was not, from which on it is told since when it is
+	pauseOver  = 4    // times as long as all shorter ones is a pause that divides others from those within them
 )
 
 // LastOf finds it, where there is one, among hosts of which each sends.
@@ -229,12 +230,23 @@ func (r *roundsWalk) last(all []roundMessage) (l Last, ok bool) {
 		}
 	}
 	others := sum - l.Sum
-	l.waited(r.of[l.Host])
+	l.waited(r.of[l.Host], r.rounds)
 	l.lateness(r.of[l.Host])
 	l.Opened = r.openedBy(l.Host, l.From)
 	l.Others, l.Rounds, l.To = r.sends.n-1, r.rounds, all[len(all)-1].End
 	l.Of = time.Duration(l.To - all[0].Begin)
-	return l, l.Count >= lastLeast && others*lastOther <= l.Sum && l.Most*lastOnce <= l.Sum && l.Sum*lastShare >= l.Of
+	return l, (l.Count >= lastLeast || l.sameHost()) && others*lastOther <= l.Sum && l.Most*lastOnce <= l.Sum && l.Sum*lastShare >= l.Of
+}
+
+// sameHost reports whether it is hardly by chance that it is the same host each time, as any of the group may be late at times.
+func (l *Last) sameHost() bool {
+	chance := 1
+	for range l.Count - 1 {
+		if chance *= l.Others + 1; chance >= lastChance {
+			return true
+		}
+	}
+	return false
 }
 
 // opens takes that a host sent first after a pause; full says that all had sent data before.
@@ -291,16 +303,18 @@ func (s *hostSet) clear() {
 func (s *hostSet) butOne(host, others int) bool { return s.n == others && !s.sent[host] }
 
 // waited counts the waits for the host that are about as long as the longest, and not such as there are for any host that is last by chance.
-func (l *Last) waited(list []lastWait) {
+func (l *Last) waited(list []lastWait, rounds int) {
+	first := 0
 	l.Sum = 0
 	for _, w := range list {
 		if w.silence*lastAlike < l.Most {
 			continue
 		}
 		if l.Count == 0 {
-			l.Least, l.From, l.Since = w.silence, w.at, w.round > lastSince
+			l.Least, l.From, first = w.silence, w.at, w.round
 		}
 		l.Count++
 		l.Least, l.Sum = min(l.Least, w.silence), l.Sum+w.silence
 	}
+	l.Since = first > lastSince && 2*l.Count > rounds-first // not where it is so now and then
 }

@@ -54,7 +54,8 @@ func TestLast(t *testing.T) {
 		"none":           {4, repeat(20, -1), Last{}},
 		"each in turn":   {4, repeat(10, 0, 1, 2, 3), Last{}},
 		"one other time": {4, append(repeat(16, 3), 1), Last{Host: 3, Others: 3, Count: 16, Rounds: 17}},
-		"seldom":         {4, append(repeat(40, -1), repeat(7, 3)...), Last{}},
+		"seldom":         {4, append(repeat(40, -1), repeat(5, 3)...), Last{}},
+		"hardly chance":  {4, append(repeat(40, -1), repeat(7, 3)...), Last{Host: 3, Others: 3, Count: 7, Rounds: 47, Since: true}},
 		"two hosts":      {2, repeat(20, 1), Last{}},
 	} {
 		for _, answers := range []bool{false, true} {

@@ -1,0 +1,50 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+
+	"ibwitness/packet"
+)
+
+// taken is what came late to hosts that asked for nothing: they take packets out of order, unless these came to them in order.
+type taken struct {
+	hosts   []packet.Addr
+	packets uint64
+}
+
+// takenLate adds up what came late to such hosts.
+func takenLate(list []Incident) (k taken) {
+	for n := range list {
+		i := &list[n]
+		if i.Kind != Reordered || i.late.name != requests.name || !i.harmless || i.late.naks > 0 || len(i.Also) > 0 && i.common == i.Local.Addr {
+			continue
+		}
+		k.packets += i.late.packets
+		if !slices.Contains(k.hosts, i.Peer.Addr) {
+			k.hosts = append(k.hosts, i.Peer.Addr)
+		}
+	}
+	slices.SortFunc(k.hosts, packet.Addr.Compare)
+	return k
+}
+
+// unlikeLate says first what a receiver asked for that takes packets which come late for lost, and who does not.
+func (i *Incident) unlikeLate(others taken) {
+	l := &i.late
+	if i.Kind != Reordered || len(i.Also) > 0 || !l.asked() {
+		return
+	}
+	i.What += fmt.Sprintf(" %v takes such for lost: it sent %s, and %s were copies.", i.Peer.Addr, count(l.naks, "NAK"), l.ofAll())
+	if len(others.hosts) > 0 && !slices.Contains(others.hosts, i.Peer.Addr) {
+		i.fact("others", fmt.Sprintf("%s got %s that came late, and sent no NAK: an adapter that takes packets out of order does so", someOf(others.hosts), count(others.packets, "packet")))
+	}
+}
+
+// hurt is how many copies came for NAKs of a receiver.
+func (l *late) hurt() uint64 {
+	if l.naks == 0 {
+		return 0
+	}
+	return l.copies
+}
