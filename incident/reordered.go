@@ -70,19 +70,7 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 		i.fact("order", number(uint64(o.Numbered))+" of them had left before what came first, by the IPv4 identifications, which count up as packets leave")
 	}
 	if of == requests && c.Service == packet.RC && o.Asked == 0 && c.Ends[1-from].NAKs == 0 {
-		switch {
-		case o.Numbered == o.Packets && e.Retransmissions == 0:
-			i.harmless = true
-			if everyOnce(c, from) {
-				i.fact("lost", fmt.Sprintf("nothing: every PSN came once, and %v sent no NAK: packets left in order and arrived in another", i.Peer.Addr))
-				i.fact("cost", fmt.Sprintf("none: %v takes them out of order, unless they came to it in order", i.Peer.Addr))
-				break
-			}
-			i.fact("cost", fmt.Sprintf("none: %v sent no NAK, and nothing was retransmitted: it takes them out of order, unless they came to it in order", i.Peer.Addr))
-		case onlyLate(c, from, e.Trouble, 1), hardlyCopies(o, e):
-			i.harmless = i.harmless || hardlyCopies(o, e)
-			i.fact("cost", fmt.Sprintf("none that shows: %v sent no NAK, and hardly a packet came twice: it seems to take them out of order, unless they came to it in order", i.Peer.Addr))
-		}
+		i.unasked(c, from, o)
 	}
 	if o.Asked > 0 {
 		i.fact("cost", fmt.Sprintf(of.cost, times(uint64(o.Asked))))
@@ -98,6 +86,24 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 		i.Next = []string{of.next + " of " + i.Peer.Addr.String() + ", and adaptive routing of the switches for this traffic: it does not take packets out of order"}
 	}
 	t.tell(i, fmt.Sprint(of.name, o.Asked > 0))
+}
+
+// unasked says what it cost that requests came late which their receiver did not ask for again.
+func (i *Incident) unasked(c *agent.Connection, from int, o qp.Overtaken) {
+	e := &c.Ends[from]
+	switch {
+	case o.Numbered == o.Packets && e.Retransmissions == 0:
+		i.harmless = true
+		if everyOnce(c, from) {
+			i.fact("lost", fmt.Sprintf("nothing: every PSN came once, and %v sent no NAK: packets left in order and arrived in another", i.Peer.Addr))
+			i.fact("cost", fmt.Sprintf("none: %v takes them out of order, unless they came to it in order", i.Peer.Addr))
+			break
+		}
+		i.fact("cost", fmt.Sprintf("none: %v sent no NAK, and nothing was retransmitted: it takes them out of order, unless they came to it in order", i.Peer.Addr))
+	case onlyLate(c, from, e.Trouble, 1), hardlyCopies(o, e):
+		i.harmless = i.harmless || hardlyCopies(o, e)
+		i.fact("cost", fmt.Sprintf("none that shows: %v sent no NAK, and hardly a packet came twice: it seems to take them out of order, unless they came to it in order", i.Peer.Addr))
+	}
 }
 
 // hardlyCopies reports whether packets that left in order came after later ones, and hardly any was retransmitted, by no timer.
