@@ -127,15 +127,16 @@ func TestPauseSpreadsOverTaps(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
 	lasting := func(from int64) []link.Lasting {
-		return []link.Lasting{{From: from * ms, To: 400 * ms}, {From: (600 + from) * ms, To: 900 * ms}}
+		return []link.Lasting{{From: from * ms, To: 400 * ms}, {From: (750 + from) * ms, To: 900 * ms}}
 	}
 	port := func(n byte, long []link.Lasting) link.Paused {
-		return link.Paused{From: [6]byte{2, 0, 0, 0, 0, n}, Priority: 3, Time: long[0].From, LastTime: 900 * ms, Frame: 7, LastFrame: 900, Frames: 900, Begun: 2, Least: 9 * time.Millisecond, Most: 600 * time.Millisecond, Longest: 300 * time.Millisecond, LongestSince: long[0].From, Long: long}
+		most := time.Duration(long[0].To - long[0].From + long[1].To - long[1].From)
+		return link.Paused{From: [6]byte{2, 0, 0, 0, 0, n}, Priority: 3, Time: long[0].From, LastTime: 900 * ms, Frame: 7, LastFrame: 900, Frames: 900, Begun: 2, Least: 9 * time.Millisecond, Most: most, Longest: 300 * time.Millisecond, LongestSince: long[0].From, Long: long}
 	}
 	const (
 		spread = "spread: the port with Ethernet address 02:00:00:00:00:02 at tap 0 (packets for 10.0.0.4 go over that link too) began 5ms later each time: each of its long pauses began while one of these lasted, and ended with it; likely a switch, whose buffer fills with what waits for 10.0.0.2"
-		victim = " The switch then had the other end of another link pause too. What goes to 10.0.0.4 waited too, for up to 300ms."
-		which  = "victims: 10.0.0.3 QP 0x12 to 10.0.0.4 for 300ms: no request was sent, and these hosts do not pause; such came much more often before and after"
+		victim = " The switch then had the other end of another link pause too. What goes to 10.0.0.4 waited too, for up to 301ms."
+		which  = "victims: 10.0.0.3 QP 0x12 to 10.0.0.4 for 301ms: no request was sent, and these hosts do not pause; such came much more often before and after"
 	)
 	for _, k := range []struct {
 		name          string
