@@ -19,7 +19,8 @@ func (t *teller) allOvertaken(c *agent.Connection, from int) bool {
 	}
 	k := e.Trouble
 	n := k.Sum.Total() - uint64(k.Sum.Rounds[qp.NotReady])
-	return n > 0 && k.Overtaking.All().Packets > 0 && uint64(placesOf(k).before) == n && slices.ContainsFunc(t.run.Numbered, func(h agent.Numbering) bool {
+	p := placesOf(k)
+	return n > 0 && k.Overtaking.All().Packets > 0 && uint64(k.Sum.Rounds[qp.SequenceAsked]) == n && p.after == 0 && 2*uint64(p.before) >= n && slices.ContainsFunc(t.run.Numbered, func(h agent.Numbering) bool {
 		return h.Host == e.Addr && h.Late > 0 && h.Whole()
 	})
 }

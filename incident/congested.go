@@ -102,6 +102,28 @@ func (t *teller) costOn(from string, to packet.Addr, ways []*onWay) string {
 	return fmt.Sprintf("%s of %s from %s to %v were retransmitted (%s)", number(again), count(sent, "packet"), from, to, share(again, sent))
 }
 
+// droppedOn says how often packets on some ways were lost before the tap, and that timers had to run out for them; "": they had not, or packets were damaged, trimmed or overtaken too.
+func (t *teller) droppedOn(ways []*onWay) string {
+	on, before, timers, timer, other := map[way]bool{}, uint64(0), uint64(0), int64(0), !t.timed()
+	for _, w := range ways {
+		on[w.way], other = true, other || t.damaged[w.way] || t.cut[w.way]
+	}
+	t.eachOn(on, func(e *agent.End) {
+		if e.Trouble == nil {
+			return
+		}
+		p := placesOf(e.Trouble)
+		other = other || e.Trouble.Overtaking.All().Packets > 0
+		if before, timers = before+uint64(p.before+p.unseen), timers+uint64(p.unseen); p.unseen > 0 && e.Timer > 0 && (timer == 0 || e.Timer < timer) {
+			timer = e.Timer
+		}
+	})
+	if other || timer == 0 || timers < tellingRounds {
+		return ""
+	}
+	return fmt.Sprintf("packets were lost before the tap at least %s, as where a full queue drops them; %s a timer of %s or longer had to run out for them", times(before), times(timers), span(timer))
+}
+
 // eachOn calls a function with each end of a connection that sends on one of some ways.
 func (t *teller) eachOn(on map[way]bool, do func(e *agent.End)) {
 	for k := range t.run.Connections {
@@ -152,6 +174,7 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 		}
 	} else {
 		i.fact("cost", t.costOn(from, to, ways))
+		i.fact("dropped", t.droppedOn(ways))
 	}
 	for _, s := range list {
 		t.reaction(i, s.way, len(list) == 1)

@@ -8,10 +8,10 @@ import (
 	"ibwitness/qp"
 )
 
-// Of so many rounds of retransmission the others are most likely of late answers too, where it is known of so many tenths of them.
+// Of fewestLate rounds of retransmission or more the others are most likely of late answers too, where it is known of lateTenths of them.
 const (
 	fewestLate = 8
-	lateTenths = 8
+	lateTenths = 7
 )
 
 // mostlyLate reports whether the answers to n rounds of retransmission came late: it is known of all, or of most while nothing speaks for a loss, as only a timer began them, with what had passed the tap.

@@ -37,7 +37,8 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	if s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) {
 		least = "at least " // what was lost before the tap, and comes as what is next when it is retransmitted, does not show
 	}
-	in := fmt.Sprintf("%s of %s to %v (%s), in %s%s", number(sent), count(e.Packets, "packet"), &i.Peer, share(sent, e.Packets), least, count(n, "round"))
+	all, called := requestsOf(c, from)
+	in := fmt.Sprintf("%s of %s to %v (%s), in %s%s", number(sent), count(all, called), &i.Peer, share(sent, all), least, count(n, "round"))
 	if t.mayBeCopies(c, s.Begun) {
 		least, in = "at most ", "at most "+in
 		i.fact("of these", "some are likely copies that another mirrored port shows, as long as that was not known: the capture has packets between these hosts twice")
@@ -56,6 +57,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 		i.fact("all", fmt.Sprintf("%v retransmitted %s", &i.Local, in))
 	}
 	i.fact("caused", causes(&s, k.Earlier))
+	i.fact("slowest", t.slowestWaited(c, from, k))
 	i.fact("cost", least+t.cost(c, from, k))
 	if each := k.Again.Packets / n; each >= i.inFlight(&s) && !late {
 		i.fact("each", fmt.Sprintf("%s on average for a round: all that came after a packet that was lost was retransmitted (go-back-N)", count(each, "packet")))
@@ -72,7 +74,9 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 		path = t.answersPath(c, from)
 	}
 	i.fact("paths", path.said)
-	if late {
+	if !late {
+		i.fact("others", t.unharmed(c, from, n))
+	} else {
 		i.fact("timer", t.timerBeside(k))
 	}
 	p := placesOf(k)
@@ -352,7 +356,7 @@ func missing(x *qp.Missing, least string) string {
 		return fmt.Sprintf("%s%s before the tap, never two in a row", least, count(uint64(m.PSNs), "PSN"))
 	}
 	s := fmt.Sprintf("%s%s before the tap, in %s of up to %d in a row", least, count(uint64(m.PSNs), "PSN"), count(uint64(m.Gaps), "gap"), m.Longest)
-	if m.Longest == x.Longest {
+	if m.Longest == x.Longest && x.Frame != 0 {
 		s += fmt.Sprintf(", which frame %d follows", x.Frame)
 	}
 	return s

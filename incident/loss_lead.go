@@ -19,7 +19,7 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 	}
 	worst := strings.TrimSuffix(strings.TrimSuffix(i.What, "."), ": packets or their answers were lost, late or overtaken")
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool {
-		return slices.Contains([]string{"sides", "caused", "cost", "where", "missing", "goodput", "each", "all", "host", "also"}, f.Label)
+		return slices.Contains([]string{"sides", "caused", "cost", "where", "missing", "goodput", "each", "all", "host", "also", "others", "slowest"}, f.Label)
 	})
 	incast := t.incastOf(s)
 	if incast != "" {

@@ -50,6 +50,7 @@ func (t *teller) sidesOfTap(i *Incident, x packet.Addr) bool {
 	if far < tellingRounds || len(clean) == 0 || unsure > (far+near)/4 {
 		return false
 	}
+	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "others" }) // that is part of it
 	said := fmt.Sprintf("between the tap and %s; between it and %s, nothing", enumerate(lossy), enumerate(clean))
 	if near > 0 {
 		said += fmt.Sprintf("; between it and %v, which all connections have in common, %s (%s)", x, times(uint64(near)), enumerate(both))

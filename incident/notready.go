@@ -18,23 +18,44 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	i.Begin, i.End, i.Lost, i.short = r.First, r.Last, time.Duration(r.Waited), t.shortageOf(c, from, k)
 	i.show(r.Frame, r.Newest)
 	took := t.within(", which took %s in all", r.Waited)
-	slow := t.timed() && slowToResume(r)
+	held := t.refusedThroughout(k)
+	slow := t.timed() && slowToResume(r) && held == nil
 	if slow {
 		took = fmt.Sprintf(" for %s in all; %v took %s, on average %s each time", span(r.Asked), i.Local.Addr, span(r.Waited), span(r.Waited/int64(r.Waits)))
 	}
 	i.What = fmt.Sprintf("%v was not ready for the requests of %v %s: it asked to wait%s.", &i.Peer, &i.Local, times(uint64(r.NAKs)), took)
+	if held != nil {
+		i.What = fmt.Sprintf("%v was not ready for a request of %v each of the %d times that it came in %s, and then took it, in frame %d; it was not ready %s in all.",
+			&i.Peer, &i.Local, held.NAKs, span(held.Lost()), held.Frames.Ended, times(uint64(r.NAKs)))
+	}
 	i.short.tell(t, i)
 	if c.Ends[from].Stalled && k.Now.NAKs > 0 {
 		i.fact("at the end", fmt.Sprintf("it has refused %s %s, and not taken it yet", article(operation(&k.Now.Request)), times(uint64(k.Now.NAKs))))
 	}
 	i.fact("others", t.othersReady(c, from))
 	receiverReasons(i)
+	if held != nil { // that it posts too few receives does not last so long
+		slices.Reverse(i.FitsWith)
+		i.Next = slices.Insert(i.Next, 0, "what the process on "+i.Peer.Addr.String()+" did at that time: whether it was stopped, or waited for something else")
+	}
 	t.stoppedBefore(i, c, from, k)
 	if slow {
 		fits, next := slowReasons(i)
 		i.FitsWith, i.Next = append(fits, i.FitsWith...), append(next, i.Next...)
 	}
 	t.tell(i, "")
+}
+
+// A request that is refused so often, while most of all that RNR NAKs cost is lost, is one for which the receiver was not ready all the time.
+const refusedOften = 16
+
+// refusedThroughout returns the stall of such a request; nil: there is none. When its requester came again costs no more than its last wait.
+func (t *teller) refusedThroughout(k *qp.Trouble) *qp.Stall {
+	s := longestRefused(k)
+	if s == nil || !t.timed() || s.NAKs < refusedOften || 2*s.Lost() < k.RNR.Waited || s.Lost() < int64(time.Second) {
+		return nil
+	}
+	return s
 }
 
 // othersReady says that the receiver was ready for all requests on the other connections between the hosts of c; "": it was not, or there are none.

@@ -68,7 +68,7 @@ func Of(r *agent.Result) []Incident {
 	t.lostStates(list)
 	t.refusedByAnother(list)
 	countAll(list, r)
-	return capturesFirst(list)
+	return capturesFirst(afterCostlier(list))
 }
 
 // teller makes the incidents of a run.

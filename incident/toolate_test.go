@@ -7,8 +7,8 @@ import (
 	"ibwitness/agent"
 )
 
-// TestTooLate: a requester whose answer comes after its retries were used up, and that is silent since, is told, before what nothing answers at it any more; not one that goes on, nor one of
-// which nothing was asked since.
+// TestTooLate: a requester whose answer comes after its retries were used up, and that is silent since, is told, before what nothing answers at it any more; not one that goes on, nor one
+// whose answer came before it would have retransmitted once more.
 func TestTooLate(t *testing.T) {
 	const scene = `
 about: answers that are held up
@@ -23,17 +23,20 @@ work:
 	const (
 		asked = "  - {qp: b1, op: write, length: 100, at: 100ms}\n"
 		long  = "errors: [{do: delay, from: b, to: a, op: ack, nth: 5, count: 9, delay: 40ms}]\n"
+		just  = "errors: [{do: delay, from: b, to: a, op: ack, nth: 5, count: 9, delay: 13ms}]\n"
 		short = "errors: [{do: delay, from: b, to: a, op: ack, nth: 5, delay: 3ms}]\n"
 		told  = "unanswered (likely): 10.1.0.1 QP 0x9bc sent an RDMA WRITE of 1,000 bytes 8 times in "
 		then  = "unanswered (proven): 10.1.0.2 QP 0xa32 sent an RDMA WRITE of 100 bytes 8 times"
 	)
 	for name, tt := range map[string]struct {
-		text string
-		want bool
-	}{"used up": {asked + long, true}, "it goes on": {asked + short, false}, "nothing was asked": {long, false}} {
+		text        string
+		want, asked bool
+	}{
+		"used up": {asked + long, true, true}, "it goes on": {asked + short, false, false}, "nothing was asked": {long, true, false}, "the last retry may still wait": {just, false, false},
+	} {
 		got := happened(t, frames(t, scene+tt.text), agent.Options{})
 		first, later := strings.Index(got, told), strings.Index(got, then)
-		if tt.want != (first >= 0) || tt.want != (later > first) || tt.want && !strings.Contains(got, "timer: it first retransmitted after 1.63ms, and the answer took 40ms") {
+		if tt.want != (first >= 0) || tt.asked != (tt.want && later > first) || tt.want && !strings.Contains(got, "timer: it first retransmitted after 1.63ms, and the answer took 40ms") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

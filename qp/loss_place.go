@@ -38,7 +38,7 @@ func (s *SendQueue) AnsweredLater() {
 // CountAsked notes that a PSN sequence NAK asks for a PSN, where the tap has seen all before expected in order.
 func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
 	switch a := &s.trouble().Asked; {
-	case psn.After(expected) && s.History().Get(psn) != nil: // which of its copies the receiver has not had is not known
+	case !psn.Before(expected) && s.hadPassed(psn, expected): // which of its copies the receiver has not had is not known
 	case psn == expected && s.comesNext() == psn: // it is about to be retransmitted, and had passed the tap before its turn
 	case !psn.Before(expected):
 		a.Before++
@@ -46,6 +46,16 @@ func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
 	case s.Recovery == nil || s.Recovery.Late.PSN != psn: // else it came late, and may have been NAKed before
 		a.After++
 	}
+}
+
+// hadPassed reports whether the tap has seen a PSN that a NAK asks for after the one that is expected, or, where it is that one, since its requester has gone back.
+func (s *SendQueue) hadPassed(psn, expected packet.PSN) bool {
+	x, t := s.History().Get(psn), s.trouble()
+	begun := t.Sum.Frames.Last
+	if t.Now.Begun != 0 {
+		begun = t.Now.Frames.Last
+	}
+	return x != nil && (psn.After(expected) || begun != 0 && packet.FrameNear(begun, x.Frame) >= begun)
 }
 
 // NAKed notes that a PSN sequence NAK asks for what the requester retransmits, in the newest round, be it for that or not.

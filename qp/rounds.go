@@ -20,8 +20,7 @@ const promptly = int64(10e6)
 type Back struct {
 	Next  packet.PSN // that it would send next
 	Set   bool       // else it is the one after the newest request
-	Tail  bool       // the tap had not seen the end of the newest message when the timer ran out: that was lost before it, unless it comes to be long
-	Asks  bool       // however long that is, it was sent: no packet before it asks for an acknowledgment, and the timer runs for one that does
+	Tail  bool       // the tap had not seen the end of the newest message when the timer ran out, and no packet before that asks for an acknowledgment: it was lost before the tap
 	Found Sums       // what of that end came in this round: packets and payload
 	NAKs  [4]Asked   // the newest last
 	Lone  Overtaken  // the newest packet with which a round began that a NAK had asked for, and that was not shown before
@@ -33,9 +32,6 @@ type Asked struct {
 	PSN    packet.PSN
 	Obeyed bool
 }
-
-// longestTail is of how many PSNs the end of a message may be that is taken for lost: more may not have been sent when the timer ran out.
-const longestTail = 4
 
 // sendWindow is how many PSNs a requester has outstanding at most that stops in the midst of a message for them: that of soft-RoCE, and of some adapters.
 const sendWindow = 128
@@ -131,12 +127,12 @@ func (s *SendQueue) Waited(sent, now int64) bool {
 	return now-sent >= leastTimer || now-max(sent, s.Last.Time) >= idleTimer
 }
 
-// beginsTail notes, where the timer has run out by a time, that the tap has not seen the end of the newest message: that was not still being sent.
+// beginsTail notes, where the timer has run out by a time, that the tap has not seen the end of the newest message: that was sent, as the timer runs for a packet that asks for an acknowledgment. Where one
+// before it does, its requester may have stopped in the midst of the message.
 func (s *SendQueue) beginsTail(cause RetransmissionCause, now int64) {
 	b := &s.trouble().Back
 	b.Found = Sums{}
-	b.Tail = cause == TimerExpired && now-s.Last.Time >= leastTimer && s.Next == s.High && (s.Open == wqe.Send || s.Open == wqe.Write) && s.High.Diff(s.Una) < sendWindow
-	b.Asks = b.Tail && s.noneAsks()
+	b.Tail = cause == TimerExpired && now-s.Last.Time >= leastTimer && s.Next == s.High && (s.Open == wqe.Send || s.Open == wqe.Write) && s.High.Diff(s.Una) < sendWindow && s.noneAsks()
 }
 
 // noneAsks reports whether the capture holds all requests that are not acknowledged up to the newest, and none of them asks for an acknowledgment.
@@ -163,7 +159,7 @@ func (s *SendQueue) SentTail(p *packet.Packet, ends bool) {
 	t := s.trouble()
 	b := &t.Back
 	b.Found = b.Found.plus(Sums{Packets: 1, Bytes: uint64(p.PayloadLen)})
-	if b.Tail = !ends && (b.Asks || b.Found.Packets < longestTail); !ends {
+	if b.Tail = !ends; !ends {
 		return
 	}
 	n := uint32(b.Found.Packets)

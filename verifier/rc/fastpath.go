@@ -14,7 +14,7 @@ func usual(c *qp.Pair, from int) bool {
 	if !c.Certain() || q.Next < q.Una || r.Last.Positive && q.Next < r.Last.PSN {
 		return false // or PSNs wrap, and that is not acknowledged: see coverage.go
 	}
-	return q.State() == qp.InOrder && q.Certain() && !q.Stalled() && !q.NextDropped() && r.EPSN == q.Next && r.Certain()
+	return q.State() == qp.InOrder && q.Certain() && !q.Stalled() && !q.NextDropped() && !q.InTail() && r.EPSN == q.Next && r.Certain()
 }
 
 // settle says, after the verifiers proper, whether the next packets are the fast path's.

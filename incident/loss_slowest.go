@@ -1,0 +1,88 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+)
+
+// smallestMTU is the smallest path MTU, bytes.
+const smallestMTU = 256
+
+// requestsOf is how many of the packets of end from of a connection are requests, and what they are called: all, where its peer has sent none, or where each message is of one packet; else "packet" says that it is not known.
+func requestsOf(c *agent.Connection, from int) (n uint64, called string) {
+	e := &c.Ends[from]
+	if c.Ends[1-from].Messages == 0 || c.Timing == nil {
+		return e.Packets, "packet"
+	}
+	for _, o := range c.Timing.Ends[from].Ops {
+		if o != nil && o.Sizes.Most > max(c.PMTU, smallestMTU) {
+			return e.Packets, "packet"
+		}
+	}
+	if n = e.Messages + uint64(e.Retransmissions); n > e.Packets {
+		return e.Packets, "packet"
+	}
+	return n, "request"
+}
+
+// slowestPart is the part of messages that are the slowest, which users look at.
+const slowestPart = 0.99
+
+// slowestWaited says that the slowest messages of end from of a connection waited for its timer, where most were answered far sooner; "": they did not, or it is not known.
+func (t *teller) slowestWaited(c *agent.Connection, from int, k *qp.Trouble) string {
+	e := &c.Ends[from]
+	if c.Timing == nil || !t.timed() || e.Timer == 0 || !mostlyTimer(&k.Sum) {
+		return ""
+	}
+	for _, o := range c.Timing.Ends[from].Ops {
+		if o == nil || 2*o.Latency.Count() < e.Messages || uint64(k.Sum.Rounds[qp.TimerExpired])*100 < o.Latency.Count() {
+			continue
+		}
+		usual, slow, timer := o.Quantile(0.5), o.Quantile(slowestPart), time.Duration(e.Timer)
+		if slow >= timer-timer/50 && slowestFactor*usual <= slow {
+			return fmt.Sprintf("the slowest 1 %% of %s took %s or longer, as the timer had to run out for them first; half of all took %s or less", count(o.Latency.Count(), "message"), span(int64(slow)), span(int64(usual)))
+		}
+	}
+	return ""
+}
+
+// slowestFactor is how many times as long as most the slowest messages took at least for it to be told.
+const slowestFactor = 10
+
+// unharmed says to which other hosts a host retransmitted nothing, of so many messages that some would have been if they had been lost as often as n of those of a connection; "": it has none.
+func (t *teller) unharmed(c *agent.Connection, from int, n uint64) string {
+	e := &c.Ends[from]
+	if t.run.Packets == 0 || e.Messages == 0 || n < tellingRounds {
+		return ""
+	}
+	messages, hit := map[packet.Addr]uint64{}, map[packet.Addr]bool{}
+	for k := range t.run.Connections {
+		d := &t.run.Connections[k]
+		for j := range d.Ends {
+			switch to := d.Ends[1-j].Addr; {
+			case d.Ends[j].Addr != e.Addr || !d.Service.Reliable():
+			case d.Ends[j].Retransmissions > 0 || d.Ends[j].Stalled || d.Ends[1-j].Retransmissions > 0:
+				hit[to] = true
+			default:
+				messages[to] += d.Ends[j].Messages
+			}
+		}
+	}
+	var list []packet.Addr
+	all := uint64(0)
+	for to := range messages {
+		if !hit[to] && to != c.Ends[1-from].Addr && messages[to]*n >= tellingMisses*e.Messages {
+			list, all = append(list, to), all+messages[to]
+		}
+	}
+	slices.SortFunc(list, packet.Addr.Compare)
+	if len(list) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%v retransmitted nothing to %s, of %s: what all of its packets pass is not it", e.Addr, someOf(list), count(all, "message"))
+}
