@@ -48,8 +48,9 @@ func (n *network) damagedOn(f *rule.Finding) {
 
 // damagedFlows are the flows that all damaged packets are of, though others between the same hosts, in the same direction, sent so much that this is no chance.
 type damagedFlows struct {
-	n       int           // of them
-	ports   []uint16      // UDP source ports, where all are known
+	n       int      // of them
+	ports   []uint16 // UDP source ports, where all are known
+	portOf  map[flow]uint16
 	others  uint64        // flows from the same hosts or to them of which no packet was damaged
 	packets uint64        // of these
 	hosts   []packet.Addr // whose adapters and links are not what damaged packets
@@ -60,7 +61,7 @@ func (t *teller) flowsOf(flows map[flow]*damagedOf, n uint64, judged *judgedLoad
 	if judged == nil || len(flows) == 0 || len(flows) > mostFlows {
 		return nil
 	}
-	f, left := &damagedFlows{n: len(flows)}, n
+	f, left := &damagedFlows{n: len(flows), portOf: map[flow]uint16{}}, n
 	hit, clean := map[way]load{}, map[way]load{}
 	for k := range t.run.Connections {
 		c := &t.run.Connections[k]
@@ -78,12 +79,13 @@ func (t *teller) flowsOf(flows map[flow]*damagedOf, n uint64, judged *judgedLoad
 			}
 			left -= min(left, d.n)
 			hit[w] = hit[w].plus(l)
-			if x.Path.Known && !slices.Contains(f.ports, x.Path.Port) {
-				f.ports = append(f.ports, x.Path.Port)
+			if x.Path.Known {
+				f.portOf[flow{w, to.QPN}] = x.Path.Port
+				f.ports = withPorts(f.ports, []uint16{x.Path.Port})
 			}
 		}
 	}
-	if left > 0 || chanceOf(flows, hit, clean) >= tooFew {
+	if left > 0 || !apart(flows, hit, clean) {
 		return nil
 	}
 	f.spare(t, flows, hit)
@@ -125,17 +127,10 @@ func (f *damagedFlows) spare(t *teller, flows map[flow]*damagedOf, hit map[way]l
 // clear finds the hosts whose adapters and links are not what damaged packets: others that they sent, or that were sent to them, passed these too.
 func (f *damagedFlows) clear(flows map[flow]*damagedOf, hit, clean map[way]load) {
 	for _, from := range []bool{true, false} {
-		harmed, spared, of := bySide(hit, from), bySide(clean, from), map[way]map[flow]*damagedOf{}
-		for k, d := range flows {
-			w := way{from: k.side(from)}
-			if of[w] == nil {
-				of[w] = map[flow]*damagedOf{}
-			}
-			of[w][flow{w, uint32(len(of[w]))}] = d
-		}
-		for w, only := range of {
-			if chanceOf(only, harmed, spared) < tooFew && !slices.Contains(f.hosts, w.from) {
-				f.hosts = append(f.hosts, w.from)
+		harmed, spared := bySide(hit, from), bySide(clean, from)
+		for x, only := range flowsBySide(flows, from) {
+			if chanceOf(only, harmed, spared) < tooFew && !slices.Contains(f.hosts, x) {
+				f.hosts = append(f.hosts, x)
 			}
 		}
 	}
@@ -168,7 +163,7 @@ func (f *damagedFlows) tell(i *Incident, had string, flows map[flow]*damagedOf) 
 	})
 	var said []string
 	for _, k := range list[:min(len(list), portsShown)] {
-		said = append(said, fmt.Sprintf("%s %v → %v QP 0x%x", number(flows[k].n), k.from, k.to, k.qpn))
+		said = append(said, fmt.Sprintf("%s %v → %v QP 0x%x%s", number(flows[k].n), k.from, k.to, k.qpn, f.path(k, len(list) > 1)))
 	}
 	if more := len(list) - len(said); more > 0 {
 		said = append(said, number(uint64(more))+" more")

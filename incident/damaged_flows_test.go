@@ -68,3 +68,33 @@ func TestDamagedFlows(t *testing.T) {
 		}
 	}
 }
+
+// TestDamageOfSeveralPairs: flows that are hit and flows that are not tell it of several pairs of hosts together, where none of these has enough of them by itself.
+func TestDamageOfSeveralPairs(t *testing.T) {
+	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	for _, k := range []struct {
+		name   string
+		beside []byte // receivers of host 1, and of host 2, of the flows that none of is damaged
+		want   bool
+	}{
+		{"others between both pairs", []byte{3, 4}, true},
+		{"others between one pair", []byte{3, 5}, false},
+		{"others between none", []byte{5, 6}, false},
+	} {
+		flows, hit, clean := map[flow]*damagedOf{}, map[way]load{}, map[way]load{}
+		for n := range byte(2) {
+			w := way{addr(n + 1), addr(n + 3)}
+			flows[flow{w, 32}] = &damagedOf{n: 5, bursts: 5}
+			hit[w] = load{1000, 1 << 20}
+			clean[way{addr(n + 1), addr(k.beside[n])}] = load{1000, 1 << 20}
+		}
+		if got := apart(flows, hit, clean); got != k.want {
+			t.Errorf("%s: %v", k.name, got)
+		}
+	}
+	few := map[flow]*damagedOf{{way{addr(1), addr(3)}, 32}: {n: 1, bursts: 1}, {way{addr(2), addr(4)}, 32}: {n: 1, bursts: 1}}
+	both := map[way]load{{addr(1), addr(3)}: {1000, 1 << 20}, {addr(2), addr(4)}: {1000, 1 << 20}}
+	if apart(few, both, both) {
+		t.Error("two damaged packets tell it")
+	}
+}

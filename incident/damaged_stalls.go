@@ -30,15 +30,20 @@ func (t *teller) ofDamage(i *Incident, s *qp.Stall) bool {
 	if !t.damages(i) || s.Ended == 0 || !i.Local.QPNKnown || !i.Peer.QPNKnown {
 		return false
 	}
-	n := uint64(0)
-	for _, x := range [...]flow{{way{i.Local.Addr, i.Peer.Addr}, i.Peer.QPN}, {way{i.Peer.Addr, i.Local.Addr}, i.Local.QPN}} {
+	n := t.damagedIn(&i.Local, &i.Peer, s)
+	return n > 0 && n >= s.Total()
+}
+
+// damagedIn is how many packets between two queue pairs came damaged in a stall.
+func (t *teller) damagedIn(a, b *Party, s *qp.Stall) (n uint64) {
+	for _, x := range [...]flow{{way{a.Addr, b.Addr}, b.QPN}, {way{b.Addr, a.Addr}, a.QPN}} {
 		for _, at := range t.damagedTimes()[x] {
 			if at >= s.Since && at <= s.Last {
 				n++
 			}
 		}
 	}
-	return n > 0 && n >= s.Total()
+	return n
 }
 
 // underDamage has damage tell of the interruptions that it led to.

@@ -83,6 +83,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	i.ofAnswers, i.allAnswers = p.back+p.over+p.missing > 0, uint64(p.back) == n
 	i.onePath, i.ofTrimmed, i.ofMarked = path.one, t.trims(i), t.marked[way{i.Local.Addr, i.Peer.Addr}]
 	t.lossReasons(i, c, from, k, late, path)
+	i.byDamage = t.allDamaged(i, k, n)
 	t.noneLost(i, c, from)
 	asked := uint64(o.Asked) + uint64(k.Responses.All().Asked)
 	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was, but where there are few rounds beside many that were overtaken.

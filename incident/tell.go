@@ -60,7 +60,7 @@ func Of(r *agent.Result) []Incident {
 	t.commonLosses(list)
 	list = oneOfMany(led(list))
 	t.incast(list)
-	list = t.shortages(underDamage(oneFault(list)))
+	list = t.shortages(underDamage(oneFault(t.lostToDamage(list))))
 	alsoSized(list)
 	stoppedAtOnce(list)
 	t.crossedHalves(list)
@@ -227,6 +227,7 @@ func (t *teller) tellAs(i *Incident, g group) {
 	if was.newest != newest {
 		short.add(&i.short)
 	}
+	byDamage := was.byDamage && i.byDamage
 	said, rounds, late := was.again.said, was.again.rounds+i.again.rounds, was.late
 	late.add(i.late)
 	begin, end, ongoing := min(was.Begin, i.Begin), max(was.End, i.End), was.Ongoing || i.Ongoing
@@ -237,7 +238,7 @@ func (t *teller) tellAs(i *Incident, g group) {
 	short.episodes = was.short.episodes // of the one that is told
 	was.mostLost, was.allAnswers, was.short, was.lostAt = most, answers, short, lostAt
 	was.Connections, was.Begin, was.End, was.Ongoing, was.newest = n, begin, end, ongoing, newest
-	was.again.rounds, was.again.other, was.late = rounds, other, late
+	was.again.rounds, was.again.other, was.late, was.byDamage = rounds, other, late, byDamage
 }
 
 // sorted lists the incidents.

@@ -1,0 +1,148 @@
+package incident
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/qp"
+)
+
+// damageAskedFor is how long after a packet came damaged a NAK asks for it at most, nanoseconds: as others come after it.
+const damageAskedFor = int64(10 * time.Millisecond)
+
+// allDamaged reports whether at least as many packets of a connection came damaged as one of its requesters went back, n times: in each of the stalls that are kept, too.
+func (t *teller) allDamaged(i *Incident, k *qp.Trouble, n uint64) bool {
+	if !t.damages(i) || !i.Local.QPNKnown || !i.Peer.QPNKnown {
+		return false
+	}
+	all := qp.Stall{Last: math.MaxInt64}
+	if t.damagedIn(&i.Local, &i.Peer, &all) < n {
+		return false
+	}
+	return !slices.ContainsFunc(k.Longest[:], func(s qp.Stall) bool {
+		s.Since = min(s.Since, s.Begun-damageAskedFor)
+		return s.Total() > uint64(s.Rounds[qp.NotReady]) && t.damagedIn(&i.Local, &i.Peer, &s) == 0
+	})
+}
+
+// lostToDamage has damage between several pairs of hosts tell of the losses that it explains: of connections of which as many packets came damaged as their requesters went back.
+func (t *teller) lostToDamage(list []Incident) []Incident {
+	n := slices.IndexFunc(list, func(i Incident) bool { return i.Kind == Damage })
+	if n < 0 || list[n].betweenHosts < fewestPairs {
+		return list
+	}
+	i, merged, ways := &list[n], map[*Incident]bool{}, map[way]bool{}
+	for m := range list {
+		if o := &list[m]; o.byDamage && o.joins() && o.sum == nil && i.overlaps(o) {
+			merged[o], ways[way{o.Local.Addr, o.Peer.Addr}] = true, true
+			i.includes(o)
+		}
+	}
+	if len(merged) == 0 {
+		return list
+	}
+	t.costOfDamage(i, ways)
+	return without(list, merged)
+}
+
+// costOfDamage says what was retransmitted on some ways, for packets that came damaged.
+func (t *teller) costOfDamage(i *Incident, ways map[way]bool) {
+	s := &lossSum{ends: map[Party]bool{}}
+	var waits []qp.Stall
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for from := range c.Ends {
+			e := &c.Ends[from]
+			if lost(e) == 0 || !ways[way{e.Addr, c.Ends[1-from].Addr}] {
+				continue
+			}
+			k := e.Trouble.Settled(e.Stalled)
+			s.add(e, &k)
+			for _, x := range k.Longest {
+				if x.Rounds[qp.TimerExpired] > 0 {
+					waits = append(waits, x)
+				}
+			}
+		}
+	}
+	said := fmt.Sprintf("%s had %s retransmitted for that", count(uint64(len(s.ends)), "queue pair"), count(s.packets, "packet"))
+	if t.timed() && len(waits) > 0 {
+		longest := slices.MaxFunc(waits, func(a, b qp.Stall) int { return cmp.Compare(a.Lost(), b.Lost()) })
+		said += fmt.Sprintf(", %s only once a timer had expired, after up to %s", times(uint64(s.timers)), span(longest.Lost()))
+	}
+	i.What = strings.TrimSuffix(i.What, ".") + "; " + said + "."
+	i.fact("caused", s.asked())
+	i.fact("cost", s.cost(t))
+	i.fact("timers", t.timersOf(waits))
+}
+
+// timersOf says in which frames timers had packets retransmitted, and how long nothing went on before.
+func (t *teller) timersOf(waits []qp.Stall) string {
+	if !t.timed() {
+		return ""
+	}
+	slices.SortFunc(waits, func(a, b qp.Stall) int {
+		return cmp.Or(cmp.Compare(a.Begun, b.Begun), cmp.Compare(a.Frames.Begun[0], b.Frames.Begun[0]))
+	})
+	var list []string
+	for _, x := range waits[:min(len(waits), portsShown)] {
+		list = append(list, fmt.Sprintf("%s until frame %d", span(x.Lost()), x.Frames.Last))
+	}
+	if more := len(waits) - len(list); more > 0 {
+		list = append(list, number(uint64(more))+" more")
+	}
+	return enumerate(list)
+}
+
+// path is the UDP source port of what a host sends to a queue pair of another, by which networks choose among paths; "": it is not known.
+func (f *damagedFlows) path(k flow, several bool) string {
+	if port, known := f.portOf[k]; known && several {
+		return onPorts([]uint16{port})
+	}
+	return ""
+}
+
+// apart reports whether it is no chance that all damaged packets are of those flows that were hit. Where few flows are between the same hosts, those of several pairs of hosts tell it together: others of
+// the same senders, and others to the same receivers.
+func apart(flows map[flow]*damagedOf, hit, clean map[way]load) bool {
+	if chanceOf(flows, hit, clean) < tooFew {
+		return true
+	}
+	mixed := map[pair]bool{}
+	for w := range hit {
+		if clean[w].packets >= steadyPackets {
+			mixed[pairBy(w.from, w.to)] = true
+		}
+	}
+	if len(mixed) < fewestPairs {
+		return false
+	}
+	for _, from := range []bool{true, false} {
+		chance, harmed, spared := 1.0, bySide(hit, from), bySide(clean, from)
+		for _, only := range flowsBySide(flows, from) {
+			chance *= chanceOf(only, harmed, spared)
+		}
+		if chance >= tooFew {
+			return false
+		}
+	}
+	return true
+}
+
+// flowsBySide are the flows that were hit from each host, or to each.
+func flowsBySide(flows map[flow]*damagedOf, from bool) map[packet.Addr]map[flow]*damagedOf {
+	of := map[packet.Addr]map[flow]*damagedOf{}
+	for k, d := range flows {
+		x := k.side(from)
+		if of[x] == nil {
+			of[x] = map[flow]*damagedOf{}
+		}
+		of[x][flow{way{from: x}, uint32(len(of[x]))}] = d
+	}
+	return of
+}
