@@ -125,6 +125,10 @@ func (v *Verifier) dscp(c *qp.Pair, from int, p *packet.Packet) bool {
 	if !end.Knows(qp.KnowsTClass) || p.Has&(packet.HasIPv4|packet.HasIPv6) == 0 {
 		return false
 	}
+	byCM := !end.KnowsDirectly(qp.KnowsTClass) && end.Flow.TClass != end.Attr.TClass>>2
+	if byCM && end.Attr.TClass == 0 {
+		return false // the program asked for none, and adapters or their drivers give data the one that they are set to
+	}
 	id := rule.ROCV2013
 	if p.Encap == packet.RoCEv2IPv4 {
 		id = rule.ROCV2004
@@ -137,7 +141,7 @@ func (v *Verifier) dscp(c *qp.Pair, from int, p *packet.Packet) bool {
 		Rule: id, Class: rule.Proven(c.Sees(from) && v.Untouched(p)), Role: rule.Sender,
 		Wants: rule.Want(expect.DSCP, uint64(end.Attr.TClass>>2)), Expected: fmt.Sprintf("DSCP %d of the address vector", end.Attr.TClass>>2), Actual: fmt.Sprintf("DSCP %d", p.TClass>>2),
 	}
-	if !end.KnowsDirectly(qp.KnowsTClass) && end.Flow.TClass != end.Attr.TClass>>2 {
+	if byCM {
 		d.Class, d.Detail = rule.Unproven, "the traffic class is that of CM; an adapter may be configured to use another one"
 	}
 	v.Report(c, from, p, d)

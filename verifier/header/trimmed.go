@@ -38,10 +38,15 @@ func (v *Verifier) Trimmed(c *qp.Pair, from int, p *packet.Packet) bool {
 // MaybeTrimmed is why it is not proven that a packet has a wrong length, which a switch may have trimmed.
 const MaybeTrimmed = "the packet may have been cut, trimmed by a switch or damaged on the way to the tap: its queue pair had sent no payload before"
 
-// mayBeTrimmed reports whether packet p of end from, whose length is wrong, may have been trimmed: its queue pair has sent nothing before that shows that not all its packets are cut.
+// mayBeTrimmed reports whether packet p of end from, whose length is wrong, may have been trimmed: its queue pair has sent nothing before that shows that not all its
+// packets are cut. The first packets of a connection, which begins with the first whole one, have none (c nil).
 func mayBeTrimmed(c *qp.Pair, from int, p *packet.Packet) bool {
-	if c == nil || !p.Encap.OnIP() || p.Has&packet.HasBTH == 0 || untrimmed(c, from, p) == "" {
+	const wrong = packet.FlawIPLength | packet.FlawUDPLength
+	if !p.Encap.OnIP() || p.Has&packet.HasBTH == 0 || p.Flaws&wrong == 0 || untrimmed(c, from, p) == "" {
 		return false
+	}
+	if c == nil {
+		return true
 	}
 	f := &c.Ends[from].Flow
 	return (!f.Known() || f.TClass != p.TClass>>2) && c.Ends[from].Sums().Bytes == 0
