@@ -323,13 +323,14 @@ func (v *Verifier) timeout(c *qp.Pair, from int, p *packet.Packet) {
 		v.Event(c, from, rule.Requester, p, rule.EvTimeout, "")
 	}
 	v.responseMissing(c, from, p)
+	seen := time.Duration(q.TimerSeen())
 	if !implied && !p.PSN.Before(q.RequesterUna()) {
 		v.timerExpired(q, p)
 	}
 	switch {
 	case implied || q.TimerStart == 0 || answersBeforeCapture(c, from):
 	case end.Knows(qp.KnowsTimeout):
-		v.timer(c, from, p)
+		v.timer(c, from, p, seen)
 	default:
 		v.unknownTimer(c, from, p)
 	}

@@ -13,8 +13,8 @@ import (
 )
 
 // timer judges when a requester retransmits what no NAK asked for: not before its timer has run since the last progress, nor after four
-// times that, and never where it has none (rules RC-TMO-001, -002, -003).
-func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet) {
+// times that, and never where it has none (rules RC-TMO-001, -002, -003). seen is the shortest time after which it did so before; 0: it did not.
+func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet, seen time.Duration) {
 	end := &c.Ends[from]
 	q := &end.SQ
 	v.Covered(rule.RCTMO001)
@@ -35,6 +35,7 @@ func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet) {
 	switch {
 	case took < least && took+verifier.Unit(p.Time, q.TimerStart, q.Last.Time) > least:
 	case took < least && v.Profile.AdaptiveRetransmission:
+	case !direct && ofAnotherTimer(took, seen) && !(took < least && v.anyTimer(c, from, p)):
 	case took < least:
 		v.tooSoon(c, from, p, took, least)
 	case took > 4*least && q.AwaitsAck() && !q.ReportedSilent(q.TimerStart):
@@ -43,6 +44,12 @@ func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet) {
 			Expected: "a retransmission within " + (4 * least).String(), Actual: "after " + took.String(), Detail: detail,
 		})
 	}
+}
+
+// ofAnotherTimer reports whether a requester whose timer only CM tells may have retransmitted after a time by another, which its program has set: the
+// first such round shows none, and all later ones may be of one timer, which runs out after up to four times its value.
+func ofAnotherTimer(took, seen time.Duration) bool {
+	return seen == 0 || took <= 4*seen && seen <= 4*took
 }
 
 // tooSoon reports a retransmission after a time that is shorter than the timer of its requester, least (rules RC-TMO-002, -003).
