@@ -15,7 +15,8 @@ import (
 // damageAskedFor is how long after a packet came damaged a NAK asks for it at most, nanoseconds: as others come after it.
 const damageAskedFor = int64(10 * time.Millisecond)
 
-// allDamaged reports whether at least as many packets of a connection came damaged as one of its requesters went back, n times: in each of the stalls that are kept, too.
+// allDamaged reports whether at least as many packets of a connection came damaged as one of its requesters went back, n times: in each of the
+// stalls that are kept, too.
 func (t *teller) allDamaged(i *Incident, k *qp.Trouble, n uint64) bool {
 	if !t.damages(i) || !i.Local.QPNKnown || !i.Peer.QPNKnown {
 		return false
@@ -30,7 +31,8 @@ func (t *teller) allDamaged(i *Incident, k *qp.Trouble, n uint64) bool {
 	})
 }
 
-// lostToDamage has damage between several pairs of hosts tell of the losses that it explains: of connections of which as many packets came damaged as their requesters went back.
+// lostToDamage has damage between several pairs of hosts tell of the losses that it explains: of connections of which as many packets came damaged
+// as their requesters went back.
 func (t *teller) lostToDamage(list []Incident) []Incident {
 	n := slices.IndexFunc(list, func(i Incident) bool { return i.Kind == Damage })
 	if n < 0 || list[n].betweenHosts < fewestPairs {
@@ -107,7 +109,8 @@ func (f *damagedFlows) path(k flow, several bool) string {
 	return ""
 }
 
-// apart reports whether it is no chance that all damaged packets are of those flows that were hit. Where few flows are between the same hosts, those of several pairs of hosts tell it together: others of
+// apart reports whether it is no chance that all damaged packets are of those flows that were hit. Where few flows are between the same hosts,
+// those of several pairs of hosts tell it together: others of
 // the same senders, and others to the same receivers.
 func apart(flows map[flow]*damagedOf, hit, clean map[way]load) bool {
 	if chanceOf(flows, hit, clean) < tooFew {

@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestLostToDamage: damage between several pairs of hosts tells of what was retransmitted for it, and what timers that took; losses of connections of which fewer packets came damaged are told on their own.
+// TestLostToDamage: damage between several pairs of hosts tells of what was retransmitted for it, and what timers that took; losses of connections
+// of which fewer packets came damaged are told on their own.
 func TestLostToDamage(t *testing.T) {
 	const scene = `
 about: WRITEs between two pairs of hosts, some of which are damaged

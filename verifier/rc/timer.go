@@ -35,7 +35,7 @@ func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet, seen time.Durat
 	switch {
 	case took < least && took+verifier.Unit(p.Time, q.TimerStart, q.Last.Time) > least:
 	case took < least && v.Profile.AdaptiveRetransmission:
-	case !direct && ofAnotherTimer(took, seen) && !(took < least && v.anyTimer(c, from, p)):
+	case !direct && ofAnotherTimer(took, seen, least) && !(took < least && v.anyTimer(c, from, p)):
 	case took < least:
 		v.tooSoon(c, from, p, took, least)
 	case took > 4*least && q.AwaitsAck() && !q.ReportedSilent(q.TimerStart):
@@ -46,10 +46,13 @@ func (v *Verifier) timer(c *qp.Pair, from int, p *packet.Packet, seen time.Durat
 	}
 }
 
-// ofAnotherTimer reports whether a requester whose timer only CM tells may have retransmitted after a time by another, which its program has set: the
-// first such round shows none, and all later ones may be of one timer, which runs out after up to four times its value.
-func ofAnotherTimer(took, seen time.Duration) bool {
-	return seen == 0 || took <= 4*seen && seen <= 4*took
+// ofAnotherTimer reports whether a requester whose timer only CM tells, least, may have retransmitted after a time by another, which its
+// program has set: the first such round shows none, and a timer runs out after up to four times its value. seen is the shortest time before.
+func ofAnotherTimer(took, seen, least time.Duration) bool {
+	if took < least {
+		return seen <= 4*took
+	}
+	return seen == 0 || took <= 4*seen
 }
 
 // tooSoon reports a retransmission after a time that is shorter than the timer of its requester, least (rules RC-TMO-002, -003).
