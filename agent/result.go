@@ -104,7 +104,13 @@ type Connection struct {
 	Upper      *Upper             // the protocol above the transport; nil: not recognized
 	Stale      *Stale             // what came on it of the one before it between the same queue pairs; nil: nothing did
 	Timing     *timing.Connection // what its messages took; nil: not measured
+	Lone       *Lone              // responses of Ends[0] to requests that are not known; nil: there are none
 	Midway     *Midway            // the message of which an end has sent a part, on RC and XRC; nil: none, or the rest may have been sent where the capture has a gap
+}
+
+// Lone is the PSNs of responses that answer no request in the capture, of a connection of which it holds nothing else.
+type Lone struct {
+	First, Newest packet.PSN
 }
 
 // Closed is how CM has disconnected a connection.

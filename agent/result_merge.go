@@ -272,6 +272,9 @@ func show(c *connection.Connection, k *Connection) {
 	if c.Service == packet.UD {
 		k.PMTU = 0
 	}
+	if l := c.Ends[0].Lone(); !c.Paired && c.Reliable() && l.Seen && l.NAKTime == 0 && c.FirstOp().Fn() == packet.Acknowledge {
+		k.Lone = &Lone{c.FirstPSN(), l.PSN}
+	}
 	for e := range c.Ends {
 		q := &c.Ends[e]
 		sums, faults := q.Sums(), q.Faults()

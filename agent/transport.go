@@ -299,7 +299,7 @@ func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet)
 	if t.former != nil && t.late(c, from, p) {
 		return
 	}
-	if c.Closed && !c.WentOn(p) {
+	if c.Closed && !c.WentOn(from, p) {
 		t.afterDisconnect(c, from, p)
 	}
 	c.Count(from, p)

@@ -29,7 +29,7 @@ func (t *teller) commands(c *agent.Connection) {
 	}
 	if t.timed() {
 		slow := slices.DeleteFunc(c.SlowCommands(), func(o *agent.Operation) bool {
-			return queued(c, o) || overlapped(c, o) || t.flushedOver(o.Since, o.Ended)
+			return queued(c, o) || overlapped(c, o) || t.flushedOver(o.Since, o.Ended) || t.inSilence(c, o)
 		})
 		if len(slow) > 0 {
 			t.slow(c, u, slow)
@@ -41,7 +41,7 @@ func (t *teller) commands(c *agent.Connection) {
 func transported(c *agent.Connection) bool {
 	for k := range c.Ends {
 		e := &c.Ends[k]
-		if e.Open > 0 && c.Closed.At == 0 || e.Stalled || e.Trouble != nil && e.Trouble.Refusal.Time != 0 {
+		if e.Open > 0 && c.Closed.At == 0 || e.Stalled || e.Trouble != nil && e.Trouble.Refusal.Time != 0 || stalledUntilLeft(c, k) {
 			return false
 		}
 	}

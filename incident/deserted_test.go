@@ -67,10 +67,15 @@ work:
 			t.Errorf("%s: %s", tt.name, got)
 		}
 	}
-	next := at(work[0], 1100*time.Millisecond)
+	next, reply := at(work[0], 1100*time.Millisecond), at(work[1], 1101*time.Millisecond)
 	changed(&next, func(p *packet.Packet) { p.PSN += 6 })
-	for name, list := range map[string][]fabricagent.Frame{"ends": append(unanswered, later(endB[1])...), "goes on": append(unanswered, append(later(endB[1]), next)...)} {
-		if c := judged(t, list, agent.Options{}).Connections[0]; (c.Closed.At != 0) != (name == "ends") {
+	changed(&reply, func(p *packet.Packet) { p.PSN += 6 })
+	for name, list := range map[string][]fabricagent.Frame{
+		"ends":                   append(unanswered, later(endB[1])...),
+		"ends, and one end asks": append(unanswered, append(later(endB[1]), next)...),
+		"goes on":                append(unanswered, append(later(endB[1]), next, reply)...),
+	} {
+		if c := judged(t, list, agent.Options{}).Connections[0]; (c.Closed.At != 0) != (name != "goes on") {
 			t.Errorf("a connection that %s after a DREQ: %+v", name, c.Closed)
 		}
 	}

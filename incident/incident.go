@@ -87,6 +87,7 @@ type Incident struct {
 	Next        []string      // what to look at next
 	Also        []packet.Addr // other hosts that lost Peer, that Local lost, or whose packets to Peer met congestion or were trimmed, at the same time
 
+	cause        string            // why a responder refused access, as far as the capture shows: of several causes each is told
 	own          int64             // when what it names began, where others that it tells of may have before; 0: that is not known
 	lostAt       []int64           // when each of its group that is of a peer which sent nothing any more began
 	common       packet.Addr       // what all that Also tells of have in common, where that is Local; else it is Peer

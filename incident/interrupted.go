@@ -88,6 +88,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 				i.fact(label, fmt.Sprintf("in frame %d%s%s", s.Frames.Ended, sinceLast(s, held), byNAK(s)))
 			}
 			i.waited(s, held)
+			t.leftBefore(i, c, from, s)
 			if s.Total() > 0 && !held {
 				t.beside(i, c, from, k, s)
 				t.silentToAll(i, c, from, s)

@@ -67,7 +67,7 @@ func (t *teller) othersReady(c *agent.Connection, from int) string {
 	for _, d := range list {
 		for e := range d.Ends {
 			switch {
-			case d == c || d.Ends[e].Addr != c.Ends[from].Addr || d.Ends[e].Messages == 0:
+			case d == c || d.Ends[e].Addr != c.Ends[from].Addr || d.Ends[e].Messages == 0 || takesNoReceive(d, e):
 			case d.Ends[e].Trouble != nil && d.Ends[e].Trouble.RNR.NAKs > 0:
 				return ""
 			default:
@@ -79,6 +79,14 @@ func (t *teller) othersReady(c *agent.Connection, from int) string {
 		return ""
 	}
 	return "it was ready for all that came on " + count(n, "other connection") + " between the same hosts"
+}
+
+// takesNoReceive reports whether end from of a connection sends nothing that takes a receive of its peer, or nothing that was answered: WRITEs may carry immediate data.
+func takesNoReceive(c *agent.Connection, from int) bool {
+	if c.Ends[from].Stalled && c.Ends[1-from].Packets == 0 {
+		return true
+	}
+	return c.Timing != nil && c.Timing.Ends[from].Ops[wqe.Send] == nil && c.Timing.Ends[from].Ops[wqe.Write] == nil
 }
 
 // episodes says in how many episodes RNR NAKs came, where in several.

@@ -61,13 +61,15 @@ func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.
 	case b.Covering.Frame != 0 && qp.RightOf(b.CoveringOp) == qp.RightOf(r.Op):
 		i.fact("R_Key", fmt.Sprintf("was accepted for these bytes in frame %d: the address was right, and R_Key 0x%x valid then", b.Covering.Frame, r.RKey))
 		i.show(b.Covering.Frame)
-		i.FitsWith = []string{stale}
+		i.FitsWith, i.cause = []string{stale}, "over"
 	case t.covered(i, c, k):
+		i.cause = "over"
 	case b.Elsewhere.Frame != 0:
 		i.fact("R_Key", fmt.Sprintf("the address was accepted with R_Key 0x%x in frame %d: R_Key 0x%x is wrong for it", b.Elsewhere.RKey, b.Elsewhere.Frame, r.RKey))
 		i.show(b.Elsewhere.Frame)
-		i.FitsWith = []string{wrong}
+		i.FitsWith, i.cause = []string{wrong}, "R_Key"
 	case t.elsewhere(i, c, k):
+		i.cause = "address"
 		if i.FitsWith = []string{outside, right, stale}; b.SameKey[qp.RightOf(r.Op)].Newest != 0 {
 			i.FitsWith = []string{outside, stale}
 		}
@@ -80,6 +82,9 @@ func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.
 		}
 		t.alike(i, c, from, k)
 		t.named(i, c, from, k)
+		if r.RKey == 0 {
+			i.FitsWith = slices.Insert(i.FitsWith, 0, "a region that was registered without any remote right, which has R_Key 0 with soft-RoCE (rdma_rxe); or an R_Key that was not set")
+		}
 	}
 }
 

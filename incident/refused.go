@@ -31,7 +31,7 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 	t.reconnectedAfter(i, c, k)
 	t.commandRefused(i, c, from)
 	t.why(i, c, from, k)
-	t.tell(i, k.Code.String())
+	t.tell(i, k.Code.String()+i.cause)
 }
 
 // commandRefused tells which command a refused request is for, where its R_Key tells that, or else which one waits.

@@ -49,6 +49,9 @@ func (t *teller) rejected() {
 			i.show(all.last.Frame)
 			i.fact("again", fmt.Sprintf("%s so %s%s, the last time in frame %d", verbOf(&r), times(all.times()), t.within(" in %s", all.last.Time-f.Time), all.last.Frame))
 		}
+		if i.unserviced && f.Time == all.at[0] {
+			t.disconnectedBefore(i, f)
+		}
 		t.acceptedToo(i, &r, all)
 		if other := t.acceptedElse(i, &r); all.times() == 1 || !nextTry(i, other) {
 			i.tellElse(&r, other)

@@ -166,8 +166,9 @@ func (t *teller) restartedAt(r *restarted) {
 		then = "; then it accepted one again"
 	}
 	i.Lost = time.Duration(i.End - gone.At)
+	asked, times := t.askedMeanwhile(r)
 	i.What = fmt.Sprintf("%s disconnected %s (DREQ); then no program of it listened on %s for %s: it refused %s (invalid service ID, reason %d)%s.", host, count(uint64(len(r.closed)), "connection"), r.service,
-		span(max(last.Time-gone.At, 0)), count(uint64(len(r.refusals)), "REQ"), uint16(mad.RejInvalidService), then)
+		r.lasted(), count(uint64(len(r.refusals)), "REQ"), uint16(mad.RejInvalidService), then)
 	i.fact("service", r.service)
 	i.fact("DREQ", fmt.Sprintf("the last in frame %d", gone.Frame))
 	refused := fmt.Sprintf("%s of %s; the first in frame %d, %s after the last DREQ", count(uint64(len(r.refusals)), "REQ"), someOf(hosts), first.Frame, span(first.Time-gone.At))
@@ -175,6 +176,10 @@ func (t *teller) restartedAt(r *restarted) {
 		refused += fmt.Sprintf(", the last in frame %d", last.Frame)
 	}
 	i.fact("refused", refused)
+	if asked != 0 {
+		i.fact("asked", fmt.Sprintf("%s of %s had no answer after that, the first in frame %d", count(times, "more REQ"), someOf(hosts), asked))
+		i.show(asked)
+	}
 	if r.accepted == nil {
 		i.FitsWith = []string{"a program on " + host + " that ended or was killed, for which its kernel disconnects, and that was not started again", "one that closed its connections and its listener itself"}
 		i.Next = []string{"the log and the exit status of the program on " + host + ", and whether one listens on " + r.service + " (rdma resource show cm_id)"}
@@ -182,6 +187,10 @@ func (t *teller) restartedAt(r *restarted) {
 		i.fact("then", fmt.Sprintf("a connection of %v was accepted in frame %d, %s after the last refusal", r.accepted.Ends[0].Addr, r.accepted.FirstFrame, span(r.accepted.First-last.Time)))
 		i.FitsWith = []string{"a program on " + host + " that was restarted: it ended or was killed, for which its kernel disconnects, and a new one listens", "one that closed its connections and its listener itself, and listens again"}
 		i.Next = []string{"the log and the exit status of the program on " + host + " at that time: who stopped it, and how long it took to start"}
+	}
+	if asked != 0 || r.unrefused() {
+		i.FitsWith = append(i.FitsWith, deviceRemoved(host))
+		i.Next = append(i.Next, "dmesg of "+host+" at that time: whether its RDMA device or driver was removed (rdma link)")
 	}
 	t.tell(i, "restarted "+r.service+fmt.Sprint(first.Frame))
 }

@@ -123,6 +123,8 @@ func (t *teller) connections() {
 			t.requests(&t.run.Connections[i], from)
 		}
 		t.unended(&t.run.Connections[i])
+	}
+	for i := range t.run.Connections {
 		t.commands(&t.run.Connections[i])
 	}
 	t.stops()

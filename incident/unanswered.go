@@ -26,6 +26,9 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	if peer.Packets == 0 {
 		i.Kind, i.version = NeverAnswered, versionOf(c.Encap)
 	}
+	if i.Kind == NeverAnswered && t.otherPSNs(c, from, k) {
+		return
+	}
 	if t.lossy() {
 		i.Certainty = Likely // the answer may be among what the capture has lost
 	}
@@ -232,11 +235,19 @@ func (t *teller) when(k *qp.Stall, midway bool) string {
 // gaveUp says that a requester, which is end from of c, has stopped to retransmit: its retries are used up.
 func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
 	n := k.Total()
-	since := t.run.Last - k.Last
-	if c.Closed.At > k.Since && c.Closed.By != c.Ends[from].Addr { // by the peer: the requester need not have given up
+	since, until := t.run.Last-k.Last, ""
+	if c.Closed.At > k.Since {
 		since = c.Closed.At - k.Last
 	}
-	if !t.timed() || n < 2 || since < outlasts(k)*(k.Last-k.Begun)/int64(n-1)/2 {
+	if !t.timed() || n < 2 {
+		return ""
+	}
+	period := (k.Last - k.Begun) / int64(n-1)
+	if c.Closed.At > k.Since && closedByPeer(c, 1-from) { // who is told that its retries are used up disconnects
+		if until = fmt.Sprintf(" until %v disconnected", c.Closed.By); 20*since < 19*period {
+			return ""
+		}
+	} else if since < outlasts(k)*period/2 {
 		return ""
 	}
 	least, setting := "", ""
@@ -257,7 +268,7 @@ func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
 	case t.midway(c, k):
 		least, setting = "at least ", ""
 	}
-	return fmt.Sprintf("no further retransmission in %s, after %s%d retries: it seems that they are used up%s, which completes in error as transport retry counter exceeded", span(since), least, n, setting)
+	return fmt.Sprintf("no further retransmission in %s%s, after %s%d retries: it seems that they are used up%s, which completes in error as transport retry counter exceeded", span(since), until, least, n, setting)
 }
 
 // outlasts is for how many halves of the time between two retransmissions of a stall a requester is quiet at least that has given up: fewer, where its timer ran out as often as any can be set to.
@@ -310,7 +321,9 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 		asked = fmt.Sprintf(", for which %v asked (REQ)", next.Ends[0].Addr)
 	}
 	failed, worked := "", false
-	if i.Kind == NeverAnswered && neverAnswered(next) {
+	if n := answersBeside(t.siblings(next), next); n != nil {
+		failed = fmt.Sprintf(", which was answered with PSNs that fit no request, from frame %d on: see there", n.FirstFrame)
+	} else if i.Kind == NeverAnswered && neverAnswered(next) {
 		failed = ", which was never answered either"
 	} else if e := endOf(next, i.Local.Addr); e != nil && e.Stalled {
 		failed, worked = failedToo(e)

@@ -70,6 +70,9 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	case i.Kind == Unanswered && t.moved(i, &c.Ends[1-from], k), l.reasons(i):
 	case t.hosts[i.Peer.Addr].connections > 1:
 		i.FitsWith = append(i.FitsWith, wentDown(i.Peer.Addr), pathFails)
+		if t.backAtOnce(c, from, k) {
+			i.FitsWith = append(i.FitsWith, "an address of "+peer+" that was taken from it for that time: the queue pair is lost, and its host accepts the next connection at once")
+		}
 		i.Next = append(i.Next, linkOf(peer), reached(peer))
 	default:
 		i.FitsWith = append(i.FitsWith, "a process on "+peer+" that was killed or gave up, so that its queue pair is gone", "a host, adapter or link of "+peer+" that went down, or a path that fails: "+
@@ -81,6 +84,18 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("packets that were lost, as others between these hosts were, for which there were %s of retransmission: it was sent %s, and each time it or its answer was lost", count(n, "round"), least+times(sent+1)))
 	}
 	t.alsoFits(i, c, from, k, alive)
+}
+
+// atOnceAgain is within what time of a DREQ the next connection is accepted by a host that has neither restarted nor been cut off until then.
+const atOnceAgain = int64(time.Second)
+
+// backAtOnce reports whether end from of c gave it up with a DREQ, and the same host accepted the next connection at once after that.
+func (t *teller) backAtOnce(c *agent.Connection, from int, k *qp.Stall) bool {
+	if c.Closed.At <= k.Since || !closedByPeer(c, 1-from) {
+		return false
+	}
+	next := t.nextOf(c, c.Closed.At)
+	return next != nil && next.PairedBy == agent.ByCM && next.First-c.Closed.At < atOnceAgain && next.Ends[0].Addr == c.Ends[from].Addr
 }
 
 // neverReached says why nothing of a peer may ever have come to a requester, or of it to the peer.

@@ -86,7 +86,7 @@ func (t *Table) Disconnect(f *passive.Fact, p *packet.Packet) {
 	}
 }
 
-// sentTo returns the connection of which the packets of host peer to a queue pair are, where both of its directions are known; nil: there is none.
+// sentTo returns the connection of which the packets of host peer to a queue pair are, where both of its directions are known, or it retransmits what nothing has answered; nil: there is none.
 func (t *Table) sentTo(q wqe.QP, peer packet.Addr) *Connection {
 	if q.QPN == 0 {
 		return nil
@@ -96,7 +96,7 @@ func (t *Table) sentTo(q wqe.QP, peer packet.Addr) *Connection {
 	if !ok {
 		return nil
 	}
-	if c := t.pairs.at(way >> 1); !c.Dead() && c.Paired && Connects(c.Service) {
+	if c := t.pairs.at(way >> 1); !c.Dead() && (c.Paired || c.Reliable() && c.Ends[0].SQ.StillStalled(false)) && Connects(c.Service) {
 		return c
 	}
 	return nil
@@ -106,14 +106,20 @@ func (t *Table) sentTo(q wqe.QP, peer packet.Addr) *Connection {
 // manager has read it.
 const goesOn = int64(time.Second)
 
-// WentOn reports whether packet p of a connection shows that it was not over, and takes the end back: CM had not announced it, so that a DREQ which names its QP may
+// WentOn reports whether packet p of an end of a connection shows that it was not over, and takes the end back: CM had not announced it, so that a DREQ which names its QP may
 // be of an earlier one.
-func (c *Connection) WentOn(p *packet.Packet) bool {
-	if !c.Closed || c.PairedBy == ByCM || c.PairedBy == ByAgent || p.Time-c.ClosedAt < goesOn {
+func (c *Connection) WentOn(from int, p *packet.Packet) bool {
+	if !c.Closed || c.PairedBy == ByCM || c.PairedBy == ByAgent || p.Time-c.ClosedAt < goesOn || c.notTold(from) {
 		return false
 	}
 	c.Reopen()
 	return true
+}
+
+// notTold reports whether an end of a reliable connection may still send on it as its host has not read the DREQ of the other: one that has gone on has answers of both ends.
+func (c *Connection) notTold(from int) bool {
+	e, peer := &c.Ends[from&1], &c.Ends[1-from&1]
+	return c.Reliable() && peer.Addr == c.ClosedBy && e.Addr != c.ClosedBy
 }
 
 // ConnectedBy returns the connection of a QP of which CM, or an HCA agent, has told, and which end it is.

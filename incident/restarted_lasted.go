@@ -1,0 +1,53 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+
+	"ibwitness/verifier/cm"
+)
+
+// least is from the last DREQ until the last refusal.
+func (r *restarted) least() int64 {
+	return max(r.refusals[len(r.refusals)-1].Time-r.closed[len(r.closed)-1].Closed.At, 0)
+}
+
+// unrefused reports whether the next connection was accepted long after the last refusal: what the host did until then no REQ shows, or none was
+// answered.
+func (r *restarted) unrefused() bool {
+	return r.accepted != nil && r.accepted.First-r.closed[len(r.closed)-1].Closed.At > 2*r.least()
+}
+
+// lasted says for how long no program listened: at least until the last refusal, and where that was long before the next connection was accepted,
+// at most until then.
+func (r *restarted) lasted() string {
+	if !r.unrefused() {
+		return span(r.least())
+	}
+	return fmt.Sprintf("%s at least, and %s at most", span(r.least()), span(r.accepted.First-r.closed[len(r.closed)-1].Closed.At))
+}
+
+// askedMeanwhile returns the frame of the first REQ of those who were refused that had no answer between the last refusal and the next connection,
+// and how many had none; 0: none was sent.
+func (t *teller) askedMeanwhile(r *restarted) (frame, times uint64) {
+	last, until, hosts := r.refusals[len(r.refusals)-1].Time, t.run.Last, r.hosts()
+	if r.accepted != nil {
+		until = r.accepted.First
+	}
+	for k := range t.run.REQs {
+		q := &t.run.REQs[k]
+		of := q.Waits == cm.ForREP && q.To == r.host && slices.Contains(hosts, q.From) && fmt.Sprint(q.Service) == r.service
+		if !of || q.First <= last || q.Last >= until || q.End != 0 {
+			continue
+		}
+		if times += uint64(q.Times); frame == 0 || q.Frame < frame {
+			frame = q.Frame
+		}
+	}
+	return frame, times
+}
+
+// deviceRemoved is what fits where a host refuses REQs, and then answers none.
+func deviceRemoved(host string) string {
+	return "an RDMA device or driver of " + host + " that was removed and came back: it disconnects, and answers no REQ meanwhile"
+}
