@@ -41,6 +41,7 @@ func (t *teller) commandRefused(i *Incident, c *agent.Connection, from int) {
 		t.command(i, c)
 		return
 	}
+	t.namedLongBefore(i, c, n.Of)
 	i.fact("command", fmt.Sprintf("%s, in frame %d, had named memory with this R_Key", n.Of.Name, n.Of.Frame))
 }
 

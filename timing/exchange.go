@@ -1,6 +1,7 @@
 package timing
 
 import (
+	"math/bits"
 	"time"
 
 	"ibwitness/packet"
@@ -237,7 +238,8 @@ type Answers struct {
 }
 
 // Answers returns which end answers each message of its peer with one of its own, where that is known: never more are ahead than a few, and the peer always is; not where the peer gets further ahead
-// all the time, as one of two that send at the same pace and which sends something more now and then.
+// all the time, as one of two that send at the same pace and which sends something more now and then, or where it is as far ahead at times as it
+// would be if neither waited for the other.
 func (x *Exchange) Answers() (a Answers, ok bool) {
 	offset, known := x.offset()
 	if !known {
@@ -246,7 +248,7 @@ func (x *Exchange) Answers() (a Answers, ok bool) {
 	for by := range x.sides {
 		s, peer := &x.sides[by], &x.sides[1-by]
 		lead := s.lead.plus(offset).of(1 - by)
-		if s.drifts || s.count < fewestAnswers || peer.count < fewestAnswers || lead.low < 0 || lead.high < 1 || uint64(lead.high)*oneFor > s.count {
+		if s.drifts || s.byChance() || s.count < fewestAnswers || peer.count < fewestAnswers || lead.low < 0 || lead.high < 1 || uint64(lead.high)*oneFor > s.count {
 			continue
 		}
 		if ok {
@@ -259,4 +261,12 @@ func (x *Exchange) Answers() (a Answers, ok bool) {
 		}, true
 	}
 	return a, ok
+}
+
+// byChance reports whether the messages of two ends that send independently, each when it likes, may be no more apart than these were: the difference
+// is a random walk then, which stays within r of n steps about once in exp(pi*pi/2*n/(r*r)) times, less than once in 1,000 where n is 1.5*r*r.
+func (s *side) byChance() bool {
+	all, r := s.count+s.peers, s.lead.high-s.lead.low
+	since := uint64(1) << (bits.Len64(all) - 1) / 2 // as of recent and before
+	return 2*(all-since) < 3*uint64(r*r)
 }

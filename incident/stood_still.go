@@ -1,0 +1,205 @@
+package incident
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/timing"
+)
+
+// heldOn is on how many connections of a host that stood still answers came late at least, each long after the last retransmission.
+const heldOn = 2
+
+// standstill is a time in which a host sent nothing on any connection, after which it answered what had come meanwhile.
+type standstill struct {
+	timing.Silence
+	waited, held int    // connections on which something waited for it, and those of them on which no retransmission after it brought the answer
+	packets      uint64 // retransmitted to it meanwhile
+}
+
+// stoodStill has the interruptions of all connections of a host that stood still be one.
+func (t *teller) stoodStill(list []Incident) []Incident {
+	if !t.timed() || t.lossy() || t.copied() || len(t.run.Taps) > 1 || len(t.run.Connections) > mostOthers {
+		return list
+	}
+	merged, done := map[*Incident]bool{}, map[packet.Addr]bool{}
+	for n := range list {
+		i := &list[n]
+		if a := i.Peer.Addr; i.lostPeer() && i.Kind == Interrupted && !done[a] {
+			done[a] = true
+			if times := t.standstills(a); len(times) > 0 {
+				t.tellStandstills(a, times, list, merged)
+			}
+		}
+	}
+	return without(list, merged)
+}
+
+// standstills returns the times in which a host stood still, in order.
+func (t *teller) standstills(a packet.Addr) (list []standstill) {
+	seen, all := t.seenOf(a), t.activityOf(a).Silences
+	for n := range all {
+		k := standstill{Silence: all[n]}
+		number := t.numberedAround(a, k.From+k.Length()/2)
+		switch sign := slices.ContainsFunc(seen, func(s agent.Sign) bool { return s.At > k.From && s.At < k.To }); {
+		case k.Length() < interruption, number.Packets > 0, sign, t.mayAnswerPings(a, &k.Silence):
+			continue // it was idle, or went on where the tap does not see it
+		}
+		if k.answers(t, a) && k.waited >= heldOn && k.held >= heldOn && 2*k.held >= k.waited {
+			list = append(list, k)
+		}
+	}
+	return list
+}
+
+// answers counts what waited for the host. It reports whether all of it was answered when the host went on, and nothing was retransmitted then: neither
+// what had come to it nor what it had sent was lost.
+func (k *standstill) answers(t *teller, a packet.Addr) bool {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		if endOf(c, a) == nil || c.Service == packet.UD {
+			continue
+		}
+		waits, held := false, false
+		for from := range c.Ends {
+			e := &c.Ends[from]
+			if e.Trouble == nil {
+				continue
+			}
+			settled, own := e.Trouble.Settled(e.Stalled), e.Addr == a
+			if s := &settled.Now; e.Stalled && s.Total() > 0 && s.Since < k.To && !own {
+				return false // it was never answered
+			}
+			for j := range settled.Longest {
+				s := &settled.Longest[j]
+				over := max(s.Ended, s.Last)
+				switch {
+				case s.Total() == 0 || over < k.To || s.Since >= k.To:
+				case own && s.Begun >= k.To && !s.Acked, !own && (s.Last >= k.To || s.Ended > k.To+aftermath || s.LostAgain || s.NAKs > 0):
+					return false
+				case !own && s.Begun > k.From:
+					waits, held = true, held || s.Late || heldBack(c, from, s)
+					k.packets += uint64(s.Packets)
+				}
+			}
+		}
+		if waits {
+			k.waited++
+		}
+		if held {
+			k.held++
+		}
+	}
+	return true
+}
+
+// covers reports whether a stall of a request to the host is of this time.
+func (k *standstill) covers(begin, end int64) bool {
+	return begin >= k.From-interruption && begin < k.To && end >= k.To-aftermath && end <= k.To+aftermath
+}
+
+// tellStandstills tells of the times in which a host stood still, with the interruptions of a list that are of them.
+func (t *teller) tellStandstills(a packet.Addr, still []standstill, list []Incident, merged map[*Incident]bool) {
+	var of []*Incident
+	for n := range list {
+		i := &list[n]
+		own := i.Kind == Interrupted && i.Certainty == Proven && i.Peer.Addr == a && i.within == 0
+		if own && !slices.ContainsFunc(i.each, func(s [2]int64) bool {
+			return !slices.ContainsFunc(still, func(k standstill) bool { return k.covers(s[0], s[1]) })
+		}) {
+			of = append(of, i)
+		}
+	}
+	if len(of) == 0 {
+		return
+	}
+	i := slices.MaxFunc(of, func(a, b *Incident) int { return cmp.Or(cmp.Compare(a.Lost, b.Lost), cmp.Compare(b.Begin, a.Begin)) })
+	worst := slices.Clone(i.Facts)
+	i.Facts, i.Frames, i.Lost, i.listed, i.gone = nil, nil, 0, true, notGone
+	on := map[[2]Party]bool{}
+	for _, o := range of {
+		if o != i {
+			merged[o] = true
+			i.foundToo(o.Found)
+		}
+		i.Begin, i.End = min(i.Begin, o.Begin), max(i.End, o.End)
+		for k := range o.on {
+			on[k] = true
+		}
+		if o.Local.Addr != i.Local.Addr && !slices.Contains(i.Also, o.Local.Addr) {
+			i.Also = append(i.Also, o.Local.Addr)
+		}
+	}
+	slices.SortFunc(i.Also, packet.Addr.Compare)
+	i.Connections = len(on)
+	t.sayStandstills(i, a, still)
+	for _, f := range worst {
+		if f.Label == "request" {
+			i.fact("longest", "of what waited: "+f.Text)
+		}
+	}
+	for n := range list {
+		list[n].retransmittedStill(a, still)
+	}
+}
+
+// sayStandstills says when a host stood still, what shows that, and what fits.
+func (t *teller) sayStandstills(i *Incident, a packet.Addr, still []standstill) {
+	var when []string
+	shortest, longest, waited, packets := still[0].Length(), int64(0), 0, uint64(0)
+	for n := range still {
+		k := &still[n]
+		shortest, longest, waited, packets = min(shortest, k.Length()), max(longest, k.Length()), max(waited, k.waited), packets+k.packets
+		when = append(when, fmt.Sprintf("%s from %s on (frames %d to %d)", span(k.Length()), t.offset(k.From), k.Frames[0], k.Frames[1]))
+		i.Lost += time.Duration(k.Length())
+		i.show(k.Frames[:]...)
+	}
+	lasted := "for " + span(longest)
+	if shortest != longest {
+		lasted = fmt.Sprintf("for %s to %s", span(shortest), span(longest))
+	}
+	open := t.openIn(a, &still[0].Silence)
+	i.What = fmt.Sprintf("%v stood still %s, %s: it sent nothing on any of its %d connections, and then answered what had come meanwhile; nothing of that was lost.",
+		a, times(uint64(len(still))), lasted, open)
+	i.fact("still", enumerateSeparately(when))
+	i.fact("answered", fmt.Sprintf("requests on up to %s that waited for it, right after each of these times, without another retransmission: they had come to it",
+		count(uint64(waited), "connection")))
+	i.fact("cost", count(packets, "packet")+" retransmitted by its peers, whose ACK timeouts are shorter")
+	if went := t.wentOnBeside(a, packet.Addr{}, &still[0].Silence); len(went) > 0 {
+		i.fact("meanwhile", someOf(went)+" went on")
+	}
+	i.FitsWith = []string{
+		fmt.Sprintf("%v itself or its adapter, that stopped: a virtual machine that was paused or had no CPU, a kernel or firmware that hung for that long", a),
+		"PFC that kept its adapter from sending",
+	}
+	i.Next = []string{
+		fmt.Sprintf("what %v did at these times: steal time and pauses of its virtual machine, its log and dmesg, the firmware and PCIe errors of its adapter", a),
+		"the pause counters of its port (ethtool -S): whether PFC had it wait",
+	}
+}
+
+// openIn is how many connections a host had in a time.
+func (t *teller) openIn(a packet.Addr, s *timing.Silence) (n int) {
+	for k := range t.run.Connections {
+		c := &t.run.Connections[k]
+		closed := c.Closed.At != 0 && c.Closed.At < s.From
+		if endOf(c, a) != nil && c.Service != packet.UD && c.First < s.From && !closed {
+			n++
+		}
+	}
+	return n
+}
+
+// retransmittedStill has what was retransmitted to a host that stood still fit that.
+func (i *Incident) retransmittedStill(a packet.Addr, still []standstill) {
+	if i.Kind != Loss && i.Kind != Retransmitting || i.Peer.Addr != a {
+		return
+	}
+	if slices.ContainsFunc(still, func(k standstill) bool { return i.Begin < k.To && i.End > k.From }) {
+		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("that %v stood still, see there: what was sent to it then is retransmitted by timer, and was not lost", a))
+	}
+}
