@@ -104,7 +104,7 @@ func refusal(f *passive.Fact, p *packet.Packet) cm.Refusal {
 	if f.Asked != 0 { // else what was asked for is not known
 		var j mad.REJ
 		if protocol, port, ok := f.ServiceID.IP(); ok && protocol == mad.ProtocolTCP && f.Reason == mad.RejConsumer && j.Decode(p.Payload) == nil {
-			switch status := cm.NVMeStatus(j.Private); {
+			switch status := cm.NVMeStatus(j.Private, f.Queue); {
 			case slices.Contains(nvmePorts, port):
 				r.Private = status
 			case status != "" && port >= nvmeOthers[0] && port <= nvmeOthers[1] && !slices.ContainsFunc(j.Private[4:], func(b byte) bool { return b != 0 }):

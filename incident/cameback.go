@@ -199,7 +199,9 @@ func (t *teller) cameBack(i *Incident, c *agent.Connection, o outage, k *qp.Stal
 		if !t.silentOnAll(i, s) {
 			where = "a link, switch or route of " + peer + ", or the host itself,"
 		}
-		i.outage(where, "that was down or stopped for that long")
+		i.outage(where, "that was down or stopped for that long at most")
+		t.silentWith(i, c, s)
+		t.silentAgain(i, s)
 		t.outlastedBy(i, c, s)
 		return
 	}

@@ -2,8 +2,10 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"ibwitness/agent"
 	"ibwitness/mad"
 	"ibwitness/packet"
 	"ibwitness/rule"
@@ -77,4 +79,13 @@ func (i *Incident) tellElse(r *cm.Refusal, f *rule.Finding) {
 		fits = "a client of SMB Direct that, when it connects again, asks for the port of iWARP (5445) only, where the server listens on that of InfiniBand and RoCE (445), as Linux's does: it has to be mounted again"
 	}
 	i.FitsWith = append([]string{fits}, i.FitsWith...)
+}
+
+// firstFrame names the frame with which a connection began: of one that CM connected it is the REP.
+func (t *teller) firstFrame(c *agent.Connection) string {
+	by := func(f *rule.Finding) bool { return f.Tap == c.FirstTap && f.Frame == c.FirstFrame }
+	if c.PairedBy == agent.ByCM && slices.ContainsFunc(t.accepted(c.Ends[1].Addr), by) {
+		return fmt.Sprintf("%d (REP)", c.FirstFrame)
+	}
+	return fmt.Sprint(c.FirstFrame)
 }

@@ -20,7 +20,7 @@ func (t *teller) nothingArrives(i *Incident, c *agent.Connection, from int) bool
 	}
 	local, other := i.Local.Addr.String(), i.Peer.Addr.String()
 	i.show(k.Sum.Frames.Last)
-	i.fact("its end", fmt.Sprintf("%s retransmitted a request of its own %s on this connection, the last time in frame %d, though %s answered each: it is there, and nothing that %s sends comes to it", other, times(s.Total()), k.Sum.Frames.Last, local, local))
+	i.fact("arrives", fmt.Sprintf("nothing: %s retransmitted a request of its own %s on this connection, the last time in frame %d, though %s answered each: it is there, and nothing that %s sends comes to it", other, times(s.Total()), k.Sum.Frames.Last, local, local))
 	way := fmt.Sprintf("a path that fails from %s to %s, and not the other way", local, other)
 	if n := t.goOn(c, from); n > 0 {
 		port := ""

@@ -25,7 +25,7 @@ work:
 		back   = "  - {qp: b1, op: write, length: 100, at: 30ms}\n"
 		lost   = "errors:\n  - {do: drop, from: a, psn: 0x100002, count: all, where: after}\n"
 		acks   = "  - {do: drop, from: a, to: b, op: ack, psn: 0x200000, count: all, where: after}\n"
-		told   = "its end: 10.1.0.2 retransmitted a request of its own 7 times on this connection"
+		told   = "arrives: nothing: 10.1.0.2 retransmitted a request of its own 7 times on this connection"
 		path   = "one path of several from 10.1.0.1 to 10.1.0.2 that fails, which this queue pair takes"
 		whole  = "a path that fails from 10.1.0.1 to 10.1.0.2, and not the other way"
 	)

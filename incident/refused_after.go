@@ -15,7 +15,7 @@ func (t *teller) reconnectedAfter(i *Incident, c *agent.Connection, k *qp.Refusa
 	}
 	s := fmt.Sprintf("reconnected by %v (REQ) %s after the NAK", next.Ends[0].Addr, span(next.First-k.Time))
 	if next.FirstTap == i.Tap {
-		s += fmt.Sprintf(", in frame %d", next.FirstFrame)
+		s += fmt.Sprintf(", in frame %s", t.firstFrame(next))
 		i.show(next.FirstFrame)
 	}
 	closed := uint64(0)

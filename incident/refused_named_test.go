@@ -24,14 +24,17 @@ func TestRefusedNamed(t *testing.T) {
 		key       uint32
 		length    uint32
 		goesOn    bool // the command after it names what comes next with the same R_Key
+		late      time.Duration
 		want, not []string
 	}{
-		{"beyond", 0x1e0000, 0x11e, 8192, false, []string{names + ": the request goes 4,096 bytes beyond that", beyond}, nil},
-		{"beyond, from its midst", 0x1e0800, 0x11e, 4096, false, []string{names + ": the request goes 2,048 bytes beyond that", beyond}, nil},
-		{"within", 0x1e0800, 0x11e, 2048, false, []string{names + ": the request is within that", within}, []string{"explains"}},
-		{"elsewhere", 0x2e0000, 0x11e, 2048, false, []string{names + ": the request begins outside that", another}, []string{"explains"}},
-		{"nobody named it", 0x1e0000, 0x999, 8192, false, []string{"fits: an R_Key that is not valid"}, []string{"memory: ", "explains"}},
-		{"it goes on", 0x1e0000, 0x11e, 8192, true, []string{"fits: an R_Key that is not valid"}, []string{"memory: ", "explains"}},
+		{"beyond", 0x1e0000, 0x11e, 8192, false, 0, []string{names + ": the request goes 4,096 bytes beyond that", beyond}, nil},
+		{"beyond, from its midst", 0x1e0800, 0x11e, 4096, false, 0, []string{names + ": the request goes 2,048 bytes beyond that", beyond}, nil},
+		{"within", 0x1e0800, 0x11e, 2048, false, 0, []string{names + ": the request is within that", within}, []string{"explains"}},
+		{"elsewhere", 0x2e0000, 0x11e, 2048, false, 0, []string{names + ": the request begins outside that", another}, []string{"explains"}},
+		{"nobody named it", 0x1e0000, 0x999, 8192, false, 0, []string{"fits: an R_Key that is not valid"}, []string{"memory: ", "explains"}},
+		{"late", 0x1e0800, 0x11e, 2048, false, time.Second, []string{"late: the request came 1s after the command that had named the memory; usually its answers take "}, nil},
+		{"soon", 0x1e0800, 0x11e, 2048, false, time.Millisecond, []string{within}, []string{"late: "}},
+		{"it goes on", 0x1e0000, 0x11e, 8192, true, 0, []string{"fits: an R_Key that is not valid"}, []string{"memory: ", "explains"}},
 	} {
 		q := new(queue)
 		written := func(p *packet.Packet, refused bool) {
@@ -62,6 +65,7 @@ func TestRefusedNamed(t *testing.T) {
 		if tt.goesOn {
 			read(31, 0x1e1000, 0x11e)
 		}
+		q.now += tt.late
 		written(&packet.Packet{Opcode: packet.Op(packet.RC, packet.WriteFirst), VA: tt.va, RKey: tt.key, DMALen: tt.length}, true)
 		got := toldReasons(t, q.list)
 		for _, want := range tt.want {

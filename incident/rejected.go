@@ -114,6 +114,9 @@ func rejection(f *rule.Finding, r *cm.Refusal) *Incident {
 			i.Next = append(i.Next, names.Replace(s))
 		}
 	}
+	if s := nvmeNext[min(r.NVMeStatus(), len(nvmeNext)-1)]; s != "" {
+		i.Next = append(i.Next, names.Replace(s))
+	}
 	return i
 }
 

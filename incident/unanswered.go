@@ -340,7 +340,7 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 		i.fact("then", fmt.Sprintf("the same hosts began %s%s, none of which was ever answered: the first%s, in frame %d, and then in %s", count(uint64(1+len(more)), "more connection"), to, later, next.FirstFrame, inFrames(more)))
 		return
 	}
-	i.fact("then", fmt.Sprintf("the same hosts began another connection%s%s, in frame %d%s%s", to, later, next.FirstFrame, asked, failed))
+	i.fact("then", fmt.Sprintf("the same hosts began another connection%s%s, in frame %s%s%s", to, later, t.firstFrame(next), asked, failed))
 }
 
 // failedToo says what became of a requester on the next connection, on which a request waits too, and whether others were answered there before.

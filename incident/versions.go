@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ibwitness/agent"
 	"ibwitness/packet"
@@ -145,7 +146,8 @@ func (t *teller) tellVersions(all map[packet.Addr]*spoken, list []Incident, i *I
 		}
 	}
 	i.odd, i.common, i.gone, i.Connections = v, x, notGone, int(out+in)
-	i.What = fmt.Sprintf("%v sends %v (%s) to %s, which %s only %v (%s): nothing was answered on %s with %s. %s", x, v, v.carried(), sorted(peers), sendsOr(peers), v.other(), v.other().carried(), count(out+in, "connection"), someOf(hosts), i.What)
+	i.What = fmt.Sprintf("%v sends %v (%s) to %s, which %s only %v (%s): nothing was answered on %s with %s. %s", x, v, v.carried(), sorted(peers), sendsOr(peers), v.other(), v.other().carried(), count(out+in, "connection"), someOf(hosts),
+		strings.Replace(i.What, hasNotAnswered(NeverAnswered, nil), "never answered it", 1)) // what it sends does not show which connection it is of
 	i.versionFacts(all, odd, out, in, senders)
 	both := fmt.Sprintf("the GID index of %v", x)
 	if !odd {

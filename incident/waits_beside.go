@@ -65,7 +65,7 @@ func (t *teller) resumes(i *Incident, c *agent.Connection, o *agent.Operation) {
 	}
 	s := fmt.Sprintf("the next connection of the hosts began %s after the disconnect", span(next.First-c.Closed.At))
 	if next.FirstTap == i.Tap {
-		s += fmt.Sprintf(", in frame %d", next.FirstFrame)
+		s += fmt.Sprintf(", in frame %s", t.firstFrame(next))
 		i.show(next.FirstFrame)
 	}
 	alone := o.Later == 0

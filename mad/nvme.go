@@ -4,8 +4,10 @@ import "encoding/binary"
 
 // NVMeQueue is which queue of its controller a host of NVMe over RDMA asks for.
 type NVMeQueue struct {
-	ID    uint16 // 0 is the admin queue
-	Known bool
+	ID       uint16 // 0 is the admin queue
+	Receives uint16 // hrqsize: entries of the host's receive queue
+	Sends    uint16 // hsqsize: entries of its send queue but one
+	Known    bool
 }
 
 // Layout of the private data of a REQ of NVMe over RDMA, after the CMA header, little-endian (NVM Express RDMA Transport Specification 1.0).
@@ -26,5 +28,5 @@ func (m *REQ) NVMeQueue() (q NVMeQueue) {
 	if le.Uint16(b[nvmeFormat:]) != 0 || le.Uint16(b[nvmeReceives:]) == 0 || le.Uint16(b[nvmeSends:]) == 0 {
 		return q // another protocol, or cut
 	}
-	return NVMeQueue{le.Uint16(b[nvmeQueueID:]), true}
+	return NVMeQueue{le.Uint16(b[nvmeQueueID:]), le.Uint16(b[nvmeReceives:]), le.Uint16(b[nvmeSends:]), true}
 }

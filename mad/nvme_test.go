@@ -10,8 +10,8 @@ func TestNVMeQueue(t *testing.T) {
 		of   REQ
 		want NVMeQueue
 	}{
-		"queue 3": {REQ{ServiceID: port, Private: data(0, 0, 3, 0, 128, 0, 127, 0, 0, 0)}, NVMeQueue{3, true}},
-		"admin":   {REQ{ServiceID: port, Private: data(0, 0, 0, 0, 32, 0, 31, 0)}, NVMeQueue{0, true}},
+		"queue 3": {REQ{ServiceID: port, Private: data(0, 0, 3, 0, 128, 0, 127, 0, 0, 0)}, NVMeQueue{3, 128, 127, true}},
+		"admin":   {REQ{ServiceID: port, Private: data(0, 0, 0, 0, 32, 0, 31, 0)}, NVMeQueue{0, 32, 31, true}},
 		"format":  {REQ{ServiceID: port, Private: data(1, 0, 3, 0, 128, 0, 127, 0)}, NVMeQueue{}},
 		"zeros":   {REQ{ServiceID: port, Private: data(0, 0, 0, 0, 0, 0, 0, 0)}, NVMeQueue{}},
 		"short":   {REQ{ServiceID: port, Private: data(0, 0, 3, 0, 128, 0)}, NVMeQueue{}},

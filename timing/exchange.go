@@ -235,11 +235,11 @@ type Answers struct {
 	Served   time.Duration // that some did
 	Requests uint64        // messages of the peer that were seen
 	Asked    int64         // when the last of them came
+	Chance   bool          // two that send when they like may be no more apart: that one answers the other is not shown
 }
 
 // Answers returns which end answers each message of its peer with one of its own, where that is known: never more are ahead than a few, and the peer always is; not where the peer gets further ahead
-// all the time, as one of two that send at the same pace and which sends something more now and then, or where it is as far ahead at times as it
-// would be if neither waited for the other.
+// all the time, as one of two that send at the same pace and which sends something more now and then.
 func (x *Exchange) Answers() (a Answers, ok bool) {
 	offset, known := x.offset()
 	if !known {
@@ -248,7 +248,7 @@ func (x *Exchange) Answers() (a Answers, ok bool) {
 	for by := range x.sides {
 		s, peer := &x.sides[by], &x.sides[1-by]
 		lead := s.lead.plus(offset).of(1 - by)
-		if s.drifts || s.byChance() || s.count < fewestAnswers || peer.count < fewestAnswers || lead.low < 0 || lead.high < 1 || uint64(lead.high)*oneFor > s.count {
+		if s.drifts || s.count < fewestAnswers || peer.count < fewestAnswers || lead.low < 0 || lead.high < 1 || uint64(lead.high)*oneFor > s.count {
 			continue
 		}
 		if ok {
@@ -257,7 +257,7 @@ func (x *Exchange) Answers() (a Answers, ok bool) {
 		open := ahead(x.lead()+offset, 1-by)
 		a, ok = Answers{
 			By: by, Count: s.count, Newest: s.at, Frame: s.frame, Depth: lead.high, Open: open, Least: lead.low,
-			Waits: peer.waits, Rest: peer.rest, Served: peer.served, Requests: peer.count, Asked: peer.at,
+			Waits: peer.waits, Rest: peer.rest, Served: peer.served, Requests: peer.count, Asked: peer.at, Chance: s.byChance(),
 		}, true
 	}
 	return a, ok
@@ -267,6 +267,6 @@ func (x *Exchange) Answers() (a Answers, ok bool) {
 // is a random walk then, which stays within r of n steps about once in exp(pi*pi/2*n/(r*r)) times, less than once in 1,000 where n is 1.5*r*r.
 func (s *side) byChance() bool {
 	all, r := s.count+s.peers, s.lead.high-s.lead.low
-	since := uint64(1) << (bits.Len64(all) - 1) / 2 // as of recent and before
+	since := uint64(1) << bits.Len64(all) / 4 // as of recent and before
 	return 2*(all-since) < 3*uint64(r*r)
 }

@@ -119,6 +119,17 @@ func TestExchange(t *testing.T) {
 				s.message(1-i/2%2, packet.SendOnly)
 			}
 		}, false, 0, 0, 0},
+		{"both when they like", 7000, func(s *talk) { // ahead by a random walk
+			for range 60 {
+				s.message(0, packet.SendOnly)
+			}
+			walk := uint32(1)
+			for range 1500 {
+				walk = walk*1664525 + 1013904223
+				s.message(int(walk>>31), packet.SendOnly)
+			}
+		}, false, 0, 0, 0},
+		{"many at once", 0, func(s *talk) { s.rounds(100, 16, packet.SendOnly) }, true, 1, 16, 0},
 		{"few", 0, func(s *talk) { s.rounds(31, 1, packet.SendOnly) }, false, 0, 0, 0},
 		{"no MSN", 0, func(s *talk) {
 			for range 200 {
@@ -130,6 +141,7 @@ func TestExchange(t *testing.T) {
 		s := newTalk(k.before)
 		k.talk(s)
 		a, ok := s.c.Exchange.Answers()
+		ok = ok && !a.Chance
 		if ok != k.ok || ok && (a.By != k.by || a.Depth != k.depth || a.Open != k.open || a.Waits.Latency.Count() < 100) {
 			t.Errorf("%s: %v, %+v", k.name, ok, a)
 		}

@@ -208,7 +208,7 @@ func TestQueue(t *testing.T) {
 	q.ServiceID, q.Private = 1<<24|mad.ServiceID(mad.ProtocolTCP)<<16|4420, append(make([]byte, mad.IPHeaderSize), 0, 0, 3, 0, 128, 0, 127, 0)
 	s.send(hostA, hostB, q)
 	s.send(hostB, hostA, rep())
-	if want := (mad.NVMeQueue{ID: 3, Known: true}); len(s.facts) != 1 || s.facts[0].Queue != want {
+	if want := (mad.NVMeQueue{ID: 3, Receives: 128, Sends: 127, Known: true}); len(s.facts) != 1 || s.facts[0].Queue != want {
 		t.Fatalf("%+v", s.facts)
 	}
 }

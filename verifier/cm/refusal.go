@@ -50,16 +50,35 @@ func ParseRefusal(detail string) (r Refusal, ok bool) {
 
 const nvmeStatus = "NVMe status "
 
+// The statuses of what a host asks for of a queue, first and last.
+const (
+	invalidQueueID  = 3
+	invalidReceives = 5
+)
+
 // nvmeReasons are why an NVMe controller refuses a connection (NVMe RDMA Transport Specification, figure of RDMA_CM_REJECT private data).
 var nvmeReasons = [...]string{
 	1: "invalid private data length", 2: "invalid format of the private data", 3: "invalid queue ID", 4: "invalid host send queue size", 5: "invalid host receive queue size",
 	6: "no resources", 7: "invalid IRD", 8: "invalid ORD",
 }
 
-// NVMeStatus is what the private data of a REJ says, by which an NVMe controller refuses a connection; "": nothing that is known.
-func NVMeStatus(private []byte) string {
+// NVMeStatus is what the private data of a REJ says, by which an NVMe controller refuses a connection, with what of the queue that was asked for the
+// status is about; "": nothing that is known.
+func NVMeStatus(private []byte, q mad.NVMeQueue) string {
 	if len(private) < 4 || private[0]|private[1]|private[3] != 0 || private[2] == 0 || int(private[2]) >= len(nvmeReasons) {
 		return ""
 	}
-	return fmt.Sprintf("%s%d (%s)", nvmeStatus, private[2], nvmeReasons[private[2]])
+	s := fmt.Sprintf("%s%d (%s)", nvmeStatus, private[2], nvmeReasons[private[2]])
+	if status := int(private[2]); q.Known && status >= invalidQueueID && status <= invalidReceives {
+		s += fmt.Sprintf(": queue %d, hrqsize %d, hsqsize %d", q.ID, q.Receives, q.Sends)
+	}
+	return s
+}
+
+// NVMeStatus is the status of an NVMe controller that a refusal tells; 0: none.
+func (r Refusal) NVMeStatus() (status int) {
+	if _, err := fmt.Sscanf(r.Private, nvmeStatus+"%d", &status); err != nil {
+		return 0
+	}
+	return status
 }

@@ -14,7 +14,8 @@ func answers(c *agent.Connection) (a timing.Answers, ok bool) {
 	if c.Timing == nil || !c.Service.Reliable() || commanded(c) {
 		return a, false
 	}
-	return c.Timing.Exchange.Answers()
+	a, ok = c.Timing.Exchange.Answers()
+	return a, ok && !a.Chance
 }
 
 // commanded reports whether the commands of a connection are told one by one.

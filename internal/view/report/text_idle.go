@@ -157,7 +157,7 @@ func idleOf(c *agent.Connection, end int) (e idleEnd, ok bool) {
 // turn says which end of a connection had to send something, most of the time or for what part of it.
 func (k *idleEnd) turn() turn {
 	c := k.c
-	if a, ok := c.Timing.Exchange.Answers(); ok && a.Rest+a.Served > 0 {
+	if a, ok := c.Timing.Exchange.Answers(); ok && !a.Chance && a.Rest+a.Served > 0 {
 		return turnOf(&c.Ends[1-a.By], &c.Ends[a.By], a.Rest.Seconds()/(a.Rest+a.Served).Seconds())
 	}
 	if u := c.Upper; commanded(c) && c.Timing.Commands != nil && u.Open == 0 {
