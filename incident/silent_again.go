@@ -11,7 +11,8 @@ import (
 	"ibwitness/timing"
 )
 
-// fellSilentWith returns the connections of a host, but one, that had been busy, fell silent with it, and went on after that, and how long each was silent.
+// fellSilentWith returns the connections of a host, but one, that had been busy, fell silent with it, and went on after that, and how long each
+// was silent.
 func (t *teller) fellSilentWith(a packet.Addr, but *agent.Connection, s *timing.Silence) (list []*agent.Connection, lasted []int64) {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
@@ -66,8 +67,8 @@ func (t *teller) stillSilent(a packet.Addr, first, second *timing.Silence) (n in
 // farLonger is how many times as long as the next one a silence is at least that is told.
 const farLonger = 3
 
-// silentAgain says when a host was silent on all connections at other times too, far longer than else, while others went on: a busy connection fell silent
-// with it, and another did, or had been silent since the first time.
+// silentAgain says when a host was silent on all connections at other times too, far longer than else, while others went on: a busy connection fell
+// silent with it, and another did, or had been silent since the first time.
 func (t *teller) silentAgain(i *Incident, s *timing.Silence) {
 	a, shortest := i.Peer.Addr, t.outstanding(i.Peer.Addr, s)
 	var said []string
@@ -81,7 +82,8 @@ func (t *teller) silentAgain(i *Incident, s *timing.Silence) {
 		if len(with) == 0 || len(with)+t.stillSilent(a, s, &k) < askedOn || len(went) == 0 || seen || t.mayAnswerPings(a, &k) {
 			return
 		}
-		said = append(said, fmt.Sprintf("%s from %s on (frames %d to %d), while %s went on", span(k.Length()), t.offset(k.From), k.Frames[0], k.Frames[1], someOf(went)))
+		when := fmt.Sprintf("%s from %s on (frames %d to %d)", span(k.Length()), t.offset(k.From), k.Frames[0], k.Frames[1])
+		said = append(said, when+", while "+someOf(went)+" went on")
 		i.show(k.Frames[:]...)
 	}
 	if len(said) > 0 && len(t.run.Taps) == 1 {

@@ -12,14 +12,16 @@ import (
 	"ibwitness/timing"
 )
 
-// TestSilentAgain: beside a request whose retries were used up while its host was silent it is told which busy connections fell silent with the host, for
-// how long, and when it was silent once more; not where it was idle as long at other times.
+// TestSilentAgain: beside a request whose retries were used up while its host was silent it is told which busy connections fell silent with the host,
+// for how long, and when it was silent once more; not where it was idle as long at other times.
 func TestSilentAgain(t *testing.T) {
 	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
 	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
 	const (
-		with  = "2 connections of 10.0.0.1, which had been busy, fell silent with it and went on later: with 10.0.0.4 QP 0x12 after 2s and with 10.0.0.6 QP 0x14 after 2s"
-		again = "the capture holds nothing of 10.0.0.1 on any connection for 500ms from +9.000 s on (frames 9000 to 9500), while 10.0.0.8 and 10.0.0.9 went on"
+		with = "2 connections of 10.0.0.1, which had been busy, fell silent with it and went on later: " +
+			"with 10.0.0.4 QP 0x12 after 2s and with 10.0.0.6 QP 0x14 after 2s"
+		again = "the capture holds nothing of 10.0.0.1 on any connection for 500ms from +9.000 s on (frames 9000 to 9500), " +
+			"while 10.0.0.8 and 10.0.0.9 went on"
 	)
 	for name, idle := range map[string]int64{"once more": 0, "it is idle at times": 300} {
 		r := &agent.Result{RDMA: 8000, Packets: 8000, First: at(0), Last: at(30000), Taps: make([]fabricagent.Tap, 1)}

@@ -12,9 +12,10 @@ import (
 	"ibwitness/timing"
 )
 
-// TestStoodStill: interruptions of connections with one host are one incident where it was silent on all of them and then answered what had come, without
-// another retransmission; not where what was sent had to be retransmitted when it was back, where it had lost packets itself, or was seen meanwhile.
-func TestStoodStill(t *testing.T) {
+// TestFrozen: interruptions of connections with one host are one incident where it was silent on all of them and then answered what had come,
+// without another retransmission; not where what was sent had to be retransmitted when it was back, where it had lost packets itself, or was
+// seen meanwhile.
+func TestFrozen(t *testing.T) {
 	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
 	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
 	stall := func(since, begun, last, ended int64) qp.Stall {
@@ -23,15 +24,16 @@ func TestStoodStill(t *testing.T) {
 		return s
 	}
 	const (
-		told  = "10.0.0.1 stood still twice, for 300ms to 400ms: it sent nothing on any of its 3 connections, and then answered what had come meanwhile; nothing of that was lost."
-		apart = "10.0.0.1 stood still"
+		told = "10.0.0.1 froze twice, for 300ms to 400ms: it sent nothing on any of its 3 connections, " +
+			"and then answered what had come meanwhile; nothing of that was lost."
+		apart = "10.0.0.1 froze"
 	)
 	for _, k := range []struct {
 		name string
 		set  func(r *agent.Result)
 		want bool
 	}{
-		{"it stood still", func(*agent.Result) {}, true},
+		{"it froze", func(*agent.Result) {}, true},
 		{"it retransmits what was answered", func(r *agent.Result) {
 			s := stall(990, 1302, 1303, 1304)
 			s.Acked = true

@@ -11,18 +11,18 @@ import (
 	"ibwitness/timing"
 )
 
-// heldOn is on how many connections of a host that stood still answers came late at least, each long after the last retransmission.
+// heldOn is on how many connections of a host that froze answers came late at least, each long after the last retransmission.
 const heldOn = 2
 
-// standstill is a time in which a host sent nothing on any connection, after which it answered what had come meanwhile.
-type standstill struct {
+// freeze is a time in which a host sent nothing on any connection, after which it answered what had come meanwhile.
+type freeze struct {
 	timing.Silence
 	waited, held int    // connections on which something waited for it, and those of them on which no retransmission after it brought the answer
 	packets      uint64 // retransmitted to it meanwhile
 }
 
-// stoodStill has the interruptions of all connections of a host that stood still be one.
-func (t *teller) stoodStill(list []Incident) []Incident {
+// frozen has the interruptions of all connections of a host that froze be one.
+func (t *teller) frozen(list []Incident) []Incident {
 	if !t.timed() || t.lossy() || t.copied() || len(t.run.Taps) > 1 || len(t.run.Connections) > mostOthers {
 		return list
 	}
@@ -31,19 +31,19 @@ func (t *teller) stoodStill(list []Incident) []Incident {
 		i := &list[n]
 		if a := i.Peer.Addr; i.lostPeer() && i.Kind == Interrupted && !done[a] {
 			done[a] = true
-			if times := t.standstills(a); len(times) > 0 {
-				t.tellStandstills(a, times, list, merged)
+			if times := t.freezes(a); len(times) > 0 {
+				t.tellFreezes(a, times, list, merged)
 			}
 		}
 	}
 	return without(list, merged)
 }
 
-// standstills returns the times in which a host stood still, in order.
-func (t *teller) standstills(a packet.Addr) (list []standstill) {
+// freezes returns the times in which a host froze, in order.
+func (t *teller) freezes(a packet.Addr) (list []freeze) {
 	seen, all := t.seenOf(a), t.activityOf(a).Silences
 	for n := range all {
-		k := standstill{Silence: all[n]}
+		k := freeze{Silence: all[n]}
 		number := t.numberedAround(a, k.From+k.Length()/2)
 		switch sign := slices.ContainsFunc(seen, func(s agent.Sign) bool { return s.At > k.From && s.At < k.To }); {
 		case k.Length() < interruption, number.Packets > 0, sign, t.mayAnswerPings(a, &k.Silence):
@@ -56,9 +56,9 @@ func (t *teller) standstills(a packet.Addr) (list []standstill) {
 	return list
 }
 
-// answers counts what waited for the host. It reports whether all of it was answered when the host went on, and nothing was retransmitted then: neither
-// what had come to it nor what it had sent was lost.
-func (k *standstill) answers(t *teller, a packet.Addr) bool {
+// answers counts what waited for the host. It reports whether all of it was answered when the host went on, and nothing was retransmitted then:
+// neither what had come to it nor what it had sent was lost.
+func (k *freeze) answers(t *teller, a packet.Addr) bool {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		if endOf(c, a) == nil || c.Service == packet.UD {
@@ -98,18 +98,18 @@ func (k *standstill) answers(t *teller, a packet.Addr) bool {
 }
 
 // covers reports whether a stall of a request to the host is of this time.
-func (k *standstill) covers(begin, end int64) bool {
+func (k *freeze) covers(begin, end int64) bool {
 	return begin >= k.From-interruption && begin < k.To && end >= k.To-aftermath && end <= k.To+aftermath
 }
 
-// tellStandstills tells of the times in which a host stood still, with the interruptions of a list that are of them.
-func (t *teller) tellStandstills(a packet.Addr, still []standstill, list []Incident, merged map[*Incident]bool) {
+// tellFreezes tells of the times in which a host froze, with the interruptions of a list that are of them.
+func (t *teller) tellFreezes(a packet.Addr, still []freeze, list []Incident, merged map[*Incident]bool) {
 	var of []*Incident
 	for n := range list {
 		i := &list[n]
 		own := i.Kind == Interrupted && i.Certainty == Proven && i.Peer.Addr == a && i.within == 0
 		if own && !slices.ContainsFunc(i.each, func(s [2]int64) bool {
-			return !slices.ContainsFunc(still, func(k standstill) bool { return k.covers(s[0], s[1]) })
+			return !slices.ContainsFunc(still, func(k freeze) bool { return k.covers(s[0], s[1]) })
 		}) {
 			of = append(of, i)
 		}
@@ -136,19 +136,19 @@ func (t *teller) tellStandstills(a packet.Addr, still []standstill, list []Incid
 	}
 	slices.SortFunc(i.Also, packet.Addr.Compare)
 	i.Connections = len(on)
-	t.sayStandstills(i, a, still)
+	t.sayFreezes(i, a, still)
 	for _, f := range worst {
 		if f.Label == "request" {
 			i.fact("longest", "of what waited: "+f.Text)
 		}
 	}
 	for n := range list {
-		list[n].retransmittedStill(a, still)
+		list[n].retransmittedFrozen(a, still)
 	}
 }
 
-// sayStandstills says when a host stood still, what shows that, and what fits.
-func (t *teller) sayStandstills(i *Incident, a packet.Addr, still []standstill) {
+// sayFreezes says when a host froze, what shows that, and what fits.
+func (t *teller) sayFreezes(i *Incident, a packet.Addr, still []freeze) {
 	var when []string
 	shortest, longest, waited, packets := still[0].Length(), int64(0), 0, uint64(0)
 	for n := range still {
@@ -163,21 +163,25 @@ func (t *teller) sayStandstills(i *Incident, a packet.Addr, still []standstill) 
 		lasted = fmt.Sprintf("for %s to %s", span(shortest), span(longest))
 	}
 	open := t.openIn(a, &still[0].Silence)
-	i.What = fmt.Sprintf("%v stood still %s, %s: it sent nothing on any of its %d connections, and then answered what had come meanwhile; nothing of that was lost.",
+	i.What = fmt.Sprintf("%v froze %s, %s: it sent nothing on any of its %d connections, and then answered what had come meanwhile; "+
+		"nothing of that was lost.",
 		a, times(uint64(len(still))), lasted, open)
 	i.fact("still", enumerateSeparately(when))
-	i.fact("answered", fmt.Sprintf("requests on up to %s that waited for it, right after each of these times, without another retransmission: they had come to it",
+	i.fact("answered", fmt.Sprintf("requests on up to %s that waited for it, right after each of these times, without another retransmission: "+
+		"they had come to it",
 		count(uint64(waited), "connection")))
 	i.fact("cost", count(packets, "packet")+" retransmitted by its peers, whose ACK timeouts are shorter")
 	if went := t.wentOnBeside(a, packet.Addr{}, &still[0].Silence); len(went) > 0 {
 		i.fact("meanwhile", someOf(went)+" went on")
 	}
 	i.FitsWith = []string{
-		fmt.Sprintf("%v itself or its adapter, that stopped: a virtual machine that was paused or had no CPU, a kernel or firmware that hung for that long", a),
+		fmt.Sprintf("%v itself or its adapter, that stopped: a virtual machine that was paused or had no CPU, a kernel or firmware "+
+			"that hung for that long", a),
 		"PFC that kept its adapter from sending",
 	}
 	i.Next = []string{
-		fmt.Sprintf("what %v did at these times: steal time and pauses of its virtual machine, its log and dmesg, the firmware and PCIe errors of its adapter", a),
+		fmt.Sprintf("what %v did at these times: steal time and pauses of its virtual machine, its log and dmesg, the firmware and PCIe errors "+
+			"of its adapter", a),
 		"the pause counters of its port (ethtool -S): whether PFC had it wait",
 	}
 }
@@ -194,12 +198,13 @@ func (t *teller) openIn(a packet.Addr, s *timing.Silence) (n int) {
 	return n
 }
 
-// retransmittedStill has what was retransmitted to a host that stood still fit that.
-func (i *Incident) retransmittedStill(a packet.Addr, still []standstill) {
+// retransmittedFrozen has what was retransmitted to a host that froze fit that.
+func (i *Incident) retransmittedFrozen(a packet.Addr, still []freeze) {
 	if i.Kind != Loss && i.Kind != Retransmitting || i.Peer.Addr != a {
 		return
 	}
-	if slices.ContainsFunc(still, func(k standstill) bool { return i.Begin < k.To && i.End > k.From }) {
-		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("that %v stood still, see there: what was sent to it then is retransmitted by timer, and was not lost", a))
+	if slices.ContainsFunc(still, func(k freeze) bool { return i.Begin < k.To && i.End > k.From }) {
+		fits := fmt.Sprintf("that %v froze, see there: what was sent to it then is retransmitted by timer, and was not lost", a)
+		i.FitsWith = slices.Insert(i.FitsWith, 0, fits)
 	}
 }
