@@ -62,7 +62,7 @@ func TestFrozen(t *testing.T) {
 			}}}
 		}, false},
 		{"it was seen", func(r *agent.Result) {
-			r.Signs = []agent.Sign{{Host: host(1), At: at(1100), Frame: 1100}, {Host: host(1), At: at(5100), Frame: 5100}}
+			r.Signs = []agent.Sign{{Presence: fabricagent.Presence{Host: host(1)}, At: at(1100), Frame: 1100}, {Presence: fabricagent.Presence{Host: host(1)}, At: at(5100), Frame: 5100}}
 		}, false},
 		{"it may have answered pings", func(r *agent.Result) {
 			r.Echoes = []agent.Echo{{Addr: host(1), Replies: 9, First: at(1), Last: at(9000)}}
