@@ -317,8 +317,10 @@ func where(k *qp.Trouble, damaged, trimmed bool) string {
 	} else if k.Sum.Rounds[qp.SequenceAsked] > 0 {
 		shown = ", perhaps only out of order, so that the receiver dropped it"
 	}
+	unseen := "seen"
 	if damaged {
 		missing += " or damaged"
+		unseen = "seen whole"
 	}
 	var list []string
 	for _, l := range []struct {
@@ -327,7 +329,7 @@ func where(k *qp.Trouble, damaged, trimmed bool) string {
 	}{
 		{p.before, "before the tap, which has not seen " + whole + " what the receiver asked for"},
 		{p.after, "after the tap: the receiver asked for what the tap shows"},
-		{p.unseen, "before the tap, which had not seen what was then retransmitted by timer"},
+		{p.unseen, "before the tap, which had not " + unseen + " what was then retransmitted by timer"},
 		{p.earlier, "before the capture, which does not show what became of it when it was sent first"},
 		{p.back, "on the way back: the answer had passed the tap, and was lost after it or came too late"},
 		{p.over, "on the way back, before the tap: a later request was acknowledged, and the response to this READ or atomic is missing"},

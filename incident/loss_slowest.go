@@ -30,8 +30,11 @@ func requestsOf(c *agent.Connection, from int) (n uint64, called string) {
 	return n, "request"
 }
 
-// slowestPart is the part of messages that are the slowest, which users look at.
-const slowestPart = 0.99
+// slowestPart is the part of messages that the slowest are not, which users look at, of fewestSlowest or more.
+const (
+	slowestPart   = 0.99
+	fewestSlowest = 100
+)
 
 // slowestWaited says that the slowest messages of end from of a connection waited for its timer, where most were answered far sooner; "": they did not, or it is not known.
 func (t *teller) slowestWaited(c *agent.Connection, from int, k *qp.Trouble) string {
@@ -40,7 +43,7 @@ func (t *teller) slowestWaited(c *agent.Connection, from int, k *qp.Trouble) str
 		return ""
 	}
 	for _, o := range c.Timing.Ends[from].Ops {
-		if o == nil || 2*o.Latency.Count() < e.Messages || uint64(k.Sum.Rounds[qp.TimerExpired])*100 < o.Latency.Count() {
+		if o == nil || o.Latency.Count() < fewestSlowest || 2*o.Latency.Count() < e.Messages || uint64(k.Sum.Rounds[qp.TimerExpired])*100 < o.Latency.Count() {
 			continue
 		}
 		usual, slow, timer := o.Quantile(0.5), o.Quantile(slowestPart), time.Duration(e.Timer)

@@ -48,14 +48,14 @@ func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
 	}
 }
 
-// hadPassed reports whether the tap has seen a PSN that a NAK asks for after the one that is expected, or, where it is that one, since its requester has gone back.
+// hadPassed reports whether the tap has seen a PSN that a NAK asks for after the one that is expected, or, where it is that one, that its requester has gone back since and left out none that the tap lacks.
 func (s *SendQueue) hadPassed(psn, expected packet.PSN) bool {
-	x, t := s.History().Get(psn), s.trouble()
-	begun := t.Sum.Frames.Last
-	if t.Now.Begun != 0 {
-		begun = t.Now.Frames.Last
+	if s.History().Get(psn) == nil {
+		return false
 	}
-	return x != nil && (psn.After(expected) || begun != 0 && packet.FrameNear(begun, x.Frame) >= begun)
+	t := s.trouble()
+	wentBack := t.Now.Total() > 0 || t.Sum.Total() > 0
+	return psn.After(expected) || wentBack && !(s.Gap.Open() && !psn.Before(s.Gap.From) && psn.Before(s.Gap.To))
 }
 
 // NAKed notes that a PSN sequence NAK asks for what the requester retransmits, in the newest round, be it for that or not.

@@ -169,6 +169,21 @@ func (s *SendQueue) SentTail(p *packet.Packet, ends bool) {
 	m.Filled.take(p.PSN.Add(1-int(n)), int(n))
 	if k := &t.Now; k.Active() {
 		k.Packets, k.Bytes = k.Packets+n, k.Bytes+b.Found.Bytes
+	}
+	t.lostBefore()
+}
+
+// TailDropped notes that the end of the message had come damaged: that is what the timer ran out for.
+func (s *SendQueue) TailDropped() {
+	if s.InTail() {
+		s.EndTail()
+		s.trouble().lostBefore()
+	}
+}
+
+// lostBefore notes that the newest round of a timer brought what was lost before the tap.
+func (t *Trouble) lostBefore() {
+	if k := &t.Now; k.Active() {
 		k.Unseen = min(k.Unseen+1, k.Rounds[TimerExpired])
 	} else {
 		t.Sum.Before = min(t.Sum.Before+1, t.Sum.Rounds[TimerExpired])

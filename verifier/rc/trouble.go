@@ -123,6 +123,7 @@ func (v *Verifier) unseen(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	q := &c.Ends[from].SQ
 	if again {
 		v.droppedBefore(c, from, p, w)
+		q.TailDropped()
 	} else if q.GoesOn(); q.InTail() {
 		v.goesOnAfter(q, p)
 	}
