@@ -102,7 +102,8 @@ func (t *teller) costOn(from string, to packet.Addr, ways []*onWay) string {
 	return fmt.Sprintf("%s of %s from %s to %v were retransmitted (%s)", number(again), count(sent, "packet"), from, to, share(again, sent))
 }
 
-// droppedOn says how often packets on some ways were lost before the tap, and that timers had to run out for them; "": they had not, or packets were damaged, trimmed or overtaken too.
+// droppedOn says how often packets on some ways were lost before the tap, and that timers had to run out for them; "": they had not, or packets were
+// damaged, trimmed or overtaken too.
 func (t *teller) droppedOn(ways []*onWay) string {
 	on, before, timers, timer, other := map[way]bool{}, uint64(0), uint64(0), int64(0), !t.timed()
 	for _, w := range ways {

@@ -13,7 +13,8 @@ import (
 // smallestMTU is the smallest path MTU, bytes.
 const smallestMTU = 256
 
-// requestsOf is how many of the packets of end from of a connection are requests, and what they are called: all, where its peer has sent none, or where each message is of one packet; else "packet" says that it is not known.
+// requestsOf is how many of the packets of end from of a connection are requests, and what they are called: all, where its peer has sent none, or
+// where each message is of one packet; else "packet" says that it is not known.
 func requestsOf(c *agent.Connection, from int) (n uint64, called string) {
 	e := &c.Ends[from]
 	if c.Ends[1-from].Messages == 0 || c.Timing == nil {
@@ -36,7 +37,8 @@ const (
 	fewestSlowest = 100
 )
 
-// slowestWaited says that the slowest messages of end from of a connection waited for its timer, where most were answered far sooner; "": they did not, or it is not known.
+// slowestWaited says that the slowest messages of end from of a connection waited for its timer, where most were answered far sooner; "": they did
+// not, or it is not known.
 func (t *teller) slowestWaited(c *agent.Connection, from int, k *qp.Trouble) string {
 	e := &c.Ends[from]
 	if c.Timing == nil || !t.timed() || e.Timer == 0 || !mostlyTimer(&k.Sum) {
@@ -57,7 +59,8 @@ func (t *teller) slowestWaited(c *agent.Connection, from int, k *qp.Trouble) str
 // slowestFactor is how many times as long as most the slowest messages took at least for it to be told.
 const slowestFactor = 10
 
-// unharmed says to which other hosts a host retransmitted nothing, of so many messages that some would have been if they had been lost as often as n of those of a connection; "": it has none.
+// unharmed says to which other hosts a host retransmitted nothing, of so many messages that some would have been if they had been lost as often as n
+// of those of a connection; "": it has none.
 func (t *teller) unharmed(c *agent.Connection, from int, n uint64) string {
 	e := &c.Ends[from]
 	if t.run.Packets == 0 || e.Messages == 0 || n < tellingRounds {

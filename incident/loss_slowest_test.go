@@ -7,7 +7,8 @@ import (
 	"ibwitness/agent"
 )
 
-// TestSlowestWaited: where lone requests are lost, the slowest messages are those that waited for the timer, and hosts to which nothing was lost are named; not where few are, or NAKs ask for them.
+// TestSlowestWaited: where lone requests are lost, the slowest messages are those that waited for the timer, and hosts to which nothing was lost are
+// named; not where few are, or NAKs ask for them.
 func TestSlowestWaited(t *testing.T) {
 	const scene = `
 about: lone WRITEs, some of which are lost, beside others

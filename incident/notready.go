@@ -49,7 +49,8 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 // A request that is refused so often, while most of all that RNR NAKs cost is lost, is one for which the receiver was not ready all the time.
 const refusedOften = 16
 
-// refusedThroughout returns the stall of such a request; nil: there is none. When its requester came once more costs no more than its last wait.
+// refusedThroughout returns the stall of such a request; nil: there is none. How late its requester retransmitted it costs no more than its last
+// wait.
 func (t *teller) refusedThroughout(k *qp.Trouble) *qp.Stall {
 	s := longestRefused(k)
 	if s == nil || !t.timed() || s.NAKs < refusedOften || 2*s.Lost() < k.RNR.Waited || s.Lost() < int64(time.Second) {

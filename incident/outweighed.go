@@ -2,7 +2,8 @@ package incident
 
 import "slices"
 
-// outweighs is how many times as long losses, or receivers that were not ready, keep a connection from progress as a stall of it at least for that to be told after them.
+// outweighs is how many times as long losses, or receivers that were not ready, keep a connection from progress as a stall of it at least for that
+// to be told after them.
 const outweighs = 3
 
 // afterCostlier has stalls come after what kept the same hosts from progress at the same time, and for much longer in all.

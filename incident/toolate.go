@@ -7,7 +7,8 @@ import (
 	"ibwitness/qp"
 )
 
-// tooLate returns the stall with which the retries of end from of a connection were used up before its answer came, as it seems: it has sent nothing since it came, though the peer had requests of its own,
+// tooLate returns the stall with which the retries of end from of a connection were used up before its answer came, as it seems: it has sent nothing
+// since it came, though the peer had requests of its own,
 // which nothing answers either, or though it should have retransmitted more before the answer came; nil: there is none.
 func (t *teller) tooLate(c *agent.Connection, from int) *qp.Stall {
 	e, peer := &c.Ends[from], &c.Ends[1-from]
@@ -33,7 +34,8 @@ func answersNothing(peer *agent.End, s *qp.Stall) bool {
 	return peer.Stalled && peer.Trouble != nil && peer.Trouble.Now.Since > s.Last && peer.Trouble.Now.Total() > 1
 }
 
-// triesNoMore reports whether a requester, whose newest packet was sent at a time, did not retransmit once more though the answer took twice as long as its timer, after all the retries that there are.
+// triesNoMore reports whether a requester, whose newest packet was sent at a time, did not retransmit once more though the answer took twice as long
+// as its timer, after all the retries that there are.
 func triesNoMore(s *qp.Stall, newest int64) bool {
 	n := int64(s.Total())
 	if n < mostRetries {

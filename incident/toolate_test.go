@@ -7,7 +7,8 @@ import (
 	"ibwitness/agent"
 )
 
-// TestTooLate: a requester whose answer comes after its retries were used up, and that is silent since, is told, before what nothing answers at it any more; not one that goes on, nor one
+// TestTooLate: a requester whose answer comes after its retries were used up, and that is silent since, is told, before what nothing answers at it
+// any more; not one that goes on, nor one
 // whose answer came before it would have retransmitted once more.
 func TestTooLate(t *testing.T) {
 	const scene = `

@@ -13,13 +13,18 @@ import (
 // restart is for how long a host is silent at least that restarts.
 const restart = int64(10 * time.Second)
 
+// sizes says whether what was not answered is larger than what was.
+func (t *teller) sizes(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
+	if !t.bySize(i, c, from, k) && !t.shrinks(i, c, from, k) {
+		t.byKeptSizes(i, c, from, k)
+	}
+}
+
 // reasons says what would look like an unanswered request, and what to look at.
 func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall, l *life) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
 	alive, known := t.alive(i, k), t.hosts[i.Peer.Addr].last != 0
-	if !t.bySize(i, c, from, k) && !t.shrinks(i, c, from, k) {
-		t.byKeptSizes(i, c, from, k)
-	}
+	t.sizes(i, c, from, k)
 	switch {
 	case closedBefore(c, from, k), closedAtOnce(c, from, k):
 		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed when it disconnected: its program ended, was killed, or closed the connection; the DREQ did not come to "+local+", or its program had not looked yet")

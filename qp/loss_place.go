@@ -48,7 +48,8 @@ func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
 	}
 }
 
-// hadPassed reports whether the tap has seen a PSN that a NAK asks for after the one that is expected, or, where it is that one, that its requester has gone back since and left out none that the tap lacks.
+// hadPassed reports whether the tap has seen a PSN that a NAK asks for after the one that is expected, or, where it is that one, that its requester
+// has gone back since and left out none that the tap lacks.
 func (s *SendQueue) hadPassed(psn, expected packet.PSN) bool {
 	if s.History().Get(psn) == nil {
 		return false

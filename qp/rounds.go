@@ -127,7 +127,8 @@ func (s *SendQueue) Waited(sent, now int64) bool {
 	return now-sent >= leastTimer || now-max(sent, s.Last.Time) >= idleTimer
 }
 
-// beginsTail notes, where the timer has run out by a time, that the tap has not seen the end of the newest message: that was sent, as the timer runs for a packet that asks for an acknowledgment. Where one
+// beginsTail notes, where the timer has run out by a time, that the tap has not seen the end of the newest message: that was sent, as the timer runs
+// for a packet that asks for an acknowledgment. Where one
 // before it does, its requester may have stopped in the midst of the message.
 func (s *SendQueue) beginsTail(cause RetransmissionCause, now int64) {
 	b := &s.trouble().Back
