@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -78,20 +79,34 @@ func (t *teller) resumes(i *Incident, c *agent.Connection, o *agent.Operation) {
 	i.fact("then", s)
 }
 
-// servesOthers tells whose commands the server answered, each within a second, while it did not answer o of c: it is not all of it that stopped.
+// servesOthers tells which other hosts the server answered on all their connections, each command within a second, while it did not answer o of c: it is not all of it that stopped.
 func (t *teller) servesOthers(i *Incident, c *agent.Connection, o *agent.Operation, end int64) {
 	var hosts []packet.Addr
-	known, longest := map[packet.Addr]bool{}, int64(0)
+	known, late, longest := map[packet.Addr]bool{}, map[packet.Addr]bool{}, int64(0)
+	served := func(d *agent.Connection) (host packet.Addr, of bool) {
+		if d.Upper == nil || d.Upper.Protocol != c.Upper.Protocol {
+			return host, false
+		}
+		one := cmp.Or(d.Upper.Slowest, d.Upper.Oldest)
+		if one == nil {
+			return host, false
+		}
+		from := one.From
+		return d.Ends[from].Addr, d.Ends[1-from].Addr == i.Peer.Addr && d.Ends[from].Addr != i.Local.Addr
+	}
 	for n := range t.run.Connections {
 		d := &t.run.Connections[n]
-		if d.Upper == nil || d.Timing == nil || d.Upper.Protocol != c.Upper.Protocol || d.Upper.Slowest == nil {
+		if host, of := served(d); of && (d.Upper.Slow > 0 || waitsUntil(d, t.run.Last) != 0) {
+			late[host] = true
+		}
+	}
+	for n := range t.run.Connections {
+		d := &t.run.Connections[n]
+		host, of := served(d)
+		if !of || late[host] || d.Timing == nil || d.Upper.Slowest == nil {
 			continue
 		}
 		k := d.Upper.Slowest
-		host := d.Ends[k.From].Addr
-		if d.Ends[1-k.From].Addr != i.Peer.Addr || host == i.Local.Addr || d.Upper.Slow > 0 || waitsUntil(d, t.run.Last) != 0 {
-			continue
-		}
 		if answeredIn(&d.Timing.Ends[k.From].Series, o.Since, end) == 0 || answeredIn(&d.Timing.Ends[1-k.From].Series, o.Since, end) == 0 {
 			continue // no commands, or no answers, were sent then
 		}

@@ -55,6 +55,11 @@ func TestWaitsBeside(t *testing.T) {
 		{"others were quiet", func(r *agent.Result) { r.Connections[3].Timing.Ends[0].Series = busy(0, 5) }, []string{again, "threads are stopped or all busy"}, []string{"meanwhile, none", "what serves"}},
 		{"others had no answers", func(r *agent.Result) { r.Connections[3].Timing.Ends[1].Series = busy(0, 5) }, []string{again, "threads are stopped or all busy"}, []string{"meanwhile, none", "what serves"}},
 		{"others were slow", func(r *agent.Result) { r.Connections[3].Upper.Slow = 1 }, []string{again, "threads are stopped or all busy"}, []string{"meanwhile, none", "what serves"}},
+		{"others were slow on another connection", func(r *agent.Result) {
+			slow, u := r.Connections[3], *r.Connections[3].Upper
+			u.Slow, slow.Upper = 1, &u
+			r.Connections = append(r.Connections, slow)
+		}, []string{again, "threads are stopped or all busy"}, []string{"meanwhile, none", "what serves"}},
 		{"others are of another server", func(r *agent.Result) { r.Connections[3].Ends[1].Addr = packet.IPv4Addr([]byte{10, 0, 0, 8}) }, []string{again, "threads are stopped or all busy"}, []string{"meanwhile, none", "what serves"}},
 	} {
 		r := &agent.Result{RDMA: 20, First: second(0), Last: second(40), Connections: []agent.Connection{
