@@ -273,7 +273,7 @@ func TestWatchAgrees(t *testing.T) {
 	if n := <-sent; last != n || src.Taps()[0].Dropped > 0 {
 		t.Errorf("%d frames sent, %d seen, %d dropped", n, last, src.Taps()[0].Dropped)
 	}
-	want := checked(t, &kept).Findings
+	want := checked(t, &kept)
 	if d := cmp.Diff(told(want), told(got)); d != "" || len(got) < 100 || early < 50 {
 		t.Errorf("%d findings, %d of them early; check (-), watch (+):\n%s", len(got), early, d)
 	}
