@@ -1,6 +1,10 @@
 package planted
 
-import "ibwitness/packet"
+import (
+	"time"
+
+	"ibwitness/packet"
+)
 
 // cmFaults are faults against what CM agreed. Frame 3 is the REQ, 6 the REP, 7 the RTU; fd77::1 sends SENDs (8 the first), fd77::2
 // READs (10 the first request) and WRITEs (16 the first).
@@ -47,11 +51,7 @@ var cmFaults = []fault{
 			}
 		}
 	}, "RC-RTY-001", "UV", "", 1, ""},
-	{"retransmitted long before the timeout", 126, func(c *Capture, at int) {
-		Remove()(c, 127)
-		Shift(1e9)(c, 128)
-		c.Accepted = append(c.Accepted, c.insert(126, at, 1e8, nil))
-	}, "RC-TMO-002", "UU", "", 0, ""},
+	{"retransmitted long before the timeout, and before that after it", 126, retransmits(2200*time.Millisecond, 2300*time.Millisecond), "RC-TMO-002", "UU", "", 1, ""},
 	{"request unanswered for a minute", 126, func(c *Capture, at int) {
 		Remove()(c, 127)
 		Shift(60e9)(c, 128)

@@ -2,6 +2,7 @@ package planted
 
 import (
 	"slices"
+	"time"
 
 	"ibwitness/packet"
 )
@@ -67,16 +68,8 @@ var cmTiming = []fault{
 	{"RNR retry count of 1 exceeded", 8, All(repRNR(1), rnrRounds(3, 2, 3)), "RC-RNR-003", "UV", "", 1, ""},
 	{"RNR retry count of 0 exceeded", 8, All(repRNR(0), rnrRounds(1, 1)), "RC-RNR-003", "UV", "", 0, ""},
 	{"RNR retry count of 6 exceeded", 8, All(repRNR(6), rnrRounds(7, 7)), "RC-RNR-003", "UV", "", 0, ""},
-	{"retransmitted at 90 % of the timeout", 126, func(c *Capture, at int) {
-		Remove()(c, 127)
-		Shift(4e9)(c, 128)
-		c.Accepted = append(c.Accepted, c.insert(126, at, 1.93e9, nil))
-	}, "RC-TMO-002", "UU", "", 0, ""},
-	{"retransmitted after 28 timeouts", 126, func(c *Capture, at int) {
-		Remove()(c, 127)
-		Shift(70e9)(c, 128)
-		c.Accepted = append(c.Accepted, c.insert(126, at, 60e9, nil))
-	}, "RC-TMO-002", "UU", "", 0, ""},
+	{"retransmitted at 90 % of the timeout, and before that after 3.7 times", 126, retransmits(7950*time.Millisecond, 9880*time.Millisecond), "RC-TMO-002", "UU", "", 1, ""},
+	{"retransmitted after 28 timeouts, and before that after one", 126, retransmits(2200*time.Millisecond, 62200*time.Millisecond), "RC-TMO-002", "UU", "", 1, ""},
 }
 
 // repRNR changes the RNR retry count of the REP.
