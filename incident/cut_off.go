@@ -1,7 +1,6 @@
 package incident
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -20,19 +19,27 @@ const (
 	cutOffSoon  = 10 * int64(time.Millisecond) // how much sooner than its host a queue pair falls silent at most, that was idle
 )
 
-// cutOff is a silence of a host in which it had sent what has not come to the tap, nor to its peers, or after which its connections were over.
+// cutOff is a silence of a host to which nobody sent a request, in which it had sent what has not come to the tap, nor to its peers, or after which its
+// connections were over, or it had restarted.
 type cutOff struct {
-	timing.Silence
-	asked uint64              // frame of the first NAK that asks for what it had sent; 0: none does
-	on    int                 // connections on which one does
-	lost  []*agent.Connection // that were busy, carry nothing after it, and were disconnected then
-	again *agent.Connection   // the first that it has after these
+	hostSilence
+	nak     uint64              // frame of the first NAK that asks for what it had sent; 0: none does
+	on      int                 // connections on which one does
+	open    int                 // connections that it had
+	stopped []*agent.Connection // of them, the busy ones: all fell silent, both ways, at its beginning
+	spread  int64               // within what time they did
+	lost    []*agent.Connection // of these, those that carry nothing after it
+	repeats int                 // of these, those on which it retransmits after it what it had sent before
+	again   *agent.Connection   // the first that it has after these; nil: none
+	unseen  uint64              // packets that it sent meanwhile, as its identifications show
+	begun   string              // what shows that it restarted
+	certain bool                // its numbers are missing at no other time, or what came after it shows it too
 }
 
 // cutOffs tells of hosts that were cut off while others went on, and all of what they sent was lost with what their peers would have answered: nothing is retransmitted in the capture meanwhile. Where nobody asked a host for anything, only what it had sent shows that: two
 // queue pairs or more go on with later PSNs, and their peers ask for what is before these, or its identifications are ahead, or begin again.
 func (t *teller) cutOffs() {
-	if !t.timed() || t.lossy() || t.copied() || len(t.run.Taps) > 1 || len(t.run.Connections) > mostOthers || t.run.Clock.Count > 0 {
+	if t.copied() || len(t.run.Taps) > 1 || t.run.Clock.Count > 0 {
 		return
 	}
 	asked := map[packet.Addr][]*rule.Finding{}
@@ -55,25 +62,30 @@ func (t *teller) cutOffs() {
 		h := &t.run.Numbered[n]
 		told := slices.ContainsFunc(t.away, func(k cutHost) bool { return k.host == h.Host })
 		if !told && h.Late == 0 && len(h.Restarts)+len(h.Holes) > 0 {
-			t.tellHalts(h.Host, t.halts(h.Host))
+			if list := t.halts(h.Host); len(list) > 0 {
+				t.tellHalts(h.Host, list)
+			}
 		}
 	}
 }
 
 // cutOffOf returns the silences of a host in which it was cut off, and who went on in all of them: those which NAKs show, and where there are any, those in which it lost its connections.
 func (t *teller) cutOffOf(a packet.Addr, asked []*rule.Finding) (list []cutOff, went []packet.Addr) {
-	waited, shown := t.owingOf(a), false
-	for _, s := range t.activityOf(a).Silences {
-		others := t.wentOnBeside(a, packet.Addr{}, &s)
-		if s.Length() < interruption || len(others) == 0 || slices.ContainsFunc(waited, func(k owing) bool { return k.all(&s) }) {
-			continue // one in which requests to it waited is told with these
-		}
-		k := cutOff{Silence: s}
-		if k.missed(t, a, asked); k.on >= askedOn {
-			shown = true
-		} else if k.lose(t, a); len(k.lost) == 0 {
+	shown := false
+	for _, s := range t.silencesOf(a) {
+		if !s.ended || s.waited > 0 || s.Length() < interruption { // one in which requests to it waited is told with these
 			continue
 		}
+		k := cutOff{hostSilence: s}
+		if k.went = t.wentOnBeside(a, packet.Addr{}, &s.Silence); len(k.went) == 0 {
+			continue
+		}
+		if k.missed(t, a, asked); k.on >= askedOn {
+			shown = true
+		} else if !k.stop(t, a) || !k.loses() {
+			continue
+		}
+		others := k.went
 		if len(list) > 0 {
 			others = slices.DeleteFunc(went, func(x packet.Addr) bool { return !slices.Contains(others, x) })
 		}
@@ -82,7 +94,6 @@ func (t *teller) cutOffOf(a packet.Addr, asked []*rule.Finding) (list []cutOff, 
 	if !shown || len(went) == 0 {
 		return nil, nil
 	}
-	slices.SortFunc(list, func(a, b cutOff) int { return cmp.Compare(a.From, b.From) })
 	return list, went
 }
 
@@ -105,8 +116,8 @@ func (k *cutOff) missed(t *teller, a packet.Addr, asked []*rule.Finding) {
 			if i < 0 {
 				continue
 			}
-			if k.on++; k.asked == 0 || asked[i].Frame < k.asked {
-				k.asked = asked[i].Frame
+			if k.on++; k.nak == 0 || asked[i].Frame < k.nak {
+				k.nak = asked[i].Frame
 			}
 		}
 	}
@@ -117,26 +128,11 @@ func lostBeforeTap(e *agent.End) bool {
 	return e.Trouble != nil && e.Trouble.Asked.Before > 0 && e.Trouble.Asked.After == 0
 }
 
-// lose finds the connections that a host lost in a silence: two or more, that were all of its busy ones, fell silent at its beginning, carry nothing after it, and were disconnected then, and others follow.
-func (k *cutOff) lose(t *teller, a packet.Addr) {
-	for n := range t.run.Connections {
-		c := &t.run.Connections[n]
-		last := max(c.Ends[0].Last, c.Ends[1].Last)
-		if endOf(c, a) == nil || c.First >= k.From || c.Ends[0].Messages+c.Ends[1].Messages < blackoutMessages || k.Length() < cutOffTimes*usualPause(c) || last < k.From-max(cutOffSoon, cutOffTimes*usualPause(c)) {
-			continue
-		}
-		if last >= k.To || c.Closed.At < k.To {
-			k.lost = nil
-			return
-		}
-		k.lost = append(k.lost, c)
-		if d := t.nextOf(c, k.To); d != nil && (k.again == nil || d.First < k.again.First) {
-			k.again = d
-		}
-	}
-	if len(k.lost) < askedOn || k.again == nil {
-		k.lost = nil
-	}
+// loses reports whether the host lost its connections in the silence: two or more, that were all of its busy ones, and were disconnected then, and
+// others follow.
+func (k *cutOff) loses() bool {
+	return len(k.lost) >= askedOn && len(k.lost) == len(k.stopped) && k.again != nil &&
+		!slices.ContainsFunc(k.lost, func(c *agent.Connection) bool { return c.Closed.At < k.To })
 }
 
 // usualPause is the mean time between two packets of a connection, nanoseconds.
@@ -144,27 +140,40 @@ func usualPause(c *agent.Connection) int64 {
 	return (max(c.Ends[0].Last, c.Ends[1].Last) - c.First) / int64(max(c.Ends[0].Packets+c.Ends[1].Packets, 1))
 }
 
+// tellAway begins an incident of a host that was cut off, or restarted, in some silences.
+func (t *teller) tellAway(a packet.Addr, list []cutOff) *Incident {
+	i := &Incident{Kind: Interrupted, Certainty: Likely, Peer: Party{Addr: a}, Begin: list[0].from, Tap: t.run.Connections[0].FirstTap, listed: true}
+	away := cutHost{host: a}
+	for n := range list {
+		k := &list[n]
+		i.End, i.Lost = max(i.End, k.to), i.Lost+time.Duration(k.length())
+		i.show(k.before, k.after, k.nak)
+		away.in = append(away.in, k.hostSilence)
+	}
+	i.Local.Addr = t.peerIn(a, &away.in[0])
+	t.away = append(t.away, away)
+	t.order, t.keys = append(t.order, i), append(t.keys, group{kind: Interrupted, local: i.Local.Addr, peer: a, what: "cut off"})
+	return i
+}
+
 // tellCutOff tells of silences in which a host was cut off while others went on.
 func (t *teller) tellCutOff(a packet.Addr, list []cutOff, went []packet.Addr) {
-	i := &Incident{Kind: Interrupted, Certainty: Likely, Peer: Party{Addr: a}, Begin: list[0].From, End: list[len(list)-1].To, Tap: t.run.Connections[0].FirstTap, listed: true}
+	i := t.tellAway(a, list)
 	said, shown, ended := make([]string, len(list)), 0, ""
 	for n := range list {
 		k := &list[n]
-		i.Lost += time.Duration(k.Length())
-		i.show(k.Frames[0], k.Frames[1], k.asked)
-		said[n] = fmt.Sprintf("%s from %s on", span(k.Length()), t.offset(k.From))
+		said[n] = fmt.Sprintf("%s from %s on", span(k.length()), t.offset(k.from))
 		i.Connections = max(i.Connections, k.on, len(k.lost))
-		if k.asked != 0 && k.on >= askedOn {
+		if k.nak != 0 && k.on >= askedOn {
 			shown++
 			continue
 		}
 		said[n] = "up to " + said[n] + ", in which it lost its connections"
 		ended = fmt.Sprintf("%s that had been busy: they fell silent at %s for good, and %v disconnected the first in frame %d, at %s; the next connection began in frame %d, at %s: %s after the last packet",
-			count(uint64(len(k.lost)), "connection"), t.offset(k.From), k.lost[0].Closed.By, k.lost[0].Closed.Frame, t.offset(k.lost[0].Closed.At), k.again.FirstFrame, t.offset(k.again.First), span(k.again.First-k.From))
-		i.Lost += time.Duration(max(k.again.First-k.To, 0))
+			count(uint64(len(k.lost)), "connection"), t.offset(k.from), k.lost[0].Closed.By, k.lost[0].Closed.Frame, t.offset(k.lost[0].Closed.At), k.again.FirstFrame, t.offset(k.again.First), span(k.again.First-k.from))
+		i.Lost += time.Duration(max(k.again.First-k.to, 0))
 		i.End = max(i.End, k.again.First)
 	}
-	i.Local.Addr = t.peerIn(a, &list[0])
 	i.What = fmt.Sprintf("%v was cut off %s, while %s went on: %s.", a, times(uint64(len(list))), someOf(went), enumerateSeparately(said))
 	after := "after that"
 	if len(list) > 1 {
@@ -184,8 +193,6 @@ func (t *teller) tellCutOff(a packet.Addr, list []cutOff, went []packet.Addr) {
 	if ended != "" {
 		i.Next = append(i.Next, fmt.Sprintf("the timeout and retry_cnt of %v, and its reconnect delay: how long it is to outlast, and how soon to be back", a))
 	}
-	t.away = append(t.away, cutHost{a, list})
-	t.order, t.keys = append(t.order, i), append(t.keys, group{kind: Interrupted, local: i.Local.Addr, peer: a, what: "cut off"})
 }
 
 // ofThese says how many of several times.
@@ -211,10 +218,10 @@ func enumerateSeparately(list []string) (s string) {
 }
 
 // peerIn is with which host one had connections that it was cut off from: the first.
-func (t *teller) peerIn(a packet.Addr, k *cutOff) packet.Addr {
+func (t *teller) peerIn(a packet.Addr, k *hostSilence) packet.Addr {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
-		if far, ok := farEnd(c, a); ok && far != a && c.First < k.From && max(c.Ends[0].Last, c.Ends[1].Last) >= k.From-cutOffTimes*usualPause(c) {
+		if far, ok := farEnd(c, a); ok && far != a && c.First < k.from && max(c.Ends[0].Last, c.Ends[1].Last) >= k.from-cutOffTimes*usualPause(c) {
 			return far
 		}
 	}
@@ -224,7 +231,7 @@ func (t *teller) peerIn(a packet.Addr, k *cutOff) packet.Addr {
 // cutHost is a host that was cut off, and when.
 type cutHost struct {
 	host packet.Addr
-	in   []cutOff
+	in   []hostSilence
 }
 
 // ofCutOff reports whether stall s of end from of a connection is told with a host that was cut off meanwhile: PSNs are missing, or the host
@@ -232,9 +239,9 @@ type cutHost struct {
 func (t *teller) ofCutOff(c *agent.Connection, from int, s *qp.Stall) bool {
 	missing := s.Total() == 0 && s.Before
 	return slices.ContainsFunc(t.away, func(h cutHost) bool {
-		return endOf(c, h.host) != nil && slices.ContainsFunc(h.in, func(k cutOff) bool {
-			own := c.Ends[from].Addr == h.host && s.Total() > 0 && s.Begun >= k.To
-			return k.From >= s.Since && k.To <= max(s.Ended, s.Last) && (missing || own)
+		return endOf(c, h.host) != nil && slices.ContainsFunc(h.in, func(k hostSilence) bool {
+			own := c.Ends[from].Addr == h.host && s.Total() > 0 && s.Begun >= k.to
+			return k.from >= s.Since && k.to <= max(s.Ended, s.Last) && (missing || own)
 		})
 	})
 }
@@ -242,12 +249,8 @@ func (t *teller) ofCutOff(c *agent.Connection, from int, s *qp.Stall) bool {
 // lostWhenCutOff has losses of hosts that were cut off fit that.
 func (t *teller) lostWhenCutOff(list []Incident) {
 	for _, h := range t.away {
-		downs := make([]down, len(h.in))
-		for n, k := range h.in {
-			downs[n] = down{owed: k.From, to: k.To}
-		}
 		for n := range list {
-			list[n].lostInDown(h.host, downs)
+			list[n].lostInDown(h.host, h.in)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/timing"
 )
@@ -23,7 +22,7 @@ type freeze struct {
 
 // frozen has the interruptions of all connections of a host that froze be one.
 func (t *teller) frozen(list []Incident) []Incident {
-	if !t.timed() || t.lossy() || t.copied() || len(t.run.Taps) > 1 || len(t.run.Connections) > mostOthers {
+	if t.copied() || len(t.run.Taps) > 1 {
 		return list
 	}
 	merged, done := map[*Incident]bool{}, map[packet.Addr]bool{}
@@ -41,12 +40,9 @@ func (t *teller) frozen(list []Incident) []Incident {
 
 // freezes returns the times in which a host froze, in order.
 func (t *teller) freezes(a packet.Addr) (list []freeze) {
-	seen, all := t.seenOf(a), t.activityOf(a).Silences
-	for n := range all {
-		k := freeze{Silence: all[n]}
-		number := t.numberedAround(a, k.From+k.Length()/2)
-		switch sign := slices.ContainsFunc(seen, func(s agent.Sign) bool { return s.At > k.From && s.At < k.To }); {
-		case k.Length() < interruption, number.Packets > 0, sign, t.mayAnswerPings(a, &k.Silence):
+	for _, s := range t.silencesOf(a) {
+		k := freeze{Silence: s.Silence}
+		if !s.ended || k.Length() < interruption || s.number.Packets > 0 || s.seen || t.mayAnswerPings(a, &k.Silence) {
 			continue // it was idle, or went on where the tap does not see it
 		}
 		if k.answers(t, a) && k.waited >= heldOn && k.held >= heldOn && 2*k.held >= k.waited {

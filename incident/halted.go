@@ -18,37 +18,20 @@ const (
 	mostOf = 4
 )
 
-// halt is a silence of a host to which nobody sent a request meanwhile, and what its IPv4 identifications show of it: that it went on sending what
-// has not come to the tap, or that it restarted.
-type halt struct {
-	down
-	open    int                 // connections that it had
-	stopped []*agent.Connection // of them, the busy ones: all fell silent, both ways, at its beginning
-	spread  int64               // within what time they did
-	lost    int                 // of these, those that carry nothing after it
-	repeats int                 // of these, those on which it retransmits after it what it had sent before
-	again   *agent.Connection   // the first that it has after these; nil: none
-	unseen  uint64              // packets that it sent meanwhile
-	begun   string              // what shows that it restarted
-	certain bool                // its numbers are missing at no other time, or what came after it shows it too
-}
-
 // halts finds the silences of a host that its identifications show to be none of a host that was idle.
-func (t *teller) halts(a packet.Addr) (list []halt) {
-	waited, seen, silences := t.owingOf(a), t.seenOf(a), t.activityOf(a).Silences
+func (t *teller) halts(a packet.Addr) (list []cutOff) {
 	unseen, restarts, shortest := uint64(0), false, int64(0)
 	idle := int64(0) // the longest that is none
-	for n := range silences {
-		s := &silences[n]
-		h, ok := t.halt(a, s, seen)
-		switch {
-		case slices.ContainsFunc(waited, func(k owing) bool { return k.all(s) }):
-			continue // one in which requests to it waited is told with these
-		case !ok:
+	for _, s := range t.silencesOf(a) {
+		if !s.ended || s.waited > 0 { // one in which requests to it waited is told with these
+			continue
+		}
+		k := cutOff{hostSilence: s}
+		if !k.halts(t, a) {
 			idle = max(idle, s.Length())
 			continue
 		}
-		list, restarts, unseen = append(list, h), restarts || h.begun != "", unseen+h.unseen
+		list, restarts, unseen = append(list, k), restarts || k.begun != "", unseen+k.unseen
 		if shortest == 0 || s.Length() < shortest {
 			shortest = s.Length()
 		}
@@ -58,8 +41,8 @@ func (t *teller) halts(a packet.Addr) (list []halt) {
 		return nil
 	}
 	for n := range list {
-		h := &list[n]
-		h.certain = h.begun != "" || h.repeats > 0 || h.lost > 0 || elsewhere == 0
+		k := &list[n]
+		k.certain = k.begun != "" || k.repeats > 0 || len(k.lost) > 0 || elsewhere == 0
 	}
 	return list
 }
@@ -76,36 +59,25 @@ func (t *teller) numbersMissing(a packet.Addr) (sum uint64) {
 	return sum
 }
 
-// halt returns what the identifications of a host show of its silence s; false: nothing.
-func (t *teller) halt(a packet.Addr, s *timing.Silence, seen []agent.Sign) (h halt, ok bool) {
-	k := t.numberedAround(a, s.From+s.Length()/2)
-	if k.From == 0 || s.Length() < interruption {
-		return h, false
+// halts reports whether the identifications of the host show that it was not idle.
+func (k *cutOff) halts(t *teller, a packet.Addr) bool {
+	within, of := timing.Silence{From: k.from, To: k.to}, &k.number
+	if of.From == 0 || k.Length() < interruption || k.length() < interruption || 2*k.length() < of.To-of.From || k.after <= k.before || t.mayAnswerPings(a, &within) {
+		return false
 	}
-	h.down = down{from: s.From, to: s.To, before: s.Frames[0], after: s.Frames[1]}
-	if k.From > h.from {
-		h.from, h.before = k.From, k.Before
+	if k.went = t.wentOnBeside(a, packet.Addr{}, &within); len(k.went) == 0 || !k.stop(t, a) {
+		return false
 	}
-	h.owed = h.from
-	h.narrow(seen)
-	t.narrowNumbered(a, &h.down)
-	within := timing.Silence{From: h.from, To: h.to}
-	if h.length() < interruption || 2*h.length() < k.To-k.From || h.after <= h.before || t.mayAnswerPings(a, &within) {
-		return h, false
-	}
-	if h.went = t.wentOnBeside(a, packet.Addr{}, &within); len(h.went) == 0 || !h.stop(t, a) {
-		return h, false
-	}
-	if k.Packets == 0 {
-		h.begun, _ = t.countsOn(a, &h.down)
-		return h, h.begun != "" && h.lost == len(h.stopped) && h.lost > 0
+	if of.Packets == 0 {
+		k.begun, _ = t.countsOn(a, &k.hostSilence)
+		return k.begun != "" && len(k.lost) == len(k.stopped)
 	}
 	most := int64(0)
-	for _, c := range h.stopped {
-		most += h.length() / pauseBefore(c, &h.down)
+	for _, c := range k.stopped {
+		most += k.length() / pauseBefore(c, &k.hostSilence)
 	}
-	h.unseen = uint64(k.Packets)
-	return h, len(h.stopped) >= askedOn && h.unseen >= uint64(len(h.stopped)) && h.unseen <= uint64(most)
+	k.unseen = uint64(of.Packets)
+	return len(k.stopped) >= askedOn && k.unseen >= uint64(len(k.stopped)) && k.unseen <= uint64(most)
 }
 
 // mayAnswerPings reports whether a host may have answered pings in a silence.
@@ -114,7 +86,7 @@ func (t *teller) mayAnswerPings(a packet.Addr, s *timing.Silence) bool {
 }
 
 // stop finds the connections of the host, and those that were busy. It reports whether there are any, and nothing came to it on any meanwhile.
-func (h *halt) stop(t *teller, a packet.Addr) bool {
+func (h *cutOff) stop(t *teller, a packet.Addr) bool {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		e := endOf(c, a)
@@ -122,9 +94,9 @@ func (h *halt) stop(t *teller, a packet.Addr) bool {
 			continue
 		}
 		h.open++
-		pause := pauseBefore(c, &h.down)
+		pause := pauseBefore(c, &h.hostSilence)
 		soon := max(cutOffSoon, cutOffTimes*pause)
-		at, quiet := quietIn(c, &h.down, soon)
+		at, quiet := quietIn(c, &h.hostSilence, soon)
 		switch {
 		case !quiet:
 			return false
@@ -138,7 +110,7 @@ func (h *halt) stop(t *teller, a packet.Addr) bool {
 			}
 			continue
 		}
-		h.lost++
+		h.lost = append(h.lost, c)
 		if d := t.nextOf(c, h.from); d != nil && (h.again == nil || d.First < h.again.First) {
 			h.again = d
 		}
@@ -147,7 +119,7 @@ func (h *halt) stop(t *teller, a packet.Addr) bool {
 }
 
 // retransmits reports whether a request that an end of the host had sent before it was silent was first retransmitted after that.
-func (h *halt) retransmits(e *agent.End) bool {
+func (h *cutOff) retransmits(e *agent.End) bool {
 	if e.Trouble == nil {
 		return false
 	}
@@ -157,7 +129,7 @@ func (h *halt) retransmits(e *agent.End) bool {
 
 // quietIn returns when a connection carried its last packet before a host of it was silent; false: it carried some meanwhile, but for answers right
 // after it began.
-func quietIn(c *agent.Connection, d *down, soon int64) (at int64, ok bool) {
+func quietIn(c *agent.Connection, d *hostSilence, soon int64) (at int64, ok bool) {
 	for e := range c.Ends {
 		switch last := c.Ends[e].Last; {
 		case last == 0:
@@ -180,7 +152,7 @@ func quietIn(c *agent.Connection, d *down, soon int64) (at int64, ok bool) {
 }
 
 // pauseBefore is the mean time between two packets of a connection but for a time in which a host of it was silent, nanoseconds.
-func pauseBefore(c *agent.Connection, d *down) int64 {
+func pauseBefore(c *agent.Connection, d *hostSilence) int64 {
 	active := max(c.Ends[0].Last, c.Ends[1].Last) - c.First
 	if c.First+active >= d.to {
 		active -= d.to - d.from

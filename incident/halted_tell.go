@@ -2,41 +2,25 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/packet"
 )
 
 // tellHalts tells of the silences of a host that was cut off, or restarted, while nobody sent it a request: of a restart first.
-func (t *teller) tellHalts(a packet.Addr, list []halt) {
-	if len(list) == 0 {
-		return
-	}
-	h := &list[0]
-	for n := range list {
-		if list[n].begun != "" {
-			h = &list[n]
-			break
-		}
-	}
-	i := &Incident{Kind: Interrupted, Certainty: Likely, Peer: Party{Addr: a}, Begin: h.from, End: h.to, listed: true}
-	i.Tap, i.Connections = t.run.Connections[0].FirstTap, len(h.stopped)
-	if !h.certain {
+func (t *teller) tellHalts(a packet.Addr, list []cutOff) {
+	told := max(slices.IndexFunc(list, func(k cutOff) bool { return k.begun != "" }), 0)
+	i, h := t.tellAway(a, list), &list[told]
+	if i.Connections = len(h.stopped); !h.certain {
 		i.Certainty = Possible
 	}
 	var likewise []string
-	away := cutHost{host: a}
 	for n := range list {
-		k := &list[n]
-		i.Begin, i.End, i.Lost = min(i.Begin, k.from), max(i.End, k.to), i.Lost+time.Duration(k.length())
-		i.show(k.before, k.after)
-		c := cutOff{}
-		c.From, c.To = k.from, k.to
-		if away.in = append(away.in, c); k != h {
+		if k := &list[n]; n != told {
 			likewise = append(likewise, fmt.Sprintf("%s from %s on", span(k.length()), t.offset(k.from)))
 		}
 	}
-	i.Local.Addr = t.peerIn(a, &away.in[0])
 	t.whatOfHalt(i, a, h)
 	i.fact("likewise", enumerate(likewise))
 	others := count(h.after-h.before-1, "frame")
@@ -45,13 +29,10 @@ func (t *teller) tellHalts(a packet.Addr, list []halt) {
 	busy := count(uint64(len(h.stopped)), "connection")
 	i.fact("stopped", fmt.Sprintf("%s of it that had been busy fell silent within %s", busy, span(max(h.spread, int64(time.Microsecond)))))
 	t.afterHalt(i, h)
-	t.away = append(t.away, away)
-	t.order = append(t.order, i)
-	t.keys = append(t.keys, group{kind: Interrupted, local: i.Local.Addr, peer: a, what: "cut off"})
 }
 
 // whatOfHalt says what the identifications of a host show of its silence, and what fits that.
-func (t *teller) whatOfHalt(i *Incident, a packet.Addr, h *halt) {
+func (t *teller) whatOfHalt(i *Incident, a packet.Addr, h *cutOff) {
 	while := fmt.Sprintf("on %s from %s to %s, while %s went on", allOf(h.open), t.offset(h.from), t.offset(h.to), someOf(h.went))
 	if h.begun != "" {
 		lasted := span(h.length())
@@ -76,21 +57,21 @@ func (t *teller) whatOfHalt(i *Incident, a packet.Addr, h *halt) {
 }
 
 // afterHalt says how the connections of a host went on after it was silent.
-func (t *teller) afterHalt(i *Incident, h *halt) {
+func (t *teller) afterHalt(i *Incident, h *cutOff) {
 	if h.by != "" {
-		i.fact("back", "it was there again with "+t.back(&h.down))
+		i.fact("back", "it was there again with "+t.back(&h.hostSilence))
 	}
-	if on := len(h.stopped) - h.lost; on > 0 {
+	if on := len(h.stopped) - len(h.lost); on > 0 {
 		said := count(uint64(on), "connection") + " of these went on after it"
 		if h.repeats > 0 {
 			said += fmt.Sprintf(", %s of them with a retransmission of what had been sent before", number(uint64(h.repeats)))
 		}
 		i.fact("after", said)
 	}
-	if h.lost == 0 {
+	if len(h.lost) == 0 {
 		return
 	}
-	said := fmt.Sprintf("%s of these, which carry nothing after it", count(uint64(h.lost), "connection"))
+	said := fmt.Sprintf("%s of these, which carry nothing after it", count(uint64(len(h.lost)), "connection"))
 	if c := h.again; c != nil {
 		i.show(c.FirstFrame)
 		said += fmt.Sprintf("; the next connection began in frame %d, at %s", c.FirstFrame, t.offset(c.First))

@@ -72,14 +72,14 @@ const farLonger = 3
 func (t *teller) silentAgain(i *Incident, s *timing.Silence) {
 	a, shortest := i.Peer.Addr, t.outstanding(i.Peer.Addr, s)
 	var said []string
-	for _, k := range t.activityOf(a).Silences {
-		if k == *s || k.Length() < shortest {
+	for _, h := range t.silencesOf(a) {
+		k := h.Silence
+		if !h.ended || k == *s || k.Length() < shortest {
 			continue
 		}
-		seen := slices.ContainsFunc(t.seenOf(a), func(x agent.Sign) bool { return x.At > k.From && x.At < k.To })
 		with, _ := t.fellSilentWith(a, nil, &k)
 		went := t.wentOnBeside(a, packet.Addr{}, &k)
-		if len(with) == 0 || len(with)+t.stillSilent(a, s, &k) < askedOn || len(went) == 0 || seen || t.mayAnswerPings(a, &k) {
+		if len(with) == 0 || len(with)+t.stillSilent(a, s, &k) < askedOn || len(went) == 0 || h.seen || t.mayAnswerPings(a, &k) {
 			return
 		}
 		when := fmt.Sprintf("%s from %s on (frames %d to %d)", span(k.Length()), t.offset(k.From), k.Frames[0], k.Frames[1])

@@ -103,6 +103,7 @@ type teller struct {
 	sided     *sides                              // nil: nobody has asked
 	tapsLast  map[uint16]int64                    // when the last packet came of a connection that a tap saw first, by tap; nil: nobody has asked
 	active    map[packet.Addr]*timing.Activity    // what activityOf returns; nil: nobody has asked
+	quiet     map[packet.Addr][]hostSilence       // what silencesOf returns; nil: nobody has asked
 	qpns      map[packet.Addr]qpns                // what qpnsOf returns; nil: nobody has asked
 	pKeys     map[packet.Addr][]uint16            // what keysFrom returns; nil: nobody has asked
 	away      []cutHost                           // hosts that were cut off while others went on

@@ -27,7 +27,7 @@ func (i *Incident) lostPeer() bool {
 }
 
 // in reports whether an incident, or one that is told with it, fell into a time in which its peer was down.
-func (i *Incident) in(d *down) bool {
+func (i *Incident) in(d *hostSilence) bool {
 	if i.Kind == Unanswered {
 		return i.beganIn(d, i.Begin) || slices.ContainsFunc(i.lostAt, func(at int64) bool { return i.beganIn(d, at) })
 	}
@@ -35,7 +35,7 @@ func (i *Incident) in(d *down) bool {
 }
 
 // beganIn reports whether an incident that began at a time fell into one in which its peer was down.
-func (i *Incident) beganIn(d *down, at int64) bool {
+func (i *Incident) beganIn(d *hostSilence, at int64) bool {
 	return at >= d.from-interruption && (at < d.to || d.to == 0)
 }
 
@@ -48,7 +48,7 @@ func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool
 	d := &downs[own]
 	once := i.Kind == Unanswered && !i.outlasted && d.to != 0
 	again, _ := t.countsOn(i.Peer.Addr, d)
-	survived := slices.ContainsFunc(downs, func(d down) bool { return d.survived })
+	survived := slices.ContainsFunc(downs, func(d hostSilence) bool { return d.survived })
 	switch {
 	case once && (again != "" || len(downs) == 1 || !survived):
 		t.wasGone(i, d)
@@ -70,7 +70,7 @@ func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool
 }
 
 // downsIn returns the times in which the peer of an incident was down into which incidents of a list fell, the others of these, and the number of the time of incident i; -1: it fell into none.
-func (t *teller) downsIn(i *Incident, list []Incident) (downs []down, of []*Incident, own int) {
+func (t *teller) downsIn(i *Incident, list []Incident) (downs []hostSilence, of []*Incident, own int) {
 	own = -1
 	for _, d := range t.downs(i.Peer.Addr) {
 		told := false
@@ -109,17 +109,17 @@ func (i *Incident) joinDown(o *Incident) {
 }
 
 // lostInDown has losses of a host while it was down, or when it was back, fit that.
-func (i *Incident) lostInDown(a packet.Addr, downs []down) {
+func (i *Incident) lostInDown(a packet.Addr, downs []hostSilence) {
 	if i.Kind != Loss && i.Kind != Retransmitting || i.Peer.Addr != a && i.Local.Addr != a {
 		return
 	}
-	if slices.ContainsFunc(downs, func(d down) bool { return i.End >= d.owed && (i.Begin <= d.to+aftermath || d.to == 0) }) {
+	if slices.ContainsFunc(downs, func(d hostSilence) bool { return i.End >= d.owed && (i.Begin <= d.to+aftermath || d.to == 0) }) {
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("that %v was down or cut off, see there: what was sent to it then, or on its way, is retransmitted", a))
 	}
 }
 
 // flaps tells that the peer of an incident was down several times, one of which, by its number in the list, is that of the incident.
-func (t *teller) flaps(i *Incident, downs []down, own int) {
+func (t *teller) flaps(i *Incident, downs []hostSilence, own int) {
 	peer := i.Peer.Addr
 	said, went := make([]string, len(downs)), downs[own].went
 	for n := range downs {
@@ -156,7 +156,7 @@ func ordinal(n int) string {
 }
 
 // wasGone tells that the peer of an incident was down once, and whether it shows to have restarted.
-func (t *teller) wasGone(i *Incident, d *down) {
+func (t *teller) wasGone(i *Incident, d *hostSilence) {
 	peer, restarted := i.Peer.Addr, ", and was back"
 	again, on := t.countsOn(peer, d)
 	if again != "" {
@@ -194,7 +194,7 @@ const muchLower = 8
 const jump = 1024
 
 // countsOn says what shows that a host restarted while it was down, or that it did not: whether what it counts began again.
-func (t *teller) countsOn(a packet.Addr, d *down) (again, on string) {
+func (t *teller) countsOn(a packet.Addr, d *hostSilence) (again, on string) {
 	var list []string
 	numbered := false
 	for n := range t.run.Numbered {
@@ -222,7 +222,7 @@ func (t *teller) countsOn(a packet.Addr, d *down) (again, on string) {
 
 // begunAfter reports whether a connection of a host began when that was down or after, and the host sent its first packet there after: its peer may
 // have asked for it before.
-func (d *down) begunAfter(c *agent.Connection, a packet.Addr) bool {
+func (d *hostSilence) begunAfter(c *agent.Connection, a packet.Addr) bool {
 	for e := range c.Ends {
 		if c.Ends[e].Addr == a {
 			return c.First >= d.to || c.First > d.from && activeOn(c, e).First >= d.to
@@ -232,7 +232,7 @@ func (d *down) begunAfter(c *agent.Connection, a packet.Addr) bool {
 }
 
 // goesOnAfter reports whether a queue pair that a host had used before it was down sent more after that: it cannot have restarted.
-func (t *teller) goesOnAfter(a packet.Addr, d *down) bool {
+func (t *teller) goesOnAfter(a packet.Addr, d *hostSilence) bool {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		if e := endOf(c, a); e != nil && c.Service != packet.UD && e.Last >= d.to && !d.begunAfter(c, a) {
@@ -243,7 +243,7 @@ func (t *teller) goesOnAfter(a packet.Addr, d *down) bool {
 }
 
 // qpnsAround are the queue pairs that a host used before it was down, and those that it used only after.
-func (t *teller) qpnsAround(a packet.Addr, d *down) (was, is qpns) {
+func (t *teller) qpnsAround(a packet.Addr, d *hostSilence) (was, is qpns) {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		e := endOf(c, a)
@@ -263,7 +263,7 @@ func (t *teller) qpnsAround(a packet.Addr, d *down) (was, is qpns) {
 }
 
 // servesAgain says how long it took from when the peer of an incident was back until it served the hosts again: how long no program listened, and how long nobody asked.
-func (t *teller) servesAgain(i *Incident, d *down, list []Incident, merged map[*Incident]bool) {
+func (t *teller) servesAgain(i *Incident, d *hostSilence, list []Incident, merged map[*Incident]bool) {
 	var next *agent.Connection
 	hosts := append([]packet.Addr{i.Local.Addr}, i.Also...)
 	for n := range t.run.Connections {
@@ -299,7 +299,7 @@ func (t *teller) servesAgain(i *Incident, d *down, list []Incident, merged map[*
 }
 
 // follow reports whether an incident is of CM, and follows from it that its peer was down, and then had no program that listens until a time.
-func (i *Incident) follow(d *down, until int64) bool {
+func (i *Incident) follow(d *hostSilence, until int64) bool {
 	return i.Kind == Rejected && i.Begin >= d.to && i.Begin <= until && i.unserviced || i.Kind == Ignored && i.Begin >= d.owed && i.Begin < d.to
 }
 

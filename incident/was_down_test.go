@@ -147,7 +147,7 @@ func TestWaitedAgain(t *testing.T) {
 // TestLostInDown: losses of a host that was down fit that; not those that were over before, or of others.
 func TestLostInDown(t *testing.T) {
 	a, b, c := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2}), packet.IPv4Addr([]byte{10, 0, 0, 3})
-	downs := []down{{owed: 1000, to: 2000}}
+	downs := []hostSilence{{owed: 1000, to: 2000}}
 	for _, k := range []struct {
 		i    Incident
 		want bool

@@ -1,0 +1,53 @@
+package incident
+
+import (
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/timing"
+)
+
+// owing is a request that waited for a host.
+type owing struct {
+	qp.Stall
+	on    *agent.Connection
+	ended bool // it was answered
+}
+
+// owingOf returns the requests that waited for a host while their requester retransmitted them.
+func (t *teller) owingOf(a packet.Addr) (list []owing) {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for e := range c.Ends {
+			if c.Ends[e].Trouble != nil && c.Ends[1-e].Addr == a && c.Ends[e].Addr != a {
+				list = append(list, owingOn(c, e)...)
+			}
+		}
+	}
+	return list
+}
+
+// owingOn returns those of end from of a connection: of one that loses so many packets that each may have been lost by chance, those with more rounds.
+func owingOn(c *agent.Connection, from int) (list []owing) {
+	x := &c.Ends[from]
+	k := x.Trouble.Settled(x.Stalled)
+	chance := k.Sum.Rounds[qp.SequenceAsked] >= manyLosses
+	for j := range k.Longest {
+		if s := &k.Longest[j]; interrupts(s) && s.Total() > 0 && s.Ended != 0 && !s.AnswerLost && !s.Late && !heldBack(c, from, s) && (!chance || s.Total() > fewRounds) {
+			list = append(list, owing{*s, c, true})
+		}
+	}
+	if s := &k.Now; x.Stalled && s.NAKs == 0 && s.Total() > 0 && s.Rounds[qp.SequenceAsked] == 0 {
+		list = append(list, owing{*s, c, false})
+	}
+	return list
+}
+
+// all reports whether a request was retransmitted in a silence, first and last, and not answered before its end.
+func (k *owing) all(s *timing.Silence) bool {
+	until := k.Last + 1
+	if k.ended {
+		until = k.Ended
+	}
+	return k.Since >= s.From-interruption && k.Begun >= s.From && k.Begun < s.To && (until >= s.To) == k.ended
+}
