@@ -19,8 +19,8 @@ const (
 	cutOffSoon  = 10 * int64(time.Millisecond) // how much sooner than its host a queue pair falls silent at most, that was idle
 )
 
-// cutOff is a silence of a host to which nobody sent a request, in which it had sent what has not come to the tap, nor to its peers, or after which its
-// connections were over, or it had restarted.
+// cutOff is a silence of a host to which nobody sent a request, in which it had sent what has not come to the tap, nor to its peers, or after which
+// its connections were over, or it had restarted.
 type cutOff struct {
 	hostSilence
 	nak     uint64              // frame of the first NAK that asks for what it had sent; 0: none does
@@ -169,8 +169,11 @@ func (t *teller) tellCutOff(a packet.Addr, list []cutOff, went []packet.Addr) {
 			continue
 		}
 		said[n] = "up to " + said[n] + ", in which it lost its connections"
-		ended = fmt.Sprintf("%s that had been busy: they fell silent at %s for good, and %v disconnected the first in frame %d, at %s; the next connection began in frame %d, at %s: %s after the last packet",
-			count(uint64(len(k.lost)), "connection"), t.offset(k.from), k.lost[0].Closed.By, k.lost[0].Closed.Frame, t.offset(k.lost[0].Closed.At), k.again.FirstFrame, t.offset(k.again.First), span(k.again.First-k.from))
+		closed := &k.lost[0].Closed
+		ended = fmt.Sprintf("%s that had been busy: they fell silent at %s for good, and %v disconnected the first in frame %d, at %s; "+
+			"the next connection began in frame %d, at %s: %s after the last packet",
+			count(uint64(len(k.lost)), "connection"), t.offset(k.from), closed.By, closed.Frame, t.offset(closed.At), k.again.FirstFrame,
+			t.offset(k.again.First), span(k.again.First-k.from))
 		i.Lost += time.Duration(max(k.again.First-k.to, 0))
 		i.End = max(i.End, k.again.First)
 	}

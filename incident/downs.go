@@ -2,41 +2,41 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 
 	"ibwitness/packet"
 	"ibwitness/timing"
 )
 
-// downs returns the silences of a host in which it was down, or cut off from the tap, in order: requests to it waited. Those of which the requests do not show that something was owed most of the time, or in which no other host went on, are none.
-func (t *teller) downs(a packet.Addr) (list []hostSilence) {
-	for _, h := range t.silencesOf(a) {
-		if t.wasOwed(a, &h) {
-			list = append(list, h)
-		}
-	}
-	return list
+// downs returns the silences of a host in which it was down, or cut off from the tap, in order: what it owed, while other hosts went on.
+func (t *teller) downs(a packet.Addr) []hostSilence {
+	return slices.DeleteFunc(t.owed(a), func(h hostSilence) bool { return len(h.went) == 0 })
 }
 
-// wasOwed reports whether a host was down in a silence, and finds who went on.
-func (t *teller) wasOwed(a packet.Addr, h *hostSilence) bool {
-	if h.waited == 0 || h.rounds < 2 && h.waited < 2 { // one that was lost
-		return false
+// owed returns the silences of a host in most of which requests to it waited that show that it owed something, and who went on in each.
+func (t *teller) owed(a packet.Addr) (list []hostSilence) {
+	for _, h := range t.silencesOf(a) {
+		if h.waited == 0 || h.rounds < 2 && h.waited < 2 { // one that was lost
+			continue
+		}
+		within := timing.Silence{From: h.owed, To: h.to}
+		if h.to == 0 {
+			within.To = h.asked
+		}
+		if within.Length() < interruption || 2*within.Length() < within.To-h.from || t.mayAnswerPings(a, &within) {
+			continue
+		}
+		h.went = t.wentOnBeside(a, packet.Addr{}, &within)
+		list = append(list, h)
 	}
-	within := timing.Silence{From: h.owed, To: h.to}
-	if h.to == 0 {
-		within.To = h.asked
-	}
-	if within.Length() < interruption || 2*within.Length() < within.To-h.from || t.mayAnswerPings(a, &within) {
-		return false
-	}
-	h.went = t.wentOnBeside(a, packet.Addr{}, &within)
-	return len(h.went) > 0
+	return list
 }
 
 // length is for how long something was owed in it.
 func (h *hostSilence) length() int64 { return h.to - h.owed }
 
-// lasted says how long it was: where nobody asked the host any more for more than half of the time that it was silent, at least until the last who did, as it need not have been down since.
+// lasted says how long it was: where nobody asked the host any more for more than half of the time that it was silent, at least until the last who
+// did, as it need not have been down since.
 func (h *hostSilence) lasted() string {
 	if least := h.atLeast(); least > 0 {
 		return fmt.Sprintf("between %s and %s", span(least), span(h.length()))
@@ -50,6 +50,14 @@ func (h *hostSilence) atLeast() int64 {
 		return least
 	}
 	return 0
+}
+
+// timeOf says when a host owed something that was silent, and for how long.
+func (t *teller) timeOf(h *hostSilence) string {
+	if h.to == 0 {
+		return fmt.Sprintf("from %s on until the end", t.offset(h.owed))
+	}
+	return fmt.Sprintf("%s from %s on", h.lasted(), t.offset(h.owed))
 }
 
 // back names the first frame of a host after a time in which it was down.

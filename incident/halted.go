@@ -62,7 +62,8 @@ func (t *teller) numbersMissing(a packet.Addr) (sum uint64) {
 // halts reports whether the identifications of the host show that it was not idle.
 func (k *cutOff) halts(t *teller, a packet.Addr) bool {
 	within, of := timing.Silence{From: k.from, To: k.to}, &k.number
-	if of.From == 0 || k.Length() < interruption || k.length() < interruption || 2*k.length() < of.To-of.From || k.after <= k.before || t.mayAnswerPings(a, &within) {
+	long := k.Length() >= interruption && k.length() >= interruption && 2*k.length() >= of.To-of.From
+	if of.From == 0 || !long || k.after <= k.before || t.mayAnswerPings(a, &within) {
 		return false
 	}
 	if k.went = t.wentOnBeside(a, packet.Addr{}, &within); len(k.went) == 0 || !k.stop(t, a) {

@@ -13,17 +13,17 @@ import (
 // hostSilence is a time in which the capture holds nothing of a host on any connection, though its connections had begun, and what else the capture
 // holds that shows whether it was idle then. All times are nanoseconds since the Unix epoch.
 type hostSilence struct {
-	timing.Silence            // as the connections show it
-	from, to       int64      // of its last frame before what is owed, and of its first after, of any kind; to is 0 where it has none
-	before, after  uint64     // these frames
-	by             string     // what its first frame after is, where that is neither RDMA nor management: "ARP", "TCP"
-	owed, asked    int64      // when the first request was sent that waited for it, and the last retransmission of any; owed is from where none did
-	waited         int        // connections on which one did
-	rounds         uint64     // of retransmission of the one that had most
-	survived       bool       // one was answered after it: the queue pair was still there
-	number         agent.Hole // what its identifications show in the middle of it, as numberedAround returns it
-	seen           bool       // the capture holds frames of it in that time that are of no connection
-	ended          bool       // the host sent more after it, on a connection
+	timing.Silence               // as the connections show it
+	from, to       int64         // of its last frame before what is owed, and of its first after, of any kind; to is 0 where it has none
+	before, after  uint64        // these frames
+	by             string        // what its first frame after is, where that is neither RDMA nor management: "ARP", "TCP"
+	owed, asked    int64         // when the first request was sent that waited for it, and the last retransmission of any; owed is from where none did
+	waited         int           // connections on which one did
+	rounds         uint64        // of retransmission of the one that had most
+	survived       bool          // one was answered after it: the queue pair was still there
+	number         agent.Hole    // what its identifications show in the middle of it, as numberedAround returns it
+	seen           bool          // the capture holds frames of it in that time that are of no connection
+	ended          bool          // the host sent more after it, on a connection
 	went           []packet.Addr // who sent to others meanwhile, where somebody has asked
 }
 

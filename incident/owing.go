@@ -27,13 +27,18 @@ func (t *teller) owingOf(a packet.Addr) (list []owing) {
 	return list
 }
 
-// owingOn returns those of end from of a connection: of one that loses so many packets that each may have been lost by chance, those with more rounds.
+// owingOn returns those of end from of a connection: of one that loses so many packets that each may have been lost by chance, those with more
+// rounds.
 func owingOn(c *agent.Connection, from int) (list []owing) {
 	x := &c.Ends[from]
 	k := x.Trouble.Settled(x.Stalled)
 	chance := k.Sum.Rounds[qp.SequenceAsked] >= manyLosses
 	for j := range k.Longest {
-		if s := &k.Longest[j]; interrupts(s) && s.Total() > 0 && s.Ended != 0 && !s.AnswerLost && !s.Late && !heldBack(c, from, s) && (!chance || s.Total() > fewRounds) {
+		s := &k.Longest[j]
+		if !interrupts(s) || s.Total() == 0 || s.Ended == 0 || chance && s.Total() <= fewRounds {
+			continue
+		}
+		if !s.AnswerLost && !s.Late && !heldBack(c, from, s) {
 			list = append(list, owing{*s, c, true})
 		}
 	}

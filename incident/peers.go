@@ -29,9 +29,9 @@ type lostPeer struct {
 // reached is the question that an incident of several hosts answers: they did not.
 func reached(peer string) string { return "whether other hosts still reached " + peer + " then" }
 
-// peers makes incidents one in which several hosts lost the same peer within a second, told by the one that lost the most time, which comes first in the list; those in which it answered again
-// must overlap too.
-func peers(list []Incident) []Incident {
+// peers makes incidents one in which several hosts lost the same peer within a second, or while it was down once, told by the one that lost the most
+// time, which comes first in the list; those in which it answered again must overlap too.
+func (t *teller) peers(list []Incident) []Incident {
 	of := map[lostPeer][]*Incident{}
 	for n := range list {
 		if i := &list[n]; i.gone != notGone {
@@ -42,7 +42,7 @@ func peers(list []Incident) []Incident {
 	merged := map[*Incident]bool{}
 	for _, group := range of {
 		for len(group) > 0 {
-			n := begunTogether(group, group[0].gone == goneFor)
+			n := t.begunWhileDown(group, begunTogether(group, group[0].gone == goneFor))
 			if n > 1 {
 				losers(group[:n], merged)
 			}
@@ -59,6 +59,19 @@ func begunTogether(list []*Incident, overlap bool) int {
 	for n < len(list) && list[n].Begin-list[0].Begin < together && (!overlap || list[n].Begin < until) {
 		until = max(until, list[n].End)
 		n++
+	}
+	return n
+}
+
+// begunWhileDown returns how many of incidents, in the order in which they began, began while their peer was down, as the first did, or n.
+func (t *teller) begunWhileDown(list []*Incident, n int) int {
+	if n == len(list) || list[0].Kind != Unanswered || !list[0].lostPeer() {
+		return n
+	}
+	for _, d := range t.downs(list[0].Peer.Addr) {
+		for list[0].beganIn(&d, list[0].Begin) && n < len(list) && list[n].beganIn(&d, list[n].Begin) {
+			n++
+		}
 	}
 	return n
 }

@@ -13,7 +13,7 @@ func TestPeersFit(t *testing.T) {
 	waited := func(n byte, fits ...string) Incident {
 		return Incident{Kind: Interrupted, Certainty: Proven, gone: goneFor, Local: Party{Addr: host(n)}, Peer: Party{Addr: host(9)}, Begin: 1, End: int64(n), Lost: 10, FitsWith: fits}
 	}
-	list := peers([]Incident{waited(2, thatStopped(host(9)), "a path"), waited(3, hostStopped)})
+	list := (&teller{}).peers([]Incident{waited(2, thatStopped(host(9)), "a path"), waited(3, hostStopped)})
 	if len(list) != 1 {
 		t.Fatalf("%d incidents", len(list))
 	}

@@ -54,7 +54,7 @@ func Of(r *agent.Result) []Incident {
 	gather(list, r.Findings)
 	list = t.withPauses(blackHoles(t.servicesHung(t.otherVersions(list))))
 	list = t.underMarks(t.underReordered(overtakings(list)))
-	list = peers(t.frozen(lostOnceMoreIn(underTrimmed(list))))
+	list = t.peers(t.frozen(lostOnceMoreIn(underTrimmed(list))))
 	list = survivors(t.wereDown(t.hubs(list)))
 	t.lostWhenCutOff(list)
 	t.commonLosses(list)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"ibwitness/agent"
 	"ibwitness/packet"
 )
 
@@ -43,6 +42,7 @@ func (i *Incident) beganIn(d *hostSilence, at int64) bool {
 func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool) {
 	downs, of, own := t.downsIn(i, list)
 	if own < 0 {
+		t.silentBefore(i)
 		return
 	}
 	d := &downs[own]
@@ -61,6 +61,7 @@ func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool
 	default:
 		return
 	}
+	t.lostWhileDown(i, downs)
 	for n := range list {
 		list[n].lostInDown(i.Peer.Addr, downs)
 	}
@@ -124,9 +125,7 @@ func (t *teller) flaps(i *Incident, downs []hostSilence, own int) {
 	said, went := make([]string, len(downs)), downs[own].went
 	for n := range downs {
 		d := &downs[n]
-		if said[n] = fmt.Sprintf("from %s on until the end", t.offset(d.owed)); d.to != 0 {
-			said[n] = fmt.Sprintf("%s from %s on", d.lasted(), t.offset(d.owed))
-		}
+		said[n] = t.timeOf(d)
 		if len(t.run.Taps) == 1 {
 			i.show(d.before, d.after)
 		}
@@ -186,136 +185,3 @@ func (t *teller) wasGone(i *Incident, d *hostSilence) {
 
 // capitalized begins with a capital letter.
 func capitalized(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-// muchLower is how many times as low the numbers of queue pairs are at least that begin again, where nothing else says so: an adapter may use one again.
-const muchLower = 8
-
-// jump is by how many numbers identifications are ahead after a time in which a host was down that do not show whether they count on or begin at another number.
-const jump = 1024
-
-// countsOn says what shows that a host restarted while it was down, or that it did not: whether what it counts began again.
-func (t *teller) countsOn(a packet.Addr, d *hostSilence) (again, on string) {
-	var list []string
-	numbered := false
-	for n := range t.run.Numbered {
-		h := &t.run.Numbered[n]
-		if h.Host != a || len(t.run.Taps) > 1 {
-			continue
-		}
-		numbered = !slices.ContainsFunc(h.Holes, func(k agent.Hole) bool { return k.From <= d.owed && k.To > d.owed && k.Packets >= jump })
-		for _, k := range h.Restarts {
-			if k.From <= d.owed && k.At > d.owed && !t.goesOnAfter(a, d) {
-				list = append(list, fmt.Sprintf("its IPv4 identifications begin again, with %d in frame %d after %d in frame %d", k.Is, k.After, k.Was, k.Before))
-			}
-		}
-	}
-	was, is := t.qpnsAround(a, d)
-	switch {
-	case is.most == 0 || was.most == 0:
-	case is.most < was.least && len(list) > 0, is.most < was.least/muchLower && !numbered:
-		list = append(list, fmt.Sprintf("its queue pairs have lower numbers than before (%s, and %s before)", extentOf(is.least, is.most), extentOf(was.least, was.most)))
-	case is.least > was.most && len(list) == 0 && numbered:
-		return "", fmt.Sprintf("nothing shows one: its IPv4 identifications and the numbers of its queue pairs count on (%s, and %s before)", extentOf(is.least, is.most), extentOf(was.least, was.most))
-	}
-	return strings.Join(list, "; "), ""
-}
-
-// begunAfter reports whether a connection of a host began when that was down or after, and the host sent its first packet there after: its peer may
-// have asked for it before.
-func (d *hostSilence) begunAfter(c *agent.Connection, a packet.Addr) bool {
-	for e := range c.Ends {
-		if c.Ends[e].Addr == a {
-			return c.First >= d.to || c.First > d.from && activeOn(c, e).First >= d.to
-		}
-	}
-	return false
-}
-
-// goesOnAfter reports whether a queue pair that a host had used before it was down sent more after that: it cannot have restarted.
-func (t *teller) goesOnAfter(a packet.Addr, d *hostSilence) bool {
-	for n := range t.run.Connections {
-		c := &t.run.Connections[n]
-		if e := endOf(c, a); e != nil && c.Service != packet.UD && e.Last >= d.to && !d.begunAfter(c, a) {
-			return true
-		}
-	}
-	return false
-}
-
-// qpnsAround are the queue pairs that a host used before it was down, and those that it used only after.
-func (t *teller) qpnsAround(a packet.Addr, d *hostSilence) (was, is qpns) {
-	for n := range t.run.Connections {
-		c := &t.run.Connections[n]
-		e := endOf(c, a)
-		if e == nil || !e.QPNKnown || e.QPN <= 1 || e.Packets == 0 {
-			continue
-		}
-		of := &was
-		if d.begunAfter(c, a) {
-			of = &is
-		}
-		if of.most == 0 {
-			of.least = e.QPN
-		}
-		*of = qpns{min(of.least, e.QPN), max(of.most, e.QPN)}
-	}
-	return was, is
-}
-
-// servesAgain says how long it took from when the peer of an incident was back until it served the hosts again: how long no program listened, and how long nobody asked.
-func (t *teller) servesAgain(i *Incident, d *hostSilence, list []Incident, merged map[*Incident]bool) {
-	var next *agent.Connection
-	hosts := append([]packet.Addr{i.Local.Addr}, i.Also...)
-	for n := range t.run.Connections {
-		c := &t.run.Connections[n]
-		far, with := farEnd(c, i.Peer.Addr)
-		after := with && slices.Contains(hosts, far) && c.PairedBy == agent.ByCM && c.First != d.to && d.begunAfter(c, i.Peer.Addr)
-		if after && (next == nil || c.First < next.First) {
-			next = c
-		}
-	}
-	if next == nil {
-		return
-	}
-	said := fmt.Sprintf("%v was there again with %s", i.Peer.Addr, t.back(d))
-	first, last, n, service := t.unservedUntil(i.Peer.Addr, d.to, next.First)
-	if next.First < d.to {
-		i.fact("back", fmt.Sprintf("%s; the next connection had been asked for since %s, by %s", said, t.offset(next.First), next.Ends[0].Addr))
-		return
-	}
-	if n == 0 {
-		i.fact("back", fmt.Sprintf("%s; the next connection began %s after that: with the reconnect delay of %s", said, span(next.First-d.to), next.Ends[0].Addr))
-		return
-	}
-	i.fact("back", fmt.Sprintf("%s; no program of it listened on %s until %s at least: it refused %s, from %s on (invalid service ID, reason 8); the next connection began %s after the last of these", said, service, t.offset(last), count(n, "REQ"), t.offset(first), span(next.First-last)))
-	i.fact("outage", fmt.Sprintf("%s until it was back, %s or more until a program listened, %s or less for the reconnect delay of the hosts", span(d.length()), span(last-d.to), span(next.First-last)))
-	for k := range list {
-		o := &list[k]
-		if o.Peer.Addr == i.Peer.Addr && slices.Contains(hosts, o.Local.Addr) && !merged[o] && o.follow(d, last) {
-			merged[o] = true
-			i.foundToo(o.Found)
-		}
-	}
-}
-
-// follow reports whether an incident is of CM, and follows from it that its peer was down, and then had no program that listens until a time.
-func (i *Incident) follow(d *hostSilence, until int64) bool {
-	return i.Kind == Rejected && i.Begin >= d.to && i.Begin <= until && i.unserviced || i.Kind == Ignored && i.Begin >= d.owed && i.Begin < d.to
-}
-
-// unservedUntil is when a host refused REQs between two times for a service that no program listened for, first and last, and how many.
-func (t *teller) unservedUntil(a packet.Addr, since, until int64) (first, last int64, n uint64, service string) {
-	of, order := t.unserviced()
-	for _, l := range order {
-		for _, f := range of[l] {
-			if l.host != a || f.Time < since || f.Time > until {
-				continue
-			}
-			if n == 0 || f.Time < first {
-				first = f.Time
-			}
-			n, last, service = n+1, max(last, f.Time), l.service
-		}
-	}
-	return first, last, n, service
-}

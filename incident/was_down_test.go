@@ -37,7 +37,7 @@ func TestServesAgain(t *testing.T) {
 		back   = "back: 10.0.0.1 was there again with ARP in frame 9000, +9.000 s; "
 		delay  = back + "the next connection began 10s after that: with the reconnect delay of 10.0.0.1"
 		listen = back + "no program of it listened on TCP port 987 until +15.000 s at least: it refused 2 REQs, from +12.000 s on (invalid service ID, reason 8); the next connection began 4s after the last of these"
-		outage = "outage: 6s until it was back, 6s or more until a program listened, 4s or less for the reconnect delay of the hosts"
+		outage = "outage: 6s until it was back, 6s or more until a program listened, 4s or less for the reconnect delay of 10.0.0.2"
 		on     = "restart: nothing shows one: its IPv4 identifications and the numbers of its queue pairs count on (0x000102, and 0x000101 before)"
 	)
 	for _, k := range []struct {

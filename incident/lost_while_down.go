@@ -1,0 +1,133 @@
+package incident
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+)
+
+// lostNamed is of how many connections that a host lost each is named.
+const lostNamed = 4
+
+// lostWhileDown says which connections the peer of an incident lost in the times in which it was down, where they are several, and when their hosts
+// connected again.
+func (t *teller) lostWhileDown(i *Incident, downs []hostSilence) {
+	var said []string
+	for n := range downs {
+		list := t.lostIn(i.Peer.Addr, &downs[n])
+		if len(list) < 2 {
+			continue
+		}
+		s := t.namesOf(i.Peer.Addr, list) + t.connectedAgain(i.Peer.Addr, &downs[n], list)
+		if len(downs) > 1 {
+			s = fmt.Sprintf("the %s time ", ordinal(n+1)) + s
+		}
+		said = append(said, s)
+	}
+	if len(said) > 0 {
+		i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "hosts" })
+		i.fact("lost", enumerateSeparately(said))
+	}
+}
+
+// lostIn are the connections that a host lost while it was down: on which a request waited for it, or that were disconnected then, and that carry
+// nothing of it after that.
+func (t *teller) lostIn(a packet.Addr, d *hostSilence) (list []*agent.Connection) {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		e := endOf(c, a)
+		if e == nil || !c.Service.Reliable() || e.Packets == 0 || c.First >= d.owed || e.Last > d.owed {
+			continue
+		}
+		peer := &c.Ends[0]
+		if peer == e {
+			peer = &c.Ends[1]
+		}
+		in := func(at int64) bool { return at >= d.from-interruption && (at < d.to || d.to == 0) }
+		if peer.Stalled && peer.Trouble != nil && in(peer.Trouble.Now.Since) || c.Closed.At >= d.owed && in(c.Closed.At) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
+// namesOf names the queue pairs of the other hosts of connections of one, or counts them for each host where they are many.
+func (t *teller) namesOf(a packet.Addr, list []*agent.Connection) string {
+	var names []string
+	var hosts []packet.Addr
+	of := map[packet.Addr]uint64{}
+	for _, c := range list {
+		far, _ := farEnd(c, a)
+		who := party(endOf(c, far))
+		if names = append(names, who.String()); of[far] == 0 {
+			hosts = append(hosts, far)
+		}
+		of[far]++
+	}
+	if len(list) <= lostNamed {
+		return enumerate(names)
+	}
+	slices.SortFunc(hosts, packet.Addr.Compare)
+	for n, far := range hosts {
+		names[n] = count(of[far], "connection") + " of " + far.String()
+	}
+	return enumerate(names[:len(hosts)])
+}
+
+// connectedAgain says when the hosts that lost connections with one had others, in the order in which they did, or that they had none.
+func (t *teller) connectedAgain(a packet.Addr, d *hostSilence, list []*agent.Connection) string {
+	if d.to == 0 {
+		return ""
+	}
+	type again struct {
+		host packet.Addr
+		at   int64
+	}
+	var had []again
+	var said, never []string
+	known := map[packet.Addr]bool{}
+	for _, c := range list {
+		far, _ := farEnd(c, a)
+		if known[far] {
+			continue
+		}
+		known[far] = true
+		if at := t.firstAfter(a, d, c); at != 0 {
+			had = append(had, again{far, at})
+		} else {
+			never = append(never, far.String())
+		}
+	}
+	slices.SortStableFunc(had, func(x, y again) int { return cmp.Compare(x.at, y.at) })
+	for _, k := range had {
+		said = append(said, fmt.Sprintf("%v at %s", k.host, t.offset(k.at)))
+	}
+	switch {
+	case len(had) == 0:
+		return "; none of these hosts connected again in the capture"
+	case len(never) > 0:
+		return fmt.Sprintf("; connected again: %s; not in the capture: %s", enumerate(said), enumerate(never))
+	}
+	return "; connected again: " + enumerate(said)
+}
+
+// firstAfter is when the first connection between the hosts of another began after one of them was down, where that sent anything on it; 0: none did.
+func (t *teller) firstAfter(a packet.Addr, d *hostSilence, c *agent.Connection) int64 {
+	for next := t.nextOf(c, d.from); next != nil; next = t.nextOf(c, next.First) {
+		if e := endOf(next, a); e == nil || e.Packets == 0 || !d.begunAfter(next, a) {
+			continue
+		}
+		if next.First >= d.to {
+			return next.First
+		}
+		for e := range next.Ends {
+			if next.Ends[e].Addr == a {
+				return activeOn(next, e).First // it had been asked for before
+			}
+		}
+	}
+	return 0
+}
