@@ -9,10 +9,12 @@ import (
 	"ibwitness/packet"
 )
 
-// muchLower is how many times as low the numbers of queue pairs are at least that begin again, where nothing else says so: an adapter may use one again.
+// muchLower is how many times as low the numbers of queue pairs are at least that begin again, where nothing else says so: an adapter may use one
+// again.
 const muchLower = 8
 
-// jump is by how many numbers identifications are ahead after a time in which a host was down that do not show whether they count on or begin at another number.
+// jump is by how many numbers identifications are ahead after a time in which a host was down that do not show whether they count on or begin at
+// another number.
 const jump = 1024
 
 // countsOn says what shows that a host restarted while it was down, or that it did not: whether what it counts began again.

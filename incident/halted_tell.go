@@ -47,13 +47,8 @@ func (t *teller) whatOfHalt(i *Incident, a packet.Addr, h *cutOff) {
 		a, span(h.length()), while, unseen)
 	i.fact("sent", fmt.Sprintf("%s that the capture does not hold, new requests or retransmissions, as its IPv4 identifications in frames %d and %d "+
 		"show", unseen, h.before, h.after))
-	i.FitsWith = []string{
-		fmt.Sprintf("the link of %v, its cable or optics, its adapter or its switch port, that was down for that long", a),
-		fmt.Sprintf("a switch or link between %v and the tap, that the others do not pass", a),
-		"programs that were idle here, and packets that went where the tap does not see them",
-	}
-	i.Next = []string{fmt.Sprintf("link events of %v and of its switch port at that time (dmesg, the log of the switch), and what they count: "+
-		"link_downed, symbol and FEC errors", a)}
+	i.FitsWith = append(linksOf(a), "programs that were idle here, and packets that went where the tap does not see them")
+	i.Next = []string{linkEventsOf(a, "that time")}
 }
 
 // afterHalt says how the connections of a host went on after it was silent.

@@ -143,3 +143,8 @@ func (t *teller) signsOf(a packet.Addr) (list []agent.Sign) {
 	slices.SortStableFunc(list, func(a, b agent.Sign) int { return cmp.Compare(a.At, b.At) })
 	return list
 }
+
+// mayAnswerPings reports whether a host may have answered pings in a silence.
+func (t *teller) mayAnswerPings(a packet.Addr, s *timing.Silence) bool {
+	return slices.ContainsFunc(t.run.Echoes, func(o agent.Echo) bool { return o.Addr == a && o.First < s.To && o.Last > s.From })
+}

@@ -52,7 +52,8 @@ func (t *teller) peers(list []Incident) []Incident {
 	return without(list, merged)
 }
 
-// begunTogether puts incidents in the order in which they began, and returns how many of them are one with the first: they began within a second of it, and overlap where that is asked for.
+// begunTogether puts incidents in the order in which they began, and returns how many of them are one with the first: they began within a second
+// of it, and overlap where that is asked for.
 func begunTogether(list []*Incident, overlap bool) int {
 	slices.SortStableFunc(list, func(a, b *Incident) int { return cmp.Compare(a.Begin, b.Begin) })
 	n, until := 1, list[0].End

@@ -8,7 +8,8 @@ import (
 	"ibwitness/packet"
 )
 
-// servesAgain says how long it took from when the peer of an incident was back until it served the hosts again: how long no program listened, and how long nobody asked.
+// servesAgain says how long it took from when the peer of an incident was back until it served the hosts again: how long no program listened, and
+// how long nobody asked.
 func (t *teller) servesAgain(i *Incident, d *hostSilence, list []Incident, merged map[*Incident]bool) {
 	hosts := append([]packet.Addr{i.Local.Addr}, i.Also...)
 	next := t.nextAfter(i.Peer.Addr, d, hosts)
@@ -22,13 +23,16 @@ func (t *teller) servesAgain(i *Incident, d *hostSilence, list []Incident, merge
 		return
 	}
 	if n == 0 {
-		i.fact("back", fmt.Sprintf("%s; the next connection began %s after that: with the reconnect delay of %s", said, span(next.First-d.to), next.Ends[0].Addr))
+		after := span(next.First - d.to)
+		i.fact("back", fmt.Sprintf("%s; the next connection began %s after that: with the reconnect delay of %s", said, after, next.Ends[0].Addr))
 		return
 	}
 	next = t.nextAfter(i.Peer.Addr, d, nil) // whoever asked for it, a program listened
 	far, _ := farEnd(next, i.Peer.Addr)
-	i.fact("back", fmt.Sprintf("%s; no program of it listened on %s until %s at least: it refused %s, from %s on (invalid service ID, reason 8); the next connection began %s after the last of these", said, service, t.offset(last), count(n, "REQ"), t.offset(first), span(next.First-last)))
-	i.fact("outage", fmt.Sprintf("%s until it was back, %s or more until a program listened, %s or less for the reconnect delay of %v", span(d.length()), span(last-d.to), span(next.First-last), far))
+	i.fact("back", fmt.Sprintf("%s; no program of it listened on %s until %s at least: it refused %s, from %s on (invalid service ID, reason 8); "+
+		"the next connection began %s after the last of these", said, service, t.offset(last), count(n, "REQ"), t.offset(first), span(next.First-last)))
+	i.fact("outage", fmt.Sprintf("%s until it was back, %s or more until a program listened, %s or less for the reconnect delay of %v",
+		span(d.length()), span(last-d.to), span(next.First-last), far))
 	for k := range list {
 		o := &list[k]
 		if o.Peer.Addr == i.Peer.Addr && slices.Contains(hosts, o.Local.Addr) && !merged[o] && o.follow(d, last) {

@@ -35,13 +35,14 @@ func (t *teller) silentBefore(i *Incident) {
 		if len(t.run.Taps) == 1 {
 			i.show(frames...)
 		}
-		i.What = fmt.Sprintf("The capture holds nothing of %v %s while requests to it waited: %s. The %s time: %s", peer,
-			times(uint64(len(said))), enumerate(said), ordinal(len(said)), i.What)
+		i.What = fmt.Sprintf("%s the capture holds nothing of %v while requests to it waited: %s. The %s time: %s",
+			capitalized(times(uint64(len(said)))), peer, enumerate(said), ordinal(len(said)), i.What)
 		i.fact("before", fmt.Sprintf("queue pairs of %v went on after it was silent: it had not restarted then", peer))
 		if len(back) > 0 {
 			i.fact("back", "it was there again with "+enumerateSeparately(back))
 		}
-		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a link of %v, of %v or between them that fails and comes back, or %v itself that stops, again and again", peer, i.Local.Addr, peer))
+		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a link of %v, of %v or between them that fails and comes back, or %v itself that stops, "+
+			"again and again", peer, i.Local.Addr, peer))
 		i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("link events of %v, %v and the switch ports between them at these times", peer, i.Local.Addr))
 		return
 	}

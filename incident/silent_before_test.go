@@ -18,7 +18,7 @@ func TestSilentBefore(t *testing.T) {
 	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
 	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
 	const (
-		told = "The capture holds nothing of 10.0.0.1 twice while requests to it waited: " +
+		told = "Twice the capture holds nothing of 10.0.0.1 while requests to it waited: " +
 			"4.4s from +2.500 s on and "
 		fits = "a link of 10.0.0.1, of 10.0.0.2 or between them that fails and comes back, or 10.0.0.1 itself that stops, again and again"
 	)

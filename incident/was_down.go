@@ -8,7 +8,8 @@ import (
 	"ibwitness/packet"
 )
 
-// wereDown has the incidents in which hosts lost another, or waited for it, be one where it was down, or cut off: with all times in which it was, and with what came after, until it served them again.
+// wereDown has the incidents in which hosts lost another, or waited for it, be one where it was down, or cut off: with all times in which it was,
+// and with what came after, until it served them again.
 func (t *teller) wereDown(list []Incident) []Incident {
 	merged, done := map[*Incident]bool{}, map[packet.Addr]bool{}
 	for n := range list {
@@ -38,7 +39,8 @@ func (i *Incident) beganIn(d *hostSilence, at int64) bool {
 	return at >= d.from-interruption && (at < d.to || d.to == 0)
 }
 
-// wasDown tells of the times in which the peer of an incident was down, where it was, with incident i, and has it tell of those of a list that fell into them.
+// wasDown tells of the times in which the peer of an incident was down, where it was, with incident i, and has it tell of those of a list that
+// fell into them.
 func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool) {
 	downs, of, own := t.downsIn(i, list)
 	if own < 0 {
@@ -70,7 +72,8 @@ func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool
 	}
 }
 
-// downsIn returns the times in which the peer of an incident was down into which incidents of a list fell, the others of these, and the number of the time of incident i; -1: it fell into none.
+// downsIn returns the times in which the peer of an incident was down into which incidents of a list fell, the others of these, and the number of
+// the time of incident i; -1: it fell into none.
 func (t *teller) downsIn(i *Incident, list []Incident) (downs []hostSilence, of []*Incident, own int) {
 	own = -1
 	for _, d := range t.downs(i.Peer.Addr) {
@@ -114,8 +117,10 @@ func (i *Incident) lostInDown(a packet.Addr, downs []hostSilence) {
 	if i.Kind != Loss && i.Kind != Retransmitting || i.Peer.Addr != a && i.Local.Addr != a {
 		return
 	}
-	if slices.ContainsFunc(downs, func(d hostSilence) bool { return i.End >= d.owed && (i.Begin <= d.to+aftermath || d.to == 0) }) {
-		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("that %v was down or cut off, see there: what was sent to it then, or on its way, is retransmitted", a))
+	in := func(d hostSilence) bool { return i.End >= d.owed && (i.Begin <= d.to+aftermath || d.to == 0) }
+	if slices.ContainsFunc(downs, in) {
+		fits := fmt.Sprintf("that %v was down or cut off, see there: what was sent to it then, or on its way, is retransmitted", a)
+		i.FitsWith = slices.Insert(i.FitsWith, 0, fits)
 	}
 }
 
