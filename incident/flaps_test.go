@@ -97,5 +97,10 @@ func TestFlaps(t *testing.T) {
 		if !strings.HasPrefix(i.What, k.want) || !slices.Contains(i.FitsWith, k.fit) || (i.FitsWith[0] == link) != (k.fit == link) {
 			t.Errorf("%s: %s %q", k.name, i.What, i.FitsWith)
 		}
+		lost := "the 2nd time 10.0.0.2 QP 0x101; connected again: 10.0.0.2 at +19.000 s; and the 3rd time 10.0.0.2 QP 0x4d2c; " +
+			"none of these hosts connected again in the capture"
+		if slices.Contains(i.Facts, Fact{"lost", lost}) != strings.HasPrefix(k.name, "and a third time") {
+			t.Errorf("%s: %q", k.name, i.Facts)
+		}
 	}
 }

@@ -16,9 +16,10 @@ const lostNamed = 4
 // connected again.
 func (t *teller) lostWhileDown(i *Incident, downs []hostSilence) {
 	var said []string
+	all := 0
 	for n := range downs {
 		list := t.lostIn(i.Peer.Addr, &downs[n])
-		if len(list) < 2 {
+		if all += len(list); len(list) == 0 {
 			continue
 		}
 		s := t.namesOf(i.Peer.Addr, list) + t.connectedAgain(i.Peer.Addr, &downs[n], list)
@@ -27,7 +28,7 @@ func (t *teller) lostWhileDown(i *Incident, downs []hostSilence) {
 		}
 		said = append(said, s)
 	}
-	if len(said) > 0 {
+	if all > 1 { // else it is the one that is named anyhow
 		i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "hosts" })
 		i.fact("lost", enumerateSeparately(said))
 	}
