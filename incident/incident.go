@@ -97,6 +97,7 @@ type Incident struct {
 	foremost     bool              // it is told first: what the others say rests on it
 	unserviced   bool              // a refusal, as no program listens
 	lostMany     bool              // the capture lost many packets
+	copies       uint64            // packets of the capture that are copies of others, which are judged once
 	episodic     bool              // slow commands in several times, of all connections between the hosts
 	lacks        bool              // the capture lost packets
 	inHole       bool              // what the capture, which lost packets, lacks: nobody asked for it again

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"ibwitness/agent"
+	"ibwitness/fabricagent"
 	"ibwitness/incident"
 )
 
@@ -25,10 +26,48 @@ errors:
 		"the answer is late":                {"{do: delay, from: b, op: ack, nth: 5, delay: 200us}", "the answers came late, and each copy was answered.", "where: once after"},
 		"the answer is lost after the tap":  {"{do: drop, from: b, op: ack, nth: 5, where: after}", "where: once on the way back: the answer had passed the tap, and was lost after it or came too late", "late, and"},
 		"the answer is lost before the tap": {"{do: drop, from: b, op: ack, nth: 5}", "where: once after the tap, or on the way back", "late, and"},
-		"the request is lost":               {"{do: drop, from: a, op: send_only, nth: 5, where: after}", "where: once after the tap, or on the way back", "late, and"},
+		"the request is lost":               {"{do: drop, from: a, op: send_only, nth: 5, where: after}", "where: once after the tap, on the way to the receiver or there", "late, and"},
 	} {
 		got := happened(t, frames(t, scene+"  - "+tt.fault+"\n"), agent.Options{})
 		if !strings.Contains(got, tt.want) || strings.Contains(got, tt.not) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
+// TestLostOnTheWayThere: requests that a timer had retransmitted were lost on the way to their receiver or there where its IPv4 identifications show that it sent nothing until the copies came, and no late
+// answer fits; not where it has sent answers, or does not number its packets.
+func TestLostOnTheWayThere(t *testing.T) {
+	const scene = `
+about: lone WRITEs, some of which are lost
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {timeout: 8}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+work:
+  - {qp: a1, op: write, length: 100, repeat: 40, every: 5ms}
+taps: [middle]
+errors:
+`
+	lost := func(fault string) (text string) {
+		for _, nth := range []string{"5", "15", "25", "35"} {
+			text += "  - " + strings.Replace(fault, "nth: 5", "nth: "+nth, 1) + "\n"
+		}
+		return scene + text
+	}
+	const request, said = "{do: drop, from: a, op: write, nth: 5, where: after}", "each time a request was lost after the tap, on the way to 10.1.0.2 or there, which sent nothing until the copies came"
+	for name, tt := range map[string]struct {
+		list []fabricagent.Frame
+		want bool
+	}{
+		"requests lost":               {frames(t, lost(request)), true},
+		"requests lost, not numbered": {unnumbered(frames(t, lost(request))), false},
+		"answers lost before the tap": {frames(t, lost("{do: drop, from: b, op: ack, nth: 5}")), false},
+		"answers lost after it":       {frames(t, lost("{do: drop, from: b, op: ack, nth: 5, where: after}")), false},
+		"answers late":                {frames(t, lost("{do: delay, from: b, op: ack, nth: 5, delay: 2ms}")), false},
+	} {
+		r := judged(t, tt.list, agent.Options{})
+		got, fits := toldOf(r), strings.Join(incident.Of(r)[0].FitsWith, "; ")
+		if strings.Contains(got, said) != tt.want || tt.want && strings.Contains(fits, "ACK timeout") || !strings.Contains(got, "in 4 rounds") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}

@@ -29,7 +29,7 @@ errors:
 		got := toldReasons(t, list)
 		for want, is := range map[string]bool{
 			"where: once before the tap, which had not seen what was then retransmitted by timer": !each, "retransmitted 20 of 408 packets": !each,
-			"where: once after the tap, or on the way back, or not at all (a late answer)": each, "retransmitted 8 of 408 packets": each,
+			"where: once after the tap, on the way to the receiver or there": each, "retransmitted 8 of 408 packets": each,
 			"a responder that answers later than the requester's ACK timeout": each,
 		} {
 			if strings.Contains(got, want) != is {

@@ -44,8 +44,11 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 		i.fact("of these", "some are likely copies that another mirrored port shows, as long as that was not known: the capture has packets between these hosts twice")
 	}
 	i.What = fmt.Sprintf("%v retransmitted %s: packets or their answers were lost, late or overtaken.", &i.Local, in)
-	late := mostlyLate(k, n)
+	late, arriving := mostlyLate(k, n), mostlyUnsent(k, n)
 	i.again = retransmitting{said: fmt.Sprintf("%v retransmitted %s", &i.Local, in), rounds: n, late: late}
+	if arriving {
+		i.What = fmt.Sprintf("%s: %s a request was lost after the tap, on the way to %v or there, which sent nothing until the copies came, by its IPv4 identifications.", i.again.said, eachRound(k, n), i.Peer.Addr)
+	}
 	if late {
 		i.again.said += fmt.Sprintf(": the answers came late, and %seach copy was answered", inSome(k, n))
 		i.What = i.again.said + "."
@@ -168,8 +171,7 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 		i.timedOut(c, from, k)
 	}
 	if k.Asked.After > 0 && k.Overtaking.All().Packets == 0 {
-		i.FitsWith = append(i.FitsWith, overtaking)
-		i.Next = append(i.Next, adaptiveRouting+" of the switches for this traffic, and out_of_sequence of "+i.Peer.Addr.String())
+		i.mayBeOvertaken(k)
 	}
 	switch timer := uint64(k.Sum.Rounds[qp.TimerExpired]); {
 	case !path.one || late:
@@ -205,6 +207,7 @@ const (
 // timedOut says what fits where a requester's timer, of end from of c, had it retransmit.
 func (i *Incident) timedOut(c *agent.Connection, from int, k *qp.Trouble) {
 	switch {
+	case mostlyUnsent(k, uint64(k.Sum.Rounds[qp.TimerExpired])): // no answer was late, or lost
 	case eachReadAnswered(c, from, k):
 		i.fact("copies", fmt.Sprintf("%s of READs came back, about %.3g times what they ask for, as their requests were sent %.3g times: copies were answered too, so that hardly anything was lost", count(c.Ends[1-from].Bytes, "byte"), repeatedAnswers(c, from), repeatedReads(c, from)))
 		i.FitsWith, i.Next = []string{tooShort, "a responder, its host or the path that was held up meanwhile"}, []string{timeoutOf(i), "what " + i.Peer.Addr.String() + " did at that time"}
@@ -288,6 +291,7 @@ type places struct {
 	back          uint32 // answers after the tap
 	over, missing uint32 // answers before the tap
 	late          uint32 // nowhere
+	unsent        uint32 // requests after the tap, that a timer had retransmitted
 	rest          uint32 // it is not known
 }
 
@@ -302,6 +306,7 @@ func placesOf(k *qp.Trouble) (p places) {
 		return n
 	}
 	p.unseen, p.earlier, p.late, p.back, p.over = take(s.Before), take(k.Earlier), take(k.Late.Rounds), take(k.AnswersSeen), take(k.PassedOver)
+	p.unsent = take(k.Unsent)
 	passed := min(k.Passed, s.Rounds[qp.ResponseLost])
 	p.back += passed
 	p.missing = s.Rounds[qp.ResponseLost] - passed
@@ -328,7 +333,8 @@ func where(k *qp.Trouble, damaged, trimmed bool) string {
 		where  string
 	}{
 		{p.before, "before the tap, which has not seen " + whole + " what the receiver asked for"},
-		{p.after, "after the tap: the receiver asked for what the tap shows"},
+		{p.after, "after the tap: the receiver asked for what the tap shows" + tookLate(k)},
+		{p.unsent, "after the tap, on the way to the receiver or there: by its IPv4 identifications it sent nothing until the copy came"},
 		{p.unseen, "before the tap, which had not " + unseen + " what was then retransmitted by timer"},
 		{p.earlier, "before the capture, which does not show what became of it when it was sent first"},
 		{p.back, "on the way back: the answer had passed the tap, and was lost after it or came too late"},

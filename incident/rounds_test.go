@@ -25,7 +25,7 @@ errors:
 	}{
 		{"a packet in the midst is lost before the tap", "{do: drop, from: a, op: write_middle, nth: 20}", []string{"in at least 1 round", "cost: at least ", "caused: once " + nak, "where: once before the tap"}, []string{timer}},
 		{"the last packet of a message is lost before the tap", "{do: drop, from: a, op: write_last, nth: 6}", []string{"in at least 1 round", "cost: at least ", "caused: once " + timer, "where: once before the tap"}, []string{nak, "or on the way back"}},
-		{"the last packet of a message is lost after the tap", "{do: drop, from: a, op: write_last, nth: 6, where: after}", []string{"in 1 round", "caused: once " + timer, "or on the way back"}, []string{nak}},
+		{"the last packet of a message is lost after the tap", "{do: drop, from: a, op: write_last, nth: 6, where: after}", []string{"in 1 round", "caused: once " + timer, "where: once after the tap, on the way to the receiver or there"}, []string{nak}},
 		{"the last packet of a message is damaged", "{do: corrupt, from: a, op: write_last, nth: 6, bits: 1}", []string{"in 1 round", "caused: once " + timer}, []string{nak}},
 	} {
 		got := happened(t, frames(t, scene+"  - "+tt.fault+"\n"), agent.Options{})

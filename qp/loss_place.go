@@ -48,6 +48,26 @@ func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
 	}
 }
 
+// CameLate notes that a response shows that the responder has taken what its newest PSN sequence NAK asks for, though that was not retransmitted: it had only come after later ones.
+func (s *SendQueue) CameLate(now int64) {
+	a := &s.trouble().Asked
+	a.Late, a.LateAt = a.Late+1, now
+}
+
+// OutOfOrder reports whether it is shown that packets of the connection came out of order, on either side of the tap, in a time before now.
+func (s *SendQueue) OutOfOrder(now, within int64) bool {
+	t := s.Trouble()
+	if t == nil {
+		return false
+	}
+	for _, o := range []*Overtaking{t.Overtaking, t.Responses} {
+		if all := o.All(); all.Numbered > 0 && now-all.Last <= within {
+			return true
+		}
+	}
+	return t.Asked.Late > 0 && now-t.Asked.LateAt <= within
+}
+
 // hadPassed reports whether the tap has seen a PSN that a NAK asks for after the one that is expected, or, where it is that one, that its requester
 // has gone back since and left out none that the tap lacks.
 func (s *SendQueue) hadPassed(psn, expected packet.PSN) bool {
@@ -82,6 +102,8 @@ func (s *SendQueue) AnsweredAgain(psn packet.PSN) {
 	}
 	t.Late.Left, t.Late.LastLeft = 0, 0
 	t.Late.Rounds += uint32(t.Late.Of)
+	t.Unsent -= min(t.Unsent, uint32(t.Late.Unsent)) // it had not answered yet
+	t.Late.Unsent = 0
 	for i := range t.Longest {
 		if k := &t.Longest[i]; k.Ended != 0 && k.Request.PSN == t.Late.From {
 			k.Late = true

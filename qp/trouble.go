@@ -33,9 +33,13 @@ type Trouble struct {
 		From, To, Last packet.PSN
 		Of, LastLeft   uint16
 		Left           uint32
+		Unsent         uint16 // of Of, those that Unsent counts
 	}
 	AnswersSeen uint32 // rounds that the requester's timer began although the tap had seen the answer
 	Passed      uint32 // rounds that a later response began, likewise
+	Unsent      uint32 // rounds that its timer began, before which the responder had sent nothing, as its IPv4 identifications show
+	PeerID      uint16 // IPv4 identification of the newest packet of the responder when the newest stall was first retransmitted; 0: it has none
+	unsent      bool   // the newest stall is one of such rounds
 	PassedOver  uint32 // rounds that its timer began for a READ or atomic that had no response, though one to a later request had come
 	Earlier     uint32 // rounds that the requester's timer began with what it had sent before the capture
 	RNR         RNRSums
@@ -43,6 +47,8 @@ type Trouble struct {
 	Asked       struct { // PSN sequence NAKs, by where the packet was lost that they ask for
 		Before uint32 // before the tap, which had not seen it in order
 		After  uint32 // after it
+		Late   uint32 // nowhere: the responder took it though it was not retransmitted, as others had only overtaken it
+		LateAt int64  // when the newest of these was shown
 	}
 	Notified *Notified // nil: it was not
 
@@ -318,13 +324,18 @@ func (t *Trouble) over() {
 	}
 	t.Now = Stall{}
 	t.Sum.add(&k)
-	t.Late.Left, t.Late.LastLeft = 0, 0
+	t.Late.Left, t.Late.LastLeft, t.Late.Unsent = 0, 0, 0
 	if n := k.Rounds[TimerExpired]; n > 0 && n <= math.MaxUint16 && k.Ended != 0 && !k.Acked && k.NAKs == 0 && k.Total() == uint64(n) {
 		t.Late.From, t.Late.To, t.Late.Of, t.Late.Left = k.Request.PSN, k.High, uint16(n), k.Packets
+		if t.unsent {
+			t.Unsent += n
+			t.Late.Unsent = uint16(n)
+		}
 		if k.Packets%n == 0 {
 			t.Late.Last, t.Late.LastLeft = k.Request.PSN.Add(int(k.Packets/n)-1), uint16(n)
 		}
 	}
+	t.PeerID, t.unsent = 0, false
 	t.keep(k)
 }
 

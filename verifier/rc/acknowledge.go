@@ -100,6 +100,9 @@ func (v *Verifier) ackBeforeFirst(c *qp.Pair, from int, p *packet.Packet) bool {
 func (v *Verifier) ackGoesBack(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	r.ClosePending() // it may be what it owes, with a wrong PSN
+	if outOfOrder(c, from, p) {
+		return
+	}
 	d := rule.Verdict{
 		Rule: rule.RCRSP006, Class: rule.Proven(c.Sees(from)), Role: rule.Responder,
 		Expected: "PSN " + r.Last.PSN.String() + " or later: responses go in PSN order", Actual: "PSN " + p.PSN.String(),
@@ -124,6 +127,9 @@ func (v *Verifier) duplicateAck(c *qp.Pair, from int, p *packet.Packet) {
 		return // that comes next, or may have been in the gap between the two
 	}
 	r.ClosePending() // this is what it owes, with a wrong PSN
+	if outOfOrder(c, from, p) {
+		return
+	}
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP029, Class: rule.Proven(c.Sees(from) && !q.IsReordered(p.PSN)), Role: rule.Responder,
 		Wants: rule.Want(expect.PSN, uint64(r.Last.PSN)), Expected: "PSN " + r.Last.PSN.String() + ", the latest acknowledged PSN, for a duplicate", Actual: "PSN " + p.PSN.String(),
@@ -328,10 +334,11 @@ func (v *Verifier) acknowledgesNaked(c *qp.Pair, from int, p *packet.Packet) {
 		r.CloseNAK()
 		return
 	}
-	id := rule.RCRSP006
+	id, disordered := rule.RCRSP006, outOfOrder(c, from, p)
 	if r.NAK.Code.Type() == packet.RNRNAK {
-		id = rule.RCRSP018
+		id, disordered = rule.RCRSP018, false
 	}
+	cameLate(&c.Ends[1-from].SQ, r, p, r.NAK.PSN.Add(1))
 	r.CloseNAK()
 	v.Covered(id)
 	d := rule.Verdict{
@@ -342,6 +349,9 @@ func (v *Verifier) acknowledgesNaked(c *qp.Pair, from int, p *packet.Packet) {
 	if d.Class == rule.Unproven {
 		d.Detail = "the tap may have missed the retransmission"
 		c.Lose()
+	}
+	if disordered {
+		return
 	}
 	v.Report(c, from, p, d)
 }

@@ -59,6 +59,7 @@ func (v *Verifier) takeSequenceNak(c *qp.Pair, from int, p *packet.Packet, prove
 		if !repeated && !unfounded && !proven {
 			q.CountAsked(p.PSN, r.EPSN)
 		}
+		cameLate(q, r, p, p.PSN)
 		q.RequireRetransmission(p.PSN, p.Time, p.Time+goBackTime)
 		v.nak(c, from, p, qp.SequenceNAKed)
 		if !unfounded && !proven && !v.Broken {

@@ -84,6 +84,9 @@ func (v *Verifier) goesOn(c *qp.Pair, from int, p *packet.Packet) {
 func (v *Verifier) goesBack(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, cause qp.RetransmissionCause, sent int64, shown bool) {
 	q := &c.Ends[from].SQ
 	q.Stall(p, w, cause, sent, !shown)
+	if cause == qp.TimerExpired {
+		q.NoteNewestOfPeer(newestID(c, 1-from))
+	}
 	came := answerCame(c, from, p, w)
 	switch {
 	case cause == qp.TimerExpired && p.PSN.Before(q.First):
@@ -102,6 +105,15 @@ func (v *Verifier) goesBack(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 	case cause == qp.ResponseLost && w != nil && w.Op == wqe.Read:
 		q.AskedForOvertakenResponse(p.PSN, w, p.Time, takenForLost)
 	}
+}
+
+// newestID is the IPv4 identification of the newest packet of an end: a response, or a request of its own.
+func newestID(c *qp.Pair, end int) uint16 {
+	q, r := &c.Ends[end].SQ, c.RQ(end)
+	if q.Last.Time > r.Last.Time {
+		return q.Last.ID
+	}
+	return r.Last.ID
 }
 
 // answerCame reports whether the answer to request p of message w had come, which is retransmitted, and notes where one to a later request had, and this one had none, or a PSN sequence NAK asks for it.

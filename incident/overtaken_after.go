@@ -1,0 +1,47 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+
+	"ibwitness/qp"
+)
+
+// A receiver that takes what it has asked for, before that was retransmitted, shows that the packet was not lost: others had overtaken it after the tap.
+
+// oftenTookLate is of how many PSN sequence NAKs for what the tap shows one at least has to show that for overtaking to be the likeliest of what fits.
+const oftenTookLate = 10
+
+// tookLate says how often a receiver took what it had asked for before that was retransmitted; "": never.
+func tookLate(k *qp.Trouble) string {
+	if k.Asked.Late == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s it took what it had asked for before that was retransmitted: others had only overtaken it)", times(uint64(k.Asked.Late)))
+}
+
+// mayBeOvertaken says that packets after the tap may have overtaken one another, and first where the receiver shows that they did.
+func (i *Incident) mayBeOvertaken(k *qp.Trouble) {
+	shown := k.Asked.Late >= tellingRounds && oftenTookLate*k.Asked.Late >= k.Asked.After
+	if !shown {
+		i.FitsWith = append(i.FitsWith, overtaking)
+		i.Next = append(i.Next, adaptiveRouting+" of the switches for this traffic, and out_of_sequence of "+i.Peer.Addr.String())
+		return
+	}
+	i.FitsWith = slices.Insert(i.FitsWith, 0, overtaking)
+	i.Next = slices.Insert(i.Next, 0, "out_of_sequence of "+i.Peer.Addr.String()+", and adaptive routing or packet spraying of the switches for this traffic, or whatever delays some of its packets on the way there")
+}
+
+// eachRound says that something was so in each of n rounds of retransmission, or in nearly all, that mostlyUnsent is of.
+func eachRound(k *qp.Trouble, n uint64) string {
+	if uint64(placesOf(k).unsent) < n {
+		return "nearly each time"
+	}
+	return "each time"
+}
+
+// mostlyUnsent reports whether of n rounds of retransmission nearly all are for requests that were lost on the way to their receiver or there, as that sent nothing before a copy came.
+func mostlyUnsent(k *qp.Trouble, n uint64) bool {
+	unsent := uint64(placesOf(k).unsent)
+	return unsent >= tellingRounds && mostlyAlong*(n-min(n, unsent)) <= n
+}
