@@ -77,6 +77,7 @@ func (t *teller) routed() {
 	}
 	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: k.First, End: k.Last, Tap: k.Tap}
 	i.show(k.Frame, k.Newest)
+	i.copies = n
 	i.What = fmt.Sprintf("The capture holds %s packets twice, before and after a router (TTL %d and %d): of %s, %s are copies of others. Each is judged once.",
 		part(n, once), k.Hops[0], k.Hops[1], number(n+once), number(n))
 	if k.Within > 0 && t.timed() {

@@ -47,7 +47,7 @@ func (t *teller) noneRetransmitted() (none bool) {
 func capturesFirst(list []Incident) []Incident {
 	n := slices.IndexFunc(list, func(i Incident) bool { return i.lostMany })
 	if n < 0 {
-		return beforeHarmless(list)
+		return copiesFirst(beforeHarmless(list))
 	}
 	capture := list[n]
 	var holed []string

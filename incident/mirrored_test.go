@@ -17,6 +17,7 @@ var often = strings.Replace(writes, "repeat: 4", "repeat: 64, every: 20us", 1)
 // TestMirrored: what two mirrored ports of a switch show twice is judged once and told of, whatever comes between, and not as retransmissions; what comes once stays as it is.
 func TestMirrored(t *testing.T) {
 	const told, likely = "capture (proven): Packets between 10.0.0.1 and 10.0.0.2 are in the capture twice: of", "capture (likely): Packets between"
+	const stall = "errors: [{do: drop, from: a, op: request, nth: 512, where: after}]\n"
 	const drop = "errors: [{do: drop, from: a, op: request, nth: 300, where: after}]\n"
 	for _, tt := range []struct {
 		name string
@@ -28,7 +29,8 @@ func TestMirrored(t *testing.T) {
 		{"after others", copiedLater(frames(t, often), 300*time.Microsecond), []string{told}, []string{"loss", "reordered"}},
 		{"not numbered", copiedLater(unnumbered(frames(t, often)), 30*time.Microsecond), []string{likely}, []string{"loss", "reordered", "(proven)"}},
 		{"not numbered, later", copiedLater(unnumbered(frames(t, often)), 300*time.Microsecond), []string{likely}, []string{"loss", "reordered", "(proven)"}},
-		{"a loss", copiedLater(frames(t, often+drop), 30*time.Microsecond), []string{told, "loss (proven)"}, nil},
+		{"a loss", copiedLater(frames(t, often+drop), 30*time.Microsecond), []string{"frames: 2\n    " + told, "loss (proven)", "until frame", "before that was known, are most likely such copies too: "}, nil},
+		{"a stall", copiedLater(frames(t, "attributes: {timeout: 15}\n"+often+stall), 30*time.Microsecond), []string{"frames: 2\n    interrupted", told}, nil},
 		{"a loss, not numbered", copiedLater(unnumbered(frames(t, often+drop)), 30*time.Microsecond), []string{likely, "loss (proven)"}, nil},
 		{"none", frames(t, often), []string{"frames: 0"}, nil},
 		{"none, not numbered", unnumbered(frames(t, often)), []string{"frames: 0"}, nil},

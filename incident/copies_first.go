@@ -1,0 +1,56 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/rule"
+)
+
+// copiesTimes is how many copies there are for each round of retransmission at least where they are what a capture seems full of, and come before losses that cost hardly any time.
+const copiesTimes = 10
+
+// copiesFirst has what tells of packets that are in the capture twice come before losses, where these are few beside so many copies, and cost little: copies look like retransmissions to who reads the capture.
+func copiesFirst(list []Incident) []Incident {
+	n := slices.IndexFunc(list, func(i Incident) bool { return i.copies > 0 })
+	if n < 0 {
+		return list
+	}
+	capture, rounds := list[n], uint64(0)
+	for k := range list[:n] {
+		i := &list[k]
+		if i.foremost || i.Kind != Loss && i.Kind != Reordered && i.Kind != Untrusted || i.cost() >= time.Duration(interruption) {
+			return list
+		}
+		rounds += i.again.rounds
+	}
+	if copiesTimes*rounds > capture.copies {
+		return list
+	}
+	return slices.Insert(slices.Delete(list, n, n+1), 0, capture)
+}
+
+// copiedEvents says which events are most likely copies, too, that came before it was known that packets between their hosts come twice; "": none is.
+func (t *teller) copiedEvents() string {
+	var asked, answers, last uint64
+	for n := range t.run.Findings {
+		f := &t.run.Findings[n]
+		if f.Rule != rule.EvDuplicate && f.Rule != rule.EvDuplicateResponse {
+			continue
+		}
+		if !slices.ContainsFunc(t.run.Mirrored, func(m agent.Mirrored) bool { return f.Time <= m.Since && m.Between(f.Accused.Addr, f.Peer.Addr) }) {
+			continue
+		}
+		if last = max(last, f.Frame); f.Rule == rule.EvDuplicate {
+			asked++
+		} else {
+			answers++
+		}
+	}
+	if asked+answers == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s until frame %d, before that was known, are most likely such copies too: %s and %s", count(asked+answers, "event"), last, number(asked)+" duplicate-request", number(answers)+" duplicate-response")
+}
