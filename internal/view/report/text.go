@@ -34,6 +34,7 @@ type text struct {
 	}
 	waited  time.Duration // for the host that lastOfRounds names
 	waitsUp bool          // that was told before incidents
+	hungUp  bool          // likewise programs that answer no more
 	stopped struct {
 		known    bool
 		exchange *unfinished // see unfinishedExchange

@@ -303,3 +303,36 @@ func TestQuietServer(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestStoppedHead: the verdict line says that a program answers no more where that outlasts by far what incidents cost, and so does what is told first; not where something cost long, or the two may send without waiting for each other.
+func TestStoppedHead(t *testing.T) {
+	lossOf := func(lost time.Duration) *pair.Trouble {
+		k := &pair.Trouble{Again: pair.Sums{Packets: 1}}
+		k.Sum = pair.Stalls{Count: 1, Lost: int64(lost), Begun: int64(time.Hour), Last: int64(time.Hour) + int64(lost)}
+		k.Sum.Rounds[pair.TimerExpired] = 1
+		return k
+	}
+	full, seldom := exchange{depth: 8, n: 4000, took: stops(1000)}, exchange{depth: 1, n: 400, took: stops(200), late: answered}
+	for _, k := range []struct {
+		name string
+		of   exchange
+		lost time.Duration
+		want string // the verdict line begins so
+	}{
+		{"nothing else", full, 0, "STOPPED nothing violated, but 10.0.0.2 QP 0x21 answers no more from +"},
+		{"a short loss", full, time.Millisecond, "STOPPED nothing violated, but 10.0.0.2 QP 0x21 answers no more from +"},
+		{"a long one", full, 300 * time.Millisecond, "INCIDENT nothing violated, but 1 incident;"},
+		{"it may wait for nothing", seldom, 0, "CLEAN"},
+		{"it answers", exchange{depth: 8, n: 1000, took: steady}, time.Millisecond, "CLEAN"},
+	} {
+		r := after(k.of.connection(1, 2))
+		if k.lost > 0 {
+			r.Connections[0].Ends[0].Trouble = lossOf(k.lost)
+		}
+		got := reportOf(t, r)
+		stopped := strings.HasPrefix(k.want, "STOPPED")
+		if !strings.HasPrefix(got, k.want) || stopped && k.lost > 0 && strings.Index(got, "answered each of") > strings.Index(got, "retransmitted") {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}

@@ -124,11 +124,21 @@ func unless(h *hung) string {
 // waitsOrEnded says that the program which has no answer any more ended, as it seems, or else that it waits.
 func (t *text) waitsOrEnded(h *hung) string {
 	e, peer := &h.c.Ends[h.a.By], &h.c.Ends[1-h.a.By]
-	fin := t.res.Closes(e.Addr, peer.Addr, h.a.Newest, t.res.Last)
-	if fin == nil || fin.At-h.a.Newest > int64(quietTime) || e.Addr == peer.Addr {
+	fin := t.closedThen(h)
+	if fin == nil {
 		return "its program waits or hangs" + unless(h)
 	}
 	return fmt.Sprintf("its program ended or was killed, it seems: %v closed a TCP connection with %v from its port %d then, at %s (FIN, frame %d)", e.Addr, peer.Addr, fin.Ports[0], offset(fin.At, t.res.First), fin.Frame)
+}
+
+// closedThen finds the TCP connection that the host of a program which answers no more closed then; nil: none.
+func (t *text) closedThen(h *hung) *agent.Sign {
+	e, peer := &h.c.Ends[h.a.By], &h.c.Ends[1-h.a.By]
+	fin := t.res.Closes(e.Addr, peer.Addr, h.a.Newest, t.res.Last)
+	if fin == nil || fin.At-h.a.Newest > int64(quietTime) || e.Addr == peer.Addr {
+		return nil
+	}
+	return fin
 }
 
 // owes reports whether the transport owes something on a connection.

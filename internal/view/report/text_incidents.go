@@ -25,6 +25,7 @@ func (t *text) incidents() {
 			t.line("")
 			t.waitsUp = true
 		}
+		t.hungUp = t.stoppedFirst()
 		t.stalls(list)
 		t.tellAll(list)
 	}
@@ -54,7 +55,11 @@ func (t *text) besideIncidents(list []incident.Incident) {
 
 // beside tells what programs do, or do no more, beside what happened to requests.
 func (t *text) beside() []string {
-	list := slices.Concat(t.hanging(), t.starved(), t.limited(), t.failed(), t.left(), t.changes(), t.longTurns(longestTurn))
+	list := t.hanging()
+	if t.hungUp {
+		list = nil
+	}
+	list = slices.Concat(list, t.starved(), t.limited(), t.failed(), t.left(), t.changes(), t.longTurns(longestTurn))
 	for i := range t.res.Connections {
 		if c := &t.res.Connections[i]; slowCommands(c) && c.Timing != nil && c.Timing.Commands.Changes() {
 			list = append(list, t.commandsOf(c))

@@ -22,7 +22,7 @@ func (t *text) head(v Verdict) (word, sentence string) {
 	word = t.verdictHead(v)
 	switch v {
 	case Violated:
-		sentence = t.breach(t.count.violations, "violation", "by", func(e *Entry) bool { return violation(e, rule.Error) })
+		sentence = t.amid() + t.breach(t.count.violations, "violation", "by", func(e *Entry) bool { return violation(e, rule.Error) })
 	case Warned:
 		sentence = t.breach(t.count.warnings, "warning", "by", func(e *Entry) bool { return violation(e, rule.Warning) })
 	case Incomplete:
@@ -38,6 +38,8 @@ func (t *text) head(v Verdict) (word, sentence string) {
 		c := coverageOf(t.res)
 		if sentence = NothingViolated(len(t.run.Incidents()), c.exercised, c.total); v == Open {
 			sentence += "; " + t.unanswered()
+		} else if h := t.programStopped(); word == midway && h != nil {
+			sentence = t.butStopped(sentence, h)
 		} else if u := t.unfinishedExchange(); word == midway {
 			sentence = strings.Replace(sentence, "nothing violated", "nothing violated, but "+u.head(), 1)
 		}
@@ -68,7 +70,7 @@ func (t *text) verdict() {
 // So it does where something is suspected, and what happened would explain all of that.
 const failed = "INCIDENT"
 
-// midway is what it begins with where nothing happened to any request, and yet the traffic of several hosts stopped in the middle of what they do.
+// midway is what it begins with where nothing happened to any request, or nothing that cost much, and yet the traffic of several hosts stopped in the middle of what they do, or a program answers no more.
 const midway = "STOPPED"
 
 // costly is the time without progress that an incident which failed nothing costs at least then.
@@ -82,7 +84,7 @@ func (t *text) verdictHead(v Verdict) string {
 	if v == NotProven && len(t.run.Incidents()) > 0 && (t.excuse() != "" && !t.icrcsOpen() || len(t.open()) == 0) {
 		return failed
 	}
-	if v == Clean && len(t.run.Incidents()) == 0 && t.unfinishedExchange() != nil {
+	if v == Clean && (len(t.run.Incidents()) == 0 && t.unfinishedExchange() != nil || t.programStopped() != nil) {
 		return midway
 	}
 	return v.String()
