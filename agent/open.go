@@ -95,12 +95,14 @@ func (o *Open) Add(p *Open) {
 func (t *Transport) waits(c *connection.Connection, now int64) {
 	var k Connection
 	t.open(c, &k)
+	connections := 1
 	for e := range k.Ends {
 		if end, q := &k.Ends[e], &c.Ends[e]; end.Open > 0 {
 			t.opened.Add(&Open{
-				Requests: uint64(end.Open), Connections: 1, Frame: end.OpenFrame, Tap: q.SQ.Last.Tap, Waited: time.Duration(now - end.OpenSince),
+				Requests: uint64(end.Open), Connections: connections, Frame: end.OpenFrame, Tap: q.SQ.Last.Tap, Waited: time.Duration(now - end.OpenSince),
 				Again: q.SQ.Restarts > 0 || c.RQ(1-e).NAK.RNRs > 1 || !c.Paired && q.Faults().Retransmissions > 0,
 			})
+			connections = 0
 		}
 	}
 }
@@ -119,9 +121,11 @@ func (t *Transport) waitsRD(c *connection.Connection, now int64) {
 	if !c.Paired {
 		return
 	}
+	connections := 1
 	for e := range c.Ends {
 		if w, ok := rd.Waits(&c.Pair, e); ok {
-			t.opened.Add(&Open{Requests: 1, Connections: 1, Frame: w.Frame, Tap: w.Tap, Waited: time.Duration(now - w.Since), Again: w.Again})
+			t.opened.Add(&Open{Requests: 1, Connections: connections, Frame: w.Frame, Tap: w.Tap, Waited: time.Duration(now - w.Since), Again: w.Again})
+			connections = 0
 		}
 	}
 }

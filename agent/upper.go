@@ -31,17 +31,22 @@ type Upper struct {
 	Newest   uint64         // frame of the newest answer
 	Before   [2]int         // of those that are open, how many each end had begun before the newest request of it that waited or waits
 	Credits  *upper.Credits // how many messages each end may still send; nil: that is not known, or its protocol has none
+	Grants   *upper.Credits // the same where Left is not known, as the connection began before the capture; nil: it is known, or nothing of it is
 	Named    [2]*Named      // what the peer of each end had named with the R_Key of the request of that which it refuses; nil: that is not known
 	Causes   [2][]Cause     // of the stalls of each end of its connection, as far as they are known
 	// Fetched is how many commands there were whose peer has fetched data of theirs by RDMA READ, and, where the oldest that is open is one, Unfetched of how many it has to and has asked for none.
 	Fetched   uint64
 	Unfetched int
-	Classes   []Class        // its commands by opcode or procedure, where the peer answers them; nil: they are not known
-	Targets   []Target       // and by what they work on
-	Late      upper.Late     // of those that were answered, those that took upper.LateAfter or longer
-	Failures  []Failed       // commands that failed in a way that means trouble, by class and status, the first first
-	Sought    string         // the session that its newest command which begins one asked for, and who; "": that is not known, or it has begun
-	Granted   *upper.Lowered // the calls that an end grants the other, where they became fewer; nil: they did not
+	// HasData is how many commands are open whose data their peer has asked for.
+	HasData  int
+	Calls    uint32         // that may be open at once, as the peer of Oldest grants; 0: that is not known
+	CallsOf  uint64         // frame of the first reply that says so
+	Classes  []Class        // its commands by opcode or procedure, where the peer answers them; nil: they are not known
+	Targets  []Target       // and by what they work on
+	Late     upper.Late     // of those that were answered, those that took upper.LateAfter or longer
+	Failures []Failed       // commands that failed in a way that means trouble, by class and status, the first first
+	Sought   string         // the session that its newest command which begins one asked for, and who; "": that is not known, or it has begun
+	Granted  *upper.Lowered // the calls that an end grants the other, where they became fewer; nil: they did not
 }
 
 // Failed is commands of one class that failed with one status.
@@ -59,6 +64,7 @@ type Named struct {
 	Parts  int        // in how many the command has named memory
 	Of     *Operation // the command
 	Done   bool       // it has ended
+	Answer uint64     // in which frame, if it was the newest that did; 0: it is not known
 }
 
 // Class is the commands of one opcode or procedure.
@@ -98,13 +104,16 @@ type Operation struct {
 	Class  int    // its place among the classes, where these are known
 	Target int    // and of what it works on among the targets, plus one; 0: that is not known
 	// Unfetched is how many bytes of data its peer has to fetch by RDMA READ, none of which it has asked for; 0: there are none, or it is not known.
-	Unfetched uint64
-	Again     upper.Repeats // how often its end repeated it, with the ID that it had
-	Moved     upper.Moved   // of Longest, when its peer first moved its data
-	Ahead     uint64        // of Longest, bytes of data of other commands that it waited for, as its peer moved data all the time; 0: it did not
-	Opens     bool          // it begins a session
-	Lossy     bool          // of Longest: the capture has lost packets of its connection
-	Unsure    bool          // it may have ended where the capture has lost packets, or in the direction that was not found
+	Unfetched  uint64
+	HasData    bool          // its peer has asked for data of each part that it has to fetch
+	StatusOnly bool          // its answer is hardly more than a status
+	Interim    uint64        // frame in which its peer said that it goes on with it asynchronously (STATUS_PENDING of SMB2); 0: it did not
+	Again      upper.Repeats // how often its end repeated it, with the ID that it had
+	Moved      upper.Moved   // of Longest, when its peer first moved its data
+	Ahead      uint64        // of Longest, bytes of data of other commands that it waited for, as its peer moved data all the time; 0: it did not
+	Opens      bool          // it begins a session
+	Lossy      bool          // of Longest: the capture has lost packets of its connection
+	Unsure     bool          // it may have ended where the capture has lost packets, or in the direction that was not found
 }
 
 const (
@@ -325,8 +334,19 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 	if o := out.Oldest; o != nil && o.Unfetched > 0 {
 		out.Unfetched = u.WaitUnfetched()
 	}
-	if k, known := u.Credits(); known && !c.Lossy && c.Paired {
-		out.Credits = &k
+	if o := out.Oldest; o != nil {
+		out.HasData = u.WaitFetched()
+		if by, calls, frame := u.Calls(); by == 1-o.From && !c.Lossy {
+			out.Calls, out.CallsOf = calls, frame
+		}
+	}
+	if k, known := u.Credits(); !c.Lossy && c.Paired {
+		switch {
+		case known:
+			out.Credits = &k
+		case k.Used != [2]upper.Grant{}:
+			out.Grants = &k
+		}
 	}
 	if s := u.Took(); s.Count > 0 {
 		out.Answers, out.Took, out.Slow = s.Count, time.Duration(s.Sum), s.Slow
@@ -363,12 +383,12 @@ func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upp
 	if k == nil {
 		return nil
 	}
-	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k), Others: u.OthersAfter(k), Class: u.ClassOf(k), Target: u.TargetOf(k) + 1, Again: k.Again, Opens: u.Opens(k)}
+	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k), Others: u.OthersAfter(k), Class: u.ClassOf(k), Target: u.TargetOf(k) + 1, Again: k.Again, Opens: u.Opens(k), Interim: u.Interim(k), StatusOnly: u.StatusOnly(k)}
 	if k.Status != 0 {
 		o.Status = u.Status(k)
 	} else {
 		lost := lossyCommands(c, u)
-		o.Unfetched = u.Unfetched(k)
+		o.Unfetched, o.HasData = u.Unfetched(k), u.HasData(k)
 		o.Unsure = lost || !c.Paired && !t.table.NeverAnswered(&c.Pair)
 	}
 	return o
@@ -426,5 +446,5 @@ func (t *Transport) named(c *connection.Connection, from int, trouble *qp.Troubl
 	if !known {
 		return nil
 	}
-	return &Named{n.Addr, n.Length, n.Parts, t.operation(c, u, n.Of), n.Of.Ended()}
+	return &Named{n.Addr, n.Length, n.Parts, t.operation(c, u, n.Of), n.Of.Ended(), u.AnsweredIn(n.Of)}
 }

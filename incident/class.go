@@ -14,6 +14,7 @@ const (
 	fewestOfClass  = 3
 	classTimes     = 10
 	mostClassNames = 3
+	enoughOthers   = 8 // of others that are answered, where they are for long
 )
 
 // onlyClasses says that all commands that wait are of classes of which none was answered since the oldest of them began, while others were answered soon; "": they are not, or nothing shows that
@@ -35,7 +36,60 @@ func onlyClasses(u *agent.Upper, waited int64) string {
 	if len(names) == 0 || len(names) > mostClassNames {
 		return ""
 	}
-	return answeredMeanwhile(u, o, u.Open, waited, fmt.Sprintf("all %d that are open are %s", u.Open, strings.Join(names, " or ")))
+	least := u.Open
+	if goOnLong(u, o) {
+		least = min(least, enoughOthers)
+	}
+	return answeredMeanwhile(u, o, least, waited, fmt.Sprintf("all %d that are open are %s", u.Open, strings.Join(names, " or ")))
+}
+
+// goOnLong reports whether commands of other classes than those that wait were answered which began long after o, many times as long as those
+// of its own took before: it is not that all stopped while those were being done.
+func goOnLong(u *agent.Upper, o *agent.Operation) bool {
+	longest, newest := time.Duration(0), int64(0)
+	for n := range u.Classes {
+		switch k := &u.Classes[n]; {
+		case k.Open == 0:
+			newest = max(newest, k.Newest)
+		case k.Answers == 0:
+			return false
+		default:
+			longest = max(longest, k.Longest)
+		}
+	}
+	return newest-o.Since >= classTimes*int64(longest)
+}
+
+// classSlow says that the commands of the class of the slowest take long as a whole, each of the others far less; "": they do not. Those that
+// took longest are left out: few may be an exception.
+func classSlow(u *agent.Upper) string {
+	if u.Slowest == nil || u.Slowest.Class >= len(u.Classes) {
+		return ""
+	}
+	k := &u.Classes[u.Slowest.Class]
+	rest, n := k.Took, k.Answers
+	for _, o := range u.Longest {
+		if o.Class == u.Slowest.Class {
+			rest, n = rest-time.Duration(o.Ended-o.Since), n-1
+		}
+	}
+	var names []string
+	others, longest := uint64(0), time.Duration(0)
+	for i := range u.Classes {
+		if x := &u.Classes[i]; i != u.Slowest.Class && x.Answers > 0 {
+			others, longest = others+x.Answers, max(longest, x.Longest)
+			names = append(names, x.Name)
+		}
+	}
+	if n < fewestOfClass || others < fewestOfClass || classTimes*longest > rest/time.Duration(n) {
+		return ""
+	}
+	of := ""
+	if slices.Sort(names); len(names) <= mostClassNames {
+		of = " (" + strings.Join(names, ", ") + ")"
+	}
+	return fmt.Sprintf(": %s is slow as a whole, %s in the mean of %d; none of the %s others%s took longer than %s",
+		k.Name, span(int64(k.Took)/int64(k.Answers)), k.Answers, number(others), of, span(int64(longest)))
 }
 
 // onlyClassSlow says that all commands that took long are of the class of the slowest, while others were answered soon; "": they are not, or nothing shows that it matters.

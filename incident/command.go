@@ -3,11 +3,9 @@ package incident
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"ibwitness/agent"
-	"ibwitness/upper"
 )
 
 // commands tells of the commands of the protocol above that a peer has not answered, or answered late, where that is not because of the transport.
@@ -20,20 +18,15 @@ func (t *teller) commands(c *agent.Connection) {
 		return // the answers are not in the capture
 	}
 	t.unopened(c)
-	end := t.run.Last
-	if c.Closed.At != 0 {
-		end = c.Closed.At
+	if end, hangs := t.hangs(c); hangs {
+		t.waits(c, u.Oldest, end)
 	}
-	if o := u.Oldest; o != nil && end-o.Since >= upper.SlowAfter && transported(c) && !t.flushedOver(o.Since, end) {
-		t.waits(c, o, end)
+	slow := t.slowCommands(c)
+	if len(slow) == 0 {
+		return
 	}
-	if t.timed() {
-		slow := slices.DeleteFunc(c.SlowCommands(), func(o *agent.Operation) bool {
-			return queued(c, o) || overlapped(c, o) || t.flushedOver(o.Since, o.Ended) || t.inSilence(c, o)
-		})
-		if len(slow) > 0 {
-			t.slow(c, u, slow)
-		}
+	if s := t.slowTargetOf(c, slow[0]); s == nil || s.hung == nil && c == s.of {
+		t.slow(c, u, slow, s)
 	}
 }
 
@@ -80,6 +73,9 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	if unfetched {
 		nor = ", nor fetched its data"
 	}
+	if o.Interim != 0 {
+		nor += ", beyond an interim STATUS_PENDING"
+	}
 	i.What = fmt.Sprintf("%v has not answered %s of %v%s%s.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited), nor)
 	if c.Closed.At != 0 {
 		i.show(c.Closed.Frame)
@@ -91,6 +87,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	}
 	i.fact("command", fmt.Sprintf("%s, in frame %d", protocolOf(c.Upper), o.Frame))
 	t.repeats(i, o)
+	t.interim(i, o)
 	only, target := "", ""
 	if !lossy {
 		only, target = t.common(i, c, waited)
@@ -98,15 +95,17 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	if n := c.Upper.Open; !t.waitBeside(i, c, o, end) && n > 1 && only == "" {
 		i.fact("waits", count(uint64(n), "command")+" in all have no answer")
 	}
+	t.callsUsedUp(i, c)
 	if o.Later > 0 && only == "" {
 		i.fact("meanwhile", count(o.Later, "command")+" that began after it ended: its peer serves others")
 	}
 	if t.run.RDMA > 0 && !lossy && c.Ends[0].Open == 0 && c.Ends[1].Open == 0 { // else the run goes on, and nobody has looked
-		i.fact("transport", "every request on the connection that came to the tap was acknowledged"+notNetwork(t.allSmall(c, 1-o.From) == "" || unfetched && o.Later > 0))
+		i.fact("transport", "every request on the connection that came to the tap was acknowledged"+notNetwork(t.allSmall(c, 1-o.From) == "" || unfetched && o.Later > 0 || answeredAlike(c.Upper, o)))
 	}
 	t.peer(i, c, 1-o.From, o.Since, end, "this request")
-	i.FitsWith = waitsFor(o, only)
+	i.FitsWith = waitsFor(o, only, fetched(c, o))
 	t.resumes(i, c, o)
+	hasData(i, c)
 	if !lossy {
 		t.queuesBeside(i, c, o, end)
 	}
@@ -119,13 +118,18 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	switch {
 	case unfetched:
 		t.unfetched(i, c, o)
-		i.credits(c, 1-o.From)
+		t.credits(i, c, o)
 	case !lossy:
-		t.heldBySize(i, c, 1-o.From)
-		i.credits(c, 1-o.From)
+		if !answeredAlike(c.Upper, o) {
+			t.heldBySize(i, c, 1-o.From)
+		}
+		t.credits(i, c, o)
 	default:
 		i.Next = i.Next[1:]
 		i.doubt(fmt.Sprintf("The capture, which lost packets, holds no answer of %v to %s of %v%s%s.", &i.Peer, o.Name, &i.Local, t.within(" in %s", waited), closed))
+	}
+	if s := t.slowTargetOf(c, o); s != nil && s.hung == c {
+		t.onSlowTarget(i, c, o, s)
 	}
 	t.tell(i, "")
 }
@@ -152,11 +156,15 @@ func notNetwork(it bool) string {
 	return ""
 }
 
-// waitsFor is what fits where a server does not answer command o; only says, where it is not empty, that no commands but those of a class wait.
-func waitsFor(o *agent.Operation, only string) []string {
+// waitsFor is what fits where a server does not answer command o; only says, where it is not empty, that no commands but those of a class wait, and fetched that the server has its data.
+func waitsFor(o *agent.Operation, only string, fetched bool) []string {
 	switch itself := "a server that waits itself: for its disks, its file system, a lock, or another host"; {
 	case only != "":
 		return []string{"what these commands need of the server and the others do not: a disk or file system that is full, read-only or frozen, a journal or cache that can not be flushed, a mirror that is away"}
+	case o.Interim != 0:
+		return []string{itself}
+	case o.Later > 0 && fetched:
+		return []string{itself, "a server that has lost the answer to this command"}
 	case o.Later > 0:
 		return []string{itself, "a server that has lost this command, or its answer"}
 	default:
@@ -165,24 +173,3 @@ func waitsFor(o *agent.Operation, only string) []string {
 }
 
 const allStopped = "a server whose threads are stopped or all busy, while its adapter acknowledges"
-
-// reservedCredits are those with which an end of SMB Direct may only send a message that grants credits itself (MS-SMBD 3.1.5.1).
-const reservedCredits = 1
-
-// credits says that the end which owes an answer may not send it, as its peer has granted it no more.
-func (i *Incident) credits(c *agent.Connection, by int) {
-	k := c.Upper.Credits
-	if k == nil || k.Left[by] > reservedCredits || k.Granted[by].Frame == 0 {
-		return
-	}
-	left := "no send credit left"
-	if k.Left[by] > 0 {
-		left = "one send credit left, for a message that grants credits itself"
-	}
-	last := k.Granted[by]
-	i.What = fmt.Sprintf("%s, and has %s: those of %v, the last of which were granted in frame %d, are used up.", strings.TrimSuffix(i.What, "."), left, &i.Local, last.Frame)
-	i.fact("credits", fmt.Sprintf("%v granted %d in frame %d, the last; %v sent its last message in frame %d", &i.Local, last.Count, last.Frame, &i.Peer, k.Used[by].Frame))
-	i.show(last.Frame, k.Used[by].Frame)
-	i.FitsWith = append([]string{fmt.Sprintf("a program of %v that posts no receives any more, and so grants no credits: the answer may be there, and wait for that", i.Local.Addr)}, i.FitsWith...)
-	i.Next = append([]string{fmt.Sprintf("on %v: what keeps its SMB client from posting receives (dmesg, /proc/fs/cifs/Stats, memory)", i.Local.Addr)}, i.Next...)
-}

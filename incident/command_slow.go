@@ -22,22 +22,26 @@ func (t *teller) inTimes(i *Incident, o *agent.Operation, l *lateCommands) {
 	}
 }
 
-// slow tells that commands took long, the longest of which are given, the longest first.
-func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operation) {
+// slow tells that commands took long, the longest of which are given, the longest first. on is what all that were late work on, of several
+// clients; nil: there is no such.
+func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operation, on *slowTarget) {
 	o := slow[0]
 	i := t.between(Slow, c, o.From)
 	i.Begin, i.End, i.Lost, i.Tap = o.Since, o.Ended, time.Duration(o.Ended-o.Since), o.Tap
 	i.show(o.Frame, o.Answer)
 	only := ""
 	if o == u.Slowest {
-		only = onlyClassSlow(u)
+		if only = onlyClassSlow(u); only == "" {
+			only = classSlow(u)
+		}
 	}
 	late, rare := t.lateOf(c, o)
-	if rare && only == "" {
+	if only == "" && on == nil {
 		only = late.only()
 	}
 	i.What = fmt.Sprintf("%v took %s to answer %s of %v%s.", &i.Peer, span(o.Ended-o.Since), o.Name, &i.Local, only)
 	i.fact("command", fmt.Sprintf("%s, in frame %d, answered in frame %d", protocolOf(u), o.Frame, o.Answer))
+	t.interim(i, o)
 	switch {
 	case u.Slow == 0:
 		i.fact("others", "usually "+span(int64(c.UsualCommand()))+", of "+count(u.Answers, "command"))
@@ -82,6 +86,9 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 	i.Next = []string{"the disks and the log of " + i.Peer.Addr.String() + " at that time"}
 	if late.target != "" {
 		i.Next = []string{fmt.Sprintf("what %s is on at %v, at these times: iostat, its SMART log, RAID state and the log", late.target, i.Peer.Addr)}
+	}
+	if on != nil {
+		t.onSlowTarget(i, c, o, on)
 	}
 	t.tell(i, "")
 }

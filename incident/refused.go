@@ -29,14 +29,15 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 		i.show(c.Closed.Frame)
 	}
 	t.reconnectedAfter(i, c, k)
-	t.commandRefused(i, c, from)
+	t.commandRefused(i, c, from, k)
 	t.why(i, c, from, k)
 	t.tell(i, k.Code.String()+i.cause)
 }
 
 // commandRefused tells which command a refused request is for, where its R_Key tells that, or else which one waits.
-func (t *teller) commandRefused(i *Incident, c *agent.Connection, from int) {
+func (t *teller) commandRefused(i *Incident, c *agent.Connection, from int, k *qp.Refusal) {
 	n := namedBy(c, from)
+	defer t.refusedNext(i, c, k, n)
 	if n == nil {
 		t.command(i, c)
 		return

@@ -107,6 +107,7 @@ type teller struct {
 	qpns      map[packet.Addr]qpns                // what qpnsOf returns; nil: nobody has asked
 	pKeys     map[packet.Addr][]uint16            // what keysFrom returns; nil: nobody has asked
 	away      []cutHost                           // hosts that were cut off while others went on
+	slowOn    map[targetKey]*slowTarget           // what slowTargetOf returns; nil: nobody has asked
 	still     []still                             // when the capture recorded nothing of any host
 }
 

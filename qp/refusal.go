@@ -1,6 +1,8 @@
 package qp
 
 import (
+	"slices"
+
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -14,6 +16,16 @@ type Refusal struct {
 	Request     StalledRequest
 	Invalidated *Invalidation // the SEND with Invalidate of its requester that had named its R_Key before, of a NAK Remote Access Error; nil: none is known
 	Beside      Beside        // of a NAK Remote Access Error, without SameOp and AtOnce; these only of a NAK Invalid Request
+	SentAfter   *SentAfter    // nil: nothing was
+}
+
+// SentAfter is the requests that had been sent after a refused one when the NAK came: the responder takes none of them.
+type SentAfter struct {
+	Count       uint32
+	Op          wqe.Op // of the first
+	Invalidates bool   // it is a SEND with Invalidate
+	PSN         packet.PSN
+	Frame       uint64
 }
 
 // Beside is what the requests say of a refused one that are kept when the NAK comes: those before it were accepted.
@@ -26,8 +38,8 @@ type Beside struct {
 	Next       KeyAt                    // the first after it of the same address, with another R_Key
 	SameOp     KeyAt                    // the newest accepted of its operation
 	OwnKeys    uint32                   // how many of its queue pair were accepted, as far as it is known, each with an R_Key of its own; 0: some have the same
-	HadRight   uint64                   // frame of the newest message for which its queue pair needed the right that it needs, with any R_Key, that was accepted; 0: none is known
 	AtOnce     uint32                   // READs and atomics, it among them, that were not answered when it was sent
+	HadRight   uint64                   // frame of the newest message for which its queue pair needed the right that it needs, with any R_Key, that was accepted; 0: none is known
 }
 
 // KeyAt is a request and its R_Key.
@@ -59,6 +71,7 @@ func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accep
 	if r := &t.Refusal.Request; p.Syndrome == packet.NAKInvalidRequest && w != nil {
 		r.Answered = s.mostAnswered(r, r.First) // the NAK acknowledges what is before
 	}
+	t.Refusal.SentAfter = s.sentAfter(p, w)
 	switch {
 	case w == nil:
 	case w.RKey != 0 && p.Syndrome == packet.NAKRemoteAccess:
@@ -67,6 +80,30 @@ func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accep
 	case p.Syndrome == packet.NAKInvalidRequest && (w.Op.Responded() || w.Op == wqe.Write):
 		t.Refusal.Beside = s.before(p, w)
 	}
+}
+
+// sentAfter looks through the requests that came after request w, which NAK p refuses; nil: it is not known.
+func (s *SendQueue) sentAfter(p *packet.Packet, w *wqe.SendWQE) (b *SentAfter) {
+	for i := range s.Messages.Len() {
+		m := s.Messages.At(i)
+		if w == nil || !w.First.Before(m.First) {
+			continue
+		}
+		if b == nil {
+			b = &SentAfter{Op: m.Op, PSN: m.First, Frame: packet.FrameNear(p.Frame, m.Frame), Invalidates: s.invalidatesIn(m, p.Tap)}
+		}
+		b.Count++
+	}
+	return b
+}
+
+// invalidatesIn reports whether message m ends as a SEND with Invalidate that is kept.
+func (s *SendQueue) invalidatesIn(m *wqe.SendWQE, tap uint16) bool {
+	k := s.invalidations
+	if k == nil || m.Op != wqe.Send {
+		return false
+	}
+	return slices.ContainsFunc(k.ring[:min(k.n, keptInvalidations)], func(x invalidation) bool { return x.psn == m.Last && x.tap == tap })
 }
 
 // beside looks through the requests that are kept for what they say of request w, which NAK p refuses.

@@ -1,11 +1,20 @@
 package upper
 
+import "math"
+
 // Credits is how many messages each end may still send, in a protocol whose ends grant each other that, as its headers have told since the connection began.
 type Credits struct {
 	Left    [2]int
 	Granted [2]Grant // the newest that each end has got
 	Used    [2]Grant // its newest message, which took one
 	known   bool
+	most    [2]uint8  // messages that each end has sent between two grants: the most, up to 255
+	since   [2]uint16 // and since it got credits last
+}
+
+// Ungranted is how many messages an end has sent since its peer granted it credits last, and the most between two grants before; false: it has granted none.
+func (c *Credits) Ungranted(end int) (since, before int, granted bool) {
+	return int(c.since[end]), int(c.most[end]), c.Granted[end].Frame != 0
 }
 
 // Grant is credits that a message grants.
@@ -23,6 +32,9 @@ type creditor interface {
 // use takes the credit of a message from the end that sends it. One that has none shows that not all was seen.
 func (c *Credits) use(m *Message) {
 	c.Left[m.From]--
+	if c.since[m.From] < math.MaxUint16 {
+		c.since[m.From]++
+	}
 	c.Used[m.From] = Grant{1, m.Time, m.Frame}
 	if c.Left[m.From] < 0 {
 		c.known = false
@@ -31,12 +43,17 @@ func (c *Credits) use(m *Message) {
 
 func (c *Credits) grant(to, n int, m *Message) {
 	if n > 0 {
+		if c.Granted[to].Frame != 0 {
+			c.most[to] = max(c.most[to], uint8(min(c.since[to], math.MaxUint8)))
+		}
+		c.since[to] = 0
 		c.Left[to] += n
 		c.Granted[to] = Grant{n, m.Time, m.Frame}
 	}
 }
 
-// Credits returns how many messages each end may still send, where that is known: its protocol has credits, and all messages since the connection began have been seen.
+// Credits returns how many messages each end may still send. Where it is not known that all messages since the connection began have been seen,
+// Left is not, and the rest is of those that were.
 func (t *Tracker) Credits() (c Credits, known bool) {
 	d, ok := t.decoder.(creditor)
 	if !ok || t.cut || t.forgot {
@@ -46,6 +63,8 @@ func (t *Tracker) Credits() (c Credits, known bool) {
 		c.Left[0], c.Left[1] = c.Left[1], c.Left[0]
 		c.Granted[0], c.Granted[1] = c.Granted[1], c.Granted[0]
 		c.Used[0], c.Used[1] = c.Used[1], c.Used[0]
+		c.most[0], c.most[1] = c.most[1], c.most[0]
+		c.since[0], c.since[1] = c.since[1], c.since[0]
 	}
 	return c, known
 }

@@ -95,6 +95,53 @@ func (t *Tracker) Unfetched(c *Command) uint64 {
 	return known
 }
 
+// StatusOnly reports whether the answer to a command is hardly more than a status: its data goes to its peer, or it is one of SMB2 that has no
+// other answer.
+func (t *Tracker) StatusOnly(c *Command) bool {
+	_, smb := t.decoder.(*smbDecoder)
+	return c.fetch > 0 || smb && (c.Code == smb2Write || c.Code == smb2Flush)
+}
+
+// HasData reports whether the peer has asked for the data of a command, for some of each part of it: it has begun the command.
+func (t *Tracker) HasData(c *Command) bool {
+	known := uint64(0)
+	for i := range t.places {
+		p := &t.places[i]
+		if p.of>>placeBits != c.order || p.of&toFetch == 0 {
+			continue
+		}
+		if p.unread() || t.namedToo(p) {
+			return false
+		}
+		known += uint64(p.length)
+	}
+	return known > 0 && known == c.fetch
+}
+
+// namedToo reports whether another command that may have been READ at the same time has named memory of a place, too.
+func (t *Tracker) namedToo(p *place) bool {
+	for i := range t.places {
+		q := &t.places[i]
+		if q.rkey != p.rkey || q.of&toFetch == 0 || q.of>>placeBits == p.of>>placeBits || q.addr >= p.addr+uint64(p.length) || p.addr >= q.addr+uint64(q.length) {
+			continue
+		}
+		if c := t.ordered(q.of >> placeBits); c != nil && (c.state == open || q.of > p.of) {
+			return true
+		}
+	}
+	return false
+}
+
+// WaitFetched counts the commands that have not ended, whose data their peer has asked for.
+func (t *Tracker) WaitFetched() (n int) {
+	for i := range t.commands {
+		if c := &t.commands[i]; c.state == open && !c.Waits && t.HasData(c) {
+			n++
+		}
+	}
+	return n
+}
+
 // WaitUnfetched counts the commands that have not ended, of whose data, which their peer has to fetch, it has asked for none.
 func (t *Tracker) WaitUnfetched() (n int) {
 	for i := range t.commands {

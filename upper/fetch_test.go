@@ -112,3 +112,32 @@ func TestToFetch(t *testing.T) {
 		}
 	}
 }
+
+// TestHasData: of which commands the peer has asked for the data is known; not where it may have been that of another that names the same memory.
+func TestHasData(t *testing.T) {
+	write := func(xid, rkey uint32, addr uint64) []byte {
+		return rpcCallOf(xid, programNFS, 3, 7, []segment{{rkey, 2048, addr}}, nil)
+	}
+	for name, tt := range map[string]struct {
+		do   func(k *talk)
+		want int
+	}{
+		"none":                 {func(*talk) {}, 0},
+		"of one":               {func(k *talk) { k.t.Read(0x2000, 0x20, 2048, 0, 0) }, 1},
+		"of both":              {func(k *talk) { k.t.Read(0x2000, 0x20, 2048, 0, 0); k.t.Read(0x3000, 0x30, 2048, 0, 0) }, 2},
+		"another names it too": {func(k *talk) { k.send(0, write(4, 0x20, 0x2000)); k.t.Read(0x2000, 0x20, 2048, 0, 0) }, 0},
+	} {
+		k := &talk{TB: t}
+		k.send(0, rpcCallOf(9, programNFS, 3, 1, nil, nil))
+		k.send(1, rpcReplyOf(9, 0, uint32(0)))
+		k.send(0, write(2, 0x20, 0x2000))
+		k.send(0, write(3, 0x30, 0x3000))
+		tt.do(k)
+		if got := k.t.WaitFetched(); got != tt.want || k.t.HasData(k.t.Oldest()) != (tt.want > 0) || !k.t.StatusOnly(k.t.Oldest()) {
+			t.Errorf("%s: %d", name, got)
+		}
+		if by, calls, frame := k.t.Calls(); by != 1 || calls == 0 || frame != 2 {
+			t.Errorf("%s: %d, %d, %d", name, by, calls, frame)
+		}
+	}
+}

@@ -54,6 +54,15 @@ func (g *grants) called(m *Message, t *Tracker) {
 	}
 }
 
+// Calls is how many calls an end of an RPC connection grants the other at once, as its newest replies say, and the frame of the first of these; 0: that is not known.
+func (t *Tracker) Calls() (by int, calls uint32, frame uint64) {
+	d, ok := t.decoder.(*rpcDecoder)
+	if !ok || t.cut || t.forgot || t.counts.GivenUp > 0 {
+		return 0, 0, 0
+	}
+	return (int(d.grants.by) - 1) ^ t.turned, d.grants.Lowered.Now.Calls, d.grants.Lowered.Frame
+}
+
 // When it is told that fewer calls are granted: from how many replies before and after on, and how many times as many as now were granted before.
 const (
 	fewestReplies = 32

@@ -1,5 +1,13 @@
 package upper
 
+// AnsweredIn is the frame in which a command was answered that was answered last; 0: another one was.
+func (t *Tracker) AnsweredIn(c *Command) uint64 {
+	if c.state != ended || c.ID != t.borne {
+		return 0
+	}
+	return t.times.Answer
+}
+
 // Named is memory that a command has named.
 type Named struct {
 	Addr   uint64

@@ -25,6 +25,7 @@ const (
 	statusPended = 0x00000103
 	statusGoesOn = 0xC0000016 // STATUS_MORE_PROCESSING_REQUIRED
 
+	smb2Flush                    = 7
 	smb2Read, smb2Write          = 8, 9
 	smb2Cancel, smb2ChangeNotify = 12, 15
 	channelSize                  = 16 // of a buffer descriptor V1
@@ -158,8 +159,11 @@ func (s *smbDecoder) message(from int, b []byte, t *Tracker) {
 	switch {
 	case id == unsolicited || command == smb2Cancel: // which has no answer
 	case flags&smb2IsReply != 0:
-		if status == statusPended {
-			return // the answer follows
+		if status == statusPended { // the answer follows
+			if c := t.Find(1-from, id); c != nil && c.Arg == 0 {
+				c.Arg = t.message.Frame
+			}
+			return
 		}
 		if status>>30 < 3 || status == statusGoesOn {
 			status = 0 // success, informational, or a warning
@@ -174,6 +178,15 @@ func (s *smbDecoder) message(from int, b []byte, t *Tracker) {
 			channels(b, 32, 40, t, c)
 		}
 	}
+}
+
+// Interim returns the frame of the interim response (STATUS_PENDING) with which the peer went on with a command asynchronously; 0: there is
+// none.
+func (t *Tracker) Interim(c *Command) uint64 {
+	if _, ok := t.decoder.(*smbDecoder); ok {
+		return c.Arg
+	}
+	return 0
 }
 
 // channels reads the memory that a READ or WRITE request names: the kind of channel, and where its descriptors begin and how long they are, are at places of the request.

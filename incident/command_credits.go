@@ -1,0 +1,97 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"ibwitness/agent"
+)
+
+// reservedCredits are those with which an end of SMB Direct may only send a message that grants credits itself (MS-SMBD 3.1.5.1).
+const reservedCredits = 1
+
+// When an end whose credits are not known seems to have used them up: after how many messages at least without a grant, and how many times as
+// many as before.
+const (
+	fewestUngranted = 16
+	ungrantedTimes  = 4
+)
+
+// credits tells of the ends of a connection on which command o waits that may send nothing, as their peers have granted them no more.
+func (t *teller) credits(i *Incident, c *agent.Connection, o *agent.Operation) {
+	if c.Upper.Credits == nil {
+		i.grantsEnded(c, 1-o.From, false)
+		i.grantsEnded(c, o.From, true)
+		return
+	}
+	i.answerWithoutCredits(c, 1-o.From)
+	i.commandsWithoutCredits(c, o.From)
+}
+
+// answerWithoutCredits says that the end which owes an answer may not send it.
+func (i *Incident) answerWithoutCredits(c *agent.Connection, by int) {
+	k := c.Upper.Credits
+	if k.Left[by] > reservedCredits || k.Granted[by].Frame == 0 {
+		return
+	}
+	left := "no send credit left"
+	if k.Left[by] > 0 {
+		left = "one send credit left, for a message that grants credits itself"
+	}
+	last := k.Granted[by]
+	i.What = fmt.Sprintf("%s, and has %s: those of %v, the last of which were granted in frame %d, are used up.",
+		strings.TrimSuffix(i.What, "."), left, &i.Local, last.Frame)
+	i.fact("credits", fmt.Sprintf("%v granted %d in frame %d, the last; %v sent its last message in frame %d",
+		&i.Local, last.Count, last.Frame, &i.Peer, k.Used[by].Frame))
+	i.show(last.Frame, k.Used[by].Frame)
+	i.grantsNone(false)
+}
+
+// commandsWithoutCredits says that the end which sends commands may send none any more: its server grants it nothing.
+func (i *Incident) commandsWithoutCredits(c *agent.Connection, from int) {
+	k := c.Upper.Credits
+	if k.Left[from] > reservedCredits || k.Granted[from].Frame == 0 {
+		return
+	}
+	last := k.Granted[from]
+	i.fact("credits", fmt.Sprintf("%v has used up its own send credits in frame %d: %v granted it the last %d in frame %d; "+
+		"what else it has to send waits for those of %v", &i.Local, k.Used[from].Frame, &i.Peer, last.Count, last.Frame, i.Peer.Addr))
+	i.show(last.Frame, k.Used[from].Frame)
+	i.grantsNone(true)
+}
+
+// grantsNone adds that an end posts no receives: the server, or the client, so that the answer waits.
+func (i *Incident) grantsNone(server bool) {
+	if server {
+		i.FitsWith = append(i.FitsWith, fmt.Sprintf("a program of %v that posts no receives any more, and so grants no credits", i.Peer.Addr))
+		return
+	}
+	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf(
+		"a program of %v that posts no receives any more, and so grants no credits: the answer may be there, and wait for that", i.Local.Addr,
+	))
+	i.Next = slices.Insert(i.Next, 0, fmt.Sprintf(
+		"on %v: what keeps its SMB client from posting receives (dmesg, /proc/fs/cifs/Stats, memory)", i.Local.Addr,
+	))
+}
+
+// grantsEnded says of an end of a connection that began before the capture that its peer has granted it no credits for far longer than ever before.
+func (i *Incident) grantsEnded(c *agent.Connection, end int, client bool) {
+	k := c.Upper.Grants
+	if k == nil {
+		return
+	}
+	since, before, granted := k.Ungranted(end)
+	if !granted || since < max(fewestUngranted, ungrantedTimes*before) {
+		return
+	}
+	who, by, last := &i.Peer, &i.Local, k.Granted[end]
+	if client {
+		who, by = by, who
+	}
+	i.fact("credits", fmt.Sprintf("%v granted %v the last %d in frame %d, and none for the %s that it sent after that, the last in frame %d; "+
+		"before, it had after %s at most: it seems that %v has used its credits up, and waits for those of %v",
+		by, who, last.Count, last.Frame, count(uint64(since), "message"), k.Used[end].Frame, count(uint64(before), "message"), who.Addr, by.Addr))
+	i.show(last.Frame, k.Used[end].Frame)
+	i.grantsNone(client)
+}
