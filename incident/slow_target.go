@@ -146,7 +146,7 @@ func (t *teller) onSlowTarget(i *Incident, c *agent.Connection, o *agent.Operati
 		}
 	}
 	if k := s.slowest; k != o {
-		i.fact("slowest", fmt.Sprintf("%s of %v, in frame %d, answered in frame %d, after %s",
+		i.fact("worst", fmt.Sprintf("%s of %v, in frame %d, answered in frame %d, after %s",
 			k.Name, s.of.Ends[k.From].Addr, k.Frame, k.Answer, span(s.longest)))
 		if k.Tap == i.Tap {
 			i.show(k.Frame, k.Answer)
