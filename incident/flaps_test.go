@@ -47,6 +47,7 @@ func TestFlaps(t *testing.T) {
 			s := qp.Stall{Request: qp.StalledRequest{Frame: 22000}, Since: at(22000), Begun: at(22100), Last: at(22100 + 100*int64(rounds)), Packets: rounds}
 			s.Rounds[qp.TimerExpired] = rounds
 			lost.Ends[1].Trouble, lost.Ends[1].Stalled, lost.Ends[1].Last = &qp.Trouble{Now: s}, true, s.Last
+			lost.Closed = agent.Closed{By: lost.Ends[1].Addr, At: s.Last + 100e6, Frame: 23000}
 			r.Connections[1] = on
 			r.Connections = append(r.Connections, lost)
 		}

@@ -35,7 +35,7 @@ func (t *teller) lostWhileDown(i *Incident, downs []hostSilence) {
 }
 
 // lostIn are the connections that a host lost while it was down: on which a request waited for it, or that were disconnected then, and that carry
-// nothing of it after that.
+// nothing of it after that. One that nobody has disconnected, or set up again, may still be retried.
 func (t *teller) lostIn(a packet.Addr, d *hostSilence) (list []*agent.Connection) {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
@@ -46,6 +46,9 @@ func (t *teller) lostIn(a packet.Addr, d *hostSilence) (list []*agent.Connection
 		peer := &c.Ends[0]
 		if peer == e {
 			peer = &c.Ends[1]
+		}
+		if c.Closed.At == 0 && t.firstAfter(a, d, c) == 0 {
+			continue
 		}
 		in := func(at int64) bool { return at >= d.from-interruption && (at < d.to || d.to == 0) }
 		if peer.Stalled && peer.Trouble != nil && in(peer.Trouble.Now.Since) || c.Closed.At >= d.owed && in(c.Closed.At) {
@@ -81,7 +84,7 @@ func (t *teller) namesOf(a packet.Addr, list []*agent.Connection) string {
 // connectedAgain says when the hosts that lost connections with one had others, in the order in which they did, or that they had none.
 func (t *teller) connectedAgain(a packet.Addr, d *hostSilence, list []*agent.Connection) string {
 	if d.to == 0 {
-		return ""
+		return "" // it has not come back
 	}
 	type again struct {
 		host packet.Addr
@@ -117,7 +120,7 @@ func (t *teller) connectedAgain(a packet.Addr, d *hostSilence, list []*agent.Con
 
 // firstAfter is when the first connection between the hosts of another began after one of them was down, where that sent anything on it; 0: none did.
 func (t *teller) firstAfter(a packet.Addr, d *hostSilence, c *agent.Connection) int64 {
-	for next := t.nextOf(c, d.from); next != nil; next = t.nextOf(c, next.First) {
+	for next := t.nextOf(c, d.from); next != nil && d.to != 0; next = t.nextOf(c, next.First) {
 		if e := endOf(next, a); e == nil || e.Packets == 0 || !d.begunAfter(next, a) {
 			continue
 		}

@@ -34,6 +34,7 @@ func TestLostWhileDown(t *testing.T) {
 		stall := qp.Stall{Request: qp.StalledRequest{Frame: uint64(since)}, Since: at(since), Begun: at(since + 100), Last: at(since + 900), Packets: 7}
 		stall.Rounds[qp.TimerExpired] = 7
 		c.Ends[0].Trouble, c.Ends[0].Stalled, c.Ends[0].Last = &qp.Trouble{Now: stall}, true, at(since+900)
+		c.Closed = agent.Closed{By: host(client), At: at(since + 980), Frame: uint64(since + 980)}
 		return c
 	}
 	const (
@@ -57,6 +58,9 @@ func TestLostWhileDown(t *testing.T) {
 		{"one does not come back", func(r *agent.Result) { r.Connections[3].Ends[0].Addr = host(5) }, []string{
 			"lost: 10.0.0.2 QP 0x101 and 10.0.0.4 QP 0x102; connected again: 10.0.0.2 at +19.000 s; not in the capture: 10.0.0.4",
 		}, nil},
+		{"one may still retry", func(r *agent.Result) {
+			r.Connections[1].Closed, r.Connections[3].Ends[0].Addr = agent.Closed{}, host(5)
+		}, []string{two}, []string{"lost: "}},
 		{"one asks only when it is back", func(r *agent.Result) { r.Connections[1] = lost(4, 0x102, 9100) }, nil, []string{two, "lost: "}},
 		{"one went on after", func(r *agent.Result) {
 			c := connection(1, 4, 0x102, 1, 29000)
