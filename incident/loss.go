@@ -44,11 +44,9 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 		i.fact("of these", "some are likely copies that another mirrored port shows, as long as that was not known: the capture has packets between these hosts twice")
 	}
 	i.What = fmt.Sprintf("%v retransmitted %s: packets or their answers were lost, late or overtaken.", &i.Local, in)
-	late, arriving := mostlyLate(k, n), mostlyUnsent(k, n)
+	late := mostlyLate(k, n)
 	i.again = retransmitting{said: fmt.Sprintf("%v retransmitted %s", &i.Local, in), rounds: n, late: late}
-	if arriving {
-		i.What = fmt.Sprintf("%s: %s a request was lost after the tap, on the way to %v or there, which sent nothing until the copies came, by its IPv4 identifications.", i.again.said, eachRound(k, n), i.Peer.Addr)
-	}
+	i.lostArriving(k, n)
 	if late {
 		i.again.said += fmt.Sprintf(": the answers came late, and %seach copy was answered", inSome(k, n))
 		i.What = i.again.said + "."

@@ -32,6 +32,13 @@ func (i *Incident) mayBeOvertaken(k *qp.Trouble) {
 	i.Next = slices.Insert(i.Next, 0, "out_of_sequence of "+i.Peer.Addr.String()+", and adaptive routing or packet spraying of the switches for this traffic, or whatever delays some of its packets on the way there")
 }
 
+// lostArriving says so of losses.
+func (i *Incident) lostArriving(k *qp.Trouble, n uint64) {
+	if mostlyUnsent(k, n) {
+		i.What = fmt.Sprintf("%s: %s a request was lost after the tap, on the way to %v or there, which sent nothing until the copies came, by its IPv4 identifications.", i.again.said, eachRound(k, n), i.Peer.Addr)
+	}
+}
+
 // eachRound says that something was so in each of n rounds of retransmission, or in nearly all, that mostlyUnsent is of.
 func eachRound(k *qp.Trouble, n uint64) string {
 	if uint64(placesOf(k).unsent) < n {
