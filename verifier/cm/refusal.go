@@ -50,10 +50,10 @@ func ParseRefusal(detail string) (r Refusal, ok bool) {
 
 const nvmeStatus = "NVMe status "
 
-// The statuses of what a host asks for of a queue, first and last.
+// The statuses that are about the queue which a host asks for, first and last.
 const (
-	invalidQueueID  = 3
-	invalidReceives = 5
+	invalidQueueID = 3
+	noResources    = 6
 )
 
 // nvmeReasons are why an NVMe controller refuses a connection (NVMe RDMA Transport Specification, figure of RDMA_CM_REJECT private data).
@@ -69,7 +69,7 @@ func NVMeStatus(private []byte, q mad.NVMeQueue) string {
 		return ""
 	}
 	s := fmt.Sprintf("%s%d (%s)", nvmeStatus, private[2], nvmeReasons[private[2]])
-	if status := int(private[2]); q.Known && status >= invalidQueueID && status <= invalidReceives {
+	if status := int(private[2]); q.Known && status >= invalidQueueID && status <= noResources {
 		s += fmt.Sprintf(": queue %d, hrqsize %d, hsqsize %d", q.ID, q.Receives, q.Sends)
 	}
 	return s
