@@ -39,7 +39,7 @@ type Trouble struct {
 	Passed      uint32 // rounds that a later response began, likewise
 	Unsent      uint32 // rounds that its timer began, before which the responder had sent nothing, as its IPv4 identifications show
 	PeerID      uint16 // IPv4 identification of the newest packet of the responder when the newest stall was first retransmitted; 0: it has none
-	unsent      bool   // the newest stall is one of such rounds
+	PeerSilent  bool   // the newest stall is one of such rounds
 	PassedOver  uint32 // rounds that its timer began for a READ or atomic that had no response, though one to a later request had come
 	Earlier     uint32 // rounds that the requester's timer began with what it had sent before the capture
 	RNR         RNRSums
@@ -327,7 +327,7 @@ func (t *Trouble) over() {
 	t.Late.Left, t.Late.LastLeft, t.Late.Unsent = 0, 0, 0
 	if n := k.Rounds[TimerExpired]; n > 0 && n <= math.MaxUint16 && k.Ended != 0 && !k.Acked && k.NAKs == 0 && k.Total() == uint64(n) {
 		t.Late.From, t.Late.To, t.Late.Of, t.Late.Left = k.Request.PSN, k.High, uint16(n), k.Packets
-		if t.unsent {
+		if t.PeerSilent {
 			t.Unsent += n
 			t.Late.Unsent = uint16(n)
 		}
@@ -335,7 +335,7 @@ func (t *Trouble) over() {
 			t.Late.Last, t.Late.LastLeft = k.Request.PSN.Add(int(k.Packets/n)-1), uint16(n)
 		}
 	}
-	t.PeerID, t.unsent = 0, false
+	t.PeerID, t.PeerSilent = 0, false
 	t.keep(k)
 }
 
