@@ -9,7 +9,7 @@ import (
 	"ibwitness/timing"
 )
 
-// mostTimed is how many connections of a bucket are timed: one takes 3 KiB, 4 KiB where both ends send messages, 1 KiB where they were silent at times, up to 32 KiB for each end that sends much, 2.5 KiB for each operation that they request, and 8 KiB for what waits for a program.
+// mostTimed is how many connections of a bucket are timed: one takes 3 KiB, 4 KiB where both ends send messages, 1 KiB where they were silent at times, up to 32 KiB for each end that sends much, 2.5 KiB for each operation that they request, up to 6 KiB for each end that sends READs or atomics, and 8 KiB for what waits for a program.
 const mostTimed = 128
 
 // timings are what the messages of connections took.

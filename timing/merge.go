@@ -1,6 +1,11 @@
 package timing
 
-import "ibwitness/verifier"
+import (
+	"cmp"
+	"slices"
+
+	"ibwitness/verifier"
+)
 
 // Merge adds what is known of a connection that turned out to be this one. turned says that the first end of it is the second of this one. What waits for an answer then may have
 // had one that nobody could tell whose it was.
@@ -68,6 +73,9 @@ func (e *End) merge(g *End) {
 	e.Busy.Merge(&g.Busy)
 	e.Active.Join(&g.Active)
 	e.mergeSent(g)
+	e.Asks = slices.Concat(e.Asks, g.Asks)
+	slices.SortStableFunc(e.Asks, func(a, b Sent) int { return cmp.Compare(a.Begin, b.Begin) })
+	e.Asks = e.Asks[:min(len(e.Asks), MostAsks)]
 	e.Acks.merge(&g.Acks)
 	e.Packets, e.Marked, e.Reads = e.Packets+g.Packets, e.Marked+g.Marked, max(e.Reads, g.Reads)
 }

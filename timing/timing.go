@@ -66,6 +66,7 @@ type End struct {
 	Active Activity
 	Sent   []Sent // when its first messages were sent, in the order in which they began
 	Acks   AckWaits
+	Asks   []Sent // when its first READs and atomics were sent and answered
 
 	Packets uint64 // that the end sent and that were judged
 	Marked  uint64 // of them, those that the network had marked as having met congestion (ECN CE, FECN)
@@ -303,6 +304,7 @@ func (c *Connection) end(from int, m *Message) {
 	}
 	if m.Op.Responded() {
 		e.waiting--
+		e.asks(m)
 	}
 	o.Count++
 	o.Bytes += uint64(m.Length)

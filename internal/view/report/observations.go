@@ -31,6 +31,8 @@ func (t *text) observations() {
 	if t.disordered() {
 		return
 	}
+	t.few(t.shares())
+	t.few(t.tails())
 	t.commands()
 	t.turns()
 	if len(t.longTurns(longestTurn)) == 0 {

@@ -47,7 +47,7 @@ func (t *text) besideIncidents(list []incident.Incident) {
 	case t.disordered():
 		t.line("")
 		t.order()
-	case len(t.paced()) > 0:
+	case len(t.paced())+len(t.depths(nil)) > 0:
 		t.line("")
 		t.paces()
 	}

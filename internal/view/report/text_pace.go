@@ -35,9 +35,11 @@ type pace struct {
 // paces tells, where times were measured, of ends that waited for the answer to each request before they sent the next, and for long: nothing is wrong there, and it is slow.
 func (t *text) paces() {
 	list := t.paced()
-	if len(list) == 0 {
+	bound := t.depths(list)
+	if len(list)+len(bound) == 0 {
 		t.idle()
 	}
+	t.boundByDepth(bound)
 	for k, p := range list {
 		if k == pacesTold && !t.All {
 			t.line("  … and %s so; --all tells every one", count(len(list)-k, "more end"))

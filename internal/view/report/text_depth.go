@@ -1,0 +1,165 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ibwitness/agent"
+	pair "ibwitness/qp"
+	"ibwitness/timing"
+	"ibwitness/wqe"
+)
+
+const (
+	depthMessages = 64
+	depthExplains = 0.75 // of the rate that an end has in all, the part that its depth explains at least
+	depthAlike    = 1.25 // times as long at most is about as long
+	depthMore     = 1.5  // times the rate of another at least that is told to be faster
+)
+
+// depth is an end that is bound by how many READs and atomics it has outstanding.
+type depth struct {
+	timing.Depth
+	end     *agent.End
+	peer    *agent.End
+	n       uint64
+	bytes   uint64
+	elapsed time.Duration
+	what    string // "RDMA READ", or what it sends
+	one     uint32 // bytes of each; 0: they differ, or it is an atomic
+}
+
+// depths lists the ends that are bound so and are none of those, by how fast they are, the slowest first.
+func (t *text) depths(but []pace) (list []depth) {
+	for i := range t.res.Connections {
+		for from := range 2 {
+			c := &t.res.Connections[i]
+			if d, ok := depthOf(c, from); ok && !slices.ContainsFunc(but, func(p pace) bool { return p.end == &c.Ends[from] }) {
+				list = append(list, d)
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b depth) int { return cmp.Compare(a.rate(), b.rate()) })
+	return list
+}
+
+func depthOf(c *agent.Connection, from int) (d depth, ok bool) {
+	if c.Timing == nil || !c.Service.Reliable() || c.Ends[from].Trouble != nil || len(c.Timing.Ends[from].Asks) < depthMessages {
+		return d, false
+	}
+	e := &c.Timing.Ends[from]
+	if d.Depth, ok = timing.DepthOf(e.Asks); !ok || e.Reads > d.Count {
+		return d, false
+	}
+	d.end, d.peer = &c.Ends[from], &c.Ends[1-from]
+	for op, o := range e.Ops {
+		if o == nil || !wqe.Op(op).Responded() {
+			continue
+		}
+		if d.n += o.Count; d.what == "" && o.Sizes.Least == o.Sizes.Most {
+			d.one = o.Sizes.Most
+		} else {
+			d.one = 0
+		}
+		d.bytes += o.Bytes
+		d.what = strings.TrimPrefix(d.what+"s or "+wqe.Op(op).String(), "s or ")
+	}
+	if e.Ops[wqe.Read] == nil {
+		d.one = 0
+	}
+	d.elapsed = time.Duration(d.end.Last - e.Asks[0].Begin)
+	if explained := d.rate() * d.Loop.Seconds() / float64(d.Count); explained < depthExplains || explained > 1/depthExplains {
+		return d, false
+	}
+	// Behind the responder's side of the path, a program that posts as many at once, and pauses, looks the same.
+	return d, d.agreed() == d.Count || 2*d.After <= d.Loop
+}
+
+// rate is how many were sent a second.
+func (d *depth) rate() float64 { return float64(d.n) / max(d.elapsed, 1).Seconds() }
+
+// agreed is how many CM has told that the requester may have outstanding; 0: that is not known.
+func (d *depth) agreed() int {
+	if !d.end.Knows(pair.KnowsMaxRdAtomic) {
+		return 0
+	}
+	return int(d.end.InitiatorDepth)
+}
+
+// boundByDepth tells of some ends that are bound so, of those that have as many outstanding to the same host once, and not of one that is named beside another.
+func (t *text) boundByDepth(list []depth) {
+	var said []string
+	told := map[*agent.End]bool{}
+	for i := range list {
+		d, others := &list[i], 0
+		if told[d.end] {
+			continue
+		}
+		rest := list[i+1:]
+		for k := range rest {
+			if o := &rest[k]; o.peer.Addr == d.peer.Addr && o.Count == d.Count {
+				told[o.end] = true
+				others++
+			}
+		}
+		s := d.String()
+		if o := fasterOf(d, rest); o != nil {
+			told[o.end] = true
+			s += o.faster(d)
+		}
+		if others > 0 {
+			s += fmt.Sprintf(" So is it on %s to %v.", count(others, "other queue pair"), d.peer.Addr)
+		}
+		said = append(said, s)
+	}
+	t.few(said)
+}
+
+// String says what bounds an end, and what that comes to.
+func (d *depth) String() string {
+	who := fmt.Sprintf("%v %s", d.end.Addr, qp(d.end.QPN, d.end.QPNKnown))
+	why, remedy := "", " More of them at once would be faster, or larger ones."
+	switch n := d.agreed(); {
+	case n == d.Count:
+		why = fmt.Sprintf(", as many as CM agreed on with %v", d.peer.Addr)
+	case n > d.Count:
+		why = fmt.Sprintf(", though CM agreed on %d with %v: its program posts no more, or its max_rd_atomic is lower", n, d.peer.Addr)
+	default:
+		why = " (its max_rd_atomic, or what its program posts)"
+	}
+	each := ""
+	if d.one > 0 {
+		each = fmt.Sprintf(" of %s", size(uint64(d.one)))
+		remedy = " More of them at once would be faster, or larger READs."
+	}
+	rate := number(uint64(d.rate())) + " a second"
+	if d.bytes > 0 && d.one > 0 {
+		rate = bitRate(d.bytes, d.elapsed)
+	}
+	return fmt.Sprintf("READ depth: %s has no more than %d %ss outstanding%s, and has so many most of the time: each comes %s after the answer to the one %d before it. %d%s in %s come to %s.%s",
+		who, d.Count, d.what, why, span(d.After), d.Count, d.Count, each, span(d.Loop), rate, remedy)
+}
+
+// fasterOf is the fastest of some ends which has more outstanding to the same host, at about the same round trip; nil: there is none.
+func fasterOf(d *depth, list []depth) *depth {
+	for i := len(list) - 1; i >= 0; i-- {
+		o := &list[i]
+		long, short := max(o.Loop, d.Loop), min(o.Loop, d.Loop)
+		if o.peer.Addr == d.peer.Addr && o.Count > d.Count && o.rate() >= depthMore*d.rate() && float64(long) <= depthAlike*float64(short) {
+			return o
+		}
+	}
+	return nil
+}
+
+// faster says how much faster it is than another.
+func (d *depth) faster(than *depth) string {
+	as := ""
+	if d.agreed() == d.Count {
+		as = ", as CM agreed,"
+	}
+	return fmt.Sprintf(" %v %s, with %d at once%s in %s, is %.1f times as fast.", d.end.Addr, qp(d.end.QPN, d.end.QPNKnown), d.Count, as, span(d.Loop), d.rate()/than.rate())
+}

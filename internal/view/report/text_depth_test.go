@@ -1,0 +1,75 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	pair "ibwitness/qp"
+	"ibwitness/timing"
+	"ibwitness/wqe"
+)
+
+// reader is a connection whose first end, of which the tap is far, has READs of 4 KiB outstanding, a number of them at once, for a second.
+func reader(host byte, depth, agreed int, loop time.Duration) agent.Connection {
+	n := depth * int(time.Second/loop)
+	c := busy(wqe.Read, n, 0)
+	e, peer := &c.Ends[0], &c.Ends[1]
+	e.Addr, peer.Addr = packet.IPv4Addr([]byte{10, 0, 0, host}), packet.IPv4Addr([]byte{10, 0, 0, 99})
+	if e.Messages, peer.Messages = uint64(n), 0; agreed > 0 {
+		e.Known, e.InitiatorDepth = pair.KnowsMaxRdAtomic, uint8(agreed)
+	}
+	o := c.Timing.Ends[0].Ops[wqe.Read]
+	o.Bytes, o.Sizes.Least, o.Sizes.Most = uint64(n)*4096, 4096, 4096
+	c.Timing.Ends[0].Reads = 2
+	for i := range min(n, timing.MostAsks) {
+		begin := c.First + int64(i/depth)*int64(loop) + int64(i%depth)*1000
+		c.Timing.Ends[0].Asks = append(c.Timing.Ends[0].Asks, timing.Sent{Begin: begin, End: begin + 3000, Bytes: 4096})
+	}
+	return c
+}
+
+// TestReadDepth: an end is told whose READs are bound by how many it may have outstanding, and who is faster with more; not where CM agreed on more, or is not seen, as a program may post so many at once, where the rate is another, or where
+// it had trouble.
+func TestReadDepth(t *testing.T) {
+	const ms = time.Millisecond
+	const want = "READ depth: 10.0.0.1 QP 0x20 has no more than 4 RDMA READs outstanding, as many as CM agreed on with 10.0.0.99, and has so many most of the time: each comes 997µs after the answer to the one 4 before it. " +
+		"4 of 4.0 KiB in 1ms come to 131 Mbit/s. More of them at once would be faster, or larger READs."
+	slower, trouble := reader(1, 4, 4, ms), reader(1, 4, 4, ms)
+	slower.Ends[0].Last = slower.First + int64(2*time.Second)
+	trouble.Ends[0].Trouble = new(pair.Trouble)
+	near := reader(1, 4, 16, ms)
+	near.Timing.Ends[0].Reads = 4
+	for i := range near.Timing.Ends[0].Asks {
+		near.Timing.Ends[0].Asks[i].End += int64(990 * time.Microsecond)
+	}
+	for _, k := range []struct {
+		name string
+		all  []agent.Connection
+		want string
+		idle bool
+	}{
+		{"as agreed", []agent.Connection{reader(1, 4, 4, ms)}, want, false},
+		{"and one with more", []agent.Connection{reader(2, 8, 8, ms), reader(1, 4, 4, ms)}, want + " 10.0.0.2 QP 0x20, with 8 at once, as CM agreed, in 1ms, is 2.0 times as fast.", false},
+		{"and one with more, which is far", []agent.Connection{reader(2, 8, 8, 2*ms), reader(1, 4, 4, ms)}, want, false},
+		{"and another", []agent.Connection{reader(2, 4, 4, ms), reader(1, 4, 4, ms)}, "So is it on 1 other queue pair to 10.0.0.99.", false},
+		{"near, and more agreed", []agent.Connection{near}, "outstanding, though CM agreed on 16 with 10.0.0.99: its program posts no more, or its max_rd_atomic is lower, and has so many most of the time: each comes 7µs after", false},
+		{"more agreed", []agent.Connection{reader(1, 4, 16, ms)}, "", true},
+		{"not known", []agent.Connection{reader(1, 4, 0, ms)}, "", true},
+		{"another rate", []agent.Connection{slower}, "", true},
+		{"trouble", []agent.Connection{trouble}, "", false},
+	} {
+		got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: k.all})
+		if !strings.Contains(got, k.want) || k.want == "" && strings.Contains(got, "READ depth") {
+			t.Errorf("%s: %s", k.name, got)
+		}
+		if strings.Contains(k.name, "far") && strings.Contains(got, "times as fast") {
+			t.Errorf("%s: %s", k.name, got)
+		}
+		if k.want != "" && strings.Contains(got, "Idle:") || k.idle && !strings.Contains(got, "Idle:") {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}

@@ -1,0 +1,70 @@
+package timing
+
+import (
+	"slices"
+	"time"
+)
+
+// MostAsks is of how many READs and atomics of an end it is kept when they were sent and answered: the first ones, which take 6 KiB.
+const MostAsks = 1 << 8
+
+// asks notes when a READ or an atomic was sent, and when it was answered; End 0: that is not known.
+func (e *End) asks(m *Message) {
+	if len(e.Asks) < MostAsks {
+		e.Asks = append(e.Asks, Sent{Begin: m.Begin, End: m.Answered, Bytes: m.Length})
+	}
+}
+
+// Depth is how many READs and atomics a requester has outstanding that never has more: each of them is sent once the answer to the one as many before it has come.
+type Depth struct {
+	Count int
+	After time.Duration // median from that answer to the request, as the tap sees them: the way to the requester and back is in it, as far as it is beyond the tap
+	Loop  time.Duration // median from a request to the one as many after it
+}
+
+const (
+	mostDepth    = 64
+	depthLeast   = 100 * time.Microsecond // that a request and its answer are on their way
+	depthRounds  = 8                      // times as many requests as are outstanding
+	depthSpread  = 4                      // of that time, one part in so many by which it may differ
+	depthBursts  = 2                      // times as close as in the mean are requests and answers at times: they wait for no pace of the program or of the responder
+	depthBehind  = 8                      // of the requests, the one in so many that come as close
+	depthOutside = 10                     // of the requests, one in so many may be otherwise
+	depthSoon    = 8                      // of that time, the part in so many in which a request follows soon
+)
+
+// DepthOf finds it for READs and atomics, in the order in which they were sent.
+func DepthOf(list []Sent) (d Depth, ok bool) {
+	for _, s := range list {
+		if s.End < s.Begin {
+			return d, false // not all are known
+		}
+	}
+	for d.Count = 1; d.Count <= mostDepth && d.Count*depthRounds <= len(list); d.Count++ {
+		var after, loop []time.Duration
+		for i := d.Count; i < len(list); i++ {
+			after = append(after, time.Duration(list[i].Begin-list[i-d.Count].End))
+			loop = append(loop, time.Duration(list[i].Begin-list[i-d.Count].Begin))
+		}
+		d.After, d.Loop = median(after), median(loop)
+		out := len(after) / depthOutside
+		if after[out/2] >= 0 && (after[len(after)-1-out]-after[out/2])*depthSpread <= d.Loop {
+			never := after[0] >= 0 && (2*after[0] >= d.After || depthSoon*d.After <= d.Loop) // are there more
+			return d, never && d.Count > 1 && d.Loop >= depthLeast && inBursts(list, d.Loop/time.Duration(d.Count))
+		}
+	}
+	return d, false
+}
+
+// inBursts reports whether some requests, and some answers, follow one another much sooner than in the mean.
+func inBursts(list []Sent, mean time.Duration) bool {
+	var requests, answers []time.Duration
+	for i := range list[1:] {
+		requests = append(requests, time.Duration(list[i+1].Begin-list[i].Begin))
+		answers = append(answers, time.Duration(list[i+1].End-list[i].End))
+	}
+	slices.Sort(requests)
+	slices.Sort(answers)
+	at := len(requests) / depthBehind
+	return max(requests[at], answers[at])*depthBursts <= mean
+}
