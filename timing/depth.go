@@ -15,10 +15,12 @@ func (e *End) asks(m *Message) {
 	}
 }
 
-// Depth is how many READs and atomics a requester has outstanding that never has more: each of them is sent once the answer to the one as many before it has come.
+// Depth is how many READs and atomics a requester has outstanding that never has more: each of them is sent once the answer to the one as many
+// before it has come.
 type Depth struct {
 	Count int
-	After time.Duration // median from that answer to the request, as the tap sees them: the way to the requester and back is in it, as far as it is beyond the tap
+	// After is the median from that answer to the request, as the tap sees them: with the way to the requester and back, as far as it is beyond the tap.
+	After time.Duration
 	Loop  time.Duration // median from a request to the one as many after it
 }
 
@@ -27,7 +29,7 @@ const (
 	depthLeast   = 100 * time.Microsecond // that a request and its answer are on their way
 	depthRounds  = 8                      // times as many requests as are outstanding
 	depthSpread  = 4                      // of that time, one part in so many by which it may differ
-	depthBursts  = 2                      // times as close as in the mean are requests and answers at times: they wait for no pace of the program or of the responder
+	depthBursts  = 2                      // times as close as in the mean are some: at no pace of the program or of the responder
 	depthBehind  = 8                      // of the requests, the one in so many that come as close
 	depthOutside = 10                     // of the requests, one in so many may be otherwise
 	depthSoon    = 8                      // of that time, the part in so many in which a request follows soon

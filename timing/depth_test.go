@@ -7,7 +7,8 @@ import (
 	"ibwitness/packet"
 )
 
-// reads are READs of a requester that has so many outstanding at most, sent in bursts: the tap sees the answer after a time, and the next request another time after that.
+// reads are READs of a requester that has so many outstanding at most, sent in bursts: the tap sees the answer after a time, and the next request
+// another time after that.
 func reads(n, depth int, answer, after time.Duration) (list []Sent) {
 	for i := range n {
 		begin := int64(time.Second) + int64(i/depth)*int64(answer+after) + int64(i%depth)*int64(3*time.Microsecond)
@@ -16,7 +17,8 @@ func reads(n, depth int, answer, after time.Duration) (list []Sent) {
 	return list
 }
 
-// TestDepthOf: the depth of a requester is found on either side of the path; not where it sends at a pace of its own, where answers come at a pace, where it has as many outstanding as it likes, or where they come soon.
+// TestDepthOf: the depth of a requester is found on either side of the path; not where it sends at a pace of its own, where answers come at a
+// pace, where it has as many outstanding as it likes, or where they come soon.
 func TestDepthOf(t *testing.T) {
 	const us = time.Microsecond
 	change := func(list []Sent, f func(i int, s *Sent)) []Sent {

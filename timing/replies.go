@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// Replies is how long the short messages of one end of a connection took to be answered by one each of the other, and what that sent meanwhile, where few took many times as long as most.
+// Replies is how long the short messages of one end of a connection took to be answered by one each of the other, and what that sent meanwhile,
+// where few took many times as long as most.
 type Replies struct {
 	Count         int
 	Usual, P99    time.Duration // median, and the 99th percentile
@@ -33,7 +34,8 @@ const (
 	replyThinks   = 5 // times as long as to answer the other end takes to ask
 )
 
-// RepliesOf are those of an end of a connection; ok says that it is known which message answers which: there are as many, and the end usually asks long after the last answer.
+// RepliesOf are those of an end of a connection; ok says that it is known which message answers which: there are as many, and the end usually asks
+// long after the last answer.
 func RepliesOf(asks, answers *End) (r Replies, ok bool) {
 	requests, _, cut := asks.short()
 	replies, long, _ := answers.short()
@@ -65,7 +67,8 @@ func endedBy(list []Sent, until int64) []Sent {
 	return list
 }
 
-// short are the messages of an end that are not long, and the long ones, each with what followed it at once. cut says that there were more, later ones.
+// short are the messages of an end that are not long, and the long ones, each with what followed it at once. cut says that there were more, later
+// ones.
 func (e *End) short() (short, long []Sent, cut bool) {
 	first, newest, n := e.AllSent()
 	if cut = n > len(first)+len(newest); !cut {

@@ -5,7 +5,8 @@ import (
 	"time"
 )
 
-// calls are the messages of two ends, of which the second answers each of the first after 5 µs, and every 50th after a time. from: how long before such a request it begins to send a long message, which is over just before its answer; 0: it
+// calls are the messages of two ends, of which the second answers each of the first after 5 µs, and every 50th after a time. from: how long before
+// such a request it begins to send a long message, which is over just before its answer; 0: it
 // does not.
 func calls(n int, late, from time.Duration) (asks, answers *End) {
 	asks, answers = new(End), new(End)
@@ -23,7 +24,8 @@ func calls(n int, late, from time.Duration) (asks, answers *End) {
 	return asks, answers
 }
 
-// TestReplies: slow answers are told apart by what was sent meanwhile: long messages that had begun before the request, or nothing; not by those that began after it, which may be the answer.
+// TestReplies: slow answers are told apart by what was sent meanwhile: long messages that had begun before the request, or nothing; not by those
+// that began after it, which may be the answer.
 func TestReplies(t *testing.T) {
 	const ms, us = time.Millisecond, time.Microsecond
 	for _, k := range []struct {
@@ -33,7 +35,7 @@ func TestReplies(t *testing.T) {
 		slow, behind, nothing int
 		tail                  bool
 	}{
-		{"behind long messages", 500, ms, 100 * us, 10, 10, 0, true},
+		{"after long messages", 500, ms, 100 * us, 10, 10, 0, true},
 		{"of a program", 500, ms, 0, 10, 0, 10, true},
 		{"with data", 500, ms, -10 * us, 10, 0, 0, true},
 		{"quick", 500, 20 * us, 0, 0, 0, 0, false},

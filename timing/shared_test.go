@@ -5,7 +5,8 @@ import (
 	"testing"
 )
 
-// TestShared: clients are found that got less as another began, or more as another ended, while all got as much; not where all got more or less, where it was earlier, where they get nothing any more, where it is a little less, or where what
+// TestShared: clients are found that got less as another began, or more as another ended, while all got as much; not where all got more or less,
+// where it was earlier, where they get nothing any more, where it is a little less, or where what
 // they get varies as much.
 func TestShared(t *testing.T) {
 	steps := func(n, at int, before, after float64) (list []float64) {

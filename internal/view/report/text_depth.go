@@ -74,7 +74,7 @@ func depthOf(c *agent.Connection, from int) (d depth, ok bool) {
 	if explained := d.rate() * d.Loop.Seconds() / float64(d.Count); explained < depthExplains || explained > 1/depthExplains {
 		return d, false
 	}
-	// Behind the responder's side of the path, a program that posts as many at once, and pauses, looks the same.
+	// With a tap at the responder, a program that posts as many at once, and pauses, looks the same.
 	return d, d.agreed() == d.Count || 2*d.After <= d.Loop
 }
 
@@ -89,7 +89,8 @@ func (d *depth) agreed() int {
 	return int(d.end.InitiatorDepth)
 }
 
-// boundByDepth tells of some ends that are bound so, of those that have as many outstanding to the same host once, and not of one that is named beside another.
+// boundByDepth tells of some ends that are bound so, of those that have as many outstanding to the same host once, and not of one that is named
+// beside another.
 func (t *text) boundByDepth(list []depth) {
 	var said []string
 	told := map[*agent.End]bool{}
@@ -139,7 +140,8 @@ func (d *depth) String() string {
 	if d.bytes > 0 && d.one > 0 {
 		rate = bitRate(d.bytes, d.elapsed)
 	}
-	return fmt.Sprintf("READ depth: %s has no more than %d %ss outstanding%s, and has so many most of the time: each comes %s after the answer to the one %d before it. %d%s in %s come to %s.%s",
+	return fmt.Sprintf("READ depth: %s has no more than %d %ss outstanding%s, and has so many most of the time: "+
+		"each comes %s after the answer to the one %d before it. %d%s in %s come to %s.%s",
 		who, d.Count, d.what, why, span(d.After), d.Count, d.Count, each, span(d.Loop), rate, remedy)
 }
 
@@ -161,5 +163,6 @@ func (d *depth) faster(than *depth) string {
 	if d.agreed() == d.Count {
 		as = ", as CM agreed,"
 	}
-	return fmt.Sprintf(" %v %s, with %d at once%s in %s, is %.1f times as fast.", d.end.Addr, qp(d.end.QPN, d.end.QPNKnown), d.Count, as, span(d.Loop), d.rate()/than.rate())
+	return fmt.Sprintf(" %v %s, with %d at once%s in %s, is %.1f times as fast.",
+		d.end.Addr, qp(d.end.QPN, d.end.QPNKnown), d.Count, as, span(d.Loop), d.rate()/than.rate())
 }

@@ -31,7 +31,8 @@ func reader(host byte, depth, agreed int, loop time.Duration) agent.Connection {
 	return c
 }
 
-// TestReadDepth: an end is told whose READs are bound by how many it may have outstanding, and who is faster with more; not where CM agreed on more, or is not seen, as a program may post so many at once, where the rate is another, or where
+// TestReadDepth: an end is told whose READs are bound by how many it may have outstanding, and who is faster with more; not where CM agreed on
+// more, or is not seen, as a program may post so many at once, where the rate is another, or where
 // it had trouble.
 func TestReadDepth(t *testing.T) {
 	const ms = time.Millisecond

@@ -31,7 +31,8 @@ type shared struct {
 	width    int64
 }
 
-// shares tells, where nothing was lost, marked or paused, of clients of a server that got less once others began, or more once others had ended, while the server gave as much in all.
+// shares tells, where nothing was lost, marked or paused, of clients of a server that got less once others began, or more once others had ended,
+// while the server gave as much in all.
 func (t *text) shares() (list []string) {
 	if len(t.res.Paused) > 0 {
 		return nil
@@ -216,14 +217,17 @@ func (s *shared) told(first int64) string {
 		whole = all
 	}
 	get = max(get, others)
-	out := fmt.Sprintf("Shared: when %s %s, at %s%s, %s %s %.0f %% of the %s that %v gave %s before (%s, then %s), though it gives as much in all (%s, then %s): %s %s %.0f %% of that.",
-		s.names(s.Others), did, offset(at, first), frame, s.names(s.Changed), fell, 100*now/was, s.unit(), s.server, them(s.Changed), s.rate(was), s.rate(now), s.rate(all), s.rate(allNow),
+	out := fmt.Sprintf("Shared: when %s %s, at %s%s, %s %s %.0f %% of the %s that %v gave %s before (%s, then %s), "+
+		"though it gives as much in all (%s, then %s): %s %s %.0f %% of that.",
+		s.names(s.Others), did, offset(at, first), frame, s.names(s.Changed), fell, 100*now/was, s.unit(), s.server, them(s.Changed),
+		s.rate(was), s.rate(now), s.rate(all), s.rate(allNow),
 		s.names(s.Others), had, 100*get/cmp.Or(whole, 1))
 	if s.commands {
 		took, then := s.took(s.Changed)
 		theirs, theirsThen := s.took(s.Others)
 		out += fmt.Sprintf(" A command of %s took %s in the mean, then %s, with about %.0f outstanding in all, and one of %s %s, with about %.0f.",
-			s.names(s.Changed), span(took), span(then), now*then.Seconds(), s.names(s.Others), span(max(theirs, theirsThen)), get*max(theirs, theirsThen).Seconds())
+			s.names(s.Changed), span(took), span(then), now*then.Seconds(),
+			s.names(s.Others), span(max(theirs, theirsThen)), get*max(theirs, theirsThen).Seconds())
 	}
 	return out + fmt.Sprintf(" No packet was lost or marked there, and no pause was seen: likely they share what %v can do, or a link to it.", s.server)
 }

@@ -14,7 +14,8 @@ import (
 
 const sharedSlot, sharedSlots, sharedFrom = int64(32 * time.Millisecond), 40, 20
 
-// customer is a connection of a client with the server 10.0.0.99, on which it gets so many answers in a slot before and after a time, each after so many ms; or so many MiB.
+// customer is a connection of a client with the server 10.0.0.99, on which it gets so many answers in a slot before and after a time, each after
+// so many ms; or so many MiB.
 func customer(host byte, bytes bool, before, after int, took, then time.Duration) agent.Connection {
 	c := busy(wqe.Send, 0, 0)
 	c.Ends[0].Addr, c.Ends[1].Addr = packet.IPv4Addr([]byte{10, 0, 0, host}), packet.IPv4Addr([]byte{10, 0, 0, 99})
@@ -49,7 +50,8 @@ func customer(host byte, bytes bool, before, after int, took, then time.Duration
 	return c
 }
 
-// TestShared: clients are told that get less of a server once another begins, or more once it has ended, where that gives as much in all; not where packets were lost, marked or paused, where it gives more, or where commands take no longer.
+// TestShared: clients are told that get less of a server once another begins, or more once it has ended, where that gives as much in all; not
+// where packets were lost, marked or paused, where it gives more, or where commands take no longer.
 func TestShared(t *testing.T) {
 	const ms = time.Millisecond
 	began := func(bytes bool) []agent.Connection {

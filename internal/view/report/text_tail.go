@@ -18,7 +18,8 @@ func (t *text) hasTail(c *agent.Connection) bool {
 	})
 }
 
-// tails tells of connections on which few requests took many times as long as most to be answered: the answers came after long messages on the same queue pair, or nothing was sent meanwhile.
+// tails tells of connections on which few requests took many times as long as most to be answered: the answers came after long messages on the
+// same queue pair, or nothing was sent meanwhile.
 func (t *text) tails() (list []string) {
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
@@ -33,7 +34,8 @@ func (t *text) tails() (list []string) {
 
 // repliesOf is how long the messages of the peer of an end took to be answered by it.
 func repliesOf(c *agent.Connection, by int) (r timing.Replies, ok bool) {
-	if c.Timing == nil || !c.Service.Reliable() || commanded(c) || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil || c.Timing.Ends[0].Reads+c.Timing.Ends[1].Reads > 0 {
+	if c.Timing == nil || !c.Service.Reliable() || commanded(c) || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil ||
+		c.Timing.Ends[0].Reads+c.Timing.Ends[1].Reads > 0 {
 		return r, false
 	}
 	return timing.RepliesOf(&c.Timing.Ends[1-by], &c.Timing.Ends[by])
@@ -42,8 +44,10 @@ func repliesOf(c *agent.Connection, by int) (r timing.Replies, ok bool) {
 // tailOf says what kept the slow answers of an end; "": that is not known, or the long turns tell it.
 func (t *text) tailOf(c *agent.Connection, by int, r *timing.Replies) string {
 	e, peer := &c.Ends[by], &c.Ends[1-by]
-	s := fmt.Sprintf("Tail: %v %s answers %s of %v %s with one of its own: half of them within %s, 99 %% within %s, and %s after %s or longer, at most %s (for a message at %s)",
-		e.Addr, qp(e.QPN, e.QPNKnown), count(r.Count, "message"), peer.Addr, qp(peer.QPN, peer.QPNKnown), span(r.Usual), span(r.P99), number(r.Slow), span(r.Least), span(r.Most), offset(r.Before.End, t.res.First))
+	s := fmt.Sprintf("Tail: %v %s answers %s of %v %s with one of its own: "+
+		"half of them within %s, 99 %% within %s, and %s after %s or longer, at most %s (for a message at %s)",
+		e.Addr, qp(e.QPN, e.QPNKnown), count(r.Count, "message"), peer.Addr, qp(peer.QPN, peer.QPNKnown),
+		span(r.Usual), span(r.P99), number(r.Slow), span(r.Least), span(r.Most), offset(r.Before.End, t.res.First))
 	switch {
 	case r.Behind*4 >= r.Slow*3:
 		most := uint32(0)
@@ -54,10 +58,12 @@ func (t *text) tailOf(c *agent.Connection, by int, r *timing.Replies) string {
 		if r.Behind < r.Slow {
 			which = number(r.Behind)
 		}
-		s += fmt.Sprintf(". %s of these came while it was sending long messages on the same queue pair (%s, up to %s), and were answered after them: answers queue behind those.",
+		s += fmt.Sprintf(". %s of these came while it was sending long messages on the same queue pair (%s, up to %s), "+
+			"and were answered after them: it sends in order there, so that answers wait for those.",
 			which, times(uint64(len(r.Long))), size(uint64(most)))
 	case r.Nothing == r.Slow && r.Most < timing.LongTurn && acknowledgedWithin(c, 1-by) < r.Least:
-		s += ". Between these and their answers it sent no long message on the queue pair, and its adapter acknowledged each sooner: its program or host was slow."
+		s += ". Between these and their answers it sent no long message on the queue pair, " +
+			"and its adapter acknowledged each sooner: its program or host was slow."
 	default:
 		return ""
 	}

@@ -10,7 +10,8 @@ import (
 	"ibwitness/wqe"
 )
 
-// caller is a connection whose second end answers each message of the first after 5 µs, and every 50th after a time; long: such one comes while it sends a long message.
+// caller is a connection whose second end answers each message of the first after 5 µs, and every 50th after a time; long: such one comes while it
+// sends a long message.
 func caller(qpn uint32, late time.Duration, long bool) agent.Connection {
 	const n = 500
 	c := busy(wqe.Send, n, 0)
@@ -32,12 +33,15 @@ func caller(qpn uint32, late time.Duration, long bool) agent.Connection {
 	return c
 }
 
-// TestTail: few answers that take many times as long as most are told, and whether they came after long messages on the queue pair or not, with another queue pair on which all come soon; not where the requester's message waited as long for
+// TestTail: few answers that take many times as long as most are told, and whether they came after long messages on the queue pair or not, with
+// another queue pair on which all come soon; not where the requester's message waited as long for
 // its ACK, where a few take a little longer, or where all take as long.
 func TestTail(t *testing.T) {
 	const us = time.Microsecond
-	const who = "Tail: 10.0.0.2 QP 0x21 answers 500 messages of 10.0.0.1 QP 0x20 with one of its own: half of them within 5µs, 99 % within 800µs, and 10 after 50µs or longer, at most 800µs (for a message at +0.150000 s). "
-	const behind = who + "All of these came while it was sending long messages on the same queue pair (10 times, up to 1.0 MiB), and were answered after them: answers queue behind those."
+	const who = "Tail: 10.0.0.2 QP 0x21 answers 500 messages of 10.0.0.1 QP 0x20 with one of its own: " +
+		"half of them within 5µs, 99 % within 800µs, and 10 after 50µs or longer, at most 800µs (for a message at +0.150000 s). "
+	const after = who + "All of these came while it was sending long messages on the same queue pair (10 times, up to 1.0 MiB), " +
+		"and were answered after them: it sends in order there, so that answers wait for those."
 	late := caller(0x20, 800*us, false)
 	late.Timing.Ends[0].Ops[wqe.Send].Observe(800 * us)
 	for _, k := range []struct {
@@ -45,8 +49,8 @@ func TestTail(t *testing.T) {
 		all  []agent.Connection
 		want string
 	}{
-		{"behind long messages", []agent.Connection{caller(0x20, 800*us, true)}, behind + " Seen"},
-		{"and another queue pair", []agent.Connection{caller(0x20, 800*us, true), caller(0x30, 5*us, false)}, behind + " On its QP 0x31 it answered all of 500 of 10.0.0.1 within 5µs (99 % within 5µs)."},
+		{"after long messages", []agent.Connection{caller(0x20, 800*us, true)}, after + " Seen"},
+		{"and another queue pair", []agent.Connection{caller(0x20, 800*us, true), caller(0x30, 5*us, false)}, after + " On its QP 0x31 it answered all of 500 of 10.0.0.1 within 5µs (99 % within 5µs)."},
 		{"of a program", []agent.Connection{caller(0x20, 800*us, false)}, who + "Between these and their answers it sent no long message on the queue pair, and its adapter acknowledged each sooner: its program or host was slow. Seen"},
 		{"not acknowledged sooner", []agent.Connection{late}, ""},
 		{"a little later", []agent.Connection{caller(0x20, 80*us, true)}, ""},
