@@ -72,10 +72,13 @@ func judged(t *testing.T, list []fabricagent.Frame, opt agent.Options) *agent.Re
 func stamped(t *testing.T, list []fabricagent.Frame, opt agent.Options) *agent.Result {
 	t.Helper()
 	s := agent.NewSession(opt)
-	if _, err := s.Tap(fabricagent.Tap{File: "edited", Link: list[0].Link}); err != nil {
-		t.Fatal(err)
-	}
+	taps := uint16(0)
 	for i, f := range list {
+		for ; taps <= f.Tap; taps++ {
+			if _, err := s.Tap(fabricagent.Tap{File: "edited", Link: list[0].Link}); err != nil {
+				t.Fatal(err)
+			}
+		}
 		f.Number = uint64(i + 1)
 		if _, err := s.Frame(&f); err != nil {
 			t.Fatal(err)

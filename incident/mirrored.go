@@ -5,6 +5,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 const (
@@ -18,7 +19,7 @@ func (t *teller) mirrored() {
 	i := &Incident{Kind: Untrusted, Certainty: Proven, End: t.run.Last}
 	pairs := map[pair]bool{}
 	var a, b packet.Addr
-	var copies, once, least, most uint64
+	var copies, once, alone, late, least, most uint64
 	for n := range t.run.Mirrored {
 		m := &t.run.Mirrored[n]
 		if mirroredShare*m.Copies < m.Once {
@@ -29,6 +30,7 @@ func (t *teller) mirrored() {
 		}
 		pairs[pairBy(m.From, m.To)] = true
 		copies, once, least, most = copies+m.Copies, once+m.Once, min(least, uint64(m.Least)), max(most, uint64(m.Most))
+		alone, late = alone+m.Alone, late+m.AllLate()
 		i.Begin = min(i.Begin, m.Since)
 		if m.Tap == i.Tap {
 			i.show(m.First, m.Newest)
@@ -51,6 +53,9 @@ func (t *teller) mirrored() {
 	}
 	i.copies = copies
 	i.fact("events", t.copiedEvents())
+	if alone > 0 {
+		i.fact("lacking", lackingCopies(alone, late))
+	}
 	i.FitsWith = []string{"a mirror of two ports of one switch, which shows what passes between them as it comes in and as it goes out, and what has one of these ports to pass only once", "a mirror of both directions of a port, or a capture of all interfaces (tcpdump -i any)", "a network that duplicates packets, though hardly so many"}
 	if i.Certainty == Likely {
 		i.fact("not proven", "nothing numbers these packets: that they come twice in the same order, with new ones among the copies, tells them from retransmissions")
@@ -75,4 +80,34 @@ func (t *teller) mayBeCopies(c *agent.Connection, last int64) bool {
 		}
 	}
 	return false
+}
+
+// lackingCopies says of how many packets one of the two is missing, and of how many of these the first.
+func lackingCopies(n, late uint64) string {
+	said := fmt.Sprintf("one of the two of %s: the capture or a mirror port lost it, or the network between the two ports", count(n, "packet"))
+	if late > 0 {
+		said += fmt.Sprintf("; the first of %s, so that the second comes after later packets: that is no reordering", number(late))
+	}
+	return said
+}
+
+// displaced takes back that packets were overtaken where another mirrored port shows them late: the capture lost the first of the two.
+func (t *teller) displaced(c *agent.Connection, from int, k *qp.Trouble) {
+	if o := k.Overtaking.All(); o.Packets > 0 && o.Packets <= t.shownLate(c, from, false) {
+		k.Overtaking = nil
+	}
+	if o := k.Responses.All(); o.Packets > 0 && o.Packets <= t.shownLate(c, 1-from, true) {
+		k.Responses = nil
+	}
+}
+
+// shownLate is how many packets of end from, requests or else responses, another mirrored port shows so.
+func (t *teller) shownLate(c *agent.Connection, from int, responses bool) (n uint32) {
+	e, peer := &c.Ends[from], &c.Ends[1-from]
+	for k := range t.run.Mirrored {
+		if m := &t.run.Mirrored[k]; m.From == e.Addr && m.To == peer.Addr {
+			n += m.Late(peer.QPN, responses)
+		}
+	}
+	return n
 }

@@ -23,7 +23,7 @@ var (
 
 // reordered tells of packets of end from that came after later ones, though nothing had asked for them again.
 func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *overtaken) {
-	if o.Packets == 0 {
+	if o.Packets == 0 || t.mayBeCopies(c, o.Last) {
 		return
 	}
 	i := t.between(Reordered, c, from)

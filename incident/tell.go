@@ -149,6 +149,7 @@ func (t *teller) requests(c *agent.Connection, from int) {
 	if o, n := k.Overtaking.All(), k.Sum.Rounds[qp.SequenceAsked]+k.Sum.Rounds[qp.TimerExpired]; o.Numbered == 0 && n > 1 && o.Packets <= n {
 		k.Overtaking = nil // only their time says that they were overtaken, and as many rounds of retransmission say otherwise
 	}
+	t.displaced(c, from, &k)
 	refused, told := k.Refusal.Time != 0, false
 	switch {
 	case refused:
@@ -169,11 +170,14 @@ func (t *teller) requests(c *agent.Connection, from int) {
 	if k.RNR.NAKs > 0 && !told {
 		t.notReady(c, from, &k)
 	}
-	if t.copied() || t.mayBeCopies(c, k.Sum.Last) && k.Sum.Rounds[qp.SequenceAsked] == 0 {
+	if t.copied() {
 		return
 	}
 	t.reordered(c, from, k.Overtaking.All(), requests)
 	t.reordered(c, 1-from, k.Responses.All(), responses)
+	if t.mayBeCopies(c, k.Sum.Last) && k.Sum.Rounds[qp.SequenceAsked] == 0 {
+		return
+	}
 	t.loss(c, from, &k)
 	t.gaps(c, from, &k)
 }

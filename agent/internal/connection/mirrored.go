@@ -2,6 +2,7 @@ package connection
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -38,7 +39,20 @@ type Mirrored struct {
 	First, Newest uint64 // frames of copies
 	Last          int64  // when the newest came
 	Tap           uint16
-	Numbered      bool // by their IPv4 identifications no copy was retransmitted
+	Numbered      bool   // by their IPv4 identifications no copy was retransmitted
+	Alone         uint64 // packets that lack their copy, since that was found: the capture lost one of the two
+	late          map[uint32]uint32
+}
+
+// Late is how many packets to a queue pair, requests or else responses, came after later ones as the first of the two is missing: see displaced.
+func (m *Mirrored) Late(qpn uint32, responses bool) uint32 { return m.late[streamTo(qpn, responses)] }
+
+// AllLate is how many did to any.
+func (m *Mirrored) AllLate() (n uint64) {
+	for _, late := range m.late {
+		n += uint64(late)
+	}
+	return n
 }
 
 // mirrored is what is kept of a direction while its packets are looked at.
@@ -46,10 +60,10 @@ type mirrored struct {
 	Mirrored
 	awaited map[uint64]awaited
 	queue   []queued              // of them, oldest first, also those whose copy has come
-	alone   uint64                // packets whose copies have not come, of those that are kept no longer
+	alone   uint64                // packets whose copies have not come, of those that are kept no longer, while it is not found
 	turns   int                   // new packets after copies on the same queue pair
 	within  int                   // of them, those that came before all of the older ones had come twice, as one that retransmits does not send them
-	newest  map[uint32]newestOfQP // by destination QP
+	newest  map[uint32]newestOfQP // by streamTo
 	id      uint16                // IPv4 identification and PSN of the newest
 	psn     packet.PSN
 	oneID   bool // packets with other PSNs have the same
@@ -59,16 +73,37 @@ type mirrored struct {
 	idle    int   // packets since then, or since the newest copy
 }
 
-// newestOfQP is what came last to a queue pair.
+// newestOfQP is what came last to a queue pair, of the requests or of the responses.
 type newestOfQP struct {
 	psn            packet.PSN // of the newest that is no copy
+	id             uint16     // its IPv4 identification
+	shown          packet.PSN // of the newest whose copy has come
 	copied, within bool       // the newest was a copy, and of an older one than that
+}
+
+// streamTo tells the requests to a queue pair from the responses to it, which have PSNs of their own.
+func streamTo(qpn uint32, responses bool) uint32 {
+	if responses {
+		return qpn | 1<<31
+	}
+	return qpn
+}
+
+// streamOf is what a packet is of.
+func streamOf(p *packet.Packet) uint32 { return streamTo(p.DestQP, p.Opcode.Info().Response) }
+
+// displaced reports whether a packet that is no copy, and comes after later ones, may be the second of two of which the capture lost the first:
+// no second of a later one has come, as each mirrored port shows its packets in order. It is, where none like it follows.
+func (m *mirrored) displaced(p *packet.Packet, q *newestOfQP) bool {
+	return p.PSN.Before(q.psn) && q.shown.Before(p.PSN) && (!verifier.Numbered(p) || m.oneID || verifier.LeftBefore(p, q.id))
 }
 
 // awaited is packets whose copies may come yet.
 type awaited struct {
-	at [2]int64
-	n  uint8
+	at        [2]int64
+	n         uint8
+	to        uint32 // displaced: see streamTo
+	displaced bool
 }
 
 type queued struct {
@@ -106,6 +141,7 @@ func (t *Table) Suspect(p *packet.Packet) {
 func (m *mirrored) restart(now int64) {
 	m.awaited, m.queue, m.newest, m.alone, m.turns, m.within, m.start, m.idle = map[uint64]awaited{}, nil, map[uint32]newestOfQP{}, 0, 0, 0, now, 0
 	if m.Since == 0 {
+		m.late = map[uint32]uint32{}
 		m.Copies, m.Once, m.Least, m.Most = 0, 0, 0, 0
 	}
 }
@@ -155,9 +191,9 @@ func (t *Table) mirroredCopy(p *packet.Packet, h *hostSlot) bool {
 	a.at[0], a.n = a.at[1], a.n-1
 	m.awaited[key] = a
 	m.idle = 0
-	q := m.newest[p.DestQP]
-	q.copied, q.within = true, p.PSN.Before(q.psn)
-	m.newest[p.DestQP] = q
+	q := m.newest[streamOf(p)]
+	q.copied, q.within, q.shown = true, p.PSN.Before(q.psn), p.PSN
+	m.newest[streamOf(p)] = q
 	if m.Copies == 0 || since < m.Least {
 		m.Least = since
 	}
@@ -180,17 +216,24 @@ func (t *Table) mirroredCopy(p *packet.Packet, h *hostSlot) bool {
 func (m *mirrored) await(p *packet.Packet, key uint64, a awaited) {
 	m.Once++
 	m.idle++
-	q, known := m.newest[p.DestQP]
-	if newer := !known || q.psn.Before(p.PSN); newer {
+	to := streamOf(p)
+	q, known := m.newest[to]
+	switch {
+	case !known || q.psn.Before(p.PSN):
 		if q.copied {
 			m.turns++
 		}
 		if q.within {
 			m.within++
 		}
-		q = newestOfQP{psn: p.PSN}
+		if !known {
+			q.shown = p.PSN.Add(-1)
+		}
+		q = newestOfQP{psn: p.PSN, id: p.IPID, shown: q.shown}
+	case m.displaced(p, &q):
+		a.to, a.displaced, q.shown = to, true, p.PSN
 	}
-	m.newest[p.DestQP] = q
+	m.newest[to] = q
 	if len(m.queue) >= mostAwaited {
 		m.forget(m.queue[len(m.queue)/2].time)
 	}
@@ -206,21 +249,44 @@ func (m *mirrored) forget(before int64) {
 	n := 0
 	for ; n < len(m.queue) && m.queue[n].time < before; n++ {
 		if a, is := m.awaited[m.queue[n].key]; is && (a.n == 0 || a.at[a.n-1] <= m.queue[n].time) {
-			m.alone += uint64(a.n)
+			if a.n > 0 {
+				m.lacks(a, m.queue[n].time)
+			}
 			delete(m.awaited, m.queue[n].key)
 		}
 	}
 	m.queue = m.queue[n:]
 }
 
-// shows reports whether the copies of a direction are those of a mirror. back is the other direction.
-func (m *mirrored) shows(numbered bool, back *mirrored, now int64) bool {
-	alone := m.alone
+// lacks takes packets whose copies have not come, the newest of them at a time.
+func (m *mirrored) lacks(a awaited, at int64) {
+	if m.early(at) {
+		return
+	}
+	if a.displaced {
+		m.late[a.to]++
+	}
+	if m.alone += uint64(a.n); m.Since != 0 {
+		m.Alone += uint64(a.n)
+	}
+}
+
+// early reports whether a packet came when they had just begun to be looked at: it may be the copy of one before.
+func (m *mirrored) early(at int64) bool { return at-m.start <= m.Most }
+
+// overdue is how many packets lack a copy that is to have come.
+func (m *mirrored) overdue(now int64) (n uint64) {
 	for _, q := range m.queue {
-		if now-q.time > 2*m.Most && m.awaited[q.key].n > 0 {
-			alone++
+		if now-q.time > 2*m.Most && !m.early(q.time) && m.awaited[q.key].n > 0 {
+			n++
 		}
 	}
+	return n
+}
+
+// shows reports whether the copies of a direction are those of a mirror. back is the other direction.
+func (m *mirrored) shows(numbered bool, back *mirrored, now int64) bool {
+	alone := m.alone + m.overdue(now)
 	least := uint64(otherCopies)
 	if numbered {
 		least = numberedCopies
@@ -241,11 +307,23 @@ func (m *mirrored) shows(numbered bool, back *mirrored, now int64) bool {
 	return m.Copies >= least && m.Most <= 4*m.Least+unlikeTime && turns >= enough && otherPart*alone <= m.Copies
 }
 
+// known is what is known by now, with what lacks a copy that is to have come.
+func (m *mirrored) known() Mirrored {
+	of := *m
+	of.late = maps.Clone(m.late)
+	for _, q := range m.queue {
+		if a := m.awaited[q.key]; m.Last-q.time > 2*m.Most && a.n > 0 && a.at[a.n-1] == q.time {
+			of.lacks(a, q.time)
+		}
+	}
+	return of.Mirrored
+}
+
 // Mirrored lists the directions of pairs of hosts whose packets are in the capture twice, by addresses.
 func (t *Table) Mirrored() (list []Mirrored) {
 	for _, m := range t.mirrors {
 		if m.Since != 0 {
-			list = append(list, m.Mirrored)
+			list = append(list, m.known())
 		}
 	}
 	slices.SortFunc(list, func(a, b Mirrored) int {

@@ -1,0 +1,74 @@
+package incident_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
+)
+
+// lacking is a capture that lost so many frames in a row of every so many, after the first.
+func lacking(list []fabricagent.Frame, n, every int) (out []fabricagent.Frame) {
+	for i := range list {
+		if i < every || i%every >= n {
+			out = append(out, list[i])
+		}
+	}
+	return out
+}
+
+// inOrder has frames of several in the order of their times.
+func inOrder(lists ...[]fabricagent.Frame) []fabricagent.Frame {
+	list := slices.Concat(lists...)
+	slices.SortStableFunc(list, func(a, b fabricagent.Frame) int { return int(a.Time - b.Time) })
+	return list
+}
+
+// TestMirroredLacking: of what mirrored ports show twice the capture may have lost one, also the first, so that the other comes after later packets, which is no reordering.
+func TestMirroredLacking(t *testing.T) {
+	const told, likely, order = "capture (proven): Packets between 10.0.0.1 and 10.0.0.2 are in the capture twice: of", "capture (likely): Packets between", "reordered ("
+	const by = 900 * time.Nanosecond
+	const loss = "errors: [{do: drop, from: a, op: request, nth: 300, where: after}]\n"
+	reads := strings.Replace(often, "op: write", "op: read", 1)
+	once := frames(t, strings.NewReplacer("10.0.0.1", "10.0.0.7", "10.0.0.2", "10.0.0.8").Replace(often))
+	for _, tt := range []struct {
+		name      string
+		list      []fabricagent.Frame
+		want, not []string
+	}{
+		{"WRITEs", inOrder(lacking(copiedLater(frames(t, often), by), 3, 50), once), []string{told, "lacking"}, []string{order, "loss"}},
+		{"READs", inOrder(lacking(copiedLater(frames(t, reads), by), 3, 50), once), []string{told, "lacking"}, []string{order, "loss"}},
+		{"not numbered", inOrder(lacking(copiedLater(unnumbered(frames(t, often)), by), 3, 50), once), []string{likely, "lacking"}, []string{order, "loss"}},
+		{"overtaken, too", copiedLater(overtake(frames(t, often), 100, 50), by), []string{told, order}, []string{"lacking"}},
+		{"one identification", inOrder(lacking(copiedLater(numberedAs(frames(t, often), 7), by), 3, 50), once), []string{likely, "lacking"}, []string{order, "loss"}},
+		{"a loss", inOrder(copiedLater(frames(t, often+loss), by), once), []string{told, "loss (proven)", "in 1 round"}, []string{order, "lacking"}},
+		{"two taps", frames(t, strings.Replace(often+"taps: [a, b]\n", "repeat: 64", "repeat: 640", 1)), []string{"frames: 0"}, nil},
+		{"only overtaken", overtake(frames(t, often), 100, 50), []string{order}, []string{"twice"}},
+	} {
+		contains(t, tt.name, toldOf(judged(t, tt.list, agent.Options{})), tt.want, tt.not)
+	}
+}
+
+// numberedAs gives each frame one IPv4 identification.
+func numberedAs(list []fabricagent.Frame, id uint16) []fabricagent.Frame {
+	for i := range list {
+		changed(&list[i], func(p *packet.Packet) { p.IPID = id })
+	}
+	return list
+}
+
+// overtake has every so many frames change places with the next, after some, where both are sent by one host.
+func overtake(list []fabricagent.Frame, after, every int) []fabricagent.Frame {
+	for i := after; i+1 < len(list); i += every {
+		a, b := decoded(&list[i]), decoded(&list[i+1])
+		if a.Src == b.Src && a.PSN.Before(b.PSN) && a.Opcode != packet.Opcode(packet.Acknowledge) {
+			list[i].Time, list[i+1].Time = list[i+1].Time, list[i].Time
+			list[i], list[i+1] = list[i+1], list[i]
+		}
+	}
+	return list
+}
