@@ -12,6 +12,8 @@ const (
 	// mirroredCopies is how many packets that came twice are told of, and mirroredShare of how many others that came once, as one of so many.
 	mirroredCopies = 64
 	mirroredShare  = 4
+	// lackingShare is for how many that came twice at most one of the two is said to be missing where a packet came once.
+	lackingShare = 4
 )
 
 // mirrored tells of hosts that the packets between them are in the capture twice, and those of others are not.
@@ -30,7 +32,9 @@ func (t *teller) mirrored() {
 		}
 		pairs[pairBy(m.From, m.To)] = true
 		copies, once, least, most = copies+m.Copies, once+m.Once, min(least, uint64(m.Least)), max(most, uint64(m.Most))
-		alone, late = alone+m.Alone, late+m.AllLate()
+		if fewLack(m) {
+			alone, late = alone+m.Alone, late+m.AllLate()
+		}
 		i.Begin = min(i.Begin, m.Since)
 		if m.Tap == i.Tap {
 			i.show(m.First, m.Newest)
@@ -82,6 +86,9 @@ func (t *teller) mayBeCopies(c *agent.Connection, last int64) bool {
 	return false
 }
 
+// fewLack reports whether most packets came twice, so that one of the two is missing where one came once.
+func fewLack(m *agent.Mirrored) bool { return lackingShare*m.Alone <= m.Copies }
+
 // lackingCopies says of how many packets one of the two is missing, and of how many of these the first.
 func lackingCopies(n, late uint64) string {
 	said := fmt.Sprintf("one of the two of %s: the capture or a mirror port lost it, or the network between the two ports", count(n, "packet"))
@@ -105,7 +112,7 @@ func (t *teller) displaced(c *agent.Connection, from int, k *qp.Trouble) {
 func (t *teller) shownLate(c *agent.Connection, from int, responses bool) (n uint32) {
 	e, peer := &c.Ends[from], &c.Ends[1-from]
 	for k := range t.run.Mirrored {
-		if m := &t.run.Mirrored[k]; m.From == e.Addr && m.To == peer.Addr {
+		if m := &t.run.Mirrored[k]; m.From == e.Addr && m.To == peer.Addr && fewLack(m) {
 			n += m.Late(peer.QPN, responses)
 		}
 	}

@@ -260,13 +260,17 @@ func (m *mirrored) forget(before int64) {
 
 // lacks takes packets whose copies have not come, the newest of them at a time.
 func (m *mirrored) lacks(a awaited, at int64) {
-	if m.early(at) {
+	early := m.early(at)
+	if m.Numbered || !early {
+		m.alone += uint64(a.n)
+	}
+	if early {
 		return
 	}
 	if a.displaced {
 		m.late[a.to]++
 	}
-	if m.alone += uint64(a.n); m.Since != 0 {
+	if m.Since != 0 {
 		m.Alone += uint64(a.n)
 	}
 }
@@ -277,7 +281,7 @@ func (m *mirrored) early(at int64) bool { return at-m.start <= m.Most }
 // overdue is how many packets lack a copy that is to have come.
 func (m *mirrored) overdue(now int64) (n uint64) {
 	for _, q := range m.queue {
-		if now-q.time > 2*m.Most && !m.early(q.time) && m.awaited[q.key].n > 0 {
+		if now-q.time > 2*m.Most && (m.Numbered || !m.early(q.time)) && m.awaited[q.key].n > 0 {
 			n++
 		}
 	}
