@@ -50,6 +50,7 @@ func Of(r *agent.Result) []Incident {
 	t.capture()
 	t.blamePauses()
 	t.unsent()
+	t.programsStopped()
 	list := t.sorted()
 	gather(list, r.Findings)
 	list = t.withPauses(blackHoles(t.servicesHung(t.otherVersions(list))))

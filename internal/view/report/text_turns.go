@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/incident"
 	"ibwitness/packet"
 	"ibwitness/timing"
 	"ibwitness/wqe"
@@ -57,7 +58,7 @@ func (t *text) longTurns(least time.Duration) []string {
 			}
 		}
 	}
-	list = slices.DeleteFunc(list, func(l longTurn) bool { return l.said == "" })
+	list = slices.DeleteFunc(list, func(l longTurn) bool { return l.said == "" || t.programStopped(l.c, l.by) })
 	slices.SortStableFunc(list, func(a, b longTurn) int { return cmp.Compare(b.most, a.most) })
 	always = slices.DeleteFunc(always, func(s string) bool { return s == "" })
 	if len(list) > 0 || len(always) == 0 {
@@ -67,6 +68,18 @@ func (t *text) longTurns(least time.Duration) []string {
 		always[0] += fmt.Sprintf(" It is so on %s, too.", count(n, "other connection"))
 	}
 	return always[:1]
+}
+
+// programStopped reports whether an end took long only when the programs of its host stopped, as an incident tells.
+func (t *text) programStopped(c *agent.Connection, by int) bool {
+	x := &c.Timing.Ends[by].Turns
+	if t.run == nil || x.Long == 0 || x.Long > uint64(len(x.Longest)) {
+		return false
+	}
+	list := t.run.Incidents()
+	return !slices.ContainsFunc(x.Longest[:x.Long], func(k timing.Took) bool {
+		return !slices.ContainsFunc(list, func(i incident.Incident) bool { return i.Stopped(c.Ends[by].Addr, k.At, k.Time) })
+	})
 }
 
 // thinks is which end of two that take turns takes long each time, and the other does not, plus one; 0: neither.
