@@ -12,6 +12,7 @@ type sums struct {
 	other                         [notRDMA]uint64 // by outcome, from fabricagent.UltraEthernet on
 	echoes                        echoes
 	signs                         signs
+	frames                        otherFrames
 }
 
 func (s *sums) add(o sums) {
@@ -24,6 +25,7 @@ func (s *sums) add(o sums) {
 	}
 	s.echoes.addAll(&o.echoes)
 	s.signs.addAll(&o.signs)
+	s.frames.addAll(&o.frames)
 }
 
 // batch is frames and their packets on their way through the engine.
@@ -125,6 +127,7 @@ func (d *decoder) packet(f *fabricagent.Frame, p *packet.Packet) bool {
 	default:
 		d.sums.echoes.frame(f)
 		d.sums.signs.frame(f)
+		d.sums.frames.frame(f)
 		return false
 	}
 	if t := d.traffic; t != nil && p.Has&packet.HasBTH != 0 {

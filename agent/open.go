@@ -94,7 +94,9 @@ func (o *Open) Add(p *Open) {
 // waits counts the requests of a connection that wait for an answer at time now.
 func (t *Transport) waits(c *connection.Connection, now int64) {
 	var k Connection
-	t.open(c, &k)
+	if t.open(c, &k); answeredElsewhere(c) {
+		return
+	}
 	connections := 1
 	for e := range k.Ends {
 		if end, q := &k.Ends[e], &c.Ends[e]; end.Open > 0 {

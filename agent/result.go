@@ -49,6 +49,7 @@ type Result struct {
 	Forgotten   Forgotten           // since there was too much
 	Echoes      []Echo              // hosts that answered pings, by address; nil: none did, or too many to say
 	Signs       []Sign              // of hosts that are up, in the order of frames; nil: there are none, or too many
+	OtherFrames []OtherFrames       // frames without RDMA, by kind; pause frames are in Paused
 	Moved       []Moved             // hosts whose address moved to another Ethernet address, by address
 	NotJudged   []Note              // what was not judged and why, most frequent first
 	Paused      []link.Paused       // who had whom pause on Ethernet, by pause frames, in the order in which it began

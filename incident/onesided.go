@@ -89,7 +89,7 @@ func onlyEnd(c *agent.Connection) (from int, one bool) {
 
 // oneSided reports whether the capture does not hold the answers to what end from of a connection has sent, though there were some.
 func (t *teller) oneSided(c *agent.Connection, from int) bool {
-	if wentOn(c, from) {
+	if wentOn(c, from) || c.Elsewhere() {
 		return true
 	}
 	f, one := onlyEnd(c)

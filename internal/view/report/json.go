@@ -154,6 +154,7 @@ type jsonSummary struct {
 	First          string          `json:"first,omitempty"`
 	Last           string          `json:"last,omitempty"`
 	Taps           []jsonTap       `json:"taps"`
+	Others         []others        `json:"other_frames,omitempty"`
 	NotJudged      []jsonNote      `json:"not_judged"`
 	Problems       []jsonProblem   `json:"problems"`
 }
@@ -286,7 +287,7 @@ func summaryLine(run *Run, t tally, waived int) *jsonSummary {
 		Violations: t.violations, Warnings: t.warnings, Notes: t.notes, Unproven: t.unproven, Waived: waived, Events: t.events,
 		RulesExercised: c.exercised, RulesTotal: c.total, Truncated: run.truncated(), Dropped: r.Dropped, Gaps: r.Gaps,
 		Repeated: r.Repeated, Undecoded: r.Undecoded, Unjudged: r.Unjudged, Open: r.Open.Requests, Interrupted: run.Interrupted,
-		Taps: []jsonTap{}, NotJudged: []jsonNote{}, Problems: []jsonProblem{},
+		Taps: []jsonTap{}, Others: othersOf(r), NotJudged: []jsonNote{}, Problems: []jsonProblem{},
 	}
 	if r.Packets > 0 {
 		line.First, line.Last = stamp(r.First), stamp(r.Last)

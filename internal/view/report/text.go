@@ -57,9 +57,17 @@ func (t *text) Report(w io.Writer, run *Run) error {
 	t.verdict()
 	t.problems()
 	t.caveats()
+	beside := othersOf(t.res)
+	first := t.othersFirst(beside)
+	if first {
+		t.line("")
+		t.otherFrames(beside, true)
+	}
 	t.incidents()
 	t.errors()
-	t.seen()
+	if t.seen(); !first && len(beside) > 0 {
+		t.otherFrames(beside, false)
+	}
 	t.findings("Violations", t.red, func(e *Entry) bool { return violation(e, rule.Error) })
 	t.findings("Warnings", t.yellow, func(e *Entry) bool { return violation(e, rule.Warning) })
 	t.findings("Notes", t.bold, func(e *Entry) bool { return violation(e, rule.Info) })
