@@ -2,7 +2,8 @@ package fabricagent
 
 import "testing"
 
-// TestOtherOf: what a frame without RDMA holds is told by EtherType, group, protocol and port, in a VLAN and without; of others and of frames that end early nothing is.
+// TestOtherOf: what a frame without RDMA holds is told by EtherType, group, protocol and port, in a VLAN and without; of others and of frames that
+// end early nothing is.
 func TestOtherOf(t *testing.T) {
 	ether := func(kind uint16, after ...byte) []byte {
 		return append([]byte{1, 0x80, 0xC2, 0, 0, 0, 8, 0, 0, 0, 0, 9, byte(kind >> 8), byte(kind)}, after...)

@@ -11,23 +11,24 @@ import (
 	"ibwitness/wqe"
 )
 
-// On how many connections of a host messages waited at least for its programs to go on, how often these answered there before, and for how many times as long as usual they did not then.
+// On how many connections of a host messages waited at least for its programs to go on, how often these answered there before, and for how many
+// times as long as usual they did not then.
 const (
-	standsOn    = 2
+	lullsOn     = 2
 	answersMost = 64
-	standTimes  = 20
-	rareStands  = 20 // of its answers at most one in so many took long
+	lullTimes   = 20
+	rareLulls   = 20 // of its answers at most one in so many took long
 )
 
-// stand is a time in which a host sent no message, while its adapter worked.
-type stand struct {
+// lull is a time in which a host sent no message, while its adapter worked.
+type lull struct {
 	timing.Silence
-	waits []standing
+	waits []waitedOn
 	reads []packet.Addr // hosts whose READs it served all the time
 }
 
-// standing is a connection on which messages came to such a host.
-type standing struct {
+// waitedOn is a connection on which messages came to such a host.
+type waitedOn struct {
 	c        *agent.Connection
 	end      int    // of the host
 	came     int64  // when the first did
@@ -36,7 +37,8 @@ type standing struct {
 	acks     time.Duration
 }
 
-// programsStopped tells of hosts that sent no message on any connection at times, though messages came which their adapters acknowledged, and which they then answered: what stopped is above the adapter.
+// programsStopped tells of hosts that sent no message on any connection at times, though messages came which their adapters acknowledged, and which
+// they then answered: what stopped is above the adapter.
 func (t *teller) programsStopped() {
 	if !t.timed() || t.lossy() || t.copied() || len(t.run.Taps) > 1 || len(t.run.Connections) > mostOthers {
 		return
@@ -45,18 +47,18 @@ func (t *teller) programsStopped() {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		for e := range c.Ends {
-			if a := c.Ends[e].Addr; !done[a] && stood(c, e) {
+			if a := c.Ends[e].Addr; !done[a] && tookLong(c, e) {
 				done[a] = true
-				if list := t.stands(a); len(list) > 0 {
-					t.tellStands(a, list)
+				if list := t.lulls(a); len(list) > 0 {
+					t.tellLulls(a, list)
 				}
 			}
 		}
 	}
 }
 
-// stood reports whether an end answers soon, and took long at times.
-func stood(c *agent.Connection, e int) bool {
+// tookLong reports whether an end answers soon, and took long at times.
+func tookLong(c *agent.Connection, e int) bool {
 	return answersSoon(c, e) && int64(c.Timing.Ends[e].Turns.Most) >= interruption
 }
 
@@ -66,14 +68,14 @@ func answersSoon(c *agent.Connection, e int) bool {
 		return false
 	}
 	x := &c.Timing.Ends[e].Turns
-	return x.Count >= answersMost && x.Long*rareStands <= x.Count && int64(x.Mean())*standTimes <= interruption
+	return x.Count >= answersMost && x.Long*rareLulls <= x.Count && int64(x.Mean())*lullTimes <= interruption
 }
 
-// stands returns the times in which a host sent no message though some waited for it on all its connections that had any, in order.
-func (t *teller) stands(a packet.Addr) (list []stand) {
+// lulls returns the times in which a host sent no message though some waited for it on all its connections that had any, in order.
+func (t *teller) lulls(a packet.Addr) (list []lull) {
 	own := t.messagesOf(a)
 	for n := range own.Silences {
-		k := stand{Silence: own.Silences[n]}
+		k := lull{Silence: own.Silences[n]}
 		if k.Length() >= interruption && k.wait(t, a) {
 			list = append(list, k)
 		}
@@ -95,7 +97,8 @@ func (t *teller) messagesOf(a packet.Addr) *timing.Activity {
 	return own
 }
 
-// messagesOn is when an end of a connection sent messages. READs and atomics of its own count with all that it sends, as the adapter alone sends ACKs.
+// messagesOn is when an end of a connection sent messages. READs and atomics of its own count with all that it sends, as the adapter itself sends
+// ACKs.
 func messagesOn(c *agent.Connection, e int) *timing.Activity {
 	if c.Timing != nil && c.Service == packet.RC && !asksForData(&c.Timing.Ends[e]) {
 		if own, ok := c.Timing.Ends[e].Messages(); ok {
@@ -105,9 +108,10 @@ func messagesOn(c *agent.Connection, e int) *timing.Activity {
 	return activeOn(c, e)
 }
 
-// wait finds the connections on which messages waited for the host. It reports whether they are several, were acknowledged at once, and were answered on each when it went on; and that they were due: the host
+// wait finds the connections on which messages waited for the host. It reports whether they are several, were acknowledged at once, and were
+// answered on each when it went on; and that they were due: the host
 // is known to answer, or others went on.
-func (k *stand) wait(t *teller, a packet.Addr) bool {
+func (k *lull) wait(t *teller, a packet.Addr) bool {
 	owes := 0
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
@@ -118,7 +122,7 @@ func (k *stand) wait(t *teller, a packet.Addr) bool {
 			if peer := &c.Timing.Ends[1-e]; k.served(peer) {
 				k.reads = append(k.reads, c.Ends[1-e].Addr)
 			}
-			w := standing{c: c, end: e}
+			w := waitedOn{c: c, end: e}
 			if !answersSoon(c, e) || !w.in(k) {
 				continue
 			}
@@ -131,14 +135,14 @@ func (k *stand) wait(t *teller, a packet.Addr) bool {
 			k.waits = append(k.waits, w)
 		}
 	}
-	slices.SortStableFunc(k.waits, func(a, b standing) int { return cmp.Compare(a.came, b.came) })
+	slices.SortStableFunc(k.waits, func(a, b waitedOn) int { return cmp.Compare(a.came, b.came) })
 	slices.SortFunc(k.reads, packet.Addr.Compare)
 	k.reads = slices.Compact(k.reads)
-	return len(k.waits) >= standsOn && (owes >= standsOn || len(t.wentOnBeside(a, packet.Addr{}, &k.Silence)) > 0)
+	return len(k.waits) >= lullsOn && (owes >= lullsOn || len(t.wentOnBeside(a, packet.Addr{}, &k.Silence)) > 0)
 }
 
 // in finds what came on a connection in a time in which the host sent no message, and when it next did. It reports whether anything did.
-func (w *standing) in(k *stand) bool {
+func (w *waitedOn) in(k *lull) bool {
 	own, peer := &w.c.Timing.Ends[w.end], &w.c.Timing.Ends[1-w.end]
 	if w.came = peer.Next(k.From); w.came == 0 || w.came >= k.To {
 		return false
@@ -153,14 +157,14 @@ func (w *standing) in(k *stand) bool {
 }
 
 // acked reports whether the adapter of the host acknowledged what came to it at once, as far as that was measured.
-func (w *standing) acked(k *stand) bool {
+func (w *waitedOn) acked(k *lull) bool {
 	peer := &w.c.Timing.Ends[1-w.end]
 	for op, o := range peer.Ops {
 		if o != nil && !wqe.Op(op).Responded() && o.Latency.Count() > 0 {
 			w.acks = max(w.acks, o.Most)
 		}
 	}
-	if int64(w.acks) <= k.Length()/standTimes {
+	if int64(w.acks) <= k.Length()/lullTimes {
 		return w.acks > 0
 	}
 	w.acks = 0
@@ -169,11 +173,11 @@ func (w *standing) acked(k *stand) bool {
 			w.acks = max(w.acks, x.Took)
 		}
 	}
-	return w.acks > 0 && int64(w.acks) <= k.Length()/standTimes
+	return w.acks > 0 && int64(w.acks) <= k.Length()/lullTimes
 }
 
 // stalledIn reports whether a request of a connection made no progress in a time.
-func stalledIn(c *agent.Connection, k *stand) bool {
+func stalledIn(c *agent.Connection, k *lull) bool {
 	for e := range c.Ends {
 		x := c.Ends[e].Trouble
 		if x == nil {
@@ -198,12 +202,12 @@ func asksForData(e *timing.End) bool {
 }
 
 // served reports whether an end that sends READs only sent them all the time, and each was answered soon.
-func (k *stand) served(e *timing.End) bool {
+func (k *lull) served(e *timing.End) bool {
 	for op, o := range e.Ops {
 		if (o != nil) != (wqe.Op(op) == wqe.Read) {
 			return false
 		}
 	}
 	o := e.Ops[wqe.Read]
-	return o.Latency.Count() > 0 && int64(o.Most) <= k.Length()/standTimes && e.Active.Sends(&k.Silence, 2)
+	return o.Latency.Count() > 0 && int64(o.Most) <= k.Length()/lullTimes && e.Active.Sends(&k.Silence, 2)
 }

@@ -10,14 +10,14 @@ import (
 	"ibwitness/timing"
 )
 
-// tellStands tells of the times in which the programs of a host sent nothing.
-func (t *teller) tellStands(a packet.Addr, list []stand) {
+// tellLulls tells of the times in which the programs of a host sent nothing.
+func (t *teller) tellLulls(a packet.Addr, list []lull) {
 	first := &list[0].waits[0]
 	i := t.between(Interrupted, first.c, 1-first.end)
-	i.Begin, i.End, i.listed, i.stands = list[0].From, list[len(list)-1].To, true, list
+	i.Begin, i.End, i.listed, i.lulls = list[0].From, list[len(list)-1].To, true, list
 	shortest, longest, acks, busy := list[0].Length(), int64(0), time.Duration(0), t.busyOf(a, &list[0])
 	var when, asked []string
-	on, slowest := map[[2]Party]bool{}, standing{}
+	on, slowest := map[[2]Party]bool{}, waitedOn{}
 	for n := range list {
 		k := &list[n]
 		shortest, longest = min(shortest, k.Length()), max(longest, k.Length())
@@ -71,7 +71,7 @@ func (t *teller) tellStands(a packet.Addr, list []stand) {
 }
 
 // askedIn says what waited for the programs of a host in a time.
-func (t *teller) askedIn(k *stand) string {
+func (t *teller) askedIn(k *lull) string {
 	var names []string
 	for n := range k.waits {
 		w := &k.waits[n]
@@ -85,7 +85,7 @@ func (t *teller) askedIn(k *stand) string {
 }
 
 // busyOf is on how many connections a host sent messages before a time and after it.
-func (t *teller) busyOf(a packet.Addr, k *stand) (n int) {
+func (t *teller) busyOf(a packet.Addr, k *lull) (n int) {
 	for m := range t.run.Connections {
 		c := &t.run.Connections[m]
 		for e := range c.Ends {
@@ -102,7 +102,7 @@ func (t *teller) busyOf(a packet.Addr, k *stand) (n int) {
 
 // Stopped reports whether the incident tells that the programs of a host stopped when something took so long, until a time.
 func (i *Incident) Stopped(a packet.Addr, until int64, took time.Duration) bool {
-	return i.Peer.Addr == a && slices.ContainsFunc(i.stands, func(k stand) bool {
+	return i.Peer.Addr == a && slices.ContainsFunc(i.lulls, func(k lull) bool {
 		return until-int64(took) >= k.From && until >= k.To && until <= k.To+aftermath
 	})
 }

@@ -12,7 +12,8 @@ import (
 	"ibwitness/timing"
 )
 
-// served is a connection on which a client asks each 2 ms, and the time after which its request is acknowledged, and answered; no answer: it asks nothing then.
+// served is a connection on which a client asks each 2 ms, and the time after which its request is acknowledged, and answered; no answer: it asks
+// nothing then.
 func served(c *agent.Connection, times func(at time.Duration) (ack, answer time.Duration)) {
 	k, p := timing.New(nil), &qp.Pair{Service: packet.RC, Paired: true}
 	for e := range p.Ends {
@@ -40,7 +41,8 @@ func served(c *agent.Connection, times func(at time.Duration) (ack, answer time.
 	c.Timing = k
 }
 
-// TestProgramStopped: a host that sent no message on any connection, though its adapter acknowledged what came, and then went on on all, is one incident, which comes before a stall that cost less; not where the
+// TestProgramStopped: a host that sent no message on any connection, though its adapter acknowledged what came, and then went on on all, is one
+// incident, which comes before a stall that cost less; not where the
 // adapter was silent too, where it went on elsewhere, where nothing or little waited for it, or where it is often so.
 func TestProgramStopped(t *testing.T) {
 	const (

@@ -1,6 +1,7 @@
 package timing
 
-// Messages is when the end sent messages, but READs and atomics, and its longest silences between them, of which no frames are known; false: not of all it is kept when they were.
+// Messages is when the end sent messages, but READs and atomics, and its longest silences between them, of which no frames are known; false: not of
+// all it is kept when they were.
 func (e *End) Messages() (a Activity, ok bool) {
 	list, until := e.Runs()
 	for _, s := range e.Sent {

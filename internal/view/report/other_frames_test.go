@@ -13,7 +13,8 @@ import (
 	pair "ibwitness/qp"
 )
 
-// TestOtherFrames: what else a capture holds is told by kind, before all else where nothing failed and there are kinds that not everybody knows, else where it is said what the capture holds; nothing where
+// TestOtherFrames: what else a capture holds is told by kind, before all else where nothing failed and there are kinds that not everybody knows,
+// else where it is said what the capture holds; nothing where
 // there is nothing else. Requests that were answered elsewhere are among it, and those that were retransmitted are not.
 func TestOtherFrames(t *testing.T) {
 	layer2 := []agent.OtherFrames{
