@@ -58,7 +58,7 @@ func (t *text) longTurns(least time.Duration) []string {
 			}
 		}
 	}
-	list = slices.DeleteFunc(list, func(l longTurn) bool { return l.said == "" || t.programStopped(l.c, l.by) })
+	list = slices.DeleteFunc(list, func(l longTurn) bool { return l.said == "" || t.stoppedOnly(l.c, l.by) })
 	slices.SortStableFunc(list, func(a, b longTurn) int { return cmp.Compare(b.most, a.most) })
 	always = slices.DeleteFunc(always, func(s string) bool { return s == "" })
 	if len(list) > 0 || len(always) == 0 {
@@ -70,8 +70,8 @@ func (t *text) longTurns(least time.Duration) []string {
 	return always[:1]
 }
 
-// programStopped reports whether an end took long only when the programs of its host stopped, as an incident tells.
-func (t *text) programStopped(c *agent.Connection, by int) bool {
+// stoppedOnly reports whether an end took long only when the programs of its host stopped, as an incident tells.
+func (t *text) stoppedOnly(c *agent.Connection, by int) bool {
 	x := &c.Timing.Ends[by].Turns
 	if t.run == nil || x.Long == 0 || x.Long > uint64(len(x.Longest)) {
 		return false
