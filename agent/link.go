@@ -28,7 +28,7 @@ func (t *Transport) onLinks() *link.Verifier {
 
 // pauses verifies the frames of a batch, of the taps that are this agent's, where there are pause frames among them or before.
 func (t *Transport) pauses(w *batch, me, shards int) {
-	if w.pause && me == 0 {
+	if me == 0 && (w.pause || len(w.frames) > 0 && t.paused.Looking(w.frames[0].Time)) {
 		t.follow(w)
 	}
 	if !w.pause && (t.links == nil || len(w.frames) == 0 || !t.links.Pausing(w.frames[0].Time)) {
@@ -41,12 +41,17 @@ func (t *Transport) pauses(w *batch, me, shards int) {
 	}
 }
 
-// follow follows the pause frames of a batch, of all taps: one agent does, so that it is the first ports that are followed, however many agents there are.
+// follow follows the pause frames of a batch, of all taps, and who goes on after a pause: one agent does, so that it is the first ports that are
+// followed, however many agents there are.
 func (t *Transport) follow(w *batch) {
 	var m link.Pause
+	s := link.Sent{Packet: &t.sent}
 	for i := range w.frames {
-		if f := &w.frames[i]; fabricagent.DecodePause(f, &m) {
+		switch f := &w.frames[i]; {
+		case fabricagent.DecodePause(f, &m):
 			t.paused.Take(&m, w.taps[f.Tap].Speed)
+		case t.paused.Looking(f.Time) && len(f.Data) >= 6 && t.paused.Asked([6]byte(f.Data), f.Tap) && fabricagent.DecodeSent(f, &s):
+			t.paused.Came(&s)
 		}
 	}
 }

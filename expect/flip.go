@@ -14,6 +14,7 @@ type Flip struct {
 	Bits  byte   // which of its bits
 	Where string // the field that they are in, in words
 	Also  int    // offset of the other byte of which the bit was flipped, after At; 0: of none
+	Came  byte   // that byte as it came, at At
 }
 
 const ofPayload = " of the payload"
@@ -32,11 +33,11 @@ func (c *Comparison) Flip() (f Flip, looked bool) { return c.flip, c.damaged }
 func (c *Comparison) findFlip(p *packet.Packet) {
 	c.damaged = true
 	if at, flipped, ok := p.Flipped(); ok {
-		c.flip = Flip{At: at, Bits: flipped, Where: c.where(8*at + bits.LeadingZeros8(flipped))}
+		c.flip = Flip{At: at, Bits: flipped, Where: c.where(8*at + bits.LeadingZeros8(flipped)), Came: p.Data[at]}
 		return
 	}
 	if at, flipped, ok := p.FlippedPair(); ok {
-		c.flip = Flip{at[0], flipped, c.where(8*at[0] + bits.LeadingZeros8(flipped)), at[1]}
+		c.flip = Flip{at[0], flipped, c.where(8*at[0] + bits.LeadingZeros8(flipped)), at[1], p.Data[at[0]]}
 	}
 }
 

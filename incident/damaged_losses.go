@@ -31,31 +31,56 @@ func (t *teller) allDamaged(i *Incident, k *qp.Trouble, n uint64) bool {
 	})
 }
 
-// lostToDamage has damage between several pairs of hosts tell of the losses that it explains: of connections of which as many packets came damaged
-// as their requesters went back.
+// lostToDamage has damage tell of the losses that it explains: of connections of which as many packets came damaged as their requesters went back.
+// Damage between two hosts tells so of the losses of several of their connections, if it explains all.
 func (t *teller) lostToDamage(list []Incident) []Incident {
 	n := slices.IndexFunc(list, func(i Incident) bool { return i.Kind == Damage })
-	if n < 0 || list[n].betweenHosts < fewestPairs {
+	if n < 0 {
 		return list
 	}
-	i, merged, ways := &list[n], map[*Incident]bool{}, map[way]bool{}
+	i, several := &list[n], list[n].betweenHosts >= fewestPairs
+	merged, ways, on := map[*Incident]bool{}, map[way]bool{}, 0
 	for m := range list {
-		if o := &list[m]; o.byDamage && o.joins() && o.sum == nil && i.overlaps(o) {
-			merged[o], ways[way{o.Local.Addr, o.Peer.Addr}] = true, true
-			i.includes(o)
+		o := &list[m]
+		if o == i || !i.overlaps(o) || !o.losesOn(i, several) {
+			continue
 		}
+		if !o.byDamage {
+			if several {
+				continue
+			}
+			return list
+		}
+		on += o.Connections
+		merged[o], ways[way{o.Local.Addr, o.Peer.Addr}] = true, true
 	}
-	if len(merged) == 0 {
+	if len(merged) == 0 || !several && on < 2 {
 		return list
+	}
+	for m := range list {
+		if merged[&list[m]] {
+			i.includes(&list[m])
+		}
 	}
 	t.costOfDamage(i, ways)
 	return without(list, merged)
+}
+
+// losesOn reports whether an incident is of losses that the damage of another may explain: between any hosts, or its own.
+func (i *Incident) losesOn(damage *Incident, several bool) bool {
+	if several {
+		return i.joins() && i.sum == nil
+	}
+	storm := i.Kind == Retransmitting && !i.again.late && !i.explained && !i.ofTrimmed && !i.ofMarked && !i.oneSided && i.within == 0
+	return (i.joins() || storm) && i.sum == nil && pairBy(i.Local.Addr, i.Peer.Addr) == pairBy(damage.Local.Addr, damage.Peer.Addr)
 }
 
 // costOfDamage says what was retransmitted on some ways, for packets that came damaged.
 func (t *teller) costOfDamage(i *Incident, ways map[way]bool) {
 	s := &lossSum{ends: map[Party]bool{}}
 	var waits []qp.Stall
+	var worst, peer Party
+	most, of := uint64(0), uint64(0)
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		for from := range c.Ends {
@@ -70,17 +95,33 @@ func (t *teller) costOfDamage(i *Incident, ways map[way]bool) {
 					waits = append(waits, x)
 				}
 			}
+			if k.Again.Packets > most {
+				most, of, worst, peer = k.Again.Packets, e.Packets, party(e), party(&c.Ends[1-from])
+			}
 		}
 	}
 	said := fmt.Sprintf("%s had %s retransmitted for that", count(uint64(len(s.ends)), "queue pair"), count(s.packets, "packet"))
+	if s.naks > 0 {
+		said += fmt.Sprintf(", %s as NAKs asked for it", times(uint64(s.naks)))
+	}
 	if t.timed() && len(waits) > 0 {
 		longest := slices.MaxFunc(waits, func(a, b qp.Stall) int { return cmp.Compare(a.Lost(), b.Lost()) })
 		said += fmt.Sprintf(", %s only once a timer had expired, after up to %s", times(uint64(s.timers)), span(longest.Lost()))
 	}
 	i.What = strings.TrimSuffix(i.What, ".") + "; " + said + "."
+	i.lead("timers", t.timersOf(waits))
+	i.lead("cost", s.cost(t))
 	i.fact("caused", s.asked())
-	i.fact("cost", s.cost(t))
-	i.fact("timers", t.timersOf(waits))
+	if len(s.ends) > 1 {
+		i.fact("most", fmt.Sprintf("%v retransmitted %s of %s to %v", &worst, number(most), count(of, "packet"), &peer))
+	}
+}
+
+// lead puts a fact first, if there is something to say.
+func (i *Incident) lead(label, text string) {
+	if text != "" {
+		i.Facts = slices.Insert(i.Facts, 0, Fact{label, text})
+	}
 }
 
 // timersOf says in which frames timers had packets retransmitted, and how long nothing went on before.

@@ -34,3 +34,28 @@ errors:
 		}
 	}
 }
+
+// TestLostToDamageBetween: damage between two hosts tells of what all their connections retransmitted for it, and which did most; not where
+// something was lost on one of them that did not come damaged.
+func TestLostToDamageBetween(t *testing.T) {
+	const scene = `
+about: WRITEs on two connections between the same hosts, some of which are damaged
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 1024, timeout: 13, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
+work:
+  - {qp: a1, op: write, length: 4000, repeat: 20, every: 10ms}
+  - {qp: a2, op: write, length: 9000, repeat: 20, every: 10ms, at: 5ms}
+taps: [middle]
+errors:
+  - {do: corrupt, from: a, nth: 14, count: 1, flip: 1}
+  - {do: corrupt, from: a, nth: 25, count: 1, flip: 1}
+`
+	const both, most, one = "2 queue pairs had ", "most: 10.1.0.1 QP ", " retransmitted "
+	for errors, want := range map[string]bool{"": true, "  - {do: drop, from: a, nth: 100, count: 1}\n  - {do: drop, from: a, nth: 150, count: 1}\n": false} {
+		got := reasons(t, scene+errors)
+		if strings.Contains(got, both) != want || strings.Contains(got, most) != want || !strings.Contains(got, one) || want && strings.Contains(got, "loss (") {
+			t.Errorf("%q: %s", errors, got)
+		}
+	}
+}

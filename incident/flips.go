@@ -23,6 +23,7 @@ type flips struct {
 	places            map[place]int // how many of them have the same
 	apart             int           // greatest common divisor of how many bytes the others are from the first; 0: all are at the same byte
 	unlike            bool          // other bits of their byte are flipped in some
+	set, cleared      int           // in how many a flipped bit came as 1, and as 0
 }
 
 // place is which bits of which byte of a packet were flipped.
@@ -57,6 +58,12 @@ func (x *flips) add(f *rule.Finding) {
 	x.apart = divisor(x.apart, flip.At-x.first.At)
 	x.unlike = x.unlike || flip.Bits != x.first.Bits
 	x.bits |= flip.Bits
+	if flip.Came&flip.Bits != 0 {
+		x.set++
+	}
+	if flip.Bits&^flip.Came != 0 {
+		x.cleared++
+	}
 	if flip.Also != 0 {
 		x.bothOf(&flip)
 		return
@@ -124,6 +131,20 @@ func (x *flips) fewBits() string {
 		return fmt.Sprintf(", each 0x%02x of its byte", low)
 	}
 	return fmt.Sprintf(", each 0x%02x or 0x%02x of its byte", x.bits&^low, low)
+}
+
+// oneWay says that each bit flipped in the same direction: it is stuck, and does no harm where it is so anyway; "": they did not, or too few did to
+// tell.
+func (x *flips) oneWay() string {
+	switch n := x.explained(); {
+	case n < manyFlips || n < x.looked || x.two > 0:
+		return ""
+	case x.cleared == 0:
+		return ", always from 0 to 1: stuck at 1"
+	case x.set == 0:
+		return ", always from 1 to 0: stuck at 0"
+	}
+	return ""
 }
 
 // those names the damaged packets that were looked at: of many in a second, not each is.
@@ -197,7 +218,7 @@ func (x *flips) tell(i *Incident) {
 	switch {
 	case x.looked == 1:
 	case x.bit == x.looked:
-		i.fact("pattern", fmt.Sprintf("one bit is flipped in each of %s%s", x.those(), x.fewBits()))
+		i.fact("pattern", fmt.Sprintf("one bit is flipped in each of %s%s%s", x.those(), x.fewBits(), x.oneWay()))
 	default:
 		i.fact("pattern", x.pattern())
 	}

@@ -112,3 +112,45 @@ func TestFewBits(t *testing.T) {
 		}
 	}
 }
+
+// TestStuckBit: of bits that all flipped in one direction it is said which; not of those that did in both, or of few.
+func TestStuckBit(t *testing.T) {
+	const payload = 14 + 20 + 8 + 12 + 100
+	const scene = `
+about: WRITEs
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 1024}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
+work:
+  - {qp: a1, op: write, length: 4000, repeat: 30, every: 10ms}
+taps: [middle]
+`
+	for name, k := range map[string]struct {
+		flips int
+		to    func(n int) byte // 1: it comes set
+		want  string
+	}{
+		"set":     {9, func(int) byte { return 1 }, "each 0x10 of its byte, always from 0 to 1: stuck at 1\n"},
+		"cleared": {9, func(int) byte { return 0 }, "each 0x10 of its byte, always from 1 to 0: stuck at 0\n"},
+		"both":    {9, func(n int) byte { return byte(n & 1) }, "each 0x10 of its byte\n"},
+		"few":     {4, func(int) byte { return 1 }, "one bit is flipped in each of the 4\n"},
+	} {
+		list, n := frames(t, scene), 0
+		for i := range list {
+			f := &list[i]
+			if n == k.flips || i%7 != 0 || len(f.Data) < payload+100 {
+				continue
+			}
+			for at := payload; at < len(f.Data)-8; at++ { // the first byte whose bit can flip so
+				if f.Data[at]>>4&1 != k.to(n) {
+					f.Data[at] ^= 0x10
+					n++
+					break
+				}
+			}
+		}
+		if got := happened(t, list, agent.Options{}); n != k.flips || !strings.Contains(got, k.want) {
+			t.Errorf("%s: %d: %s\nwant %q", name, n, got, k.want)
+		}
+	}
+}

@@ -126,6 +126,7 @@ type Incident struct {
 	trimsOnly    bool              // losses, and all of what NAKs asked for came trimmed, as far as they tell
 	bursts       bursts            // of Trimmed: when packets were
 	byDamage     bool              // losses, or an interruption: in each that it tells of as many packets came damaged as its requester went back
+	cameBack     bool              // pauses: ends are told that sent requests right after them
 	each         [][2]int64        // of interruptions that are told as one: when each was, first and last
 	unkept       uint64            // interruptions of the same connections that are shorter and were not kept
 	sum          *lossSum          // losses of several connections, of which it tells; nil: it is of one, or they have nothing in common

@@ -25,19 +25,28 @@ func (l *late) add(m late) {
 func overtakings(list []Incident) []Incident {
 	merged := map[*Incident]bool{}
 	for _, end := range []func(*Incident) packet.Addr{func(i *Incident) packet.Addr { return i.Peer.Addr }, func(i *Incident) packet.Addr { return i.Local.Addr }} {
-		of := map[packet.Addr][]*Incident{}
-		var order []packet.Addr
+		type lateAt struct {
+			host  packet.Addr
+			asked bool // the receiver sent NAKs: what it takes for lost is no harm to others
+		}
+		of := map[lateAt][]*Incident{}
+		var order []lateAt
 		for n := range list {
 			if i := &list[n]; i.Kind == Reordered && i.late.packets > 0 && len(i.Also) == 0 && !merged[i] {
-				if of[end(i)] == nil {
-					order = append(order, end(i))
+				k := lateAt{end(i), i.late.naks > 0}
+				if of[k] == nil {
+					order = append(order, k)
 				}
-				of[end(i)] = append(of[end(i)], i)
+				of[k] = append(of[k], i)
 			}
 		}
 		for _, a := range order {
-			if all := slices.DeleteFunc(of[a], func(i *Incident) bool { return i.late.name != of[a][0].late.name || i.Certainty != of[a][0].Certainty }); len(othersOf(a, all)) > 1 {
-				asOne(a, all, merged)
+			first := of[a][0]
+			all := slices.DeleteFunc(of[a], func(i *Incident) bool {
+				return i.late.name != first.late.name || i.Certainty != first.Certainty
+			})
+			if len(othersOf(a.host, all)) > 1 {
+				asOne(a.host, all, merged)
 			}
 		}
 	}
@@ -46,6 +55,7 @@ func overtakings(list []Incident) []Incident {
 	for n := range list {
 		list[n].allLate()
 		list[n].unlikeLate(unlike)
+		list[n].unlikeQPs(list)
 	}
 	return list
 }
@@ -100,7 +110,7 @@ func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
 			lost = lost[:len(lost)-1] + "; no packet is missing at the tap."
 		}
 	case sum.lost > 0 && !sum.whole:
-		lost = fmt.Sprintf(" %s of them were taken for lost.", number(sum.lost))
+		lost = fmt.Sprintf(" At least %s of them were taken for lost.", number(sum.lost))
 	}
 	first.What = fmt.Sprintf("%s that %s came after later ones.%s The first: %s", count(sum.packets, first.late.name), way, lost, first.What)
 	first.fact("hosts", enumerate(names))

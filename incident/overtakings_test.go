@@ -67,7 +67,7 @@ func TestOvertakenAlike(t *testing.T) {
 	if len(list) != 2 {
 		t.Fatalf("%d are told", len(list))
 	}
-	for n, want := range []string{"cost: the receiver took that for a loss 5 times", "lost: nothing: every PSN came once"} {
+	for n, want := range []string{"cost: the receiver took that for a loss 5 times, and", "lost: nothing: every PSN came once"} {
 		got := ""
 		for _, f := range list[n].Facts {
 			got += f.Label + ": " + f.Text + "\n"
@@ -149,6 +149,41 @@ func TestCopiesOfOvertaken(t *testing.T) {
 			if strings.Contains(got, want) != is {
 				t.Errorf("%s: %q is not %v: %s", k.name, want, is, got)
 			}
+		}
+	}
+}
+
+// TestOvertakenAtOneHost: a host whose receiver asked for nothing that came late is not told with one whose receiver sent NAKs, but as the one
+// without harm, and how many of the NAKs are known to be for what was late is the least; of hosts that are all asked again nothing is said to do no
+// harm.
+func TestOvertakenAtOneHost(t *testing.T) {
+	const (
+		asks   = "10.0.0.9 QP 0x5 sent 100 NAKs, at least 19 of them for what was only late, and 600 of 1,000 packets (60 %) were copies."
+		harm   = " No harm: 30 of 1,000 packets from 10.0.0.1 came late to 10.0.0.9 QP 0x4, which sent no NAK."
+		merged = "packets that 2 hosts sent to 10.0.0.9 came after later ones"
+		cost   = "cost: the receiver took that for a loss at least 19 times (it sent 100 NAKs)"
+	)
+	for _, k := range []struct {
+		name   string
+		asked  uint32 // of the first
+		apart  bool
+		naks   uint32 // of the second
+		counts bool
+	}{{"one asks", 0, true, 100, true}, {"both ask", 19, false, 100, false}, {"most NAKs may be for others", 0, true, 1000, false}} {
+		r := &agent.Result{First: second(1), Last: second(3)}
+		for n, asked := range []uint32{k.asked, 19} {
+			a, b := packet.IPv4Addr([]byte{10, 0, 0, byte(n + 1)}), packet.IPv4Addr([]byte{10, 0, 0, 9})
+			c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: uint64(n + 1)}
+			o := qp.Overtaken{Packets: 30, Numbered: 30, Depth: 3, First: second(1), Last: second(2), Frame: uint64(10 + n), Newest: uint64(100 + n), Asked: asked}
+			c.Ends[0], c.Ends[1] = agent.End{Addr: a, QPN: uint32(n + 4), QPNKnown: true, Packets: 1000, Last: second(2), Trouble: &qp.Trouble{}}, agent.End{Addr: b, QPN: uint32(n + 4), QPNKnown: true, Packets: 90, Last: second(2)}
+			if c.Ends[0].Trouble.Overtaking = (&qp.Overtaking{Sum: o}); asked > 0 {
+				c.Ends[1].NAKs, c.Ends[0].Retransmissions = k.naks, 600
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		got := toldOf(r)
+		if strings.Contains(got, asks) != k.counts || strings.Contains(got, cost) != (k.naks == 100) || strings.Contains(got, harm) != k.counts || strings.Contains(got, merged) == k.apart {
+			t.Errorf("%s: %s", k.name, got)
 		}
 	}
 }

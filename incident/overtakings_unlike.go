@@ -41,6 +41,31 @@ func (i *Incident) unlikeLate(others taken) {
 	}
 }
 
+// unlikeQPs says what a receiver asked for that takes most packets which come late for lost, as far as that is known, and that the same host took
+// others late and asked for nothing.
+func (i *Incident) unlikeQPs(list []Incident) {
+	l := &i.late
+	if i.Kind != Reordered || l.name != requests.name || len(i.Also) > 0 || l.naks == 0 || l.whole || tenth*l.lost < l.naks {
+		return
+	}
+	if !l.asked() && l.copies > 0 {
+		i.What += fmt.Sprintf(" %v sent %s, at least %s of them for what was only late, and %s were copies.",
+			&i.Peer, count(l.naks, "NAK"), number(l.lost), l.ofAll())
+	}
+	var takes []string
+	for n := range list {
+		o := &list[n]
+		alike := o.Kind == Reordered && o.late.name == l.name && o.Peer.Addr == i.Peer.Addr && len(o.Also) == 0
+		if alike && o.harmless && o.late.naks == 0 && len(takes) < portsShown {
+			takes = append(takes, fmt.Sprintf("%s of %s from %v came late to %v",
+				number(o.late.packets), count(o.late.of, "packet"), o.Local.Addr, &o.Peer))
+		}
+	}
+	if len(takes) > 0 {
+		i.What += fmt.Sprintf(" No harm: %s, which sent no NAK.", enumerate(takes))
+	}
+}
+
 // hurt is how many copies came for NAKs of a receiver.
 func (l *late) hurt() uint64 {
 	if l.naks == 0 {

@@ -25,10 +25,15 @@ func (t *teller) paused() {
 		i := &Incident{Kind: Paused, Certainty: Proven, Begin: p.Time, End: p.LastTime, Ongoing: p.Held, Lost: p.Least, Tap: p.Tap}
 		i.show(p.Frame, p.LastFrame)
 		long := t.within(", for %s", int64(p.Least))
-		if p.Most > p.Least && t.timed() {
+		switch {
+		case p.Most <= p.Least || !t.timed():
+		case throughout(p):
+			long = ", for " + span(int64(p.Most)) + untilResumed(p)
+		default:
 			long = fmt.Sprintf(", for %s at least and %s at most, as the speed of the link is not in the capture", span(int64(p.Least)), span(int64(p.Most)))
 		}
 		i.What = fmt.Sprintf("The port with Ethernet address %v%s had the other end of its link pause %s (%s)%s.", net.HardwareAddr(p.From[:]), of(p), times(p.Begun), what, long)
+		t.sentAgain(i, p)
 		t.eachStorm(i, p)
 		i.fact("frames", count(p.Frames, "pause frame"))
 		i.fact("longest", t.within("%s", int64(p.Longest)))
@@ -131,6 +136,33 @@ const (
 	manyPauses  = 20
 )
 
+const (
+	// From which speed of a link on, in bit/s, one is hardly slower that carries RoCE, and from which on it is hardly as fast.
+	usualSpeed, farFaster = 25_000_000_000, 1_000_000_000_000
+)
+
+// resumedEach reports whether a frame that resumes ended each pause of a port.
+func resumedEach(p *link.Paused) bool { return p.Unresumed == 0 && !p.Held && p.Resumed >= p.Begun }
+
+// throughout reports whether a link whose speed is not known was paused from the first frame of each pause to its last, most likely: no usual link
+// is so fast that quanta ran out between, or a frame that resumes ended each.
+func throughout(p *link.Paused) bool {
+	return p.Speed == 0 && ranOut(p) == 0 && (p.Unbroken >= farFaster || p.Unbroken >= usualSpeed && resumedEach(p))
+}
+
+// untilResumed says until when the pauses of a port lasted.
+func untilResumed(p *link.Paused) string {
+	switch {
+	case !resumedEach(p) && p.Begun == 1:
+		return ""
+	case !resumedEach(p):
+		return " in all"
+	case p.Begun == 1:
+		return ", until a frame resumed"
+	}
+	return " in all, until a frame resumed each time"
+}
+
 // mannerOfPauses tells a port that does not let go from one that resumes each time: what they fit differs.
 func (t *teller) mannerOfPauses(i *Incident, p *link.Paused) {
 	mean := ""
@@ -140,8 +172,14 @@ func (t *teller) mannerOfPauses(i *Incident, p *link.Paused) {
 	switch {
 	case !letsGo(p):
 		each := (p.Frames - p.Resumed) / p.Begun
-		i.fact("manner", fmt.Sprintf("it asked again with %s%s before a pause ended: the port does not let go", count(each-1, "frame"), mean))
-		i.FitsWith = []string{"a receiver that takes nothing any more: a host, an adapter or a PCIe link that hangs (a pause storm)", "a port after it that is paused itself: the other end of its own link has it wait"}
+		lets := "the port does not let go"
+		takes := "a receiver that takes nothing any more: a host, an adapter or a PCIe link that hangs (a pause storm)"
+		if resumedEach(p) {
+			lets = "it takes nothing for so long, and then a frame resumes"
+			takes = "a receiver that takes nothing for a while: its PCIe link, memory, IOMMU or adapter stalls, and goes on by itself"
+		}
+		i.fact("manner", fmt.Sprintf("it asked again with %s%s before a pause ended: %s", count(each-1, "frame"), mean, lets))
+		i.FitsWith = []string{takes, "a port after it that is paused itself: the other end of its own link has it wait"}
 		i.Next = []string{
 			whosePort(p) + ", and its pause counters (" + counters(p) + ")",
 			"if it is a host: dmesg, firmware, PCIe errors, width and speed of its PCIe link (lspci -vv), and whether its receive buffer was full (ethtool -S: rx_discards_phy, rx_out_of_buffer)",
@@ -207,6 +245,7 @@ func (x *pauses) take(now int64, list []link.Paused) {
 			p.Frames, p.Resumed, p.Quanta, p.Begun, p.Unresumed = p.Frames-b.Frames, p.Resumed-b.Resumed, p.Quanta-b.Quanta, p.Begun-b.Begun, p.Unresumed-b.Unresumed
 			p.Least, p.Most = p.Least-b.Least, p.Most-b.Most
 			p.Longest = min(p.Longest, p.Most)
+			p.Calm, p.Back = 0, nil // of all its time
 		}
 		x.since = append(x.since, p)
 	}

@@ -174,6 +174,8 @@ func TestPauseUnsent(t *testing.T) {
 		told              bool
 	}{
 		{"meanwhile", 100, 401, 1, true},
+		{"up to the pause", 2, 100, 1, false},
+		{"from its end on", 401, 700, 1, false},
 		{"it went on", 100, 350, 1, false},
 		{"shortly", 350, 401, 1, false},
 		{"long before", 2, 401, 1, false},

@@ -32,7 +32,11 @@ func (t *teller) eachStorm(i *Incident, p *link.Paused) {
 	}
 	text := fmt.Sprintf("%d of %d lasted long: %s", len(p.Long), p.Begun, strings.Join(list, ", "))
 	if short := int64(p.Begun) - int64(len(p.Long)); short > 0 && int64(p.Most) > long {
-		text += fmt.Sprintf("; the %s took %s in all at most", count(uint64(short), "short one"), span(int64(p.Most)-long))
+		atMost := " at most"
+		if throughout(p) {
+			atMost = ""
+		}
+		text += fmt.Sprintf("; the %s took %s in all%s", count(uint64(short), "short one"), span(int64(p.Most)-long), atMost)
 	}
 	i.fact("pauses", text)
 	if held := t.heldHosts(i, p); held != "" || int(p.Begun) > len(p.Long) {

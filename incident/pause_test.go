@@ -50,6 +50,7 @@ func TestMannerOfPauses(t *testing.T) {
 		change(&p)
 		var b strings.Builder
 		for _, i := range incident.Of(&agent.Result{Last: second(3), Paused: []link.Paused{p}}) {
+			b.WriteString(i.What + "\n")
 			for _, f := range i.Facts {
 				b.WriteString(f.Label + ": " + f.Text + "\n")
 			}
@@ -57,7 +58,7 @@ func TestMannerOfPauses(t *testing.T) {
 		}
 		return b.String()
 	}
-	const storm, work, speed = "a pause storm", "flow control at work", "speed: on a link of 56 Gbit/s or slower each frame came before"
+	const storm, work, speed, stalls = "a pause storm", "flow control at work", "speed: on a link of 56 Gbit/s or slower each frame came before", "fits: a receiver that takes nothing for a while"
 	short := func(p *link.Paused) {
 		p.Frames, p.Begun, p.Most, p.Longest = 2000, 1000, 120*time.Millisecond, 120*time.Microsecond
 	}
@@ -66,9 +67,11 @@ func TestMannerOfPauses(t *testing.T) {
 		change    func(p *link.Paused)
 		want, not []string
 	}{
-		{"again and again", func(*link.Paused) {}, []string{storm, speed, "manner: it asked again with 417 frames before a pause ended"}, []string{work}},
-		{"resumed", func(p *link.Paused) { p.Resumed = 1 }, []string{storm, "manner: it asked again with 416 frames before a pause ended"}, nil},
-		{"three times", func(p *link.Paused) { p.Resumed, p.Begun = 3, 3 }, []string{storm, "manner: it asked again with 137 frames on average before a pause ended"}, nil},
+		{"again and again", func(*link.Paused) {}, []string{storm, speed, "for 9ms at least and 250ms at most, as the speed", "manner: it asked again with 417 frames before a pause ended"}, []string{work}},
+		{"resumed", func(p *link.Paused) { p.Resumed = 1 }, []string{stalls, "link pause once (priority 3), for 250ms, until a frame resumed.", "manner: it asked again with 416 frames before a pause ended: it takes nothing for so long, and then a frame resumes"}, []string{storm, "does not let go"}},
+		{"three times", func(p *link.Paused) { p.Resumed, p.Begun = 3, 3 }, []string{stalls, "pause 3 times (priority 3), for 250ms in all, until a frame resumed each time.", "manner: it asked again with 137 frames on average before a pause ended"}, []string{storm}},
+		{"resumed, and it may have run out between", func(p *link.Paused) { p.Resumed, p.Unbroken = 1, 9e9 }, []string{stalls, "for 9ms at least and 250ms at most, as the speed"}, nil},
+		{"on any link", func(p *link.Paused) { p.Unbroken = 1386e9 }, []string{storm, "pause once (priority 3), for 250ms.", "speed: on a link of 1,390 Gbit/s or slower"}, nil},
 		{"of a known speed", func(p *link.Paused) { p.Speed, p.Least = 25e9, p.Most }, []string{storm}, []string{speed}},
 		{"of a switch", func(p *link.Paused) { p.Unowned = true }, []string{"fits: a port after it that is paused itself"}, nil},
 		{"run out", func(p *link.Paused) { p.Unresumed = 1 }, nil, []string{speed}},

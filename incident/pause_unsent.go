@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ibwitness/link"
 	"ibwitness/packet"
 	"ibwitness/timing"
 )
@@ -40,49 +41,72 @@ func (t *teller) unsent() {
 				if !p.from {
 					waits = 1 - from
 				}
-				if c.Timing == nil {
-					continue
-				}
-				gap := p.gapOf(&c.Timing.Ends[from])
-				switch u := (unsent{party(&c.Ends[from]), c.Ends[1-from].Addr, gap}); {
-				case gap == 0:
-				case slices.Contains(p.waits, c.Ends[waits].Addr):
-					list = append(list, u)
-				case slices.Contains(over, u.to):
-					beside = append(beside, u)
+				u := unsent{party(&c.Ends[from]), c.Ends[1-from].Addr, 0}
+				own, other := slices.Contains(p.waits, c.Ends[waits].Addr), slices.Contains(over, u.to)
+				switch {
+				case c.Timing == nil:
+				case own:
+					if u.gap = p.gapOf(&c.Timing.Ends[from], link.Returning); u.gap > 0 {
+						list = append(list, u)
+					}
+				case other:
+					if u.gap = p.gapOf(&c.Timing.Ends[from], passedWithin); u.gap > 0 {
+						beside = append(beside, u)
+					}
 				}
 			}
 		}
 		longest := func(a, b unsent) int { return cmp.Compare(b.gap, a.gap) }
 		slices.SortStableFunc(list, longest)
 		slices.SortStableFunc(beside, longest)
-		if !p.says("held") { // no packet of theirs
+		if p.cameBack {
+			p.foremost = true
+		} else if !p.says("held") { // no packet of theirs
 			p.sentNothing(list)
 		}
 		p.besides(beside)
 	}
 }
 
-// gapOf is how long an end sent no request, which it went on with when the pause had ended; 0: it was not for about as long as that lasted, or it does so at other times.
-func (p *pauseTold) gapOf(e *timing.End) time.Duration {
-	since, until, s := p.Time, p.LastTime, &e.Series
-	if 2*p.Most < time.Duration(until-since) {
-		since, until = p.LongestSince, p.LongestSince+int64(p.Longest)
-	}
-	long := time.Duration(until - since)
+// gapOf is how long an end sent no request while the port had it wait, as far as its silence lies within a pause and ends when that does, give or
+// take some time; 0: it was not silent then, or chance may have had it so, as it is at other times.
+func (p *pauseTold) gapOf(e *timing.End, blur int64) (longest time.Duration) {
 	if e.Gaps == nil {
 		return 0
 	}
-	for k := range s.Slots {
-		begin, gap := s.Start+int64(k)*s.Width, s.Slots[k].Gap
-		if begin > until+aftermath || begin+s.Width <= until {
-			continue
-		}
-		if 10*gap >= most*long && gap <= long+long/4+time.Duration(s.Width) && gap >= unsentTimes*e.Gaps.Quantile(0.5) {
-			return gap
+	usual := e.Gaps.Quantile(0.5)
+	blur = max(blur, 2*int64(usual))
+	long, in, others := int64(0), 0, uint64(0)
+	for _, s := range e.Active.Silences {
+		fits := slices.ContainsFunc(p.lasted(), func(o link.Lasting) bool {
+			return s.From >= o.From-blur && s.To >= o.To-blur && s.To <= o.To+blur && 10*s.Length() >= most*(o.To-o.From)
+		})
+		if n := s.Length(); fits {
+			if in++; long == 0 || n < long {
+				long = n
+			}
+			longest = max(longest, time.Duration(n))
 		}
 	}
-	return 0
+	if in == 0 || longest < unsentTimes*usual {
+		return 0
+	}
+	if n := e.Gaps.Above(time.Duration(long) * most / 10); n > uint64(in) {
+		others = n - uint64(in)
+	}
+	if chance := float64(others) * 2 * float64(blur) / float64(e.Active.Last-e.Active.First); chance >= tooFew {
+		return 0
+	}
+	return longest
+}
+
+// lasted is when the pauses were, as far as that is known: those that lasted long, or all that there was, or the longest.
+func (p *pauseTold) lasted() []link.Lasting {
+	if len(p.Long) > 0 {
+		return p.Long
+	}
+	from, to := p.span()
+	return []link.Lasting{{From: from, To: to - aftermath}}
 }
 
 // sentNothing says who sent no request.

@@ -73,7 +73,11 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 		i.unasked(c, from, o)
 	}
 	if o.Asked > 0 {
-		i.fact("cost", fmt.Sprintf(of.cost, times(uint64(o.Asked))))
+		often := times(uint64(o.Asked))
+		if of == requests && i.late.naks > i.late.lost {
+			often = fmt.Sprintf("at least %s (it sent %s)", often, count(i.late.naks, "NAK"))
+		}
+		i.fact("cost", fmt.Sprintf(of.cost, often))
 	}
 	network := "a network that uses several paths for one connection: adaptive routing, packet spraying, or a link that changed"
 	capture := "a capture that holds them in another order than they passed: several receive queues of the capturing host, or a mirror of several ports"
@@ -83,7 +87,8 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	i.Next = []string{"adaptive routing of the switches, and whether both adapters take packets out of order: if they do, --profile adaptive-routing judges them so, and --profile selective-repeat responders that keep what comes after a gap"}
 	if o.Asked > 0 {
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == capture }) // it came to the receiver so
-		i.Next = []string{of.next + " of " + i.Peer.Addr.String() + ", and adaptive routing of the switches for this traffic: it does not take packets out of order"}
+		i.Next = []string{fmt.Sprintf("%s of %v, and adaptive routing of the switches for this traffic: %v does not take packets out of order",
+			of.next, i.Peer.Addr, &i.Peer)}
 	}
 	t.tell(i, fmt.Sprint(of.name, o.Asked > 0))
 }

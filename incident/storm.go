@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"math"
 
 	"ibwitness/agent"
 	"ibwitness/packet"
@@ -68,7 +69,11 @@ func rate(bytes uint64, ns int64) string {
 		size float64
 		name string
 	}{{1e9, "Gbit/s"}, {1e6, "Mbit/s"}, {1e3, "kbit/s"}} {
-		if bits >= u.size {
+		switch {
+		case bits >= 999.5*u.size:
+			whole := math.Pow(10, math.Floor(math.Log10(bits/u.size))-2)
+			return number(uint64(math.Round(bits/u.size/whole)*whole)) + " " + u.name
+		case bits >= u.size:
 			return fmt.Sprintf("%.3g %s", bits/u.size, u.name)
 		}
 	}

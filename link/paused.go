@@ -39,6 +39,10 @@ type Paused struct {
 	// Unbroken is the greatest speed, in bit/s, at which each of its frames came before the quanta of the one before had run out, so that Most was paused without a
 	// break from the first to the last of each pause; 0: where nothing is known of it.
 	Unbroken uint64
+	// Calm is how many pauses of Waiting or longer a frame ended that resumes, and in which no RoCE packet of the priority came to the port but what
+	// may have been in flight; Back are the senders of requests that came right after these.
+	Calm uint64
+	Back []Returned
 }
 
 // Lasting is a pause that lasted for LongPause or longer: from when to when, nanoseconds since the Unix epoch.
@@ -60,6 +64,7 @@ const (
 type Pauses struct {
 	ports  []*pausing
 	others uint64
+	looks  int64 // until when packets are looked at
 }
 
 // pausing is a port that sends pause frames, as a tap shows it.
@@ -76,6 +81,7 @@ type span struct {
 	since  int64  // when the pause began that lasts
 	asked  int64  // when it was asked for last
 	quanta uint16 // for how long
+	after
 }
 
 // Take follows a pause frame. speed is that of the link, in bit/s; 0: not known.
@@ -87,11 +93,13 @@ func (p *Pauses) Take(m *Pause, speed uint64) {
 	}
 	if m.All {
 		port.by[untagged].take(m, m.Quanta[0], speed)
+		p.looks = max(p.looks, port.by[untagged].looks())
 		return
 	}
 	for i := range m.Quanta {
 		if m.Classes>>i&1 != 0 {
 			port.by[i].take(m, m.Quanta[i], speed)
+			p.looks = max(p.looks, port.by[i].looks())
 		}
 	}
 }
@@ -109,6 +117,7 @@ func (p *Pauses) List(end int64) (list []Paused) {
 					s.Priority = uint8(i)
 				}
 				s.end(end)
+				s.Back = slices.Clone(s.Back)
 				list = append(list, s.Paused)
 			}
 		}
@@ -149,6 +158,9 @@ func (s *span) take(m *Pause, quanta uint16, speed uint64) {
 	case s.Begun == 0: // what began before the capture
 		return
 	default:
+		if s.held {
+			s.resume(m.Time)
+		}
 		s.held = false
 		s.Resumed++
 	}
@@ -162,7 +174,7 @@ func (s *span) begin(m *Pause) {
 		s.Time, s.Frame = m.Time, m.Frame
 	}
 	s.Begun++
-	s.held, s.since = true, m.Time
+	s.held, s.since, s.after = true, m.Time, after{}
 }
 
 // advance adds the time from when the pause was asked for last. A pause that has run out by then is over.

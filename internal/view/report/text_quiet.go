@@ -17,7 +17,7 @@ const (
 	quietTime     = time.Second
 	quietTimes    = 100
 	quietHosts    = 3
-	quietTold     = 4
+	quietTold     = 8
 )
 
 // quieted tells, where nothing else happened, of several hosts that were busy and went quiet, and where it was measured, in the order in which they did: in a ring or a collective the first is what
@@ -31,6 +31,7 @@ func (t *text) quieted() {
 // quietTold is what quieted tells; "": nothing.
 func (t *text) quietTold() string {
 	n, newest := 0, int64(0)
+	var among []*agent.Connection
 	busy, asked := map[packet.Addr]bool{}, map[packet.Addr]bool{} // hosts that sent requests, and those that they sent them to
 	last := map[packet.Addr]int64{}                               // when each host sent its last request; 0: not known
 	for i := range t.res.Connections {
@@ -43,6 +44,7 @@ func (t *text) quietTold() string {
 			went[a.By] = false // it has nothing to answer
 		}
 		n++
+		among = append(among, c)
 		newest = max(newest, c.Ends[0].Last, c.Ends[1].Last)
 		for k := range c.Ends {
 			e := &c.Ends[k]
@@ -59,7 +61,11 @@ func (t *text) quietTold() string {
 	}
 	s := fmt.Sprintf("Quiet: %s that were busy carry nothing in the last %s, though no request waits for an answer.", count(n, "connection"), span(time.Duration(t.res.Last-newest)))
 	if order := t.quietOrder(last); order != "" {
-		s += " Each host sent its last request there in this order: " + order + ". Where one waits for another, as in a ring or a collective, look at the first, which stopped before the others, or at what it waited for itself where the capture does not show that."
+		s += " Each host sent its last request there in this order: " + order + "."
+		if wave := quietWave(among, last); wave != "" {
+			return s + wave
+		}
+		s += " Where one waits for another, as in a ring or a collective, look at the first, which stopped before the others, or at what it waited for itself where the capture does not show that."
 	}
 	return s
 }
@@ -105,7 +111,7 @@ func lastRequest(last map[packet.Addr]int64, host packet.Addr, c *agent.Connecti
 
 // quietOrder names hosts in the order in which each sent its last request; "": of one it is not known when it did.
 func (t *text) quietOrder(last map[packet.Addr]int64) string {
-	list := slices.SortedFunc(maps.Keys(last), func(a, b packet.Addr) int { return cmp.Or(cmp.Compare(last[a], last[b]), a.Compare(b)) })
+	list := byLast(last)
 	var names []string
 	for _, a := range list {
 		if last[a] == 0 {
@@ -119,4 +125,9 @@ func (t *text) quietOrder(last map[packet.Addr]int64) string {
 		names = append(names, number(uint64(more))+" more")
 	}
 	return enumerate(names)
+}
+
+// byLast are hosts in the order in which each sent its last request.
+func byLast(last map[packet.Addr]int64) []packet.Addr {
+	return slices.SortedFunc(maps.Keys(last), func(a, b packet.Addr) int { return cmp.Or(cmp.Compare(last[a], last[b]), a.Compare(b)) })
 }

@@ -144,3 +144,38 @@ func TestOneWay(t *testing.T) {
 		}
 	}
 }
+
+// TestQuietWave: of hosts that send in turn and went quiet it is told that all wait for the first, where each other one has sent one message more
+// than a neighbour that stopped before; not where one has not, or two stopped first at once.
+func TestQuietWave(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	const all = " All wait for 10.0.0.4, directly or through one another: it stopped first, after 138 messages on a connection, and each other host has sent one message more than it got from a neighbour that had stopped before " +
+		"(10.0.0.4: 138, 10.0.0.3 and 10.0.0.5: 139, 10.0.0.2 and 10.0.0.6: 140 and 10.0.0.1: 141)."
+	for _, k := range []struct {
+		name   string
+		change func(at, n []int64)
+		told   bool
+	}{
+		{"ring", func([]int64, []int64) {}, true},
+		{"one stopped as far as its neighbours", func(_, n []int64) { n[0] = 140 }, false},
+		{"two first", func(at, _ []int64) { at[2] = at[3] }, false},
+		{"one much further", func(_, n []int64) { n[0] = 155 }, false},
+	} {
+		at, sent := []int64{500, 460, 420, 400, 421, 461}, []int64{141, 140, 139, 138, 139, 140}
+		k.change(at, sent)
+		r := &agent.Result{RDMA: 6, Packets: 6, First: 1, Last: 4000 * ms}
+		for i := range at {
+			j := (i + 1) % len(at)
+			c := agent.Connection{Service: packet.RC, First: 1, FirstFrame: uint64(i + 1), Timing: requested(at[i]*ms, at[j]*ms)}
+			for e, h := range []int{i, j} {
+				c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(h + 1)}), QPN: uint32(0x20 + i), QPNKnown: true, Packets: 9, Messages: uint64(sent[h]), Last: at[h] * ms}
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		got, _, _ := strings.Cut(reportOf(t, r), "\n\nSeen")
+		got = strings.Join(strings.Fields(got), " ")
+		if !strings.Contains(got, "10.0.0.4 (+0.400000 s)") || strings.Contains(got, all) != k.told || strings.Contains(got, "Where one waits") == k.told || strings.Contains(got, " more.") {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}
