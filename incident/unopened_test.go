@@ -108,7 +108,7 @@ func TestQueued(t *testing.T) {
 		o := &agent.Operation{Name: "NVMe Write, command id 3, namespace 1", Since: c.First, Frame: 3, Ended: c.First + int64(1200*time.Millisecond), Answer: 8, Ahead: 5e6, Moved: upper.Moved{At: c.First + int64(1100*time.Millisecond), Frame: 7, Read: true}}
 		c.Closed = agent.Closed{}
 		c.Upper.Counts, c.Upper.Answers, c.Upper.Slow, c.Upper.Took, c.Upper.Slowest, c.Upper.Longest = upper.Counts{Begun: 20, Ended: 20}, 20, 1, 20*600*time.Millisecond, o, []*agent.Operation{o}
-		c.Upper.Classes = []agent.Class{{Name: "NVMe Write", Answers: 20, Took: 20 * 600 * time.Millisecond}, {Name: "NVMe Read", Answers: 4, Newest: c.First + int64(time.Second)}}
+		c.Upper.Classes = []agent.Class{{Name: "NVMe Write", Answers: 20, Took: 20 * 600 * time.Millisecond}, {Name: "NVMe Read", Answers: 4, Took: 2 * time.Second, Longest: time.Second, Newest: c.First + int64(time.Second)}}
 		c.Timing = &timing.Connection{}
 		c.Timing.Ends[1].Series = timing.Series{Start: c.First, Width: int64(100 * time.Millisecond)}
 		for range 12 {
