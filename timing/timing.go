@@ -70,6 +70,7 @@ type End struct {
 
 	Packets uint64 // that the end sent and that were judged
 	Marked  uint64 // of them, those that the network had marked as having met congestion (ECN CE, FECN)
+	Empty   uint64 // RDMA WRITEs of it without data and without immediate data: no program notices them
 	Reads   int    // most READs and atomics of it that waited for their answer at a time
 	VL      uint8  // of InfiniBand, of its newest packet
 
@@ -248,6 +249,9 @@ func (c *Connection) begin(q *qp.SendQueue, from int, p *packet.Packet, at int, 
 	m := Message{Op: wqe.OpOf(p.Opcode.Fn()), From: from, Tap: p.Tap, PSN: p.PSN, RKey: p.RKey, VA: p.VA, Begin: p.Time, Frame: p.Frame, last: p.PSN, unsure: late}
 	if m.Op == wqe.Read || m.Op == wqe.Write {
 		m.Length = p.DMALen
+		if m.Length == 0 && p.Opcode.Fn() == packet.WriteOnly && !late {
+			e.Empty++
+		}
 	}
 	if m.Op == wqe.Read {
 		if w, _ := q.Messages.Find(p.PSN); w != nil && w.First == p.PSN {

@@ -12,7 +12,6 @@ import (
 	"ibwitness/incident"
 	"ibwitness/packet"
 	"ibwitness/rule"
-	"ibwitness/wqe"
 )
 
 // others is what a capture holds beside requests and their answers, by kind.
@@ -30,12 +29,15 @@ type others struct {
 	more   string // what else is to say of it
 }
 
+// fewestKeepAlives is from how many RDMA WRITEs without data on they are taken for keep-alives.
+const fewestKeepAlives = 3
+
 // mostOthersFrom is how many senders are named.
 const mostOthersFrom = 4
 
 // othersOf lists them: first those of RDMA, then those that go on Ethernet by themselves, then IP.
 func othersOf(r *agent.Result) (list []others) {
-	cnps, empty := others{What: "CNP", told: true, plural: "CNPs", ofRDMA: true}, others{What: "RDMA WRITE of no data", plural: "RDMA WRITEs of no data", ofRDMA: true, more: " (keep-alives)"}
+	cnps, empty := others{What: "CNP", told: true, plural: "CNPs", ofRDMA: true}, others{What: "RDMA WRITE of no data", plural: "RDMA WRITEs of no data", ofRDMA: true}
 	cnps.Count = r.Cover[rule.EvCNP].Exercised
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Rule == rule.EvCNP {
@@ -58,11 +60,14 @@ func othersOf(r *agent.Result) (list []others) {
 			if c.Timing == nil {
 				break
 			}
-			if o := c.Timing.Ends[e].Ops[wqe.Write]; o != nil && o.Sizes.Counts[0] > 0 {
-				empty.Count += uint64(o.Sizes.Counts[0])
+			if n := c.Timing.Ends[e].Empty; n > 0 {
+				empty.Count += n
 				empty.by(c.Ends[e].Addr)
 			}
 		}
+	}
+	if empty.Count >= fewestKeepAlives {
+		empty.more = " (keep-alives)"
 	}
 	for _, x := range []others{cnps, empty} {
 		if x.Count > 0 {
@@ -120,10 +125,10 @@ const mostOtherLines = 3
 // harmlessPause is up to how long pauses are no more than what switches and hosts do under load.
 const harmlessPause = time.Millisecond
 
-// otherFrames tells what else the capture holds, and where well, that it is no error.
-func (t *text) otherFrames(list []others, well bool) {
+// otherFrames tells what else the capture holds, and where first, and nothing was wrong, that it is no error.
+func (t *text) otherFrames(list []others, first bool) {
 	tail := ""
-	if well && !slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return i.Kind == incident.Paused && i.Lost >= harmlessPause }) {
+	if v := t.run.Verdict(); first && t.verdictHead(v) == Clean.String() && !slices.ContainsFunc(t.run.Incidents(), harms) {
 		tail = "; no errors"
 	}
 	s := otherWords(list, true) + tail
@@ -131,6 +136,11 @@ func (t *text) otherFrames(list []others, well bool) {
 		s = otherWords(list, false) + tail
 	}
 	t.prose("Also    ", s)
+}
+
+// harms reports whether an incident is more than what switches and hosts do under load.
+func harms(i incident.Incident) bool {
+	return i.Kind != incident.Congestion && (i.Kind != incident.Paused || i.Lost >= harmlessPause)
 }
 
 // otherWords says what there is, where named with who sent it on Ethernet: kinds of the same senders are told together.

@@ -11,6 +11,7 @@ import (
 	"ibwitness/link"
 	"ibwitness/packet"
 	pair "ibwitness/qp"
+	"ibwitness/timing"
 )
 
 // TestOtherFrames: what else a capture holds is told by kind, before all else where nothing failed and there are kinds that not everybody knows,
@@ -42,6 +43,13 @@ func TestOtherFrames(t *testing.T) {
 		{"nothing else", func(*agent.Result) {}, "no drops reported\n", "Also    "},
 		{"nothing that has a name", func(r *agent.Result) { r.OtherFrames = layer2[:1] }, "no drops reported\n", "Also    "},
 		{"answered elsewhere", func(r *agent.Result) { r.Connections = append(r.Connections, flooded()) }, elsewhere, ""},
+		{"WRITEs of no data", func(r *agent.Result) {
+			r.Connections[0].Timing = &timing.Connection{Ends: [2]timing.End{{Empty: 3}}}
+		}, "Also    3 RDMA WRITEs of no data of 10.0.0.1 (keep-alives); no errors\n", ""},
+		{"which the end of the capture cut off", func(r *agent.Result) {
+			r.Connections[0].Timing = &timing.Connection{Ends: [2]timing.End{{Empty: 3}}}
+			r.Open = agent.Open{Requests: 1, Connections: 1, Frame: 4, Again: true, Waited: time.Second}
+		}, "Also    3 RDMA WRITEs of no data of 10.0.0.1 (keep-alives)\n", "no errors"},
 		{"retransmitted", func(r *agent.Result) {
 			c := flooded()
 			c.Ends[0].Retransmissions = 1
