@@ -36,7 +36,7 @@ func (t *teller) outlasted(c *agent.Connection, from int, k *qp.Stall) outage {
 	if len(list) > mostOthers {
 		return outage{} // each that was lost would look at all others
 	}
-	o, went := outlastedOn(list, c, k, packet.Addr{})
+	o, went := outlastedOn(list, c, k, c.Ends[1-from].Addr, packet.Addr{})
 	if o.others > 0 {
 		return o
 	}
@@ -49,7 +49,7 @@ func (t *teller) outlasted(c *agent.Connection, from int, k *qp.Stall) outage {
 	if went {
 		return o
 	}
-	p, went := outlastedOn(t.withOthers(c, from), c, k, c.Ends[1-from].Addr)
+	p, went := outlastedOn(t.withOthers(c, from), c, k, c.Ends[1-from].Addr, c.Ends[1-from].Addr)
 	switch {
 	case p.others > 0:
 		p.away = true
@@ -76,7 +76,7 @@ func (t *teller) silentToAll(i *Incident, c *agent.Connection, from int, s *qp.S
 	peer := c.Ends[1-from].Addr
 	whole := *s
 	whole.Begun = s.Since
-	o, went := outlastedOn(t.withOthers(c, from), c, &whole, peer)
+	o, went := outlastedOn(t.withOthers(c, from), c, &whole, peer, peer)
 	if went || o.hushed == 0 {
 		return
 	}
@@ -94,7 +94,7 @@ func (t *teller) silentBetween(i *Incident, c *agent.Connection, s *qp.Stall) bo
 	}
 	whole := *s
 	whole.Begun = s.Since
-	o, went := outlastedOn(list, c, &whole, i.Peer.Addr)
+	o, went := outlastedOn(list, c, &whole, i.Peer.Addr, i.Peer.Addr)
 	if went || o.hushed == 0 || o.others > 0 {
 		return false
 	}
@@ -117,9 +117,9 @@ func (t *teller) withOthers(c *agent.Connection, from int) (list []*agent.Connec
 	return list
 }
 
-// outlastedOn returns the outage in which the retries of stall k of c were used up, as far as a list of other connections shows it: what host asked has sent on them does not count. went says that one of
-// them may have carried traffic meanwhile: there was none.
-func outlastedOn(list []*agent.Connection, c *agent.Connection, k *qp.Stall, asked packet.Addr) (o outage, went bool) {
+// outlastedOn returns the outage in which the retries of stall k of c were used up, as far as a list of other connections shows it: what host asked has
+// sent on them does not count, and it is the peer that goes on. went says that one of them may have carried traffic meanwhile: there was none.
+func outlastedOn(list []*agent.Connection, c *agent.Connection, k *qp.Stall, peer, asked packet.Addr) (o outage, went bool) {
 	for _, d := range list {
 		if d == c || d.First > k.Since || max(d.Ends[0].Last, d.Ends[1].Last) < k.Since || stalledBy(d, k.Last) {
 			continue // itself, one that began later, one that was over, one that did not outlast it either
@@ -132,7 +132,7 @@ func outlastedOn(list []*agent.Connection, c *agent.Connection, k *qp.Stall, ask
 			o.others++
 		case busyIn(d, k.Begun, k.Last):
 			at, nothing := carriedNothing(d, k.Begun, k.Last)
-			if !nothing || at == 0 {
+			if at = wentOnAt(d, peer, k, at); !nothing || at == 0 {
 				return outage{}, true
 			}
 			if o.hushed == 0 || at < o.resumed {
@@ -144,6 +144,28 @@ func outlastedOn(list []*agent.Connection, c *agent.Connection, k *qp.Stall, ask
 		}
 	}
 	return o, false
+}
+
+// wentOnAt is when host peer sent its first packet on d after the retransmissions of stall k, where about that time something came on d, perhaps of the
+// other host only, which then asks in vain; 0: it sent none.
+func wentOnAt(d *agent.Connection, peer packet.Addr, k *qp.Stall, about int64) (at int64) {
+	for e := range d.Ends {
+		if d.Timing == nil || d.Ends[e].Addr != peer {
+			continue
+		}
+		a := &d.Timing.Ends[e].Active
+		if a.Last < k.Last {
+			continue
+		}
+		first := max(about, a.First)
+		if s := a.Silent(k.Begun, k.Last); s != nil {
+			first = s.To
+		}
+		if at == 0 || first < at {
+			at = first
+		}
+	}
+	return at
 }
 
 // stalledBy reports whether a request of a connection that is never answered was sent by some time.
@@ -164,7 +186,7 @@ func (t *teller) beganIn(i *Incident, c *agent.Connection, k *qp.Stall) {
 	}
 	first := *k
 	first.Last = k.Begun
-	o, went := outlastedOn(list, c, &first, packet.Addr{})
+	o, went := outlastedOn(list, c, &first, i.Peer.Addr, packet.Addr{})
 	if went || o.others == 0 || o.until >= k.Last {
 		return
 	}

@@ -181,7 +181,7 @@ func TestFirstAfterRestart(t *testing.T) {
 	r.Numbered = []agent.Numbering{{Host: host(1), Steps: 999, Restarts: []agent.Restart{again}}}
 	i := Of(r)[0]
 	for _, want := range []string{
-		"10.0.0.1 was down or cut off for 9.1s and had likely restarted when it was back, at +12.100 s",
+		"10.0.0.1 was down or cut off for 9.1s, from +3.000 s on, and had likely restarted when it was back, at +12.100 s",
 		"(0x000048, and 0x000101 before)",
 		"frame 12100, +12.100 s; the next connection had been asked for since +12.000 s, by 10.0.0.1",
 	} {

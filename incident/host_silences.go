@@ -17,7 +17,7 @@ type hostSilence struct {
 	from, to       int64         // of its last frame before what is owed, and of its first after, of any kind; to is 0 where it has none
 	before, after  uint64        // these frames
 	by             string        // what its first frame after is, where that is neither RDMA nor management: "ARP", "TCP"
-	owed, asked    int64         // when the first request was sent that waited for it, and the last retransmission of any; owed is from where none did
+	owed, asked    int64         // when the first request was sent that waited for it, and the last retransmission of any, or REQ or ARP request where it answers later; owed is from where none did
 	waited         int           // connections on which one did
 	rounds         uint64        // of retransmission of the one that had most
 	survived       bool          // one was answered after it: the queue pair was still there
@@ -58,6 +58,9 @@ func (t *teller) hostSilence(a packet.Addr, s timing.Silence, waited []owing, si
 			h.owed = since
 		}
 		h.asked, h.rounds, on[k.on], h.survived = max(h.asked, k.Last), max(h.rounds, k.Total()), true, h.survived || k.ended
+	}
+	if h.asked != 0 && h.ended {
+		h.asked = max(h.asked, t.lastAsked(a, &s))
 	}
 	h.waited, h.number = len(on), t.numberedAround(a, s.From+s.Length()/2)
 	if h.waited == 0 {

@@ -1,10 +1,14 @@
 package incident
 
 import (
+	"slices"
+
 	"ibwitness/agent"
+	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/timing"
+	"ibwitness/verifier/cm"
 )
 
 // owing is a request that waited for a host.
@@ -55,4 +59,25 @@ func (k *owing) all(s *timing.Silence) bool {
 		until = k.Ended
 	}
 	return k.Since >= s.From-interruption && k.Begun >= s.From && k.Begun < s.To && (until >= s.To) == k.ended
+}
+
+// lastAsked is when a host of its connections last asked one in vain that was silent, by a REQ or an ARP request; 0: none did. Of a REQ that waited
+// longer, it is the first time that it was sent.
+func (t *teller) lastAsked(a packet.Addr, s *timing.Silence) (at int64) {
+	in := func(x int64) bool { return x > s.From && x < s.To }
+	for n := range t.run.REQs {
+		if q := &t.run.REQs[n]; q.To == a && !q.SIDR && q.Waits == cm.ForREP && in(q.First) {
+			if at = max(at, q.First); in(q.Last) {
+				at = max(at, q.Last)
+			}
+		}
+	}
+	for n := range t.run.Signs {
+		x := &t.run.Signs[n]
+		known := func(c agent.Connection) bool { return endOf(&c, a) != nil && endOf(&c, x.Host) != nil }
+		if x.By == fabricagent.ByARP && x.To == a && x.Host != a && in(x.At) && slices.ContainsFunc(t.run.Connections, known) {
+			at = max(at, x.At)
+		}
+	}
+	return at
 }

@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ibwitness/agent"
 	"ibwitness/packet"
@@ -17,7 +18,7 @@ func (t *teller) servesAgain(i *Incident, d *hostSilence, list []Incident, merge
 		return
 	}
 	said := fmt.Sprintf("%v was there again with %s", i.Peer.Addr, t.back(d))
-	first, last, n, service := t.unservedUntil(i.Peer.Addr, d.to, next.First)
+	first, last, n, services := t.unservedUntil(i.Peer.Addr, d.to, next.First)
 	if next.First < d.to {
 		i.fact("back", fmt.Sprintf("%s; the next connection had been asked for since %s, by %s", said, t.offset(next.First), next.Ends[0].Addr))
 		return
@@ -29,6 +30,8 @@ func (t *teller) servesAgain(i *Incident, d *hostSilence, list []Incident, merge
 	}
 	next = t.nextAfter(i.Peer.Addr, d, nil) // whoever asked for it, a program listened
 	far, _ := farEnd(next, i.Peer.Addr)
+	service := enumerate(services)
+	i.What = strings.Replace(i.What, nothingOf, fmt.Sprintf("; no program of it listened until %s at least, and the next connection began at %s%s", t.offset(last), t.offset(next.First), nothingOf), 1)
 	i.fact("back", fmt.Sprintf("%s; no program of it listened on %s until %s at least: it refused %s, from %s on (invalid service ID, reason 8); "+
 		"the next connection began %s after the last of these", said, service, t.offset(last), count(n, "REQ"), t.offset(first), span(next.First-last)))
 	i.fact("outage", fmt.Sprintf("%s until it was back, %s or more until a program listened, %s or less for the reconnect delay of %v",
@@ -38,6 +41,7 @@ func (t *teller) servesAgain(i *Incident, d *hostSilence, list []Incident, merge
 		if o.Peer.Addr == i.Peer.Addr && slices.Contains(hosts, o.Local.Addr) && !merged[o] && o.follow(d, last) {
 			merged[o] = true
 			i.foundToo(o.Found)
+			i.toldHere()
 		}
 	}
 }
@@ -60,8 +64,17 @@ func (i *Incident) follow(d *hostSilence, until int64) bool {
 	return i.Kind == Rejected && i.Begin >= d.to && i.Begin <= until && i.unserviced || i.Kind == Ignored && i.Begin >= d.owed && i.Begin < d.to
 }
 
-// unservedUntil is when a host refused REQs between two times for a service that no program listened for, first and last, and how many.
-func (t *teller) unservedUntil(a packet.Addr, since, until int64) (first, last int64, n uint64, service string) {
+// toldHere has what an incident says of REQs point to no other, as it tells of them itself.
+func (i *Incident) toldHere() {
+	for n := range i.Facts {
+		if f := &i.Facts[n]; f.Label == "then" && strings.Contains(f.Text, "REQ") {
+			f.Text = strings.TrimSuffix(strings.TrimSuffix(f.Text, ", see there"), ": see there")
+		}
+	}
+}
+
+// unservedUntil is when a host refused REQs between two times for services that no program listened for, first and last, how many, and which.
+func (t *teller) unservedUntil(a packet.Addr, since, until int64) (first, last int64, n uint64, services []string) {
 	of, order := t.unserviced()
 	for _, l := range order {
 		for _, f := range of[l] {
@@ -71,8 +84,12 @@ func (t *teller) unservedUntil(a packet.Addr, since, until int64) (first, last i
 			if n == 0 || f.Time < first {
 				first = f.Time
 			}
-			n, last, service = n+1, max(last, f.Time), l.service
+			n, last = n+1, max(last, f.Time)
+			if !slices.Contains(services, l.service) {
+				services = append(services, l.service)
+			}
 		}
 	}
-	return first, last, n, service
+	slices.Sort(services)
+	return first, last, n, services
 }

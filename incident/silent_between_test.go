@@ -26,7 +26,7 @@ taps: [middle]
 errors:
   - {do: drop, from: a, to: b, op: request, nth: 298, count: 4, where: after}
 `
-	const said, path = "between: 2 other connections between the hosts, which had been busy, carried nothing meanwhile either, and went on there about 1.6", "1 of 3 queue pairs from 10.1.0.1 to 10.1.0.2 had to retransmit"
+	const said, path = "between: 2 other connections between the hosts, which had been busy, carried nothing meanwhile either, and went on there about 1.71s", "1 of 3 queue pairs from 10.1.0.1 to 10.1.0.2 had to retransmit"
 	for by, silent := range map[string]bool{"a3": true, "b3": false} {
 		at := "2200ms"
 		if !silent {

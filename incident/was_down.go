@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ibwitness/agent"
 	"ibwitness/packet"
 )
 
@@ -164,7 +165,7 @@ func (t *teller) wasGone(i *Incident, d *hostSilence) {
 	peer, restarted := i.Peer.Addr, ", and was back"
 	again, on := t.countsOn(peer, d)
 	if again != "" {
-		restarted = " and had likely restarted when it was back"
+		restarted = ", and had likely restarted when it was back"
 		i.fact("restart", again)
 		i.notGone()
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == pathFails })
@@ -182,10 +183,25 @@ func (t *teller) wasGone(i *Incident, d *hostSilence) {
 	if least := d.atLeast(); again == "" && least > 0 {
 		lasted = fmt.Sprintf("%s to %s", span(least), lasted)
 	}
-	i.What = fmt.Sprintf("%v was down or cut off for %s%s, at %s: the capture holds no RDMA packet, ARP or LLDP of it meanwhile, while %s went on. %s", peer, lasted, restarted, t.offset(d.to), someOf(d.went), capitalized(i.What))
+	i.What = fmt.Sprintf("%v was down or cut off for %s, from %s on%s, at %s%s, while %s went on. %s",
+		peer, lasted, t.offset(d.from), restarted, t.offset(d.to), nothingOf, someOf(d.went), capitalized(i.What))
+	if again != "" && t.closedNone(peer, d) {
+		i.fact("DREQ", fmt.Sprintf("%v sent none before: it did not close its connections", peer))
+	}
 	if len(t.run.Taps) == 1 {
 		i.show(d.before, d.after)
 	}
+}
+
+// nothingOf is what shows that a host was down, in the sentence that says since when.
+const nothingOf = ": the capture holds no RDMA packet, ARP or LLDP of it meanwhile"
+
+// closedNone reports whether a host that was down had asked to close none of the connections that it lost then, as one that is shut down in order may.
+func (t *teller) closedNone(a packet.Addr, d *hostSilence) bool {
+	list := t.lostIn(a, d)
+	return len(list) > 0 && !slices.ContainsFunc(t.run.Connections, func(c agent.Connection) bool {
+		return c.Closed.At != 0 && c.Closed.By == a && c.Closed.At <= d.owed && c.Closed.At >= d.from-interruption
+	})
 }
 
 // capitalized begins with a capital letter.
