@@ -19,7 +19,9 @@ func (t *teller) commands(c *agent.Connection) {
 	}
 	t.unopened(c)
 	if end, hangs := t.hangs(c); hangs {
-		t.waits(c, u.Oldest, end)
+		if all := t.noneAnswered(c); all == nil || all.of[0] == c {
+			t.waits(c, u.Oldest, end, all)
+		}
 	}
 	slow := t.slowCommands(c)
 	if len(slow) == 0 {
@@ -62,8 +64,9 @@ func overlapped(c *agent.Connection, o *agent.Operation) bool {
 // manyLater is from how many later commands on that ended it is more likely that one was lost than that a server waits.
 const manyLater = 16
 
-// waits tells that a command had no answer until the end of its connection, or of the capture.
-func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
+// waits tells that a command had no answer until the end of its connection, or of the capture. all are those of all clients of the server, where it
+// answers none any more; nil: it does.
+func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64, all *openCommands) {
 	i := t.between(Waiting, c, o.From)
 	lossy := o.Unsure || t.lossy() // so that it may have been answered where the capture has lost packets
 	waited, unfetched := end-o.Since, o.Unfetched > 0 && !lossy
@@ -89,15 +92,10 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	t.repeats(i, o)
 	t.interim(i, o)
 	only, target := "", ""
-	if !lossy {
-		only, target = t.common(i, c, waited)
-	}
-	if n := c.Upper.Open; !t.waitBeside(i, c, o, end) && n > 1 && only == "" {
-		i.fact("waits", count(uint64(n), "command")+" in all have no answer")
-	}
-	t.callsUsedUp(i, c)
-	if o.Later > 0 && only == "" {
-		i.fact("meanwhile", count(o.Later, "command")+" that began after it ended: its peer serves others")
+	if all == nil {
+		only, target = t.withOthersThat(i, c, o, end, lossy)
+	} else {
+		t.callsUsedUp(i, c)
 	}
 	if t.run.RDMA > 0 && !lossy && c.Ends[0].Open == 0 && c.Ends[1].Open == 0 { // else the run goes on, and nobody has looked
 		i.fact("transport", "every request on the connection that came to the tap was acknowledged"+notNetwork(t.allSmall(c, 1-o.From) == "" || unfetched && o.Later > 0 || answeredAlike(c.Upper, o)))
@@ -106,10 +104,9 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 	i.FitsWith = waitsFor(o, only, fetched(c, o))
 	t.resumes(i, c, o)
 	hasData(i, c)
-	if !lossy {
-		t.queuesBeside(i, c, o, end)
+	if all == nil {
+		t.besideWaiting(i, c, o, end, lossy)
 	}
-	t.servesOthers(i, c, o, end)
 	if o.Later >= manyLater && !unfetched {
 		slices.Reverse(i.FitsWith)
 	}
@@ -128,10 +125,34 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64) {
 		i.Next = i.Next[1:]
 		i.doubt(fmt.Sprintf("The capture, which lost packets, holds no answer of %v to %s of %v%s%s.", &i.Peer, o.Name, &i.Local, t.within(" in %s", waited), closed))
 	}
-	if s := t.slowTargetOf(c, o); s != nil && s.hung == c {
+	if s := t.slowTargetOf(c, o); s != nil && s.hung == c && all == nil {
 		t.onSlowTarget(i, c, o, s)
 	}
+	if all != nil {
+		t.answersNone(i, all)
+	}
 	t.tell(i, "")
+}
+
+// withOthersThat tells which other commands wait with o of c, and what they have in common, as common returns it, or which do not.
+func (t *teller) withOthersThat(i *Incident, c *agent.Connection, o *agent.Operation, end int64, lossy bool) (only, target string) {
+	if !lossy {
+		only, target = t.common(i, c, end-o.Since)
+	}
+	t.waitInAll(i, c, o, end, only)
+	t.callsUsedUp(i, c)
+	if o.Later > 0 && only == "" {
+		i.fact("meanwhile", count(o.Later, "command")+" that began after it ended: its peer serves others")
+	}
+	return only, target
+}
+
+// besideWaiting tells what the server of o of c answered meanwhile on other connections.
+func (t *teller) besideWaiting(i *Incident, c *agent.Connection, o *agent.Operation, end int64, lossy bool) {
+	if !lossy {
+		t.queuesBeside(i, c, o, end)
+	}
+	t.servesOthers(i, c, o, end)
 }
 
 // repeats says that command o was repeated while it waited.

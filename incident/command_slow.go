@@ -8,14 +8,14 @@ import (
 	"ibwitness/agent"
 )
 
-// inTimes has commands that were late in several times begin with the first of these, and end with the last, and tell when the one was that
-// is named.
+// inTimes has commands that were late begin with the first of the times in which some were, and end with the last, and tell when the one was that is
+// named.
 func (t *teller) inTimes(i *Incident, o *agent.Operation, l *lateCommands) {
 	n := len(l.times)
-	if n < 2 {
+	if n == 0 {
 		return
 	}
-	i.episodic = true
+	i.episodic = n > 1
 	i.Begin, i.End = min(i.Begin, l.times[0].From), max(i.End, l.times[n-1].To)
 	if k := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "command" }); k >= 0 && o.Since > i.Begin {
 		i.Facts[k].Text += ", sent at " + t.offset(o.Since)
@@ -36,8 +36,10 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 		}
 	}
 	late, rare := t.lateOf(c, o)
+	counts := rare // the late commands
 	if only == "" && on == nil {
 		only = late.only()
+		counts = counts || only != ""
 	}
 	i.What = fmt.Sprintf("%v took %s to answer %s of %v%s.", &i.Peer, span(o.Ended-o.Since), o.Name, &i.Local, only)
 	i.fact("command", fmt.Sprintf("%s, in frame %d, answered in frame %d", protocolOf(u), o.Frame, o.Answer))
@@ -50,6 +52,8 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 	}
 	if rare {
 		t.lateTold(i, &late, u)
+	}
+	if counts {
 		t.inTimes(i, o, &late)
 	}
 	if rare && u.Slow == 0 {

@@ -54,6 +54,11 @@ func TestSlowTarget(t *testing.T) {
 		for n := range list {
 			got += list[n].What + "\n"
 		}
+		for n := range list {
+			if i := &list[n]; i.Begin != at(1000) && i.Begin != at(1500) || i.End < at(3100) { // of all that it counts
+				t.Errorf("%s: from %d to %d: %s", k.name, i.Begin, i.End, i.What)
+			}
+		}
 		for _, want := range k.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %s\nwant %q", k.name, got, want)

@@ -11,6 +11,36 @@ import (
 	"ibwitness/upper"
 )
 
+// waitInAll tells how many commands beside o of c have no answer, on it and on the other connections between the hosts; only says what those of c
+// have in common, which counts them.
+func (t *teller) waitInAll(i *Incident, c *agent.Connection, o *agent.Operation, end int64, only string) {
+	if t.waitBeside(i, c, o, end) {
+		return
+	}
+	n, beside, queues, oldest := c.Upper.Open, 0, 0, int64(0)
+	for _, d := range t.siblings(c)[:min(len(t.siblings(c)), mostOthers)] {
+		u := d.Upper
+		if d == c || u == nil || !u.Answered || u.Oldest == nil || u.Protocol != c.Upper.Protocol || d.Ends[u.Oldest.From].Addr != i.Local.Addr ||
+			u.Oldest.Unsure || u.Oldest.Since < o.Since || min(cmp.Or(d.Closed.At, t.run.Last), end)-u.Oldest.Since < patience {
+			continue
+		}
+		beside, queues = beside+u.Open, queues+1
+		if oldest == 0 || u.Oldest.Since < oldest {
+			oldest = u.Oldest.Since
+		}
+	}
+	var said []string
+	if n > 1 && only == "" {
+		said = append(said, count(uint64(n), "command")+" in all have no answer")
+	}
+	if beside > 0 && t.timed() && !t.lossy() {
+		have := map[bool]string{true: "has", false: "have"}[beside == 1]
+		said = append(said, fmt.Sprintf("%s on %s between the hosts, of which the oldest was sent at %s, %s none either",
+			count(uint64(beside), "command"), count(uint64(queues), "other connection"), t.offset(oldest), have))
+	}
+	i.fact("waits", strings.Join(said, "; "))
+}
+
 // waitBeside tells of command o of c, which waits until end, on how many connections between the hosts others wait at the same time, and how many, and reports whether they do: it is the server that stopped, and
 // not what a queue of it needs.
 func (t *teller) waitBeside(i *Incident, c *agent.Connection, o *agent.Operation, end int64) bool {

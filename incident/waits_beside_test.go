@@ -45,8 +45,9 @@ func TestWaitsBeside(t *testing.T) {
 		want, not []string
 	}{
 		{"all of it", func(*agent.Result) {}, []string{"8 commands on 2 connections between the hosts have no answer" + alive, again, alone, others, "what serves 10.0.0.1 there and not the others"}, []string{"threads are stopped or all busy"}},
-		{"the other waits later", func(r *agent.Result) { r.Connections[1].Upper.Oldest.Since = second(18.5) }, []string{"4 commands in all have no answer", again, others}, []string{"connections between the hosts have"}},
-		{"the other waits not for long", func(r *agent.Result) { r.Connections[1].Upper.Oldest.Since = second(17.8) }, []string{"4 commands in all have no answer", again, others}, []string{"connections between the hosts have"}},
+		{"the other waits later", func(r *agent.Result) { r.Connections[1].Upper.Oldest.Since = second(18.5) }, []string{"4 commands in all have no answer\n", again, others}, []string{"connections between the hosts have"}},
+		{"the other waits not for long", func(r *agent.Result) { r.Connections[1].Upper.Oldest.Since = second(17.8) }, []string{"4 commands in all have no answer; 4 commands on 1 other connection between the hosts, of which the oldest was sent at +17.800 s, have none either\n", again, others}, []string{"connections between the hosts have"}},
+		{"the other was sent just now", func(r *agent.Result) { r.Connections[1].Upper.Oldest.Since = second(17.95) }, []string{"4 commands in all have no answer\n", again, others}, []string{"have none either"}},
 		{"the other is no Keep Alive", func(r *agent.Result) { r.Connections[1].Upper.Oldest.Name = "NVMe Read" }, []string{"8 commands on 2 connections between the hosts have no answer"}, []string{"among them"}},
 		{"the other is of another host", func(r *agent.Result) { r.Connections[1].Ends[0].Addr = packet.IPv4Addr([]byte{10, 0, 0, 7}) }, []string{"4 commands in all have no answer"}, []string{"connections between the hosts have"}},
 		{"another connection went on", func(r *agent.Result) { r.Connections[1].Closed = agent.Closed{}; r.Connections[1].Upper.Oldest = nil }, []string{again}, []string{"they had no other", "among them"}},

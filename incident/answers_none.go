@@ -1,0 +1,146 @@
+package incident
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/upper"
+)
+
+// openCommands are the commands of all clients that a server has not answered, which answers none any more: it is not what some of them need.
+type openCommands struct {
+	of      []*agent.Connection // on which they are, the one first whose oldest began first
+	clients []packet.Addr
+	count   int
+	since   int64           // when the last answer to any came
+	targets []*agent.Target // on what they work, the sums of all connections; nil: that is not known of all
+}
+
+// noneAnswered returns the open commands of all clients of the server of c where it answers none any more: several clients wait, all commands of one
+// of them were sent after the last answer to any, and nobody shows to be served; nil: it is not so, or not known.
+func (t *teller) noneAnswered(c *agent.Connection) *openCommands {
+	u := c.Upper
+	if !t.timed() || t.lossy() || len(t.run.Connections) > mostOthers || c.Closed.At != 0 {
+		return nil
+	}
+	key := targetKey{server: c.Ends[1-u.Oldest.From].Addr, protocol: u.Protocol}
+	all, known := t.none[key]
+	if !known {
+		if t.none == nil {
+			t.none = map[targetKey]*openCommands{}
+		}
+		all = t.openOf(t.commandsOfServer(c))
+		t.none[key] = all
+	}
+	return all
+}
+
+// openOf returns them of the connections of a server; nil: it answers some, or that is not known.
+func (t *teller) openOf(list []*agent.Connection) *openCommands {
+	all := &openCommands{}
+	for _, d := range list {
+		u := d.Upper
+		switch n := len(u.Recent); {
+		case n > 0:
+			all.since = max(all.since, u.Recent[n-1])
+		case u.Answers > 0:
+			return nil
+		}
+		if u.Oldest == nil || d.Closed.At != 0 {
+			continue
+		}
+		if _, hangs := t.hangs(d); !hangs || u.Oldest.Unsure || u.Oldest.Interim != 0 || u.GivenUp > 0 {
+			return nil
+		}
+		all.of, all.count = append(all.of, d), all.count+u.Open
+		if client := clientOf(d); !slices.Contains(all.clients, client) {
+			all.clients = append(all.clients, client)
+		}
+	}
+	after := slices.ContainsFunc(all.of, func(d *agent.Connection) bool { return d.Upper.Oldest.Since > all.since })
+	if len(all.clients) < 2 || all.since == 0 || t.run.Last-all.since < upper.SlowAfter || !after {
+		return nil
+	}
+	slices.SortStableFunc(all.of, func(a, b *agent.Connection) int { return cmp.Compare(a.Upper.Oldest.Since, b.Upper.Oldest.Since) })
+	all.targets = targetsOpen(all.of, all.count)
+	return all
+}
+
+// clientOf is the host of a connection whose oldest command is open.
+func clientOf(c *agent.Connection) packet.Addr { return c.Ends[c.Upper.Oldest.From].Addr }
+
+// targetsOpen adds up on what the open commands of some connections work, of which there are so many; nil: it is not known of all.
+func targetsOpen(list []*agent.Connection, open int) (targets []*agent.Target) {
+	for _, c := range list {
+		for n := range c.Upper.Targets {
+			k := &c.Upper.Targets[n]
+			at := slices.IndexFunc(targets, func(x *agent.Target) bool { return x.Name == k.Name })
+			if open -= k.Open; k.Open > 0 && at < 0 {
+				targets = append(targets, &agent.Target{Name: k.Name, Open: k.Open})
+			} else if k.Open > 0 {
+				targets[at].Open += k.Open
+			}
+		}
+	}
+	if open != 0 {
+		return nil
+	}
+	return targets
+}
+
+// answersNone has an incident of the oldest command that a server has not answered tell of those of all its clients.
+func (t *teller) answersNone(i *Incident, all *openCommands) {
+	first := all.of[0]
+	o, server := first.Upper.Oldest, i.Peer.Addr
+	protocol := protocolOf(first.Upper)
+	i.What = fmt.Sprintf("%v has answered no command (%s) of any client since %s: %d of %s are open, the first of them %s of %v, for %s.",
+		server, protocol, t.offset(all.since), all.count, sorted(slices.Clone(all.clients)), o.Name, &i.Local, span(i.End-o.Since))
+	i.listed, i.Connections = true, len(all.of)
+	var said []string
+	for _, d := range all.of {
+		k, last := d.Upper.Oldest, "none was answered"
+		if n := len(d.Upper.Recent); n > 0 {
+			last = "the last answer came at " + t.offset(d.Upper.Recent[n-1])
+		}
+		if client := clientOf(d); client != i.Local.Addr && !slices.Contains(i.Also, client) {
+			i.Also = append(i.Also, client)
+		}
+		if len(said) < mostClientTold {
+			said = append(said, fmt.Sprintf("%v: %d open, the first sent at %s (%s, in frame %d); %s",
+				clientOf(d), d.Upper.Open, t.offset(k.Since), k.Name, k.Frame, last))
+			if k.Tap == i.Tap {
+				i.show(k.Frame)
+			}
+		}
+	}
+	if n := len(all.of) - len(said); n > 0 {
+		said = append(said, fmt.Sprintf("and %d more connections", n))
+	}
+	i.fact("clients", enumerateSeparately(said))
+	service := fmt.Sprintf("the service of %v as a whole: all its threads wait, perhaps for what the first of these commands need, "+
+		"or it has stopped, while its adapter acknowledges", server)
+	i.FitsWith = []string{service}
+	if n := len(all.targets); n == 1 {
+		i.FitsWith = append(i.FitsWith, fmt.Sprintf("what is below %s there: all that are open work on that", all.targets[0].Name))
+	} else if n > 1 {
+		var on []string
+		for _, k := range all.targets[:min(n, mostClassNames)] {
+			on = append(on, fmt.Sprintf("%d on %s", k.Open, k.Name))
+		}
+		if n > mostClassNames {
+			on = append(on, fmt.Sprintf("the others on %d more", n-mostClassNames))
+		}
+		i.fact("work on", enumerate(on)+": not what is below one of these, unless all threads wait for it")
+	}
+	i.Next = []string{
+		fmt.Sprintf("on %v: what the threads of its service wait for, and how many it has "+
+			"(stacks of tasks in state D, dmesg for hung tasks, iostat)", server),
+		fmt.Sprintf("what the first of these commands need there: they began %s before the last answer to others", span(max(all.since-o.Since, 0))),
+	}
+	if o.Since >= all.since {
+		i.Next = i.Next[:1]
+	}
+}
