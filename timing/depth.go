@@ -22,6 +22,10 @@ type Depth struct {
 	// After is the median from that answer to the request, as the tap sees them: with the way to the requester and back, as far as it is beyond the tap.
 	After time.Duration
 	Loop  time.Duration // median from a request to the one as many after it
+	// Even says that requests and answers are about as far apart as in the mean, as they are, too, where a link or the responder gives no more.
+	Even  bool
+	First time.Duration // that the first one took
+	Took  time.Duration // median
 }
 
 const (
@@ -33,10 +37,15 @@ const (
 	depthBehind  = 8                      // of the requests, the one in so many that come as close
 	depthOutside = 10                     // of the requests, one in so many may be otherwise
 	depthSoon    = 8                      // of that time, the part in so many in which a request follows soon
+	depthFollows = 4                      // times as much do answers differ in how far apart they are as in how long after them requests follow
+	depthAtOnce  = 32                     // of how far apart they are, the part in so many in which a request follows at once
 )
 
-// DepthOf finds it for READs and atomics, in the order in which they were sent.
+// DepthOf finds it for READs and atomics, in the order in which they were sent. The last ones may not be answered yet.
 func DepthOf(list []Sent) (d Depth, ok bool) {
+	for len(list) > 0 && list[len(list)-1].End == 0 {
+		list = list[:len(list)-1]
+	}
 	for _, s := range list {
 		if s.End < s.Begin {
 			return d, false // not all are known
@@ -52,10 +61,46 @@ func DepthOf(list []Sent) (d Depth, ok bool) {
 		out := len(after) / depthOutside
 		if after[out/2] >= 0 && (after[len(after)-1-out]-after[out/2])*depthSpread <= d.Loop {
 			never := after[0] >= 0 && (2*after[0] >= d.After || depthSoon*d.After <= d.Loop) // are there more
-			return d, never && d.Count > 1 && d.Loop >= depthLeast && inBursts(list, d.Loop/time.Duration(d.Count))
+			if !never || d.Count == 1 || d.Loop < depthLeast {
+				return d, false
+			}
+			mean := d.Loop / time.Duration(d.Count)
+			d.Even = !inBursts(list, mean)
+			d.First, d.Took = time.Duration(list[0].End-list[0].Begin), medianOfAnswers(list)
+			last := after[len(after)-1-out/2]
+			return d, !d.Even || follow(list, d.Count, last, last-after[out/2], mean)
 		}
 	}
 	return d, false
+}
+
+// follow reports whether requests follow answers, and are not only as far apart: all but one are outstanding when each is sent, and they follow at
+// once, or as soon as ever though the answers are not evenly apart. last and spread are the most of those times, and how much these differ.
+func follow(list []Sent, count int, last, spread, mean time.Duration) bool {
+	fewer := 0
+	for i := count; i < len(list); i++ {
+		if list[i-count+1].End <= list[i].Begin {
+			fewer++
+		}
+	}
+	if fewer*depthOutside > len(list)-count {
+		return false
+	}
+	var apart []time.Duration
+	for i := range list[1:] {
+		apart = append(apart, time.Duration(list[i+1].End-list[i].End))
+	}
+	slices.Sort(apart)
+	out := len(apart) / depthOutside
+	return last*depthAtOnce <= mean || spread*depthFollows < apart[len(apart)-1-out/2]-apart[out/2]
+}
+
+func medianOfAnswers(list []Sent) time.Duration {
+	var took []time.Duration
+	for _, s := range list {
+		took = append(took, time.Duration(s.End-s.Begin))
+	}
+	return median(took)
 }
 
 // inBursts reports whether some requests, and some answers, follow one another much sooner than in the mean.

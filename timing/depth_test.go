@@ -48,6 +48,19 @@ func TestDepthOf(t *testing.T) {
 				s.Begin, s.End = s.Begin-1_280_000, s.End-1_280_000
 			}
 		}), 0},
+		{"evenly apart", change(reads(200, 4, 0, 0), func(i int, s *Sent) { s.Begin, s.End = int64(i)*250_000, int64(i)*250_000+999_000 }), 4},
+		{"at a pace, and answered within times of all lengths", change(reads(200, 4, 0, 0), func(i int, s *Sent) {
+			s.Begin, s.End = int64(i)*250_000, int64(i)*250_000+900_000+int64(i*37%90)*1000
+		}), 0},
+		{"more or less apart", change(reads(200, 4, 0, 0), func(i int, s *Sent) {
+			d := int64(i%4) * int64(i%4) * 12_000
+			s.Begin, s.End = int64(i)*250_000+d, int64(i)*250_000+d+970_000+int64(i%2)*4000
+		}), 4},
+		{"the last ones not answered yet", change(reads(200, 4, 3*us, 1300*us), func(i int, s *Sent) {
+			if i >= 196 {
+				s.End = 0
+			}
+		}), 4},
 		{"one not answered", change(reads(200, 4, 3*us, 1300*us), func(i int, s *Sent) {
 			if i == 50 {
 				s.End = 0

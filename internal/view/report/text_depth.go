@@ -30,6 +30,8 @@ type depth struct {
 	elapsed time.Duration
 	what    string // "RDMA READ", or what it sends
 	one     uint32 // bytes of each; 0: they differ, or it is an atomic
+	alone   bool   // its first one, before which there was none, took as long: they do not wait for one another
+	faster  *depth // the fastest one to the same host with more outstanding; nil: there is none
 }
 
 // depths lists the ends that are bound so and are none of those, by how fast they are, the slowest first.
@@ -43,7 +45,14 @@ func (t *text) depths(but []pace) (list []depth) {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b depth) int { return cmp.Compare(a.rate(), b.rate()) })
-	return list
+	var sure []depth
+	for i := range list {
+		d := &list[i]
+		if d.faster = fasterOf(d, list[i+1:]); !d.Even || d.alone || d.faster != nil {
+			sure = append(sure, *d)
+		}
+	}
+	return sure
 }
 
 func depthOf(c *agent.Connection, from int) (d depth, ok bool) {
@@ -55,6 +64,7 @@ func depthOf(c *agent.Connection, from int) (d depth, ok bool) {
 		return d, false
 	}
 	d.end, d.peer = &c.Ends[from], &c.Ends[1-from]
+	d.alone = c.PairedBy == agent.ByCM && depthAlike*float64(d.First) >= float64(d.Took)
 	for op, o := range e.Ops {
 		if o == nil || !wqe.Op(op).Responded() {
 			continue
@@ -107,9 +117,9 @@ func (t *text) boundByDepth(list []depth) {
 			}
 		}
 		s := d.String()
-		if o := fasterOf(d, rest); o != nil {
+		if o := d.faster; o != nil {
 			told[o.end] = true
-			s += o.faster(d)
+			s += o.compared(d)
 		}
 		if others > 0 {
 			s += fmt.Sprintf(" So is it on %s to %v.", count(others, "other queue pair"), d.peer.Addr)
@@ -157,11 +167,14 @@ func fasterOf(d *depth, list []depth) *depth {
 	return nil
 }
 
-// faster says how much faster it is than another.
-func (d *depth) faster(than *depth) string {
+// compared says how much faster it is than another.
+func (d *depth) compared(than *depth) string {
 	as := ""
-	if d.agreed() == d.Count {
+	switch n := d.agreed(); {
+	case n == d.Count:
 		as = ", as CM agreed,"
+	case n > d.Count:
+		as = fmt.Sprintf(" of the %d that CM agreed on,", n)
 	}
 	return fmt.Sprintf(" %v %s, with %d at once%s in %s, is %.1f times as fast.",
 		d.end.Addr, qp(d.end.QPN, d.end.QPNKnown), d.Count, as, span(d.Loop), d.rate()/than.rate())

@@ -31,6 +31,17 @@ func reader(host byte, depth, agreed int, loop time.Duration) agent.Connection {
 	return c
 }
 
+// even is such a connection near the tap, whose READs are evenly apart.
+func even(host byte, depth int, loop time.Duration) agent.Connection {
+	c := reader(host, depth, depth, loop)
+	c.Timing.Ends[0].Reads = depth
+	for i := range c.Timing.Ends[0].Asks {
+		begin := c.First + int64(i)*int64(loop)/int64(depth)
+		c.Timing.Ends[0].Asks[i] = timing.Sent{Begin: begin, End: begin + int64(loop) - 1000, Bytes: 4096}
+	}
+	return c
+}
+
 // TestReadDepth: an end is told whose READs are bound by how many it may have outstanding, and who is faster with more; not where CM agreed on
 // more, or is not seen, as a program may post so many at once, where the rate is another, or where
 // it had trouble.
@@ -46,6 +57,13 @@ func TestReadDepth(t *testing.T) {
 	for i := range near.Timing.Ends[0].Asks {
 		near.Timing.Ends[0].Asks[i].End += int64(990 * time.Microsecond)
 	}
+	far, known, queued := even(1, 2, time.Millisecond), even(1, 2, time.Millisecond), even(1, 2, time.Millisecond)
+	known.PairedBy, queued.PairedBy = agent.ByCM, agent.ByCM
+	queued.Timing.Ends[0].Asks[0].End -= int64(500 * time.Microsecond)
+	open := reader(1, 2, 2, ms)
+	for k := range 2 {
+		open.Timing.Ends[0].Asks[len(open.Timing.Ends[0].Asks)-1-k].End = 0
+	}
 	for _, k := range []struct {
 		name string
 		all  []agent.Connection
@@ -57,6 +75,12 @@ func TestReadDepth(t *testing.T) {
 		{"and one with more, which is far", []agent.Connection{reader(2, 8, 8, 2*ms), reader(1, 4, 4, ms)}, want, false},
 		{"and another", []agent.Connection{reader(2, 4, 4, ms), reader(1, 4, 4, ms)}, "So is it on 1 other queue pair to 10.0.0.99.", false},
 		{"near, and more agreed", []agent.Connection{near}, "outstanding, though CM agreed on 16 with 10.0.0.99: its program posts no more, or its max_rd_atomic is lower, and has so many most of the time: each comes 7µs after", false},
+		{"the last ones not answered yet", []agent.Connection{reader(2, 4, 16, ms), reader(3, 4, 4, ms), open}, "10.0.0.1 QP 0x20 has no more than 2 RDMA READs outstanding, as many as CM agreed on with 10.0.0.99", false},
+		{"evenly apart", []agent.Connection{even(2, 4, ms), far}, "10.0.0.1 QP 0x20 has no more than 2 RDMA READs outstanding, as many as CM agreed on with 10.0.0.99, and has so many most of the time: each comes 1µs after the answer to the one 2 before it. " +
+			"2 of 4.0 KiB in 1ms come to 65.5 Mbit/s. More of them at once would be faster, or larger READs. 10.0.0.2 QP 0x20, with 4 at once, as CM agreed, in 1ms, is 2.0 times as fast.", false},
+		{"evenly apart, of which the first took as long", []agent.Connection{known}, "10.0.0.1 QP 0x20 has no more than 2 RDMA READs outstanding, as many as CM agreed on", false},
+		{"evenly apart, of which the first took half as long", []agent.Connection{queued}, "", true},
+		{"evenly apart, and none is faster", []agent.Connection{even(2, 2, ms), even(1, 2, ms)}, "", true},
 		{"more agreed", []agent.Connection{reader(1, 4, 16, ms)}, "", true},
 		{"not known", []agent.Connection{reader(1, 4, 0, ms)}, "", true},
 		{"another rate", []agent.Connection{slower}, "", true},
