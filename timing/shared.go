@@ -68,13 +68,7 @@ func (r Rates) sharedAt(at int, ended bool) (s Shared, ok bool) {
 			s.Others = append(s.Others, c)
 			continue
 		}
-		for _, k := range [...]int{begins, ends} { // no other begins or ends in the parts that are compared
-			if k < at {
-				s.From = max(s.From, k+1)
-			} else if k > at {
-				s.To = min(s.To, k)
-			}
-		}
+		s.bound(begins, ends)
 	}
 	if len(s.Others) == 0 || at-s.From < sharedParts || s.To-at-1 < sharedParts {
 		return s, false
@@ -91,6 +85,17 @@ func (r Rates) sharedAt(at int, ended bool) (s Shared, ok bool) {
 		}
 	}
 	return s, len(s.Changed) > 0 && theirs*sharedPart >= before && max(before, after) <= sharedAlike*min(before, after)
+}
+
+// bound has no client that begins or ends elsewhere do so in the parts that are compared.
+func (s *Shared) bound(begins, ends int) {
+	for _, k := range [...]int{begins, ends} {
+		if k < s.At {
+			s.From = max(s.From, k+1)
+		} else if k > s.At {
+			s.To = min(s.To, k)
+		}
+	}
 }
 
 // Around is what a client got in a part before and after that, in the mean.

@@ -35,6 +35,7 @@ type text struct {
 	waited  time.Duration // for the host that lastOfRounds names
 	waitsUp bool          // that was told before incidents
 	hungUp  bool          // likewise programs that answer no more
+	shared  []shared      // servers of which it is told how long commands of their clients took
 	stopped struct {
 		known    bool
 		exchange *unfinished // see unfinishedExchange

@@ -32,7 +32,7 @@ type shared struct {
 }
 
 // shares tells, where nothing was lost, marked or paused, of clients of a server that got less once others began, or more once others had ended,
-// while the server gave as much in all.
+// while the server gave as much in all; or of a server that answers all of them later from a time on.
 func (t *text) shares() (list []string) {
 	if len(t.res.Paused) > 0 {
 		return nil
@@ -54,8 +54,19 @@ func (t *text) shares() (list []string) {
 	}
 	for n, server := range hosts.list {
 		s := shared{server: server, commands: true}
-		if undisturbed(of[n]) && s.gather(of[n]) {
+		if !undisturbed(of[n]) || !s.gather(of[n]) {
+			continue
+		}
+		switch {
+		case s.divided():
 			list = append(list, s.told(t.res.First))
+		case s.slowed():
+			list = append(list, t.slowedOf(&s))
+		default:
+			continue
+		}
+		if s.commands {
+			t.shared = append(t.shared, s)
 		}
 	}
 	return list
@@ -73,8 +84,8 @@ func undisturbed(list []*agent.Connection) bool {
 	})
 }
 
-// gather finds what the clients of a server got over time, and reports whether it was shared.
-func (s *shared) gather(list []*agent.Connection) (ok bool) {
+// gather finds what the clients of a server got over time, and reports whether it has several.
+func (s *shared) gather(list []*agent.Connection) bool {
 	numbers, end := hostNumbers{}, int64(0)
 	for _, c := range list {
 		k := 0
@@ -118,6 +129,11 @@ func (s *shared) gather(list []*agent.Connection) (ok bool) {
 		s.clients[n].count(s, parts)
 		s.rates = append(s.rates, s.clients[n].rates)
 	}
+	return true
+}
+
+// divided reports whether clients got less or more as others began or ended.
+func (s *shared) divided() (ok bool) {
 	if s.Shared, ok = s.rates.Shared(); !ok || !s.commands || s.Ended {
 		return ok
 	}
