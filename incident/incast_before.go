@@ -130,10 +130,13 @@ func (t *teller) waitedAfter(s *lossSum, bursts [][2]int64) (n int) {
 	if timer == 0 {
 		return 0
 	}
-	waited := map[int]bool{}
+	waited, asked := map[int]bool{}, map[packet.Addr]int64{} // when a NAK asked for what a host sent, the newest
 	for k := range t.run.Findings {
 		f := &t.run.Findings[k]
-		if f.Rule != rule.EvRetransmission || f.Peer.Addr != s.host {
+		if f.Rule == rule.EvSeqNAK && f.Accused.Addr == s.host {
+			asked[f.Peer.Addr] = f.Time
+		}
+		if a := asked[f.Accused.Addr]; f.Rule != rule.EvRetransmission || f.Peer.Addr != s.host || a != 0 && f.Time-a <= askedWithin {
 			continue
 		}
 		at, _ := slices.BinarySearchFunc(bursts, f.Time, func(b [2]int64, time int64) int { return cmp.Compare(b[0], time) })

@@ -3,7 +3,6 @@ package incident
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	"ibwitness/packet"
 )
@@ -98,76 +97,4 @@ func sendToo(n int) string {
 		return "sends too"
 	}
 	return "send too"
-}
-
-// underMarks has congestion that a receiver does not answer, as another does, tell of the stalls and losses before the tap of what is sent to it.
-func (t *teller) underMarks(list []Incident) []Incident {
-	merged := map[*Incident]bool{}
-	for n := range list {
-		i := &list[n]
-		s := t.lossesUnder(i)
-		if s == nil {
-			continue
-		}
-		var stalls []*Incident
-		others := len(merged)
-		begin, end := i.Begin, i.End
-		if t.run.Forgotten.Events > 0 { // of marks the first are kept
-			end = t.run.Last
-		}
-		for m := range list {
-			o := &list[m]
-			if merged[o] || o.Peer.Addr != i.Peer.Addr || !s.between(o) || o.Begin > end || o.End < begin {
-				continue
-			}
-			if s.stalled(o) {
-				stalls = append(stalls, o)
-			} else if !o.ofMarkedOnly() {
-				continue
-			}
-			i.includes(o)
-			merged[o] = true
-		}
-		if len(merged) > others {
-			i.led, i.costs = true, time.Duration(s.lost)
-			i.costOfLosses(s, t.timed())
-			i.stalls(stalls)
-		}
-	}
-	return withMerged(list, merged)
-}
-
-// lossesUnder is what was lost of what is sent to a receiver that answers no marks, though another does; nil: nothing was, or not before the tap, where marks come from, or why it was is known.
-func (t *teller) lossesUnder(i *Incident) *lossSum {
-	if !i.unanswered {
-		return nil
-	}
-	s := t.sumOfLosses(i.Peer.Addr, true, func(a packet.Addr) bool { return a == i.Local.Addr || slices.Contains(i.Also, a) })
-	if s.lossy == 0 || s.side() != beforeTap || t.damagedOn(s) || s.overtaken {
-		return nil
-	}
-	return s
-}
-
-// ofMarkedOnly reports whether an incident is of losses of what hosts send that is marked, whose cause is not known to be another.
-func (i *Incident) ofMarkedOnly() bool {
-	return (i.Kind == Loss || i.Kind == Retransmitting) && i.ofMarked && !i.ofTrimmed && !i.again.late && !i.oneSided && i.within == 0
-}
-
-// costOfLosses says what was lost of what an incident tells of, and what that cost.
-func (i *Incident) costOfLosses(s *lossSum, timed bool) {
-	cost := count(s.bytes, "byte") + " of payload retransmitted"
-	if n := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" }); n >= 0 {
-		cost = i.Facts[n].Text + ", " + count(s.bytes, "byte") + " of payload"
-		i.Facts = slices.Delete(i.Facts, n, n+1)
-	}
-	if timed && s.lost > 0 {
-		cost = fmt.Sprintf("%s without progress in all, up to %s at a time; %s", span(s.lost), span(s.longest), cost)
-	}
-	asked := count(uint64(s.naks), "PSN sequence NAK")
-	if s.timers > 0 {
-		asked += ", " + count(uint64(s.timers), "timeout")
-	}
-	lost := fmt.Sprintf("before the tap, at least %s on %s (%s)", times(uint64(s.before)), count(uint64(s.lossy), "connection"), asked)
-	i.Facts = slices.Insert(i.Facts, 0, Fact{"cost", cost}, Fact{"lost", lost})
 }
