@@ -1,6 +1,7 @@
 package timing
 
 import (
+	"cmp"
 	"slices"
 	"time"
 )
@@ -21,6 +22,14 @@ type Last struct {
 	From, To    int64         // when that first was so, and when the last round ended, nanoseconds since the Unix epoch
 	Since       bool          // there were some rounds before, at the beginning, in which it was not, and it was in most since
 	Opened      Opened
+	Few         bool   // that it is the same host each time, or nearly, may be by chance
+	Else        []Late // other hosts for which all waited about as long, the one first for which longest
+}
+
+// Late is how often all waited for a host, and how long in all.
+type Late struct {
+	Host, Count int
+	Sum         time.Duration
 }
 
 // Opened is how many of the pauses between rounds, when all hosts had sent data, a host ended that are longer than each which another one did, from when it was last first on; Count 0: few. Whether others waited for it
@@ -35,6 +44,9 @@ const (
 	lastBegun  = 2    // hosts that have sent before
 	lastLeast  = 8    // rounds; fewer where it is hardly by chance that it is the same host in each
 	lastChance = 1000 // by chance, one in so many
+	lastSeldom = 20   // likewise, where it is told that it may be chance
+	lastFew    = 2    // times as long as for the longest was waited for the host then
+	lastMainly = 3    // times as long as for all others, then
 	lastShare  = 40   // of the time of the group, one in so many
 	lastOther  = 8    // of the time that was waited so, one in so many may be for other hosts
 	lastOnce   = 4    // times as long as for the longest was waited for the host
@@ -53,7 +65,7 @@ func LastOf(hosts int, list []Link) (best Last, ok bool) {
 				of = append(of, list[i])
 			}
 		}
-		if l, found := lastOf(hosts, roundsOf(of)); found && l.Sum > best.Sum {
+		if l, found := lastOf(hosts, roundsOf(of)); found && (l.Few == best.Few && l.Sum > best.Sum || !ok || best.Few && !l.Few) {
 			best, ok = l, true
 		}
 	}
@@ -126,7 +138,7 @@ func lastOf(hosts int, all []roundMessage) (l Last, ok bool) {
 	l, ok = r.last(all)
 	if least := longerPauses(pauses); least > 0 {
 		r.walk(all, least)
-		if m, found := r.last(all); found && (!ok || m.Host == l.Host && 10*m.Sum >= 9*l.Sum) {
+		if m, found := r.last(all); found && (!ok || m.Host == l.Host && 10*m.Sum >= 9*l.Sum && (l.Few || !m.Few)) {
 			return m, true
 		}
 	}
@@ -231,22 +243,41 @@ func (r *roundsWalk) last(all []roundMessage) (l Last, ok bool) {
 	}
 	others := sum - l.Sum
 	l.waited(r.of[l.Host], r.rounds)
+	l.elsewhere(r.of)
 	l.lateness(r.of[l.Host])
 	l.Opened = r.openedBy(l.Host, l.From)
 	l.Others, l.Rounds, l.To = r.sends.n-1, r.rounds, all[len(all)-1].End
 	l.Of = time.Duration(l.To - all[0].Begin)
-	return l, (l.Count >= lastLeast || l.sameHost()) && others*lastOther <= l.Sum && l.Most*lastOnce <= l.Sum && l.Sum*lastShare >= l.Of
+	l.Few = l.Count < lastLeast && !l.sameHost(lastChance) || l.Most*lastOnce > l.Sum || others*lastOther > l.Sum
+	return l, (!l.Few || l.seldom() && others*lastMainly <= l.Sum) && l.Sum*lastShare >= l.Of
 }
 
-// sameHost reports whether it is hardly by chance that it is the same host each time, as any of the group may be late at times.
-func (l *Last) sameHost() bool {
+// sameHost reports whether it is by chance, as any of the group may be late at times, in less than one case in so many that it is the same host
+// each time.
+func (l *Last) sameHost(many int) bool {
 	chance := 1
 	for range l.Count - 1 {
-		if chance *= l.Others + 1; chance >= lastChance {
+		if chance *= l.Others + 1; chance >= many {
 			return true
 		}
 	}
 	return false
+}
+
+// seldom reports whether few waits tell of a host, none of which is most of them: when all of those are counted in which all waited for any
+// host, it is seldom by chance that so many are for it.
+func (l *Last) seldom() bool {
+	if l.Most*lastFew > l.Sum || l.Count >= lastLeast {
+		return false
+	}
+	ways, n := lastSeldom, l.Count // in which others may be among them
+	for _, x := range l.Else {
+		for k := range x.Count {
+			ways = ways * (n + k + 1) / (k + 1)
+		}
+		n += x.Count
+	}
+	return 2*n <= l.Rounds && l.sameHost(ways) // else any may be last each time
 }
 
 // opens takes that a host sent first after a pause; full says that all had sent data before.
@@ -277,6 +308,22 @@ func (r *roundsWalk) openedBy(host int, from int64) (o Opened) {
 		return Opened{}
 	}
 	return o
+}
+
+// elsewhere takes for which other hosts all waited about as long.
+func (l *Last) elsewhere(of [][]lastWait) {
+	for h, list := range of {
+		x := Late{Host: h}
+		for _, w := range list {
+			if h != l.Host && w.silence*lastAlike >= l.Most {
+				x.Count, x.Sum = x.Count+1, x.Sum+w.silence
+			}
+		}
+		if x.Count > 0 {
+			l.Else = append(l.Else, x)
+		}
+	}
+	slices.SortStableFunc(l.Else, func(a, b Late) int { return cmp.Compare(b.Sum, a.Sum) })
 }
 
 // hostSet is which hosts have sent something.

@@ -73,7 +73,8 @@ func (c collective) run(rounds int) (list []Link) {
 	return list
 }
 
-// TestLastOfPatterns: of a ring or a chain, the host is told that begins last in all rounds, or most; nobody is where none is late, where each is by chance, or where two are in turn.
+// TestLastOfPatterns: of a ring or a chain, the host is told that begins last in all rounds, or most; nobody is where none is late, where each
+// is by chance, or more than one is.
 func TestLastOfPatterns(t *testing.T) {
 	one := func(h, _ int) bool { return h == 3 }
 	slow := func(int) time.Duration { return 2 * time.Millisecond }
@@ -82,25 +83,29 @@ func TestLastOfPatterns(t *testing.T) {
 		host   int
 		rounds int
 	}{
-		"ring":                          {collective{hosts: 6, channels: 1, steps: 4, calls: true, late: one}, 3, 24},
-		"ring, jitter":                  {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: one}, 3, 24},
-		"two channels, jitter":          {collective{hosts: 6, channels: 2, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: one}, 3, 24},
-		"steps that take long":          {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: one, within: slow}, 3, 24},
-		"nobody calls for data":         {collective{hosts: 6, channels: 1, steps: 4, jitter: 8 * time.Millisecond, late: one}, 3, 24},
-		"none is late":                  {collective{hosts: 6, channels: 1, steps: 4, calls: true}, 0, 0},
-		"none is, and jitter":           {collective{hosts: 6, channels: 2, steps: 4, calls: true, jitter: 30 * time.Millisecond}, 0, 0},
-		"none is, steps take long":      {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, within: slow}, 0, 0},
-		"two in turn":                   {collective{hosts: 6, channels: 1, steps: 4, calls: true, late: func(h, round int) bool { return h == 1+round%2 }}, 0, 0},
-		"two in turn, jitter":           {collective{hosts: 6, channels: 2, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: func(h, round int) bool { return h == 1+round%2 }}, 0, 0},
-		"late in some rounds":           {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: func(h, round int) bool { return h == 3 && round%3 == 0 }}, 3, 8},
-		"late in five rounds":           {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 800 * time.Microsecond, late: func(h, round int) bool { return h == 3 && round%5 == 4 || h == 3 && round == 7 }}, 3, 5},
-		"each of five by another":       {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 800 * time.Microsecond, late: func(h, round int) bool { return round%5 == 4 && h == round/5 || h == 5 && round == 7 }}, 0, 0},
-		"late in four, maybe by chance": {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 800 * time.Microsecond, late: func(h, round int) bool { return h == 3 && round%6 == 5 }}, 0, 0},
-		"once for very long":            {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: func(h, round int) bool { return h == 3 && round == 9 }}, 0, 0},
-		"chain":                         {collective{hosts: 6, channels: 1, steps: 4, chain: true, calls: true, jitter: 8 * time.Millisecond, late: one}, 3, 24},
-		"chain, nobody is late":         {collective{hosts: 6, channels: 1, steps: 4, chain: true, calls: true, jitter: 8 * time.Millisecond}, 0, 0},
-		"chain, nobody calls":           {collective{hosts: 6, channels: 1, steps: 4, chain: true, late: one}, 3, 24}, // those after it follow it
-		"chain, nobody calls or late":   {collective{hosts: 6, channels: 1, steps: 4, chain: true, jitter: 30 * time.Millisecond}, 0, 0},
+		"ring":                     {collective{hosts: 6, channels: 1, steps: 4, calls: true, late: one}, 3, 24},
+		"ring, jitter":             {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: one}, 3, 24},
+		"two channels, jitter":     {collective{hosts: 6, channels: 2, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: one}, 3, 24},
+		"steps that take long":     {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: one, within: slow}, 3, 24},
+		"nobody calls for data":    {collective{hosts: 6, channels: 1, steps: 4, jitter: 8 * time.Millisecond, late: one}, 3, 24},
+		"none is late":             {collective{hosts: 6, channels: 1, steps: 4, calls: true}, 0, 0},
+		"none is, and jitter":      {collective{hosts: 6, channels: 2, steps: 4, calls: true, jitter: 30 * time.Millisecond}, 0, 0},
+		"none is, steps take long": {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, within: slow}, 0, 0},
+		"two in turn":              {collective{hosts: 6, channels: 1, steps: 4, calls: true, late: func(h, round int) bool { return h == 1+round%2 }}, 0, 0},
+		"two in turn, jitter":      {collective{hosts: 6, channels: 2, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: func(h, round int) bool { return h == 1+round%2 }}, 0, 0},
+		"late in some rounds":      {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: func(h, round int) bool { return h == 3 && round%3 == 0 }}, 3, 8},
+		"late in five rounds":      {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 800 * time.Microsecond, late: func(h, round int) bool { return h == 3 && round%5 == 4 || h == 3 && round == 7 }}, 3, 5},
+		"each of five by another":  {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 800 * time.Microsecond, late: func(h, round int) bool { return round%5 == 4 && h == round/5 || h == 5 && round == 7 }}, 0, 0},
+		"late in four":             {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 800 * time.Microsecond, late: func(h, round int) bool { return h == 3 && round%6 == 5 }}, 3, 4},
+		"and another once":         {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 800 * time.Microsecond, late: func(h, round int) bool { return h == 3 && round > 0 && round%4 == 0 || h == 1 && round == 10 }}, 3, 5},
+		"and others twice": {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 800 * time.Microsecond, late: func(h, round int) bool {
+			return h == 3 && round%6 == 5 || h == 1 && round == 10 || h == 2 && round == 7
+		}}, 0, 0},
+		"once for very long":          {collective{hosts: 6, channels: 1, steps: 4, calls: true, jitter: 8 * time.Millisecond, late: func(h, round int) bool { return h == 3 && round == 9 }}, 0, 0},
+		"chain":                       {collective{hosts: 6, channels: 1, steps: 4, chain: true, calls: true, jitter: 8 * time.Millisecond, late: one}, 3, 24},
+		"chain, nobody is late":       {collective{hosts: 6, channels: 1, steps: 4, chain: true, calls: true, jitter: 8 * time.Millisecond}, 0, 0},
+		"chain, nobody calls":         {collective{hosts: 6, channels: 1, steps: 4, chain: true, late: one}, 3, 24}, // those after it follow it
+		"chain, nobody calls or late": {collective{hosts: 6, channels: 1, steps: 4, chain: true, jitter: 30 * time.Millisecond}, 0, 0},
 	} {
 		got, ok := LastOf(k.of.hosts, k.of.run(24))
 		if ok != (k.rounds > 0) || ok && (got.Host != k.host || got.Count != k.rounds || got.Rounds != 24) {

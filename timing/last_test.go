@@ -35,7 +35,8 @@ func rounds(hosts int, late []int, answers bool) (list []Link) {
 	return list
 }
 
-// TestLast: the host is told that sends its first data last in many rounds, long after all others; not where none is late, where it is another one each time, or where it is so seldom, or where
+// TestLast: the host is told that sends its first data last in many rounds, long after all others; not where none is late, where it is another
+// one each time, or where it is so seldom that it may be by chance, or where
 // there are only two.
 func TestLast(t *testing.T) {
 	repeat := func(n int, of ...int) (list []int) {
@@ -54,7 +55,9 @@ func TestLast(t *testing.T) {
 		"none":           {4, repeat(20, -1), Last{}},
 		"each in turn":   {4, repeat(10, 0, 1, 2, 3), Last{}},
 		"one other time": {4, append(repeat(16, 3), 1), Last{Host: 3, Others: 3, Count: 16, Rounds: 17}},
-		"seldom":         {4, append(repeat(40, -1), repeat(5, 3)...), Last{}},
+		"by chance":      {4, append(repeat(40, -1), repeat(3, 3)...), Last{}},
+		"seldom":         {4, append(repeat(40, -1), repeat(5, 3)...), Last{Host: 3, Others: 3, Count: 5, Rounds: 45, Since: true, Few: true}},
+		"in all of few":  {4, repeat(5, 3), Last{}},
 		"hardly chance":  {4, append(repeat(40, -1), repeat(7, 3)...), Last{Host: 3, Others: 3, Count: 7, Rounds: 47, Since: true}},
 		"two hosts":      {2, repeat(20, 1), Last{}},
 	} {
@@ -64,7 +67,8 @@ func TestLast(t *testing.T) {
 				t.Errorf("%s, answers %v: %+v, %v", name, answers, got, ok)
 				continue
 			}
-			if got.Host != tt.want.Host || got.Others != tt.want.Others || got.Count != tt.want.Count || got.Rounds != tt.want.Rounds || got.Since != tt.want.Since {
+			if got.Host != tt.want.Host || got.Others != tt.want.Others || got.Count != tt.want.Count || got.Rounds != tt.want.Rounds || got.Since != tt.want.Since ||
+				got.Few != tt.want.Few {
 				t.Errorf("%s, answers %v: %+v", name, answers, got)
 			}
 			if ok && (got.Least < 2*time.Millisecond || got.Most > 3*time.Millisecond || got.Sum < time.Duration(got.Count)*got.Least) {

@@ -9,10 +9,11 @@ import (
 	"ibwitness/timing"
 )
 
-// lastOfRounds tells of a host that begins late in many rounds: all others have sent something by then, and have nothing left to send. "": there is none.
-func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link) string {
+// lastOfRounds tells of a host that begins late in many rounds, or of few in few: all others have sent something by then, and have nothing left
+// to send. "": there is none.
+func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link, few bool) string {
 	l, ok := timing.LastOf(len(hosts), list)
-	if !ok {
+	if !ok || l.Few != few {
 		return ""
 	}
 	by := hosts[l.Host]
@@ -40,7 +41,10 @@ func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link) string {
 		follow = " Each of those that had sent nothing began after a message that came to it since then."
 	}
 	t.waited = l.Sum
-	who, what := by.String()+", the straggler", t.notNetwork(by)
+	who, what := by.String()+", the straggler", lateToo(hosts, l.Else)+t.notNetwork(by)
+	if few {
+		who = fmt.Sprintf("%v, the straggler of %s", by, fewRounds(&l))
+	}
 	if hub := onlyHost(len(hosts), list); hub >= 0 && hub != l.Host {
 		who = fmt.Sprintf("%v, or for what it waits for itself: the capture shows what %v exchanges with others only", by, hosts[hub])
 	}
@@ -49,6 +53,33 @@ func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link) string {
 		who, share, until, begun, how, cost, by) +
 		fmt.Sprintf("%s after the last of those had begun (median; they began within %s of one another)%s.%s %s%s",
 			span(l.After), span(l.Spread), since, follow, what, opened)
+}
+
+// fewRounds says of how many of the rounds in which all waited for a host, for which that may be by chance, it was one host.
+func fewRounds(l *timing.Last) string {
+	all := l.Count
+	for _, x := range l.Else {
+		all += x.Count
+	}
+	if all == l.Count {
+		return fmt.Sprintf("all %d rounds that had one (so few that it may be chance that it is the same host)", all)
+	}
+	return fmt.Sprintf("%d of the %d rounds that had one (so few that it may be chance that it is mostly the same host)", l.Count, all)
+}
+
+// lateToo says for which other hosts all waited, and how often.
+func lateToo(hosts []packet.Addr, list []timing.Late) string {
+	var said []string
+	for _, x := range list[:min(len(list), mostLate)] {
+		said = append(said, fmt.Sprintf("%s for %v (%s)", times(uint64(x.Count)), hosts[x.Host], span(x.Sum)))
+	}
+	if more := len(list) - len(said); more > 0 {
+		said = append(said, "for "+count(more, "more host"))
+	}
+	if len(said) == 0 {
+		return ""
+	}
+	return "Likewise they waited " + enumerate(said) + ". "
 }
 
 // onlyHost is the host that all connections have an end at, as in a capture of that host; negative: there is none.

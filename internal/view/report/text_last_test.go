@@ -20,6 +20,9 @@ func TestLastOfRounds(t *testing.T) {
 		"3ms after the last of those had begun (median; they began within 0 s of one another); first at +0.063180 s: before, it began with the others. It is not the network: nothing was retransmitted and nothing marked as having met congestion on the " +
 		"3 connections of it, and its adapter usually acknowledges within 5µs. So its program or host is late (it computes, loads data, or is slowed down): look there."
 	const opened = " It was first to send after the 12 longest pauses between rounds since then, too (8.97ms): whether others waited for it in these the capture does not tell."
+	few := strings.NewReplacer("straggler. In 12 of 20 rounds", "straggler of all 4 rounds that had one (so few that it may be chance "+
+		"that it is the same host). In 4 of 20 rounds", "(35.76ms in all, 26 % of the time)", "(11.92ms in all, 8 % of the time)",
+		"; first at +0.063180 s: before, it began with the others", "").Replace(told)
 	for _, k := range []struct {
 		name  string
 		late  func(round int) int // which host is late; -1: none
@@ -34,6 +37,14 @@ func TestLastOfRounds(t *testing.T) {
 		{"what is known ends before", func(round int) int { return []int{-1, 2}[min(round/8, 1)] }, time.Second, 1, 0, strings.Replace(told, "20 rounds", "20 rounds up to +0.143400 s", 1)},
 		{"first in others", func(round int) int { return []int{-1, 2}[min(round/8, 1)] }, 0, 1, 10_000, opened},
 		{"with the others in others", func(round int) int { return []int{-1, 2}[min(round/8, 1)] }, 0, 1, -10_000, ""},
+		{"few", func(round int) int { return []int{-1, -1, -1, -1, 2}[round%5] }, 0, 1, 0, few},
+		{"many, and another once", func(round int) int {
+			if round == 9 {
+				return 1
+			}
+			return []int{2, -1}[round%2]
+		}, 0, 1, 0, "Likewise they waited once for 10.0.0.1 (2.98ms)."},
+		{"few, one each", func(round int) int { return []int{-1, -1, -1, -1, round / 5}[round%5] }, 0, 1, 0, ""},
 		{"each in turn", func(round int) int { return round % 4 }, 0, 1, 0, ""},
 	} {
 		r := &agent.Result{RDMA: 1, Packets: 1, First: 1}
@@ -85,7 +96,7 @@ func TestLastOfRounds(t *testing.T) {
 			if strings.Contains(got, strings.TrimSpace(opened)) != (k.want != "") || !strings.Contains(got, "all wait for 10.0.0.2, the straggler. In 12 of ") {
 				t.Errorf("%s: %q", k.name, got)
 			}
-		} else if got != k.want {
+		} else if got != k.want && (!strings.HasPrefix(k.want, "Likewise") || !strings.Contains(got, k.want)) {
 			t.Errorf("%s: %q\nwant %q", k.name, got, k.want)
 		}
 	}

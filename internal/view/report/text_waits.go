@@ -42,7 +42,8 @@ func (t *text) waitsTold() string {
 	if ring != "" && !atTimes {
 		return ring
 	}
-	if s := cmp.Or(t.lastOfRounds(t.exchangesInRuns()), ring); s != "" {
+	in, runs := t.exchangesInRuns()
+	if s := cmp.Or(t.lastOfRounds(in, runs, false), ring); s != "" {
 		return s
 	}
 	all := timing.HostWaitsOf(len(hosts), list)
@@ -52,7 +53,7 @@ func (t *text) waitsTold() string {
 	if s := slowestOfChain(hosts, all); s != "" {
 		return s
 	}
-	return t.lateOnce()
+	return cmp.Or(t.lastOfRounds(in, runs, true), t.lateOnce())
 }
 
 // waitsBeside is waitsTold beside incidents: where they took too little time to be what hosts waited for, or much less than that was, else only of a wait while there was none.
@@ -67,7 +68,8 @@ func (t *text) waitsBeside() string {
 		return t.waitsTold()
 	}
 	if hosts, _ := t.exchanges(); len(hosts) >= waitHosts && len(hosts) <= mostWaiting {
-		if s := t.lastOfRounds(t.exchangesInRuns()); s != "" && lost*mainlyLate <= t.waited {
+		in, runs := t.exchangesInRuns()
+		if s := t.lastOfRounds(in, runs, false); s != "" && lost*mainlyLate <= t.waited {
 			return s
 		}
 	}
