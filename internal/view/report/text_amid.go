@@ -11,7 +11,8 @@ var amidKinds = map[incident.Kind]string{
 	incident.Reordered: "packets came out of order",
 }
 
-// amid has the verdict line begin with what happened, where all violations were found while that lasted, of the same hosts: "while packets were damaged, see below: ". It does not say that one led to the other.
+// amid has the verdict line end with what happened, where all violations were found while that lasted, of the same hosts: ", while packets were
+// damaged (see below)". It does not say that one led to the other.
 func (t *text) amid() string {
 	list, all := t.run.Incidents(), uint64(0)
 	if len(list) == 0 || amidKinds[list[0].Kind] == "" {
@@ -30,5 +31,5 @@ func (t *text) amid() string {
 	if all > 0 {
 		return ""
 	}
-	return "while " + amidKinds[list[0].Kind] + ", see below: "
+	return ", while " + amidKinds[list[0].Kind] + " (see below)"
 }

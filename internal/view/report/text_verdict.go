@@ -22,7 +22,7 @@ func (t *text) head(v Verdict) (word, sentence string) {
 	word = t.verdictHead(v)
 	switch v {
 	case Violated:
-		sentence = t.amid() + t.breach(t.count.violations, "violation", "by", func(e *Entry) bool { return violation(e, rule.Error) })
+		sentence = t.breach(t.count.violations, "violation", "by", func(e *Entry) bool { return violation(e, rule.Error) }) + t.amid()
 	case Warned:
 		sentence = t.breach(t.count.warnings, "warning", "by", func(e *Entry) bool { return violation(e, rule.Warning) })
 	case Incomplete:
