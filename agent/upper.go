@@ -22,6 +22,7 @@ type Upper struct {
 	Failure *Operation // the newest that has failed; nil: none has
 	// Answered says that the peer answers a command with a message of its own as soon as it has done it.
 	Answered bool
+	HSQSize  uint16         // of Queue, as its REQ says; 0: that is not known
 	Answers  uint64         // commands that the peer has answered so
 	Took     time.Duration  // until it did, of all of them
 	Slow     uint64         // of them, those that took upper.SlowAfter or longer
@@ -278,7 +279,7 @@ func (u *uppers) announce(c *connection.Connection, s mad.ServiceID, q mad.NVMeQ
 		return
 	}
 	if t := u.begin(c, p, true); t != nil && q.Known {
-		t.SetQueue(q.ID)
+		t.SetQueue(q.ID, q.Sends)
 	}
 }
 
@@ -330,7 +331,7 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 	if u == nil {
 		return nil
 	}
-	out := &Upper{Protocol: u.Protocol(), Queue: u.Queue(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure()), Answered: u.Answered(), Fetched: u.Fetched()}
+	out := &Upper{Protocol: u.Protocol(), Queue: u.Queue(), HSQSize: u.HSQSize(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure()), Answered: u.Answered(), Fetched: u.Fetched()}
 	if o := out.Oldest; o != nil && o.Unfetched > 0 {
 		out.Unfetched = u.WaitUnfetched()
 	}

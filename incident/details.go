@@ -4,7 +4,7 @@ import "slices"
 
 // spare are the labels of facts without which an incident is understood, or nearly so, those first that are missed least.
 var spare = []string{
-	"worst", "sent", "goodput", "each", "all", "host", "holes", "order", "numbers", "frames", "counted", "share", "first", "its end", "waits", "caused", "speed", "gave up", "before", "answered", "cost", "for",
+	"worst", "sent", "all", "host", "holes", "order", "numbers", "frames", "counted", "share", "goodput", "each", "first", "its end", "waits", "caused", "speed", "gave up", "before", "answered", "cost", "for",
 	"command", "request", "then", "usual", "peer", "also", "others",
 }
 

@@ -63,14 +63,17 @@ func (i *Incident) lateReasons(c *agent.Connection, from int, k *qp.Trouble) {
 }
 
 // usuallyTook is how long half of the messages of an end, of the operation that it sent most of, waited for their answers at least; 0: it was not measured.
-func usuallyTook(c *agent.Connection, from int) int64 {
+func usuallyTook(c *agent.Connection, from int) int64 { return tookAtLeast(c, from, 0.5) }
+
+// tookAtLeast is the same of all but a part of them.
+func tookAtLeast(c *agent.Connection, from int, but float64) int64 {
 	if c.Timing == nil {
 		return 0
 	}
 	most, usual := uint64(0), int64(0)
 	for _, o := range c.Timing.Ends[from].Ops {
 		if o != nil && o.Latency.Count() > most {
-			most, usual = o.Latency.Count(), int64(o.Quantile(0.5))
+			most, usual = o.Latency.Count(), int64(o.Quantile(but))
 		}
 	}
 	return usual

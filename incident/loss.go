@@ -25,10 +25,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	i.Begin, i.End, i.Lost, i.Tap = s.Begun, t.lossEnds(e, k), time.Duration(s.Lost-s.Refused), s.Tap
 	i.show(s.Frames.Begun[0], s.Frames.Last)
 	o := k.Overtaking.All()
-	var vain uint64 // packets that are told as unanswered
-	if e.Stalled {
-		vain = uint64(k.Now.Packets)
-	}
+	vain := uint64(k.Now.Packets) // of what is told as unanswered
 	sent := max(k.Again.Packets, 1)
 	if k.Refused.Packets == 0 {
 		sent = max(sent, sub(sub(uint64(e.Retransmissions), uint64(o.Packets-o.Numbered)), vain))
@@ -52,16 +49,16 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 		i.What = i.again.said + "."
 	}
 	storm := k.Storm()
-	waits := e.Stalled && storm.First >= k.Now.Since // that is told as unanswered
+	waits := k.Now.Begun != 0 && storm.First >= k.Now.Since // that is told as unanswered
 	if storm.Time != 0 && !waits && !t.told(k, math.MaxUint64, storm.First, storm.Last) && n > uint64(s.Rounds[qp.NotReady]) && t.timed() {
-		t.storm(i, e, &storm)
+		t.stormFacts(i, c, from, k, &storm, n, all, sent)
 		i.fact("all", fmt.Sprintf("%v retransmitted %s", &i.Local, in))
 	}
 	i.fact("caused", causes(&s, k.Earlier))
 	i.fact("slowest", t.slowestWaited(c, from, k))
 	i.fact("cost", least+t.cost(c, from, k))
-	if each := k.Again.Packets / n; each >= i.inFlight(&s) && !late {
-		i.fact("each", fmt.Sprintf("%s on average for a round: all that came after a packet that was lost was retransmitted (go-back-N)", count(each, "packet")))
+	if each := k.Again.Packets / n; each >= i.inFlight(&s) && !late && i.Kind != Retransmitting {
+		i.fact("each", costsEach(each))
 	}
 	i.fact("where", where(k, t.damages(i), t.trims(i)))
 	if o.Packets == 0 && s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) { // what came damaged or trimmed does not count as seen

@@ -53,9 +53,23 @@ func (t *teller) paused() {
 			i.Next[1] = "which of the other ports of that switch were paused then, and what is sent to them"
 		}
 		t.mannerOfPauses(i, p)
+		if t.momentary(i, p) {
+			i.What = fmt.Sprintf("The port with Ethernet address %v%s had the other end of its link pause %s, for %s in all (%s): nothing in the capture follows from it.", net.HardwareAddr(p.From[:]), of(p), times(p.Begun), span(int64(p.Most)), what)
+			i.Facts, i.FitsWith, i.Next = nil, nil, nil
+		}
 		t.tell(i, fmt.Sprint(p.From, p.All, p.Priority, p.Tap))
 		t.stormed(i, p, what, spread)
 	}
+}
+
+// moment is for how long ports have others pause in all where that delays next to nothing.
+const moment = 100 * time.Microsecond
+
+// momentary reports whether the pauses of a port are that short, and led to nothing that is told of them.
+func (t *teller) momentary(i *Incident, p *link.Paused) bool {
+	return t.timed() && !p.Held && p.Most > 0 && p.Most < moment && len(p.Long) == 0 && !slices.ContainsFunc(i.Facts, func(f Fact) bool {
+		return !slices.Contains([]string{"frames", "longest", "ended", "speed", "stops", "manner"}, f.Label)
+	})
 }
 
 // congested is what fits a switch port.

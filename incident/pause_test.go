@@ -10,6 +10,7 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/incident"
 	"ibwitness/link"
+	"ibwitness/packet"
 )
 
 // TestPauseHosts: of a port that has the other end pause, the hosts are named whose packets go to its Ethernet address.
@@ -79,6 +80,12 @@ func TestMannerOfPauses(t *testing.T) {
 		{"short ones, one run out", func(p *link.Paused) { short(p); p.Unresumed = 1 }, []string{work, "ended: once by running out, and not by", "manner: it resumed 999 of 1,000 times: a pause began"}, []string{"not shown"}},
 		{"short ones up to the end", func(p *link.Paused) { short(p); p.Unresumed, p.Held = 1, true }, []string{work, speed, "ended: the end of the last one is not shown", "manner: it resumed each time but the last, whose end is not shown: a pause began"}, []string{"running out"}},
 		{"short ones up to the end, two run out", func(p *link.Paused) { short(p); p.Unresumed, p.Held = 3, true }, []string{work, "ended: twice by running out, and not by a pause frame that resumes; the end of the last one is not shown", "manner: it resumed 997 of 1,000 times: "}, nil},
+		{"a moment", func(p *link.Paused) {
+			p.Frames, p.Resumed, p.Least, p.Most, p.Longest, p.Hosts = 2, 1, 6*time.Microsecond, 6300, 6300, []packet.Addr{packet.IPv4Addr([]byte{10, 0, 0, 2})}
+		}, []string{"had the other end of its link pause once, for 6.3µs in all (priority 3): nothing in the capture follows from it.\nfits: \n"}, []string{"frames: ", "stops: "}},
+		{"a tenth of a millisecond", func(p *link.Paused) {
+			p.Frames, p.Resumed, p.Least, p.Most, p.Longest = 2, 1, 6*time.Microsecond, 100*time.Microsecond, 100*time.Microsecond
+		}, []string{"frames: ", "a receiver that cannot take"}, []string{"nothing in the capture follows"}},
 		{"two", func(p *link.Paused) { p.Frames, p.Begun = 4, 2 }, []string{"a receiver that cannot take"}, []string{storm, work}},
 	} {
 		got := told(tt.change)

@@ -53,6 +53,7 @@ func (t *teller) rejected() {
 			t.disconnectedBefore(i, f)
 		}
 		t.acceptedToo(i, &r, all)
+		t.acceptedShorter(i, &r)
 		if other := t.acceptedElse(i, &r); all.times() == 1 || !nextTry(i, other) {
 			i.tellElse(&r, other)
 		}

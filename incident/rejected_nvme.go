@@ -1,5 +1,14 @@
 package incident
 
+import (
+	"fmt"
+	"strings"
+
+	"ibwitness/agent"
+	"ibwitness/rule"
+	"ibwitness/verifier/cm"
+)
+
 // What to look at next where an NVMe controller refuses a connection, by its status.
 const (
 	nvmeVersions = "the versions and settings of the NVMe host on {to} and of the target on {by}: " +
@@ -16,4 +25,49 @@ var nvmeNext = [...]string{
 	5: "a shorter queue on {to} (nvme connect --queue-size for I/O queues), or the limit of the target on {by}, and its log",
 	6: "memory, queue pairs and the limits of the target on {by}, and its log",
 	7: nvmeReads, 8: nvmeReads,
+}
+
+// invalidSends is the status by which a controller refuses the hsqsize of a REQ.
+const invalidSends = 4
+
+// acceptedShorter says, of a queue that an NVMe controller refuses since its hsqsize is not valid, with which one at most it accepted another of the same kind, admin or I/O: that proves the limit.
+func (t *teller) acceptedShorter(i *Incident, r *cm.Refusal) {
+	var id, receives, sends uint16
+	_, queue, _ := strings.Cut(r.Private, ": ")
+	if n, _ := fmt.Sscanf(queue, "queue %d, hrqsize %d, hsqsize %d", &id, &receives, &sends); n < 3 || r.NVMeStatus() != invalidSends || r.ByAsker {
+		return
+	}
+	var best *rule.Finding
+	most := uint16(0)
+	for _, f := range t.accepted(i.Peer.Addr) {
+		if f.Detail != r.Service {
+			continue
+		}
+		if u := t.queueOf(f); u != nil && (u.Queue == "queue 0") == (id == 0) && u.HSQSize < sends && u.HSQSize > most {
+			best, most = f, u.HSQSize
+		}
+	}
+	if best == nil {
+		return
+	}
+	i.fact("others", fmt.Sprintf("%v accepted a queue of %v with hsqsize %d in frame %d, for the same service: it takes that, and not %d", i.Peer.Addr, best.Accused.Addr, most, best.Frame, sends))
+	if best.Tap == i.Tap {
+		i.show(best.Frame)
+	}
+}
+
+// queueOf is what is known of the queue of an NVMe connection that a host accepted; nil: nothing, or its queue pairs were connected several times.
+func (t *teller) queueOf(f *rule.Finding) (u *agent.Upper) {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		a, b := &c.Ends[0], &c.Ends[1]
+		if c.PairedBy != agent.ByCM || a.Addr != f.Accused.Addr || a.QPN != f.Accused.QPN || b.Addr != f.Peer.Addr || b.QPN != f.Peer.QPN {
+			continue
+		}
+		if u != nil || c.Upper == nil || c.Upper.Queue == "" || c.Upper.HSQSize == 0 {
+			return nil
+		}
+		u = c.Upper
+	}
+	return u
 }

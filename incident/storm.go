@@ -9,15 +9,33 @@ import (
 	"ibwitness/qp"
 )
 
-// storm tells a loss by what it cost: much of what end e sent for a while was retransmitted.
-func (t *teller) storm(i *Incident, e *agent.End, s *qp.Storm) {
+// costsEach says how many packets a round of retransmission has.
+func costsEach(packets uint64) string {
+	return count(packets, "packet") + " on average for a round (go-back-N): it retransmits all that was in flight for one that was lost"
+}
+
+// stormFacts tells a loss by what it cost: much of what end from of c sent for a while was retransmitted, in n rounds in all, sent of all its packets.
+func (t *teller) stormFacts(i *Incident, c *agent.Connection, from int, k *qp.Trouble, s *qp.Storm, n, all, sent uint64) {
 	i.Kind, i.Begin, i.End, i.Tap, i.Frames = Retransmitting, s.First, s.Last, s.Tap, nil
 	i.show(s.Frame, s.Newest)
 	i.What = fmt.Sprintf("%s of the payload that %v sent to %v in %s was retransmitted: %s of %s.",
 		share(s.Again.Bytes, s.Sent.Bytes), &i.Local, &i.Peer, span(s.Time), number(s.Again.Packets), count(s.Sent.Packets, "packet"))
+	if each := k.Again.Packets / n; each >= i.inFlight(&k.Sum) && !i.again.late {
+		text := costsEach(each)
+		if took := tookAtLeast(c, from, 1./tenth); took > 0 {
+			text += fmt.Sprintf("; nine of ten answers took %s or longer", span(took))
+		}
+		if all > sent && n < all-sent {
+			text += fmt.Sprintf("; %s for %s that were sent for the first time: one lost for each would be %s", count(n, "round"), count(all-sent, "packet"), fewShare(n, all-sent))
+		}
+		i.fact("each", text)
+	}
 	i.fact("goodput", fmt.Sprintf("%s of new payload in these %s, where %s was sent", rate(s.Sent.Bytes-s.Again.Bytes, s.Time), span(s.Time), rate(s.Sent.Bytes, s.Time)))
-	i.fact("host", t.hostSent(e.Addr))
+	i.fact("host", t.hostSent(c.Ends[from].Addr))
 }
+
+// fewShare is how many of all, in percent of two digits, as of what is lost.
+func fewShare(n, all uint64) string { return fmt.Sprintf("%.2g %%", 100*float64(n)/float64(all)) }
 
 // stormReasons says what has little loss cost so much.
 func stormReasons(i *Incident, s *qp.Stalls) {

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/packet"
 )
 
 // long are WRITEs over a link on which a packet takes long.
@@ -31,7 +33,7 @@ func TestStorm(t *testing.T) {
 	}{
 		{"nothing lost", "", "frames: 0", "("},
 		{"one packet lost", "errors:\n  - {do: drop, from: a, op: write, psn: +100}\n", "loss (proven)", "storm"},
-		{"every twentieth lost", "errors:\n  - {do: drop, from: a, op: write, probability: 0.05, count: all}\n", "packets on average for a round: all that came after a packet that was lost was retransmitted (go-back-N)", "loss (proven)"},
+		{"every twentieth lost", "errors:\n  - {do: drop, from: a, op: write, probability: 0.05, count: all}\n", "packets on average for a round (go-back-N): it retransmits all that was in flight for one that was lost", "loss (proven)"},
 	}
 	for _, tt := range tests {
 		told := happened(t, frames(t, long+tt.errors), agent.Options{})
@@ -105,5 +107,40 @@ errors:
 		if !strings.Contains(got, want) {
 			t.Errorf("%s\nwant %q", got, want)
 		}
+	}
+}
+
+// TestStormCutShort: a round of retransmission that the capture cuts short counts like the others, in what is told of the rounds as in what is told of the host.
+func TestStormCutShort(t *testing.T) {
+	list := frames(t, long+"errors:\n  - {do: drop, from: a, op: write, probability: 0.05, count: all}\n")
+	last := 0
+	for k := range list {
+		if p := decoded(&list[k]); p.Opcode == packet.Op(packet.RC, packet.Acknowledge) && p.Syndrome == packet.NAKSequence {
+			last = k
+		}
+	}
+	for name, tt := range map[string]struct {
+		list  []fabricagent.Frame
+		rests uint32 // of Sum, rounds that it lacks
+	}{
+		"whole":     {list, 0},
+		"cut short": {list[:last+8], 1},
+	} {
+		r := judged(t, tt.list, agent.Options{})
+		e := &r.Connections[0].Ends[0]
+		naks := uint32(0)
+		for k := range tt.list {
+			if p := decoded(&tt.list[k]); p.Opcode == packet.Op(packet.RC, packet.Acknowledge) && p.Syndrome == packet.NAKSequence {
+				naks++
+			}
+		}
+		got := toldOf(r)
+		if e.Stalled != (tt.rests > 0) {
+			t.Errorf("%s: stalled: %v", name, e.Stalled)
+		}
+		contains(t, name, got, []string{
+			fmt.Sprintf("%d times by PSN sequence NAKs", naks), fmt.Sprintf("retransmitted %d,%03d of ", e.Retransmissions/1000, e.Retransmissions%1000), "packets on average for a round (go-back-N): it retransmits all that was in flight for one that was lost; ",
+			" packets that were sent for the first time: one lost for each would be ",
+		}, nil)
 	}
 }

@@ -68,6 +68,7 @@ func Of(r *agent.Result) []Incident {
 	t.whenNamed(list)
 	t.lostStates(list)
 	t.refusedByAnother(list)
+	onceEach(list)
 	countAll(list, r)
 	return capturesFirst(afterCostlier(list))
 }
@@ -145,7 +146,8 @@ func (t *teller) requests(c *agent.Connection, from int) {
 		return
 	}
 	k := e.Trouble.Settled(e.Stalled)
-	if e.Stalled { // what was retransmitted in vain is told with the request that is not answered
+	cut := e.Stalled && t.cutShort(&k)
+	if e.Stalled && !cut { // what was retransmitted in vain is told with the request that is not answered
 		k.Again.Packets, k.Again.Bytes = sub(k.Again.Packets, uint64(k.Now.Packets)), sub(k.Again.Bytes, k.Now.Bytes)
 	}
 	if o, n := k.Overtaking.All(), k.Sum.Rounds[qp.SequenceAsked]+k.Sum.Rounds[qp.TimerExpired]; o.Numbered == 0 && n > 1 && o.Packets <= n {
@@ -180,8 +182,16 @@ func (t *teller) requests(c *agent.Connection, from int) {
 	if t.mayBeCopies(c, k.Sum.Last) && k.Sum.Rounds[qp.SequenceAsked] == 0 {
 		return
 	}
+	if cut {
+		k = k.Settled(false)
+	}
 	t.loss(c, from, &k)
 	t.gaps(c, from, &k)
+}
+
+// cutShort reports whether the newest round of retransmission of trouble k is no more than one of several whose end the capture does not show, as it had just begun.
+func (t *teller) cutShort(k *qp.Trouble) bool {
+	return t.run.Packets > 0 && k.Refusal.Time == 0 && k.NAK.Time == 0 && k.Now.NAKs == 0 && k.Now.Total() == 1 && k.Sum.Count > 0 && t.run.Last-k.Now.Since < patience
 }
 
 // between makes an incident of the requests that end from of a connection sends.

@@ -60,7 +60,12 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.cause(i, c, from, k)
 	t.command(i, c)
 	out := t.outlasted(c, from, k)
-	if !out.happened() {
+	on := t.besideStall(c, from, k)
+	switch {
+	case out.happened():
+	case on.n > 0:
+		i.besideStall(c, e, k, &on)
+	default:
 		t.peer(i, c, 1-from, k.Since, k.Last, "this request")
 	}
 	l := t.showsOf(c, 1-from, k)

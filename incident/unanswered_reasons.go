@@ -67,8 +67,15 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.FitsWith = append(i.FitsWith, "a path that fails on the way to "+peer+": what it sends comes through, and nothing comes to it")
 		i.Next = append(i.Next, "routes, filters (UDP port 4791) and switch ports on the way from "+local+" to "+peer+", and not only the way back", "the receive counters of "+peer+" (ethtool -S): whether anything arrives")
 	case alive:
-		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs",
-			"one path of several that fails, which this queue pair takes (by its UDP source port)")
+		path := "one path of several that fails, which this queue pair takes (by its UDP source port)"
+		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs")
+		if on := t.besideStall(c, from, k); pathApart(c, &c.Ends[from], &on) {
+			path = onePathFails(local, peer, &c.Ends[from])
+			i.FitsWith = append([]string{path}, i.FitsWith...)
+			i.Next = append(i.Next, hashedOn(local, peer, &c.Ends[from]))
+		} else {
+			i.FitsWith = append(i.FitsWith, path)
+		}
 		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "rdma resource show qp, and dmesg, on "+peer)
 		t.failedBySize(i, c, from, k)
 		t.silentMeanwhile(i, k)

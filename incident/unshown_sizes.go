@@ -37,8 +37,10 @@ func (t *teller) bySizeUnshown(i *Incident, c *agent.Connection, from int, k *qp
 		return
 	}
 	sender, receiver := i.Local.Addr.String(), i.Peer.Addr.String()
-	i.fact("size", small+", and how large what is missing was is not known")
-	i.FitsWith = append([]string{vanishBefore(sender)}, i.FitsWith...)
+	if !i.sized { // else onlyEnds has told that
+		i.fact("size", small+", and how large what is missing was is not known")
+		i.FitsWith = append([]string{vanishBefore(sender)}, i.FitsWith...)
+	}
 	most := t.passageOf(c, from, false).Most
 	i.vanishes(hole{
 		way: way{c.Ends[from].Addr, c.Ends[1-from].Addr}, most: most, pmtu: c.PMTU, check: checkMTU(c.Encap, &k.Request, c.PMTU, sender, receiver),

@@ -97,3 +97,28 @@ errors:
 	contains(t, "both", with("200"), []string{both, "other way: ", "which the capture does not hold, and never acknowledged it. From 10.0.0.1 to 10.0.0.2, no packet with more than 300 bytes", "ping -M do -s 4128 10.0.0.2 on 10.0.0.1", "ping -M do -s 4116 10.0.0.1 on 10.0.0.2"}, nil)
 	contains(t, "one", with("4096"), []string{"asked with a PSN sequence NAK"}, []string{"in either direction"})
 }
+
+// TestUnshownEnds: where only the shorter end of each message comes, the path MTU fits, what came that way is told and what to look at is said, once; where a larger packet came, none of them is.
+func TestUnshownEnds(t *testing.T) {
+	const scene = `
+about: large packets of a requester that vanish before the tap, but not the ends of their messages
+hcas: {a: 10.0.0.1, b: 10.0.0.2}
+attributes: {pmtu: 4096, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
+taps: [b]
+work:
+  - {qp: a1, op: write, length: 300, repeat: 20, every: 1ms}
+  - {qp: a2, op: write, length: LENGTH, repeat: 40, every: 100ms, at: 25ms}
+  - {qp: a1, op: write, length: 8292, at: 30ms}
+errors:
+  - {do: drop, from: a, op: [write_first, write_middle], count: all}
+`
+	for length, want := range map[string]int{"300": 1, "4096": 0} {
+		got := measuredFrames(t, connectedBy(t, frames(t, strings.Replace(scene, "LENGTH", length, 1)), 5))
+		for _, text := range []string{"MTU is smaller", "size: ", "ping -M do -s 4128 10.0.0.2 on 10.0.0.1", "From 10.0.0.1 to 10.0.0.2, no packet with more than 300 bytes of payload came"} {
+			if n := strings.Count(got, text); n != want || !strings.Contains(got, "which the capture does not hold") {
+				t.Errorf("%s: %q %d times: %s", length, text, n, got)
+			}
+		}
+	}
+}

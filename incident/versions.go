@@ -117,6 +117,7 @@ func (i *Incident) sameVersion(o *Incident) bool {
 func (t *teller) tellVersions(all map[packet.Addr]*spoken, list []Incident, i *Incident, odd bool, merged map[*Incident]bool) {
 	x, v := i.Local.Addr, i.version
 	out, in := uint64(i.Connections), uint64(0)
+	pairs := ways{i.Peer.Addr: {out, 0}}
 	peers, senders := []packet.Addr{i.Peer.Addr}, []packet.Addr(nil)
 	for n := range list {
 		j := &list[n]
@@ -125,8 +126,10 @@ func (t *teller) tellVersions(all map[packet.Addr]*spoken, list []Incident, i *I
 			continue
 		case j.sameVersion(i) && t.mismatched(all, list, j):
 			out, peers = out+uint64(j.Connections), append(peers, j.Peer.Addr)
+			pairs.add(j.Peer.Addr, uint64(j.Connections), 0)
 		case j.back(i):
 			in, senders = in+uint64(j.Connections), append(senders, j.Local.Addr)
+			pairs.add(j.Local.Addr, 0, uint64(j.Connections))
 		default:
 			continue
 		}
@@ -145,8 +148,8 @@ func (t *teller) tellVersions(all map[packet.Addr]*spoken, list []Incident, i *I
 			i.Also = append(i.Also, a)
 		}
 	}
-	i.odd, i.common, i.gone, i.Connections = v, x, notGone, int(out+in)
-	i.What = fmt.Sprintf("%v sends %v (%s) to %s, which %s only %v (%s): nothing was answered on %s with %s. %s", x, v, v.carried(), sorted(peers), sendsOr(peers), v.other(), v.other().carried(), count(out+in, "connection"), someOf(hosts),
+	i.odd, i.common, i.gone, i.Connections = v, x, notGone, int(pairs.connections())
+	i.What = fmt.Sprintf("%v sends %v (%s) to %s, which %s only %v (%s): nothing was answered on %s with %s. %s", x, v, v.carried(), sorted(peers), sendsOr(peers), v.other(), v.other().carried(), count(pairs.connections(), "connection"), someOf(hosts),
 		strings.Replace(i.What, hasNotAnswered(NeverAnswered, nil), "never answered it", 1)) // what it sends does not show which connection it is of
 	i.versionFacts(all, odd, out, in, senders)
 	both := fmt.Sprintf("the GID index of %v", x)
@@ -168,7 +171,7 @@ func (i *Incident) versionFacts(all map[packet.Addr]*spoken, odd bool, out, in u
 	})
 	s := fmt.Sprintf("%s on %s, and none is answered", v, count(out, "connection"))
 	if in > 0 {
-		s = fmt.Sprintf("%s sends %v on %s, and %s %v to it on %s: none is answered", x, v, count(out, "connection"), sorted(senders), v.other(), count(in, "connection"))
+		s = fmt.Sprintf("%s sends %v to %s, and %s %v to %s of it: none is answered", x, v, count(out, "queue pair"), sorted(senders), v.other(), count(in, "queue pair"))
 	}
 	list := []Fact{{"versions", s}}
 	if works := all[x].works[v.other()]; len(works) > 0 {
@@ -178,6 +181,19 @@ func (i *Incident) versionFacts(all map[packet.Addr]*spoken, odd bool, out, in u
 		list = append(list, Fact{"peer", fmt.Sprintf("%v is answered by %s with %v", i.Peer.Addr, sorted(works), v.other())})
 	}
 	i.Facts = slices.Insert(i.Facts, 0, list...)
+}
+
+// ways is to how many queue pairs one host sends, and to how many of it are sent, by the other host: as nothing comes back the way that it went, what shows the two directions of one connection is their number.
+type ways map[packet.Addr][2]uint64
+
+func (w ways) add(a packet.Addr, out, in uint64) { w[a] = [2]uint64{w[a][0] + out, w[a][1] + in} }
+
+// connections is how many connections these are at least.
+func (w ways) connections() (n uint64) {
+	for _, x := range w {
+		n += max(x[0], x[1])
+	}
+	return n
 }
 
 // sendsOr is the verb of so many hosts.

@@ -65,7 +65,7 @@ func TestOtherVersions(t *testing.T) {
 			v.works(v2, 3, 4, 0x21)
 			v.vain(v1, 1, 2, 0x30, time.Second)
 			v.vain(v2, 2, 1, 0x31, time.Second)
-		}, []string{said + "2 connections with 10.0.0.2. ", "next: the GID index of 10.0.0.1 and of 10.0.0.2 that", "incidents: 1\n"}, []string{down}},
+		}, []string{said + "1 connection with 10.0.0.2. ", "sends RoCE v1 to 1 queue pair, and 10.0.0.2 RoCE v2 to 1 queue pair of it: none is answered", "next: the GID index of 10.0.0.1 and of 10.0.0.2 that", "incidents: 1\n"}, []string{down}},
 		{"the other host is odd", func(v *versions) {
 			v.works(v1, 1, 4, 0x22)
 			v.vain(v1, 1, 2, 0x30, time.Second)

@@ -24,7 +24,7 @@ func (t *teller) neverTaken(c *agent.Connection, from int) bool {
 	if _, none := t.takesNone(c, 1-from, &own); !none || !allAgain(peer, &own) {
 		return false
 	}
-	return t.beginsHere(c, &k) && t.goOn(c, from) > 0
+	return t.beginsHere(c, &k) && t.goOn(c, from, k.Since).n > 0
 }
 
 // allAgain reports whether an end has retransmitted all that it ever sent in each round, as nearly: it has sent nothing before that was taken, and no answers.
@@ -58,13 +58,9 @@ func (t *teller) wrongQPN(i *Incident, c *agent.Connection, from int) {
 	i.fact("its end", fmt.Sprintf("a queue pair of %s sent a request to QP %s, and retransmitted it %s, the last time in frame %d, though each was acknowledged to QP %s: from the first packet on, it takes nothing that %s sends there",
 		other, back, times(uint64(peer.Sum.Count)), peer.Sum.Frames.Last, to, local))
 	i.fact("QPN", fmt.Sprintf("whether that queue pair has the number %s does not show: packets carry only the QPN that they go to", to))
-	i.fact("others", fmt.Sprintf("%s between the same hosts went on, and retransmitted nothing", count(t.goOn(c, from), "other connection")))
-	port := ""
-	if p := c.Ends[from].Path; p.Known && p.Port != 0 {
-		port = fmt.Sprintf(" (UDP source port %d)", p.Port)
-	}
+	i.fact("others", fmt.Sprintf("%s between the same hosts went on, and retransmitted nothing", count(t.goOn(c, from, c.Ends[from].Trouble.Now.Since).n, "other connection")))
 	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a wrong destination QPN on %s: QP %s of %s is none, or another than the one that sends to QP %s; or a queue pair there that is not in RTR", local, to, other, back))
-	i.FitsWith = append(i.FitsWith, fmt.Sprintf("less likely one path of several from %s to %s that fails, which this queue pair takes%s, or a filter", local, other, port))
+	i.FitsWith = append(i.FitsWith, "less likely "+onePathFails(local, other, &c.Ends[from])+", or a filter")
 	i.Next = slices.Insert(i.Next, 0,
 		fmt.Sprintf("the QPNs that both ends exchanged (out of band: TCP store, sockets), and whether ranks or channels were mixed up: the destination QPN of %s QP %s, and the number of the queue pair of %s whose destination it is", local, back, other),
 		"rdma resource show qp on "+other+": whether it has a QP "+to+", in which state")

@@ -95,6 +95,7 @@ type Tracker struct {
 	failures   []Failed
 	moveCount  uint64
 	queue      uint32 // of its controller, plus one; 0: it is not known
+	sends      uint16 // hsqsize of that
 }
 
 // NewTracker returns a tracker of a connection that seems to be of a protocol. assigned says that communication management has connected it to a port of
