@@ -18,18 +18,18 @@ type goingOn struct {
 
 // goOn is which connections went on beside c, of which end from sends requests, after a time.
 func (t *teller) goOn(c *agent.Connection, from int, since int64) goingOn {
-	return t.unharmedBeside(c, from, func(e, peer *agent.End) bool { return min(e.Last, peer.Last) > since })
+	return t.unharmedBeside(c, from, func(_ *agent.Connection, e, peer *agent.End) bool { return min(e.Last, peer.Last) > since })
 }
 
 // unharmedBeside is which connections beside c with nothing retransmitted are such, by the end of the host of end from of it and that of its peer.
-func (t *teller) unharmedBeside(c *agent.Connection, from int, such func(e, peer *agent.End) bool) (on goingOn) {
+func (t *teller) unharmedBeside(c *agent.Connection, from int, such func(d *agent.Connection, e, peer *agent.End) bool) (on goingOn) {
 	list := t.siblings(c)
 	if len(list) > mostOthers {
 		return on
 	}
 	for _, d := range list {
 		e, peer := senderOn(d, c.Ends[from].Addr), senderOn(d, c.Ends[1-from].Addr)
-		if d == c || !such(e, peer) || slices.ContainsFunc(d.Ends[:], func(e agent.End) bool { return e.Stalled || e.Retransmissions > 0 }) {
+		if d == c || slices.ContainsFunc(d.Ends[:], func(e agent.End) bool { return e.Stalled || e.Retransmissions > 0 }) || !such(d, e, peer) {
 			continue
 		}
 		on.n++
@@ -49,13 +49,19 @@ const fewestBeside = 2
 // the peer still sends on c.
 func (t *teller) besideStall(c *agent.Connection, from int, k *qp.Stall) goingOn {
 	peer := &c.Ends[1-from]
-	if !t.timed() || peer.Packets == 0 || peer.Last > k.Since || c.Ends[from].Addr == peer.Addr || t.goOn(c, from, k.Begun).n == 0 {
+	if !t.timed() || peer.Packets == 0 || peer.Last > k.Since || c.Ends[from].Addr == peer.Addr {
 		return goingOn{}
 	}
-	if on := t.unharmedBeside(c, from, func(e, peer *agent.End) bool { return e.Packets > 0 && peer.Last > k.Since }); on.n >= fewestBeside {
-		return on
+	beyond := false
+	on := t.unharmedBeside(c, from, func(d *agent.Connection, e, peer *agent.End) bool {
+		had := d.First <= k.Since && e.Packets > 0 && peer.Last > k.Since // what began later shows nothing of that time
+		beyond = beyond || had && min(e.Last, peer.Last) > k.Begun
+		return had
+	})
+	if !beyond || on.n < fewestBeside {
+		return goingOn{}
 	}
-	return goingOn{}
+	return on
 }
 
 // besideStall says of stall k of end e of c on how many other queue pairs between the same hosts the peer still sent, and with which UDP source ports the host of e sends on them.

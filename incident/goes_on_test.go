@@ -23,7 +23,7 @@ work:
 errors:
   - {do: drop, from: a, psn: 0x100002, count: all, where: after}
 `
-	for every, want := range map[string]bool{"10ms": true, "10us": false} {
+	for every, want := range map[string]bool{"10ms": true, "10us": false, "10ms, at: 20ms": false} { // the last: they began later
 		r := judged(t, frames(t, strings.ReplaceAll(scene, "EVERY", every)), agent.Options{})
 		got, i := toldOf(r), incident.Of(r)[0]
 		first := strings.HasPrefix(i.FitsWith[0], "one path of several from 10.1.0.1 to 10.1.0.2 that fails, which this queue pair takes (UDP source port ")
