@@ -60,12 +60,10 @@ func goOnLong(u *agent.Upper, o *agent.Operation) bool {
 	return newest-o.Since >= classTimes*int64(longest)
 }
 
-// classSlow says that the commands of the class of the slowest take long as a whole, each of the others far less; "": they do not. Those that
-// took longest are left out: few may be an exception.
-func classSlow(u *agent.Upper) string {
-	if u.Slowest == nil || u.Slowest.Class >= len(u.Classes) {
-		return ""
-	}
+// classSlow says that the commands of the class of the slowest of c take long as a whole, each of the others far less, or how many of them do;
+// "": it is not so. Those that took longest are left out of the mean: few may be an exception.
+func (t *teller) classSlow(c *agent.Connection) string {
+	u := c.Upper
 	k := &u.Classes[u.Slowest.Class]
 	rest, n := k.Took, k.Answers
 	for _, o := range u.Longest {
@@ -73,30 +71,47 @@ func classSlow(u *agent.Upper) string {
 			rest, n = rest-time.Duration(o.Ended-o.Since), n-1
 		}
 	}
-	var names []string
-	others, longest := uint64(0), time.Duration(0)
-	for i := range u.Classes {
-		if x := &u.Classes[i]; i != u.Slowest.Class && x.Answers > 0 {
-			others, longest = others+x.Answers, max(longest, x.Longest)
-			names = append(names, x.Name)
-		}
-	}
+	others, longest, names := otherClassesOf(u, k.Name)
 	if n < fewestOfClass || others < fewestOfClass || classTimes*longest > rest/time.Duration(n) {
 		return ""
 	}
-	of := ""
-	if slices.Sort(names); len(names) <= mostClassNames {
-		of = " (" + strings.Join(names, ", ") + ")"
+	s := t.classTook(c, k.Name)
+	if !s.whole {
+		return s.share(t, k.Name)
 	}
-	return fmt.Sprintf(": %s is slow as a whole, %s in the mean of %d; none of the %s others%s took longer than %s",
-		k.Name, span(int64(k.Took)/int64(k.Answers)), k.Answers, number(others), of, span(int64(longest)))
+	half := ""
+	if h := halfTook(c, k); h > 0 && farBelow(h, k) {
+		half = fmt.Sprintf(", usually %s", span(int64(h)))
+	}
+	return fmt.Sprintf(": %s is slow as a whole, %s in the mean of %d%s; none of the %s others%s took longer than %s",
+		k.Name, span(int64(k.Took)/int64(k.Answers)), k.Answers, half, number(others), inBrackets(names), span(int64(longest)))
+}
+
+// inBrackets names other classes; "": they are many.
+func inBrackets(names []string) string {
+	if slices.Sort(names); len(names) > mostClassNames {
+		return ""
+	}
+	return " (" + strings.Join(names, ", ") + ")"
+}
+
+// ofClass says that the slow commands of c are of the class of the slowest; "": they are not, or it is told that they work on one target.
+func (t *teller) ofClass(c *agent.Connection, on *slowTarget) string {
+	u := c.Upper
+	if u.Slowest == nil || u.Slowest.Class >= len(u.Classes) {
+		return ""
+	}
+	if late, _ := t.lateOf(c, u.Slowest); on == nil && late.target != "" {
+		return ""
+	}
+	if only := onlyClassSlow(u); only != "" {
+		return only
+	}
+	return t.classSlow(c)
 }
 
 // onlyClassSlow says that all commands that took long are of the class of the slowest, while others were answered soon; "": they are not, or nothing shows that it matters.
 func onlyClassSlow(u *agent.Upper) string {
-	if u.Slowest == nil || u.Slowest.Class >= len(u.Classes) {
-		return ""
-	}
 	o, k := u.Slowest, &u.Classes[u.Slowest.Class]
 	if k.Slow < fewestOfClass || k.Slow != u.Slow {
 		return ""

@@ -90,11 +90,12 @@ func TestClassSlow(t *testing.T) {
 		"only the longest":     func(u *agent.Upper) bool { u.Classes[0].Took = 2100 * time.Millisecond; return false },
 		"others took long too": func(u *agent.Upper) bool { u.Classes[1].Longest = 200 * time.Millisecond; return false },
 		"there are no others":  func(u *agent.Upper) bool { u.Classes = u.Classes[:1]; return false },
+		"few of them are late": func(u *agent.Upper) bool { u.Late.Count = 9; return false },
 		"there are few":        func(u *agent.Upper) bool { u.Classes[0].Answers, u.Classes[0].Took = 3, 3*time.Second; return false },
 	} {
 		o := &agent.Operation{Name: "SMB2 FLUSH, message id 7", Since: at(100), Frame: 4, Ended: at(2100), Answer: 31, Interim: 6}
 		c := agent.Connection{Service: packet.RC, First: at(0), Upper: &agent.Upper{
-			Protocol: "SMB Direct", Answered: true, Counts: upper.Counts{Ended: 180}, Answers: 180, Slow: 8, Slowest: o, Longest: []*agent.Operation{o}, Took: 21 * time.Second,
+			Protocol: "SMB Direct", Answered: true, Counts: upper.Counts{Ended: 180}, Answers: 180, Slow: 8, Slowest: o, Longest: []*agent.Operation{o}, Took: 21 * time.Second, Late: upper.Late{Count: 20},
 			Classes: []agent.Class{{Name: "SMB2 FLUSH", Answers: 20, Slow: 8, Took: 20 * time.Second, Longest: 2 * time.Second}, {Name: "SMB2 READ", Answers: 80, Longest: 700 * time.Microsecond}, {Name: "SMB2 WRITE", Answers: 80, Longest: 300 * time.Microsecond}},
 		}}
 		for e := range c.Ends {

@@ -31,9 +31,7 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 	i.show(o.Frame, o.Answer)
 	only := ""
 	if o == u.Slowest {
-		if only = onlyClassSlow(u); only == "" {
-			only = classSlow(u)
-		}
+		only = t.ofClass(c, on)
 	}
 	late, rare := t.lateOf(c, o)
 	counts := rare // the late commands

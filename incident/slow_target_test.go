@@ -36,6 +36,13 @@ func TestSlowTarget(t *testing.T) {
 		c.Upper.Open = 1
 		return c
 	}
+	classes := func(c agent.Connection, reads uint64) agent.Connection { // only some Reads are late
+		c.Upper.Classes = []agent.Class{
+			{Name: "NVMe Read", Answers: reads, Longest: time.Second, Took: 6 * time.Second, Newest: at(9000)},
+			{Name: "NVMe Write", Answers: 100 - reads, Longest: 100 * time.Microsecond, Newest: at(9000)},
+		}
+		return c
+	}
 	const both = "8 of 80 commands on namespace 2 of 10.0.0.9 took 10ms or longer, up to 1.2s, from +1.000 s on, of 10.0.0.1 and 10.0.0.2; those on namespace 1 took at most 300µs. "
 	for _, k := range []struct {
 		name string
@@ -47,6 +54,12 @@ func TestSlowTarget(t *testing.T) {
 		{"both, and one hangs", []agent.Connection{client(1, 1000, two), hangs(client(2, 1500, two))}, []string{both + "10.0.0.9 QP 0x22 has not answered NVMe Write, command id 30, namespace 2"}, ""},
 		{"one, and one hangs", []agent.Connection{hangs(client(1, 1000, two))}, []string{"4 of 40 commands on namespace 2 of 10.0.0.9 took 10ms or longer, up to 1.1s, from +1.000 s on, of 10.0.0.1; "}, ""},
 		{"one", []agent.Connection{client(1, 1000, two)}, []string{"took 1.1s to answer NVMe Read, command id 7, namespace 2 of 10.0.0.1 QP 0x21: all 4 that took 10ms or longer work on namespace 2"}, "commands on"},
+		{"one, Reads only, of which others work on another", []agent.Connection{classes(client(1, 1000, two), 70)}, []string{
+			"of 10.0.0.1 QP 0x21: all 4 that took 10ms or longer work on namespace 2; those on namespace 1 took at most 300µs.",
+		}, "NVMe Read is"},
+		{"one, Reads only, all of which may work on it", []agent.Connection{classes(client(1, 1000, two), 40)}, []string{
+			"took 1.1s to answer NVMe Read, command id 7, namespace 2",
+		}, "work on"},
 		{"another is slow for another client", []agent.Connection{client(1, 1000, two), client(2, 1500, two), client(3, 1500, one)}, []string{"of 10.0.0.1 QP 0x21: all 4", "of 10.0.0.2 QP 0x22: all 4", "of 10.0.0.3 QP 0x23: all 4"}, "commands on"},
 	} {
 		list := Of(&agent.Result{RDMA: 20, First: at(0), Last: at(10000), Connections: k.list})

@@ -168,6 +168,7 @@ func (t *teller) lateOf(c *agent.Connection, o *agent.Operation) (l lateCommands
 		target = k.Name
 	}
 	on, others, classes := uint64(0), uint64(0), map[string]bool{} // whether some of a class were late
+	elsewhere := uint64(0)                                         // of those classes, commands that surely work on something else
 	for _, d := range t.siblings(c) {
 		u := d.Upper
 		if u == nil || u.Protocol != c.Upper.Protocol || u.Late.Count == 0 || d.Ends[fromOf(u)].Addr != client {
@@ -181,12 +182,31 @@ func (t *teller) lateOf(c *agent.Connection, o *agent.Operation) (l lateCommands
 		n, beside := lateOn(u, target)
 		on, others = on+n, max(others, beside)
 		l.b.add(u, target, client, 0)
+		elsewhere += ofLateElsewhere(u, target)
 	}
 	l.times = upper.JoinLate(l.times)
-	if on == l.count && !oneOfSeveral(classes) && others >= fewestOfClass && l.b.longest < time.Duration(upper.LateAfter) && len(l.b.names) > 0 {
+	its := !oneOfSeveral(classes) || min(elsewhere, l.count) >= fewestOfClass // and not what these commands are
+	if on == l.count && its && others >= fewestOfClass && l.b.longest < time.Duration(upper.LateAfter) && len(l.b.names) > 0 {
 		l.target = target
 	}
 	return l, l.count > 1 && l.count*lateShare <= l.answers
+}
+
+// ofLateElsewhere is how many commands at least of the classes of which some were late work on something else than a target: more of these classes
+// were answered than commands on it.
+func ofLateElsewhere(u *agent.Upper, target string) uint64 {
+	of, on := uint64(0), uint64(0)
+	for n := range u.Classes {
+		if k := &u.Classes[n]; k.Longest >= time.Duration(upper.LateAfter) {
+			of += k.Answers
+		}
+	}
+	for n := range u.Targets {
+		if k := &u.Targets[n]; k.Name == target {
+			on += k.Answers
+		}
+	}
+	return of - min(of, on)
 }
 
 // oneOfSeveral reports whether that is so for one of several, so that it is not known which of the two matters.

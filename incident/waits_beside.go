@@ -42,17 +42,22 @@ func (t *teller) waitInAll(i *Incident, c *agent.Connection, o *agent.Operation,
 }
 
 // waitBeside tells of command o of c, which waits until end, on how many connections between the hosts others wait at the same time, and how many, and reports whether they do: it is the server that stopped, and
-// not what a queue of it needs.
+// not what a queue of it needs. Those on connections that began after it are counted, too.
 func (t *teller) waitBeside(i *Incident, c *agent.Connection, o *agent.Operation, end int64) bool {
 	queues, commands, alive := 0, 0, ""
+	after, open := 0, 0
 	list := t.siblings(c)
 	if len(list) > mostOthers {
 		return false
 	}
 	for _, d := range list {
 		w := waitsUntil(d, t.run.Last)
-		if w == 0 || d.Upper.Protocol != c.Upper.Protocol || d.Ends[d.Upper.Oldest.From].Addr != i.Local.Addr || d.Upper.Oldest.Since >= end || w <= o.Since {
+		if w == 0 || d.Upper.Protocol != c.Upper.Protocol || d.Ends[d.Upper.Oldest.From].Addr != i.Local.Addr ||
+			d.Upper.Oldest.Since >= end && d.First < end || w <= o.Since {
 			continue
+		}
+		if d.First >= end {
+			after, open = after+1, open+d.Upper.Open
 		}
 		queues++
 		commands += d.Upper.Open
@@ -65,6 +70,9 @@ func (t *teller) waitBeside(i *Incident, c *agent.Connection, o *agent.Operation
 	}
 	if queues < 2 {
 		return false
+	}
+	if after > 0 {
+		alive += fmt.Sprintf(", %d of them on %s that began after the disconnect", open, count(uint64(after), "connection"))
 	}
 	i.fact("waits", fmt.Sprintf("%s on %d connections between the hosts have no answer%s", count(uint64(commands), "command"), queues, alive))
 	return true
@@ -106,7 +114,40 @@ func (t *teller) resumes(i *Incident, c *agent.Connection, o *agent.Operation) {
 	if alone {
 		s += fmt.Sprintf(", %s after this command; they had no other in between", span(next.First-o.Since))
 	}
-	i.fact("then", s)
+	i.fact("then", s+t.hangsAgain(i, c, o, next))
+}
+
+// hangsAgain says since when commands hang on a connection that began with next or later, of the hosts of c, whose command o hung; "": none does.
+func (t *teller) hangsAgain(i *Incident, c *agent.Connection, o *agent.Operation, next *agent.Connection) string {
+	var on *agent.Connection
+	list := t.siblings(c)
+	if t.lossy() || len(list) > mostOthers {
+		return ""
+	}
+	for _, d := range list {
+		if d.First < next.First || waitsUntil(d, t.run.Last) == 0 || d.Upper.Protocol != c.Upper.Protocol || d.Upper.Oldest.Unsure ||
+			d.Ends[d.Upper.Oldest.From].Addr != i.Local.Addr {
+			continue
+		}
+		if _, hangs := t.hangs(d); hangs && (on == nil || d.Upper.Oldest.Since < on.Upper.Oldest.Since) {
+			on = d
+		}
+	}
+	if on == nil {
+		return ""
+	}
+	k, open, target := on.Upper.Oldest, on.Upper.Open, ""
+	if x, was := targetOf(on.Upper, k), targetOf(c.Upper, o); x != nil && was != nil && x.Name == was.Name && x.Open == open {
+		target = " on " + x.Name
+	}
+	frame := ""
+	if k.Tap == i.Tap {
+		frame = fmt.Sprintf(", from frame %d on", k.Frame)
+		i.show(k.Frame)
+	}
+	have := map[bool]string{true: "has", false: "have"}[open == 1]
+	return fmt.Sprintf("; but %s%s %s no answer there either, on QP 0x%x of %v, since %s%s",
+		count(uint64(open), "command"), target, have, on.Ends[k.From].QPN, i.Local.Addr, t.offset(k.Since), frame)
 }
 
 // servesOthers tells which other hosts the server answered on all their connections, each command within a second, while it did not answer o of c: it is not all of it that stopped.

@@ -39,12 +39,39 @@ func TestWaitsBeside(t *testing.T) {
 		}
 		return s
 	}
+	hang := func(r *agent.Result, n, target int) { // it, and the first one, on a namespace each
+		for k, on := range map[int]int{0: 1, n: target} {
+			u := r.Connections[k].Upper
+			u.Targets = []agent.Target{{Name: "namespace 2", Open: 4}, {Name: "namespace 1", Open: 4}}
+			if u.Oldest == nil {
+				u.Open, u.Oldest = 4, &agent.Operation{Name: "NVMe Write", Since: second(29), Frame: 20}
+			}
+			u.Oldest.Target = on
+		}
+	}
 	for _, tt := range []struct {
 		name      string
 		set       func(r *agent.Result)
 		want, not []string
 	}{
 		{"all of it", func(*agent.Result) {}, []string{"8 commands on 2 connections between the hosts have no answer" + alive, again, alone, others, "what serves 10.0.0.1 there and not the others"}, []string{"threads are stopped or all busy"}},
+		{"the next hangs, too", func(r *agent.Result) { hang(r, 2, 1) }, []string{
+			"12 commands on 3 connections between the hosts have no answer" + alive + ", 4 of them on 1 connection that began after the disconnect",
+			again + ", 22s after this command; they had no other in between; " +
+				"but 4 commands on namespace 2 have no answer there either, on QP 0x13 of 10.0.0.1, since +29.000 s, from frame 20 on",
+		}, nil},
+		{"the next hangs, too, and no other did", func(r *agent.Result) { hang(r, 2, 1); r.Connections[1].Upper.Oldest = nil }, []string{
+			"8 commands on 2 connections between the hosts have no answer, 4 of them on 1 connection that began after the disconnect",
+		}, nil},
+		{"the next hangs on something else", func(r *agent.Result) { hang(r, 2, 2) }, []string{
+			"; but 4 commands have no answer there either, on QP 0x13",
+		}, []string{"on namespace"}},
+		{"the next waits not for long", func(r *agent.Result) { hang(r, 2, 1); r.Connections[2].Upper.Oldest.Since = second(39.5) }, []string{
+			"8 commands on 2 connections", again,
+		}, []string{"there either", "that began after"}},
+		{"the next of another host hangs", func(r *agent.Result) { hang(r, 3, 1) }, []string{
+			"8 commands on 2 connections", again,
+		}, []string{"there either", "that began after"}},
 		{"the other waits later", func(r *agent.Result) { r.Connections[1].Upper.Oldest.Since = second(18.5) }, []string{"4 commands in all have no answer\n", again, others}, []string{"connections between the hosts have"}},
 		{"the other waits not for long", func(r *agent.Result) { r.Connections[1].Upper.Oldest.Since = second(17.8) }, []string{"4 commands in all have no answer; 4 commands on 1 other connection between the hosts, of which the oldest was sent at +17.800 s, have none either\n", again, others}, []string{"connections between the hosts have"}},
 		{"the other was sent just now", func(r *agent.Result) { r.Connections[1].Upper.Oldest.Since = second(17.95) }, []string{"4 commands in all have no answer\n", again, others}, []string{"have none either"}},
