@@ -102,6 +102,7 @@ type Incident struct {
 	lacks        bool              // the capture lost packets
 	inHole       bool              // what the capture, which lost packets, lacks: nobody asked for it again
 	listed       bool              // its facts say which connections it tells of
+	outlasting   []packet.Addr     // hosts of the connections whose requests outlasted it, as its facts say
 	outlasted    bool              // retries that were used up in an outage that others outlasted
 	ofTrimmed    bool              // losses on a way on which packets were trimmed
 	ofMarked     bool              // losses on a way on which many packets were marked as having met congestion

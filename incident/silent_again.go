@@ -40,12 +40,32 @@ func (t *teller) silentWith(i *Incident, c *agent.Connection, s *timing.Silence)
 			far = &d.Ends[1]
 		}
 		who := party(far)
+		if wait := waitIn(far, s); wait > 0 {
+			i.outlasting = append(i.outlasting, far.Addr)
+			said = append(said, fmt.Sprintf("with %v (its request was answered after %s)", &who, span(wait)))
+			continue
+		}
 		said = append(said, fmt.Sprintf("with %v after %s", &who, span(lasted[n])))
 	}
 	if len(said) > 0 {
 		i.fact("outlasted", fmt.Sprintf("%s of %v, which had been busy, fell silent with it and went on later: %s", count(uint64(len(said)), "connection"),
 			i.Peer.Addr, enumerate(said)))
 	}
+}
+
+// waitIn is how long a request of an end waited, whose peer was silent meanwhile and answered it only after that; 0: none did.
+func waitIn(e *agent.End, s *timing.Silence) (most int64) {
+	if e.Trouble == nil {
+		return 0
+	}
+	settled := e.Trouble.Settled(e.Stalled)
+	for n := range settled.Longest {
+		k := &settled.Longest[n]
+		if interrupts(k) && k.Total() > 0 && !k.AnswerLost && k.Since >= s.From-interruption && k.Since < s.To && k.Ended >= s.To {
+			most = max(most, k.Lost())
+		}
+	}
+	return most
 }
 
 // stillSilent is how many connections of a host had been silent since a first time in which it was, until after a second one.

@@ -37,8 +37,9 @@ func (i *Incident) survivors(list []Incident, merged map[*Incident]bool) {
 			}
 		}
 	}
-	if connections == 0 {
-		return
+	unnamed := func(a packet.Addr) bool { return !slices.Contains(i.outlasting, a) }
+	if connections <= len(i.outlasting) && !slices.ContainsFunc(hosts, unnamed) {
+		return // none, or those that are named
 	}
 	slices.SortFunc(hosts, packet.Addr.Compare)
 	i.fact("went on", fmt.Sprintf("%s of %v with %s, which made no progress at that time either, for %s at most", count(uint64(connections), "connection"), x, someOf(hosts), span(longest)))

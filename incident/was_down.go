@@ -12,11 +12,13 @@ import (
 // wereDown has the incidents in which hosts lost another, or waited for it, be one where it was down, or cut off: with all times in which it was,
 // and with what came after, until it served them again.
 func (t *teller) wereDown(list []Incident) []Incident {
-	merged, done := map[*Incident]bool{}, map[packet.Addr]bool{}
+	merged, done, seen := map[*Incident]bool{}, map[packet.Addr]bool{}, map[packet.Addr]bool{}
 	for n := range list {
 		if i := &list[n]; i.lostPeer() && !merged[i] && !done[i.Peer.Addr] {
-			done[i.Peer.Addr] = true
-			t.wasDown(i, list, merged)
+			if done[i.Peer.Addr] = t.wasDown(i, list, merged); !done[i.Peer.Addr] && !seen[i.Peer.Addr] {
+				t.silentBefore(i)
+			}
+			seen[i.Peer.Addr] = true
 		}
 	}
 	return without(list, merged)
@@ -41,12 +43,11 @@ func (i *Incident) beganIn(d *hostSilence, at int64) bool {
 }
 
 // wasDown tells of the times in which the peer of an incident was down, where it was, with incident i, and has it tell of those of a list that
-// fell into them.
-func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool) {
+// fell into them. It reports whether there are such times.
+func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool) bool {
 	downs, of, own := t.downsIn(i, list)
 	if own < 0 {
-		t.silentBefore(i)
-		return
+		return false
 	}
 	d := &downs[own]
 	once := i.Kind == Unanswered && !i.outlasted && d.to != 0
@@ -62,15 +63,18 @@ func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool
 		}
 		t.flaps(i, downs, own)
 	default:
-		return
+		return true
 	}
 	t.lostWhileDown(i, downs)
+	t.silentSince(i, downs)
 	for n := range list {
 		list[n].lostInDown(i.Peer.Addr, downs)
 	}
 	if i.Kind == Unanswered && d.to != 0 {
 		t.servesAgain(i, d, list, merged)
+		t.beforeRestart(i, d, list, merged)
 	}
+	return true
 }
 
 // downsIn returns the times in which the peer of an incident was down into which incidents of a list fell, the others of these, and the number of
