@@ -20,10 +20,10 @@ func (t *teller) beforeRestart(i *Incident, d *hostSilence, list []Incident, mer
 	if len(old) == 1 {
 		far, _ := farEnd(old[0], peer)
 		s := &endOf(old[0], far).Trouble.Now
-		i.fact("still", fmt.Sprintf("%s still uses its connection of before the restart, which is gone: nothing answers there what is asked in "+
+		i.fact("in use", fmt.Sprintf("%s still uses its connection of before the restart, which is gone: nothing answers there what is asked in "+
 			"frame %d, at %s", names, s.Request.Frame, t.offset(s.Since)))
 	} else {
-		i.fact("still", fmt.Sprintf("%d connections of before the restart, which are gone, are still used, and nothing answers there: of %s",
+		i.fact("in use", fmt.Sprintf("%d connections of before the restart, which are gone, are still used, and nothing answers there: of %s",
 			len(old), names))
 	}
 	for n := range list {

@@ -33,9 +33,9 @@ func TestBeforeRestart(t *testing.T) {
 		a.Silences, a.Last = []timing.Silence{{From: a.Last, To: at(since)}}, at(since+900)
 	}
 	const (
-		one = "still: 10.0.0.4 QP 0x103 still uses its connection of before the restart, which is gone: " +
+		one = "in use: 10.0.0.4 QP 0x103 still uses its connection of before the restart, which is gone: " +
 			"nothing answers there what is asked in frame 12000, at +12.000 s\n"
-		two = "still: 2 connections of before the restart, which are gone, are still used, " +
+		two = "in use: 2 connections of before the restart, which are gone, are still used, " +
 			"and nothing answers there: of 10.0.0.4 QP 0x103 and 10.0.0.5 QP 0x104\n"
 	)
 	for _, k := range []struct {

@@ -12,8 +12,8 @@ import (
 	"ibwitness/timing"
 )
 
-// TestSilentSince: a connection on which a host had been busy until it was down, and that carries nothing after it, is told as likely given up; not one
-// that was idle then, or pauses as long at other times, was disconnected, goes on, or on which the host sent no request.
+// TestSilentSince: a connection on which a host had been busy until it was down, and that carries nothing after it, is told as likely given up; not
+// one that was idle then, or pauses as long at other times, was disconnected, goes on, or on which the host sent no request.
 func TestSilentSince(t *testing.T) {
 	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
 	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
@@ -68,7 +68,8 @@ func TestSilentSince(t *testing.T) {
 				got.WriteString(f.Label + ": " + f.Text + "\n")
 			}
 		}
-		if strings.Contains(got.String(), want) != k.told || strings.Contains(got.String(), "given up") != k.told || !strings.Contains(got.String(), "cut off twice") {
+		said := got.String()
+		if strings.Contains(said, want) != k.told || strings.Contains(said, "given up") != k.told || !strings.Contains(said, "cut off twice") {
 			t.Errorf("%s: %s", k.name, got.String())
 		}
 	}
