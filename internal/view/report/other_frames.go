@@ -37,7 +37,7 @@ const mostOthersFrom = 4
 
 // othersOf lists them: first those of RDMA, then those that go on Ethernet by themselves, then IP.
 func othersOf(r *agent.Result) (list []others) {
-	cnps, empty := others{What: "CNP", told: true, plural: "CNPs", ofRDMA: true}, others{What: "RDMA WRITE of no data", plural: "RDMA WRITEs of no data", ofRDMA: true}
+	cnps := others{What: "CNP", told: true, plural: "CNPs", ofRDMA: true}
 	cnps.Count = r.Cover[rule.EvCNP].Exercised
 	for i := range r.Findings {
 		if f := &r.Findings[i]; f.Rule == rule.EvCNP {
@@ -47,35 +47,19 @@ func othersOf(r *agent.Result) (list []others) {
 			cnps.by(f.Accused.Addr)
 		}
 	}
-	var elsewhere []others
+	if cnps.Count > 0 {
+		cnps.few()
+		list = append(list, cnps)
+	}
 	for i := range r.Connections {
 		c := &r.Connections[i]
 		if c.Elsewhere() {
-			elsewhere = append(elsewhere, others{
+			list = append(list, others{
 				What: "request", plural: "requests", Count: uint64(c.Ends[0].Open), From: []string{c.Ends[0].Addr.String()}, Tap: &c.FirstTap, Frame: c.FirstFrame, ofRDMA: true,
 				more: fmt.Sprintf(" of %v to %v (%v), flooded or answered elsewhere", c.Ends[0].Addr, c.Ends[1].Addr, c.Encap),
 			})
 		}
-		for e := range c.Ends {
-			if c.Timing == nil {
-				break
-			}
-			if n := c.Timing.Ends[e].Empty; n > 0 {
-				empty.Count += n
-				empty.by(c.Ends[e].Addr)
-			}
-		}
 	}
-	if empty.Count >= fewestKeepAlives {
-		empty.more = " (keep-alives)"
-	}
-	for _, x := range []others{cnps, empty} {
-		if x.Count > 0 {
-			x.few()
-			list = append(list, x)
-		}
-	}
-	list = append(list, elsewhere...)
 	pauses := others{What: "pause frame", told: true, plural: "pause frames"}
 	for i := range r.Paused {
 		p := &r.Paused[i]
@@ -98,6 +82,28 @@ func othersOf(r *agent.Result) (list []others) {
 		}
 	}
 	return list
+}
+
+// emptyWrites is the RDMA WRITEs without data, where times are measured; nil: there are none.
+func emptyWrites(r *agent.Result) (list []others) {
+	o := others{What: "RDMA WRITE of no data", plural: "RDMA WRITEs of no data", ofRDMA: true}
+	for i := range r.Connections {
+		c := &r.Connections[i]
+		for e := range c.Ends {
+			if c.Timing != nil && c.Timing.Ends[e].Empty > 0 {
+				o.Count += c.Timing.Ends[e].Empty
+				o.by(c.Ends[e].Addr)
+			}
+		}
+	}
+	if o.Count == 0 {
+		return nil
+	}
+	if o.Count >= fewestKeepAlives {
+		o.more = " (keep-alives)"
+	}
+	o.few()
+	return []others{o}
 }
 
 func ethernet(a [6]byte) string {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -58,7 +59,7 @@ func (t *text) Report(w io.Writer, run *Run) error {
 	t.verdict()
 	t.problems()
 	t.caveats()
-	beside := othersOf(t.res)
+	beside := slices.Concat(emptyWrites(t.res), othersOf(t.res))
 	first := t.othersFirst(beside)
 	if first {
 		t.line("")
