@@ -49,10 +49,11 @@ func (t *teller) burstsBefore(s *lossSum, losses []lostOf, of uint32) string {
 	if few || 4*within < 3*int(of) || most < fewestAtOnce || togetherOf*lasted > s.end-s.begin {
 		return ""
 	}
-	said := fmt.Sprintf("%d bursts in which NAKs asked for what up to %d hosts had sent at once, of each host about as often; they last %s in all, and %s of %s PSN sequence NAKs came in them", len(bursts), most, span(lasted), number(uint64(within)), number(uint64(of)))
+	all := max(of, uint32(len(losses))) // some NAKs are kept of rounds that were not counted
+	said := fmt.Sprintf("%d bursts in which NAKs asked for what up to %d hosts had sent at once, of each host about as often; they last %s in all, and %s of %s PSN sequence NAKs came in them", len(bursts), most, span(lasted), number(uint64(within)), number(uint64(all)))
 	after := "after %d of them, at least, something waited for a timer, as it was lost again, or nothing came after it"
 	if of > s.naks {
-		said = fmt.Sprintf("%d bursts in which packets of %s hosts were lost at once, of each of the %d about as often: %s of %s NAKs and timers are for what was sent in them", len(bursts), upTo(fewestTogether, most), len(s.others), number(uint64(within)), number(uint64(of)))
+		said = fmt.Sprintf("%d bursts in which packets of %s hosts were lost at once, of each of the %d about as often: %s of %s NAKs and timers are for what was sent in them", len(bursts), upTo(fewestTogether, most), len(s.others), number(uint64(within)), number(uint64(all)))
 		after = "after %d of them, at least, something waited for a timer, as nothing came after it, or it was lost again"
 	}
 	if n := t.waitedAfter(s, bursts); n > 0 {

@@ -28,20 +28,22 @@ func TestIncast(t *testing.T) {
 		alone  int // messages of one host between two bursts
 		nakked int // of them
 		before uint32
+		less   uint32 // rounds of each host that were counted than NAKs
 		want   string
 	}{
-		{"lost at the same time", 6, 2 * us, late, 0, 0, 0, together},
-		{"lost here and there", 6, 2 * us, spread, 0, 0, 0, ""},
-		{"lost here and there, and nothing of as much that few sent", 6, 2 * us, spread, 6, 0, 0, together + "; of 48 messages that fewer sent at once, nothing was"},
-		{"one each time, and nothing of what few sent", 6, 2 * us, late[:1], 40, 0, 0, once},
-		{"one each time", 6, 2 * us, late[:1], 0, 0, 0, ""},
-		{"lost when one sends, too", 6, 2 * us, late, 2, 1, 0, ""},
-		{"three hosts", 3, 2 * us, late[:3], 0, 0, 0, ""},
-		{"one after the other", 6, 200 * us, late, 0, 0, 0, ""},
-		{"before the tap", 6, 2 * us, late, 0, 0, 8, before},
-		{"before the tap, here and there", 6, 2 * us, []int64{4, 3060, 9020, 6075, 12040}, 0, 0, 8, ""},
-		{"before the tap, of three hosts", 6, 2 * us, late[:3], 0, 0, 8, ""},
-		{"on both sides", 6, 2 * us, late, 0, 0, 4, ""},
+		{"lost at the same time", 6, 2 * us, late, 0, 0, 0, 0, together},
+		{"lost here and there", 6, 2 * us, spread, 0, 0, 0, 0, ""},
+		{"lost here and there, and nothing of as much that few sent", 6, 2 * us, spread, 6, 0, 0, 0, together + "; of 48 messages that fewer sent at once, nothing was"},
+		{"one each time, and nothing of what few sent", 6, 2 * us, late[:1], 40, 0, 0, 0, once},
+		{"one each time", 6, 2 * us, late[:1], 0, 0, 0, 0, ""},
+		{"lost when one sends, too", 6, 2 * us, late, 2, 1, 0, 0, ""},
+		{"three hosts", 3, 2 * us, late[:3], 0, 0, 0, 0, ""},
+		{"one after the other", 6, 200 * us, late, 0, 0, 0, 0, ""},
+		{"before the tap", 6, 2 * us, late, 0, 0, 8, 0, before},
+		{"before the tap, and fewer rounds were counted", 6, 2 * us, late, 0, 0, 8, 1, before},
+		{"before the tap, here and there", 6, 2 * us, []int64{4, 3060, 9020, 6075, 12040}, 0, 0, 8, 0, ""},
+		{"before the tap, of three hosts", 6, 2 * us, late[:3], 0, 0, 8, 0, ""},
+		{"on both sides", 6, 2 * us, late, 0, 0, 4, 0, ""},
 	} {
 		r := &agent.Result{First: 1, Last: int64(time.Second), RDMA: 1}
 		addr := func(n int) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, byte(n)}) }
@@ -70,8 +72,8 @@ func TestIncast(t *testing.T) {
 				}
 			}
 			if asked > 0 {
-				x := &qp.Trouble{Sum: qp.Stalls{Count: 8, Rounds: [qp.NumCauses]uint32{qp.SequenceAsked: uint32(asked)}, Begun: 20 * ms, Last: 160 * ms}}
-				x.Asked.After, x.Asked.Before = uint32(asked)-k.before, k.before
+				x := &qp.Trouble{Sum: qp.Stalls{Count: 8, Rounds: [qp.NumCauses]uint32{qp.SequenceAsked: uint32(asked) - k.less}, Begun: 20 * ms, Last: 160 * ms}}
+				x.Asked.After, x.Asked.Before = uint32(asked)-k.before, k.before-k.less
 				c.Ends[0].Trouble = x
 			}
 			r.Connections = append(r.Connections, c)
