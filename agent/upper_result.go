@@ -1,0 +1,247 @@
+package agent
+
+import (
+	"time"
+
+	"ibwitness/agent/internal/connection"
+	"ibwitness/qp"
+	"ibwitness/upper"
+	"ibwitness/wqe"
+)
+
+// Upper is the protocol above the transport that a connection carries, and the commands of it, as far as their headers are on the wire.
+type Upper struct {
+	Protocol string
+	Queue    string // of its controller, of NVMe, as the REQ of CM says: "queue 3"; "": that is not known
+	upper.Counts
+	Oldest  *Operation // that began first of those that are open; nil: none is
+	Failure *Operation // the newest that has failed; nil: none has
+	// Answered says that the peer answers a command with a message of its own as soon as it has done it.
+	Answered bool
+	HSQSize  uint16         // of Queue, as its REQ says; 0: that is not known
+	Answers  uint64         // commands that the peer has answered so
+	Took     time.Duration  // until it did, of all of them
+	Slow     uint64         // of them, those that took upper.SlowAfter or longer
+	Slowest  *Operation     // the one that took longest; nil: none was answered
+	Longest  []*Operation   // those that did, Slowest first: up to upper.MostLongest
+	Recent   []int64        // when the newest answers came, nanoseconds since the Unix epoch, in order; nil: there was none
+	Newest   uint64         // frame of the newest answer
+	Before   [2]int         // of those that are open, how many each end had begun before the newest request of it that waited or waits
+	Credits  *upper.Credits // how many messages each end may still send; nil: that is not known, or its protocol has none
+	Grants   *upper.Credits // the same where Left is not known, as the connection began before the capture; nil: it is known, or nothing of it is
+	Named    [2]*Named      // what the peer of each end had named with the R_Key of the request of that which it refuses; nil: that is not known
+	Causes   [2][]Cause     // of the stalls of each end of its connection, as far as they are known
+	// Fetched is how many commands there were whose peer has fetched data of theirs by RDMA READ, and, where the oldest that is open is one, Unfetched of how many it has to and has asked for none.
+	Fetched   uint64
+	Unfetched int
+	// HasData is how many commands are open whose data their peer has asked for.
+	HasData  int
+	Calls    uint32         // that may be open at once, as the peer of Oldest grants; 0: that is not known
+	CallsOf  uint64         // frame of the first reply that says so
+	Classes  []Class        // its commands by opcode or procedure, where the peer answers them; nil: they are not known
+	Targets  []Target       // and by what they work on
+	Late     upper.Late     // of those that were answered, those that took upper.LateAfter or longer
+	Failures []Failed       // commands that failed in a way that means trouble, by class and status, the first first
+	Sought   string         // the session that its newest command which begins one asked for, and who; "": that is not known, or it has begun
+	Granted  *upper.Lowered // the calls that an end grants the other, where they became fewer; nil: they did not
+}
+
+// Failed is commands of one class that failed with one status.
+type Failed struct {
+	*Operation        // the first of them, with Ended and Answer
+	Count      uint64 // of them
+	Opens      bool   // they begin a session
+	Lost       bool   // the peer does not know the session or state of its client
+}
+
+// Named is memory that a command has named, so that the peer READs it or WRITEs to it.
+type Named struct {
+	Addr   uint64
+	Length uint32     // bytes
+	Parts  int        // in how many the command has named memory
+	Of     *Operation // the command
+	Done   bool       // it has ended
+	Answer uint64     // in which frame, if it was the newest that did; 0: it is not known
+}
+
+// Class is the commands of one opcode or procedure.
+type Class struct {
+	Name    string
+	Open    int           // that have begun and not ended
+	Answers uint64        // commands that the peer has answered
+	Slow    uint64        // of them, those that took upper.SlowAfter or longer
+	Took    time.Duration // until it did, of all of them
+	Longest time.Duration // of them
+	Newest  int64         // when the one of them began that began last, nanoseconds since the Unix epoch; 0: none was answered
+}
+
+// Target is the commands that work on one namespace or file system.
+type Target struct {
+	Name    string
+	Open    int           // that have begun and not ended
+	Answers uint64        // commands that the peer has answered
+	Took    time.Duration // until it did, of all of them
+	Longest time.Duration // of them
+	Newest  int64         // when the one of them began that began last, nanoseconds since the Unix epoch; 0: none was answered
+	Late    upper.Late
+}
+
+// Operation is a command of a protocol above the transport.
+type Operation struct {
+	Name   string // which one it is, in words
+	Since  int64  // when it began, nanoseconds since the Unix epoch
+	Frame  uint64 // in which frame
+	Tap    uint16
+	From   int   // the end that sent it
+	Ended  int64 // of Longest, when it was answered, and in which frame
+	Answer uint64
+	Status string // how it failed, in words; empty: it did not
+	Later  uint64 // commands that began after it and have ended
+	Others uint64 // of them, those of other classes; of Longest, those that ended before it
+	Class  int    // its place among the classes, where these are known
+	Target int    // and of what it works on among the targets, plus one; 0: that is not known
+	// Unfetched is how many bytes of data its peer has to fetch by RDMA READ, none of which it has asked for; 0: there are none, or it is not known.
+	Unfetched  uint64
+	HasData    bool          // its peer has asked for data of each part that it has to fetch
+	StatusOnly bool          // its answer is hardly more than a status
+	Interim    uint64        // frame in which its peer said that it goes on with it asynchronously (STATUS_PENDING of SMB2); 0: it did not
+	Again      upper.Repeats // how often its end repeated it, with the ID that it had
+	Moved      upper.Moved   // of Longest, when its peer first moved its data
+	Ahead      uint64        // of Longest, bytes of data of other commands that it waited for, as its peer moved data all the time; 0: it did not
+	Opens      bool          // it begins a session
+	Lossy      bool          // of Longest: the capture has lost packets of its connection
+	Unsure     bool          // it may have ended where the capture has lost packets, or in the direction that was not found
+}
+
+// recognized returns the tracker of a connection whose protocol is known, else nil.
+func (u *uppers) recognized(c *connection.Connection) *upper.Tracker {
+	if t := u.of[c]; t != nil && t.Recognized() {
+		return t
+	}
+	return nil
+}
+
+// upper returns what the report shows of the protocol of a connection; nil where it is not known.
+func (t *Transport) upper(c *connection.Connection) *Upper {
+	u := t.uppers.recognized(c)
+	if u == nil {
+		return nil
+	}
+	out := &Upper{Protocol: u.Protocol(), Queue: u.Queue(), HSQSize: u.HSQSize(), Counts: u.Counts(), Oldest: t.operation(c, u, u.Oldest()), Failure: t.operation(c, u, u.Failure()), Answered: u.Answered(), Fetched: u.Fetched()}
+	if o := out.Oldest; o != nil && o.Unfetched > 0 {
+		out.Unfetched = u.WaitUnfetched()
+	}
+	if o := out.Oldest; o != nil {
+		out.HasData = u.WaitFetched()
+		if by, calls, frame := u.Calls(); by == 1-o.From && !c.Lossy {
+			out.Calls, out.CallsOf = calls, frame
+		}
+	}
+	if k, known := u.Credits(); !c.Lossy && c.Paired {
+		switch {
+		case known:
+			out.Credits = &k
+		case k.Used != [2]upper.Grant{}:
+			out.Grants = &k
+		}
+	}
+	if s := u.Took(); s.Count > 0 {
+		out.Answers, out.Took, out.Slow = s.Count, time.Duration(s.Sum), s.Slow
+		out.Recent, out.Newest, out.Late = s.Recent(), s.Answer, s.Late
+		for i := range s.Longest {
+			if d := &s.Longest[i]; d.Answer != 0 {
+				o := t.operation(c, u, &d.Command)
+				o.Ended, o.Answer, o.Unsure, o.Others, o.Moved, o.Ahead, o.Lossy = d.Ended, d.Answer, false, d.Others, d.Moved, d.Ahead, lossyCommands(c, u)
+				out.Longest = append(out.Longest, o)
+			}
+		}
+		out.Slowest = out.Longest[0]
+	}
+	for _, f := range u.Failures() {
+		o := t.operation(c, u, &f.First)
+		o.Ended, o.Answer = f.At, f.Answer
+		out.Failures = append(out.Failures, Failed{o, f.Count, f.Opens, f.Lost})
+	}
+	out.Sought = u.Sought()
+	if g, lowered := u.Lowered(); lowered && !c.Lossy {
+		out.Granted = &g
+	}
+	for _, k := range u.Classes() {
+		out.Classes = append(out.Classes, Class{u.Name(&k), k.Open, k.Answered, k.Slow, time.Duration(k.Sum), time.Duration(k.Longest), k.Newest})
+	}
+	for _, k := range u.Targets() {
+		out.Targets = append(out.Targets, Target{u.TargetName(&k), k.Open, k.Answered, time.Duration(k.Sum), time.Duration(k.Longest), k.Newest, k.Late})
+	}
+	return out
+}
+
+// operation names a command; nil of nil.
+func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upper.Command) *Operation {
+	if k == nil {
+		return nil
+	}
+	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k), Others: u.OthersAfter(k), Class: u.ClassOf(k), Target: u.TargetOf(k) + 1, Again: k.Again, Opens: u.Opens(k), Interim: u.Interim(k), StatusOnly: u.StatusOnly(k)}
+	if k.Status != 0 {
+		o.Status = u.Status(k)
+	} else {
+		lost := lossyCommands(c, u)
+		o.Unfetched, o.HasData = u.Unfetched(k), u.HasData(k)
+		o.Unsure = lost || !c.Paired && !t.table.NeverAnswered(&c.Pair)
+	}
+	return o
+}
+
+// lossyCommands reports whether the capture has lost packets of a connection: else only the snap length cut them, and left what ends a command.
+func lossyCommands(c *connection.Connection, u *upper.Tracker) bool {
+	return c.Lossy && !(c.Cut() && u.Took().Count > 0)
+}
+
+// causeOf returns the command that a READ or WRITE of a connection belongs to, by the address, R_Key and length in bytes that it uses; nil where that is not known.
+func (t *Transport) causeOf(c *connection.Connection, va uint64, rkey, length uint32) *Operation {
+	u := t.uppers.recognized(c)
+	if u == nil {
+		return nil
+	}
+	return t.operation(c, u, u.Owner(va, rkey, length))
+}
+
+// causes returns which commands the requests belong to that waited long.
+func (t *Transport) causes(c *connection.Connection, trouble *qp.Trouble) (list []Cause) {
+	if trouble == nil || t.uppers.recognized(c) == nil {
+		return nil
+	}
+	add := func(k *qp.Stall) {
+		if r := &k.Request; k.Begun != 0 && (r.Op == wqe.Read || r.Op == wqe.Write) {
+			if o := t.causeOf(c, r.VA, r.RKey, r.Length); o != nil {
+				list = append(list, Cause{r.PSN, k.Since, o})
+			}
+		}
+	}
+	add(&trouble.Now)
+	for i := range trouble.Longest {
+		add(&trouble.Longest[i])
+	}
+	return list
+}
+
+// before counts the commands of end from of a connection that are open and had begun before its newest request that waited or waits.
+func (t *Transport) before(c *connection.Connection, from int, trouble *qp.Trouble) int {
+	u := t.uppers.recognized(c)
+	if u == nil || trouble == nil || trouble.Now.Begun == 0 {
+		return 0
+	}
+	return u.OpenBefore(from, trouble.Now.Tap, trouble.Now.Request.Frame)
+}
+
+// named returns what the peer of end from of a connection had named with the R_Key of the request of that end which it refuses; nil: it refuses none, or that is not known.
+func (t *Transport) named(c *connection.Connection, from int, trouble *qp.Trouble) *Named {
+	u := t.uppers.recognized(c)
+	if u == nil || trouble == nil || trouble.Refusal.Time == 0 || trouble.Refusal.Request.RKey == 0 {
+		return nil
+	}
+	n, known := u.Named(1-from, trouble.Refusal.Request.VA, trouble.Refusal.Request.RKey)
+	if !known {
+		return nil
+	}
+	return &Named{n.Addr, n.Length, n.Parts, t.operation(c, u, n.Of), n.Of.Ended(), u.AnsweredIn(n.Of)}
+}
