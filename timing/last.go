@@ -22,14 +22,23 @@ type Last struct {
 	From, To    int64         // when that first was so, and when the last round ended, nanoseconds since the Unix epoch
 	Since       bool          // there were some rounds before, at the beginning, in which it was not, and it was in most since
 	Opened      Opened
-	Few         bool   // that it is the same host each time, or nearly, may be by chance
-	Else        []Late // other hosts for which all waited about as long, the one first for which longest
+	Times       []LateStart   // each, in order
+	Usual       time.Duration // how much later it began at most in the other rounds; negative: it was not the last
+	Usually     int           // those rounds, as far as all hosts sent data in them
+	Few         bool          // that it is the same host each time, or nearly, may be by chance
+	Else        []Late        // other hosts for which all waited about as long, the one first for which longest
 }
 
 // Late is how often all waited for a host, and how long in all.
 type Late struct {
 	Host, Count int
 	Sum         time.Duration
+}
+
+// LateStart is when a host began late, in nanoseconds since the Unix epoch, and by how much later than the last of those that had begun.
+type LateStart struct {
+	At    int64
+	After time.Duration
 }
 
 // Opened is how many of the pauses between rounds, when all hosts had sent data, a host ended that are longer than each which another one did, from when it was last first on; Count 0: few. Whether others waited for it
@@ -163,6 +172,7 @@ type roundsWalk struct {
 	pending      *pendingWait // nil: there is none
 	of           [][]lastWait // by host
 	rounds       int
+	begins       [][]int64 // by round: when each host began to send data, where all that do had
 	opened       []opening
 }
 
@@ -188,7 +198,7 @@ func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 	hosts, until := len(r.every.sent), int64(0)
 	counts := make([]int, hosts) // in this round
 	r.some, r.data, r.pending = newBegun(hosts), newBegun(hosts), nil
-	r.of, r.rounds, r.opened = make([][]lastWait, hosts), 1, nil
+	r.of, r.rounds, r.begins, r.opened = make([][]lastWait, hosts), 1, nil, nil
 	for i := range all {
 		m := &all[i]
 		silence := m.Begin - until
@@ -201,6 +211,7 @@ func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 		case full && apart > LongSilence && !r.balanced(counts):
 		case full:
 			r.rounds++
+			r.begins = append(r.begins, slices.Clone(r.data.at))
 			r.data.clear()
 			r.some.clear()
 			r.pending = nil
@@ -214,6 +225,9 @@ func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 			r.data.begins(m)
 			counts[m.from] += m.count
 		}
+	}
+	if r.data.n == r.sends.n {
+		r.begins = append(r.begins, r.data.at)
 	}
 	return pauses
 }
@@ -245,6 +259,7 @@ func (r *roundsWalk) last(all []roundMessage) (l Last, ok bool) {
 	l.waited(r.of[l.Host], r.rounds)
 	l.elsewhere(r.of)
 	l.lateness(r.of[l.Host])
+	l.usual(r)
 	l.Opened = r.openedBy(l.Host, l.From)
 	l.Others, l.Rounds, l.To = r.sends.n-1, r.rounds, all[len(all)-1].End
 	l.Of = time.Duration(l.To - all[0].Begin)

@@ -1,6 +1,10 @@
 package timing
 
-import "time"
+import (
+	"math"
+	"slices"
+	"time"
+)
 
 // begun is which hosts have sent something in a round, and when each began.
 type begun struct {
@@ -93,6 +97,7 @@ func (l *Last) lateness(list []lastWait) {
 		if w.silence*lastAlike < l.Most {
 			continue
 		}
+		l.Times = append(l.Times, LateStart{w.at + int64(w.silence), w.after})
 		if after, spread = append(after, w.after), append(spread, w.spread); len(after) == 1 || w.begun < l.Begun {
 			l.Begun = w.begun
 		}
@@ -100,6 +105,25 @@ func (l *Last) lateness(list []lastWait) {
 	if len(after) > 0 {
 		l.After, l.Spread = median(after), median(spread)
 	}
+}
+
+// usual notes by how much later than the last of the others the host begins at most in rounds in which nobody waited for it, or not as long.
+func (l *Last) usual(r *roundsWalk) {
+	most := int64(math.MinInt64)
+	for n, at := range r.begins {
+		if slices.ContainsFunc(r.of[l.Host], func(w lastWait) bool { return w.round == n+1 && w.silence*lastAlike >= l.Most }) {
+			continue
+		}
+		others := int64(0)
+		for h := range at {
+			if h != l.Host && r.sends.sent[h] {
+				others = max(others, at[h])
+			}
+		}
+		l.Usually++
+		most = max(most, at[l.Host]-others)
+	}
+	l.Usual = time.Duration(most)
 }
 
 func (s *hostSet) remove(host int) {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -52,8 +53,31 @@ func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link, few bool) s
 	return fmt.Sprintf("Waits: all wait for %s. %s%s %s had sent something, and then no host sent a message for %s (%s) until %v did, ",
 		who, share, until, begun, how, cost, by) +
 		fmt.Sprintf("%s after the last of those had begun (median; they began within %s of one another)%s.%s %s%s",
-			span(l.After), span(l.Spread), since, follow, what, opened)
+			span(l.After), span(l.Spread), cmp.Or(since, t.lateEach(&l)), follow, what, opened)
 }
+
+// lateEach says, where a host was late a few times, when and by how much, and how late it is at most in the other rounds, where that is much less.
+func (t *text) lateEach(l *timing.Last) (s string) {
+	if l.Count == l.Rounds || len(l.Times) > timesTold {
+		return ""
+	}
+	var each []string
+	for _, x := range l.Times {
+		each = append(each, fmt.Sprintf("%s at %s", span(x.After), offset(x.At, t.res.First)))
+	}
+	s = ": " + enumerate(each)
+	switch rest := count(l.Usually, "other round"); {
+	case l.Usually == 0, l.Usual > l.After/mainlyLate:
+	case l.Usual <= 0:
+		s += fmt.Sprintf("; in the %s it began no later than the last of them", rest)
+	default:
+		s += fmt.Sprintf("; in the %s %s at most", rest, span(l.Usual))
+	}
+	return s
+}
+
+// timesTold is of how many times at most it is told when a host began late.
+const timesTold = 5
 
 // fewRounds says of how many of the rounds in which all waited for a host, for which that may be by chance, it was one host.
 func fewRounds(l *timing.Last) string {

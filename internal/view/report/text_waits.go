@@ -50,10 +50,7 @@ func (t *text) waitsTold() string {
 	if s := slowestOfRounds(hosts, all, timing.IsRing(list) || neighbours(all)); s != "" {
 		return s
 	}
-	if s := slowestOfChain(hosts, all); s != "" {
-		return s
-	}
-	return cmp.Or(t.lastOfRounds(in, runs, true), t.lateOnce())
+	return cmp.Or(t.lastOfRounds(in, runs, true), slowestOfChain(hosts, all), t.lateOnce())
 }
 
 // waitsBeside is waitsTold beside incidents: where they took too little time to be what hosts waited for, or much less than that was, else only of a wait while there was none.
@@ -337,6 +334,7 @@ func slowestOfChain(hosts []packet.Addr, all []timing.HostWaits) string {
 	if root < 0 || len(waiting) < waitHosts-1 || len(all[root].Peers) == 0 || !oneSender(all, root) { // from where nothing is sent to, all comes, as fast as it is made
 		return ""
 	}
+	r := &all[root]
 	leads := 0
 	var names []string
 	for _, n := range waiting {
@@ -351,7 +349,11 @@ func slowestOfChain(hosts []packet.Addr, all []timing.HostWaits) string {
 	if leads < len(waiting) {
 		return ""
 	}
-	r := &all[root]
+	for n := range all {
+		if n != root && all[n].Longest*halfAsLate > r.Longest {
+			return "" // as any of them does, where a round begins
+		}
+	}
 	return fmt.Sprintf("Waits: %s send nothing for long until a message of the host before them comes, and then go on at once; first of all they wait for %v, which goes on by itself, up to %s after the last message to it. Its program is late (it computes, or is stopped): look there.",
 		enumerate(names), hosts[root], span(r.Longest))
 }
