@@ -138,7 +138,7 @@ func (s *junitSuite) input(run *Run) {
 	case r.RDMA > 0 && run.Verdict() == NotJudged:
 		s.add(junitCase{Class: "input", Name: "traffic", Error: &junitOutcome{Message: Unjudged(r.RDMA, r.NotJudged)}})
 	case r.Open.Requests > 0:
-		s.add(junitCase{Class: "input", Name: "open requests", Skipped: &junitOutcome{Message: OpenRequests(&r.Open)}})
+		s.add(junitCase{Class: "input", Name: "open requests", Skipped: &junitOutcome{Message: openOf(r)}})
 	}
 	if r.Clock.Count > 0 {
 		s.add(junitCase{Class: "input", Name: "clock", Skipped: &junitOutcome{Message: clockSteps(r)}})

@@ -118,7 +118,7 @@ func (s *sarif) Report(w io.Writer, run *Run) error {
 	case v == NotJudged && r.RDMA > 0:
 		invocation.Notifications = append(invocation.Notifications, sarifNotification{"warning", sarifMessage{Unjudged(r.RDMA, r.NotJudged)}})
 	case r.Open.Requests > 0:
-		invocation.Notifications = append(invocation.Notifications, sarifNotification{"note", sarifMessage{OpenRequests(&r.Open)}})
+		invocation.Notifications = append(invocation.Notifications, sarifNotification{"note", sarifMessage{openOf(r)}})
 	}
 	for _, c := range Caveats(r) {
 		invocation.Notifications = append(invocation.Notifications, sarifNotification{"warning", sarifMessage{c}})

@@ -104,7 +104,7 @@ func (t *text) unanswered() string {
 	if t.oneWay() && !o.Again {
 		return "the capture holds one direction only, and so no response to " + count(o.Requests, "request")
 	}
-	return OpenRequests(o)
+	return openOf(t.res)
 }
 
 // oneWay reports whether the capture holds one direction of each connection only.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 )
 
 // NothingViolated says that none of the rules was broken, how many of them were exercised, and, as that is not to say that nothing is wrong, how many incidents there are.
@@ -26,11 +27,42 @@ func butIncidents(incidents int) string {
 }
 
 // OpenRequests says which requests had no response when the capture ended.
-func OpenRequests(o *agent.Open) string {
+func OpenRequests(o *agent.Open) string { return openRequests(o, 0) }
+
+// openOf says which requests of a run had no response when the capture ended.
+func openOf(r *agent.Result) string { return openRequests(&r.Open, sameMaybe(r.Connections)) }
+
+// sameMaybe is how many of the connections with requests that had no response may be the other direction of another: where nothing is answered, no
+// packet tells which directions of two hosts belong together.
+func sameMaybe(list []agent.Connection) (n int) {
+	type way struct{ from, to packet.Addr }
+	ways := map[way]int{}
+	for i := range list {
+		c := &list[i]
+		if c.PairedBy != agent.NotPaired || c.Ends[0].Open == 0 || c.Ends[1].Packets > 0 || c.Elsewhere() {
+			continue
+		}
+		from, to := c.Ends[0].Addr, c.Ends[1].Addr
+		if back := (way{to, from}); ways[back] > 0 {
+			ways[back]--
+			n++
+		} else {
+			ways[way{from, to}]++
+		}
+	}
+	return n
+}
+
+// openRequests is OpenRequests where some of the connections may be the same.
+func openRequests(o *agent.Open, same int) string {
 	if o.Managed == o.Requests {
 		return fmt.Sprintf("%s without a response, as in frame %d", count(o.Requests, "management request"), o.Frame)
 	}
-	s := count(o.Requests, "request") + " on " + count(o.Connections, "connection")
+	on := count(o.Connections, "connection")
+	if same > 0 && same < o.Connections {
+		on = fmt.Sprintf("%d to %s", o.Connections-same, on)
+	}
+	s := count(o.Requests, "request") + " on " + on
 	if o.Usual() {
 		return s + " had no response yet when the capture ended, as in any capture that is stopped under load"
 	}

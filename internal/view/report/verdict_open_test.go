@@ -1,0 +1,36 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+)
+
+// TestOpenDirections: where two hosts send to each other and nothing is answered, each direction may be a connection of its own or not; of one that is paired, and of one that nothing comes back to, it is known.
+func TestOpenDirections(t *testing.T) {
+	half := func(from, to byte, by agent.PairedBy) (c agent.Connection) {
+		c = agent.Connection{Service: packet.RC, PairedBy: by}
+		c.Ends[0] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, from}), Packets: 9, Open: 4, Retransmissions: 2}
+		c.Ends[1].Addr = packet.IPv4Addr([]byte{10, 0, 0, to})
+		return c
+	}
+	const no = agent.NotPaired
+	for _, k := range []struct {
+		name string
+		list []agent.Connection
+		want string
+	}{
+		{"two of each direction", []agent.Connection{half(1, 2, no), half(2, 1, no), half(1, 2, no), half(2, 1, no)}, " on 2 to 4 connections without"},
+		{"more of one", []agent.Connection{half(1, 2, no), half(2, 1, no), half(1, 2, no)}, " on 2 to 3 connections without"},
+		{"one direction", []agent.Connection{half(1, 2, no), half(1, 2, no), half(3, 1, no)}, " on 3 connections without"},
+		{"paired", []agent.Connection{half(1, 2, agent.ByCM), half(2, 1, agent.ByCM)}, " on 2 connections without"},
+	} {
+		r := &agent.Result{Connections: k.list, Open: agent.Open{Requests: 16, Connections: len(k.list), Again: true, Waited: time.Second}}
+		if got := openOf(r); !strings.Contains(got, k.want) {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}
