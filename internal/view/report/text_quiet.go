@@ -28,12 +28,17 @@ func (t *text) quieted() {
 	}
 }
 
-// quietTold is what quieted tells; "": nothing.
-func (t *text) quietTold() string {
-	n, newest := 0, int64(0)
-	var among []*agent.Connection
+// wentQuiet are the connections that were busy and carry nothing any more, when their newest packet came, and when each of their hosts sent its last request there; 0: not known.
+type wentQuiet struct {
+	among  []*agent.Connection
+	newest int64
+	last   map[packet.Addr]int64
+}
+
+// allQuiet finds those of several hosts; ok: there are some.
+func (t *text) allQuiet() (q wentQuiet, ok bool) {
+	q.last = map[packet.Addr]int64{}
 	busy, asked := map[packet.Addr]bool{}, map[packet.Addr]bool{} // hosts that sent requests, and those that they sent them to
-	last := map[packet.Addr]int64{}                               // when each host sent its last request; 0: not known
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		went := t.quiet(c)
@@ -43,31 +48,41 @@ func (t *text) quietTold() string {
 		if a, ok := answers(c); ok {
 			went[a.By] = false // it has nothing to answer
 		}
-		n++
-		among = append(among, c)
-		newest = max(newest, c.Ends[0].Last, c.Ends[1].Last)
+		q.among = append(q.among, c)
+		q.newest = max(q.newest, c.Ends[0].Last, c.Ends[1].Last)
 		for k := range c.Ends {
 			e := &c.Ends[k]
 			if went[k] {
 				busy[e.Addr], asked[c.Ends[1-k].Addr] = true, true
 			}
 			if e.Messages > 0 {
-				lastRequest(last, e.Addr, c, k)
+				lastRequest(q.last, e.Addr, c, k)
 			}
 		}
 	}
-	if len(busy) < quietHosts && !chain(busy, asked) || t.res.Clock.Count > 0 {
+	return q, (len(busy) >= quietHosts || chain(busy, asked)) && t.res.Clock.Count == 0
+}
+
+// quietTold is what quieted tells; "": nothing.
+func (t *text) quietTold() string {
+	q, ok := t.allQuiet()
+	if !ok {
 		return ""
 	}
-	s := fmt.Sprintf("Quiet: %s that were busy carry nothing in the last %s, though no request waits for an answer.", count(n, "connection"), span(time.Duration(t.res.Last-newest)))
-	if order := t.quietOrder(last); order != "" {
+	s := t.carryNothing(&q)
+	if order := t.quietOrder(q.last); order != "" {
 		s += " Each host sent its last request there in this order: " + order + "."
-		if wave := quietWave(among, last); wave != "" {
+		if wave := quietWave(q.among, q.last); wave != "" {
 			return s + wave
 		}
 		s += " Where one waits for another, as in a ring or a collective, look at the first, which stopped before the others, or at what it waited for itself where the capture does not show that."
 	}
 	return s
+}
+
+// carryNothing says how many connections went quiet, and for how long.
+func (t *text) carryNothing(q *wentQuiet) string {
+	return fmt.Sprintf("Quiet: %s that were busy carry nothing in the last %s, though no request waits for an answer.", count(len(q.among), "connection"), span(time.Duration(t.res.Last-q.newest)))
 }
 
 // chain reports whether requests went from one host to a second, and from that to a third, as a tap at one host of a ring sees it.

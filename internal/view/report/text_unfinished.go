@@ -25,6 +25,8 @@ type unfinished struct {
 	ahead       []string      // ways that have carried more than others in the last round
 	behind      string        // one that has not
 	first       *stoppedHost  // that the others wait for; nil: the capture does not show which does
+	turns       string        // by turns, who waits for whom, and in the end for
+	awaited     packet.Addr
 }
 
 // dataWay is on which hosts, by number, data go from one to another, and what the second sends in return, such as that it may have more.
@@ -63,6 +65,14 @@ func (s *sentOn) last() int64 {
 	return 0
 }
 
+// newestOne is the newest one, where there is one.
+func (s *sentOn) newestOne() timing.Sent {
+	if n := len(s.newest); n > 0 {
+		return s.newest[n-1]
+	}
+	return s.first[len(s.first)-1]
+}
+
 // since returns those that began at a time or later, and from when on all of those are kept.
 func (s *sentOn) since(at int64) (list []timing.Sent, from int64) {
 	if s.count > len(s.first)+len(s.newest) {
@@ -76,7 +86,11 @@ func (s *sentOn) since(at int64) (list []timing.Sent, from int64) {
 // unfinishedExchange finds it where several hosts went quiet; nil: they stopped as between rounds, or that is not known.
 func (t *text) unfinishedExchange() *unfinished {
 	if !t.stopped.known {
-		t.stopped.known, t.stopped.exchange = true, t.findUnfinished()
+		u := t.findUnfinished()
+		if u == nil || u.first == nil {
+			u = cmp.Or(t.inTurns(), u)
+		}
+		t.stopped.known, t.stopped.exchange = true, u
 	}
 	return t.stopped.exchange
 }
@@ -277,6 +291,9 @@ func (u *unfinished) String() string {
 	if u.first != nil {
 		return u.first.String()
 	}
+	if u.turns != "" {
+		return u.turns
+	}
 	return fmt.Sprintf("Unfinished: %s carry nothing in the last %s, though no request waits for an answer. In the last round %s of data more than %s, unlike between rounds; which host the others wait for does not show.",
 		count(u.connections, "connection"), span(u.quiet), enumerate(u.ahead), u.behind)
 }
@@ -289,6 +306,8 @@ func (u *unfinished) head() string {
 	s := fmt.Sprintf("the traffic of several hosts stopped in the middle of a round, %s before the capture ends", span(u.quiet))
 	if u.first != nil {
 		s += fmt.Sprintf(": they wait for %v", u.first.host)
+	} else if u.turns != "" {
+		s += fmt.Sprintf(": they wait for %v", u.awaited)
 	}
 	return s
 }

@@ -185,7 +185,7 @@ func (t *text) stoppedThen(hosts []packet.Addr, list []*roundOf) string {
 
 // stillAlive says what shows that the adapter of a host, and the host, went on after a time: what it acknowledged on some connections, and what it did on others.
 func (t *text) stillAlive(host packet.Addr, of []*agent.Connection, since int64) (list []string) {
-	acked, other, peer := int64(0), int64(0), packet.Addr{}
+	acked, other, peer, went := int64(0), int64(0), packet.Addr{}, ""
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		for k := range c.Ends {
@@ -194,7 +194,9 @@ func (t *text) stillAlive(host packet.Addr, of []*agent.Connection, since int64)
 			case e.Addr != host || e.Last <= since:
 			case !slices.Contains(of, c):
 				if e.Last > other {
-					other, peer = e.Last, c.Ends[1-k].Addr
+					if other, peer, went = e.Last, c.Ends[1-k].Addr, "went on with"; e.Messages == 0 {
+						went = "acknowledged messages of"
+					}
 				}
 			case c.Timing.Ends[k].LastRequest() > 0 && c.Timing.Ends[k].LastRequest() < e.Last:
 				acked = max(acked, e.Last)
@@ -205,7 +207,7 @@ func (t *text) stillAlive(host packet.Addr, of []*agent.Connection, since int64)
 		list = append(list, "it acknowledged data until "+offset(acked, t.res.First))
 	}
 	if other >= since+int64(quietTime) {
-		list = append(list, fmt.Sprintf("it went on with %v until %s", peer, offset(other, t.res.First)))
+		list = append(list, fmt.Sprintf("it %s %v until %s", went, peer, offset(other, t.res.First)))
 	}
 	return list
 }
