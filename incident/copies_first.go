@@ -5,7 +5,6 @@ import (
 	"slices"
 	"time"
 
-	"ibwitness/agent"
 	"ibwitness/rule"
 )
 
@@ -32,15 +31,16 @@ func copiesFirst(list []Incident) []Incident {
 	return slices.Insert(slices.Delete(list, n, n+1), 0, capture)
 }
 
-// copiedEvents says which events are most likely copies, too, that came before it was known that packets between their hosts come twice; "": none is.
-func (t *teller) copiedEvents() string {
-	var asked, answers, last uint64
+// copiedEvents says which events are most likely copies, too, that came before it was known that packets between their hosts come twice, and which frame
+// the last of them is of; "": none is.
+func (t *teller) copiedEvents() (said string, last uint64) {
+	var asked, answers uint64
 	for n := range t.run.Findings {
 		f := &t.run.Findings[n]
 		if f.Rule != rule.EvDuplicate && f.Rule != rule.EvDuplicateResponse {
 			continue
 		}
-		if !slices.ContainsFunc(t.run.Mirrored, func(m agent.Mirrored) bool { return f.Time <= m.Since && m.Between(f.Accused.Addr, f.Peer.Addr) }) {
+		if !t.ofCopy(f) {
 			continue
 		}
 		if last = max(last, f.Frame); f.Rule == rule.EvDuplicate {
@@ -50,7 +50,8 @@ func (t *teller) copiedEvents() string {
 		}
 	}
 	if asked+answers == 0 {
-		return ""
+		return "", 0
 	}
-	return fmt.Sprintf("%s until frame %d, before that was known, are most likely such copies too: %s and %s", count(asked+answers, "event"), last, number(asked)+" duplicate-request", number(answers)+" duplicate-response")
+	said = fmt.Sprintf("%s until frame %d, before that was known, are most likely such copies too: %s and %s", count(asked+answers, "event"), last, number(asked)+" duplicate-request", number(answers)+" duplicate-response")
+	return said, last
 }

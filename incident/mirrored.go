@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"strings"
 
 	"ibwitness/agent"
 	"ibwitness/packet"
@@ -52,13 +53,28 @@ func (t *teller) mirrored() {
 	}
 	i.Frames = ends(i.Frames)
 	i.What = fmt.Sprintf("%s in the capture twice: of %s, %s are copies of others. Each is judged once.", who, number(once+copies), number(copies))
+	events, last := t.copiedEvents()
+	never := t.neverAgain()
+	if never {
+		after := ""
+		if last > 0 {
+			after = fmt.Sprintf(" after frame %d", last)
+		}
+		i.What = strings.TrimSuffix(i.What, ".") + "; so judged, there is no retransmission" + after + ", and no NAK."
+	}
 	if t.timed() {
 		i.fact("apart", span(int64(least))+" to "+span(int64(most)))
 	}
 	i.copies = copies
-	i.fact("events", t.copiedEvents())
+	i.fact("events", events)
 	if alone > 0 {
-		i.fact("lacking", lackingCopies(alone, late))
+		i.fact("lacking", lackingCopies(alone, late, never))
+		i.lacks = never
+	}
+	if never {
+		missing := t.lostByCapture()
+		i.fact("missing", missing)
+		i.lacks = i.lacks || missing != ""
 	}
 	i.FitsWith = []string{"a mirror of two ports of one switch, which shows what passes between them as it comes in and as it goes out, and what has one of these ports to pass only once", "a mirror of both directions of a port, or a capture of all interfaces (tcpdump -i any)", "a network that duplicates packets, though hardly so many"}
 	if i.Certainty == Likely {
@@ -89,9 +105,13 @@ func (t *teller) mayBeCopies(c *agent.Connection, last int64) bool {
 // fewLack reports whether most packets came twice, so that one of the two is missing where one came once.
 func fewLack(m *agent.Mirrored) bool { return lackingShare*m.Alone <= m.Copies }
 
-// lackingCopies says of how many packets one of the two is missing, and of how many of these the first.
-func lackingCopies(n, late uint64) string {
-	said := fmt.Sprintf("one of the two of %s: the capture or a mirror port lost it, or the network between the two ports", count(n, "packet"))
+// lackingCopies says of how many packets one of the two is missing, and of how many of these the first. never says that nothing is retransmitted.
+func lackingCopies(n, late uint64, never bool) string {
+	by := "the capture or a mirror port lost it, or the network between the two ports"
+	if never {
+		by = "the capture or a mirror port lost it; what a network loses is retransmitted, but for an acknowledgment that a later one covers"
+	}
+	said := fmt.Sprintf("one of the two of %s: %s", count(n, "packet"), by)
 	if late > 0 {
 		said += fmt.Sprintf("; the first of %s, so that the second comes after later packets: that is no reordering", number(late))
 	}

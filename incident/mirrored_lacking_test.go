@@ -30,22 +30,25 @@ func inOrder(lists ...[]fabricagent.Frame) []fabricagent.Frame {
 
 // TestMirroredLacking: of what mirrored ports show twice the capture may have lost one, also the first, so that the other comes after later packets, which is no reordering.
 func TestMirroredLacking(t *testing.T) {
+	const never, network = "so judged, there is no retransmission", "or the network between the two ports"
 	const told, likely, order = "capture (proven): Packets between 10.0.0.1 and 10.0.0.2 are in the capture twice: of", "capture (likely): Packets between", "reordered ("
 	const by = 900 * time.Nanosecond
 	const loss = "errors: [{do: drop, from: a, op: request, nth: 300, where: after}]\n"
 	reads := strings.Replace(often, "op: write", "op: read", 1)
 	once := frames(t, strings.NewReplacer("10.0.0.1", "10.0.0.7", "10.0.0.2", "10.0.0.8").Replace(often))
+	other := frames(t, strings.NewReplacer("10.0.0.1", "10.0.0.7", "10.0.0.2", "10.0.0.8").Replace(often+loss))
 	for _, tt := range []struct {
 		name      string
 		list      []fabricagent.Frame
 		want, not []string
 	}{
-		{"WRITEs", inOrder(lacking(copiedLater(frames(t, often), by), 3, 50), once), []string{told, "lacking"}, []string{order, "loss"}},
-		{"READs", inOrder(lacking(copiedLater(frames(t, reads), by), 3, 50), once), []string{told, "lacking"}, []string{order, "loss"}},
+		{"WRITEs", inOrder(lacking(copiedLater(frames(t, often), by), 3, 50), once), []string{told, "lacking", never}, []string{order, "loss", network}},
+		{"READs", inOrder(lacking(copiedLater(frames(t, reads), by), 3, 50), once), []string{told, "lacking", never}, []string{order, "loss", network}},
+		{"a loss beside", inOrder(lacking(copiedLater(frames(t, often), by), 3, 50), other), []string{told, "lacking", network, "loss (proven)"}, []string{never}},
 		{"not numbered", inOrder(lacking(copiedLater(unnumbered(frames(t, often)), by), 3, 50), once), []string{likely, "lacking"}, []string{order, "loss"}},
 		{"overtaken, too", copiedLater(overtake(frames(t, often), 100, 50), by), []string{told, order}, []string{"lacking"}},
 		{"one identification", inOrder(lacking(copiedLater(numberedAs(frames(t, often), 7), by), 3, 50), once), []string{likely, "lacking"}, []string{order, "loss"}},
-		{"a loss", inOrder(copiedLater(frames(t, often+loss), by), once), []string{told, "loss (proven)", "in 1 round"}, []string{order, "lacking"}},
+		{"a loss", inOrder(copiedLater(frames(t, often+loss), by), once), []string{told, "loss (proven)", "in 1 round"}, []string{order, "lacking", never}},
 		{"two taps", frames(t, strings.Replace(often+"taps: [a, b]\n", "repeat: 64", "repeat: 640", 1)), []string{"frames: 0"}, nil},
 		{"only overtaken", overtake(frames(t, often), 100, 50), []string{order}, []string{"twice"}},
 	} {
