@@ -37,9 +37,9 @@ func (t *teller) countsOn(a packet.Addr, d *hostSilence) (again, on string) {
 	switch {
 	case is.most == 0 || was.most == 0:
 	case is.most < was.least && len(list) > 0, is.most < was.least/muchLower && !numbered:
-		list = append(list, fmt.Sprintf("its queue pairs have lower numbers than before (%s, and %s before)", extentOf(is.least, is.most), extentOf(was.least, was.most)))
+		list = append(list, fmt.Sprintf("its queue pairs have lower numbers than before (%s, and %s before)", is.extent(), was.extent()))
 	case is.least > was.most && len(list) == 0 && numbered:
-		return "", fmt.Sprintf("nothing shows one: its IPv4 identifications and the numbers of its queue pairs count on (%s, and %s before)", extentOf(is.least, is.most), extentOf(was.least, was.most))
+		return "", fmt.Sprintf("nothing shows one: its IPv4 identifications and the numbers of its queue pairs count on (%s, and %s before)", is.extent(), was.extent())
 	}
 	return strings.Join(list, "; "), ""
 }
@@ -84,4 +84,12 @@ func (t *teller) qpnsAround(a packet.Addr, d *hostSilence) (was, is qpns) {
 		*of = qpns{min(of.least, e.QPN), max(of.most, e.QPN)}
 	}
 	return was, is
+}
+
+// extent names them from the least to the greatest.
+func (q qpns) extent() string {
+	if q.least == q.most {
+		return fmt.Sprintf("0x%x", q.least)
+	}
+	return fmt.Sprintf("0x%x to 0x%x", q.least, q.most)
 }

@@ -24,7 +24,7 @@ func TestHalted(t *testing.T) {
 		restart = "10.0.0.1 restarted: it was silent for 8.99s on all of its 2 connections from +6.000 s to +14.990 s, " +
 			"while 10.0.0.3 and 10.0.0.4 went on, and its IPv4 identifications begin again after that."
 		low = "restart: its IPv4 identifications begin again, with 103 in frame 14990 after 52578 in frame 6000; " +
-			"its queue pairs have lower numbers than before (0x000020 to 0x000021, and 0x000100 to 0x000101 before)"
+			"its queue pairs have lower numbers than before (0x20 to 0x21, and 0x100 to 0x101 before)"
 		over   = "lost: 2 connections of these, which carry nothing after it; the next connection began in frame 14980, at +14.980 s"
 		others = "silent: the capture holds nothing of it between frames 6000 and 9000, and 2,999 " +
 			"frames of others; nothing came to it on its connections"
@@ -182,7 +182,7 @@ func TestFirstAfterRestart(t *testing.T) {
 	i := Of(r)[0]
 	for _, want := range []string{
 		"10.0.0.1 was down or cut off for 9.1s, from +3.000 s on, and had likely restarted when it was back, at +12.100 s",
-		"(0x000048, and 0x000101 before)",
+		"(0x48, and 0x101 before)",
 		"frame 12100, +12.100 s; the next connection had been asked for since +12.000 s, by 10.0.0.1",
 	} {
 		got := i.What

@@ -65,17 +65,32 @@ func (t *teller) silentFor(a packet.Addr, since, until int64) *timing.Silence {
 	return t.activityOf(a).Silent(since, until)
 }
 
-// wentOnBeside are the hosts other than one that sent packets, but on connections with host a, all the time in which that was silent.
+// wentOnBeside are the hosts other than one that sent packets, but on connections with host a, all the time in which that was silent, on one connection or on
+// several together.
 func (t *teller) wentOnBeside(a, local packet.Addr, s *timing.Silence) (hosts []packet.Addr) {
+	joint := map[packet.Addr]*timing.Activity{}
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		if _, with := farEnd(c, a); with || c.Timing == nil {
 			continue
 		}
 		for e := range c.Ends {
-			if x := c.Ends[e].Addr; x != local && c.Timing.Ends[e].Active.Sends(s, 2) && !slices.Contains(hosts, x) {
+			x, active := c.Ends[e].Addr, &c.Timing.Ends[e].Active
+			switch {
+			case x == local || slices.Contains(hosts, x):
+			case active.Sends(s, 2):
 				hosts = append(hosts, x)
+			case joint[x] == nil:
+				joint[x] = &timing.Activity{}
+				joint[x].Join(active)
+			default:
+				joint[x].Join(active)
 			}
+		}
+	}
+	for x, active := range joint {
+		if !slices.Contains(hosts, x) && active.Sends(s, 2) {
+			hosts = append(hosts, x)
 		}
 	}
 	slices.SortFunc(hosts, packet.Addr.Compare)

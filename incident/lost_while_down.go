@@ -35,7 +35,7 @@ func (t *teller) lostWhileDown(i *Incident, downs []hostSilence) {
 }
 
 // lostIn are the connections that a host lost while it was down: on which a request waited for it, or that were disconnected then, and that carry
-// nothing of it after that. One that nobody has disconnected, or set up again, may still be retried.
+// nothing of it after that. One that nobody has disconnected, or set up again, may still be retried, unless it seems to be given up.
 func (t *teller) lostIn(a packet.Addr, d *hostSilence) (list []*agent.Connection) {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
@@ -43,11 +43,12 @@ func (t *teller) lostIn(a packet.Addr, d *hostSilence) (list []*agent.Connection
 		if e == nil || !c.Service.Reliable() || e.Packets == 0 || c.First >= d.owed || e.Last > d.owed {
 			continue
 		}
-		peer := &c.Ends[0]
-		if peer == e {
-			peer = &c.Ends[1]
+		from := 0
+		if &c.Ends[0] == e {
+			from = 1
 		}
-		if c.Closed.At == 0 && t.firstAfter(a, d, c) == 0 {
+		peer := &c.Ends[from]
+		if c.Closed.At == 0 && t.firstAfter(a, d, c) == 0 && (peer.Trouble == nil || t.gaveUp(c, from, &peer.Trouble.Now) == "") {
 			continue
 		}
 		in := func(at int64) bool { return at >= d.from-interruption && (at < d.to || d.to == 0) }

@@ -39,7 +39,7 @@ func TestLostWhileDown(t *testing.T) {
 	}
 	const (
 		two    = "2 hosts lost 10.0.0.1 within 5s: "
-		back   = "; the next connection began 3s after the last of these"
+		back   = "(invalid service ID, reason 8)\n"
 		outage = "or more until a program listened, 3s or less for the reconnect delay of 10.0.0.4"
 	)
 	for _, k := range []struct {
@@ -60,6 +60,8 @@ func TestLostWhileDown(t *testing.T) {
 		}, nil},
 		{"one may still retry", func(r *agent.Result) {
 			r.Connections[1].Closed, r.Connections[3].Ends[0].Addr = agent.Closed{}, host(5)
+			s := &r.Connections[1].Ends[0].Trouble.Now
+			s.Last, s.Rounds[qp.TimerExpired] = s.Begun, 1
 		}, []string{two}, []string{"lost: "}},
 		{"one asks only when it is back", func(r *agent.Result) { r.Connections[1] = lost(4, 0x102, 9100) }, nil, []string{two, "lost: "}},
 		{"one went on after", func(r *agent.Result) {

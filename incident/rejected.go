@@ -254,6 +254,8 @@ func (t *teller) ignored() {
 		case cm.ForAccept:
 			t.unaccepted(q)
 			continue
+		case cm.ForRefusal: // the refusal is told
+			continue
 		}
 		wait := q.Wait
 		if wait == 0 {

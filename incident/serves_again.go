@@ -32,8 +32,11 @@ func (t *teller) servesAgain(i *Incident, d *hostSilence, list []Incident, merge
 	far, _ := farEnd(next, i.Peer.Addr)
 	service := enumerate(services)
 	i.What = strings.Replace(i.What, nothingOf, fmt.Sprintf("; no program of it listened until %s at least, and the next connection began at %s%s", t.offset(last), t.offset(next.First), nothingOf), 1)
-	i.fact("back", fmt.Sprintf("%s; no program of it listened on %s until %s at least: it refused %s, from %s on (invalid service ID, reason 8); "+
-		"the next connection began %s after the last of these", said, service, t.offset(last), count(n, "REQ"), t.offset(first), span(next.First-last)))
+	refused := count(n, "REQ")
+	if first > d.to {
+		refused += fmt.Sprintf(", from %s on", t.offset(first))
+	}
+	i.fact("back", fmt.Sprintf("%s; no program of it listened on %s until %s at least: it refused %s (invalid service ID, reason 8)", said, service, t.offset(last), refused))
 	i.fact("outage", fmt.Sprintf("%s until it was back, %s or more until a program listened, %s or less for the reconnect delay of %v",
 		span(d.length()), span(last-d.to), span(next.First-last), far))
 	for k := range list {

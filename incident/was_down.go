@@ -63,9 +63,17 @@ func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool
 		}
 		t.flaps(i, downs, own)
 	default:
+		if i.outlasted {
+			t.silentSince(i, downs)
+			t.askedWhileDown(i, downs, list, merged)
+		}
 		return true
 	}
 	t.lostWhileDown(i, downs)
+	if again != "" {
+		t.restartedBeside(i)
+	}
+	t.askedWhileDown(i, downs, list, merged)
 	t.silentSince(i, downs)
 	for n := range list {
 		list[n].lostInDown(i.Peer.Addr, downs)

@@ -36,9 +36,9 @@ func TestServesAgain(t *testing.T) {
 	const (
 		back   = "back: 10.0.0.1 was there again with ARP in frame 9000, +9.000 s; "
 		delay  = back + "the next connection began 10s after that: with the reconnect delay of 10.0.0.1"
-		listen = back + "no program of it listened on TCP port 987 until +15.000 s at least: it refused 2 REQs, from +12.000 s on (invalid service ID, reason 8); the next connection began 4s after the last of these"
+		listen = back + "no program of it listened on TCP port 987 until +15.000 s at least: it refused 2 REQs, from +12.000 s on (invalid service ID, reason 8)\n"
 		outage = "outage: 6s until it was back, 6s or more until a program listened, 4s or less for the reconnect delay of 10.0.0.2"
-		on     = "restart: nothing shows one: its IPv4 identifications and the numbers of its queue pairs count on (0x000102, and 0x000101 before)"
+		on     = "restart: nothing shows one: its IPv4 identifications and the numbers of its queue pairs count on (0x102, and 0x101 before)"
 	)
 	for _, k := range []struct {
 		name      string
@@ -60,7 +60,7 @@ func TestServesAgain(t *testing.T) {
 			r.Numbered = []agent.Numbering{{Host: host(1), Steps: 999, Holes: []agent.Hole{{Packets: 100, From: at(2000), To: at(9000)}}}}
 		}, []string{delay, on}, nil, 1},
 		{"counts from the start, by its queue pairs", func(r *agent.Result) { r.Connections[1].Ends[0].QPN = 0x12 }, []string{
-			" and had likely restarted when it was back, at", "restart: its queue pairs have lower numbers than before (0x000012, and 0x000101 before)",
+			" and had likely restarted when it was back, at", "restart: its queue pairs have lower numbers than before (0x12, and 0x101 before)",
 		}, nil, 1},
 		{"lower numbers", func(r *agent.Result) { r.Connections[1].Ends[0].QPN = 0x80 }, []string{delay}, []string{"restart: "}, 1},
 		{"counts from the start, by its queue pairs only", func(r *agent.Result) {

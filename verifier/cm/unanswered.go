@@ -10,12 +10,13 @@ type Waits uint8
 
 // What exchanges wait for.
 const (
-	ForREP    Waits = iota // the REQ was sent: no REP, REJ or MRA was seen, nor an RTU, which comes after one
-	ForLate                // the answer to the REQ, which came after several of it only
-	ForRTU                 // the REP was sent, several times: none was seen, or those that were did not reach the passive side
-	ForDREP                // the DREQ was sent, several times
-	ForAccept              // the REQ was sent, several times, and an MRA asked for more time: no REP or REJ was seen, nor an RTU
-	mostOften = 3          // from how many of a message on it is told that was answered in the end, or that another one does not end
+	ForREP     Waits = iota // the REQ was sent: no REP, REJ or MRA was seen, nor an RTU, which comes after one
+	ForLate                 // the answer to the REQ, which came after several of it only
+	ForRTU                  // the REP was sent, several times: none was seen, or those that were did not reach the passive side
+	ForDREP                 // the DREQ was sent, several times
+	ForRefusal              // a REJ of the passive side, which came after several REQs only
+	ForAccept               // the REQ was sent, several times, and an MRA asked for more time: no REP or REJ was seen, nor an RTU
+	mostOften  = 3          // from how many of a message on it is told that was answered in the end, or that another one does not end
 )
 
 // Unanswered is a message that nothing has answered, or nothing for long.
@@ -79,6 +80,10 @@ func (x *exchange) waitREQ(list []Unanswered) []Unanswered {
 	case x.req.times >= mostOften && x.rep.sent() && x.rep.first > x.req.time && !x.anew:
 		u := x.waiter(ForLate, active, &x.req)
 		u.End, u.EndFrame = x.rep.first, x.rep.frame
+		list = append(list, u)
+	case x.req.times >= mostOften && !x.rep.sent() && x.reject.happened() && x.rejecter == passive && x.reject.time > x.req.time && !x.anew:
+		u := x.waiter(ForRefusal, active, &x.req)
+		u.End, u.EndFrame = x.reject.time, x.reject.frame
 		list = append(list, u)
 	}
 	return list
