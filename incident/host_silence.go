@@ -65,8 +65,8 @@ func (t *teller) silentFor(a packet.Addr, since, until int64) *timing.Silence {
 	return t.activityOf(a).Silent(since, until)
 }
 
-// wentOnBeside are the hosts other than one that sent packets, but on connections with host a, all the time in which that was silent, on one connection or on
-// several together.
+// wentOnBeside are the hosts other than one that sent packets, but on connections with host a, all the time in which that was silent, on one
+// connection or on several together.
 func (t *teller) wentOnBeside(a, local packet.Addr, s *timing.Silence) (hosts []packet.Addr) {
 	joint := map[packet.Addr]*timing.Activity{}
 	for n := range t.run.Connections {

@@ -36,7 +36,8 @@ func (t *teller) servesAgain(i *Incident, d *hostSilence, list []Incident, merge
 	if first > d.to {
 		refused += fmt.Sprintf(", from %s on", t.offset(first))
 	}
-	i.fact("back", fmt.Sprintf("%s; no program of it listened on %s until %s at least: it refused %s (invalid service ID, reason 8)", said, service, t.offset(last), refused))
+	i.fact("back", fmt.Sprintf("%s; no program of it listened on %s until %s at least: it refused %s (invalid service ID, reason 8)",
+		said, service, t.offset(last), refused))
 	i.fact("outage", fmt.Sprintf("%s until it was back, %s or more until a program listened, %s or less for the reconnect delay of %v",
 		span(d.length()), span(last-d.to), span(next.First-last), far))
 	for k := range list {
