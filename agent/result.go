@@ -112,6 +112,7 @@ type Connection struct {
 // Lone is the PSNs of responses that answer no request in the capture, of a connection of which it holds nothing else.
 type Lone struct {
 	First, Newest packet.PSN
+	NAK           bool // the newest is a PSN sequence NAK; else all are positive
 }
 
 // Closed is how CM has disconnected a connection.

@@ -272,8 +272,8 @@ func show(c *connection.Connection, k *Connection) {
 	if c.Service == packet.UD {
 		k.PMTU = 0
 	}
-	if l := c.Ends[0].Lone(); !c.Paired && c.Reliable() && l.Seen && l.NAKTime == 0 && c.FirstOp().Fn() == packet.Acknowledge {
-		k.Lone = &Lone{c.FirstPSN(), l.PSN}
+	if !c.Paired && c.Reliable() && c.FirstOp().Fn() == packet.Acknowledge {
+		k.Lone = loneOf(c.FirstPSN(), c.Ends[0].Lone())
 	}
 	for e := range c.Ends {
 		q := &c.Ends[e]
@@ -294,6 +294,18 @@ func show(c *connection.Connection, k *Connection) {
 			k.Ends[e].Last = c.LastTime(e)
 		}
 	}
+}
+
+// loneOf is the responses that a connection begins with; nil: others than ACKs and PSN sequence NAKs are among them, or none are known.
+func loneOf(first packet.PSN, l qp.LoneResponse) *Lone {
+	switch {
+	case !l.Seen:
+	case l.NAKTime == 0:
+		return &Lone{first, l.PSN, false}
+	case l.Newest == packet.NAKSequence:
+		return &Lone{first, l.PSN.Add(1), true}
+	}
+	return nil
 }
 
 // await counts management requests that are not answered.

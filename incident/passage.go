@@ -18,6 +18,7 @@ const (
 
 // passage is how large the packets were that one host sent to another in SENDs, WRITEs and responses to READs which were answered, on all connections of a service, and in those which never were.
 type passage struct {
+	sender          packet.Addr
 	timing.Answered                 // Most is of a packet
 	acks            timing.Answered // SENDs and WRITEs the other way, that packets without payload acknowledged
 	connections     int             // on which there were any
@@ -25,6 +26,7 @@ type passage struct {
 	never           int             // requests that are not answered, at most one on each connection
 	least           uint32          // bytes of the largest packet of that of them for which it is the smallest
 	begun           int64           // when the first of them was retransmitted
+	since           int64           // when the first of them was sent
 	mean            uint32          // bytes of payload of a packet on average, on the connection with the most on which nothing waits or did
 	unsure          bool            // on one of these are messages of which the answer was not seen
 	larger          bool            // larger ones passed, which are not counted
@@ -47,7 +49,7 @@ func (t *teller) passageOf(c *agent.Connection, from int, read bool) *passage {
 	if t.passages == nil {
 		t.passages = map[passageKey]*passage{}
 	}
-	p := &passage{}
+	p := &passage{sender: way.from}
 	t.passages[key] = p
 	for _, d := range list {
 		for e := range d.Ends {
@@ -90,7 +92,7 @@ func (t *teller) adds(p *passage, d *agent.Connection, e int) {
 		stalled = true
 		p.larger = p.larger || rest(&k.Request) // what is before in the same message was answered
 		if size, sends := t.neverSent(d, e, from, &k); sends && !t.follows(d, from, &k) {
-			p.neverAnswered(size, k.Begun)
+			p.neverAnswered(size, k.Since, k.Begun)
 		}
 	}
 	quiet := !stalled && d.Ends[0].Open+d.Ends[1].Open == 0 && d.Ends[0].Trouble == nil && d.Ends[1].Trouble == nil
@@ -105,12 +107,12 @@ func untimed(e *timing.End, ops ...wqe.Op) bool {
 	return slices.ContainsFunc(ops, func(op wqe.Op) bool { return e.Ops[op] != nil && e.Ops[op].Untimed > 0 })
 }
 
-// neverAnswered counts a request whose largest packet carries so many bytes, and that was retransmitted first at a time.
-func (p *passage) neverAnswered(size uint32, at int64) {
+// neverAnswered counts a request whose largest packet carries so many bytes, and when it was sent, and retransmitted first.
+func (p *passage) neverAnswered(size uint32, since, begun int64) {
 	if p.never++; p.never == 1 {
-		p.least, p.begun = size, at
+		p.least, p.since, p.begun = size, since, begun
 	}
-	p.least, p.begun = min(p.least, size), min(p.begun, at)
+	p.least, p.since, p.begun = min(p.least, size), min(p.since, since), min(p.begun, begun)
 }
 
 // neverSent is how many bytes of payload the largest packet carries that end e of d sends for stall k of end from, and whether it sends any but acknowledgments.

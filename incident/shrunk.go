@@ -1,15 +1,19 @@
 package incident
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/wqe"
 )
 
-// shrinks tells of the request of stall k of end from of c, which nothing answers, that packets as large passed that way before, and that since the first such request was not answered only smaller ones do. It
-// reports whether it is so: several requests are not answered, or their responder has taken this one, and smaller ones are.
+// shrinks tells of the request of stall k of end from of c, which nothing answers, that packets as large passed that way before, and that
+// since the first such request was not answered only smaller ones do. It reports whether it is so: several requests are not answered, or their
+// responder has taken this one, and smaller ones are.
 func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall) bool {
 	r, read := &k.Request, k.Request.Op == wqe.Read
 	p := t.passageOf(c, from, read)
@@ -22,7 +26,8 @@ func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		carries, sender, receiver = "asks for packets with", receiver, sender
 	}
 	most, last := p.LargeSince(p.begun)
-	if p.never < 2 && k.PassedOver == 0 || p.Since(max(p.begun, k.Begun)) < 2 || last == 0 || min(size, p.least) <= max(most, fitsAny) {
+	if p.never < 2 && k.PassedOver == 0 || p.Since(max(p.begun, k.Begun)) < 2 || last == 0 || min(size, p.least) <= max(most, fitsAny) ||
+		t.passedSince(c, p.sender, max(most, fitsAny), p.since) {
 		return false
 	}
 	since := fmt.Sprintf("since such requests are not answered, what was from %s to %s carried at most %s in a packet, the newest %s after it was first retransmitted", sender, receiver, count(uint64(most), "byte"), span(p.Newest-k.Begun))
@@ -36,4 +41,26 @@ func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	i.What += fmt.Sprintf(" From %s to %s, packets with more than %s of payload were answered before, and only smaller ones since.", sender, receiver, count(uint64(most), "byte"))
 	i.sized = true
 	return true
+}
+
+// passedSince reports whether packets from a host with more than so many bytes of payload were answered after a time to that of c, on a
+// connection on which no request waits, and its requester sent another after that time: what was sent before it, and is not answered, was not
+// lost by its size.
+func (t *teller) passedSince(c *agent.Connection, sender packet.Addr, most uint32, since int64) bool {
+	return slices.ContainsFunc(t.siblings(c), func(d *agent.Connection) bool {
+		if d.Timing == nil || d.Ends[0].Stalled || d.Ends[1].Stalled {
+			return false
+		}
+		for e := range d.Ends {
+			x := d.Timing.Ends[e].Acked
+			if d.Ends[e].Addr != sender {
+				x = d.Timing.Ends[e].Read
+			}
+			x.InPackets(cmp.Or(d.PMTU, largestMTU))
+			if large, _ := x.LargeSince(since); large > most && d.Timing.Ends[e].LastRequest() > since {
+				return true
+			}
+		}
+		return false
+	})
 }

@@ -45,3 +45,40 @@ errors:
 		}
 	}
 }
+
+// TestNotShrunk: where a request as large was answered that was sent after one that is not, on another queue pair, the path MTU is not why.
+func TestNotShrunk(t *testing.T) {
+	const scene = `
+about: two of four queue pairs whose packets are lost
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 4096, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2, psn: 0x200000}, b2: {hca: b, peer: a2},
+  a3: {hca: a, peer: b3}, b3: {hca: b, peer: a3}, a4: {hca: a, peer: b4}, b4: {hca: b, peer: a4}}
+work:
+  - {qp: a1, op: write, length: 16384, repeat: 5, every: 1ms}
+  - {qp: a2, op: write, length: 16384, repeat: 5, every: 1ms}
+  - {qp: a3, op: write, length: 1000, repeat: 400, every: 1ms}
+  - {qp: a1, op: write, length: 16384, at: 40ms}
+  - {qp: a2, op: write, length: 16384, at: 40100us}
+  - {qp: a4, op: write, length: 16384, repeat: 2, every: LARGE}
+taps: [middle]
+errors:
+  - {do: drop, from: a, psn: 0x100014..0x100020, count: all, where: after}
+  - {do: drop, from: a, psn: 0x200014..0x200020, count: all, where: after}
+`
+	const (
+		mtu  = "whose MTU became smaller then"
+		dead = "Its QP 0x"
+		also = " answers nothing since then either (within 99.8µs); it went on sending on 2 others between the same hosts."
+		fits = "fits: one path or more of several from 10.1.0.1 to 10.1.0.2 that fail, which these queue pairs take (UDP source ports "
+	)
+	for _, k := range []struct {
+		large     string
+		want, not []string
+	}{
+		{"40050us", []string{dead, also, fits, ", PSN 0x200014 in frame "}, []string{mtu, "only smaller ones since", "ping -M do"}},
+		{"30ms", []string{mtu, "only smaller ones since"}, nil},
+	} {
+		contains(t, k.large, measuredFrames(t, frames(t, strings.ReplaceAll(scene, "LARGE", k.large))), k.want, k.not)
+	}
+}

@@ -64,7 +64,9 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	switch {
 	case out.happened():
 	case on.n > 0:
+		dead := t.deadWith(c, from, k)
 		i.besideStall(c, e, k, &on)
+		i.deadWith(dead, k, &on)
 	default:
 		t.peer(i, c, 1-from, k.Since, k.Last, "this request")
 	}
@@ -307,8 +309,8 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 		i.fact("then", fmt.Sprintf("%v disconnected%s, in frame %d%s", c.Closed.By, after, c.Closed.Frame, went))
 	}
 	next := t.nextOf(c, k.Begun)
-	for next != nil && next.First < k.Last && next.PairedBy != agent.ByCM {
-		next = t.nextOf(c, next.First) // it may just have begun then
+	for next != nil && (next.First < k.Last && next.PairedBy != agent.ByCM || next.Lone != nil) {
+		next = t.nextOf(c, next.First) // it may just have begun then, or be of answers only
 	}
 	t.askedAgain(i, k, next)
 	if next == nil {

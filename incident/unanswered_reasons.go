@@ -70,9 +70,9 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		path := "one path of several that fails, which this queue pair takes (by its UDP source port)"
 		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs")
 		if on := t.besideStall(c, from, k); pathApart(c, &c.Ends[from], &on) {
-			path = onePathFails(local, peer, &c.Ends[from])
+			path, flow := t.pathsOfDead(c, from, k)
 			i.FitsWith = append([]string{path}, i.FitsWith...)
-			i.Next = append(i.Next, hashedOn(local, peer, &c.Ends[from]))
+			i.Next = append(i.Next, flow)
 		} else {
 			i.FitsWith = append(i.FitsWith, path)
 		}

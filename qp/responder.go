@@ -33,6 +33,7 @@ type LoneResponse struct {
 	NAKTime int64      // of the newest that was no positive one
 	PSN     packet.PSN // of the newest positive one, or before which the newest refused
 	Seen    bool       // PSN is set
+	Newest  packet.Syndrome
 }
 
 // Lone is what the responses of the direction have shown while the requests that they answer are not known.
@@ -48,7 +49,7 @@ func (d *Direction) SetLone(l LoneResponse) {
 // NoteLone notes response p of a responder whose requester is not known yet.
 func (d *Direction) NoteLone(p *packet.Packet) {
 	l := &d.sender().lone
-	l.Seen, l.PSN = true, p.PSN
+	l.Seen, l.PSN, l.Newest = true, p.PSN, p.Syndrome
 	if p.Syndrome.Type() != packet.ACK {
 		l.PSN, l.NAKTime = p.PSN.Add(-1), p.Time
 	}
