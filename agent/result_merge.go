@@ -285,6 +285,7 @@ func show(c *connection.Connection, k *Connection) {
 			NAKs: faults.NAKs, SequenceNAKs: faults.SequenceNAKs, RNRNAKs: faults.RNRNAKs,
 			Trouble: q.SQ.Trouble(), Stalled: q.SQ.StillStalled(c.Paired), Settings: settingsOf(q.Attr), Timer: q.SQ.TimerSeen(),
 			Path:       Path{q.Flow.Known(), q.Flow.SrcPort, q.Flow.TClass, q.Flow.SL, q.Flow.PKey, 0},
+			NotECT:     c.Encap.OnIP() && q.Flow.Known() && q.Flow.Reported&(qp.FirstNotECT|qp.ReportedECN) == qp.FirstNotECT,
 			ECNCapable: c.Encap.OnIP() && q.Flow.Known() && q.Flow.Reported&(qp.FirstNotECT|qp.FirstNotECTResponse) == 0,
 		}
 		if c.Service == packet.UD {

@@ -158,8 +158,11 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 	t.marksAndNotices(i, &all, from, marks, len(list) == 1)
 	bursts := t.burstsTo(to, i.Begin, i.End)
 	t.inEpisodes(i, bursts)
-	unequal := t.several(i, list, bursts, &all) // what congestion control leaves to a sender
-	unequal = t.recovery(i, list) || unequal
+	unequal := t.unmarkable(i, list)
+	if !unequal {
+		unequal = t.several(i, list, bursts, &all) // what congestion control leaves to a sender
+		unequal = t.recovery(i, list) || unequal
+	}
 	switch {
 	case other != nil:
 		t.unlikeOther(i, other, marks, from)

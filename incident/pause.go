@@ -148,6 +148,7 @@ const (
 	stormFrames = 10
 	stormTime   = 10 * time.Millisecond
 	manyPauses  = 20
+	briefPause  = time.Millisecond // and how long each of them is at most
 )
 
 const (
@@ -203,7 +204,7 @@ func (t *teller) mannerOfPauses(i *Incident, p *link.Paused) {
 			slices.Reverse(i.FitsWith)
 			i.Next = slices.Delete(i.Next, 1, 2)
 		}
-	case p.Begun >= manyPauses && p.Unresumed*tenth <= p.Begun && p.Longest < stormTime:
+	case p.Begun >= manyPauses && p.Unresumed*tenth <= p.Begun && p.Longest < briefPause:
 		i.fact("manner", fmt.Sprintf("it resumed %s%s", eachTime(p), t.within(": a pause began every %s on average", (p.LastTime-p.Time)/int64(p.Begun))))
 		i.FitsWith = []string{"flow control at work: a buffer that fills and is emptied again and again, as with more senders than its link has room for, or a receiver that is a little slower"}
 		i.Next = append([]string{"whether the senders react to marks before pauses begin: ECN thresholds and congestion control for this priority"}, i.Next...)
@@ -260,6 +261,7 @@ func (x *pauses) take(now int64, list []link.Paused) {
 			p.Least, p.Most = p.Least-b.Least, p.Most-b.Most
 			p.Longest = min(p.Longest, p.Most)
 			p.Calm, p.Back = 0, nil // of all its time
+			p.Each = slices.DeleteFunc(slices.Clone(p.Each), func(s link.Lasting) bool { return s.From <= b.LastTime })
 		}
 		x.since = append(x.since, p)
 	}

@@ -27,7 +27,7 @@ func passesOn(p, q *link.Paused) bool {
 // pausedBy returns which port the pauses of port q were passed on from, over others or not; nil: they were not.
 func (t *teller) pausedBy(q *link.Paused) (first *link.Paused) {
 	for k := range t.run.Paused {
-		if p := &t.run.Paused[k]; p.Begun > 0 && passesOn(p, q) && (first == nil || p.Time < first.Time) {
+		if p := &t.run.Paused[k]; p.Begun > 0 && passesOn(p, q) && !t.handed(p, q) && (first == nil || p.Time < first.Time) {
 			first = p
 		}
 	}
@@ -54,11 +54,15 @@ func (t *teller) passesOn(i *Incident, p *link.Paused) {
 	i.fact("passed on", fmt.Sprintf("to the senders, as often and as long, by the port with Ethernet address %s: no host is known to have it, so that it is likely a switch which cannot send to %v", strings.Join(list, ", "), net.HardwareAddr(p.From[:])))
 }
 
-// spreads reports whether the pauses of port q follow from those of p, which does not let go: each long one, and they are nearly all of the time, begins while one of those lasts, and ends with it, and the port is likely of a switch: packets for no host go to it, and, at another tap, those for the host of p and for others go over its link. What waits there for the
-// end of the pause fills its buffer, until it has others wait that send nothing to the host of p.
+// spreads reports whether the pauses of port q follow from those of p: of one that does not let go each long one, and they are nearly all of the time, begins while one of those lasts, and ends with it, and the port is
+// likely of a switch: packets for no host go to it, and, at another tap, those for the host of p and for others go over its link. What waits there for the
+// end of the pause fills its buffer, until it has others wait that send nothing to the host of p. Of one that lets go handsOn says it.
 func spreads(p, q *link.Paused) bool {
-	if p == q || letsGo(p) || p.All != q.All || p.Priority != q.Priority || !q.Unowned || p.Tap != q.Tap && len(sameLink(q, p)) == 0 {
+	if p == q || p.All != q.All || p.Priority != q.Priority || !q.Unowned || p.Tap != q.Tap && len(sameLink(q, p)) == 0 {
 		return false
+	}
+	if letsGo(p) {
+		return handsOn(p, q)
 	}
 	long := time.Duration(0)
 	for _, later := range q.Long {
@@ -102,7 +106,7 @@ func begunLater(p, q *link.Paused) (least, most int64) {
 // spreadFrom returns the port of a host from which the pauses of port q spread; nil: none did.
 func (t *teller) spreadFrom(q *link.Paused) *link.Paused {
 	for k := range t.run.Paused {
-		if p := &t.run.Paused[k]; p.Begun > 0 && len(p.Hosts) > 0 && spreads(p, q) && t.pausedBy(p) == nil {
+		if p := &t.run.Paused[k]; p.Begun > 0 && len(p.Hosts) > 0 && spreads(p, q) && t.pausedBy(p) == nil && (!letsGo(p) || t.handed(p, q)) {
 			return p
 		}
 	}
@@ -112,9 +116,14 @@ func (t *teller) spreadFrom(q *link.Paused) *link.Paused {
 // spread tells which ports had others pause too while port p did not let go. It reports whether one did.
 func (t *teller) spread(i *Incident, p *link.Paused) bool {
 	var list []string
+	var ports []*link.Paused
 	for k := range t.run.Paused {
 		q := &t.run.Paused[k]
 		if q.Begun == 0 || t.spreadFrom(q) != p {
+			continue
+		}
+		if letsGo(p) {
+			ports = append(ports, q)
 			continue
 		}
 		if q.Tap != p.Tap {
@@ -123,6 +132,10 @@ func (t *teller) spread(i *Incident, p *link.Paused) bool {
 		}
 		list = append(list, fmt.Sprintf("%v%s", net.HardwareAddr(q.From[:]), t.within(" began %s later", q.Time-p.Time)))
 		i.show(q.Frame)
+	}
+	if len(ports) > 0 {
+		t.handedOn(i, p, ports)
+		return true
 	}
 	if len(list) == 0 {
 		return false

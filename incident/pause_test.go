@@ -77,6 +77,7 @@ func TestMannerOfPauses(t *testing.T) {
 		{"of a switch", func(p *link.Paused) { p.Unowned = true }, []string{"fits: a port after it that is paused itself"}, nil},
 		{"run out", func(p *link.Paused) { p.Unresumed = 1 }, nil, []string{speed}},
 		{"short ones", short, []string{work, "manner: it resumed each time: a pause began every 1ms on average"}, []string{storm}},
+		{"not that short", func(p *link.Paused) { short(p); p.Longest = 5 * time.Millisecond }, []string{"a receiver that cannot take"}, []string{work, storm}},
 		{"short ones, one run out", func(p *link.Paused) { short(p); p.Unresumed = 1 }, []string{work, "ended: once by running out, and not by", "manner: it resumed 999 of 1,000 times: a pause began"}, []string{"not shown"}},
 		{"short ones up to the end", func(p *link.Paused) { short(p); p.Unresumed, p.Held = 1, true }, []string{work, speed, "ended: the end of the last one is not shown", "manner: it resumed each time but the last, whose end is not shown: a pause began"}, []string{"running out"}},
 		{"short ones up to the end, two run out", func(p *link.Paused) { short(p); p.Unresumed, p.Held = 3, true }, []string{work, "ended: twice by running out, and not by a pause frame that resumes; the end of the last one is not shown", "manner: it resumed 997 of 1,000 times: "}, nil},

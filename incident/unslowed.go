@@ -80,13 +80,8 @@ func (t *teller) unslowed(s sender, list []sender) (u unslowed, ok bool) {
 	if u.later = "no slower"; second < asFast*first {
 		u.later = "hardly slower"
 	}
-	for _, o := range list {
-		before, during := t.sentTo(o.way, from, to), t.sentTo(o.way, then, until)
-		if o.from == s.from || o.notified.n < tellingCNPs || during > fallen*before || greedyTimes*during > u.rate || u.begun && o.notified.last.time < middle {
-			continue
-		}
-		u.slowed, u.before, u.during = append(u.slowed, o.from), u.before+before, u.during+during
-	}
+	b := t.slowedIn(window{from, to, then, until, u.begun}, u.rate, s.from, list)
+	u.slowed, u.before, u.during = b.slowed, b.before, b.during
 	return u, len(u.slowed) > 0 && u.before > 0
 }
 

@@ -36,6 +36,7 @@ type Paused struct {
 	Longest      time.Duration
 	LongestSince int64
 	Long         []Lasting // the first pauses that lasted long, by the same measure, in order
+	Each         []Lasting // when each pause was, by the same measure, in order: the longest, where there were many
 	// Unbroken is the greatest speed, in bit/s, at which each of its frames came before the quanta of the one before had run out, so that Most was paused without a
 	// break from the first to the last of each pause; 0: where nothing is known of it.
 	Unbroken uint64
@@ -45,13 +46,14 @@ type Paused struct {
 	Back []Returned
 }
 
-// Lasting is a pause that lasted for LongPause or longer: from when to when, nanoseconds since the Unix epoch.
+// Lasting is from when to when a pause lasted, nanoseconds since the Unix epoch.
 type Lasting struct{ From, To int64 }
 
 const (
-	// LongPause is how long a pause lasts at least that is listed, nanoseconds, and mostLong how many are.
+	// LongPause is how long a pause is at least that is a long one, nanoseconds, mostLong how many of these are listed, and mostEach how many of all.
 	LongPause = int64(10 * time.Millisecond)
 	mostLong  = 32
+	mostEach  = 32
 	// PortsMost is of how many ports pause frames are followed.
 	PortsMost = 64
 	// fastest and slowest are the speeds that a link which carries RoCE can have, in bit/s.
@@ -116,6 +118,7 @@ func (p *Pauses) List(end int64) (list []Paused) {
 				if !s.All {
 					s.Priority = uint8(i)
 				}
+				s.Each = slices.Clone(s.Each)
 				s.end(end)
 				s.Back = slices.Clone(s.Back)
 				list = append(list, s.Paused)
@@ -196,8 +199,9 @@ func (s *span) advance(now int64) {
 	}
 }
 
-// lasting notes that the pause lasted until a time, where it is long.
+// lasting notes that the pause lasted until a time.
 func (s *span) lasting(until int64) {
+	s.each(until)
 	if until-s.since < LongPause {
 		return
 	}
@@ -205,6 +209,23 @@ func (s *span) lasting(until int64) {
 		s.Long[n].To = until
 	} else if n+1 < mostLong {
 		s.Long = append(s.Long, Lasting{s.since, until})
+	}
+}
+
+// each keeps when the pause was, in place of the shortest where there are many.
+func (s *span) each(until int64) {
+	if n := len(s.Each) - 1; n >= 0 && s.Each[n].From == s.since {
+		s.Each[n].To = until
+		return
+	}
+	if s.Each = append(s.Each, Lasting{s.since, until}); len(s.Each) > mostEach {
+		shortest := 0
+		for k, e := range s.Each[:mostEach] {
+			if e.To-e.From < s.Each[shortest].To-s.Each[shortest].From {
+				shortest = k
+			}
+		}
+		s.Each = slices.Delete(s.Each, shortest, shortest+1)
 	}
 }
 

@@ -64,7 +64,7 @@ func TestPauses(t *testing.T) {
 		}
 		list := p.List(100 * us)
 		for i := range list {
-			list[i].Unbroken = 0 // see TestUnbroken
+			list[i].Unbroken, list[i].Each = 0, nil // see TestUnbroken, TestEachPause
 		}
 		if d := cmp.Diff(tt.want, list); d != "" {
 			t.Errorf("%s: %s", tt.name, d)
@@ -85,6 +85,44 @@ func TestUnbroken(t *testing.T) {
 	const want = 1000 * 512 / 5 * 1e6 // bits in 5 µs
 	if got := p.List(int64(time.Second))[0].Unbroken; got != want {
 		t.Errorf("%d, want %d bit/s", got, uint64(want))
+	}
+}
+
+// TestEachPause: of each pause it is known when it was, over all frames that asked for it; of many, of the longest.
+func TestEachPause(t *testing.T) {
+	const us = int64(time.Microsecond)
+	var p Pauses
+	take := func(at int64, quanta uint16) {
+		m := &Pause{Time: at * us, Classes: 8}
+		m.Quanta[3] = quanta
+		p.Take(m, 0)
+	}
+	var want []Lasting
+	for k := range int64(40) {
+		at, lasts := 1000*k, int64(10)
+		if k%5 == 1 {
+			lasts = 500
+			take(at, 65535)
+			take(at+200, 65535)
+		} else {
+			take(at, 65535)
+		}
+		take(at+lasts, 0)
+		if k%5 == 1 {
+			want = append(want, Lasting{at * us, (at + lasts) * us})
+		}
+	}
+	got := p.List(1e9)[0].Each
+	if len(got) != mostEach {
+		t.Fatalf("%d", len(got))
+	}
+	for _, w := range want {
+		if !slices.Contains(got, w) {
+			t.Errorf("%v is missing of %v", w, got)
+		}
+	}
+	if !slices.IsSortedFunc(got, func(a, b Lasting) int { return int(a.From - b.From) }) {
+		t.Error(got)
 	}
 }
 
