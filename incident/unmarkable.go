@@ -8,7 +8,8 @@ import (
 	"ibwitness/timing"
 )
 
-// A sender whose packets are not ECN-capable (ECN 00) is never marked and gets no CNP: beside senders that are marked, and slow down, it takes what they leave.
+// A sender whose packets are not ECN-capable (ECN 00) is never marked and gets no CNP: beside senders that are marked, and slow down, it takes
+// what they leave.
 
 // unmarkable is such a sender.
 type unmarkable struct {
@@ -23,7 +24,8 @@ type unmarkable struct {
 	around  outrun
 }
 
-// unmarkable tells first which sender to the receiver of an incident cannot be marked, and sends far more than those that are, which slow down; false: none.
+// unmarkable tells first which sender to the receiver of an incident cannot be marked, and sends far more than those that are, which slow
+// down; false: none.
 func (t *teller) unmarkable(i *Incident, list []sender) bool {
 	if !t.timed() || !slices.ContainsFunc(list, func(s sender) bool { return s.marked.n > 0 && s.notified.n >= tellingCNPs }) {
 		return false
@@ -59,9 +61,13 @@ func (t *teller) tellUnmarkable(i *Incident, u *unmarkable, list []sender) {
 	if w.begun {
 		since, before, during = "all the time", "when they began", "in the second half"
 	}
-	i.What = fmt.Sprintf("%v sends its packets to %v as not ECN-capable (ECN 00, Not-ECT), so that the network cannot mark them and no CNP slows it down: it sent %s %s, while %s, whose packets are ECN-capable, marked and answered with CNPs, went down from %s to %s in all. %s",
+	i.What = fmt.Sprintf("%v sends its packets to %v as not ECN-capable (ECN 00, Not-ECT), so that the network cannot mark them and no CNP "+
+		"slows it down: it sent %s %s, "+
+		"while %s, whose packets are ECN-capable, marked and answered with CNPs, went down from %s to %s in all. %s",
 		u.from, u.to, perSecondOf(u.rate), since, someOf(a.slowed), perSecondOf(a.before), perSecondOf(a.during), i.What)
-	i.fact("ecn", fmt.Sprintf("%v: 00 in the first packet of each of its queue pairs, none of %s marked, no CNP to it, DSCP %d; of %s %s were marked, so that they are ECN-capable", u.from, count(u.packets, "packet"), u.dscp, someOf(a.slowed), count(a.marked, "packet")))
+	i.fact("ecn", fmt.Sprintf("%v: 00 in the first packet of each of its queue pairs, none of %s marked, no CNP to it, DSCP %d; "+
+		"of %s %s were marked, so that they are ECN-capable",
+		u.from, count(u.packets, "packet"), u.dscp, someOf(a.slowed), count(a.marked, "packet")))
 	names := []string{fmt.Sprintf("%v (Not-ECT, %s since)", u.from, perSecondOf(u.rate))}
 	for _, s := range list[:min(len(list), portsShown)] {
 		names = append(names, fmt.Sprintf("%v (%s marked, %s, %s %s, %s %s)", s.from, number(s.marked.n), count(s.notified.n, "CNP"),
@@ -74,14 +80,17 @@ func (t *teller) tellUnmarkable(i *Incident, u *unmarkable, list []sender) {
 	if len(u.others) > 0 {
 		i.fact("not ECT", someOf(u.others)+" too")
 	}
-	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a traffic class of %v without ECN, whose two lowest bits are 00: congestion control takes the link from those that it can slow down", u.from))
+	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a traffic class of %v without ECN, whose two lowest bits are 00: "+
+		"congestion control takes the link from those that it can slow down", u.from))
 	i.Next = append([]string{
-		fmt.Sprintf("ECN-capable (ECT) traffic on %v: a traffic class (ToS) of its queue pairs whose two lowest bits are 10, as %d in place of %d (default of the adapter, of the program, or rdma_set_option), and congestion control for this priority (ecn/roce_rp)",
+		fmt.Sprintf("ECN-capable (ECT) traffic on %v: a traffic class (ToS) of its queue pairs whose two lowest bits are 10, as %d in place of %d "+
+			"(default of the adapter, of the program, or rdma_set_option), and congestion control for this priority (ecn/roce_rp)",
 			u.from, u.dscp<<2|2, u.dscp<<2),
 	}, i.Next...)
 }
 
-// unmarkableTo are the senders to a receiver of which no packet is marked, to which no CNP came, and whose queue pairs began with requests that were not ECN-capable.
+// unmarkableTo are the senders to a receiver of which no packet is marked, to which no CNP came, and whose queue pairs began with requests
+// that were not ECN-capable.
 func (t *teller) unmarkableTo(to packet.Addr, marked []sender) (list []*unmarkable) {
 	not := map[packet.Addr]bool{}
 	for _, s := range marked {
@@ -120,7 +129,8 @@ func begins(m *timing.End) (at int64, ok bool) {
 	return max(m.Busy.Windows[0].At*timing.BusyWidth, m.Active.First), true
 }
 
-// takesMore reports whether a sender sent far more since it began than each of those that are marked, which slow down, and takes what is measured of them.
+// takesMore reports whether a sender sent far more since it began than each of those that are marked, which slow down, and takes what is
+// measured of them.
 func (t *teller) takesMore(u *unmarkable, list []sender, i *Incident) bool {
 	width := max(u.width, tellingTime)
 	w := window{then: (u.begun + tellingTime + width - 1) / width * width, until: min(i.End, u.last) / width * width} // whole slots

@@ -13,7 +13,8 @@ import (
 	"ibwitness/timing"
 )
 
-// TestUnmarkable: a sender whose packets are not ECN-capable, and that sends far more than others which are marked and slow down, is told first, with rates of before and since; not where it
+// TestUnmarkable: a sender whose packets are not ECN-capable, and that sends far more than others which are marked and slow down, is told
+// first, with rates of before and since; not where it
 // is ECN-capable, was marked, had a CNP, sends little, or the others keep their rates, or sent hardly anything before.
 func TestUnmarkable(t *testing.T) {
 	const (
