@@ -11,8 +11,7 @@ import (
 )
 
 // A switch whose buffer fills while a host has it pause hands that on: it has its senders pause, too, for the rest of that time. Each of these
-// pauses begins
-// after the one of the host and ends right after it. Then what these send to others waits, too.
+// pauses begins after the one of the host and ends right after it. Then what these send to others waits, too.
 
 const (
 	endsWith  = 10             // by which part of its length, one in so many, a pause that is handed on ends after that which it follows at most
@@ -68,7 +67,7 @@ func (t *teller) overAnotherLink(p, q *link.Paused) bool {
 	}) {
 		return true
 	}
-	_, one := t.behind(handedOf(p, q), p.Hosts)
+	_, one := t.otherEnd(handedOf(p, q), p.Hosts)
 	return one
 }
 
@@ -77,7 +76,7 @@ func (t *teller) overAnotherLink(p, q *link.Paused) bool {
 // they send to others that waited.
 func (t *teller) handedOn(i *Incident, p *link.Paused, ports []*link.Paused) {
 	var list, victims []string
-	var behind, from, to []packet.Addr
+	var held, from, to []packet.Addr
 	longest, followed := int64(0), map[link.Lasting]bool{}
 	for _, q := range ports {
 		pauses := handedOf(p, q)
@@ -90,9 +89,9 @@ func (t *teller) handedOn(i *Incident, p *link.Paused, ports []*link.Paused) {
 		} else {
 			text += fmt.Sprintf(" at tap %d", q.Tap)
 		}
-		if host, one := t.behind(pauses, p.Hosts); one {
+		if host, one := t.otherEnd(pauses, p.Hosts); one {
 			text += " (likely to " + host.String() + ", which began and ended no message meanwhile)"
-			behind = append(behind, host)
+			held = append(held, host)
 			for _, v := range t.victims(host, pauses) {
 				victims, longest = append(victims, v.text), max(longest, v.longest)
 				from, to = append(from, host), append(to, v.to)
@@ -101,7 +100,7 @@ func (t *teller) handedOn(i *Incident, p *link.Paused, ports []*link.Paused) {
 		list = append(list, text+t.handedTimes(q, pauses))
 	}
 	i.What += fmt.Sprintf(" In %s the switch had the other end of %s pause too, until right after%s.",
-		followedOf(p, len(followed)), anotherLink(len(ports)), likelyTo(behind, len(ports)))
+		followedOf(p, len(followed)), anotherLink(len(ports)), likelyTo(held, len(ports)))
 	if len(victims) > 0 {
 		i.What += fmt.Sprintf(" What %s to %s waited too, for up to %s.", sendsOf(eachOnce(from)), someOf(eachOnce(to)), span(longest))
 	}

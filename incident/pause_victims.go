@@ -10,8 +10,8 @@ import (
 	"ibwitness/timing"
 )
 
-// behind is the only host that began and ended no message in some pauses, and is not as silent at other times.
-func (t *teller) behind(pauses []handed, but []packet.Addr) (host packet.Addr, one bool) {
+// otherEnd is the only host that began and ended no message in some pauses, and is not as silent at other times.
+func (t *teller) otherEnd(pauses []handed, but []packet.Addr) (host packet.Addr, one bool) {
 	var list []packet.Addr
 	for k := range t.run.Connections {
 		c := &t.run.Connections[k]
