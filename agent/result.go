@@ -50,6 +50,7 @@ type Result struct {
 	Echoes      []Echo              // hosts that answered pings, by address; nil: none did, or too many to say
 	Signs       []Sign              // of hosts that are up, in the order of frames; nil: there are none, or too many
 	OtherFrames []OtherFrames       // frames without RDMA, by kind; pause frames are in Paused
+	NoRoCE      []NoRoCE            // datagrams to port 4791 of other programs, by where they come from
 	Moved       []Moved             // hosts whose address moved to another Ethernet address, by address
 	NotJudged   []Note              // what was not judged and why, most frequent first
 	Paused      []link.Paused       // who had whom pause on Ethernet, by pause frames, in the order in which it began
@@ -193,13 +194,14 @@ type Settings struct {
 	Timeout, MinRNRTimer              uint8    // codes
 	RetryCnt, RNRRetry                uint8
 	InitiatorDepth, ResponderResource uint8
+	AskedDepth                        uint8 // of InitiatorDepth, what the REQ of CM asked for; 0: that is not known
 }
 
 func settingsOf(a *qp.Attr) Settings {
 	if a == nil {
 		return Settings{}
 	}
-	return Settings{a.Known, a.ByCM, a.Timeout, a.MinRNRTimer, a.RetryCnt, a.RNRRetry, a.MaxRdAtomic, a.MaxDestRdAtomic}
+	return Settings{a.Known, a.ByCM, a.Timeout, a.MinRNRTimer, a.RetryCnt, a.RNRRetry, a.MaxRdAtomic, a.MaxDestRdAtomic, a.Asked}
 }
 
 // Knows reports whether an attribute is known.

@@ -65,7 +65,9 @@ func (e *engine) result() *Result {
 		s.t.Finish(e.clocks.last)
 	}
 	Reconcile(agents...)
+	var noRoCE []NoRoCE
 	if e.watch == nil {
+		noRoCE = leaveToPrograms(agents, &e.sums.signs.answers)
 		leaveToCopies(agents, r.RDMA)
 		leaveToMirrors(agents)
 		r.Numbered, r.Arrived = e.numbers.list(), e.numbers.arrived()
@@ -142,6 +144,7 @@ func (e *engine) result() *Result {
 		r.Signs = e.sums.signs.of(hosts)
 		r.Moved = movedHosts(hosts, r.Signs)
 		leaveToPauses(r)
+		r.leave(noRoCE, &e.sums.signs.answers)
 	}
 	r.Open.Unclocked = r.Clock.Count > 0 || len(r.Skewed) > 0
 	r.sort(e.together)

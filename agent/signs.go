@@ -26,6 +26,8 @@ type signs struct {
 	near   fewSigns // ARP, LLDP and IPv6 neighbor discovery
 	closes fewSigns // of TCP connections
 	beside besides
+
+	answers answers
 }
 
 // fewSigns is a list; of more than mostSigns none is known, so that they do not depend on who counts them.
@@ -46,6 +48,7 @@ func (s *signs) frame(f *fabricagent.Frame) {
 	case p.By.Closes():
 		s.closes.add(x)
 	default:
+		s.answers.presence(&x)
 		s.beside.frame(&x)
 	}
 }
@@ -67,6 +70,7 @@ func (s *signs) addAll(o *signs) {
 	s.near.addAll(&o.near)
 	s.closes.addAll(&o.closes)
 	s.beside.addAll(o.beside.list)
+	s.answers.addAll(&o.answers)
 }
 
 // of returns them in the order of frames, those of ports by the one host whose packets go there, as hosts show, where that is one, and those of

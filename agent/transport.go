@@ -47,6 +47,7 @@ type Transport struct {
 	talks      *cm.Verifier
 	repeated   uint64
 	short      uint64
+	strange    strange
 	unjudged   uint64 // see Result.Unjudged
 	opened     Open
 	smp        *smp.Verifier
@@ -166,8 +167,12 @@ func (t *Transport) unknown(p *packet.Packet) {
 			return
 		}
 		t.short++
+		t.strange.packet(p, true)
 		t.tooShort(p)
 		return
+	}
+	if p.ICRCState == packet.CRCBad {
+		t.strange.packet(p, false)
 	}
 	if t.table.Refuse(p) {
 		t.unjudged++

@@ -41,7 +41,7 @@ type Presence struct {
 	Host    packet.Addr // who sent it; the zero address of LLDP and of what has no address yet
 	To      packet.Addr // to whom; of ARP whom it asks for, and zero where it answers
 	Station uint64      // the Ethernet address that sent it; 0: not known
-	Ports   [2]uint16   // of TCP: source and destination
+	Ports   [2]uint16   // of TCP and UDP: source and destination
 	By      Means
 }
 
@@ -131,8 +131,11 @@ func (p *Presence) protocol(n byte, b []byte, first bool) bool {
 	case n == protoICMP, n == protoICMPv6:
 		p.By = ByICMP
 	case n == protoUDP:
-		p.By = ByUDP
-		return !first || len(b) < 4 || binary.BigEndian.Uint16(b[2:]) != packet.UDPPort
+		if p.By = ByUDP; !first || len(b) < 4 {
+			return true
+		}
+		p.Ports = [2]uint16{binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:])}
+		return p.Ports[1] != packet.UDPPort
 	case n == protoTCP && first && len(b) >= 14:
 		p.By, p.Ports = ByTCP, [2]uint16{binary.BigEndian.Uint16(b), binary.BigEndian.Uint16(b[2:])}
 		if b[13]&rst != 0 {

@@ -66,7 +66,7 @@ func TestPresence(t *testing.T) {
 		"RST":              {tcp(0x14), with(ByRST, 0x100, 0x200)},
 		"TCP that is cut":  {tcp(0x11)[:40], with(ByTCP)},
 		"a ping":           {ip(protoICMP, 8, 0), with(ByICMP)},
-		"UDP":              {ip(protoUDP, 1, 0, 2, 0), with(ByUDP)},
+		"UDP":              {ip(protoUDP, 1, 0, 2, 0), with(ByUDP, 256, 512)},
 		"RoCE":             {ip(protoUDP, 1, 0, packet.UDPPort>>8, packet.UDPPort&0xFF), Presence{}},
 		"OSPF":             {ip(89), with(ByIP)},
 		"DAD":              {icmp(0, solicit(0xFE, 0x80)...), Presence{Station: station, By: ByDAD}},

@@ -12,6 +12,7 @@ type Attr struct {
 	Known Known
 	ByCM  Known // of Known, what only the messages of CM say, and the application can have set otherwise on its QP
 	Cut   bool  // CM gave some of it in a packet that the snap length cut, whose ICRC could not be judged
+	Asked uint8 // of MaxRdAtomic, what the REQ asked for; 0: that is not known
 
 	Service         packet.Service
 	PMTU            uint32      // bytes: 256, 512, 1024, 2048 or 4096
@@ -125,6 +126,9 @@ const (
 // Update takes over what b knows.
 func (a *Attr) Update(b *Attr) {
 	a.SRQ, a.Cut = a.SRQ || b.SRQ, a.Cut || b.Cut
+	if b.Asked > 0 {
+		a.Asked = b.Asked
+	}
 	update(b, KnowsPMTU, &a.PMTU, b.PMTU)
 	update(b, KnowsSQPSN, &a.SQPSN, b.SQPSN)
 	update(b, KnowsRQPSN, &a.RQPSN, b.RQPSN)

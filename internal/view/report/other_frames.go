@@ -26,7 +26,9 @@ type others struct {
 	told   bool // an incident or events tell of it
 	ofRDMA bool
 	plural string // "": as What
-	more   string // what else is to say of it
+
+	singular string // likewise
+	more     string // what else is to say of it
 }
 
 // fewestKeepAlives is from how many RDMA WRITEs without data on they are taken for keep-alives.
@@ -60,6 +62,7 @@ func othersOf(r *agent.Result) (list []others) {
 			})
 		}
 	}
+	list = append(list, noRoCE(r)...)
 	pauses := others{What: "pause frame", told: true, plural: "pause frames"}
 	for i := range r.Paused {
 		p := &r.Paused[i]
@@ -168,7 +171,7 @@ func otherWords(list []others, named bool) string {
 
 // String is the kind and how many there are; of RDMA with who sent them, too.
 func (o *others) String() string {
-	s := number(o.Count) + " " + o.What
+	s := number(o.Count) + " " + cmp.Or(o.singular, o.What)
 	if o.Count != 1 {
 		s = number(o.Count) + " " + cmp.Or(o.plural, o.What)
 	}
