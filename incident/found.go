@@ -31,6 +31,8 @@ func (i *Incident) counts(f *rule.Finding) bool {
 	switch i.Kind {
 	case Unanswered, NeverAnswered, Exhausted, Interrupted, NotReady, Retransmitting, Loss:
 		return f.Class == rule.Event && slices.Contains(itself, f.Rule)
+	case Reordered: // which counts the NAKs, and what was retransmitted for them
+		return i.late.naks > 0 && f.Class == rule.Event && (f.Rule == rule.EvRetransmission || f.Rule == rule.EvSeqNAK)
 	case Rejected: // those that it is about may have begun before, and ended after
 		return f.Class == rule.Event && (f.Rule == rule.EvConnect || f.Rule == rule.EvDisconnect)
 	}

@@ -20,6 +20,7 @@ type lossSum struct {
 	before, after   uint32 // losses in that direction, by the side of the tap
 	against, unsure uint32 // losses in the other one, and those of which the direction is not known
 	naks, timers    uint32 // rounds of retransmission, by what had the requester go back
+	sentNAKs        uint32 // PSN sequence NAKs: some have no round of their own
 	implied         uint32 // likewise, for responses that came after a gap
 
 	packets, bytes uint64 // retransmitted, and their payload
@@ -74,6 +75,7 @@ func (s *lossSum) take(c *agent.Connection) (lossy bool) {
 			continue
 		}
 		lossy = true
+		s.sentNAKs += c.Ends[1-from].SequenceNAKs
 		s.before, s.after = s.before+before, s.after+after
 		s.add(e, &k)
 	}

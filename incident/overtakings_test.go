@@ -83,7 +83,7 @@ func TestOvertakenAlike(t *testing.T) {
 func TestOvertakenUnlike(t *testing.T) {
 	const (
 		what   = " came after later ones, up to 3 PSNs ahead, though they had left first. 10.0.1.3 takes such for lost: it sent 9 NAKs, and 100 of 1,000 packets (10 %) were copies."
-		others = "others: 10.0.1.1 and 10.0.1.2 got 60 packets that came late, and sent no NAK: an adapter that takes packets out of order does so"
+		others = "others: 10.0.1.1 and 10.0.1.2 got 60 packets that came late, and sent no NAK: an adapter that takes packets out of order does so, at no cost"
 	)
 	for _, k := range []struct {
 		name   string

@@ -34,6 +34,35 @@ func (t *teller) stormFacts(i *Incident, c *agent.Connection, from int, k *qp.Tr
 	i.fact("host", t.hostSent(c.Ends[from].Addr))
 }
 
+// stormSum adds up what was sent on connections in the times in which much of it was retransmitted.
+type stormSum struct {
+	on          uint64
+	fresh, sent float64 // bytes a nanosecond
+	longest     int64
+}
+
+func (s *stormSum) add(e *agent.End) {
+	if k := e.Trouble.Storm(); k.Time > 0 {
+		s.on, s.longest = s.on+1, max(s.longest, k.Time)
+		s.fresh += float64(k.Sent.Bytes-k.Again.Bytes) / float64(k.Time)
+		s.sent += float64(k.Sent.Bytes) / float64(k.Time)
+	}
+}
+
+// ofOne has an incident that tells of several connections say which numbers are of one, and the goodput of all, where so much of each was retransmitted.
+func (i *Incident) ofOne(s *stormSum, on uint64) {
+	for n := range i.Facts {
+		f := &i.Facts[n]
+		switch {
+		case f.Label == "goodput" && s.on == on:
+			second := int64(1e9)
+			f.Text = fmt.Sprintf("%s of new payload on %s in up to %s, where %s was sent", rate(uint64(s.fresh*1e9), second), count(on, "connection"), span(s.longest), rate(uint64(s.sent*1e9), second))
+		case (f.Label == "goodput" || f.Label == "each") && i.Local.QPNKnown:
+			f.Text = fmt.Sprintf("QP 0x%x: %s", i.Local.QPN, f.Text)
+		}
+	}
+}
+
 // fewShare is how many of all, in percent of two digits, as of what is lost.
 func fewShare(n, all uint64) string { return fmt.Sprintf("%.2g %%", 100*float64(n)/float64(all)) }
 

@@ -140,6 +140,9 @@ func (i *Incident) costOfLosses(s *lossSum, timed bool) {
 		cost = fmt.Sprintf("%s without progress in all, up to %s at a time; %s", span(s.lost), span(s.longest), cost)
 	}
 	asked := count(uint64(s.naks), "PSN sequence NAK")
+	if s.sentNAKs > s.naks {
+		asked = fmt.Sprintf("%s of retransmission by %s", count(uint64(s.naks), "round"), count(uint64(s.sentNAKs), "PSN sequence NAK"))
+	}
 	if s.timers > 0 {
 		asked += ", " + count(uint64(s.timers), "timeout")
 	}

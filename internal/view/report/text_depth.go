@@ -92,11 +92,13 @@ func depthOf(c *agent.Connection, from int) (d depth, ok bool) {
 func (d *depth) rate() float64 { return float64(d.n) / max(d.elapsed, 1).Seconds() }
 
 // agreed is how many CM has told that the requester may have outstanding; 0: that is not known.
-func (d *depth) agreed() int {
-	if !d.end.Knows(pair.KnowsMaxRdAtomic) {
+func (d *depth) agreed() int { return depthAgreed(d.end) }
+
+func depthAgreed(e *agent.End) int {
+	if !e.Knows(pair.KnowsMaxRdAtomic) {
 		return 0
 	}
-	return int(d.end.InitiatorDepth)
+	return int(e.InitiatorDepth)
 }
 
 // boundByDepth tells of some ends that are bound so, of those that have as many outstanding to the same host once, and not of one that is named
@@ -116,7 +118,7 @@ func (t *text) boundByDepth(list []depth) {
 				others++
 			}
 		}
-		s := d.String()
+		s := d.said(t.granted(d.end, d.peer))
 		if o := d.faster; o != nil {
 			told[o.end] = true
 			s += o.compared(d)
@@ -129,13 +131,15 @@ func (t *text) boundByDepth(list []depth) {
 	t.few(said)
 }
 
-// String says what bounds an end, and what that comes to.
-func (d *depth) String() string {
+// said says what bounds an end, and what that comes to. granted is what CM granted it, where that is less than it asked for.
+func (d *depth) said(granted string) string {
 	who := fmt.Sprintf("%v %s", d.end.Addr, qp(d.end.QPN, d.end.QPNKnown))
 	why, remedy := "", " More of them at once would be faster, or larger ones."
 	switch n := d.agreed(); {
 	case n == d.Count:
-		why = fmt.Sprintf(", as many as CM agreed on with %v", d.peer.Addr)
+		if why = fmt.Sprintf(", as many as CM agreed on with %v", d.peer.Addr); granted != "" {
+			why += " (" + granted + ")"
+		}
 	case n > d.Count:
 		why = fmt.Sprintf(", though CM agreed on %d with %v: its program posts no more, or its max_rd_atomic is lower", n, d.peer.Addr)
 	default:

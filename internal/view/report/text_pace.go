@@ -45,7 +45,7 @@ func (t *text) paces() {
 			t.line("  … and %s so; --all tells every one", count(len(list)-k, "more end"))
 			return
 		}
-		t.prose("  ", p.String())
+		t.prose("  ", p.said(t.agreedOnDepth(&p)))
 	}
 }
 
@@ -128,8 +128,8 @@ func paceOf(c *agent.Connection, from int) (p pace, ok bool) {
 	return p, p.mean >= paceLatency && outstanding > least && outstanding < 1.2 && waits
 }
 
-// String says that an end waited for each answer, and what that came to.
-func (p *pace) String() string {
+// said says that an end waited for each answer, and what that came to. agreed says that CM allows no more at a time; "": it may, or that is not known.
+func (p *pace) said(agreed string) string {
 	rate := number(uint64(float64(p.n)/p.elapsed.Seconds())) + " a second"
 	if !p.op.Atomic() {
 		rate = bitRate(p.bytes, p.elapsed)
@@ -149,6 +149,9 @@ func (p *pace) String() string {
 		n := "one " + p.op.String()
 		if p.depth > 1 {
 			n = fmt.Sprintf("up to %d %vs", p.depth, p.op)
+		}
+		if agreed != "" && p.others == 0 {
+			return fmt.Sprintf("%s%s outstanding at a time, %s each until its answer: %s.%s", who, n, span(p.mean), rate, agreed)
 		}
 		return fmt.Sprintf("%s%s outstanding at a time, %s each until its answer: %s (%s?).", who, n, span(p.mean), rate, why)
 	}

@@ -1,0 +1,48 @@
+package report
+
+import (
+	"fmt"
+
+	"ibwitness/agent"
+	"ibwitness/rule"
+)
+
+// granted says how many READs and atomics a REP granted an end at once, and in which frame, where the REQ had asked for more; "": it granted as many, or that is not known.
+func (t *text) granted(e, peer *agent.End) string {
+	if e.AskedDepth <= e.InitiatorDepth {
+		return ""
+	}
+	return fmt.Sprintf("its REP%s granted %d, though the REQ asked for %d", t.acceptedIn(e, peer), e.InitiatorDepth, e.AskedDepth)
+}
+
+// acceptedIn names the frame in which CM accepted a connection; "": it is not known.
+func (t *text) acceptedIn(e, peer *agent.End) string {
+	for i := len(t.res.Findings) - 1; i >= 0; i-- {
+		f := &t.res.Findings[i]
+		if f.Rule == rule.EvConnect && f.Accused.Addr == e.Addr && f.Accused.QPN == e.QPN && f.Peer.Addr == peer.Addr && f.Peer.QPN == peer.QPN && f.Frame != 0 {
+			return fmt.Sprintf(" in frame %d", f.Frame)
+		}
+	}
+	return ""
+}
+
+// agreedOnDepth says of an end that has as many READs or atomics outstanding as CM agreed on that this is so, who granted no more, and who was granted more by the same host; "": it may have more, or that is not known.
+func (t *text) agreedOnDepth(p *pace) string {
+	if depthAgreed(p.end) != p.depth {
+		return ""
+	}
+	s := fmt.Sprintf(" It may have no more: CM agreed on %d with %v", p.depth, p.peer.Addr)
+	if g := t.granted(p.end, p.peer); g != "" {
+		s += ": " + g
+	}
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		for k := range c.Ends {
+			o, peer := &c.Ends[k], &c.Ends[1-k]
+			if peer.Addr == p.peer.Addr && o.Addr != p.end.Addr && depthAgreed(o) > p.depth {
+				return s + fmt.Sprintf("; it granted %d to %v %s%s.", o.InitiatorDepth, o.Addr, qp(o.QPN, o.QPNKnown), t.acceptedIn(o, peer))
+			}
+		}
+	}
+	return s + "."
+}
