@@ -201,7 +201,7 @@ func settingsOf(a *qp.Attr) Settings {
 	if a == nil {
 		return Settings{}
 	}
-	return Settings{a.Known, a.ByCM, a.Timeout, a.MinRNRTimer, a.RetryCnt, a.RNRRetry, a.MaxRdAtomic, a.MaxDestRdAtomic, a.Asked}
+	return Settings{a.Known, a.ByCM, a.Timeout, a.MinRNRTimer, a.RetryCnt, a.RNRRetry, a.MaxRdAtomic, a.MaxDestRdAtomic, a.AskedRdAtomic}
 }
 
 // Knows reports whether an attribute is known.

@@ -156,7 +156,7 @@ func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (e
 	passive.Attr.Known |= qp.KnowsSQPSN
 	if service == packet.RC {
 		retries(&passive.Attr, m, path)
-		active.Attr.Asked = m.InitiatorDepth
+		active.Attr.AskedRdAtomic = m.InitiatorDepth
 		active.Attr.Credits, active.Attr.SRQ = m.FlowControl && !m.SRQ, m.SRQ
 		active.Attr.Known |= qp.KnowsCredits
 	}

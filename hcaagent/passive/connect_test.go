@@ -35,7 +35,7 @@ func TestAttributes(t *testing.T) {
 		{"RC", func(*mad.REQ) {}, [2]qp.Attr{
 			end(packet.RC, both|reads|qp.KnowsSQPSN|qp.KnowsHopLimit|qp.KnowsRNRRetry|qp.KnowsCredits, func(a *qp.Attr) {
 				active(a)
-				a.RNRRetry, a.MaxRdAtomic, a.MaxDestRdAtomic, a.Credits = 1, 4, 2, true
+				a.RNRRetry, a.MaxRdAtomic, a.MaxDestRdAtomic, a.Credits, a.AskedRdAtomic = 1, 4, 2, true, 8
 			}),
 			end(packet.RC, everything, func(a *qp.Attr) {
 				passive(a)
