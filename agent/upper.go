@@ -30,10 +30,16 @@ const (
 	responses = 1<<packet.ReadRespFirst | 1<<packet.ReadRespOnly
 )
 
-// headed reports whether a packet of RC with an opcode from an end is looked at: of a connection that is followed, or is new.
+// headed reports whether a packet of RC with an opcode from an end is looked at: of a connection that is followed, or is new and may begin to be with such a packet.
+// Most are of neither, so that the opcode is asked first.
 func headed(c *connection.Connection, end *qp.QP, o packet.Opcode) bool {
-	isYoung := end.SQ.Count <= young
-	return (isYoung || c.Headed()) && o < 0x20 && (sendHeads|writeHeads|writeEnds|reads|responses)>>o&1 != 0 && (responses>>o&1 == 0 || isYoung && c.Headed())
+	switch {
+	case o >= 0x20 || (sendHeads|writeHeads|writeEnds|reads|responses)>>o&1 == 0:
+		return false
+	case !c.Headed():
+		return (sendHeads|writeEnds)>>o&1 != 0 && end.SQ.Count <= young
+	}
+	return responses>>o&1 == 0 || end.SQ.Count <= young
 }
 
 // uppers are the protocols above the transport of the connections of which one was recognized, or seems to be.
@@ -56,14 +62,8 @@ func (t *Transport) head(c *connection.Connection, from int, p *packet.Packet) {
 
 // recognize begins to follow a connection where a message may be of a protocol that is known.
 func (u *uppers) recognize(c *connection.Connection, from int, p *packet.Packet) {
-	switch 1 << p.Opcode.Fn() & (sendHeads | writeEnds) {
-	case 0:
+	if sendHeads>>p.Opcode.Fn()&1 != 0 && !upper.Plausible(payload(p)) {
 		return
-	case 1 << packet.WriteLastImm, 1 << packet.WriteOnlyImm:
-	default:
-		if !upper.Plausible(payload(p)) {
-			return
-		}
 	}
 	u.fill(c, from, p)
 	if protocol, fit := upper.Recognize(&u.message); fit > upper.NoFit {

@@ -26,8 +26,10 @@ const (
 	unlikeTime = int64(5 * time.Microsecond)
 	// mostAwaited is how many packets are kept that may have a copy yet.
 	mostAwaited = 1 << 14
-	// vainWatches is how often the packets of a direction are looked at in vain.
-	vainWatches = 3
+	// suspectWatched is how many packets of a direction are looked at from a suspicion on where none is a copy, in CopyTime at least.
+	suspectWatched = 32
+	// vainWatches is how often the packets of a direction are looked at in vain. One time that takes laterWatched packets or more counts as longWatch.
+	vainWatches, longWatch = 15, 5
 )
 
 // Mirrored is packets from one host to another that are in the capture twice, and are judged once.
@@ -133,6 +135,7 @@ func (t *Table) Suspect(p *packet.Packet) {
 			m.vain++
 			m.restart(p.Time)
 			t.watchRouted(h, (h.way-1)>>1, (h.way-1)&1, p.Time)
+			h.watched = suspectWatched
 		}
 	}
 }
@@ -152,9 +155,18 @@ func (t *Table) watchMirrored(h *hostSlot, now int64) bool {
 	if m == nil || m.awaited == nil {
 		return false
 	}
-	if m.idle < mostAwaited && (m.Since != 0 || now-m.start < 2*verifier.CopyTime) {
+	looked := m.Copies + m.Once
+	switch {
+	case m.idle >= mostAwaited:
+	case m.Since != 0:
 		h.watched = laterWatched
 		return true
+	case now-m.start < verifier.CopyTime, m.Copies > 0 && (looked < laterWatched || now-m.start < 2*verifier.CopyTime):
+		h.watched = suspectWatched
+		return true
+	}
+	if looked >= laterWatched {
+		m.vain += longWatch - 1
 	}
 	m.awaited, m.queue, m.newest = nil, nil, nil
 	return false

@@ -29,8 +29,9 @@ type lookup struct {
 	c       *Connection
 	index   uint32 // of c, where known
 	known   bool
-	from    int // the end that sent it
-	changes int // of the table of flows, when it was looked for
+	watched bool // the packet may be a copy: it goes the long way
+	from    int  // the end that sent it
+	changes int  // of the table of flows, when it was looked for
 }
 
 // Delay is how many packets a call of Ahead is ahead of the packet that it returns.
@@ -64,7 +65,7 @@ func (t *Table) Ahead(packets []*packet.Packet, i int) (k int, c *Connection, fr
 	}
 	a.lines.Fetch()
 	if k = i - Delay; k >= 0 {
-		if s := &a.of[k%steps]; s.changes == t.flows.changes {
+		if s := &a.of[k%steps]; s.changes == t.flows.changes && !s.watched {
 			return k, s.c, s.from
 		}
 	}
@@ -85,8 +86,8 @@ func (t *Table) seek(s *lookup, p *packet.Packet) {
 	switch {
 	case h.way == 0:
 		t.fetchTally(p)
-	case connected && h.watched == 0 && h.station == p.Station:
-		s.key = uint64(h.way-1)<<24 | uint64(p.DestQP) + 1
+	case connected && h.station == p.Station:
+		s.key, s.watched = uint64(h.way-1)<<24|uint64(p.DestQP)+1, h.watched > 0
 		first, last := t.flows.homes(s.key)
 		t.ahead.lines.Add(unsafe.Pointer(first))
 		t.ahead.lines.Add(unsafe.Pointer(last)) // often the same line
