@@ -30,16 +30,17 @@ const (
 	responses = 1<<packet.ReadRespFirst | 1<<packet.ReadRespOnly
 )
 
-// headed reports whether a packet of RC with an opcode from an end is looked at: of a connection that is followed, or is new and may begin to be with such a packet.
-// Most are of neither, so that the opcode is asked first.
+// headed reports whether a packet of RC with an opcode from an end is looked at: of a connection that is followed, or is new and may
+// begin to be with such a packet. Most are of neither.
 func headed(c *connection.Connection, end *qp.QP, o packet.Opcode) bool {
+	isYoung := end.SQ.Count <= young
 	switch {
-	case o >= 0x20 || (sendHeads|writeHeads|writeEnds|reads|responses)>>o&1 == 0:
+	case !isYoung && !c.Headed() || o >= 0x20:
 		return false
 	case !c.Headed():
-		return (sendHeads|writeEnds)>>o&1 != 0 && end.SQ.Count <= young
+		return (sendHeads|writeEnds)>>o&1 != 0
 	}
-	return responses>>o&1 == 0 || end.SQ.Count <= young
+	return (sendHeads|writeHeads|writeEnds|reads)>>o&1 != 0 || isYoung && responses>>o&1 != 0
 }
 
 // uppers are the protocols above the transport of the connections of which one was recognized, or seems to be.
