@@ -51,15 +51,23 @@ func DepthOf(list []Sent) (d Depth, ok bool) {
 			return d, false // not all are known
 		}
 	}
+	after, loop := make([]time.Duration, 0, len(list)), make([]time.Duration, 0, len(list))
 	for d.Count = 1; d.Count <= mostDepth && d.Count*depthRounds <= len(list); d.Count++ {
-		var after, loop []time.Duration
+		after, loop = after[:0], loop[:0]
+		early := 0
 		for i := d.Count; i < len(list); i++ {
 			after = append(after, time.Duration(list[i].Begin-list[i-d.Count].End))
 			loop = append(loop, time.Duration(list[i].Begin-list[i-d.Count].Begin))
+			if after[len(after)-1] < 0 {
+				early++
+			}
+		}
+		out := len(after) / depthOutside
+		if early > out/2 {
+			continue // more are outstanding: most ends need no sorting
 		}
 		d.After, d.Loop = median(after), median(loop)
-		out := len(after) / depthOutside
-		if after[out/2] >= 0 && (after[len(after)-1-out]-after[out/2])*depthSpread <= d.Loop {
+		if (after[len(after)-1-out]-after[out/2])*depthSpread <= d.Loop {
 			never := after[0] >= 0 && (2*after[0] >= d.After || depthSoon*d.After <= d.Loop) // are there more
 			if !never || d.Count == 1 || d.Loop < depthLeast {
 				return d, false
