@@ -142,6 +142,7 @@ type Incident struct {
 	version      roceVersion   // of the requests that were never answered
 	odd          roceVersion   // of the requests of a host whose peers send with the other one; 0: they do not
 	accepted     bool          // the client of a refusal was accepted soon after
+	ofHung       bool          // a connection that is not accepted, of a server that answers no command of anyone either
 	follows      bool          // what the peer lacks on the connection tells why
 	disconnected bool          // the peer had asked to disconnect before the request was sent
 	sized        bool          // only smaller packets pass

@@ -17,7 +17,7 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	r := &k.RNR
 	i.Begin, i.End, i.Lost, i.short = r.First, r.Last, time.Duration(r.Waited), t.shortageOf(c, from, k)
 	i.show(r.Frame, r.Newest)
-	took := t.within(", which took %s in all", r.Waited)
+	took := t.within(", which took %s in all"+shareWaited(r), r.Waited)
 	held := t.refusedThroughout(k)
 	slow := t.timed() && slowToResume(r) && held == nil
 	if slow {
@@ -32,7 +32,7 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	if c.Ends[from].Stalled && k.Now.NAKs > 0 {
 		i.fact("at the end", fmt.Sprintf("it has refused %s %s, and not taken it yet", article(operation(&k.Now.Request)), times(uint64(k.Now.NAKs))))
 	}
-	i.fact("others", t.othersReady(c, from))
+	i.fact("others", t.othersReady(c, from, r.First, r.Last))
 	receiverReasons(i)
 	if held != nil { // that it posts too few receives does not last so long
 		slices.Reverse(i.FitsWith)
@@ -44,6 +44,27 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 		i.FitsWith, i.Next = append(fits, i.FitsWith...), append(next, i.Next...)
 	}
 	t.tell(i, "")
+}
+
+// From how many RNR NAKs on, and from which share of the time on, one in so many, it is told which share their waits took.
+const (
+	waitsShared = 8
+	waitsShare  = 2
+)
+
+// shareWaited says which share of the time from the first RNR NAK to the last, and the wait after it where that is over, was waited, as a format; "": little, or there are few.
+func shareWaited(r *qp.RNRSums) string {
+	if r.NAKs < waitsShared || r.Waits == 0 {
+		return ""
+	}
+	elapsed := r.Last - r.First
+	if uint64(r.Waits) >= uint64(r.NAKs) {
+		elapsed += r.Waited / int64(r.Waits)
+	}
+	if elapsed <= 0 || waitsShare*r.Waited < elapsed {
+		return ""
+	}
+	return fmt.Sprintf(" (%d %%%% of the time from the first to the last)", min(100*r.Waited/elapsed, 100))
 }
 
 // A request that is refused so often, while most of all that RNR NAKs cost is lost, is one for which the receiver was not ready all the time.
@@ -59,8 +80,8 @@ func (t *teller) refusedThroughout(k *qp.Trouble) *qp.Stall {
 	return s
 }
 
-// othersReady says that the receiver was ready for all requests on the other connections between the hosts of c; "": it was not, or there are none.
-func (t *teller) othersReady(c *agent.Connection, from int) string {
+// othersReady says that the receiver was ready for all requests on the other connections between the hosts of c that were in use between two times; "": it was not, or there are none.
+func (t *teller) othersReady(c *agent.Connection, from int, since, until int64) string {
 	list, n := t.siblings(c), uint64(0)
 	if len(list) > mostOthers {
 		return ""
@@ -69,6 +90,7 @@ func (t *teller) othersReady(c *agent.Connection, from int) string {
 		for e := range d.Ends {
 			switch {
 			case d == c || d.Ends[e].Addr != c.Ends[from].Addr || d.Ends[e].Messages == 0 || takesNoReceive(d, e):
+			case t.timed() && (d.First > until || d.Ends[e].Last < since):
 			case d.Ends[e].Trouble != nil && d.Ends[e].Trouble.RNR.NAKs > 0:
 				return ""
 			default:
@@ -172,8 +194,11 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 		i.fact("before", fmt.Sprintf("it was not ready %s for earlier requests, each of which it took in the end", times(uint64(before))))
 	}
 	t.after(i, c, s)
-	i.fact("others", t.othersReady(c, from))
+	i.fact("others", t.othersReady(c, from, s.Since, s.Last))
 	receiverReasons(i)
+	if fits == nil {
+		t.sentNothing(i, c, from, s)
+	}
 	i.Next = append(next, i.Next...)
 	if gaveUp {
 		i.rnrRetry(c, from, 2*len(next))

@@ -159,3 +159,46 @@ func TestUsedUp(t *testing.T) {
 		}
 	}
 }
+
+// TestShareWaited: which share of the time the waits that RNR NAKs asked for took is told, where it is half of it or more; not of few.
+func TestShareWaited(t *testing.T) {
+	for _, k := range []struct {
+		naks, waits  uint32
+		last, waited time.Duration
+		want         string
+	}{
+		{48, 47, 31 * time.Second, 30 * time.Second, " (96 %% of the time from the first to the last)"},
+		{48, 48, 29 * time.Second, 30 * time.Second, " (100 %% of the time from the first to the last)"},
+		{48, 47, time.Minute + time.Second, 30 * time.Second, ""},
+		{4, 4, 31 * time.Second, 30 * time.Second, ""},
+		{48, 0, 31 * time.Second, 0, ""},
+	} {
+		r := &qp.RNRSums{NAKs: k.naks, Waits: k.waits, First: 5, Last: 5 + int64(k.last), Waited: int64(k.waited)}
+		if got := shareWaited(r); got != k.want {
+			t.Errorf("%+v: %q", k, got)
+		}
+	}
+}
+
+// TestOthersReady: that a receiver was ready on another connection is told where that was in use at the time, and not of one that began after the refusals, or had ended before.
+func TestOthersReady(t *testing.T) {
+	for name, k := range map[string]struct {
+		first, last int64
+		told        bool
+	}{"at the time": {1, 20, true}, "after": {11, 30, false}, "before": {1, 3, false}} {
+		var list []agent.Connection
+		for n := range uint32(2) {
+			c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1}
+			for e := range c.Ends {
+				c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), QPN: 16 + n, QPNKnown: true, Packets: 100, Messages: 50, Last: int64(time.Second)}
+			}
+			list = append(list, c)
+		}
+		list[0].Ends[0].Trouble = &qp.Trouble{RNR: qp.RNRSums{NAKs: 4, Least: 1, Most: 1, Waits: 4, Asked: 4, Waited: 4, First: 5, Last: 9}}
+		list[1].First, list[1].Ends[0].Last, list[1].Ends[1].Last = k.first, k.last, k.last
+		got := Of(&agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Connections: list})
+		if len(got) != 1 || got[0].says("others") != k.told {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}

@@ -57,6 +57,9 @@ func (t *teller) rejected() {
 		if other := t.acceptedElse(i, &r); all.times() == 1 || !nextTry(i, other) {
 			i.tellElse(&r, other)
 		}
+		if i.unserviced && !i.says("other") {
+			t.servedElse(i, &r)
+		}
 		t.afterREPs(i, f)
 		what := f.Detail + t.afterMRA(i, f)
 		t.acceptedLater(i, &r, all)

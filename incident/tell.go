@@ -132,6 +132,7 @@ func (t *teller) connections() {
 	for i := range t.run.Connections {
 		t.commands(&t.run.Connections[i])
 	}
+	t.uneven()
 	t.stops()
 }
 
@@ -313,6 +314,8 @@ func rank(i *Incident) int {
 		return 2*int(i.Kind) + 1
 	}
 	switch {
+	case i.ofHung:
+		return 2*int(Waiting) + 1
 	case i.accepted:
 		return 2*int(Untrusted) - 1
 	case i.Kind == Slow:

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/upper"
 	"ibwitness/verifier/cm"
 )
 
@@ -25,6 +27,13 @@ func (t *teller) unaccepted(q *cm.Unanswered) {
 	to := q.To.String()
 	i.FitsWith = []string{"a program on " + to + " that hangs, is stopped or busy, and does not take the REQ: its communication manager has it, and answers without it", "an answer (REP or REJ) that was lost"}
 	i.Next = []string{fmt.Sprintf("on %s: what the program that listens on %v waits for (its stack, CPU, log)", to, q.Service)}
+	if !t.lossy() && t.noTrouble(q.To) {
+		i.FitsWith = i.FitsWith[:1]
+	}
+	if all := t.hungServer(q); all != nil {
+		i.ofHung = true
+		i.fact("program", fmt.Sprintf("%v had answered no command (%s) of any client since %s, %s before the first REQ: it is likely the same that hangs", q.To, all.of[0].Upper.Protocol, t.offset(all.since), span(q.First-all.since)))
+	}
 	t.tell(i, "accept")
 }
 
@@ -35,4 +44,30 @@ func askedMore(t *teller, q *cm.Unanswered) string {
 		s += fmt.Sprintf(": for up to %s (service timeout)", span(q.More))
 	}
 	return s
+}
+
+// noTrouble reports whether nothing was retransmitted, refused or left without an answer on the connections of a host, of which there are some.
+func (t *teller) noTrouble(host packet.Addr) bool {
+	list := 0
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		if c.Service == packet.UD || endOf(c, host) == nil {
+			continue
+		}
+		if list++; c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil {
+			return false
+		}
+	}
+	return list > 0
+}
+
+// hungServer returns the open commands of the server that a REQ asks for a connection, where it had answered none of any client since before that, of the protocol that has the port which is asked for; nil: it is not so.
+func (t *teller) hungServer(q *cm.Unanswered) *openCommands {
+	_, port, ok := q.Service.IP()
+	for key, all := range t.none {
+		if p := upper.ByPort(port); ok && all != nil && key.server == q.To && all.since < q.First && p != nil && p.Name() == key.protocol {
+			return all
+		}
+	}
+	return nil
 }

@@ -8,6 +8,8 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/packet"
+	"ibwitness/qp"
+	"ibwitness/upper"
 	"ibwitness/verifier/cm"
 )
 
@@ -43,6 +45,48 @@ func TestUnaccepted(t *testing.T) {
 			return f.Label == "MRA" && strings.HasPrefix(f.Text, "of 10.0.0.2, in frame 91, 4.4s after the first REQ: for up to 1m8s (service timeout)")
 		}):
 			t.Errorf("%s: %q", name, list[0].Facts)
+		}
+	}
+}
+
+// TestUnacceptedBehindHung: a REQ that a server does not accept, as it answers no command of its protocol any more, is told after these, and with them; not where the server answers, or another service is asked
+// for. That its answer may be lost is said only where something was lost or retransmitted.
+func TestUnacceptedBehindHung(t *testing.T) {
+	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
+	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	const lost = "an answer (REP or REJ) that was lost"
+	for name, k := range map[string]struct {
+		set        func(r *agent.Result)
+		behind, is bool
+	}{
+		"it hangs":        {func(*agent.Result) {}, true, false},
+		"another service": {func(r *agent.Result) { r.REQs[0].Service = 0x1061144 }, false, false},
+		"it answers": {func(r *agent.Result) {
+			for n := range r.Connections {
+				r.Connections[n].Upper.Recent, r.Connections[n].Upper.Oldest, r.Connections[n].Upper.Open = []int64{at(29000)}, nil, 0
+			}
+		}, false, false},
+		"trouble": {func(r *agent.Result) { r.Connections[0].Ends[1].Trouble = &qp.Trouble{} }, true, true},
+	} {
+		client := func(n byte, since, last int64) agent.Connection {
+			c := agent.Connection{Service: packet.RC, First: at(0), Upper: &agent.Upper{
+				Protocol: "RPC over RDMA", Answered: true, Counts: upper.Counts{Open: 7, Ended: 90}, Answers: 90, Recent: []int64{at(last)},
+				Slowest: &agent.Operation{Name: "NFS version 3 READ", Since: at(1000), Ended: at(1001)},
+				Oldest:  &agent.Operation{Name: "NFS version 3 WRITE, XID 0x1", Since: at(since), Frame: uint64(since)},
+			}}
+			for e := range c.Ends {
+				c.Ends[e] = agent.End{Addr: addr([]byte{n, 2}[e]), QPN: 0x20, QPNKnown: true, Packets: 10, Last: at(30000)}
+			}
+			return c
+		}
+		r := &agent.Result{RDMA: 20, First: at(0), Last: at(30000), Connections: []agent.Connection{client(3, 10000, 9900), client(4, 10300, 10200)}, REQs: []cm.Unanswered{{
+			Waits: cm.ForAccept, From: addr(1), To: addr(2), QPN: 0x30, Service: 0x1064E51, Times: 2, First: at(14000), Last: at(18400), Frame: 90, MRA: at(18401), MRAFrame: 91, More: int64(68 * time.Second),
+		}}}
+		k.set(r)
+		list := slices.DeleteFunc(Of(r), func(i Incident) bool { return i.Kind != Ignored && i.Kind != Waiting })
+		n := slices.IndexFunc(list, func(i Incident) bool { return i.Kind == Ignored })
+		if n < 0 || list[n].says("program") != k.behind || slices.Contains(list[n].FitsWith, lost) != k.is || k.behind && (len(list) != 2 || n != 1) {
+			t.Errorf("%s: %+v", name, list)
 		}
 	}
 }

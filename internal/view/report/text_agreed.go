@@ -32,17 +32,19 @@ func (t *text) agreedOnDepth(p *pace) string {
 		return ""
 	}
 	s := fmt.Sprintf(" It may have no more: CM agreed on %d with %v", p.depth, p.peer.Addr)
+	raise := ""
 	if g := t.granted(p.end, p.peer); g != "" {
 		s += ": " + g
+		raise = fmt.Sprintf(" To have more, raise the responder_resources that the program on %v accepts with (rdma_accept, max_dest_rd_atomic).", p.peer.Addr)
 	}
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		for k := range c.Ends {
 			o, peer := &c.Ends[k], &c.Ends[1-k]
 			if peer.Addr == p.peer.Addr && o.Addr != p.end.Addr && depthAgreed(o) > p.depth {
-				return s + fmt.Sprintf("; it granted %d to %v %s%s.", o.InitiatorDepth, o.Addr, qp(o.QPN, o.QPNKnown), t.acceptedIn(o, peer))
+				return s + fmt.Sprintf("; it granted %d to %v %s%s.", o.InitiatorDepth, o.Addr, qp(o.QPN, o.QPNKnown), t.acceptedIn(o, peer)) + raise
 			}
 		}
 	}
-	return s + "."
+	return s + "." + raise
 }

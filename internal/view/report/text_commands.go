@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -43,7 +44,24 @@ func (t *text) commandsOf(c *agent.Connection) string {
 	local, peer := &c.Ends[o.From], &c.Ends[1-o.From]
 	return fmt.Sprintf("%v took %s in the mean to answer %s of %v %s (%s), at most %s (%s, frames %d to %d)%s%s%s.",
 		peer.Addr, span(u.Took/time.Duration(u.Answers)), count(u.Answers, "command"), local.Addr, qp(local.QPN, local.QPNKnown), u.Protocol,
-		span(time.Duration(o.Ended-o.Since)), o.Name, o.Frame, o.Answer, t.spread(c), ofOneClass(u), programs(c))
+		span(time.Duration(o.Ended-o.Since)), o.Name, o.Frame, o.Answer, t.spread(c), cmp.Or(ofOneClass(u), byClass(u)), programs(c))
+}
+
+// byClass says how long the commands of each of few opcodes or procedures took in the mean, where one took many times as long as another: the mean of all says little then; "": it is not so.
+func byClass(u *agent.Upper) string {
+	var said []string
+	least, most := time.Duration(math.MaxInt64), time.Duration(0)
+	for i := range u.Classes {
+		if k := &u.Classes[i]; k.Answers >= fewestOfClass {
+			mean := k.Took / time.Duration(k.Answers)
+			least, most = min(least, mean), max(most, mean)
+			said = append(said, fmt.Sprintf("%s %s (%s)", k.Name, span(mean), number(k.Answers)))
+		}
+	}
+	if len(said) < 2 || len(said) > mostByClass || classTimes*least > most {
+		return ""
+	}
+	return "; in the mean, " + enumerate(said)
 }
 
 // slowCommands reports whether it is told how long the commands of a connection took.
@@ -60,6 +78,7 @@ func slowCommands(c *agent.Connection) bool {
 const (
 	classTimes    = 10
 	fewestOfClass = 3
+	mostByClass   = 4 // of so many opcodes or procedures at most it is told what each took
 )
 
 // ofOneClass says that only the commands of one opcode or procedure take long, where others were answered meanwhile; "": that is not so.

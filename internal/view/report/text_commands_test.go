@@ -33,3 +33,24 @@ func TestOfOneClass(t *testing.T) {
 		}
 	}
 }
+
+// TestByClass: how long the commands of each of few classes took is told where one took many times as long as another; not where they took about as long, there are few, or there is one class.
+func TestByClass(t *testing.T) {
+	class := func(name string, n uint64, mean time.Duration) agent.Class {
+		return agent.Class{Name: name, Answers: n, Took: time.Duration(n) * mean}
+	}
+	const ms = time.Millisecond
+	for name, k := range map[string]struct {
+		list []agent.Class
+		want string
+	}{
+		"lopsided": {[]agent.Class{class("NVMe Read", 383, 4*ms), class("NVMe Write", 133, ms/25)}, "; in the mean, NVMe Read 4ms (383) and NVMe Write 40µs (133)"},
+		"alike":    {[]agent.Class{class("NVMe Read", 383, 4*ms), class("NVMe Write", 133, ms)}, ""},
+		"few":      {[]agent.Class{class("NVMe Read", 383, 4*ms), class("NVMe Write", 2, ms/25)}, ""},
+		"one":      {[]agent.Class{class("NVMe Read", 383, 4*ms)}, ""},
+	} {
+		if got := byClass(&agent.Upper{Classes: k.list}); got != k.want {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
