@@ -20,7 +20,7 @@ func copiesFirst(list []Incident) []Incident {
 	capture, rounds := list[n], uint64(0)
 	for k := range list[:n] {
 		i := &list[k]
-		if i.foremost || i.Kind != Loss && i.Kind != Reordered && i.Kind != Untrusted || i.cost() >= time.Duration(interruption) {
+		if i.foremost || i.noLoss || i.Kind != Loss && i.Kind != Reordered && i.Kind != Untrusted || i.cost() >= time.Duration(interruption) {
 			return list
 		}
 		rounds += i.again.rounds

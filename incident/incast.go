@@ -42,6 +42,7 @@ func (t *teller) incast(list []Incident) {
 	if t.run.RDMA == 0 || t.run.Forgotten.Events > 0 {
 		return
 	}
+	bursts := map[packet.Addr]bool{} // in which several hosts lost packets: no cable does that
 	said, naks, senders := map[packet.Addr]string{}, map[packet.Addr][]lostOf(nil), map[packet.Addr][]sendingEnd(nil)
 	for n := range list {
 		i := &list[n]
@@ -55,6 +56,10 @@ func (t *teller) incast(list []Incident) {
 				naks, senders = t.sequenceNAKs(), t.sendersTo()
 			}
 			s = t.incastTo(to, naks[to], senders[to])
+			if s == "" && i.sum != nil && i.sum.host == to && i.sum.side() == afterTap {
+				s = t.incastBursts(i.sum)
+				bursts[to] = s != ""
+			}
 			said[to] = s
 			if s != "" {
 				i.Facts = slices.Insert(i.Facts, 0, Fact{"incast", s})
@@ -63,7 +68,10 @@ func (t *teller) incast(list []Incident) {
 		if s == "" {
 			continue
 		}
-		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == queueDrops }) // which this is
+		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == queueDrops || s == badCable && bursts[to] }) // which this is
+		if i.sum != nil && i.sum.mostlyTimers() {
+			i.noOvertaking()
+		}
 		i.Next = slices.DeleteFunc(i.Next, func(s string) bool { return s == flowControl })
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("incast: a queue to %v that overflows when many send to it at once, as no flow control holds them back", to))
 		i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("priority flow control (PFC) and ECN of the switch port to %v for this traffic, and what that port discards for lack of buffer", to))

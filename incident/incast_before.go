@@ -16,27 +16,37 @@ const lostAlike = 4
 // tap, or after it; "": nothing shows that.
 func (t *teller) incastOf(s *lossSum) string {
 	if s.to && s.side() == afterTap && len(s.others) >= fewestAtOnce && t.run.RDMA > 0 && t.run.Forgotten.Events == 0 {
-		return t.incastTo(s.host, t.sequenceNAKs()[s.host], t.sendersTo()[s.host])
+		if said := t.incastTo(s.host, t.sequenceNAKs()[s.host], t.sendersTo()[s.host]); said != "" {
+			return said
+		}
 	}
-	return t.incastBefore(s)
+	return t.incastBursts(s)
 }
 
-// incastBefore says that what was lost before the tap, on the way of a sum to a host, was lost of many hosts alike, at the same times: a queue
-// that all of it passes was full. The link of each of them is
+// asksOf is how many rounds of retransmission there are at most for each that a NAK began, where what was lost after the tap was lost in a queue: a
+// receiver that stands still has all timers run out at once too, and asks for nothing.
+const asksOf = 8
+
+// incastBursts says that what was lost on one side of the tap, on the way of a sum to a host, was lost of many hosts alike, at the same times: a
+// queue that all of it passes was full. The link of each of them is
 // not why; "": nothing shows that.
-func (t *teller) incastBefore(s *lossSum) string {
-	if !s.to || s.side() != beforeTap || len(s.others) < fewestAtOnce || t.run.RDMA == 0 || !t.timed() || !t.lostAlike(s) {
+func (t *teller) incastBursts(s *lossSum) string {
+	if !s.to || s.side() == "" || len(s.others) < fewestAtOnce || t.run.RDMA == 0 || !t.timed() || !t.lostAlike(s) {
 		return ""
 	}
+	after := s.side() == afterTap
+	if after && (!s.mostlyTimers() || s.naks < tellingRounds || asksOf*s.naks < s.naks+s.timers) {
+		return "" // of what NAKs asked for, incastTo tells more
+	}
 	asked := slices.DeleteFunc(t.sequenceNAKs()[s.host], func(l lostOf) bool { return !slices.Contains(s.others, l.from) })
-	if said := t.burstsBefore(s, asked, s.naks); said != "" || s.timers == 0 {
+	if said := t.burstsWith(s, asked, s.naks); !after && (said != "" || s.timers == 0) {
 		return said
 	}
-	return t.burstsBefore(s, t.withTimers(s, asked), s.naks+s.timers)
+	return t.burstsWith(s, t.withTimers(s, asked), s.naks+s.timers)
 }
 
-// burstsBefore is incastBefore by when each of so many losses was, as far as that was kept, in the order of time; these are NAKs, or NAKs and timers.
-func (t *teller) burstsBefore(s *lossSum, losses []lostOf, of uint32) string {
+// burstsWith is incastBursts by when each of so many losses was, as far as that was kept, in the order of time; these are NAKs, or NAKs and timers.
+func (t *teller) burstsWith(s *lossSum, losses []lostOf, of uint32) string {
 	if 2*len(losses) < int(of) {
 		return "" // not each was kept
 	}
@@ -51,10 +61,14 @@ func (t *teller) burstsBefore(s *lossSum, losses []lostOf, of uint32) string {
 	}
 	all := max(of, uint32(len(losses))) // some NAKs are kept of rounds that were not counted
 	said := fmt.Sprintf("%d bursts in which NAKs asked for what up to %d hosts had sent at once, of each host about as often; they last %s in all, and %s of %s PSN sequence NAKs came in them", len(bursts), most, span(lasted), number(uint64(within)), number(uint64(all)))
-	after := "after %d of them, at least, something waited for a timer, as it was lost again, or nothing came after it"
+	wait := ""
+	if timer := t.shortestTimerOf(s); timer > 0 && s.side() == afterTap {
+		wait = fmt.Sprintf(", of %s or longer", span(timer))
+	}
+	after := "after %d of them, at least, something waited for a timer" + wait + ", as it was lost again, or nothing came after it"
 	if of > s.naks {
 		said = fmt.Sprintf("%d bursts in which packets of %s hosts were lost at once, of each of the %d about as often: %s of %s NAKs and timers are for what was sent in them", len(bursts), upTo(fewestTogether, most), len(s.others), number(uint64(within)), number(uint64(all)))
-		after = "after %d of them, at least, something waited for a timer, as nothing came after it, or it was lost again"
+		after = "after %d of them, at least, something waited for a timer" + wait + ", as nothing came after it, or it was lost again"
 	}
 	if n := t.waitedAfter(s, bursts); n > 0 {
 		said += fmt.Sprintf("; "+after, n)
@@ -177,7 +191,11 @@ func (t *teller) lostAlike(s *lossSum) bool {
 		if !slices.Contains(s.others, l.host) || l.packets == 0 {
 			continue
 		}
-		part := float64(l.far) / float64(l.packets)
+		lost := l.far
+		if s.side() == afterTap {
+			lost = l.near
+		}
+		part := float64(lost) / float64(l.packets)
 		if most == 0 {
 			least = part
 		}

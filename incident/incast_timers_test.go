@@ -74,7 +74,7 @@ func TestIncastTimers(t *testing.T) {
 func TestStormOfTimers(t *testing.T) {
 	for before, want := range map[uint32]bool{0: true, 4: true, 5: false} {
 		i := &Incident{Kind: Retransmitting}
-		stormReasons(i, &qp.Stalls{Rounds: [qp.NumCauses]uint32{qp.TimerExpired: 9, qp.SequenceAsked: 4}, Before: before})
+		stormReasons(i, &qp.Trouble{Sum: qp.Stalls{Rounds: [qp.NumCauses]uint32{qp.TimerExpired: 9, qp.SequenceAsked: 4}, Before: before}})
 		if got := strings.Contains(strings.Join(i.FitsWith, "; "), "a retransmission timer that is shorter than an answer takes"); got != want {
 			t.Errorf("%d of 9 before the tap: %v", before, got)
 		}

@@ -100,6 +100,7 @@ type Incident struct {
 	copies       uint64            // packets of the capture that are copies of others, which are judged once
 	episodic     bool              // slow commands in several times, of all connections between the hosts
 	lacks        bool              // the capture lost packets
+	noLoss       bool              // likewise many, and nothing shows that the network lost any
 	inHole       bool              // what the capture, which lost packets, lacks: nobody asked for it again
 	listed       bool              // its facts say which connections it tells of
 	outlasting   []packet.Addr     // hosts of the connections whose requests outlasted it, as its facts say

@@ -157,7 +157,7 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 		i.Next = []string{portDiscards, flowControl}
 	}
 	if i.Kind == Retransmitting {
-		stormReasons(i, &k.Sum)
+		stormReasons(i, k)
 	}
 	if i.ofMarked {
 		i.FitsWith = slices.Insert(i.FitsWith, 0, "the congestion that marks of the network show, see there: a queue on the way that is full drops")
@@ -214,7 +214,7 @@ func (i *Incident) timedOut(c *agent.Connection, from int, k *qp.Trouble) {
 	case nothingAskedFor(k):
 		i.FitsWith = slices.Insert(i.FitsWith, 0, "a responder that answers later than the requester's ACK timeout, or answers that are lost on the way back: a receiver that lacked requests would have asked for some of them, as others came after them")
 		i.Next = slices.Insert(i.Next, 0, timeoutOf(i))
-	case rareTimer*uint64(k.Sum.Rounds[qp.TimerExpired]) > k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady]):
+	case rareTimer*uint64(k.Sum.Rounds[qp.TimerExpired]) > k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady]) && !noneLate(k):
 		i.FitsWith = append(i.FitsWith, tooShort)
 	}
 }
@@ -287,6 +287,7 @@ type places struct {
 	over, missing uint32 // answers before the tap
 	late          uint32 // nowhere
 	unsent        uint32 // requests after the tap, that a timer had retransmitted
+	dropped       uint32 // nowhere, most likely: answers after the tap, that came whole while their requester waited for an earlier one
 	rest          uint32 // it is not known
 }
 
@@ -303,7 +304,8 @@ func placesOf(k *qp.Trouble) (p places) {
 	p.unseen, p.earlier, p.late, p.back, p.over = take(s.Before), take(k.Earlier), take(k.Late.Rounds), take(k.AnswersSeen), take(k.PassedOver)
 	p.unsent = take(k.Unsent)
 	passed := min(k.Passed, s.Rounds[qp.ResponseLost])
-	p.back += passed
+	p.dropped = min(passed, p.over) // a requester takes no answer before those to earlier READs
+	p.back += passed - p.dropped
 	p.missing = s.Rounds[qp.ResponseLost] - passed
 	return p
 }
@@ -333,6 +335,7 @@ func where(k *qp.Trouble, damaged, trimmed bool) string {
 		{p.unseen, "before the tap, which had not " + unseen + " what was then retransmitted by timer"},
 		{p.earlier, "before the capture, which does not show what became of it when it was sent first"},
 		{p.back, "on the way back: the answer had passed the tap, and was lost after it or came too late"},
+		{p.dropped, "nowhere, most likely: the answer had passed the tap, and its requester drops it while it waits for an earlier one"},
 		{p.over, "on the way back, before the tap: a later request was acknowledged, and the response to this READ or atomic is missing"},
 		{p.late, "nowhere: the answer came late, and each copy was answered"},
 		{p.rest, "after the tap, or on the way back, or not at all (a late answer): what was retransmitted by timer had passed the tap" + shown},

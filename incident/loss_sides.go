@@ -3,7 +3,6 @@ package incident
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"ibwitness/packet"
 )
@@ -93,12 +92,10 @@ func (i *Incident) lostBeyond(s *lossSides) {
 	if slices.Contains(i.FitsWith, queueDrops) {
 		how += ", or a full queue drops them"
 	}
-	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool {
-		return f == queueDrops || f == badCable || f == overtaking && s.answers >= tellingRounds
-	})
+	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == queueDrops || f == badCable })
 	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("the link, adapter or switch port of %v, or what is between there and the tap: %s", s.host, how))
 	if s.answers >= tellingRounds {
-		i.Next = slices.DeleteFunc(i.Next, func(n string) bool { return strings.HasPrefix(n, adaptiveRouting) })
+		i.noOvertaking()
 	}
 }
 

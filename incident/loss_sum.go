@@ -93,7 +93,7 @@ func (p places) along(requests bool) (before, after, against uint32) {
 // add adds what trouble k cost end e of a connection.
 func (s *lossSum) add(e *agent.End, k *qp.Trouble) {
 	s.ends[party(e)] = true
-	s.naks, s.timers, s.implied = s.naks+k.Sum.Rounds[qp.SequenceAsked], s.timers+k.Sum.Rounds[qp.TimerExpired], s.implied+k.Sum.Rounds[qp.ResponseLost]
+	s.naks, s.timers, s.implied = s.naks+k.Sum.Rounds[qp.SequenceAsked], s.timers+k.Sum.Rounds[qp.TimerExpired], s.implied+k.Sum.Rounds[qp.ResponseLost]-placesOf(k).dropped
 	s.packets, s.bytes = s.packets+k.Again.Packets, s.bytes+k.Again.Bytes
 	s.sent, s.payload = s.sent+e.Packets, s.payload+e.Bytes
 	s.lost += k.Sum.Lost - k.Sum.Refused
@@ -137,10 +137,13 @@ func (s *lossSum) side() string {
 	return ""
 }
 
+// mostlyTimers reports whether timers brought more of what was lost than what asked for it.
+func (s *lossSum) mostlyTimers() bool { return s.timers > s.naks+s.implied }
+
 // where is side with how often it was the other one, and that packets may have overtaken one another there.
 func (s *lossSum) where() string {
 	side := s.side()
-	if side == afterTap { // which the tap does not show
+	if side == afterTap && !s.mostlyTimers() { // which the tap does not show; what is only overtaken needs no timer
 		side += ", or overtaken there"
 	}
 	if n := min(s.before, s.after); side != "" && n > 0 {

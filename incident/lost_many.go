@@ -13,17 +13,50 @@ const (
 	lostPart = 20
 )
 
-// lostMany has what tells that the capture lost so many packets, beside so many that it holds, say which part that is, and what shows of the network, and come first: where they are many.
+// lostMany has what tells that the capture lost so many packets, beside so many that it holds, say what shows of the network, and, where they are a
+// large part, which part that is, and come first.
 func (t *teller) lostMany(i *Incident, lost, held uint64) {
-	if lost < manyLost || lostPart*lost < lost+held || len(t.run.Taps) > 1 {
+	if lost < manyLost || len(t.run.Taps) > 1 {
 		return
 	}
-	i.lostMany = true
-	i.What = fmt.Sprintf("%s That is at least %s of all that was sent.", i.What, share(lost, lost+held))
-	if t.noneRetransmitted() {
-		i.What += " Nothing in it says that the network lost any: it holds no PSN sequence NAK and no retransmission."
+	if lostPart*lost >= lost+held {
+		i.lostMany = true
+		i.What = fmt.Sprintf("%s That is at least %s of all that was sent.", i.What, share(lost, lost+held))
+	}
+	if s := t.networkWell(); s != "" {
+		i.noLoss = true
+		i.What += " Nothing in it says that the network lost any: " + s
+	}
+	if k := t.run.Clock; k.Count > 0 && i.noLoss {
+		i.Facts = slices.Insert(i.Facts, 0, Fact{"clock", fmt.Sprintf("it was set, too, in frame %d: see there", k.Frame)})
+	}
+	if !i.lostMany {
+		return
 	}
 	i.Next = append(i.Next, "the counters of the adapters, for what the network loses (out_of_sequence, packet_seq_err, local_ack_timeout_err)")
+}
+
+// networkWell says that a capture holds nothing that shows a loss in the network, but packets that a mirror shows twice; "": it does, or has no
+// reliable connection.
+func (t *teller) networkWell() string {
+	copies, _ := t.mirroredTwice()
+	switch {
+	case copies < mirroredCopies && t.noneRetransmitted():
+		return "it holds no PSN sequence NAK and no retransmission."
+	case copies >= mirroredCopies && (t.noneRetransmitted() || t.neverAgain()):
+		return fmt.Sprintf("it holds no PSN sequence NAK and no retransmission; %s copies that look like some are of packets that a mirror shows twice, see there.", number(copies))
+	}
+	return ""
+}
+
+// mirroredTwice is how many packets are copies of others that a mirror shows at two ports, and how many are none, of those between the same hosts.
+func (t *teller) mirroredTwice() (copies, once uint64) {
+	for n := range t.run.Mirrored {
+		if m := &t.run.Mirrored[n]; mirroredShare*m.Copies >= m.Once {
+			copies, once = copies+m.Copies, once+m.Once
+		}
+	}
+	return copies, once
 }
 
 // noneRetransmitted reports whether no reliable connection shows that anything was asked for once more or retransmitted, and there is one.
@@ -47,7 +80,7 @@ func (t *teller) noneRetransmitted() (none bool) {
 func capturesFirst(list []Incident) []Incident {
 	n := slices.IndexFunc(list, func(i Incident) bool { return i.lostMany })
 	if n < 0 {
-		return copiesFirst(beforeHarmless(list))
+		return copiesFirst(beforeHarmless(beforeHoled(list)))
 	}
 	capture := list[n]
 	var holed []string
@@ -65,6 +98,17 @@ func capturesFirst(list []Incident) []Incident {
 		n = len(list)
 	}
 	return slices.Insert(list, n, capture)
+}
+
+// beforeHoled has what tells of the capture come first where it lost packets, nothing shows that the network did, and all that is told before are
+// answers which it does not hold.
+func beforeHoled(list []Incident) []Incident {
+	n := slices.IndexFunc(list, func(i Incident) bool { return !i.inHole || i.Certainty != Possible })
+	if n <= 0 || !slices.ContainsFunc(list[n:], func(i Incident) bool { return i.noLoss }) ||
+		slices.ContainsFunc(list[n:], func(i Incident) bool { return i.Kind != Untrusted }) {
+		return list
+	}
+	return slices.Concat(list[n:], list[:n])
 }
 
 // beforeHarmless has what tells that the capture lost packets come before congestion for which nothing was retransmitted.

@@ -22,7 +22,8 @@ func (t *teller) mirrored() {
 	i := &Incident{Kind: Untrusted, Certainty: Proven, End: t.run.Last}
 	pairs := map[pair]bool{}
 	var a, b packet.Addr
-	var copies, once, alone, late, least, most uint64
+	var alone, late, least, most uint64
+	copies, once := t.mirroredTwice()
 	for n := range t.run.Mirrored {
 		m := &t.run.Mirrored[n]
 		if mirroredShare*m.Copies < m.Once {
@@ -32,7 +33,7 @@ func (t *teller) mirrored() {
 			a, b, least, i.Begin, i.Tap = m.From, m.To, uint64(m.Least), m.Since, m.Tap
 		}
 		pairs[pairBy(m.From, m.To)] = true
-		copies, once, least, most = copies+m.Copies, once+m.Once, min(least, uint64(m.Least)), max(most, uint64(m.Most))
+		least, most = min(least, uint64(m.Least)), max(most, uint64(m.Most))
 		if fewLack(m) {
 			alone, late = alone+m.Alone, late+m.AllLate()
 		}

@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ibwitness/qp"
 )
@@ -30,6 +31,12 @@ func (i *Incident) mayBeOvertaken(k *qp.Trouble) {
 	}
 	i.FitsWith = slices.Insert(i.FitsWith, 0, overtaking)
 	i.Next = slices.Insert(i.Next, 0, "out_of_sequence of "+i.Peer.Addr.String()+", and adaptive routing or packet spraying of the switches for this traffic, or whatever delays some of its packets on the way there")
+}
+
+// noOvertaking has losses not fit packets that overtook one another after the tap.
+func (i *Incident) noOvertaking() {
+	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == overtaking })
+	i.Next = slices.DeleteFunc(i.Next, func(s string) bool { return strings.HasPrefix(s, adaptiveRouting) })
 }
 
 // lostArriving says so of losses.

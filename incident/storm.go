@@ -67,17 +67,40 @@ func (i *Incident) ofOne(s *stormSum, on uint64) {
 func fewShare(n, all uint64) string { return fmt.Sprintf("%.2g %%", 100*float64(n)/float64(all)) }
 
 // stormReasons says what has little loss cost so much.
-func stormReasons(i *Incident, s *qp.Stalls) {
+func stormReasons(i *Incident, k *qp.Trouble) {
 	if i.again.late {
 		return // that is why
 	}
-	if mostlyTimer(s) && 2*s.Before <= s.Rounds[qp.TimerExpired] { // else most of it had not arrived
+	if s := &k.Sum; mostlyTimer(s) && 2*s.Before <= s.Rounds[qp.TimerExpired] && !noneLate(k) { // else most of it had not arrived
 		i.FitsWith = append([]string{"a retransmission timer that is shorter than an answer takes, so that what had arrived is retransmitted"}, i.FitsWith...)
 		i.Next = append([]string{"the timeout of the queue pair on " + i.Local.Addr.String() + ", against how long answers take (--latency)"}, i.Next...)
 		return
 	}
 	i.Next = append(i.Next, "whether both adapters can retransmit only what was lost (selective repeat)")
 }
+
+// noneLate reports whether what timers had a requester retransmit was hardly answered late: nearly each time the responder had sent nothing before the
+// copies, or it answered each of the longest waits right after them, and far sooner than the timer ran.
+func noneLate(k *qp.Trouble) bool {
+	if mostlyUnsent(k, uint64(k.Sum.Rounds[qp.TimerExpired])) {
+		return true
+	}
+	n := 0
+	for j := range k.Longest {
+		x := &k.Longest[j]
+		if x.Rounds[qp.TimerExpired] == 0 || x.Ended == 0 || x.NAKs > 0 {
+			continue
+		}
+		if x.Late || x.Acked || x.Since == 0 || atOnceOf*(x.Ended-x.Last) > x.Begun-x.Since {
+			return false
+		}
+		n++
+	}
+	return n >= tellingRounds
+}
+
+// atOnceOf is part of the time that a timer ran, one in so many, in which an answer comes at most that is right after the copies.
+const atOnceOf = 64
 
 // mostlyTimer reports whether timers had more retransmitted than what asked for it.
 func mostlyTimer(s *qp.Stalls) bool {
