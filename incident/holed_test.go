@@ -10,7 +10,8 @@ import (
 	"ibwitness/qp"
 )
 
-// TestBeforeHoled: a capture that lost packets comes before answers that it does not hold where nothing shows that the network lost any, and not where something does, or anything else happened.
+// TestBeforeHoled: a capture that lost packets comes before answers that it does not hold where nothing shows that the network lost any, and not
+// where something does, or anything else happened.
 func TestBeforeHoled(t *testing.T) {
 	holed := Incident{Kind: Waiting, Certainty: Possible, inHole: true}
 	for _, k := range []struct {
@@ -30,7 +31,8 @@ func TestBeforeHoled(t *testing.T) {
 	}
 }
 
-// TestNetworkWell: a capture that lost packets says that nothing shows the network to have lost any, that copies of a mirror are no retransmissions, and that its clock was set; not where something was retransmitted.
+// TestNetworkWell: a capture that lost packets says that nothing shows the network to have lost any, that copies of a mirror are no
+// retransmissions, and that its clock was set; not where something was retransmitted.
 func TestNetworkWell(t *testing.T) {
 	const none = "Nothing in it says that the network lost any: it holds no PSN sequence NAK and no retransmission"
 	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
@@ -45,7 +47,9 @@ func TestNetworkWell(t *testing.T) {
 		{"and a clock", 0, false, true, none + "."},
 		{"a retransmission", 100, true, true, ""},
 	} {
-		c := agent.Connection{Service: packet.RC, First: 1, Ends: [2]agent.End{{Addr: a, QPN: 1, QPNKnown: true, Packets: 5000}, {Addr: b, QPN: 2, QPNKnown: true, Packets: 5000}}}
+		c := agent.Connection{Service: packet.RC, First: 1, Ends: [2]agent.End{
+			{Addr: a, QPN: 1, QPNKnown: true, Packets: 5000}, {Addr: b, QPN: 2, QPNKnown: true, Packets: 5000},
+		}}
 		if k.again {
 			c.Ends[0].Retransmissions, c.Ends[0].Trouble = 1, &qp.Trouble{Sum: qp.Stalls{Count: 1, Begun: int64(time.Second), Last: int64(time.Second)}}
 		}

@@ -24,7 +24,7 @@ func (t *teller) incastOf(s *lossSum) string {
 }
 
 // asksOf is how many rounds of retransmission there are at most for each that a NAK began, where what was lost after the tap was lost in a queue: a
-// receiver that stands still has all timers run out at once too, and asks for nothing.
+// receiver that stops for a while has all timers run out at once too, and asks for nothing.
 const asksOf = 8
 
 // incastBursts says that what was lost on one side of the tap, on the way of a sum to a host, was lost of many hosts alike, at the same times: a

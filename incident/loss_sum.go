@@ -93,7 +93,8 @@ func (p places) along(requests bool) (before, after, against uint32) {
 // add adds what trouble k cost end e of a connection.
 func (s *lossSum) add(e *agent.End, k *qp.Trouble) {
 	s.ends[party(e)] = true
-	s.naks, s.timers, s.implied = s.naks+k.Sum.Rounds[qp.SequenceAsked], s.timers+k.Sum.Rounds[qp.TimerExpired], s.implied+k.Sum.Rounds[qp.ResponseLost]-placesOf(k).dropped
+	s.naks, s.timers = s.naks+k.Sum.Rounds[qp.SequenceAsked], s.timers+k.Sum.Rounds[qp.TimerExpired]
+	s.implied += k.Sum.Rounds[qp.ResponseLost] - placesOf(k).dropped
 	s.packets, s.bytes = s.packets+k.Again.Packets, s.bytes+k.Again.Bytes
 	s.sent, s.payload = s.sent+e.Packets, s.payload+e.Bytes
 	s.lost += k.Sum.Lost - k.Sum.Refused

@@ -44,7 +44,8 @@ func (t *teller) networkWell() string {
 	case copies < mirroredCopies && t.noneRetransmitted():
 		return "it holds no PSN sequence NAK and no retransmission."
 	case copies >= mirroredCopies && (t.noneRetransmitted() || t.neverAgain()):
-		return fmt.Sprintf("it holds no PSN sequence NAK and no retransmission; %s copies that look like some are of packets that a mirror shows twice, see there.", number(copies))
+		return fmt.Sprintf("it holds no PSN sequence NAK and no retransmission; "+
+			"%s copies that look like some are of packets that a mirror shows twice, see there.", number(copies))
 	}
 	return ""
 }

@@ -79,8 +79,8 @@ func stormReasons(i *Incident, k *qp.Trouble) {
 	i.Next = append(i.Next, "whether both adapters can retransmit only what was lost (selective repeat)")
 }
 
-// noneLate reports whether what timers had a requester retransmit was hardly answered late: nearly each time the responder had sent nothing before the
-// copies, or it answered each of the longest waits right after them, and far sooner than the timer ran.
+// noneLate reports whether what timers had a requester retransmit was hardly answered late: nearly each time the responder had sent nothing
+// before the copies, or it answered each of the longest waits right after them, and far sooner than the timer ran.
 func noneLate(k *qp.Trouble) bool {
 	if mostlyUnsent(k, uint64(k.Sum.Rounds[qp.TimerExpired])) {
 		return true

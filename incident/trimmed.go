@@ -145,7 +145,8 @@ func (t *teller) trimmingCost(i *Incident, to packet.Addr, cost *trimsCost) stri
 	if cost.rounds == 0 {
 		return ""
 	}
-	s := fmt.Sprintf("at least %s retransmitted to %v that came whole, in %s, %s of payload", count(cost.packets, "packet"), to, count(cost.rounds, "round"), count(cost.bytes, "byte"))
+	s := fmt.Sprintf("at least %s retransmitted to %v that came whole, in %s, %s of payload",
+		count(cost.packets, "packet"), to, count(cost.rounds, "round"), count(cost.bytes, "byte"))
 	if !t.timed() || cost.lost == 0 {
 		return s
 	}

@@ -67,7 +67,7 @@ func (t *teller) lossesUnder(i *Incident) (s *lossSum, incast string) {
 	if i.unanswered {
 		return s, ""
 	}
-	if incast = t.incastBursts(s); incast == "" || s.side() != beforeTap || slices.ContainsFunc(s.others, func(a packet.Addr) bool { return !t.marked[way{a, s.host}] }) {
+	if incast = t.incastBursts(s); incast == "" || slices.ContainsFunc(s.others, func(a packet.Addr) bool { return !t.marked[way{a, s.host}] }) {
 		return nil, ""
 	}
 	return s, incast
