@@ -8,9 +8,22 @@ import (
 	"ibwitness/timing"
 )
 
-// downs returns the silences of a host in which it was down, or cut off from the tap, in order: what it owed, while other hosts went on.
+// downs returns the silences of a host in which it was down, or cut off from the tap, in order: what it owed, while other hosts went on. Of a host
+// that was so, a time in which requests waited for it on two connections or more is another, where others sent packets in it, though not all the
+// time.
 func (t *teller) downs(a packet.Addr) []hostSilence {
-	return slices.DeleteFunc(t.owed(a), func(h hostSilence) bool { return len(h.went) == 0 })
+	list := t.owed(a)
+	alive := func(h hostSilence) bool { return len(h.went) > 0 }
+	if !slices.ContainsFunc(list, alive) {
+		return nil
+	}
+	for n := range list {
+		if h := &list[n]; !alive(*h) && h.waited > 1 && h.to != 0 {
+			within := timing.Silence{From: h.owed, To: h.to}
+			h.went = t.sendersBeside(a, packet.Addr{}, func(x *timing.Activity) bool { return x.Sent(&within) })
+		}
+	}
+	return slices.DeleteFunc(list, func(h hostSilence) bool { return !alive(h) })
 }
 
 // owed returns the silences of a host in most of which requests to it waited that show that it owed something, and who went on in each.

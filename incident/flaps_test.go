@@ -52,6 +52,14 @@ func TestFlaps(t *testing.T) {
 			r.Connections = append(r.Connections, lost)
 		}
 	}
+	// waits has a second connection lose requests in the time before.
+	waits := func(r *agent.Result) {
+		c := connection(1, 2, 2990, 1000, 1500)
+		s := qp.Stall{Since: at(1020), Begun: at(1120), Last: at(1499), Ended: at(1500), Packets: 3}
+		s.Rounds[qp.TimerExpired] = 3
+		c.Ends[1].Trouble = &qp.Trouble{Longest: [4]qp.Stall{s}}
+		r.Connections = append(r.Connections, c)
+	}
 	for _, k := range []struct {
 		name            string
 		before, besides []int64
@@ -67,6 +75,9 @@ func TestFlaps(t *testing.T) {
 		{"soon after one", []int64{1000, 1500, 1600, 1800}, nil, 3, nil, said, link},
 		{"and a third time, on another connection", []int64{1000, 1500}, nil, 3, again(7), strings.Replace(strings.Replace(said, "twice", "3 times", 1), " and between 900ms and 16s from +3.000 s on.", ", between 900ms and 16s from +3.000 s on and between 800ms and 6s from +22.000 s on.", 1), link},
 		{"one request was lost after", []int64{1000, 1500}, nil, 3, again(1), said, link},
+		{"the other was silent for half of it, and two waited", []int64{1000, 1500}, []int64{1100, 1400}, 3, waits, said, link},
+		{"and one waited", []int64{1000, 1500}, []int64{1100, 1400}, 3, nil, least + ", and was back," + meanwhile, restarts},
+		{"the other was silent for all of it", []int64{1000, 1500}, []int64{1000, 1500}, 3, waits, least + ", and was back," + meanwhile, restarts},
 		{"asked for most of it", []int64{1000, 1500}, nil, 3, func(r *agent.Result) { r.Connections[0].Ends[1].Trouble.Now.Last = at(12000) }, strings.Replace(said, "between 900ms and 16s", "16s", 1), link},
 		{"and restarted", []int64{1000, 1500}, nil, 3, numbered, gone + " and had likely restarted when it was back," + meanwhile, back},
 		{"a sign of it", []int64{1000, 1500}, nil, 3, func(r *agent.Result) {

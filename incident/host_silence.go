@@ -67,7 +67,12 @@ func (t *teller) silentFor(a packet.Addr, since, until int64) *timing.Silence {
 
 // wentOnBeside are the hosts other than one that sent packets, but on connections with host a, all the time in which that was silent, on one
 // connection or on several together.
-func (t *teller) wentOnBeside(a, local packet.Addr, s *timing.Silence) (hosts []packet.Addr) {
+func (t *teller) wentOnBeside(a, local packet.Addr, s *timing.Silence) []packet.Addr {
+	return t.sendersBeside(a, local, func(x *timing.Activity) bool { return x.Sends(s, 2) })
+}
+
+// sendersBeside are the hosts other than one whose activity, but on connections with host a, is so on one connection or on several together.
+func (t *teller) sendersBeside(a, local packet.Addr, so func(*timing.Activity) bool) (hosts []packet.Addr) {
 	joint := map[packet.Addr]*timing.Activity{}
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
@@ -78,7 +83,7 @@ func (t *teller) wentOnBeside(a, local packet.Addr, s *timing.Silence) (hosts []
 			x, active := c.Ends[e].Addr, &c.Timing.Ends[e].Active
 			switch {
 			case x == local || slices.Contains(hosts, x):
-			case active.Sends(s, 2):
+			case so(active):
 				hosts = append(hosts, x)
 			case joint[x] == nil:
 				joint[x] = &timing.Activity{}
@@ -89,7 +94,7 @@ func (t *teller) wentOnBeside(a, local packet.Addr, s *timing.Silence) (hosts []
 		}
 	}
 	for x, active := range joint {
-		if !slices.Contains(hosts, x) && active.Sends(s, 2) {
+		if !slices.Contains(hosts, x) && so(active) {
 			hosts = append(hosts, x)
 		}
 	}

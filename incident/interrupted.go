@@ -122,7 +122,7 @@ func (t *teller) beside(i *Incident, c *agent.Connection, from int, k *qp.Troubl
 		path = lossyPath{} // the others had nothing to lose then
 	}
 	i.fact("paths", path.said)
-	t.answeredMeanwhile(i, c, from, s)
+	t.answeredMeanwhile(i, c, from, s, path.all)
 	if s.Late {
 		return
 	}

@@ -10,10 +10,11 @@ import (
 	"ibwitness/timing"
 )
 
-// answeredMeanwhile says which other connection of the service between the hosts of c had requests answered during stall s of end from, of either host, where it is known: no host had stopped for that
-// long, nor had all paths between them failed where there were such requests all the time.
-func (t *teller) answeredMeanwhile(i *Incident, c *agent.Connection, from int, s *qp.Stall) {
-	if s.AnswerLost || !t.timed() {
+// answeredMeanwhile says which other connection of the service between the hosts of c had requests answered during stall s of end from, of either
+// host, where it is known: no host had stopped for that long, nor had all paths between them failed where there were such requests all the time. all
+// says that every queue pair lost packets.
+func (t *teller) answeredMeanwhile(i *Incident, c *agent.Connection, from int, s *qp.Stall, all bool) {
+	if s.AnswerLost || !t.timed() || t.backBeforeCopy(c.Ends[1-from].Addr, s) {
 		return
 	}
 	until, list := max(s.Ended, s.Last), t.siblings(c)
@@ -28,13 +29,23 @@ func (t *teller) answeredMeanwhile(i *Incident, c *agent.Connection, from int, s
 		p := party(&d.Ends[k])
 		i.fact("others", fmt.Sprintf("requests of %v were answered by %v meanwhile: at least %s", &p, d.Ends[1-k].Addr, number(n)))
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == hostStopped })
-		if n := slices.Index(i.FitsWith, linkFailed); n >= 0 && 4*unansweredIn(&d.Timing.Ends[k].Series, s.Since, until) <= until-s.Since {
+		if n := slices.Index(i.FitsWith, linkFailed); n >= 0 && !all && 4*unansweredIn(&d.Timing.Ends[k].Series, s.Since, until) <= until-s.Since {
 			i.FitsWith[n] = pathFailed
 		}
 		i.Next = slices.DeleteFunc(i.Next, func(f string) bool { return f == othersToo })
 		i.gone = notGone
 		return
 	}
+}
+
+// backBeforeCopy reports whether a host sent nothing at all from a request on until all but the last of its copies had been sent, and something
+// after that: its answers to others then are no sign of where these copies were, and the last was answered.
+func (t *teller) backBeforeCopy(a packet.Addr, s *qp.Stall) bool {
+	if s.Total() != 2 || s.Rounds[qp.TimerExpired] != 2 || s.Ended == 0 {
+		return false
+	}
+	k := t.silentFor(a, s.Since, s.Begun)
+	return k != nil && k.To < s.Last && 2*(k.To-s.Since) >= s.Ended-s.Since
 }
 
 // pathFailed is what fits in place of linkFailed where others were answered meanwhile.

@@ -146,3 +146,72 @@ func TestCarriedNothing(t *testing.T) {
 		}
 	}
 }
+
+// TestBackBeforeCopy: what a host answers after it was silent on all connections while a request and its first copy were lost, and before the last
+// copy, which it answered, is not told as answered meanwhile; what it answers before that is.
+func TestBackBeforeCopy(t *testing.T) {
+	ms := int64(time.Millisecond)
+	for _, k := range []struct {
+		name  string
+		until int64 // when it sends again
+		timer uint32
+		want  bool
+	}{
+		{"back before the last copy", 200 * ms, 2, false},
+		{"not silent", 0, 2, true},
+		{"back before the first copy", 140 * ms, 2, true},
+		{"back long before the last copy", 160 * ms, 2, true},
+		{"one of several copies", 200 * ms, 3, true},
+	} {
+		r := &agent.Result{First: 1, Last: 1000 * ms, RDMA: 1}
+		for n := range 2 {
+			c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1, Timing: &timing.Connection{}}
+			for e := range c.Ends {
+				c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), QPN: uint32(n + 16), QPNKnown: true}
+				c.Ends[e].Packets, c.Ends[e].Messages, c.Ends[e].Last = 100, 100, 1000*ms
+				c.Timing.Ends[e].Active = timing.Activity{First: 1, Last: 1000 * ms}
+				if k.until > 0 && e == 1 {
+					c.Timing.Ends[e].Active.Silences = []timing.Silence{{From: 100 * ms, To: k.until}}
+				}
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		s := qp.Stall{Since: 105 * ms, Begun: 150 * ms, Last: 269 * ms, Ended: 270 * ms, Packets: 2}
+		s.Rounds[qp.TimerExpired] = k.timer
+		r.Connections[0].Ends[0].Trouble = &qp.Trouble{Longest: [4]qp.Stall{s}, Sum: qp.Stalls{Count: 1, Rounds: s.Rounds, Begun: 150 * ms, Last: 269 * ms}}
+		r.Connections[1].Timing.Ends[0].Series = timing.Series{Start: 210 * ms, Width: 10 * ms, Slots: []timing.Slot{{}, {Bytes: 100, Messages: 2}, {}, {}}}
+		if i := Of(r)[0]; i.Kind != Interrupted || i.says("others") != k.want {
+			t.Errorf("%s: %+v", k.name, i)
+		}
+	}
+}
+
+// TestNotOnePath: where all queue pairs between two hosts lost packets, one path of several does not fit, though one of them was answered meanwhile;
+// where one lost none, it does.
+func TestNotOnePath(t *testing.T) {
+	ms := int64(time.Millisecond)
+	for _, all := range []bool{true, false} {
+		r := &agent.Result{First: 1, Last: 1000 * ms, RDMA: 1}
+		for n := range 3 {
+			c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1, Timing: &timing.Connection{}}
+			for e := range c.Ends {
+				c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), QPN: uint32(n + 16), QPNKnown: true}
+				c.Ends[e].Packets, c.Ends[e].Messages, c.Ends[e].Last = 100, 100, 1000*ms
+			}
+			if n < 2 || all {
+				c.Ends[0].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{qp.TimerExpired: 1}, Begun: 150 * ms, Last: 239 * ms}}
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		s := qp.Stall{Since: 105 * ms, Begun: 150 * ms, Last: 239 * ms, Ended: 240 * ms, Rounds: [qp.NumCauses]uint32{2}, Packets: 2}
+		r.Connections[0].Ends[0].Trouble.Longest[0] = s
+		slots := make([]timing.Slot, 30)
+		for n := 10; n < 24; n++ {
+			slots[n] = timing.Slot{Bytes: 100, Messages: 2}
+		}
+		r.Connections[1].Timing.Ends[0].Series = timing.Series{Width: 10 * ms, Slots: slots}
+		if i := Of(r)[0]; i.Kind != Interrupted || !i.says("others") || slices.Contains(i.FitsWith, pathFailed) == all {
+			t.Errorf("all %v: %+v", all, i)
+		}
+	}
+}

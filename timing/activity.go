@@ -113,3 +113,10 @@ func (a *Activity) Sends(silence *Silence, parts int64) bool {
 		return parts*(min(o.To, silence.To)-max(o.From, silence.From)) >= silence.Length()
 	})
 }
+
+// Sent reports whether it is known to have sent packets in a time in which another was silent, of which it had sent some before and after.
+func (a *Activity) Sent(silence *Silence) bool {
+	shorter := func(o Silence) bool { return o.Length() < silence.Length() }
+	all := len(a.Silences) < MostSilences || slices.ContainsFunc(a.Silences, shorter) // that are as long are kept
+	return all && a.Sends(silence, 1)
+}

@@ -71,3 +71,29 @@ func TestJoin(t *testing.T) {
 		}
 	}
 }
+
+// TestSent: an end that sent one packet in a time, some before and some after, sent in it; not one that was silent for all of it, had not begun, or
+// may have had more silences than are kept.
+func TestSent(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	s := Silence{From: 50 * ms, To: 90 * ms}
+	long := []int64{1, 60}
+	for n := range int64(MostSilences) {
+		long = append(long, 100+n*100)
+	}
+	for name, k := range map[string]struct {
+		a    Activity
+		want bool
+	}{
+		"once":            {active(1, 70, 100), true},
+		"silent":          {active(1, 45, 95), false},
+		"began later":     {active(70, 100), false},
+		"never":           {active(), false},
+		"longer are kept": {active(long...), false},
+		"all are kept":    {active(long[:9]...), true},
+	} {
+		if got := k.a.Sent(&s); got != k.want {
+			t.Errorf("%s: %v, want %v: %v", name, got, k.want, k.a.Silences)
+		}
+	}
+}
