@@ -60,7 +60,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	if each := k.Again.Packets / n; each >= i.inFlight(&s) && !late && i.Kind != Retransmitting {
 		i.fact("each", costsEach(each))
 	}
-	i.fact("where", where(k, t.damages(i), t.trims(i)))
+	i.fact("where", where(k, t.answersGone(c, from, k), t.damages(i), t.trims(i)))
 	if o.Packets == 0 && s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) { // what came damaged or trimmed does not count as seen
 		i.fact("missing", missing(&k.Missing, least))
 	}
@@ -162,7 +162,7 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 	if i.ofMarked {
 		i.FitsWith = slices.Insert(i.FitsWith, 0, "the congestion that marks of the network show, see there: a queue on the way that is full drops")
 	}
-	if !late && k.Sum.Rounds[qp.TimerExpired] > k.Sum.Before { // else all that it brought was lost before the tap
+	if !late && k.Sum.Rounds[qp.TimerExpired] > k.Sum.Before+t.answersGone(c, from, k) { // else all was lost before the tap
 		i.timedOut(c, from, k)
 	}
 	if k.Asked.After > 0 && k.Overtaking.All().Packets == 0 {
@@ -310,9 +310,12 @@ func placesOf(k *qp.Trouble) (p places) {
 	return p
 }
 
-// where says on which side of the tap packets were lost. damaged says that packets between the hosts were damaged before it, trimmed that they were trimmed.
-func where(k *qp.Trouble, damaged, trimmed bool) string {
+// where says on which side of the tap packets were lost. gone is what answersGone returns; damaged says that packets between the hosts were damaged
+// before it, trimmed that they were trimmed.
+func where(k *qp.Trouble, gone uint32, damaged, trimmed bool) string {
 	p := placesOf(k)
+	gone = min(gone, p.rest)
+	p.rest -= gone
 	missing, shown, whole := "a response is missing", "", "in order"
 	if trimmed {
 		shown, whole = ", perhaps only trimmed, so that the receiver dropped it", "whole"
@@ -337,6 +340,8 @@ func where(k *qp.Trouble, damaged, trimmed bool) string {
 		{p.back, "on the way back: the answer had passed the tap, and was lost after it or came too late"},
 		{p.dropped, "nowhere, most likely: the answer had passed the tap, and its requester drops it while it waits for an earlier one"},
 		{p.over, "on the way back, before the tap: a later request was acknowledged, and the response to this READ or atomic is missing"},
+		{gone, "on the way back, before the tap: by the IPv4 identifications of the answering host, a packet that it sent right after the request " +
+			"was lost there, likely the answer"},
 		{p.late, "nowhere: the answer came late, and each copy was answered"},
 		{p.rest, "after the tap, or on the way back, or not at all (a late answer): what was retransmitted by timer had passed the tap" + shown},
 		{p.missing, "on the way back, before the tap: " + missing + ", or came after a later one"},

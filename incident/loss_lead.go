@@ -24,7 +24,10 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool {
 		return slices.Contains([]string{"sides", "caused", "cost", "where", "missing", "goodput", "each", "all", "host", "also", "others", "slowest"}, f.Label)
 	})
-	incast := t.incastOf(s)
+	incast := ""
+	if len(s.senders) == 0 {
+		incast = t.incastOf(s)
+	}
 	if incast != "" {
 		why = ", when many of them sent at once" + why
 	}
@@ -46,7 +49,7 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 	i.sum, i.Connections, i.listed = s, s.lossy, true
 	i.Begin, i.End = s.begin, s.end
 	i.common, i.Also = s.host, nil
-	for _, a := range s.others {
+	for _, a := range slices.Concat(s.senders, s.others) {
 		if a != i.Local.Addr && a != i.Peer.Addr {
 			i.Also = append(i.Also, a)
 		}
@@ -56,7 +59,13 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 
 // damagedOn reports whether packets of a sum were damaged: that is why they were lost then.
 func (t *teller) damagedOn(s *lossSum) bool {
-	return slices.ContainsFunc(s.others, func(a packet.Addr) bool { return t.damaged[way{a, s.host}] || t.damaged[way{s.host, a}] })
+	hosts := s.senders
+	if len(hosts) == 0 {
+		hosts = []packet.Addr{s.host}
+	}
+	return slices.ContainsFunc(s.others, func(a packet.Addr) bool {
+		return slices.ContainsFunc(hosts, func(h packet.Addr) bool { return t.damaged[way{a, h}] || t.damaged[way{h, a}] })
+	})
 }
 
 // tellingGoodput is in which part of its time, one in so many, much of what an end sent was retransmitted at least for it to be told what else came through: shorter times tell nothing of bursts.
@@ -98,7 +107,7 @@ func led(list []Incident) []Incident {
 		var stalls []*Incident
 		for m := range list {
 			o := &list[m]
-			if o == i || merged[o] || o.sum != nil || !i.sum.between(o) {
+			if o == i || merged[o] || o.sum != nil || !i.sum.takes(o) {
 				continue
 			}
 			switch {
@@ -127,8 +136,19 @@ func (i *Incident) losses() bool {
 	return (i.Kind == Loss || i.Kind == Retransmitting) && !i.again.late && !i.explained && !i.harmless && !i.noneLost && !i.oneSided && !i.ofTrimmed && !i.ofMarked && i.within == 0
 }
 
+// takes reports whether all that an incident tells of is on the connections of a sum.
+func (s *lossSum) takes(o *Incident) bool {
+	return s.between(o) && (len(s.senders) == 0 || s.ends[o.Local] && (o.Connections == 1 || !s.apart[pairBy(o.Local.Addr, o.Peer.Addr)]))
+}
+
 // between reports whether all that an incident tells of is between the hosts of a sum.
 func (s *lossSum) between(o *Incident) bool {
+	if len(s.senders) > 0 {
+		all := slices.Concat(s.senders, s.others)
+		return slices.Contains(s.senders, o.Local.Addr) != slices.Contains(s.senders, o.Peer.Addr) &&
+			slices.Contains(all, o.Local.Addr) && slices.Contains(all, o.Peer.Addr) &&
+			!slices.ContainsFunc(o.Also, func(a packet.Addr) bool { return !slices.Contains(all, a) })
+	}
 	far := o.otherThan(s.host)
 	return (o.Local.Addr == s.host || o.Peer.Addr == s.host) && slices.Contains(s.others, far) && !slices.ContainsFunc(o.Also, func(a packet.Addr) bool { return !slices.Contains(s.others, a) })
 }

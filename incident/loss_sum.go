@@ -11,9 +11,10 @@ import (
 
 // lossSum is what was lost in one direction between a host and others, on all connections with these.
 type lossSum struct {
-	host   packet.Addr   // that all connections have in common
-	to     bool          // what was lost went to it; else it came from it
-	others []packet.Addr // between which and the host something was lost
+	host    packet.Addr   // that all connections have in common
+	to      bool          // what was lost went to it; else it came from it
+	others  []packet.Addr // between which and the host something was lost
+	senders []packet.Addr // in place of a host, where there are several: what was lost went from them to others
 
 	lossy, all int // connections with these: on which something was lost, and in all
 
@@ -30,6 +31,7 @@ type lossSum struct {
 	missing        qp.Filled
 	overtaken      bool // some packets came after later ones
 	ends           map[Party]bool
+	apart          map[pair]bool // hosts of senders between which requests were retransmitted on others than its connections
 }
 
 // sumOfLosses adds up what was lost to a host, or from it, on its connections with some others: each for which among is true.
@@ -69,7 +71,7 @@ func (s *lossSum) take(c *agent.Connection) (lossy bool) {
 		if n == 0 {
 			continue
 		}
-		before, after, against := placesOf(&k).along((e.Addr != s.host) == s.to)
+		before, after, against := placesOf(&k).along(s.along(e.Addr))
 		s.unsure += n - min(n, before+after+against)
 		if s.against += against; before+after == 0 && against > 0 {
 			continue
@@ -80,6 +82,14 @@ func (s *lossSum) take(c *agent.Connection) (lossy bool) {
 		s.add(e, &k)
 	}
 	return lossy
+}
+
+// along reports whether what a host sends goes in the direction of the sum.
+func (s *lossSum) along(a packet.Addr) bool {
+	if len(s.senders) > 0 {
+		return slices.Contains(s.senders, a)
+	}
+	return (a != s.host) == s.to
 }
 
 // along is how many rounds there were for what was lost in one direction, before the tap and after it, and in the other; requests says that requests go in that direction.
@@ -156,11 +166,14 @@ func (s *lossSum) where() string {
 // what says what was lost, from where to where, how often, and on how many connections.
 func (s *lossSum) what() string {
 	whose, with := fmt.Sprintf("to %v", s.host), ""
-	if !s.to {
+	switch {
+	case len(s.senders) > 0:
+		whose = fmt.Sprintf("from %s to %s", someOf(s.senders), someOf(s.others))
+	case !s.to:
 		whose = fmt.Sprintf("from %v to %s", s.host, someOf(s.others))
-	} else if len(s.others) == 1 {
+	case len(s.others) == 1:
 		whose = fmt.Sprintf("from %v to %v", s.others[0], s.host)
-	} else {
+	default:
 		with = fmt.Sprintf(" with %d hosts", len(s.others))
 	}
 	on := count(uint64(s.lossy), "connection")

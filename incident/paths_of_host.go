@@ -2,7 +2,6 @@ package incident
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"ibwitness/agent"
@@ -113,9 +112,7 @@ func (w *onWayOf) tells() bool {
 	if w.unlike() || len(w.hosts) < fewestHosts || lossy > n/2 || w.sentLossy == 0 {
 		return false
 	}
-	choose := func(k int) float64 { v, _ := math.Lgamma(float64(k + 1)); return v }
-	log := choose(n) - choose(lossy) - choose(n-lossy) + float64(w.losses)*math.Log(float64(w.sentLossy)/float64(w.sentLossy+w.sentSteady))
-	return log < math.Log(hardlyChance)
+	return w.rareByChance(w.losses)
 }
 
 // answersOf is on how many of the queue pairs that lost packets those of the other direction, back, did, all by timer: answers were lost that take the same way; 0: on others too, or for another reason.

@@ -1,0 +1,195 @@
+package incident
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+)
+
+// hashedFlow is what one end of a connection sends, which the network sends on a path by its UDP source port.
+type hashedFlow struct {
+	way
+	port    uint16
+	losses  uint32
+	naks    uint32 // PSN sequence NAKs to it
+	answers uint32 // times that the other end retransmitted by timer, and nothing shows that it was not for an answer of this one that was lost
+	gone    uint32 // of these, those that IPv4 identifications show
+}
+
+// across is the queue pairs by which several hosts send to several others, by what became of the packets in that direction.
+type across struct {
+	fates
+	sum             *lossSum
+	senders, others []packet.Addr
+	flows           []hashedFlow  // of those that lost packets, the one that lost the most first
+	clean           []packet.Addr // hosts of those that lost none
+	against         uint32        // times that something was lost in the other direction
+}
+
+// pathsAcross has pathAcross look at the first of the incidents of losses, and returns the sums of those of which it tells.
+func (t *teller) pathsAcross(list []Incident) (sums []*lossSum) {
+	tries := 0
+	for n := range list {
+		i := &list[n]
+		if !i.losses() || slices.ContainsFunc(sums, func(s *lossSum) bool { return s.between(i) }) {
+			continue
+		}
+		if tries++; tries > mostLeads {
+			break
+		}
+		if t.pathAcross(i) {
+			sums = append(sums, i.sum)
+		}
+	}
+	return sums
+}
+
+// pathAcross tells, in an incident of losses, of all packets that were lost from several hosts to several others on some of the queue pairs between
+// these, where others between the same hosts lost none, by far too many for chance. It reports whether it is so.
+func (t *teller) pathAcross(i *Incident) bool {
+	if len(t.run.Taps) > 1 || t.run.RDMA == 0 {
+		return false
+	}
+	for _, w := range [...]way{{i.Local.Addr, i.Peer.Addr}, {i.Peer.Addr, i.Local.Addr}} {
+		if a := t.acrossFrom(w); a.tells() && a.sum.takes(i) && !t.damagedOn(a.sum) {
+			t.leadAcross(i, a)
+			return true
+		}
+	}
+	return false
+}
+
+// acrossFrom adds up what became of what the senders on a way and others send to its receivers and others: to all that losses from any of them, or
+// traffic with any of them, ties to it.
+func (t *teller) acrossFrom(w way) *across {
+	lossy, known := map[way]bool{}, map[pair]bool{}
+	var ways []way
+	for c, from := range t.hashedEnds() {
+		x := way{c.Ends[from].Addr, c.Ends[1-from].Addr}
+		known[pairBy(x.from, x.to)] = true
+		if before, after, _, _ := t.lostFrom(c, from); before+after > 0 && !lossy[x] {
+			lossy[x], ways = true, append(ways, x)
+		}
+	}
+	a := &across{}
+	if !lossy[w] {
+		return a
+	}
+	a.senders, a.others = []packet.Addr{w.from}, []packet.Addr{w.to}
+	for n := 0; n < len(ways); n++ {
+		x := ways[n]
+		tied := slices.ContainsFunc(a.others, func(h packet.Addr) bool { return known[pairBy(x.from, h)] }) ||
+			slices.ContainsFunc(a.senders, func(h packet.Addr) bool { return known[pairBy(h, x.to)] })
+		both := slices.Contains(a.others, x.from) || slices.Contains(a.senders, x.to)
+		if !tied || both || slices.Contains(a.senders, x.from) && slices.Contains(a.others, x.to) {
+			continue
+		}
+		a.senders, a.others = withHost(a.senders, x.from), withHost(a.others, x.to)
+		n = -1 // others may be tied to it
+	}
+	slices.SortFunc(a.senders, packet.Addr.Compare)
+	slices.SortFunc(a.others, packet.Addr.Compare)
+	a.sum = &lossSum{senders: a.senders, others: a.others, ends: map[Party]bool{}, apart: map[pair]bool{}}
+	for c, from := range t.hashedEnds() {
+		if slices.Contains(a.senders, c.Ends[from].Addr) && slices.Contains(a.others, c.Ends[1-from].Addr) {
+			a.take(t, c, from)
+		}
+	}
+	a.sum.lossy, a.sum.all = a.fates.lossy, a.fates.lossy+a.steady
+	slices.SortStableFunc(a.flows, func(x, y hashedFlow) int { return cmp.Compare(y.losses, x.losses) })
+	return a
+}
+
+// hashedEnds are the ends of the connections whose packets have UDP source ports.
+func (t *teller) hashedEnds() func(yield func(*agent.Connection, int) bool) {
+	return func(yield func(*agent.Connection, int) bool) {
+		for n := range t.run.Connections {
+			c := &t.run.Connections[n]
+			if !c.Service.Reliable() || !c.Encap.OnIP() || c.Ends[0].Addr == c.Ends[1].Addr {
+				continue
+			}
+			for from := range c.Ends {
+				if c.Ends[from].Path.Known && !yield(c, from) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// withHost adds a host to others.
+func withHost(list []packet.Addr, a packet.Addr) []packet.Addr {
+	if slices.Contains(list, a) {
+		return list
+	}
+	return append(list, a)
+}
+
+// lostFrom is how often packets of end from of a connection were lost, before the tap and after it, requests and answers: of these, gone are answers
+// that IPv4 identifications show to be lost before it. unsure is how often only its peer's timer says that something was lost.
+func (t *teller) lostFrom(c *agent.Connection, from int) (before, after, gone, unsure uint32) {
+	for at := range c.Ends {
+		e := &c.Ends[at]
+		if e.Trouble == nil {
+			continue
+		}
+		k := e.Trouble.Settled(e.Stalled)
+		p := placesOf(&k)
+		b, a, _ := p.along(at == from)
+		before, after = before+b, after+a
+		if at != from {
+			gone = min(t.answersGone(c, at, &k), p.rest)
+			before, unsure = before+gone, p.rest-gone
+		}
+	}
+	return before, after, gone, unsure
+}
+
+// take takes what end from of a connection sends.
+func (a *across) take(t *teller, c *agent.Connection, from int) {
+	e := &c.Ends[from]
+	before, after, gone, unsure := t.lostFrom(c, from)
+	b, f, _, _ := t.lostFrom(c, 1-from)
+	a.against += b + f
+	sent := min(e.Packets, e.Messages+e.Bytes/max(uint64(c.PMTU), 256))
+	switch {
+	case before+after > 0:
+		a.fates.lossy, a.rounds, a.sentLossy = a.fates.lossy+1, a.rounds+before+after, a.sentLossy+sent
+		a.lossyOf.add(c, e)
+		w, naks := way{e.Addr, c.Ends[1-from].Addr}, c.Ends[1-from].SequenceNAKs
+		a.flows = append(a.flows, hashedFlow{w, e.Path.Port, before + after, naks, gone + unsure, gone})
+		a.sum.take(c)
+		a.sum.before, a.sum.unsure = a.sum.before+gone, a.sum.unsure-min(gone, a.sum.unsure)
+	case lost(e)+lost(&c.Ends[1-from]) == 0 && sent >= steadyPackets:
+		a.steady, a.sentSteady = a.steady+1, a.sentSteady+sent
+		a.steadyOf.add(c, e)
+		a.clean = withHost(withHost(a.clean, e.Addr), c.Ends[1-from].Addr)
+	case lost(e)+lost(&c.Ends[1-from]) > 0:
+		a.sum.apart[pairBy(e.Addr, c.Ends[1-from].Addr)] = true
+	}
+}
+
+// tells reports whether most of the queue pairs lost nothing, those of each host among them, and that is no chance.
+func (a *across) tells() bool {
+	lossy, n := a.fates.lossy, a.fates.lossy+a.steady
+	if len(a.senders) < fewestHosts || len(a.others) < fewestHosts || a.unlike() || lossy > n/2 || a.sentLossy == 0 {
+		return false
+	}
+	if slices.ContainsFunc(slices.Concat(a.senders, a.others), func(h packet.Addr) bool { return !slices.Contains(a.clean, h) }) {
+		return false // it may be that host
+	}
+	along := a.sum.before + a.sum.after
+	return a.sum.tells() && mostlyAlong*a.against <= along && a.rareByChance(along)
+}
+
+// rareByChance reports whether it is hardly chance that of as many queue pairs only so many lost packets, so many times in all. Any of as many could
+// have been those that did.
+func (f *fates) rareByChance(losses uint32) bool {
+	choose := func(k int) float64 { v, _ := math.Lgamma(float64(k + 1)); return v }
+	n := f.lossy + f.steady
+	log := choose(n) - choose(f.lossy) - choose(f.steady) + float64(losses)*math.Log(float64(f.sentLossy)/float64(f.sentLossy+f.sentSteady))
+	return log < math.Log(hardlyChance)
+}
