@@ -153,7 +153,7 @@ func TestBackBeforeCopy(t *testing.T) {
 	ms := int64(time.Millisecond)
 	for _, k := range []struct {
 		name  string
-		until int64 // when it sends again
+		until int64 // when it sends the next packet
 		timer uint32
 		want  bool
 	}{
