@@ -20,6 +20,9 @@ type burstsTo struct {
 	of   map[packet.Addr][]timing.Window
 	at   []int64 // windows in which any host sent
 	idle bool    // nothing was sent most of the time
+	// spans are the bursts of a host whose times are known, and kept how many bytes it sent for each that windows tell of.
+	spans map[packet.Addr][]burstSpan
+	kept  map[packet.Addr]float64
 }
 
 // burstsTo returns what each host sent to a receiver in windows between two times; nil: that is not known, or no windows tell of most of it.
@@ -27,8 +30,9 @@ func (t *teller) burstsTo(to packet.Addr, since, until int64) *burstsTo {
 	if !t.timed() {
 		return nil
 	}
-	b := &burstsTo{of: map[packet.Addr][]timing.Window{}}
+	b := &burstsTo{of: map[packet.Addr][]timing.Window{}, spans: map[packet.Addr][]burstSpan{}, kept: map[packet.Addr]float64{}}
 	merged, sent, known := map[packet.Addr]*timing.Busy{}, uint64(0), uint64(0)
+	bytes := map[packet.Addr]uint64{}
 	for _, x := range t.sendersTo()[to] {
 		e := &x.c.Ends[x.end]
 		if x.c.Timing == nil {
@@ -37,6 +41,7 @@ func (t *teller) burstsTo(to packet.Addr, since, until int64) *burstsTo {
 			}
 			return nil
 		}
+		bytes[e.Addr] += e.Bytes
 		if sent += e.Bytes; merged[e.Addr] == nil {
 			merged[e.Addr] = &timing.Busy{}
 		}
@@ -49,11 +54,16 @@ func (t *teller) burstsTo(to packet.Addr, since, until int64) *burstsTo {
 		return nil
 	}
 	for from, busy := range merged {
+		its := uint64(0)
 		for _, w := range busy.Windows {
+			its += uint64(w.Bytes)
 			if (w.At+1)*timing.BusyWidth > since && w.At*timing.BusyWidth <= until {
 				b.of[from] = append(b.of[from], w)
 				b.at = append(b.at, w.At)
 			}
+		}
+		if b.spans[from] = b.spansOf(t.sendersTo()[to], from, since, until); its > 0 {
+			b.kept[from] = float64(bytes[from]) / float64(its)
 		}
 	}
 	slices.Sort(b.at)
@@ -62,8 +72,9 @@ func (t *teller) burstsTo(to packet.Addr, since, until int64) *burstsTo {
 	return b
 }
 
-// rate is how many bytes a second a host sent while it did: without the first window of each burst and the last, which it sent only in a part of, where others are known; 0: it sent nothing.
-func (b *burstsTo) rate(from packet.Addr) float64 {
+// rate is how many bytes a second a host sent while it did: without the first window of each burst and the last, which it sent only in a part of,
+// where others are known; else at least, as whole says; 0: it sent nothing.
+func (b *burstsTo) rate(from packet.Addr) (rate float64, whole bool) {
 	list, inner, all, n := b.of[from], uint64(0), uint64(0), 0
 	for k := range list {
 		all += uint64(list[k].Bytes)
@@ -72,9 +83,9 @@ func (b *burstsTo) rate(from packet.Addr) float64 {
 		}
 	}
 	if n < fewestWindows {
-		inner, n = all, len(list)
+		inner, n, whole = all, len(list), true
 	}
-	return perWindow(inner, n)
+	return perWindow(inner, n), whole
 }
 
 // perWindow is how many bytes went in a second, of so many in so many windows.

@@ -220,14 +220,13 @@ func (t *teller) several(i *Incident, list []sender, bursts *burstsTo, all *onWa
 		return false
 	}
 	idle := bursts != nil && bursts.idle
+	how := ""
 	if idle {
-		for k := range list {
-			list[k].rate = bursts.rate(list[k].from)
-		}
+		how = bursts.rates(list)
 		sortSenders(list)
 	}
-	i.fact("senders", t.shares(list, idle))
-	if bursts != nil && t.keepsOn(i, list, bursts) || !idle && t.doesNotSlow(i, list) {
+	i.fact("senders", t.shares(list, how))
+	if bursts != nil && (t.keepsOn(i, list, bursts) || t.keepsRate(i, list, bursts)) || !idle && t.doesNotSlow(i, list) {
 		return true
 	}
 	t.ratesOfAll(i, list, all.marked.n > 0, bursts)
@@ -297,8 +296,8 @@ func (t *teller) sentTo(w way, since, until int64) float64 {
 	return bytes / time.Duration(until-since).Seconds()
 }
 
-// shares says what each of several senders sent, and how much of it met congestion. Where nothing was sent most of the time, rates are of the times in which each sent.
-func (t *teller) shares(list []sender, idle bool) string {
+// shares says what each of several senders sent, and how much of it met congestion. Where nothing was sent most of the time, how says of which times rates are.
+func (t *teller) shares(list []sender, how string) string {
 	var names []string
 	for _, s := range list[:min(len(list), portsShown)] {
 		name := fmt.Sprintf("%v (%s marked, %s", s.from, number(s.marked.n), count(s.notified.n, "CNP"))
@@ -315,8 +314,8 @@ func (t *teller) shares(list []sender, idle bool) string {
 		s += "; of each at least so many"
 	}
 	switch {
-	case idle:
-		s += "; rates of payload while each sent"
+	case how != "":
+		s += "; rates of payload " + how
 	case list[0].rate > 0:
 		s += "; rates of payload on average meanwhile"
 	}

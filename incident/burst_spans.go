@@ -1,0 +1,113 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/timing"
+)
+
+const (
+	spanFilled  = 0.8 // part of a burst of which windows tell, at least: else there are breaks in it
+	spanPackets = 64  // packets of a burst on average, from which on the time from its first one to its last is that of all
+	spansKnown  = 0.5 // part of the payload of a host that bursts whose times are known have, at least
+)
+
+// burstSpan is a burst of a host, from its first packet to its last one.
+type burstSpan struct {
+	from, to int64
+	bytes    uint64 // of the windows that tell of it
+}
+
+// spansOf are the bursts of a host whose first and last packets are known, as it sent none for 10 ms before and after: by its ends that send
+// to the receiver. Between two times; nil: they are not known.
+func (b *burstsTo) spansOf(ends []sendingEnd, from packet.Addr, since, until int64) (spans []burstSpan) {
+	var a timing.Activity
+	packets := uint64(0)
+	for _, x := range ends {
+		if x.c.Timing == nil || x.c.Ends[x.end].Addr != from {
+			continue
+		}
+		m := &x.c.Timing.Ends[x.end]
+		if m.Busy.Full {
+			return nil
+		}
+		a.Join(&m.Active)
+		packets += x.c.Ends[x.end].Packets
+	}
+	list, all, known := b.of[from], uint64(0), uint64(0)
+	for k := range list {
+		all += uint64(list[k].Bytes)
+	}
+	if a.First == 0 || packets < spanPackets*uint64(len(a.Silences)+1) {
+		return nil
+	}
+	for k := range len(a.Silences) + 1 {
+		s := burstSpan{from: a.First, to: a.Last}
+		if k > 0 {
+			s.from = a.Silences[k-1].To
+		}
+		if k < len(a.Silences) {
+			s.to = a.Silences[k].From
+		}
+		if s.to < since || s.from > until {
+			continue
+		}
+		windows := int64(0)
+		for ; len(list) > 0 && list[0].At <= s.to/timing.BusyWidth; list = list[1:] {
+			if list[0].At >= s.from/timing.BusyWidth {
+				windows, s.bytes = windows+1, s.bytes+uint64(list[0].Bytes)
+			}
+		}
+		if s.bytes > 0 && s.to > s.from && float64(windows*timing.BusyWidth) >= spanFilled*float64(s.to-s.from) {
+			spans, known = append(spans, s), known+s.bytes
+		}
+	}
+	if float64(known) < spansKnown*float64(all) {
+		return nil
+	}
+	return spans
+}
+
+// spanRate is how many bytes a second a host sent in its bursts, from the first packet of each to the last; 0: that is not known.
+func (b *burstsTo) spanRate(from packet.Addr) float64 {
+	bytes, ns := uint64(0), int64(0)
+	for _, s := range b.spans[from] {
+		bytes, ns = bytes+s.bytes, ns+s.to-s.from
+	}
+	if ns == 0 {
+		return 0
+	}
+	return float64(bytes) * b.kept[from] / time.Duration(ns).Seconds()
+}
+
+// within is how many bytes a host sent between two times, as its windows tell: of one that lies there in part, as much of it.
+func (b *burstsTo) within(from packet.Addr, burst burstSpan, since, until int64) (bytes float64) {
+	for _, w := range b.of[from] {
+		begin, end := max(w.At*timing.BusyWidth, burst.from), min((w.At+1)*timing.BusyWidth, burst.to)
+		if part := min(end, until) - max(begin, since); end > begin && part > 0 {
+			bytes += float64(w.Bytes) * float64(part) / float64(end-begin)
+		}
+	}
+	return bytes
+}
+
+// rates sets how many bytes a second senders sent in their bursts, and says of which times that is.
+func (b *burstsTo) rates(list []sender) (how string) {
+	if !slices.ContainsFunc(list, func(s sender) bool { return b.spanRate(s.from) == 0 }) {
+		for k := range list {
+			list[k].rate = b.spanRate(list[k].from)
+		}
+		return "from the first packet of each burst to the last"
+	}
+	least := ""
+	for k := range list {
+		whole := false
+		if list[k].rate, whole = b.rate(list[k].from); whole {
+			least = fmt.Sprintf(", at least: a time of %s in which one sent something counts as a whole", span(timing.BusyWidth))
+		}
+	}
+	return "while each sent" + least
+}

@@ -1,0 +1,70 @@
+package incident_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"ibwitness/timing"
+)
+
+// TestKeepsRate: a sender whose bursts are over within a millisecond, and that sends at full rate to the end of each though CNPs come to it, is
+// told first beside others that slow down meanwhile and stay slow after it, with the rates from the first packet of each burst to the last: not
+// where it slows down itself, where the others are as fast once it ends, where few CNPs came to it, or where the times of bursts are not known.
+func TestKeepsRate(t *testing.T) {
+	const (
+		what = "10.0.0.1 did not slow down after 80 CNPs (the first: frame 1000): it sent at 25.6 Gbit/s in 9 bursts of 640µs, no slower in the second half of each, " +
+			"while 10.0.0.2 fell from 10.9 Gbit/s to 256 Mbit/s and 10.0.0.3 fell from 10.9 Gbit/s to 256 Mbit/s; so its reaction point (congestion control) is off or set otherwise, or its CNPs were lost after the tap. The network marked "
+		fact = "reaction: none of 10.0.0.1 that its rate shows: 80 CNPs came to it, and 60 to each of the others, which slowed down while it sent; "
+		fits = "fits: congestion control of 10.0.0.1 (reaction point) that is off for this priority, or set otherwise than that of the others; CNPs that are lost after the tap on the way to it"
+		rate = "rates of payload from the first packet of each burst to the last"
+	)
+	fell := []int64{400, 100, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8}
+	for _, k := range []struct {
+		name    string
+		kb      []int64 // in each window of a burst, of which it sends in the first half of the last
+		others  []int64
+		cnps    int
+		unknown bool
+		want    bool
+	}{
+		{"keeps its rate", []int64{800, 800, 400}, fell, 80, false, true},
+		{"slows down too", []int64{800, 400, 100}, fell, 80, false, false},
+		{"others are as fast once it ends", []int64{800, 800, 400}, []int64{400, 100, 8, 400, 400, 400, 400, 400}, 80, false, false},
+		{"others do not slow down", []int64{800, 800, 400}, []int64{400, 400, 400, 400, 400, 400, 400, 400}, 80, false, false},
+		{"few CNPs", []int64{800, 800, 400}, fell, 20, false, false},
+		{"times not known", []int64{800, 800, 400}, fell, 80, true, false},
+	} {
+		s := &burstScene{}
+		at := func(list []int64) func(int64) int64 { return func(k int64) int64 { return list[k] } }
+		s.sends(1, 9, k.cnps, inBursts(9, at(k.kb), int64(len(k.kb)), 0.5))
+		s.sends(2, 9, 60, inBursts(9, at(k.others), int64(len(k.others)), 0.1))
+		s.sends(3, 9, 60, inBursts(9, at(k.others), int64(len(k.others)), 0.1))
+		for n := range s.r.Connections {
+			length := int64(len(k.others)) * timing.BusyWidth
+			if n == 0 {
+				length = 640 * int64(time.Microsecond)
+			}
+			if !k.unknown {
+				s.r.Connections[n].Timing.Ends[0].Active = activeInBursts(9, length)
+			}
+		}
+		got := s.told()
+		if strings.Contains(got, "did not slow down after") != k.want || k.want && (!strings.Contains(got, what) || !strings.Contains(got, fact) || !strings.Contains(got, fits)) {
+			t.Errorf("%s: %s", k.name, got)
+		}
+		if strings.Contains(got, rate) == k.unknown {
+			t.Errorf("%s: rates: %s", k.name, got)
+		}
+	}
+}
+
+// activeInBursts is when a host sends in the bursts of inBursts, each so long.
+func activeInBursts(n int, length int64) (a timing.Activity) {
+	begin := second(1) / timing.BusyWidth * timing.BusyWidth
+	a.First, a.Last = begin, begin+int64(n-1)*400*timing.BusyWidth+length
+	for k := range int64(n - 1) {
+		a.Silences = append(a.Silences, timing.Silence{From: begin + k*400*timing.BusyWidth + length, To: begin + (k+1)*400*timing.BusyWidth})
+	}
+	return a
+}
