@@ -36,13 +36,20 @@ func namePorts(list []link.Paused, hosts []*connection.Host, agents []*Transport
 			}
 		}
 	}
+	somewhere := map[uint64]bool{} // at any tap
+	for at, to := range atTaps {
+		somewhere[at.station] = true
+		for _, a := range to {
+			reached[a] = true
+		}
+	}
 	for i := range list {
 		to := named[station(&list[i])]
 		to = append(to, atTaps[stationAt{list[i].Tap, station(&list[i])}]...)
 		slices.SortFunc(to, packet.Addr.Compare)
 		to = slices.Compact(to)
 		list[i].Hosts, list[i].Over = to[:min(len(to), mostNamed)], atTaps.atTap(list[i].Tap)
-		list[i].Unowned = len(to) == 0 && (len(reached) > 1 && all(reached) || len(list[i].Over) > 0)
+		list[i].Unowned = len(to) == 0 && (len(reached) > 1 && all(reached) && !somewhere[station(&list[i])] || len(list[i].Over) > 0)
 	}
 }
 

@@ -55,7 +55,7 @@ func handedOf(p, q *link.Paused) (list []handed) {
 
 // handed reports whether the pauses of port q are those of p, which lets go, that a switch handed on.
 func (t *teller) handed(p, q *link.Paused) bool {
-	return letsGo(p) && spreads(p, q) && t.overAnotherLink(p, q)
+	return letsGo(p) && t.spreadsTo(p, q) && t.overAnotherLink(p, q)
 }
 
 // overAnotherLink reports whether pauses that port q has after those of p are of another link than that of p: other ports of the tap hand them
@@ -63,7 +63,7 @@ func (t *teller) handed(p, q *link.Paused) bool {
 // a host sends on until they begin. Else they may be of the other end of the link of p.
 func (t *teller) overAnotherLink(p, q *link.Paused) bool {
 	if p.Tap != q.Tap || slices.ContainsFunc(t.run.Paused, func(o link.Paused) bool {
-		return o.Tap == q.Tap && o.From != q.From && o.Begun > 0 && spreads(p, &o)
+		return o.Tap == q.Tap && o.From != q.From && o.Begun > 0 && t.spreadsTo(p, &o)
 	}) {
 		return true
 	}

@@ -54,11 +54,11 @@ func (t *teller) passesOn(i *Incident, p *link.Paused) {
 	i.fact("passed on", fmt.Sprintf("to the senders, as often and as long, by the port with Ethernet address %s: no host is known to have it, so that it is likely a switch which cannot send to %v", strings.Join(list, ", "), net.HardwareAddr(p.From[:])))
 }
 
-// spreads reports whether the pauses of port q follow from those of p: of one that does not let go each long one, and they are nearly all of the time, begins while one of those lasts, and ends with it, and the port is
+// spreadsTo reports whether the pauses of port q follow from those of p: of one that does not let go each long one, and they are nearly all of the time, begins while one of those lasts, and ends with it, and the port is
 // likely of a switch: packets for no host go to it, and, at another tap, those for the host of p and for others go over its link. What waits there for the
 // end of the pause fills its buffer, until it has others wait that send nothing to the host of p. Of one that lets go handsOn says it.
-func spreads(p, q *link.Paused) bool {
-	if p == q || p.All != q.All || p.Priority != q.Priority || !q.Unowned || p.Tap != q.Tap && len(sameLink(q, p)) == 0 {
+func (t *teller) spreadsTo(p, q *link.Paused) bool {
+	if p == q || p.All != q.All || p.Priority != q.Priority || !q.Unowned || p.Tap != q.Tap && len(t.sameLink(q, p)) == 0 {
 		return false
 	}
 	if letsGo(p) {
@@ -76,15 +76,38 @@ func spreads(p, q *link.Paused) bool {
 	return long > 0 && 10*long >= 9*q.Most
 }
 
-// sameLink is which hosts are reached over the link of port q, at another tap, as those of port p are; nil: none, or it is not known that those of p are.
-func sameLink(q, p *link.Paused) []packet.Addr {
-	for _, list := range q.Over {
+// sameLink is which hosts are reached over the link of port q, at another tap, as those of port p are: all at one address, or from the one host
+// whose link it is; nil: none, or it is not known that those of p are.
+func (t *teller) sameLink(q, p *link.Paused) []packet.Addr {
+	lists := q.Over
+	if _, peers := t.linkOf(q.Tap); peers != nil {
+		lists = append(slices.Clone(lists), peers)
+	}
+	for _, list := range lists {
 		others := slices.DeleteFunc(slices.Clone(list), func(a packet.Addr) bool { return slices.Contains(p.Hosts, a) })
 		if len(others)+len(p.Hosts) == len(list) {
 			return others
 		}
 	}
 	return nil
+}
+
+// linkOf is the one host of which all is that a tap has seen first, and its peers there; nil: there is none, or one peer only.
+func (t *teller) linkOf(tap uint16) (host packet.Addr, peers []packet.Addr) {
+	common := t.commonHosts(tap)
+	if len(common) != 1 {
+		return host, nil
+	}
+	for n := range t.run.Connections {
+		if c := &t.run.Connections[n]; c.FirstTap == tap {
+			k := 0
+			if c.Ends[0].Addr == common[0] {
+				k = 1
+			}
+			peers = append(peers, c.Ends[k].Addr)
+		}
+	}
+	return common[0], eachOnce(peers)
 }
 
 // begunLater is how much later the long pauses of port q began than those of p in whose time they did, at least and at most.
@@ -106,7 +129,7 @@ func begunLater(p, q *link.Paused) (least, most int64) {
 // spreadFrom returns the port of a host from which the pauses of port q spread; nil: none did.
 func (t *teller) spreadFrom(q *link.Paused) *link.Paused {
 	for k := range t.run.Paused {
-		if p := &t.run.Paused[k]; p.Begun > 0 && len(p.Hosts) > 0 && spreads(p, q) && t.pausedBy(p) == nil && (!letsGo(p) || t.handed(p, q)) {
+		if p := &t.run.Paused[k]; p.Begun > 0 && len(p.Hosts) > 0 && t.spreadsTo(p, q) && t.pausedBy(p) == nil && (!letsGo(p) || t.handed(p, q)) {
 			return p
 		}
 	}
@@ -115,7 +138,7 @@ func (t *teller) spreadFrom(q *link.Paused) *link.Paused {
 
 // spread tells which ports had others pause too while port p did not let go. It reports whether one did.
 func (t *teller) spread(i *Incident, p *link.Paused) bool {
-	var list []string
+	var list, held []string
 	var ports []*link.Paused
 	for k := range t.run.Paused {
 		q := &t.run.Paused[k]
@@ -128,6 +151,7 @@ func (t *teller) spread(i *Incident, p *link.Paused) bool {
 		}
 		if q.Tap != p.Tap {
 			list = append(list, net.HardwareAddr(q.From[:]).String()+t.before(p, q))
+			held = append(held, t.heldFor(p, q)...)
 			continue
 		}
 		list = append(list, fmt.Sprintf("%v%s", net.HardwareAddr(q.From[:]), t.within(" began %s later", q.Time-p.Time)))
@@ -140,7 +164,11 @@ func (t *teller) spread(i *Incident, p *link.Paused) bool {
 	if len(list) == 0 {
 		return false
 	}
-	i.What += " The switch then had the other end of " + anotherLink(len(list)) + " pause too."
+	i.What += " The switch then had the other end of " + anotherLink(len(list)) + " pause too"
+	if len(held) > 0 {
+		i.What += ": " + enumerate(held)
+	}
+	i.What += "."
 	i.fact("spread", fmt.Sprintf("the port with Ethernet address %s: each of its long pauses began while one of these lasted, and ended with it; likely a switch, whose buffer fills with what waits for %s", strings.Join(list, ", "), addresses(p.Hosts)))
 	return true
 }
@@ -149,7 +177,7 @@ func (t *teller) spread(i *Incident, p *link.Paused) bool {
 func (t *teller) overSpread(p *link.Paused) (hosts []packet.Addr) {
 	for k := range t.run.Paused {
 		if q := &t.run.Paused[k]; q.Begun > 0 && q.Tap != p.Tap && t.spreadFrom(q) == p {
-			hosts = append(hosts, sameLink(q, p)...)
+			hosts = append(hosts, t.sameLink(q, p)...)
 		}
 	}
 	return hosts
@@ -162,7 +190,17 @@ func (t *teller) before(p, q *link.Paused) string {
 		least, most := begunLater(p, q)
 		later = " began " + between(span(least), span(most)) + " later each time"
 	}
-	return fmt.Sprintf(" at tap %d (packets for %s go over that link too)%s", q.Tap, someOf(sameLink(q, p)), later)
+	return fmt.Sprintf(" at tap %d (packets for %s go over that link too)%s", q.Tap, someOf(t.sameLink(q, p)), later)
+}
+
+// heldFor says which host had to pause at another tap after port p, for how long, and what of it waits too, where that is known.
+func (t *teller) heldFor(p, q *link.Paused) []string {
+	host, peers := t.linkOf(q.Tap)
+	if peers == nil || !t.timed() || !exact(q) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%v %s, for %s in all (what it sends to %s in that priority waits too)",
+		host, times(q.Begun), span(int64(q.Most)), someOf(t.sameLink(q, p)))}
 }
 
 func anotherLink(n int) string {

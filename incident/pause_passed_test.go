@@ -146,6 +146,7 @@ func TestPauseSpreadsOverTaps(t *testing.T) {
 	}{
 		{"spreads", func(*link.Paused) {}, true, true, true},
 		{"others go on", func(*link.Paused) {}, false, true, false},
+		{"over the link of one host", func(q *link.Paused) { q.Over, q.Least = nil, q.Most }, true, true, true},
 		{"another link", func(q *link.Paused) { q.Over = [][]packet.Addr{{host(4), host(5)}} }, true, false, false},
 		{"nobody else over it", func(q *link.Paused) { q.Over = [][]packet.Addr{{host(2)}} }, true, false, false},
 		{"at another time", func(q *link.Paused) {
@@ -171,9 +172,16 @@ func TestPauseSpreadsOverTaps(t *testing.T) {
 			psn++
 			c.Timing.Packet(pair, 0, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), PSN: psn, Time: at * ms})
 		}
-		for _, list := range [][]link.Paused{{p, q}, {q, p}} {
-			got := toldOf(&agent.Result{First: 1, Last: 1000 * ms, RDMA: 1, Paused: list, Connections: []agent.Connection{c}})
-			if strings.Contains(got, spread) != k.spread || strings.Contains(got, victim) != k.waits || strings.Contains(got, which) != k.waits || strings.Count(got, "had the other end of its link pause") != map[bool]int{true: 1, false: 2}[k.spread] {
+		list, waited := []agent.Connection{c}, victim
+		if q.Over == nil {
+			to := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1, FirstFrame: 2}
+			to.Ends[0], to.Ends[1] = agent.End{Addr: host(3), QPN: 19, QPNKnown: true}, agent.End{Addr: host(2), QPN: 29, QPNKnown: true}
+			list = append(list, to)
+			waited = strings.Replace(victim, "too.", "too: 10.0.0.3 twice, for 340ms in all (what it sends to 10.0.0.4 in that priority waits too).", 1)
+		}
+		for _, ports := range [][]link.Paused{{p, q}, {q, p}} {
+			got := toldOf(&agent.Result{First: 1, Last: 1000 * ms, RDMA: 1, Paused: ports, Connections: list})
+			if strings.Contains(got, spread) != k.spread || strings.Contains(got, waited) != k.waits || strings.Contains(got, which) != k.waits || strings.Count(got, "had the other end of its link pause") != map[bool]int{true: 1, false: 2}[k.spread] {
 				t.Errorf("%s: %s", k.name, got)
 			}
 		}
