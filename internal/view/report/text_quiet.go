@@ -18,6 +18,7 @@ const (
 	quietTimes    = 100
 	quietHosts    = 3
 	quietTold     = 8
+	inStepPart    = 10 // in which part of the usual time between two messages, one in so many, hosts stop in step
 )
 
 // quieted tells, where nothing else happened, of several hosts that were busy and went quiet, and where it was measured, in the order in which they did: in a ring or a collective the first is what
@@ -75,9 +76,31 @@ func (t *text) quietTold() string {
 		if wave := quietWave(q.among, q.last); wave != "" {
 			return s + wave
 		}
+		if step := q.inStep(); step != "" {
+			return s + step
+		}
 		s += " Where one waits for another, as in a ring or a collective, look at the first, which stopped before the others, or at what it waited for itself where the capture does not show that."
 	}
 	return s
+}
+
+// inStep says of hosts that stopped within a small part of the usual time between two messages, all after as many messages, that they did so as
+// at the end of a round; "": they did not.
+func (q *wentQuiet) inStep() string {
+	list := byLast(q.last)
+	apart := q.last[list[len(list)-1]] - q.last[list[0]]
+	carried := func(c *agent.Connection) [2]uint64 {
+		a, b := c.Ends[0].Messages, c.Ends[1].Messages
+		return [2]uint64{min(a, b), max(a, b)}
+	}
+	for _, c := range q.among {
+		n := carried(c)
+		if n != carried(q.among[0]) || inStepPart*apart*int64(n[1]) > q.newest-c.First {
+			return ""
+		}
+	}
+	return fmt.Sprintf(" All stopped in step: within %s of one another, and each connection carried as many messages as the others. "+
+		"So no host waits for a message of another there: most likely the job ended, or the next round had not begun.", span(time.Duration(apart)))
 }
 
 // carryNothing says how many connections went quiet, and for how long.
