@@ -106,7 +106,7 @@ func (b *burstsTo) rates(list []sender) (how string) {
 	for k := range list {
 		whole := false
 		if list[k].rate, whole = b.rate(list[k].from); whole {
-			least = fmt.Sprintf(", at least: a time of %s in which one sent something counts as a whole", span(timing.BusyWidth))
+			least = fmt.Sprintf(", at least (by whole %s)", span(timing.BusyWidth))
 		}
 	}
 	return "while each sent" + least

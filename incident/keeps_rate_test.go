@@ -14,9 +14,13 @@ import (
 func TestKeepsRate(t *testing.T) {
 	const (
 		what = "10.0.0.1 did not slow down after 80 CNPs (the first: frame 1000): it sent at 25.6 Gbit/s in 9 bursts of 640µs, no slower in the second half of each, " +
-			"while 10.0.0.2 fell from 10.9 Gbit/s to 256 Mbit/s and 10.0.0.3 fell from 10.9 Gbit/s to 256 Mbit/s; so its reaction point (congestion control) is off or set otherwise, or its CNPs were lost after the tap. The network marked "
-		fact = "reaction: none of 10.0.0.1 that its rate shows: 80 CNPs came to it, and 60 to each of the others, which slowed down while it sent; "
-		fits = "fits: congestion control of 10.0.0.1 (reaction point) that is off for this priority, or set otherwise than that of the others; CNPs that are lost after the tap on the way to it"
+			"while 10.0.0.2 fell from 10.9 Gbit/s to 256 Mbit/s and 10.0.0.3 fell from 10.9 Gbit/s to 256 Mbit/s; " +
+			"so its reaction point (congestion control) is off or set otherwise, or its CNPs were lost after the tap. " +
+			"The network marked "
+		fact = "reaction: none of 10.0.0.1 that its rate shows: 80 CNPs came to it, and 60 to each of the others, " +
+			"which slowed down while it sent; "
+		fits = "fits: congestion control of 10.0.0.1 (reaction point) that is off for this priority, or set otherwise than that of the others; " +
+			"CNPs that are lost after the tap on the way to it"
 		rate = "rates of payload from the first packet of each burst to the last"
 	)
 	fell := []int64{400, 100, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8}
@@ -50,7 +54,8 @@ func TestKeepsRate(t *testing.T) {
 			}
 		}
 		got := s.told()
-		if strings.Contains(got, "did not slow down after") != k.want || k.want && (!strings.Contains(got, what) || !strings.Contains(got, fact) || !strings.Contains(got, fits)) {
+		if strings.Contains(got, "did not slow down after") != k.want ||
+			k.want && (!strings.Contains(got, what) || !strings.Contains(got, fact) || !strings.Contains(got, fits)) {
 			t.Errorf("%s: %s", k.name, got)
 		}
 		if strings.Contains(got, rate) == k.unknown {
