@@ -18,6 +18,7 @@ func (t *teller) commands(c *agent.Connection) {
 		return // the answers are not in the capture
 	}
 	t.unopened(c)
+	t.starved(c)
 	if end, hangs := t.hangs(c); hangs {
 		if all := t.noneAnswered(c); all == nil || all.of[0] == c {
 			t.waits(c, u.Oldest, end, all)

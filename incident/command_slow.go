@@ -27,7 +27,7 @@ func (t *teller) inTimes(i *Incident, o *agent.Operation, l *lateCommands) {
 func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operation, on *slowTarget) {
 	o := slow[0]
 	i := t.between(Slow, c, o.From)
-	i.Begin, i.End, i.Lost, i.Tap = o.Since, o.Ended, time.Duration(o.Ended-o.Since), o.Tap
+	i.Begin, i.End, i.Lost, i.Tap, i.protocol = o.Since, o.Ended, time.Duration(o.Ended-o.Since), o.Tap, u.Protocol
 	i.show(o.Frame, o.Answer)
 	only := ""
 	if o == u.Slowest {
@@ -62,7 +62,7 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 			i.fact("also", fmt.Sprintf("%s for %s, from %s on, in frame %d, answered in frame %d", span(k.Ended-k.Since), k.Name, t.offset(k.Since), k.Frame, k.Answer))
 		}
 	}
-	beside := t.answeredBeside(c, o.From, o.Since, o.Ended)
+	beside := t.answeredBeside(c, o.From, o.Since, beforeBurst(o))
 	i.fact("meanwhile", beside)
 	i.fact("elsewhere", t.answeredElsewhere(c, o))
 	held, text := heldDuring(c, o)

@@ -151,7 +151,8 @@ type Incident struct {
 	packet       uint32        // payload of a packet of the request, not of a READ; 0: not known
 	refused      uint64        // frame of the request that a NAK refuses; 0: not known
 
-	lulls []lull // when the programs of Peer stopped
+	lulls    []lull // when the programs of Peer stopped
+	protocol string // of late commands
 
 	steppedBy int64 // by how much the clock of the capture stepped ahead, nanoseconds; 0: it did not
 

@@ -3,10 +3,13 @@ package incident
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/qp"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // usedInvalidated tells of a request that its peer refuses as the requester had itself invalidated its R_Key, with a SEND with Invalidate, and reports whether it had. Where it is not known that its peer has not named that
@@ -48,10 +51,44 @@ func (t *teller) usedInvalidated(i *Incident, c *agent.Connection, from int, k *
 	case named != nil && named.Done:
 		i.Facts[len(i.Facts)-1].Text += fmt.Sprintf("; that was the R_Key of %s, which had its answer; no later command in the capture names these bytes with it", named.Of.Name)
 		i.show(named.Of.Frame)
-		i.FitsWith = []string{fmt.Sprintf("%v, which served a command once more that it had answered", i.Local.Addr)}
-		i.Next = []string{fmt.Sprintf("on %v, not on %v: why its software used the memory of %s after it had answered it; its log and version", i.Local.Addr, i.Peer.Addr, named.Of.Name)}
+		t.answeredTooSoon(i, named, k)
 	}
 	return true
+}
+
+// surelyKept is within how many frames before a refusal all that was accepted is kept for sure: half as many as qp.Accepted keeps ranges.
+const surelyKept = 64
+
+// answeredTooSoon says what fits a requester that had answered command named, and so invalidated the R_Key of request k: it moved the data once more, or had not moved all of it, or none, by then.
+func (t *teller) answeredTooSoon(i *Incident, named *agent.Named, k *qp.Refusal) {
+	r, by := &k.Request, i.Local.Addr
+	moved, data, done := &k.Beside.SameKey[qp.RightOf(r.Op)], "written the data", "writes"
+	low, high := extent(r)
+	if r.Op == wqe.Read {
+		data, done = "fetched the data", "fetches"
+	}
+	if moved.Newest <= named.Of.Frame || !moved.Covers(low, high) {
+		switch {
+		case moved.Newest > named.Of.Frame:
+			data = strings.Replace(data, "the data", "all of the data", 1)
+		case k.Frame-named.Of.Frame > surelyKept:
+			i.FitsWith = []string{fmt.Sprintf("%v, which served a command once more that it had answered, or answered it before it had %s", by, data)}
+			i.Next = []string{nextOn(by, i.Peer.Addr, "how its software used the memory of "+named.Of.Name+" after it had answered it")}
+			return
+		default:
+			i.Facts[len(i.Facts)-1].Text += "; no request had used it for that command"
+		}
+		i.FitsWith = []string{fmt.Sprintf("%v, which answered the command, and so invalidated the R_Key, before it had %s", by, data)}
+		i.Next = []string{nextOn(by, i.Peer.Addr, "in which order its software "+done+" the data of a command and answers it")}
+		return
+	}
+	i.FitsWith = []string{fmt.Sprintf("%v, which served a command once more that it had answered", by)}
+	i.Next = []string{nextOn(by, i.Peer.Addr, "why its software used the memory of "+named.Of.Name+" after it had answered it")}
+}
+
+// nextOn is what to look at on a host, and not on the one that refuses.
+func nextOn(by, not packet.Addr, what string) string {
+	return fmt.Sprintf("on %v, not on %v: %s; its log and version", by, not, what)
 }
 
 // stillInvalidated reports whether a SEND with Invalidate on the same connection had named the R_Key of a refused request, and no request with it was accepted since, as where it was valid once more.

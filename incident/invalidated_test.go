@@ -9,13 +9,15 @@ import (
 	"ibwitness/packet"
 )
 
-// TestCompletedTwice: of a WRITE that is refused as its requester had invalidated the R_Key when it answered the command that had named it, that is told, though its peer has sent more commands since; that the peer may have
+// TestCompletedTwice: it is told apart whether a command was served twice, or answered before its data were written. Of a WRITE that is refused as its requester had invalidated the R_Key when it answered the command that had named it, that is told, though its peer has sent more commands since; that the peer may have
 // named the R_Key once more fits where no command is known to have named it; and nothing of it is told where a later command has named it, or where another R_Key was invalidated.
 func TestCompletedTwice(t *testing.T) {
 	const (
 		said    = "10.0.0.2 QP 0x20 sent an RDMA WRITE of 1,024 bytes with an R_Key that it had itself invalidated"
 		twice   = "R_Key: a SEND with Invalidate of this queue pair named R_Key 0x11e in frame 125: it is not valid any more (RC-INV-001); that was the R_Key of NVMe Read, command id 30, namespace 1, which had its answer; no later command"
 		serves  = "fits: 10.0.0.2, which served a command once more that it had answered\nnext: on 10.0.0.2, not on 10.0.0.1: why its software used the memory of NVMe Read, command id 30"
+		first   = "had its answer; no later command in the capture names these bytes with it; no request had used it for that command"
+		order   = "fits: 10.0.0.2, which answered the command, and so invalidated the R_Key, before it had written the data\nnext: on 10.0.0.2, not on 10.0.0.1: in which order its software writes the data of a command"
 		command = "command: NVMe Read, command id 30, namespace 1, in frame 121, had named memory with this R_Key"
 		either  = "fits: a requester that goes on with an R_Key which it has itself had invalidated; or memory that 10.0.0.1 has registered with the same R_Key once more"
 	)
@@ -31,6 +33,7 @@ func TestCompletedTwice(t *testing.T) {
 		{"another was invalidated", 0x11d, false, true, []string{"10.0.0.1 QP 0x1f refused an RDMA WRITE", command}, []string{said, "served a command once more", "command id 31"}},
 		{"another protocol", 0x11e, false, false, []string{said, either, "it is not valid any more, unless 10.0.0.1 has named it once more since"}, []string{"served a command once more", "RC-INV-001"}},
 		{"another protocol, and accepted since", 0x11e, true, false, []string{"10.0.0.1 QP 0x1f refused an RDMA WRITE"}, []string{said}},
+		{"answered first", 0x11e, false, true, []string{said, first, order, command}, []string{"served a command once more"}},
 	} {
 		q := new(queue)
 		written := func(cid uint16, syndrome packet.Syndrome) {
@@ -66,7 +69,9 @@ func TestCompletedTwice(t *testing.T) {
 			response(cid, 0)
 		}
 		read(30, 30)
-		written(30, packet.CreditInvalid)
+		if tt.name != "answered first" {
+			written(30, packet.CreditInvalid)
+		}
 		response(30, tt.invalidated)
 		if read(31, 31); tt.again {
 			if read(32, 30); !tt.nvme {

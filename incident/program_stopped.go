@@ -23,8 +23,9 @@ const (
 // lull is a time in which a host sent no message, while its adapter worked.
 type lull struct {
 	timing.Silence
-	waits []waitedOn
-	reads []packet.Addr // hosts whose READs it served all the time
+	protocol string // of the commands that it did not answer; "": it sent no message at all
+	waits    []waitedOn
+	reads    []packet.Addr // hosts whose READs it served all the time
 }
 
 // waitedOn is a connection on which messages came to such a host.
@@ -55,6 +56,7 @@ func (t *teller) programsStopped() {
 			}
 		}
 	}
+	t.servicesStopped()
 }
 
 // tookLong reports whether an end answers soon, and took long at times.

@@ -69,3 +69,6 @@ func commandsAnswered(d *agent.Connection, since, until int64) uint64 {
 	}
 	return max(n, most)
 }
+
+// beforeBurst is until when another command counts as answered while a slow one waited: not in the same burst as it, as what stopped goes on.
+func beforeBurst(o *agent.Operation) int64 { return o.Ended - min(aftermath, (o.Ended-o.Since)/4) }

@@ -51,7 +51,7 @@ func Of(r *agent.Result) []Incident {
 	t.blamePauses()
 	t.unsent()
 	t.programsStopped()
-	list := t.sorted()
+	list := t.underStopped(t.sorted())
 	gather(list, r.Findings)
 	list = t.withPauses(blackHoles(t.servicesHung(t.otherVersions(list))))
 	list = t.underMarks(t.underReordered(overtakings(list)))

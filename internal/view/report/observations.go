@@ -20,7 +20,7 @@ func (t *text) observations() {
 	t.datagramsMissing()
 	t.unechoed()
 	t.ended()
-	t.few(slices.Concat(t.hanging(), t.starved(), t.limited(), t.failed(), t.left()))
+	t.few(slices.Concat(t.hanging(), t.limited(), t.failed(), t.left()))
 	switch u := t.unfinishedExchange(); {
 	case t.standstills(list):
 	case u == nil:

@@ -126,30 +126,3 @@ func programs(c *agent.Connection) string {
 	}
 	return fmt.Sprintf(", while no request on the connection waited longer than %s for its own answer: the time went by in its program, or at its disks", span(most))
 }
-
-// reservedCredits are those with which an end of SMB Direct may only send a message that grants credits itself (MS-SMBD 3.1.5.1).
-const reservedCredits = 1
-
-// starved tells of ends that may send nothing more, as their peers have granted them no more credits. Where that keeps an answer back, an incident tells it.
-func (t *text) starved() (list []string) {
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if c.Upper == nil || c.Upper.Credits == nil || c.Upper.Oldest != nil || owes(c) || t.res.Clock.Count > 0 {
-			continue
-		}
-		k, end := c.Upper.Credits, t.res.Last
-		if c.Closed.At != 0 {
-			end = c.Closed.At
-		}
-		for from := range c.Ends {
-			e, peer, used, got := &c.Ends[from], &c.Ends[1-from], k.Used[from], k.Granted[from]
-			silent := t.passed(max(used.Time, k.Used[1-from].Time), end)
-			if k.Left[from] > reservedCredits || used.Frame == 0 || silent < quietTime {
-				continue
-			}
-			list = append(list, fmt.Sprintf("%v %s has used up its send credits of %s with its last message, in frame %d: %v %s granted it the last %d in frame %d, and none in the %s since%s. What it still has to send waits for that.",
-				e.Addr, qp(e.QPN, e.QPNKnown), c.Upper.Protocol, used.Frame, peer.Addr, qp(peer.QPN, peer.QPNKnown), got.Count, got.Frame, span(silent), until(c)))
-		}
-	}
-	return list
-}

@@ -59,7 +59,7 @@ func (t *text) beside() []string {
 	if t.hungUp {
 		list = nil
 	}
-	list = slices.Concat(list, t.starved(), t.limited(), t.failed(), t.left(), t.changes(), t.longTurns(longestTurn))
+	list = slices.Concat(list, t.limited(), t.failed(), t.left(), t.changes(), t.longTurns(longestTurn))
 	for i := range t.res.Connections {
 		if c := &t.res.Connections[i]; slowCommands(c) && c.Timing != nil && c.Timing.Commands.Changes() {
 			list = append(list, t.commandsOf(c))

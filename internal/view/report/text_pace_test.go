@@ -9,7 +9,6 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/timing"
-	"ibwitness/upper"
 	"ibwitness/verifier"
 	"ibwitness/wqe"
 )
@@ -265,29 +264,6 @@ func TestCommands(t *testing.T) {
 			Slowest: &agent.Operation{Name: "NVMe Read", Since: 1, Ended: 1 + int64(k.longest), Frame: 5, Answer: 9},
 		}
 		if got := reported(t, c); strings.Contains(got, took) != k.told || !k.told && strings.Contains(got, "in the mean to answer") || strings.Contains(got, program) != k.program {
-			t.Errorf("%s: %s", k.name, got)
-		}
-	}
-}
-
-// TestStarved: an end that has used up its send credits is told, and who owes it more; not where it has some, for a moment, or where a command waits, of which an incident tells.
-func TestStarved(t *testing.T) {
-	const starved = "10.0.0.1 QP 0x20 has used up its send credits of SMB Direct with its last message, in frame 90: 10.0.0.2 QP 0x20 granted it the last 5 in frame 80, and none in the 5s since. What it still"
-	for _, k := range []struct {
-		name string
-		left int
-		last time.Duration
-		open bool
-		told bool
-	}{{"none", 0, 5 * time.Second, false, true}, {"one is reserved", 1, 5 * time.Second, false, true}, {"some", 2, 5 * time.Second, false, false}, {"for a moment", 0, time.Millisecond, false, false}, {"a command waits", 0, 5 * time.Second, true, false}} {
-		c := busy(wqe.Send, 300, 0)
-		c.Upper = &agent.Upper{Protocol: "SMB Direct", Credits: &upper.Credits{
-			Left: [2]int{k.left, 100}, Granted: [2]upper.Grant{{Count: 5, Frame: 80}, {Count: 1, Frame: 90}}, Used: [2]upper.Grant{{Count: 1, Frame: 90, Time: c.First + 9}, {Count: 1, Frame: 80, Time: c.First}},
-		}}
-		if k.open {
-			c.Upper.Oldest = &agent.Operation{}
-		}
-		if got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, First: c.First, Last: c.First + 9 + int64(k.last), Connections: []agent.Connection{c}}); strings.Contains(got, starved) != k.told || !k.told && strings.Contains(got, "used up") {
 			t.Errorf("%s: %s", k.name, got)
 		}
 	}

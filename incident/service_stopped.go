@@ -1,0 +1,140 @@
+package incident
+
+import (
+	"cmp"
+	"slices"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/timing"
+)
+
+// servicesStopped tells of the protocols of which a host answered no command of any client for a while, and then all that waited, where other programs
+// of it may have gone on.
+func (t *teller) servicesStopped() {
+	type service struct {
+		host     packet.Addr
+		protocol string
+	}
+	done := map[service]bool{}
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for e := range c.Ends {
+			a := c.Ends[e].Addr
+			if servesAt(c, a) != e || c.Upper.Slowest == nil || c.Upper.Slowest.Ended-c.Upper.Slowest.Since < interruption || done[service{a, c.Upper.Protocol}] {
+				continue
+			}
+			done[service{a, c.Upper.Protocol}] = true
+			if t.groups[group{Interrupted, a, a, "programs"}] == nil {
+				t.serviceStopped(a, c.Upper.Protocol)
+			}
+		}
+	}
+}
+
+// serviceStopped tells of the first such time of one.
+func (t *teller) serviceStopped(a packet.Addr, protocol string) {
+	of := t.commandsOf(a, protocol)
+	for _, s := range t.answeredNothing(of, a) {
+		if k := (&lull{Silence: s, protocol: protocol}); k.commandsWait(t, of, a) {
+			t.tellServiceStopped(a, k, of)
+			return
+		}
+	}
+}
+
+// servesAt is which end of a connection is a host that answers commands; -1: none is.
+func servesAt(c *agent.Connection, a packet.Addr) int {
+	if c.Upper == nil || c.Timing == nil || c.Service != packet.RC {
+		return -1
+	}
+	if o := cmp.Or(c.Upper.Slowest, c.Upper.Oldest); o != nil && c.Ends[1-o.From].Addr == a {
+		return 1 - o.From
+	}
+	return -1
+}
+
+// commandsOf is the connections on which a host answers commands of a protocol.
+func (t *teller) commandsOf(a packet.Addr, protocol string) (of []*agent.Connection) {
+	for n := range t.run.Connections {
+		if c := &t.run.Connections[n]; servesAt(c, a) >= 0 && c.Upper.Protocol == protocol {
+			of = append(of, c)
+		}
+	}
+	return of
+}
+
+// answeredNothing returns the times in which a host sent no SEND or WRITE on any of some connections, in order.
+func (t *teller) answeredNothing(of []*agent.Connection, a packet.Addr) (list []timing.Silence) {
+	own := new(timing.Activity)
+	for _, c := range of {
+		x, all := c.Timing.Ends[servesAt(c, a)].Messages()
+		if !all {
+			return nil
+		}
+		own.Join(&x)
+	}
+	return slices.DeleteFunc(own.Silences, func(s timing.Silence) bool { return s.Length() < interruption })
+}
+
+// commandsWait finds the connections of some on which commands waited for a host in a time, and has it begin with the first of them. It reports whether
+// they are several, all of which were acknowledged at once, and answered when the host went on, and for none of which it did anything before.
+func (k *lull) commandsWait(t *teller, of []*agent.Connection, a packet.Addr) bool {
+	first := k.To
+	for _, c := range of {
+		w := waitedOn{c: c, end: servesAt(c, a)}
+		for _, o := range c.Upper.Longest {
+			switch {
+			case o.Since >= k.To || o.Ended < k.To || o.Lossy:
+				continue
+			case o.Since < k.From-aftermath, o.Ended > k.To+aftermath, o.Moved.At != 0 && o.Moved.At > k.From+aftermath && o.Moved.At < k.To-aftermath:
+				return false // it goes on for other reasons, or was worked on
+			}
+			if w.came == 0 || o.Since < w.came {
+				w.came, w.answered, w.frame = o.Since, o.Ended, o.Answer
+			}
+		}
+		if o := c.Upper.Oldest; o != nil && o.Since < k.To {
+			return false
+		}
+		if w.came == 0 {
+			continue
+		}
+		if stalledIn(c, k) || !w.acked(k) || slices.ContainsFunc(c.Upper.Late.Times, func(l lateTime) bool { return l.From < k.To && l.To > k.To+aftermath }) {
+			return false
+		}
+		first, k.waits = min(first, w.came), append(k.waits, w)
+	}
+	slices.SortStableFunc(k.waits, func(x, y waitedOn) int { return cmp.Compare(x.came, y.came) })
+	if k.From = max(k.From, first); k.Length() < interruption {
+		return false
+	}
+	return len(k.waits) >= lullsOn
+}
+
+// underStopped takes out what tells of late commands of a program that stopped, as an incident tells, where none was late at another time.
+func (t *teller) underStopped(list []Incident) []Incident {
+	gone := map[*Incident]bool{}
+	for n := range list {
+		for m := range list[n].lulls {
+			k := &list[n].lulls[m]
+			for o := range list {
+				if i := &list[o]; k.protocol != "" && i.Kind == Slow && i.Peer.Addr == list[n].Peer.Addr && i.protocol == k.protocol && t.lateOnlyIn(i, k) {
+					gone[i] = true
+					list[n].foundToo(i.Found)
+				}
+			}
+		}
+	}
+	return without(list, gone)
+}
+
+// lateOnlyIn reports whether commands of the hosts of an incident were late only in a time in which the program stopped.
+func (t *teller) lateOnlyIn(i *Incident, k *lull) bool {
+	return i.Begin >= k.From-aftermath && i.End <= k.To+aftermath && !slices.ContainsFunc(t.commandsOf(i.Peer.Addr, k.protocol), func(c *agent.Connection) bool {
+		late := &c.Upper.Late
+		return c.Ends[1-servesAt(c, i.Peer.Addr)].Addr == i.Local.Addr && (late.More || slices.ContainsFunc(late.Times, func(l lateTime) bool {
+			return l.From < k.From-aftermath || l.To > k.To+aftermath
+		}))
+	})
+}

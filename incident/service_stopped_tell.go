@@ -1,0 +1,130 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/timing"
+	"ibwitness/upper"
+)
+
+type lateTime = upper.LateTime
+
+// tellServiceStopped tells of a time in which a host answered no command of a protocol, whose connections are given.
+func (t *teller) tellServiceStopped(a packet.Addr, k *lull, of []*agent.Connection) {
+	first := &k.waits[0]
+	i := t.between(Interrupted, first.c, 1-first.end)
+	i.Begin, i.End, i.Lost, i.listed, i.lulls, i.Connections = k.From, k.To, time.Duration(k.Length()), true, []lull{*k}, len(k.waits)
+	acks, last, commands, exact := time.Duration(0), int64(0), uint64(0), true
+	for n := range k.waits {
+		w := &k.waits[n]
+		acks, last = max(acks, w.acks), max(last, w.answered)
+		late := &w.c.Upper.Late
+		commands, exact = commands+late.Count, exact && len(late.Times) == 1 && late.Times[0].From >= k.From && late.Times[0].To <= k.To+aftermath
+		for _, l := range late.Times {
+			if l.From < k.To {
+				last = max(last, l.To)
+			}
+		}
+		if x := w.c.Ends[1-w.end].Addr; x != i.Local.Addr && !slices.Contains(i.Also, x) {
+			i.Also = append(i.Also, x)
+		}
+		if n < mostClientTold {
+			i.show(w.frame)
+		}
+	}
+	slices.SortFunc(i.Also, packet.Addr.Compare)
+	waited := "those that waited"
+	if exact {
+		waited = "the " + count(commands, "command") + " that waited"
+	}
+	i.What = fmt.Sprintf("%v answered no command of any client (%s) for %s, while its adapter acknowledged what came within %s, and then %s on %s, within %s: "+
+		"its software stood still, and not its adapter or the network.", a, k.protocol, span(k.Length()), span(int64(acks)), waited,
+		count(uint64(len(k.waits)), "connection"), span(max(last-k.To, int64(time.Microsecond))))
+	i.fact("stopped", fmt.Sprintf("from %s to %s", t.offset(k.From), t.offset(k.To)))
+	i.fact("waited", t.waitedOf(k))
+	i.fact("accepted", t.acceptedIn(i, a, k))
+	i.fact("others", t.othersOf(a, k, of))
+	i.FitsWith = []string{
+		fmt.Sprintf("the program of %v that serves these clients, stopped as a whole: a stop signal, a debugger, a virtual machine that was paused, its CPU or firmware", a),
+		"less so, a program all of whose threads waited for one thing: a lock, its disks, another host",
+	}
+	if i.says("others") {
+		i.FitsWith[0] = fmt.Sprintf("the program of %v that serves these clients, stopped as a whole, and not the host: a stop signal, a debugger, no CPU", a)
+	}
+	i.Next = []string{fmt.Sprintf("what the program on %v did at that time: its log, its stack, CPU, who sent it a signal; then its disks", a)}
+	t.tellAs(i, group{Interrupted, a, a, "program of " + k.protocol})
+}
+
+// acceptedIn says which connections a host accepted when its program went on; "": none.
+func (t *teller) acceptedIn(i *Incident, a packet.Addr, k *lull) string {
+	var list []string
+	for _, f := range t.accepted(a) {
+		if f.Time >= k.To && f.Time <= k.To+aftermath {
+			asked := ""
+			for n := range t.run.Connections {
+				c := &t.run.Connections[n]
+				if e := endOf(c, a); e != nil && c.Service == packet.UD && e.QPNKnown && e.QPN == 1 && endOf(c, f.Accused.Addr) != nil && c.First >= k.From && c.First < k.To {
+					asked = fmt.Sprintf(", whose first datagram to the communication manager came at %s, in frame %d", t.offset(c.First), c.FirstFrame)
+				}
+			}
+			list = append(list, fmt.Sprintf("one of %v, in frame %d%s", f.Accused.Addr, f.Frame, asked))
+			i.show(f.Frame)
+		}
+	}
+	if len(list) == 0 || len(list) > mostClientTold {
+		return ""
+	}
+	return "connections when it went on: " + enumerate(list)
+}
+
+// waitedOf says of which clients commands waited in a time, and since when.
+func (t *teller) waitedOf(k *lull) string {
+	var list []string
+	done := map[packet.Addr]bool{}
+	for n := range k.waits {
+		w := &k.waits[n]
+		a, on, frame := w.c.Ends[1-w.end].Addr, uint64(0), w.frame
+		if done[a] {
+			continue
+		}
+		done[a] = true
+		for m := range k.waits {
+			if x := &k.waits[m]; x.c.Ends[1-x.end].Addr == a {
+				on++
+			}
+		}
+		if len(list) < mostClientTold {
+			list = append(list, fmt.Sprintf("%v since %s on %s (that one answered in frame %d)", a, t.offset(w.came), count(on, "connection"), frame))
+		}
+	}
+	s := enumerate(list)
+	if more := len(done) - len(list); more > 0 {
+		s += fmt.Sprintf("; and %d more hosts", more)
+	}
+	return s
+}
+
+// othersOf says which other protocols a host went on to serve in a time; "": none is known.
+func (t *teller) othersOf(a packet.Addr, k *lull, of []*agent.Connection) string {
+	var went []string
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		e := servesAt(c, a)
+		if e < 0 || slices.Contains(of, c) || slices.Contains(went, c.Upper.Protocol) {
+			continue
+		}
+		if own, all := c.Timing.Ends[e].Messages(); all && own.Sends(&timing.Silence{From: k.From, To: k.To}, 2) {
+			went = append(went, c.Upper.Protocol)
+		}
+	}
+	if len(went) == 0 {
+		return ""
+	}
+	slices.Sort(went)
+	return fmt.Sprintf("%v answered commands of %s all the time", a, strings.Join(went, ", "))
+}

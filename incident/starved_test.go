@@ -1,0 +1,49 @@
+package incident_test
+
+import (
+	"encoding/binary"
+	"testing"
+	"time"
+)
+
+// TestStarved: a client of SMB Direct that has used up its send credits, as its server granted it none with its last answers, is told, with who owes it more, and that for its server, whose own are used up after each answer,
+// is not; nothing is told where the server still grants, though its own are used up, and where the client has not stood still.
+func TestStarved(t *testing.T) {
+	talk := func(until int, quiet time.Duration) string {
+		q := new(queue)
+		q.send(0, words(binary.LittleEndian, 0x01000100, 255<<16, 1364, 8192, 1048576))
+		q.send(1, words(binary.LittleEndian, 0x01000100, 0x0100, 255|8<<16, 0, 8388608, 1364, 8192, 1048576))
+		say := func(from, n int, b []byte) {
+			granted := uint16(1)
+			if from == 1 && n >= until {
+				granted = 0
+			}
+			binary.LittleEndian.PutUint16(b[2:], granted)
+			q.send(from, b)
+		}
+		for n := range 60 {
+			say(0, n, smbMessages.command(uint32(n+5)))
+			say(1, n, smbMessages.answer(uint32(n+5)))
+			q.now += 5 * time.Millisecond
+		}
+		other := q.list[4:8]
+		for k := range other { // others go on
+			f := other[k]
+			f.Time += int64(300*time.Millisecond + quiet)
+			f.Data = append([]byte(nil), f.Data...)
+			f.Data[29] += 7
+			q.list = append(q.list, f)
+		}
+		return toldReasons(t, q.list)
+	}
+	const (
+		told   = "10.0.0.1 QP 0x1f has no send credit of SMB Direct left: 10.0.0.2 QP 0x20 granted it the last 1 in frame 211, and none with what it sent after that. Both were silent for"
+		sent   = "credits: 10.0.0.1 sent 8 messages since frame 211, the last in frame 241; the last message of 10.0.0.2, in frame 243, granted none either"
+		fits   = "fits: a program of 10.0.0.2 that counts send credits wrong"
+		server = "10.0.0.2 QP 0x20 has no send credit"
+	)
+	contains(t, "no more grants", talk(52, 8*time.Second), []string{told, sent, fits}, []string{server})
+	contains(t, "grants", talk(60, 8*time.Second), nil, []string{"send credit"})
+	contains(t, "one credit more than is reserved", talk(54, 8*time.Second), nil, []string{"send credit"})
+	contains(t, "no more grants, for a moment", talk(52, 100*time.Millisecond), nil, []string{"send credit"})
+}
