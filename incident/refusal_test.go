@@ -24,8 +24,12 @@ func reasons(t *testing.T, text string) string {
 // toldReasons is reasons of frames.
 func toldReasons(t *testing.T, frames []fabricagent.Frame) string {
 	t.Helper()
+	return reasonsOf(incident.Of(judged(t, frames, agent.Options{})))
+}
+
+// reasonsOf is what is told of incidents, with what fits, and what is to be looked at.
+func reasonsOf(list []incident.Incident) string {
 	var b strings.Builder
-	list := incident.Of(judged(t, frames, agent.Options{}))
 	told(&b, "frames", list)
 	for i := range list {
 		x := &list[i]

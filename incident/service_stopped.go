@@ -7,10 +7,11 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/timing"
+	"ibwitness/upper"
 )
 
-// servicesStopped tells of the protocols of which a host answered no command of any client for a while, and then all that waited, where other programs
-// of it may have gone on.
+// servicesStopped tells of the protocols of which a host answered no command of any client for a while, and then all that waited, where
+// other programs of it may have gone on.
 func (t *teller) servicesStopped() {
 	type service struct {
 		host     packet.Addr
@@ -21,10 +22,14 @@ func (t *teller) servicesStopped() {
 		c := &t.run.Connections[n]
 		for e := range c.Ends {
 			a := c.Ends[e].Addr
-			if servesAt(c, a) != e || c.Upper.Slowest == nil || c.Upper.Slowest.Ended-c.Upper.Slowest.Since < interruption || done[service{a, c.Upper.Protocol}] {
+			if servesAt(c, a) != e || c.Upper.Slowest == nil {
 				continue
 			}
-			done[service{a, c.Upper.Protocol}] = true
+			o, of := c.Upper.Slowest, service{a, c.Upper.Protocol}
+			if o.Ended-o.Since < interruption || done[of] {
+				continue
+			}
+			done[of] = true
 			if t.groups[group{Interrupted, a, a, "programs"}] == nil {
 				t.serviceStopped(a, c.Upper.Protocol)
 			}
@@ -77,8 +82,9 @@ func (t *teller) answeredNothing(of []*agent.Connection, a packet.Addr) (list []
 	return slices.DeleteFunc(own.Silences, func(s timing.Silence) bool { return s.Length() < interruption })
 }
 
-// commandsWait finds the connections of some on which commands waited for a host in a time, and has it begin with the first of them. It reports whether
-// they are several, all of which were acknowledged at once, and answered when the host went on, and for none of which it did anything before.
+// commandsWait finds the connections of some on which commands waited for a host in a time, and has it begin with the first of them. It
+// reports whether they are several, all of which were acknowledged at once, and answered when the host went on, and for none of which it
+// did anything before.
 func (k *lull) commandsWait(t *teller, of []*agent.Connection, a packet.Addr) bool {
 	first := k.To
 	for _, c := range of {
@@ -87,7 +93,7 @@ func (k *lull) commandsWait(t *teller, of []*agent.Connection, a packet.Addr) bo
 			switch {
 			case o.Since >= k.To || o.Ended < k.To || o.Lossy:
 				continue
-			case o.Since < k.From-aftermath, o.Ended > k.To+aftermath, o.Moved.At != 0 && o.Moved.At > k.From+aftermath && o.Moved.At < k.To-aftermath:
+			case o.Since < k.From-aftermath, o.Ended > k.To+aftermath, o.Moved.At > k.From+aftermath && o.Moved.At < k.To-aftermath:
 				return false // it goes on for other reasons, or was worked on
 			}
 			if w.came == 0 || o.Since < w.came {
@@ -100,7 +106,8 @@ func (k *lull) commandsWait(t *teller, of []*agent.Connection, a packet.Addr) bo
 		if w.came == 0 {
 			continue
 		}
-		if stalledIn(c, k) || !w.acked(k) || slices.ContainsFunc(c.Upper.Late.Times, func(l lateTime) bool { return l.From < k.To && l.To > k.To+aftermath }) {
+		outlasts := func(l upper.LateTime) bool { return l.From < k.To && l.To > k.To+aftermath }
+		if stalledIn(c, k) || !w.acked(k) || slices.ContainsFunc(c.Upper.Late.Times, outlasts) {
 			return false
 		}
 		first, k.waits = min(first, w.came), append(k.waits, w)
@@ -116,12 +123,15 @@ func (k *lull) commandsWait(t *teller, of []*agent.Connection, a packet.Addr) bo
 func (t *teller) underStopped(list []Incident) []Incident {
 	gone := map[*Incident]bool{}
 	for n := range list {
-		for m := range list[n].lulls {
-			k := &list[n].lulls[m]
+		by := &list[n]
+		for m := range by.lulls {
+			k := &by.lulls[m]
 			for o := range list {
-				if i := &list[o]; k.protocol != "" && i.Kind == Slow && i.Peer.Addr == list[n].Peer.Addr && i.protocol == k.protocol && t.lateOnlyIn(i, k) {
+				i := &list[o]
+				late := i.Kind == Slow && i.Peer.Addr == by.Peer.Addr && k.protocol != "" && i.protocol == k.protocol
+				if late && t.lateOnlyIn(i, k) {
 					gone[i] = true
-					list[n].foundToo(i.Found)
+					by.foundToo(i.Found)
 				}
 			}
 		}
@@ -131,10 +141,12 @@ func (t *teller) underStopped(list []Incident) []Incident {
 
 // lateOnlyIn reports whether commands of the hosts of an incident were late only in a time in which the program stopped.
 func (t *teller) lateOnlyIn(i *Incident, k *lull) bool {
-	return i.Begin >= k.From-aftermath && i.End <= k.To+aftermath && !slices.ContainsFunc(t.commandsOf(i.Peer.Addr, k.protocol), func(c *agent.Connection) bool {
-		late := &c.Upper.Late
-		return c.Ends[1-servesAt(c, i.Peer.Addr)].Addr == i.Local.Addr && (late.More || slices.ContainsFunc(late.Times, func(l lateTime) bool {
-			return l.From < k.From-aftermath || l.To > k.To+aftermath
-		}))
+	if i.Begin < k.From-aftermath || i.End > k.To+aftermath {
+		return false
+	}
+	beyond := func(l upper.LateTime) bool { return l.From < k.From-aftermath || l.To > k.To+aftermath }
+	return !slices.ContainsFunc(t.commandsOf(i.Peer.Addr, k.protocol), func(c *agent.Connection) bool {
+		late, client := &c.Upper.Late, c.Ends[1-servesAt(c, i.Peer.Addr)].Addr
+		return client == i.Local.Addr && (late.More || slices.ContainsFunc(late.Times, beyond))
 	})
 }

@@ -9,10 +9,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/timing"
-	"ibwitness/upper"
 )
-
-type lateTime = upper.LateTime
 
 // tellServiceStopped tells of a time in which a host answered no command of a protocol, whose connections are given.
 func (t *teller) tellServiceStopped(a packet.Addr, k *lull, of []*agent.Connection) {
@@ -24,7 +21,8 @@ func (t *teller) tellServiceStopped(a packet.Addr, k *lull, of []*agent.Connecti
 		w := &k.waits[n]
 		acks, last = max(acks, w.acks), max(last, w.answered)
 		late := &w.c.Upper.Late
-		commands, exact = commands+late.Count, exact && len(late.Times) == 1 && late.Times[0].From >= k.From && late.Times[0].To <= k.To+aftermath
+		commands += late.Count
+		exact = exact && len(late.Times) == 1 && late.Times[0].From >= k.From && late.Times[0].To <= k.To+aftermath
 		for _, l := range late.Times {
 			if l.From < k.To {
 				last = max(last, l.To)
@@ -42,19 +40,21 @@ func (t *teller) tellServiceStopped(a packet.Addr, k *lull, of []*agent.Connecti
 	if exact {
 		waited = "the " + count(commands, "command") + " that waited"
 	}
-	i.What = fmt.Sprintf("%v answered no command of any client (%s) for %s, while its adapter acknowledged what came within %s, and then %s on %s, within %s: "+
-		"its software stood still, and not its adapter or the network.", a, k.protocol, span(k.Length()), span(int64(acks)), waited,
-		count(uint64(len(k.waits)), "connection"), span(max(last-k.To, int64(time.Microsecond))))
+	i.What = fmt.Sprintf("%v answered no command of any client (%s) for %s, while its adapter acknowledged what came within %s, "+
+		"and then %s on %s, within %s: its software stopped or waited, and not its adapter or the network.",
+		a, k.protocol, span(k.Length()), span(int64(acks)), waited, count(uint64(len(k.waits)), "connection"), span(max(last-k.To, int64(time.Microsecond))))
 	i.fact("stopped", fmt.Sprintf("from %s to %s", t.offset(k.From), t.offset(k.To)))
 	i.fact("waited", t.waitedOf(k))
 	i.fact("accepted", t.acceptedIn(i, a, k))
 	i.fact("others", t.othersOf(a, k, of))
 	i.FitsWith = []string{
-		fmt.Sprintf("the program of %v that serves these clients, stopped as a whole: a stop signal, a debugger, a virtual machine that was paused, its CPU or firmware", a),
+		fmt.Sprintf("the program of %v that serves these clients, stopped as a whole: a stop signal, a debugger, no CPU, a virtual machine "+
+			"that was paused, the firmware of an adapter that serves them itself", a),
 		"less so, a program all of whose threads waited for one thing: a lock, its disks, another host",
 	}
 	if i.says("others") {
-		i.FitsWith[0] = fmt.Sprintf("the program of %v that serves these clients, stopped as a whole, and not the host: a stop signal, a debugger, no CPU", a)
+		i.FitsWith[0] = fmt.Sprintf("the program of %v that serves these clients, stopped as a whole, and not the host: a stop signal, "+
+			"a debugger, no CPU", a)
 	}
 	i.Next = []string{fmt.Sprintf("what the program on %v did at that time: its log, its stack, CPU, who sent it a signal; then its disks", a)}
 	t.tellAs(i, group{Interrupted, a, a, "program of " + k.protocol})
@@ -65,14 +65,7 @@ func (t *teller) acceptedIn(i *Incident, a packet.Addr, k *lull) string {
 	var list []string
 	for _, f := range t.accepted(a) {
 		if f.Time >= k.To && f.Time <= k.To+aftermath {
-			asked := ""
-			for n := range t.run.Connections {
-				c := &t.run.Connections[n]
-				if e := endOf(c, a); e != nil && c.Service == packet.UD && e.QPNKnown && e.QPN == 1 && endOf(c, f.Accused.Addr) != nil && c.First >= k.From && c.First < k.To {
-					asked = fmt.Sprintf(", whose first datagram to the communication manager came at %s, in frame %d", t.offset(c.First), c.FirstFrame)
-				}
-			}
-			list = append(list, fmt.Sprintf("one of %v, in frame %d%s", f.Accused.Addr, f.Frame, asked))
+			list = append(list, fmt.Sprintf("one of %v, in frame %d%s", f.Accused.Addr, f.Frame, t.askedWhile(f.Accused.Addr, a, k)))
 			i.show(f.Frame)
 		}
 	}
@@ -80,6 +73,19 @@ func (t *teller) acceptedIn(i *Incident, a packet.Addr, k *lull) string {
 		return ""
 	}
 	return "connections when it went on: " + enumerate(list)
+}
+
+// askedWhile says when a client first asked the communication manager of a host, where that was in a time; "": it was not.
+func (t *teller) askedWhile(client, a packet.Addr, k *lull) string {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		e := endOf(c, a)
+		if e == nil || endOf(c, client) == nil || c.Service != packet.UD || e.QPN != 1 || c.First < k.From || c.First >= k.To {
+			continue
+		}
+		return fmt.Sprintf(", whose first datagram to the communication manager came at %s, in frame %d", t.offset(c.First), c.FirstFrame)
+	}
+	return ""
 }
 
 // waitedOf says of which clients commands waited in a time, and since when.

@@ -6,7 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/incident"
 	"ibwitness/packet"
 )
 
@@ -20,8 +22,9 @@ func ofQueue(list []fabricagent.Frame, offset uint32) (moved []fabricagent.Frame
 	return moved
 }
 
-// TestServiceStopped: a host that answered no command of a protocol on any connection for a while, and then all at once, while it acknowledged them and served another protocol, is one incident, and
-// its program that serves them stood still; not where it answered on one of them meanwhile, or answered the last ones much later.
+// TestServiceStopped: a host that answered no command of a protocol on any connection for a while, and then all at once, while it
+// acknowledged them and served another protocol, is one incident, and its program that serves them stopped or waited; not where it answered on one
+// of them meanwhile, or answered the last ones much later.
 func TestServiceStopped(t *testing.T) {
 	serve := func(m upperMessages, offset uint32, goesOn bool, late time.Duration) []fabricagent.Frame {
 		q := new(queue)
@@ -53,13 +56,15 @@ func TestServiceStopped(t *testing.T) {
 	}
 	nvme := nvmeMessages(func([]byte) {})
 	run := func(goesOn bool, late time.Duration) string {
-		list := slices.Concat(serve(nvme, 0, false, late), serve(nvme, 0x10, goesOn, late), serve(nvme, 0x20, false, late), serve(nfsMessages, 0x30, true, 0))
+		list := slices.Concat(serve(nvme, 0, false, late), serve(nvme, 0x10, goesOn, late), serve(nvme, 0x20, false, late))
+		list = append(list, serve(nfsMessages, 0x30, true, 0)...)
 		slices.SortStableFunc(list, func(a, b fabricagent.Frame) int { return cmp.Compare(a.Time, b.Time) })
-		return toldReasons(t, list)
+		return reasonsOf(incident.Of(judged(t, list, agent.Options{Timing: true})))
 	}
 	const (
-		told   = "10.0.0.2 answered no command of any client (NVMe over RDMA) for 1.5s, while its adapter acknowledged what came within 2µs, and then the 12 commands that waited on 3 connections, within "
-		still  = "its software stood still, and not its adapter or the network."
+		told = "10.0.0.2 answered no command of any client (NVMe over RDMA) for 1.5s, while its adapter acknowledged what came within 2µs, " +
+			"and then the 12 commands that waited on 3 connections, within "
+		still  = "its software stopped or waited, and not its adapter or the network."
 		others = "others: 10.0.0.2 answered commands of RPC over RDMA all the time"
 		fits   = "fits: the program of 10.0.0.2 that serves these clients, stopped as a whole, and not the host"
 		slow   = " to answer NVMe Read"

@@ -9,8 +9,8 @@ import (
 	"ibwitness/upper"
 )
 
-// starved tells of a client that may send no command, as its server has granted it no credits with the messages that it sent since the last grant, and both
-// are silent. That a server has none left after its answer is normal, where each command grants one.
+// starved tells of a client that may send no command, as its server has granted it no credits with the messages that it sent since the last
+// grant, and both are silent. That a server has none left after its answer is normal, where each command grants one.
 func (t *teller) starved(c *agent.Connection) {
 	u := c.Upper
 	k := u.Credits
@@ -34,13 +34,15 @@ func (t *teller) starved(c *agent.Connection) {
 		left = "one send credit, for a message that grants credits itself,"
 	}
 	i.show(granted.Frame, used.Frame, server.Frame)
-	i.What = fmt.Sprintf("%v has %s of %s left: %v granted it the last %d in frame %d, and none with what it sent after that. Both were silent for %s then%s.",
+	i.What = fmt.Sprintf("%v has %s of %s left: %v granted it the last %d in frame %d, and none with what it sent after that. "+
+		"Both were silent for %s then%s.",
 		&i.Local, left, u.Protocol, &i.Peer, granted.Count, granted.Frame, span(end-since), until)
 	messages, _, _ := k.Ungranted(from)
 	i.fact("credits", fmt.Sprintf("%v sent %s since frame %d, the last in frame %d; the last message of %v, in frame %d, granted none either",
 		i.Local.Addr, count(uint64(messages), "message"), granted.Frame, used.Frame, i.Peer.Addr, server.Frame))
 	i.fact("commands", fmt.Sprintf("all %s that came to the tap were answered, and acknowledged: it is not the network", number(u.Answers)))
-	i.FitsWith = []string{fmt.Sprintf("a program of %v that counts send credits wrong, or posts no receives any more, so that what %v has to send waits", i.Peer.Addr, i.Local.Addr)}
+	i.FitsWith = []string{fmt.Sprintf("a program of %v that counts send credits wrong, or posts no receives any more, so that what %v has to "+
+		"send waits", i.Peer.Addr, i.Local.Addr)}
 	i.Next = []string{
 		fmt.Sprintf("on %v: how its SMB server counts and grants send credits (its version, known errors, its log)", i.Peer.Addr),
 		fmt.Sprintf("on %v: what waits for credits (dmesg, /proc/fs/cifs/DebugData)", i.Local.Addr),

@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// TestStarved: a client of SMB Direct that has used up its send credits, as its server granted it none with its last answers, is told, with who owes it more, and that for its server, whose own are used up after each answer,
-// is not; nothing is told where the server still grants, though its own are used up, and where the client has not stood still.
+// TestStarved: a client of SMB Direct that has used up its send credits, as its server granted it none with its last answers, is told, with
+// who owes it more, and that for its server, whose own are used up after each answer, is not; nothing is told where the server still grants,
+// though its own are used up, and where the silence is short.
 func TestStarved(t *testing.T) {
 	talk := func(until int, quiet time.Duration) string {
 		q := new(queue)
@@ -37,7 +38,8 @@ func TestStarved(t *testing.T) {
 		return toldReasons(t, q.list)
 	}
 	const (
-		told   = "10.0.0.1 QP 0x1f has no send credit of SMB Direct left: 10.0.0.2 QP 0x20 granted it the last 1 in frame 211, and none with what it sent after that. Both were silent for"
+		told = "10.0.0.1 QP 0x1f has no send credit of SMB Direct left: 10.0.0.2 QP 0x20 granted it the last 1 in frame 211, " +
+			"and none with what it sent after that. Both were silent for"
 		sent   = "credits: 10.0.0.1 sent 8 messages since frame 211, the last in frame 241; the last message of 10.0.0.2, in frame 243, granted none either"
 		fits   = "fits: a program of 10.0.0.2 that counts send credits wrong"
 		server = "10.0.0.2 QP 0x20 has no send credit"
