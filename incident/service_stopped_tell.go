@@ -42,7 +42,8 @@ func (t *teller) tellServiceStopped(a packet.Addr, k *lull, of []*agent.Connecti
 	}
 	i.What = fmt.Sprintf("%v answered no command of any client (%s) for %s, while its adapter acknowledged what came within %s, "+
 		"and then %s on %s, within %s: its software stopped or waited, and not its adapter or the network.",
-		a, k.protocol, span(k.Length()), span(int64(acks)), waited, count(uint64(len(k.waits)), "connection"), span(max(last-k.To, int64(time.Microsecond))))
+		a, k.protocol, span(k.Length()), span(int64(acks)), waited, count(uint64(len(k.waits)), "connection"),
+		span(max(last-k.To, int64(time.Microsecond))))
 	i.fact("stopped", fmt.Sprintf("from %s to %s", t.offset(k.From), t.offset(k.To)))
 	i.fact("waited", t.waitedOf(k))
 	i.fact("accepted", t.acceptedIn(i, a, k))
