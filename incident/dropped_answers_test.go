@@ -21,10 +21,10 @@ func TestDroppedAnswers(t *testing.T) {
 		}}
 		s := &lossSum{host: c.Ends[0].Addr, to: true, ends: map[Party]bool{}}
 		s.take(&c)
-		nowhere := strings.Contains(where(x, false, false), "once nowhere, most likely: the answer had passed the tap, and its requester drops it")
+		nowhere := strings.Contains(where(x, 0, false, false), "once nowhere, most likely: the answer had passed the tap, and its requester drops it")
 		if s.before != 4+over || s.after != 1-over || s.implied != 5-over || s.unsure != over || nowhere != (over > 0) ||
 			strings.Contains(s.where(), "its other side") != (over == 0) && s.side() != "" {
-			t.Errorf("%d before it: %+v %s", over, s, where(x, false, false))
+			t.Errorf("%d before it: %+v %s", over, s, where(x, 0, false, false))
 		}
 	}
 }
