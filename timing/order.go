@@ -15,7 +15,12 @@ func inOrder[T any](list []T, at func(*T) int64) {
 	for n := range list {
 		keys[n] = key{at(&list[n]), n}
 	}
-	slices.SortFunc(keys, func(a, b key) int { return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.n, b.n)) })
+	slices.SortFunc(keys, func(a, b key) int {
+		if a.at != b.at { // nearly always: cmp.Or would compare both
+			return cmp.Compare(a.at, b.at)
+		}
+		return a.n - b.n
+	})
 	sorted := make([]T, len(list))
 	for i, k := range keys {
 		sorted[i] = list[k.n]
