@@ -40,6 +40,7 @@ type Upper struct {
 	CallsOf  uint64         // frame of the first reply that says so
 	Classes  []Class        // its commands by opcode or procedure, where the peer answers them; nil: they are not known
 	Targets  []Target       // and by what they work on
+	Pairs    []Pair         // and by both, of those that were answered; nil: they are not known
 	Late     upper.Late     // of those that were answered, those that took upper.LateAfter or longer
 	Failures []Failed       // commands that failed in a way that means trouble, by class and status, the first first
 	Sought   string         // the session that its newest command which begins one asked for, and who; "": that is not known, or it has begun
@@ -84,6 +85,15 @@ type Target struct {
 	Longest time.Duration // of them
 	Newest  int64         // when the one of them began that began last, nanoseconds since the Unix epoch; 0: none was answered
 	Late    upper.Late
+}
+
+// Pair is the commands of one class that work on one target, and were answered.
+type Pair struct {
+	Class   int // its place among the classes
+	Target  int // and among the targets, plus one; 0: it is not known what they work on
+	Answers uint64
+	Took    time.Duration // until they were, of all of them
+	Longest time.Duration // of them
 }
 
 // Operation is a command of a protocol above the transport.
@@ -171,6 +181,9 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 	}
 	for _, k := range u.Targets() {
 		out.Targets = append(out.Targets, Target{u.TargetName(&k), k.Open, k.Answered, time.Duration(k.Sum), time.Duration(k.Longest), k.Newest, k.Late})
+	}
+	for _, k := range u.Pairs() {
+		out.Pairs = append(out.Pairs, Pair{int(k.Class), int(k.Target), k.Answered, time.Duration(k.Sum), time.Duration(k.Longest)})
 	}
 	return out
 }

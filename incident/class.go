@@ -80,7 +80,7 @@ func (t *teller) classSlow(c *agent.Connection) string {
 		return s.share(t, k.Name)
 	}
 	half := ""
-	if h := halfTook(c, k); h > 0 && farBelow(h, k) {
+	if h := halfTook(c, k.Answers); h > 0 && farBelow(h, k) {
 		half = fmt.Sprintf(", usually %s", span(int64(h)))
 	}
 	return fmt.Sprintf(": %s is slow as a whole, %s in the mean of %d%s; none of the %s others%s took longer than %s",

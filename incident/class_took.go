@@ -83,7 +83,7 @@ func (s *classTook) add(d *agent.Connection, k *agent.Class) {
 		s.least = min(s.least, leastLate(d))
 		s.times, s.more = append(s.times, u.Late.Times...), s.more || u.Late.More
 	}
-	half := halfTook(d, k)
+	half := halfTook(d, k.Answers)
 	s.usual = max(s.usual, half)
 	if half == 0 && longest < time.Duration(upper.LateAfter) && 2*u.Late.Count >= k.Answers { // not measured
 		half = time.Duration(upper.LateAfter)
@@ -105,13 +105,13 @@ func measured(d *agent.Connection) *verifier.Histogram {
 	return &d.Timing.Commands.Latency
 }
 
-// halfTook is what half of the commands of a class took at most, and exactly where all others took less; 0: that is not known.
-func halfTook(d *agent.Connection, k *agent.Class) time.Duration {
+// halfTook is what half of so many commands took at most, and exactly where all others of the connection took less; 0: that is not known.
+func halfTook(d *agent.Connection, answers uint64) time.Duration {
 	h := measured(d)
 	if h == nil {
 		return 0
 	}
-	return h.Quantile(1 - float64(k.Answers)/float64(2*d.Upper.Answers))
+	return h.Quantile(1 - float64(answers)/float64(2*d.Upper.Answers))
 }
 
 // leastLate is what the commands of a connection that were late took at least.

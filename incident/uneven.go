@@ -22,7 +22,7 @@ const (
 // mostCompanions is how many others are named that are compared.
 const mostCompanions = 4
 
-// classOn is the commands of one opcode that work on one target of a server, on all connections that work on no other.
+// classOn is the commands of one opcode that work on one target of a server, on all connections.
 type classOn struct {
 	targetKey
 	class   string
@@ -34,7 +34,7 @@ type classOn struct {
 	slowest *agent.Operation  // as far as it is kept
 	of      *agent.Connection // of slowest
 	clients []packet.Addr
-	on      int // connections
+	on      []int // the places of the connections
 }
 
 func (k *classOn) mean() time.Duration { return k.took / time.Duration(k.answers) }
@@ -64,38 +64,48 @@ func (t *teller) uneven() {
 // classesOn adds up the commands by opcode, target and server.
 func (t *teller) classesOn() (list []classOn) {
 	for n := range t.run.Connections {
-		c := &t.run.Connections[n]
-		u := c.Upper
-		if u == nil || !u.Answered || u.Answers == 0 || len(u.Targets) != 1 {
+		u := t.run.Connections[n].Upper
+		if u == nil || !u.Answered {
 			continue
 		}
-		server := c.Ends[1-fromOf(u)].Addr
-		for m := range u.Classes {
-			k := &u.Classes[m]
-			if k.Answers == 0 {
+		server := t.run.Connections[n].Ends[1-fromOf(u)].Addr
+		for m := range u.Pairs {
+			p := &u.Pairs[m]
+			if p.Target == 0 {
 				continue
 			}
-			key := targetKey{server, u.Protocol, u.Targets[0].Name}
-			at := slices.IndexFunc(list, func(x classOn) bool { return x.targetKey == key && x.class == k.Name })
+			key, class := targetKey{server, u.Protocol, u.Targets[p.Target-1].Name}, u.Classes[p.Class].Name
+			at := slices.IndexFunc(list, func(x classOn) bool { return x.targetKey == key && x.class == class })
 			if at < 0 {
 				at = len(list)
-				list = append(list, classOn{targetKey: key, class: k.Name, half: math.MaxInt64})
+				list = append(list, classOn{targetKey: key, class: class, half: math.MaxInt64})
 			}
-			t.addClass(&list[at], c, m)
+			t.addClass(&list[at], n, p)
 		}
 	}
 	return list
 }
 
-// addClass takes the commands of an opcode on a connection.
-func (t *teller) addClass(s *classOn, c *agent.Connection, class int) {
-	u, from := c.Upper, fromOf(c.Upper)
-	k := &u.Classes[class]
-	s.answers, s.took, s.on = s.answers+k.Answers, s.took+k.Took, s.on+1
-	half := halfTook(c, k)
-	if _, longest, _ := otherClassesOf(u, k.Name); longest >= half { // it is not known exactly
-		half = 0
+// halfOf is what half of the commands of a pair of a connection took at least, where all others took less; 0: that is not known.
+func halfOf(c *agent.Connection, p *agent.Pair) time.Duration {
+	half := halfTook(c, p.Answers)
+	for m := range c.Upper.Pairs {
+		if x := &c.Upper.Pairs[m]; (x.Class != p.Class || x.Target != p.Target) && x.Longest >= half {
+			return 0
+		}
 	}
+	return half
+}
+
+// addClass takes the commands of an opcode and a target on a connection.
+func (t *teller) addClass(s *classOn, at int, p *agent.Pair) {
+	c := &t.run.Connections[at]
+	u, from := c.Upper, fromOf(c.Upper)
+	s.answers, s.took = s.answers+p.Answers, s.took+p.Took
+	if !slices.Contains(s.on, at) {
+		s.on = append(s.on, at)
+	}
+	half := halfOf(c, p)
 	s.half = min(s.half, half)
 	acked, moved := slowestAnswer(c), c.Ends[0].Bytes+c.Ends[1].Bytes
 	s.acked = max(s.acked, acked)
@@ -106,7 +116,7 @@ func (t *teller) addClass(s *classOn, c *agent.Connection, class int) {
 		s.clients = append(s.clients, client)
 	}
 	for _, o := range u.Longest {
-		if o.Class == class && (s.slowest == nil || o.Ended-o.Since > s.slowest.Ended-s.slowest.Since) {
+		if o.Class == p.Class && o.Target == p.Target && (s.slowest == nil || o.Ended-o.Since > s.slowest.Ended-s.slowest.Since) {
 			s.slowest, s.of = o, c
 		}
 	}
@@ -163,7 +173,7 @@ func (t *teller) tellUneven(k *classOn, others []*classOn) {
 	i := t.between(Slow, k.of, o.From)
 	i.Begin, i.End, i.Lost, i.Tap = k.of.First, max(k.of.Ends[0].Last, k.of.Ends[1].Last), time.Duration(o.Ended-o.Since), o.Tap
 	i.show(o.Frame, o.Answer)
-	i.listed, i.Connections = true, k.on
+	i.listed, i.Connections = true, len(k.on)
 	for _, a := range k.clients {
 		if a != i.Local.Addr {
 			i.Also = append(i.Also, a)
@@ -189,11 +199,12 @@ func (t *teller) tellUneven(k *classOn, others []*classOn) {
 	if n := len(others) - len(said); n > 0 {
 		said = append(said, fmt.Sprintf("%d more likewise", n))
 	}
-	i.What = fmt.Sprintf("%s on %s of %v is slow: usually %s, %s in the mean of %s commands of %s; others take far less in the mean: %s.",
-		k.class, k.name, k.server, span(int64(k.half)), span(int64(k.mean())), number(k.answers), sorted(slices.Clone(k.clients)), enumerate(said))
+	i.What = fmt.Sprintf("%s on %s of %v is slow: usually %s, %s in the mean of %s commands of %s; others%s take far less in the mean: %s.",
+		k.class, k.name, k.server, span(int64(k.half)), span(int64(k.mean())), number(k.answers), sorted(slices.Clone(k.clients)),
+		onTheSame(k, others), enumerate(said))
 	i.fact("longest", fmt.Sprintf("%s of %v, in frame %d, answered in frame %d, after %s", o.Name, &i.Local, o.Frame, o.Answer, span(o.Ended-o.Since)))
 	i.fact("transport", fmt.Sprintf("no request on %s waited longer than %s for its own answer: it is not the network",
-		theConnections(k.on), span(int64(k.acked))))
+		theConnections(len(k.on)), span(int64(k.acked))))
 	i.FitsWith = []string{"what " + k.name + " is on there, and the others are not: its disk, RAID, cache or snapshot"}
 	if !sameServer {
 		i.FitsWith = []string{fmt.Sprintf("what %s is on at %v: its disk, RAID, cache or snapshot; or a server that waits itself", k.name, k.server)}
@@ -203,6 +214,16 @@ func (t *teller) tellUneven(k *classOn, others []*classOn) {
 	}
 	i.Next = []string{fmt.Sprintf("what %s is on at %v: iostat, its SMART log, RAID state and the log", k.name, k.server)}
 	t.tell(i, k.name+" "+k.class)
+}
+
+// onTheSame says that others have the same queue pairs as a slow one, where they do.
+func onTheSame(slow *classOn, others []*classOn) string {
+	for _, x := range others {
+		if x.targetKey != slow.targetKey && !slices.Equal(x.on, slow.on) {
+			return ""
+		}
+	}
+	return " on the same " + map[bool]string{true: "queue pair", false: fmt.Sprintf("%d queue pairs", len(slow.on))}[len(slow.on) == 1]
 }
 
 func theConnections(n int) string {

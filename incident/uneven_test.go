@@ -39,6 +39,10 @@ func TestUneven(t *testing.T) {
 				{Name: "NVMe Write", Answers: 40, Took: 40 * 40 * us, Longest: 40 * us},
 			},
 			Targets: []agent.Target{{Name: namespace, Answers: n}},
+			Pairs: []agent.Pair{
+				{Class: 0, Target: 1, Answers: uint64(reads), Took: all, Longest: took},
+				{Class: 1, Target: 1, Answers: 40, Took: 40 * 40 * us, Longest: 40 * us},
+			},
 		}}
 		acks := new(timing.Operation)
 		acks.Observe(5 * us)
@@ -84,6 +88,57 @@ func TestUneven(t *testing.T) {
 		told := strings.Contains(got, slow) && strings.Contains(got, rest) && strings.Contains(got, fits)
 		if told != k.told || !k.told && strings.Contains(got, "is slow") {
 			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}
+
+// TestUnevenOnOneQueue: writes of one namespace are told that take many times as long as its reads, and as all of another on the same queue
+// pairs; not where the writes of the other take as long.
+func TestUnevenOnOneQueue(t *testing.T) {
+	const ms, us = time.Millisecond, time.Microsecond
+	connection := func(qpn uint32, other time.Duration) agent.Connection {
+		o := &agent.Operation{
+			Name: "NVMe Write, command id 85, namespace 1", Since: int64(time.Hour), Frame: 55, Ended: int64(time.Hour + 30*ms), Answer: 57,
+			Class: 1, Target: 1,
+		}
+		w := new(timing.Waits)
+		u := &agent.Upper{
+			Protocol: "NVMe over RDMA", Answered: true, Slowest: o, Longest: []*agent.Operation{o},
+			Classes: make([]agent.Class, 2), Targets: []agent.Target{{Name: "namespace 1"}, {Name: "namespace 2"}},
+		}
+		for n, took := range []time.Duration{100 * us, 14 * ms, 100 * us, other} {
+			for range 40 {
+				w.Add(took, int64(time.Hour), 10)
+			}
+			p := agent.Pair{Class: n % 2, Target: n/2 + 1, Answers: 40, Took: 40 * took, Longest: took}
+			k := &u.Classes[p.Class]
+			k.Name, k.Answers, k.Took, k.Longest = []string{"NVMe Read", "NVMe Write"}[p.Class], k.Answers+40, k.Took+p.Took, max(k.Longest, took)
+			u.Pairs, u.Answers, u.Took, u.Ended = append(u.Pairs, p), u.Answers+40, u.Took+p.Took, u.Ended+40
+		}
+		acks := new(timing.Operation)
+		acks.Observe(5 * us)
+		c := agent.Connection{Service: packet.RC, First: int64(time.Hour), Timing: &timing.Connection{Commands: w}, Upper: u}
+		c.Timing.Ends[0].Ops[wqe.Send] = acks
+		for e := range c.Ends {
+			addr := packet.IPv4Addr([]byte{10, 0, 0, byte(1 + e)})
+			c.Ends[e] = agent.End{Addr: addr, QPN: qpn, QPNKnown: true, Packets: 100, Bytes: 400_000, Last: int64(time.Hour + 9*time.Second)}
+		}
+		return c
+	}
+	for other, told := range map[time.Duration]bool{40 * us: true, 13 * ms: false} {
+		r := &agent.Result{
+			RDMA: 20, First: int64(time.Hour), Last: int64(time.Hour + 9*time.Second),
+			Connections: []agent.Connection{connection(0x20, other), connection(0x21, other)},
+		}
+		got := ""
+		for _, i := range Of(r) {
+			got += i.What + "\n"
+		}
+		const slow = "NVMe Write on namespace 1 of 10.0.0.2 is slow: "
+		const rest = "14ms in the mean of 80 commands of 10.0.0.1; others on the same 2 queue pairs take far less in the mean: " +
+			"NVMe Read there 100µs (80) and NVMe Write on namespace 2 40µs (80)."
+		if strings.Contains(got, slow) != told || strings.Contains(got, rest) != told {
+			t.Errorf("others in %v: %s", other, got)
 		}
 	}
 }

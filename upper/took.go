@@ -58,6 +58,7 @@ func (t *Tracker) took(c *Command) {
 	t.onTarget(c, took, m.Time)
 	if int(c.class) < len(t.classes) {
 		t.classes[c.class].answered(c.Since, took)
+		t.inPair(c, took)
 	}
 }
 

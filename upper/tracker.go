@@ -60,7 +60,8 @@ type Counts struct {
 	Open         int    // that have begun and not ended, but for those that wait for something to happen
 }
 
-// Tracker follows the commands of one connection: at most MostCommands, which take 30 KiB beside up to 6 KiB for their classes and targets, and of most connections a few KiB. It is not safe for concurrent use.
+// Tracker follows the commands of one connection: at most MostCommands, which take 30 KiB beside up to 8 KiB for their classes and
+// targets, and of most connections a few KiB. It is not safe for concurrent use.
 type Tracker struct {
 	protocol Protocol
 	decoder  Decoder
@@ -80,6 +81,8 @@ type Tracker struct {
 	classless  bool
 	targets    []Target // at most mostTargets
 	targetless bool     // there were more of them
+	pairs      []Pair   // at most mostPairs
+	pairless   bool     // there were more of them
 	commands   []Command
 	next       int // where it is looked first for room for the next command
 	places     []place
