@@ -26,6 +26,7 @@ type Last struct {
 	Usual       time.Duration // how much later it began at most in the other rounds; negative: it was not the last
 	Usually     int           // those rounds, as far as all hosts sent data in them
 	Few         bool          // that it is the same host each time, or nearly, may be by chance
+	Aside       int           // connections that carry so little beside the others that their messages begin no round of a host
 	Else        []Late        // other hosts for which all waited about as long, the one first for which longest
 }
 
@@ -64,8 +65,21 @@ const (
 	pauseOver  = 4    // times as long as all shorter ones is a pause that divides others from those within them
 )
 
-// LastOf finds it, where there is one, among hosts of which each sends.
+// LastOf finds it, where there is one, among hosts of which each sends: else beside connections that carry little, as heartbeats.
 func LastOf(hosts int, list []Link) (best Last, ok bool) {
+	if best, ok = lastAmong(hosts, list, nil); ok && !best.Few {
+		return best, true
+	}
+	if main, aside := withoutLittle(list); len(aside) > 0 {
+		if l, found := lastAmong(hosts, main, aside); found && !l.Few {
+			return l, true
+		}
+	}
+	return best, ok
+}
+
+// lastAmong is LastOf with connections beside, at whose messages only a silence ends.
+func lastAmong(hosts int, list, aside []Link) (best Last, ok bool) {
 	group := Groups(hosts, list)
 	for first := range hosts {
 		var of []Link
@@ -74,7 +88,10 @@ func LastOf(hosts int, list []Link) (best Last, ok bool) {
 				of = append(of, list[i])
 			}
 		}
-		if l, found := lastOf(hosts, roundsOf(of)); found && (l.Few == best.Few && l.Sum > best.Sum || !ok || best.Few && !l.Few) {
+		beside := slices.DeleteFunc(slices.Clone(aside), func(l Link) bool { return group[l.Hosts[0]] != first && group[l.Hosts[1]] != first })
+		l, found := lastOf(hosts, roundsOf(of, beside))
+		l.Aside = len(beside)
+		if found && (l.Few == best.Few && l.Sum > best.Sum || !ok || best.Few && !l.Few) {
 			best, ok = l, true
 		}
 	}
@@ -104,6 +121,7 @@ type roundMessage struct {
 	from  int
 	to    int
 	data  bool
+	aside bool // it is of a connection that carries little
 	count int
 }
 
@@ -115,15 +133,16 @@ func (m *roundMessage) came() int64 {
 	return m.End
 }
 
-func roundsOf(list []Link) (all []roundMessage) {
-	for i := range list {
-		l := &list[i]
+func roundsOf(list, aside []Link) (all []roundMessage) {
+	for i, l := range slices.Concat(list, aside) {
+		little := i >= len(list)
 		for k := range l.Sent {
 			for _, s := range l.Sent[k] {
-				all = append(all, roundMessage{s, l.Hosts[k], l.Hosts[1-k], l.Bytes[k]*linkData > l.Bytes[1-k], 1})
+				all = append(all, roundMessage{s, l.Hosts[k], l.Hosts[1-k], l.Bytes[k]*linkData > l.Bytes[1-k], little, 1})
 			}
 			for _, r := range l.Runs[k] {
-				all = append(all, roundMessage{Sent{Begin: r.Begin, End: r.End}, l.Hosts[k], l.Hosts[1-k], l.Bytes[k]*linkData > l.Bytes[1-k], int(r.Count)})
+				s := Sent{Begin: r.Begin, End: r.End}
+				all = append(all, roundMessage{s, l.Hosts[k], l.Hosts[1-k], l.Bytes[k]*linkData > l.Bytes[1-k], little, int(r.Count)})
 			}
 		}
 	}
@@ -136,6 +155,9 @@ func roundsOf(list []Link) (all []roundMessage) {
 func lastOf(hosts int, all []roundMessage) (l Last, ok bool) {
 	r := roundsWalk{every: newHostSet(hosts), sends: newHostSet(hosts)}
 	for i := range all {
+		if all[i].aside {
+			continue
+		}
 		if r.every.add(all[i].from); all[i].data {
 			r.sends.add(all[i].from)
 		}
@@ -196,18 +218,24 @@ type lastWait struct {
 // sent as many data in a round.
 func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 	hosts, until := len(r.every.sent), int64(0)
+	quiet := int64(0)            // since when nothing is sent on connections that carry little either
 	counts := make([]int, hosts) // in this round
 	r.some, r.data, r.pending = newBegun(hosts), newBegun(hosts), nil
 	r.of, r.rounds, r.begins, r.opened = make([][]lastWait, hosts), 1, nil, nil
 	for i := range all {
 		m := &all[i]
+		if m.aside {
+			quiet = max(quiet, m.End)
+			continue
+		}
 		silence := m.Begin - until
-		if i > 0 && silence >= LongSilence {
+		quiet = max(quiet, until)
+		if until > 0 && silence >= LongSilence {
 			pauses = append(pauses, silence)
 			r.opens(r.data.n == r.sends.n, opening{lastWait{silence: time.Duration(silence), at: until, round: r.rounds}, m.from})
 		}
 		switch full := r.data.n == r.sends.n; {
-		case i == 0 || silence < LongSilence, full && silence < apart:
+		case until == 0 || silence < LongSilence, full && silence < apart:
 		case full && apart > LongSilence && !r.balanced(counts):
 		case full:
 			r.rounds++
@@ -216,8 +244,10 @@ func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 			r.some.clear()
 			r.pending = nil
 			clear(counts)
+		case m.Begin-quiet >= LongSilence:
+			r.waits(m, lastWait{silence: time.Duration(m.Begin - quiet), at: quiet, round: r.rounds})
 		default:
-			r.waits(m, lastWait{silence: time.Duration(silence), at: until, round: r.rounds})
+			r.pending = nil
 		}
 		until = max(until, m.End)
 		r.follows(m)

@@ -36,6 +36,10 @@ func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link, few bool) s
 	if o := &l.Opened; o.Count > 0 {
 		opened = fmt.Sprintf(" It was first to send after the %d longest pauses between rounds%s, too (%s): whether others waited for it in these the capture does not tell.", o.Count, then, fromTo(o.Least, o.Most))
 	}
+	if l.Aside > 0 {
+		carry := map[bool]string{true: "carries", false: "carry"}[l.Aside == 1]
+		opened += fmt.Sprintf(" Messages on %s that %s little beside the others (as heartbeats) begin no round here.", count(l.Aside, "connection"), carry)
+	}
 	begun, follow := fmt.Sprintf("the %s", count(l.Others, "other host")), ""
 	if l.Begun < l.Others {
 		begun = fmt.Sprintf("%d or more of the %s", l.Begun, count(l.Others, "other host"))
