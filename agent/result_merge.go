@@ -252,6 +252,7 @@ func connections(agents []*Transport, leaving bool, most, more int) []Connection
 			for k := range out[i].Ends {
 				u.Causes[k] = agents[order[i].agent].causes(c, out[i].Ends[k].Trouble)
 				u.Named[k] = agents[order[i].agent].named(c, k, out[i].Ends[k].Trouble)
+				agents[order[i].agent].renewed(u, c, k, out[i].Ends[k].Trouble)
 				u.Before[k] = agents[order[i].agent].before(c, k, out[i].Ends[k].Trouble)
 			}
 		}

@@ -30,6 +30,8 @@ type Upper struct {
 	Credits  *upper.Credits // how many messages each end may still send; nil: that is not known, or its protocol has none
 	Grants   *upper.Credits // the same where Left is not known, as the connection began before the capture; nil: it is known, or nothing of it is
 	Named    [2]*Named      // what the peer of each end had named with the R_Key of the request of that which it refuses; nil: that is not known
+	Renewed  [2]*Renewed    // and with the newest R_Key of the same region, where that is another; nil: that is not known
+	Waiting  []*Operation   // where an end refuses a request, the first of those that are open, up to mostWaiting; else nil
 	Causes   [2][]Cause     // of the stalls of each end of its connection, as far as they are known
 	// Fetched is how many commands there were whose peer has fetched data of theirs by RDMA READ, and, where the oldest that is open is one, Unfetched of how many it has to and has asked for none.
 	Fetched   uint64
@@ -64,6 +66,16 @@ type Named struct {
 	Done   bool       // it has ended
 	Answer uint64     // in which frame, if it was the newest that did; 0: it is not known
 }
+
+// Renewed is memory that a command has named with an R_Key which differs in its last 8 bits from that of a request: the same region, registered once more.
+type Renewed struct {
+	Named
+	RKey uint32
+	Held bool // a command that is over had named the address of the request with its R_Key
+}
+
+// mostWaiting is how many commands are named that wait on a connection which a refusal ended.
+const mostWaiting = 8
 
 // Class is the commands of one opcode or procedure.
 type Class struct {
@@ -257,4 +269,21 @@ func (t *Transport) named(c *connection.Connection, from int, trouble *qp.Troubl
 		return nil
 	}
 	return &Named{n.Addr, n.Length, n.Parts, t.operation(c, u, n.Of), n.Of.Ended(), u.AnsweredIn(n.Of)}
+}
+
+// renewed adds what the peer of end from of a connection had named with a newer R_Key of the region for which it refuses a request, and what waits then.
+func (t *Transport) renewed(out *Upper, c *connection.Connection, from int, trouble *qp.Trouble) {
+	u := t.uppers.recognized(c)
+	if u == nil || trouble == nil || trouble.Refusal.Time == 0 {
+		return
+	}
+	out.Waiting = nil
+	for _, k := range u.Waiting(mostWaiting) {
+		out.Waiting = append(out.Waiting, t.operation(c, u, k))
+	}
+	if r := &trouble.Refusal.Request; r.RKey != 0 {
+		if n, key, held := u.Renewed(1-from, r.VA, r.RKey); key != 0 {
+			out.Renewed[from] = &Renewed{Named{n.Addr, n.Length, n.Parts, t.operation(c, u, n.Of), n.Of.Ended(), u.AnsweredIn(n.Of)}, key, held}
+		}
+	}
 }

@@ -118,7 +118,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64, all *
 		t.unfetched(i, c, o)
 		t.credits(i, c, o)
 	case !lossy:
-		if !answeredAlike(c.Upper, o) {
+		if !answeredAlike(c.Upper, o) && !t.sentNone(i, c, o, end) {
 			t.heldBySize(i, c, 1-o.From)
 		}
 		t.credits(i, c, o)
@@ -143,7 +143,7 @@ func (t *teller) withOthersThat(i *Incident, c *agent.Connection, o *agent.Opera
 	t.waitInAll(i, c, o, end, only)
 	t.callsUsedUp(i, c)
 	if o.Later > 0 && only == "" {
-		i.fact("meanwhile", count(o.Later, "command")+" that began after it ended: its peer serves others")
+		i.fact("meanwhile", count(o.Later, "command")+" that began after it on this connection ended: its peer serves others")
 	}
 	return only, target
 }

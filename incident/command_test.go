@@ -38,7 +38,7 @@ func TestCommands(t *testing.T) {
 			o := *read
 			o.Later, c.Upper.Oldest = 600, &o
 		}, []string{
-			"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s. 3 commands in all have no answer 600 commands that began after it ended: its peer serves others",
+			"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s. 3 commands in all have no answer 600 commands that began after it on this connection ended: its peer serves others",
 		}},
 		{"waits, and was repeated once", func(c *agent.Connection, _ *agent.Result) {
 			o := *read

@@ -21,6 +21,8 @@ func (t *teller) usedInvalidated(i *Incident, c *agent.Connection, from int, k *
 	switch {
 	case !broken && !stillInvalidated(c, k):
 		return false
+	case t.renewed(c, from, k) != nil:
+		named, again = nil, false
 	case named == nil || at == nil || named.Of.Tap != k.Tap || t.lossy():
 		named = nil
 	case named.Of.Frame > at.Frame: // it has
@@ -42,10 +44,16 @@ func (t *teller) usedInvalidated(i *Incident, c *agent.Connection, from int, k *
 	if again {
 		over = fmt.Sprintf("it is not valid any more, unless %v has named it once more since", i.Peer.Addr)
 	}
+	renewed := t.renewed(c, from, k)
+	if renewed != nil {
+		over = "it is not valid any more"
+	}
 	i.fact("R_Key", fmt.Sprintf("a SEND with Invalidate of this queue pair named R_Key 0x%x %s: %s", key, where, over))
 	i.FitsWith = []string{"a requester that goes on with an R_Key which it has itself had invalidated"}
 	i.Next = []string{"in which order the program on " + i.Local.Addr.String() + " posts: the SEND with Invalidate comes after all that uses the R_Key, and the peer has to advertise a new one after it"}
 	switch {
+	case renewed != nil:
+		i.usedFormer(k, renewed)
 	case again:
 		i.FitsWith = append(i.FitsWith, fmt.Sprintf("memory that %v has registered with the same R_Key once more and named since, and that is not valid either", i.Peer.Addr))
 	case named != nil && named.Done:

@@ -37,9 +37,14 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 // commandRefused tells which command a refused request is for, where its R_Key tells that, or else which one waits.
 func (t *teller) commandRefused(i *Incident, c *agent.Connection, from int, k *qp.Refusal) {
 	n := namedBy(c, from)
+	if r := t.renewed(c, from, k); n == nil && r != nil && forCommand(k, r) {
+		t.refusedNext(i, c, k, &r.Named)
+		t.waitingThen(i, c)
+		return
+	}
 	defer t.refusedNext(i, c, k, n)
 	if n == nil {
-		t.command(i, c)
+		t.waitingThen(i, c)
 		return
 	}
 	t.namedLongBefore(i, c, n.Of)

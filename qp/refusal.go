@@ -24,6 +24,7 @@ type SentAfter struct {
 	Count       uint32
 	Op          wqe.Op // of the first
 	Invalidates bool   // it is a SEND with Invalidate
+	InvRKey     uint32 // that it names then
 	PSN         packet.PSN
 	Frame       uint64
 }
@@ -90,20 +91,26 @@ func (s *SendQueue) sentAfter(p *packet.Packet, w *wqe.SendWQE) (b *SentAfter) {
 			continue
 		}
 		if b == nil {
-			b = &SentAfter{Op: m.Op, PSN: m.First, Frame: packet.FrameNear(p.Frame, m.Frame), Invalidates: s.invalidatesIn(m, p.Tap)}
+			b = &SentAfter{Op: m.Op, PSN: m.First, Frame: packet.FrameNear(p.Frame, m.Frame)}
+			b.InvRKey, b.Invalidates = s.invalidatesIn(m, p.Tap)
 		}
 		b.Count++
 	}
 	return b
 }
 
-// invalidatesIn reports whether message m ends as a SEND with Invalidate that is kept.
-func (s *SendQueue) invalidatesIn(m *wqe.SendWQE, tap uint16) bool {
+// invalidatesIn returns the R_Key that message m names, where it ends as a SEND with Invalidate that is kept.
+func (s *SendQueue) invalidatesIn(m *wqe.SendWQE, tap uint16) (rkey uint32, is bool) {
 	k := s.invalidations
 	if k == nil || m.Op != wqe.Send {
-		return false
+		return 0, false
 	}
-	return slices.ContainsFunc(k.ring[:min(k.n, keptInvalidations)], func(x invalidation) bool { return x.psn == m.Last && x.tap == tap })
+	kept := k.ring[:min(k.n, keptInvalidations)]
+	n := slices.IndexFunc(kept, func(x invalidation) bool { return x.psn == m.Last && x.tap == tap })
+	if n < 0 {
+		return 0, false
+	}
+	return kept[n].rkey, true
 }
 
 // beside looks through the requests that are kept for what they say of request w, which NAK p refuses.
