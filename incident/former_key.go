@@ -23,7 +23,8 @@ func (t *teller) renewed(c *agent.Connection, from int, k *qp.Refusal) *agent.Re
 
 // usedFormer tells that a refused request has the R_Key of a region that its peer had named with a newer one, r, by then.
 func (i *Incident) usedFormer(k *qp.Refusal, r *agent.Renewed) {
-	text := fmt.Sprintf("; %v had named the same region (the first 24 bits of the R_Key) with R_Key 0x%x, at 0x%x, since: %s, in frame %d", i.Peer.Addr, r.RKey, r.Addr, r.Of.Name, r.Of.Frame)
+	text := fmt.Sprintf("; %v had named the same region (the first 24 bits of the R_Key) with R_Key 0x%x, at 0x%x, since: %s, in frame %d",
+		i.Peer.Addr, r.RKey, r.Addr, r.Of.Name, r.Of.Frame)
 	of := "a command"
 	if forCommand(k, r) {
 		text += fmt.Sprintf("; the SEND with Invalidate after the %v, in frame %d, names that one", k.Request.Op, k.SentAfter.Frame)
@@ -36,7 +37,9 @@ func (i *Incident) usedFormer(k *qp.Refusal, r *agent.Renewed) {
 	}
 	i.Facts[len(i.Facts)-1].Text += text
 	i.show(r.Of.Frame)
-	i.FitsWith = []string{fmt.Sprintf("a stale request context: %v, which served %s with %s", i.Local.Addr, of, whose)}
+	i.FitsWith = []string{fmt.Sprintf(
+		"a stale request context: %v, which served %s with %s", i.Local.Addr, of, whose,
+	)}
 	i.Next = []string{nextOn(i.Local.Addr, i.Peer.Addr, "how its software fills in the address and R_Key of a command, and what it keeps of an earlier one")}
 }
 
