@@ -149,11 +149,18 @@ type End struct {
 	Trouble   *qp.Trouble
 	Stalled   bool
 	OpenEnded uint16 // see Open
+	Behind    Behind
 	Settings
 	Path       Path
 	ECNCapable bool  // it sends RoCEv2, and its first packet was: ECN 01 or 10, or marked on its way
 	NotECT     bool  // it sends RoCEv2, and its first packet was a request with ECN 00, and none of it is known to have been marked
 	Timer      int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did
+}
+
+// Behind is the smallest packet that was sent after the request of the newest stall, which still waits, of those that are kept: its payload with pad.
+type Behind struct {
+	Known bool
+	Least uint32
 }
 
 // Midway is a SEND or WRITE of which a part came, and not the last packet. Where both ends have one, it is that of which nothing has come for longer.

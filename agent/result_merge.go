@@ -295,6 +295,9 @@ func show(c *connection.Connection, k *Connection) {
 		if c.Service == packet.UD {
 			k.Ends[e].Path.QKey = q.Flow.QKey()
 		}
+		if x := &k.Ends[e]; x.Stalled {
+			x.Behind.Least, x.Behind.Known = q.SQ.LeastBehind()
+		}
 		if sums.Packets > 0 {
 			k.Ends[e].Last = c.LastTime(e)
 		}

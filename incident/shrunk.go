@@ -12,7 +12,7 @@ import (
 )
 
 // shrinks tells of the request of stall k of end from of c, which nothing answers, that packets as large passed that way before, and that
-// since the first such request was not answered only smaller ones do. It reports whether it is so: several requests are not answered, or their
+// since the first such request was not answered only smaller ones do; or that smaller ones after it on the same queue pair refute that. It reports whether it told either: several requests are not answered, or their
 // responder has taken this one, and smaller ones are.
 func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall) bool {
 	r, read := &k.Request, k.Request.Op == wqe.Read
@@ -30,6 +30,10 @@ func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		t.passedSince(c, p.sender, max(most, fitsAny), p.since) {
 		return false
 	}
+	if !read && smallBehind(c, from, max(most, fitsAny)) {
+		i.fact("size", fmt.Sprintf("not why: packets of this queue pair after it, with %s of payload at the least, bring no NAK for what is before them", count(uint64(c.Ends[from].Behind.Least), "byte")))
+		return true
+	}
 	since := fmt.Sprintf("since such requests are not answered, what was from %s to %s carried at most %s in a packet, the newest %s after it was first retransmitted", sender, receiver, count(uint64(most), "byte"), span(p.Newest-k.Begun))
 	if p.never > 1 {
 		since += fmt.Sprintf("; %d requests with larger ones were not, one on each of as many connections", p.never)
@@ -41,6 +45,13 @@ func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	i.What += fmt.Sprintf(" From %s to %s, packets with more than %s of payload were answered before, and only smaller ones since.", sender, receiver, count(uint64(most), "byte"))
 	i.sized = true
 	return true
+}
+
+// smallBehind reports whether end from of c sent a packet of at most so many bytes of payload after the request that nothing answers: had only the
+// larger ones vanished, its responder would have sent a NAK for these.
+func smallBehind(c *agent.Connection, from int, most uint32) bool {
+	b := &c.Ends[from].Behind
+	return c.Service == packet.RC && b.Known && b.Least <= most
 }
 
 // passedSince reports whether packets from a host with more than so many bytes of payload were answered after a time to that of c, on a

@@ -46,7 +46,7 @@ errors:
 	}
 }
 
-// TestNotShrunk: where a request as large was answered that was sent after one that is not, on another queue pair, the path MTU is not why.
+// TestNotShrunk: where a request as large was answered that was sent after one that is not, on another queue pair, the path MTU is not why; nor where a small one after it brings no NAK.
 func TestNotShrunk(t *testing.T) {
 	const scene = `
 about: two of four queue pairs whose packets are lost
@@ -72,13 +72,19 @@ errors:
 		also = " answers nothing since then either (within 99.8µs); it went on sending on 2 others between the same hosts."
 		fits = "fits: one path or more of several from 10.1.0.1 to 10.1.0.2 that fail, which these queue pairs take (UDP source ports "
 	)
+	const (
+		small   = "  - {qp: a1, op: write, length: 100, at: 40ms}\n"
+		refuted = "size: not why: packets of this queue pair after it, with 100 bytes of payload at the least, bring no NAK for what is before them"
+		process = "fits: queue pairs of 10.1.0.2 that were destroyed or are in the error state: their process ended, was killed or gave up"
+	)
 	for _, k := range []struct {
-		large     string
-		want, not []string
+		large, behind string
+		want, not     []string
 	}{
-		{"40050us", []string{dead, also, fits, ", PSN 0x200014 in frame "}, []string{mtu, "only smaller ones since", "ping -M do"}},
-		{"30ms", []string{mtu, "only smaller ones since"}, nil},
+		{"40050us", "", []string{dead, also, fits, ", PSN 0x200014 in frame "}, []string{mtu, "only smaller ones since", "ping -M do"}},
+		{"30ms", "", []string{mtu, "only smaller ones since"}, []string{refuted, process}},
+		{"30ms", small, []string{dead, refuted, process}, []string{mtu, "only smaller ones since", "ping -M do"}},
 	} {
-		contains(t, k.large, measuredFrames(t, frames(t, strings.ReplaceAll(scene, "LARGE", k.large))), k.want, k.not)
+		contains(t, k.large+k.behind, measuredFrames(t, frames(t, strings.NewReplacer("LARGE", k.large, "taps:", k.behind+"taps:").Replace(scene))), k.want, k.not)
 	}
 }

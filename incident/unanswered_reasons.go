@@ -67,16 +67,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.FitsWith = append(i.FitsWith, "a path that fails on the way to "+peer+": what it sends comes through, and nothing comes to it")
 		i.Next = append(i.Next, "routes, filters (UDP port 4791) and switch ports on the way from "+local+" to "+peer+", and not only the way back", "the receive counters of "+peer+" (ethtool -S): whether anything arrives")
 	case alive:
-		path := "one path of several that fails, which this queue pair takes (by its UDP source port)"
-		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs")
-		if on := t.besideStall(c, from, k); pathApart(c, &c.Ends[from], &on) {
-			path, flow := t.pathsOfDead(c, from, k)
-			i.FitsWith = append([]string{path}, i.FitsWith...)
-			i.Next = append(i.Next, flow)
-		} else {
-			i.FitsWith = append(i.FitsWith, path)
-		}
-		i.Next = append(i.Next, "the process that owns "+i.Peer.String()+": its log and exit status", "rdma resource show qp, and dmesg, on "+peer)
+		t.goneAlone(i, c, from, k)
 		t.failedBySize(i, c, from, k)
 		t.silentMeanwhile(i, k)
 	case i.Kind == Unanswered && t.moved(i, &c.Ends[1-from], k), l.reasons(i):

@@ -65,3 +65,20 @@ func (s *SendQueue) mostAnswered(r *StalledRequest, until packet.PSN) (most uint
 	}
 	return most
 }
+
+// LeastBehind is the least bytes of payload, with pad, of a request packet that was sent after the one of the newest stall, of those that are kept. ok
+// reports whether there is any.
+func (s *SendQueue) LeastBehind() (least uint32, ok bool) {
+	if !s.Stalled() {
+		return 0, false
+	}
+	r, h := &s.sender.trouble.Now.Request, s.History()
+	for i := range h.packets.places() {
+		if k := h.slot(packet.PSN(i)); k.used() && k.psn(i).After(r.PSN) && k.psn(i).Before(s.High) {
+			if n := uint32(k.length & sentLength); !ok || n < least {
+				least, ok = n, true
+			}
+		}
+	}
+	return least, ok
+}

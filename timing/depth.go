@@ -16,7 +16,7 @@ func (e *End) asks(m *Message) {
 }
 
 // Depth is how many READs and atomics a requester has outstanding that never has more: each of them is sent once the answer to the one as many
-// before it has come.
+// before it has come. With one at a time, a program that waits for each looks the same.
 type Depth struct {
 	Count int
 	// After is the median from that answer to the request, as the tap sees them: with the way to the requester and back, as far as it is beyond the tap.
@@ -69,14 +69,14 @@ func DepthOf(list []Sent) (d Depth, ok bool) {
 		d.After, d.Loop = median(after), median(loop)
 		if (after[len(after)-1-out]-after[out/2])*depthSpread <= d.Loop {
 			never := after[0] >= 0 && (2*after[0] >= d.After || depthSoon*d.After <= d.Loop) // are there more
-			if !never || d.Count == 1 || d.Loop < depthLeast {
+			if !never || d.Loop < depthLeast {
 				return d, false
 			}
 			mean := d.Loop / time.Duration(d.Count)
 			d.Even = !inBursts(list, mean)
 			d.First, d.Took = time.Duration(list[0].End-list[0].Begin), medianOfAnswers(list)
 			last := after[len(after)-1-out/2]
-			return d, !d.Even || follow(list, d.Count, last, last-after[out/2], mean)
+			return d, d.Count == 1 || !d.Even || follow(list, d.Count, last, last-after[out/2], mean)
 		}
 	}
 	return d, false
@@ -122,4 +122,32 @@ func inBursts(list []Sent, mean time.Duration) bool {
 	slices.Sort(answers)
 	at := len(requests) / depthBehind
 	return max(requests[at], answers[at])*depthBursts <= mean
+}
+
+// LeastLoop is the least time from a READ or an atomic to the one a number after it, which was sent once the answer to the first had come.
+func LeastLoop(list []Sent, count int) (least time.Duration) {
+	for i := count; i < len(list); i++ {
+		if loop := time.Duration(list[i].Begin - list[i-count].Begin); list[i-count].End != 0 && list[i].Begin >= list[i-count].End && (least == 0 || loop < least) {
+			least = loop
+		}
+	}
+	return least
+}
+
+// Spent is for how long READs and atomics went on, without the pauses after which none had waited for so long, and how many bytes they asked for then.
+func Spent(list []Sent, pause time.Duration) (busy time.Duration, bytes uint64) {
+	until := int64(0)
+	for _, s := range list {
+		if s.End == 0 {
+			continue
+		}
+		if from := max(s.Begin, until); until != 0 && s.Begin-until < int64(pause) {
+			busy += time.Duration(max(s.End-until, 0))
+		} else if s.End > from {
+			busy += time.Duration(s.End - from)
+		}
+		until = max(until, s.End)
+		bytes += uint64(s.Bytes)
+	}
+	return busy, bytes
 }

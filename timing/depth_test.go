@@ -34,7 +34,7 @@ func TestDepthOf(t *testing.T) {
 	}{
 		{"near the responder", reads(200, 4, 3*us, 1300*us), 4},
 		{"near the requester", reads(200, 8, 1300*us, 2*us), 8},
-		{"one", reads(200, 1, 3*us, 1300*us), 0},
+		{"one", reads(200, 1, 3*us, 1300*us), 1},
 		{"soon", reads(200, 4, 3*us, 50*us), 0},
 		{"few", reads(20, 4, 3*us, 1300*us), 0},
 		{"at a pace", change(reads(200, 4, 1000*us, 0), func(i int, s *Sent) { s.Begin, s.End = int64(i)*50_000, int64(i)*50_000+980_000 }), 0},

@@ -28,10 +28,11 @@ type depth struct {
 	n       uint64
 	bytes   uint64
 	elapsed time.Duration
-	what    string // "RDMA READ", or what it sends
-	one     uint32 // bytes of each; 0: they differ, or it is an atomic
-	alone   bool   // its first one, before which there was none, took as long: they do not wait for one another
-	faster  *depth // the fastest one to the same host with more outstanding; nil: there is none
+	what    string  // "RDMA READ", or what it sends
+	one     uint32  // bytes of each; 0: they differ, or it is an atomic
+	alone   bool    // its first one, before which there was none, took as long: they do not wait for one another
+	deeper  *deeper // of one READ at a time, as CM agreed
+	faster  *depth  // the fastest one to the same host with more outstanding; nil: there is none
 }
 
 // depths lists the ends that are bound so and are none of those, by how fast they are, the slowest first.
@@ -48,6 +49,12 @@ func (t *text) depths(but []pace) (list []depth) {
 	var sure []depth
 	for i := range list {
 		d := &list[i]
+		if d.Count == 1 {
+			if d.deeper = t.deeperThan(d); d.deeper != nil {
+				sure = append(sure, *d)
+			}
+			continue
+		}
 		if d.faster = fasterOf(d, list[i+1:]); !d.Even || d.alone || d.faster != nil {
 			sure = append(sure, *d)
 		}
@@ -81,6 +88,9 @@ func depthOf(c *agent.Connection, from int) (d depth, ok bool) {
 		d.one = 0
 	}
 	d.elapsed = time.Duration(d.end.Last - e.Asks[0].Begin)
+	if d.Count == 1 {
+		return d, d.agreed() == 1 && d.one > 0
+	}
 	if explained := d.rate() * d.Loop.Seconds() / float64(d.Count); explained < depthExplains || explained > 1/depthExplains {
 		return d, false
 	}
@@ -113,10 +123,14 @@ func (t *text) boundByDepth(list []depth) {
 		}
 		rest := list[i+1:]
 		for k := range rest {
-			if o := &rest[k]; o.peer.Addr == d.peer.Addr && o.Count == d.Count {
+			if o := &rest[k]; d.Count > 1 && o.peer.Addr == d.peer.Addr && o.Count == d.Count {
 				told[o.end] = true
 				others++
 			}
+		}
+		if d.Count == 1 {
+			said = append(said, t.oneAtOnce(d))
+			continue
 		}
 		s := d.said(t.granted(d.end, d.peer))
 		if o := d.faster; o != nil {

@@ -98,3 +98,39 @@ func TestReadDepth(t *testing.T) {
 		}
 	}
 }
+
+// TestOneReadAtOnce: an end to which CM granted one READ at a time is told, with one that gets more at about the same round trip with more outstanding; not where CM agreed on more, no other end shows that it is the round trip that
+// takes so long, or where its READs are not that far apart. Programs pause between some READs.
+func TestOneReadAtOnce(t *testing.T) {
+	const loop = 200 * time.Microsecond
+	pausing := func(host byte, depth, agreed int, loop time.Duration) agent.Connection {
+		c := reader(host, depth, agreed, loop)
+		c.Timing.Ends[0].Reads = depth
+		for i := range c.Timing.Ends[0].Asks {
+			pause := int64(i/32) * int64(50*time.Millisecond)
+			c.Timing.Ends[0].Asks[i].Begin += pause
+			c.Timing.Ends[0].Asks[i].End += pause
+		}
+		return c
+	}
+	const want = "READ depth: 10.0.0.1 QP 0x20 may have no more than one READ outstanding: CM agreed on 1 with 10.0.0.99. Each comes 197µs after the answer to the one before it: " +
+		"one of 4.0 KiB in 200µs comes to 164 Mbit/s, while it reads. 10.0.0.2 QP 0x20, for which CM agreed on 16, has up to 8 outstanding at about the same round trip: 1.72 Gbit/s while it reads. " +
+		"To have more, raise initiator_depth (max_rd_atomic) on 10.0.0.1, and responder_resources on 10.0.0.99 where that is 1 too."
+	for _, k := range []struct {
+		name      string
+		one, more agent.Connection
+		want      string
+	}{
+		{"one", pausing(1, 1, 1, loop), pausing(2, 8, 16, loop), want},
+		{"one of more that were agreed on", pausing(1, 1, 16, loop), pausing(2, 8, 16, loop), ""},
+		{"not known what was agreed on", pausing(1, 1, 0, loop), pausing(2, 8, 16, loop), ""},
+		{"the other has one, too", pausing(1, 1, 1, loop), pausing(2, 1, 1, loop), ""},
+		{"the other is far nearer", pausing(1, 1, 1, loop), pausing(2, 8, 16, loop/2), ""},
+		{"READs that are near", pausing(1, 1, 1, loop/4), pausing(2, 8, 16, loop/4), ""},
+	} {
+		got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{k.one, k.more}})
+		if !strings.Contains(got, k.want) || k.want == "" && strings.Contains(got, "may have no more than one READ") {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}
