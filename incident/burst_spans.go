@@ -37,7 +37,7 @@ func (b *burstsTo) spansOf(ends []sendingEnd, from packet.Addr, since, until int
 		a.Join(&m.Active)
 		packets += x.c.Ends[x.end].Packets
 	}
-	list, all, known := b.of[from], uint64(0), uint64(0)
+	list, all, known := b.whole[from], uint64(0), uint64(0)
 	for k := range list {
 		all += uint64(list[k].Bytes)
 	}
@@ -85,7 +85,7 @@ func (b *burstsTo) spanRate(from packet.Addr) float64 {
 
 // within is how many bytes a host sent between two times, as its windows tell: of one that lies there in part, as much of it.
 func (b *burstsTo) within(from packet.Addr, burst burstSpan, since, until int64) (bytes float64) {
-	for _, w := range b.of[from] {
+	for _, w := range b.whole[from] {
 		begin, end := max(w.At*timing.BusyWidth, burst.from), min((w.At+1)*timing.BusyWidth, burst.to)
 		if part := min(end, until) - max(begin, since); end > begin && part > 0 {
 			bytes += float64(w.Bytes) * float64(part) / float64(end-begin)
@@ -96,7 +96,7 @@ func (b *burstsTo) within(from packet.Addr, burst burstSpan, since, until int64)
 
 // rates sets how many bytes a second senders sent in their bursts, and says of which times that is.
 func (b *burstsTo) rates(list []sender) (how string) {
-	if !slices.ContainsFunc(list, func(s sender) bool { return b.spanRate(s.from) == 0 }) {
+	if !slices.ContainsFunc(list, func(s sender) bool { return b.spanRate(s.from) == 0 && len(b.of[s.from]) > 0 }) {
 		for k := range list {
 			list[k].rate = b.spanRate(list[k].from)
 		}

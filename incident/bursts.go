@@ -20,8 +20,10 @@ type burstsTo struct {
 	of   map[packet.Addr][]timing.Window
 	at   []int64 // windows in which any host sent
 	idle bool    // nothing was sent most of the time
-	// spans are the bursts of a host whose times are known, and kept how many bytes it sent for each that windows tell of.
+	// spans are the bursts of a host whose times are known, whole its windows at any time, since its first burst may begin before those times and its
+	// last one end after them, and kept how many bytes it sent for each that windows tell of.
 	spans map[packet.Addr][]burstSpan
+	whole map[packet.Addr][]timing.Window
 	kept  map[packet.Addr]float64
 }
 
@@ -30,7 +32,10 @@ func (t *teller) burstsTo(to packet.Addr, since, until int64) *burstsTo {
 	if !t.timed() {
 		return nil
 	}
-	b := &burstsTo{of: map[packet.Addr][]timing.Window{}, spans: map[packet.Addr][]burstSpan{}, kept: map[packet.Addr]float64{}}
+	b := &burstsTo{
+		of: map[packet.Addr][]timing.Window{}, whole: map[packet.Addr][]timing.Window{},
+		spans: map[packet.Addr][]burstSpan{}, kept: map[packet.Addr]float64{},
+	}
 	merged, sent, known := map[packet.Addr]*timing.Busy{}, uint64(0), uint64(0)
 	bytes := map[packet.Addr]uint64{}
 	for _, x := range t.sendersTo()[to] {
@@ -55,6 +60,7 @@ func (t *teller) burstsTo(to packet.Addr, since, until int64) *burstsTo {
 	}
 	for from, busy := range merged {
 		its := uint64(0)
+		b.whole[from] = busy.Windows
 		for _, w := range busy.Windows {
 			its += uint64(w.Bytes)
 			if (w.At+1)*timing.BusyWidth > since && w.At*timing.BusyWidth <= until {

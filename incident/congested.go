@@ -183,6 +183,9 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 	for _, s := range list {
 		t.reaction(i, s.way, len(list) == 1)
 	}
+	if how := t.malformedCNPs(to); how != "" && all.notified.n > 0 {
+		i.fact("CNPs", fmt.Sprintf("each breaks rule CNG-CNP-003 (%s): an adapter may drop them", how))
+	}
 	t.tellAs(i, group{kind: Congestion, peer: to})
 }
 

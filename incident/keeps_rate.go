@@ -62,10 +62,14 @@ func (t *teller) tellKeptRate(i *Incident, k *keptRate, b *burstsTo) {
 	if k.later < asFast {
 		slower = "hardly slower"
 	}
+	malformed := " were"
+	if t.malformedCNPs(i.Peer.Addr) != "" {
+		malformed = ", each of which breaks rule CNG-CNP-003, were dropped there or"
+	}
 	i.What = fmt.Sprintf("%v did not slow down after %s (the first: frame %d): it sent at %s in %s of %s, %s in the second half of each, while %s; "+
-		"so its reaction point (congestion control) is off or set otherwise, or its CNPs were lost after the tap. %s",
+		"so its reaction point (congestion control) is off or set otherwise, or its CNPs%s lost after the tap. %s",
 		k.from, t.atLeast(k.notified.n, "CNP"), k.notified.first.frame, perSecondOf(b.spanRate(k.from)), count(uint64(k.bursts), "burst"),
-		between(span(k.least), span(k.most)), slower, enumerate(fell), i.What)
+		between(span(k.least), span(k.most)), slower, enumerate(fell), malformed, i.What)
 	i.fact("reaction", fmt.Sprintf("none of %v that its rate shows: %s came to it, and %s to each of the others, which slowed down while it sent; "+
 		"their rates are of the first half of its bursts, and of the %s after them, in which they sent on",
 		k.from, count(k.notified.n, "CNP"), between(number(least), number(most)), span(settledFor)))
@@ -74,6 +78,7 @@ func (t *teller) tellKeptRate(i *Incident, k *keptRate, b *burstsTo) {
 		"CNPs that are lost after the tap on the way to it",
 	}
 	i.Next = []string{reactionPoint(k.from) + ", beside those of " + k.others[0].from.String()}
+	t.mayDropCNPs(i, k.from)
 }
 
 // keepsRate is what a sender did in its bursts, and others at the same times; false: it slowed down, or they did not, or that is not known.

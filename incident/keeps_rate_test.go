@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"ibwitness/rule"
 	"ibwitness/timing"
 )
 
@@ -72,4 +73,54 @@ func activeInBursts(n int, length int64) (a timing.Activity) {
 		a.Silences = append(a.Silences, timing.Silence{From: begin + k*400*timing.BusyWidth + length, To: begin + (k+1)*400*timing.BusyWidth})
 	}
 	return a
+}
+
+// TestKeepsRateToTheEnd: the last burst of such a sender is one of them though no packet of the others is marked after it, and CNPs that each break
+// rule CNG-CNP-003 may be why it does not slow down: not where some do not.
+func TestKeepsRateToTheEnd(t *testing.T) {
+	fell := []int64{400, 100, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8}
+	for _, k := range []struct {
+		name   string
+		breaks uint64
+		want   []string
+		not    string
+	}{
+		{"CNPs as they should be", 0, []string{"in 4 bursts of 640µs", "or its CNPs were lost after the tap. "}, "CNG-CNP-003"},
+		{"malformed CNPs", 200, []string{
+			"in 4 bursts of 640µs", "or its CNPs, each of which breaks rule CNG-CNP-003, were dropped there or lost after the tap. ",
+			"CNPs: each breaks rule CNG-CNP-003 (frame 77: MigReq 1): an adapter may drop them",
+			"; CNPs that 10.0.0.1 does not take, as each breaks rule CNG-CNP-003 (frame 77: MigReq 1), though the others slow down after such ones; ",
+		}, "or its CNPs were lost"},
+		{"some malformed CNPs", 120, []string{"in 4 bursts of 640µs"}, "CNG-CNP-003"},
+	} {
+		s := &burstScene{}
+		at := func(list []int64) func(int64) int64 { return func(k int64) int64 { return list[k] } }
+		s.sends(1, 9, 80, inBursts(4, at([]int64{800, 800, 400}), 3, 0.5))
+		s.sends(2, 9, 60, inBursts(4, at(fell), int64(len(fell)), 0.1))
+		s.sends(3, 9, 60, inBursts(4, at(fell), int64(len(fell)), 0.1))
+		begin := activeInBursts(4, 640*int64(time.Microsecond))
+		for n := range s.r.Connections {
+			s.r.Connections[n].Timing.Ends[0].Active = activeInBursts(4, int64(len(fell))*timing.BusyWidth)
+		}
+		s.r.Connections[0].Timing.Ends[0].Active = begin
+		for n := range s.r.Findings { // the last of them in the last burst
+			f := &s.r.Findings[n]
+			if f.Time = begin.First + (f.Time-second(1))/1000*(begin.Last-begin.First)/int64(time.Millisecond); f.Frame == 1079 {
+				f.Time = begin.Last
+			}
+		}
+		if s.r.Cover[rule.EvCNP].Exercised = 200; k.breaks > 0 {
+			s.r.Cover[rule.CNGCNP003].Violated = k.breaks
+			s.r.Findings = append(s.r.Findings, rule.Finding{
+				Rule: rule.CNGCNP003, Class: rule.Violation, Time: begin.First, Frame: 77, Accused: s.r.Findings[len(s.r.Findings)-1].Accused,
+				Actual: "SE false, M true, PadCnt 0, AckReq false, PSN 0x000000, 16 reserved bytes 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00",
+			})
+		}
+		got := s.told()
+		for _, want := range k.want {
+			if !strings.Contains(got, want) || strings.Contains(got, k.not) {
+				t.Errorf("%s: want %q, not %q: %s", k.name, want, k.not, got)
+			}
+		}
+	}
 }

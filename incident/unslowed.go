@@ -44,6 +44,7 @@ func (t *teller) doesNotSlow(i *Incident, list []sender) bool {
 			u.from, perSecondOf(u.rate), count(u.cnps, "CNP"), span(u.lasted), u.later, someOf(u.slowed), perSecondOf(u.before), when[0], perSecondOf(u.during), when[1]))
 		i.FitsWith = slices.Insert(i.FitsWith, 0, unreacting(u.from))
 		i.Next = slices.Insert(i.Next, 0, reactionPoint(u.from))
+		t.mayDropCNPs(i, u.from)
 		return true
 	}
 	return false
