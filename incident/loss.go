@@ -34,15 +34,15 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	if s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) {
 		least = "at least " // what was lost before the tap, and comes as what is next when it is retransmitted, does not show
 	}
-	all, called := requestsOf(c, from)
+	all, called := requestsOf(c, from, k)
 	in := fmt.Sprintf("%s of %s to %v (%s), in %s%s", number(sent), count(all, called), &i.Peer, share(sent, all), least, count(n, "round"))
 	if t.mayBeCopies(c, s.Begun) {
 		least, in = "at most ", "at most "+in
 		i.fact("of these", "some are likely copies that another mirrored port shows, as long as that was not known: the capture has packets between these hosts twice")
 	}
-	i.What = fmt.Sprintf("%v retransmitted %s: packets or their answers were lost, late or overtaken.", &i.Local, in)
 	late := mostlyLate(k, n)
-	i.again = retransmitting{said: fmt.Sprintf("%v retransmitted %s", &i.Local, in), rounds: n, late: late}
+	i.again = retransmitting{said: fmt.Sprintf("%v retransmitted %s", &i.Local, in), rounds: n, late: late, lost: lostBefore(k)}
+	i.What = i.again.said + lostOrLate + "."
 	i.lostArriving(k, n)
 	if late {
 		i.again.said += fmt.Sprintf(": the answers came late, and %seach copy was answered", inSome(k, n))

@@ -15,7 +15,7 @@ const smallestMTU = 256
 
 // requestsOf is how many of the packets of end from of a connection are requests, and what they are called: all, where its peer has sent none, or
 // where each message is of one packet; else "packet" says that it is not known.
-func requestsOf(c *agent.Connection, from int) (n uint64, called string) {
+func requestsOf(c *agent.Connection, from int, k *qp.Trouble) (n uint64, called string) {
 	e := &c.Ends[from]
 	if c.Ends[1-from].Messages == 0 || c.Timing == nil {
 		return e.Packets, "packet"
@@ -25,7 +25,14 @@ func requestsOf(c *agent.Connection, from int) (n uint64, called string) {
 			return e.Packets, "packet"
 		}
 	}
-	if n = e.Messages + uint64(e.Retransmissions); n > e.Packets {
+	n = e.Messages + uint64(e.Retransmissions)
+	if k.Missing.Filled.PSNs > 0 { // retransmissions from a gap on are messages, too
+		if rounds := k.Sum.Total() - uint64(k.Sum.Rounds[qp.NotReady]); uint64(placesOf(k).before) != rounds {
+			return e.Packets, "packet"
+		}
+		n = e.Messages
+	}
+	if n > e.Packets {
 		return e.Packets, "packet"
 	}
 	return n, "request"

@@ -12,8 +12,9 @@ import (
 type retransmitting struct {
 	said   string // "10.0.0.1 QP 0x1 retransmitted 3 of 12 packets to 10.0.0.2 QP 0x2 (25 %), in 1 round"; empty: it is none
 	rounds uint64
-	late   bool   // nothing was lost: the answers came late
-	other  string // what is said of another connection of its group, where it is the only one
+	late   bool      // nothing was lost: the answers came late
+	lost   [2]uint64 // rounds for what was lost before the tap: from its Local to its Peer, and the other way
+	other  string    // what is said of another connection of its group, where it is the only one
 }
 
 // joins reports whether an incident is of losses that one of other losses, or of damage, may tell of: why the packets were lost is not known.
@@ -22,7 +23,7 @@ func (i *Incident) joins() bool {
 }
 
 // oneFault has damage tell of the losses between the same two hosts at the same time, where it is of no others, and losses of those in the other direction.
-func oneFault(list []Incident) []Incident {
+func (t *teller) oneFault(list []Incident) []Incident {
 	merged, losses := map[*Incident]bool{}, map[pair][]*Incident{}
 	for n := range list {
 		if i := &list[n]; i.joins() {
@@ -45,6 +46,9 @@ func oneFault(list []Incident) []Incident {
 		}
 		if i.Kind == Damage && too > 0 && i.again.rounds > i.damaged {
 			i.lostAndDamaged()
+		}
+		if i.Kind == Loss && !t.damages(i) {
+			i.oneWay()
 		}
 	}
 	return without(list, merged)
@@ -70,6 +74,12 @@ func (i *Incident) lostToo(o *Incident) {
 		i.What = fmt.Sprintf("%s; and %s.", what, o.again.said)
 	}
 	i.again.rounds += o.again.rounds
+	there, back := 0, 1
+	if o.Local.Addr != i.Local.Addr {
+		there, back = 1, 0
+	}
+	i.again.lost[there] += o.again.lost[0]
+	i.again.lost[back] += o.again.lost[1]
 	i.takeOver(o)
 }
 
