@@ -39,7 +39,8 @@ func (t *teller) malformedCNPs(by packet.Addr) string {
 func unlikeZero(fields string) string {
 	wrong := slices.DeleteFunc(strings.Split(fields, ", "), func(s string) bool {
 		_, reserved, _ := strings.Cut(s, " reserved bytes ")
-		return strings.HasSuffix(s, " false") || strings.HasSuffix(s, " 0") || strings.HasSuffix(s, " 0x000000") || reserved != "" && strings.Trim(reserved, "0 ") == ""
+		return strings.HasSuffix(s, " false") || strings.HasSuffix(s, " 0") || strings.HasSuffix(s, " 0x000000") ||
+			reserved != "" && strings.Trim(reserved, "0 ") == ""
 	})
 	for k := range wrong {
 		wrong[k] = strings.Replace(wrong[k], "M true", "MigReq 1", 1)
@@ -50,7 +51,8 @@ func unlikeZero(fields string) string {
 // mayDropCNPs has CNPs that a sender drops for their format fit, where it does not slow down.
 func (t *teller) mayDropCNPs(i *Incident, from packet.Addr) {
 	if how := t.malformedCNPs(i.Peer.Addr); how != "" {
-		i.FitsWith = slices.Insert(i.FitsWith, 1, fmt.Sprintf("CNPs that %v does not take, as each breaks rule CNG-CNP-003 (%s), though the others slow down after such ones", from, how))
+		i.FitsWith = slices.Insert(i.FitsWith, 1,
+			fmt.Sprintf("CNPs that %v does not take, as each breaks rule CNG-CNP-003 (%s), though the others slow down after such ones", from, how))
 		i.Next = append(i.Next, fmt.Sprintf("why %v sends CNPs of that format (adapter, firmware)", i.Peer.Addr))
 	}
 }

@@ -12,7 +12,8 @@ import (
 // lostOrLate is what retransmissions mean, where that is all that is known.
 const lostOrLate = ": packets or their answers were lost, late or overtaken"
 
-// lostBefore is how many rounds of retransmission there were for what was lost before the tap: requests, and answers; none, where some came after later ones.
+// lostBefore is how many rounds of retransmission there were for what was lost before the tap: requests, and answers; none, where some came after
+// later ones.
 func lostBefore(k *qp.Trouble) [2]uint64 {
 	if k.Overtaking.All().Packets > 0 || k.Responses.All().Packets > 0 {
 		return [2]uint64{}
