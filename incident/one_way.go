@@ -29,6 +29,6 @@ func (i *Incident) oneWay() {
 	if !found || a.late || a.lost[1] < tellingRounds || a.lost[1] != a.rounds {
 		return
 	}
-	i.What = fmt.Sprintf("Packets from %v to %v were lost before the tap, at least %s, and none the other way, as far as these retransmissions tell: %s%s",
-		i.Peer.Addr, i.Local.Addr, times(a.lost[1]), a.said, rest)
+	i.What = fmt.Sprintf("Packets from %v to %v were lost before the tap, at least %s, and none the other way, "+
+		"as far as these retransmissions tell: %s%s", i.Peer.Addr, i.Local.Addr, times(a.lost[1]), a.said, rest)
 }
