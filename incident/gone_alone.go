@@ -6,7 +6,7 @@ import (
 )
 
 // goneAlone says what fits, and what to look at, where a host that is alive answers nothing on the queue pair of stall k of end from of c. Where
-// several stopped at once whatever the size of their packets, which take different paths, their process comes first.
+// several stopped at once as only larger packets had, had small ones not refuted it, their process comes first.
 func (t *teller) goneAlone(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
 	peer := i.Peer.Addr.String()
 	process := []string{"a queue pair of " + peer + " that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs"}
@@ -17,7 +17,7 @@ func (t *teller) goneAlone(i *Incident, c *agent.Connection, from int, k *qp.Sta
 	case !pathApart(c, &c.Ends[from], &on):
 		i.FitsWith = append(append(i.FitsWith, process...), "one path of several that fails, which this queue pair takes (by its UDP source port)")
 		i.Next = append(i.Next, owner...)
-	case len(dead) > 0 && smallBehind(c, from, fitsAny):
+	case len(dead) > 0 && i.notSized:
 		process[0] = "queue pairs of " + peer + " that were destroyed or are in the error state: their process ended, was killed or gave up"
 		i.FitsWith = append(append(i.FitsWith, process[0], path), process[1])
 		i.Next = append(append(i.Next, owner...), flow)

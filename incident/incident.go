@@ -147,6 +147,7 @@ type Incident struct {
 	follows      bool          // what the peer lacks on the connection tells why
 	disconnected bool          // the peer had asked to disconnect before the request was sent
 	sized        bool          // only smaller packets pass
+	notSized     bool          // small packets refute that only larger ones vanish
 	hole         hole          // where they do, as far as that is known
 	packet       uint32        // payload of a packet of the request, not of a READ; 0: not known
 	refused      uint64        // frame of the request that a NAK refuses; 0: not known

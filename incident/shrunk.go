@@ -31,6 +31,7 @@ func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		return false
 	}
 	if !read && smallBehind(c, from, max(most, fitsAny)) {
+		i.notSized = true
 		i.fact("size", fmt.Sprintf("not why: packets of this queue pair after it, with %s of payload at the least, bring no NAK for what is before them", count(uint64(c.Ends[from].Behind.Least), "byte")))
 		return true
 	}

@@ -83,7 +83,7 @@ errors:
 	}{
 		{"40050us", "", []string{dead, also, fits, ", PSN 0x200014 in frame "}, []string{mtu, "only smaller ones since", "ping -M do"}},
 		{"30ms", "", []string{mtu, "only smaller ones since"}, []string{refuted, process}},
-		{"40050us", small, []string{dead, process}, []string{mtu, fits, "ping -M do"}},
+		{"40050us", small, []string{dead, fits}, []string{mtu, process, "ping -M do"}},
 		{"30ms", small, []string{refuted}, []string{mtu, "only smaller ones since", "ping -M do"}},
 	} {
 		contains(t, k.large+k.behind, measuredFrames(t, frames(t, strings.NewReplacer("LARGE", k.large, "taps:", k.behind+"taps:").Replace(scene))), k.want, k.not)
