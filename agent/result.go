@@ -146,10 +146,10 @@ type End struct {
 	OpenSince int64
 	Last      int64 // when it sent its newest packet; 0: it sent none
 	// Trouble is what kept its requests from being answered; nil: nothing did. Stalled says that the request of the newest stall still waits.
-	Trouble   *qp.Trouble
-	Stalled   bool
-	OpenEnded uint16 // see Open
-	Behind    Behind
+	Trouble      *qp.Trouble
+	Stalled      bool
+	OpenEnded    uint16 // see Open
+	AfterStalled AfterStalled
 	Settings
 	Path       Path
 	ECNCapable bool  // it sends RoCEv2, and its first packet was: ECN 01 or 10, or marked on its way
@@ -157,8 +157,8 @@ type End struct {
 	Timer      int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did
 }
 
-// Behind is the smallest packet that was sent after the request of the newest stall, which still waits, of those that are kept: its payload with pad.
-type Behind struct {
+// AfterStalled is the smallest packet that was sent after the request of the newest stall, which still waits, of those that are kept: its payload with pad.
+type AfterStalled struct {
 	Known bool
 	Least uint32
 }

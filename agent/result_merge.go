@@ -296,7 +296,7 @@ func show(c *connection.Connection, k *Connection) {
 			k.Ends[e].Path.QKey = q.Flow.QKey()
 		}
 		if x := &k.Ends[e]; x.Stalled {
-			x.Behind.Least, x.Behind.Known = q.SQ.LeastBehind()
+			x.AfterStalled.Least, x.AfterStalled.Known = q.SQ.LeastAfterStalled()
 		}
 		if sums.Packets > 0 {
 			k.Ends[e].Last = c.LastTime(e)

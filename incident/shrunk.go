@@ -32,7 +32,7 @@ func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	}
 	if !read && smallBehind(c, from, max(most, fitsAny)) {
 		i.notSized = true
-		i.fact("size", fmt.Sprintf("not why: packets of this queue pair after it, with %s of payload at the least, bring no NAK for what is before them", count(uint64(c.Ends[from].Behind.Least), "byte")))
+		i.fact("size", fmt.Sprintf("not why: packets of this queue pair after it, with %s of payload at the least, bring no NAK for what is before them", count(uint64(c.Ends[from].AfterStalled.Least), "byte")))
 		return true
 	}
 	since := fmt.Sprintf("since such requests are not answered, what was from %s to %s carried at most %s in a packet, the newest %s after it was first retransmitted", sender, receiver, count(uint64(most), "byte"), span(p.Newest-k.Begun))
@@ -51,7 +51,7 @@ func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall
 // smallBehind reports whether end from of c sent a packet of at most so many bytes of payload after the request that nothing answers: had only the
 // larger ones vanished, its responder would have sent a NAK for these.
 func smallBehind(c *agent.Connection, from int, most uint32) bool {
-	b := &c.Ends[from].Behind
+	b := &c.Ends[from].AfterStalled
 	return c.Service == packet.RC && b.Known && b.Least <= most
 }
 

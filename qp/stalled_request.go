@@ -66,9 +66,9 @@ func (s *SendQueue) mostAnswered(r *StalledRequest, until packet.PSN) (most uint
 	return most
 }
 
-// LeastBehind is the least bytes of payload, with pad, of a request packet that was sent after the one of the newest stall, of those that are kept. ok
+// LeastAfterStalled is the least bytes of payload, with pad, of a request packet that was sent after the one of the newest stall, of those that are kept. ok
 // reports whether there is any.
-func (s *SendQueue) LeastBehind() (least uint32, ok bool) {
+func (s *SendQueue) LeastAfterStalled() (least uint32, ok bool) {
 	if !s.Stalled() {
 		return 0, false
 	}
