@@ -2,7 +2,6 @@ package incident
 
 import (
 	"fmt"
-	"strings"
 
 	"ibwitness/agent"
 	"ibwitness/qp"
@@ -57,8 +56,8 @@ func (i *Incident) deadWith(list []dead, k *qp.Stall, on *goingOn) {
 		d := &list[n]
 		within = max(within, d.k.Since-k.Since, k.Since-d.k.Since)
 		port := ""
-		if p := portOf(&d.c.Ends[d.from]); p != "" {
-			port = strings.TrimSuffix(strings.TrimPrefix(p, " ("), ")") + ", "
+		if e := &d.c.Ends[d.from]; portOf(e) != "" {
+			port = fmt.Sprintf("UDP source port %d, ", e.Path.Port)
 		}
 		names = append(names, fmt.Sprintf("QP 0x%x (%sPSN %v in frame %d)",
 			d.c.Ends[1-d.from].QPN, port, d.k.Request.First, d.k.Request.Frame))

@@ -15,6 +15,11 @@ func (t *text) granted(e, peer *agent.End) string {
 	return fmt.Sprintf("its REP%s granted %d, though the REQ asked for %d", t.acceptedIn(e, peer), e.InitiatorDepth, e.AskedDepth)
 }
 
+// raiseGranted says what to raise where the end that granted READs their depth allows fewer than were asked for.
+func raiseGranted(by *agent.End) string {
+	return fmt.Sprintf("To have more, raise the responder_resources that the program on %v accepts with (rdma_accept, max_dest_rd_atomic).", by.Addr)
+}
+
 // acceptedIn names the frame in which CM accepted a connection; "": it is not known.
 func (t *text) acceptedIn(e, peer *agent.End) string {
 	for i := len(t.res.Findings) - 1; i >= 0; i-- {
@@ -35,7 +40,7 @@ func (t *text) agreedOnDepth(p *pace) string {
 	raise := ""
 	if g := t.granted(p.end, p.peer); g != "" {
 		s += ": " + g
-		raise = fmt.Sprintf(" To have more, raise the responder_resources that the program on %v accepts with (rdma_accept, max_dest_rd_atomic).", p.peer.Addr)
+		raise = " " + raiseGranted(p.peer)
 	}
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]

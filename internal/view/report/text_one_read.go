@@ -66,7 +66,7 @@ func (t *text) oneAtOnce(d *depth) string {
 	remedy := fmt.Sprintf("To have more, raise initiator_depth (max_rd_atomic) on %v, and responder_resources on %v where that is 1 too.", d.end.Addr, d.peer.Addr)
 	if g := t.granted(d.end, d.peer); g != "" {
 		why += ": " + g
-		remedy = fmt.Sprintf("To have more, raise the responder_resources that the program on %v accepts with (rdma_accept, max_dest_rd_atomic).", d.peer.Addr)
+		remedy = raiseGranted(d.peer)
 	} else if in := t.acceptedIn(d.end, d.peer); in != "" {
 		why += " (REP" + in + ")"
 	}
