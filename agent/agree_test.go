@@ -109,7 +109,7 @@ func TestExpected(t *testing.T) {
 			defer src.Close()
 			e := &engine{src: src, shards: []*shard{{t: NewTransport(near)}}}
 			e.shards[0].t.ver.Thorough, e.shards[0].t.table.Thorough, e.shards[0].t.rc.Latencies = thorough, thorough, new(verifier.Latencies)
-			e.shards[0].t.timings = newTimings(5000)
+			e.shards[0].t.measure(5000)
 			if err := e.runSingle(context.Background()); err != nil {
 				t.Log(err)
 			}

@@ -221,6 +221,7 @@ func (t *Transport) connectable(source int, e *cq.Event) {
 	}
 	if e.State == qp.RTS && fresh && connection.Connects(attr.Service) && t.states.Reborn(source, e.QP.QPN) {
 		t.table.Reborn(e.QP)
+		t.beside = true
 		t.Rec.Doubtful = t.ofAnotherLife
 	}
 }

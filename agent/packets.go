@@ -15,8 +15,16 @@ func (t *Transport) Packets(packets []*packet.Packet) {
 	}
 	t.table.Settle(len(packets))
 	for i := range len(packets) + connection.Delay {
-		if k, c, from := t.table.Ahead(packets, i); k >= 0 && (c == nil || !t.usual(c, from, packets[k])) {
+		if k, c, from := t.table.Ahead(packets, i); k >= 0 && (c == nil || !t.known(c, from, packets[k])) {
 			t.packet(packets[k])
 		}
 	}
+}
+
+// known verifies a sound packet of a connection that is known, and reports whether it did.
+func (t *Transport) known(c *connection.Connection, from int, p *packet.Packet) bool {
+	if t.beside {
+		return t.usualBeside(c, from, p)
+	}
+	return t.usual(c, from, p) || t.sound(c, from, p)
 }

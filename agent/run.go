@@ -38,7 +38,7 @@ func Run(ctx context.Context, src fabricagent.Source, opt Options) (*Result, err
 		e.shards[i].t.SetProfile(opt.Profile)
 		e.shards[i].t.rc.Uncounted = !opt.Coverage
 		if opt.Timing {
-			e.shards[i].t.timings = newTimings(opt.Messages)
+			e.shards[i].t.measure(opt.Messages)
 		}
 		if opt.Watch != nil {
 			e.shards[i].made = opt.Watch.Made

@@ -66,13 +66,13 @@ func newSession(opt Options) *Session {
 	t := NewTransport(opt.Near)
 	t.shards = 1
 	t.SetProfile(opt.Profile)
-	t.looks = new(looks)
+	t.looks, t.beside = new(looks), true
 	t.rc.Uncounted, t.rc.OneClock, t.uc.OneClock, t.table.OneClock = !opt.Coverage, opt.OneClock, opt.OneClock, opt.OneClock
 	if opt.Latencies {
 		t.rc.Latencies = new(verifier.Latencies)
 	}
 	if opt.Timing {
-		t.timings = newTimings(opt.Messages)
+		t.measure(opt.Messages)
 	}
 	s := &Session{t: t, in: in, e: &engine{src: in, opt: opt, shards: []*shard{{t: t}}}}
 	s.w = s.e.newBatch()

@@ -62,7 +62,7 @@ func (t *Transport) follows(c, old *connection.Connection, turned bool) {
 	if t.former == nil {
 		t.former = map[*connection.Connection]*former{}
 	}
-	t.former[c] = f
+	t.former[c], t.beside = f, true
 }
 
 // late takes packet p of end from of a connection where it was sent on the one before it, and reports whether it was: it belongs to no stream of c.

@@ -64,6 +64,7 @@ type Transport struct {
 	uppers     uppers                             // the protocols above the transport
 	timings    *timings                           // nil: not measured
 	looks      *looks                             // nil: what ends leave undone is judged at the end
+	beside     bool                               // usual packets are of use beside their connection: for several taps, former, timings or looks
 	changing   bool                               // what becomes of findings is noted
 	Shown      *coverage.Counts                   // what else of the protocol the packets have shown, by Finish
 }
@@ -94,7 +95,13 @@ func NewTransport(near []packet.Addr) *Transport {
 }
 
 // SetSeveral tells the agent whether the frames come from several taps, so that a packet may be seen more than once.
-func (t *Transport) SetSeveral(several bool) { t.table.Several = several }
+func (t *Transport) SetSeveral(several bool) {
+	t.table.Several = several
+	t.beside = t.beside || several
+}
+
+// measure has the agent keep so many messages of each connection with their times.
+func (t *Transport) measure(messages int) { t.timings, t.beside = newTimings(messages), true }
 
 // SetProfile tells the agent, before the first packet, what the devices do otherwise than the standard.
 func (t *Transport) SetProfile(p verifier.Profile) { t.ver.Profile = p }
@@ -130,6 +137,18 @@ func (t *Transport) Packet(p *packet.Packet) {
 
 // packet verifies a packet, of which Part may be decoded, and leaves what events say of it to others.
 func (t *Transport) packet(p *packet.Packet) {
+	if t.beside || p.Way != packet.WayUnknown {
+		t.packetBeside(p)
+		return
+	}
+	if c, from := t.table.Known(p); c == nil || !t.usual(c, from, p) && !t.sound(c, from, p) {
+		p.Rest()
+		t.unknown(p)
+	}
+}
+
+// packetBeside is packet where others than the verifiers look at packets too.
+func (t *Transport) packetBeside(p *packet.Packet) {
 	if t.table.Several {
 		t.reached.packet(p)
 	}
@@ -144,7 +163,7 @@ func (t *Transport) packet(p *packet.Packet) {
 		t.seenAgain(p)
 		return
 	}
-	if c, from := t.table.Known(p); c == nil || !t.usual(c, from, p) {
+	if c, from := t.table.Known(p); c == nil || !t.usualBeside(c, from, p) {
 		p.Rest()
 		t.unknown(p)
 	}
@@ -263,33 +282,41 @@ func (t *Transport) twoTaps(p *packet.Packet) {
 
 // usual verifies what nearly every packet is, a sound one of a connection that is known, and reports whether it did.
 func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) bool {
-	if t.table.BeginsLife(p) {
+	pair := connection.QPs(c)
+	if !t.header.UsualFlow(pair, from, p) {
 		return false
 	}
-	if t.former != nil && t.late(c, from, p) {
-		return true
+	end := &pair.Ends[from&1]
+	end.Direction.CountPacket(p.PayloadLen)
+	t.rc.Packet(pair, from, p)
+	if headed(c, end, p.Opcode) {
+		t.head(c, from, p)
 	}
-	if pair := connection.QPs(c); t.header.UsualFlow(pair, from, p) {
-		end := &pair.Ends[from&1]
-		end.Direction.CountPacket(p.PayloadLen)
-		t.rc.Packet(pair, from, p)
-		if headed(c, end, p.Opcode) {
-			t.head(c, from, p)
-		}
-		if t.timings != nil {
-			t.timings.packet(c, from, p)
-		}
-		if t.looks != nil && !pair.Looked() {
-			t.look(c, p.Time)
-		}
+	return true
+}
+
+// usualBeside is usual and sound where others than the verifiers look at packets too.
+func (t *Transport) usualBeside(c *connection.Connection, from int, p *packet.Packet) bool {
+	switch {
+	case t.table.BeginsLife(p):
+		return false
+	case t.former != nil && t.late(c, from, p):
 		return true
+	case !t.usual(c, from, p):
+		return t.sound(c, from, p)
 	}
-	p.Rest()
-	return t.sound(c, from, p)
+	if t.timings != nil {
+		t.timings.packet(c, from, p)
+	}
+	if t.looks != nil && !c.Looked() {
+		t.look(c, p.Time)
+	}
+	return true
 }
 
 // sound is usual for a packet whose headers have yet to be judged.
 func (t *Transport) sound(c *connection.Connection, from int, p *packet.Packet) bool {
+	p.Rest()
 	if !c.Paired || !c.Sealed(from&1) || c.Service != p.Opcode.Service() || c.FoundWrongService() || p.ICRCState != packet.CRCGood ||
 		p.Has&packet.HasBTH == 0 || p.Flaws&(packet.FlawShort|packet.FlawDiscard) != 0 || p.Encap == packet.Native {
 		return false

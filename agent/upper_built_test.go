@@ -208,7 +208,7 @@ func TestUpperSlow(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := NewTransport(nil)
-	a.timings = newTimings(0)
+	a.measure(0)
 	for _, p := range packetsOf(t, out.Bytes()) {
 		a.Packet(p)
 	}

@@ -124,6 +124,8 @@ func (a *Accepted) take(r *Ring, p *packet.Packet, w *wqe.SendWQE) {
 }
 
 // noteAll notes all messages that wait.
+//
+//go:noinline
 func (a *Accepted) noteAll() {
 	for i := range a.waiting[:a.n] {
 		w := &a.waiting[i]
