@@ -108,6 +108,7 @@ type Incident struct {
 	ofTrimmed    bool              // losses on a way on which packets were trimmed
 	ofMarked     bool              // losses on a way on which many packets were marked as having met congestion
 	harmless     bool              // congestion that receivers answered, or packets that came late, and nothing was retransmitted for it
+	unequal      bool              // congestion that one sender does not yield to as others do
 	sharedFairly bool              // congestion of senders that fill a link and get fair shares of it
 	noneLost     bool              // losses that are none: all follow from packets that came after later ones
 	onePath      bool              // losses that may be on one path of several
@@ -186,6 +187,25 @@ func (i *Incident) Lacks() bool { return i.lacks }
 
 // Failed reports whether something failed for good: a request, a connection or a command.
 func (i *Incident) Failed() bool { return i.Kind < Interrupted && !i.accepted }
+
+// Ordinary reports whether it is no more than what happens on networks under load, to who connects, or to a capture: packets marked as having met congestion, which
+// nobody exploits, or that came late at no cost, short pauses, a refusal soon followed by a connection.
+func (i *Incident) Ordinary() bool {
+	switch i.Kind {
+	case Congestion:
+		return !i.unequal && !i.unanswered
+	case Reordered:
+		return i.harmless
+	case Paused:
+		return i.Lost < longestOrdinaryPause
+	case Untrusted:
+		return true
+	}
+	return i.Kind < Interrupted && i.accepted
+}
+
+// longestOrdinaryPause is up to how long a pause costs no more than those of switches and hosts under load.
+const longestOrdinaryPause = time.Millisecond
 
 // withAlso is what all that Also tells of have in common.
 func (i *Incident) withAlso() packet.Addr {

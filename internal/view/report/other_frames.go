@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
-	"ibwitness/incident"
 	"ibwitness/packet"
 	"ibwitness/rule"
 )
@@ -131,13 +129,10 @@ func (o *others) few() {
 // mostOtherLines is how many lines they take at most.
 const mostOtherLines = 3
 
-// harmlessPause is up to how long pauses are no more than what switches and hosts do under load.
-const harmlessPause = time.Millisecond
-
 // otherFrames tells what else the capture holds, and where first, and nothing was wrong, that it is no error.
 func (t *text) otherFrames(list []others, first bool) {
 	tail := ""
-	if v := t.run.Verdict(); first && t.verdictHead(v) == Clean.String() && !slices.ContainsFunc(t.run.Incidents(), harms) {
+	if v := t.run.Verdict(); first && t.verdictHead(v) == Clean.String() {
 		tail = "; no errors"
 	}
 	s := otherWords(list, true) + tail
@@ -145,11 +140,6 @@ func (t *text) otherFrames(list []others, first bool) {
 		s = otherWords(list, false) + tail
 	}
 	t.prose("Also    ", s)
-}
-
-// harms reports whether an incident is more than what switches and hosts do under load.
-func harms(i incident.Incident) bool {
-	return i.Kind != incident.Congestion && (i.Kind != incident.Paused || i.Lost >= harmlessPause)
 }
 
 // otherWords says what there is, where named with who sent it on Ethernet: kinds of the same senders are told together.

@@ -47,3 +47,6 @@ func (t *text) stoppedFirst() bool {
 	}
 	return true
 }
+
+// costly is the time without progress that an incident which failed nothing costs at least then.
+const costly = 100 * time.Millisecond

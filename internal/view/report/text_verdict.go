@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"ibwitness/incident"
 	"ibwitness/rule"
@@ -66,19 +65,16 @@ func (t *text) verdict() {
 	}
 }
 
-// failed is what the verdict line begins with in place of CLEAN where something failed or cost long, though nothing was violated: that is not what a reader who reads one line calls clean.
+// failed is what the verdict line begins with in place of CLEAN where more happened than networks do under load, though nothing was violated: that is not what a reader who reads one line calls clean.
 // So it does where something is suspected, and what happened would explain all of that.
 const failed = "INCIDENT"
 
 // midway is what it begins with where nothing happened to any request, or nothing that cost much, and yet the traffic of several hosts stopped in the middle of what they do, or a program answers no more.
 const midway = "STOPPED"
 
-// costly is the time without progress that an incident which failed nothing costs at least then.
-const costly = 100 * time.Millisecond
-
 // verdictHead is what the verdict line begins with.
 func (t *text) verdictHead(v Verdict) string {
-	if v == Clean && (len(t.res.Skewed) > 0 || slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return i.Failed() || i.Lost >= costly })) {
+	if v == Clean && (len(t.res.Skewed) > 0 || slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return !i.Ordinary() })) {
 		return failed
 	}
 	if v == NotProven && len(t.run.Incidents()) > 0 && (t.excuse() != "" && !t.icrcsOpen() || len(t.open()) == 0) {
