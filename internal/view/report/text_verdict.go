@@ -74,14 +74,15 @@ const midway = "STOPPED"
 
 // verdictHead is what the verdict line begins with.
 func (t *text) verdictHead(v Verdict) string {
-	if v == Clean && (len(t.res.Skewed) > 0 || slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return !i.Ordinary() })) {
-		return failed
-	}
 	if v == NotProven && len(t.run.Incidents()) > 0 && (t.excuse() != "" && !t.icrcsOpen() || len(t.open()) == 0) {
 		return failed
 	}
-	if v == Clean && (len(t.run.Incidents()) == 0 && t.unfinishedExchange() != nil || t.programStopped() != nil) {
+	switch {
+	case v != Clean:
+	case t.programStopped() != nil, len(t.run.Incidents()) == 0 && len(t.res.Skewed) == 0 && t.unfinishedExchange() != nil:
 		return midway
+	case len(t.res.Skewed) > 0, slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return !i.Ordinary() }):
+		return failed
 	}
 	return v.String()
 }
