@@ -167,10 +167,12 @@ func (t *teller) restartedAt(r *restarted) {
 	}
 	i.Lost = time.Duration(i.End - gone.At)
 	asked, times := t.askedMeanwhile(r)
-	i.What = fmt.Sprintf("%s disconnected %s (DREQ); then no program of it listened on %s for %s: it refused %s (invalid service ID, reason %d)%s.", host, count(uint64(len(r.closed)), "connection"), r.service,
+	too := t.closedToo(r)
+	i.What = fmt.Sprintf("%s disconnected %s (DREQ)%s; then no program of it listened on %s for %s: it refused %s (invalid service ID, reason %d)%s.", host, count(uint64(len(r.closed)), "connection"), disconnectedToo(r, too), r.service,
 		r.lasted(), count(uint64(len(r.refusals)), "REQ"), uint16(mad.RejInvalidService), then)
 	i.fact("service", r.service)
 	i.fact("DREQ", fmt.Sprintf("the last in frame %d", gone.Frame))
+	t.lostWith(i, r, append(slices.Clone(r.closed), too...))
 	refused := fmt.Sprintf("%s of %s; the first in frame %d, %s after the last DREQ", count(uint64(len(r.refusals)), "REQ"), someOf(hosts), first.Frame, span(first.Time-gone.At))
 	if first != last {
 		refused += fmt.Sprintf(", the last in frame %d", last.Frame)
@@ -188,6 +190,7 @@ func (t *teller) restartedAt(r *restarted) {
 		i.FitsWith = []string{"a program on " + host + " that was restarted: it ended or was killed, for which its kernel disconnects, and a new one listens", "one that closed its connections and its listener itself, and listens again"}
 		i.Next = []string{"the log and the exit status of the program on " + host + " at that time: who stopped it, and how long it took to start"}
 	}
+	t.hostOf(i, r)
 	if asked != 0 || r.unrefused() {
 		i.FitsWith = append(i.FitsWith, deviceRemoved(host))
 		i.Next = append(i.Next, "dmesg of "+host+" at that time: whether its RDMA device or driver was removed (rdma link)")
