@@ -28,7 +28,7 @@ func (t *teller) answersPings(a packet.Addr, since int64) string {
 			if e.Replies > 1 {
 				in = t.within(" in %s", e.Last-e.First)
 			}
-			return fmt.Sprintf(", but it answered %s%s: it is up", count(e.Replies, "ping"), in)
+			return fmt.Sprintf(", but it answered %s%s%s: it is up", count(e.Replies, "ping"), in, t.tcpOf(a))
 		}
 	}
 	if s := t.sentIP(a, packet.Addr{}, since); s != nil {

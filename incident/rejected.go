@@ -347,8 +347,9 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 	}
 	i.Next = []string{"ping and rping from " + from + " to " + to, "rdma link on " + to}
 	if t.answersPings(q.To, q.First) != "" {
-		i.Next[0] = "rping from " + from + " to " + to
+		i.Next = unreachedNext(from, to)
 	}
+	t.askerWorks(i, q)
 }
 
 // meanwhileWait is for how long after a REQ that was sent once others are answered meanwhile: a host that restarts takes longer.
