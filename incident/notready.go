@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -188,7 +189,7 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	if s.NAKs > 8 {
 		i.fact("retries", "more than 7: the requester retries without end (rnr_retry 7)")
 	} else if over > 4*wait {
-		i.fact("retries", fmt.Sprintf("%s and no further request: it seems that its RNR retries are used up (%s), which completes in error as RNR retry exceeded", count(uint64(s.NAKs), "RNR NAK"), rnrSetting(i, c, from, s.NAKs)))
+		i.fact("retries", fmt.Sprintf("%s and no further request: it seems that its RNR retries are used up (%s), which completes in error as RNR retry exceeded", count(uint64(s.NAKs), "RNR NAK"), t.rnrSetting(i, c, from, s)))
 	}
 	if before := r.NAKs - min(r.NAKs, uint32(s.NAKs)); before > 0 {
 		i.fact("before", fmt.Sprintf("it was not ready %s for earlier requests, each of which it took in the end", times(uint64(before))))
@@ -198,6 +199,7 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	receiverReasons(i)
 	if fits == nil {
 		t.sentNothing(i, c, from, s)
+		t.servedBeside(i, c, from, s.Since, s.Last)
 	}
 	i.Next = append(next, i.Next...)
 	if gaveUp {
@@ -232,11 +234,12 @@ func (i *Incident) rnrRetry(c *agent.Connection, from, at int) {
 const endless = 7
 
 // rnrSetting says which RNR retry count an end has that gave up after so many RNR NAKs. One who retries without end gives up only where its program does, or has set another.
-func rnrSetting(i *Incident, c *agent.Connection, from int, naks uint32) string {
+func (t *teller) rnrSetting(i *Incident, c *agent.Connection, from int, s *qp.Stall) string {
+	naks := s.NAKs
 	e, of := &c.Ends[from], fmt.Sprintf("as with an rnr_retry of %d", naks-1)
 	switch {
 	case !e.Knows(qp.KnowsRNRRetry):
-		return of + ", which the capture does not tell"
+		return of + cmp.Or(t.nextRNRRetry(c, from, uint8(naks-1), s.Last), ", which the capture does not tell")
 	case e.RNRRetry >= endless && naks <= endless && gaveRNRRetry(i, c, from) != "":
 		return fmt.Sprintf("%s, not %d, which is without end%s", of, endless, gaveRNRRetry(i, c, from))
 	}
