@@ -4,13 +4,19 @@ import (
 	"encoding/binary"
 	"testing"
 	"time"
+
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
+	"ibwitness/incident"
+	"ibwitness/packet"
+	"ibwitness/upper"
 )
 
 // TestStarved: a client of SMB Direct that has used up its send credits, as its server granted it none with its last answers, is told, with
 // who owes it more, and that for its server, whose own are used up after each answer, is not; nothing is told where the server still grants,
 // though its own are used up, and where the silence is short.
 func TestStarved(t *testing.T) {
-	talk := func(until int, quiet time.Duration) string {
+	scene := func(until int, quiet time.Duration) []fabricagent.Frame {
 		q := new(queue)
 		q.send(0, words(binary.LittleEndian, 0x01000100, 255<<16, 1364, 8192, 1048576))
 		q.send(1, words(binary.LittleEndian, 0x01000100, 0x0100, 255|8<<16, 0, 8388608, 1364, 8192, 1048576))
@@ -35,8 +41,9 @@ func TestStarved(t *testing.T) {
 			f.Data[29] += 7
 			q.list = append(q.list, f)
 		}
-		return toldReasons(t, q.list)
+		return q.list
 	}
+	talk := func(until int, quiet time.Duration) string { return toldReasons(t, scene(until, quiet)) }
 	const (
 		told = "10.0.0.1 QP 0x1f has no send credit of SMB Direct left: 10.0.0.2 QP 0x20 granted it the last 1 in frame 211, " +
 			"and none with what it sent after that. Both were silent for"
@@ -48,4 +55,19 @@ func TestStarved(t *testing.T) {
 	contains(t, "grants", talk(60, 8*time.Second), nil, []string{"send credit"})
 	contains(t, "one credit more than is reserved", talk(54, 8*time.Second), nil, []string{"send credit"})
 	contains(t, "no more grants, for a moment", talk(52, 100*time.Millisecond), nil, []string{"send credit"})
+	measured := judged(t, scene(52, 8*time.Second), agent.Options{Timing: true})
+	dated := "and none with what it sent from +0.261 s on. Both were silent for"
+	contains(t, "measured", reasonsOf(incident.Of(measured)), []string{dated}, []string{"after that", "went on granting"})
+	other := measured.Connections[0]
+	other.Ends[0].Addr, other.Upper = packet.IPv4Addr([]byte{10, 0, 0, 7}), new(agent.Upper)
+	*other.Upper = *measured.Connections[0].Upper
+	credits := *other.Upper.Credits
+	credits.Granted[0] = upper.Grant{Count: 1, Time: measured.Last - 1, Frame: 244}
+	credits.Left[0] = 9
+	other.Upper.Credits = &credits
+	measured.Connections = append(measured.Connections, other)
+	contains(t, "others are granted some", reasonsOf(incident.Of(measured)),
+		[]string{"others: 10.0.0.2 went on granting credits to 10.0.0.7, the last in frame 244"}, nil)
+	credits.Granted[0].Time = measured.First
+	contains(t, "others were granted some before", reasonsOf(incident.Of(measured)), []string{dated}, []string{"went on granting"})
 }
