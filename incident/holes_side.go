@@ -22,14 +22,13 @@ func (t *teller) sidesOfHoles(list []Incident) []Incident {
 			continue
 		}
 		to, from := t.largePassed(i, true), t.largePassed(i, false)
-		size := count(uint64(h.size), "byte")
 		if len(to) > 0 {
-			i.fact("side", fmt.Sprintf("messages of %v to %s in packets as large, of %s, were answered meanwhile: its own port passes them; "+
-				"the smaller MTU is where the way to %v is another, as at its port", h.from, sorted(to), size, h.to))
+			i.fact("side", fmt.Sprintf("packets as large of %v to %s were answered meanwhile: "+
+				"a smaller MTU would not be at the port of %v", h.from, sorted(to), h.from))
 		}
 		if len(from) > 0 {
-			i.fact("side", fmt.Sprintf("messages of %s to %v in packets as large, of %s, were answered meanwhile: its own port takes them; "+
-				"the smaller MTU is where the way from %v is another, as at its port", sorted(from), h.to, size, h.from))
+			i.fact("side", fmt.Sprintf("packets as large of %s to %v were answered meanwhile: "+
+				"a smaller MTU would not be at the port of %v", sorted(from), h.to, h.to))
 		}
 	}
 	return list
