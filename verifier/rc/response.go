@@ -81,6 +81,9 @@ func (v *Verifier) unpaired(c *qp.Pair, from int, p *packet.Packet) {
 		c.Both()
 	}
 	c.Ends[from].NoteLone(p)
+	if isSequenceNak(p) {
+		v.countNak(c, from, p, qp.SequenceNAKed)
+	}
 	if p.Syndrome.Type() == packet.RNRNAK {
 		c.Ends[1-from].SQ.WaitTo(rnrWaitEnd(p)) // whoever it is
 	}

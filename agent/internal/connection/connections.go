@@ -265,8 +265,12 @@ func merge(to, gone *Connection, psn packet.PSN) (responded [2]bool) {
 	}
 	a.Count(&gone.Ends[1])
 	to.Adopt(&gone.Pair, gone.state&kept == 0)
-	to.RQ(0).NAKedAt(lone[0].NAKTime)
-	to.RQ(1).NAKedAt(lone[1].NAKTime)
+	for i, l := range lone {
+		to.RQ(i).NAKedAt(l.NAKTime)
+		if l.Newest == packet.NAKSequence {
+			to.Ends[1-i].SQ.NoteNAK(l.PSN.Add(1), l.NAKTime)
+		}
+	}
 	a.Number, a.Numbered = gone.Ends[1].Number, true
 	to.Lossy, to.Ends[0].Cut, to.Invalidated = to.Lossy || gone.Lossy, cut, to.Invalidated || gone.Invalidated
 	to.ShowPayload(gone.LeastPMTU())
