@@ -65,6 +65,7 @@ func NumberingOf(list []Numbering, host packet.Addr, tap uint16) *Numbering {
 type counting struct {
 	Numbering
 	holes  uint64
+	unkept bool               // neither its holes nor the frames of what came late are kept
 	filled [lateHoles]filling // of the newest holes
 	open   uint64             // numbers that are missing
 	apart  bool               // packets came without one counter
@@ -89,10 +90,11 @@ type filling struct {
 	packets uint16 // that are missing there
 }
 
-// numberings follows the hosts.
+// numberings follows the hosts, and the queue pairs of those whose packets no one counter numbers.
 type numberings struct {
 	hosts  map[numbered]*counting
 	recent [64]*counting // by address
+	pairs  numberedPairs
 }
 
 type numbered struct {
@@ -104,19 +106,21 @@ type numbered struct {
 func (n *numberings) take(frames []fabricagent.Frame) {
 	for i := range frames {
 		f := &frames[i]
-		src, id, op, ok := fabricagent.Identification(f)
+		p, ok := fabricagent.Identification(f)
 		if !ok {
 			continue
 		}
-		h := n.recent[src.Lo%uint64(len(n.recent))]
-		if h == nil || h.Host != src || h.Tap != f.Tap {
-			if h = n.of(numbered{src, f.Tap}); h == nil {
+		h := n.recent[p.Src.Lo%uint64(len(n.recent))]
+		if h == nil || h.Host != p.Src || h.Tap != f.Tap {
+			if h = n.of(numbered{p.Src, f.Tap}); h == nil {
 				continue
 			}
-			n.recent[src.Lo%uint64(len(n.recent))] = h
+			n.recent[p.Src.Lo%uint64(len(n.recent))] = h
 		}
-		h.Reads = h.Reads || op == packet.Opcode(packet.ReadRequest)
-		h.take(f, id)
+		h.Reads = h.Reads || p.Opcode == packet.Opcode(packet.ReadRequest)
+		if h.take(f, p.ID); f.Tap == 0 && (h.apart || h.Steps < oneCounter) {
+			n.pairs.take(f, &p)
+		}
 	}
 }
 
@@ -155,7 +159,7 @@ func (h *counting) take(f *fabricagent.Frame, id uint16) {
 	default:
 		h.open += uint64(d - 1)
 		h.filled[h.holes%lateHoles] = filling{first: h.id + 1, packets: d - 1}
-		if h.holes++; len(h.Holes) < mostHoles {
+		if h.holes++; len(h.Holes) < mostHoles && !h.unkept {
 			h.Holes = append(h.Holes, Hole{Packets: d - 1, Before: h.frame, After: f.Number, From: h.time, To: f.Time})
 		}
 		if h.holes > mostHoles && h.Steps < h.holes*perHole && h.open > mostOpen {
@@ -189,7 +193,7 @@ func (h *counting) fill(id, frame uint64) bool {
 		}
 		k.came |= 1 << n
 		h.Late, h.open = h.Late+1, h.open-1
-		if len(h.LateFrames) < mostHoles {
+		if len(h.LateFrames) < mostHoles && !h.unkept {
 			h.LateFrames = append(h.LateFrames, frame)
 		}
 		return true

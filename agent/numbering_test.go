@@ -166,3 +166,24 @@ func TestArrived(t *testing.T) {
 		}
 	}
 }
+
+// TestArrivedPairs: of a host with a counter for each queue pair it is known to which of these the capture holds each number; not where one is missing.
+func TestArrivedPairs(t *testing.T) {
+	p, host := numberedPairs{}, packet.IPv4Addr([]byte{10, 0, 0, 1})
+	for i := range 1001 {
+		late := i
+		if i > 0 {
+			late = (i - 1) ^ 1 + 1
+		}
+		for qp := range uint32(2) {
+			id := uint16(late)
+			if i > 500 {
+				id += uint16(qp)
+			}
+			p.take(&fabricagent.Frame{Number: uint64(i + 1)}, &fabricagent.Identified{Src: host, DestQP: qp, ID: id + uint16(9000*qp)})
+		}
+	}
+	if got := p.arrived(); len(got) != 1 || got[0] != (NumberedPair{host, 0, 1001}) {
+		t.Errorf("%+v", got)
+	}
+}

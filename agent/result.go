@@ -45,6 +45,7 @@ type Result struct {
 	Disorder    Disorder            // frames that are stamped before one which comes before them
 	Numbered    []Numbering         // hosts whose packets one counter numbered, by address and tap
 	Arrived     []packet.Addr       // hosts of which the capture holds each number of that counter, though packets came after later ones
+	ArrivedQPs  []NumberedPair      // the same of what hosts sent to queue pairs that have a counter of their own
 	Silences    []Silence           // the longest times without any frame, 50 ms or longer, in the order in which they were
 	Forgotten   Forgotten           // since there was too much
 	Echoes      []Echo              // hosts that answered pings, by address; nil: none did, or too many to say

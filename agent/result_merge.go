@@ -70,7 +70,7 @@ func (e *engine) result() *Result {
 		noRoCE = leaveToPrograms(agents, &e.sums.signs.answers)
 		leaveToCopies(agents, r.RDMA)
 		leaveToMirrors(agents)
-		r.Numbered, r.Arrived = e.numbers.list(), e.numbers.arrived()
+		r.Numbered, r.Arrived, r.ArrivedQPs = e.numbers.list(), e.numbers.arrived(), e.numbers.pairs.arrived()
 		withdrawUncaptured(agents, r.Numbered)
 		r.Skewed = e.skews.list()
 		leaveToClocks(agents, r.Skewed)

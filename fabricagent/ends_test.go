@@ -25,9 +25,9 @@ func TestEnds(t *testing.T) {
 		if ok && out != TooShort && (!out.IsRDMA() || p.Src != src || p.Dst != dst || p.Encap == packet.Native) {
 			t.Fatalf("%v to %v, but it is %v, %v to %v: % x", src, dst, out, p.Src, p.Dst, f.Data)
 		}
-		from, id, op, numbered := Identification(f)
-		if numbered && out != TooShort && (!out.IsRDMA() || p.Src != from || p.IPID != id || p.Has&packet.HasBTH != 0 && p.Opcode != op || p.Has&packet.HasIPv4 == 0) {
-			t.Fatalf("%v sent %v with %d, but it is %v, %v of %v with %d: % x", from, op, id, out, p.Opcode, p.Src, p.IPID, f.Data)
+		was, numbered := Identification(f)
+		if numbered && out != TooShort && (!out.IsRDMA() || p.Src != was.Src || p.IPID != was.ID || p.Has&packet.HasBTH != 0 && (p.Opcode != was.Opcode || p.DestQP != was.DestQP) || p.Has&packet.HasIPv4 == 0) {
+			t.Fatalf("%+v, but it is %v, %v of %v with %d: % x", was, out, p.Opcode, p.Src, p.IPID, f.Data)
 		}
 		if numbered != (ok && p.Has&packet.HasIPv4 != 0) && out.IsRDMA() {
 			t.Fatalf("numbered %v, ends %v: % x", numbered, ok, f.Data)

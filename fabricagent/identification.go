@@ -6,15 +6,25 @@ import (
 	"ibwitness/packet"
 )
 
-// Identification returns the source address of a packet of RoCEv2 on IPv4, the identification that its host gave it, and its opcode. Of all other frames, and of those that Ends does not know, the result is false.
-func Identification(f *Frame) (src packet.Addr, id uint16, op packet.Opcode, ok bool) {
+// Identified is a packet of RoCEv2 on IPv4, with the identification that its host gave it.
+type Identified struct {
+	Src    packet.Addr
+	DestQP uint32
+	ID     uint16
+	Opcode packet.Opcode
+}
+
+// Identification returns the identification of a packet. Of all frames but RoCEv2 on IPv4, and of those that Ends does not know, the result is false.
+func Identification(f *Frame) (p Identified, ok bool) {
 	const at = ipv4Size + udpSize + packet.BTHSize
 	kind, b := afterEther(f)
 	if kind != etherIPv4 || len(b) < at {
-		return packet.Addr{}, 0, 0, false
+		return p, false
 	}
-	src, _, ok = endsIPv4((*[at]byte)(b))
-	return src, binary.BigEndian.Uint16(b[4:]), packet.Opcode(b[ipv4Size+udpSize]), ok
+	p.Src, _, ok = endsIPv4((*[at]byte)(b))
+	bth := b[ipv4Size+udpSize:]
+	p.DestQP, p.ID, p.Opcode = binary.BigEndian.Uint32(bth[4:])&0xFFFFFF, binary.BigEndian.Uint16(b[4:]), packet.Opcode(bth[0])
+	return p, ok
 }
 
 // afterEther returns the EtherType of a frame, and what follows it; 0 where Ends does not know its format.
