@@ -20,9 +20,41 @@ func (t *teller) allOvertaken(c *agent.Connection, from int) bool {
 	k := e.Trouble
 	n := k.Sum.Total() - uint64(k.Sum.Rounds[qp.NotReady])
 	p := placesOf(k)
-	return n > 0 && k.Overtaking.All().Packets > 0 && uint64(k.Sum.Rounds[qp.SequenceAsked]) == n && p.after == 0 && 2*uint64(p.before) >= n && slices.ContainsFunc(t.run.Numbered, func(h agent.Numbering) bool {
-		return h.Host == e.Addr && h.Late > 0 && h.Whole()
-	})
+	return n > 0 && k.Overtaking.All().Packets > 0 && uint64(k.Sum.Rounds[qp.SequenceAsked]) == n && p.after == 0 && 2*uint64(p.before) >= n && (t.arrived(c, from) != "" ||
+		slices.ContainsFunc(t.run.Numbered, func(h agent.Numbering) bool { return h.Host == e.Addr && h.Late > 0 && h.Whole() }))
+}
+
+// arrived is whose IPv4 identifications the capture holds each of, of what end from of c sent, some after later ones: those of its host, or of this connection, which have a counter of their own. "": some are missing, or it has no counter.
+func (t *teller) arrived(c *agent.Connection, from int) string {
+	e, peer := &c.Ends[from], &c.Ends[1-from]
+	switch {
+	case len(t.run.Taps) > 1:
+	case slices.Contains(t.run.Arrived, e.Addr):
+		return hostsNumbers
+	case slices.Contains(t.run.ArrivedQPs, agent.NumberedPair{Host: e.Addr, DestQP: peer.QPN, Packets: e.Packets}):
+		return pairsNumbers
+	}
+	return ""
+}
+
+// What a counter of identifications is of.
+const (
+	hostsNumbers = "host"
+	pairsNumbers = "queue pair"
+)
+
+// holdsEach says that the capture holds each identification of a sender, or of several.
+func (l *late) holdsEach(sender *Party, several bool) string {
+	of := sender.Addr.String()
+	switch {
+	case l.arrived == pairsNumbers && several:
+		of = "these queue pairs, each of which has a counter of its own"
+	case l.arrived == pairsNumbers:
+		of = sender.String() + ", which has a counter of its own"
+	case several:
+		of = "these hosts"
+	}
+	return "the capture holds each IPv4 identification of " + of
 }
 
 // noneLost tells of retransmissions of end from of c that all follow from packets which came late, and leaves out what fits a loss.
@@ -33,7 +65,7 @@ func (t *teller) noneLost(i *Incident, c *agent.Connection, from int) {
 	i.noneLost = true
 	i.What = strings.Replace(i.What, "packets or their answers were lost, late or overtaken", "packets came after later ones, and none was lost", 1)
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "where" || f.Label == "missing" || f.Label == "paths" })
-	i.fact("lost", fmt.Sprintf("nothing: the capture holds each IPv4 identification of %v; %v asked for what came after later packets, or came before and was dropped for that", i.Local.Addr, i.Peer.Addr))
+	i.fact("lost", fmt.Sprintf("nothing: %s; %v asked for what came after later packets, or came before and was dropped for that", (&late{arrived: t.arrived(c, from)}).holdsEach(&i.Local, false), i.Peer.Addr))
 	i.FitsWith = []string{"packets that came after later ones, see there: the receiver took them for lost"}
 	i.Next = []string{"adaptive routing of the switches for this traffic, and out_of_sequence of " + i.Peer.Addr.String()}
 }
@@ -44,13 +76,10 @@ func (i *Incident) allLate() {
 	if i.Kind != Reordered || l.naks == 0 || !l.whole && !l.asked() {
 		return
 	}
-	whose := i.Local.Addr.String()
-	if len(i.Also) > 0 && i.common != i.Local.Addr {
-		whose = "these hosts"
-	}
+	several := len(i.Also) > 0 && i.common != i.Local.Addr || l.arrived == pairsNumbers && i.Connections > 1
 	if !l.whole {
-		if l.arrived {
-			i.fact("missing", fmt.Sprintf("nothing at the tap: the capture holds each IPv4 identification of %s", whose))
+		if l.arrived != "" {
+			i.fact("lost", "nothing before the tap: "+l.holdsEach(&i.Local, several))
 		}
 		if l.naks > l.lost { // else each is known
 			i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" })
@@ -59,14 +88,14 @@ func (i *Incident) allLate() {
 		return
 	}
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" })
-	i.fact("lost", "nothing: the capture holds each IPv4 identification of "+whose)
+	i.fact("lost", "nothing: "+l.holdsEach(&i.Local, several))
 	i.fact("cost", fmt.Sprintf("%s for packets that came late, or that were dropped as they came before these; %s were retransmitted for it, each of which had come or was about to", count(l.naks, "NAK"), count(l.copies, "packet")))
 }
 
 // asked reports whether the receiver of requests that came late asked for packets, most likely as it took such for lost, and these were retransmitted: no packet is missing at the tap, or a good part is known to
 // have come late.
 func (l *late) asked() bool {
-	return l.name == requests.name && !l.whole && l.lost > 0 && l.copies > 0 && l.naks > 0 && (l.arrived || lateOfNAKs*l.lost >= l.naks)
+	return l.name == requests.name && !l.whole && l.lost > 0 && l.copies > 0 && l.naks > 0 && (l.arrived != "" || lateOfNAKs*l.lost >= l.naks)
 }
 
 // lateOfNAKs is for which part of NAKs, one in so many, packets are known to have come late where all follow from such, it seems: copies come out of order too.
@@ -74,6 +103,9 @@ const lateOfNAKs = 4
 
 // ofAll says how many of all packets were copies.
 func (l *late) ofAll() string {
-	all := l.of + l.copies
-	return fmt.Sprintf("%s of %s (%s)", number(l.copies), count(all, "packet"), share(l.copies, all))
+	all, answers := l.of+l.copies, ""
+	if l.answers {
+		answers = ", answers included,"
+	}
+	return fmt.Sprintf("%s of %s%s (%s)", number(l.copies), count(all, "packet"), answers, share(l.copies, all))
 }

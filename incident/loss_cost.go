@@ -10,6 +10,9 @@ import (
 // cost says what retransmissions cost.
 func (t *teller) cost(c *agent.Connection, from int, k *qp.Trouble) string {
 	payload := count(k.Again.Bytes, "byte") + " of payload retransmitted"
+	if k.Sum.Rounds[qp.ResponseLost] > 0 {
+		payload += ", READ responses that came once more not counted"
+	}
 	if !t.timed() {
 		return payload
 	}

@@ -13,29 +13,38 @@ import (
 // smallestMTU is the smallest path MTU, bytes.
 const smallestMTU = 256
 
-// requestsOf is how many of the packets of end from of a connection are requests, and what they are called: all, where its peer has sent none, or
-// where each message is of one packet; else "packet" says that it is not known.
-func requestsOf(c *agent.Connection, from int, k *qp.Trouble) (n uint64, called string) {
+// requestsOf is how many of the packets of end from of a connection are requests, and says so: all, where its peer has sent none, or where each
+// message is of one packet. Else it is of all packets, answers too, which is said where its peer has sent a good part of requests.
+func requestsOf(c *agent.Connection, from int, k *qp.Trouble) (n uint64, said string) {
+	e, asked := &c.Ends[from], c.Ends[1-from].Messages
+	if n, known := singlePackets(c, from, k); known {
+		return n, count(n, "request")
+	}
+	if said = count(e.Packets, "packet"); asked > 0 && tenth*asked >= e.Packets {
+		said += ", answers included,"
+	}
+	return e.Packets, said
+}
+
+// singlePackets is how many requests an end has sent, where each of its messages is of one packet.
+func singlePackets(c *agent.Connection, from int, k *qp.Trouble) (n uint64, known bool) {
 	e := &c.Ends[from]
 	if c.Ends[1-from].Messages == 0 || c.Timing == nil {
-		return e.Packets, "packet"
+		return 0, false
 	}
 	for _, o := range c.Timing.Ends[from].Ops {
 		if o != nil && o.Sizes.Most > max(c.PMTU, smallestMTU) {
-			return e.Packets, "packet"
+			return 0, false
 		}
 	}
 	n = e.Messages + uint64(e.Retransmissions)
 	if k.Missing.Filled.PSNs > 0 { // retransmissions from a gap on are messages, too
 		if rounds := k.Sum.Total() - uint64(k.Sum.Rounds[qp.NotReady]); uint64(placesOf(k).before) != rounds {
-			return e.Packets, "packet"
+			return 0, false
 		}
 		n = e.Messages
 	}
-	if n > e.Packets {
-		return e.Packets, "packet"
-	}
-	return n, "request"
+	return n, n <= e.Packets
 }
 
 // slowestPart is the part of messages that the slowest are not, which users look at, of fewestSlowest or more.

@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ibwitness/packet"
 )
@@ -12,13 +13,19 @@ type late struct {
 	name              string // of one
 	packets, of, lost uint64 // of: without copies
 	naks, copies      uint64 // that the receiver sent for it, and that were retransmitted for it
+	answers           bool   // of counts answers to requests of the receiver, too
+	least             bool   // at least so many packets
 	whole             bool   // nothing was lost: see allOvertaken
-	arrived           bool   // at the tap nothing is missing: the capture holds each IPv4 identification
+	arrived           string // at the tap nothing is missing: whose IPv4 identifications the capture holds each of, see teller.arrived
 }
 
 func (l *late) add(m late) {
 	l.packets, l.of, l.lost = l.packets+m.packets, l.of+m.of, l.lost+m.lost
-	l.naks, l.copies, l.whole, l.arrived = l.naks+m.naks, l.copies+m.copies, l.whole && m.whole, l.arrived && m.arrived
+	l.naks, l.copies, l.whole = l.naks+m.naks, l.copies+m.copies, l.whole && m.whole
+	l.answers, l.least = l.answers || m.answers, l.least || m.least
+	if l.arrived == hostsNumbers || m.arrived == "" {
+		l.arrived = m.arrived
+	}
 }
 
 // overtakings makes incidents one that tell of what several hosts sent to one host, or one host to several, and that came after later packets.
@@ -79,7 +86,7 @@ func (i *Incident) otherThan(host packet.Addr) packet.Addr {
 
 // asOne has the first of several incidents of packets that came late, which have a host in common, tell of all.
 func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
-	first, names, sum := all[0], []string(nil), late{name: all[0].late.name, whole: true, arrived: true}
+	first, names, sum := all[0], []string(nil), late{name: all[0].late.name, whole: true, arrived: hostsNumbers}
 	for _, i := range all {
 		other, side := i.otherThan(common), "from"
 		if i.Local.Addr == common {
@@ -104,15 +111,16 @@ func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
 	first.common = common
 	lost := ""
 	switch {
-	case sum.asked():
-		lost = fmt.Sprintf(" %v sent %s, and %s were copies.", first.Peer.Addr, count(sum.naks, "NAK"), sum.ofAll())
-		if sum.arrived {
-			lost = lost[:len(lost)-1] + "; no packet is missing at the tap."
-		}
+	case sum.asked(), sum.whole && sum.naks > 0:
+		lost = fmt.Sprintf(" %v sent %s, and %s were copies%s.", first.Peer.Addr, count(sum.naks, "NAK"), sum.ofAll(), sum.noneLost())
 	case sum.lost > 0 && !sum.whole:
 		lost = fmt.Sprintf(" At least %s of them were taken for lost.", number(sum.lost))
 	}
-	first.What = fmt.Sprintf("%s that %s came after later ones.%s The first: %s", count(sum.packets, first.late.name), way, lost, first.What)
+	least := ""
+	if sum.least {
+		least = "At least "
+	}
+	first.What = fmt.Sprintf("%s%s that %s came after later ones.%s The first: %s", least, count(sum.packets, first.late.name), way, lost, strings.Replace(first.What, "At least", "at least", 1))
 	first.fact("hosts", enumerate(names))
 	first.late = sum
 }

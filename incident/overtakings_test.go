@@ -142,12 +142,32 @@ func TestCopiesOfOvertaken(t *testing.T) {
 		}
 		got := toldOf(r)
 		for want, is := range map[string]bool{
-			"; no packet is missing at the tap": k.arrived == 2, "missing: nothing at the tap: the capture holds each IPv4 identification of these hosts": k.arrived == 2,
+			"; no packet is missing at the tap": k.arrived == 2, "lost: nothing before the tap: the capture holds each IPv4 identification of these hosts": k.arrived == 2,
 			"5 % of 400 packets; 500 more were retransmitted": true, "hosts: from 10.0.0.1: 20 of 400 and from 10.0.0.2: 20 of 400": true, ": 1,000 of 1,800 packets (56 %) were copies": false,
 			" NAKs of 10.0.0.9; 1,000 of 1,800 packets (56 %) were copies": k.counted, " NAKs, and 1,000 of 1,800 packets (56 %) were copies": k.counted, " of them were taken for lost": !k.counted,
 		} {
 			if strings.Contains(got, want) != is {
 				t.Errorf("%s: %q is not %v: %s", k.name, want, is, got)
+			}
+		}
+	}
+}
+
+// TestArrivedOfPairs: where each queue pair of a host has a counter of identifications, and the capture holds each of what it sent to one, that is told as of a host with one counter; not where the end sent more than was numbered.
+func TestArrivedOfPairs(t *testing.T) {
+	for _, sent := range []uint64{900, 901} {
+		r := &agent.Result{First: second(1), Last: second(3)}
+		a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 9})
+		c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: 1}
+		o := qp.Overtaken{Packets: 20, Numbered: 20, Depth: 3, First: second(1), Last: second(2), Frame: 10, Newest: 100, Asked: 5}
+		c.Ends[0], c.Ends[1] = agent.End{Addr: a, QPN: 3, QPNKnown: true, Packets: sent, Retransmissions: 500, Last: second(2), Trouble: &qp.Trouble{}}, agent.End{Addr: b, QPN: 7, QPNKnown: true, Packets: 90, Last: second(2), NAKs: 60}
+		c.Ends[0].Trouble.Overtaking = &qp.Overtaking{Sum: o}
+		r.Connections = append(r.Connections, c)
+		r.ArrivedQPs = []agent.NumberedPair{{Host: a, DestQP: 7, Packets: 900}}
+		got := toldOf(r)
+		for _, want := range []string{"At least 20 packets that 10.0.0.1 ", "; no packet is missing at the tap.", "lost: nothing before the tap: the capture holds each IPv4 identification of 10.0.0.1 QP 0x3, which has a counter of its own"} {
+			if is := sent == 900 || strings.HasPrefix(want, "At least"); strings.Contains(got, want) != is {
+				t.Errorf("%d sent: %q is not %v: %s", sent, want, is, got)
 			}
 		}
 	}

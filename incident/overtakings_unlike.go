@@ -35,9 +35,7 @@ func (i *Incident) unlikeLate(others taken) {
 	if i.Kind != Reordered || len(i.Also) > 0 || !l.asked() && (!l.whole || l.naks == 0) {
 		return
 	}
-	if l.asked() {
-		i.What += fmt.Sprintf(" %v takes such for lost: it sent %s, and %s were copies.", i.Peer.Addr, count(l.naks, "NAK"), l.ofAll())
-	}
+	i.What += fmt.Sprintf(" %v takes such for lost: it sent %s, and %s were copies%s.", i.Peer.Addr, count(l.naks, "NAK"), l.ofAll(), l.noneLost())
 	if len(others.hosts) > 0 && !slices.Contains(others.hosts, i.Peer.Addr) {
 		i.fact("others", fmt.Sprintf("%s got %s that came late, and sent no NAK: an adapter that takes packets out of order does so, at no cost", someOf(others.hosts), count(others.packets, "packet")))
 	}
@@ -74,4 +72,15 @@ func (l *late) hurt() uint64 {
 		return 0
 	}
 	return l.copies
+}
+
+// noneLost says whether packets were lost.
+func (l *late) noneLost() string {
+	switch {
+	case l.whole:
+		return "; no packet was lost"
+	case l.arrived != "":
+		return "; no packet is missing at the tap"
+	}
+	return ""
 }

@@ -21,6 +21,9 @@ var (
 	responses = &overtaken{"READ response", "the requester asked once more, %s, for what had arrived or was about to", "implied_nak_seq_err"}
 )
 
+// manyNAKs is how many NAKs make it likely that retransmissions came between late packets, so that not each of these is counted.
+const manyNAKs = 10
+
 // reordered tells of packets of end from that came after later ones, though nothing had asked for them again.
 func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *overtaken) {
 	if o.Packets == 0 || t.mayBeCopies(c, o.Last) {
@@ -31,7 +34,8 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	e := &c.Ends[from]
 	i.late = late{
 		name: of.name, packets: uint64(o.Packets), of: e.Packets, lost: uint64(o.Asked),
-		naks: uint64(c.Ends[1-from].NAKs), copies: uint64(e.Retransmissions), whole: of == requests && t.allOvertaken(c, from), arrived: len(t.run.Taps) <= 1 && slices.Contains(t.run.Arrived, e.Addr),
+		naks: uint64(c.Ends[1-from].NAKs), copies: uint64(e.Retransmissions), whole: of == requests && t.allOvertaken(c, from), arrived: t.arrived(c, from),
+		answers: of == requests && c.Ends[1-from].Messages > 0,
 	}
 	copies := ""
 	if of == requests && e.Retransmissions > 0 {
@@ -55,8 +59,8 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 		how = ", and nothing in the capture had asked for them again."
 	}
 	least := ""
-	if of == responses && c.Ends[1-from].Retransmissions > 0 {
-		least = "At least " // of those that were asked for once more not each is counted
+	if i.late.least = of == responses && c.Ends[1-from].Retransmissions > 0 || of == requests && tenth*i.late.copies >= e.Packets && i.late.naks >= manyNAKs; i.late.least {
+		least = "At least " // of those that were asked for once more, or came after others in their place, not each is counted
 	}
 	i.What = least + fmt.Sprintf("%s that %v sent to %v came after later ones, up to %s ahead%s", count(uint64(o.Packets), of.name), &i.Local, &i.Peer, count(uint64(o.Depth), "PSN"), how)
 	if c.Service != packet.UC && o.Numbered < o.Packets {

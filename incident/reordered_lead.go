@@ -59,7 +59,7 @@ func (i *Incident) followsLate(o *Incident) (stall, follows bool) {
 
 // noneMissing reports whether nothing is missing at the tap of what an incident tells of that it came late, or all losses of these connections are known to be most likely such packets.
 func (i *Incident) noneMissing(of []*Incident) bool {
-	return i.late.arrived || i.late.whole || !slices.ContainsFunc(of, func(o *Incident) bool { return o.Kind != Interrupted && !o.explained && !o.noneLost })
+	return i.late.arrived != "" || i.late.whole || !slices.ContainsFunc(of, func(o *Incident) bool { return o.Kind != Interrupted && !o.explained && !o.noneLost })
 }
 
 // withMerged is without, in order: some of the others tell of more now.

@@ -36,8 +36,8 @@ func TestUnderReordered(t *testing.T) {
 			x := &qp.Trouble{}
 			if n < 2 {
 				naks := uint32(20)
-				if k.arrived < 2 { // most of one connection, for which hardly any packets came late
-					naks = [...]uint32{58, 2}[n]
+				if k.arrived < 2 { // most of the connection of which some may be missing, for which hardly any packets came late
+					naks = [...]uint32{2, 58}[n]
 				}
 				c.Ends[0].Retransmissions, c.Ends[1].NAKs = 400, naks
 				x.Overtaking = &qp.Overtaking{Sum: qp.Overtaken{Packets: 20, Numbered: 20, Depth: 3, First: ms, Last: 2000 * ms, Frame: uint64(10 + n), Newest: uint64(100 + n), Asked: 8}}
@@ -65,7 +65,7 @@ func TestUnderReordered(t *testing.T) {
 		}
 		told := strings.Join(facts, "\n")
 		at := slices.IndexFunc(list, func(i Incident) bool { return i.Kind == Interrupted })
-		if strings.HasPrefix(list[0].What, "40 packets that 2 hosts sent to 10.0.0.9 came after later ones.") != k.led || (at < 0) != (k.led || k.arrived < 2) {
+		if strings.Contains(list[0].What, "40 packets that 2 hosts sent to 10.0.0.9 came after later ones.") != k.led || (at < 0) != k.led {
 			t.Errorf("%s: %s\n%s", k.name, list[0].What, told)
 		}
 		if k.led && (len(list) != 1 || !strings.Contains(told, "cost: 300ms without progress in all of these connections, up to 108ms at a time; 800,000 bytes of payload retransmitted\nstalls: 108ms of 10.0.0.1 QP 0x0, until a timer ran out: a receiver that drops what comes out of order asks for it once\n")) {
