@@ -66,8 +66,24 @@ func (t *teller) noneLost(i *Incident, c *agent.Connection, from int) {
 	i.What = strings.Replace(i.What, "packets or their answers were lost, late or overtaken", "packets came after later ones, and none was lost", 1)
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "where" || f.Label == "missing" || f.Label == "paths" })
 	i.fact("lost", fmt.Sprintf("nothing: %s; %v asked for what came after later packets, or came before and was dropped for that", (&late{arrived: t.arrived(c, from)}).holdsEach(&i.Local, false), i.Peer.Addr))
-	i.FitsWith = []string{"packets that came after later ones, see there: the receiver took them for lost"}
-	i.Next = []string{"adaptive routing of the switches for this traffic, and out_of_sequence of " + i.Peer.Addr.String()}
+	i.FitsWith, i.Next = []string{cameAfterLater}, []string{afterLater(i)}
+}
+
+// cameAfterLater is what fits where packets that came late are why others are retransmitted.
+const cameAfterLater = "packets that came after later ones, see there: the receiver took them for lost"
+
+// afterLater is where to look then.
+func afterLater(i *Incident) string {
+	return "adaptive routing of the switches for this traffic, and out_of_sequence of " + i.Peer.Addr.String()
+}
+
+// noneMissing reports whether what a receiver asked for had left in order and came after later packets, as good as all of it: hardly a packet
+// came only when it was retransmitted, and hardly one was lost after the tap.
+func noneMissing(k *qp.Trouble) bool {
+	o := k.Overtaking.All()
+	rare := func(n uint32) bool { return mostlyOvertaken*n <= o.Packets }
+	return o.Packets > 0 && o.Numbered == o.Packets && o.Asked > 0 && rare(k.Missing.Filled.PSNs) && rare(k.Asked.After) &&
+		rare(k.Sum.Rounds[qp.TimerExpired]) && rare(k.Sum.Rounds[qp.ResponseLost])
 }
 
 // allLate tells, of packets that came late where nothing was lost, that all NAKs and retransmissions follow from that.

@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"ibwitness/agent"
@@ -83,11 +84,15 @@ func (t *teller) answersLost(c *agent.Connection, from int, k *qp.Trouble) bool 
 	t.command(i, c)
 	t.after(i, c, &s)
 	local := i.Local.Addr.String()
-	i.FitsWith = []string{"a path that fails on the way from the tap to " + local, "answers that " + local + " drops: by a filter, by their size, or since they are damaged there"}
+	fails := "a path that fails on the way from the tap to " + local
+	i.FitsWith = []string{fails, "answers that " + local + " drops: by a filter, by their size, or since they are damaged there"}
 	i.Next = []string{captureAt(local) + "whether the answers arrived there", "discards and errors of the switch ports on the way to it, and of its adapter (ethtool -S)"}
 	if s.Request.Op == wqe.Read && !t.bySize(i, c, from, &s) {
 		t.untakenSizes(i, c, from, &s)
 		t.perhapsBySize(i, c, from, &s)
+	}
+	if i.sized { // smaller ones pass it
+		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == fails })
 	}
 	t.lossFits(i)
 	t.tell(i, "answered")

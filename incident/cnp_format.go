@@ -37,7 +37,9 @@ func (t *teller) malformedCNPs(by packet.Addr) string {
 
 // unlikeZero leaves out fields that are 0, as that rule asks for.
 func unlikeZero(fields string) string {
-	wrong := slices.DeleteFunc(strings.Split(fields, ", "), func(s string) bool {
+	list := strings.Split(fields, ", ")
+	clear := slices.Contains(list, noBECN)
+	wrong := slices.DeleteFunc(list, func(s string) bool {
 		_, reserved, _ := strings.Cut(s, " reserved bytes ")
 		return strings.HasSuffix(s, " false") || strings.HasSuffix(s, " 0") || strings.HasSuffix(s, " 0x000000") ||
 			reserved != "" && strings.Trim(reserved, "0 ") == ""
@@ -45,8 +47,14 @@ func unlikeZero(fields string) string {
 	for k := range wrong {
 		wrong[k] = strings.Replace(wrong[k], "M true", "MigReq 1", 1)
 	}
+	if clear {
+		wrong = append(wrong, noBECN+" too, which adapters set")
+	}
 	return strings.Join(wrong, ", ")
 }
+
+// noBECN is the field of a CNP that the rule does not ask for, though adapters set it.
+const noBECN = "BECN 0"
 
 // mayDropCNPs has CNPs that a sender drops for their format fit, where it does not slow down.
 func (t *teller) mayDropCNPs(i *Incident, from packet.Addr) {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/timing"
 )
 
@@ -139,7 +140,7 @@ func (t *teller) tellFreezes(a packet.Addr, still []freeze, list []Incident, mer
 		}
 	}
 	for n := range list {
-		list[n].retransmittedFrozen(a, still)
+		t.retransmittedFrozen(&list[n], a, still)
 	}
 }
 
@@ -195,12 +196,41 @@ func (t *teller) openIn(a packet.Addr, s *timing.Silence) (n int) {
 }
 
 // retransmittedFrozen has what was retransmitted to a host that froze fit that.
-func (i *Incident) retransmittedFrozen(a packet.Addr, still []freeze) {
+func (t *teller) retransmittedFrozen(i *Incident, a packet.Addr, still []freeze) {
 	if i.Kind != Loss && i.Kind != Retransmitting || i.Peer.Addr != a {
 		return
 	}
 	if slices.ContainsFunc(still, func(k freeze) bool { return i.Begin < k.To && i.End > k.From }) {
 		fits := fmt.Sprintf("that %v froze, see there: what was sent to it then is retransmitted by timer, and was not lost", a)
-		i.FitsWith = slices.Insert(i.FitsWith, 0, fits)
+		if i.FitsWith = slices.Insert(i.FitsWith, 0, fits); t.onlyFrozen(a, still) {
+			i.FitsWith, i.Next = i.FitsWith[:1], []string{fmt.Sprintf("what %v did then, see there", a)}
+		}
 	}
+}
+
+// onlyFrozen reports whether each packet that was retransmitted to a host that froze was so by timer, while it was frozen: nothing shows a loss.
+func (t *teller) onlyFrozen(a packet.Addr, still []freeze) bool {
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for from := range c.Ends {
+			e := &c.Ends[from]
+			if e.Trouble == nil || c.Ends[1-from].Addr != a {
+				continue
+			}
+			k := e.Trouble.Settled(e.Stalled)
+			rounds := k.Sum.Total()
+			for j := range k.Longest {
+				s := &k.Longest[j]
+				if slices.ContainsFunc(still, func(k freeze) bool {
+					return s.Begun > k.From && s.Begun < k.To && max(s.Ended, s.Last) <= k.To+aftermath
+				}) {
+					rounds -= min(rounds, uint64(s.Rounds[qp.TimerExpired]))
+				}
+			}
+			if rounds > 0 {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,21 +29,32 @@ func TestFrozen(t *testing.T) {
 			"and then answered what had come meanwhile; nothing of that was lost."
 		apart = "10.0.0.1 froze"
 	)
+	lost := func(rounds uint32) func(r *agent.Result) {
+		return func(r *agent.Result) {
+			x := &qp.Trouble{Longest: [len(qp.Trouble{}.Longest)]qp.Stall{stall(1255, 1265, 1290, 1301)}}
+			x.Sum = qp.Stalls{Count: 1, Begun: at(1265), Last: at(1290), Lost: 1}
+			x.Sum.Rounds[qp.TimerExpired], x.Again.Packets = rounds, 3
+			r.Connections[2].Ends[1].Trouble = x
+		}
+	}
 	for _, k := range []struct {
 		name string
 		set  func(r *agent.Result)
 		want bool
+		lost uint32 // rounds of retransmission of a connection to it
 	}{
-		{"it froze", func(*agent.Result) {}, true},
+		{"it froze", func(*agent.Result) {}, true, 0},
+		{"all that is retransmitted to it is so while it is frozen", lost(3), true, 3},
+		{"and more is retransmitted to it", lost(4), true, 4},
 		{"it retransmits what was answered", func(r *agent.Result) {
 			s := stall(990, 1302, 1303, 1304)
 			s.Acked = true
 			r.Connections[2].Ends[0].Trouble = &qp.Trouble{Longest: [len(qp.Trouble{}.Longest)]qp.Stall{s}}
-		}, true},
+		}, true, 0},
 		{"what it sent was lost", func(r *agent.Result) {
 			x := &qp.Trouble{Longest: [len(qp.Trouble{}.Longest)]qp.Stall{stall(990, 1302, 1303, 1304), stall(4990, 5402, 5403, 5404)}}
 			r.Connections[2].Ends[0].Trouble = x
-		}, false},
+		}, false, 0},
 		{"what was sent to it was lost", func(r *agent.Result) {
 			for n := range 2 {
 				for j := range 2 {
@@ -50,23 +62,23 @@ func TestFrozen(t *testing.T) {
 					s.Last = s.Ended - 1
 				}
 			}
-		}, false},
+		}, false, 0},
 		{"another request is retransmitted when it is back", func(r *agent.Result) {
 			x := &qp.Trouble{Longest: [len(qp.Trouble{}.Longest)]qp.Stall{stall(1100, 1200, 1302, 1303), stall(5100, 5200, 5402, 5403)}}
 			r.Connections[2].Ends[1].Trouble = x
-		}, false},
-		{"one connection waits", func(r *agent.Result) { r.Connections[1].Ends[1].Trouble = nil }, false},
+		}, false, 0},
+		{"one connection waits", func(r *agent.Result) { r.Connections[1].Ends[1].Trouble = nil }, false, 0},
 		{"it went on elsewhere", func(r *agent.Result) {
 			r.Numbered = []agent.Numbering{{Host: host(1), Steps: 999, Holes: []agent.Hole{
 				{Packets: 9, Before: 1, After: 2, From: at(1000), To: at(1300)}, {Packets: 9, Before: 1, After: 2, From: at(5000), To: at(5400)},
 			}}}
-		}, false},
+		}, false, 0},
 		{"it was seen", func(r *agent.Result) {
 			r.Signs = []agent.Sign{{Presence: fabricagent.Presence{Host: host(1)}, At: at(1100), Frame: 1100}, {Presence: fabricagent.Presence{Host: host(1)}, At: at(5100), Frame: 5100}}
-		}, false},
+		}, false, 0},
 		{"it may have answered pings", func(r *agent.Result) {
 			r.Echoes = []agent.Echo{{Addr: host(1), Replies: 9, First: at(1), Last: at(9000)}}
-		}, false},
+		}, false, 0},
 	} {
 		r := &agent.Result{RDMA: 8000, Packets: 8000, First: at(0), Last: at(30000), Taps: make([]fabricagent.Tap, 1)}
 		for n := range byte(4) {
@@ -96,6 +108,13 @@ func TestFrozen(t *testing.T) {
 			all.WriteString(list[n].What + "\n")
 		}
 		got := all.String()
+		if k.lost > 0 {
+			n := slices.IndexFunc(list, func(i Incident) bool { return i.Kind == Loss })
+			if n < 0 || !strings.HasPrefix(list[n].FitsWith[0], "that 10.0.0.1 froze, see there") ||
+				strings.Contains(strings.Join(append(list[n].FitsWith, list[n].Next...), "; "), "queue that drops") != (k.lost > 3) {
+				t.Errorf("%s: %d of %+v", k.name, n, list)
+			}
+		}
 		if k.want && (!strings.HasPrefix(got, told) || list[0].Connections != 2) || !k.want && strings.Contains(got, apart) {
 			t.Errorf("%s: %s", k.name, got)
 		}

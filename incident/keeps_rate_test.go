@@ -82,16 +82,18 @@ func TestKeepsRateToTheEnd(t *testing.T) {
 	for _, k := range []struct {
 		name   string
 		breaks uint64
+		becn   string
 		want   []string
 		not    string
 	}{
-		{"CNPs as they should be", 0, []string{"in 4 bursts of 640µs", "or its CNPs were lost after the tap. "}, "CNG-CNP-003"},
-		{"malformed CNPs", 200, []string{
+		{"CNPs as they should be", 0, "", []string{"in 4 bursts of 640µs", "or its CNPs were lost after the tap. "}, "CNG-CNP-003"},
+		{"malformed CNPs", 200, "BECN 0, ", []string{
 			"in 4 bursts of 640µs", "or its CNPs, each of which breaks rule CNG-CNP-003, were dropped there or lost after the tap. ",
-			"CNPs: each breaks rule CNG-CNP-003 (frame 77: MigReq 1): an adapter may drop them",
-			"; CNPs that 10.0.0.1 does not take, as each breaks rule CNG-CNP-003 (frame 77: MigReq 1), though the others slow down after such ones; ",
+			"CNPs: each breaks rule CNG-CNP-003 (frame 77: MigReq 1, BECN 0 too, which adapters set): an adapter may drop them",
+			"; CNPs that 10.0.0.1 does not take, as each breaks rule CNG-CNP-003 (frame 77: MigReq 1, BECN 0 too, which adapters set), though the others slow down after such ones; ",
 		}, "or its CNPs were lost"},
-		{"some malformed CNPs", 120, []string{"in 4 bursts of 640µs"}, "CNG-CNP-003"},
+		{"malformed CNPs with BECN 1", 200, "", []string{"CNPs: each breaks rule CNG-CNP-003 (frame 77: MigReq 1): an adapter may drop them"}, "BECN"},
+		{"some malformed CNPs", 120, "BECN 0, ", []string{"in 4 bursts of 640µs"}, "CNG-CNP-003"},
 	} {
 		s := &burstScene{}
 		at := func(list []int64) func(int64) int64 { return func(k int64) int64 { return list[k] } }
@@ -113,7 +115,7 @@ func TestKeepsRateToTheEnd(t *testing.T) {
 			s.r.Cover[rule.CNGCNP003].Violated = k.breaks
 			s.r.Findings = append(s.r.Findings, rule.Finding{
 				Rule: rule.CNGCNP003, Class: rule.Violation, Time: begin.First, Frame: 77, Accused: s.r.Findings[len(s.r.Findings)-1].Accused,
-				Actual: "SE false, M true, PadCnt 0, AckReq false, PSN 0x000000, 16 reserved bytes 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00",
+				Actual: "SE false, M true, PadCnt 0, AckReq false, PSN 0x000000, " + k.becn + "16 reserved bytes 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00 00",
 			})
 		}
 		got := s.told()

@@ -183,7 +183,10 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 		i.ofTrims(i.trimsOnly)
 	}
 	if k.Overtaking.All().Packets > 0 || k.Responses.All().Packets > 0 {
-		i.FitsWith = append([]string{"packets that came after later ones, see there: the receiver took them for lost"}, i.FitsWith...)
+		i.FitsWith = append([]string{cameAfterLater}, i.FitsWith...)
+	}
+	if noneMissing(k) && !t.damages(i) && !t.trims(i) {
+		i.FitsWith, i.Next = []string{cameAfterLater}, []string{afterLater(i)}
 	}
 }
 

@@ -29,7 +29,9 @@ type lossSum struct {
 	lost, longest  int64  // time without progress: in all, and at a time, nanoseconds
 	begin, end     int64
 	missing        qp.Filled
-	overtaken      bool // some packets came after later ones
+	overtaken      bool   // some packets came after later ones
+	onePath        bool   // it is on one path of several, on which packets stay in order
+	late           uint32 // what receivers took although it had not been retransmitted
 	ends           map[Party]bool
 	apart          map[pair]bool // hosts of senders between which requests were retransmitted on others than its connections
 }
@@ -104,6 +106,7 @@ func (p places) along(requests bool) (before, after, against uint32) {
 func (s *lossSum) add(e *agent.End, k *qp.Trouble) {
 	s.ends[party(e)] = true
 	s.naks, s.timers = s.naks+k.Sum.Rounds[qp.SequenceAsked], s.timers+k.Sum.Rounds[qp.TimerExpired]
+	s.late += k.Asked.Late
 	s.implied += k.Sum.Rounds[qp.ResponseLost] - placesOf(k).dropped
 	s.packets, s.bytes = s.packets+k.Again.Packets, s.bytes+k.Again.Bytes
 	s.sent, s.payload = s.sent+e.Packets, s.payload+e.Bytes
@@ -154,7 +157,7 @@ func (s *lossSum) mostlyTimers() bool { return s.timers > s.naks+s.implied }
 // where is side with how often it was the other one, and that packets may have overtaken one another there.
 func (s *lossSum) where() string {
 	side := s.side()
-	if side == afterTap && !s.mostlyTimers() { // which the tap does not show; what is only overtaken needs no timer
+	if side == afterTap && !s.mostlyTimers() && (!s.onePath || s.late > 0) { // which the tap does not show; what is only overtaken needs no timer, and several paths
 		side += ", or overtaken there"
 	}
 	if n := min(s.before, s.after); side != "" && n > 0 {

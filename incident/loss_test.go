@@ -36,7 +36,8 @@ taps: [a]
 	}
 }
 
-// TestLossAfterTheTap: what a receiver asks for that had passed the tap may have been overtaken after it; what is missing at the tap was lost.
+// TestLossAfterTheTap: what a receiver asks for several times that had passed the tap may have been overtaken after it; what is missing at the tap
+// was lost, and so was what it asks for once, most likely, or beside a request that a timer had retransmitted.
 func TestLossAfterTheTap(t *testing.T) {
 	const scene = `
 about: a WRITE of which a packet is lost
@@ -44,12 +45,21 @@ hcas: {a: 10.1.0.1, b: 10.1.0.2}
 attributes: {pmtu: 1024, timeout: 15}
 qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
 taps: [middle]
-work: [{qp: a1, op: write, length: 131072}]
-errors: [{do: drop, from: a, op: request, nth: 2, where: `
+work: [{qp: a1, op: write, length: 131072, repeat: 4, every: 50us}]
+errors: [`
 	const overtaken = "packets that overtake one another after the tap"
-	for where, want := range map[string]bool{"after": true, "before": false} {
-		if got := reasons(t, scene+where+"}]\n"); !strings.Contains(got, "loss (proven)") || strings.Contains(got, overtaken) != want {
-			t.Errorf("%s the tap: %s", where, got)
+	drop := func(where string, psns ...string) (text string) {
+		for _, psn := range psns {
+			text += "{do: drop, from: a, psn: " + psn + ", where: " + where + "}, "
+		}
+		return text
+	}
+	for errors, want := range map[string]bool{
+		drop("after", "+2", "+130", "+260"): true, drop("before", "+2", "+130", "+260"): false, drop("after", "+2"): false,
+		drop("after", "+2", "+130", "+260", "+511"): false,
+	} {
+		if got := reasons(t, scene+errors+"]\n"); !strings.Contains(got, "loss (proven)") || strings.Contains(got, overtaken) != want {
+			t.Errorf("%s: %s", errors, got)
 		}
 	}
 }

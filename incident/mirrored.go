@@ -77,7 +77,7 @@ func (t *teller) mirrored() {
 		i.fact("missing", missing)
 		i.lacks = i.lacks || missing != ""
 	}
-	i.FitsWith = []string{"a mirror of two ports of one switch, which shows what passes between them as it comes in and as it goes out, and what has one of these ports to pass only once", "a mirror of both directions of a port, or a capture of all interfaces (tcpdump -i any)", "a network that duplicates packets, though hardly so many"}
+	i.FitsWith = []string{"a mirror of two ports of one switch, which shows what passes between them as it comes in and as it goes out, and what has one of these ports to pass only once", "a mirror of both directions of a port, or a capture of all interfaces (tcpdump -i any)"}
 	if i.Certainty == Likely {
 		i.fact("not proven", "nothing numbers these packets: that they come twice in the same order, with new ones among the copies, tells them from retransmissions")
 	}

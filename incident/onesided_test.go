@@ -130,7 +130,8 @@ func TestIgnoredAmongOthers(t *testing.T) {
 		"others were after it": {append([]fabricagent.Frame{one[0], again}, later...), "then: 10.0.0.2 answered another REQ of 10.0.0.1, 10s after the last of these", "meanwhile"},
 		"restarted":            {append([]fabricagent.Frame{one[0], again}, later...), "a host, a path or a program that was not there until then: a restart", down},
 		"none was":             {[]fabricagent.Frame{one[0], again}, down, "others:"},
-		"it answered a ping":   {[]fabricagent.Frame{one[0], pong, again}, "the capture holds no InfiniBand or RoCE packet of 10.0.0.2, but it answered 1 ping: it is up", down},
+		"none was, by route":   {[]fabricagent.Frame{one[0], again}, "a route, VLAN", "others:"},
+		"it answered a ping":   {[]fabricagent.Frame{one[0], pong, again}, "the capture holds no InfiniBand or RoCE packet of 10.0.0.2, but it answered 1 ping: it is up", "a route, VLAN"},
 		"before it":            {[]fabricagent.Frame{two[0], two[1], first, again}, "nothing of 10.0.0.2 is in the capture since", "others:"},
 	} {
 		got := ""

@@ -181,7 +181,7 @@ func (t *teller) bySize(i *Incident, c *agent.Connection, from int, k *qp.Stall)
 	}
 	r, read := &k.Request, k.Request.Op == wqe.Read
 	p := t.passageOf(c, from, read)
-	if p == nil || rest(r) || r.Op.Responded() && !read || k.NAKs > 0 {
+	if p == nil || rest(r) || r.Op.Responded() && !read || k.NAKs > 0 || t.smallRefute(p, c, from, k) {
 		return false
 	}
 	size, as, carries, sender, receiver := r.Payload, "", "carries", i.Local.Addr.String(), i.Peer.Addr.String()
@@ -227,7 +227,7 @@ const manyAnswered = 16
 func (t *teller) perhapsBySize(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
 	r, read := &k.Request, k.Request.Op == wqe.Read
 	p := t.passageOf(c, from, read)
-	if i.sized || r.Tail || p == nil || rest(r) || r.Op.Responded() && !read || k.NAKs > 0 {
+	if i.sized || r.Tail || p == nil || rest(r) || r.Op.Responded() && !read || k.NAKs > 0 || t.smallRefute(p, c, from, k) {
 		return
 	}
 	size, as, carries, sender, receiver := r.Payload, "", "carries", i.Local.Addr.String(), i.Peer.Addr.String()
@@ -322,4 +322,14 @@ func checkMTU(e packet.Encap, r *qp.StalledRequest, size uint32, sender, receive
 		headers += 16 // RETH
 	}
 	return fmt.Sprintf("the MTU of both interfaces and of every switch port from %s to %s: ping -M do -s %d %s on %s, which sends packets as large", sender, receiver, (size+3)/4*4+headers, receiver, sender)
+}
+
+// vanishOnSeveral reports whether it is told of the request of stall k of end from of c that only smaller packets pass, and larger ones were not
+// answered on other connections either.
+func (t *teller) vanishOnSeveral(i *Incident, c *agent.Connection, from int, k *qp.Stall) bool {
+	if i.hole.size == 0 {
+		return false
+	}
+	p := t.passageOf(c, from, k.Request.Op == wqe.Read)
+	return p != nil && p.never > 1
 }

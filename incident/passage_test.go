@@ -80,7 +80,7 @@ errors:
 		}, []string{taken, never}},
 		{"at the responder", "b", "1000", "65636", all, "1", "after", []string{asked, taken + " " + smaller, fitsMTU, nextMTU}, []string{never}},
 		{"between", "middle", "1000", "65636", all, "1", "before", []string{asked, never + " " + smaller, fitsMTU, nextMTU}, []string{taken}},
-		{"between, before what drops all but the last", "middle", "1000", "65636", long, "1", "after", []string{asked, taken + " " + smaller, fitsMTU, nextMTU}, []string{never, "loss ("}},
+		{"between, before what drops all but the last", "middle", "1000", "65636", long, "1", "after", []string{asked, taken + " " + smaller, fitsMTU, nextMTU}, []string{never, "loss (", "path that fails"}},
 		{"as large ones were answered", "a", "8192", "65636", all, "21", "before", []string{asked, never}, []string{sizes, "MTU is smaller"}},
 		{"as large ones were taken", "b", "8192", "65636", all, "21", "after", []string{asked, taken}, []string{sizes, "MTU is smaller"}},
 		{"small ones", "a", "1000", "200", "read_response_only", "11", "before", []string{"sent an RDMA READ of 200 bytes 8 times", never}, []string{sizes, "MTU is smaller"}},

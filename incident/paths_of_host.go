@@ -41,6 +41,7 @@ func (t *teller) pathOf(i *Incident, x packet.Addr) bool {
 	i.ofPath(len(w.ports)+len(w.back) > 0)
 	s := t.sumOfLosses(x, direction == "to", func(a packet.Addr) bool { return slices.Contains(w.hosts, a) })
 	s.all = s.lossy + w.steady
+	s.onePath = true
 	t.lead(i, s, ", and on the others never: it may be one path of several")
 	return true
 }
@@ -48,6 +49,9 @@ func (t *teller) pathOf(i *Incident, x packet.Addr) bool {
 // ofPath has one path of several fit first, and what is to be looked at for it come first. ported says that UDP source ports of it are known.
 func (i *Incident) ofPath(ported bool) {
 	i.onePath = true
+	if i.FitsWith[0] != overtaking { // which is shown then: else packets of one path stay in order
+		i.noOvertaking()
+	}
 	i.FitsWith = slices.Insert(slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == onePath }), 0, onePath)
 	if ported {
 		i.Next = slices.Insert(slices.DeleteFunc(i.Next, func(s string) bool { return s == hashedTo }), 0, hashedTo)

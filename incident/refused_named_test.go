@@ -15,7 +15,7 @@ func TestRefusedNamed(t *testing.T) {
 	const (
 		names   = "memory: NVMe Read, command id 30, namespace 1 of 10.0.0.1, in frame 181, names 4,096 bytes at 0x1e0000 with this R_Key"
 		beyond  = "fits: a requester that uses more memory than it was told of: that explains the refusal\nnext: how the software of 10.0.0.2 comes by"
-		within  = "fits: memory that 10.0.0.1 told 10.0.0.2 of, and that is not registered so, or not any more; or an R_Key that is not valid"
+		within  = "fits: memory that 10.0.0.1 told 10.0.0.2 of, and that is not registered so, or not any more"
 		another = "fits: a requester that uses other memory than it was told of; or an R_Key that is not valid"
 	)
 	for _, tt := range []struct {
@@ -29,7 +29,7 @@ func TestRefusedNamed(t *testing.T) {
 	}{
 		{"beyond", 0x1e0000, 0x11e, 8192, false, 0, []string{names + ": the request goes 4,096 bytes beyond that", beyond}, nil},
 		{"beyond, from its midst", 0x1e0800, 0x11e, 4096, false, 0, []string{names + ": the request goes 2,048 bytes beyond that", beyond}, nil},
-		{"within", 0x1e0800, 0x11e, 2048, false, 0, []string{names + ": the request is within that", within}, []string{"explains"}},
+		{"within", 0x1e0800, 0x11e, 2048, false, 0, []string{names + ": the request is within that", within}, []string{"explains", "outside the memory region", "without the right"}},
 		{"elsewhere", 0x2e0000, 0x11e, 2048, false, 0, []string{names + ": the request begins outside that", another}, []string{"explains"}},
 		{"nobody named it", 0x1e0000, 0x999, 8192, false, 0, []string{"fits: an R_Key that is not valid"}, []string{"memory: ", "explains"}},
 		{"late", 0x1e0800, 0x11e, 2048, false, time.Second, []string{"late: the request came 1s after the command that had named the memory; usually its answers take "}, nil},

@@ -340,12 +340,14 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 		i.Next = []string{"the log and the uptime of " + to + ", and when its program began to listen", "link events in the logs of both hosts and of the switches at that time"}
 		return
 	}
-	if t.hosts[q.To].last > q.First {
-		i.FitsWith = []string{lost, "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
-	} else {
-		i.FitsWith = []string{t.downOr(q.To, q.First), "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
-	}
+	i.FitsWith = []string{lost, "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
 	i.Next = []string{"ping and rping from " + from + " to " + to, "rdma link on " + to}
+	if t.hosts[q.To].last <= q.First {
+		i.FitsWith[0] = t.downOr(q.To, q.First)
+	}
+	if t.sentIP(q.To, q.From, q.First) != nil { // there is a route
+		i.FitsWith[1] = "a filter of UDP port 4791 on the way, or another VLAN or GID that keeps the REQ from " + to + ", or its answer from " + from
+	}
 	if t.answersPings(q.To, q.First) != "" {
 		i.Next = unreachedNext(from, to)
 	}

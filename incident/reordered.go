@@ -85,7 +85,10 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	}
 	network := "a network that uses several paths for one connection: adaptive routing, packet spraying, or a link that changed"
 	capture := "a capture that holds them in another order than they passed: several receive queues of the capturing host, or a mirror of several ports"
-	if i.FitsWith = []string{network, capture}; e.Near {
+	switch i.FitsWith = []string{network, capture}; {
+	case !e.Near && o.Numbered == o.Packets && t.reorders():
+		i.FitsWith = []string{network}
+	case e.Near:
 		i.FitsWith = []string{capture, "an adapter that sends in another order on purpose (selective repeat, multipath)"}
 	}
 	i.Next = []string{"adaptive routing of the switches, and whether both adapters take packets out of order: if they do, --profile adaptive-routing judges them so, and --profile selective-repeat responders that keep what comes after a gap"}
@@ -95,6 +98,20 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 			of.next, i.Peer.Addr, &i.Peer)}
 	}
 	t.tell(i, fmt.Sprint(of.name, o.Asked > 0))
+}
+
+// reorders reports whether a receiver asked for packets that the capture shows after later ones though they had left before: they came to it so,
+// and not only to the capture.
+func (t *teller) reorders() bool {
+	return len(t.run.Taps) <= 1 && slices.ContainsFunc(t.run.Connections, func(c agent.Connection) bool {
+		return slices.ContainsFunc(c.Ends[:], func(e agent.End) bool {
+			if e.Trouble == nil {
+				return false
+			}
+			o := e.Trouble.Overtaking.All()
+			return o.Asked >= tellingRounds && o.Numbered > 0
+		})
+	})
 }
 
 // unasked says what it cost that requests came late which their receiver did not ask for again.

@@ -55,6 +55,12 @@ func smallBehind(c *agent.Connection, from int, most uint32) bool {
 	return c.Service == packet.RC && b.Known && b.Least <= most
 }
 
+// smallRefute reports whether small packets of the queue pair after the request of stall k of end from of c, which is no READ, bring no NAK for
+// it: it did not vanish by its size, while smaller packets pass.
+func (t *teller) smallRefute(p *passage, c *agent.Connection, from int, k *qp.Stall) bool {
+	return k.Request.Op != wqe.Read && !k.Asked && smallBehind(c, from, max(p.Most, fitsAny))
+}
+
 // passedSince reports whether packets from a host with more than so many bytes of payload were answered after a time to that of c, on a
 // connection on which no request waits, and its requester sent another after that time: what was sent before it, and is not answered, was not
 // lost by its size.

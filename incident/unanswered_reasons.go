@@ -8,6 +8,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/timing"
 )
 
 // restart is for how long a host is silent at least that restarts.
@@ -66,6 +67,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	case t.cutOff(i, k):
 		i.FitsWith = append(i.FitsWith, "a path that fails on the way to "+peer+": what it sends comes through, and nothing comes to it")
 		i.Next = append(i.Next, "routes, filters (UDP port 4791) and switch ports on the way from "+local+" to "+peer+", and not only the way back", "the receive counters of "+peer+" (ethtool -S): whether anything arrives")
+	case alive && t.vanishOnSeveral(i, c, from, k): // neither one queue pair nor one path is why
 	case alive:
 		t.goneAlone(i, c, from, k)
 		t.failedBySize(i, c, from, k)
@@ -114,8 +116,19 @@ func (t *teller) neverReached(i *Incident, c *agent.Connection) {
 		i.Next = append(i.Next, "the QPNs that both ends exchanged (over TCP), and rdma resource show qp on "+peer+": whether it has the one to which the requests go")
 		look, other = "", "filter of UDP port 4791, or another VLAN or GID"
 	}
+	if look == "" && t.othersWork(c) {
+		return // no filter, and its RDMA works
+	}
 	i.FitsWith = append(i.FitsWith, "a "+other+" that keeps packets from "+peer+", or its answers from "+local, t.downOr(i.Peer.Addr, i.Begin)+look)
 	i.Next = append(i.Next, "ping and rping from "+local+" to "+peer, "the GID that was used: its index, RoCE version and VLAN")
+}
+
+// othersWork reports whether messages on other connections between the hosts of c, of the same encapsulation, were answered.
+func (t *teller) othersWork(c *agent.Connection) bool {
+	return slices.ContainsFunc(t.siblings(c), func(d *agent.Connection) bool {
+		return d != c && d.Encap == c.Encap && d.Timing != nil &&
+			slices.ContainsFunc(d.Timing.Ends[:], func(e timing.End) bool { return e.Acked.Count+e.Read.Count > 0 })
+	})
 }
 
 // lossesBeside is how many rounds of retransmission there were between the hosts of c for what was answered then, where stall k has few; 0: few, too.

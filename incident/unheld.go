@@ -135,11 +135,21 @@ func (t *teller) lostFrames() {
 			i.fact("hole", fmt.Sprintf("no frame for %s before frame %d, %s after the first: PSNs of %s are missing there", span(s.To-s.From), s.Frame, span(s.To-t.run.First), count(uint64(n), "connection")))
 		}
 	}
-	i.FitsWith = []string{"a capture that dropped frames without saying so, or a mirror port that did", "a path of several, of which the tap sees some"}
+	i.FitsWith = []string{"a capture that dropped frames without saying so, or a mirror port that did"}
+	if lost, runs := u.all(), u.runs; !inRuns(max(lost, n.packets), max(runs, n.runs), t.run.RDMA) {
+		i.FitsWith = append(i.FitsWith, "a path of several, of which the tap sees some")
+	}
 	i.Next = []string{"the drop counters of the mirror port and of the capturing host", "capture with a larger buffer (tcpdump -B), fewer bytes of each packet (-s 256), or a filter on the hosts of interest"}
 	t.lostMany(i, max(n.packets, u.all()), t.run.RDMA)
 	t.order = append(t.order, i)
 }
+
+// longRuns is how long runs of packets are on average at least that are no sign of packets which are sent on several paths one by one.
+const longRuns = 4
+
+// inRuns reports whether a capture that holds so many packets lost others in long runs: one that sees some of several paths lacks all of a
+// connection, or, where each packet takes its own, has such runs only if it lacks most packets.
+func inRuns(lost, runs, held uint64) bool { return lost >= longRuns*runs && lost < held }
 
 // missingIn is on how many connections the longest run of PSNs that are missing lies around a silence, and hardly longer.
 func (t *teller) missingIn(s *agent.Silence) (n int) {

@@ -8,6 +8,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/incident"
 )
 
 // TestUnheld tells a capture that lost packets, which were acknowledged, from a network that lost them before the tap, after which they are retransmitted.
@@ -23,6 +24,7 @@ work:
 taps: [%]
 `
 	const said = "capture (proven): The capture lost packets, though it reports no drops: at least 3 that it does not hold, in at least 2 runs, on 1 connection."
+	const several = "a path of several, of which the tap sees some"
 	reads := strings.Replace(scene, "op: write, length: 8000", "op: read, length: 4000", 1)
 	without := func(list []fabricagent.Frame, at ...int) (out []fabricagent.Frame) {
 		for i, f := range list {
@@ -51,7 +53,8 @@ taps: [%]
 		want []string
 		not  []string
 	}{
-		{"by the capture", without(middle, 20, 40, 41), []string{said}, nil},
+		{"by the capture", without(middle, 20, 40, 41), []string{said, several}, nil},
+		{"by the capture, in long runs", without(middle, 20, 21, 22, 23, 24, 25, 26, 27, 60, 61, 62, 63, 64, 65, 66), []string{"The capture lost packets"}, []string{several}},
 		{"one packet", without(middle, 20), nil, []string{"The capture lost"}},
 		{"by the network", lost, []string{"loss (proven)"}, []string{"The capture lost"}},
 		{"none", middle, []string{"frames: 0"}, nil},
@@ -70,7 +73,13 @@ taps: [%]
 		{"and an answer is missing", unanswered(without(middle, 20, 40, 41)), []string{"unanswered (possible): The capture, which lost packets, holds no answer of"}, nil},
 		{"only an answer is missing", unanswered(middle), []string{"unanswered (likely)"}, []string{"The capture lost"}},
 	} {
-		got := happened(t, tt.list, agent.Options{})
+		r := judged(t, tt.list, agent.Options{})
+		got := toldOf(r)
+		for _, i := range incident.Of(r) {
+			if i.Kind == incident.Untrusted {
+				got += strings.Join(i.FitsWith, "; ")
+			}
+		}
 		for _, want := range tt.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %s\nwant %q", tt.name, got, want)

@@ -80,13 +80,13 @@ func (t *teller) tellUnmarkable(i *Incident, u *unmarkable, list []sender) {
 	if len(u.others) > 0 {
 		i.fact("not ECT", someOf(u.others)+" too")
 	}
-	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a traffic class of %v without ECN, whose two lowest bits are 00: "+
-		"congestion control takes the link from those that it can slow down", u.from))
-	i.Next = append([]string{
+	i.FitsWith = []string{fmt.Sprintf("a traffic class of %v without ECN, whose two lowest bits are 00: "+
+		"congestion control takes the link from those that it can slow down", u.from)}
+	i.Next = []string{
 		fmt.Sprintf("ECN-capable (ECT) traffic on %v: a traffic class (ToS) of its queue pairs whose two lowest bits are 10, as %d in place of %d "+
 			"(default of the adapter, of the program, or rdma_set_option), and congestion control for this priority (ecn/roce_rp)",
 			u.from, u.dscp<<2|2, u.dscp<<2),
-	}, i.Next...)
+	}
 }
 
 // unmarkableTo are the senders to a receiver of which no packet is marked, to which no CNP came, and whose queue pairs began with requests

@@ -80,8 +80,9 @@ func TestUnmarkable(t *testing.T) {
 		if !strings.Contains(got, "congestion (proven)") || strings.Contains(got, "Not-ECT") != (k.want != "") || !strings.Contains(got, k.want) || strings.Contains(got, rates) != (k.want == since) {
 			t.Errorf("%s: %s", k.name, got)
 		}
-		if i := incident.Of(r)[0]; k.want != "" && !strings.HasPrefix(i.Next[0], "ECN-capable (ECT) traffic on 10.0.0.1: ") {
-			t.Errorf("%s: next %q", k.name, i.Next)
+		if i := incident.Of(r)[0]; (k.want != "") == strings.Contains(strings.Join(i.FitsWith, "; "), "(incast)") ||
+			k.want != "" && (len(i.Next) > 1 || !strings.HasPrefix(i.Next[0], "ECN-capable (ECT) traffic on 10.0.0.1: ")) {
+			t.Errorf("%s: fits %q, next %q", k.name, i.FitsWith, i.Next)
 		}
 	}
 }

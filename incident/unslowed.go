@@ -2,7 +2,6 @@ package incident
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"ibwitness/packet"
@@ -42,8 +41,7 @@ func (t *teller) doesNotSlow(i *Incident, list []sender) bool {
 		}
 		i.fact("reaction", fmt.Sprintf("%v sent about %s while %s came to it in %s, and %s in the second half of that; %s sent about %s in all %s, and %s %s",
 			u.from, perSecondOf(u.rate), count(u.cnps, "CNP"), span(u.lasted), u.later, someOf(u.slowed), perSecondOf(u.before), when[0], perSecondOf(u.during), when[1]))
-		i.FitsWith = slices.Insert(i.FitsWith, 0, unreacting(u.from))
-		i.Next = slices.Insert(i.Next, 0, reactionPoint(u.from))
+		i.FitsWith, i.Next = []string{deaf(u.from)}, []string{reactionPoint(u.from)}
 		t.mayDropCNPs(i, u.from)
 		return true
 	}

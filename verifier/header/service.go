@@ -112,7 +112,11 @@ var serviceHeaders = []header{
 			return breach{}
 		}
 		return breach{"SE, M, PadCnt, AckReq, PSN and the 16 reserved bytes 0", func() string {
-			return fmt.Sprintf("SE %t, M %t, PadCnt %d, AckReq %t, PSN %v, %d reserved bytes % x", p.SE, p.MigReq, p.PadCnt, p.AckReq, p.PSN, p.PayloadLen, p.Payload)
+			becn := ""
+			if !p.BECN { // which the rule does not ask for, though adapters set it
+				becn = "BECN 0, "
+			}
+			return fmt.Sprintf("SE %t, M %t, PadCnt %d, AckReq %t, PSN %v, %s%d reserved bytes % x", p.SE, p.MigReq, p.PadCnt, p.AckReq, p.PSN, becn, p.PayloadLen, p.Payload)
 		}}
 	}, false, has(bthSE.is(0), bthMigReq.is(0), bthPadCnt.is(0), bthAckReq.is(0), bthPSN.is(0), reserved.is(0))},
 	{rule.CNGCNP004, rule.Sender, func(_ packet.Encap, in *packet.Info) bool { return in.Opcode == packet.OpCNP }, func(p *packet.Packet) breach {
