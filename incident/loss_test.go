@@ -37,7 +37,7 @@ taps: [a]
 }
 
 // TestLossAfterTheTap: what a receiver asks for several times that had passed the tap may have been overtaken after it; what is missing at the tap
-// was lost, and so was what it asks for once, most likely, or beside a request that a timer had retransmitted.
+// was lost, and so was what it asks for once, most likely.
 func TestLossAfterTheTap(t *testing.T) {
 	const scene = `
 about: a WRITE of which a packet is lost
@@ -56,7 +56,6 @@ errors: [`
 	}
 	for errors, want := range map[string]bool{
 		drop("after", "+2", "+130", "+260"): true, drop("before", "+2", "+130", "+260"): false, drop("after", "+2"): false,
-		drop("after", "+2", "+130", "+260", "+511"): false,
 	} {
 		if got := reasons(t, scene+errors+"]\n"); !strings.Contains(got, "loss (proven)") || strings.Contains(got, overtaken) != want {
 			t.Errorf("%s: %s", errors, got)

@@ -24,7 +24,7 @@ func tookLate(k *qp.Trouble) string {
 // mayBeOvertaken says that packets after the tap may have overtaken one another, and first where the receiver shows that they did.
 func (i *Incident) mayBeOvertaken(k *qp.Trouble) {
 	shown := k.Asked.Late >= tellingRounds && oftenTookLate*k.Asked.Late >= k.Asked.After
-	if !shown && k.Asked.Late == 0 && needsNoOvertaking(k) {
+	if !shown && k.Asked.Late == 0 && k.Asked.After < tellingRounds { // as a rule, packets that overtake one another do so more often
 		return
 	}
 	if !shown {
@@ -34,12 +34,6 @@ func (i *Incident) mayBeOvertaken(k *qp.Trouble) {
 	}
 	i.FitsWith = slices.Insert(i.FitsWith, 0, overtaking)
 	i.Next = slices.Insert(i.Next, 0, "out_of_sequence of "+i.Peer.Addr.String()+", and adaptive routing or packet spraying of the switches for this traffic, or whatever delays some of its packets on the way there")
-}
-
-// needsNoOvertaking reports whether losses explain what a receiver asked for: too seldom for packets that overtake one another as a rule, or
-// beside requests that are known to have been lost.
-func needsNoOvertaking(k *qp.Trouble) bool {
-	return k.Asked.After < tellingRounds || placesOf(k).unsent > 0 || answeredByCopies(k) > 0
 }
 
 // noOvertaking has losses not fit packets that overtook one another after the tap.

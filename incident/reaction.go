@@ -203,11 +203,11 @@ func (s *sends) rates(from string) string {
 
 // unreacting is what fits a sender that CNPs do not slow down.
 func unreacting(from packet.Addr) string {
-	return deaf(from) + "; or a program that offers less than the limit that it sets"
+	return noReaction(from) + "; or a program that offers less than the limit that it sets"
 }
 
-// deaf is the same of one that outruns others, which CNPs do slow down.
-func deaf(from packet.Addr) string {
+// noReaction is the same of one that outruns others, which CNPs do slow down.
+func noReaction(from packet.Addr) string {
 	return fmt.Sprintf("a sender that does not react: congestion control of %v (reaction point) that is off for this priority, or CNPs that do not reach it", from)
 }
 

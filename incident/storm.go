@@ -82,23 +82,21 @@ func stormReasons(i *Incident, k *qp.Trouble) {
 // noneLate reports whether what timers had a requester retransmit was hardly answered late: nearly each time the responder had sent nothing
 // before the copies, or it answered each of the longest waits right after them, and far sooner than the timer ran.
 func noneLate(k *qp.Trouble) bool {
-	return mostlyUnsent(k, uint64(k.Sum.Rounds[qp.TimerExpired])) || answeredByCopies(k) >= tellingRounds
-}
-
-// answeredByCopies is how many of the longest waits that timers ended were answered right after the copies, and far sooner than the timer ran; 0:
-// another was not.
-func answeredByCopies(k *qp.Trouble) (n int) {
+	if mostlyUnsent(k, uint64(k.Sum.Rounds[qp.TimerExpired])) {
+		return true
+	}
+	n := 0
 	for j := range k.Longest {
 		x := &k.Longest[j]
 		if x.Rounds[qp.TimerExpired] == 0 || x.Ended == 0 || x.NAKs > 0 {
 			continue
 		}
 		if x.Late || x.Acked || x.Since == 0 || atOnceOf*(x.Ended-x.Last) > x.Begun-x.Since {
-			return 0
+			return false
 		}
 		n++
 	}
-	return n
+	return n >= tellingRounds
 }
 
 // atOnceOf is part of the time that a timer ran, one in so many, in which an answer comes at most that is right after the copies.

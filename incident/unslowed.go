@@ -41,7 +41,7 @@ func (t *teller) doesNotSlow(i *Incident, list []sender) bool {
 		}
 		i.fact("reaction", fmt.Sprintf("%v sent about %s while %s came to it in %s, and %s in the second half of that; %s sent about %s in all %s, and %s %s",
 			u.from, perSecondOf(u.rate), count(u.cnps, "CNP"), span(u.lasted), u.later, someOf(u.slowed), perSecondOf(u.before), when[0], perSecondOf(u.during), when[1]))
-		i.FitsWith, i.Next = []string{deaf(u.from)}, []string{reactionPoint(u.from)}
+		i.FitsWith, i.Next = []string{noReaction(u.from)}, []string{reactionPoint(u.from)}
 		t.mayDropCNPs(i, u.from)
 		return true
 	}
