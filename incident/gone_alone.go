@@ -8,6 +8,9 @@ import (
 // goneAlone says what fits, and what to look at, where a host that is alive answers nothing on the queue pair of stall k of end from of c. Where
 // several stopped at once as only larger packets had, had small ones not refuted it, their process comes first.
 func (t *teller) goneAlone(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
+	if t.vanishOnSeveral(i, c, from, k) {
+		return // neither one queue pair nor one path is why
+	}
 	peer := i.Peer.Addr.String()
 	process := []string{"a queue pair of " + peer + " that was destroyed or is in the error state: its process was killed or gave up", "a responder that hangs"}
 	owner := []string{"the process that owns " + i.Peer.String() + ": its log and exit status", "rdma resource show qp, and dmesg, on " + peer}

@@ -24,7 +24,7 @@ func tookLate(k *qp.Trouble) string {
 // mayBeOvertaken says that packets after the tap may have overtaken one another, and first where the receiver shows that they did.
 func (i *Incident) mayBeOvertaken(k *qp.Trouble) {
 	shown := k.Asked.Late >= tellingRounds && oftenTookLate*k.Asked.Late >= k.Asked.After
-	if !shown && k.Asked.Late == 0 && k.Asked.After < tellingRounds { // as a rule, packets that overtake one another do so more often
+	if !shown && k.Asked.Late == 0 && k.Sum.Rounds[qp.SequenceAsked] < tellingRounds { // as a rule, packets that overtake one another do so more often
 		return
 	}
 	if !shown {

@@ -83,21 +83,31 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 		}
 		i.fact("cost", fmt.Sprintf(of.cost, often))
 	}
-	network := "a network that uses several paths for one connection: adaptive routing, packet spraying, or a link that changed"
-	capture := "a capture that holds them in another order than they passed: several receive queues of the capturing host, or a mirror of several ports"
-	switch i.FitsWith = []string{network, capture}; {
-	case !e.Near && o.Numbered == o.Packets && t.reorders():
-		i.FitsWith = []string{network}
-	case e.Near:
-		i.FitsWith = []string{capture, "an adapter that sends in another order on purpose (selective repeat, multipath)"}
-	}
+	i.FitsWith = t.orderFits(e.Near, &o)
 	i.Next = []string{"adaptive routing of the switches, and whether both adapters take packets out of order: if they do, --profile adaptive-routing judges them so, and --profile selective-repeat responders that keep what comes after a gap"}
 	if o.Asked > 0 {
-		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == capture }) // it came to the receiver so
 		i.Next = []string{fmt.Sprintf("%s of %v, and adaptive routing of the switches for this traffic: %v does not take packets out of order",
 			of.next, i.Peer.Addr, &i.Peer)}
 	}
 	t.tell(i, fmt.Sprint(of.name, o.Asked > 0))
+}
+
+// orderFits is what fits packets that came after later ones. near says that the capture is at their sender.
+func (t *teller) orderFits(near bool, o *qp.Overtaken) (list []string) {
+	const (
+		network = "a network that uses several paths for one connection: adaptive routing, packet spraying, or a link that changed"
+		capture = "a capture that holds them in another order than they passed: several receive queues of the capturing host, or a mirror of several ports"
+	)
+	if !near {
+		list = append(list, network)
+	}
+	if o.Asked == 0 && (near || o.Numbered < o.Packets || !t.reorders()) { // else it came to the receiver so
+		list = append(list, capture)
+	}
+	if near {
+		list = append(list, "an adapter that sends in another order on purpose (selective repeat, multipath)")
+	}
+	return list
 }
 
 // reorders reports whether a receiver asked for packets that the capture shows after later ones though they had left before: they came to it so,

@@ -67,7 +67,6 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	case t.cutOff(i, k):
 		i.FitsWith = append(i.FitsWith, "a path that fails on the way to "+peer+": what it sends comes through, and nothing comes to it")
 		i.Next = append(i.Next, "routes, filters (UDP port 4791) and switch ports on the way from "+local+" to "+peer+", and not only the way back", "the receive counters of "+peer+" (ethtool -S): whether anything arrives")
-	case alive && t.vanishOnSeveral(i, c, from, k): // neither one queue pair nor one path is why
 	case alive:
 		t.goneAlone(i, c, from, k)
 		t.failedBySize(i, c, from, k)
