@@ -39,6 +39,7 @@ func TestLostMany(t *testing.T) {
 		{"many", without(whole, 205, 315), []string{"frames: 1\n", part + none, open}, []string{"unanswered"}},
 		{"few", without(whole, 205, 225), []string{"frames: 2\n    unanswered (possible)"}, []string{"That is", "open: "}},
 		{"many, and the network some", without(lossy, 205, 315), []string{"That is at least 12 % of all that was sent."}, []string{none}},
+		{"many, of two mirrored ports", copiedLater(without(whole, 205, 315), 2*time.Microsecond), []string{"That is at least 12 % of all that was sent."}, nil},
 		{"none", whole, []string{"frames: 0"}, []string{"That is"}},
 	} {
 		got := toldOf(judged(t, k.list, agent.Options{Timing: true}))

@@ -140,7 +140,8 @@ func (t *teller) lostFrames() {
 		i.FitsWith = append(i.FitsWith, "a path of several, of which the tap sees some")
 	}
 	i.Next = []string{"the drop counters of the mirror port and of the capturing host", "capture with a larger buffer (tcpdump -B), fewer bytes of each packet (-s 256), or a filter on the hosts of interest"}
-	t.lostMany(i, max(n.packets, u.all()), t.run.RDMA)
+	_, once := t.copies()
+	t.lostMany(i, max(n.packets, u.all()), once)
 	t.order = append(t.order, i)
 }
 
