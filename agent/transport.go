@@ -81,7 +81,7 @@ func NewTransport(near []packet.Addr) *Transport {
 	t.uc = uc.New(t.ver, t.congestion)
 	t.services = [...]verifier.Service{packet.RC: t.rc, packet.UC: t.uc, packet.RD: t.rd, packet.UD: t.ud, packet.XRC: t.xrc, 7: nil}
 	t.table.Judge = judge{t.header, t}
-	t.ver.Suspect = t.table.Suspect
+	t.ver.Suspect, t.ver.SecondOnly = t.table.Suspect, t.table.SecondOnly
 	t.ver.Untouched = func(p *packet.Packet) bool { return t.ver.Near(p.Src) && (!t.table.Several || p.Way == packet.WayOut) }
 	t.rc.Reuse, t.uc.Reuse = t.table.Reused, t.table.Reused
 	t.rc.Unanswered = t.table.NeverAnswered

@@ -56,6 +56,58 @@ func TestMirroredLacking(t *testing.T) {
 	}
 }
 
+// oneOfTwo is a capture of two mirrored ports, the second of which shows frames so much later. Of the requests among some of them it
+// lost the second of one of every so many, and the first of the others.
+func oneOfTwo(list []fabricagent.Frame, by time.Duration, every packet.PSN, from, to int) []fabricagent.Frame {
+	var firsts, seconds []fabricagent.Frame
+	for i := range list {
+		again := list[i]
+		again.Time += int64(by)
+		if p := decoded(&list[i]); i < from || i >= to || p.Opcode.Info().Response {
+			firsts, seconds = append(firsts, list[i]), append(seconds, again)
+		} else if p.PSN%every == 0 {
+			firsts = append(firsts, list[i])
+		} else {
+			seconds = append(seconds, again)
+		}
+	}
+	return inOrder(firsts, seconds)
+}
+
+// retransmitted is how many requests a run has taken for retransmitted ones.
+func retransmitted(r *agent.Result) (n uint64) {
+	for i := range r.Connections {
+		for k := range r.Connections[i].Ends {
+			n += uint64(r.Connections[i].Ends[k].Retransmissions)
+		}
+	}
+	return n
+}
+
+// TestMirroredSecondOnly: of what two mirrored ports show, a second that comes after later packets, as the capture lost the first, is
+// no retransmission where IPv4 identifications show that it left before these. What was retransmitted is, also where the capture lost the first of the two.
+func TestMirroredSecondOnly(t *testing.T) {
+	const by = 30 * time.Microsecond
+	const loss = "errors: [{do: drop, from: a, op: request, nth: 300, where: after}]\n"
+	whole, lost := frames(t, often), frames(t, often+loss)
+	again := retransmitted(judged(t, lost, agent.Options{}))
+	for _, every := range []packet.PSN{4, 20} {
+		for _, tt := range []struct {
+			name string
+			list []fabricagent.Frame
+			want uint64
+		}{
+			{"one of two", oneOfTwo(whole, by, every, 200, 500), 0},
+			{"a loss", oneOfTwo(lost, by, every, 0, 0), again},
+			{"both", oneOfTwo(lost, by, every, 200, 500), again},
+		} {
+			if got := retransmitted(judged(t, tt.list, agent.Options{})); got != tt.want {
+				t.Errorf("%s, one of %d: %d retransmissions, not %d", tt.name, every, got, tt.want)
+			}
+		}
+	}
+}
+
 // numberedAs gives each frame one IPv4 identification.
 func numberedAs(list []fabricagent.Frame, id uint16) []fabricagent.Frame {
 	for i := range list {

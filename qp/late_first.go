@@ -103,8 +103,27 @@ func (s *SendQueue) CountFoundHole(psn packet.PSN) {
 	if t == nil || t.Missing.PSNs == 0 || s.Gap.Explained || s.Gap.Shown {
 		return
 	}
-	m, next := &t.Missing, psn.Add(1)
-	before, after := psn == s.Gap.From || s.holds(psn.Add(-1)), next == s.Gap.To || s.holds(next)
+	next := psn.Add(1)
+	t.Missing.found(psn == s.Gap.From || s.holds(psn.Add(-1)), next == s.Gap.To || s.holds(next))
+}
+
+// CountFoundBefore takes back that a PSN before the open gap is missing, or acknowledged without being in the capture.
+func (s *SendQueue) CountFoundBefore(psn packet.PSN) {
+	t := s.sender.trouble
+	if t == nil || t.Missing.PSNs == 0 {
+		return
+	}
+	m := &t.Missing
+	if psn.Before(s.Una) && m.Acked > 0 {
+		m.Acked--
+	}
+	m.found(s.holds(psn.Add(-1)), s.holds(psn.Add(1)))
+	m.Acked = min(m.Acked, m.PSNs)
+	m.AckedGaps = min(m.AckedGaps, m.Acked)
+}
+
+// found takes back that a PSN is missing. before and after say that the one before it has come, and the one after it.
+func (m *Missing) found(before, after bool) {
 	switch m.PSNs--; {
 	case m.PSNs == 0:
 		*m = Missing{Filled: m.Filled, Responses: m.Responses}
@@ -113,4 +132,27 @@ func (s *SendQueue) CountFoundHole(psn packet.PSN) {
 	case !before && !after:
 		m.Gaps++
 	}
+}
+
+// mostAround is how many PSNs before one, and after it, Around looks at.
+const mostAround = 64
+
+// Around returns the IPv4 identifications of the requests that are kept next before a PSN and next after it.
+func (s *SendQueue) Around(psn packet.PSN) (before, after uint16, known bool) {
+	a, b := s.next(psn, -1), s.next(psn, 1)
+	if a == nil || b == nil {
+		return 0, 0, false
+	}
+	return a.id, b.id, true
+}
+
+// next returns what is kept next to a PSN, in steps; nil: nothing near it.
+func (s *SendQueue) next(psn packet.PSN, step int) *sent {
+	for range mostAround {
+		psn = psn.Add(step)
+		if k := s.History().find(psn); k != nil {
+			return k
+		}
+	}
+	return nil
 }

@@ -40,6 +40,9 @@ type Verifier struct {
 	Copies  Copies
 	// Suspect, where not nil, is told of packets of which there is something to say: they may be copies.
 	Suspect func(p *packet.Packet)
+	// SecondOnly, where not nil, reports whether a packet that came after later ones may be the second of two that mirrored ports show, of which the
+	// capture lost the first.
+	SecondOnly func(p *packet.Packet) bool
 }
 
 // New returns a verifier that reports to rec.
@@ -148,6 +151,12 @@ var arrival = [rule.NumRules]bool{
 // LeftBefore reports whether p seems to have left just before the packet with IPv4 identification id: most senders number theirs.
 func LeftBefore(p *packet.Packet, id uint16) bool {
 	lag := int16(id - p.IPID)
+	return p.Encap == packet.RoCEv2IPv4 && lag > 0 && lag < 64
+}
+
+// LeftAfter reports whether p seems to have left just after the packet with IPv4 identification id.
+func LeftAfter(p *packet.Packet, id uint16) bool {
+	lag := int16(p.IPID - id)
 	return p.Encap == packet.RoCEv2IPv4 && lag > 0 && lag < 64
 }
 

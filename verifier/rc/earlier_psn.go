@@ -54,6 +54,8 @@ func (v *Verifier) beforeNext(c *qp.Pair, from int, p *packet.Packet) {
 	case s != nil && v.networkCopy(c, from, p, s):
 	case q.Fresh || q.Messages.Len() == 0:
 		v.beforeStart(c, from, p)
+	case s == nil && v.secondOnly(c, from, p):
+		v.takeSecond(c, from, p)
 	default:
 		v.retransmission(c, from, p, s)
 	}

@@ -109,9 +109,14 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	q := &c.Ends[from].SQ
 	shown := q.History().Get(p.PSN) != nil
-	if v.overtaken(c, from, p) {
+	second := false
+	switch {
+	case v.overtaken(c, from, p):
 		v.Event(c, from, rule.Network, p, rule.EvOutOfOrder, "")
-	} else {
+	case !shown && v.secondOnly(c, from, p):
+		second = true
+		q.CountFoundBefore(p.PSN)
+	default:
 		q.EndSpray()
 		c.Ends[from].CountRetransmission()
 		v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
@@ -119,7 +124,7 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 			q.FilledUp(p.PSN, max(c.PSNs(p), 1))
 		}
 	}
-	if !q.IsOvertaken(p) {
+	if !second && !q.IsOvertaken(p) {
 		v.sentAgain(c, from, p, q.Messages.Newest(), 0, shown)
 	}
 	q.NoteRetransmitted(p)

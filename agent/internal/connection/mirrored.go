@@ -68,7 +68,8 @@ type mirrored struct {
 	newest  map[uint32]newestOfQP // by streamTo
 	id      uint16                // IPv4 identification and PSN of the newest
 	psn     packet.PSN
-	oneID   bool // packets with other PSNs have the same
+	behind  uint64 // frame of the newest that came after later ones, and no second of these before it
+	oneID   bool   // packets with other PSNs have the same
 	vain    uint8
 	began   bool
 	start   int64 // when they began to be looked at
@@ -94,10 +95,26 @@ func streamTo(qpn uint32, responses bool) uint32 {
 // streamOf is what a packet is of.
 func streamOf(p *packet.Packet) uint32 { return streamTo(p.DestQP, p.Opcode.Info().Response) }
 
-// displaced reports whether a packet that is no copy, and comes after later ones, may be the second of two of which the capture lost the first:
-// no second of a later one has come, as each mirrored port shows its packets in order. It is, where none like it follows.
+// isBehind reports whether a packet that is no copy, and comes after later ones, may be the second of two of which the capture lost the first:
+// no second of a later one has come, as each mirrored port shows its packets in order.
+func (q *newestOfQP) isBehind(p *packet.Packet) bool {
+	return p.PSN.Before(q.psn) && q.shown.Before(p.PSN)
+}
+
+// displaced reports whether such a packet may be so by its IPv4 identification, too. It is, where none like it follows.
 func (m *mirrored) displaced(p *packet.Packet, q *newestOfQP) bool {
-	return p.PSN.Before(q.psn) && q.shown.Before(p.PSN) && (!verifier.Numbered(p) || m.oneID || verifier.LeftBefore(p, q.id))
+	return !verifier.Numbered(p) || m.oneID || verifier.LeftBefore(p, q.id)
+}
+
+// SecondOnly reports whether a packet that came after later ones may be the second of two that mirrored ports show, of which the capture lost the
+// first, of a sender that numbers its packets.
+func (t *Table) SecondOnly(p *packet.Packet) bool {
+	h := t.hosts.slot(p.Src, p.Dst)
+	if h.way == 0 || t.Several {
+		return false
+	}
+	m := t.mirrors[h.way-1]
+	return m != nil && m.Since != 0 && m.Numbered && !m.oneID && m.behind == p.Frame
 }
 
 // awaited is packets whose copies may come yet.
@@ -242,8 +259,10 @@ func (m *mirrored) await(p *packet.Packet, key uint64, a awaited) {
 			q.shown = p.PSN.Add(-1)
 		}
 		q = newestOfQP{psn: p.PSN, id: p.IPID, shown: q.shown}
-	case m.displaced(p, &q):
-		a.to, a.displaced, q.shown = to, true, p.PSN
+	case q.isBehind(p):
+		if m.behind = p.Frame; m.displaced(p, &q) {
+			a.to, a.displaced, q.shown = to, true, p.PSN
+		}
 	}
 	m.newest[to] = q
 	if len(m.queue) >= mostAwaited {
