@@ -61,7 +61,7 @@ func (t *teller) commonLossesOf(i *Incident) {
 		} else {
 			i.FitsWith = slices.Insert(i.FitsWith, 0, fits)
 		}
-		t.leadOfHost(i, x, beside)
+		t.leadOfHost(i, x)
 		return
 	}
 }
@@ -69,11 +69,8 @@ func (t *teller) commonLossesOf(i *Incident) {
 // anyHost is true of each host.
 func anyHost(packet.Addr) bool { return true }
 
-// leadOfHost has an incident of losses tell of all that was lost to host x, or from it, where that has the direction in common. beside says how connections without it fare.
-func (t *teller) leadOfHost(i *Incident, x packet.Addr, beside string) {
-	if beside == noneBeside {
-		return // nothing shows that the host has to do with it
-	}
+// leadOfHost has an incident of losses tell of all that was lost to host x, or from it, where that has the direction in common.
+func (t *teller) leadOfHost(i *Incident, x packet.Addr) {
 	if s := t.sumOfLosses(x, true, anyHost); !t.lead(i, s, s.otherWay("from it")) && s.against > 0 {
 		s = t.sumOfLosses(x, false, anyHost)
 		t.lead(i, s, s.otherWay("to it"))
