@@ -204,14 +204,14 @@ func (t *teller) lostAlike(s *lossSum) bool {
 	return most > 0 && most <= lostAlike*least
 }
 
-// ofIncast has an incident of losses before the tap fit a queue that overflows, said being why.
-func (t *teller) ofIncast(i *Incident, s *lossSum, said string) {
-	i.Facts = slices.Insert(i.Facts, 0, Fact{"incast", said})
+// ofIncast has an incident of losses before the tap fit a queue that overflows, why being the fact that shows it, when many or several send.
+func (t *teller) ofIncast(i *Incident, s *lossSum, why Fact, many string) {
+	i.Facts = slices.Insert(i.Facts, 0, why)
 	if t.unmarked(s) {
 		i.fact("marks", "none, though what these hosts send is ECN-capable: a queue that drops it does so without ECN marking, and without PFC")
 	}
 	i.FitsWith = []string{
-		fmt.Sprintf("incast: a queue before the tap, as that of the switch port to %v, which overflows when many send to it at once, as no flow control holds them back", s.host),
+		fmt.Sprintf("incast: a queue before the tap, as that of the switch port to %v, which overflows when %s send to it at once, as no flow control holds them back", s.host, many),
 		"a link before the tap that all of this takes, and that loses packets",
 	}
 	i.Next = []string{

@@ -41,7 +41,9 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 	}
 	i.fact("worst", worst)
 	if incast != "" && s.side() == beforeTap { // what was lost after it is told of later, of all such hosts
-		t.ofIncast(i, s, incast)
+		t.ofIncast(i, s, Fact{"incast", incast}, "many")
+	} else if said := t.lostTogether(s); incast == "" && said != "" {
+		t.ofIncast(i, s, Fact{"together", said}, "several")
 	}
 	if 4*s.timers <= s.naks+s.implied {
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == tooShort })

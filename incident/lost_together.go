@@ -1,0 +1,41 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Few hosts that send to one at once fill a queue as many do, for a shorter time: packets of several of them are lost within microseconds of one
+// another then, and several in a row. A bad cable has neither.
+
+const (
+	lostWithin     = drains // NAKs of several hosts for what was lost in a queue at the same time
+	fewestTimes    = 3      // such times, from which on that is no chance
+	lostInRow      = 2      // packets a gap in the mean, from which on packets are lost in a row
+	togetherOfNAKs = 2      // one NAK in so many is for a packet lost at such a time, at least
+)
+
+// lostTogether says how often packets of several hosts of a sum were lost at the same time before the tap, and in a row; "": that is not so.
+func (t *teller) lostTogether(s *lossSum) string {
+	if !s.to || s.side() != beforeTap || len(s.others) < 2 || s.missing.Gaps < fewestGaps ||
+		s.missing.PSNs < lostInRow*s.missing.Gaps || !t.timed() {
+		return ""
+	}
+	naks := slices.DeleteFunc(t.sequenceNAKs()[s.host], func(l lostOf) bool { return !slices.Contains(s.others, l.from) })
+	times, within := 0, 0
+	for rest := naks; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].time-rest[n-1].time <= lostWithin {
+			n++
+		}
+		if hostsOf(rest[:n]) > 1 {
+			times, within = times+1, within+n
+		}
+		rest = rest[n:]
+	}
+	if times < fewestTimes || togetherOfNAKs*within < len(naks) {
+		return ""
+	}
+	return fmt.Sprintf("%d times packets of several of these hosts were lost within %s (%d of %d PSN sequence NAKs are for such), "+
+		"and several in a row: so a full queue loses packets", times, span(lostWithin), within, len(naks))
+}
