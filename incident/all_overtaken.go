@@ -119,9 +119,9 @@ const lateOfNAKs = 4
 
 // ofAll says how many of all packets were copies.
 func (l *late) ofAll() string {
-	all, answers := l.of+l.copies, ""
+	all, too := l.of+l.copies, ""
 	if l.answers {
-		answers = ", answers included,"
+		too = answersToo
 	}
-	return fmt.Sprintf("%s of %s%s (%s)", number(l.copies), count(all, "packet"), answers, share(l.copies, all))
+	return fmt.Sprintf("%s of %s (%s%s)", number(l.copies), count(all, "packet"), share(l.copies, all), too)
 }

@@ -34,8 +34,8 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	if s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) {
 		least = "at least " // what was lost before the tap, and comes as what is next when it is retransmitted, does not show
 	}
-	all, of := requestsOf(c, from, k)
-	in := fmt.Sprintf("%s of %s to %v (%s), in %s%s", number(sent), of, &i.Peer, share(sent, all), least, count(n, "round"))
+	all, of, too := requestsOf(c, from, k)
+	in := fmt.Sprintf("%s of %s to %v (%s%s), in %s%s", number(sent), of, &i.Peer, share(sent, all), too, least, count(n, "round"))
 	if t.mayBeCopies(c, s.Begun) {
 		least, in = "at most ", "at most "+in
 		i.fact("of these", "some are likely copies that another mirrored port shows, as long as that was not known: the capture has packets between these hosts twice")

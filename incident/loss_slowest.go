@@ -14,17 +14,20 @@ import (
 const smallestMTU = 256
 
 // requestsOf is how many of the packets of end from of a connection are requests, and says so: all, where its peer has sent none, or where each
-// message is of one packet. Else it is of all packets, answers too, which is said where its peer has sent a good part of requests.
-func requestsOf(c *agent.Connection, from int, k *qp.Trouble) (n uint64, said string) {
+// message is of one packet. Else it is of all packets, answers too, which is said, after their share, where its peer has sent a good part of requests.
+func requestsOf(c *agent.Connection, from int, k *qp.Trouble) (n uint64, said, too string) {
 	e, asked := &c.Ends[from], c.Ends[1-from].Messages
 	if n, known := singlePackets(c, from, k); known {
-		return n, count(n, "request")
+		return n, count(n, "request"), ""
 	}
-	if said = count(e.Packets, "packet"); asked > 0 && tenth*asked >= e.Packets {
-		said += ", answers included,"
+	if asked > 0 && tenth*asked >= e.Packets {
+		too = answersToo
 	}
-	return e.Packets, said
+	return e.Packets, count(e.Packets, "packet"), too
 }
+
+// answersToo says that packets of which a share is told are answers, too.
+const answersToo = ", answers included"
 
 // singlePackets is how many requests an end has sent, where each of its messages is of one packet.
 func singlePackets(c *agent.Connection, from int, k *qp.Trouble) (n uint64, known bool) {
