@@ -141,6 +141,7 @@ type Incident struct {
 	led          bool          // packets that came late, or marks that their receiver does not answer: it tells of the stalls and losses that they led to
 	costs        time.Duration // what these cost in all
 	short        shortage      // of NotReady
+	exhausted    exhaustion    // of Exhausted
 	version      roceVersion   // of the requests that were never answered
 	odd          roceVersion   // of the requests of a host whose peers send with the other one; 0: they do not
 	accepted     bool          // the client of a refusal was accepted soon after

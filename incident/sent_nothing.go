@@ -27,9 +27,9 @@ func (t *teller) sentNothing(i *Incident, c *agent.Connection, from int, s *qp.S
 	if n < fewestTaken {
 		return
 	}
-	i.fact("program", fmt.Sprintf("%v sent no message on the connection after %s, though it took %s of %v since: "+
-		"until then it had sent one within %s of each",
-		&i.Peer, t.offset(last), count(n, "message"), i.Local.Addr, span(int64(usual))))
+	i.exhausted.since, i.exhausted.taken = last, n
+	i.fact("program", fmt.Sprintf("%v sent no message on the connection after %s, though it took %s of %v since; it had sent %s until then",
+		&i.Peer, t.offset(last), count(n, "message"), i.Local.Addr, number(c.Ends[1-from].Messages)))
 	i.FitsWith = []string{
 		fmt.Sprintf("a program on %v that stopped or waits (a lock, its disks), at least for this connection, "+
 			"and so sent nothing and posted no receives", i.Peer.Addr),

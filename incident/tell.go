@@ -61,7 +61,7 @@ func Of(r *agent.Result) []Incident {
 	t.commonLosses(list)
 	list = oneOfMany(led(list))
 	t.incast(list)
-	list = t.shortages(underDamage(t.oneFault(t.lostToDamage(list))))
+	list = t.exhaustedTogether(t.shortages(underDamage(t.oneFault(t.lostToDamage(list)))))
 	alsoSized(list)
 	stoppedAtOnce(list)
 	t.crossedHalves(list)
