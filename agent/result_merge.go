@@ -141,7 +141,7 @@ func (e *engine) result() *Result {
 	if e.watch == nil {
 		gatherChecksums(r, hosts)
 		namePorts(r.Paused, hosts, agents)
-		r.Signs = e.sums.signs.of(hosts)
+		r.Signs, r.Pings = e.sums.signs.of(hosts), e.sums.signs.pings.all()
 		r.Moved = movedHosts(hosts, r.Signs)
 		leaveToPauses(r)
 		r.leave(noRoCE, &e.sums.signs.answers)

@@ -25,6 +25,7 @@ const mostSigns = 4096
 type signs struct {
 	near   fewSigns // ARP, LLDP and IPv6 neighbor discovery
 	closes fewSigns // of TCP connections
+	pings  fewSigns // echo requests
 	beside besides
 
 	answers answers
@@ -48,6 +49,9 @@ func (s *signs) frame(f *fabricagent.Frame) {
 	case p.By.Closes():
 		s.closes.add(x)
 	default:
+		if _, _, ping := fabricagent.EchoRequest(f); ping {
+			s.pings.add(x)
+		}
 		s.answers.presence(&x)
 		s.beside.frame(&x)
 	}
@@ -69,6 +73,7 @@ func (s *fewSigns) addAll(o *fewSigns) {
 func (s *signs) addAll(o *signs) {
 	s.near.addAll(&o.near)
 	s.closes.addAll(&o.closes)
+	s.pings.addAll(&o.pings)
 	s.beside.addAll(o.beside.list)
 	s.answers.addAll(&o.answers)
 }
@@ -109,6 +114,12 @@ func (s *signs) of(hosts []*connection.Host) (list []Sign) {
 		list = append(list, s.closes.list...)
 	}
 	list = append(list, s.beside.signs()...)
+	sortSigns(list)
+	return list
+}
+
+// sortSigns sorts signs in the order of frames.
+func sortSigns(list []Sign) {
 	slices.SortStableFunc(list, func(a, b Sign) int {
 		switch {
 		case earlier(&a, &b):
@@ -118,7 +129,15 @@ func (s *signs) of(hosts []*connection.Host) (list []Sign) {
 		}
 		return 0
 	})
-	return list
+}
+
+// all returns those of a list in the order of frames; nil: there are too many.
+func (s *fewSigns) all() []Sign {
+	if s.many {
+		return nil
+	}
+	sortSigns(s.list)
+	return s.list
 }
 
 // owners are the hosts of Ethernet addresses: zero for that of a router, or of a host with several addresses.

@@ -7,15 +7,28 @@ import (
 )
 
 const (
-	echoReply   = 0   // type of ICMP (RFC 792)
-	echoReplyv6 = 129 // of ICMPv6 (RFC 4443)
+	echoReply     = 0 // type of ICMP (RFC 792)
+	echoRequest   = 8
+	echoReplyv6   = 129 // of ICMPv6 (RFC 4443)
+	echoRequestv6 = 128
 )
 
 // EchoReply returns who answers a ping with a frame, an Ethernet one perhaps with VLAN tags; ok is false for all others.
 func EchoReply(f *Frame) (from packet.Addr, ok bool) {
+	from, _, ok = echo(f, echoReply, echoReplyv6)
+	return from, ok
+}
+
+// EchoRequest returns who pings whom with a frame; ok is false for all others.
+func EchoRequest(f *Frame) (from, to packet.Addr, ok bool) {
+	return echo(f, echoRequest, echoRequestv6)
+}
+
+// echo returns who sends whom a message of a type of ICMP, or one of ICMPv6.
+func echo(f *Frame, kind, kindv6 byte) (from, to packet.Addr, ok bool) {
 	b := f.Data
 	if f.Link != LinkEthernet || len(b) < etherSize {
-		return from, false
+		return from, to, false
 	}
 	t := binary.BigEndian.Uint16(b[etherSize-2:])
 	b = b[etherSize:]
@@ -26,10 +39,10 @@ func EchoReply(f *Frame) (from packet.Addr, ok bool) {
 		t, b = binary.BigEndian.Uint16(b[2:]), b[vlanSize:]
 	}
 	switch {
-	case t == etherIPv4 && len(b) > ipv4Size && b[0] == 0x45 && b[9] == protoICMP && binary.BigEndian.Uint16(b[6:])&0x1FFF == 0 && b[ipv4Size] == echoReply:
-		return packet.IPv4Addr(b[12:16]), true
-	case t == etherIPv6 && len(b) > ipv6Size && b[0]>>4 == 6 && b[6] == protoICMPv6 && b[ipv6Size] == echoReplyv6:
-		return packet.GIDAddr(b[8:24]), true
+	case t == etherIPv4 && len(b) > ipv4Size && b[0] == 0x45 && b[9] == protoICMP && binary.BigEndian.Uint16(b[6:])&0x1FFF == 0 && b[ipv4Size] == kind:
+		return packet.IPv4Addr(b[12:16]), packet.IPv4Addr(b[16:20]), true
+	case t == etherIPv6 && len(b) > ipv6Size && b[0]>>4 == 6 && b[6] == protoICMPv6 && b[ipv6Size] == kindv6:
+		return packet.GIDAddr(b[8:24]), packet.GIDAddr(b[24:40]), true
 	}
-	return from, false
+	return from, to, false
 }

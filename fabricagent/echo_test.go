@@ -1,6 +1,7 @@
 package fabricagent
 
 import (
+	"strings"
 	"testing"
 
 	"ibwitness/packet"
@@ -18,15 +19,16 @@ func TestEchoReply(t *testing.T) {
 	v4 := func(proto, kind byte, fragment byte) []byte {
 		b := make([]byte, 28)
 		b[0], b[7], b[9], b[20] = 0x45, fragment, proto, kind
-		copy(b[12:], []byte{10, 0, 0, 9})
+		copy(b[12:], []byte{10, 0, 0, 9, 10, 0, 0, 7})
 		return b
 	}
 	v6 := func(proto, kind byte) []byte {
 		b := make([]byte, 48)
-		b[0], b[6], b[8], b[23], b[40] = 0x60, proto, 0x20, 9, kind
+		b[0], b[6], b[8], b[23], b[39], b[40] = 0x60, proto, 0x20, 9, 7, kind
 		return b
 	}
 	a4, a6 := packet.IPv4Addr([]byte{10, 0, 0, 9}), packet.GIDAddr(v6(0, 0)[8:24])
+	b4, b6 := packet.IPv4Addr([]byte{10, 0, 0, 7}), packet.GIDAddr(v6(0, 0)[24:40])
 	for name, tt := range map[string]struct {
 		data []byte
 		want packet.Addr
@@ -44,6 +46,10 @@ func TestEchoReply(t *testing.T) {
 	} {
 		if got, ok := EchoReply(&Frame{Link: LinkEthernet, Data: tt.data, Len: uint32(len(tt.data))}); got != tt.want || ok != !tt.want.IsZero() {
 			t.Errorf("%s: %v %v", name, got, ok)
+		}
+		from, to, ok := EchoRequest(&Frame{Link: LinkEthernet, Data: tt.data, Len: uint32(len(tt.data))})
+		if is := strings.Contains(name, "request"); ok != is || is && (from != a4 && from != a6 || to != b4 && to != b6) {
+			t.Errorf("%s: %v %v %v", name, from, to, ok)
 		}
 	}
 	if _, ok := EchoReply(&Frame{Link: LinkInfiniBand, Data: append(ether(false, etherIPv4), v4(1, 0, 0)...)}); ok {

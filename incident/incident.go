@@ -149,6 +149,7 @@ type Incident struct {
 	follows      bool          // what the peer lacks on the connection tells why
 	disconnected bool          // the peer had asked to disconnect before the request was sent
 	sized        bool          // only smaller packets pass
+	whole        bool          // all of the peer is gone, as what else it does not answer shows
 	notSized     bool          // small packets refute that only larger ones vanish
 	hole         hole          // where they do, as far as that is known
 	packet       uint32        // payload of a packet of the request, not of a READ; 0: not known

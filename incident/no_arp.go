@@ -61,8 +61,10 @@ func (t *teller) notAnswering(k *asks, since int64) {
 		k.to, count(k.count, "ARP request"), k.from, span(k.last.At-k.first.At), k.first.Frame, k.last.Frame)
 	for _, i := range t.order {
 		if i.Kind == Unanswered && i.Local.Addr == k.from && i.Peer.Addr == k.to && i.Certainty == Proven {
-			i.fact("ARP", said+": its host is down, or cut off")
-			i.showAt(k.first)
+			if !i.whole {
+				i.fact("ARP", said+": its host is down, or cut off")
+				i.showAt(k.first)
+			}
 			return
 		}
 	}

@@ -20,8 +20,11 @@ func (t *teller) cutOff(i *Incident, k *qp.Stall) bool {
 	return !t.alive(i, k) && t.seen[i.Peer.Addr].by(k.Last).lasts.at > k.Begun
 }
 
-// answersPings says that a host answered pings, or sent other packets of IP from shortly before a time on, though no RDMA packet of it is in the capture; "": it did not, as far as is known.
+// answersPings says that a host answered pings, or sent other packets of IP from shortly before a time on, though no RDMA packet of it is in the capture; "": it did not, as far as is known, or is gone since.
 func (t *teller) answersPings(a packet.Addr, since int64) string {
+	if t.goneSince(a, since) != nil {
+		return ""
+	}
 	for _, e := range t.run.Echoes {
 		if e.Addr == a {
 			in := ""

@@ -340,6 +340,9 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 		i.Next = []string{"the log and the uptime of " + to + ", and when its program began to listen", "link events in the logs of both hosts and of the switches at that time"}
 		return
 	}
+	if t.goneReasons(i, q.First) {
+		return
+	}
 	i.FitsWith = []string{lost, "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}
 	i.Next = []string{"ping and rping from " + from + " to " + to, "rdma link on " + to}
 	if t.hosts[q.To].last <= q.First {

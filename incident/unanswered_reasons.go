@@ -71,7 +71,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		t.goneAlone(i, c, from, k)
 		t.failedBySize(i, c, from, k)
 		t.silentMeanwhile(i, k)
-	case i.Kind == Unanswered && t.moved(i, &c.Ends[1-from], k), l.reasons(i):
+	case i.Kind == Unanswered && t.moved(i, &c.Ends[1-from], k), t.goneReasons(i, max(k.Begun, c.Ends[1-from].Last)), l.reasons(i):
 	case t.hosts[i.Peer.Addr].connections > 1:
 		i.FitsWith = append(i.FitsWith, wentDown(i.Peer.Addr), pathFails)
 		if t.backAtOnce(c, from, k) {
