@@ -46,6 +46,7 @@ type Upper struct {
 	Late     upper.Late     // of those that were answered, those that took upper.LateAfter or longer
 	Failures []Failed       // commands that failed in a way that means trouble, by class and status, the first first
 	Sought   string         // the session that its newest command which begins one asked for, and who; "": that is not known, or it has begun
+	Aborts   []upper.Cancel // requests to cancel commands of other connections of its controller, in order
 	Granted  *upper.Lowered // the calls that an end grants the other, where they became fewer; nil: they did not
 }
 
@@ -60,11 +61,12 @@ type Failed struct {
 // Named is memory that a command has named, so that the peer READs it or WRITEs to it.
 type Named struct {
 	Addr   uint64
-	Length uint32     // bytes
-	Parts  int        // in how many the command has named memory
-	Of     *Operation // the command
-	Done   bool       // it has ended
-	Answer uint64     // in which frame, if it was the newest that did; 0: it is not known
+	Length uint32        // bytes
+	Parts  int           // in how many the command has named memory
+	Of     *Operation    // the command
+	Done   bool          // it has ended
+	Answer uint64        // in which frame, if it was the newest that did; 0: it is not known
+	Cancel *upper.Cancel // by which its end asked to cancel the command; nil: it did not, as far as is known
 }
 
 // Renewed is memory that a command has named with an R_Key which differs in its last 8 bits from that of a request: the same region, registered once more.
@@ -111,6 +113,7 @@ type Pair struct {
 // Operation is a command of a protocol above the transport.
 type Operation struct {
 	Name   string // which one it is, in words
+	ID     uint64 // by which its end names it
 	Since  int64  // when it began, nanoseconds since the Unix epoch
 	Frame  uint64 // in which frame
 	Tap    uint16
@@ -184,7 +187,7 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 		o.Ended, o.Answer = f.At, f.Answer
 		out.Failures = append(out.Failures, Failed{o, f.Count, f.Opens, f.Lost})
 	}
-	out.Sought = u.Sought()
+	out.Sought, out.Aborts = u.Sought(), u.Aborts()
 	if g, lowered := u.Lowered(); lowered && !c.Lossy {
 		out.Granted = &g
 	}
@@ -205,7 +208,7 @@ func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upp
 	if k == nil {
 		return nil
 	}
-	o := &Operation{Name: u.Describe(k), Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k), Others: u.OthersAfter(k), Class: u.ClassOf(k), Target: u.TargetOf(k) + 1, Again: k.Again, Opens: u.Opens(k), Interim: u.Interim(k), StatusOnly: u.StatusOnly(k)}
+	o := &Operation{Name: u.Describe(k), ID: k.ID, Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k), Others: u.OthersAfter(k), Class: u.ClassOf(k), Target: u.TargetOf(k) + 1, Again: k.Again, Opens: u.Opens(k), Interim: u.Interim(k), StatusOnly: u.StatusOnly(k)}
 	if k.Status != 0 {
 		o.Status = u.Status(k)
 	} else {
@@ -268,7 +271,16 @@ func (t *Transport) named(c *connection.Connection, from int, trouble *qp.Troubl
 	if !known {
 		return nil
 	}
-	return &Named{n.Addr, n.Length, n.Parts, t.operation(c, u, n.Of), n.Of.Ended(), u.AnsweredIn(n.Of)}
+	return t.namedBy(c, u, &n)
+}
+
+// namedBy is memory that a command has named.
+func (t *Transport) namedBy(c *connection.Connection, u *upper.Tracker, n *upper.Named) *Named {
+	out := &Named{n.Addr, n.Length, n.Parts, t.operation(c, u, n.Of), n.Of.Ended(), u.AnsweredIn(n.Of), nil}
+	if k, is := u.Cancelled(n.Of); is {
+		out.Cancel = &k
+	}
+	return out
 }
 
 // renewed adds what the peer of end from of a connection had named with a newer R_Key of the region for which it refuses a request, and what waits then.
@@ -283,7 +295,7 @@ func (t *Transport) renewed(out *Upper, c *connection.Connection, from int, trou
 	}
 	if r := &trouble.Refusal.Request; r.RKey != 0 {
 		if n, key, held := u.Renewed(1-from, r.VA, r.RKey); key != 0 {
-			out.Renewed[from] = &Renewed{Named{n.Addr, n.Length, n.Parts, t.operation(c, u, n.Of), n.Of.Ended(), u.AnsweredIn(n.Of)}, key, held}
+			out.Renewed[from] = &Renewed{*t.namedBy(c, u, &n), key, held}
 		}
 	}
 }

@@ -29,6 +29,7 @@ func (t *teller) named(i *Incident, c *agent.Connection, from int, k *qp.Refusal
 	case low >= n.Addr && high <= end:
 		i.fact("memory", s+": the request is within that")
 		i.FitsWith = []string{fmt.Sprintf("memory that %v told %v of, and that is not registered so, or not any more", peer, local)}
+		t.cancelled(i, c, n)
 		return
 	case low >= n.Addr && low < end:
 		i.fact("memory", s+fmt.Sprintf(": the request goes %s beyond that", count(high-end, "byte")))

@@ -28,6 +28,9 @@ const (
 	asyncMessage = 0x32
 	readyToXfer  = 0x31
 	loginRequest = 0x03
+
+	taskManagement = 0x02
+	abortTask      = 1 // its function
 )
 
 func (iser) Name() string     { return "iSER" }
@@ -113,7 +116,10 @@ func (d *iserDecoder) command(m *Message, b []byte, t *Tracker) {
 	op := b[0] & opcodeMask
 	c := Command{ID: uint64(binary.BigEndian.Uint32(b[16:])), Code: uint32(op)}
 	if op != scsiCommand {
-		t.Begin(c)
+		begun := t.Begin(c)
+		if op == taskManagement && b[1]&^finalBit == abortTask {
+			t.cancels("iSCSI ABORT TASK", uint64(binary.BigEndian.Uint32(b[20:])), begun)
+		}
 		return
 	}
 	c.Code, c.Arg = uint32(op)|uint32(b[32])<<8, binary.BigEndian.Uint64(b[8:])
@@ -181,7 +187,7 @@ func (d *iserDecoder) Status(c *Command) string {
 
 // iscsiPDUs are by opcode (RFC 7143, 11.2.1.2).
 var iscsiPDUs = map[uint8]string{
-	nopOut: "NOP-Out", scsiCommand: "SCSI Command", 0x02: "Task Management Request", loginRequest: "Login Request", 0x04: "Text Request", 0x05: "SCSI Data-Out", 0x06: "Logout Request",
+	nopOut: "NOP-Out", scsiCommand: "SCSI Command", taskManagement: "Task Management Request", loginRequest: "Login Request", 0x04: "Text Request", 0x05: "SCSI Data-Out", 0x06: "Logout Request",
 	0x10: "SNACK Request", 0x20: "NOP-In", 0x21: "SCSI Response", 0x22: "Task Management Response", 0x23: "Login Response", 0x24: "Text Response", 0x25: "SCSI Data-In", 0x26: "Logout Response",
 	readyToXfer: "Ready To Transfer", asyncMessage: "Asynchronous Message", rejectPDU: "Reject",
 }

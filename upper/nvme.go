@@ -23,6 +23,7 @@ const (
 	sqeHeaders = 16   // what names a command ends here
 	sqeEnd     = 40   // and its descriptor here
 	sqeQID     = 42   // of Connect
+	sqeAborts  = 40   // of Abort: the queue and the CID
 	sqeBlocks  = 52   // what tells Read from Get Log Page ends here
 	psdtSGL    = 0x40 // SGLs, and metadata in one buffer; the low bits are of fused commands
 
@@ -41,6 +42,7 @@ const (
 
 	fabrics   = 0x7F
 	asyncEvnt = 0x0C // Asynchronous Event Request
+	abort     = 0x08 // of the admin queue
 	keepAlive = 0x18
 	allNSIDs  = 0xFFFFFFFF
 )
@@ -166,6 +168,9 @@ func (d *nvmeDecoder) command(b []byte, t *Tracker) {
 	}
 	if d.Opens(c) {
 		d.connects(b)
+	}
+	if opcode == abort && d.queue == queueAdmin && len(b) >= sqeSize {
+		t.cancel(Cancel{Name: "NVMe Abort", Queue: binary.LittleEndian.Uint16(b[sqeAborts:]), ID: uint64(binary.LittleEndian.Uint16(b[sqeAborts+2:]))}, c)
 	}
 	if kind := b[sqeSGLType]; kind == sglKeyed || kind == sglInvalidate {
 		name := t.MemoryOf

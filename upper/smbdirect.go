@@ -157,7 +157,9 @@ func (s *smbDecoder) messages(from int, b []byte, t *Tracker) {
 func (s *smbDecoder) message(from int, b []byte, t *Tracker) {
 	status, command, flags, id := binary.LittleEndian.Uint32(b[8:]), binary.LittleEndian.Uint16(b[12:]), binary.LittleEndian.Uint32(b[16:]), binary.LittleEndian.Uint64(b[24:])
 	switch {
-	case id == unsolicited || command == smb2Cancel: // which has no answer
+	case id == unsolicited:
+	case command == smb2Cancel: // which has no answer
+		t.cancels("SMB2 CANCEL", id, nil)
 	case flags&smb2IsReply != 0:
 		if status == statusPended { // the answer follows
 			if c := t.Find(1-from, id); c != nil && c.Arg == 0 {

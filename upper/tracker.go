@@ -96,6 +96,7 @@ type Tracker struct {
 	moved      [mostMoves]move
 	flow       flow
 	failures   []Failed
+	cancelled  []Cancel // at most mostCancels
 	moveCount  uint64
 	queue      uint32 // of its controller, plus one; 0: it is not known
 	sends      uint16 // hsqsize of that
