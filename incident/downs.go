@@ -18,7 +18,7 @@ func (t *teller) downs(a packet.Addr) []hostSilence {
 		return nil
 	}
 	for n := range list {
-		if h := &list[n]; !alive(*h) && h.waited > 1 && h.to != 0 {
+		if h := &list[n]; !alive(*h) && (h.waited > 1 || h.lone) && h.to != 0 {
 			within := timing.Silence{From: h.owed, To: h.to}
 			h.went = t.sendersBeside(a, packet.Addr{}, func(x *timing.Activity) bool { return x.Sent(&within) })
 		}
@@ -28,9 +28,13 @@ func (t *teller) downs(a packet.Addr) []hostSilence {
 
 // owed returns the silences of a host in most of which requests to it waited that show that it owed something, and who went on in each.
 func (t *teller) owed(a packet.Addr) (list []hostSilence) {
+	announces := t.announces(a)
 	for _, h := range t.silencesOf(a) {
-		if h.waited == 0 || h.rounds < 2 && h.waited < 2 { // one that was lost
+		if h.lone = h.rounds < 2 && h.waited < 2; h.lone && !(announces && h.missedOne()) { // one that was lost
 			continue
+		}
+		if h.waited == 0 {
+			h.owed, h.survived = h.missed, true
 		}
 		within := timing.Silence{From: h.owed, To: h.to}
 		if h.to == 0 {

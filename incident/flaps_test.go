@@ -60,6 +60,21 @@ func TestFlaps(t *testing.T) {
 		c.Ends[1].Trouble = &qp.Trouble{Longest: [4]qp.Stall{s}}
 		r.Connections = append(r.Connections, c)
 	}
+	// announced has it come back with a gratuitous ARP each time, and once more at a time.
+	announced := func(more int64, rounds uint32) func(r *agent.Result) {
+		return func(r *agent.Result) {
+			for _, ms := range []int64{1450, 18900, more} {
+				a := packet.IPv4Addr([]byte{10, 0, 0, 1})
+				if ms != 0 {
+					r.Signs = append(r.Signs, agent.Sign{Presence: fabricagent.Presence{Host: a, To: a, By: fabricagent.ByARP}, At: at(ms), Frame: uint64(ms)})
+				}
+			}
+			slices.SortStableFunc(r.Signs, func(a, b agent.Sign) int { return int(a.At - b.At) })
+			if rounds == 0 { // it was retransmitted only when the host was back
+				r.Connections[0].Ends[1].Trouble.Longest[0] = qp.Stall{Since: at(1010), Begun: at(1510), Last: at(1510), Ended: at(1511), Rounds: [qp.NumCauses]uint32{qp.TimerExpired: 1}}
+			}
+		}
+	}
 	for _, k := range []struct {
 		name            string
 		before, besides []int64
@@ -79,6 +94,9 @@ func TestFlaps(t *testing.T) {
 		{"and one waited", []int64{1000, 1500}, []int64{1100, 1400}, 3, nil, least + ", and was back," + meanwhile, restarts},
 		{"the other was silent for all of it", []int64{1000, 1500}, []int64{1000, 1500}, 3, waits, least + ", and was back," + meanwhile, restarts},
 		{"asked for most of it", []int64{1000, 1500}, nil, 3, func(r *agent.Result) { r.Connections[0].Ends[1].Trouble.Now.Last = at(12000) }, strings.Replace(said, "between 900ms and 16s", "16s", 1), link},
+		{"one request was lost before, and ARP tells of both", []int64{1000, 1500}, nil, 1, announced(0, 1), strings.NewReplacer("490ms", "440ms", "and 16s", "and 15.9s").Replace(said), link},
+		{"and retransmitted only after that", []int64{1000, 1500}, []int64{1100, 1400}, 1, announced(0, 0), strings.NewReplacer("490ms", "440ms", "and 16s", "and 15.9s").Replace(said), link},
+		{"and ARP tells of any time", []int64{1000, 1500}, nil, 1, announced(25000, 1), "10.0.0.1 was down or cut off for 900ms to 15.9s, from +3.000 s on", restarts},
 		{"and restarted", []int64{1000, 1500}, nil, 3, numbered, gone + " and had likely restarted when it was back," + meanwhile, back},
 		{"a sign of it", []int64{1000, 1500}, nil, 3, func(r *agent.Result) {
 			r.Signs = []agent.Sign{{Presence: fabricagent.Presence{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), By: fabricagent.ByLLDP}, At: at(9000), Frame: 9000}}

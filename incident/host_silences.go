@@ -22,6 +22,9 @@ type hostSilence struct {
 	rounds         uint64        // of retransmission of the one that had most
 	survived       bool          // one was answered after it: the queue pair was still there
 	number         agent.Hole    // what its identifications show in the middle of it, as numberedAround returns it
+	announced      bool          // its first frame after is a gratuitous ARP request, as an interface sends that comes up
+	missed         int64         // when the first request was sent in it that was retransmitted only after it, and answered; 0: none was
+	lone           bool          // only one request was lost in it, and others that are like it tell what it was
 	seen           bool          // the capture holds frames of it in that time that are of no connection
 	ended          bool          // the host sent more after it, on a connection
 	went           []packet.Addr // who sent to others meanwhile, where somebody has asked
@@ -52,6 +55,9 @@ func (t *teller) hostSilence(a packet.Addr, s timing.Silence, waited []owing, si
 	for n := range waited {
 		k := &waited[n]
 		if !k.all(&s) {
+			if k.missed(&s) && (h.missed == 0 || k.Since < h.missed) {
+				h.missed = k.Since
+			}
 			continue
 		}
 		if since := max(k.Since, s.From); h.owed == 0 || since < h.owed {
@@ -86,6 +92,7 @@ func (h *hostSilence) narrow(seen []agent.Sign) {
 			h.from, h.before = s.At, s.Frame
 		case s.At > h.owed && s.At < h.to:
 			h.to, h.after = s.At, s.Frame
+			h.announced = gratuitous(s)
 			if h.by = s.By.String(); s.Host.IsZero() {
 				h.by = ""
 			}
@@ -102,7 +109,7 @@ func (t *teller) narrowNumbered(a packet.Addr, h *hostSilence) {
 		h.from, h.before = k.From, k.Before
 	}
 	if k.To != 0 && k.To < h.to {
-		h.to, h.after, h.by = k.To, k.After, ""
+		h.to, h.after, h.by, h.announced = k.To, k.After, "", false
 	}
 }
 

@@ -61,6 +61,11 @@ func (k *owing) all(s *timing.Silence) bool {
 	return k.Since >= s.From-interruption && k.Begun >= s.From && k.Begun < s.To && (until >= s.To) == k.ended
 }
 
+// missed reports whether a request was sent in a silence, and retransmitted only after it.
+func (k *owing) missed(s *timing.Silence) bool {
+	return k.ended && k.Since > s.From && k.Since < s.To && k.Begun >= s.To
+}
+
 // lastAsked is when a host of its connections last asked one in vain that was silent, by a REQ or an ARP request; 0: none did. Of a REQ that waited
 // longer, it is the first time that it was sent.
 func (t *teller) lastAsked(a packet.Addr, s *timing.Silence) (at int64) {

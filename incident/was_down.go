@@ -29,6 +29,11 @@ func (i *Incident) lostPeer() bool {
 	return i.Certainty == Proven && i.common.IsZero() && (i.Kind == Unanswered && i.gone == goneQuiet && !i.disconnected || i.Kind == Interrupted && i.gone == goneFor && i.within == 0)
 }
 
+// waitedOnce reports whether an incident is of a connection that waited for one request, which may have been lost by chance.
+func (i *Incident) waitedOnce() bool {
+	return i.Kind == Interrupted && i.Certainty == Proven && i.common.IsZero()
+}
+
 // in reports whether an incident, or one that is told with it, fell into a time in which its peer was down.
 func (i *Incident) in(d *hostSilence) bool {
 	if i.Kind == Unanswered {
@@ -94,7 +99,7 @@ func (t *teller) downsIn(i *Incident, list []Incident) (downs []hostSilence, of 
 		for n := range list {
 			o := &list[n]
 			switch {
-			case !o.lostPeer() || o.Peer.Addr != i.Peer.Addr || !o.in(&d):
+			case !o.lostPeer() && !(d.lone && o.waitedOnce()) || o.Peer.Addr != i.Peer.Addr || !o.in(&d):
 				continue
 			case o != i && !slices.Contains(of, o):
 				of = append(of, o)
@@ -103,7 +108,7 @@ func (t *teller) downsIn(i *Incident, list []Incident) (downs []hostSilence, of 
 			}
 			told = true
 		}
-		if told {
+		if told || d.lone {
 			downs = append(downs, d)
 		}
 	}
