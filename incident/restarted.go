@@ -159,7 +159,7 @@ func (t *teller) restartedAt(r *restarted) {
 		Kind: Rejected, Certainty: Proven, Local: Party{Addr: first.Peer.Addr}, Peer: Party{Addr: r.host}, Connections: 1, Also: hosts[1:], Begin: r.closed[0].Closed.At, End: t.run.Last, Ongoing: r.accepted == nil, Tap: first.Tap,
 	}
 	i.show(r.closed[0].Closed.Frame, gone.Frame, first.Frame, last.Frame)
-	then := ", and none had by the end of the capture"
+	then := ", and accepted none by the end of the capture"
 	if r.accepted != nil {
 		i.End = r.accepted.First
 		i.show(r.accepted.FirstFrame)
@@ -168,8 +168,9 @@ func (t *teller) restartedAt(r *restarted) {
 	i.Lost = time.Duration(i.End - gone.At)
 	asked, times := t.askedMeanwhile(r)
 	too := t.closedToo(r)
-	i.What = fmt.Sprintf("%s disconnected %s (DREQ)%s; then no program of it listened on %s for %s: it refused %s (invalid service ID, reason %d)%s.", host, count(uint64(len(r.closed)), "connection"), disconnectedToo(r, too), r.service,
-		r.lasted(), count(uint64(len(r.refusals)), "REQ"), uint16(mad.RejInvalidService), then)
+	i.What = fmt.Sprintf("%s disconnected %s (DREQ)%s; then it refused %s for %s, as no program listened (invalid service ID, reason %d): %s%s.",
+		host, count(uint64(len(r.closed)), "connection"), disconnectedToo(r, too), count(uint64(len(r.refusals)), "REQ"), r.service,
+		uint16(mad.RejInvalidService), t.refusedAt(r), then)
 	i.fact("service", r.service)
 	i.fact("DREQ", fmt.Sprintf("the last in frame %d", gone.Frame))
 	t.lostWith(i, r, append(slices.Clone(r.closed), too...))

@@ -18,13 +18,17 @@ func (r *restarted) unrefused() bool {
 	return r.accepted != nil && r.accepted.First-r.closed[len(r.closed)-1].Closed.At > 2*r.least()
 }
 
-// lasted says for how long no program listened: at least until the last refusal, and where that was long before the next connection was accepted,
-// at most until then.
-func (r *restarted) lasted() string {
-	if !r.unrefused() {
-		return span(r.least())
+// refusedAt says when REQs were refused: that shows that no program listened then, and not what was between.
+func (t *teller) refusedAt(r *restarted) string {
+	first, last, n := r.refusals[0], r.refusals[len(r.refusals)-1], len(r.refusals)
+	after := fmt.Sprintf(", %s after the last DREQ", span(r.least()))
+	switch {
+	case n == 1:
+		return fmt.Sprintf("at %s%s", t.offset(first.Time), after)
+	case n == 2:
+		return fmt.Sprintf("at %s and at %s%s", t.offset(first.Time), t.offset(last.Time), after)
 	}
-	return fmt.Sprintf("%s at least, and %s at most", span(r.least()), span(r.accepted.First-r.closed[len(r.closed)-1].Closed.At))
+	return fmt.Sprintf("from %s to %s%s", t.offset(first.Time), t.offset(last.Time), after)
 }
 
 // askedMeanwhile returns the frame of the first REQ of those who were refused that had no answer between the last refusal and the next connection,

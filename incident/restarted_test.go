@@ -35,7 +35,7 @@ func TestRestarted(t *testing.T) {
 		return list
 	}
 	const (
-		told  = "connection-refused (proven): 10.0.0.2 disconnected 1 connection (DREQ); then no program of it listened on TCP port 18515 for 2s: it refused 2 REQs (invalid service ID, reason 8)"
+		told  = "connection-refused (proven): 10.0.0.2 disconnected 1 connection (DREQ); then it refused 2 REQs for TCP port 18515, as no program listened (invalid service ID, reason 8): at +2.001 s and at +3.001 s, 2s after the last DREQ"
 		plain = "The connection that 10.0.0.1 asked 10.0.0.2 for was refused: invalid service ID (reason 8)."
 	)
 	for _, tt := range []struct {
@@ -46,8 +46,8 @@ func TestRestarted(t *testing.T) {
 		{"restarted", story(connect(1), byServer, refuse(2), refuse(3), connect(4)), []string{
 			told + "; then it accepted one again.", "DREQ: the last in frame 4\n", "refused: 2 REQs of 10.0.0.1; the first in frame 7, 1s after the last DREQ, the last in frame 9\n", "then: a connection of 10.0.0.1 was accepted in frame",
 		}, []string{plain}},
-		{"accepted long after", story(connect(1), byServer, refuse(2), nil, connect(4)), []string{"on TCP port 18515 for 1s at least, and 3s at most: it refused 1 REQ"}, []string{plain}},
-		{"gone", story(connect(1), byServer, refuse(2), refuse(3)), []string{told + ", and none had by the end of the capture."}, []string{plain}},
+		{"accepted long after", story(connect(1), byServer, refuse(2), nil, connect(4)), []string{"then it refused 1 REQ for TCP port 18515, as no program listened (invalid service ID, reason 8): at +2.001 s, 1s after the last DREQ; then"}, []string{plain}},
+		{"gone", story(connect(1), byServer, refuse(2), refuse(3)), []string{told + ", and accepted none by the end of the capture."}, []string{plain}},
 		{"the client disconnected", story(connect(1), byClient, refuse(2), refuse(3), connect(4)), []string{strings.TrimSuffix(plain, ".") + "; 1s after the last refusal, 1 connection for the same service was accepted."}, []string{"DREQ"}},
 		{"it disconnected one that is not in the capture", story(byServer, refuse(2), refuse(3)), []string{strings.TrimSuffix(plain, ".") + "; 1s before, 10.0.0.2 had disconnected (DREQ) itself."}, nil},
 		{"its client disconnected one that is not", story(byClient, refuse(2), refuse(3)), []string{plain}, []string{"DREQ"}},
