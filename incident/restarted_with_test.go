@@ -31,8 +31,8 @@ func TestRestartedWith(t *testing.T) {
 		c.Upper.Classes = []agent.Class{{Name: "NVMe Write", Open: writes}, {Name: "NVMe Read", Open: reads}}
 	}
 	const (
-		alone  = "10.0.0.9 disconnected 1 connection (DREQ); then no program"
-		with   = "10.0.0.9 disconnected 1 connection (DREQ), after which 10.0.0.1 disconnected 1 more; then no program"
+		alone  = "10.0.0.9 disconnected 1 connection (DREQ); then it refused"
+		with   = "10.0.0.9 disconnected 1 connection (DREQ), after which 10.0.0.1 disconnected 1 more; then it refused"
 		lost   = "lost: 5 commands of 10.0.0.1 that it had acknowledged were never answered"
 		kinds  = lost + " (4 NVMe Read and 1 NVMe Write); the first is in frame 1000, 1s before the first DREQ\n"
 		counts = "host: it seems that 10.0.0.9 stayed up: the numbers of its queue pairs count on (0x113, and 0x111 to 0x112 before), " +
