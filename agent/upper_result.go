@@ -43,6 +43,7 @@ type Upper struct {
 	Classes  []Class        // its commands by opcode or procedure, where the peer answers them; nil: they are not known
 	Targets  []Target       // and by what they work on
 	Pairs    []Pair         // and by both, of those that were answered; nil: they are not known
+	Onset    *upper.Onset   // when those of one class and target began to take long; nil: none was late, or it is not known of all
 	Late     upper.Late     // of those that were answered, those that took upper.LateAfter or longer
 	Failures []Failed       // commands that failed in a way that means trouble, by class and status, the first first
 	Sought   string         // the session that its newest command which begins one asked for, and who; "": that is not known, or it has begun
@@ -199,6 +200,10 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 	}
 	for _, k := range u.Pairs() {
 		out.Pairs = append(out.Pairs, Pair{int(k.Class), int(k.Target), k.Answered, time.Duration(k.Sum), time.Duration(k.Longest)})
+	}
+	if k := u.Onset(); k != nil && len(out.Pairs) > 0 && !c.Lossy {
+		o := *k
+		out.Onset = &o
 	}
 	return out
 }

@@ -132,6 +132,7 @@ func (t *teller) connections() {
 	for i := range t.run.Connections {
 		t.commands(&t.run.Connections[i])
 	}
+	t.slowFrom()
 	t.uneven()
 	t.stops()
 }

@@ -11,9 +11,11 @@ type Class struct {
 	Sum      int64   // nanoseconds, of those that were answered
 	Longest  int64   // of them
 	Newest   int64   // when the one of them began that began last, nanoseconds since the Unix epoch
+	Frame    uint64  // in which it did
 	Of       Command // the first of them
-	begun    uint64
-	code     uint32 // what Decoder.Class makes of them
+	begun    uint16  // modulo 2^16
+	on       uint8   // what the one works on that began last, as Command.target
+	code     uint32  // what Decoder.Class makes of them
 	arg      uint64
 }
 
@@ -24,7 +26,7 @@ func (t *Tracker) classify(c *Command) {
 		k := &t.classes[i]
 		if k.code == code && k.arg == arg && k.Of.From == c.From {
 			k.begun++
-			c.class, c.nth = uint8(i), uint16(k.begun)
+			c.class, c.nth = uint8(i), k.begun
 			return
 		}
 	}
@@ -36,12 +38,22 @@ func (t *Tracker) classify(c *Command) {
 	t.classes = append(t.classes, Class{Of: *c, begun: 1, code: code, arg: arg})
 }
 
+// newest is when the one of them began that began last, where it works on a target.
+func (k *Class) newest(target uint8) Moment {
+	if k.Frame == 0 || k.on != target {
+		return Moment{}
+	}
+	return Moment{At: k.Newest, Frame: k.Frame, Tap: k.Of.Tap}
+}
+
 // answered counts how long a command took.
-func (k *Class) answered(since, took int64) {
+func (k *Class) answered(c *Command, took int64) {
 	k.Answered++
 	k.Sum += took
 	k.Longest = max(k.Longest, took)
-	k.Newest = max(k.Newest, since)
+	if c.Since >= k.Newest {
+		k.Newest, k.Frame, k.on = c.Since, c.Frame, c.target
+	}
 	if took >= SlowAfter {
 		k.Slow++
 	}
@@ -70,7 +82,7 @@ func (t *Tracker) OthersAfter(c *Command) uint64 {
 		return 0
 	}
 	others := t.counts.Begun - c.order
-	others -= min(others, uint64(uint16(t.classes[c.class].begun)-c.nth))
+	others -= min(others, uint64(t.classes[c.class].begun-c.nth))
 	for i := range t.commands {
 		if k := &t.commands[i]; k.state == open && k.order > c.order && k.class != c.class {
 			others -= min(others, 1)

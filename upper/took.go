@@ -57,7 +57,8 @@ func (t *Tracker) took(c *Command) {
 	}
 	t.onTarget(c, took, m.Time)
 	if int(c.class) < len(t.classes) {
-		t.classes[c.class].answered(c.Since, took)
+		t.onset(c, took)
+		t.classes[c.class].answered(c, took)
 		t.inPair(c, took)
 	}
 }

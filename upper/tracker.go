@@ -76,30 +76,30 @@ type Tracker struct {
 	counts   Counts
 	failure  Command // the newest that has failed
 	times    Took
-	classes  []Class // at most mostClasses
-	// classless says that there were more of them.
-	classless  bool
-	targets    []Target // at most mostTargets
-	targetless bool     // there were more of them
-	pairs      []Pair   // at most mostPairs
-	pairless   bool     // there were more of them
-	commands   []Command
-	next       int // where it is looked first for room for the next command
-	places     []place
-	oldest     int // of places, where there are as many as may be
-	unread     int // how many of them are to be fetched, and were not
-	fetched    uint64
-	hidden     bool   // not all READs come to the tap
-	strange    uint64 // how many commands had begun when a READ asked last for memory that none is known to have named
-	seen       [2][repeats]uint64
-	message    *Message // at hand
-	moved      [mostMoves]move
-	flow       flow
-	failures   []Failed
-	cancelled  []Cancel // at most mostCancels
-	moveCount  uint64
-	queue      uint32 // of its controller, plus one; 0: it is not known
-	sends      uint16 // hsqsize of that
+	classes  []Class  // at most mostClasses
+	targets  []Target // at most mostTargets
+	pairs    []Pair   // at most mostPairs
+	began    *Onset   // nil: no command was late
+	// There were more of them.
+	classless, targetless, pairless bool
+
+	commands  []Command
+	next      int // where it is looked first for room for the next command
+	places    []place
+	oldest    int // of places, where there are as many as may be
+	unread    int // how many of them are to be fetched, and were not
+	fetched   uint64
+	hidden    bool   // not all READs come to the tap
+	strange   uint64 // how many commands had begun when a READ asked last for memory that none is known to have named
+	seen      [2][repeats]uint64
+	message   *Message // at hand
+	moved     [mostMoves]move
+	flow      flow
+	failures  []Failed
+	cancelled []Cancel // at most mostCancels
+	moveCount uint64
+	queue     uint32 // of its controller, plus one; 0: it is not known
+	sends     uint16 // hsqsize of that
 }
 
 // NewTracker returns a tracker of a connection that seems to be of a protocol. assigned says that communication management has connected it to a port of

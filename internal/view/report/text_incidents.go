@@ -61,7 +61,7 @@ func (t *text) beside() []string {
 	}
 	list = slices.Concat(list, t.limited(), t.failed(), t.left(), t.changes(), t.longTurns(longestTurn))
 	for i := range t.res.Connections {
-		if c := &t.res.Connections[i]; slowCommands(c) && c.Timing != nil && c.Timing.Commands.Changes() {
+		if c := &t.res.Connections[i]; slowCommands(c) && c.Timing != nil && c.Timing.Commands.Changes() && !t.toldSlow(c) {
 			list = append(list, t.commandsOf(c))
 		}
 	}
@@ -73,6 +73,11 @@ func (t *text) beside() []string {
 		list = append(list, s)
 	}
 	return list
+}
+
+// toldSlow reports whether an incident tells from when on the commands of a connection were slow.
+func (t *text) toldSlow(c *agent.Connection) bool {
+	return slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool { return i.SlowOf(c) })
 }
 
 // tellAll lists incidents, the first of them with all that there is to say.
