@@ -27,6 +27,7 @@ type Last struct {
 	Usually     int           // those rounds, as far as all hosts sent data in them
 	Few         bool          // that it is the same host each time, or nearly, may be by chance
 	Aside       int           // connections that carry so little beside the others that their messages begin no round of a host
+	resumed     int           // of Count, in how many rounds a host that had begun went on by itself before
 	Else        []Late        // other hosts for which all waited about as long, the one first for which longest
 }
 
@@ -196,6 +197,8 @@ type roundsWalk struct {
 	rounds       int
 	begins       [][]int64 // by round: when each host began to send data, where all that do had
 	opened       []opening
+	messages     []int // of data, by host
+	resumed      bool  // a host that had begun in this round went on by itself after nothing was sent for long
 }
 
 // opening is that a host sent first after a pause between rounds.
@@ -212,6 +215,7 @@ type lastWait struct {
 	begun   int   // other hosts that had sent something
 	after   time.Duration
 	spread  time.Duration
+	resumed bool // a host that had begun went on by itself before, after nothing was sent for long
 }
 
 // walk finds who was last in each round, where rounds are apart by so many nanoseconds at least, and returns how long each time was in which nothing was sent for long. Where that is longer than LongSilence, each host has
@@ -220,8 +224,9 @@ func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 	hosts, until := len(r.every.sent), int64(0)
 	quiet := int64(0)            // since when nothing is sent on connections that carry little either
 	counts := make([]int, hosts) // in this round
-	r.some, r.data, r.pending = newBegun(hosts), newBegun(hosts), nil
+	r.some, r.data, r.pending, r.resumed = newBegun(hosts), newBegun(hosts), nil, false
 	r.of, r.rounds, r.begins, r.opened = make([][]lastWait, hosts), 1, nil, nil
+	r.messages = make([]int, hosts)
 	for i := range all {
 		m := &all[i]
 		if m.aside {
@@ -242,10 +247,11 @@ func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 			r.begins = append(r.begins, slices.Clone(r.data.at))
 			r.data.clear()
 			r.some.clear()
-			r.pending = nil
+			r.pending, r.resumed = nil, false
 			clear(counts)
 		case m.Begin-quiet >= LongSilence:
-			r.waits(m, lastWait{silence: time.Duration(m.Begin - quiet), at: quiet, round: r.rounds})
+			r.waits(m, lastWait{silence: time.Duration(m.Begin - quiet), at: quiet, round: r.rounds, resumed: r.resumed})
+			r.resumed = r.resumed || r.some.sent[m.from]
 		default:
 			r.pending = nil
 		}
@@ -254,6 +260,7 @@ func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 		if r.some.begins(m); m.data {
 			r.data.begins(m)
 			counts[m.from] += m.count
+			r.messages[m.from] += m.count
 		}
 	}
 	if r.data.n == r.sends.n {
@@ -294,6 +301,9 @@ func (r *roundsWalk) last(all []roundMessage) (l Last, ok bool) {
 	l.Others, l.Rounds, l.To = r.sends.n-1, r.rounds, all[len(all)-1].End
 	l.Of = time.Duration(l.To - all[0].Begin)
 	l.Few = l.Count < lastLeast && !l.sameHost(lastChance) || l.Most*lastOnce > l.Sum || others*lastOther > l.Sum
+	if 2*l.resumed > l.Count && 2*r.messages[l.Host] <= slices.Max(r.messages) { // others go on without it
+		return l, false
+	}
 	return l, (!l.Few || l.seldom() && others*lastMainly <= l.Sum) && l.Sum*lastShare >= l.Of
 }
 
@@ -406,6 +416,9 @@ func (l *Last) waited(list []lastWait, rounds int) {
 			l.Least, l.From, first = w.silence, w.at, w.round
 		}
 		l.Count++
+		if w.resumed {
+			l.resumed++
+		}
 		l.Least, l.Sum = min(l.Least, w.silence), l.Sum+w.silence
 	}
 	l.Since = first > lastSince && 2*l.Count > rounds-first // not where it is so now and then

@@ -123,3 +123,33 @@ func TestLastReady(t *testing.T) {
 		}
 	}
 }
+
+// TestLastOfTransfers: a host that sends less often than others, which go on by themselves meanwhile, is not one that they wait for; it is where they
+// do not.
+func TestLastOfTransfers(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	for _, resume := range []bool{false, true} {
+		late := make([]int, 20)
+		for n := range late {
+			late[n] = 2
+		}
+		list := rounds(4, late, false)
+		if resume { // in the middle of the silence
+			for i := range list {
+				for k := range list[i].Sent {
+					if list[i].Hosts[k] != 0 {
+						continue
+					}
+					var more []Sent
+					for _, x := range list[i].Sent[k] {
+						more = append(more, x, Sent{Begin: x.Begin + 3*ms/2, End: x.End + 3*ms/2})
+					}
+					list[i].Sent[k] = more
+				}
+			}
+		}
+		if l, ok := LastOf(4, list); ok == resume || ok && l.Host != 2 {
+			t.Errorf("others go on %v: %+v, %v", resume, l, ok)
+		}
+	}
+}
