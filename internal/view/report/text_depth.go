@@ -164,9 +164,9 @@ func (d *depth) said(granted string) string {
 		each = fmt.Sprintf(" of %s", size(uint64(d.one)))
 		remedy = " More of them at once would be faster, or larger READs."
 	}
-	rate := number(uint64(d.rate())) + " a second"
-	if d.bytes > 0 && d.one > 0 {
-		rate = bitRate(d.bytes, d.elapsed)
+	rate := number(uint64(float64(d.Count)/d.Loop.Seconds())) + " a second"
+	if d.one > 0 {
+		rate = bitRate(uint64(d.Count)*uint64(d.one), d.Loop)
 	}
 	return fmt.Sprintf("READ depth: %s has no more than %d %ss outstanding%s, and has so many most of the time: "+
 		"each comes %s after the answer to the one %d before it. %d%s in %s come to %s.%s",

@@ -9,6 +9,7 @@ import (
 	"ibwitness/packet"
 	pair "ibwitness/qp"
 	"ibwitness/timing"
+	"ibwitness/verifier"
 	"ibwitness/wqe"
 )
 
@@ -131,6 +132,31 @@ func TestOneReadAtOnce(t *testing.T) {
 		got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{k.one, k.more}})
 		if !strings.Contains(got, k.want) || k.want == "" && strings.Contains(got, "may have no more than one READ") {
 			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}
+
+// TestSlowerPaceFirst: what so many READs in a round trip come to is their bytes over that time, also where the last answers came later; and an end
+// that has one at a time, and is slower, is told before.
+func TestSlowerPaceFirst(t *testing.T) {
+	const rate = "4 of 4.0 KiB in 1ms come to 131 Mbit/s."
+	fast := reader(1, 4, 4, time.Millisecond)
+	fast.Ends[0].Last -= int64(fast.Timing.Ends[0].Asks[len(fast.Timing.Ends[0].Asks)-1].Begin-fast.First) / 10
+	slow := busy(wqe.Read, 0, 0)
+	gaps := new(verifier.Histogram)
+	for range 100 {
+		slow.Timing.Ends[0].Ops[wqe.Read].Observe(10 * time.Millisecond)
+		gaps.Observe(10 * time.Millisecond)
+	}
+	slow.Timing.Ends[0].Ops[wqe.Read].Bytes, slow.Timing.Ends[0].Gaps, slow.Timing.Ends[0].Reads = 409_600, gaps, 1
+	for _, k := range []struct {
+		all  []agent.Connection
+		slow bool
+	}{{[]agent.Connection{fast}, false}, {[]agent.Connection{fast, slow}, true}} {
+		got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: k.all})
+		one, depth := strings.Index(got, "outstanding at a time"), strings.Index(got, "READ depth")
+		if !strings.Contains(got, rate) || (one >= 0) != k.slow || one > depth {
+			t.Error(got)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -39,7 +40,26 @@ func (t *text) paces() {
 	if len(list)+len(bound) == 0 {
 		t.idle()
 	}
-	t.boundByDepth(bound)
+	first := slowerThan(list, bound)
+	if !first {
+		t.boundByDepth(bound)
+	}
+	t.tellPaces(list)
+	if first {
+		t.boundByDepth(bound)
+	}
+}
+
+// slowerThan reports whether one of some ends is slower than all that are bound by how many READs they have outstanding.
+func slowerThan(list []pace, bound []depth) bool {
+	least := math.Inf(1)
+	for _, d := range bound {
+		least = min(least, float64(d.bytes)/max(d.elapsed, 1).Seconds())
+	}
+	return slices.ContainsFunc(list, func(p pace) bool { return p.bytes > 0 && float64(p.bytes)/p.elapsed.Seconds() < least })
+}
+
+func (t *text) tellPaces(list []pace) {
 	for k, p := range list {
 		if k == pacesTold && !t.All {
 			t.line("  … and %s so; --all tells every one", count(len(list)-k, "more end"))
