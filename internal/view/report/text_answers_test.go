@@ -323,7 +323,7 @@ func TestStoppedHead(t *testing.T) {
 		{"a short loss", full, time.Millisecond, "STOPPED nothing violated, but 10.0.0.2 QP 0x21 answers no more from +"},
 		{"a long one", full, 300 * time.Millisecond, "INCIDENT nothing violated, but 1 incident;"},
 		{"it may wait for nothing", seldom, 0, "CLEAN"},
-		{"it answers", exchange{depth: 8, n: 1000, took: steady}, time.Millisecond, "CLEAN"},
+		{"it answers", exchange{depth: 8, n: 1000, took: steady}, time.Millisecond, "INCIDENT"},
 	} {
 		r := after(k.of.connection(1, 2))
 		if k.lost > 0 {

@@ -12,7 +12,7 @@ import (
 	"ibwitness/rule"
 )
 
-// TestVerdictOfIncident: where a connection ended by a NAK the text does not begin with CLEAN, though the verdict is that; where packets were retransmitted it does, unless that cost a second.
+// TestVerdictOfIncident: where a connection ended by a NAK, or packets were retransmitted, the text does not begin with CLEAN, though the verdict is that.
 func TestVerdictOfIncident(t *testing.T) {
 	refused := &pair.Trouble{Refusal: pair.Refusal{Code: packet.NAKRemoteAccess, Time: 2, Frame: 2}}
 	lost := &pair.Trouble{Sum: pair.Stalls{Count: 1, Rounds: [pair.NumCauses]uint32{1}, Begun: 1, Last: 2}}
@@ -20,7 +20,7 @@ func TestVerdictOfIncident(t *testing.T) {
 	for _, k := range []struct {
 		trouble *pair.Trouble
 		want    string
-	}{{nil, "CLEAN  nothing violated; "}, {lost, "CLEAN  nothing violated, but 1 incident; "}, {costly, "INCIDENT  nothing violated, but 1 incident; "}, {refused, "INCIDENT  nothing violated, but 1 incident; "}} {
+	}{{nil, "CLEAN  nothing violated; "}, {lost, "INCIDENT  nothing violated, but 1 incident; "}, {costly, "INCIDENT  nothing violated, but 1 incident; "}, {refused, "INCIDENT  nothing violated, but 1 incident; "}} {
 		r := &agent.Result{RDMA: 4, Packets: 4, First: 1, Last: int64(time.Second), Connections: []agent.Connection{{Service: packet.RC, First: 1, FirstFrame: 1}}}
 		for e := range r.Connections[0].Ends {
 			r.Connections[0].Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), Packets: 2, Last: 2}
