@@ -185,10 +185,11 @@ func (t *teller) tellSlowSince(s *slowSince) {
 		on = fmt.Sprintf("all %d connections", n)
 	}
 	slices.Sort(s.names)
-	i.What = fmt.Sprintf("%s of %v is slow from %s on, for %s%s, on %s: %s in the mean of %s, none less than %s, in place of %s in the mean of %s before, "+
-		"at most %s; none of %s others%s took longer than %s, before or since.",
-		what, s.server, t.offset(s.first.At), sorted(slices.Clone(s.clients)), alike, on, meanOf(s.since), count(s.since.Count, "command"), span(s.since.Least),
-		meanOf(s.before), number(s.before.Count), span(s.before.Longest), number(s.others), inBrackets(s.names), span(int64(s.longest)))
+	i.What = fmt.Sprintf("%s of %v is slow from %s on, for %s%s, on %s: ",
+		what, s.server, t.offset(s.first.At), sorted(slices.Clone(s.clients)), alike, on) +
+		fmt.Sprintf("%s in the mean of %s, none less than %s, in place of %s in the mean of %s before, at most %s; ",
+			meanOf(s.since), count(s.since.Count, "command"), span(s.since.Least), meanOf(s.before), number(s.before.Count), span(s.before.Longest)) +
+		fmt.Sprintf("none of %s others%s took longer than %s, before or since.", number(s.others), inBrackets(s.names), span(int64(s.longest)))
 	i.fact("onset", fmt.Sprintf("the last fast one was sent at %s, in frame %d; the first slow one in frame %d, answered in frame %d, after %s",
 		t.offset(s.last.At), s.last.Frame, s.first.Frame, s.first.Answer, span(s.first.Took)))
 	i.fact("longest", fmt.Sprintf("%s of %v, in frame %d, answered in frame %d, after %s", o.Name, &i.Local, o.Frame, o.Answer, span(o.Ended-o.Since)))

@@ -21,7 +21,8 @@ func TestSlowSince(t *testing.T) {
 		}
 		return slow(o)
 	}
-	const what = "NVMe Write on namespace 1 of 10.0.0.2 is slow from +0.300 s on, for 10.0.0.1, on the connection: 30ms in the mean of 20 commands, none less than "
+	const what = "NVMe Write on namespace 1 of 10.0.0.2 is slow from +0.300 s on, " +
+		"for 10.0.0.1, on the connection: 30ms in the mean of 20 commands, none less than "
 	const rest = " before, at most 305µs; none of 81 others (NVMe Read) took longer than 305µs, before or since."
 	for _, k := range []struct {
 		name string
