@@ -278,18 +278,18 @@ func (e *engine) each(w *batch, t *Transport) {
 		c.lost(w)
 	}
 	t.SetSeveral(e.several)
-	p, frames := w.all[0], w.source.Frames
+	p, frames, completions := w.all[0], w.source.Frames, e.completions
 	w.links, w.frames, w.pause = w.links[:0], frames, false
 	for i := range frames {
 		if w.packet(&frames[i], p) {
 			w.sums.rdma++
-			if e.completions == nil {
+			if completions == nil {
 				t.packet(p)
 			} else {
-				e.completions.logs.meet(p)
+				completions.logs.meet(p)
 				e.eventsUpTo(p.Time)
 				t.packet(p)
-				e.completions.packet(p)
+				completions.packet(p)
 			}
 		}
 		if len(w.links) > 0 {

@@ -9,7 +9,6 @@ import (
 
 	"ibwitness/packet"
 	"ibwitness/qp"
-	"ibwitness/rule"
 )
 
 // Where the headers of RoCEv2 on IPv4 without options begin, and how long a packet is at least, with its ICRC.
@@ -31,7 +30,7 @@ func (v *Verifier) UsualFlow(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	v.headers[packet.RoCEv2IPv4][p.Opcode]++
 	v.Broken = false
-	v.Rec.Cover[rule.ROCV2019].Exercised++
+	v.usual++
 	return true
 }
 

@@ -119,6 +119,8 @@ func (v *Verifier) Cover() {
 			v.headers[e][o] = 0
 		}
 	}
+	v.Rec.Cover[rule.ROCV2019].Exercised += v.usual
+	v.usual = 0
 	for id, n := range v.unjudged {
 		v.Rec.Cover[id].Exercised -= n
 		delete(v.unjudged, id)

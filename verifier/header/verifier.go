@@ -16,6 +16,8 @@ type Verifier struct {
 	*verifier.Verifier
 	// headers counts the packets whose headers were judged, by encapsulation and opcode, for the coverage of the header rules.
 	headers [5][256]uint64
+	// usual counts the packets that UsualFlow judged, for the coverage of rule ROC-V2-019.
+	usual uint64
 	// unjudged counts the packets that were not compared with a header rule, as it is one of their source.
 	unjudged map[rule.ID]uint64
 	tooBig   map[tooBigKey]tooBig
