@@ -10,15 +10,15 @@ import (
 
 // downs returns the silences of a host in which it was down, or cut off from the tap, in order: what it owed, while other hosts went on. Of a host
 // that was so, a time in which requests waited for it on two connections or more is another, where others sent packets in it, though not all the
-// time.
+// time; and one in which several requests to it were lost, and nothing shows that before it was back, where others went on.
 func (t *teller) downs(a packet.Addr) []hostSilence {
 	list := t.owed(a)
 	alive := func(h hostSilence) bool { return len(h.went) > 0 }
-	if !slices.ContainsFunc(list, alive) {
+	if !slices.ContainsFunc(list, func(h hostSilence) bool { return alive(h) && !h.brief }) {
 		return nil
 	}
 	for n := range list {
-		if h := &list[n]; !alive(*h) && (h.waited > 1 || h.lone) && h.to != 0 {
+		if h := &list[n]; !alive(*h) && (h.waited > 1 || h.lone) && !h.brief && h.to != 0 {
 			within := timing.Silence{From: h.owed, To: h.to}
 			h.went = t.sendersBeside(a, packet.Addr{}, func(x *timing.Activity) bool { return x.Sent(&within) })
 		}
@@ -30,10 +30,13 @@ func (t *teller) downs(a packet.Addr) []hostSilence {
 func (t *teller) owed(a packet.Addr) (list []hostSilence) {
 	announces := t.announces(a)
 	for _, h := range t.silencesOf(a) {
-		if h.lone = h.rounds < 2 && h.waited < 2; h.lone && !(announces && h.missedOne()) { // one that was lost
-			continue
-		}
-		if h.waited == 0 {
+		if h.lone = h.rounds < 2 && h.waited < 2; h.lone && !(announces && h.missedOne()) { // one that was lost, or several
+			since := t.missedMany(a, &h)
+			if h.brief = since != 0; !h.brief {
+				continue
+			}
+			h.owed, h.survived = since, true
+		} else if h.waited == 0 {
 			h.owed, h.survived = h.missed, true
 		}
 		within := timing.Silence{From: h.owed, To: h.to}

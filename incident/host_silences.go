@@ -25,6 +25,7 @@ type hostSilence struct {
 	announced      bool          // its first frame after is a gratuitous ARP request, as an interface sends that comes up
 	missed         int64         // when the first request was sent in it that was retransmitted only after it, and answered; 0: none was
 	lone           bool          // only one request was lost in it, and others that are like it tell what it was
+	brief          bool          // several were, which were retransmitted when it was back, or once before
 	seen           bool          // the capture holds frames of it in that time that are of no connection
 	ended          bool          // the host sent more after it, on a connection
 	went           []packet.Addr // who sent to others meanwhile, where somebody has asked

@@ -187,12 +187,13 @@ func (t *teller) restartedAt(r *restarted) {
 		i.FitsWith = []string{"a program on " + host + " that ended or was killed, for which its kernel disconnects, and that was not started again", "one that closed its connections and its listener itself"}
 		i.Next = []string{"the log and the exit status of the program on " + host + ", and whether one listens on " + r.service + " (rdma resource show cm_id)"}
 	} else {
-		i.fact("then", fmt.Sprintf("a connection of %v was accepted in frame %d, %s after the last refusal", r.accepted.Ends[0].Addr, r.accepted.FirstFrame, span(r.accepted.First-last.Time)))
+		i.fact("then", fmt.Sprintf("a connection of %v was accepted in frame %d, %s after the last refusal%s", r.accepted.Ends[0].Addr,
+			r.accepted.FirstFrame, span(r.accepted.First-last.Time), t.othersAccepted(r)))
 		i.FitsWith = []string{"a program on " + host + " that was restarted: it ended or was killed, for which its kernel disconnects, and a new one listens", "one that closed its connections and its listener itself, and listens again"}
 		i.Next = []string{"the log and the exit status of the program on " + host + " at that time: who stopped it, and how long it took to start"}
 	}
 	t.hostOf(i, r)
-	if asked != 0 || r.unrefused() {
+	if asked != 0 || r.unrefused() && r.least() <= disconnecting {
 		i.FitsWith = append(i.FitsWith, deviceRemoved(host))
 		i.Next = append(i.Next, "dmesg of "+host+" at that time: whether its RDMA device or driver was removed (rdma link)")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ibwitness/agent"
 	"ibwitness/verifier/cm"
 )
 
@@ -51,7 +52,25 @@ func (t *teller) askedMeanwhile(r *restarted) (frame, times uint64) {
 	return frame, times
 }
 
-// deviceRemoved is what fits where a host refuses REQs, and then answers none.
+// othersAccepted says in which frames the first connections of the others that were refused were accepted, after that of the first.
+func (t *teller) othersAccepted(r *restarted) (said string) {
+	since := r.refusals[len(r.refusals)-1].Time
+	for _, a := range r.hosts() {
+		var next *agent.Connection
+		for _, c := range t.serves(r.host) {
+			of := c.PairedBy == agent.ByCM && c.Ends[0].Addr == a && c.Ends[1].Addr == r.host && c.First > since
+			if of && (next == nil || c.First < next.First) {
+				next = c
+			}
+		}
+		if next != nil && a != r.accepted.Ends[0].Addr {
+			said += fmt.Sprintf("; one of %v in frame %d, at %s", a, next.FirstFrame, t.offset(next.First))
+		}
+	}
+	return said
+}
+
+// deviceRemoved is what fits where a host refuses REQs for a short time, as while its driver is removed, and then answers none.
 func deviceRemoved(host string) string {
 	return "an RDMA device or driver of " + host + " that was removed and came back: it disconnects, and answers no REQ meanwhile"
 }

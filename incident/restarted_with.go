@@ -11,6 +11,9 @@ import (
 	"ibwitness/packet"
 )
 
+// rpcOverRDMA is the protocol whose clients retransmit on their next connection what was not answered, with the same XIDs.
+const rpcOverRDMA = "RPC over RDMA"
+
 // closedToo returns the connections of a host that others disconnected after its first DREQ and shortly after its last: those of the program that
 // ended with them.
 func (t *teller) closedToo(r *restarted) (list []*agent.Connection) {
@@ -49,7 +52,8 @@ func disconnectedToo(r *restarted, list []*agent.Connection) string {
 	return fmt.Sprintf(", after which %s disconnected %s more", sorted(by), number(uint64(len(list))))
 }
 
-// lostWith says which commands had no answer when the connections of a program that ended were disconnected.
+// lostWith says which commands had no answer when the connections of a program that ended were disconnected. That of one that its client retransmits
+// may come on another connection.
 func (t *teller) lostWith(i *Incident, r *restarted, list []*agent.Connection) {
 	if t.lossy() {
 		return
@@ -58,10 +62,14 @@ func (t *teller) lostWith(i *Incident, r *restarted, list []*agent.Connection) {
 	var clients []packet.Addr
 	var first *agent.Operation
 	of, open, acked := map[string]int{}, 0, "that it had acknowledged "
+	carried, rpcs := 0, 0 // connections with such commands, and those of RPC over RDMA
 	for _, c := range list {
 		u := c.Upper
 		if u == nil || !u.Answered || u.Oldest == nil || u.Oldest.Unsure || u.GivenUp > 0 || c.Ends[u.Oldest.From].Addr == r.host {
 			continue
+		}
+		if carried++; u.Protocol == rpcOverRDMA {
+			rpcs++
 		}
 		if open += u.Open; !slices.Contains(clients, clientOf(c)) {
 			clients = append(clients, clientOf(c))
@@ -98,8 +106,16 @@ func (t *teller) lostWith(i *Incident, r *restarted, list []*agent.Connection) {
 	if open > 1 {
 		were, which = "were", "the first"
 	}
-	i.fact("lost", fmt.Sprintf("%s of %s %s%s never answered%s; %s is in frame %d, %s before the first DREQ",
-		count(uint64(open), "command"), sorted(clients), acked, were, kinds, which, first.Frame, span(r.closed[0].Closed.At-first.Since)))
+	on := "that connection"
+	if carried > 1 {
+		on = "these connections"
+	}
+	said := fmt.Sprintf("%s of %s %s%s not answered on %s%s; %s is in frame %d, %s before the first DREQ", count(uint64(open), "command"),
+		sorted(clients), acked, were, on, kinds, which, first.Frame, span(r.closed[0].Closed.At-first.Since))
+	if rpcs == carried && r.accepted != nil {
+		said += "; a client of RPC retransmits such on its next connection, with the same XID"
+	}
+	i.fact("lost", said)
 	if first.Tap == i.Tap {
 		i.show(first.Frame)
 	}

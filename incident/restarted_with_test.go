@@ -33,13 +33,14 @@ func TestRestartedWith(t *testing.T) {
 	const (
 		alone  = "10.0.0.9 disconnected 1 connection (DREQ); then it refused"
 		with   = "10.0.0.9 disconnected 1 connection (DREQ), after which 10.0.0.1 disconnected 1 more; then it refused"
-		lost   = "lost: 5 commands of 10.0.0.1 that it had acknowledged were never answered"
+		lost   = "lost: 5 commands of 10.0.0.1 that it had acknowledged were not answered on these connections"
 		kinds  = lost + " (4 NVMe Read and 1 NVMe Write); the first is in frame 1000, 1s before the first DREQ\n"
 		counts = "host: it seems that 10.0.0.9 stayed up: the numbers of its queue pairs count on (0x113, and 0x111 to 0x112 before), " +
 			"and it answered REQs (REJ) at +4.000 s\n"
-		wentOn  = "host: 10.0.0.9 stayed up: its QP 0x120, which served 10.0.0.2 before, went on meanwhile\n"
-		stayed  = "stayed up"
-		oneLost = "lost: 1 command of 10.0.0.1 that it had acknowledged was never answered: NVMe Read; it is in frame 1000"
+		wentOn   = "host: 10.0.0.9 stayed up: its QP 0x120, which served 10.0.0.2 before, went on meanwhile\n"
+		stayed   = "stayed up"
+		rpcAgain = "; a client of RPC retransmits such on its next connection, with the same XID\n"
+		oneLost  = "lost: 1 command of 10.0.0.1 that it had acknowledged was not answered on that connection: NVMe Read; it is in frame 1000"
 	)
 	for _, tt := range []struct {
 		name      string
@@ -57,13 +58,32 @@ func TestRestartedWith(t *testing.T) {
 		{"one command", func(r *agent.Result) { hangs(&r.Connections[0], 1000, 1, 0); r.Connections[1].Upper = nil }, []string{with, oneLost}, nil},
 		{"its request was not acknowledged", func(r *agent.Result) {
 			r.Connections[0].Ends[0].Open = 1
-		}, []string{"lost: 5 commands of 10.0.0.1 were never answered"}, nil},
+		}, []string{"lost: 5 commands of 10.0.0.1 were not answered on these connections"}, nil},
 		{"all were answered", func(r *agent.Result) {
 			r.Connections[0].Upper, r.Connections[1].Upper = nil, nil
 		}, []string{with, counts}, []string{"lost:"}},
 		{"not all were followed", func(r *agent.Result) {
 			r.Connections[0].Upper.GivenUp, r.Connections[1].Upper.Oldest.Unsure = 1, true
 		}, []string{with}, []string{"lost:"}},
+		{"of RPC", func(r *agent.Result) {
+			r.Connections[0].Upper.Protocol, r.Connections[1].Upper.Protocol = rpcOverRDMA, rpcOverRDMA
+		}, []string{"1s before the first DREQ" + rpcAgain}, nil},
+		{"of RPC, and none is accepted", func(r *agent.Result) {
+			r.Connections[0].Upper.Protocol, r.Connections[1].Upper.Protocol = rpcOverRDMA, rpcOverRDMA
+			r.Connections = r.Connections[:2]
+		}, []string{"1s before the first DREQ\n"}, []string{rpcAgain}},
+		{"another client, accepted later", func(r *agent.Result) {
+			f := r.Findings[1]
+			f.Peer.Addr = host(2)
+			r.Findings = append(r.Findings, f)
+			r.Connections = append(r.Connections, connection(2, 0x14, 7000, 9900, 0, 0))
+		}, []string{"after the last refusal; one of 10.0.0.2 in frame 7000, at +7.000 s\n"}, nil},
+		{"refused at once, and accepted long after", func(r *agent.Result) {
+			r.Findings[0].Time, r.Findings[1].Time = at(2100), at(2200)
+		}, []string{with}, nil},
+		{"refused for long, and accepted long after", func(r *agent.Result) {
+			r.Findings[1].Time, r.Connections[2].First, r.Last = at(8000), at(20000), at(30000)
+		}, []string{with}, []string{"an RDMA device or driver"}},
 		{"the host serves others on", func(r *agent.Result) {
 			r.Connections = append(r.Connections, connection(2, 0x20, 20, 9000, 0, 0))
 		}, []string{wentOn}, []string{"count on"}},

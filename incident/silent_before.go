@@ -19,7 +19,7 @@ func (t *teller) silentBefore(i *Incident) {
 	var frames []uint64
 	for _, h := range t.owed(peer) {
 		now := i.beganIn(&h, i.own)
-		if !now && !h.survived {
+		if h.brief || !now && !h.survived {
 			continue
 		}
 		said, frames = append(said, t.timeOf(&h)), append(frames, h.before, h.after)

@@ -67,6 +67,7 @@ func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool
 			i.joinDown(o)
 		}
 		t.flaps(i, downs, own)
+		t.lossesTold(i, downs, list, merged)
 	default:
 		if i.outlasted {
 			t.silentSince(i, downs)
@@ -154,6 +155,9 @@ func (t *teller) flaps(i *Incident, downs []hostSilence, own int) {
 		}
 	}
 	i.What = fmt.Sprintf("%v was down or cut off %s, while %s went on: %s. The %s time: %s", peer, times(uint64(len(downs))), someOf(went), enumerate(said), ordinal(own+1), i.What)
+	if len(t.run.Taps) == 1 {
+		i.fact("times", fmt.Sprintf("they count from the first request that waited; between its packets: %s", t.bounds(downs)))
+	}
 	i.fact("before", fmt.Sprintf("queue pairs of %v went on after it was silent: it had not restarted then", peer))
 	i.notGone()
 	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a link of %v or on the way to it, or its switch port, that fails and comes back again and again", peer))
