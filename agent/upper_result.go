@@ -114,6 +114,7 @@ type Pair struct {
 // Operation is a command of a protocol above the transport.
 type Operation struct {
 	Name   string // which one it is, in words
+	Blocks string // which blocks of a device it names; "": none, or that is not known
 	ID     uint64 // by which its end names it
 	Since  int64  // when it began, nanoseconds since the Unix epoch
 	Frame  uint64 // in which frame
@@ -213,7 +214,7 @@ func (t *Transport) operation(c *connection.Connection, u *upper.Tracker, k *upp
 	if k == nil {
 		return nil
 	}
-	o := &Operation{Name: u.Describe(k), ID: k.ID, Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k), Others: u.OthersAfter(k), Class: u.ClassOf(k), Target: u.TargetOf(k) + 1, Again: k.Again, Opens: u.Opens(k), Interim: u.Interim(k), StatusOnly: u.StatusOnly(k)}
+	o := &Operation{Name: u.Describe(k), ID: k.ID, Since: k.Since, Frame: k.Frame, Tap: k.Tap, From: u.From(k), Later: u.EndedAfter(k), Others: u.OthersAfter(k), Class: u.ClassOf(k), Target: u.TargetOf(k) + 1, Again: k.Again, Opens: u.Opens(k), Interim: u.Interim(k), StatusOnly: u.StatusOnly(k), Blocks: u.Blocks(k)}
 	if k.Status != 0 {
 		o.Status = u.Status(k)
 	} else {

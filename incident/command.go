@@ -89,7 +89,11 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64, all *
 		}
 		i.What = fmt.Sprintf("%v had not answered %s of %v%s%s when %v disconnected.", &i.Peer, o.Name, &i.Local, t.within(" for %s", waited), nor, c.Closed.By)
 	}
-	i.fact("command", fmt.Sprintf("%s, in frame %d", protocolOf(c.Upper), o.Frame))
+	blocks := ""
+	if o.Blocks != "" {
+		blocks = ": " + o.Blocks
+	}
+	i.fact("command", fmt.Sprintf("%s, in frame %d%s", protocolOf(c.Upper), o.Frame, blocks))
 	t.repeats(i, o)
 	t.interim(i, o)
 	only, target := "", ""

@@ -75,6 +75,17 @@ func TestFlaps(t *testing.T) {
 			}
 		}
 	}
+	// lose has several requests be lost in the time before, which a PSN sequence NAK asks for when the host is back.
+	lose := func(packets uint32, ended int64, idle bool) func(r *agent.Result) {
+		return func(r *agent.Result) {
+			s := qp.Stall{Since: at(1010), Begun: at(1500), Last: at(1500), Ended: at(ended), Packets: packets}
+			s.Rounds[qp.SequenceAsked] = 1
+			c := &r.Connections[0]
+			if c.Ends[1].Trouble.Longest[0] = s; !idle {
+				c.Timing.Ends[1].Active.Silences = nil
+			}
+		}
+	}
 	for _, k := range []struct {
 		name            string
 		before, besides []int64
@@ -98,6 +109,11 @@ func TestFlaps(t *testing.T) {
 		{"and retransmitted only after that", []int64{1000, 1500}, []int64{1100, 1400}, 1, announced(0, 0), strings.NewReplacer("490ms", "440ms", "and 16s", "and 15.9s").Replace(said), link},
 		{"and ARP tells of any time", []int64{1000, 1500}, nil, 1, announced(25000, 1), "10.0.0.1 was down or cut off for 900ms to 15.9s, from +3.000 s on", restarts},
 		{"and restarted", []int64{1000, 1500}, nil, 3, numbered, gone + " and had likely restarted when it was back," + meanwhile, back},
+		{"several requests were lost before", []int64{1000, 1500}, nil, 1, lose(4, 1501, false), said, link},
+		{"few were", []int64{1000, 1500}, nil, 1, lose(3, 1501, false), least + ", and was back," + meanwhile, restarts},
+		{"sent at once", []int64{1000, 1500}, nil, 1, lose(9, 1501, true), least + ", and was back," + meanwhile, restarts},
+		{"answered long after", []int64{1000, 1500}, nil, 1, lose(9, 1900, false), least + ", and was back," + meanwhile, restarts},
+		{"while the other was silent for half of it", []int64{1000, 1500}, []int64{1100, 1400}, 1, lose(9, 1501, false), least + ", and was back," + meanwhile, restarts},
 		{"a sign of it", []int64{1000, 1500}, nil, 3, func(r *agent.Result) {
 			r.Signs = []agent.Sign{{Presence: fabricagent.Presence{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), By: fabricagent.ByLLDP}, At: at(9000), Frame: 9000}}
 		}, strings.Replace(said, "and 16s from", "and 6s from", 1), link},
@@ -130,6 +146,43 @@ func TestFlaps(t *testing.T) {
 		lost := "the 2nd time 10.0.0.2 QP 0x101; connected again: 10.0.0.2 at +19.000 s; and the 3rd time 10.0.0.2 QP 0x4d2c; " +
 			"none of these hosts connected again in the capture"
 		if slices.Contains(i.Facts, Fact{"lost", lost}) != strings.HasPrefix(k.name, "and a third time") {
+			t.Errorf("%s: %q", k.name, i.Facts)
+		}
+	}
+}
+
+// TestLostOnlyDown: what was retransmitted to a host that was down at times is told with these where all of it was sent in them, and not where another
+// packet was, or more rounds than are known.
+func TestLostOnlyDown(t *testing.T) {
+	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+	const ms = int64(time.Millisecond)
+	downs := []hostSilence{{Silence: timing.Silence{From: 1000 * ms, To: 1500 * ms}, from: 1000 * ms, to: 1500 * ms, owed: 1010 * ms}, {from: 3000 * ms, to: 4000 * ms}}
+	for _, k := range []struct {
+		name string
+		set  func(x *qp.Trouble)
+		want bool
+	}{
+		{"in both", func(*qp.Trouble) {}, true},
+		{"at another time", func(x *qp.Trouble) { x.Longest[0].Since = 2000 * ms }, false},
+		{"retransmitted later", func(x *qp.Trouble) { x.Longest[1].Last = 4100 * ms }, false},
+		{"and more", func(x *qp.Trouble) { x.Sum.Rounds[qp.TimerExpired]++ }, false},
+	} {
+		x := &qp.Trouble{}
+		x.Sum.Rounds[qp.SequenceAsked] = 2
+		for n, since := range []int64{1010, 3010} {
+			x.Longest[n] = qp.Stall{Since: since * ms, Begun: downs[n].to, Last: downs[n].to, Packets: 5}
+			x.Longest[n].Rounds[qp.SequenceAsked] = 1
+		}
+		k.set(x)
+		c := agent.Connection{Service: packet.RC}
+		c.Ends[0], c.Ends[1] = agent.End{Addr: a}, agent.End{Addr: b, Trouble: x}
+		run := &teller{run: &agent.Result{Connections: []agent.Connection{c}}}
+		i := &Incident{Kind: Unanswered, Peer: Party{Addr: a}}
+		list := []Incident{{Kind: Loss, Local: Party{Addr: b}, Peer: Party{Addr: a}}, {Kind: Loss, Local: Party{Addr: a}, Peer: Party{Addr: b}}}
+		merged := map[*Incident]bool{}
+		run.lossesTold(i, downs, list, merged)
+		told := slices.Contains(i.Facts, Fact{"lost then", "10 more retransmissions to 10.0.0.1, all of packets that were sent in these times"})
+		if told != k.want || merged[&list[0]] != k.want || merged[&list[1]] {
 			t.Errorf("%s: %q", k.name, i.Facts)
 		}
 	}

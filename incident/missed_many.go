@@ -34,9 +34,9 @@ func (t *teller) missedMany(a packet.Addr, h *hostSilence) (since int64) {
 			}
 			for j := range k.Longest {
 				s := &k.Longest[j]
-				within := timing.Silence{From: s.Since, To: h.to}
-				if h.lose(s) && c.Timing.Ends[e].Active.Sends(&within, 2) && (since == 0 || s.Since < since) {
-					since = s.Since
+				within := timing.Silence{From: max(s.Since, h.from), To: h.to}
+				if h.lose(s) && c.Timing.Ends[e].Active.Sends(&within, 2) && (since == 0 || within.From < since) {
+					since = within.From
 				}
 			}
 		}
@@ -48,7 +48,7 @@ func (t *teller) missedMany(a packet.Addr, h *hostSilence) (since int64) {
 // retransmitted.
 func (h *hostSilence) lose(s *qp.Stall) bool {
 	over := max(s.Begun, h.to)
-	in := s.Since > h.from && s.Since < h.to && s.Begun > h.from && s.Begun <= h.to+aftermath && s.Ended >= h.to && s.Ended <= over+aftermath
+	in := s.Since > h.from-aftermath && s.Since < h.to && s.Begun > h.from && s.Begun <= h.to+aftermath && s.Ended >= h.to && s.Ended <= over+aftermath
 	return in && s.NAKs == 0 && s.Packets >= fewestMissed && !s.Late && !s.AnswerLost && !s.Before && !s.Unshown
 }
 
@@ -80,7 +80,7 @@ func (t *teller) lostOnlyDown(a packet.Addr, downs []hostSilence) (packets uint6
 // sentWhileDown reports whether what was sent in one of the times in which a host was down is retransmitted then, or as soon as it was back.
 func sentWhileDown(s *qp.Stall, downs []hostSilence) bool {
 	for n := range downs {
-		if d := &downs[n]; s.Since >= d.from && d.to != 0 && s.Since < d.to && max(s.Begun, s.Last) <= d.to+aftermath {
+		if d := &downs[n]; s.Since > d.from-aftermath && d.to != 0 && s.Since < d.to && max(s.Begun, s.Last) <= d.to+aftermath {
 			return true
 		}
 	}
@@ -103,8 +103,7 @@ func (t *teller) lossesTold(i *Incident, downs []hostSilence, list []Incident, m
 		merged[o] = true
 		i.joinDown(o)
 	}
-	i.fact("lost then", fmt.Sprintf("%s to %v: they were sent while it was silent, and retransmitted then or when it was back; nothing else was",
-		count(packets, "packet"), a))
+	i.fact("lost then", fmt.Sprintf("%s to %v, all of packets that were sent in these times", count(packets, "more retransmission"), a))
 }
 
 // bounds says of several times in which a host was down between which of its packets each was.

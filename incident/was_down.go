@@ -154,6 +154,7 @@ func (t *teller) flaps(i *Incident, downs []hostSilence, own int) {
 			i.show(d.before, d.after)
 		}
 	}
+	i.Begin = min(i.Begin, downs[0].owed)
 	i.What = fmt.Sprintf("%v was down or cut off %s, while %s went on: %s. The %s time: %s", peer, times(uint64(len(downs))), someOf(went), enumerate(said), ordinal(own+1), i.What)
 	if len(t.run.Taps) == 1 {
 		i.fact("times", fmt.Sprintf("they count from the first request that waited; between its packets: %s", t.bounds(downs)))

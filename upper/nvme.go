@@ -156,8 +156,9 @@ func (d *nvmeDecoder) command(b []byte, t *Tracker) {
 	if d.queue == queueUnknown || d.queue == queueAdmin && (opcode == 0x01 || opcode == 0x02) && queueOf(b) == queueIO { // whatever the Connect said
 		d.queue = queueOf(b)
 	}
+	first, blocks := blocksOf(b)
 	c := t.Begin(Command{
-		ID: uint64(binary.LittleEndian.Uint16(b[sqeCID:])), Code: uint32(opcode) | uint32(d.queue)<<8, Arg: uint64(nsid),
+		ID: uint64(binary.LittleEndian.Uint16(b[sqeCID:])), Code: uint32(opcode) | uint32(d.queue)<<8 | blocks<<16, Arg: uint64(nsid) | first<<32,
 		Waits: opcode == asyncEvnt && d.queue == queueAdmin,
 	})
 	if opcode != fabrics && nsid != 0 && nsid != allNSIDs && d.queue != queueAdmin {
@@ -246,7 +247,7 @@ func (d *nvmeDecoder) Class(c *Command) (uint32, uint64) {
 }
 
 func (d *nvmeDecoder) Name(c *Command) string {
-	queue := c.Code >> 8
+	queue := c.Code >> 8 & 0xFF
 	if queue == queueUnknown {
 		queue = uint32(d.queue)
 	}

@@ -60,6 +60,31 @@ func TestNVMe(t *testing.T) {
 	k.oldest("NVMe Read, command id 17, namespace 2")
 }
 
+// TestNVMeBlocks: of a command of an I/O queue that names blocks it is told which; not of others, nor of an address that is not kept.
+func TestNVMeBlocks(t *testing.T) {
+	large := nvmeRead(3, 1, 0x1000, 0x1234, 4096)
+	le.PutUint32(large[44:], 1)
+	one := nvmeRead(4, 1, 0x1000, 0x1234, 512)
+	for want, b := range map[string][]byte{
+		"16 blocks from LBA 305419896 on": nvmeRead(1, 1, 0x1000, 0x1234, 8192),
+		"1 block, LBA 305419896":          one,
+		"":                                large,
+	} {
+		d := &nvmeDecoder{queue: queueIO}
+		first, blocks := blocksOf(b)
+		c := &Command{Code: uint32(b[0]) | queueIO<<8 | blocks<<16, Arg: 1 | first<<32}
+		if got := d.Blocks(c); got != want {
+			t.Errorf("%q, not %q", got, want)
+		}
+		if c.Code &^= 0xFF00; (&nvmeDecoder{queue: queueAdmin}).Blocks(c) != "" {
+			t.Errorf("%s: of an admin queue", want)
+		}
+	}
+	if first, blocks := blocksOf(nvmeConnect(1, 1)); first != 0 || blocks != 0 {
+		t.Errorf("Connect: %d %d", first, blocks)
+	}
+}
+
 // TestKeepAlives: Keep Alives without a descriptor, which have no data, are commands of an admin queue; messages like them with anything else in them are not.
 func TestKeepAlives(t *testing.T) {
 	alive := func(cid uint16) []byte {

@@ -389,5 +389,13 @@ func (c *Command) Ended() bool { return c.state == ended }
 // Describe names a command.
 func (t *Tracker) Describe(c *Command) string { return t.decoder.Describe(c) }
 
+// Blocks says which blocks of a device a command names; "": none, or that is not known.
+func (t *Tracker) Blocks(c *Command) string {
+	if d, ok := t.decoder.(interface{ Blocks(c *Command) string }); ok {
+		return d.Blocks(c)
+	}
+	return ""
+}
+
 // Status says in words how a command has failed.
 func (t *Tracker) Status(c *Command) string { return t.decoder.Status(c) }
