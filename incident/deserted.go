@@ -41,7 +41,10 @@ func (t *teller) desertion(c *agent.Connection, from int) {
 	i.fact("DREQ", fmt.Sprintf("by %v, as frame %d shows", i.Peer.Addr, c.Closed.Frame))
 	t.command(i, c)
 	if next := t.nextOf(c, c.Closed.At); next != nil {
-		i.fact("then", fmt.Sprintf("the same hosts began another connection %s later, in frame %s", span(next.First-c.Closed.At), t.firstFrame(next)))
+		later := " " + span(next.First-c.Closed.At) + " later"
+		if _, said := t.notUp(i, next, later); !said {
+			i.fact("then", fmt.Sprintf("the same hosts began another connection%s, in frame %s", later, t.firstFrame(next)))
+		}
 	}
 	host := i.Peer.Addr.String()
 	i.FitsWith = []string{"a process on " + host + " that ended or was killed: its kernel disconnects", "a program on " + host + " that disconnects without waiting for what is in progress"}

@@ -33,6 +33,7 @@ func (t *teller) lostMany(i *Incident, lost, held uint64) {
 	if !i.lostMany {
 		return
 	}
+	i.What += " What it lacks may have been sent: capture again, as next says, before you judge counts, times or missing answers by it."
 	i.Next = append(i.Next, "the counters of the adapters, for what the network loses (out_of_sequence, packet_seq_err, local_ack_timeout_err)")
 }
 

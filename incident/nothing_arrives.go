@@ -26,6 +26,9 @@ func (t *teller) nothingArrives(i *Incident, c *agent.Connection, from int) bool
 		way = onePathFails(local, other, e) + ": ECMP, LAG"
 		i.Next = append(i.Next, hashedOn(local, other, e))
 	}
+	if with := t.exchanged(i.Local.Addr, i.Peer.Addr, e.Trouble.Now.Last); len(with) > 0 {
+		i.fact("control", fmt.Sprintf("%s exchanged packets with %s meanwhile: its own adapter and link work", local, sorted(with)))
+	}
 	i.FitsWith = append(i.FitsWith, way, "a filter that drops this flow")
 	i.Next = append(i.Next, "discards and errors of the switch ports from "+local+" to "+other+" (ethtool -S)")
 	return true

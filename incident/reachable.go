@@ -29,25 +29,29 @@ func (t *teller) tcpOf(a packet.Addr) string {
 // askerWorks says with whom the host of a REQ that nothing answered exchanged packets of RC while it waited, on a connection on which nothing waits:
 // its own adapter and its RDMA work.
 func (t *teller) askerWorks(i *Incident, q *cm.Unanswered) {
-	if !t.timed() || len(t.run.Connections) > mostOthers {
-		return
+	if with := t.exchanged(q.From, q.To, q.First); len(with) > 0 {
+		i.fact("asker", fmt.Sprintf("%v exchanged packets with %s meanwhile: its own adapter and RDMA work", q.From, sorted(with)))
 	}
-	var with []packet.Addr
+}
+
+// exchanged returns the hosts but one with which another exchanged packets of RC from a time on, on a connection on which nothing waits.
+func (t *teller) exchanged(a, but packet.Addr, since int64) (with []packet.Addr) {
+	if !t.timed() || len(t.run.Connections) > mostOthers {
+		return nil
+	}
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		for e := range c.Ends {
 			own, peer := &c.Ends[e], &c.Ends[1-e]
-			if own.Addr != q.From || peer.Addr == q.From || peer.Addr == q.To || c.Service != packet.RC || own.Stalled || peer.Stalled {
+			if own.Addr != a || peer.Addr == a || peer.Addr == but || c.Service != packet.RC || own.Stalled || peer.Stalled {
 				continue
 			}
-			if min(own.Last, peer.Last) > q.First && !slices.Contains(with, peer.Addr) {
+			if min(own.Last, peer.Last) > since && !slices.Contains(with, peer.Addr) {
 				with = append(with, peer.Addr)
 			}
 		}
 	}
-	if len(with) > 0 {
-		i.fact("asker", fmt.Sprintf("%v exchanged packets with %s meanwhile: its own adapter and RDMA work", q.From, sorted(with)))
-	}
+	return with
 }
 
 // unreachedNext is where to look where a host answers pings, and no REQ.

@@ -28,9 +28,21 @@ func (t *teller) rejected() {
 	}
 	var list []*rule.Finding
 	again := map[group]*refused{}
+	var inVain []*vain
+	of := map[group]*vain{}
 	for k := range t.run.Findings {
 		f := &t.run.Findings[k]
 		if f.Rule != rule.EvReject || f.Class != rule.Event || told[f] || t.usual(f) {
+			continue
+		}
+		if q := t.unansweredREQ(f); q != nil {
+			v := of[alike(f)]
+			if v == nil {
+				v = &vain{}
+				of[alike(f)] = v
+				inVain = append(inVain, v)
+			}
+			v.add(q, f)
 			continue
 		}
 		list = append(list, f)
@@ -40,6 +52,9 @@ func (t *teller) rejected() {
 			again[alike(f)] = all
 		}
 		all.at, all.last = append(all.at, f.Time), f
+	}
+	for _, v := range inVain {
+		t.triedInVain(v)
 	}
 	for _, f := range list {
 		r, _ := cm.ParseRefusal(f.Detail)
@@ -59,6 +74,11 @@ func (t *teller) rejected() {
 		}
 		if i.unserviced && !i.says("other") {
 			t.servedElse(i, &r)
+		}
+		if r.ByAsker && r.Reason == mad.RejTimeout && t.hosts[i.Peer.Addr].last == 0 {
+			i.fact("peer", t.nothingOf()+i.Peer.Addr.String()+" is in the capture"+t.answersPings(i.Peer.Addr, f.Time))
+			i.FitsWith, i.Next = []string{fmt.Sprintf("a route, VLAN, GID or filter (UDP port 4791) that keeps what %v sends from %v, or its answers from %v", i.Local.Addr, i.Peer.Addr, i.Local.Addr)}, nil
+			t.unseen(i, i.Local.Addr, i.Peer.Addr)
 		}
 		t.afterREPs(i, f)
 		what := f.Detail + t.afterMRA(i, f)
@@ -257,7 +277,10 @@ func (t *teller) ignored() {
 		case cm.ForAccept:
 			t.unaccepted(q)
 			continue
-		case cm.ForRefusal: // the refusal is told
+		case cm.ForRefusal, cm.ForGaveUp: // the REJ is told
+			continue
+		}
+		if t.folded[q] {
 			continue
 		}
 		wait := q.Wait
@@ -348,6 +371,10 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 	if t.hosts[q.To].last <= q.First {
 		i.FitsWith[0] = t.downOr(q.To, q.First)
 	}
+	if t.hosts[q.To].last == 0 {
+		t.unseen(i, q.From, q.To)
+	}
+	i.throughGateway(q)
 	if t.sentIP(q.To, q.From, q.First) != nil { // there is a route
 		i.FitsWith[1] = "a filter of UDP port 4791 on the way, or another VLAN or GID that keeps the REQ from " + to + ", or its answer from " + from
 	}

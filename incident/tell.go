@@ -11,6 +11,7 @@ import (
 	"ibwitness/qp"
 	"ibwitness/rule"
 	"ibwitness/timing"
+	"ibwitness/verifier/cm"
 )
 
 // Of returns the incidents of a run, the gravest kind first, and of a kind the one first that cost the most time.
@@ -95,6 +96,7 @@ type teller struct {
 	accesses  map[accessKey]*accesses             // what accessesOf returns; nil: nobody has asked
 	served    map[packet.Addr][]*agent.Connection // what serves returns; nil: nobody has asked
 	programs  map[*agent.Connection]bool          // what ended returns; nil: nobody has asked
+	folded    map[*cm.Unanswered]bool             // REQs of which an incident of others tells
 	attempts  *attempts                           // what inVain returns; nil: nobody has asked
 	sending   map[packet.Addr][]sendingEnd        // what sendersTo returns; nil: nobody has asked
 	accepts   map[packet.Addr][]*rule.Finding     // what accepted returns; nil: nobody has asked

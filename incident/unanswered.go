@@ -324,6 +324,10 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	if next.First < k.Last {
 		later = t.within(" %s after this request was sent first", next.First-k.Since)
 	}
+	if q, said := t.notUp(i, next, later); said {
+		i.sameWay(q, k)
+		return
+	}
 	if next.PairedBy == agent.ByCM {
 		asked = fmt.Sprintf(", for which %v asked (REQ)", next.Ends[0].Addr)
 	}

@@ -68,11 +68,12 @@ func (v *Verifier) rejEnds(m *message, r *mad.REJ, x *exchange, side int) {
 	if r.Reason == rejRedirectCM || r.Reason == rejRedirectPort {
 		x.told |= toldRedirected
 	}
-	x.req.answered = true
+	x.gaveUp = x.gaveUp && side == active
 	if !x.reject.happened() {
-		x.reject, x.rejecter = seen{m.Time, m.Frame}, side
+		x.reject, x.rejecter, x.gaveUp = seen{m.Time, m.Frame}, side, x.asked && side == active && !x.req.answered
 		v.noteDelayed(m, x, side)
 	}
+	x.req.answered = true
 }
 
 // rejected judges which message a REJ says that it rejects (rule CM-REJ-002). x is its exchange, or nil.

@@ -19,6 +19,7 @@ func (v *Verifier) rep(m *message, r *mad.REP) {
 		v.repWithoutREQ(m, r)
 		return
 	}
+	x.gaveUp = false
 	v.covered(rule.CMTID001)
 	v.covered(rule.CMID002)
 	switch {
@@ -182,6 +183,7 @@ func (v *Verifier) mra(m *message, r *mad.MRA) {
 	if x == nil || !agrees || !v.mraSide(m, r, x, side) {
 		return
 	}
+	x.gaveUp = x.gaveUp && side == active
 	v.covered(rule.CMTID001)
 	if x.asked && r.Answered != mad.AnsweredOther && r.TID != x.tid {
 		v.tid(m, x, "REQ", x.tid, x.req.frame)

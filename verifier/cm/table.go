@@ -129,7 +129,9 @@ type exchange struct {
 	unasked       [2]*deadline // of a DREP in front of which no DREQ was seen
 	reject        seen
 	rejecter      int
-	resolved      int64 // when a SIDR_REP answered the SIDR_REQ; 0: none did
+	gaveUp        bool   // the active side sent it, and the passive side has answered nothing
+	station       uint64 // Ethernet address that the REQ went to; 0: not known
+	resolved      int64  // when a SIDR_REP answered the SIDR_REQ; 0: none did
 	told          told
 }
 

@@ -16,6 +16,7 @@ const (
 	ForDREP                 // the DREQ was sent, several times
 	ForRefusal              // a REJ of the passive side, which came after several REQs only
 	ForAccept               // the REQ was sent, several times, and an MRA asked for more time: no REP or REJ was seen, nor an RTU
+	ForGaveUp               // the REQ was sent, and the side that sent it gave up (REJ): no REP, REJ or MRA was seen, nor an RTU
 	mostOften  = 3          // from how many of a message on it is told that was answered in the end, or that another one does not end
 )
 
@@ -31,6 +32,7 @@ type Unanswered struct {
 	Wait        int64  // for how long the other side may take, nanoseconds; 0: not known
 	Tap         uint16
 	Frame       uint64 // of the newest
+	Station     uint64 // of a REQ, the Ethernet address that the first went to; 0: not known
 	// When the wait ended, and the frame: with an answer, or with a REJ of From; 0: it did not.
 	End      int64
 	EndFrame uint64
@@ -65,7 +67,7 @@ func (v *Verifier) Unanswered() (list []Unanswered) {
 func (x *exchange) waiter(w Waits, side int, s *sending) Unanswered {
 	return Unanswered{
 		Waits: w, SIDR: x.key.sidr, From: x.addr(side), To: x.addr(1 - side), QPN: x.qpn[side], Service: x.serviceID, Times: s.times, First: s.first, Last: s.time, Wait: x.timeout[1-side],
-		Tap: s.tap, Frame: s.frame,
+		Tap: s.tap, Frame: s.frame, Station: x.station,
 	}
 }
 
@@ -77,6 +79,11 @@ func (x *exchange) waitREQ(list []Unanswered) []Unanswered {
 		return x.waitAccept(list)
 	case !x.req.answered && !x.rep.sent() && !x.reject.happened() && !x.rtu.happened() && !x.early.happened():
 		list = append(list, x.waiter(ForREP, active, &x.req))
+	case x.gaveUp && !x.rep.sent() && !x.rtu.happened() && !x.early.happened() && !x.anew:
+		u := x.waiter(ForGaveUp, active, &x.req)
+		u.Times += x.req.again
+		u.End, u.EndFrame = x.reject.time, x.reject.frame
+		list = append(list, u)
 	case x.req.times >= mostOften && x.rep.sent() && x.rep.first > x.req.time && !x.anew:
 		u := x.waiter(ForLate, active, &x.req)
 		u.End, u.EndFrame = x.rep.first, x.rep.frame
