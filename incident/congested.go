@@ -163,6 +163,7 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 		unequal = t.several(i, list, bursts, &all) // what congestion control leaves to a sender
 		unequal = t.recovery(i, list) || unequal
 	}
+	slumps := all.marked.n > 0 && all.notified.n > 0 && t.slump(i, list, bursts, unequal)
 	switch {
 	case other != nil:
 		t.unlikeOther(i, other, marks, from)
@@ -173,7 +174,7 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 	slow := !unequal && all.marked.n > 0 && all.notified.n > 0 && t.slowPort(i, to)
 	if t.hosts[to].last != 0 && t.retransmittedOn(ways) == 0 {
 		i.fact("lost", "nothing: no packet of these connections was retransmitted")
-		i.harmless = all.notified.n > 0 && !unequal
+		i.harmless = all.notified.n > 0 && !unequal && !slumps
 		if all.marked.n > 0 && i.harmless && !slow {
 			t.controlled(i, list)
 		}
