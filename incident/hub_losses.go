@@ -22,6 +22,9 @@ const mostLeads = 8
 // commonLosses says in the first of the incidents of losses what they have in common, and in the first of those of which that does not tell.
 func (t *teller) commonLosses(list []Incident) {
 	sums := t.pathsAcross(list)
+	if s := t.lostAtOnce(list); s != nil {
+		sums = append(sums, s)
+	}
 	for range mostLeads {
 		n := slices.IndexFunc(list, func(i Incident) bool {
 			return (i.Kind == Loss || i.Kind == Retransmitting) && !i.explained && !slices.ContainsFunc(sums, func(s *lossSum) bool { return i.sum == s || s.between(&i) })

@@ -108,7 +108,7 @@ func (t *teller) withTimers(s *lossSum, asked []lostOf) []lostOf {
 	}
 	for k := range t.run.Findings {
 		f := &t.run.Findings[k]
-		if f.Rule != rule.EvTimeout || f.Peer.Addr != s.host {
+		if f.Rule != rule.EvTimeout || !s.receives(f.Peer.Addr) {
 			continue
 		}
 		if wait := after[Party{f.Accused.Addr, f.Accused.QPN, f.Accused.QPNKnown}]; wait > 0 {
