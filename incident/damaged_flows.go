@@ -93,6 +93,9 @@ func (t *teller) flowsOf(flows map[flow]*damagedOf, n uint64, judged *judgedLoad
 	return f
 }
 
+// hardlyAny is less likely than what tells a host apart where others were hit likewise.
+const hardlyAny = 0.05
+
 // chanceOf is how likely it is that so many damaged packets are all of those flows that were hit between their hosts, were the others as likely to be.
 func chanceOf(flows map[flow]*damagedOf, hit, clean map[way]load) float64 {
 	p := 0.0
@@ -127,9 +130,13 @@ func (f *damagedFlows) spare(t *teller, flows map[flow]*damagedOf, hit map[way]l
 // clear finds the hosts whose adapters and links are not what damaged packets: others that they sent, or that were sent to them, passed these too.
 func (f *damagedFlows) clear(flows map[flow]*damagedOf, hit, clean map[way]load) {
 	for _, from := range []bool{true, false} {
-		harmed, spared := bySide(hit, from), bySide(clean, from)
-		for x, only := range flowsBySide(flows, from) {
-			if chanceOf(only, harmed, spared) < tooFew && !slices.Contains(f.hosts, x) {
+		harmed, spared, by := bySide(hit, from), bySide(clean, from), flowsBySide(flows, from)
+		few := tooFew
+		if len(by) > 1 { // one fault of several hosts is at none of them
+			few = hardlyAny
+		}
+		for x, only := range by {
+			if chanceOf(only, harmed, spared) < few && !slices.Contains(f.hosts, x) {
 				f.hosts = append(f.hosts, x)
 			}
 		}

@@ -68,17 +68,14 @@ func (t *teller) lostToDamage(list []Incident) []Incident {
 
 // losesOn reports whether an incident is of losses that the damage of another may explain: between any hosts, or its own.
 func (i *Incident) losesOn(damage *Incident, several bool) bool {
-	if several {
-		return i.joins() && i.sum == nil
-	}
 	storm := i.Kind == Retransmitting && !i.again.late && !i.explained && !i.ofTrimmed && !i.ofMarked && !i.oneSided && i.within == 0
-	return (i.joins() || storm) && i.sum == nil && pairBy(i.Local.Addr, i.Peer.Addr) == pairBy(damage.Local.Addr, damage.Peer.Addr)
+	return (i.joins() || storm) && i.sum == nil && (several || pairBy(i.Local.Addr, i.Peer.Addr) == pairBy(damage.Local.Addr, damage.Peer.Addr))
 }
 
 // costOfDamage says what was retransmitted on some ways, for packets that came damaged.
 func (t *teller) costOfDamage(i *Incident, ways map[way]bool) {
 	s := &lossSum{ends: map[Party]bool{}}
-	var waits []qp.Stall
+	var waits []waited
 	var worst, peer Party
 	most, of := uint64(0), uint64(0)
 	for n := range t.run.Connections {
@@ -92,7 +89,7 @@ func (t *teller) costOfDamage(i *Incident, ways map[way]bool) {
 			s.add(e, &k)
 			for _, x := range k.Longest {
 				if x.Rounds[qp.TimerExpired] > 0 {
-					waits = append(waits, x)
+					waits = append(waits, waited{x, party(e)})
 				}
 			}
 			if k.Again.Packets > most {
@@ -105,12 +102,12 @@ func (t *teller) costOfDamage(i *Incident, ways map[way]bool) {
 		said += fmt.Sprintf(", %s as NAKs asked for it", times(uint64(s.naks)))
 	}
 	if t.timed() && len(waits) > 0 {
-		longest := slices.MaxFunc(waits, func(a, b qp.Stall) int { return cmp.Compare(a.Lost(), b.Lost()) })
+		longest := slices.MaxFunc(waits, func(a, b waited) int { return cmp.Compare(a.Lost(), b.Lost()) })
 		said += fmt.Sprintf(", %s only once a timer had expired, after up to %s", times(uint64(s.timers)), span(longest.Lost()))
 	}
 	i.What = strings.TrimSuffix(i.What, ".") + "; " + said + "."
 	i.lead("timers", t.timersOf(waits))
-	i.lead("cost", s.cost(t))
+	i.lead("cost", s.cost(t)+"; what came damaged is not counted")
 	i.fact("caused", s.asked())
 	if len(s.ends) > 1 {
 		i.fact("most", fmt.Sprintf("%v retransmitted %s of %s to %v", &worst, number(most), count(of, "packet"), &peer))
@@ -124,17 +121,23 @@ func (i *Incident) lead(label, text string) {
 	}
 }
 
-// timersOf says in which frames timers had packets retransmitted, and how long nothing went on before.
-func (t *teller) timersOf(waits []qp.Stall) string {
+// waited is a stall until a timer expired, with who waited.
+type waited struct {
+	qp.Stall
+	by Party
+}
+
+// timersOf says in which frames timers had packets retransmitted, how long nothing went on before, and of whom.
+func (t *teller) timersOf(waits []waited) string {
 	if !t.timed() {
 		return ""
 	}
-	slices.SortFunc(waits, func(a, b qp.Stall) int {
+	slices.SortFunc(waits, func(a, b waited) int {
 		return cmp.Or(cmp.Compare(a.Begun, b.Begun), cmp.Compare(a.Frames.Begun[0], b.Frames.Begun[0]))
 	})
 	var list []string
 	for _, x := range waits[:min(len(waits), portsShown)] {
-		list = append(list, fmt.Sprintf("%s until frame %d", span(x.Lost()), x.Frames.Last))
+		list = append(list, fmt.Sprintf("%s of %v until frame %d", span(x.Lost()), &x.by, x.Frames.Last))
 	}
 	if more := len(waits) - len(list); more > 0 {
 		list = append(list, number(uint64(more))+" more")

@@ -83,6 +83,9 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	t.lossReasons(i, c, from, k, late, path)
 	i.byDamage = t.allDamaged(i, k, n)
 	t.noneLost(i, c, from)
+	if tails := lostTails(c, from, k); !i.noneLost && !late {
+		t.tellTails(i, &tails, k.Asked.After)
+	}
 	asked := uint64(o.Asked) + uint64(k.Responses.All().Asked)
 	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was, but where there are few rounds beside many that were overtaken.
 	i.explained = asked > 0 && (2*asked >= n || 2*(asked+uint64(o.Numbered)) >= n && 2*uint64(s.Rounds[qp.TimerExpired]) < n) || uint64(o.Packets) >= mostlyOvertaken*n

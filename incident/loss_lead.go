@@ -22,7 +22,7 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 		worst = i.again.said // of the whole capture, as the sum is
 	}
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool {
-		return slices.Contains([]string{"sides", "caused", "cost", "where", "missing", "goodput", "each", "all", "host", "also", "others", "slowest"}, f.Label)
+		return slices.Contains([]string{"sides", "caused", "cost", "where", "missing", "goodput", "each", "all", "host", "also", "others", "slowest", "lost"}, f.Label)
 	})
 	incast := ""
 	if len(s.senders) == 0 {
@@ -35,6 +35,7 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 	i.fact("caused", s.asked())
 	i.fact("cost", s.cost(t))
 	i.fact("missing", s.gaps())
+	t.tellTails(i, &s.tails, s.askedAfter)
 	i.fact("goodput", t.goodput(s))
 	if incast != "" {
 		i.fact("largest", t.largestBurst(s))

@@ -89,7 +89,10 @@ func (t *teller) leadBeyond(i *Incident, x packet.Addr, beyond []packet.Addr, cl
 func (i *Incident) lostBeyond(s *lossSides) {
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "where" && !i.ofAnswers })
 	how := "packets are damaged"
-	if slices.Contains(i.FitsWith, queueDrops) {
+	switch drops := slices.Contains(i.FitsWith, queueDrops); {
+	case drops && !slices.Contains(i.FitsWith, badCable): // see tellTails
+		how = "a full queue drops packets"
+	case drops:
 		how += ", or a full queue drops them"
 	}
 	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == queueDrops || f == badCable })

@@ -29,9 +29,11 @@ type lossSum struct {
 	lost, longest  int64  // time without progress: in all, and at a time, nanoseconds
 	begin, end     int64
 	missing        qp.Filled
-	overtaken      bool   // some packets came after later ones
-	onePath        bool   // it is on one path of several, on which packets stay in order
-	late           uint32 // what receivers took although it had not been retransmitted
+	tails          qp.Tails // lost after the tap
+	askedAfter     uint32   // PSN sequence NAKs for what was
+	overtaken      bool     // some packets came after later ones
+	onePath        bool     // it is on one path of several, on which packets stay in order
+	late           uint32   // what receivers took although it had not been retransmitted
 	ends           map[Party]bool
 	apart          map[pair]bool // hosts of senders between which requests were retransmitted on others than its connections
 }
@@ -82,6 +84,9 @@ func (s *lossSum) take(c *agent.Connection) (lossy bool) {
 		s.sentNAKs += c.Ends[1-from].SequenceNAKs
 		s.before, s.after = s.before+before, s.after+after
 		s.add(e, &k)
+		tails := lostTails(c, from, &k)
+		s.tails.Add(&tails)
+		s.askedAfter += k.Asked.After
 	}
 	return lossy
 }
@@ -157,7 +162,7 @@ func (s *lossSum) mostlyTimers() bool { return s.timers > s.naks+s.implied }
 // where is side with how often it was the other one, and that packets may have overtaken one another there.
 func (s *lossSum) where() string {
 	side := s.side()
-	if side == afterTap && !s.mostlyTimers() && (!s.onePath || s.late > 0) { // which the tap does not show; what is only overtaken needs no timer, and several paths
+	if side == afterTap && !s.mostlyTimers() && (!s.onePath || s.late > 0) && !fewSooner(&s.tails, s.askedAfter) { // which the tap does not show; what is only overtaken needs no timer, and several paths
 		side += ", or overtaken there"
 	}
 	if n := min(s.before, s.after); side != "" && n > 0 {

@@ -35,8 +35,8 @@ func (s *SendQueue) AnsweredLater() {
 	t.Now.Acked, t.Now.AnswerLost = true, true
 }
 
-// CountAsked notes that a PSN sequence NAK asks for a PSN, where the tap has seen all before expected in order.
-func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
+// CountAsked notes that a PSN sequence NAK asks for a PSN, where the tap has seen all before expected in order. It reports whether the packet was lost after the tap.
+func (s *SendQueue) CountAsked(psn, expected packet.PSN) (after bool) {
 	switch a := &s.trouble().Asked; {
 	case !psn.Before(expected) && s.hadPassed(psn, expected): // which of its copies the receiver has not had is not known
 	case psn == expected && s.comesNext() == psn: // it is about to be retransmitted, and had passed the tap before its turn
@@ -45,7 +45,9 @@ func (s *SendQueue) CountAsked(psn, expected packet.PSN) {
 	case psn.Before(s.First): // the capture does not show it: whether it had passed the tap before that began is not known
 	case s.Recovery == nil || s.Recovery.Late.PSN != psn: // else it came late, and may have been NAKed before
 		a.After++
+		return true
 	}
+	return false
 }
 
 // CameLate notes that a response shows that the responder has taken what its newest PSN sequence NAK asks for, though that was not retransmitted: it had only come after later ones.

@@ -49,6 +49,7 @@ type Trouble struct {
 		After  uint32 // after it
 		Late   uint32 // nowhere: the responder took it though it was not retransmitted, as others had only overtaken it
 		LateAt int64  // when the newest of these was shown
+		Tails  Tails  // of After
 	}
 	Notified *Notified // nil: it was not
 

@@ -57,7 +57,9 @@ func (v *Verifier) takeSequenceNak(c *qp.Pair, from int, p *packet.Packet, prove
 		q.RequireOnceMore(p.PSN, p.Time, p.Time+goBackTime)
 	} else {
 		if !repeated && !unfounded && !proven {
-			q.CountAsked(p.PSN, r.EPSN)
+			if q.CountAsked(p.PSN, r.EPSN) {
+				lostTail(q, p)
+			}
 		}
 		cameLate(q, r, p, p.PSN)
 		q.RequireRetransmission(p.PSN, p.Time, p.Time+goBackTime)
