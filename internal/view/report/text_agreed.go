@@ -5,6 +5,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/rule"
+	"ibwitness/wqe"
 )
 
 // granted says how many READs and atomics a REP granted an end at once, and in which frame, where the REQ had asked for more; "": it granted as many, or that is not known.
@@ -41,6 +42,14 @@ func (t *text) agreedOnDepth(p *pace) string {
 	if g := t.granted(p.end, p.peer); g != "" {
 		s += ": " + g
 		raise = " " + raiseGranted(p.peer)
+	} else if p.end.AskedDepth > 0 && p.depth == 1 {
+		s += fmt.Sprintf(", and the REQ of %v asked for no more", p.end.Addr)
+		if in := t.acceptedIn(p.end, p.peer); in != "" {
+			s += " (REP" + in + ")"
+		}
+		if raise = " " + raiseAsked(p.end, p.peer); p.op == wqe.Read {
+			raise += " Larger READs would be faster, too."
+		}
 	}
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]

@@ -40,7 +40,8 @@ func TestAgreedOnDepth(t *testing.T) {
 		want          string
 	}{
 		{"one", 1, 16, "65.5 Mbit/s. It may have no more: CM agreed on 1 with 10.0.0.99: its REP in frame 3 granted 1, though the REQ asked for 16; it granted 2 to 10.0.0.7 QP 0x20 in frame 4. To have more, raise the responder_resources that the program on 10.0.0.99 accepts with"},
-		{"one, as asked for", 1, 1, "65.5 Mbit/s. It may have no more: CM agreed on 1 with 10.0.0.99; it granted 2 to 10.0.0.7 QP 0x20 in frame 4."},
+		{"one, as asked for", 1, 1, "65.5 Mbit/s. It may have no more: CM agreed on 1 with 10.0.0.99, and the REQ of 10.0.0.1 asked for no more (REP in frame 3); it granted 2 to 10.0.0.7 QP 0x20 in frame 4. To have more, raise initiator_depth (max_rd_atomic) on 10.0.0.1, and responder_resources on 10.0.0.99 where that is 1 too. Larger READs would be faster, too."},
+		{"one, and what was asked for is not known", 1, 0, "65.5 Mbit/s. It may have no more: CM agreed on 1 with 10.0.0.99; it granted 2 to 10.0.0.7 QP 0x20 in frame 4."},
 		{"more", 4, 16, program},
 		{"not known", 0, 16, program},
 	} {
@@ -62,7 +63,7 @@ func TestAgreedOnDepth(t *testing.T) {
 			})
 		}
 		got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{c, other}, Findings: found})
-		if !strings.Contains(got, k.want) || strings.Contains(got, program) != (k.want == program) || strings.Contains(got, "To have more") != (k.asked > k.agreed && k.agreed == 1) || !strings.Contains(got, "as many as CM agreed on with 10.0.0.99 (its REP in frame 4 granted 2, though the REQ asked for 16)") {
+		if !strings.Contains(got, k.want) || strings.Contains(got, program) != (k.want == program) || strings.Contains(got, "To have more") != (k.asked >= k.agreed && k.agreed == 1) || !strings.Contains(got, "as many as CM agreed on with 10.0.0.99 (its REP in frame 4 granted 2, though the REQ asked for 16)") {
 			t.Errorf("%s: %s", k.name, got)
 		}
 	}

@@ -50,7 +50,7 @@ func (t *text) depths(but []pace) (list []depth) {
 	for i := range list {
 		d := &list[i]
 		if d.Count == 1 {
-			if d.deeper = t.deeperThan(d); d.deeper != nil {
+			if d.deeper = t.deeperThan(d, agreedOnMore); d.deeper != nil {
 				sure = append(sure, *d)
 			}
 			continue

@@ -6,6 +6,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/timing"
+	"ibwitness/wqe"
 )
 
 // pauseLoops is how many times as long as a round of READs a pause lasts at least.
@@ -31,12 +32,12 @@ func rateOf(asks []timing.Sent, loop time.Duration) (r rate) {
 
 func (r rate) perSecond() float64 { return float64(r.bytes) / max(r.busy, 1).Seconds() }
 
-// deeperThan is the fastest such end; nil: there is none, so that it may be the program that reads one at a time which takes so long.
-func (t *text) deeperThan(d *depth) (fastest *deeper) {
+// deeperThan is the fastest such end that is allowed; nil: there is none, so that it may be the program that reads one at a time which takes so long.
+func (t *text) deeperThan(d *depth, allowed func(*agent.End) bool) (fastest *deeper) {
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		for from := range c.Ends {
-			if o := deeperOf(c, from, d); o != nil && (fastest == nil || o.rate.perSecond() > fastest.rate.perSecond()) {
+			if o := deeperOf(c, from, d); o != nil && allowed(o.end) && (fastest == nil || o.rate.perSecond() > fastest.rate.perSecond()) {
 				fastest = o
 			}
 		}
@@ -45,7 +46,7 @@ func (t *text) deeperThan(d *depth) (fastest *deeper) {
 }
 
 func deeperOf(c *agent.Connection, from int, d *depth) *deeper {
-	if c.Timing == nil || !c.Service.Reliable() || c.Ends[1-from].Addr != d.peer.Addr || depthAgreed(&c.Ends[from]) <= 1 {
+	if c.Timing == nil || !c.Service.Reliable() || c.Ends[1-from].Addr != d.peer.Addr {
 		return nil
 	}
 	e := &c.Timing.Ends[from]
@@ -60,10 +61,33 @@ func deeperOf(c *agent.Connection, from int, d *depth) *deeper {
 	return &o
 }
 
+// agreedOnMore reports whether CM agreed on more than one READ at a time for an end.
+func agreedOnMore(e *agent.End) bool { return depthAgreed(e) > 1 }
+
+// raiseAsked says what to raise where the end that asks for one READ at a time may be why it has no more.
+func raiseAsked(by, of *agent.End) string {
+	return fmt.Sprintf("To have more, raise initiator_depth (max_rd_atomic) on %v, and responder_resources on %v where that is 1 too.", by.Addr, of.Addr)
+}
+
+// besides says which other queue pair of the two hosts has more READs outstanding than an end with one at a time, at about the same round trip, and is faster:
+// neither the path nor the responder limits it then; "": there is none.
+func (t *text) besides(p *pace) string {
+	if p.op != wqe.Read || p.depth != 1 {
+		return ""
+	}
+	d := depth{Depth: timing.Depth{Loop: p.mean}, end: p.end, peer: p.peer, one: uint32(p.one)}
+	o := t.deeperThan(&d, func(e *agent.End) bool { return e.Addr == p.end.Addr })
+	if o == nil {
+		return ""
+	}
+	return fmt.Sprintf(" %v %s, with up to %d outstanding to %v at about the same round trip, gets %s while it reads: the path and %v give that.",
+		o.end.Addr, qp(o.end.QPN, o.end.QPNKnown), o.count, o.peer.Addr, bitRate(o.rate.bytes, o.rate.busy), o.peer.Addr)
+}
+
 // oneAtOnce says that CM granted an end one READ at a time, what that comes to, and who has more.
 func (t *text) oneAtOnce(d *depth) string {
 	why := fmt.Sprintf("CM agreed on 1 with %v", d.peer.Addr)
-	remedy := fmt.Sprintf("To have more, raise initiator_depth (max_rd_atomic) on %v, and responder_resources on %v where that is 1 too.", d.end.Addr, d.peer.Addr)
+	remedy := raiseAsked(d.end, d.peer)
 	if g := t.granted(d.end, d.peer); g != "" {
 		why += ": " + g
 		remedy = raiseGranted(d.peer)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/timing"
 	"ibwitness/wqe"
 )
@@ -27,10 +28,12 @@ type pace struct {
 	n       uint64
 	mean    time.Duration
 	bytes   uint64
+	one     uint64 // bytes of each, in the mean
 	elapsed time.Duration
 	depth   int // requests outstanding at a time
 	peer    *agent.End
-	others  time.Duration // the least mean that messages of the operation took on another connection; 0: none
+	quicker *agent.End    // an end of the same two hosts on which messages of the operation that are no smaller take a tenth as long; nil: none
+	others  time.Duration // what they take there in the mean
 }
 
 // paces tells, where times were measured, of ends that waited for the answer to each request before they sent the next, and for long: nothing is wrong there, and it is slow.
@@ -65,7 +68,7 @@ func (t *text) tellPaces(list []pace) {
 			t.line("  … and %s so; --all tells every one", count(len(list)-k, "more end"))
 			return
 		}
-		t.prose("  ", p.said(t.agreedOnDepth(&p)))
+		t.prose("  ", p.said(t.agreedOnDepth(&p))+t.besides(&p))
 	}
 }
 
@@ -80,35 +83,39 @@ func (t *text) paced() (list []pace) {
 	if len(list) == 0 {
 		return nil
 	}
-	least := t.least()
-	for k := range list {
-		if p := &list[k]; least[p.op] > 0 && p.mean >= lateTimes*least[p.op] {
-			p.others = least[p.op]
-		}
-	}
+	t.quickest(list)
 	// Answers to several at a time may wait for one another.
-	return slices.DeleteFunc(list, func(p pace) bool { return p.depth > 1 && p.others == 0 })
+	return slices.DeleteFunc(list, func(p pace) bool { return p.depth > 1 && p.quicker == nil })
 }
 
-// least is the least mean that messages of each operation took on a connection.
-func (t *text) least() (least [timing.NumOps]time.Duration) {
+// quickest finds, for each of some ends, on which other connection of the same two hosts answers come soonest.
+func (t *text) quickest(list []pace) {
+	of := map[[2]packet.Addr][]*pace{}
+	for k := range list {
+		p := &list[k]
+		of[[2]packet.Addr{p.end.Addr, p.peer.Addr}] = append(of[[2]packet.Addr{p.end.Addr, p.peer.Addr}], p)
+	}
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		if c.Timing == nil || !c.Service.Reliable() {
 			continue
 		}
-		for k := range c.Timing.Ends {
-			for op, o := range c.Timing.Ends[k].Ops {
-				if o == nil || o.Latency.Count() < paceMessages {
-					continue
-				}
-				if mean := time.Duration(o.Latency.Sum / o.Latency.Count()); least[op] == 0 || mean < least[op] {
-					least[op] = mean
-				}
+		for from := range c.Ends {
+			for _, p := range of[[2]packet.Addr{c.Ends[from].Addr, c.Ends[1-from].Addr}] {
+				p.compare(&c.Ends[from], c.Timing.Ends[from].Ops[p.op])
 			}
 		}
 	}
-	return least
+}
+
+// compare notes an end of the same two hosts, with what messages of the operation took there, if they take a tenth as long and are no smaller.
+func (p *pace) compare(e *agent.End, o *timing.Operation) {
+	if o == nil || o.Latency.Count() < paceMessages || o.Bytes/max(o.Count, 1) < p.one {
+		return
+	}
+	if mean := time.Duration(o.Latency.Sum / o.Latency.Count()); p.mean >= lateTimes*mean && (p.quicker == nil || mean < p.others) {
+		p.quicker, p.others = e, mean
+	}
 }
 
 // paceOf is the pace of an end: of the operation that most of the time went to.
@@ -129,7 +136,7 @@ func paceOf(c *agent.Connection, from int) (p pace, ok bool) {
 		waited += o.Latency.Sum
 		if o.Latency.Sum > most {
 			most, n = o.Latency.Sum, o.Latency.Count()
-			p.op, p.bytes = wqe.Op(op), o.Bytes
+			p.op, p.bytes, p.one = wqe.Op(op), o.Bytes, o.Bytes/max(o.Count, 1)
 		}
 	}
 	p.end, p.peer = &c.Ends[from], &c.Ends[1-from]
@@ -159,8 +166,8 @@ func (p *pace) said(agreed string) string {
 		why = "max_rd_atomic, or " + why
 	}
 	switch {
-	case p.others > 0:
-		why = fmt.Sprintf("%v answers late, or is far away: on another connection it took %s; or %s", p.peer.Addr, span(p.others), why)
+	case p.quicker != nil:
+		why = fmt.Sprintf("%v answers late: to %v %s it takes %s for as much; or %s", p.peer.Addr, p.quicker.Addr, qp(p.quicker.QPN, p.quicker.QPNKnown), span(p.others), why)
 	case !p.op.Responded():
 		why += ", or a responder that answers late"
 	}
@@ -170,7 +177,7 @@ func (p *pace) said(agreed string) string {
 		if p.depth > 1 {
 			n = fmt.Sprintf("up to %d %vs", p.depth, p.op)
 		}
-		if agreed != "" && p.others == 0 {
+		if agreed != "" && p.quicker == nil {
 			return fmt.Sprintf("%s%s outstanding at a time, %s each until its answer: %s.%s", who, n, span(p.mean), rate, agreed)
 		}
 		return fmt.Sprintf("%s%s outstanding at a time, %s each until its answer: %s (%s?).", who, n, span(p.mean), rate, why)

@@ -33,7 +33,16 @@ func TestPaces(t *testing.T) {
 		e.Gaps, e.Reads = &gaps, reads
 		return c
 	}
+	between := func(c agent.Connection, a, b byte) agent.Connection {
+		c.Ends[0].Addr, c.Ends[1].Addr = packet.IPv4Addr([]byte{10, 0, 0, a}), packet.IPv4Addr([]byte{10, 0, 0, b})
+		return c
+	}
+	smaller := func(c agent.Connection) agent.Connection {
+		c.Timing.Ends[0].Ops[wqe.Read].Bytes /= 2
+		return c
+	}
 	const us = time.Microsecond
+	const one = "65.5 Mbit/s (max_rd_atomic, or a program that waits for each?)."
 	for _, k := range []struct {
 		name string
 		c    agent.Connection
@@ -50,11 +59,23 @@ func TestPaces(t *testing.T) {
 		{name: "atomics, one at a time", c: connection(wqe.FetchAdd, 500*us, 500*us, 1, n), want: "10.0.0.1 QP 0x20 had one FetchAdd outstanding at a time, 500µs each until its answer: 2,000 a second (max_rd_atomic, or a program that waits for each?)."},
 		{
 			name: "READs, one at a time, and quicker ones on another connection", c: connection(wqe.Read, 500*us, 500*us, 1, n), with: []agent.Connection{connection(wqe.Read, 50*us, 500*us, 1, n)},
-			want: "65.5 Mbit/s (10.0.0.2 answers late, or is far away: on another connection it took 50µs; or max_rd_atomic, or a program that waits for each?).",
+			want: "65.5 Mbit/s (10.0.0.2 answers late: to 10.0.0.1 QP 0x20 it takes 50µs for as much; or max_rd_atomic, or a program that waits for each?).",
+		},
+		{
+			name: "READs, one at a time, and quicker ones from another responder", c: connection(wqe.Read, 500*us, 500*us, 1, n), with: []agent.Connection{between(connection(wqe.Read, 50*us, 500*us, 1, n), 1, 3)},
+			want: one,
+		},
+		{
+			name: "READs, one at a time, and quicker ones of another host", c: connection(wqe.Read, 500*us, 500*us, 1, n), with: []agent.Connection{between(connection(wqe.Read, 50*us, 500*us, 1, n), 3, 2)},
+			want: one,
+		},
+		{
+			name: "READs, one at a time, and quicker ones that are smaller", c: connection(wqe.Read, 500*us, 500*us, 1, n), with: []agent.Connection{smaller(connection(wqe.Read, 50*us, 500*us, 1, n))},
+			want: one,
 		},
 		{
 			name: "READs, one at a time, and others that are not much quicker", c: connection(wqe.Read, 500*us, 500*us, 1, n), with: []agent.Connection{connection(wqe.Read, 51*us, 500*us, 1, n)},
-			want: "65.5 Mbit/s (max_rd_atomic, or a program that waits for each?).",
+			want: one,
 		},
 		{
 			name: "READs, two at a time, and quicker ones on another connection", c: connection(wqe.Read, 1000*us, 500*us, 2, n), with: []agent.Connection{connection(wqe.Read, 50*us, 500*us, 1, n)},
