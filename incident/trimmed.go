@@ -57,7 +57,7 @@ func (t *teller) trimmedTo(w *onWay, also []packet.Addr) {
 	receiver := "drops each of them: what its ICRC covers is not there"
 	i.FitsWith = []string{"a switch whose queue was full and that trims packets in place of dropping them (packet trimming), so that the receiver learns of the loss"}
 	if cost.lacked(w.trimmed.n) {
-		receiver += "; it asked for what was cut with " + count(uint64(cost.asked), "PSN sequence NAK") + ", and as much was retransmitted: neither a snap length nor a tap cut it"
+		receiver += "; it asked for what was cut with " + cost.naksSaid() + ", and as much was retransmitted: neither a snap length nor a tap cut it"
 	} else {
 		i.FitsWith = append(i.FitsWith, "a tap or mirror that cuts frames, on a path that sets the DSCP")
 	}
@@ -114,6 +114,7 @@ func (t *teller) said(b bursts) string {
 type trimsCost struct {
 	lost, longest          int64 // time without progress: in all, and at a time, nanoseconds
 	packets, bytes, rounds uint64
+	naks                   uint32 // PSN sequence NAKs in all
 	asked, whole           uint32 // PSN sequence NAKs of what was trimmed or lost before the tap, and of what had passed it whole
 }
 
@@ -128,11 +129,20 @@ func (t *teller) costOfTrims(to packet.Addr) (s trimsCost) {
 			}
 			k := e.Trouble.Settled(false)
 			s.lost, s.packets, s.bytes, s.rounds = s.lost+k.Sum.Lost-k.Sum.Refused, s.packets+k.Again.Packets, s.bytes+k.Again.Bytes, s.rounds+k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady])
+			s.naks += c.Ends[1-from].SequenceNAKs
 			s.asked, s.whole = s.asked+k.Asked.Before, s.whole+k.Asked.After
 			s.longest = max(s.longest, k.Longest[0].Lost())
 		}
 	}
 	return s
+}
+
+// naksSaid says how many PSN sequence NAKs asked for what was cut: of others, as of the first after the capture began, it may not be known.
+func (s *trimsCost) naksSaid() string {
+	if s.naks > s.asked {
+		return fmt.Sprintf("at least %s of its %s", number(uint64(s.asked)), count(uint64(s.naks), "PSN sequence NAK"))
+	}
+	return count(uint64(s.asked), "PSN sequence NAK")
 }
 
 // lacked reports whether a receiver had not got what came trimmed, n packets: it asked for it, and for nothing that had passed the tap whole, and as much was retransmitted.

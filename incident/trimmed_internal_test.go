@@ -26,3 +26,15 @@ func TestBursts(t *testing.T) {
 		t.Errorf("%d bursts, the last at %v", len(b), last)
 	}
 }
+
+// TestNaksOfTrims: where it is not known of each PSN sequence NAK that it asks for what was cut, it is told how many do at least.
+func TestNaksOfTrims(t *testing.T) {
+	for want, s := range map[string]trimsCost{
+		"at least 78 of its 82 PSN sequence NAKs": {naks: 82, asked: 78},
+		"78 PSN sequence NAKs":                    {naks: 78, asked: 78},
+	} {
+		if got := s.naksSaid(); got != want {
+			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+}

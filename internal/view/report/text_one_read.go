@@ -69,8 +69,8 @@ func raiseAsked(by, of *agent.End) string {
 	return fmt.Sprintf("To have more, raise initiator_depth (max_rd_atomic) on %v, and responder_resources on %v where that is 1 too.", by.Addr, of.Addr)
 }
 
-// besides says which other queue pair of the two hosts has more READs outstanding than an end with one at a time, at about the same round trip, and is faster:
-// neither the path nor the responder limits it then; "": there is none.
+// besides says which other queue pair of the two hosts has more READs outstanding than an end with one at a time, at about the same round trip, and is
+// faster: neither the path nor the responder limits it then; "": there is none.
 func (t *text) besides(p *pace) string {
 	if p.op != wqe.Read || p.depth != 1 {
 		return ""

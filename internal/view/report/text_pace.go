@@ -167,7 +167,8 @@ func (p *pace) said(agreed string) string {
 	}
 	switch {
 	case p.quicker != nil:
-		why = fmt.Sprintf("%v answers late: to %v %s it takes %s for as much; or %s", p.peer.Addr, p.quicker.Addr, qp(p.quicker.QPN, p.quicker.QPNKnown), span(p.others), why)
+		why = fmt.Sprintf("%v answers late: to %v %s it takes %s for as much; or %s",
+			p.peer.Addr, p.quicker.Addr, qp(p.quicker.QPN, p.quicker.QPNKnown), span(p.others), why)
 	case !p.op.Responded():
 		why += ", or a responder that answers late"
 	}
