@@ -15,7 +15,8 @@ func (t *teller) halfOf(next *agent.Connection) *cm.Unanswered {
 		return nil
 	}
 	for k := range t.run.REQs {
-		if q := &t.run.REQs[k]; q.Waits == cm.ForRTU && q.From == passive.Addr && q.To == asker.Addr && passive.QPNKnown && q.QPN == passive.QPN {
+		if q := &t.run.REQs[k]; q.Waits == cm.ForRTU && q.From == passive.Addr && q.To == asker.Addr &&
+			passive.QPNKnown && q.QPN == passive.QPN {
 			return q
 		}
 	}
@@ -29,7 +30,8 @@ func (t *teller) notUp(i *Incident, next *agent.Connection, later string) (*cm.U
 		return nil, false
 	}
 	i.show(q.Frame)
-	i.fact("then", fmt.Sprintf("%v asked %v for a connection again%s: it does not come up either: %v answered (REP) %s, first in frame %d, and %s", q.To, q.From, later, q.From, times(uint64(q.Times)), next.FirstFrame, effectOfRTU(q)))
+	i.fact("then", fmt.Sprintf("%v asked %v for a connection again%s: it does not come up either: %v answered (REP) %s, first in frame %d, and %s",
+		q.To, q.From, later, q.From, times(uint64(q.Times)), next.FirstFrame, effectOfRTU(q)))
 	return q, true
 }
 
@@ -39,5 +41,6 @@ func (i *Incident) sameWay(q *cm.Unanswered, k *qp.Stall) {
 	if q.RTU != 0 || !requests && !answers {
 		return
 	}
-	i.fact("so", fmt.Sprintf("it seems to be the path from %v to %v, or %v itself, and not one queue pair: the REPs, which go to its queue pair 1, had no effect there either", q.From, q.To, q.To))
+	i.fact("so", fmt.Sprintf("it seems to be the path from %v to %v, or %v itself, and not one queue pair: the REPs, which go to its queue pair 1, had no effect there either",
+		q.From, q.To, q.To))
 }

@@ -46,7 +46,8 @@ func (t *teller) triedInVain(v *vain) {
 	r, _ := cm.ParseRefusal(v.first.Detail)
 	q := *v.attempts[0]
 	for k := range t.run.REQs {
-		if o := &t.run.REQs[k]; o.Waits == cm.ForREP && !o.SIDR && o.From == q.From && o.To == q.To && o.Service == q.Service && o.First > q.First && !t.connected(o) {
+		if o := &t.run.REQs[k]; o.Waits == cm.ForREP && !o.SIDR && o.From == q.From && o.To == q.To && o.Service == q.Service &&
+			o.First > q.First && !t.connected(o) {
 			v.attempts = append(v.attempts, o)
 			t.foldREQ(o)
 		}
@@ -60,7 +61,8 @@ func (t *teller) triedInVain(v *vain) {
 	}
 	q.Times = uint16(min(n, 1<<16-1))
 	i := rejection(v.first, &r)
-	i.Kind, i.Begin, i.End, i.Lost, i.FitsWith, i.Next = Ignored, q.First, max(end, q.Last), time.Duration(max(end, q.Last)-q.First), nil, nil
+	end = max(end, q.Last)
+	i.Kind, i.Begin, i.End, i.Lost, i.FitsWith, i.Next = Ignored, q.First, end, time.Duration(end-q.First), nil, nil
 	i.Connections, i.listed = len(v.attempts), true
 	i.show(v.frames...)
 	i.show(q.Frame)
@@ -74,7 +76,8 @@ func (t *teller) triedInVain(v *vain) {
 	} else {
 		i.What += "; " + rejs + "."
 	}
-	i.fact("gave up", fmt.Sprintf("%s, in %s", times(uint64(len(v.frames))), framesOf(v.frames))+t.within(": %s after the first REQ of an attempt", v.first.Time-q.First))
+	i.fact("gave up", fmt.Sprintf("%s, in %s", times(uint64(len(v.frames))), framesOf(v.frames))+
+		t.within(": %s after the first REQ of an attempt", v.first.Time-q.First))
 	if t.hosts[q.To].last != 0 || t.answersPings(q.To, q.First) != "" {
 		t.peer(i, &agent.Connection{}, 0, q.First, q.Last, "the first of these")
 	}

@@ -77,7 +77,8 @@ func (t *teller) rejected() {
 		}
 		if r.ByAsker && r.Reason == mad.RejTimeout && t.hosts[i.Peer.Addr].last == 0 {
 			i.fact("peer", t.nothingOf()+i.Peer.Addr.String()+" is in the capture"+t.answersPings(i.Peer.Addr, f.Time))
-			i.FitsWith, i.Next = []string{fmt.Sprintf("a route, VLAN, GID or filter (UDP port 4791) that keeps what %v sends from %v, or its answers from %v", i.Local.Addr, i.Peer.Addr, i.Local.Addr)}, nil
+			i.FitsWith, i.Next = []string{fmt.Sprintf("a route, VLAN, GID or filter (UDP port 4791) that keeps what %v sends from %v, or its answers from %v",
+				i.Local.Addr, i.Peer.Addr, i.Local.Addr)}, nil
 			t.unseen(i, i.Local.Addr, i.Peer.Addr)
 		}
 		t.afterREPs(i, f)
