@@ -114,7 +114,8 @@ func waitsByDesign(name string) bool {
 	return strings.Contains(name, "NOTIFY") || strings.Contains(name, "LOCK") || strings.Contains(name, "Asynchronous")
 }
 
-// halfOf is what half of the commands of some classes took at least, on each connection that has some; 0: that is not known, or much data moved for each.
+// halfOf is what half of the commands of some classes took at least, on each connection that has some; 0: that is not known, or much data moved
+// for each.
 func (s *classesOfServer) halfOf(slow []classSum) time.Duration {
 	least := time.Duration(math.MaxInt64)
 	for _, c := range s.on {

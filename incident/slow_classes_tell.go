@@ -148,7 +148,7 @@ func (t *teller) tellSlowClasses(s *classesOfServer) {
 	if too := s.slowToo(others); len(too) > 0 {
 		at := s.faster[0]
 		i.fact("too", fmt.Sprintf("%s, where %v takes %s: slower, too", meansOf(too), at.server, meansOf(at.those(too))))
-		i.FitsWith[0] += "; its disks as a whole, as " + namesOf(too) + " may be answered from a cache mostly"
+		i.FitsWith[0] += "; or its disks as a whole: " + namesOf(too) + " takes longer, too"
 	}
 	look := "iostat -x, the write cache, RAID state and the log of its disks"
 	if strings.HasPrefix(slow[0].name, "NFS") {

@@ -30,7 +30,9 @@ func nfsConnection(server byte, took procedures) agent.Connection {
 		u.Classes = append(u.Classes, agent.Class{Name: "NFS version 3 " + name, Answers: count, Took: all, Longest: took[name], Newest: begin})
 		u.Counts, u.Answers, u.Took = upper.Counts{Ended: u.Ended + count}, u.Answers+count, u.Took+all
 		if o := u.Slowest; o == nil || int64(took[name]) > o.Ended-o.Since {
-			u.Slowest = &agent.Operation{Name: "NFS version 3 " + name + ", XID 0x7", Since: begin, Frame: 55, Ended: begin + int64(took[name]), Answer: 57, Class: n}
+			u.Slowest = &agent.Operation{
+				Name: "NFS version 3 " + name + ", XID 0x7", Since: begin, Frame: 55, Ended: begin + int64(took[name]), Answer: 57, Class: n,
+			}
 		}
 	}
 	u.Longest = []*agent.Operation{u.Slowest}

@@ -24,7 +24,7 @@ func (t *text) commands() {
 	var list []*agent.Connection
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
-		if slowCommands(c) && !t.sharedTells(c) && !t.toldSlow(c) {
+		if slowCommands(c) && !t.sharedTells(c) {
 			list = append(list, c)
 		}
 	}

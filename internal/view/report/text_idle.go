@@ -135,7 +135,7 @@ type turn struct {
 // mayIdle reports whether a connection is looked at: it was measured, was not quiet in the end, and nothing else is told of it.
 func (t *text) mayIdle(c *agent.Connection) bool {
 	elapsed := max(c.Ends[0].Last, c.Ends[1].Last) - c.First
-	if c.Timing == nil || !c.Service.Reliable() || elapsed < int64(idleTime) || c.Closed.At != 0 || t.quiet(c) != [2]bool{} || slowCommands(c) || t.hasTail(c) || t.toldSlow(c) {
+	if c.Timing == nil || !c.Service.Reliable() || elapsed < int64(idleTime) || c.Closed.At != 0 || t.quiet(c) != [2]bool{} || slowCommands(c) || t.hasTail(c) {
 		return false
 	}
 	a, ok := answers(c)
