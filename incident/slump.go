@@ -11,21 +11,21 @@ import (
 	"ibwitness/timing"
 )
 
-// Senders that CNPs slow down too far leave a link free that they filled: though their messages are under way, next to nothing comes for a
+// Senders that CNPs slow down too far leave a link free that they filled: though their messages are in progress, next to nothing comes for a
 // millisecond, and it takes several until as much comes as before.
 
 const (
 	slumpWindows = 4    // of timing.BusyWidth: a millisecond, of which the slowest is told
 	slumpTo      = 10   // to which part of what came before, one in so many, it falls at least
 	slumpUsed    = 2    // of which part of that, one in so many, comes on average at most
-	underWay     = 0.9  // part of such a time in which a host has messages under way, at least
+	underWay     = 0.9  // part of such a time in which a host has messages in progress, at least
 	leftOut      = 4096 // bytes of an end that timing.Busy leaves out in a window, where its packets are shorter than that
 )
 
 // slump is how all that is sent to a receiver falls after the first mark of a burst, in bytes a second and nanoseconds since that mark.
 type slump struct {
 	before, lowest, mean float64
-	lowAt, back, took    int64 // from when on the slowest millisecond is; when half came again, 0: not in the burst; when all was sent
+	lowAt, back, took    int64 // from when on the slowest millisecond is; when half was reached again, 0: not in the burst; when all was sent
 }
 
 // deep reports whether it is worth telling.
@@ -33,7 +33,7 @@ func (s *slump) deep() bool { return slumpTo*s.lowest < s.before && slumpUsed*s.
 
 // slumping is what has to be known of what is sent to a receiver for its slumps to be found.
 type slumping struct {
-	messages map[packet.Addr][][2]int64       // of hosts that CNPs came to: when messages were under way
+	messages map[packet.Addr][][2]int64       // of hosts that CNPs came to: when messages were in progress
 	hosts    []packet.Addr                    // these
 	least    map[packet.Addr]uint64           // what windows may leave out of each
 	of       map[packet.Addr]map[int64]uint64 // bytes in windows
@@ -89,7 +89,7 @@ func joinedTimes(list [][2]int64, gap int64) (out [][2]int64) {
 	return out
 }
 
-// slumps are those of each burst that a mark was in, and of which the senders had messages under way for long enough after it.
+// slumps are those of each burst that a mark was in, and of which the senders had messages in progress for long enough after it.
 func (x *slumping) slumps() (list []slump) {
 	var all [][2]int64
 	for _, from := range x.hosts {
@@ -165,7 +165,7 @@ func (x *slumping) upTo(first, last, k int64) (bytes uint64, known bool) {
 	return bytes, 2*had >= all
 }
 
-// under reports whether messages of a host were under way nearly all of a time.
+// under reports whether messages of a host were in progress nearly all of a time.
 func (x *slumping) under(from packet.Addr, since, until int64) bool {
 	sum := int64(0)
 	for _, m := range x.messages[from] {
@@ -205,9 +205,9 @@ func (t *teller) slump(i *Incident, list []sender, b *burstsTo, unequal bool) bo
 		}
 	}
 	slices.Sort(back)
-	again := "half of that did not come again before all was sent"
+	again := "half of that was not reached again before all was sent"
 	if len(back) > 0 {
-		again = fmt.Sprintf("half of that came again %s after that mark", between(span(back[0]), span(back[len(back)-1])))
+		again = fmt.Sprintf("half of that was reached again %s after that mark", between(span(back[0]), span(back[len(back)-1])))
 		if n := len(deep) - len(back); n > 0 {
 			again += fmt.Sprintf(" (not in %d of them)", n)
 		}
@@ -217,7 +217,7 @@ func (t *teller) slump(i *Incident, list []sender, b *burstsTo, unequal bool) bo
 		bursts, median = fmt.Sprintf("in %d of %d bursts whose messages tell", len(deep), len(all)), " (medians)"
 	}
 	used := fmt.Sprintf("%.0f %%", 100*mean/before)
-	i.fact("over time", fmt.Sprintf("%s, from the first mark on: %s of payload in all until then, at most %s in the slowest millisecond, which began %s after it, though messages were under way; %s; on average %s (%s) until the last packet, %s after the mark%s",
+	i.fact("over time", fmt.Sprintf("%s, from the first mark on: %s of payload in all until then, at most %s in the slowest millisecond, which began %s after it, though messages were in progress; %s; on average %s (%s) until the last packet, %s after the mark%s",
 		bursts, perSecondOf(before), perSecondOf(lowest), span(lowAt), again, perSecondOf(mean), used, span(took), median))
 	fits := "congestion control (DCQCN) of the senders that slows them down too far at CNPs, and raises their rates too slowly"
 	next := "how far the reaction points of the senders slow down (ecn/roce_rp: rpg_gd, dce_tcp_g, rpg_min_rate, rpg_min_dec_fac), and how soon they recover (rpg_time_reset, rpg_byte_reset, rpg_ai_rate, rpg_hai_rate)"

@@ -6,14 +6,14 @@ import (
 	"ibwitness/timing"
 )
 
-// TestSlump: senders that CNPs slow down to less than a tenth while their messages are under way, and that fill their link to less than a half so,
+// TestSlump: senders that CNPs slow down to less than a tenth while their messages are in progress, and that fill their link to less than a half so,
 // have not a link that is full: not where they fall less far, where they recover soon, where their messages are over, or where these are not known.
 func TestSlump(t *testing.T) {
 	const (
 		what = "2 hosts share one link, which they fill only until they slow down: " +
 			"at most 768 Mbit/s came in the slowest millisecond after that, where 25.6 Gbit/s had come, and 9.63 Gbit/s on average (38 %)."
 		fact = "over time: in 8 of 8 bursts whose messages tell, from the first mark on: 25.6 Gbit/s of payload in all until then, at most 768 Mbit/s " +
-			"in the slowest millisecond, which began 1.02ms after it, though messages were under way; half of that came again 3.07ms after that mark; " +
+			"in the slowest millisecond, which began 1.02ms after it, though messages were in progress; half of that was reached again 3.07ms after that mark; " +
 			"on average 9.63 Gbit/s (38 %) until the last packet, 5.12ms after the mark (medians)"
 		fits = "fits: congestion control (DCQCN) of the senders that slows them down too far at CNPs, and raises their rates too slowly; 2 senders to"
 		next = "next: how far the reaction points of the senders slow down (ecn/roce_rp: rpg_gd, dce_tcp_g, rpg_min_rate, rpg_min_dec_fac), " +
