@@ -170,7 +170,7 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 	case all.notified.n == 0:
 		i.pointsOff(to)
 	}
-	i.unequal = unequal
+	i.unequal = unequal || slumps
 	slow := !unequal && all.marked.n > 0 && all.notified.n > 0 && t.slowPort(i, to)
 	if t.hosts[to].last != 0 && t.retransmittedOn(ways) == 0 {
 		i.fact("lost", "nothing: no packet of these connections was retransmitted")

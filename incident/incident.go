@@ -111,7 +111,7 @@ type Incident struct {
 	ofTrimmed    bool              // losses on a way on which packets were trimmed
 	ofMarked     bool              // losses on a way on which many packets were marked as having met congestion
 	harmless     bool              // congestion that receivers answered, or packets that came late, and nothing was retransmitted for it
-	unequal      bool              // congestion that one sender does not yield to as others do
+	unequal      bool              // congestion that one sender does not yield to as others do, or to which all yield too far
 	sharedFairly bool              // congestion of senders that fill a link and get fair shares of it
 	noneLost     bool              // losses that are none: all follow from packets that came after later ones
 	onePath      bool              // losses that may be on one path of several

@@ -137,7 +137,7 @@ func (t *teller) costOfTrims(to packet.Addr) (s trimsCost) {
 	return s
 }
 
-// naksSaid says how many PSN sequence NAKs asked for what was cut: of others, as of the first after the capture began, it may not be known.
+// naksSaid says how many PSN sequence NAKs asked for what was cut: of some it may not be known.
 func (s *trimsCost) naksSaid() string {
 	if s.naks > s.asked {
 		return fmt.Sprintf("at least %s of its %s", number(uint64(s.asked)), count(uint64(s.naks), "PSN sequence NAK"))
