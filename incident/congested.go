@@ -163,7 +163,7 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 		unequal = t.several(i, list, bursts, &all) // what congestion control leaves to a sender
 		unequal = t.recovery(i, list) || unequal
 	}
-	slumps := all.marked.n > 0 && all.notified.n > 0 && t.retransmittedOn(ways) == 0 && t.slump(i, list, bursts, unequal)
+	slumps := !unequal && all.marked.n > 0 && all.notified.n > 0 && t.retransmittedOn(ways) == 0 && t.slump(i, list, bursts)
 	switch {
 	case other != nil:
 		t.unlikeOther(i, other, marks, from)

@@ -175,7 +175,7 @@ func (x *slumping) under(from packet.Addr, since, until int64) bool {
 }
 
 // slump tells of senders that slow down so far after the first mark that the link is hardly used until they recover. It reports whether they do.
-func (t *teller) slump(i *Incident, list []sender, b *burstsTo, unequal bool) bool {
+func (t *teller) slump(i *Incident, list []sender, b *burstsTo) bool {
 	if b == nil || !t.timed() {
 		return false
 	}
@@ -221,10 +221,6 @@ func (t *teller) slump(i *Incident, list []sender, b *burstsTo, unequal bool) bo
 		bursts, perSecondOf(before), perSecondOf(lowest), span(lowAt), again, perSecondOf(mean), used, span(took), median))
 	fits := "congestion control (DCQCN) of the senders that slows them down too far at CNPs, and raises their rates too slowly"
 	next := "how far the reaction points of the senders slow down (ecn/roce_rp: rpg_gd, dce_tcp_g, rpg_min_rate, rpg_min_dec_fac), and how soon they recover (rpg_time_reset, rpg_byte_reset, rpg_ai_rate, rpg_hai_rate)"
-	if unequal {
-		i.Next = append(i.Next, next)
-		return true
-	}
 	told := fmt.Sprintf("at most %s came in the slowest millisecond after that, where %s had come, and %s on average (%s).", perSecondOf(lowest), perSecondOf(before), perSecondOf(mean), used)
 	if said, _, ok := strings.Cut(i.What, ", which they fill"); ok {
 		i.What, i.Next = said+", which they fill only until they slow down: "+told, nil
