@@ -166,6 +166,7 @@ func (t *teller) requests(c *agent.Connection, from int) {
 		t.refused(c, from, &k.Refusal)
 	case e.Stalled && k.NAK.Time != 0:
 		told = t.exhausted(c, from, &k)
+	case cut:
 	case e.Stalled:
 		t.unanswered(c, from, &k.Now)
 	case t.answersLost(c, from, &k):
@@ -195,9 +196,14 @@ func (t *teller) requests(c *agent.Connection, from int) {
 	t.gaps(c, from, &k)
 }
 
-// cutShort reports whether the newest round of retransmission of trouble k is no more than one of several whose end the capture does not show, as it had just begun.
+// cutShort reports whether the newest stall of trouble k is no more than one of several whose end the capture does not show: it had just begun, or lasts
+// no longer than one that was over.
 func (t *teller) cutShort(k *qp.Trouble) bool {
-	return t.run.Packets > 0 && k.Refusal.Time == 0 && k.NAK.Time == 0 && k.Now.NAKs == 0 && k.Now.Total() == 1 && k.Sum.Count > 0 && t.run.Last-k.Now.Since < patience
+	lasts := t.run.Last - k.Now.Since
+	if t.run.Packets == 0 || k.Refusal.Time != 0 || k.NAK.Time != 0 || k.Now.NAKs > 0 || k.Sum.Count == 0 || lasts >= patience {
+		return false
+	}
+	return k.Now.Total() == 1 || slices.ContainsFunc(k.Longest[:], func(x qp.Stall) bool { return x.Ended != 0 && x.NAKs == 0 && x.Ended-x.Since >= lasts })
 }
 
 // between makes an incident of the requests that end from of a connection sends.
