@@ -77,7 +77,7 @@ func TestConformLive(t *testing.T) {
 		t.Errorf("multicast: exit status %d: %s%s", status, out, errs)
 	}
 	status, out, errs = at(clean, "--scenario", "../../examples/lost-ack.yaml")
-	if status != 0 || !strings.HasPrefix(out, "CLEAN") {
+	if status != 0 || !strings.HasPrefix(out, "INCIDENT  nothing violated") {
 		t.Errorf("scenario: exit status %d: %s%s", status, out, errs)
 	}
 	lacks("scenario", out, "10.9.0.1", "10.9.0.3", "retrans.")
