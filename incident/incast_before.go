@@ -3,6 +3,7 @@ package incident
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 
 	"ibwitness/packet"
@@ -80,15 +81,10 @@ func (t *teller) burstsWith(s *lossSum, losses []lostOf, of uint32) string {
 // of one.
 func (t *teller) largestBurst(s *lossSum) string {
 	var most []lostOf
-	for rest := t.sequenceNAKs()[s.host]; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && rest[n].time-rest[n-1].time <= askedWithin {
-			n++
+	for burst := range togetherWithin(t.sequenceNAKs()[s.host], askedWithin) {
+		if len(burst) > len(most) {
+			most = burst
 		}
-		if n > len(most) {
-			most = rest[:n]
-		}
-		rest = rest[n:]
 	}
 	if len(most) < fewestAtOnce {
 		return ""
@@ -122,20 +118,31 @@ func (t *teller) withTimers(s *lossSum, asked []lostOf) []lostOf {
 // burstsOfLosses lists when losses, in the order of time, were within a millisecond of one another, of what several hosts had sent, first and
 // last, how many of them were, and of how many hosts each, at most and at least.
 func burstsOfLosses(list []lostOf) (bursts [][2]int64, within, most, least int) {
-	for len(list) > 0 {
-		n := 1
-		for n < len(list) && list[n].time-list[n-1].time <= askedWithin {
-			n++
-		}
-		if hosts := hostsOf(list[:n]); hosts >= fewestTogether {
-			if bursts = append(bursts, [2]int64{list[0].time, list[n-1].time}); len(bursts) == 1 {
+	for burst := range togetherWithin(list, askedWithin) {
+		if hosts := hostsOf(burst); hosts >= fewestTogether {
+			if bursts = append(bursts, [2]int64{burst[0].time, burst[len(burst)-1].time}); len(bursts) == 1 {
 				least = hosts
 			}
-			within, most, least = within+n, max(most, hosts), min(least, hosts)
+			within, most, least = within+len(burst), max(most, hosts), min(least, hosts)
 		}
-		list = list[n:]
 	}
 	return bursts, within, most, least
+}
+
+// togetherWithin parts losses, in the order of time, where one is longer after the one before it.
+func togetherWithin(list []lostOf, apart int64) iter.Seq[[]lostOf] {
+	return func(yield func([]lostOf) bool) {
+		for len(list) > 0 {
+			n := 1
+			for n < len(list) && list[n].time-list[n-1].time <= apart {
+				n++
+			}
+			if !yield(list[:n]) {
+				return
+			}
+			list = list[n:]
+		}
+	}
 }
 
 // waitedAfter is after how many bursts of losses, in the order of time, something was retransmitted only when a timer ran out, at least: what

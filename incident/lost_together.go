@@ -23,15 +23,10 @@ func (t *teller) lostTogether(s *lossSum) string {
 	}
 	naks := slices.DeleteFunc(t.sequenceNAKs()[s.host], func(l lostOf) bool { return !slices.Contains(s.others, l.from) })
 	times, within := 0, 0
-	for rest := naks; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && rest[n].time-rest[n-1].time <= lostWithin {
-			n++
+	for burst := range togetherWithin(naks, lostWithin) {
+		if hostsOf(burst) > 1 {
+			times, within = times+1, within+len(burst)
 		}
-		if hostsOf(rest[:n]) > 1 {
-			times, within = times+1, within+n
-		}
-		rest = rest[n:]
 	}
 	if times < fewestTimes || togetherOfNAKs*within < len(naks) {
 		return ""

@@ -23,10 +23,11 @@ func (s *SendQueue) LostTail(n int, after int64) {
 
 // Add adds others.
 func (t *Tails) Add(o *Tails) {
-	if t.Count == 0 || o.Count == 0 {
-		if t.Count == 0 {
-			*t = *o
-		}
+	switch {
+	case o.Count == 0:
+		return
+	case t.Count == 0:
+		*t = *o
 		return
 	}
 	t.Count += o.Count
