@@ -47,25 +47,36 @@ func (t *teller) paths(c *agent.Connection, from int) lossyPath {
 			f.add(d, e)
 		}
 	}
+	without := f
+	f.takeFaint()
+	if !f.onePath() && without.faint != nil && without.onePath() {
+		f = without
+	}
 	var x lossyPath
 	switch n := f.lossy + f.steady; {
 	case n < fewestPaths:
 		x = t.pathsBetweenAll(c.Service)
 	case f.steady == 0:
 		x = lossyPath{said: fmt.Sprintf("all %d queue pairs from %v to %v had to retransmit, so that it is not one path of several", n, k.from, k.to), all: true}
-	case f.unlike(): // bulk data beside small messages
-	case f.lossy <= n/2 && f.rounds >= tellingRounds && uint64(f.rounds)*f.sentSteady >= tellingMisses*f.sentLossy:
+	case f.onePath():
 		ports, ported := f.lossyPorts()
 		x = lossyPath{said: fmt.Sprintf("%d of %d queue pairs from %v to %v had to retransmit%s: it may be one path of several", f.lossy, n, k.from, k.to, ports), one: true, ported: ported}
 		if clean := onPorts(f.clean); clean != "" && len(f.ports) > 0 {
 			x.said += "; the others lost none" + clean
 		}
+		x.said += f.faintSaid()
 	}
 	if t.ways == nil {
 		t.ways = map[waysKey]lossyPath{}
 	}
 	t.ways[k] = x
 	return x
+}
+
+// onePath reports whether what became of the queue pairs between two hosts tells of one path of several: not where bulk data is lost beside small messages.
+func (f *fates) onePath() bool {
+	n := f.lossy + f.steady
+	return n >= fewestPaths && f.steady > 0 && !f.unlike() && f.lossy <= n/2 && f.rounds >= tellingRounds && uint64(f.rounds)*f.sentSteady >= tellingMisses*f.sentLossy
 }
 
 // senderOn is the end of a connection that a host is.
@@ -96,24 +107,35 @@ type fates struct {
 	back                  []uint16 // of those that lost responses to them
 	clean                 []uint16 // of those that lost none
 	lossyOf, steadyOf     sizes
+	faint                 *fates // besides: those that lost packets in few rounds, and sent so few that they would not count had they lost none
 }
 
 // add takes end e of a connection.
 func (f *fates) add(c *agent.Connection, e *agent.End) {
 	sent := requestPackets(c, e)
 	switch n := lost(e); {
-	case n > 0:
-		f.lossy, f.rounds, f.sentLossy = f.lossy+1, f.rounds+n, f.sentLossy+sent
-		f.lossyOf.add(c, e)
-		if at := lossyEnd(c, e); at == e {
-			f.ports = withPort(f.ports, c, at)
-		} else {
-			f.back = withPort(f.back, c, at)
+	case n > 0 && n < tellingRounds && sent < steadyPackets:
+		if f.faint == nil {
+			f.faint = &fates{}
 		}
+		f.faint.addLossy(c, e, n, sent)
+	case n > 0:
+		f.addLossy(c, e, n, sent)
 	case sent >= steadyPackets:
 		f.steady, f.sentSteady = f.steady+1, f.sentSteady+sent
 		f.steadyOf.add(c, e)
 		f.clean = withPort(f.clean, c, e)
+	}
+}
+
+// addLossy takes end e of a connection, which lost packets in n rounds.
+func (f *fates) addLossy(c *agent.Connection, e *agent.End, n uint32, sent uint64) {
+	f.lossy, f.rounds, f.sentLossy = f.lossy+1, f.rounds+n, f.sentLossy+sent
+	f.lossyOf.add(c, e)
+	if at := lossyEnd(c, e); at == e {
+		f.ports = withPort(f.ports, c, at)
+	} else {
+		f.back = withPort(f.back, c, at)
 	}
 }
 
@@ -155,6 +177,29 @@ func (f *fates) merge(o *fates) {
 	f.lossyOf.merge(o.lossyOf)
 	f.steadyOf.merge(o.steadyOf)
 	f.ports, f.back, f.clean = withPorts(f.ports, o.ports), withPorts(f.back, o.back), withPorts(f.clean, o.clean)
+	if o.faint != nil {
+		if f.faint == nil {
+			f.faint = &fates{}
+		}
+		f.faint.merge(o.faint)
+	}
+}
+
+// takeFaint counts those that sent few as the others that lost packets.
+func (f *fates) takeFaint() {
+	if o := f.faint; o != nil {
+		f.faint = nil
+		f.merge(o)
+	}
+}
+
+// faintSaid tells of those that sent few; "": there are none.
+func (f *fates) faintSaid() string {
+	if f.faint == nil {
+		return ""
+	}
+	o := f.faint
+	return fmt.Sprintf("; %s more%s, with few packets, likewise, in %s", number(uint64(o.lossy)), onPorts(withPorts(o.ports, o.back)), count(uint64(o.rounds), "round"))
 }
 
 // withPorts adds ports to others.
@@ -203,6 +248,7 @@ func (t *teller) pathsOfAll(service packet.Service) lossyPath {
 	var lossy []wayPorts
 	pairs, both := map[pair]bool{}, map[pair]bool{}
 	for w, f := range ways {
+		f.takeFaint()
 		if f.lossy+f.steady < 2 {
 			continue
 		}

@@ -23,7 +23,7 @@ type onWayOf struct {
 // pathOf says, in an incident of losses, of the queue pairs between host x and several others that most of them lost nothing in the direction in which some did, by far too many for chance: what all
 // of them pass, as the link of x, is not what loses packets.
 func (t *teller) pathOf(i *Incident, x packet.Addr) bool {
-	to, from := t.waysOf(x, true), t.waysOf(x, false)
+	to, from := t.waysOf(x, true).whole(), t.waysOf(x, false).whole()
 	direction, w, back := "to", to, from
 	if !to.tells() || from.tells() && from.rounds > to.rounds {
 		direction, w, back = "from", from, to
@@ -31,8 +31,9 @@ func (t *teller) pathOf(i *Incident, x packet.Addr) bool {
 	if !w.tells() {
 		return false
 	}
-	said := fmt.Sprintf("%d of %d queue pairs of %d hosts %s %v had to retransmit%s, in %s; the other %d, which sent about %s, nothing: it may be one path of several, and is not what all of them pass",
-		w.fates.lossy, w.fates.lossy+w.steady, len(w.hosts), direction, x, onPorts(withPorts(w.ports, w.back)), count(uint64(w.rounds), "round"), w.steady, count(w.sentSteady, "packet"))
+	said := fmt.Sprintf("%d of %d queue pairs of %d hosts %s %v had to retransmit%s, in %s; the other %d, which sent about %s, nothing%s: it may be one path of several, and is not what all of them pass",
+		w.fates.lossy, w.fates.lossy+w.steady, len(w.hosts), direction, x, onPorts(withPorts(w.ports, w.back)), count(uint64(w.rounds), "round"),
+		w.steady, count(w.sentSteady, "packet"), onPorts(w.clean)) + w.faintSaid()
 	if n := w.answersOf(&back); n > 0 {
 		said += fmt.Sprintf("; in the other direction only timers had anything retransmitted, on %d of these %d, which answers that were lost on that path fit", n, w.fates.lossy)
 	}
@@ -40,7 +41,9 @@ func (t *teller) pathOf(i *Incident, x packet.Addr) bool {
 	i.fact("paths", said)
 	i.ofPath(len(w.ports)+len(w.back) > 0)
 	s := t.sumOfLosses(x, direction == "to", func(a packet.Addr) bool { return slices.Contains(w.hosts, a) })
-	s.all = s.lossy + w.steady
+	if w.faint == nil {
+		s.all = s.lossy + w.steady
+	}
 	s.onePath = true
 	t.lead(i, s, ", and on the others never: it may be one path of several")
 	return true
@@ -87,7 +90,7 @@ func (t *teller) waysOf(x packet.Addr, to bool) onWayOf {
 			}
 		}
 	}
-	w.hosts = slices.DeleteFunc(w.hosts, func(a packet.Addr) bool { return by[a].fates.lossy == 0 })
+	w.hosts = slices.DeleteFunc(w.hosts, func(a packet.Addr) bool { return by[a].fates.lossy == 0 && by[a].faint == nil })
 	for _, a := range w.hosts {
 		w.merge(&by[a].fates)
 		w.losses += by[a].losses
@@ -117,6 +120,16 @@ func (w *onWayOf) tells() bool {
 		return false
 	}
 	return w.rareByChance(w.losses)
+}
+
+// whole is what it tells with the queue pairs that sent few, or where those hide that most others lost none, without them.
+func (w onWayOf) whole() onWayOf {
+	all := w
+	all.takeFaint()
+	if all.tells() || w.faint == nil || !w.tells() {
+		return all
+	}
+	return w
 }
 
 // answersOf is on how many of the queue pairs that lost packets those of the other direction, back, did, all by timer: answers were lost that take the same way; 0: on others too, or for another reason.

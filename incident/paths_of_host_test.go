@@ -15,7 +15,10 @@ import (
 func TestPathOfHost(t *testing.T) {
 	const path = "hosts to 10.0.0.1 had to retransmit (UDP source ports"
 	const common = "the link, adapter or switch port of 10.0.0.1: it is what they have in common"
-	type rounds struct{ asked, timer, back, backAsked uint32 } // of a queue pair; back: of what the host itself sends on it
+	type rounds struct {
+		asked, timer, back, backAsked uint32 // of a queue pair; back: of what the host itself sends on it
+		few                           bool   // packets
+	}
 	for _, k := range []struct {
 		name  string
 		hosts [][]rounds // by other host, its queue pairs
@@ -28,6 +31,8 @@ func TestPathOfHost(t *testing.T) {
 		{"requests of the host on the same", [][]rounds{{{asked: 12, backAsked: 2}, {}, {}, {}}, {{}, {}, {}, {asked: 12}}}, "2 of 8 queue pairs of 2 " + path, "not what all of them pass"},
 		{"all", [][]rounds{{{asked: 5}, {asked: 6}, {asked: 4}, {asked: 5}}, {{asked: 3}, {asked: 6}, {asked: 5}, {asked: 7}}}, "", ""},
 		{"few that may have lost none by chance", [][]rounds{{{asked: 2}, {asked: 2}, {asked: 2}, {}}, {{asked: 3}, {}, {}, {}}}, "", ""},
+		{"some that sent few", [][]rounds{{{asked: 25}, {}, {asked: 29}, {}, {asked: 1, few: true}, {few: true}, {timer: 1, few: true}, {few: true}}, {{}, {asked: 12}}}, "3 of 6 queue pairs of 2 " + path, "2 more (UDP source ports 50004, 50006), with few packets, likewise, in 2 rounds"},
+		{"all but some that sent few", [][]rounds{{{asked: 25}, {asked: 29}, {asked: 1, few: true}, {few: true}, {few: true}, {few: true}}, {{asked: 12}, {few: true}}}, "", ""},
 		{"most", [][]rounds{{{asked: 9}, {asked: 9}, {asked: 9}, {}}, {{asked: 9}, {asked: 9}, {}, {}}}, "", ""},
 	} {
 		r := &agent.Result{First: 1, Last: int64(time.Second), RDMA: 1}
@@ -41,8 +46,12 @@ func TestPathOfHost(t *testing.T) {
 					}
 					return &qp.Trouble{Sum: qp.Stalls{Count: asked + timer, Rounds: [qp.NumCauses]uint32{qp.SequenceAsked: asked, qp.TimerExpired: timer}, Begun: 5, Last: 9}}
 				}
+				packets := uint64(1000)
+				if x.few {
+					packets = 60
+				}
 				end := func(host byte, port int, k *qp.Trouble) agent.End {
-					return agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, host}), QPN: uint32(16*h + n + 16), QPNKnown: true, Packets: 1000, Messages: 1000, Last: int64(time.Second), Path: agent.Path{Known: true, Port: uint16(port)}, Trouble: k}
+					return agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, host}), QPN: uint32(16*h + n + 16), QPNKnown: true, Packets: packets, Messages: packets, Last: int64(time.Second), Path: agent.Path{Known: true, Port: uint16(port)}, Trouble: k}
 				}
 				c.Ends[at] = end(byte(2+h), 50000+10*h+n, trouble(x.asked, x.timer))
 				c.Ends[1-at] = end(1, 60000+10*h+n, trouble(x.backAsked, x.back))
