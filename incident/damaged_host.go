@@ -13,8 +13,11 @@ import (
 type damagedHost struct {
 	addr  packet.Addr
 	from  bool
-	rest  uint64 // packets of which none comes from it, or goes to it: none was damaged
-	hosts int    // other hosts that sent these, or were sent these
+	rest  uint64       // packets of which none comes from it, or goes to it: none was damaged
+	hosts int          // other hosts that sent these, or were sent these
+	alike string       // in place of these, of which there are few: which share was damaged on each of its ways, all alike
+	ways  int          // so many
+	sent  *judgedLoads // on these
 }
 
 // load is what is sent from a host, or to one.
@@ -72,7 +75,7 @@ func (s *judgedLoads) damagedOnly(x packet.Addr, from bool, ways []*onWay, n uin
 			return nil
 		}
 	}
-	return &damagedHost{x, from, s.all.packets - of.packets, len(others)}
+	return &damagedHost{addr: x, from: from, rest: s.all.packets - of.packets, hosts: len(others)}
 }
 
 // tell has an incident of damage tell of the host. had is what happened to the packets, and ways all on which it did, the one with most of it first.
@@ -81,20 +84,27 @@ func (h *damagedHost) tell(i *Incident, had string, ways []*onWay) {
 	if h.from {
 		word, whose, i.common = "from", "of", h.addr
 	}
-	i.What = fmt.Sprintf("%s, all of them %s %v: damaged before it; receivers drop them.", had, word, h.addr)
+	alike := ""
+	if h.alike != "" {
+		alike = ", " + h.alike
+	}
+	i.What = fmt.Sprintf("%s, all of them %s %v%s: damaged before it; receivers drop them.", had, word, h.addr, alike)
 	var list []string
 	for k, w := range ways {
 		if k > 0 {
 			i.Also = append(i.Also, w.side(!h.from))
 		}
 		if k < portsShown {
-			list = append(list, fmt.Sprintf("%s %v → %v", number(w.damaged.n), w.from, w.to))
+			list = append(list, fmt.Sprintf("%s %v → %v", h.sent.of(w), w.from, w.to))
 		}
 	}
 	if more := len(ways) - len(list); more > 0 {
 		list = append(list, count(uint64(more), "more direction"))
 	}
 	i.fact("from, to", strings.Join(list, "; "))
+	if h.alike != "" {
+		return
+	}
 	i.fact("others", fmt.Sprintf("none of the %s %s %s was damaged", count(h.rest, "packet"), whose, count(uint64(h.hosts), "other host")))
 }
 
@@ -103,6 +113,10 @@ func (h *damagedHost) reasons(i *Incident, oneBit bool) {
 	fits, next := "what all packets to %v pass before the tap, and no others do", "the switch port and link towards %v, up to the tap"
 	if h.from {
 		fits, next = "what all packets of %v pass before the tap, and no others do: its adapter, or its link and switch port", "the adapter of %v (ECC and PCIe errors; whether it goes on with another adapter or slot), then its link and switch port"
+	}
+	if h.alike != "" {
+		h.alikeReasons(i, oneBit)
+		return
 	}
 	if oneBit {
 		fits, next = strings.Replace(fits, "its link and switch port", "its switch", 1), strings.NewReplacer("its link and switch port", "its switch", "the switch port and link", "the switches").Replace(next)

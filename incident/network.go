@@ -204,7 +204,9 @@ func (t *teller) damage(n *network) {
 	if flows != nil {
 		beside = nil
 	} else if beside == nil {
-		host = judged.damagedHost(harmed, all.n)
+		if host = judged.damagedHost(harmed, all.n); host == nil {
+			host = judged.damagedAlike(harmed, all.n)
+		}
 	}
 	switch {
 	case flows != nil:
