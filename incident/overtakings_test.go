@@ -118,6 +118,29 @@ func TestOvertakenUnlike(t *testing.T) {
 	}
 }
 
+// TestOvertakenToAnother: beside a receiver that takes late packets of several hosts for lost, another that takes them is named; not one that asked, too.
+func TestOvertakenToAnother(t *testing.T) {
+	const others = "others: 10.0.1.2 got 30 packets that came late, and sent no NAK"
+	for _, asked := range []uint32{0, 3} {
+		r := &agent.Result{First: second(1), Last: second(3)}
+		for n, k := range []struct {
+			from, to byte
+			asked    uint32
+		}{{1, 1, 5}, {2, 1, 7}, {1, 2, asked}} {
+			a, b := packet.IPv4Addr([]byte{10, 0, 0, k.from}), packet.IPv4Addr([]byte{10, 0, 1, k.to})
+			c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: uint64(n + 1)}
+			o := qp.Overtaken{Packets: 30, Numbered: 30, Depth: 3, First: second(1), Last: second(2), Frame: uint64(10 + n), Newest: uint64(100 + n), Asked: k.asked}
+			c.Ends[0] = agent.End{Addr: a, QPN: uint32(5 + n), Packets: 1000, Last: second(2), Retransmissions: min(10*k.asked, 100), Trouble: &qp.Trouble{}}
+			c.Ends[1] = agent.End{Addr: b, QPN: uint32(5 + n), Packets: 90, Last: second(2), NAKs: k.asked}
+			c.Ends[0].Trouble.Overtaking = &qp.Overtaking{Sum: o}
+			r.Connections = append(r.Connections, c)
+		}
+		if got := toldOf(r); strings.Contains(got, others) != (asked == 0) || !strings.Contains(got, "that 2 hosts sent to 10.0.1.1 came after later ones") {
+			t.Errorf("%d: %s", asked, got)
+		}
+	}
+}
+
 // TestCopiesOfOvertaken: of packets that several hosts sent, and that came late, it is told how many NAKs and copies there were, and of how many packets that were sent once; and that none is missing at the
 // tap only where the capture holds each identification of all these hosts. Where few of the NAKs are known to be for late packets, and packets may be missing, neither is told.
 func TestCopiesOfOvertaken(t *testing.T) {

@@ -32,12 +32,15 @@ func takenLate(list []Incident) (k taken) {
 // unlikeLate says first what a receiver asked for that takes packets which come late for lost, and who does not.
 func (i *Incident) unlikeLate(others taken) {
 	l := &i.late
-	if i.Kind != Reordered || len(i.Also) > 0 || !l.asked() && (!l.whole || l.naks == 0) {
+	if i.Kind != Reordered || len(i.Also) > 0 && i.common != i.Peer.Addr || !l.asked() && (!l.whole || l.naks == 0) {
 		return
 	}
-	i.What += fmt.Sprintf(" %v takes such for lost: it sent %s, and %s were copies%s.", i.Peer.Addr, count(l.naks, "NAK"), l.ofAll(), l.noneLost())
+	if len(i.Also) == 0 { // else it is said already
+		i.What += fmt.Sprintf(" %v takes such for lost: it sent %s, and %s were copies%s.", i.Peer.Addr, count(l.naks, "NAK"), l.ofAll(), l.noneLost())
+	}
 	if len(others.hosts) > 0 && !slices.Contains(others.hosts, i.Peer.Addr) {
-		i.fact("others", fmt.Sprintf("%s got %s that came late, and sent no NAK: an adapter that takes packets out of order does so, at no cost", someOf(others.hosts), count(others.packets, "packet")))
+		i.fact("others", fmt.Sprintf("%s got %s that came late, and sent no NAK: an adapter that takes packets out of order does so, at no cost",
+			someOf(others.hosts), count(others.packets, "packet")))
 	}
 }
 
