@@ -63,6 +63,7 @@ func (t *teller) trimmedTo(w *onWay, also []packet.Addr) {
 	}
 	i.fact("receiver", receiver)
 	i.Next = []string{"ECN thresholds and pacing of the senders, where many of them send at once (incast); trimming off for this traffic class, where the adapters do not know it", "the queues and the trimming profile of the switches between, and which DSCP they give to what they trim", "whether the adapter of " + w.to.String() + " knows trimmed packets: one that does not waits for the next packet, or the timer of the sender"}
+	t.tellRepairs(i, w.to)
 	t.tellAs(i, group{kind: Trimmed, peer: w.to})
 }
 
