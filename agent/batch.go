@@ -12,6 +12,7 @@ type sums struct {
 	other                         [notRDMA]uint64 // by outcome, from fabricagent.UltraEthernet on
 	echoes                        echoes
 	signs                         signs
+	discards                      discards
 	frames                        otherFrames
 }
 
@@ -25,6 +26,7 @@ func (s *sums) add(o sums) {
 	}
 	s.echoes.addAll(&o.echoes)
 	s.signs.addAll(&o.signs)
+	s.discards.addAll(&o.discards)
 	s.frames.addAll(&o.frames)
 }
 
@@ -127,6 +129,7 @@ func (d *decoder) packet(f *fabricagent.Frame, p *packet.Packet) bool {
 	default:
 		d.sums.echoes.frame(f)
 		d.sums.signs.frame(f)
+		d.sums.discards.frame(f)
 		d.sums.frames.frame(f)
 		return false
 	}

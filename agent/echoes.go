@@ -12,6 +12,7 @@ type Echo struct {
 	Addr        packet.Addr
 	Replies     uint64
 	First, Last int64 // nanoseconds since the Unix epoch
+	HopLimit    uint8 // the highest hop limit (TTL) of its answers
 }
 
 // mostEchoes is of how many hosts at most it is known how they answered pings.
@@ -25,8 +26,8 @@ type echoes struct {
 
 // frame takes a frame that holds no RDMA packet.
 func (e *echoes) frame(f *fabricagent.Frame) {
-	if from, ok := fabricagent.EchoReply(f); ok {
-		e.add(Echo{from, 1, f.Time, f.Time})
+	if from, hops, ok := fabricagent.EchoReply(f); ok {
+		e.add(Echo{from, 1, f.Time, f.Time, hops})
 	}
 }
 
@@ -34,7 +35,7 @@ func (e *echoes) add(o Echo) {
 	for i := range e.list {
 		if x := &e.list[i]; x.Addr == o.Addr {
 			x.Replies += o.Replies
-			x.First, x.Last = min(x.First, o.First), max(x.Last, o.Last)
+			x.First, x.Last, x.HopLimit = min(x.First, o.First), max(x.Last, o.Last), max(x.HopLimit, o.HopLimit)
 			return
 		}
 	}

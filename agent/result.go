@@ -49,6 +49,7 @@ type Result struct {
 	Silences    []Silence           // the longest times without any frame, 50 ms or longer, in the order in which they were
 	Forgotten   Forgotten           // since there was too much
 	Echoes      []Echo              // hosts that answered pings, by address; nil: none did, or too many to say
+	Discards    []Discards          // of RoCEv2 packets, by ICMP; nil: there are none, or too many to say
 	Pings       []Sign              // echo requests, in the order of frames; nil: there are none, or too many
 	Signs       []Sign              // of hosts that are up, in the order of frames; nil: there are none, or too many
 	OtherFrames []OtherFrames       // frames without RDMA, by kind; pause frames are in Paused

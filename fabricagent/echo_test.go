@@ -18,13 +18,13 @@ func TestEchoReply(t *testing.T) {
 	}
 	v4 := func(proto, kind byte, fragment byte) []byte {
 		b := make([]byte, 28)
-		b[0], b[7], b[9], b[20] = 0x45, fragment, proto, kind
+		b[0], b[7], b[8], b[9], b[20] = 0x45, fragment, 63, proto, kind
 		copy(b[12:], []byte{10, 0, 0, 9, 10, 0, 0, 7})
 		return b
 	}
 	v6 := func(proto, kind byte) []byte {
 		b := make([]byte, 48)
-		b[0], b[6], b[8], b[23], b[39], b[40] = 0x60, proto, 0x20, 9, 7, kind
+		b[0], b[6], b[7], b[8], b[23], b[39], b[40] = 0x60, proto, 63, 0x20, 9, 7, kind
 		return b
 	}
 	a4, a6 := packet.IPv4Addr([]byte{10, 0, 0, 9}), packet.GIDAddr(v6(0, 0)[8:24])
@@ -44,7 +44,7 @@ func TestEchoReply(t *testing.T) {
 		"cut within Ethernet": {ether(true, etherIPv4)[:13], packet.Addr{}},
 		"ARP":                 {append(ether(false, 0x0806), make([]byte, 28)...), packet.Addr{}},
 	} {
-		if got, ok := EchoReply(&Frame{Link: LinkEthernet, Data: tt.data, Len: uint32(len(tt.data))}); got != tt.want || ok != !tt.want.IsZero() {
+		if got, hops, ok := EchoReply(&Frame{Link: LinkEthernet, Data: tt.data, Len: uint32(len(tt.data))}); got != tt.want || ok != !tt.want.IsZero() || ok && hops != 63 {
 			t.Errorf("%s: %v %v", name, got, ok)
 		}
 		from, to, ok := EchoRequest(&Frame{Link: LinkEthernet, Data: tt.data, Len: uint32(len(tt.data))})
@@ -52,7 +52,7 @@ func TestEchoReply(t *testing.T) {
 			t.Errorf("%s: %v %v %v", name, from, to, ok)
 		}
 	}
-	if _, ok := EchoReply(&Frame{Link: LinkInfiniBand, Data: append(ether(false, etherIPv4), v4(1, 0, 0)...)}); ok {
+	if _, _, ok := EchoReply(&Frame{Link: LinkInfiniBand, Data: append(ether(false, etherIPv4), v4(1, 0, 0)...)}); ok {
 		t.Error("of another link")
 	}
 }

@@ -344,6 +344,9 @@ func (t *teller) connected(q *cm.Unanswered) bool {
 // ignoredReasons says what would look like a REQ that nothing answered, and what to look at.
 func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 	from, to := q.From.String(), q.To.String()
+	if t.discardReasons(i, q.First, q.HopLimit) {
+		return
+	}
 	if q.SIDR {
 		t.sidrReasons(i, q)
 		return
@@ -364,7 +367,7 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 		i.Next = []string{"the log and the uptime of " + to + ", and when its program began to listen", "link events in the logs of both hosts and of the switches at that time"}
 		return
 	}
-	if t.goneReasons(i, q.First) {
+	if t.goneReasons(i, q.First) || t.fewHops(i, q) {
 		return
 	}
 	i.FitsWith = []string{lost, "a route, VLAN, GID or firewall (UDP port 4791) that keeps the REQ from " + to + ", or its answer from " + from}

@@ -70,7 +70,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	default:
 		t.peer(i, c, 1-from, k.Since, k.Last, "this request")
 	}
-	l := t.showsOf(c, 1-from, k)
+	l, returned := t.showsOf(c, 1-from, k), false
 	t.saidOf(i, &l, &c.Ends[1-from])
 	t.peerLeftOff(i, c, from, k)
 	if t.cutOff(i, k) {
@@ -85,8 +85,10 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		t.cameBack(i, c, out, k, t.paths(c, from).all)
 	} else {
 		t.beganIn(i, c, k)
-		t.reasons(i, c, from, k, &l)
-		t.perhapsBySize(i, c, from, k)
+		if returned = t.discardReasons(i, k.Since, 0); !returned {
+			t.reasons(i, c, from, k, &l)
+			t.perhapsBySize(i, c, from, k)
+		}
 	}
 	t.lossFits(i)
 	if s := t.partitions(c, from); s != "" {
@@ -103,7 +105,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	if i.gone = t.gone(i, k); out.happened() {
 		i.gone = goneQuiet
 	}
-	if i.sized {
+	if i.sized || returned {
 		i.gone = notGone
 	}
 	what := ""

@@ -15,10 +15,12 @@ func (s *SendQueue) NoteNewestOfPeer(id uint16) {
 	}
 }
 
-// sentNothing reports whether p, which ends a stall, is the first packet of the responder since the one with the IPv4 identification before, which came before that was first retransmitted, and answers the newest copy. Of READs and atomics it is not counted
+// sentNothing reports whether p, which ends a stall, is the first packet of the responder since the one with the IPv4 identification before, which came before that was first retransmitted, and answers the newest copy,
+// of which newest was sent last: it does not where it acknowledges what comes after that. Of READs and atomics it is not
+// counted
 // whether each copy is answered, as it is where the answer was only late.
-func (k *Stall) sentNothing(before uint16, p *packet.Packet) bool {
-	if before == 0 || k.Request.Op.Responded() || p.Encap != packet.RoCEv2IPv4 || p.IPID != before+1 || !p.Info().Response {
+func (k *Stall) sentNothing(before uint16, newest packet.PSN, p *packet.Packet) bool {
+	if before == 0 || k.Request.Op.Responded() || p.Encap != packet.RoCEv2IPv4 || p.IPID != before+1 || !p.Info().Response || p.PSN.After(newest) {
 		return false
 	}
 	return k.Total() == uint64(k.Rounds[TimerExpired]) && k.Unseen == 0 && !k.Acked && k.PassedOver == 0 && soonAfterCopy*(p.Time-k.Last) <= k.Last-k.Since

@@ -102,7 +102,7 @@ func (v *Verifier) open(x *exchange, m *message, q *mad.REQ) {
 	x.qpn[active], x.guid[active], x.psn[active] = q.LocalQPN, q.LocalCAGUID, q.StartingPSN
 	x.counts[active] = q.RetryCount<<3 | q.RNRRetryCount
 	x.timeout = [2]int64{active: period(q.LocalCMTimeout), passive: period(q.RemoteCMTimeout)}
-	x.station = m.Station
+	x.station, x.hops = m.Station, m.HopLmt
 	x.ackCode, x.failover = q.Primary.LocalAckTimeout, !q.Alternate.IsZero()
 	x.req.begin(m)
 	x.req.answered = x.rep.sent()

@@ -130,6 +130,7 @@ type exchange struct {
 	reject        seen
 	rejecter      int
 	gaveUp        bool   // the active side sent it, and the passive side has answered nothing
+	hops          uint8  // hop limit (IPv4 TTL) of the REQ
 	station       uint64 // Ethernet address that the REQ went to; 0: not known
 	resolved      int64  // when a SIDR_REP answered the SIDR_REQ; 0: none did
 	told          told

@@ -33,6 +33,7 @@ type Unanswered struct {
 	Tap         uint16
 	Frame       uint64 // of the newest
 	Station     uint64 // of a REQ, the Ethernet address that the first went to; 0: not known
+	HopLimit    uint8  // of a REQ, that of IP, as the tap saw it; 0: not known
 	// When the wait ended, and the frame: with an answer, or with a REJ of From; 0: it did not.
 	End      int64
 	EndFrame uint64
@@ -67,7 +68,7 @@ func (v *Verifier) Unanswered() (list []Unanswered) {
 func (x *exchange) waiter(w Waits, side int, s *sending) Unanswered {
 	return Unanswered{
 		Waits: w, SIDR: x.key.sidr, From: x.addr(side), To: x.addr(1 - side), QPN: x.qpn[side], Service: x.serviceID, Times: s.times, First: s.first, Last: s.time, Wait: x.timeout[1-side],
-		Tap: s.tap, Frame: s.frame, Station: x.station,
+		Tap: s.tap, Frame: s.frame, Station: x.station, HopLimit: x.hops,
 	}
 }
 
