@@ -134,6 +134,16 @@ func LeastLoop(list []Sent, count int) (least time.Duration) {
 	return least
 }
 
+// LeastAfter is the least time from the answer to a READ or an atomic to the one a number after it, which was sent once that had come.
+func LeastAfter(list []Sent, count int) (least time.Duration) {
+	for i := count; i < len(list); i++ {
+		if after := time.Duration(list[i].Begin - list[i-count].End); list[i-count].End != 0 && after >= 0 && (least == 0 || after < least) {
+			least = after
+		}
+	}
+	return least
+}
+
 // Spent is for how long READs and atomics went on, without the pauses after which none had waited for so long, and how many bytes they asked for then.
 func Spent(list []Sent, pause time.Duration) (busy time.Duration, bytes uint64) {
 	until := int64(0)

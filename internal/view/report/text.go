@@ -33,6 +33,7 @@ type text struct {
 		known bool
 		idle  []timing.Sent // see betweenRounds
 	}
+	slow    *string       // see limit; nil: not looked for
 	waited  time.Duration // for the host that lastOfRounds names
 	waitsUp bool          // that was told before incidents
 	hungUp  bool          // likewise programs that answer no more

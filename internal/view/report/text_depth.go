@@ -31,7 +31,8 @@ type depth struct {
 	what    string  // "RDMA READ", or what it sends
 	one     uint32  // bytes of each; 0: they differ, or it is an atomic
 	alone   bool    // its first one, before which there was none, took as long: they do not wait for one another
-	deeper  *deeper // of one READ at a time, as CM agreed
+	apart   bool    // the tap may be at the responder, where a program that posts as many and pauses looks the same
+	deeper  *deeper // who has more at the same distance, where that is what shows that its depth bounds it
 	faster  *depth  // the fastest one to the same host with more outstanding; nil: there is none
 }
 
@@ -49,8 +50,12 @@ func (t *text) depths(but []pace) (list []depth) {
 	var sure []depth
 	for i := range list {
 		d := &list[i]
-		if d.Count == 1 {
-			if d.deeper = t.deeperThan(d, agreedOnMore); d.deeper != nil {
+		if d.Count == 1 || d.apart {
+			allowed := agreedOnMore
+			if d.agreed() != d.Count {
+				allowed = func(*agent.End) bool { return true }
+			}
+			if d.deeper = t.deeperThan(d, allowed); d.deeper != nil || !d.apart && d.agreed() > 1 {
 				sure = append(sure, *d)
 			}
 			continue
@@ -88,14 +93,14 @@ func depthOf(c *agent.Connection, from int) (d depth, ok bool) {
 		d.one = 0
 	}
 	d.elapsed = time.Duration(d.end.Last - e.Asks[0].Begin)
+	d.apart = d.agreed() != d.Count && 2*d.After > d.Loop
 	if d.Count == 1 {
-		return d, d.agreed() == 1 && d.one > 0
+		return d, d.one > 0
 	}
 	if explained := d.rate() * d.Loop.Seconds() / float64(d.Count); explained < depthExplains || explained > 1/depthExplains {
 		return d, false
 	}
-	// With a tap at the responder, a program that posts as many at once, and pauses, looks the same.
-	return d, d.agreed() == d.Count || 2*d.After <= d.Loop
+	return d, !d.apart || d.one > 0
 }
 
 // rate is how many were sent a second.
@@ -123,12 +128,12 @@ func (t *text) boundByDepth(list []depth) {
 		}
 		rest := list[i+1:]
 		for k := range rest {
-			if o := &rest[k]; d.Count > 1 && o.peer.Addr == d.peer.Addr && o.Count == d.Count {
+			if o := &rest[k]; (d.Count > 1 || d.agreed() != 1) && o.agreed() == d.agreed() && o.peer.Addr == d.peer.Addr && o.Count == d.Count {
 				told[o.end] = true
 				others++
 			}
 		}
-		if d.Count == 1 {
+		if d.Count == 1 && d.agreed() == 1 {
 			said = append(said, t.oneAtOnce(d))
 			continue
 		}
@@ -159,7 +164,11 @@ func (d *depth) said(granted string) string {
 	default:
 		why = " (its max_rd_atomic, or what its program posts)"
 	}
-	each := ""
+	each, has, before := "", fmt.Sprintf("no more than %d %ss", d.Count, d.what), fmt.Sprintf("the one %d before it", d.Count)
+	most, come := ", and has so many most of the time", "come"
+	if d.Count == 1 {
+		has, before, most, come = "one "+d.what, "the one before it", "", "comes"
+	}
 	if d.one > 0 {
 		each = fmt.Sprintf(" of %s", size(uint64(d.one)))
 		remedy = " More of them at once would be faster, or larger READs."
@@ -168,9 +177,15 @@ func (d *depth) said(granted string) string {
 	if d.one > 0 {
 		rate = bitRate(uint64(d.Count)*uint64(d.one), d.Loop)
 	}
-	return fmt.Sprintf("READ depth: %s has no more than %d %ss outstanding%s, and has so many most of the time: "+
-		"each comes %s after the answer to the one %d before it. %d%s in %s come to %s.%s",
-		who, d.Count, d.what, why, span(d.After), d.Count, d.Count, each, span(d.Loop), rate, remedy)
+	if d.Count == 1 || d.apart {
+		rate += ", while it reads"
+	}
+	outstanding := "outstanding"
+	if d.Count == 1 {
+		outstanding += " at a time"
+	}
+	return fmt.Sprintf("READ depth: %s has %s %s%s%s: each comes %s after the answer to %s. %s%s in %s %s to %s.%s%s",
+		who, has, outstanding, why, most, span(d.After), before, numberOrOne(d.Count), each, span(d.Loop), come, rate, d.deeper.said(d), remedy)
 }
 
 // fasterOf is the fastest of some ends which has more outstanding to the same host, at about the same round trip; nil: there is none.

@@ -17,6 +17,8 @@ type deeper struct {
 	end, peer *agent.End
 	count     int
 	rate      rate
+	after     time.Duration // least from an answer to the READ that could be sent then, as the tap sees them
+	loop      time.Duration
 }
 
 // rate is what READs get while they go on.
@@ -50,15 +52,52 @@ func deeperOf(c *agent.Connection, from int, d *depth) *deeper {
 		return nil
 	}
 	e := &c.Timing.Ends[from]
-	if e.Reads < 2 || len(e.Asks) < max(depthMessages, 2*e.Reads) {
+	if e.Reads < 2*d.Count || len(e.Asks) < max(depthMessages, 2*e.Reads) {
 		return nil
 	}
 	loop := timing.LeastLoop(e.Asks, e.Reads)
-	o := deeper{&c.Ends[from], &c.Ends[1-from], e.Reads, rateOf(e.Asks, loop)}
-	if long, short := max(loop, d.Loop), min(loop, d.Loop); float64(long) > depthAlike*float64(short) || o.rate.perSecond() < depthMore*float64(d.one)/d.Loop.Seconds() {
+	o := deeper{&c.Ends[from], &c.Ends[1-from], e.Reads, rateOf(e.Asks, loop), timing.LeastAfter(e.Asks, e.Reads), loop}
+	if !o.asFar(d) || o.rate.perSecond() < depthMore*float64(d.Count)*float64(d.one)/d.Loop.Seconds() {
 		return nil
 	}
 	return &o
+}
+
+// asFar reports whether a round trip takes it about as long as another: seen from the responder, from an answer to the next READ, as answers to several
+// may wait for one another.
+func (o *deeper) asFar(d *depth) bool {
+	return asLongAbout(o.loop, d.Loop) || o.byAfter(d)
+}
+
+func (o *deeper) byAfter(d *depth) bool { return 2*d.After > d.Loop && asLongAbout(o.after, d.After) }
+
+func asLongAbout(a, b time.Duration) bool {
+	return float64(max(a, b)) <= depthAlike*float64(min(a, b))
+}
+
+// said says what it gets at the same distance; "": there is none.
+func (o *deeper) said(d *depth) string {
+	if o == nil {
+		return ""
+	}
+	as := "at about the same round trip"
+	if !asLongAbout(o.loop, d.Loop) {
+		as = fmt.Sprintf("and sends the next as soon as %s after an answer, too", span(o.after))
+	}
+	limits := fmt.Sprintf("%v does not limit the first", o.peer.Addr)
+	if o.end.Addr == d.end.Addr {
+		limits = fmt.Sprintf("neither %v nor the way to it limits the first", o.peer.Addr)
+	}
+	return fmt.Sprintf(" %v %s has up to %d outstanding to %v, %s: %s while it reads; so %s.",
+		o.end.Addr, qp(o.end.QPN, o.end.QPNKnown), o.count, o.peer.Addr, as, bitRate(o.rate.bytes, o.rate.busy), limits)
+}
+
+// numberOrOne writes how many begin a sentence.
+func numberOrOne(n int) string {
+	if n == 1 {
+		return "One"
+	}
+	return fmt.Sprint(n)
 }
 
 // agreedOnMore reports whether CM agreed on more than one READ at a time for an end.
@@ -75,7 +114,7 @@ func (t *text) besides(p *pace) string {
 	if p.op != wqe.Read || p.depth != 1 {
 		return ""
 	}
-	d := depth{Depth: timing.Depth{Loop: p.mean}, end: p.end, peer: p.peer, one: uint32(p.one)}
+	d := depth{Depth: timing.Depth{Count: 1, Loop: p.mean}, end: p.end, peer: p.peer, one: uint32(p.one)}
 	o := t.deeperThan(&d, func(e *agent.End) bool { return e.Addr == p.end.Addr })
 	if o == nil {
 		return ""

@@ -164,6 +164,9 @@ func (p *pace) said(agreed string) string {
 	why := "a program that waits for each"
 	if p.op.Responded() {
 		why = "max_rd_atomic, or " + why
+		if n := depthAgreed(p.end); n > p.depth {
+			why = fmt.Sprintf("CM agreed on %d with %v: a lower max_rd_atomic of its own, or a program that waits for each", n, p.peer.Addr)
+		}
 	}
 	switch {
 	case p.quicker != nil:

@@ -31,7 +31,7 @@ func (t *text) uneventful() {
 		nothing = "Nothing that packets show: "
 	case l.retransmitted+l.nak > 0, len(t.incomplete()) > 0:
 		nothing = "Nothing of note: "
-	case len(t.hanging())+len(t.longTurns(longestTurn)) > 0, t.unfinishedExchange() != nil:
+	case len(t.hanging())+len(t.longTurns(longestTurn)) > 0, t.unfinishedExchange() != nil, t.limit() != "":
 		nothing = "Nothing of the transport: "
 	}
 	if what := l.unacknowledged(t.counted()); what != "" {

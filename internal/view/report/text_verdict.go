@@ -42,6 +42,9 @@ func (t *text) head(v Verdict) (word, sentence string) {
 		} else if u := t.unfinishedExchange(); word == midway {
 			sentence = strings.Replace(sentence, "nothing violated", "nothing violated, but "+u.head(), 1)
 		}
+		if l := t.limit(); l != "" && word != midway {
+			sentence = strings.Replace(sentence, "nothing violated", "nothing violated, but "+l, 1)
+		}
 	}
 	return word, sentence
 }
