@@ -62,16 +62,16 @@ type MissingResponses struct {
 	Next       uint8         // place of the next one among them
 }
 
-// MissingRun is a number of responses in a row, up to a PSN; 0: none, or they were asked for again.
+// MissingRun is a number of responses in a row, from a PSN on; 0: none, or they were asked for again, or came late.
 type MissingRun struct {
-	To packet.PSN
-	N  uint32
+	From packet.PSN
+	N    uint32
 }
 
 // askedAgain takes back the newest responses that were missing from a PSN on: they were asked for again, as the network had lost them, and not the capture.
 func (m *MissingResponses) askedAgain(psn packet.PSN) {
 	for i := range m.Newest {
-		if r := &m.Newest[i]; r.N > 0 && r.To.After(psn) {
+		if r := &m.Newest[i]; r.N > 0 && r.From.Add(int(r.N)).After(psn) {
 			m.Gaps, m.PSNs, m.Frame = m.Gaps-1, m.PSNs-r.N, 0
 			*r = MissingRun{}
 		}
@@ -85,8 +85,31 @@ func (s *SendQueue) AskedAgain(psn packet.PSN) {
 	}
 }
 
-// CountMissingResponses notes that n responses are missing before response p, when the requester had sent so many messages.
-func (s *SendQueue) CountMissingResponses(n int, p *packet.Packet, messages uint64) {
+// ResponseCame notes that the response with a PSN came: it is missing no more, where it is of the newest that were.
+func (s *SendQueue) ResponseCame(psn packet.PSN) {
+	if t := s.sender.trouble; t != nil && t.Missing.Responses.Gaps > 0 {
+		t.Missing.Responses.came(psn)
+	}
+}
+
+func (m *MissingResponses) came(psn packet.PSN) {
+	for i := range m.Newest {
+		r := &m.Newest[i]
+		if r.N == 0 || !psn.In(r.From, r.From.Add(int(r.N)-1)) {
+			continue
+		}
+		if psn == r.From {
+			r.From = psn.Add(1)
+		}
+		if m.PSNs, r.N = m.PSNs-1, r.N-1; r.N == 0 {
+			m.Gaps, m.Frame = m.Gaps-1, 0
+		}
+		return
+	}
+}
+
+// CountMissingResponses notes that n responses from a PSN on are missing before response p, when the requester had sent so many messages.
+func (s *SendQueue) CountMissingResponses(from packet.PSN, n int, p *packet.Packet, messages uint64) {
 	if n <= 0 {
 		return
 	}
@@ -95,7 +118,7 @@ func (s *SendQueue) CountMissingResponses(n int, p *packet.Packet, messages uint
 		m.Frame, m.Messages = p.Frame, messages
 	}
 	m.Gaps, m.PSNs = m.Gaps+1, m.PSNs+uint32(n)
-	m.Newest[m.Next] = MissingRun{p.PSN, uint32(n)}
+	m.Newest[m.Next] = MissingRun{from, uint32(n)}
 	m.Next = (m.Next + 1) % uint8(len(m.Newest))
 }
 

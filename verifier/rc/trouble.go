@@ -227,6 +227,7 @@ func (v *Verifier) overtaken(c *qp.Pair, from int, p *packet.Packet) bool {
 // responseOvertaken notes response p of end from to READ w, where it came after a later one: nothing shows that the READ was retransmitted for it.
 func (v *Verifier) responseOvertaken(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
+	q.ResponseCame(p.PSN)
 	newest, fills := w.RespNext().Add(-1), p.PSN == q.Missing(w)
 	if r.Last.Positive {
 		newest = packet.Later(newest, r.Last.PSN)
@@ -259,7 +260,7 @@ func (v *Verifier) missesResponses(c *qp.Pair, from int, p *packet.Packet, w *wq
 		return
 	}
 	e := &c.Ends[1-from]
-	e.SQ.CountMissingResponses(n, p, e.Sums().Messages)
+	e.SQ.CountMissingResponses(w.RespNext(), n, p, e.Sums().Messages)
 }
 
 // overtook is the IPv4 identification of what has overtaken the newest response, where run says that it was; else that of the newest response.
@@ -273,6 +274,7 @@ func overtook(run *qp.Overtaking, r *qp.ReceiveQueue) uint16 {
 // lateResponse notes response p of end from to a READ that is over, and was retransmitted from its PSN: that it left before later ones only its IPv4 identification shows.
 func (v *Verifier) lateResponse(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
+	q.ResponseCame(p.PSN)
 	if !q.EverReissuedFrom(p.PSN) || !verifier.Numbered(p) || !r.Last.PSN.After(p.PSN) || uint8(p.Tap) != r.Last.Tap || p.Time-r.Last.Time > reordering || v.Unordered(c, from) {
 		return
 	}

@@ -42,7 +42,7 @@ func TestAgreedOnDepth(t *testing.T) {
 		{"one", 1, 16, "65.5 Mbit/s. It may have no more: CM agreed on 1 with 10.0.0.99: its REP in frame 3 granted 1, though the REQ asked for 16; it granted 2 to 10.0.0.7 QP 0x20 in frame 4. To have more, raise the responder_resources that the program on 10.0.0.99 accepts with"},
 		{"one, as asked for", 1, 1, "65.5 Mbit/s. It may have no more: CM agreed on 1 with 10.0.0.99, and the REQ of 10.0.0.1 asked for no more (REP in frame 3); it granted 2 to 10.0.0.7 QP 0x20 in frame 4. To have more, raise initiator_depth (max_rd_atomic) on 10.0.0.1, and responder_resources on 10.0.0.99 where that is 1 too. Larger READs would be faster, too."},
 		{"one, and what was asked for is not known", 1, 0, "65.5 Mbit/s. It may have no more: CM agreed on 1 with 10.0.0.99; it granted 2 to 10.0.0.7 QP 0x20 in frame 4."},
-		{"more", 4, 16, program},
+		{"more", 4, 16, "(CM agreed on 4 with 10.0.0.99: a lower max_rd_atomic of its own, or a program that waits for each?)."},
 		{"not known", 0, 16, program},
 	} {
 		c, other := oneAtATime(500*us, 300), reader(7, 2, 2, time.Millisecond)
