@@ -81,13 +81,13 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 	}
 	switch {
 	case late.target != "":
-		i.FitsWith = []string{"what " + late.target + " is on there, and the others are not: its disk, RAID, cache or snapshot"}
+		i.FitsWith = []string{onlyOn(late.target)}
 	case only != "":
-		i.FitsWith = []string{"what these commands need of the server and the others do not: a disk or file system that is full or slow to write, a journal, a cache, a mirror elsewhere"}
+		i.FitsWith = []string{neededBy(o.Name)}
 	}
 	i.Next = []string{"the disks and the log of " + i.Peer.Addr.String() + " at that time"}
 	if late.target != "" {
-		i.Next = []string{fmt.Sprintf("what %s is on at %v, at these times: iostat, its SMART log, RAID state and the log", late.target, i.Peer.Addr)}
+		i.Next = []string{lookBelow(i.Peer.Addr, late.target, u.Protocol, ", at these times")}
 	}
 	if on != nil {
 		t.onSlowTarget(i, c, o, on)

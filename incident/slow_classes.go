@@ -8,30 +8,64 @@ import (
 	"time"
 
 	"ibwitness/agent"
-	"ibwitness/packet"
 )
-
-// slowItself is from which median on commands of some opcodes or procedures are slow, where no other server is compared.
-const slowItself = 100 * time.Millisecond
 
 // halvings is how often an eighth is taken off what half of some commands may have taken, until it is certain.
 const halvings = 16
 
-// classSum is the commands of one opcode or procedure that a server answered.
+// classSum is the commands of one opcode or procedure that a server answered, or those that work on one object of it.
 type classSum struct {
-	name          string
+	name          string // "": they work on no object that is known
 	answers       uint64
 	took, longest time.Duration
 }
 
+// parting is by what the commands of a connection are parted, and how many times as long as others those are that are slow.
+type parting struct {
+	parts func(u *agent.Upper) []classSum
+	times time.Duration
+}
+
+var (
+	byClass  = parting{classSums, classTimes}
+	byObject = parting{objectSums, unevenTimes}
+)
+
+func classSums(u *agent.Upper) (list []classSum) {
+	for _, k := range u.Classes {
+		if k.Answers > 0 {
+			list = append(list, classSum{k.Name, k.Answers, k.Took, k.Longest})
+		}
+	}
+	return list
+}
+
+func objectSums(u *agent.Upper) (list []classSum) {
+	for _, p := range u.Pairs {
+		list = added(list, classSum{targetName(u, p.Target), p.Answers, p.Took, p.Longest})
+	}
+	return list
+}
+
+// added adds commands to those of the same name.
+func added(list []classSum, k classSum) []classSum {
+	at := slices.IndexFunc(list, func(x classSum) bool { return x.name == k.name })
+	if at < 0 {
+		return append(list, k)
+	}
+	x := &list[at]
+	x.answers, x.took, x.longest = x.answers+k.answers, x.took+k.took, max(x.longest, k.longest)
+	return list
+}
+
 func (k *classSum) mean() time.Duration { return k.took / time.Duration(max(k.answers, 1)) }
 
-// classesOfServer is what a server answered, by opcode or procedure, on all connections.
+// classesOfServer is what a server answered, in parts, on all connections.
 type classesOfServer struct {
-	server   packet.Addr
+	parting
+	slowSet
 	protocol string
-	classes  []classSum // the slowest in the mean first
-	on       []*agent.Connection
+	classes  []classSum         // the slowest in the mean first
 	other    bool               // what is told otherwise, or not known
 	long     bool               // some took so long that each is told, unless all are told together
 	slow     int                // how many of its classes, the first ones, are slow
@@ -40,7 +74,7 @@ type classesOfServer struct {
 }
 
 // answering returns it of each server.
-func (t *teller) answering() (list []classesOfServer) {
+func (t *teller) answering(by parting) (list []classesOfServer) {
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		u := c.Upper
@@ -51,18 +85,15 @@ func (t *teller) answering() (list []classesOfServer) {
 		at := slices.IndexFunc(list, func(s classesOfServer) bool { return s.server == server && s.protocol == u.Protocol })
 		if at < 0 {
 			at = len(list)
-			list = append(list, classesOfServer{server: server, protocol: u.Protocol})
+			list = append(list, classesOfServer{parting: by, slowSet: slowSet{server: server}, protocol: u.Protocol})
 		}
 		s := &list[at]
-		_, hangs := t.hangs(c)
-		s.on = append(s.on, c)
-		s.other = s.other || hangs || measured(c) == nil || slowestAnswer(c) == 0 ||
-			c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil
+		s.add(c, func(*agent.Operation) bool { return true })
+		parts := by.parts(u)
+		s.other = s.other || s.slowest == nil || measured(c) == nil || t.otherwise(c) || len(parts) == 0
 		s.long = s.long || len(c.SlowCommands()) > 0
-		for m := range u.Classes {
-			if u.Classes[m].Answers > 0 {
-				s.add(&u.Classes[m])
-			}
+		for _, k := range parts {
+			s.classes = added(s.classes, k)
 		}
 	}
 	for n := range list {
@@ -73,16 +104,6 @@ func (t *teller) answering() (list []classesOfServer) {
 	return list
 }
 
-func (s *classesOfServer) add(k *agent.Class) {
-	at := slices.IndexFunc(s.classes, func(x classSum) bool { return x.name == k.Name })
-	if at < 0 {
-		at = len(s.classes)
-		s.classes = append(s.classes, classSum{name: k.Name})
-	}
-	x := &s.classes[at]
-	x.answers, x.took, x.longest = x.answers+k.Answers, x.took+k.Took, max(x.longest, k.Longest)
-}
-
 // find finds which of its classes are slow, while each other takes far less in the mean.
 func (s *classesOfServer) find() {
 	for n := 1; n < len(s.classes) && n <= mostClassNames && farTimes*s.classes[0].mean() >= unevenAfter; n++ {
@@ -90,10 +111,10 @@ func (s *classesOfServer) find() {
 		half := s.halfOf(slow)
 		apart := half >= unevenAfter && sumOf(slow) >= fewestUneven && sumOf(others) >= fewestUneven
 		for i := range slow {
-			apart = apart && slow[i].answers >= fewestOfClass && farTimes*slow[i].mean() >= half && !waitsByDesign(slow[i].name)
+			apart = apart && slow[i].name != "" && slow[i].answers >= fewestOfClass && farTimes*slow[i].mean() >= half && !waitsByDesign(slow[i].name)
 		}
 		for i := range others {
-			apart = apart && classTimes*others[i].mean() <= half
+			apart = apart && s.times*others[i].mean() <= half
 		}
 		if apart {
 			s.slow, s.half = n, half
@@ -119,17 +140,17 @@ func waitsByDesign(name string) bool {
 func (s *classesOfServer) halfOf(slow []classSum) time.Duration {
 	least := time.Duration(math.MaxInt64)
 	for _, c := range s.on {
-		u, answers := c.Upper, uint64(0)
-		for m := range u.Classes {
-			if contains(slow, u.Classes[m].Name) {
-				answers += u.Classes[m].Answers
+		parts, answers := s.parts(c.Upper), uint64(0)
+		for _, k := range parts {
+			if contains(slow, k.name) {
+				answers += k.answers
 			}
 		}
 		if answers == 0 {
 			continue
 		}
-		half := halfOfClasses(c, slow, answers)
-		if 4*slowestAnswer(c) > half || float64(8*(c.Ends[0].Bytes+c.Ends[1].Bytes))/float64(u.Answers) > unevenRate*half.Seconds() {
+		half := halfOfParts(c, parts, slow, answers)
+		if 4*slowestAnswer(c) > half || movesMuch(c, half) {
 			return 0
 		}
 		least = min(least, half)
@@ -141,16 +162,16 @@ func contains(list []classSum, name string) bool {
 	return slices.ContainsFunc(list, func(k classSum) bool { return k.name == name })
 }
 
-// halfOfClasses is what half of so many commands, all of some classes, took at least: of the others only so many took as long as the sum of their
+// halfOfParts is what half of so many commands, all of some parts, took at least: of the others only so many took as long as the sum of their
 // times allows; 0: that is not known.
-func halfOfClasses(c *agent.Connection, slow []classSum, answers uint64) time.Duration {
+func halfOfParts(c *agent.Connection, parts, slow []classSum, answers uint64) time.Duration {
 	h, half := measured(c), halfTook(c, answers)
 	for range halvings {
 		half -= half / 8
 		may := uint64(0)
-		for m := range c.Upper.Classes {
-			if k := &c.Upper.Classes[m]; half > 0 && k.Longest >= half && !contains(slow, k.Name) {
-				may += min(k.Answers, uint64(k.Took/half))
+		for _, k := range parts {
+			if half > 0 && k.longest >= half && !contains(slow, k.name) {
+				may += min(k.answers, uint64(k.took/half))
 			}
 		}
 		if half > 0 && 2*h.Above(half) >= answers+2*may {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"ibwitness/agent"
-	"ibwitness/packet"
 )
 
 // slowByClasses tells of some opcodes or procedures that are slow at a server from the beginning, where others are not, and of another server that
@@ -23,14 +22,14 @@ func (t *teller) slowByClasses() {
 
 // slowServers returns servers at which some classes are slow, and others are not.
 func (t *teller) slowServers() []*classesOfServer {
-	if t.byClass != nil {
-		return *t.byClass
+	if t.slowParts != nil {
+		return *t.slowParts
 	}
 	var slow []*classesOfServer
-	if t.byClass = &slow; !t.timed() || t.lossy() || len(t.run.Connections) > mostOthers {
+	if t.slowParts = &slow; !t.timed() || t.lossy() || len(t.run.Connections) > mostOthers {
 		return nil
 	}
-	list := t.answering()
+	list := t.answering(byClass)
 	for n := range list {
 		s := &list[n]
 		if s.other {
@@ -101,34 +100,15 @@ func (s *classesOfServer) those(list []classSum) (same []classSum) {
 func (t *teller) tellSlowClasses(s *classesOfServer) {
 	slow, others := slices.Clone(s.classes[:s.slow]), s.classes[s.slow:]
 	slices.SortStableFunc(slow, func(a, b classSum) int { return cmp.Compare(b.answers, a.answers) })
-	acked, begin, end := time.Duration(0), s.on[0].First, int64(0)
-	o, of := s.on[0].Upper.Slowest, s.on[0]
-	var clients []packet.Addr
-	for _, c := range s.on {
-		u := c.Upper
-		acked, begin, end = max(acked, slowestAnswer(c)), min(begin, c.First), max(end, c.Ends[0].Last, c.Ends[1].Last)
-		if k := u.Slowest; k.Ended-k.Since > o.Ended-o.Since {
-			o, of = k, c
-		}
-		if a := c.Ends[fromOf(u)].Addr; !slices.Contains(clients, a) {
-			clients = append(clients, a)
-		}
-	}
-	i := t.between(Slow, of, o.From)
-	i.Begin, i.End, i.Lost, i.Tap, i.slowOf = begin, end, time.Duration(o.Ended-o.Since), o.Tap, unchanged(s.on)
-	i.show(o.Frame, o.Answer)
-	i.listed, i.Connections = true, len(s.on)
-	for _, a := range clients {
-		if a != i.Local.Addr {
-			i.Also = append(i.Also, a)
-		}
-	}
+	i := t.slowAt(&s.slowSet)
+	i.show(s.slowest.Frame, s.slowest.Answer)
+	i.slowOf = unchanged(s.on)
 	is := "are"
 	if s.slow == 1 {
 		is = "is"
 	}
 	i.What = fmt.Sprintf("%s of %v %s slow for %s: half of them took %s or longer, in the mean %s; %s on %s take far less: %s",
-		namesOf(slow), s.server, is, sorted(clients), span(int64(s.half)), meansOf(slow), kindsOf(s.protocol), onThese(len(s.on)), meansOf(others))
+		namesOf(slow), s.server, is, sorted(slices.Clone(s.clients)), span(int64(s.half)), meansOf(slow), kindsOf(s.protocol), onThese(len(s.on)), meansOf(others))
 	for k, x := range s.faster {
 		if k < mostCompanions {
 			i.What += fmt.Sprintf("; at %v, %s", x.server, meansOf(x.those(slow)))
@@ -136,25 +116,18 @@ func (t *teller) tellSlowClasses(s *classesOfServer) {
 		i.slowOf = append(i.slowOf, unchanged(x.on)...)
 	}
 	i.What += "."
-	i.fact("longest", fmt.Sprintf("%s of %v, in frame %d, answered in frame %d, after %s", o.Name, &i.Local, o.Frame, o.Answer, span(o.Ended-o.Since)))
-	i.fact("data", i.moved(o))
-	i.fact("transport", fmt.Sprintf("no request on %s waited longer than %s for its own answer, and none was retransmitted: it is not the network",
-		theConnections(len(s.on)), span(int64(acked))))
-	i.FitsWith = []string{"what these commands need of the server and the others do not: a disk or file system that is slow to write, a journal, " +
-		"a write cache that is off or full, a mirror elsewhere"}
-	if slices.ContainsFunc(slow, func(k classSum) bool { return strings.HasSuffix(strings.ToUpper(k.name), "READ") }) {
-		i.FitsWith[0] = "what these commands need of the server and the others do not: its disks, its file system, or a mirror elsewhere"
+	i.slowFacts(&s.slowSet, "", "")
+	var names []string
+	for _, k := range slow {
+		names = append(names, k.name)
 	}
+	i.FitsWith = []string{neededBy(names...)}
 	if too := s.slowToo(others); len(too) > 0 {
 		at := s.faster[0]
 		i.fact("too", fmt.Sprintf("%s, where %v takes %s: slower, too", meansOf(too), at.server, meansOf(at.those(too))))
 		i.FitsWith[0] += "; or its disks as a whole: " + namesOf(too) + " takes longer, too"
 	}
-	look := "iostat -x, the write cache, RAID state and the log of its disks"
-	if strings.HasPrefix(slow[0].name, "NFS") {
-		look = "iostat -x of the disks that nfsd exports, their write cache and RAID state, the journal of the file system, and the log"
-	}
-	i.Next = []string{fmt.Sprintf("at %v: %s", s.server, look)}
+	i.Next = []string{lookBelow(s.server, "", s.protocol, "")}
 	t.tell(i, slow[0].name)
 }
 

@@ -11,24 +11,17 @@ import (
 	"ibwitness/upper"
 )
 
-// slowSinceLeast is how many commands before and since at least are compared.
-const slowSinceLeast = 8
-
 // slowSince is the commands of one opcode that work on one target of a server, all of which take long from a time on, on all connections.
 type slowSince struct {
 	targetKey
 	class         string
-	list          []*agent.Connection
+	set           slowSet
 	first, last   upper.Moment // the first slow one, and the last fast one
 	before, since upper.Spent
-	clients       []packet.Addr
-	by            []upper.Spent // since, by client
+	by            []upper.Spent // since, by client of set
 	longest       time.Duration // of the others
 	others        uint64        // that were answered, and began since as well
 	names         []string
-	acked         time.Duration // no request on these connections waited longer for its own answer
-	slowest       *agent.Operation
-	of            *agent.Connection // of slowest
 }
 
 // slowFrom tells of the commands of one opcode that take many times as long from a time on, on all connections of their server.
@@ -88,23 +81,21 @@ func (t *teller) slowConnections(s *slowSince) bool {
 
 // slowConnection adds up the commands of a connection; false: they do not tell, or more happened on it.
 func (t *teller) slowConnection(s *slowSince, c *agent.Connection, o *upper.Onset) bool {
-	u, acked := c.Upper, slowestAnswer(c)
-	if _, hangs := t.hangs(c); hangs || acked == 0 || len(c.SlowCommands()) > 0 || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil ||
-		float64(8*(c.Ends[0].Bytes+c.Ends[1].Bytes))/float64(u.Answers) > unevenRate*time.Duration(o.Since.Least).Seconds() {
+	u := c.Upper
+	if t.otherwise(c) || len(c.SlowCommands()) > 0 || movesMuch(c, time.Duration(o.Since.Least)) {
 		return false
 	}
-	if s.list = append(s.list, c); o.First.At < s.first.At {
+	s.set.add(c, func(x *agent.Operation) bool { return x.Class == int(o.Class) && x.Target == int(o.Target) })
+	if o.First.At < s.first.At {
 		s.first = o.First
 	}
 	if o.Last.At > s.last.At {
 		s.last = o.Last
 	}
-	s.acked = max(s.acked, acked)
 	s.before, s.since = joined(s.before, o.Before), joined(s.since, o.Since)
-	client := c.Ends[fromOf(u)].Addr
-	at := slices.Index(s.clients, client)
-	if at < 0 {
-		at, s.clients, s.by = len(s.clients), append(s.clients, client), append(s.by, upper.Spent{})
+	at := slices.Index(s.set.clients, c.Ends[fromOf(u)].Addr)
+	if at == len(s.by) {
+		s.by = append(s.by, upper.Spent{})
 	}
 	s.by[at] = joined(s.by[at], o.Since)
 	for _, p := range u.Pairs {
@@ -119,11 +110,6 @@ func (t *teller) slowConnection(s *slowSince, c *agent.Connection, o *upper.Onse
 					s.names = append(s.names, name)
 				}
 			}
-		}
-	}
-	for _, x := range u.Longest {
-		if x.Class == int(o.Class) && x.Target == int(o.Target) && (s.slowest == nil || x.Ended-x.Since > s.slowest.Ended-s.slowest.Since) {
-			s.slowest, s.of = x, c
 		}
 	}
 	return true
@@ -143,83 +129,58 @@ func joined(a, b upper.Spent) upper.Spent {
 // holds reports whether each of its commands takes many times as long since as any before, and any other at any time, on all connections from one
 // time on, and not as there are more of them, or requests waited for their own answers.
 func (s *slowSince) holds() bool {
-	if s.before.Count < slowSinceLeast || s.since.Count < slowSinceLeast || s.others < slowSinceLeast || s.slowest == nil || s.last.Frame == 0 ||
+	if s.before.Count < slowSinceLeast || s.since.Count < slowSinceLeast || s.others < slowSinceLeast || s.set.slowest == nil || s.last.Frame == 0 ||
 		s.last.At >= s.first.At || s.last.Tap != s.first.Tap || s.since.Least < classTimes*max(s.before.Longest, int64(s.longest)) ||
-		4*int64(s.acked) > s.since.Least {
+		4*int64(s.set.acked) > s.since.Least {
 		return false
 	}
-	begin, end := s.list[0].First, int64(0)
-	for _, c := range s.list {
-		begin, end = min(begin, c.First), max(end, c.Ends[0].Last, c.Ends[1].Last)
-	}
-	before := float64(s.before.Count) / float64(max(s.first.At-begin, 1))
-	return float64(s.since.Count) <= 2*before*float64(end-s.first.At)
+	before := float64(s.before.Count) / float64(max(s.first.At-s.set.begin, 1))
+	return float64(s.since.Count) <= 2*before*float64(s.set.end-s.first.At)
 }
 
 func meanOf(s upper.Spent) string { return span(s.Sum / int64(max(s.Count, 1))) }
 
 // tellSlowSince tells of it.
 func (t *teller) tellSlowSince(s *slowSince) {
-	o := s.slowest
-	i := t.between(Slow, s.of, o.From)
-	i.Begin, i.Lost, i.Tap, i.slowOf = s.first.At, time.Duration(o.Ended-o.Since), s.first.Tap, s.list
-	for _, c := range s.list {
-		i.End = max(i.End, c.Ends[0].Last, c.Ends[1].Last)
-	}
+	i := t.slowAt(&s.set)
+	i.Begin, i.Tap, i.slowOf = s.first.At, s.first.Tap, s.set.on
 	i.show(s.last.Frame, s.first.Frame, s.first.Answer)
-	i.listed, i.Connections = true, len(s.list)
-	for _, a := range s.clients {
-		if a != i.Local.Addr {
-			i.Also = append(i.Also, a)
-		}
-	}
 	what, alike := s.class, ""
 	if s.name != "" {
 		what += " on " + s.name
 	}
-	if len(s.clients) > 1 {
+	if len(s.set.clients) > 1 {
 		alike = " alike"
 	}
 	on := "the connection"
-	if n := len(s.list); n > 1 {
+	if n := len(s.set.on); n > 1 {
 		on = fmt.Sprintf("all %d connections", n)
 	}
 	slices.Sort(s.names)
 	i.What = fmt.Sprintf("%s of %v is slow from %s on, for %s%s, on %s: ",
-		what, s.server, t.offset(s.first.At), sorted(slices.Clone(s.clients)), alike, on) +
+		what, s.server, t.offset(s.first.At), sorted(slices.Clone(s.set.clients)), alike, on) +
 		fmt.Sprintf("%s in the mean of %s, none less than %s, in place of %s in the mean of %s before, at most %s; ",
 			meanOf(s.since), count(s.since.Count, "command"), span(s.since.Least), meanOf(s.before), number(s.before.Count), span(s.before.Longest)) +
 		fmt.Sprintf("none of %s others%s took longer than %s, before or since.", number(s.others), inBrackets(s.names), span(int64(s.longest)))
 	i.fact("onset", fmt.Sprintf("the last fast one was sent at %s, in frame %d; the first slow one in frame %d, answered in frame %d, after %s",
 		t.offset(s.last.At), s.last.Frame, s.first.Frame, s.first.Answer, span(s.first.Took)))
-	i.fact("longest", fmt.Sprintf("%s of %v, in frame %d, answered in frame %d, after %s", o.Name, &i.Local, o.Frame, o.Answer, span(o.Ended-o.Since)))
-	i.fact("data", i.moved(o))
-	if len(s.clients) > 1 && len(s.clients) <= mostCompanions {
-		i.fact("since", s.byClient())
+	since := ""
+	if n := len(s.set.clients); n > 1 && n <= mostCompanions {
+		since = s.byClient()
 	}
-	i.fact("transport", fmt.Sprintf("no request on %s waited longer than %s for its own answer, and none was retransmitted: it is not the network",
-		theConnections(len(s.list)), span(int64(s.acked))))
-	i.FitsWith = []string{"what these commands need of the server and the others do not: a disk whose write cache is full or off, or that cleans up; " +
-		"a RAID that lost its cache or a disk, a snapshot, a mirror elsewhere"}
-	i.Next = []string{fmt.Sprintf("at %v, from that time on: %siostat -x, SMART log, write cache, RAID state and the log", s.server, s.where())}
+	i.slowFacts(&s.set, "since", since)
+	i.FitsWith = []string{neededBy(s.class)}
+	i.Next = []string{lookBelow(s.server, s.name, s.protocol, ", from that time on")}
 	t.tell(i, s.name+" "+s.class)
-}
-
-// where says of what to look at the disks.
-func (s *slowSince) where() string {
-	if s.name == "" {
-		return ""
-	}
-	return "what " + s.name + " is on: "
 }
 
 // byClient says what the commands of each client took since.
 func (s *slowSince) byClient() string {
-	order := slices.Clone(s.clients)
+	order := slices.Clone(s.set.clients)
 	slices.SortFunc(order, packet.Addr.Compare)
 	var said []string
 	for _, a := range order {
-		x := s.by[slices.Index(s.clients, a)]
+		x := s.by[slices.Index(s.set.clients, a)]
 		said = append(said, fmt.Sprintf("%s of %v %s", number(x.Count), a, meanOf(x)))
 	}
 	return "in the mean, " + enumerate(said)

@@ -140,11 +140,7 @@ func (t *teller) onSlowTarget(i *Incident, c *agent.Connection, o *agent.Operati
 		i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "meanwhile" })
 	}
 	i.Connections = s.late.connections
-	for _, a := range s.clients {
-		if a != i.Local.Addr {
-			i.Also = append(i.Also, a)
-		}
-	}
+	i.alsoOf(s.clients)
 	if k := s.slowest; k != o {
 		i.fact("worst", fmt.Sprintf("%s of %v, in frame %d, answered in frame %d, after %s",
 			k.Name, s.of.Ends[k.From].Addr, k.Frame, k.Answer, span(s.longest)))
@@ -157,8 +153,8 @@ func (t *teller) onSlowTarget(i *Incident, c *agent.Connection, o *agent.Operati
 	}
 	i.Begin = min(i.Begin, s.late.times[0].From)
 	i.End = max(i.End, s.late.times[len(s.late.times)-1].To)
-	i.FitsWith = []string{"what " + name + " is on there, and the others are not: its disk, RAID, cache or snapshot"}
-	look := fmt.Sprintf("what %s is on at %v, at these times: iostat, its SMART log, RAID state and the log", name, i.Peer.Addr)
+	i.FitsWith = []string{onlyOn(name)}
+	look := lookBelow(i.Peer.Addr, name, c.Upper.Protocol, ", at these times")
 	i.Next = append([]string{look}, i.Next[min(1, len(i.Next)):]...)
 }
 

@@ -112,7 +112,7 @@ type teller struct {
 	pKeys     map[packet.Addr][]uint16            // what keysFrom returns; nil: nobody has asked
 	away      []cutHost                           // hosts that were cut off while others went on
 	slowOn    map[targetKey]*slowTarget           // what slowTargetOf returns; nil: nobody has asked
-	byClass   *[]*classesOfServer                 // what slowServers returns; nil: nobody has asked
+	slowParts *[]*classesOfServer                 // what slowServers returns; nil: nobody has asked
 	none      map[targetKey]*openCommands         // what noneAnswered returns; nil: nobody has asked
 	still     []still                             // when the capture recorded nothing of any host
 }
@@ -137,6 +137,7 @@ func (t *teller) connections() {
 	}
 	t.slowFrom()
 	t.uneven()
+	t.slowByObject()
 	t.slowByClasses()
 	t.stops()
 }

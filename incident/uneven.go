@@ -7,20 +7,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
-	"ibwitness/packet"
 )
-
-// Of how many commands of an opcode at least, from which median on, and how many times as long as the mean of each that is compared, it is told
-// that they are slow on one target; each moves no more than so many bits a second, so that no link is what they wait for.
-const (
-	fewestUneven = 32
-	unevenAfter  = 5 * time.Millisecond
-	unevenTimes  = 50
-	unevenRate   = 100e6
-)
-
-// mostCompanions is how many others are named that are compared.
-const mostCompanions = 4
 
 // classOn is the commands of one opcode that work on one target of a server, on all connections.
 type classOn struct {
@@ -28,13 +15,9 @@ type classOn struct {
 	class   string
 	answers uint64
 	took    time.Duration
-	half    time.Duration     // half of those of each connection took as long at least; 0: that is not known
-	acked   time.Duration     // no request on these connections waited longer for its own answer
-	other   bool              // what is told otherwise, or may be the network
-	slowest *agent.Operation  // as far as it is kept
-	of      *agent.Connection // of slowest
-	clients []packet.Addr
-	on      []int // the places of the connections
+	half    time.Duration // half of those of each connection took as long at least; 0: that is not known
+	other   bool          // what is told otherwise, or may be the network
+	set     slowSet
 }
 
 func (k *classOn) mean() time.Duration { return k.took / time.Duration(k.answers) }
@@ -50,7 +33,7 @@ func (t *teller) uneven() {
 	list := t.classesOn()
 	for n := range list {
 		k := &list[n]
-		if k.other || k.answers < fewestUneven || k.half < unevenAfter || k.slowest == nil || 4*k.acked > k.half {
+		if k.other || k.answers < fewestUneven || k.half < unevenAfter || k.set.slowest == nil || 4*k.set.acked > k.half {
 			continue
 		}
 		alike := companions(list, k)
@@ -80,7 +63,7 @@ func (t *teller) classesOn() (list []classOn) {
 				at = len(list)
 				list = append(list, classOn{targetKey: key, class: class, half: math.MaxInt64})
 			}
-			t.addClass(&list[at], n, p)
+			t.addClass(&list[at], &t.run.Connections[n], p)
 		}
 	}
 	return list
@@ -98,43 +81,11 @@ func halfOf(c *agent.Connection, p *agent.Pair) time.Duration {
 }
 
 // addClass takes the commands of an opcode and a target on a connection.
-func (t *teller) addClass(s *classOn, at int, p *agent.Pair) {
-	c := &t.run.Connections[at]
-	u, from := c.Upper, fromOf(c.Upper)
-	s.answers, s.took = s.answers+p.Answers, s.took+p.Took
-	if !slices.Contains(s.on, at) {
-		s.on = append(s.on, at)
-	}
+func (t *teller) addClass(s *classOn, c *agent.Connection, p *agent.Pair) {
 	half := halfOf(c, p)
-	s.half = min(s.half, half)
-	acked, moved := slowestAnswer(c), c.Ends[0].Bytes+c.Ends[1].Bytes
-	s.acked = max(s.acked, acked)
-	_, hangs := t.hangs(c)
-	s.other = s.other || hangs || acked == 0 || len(c.SlowCommands()) > 0 || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil ||
-		float64(8*moved)/float64(u.Answers) > unevenRate*half.Seconds()
-	if client := c.Ends[from].Addr; !slices.Contains(s.clients, client) {
-		s.clients = append(s.clients, client)
-	}
-	for _, o := range u.Longest {
-		if o.Class == p.Class && o.Target == p.Target && (s.slowest == nil || o.Ended-o.Since > s.slowest.Ended-s.slowest.Since) {
-			s.slowest, s.of = o, c
-		}
-	}
-}
-
-// slowestAnswer is the longest that a request of a connection waited for its own answer; 0: that was not measured.
-func slowestAnswer(c *agent.Connection) (most time.Duration) {
-	if c.Timing == nil {
-		return 0
-	}
-	for e := range c.Timing.Ends {
-		for _, o := range c.Timing.Ends[e].Ops {
-			if o != nil {
-				most = max(most, o.Most)
-			}
-		}
-	}
-	return most
+	s.answers, s.took, s.half = s.answers+p.Answers, s.took+p.Took, min(s.half, half)
+	s.set.add(c, func(o *agent.Operation) bool { return o.Class == p.Class && o.Target == p.Target })
+	s.other = s.other || t.otherwise(c) || len(c.SlowCommands()) > 0 || movesMuch(c, half)
 }
 
 // companions are the commands of the opcode of a slow one on other targets, those of the same server first.
@@ -169,16 +120,8 @@ func besideOn(list []classOn, slow *classOn) (others []*classOn) {
 
 // tellUneven tells of it, and of what it is compared with.
 func (t *teller) tellUneven(k *classOn, others []*classOn) {
-	o := k.slowest
-	i := t.between(Slow, k.of, o.From)
-	i.Begin, i.End, i.Lost, i.Tap = k.of.First, max(k.of.Ends[0].Last, k.of.Ends[1].Last), time.Duration(o.Ended-o.Since), o.Tap
-	i.show(o.Frame, o.Answer)
-	i.listed, i.Connections = true, len(k.on)
-	for _, a := range k.clients {
-		if a != i.Local.Addr {
-			i.Also = append(i.Also, a)
-		}
-	}
+	i := t.slowAt(&k.set)
+	i.show(k.set.slowest.Frame, k.set.slowest.Answer)
 	var said []string
 	var cached []string
 	sameServer := false
@@ -200,35 +143,26 @@ func (t *teller) tellUneven(k *classOn, others []*classOn) {
 		said = append(said, fmt.Sprintf("%d more likewise", n))
 	}
 	i.What = fmt.Sprintf("%s on %s of %v is slow: usually %s, %s in the mean of %s commands of %s; others%s take far less in the mean: %s.",
-		k.class, k.name, k.server, span(int64(k.half)), span(int64(k.mean())), number(k.answers), sorted(slices.Clone(k.clients)),
+		k.class, k.name, k.server, span(int64(k.half)), span(int64(k.mean())), number(k.answers), sorted(slices.Clone(k.set.clients)),
 		onTheSame(k, others), enumerate(said))
-	i.fact("longest", fmt.Sprintf("%s of %v, in frame %d, answered in frame %d, after %s", o.Name, &i.Local, o.Frame, o.Answer, span(o.Ended-o.Since)))
-	i.fact("transport", fmt.Sprintf("no request on %s waited longer than %s for its own answer: it is not the network",
-		theConnections(len(k.on)), span(int64(k.acked))))
-	i.FitsWith = []string{"what " + k.name + " is on there, and the others are not: its disk, RAID, cache or snapshot"}
+	i.slowFacts(&k.set, "", "")
+	i.FitsWith = []string{onlyOn(k.name)}
 	if !sameServer {
 		i.FitsWith = []string{fmt.Sprintf("what %s is on at %v: its disk, RAID, cache or snapshot; or a server that waits itself", k.name, k.server)}
 	}
 	if n := len(cached); n > 0 && n <= mostClassNames {
 		i.FitsWith[0] += fmt.Sprintf(" (%s may be answered from a cache)", enumerate(cached))
 	}
-	i.Next = []string{fmt.Sprintf("what %s is on at %v: iostat, its SMART log, RAID state and the log", k.name, k.server)}
+	i.Next = []string{lookBelow(k.server, k.name, k.protocol, "")}
 	t.tell(i, k.name+" "+k.class)
 }
 
 // onTheSame says that others have the same queue pairs as a slow one, where they do.
 func onTheSame(slow *classOn, others []*classOn) string {
 	for _, x := range others {
-		if x.targetKey != slow.targetKey && !slices.Equal(x.on, slow.on) {
+		if x.targetKey != slow.targetKey && !slices.Equal(x.set.on, slow.set.on) {
 			return ""
 		}
 	}
-	return " on the same " + map[bool]string{true: "queue pair", false: fmt.Sprintf("%d queue pairs", len(slow.on))}[len(slow.on) == 1]
-}
-
-func theConnections(n int) string {
-	if n == 1 {
-		return "the connection"
-	}
-	return fmt.Sprintf("these %d connections", n)
+	return " on the same " + map[bool]string{true: "queue pair", false: fmt.Sprintf("%d queue pairs", len(slow.set.on))}[len(slow.set.on) == 1]
 }

@@ -29,6 +29,10 @@ const (
 	readyToXfer  = 0x31
 	loginRequest = 0x03
 
+	testUnitReady = 0x00 // of a SCSI command, in the first byte of its CDB
+	inquiry       = 0x12
+	reportLUNs    = 0xA0
+
 	taskManagement = 0x02
 	abortTask      = 1 // its function
 )
@@ -124,6 +128,9 @@ func (d *iserDecoder) command(m *Message, b []byte, t *Tracker) {
 	}
 	c.Code, c.Arg = uint32(op)|uint32(b[32])<<8, binary.BigEndian.Uint64(b[8:])
 	begun := t.Begin(c)
+	if op := b[32]; op != reportLUNs && op != inquiry && op != testUnitReady {
+		t.On(begun, c.Arg, nil)
+	}
 	length, h := binary.BigEndian.Uint32(b[20:]), m.Head
 	if h[0]&iserWrite != 0 {
 		name := t.MemoryOf

@@ -174,11 +174,27 @@ func (s *smbDecoder) message(from int, b []byte, t *Tracker) {
 	default:
 		c := t.Begin(Command{ID: id, Code: uint32(command), Waits: command == smb2ChangeNotify})
 		switch command {
+		case smb2Flush:
+			onFile(b, 8, t, c)
 		case smb2Read:
+			onFile(b, 16, t, c)
 			channels(b, 36, 44, t, c)
 		case smb2Write:
+			onFile(b, 16, t, c)
 			channels(b, 32, 40, t, c)
 		}
+	}
+}
+
+// onFile notes the FileId that a request names at a place of it; one of all ones is that of the request before in the same message.
+func onFile(b []byte, at int, t *Tracker, c *Command) {
+	b = b[smb2HeaderSize:]
+	if len(b) < at+16 {
+		return
+	}
+	id := b[at : at+16]
+	if binary.LittleEndian.Uint64(id) != 1<<64-1 || binary.LittleEndian.Uint64(id[8:]) != 1<<64-1 {
+		t.On(c, hashOf(id), id)
 	}
 }
 

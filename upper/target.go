@@ -18,7 +18,7 @@ const (
 	mostLateTimes = 32
 )
 
-// Target is what commands work on, as a namespace or a file system, and how long they took that do.
+// Target is what commands work on, as a namespace, a LUN, a file or a file system, and how long they took that do.
 type Target struct {
 	Key      uint64
 	Head     [16]byte // from which it is named
@@ -141,10 +141,15 @@ func (t *Tracker) TargetOf(c *Command) int { return int(c.target) - 1 }
 
 // TargetName names what commands work on.
 func (t *Tracker) TargetName(k *Target) string {
-	if _, ok := t.decoder.(*nvmeDecoder); ok {
-		return fmt.Sprintf("namespace %d", k.Key)
-	}
 	head := k.Head[:]
+	switch t.decoder.(type) {
+	case *nvmeDecoder:
+		return fmt.Sprintf("namespace %d", k.Key)
+	case *iserDecoder:
+		return "LUN " + lun(k.Key)
+	case *smbDecoder:
+		return "file id " + hex.EncodeToString(head)
+	}
 	switch kind := uint8(k.Key >> 56); kind {
 	case fsidUUID:
 		return fmt.Sprintf("the file system of UUID %x-%x-%x-%x-%x", head[:4], head[4:6], head[6:8], head[8:10], head[10:])
@@ -179,9 +184,14 @@ func fileSystem(handle []byte) (key uint64, head []byte) {
 			kind, head = fsidUUID, at[8:24] // others of the file system name no inode
 		}
 	}
-	h := uint64(14695981039346656037) // FNV-1a
-	for _, b := range head {
+	return hashOf(head)&(1<<56-1) | uint64(kind)<<56, head
+}
+
+// hashOf is by which key what has a long name is known: FNV-1a of that.
+func hashOf(name []byte) uint64 {
+	h := uint64(14695981039346656037)
+	for _, b := range name {
 		h = (h ^ uint64(b)) * 1099511628211
 	}
-	return h&(1<<56-1) | uint64(kind)<<56, head
+	return h
 }

@@ -114,6 +114,11 @@ func (t *text) spread(c *agent.Connection) string {
 	if long == 0 || w.Most < longTimes*usual {
 		return ""
 	}
+	if all := w.Latency.Count(); 4*long >= all && 4*(all-long) >= all { // what half of all took says nothing of either
+		half := float64(long) / float64(2*all)
+		return fmt.Sprintf(": %s took longer than %v, %s in the median, and the others %s", number(long), time.Duration(timing.LongTurn),
+			span(w.Latency.Quantile(1-half)), span(w.Latency.Quantile(0.5-half)))
+	}
 	return fmt.Sprintf(": usually %s, and %s of them longer than %v", span(usual), number(long), time.Duration(timing.LongTurn))
 }
 
