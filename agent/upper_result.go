@@ -48,6 +48,9 @@ type Upper struct {
 	Failures []Failed       // commands that failed in a way that means trouble, by class and status, the first first
 	Sought   string         // the session that its newest command which begins one asked for, and who; "": that is not known, or it has begun
 	Aborts   []upper.Cancel // requests to cancel commands of other connections of its controller, in order
+	// First is the first calls of RPC over RDMA, and OpenXIDs those of which there was no answer, the first ones.
+	First    []upper.FirstCall
+	OpenXIDs []uint32
 	Granted  *upper.Lowered // the calls that an end grants the other, where they became fewer; nil: they did not
 }
 
@@ -189,6 +192,7 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 		o.Ended, o.Answer = f.At, f.Answer
 		out.Failures = append(out.Failures, Failed{o, f.Count, f.Opens, f.Lost})
 	}
+	out.First, out.OpenXIDs = u.FirstCalls()
 	out.Sought, out.Aborts = u.Sought(), u.Aborts()
 	if g, lowered := u.Lowered(); lowered && !c.Lossy {
 		out.Granted = &g

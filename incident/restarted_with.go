@@ -9,6 +9,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/packet"
+	"ibwitness/upper"
 )
 
 // rpcOverRDMA is the protocol whose clients retransmit on their next connection what was not answered, with the same XIDs.
@@ -61,6 +62,7 @@ func (t *teller) lostWith(i *Incident, r *restarted, list []*agent.Connection) {
 	var names []string
 	var clients []packet.Addr
 	var first *agent.Operation
+	var again []upper.FirstCall // on the next connections
 	of, open, acked := map[string]int{}, 0, "that it had acknowledged "
 	carried, rpcs := 0, 0 // connections with such commands, and those of RPC over RDMA
 	for _, c := range list {
@@ -70,6 +72,7 @@ func (t *teller) lostWith(i *Incident, r *restarted, list []*agent.Connection) {
 		}
 		if carried++; u.Protocol == rpcOverRDMA {
 			rpcs++
+			again = append(again, t.calledAgain(c)...)
 		}
 		if open += u.Open; !slices.Contains(clients, clientOf(c)) {
 			clients = append(clients, clientOf(c))
@@ -112,7 +115,10 @@ func (t *teller) lostWith(i *Incident, r *restarted, list []*agent.Connection) {
 	}
 	said := fmt.Sprintf("%s of %s %s%s not answered on %s%s; %s is in frame %d, %s before the first DREQ", count(uint64(open), "command"),
 		sorted(clients), acked, were, on, kinds, which, first.Frame, span(r.closed[0].Closed.At-first.Since))
-	if rpcs == carried && r.accepted != nil {
+	switch {
+	case len(again) > 0:
+		said += "; " + retransmittedIn(again, open)
+	case rpcs == carried && r.accepted != nil:
 		said += "; a client of RPC retransmits such on its next connection, with the same XID"
 	}
 	i.fact("lost", said)
@@ -149,5 +155,43 @@ func (t *teller) hostOf(i *Incident, r *restarted) {
 		i.fact("host", fmt.Sprintf("it seems that %v stayed up: the numbers of its queue pairs count on (%s, and %s before), "+
 			"and it answered REQs (REJ) at %s",
 			r.host, is.extent(), was.extent(), t.offset(r.refusals[0].Time)))
+	}
+}
+
+// calledAgain returns the calls that a client of RPC retransmitted on its next connection to the host which had not answered them on c: with the same
+// XID.
+func (t *teller) calledAgain(c *agent.Connection) (again []upper.FirstCall) {
+	client := c.Upper.Oldest.From
+	for _, xid := range c.Upper.OpenXIDs {
+		for n := range t.run.Connections {
+			d := &t.run.Connections[n]
+			if d == c || d.Upper == nil || len(d.Upper.First) == 0 || d.First < c.Closed.At {
+				continue
+			}
+			if from := fromOf(d.Upper); d.Ends[from].Addr != c.Ends[client].Addr || d.Ends[1-from].Addr != c.Ends[1-client].Addr {
+				continue
+			}
+			if at := slices.IndexFunc(d.Upper.First, func(f upper.FirstCall) bool { return f.XID == xid }); at >= 0 {
+				again = append(again, d.Upper.First[at])
+				break
+			}
+		}
+	}
+	return again
+}
+
+// retransmittedIn says in which frames such calls are, of so many.
+func retransmittedIn(again []upper.FirstCall, open int) string {
+	slices.SortFunc(again, func(a, b upper.FirstCall) int { return cmp.Compare(a.Frame, b.Frame) })
+	first, last := again[0].Frame, again[len(again)-1].Frame
+	switch n := len(again); {
+	case open == 1:
+		return fmt.Sprintf("it was retransmitted on the next connection, with the same XID, in frame %d", first)
+	case n == 1:
+		return fmt.Sprintf("1 of them was retransmitted on the next connection, with the same XID, in frame %d", first)
+	case n == open:
+		return fmt.Sprintf("all were retransmitted on the next connection, with the same XIDs, from frame %d to %d", first, last)
+	default:
+		return fmt.Sprintf("at least %d of them were retransmitted on the next connection, with the same XIDs, from frame %d to %d", n, first, last)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/rule"
+	"ibwitness/upper"
 )
 
 // TestRestartedWith: of a program that ended it is told which connections its peers disconnected with it, which commands had no answer then, and
@@ -68,6 +69,17 @@ func TestRestartedWith(t *testing.T) {
 		{"of RPC", func(r *agent.Result) {
 			r.Connections[0].Upper.Protocol, r.Connections[1].Upper.Protocol = rpcOverRDMA, rpcOverRDMA
 		}, []string{"1s before the first DREQ" + rpcAgain}, nil},
+		{"of RPC, retransmitted", func(r *agent.Result) {
+			r.Connections[0].Upper.Protocol, r.Connections[1].Upper.Protocol = rpcOverRDMA, rpcOverRDMA
+			r.Connections[0].Upper.OpenXIDs = []uint32{7, 8, 9}
+			r.Connections[2].Upper = &agent.Upper{Protocol: rpcOverRDMA, First: []upper.FirstCall{{XID: 8, Frame: 5001}, {XID: 3, Frame: 5003}, {XID: 7, Frame: 5002}}}
+		}, []string{"1s before the first DREQ; at least 2 of them were retransmitted on the next connection, with the same XIDs, from frame 5001 to 5002\n"}, []string{rpcAgain}},
+		{"of RPC, retransmitted by another", func(r *agent.Result) {
+			r.Connections[0].Upper.Protocol, r.Connections[1].Upper.Protocol = rpcOverRDMA, rpcOverRDMA
+			r.Connections[0].Upper.OpenXIDs = []uint32{7, 8, 9}
+			r.Connections[2].Ends[0].Addr = host(3)
+			r.Connections[2].Upper = &agent.Upper{Protocol: rpcOverRDMA, First: []upper.FirstCall{{XID: 8, Frame: 5001}}}
+		}, nil, []string{"retransmitted on the next"}},
 		{"of RPC, and none is accepted", func(r *agent.Result) {
 			r.Connections[0].Upper.Protocol, r.Connections[1].Upper.Protocol = rpcOverRDMA, rpcOverRDMA
 			r.Connections = r.Connections[:2]

@@ -87,11 +87,17 @@ func (t *teller) tellSlowObject(s *classesOfServer) {
 	i := t.slowAt(&set)
 	i.show(set.slowest.Frame, set.slowest.Answer)
 	i.slowOf = unchanged(s.on)
-	i.What = fmt.Sprintf("Commands on %s of %v are slow for %s: half of them took %s or longer, in the mean %s; those on %s, of %s, took %s at most, in the mean %s.",
-		enumerate(names), s.server, sorted(slices.Clone(set.clients)), span(int64(s.half)), meansOf(s.onObjects(true)),
-		others, onThese(len(s.on)), span(int64(longest)), meansOf(s.onObjects(false)))
+	i.What = fmt.Sprintf("Commands on %s of %v are slow for %s: half of them took %s or longer, in the mean %s; those on %s, on %s, took %s at most, in the mean %s.",
+		enumerate(names), s.server, sorted(slices.Clone(set.clients)), span(int64(s.half)), fullMeans(s.onObjects(true)),
+		others, onThese(len(s.on)), span(int64(longest)), fullMeans(s.onObjects(false)))
 	i.slowFacts(&set, "", "")
 	i.FitsWith = []string{onlyOn(enumerate(names))}
 	i.Next = []string{lookBelow(s.server, enumerate(names), s.protocol, "")}
 	t.tell(i, names[0])
+}
+
+// fullMeans is meansOf, with what all names begin with before it.
+func fullMeans(list []classSum) string {
+	name := list[0].name
+	return name[:commonWords(name, name)] + meansOf(list)
 }

@@ -129,7 +129,7 @@ func neededBy(names ...string) string {
 	if slices.ContainsFunc(names, func(name string) bool { return strings.Contains(strings.ToUpper(name), "READ") }) {
 		return need + "its disks, its file system, or a mirror elsewhere"
 	}
-	return need + "a disk or file system that is full or slow to write, a journal, a write cache that is off or full, a RAID that lost its cache or a disk, " +
+	return need + "a disk or file system that is full or slow to write, a journal, a write cache that is off or full, " +
 		"a snapshot, a mirror elsewhere"
 }
 
@@ -138,7 +138,7 @@ func lookBelow(server packet.Addr, object, protocol, when string) string {
 	what := "its disks"
 	switch {
 	case strings.HasPrefix(object, "file id"):
-		what = "the volume that has the file of " + object
+		what = "the volume with the file of " + strings.TrimPrefix(object, "file ")
 	case object != "":
 		what = "what " + object + " is on"
 	case protocol == rpcOverRDMA:
@@ -148,5 +148,5 @@ func lookBelow(server packet.Addr, object, protocol, when string) string {
 	if strings.HasPrefix(protocol, "SMB") {
 		how = "latency of its disk (of Windows: Avg. Disk sec/Transfer; else iostat -x)"
 	}
-	return fmt.Sprintf("at %v%s: %s: %s, its SMART log, write cache, RAID state and the log", server, when, what, how)
+	return fmt.Sprintf("at %v%s: %s: %s, SMART log, write cache, RAID state and the log", server, when, what, how)
 }

@@ -168,7 +168,10 @@ func programKnown(n uint32) bool {
 }
 
 // rpcDecoder needs no state but for the calls that an end grants: a call and its reply have the same XID, and either end may call.
-type rpcDecoder struct{ grants grants }
+type rpcDecoder struct {
+	grants grants
+	first  firstCalls
+}
 
 // What Command.Code of an RPC has: a byte for each operation of a COMPOUND in Arg, else program and procedure.
 const (
@@ -205,6 +208,7 @@ func (d *rpcDecoder) Message(m *Message, t *Tracker) bool {
 		if !again {
 			begun = t.Begin(c)
 			d.grants.called(m, t)
+			d.first.add(m, id)
 		}
 		if key, head := fileSystem(handle); key != 0 && !again {
 			t.On(begun, key, head)

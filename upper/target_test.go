@@ -56,6 +56,46 @@ func TestTargetsOfNFS(t *testing.T) {
 	}
 }
 
+// TestTargetsOfSMB: commands are counted by the file id that they name, which of a related one is that before it.
+func TestTargetsOfSMB(t *testing.T) {
+	k := &talk{TB: t}
+	file := func(b byte) []byte { return bytes.Repeat([]byte{b}, 16) }
+	k.send(0, smbdMessage(0, smb2Message(smb2Read, 1, 0, 0, 0, make([]byte, 16), file(0x27), make([]byte, 16))))
+	k.send(0, smbdMessage(0, smb2Message(smb2Write, 2, 0, 0, 0, make([]byte, 16), file(0x27), make([]byte, 16))))
+	k.send(0, smbdMessage(0, smb2Message(smb2Flush, 3, 0, 0, 0, make([]byte, 8), file(0x77))))
+	k.send(0, smbdMessage(0, smb2Message(smb2Flush, 4, 0, 0, 0, make([]byte, 8), file(0xFF))))
+	k.send(0, smbdMessage(0, smb2Message(13, 5, 0, 0, 0, make([]byte, 40)))) // ECHO
+	list := k.t.Targets()
+	if len(list) != 2 || list[0].Open != 2 || list[1].Open != 1 || k.t.TargetName(&list[1]) != "file id 77777777777777777777777777777777" {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestTargetsOfISER: commands are counted by their LUN, but for those which a target answers without it.
+func TestTargetsOfISER(t *testing.T) {
+	k := &talk{TB: t}
+	k.send(0, iserMessage(iserRead, 0, 0, 0x77, 0x7000, scsi(scsiRead, 0, 0x10, 0x28)...))
+	k.send(0, iserMessage(iserRead, 0, 0, 0x78, 0x7000, scsi(scsiRead, 3<<48, 0x11, 0x28)...))
+	k.send(0, iserMessage(iserRead, 0, 0, 0x79, 0x7000, scsi(scsiRead, 5<<48, 0x12, inquiry)...))
+	list := k.t.Targets()
+	if len(list) != 2 || k.t.TargetName(&list[0]) != "LUN 0" || k.t.TargetName(&list[1]) != "LUN 3" {
+		t.Errorf("%+v", list)
+	}
+}
+
+// TestFirstCalls: of a connection of RPC the XIDs and frames of the first calls are kept, and the XIDs of those that have no answer.
+func TestFirstCalls(t *testing.T) {
+	k := &talk{TB: t}
+	for xid := range uint32(mostFirstCalls + 2) {
+		k.send(0, rpcCallOf(xid+1, programNFS, 3, 0, nil, nil))
+	}
+	k.send(1, rpcReplyOf(2, 0, uint32(0)))
+	first, open := k.t.FirstCalls()
+	if len(first) != mostFirstCalls || first[2] != (FirstCall{XID: 3, Frame: 3}) || len(open) != mostFirstCalls || open[1] != 3 {
+		t.Errorf("%+v, %v", first, open)
+	}
+}
+
 // TestLate: commands that took long are counted, in one time as long as some were open, or were until shortly before.
 func TestLate(t *testing.T) {
 	ms := int64(time.Millisecond)
