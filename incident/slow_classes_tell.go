@@ -108,7 +108,8 @@ func (t *teller) tellSlowClasses(s *classesOfServer) {
 		is = "is"
 	}
 	i.What = fmt.Sprintf("%s of %v %s slow for %s: half of them took %s or longer, in the mean %s; %s on %s take far less: %s",
-		namesOf(slow), s.server, is, sorted(slices.Clone(s.clients)), span(int64(s.half)), meansOf(slow), kindsOf(s.protocol), onThese(len(s.on)), meansOf(others))
+		namesOf(slow), s.server, is, sorted(slices.Clone(s.clients)), span(int64(s.half)), meansOf(slow),
+		kindsOf(s.protocol), onThese(len(s.on)), meansOf(others))
 	for k, x := range s.faster {
 		if k < mostCompanions {
 			i.What += fmt.Sprintf("; at %v, %s", x.server, meansOf(x.those(slow)))

@@ -87,7 +87,8 @@ func (t *teller) tellSlowObject(s *classesOfServer) {
 	i := t.slowAt(&set)
 	i.show(set.slowest.Frame, set.slowest.Answer)
 	i.slowOf = unchanged(s.on)
-	i.What = fmt.Sprintf("Commands on %s of %v are slow for %s: half of them took %s or longer, in the mean %s; those on %s, on %s, took %s at most, in the mean %s.",
+	i.What = fmt.Sprintf("Commands on %s of %v are slow for %s: half of them took %s or longer, in the mean %s; "+
+		"those on %s, on %s, took %s at most, in the mean %s.",
 		enumerate(names), s.server, sorted(slices.Clone(set.clients)), span(int64(s.half)), fullMeans(s.onObjects(true)),
 		others, onThese(len(s.on)), span(int64(longest)), fullMeans(s.onObjects(false)))
 	i.slowFacts(&set, "", "")

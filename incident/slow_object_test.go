@@ -95,8 +95,9 @@ func TestSlowObject(t *testing.T) {
 		half = " are slow for 10.0.0.1 and 10.0.0.2: half of them took "
 		rest = "in the mean SMB2 READ 90ms (100), WRITE 140ms (80) and FLUSH 320ms (20); those on file id 77, on the same 2 connections, " +
 			"took 230µs at most, in the mean SMB2 READ 230µs (120) and WRITE 230µs (100)."
-		network = "transport: no request on these 2 connections waited longer than 5µs for its own answer, and none was retransmitted: it is not the network"
-		fits    = " is on there, and the others are not: its disk, RAID, cache or snapshot"
+		network = "transport: no request on these 2 connections waited longer than 5µs for its own answer, " +
+			"and none was retransmitted: it is not the network"
+		fits = " is on there, and the others are not: its disk, RAID, cache or snapshot"
 	)
 	both := func(protocol string, list []onObject) []agent.Connection {
 		return []agent.Connection{objectConnection(1, protocol, list), objectConnection(2, protocol, list)}
@@ -108,22 +109,30 @@ func TestSlowObject(t *testing.T) {
 		want []string // nil: it is not told
 	}{
 		{"a file of SMB2", both("SMB Direct", smb(230*us)), nil, []string{
-			"Commands on file id 27 of 10.0.0.9" + half, rest, network, "what file id 27" + fits, "next: at 10.0.0.9: the volume with the file of id 27: latency of its disk",
+			"Commands on file id 27 of 10.0.0.9" + half, rest, network, "what file id 27" + fits,
+			"next: at 10.0.0.9: the volume with the file of id 27: latency of its disk",
 		}},
 		{"a LUN of iSCSI", both("iSER", list("SCSI READ(10)", "SCSI WRITE(10)", "SCSI SYNCHRONIZE CACHE(10)", "LUN 1", "LUN 0", 230*us)), nil, []string{
-			"Commands on LUN 1 of 10.0.0.9" + half, "those on LUN 0, on the same 2 connections, took 230µs at most", "next: at 10.0.0.9: what LUN 1 is on: iostat -x",
+			"Commands on LUN 1 of 10.0.0.9" + half, "those on LUN 0, on the same 2 connections, took 230µs at most",
+			"next: at 10.0.0.9: what LUN 1 is on: iostat -x",
 		}},
 		{"a namespace of NVMe", both("NVMe over RDMA", list("NVMe Read", "NVMe Write", "NVMe Flush", "namespace 2", "namespace 1", 230*us)), nil, []string{
 			"Commands on namespace 2 of 10.0.0.9" + half, "what namespace 2" + fits,
 		}},
 		{"a file system of NFSv4", both(rpcOverRDMA, list("NFS version 4 READ", "NFS version 4 WRITE", "NFS version 4 COMMIT", "the export of fsid=5",
-			"the export of fsid=1", 230*us)), nil, []string{"Commands on the export of fsid=5 of 10.0.0.9" + half, "what the export of fsid=5 is on: iostat -x"}},
+			"the export of fsid=1", 230*us)), nil, []string{
+			"Commands on the export of fsid=5 of 10.0.0.9" + half,
+			"what the export of fsid=5 is on: iostat -x",
+		}},
 		{"the other is slow, too", both("SMB Direct", smb(9*ms)), nil, nil},
 		{"one client is fast", []agent.Connection{
 			objectConnection(1, "SMB Direct", smb(230*us)),
 			objectConnection(2, "SMB Direct", []onObject{{"SMB2 READ", "file id 27", 90, 200 * us}, {"SMB2 READ", "file id 77", 90, 200 * us}}),
 		}, nil, nil},
-		{"only reads on the other", both("SMB Direct", []onObject{{"SMB2 WRITE", "file id 27", 60, 90 * ms}, {"SMB2 READ", "file id 77", 90, 200 * us}}), nil, nil},
+		{"only reads on the other", both("SMB Direct", []onObject{
+			{"SMB2 WRITE", "file id 27", 60, 90 * ms},
+			{"SMB2 READ", "file id 77", 90, 200 * us},
+		}), nil, nil},
 		{"no other", both("SMB Direct", []onObject{{"SMB2 READ", "file id 27", 60, 90 * ms}, {"SMB2 WRITE", "file id 27", 90, 80 * ms}}), nil, nil},
 		{"much data", both("SMB Direct", smb(230*us)), func(r *agent.Result) { r.Connections[1].Ends[1].Bytes = 1 << 32 }, nil},
 		{"late ACKs", both("SMB Direct", smb(230*us)), func(r *agent.Result) { r.Connections[1].Timing.Ends[0].Ops[wqe.Send].Observe(60 * ms) }, nil},
