@@ -32,7 +32,7 @@ func newTimings(keep int) *timings {
 func (t *timings) timed(c *connection.Connection) *timing.Connection {
 	k := t.of[c]
 	if k == nil {
-		n := &t.buckets[packet.Bucket(c.Ends[0].Addr, c.Ends[1].Addr)]
+		n := &t.buckets[c.Bucket()]
 		if *n >= mostTimed {
 			return nil
 		}
@@ -60,7 +60,7 @@ func (t *timings) merge(to, gone *connection.Connection, from int) {
 		return
 	}
 	delete(t.of, gone)
-	t.buckets[packet.Bucket(to.Ends[0].Addr, to.Ends[1].Addr)]--
+	t.buckets[to.Bucket()]--
 	if into := t.timed(to); into != nil {
 		into.Merge(k, from == 1)
 	}
@@ -74,7 +74,7 @@ func (t *timings) forget() {
 	for c, k := range t.of {
 		if !c.Watched() {
 			k.Finish()
-			t.buckets[packet.Bucket(c.Ends[0].Addr, c.Ends[1].Addr)]--
+			t.buckets[c.Bucket()]--
 			delete(t.of, c)
 		}
 	}

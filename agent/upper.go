@@ -76,7 +76,7 @@ func (u *uppers) recognize(c *connection.Connection, from int, p *packet.Packet)
 
 // begin begins to follow a connection, where there is room.
 func (u *uppers) begin(c *connection.Connection, p upper.Protocol, named bool) *upper.Tracker {
-	n := &u.buckets[packet.Bucket(c.Ends[0].Addr, c.Ends[1].Addr)]
+	n := &u.buckets[c.Bucket()]
 	if *n >= mostUppers {
 		return nil
 	}
@@ -93,7 +93,7 @@ func (u *uppers) begin(c *connection.Connection, p upper.Protocol, named bool) *
 // end ends that.
 func (u *uppers) end(c *connection.Connection) {
 	if _, ok := u.of[c]; ok {
-		u.buckets[packet.Bucket(c.Ends[0].Addr, c.Ends[1].Addr)]--
+		u.buckets[c.Bucket()]--
 		delete(u.of, c)
 		c.SetHeaded(false)
 	}
@@ -198,7 +198,7 @@ func (u *uppers) merge(to, gone *connection.Connection, from int) {
 		t.Forget()
 		u.end(to)
 	}
-	u.buckets[packet.Bucket(to.Ends[0].Addr, to.Ends[1].Addr)]++
+	u.buckets[to.Bucket()]++
 	u.of[to] = t
 	to.SetHeaded(true)
 }
@@ -208,7 +208,7 @@ func (u *uppers) forget() {
 	maps.DeleteFunc(u.of, func(c *connection.Connection, _ *upper.Tracker) bool {
 		leaves := !c.Watched()
 		if leaves {
-			u.buckets[packet.Bucket(c.Ends[0].Addr, c.Ends[1].Addr)]--
+			u.buckets[c.Bucket()]--
 		}
 		return leaves
 	})

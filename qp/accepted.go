@@ -42,12 +42,12 @@ type Accepted struct {
 	n       uint32 // how many wait to be noted
 }
 
-// leaving is a message that leaves a ring: between which addresses its requests went, and to which queue pair.
+// leaving is a message that leaves a ring: a line of the cache.
 type leaving struct {
 	wqe.SendWQE
-	src, dst packet.Addr
-	ring     uintptr
-	to       uint32
+	ring   uintptr
+	to     uint32 // the queue pair that its requests went to
+	bucket uint8  // of the addresses between which they went
 }
 
 // acceptedAtOnce is how many messages wait until they are noted.
@@ -79,28 +79,27 @@ type accepted struct {
 // keyOf is an R_Key and what it was used for.
 type keyOf struct {
 	ring uintptr // address of the ring of the send queue
-	key  uint32  // 0: there is none
-	use  uint32  // queue pair that the requests go to, and above its 24 bits the right that they need
+	use  uint64  // the R_Key, above its 32 bits the queue pair that the requests go to, and above its 24 bits the right that they need; 0: there is none
 }
 
 // hash returns where the hint of an R_Key is, and its bits of the hash. It does not depend on where the ring lies in memory, which is another place in each run.
 func (k *keyOf) hash() (at, hint uint32) {
-	h := (uint64(k.use)<<32 ^ uint64(k.key)) * 0x9e3779b97f4a7c15
+	h := k.use * 0x9e3779b97f4a7c15
 	return uint32(h >> 32 % acceptedHints), uint32(h>>32) &^ (2*hintUsed - 1)
 }
 
 // noted is what there is to note of the messages of an operation. Branches for that would be guessed wrong, as one operation follows another.
 type noted struct {
-	flags  wqe.Flag // a message without all of these is not noted
-	use    uint32   // the right that it needs, as in keyOf
+	use    uint64   // the right that it needs, as in keyOf
 	length uint32   // bits of Length that tell how many bytes it is of
 	bytes  uint32   // of how many it is whatever Length says
+	flags  wqe.Flag // a message without all of these is not noted
 }
 
 var notedOf = func() (t [8]noted) {
 	for i := range t {
 		o := wqe.Op(i)
-		n := noted{wqe.Whole | wqe.Ended, uint32(RightOf(o)) << 24, math.MaxUint32, 0}
+		n := noted{flags: wqe.Whole | wqe.Ended, use: uint64(RightOf(o)) << 56, length: math.MaxUint32}
 		if o.Responded() {
 			n.flags |= wqe.Answered
 		}
@@ -112,11 +111,11 @@ var notedOf = func() (t [8]noted) {
 	return t
 }()
 
-// take takes message w, which leaves ring r acknowledged, when packet p of its connection and direction comes, if it has an R_Key. There is no branch for that, which would be
+// take takes message w of connection c, which leaves ring r acknowledged, when packet p of its direction comes, if it has an R_Key. There is no branch for that, which would be
 // guessed wrong, as one operation follows another: what has none is written over by the next.
-func (a *Accepted) take(r *Ring, p *packet.Packet, w *wqe.SendWQE) {
+func (a *Accepted) take(r *Ring, c *Pair, p *packet.Packet, w *wqe.SendWQE) {
 	x := &a.waiting[a.n%acceptedAtOnce]
-	x.SendWQE, x.src, x.dst, x.ring, x.to = *w, p.Src, p.Dst, uintptr(unsafe.Pointer(r)), p.DestQP
+	x.SendWQE, x.ring, x.to, x.bucket = *w, uintptr(unsafe.Pointer(r)), p.DestQP, c.Ends[0].bucket
 	a.n += (w.RKey | -w.RKey) >> 31
 	if a.n == acceptedAtOnce {
 		a.noteAll()
@@ -129,7 +128,7 @@ func (a *Accepted) take(r *Ring, p *packet.Packet, w *wqe.SendWQE) {
 func (a *Accepted) noteAll() {
 	for i := range a.waiting[:a.n] {
 		w := &a.waiting[i]
-		l := &a.logs[packet.Bucket(w.src, w.dst)%packet.Buckets]
+		l := &a.logs[w.bucket%packet.Buckets]
 		if *l == nil {
 			*l = new(acceptedLog)
 		}
@@ -146,7 +145,7 @@ func (l *acceptedLog) note(w *leaving) {
 		return
 	}
 	low, high := w.VA, w.VA+uint64(n)
-	k := keyOf{w.ring, w.RKey, w.to | o.use}
+	k := keyOf{w.ring, o.use | uint64(w.to)<<32 | uint64(w.RKey)}
 	at, hint := k.hash()
 	h := l.hints[at]
 	if h&^(2*hintUsed-1) == hint && l.extend(at, k, low, high, w.Frame) {
@@ -192,24 +191,25 @@ func (l *acceptedLog) extend(at uint32, k keyOf, low, high uint64, frame uint32)
 	return true
 }
 
-// rangesOf returns the bytes that were accepted with each R_Key, by the right that they need, by the queue pair that sends NAK p, before what a ring keeps, which holds the requests to
-// it. to is the number of that queue pair.
-func (a *Accepted) rangesOf(r *Ring, to uint32, p *packet.Packet) map[uint32][numRights]AcceptedRange {
+// rangesOf returns the bytes that were accepted with each R_Key, by the right that they need, by the queue pair of connection c that sends NAK p, before what a ring keeps, which
+// holds the requests to it. to is the number of that queue pair.
+func (a *Accepted) rangesOf(r *Ring, c *Pair, to uint32, p *packet.Packet) map[uint32][numRights]AcceptedRange {
 	a.noteAll()
-	l := a.logs[packet.Bucket(p.Src, p.Dst)%packet.Buckets]
+	l := a.logs[c.Bucket()%packet.Buckets]
 	if l == nil {
 		return nil
 	}
 	all := map[uint32][numRights]AcceptedRange{}
 	for i := range uint32(acceptedRanges) { // from the oldest on
 		x := &l.ranges[(l.n+i)%acceptedRanges]
-		if x.key == 0 || x.ring != uintptr(unsafe.Pointer(r)) || x.use&0xFFFFFF != to {
+		if x.use == 0 || x.ring != uintptr(unsafe.Pointer(r)) || uint32(x.use>>32)&0xFFFFFF != to {
 			continue
 		}
 		at := func(frame uint32) uint64 { return packet.FrameNear(p.Frame, frame) }
-		ranges := all[x.key]
-		ranges[x.use>>24].join(AcceptedRange{x.low, x.high, at(x.lowAt), at(x.highAt), at(x.newest)})
-		all[x.key] = ranges
+		key := uint32(x.use)
+		ranges := all[key]
+		ranges[x.use>>56].join(AcceptedRange{x.low, x.high, at(x.lowAt), at(x.highAt), at(x.newest)})
+		all[key] = ranges
 	}
 	return all
 }

@@ -15,12 +15,13 @@ func TestAccepted(t *testing.T) {
 	const to, often, once, others = 0x12, 7, 8, 100
 	r, other := &acceptedRings[0], &acceptedRings[1]
 	var a Accepted
+	c := new(Pair)
 	frame := uint32(0)
 	p := &packet.Packet{DestQP: to}
 	at := func(frame uint32) *packet.Packet { return &packet.Packet{Frame: uint64(frame)} }
 	write := func(key uint32, va uint64) {
 		frame++
-		a.take(r, p, &wqe.SendWQE{VA: va, Length: 8, RKey: key, Frame: frame, Op: wqe.Write, Flags: wqe.Whole | wqe.Ended})
+		a.take(r, c, p, &wqe.SendWQE{VA: va, Length: 8, RKey: key, Frame: frame, Op: wqe.Write, Flags: wqe.Whole | wqe.Ended})
 	}
 	write(once, 0x100)
 	for i := range uint64(4 * acceptedRanges) {
@@ -28,11 +29,11 @@ func TestAccepted(t *testing.T) {
 			write(often, 0x1000+i)
 		}
 		write(others+uint32(i), 0x2000)
-		if i == acceptedRanges/2 && a.rangesOf(r, to, at(frame))[once][RightToWrite].Newest != 1 {
+		if i == acceptedRanges/2 && a.rangesOf(r, c, to, at(frame))[once][RightToWrite].Newest != 1 {
 			t.Error("an R_Key is forgotten while there is room")
 		}
 	}
-	got := a.rangesOf(r, to, at(frame))
+	got := a.rangesOf(r, c, to, at(frame))
 	last := uint64(4*acceptedRanges - acceptedRanges/4)
 	if x := got[often][RightToWrite]; x.Low != 0x1000 || x.LowAt != 2 || x.High != 0x1000+last+8 || x.HighAt != x.Newest {
 		t.Errorf("of an R_Key in use is known %+v", x)
@@ -43,7 +44,7 @@ func TestAccepted(t *testing.T) {
 	if _, known := got[once]; known || len(got) > acceptedRanges {
 		t.Errorf("%d R_Keys are known, that which was used once in the beginning among them: %t", len(got), known)
 	}
-	if n := len(a.rangesOf(other, to, at(frame))) + len(a.rangesOf(r, to+1, at(frame))); n != 0 {
+	if n := len(a.rangesOf(other, c, to, at(frame))) + len(a.rangesOf(r, c, to+1, at(frame))); n != 0 {
 		t.Errorf("%d R_Keys of another queue pair", n)
 	}
 }
@@ -52,12 +53,13 @@ func TestAccepted(t *testing.T) {
 func TestAcceptedAnywhere(t *testing.T) {
 	of := func(r *Ring) map[uint32][numRights]AcceptedRange {
 		var a Accepted
+		c := new(Pair)
 		p := &packet.Packet{DestQP: 0x12}
 		for i := range uint32(5 * acceptedRanges) {
 			key := 1 + i*i%(2*acceptedRanges)
-			a.take(r, p, &wqe.SendWQE{VA: uint64(i), Length: 8, RKey: key, Frame: 1 + i, Op: wqe.Write, Flags: wqe.Whole | wqe.Ended})
+			a.take(r, c, p, &wqe.SendWQE{VA: uint64(i), Length: 8, RKey: key, Frame: 1 + i, Op: wqe.Write, Flags: wqe.Whole | wqe.Ended})
 		}
-		return a.rangesOf(r, p.DestQP, p)
+		return a.rangesOf(r, c, p.DestQP, p)
 	}
 	one, other := of(&acceptedRings[0]), of(&acceptedRings[1])
 	if len(one) == 0 || !maps.Equal(one, other) {

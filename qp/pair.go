@@ -77,6 +77,24 @@ func (c *Pair) Certain() bool {
 	return c.Paired && !c.Invalidated && c.oddPayload == 0 && (!c.seldom || len(c.early) == 0 && c.Misdirected == nil)
 }
 
+// WithdrawNear takes back that the tap is near an end.
+func (c *Pair) WithdrawNear() {
+	for i := range c.Ends {
+		if c.Ends[i].Near {
+			c.some().NearWithdrawn[i] = true
+			c.Ends[i].Near = false
+		}
+	}
+}
+
+// Between notes the addresses of the two ends.
+func (c *Pair) Between(a, b packet.Addr) {
+	c.Ends[0].Addr, c.Ends[1].Addr, c.Ends[0].bucket = a, b, uint8(packet.Bucket(a, b))
+}
+
+// Bucket is the bucket of the addresses of its ends.
+func (c *Pair) Bucket() int { return int(c.Ends[0].bucket) }
+
 // Lose notes that the tap missed some of the connection.
 func (c *Pair) Lose() { c.Lossy = true }
 

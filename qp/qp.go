@@ -59,10 +59,10 @@ type QP struct {
 	Addr   packet.Addr
 	Number uint32
 	// Numbered is false while the QPN has not been learned: on RC and UC a packet names only its destination.
-	Numbered      bool
-	Near          bool // the tap is near this endpoint
-	NearWithdrawn bool // that the tap is near was withdrawn
-	Reused        bool // it is connected again, and another connection has its number
+	Numbered bool
+	Near     bool  // the tap is near this endpoint
+	Reused   bool  // it is connected again, and another connection has its number
+	bucket   uint8 // of the first end: see Pair.Between
 }
 
 // Direction is one direction of a connection: what a queue pair sends, and the receive queue that its requests go to. The order of the fields, here and in the structs
@@ -214,11 +214,12 @@ type Pair struct {
 
 // Seldom is what few connections have. Verifiers read it; a Pair that has none of it has one that is zero, and is never written.
 type Seldom struct {
-	Closed      bool      // disconnected, as CM said: ClosedBy asked for it, as a message at ClosedAt shows
-	VLAN        [2]uint16 // tag of the first packet of each end that has one: see packet.Packet
-	ClosedBy    packet.Addr
-	ClosedAt    int64
-	ClosedFrame uint64
+	Closed        bool      // disconnected, as CM said: ClosedBy asked for it, as a message at ClosedAt shows
+	NearWithdrawn [2]bool   // that the tap is near an end was withdrawn
+	VLAN          [2]uint16 // tag of the first packet of each end that has one: see packet.Packet
+	ClosedBy      packet.Addr
+	ClosedAt      int64
+	ClosedFrame   uint64
 	// Misplaced is the PSN that belonged to the newest request that was reported for a wrong PSN, QP or service, with Valid.
 	Misplaced packet.PSN
 	// WrongService is a packet of another service to one of these QPs: a wrong opcode, or the first of another QP with the same number.

@@ -63,7 +63,7 @@ func (r *AcceptedRange) Covers(low, high uint64) bool {
 
 // Refuse notes NAK p, which ends the connection, and the request that it refuses, which w is; nil: it is not known. a is what was accepted
 // before what is kept, and by the responder whose queue pair is number by.
-func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accepted) {
+func (s *SendQueue) Refuse(c *Pair, p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accepted) {
 	t := s.trouble()
 	if t.Refusal.Time != 0 {
 		return
@@ -76,7 +76,7 @@ func (s *SendQueue) Refuse(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accep
 	switch {
 	case w == nil:
 	case w.RKey != 0 && p.Syndrome == packet.NAKRemoteAccess:
-		t.Refusal.Beside = s.beside(p, w, by, a)
+		t.Refusal.Beside = s.beside(c, p, w, by, a)
 		t.Refusal.Invalidated = s.invalidated(w.RKey, w.First, p.Tap)
 	case p.Syndrome == packet.NAKInvalidRequest && (w.Op.Responded() || w.Op == wqe.Write):
 		t.Refusal.Beside = s.before(p, w)
@@ -114,8 +114,8 @@ func (s *SendQueue) invalidatesIn(m *wqe.SendWQE, tap uint16) (rkey uint32, is b
 }
 
 // beside looks through the requests that are kept for what they say of request w, which NAK p refuses.
-func (s *SendQueue) beside(p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accepted) (b Beside) {
-	before := a.rangesOf(&s.Messages, by, p)
+func (s *SendQueue) beside(c *Pair, p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accepted) (b Beside) {
+	before := a.rangesOf(&s.Messages, c, by, p)
 	b.SameKey = before[w.RKey]
 	own, several, newest := uint32(len(before)), false, uint32(0)
 	for _, ranges := range before {

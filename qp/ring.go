@@ -76,13 +76,13 @@ func (r *Ring) Newest() *wqe.SendWQE {
 	return r.slot(r.tail - 1)
 }
 
-// Push appends the message that packet p begins. Those whose Last precedes una may be overwritten: a takes of them what is to be kept.
-func (r *Ring) Push(una packet.PSN, p *packet.Packet, a *Accepted) *wqe.SendWQE {
+// Push appends the message that packet p of connection c begins. Those whose Last precedes una may be overwritten: a takes of them what is to be kept.
+func (r *Ring) Push(una packet.PSN, c *Pair, p *packet.Packet, a *Accepted) *wqe.SendWQE {
 	if n := places(r.messages); r.Len() == n {
 		oldest := r.slot(r.head)
 		switch {
 		case n >= ringMin && oldest.Last.Before(una) && (oldest.Has(wqe.Ended) || r.passed(una)):
-			a.take(r, p, oldest)
+			a.take(r, c, p, oldest)
 			r.head++
 		case n >= ringMax:
 			r.head++

@@ -58,7 +58,7 @@ func TestHistory(t *testing.T) {
 			for i := range packets {
 				psn := first.Add(i)
 				s.History().Put(psn, uint64(i), traces[i%len(traces)], i+1)
-				w := s.Messages.Push(first, new(packet.Packet), new(Accepted))
+				w := s.Messages.Push(first, new(Pair), new(packet.Packet), new(Accepted))
 				w.First, w.Last, w.VA = psn, psn, uint64(i)
 				for k := range i + 1 {
 					psn := first.Add(k)

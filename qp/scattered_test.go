@@ -12,7 +12,7 @@ func TestScattered(t *testing.T) {
 	s := &NewDirection().SQ
 	s.Joined = true
 	read := func(first, last packet.PSN) *wqe.SendWQE {
-		w := s.Messages.Push(first, new(packet.Packet), new(Accepted))
+		w := s.Messages.Push(first, new(Pair), new(packet.Packet), new(Accepted))
 		w.Op, w.First, w.Last, w.Flags = wqe.Read, first, last, wqe.Ended
 		w.AwaitResponse(first)
 		return w
@@ -50,7 +50,7 @@ func TestScattered(t *testing.T) {
 	s.AnswerFrom(w, w.First+1, w.First+1, w.First)
 	holds("another one", w, w.First+1, w.First+1, w.First, 1)
 
-	a := s.Messages.Push(0, new(packet.Packet), new(Accepted))
+	a := s.Messages.Push(0, new(Pair), new(packet.Packet), new(Accepted))
 	a.Op, a.First, a.Last = wqe.FetchAdd, 50, 50
 	a.Return(7)
 	s.AnswerFrom(a, 1, 2, 3)

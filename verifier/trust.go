@@ -13,8 +13,8 @@ func (v *Verifier) Distrust(c *qp.Pair, why string) {
 	if !c.Ends[0].Near && !c.Ends[1].Near {
 		return
 	}
+	c.WithdrawNear()
 	for i := range c.Ends {
-		c.Ends[i].Near, c.Ends[i].NearWithdrawn = false, c.Ends[i].Near
 		if d := c.Ends[i].SQ.ReadDispute(); d != nil {
 			for k := range d.Held {
 				if f := &d.Held[k]; f.Assumes&rule.AssumesNear != 0 && f.Class == rule.Violation {
@@ -66,7 +66,7 @@ func MissedDetail(c *qp.Pair, at int) string {
 	if c.Sees(at) {
 		return ""
 	}
-	if c.Ends[at].NearWithdrawn {
+	if c.NearWithdrawn[at] {
 		return "the tap may have missed packets"
 	}
 	return "the tap may have missed packets; --near " + c.Ends[at].Addr.String() + " if it is at this endpoint"
@@ -82,7 +82,7 @@ func farDetail(c *qp.Pair, from int, why string) string {
 	switch {
 	case c.Sees(from):
 		return ""
-	case c.Ends[from].NearWithdrawn:
+	case c.NearWithdrawn[from]:
 		return why
 	}
 	return why + "; --near " + c.Ends[from].Addr.String() + " if the tap is at this endpoint"

@@ -197,7 +197,7 @@ func (v *Verifier) expectedRequest(c *qp.Pair, d *qp.Direction, p *packet.Packet
 		if !e.ends && e.op == wqe.Write && (p.DMALen <= length || p.DMALen > 1<<31) {
 			return false
 		}
-		w = q.Messages.Push(q.Una, p, v.Accepted)
+		w = q.Messages.Push(q.Una, c, p, v.Accepted)
 		w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = e.op, p.PSN, uint32(p.Frame), q.Count, q.Epoch
 		w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
 		w.Flags, w.Progress = wqe.Whole, length&^e.read|uint32(p.PSN)&e.read

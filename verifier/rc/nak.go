@@ -154,7 +154,7 @@ func (v *Verifier) fatalNak(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	w, _ := c.Ends[1-from].SQ.Messages.Find(p.PSN)
-	c.Ends[1-from].SQ.Refuse(p, w, c.Ends[from].Number, v.Accepted)
+	c.Ends[1-from].SQ.Refuse(c, p, w, c.Ends[from].Number, v.Accepted)
 	counted := v.nakMSN(c, from, p)
 	v.nak(c, from, p, qp.Failed)
 	if counted {

@@ -109,7 +109,7 @@ func isOldNak(c *qp.Pair, from int, p *packet.Packet) bool {
 // acknowledgesEarly reports whether p acknowledges what its responder has NAKed and nobody has retransmitted yet: the retransmission may be the next request in the capture.
 func acknowledgesEarly(c *qp.Pair, from int, p *packet.Packet) bool {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
-	return (c.Sees(from) || c.Ends[from].NearWithdrawn) && (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && !q.HasCrossed() && !p.PSN.Before(r.NAK.PSN) && p.PSN.Before(q.High) && p.Syndrome.Type() == packet.ACK
+	return (c.Sees(from) || c.NearWithdrawn[from]) && (r.State == qp.SequenceNAKed || r.State == qp.RNRNAKed) && !q.HasCrossed() && !p.PSN.Before(r.NAK.PSN) && p.PSN.Before(q.High) && p.Syndrome.Type() == packet.ACK
 }
 
 // naksNewest reports whether p is a PSN sequence NAK for the newest request: the one that has shown the gap may be the next in the capture.

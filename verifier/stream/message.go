@@ -144,7 +144,7 @@ func (v *Verifier) Message(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQE 
 	in := p.Info()
 	w := q.Messages.Newest()
 	if !(in.Middle || in.Last) || q.Open == wqe.None || w == nil {
-		w = v.newMessage(q, p)
+		w = v.newMessage(c, q, p)
 	}
 	w.Last = p.PSN
 	w.Take(uint32(p.PayloadLen))
@@ -174,9 +174,9 @@ func (v *Verifier) Message(c *qp.Pair, from int, p *packet.Packet) *wqe.SendWQE 
 }
 
 // newMessage synthesises the WQE of a message from p, the first packet of it that was seen.
-func (v *Verifier) newMessage(q *qp.SendQueue, p *packet.Packet) *wqe.SendWQE {
+func (v *Verifier) newMessage(c *qp.Pair, q *qp.SendQueue, p *packet.Packet) *wqe.SendWQE {
 	in := p.Info()
-	w := q.Messages.Push(q.RequesterUna(), p, v.Accepted)
+	w := q.Messages.Push(q.RequesterUna(), c, p, v.Accepted)
 	w.Op, w.First, w.Frame, w.Ordinal, w.Epoch = wqe.OpOf(p.Opcode.Fn()), p.PSN, uint32(p.Frame), q.Count, q.Epoch
 	w.VA, w.RKey, w.Length = p.VA, p.RKey, p.DMALen
 	w.AwaitResponse(p.PSN)

@@ -15,13 +15,14 @@ func (t *Table) PairOf(f *passive.Fact, p *packet.Packet, how PairedBy) *Connect
 	i, c := t.pairs.add()
 	c.Service, c.Encap, c.Lossy, c.Paired, c.PairedBy = f.Service, p.Encap, t.Lossy, true, how
 	c.FirstTime, c.FirstFrame, c.FirstTap = f.Time, f.Frame, f.Tap
+	c.Between(a.Addr, b.Addr)
 	for k, e := range f.Ends {
 		attr := e.Attr
 		if known := t.Attr(e.Addr, e.QPN, f.Ends[1-k].Addr, f.Time); known != nil {
 			attr.Update(known)
 		}
 		q := &c.Ends[k]
-		q.Addr, q.Near, q.Number, q.Numbered, q.Attr = e.Addr, t.near[e.Addr] || t.nearByGID(k, e.Addr, p), e.QPN, true, &attr
+		q.Near, q.Number, q.Numbered, q.Attr = t.near[e.Addr] || t.nearByGID(k, e.Addr, p), e.QPN, true, &attr
 		if attr.Has(qp.KnowsPMTU) {
 			c.PMTU = attr.PMTU
 		}

@@ -36,9 +36,10 @@ func (t *Table) newContext(p *packet.Packet, host, dir uint32) (uint32, *Connect
 	i, c := t.pairs.add()
 	c.Service, c.Encap, c.Lossy = packet.RD, p.Encap, t.Lossy || t.Crowded(p)
 	c.begins(p)
-	c.Ends[0].Addr, c.Ends[0].Near = p.Src, t.Near(p.Src, p.SGID)
+	c.Between(p.Src, p.Dst)
+	c.Ends[0].Near = t.Near(p.Src, p.SGID)
 	b := &c.Ends[1]
-	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.Near(p.Dst, p.DGID), p.EEC, true
+	b.Near, b.Number, b.Numbered = t.Near(p.Dst, p.DGID), p.EEC, true
 	t.await(host, dir, i)
 	return i << 1, c
 }

@@ -26,9 +26,10 @@ func (t *Table) NewDatagrams(p *packet.Packet, host, dir uint32) *Connection {
 	i, c := t.pairs.add()
 	c.Service, c.Encap, c.Lossy, c.Paired, c.PairedBy = packet.UD, p.Encap, t.Lossy || t.Crowded(p), true, ByPacket
 	c.FirstTime, c.FirstFrame, c.FirstTap = p.Time, p.Frame, p.Tap
-	t.end(&c.Ends[0], p.Src, p.SGID, p.SrcQP, p.Dst, p.Time)
+	c.Between(p.Src, p.Dst)
+	t.end(&c.Ends[0], p.SGID, p.SrcQP, p.Dst, p.Time)
 	c.Ends[0].Numbered = p.Has&packet.HasDETH != 0
-	t.end(&c.Ends[1], p.Dst, p.DGID, p.DestQP, p.Src, p.Time)
+	t.end(&c.Ends[1], p.DGID, p.DestQP, p.Src, p.Time)
 	t.flows.put(flowKey(host, dir, p.DestQP), p.SrcQP+1, i<<1)
 	t.flows.put(flowKey(host, dir, p.DestQP), anyDatagram, i<<1)
 	back := flowKey(host, reverse(p.Src, p.Dst, dir), p.SrcQP)
@@ -37,7 +38,7 @@ func (t *Table) NewDatagrams(p *packet.Packet, host, dir uint32) *Connection {
 	return c
 }
 
-func (t *Table) end(q *qp.QP, a, gid packet.Addr, qpn uint32, peer packet.Addr, now int64) {
-	q.Addr, q.Near, q.Number, q.Numbered = a, t.Near(a, gid), qpn, true
-	q.Attr = t.Attr(a, qpn, peer, now)
+func (t *Table) end(q *qp.QP, gid packet.Addr, qpn uint32, peer packet.Addr, now int64) {
+	q.Near, q.Number, q.Numbered = t.Near(q.Addr, gid), qpn, true
+	q.Attr = t.Attr(q.Addr, qpn, peer, now)
 }

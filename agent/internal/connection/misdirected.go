@@ -172,9 +172,10 @@ func (t *Table) splitResponse(w watchedWay, p *packet.Packet, host, dir uint32) 
 	at, n := t.pairs.addOneWay()
 	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = k.Service, k.Encap, k.Lossy, k.Cut()
 	n.begins(first)
-	n.Ends[0].Addr, n.Ends[0].Near = b.Addr, b.Near
+	n.Between(b.Addr, a.Addr)
+	n.Ends[0].Near = b.Near
 	n.Ends[0].TakeSent(b.Direction)
-	n.Ends[1].Addr, n.Ends[1].Near, n.Ends[1].Number, n.Ends[1].Numbered, n.Ends[1].Attr = a.Addr, a.Near, a.Number, true, a.Attr
+	n.Ends[1].Near, n.Ends[1].Number, n.Ends[1].Numbered, n.Ends[1].Attr = a.Near, a.Number, true, a.Attr
 	d := n.doubted()
 	d.misdirected, d.rightful = first, (i<<1|1)+1
 	k.state |= kept
@@ -219,9 +220,10 @@ func (t *Table) splitRequest(c *Connection, was uint32, key uint64) {
 	n.Service, n.Encap, n.Lossy, n.Ends[0].Cut = c.Service, c.Encap, c.Lossy, c.Cut()
 	n.beginsAs(c)
 	n.doubted().astray = was + 1
+	n.Between(c.Ends[0].Addr, c.Ends[1].Addr)
 	for k := range n.Ends {
 		a, b := &n.Ends[k], &c.Ends[k]
-		a.Addr, a.Near, a.Attr = b.Addr, b.Near, b.Attr
+		a.Near, a.Attr = b.Near, b.Attr
 	}
 	n.Ends[1].Number, n.Ends[1].Numbered = c.Ends[1].Number, true
 	n.Ends[0].TakeSent(c.Ends[0].Direction)

@@ -328,8 +328,9 @@ func (t *Table) newConnection(p *packet.Packet, host, dir uint32, key uint64) (u
 	}
 	c.begins(p)
 	a, b := &c.Ends[0], &c.Ends[1]
-	a.Addr, a.Near = p.Src, t.Near(p.Src, p.SGID)
-	b.Addr, b.Near, b.Number, b.Numbered = p.Dst, t.Near(p.Dst, p.DGID), p.DestQP, true
+	c.Between(p.Src, p.Dst)
+	a.Near = t.Near(p.Src, p.SGID)
+	b.Near, b.Number, b.Numbered = t.Near(p.Dst, p.DGID), p.DestQP, true
 	b.Attr = t.Attr(b.Addr, b.Number, a.Addr, p.Time)
 	if len(t.towards) > 0 {
 		t.sender(c, p)
