@@ -186,7 +186,7 @@ func notNetwork(it bool) string {
 func waitsFor(o *agent.Operation, only string, fetched bool) []string {
 	switch itself := "a server that waits itself: for its disks, its file system, a lock, or another host"; {
 	case only != "":
-		return []string{"what these commands need of the server and the others do not: a disk or file system that is full, read-only or frozen, a journal or cache that can not be flushed, a mirror that is away"}
+		return []string{"what these commands need of the server and the others do not: a disk or file system that hangs or is frozen, a journal or cache that can not be flushed, a mirror that is away"}
 	case o.Interim != 0:
 		return []string{itself}
 	case o.Later > 0 && fetched:

@@ -98,14 +98,19 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 // otherClasses says how many commands of other opcodes or procedures the peer of slow command o answered meanwhile, on the same connection.
 func (t *teller) otherClasses(u *agent.Upper, o *agent.Operation, peer *Party) string {
 	var names []string
+	least, among := "", "" // those of its own are not counted
 	for n := range u.Classes {
-		if k := &u.Classes[n]; n != o.Class && k.Newest > o.Since {
+		switch k := &u.Classes[n]; {
+		case k.Newest <= o.Since:
+		case n == o.Class:
+			least, among = "at least ", " among them"
+		default:
 			names = append(names, k.Name)
 		}
 	}
 	of := ""
 	if slices.Sort(names); len(names) > 0 && len(names) <= mostClassNames {
-		of = " (" + enumerate(names) + ")"
+		of = " (" + enumerate(names) + among + ")"
 	}
-	return fmt.Sprintf("%v answered %s%s that began after it meanwhile, on this connection: it had not stopped", peer, count(o.Others, "other command"), of)
+	return fmt.Sprintf("%v answered %s%s%s that began after it meanwhile, on this connection: it had not stopped", peer, least, count(o.Others, "other command"), of)
 }

@@ -64,7 +64,7 @@ func keptAll(k *qp.Trouble) bool {
 func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 	for j := range k.Longest {
 		s := &k.Longest[j]
-		if !interrupts(s) || t.recordedNothing(s) || t.ofCutOff(c, from, s) {
+		if !interrupts(s) || t.recordedNothing(s) || t.ofCutOff(c, from, s) || t.idleBefore(c, from, s) {
 			continue
 		}
 		i := t.between(Interrupted, c, from)

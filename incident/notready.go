@@ -197,6 +197,7 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	}
 	t.after(i, c, s)
 	i.fact("others", t.othersReady(c, from, s.Since, s.Last))
+	i.fact("network", t.deliveredRefused(c, from, k))
 	receiverReasons(i)
 	if fits == nil {
 		t.sentNothing(i, c, from, s)

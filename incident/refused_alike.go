@@ -16,7 +16,9 @@ type accesses struct {
 	least, most uint32 // bytes that these are of
 	accepted    uint64
 	longest     uint32 // bytes of the longest of these
-	unsure      bool   // of some it is not known
+	last        int64  // when the last was refused, and in which frame
+	lastFrame   uint64
+	unsure      bool // of some it is not known
 }
 
 type accessKey struct {
@@ -70,6 +72,9 @@ func (a *accesses) add(c *agent.Connection, from int, op wqe.Op) {
 	if x == nil || x.Refusal.Time == 0 || x.Refusal.Code != packet.NAKRemoteAccess || x.Refusal.Request.Op != op {
 		return
 	}
+	if x.Refusal.Time > a.last {
+		a.last, a.lastFrame = x.Refusal.Time, x.Refusal.Frame
+	}
 	r := &x.Refusal.Request
 	if a.refused++; a.refused == 1 {
 		a.least = r.Length
@@ -94,12 +99,20 @@ func (t *teller) alike(i *Incident, c *agent.Connection, from int, k *qp.Refusal
 		if a.most > a.least {
 			size = number(uint64(a.least)) + " to " + count(uint64(a.most), "byte")
 		}
-		i.fact("sizes", fmt.Sprintf("all %s of %v that %v refused are of %s; the %s that it accepted of up to %s", count(a.refused, op.String()), to.from, to.to, size, number(a.accepted), number(uint64(a.longest))))
+		i.fact("sizes", fmt.Sprintf("all %s of %v that %v refused are of %s%s; the %s that it accepted of up to %s", count(a.refused, op.String()), to.from, to.to, size, t.lastRefused(a), number(a.accepted), number(uint64(a.longest))))
 		i.FitsWith[0], i.FitsWith[1] = fmt.Sprintf("a length beyond the memory that R_Key 0x%x gives access to", k.Request.RKey), i.FitsWith[0]
 		i.Next = append(i.Next, fmt.Sprintf("how long the memory is that %v has told %v for such %vs, and whether it comes in several parts, each with an R_Key of its own", to.to, to.from, op))
 	case a.accepted == 0:
 		t.allRefused(i, to, op, a)
 	}
+}
+
+// lastRefused says when the last of several was refused.
+func (t *teller) lastRefused(a *accesses) string {
+	if !t.timed() || a.last == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (the last refused at %s, in frame %d)", t.offset(a.last), a.lastFrame)
 }
 
 // allRefused tells that a peer refuses all requests of an operation of a host, and accepts those of others, or others accept those of the host.

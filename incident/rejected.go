@@ -139,6 +139,9 @@ func rejection(f *rule.Finding, r *cm.Refusal) *Incident {
 			i.Next = append(i.Next, names.Replace(s))
 		}
 	}
+	if n := nvmeQueue(r); n > 1 && r.NVMeStatus() == nvmeResources {
+		i.Next = append([]string{fmt.Sprintf("fewer I/O queues on %s: nvme connect --nr-io-queues %d", to, n-1)}, i.Next...)
+	}
 	if s := nvmeNext[min(r.NVMeStatus(), len(nvmeNext)-1)]; s != "" {
 		i.Next = append(i.Next, names.Replace(s))
 	}

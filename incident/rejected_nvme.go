@@ -27,6 +27,17 @@ var nvmeNext = [...]string{
 	7: nvmeReads, 8: nvmeReads,
 }
 
+// nvmeResources is the status by which a controller lacks resources for a queue.
+const nvmeResources = 6
+
+// nvmeQueue is the number of the queue that was refused; 0: the admin queue, or it is not known.
+func nvmeQueue(r *cm.Refusal) (id int) {
+	if _, queue, ok := strings.Cut(r.Private, ": queue "); ok {
+		_, _ = fmt.Sscanf(queue, "%d", &id)
+	}
+	return id
+}
+
 // invalidSends is the status by which a controller refuses the hsqsize of a REQ.
 const invalidSends = 4
 

@@ -160,7 +160,7 @@ type lateCommands struct {
 
 // lateOf finds them for the connections of the two hosts of c, on one of which o was slow. false: what is late is not rare there.
 func (t *teller) lateOf(c *agent.Connection, o *agent.Operation) (l lateCommands, ok bool) {
-	if int64(c.UsualCommand())*lateTimes > upper.LateAfter || len(t.siblings(c)) > mostOthers {
+	if len(t.siblings(c)) > mostOthers {
 		return l, false
 	}
 	target, client := "", c.Ends[o.From].Addr
@@ -186,10 +186,12 @@ func (t *teller) lateOf(c *agent.Connection, o *agent.Operation) (l lateCommands
 	}
 	l.times = upper.JoinLate(l.times)
 	its := !oneOfSeveral(classes) || min(elsewhere, l.count) >= fewestOfClass // and not what these commands are
-	if on == l.count && its && others >= fewestOfClass && l.b.longest < time.Duration(upper.LateAfter) && len(l.b.names) > 0 {
+	low := int64(c.UsualCommand())*lateTimes <= upper.LateAfter
+	far := low || unevenTimes*int64(l.b.longest) <= o.Ended-o.Since
+	if on == l.count && on > 0 && its && others >= fewestOfClass && far && l.b.longest < time.Duration(upper.LateAfter) && len(l.b.names) > 0 {
 		l.target = target
 	}
-	return l, l.count > 1 && l.count*lateShare <= l.answers
+	return l, low && l.count > 1 && l.count*lateShare <= l.answers
 }
 
 // ofLateElsewhere is how many commands at least of the classes of which some were late work on something else than a target: more of these classes

@@ -70,6 +70,7 @@ type mirrored struct {
 	psn     packet.PSN
 	behind  uint64 // frame of the newest that came after later ones, and no second of these before it
 	oneID   bool   // packets with other PSNs have the same
+	mixed   bool   // some copies came in another order than their packets
 	vain    uint8
 	began   bool
 	start   int64 // when they began to be looked at
@@ -81,6 +82,7 @@ type newestOfQP struct {
 	psn            packet.PSN // of the newest that is no copy
 	id             uint16     // its IPv4 identification
 	shown          packet.PSN // of the newest whose copy has come
+	shownAt        int64      // when the packet came whose copy came last
 	copied, within bool       // the newest was a copy, and of an older one than that
 }
 
@@ -96,9 +98,9 @@ func streamTo(qpn uint32, responses bool) uint32 {
 func streamOf(p *packet.Packet) uint32 { return streamTo(p.DestQP, p.Opcode.Info().Response) }
 
 // isBehind reports whether a packet that is no copy, and comes after later ones, may be the second of two of which the capture lost the first:
-// no second of a later one has come, as each mirrored port shows its packets in order.
-func (q *newestOfQP) isBehind(p *packet.Packet) bool {
-	return p.PSN.Before(q.psn) && q.shown.Before(p.PSN)
+// no second of a later one has come, as each mirrored port shows its packets in order, unless the copies are mixed.
+func (q *newestOfQP) isBehind(p *packet.Packet, mixed bool) bool {
+	return p.PSN.Before(q.psn) && (mixed || q.shown.Before(p.PSN))
 }
 
 // displaced reports whether such a packet may be so by its IPv4 identification, too. It is, where none like it follows.
@@ -212,7 +214,8 @@ func (t *Table) mirroredCopy(p *packet.Packet, h *hostSlot) bool {
 	if a.n > 0 && p.Time-a.at[0] > most {
 		a.at[0], a.n = a.at[1], a.n-1
 	}
-	since := p.Time - a.at[0]
+	at := a.at[0]
+	since := p.Time - at
 	if a.n == 0 || since < least || since > most {
 		m.await(p, key, a)
 		return false
@@ -221,7 +224,8 @@ func (t *Table) mirroredCopy(p *packet.Packet, h *hostSlot) bool {
 	m.awaited[key] = a
 	m.idle = 0
 	q := m.newest[streamOf(p)]
-	q.copied, q.within, q.shown = true, p.PSN.Before(q.psn), p.PSN
+	m.mixed = m.mixed || numbered && at < q.shownAt && p.PSN.Before(q.shown)
+	q.copied, q.within, q.shown, q.shownAt = true, p.PSN.Before(q.psn), p.PSN, at
 	m.newest[streamOf(p)] = q
 	if m.Copies == 0 || since < m.Least {
 		m.Least = since
@@ -259,9 +263,12 @@ func (m *mirrored) await(p *packet.Packet, key uint64, a awaited) {
 			q.shown = p.PSN.Add(-1)
 		}
 		q = newestOfQP{psn: p.PSN, id: p.IPID, shown: q.shown}
-	case q.isBehind(p):
+	case q.isBehind(p, m.mixed):
 		if m.behind = p.Frame; m.displaced(p, &q) {
-			a.to, a.displaced, q.shown = to, true, p.PSN
+			a.to, a.displaced = to, true
+			if q.shown.Before(p.PSN) {
+				q.shown = p.PSN
+			}
 		}
 	}
 	m.newest[to] = q

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/incident"
 	"ibwitness/timing"
 )
 
@@ -45,7 +46,7 @@ func (t *text) idlePauses() (list []pause) {
 
 // commandless tells of the longest of these in which the host went on on other connections to the same peer, where nothing stalled. "": there was none.
 func (t *text) commandless() string {
-	list := slices.DeleteFunc(t.idlePauses(), func(p pause) bool { return p.others == 0 || p.stalled })
+	list := slices.DeleteFunc(t.idlePauses(), func(p pause) bool { return p.others == 0 || p.stalled || t.failedElsewhere(&p) })
 	if len(list) == 0 {
 		return ""
 	}
@@ -59,6 +60,13 @@ func (t *text) commandless() string {
 		s += fmt.Sprintf(" So did %s, for up to %s.", count(more, "more end"), span(time.Duration(list[1].Length())))
 	}
 	return s
+}
+
+// failedElsewhere reports whether something failed between other hosts than those of a pause: who looks at that does not ask for pauses of others.
+func (t *text) failedElsewhere(p *pause) bool {
+	return slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool {
+		return i.Failed() && i.Certainty != incident.Possible && !i.Between(p.local.Addr, p.peer.Addr)
+	})
 }
 
 // commandlessOn returns the longest time in which neither end of a connection sent anything, which one of them ended with a command, and which is longer than any command waited: none did in it.
