@@ -108,7 +108,7 @@ func TestRejectedByNVMe(t *testing.T) {
 // TestQueueRefusedByNVMe: where an NVMe controller refuses the queue that was asked for, its number and sizes are told with the status, and what to look
 // at next.
 func TestQueueRefusedByNVMe(t *testing.T) {
-	const sizes = "hsqsize 63"
+	const sizes, fewer = "hsqsize 63", "fewer I/O queues on 10.0.0.1: nvme connect --nr-io-queues "
 	for status, want := range map[byte][2]string{
 		3: {"reason: NVMe status 3 (invalid queue ID): queue 0, hrqsize 64, " + sizes, "nvme connect --nr-io-queues"},
 		4: {"reason: NVMe status 4 (invalid host send queue size): queue 0, hrqsize 64, " + sizes, "a shorter queue on 10.0.0.1 (nvme connect --queue-size"},
@@ -123,8 +123,12 @@ func TestQueueRefusedByNVMe(t *testing.T) {
 		rej := &mad.REJ{Header: mad.CMHeader(mad.AttrREJ, 77), RemoteCommID: 0xA0, Reason: mad.RejConsumer, Private: []byte{0, 0, status, 0}}
 		r := judged(t, asked(t, req, rej), agent.Options{})
 		got := toldOf(r)
-		if next := strings.Join(incident.Of(r)[0].Next, "; "); !strings.Contains(got, want[0]) || !strings.Contains(next, want[1]) {
+		if next := strings.Join(incident.Of(r)[0].Next, "; "); !strings.Contains(got, want[0]) || !strings.Contains(next, want[1]) || strings.Contains(next, fewer) {
 			t.Errorf("%d: %snext: %s", status, got, next)
+		}
+		req.Private[mad.IPHeaderSize+2] = 5 // an I/O queue
+		if next := strings.Join(incident.Of(judged(t, asked(t, req, rej), agent.Options{}))[0].Next, "; "); strings.Contains(next, fewer+"4") != (status == 6) {
+			t.Errorf("%d: next: %s", status, next)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ibwitness/agent"
 )
@@ -109,6 +110,11 @@ func beforeHoled(list []Incident) []Incident {
 	if n <= 0 || !slices.ContainsFunc(list[n:], func(i Incident) bool { return i.noLoss }) ||
 		slices.ContainsFunc(list[n:], func(i Incident) bool { return i.Kind != Untrusted }) {
 		return list
+	}
+	for k := range list[:n] {
+		for m, next := range list[k].Next {
+			list[k].Next[m] = strings.Replace(next, "see what it lost below", "see what it lost above", 1)
+		}
 	}
 	return slices.Concat(list[n:], list[:n])
 }

@@ -44,6 +44,7 @@ func TestMirroredLacking(t *testing.T) {
 	}{
 		{"WRITEs", inOrder(lacking(copiedLater(frames(t, often), by), 3, 50), once), []string{told, "lacking", never}, []string{order, "loss", network}},
 		{"READs", inOrder(lacking(copiedLater(frames(t, reads), by), 3, 50), once), []string{told, "lacking", never}, []string{order, "loss", network}},
+		{"the second port's are mixed", inOrder(lacking(mixedLater(frames(t, often), by), 3, 50), once), []string{told, "lacking"}, []string{order, "loss"}},
 		{"a loss beside", inOrder(lacking(copiedLater(frames(t, often), by), 3, 50), other), []string{told, "lacking", network, "loss (proven)"}, []string{never}},
 		{"not numbered", inOrder(lacking(copiedLater(unnumbered(frames(t, often)), by), 3, 50), once), []string{likely, "lacking"}, []string{order, "loss"}},
 		{"overtaken, too", copiedLater(overtake(frames(t, often), 100, 50), by), []string{told, order}, []string{"lacking"}},
@@ -54,6 +55,17 @@ func TestMirroredLacking(t *testing.T) {
 	} {
 		contains(t, tt.name, toldOf(judged(t, tt.list, agent.Options{})), tt.want, tt.not)
 	}
+}
+
+// mixedLater is a capture of two mirrored ports, the second of which shows frames so much later, and of every three the first after the others.
+func mixedLater(list []fabricagent.Frame, by time.Duration) []fabricagent.Frame {
+	seconds := slices.Clone(list)
+	for i := range list {
+		if seconds[i].Time += int64(by); i%3 == 0 && i+2 < len(list) {
+			seconds[i].Time = list[i+2].Time + int64(by) + 1
+		}
+	}
+	return inOrder(list, seconds)
 }
 
 // oneOfTwo is a capture of two mirrored ports, the second of which shows frames so much later. Of the requests among some of them it

@@ -37,8 +37,8 @@ work:
 		name, work string
 		want, not  []string
 	}{
-		{"longer", ten("a1", "write") + ten("a2", "write") + wrong("a1", "write", "4096") + wrong("a2", "write", "4096"), []string{sizes + "4,096 bytes; the 20 that it accepted of up to 200", beyond}, []string{all}},
-		{"longer, and not the same", ten("a1", "write") + wrong("a1", "write", "4096") + wrong("a2", "write", "2048"), []string{sizes + "2,048 to 4,096 bytes; the 10 that it accepted of up to 200", beyond}, []string{all}},
+		{"longer", ten("a1", "write") + ten("a2", "write") + wrong("a1", "write", "4096") + wrong("a2", "write", "4096"), []string{sizes + "4,096 bytes (the last refused at +0.009 s, in frame 49); the 20 that it accepted of up to 200", beyond}, []string{all}},
+		{"longer, and not the same", ten("a1", "write") + wrong("a1", "write", "4096") + wrong("a2", "write", "2048"), []string{sizes + "2,048 to 4,096 bytes (the last refused at +0.009 s, in frame 28); the 10 that it accepted of up to 200", beyond}, []string{all}},
 		{"as long", ten("a1", "write") + ten("a2", "write") + wrong("a1", "write", "200") + wrong("a2", "write", "4096"), []string{"fits: an R_Key that is not valid"}, []string{"sizes: ", all, beyond}},
 		{"longer, but one", ten("a1", "write") + ten("a2", "write") + wrong("a1", "write", "4096"), []string{"fits: an R_Key that is not valid"}, []string{"sizes: ", all, beyond}},
 		{"only others were accepted", ten("c1", "read") + ten("a1", "write") + wrong("a1", "read", "4096") + wrong("a2", "read", "4096"), []string{all + "READ of 10.0.0.1, and refused 2; it accepted 10 of 10.0.0.3", "fits: R_Keys that are not valid on the queue pairs of 10.0.0.2 with 10.0.0.1"}, []string{"sizes: ", beyond}},

@@ -43,6 +43,10 @@ func TestSlowTarget(t *testing.T) {
 		}
 		return c
 	}
+	slowUsually := func(c agent.Connection, late uint64) agent.Connection { // as most commands work on the slow one
+		c.Upper.Took, c.Upper.Late.Count = c.Upper.Took+300*time.Millisecond, late
+		return c
+	}
 	const both = "8 of 80 commands on namespace 2 of 10.0.0.9 took 10ms or longer, up to 1.2s, from +1.000 s on, of 10.0.0.1 and 10.0.0.2; those on namespace 1 took at most 300µs. "
 	for _, k := range []struct {
 		name string
@@ -60,6 +64,9 @@ func TestSlowTarget(t *testing.T) {
 		{"one, Reads only, all of which may work on it", []agent.Connection{classes(client(1, 1000, two), 40)}, []string{
 			"took 1.1s to answer NVMe Read, command id 7, namespace 2",
 		}, "work on"},
+		{"one, on which most commands work", []agent.Connection{slowUsually(client(1, 1000, two), 4)}, []string{
+			"of 10.0.0.1 QP 0x21: all 4 that took 10ms or longer work on namespace 2; those on namespace 1 took at most 300µs.",
+		}, "10ms or longer,"},
 		{"another is slow for another client", []agent.Connection{client(1, 1000, two), client(2, 1500, two), client(3, 1500, one)}, []string{"of 10.0.0.1 QP 0x21: all 4", "of 10.0.0.2 QP 0x22: all 4", "of 10.0.0.3 QP 0x23: all 4"}, "commands on"},
 	} {
 		list := Of(&agent.Result{RDMA: 20, First: at(0), Last: at(10000), Connections: k.list})

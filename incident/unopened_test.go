@@ -136,6 +136,10 @@ func TestQueued(t *testing.T) {
 	if got := toldHere(r); !strings.Contains(got, "10.0.0.2 QP 0x20 answered 4 other commands (NVMe Read) that began after it meanwhile, on this connection: it had not stopped") || strings.Contains(got, stopped) {
 		t.Error(got)
 	}
+	r.Connections[0].Upper.Classes[0].Newest = r.Connections[0].First + int64(time.Second) // of its own opcode, too
+	if got := toldHere(r); !strings.Contains(got, "answered at least 4 other commands (NVMe Read among them) that began after it meanwhile") {
+		t.Error(got)
+	}
 }
 
 // TestLostState: that a server does not know the session of its client any more after a time without an answer is told with that; not before it, or of another client.

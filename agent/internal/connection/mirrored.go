@@ -354,8 +354,12 @@ func (m *mirrored) known() Mirrored {
 	of := *m
 	of.late = maps.Clone(m.late)
 	for _, q := range m.queue {
-		if a := m.awaited[q.key]; m.Last-q.time > 2*m.Most && a.n > 0 && a.at[a.n-1] == q.time {
+		a := m.awaited[q.key]
+		switch is := a.n > 0 && a.at[a.n-1] == q.time; {
+		case is && m.Last-q.time > 2*m.Most:
 			of.lacks(a, q.time)
+		case is && a.displaced && of.late[a.to] > 0: // at the end, as others before
+			of.late[a.to]++
 		}
 	}
 	return of.Mirrored

@@ -7,7 +7,9 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/packet"
 	pair "ibwitness/qp"
+	"ibwitness/rule"
 	"ibwitness/timing"
 	"ibwitness/wqe"
 )
@@ -54,6 +56,16 @@ func TestCommandless(t *testing.T) {
 		c, other := nvme(timing.Silence{From: 2000, To: 5000, Frames: [2]uint64{7, 8}}), nvme()
 		k.change(&c, &other)
 		r := &agent.Result{RDMA: 6, Packets: 6, First: c.First, Last: c.First + 9000*ms, Taps: make([]fabricagent.Tap, 1), Connections: []agent.Connection{c, other}}
+		if k.want != "" { // who asks for a connection that is refused does not ask for that
+			elsewhere := *r
+			elsewhere.Findings = []rule.Finding{{
+				Rule: rule.EvReject, Class: rule.Event, Time: r.First, Frame: 3, Detail: "consumer reject (reason 28)",
+				Accused: rule.Endpoint{Addr: packet.IPv4Addr([]byte{10, 0, 0, 9})}, Peer: rule.Endpoint{Addr: packet.IPv4Addr([]byte{10, 0, 0, 8})},
+			}}
+			if got := reportOf(t, &elsewhere); strings.Contains(got, "Pause: ") || !strings.Contains(got, "was refused") {
+				t.Errorf("%s: %s", k.name, got)
+			}
+		}
 		if got := reportOf(t, r); k.want == "" && strings.Contains(got, "Pause: ") || !strings.Contains(got, k.want) {
 			t.Errorf("%s: %s", k.name, got)
 		}
