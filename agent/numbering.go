@@ -51,6 +51,19 @@ type Restart struct {
 // Whole reports whether the capture holds each number from the first to the newest.
 func (n *Numbering) Whole() bool { return n.Late > 0 || len(n.Holes) == 0 }
 
+// Lacked returns how many numbers the capture lacks of packets that the host sent within a time; false: not all of its holes are kept.
+func (n *Numbering) Lacked(from, to int64) (packets int, known bool) {
+	if len(n.Holes) == mostHoles && n.Holes[mostHoles-1].To < to {
+		return 0, false
+	}
+	for _, h := range n.Holes {
+		if h.From < to && h.To > from {
+			packets += int(h.Packets)
+		}
+	}
+	return packets, true
+}
+
 // NumberingOf returns what the identifications of a host at a tap show; nil: no one counter numbered its packets.
 func NumberingOf(list []Numbering, host packet.Addr, tap uint16) *Numbering {
 	for i := range list {

@@ -79,7 +79,7 @@ func (t *teller) cutOffOf(a packet.Addr, asked []*rule.Finding) (list []cutOff, 
 		if k.went = t.wentOnBeside(a, packet.Addr{}, &s.Silence); len(k.went) == 0 {
 			continue
 		}
-		if k.missed(t, a, asked); k.on >= askedOn {
+		if k.missed(t, a, asked); k.on >= askedOn && !k.idle(t, a) {
 			shown = true
 		} else if !k.stop(t, a) || !k.loses() {
 			continue
@@ -94,6 +94,17 @@ func (t *teller) cutOffOf(a packet.Addr, asked []*rule.Finding) (list []cutOff, 
 		return nil, nil
 	}
 	return list, went
+}
+
+// idle reports whether the identifications of a host show that it sent fewer packets in a silence than it has queue pairs of which NAKs ask for what
+// they sent: these asked for what was lost before it, or when the host was heard again.
+func (k *cutOff) idle(t *teller, a packet.Addr) bool {
+	n := agent.NumberingOf(t.run.Numbered, a, t.run.Connections[0].FirstTap)
+	if n == nil || n.Late > 0 || k.number.From != 0 && k.number.Packets == 0 { // it counts from the beginning again
+		return false
+	}
+	lacked, known := n.Lacked(k.From, k.To)
+	return known && lacked < k.on
 }
 
 // missed finds the NAKs that ask for what a host sent in a silence: of queue pairs that had been busy, right after the first packet after it.

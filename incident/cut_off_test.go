@@ -30,6 +30,11 @@ func TestCutOffUnasked(t *testing.T) {
 		}
 		return c
 	}
+	numbersOf := func(packets uint16) func(*agent.Result) {
+		return func(r *agent.Result) {
+			r.Numbered = []agent.Numbering{{Host: host(1), Holes: []agent.Hole{{Packets: packets, From: at(2000), To: at(3000)}}}}
+		}
+	}
 	for _, k := range []struct {
 		name string
 		set  func(r *agent.Result)
@@ -55,6 +60,14 @@ func TestCutOffUnasked(t *testing.T) {
 				r.Connections[4].Timing.Ends[e].Active.Silences = []timing.Silence{{From: at(2001), To: at(3002)}}
 			}
 		}, unseen, "cut off"},
+		{"its numbers show that it sent one packet", numbersOf(1), unseen, "cut off"},
+		{"its numbers show that it sent some", numbersOf(5), twice, unseen},
+		{"its numbers are missing before and after", func(r *agent.Result) {
+			r.Numbered = []agent.Numbering{{Host: host(1), Holes: []agent.Hole{{Packets: 9, From: at(1000), To: at(1001)}, {Packets: 9, From: at(3000), To: at(3001)}}}}
+		}, unseen, "cut off"},
+		{"it counts from the beginning again", func(r *agent.Result) {
+			r.Numbered = []agent.Numbering{{Host: host(1), Restarts: []agent.Restart{{From: at(2000), At: at(3000)}}}}
+		}, twice, unseen},
 		{"a capture that lost packets", func(r *agent.Result) { r.Gaps = 3 }, unseen, "cut off"},
 		{"idle now and then", func(r *agent.Result) {
 			for n := range 2 {
