@@ -165,6 +165,15 @@ func TestLostOnlyDown(t *testing.T) {
 		{"in both", func(*qp.Trouble) {}, true},
 		{"at another time", func(x *qp.Trouble) { x.Longest[0].Since = 2000 * ms }, false},
 		{"retransmitted later", func(x *qp.Trouble) { x.Longest[1].Last = 4100 * ms }, false},
+		{"once, later", func(x *qp.Trouble) { x.Longest[1].Begun, x.Longest[1].Last = 4100*ms, 4100*ms }, true},
+		{"by its next timer", func(x *qp.Trouble) {
+			x.Longest[1].Begun, x.Longest[1].Last, x.Longest[1].Rounds[qp.TimerExpired] = 3500*ms, 4400*ms, 2
+			x.Sum.Rounds[qp.TimerExpired] = 2
+		}, true},
+		{"by timers long after", func(x *qp.Trouble) {
+			x.Longest[1].Begun, x.Longest[1].Last, x.Longest[1].Rounds[qp.TimerExpired] = 3500*ms, 5500*ms, 2
+			x.Sum.Rounds[qp.TimerExpired] = 2
+		}, false},
 		{"and more", func(x *qp.Trouble) { x.Sum.Rounds[qp.TimerExpired]++ }, false},
 	} {
 		x := &qp.Trouble{}

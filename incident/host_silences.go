@@ -157,5 +157,5 @@ func (t *teller) signsOf(a packet.Addr) (list []agent.Sign) {
 
 // mayAnswerPings reports whether a host may have answered pings in a silence.
 func (t *teller) mayAnswerPings(a packet.Addr, s *timing.Silence) bool {
-	return slices.ContainsFunc(t.run.Echoes, func(o agent.Echo) bool { return o.Addr == a && o.First < s.To && o.Last > s.From })
+	return slices.ContainsFunc(t.run.Echoes, func(o agent.Echo) bool { return o.Addr == a && o.Answers(s.From, s.To) })
 }

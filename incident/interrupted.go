@@ -220,7 +220,11 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 			if n > 1 {
 				asked = number(uint64(n)) + " PSN sequence NAKs"
 			}
-			i.What = fmt.Sprintf("Nothing that %v sent to %v was acknowledged for %s, not even what %s asked for; then it went on.", &i.Local, &i.Peer, span(s.Lost()), asked)
+			asked = ", not even what " + asked + " asked for"
+			if n == 1 && s.Rounds[qp.TimerExpired] > 0 && s.Begun-s.Since > aftermath && s.Ended != 0 && s.Ended-s.Last <= aftermath { // it may have been the last round
+				asked = ""
+			}
+			i.What = fmt.Sprintf("Nothing that %v sent to %v was acknowledged for %s%s; then it went on.", &i.Local, &i.Peer, span(s.Lost()), asked)
 		}
 		i.FitsWith = []string{linkFailed, hostStopped}
 		switch {

@@ -77,10 +77,16 @@ func (t *teller) lostOnlyDown(a packet.Addr, downs []hostSilence) (packets uint6
 	return packets
 }
 
-// sentWhileDown reports whether what was sent in one of the times in which a host was down is retransmitted then, or as soon as it was back.
+// sentWhileDown reports whether what was sent in one of the times in which a host was down is retransmitted then, or when it was back: as soon as it
+// was, or once, or within what its timers took on average.
 func sentWhileDown(s *qp.Stall, downs []hostSilence) bool {
+	last, period := max(s.Begun, s.Last), int64(0)
+	if n := int64(s.Rounds[qp.TimerExpired]); n > 0 {
+		period = (last - s.Since) / n
+	}
 	for n := range downs {
-		if d := &downs[n]; s.Since > d.from-aftermath && d.to != 0 && s.Since < d.to && max(s.Begun, s.Last) <= d.to+aftermath {
+		d := &downs[n]
+		if s.Since > d.from-aftermath && d.to != 0 && s.Since < d.to && (last <= d.to+period+aftermath || s.Total() == 1 && s.Begun == s.Last) {
 			return true
 		}
 	}

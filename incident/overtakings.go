@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -86,6 +87,7 @@ func (i *Incident) otherThan(host packet.Addr) packet.Addr {
 
 // asOne has the first of several incidents of packets that came late, which have a host in common, tell of all.
 func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
+	slices.SortStableFunc(all, func(a, b *Incident) int { return cmp.Compare(a.Begin, b.Begin) })
 	first, names, sum := all[0], []string(nil), late{name: all[0].late.name, whole: true, arrived: hostsNumbers}
 	for _, i := range all {
 		other, side := i.otherThan(common), "from"
@@ -115,6 +117,9 @@ func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
 		lost = fmt.Sprintf(" %v sent %s, and %s were copies%s.", first.Peer.Addr, count(sum.naks, "NAK"), sum.ofAll(), sum.noneLost())
 	case sum.lost > 0 && !sum.whole:
 		lost = fmt.Sprintf(" At least %s of them were taken for lost.", number(sum.lost))
+		if first.common == first.Peer.Addr && sum.naks > sum.lost {
+			lost = fmt.Sprintf(" %v sent %s, at least %s of them for what was only late.", common, count(sum.naks, "NAK"), number(sum.lost))
+		}
 	}
 	least := ""
 	if sum.least {

@@ -167,7 +167,7 @@ func TestCopiesOfOvertaken(t *testing.T) {
 		for want, is := range map[string]bool{
 			"; no packet is missing at the tap": k.arrived == 2, "lost: nothing before the tap: the capture holds each IPv4 identification of these hosts": k.arrived == 2,
 			"5 % of 400 packets; 500 more were retransmitted": true, "hosts: from 10.0.0.1: 20 of 400 and from 10.0.0.2: 20 of 400": true, ": 1,000 of 1,800 packets (56 %) were copies": false,
-			" NAKs of 10.0.0.9; 1,000 of 1,800 packets (56 %) were copies": k.counted, " NAKs, and 1,000 of 1,800 packets (56 %) were copies": k.counted, " of them were taken for lost": !k.counted,
+			" NAKs of 10.0.0.9; 1,000 of 1,800 packets (56 %) were copies": k.counted, " NAKs, and 1,000 of 1,800 packets (56 %) were copies": k.counted, " of them for what was only late": !k.counted,
 		} {
 			if strings.Contains(got, want) != is {
 				t.Errorf("%s: %q is not %v: %s", k.name, want, is, got)

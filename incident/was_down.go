@@ -159,10 +159,30 @@ func (t *teller) flaps(i *Incident, downs []hostSilence, own int) {
 	if len(t.run.Taps) == 1 {
 		i.fact("times", fmt.Sprintf("they count from the first request that waited; between its packets: %s", t.bounds(downs)))
 	}
+	i.fact("pings", t.pingsLost(peer, downs))
 	i.fact("before", fmt.Sprintf("queue pairs of %v went on after it was silent: it had not restarted then", peer))
 	i.notGone()
 	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a link of %v or on the way to it, or its switch port, that fails and comes back again and again", peer))
 	i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("link events of %v and of the switch ports on the way to it at these times, and the errors that they count", peer))
+}
+
+// pingsLost says how many pings to a host got no answer in the times in which it was down, where it answered others.
+func (t *teller) pingsLost(a packet.Addr, downs []hostSilence) string {
+	k := slices.IndexFunc(t.run.Echoes, func(e agent.Echo) bool { return e.Addr == a })
+	if k < 0 || len(t.run.Taps) > 1 {
+		return ""
+	}
+	lost := uint64(0)
+	for n := range t.run.Pings {
+		p := &t.run.Pings[n]
+		if p.To == a && slices.ContainsFunc(downs, func(d hostSilence) bool { return p.At > d.from && d.to != 0 && p.At < d.to }) {
+			lost++
+		}
+	}
+	if lost == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s to it in these times got no answer then, and it answered %s at others", count(lost, "ping"), number(t.run.Echoes[k].Replies))
 }
 
 // notGone takes back what fits of a host that is gone for good, or restarted.
