@@ -21,6 +21,14 @@ type life struct {
 	started *agent.Sign // the first by which an interface came up since; the request was retransmitted in vain after it
 }
 
+// endsNear is how far apart the last packet of a queue pair and the FIN are at most that a kernel sends for the same program, which ends.
+const endsNear = int64(500 * time.Millisecond)
+
+// ended reports whether a FIN shows that the program of an end ended when it sent its last packet there.
+func (l *life) ended(e *agent.End) bool {
+	return l.fin != nil && max(l.fin.At-e.Last, e.Last-l.fin.At) <= endsNear
+}
+
 // showsOf returns what the peer of a request that is not answered, which is end to of c, shows so.
 func (t *teller) showsOf(c *agent.Connection, to int, k *qp.Stall) (l life) {
 	peer, local := &c.Ends[to], c.Ends[1-to].Addr
@@ -88,7 +96,7 @@ func (l *life) reasons(i *Incident) bool {
 		i.Next = append(i.Next, "the uptime of "+peer+", and its log of that time; link events there")
 		return true
 	case l.fin != nil:
-		i.FitsWith = append(i.FitsWith, "a program on "+peer+" that ended: it exited, crashed or was killed; its kernel closed its TCP connection, and its queue pair is gone")
+		i.FitsWith = append(i.FitsWith, programEnded(peer, 0))
 		if l.up == nil {
 			i.FitsWith = append(i.FitsWith, "less likely a host, adapter or link of "+peer+" that went down, or a path that fails")
 		}

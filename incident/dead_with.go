@@ -45,8 +45,8 @@ func portsOf(list []dead, ports []uint16) []uint16 {
 	return ports
 }
 
-// deadWith says which other queue pairs of the peer have answered nothing since the request of stall k, about, and how many went on.
-func (i *Incident) deadWith(list []dead, k *qp.Stall, on *goingOn) {
+// tellDeadWith says which other queue pairs of the peer have answered nothing since the request of stall k, about, and how many went on.
+func (t *teller) tellDeadWith(i *Incident, list []dead, k *qp.Stall, on *goingOn) {
 	if len(list) == 0 {
 		return
 	}
@@ -62,12 +62,15 @@ func (i *Incident) deadWith(list []dead, k *qp.Stall, on *goingOn) {
 		names = append(names, fmt.Sprintf("QP 0x%x (%sPSN %v in frame %d)",
 			d.c.Ends[1-d.from].QPN, port, d.k.Request.First, d.k.Request.Frame))
 	}
+	if len(list) <= deadShown {
+		i.deadToo = len(list)
+	}
 	answers := "answers"
 	if len(list) > 1 {
 		answers = "answer"
 	}
-	i.What += fmt.Sprintf(" Its %s %s nothing since then either (within %s); it went on sending on %s between the same hosts.",
-		firstOf(names, deadShown), answers, span(within), count(on.n, "other"))
+	i.What += fmt.Sprintf(" Its %s %s nothing since then either (within %s); it went on sending on %s between the same hosts, up to %s.",
+		firstOf(names, deadShown), answers, span(within), count(on.n, "other"), t.offset(on.last))
 }
 
 // pathsOfDead is what fits of the paths where the requests of c, and of others that are dead with it, are not answered, while others go on, and

@@ -48,6 +48,14 @@ const fewestBeside = 2
 // besideStall is the connections beside c on which the peer sent after the request of stall k of end from of it, where one at least went on beyond its first retransmission; none: they are too few to tell, or
 // the peer still sends on c.
 func (t *teller) besideStall(c *agent.Connection, from int, k *qp.Stall) goingOn {
+	if on := t.sentBeside(c, from, k); on.n >= fewestBeside {
+		return on
+	}
+	return goingOn{}
+}
+
+// sentBeside is besideStall however few they are.
+func (t *teller) sentBeside(c *agent.Connection, from int, k *qp.Stall) goingOn {
 	peer := &c.Ends[1-from]
 	if !t.timed() || peer.Packets == 0 || peer.Last > k.Since || c.Ends[from].Addr == peer.Addr {
 		return goingOn{}
@@ -58,7 +66,7 @@ func (t *teller) besideStall(c *agent.Connection, from int, k *qp.Stall) goingOn
 		beyond = beyond || had && min(e.Last, peer.Last) > k.Begun
 		return had
 	})
-	if !beyond || on.n < fewestBeside {
+	if !beyond {
 		return goingOn{}
 	}
 	return on

@@ -154,6 +154,7 @@ type Incident struct {
 	sized        bool          // only smaller packets pass
 	whole        bool          // all of the peer is gone, as what else it does not answer shows
 	notSized     bool          // small packets refute that only larger ones vanish
+	deadToo      int           // other connections of the same hosts that What names, which answer nothing since then either
 	hole         hole          // where they do, as far as that is known
 	packet       uint32        // payload of a packet of the request, not of a READ; 0: not known
 	refused      uint64        // frame of the request that a NAK refuses; 0: not known

@@ -8,6 +8,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/wqe"
 )
 
 // smallestMTU is the smallest path MTU, bytes.
@@ -19,6 +20,9 @@ func requestsOf(c *agent.Connection, from int, k *qp.Trouble) (n uint64, said, t
 	e, asked := &c.Ends[from], c.Ends[1-from].Messages
 	if n, known := singlePackets(c, from, k); known {
 		return n, count(n, "request"), ""
+	}
+	if n, known := packetsOfRequests(c, from, k); known {
+		return n, count(n, "packet") + " of requests", ""
 	}
 	if asked > 0 && tenth*asked >= e.Packets {
 		too = answersToo
@@ -48,6 +52,33 @@ func singlePackets(c *agent.Connection, from int, k *qp.Trouble) (n uint64, know
 		n = e.Messages
 	}
 	return n, n <= e.Packets
+}
+
+// packetsOfRequests is how many packets of requests an end has sent, where its peer has sent requests too and it is kept of each message how many it has:
+// else of what it sent the ACKs cannot be told apart.
+func packetsOfRequests(c *agent.Connection, from int, k *qp.Trouble) (n uint64, known bool) {
+	e := &c.Ends[from]
+	if c.Ends[1-from].Messages == 0 || c.Timing == nil || e.Stalled || k.Missing.PSNs > 0 {
+		return 0, false
+	}
+	first, newest, sent := c.Timing.Ends[from].AllSent()
+	if len(first)+len(newest) != sent {
+		return 0, false
+	}
+	for op, o := range c.Timing.Ends[from].Ops {
+		switch {
+		case o == nil:
+		case o.Incomplete > 0:
+			return 0, false
+		case wqe.Op(op).Responded():
+			n, sent = n+o.Count, sent+int(o.Count)
+		}
+	}
+	for _, m := range slices.Concat(first, newest) {
+		n += uint64(m.Packets)
+	}
+	n += uint64(e.Retransmissions)
+	return n, uint64(sent) == e.Messages && n < e.Packets
 }
 
 // slowestPart is the part of messages that the slowest are not, which users look at, of fewestSlowest or more.

@@ -14,7 +14,7 @@ import (
 // shrinks tells of the request of stall k of end from of c, which nothing answers, that packets as large passed that way before, and that
 // since the first such request was not answered only smaller ones do; or that smaller ones after it on the same queue pair refute that. It reports whether it told either: several requests are not answered, or their
 // responder has taken this one, and smaller ones are.
-func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall) bool {
+func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall, l *life) bool {
 	r, read := &k.Request, k.Request.Op == wqe.Read
 	p := t.passageOf(c, from, read)
 	if p == nil || r.Tail || rest(r) || r.Op.Responded() && !read || k.NAKs > 0 || k.Part > 0 || p.larger || !t.timed() || t.lossy() {
@@ -33,6 +33,11 @@ func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	if !read && smallBehind(c, from, max(most, fitsAny)) {
 		i.notSized = true
 		i.fact("size", fmt.Sprintf("not why: packets of this queue pair after it, with %s of payload at the least, bring no NAK for what is before them", count(uint64(c.Ends[from].AfterStalled.Least), "byte")))
+		return true
+	}
+	if l.ended(&c.Ends[1-from]) {
+		i.FitsWith = append(i.FitsWith, fmt.Sprintf("less likely a path from %s to %s whose MTU became smaller then: only packets with at most %s of payload were answered since", sender, receiver, count(uint64(most), "byte")))
+		i.Next = append(i.Next, checkMTU(c.Encap, r, size, sender, receiver))
 		return true
 	}
 	since := fmt.Sprintf("since such requests are not answered, what was from %s to %s carried at most %s in a packet, the newest %s after it was first retransmitted", sender, receiver, count(uint64(most), "byte"), span(p.Newest-k.Begun))

@@ -69,7 +69,7 @@ errors:
 	const (
 		mtu  = "whose MTU became smaller then"
 		dead = "Its QP 0x"
-		also = " answers nothing since then either (within 99.8µs); it went on sending on 2 others between the same hosts."
+		also = " answers nothing since then either (within 99.8µs); it went on sending on 2 others between the same hosts, up to +0."
 		fits = "fits: one path or more of several from 10.1.0.1 to 10.1.0.2 that fail, which these queue pairs take (UDP source ports "
 	)
 	const (

@@ -60,13 +60,14 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.cause(i, c, from, k)
 	t.command(i, c)
 	out := t.outlasted(c, from, k)
-	on := t.besideStall(c, from, k)
+	on := t.sentBeside(c, from, k)
+	if !out.happened() && on.n > 0 {
+		t.tellDeadWith(i, t.deadWith(c, from, k), k, &on)
+	}
 	switch {
 	case out.happened():
-	case on.n > 0:
-		dead := t.deadWith(c, from, k)
+	case on.n >= fewestBeside:
 		i.besideStall(c, e, k, &on)
-		i.deadWith(dead, k, &on)
 	default:
 		t.peer(i, c, 1-from, k.Since, k.Last, "this request")
 	}

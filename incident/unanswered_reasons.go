@@ -15,8 +15,8 @@ import (
 const restart = int64(10 * time.Second)
 
 // sizes says whether what was not answered is larger than what was.
-func (t *teller) sizes(i *Incident, c *agent.Connection, from int, k *qp.Stall) {
-	if !t.bySize(i, c, from, k) && !t.shrinks(i, c, from, k) {
+func (t *teller) sizes(i *Incident, c *agent.Connection, from int, k *qp.Stall, l *life) {
+	if !t.bySize(i, c, from, k) && !t.shrinks(i, c, from, k, l) {
 		t.byKeptSizes(i, c, from, k)
 	}
 }
@@ -25,7 +25,7 @@ func (t *teller) sizes(i *Incident, c *agent.Connection, from int, k *qp.Stall) 
 func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall, l *life) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
 	alive, known := t.alive(i, k), t.hosts[i.Peer.Addr].last != 0
-	t.sizes(i, c, from, k)
+	t.sizes(i, c, from, k, l)
 	switch {
 	case closedBefore(c, from, k), closedAtOnce(c, from, k):
 		i.FitsWith = append(i.FitsWith, "a queue pair of "+peer+" that was destroyed when it disconnected: its program ended, was killed, or closed the connection; the DREQ did not come to "+local+", or its program had not looked yet")
@@ -68,8 +68,10 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.FitsWith = append(i.FitsWith, "a path that fails on the way to "+peer+": what it sends comes through, and nothing comes to it")
 		i.Next = append(i.Next, "routes, filters (UDP port 4791) and switch ports on the way from "+local+" to "+peer+", and not only the way back", "the receive counters of "+peer+" (ethtool -S): whether anything arrives")
 	case alive:
-		t.goneAlone(i, c, from, k)
-		t.failedBySize(i, c, from, k)
+		t.goneAlone(i, c, from, k, l)
+		if !l.ended(&c.Ends[1-from]) {
+			t.failedBySize(i, c, from, k)
+		}
 		t.silentMeanwhile(i, k)
 	case i.Kind == Unanswered && t.moved(i, &c.Ends[1-from], k), t.goneReasons(i, max(k.Begun, c.Ends[1-from].Last)), l.reasons(i):
 	case t.hosts[i.Peer.Addr].connections > 1:

@@ -34,12 +34,15 @@ func (t *text) observations() {
 	t.few(t.shares())
 	t.few(t.tails())
 	t.commands()
+	waits := t.waitsTold() // first, as turns leaves out what that explains
 	t.turns()
 	if len(t.longTurns(longestTurn)) == 0 {
 		t.spikes()
 	}
 	t.few(append(t.slowHosts(), t.commandless()))
-	if !t.waits() {
+	if waits == "" {
 		t.paces()
+		return
 	}
+	t.prose("  ", waits)
 }

@@ -35,6 +35,7 @@ type text struct {
 	}
 	slow    *string       // see limit; nil: not looked for
 	waited  time.Duration // for the host that lastOfRounds names
+	rounded []packet.Addr // hosts that go in rounds, of which lastOfRounds names one that is late most of the time
 	waitsUp bool          // that was told before incidents
 	hungUp  bool          // likewise programs that answer no more
 	shared  []shared      // servers of which it is told how long commands of their clients took

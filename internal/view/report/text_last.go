@@ -46,6 +46,11 @@ func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link, few bool) s
 		follow = " Each of those that had sent nothing began after a message that came to it since then."
 	}
 	t.waited = l.Sum
+	beside := t.besideRounds(hosts, list, &l)
+	t.rounded = t.rounded[:0]
+	if !few {
+		t.rounded = append(t.rounded, beside.hosts...)
+	}
 	who, what := by.String()+", the straggler", lateToo(hosts, l.Else)+t.notNetwork(by)
 	if few {
 		who = fmt.Sprintf("%v, the straggler of %s", by, fewRounds(&l))
@@ -54,10 +59,10 @@ func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link, few bool) s
 		who = fmt.Sprintf("%v, or for what it waits for itself: the capture shows what %v exchanges with others only", by, hosts[hub])
 	}
 	cost := fmt.Sprintf("%s in all, %s of the time", span(l.Sum), inPercent(float64(l.Sum)/float64(max(l.Of, 1))))
-	return fmt.Sprintf("Waits: all wait for %s. %s%s %s had sent something, and then no host sent a message for %s (%s) until %v did, ",
-		who, share, until, begun, how, cost, by) +
-		fmt.Sprintf("%s after the last of those had begun (median; they began within %s of one another)%s.%s %s%s",
-			span(l.After), span(l.Spread), cmp.Or(since, t.lateEach(&l)), follow, what, opened)
+	return fmt.Sprintf("Waits: all wait for %s. %s%s %s had sent something, and then no host sent a message%s for %s (%s) until %v did, ",
+		who, share, until, begun, beside.where(), how, cost, by) +
+		fmt.Sprintf("%s after the last of those had begun (median; they began within %s of one another)%s.%s%s %s%s",
+			span(l.After), span(l.Spread), cmp.Or(since, t.lateEach(&l)), follow, beside.said(by), what, opened)
 }
 
 // lateEach says, where a host was late a few times, when and by how much, and how late it is at most in the other rounds, where that is much less.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -140,7 +141,7 @@ func paceOf(c *agent.Connection, from int) (p pace, ok bool) {
 		}
 	}
 	p.end, p.peer = &c.Ends[from], &c.Ends[1-from]
-	p.elapsed = time.Duration(max(c.Ends[0].Last, c.Ends[1].Last) - c.First)
+	p.elapsed = time.Duration(max(c.Ends[0].Last, c.Ends[1].Last) - cmp.Or(e.Active.First, c.First)) // a connection begins with what CM sends
 	if n < paceMessages || p.elapsed <= 0 {
 		return p, false
 	}

@@ -41,6 +41,11 @@ func TestPaces(t *testing.T) {
 		c.Timing.Ends[0].Ops[wqe.Read].Bytes /= 2
 		return c
 	}
+	begun := func(c agent.Connection, before time.Duration) agent.Connection {
+		c.Timing.Ends[0].Active.First = c.First
+		c.First -= int64(before)
+		return c
+	}
 	const us = time.Microsecond
 	const one = "65.5 Mbit/s (max_rd_atomic, or a program that waits for each?)."
 	for _, k := range []struct {
@@ -50,6 +55,7 @@ func TestPaces(t *testing.T) {
 		with []agent.Connection
 	}{
 		{name: "READs, one at a time", c: connection(wqe.Read, 500*us, 500*us, 1, n), want: "10.0.0.1 QP 0x20 had one RDMA READ outstanding at a time, 500µs each until its answer: 65.5 Mbit/s (max_rd_atomic, or a program that waits for each?)."},
+		{name: "READs, long after CM has begun", c: begun(connection(wqe.Read, 500*us, 500*us, 1, n), 30*time.Millisecond), want: "500µs each until its answer: 65.5 Mbit/s"},
 		{name: "READs, several at a time", c: connection(wqe.Read, 500*us, 500*us, 3, n), want: ""},
 		{name: "READs, quick", c: connection(wqe.Read, 20*us, 500*us, 1, n), want: ""},
 		{name: "few READs", c: connection(wqe.Read, 500*us, 500*us, 1, 10), want: ""},
@@ -160,6 +166,16 @@ func TestTurns(t *testing.T) {
 	}
 	c := busy(wqe.Send, 0, 0)
 	c.Ends[0].Messages, c.Ends[1].Messages = 200, 200
+	c.Timing.Ends[0].Turns, c.Timing.Ends[1].Turns = turns(200, 0, 0), turns(200, 200, 50*ms)
+	for _, explained := range []bool{false, true} { // by a host for which all wait that go in rounds
+		x := &text{res: &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{c}}}
+		if explained {
+			x.rounded = []packet.Addr{c.Ends[0].Addr, c.Ends[1].Addr}
+		}
+		if told := len(x.longTurns(0)) > 0; told == explained {
+			t.Errorf("explained %v: told %v", explained, told)
+		}
+	}
 	c.Timing, _ = exchange{depth: 40, n: 200, took: stops(160)}.timed()
 	c.Timing.Ends[0].Turns, c.Timing.Ends[1].Turns = turns(200, 0, 0), turns(200, 3, 50*ms)
 	if got := reported(t, c); strings.Contains(got, "answers each message") || !strings.Contains(got, "so that it is not known which answers which: after one of 10.0.0.1, 10.0.0.2 sends its next usually 10µs later, but 3 times 10ms or more, up to 50ms (frame 99)") {

@@ -50,7 +50,7 @@ func (t *text) longTurns(least time.Duration) []string {
 			switch {
 			case x.Most < least || ofStep(x.Most, step):
 			case thinks(c) == k+1:
-				if least == 0 {
+				if least == 0 && !t.inRounds(c) {
 					always = append(always, t.pauses(c, k))
 				}
 			default:

@@ -23,15 +23,6 @@ const (
 	incidentShare = 100
 )
 
-// waits tells what waitsTold does, and reports whether there is something.
-func (t *text) waits() bool {
-	s := t.waitsTold()
-	if s != "" {
-		t.prose("  ", s)
-	}
-	return s != ""
-}
-
 // waitsTold tells, where times were measured, of a host that several others waited for: each of them went on right after a message of it, or of one that had waited for it. "": there is none.
 func (t *text) waitsTold() string {
 	hosts, list := t.exchanges()

@@ -194,3 +194,12 @@ func TestRootWaits(t *testing.T) {
 		}
 	}
 }
+
+// waits tells what waitsTold does, and reports whether there is something.
+func (t *text) waits() bool {
+	s := t.waitsTold()
+	if s != "" {
+		t.prose("  ", s)
+	}
+	return s != ""
+}
