@@ -45,7 +45,7 @@ func portsOf(list []dead, ports []uint16) []uint16 {
 	return ports
 }
 
-// tellDeadWith says which other queue pairs of the peer have answered nothing since the request of stall k, about, and how many went on.
+// tellDeadWith says which other queue pairs of the peer have answered nothing since the request of stall k, about, and how many went on; none, where nothing of the peer came any more.
 func (t *teller) tellDeadWith(i *Incident, list []dead, k *qp.Stall, on *goingOn) {
 	if len(list) == 0 {
 		return
@@ -69,8 +69,11 @@ func (t *teller) tellDeadWith(i *Incident, list []dead, k *qp.Stall, on *goingOn
 	if len(list) > 1 {
 		answers = "answer"
 	}
-	i.What += fmt.Sprintf(" Its %s %s nothing since then either (within %s); it went on sending on %s between the same hosts, up to %s.",
-		firstOf(names, deadShown), answers, span(within), count(on.n, "other"), t.offset(on.last))
+	i.What += fmt.Sprintf(" Its %s %s nothing since then either (within %s)", firstOf(names, deadShown), answers, span(within))
+	if on.n > 0 {
+		i.What += fmt.Sprintf("; it went on sending on %s between the same hosts, up to %s", count(on.n, "other"), t.offset(on.last))
+	}
+	i.What += "."
 }
 
 // pathsOfDead is what fits of the paths where the requests of c, and of others that are dead with it, are not answered, while others go on, and

@@ -67,6 +67,28 @@ errors:
 	}
 }
 
+// TestDeadTogether: of a host of which nothing comes any more, all queue pairs are named that answer nothing from the same time on; not one that was
+// idle by then.
+func TestDeadTogether(t *testing.T) {
+	const scene = `
+about: a host that falls silent
+hcas: {a: 10.1.0.1, b: 10.1.0.2}
+attributes: {pmtu: 1024, timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
+work:
+  - {qp: a1, op: write, length: 4096, repeat: 5, every: 1ms}
+  - {qp: a2, op: write, length: 4096, repeat: 5, every: 1ms}
+  - {qp: a1, op: write, length: 4096, at: 40ms}
+SECONDtaps: [middle]
+errors:
+  - {do: drop, from: b, op: acknowledge, nth: 11, count: all, where: before}
+`
+	const both = " never answered it. Its QP 0x"
+	second := "  - {qp: a2, op: write, length: 4096, at: 40100us}\n"
+	contains(t, "both", measured(t, strings.Replace(scene, "SECOND", second, 1)), []string{both, "answers nothing since then either (within 10", "µs).\n"}, []string{"went on sending on", "also: "})
+	contains(t, "one", measured(t, strings.Replace(scene, "SECOND", "", 1)), []string{"never answered it.\n"}, []string{both})
+}
+
 // TestPacketsOfRequests: of an end whose peer sends requests too, the share of retransmissions is of the packets of its requests, without the ACKs.
 func TestPacketsOfRequests(t *testing.T) {
 	const scene = `
