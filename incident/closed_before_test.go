@@ -45,7 +45,7 @@ errors:
 		if strings.Contains(got, said) != (by == "b") {
 			t.Errorf("by %s: %s", by, got)
 		}
-		if joined := strings.Contains(got, "1 more connection between the same hosts likewise"); joined != (by == "a") || by == "b" && strings.Index(got, said) < strings.Index(got, "PSN 0x300001") {
+		if joined := strings.Contains(got, "Its QP 0xa33 "); joined != (by == "a") || by == "b" && strings.Index(got, said) < strings.Index(got, "PSN 0x300001") {
 			t.Errorf("by %s, beside another connection: %s", by, got)
 		}
 	}

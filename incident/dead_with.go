@@ -45,7 +45,8 @@ func portsOf(list []dead, ports []uint16) []uint16 {
 	return ports
 }
 
-// tellDeadWith says which other queue pairs of the peer have answered nothing since the request of stall k, about, and how many went on; none, where nothing of the peer came any more.
+// tellDeadWith says which other queue pairs of the peer have answered nothing since the request of stall k, about, and how many went on; none, where
+// nothing of the peer came any more.
 func (t *teller) tellDeadWith(i *Incident, list []dead, k *qp.Stall, on *goingOn) {
 	if len(list) == 0 {
 		return

@@ -16,7 +16,8 @@ func TestEndedFirst(t *testing.T) {
 about: two of three queue pairs that are gone
 hcas: {a: 10.1.0.1, b: 10.1.0.2}
 attributes: {pmtu: 4096, timeout: 14, retry_cnt: 7}
-qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2, psn: 0x200000}, b2: {hca: b, peer: a2}, a3: {hca: a, peer: b3}, b3: {hca: b, peer: a3}}
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2, psn: 0x200000}, b2: {hca: b, peer: a2},
+  a3: {hca: a, peer: b3}, b3: {hca: b, peer: a3}}
 work:
   - {qp: a1, op: write, length: 16384, repeat: 5, every: 1ms}
   - {qp: a2, op: write, length: 16384, repeat: 5, every: 1ms}
@@ -29,8 +30,10 @@ errors:
   - {do: drop, from: a, psn: 0x200014..0x200020, count: all, where: after}
 `
 	const (
-		first  = "fits: a program on 10.1.0.2 that ended: it exited, crashed or was killed; its kernel closed its TCP connection, and its queue pairs are gone; one path"
-		last   = "; less likely a path from 10.1.0.1 to 10.1.0.2 whose MTU became smaller then: only packets with at most 512 bytes of payload were answered since\n"
+		first = "fits: a program on 10.1.0.2 that ended: it exited, crashed or was killed; " +
+			"its kernel closed its TCP connection, and its queue pairs are gone; one path"
+		last = "; less likely a path from 10.1.0.1 to 10.1.0.2 whose MTU became smaller then: " +
+			"only packets with at most 512 bytes of payload were answered since\n"
 		look   = "\nnext: the process that owns 10.1.0.2 QP 0x"
 		both   = "answers nothing since then either (within 99.9µs); it went on sending on 1 other between the same hosts, up to +0."
 		shrunk = "packets with more than 512 bytes of payload were answered before, and only smaller ones since."
@@ -85,7 +88,8 @@ errors:
 `
 	const both = " never answered it. Its QP 0x"
 	second := "  - {qp: a2, op: write, length: 4096, at: 40100us}\n"
-	contains(t, "both", measured(t, strings.Replace(scene, "SECOND", second, 1)), []string{both, "answers nothing since then either (within 10", "µs).\n"}, []string{"went on sending on", "also: "})
+	contains(t, "both", measured(t, strings.Replace(scene, "SECOND", second, 1)), []string{both, "answers nothing since then either (within 10", "µs).\n"},
+		[]string{"went on sending on", "also: "})
 	contains(t, "one", measured(t, strings.Replace(scene, "SECOND", "", 1)), []string{"never answered it.\n"}, []string{both})
 }
 

@@ -36,7 +36,8 @@ func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		return true
 	}
 	if l.ended(&c.Ends[1-from]) {
-		i.FitsWith = append(i.FitsWith, fmt.Sprintf("less likely a path from %s to %s whose MTU became smaller then: only packets with at most %s of payload were answered since", sender, receiver, count(uint64(most), "byte")))
+		i.FitsWith = append(i.FitsWith, fmt.Sprintf("less likely a path from %s to %s whose MTU became smaller then: "+
+			"only packets with at most %s of payload were answered since", sender, receiver, count(uint64(most), "byte")))
 		i.Next = append(i.Next, checkMTU(c.Encap, r, size, sender, receiver))
 		return true
 	}

@@ -61,7 +61,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	t.command(i, c)
 	out := t.outlasted(c, from, k)
 	on := t.sentBeside(c, from, k)
-	if silent := i.Kind == Unanswered && t.hosts[i.Peer.Addr].last <= k.Begun; !out.happened() && (on.n > 0 || silent) {
+	if silent := i.Kind == Unanswered && !i.disconnected && t.hosts[i.Peer.Addr].last <= k.Begun; !out.happened() && (on.n > 0 || silent) {
 		t.tellDeadWith(i, t.deadWith(c, from, k), k, &on)
 	}
 	switch {

@@ -84,7 +84,8 @@ func (b *besideRounds) said(late packet.Addr) string {
 	}
 }
 
-// inRounds reports whether both ends of a connection are of hosts that go in rounds, which wait for one of them most of the time: that says why they send late.
+// inRounds reports whether both ends of a connection are of hosts that go in rounds, which wait for one of them most of the time: that says why they
+// send late.
 func (t *text) inRounds(c *agent.Connection) bool {
 	return slices.Contains(t.rounded, c.Ends[0].Addr) && slices.Contains(t.rounded, c.Ends[1].Addr)
 }
