@@ -108,7 +108,7 @@ func (t *teller) costOfDamage(i *Incident, ways map[way]bool) {
 	i.What = strings.TrimSuffix(i.What, ".") + "; " + said + "."
 	i.lead("timers", t.timersOf(waits))
 	i.lead("cost", s.cost(t)+"; what came damaged is not counted")
-	i.fact("caused", s.asked())
+	i.fact("caused", s.asked(0))
 	if len(s.ends) > 1 {
 		i.fact("most", fmt.Sprintf("%v retransmitted %s of %s to %v", &worst, number(most), count(of, "packet"), &peer))
 	}

@@ -50,7 +50,8 @@ func (t *teller) commonLossesOf(i *Incident) {
 		if withAll(x, pairs) && t.sidesOfTap(i, x) {
 			return
 		}
-		if s := t.sumOfLosses(x, true, anyHost); t.incastOf(s) != "" && t.lead(i, s, "") {
+		s := t.sumOfLosses(x, true, anyHost)
+		if s.incast = t.incastOf(s) != ""; s.incast && t.lead(i, s, "") {
 			return
 		}
 		hosts, beside := commonLoss(x, pairs)

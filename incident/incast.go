@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"ibwitness/agent"
@@ -72,10 +73,28 @@ func (t *teller) incast(list []Incident) {
 		if i.sum != nil && i.sum.mostlyTimers() {
 			i.noOvertaking()
 		}
+		if strings.HasSuffix(s, nothingElse) {
+			i.onlyInIncasts()
+		}
 		i.Next = slices.DeleteFunc(i.Next, func(s string) bool { return s == flowControl })
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("incast: a queue to %v that overflows when many send to it at once, as no flow control holds them back", to))
 		i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("priority flow control (PFC) and ECN of the switch port to %v for this traffic, and what that port discards for lack of buffer", to))
 	}
+}
+
+// nothingElse ends what is told where nothing was lost but when many sent at once, of so much that this is no chance.
+const nothingElse = ", nothing was"
+
+// onlyInIncasts has losses of which that is told not fit what damages packets at any time, and last what an incast explains better.
+func (i *Incident) onlyInIncasts() {
+	var last []string
+	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool {
+		if s == tooShort || s == overtaking {
+			last = append(last, s)
+		}
+		return s == badCable || s == tooShort || s == overtaking
+	})
+	i.FitsWith = append(i.FitsWith, last...)
 }
 
 // incastTo says what was lost of what many hosts sent to one at once; empty: nothing shows that this is why. All of it had passed the tap: one after that queue would not show who sent
@@ -157,7 +176,7 @@ func tellIncast(to packet.Addr, bursts []burst, loose int) string {
 	}
 	s := fmt.Sprintf("%s hosts sent to %v at once, %s, %s NAKs asked for %s; all %s had passed the tap, and were lost after it", upTo(least, most), to, times(uint64(of)), each, packets, number(uint64(all)))
 	if contrast {
-		s += fmt.Sprintf("; of %s that fewer sent at once, nothing was", count(uint64(others), "message"))
+		s += fmt.Sprintf("; of %s that fewer sent at once"+nothingElse, count(uint64(others), "message"))
 	}
 	return s
 }

@@ -114,10 +114,13 @@ func unlike(i *Incident) string {
 // muchInFlight is from how many packets on that are retransmitted for each that was lost it is told that this is what it costs.
 const muchInFlight = 32
 
+// goBackEach is the same of what tells that much was retransmitted as NAKs asked for it.
+const goBackEach = muchInFlight / 8
+
 // inFlight is the same of what an incident tells of: a few cost much where it tells that much was retransmitted as NAKs asked for it.
 func (i *Incident) inFlight(s *qp.Stalls) uint64 {
 	if i.Kind == Retransmitting && !mostlyTimer(s) {
-		return muchInFlight / 8
+		return goBackEach
 	}
 	return muchInFlight
 }

@@ -29,11 +29,18 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 		incast = t.incastOf(s)
 	}
 	if incast != "" {
+		s.incast = true
 		why = ", when many of them sent at once" + why
+		if i.Kind == Retransmitting {
+			why += fmt.Sprintf("; %s of %s that these sent were retransmitted (%s)", number(s.packets), count(s.sent, "packet"), share(s.packets, s.sent))
+		}
 	}
 	i.What = s.what() + why + "."
-	i.fact("caused", s.asked())
+	i.fact("caused", s.asked(t.shortestTimerOf(s)))
 	i.fact("cost", s.cost(t))
+	if n := uint64(s.naks + s.implied + s.timers); i.Kind == Retransmitting && s.packets/n >= goBackEach {
+		i.fact("each", costsEach(s.packets/n))
+	}
 	i.fact("missing", s.gaps())
 	t.tellTails(i, &s.tails, s.askedAfter)
 	i.fact("goodput", t.goodput(s))

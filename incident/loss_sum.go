@@ -32,6 +32,7 @@ type lossSum struct {
 	tails          qp.Tails // lost after the tap
 	askedAfter     uint32   // PSN sequence NAKs for what was
 	overtaken      bool     // some packets came after later ones
+	incast         bool     // it was lost as many sent to the host at once
 	onePath        bool     // it is on one path of several, on which packets stay in order
 	late           uint32   // what receivers took although it had not been retransmitted
 	ends           map[Party]bool
@@ -136,7 +137,11 @@ const mostlyAlong = 10
 // tells reports whether the losses of several connections have the direction of the sum in common, as far as that is known of most.
 func (s *lossSum) tells() bool {
 	along := s.before + s.after
-	return s.lossy > 1 && along >= tellingRounds && mostlyAlong*s.against <= along && s.unsure <= (along+s.against)/4 && !s.overtaken
+	unsure := (along + s.against) / 4
+	if s.incast && s.side() == afterTap {
+		unsure = along // timers, for what that queue dropped last, or once more
+	}
+	return s.lossy > 1 && along >= tellingRounds && mostlyAlong*s.against <= along && s.unsure <= unsure && !s.overtaken
 }
 
 // The sides of the tap, as side says them.
@@ -162,7 +167,7 @@ func (s *lossSum) mostlyTimers() bool { return s.timers > s.naks+s.implied }
 // where is side with how often it was the other one, and that packets may have overtaken one another there.
 func (s *lossSum) where() string {
 	side := s.side()
-	if side == afterTap && !s.mostlyTimers() && (!s.onePath || s.late > 0) && !fewSooner(&s.tails, s.askedAfter) { // which the tap does not show; what is only overtaken needs no timer, and several paths
+	if needed := s.incast && s.timers >= tellingRounds; side == afterTap && !needed && !s.mostlyTimers() && (!s.onePath || s.late > 0) && !fewSooner(&s.tails, s.askedAfter) { // which the tap does not show; what is only overtaken needs no timer, and several paths
 		side += ", or overtaken there"
 	}
 	if n := min(s.before, s.after); side != "" && n > 0 {
@@ -203,8 +208,8 @@ func (s *lossSum) otherWay(name string) string {
 	return text
 }
 
-// asked says what had the requesters go back.
-func (s *lossSum) asked() string {
+// asked says what had the requesters go back, and how long timers ran for it at least; 0: that is not known.
+func (s *lossSum) asked(timer int64) string {
 	var list []string
 	for _, k := range []struct {
 		n  uint32
@@ -213,6 +218,9 @@ func (s *lossSum) asked() string {
 		if k.n > 0 {
 			list = append(list, times(uint64(k.n))+" "+k.by)
 		}
+	}
+	if timer > 0 && s.timers > 0 {
+		list[len(list)-1] += fmt.Sprintf(", after %s or longer each", span(timer))
 	}
 	return enumerate(list)
 }

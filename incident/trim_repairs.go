@@ -113,8 +113,7 @@ func widened(n uint64, least, most, x int64) (from, to int64) {
 func (r *repairs) unused() bool { return r.timed >= tellingRounds }
 
 // tellRepairs says how what was trimmed was repaired, and whether the receiver makes use of it.
-func (t *teller) tellRepairs(i *Incident, to packet.Addr) {
-	r := t.repairsTo(to)
+func (t *teller) tellRepairs(i *Incident, to packet.Addr, r *repairs) {
 	if r.asked+r.timed == 0 || !t.timed() {
 		return
 	}

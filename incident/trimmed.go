@@ -49,7 +49,8 @@ func (t *teller) trimmedTo(w *onWay, also []packet.Addr) {
 	i.What = fmt.Sprintf("%s from %s to %v came cut short, with another DSCP than the others of their connection.", t.atLeast(w.trimmed.n, "packet"), from, w.to)
 	i.bursts, i.damaged = w.bursts, w.trimmed.n
 	i.fact("cables", "do not do this: bit errors damage packets, but neither cut them nor give them another DSCP")
-	cost := t.costOfTrims(w.to)
+	cost, r := t.costOfTrims(w.to), t.repairsTo(w.to)
+	i.fact("recovery", cost.recovered(w.to))
 	i.fact("cost", t.trimmingCost(i, w.to, &cost))
 	i.fact("bursts", t.said(w.bursts))
 	f := &w.trimmed.first
@@ -58,12 +59,14 @@ func (t *teller) trimmedTo(w *onWay, also []packet.Addr) {
 	i.FitsWith = []string{"a switch whose queue was full and that trims packets in place of dropping them (packet trimming), so that the receiver learns of the loss"}
 	if cost.lacked(w.trimmed.n) {
 		receiver += "; it asked for what was cut with " + cost.naksSaid() + ", and as much was retransmitted: neither a snap length nor a tap cut it"
+	} else if cost.askedForTrims(r.asked, w.trimmed.n) {
+		receiver += fmt.Sprintf("; %s of its %s ask for just what came trimmed: neither a snap length nor a tap cut it", number(r.asked), count(uint64(cost.naks), "PSN sequence NAK"))
 	} else {
 		i.FitsWith = append(i.FitsWith, "a tap or mirror that cuts frames, on a path that sets the DSCP")
 	}
 	i.fact("receiver", receiver)
 	i.Next = []string{"ECN thresholds and pacing of the senders, where many of them send at once (incast); trimming off for this traffic class, where the adapters do not know it", "the queues and the trimming profile of the switches between, and which DSCP they give to what they trim", "whether the adapter of " + w.to.String() + " knows trimmed packets: one that does not waits for the next packet, or the timer of the sender"}
-	t.tellRepairs(i, w.to)
+	t.tellRepairs(i, w.to, r)
 	t.tellAs(i, group{kind: Trimmed, peer: w.to})
 }
 
@@ -116,6 +119,9 @@ type trimsCost struct {
 	lost, longest          int64 // time without progress: in all, and at a time, nanoseconds
 	packets, bytes, rounds uint64
 	naks                   uint32 // PSN sequence NAKs in all
+	sent                   uint64 // packets
+	pairs, open            int    // queue pairs, and those of which something waits for an answer when the capture ends
+	timers                 uint32 // rounds that a timer began
 	asked, whole           uint32 // PSN sequence NAKs of what was trimmed or lost before the tap, and of what had passed it whole
 }
 
@@ -125,11 +131,18 @@ func (t *teller) costOfTrims(to packet.Addr) (s trimsCost) {
 		c := &t.run.Connections[n]
 		for from := range c.Ends {
 			e := &c.Ends[from]
-			if e.Trouble == nil || c.Ends[1-from].Addr != to || !t.cut[way{e.Addr, to}] {
+			if c.Ends[1-from].Addr != to || !t.cut[way{e.Addr, to}] {
+				continue
+			}
+			if s.pairs++; !c.Service.Reliable() || e.Open > 0 || e.Stalled || c.Ends[1-from].Open > 0 || c.Ends[1-from].Stalled {
+				s.open++ // of another service it is not known
+			}
+			if s.sent += e.Packets; e.Trouble == nil {
 				continue
 			}
 			k := e.Trouble.Settled(false)
 			s.lost, s.packets, s.bytes, s.rounds = s.lost+k.Sum.Lost-k.Sum.Refused, s.packets+k.Again.Packets, s.bytes+k.Again.Bytes, s.rounds+k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady])
+			s.timers += k.Sum.Rounds[qp.TimerExpired]
 			s.naks += c.Ends[1-from].SequenceNAKs
 			s.asked, s.whole = s.asked+k.Asked.Before, s.whole+k.Asked.After
 			s.longest = max(s.longest, k.Longest[0].Lost())
@@ -149,6 +162,29 @@ func (s *trimsCost) naksSaid() string {
 // lacked reports whether a receiver had not got what came trimmed, n packets: it asked for it, and for nothing that had passed the tap whole, and as much was retransmitted.
 func (s *trimsCost) lacked(n uint64) bool {
 	return s.asked >= tellingRounds && s.whole == 0 && s.packets >= n
+}
+
+// askedOften is how many NAKs that ask for just what came trimmed, at least half of all, are no chance, and of how many packets one was trimmed at most then.
+const askedOften, trimmedOf = 16, 4
+
+// askedForTrims reports whether a receiver had not got what came trimmed, n packets, as so many NAKs ask for just these.
+func (s *trimsCost) askedForTrims(asked, n uint64) bool {
+	return asked >= askedOften && 2*asked >= uint64(s.naks) && trimmedOf*n <= s.sent
+}
+
+// recovered says whether all that came trimmed to a host was retransmitted and came whole, by its answers; "": it had asked for nothing.
+func (s *trimsCost) recovered(to packet.Addr) string {
+	if s.rounds == 0 {
+		return ""
+	}
+	timer := "no timer ran out"
+	if s.timers > 0 {
+		timer = "timers ran out " + times(uint64(s.timers))
+	}
+	if s.open > 0 {
+		return fmt.Sprintf("when the capture ends, %d of %s to which that happened, or with the same host, are not known to have an answer to all that they sent; %s", s.open, count(uint64(s.pairs), "queue pair"), timer)
+	}
+	return fmt.Sprintf("complete: %v has answered all that these hosts sent to it, so that each of these packets came whole in the end; %s", to, timer)
 }
 
 // trimmingCost says how long those waited that had to retransmit to a host what came trimmed, and what they retransmitted; "": none had to.

@@ -82,6 +82,15 @@ func (s *SendQueue) AllCut(from, to packet.PSN) bool {
 	return true
 }
 
+// CutAfter reports whether the newest damaged packet came cut short after a time, and is the request at a PSN or a later one.
+func (s *SendQueue) CutAfter(psn packet.PSN, time int64) bool {
+	if s.Recovery == nil || len(s.Recovery.Cut) == 0 || s.Recovery.Damage.Time <= time {
+		return false
+	}
+	newest := s.Recovery.Cut[len(s.Recovery.Cut)-1]
+	return s.DamagedAt(newest) && !newest.Before(psn)
+}
+
 // Foreign returns the PSN of the newest request with the P_Key of another partition, where it is not answered; false: there is none.
 func (s *SendQueue) Foreign() (packet.PSN, bool) {
 	if !s.HasForeign() {

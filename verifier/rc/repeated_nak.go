@@ -34,6 +34,9 @@ func (v *Verifier) repeatedNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	if again && q.TakeRNRCopy() {
 		return false
 	}
+	if r.State == qp.SequenceNAKed && isSequenceNak(p) && trimNAKed(q, p.PSN, r.NAK.Time) {
+		return true
+	}
 	id, was := rule.RCRSP003, "one PSN sequence NAK until the expected PSN arrives"
 	if r.State == qp.RNRNAKed {
 		id, was = rule.RCRSP043, "no further NAK after the RNR NAK until this PSN is retransmitted"
@@ -47,6 +50,12 @@ func (v *Verifier) repeatedNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	v.Report(c, from, p, d)
 	return true
+}
+
+// trimNAKed reports whether a sequence NAK may answer a request at its PSN or later that a switch has trimmed: not one that reached the responder long before a time, which
+// tells nothing of the gap that is new.
+func trimNAKed(q *qp.SendQueue, psn packet.PSN, since int64) bool {
+	return q.CutAfter(psn, since-int64(verifier.InFlight))
 }
 
 // nakCrossed reports whether what the network does, elsewhere than near the responder, explains a second NAK for a PSN that was not retransmitted: a

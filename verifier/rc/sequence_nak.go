@@ -101,6 +101,9 @@ func (v *Verifier) noGap(c *qp.Pair, from int, p *packet.Packet) {
 	if c.IsMisplaced(p.PSN) {
 		return // a packet with a wrong PSN or opcode may have seemed later
 	}
+	if trimNAKed(&c.Ends[1-from].SQ, p.PSN, p.Time) {
+		return // a responder that knows trimmed packets asks for each: it needs no later one
+	}
 	v.Report(c, from, p, rule.Verdict{
 		Rule: rule.RCRSP002, Class: rule.Proven(c.Sees(from) && !c.Ends[1-from].SQ.IsReordered(p.PSN)), Role: rule.Responder,
 		Expected: "a PSN sequence NAK only when a later PSN has arrived", Actual: "NAK for " + p.PSN.String() + "; no later PSN was sent",
