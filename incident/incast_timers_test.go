@@ -80,3 +80,21 @@ func TestStormOfTimers(t *testing.T) {
 		}
 	}
 }
+
+// TestIncastStorm: losses after the tap of which NAKs came in incasts only are told as one, with as many timers; a cable does not fit them, and what explains them worse comes last.
+func TestIncastStorm(t *testing.T) {
+	s := lossSum{to: true, lossy: 12, after: 62, naks: 62, timers: 35, unsure: 35}
+	if s.tells() || s.where() == afterTap {
+		t.Error("it tells without an incast")
+	}
+	if s.incast = true; !s.tells() || s.where() != afterTap {
+		t.Error("it does not tell with an incast")
+	}
+	if s.unsure = 63; s.tells() {
+		t.Error("it tells of more timers than NAKs")
+	}
+	i := Incident{FitsWith: []string{badCable, tooShort, overtaking, "another"}}
+	if i.onlyInIncasts(); !slices.Equal(i.FitsWith, []string{"another", tooShort, overtaking}) {
+		t.Error(i.FitsWith)
+	}
+}

@@ -30,17 +30,20 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 	}
 	if incast != "" {
 		s.incast = true
+		i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "paths" }) // of one host, and it is none
 		why = ", when many of them sent at once" + why
 		if i.Kind == Retransmitting {
 			why += fmt.Sprintf("; %s of %s that these sent were retransmitted (%s)", number(s.packets), count(s.sent, "packet"), share(s.packets, s.sent))
 		}
 	}
 	i.What = s.what() + why + "."
-	i.fact("caused", s.asked(t.shortestTimerOf(s)))
-	i.fact("cost", s.cost(t))
-	if n := uint64(s.naks + s.implied + s.timers); i.Kind == Retransmitting && s.packets/n >= goBackEach {
-		i.fact("each", costsEach(s.packets/n))
+	asked, each := s.asked(t.shortestTimerOf(s)), s.packets/max(uint64(s.naks+s.implied+s.timers), 1)
+	if incast != "" && i.Kind == Retransmitting && each >= goBackEach {
+		i.fact("storm", costsEach(each)+"; "+asked)
+	} else {
+		i.fact("caused", asked)
 	}
+	i.fact("cost", s.cost(t))
 	i.fact("missing", s.gaps())
 	t.tellTails(i, &s.tails, s.askedAfter)
 	i.fact("goodput", t.goodput(s))

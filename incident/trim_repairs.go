@@ -16,6 +16,8 @@ import (
 type repairs struct {
 	asked, timed      uint64 // by a PSN sequence NAK, by a timer
 	soonest, latest   int64  // after how long a NAK came, nanoseconds
+	late              uint64 // NAKs of which that was longer than askedWithin
+	soonestLate       int64  // after how long the first of these came
 	shortest, longest int64  // likewise a timer
 	first             uint64 // frame of the first packet that one retransmitted
 	senders           []timedOut
@@ -51,7 +53,10 @@ func (t *teller) repairsTo(to packet.Addr) *repairs {
 		case f.Rule == rule.EvSeqNAK && f.Accused.Addr == to:
 			if x := r.oldest(qpOf(&f.Peer), f.PSN, f.Frame); x != nil && x.psn == f.PSN {
 				r.soonest, r.latest = widened(r.asked, r.soonest, r.latest, f.Time-x.time)
-				r.asked++
+				if r.asked++; f.Time-x.time > askedWithin {
+					r.soonestLate, _ = widened(r.late, r.soonestLate, 0, f.Time-x.time)
+					r.late++
+				}
 			}
 		case f.Peer.Addr != to:
 		case f.Rule == rule.EvTrimmed:
@@ -122,6 +127,9 @@ func (t *teller) tellRepairs(i *Incident, to packet.Addr, r *repairs) {
 		least = "at least "
 	}
 	said := fmt.Sprintf("%s%s for a trimmed packet, %s after it", least, count(r.asked, "PSN sequence NAK"), between(span(r.soonest), span(r.latest)))
+	if r.late > 0 && r.late < r.asked {
+		said += fmt.Sprintf("; %d of these only after %s or longer", r.late, span(r.soonestLate))
+	}
 	if r.asked == 0 {
 		said = "no PSN sequence NAK asked for one"
 	}

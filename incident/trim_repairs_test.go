@@ -31,9 +31,9 @@ errors:
 		{48, []string{
 			"10.0.0.4 likely makes no use of them: it asked for none of at least 3, each of which waited ",
 			"repaired: no PSN sequence NAK asked for one; for at least 3 none came, and the timer of the sender ran out, ",
-			"10.0.0.1 1, 10.0.0.2 1 and 10.0.0.3 1; the first: frame ",
+			"recovery: complete: ", "; timers ran out 3 times", "10.0.0.1 1, 10.0.0.2 1 and 10.0.0.3 1; the first: frame ",
 		}, nil},
-		{20, []string{"repaired: 3 PSN sequence NAKs for a trimmed packet, "}, []string{"makes no use", "the timer of the sender ran out"}},
+		{20, []string{"repaired: 3 PSN sequence NAKs for a trimmed packet, ", "recovery: complete: 10.0.0.4 has answered all that these hosts sent to it: each of these packets came whole in the end; no timer ran out"}, []string{"makes no use", "the timer of the sender ran out"}},
 	} {
 		list := frames(t, strings.ReplaceAll(scene, "NTH", strconv.Itoa(k.nth)))
 		n := map[packet.Addr]int{}

@@ -184,7 +184,7 @@ func (s *trimsCost) recovered(to packet.Addr) string {
 	if s.open > 0 {
 		return fmt.Sprintf("when the capture ends, %d of %s to which that happened, or with the same host, are not known to have an answer to all that they sent; %s", s.open, count(uint64(s.pairs), "queue pair"), timer)
 	}
-	return fmt.Sprintf("complete: %v has answered all that these hosts sent to it, so that each of these packets came whole in the end; %s", to, timer)
+	return fmt.Sprintf("complete: %v has answered all that these hosts sent to it: each of these packets came whole in the end; %s", to, timer)
 }
 
 // trimmingCost says how long those waited that had to retransmit to a host what came trimmed, and what they retransmitted; "": none had to.

@@ -59,3 +59,24 @@ func TestTrimsLacked(t *testing.T) {
 		}
 	}
 }
+
+// TestTrimsAskedFor: no tap cut what came trimmed where many NAKs, at least half of all, ask for just that, and most packets came whole; while something waits for an answer, nothing tells that all came whole.
+func TestTrimsAskedFor(t *testing.T) {
+	for _, k := range []struct {
+		naks     uint32
+		asked, n uint64
+		want     bool
+	}{{32, 16, 25, true}, {32, 15, 25, false}, {33, 16, 25, false}, {32, 16, 26, false}} {
+		if s := (trimsCost{naks: k.naks, sent: 100}); s.askedForTrims(k.asked, k.n) != k.want {
+			t.Errorf("%+v: want %t", k, k.want)
+		}
+	}
+	to := packet.IPv4Addr([]byte{10, 0, 0, 2})
+	s := trimsCost{rounds: 3, pairs: 4, open: 1, timers: 2}
+	if got := s.recovered(to); strings.Contains(got, "complete") || !strings.HasPrefix(got, "when the capture ends, 1 of 4 queue pairs") {
+		t.Error(got)
+	}
+	if got := (&trimsCost{pairs: 4}).recovered(to); got != "" {
+		t.Error(got)
+	}
+}

@@ -52,8 +52,7 @@ func (v *Verifier) repeatedNak(c *qp.Pair, from int, p *packet.Packet) bool {
 	return true
 }
 
-// trimNAKed reports whether a sequence NAK may answer a request at its PSN or later that a switch has trimmed: not one that reached the responder long before a time, which
-// tells nothing of the gap that is new.
+// trimNAKed reports whether a sequence NAK may answer a request at its PSN or later that a switch has trimmed, and that came after a time or was on its way to the responder then.
 func trimNAKed(q *qp.SendQueue, psn packet.PSN, since int64) bool {
 	return q.CutAfter(psn, since-int64(verifier.InFlight))
 }
