@@ -64,13 +64,7 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	if o.Packets == 0 && s.Before+k.Asked.Before > 0 && !t.damages(i) && !t.trims(i) { // what came damaged or trimmed does not count as seen
 		i.fact("missing", missing(&k.Missing, least))
 	}
-	path := t.paths(c, from)
-	switch {
-	case late: // none was lost on any
-		path = lossyPath{}
-	case path.said == "":
-		path = t.answersPath(c, from)
-	}
+	path := t.pathOfLoss(c, from, late)
 	i.fact("paths", path.said)
 	if !late {
 		i.fact("others", t.unharmed(c, from, n))
@@ -90,6 +84,17 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	// What is retransmitted may be overtaken too. A timer that runs out does not show that a packet was, but where there are few rounds beside many that were overtaken.
 	i.explained = asked > 0 && (2*asked >= n || 2*(asked+uint64(o.Numbered)) >= n && 2*uint64(s.Rounds[qp.TimerExpired]) < n) || uint64(o.Packets) >= mostlyOvertaken*n
 	t.tell(i, unlike(i))
+}
+
+// pathOfLoss is the path on which packets or their answers were lost; late says that none was.
+func (t *teller) pathOfLoss(c *agent.Connection, from int, late bool) (path lossyPath) {
+	if late {
+		return path
+	}
+	if path = t.paths(c, from); path.said == "" {
+		path = t.answersPath(c, from)
+	}
+	return path
 }
 
 // onlyLate reports whether n rounds of retransmission are most likely packets that came late too, as many others did that nothing numbers: hardly a packet came twice, and the responder has asked for none.

@@ -40,10 +40,7 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	copies := ""
 	if of == requests && e.Retransmissions > 0 {
 		i.late.of -= min(i.late.of, i.late.copies)
-		copies = fmt.Sprintf("; %s more were retransmitted", number(i.late.copies))
-		if k := e.Trouble; i.late.naks == 0 && (k == nil || k.Settled(false).Sum.Rounds[qp.TimerExpired] == 0) { // nothing asked for that
-			copies = fmt.Sprintf("; %s more came after later ones too, or were retransmitted, though nothing asked for that", number(i.late.copies))
-		}
+		copies = i.late.more(e.Trouble)
 	}
 	i.show(o.Frame, o.Newest)
 	how := ", though they had left first."
@@ -90,6 +87,14 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 			of.next, i.Peer.Addr, &i.Peer)}
 	}
 	t.tell(i, fmt.Sprint(of.name, o.Asked > 0))
+}
+
+// more says how many others of an end, which had trouble k, came again.
+func (l *late) more(k *qp.Trouble) string {
+	if l.naks == 0 && (k == nil || k.Settled(false).Sum.Rounds[qp.TimerExpired] == 0) {
+		return fmt.Sprintf("; %s more came after later ones too, or were retransmitted, though nothing asked for that", number(l.copies))
+	}
+	return fmt.Sprintf("; %s more were retransmitted", number(l.copies))
 }
 
 // orderFits is what fits packets that came after later ones. near says that the capture is at their sender.

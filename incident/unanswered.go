@@ -71,7 +71,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	default:
 		t.peer(i, c, 1-from, k.Since, k.Last, "this request")
 	}
-	l, returned := t.showsOf(c, 1-from, k), false
+	l := t.showsOf(c, 1-from, k)
 	t.saidOf(i, &l, &c.Ends[1-from])
 	t.peerLeftOff(i, c, from, k)
 	if t.cutOff(i, k) {
@@ -82,14 +82,11 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		t.stoppedToo(i, k)
 	}
 	t.after(i, c, k)
+	returned := false
 	if out.happened() {
 		t.cameBack(i, c, out, k, t.paths(c, from).all)
 	} else {
-		t.beganIn(i, c, k)
-		if returned = t.discardReasons(i, k.Since, 0); !returned {
-			t.reasons(i, c, from, k, &l)
-			t.perhapsBySize(i, c, from, k)
-		}
+		returned = t.whyUnanswered(i, c, from, k, &l)
 	}
 	t.lossFits(i)
 	if s := t.partitions(c, from); s != "" {
@@ -119,6 +116,17 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		what = i.version.String() // which others of the same hosts may not use
 	}
 	t.tell(i, what)
+}
+
+// whyUnanswered adds when that began and what fits it. It reports whether an ICMP message says it.
+func (t *teller) whyUnanswered(i *Incident, c *agent.Connection, from int, k *qp.Stall, l *life) (returned bool) {
+	t.beganIn(i, c, k)
+	if t.discardReasons(i, k.Since, 0) {
+		return true
+	}
+	t.reasons(i, c, from, k, l)
+	t.perhapsBySize(i, c, from, k)
+	return false
 }
 
 // closedBefore reports whether the peer of end from of c had asked to disconnect before the request of stall k was sent.
