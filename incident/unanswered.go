@@ -94,12 +94,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		t.tellAs(i, partition(i))
 		return
 	}
-	if s := t.otherKey(c, from); s != "" {
-		i.explain(s)
-		i.FitsWith[0] = "a P_Key that the port or queue pair of " + i.Peer.Addr.String() + " does not have: what carries it is dropped, and not answered"
-	} else {
-		i.fact("P_Keys", t.pkeys(c, from))
-	}
+	t.tellKeys(i, c, from)
 	if i.gone = t.gone(i, k); out.happened() {
 		i.gone = goneQuiet
 	}
@@ -116,6 +111,17 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		what = i.version.String() // which others of the same hosts may not use
 	}
 	t.tell(i, what)
+}
+
+// tellKeys tells which P_Keys the requests and their answers carry.
+func (t *teller) tellKeys(i *Incident, c *agent.Connection, from int) {
+	s := t.otherKey(c, from)
+	if s == "" {
+		i.fact("P_Keys", t.pkeys(c, from))
+		return
+	}
+	i.explain(s)
+	i.FitsWith[0] = "a P_Key that the port or queue pair of " + i.Peer.Addr.String() + " does not have: what carries it is dropped, and not answered"
 }
 
 // whyUnanswered adds when that began and what fits it. It reports whether an ICMP message says it.
