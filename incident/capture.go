@@ -11,7 +11,7 @@ import (
 func (t *teller) capture() {
 	r := t.run
 	if r.Dropped > 0 {
-		i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: r.First, End: r.Last, lacks: true}
+		i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: r.First, End: r.Last, lacks: true, losesFrames: true}
 		i.What, i.Next = lostPackets(r.Dropped)
 		t.lostMany(i, r.Dropped, r.Packets)
 		t.order = append(t.order, i)

@@ -54,7 +54,7 @@ func TestTwice(t *testing.T) {
 		want  string
 		quiet bool
 	}{
-		{"each", copied(frames(t, many), func(int) bool { return true }), "capture (proven): Packets between 10.0.0.1 and 10.0.0.2 are in the capture twice: of 284, 142 are copies of others. Each is judged once; so judged, there is no retransmission after frame 92, and no NAK.\n", false},
+		{"each", copied(frames(t, many), func(int) bool { return true }), "capture (proven): Packets between 10.0.0.1 and 10.0.0.2 are in the capture twice: of 284, 142 are copies of others, with the same IPv4 identifications. Each is judged once; so judged, there is no retransmission after frame 92, and no NAK.\n", false},
 		{"each of READs", copied(frames(t, strings.Replace(many, "op: write", "op: read", 1)), func(int) bool { return true }), "in the capture twice: of 270", false},
 		{"each of the requests", copied(frames(t, many), func(i int) bool { return i%9 != 8 }), "in the capture twice: of 268", false},
 		{"one of ten", copied(frames(t, many), func(i int) bool { return i%10 == 3 }), "frames: 0", true},

@@ -129,6 +129,9 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64, all *
 	default:
 		i.Next = i.Next[1:]
 		i.doubt(fmt.Sprintf("The capture, which lost packets, holds no answer of %v to %s of %v%s%s.", &i.Peer, o.Name, &i.Local, t.within(" in %s", waited), closed))
+		if t.answeredUnseen(c, o) {
+			i.amongLost = fmt.Sprintf("%s of %v (frame %d)", o.Name, &i.Local, o.Frame)
+		}
 	}
 	if s := t.slowTargetOf(c, o); s != nil && s.hung == c && all == nil {
 		t.onSlowTarget(i, c, o, s)

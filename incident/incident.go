@@ -104,6 +104,8 @@ type Incident struct {
 	episodic     bool              // slow commands in several times, of all connections between the hosts
 	lacks        bool              // the capture lost packets
 	noLoss       bool              // likewise many, and nothing shows that the network lost any
+	losesFrames  bool              // it tells that the capture lost packets
+	amongLost    string            // command whose answer is most likely among the packets that the capture lost
 	inHole       bool              // what the capture, which lost packets, lacks: nobody asked for it again
 	listed       bool              // its facts say which connections it tells of
 	outlasting   []packet.Addr     // hosts of the connections whose requests outlasted it, as its facts say

@@ -83,7 +83,7 @@ func (t *teller) noneRetransmitted() (none bool) {
 func capturesFirst(list []Incident) []Incident {
 	n := slices.IndexFunc(list, func(i Incident) bool { return i.lostMany })
 	if n < 0 {
-		return copiesFirst(beforeHarmless(beforeHoled(list)))
+		return copiesFirst(beforeHarmless(beforeHoled(underLosses(list))))
 	}
 	capture := list[n]
 	var holed []string

@@ -66,6 +66,9 @@ func (t *teller) mirrored() {
 	if t.timed() {
 		i.fact("apart", span(int64(least))+" to "+span(int64(most)))
 	}
+	if i.Certainty == Proven && never {
+		i.What = strings.Replace(i.What, "are copies of others.", "are copies of others, with the same IPv4 identifications.", 1)
+	}
 	i.copies = copies
 	i.fact("events", events)
 	if alone > 0 {
@@ -77,12 +80,26 @@ func (t *teller) mirrored() {
 		i.fact("missing", missing)
 		i.lacks = i.lacks || missing != ""
 	}
+	if i.lacks {
+		i.What += " It is not whole, either: the capture or a mirror port lost " + atLeast(alone) + "."
+	}
 	i.FitsWith = []string{"a mirror of two ports of one switch, which shows what passes between them as it comes in and as it goes out, and what has one of these ports to pass only once", "a mirror of both directions of a port, or a capture of all interfaces (tcpdump -i any)"}
 	if i.Certainty == Likely {
 		i.fact("not proven", "nothing numbers these packets: that they come twice in the same order, with new ones among the copies, tells them from retransmissions")
 	}
 	i.Next = []string{"for tools that take copies for retransmissions: mirror one direction of each port (what comes in), or filter"}
+	if i.lacks && !t.lossy() {
+		i.Next = append(i.Next, "the drop counters of the mirror port and of the capturing host: what is missing here may have been sent")
+	}
 	t.order = append(t.order, i)
+}
+
+// atLeast says how many packets were lost, where that is known.
+func atLeast(n uint64) string {
+	if n == 0 {
+		return "packets"
+	}
+	return "at least " + count(n, "frame")
 }
 
 // ends is the first and the last of frames in order.

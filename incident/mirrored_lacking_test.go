@@ -42,14 +42,14 @@ func TestMirroredLacking(t *testing.T) {
 		list      []fabricagent.Frame
 		want, not []string
 	}{
-		{"WRITEs", inOrder(lacking(copiedLater(frames(t, often), by), 3, 50), once), []string{told, "lacking", never}, []string{order, "loss", network}},
+		{"WRITEs", inOrder(lacking(copiedLater(frames(t, often), by), 3, 50), once), []string{told, "lacking", never, "of others, with the same IPv4 identifications.", "It is not whole, either: the capture or a mirror port lost at least "}, []string{order, "loss", network}},
 		{"READs", inOrder(lacking(copiedLater(frames(t, reads), by), 3, 50), once), []string{told, "lacking", never}, []string{order, "loss", network}},
 		{"the second port's are mixed", inOrder(lacking(mixedLater(frames(t, often), by), 3, 50), once), []string{told, "lacking"}, []string{order, "loss"}},
 		{"a loss beside", inOrder(lacking(copiedLater(frames(t, often), by), 3, 50), other), []string{told, "lacking", network, "loss (proven)"}, []string{never}},
 		{"not numbered", inOrder(lacking(copiedLater(unnumbered(frames(t, often)), by), 3, 50), once), []string{likely, "lacking"}, []string{order, "loss"}},
 		{"overtaken, too", copiedLater(overtake(frames(t, often), 100, 50), by), []string{told, order}, []string{"lacking"}},
 		{"one identification", inOrder(lacking(copiedLater(numberedAs(frames(t, often), 7), by), 3, 50), once), []string{likely, "lacking"}, []string{order, "loss"}},
-		{"a loss", inOrder(copiedLater(frames(t, often+loss), by), once), []string{told, "loss (proven)", "in 1 round"}, []string{order, "lacking", never}},
+		{"a loss", inOrder(copiedLater(frames(t, often+loss), by), once), []string{told, "loss (proven)", "in 1 round"}, []string{order, "lacking", never, "not whole"}},
 		{"two taps", frames(t, strings.Replace(often+"taps: [a, b]\n", "repeat: 64", "repeat: 640", 1)), []string{"frames: 0"}, nil},
 		{"only overtaken", overtake(frames(t, often), 100, 50), []string{order}, []string{"twice"}},
 	} {

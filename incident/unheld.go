@@ -5,6 +5,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // fewestUnheld is from how many PSNs on that the capture does not hold, and that nothing retransmits, it is told to have lost them: of one its requester may have left out the
@@ -37,7 +38,7 @@ func (t *teller) unheld() *unheld {
 		c := &t.run.Connections[i]
 		before := u.all()
 		for k := range c.Ends {
-			u.add(c, k)
+			u.add(c, k, t.allAcked(c, k))
 		}
 		if u.all() > before {
 			u.connections++
@@ -46,8 +47,8 @@ func (t *teller) unheld() *unheld {
 	return u
 }
 
-// add adds what the requests of end from show.
-func (u *unheld) add(c *agent.Connection, from int) {
+// add adds what the requests of end from show. all is what allAcked returns of it.
+func (u *unheld) add(c *agent.Connection, from int, all *qp.Missing) {
 	x := c.Ends[from].Trouble
 	if x == nil {
 		return
@@ -55,7 +56,10 @@ func (u *unheld) add(c *agent.Connection, from int) {
 	m := &x.Missing
 	o := x.Overtaking.All()
 	late := o.Packets + (o.Packets-o.Numbered)/2 // of which, where nothing numbers them, not each is counted
-	if n := m.Acked; n > late {                  // what came late is not missing
+	if m.Acked == 0 && all != nil && all.PSNs >= fewestUnheld {
+		u.note(c, all.First.Frame)
+		u.psns, u.runs = u.psns+uint64(all.PSNs), u.runs+uint64(all.Gaps)
+	} else if n := m.Acked; n > late { // what came late is not missing
 		u.note(c, m.AckedFrame)
 		u.psns, u.runs = u.psns+uint64(n-late), u.runs+uint64(max(m.AckedGaps, late+1)-late)
 	}
@@ -103,7 +107,7 @@ func (t *teller) lostFrames() {
 	if u.all() < fewestUnheld && gaps == 0 {
 		return
 	}
-	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: t.run.First, End: t.run.Last, Tap: u.tap, lacks: true}
+	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: t.run.First, End: t.run.Last, Tap: u.tap, lacks: true, losesFrames: true}
 	i.show(u.frames...)
 	switch {
 	case n.packets > u.all():
