@@ -31,6 +31,7 @@ type Upper struct {
 	Grants   *upper.Credits // the same where Left is not known, as the connection began before the capture; nil: it is known, or nothing of it is
 	Named    [2]*Named      // what the peer of each end had named with the R_Key of the request of that which it refuses; nil: that is not known
 	Renewed  [2]*Renewed    // and with the newest R_Key of the same region, where that is another; nil: that is not known
+	Keyed    [2]*Keyed      // and at the address of the request with another R_Key than it has; nil: it did not, or that is not known
 	Waiting  []*Operation   // where an end refuses a request, the first of those that are open, up to mostWaiting; else nil
 	Causes   [2][]Cause     // of the stalls of each end of its connection, as far as they are known
 	// Fetched is how many commands there were whose peer has fetched data of theirs by RDMA READ, and, where the oldest that is open is one, Unfetched of how many it has to and has asked for none.
@@ -78,6 +79,13 @@ type Renewed struct {
 	Named
 	RKey uint32
 	Held bool // a command that is over had named the address of the request with its R_Key
+}
+
+// Keyed is memory that a command, which is open, has named with another R_Key than the request for it has.
+type Keyed struct {
+	Named
+	RKey uint32
+	Over *Operation // one that is over, and had named the address with the R_Key of the request; nil: none is known
 }
 
 // mostWaiting is how many commands are named that wait on a connection which a refusal ended.
@@ -128,6 +136,7 @@ type Operation struct {
 	Status string // how it failed, in words; empty: it did not
 	Later  uint64 // commands that began after it and have ended
 	Others uint64 // of them, those of other classes; of Longest, those that ended before it
+	Own    uint64 // of Longest, those of its own class that ended before it
 	Class  int    // its place among the classes, where these are known
 	Target int    // and of what it works on among the targets, plus one; 0: that is not known
 	// Unfetched is how many bytes of data its peer has to fetch by RDMA READ, none of which it has asked for; 0: there are none, or it is not known.
@@ -181,7 +190,7 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 		for i := range s.Longest {
 			if d := &s.Longest[i]; d.Answer != 0 {
 				o := t.operation(c, u, &d.Command)
-				o.Ended, o.Answer, o.Unsure, o.Others, o.Moved, o.Ahead, o.Lossy = d.Ended, d.Answer, false, d.Others, d.Moved, d.Ahead, lossyCommands(c, u)
+				o.Ended, o.Answer, o.Unsure, o.Others, o.Own, o.Moved, o.Ahead, o.Lossy = d.Ended, d.Answer, false, uint64(d.Others), uint64(d.Own), d.Moved, d.Ahead, lossyCommands(c, u)
 				out.Longest = append(out.Longest, o)
 			}
 		}
@@ -306,6 +315,9 @@ func (t *Transport) renewed(out *Upper, c *connection.Connection, from int, trou
 	if r := &trouble.Refusal.Request; r.RKey != 0 {
 		if n, key, held := u.Renewed(1-from, r.VA, r.RKey); key != 0 {
 			out.Renewed[from] = &Renewed{*t.namedBy(c, u, &n), key, held}
+		}
+		if n, key, over := u.Keyed(1-from, r.VA, r.RKey); key != 0 {
+			out.Keyed[from] = &Keyed{*t.namedBy(c, u, &n), key, t.operation(c, u, over)}
 		}
 	}
 }

@@ -25,7 +25,8 @@ type Done struct {
 	Command
 	Ended  int64  // when it was answered
 	Answer uint64 // in which frame; 0: there is no such command
-	Others uint64 // commands of other classes that began after it and ended before it
+	Others uint32 // commands of other classes that began after it and ended before it
+	Own    uint32 // and of its own class
 	Moved  Moved  // its data
 	Ahead  uint64 // bytes of data of other commands that it waited for, as the peer moved data all the time; 0: it did not
 }
@@ -48,7 +49,8 @@ func (t *Tracker) took(c *Command) {
 		s.Slow++
 	}
 	if s.among(took) {
-		d := Done{Command: *c, Ended: m.Time, Answer: m.Frame, Others: t.OthersAfter(c)}
+		d := Done{Command: *c, Ended: m.Time, Answer: m.Frame, Others: uint32(t.OthersAfter(c))}
+		d.Own = uint32(t.EndedAfter(c)) - min(uint32(t.EndedAfter(c)), d.Others)
 		if took >= LateAfter {
 			d.Moved = t.movedOf(c)
 			d.Ahead = t.aheadOf(c, &d.Moved)
