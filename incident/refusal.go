@@ -58,6 +58,7 @@ func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.
 		i.FitsWith = []string{"a SEND with Invalidate that names an R_Key which is not valid (any more), or is none of a window or region that peers may invalidate"}
 		i.Next = []string{"which regions and windows of " + peer + " the connection uses, and when they were deregistered or invalidated"}
 	case t.usedInvalidated(i, c, from, k):
+	case t.usedOther(i, c, from, k):
 	case b.Covering.Frame != 0 && qp.RightOf(b.CoveringOp) == qp.RightOf(r.Op):
 		i.fact("R_Key", fmt.Sprintf("was accepted for these bytes in frame %d: the address was right, and R_Key 0x%x valid then", b.Covering.Frame, r.RKey))
 		i.show(b.Covering.Frame)

@@ -42,6 +42,9 @@ func (t *teller) commandRefused(i *Incident, c *agent.Connection, from int, k *q
 		t.waitingThen(i, c)
 		return
 	}
+	if t.keyed(c, from, k) != nil {
+		n = nil // it is not for what had its R_Key before
+	}
 	defer t.refusedNext(i, c, k, n)
 	if n == nil {
 		t.waitingThen(i, c)

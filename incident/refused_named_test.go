@@ -31,7 +31,17 @@ func TestRefusedNamed(t *testing.T) {
 		{"beyond, from its midst", 0x1e0800, 0x11e, 4096, false, 0, []string{names + ": the request goes 2,048 bytes beyond that", beyond}, nil},
 		{"within", 0x1e0800, 0x11e, 2048, false, 0, []string{names + ": the request is within that", within}, []string{"explains", "outside the memory region", "without the right"}},
 		{"elsewhere", 0x2e0000, 0x11e, 2048, false, 0, []string{names + ": the request begins outside that", another}, []string{"explains"}},
-		{"nobody named it", 0x1e0000, 0x999, 8192, false, 0, []string{"fits: an R_Key that is not valid"}, []string{"memory: ", "explains"}},
+		{"another key", 0x1e0000, 0x999, 4096, false, 0, []string{
+			"refused an RDMA WRITE of 4,096 bytes of 10.0.0.2 QP 0x20, with another R_Key than the open command gave for its address: NAK Remote Access Error.",
+			"R_Key: NVMe Read, command id 30, namespace 1 of 10.0.0.1, in frame 181, gave R_Key 0x11e for 4,096 bytes at 0x1e0000; the request is for the same bytes, with R_Key 0x999",
+			"fits: a program or adapter of 10.0.0.2 that uses another R_Key than it was given: that explains the refusal\nnext: how the software of 10.0.0.2 comes by the R_Key",
+		}, []string{"which region of 10.0.0.1", "last 8 bits"}},
+		{"nearly its key", 0x1e0800, 0x11f, 1024, false, 0, []string{"the request is within that, with R_Key 0x11f", "another registration of the same region, as only the last 8 bits differ"}, nil},
+		{"another key, beyond", 0x1e0800, 0x999, 4096, false, 0, []string{"the request begins within that, and goes 2,048 bytes beyond it, with R_Key 0x999"}, nil},
+		{"the key of a former command", 0x1d0000, 0x11d, 1024, true, 0, []string{
+			"gave R_Key 0x21d for 4,096 bytes at 0x1d0000", "former: NVMe Read, command id 29, namespace 1, in frame ", ", which is over, had given R_Key 0x11d for this address",
+		}, []string{"deregistered", "which region of 10.0.0.1"}},
+		{"nobody named it", 0x3e0000, 0x999, 8192, false, 0, []string{"fits: an R_Key that is not valid"}, []string{"memory: ", "explains", "than the open command gave"}},
 		{"late", 0x1e0800, 0x11e, 2048, false, time.Second, []string{"late: the request came 1s after the command that had named the memory; usually its answers take "}, nil},
 		{"soon", 0x1e0800, 0x11e, 2048, false, time.Millisecond, []string{within}, []string{"late: "}},
 		{"it goes on", 0x1e0000, 0x11e, 8192, true, 0, []string{"fits: an R_Key that is not valid"}, []string{"memory: ", "explains"}},
@@ -62,7 +72,9 @@ func TestRefusedNamed(t *testing.T) {
 			q.response(cid)
 		}
 		read(30, 0x1e0000, 0x11e)
-		if tt.goesOn {
+		if tt.va == 0x1d0000 {
+			read(31, tt.va, 0x21d)
+		} else if tt.goesOn {
 			read(31, 0x1e1000, 0x11e)
 		}
 		q.now += tt.late
