@@ -25,7 +25,7 @@ func (t *teller) commands(c *agent.Connection) {
 		}
 	}
 	slow := t.slowCommands(c)
-	if len(slow) == 0 || t.slowByClass(c) {
+	if len(slow) == 0 || t.slowByClass(c) || t.inPhase(c) {
 		return
 	}
 	if s := t.slowTargetOf(c, slow[0]); s == nil || s.hung == nil && c == s.of {

@@ -73,7 +73,7 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 	t.maybeReused(i, o)
 	i.FitsWith = []string{"a server that waited itself: for its disks, its file system, a lock, or another host", "a server that was stopped or busy, while its adapter acknowledged"}
 	switch {
-	case o.Others > 0 && !o.Lossy:
+	case o.Others+o.Own > 0 && !o.Lossy:
 		i.fact("answered", t.otherClasses(u, o, &i.Peer))
 		i.FitsWith = i.FitsWith[:1]
 	case beside != "":
@@ -95,22 +95,30 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 	t.tell(i, "")
 }
 
-// otherClasses says how many commands of other opcodes or procedures the peer of slow command o answered meanwhile, on the same connection.
+// otherClasses says how many other commands the peer of slow command o answered meanwhile, on the same connection, and of which opcodes or procedures, where that is
+// certain.
 func (t *teller) otherClasses(u *agent.Upper, o *agent.Operation, peer *Party) string {
 	var names []string
-	least, among := "", "" // those of its own are not counted
+	others := 0
 	for n := range u.Classes {
-		switch k := &u.Classes[n]; {
+		k := &u.Classes[n]
+		switch {
 		case k.Newest <= o.Since:
-		case n == o.Class:
-			least, among = "at least ", " among them"
-		default:
+		case n != o.Class && o.Others > 0:
+			others++ // of several, it is not known which had an answer before it had
+			names = append(names, k.Name)
+		case n == o.Class && o.Own > 0:
 			names = append(names, k.Name)
 		}
 	}
-	of := ""
-	if slices.Sort(names); len(names) > 0 && len(names) <= mostClassNames {
-		of = " (" + enumerate(names) + among + ")"
+	least := ""
+	if u.GivenUp > 0 {
+		least = "at least "
 	}
-	return fmt.Sprintf("%v answered %s%s%s that began after it meanwhile, on this connection: it had not stopped", peer, least, count(o.Others, "other command"), of)
+	of := ""
+	if len(names) > 0 && others < 2 {
+		of = inBrackets(names)
+	}
+	return fmt.Sprintf("%v answered %s%s%s that began after it meanwhile, on this connection: it had not stopped", peer, least,
+		count(o.Others+o.Own, "other command"), of)
 }

@@ -113,6 +113,7 @@ type teller struct {
 	away      []cutHost                           // hosts that were cut off while others went on
 	slowOn    map[targetKey]*slowTarget           // what slowTargetOf returns; nil: nobody has asked
 	slowParts *[]*classesOfServer                 // what slowServers returns; nil: nobody has asked
+	phases    *[]*slowPhase                       // what slowPhases tells; nil: it was not looked for
 	none      map[targetKey]*openCommands         // what noneAnswered returns; nil: nobody has asked
 	still     []still                             // when the capture recorded nothing of any host
 }
@@ -139,6 +140,7 @@ func (t *teller) connections() {
 	t.uneven()
 	t.slowByObject()
 	t.slowByClasses()
+	t.slowPhases()
 	t.stops()
 }
 
