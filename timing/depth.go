@@ -31,6 +31,7 @@ type Depth struct {
 const (
 	mostDepth    = 64
 	depthLeast   = 100 * time.Microsecond // that a request and its answer are on their way
+	depthLeastOf = 20 * time.Microsecond  // and where one is outstanding, and follows the answer soon
 	depthRounds  = 8                      // times as many requests as are outstanding
 	depthSpread  = 4                      // of that time, one part in so many by which it may differ
 	depthBursts  = 2                      // times as close as in the mean are some: at no pace of the program or of the responder
@@ -69,7 +70,7 @@ func DepthOf(list []Sent) (d Depth, ok bool) {
 		d.After, d.Loop = median(after), median(loop)
 		if (after[len(after)-1-out]-after[out/2])*depthSpread <= d.Loop {
 			never := after[0] >= 0 && (2*after[0] >= d.After || depthSoon*d.After <= d.Loop) // are there more
-			if !never || d.Loop < depthLeast {
+			if !never || d.Loop < depthLeast && !d.soonOne() {
 				return d, false
 			}
 			mean := d.Loop / time.Duration(d.Count)
@@ -81,6 +82,14 @@ func DepthOf(list []Sent) (d Depth, ok bool) {
 	}
 	return d, false
 }
+
+// soonOne reports whether one is outstanding at a time that follows the answer soon.
+func (d *Depth) soonOne() bool {
+	return d.Count == 1 && d.Loop >= depthLeastOf && depthSoon*d.After <= d.Loop
+}
+
+// Short reports whether requests and their answers are on their way for so short that only an agreement shows what bounds them.
+func (d *Depth) Short() bool { return d.Loop < depthLeast }
 
 // follow reports whether requests follow answers, and are not only as far apart: all but one are outstanding when each is sent, and they follow at
 // once, or as soon as ever though the answers are not evenly apart. last and spread are the most of those times, and how much these differ.
@@ -129,6 +138,16 @@ func LeastLoop(list []Sent, count int) (least time.Duration) {
 	for i := count; i < len(list); i++ {
 		if loop := time.Duration(list[i].Begin - list[i-count].Begin); list[i-count].End != 0 && list[i].Begin >= list[i-count].End && (least == 0 || loop < least) {
 			least = loop
+		}
+	}
+	return least
+}
+
+// Soonest is how long the READ or atomic took that was answered soonest; 0: none was.
+func Soonest(list []Sent) (least time.Duration) {
+	for _, s := range list {
+		if took := time.Duration(s.End - s.Begin); s.End != 0 && took > 0 && (least == 0 || took < least) {
+			least = took
 		}
 	}
 	return least

@@ -28,12 +28,13 @@ type depth struct {
 	n       uint64
 	bytes   uint64
 	elapsed time.Duration
-	what    string  // "RDMA READ", or what it sends
-	one     uint32  // bytes of each; 0: they differ, or it is an atomic
-	alone   bool    // its first one, before which there was none, took as long: they do not wait for one another
-	apart   bool    // the tap may be at the responder, where a program that posts as many and pauses looks the same
-	deeper  *deeper // who has more at the same distance, where that is what shows that its depth bounds it
-	faster  *depth  // the fastest one to the same host with more outstanding; nil: there is none
+	waited  time.Duration // for an answer, in all
+	what    string        // "RDMA READ", or what it sends
+	one     uint32        // bytes of each; 0: they differ, or it is an atomic
+	alone   bool          // its first one, before which there was none, took as long: they do not wait for one another
+	apart   bool          // the tap may be at the responder, where a program that posts as many and pauses looks the same
+	deeper  *deeper       // who has more at the same distance, where that is what shows that its depth bounds it
+	faster  *depth        // the fastest one to the same host with more outstanding; nil: there is none
 }
 
 // depths lists the ends that are bound so and are none of those, by how fast they are, the slowest first.
@@ -55,7 +56,7 @@ func (t *text) depths(but []pace) (list []depth) {
 			if d.agreed() != d.Count {
 				allowed = func(*agent.End) bool { return true }
 			}
-			if d.deeper = t.deeperThan(d, allowed); d.deeper != nil || !d.apart && d.agreed() > 1 {
+			if d.deeper = t.deeperThan(d, allowed); d.oneAgreed() || !d.Short() && (d.deeper != nil || !d.apart && d.agreed() > 1) {
 				sure = append(sure, *d)
 			}
 			continue
@@ -86,7 +87,7 @@ func depthOf(c *agent.Connection, from int) (d depth, ok bool) {
 		} else {
 			d.one = 0
 		}
-		d.bytes += o.Bytes
+		d.bytes, d.waited = d.bytes+o.Bytes, d.waited+time.Duration(o.Latency.Sum)
 		d.what = strings.TrimPrefix(d.what+"s or "+wqe.Op(op).String(), "s or ")
 	}
 	if e.Ops[wqe.Read] == nil {

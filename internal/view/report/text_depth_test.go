@@ -141,6 +141,60 @@ func TestOneReadAtOnce(t *testing.T) {
 	}
 }
 
+// TestOneReadInPhases: an end that reads one at a time, as CM agreed, is told also where it does so in phases, and one of the same host that has more
+// outstanding to another; not where READs are small, answers come late at its side, it hardly reads, or CM agreed on more.
+func TestOneReadInPhases(t *testing.T) {
+	const us = time.Microsecond
+	phases := func(agreed int, bytes uint32, took, after time.Duration, share float64) agent.Connection {
+		c := reader(1, 1, agreed, 1000*us)
+		e := &c.Timing.Ends[0]
+		o := e.Ops[wqe.Read]
+		o.Bytes, o.Sizes.Least, o.Sizes.Most, e.Reads = o.Count*uint64(bytes), bytes, bytes, 1
+		for i := range e.Asks {
+			begin := c.First + int64(i)*int64(took+after) + int64(i/32)*int64(50*time.Millisecond)
+			e.Asks[i] = timing.Sent{Begin: begin, End: begin + int64(took), Bytes: bytes}
+		}
+		o.Latency = timing.Operation{}.Latency
+		for range 64 {
+			o.Observe(time.Duration(share / 64 * float64(time.Second)))
+		}
+		return c
+	}
+	more := func(took time.Duration) agent.Connection {
+		c := phases(0, 128<<10, took, 0, 0.01)
+		c.Ends[0].QPN, c.Ends[1].Addr, c.Timing.Ends[0].Reads = 0x3090, packet.IPv4Addr([]byte{10, 0, 0, 98}), 8
+		for i := range c.Timing.Ends[0].Asks {
+			begin := c.First + int64(i/8)*int64(50*time.Millisecond)
+			c.Timing.Ends[0].Asks[i].Begin, c.Timing.Ends[0].Asks[i].End = begin, begin+int64(took)
+		}
+		return c
+	}
+	const want = "READ depth: 10.0.0.1 QP 0x20 may have no more than one READ outstanding: CM agreed on 1 with 10.0.0.99. Each comes 1µs after the answer to the one before it: " +
+		"one of 32.0 KiB in 86µs comes to 3.05 Gbit/s, while it reads (in phases: one waits for 4 % of the time, for 50ms in all)."
+	const beside = want + " The same host has up to 8 outstanding on QP 0x3090 to 10.0.0.98, whose first answers take as long: 95.3 Gbit/s while it reads. To have more, raise"
+	for _, k := range []struct {
+		name string
+		all  []agent.Connection
+		want string
+	}{
+		{"in phases", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.05)}, want + " To have more, raise initiator_depth (max_rd_atomic) on 10.0.0.1"},
+		{"and in the verdict line", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.05)}, "nothing violated, but see READ depth below;"},
+		{"and one with more", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.05), more(88 * us)}, beside},
+		{"and one with more, which is far nearer", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.05), more(20 * us)}, want + " To have more"},
+		{"small", []agent.Connection{phases(1, 64, 85*us, us, 0.05)}, ""},
+		{"near", []agent.Connection{phases(1, 32<<10, 10*us, us, 0.05)}, ""},
+		{"not at once", []agent.Connection{phases(1, 32<<10, 85*us, 40*us, 0.05)}, ""},
+		{"hardly ever", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.005)}, ""},
+		{"more agreed", []agent.Connection{phases(16, 32<<10, 85*us, us, 0.05)}, ""},
+		{"not known what was agreed on", []agent.Connection{phases(0, 32<<10, 85*us, us, 0.05)}, ""},
+	} {
+		got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: k.all})
+		if !strings.Contains(got, k.want) || k.want == "" && strings.Contains(got, "READ depth") || strings.Contains(got, "Idle:") != (k.want == "") {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}
+
 // TestSlowerPaceFirst: what so many READs in a round trip come to is their bytes over that time, also where the last answers came later; and an end
 // that has one at a time, and is slower, is told before.
 func TestSlowerPaceFirst(t *testing.T) {

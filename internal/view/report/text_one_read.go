@@ -133,9 +133,73 @@ func (t *text) oneAtOnce(d *depth) string {
 	} else if in := t.acceptedIn(d.end, d.peer); in != "" {
 		why += " (REP" + in + ")"
 	}
-	o := d.deeper
-	return fmt.Sprintf("READ depth: %v %s may have no more than one READ outstanding: %s. Each comes %s after the answer to the one before it: one of %s in %s comes to %s, while it reads. "+
-		"%v %s, for which CM agreed on %d%s, has up to %d outstanding at about the same round trip: %s while it reads. %s",
-		d.end.Addr, qp(d.end.QPN, d.end.QPNKnown), why, span(d.After), size(uint64(d.one)), span(d.Loop), bitRate(uint64(d.one), d.Loop),
-		o.end.Addr, qp(o.end.QPN, o.end.QPNKnown), depthAgreed(o.end), t.acceptedIn(o.end, o.peer), o.count, bitRate(o.rate.bytes, o.rate.busy), remedy)
+	return fmt.Sprintf("READ depth: %v %s may have no more than one READ outstanding: %s. Each comes %s after the answer to the one before it: one of %s in %s comes to %s, while it reads%s.%s %s",
+		d.end.Addr, qp(d.end.QPN, d.end.QPNKnown), why, span(d.After), size(uint64(d.one)), span(d.Loop), bitRate(uint64(d.one), d.Loop), d.phases(), t.more(d), remedy)
+}
+
+// oneLeast is how large READs are at least that are told to come one at a time in phases: with smaller ones it hardly is their rate that matters.
+// They take one part in phaseLeast of the time at least, and each follows the answer within one part in oneSoon of a round.
+const (
+	oneLeast   = 4096
+	phaseLeast = 100
+	oneSoon    = 8
+)
+
+// oneAgreed reports whether an end reads one at a time, as CM agreed, and sends each as soon as the answer to the one before has come, though it may
+// read in phases only. The tap is at its side then.
+func (d *depth) oneAgreed() bool {
+	return d.Count == 1 && d.agreed() == 1 && d.one >= oneLeast && oneSoon*d.After <= d.Loop && phaseLeast*d.waited >= d.elapsed
+}
+
+// phases says for which part of the time one waits, where it is not most of it.
+func (d *depth) phases() string {
+	if !d.oneAgreed() || 2*d.waited > d.elapsed {
+		return ""
+	}
+	return fmt.Sprintf(" (in phases: one waits for %s of the time, for %s in all)", inPercent(d.waited.Seconds()/d.elapsed.Seconds()), span(d.waited))
+}
+
+// more says who has more READs outstanding: another end to the same host, or the same end to another host, whose answers take about as long.
+func (t *text) more(d *depth) string {
+	if o := d.deeper; o != nil {
+		agreed := ""
+		if n := depthAgreed(o.end); n > 0 {
+			agreed = fmt.Sprintf(", for which CM agreed on %d%s,", n, t.acceptedIn(o.end, o.peer))
+		}
+		return fmt.Sprintf(" %v %s%s has up to %d outstanding at about the same round trip: %s while it reads.",
+			o.end.Addr, qp(o.end.QPN, o.end.QPNKnown), agreed, o.count, bitRate(o.rate.bytes, o.rate.busy))
+	}
+	if !d.oneAgreed() {
+		return ""
+	}
+	var most *deeper
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		for from := range c.Ends {
+			if o := besideOf(c, from, d); o != nil && (most == nil || o.rate.perSecond() > most.rate.perSecond()) {
+				most = o
+			}
+		}
+	}
+	if most == nil {
+		return ""
+	}
+	return fmt.Sprintf(" The same host has up to %d outstanding on %s to %v, whose first answers take as long: %s while it reads.",
+		most.count, qp(most.end.QPN, most.end.QPNKnown), most.peer.Addr, bitRate(most.rate.bytes, most.rate.busy))
+}
+
+// besideOf is an end of the same host that has more READs outstanding to another, whose soonest answer takes about as long, and is faster; nil: it is none.
+func besideOf(c *agent.Connection, from int, d *depth) *deeper {
+	if c.Timing == nil || !c.Service.Reliable() || c.Ends[from].Addr != d.end.Addr {
+		return nil
+	}
+	e := &c.Timing.Ends[from]
+	if e.Reads < 2*d.Count || len(e.Asks) < depthMessages {
+		return nil
+	}
+	o := deeper{end: &c.Ends[from], peer: &c.Ends[1-from], count: e.Reads, rate: rateOf(e.Asks, 0), loop: timing.Soonest(e.Asks)}
+	if !asLongAbout(o.loop, d.Loop) || o.rate.perSecond() < depthMore*float64(d.one)/d.Loop.Seconds() {
+		return nil
+	}
+	return &o
 }
