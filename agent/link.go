@@ -50,8 +50,11 @@ func (t *Transport) follow(w *batch) {
 		switch f := &w.frames[i]; {
 		case fabricagent.DecodePause(f, &m):
 			t.paused.Take(&m, w.taps[f.Tap].Speed)
-		case t.paused.Looking(f.Time) && len(f.Data) >= 6 && t.paused.Asked([6]byte(f.Data), f.Tap) && fabricagent.DecodeSent(f, &s):
+		case !t.paused.Looking(f.Time) || len(f.Data) < 12:
+		case t.paused.Asked([6]byte(f.Data), f.Tap) && fabricagent.DecodeSent(f, &s):
 			t.paused.Came(&s)
+		case t.paused.Asked([6]byte(f.Data[6:]), f.Tap) && fabricagent.DecodeSent(f, &s):
+			t.paused.Sends(&s)
 		}
 	}
 }

@@ -42,14 +42,18 @@ func (t *teller) paused() {
 		spread := t.spread(i, p)
 		t.without(i, p)
 		i.FitsWith = []string{"a receiver that cannot take what is sent to it: its host, its memory, or its PCIe link is slow", congested}
-		if p.Unowned {
+		if ownPort(p) {
+			i.FitsWith = []string{slowHost}
+		} else if p.Unowned {
 			i.FitsWith = []string{congested, "a host whose port has another address than its packets (SR-IOV, bonding), and that cannot take what is sent to it"}
 		}
 		if len(p.Hosts) > 0 {
 			i.fact("stops", "what is sent to "+addresses(p.Hosts)+" waits meanwhile: "+what)
 		}
-		i.Next = []string{whosePort(p) + ", and its pause counters (" + counters(p) + ")", "what that host does: who is slow there has the others wait"}
-		if p.Unowned {
+		i.Next = []string{whosePort(p), "what that host does: who is slow there has the others wait"}
+		if ownPort(p) {
+			i.Next = atSlowHost(p)
+		} else if p.Unowned {
 			i.Next[1] = "which of the other ports of that switch were paused then, and what is sent to them"
 		}
 		t.mannerOfPauses(i, p)
@@ -75,15 +79,18 @@ func (t *teller) momentary(i *Incident, p *link.Paused) bool {
 // congested is what fits a switch port.
 const congested = "congestion after the port, which it hands back"
 
-// whosePort asks which host or switch has the port.
+// whosePort asks which host or switch has the port, where it is not known, and for its counters.
 func whosePort(p *link.Paused) string {
+	which := "which host or switch port has that Ethernet address"
 	switch {
+	case ownPort(p):
+		return fmt.Sprintf("the pause counters of %v (%s)", p.Hosts[0], counters(p))
 	case len(p.Hosts) > 0:
-		return "whether that Ethernet address is of " + addresses(p.Hosts) + " or of a router before"
+		which = "whether that Ethernet address is of " + addresses(p.Hosts) + " or of a router before"
 	case p.Unowned:
-		return "which switch port has that Ethernet address (LLDP, show interface)"
+		which = "which switch port has that Ethernet address (LLDP, show interface)"
 	}
-	return "which host or switch port has that Ethernet address"
+	return which + ", and its pause counters (" + counters(p) + ")"
 }
 
 // counters are those of the port that pauses and of the other end of its link.
@@ -117,6 +124,8 @@ func endedBy(p *link.Paused) string {
 // of says whose port it is, as far as packets tell by the Ethernet addresses that they go to.
 func of(p *link.Paused) string {
 	switch {
+	case ownPort(p):
+		return fmt.Sprintf(", that of %v, whose own packets come from it with a TTL of %d, as no router sends them,", p.Hosts[0], p.Own.HopLimit)
 	case len(p.Hosts) == 1:
 		return ", likely that of " + p.Hosts[0].String() + ", as packets for that host go to it and for no other,"
 	case len(p.Hosts) > 0:
@@ -196,18 +205,27 @@ func (t *teller) mannerOfPauses(i *Incident, p *link.Paused) {
 		i.fact("manner", fmt.Sprintf("it asked again with %s%s before a pause ended: %s", count(each-1, "frame"), mean, lets))
 		i.FitsWith = []string{takes, "a port after it that is paused itself: the other end of its own link has it wait"}
 		i.Next = []string{
-			whosePort(p) + ", and its pause counters (" + counters(p) + ")",
+			whosePort(p),
 			"if it is a host: dmesg, firmware, PCIe errors, width and speed of its PCIe link (lspci -vv), and whether its receive buffer was full (ethtool -S: rx_discards_phy, rx_out_of_buffer)",
 			"if it is a switch: its PFC watchdog, and which of its other ports was paused then",
 		}
-		if p.Unowned {
+		if ownPort(p) {
+			i.FitsWith, i.Next = i.FitsWith[:1], slices.Delete(i.Next, 2, 3)
+			slices.Reverse(i.Next)
+		} else if p.Unowned {
 			slices.Reverse(i.FitsWith)
 			i.Next = slices.Delete(i.Next, 1, 2)
 		}
 	case p.Begun >= manyPauses && p.Unresumed*tenth <= p.Begun && p.Longest < briefPause:
-		i.fact("manner", fmt.Sprintf("it resumed %s%s", eachTime(p), t.within(": a pause began every %s on average", (p.LastTime-p.Time)/int64(p.Begun))))
+		if said := t.bunchesOf(p); said != "" {
+			i.fact("manner", fmt.Sprintf("it resumed %s, in %s", eachTime(p), said))
+			t.slowedBy(i, p)
+		} else {
+			i.fact("manner", fmt.Sprintf("it resumed %s%s", eachTime(p), t.within(": a pause began every %s on average", (p.LastTime-p.Time)/int64(p.Begun))))
+		}
 		i.FitsWith = []string{"flow control at work: a buffer that fills and is emptied again and again, as with more senders than its link has room for, or a receiver that is a little slower"}
 		i.Next = append([]string{"whether the senders react to marks before pauses begin: ECN thresholds and congestion control for this priority"}, i.Next...)
+		i.ofSlowHost(p)
 	}
 }
 
@@ -260,7 +278,7 @@ func (x *pauses) take(now int64, list []link.Paused) {
 			p.Frames, p.Resumed, p.Quanta, p.Begun, p.Unresumed = p.Frames-b.Frames, p.Resumed-b.Resumed, p.Quanta-b.Quanta, p.Begun-b.Begun, p.Unresumed-b.Unresumed
 			p.Least, p.Most = p.Least-b.Least, p.Most-b.Most
 			p.Longest = min(p.Longest, p.Most)
-			p.Calm, p.Back = 0, nil // of all its time
+			p.Calm, p.Back, p.Bunches = 0, nil, nil // of all its time
 			p.Each = slices.DeleteFunc(slices.Clone(p.Each), func(s link.Lasting) bool { return s.From <= b.LastTime })
 		}
 		x.since = append(x.since, p)

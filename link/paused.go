@@ -44,7 +44,25 @@ type Paused struct {
 	// may have been in flight; Back are the senders of requests that came right after these.
 	Calm uint64
 	Back []Returned
+	// Bunches are the pauses that followed one another without BunchGap between two, the first ones.
+	Bunches []Bunch
+	Own     Own
 }
+
+// Bunch is from when to when pauses followed one another, nanoseconds since the Unix epoch, and how many.
+type Bunch struct {
+	Lasting
+	Pauses uint64
+}
+
+// Own is a host whose packets came from the Ethernet address of a port while it had others pause, with a hop limit (TTL) that no router had made less.
+type Own struct {
+	Host     packet.Addr
+	HopLimit uint8 // 0: there was none, or there were several
+}
+
+// BunchGap is for how long no pause begins between two bunches, nanoseconds.
+const BunchGap = int64(5e6)
 
 // Lasting is from when to when a pause lasted, nanoseconds since the Unix epoch.
 type Lasting struct{ From, To int64 }
@@ -54,6 +72,8 @@ const (
 	LongPause = int64(10 * time.Millisecond)
 	mostLong  = 32
 	mostEach  = 32
+	// MostBunches is how many bunches are kept: the last one takes all that follow.
+	MostBunches = 64
 	// PortsMost is of how many ports pause frames are followed.
 	PortsMost = 64
 	// fastest and slowest are the speeds that a link which carries RoCE can have, in bit/s.
@@ -74,6 +94,9 @@ type pausing struct {
 	from [6]byte
 	tap  uint16
 	by   [untagged + 1]span // by priority, then all traffic
+	own  Own
+	// foreign is that packets come from it of several hosts, or of one that is not known to be that near.
+	foreign bool
 }
 
 // span is the pauses of one priority.
@@ -119,6 +142,7 @@ func (p *Pauses) List(end int64) (list []Paused) {
 					s.Priority = uint8(i)
 				}
 				s.Each = slices.Clone(s.Each)
+				s.Bunches, s.Own = slices.Clone(s.Bunches), port.own
 				s.end(end)
 				s.Back = slices.Clone(s.Back)
 				list = append(list, s.Paused)
@@ -168,6 +192,7 @@ func (s *span) take(m *Pause, quanta uint16, speed uint64) {
 		s.Resumed++
 	}
 	s.Frames++
+	s.Bunches[len(s.Bunches)-1].To = m.Time
 	s.LastTime, s.LastFrame = m.Time, m.Frame
 }
 
@@ -176,8 +201,17 @@ func (s *span) begin(m *Pause) {
 	if s.Begun == 0 {
 		s.Time, s.Frame = m.Time, m.Frame
 	}
+	s.bunch(m.Time)
 	s.Begun++
 	s.held, s.since, s.after = true, m.Time, after{}
+}
+
+// bunch notes that a pause begins.
+func (s *span) bunch(now int64) {
+	if n := len(s.Bunches); s.Begun == 0 || n < MostBunches && now-s.LastTime >= BunchGap {
+		s.Bunches = append(s.Bunches, Bunch{Lasting: Lasting{now, now}})
+	}
+	s.Bunches[len(s.Bunches)-1].Pauses++
 }
 
 // advance adds the time from when the pause was asked for last. A pause that has run out by then is over.

@@ -64,7 +64,7 @@ func TestPauses(t *testing.T) {
 		}
 		list := p.List(100 * us)
 		for i := range list {
-			list[i].Unbroken, list[i].Each = 0, nil // see TestUnbroken, TestEachPause
+			list[i].Unbroken, list[i].Each, list[i].Bunches = 0, nil, nil // see TestUnbroken, TestEachPause, TestBunches
 		}
 		if d := cmp.Diff(tt.want, list); d != "" {
 			t.Errorf("%s: %s", tt.name, d)

@@ -57,6 +57,26 @@ func (p *Pauses) Asked(to [6]byte, tap uint16) bool {
 	return false
 }
 
+// Sends takes a packet that came from the MAC address of a port: whether that is the port of the host that sends it, or of a router.
+func (p *Pauses) Sends(m *Sent) {
+	for _, port := range p.ports {
+		if port.from != m.From || port.tap != m.Tap || port.foreign {
+			continue
+		}
+		known := port.own.HopLimit != 0
+		switch m.HopLmt {
+		case 64, 128, 255: // what hosts send with
+			port.foreign = known && port.own.Host != m.Src
+			port.own = Own{m.Src, m.HopLmt}
+		default:
+			port.foreign = true
+		}
+		if port.foreign {
+			port.own = Own{}
+		}
+	}
+}
+
 // Came takes a packet that came to a port.
 func (p *Pauses) Came(m *Sent) {
 	for _, port := range p.ports {

@@ -67,3 +67,50 @@ func TestReturned(t *testing.T) {
 		}
 	}
 }
+
+// TestOwn: the host is known whose packets come from the address of a port while it has others pause; not where several come from it, or a router has passed them on.
+func TestOwn(t *testing.T) {
+	port, a, b := [6]byte{2, 0, 0, 0, 0, 7}, packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+	type sent struct {
+		from packet.Addr
+		hops uint8
+	}
+	for _, tt := range []struct {
+		name string
+		sent []sent
+		want Own
+	}{
+		{"its own", []sent{{a, 64}, {a, 64}}, Own{a, 64}},
+		{"none", nil, Own{}},
+		{"a router", []sent{{a, 63}, {a, 64}}, Own{}},
+		{"and a router", []sent{{a, 64}, {b, 61}}, Own{}},
+		{"of two hosts", []sent{{a, 64}, {b, 64}, {a, 64}}, Own{}},
+	} {
+		var p Pauses
+		p.Take(&Pause{Time: 1000, From: port, Classes: 8, Quanta: [8]uint16{3: 0xffff}}, 0)
+		for _, s := range tt.sent {
+			p.Sends(&Sent{Packet: &packet.Packet{Time: 2000, Src: s.from, Dst: b, HopLmt: s.hops}, From: port})
+			p.Sends(&Sent{Packet: &packet.Packet{Time: 2000, Src: b, Dst: a, HopLmt: 1}, From: [6]byte{2, 0, 0, 0, 0, 8}})
+		}
+		if list := p.List(10_000); len(list) != 1 || list[0].Own != tt.want {
+			t.Errorf("%s: %+v", tt.name, list)
+		}
+	}
+}
+
+// TestBunches: pauses that follow one another are one bunch, until none begins for long.
+func TestBunches(t *testing.T) {
+	var p Pauses
+	for _, at := range []int64{0, 1, 2, 20, 21, 40} {
+		for k, quanta := range []uint16{0xffff, 0} {
+			p.Take(&Pause{Time: 1e9 + at*1e6 + int64(k)*1e5, Classes: 8, Quanta: [8]uint16{3: quanta}}, 0)
+		}
+	}
+	at := func(from, to float64, n uint64) Bunch {
+		return Bunch{Lasting{1e9 + int64(from*1e6), 1e9 + int64(to*1e6)}, n}
+	}
+	want := []Bunch{at(0, 2.1, 3), at(20, 21.1, 2), at(40, 40.1, 1)}
+	if diff := cmp.Diff(want, p.List(2e9)[0].Bunches); diff != "" {
+		t.Error(diff)
+	}
+}
