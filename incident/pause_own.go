@@ -14,12 +14,14 @@ func ownPort(p *link.Paused) bool {
 }
 
 // slowHost is what fits of a host that has its own link pause: no number of senders makes that bring more than it can.
-const slowHost = "a host that takes data more slowly than its link brings it: its PCIe link, memory bandwidth, IOMMU, or its adapter that waits for those (cache misses of queue pairs or memory regions)"
+const slowHost = "a host that takes data more slowly than its link brings it: its PCIe link, memory bandwidth, IOMMU, " +
+	"or its adapter that waits for those (cache misses of queue pairs or memory regions)"
 
 // atSlowHost asks what a host does that has its own link pause.
 func atSlowHost(p *link.Paused) []string {
 	return []string{
-		fmt.Sprintf("on %v: its PCIe link (lspci -vv: width, speed), its adapter (ethtool -S: outbound_pci_stalled_wr, outbound_pci_buffer_overflow, rx_discards_phy), "+
+		fmt.Sprintf("on %v: its PCIe link (lspci -vv: width, speed), "+
+			"its adapter (ethtool -S: outbound_pci_stalled_wr, outbound_pci_buffer_overflow, rx_discards_phy), "+
 			"memory bandwidth, NUMA node, IOMMU", p.Hosts[0]),
 		whosePort(p),
 	}
@@ -29,7 +31,8 @@ func atSlowHost(p *link.Paused) []string {
 func (i *Incident) ofSlowHost(p *link.Paused) {
 	if ownPort(p) {
 		i.FitsWith = []string{slowHost}
-		i.Next = append(atSlowHost(p), "ECN thresholds and congestion control only after that: they have senders slow down sooner, and make that host no faster")
+		i.Next = append(atSlowHost(p),
+			"ECN thresholds and congestion control only after that: they have senders slow down sooner, and make that host no faster")
 	}
 }
 
@@ -75,7 +78,7 @@ func (t *teller) bunchesOf(p *link.Paused) string {
 	return said
 }
 
-// slowedBy says how much longer messages to the host of a port took that began in a bunch of its pauses than others as large, and that none was lost or
+// slowedBy says how much longer messages to the host of a port took in a bunch of its pauses than others as large, and that none was lost or
 // marked, as far as this is known.
 func (t *teller) slowedBy(i *Incident, p *link.Paused) {
 	if len(p.Hosts) != 1 || !t.timed() || !bunched(p) {

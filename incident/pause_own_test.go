@@ -13,12 +13,13 @@ import (
 	"ibwitness/timing"
 )
 
-// TestOwnPause: of a host that has its own link pause in bursts it is told that it is that host, when the bursts were, and how much longer messages to it took in these; not where a
-// router may have sent the frames, where pauses are evenly apart, or where messages took as long.
+// TestOwnPause: of a host that has its own link pause in bursts it is told that it is that host, when the bursts were, and how much
+// longer messages to it took in these; not where a router may have sent the frames, where pauses are evenly apart, or where messages took as long.
 func TestOwnPause(t *testing.T) {
 	const own = ", that of 10.0.0.2, whose own packets come from it with a TTL of 64, as no router sends them, had the other end"
 	const bursts = "manner: it resumed each time, in 5 bursts of 20 pauses each, for 3ms, 100ms from one to the next: paused for 66 % of these"
-	const effect = "effect: messages of 65,536 bytes to 10.0.0.2 took 2ms from the first packet to the last in the median in these bursts (5), and 20µs otherwise (5); nothing sent to it was retransmitted, and the capture shows no mark (CE) on it"
+	const effect = "effect: messages of 65,536 bytes to 10.0.0.2 took 2ms from the first packet to the last in the median in these bursts (5), " +
+		"and 20µs otherwise (5); nothing sent to it was retransmitted, and the capture shows no mark (CE) on it"
 	const slow, work = "fits: a host that takes data more slowly than its link brings it", "more senders than its link has room for"
 	host := packet.IPv4Addr([]byte{10, 0, 0, 2})
 	for _, tt := range []struct {
@@ -51,7 +52,9 @@ func TestOwnPause(t *testing.T) {
 		for k := range int64(5) {
 			from := second(1) + k*100*ms
 			p.Bunches = append(p.Bunches, link.Bunch{Lasting: link.Lasting{From: from, To: from + 3*ms}, Pauses: 20})
-			c.Timing.Ends[0].Sent = append(c.Timing.Ends[0].Sent, timing.Sent{Begin: from, End: from + 2*ms, Bytes: 65536, Packets: 16}, timing.Sent{Begin: from + 50*ms, End: from + 50*ms + 20_000, Bytes: 65536, Packets: 16})
+			c.Timing.Ends[0].Sent = append(c.Timing.Ends[0].Sent,
+				timing.Sent{Begin: from, End: from + 2*ms, Bytes: 65536, Packets: 16},
+				timing.Sent{Begin: from + 50*ms, End: from + 50*ms + 20_000, Bytes: 65536, Packets: 16})
 		}
 		tt.change(&p, &c)
 		var b strings.Builder

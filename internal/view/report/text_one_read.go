@@ -133,8 +133,10 @@ func (t *text) oneAtOnce(d *depth) string {
 	} else if in := t.acceptedIn(d.end, d.peer); in != "" {
 		why += " (REP" + in + ")"
 	}
-	return fmt.Sprintf("READ depth: %v %s may have no more than one READ outstanding: %s. Each comes %s after the answer to the one before it: one of %s in %s comes to %s, while it reads%s.%s %s",
-		d.end.Addr, qp(d.end.QPN, d.end.QPNKnown), why, span(d.After), size(uint64(d.one)), span(d.Loop), bitRate(uint64(d.one), d.Loop), d.phases(), t.more(d), remedy)
+	return fmt.Sprintf("READ depth: %v %s may have no more than one READ outstanding: %s. "+
+		"Each comes %s after the answer to the one before it: one of %s in %s comes to %s, while it reads%s.%s %s",
+		d.end.Addr, qp(d.end.QPN, d.end.QPNKnown), why, span(d.After), size(uint64(d.one)), span(d.Loop),
+		bitRate(uint64(d.one), d.Loop), d.phases(), t.more(d), remedy)
 }
 
 // oneLeast is how large READs are at least that are told to come one at a time in phases: with smaller ones it hardly is their rate that matters.
