@@ -89,7 +89,7 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	t.tell(i, fmt.Sprint(of.name, o.Asked > 0))
 }
 
-// more says how many others of an end, which had trouble k, came again.
+// more says how many others of an end, which had trouble k, were retransmitted or came late too.
 func (l *late) more(k *qp.Trouble) string {
 	if l.naks == 0 && (k == nil || k.Settled(false).Sum.Rounds[qp.TimerExpired] == 0) {
 		return fmt.Sprintf("; %s more came after later ones too, or were retransmitted, though nothing asked for that", number(l.copies))
