@@ -112,7 +112,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64, all *
 	if all == nil {
 		t.besideWaiting(i, c, o, end, lossy)
 	}
-	if o.Later >= manyLater && !unfetched {
+	if o.Later >= manyLater && !unfetched && answeredUntil(c.Upper, o, end) == 0 {
 		slices.Reverse(i.FitsWith)
 	}
 	i.Next = []string{"on " + i.Peer.Addr.String() + ": its log and dmesg, disks, and tasks that wait (state D)", "on " + i.Local.Addr.String() + ": what waits for this command"}
@@ -150,9 +150,26 @@ func (t *teller) withOthersThat(i *Incident, c *agent.Connection, o *agent.Opera
 	t.waitInAll(i, c, o, end, only)
 	t.callsUsedUp(i, c)
 	if o.Later > 0 && only == "" {
-		i.fact("meanwhile", count(o.Later, "command")+" that began after it on this connection ended: its peer serves others")
+		serves := "ended: its peer serves others"
+		if last := answeredUntil(c.Upper, o, end); last != 0 {
+			serves = fmt.Sprintf("ended, the last answer on it came %s after it, at %s, and none since", span(last-o.Since), t.offset(last))
+		}
+		i.fact("meanwhile", count(o.Later, "command")+" that began after it on this connection "+serves)
 	}
 	return only, target
+}
+
+// answeredUntil is when the newest answer on the connection of command o came, where that was in the former half of its wait, and others wait
+// for theirs since; 0: it was later, or that is not known.
+func answeredUntil(u *agent.Upper, o *agent.Operation, end int64) int64 {
+	if len(u.Recent) == 0 || u.Open < 2 {
+		return 0
+	}
+	last := u.Recent[len(u.Recent)-1]
+	if last <= o.Since || 2*(last-o.Since) >= end-o.Since {
+		return 0
+	}
+	return last
 }
 
 // besideWaiting tells what the server of o of c answered meanwhile on other connections.

@@ -1,11 +1,13 @@
 package incident
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"ibwitness/agent"
+	"ibwitness/upper"
 )
 
 // reservedCredits are those with which an end of SMB Direct may only send a message that grants credits itself (MS-SMBD 3.1.5.1).
@@ -20,13 +22,25 @@ const (
 
 // credits tells of the ends of a connection on which command o waits that may send nothing, as their peers have granted them no more.
 func (t *teller) credits(i *Incident, c *agent.Connection, o *agent.Operation) {
-	if c.Upper.Credits == nil {
-		i.grantsEnded(c, 1-o.From, false)
-		i.grantsEnded(c, o.From, true)
-		return
+	if by := 1 - o.From; counted(c.Upper, by) {
+		i.answerWithoutCredits(c, by)
+	} else {
+		i.grantsEnded(c, by, false)
 	}
-	i.answerWithoutCredits(c, 1-o.From)
-	i.commandsWithoutCredits(c, o.From)
+	if counted(c.Upper, o.From) {
+		i.commandsWithoutCredits(c, o.From)
+	} else {
+		i.grantsEnded(c, o.From, true)
+	}
+}
+
+// counted reports whether it is known how many send credits an end has left.
+func counted(u *agent.Upper, end int) bool { return u.Credits != nil && u.Credits.Known(end) }
+
+// seemsStarved reports whether an end whose credits are not known has sent far more messages since it was granted some than ever before.
+func seemsStarved(k *upper.Credits, end int) bool {
+	since, before, granted := k.Ungranted(end)
+	return granted && since >= max(fewestUngranted, ungrantedTimes*before)
 }
 
 // answerWithoutCredits says that the end which owes an answer may not send it.
@@ -75,16 +89,13 @@ func (i *Incident) grantsNone(server bool) {
 	))
 }
 
-// grantsEnded says of an end of a connection that began before the capture that its peer has granted it no credits for far longer than ever before.
+// grantsEnded says of an end whose credits are not known, as where the connection began before the capture, that its peer has granted it no credits for far longer than ever before.
 func (i *Incident) grantsEnded(c *agent.Connection, end int, client bool) {
-	k := c.Upper.Grants
-	if k == nil {
+	k := cmp.Or(c.Upper.Credits, c.Upper.Grants)
+	if k == nil || !seemsStarved(k, end) {
 		return
 	}
-	since, before, granted := k.Ungranted(end)
-	if !granted || since < max(fewestUngranted, ungrantedTimes*before) {
-		return
-	}
+	since, before, _ := k.Ungranted(end)
 	who, by, last := &i.Peer, &i.Local, k.Granted[end]
 	if client {
 		who, by = by, who

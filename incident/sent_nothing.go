@@ -2,10 +2,12 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 
 	"ibwitness/agent"
 	"ibwitness/qp"
 	"ibwitness/timing"
+	"ibwitness/wqe"
 )
 
 // fewestTaken is of how many messages, after each of which its program sends one of its own soon otherwise, it is told that they were taken and
@@ -20,16 +22,25 @@ func (t *teller) sentNothing(i *Incident, c *agent.Connection, from int, s *qp.S
 	}
 	peer := &c.Timing.Ends[1-from]
 	last, usual := peer.LastRequest(), peer.Turns.Most
-	if last == 0 || last >= s.Since || peer.Turns.Count < answeredFirst || s.Since-last < stuckTimes*int64(usual) {
+	if last == 0 || last >= s.Since || peer.Turns.Count < answeredFirst {
 		return
 	}
-	n := takenSince(&c.Timing.Ends[from], last, s.Since)
-	if n < fewestTaken {
+	n, first := takenSince(&c.Timing.Ends[from], last, s)
+	idle := first-last >= stuckTimes*int64(usual)
+	switch {
+	case n < fewestTaken:
 		return
+	case s.Since-max(last, first) < stuckTimes*int64(usual):
+		t.burstTaken(i, c, from, n, first, s)
+		return
+	}
+	when := " since"
+	if idle {
+		last, when = first, fmt.Sprintf(" from %s on", t.offset(first))
 	}
 	i.exhausted.since, i.exhausted.taken = last, n
-	i.fact("program", fmt.Sprintf("%v sent no message on the connection after %s, though it took %s of %v since; it had sent %s until then",
-		&i.Peer, t.offset(last), count(n, "message"), i.Local.Addr, number(c.Ends[1-from].Messages)))
+	i.fact("program", fmt.Sprintf("%v sent no message on the connection after %s, though it took %s of %v%s; it had sent %s until then",
+		&i.Peer, t.offset(peer.LastRequest()), count(n, "message"), i.Local.Addr, when, number(c.Ends[1-from].Messages)))
 	i.FitsWith = []string{
 		fmt.Sprintf("a program on %v that stopped or waits (a lock, its disks), at least for this connection, "+
 			"and so sent nothing and posted no receives", i.Peer.Addr),
@@ -40,15 +51,34 @@ func (t *teller) sentNothing(i *Incident, c *agent.Connection, from int, s *qp.S
 	i.Next = append([]string{did}, i.Next...)
 }
 
-// takenSince counts the messages that an end sent between two times, as far as that is kept.
-func takenSince(e *timing.End, since, until int64) (n uint64) {
-	first, newest, _ := e.AllSent()
-	for _, list := range [][]timing.Sent{first, newest} {
-		for _, m := range list {
-			if m.Begin > since && m.End != 0 && m.End < until {
-				n++
+// burstTaken says how many messages a receiver took of a burst, the next of which it refused.
+func (t *teller) burstTaken(i *Incident, c *agent.Connection, from int, n uint64, first int64, s *qp.Stall) {
+	if c.Timing.Ends[from].Ops[wqe.Write] != nil || s.Request.Op != wqe.Send {
+		return // not each of them takes a receive
+	}
+	i.fact("burst", fmt.Sprintf("it took %s, which came within %s from %s on, and refused the next: it seems that it had as many receives posted",
+		count(n, "message"), span(max(s.Since-first, 1)), t.offset(first)))
+}
+
+// takenSince counts the messages that an end sent from a time on until the request of stall s, as far as that is kept, and returns when the
+// first of them began.
+func takenSince(e *timing.End, since int64, s *qp.Stall) (n uint64, first int64) {
+	early, newest, _ := e.AllSent()
+	list := slices.Concat(early, newest)
+	for left := s.High.Diff(s.Request.First); left > 0 && len(list) > 0; { // what is stalled
+		last := &list[len(list)-1]
+		if last.End < s.Since {
+			left = 0 // and a READ may be among it, which is not kept here
+		}
+		left -= int(last.Packets)
+		list = list[:len(list)-1]
+	}
+	for _, m := range list {
+		if m.Begin > since && m.End != 0 && m.End < s.Begun {
+			if n++; first == 0 {
+				first = m.Begin
 			}
 		}
 	}
-	return n
+	return n, first
 }

@@ -16,25 +16,32 @@ import (
 // grant, and both are silent. That a server has none left after its answer is normal, where each command grants one.
 func (t *teller) starved(c *agent.Connection) {
 	u := c.Upper
-	k := u.Credits
+	k := cmp.Or(u.Credits, u.Grants)
 	if k == nil || u.Slowest == nil || u.Oldest != nil || !transported(c) || !t.timed() || t.lossy() {
 		return
 	}
 	from := u.Slowest.From
 	used, granted, server := k.Used[from], k.Granted[from], k.Used[1-from]
 	end, since := cmp.Or(c.Closed.At, t.run.Last), max(used.Time, server.Time)
-	if k.Left[from] > reservedCredits || used.Frame == 0 || granted.Frame == 0 || server.Frame <= granted.Frame || end-since < int64(upper.SlowAfter) {
+	if used.Frame == 0 || granted.Frame == 0 || server.Frame <= granted.Frame || end-since < int64(upper.SlowAfter) {
+		return
+	}
+	left := t.creditsLeft(c, from, end-since)
+	if left == "" {
 		return
 	}
 	i := t.between(Waiting, c, from)
+	clients, newest := t.grantsOthers(c, from, since)
+	if !counted(u, from) {
+		if i.Certainty = Likely; len(clients) == 0 {
+			return // nothing shows that the server would have granted some
+		}
+	}
 	i.Begin, i.End, i.Ongoing, i.Lost = since, end, c.Closed.At == 0, time.Duration(end-since)
-	until, left := "", "no send credit"
+	until := ""
 	if c.Closed.At != 0 {
 		until = fmt.Sprintf(", until %v disconnected", c.Closed.By)
 		i.show(c.Closed.Frame)
-	}
-	if k.Left[from] > 0 {
-		left = "one send credit, for a message that grants credits itself,"
 	}
 	i.show(granted.Frame, used.Frame, server.Frame)
 	after := "after that"
@@ -42,14 +49,22 @@ func (t *teller) starved(c *agent.Connection) {
 		i.Begin = min(at, since)
 		after = fmt.Sprintf("from %s on", t.offset(at))
 	}
-	i.What = fmt.Sprintf("%v has %s of %s left: %v granted it the last %d in frame %d, and none with what it sent %s. "+
+	i.What = fmt.Sprintf("%v %s of %s left: %v granted it the last %d in frame %d, and none with what it sent %s. "+
 		"Both were silent for %s then%s.",
 		&i.Local, left, u.Protocol, &i.Peer, granted.Count, granted.Frame, after, span(end-since), until)
-	messages, _, _ := k.Ungranted(from)
+	messages, before, _ := k.Ungranted(from)
 	i.fact("credits", fmt.Sprintf("%v sent %s since frame %d, the last in frame %d; the last message of %v, in frame %d, granted none either",
 		i.Local.Addr, count(uint64(messages), "message"), granted.Frame, used.Frame, i.Peer.Addr, server.Frame))
+	if !counted(u, from) {
+		i.fact("before", fmt.Sprintf("it was granted some after %s at most; how many it had then is not known, as the capture lacks the negotiation",
+			count(uint64(before), "message")))
+	}
 	i.fact("commands", fmt.Sprintf("all %s that came to the tap were answered, and acknowledged: it is not the network", number(u.Answers)))
-	t.grantsOthers(i, c, from, since)
+	if len(clients) > 0 {
+		i.fact("others", fmt.Sprintf("%v went on granting credits to %s, the last in frame %d, at %s",
+			i.Peer.Addr, sorted(clients), newest.Frame, t.offset(newest.Time)))
+		i.show(newest.Frame)
+	}
 	i.FitsWith = []string{fmt.Sprintf("a program of %v that counts send credits wrong, or posts no receives any more, so that what %v has to "+
 		"send waits", i.Peer.Addr, i.Local.Addr)}
 	i.Next = []string{
@@ -57,6 +72,24 @@ func (t *teller) starved(c *agent.Connection) {
 		fmt.Sprintf("on %v: what waits for credits (dmesg, /proc/fs/cifs/DebugData)", i.Local.Addr),
 	}
 	t.tell(i, "")
+}
+
+// creditsLeft says which credits a client that is silent for a time has left, where these let it send no command; "": it may send some, or
+// that is not known.
+func (t *teller) creditsLeft(c *agent.Connection, from int, silent int64) string {
+	switch u := c.Upper; {
+	case !counted(u, from):
+		k := cmp.Or(u.Credits, u.Grants)
+		if u.Credits != nil || c.Timing == nil || !seemsStarved(k, from) || silent < sinceTimes*longestPause(c, nil) {
+			return ""
+		}
+		return "seems to have no send credit"
+	case u.Credits.Left[from] > reservedCredits:
+		return ""
+	case u.Credits.Left[from] > 0:
+		return "has one send credit, for a message that grants credits itself,"
+	}
+	return "has no send credit"
 }
 
 // firstSentAfter is when an end of a connection began the first message after a time; 0: it is not kept.
@@ -78,12 +111,10 @@ func firstSentAfter(c *agent.Connection, end int, at int64) int64 {
 	return 0
 }
 
-// grantsOthers says to which other clients a server that grants one no credits granted some after that one and it were silent.
-func (t *teller) grantsOthers(i *Incident, c *agent.Connection, from int, since int64) {
-	var clients []packet.Addr
-	newest := upper.Grant{}
+// grantsOthers returns to which other clients a server that grants one no credits granted some after that one and it were silent, and the newest.
+func (t *teller) grantsOthers(c *agent.Connection, from int, since int64) (clients []packet.Addr, newest upper.Grant) {
 	if len(t.run.Connections) > mostOthers {
-		return
+		return nil, newest
 	}
 	for n := range t.run.Connections {
 		d := &t.run.Connections[n]
@@ -101,9 +132,5 @@ func (t *teller) grantsOthers(i *Incident, c *agent.Connection, from int, since 
 			newest = k.Granted[client]
 		}
 	}
-	if len(clients) > 0 {
-		i.fact("others", fmt.Sprintf("%v went on granting credits to %s, the last in frame %d, at %s",
-			i.Peer.Addr, sorted(clients), newest.Frame, t.offset(newest.Time)))
-		i.show(newest.Frame)
-	}
+	return clients, newest
 }

@@ -33,6 +33,10 @@ func (t *teller) unaccepted(q *cm.Unanswered) {
 	if all := t.hungServer(q); all != nil {
 		i.ofHung = true
 		i.fact("program", fmt.Sprintf("%v had answered no command (%s) of any client since %s, %s before the first REQ: it is likely the same that hangs", q.To, all.of[0].Upper.Protocol, t.offset(all.since), span(q.First-all.since)))
+	} else if protocol, since := t.hungBefore(q); since != 0 {
+		i.ofHung = true
+		i.fact("program", fmt.Sprintf("%v had answered no command (%s) of %v since %s, %s before the first REQ, when %v disconnected: "+
+			"it is likely the same that hangs", q.To, protocol, q.From, t.offset(since), span(q.First-since), q.From))
 	}
 	t.tell(i, "accept")
 }
@@ -70,4 +74,34 @@ func (t *teller) hungServer(q *cm.Unanswered) *openCommands {
 		}
 	}
 	return nil
+}
+
+// hungBefore returns the protocol of the connections that the host which asks for one had with the same service, and disconnected as its
+// commands had no answer, and since when none had come on any; 0: there are none, or it still has another.
+func (t *teller) hungBefore(q *cm.Unanswered) (protocol string, since int64) {
+	_, port, ok := q.Service.IP()
+	p := upper.ByPort(port)
+	if !ok || p == nil {
+		return "", 0
+	}
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		u := c.Upper
+		if u == nil || u.Protocol != p.Name() || endOf(c, q.From) == nil || endOf(c, q.To) == nil {
+			continue
+		}
+		_, hangs := t.hangs(c)
+		switch {
+		case c.Closed.At == 0 || c.Closed.At > q.First:
+			return "", 0
+		case !hangs || u.Oldest.Unsure || c.Closed.By != q.From:
+			continue
+		}
+		last := u.Oldest.Since
+		if k := len(u.Recent); k > 0 {
+			last = max(last, u.Recent[k-1])
+		}
+		since = max(since, last)
+	}
+	return p.Name(), since
 }

@@ -8,6 +8,7 @@ type Credits struct {
 	Granted [2]Grant // the newest that each end has got
 	Used    [2]Grant // its newest message, which took one
 	known   bool
+	over    [2]bool   // it sent a message for which it had none: what grants it some was not seen, or not heeded
 	most    [2]uint8  // messages that each end has sent between two grants: the most, up to 255
 	since   [2]uint16 // and since it got credits last
 }
@@ -16,6 +17,9 @@ type Credits struct {
 func (c *Credits) Ungranted(end int) (since, before int, granted bool) {
 	return int(c.since[end]), int(c.most[end]), c.Granted[end].Frame != 0
 }
+
+// Known reports whether Left of an end is known, where that of the connection is: it has sent no message for which it had no credit.
+func (c *Credits) Known(end int) bool { return !c.over[end] }
 
 // Grant is credits that a message grants.
 type Grant struct {
@@ -29,7 +33,7 @@ type creditor interface {
 	Credits() (c Credits, known bool)
 }
 
-// use takes the credit of a message from the end that sends it. One that has none shows that not all was seen.
+// use takes the credit of a message from the end that sends it. One that has none shows that not all was seen, or that this end does not heed them.
 func (c *Credits) use(m *Message) {
 	c.Left[m.From]--
 	if c.since[m.From] < math.MaxUint16 {
@@ -37,7 +41,7 @@ func (c *Credits) use(m *Message) {
 	}
 	c.Used[m.From] = Grant{1, m.Time, m.Frame}
 	if c.Left[m.From] < 0 {
-		c.known = false
+		c.over[m.From] = true
 	}
 }
 
@@ -65,6 +69,7 @@ func (t *Tracker) Credits() (c Credits, known bool) {
 		c.Used[0], c.Used[1] = c.Used[1], c.Used[0]
 		c.most[0], c.most[1] = c.most[1], c.most[0]
 		c.since[0], c.since[1] = c.since[1], c.since[0]
+		c.over[0], c.over[1] = c.over[1], c.over[0]
 	}
 	return c, known
 }

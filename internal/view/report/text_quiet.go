@@ -24,7 +24,7 @@ const (
 // quieted tells, where nothing else happened, of several hosts that were busy and went quiet, and where it was measured, in the order in which they did: in a ring or a collective the first is what
 // the others wait for, though no request waits.
 func (t *text) quieted() {
-	if s := t.quietTold(); s != "" {
+	if s := cmp.Or(t.quietTold(), t.quietBeside()); s != "" {
 		t.prose("  ", s)
 	}
 }
