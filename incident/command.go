@@ -152,7 +152,7 @@ func (t *teller) withOthersThat(i *Incident, c *agent.Connection, o *agent.Opera
 	if o.Later > 0 && only == "" {
 		serves := "ended: its peer serves others"
 		if last := answeredUntil(c.Upper, o, end); last != 0 {
-			serves = fmt.Sprintf("ended, the last answer on it came %s after it, at %s, and none since", span(last-o.Since), t.offset(last))
+			serves = fmt.Sprintf("ended: the last answer there came at %s, %s after this one began, and none since", t.offset(last), span(last-o.Since))
 		}
 		i.fact("meanwhile", count(o.Later, "command")+" that began after it on this connection "+serves)
 	}

@@ -40,6 +40,12 @@ func TestCommands(t *testing.T) {
 		}, []string{
 			"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s. 3 commands in all have no answer 600 commands that began after it on this connection ended: its peer serves others",
 		}},
+		{"waits, and later ones were answered only soon after", func(c *agent.Connection, r *agent.Result) {
+			o := *read
+			o.Later, c.Upper.Oldest, c.Upper.Recent = 6, &o, []int64{o.Since + int64(250*time.Millisecond)}
+		}, []string{
+			"command-unanswered proven 10.0.0.2 QP 0x20 has not answered NVMe Read, command id 7, namespace 1 of 10.0.0.1 QP 0x20 for 6s. 3 commands in all have no answer 6 commands that began after it on this connection ended: the last answer there came at +2.250 s, 250ms after this one began, and none since",
+		}},
 		{"waits, and was repeated once", func(c *agent.Connection, _ *agent.Result) {
 			o := *read
 			o.Again, c.Upper.Oldest = upper.Repeats{Times: 1, First: at(6000), Frame: 26}, &o

@@ -193,7 +193,11 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 		i.fact("retries", fmt.Sprintf("%s and no further request: it seems that its RNR retries are used up (%s), which completes in error as RNR retry exceeded", count(uint64(s.NAKs), "RNR NAK"), t.rnrSetting(i, c, from, s)))
 	}
 	if before := r.NAKs - min(r.NAKs, uint32(s.NAKs)); before > 0 {
-		i.fact("before", fmt.Sprintf("it was not ready %s for earlier requests, each of which it took in the end", times(uint64(before))))
+		first := ""
+		if r.First < s.Begun && t.timed() {
+			first = ", the first at " + t.offset(r.First)
+		}
+		i.fact("before", fmt.Sprintf("it was not ready %s for earlier requests%s, each of which it took in the end", times(uint64(before)), first))
 	}
 	t.after(i, c, s)
 	i.fact("others", t.othersReady(c, from, s.Since, s.Last))

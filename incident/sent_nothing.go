@@ -14,8 +14,8 @@ import (
 // none was sent.
 const fewestTaken = 8
 
-// sentNothing says of a receiver that was not ready until the retries were used up that its program had sent no message for long before the
-// request of stall s was first refused, though it took some: it had stopped before it was short of receives.
+// sentNothing says of a receiver that was not ready until the retries were used up that its program had sent no message for long when the
+// request of stall s was last refused, though it took some.
 func (t *teller) sentNothing(i *Incident, c *agent.Connection, from int, s *qp.Stall) {
 	if c.Timing == nil || !t.timed() || t.lossy() {
 		return
@@ -27,11 +27,13 @@ func (t *teller) sentNothing(i *Incident, c *agent.Connection, from int, s *qp.S
 	}
 	n, first := takenSince(&c.Timing.Ends[from], last, s)
 	idle := first-last >= stuckTimes*int64(usual)
-	switch {
-	case n < fewestTaken:
+	if n < fewestTaken {
 		return
-	case s.Since-max(last, first) < stuckTimes*int64(usual):
+	}
+	if s.Since-max(last, first) < stuckTimes*int64(usual) {
 		t.burstTaken(i, c, from, n, first, s)
+	}
+	if s.Last-max(last, first) < stuckTimes*int64(usual) {
 		return
 	}
 	when := " since"

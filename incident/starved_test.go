@@ -16,14 +16,20 @@ import (
 // who owes it more, and that for its server, whose own are used up after each answer, is not; nothing is told where the server still grants,
 // though its own are used up, and where the silence is short.
 func TestStarved(t *testing.T) {
+	negotiates, firstGrants := true, uint16(1)
 	scene := func(until int, quiet time.Duration) []fabricagent.Frame {
 		q := new(queue)
-		q.send(0, words(binary.LittleEndian, 0x01000100, 255<<16, 1364, 8192, 1048576))
-		q.send(1, words(binary.LittleEndian, 0x01000100, 0x0100, 255|8<<16, 0, 8388608, 1364, 8192, 1048576))
+		if negotiates {
+			q.send(0, words(binary.LittleEndian, 0x01000100, 255<<16, 1364, 8192, 1048576))
+			q.send(1, words(binary.LittleEndian, 0x01000100, 0x0100, 255|8<<16, 0, 8388608, 1364, 8192, 1048576))
+		}
 		say := func(from, n int, b []byte) {
 			granted := uint16(1)
 			if from == 1 && n >= until {
 				granted = 0
+			}
+			if from == 0 && n == 0 {
+				granted = firstGrants
 			}
 			binary.LittleEndian.PutUint16(b[2:], granted)
 			q.send(from, b)
@@ -70,4 +76,35 @@ func TestStarved(t *testing.T) {
 		[]string{"others: 10.0.0.2 went on granting credits to 10.0.0.7, the last in frame 244"}, nil)
 	credits.Granted[0].Time = measured.First
 	contains(t, "others were granted some before", reasonsOf(incident.Of(measured)), []string{dated}, []string{"went on granting"})
+	firstGrants = 0
+	contains(t, "the server sends more than it is granted", talk(52, 8*time.Second), []string{told, sent, fits}, []string{server})
+	contains(t, "it does, and grants", talk(60, 8*time.Second), nil, []string{"send credit"})
+	negotiates, firstGrants = false, 1
+	const seems = "10.0.0.1 QP 0x1f seems to have no send credit of SMB Direct left: 10.0.0.2 QP 0x20 granted it the last 1 in frame "
+	for _, k := range []struct {
+		name   string
+		until  int
+		others bool
+		is     bool
+	}{
+		{"it began before", 30, true, true},
+		{"it began before, and no other is granted any", 30, false, false},
+		{"it began before, and few messages came without a grant", 50, true, false},
+	} {
+		r := judged(t, scene(k.until, 8*time.Second), agent.Options{Timing: true})
+		if k.others {
+			d := r.Connections[0]
+			d.Ends[0].Addr, d.Upper = packet.IPv4Addr([]byte{10, 0, 0, 7}), new(agent.Upper)
+			*d.Upper = *r.Connections[0].Upper
+			grants := *d.Upper.Grants
+			grants.Granted[0] = upper.Grant{Count: 1, Time: r.Last - 1, Frame: 244}
+			d.Upper.Grants = &grants
+			r.Connections = append(r.Connections, d)
+		}
+		want, not := []string{seems, "before: it was granted some after 1 message at most"}, []string(nil)
+		if !k.is {
+			want, not = nil, []string{"send credit"}
+		}
+		contains(t, k.name, reasonsOf(incident.Of(r)), want, not)
+	}
 }

@@ -90,3 +90,45 @@ func TestUnacceptedBehindHung(t *testing.T) {
 		}
 	}
 }
+
+// TestUnacceptedAfterHung: a REQ that is not accepted, of a client that has disconnected as its commands had no answer, is told after these, with
+// since when none came, though others were answered after the first of them; not where the client has another connection to the service.
+func TestUnacceptedAfterHung(t *testing.T) {
+	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
+	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	for name, k := range map[string]struct {
+		set func(c *agent.Connection)
+		is  bool
+	}{
+		"it disconnected":         {func(*agent.Connection) {}, true},
+		"it has another":          {func(c *agent.Connection) { c.Closed = agent.Closed{} }, false},
+		"of another protocol":     {func(c *agent.Connection) { c.Upper.Protocol = "SMB Direct" }, false},
+		"its server disconnected": {func(c *agent.Connection) { c.Closed.By = addr(2) }, false},
+	} {
+		c := agent.Connection{Service: packet.RC, First: at(0), Upper: &agent.Upper{
+			Protocol: "RPC over RDMA", Answered: true, Counts: upper.Counts{Open: 7, Ended: 90}, Answers: 90, Recent: []int64{at(10250)},
+			Slowest: &agent.Operation{Name: "NFS version 3 READ", Since: at(1000), Ended: at(1001)},
+			Oldest:  &agent.Operation{Name: "NFS version 3 WRITE, XID 0x1", Since: at(10000), Frame: 10000, Later: 8},
+		}}
+		for e := range c.Ends {
+			c.Ends[e] = agent.End{Addr: addr(byte(e + 1)), QPN: 0x20, QPNKnown: true, Packets: 10, Last: at(13000)}
+		}
+		c.Closed.At, c.Closed.By, c.Closed.Frame = at(13900), addr(1), 13900
+		k.set(&c)
+		r := &agent.Result{RDMA: 20, First: at(0), Last: at(30000), Connections: []agent.Connection{c}, REQs: []cm.Unanswered{{
+			Waits: cm.ForAccept, From: addr(1), To: addr(2), QPN: 0x30, Service: 0x1064E51, Times: 2, First: at(14000), Last: at(18400), Frame: 90,
+			MRA: at(18401), MRAFrame: 91,
+		}}}
+		list := slices.DeleteFunc(Of(r), func(i Incident) bool { return i.Kind != Ignored && i.Kind != Waiting })
+		n := slices.IndexFunc(list, func(i Incident) bool { return i.Kind == Ignored })
+		if n < 0 || list[n].says("program") != k.is || k.is && n != 1 {
+			t.Errorf("%s: %+v", name, list)
+			continue
+		}
+		want := Fact{"program", "10.0.0.2 had answered no command (RPC over RDMA) of 10.0.0.1 since +10.250 s, 3.75s before the first REQ, when " +
+			"10.0.0.1 disconnected: it is likely the same that hangs"}
+		if k.is && !slices.Contains(list[n].Facts, want) {
+			t.Errorf("%s: %q", name, list[n].Facts)
+		}
+	}
+}

@@ -77,8 +77,12 @@ func TestSMBCredits(t *testing.T) {
 	if turned, _ := k.t.Credits(); turned.Left != [2]int{1, 10} || turned.Granted[0] != c.Granted[1] || turned.Used[1] != c.Used[0] {
 		t.Errorf("%+v", turned)
 	}
+	k = begin(9)
+	k.send(1, data(1))
+	if c, known := k.t.Credits(); !known || c.Known(1) || !c.Known(0) || c.Left[0] != 10 {
+		t.Errorf("the server sends one too many: %v, %+v", known, c)
+	}
 	for name, of := range map[string]func() *talk{
-		"one too many": func() *talk { k := begin(1); k.send(1, data(1)); return k },
 		"no negotiation": func() *talk {
 			k := &talk{TB: t}
 			k.send(0, smbdMessage(0, smb2Message(0, 0, 0, 0, 0, make([]byte, 36))))

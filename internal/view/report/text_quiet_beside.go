@@ -62,19 +62,20 @@ func longestSilence(c *agent.Connection) (most int64) {
 	return most
 }
 
-// goesOnBeside returns another connection of a host of one that is quiet, which is busy until the end; nil: there is none.
+// goesOnBeside returns a connection of a host of one that is quiet with a third one, which is busy until the end; nil: there is none.
 func (t *text) goesOnBeside(c *agent.Connection) *agent.Connection {
 	for n := range t.res.Connections {
 		d := &t.res.Connections[n]
 		if d == c || !d.Service.Reliable() || d.Closed.At != 0 || d.FirstTap != c.FirstTap || d.First > t.res.Last-t.silentFor(c) {
 			continue
 		}
-		shares := false
+		shared := 0
 		for e := range d.Ends {
-			a := d.Ends[e].Addr
-			shares = shares || a == c.Ends[0].Addr || a == c.Ends[1].Addr
+			if a := d.Ends[e].Addr; a == c.Ends[0].Addr || a == c.Ends[1].Addr {
+				shared++
+			}
 		}
-		if shares && max(d.Ends[0].Messages, d.Ends[1].Messages) >= quietMessages && quietPauses*t.silentFor(d) < t.silentFor(c) {
+		if shared == 1 && max(d.Ends[0].Messages, d.Ends[1].Messages) >= quietMessages && quietPauses*t.silentFor(d) < t.silentFor(c) {
 			return d
 		}
 	}

@@ -187,3 +187,34 @@ func TestQuietWave(t *testing.T) {
 		}
 	}
 }
+
+// TestQuietBeside: a connection that was busy and carries nothing any more, while its host goes on with another, is named; not where that is short
+// against its longest pause before, or none goes on.
+func TestQuietBeside(t *testing.T) {
+	const told = "Quiet: 10.0.0.1 QP 0x20 and 10.0.0.2 QP 0x20, busy until +1.000000 s, carry nothing in the last 23s, though no request waits for an " +
+		"answer there, and 10.0.0.2 goes on with 10.0.0.3"
+	for name, k := range map[string]struct {
+		set func(c, d *agent.Connection)
+		is  bool
+	}{
+		"it went quiet": {func(_, _ *agent.Connection) {}, true},
+		"it paused before": {func(c, _ *agent.Connection) {
+			c.Timing.Ends[0].Active.Silences = []timing.Silence{{From: c.First, To: c.First + int64(3*time.Second)}}
+		}, false},
+		"the other is quiet, too":   {func(_, d *agent.Connection) { d.Ends[0].Last, d.Ends[1].Last = d.First, d.First }, false},
+		"the other is of others":    {func(_, d *agent.Connection) { d.Ends[1].Addr = packet.IPv4Addr([]byte{10, 0, 0, 9}) }, false},
+		"the other is between them": {func(_, d *agent.Connection) { d.Ends[0].Addr = packet.IPv4Addr([]byte{10, 0, 0, 1}) }, false},
+		"it was closed":             {func(c, _ *agent.Connection) { c.Closed.At = c.Ends[0].Last }, false},
+		"the other began only then": {func(_, d *agent.Connection) { d.First += int64(2 * time.Second) }, false},
+	} {
+		r := &agent.Result{RDMA: 6, Packets: 6, First: int64(time.Hour), Last: int64(time.Hour + 24*time.Second)}
+		c, d := busy(wqe.Write, 300, 0), busy(wqe.Write, 300, 0)
+		c.Ends[0].Messages, d.Ends[0].Messages = 300, 300
+		d.Ends[0].Addr, d.Ends[0].Last, d.Ends[1].Last = packet.IPv4Addr([]byte{10, 0, 0, 3}), r.Last, r.Last
+		k.set(&c, &d)
+		r.Connections = []agent.Connection{c, d}
+		if got := reportOf(t, r); strings.Contains(got, told) != k.is || !k.is && strings.Contains(got, "Quiet: ") {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
