@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ibwitness/agent"
 	"ibwitness/qp"
@@ -13,6 +14,9 @@ import (
 // fewestTaken is of how many messages, after each of which its program sends one of its own soon otherwise, it is told that they were taken and
 // none was sent.
 const fewestTaken = 8
+
+// meanTimes is for how many times as long as it takes in the mean a program sends nothing that is told to have stopped.
+const meanTimes = 16
 
 // sentNothing says of a receiver that was not ready until the retries were used up that its program had sent no message for long when the
 // request of stall s was last refused, though it took some.
@@ -30,10 +34,13 @@ func (t *teller) sentNothing(i *Incident, c *agent.Connection, from int, s *qp.S
 	if n < fewestTaken {
 		return
 	}
+	few := "less likely one that posts too few receives"
 	if s.Since-max(last, first) < stuckTimes*int64(usual) {
 		t.burstTaken(i, c, from, n, first, s)
+		few = strings.TrimPrefix(few, "less likely ")
 	}
-	if s.Last-max(last, first) < stuckTimes*int64(usual) {
+	mean := int64(peer.Turns.Usual+peer.Turns.Slow) / int64(peer.Turns.Count)
+	if s.Last-max(last, first) < min(stuckTimes*int64(usual), meanTimes*mean) {
 		return
 	}
 	when := " since"
@@ -46,7 +53,7 @@ func (t *teller) sentNothing(i *Incident, c *agent.Connection, from int, s *qp.S
 	i.FitsWith = []string{
 		fmt.Sprintf("a program on %v that stopped or waits (a lock, its disks), at least for this connection, "+
 			"and so sent nothing and posted no receives", i.Peer.Addr),
-		"less likely one that posts too few receives",
+		few,
 	}
 	did := fmt.Sprintf("on %v: what the program that serves QP 0x%x did after %s, and what it waited for (its stack, CPU, log)",
 		i.Peer.Addr, i.Peer.QPN, t.offset(last))

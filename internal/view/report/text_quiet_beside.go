@@ -7,8 +7,12 @@ import (
 	"ibwitness/agent"
 )
 
-// quietPauses is for how many times as long as it ever was silent before a connection carries nothing that is told to have gone quiet while others go on.
-const quietPauses = 10
+// For how long, and for how many times as long as it ever was silent before, a connection carries nothing that is told to have gone quiet while others
+// go on: a transfer that is over is no more than that.
+const (
+	quietLong   = 5 * time.Second
+	quietPauses = 10
+)
 
 // quietBeside tells of the connection that was busy and has carried nothing for the longest time, while another of the same host goes on; "": there
 // is none.
@@ -17,7 +21,7 @@ func (t *text) quietBeside() string {
 	var c, beside *agent.Connection
 	all := 0
 	for _, d := range q.among {
-		if d.Timing == nil || t.silentFor(d) < quietPauses*longestSilence(d) {
+		if d.Timing == nil || t.silentFor(d) < max(int64(quietLong), quietPauses*longestSilence(d)) {
 			continue
 		}
 		b := t.goesOnBeside(d)
