@@ -89,7 +89,8 @@ func (i *Incident) grantsNone(server bool) {
 	))
 }
 
-// grantsEnded says of an end whose credits are not known, as where the connection began before the capture, that its peer has granted it no credits for far longer than ever before.
+// grantsEnded says of an end whose credits are not known, as where the connection began before the capture, that its peer has granted it none for far
+// longer than ever before.
 func (i *Incident) grantsEnded(c *agent.Connection, end int, client bool) {
 	k := cmp.Or(c.Upper.Credits, c.Upper.Grants)
 	if k == nil || !seemsStarved(k, end) {

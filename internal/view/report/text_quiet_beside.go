@@ -7,8 +7,8 @@ import (
 	"ibwitness/agent"
 )
 
-// For how long, and for how many times as long as it ever was silent before, a connection carries nothing that is told to have gone quiet while others
-// go on: a transfer that is over is no more than that.
+// For how long, and for how many times as long as it ever was silent before, a connection carries nothing that is told to have gone quiet while
+// others go on: a transfer that is over is no more than that.
 const (
 	quietLong   = 5 * time.Second
 	quietPauses = 10
