@@ -3,6 +3,7 @@ package packet
 import (
 	"encoding/binary"
 	"math"
+	"unsafe"
 )
 
 // glance is what Glance needs of an opcode.
@@ -10,10 +11,14 @@ type glance struct {
 	known bool  // it reads all that the opcode has
 	size  uint8 // bytes of the extension headers
 	has   Has
-	// The extension headers that the opcode has, as masks: a processor cannot guess branches on them.
-	aeth, dma         uint32
-	va, compare, orig uint64
+	// Where the fields of the extension headers are, 0 for those that the opcode does not have, and masks of those that it has: a processor cannot guess branches on them.
+	vaAt, compareAt, origAt uint8
+	aeth, dma               uint32
+	va, compare, orig       uint64
 }
+
+// glanceAt is where extension headers begin.
+const glanceAt = ipv4Size + udpSize + bthSize
 
 // glances is by opcode.
 var glances = func() (t [256]glance) {
@@ -28,11 +33,11 @@ var glances = func() (t [256]glance) {
 		case HasAETH:
 			g.aeth = math.MaxUint32
 		case HasAETH | HasAtomicAckETH:
-			g.aeth, g.orig = math.MaxUint32, math.MaxUint64
+			g.aeth, g.orig, g.origAt = math.MaxUint32, math.MaxUint64, glanceAt+4
 		case HasRETH:
-			g.va, g.dma = math.MaxUint64, math.MaxUint32
+			g.va, g.dma, g.vaAt = math.MaxUint64, math.MaxUint32, glanceAt
 		case HasAtomicETH:
-			g.va, g.compare = math.MaxUint64, math.MaxUint64
+			g.va, g.compare, g.vaAt, g.compareAt = math.MaxUint64, math.MaxUint64, glanceAt, glanceAt+20
 		default:
 			g.known = false
 		}
@@ -44,7 +49,7 @@ var glances = func() (t [256]glance) {
 // connection of the packet and to take the fast paths of the verifiers. All other fields are left as they were; Rest sets them, from the same bytes. The result is false, and p
 // undefined, where the packet is not Usual or not of RC: Decode decodes it. Data is a view on b.
 func Glance(p *Packet, b []byte) bool {
-	const bth, at = ipv4Size + udpSize, ipv4Size + udpSize + bthSize
+	const bth, at = ipv4Size + udpSize, glanceAt
 	if len(b) < at+icrcSize {
 		return false
 	}
@@ -69,21 +74,24 @@ func Glance(p *Packet, b []byte) bool {
 	p.Flaws, p.IPID, p.SrcPort = 0, uint16(w>>16), uint16(udp>>48)
 	p.DestQP, p.PSN = uint32(q)&PSNMask, PSN(a&PSNMask)
 	p.ICRC = binary.LittleEndian.Uint32(b[end-icrcSize:])
-	g.extensions(p, b, end)
+	g.extensions(p, b)
 	return true
 }
 
-// extensions sets what Glance reads of the extension headers, which it does where they would be: where a packet ends before, other bytes are read, for nothing.
-func (g *glance) extensions(p *Packet, b []byte, end int) {
-	const at = ipv4Size + udpSize + bthSize
-	s := binary.BigEndian.Uint32(b[at:]) & g.aeth
+// extensions sets what Glance reads of the extension headers, which b has in full. For those that the opcode does not have, other bytes are read, for nothing.
+func (g *glance) extensions(p *Packet, b []byte) {
+	s := binary.BigEndian.Uint32(b[glanceAt:]) & g.aeth
 	p.Syndrome, p.MSN = Syndrome(s>>24), s&PSNMask
-	e := (*[16]byte)(b[min(at, end-16):])
-	p.VA = binary.BigEndian.Uint64(e[:]) & g.va
-	p.RKey = binary.BigEndian.Uint32(e[8:]) & uint32(g.va)
-	p.DMALen = binary.BigEndian.Uint32(e[12:]) & g.dma
-	p.Compare = binary.BigEndian.Uint64(b[min(at+20, end-8):]) & g.compare
-	p.OrigData = binary.BigEndian.Uint64(b[min(at+4, end-8):]) & g.orig
+	p.VA = word(b, g.vaAt) & g.va
+	k := word(b, g.vaAt+8)
+	p.RKey, p.DMALen = uint32(k>>32)&uint32(g.va), uint32(k)&g.dma
+	p.Compare = word(b, g.compareAt) & g.compare
+	p.OrigData = word(b, g.origAt) & g.orig
+}
+
+// word reads the eight bytes of b at an offset. Glance has found that b has them: what an opcode lacks is read from the start.
+func word(b []byte, at uint8) uint64 {
+	return binary.BigEndian.Uint64((*[8]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), at))[:])
 }
 
 // Body is the payload of a packet that is Usual, before and after Rest.

@@ -218,14 +218,11 @@ func (v *Verifier) expectedRequest(c *qp.Pair, d *qp.Direction, p *packet.Packet
 		d.CountMessage()
 	}
 	q.ReadsBegin(uint16(e.own))
-	asked := q.TimerStart
-	if demands := packet.Bit(p.AckReq) | e.own; demands != 0 {
-		flags |= wqe.AckWanted
-		asked = p.Time
-	}
-	q.StartTimer(asked)
+	demands := packet.Bit(p.AckReq) | e.own // no branch, which would be guessed wrong
+	flags |= wqe.AckWanted * wqe.Flag(demands)
+	q.StartTimer(q.TimerStart ^ (q.TimerStart^p.Time)&-int64(demands))
 	w.Flags = flags
-	w.Asked = verifier.Stamp(p.Time) & -uint32(packet.Bit(p.AckReq)|e.own)
+	w.Asked = verifier.Stamp(p.Time) & -uint32(demands)
 	next := p.PSN.Add(n)
 	w.Last = next.Add(-1)
 	q.OpenMessage(e.opens)
