@@ -52,7 +52,6 @@ func (t *teller) loss(c *agent.Connection, from int, k *qp.Trouble) {
 	waits := k.Now.Begun != 0 && storm.First >= k.Now.Since // that is told as unanswered
 	if storm.Time != 0 && !waits && !t.told(k, math.MaxUint64, storm.First, storm.Last) && n > uint64(s.Rounds[qp.NotReady]) && t.timed() {
 		t.stormFacts(i, c, from, k, &storm, n, all, sent)
-		i.fact("all", fmt.Sprintf("%v retransmitted %s", &i.Local, in))
 	}
 	i.fact("caused", causes(&s, k.Earlier))
 	i.fact("slowest", t.slowestWaited(c, from, k))

@@ -16,10 +16,12 @@ func costsEach(packets uint64) string {
 
 // stormFacts tells a loss by what it cost: much of what end from of c sent for a while was retransmitted, in n rounds in all, sent of all its packets.
 func (t *teller) stormFacts(i *Incident, c *agent.Connection, from int, k *qp.Trouble, s *qp.Storm, n, all, sent uint64) {
-	i.Kind, i.Begin, i.End, i.Tap, i.Frames = Retransmitting, s.First, s.Last, s.Tap, nil
+	i.Kind = Retransmitting
+	if i.Tap != s.Tap {
+		i.Tap, i.Frames = s.Tap, nil
+	}
 	i.show(s.Frame, s.Newest)
-	i.What = fmt.Sprintf("%s of the payload that %v sent to %v in %s was retransmitted: %s of %s.",
-		share(s.Again.Bytes, s.Sent.Bytes), &i.Local, &i.Peer, span(s.Time), number(s.Again.Packets), count(s.Sent.Packets, "packet"))
+	i.What = i.again.said + t.densest(s, all, sent) + "."
 	if each := k.Again.Packets / n; each >= i.inFlight(&k.Sum) && !i.again.late {
 		text := costsEach(each)
 		if took := tookAtLeast(c, from, 1./tenth); took > 0 {
@@ -30,8 +32,19 @@ func (t *teller) stormFacts(i *Incident, c *agent.Connection, from int, k *qp.Tr
 		}
 		i.fact("each", text)
 	}
-	i.fact("goodput", fmt.Sprintf("%s of new payload in these %s, where %s was sent", rate(s.Sent.Bytes-s.Again.Bytes, s.Time), span(s.Time), rate(s.Sent.Bytes, s.Time)))
+	i.fact("goodput", fmt.Sprintf("%s of new payload in the %s in which much was retransmitted, where %s was sent", rate(s.Sent.Bytes-s.Again.Bytes, s.Time), span(s.Time), rate(s.Sent.Bytes, s.Time)))
 	i.fact("host", t.hostSent(c.Ends[from].Addr))
+}
+
+// densest says which part of the payload was retransmitted while much was, where that is more than of all packets; "": it is not.
+func (t *teller) densest(s *qp.Storm, all, sent uint64) string {
+	if s.Again.Packets*all <= sent*s.Sent.Packets {
+		return ""
+	}
+	if s.Windows > 1 {
+		return fmt.Sprintf("; %s of the payload in the %s in which much was", share(s.Again.Bytes, s.Sent.Bytes), span(s.Time))
+	}
+	return fmt.Sprintf("; at most %s of the payload in %s, from %+.6f s on", share(s.Again.Bytes, s.Sent.Bytes), span(s.Time), float64(s.First-t.run.First)/1e9)
 }
 
 // stormSum adds up what was sent on connections in the times in which much of it was retransmitted.
