@@ -68,6 +68,24 @@ func (t *teller) commonLossesOf(i *Incident) {
 		t.leadOfHost(i, x)
 		return
 	}
+	t.leadOfPair(i)
+}
+
+// leadOfPair has an incident of losses tell of all that one host lost on the way to another, on several connections, where it is of one of these.
+func (t *teller) leadOfPair(i *Incident) {
+	if !i.losses() || i.Kind != Retransmitting || i.sum != nil || i.ofAll {
+		return
+	}
+	s := t.sumOfLosses(i.Peer.Addr, true, func(a packet.Addr) bool { return a == i.Local.Addr })
+	if s.implied > 0 {
+		return
+	}
+	why := fmt.Sprintf("; %s of %s that it sent on these were retransmitted (%s)", number(s.packets), count(s.requests, "packet"), share(s.packets, s.requests))
+	s.sent = s.requests
+	others := slices.DeleteFunc(slices.Clone(i.Facts), func(f Fact) bool { return f.Label != "others" })
+	if t.lead(i, s, why) {
+		i.Facts = append(i.Facts, others...)
+	}
 }
 
 // anyHost is true of each host.

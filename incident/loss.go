@@ -10,6 +10,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/rule"
 	"ibwitness/wqe"
 )
 
@@ -164,6 +165,9 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 		i.Next = []string{"SymbolErrorCounter, PortRcvErrors and PortXmitDiscards of the ports between (perfquery, ibqueryerrors)"}
 	default:
 		i.FitsWith = []string{queueDrops, badCable}
+		if t.markable(&c.Ends[from]) {
+			i.FitsWith = []string{badCable, queueDrops}
+		}
 		i.Next = []string{portDiscards, flowControl}
 	}
 	if i.Kind == Retransmitting {
@@ -198,6 +202,11 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 	if noneMissing(k) && !t.damages(i) && !t.trims(i) {
 		i.FitsWith, i.Next = []string{cameAfterLater}, []string{afterLater(i)}
 	}
+}
+
+// markable reports whether a network that marks would have marked packets of an end before a queue dropped them, and nothing in the capture shows a mark: neither a packet nor a CNP.
+func (t *teller) markable(e *agent.End) bool {
+	return e.ECNCapable && t.run.Packets > 0 && t.run.Cover[rule.EvCE].Exercised+t.run.Cover[rule.EvCNP].Exercised == 0
 }
 
 // adaptiveRouting is where to look where packets may have overtaken one another.

@@ -18,9 +18,6 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 		return false
 	}
 	worst := strings.TrimSuffix(strings.TrimSuffix(i.What, "."), ": packets or their answers were lost, late or overtaken")
-	if i.Kind == Retransmitting && i.again.said != "" {
-		worst = i.again.said // of the whole capture, as the sum is
-	}
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool {
 		return slices.Contains([]string{"sides", "caused", "cost", "where", "missing", "goodput", "each", "all", "host", "also", "others", "slowest", "lost"}, f.Label)
 	})

@@ -25,6 +25,7 @@ type lossSum struct {
 	implied         uint32 // likewise, for responses that came after a gap
 
 	packets, bytes uint64 // retransmitted, and their payload
+	requests       uint64 // packets of requests of those that retransmitted, or all of one of which these are not known
 	sent, payload  uint64 // all packets of those that retransmitted, and their payload, copies among them
 	lost, longest  int64  // time without progress: in all, and at a time, nanoseconds
 	begin, end     int64
@@ -85,6 +86,8 @@ func (s *lossSum) take(c *agent.Connection) (lossy bool) {
 		s.sentNAKs += c.Ends[1-from].SequenceNAKs
 		s.before, s.after = s.before+before, s.after+after
 		s.add(e, &k)
+		requests, _, _ := requestsOf(c, from, &k)
+		s.requests += requests
 		tails := lostTails(c, from, &k)
 		s.tails.Add(&tails)
 		s.askedAfter += k.Asked.After

@@ -21,7 +21,11 @@ func (t *teller) stormFacts(i *Incident, c *agent.Connection, from int, k *qp.Tr
 		i.Tap, i.Frames = s.Tap, nil
 	}
 	i.show(s.Frame, s.Newest)
-	i.What = i.again.said + t.densest(s, all, sent) + "."
+	densest, in := t.densest(s, all, sent), "these "+span(s.Time)
+	if densest == "" {
+		in = "the " + span(s.Time) + " in which much was retransmitted"
+	}
+	i.What = i.again.said + densest + "."
 	if each := k.Again.Packets / n; each >= i.inFlight(&k.Sum) && !i.again.late {
 		text := costsEach(each)
 		if took := tookAtLeast(c, from, 1./tenth); took > 0 {
@@ -32,13 +36,13 @@ func (t *teller) stormFacts(i *Incident, c *agent.Connection, from int, k *qp.Tr
 		}
 		i.fact("each", text)
 	}
-	i.fact("goodput", fmt.Sprintf("%s of new payload in the %s in which much was retransmitted, where %s was sent", rate(s.Sent.Bytes-s.Again.Bytes, s.Time), span(s.Time), rate(s.Sent.Bytes, s.Time)))
+	i.fact("goodput", fmt.Sprintf("%s of new payload in %s, where %s was sent", rate(s.Sent.Bytes-s.Again.Bytes, s.Time), in, rate(s.Sent.Bytes, s.Time)))
 	i.fact("host", t.hostSent(c.Ends[from].Addr))
 }
 
-// densest says which part of the payload was retransmitted while much was, where that is more than of all packets; "": it is not.
+// densest says which part of the payload was retransmitted while much was, where that is clearly more than of all packets; "": it is not.
 func (t *teller) densest(s *qp.Storm, all, sent uint64) string {
-	if s.Again.Packets*all <= sent*s.Sent.Packets {
+	if 10*s.Again.Packets*all <= 11*sent*s.Sent.Packets {
 		return ""
 	}
 	if s.Windows > 1 {

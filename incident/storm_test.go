@@ -43,6 +43,48 @@ func TestStorm(t *testing.T) {
 	}
 }
 
+// TestStormWithinCapture: what was retransmitted of all comes first, from the first time on, and the densest time after it; where that is all of it, it is not told.
+func TestStormWithinCapture(t *testing.T) {
+	const lossy = "errors:\n  - {do: drop, from: a, op: write, probability: 0.05, count: all}\n"
+	const densest = " of the payload in "
+	if got := happened(t, frames(t, long+lossy), agent.Options{}); strings.Contains(strings.SplitN(got, "\n", 3)[1], densest) {
+		t.Error("all of it:", got)
+	}
+	const sparse = "errors:\n  - {do: drop, from: a, op: write, probability: 0.05, nth: 1500, count: 400}\n"
+	got := happened(t, frames(t, long+sparse), agent.Options{})
+	if !strings.Contains(got, "10.0.0.1 QP 0x9bc retransmitted ") || !strings.Contains(got, densest) {
+		t.Error("for a while:", got)
+	}
+}
+
+// TestLossesOfPair: what a host lost on several connections to another is one incident where much was retransmitted on one of them, with all packets of these; of one connection it is not.
+func TestLossesOfPair(t *testing.T) {
+	const two = `
+about: WRITEs on two queue pairs over a slow link
+hcas:
+  a: 10.0.0.1
+  b: 10.0.0.2
+link: {delay: 2ms, rate: 100000000}
+attributes: {timeout: 14}
+taps: [a]
+qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
+work:
+  - {qp: a1, op: write, length: 8000, repeat: 300}
+  - {qp: a2, op: write, length: 8000, repeat: 60, every: 10ms}
+errors:
+  - {do: drop, from: a, op: write, probability: %s, count: all, where: after}
+`
+	got := happened(t, frames(t, fmt.Sprintf(two, "0.03")), agent.Options{})
+	for _, want := range []string{"frames: 1\n", "Packets from 10.0.0.1 to 10.0.0.2 were lost after the tap", " times on 2 connections; ", " packets that it sent on these were retransmitted ("} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nwant %q", got, want)
+		}
+	}
+	if got := happened(t, frames(t, strings.Split(two, "errors:")[0]), agent.Options{}); strings.Contains(got, "were lost") {
+		t.Error(got)
+	}
+}
+
 // TestNothingAskedFor: where only timers have many packets retransmitted, again and again, and nothing is asked for, it is the answers first of all that come late or are lost; where a receiver asks for some, it is not.
 func TestNothingAskedFor(t *testing.T) {
 	const scene = `

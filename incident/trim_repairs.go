@@ -21,6 +21,7 @@ type repairs struct {
 	shortest, longest int64  // likewise a timer
 	first             uint64 // frame of the first packet that one retransmitted
 	senders           []timedOut
+	all               bool // with those of no event, of which only the longest is known
 	trims             map[trimmedQP][]trimmedPSN
 }
 
@@ -99,11 +100,28 @@ func (r *repairs) byTimer(f *rule.Finding, since int64) {
 	if r.timed++; r.timed == 1 || f.Frame < r.first {
 		r.first = f.Frame
 	}
-	at := slices.IndexFunc(r.senders, func(s timedOut) bool { return s.from == f.Accused.Addr })
+	r.senders = addTimed(r.senders, f.Accused.Addr, 1)
+}
+
+// addTimed adds n timers of a sender to a list.
+func addTimed(list []timedOut, from packet.Addr, n uint64) []timedOut {
+	at := slices.IndexFunc(list, func(s timedOut) bool { return s.from == from })
 	if at < 0 {
-		at, r.senders = len(r.senders), append(r.senders, timedOut{from: f.Accused.Addr})
+		at, list = len(list), append(list, timedOut{from: from})
 	}
-	r.senders[at].n++
+	list[at].n += n
+	return list
+}
+
+// takeTimers takes the timers of all connections, where events tell of fewer: of what had come trimmed only, none tells. Where packets were lost after the tap it is not known which timers ran out for these.
+func (r *repairs) takeTimers(cost *trimsCost) {
+	n := uint64(0)
+	for _, s := range cost.senders {
+		n += s.n
+	}
+	if r.timed > 0 && n > r.timed && cost.whole == 0 {
+		r.timed, r.senders, r.longest, r.all = n, cost.senders, max(r.longest, cost.longest), true
+	}
 }
 
 // widened is a range of n values with one more.
@@ -142,15 +160,22 @@ func (t *teller) tellRepairs(i *Incident, to packet.Addr, r *repairs) {
 		if more := len(r.senders) - portsShown; more > 0 {
 			names = append(names, number(uint64(more))+" more")
 		}
-		said += fmt.Sprintf("; for at least %s none came, and the timer of the sender ran out, %s after it (%s; the first: frame %d)",
-			number(r.timed), between(span(r.shortest), span(r.longest)), enumerate(names), r.first)
+		if r.all {
+			said += fmt.Sprintf("; %s the timer of a sender ran out, after up to %s (%s)", times(r.timed), span(r.longest), enumerate(names))
+		} else {
+			said += fmt.Sprintf("; for at least %s none came, and the timer of the sender ran out, %s after it (%s; the first: frame %d)",
+				number(r.timed), between(span(r.shortest), span(r.longest)), enumerate(names), r.first)
+		}
 	}
 	i.fact("repaired", said)
 	if !r.unused() {
 		return
 	}
-	i.What = fmt.Sprintf("%s %v likely makes no use of them: it asked for none of at least %s, each of which waited %s for the timer of the sender.",
-		i.What, to, number(r.timed), between(span(r.shortest), span(r.longest)))
+	waited := fmt.Sprintf("it asked for none of at least %s, each of which waited %s for the timer of the sender", number(r.timed), between(span(r.shortest), span(r.longest)))
+	if r.all {
+		waited = fmt.Sprintf("%s the timer of a sender had to run out, after up to %s", times(r.timed), span(r.longest))
+	}
+	i.What = fmt.Sprintf("%s %v likely makes no use of them: %s.", i.What, to, waited)
 	i.Next[0], i.Next[2] = "whether the adapter of "+to.String()+" can use trimmed packets and is set to; "+
 		"else trimming off for this traffic class, or a shorter timer",
 		"ECN thresholds and pacing of the senders, where many of them send at once (incast)"

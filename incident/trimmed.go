@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/qp"
 )
@@ -50,6 +51,8 @@ func (t *teller) trimmedTo(w *onWay, also []packet.Addr) {
 	i.bursts, i.damaged = w.bursts, w.trimmed.n
 	i.fact("cables", "do not do this: bit errors damage packets, but neither cut them nor give them another DSCP")
 	cost, r := t.costOfTrims(w.to), t.repairsTo(w.to)
+	cost.asked = max(cost.asked, uint32(min(r.asked, uint64(cost.naks))))
+	r.takeTimers(&cost)
 	i.fact("recovery", cost.recovered(w.to))
 	i.fact("cost", t.trimmingCost(i, w.to, &cost))
 	i.fact("bursts", t.said(w.bursts))
@@ -118,11 +121,12 @@ func (t *teller) said(b bursts) string {
 type trimsCost struct {
 	lost, longest          int64 // time without progress: in all, and at a time, nanoseconds
 	packets, bytes, rounds uint64
-	naks                   uint32 // PSN sequence NAKs in all
-	sent                   uint64 // packets
-	pairs, open            int    // queue pairs, and those of which something waits for an answer when the capture ends
-	timers                 uint32 // rounds that a timer began
-	asked, whole           uint32 // PSN sequence NAKs of what was trimmed or lost before the tap, and of what had passed it whole
+	naks                   uint32     // PSN sequence NAKs in all
+	sent                   uint64     // packets
+	pairs, open            int        // queue pairs, and those of which something waits for an answer when the capture ends
+	timers                 uint32     // rounds that a timer began
+	senders                []timedOut // how often timers ran out, where nothing shows that it was for something else
+	asked, whole           uint32     // PSN sequence NAKs of what was trimmed or lost before the tap, and of what had passed it whole
 }
 
 // costOfTrims adds up what it cost to send to a host what came trimmed.
@@ -142,13 +146,33 @@ func (t *teller) costOfTrims(to packet.Addr) (s trimsCost) {
 			}
 			k := e.Trouble.Settled(false)
 			s.lost, s.packets, s.bytes, s.rounds = s.lost+k.Sum.Lost-k.Sum.Refused, s.packets+k.Again.Packets, s.bytes+k.Again.Bytes, s.rounds+k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady])
-			s.timers += k.Sum.Rounds[qp.TimerExpired]
+			timers := timersThatFit(e, &k)
+			s.timers += timers
+			if p := placesOf(&k); p.earlier+p.late+p.back+p.over+p.unsent == 0 { // else others may have run out for something else
+				s.timed(e.Addr, timers)
+			}
 			s.naks += c.Ends[1-from].SequenceNAKs
 			s.asked, s.whole = s.asked+k.Asked.Before, s.whole+k.Asked.After
 			s.longest = max(s.longest, k.Longest[0].Lost())
 		}
 	}
 	return s
+}
+
+// timersThatFit is how many rounds of retransmission a timer began, of which no more fit into the time without progress than there is room for, by how long one ran: what comes before trimmed packets that overtook it looks like one.
+func timersThatFit(e *agent.End, k *qp.Trouble) uint32 {
+	n := k.Sum.Rounds[qp.TimerExpired]
+	if e.Timer > 0 && k.Sum.Lost >= e.Timer {
+		n = uint32(min(int64(n), (k.Sum.Lost+e.Timer/2)/e.Timer)) // one differs from the other by less
+	}
+	return n
+}
+
+// timed takes n rounds of a sender that a timer began.
+func (s *trimsCost) timed(from packet.Addr, n uint32) {
+	if n > 0 {
+		s.senders = addTimed(s.senders, from, uint64(n))
+	}
 }
 
 // naksSaid says how many PSN sequence NAKs asked for what was cut: of some it may not be known.

@@ -2,8 +2,13 @@ package incident
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
+
+	"ibwitness/agent"
+	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // TestBursts: what was trimmed within a short time is one burst, in whatever order it is told of; beyond the most that are kept the last one grows.
@@ -35,6 +40,39 @@ func TestNaksOfTrims(t *testing.T) {
 	} {
 		if got := s.naksSaid(); got != want {
 			t.Errorf("%+v: %q, want %q", s, got, want)
+		}
+	}
+}
+
+// TestTimersOfTrims: timers that brought what had come trimmed only count, though no event tells of them; none where packets were lost after the tap.
+func TestTimersOfTrims(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+	for whole, want := range map[uint32]string{
+		0: "17 times the timer of a sender had to run out, after up to 138ms.",
+		1: "it asked for none of at least 4, each of which waited 135ms for the timer of the sender.",
+	} {
+		r := &repairs{timed: 4, shortest: 135 * ms, longest: 135 * ms, senders: []timedOut{{a, 4}}}
+		cost := trimsCost{whole: whole, longest: 138 * ms}
+		cost.timed(a, 10)
+		cost.timed(b, 7)
+		r.takeTimers(&cost)
+		i := &Incident{Next: make([]string, 3)}
+		newTeller(&agent.Result{First: 1, Last: 2}).tellRepairs(i, b, r)
+		if !strings.Contains(i.What, want) {
+			t.Errorf("%d lost after the tap: %s\nwant %q", whole, i.What, want)
+		}
+	}
+}
+
+// TestTimersThatFit: no more timers ran out than there is room for in the time without progress.
+func TestTimersThatFit(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	for want, lost := range map[uint32]int64{5: 678 * ms, 6: 810 * ms} {
+		k := &qp.Trouble{}
+		k.Sum.Rounds[qp.TimerExpired], k.Sum.Lost = 6, lost
+		if got := timersThatFit(&agent.End{Timer: 134 * ms}, k); got != want {
+			t.Errorf("%v without progress: %d, want %d", time.Duration(lost), got, want)
 		}
 	}
 }
