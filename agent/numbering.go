@@ -83,6 +83,7 @@ type counting struct {
 	open   uint64             // numbers that are missing
 	apart  bool               // packets came without one counter
 	id     uint64             // newest, counted on after 65535
+	first  uint64             // lowest, likewise
 	frame  uint64             // of the packet with it; 0: there was none
 	time   int64
 }
@@ -158,7 +159,7 @@ func (h *counting) take(f *fabricagent.Frame, id uint16) {
 	case h.apart:
 		return
 	case h.frame == 0:
-		d, h.id = 0, 1<<16+uint64(id)
+		d, h.id, h.first = 0, 1<<16+uint64(id), 1<<16+uint64(id)
 	case d == 1:
 		h.Steps++
 	case id < lowest && d >= farAhead && f.Time-h.time >= restTime && -d >= lowest:
@@ -205,13 +206,24 @@ func (h *counting) fill(id, frame uint64) bool {
 			return false
 		}
 		k.came |= 1 << n
-		h.Late, h.open = h.Late+1, h.open-1
-		if len(h.LateFrames) < mostHoles && !h.unkept {
-			h.LateFrames = append(h.LateFrames, frame)
-		}
+		h.open--
+		h.late(frame)
 		return true
 	}
-	return false
+	if id != h.first-1 || h.id-id > widestLate {
+		return false
+	}
+	h.first = id // the first of the capture had overtaken it
+	h.late(frame)
+	return true
+}
+
+// late counts a packet that came late.
+func (h *counting) late(frame uint64) {
+	h.Late++
+	if len(h.LateFrames) < mostHoles && !h.unkept {
+		h.LateFrames = append(h.LateFrames, frame)
+	}
 }
 
 // counts reports whether one counter numbered the packets of the host: of packets that came late, where none is missing.

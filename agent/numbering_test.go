@@ -147,6 +147,8 @@ func TestArrived(t *testing.T) {
 		want bool
 	}{
 		"every other packet late": {func(i int) uint16 { return uint16(late(i)) }, true},
+		"the first late too":      {func(i int) uint16 { return uint16(min(i^1, 4000)) }, true},
+		"from before the first":   {func(i int) uint16 { return uint16(late(i) + i%2 - 3*(i%2)) }, false},
 		"one is missing":          {func(i int) uint16 { return uint16(late(i) + i/3000) }, false},
 		"one comes twice":         {func(i int) uint16 { return uint16(late(i) - i/4000) }, false},
 		"in order":                {func(i int) uint16 { return uint16(i) }, false},

@@ -20,8 +20,7 @@ func (t *teller) allOvertaken(c *agent.Connection, from int) bool {
 	k := e.Trouble
 	n := k.Sum.Total() - uint64(k.Sum.Rounds[qp.NotReady])
 	p := placesOf(k)
-	return n > 0 && k.Overtaking.All().Packets > 0 && uint64(k.Sum.Rounds[qp.SequenceAsked]) == n && p.after == 0 && 2*uint64(p.before) >= n && (t.arrived(c, from) != "" ||
-		slices.ContainsFunc(t.run.Numbered, func(h agent.Numbering) bool { return h.Host == e.Addr && h.Late > 0 && h.Whole() }))
+	return n > 0 && k.Overtaking.All().Packets > 0 && uint64(k.Sum.Rounds[qp.SequenceAsked]) == n && p.after == 0 && 2*uint64(p.before) >= n && t.arrived(c, from) != ""
 }
 
 // arrived is whose IPv4 identifications the capture holds each of, of what end from of c sent, some after later ones: those of its host, or of this connection, which have a counter of their own. "": some are missing, or it has no counter.
@@ -29,7 +28,7 @@ func (t *teller) arrived(c *agent.Connection, from int) string {
 	e, peer := &c.Ends[from], &c.Ends[1-from]
 	switch {
 	case len(t.run.Taps) > 1:
-	case slices.Contains(t.run.Arrived, e.Addr):
+	case slices.Contains(t.run.Arrived, e.Addr), slices.ContainsFunc(t.run.Numbered, func(h agent.Numbering) bool { return h.Host == e.Addr && h.Late > 0 && h.Whole() }):
 		return hostsNumbers
 	case slices.Contains(t.run.ArrivedQPs, agent.NumberedPair{Host: e.Addr, DestQP: peer.QPN, Packets: e.Packets}):
 		return pairsNumbers

@@ -123,7 +123,7 @@ func (t *teller) lossesBySide(x packet.Addr) (list []lossSides) {
 		for from := range c.Ends {
 			e := &c.Ends[from]
 			s.packets += e.Packets
-			if e.Trouble == nil {
+			if e.Trouble == nil || t.onlyOvertaken(c, from) {
 				continue
 			}
 			p := placesOf(e.Trouble)

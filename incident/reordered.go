@@ -83,7 +83,7 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	i.FitsWith = t.orderFits(e.Near, &o)
 	i.Next = []string{"adaptive routing of the switches, and whether both adapters take packets out of order: if they do, --profile adaptive-routing judges them so, and --profile selective-repeat responders that keep what comes after a gap"}
 	if o.Asked > 0 {
-		i.Next = []string{fmt.Sprintf("%s of %v, and adaptive routing of the switches for this traffic: %v does not take packets out of order",
+		i.Next = []string{fmt.Sprintf("adaptive routing or packet spraying of the switches for this traffic, and %s of %v: %v does not take packets out of order",
 			of.next, i.Peer.Addr, &i.Peer)}
 	}
 	t.tell(i, fmt.Sprint(of.name, o.Asked > 0))

@@ -31,7 +31,7 @@ func (t *teller) stormFacts(i *Incident, c *agent.Connection, from int, k *qp.Tr
 		if took := tookAtLeast(c, from, 1./tenth); took > 0 {
 			text += fmt.Sprintf("; nine of ten answers took %s or longer", span(took))
 		}
-		if all > sent && n < all-sent {
+		if all > sent && n < all-sent && oneLostEach(k, n) {
 			text += fmt.Sprintf("; %s for %s that were sent for the first time: one lost for each would be %s", count(n, "round"), count(all-sent, "packet"), fewShare(n, all-sent))
 		}
 		i.fact("each", text)
@@ -49,6 +49,17 @@ func (t *teller) densest(s *qp.Storm, all, sent uint64) string {
 		return fmt.Sprintf("; %s of the payload in the %s in which much was", share(s.Again.Bytes, s.Sent.Bytes), span(s.Time))
 	}
 	return fmt.Sprintf("; at most %s of the payload in %s, from %+.6f s on", share(s.Again.Bytes, s.Sent.Bytes), span(s.Time), float64(s.First-t.run.First)/1e9)
+}
+
+// oneLostEach reports whether nearly each of n rounds may be for one packet of its own: none came after later ones, and hardly a stall had several rounds, in which the same was lost again.
+func oneLostEach(k *qp.Trouble, n uint64) bool {
+	more := uint64(0)
+	for _, x := range k.Longest {
+		if rounds := x.Total() - uint64(x.Rounds[qp.NotReady]); rounds > 1 {
+			more += rounds - 1
+		}
+	}
+	return k.Overtaking.All().Packets == 0 && mostlyAlong*more <= n
 }
 
 // stormSum adds up what was sent on connections in the times in which much of it was retransmitted.

@@ -55,7 +55,7 @@ func Of(r *agent.Result) []Incident {
 	list := t.underStopped(t.sorted())
 	gather(list, r.Findings)
 	list = t.withPauses(t.sidesOfHoles(blackHoles(t.servicesHung(t.otherVersions(list)))))
-	list = t.underMarks(t.underReordered(overtakings(list)))
+	list = t.underMarks(t.reorderedBack(t.underReordered(overtakings(list))))
 	list = t.peers(t.frozen(lostOnceMoreIn(underTrimmed(list))))
 	list = survivors(t.wereDown(t.hubs(list)))
 	t.lostWhenCutOff(list)

@@ -24,6 +24,14 @@ var networkExplains = map[rule.ID]bool{
 // orderExplains are those besides that a responder seems to break where packets come in another order to it, or its answers to the tap.
 var orderExplains = map[rule.ID]bool{rule.RCRSP006: true, rule.RCRSP013: true, rule.RCRSP017: true}
 
+// nakExplains are those besides that it seems to break where it takes packets that come in another order for lost.
+var nakExplains = map[rule.ID]bool{rule.RCRSP002: true, rule.RCRSP003: true}
+
+// byOrder reports whether an incident of packets that came late between the same hosts would explain a suspicion.
+func byOrder(i *incident.Incident, f *rule.Finding) bool {
+	return networkExplains[f.Rule] || orderExplains[f.Rule] || nakExplains[f.Rule] && !i.Ordinary()
+}
+
 // ofLosses are the kinds of incidents that show, or may show, that packets were lost or late.
 var ofLosses = map[incident.Kind]bool{
 	incident.Unanswered: true, incident.Interrupted: true, incident.Retransmitting: true, incident.Loss: true, incident.Damage: true, incident.Trimmed: true, incident.Reordered: true, incident.Untrusted: true,
@@ -44,7 +52,7 @@ func (t *text) excuse() string {
 		asked = asked && f.Rule == rule.RCRSP005 && after[[2]numbered{{f.Accused.Addr, f.Accused.QPN}, {f.Peer.Addr, f.Peer.QPN}}]
 		damaged = damaged || f.Rule == rule.ROCV2019
 		lost = lost && networkExplains[f.Rule] && !near[f.Accused.Addr]
-		late = late && (networkExplains[f.Rule] || orderExplains[f.Rule]) && !near[f.Accused.Addr] && t.cameLate(f)
+		late = late && !near[f.Accused.Addr] && t.cameLate(f)
 	}
 	switch {
 	case asked:
@@ -63,10 +71,10 @@ func (t *text) excuse() string {
 	return ""
 }
 
-// cameLate reports whether an incident shows that packets between the hosts of a finding came after later ones.
+// cameLate reports whether an incident shows that packets between the hosts of a finding came after later ones, which would explain it.
 func (t *text) cameLate(f *rule.Finding) bool {
 	return slices.ContainsFunc(t.run.Incidents(), func(i incident.Incident) bool {
-		return i.Kind == incident.Reordered && i.Between(f.Accused.Addr, f.Peer.Addr)
+		return i.Kind == incident.Reordered && i.Between(f.Accused.Addr, f.Peer.Addr) && byOrder(&i, f)
 	})
 }
 

@@ -84,6 +84,8 @@ func TestExcuseOfOrder(t *testing.T) {
 		want     bool
 	}{
 		{"order", incident.Reordered, false, []rule.Finding{suspicion(rule.RCPSN004, 2), suspicion(rule.RCRSP006, 2), suspicion(rule.RCRSP013, 2), suspicion(rule.RCRSP017, 2)}, true},
+		{"NAKs", incident.Reordered, false, []rule.Finding{suspicion(rule.RCRSP002, 2), suspicion(rule.RCRSP003, 2)}, true},
+		{"NAKs of losses", incident.Loss, false, []rule.Finding{suspicion(rule.RCRSP002, 2)}, false},
 		{"between other hosts", incident.Reordered, false, []rule.Finding{suspicion(rule.RCPSN004, 2), suspicion(rule.RCRSP006, 3)}, false},
 		{"something else", incident.Reordered, false, []rule.Finding{suspicion(rule.RCPSN004, 2), suspicion(rule.RCRSP016, 2)}, false},
 		{"near", incident.Reordered, true, []rule.Finding{suspicion(rule.RCRSP006, 2)}, false},

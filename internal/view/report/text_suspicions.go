@@ -78,7 +78,7 @@ func (t *text) explained(f *rule.Finding, near map[packet.Addr]bool) bool {
 		case !i.Between(f.Accused.Addr, f.Peer.Addr), f.Time < i.Begin-soonAfter, f.Time > i.End+soonAfter && !i.Ongoing:
 			return false
 		case i.Kind == incident.Reordered:
-			return networkExplains[f.Rule] || orderExplains[f.Rule]
+			return byOrder(&i, f)
 		}
 		return (ofLosses[i.Kind] || i.Loses()) && networkExplains[f.Rule]
 	})
