@@ -6,7 +6,8 @@ import (
 	"ibwitness/qp"
 )
 
-// TestOneLostEach: what share of one lost for each round would be is told of losses of one packet each; not where the same was lost again and again, or where packets only came late.
+// TestOneLostEach: what share of one lost for each round would be is told of losses of one packet each; not where the same was lost again and
+// again, or where packets only came late.
 func TestOneLostEach(t *testing.T) {
 	for _, k := range []struct {
 		name   string

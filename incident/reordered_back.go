@@ -9,7 +9,8 @@ import (
 	"ibwitness/qp"
 )
 
-// Where packets to a host came after later ones and none is missing at the tap, what that host retransmits the other way, as NAKs ask for what the tap shows, is most likely overtaken after the tap, on the
+// Where packets to a host came after later ones and none is missing at the tap, what that host retransmits the other way, as NAKs ask for what
+// the tap shows, is most likely overtaken after the tap, on the
 // same paths: that is told with it, and not as a loss.
 
 // reorderedBack has incidents of packets that came late tell of what their receiver retransmitted to their senders.
@@ -45,7 +46,8 @@ func (t *teller) reorderedBack(list []Incident) []Incident {
 	return withMerged(list, merged)
 }
 
-// sentBack adds up what the receiver of packets that came late retransmitted to their senders. It is not ok where not nearly all is what NAKs asked for after the tap, or where that is far more than what came late.
+// sentBack adds up what the receiver of packets that came late retransmitted to their senders. It is not ok where not nearly all is what NAKs
+// asked for after the tap, or where that is far more than what came late.
 func (t *teller) sentBack(i *Incident) (naks uint32, packets uint64, to []packet.Addr, ok bool) {
 	var other uint32
 	for n := range t.run.Connections {
@@ -71,7 +73,8 @@ func (t *teller) sentBack(i *Incident) (naks uint32, packets uint64, to []packet
 	return naks, packets, to, naks > 0 && mostlyAlong*other <= naks && uint64(naks) <= lateOfNAKs*i.late.naks
 }
 
-// onlyOvertaken reports whether what end from of a connection retransmitted most likely follows from packets that came late: the capture holds each that it sent, some after later ones, and no timer ran out.
+// onlyOvertaken reports whether what end from of a connection retransmitted most likely follows from packets that came late: the capture holds
+// each that it sent, some after later ones, and no timer ran out.
 func (t *teller) onlyOvertaken(c *agent.Connection, from int) bool {
 	k := c.Ends[from].Trouble
 	return k.Overtaking.All().Packets > 0 && k.Sum.Rounds[qp.TimerExpired] == 0 && t.arrived(c, from) != ""

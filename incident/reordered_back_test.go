@@ -10,7 +10,8 @@ import (
 	"ibwitness/qp"
 )
 
-// TestReorderedBack: where packets to a host came late and none is missing at the tap, what it retransmitted to their senders, as NAKs asked for what the tap shows, is told with that, and not as a loss; not where
+// TestReorderedBack: where packets to a host came late and none is missing at the tap, what it retransmitted to their senders, as NAKs asked
+// for what the tap shows, is told with that, and not as a loss; not where
 // packets may be missing, where its timer ran out, of what it sent to others, or of far more than came late.
 func TestReorderedBack(t *testing.T) {
 	const (
