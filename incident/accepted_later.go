@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ibwitness/mad"
 	"ibwitness/packet"
@@ -28,7 +29,7 @@ func (t *teller) acceptedLater(i *Incident, r *cm.Refusal, all *refused) {
 		}
 	}
 	if len(later) <= beside {
-		if !r.ByAsker && len(later) < beside {
+		if !r.ByAsker {
 			t.fewerAccepted(i, later, last)
 		}
 		return
@@ -53,7 +54,7 @@ func (t *teller) acceptedLater(i *Incident, r *cm.Refusal, all *refused) {
 	i.fact("then", then)
 }
 
-// fewerAccepted says that a later attempt of a client with fewer connections than were accepted beside those that were refused, two or more, was accepted as a whole, and not given up within a second.
+// fewerAccepted says that a later attempt of a client with no more connections than were accepted beside those that were refused, two or more, was accepted as a whole, and not given up within a second.
 func (t *teller) fewerAccepted(i *Incident, later []*rule.Finding, last int64) {
 	if len(later) < 2 || later[len(later)-1].Time+besides > t.run.Last {
 		return
@@ -68,10 +69,18 @@ func (t *teller) fewerAccepted(i *Incident, later []*rule.Finding, last int64) {
 			return
 		}
 	}
+	for k := range t.run.REQs { // one more that nothing answered
+		if q := &t.run.REQs[k]; q.From == i.Local.Addr && q.To == i.Peer.Addr && q.Last > last {
+			return
+		}
+	}
 	i.show(first.Frame)
 	n := count(uint64(len(later)), "connection")
 	i.What = fmt.Sprintf("%s; a later attempt with %s was accepted.", i.What[:len(i.What)-1], n)
 	i.fact("then", fmt.Sprintf("%v accepted %s of %v from %s of the capture on, in frame %d, and refused none: so many work", i.Peer.Addr, n, i.Local.Addr, span(first.Time-t.run.First), first.Frame))
+	if slices.ContainsFunc(i.Next, func(s string) bool { return strings.HasPrefix(s, "fewer I/O queues") }) {
+		return
+	}
 	i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("fewer connections (I/O queues) of %v, as in its later attempt", i.Local.Addr))
 }
 

@@ -48,6 +48,11 @@ func TestAcceptedLater(t *testing.T) {
 		connect(ms, 1, qpn, service)
 		connect(ms+10, 1, qpn+1, service)
 	}
+	again := func(ms int) { // as many as beside the last refusal
+		connect(ms, 1, 40, service)
+		connect(ms+10, 1, 41, service)
+	}
+	var reqs []cm.Unanswered
 	const refused = "was refused: consumer reject (reason 28)."
 	const fewer = "was refused: consumer reject (reason 28); a later attempt with 2 connections was accepted."
 	const limit = "a limit of how many connections the program on 10.0.0.9 takes"
@@ -67,17 +72,22 @@ func TestAcceptedLater(t *testing.T) {
 		{"refused again", func() { try(20000, 7) }, "was refused: consumer reject (reason 28).", "", limit + ", or"},
 		{"fewer", func() { pair(20000, 40) }, fewer, "10.0.0.9 accepted 2 connections of 10.0.0.1 from 20s of the capture on, in frame 15, and refused none: so many work", limit + ", or"},
 		{"fewer, and given up", func() { pair(20000, 40); ended(20500, 1, 40) }, refused, "", limit + ", or"},
+		{"all but the one that was refused", func() { again(20000) }, fewer, "10.0.0.9 accepted 2 connections of 10.0.0.1 from 20s of the capture on, in frame 13, and refused none: so many work", limit + ", or"},
+		{"and the next one waits", func() {
+			again(20000)
+			reqs = []cm.Unanswered{{From: addr(1), To: addr(9), Waits: cm.ForRefusal, First: 21e9, Last: 21e9}}
+		}, refused, "", limit + ", or"},
 		{"as many", func() { connect(20000, 1, 7, service) }, "was refused: consumer reject (reason 28).", "", limit + ", or"},
 		{"of another service", func() { all(20020, 7, other) }, "was refused: consumer reject (reason 28).", "", limit + ", or"},
 		{"not at all", func() { ended(15000, 2, 1) }, "was refused: consumer reject (reason 28).", "", limit + ", or"},
 	} {
-		list = nil
+		list, reqs = nil, nil
 		connect(1, 2, 1, service)
 		connect(2, 3, 3, other)
 		try(100, 20)
 		try(10000, 30)
 		k.scene()
-		r := Of(&agent.Result{First: 1, Last: int64(30 * time.Second), Findings: list})
+		r := Of(&agent.Result{First: 1, Last: int64(30 * time.Second), Findings: list, REQs: reqs})
 		then := ""
 		for _, f := range r[0].Facts {
 			if f.Label == "then" {

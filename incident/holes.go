@@ -93,7 +93,7 @@ func (n *numbered) tell(t *teller, i *Incident) {
 	case k > 1:
 		whole = fmt.Sprintf("; no number of %v and %s is", n.whole[0], count(uint64(k-1), "other host"))
 	}
-	i.fact("numbers", fmt.Sprintf("IPv4 identifications, which one counter of each host gives, are missing: %s%s", enumerate(list), whole))
+	i.fact("numbers", fmt.Sprintf("IPv4 identifications, which one counter of each host gives, are missing, at least: %s%s", enumerate(list), whole))
 	i.fact("holes", t.largest(n.hosts))
 }
 

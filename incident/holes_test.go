@@ -53,7 +53,7 @@ func TestHoles(t *testing.T) {
 	}{
 		{"of two connections", lossy(frames(t, numberedWrites)), []string{
 			lost + ", though it reports no drops: at least 34 that it does not hold, in at least 1 run, of 10.0.0.1.",
-			numbers + ", which one counter of each host gives, are missing: 34 of 10.0.0.1 in 1 hole", "holes: 34 packets at +1.55ms after frame", "requests: 24 PSNs",
+			numbers + ", which one counter of each host gives, are missing, at least: 34 of 10.0.0.1 in 1 hole", "holes: 34 packets at +1.55ms after frame", "requests: 24 PSNs",
 		}, "", false},
 		{"not numbered", lossy(withoutIDs(frames(t, numberedWrites))), []string{lost + ", though it reports no drops: at least 24 that it does not hold"}, numbers, true},
 		{"the host sends elsewhere", one(lossy(frames(t, numberedWrites))), []string{lost + ", though it reports no drops: at least 24 that it does not hold"}, numbers, true},

@@ -30,12 +30,12 @@ func (t *teller) usedInvalidated(i *Incident, c *agent.Connection, from int, k *
 	default:
 		again = false
 	}
-	before := ""
+	after := ""
 	if at != nil {
-		before = t.within(" %s", k.Time-at.Time)
+		after = t.within(", %s after the invalidation", k.Time-at.Time)
 		i.show(at.Frame)
 	}
-	i.What = fmt.Sprintf("%v sent %s with an R_Key that it had itself invalidated%s before, with a SEND with Invalidate: %v refused it (%s). The connection is over.", &i.Local, article(operation(&k.Request)), before, &i.Peer, refusal(k.Code))
+	i.What = fmt.Sprintf("%v sent %s with an R_Key that it had itself invalidated, with a SEND with Invalidate: %v refused it (%s)%s. The connection is over.", &i.Local, article(operation(&k.Request)), &i.Peer, refusal(k.Code), after)
 	where := "before"
 	if at != nil {
 		where = fmt.Sprintf("in frame %d", at.Frame)

@@ -109,7 +109,7 @@ func (t *teller) lossesTold(i *Incident, downs []hostSilence, list []Incident, m
 		merged[o] = true
 		i.joinDown(o)
 	}
-	i.fact("lost then", fmt.Sprintf("%s to %v, all of packets that were sent in these times", count(packets, "more retransmission"), a))
+	i.fact("lost then", fmt.Sprintf("%s to %v in all: all of packets that were sent in these times", count(packets, "retransmission"), a))
 }
 
 // bounds says of several times in which a host was down between which of its packets each was.

@@ -202,6 +202,7 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	t.after(i, c, s)
 	i.fact("others", t.othersReady(c, from, s.Since, s.Last))
 	i.fact("network", t.deliveredRefused(c, from, k))
+	i.fact("WRITEs", t.writesGoOn(c, from, s))
 	receiverReasons(i)
 	if fits == nil {
 		t.sentNothing(i, c, from, s)

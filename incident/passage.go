@@ -23,7 +23,8 @@ type passage struct {
 	acks            timing.Answered // SENDs and WRITEs the other way, that packets without payload acknowledged
 	connections     int             // on which there were any
 	other           bool            // not all were READs
-	never           int             // requests that are not answered, at most one on each connection
+	never           int             // requests that are not answered, at most one on each connection: the oldest
+	open            uint64          // all that wait on these connections
 	least           uint32          // bytes of the largest packet of that of them for which it is the smallest
 	begun           int64           // when the first of them was retransmitted
 	since           int64           // when the first of them was sent
@@ -93,6 +94,7 @@ func (t *teller) adds(p *passage, d *agent.Connection, e int) {
 		p.larger = p.larger || rest(&k.Request) // what is before in the same message was answered
 		if size, sends := t.neverSent(d, e, from, &k); sends && !t.follows(d, from, &k) {
 			p.neverAnswered(size, k.Since, k.Begun)
+			p.open += uint64(d.Ends[from].Open)
 		}
 	}
 	quiet := !stalled && d.Ends[0].Open+d.Ends[1].Open == 0 && d.Ends[0].Trouble == nil && d.Ends[1].Trouble == nil
@@ -214,7 +216,7 @@ func (t *teller) bySize(i *Incident, c *agent.Connection, from int, k *qp.Stall)
 	default:
 		s += fmt.Sprintf("; those that were answered from %s to %s carried up to %s", sender, receiver, count(uint64(p.Most), "byte")) + t.passedOn(p, &p.Answered, k)
 	}
-	i.fact("size", s)
+	i.fact("size", s+t.passBack(c, from, read, size))
 	i.FitsWith = append([]string{smallerMTU(sender, receiver)}, i.FitsWith...)
 	i.vanishes(h)
 	return true
@@ -304,9 +306,20 @@ func (t *teller) passedOn(p *passage, some *timing.Answered, k *qp.Stall) (s str
 		s += ", the newest " + span(some.Newest-k.Begun) + " after it was first retransmitted"
 	}
 	if p.never > 1 {
-		s += fmt.Sprintf("; %d requests with larger ones were not, one on each of as many connections", p.never)
+		s += fmt.Sprintf("; %d requests with larger ones were not, the oldest on each of as many connections", p.never)
+		if p.open > uint64(p.never) {
+			s += fmt.Sprintf(", where %d wait in all", p.open)
+		}
 	}
 	return s
+}
+
+// passBack says that packets pass the other way which carry as much as those that do not pass from end from of c, or to it, where it asks for them; "": none is known to.
+func (t *teller) passBack(c *agent.Connection, from int, read bool, size uint32) string {
+	if p := t.passageOf(c, from, !read); p != nil && p.Count > 0 && p.Most >= size {
+		return fmt.Sprintf("; packets as large of %v were answered the other way", p.sender)
+	}
+	return ""
 }
 
 // checkMTU says how to check whether the packets of a request pass, which carry so many bytes of payload.

@@ -159,8 +159,14 @@ work:
 	}{
 		{"WRITEs", one("a1", "write", "1ms") + one("a2", "write", "1s") + one("a3", "write", "2s"), []string{
 			"From 10.1.0.1 to 10.1.0.2, 3 messages in packets of up to 200 bytes were answered, and none in larger ones.", fits, strings.Replace(next, "%s", "28", 1), "on 3 connections",
-			"; 3 requests with larger ones were not, one on each of as many connections",
+			"; 3 requests with larger ones were not, the oldest on each of as many connections",
 		}, nil},
+		{"and more behind them", one("a1", "write", "1ms") + "  - {qp: a1, op: write, length: 16384, at: 1ms}\n" + one("a2", "write", "1s"), []string{
+			"; 2 requests with larger ones were not, the oldest on each of as many connections, where 3 wait in all",
+		}, []string{"the other way"}},
+		{"and READs", one("a1", "write", "1ms") + one("a2", "write", "1s") + "  - {qp: a3, op: read, length: 16384, at: 1s}\n", []string{
+			"; packets as large of 10.1.0.2 were answered the other way",
+		}, []string{"wait in all"}},
 		{"SENDs", receives + one("a1", "send", "1ms") + one("a2", "send", "1s"), []string{"2 messages in packets of up to 200 bytes were answered", fits, strings.Replace(next, "%s", "12", 1)}, nil},
 		{"beside small ones", "  - {qp: a1, op: write, length: 16384, at: 1ms}\n  - {qp: a2, op: write, length: 2500, repeat: 30, every: 100ms}\n", []string{
 			"From 10.1.0.1 to 10.1.0.2, 30 messages in packets of up to 2,500 bytes were answered", fits, "the newest ",

@@ -43,7 +43,7 @@ func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	}
 	since := fmt.Sprintf("since such requests are not answered, what was from %s to %s carried at most %s in a packet, the newest %s after it was first retransmitted", sender, receiver, count(uint64(most), "byte"), span(p.Newest-k.Begun))
 	if p.never > 1 {
-		since += fmt.Sprintf("; %d requests with larger ones were not, one on each of as many connections", p.never)
+		since += fmt.Sprintf("; %d requests with larger ones were not, the oldest on each of as many connections", p.never)
 	}
 	i.fact("size", fmt.Sprintf("it %s %s of payload%s; %s", carries, count(uint64(size), "byte"), as, since))
 	i.fact("before", fmt.Sprintf("a larger one was answered last %s before the first such request was retransmitted", span(p.begun-last)))

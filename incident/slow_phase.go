@@ -141,9 +141,9 @@ func (t *teller) tellSlowPhase(s *slowPhase) {
 	if n := len(s.on); n > 1 {
 		on = fmt.Sprintf("%d connections", n)
 	}
-	i.What = fmt.Sprintf("%v was slow from %s to %s, for %s: %s of %s commands on %s took %v or longer, "+
+	i.What = fmt.Sprintf("%v was slow from %s to %s, for %s: %s of at most %s commands in that time, on %s, took %v or longer, "+
 		"half of them %s or longer, up to %s; %s, and the others usually took %s.",
-		s.server, t.offset(x.From), t.offset(x.To), sorted(slices.Clone(s.clients)), number(s.late), number(s.answers), on,
+		s.server, t.offset(x.From), t.offset(x.To), sorted(slices.Clone(s.clients)), number(s.late), number(s.answers-s.before-s.since), on,
 		time.Duration(upper.LateAfter), span(int64(s.half())), span(s.slowest.Ended-s.slowest.Since), none, span(int64(s.usual())))
 	i.slowFacts(&s.slowSet, "elsewhere", t.otherServers(s))
 	if o := s.slowest; o.Others+o.Own > 0 {
@@ -177,7 +177,7 @@ func (t *teller) otherServers(s *slowPhase) string {
 	slices.SortFunc(list, func(a, b exchange) int { return a.server.Compare(b.server) })
 	var told []string
 	for _, x := range list[:min(len(list), mostClientTold)] {
-		told = append(told, fmt.Sprintf("%v answered commands in that time, too: of all %s, none took longer than %s",
+		told = append(told, fmt.Sprintf("%v answered commands in that time, too: of all %s in the capture, none took longer than %s",
 			x.server, number(x.answers), span(x.longest)))
 	}
 	return enumerate(told)

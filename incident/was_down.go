@@ -160,6 +160,7 @@ func (t *teller) flaps(i *Incident, downs []hostSilence, own int) {
 		i.fact("times", fmt.Sprintf("they count from the first request that waited; between its packets: %s", t.bounds(downs)))
 	}
 	i.fact("pings", t.pingsLost(peer, downs))
+	i.fact("ARP", t.asksWhenBack(i, peer, downs))
 	i.fact("before", fmt.Sprintf("queue pairs of %v went on after it was silent: it had not restarted then", peer))
 	i.notGone()
 	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a link of %v or on the way to it, or its switch port, that fails and comes back again and again", peer))

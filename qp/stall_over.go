@@ -18,7 +18,7 @@ func (s *SendQueue) StillStalled(paired bool) bool {
 		return false
 	}
 	k := &s.sender.trouble.Now
-	return !s.passed(k) && (paired || k.NAKs > 0 || s.High == k.High) && (!k.Skipped || s.stillLacks(k))
+	return !s.passed(k) && (paired || k.NAKs > 0 || s.High == k.High || s.endsWithRound(k)) && (!k.Skipped || s.stillLacks(k))
 }
 
 // oftenSkipped is how many rounds of a READ or atomic show that its response does not come to its requester, and is not only missing in the capture.
@@ -28,6 +28,13 @@ const oftenSkipped = 3
 func (s *SendQueue) stillLacks(k *Stall) bool {
 	n := int64(k.Total())
 	return n >= oftenSkipped && (s.High == k.High || s.Last.Time-k.Last < 2*(k.Last-k.Since)/n)
+}
+
+// endsWithRound reports whether a requester, none of whose answers is known, sent all that is new since stall k, of the first request that the capture holds, with a round of it: it was
+// retransmitted often, and nothing was sent long after the last round.
+func (s *SendQueue) endsWithRound(k *Stall) bool {
+	n := int64(k.Rounds[TimerExpired])
+	return n >= oftenSkipped && uint64(n) == k.Total() && !k.Later && k.Request.PSN == s.First && s.Last.Time-k.Last < (k.Last-k.Since)/n
 }
 
 // Progress ends the stall where response p has answered its request. pmtu is the path MTU, bytes; 0: it is not known.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"ibwitness/agent"
@@ -64,13 +65,48 @@ func slowerThan(list []pace, bound []depth) bool {
 }
 
 func (t *text) tellPaces(list []pace) {
-	for k, p := range list {
-		if k == pacesTold && !t.All {
+	for k := 0; k < len(list); {
+		if k >= pacesTold && !t.All {
 			t.line("  … and %s so; --all tells every one", count(len(list)-k, "more end"))
 			return
 		}
-		t.prose("  ", p.said(t.agreedOnDepth(&p))+t.besides(&p))
+		p, with := &list[k], ""
+		agreed, besides := t.agreedOnDepth(p), t.besides(p)
+		said := p.said(agreed)
+		for k++; k < len(list) && p.quicker == nil && t.sameStory(p, &list[k], agreed+besides); k++ {
+			o := &list[k]
+			with += fmt.Sprintf(" So had %s%s: %s each, %s.", qp(o.end.QPN, o.end.QPNKnown), t.inREP(o, agreed), span(o.mean), o.rate())
+		}
+		t.prose("  ", said+with+besides)
 	}
+}
+
+// sameStory reports whether all that is told of a pace, but the frame of its REP, is so of another, too, of the same two hosts.
+func (t *text) sameStory(p, o *pace, told string) bool {
+	if o.end.Addr != p.end.Addr || o.peer.Addr != p.peer.Addr || o.op != p.op || o.depth != p.depth || o.quicker != nil || p.depth > 1 {
+		return false
+	}
+	other := t.agreedOnDepth(o) + t.besides(o)
+	if in := t.acceptedIn(p.end, p.peer); in != "" {
+		told = strings.Replace(told, in, t.acceptedIn(o.end, o.peer), 1)
+	}
+	return told == other
+}
+
+// inREP names the frame of the REP of a pace, where what is told of one like it names its own.
+func (t *text) inREP(p *pace, agreed string) string {
+	if in := t.acceptedIn(p.end, p.peer); in != "" && strings.Contains(agreed, " (REP in frame ") {
+		return " (REP" + in + ")"
+	}
+	return ""
+}
+
+// rate writes what a pace comes to.
+func (p *pace) rate() string {
+	if p.op.Atomic() {
+		return number(uint64(float64(p.n)/p.elapsed.Seconds())) + " a second"
+	}
+	return bitRate(p.bytes, p.elapsed)
 }
 
 func (t *text) paced() (list []pace) {
@@ -158,10 +194,7 @@ func paceOf(c *agent.Connection, from int) (p pace, ok bool) {
 
 // said says that an end waited for each answer, and what that came to. agreed says that CM allows no more at a time; "": it may, or that is not known.
 func (p *pace) said(agreed string) string {
-	rate := number(uint64(float64(p.n)/p.elapsed.Seconds())) + " a second"
-	if !p.op.Atomic() {
-		rate = bitRate(p.bytes, p.elapsed)
-	}
+	rate := p.rate()
 	why := "a program that waits for each"
 	if p.op.Responded() {
 		why = "max_rd_atomic, or " + why

@@ -88,6 +88,8 @@ func TestPaces(t *testing.T) {
 			want: "10.0.0.1 QP 0x20 had up to 2 RDMA READs outstanding at a time, 1ms each until its answer: 65.5 Mbit/s (10.0.0.2 answers late",
 		},
 		{name: "READs, two at a time", c: connection(wqe.Read, 1000*us, 500*us, 2, n), want: ""},
+		{name: "two alike", c: connection(wqe.Read, 500*us, 500*us, 1, n), with: []agent.Connection{connection(wqe.Read, 501*us, 500*us, 1, n)}, want: one + " So had QP 0x20: 500µs each, 65.5 Mbit/s."},
+		{name: "of another responder", c: connection(wqe.Read, 500*us, 500*us, 1, n), with: []agent.Connection{between(connection(wqe.Read, 501*us, 500*us, 1, n), 1, 3)}, want: one},
 		{
 			name: "idle", c: connection(wqe.Write, 20*us, 480*us, 0, n),
 			want: "Idle: most of the time the tap saw no request wait for its answer at 10.0.0.1 QP 0x20 (96 %): a program of either end may limit the pace there, or what is between that end and the tap.",
@@ -104,6 +106,9 @@ func TestPaces(t *testing.T) {
 		got, _, _ := strings.Cut(b.String(), "\n\nSeen")
 		_, got, _ = strings.Cut(strings.ReplaceAll(got, "\n  ", " "), "What happened")
 		if strings.Contains(got, "Idle:") != (k.name == "idle" || k.name == "READs, quick") {
+			t.Errorf("%s: %q", k.name, got)
+		}
+		if strings.Contains(got, "So had") != (k.name == "two alike") {
 			t.Errorf("%s: %q", k.name, got)
 		}
 		if k.want == "" && strings.Contains(got, "outstanding") || !strings.Contains(got, k.want) {
