@@ -21,7 +21,7 @@ func TestEndsWithRound(t *testing.T) {
 	} {
 		s := &SendQueue{}
 		s.First, s.High, s.Last.Time = 100, 130, 810
-		s.sender.trouble = new(Trouble)
+		s.seldom().sender.trouble = new(Trouble)
 		w := &s.sender.trouble.Now
 		*w = Stall{Request: StalledRequest{PSN: 100, First: 100}, Since: 100, Begun: 200, Last: 800, Packets: 70, High: packet.PSN(120)}
 		w.Rounds[TimerExpired] = 7
