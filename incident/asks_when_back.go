@@ -14,8 +14,8 @@ const (
 	asksLeast = 2
 )
 
-// asksWhenBack says that a host which was down several times sent ARP requests soon after some of these, and at no other time, as where its link was down: its interface then
-// forgets which Ethernet addresses it knew. "": it did not.
+// asksWhenBack says that a host which was down several times sent ARP requests soon after some of these, and at no other time, as where its
+// link was down: its interface then forgets which Ethernet addresses it knew. "": it did not.
 func (t *teller) asksWhenBack(i *Incident, a packet.Addr, downs []hostSilence) string {
 	if len(t.run.Taps) > 1 {
 		return ""
@@ -42,6 +42,7 @@ func (t *teller) asksWhenBack(i *Incident, a packet.Addr, downs []hostSilence) s
 		return ""
 	}
 	i.show(frames...)
-	return fmt.Sprintf("%v sent ARP requests within %s of its return from %d of these times, the first in frame %d, and no others, as where its own link was down",
+	return fmt.Sprintf("%v sent ARP requests within %s of its return from %d of these times, "+
+		"the first in frame %d, and no others, as where its own link was down",
 		a, span(asksSoon), len(frames), frames[0])
 }

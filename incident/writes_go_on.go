@@ -6,8 +6,8 @@ import (
 	"ibwitness/wqe"
 )
 
-// writesGoOn says that the peer which has no receive for the request of stall s of end from of c went on to acknowledge RDMA WRITEs, which take none, on other connections between the
-// two hosts; "": it did not, or nothing shows it.
+// writesGoOn says that the peer which has no receive for the request of stall s of end from of c went on to acknowledge RDMA WRITEs, which
+// take none, on other connections between the two hosts; "": it did not, or nothing shows it.
 func (t *teller) writesGoOn(c *agent.Connection, from int, s *qp.Stall) string {
 	list := t.siblings(c)
 	if len(list) > mostOthers || !t.timed() {
@@ -28,6 +28,7 @@ func (t *teller) writesGoOn(c *agent.Connection, from int, s *qp.Stall) string {
 	if n == 0 {
 		return ""
 	}
-	return c.Ends[1-from].Addr.String() + " went on to acknowledge RDMA WRITEs, which take no receive, on " + count(n, "other connection") + " between the same hosts, the last " +
-		span(last-s.Begun) + " after it first refused this: its adapter and the path work"
+	return c.Ends[1-from].Addr.String() + " went on to acknowledge RDMA WRITEs, which take no receive, on " +
+		count(n, "other connection") + " between the same hosts, " +
+		"the last " + span(last-s.Begun) + " after it first refused this: its adapter and the path work"
 }
