@@ -161,7 +161,7 @@ work:
 			"From 10.1.0.1 to 10.1.0.2, 3 messages in packets of up to 200 bytes were answered, and none in larger ones.", fits, strings.Replace(next, "%s", "28", 1), "on 3 connections",
 			"; 3 requests with larger ones were not, the oldest on each of as many connections",
 		}, nil},
-		{"and more behind them", one("a1", "write", "1ms") + "  - {qp: a1, op: write, length: 16384, at: 1ms}\n" + one("a2", "write", "1s"), []string{
+		{"and more after them", one("a1", "write", "1ms") + "  - {qp: a1, op: write, length: 16384, at: 1ms}\n" + one("a2", "write", "1s"), []string{
 			"; 2 requests with larger ones were not, the oldest on each of as many connections, where 3 wait in all",
 		}, []string{"the other way"}},
 		{"and READs", one("a1", "write", "1ms") + one("a2", "write", "1s") + "  - {qp: a3, op: read, length: 16384, at: 1s}\n", []string{
