@@ -54,11 +54,14 @@ func singlePackets(c *agent.Connection, from int, k *qp.Trouble) (n uint64, know
 	return n, n <= e.Packets
 }
 
+// fewestOfRequests is of how many packets those of requests are told apart.
+const fewestOfRequests = 500
+
 // packetsOfRequests is how many packets of requests an end has sent, where its peer has sent requests too and it is kept of each message how many it has:
-// else of what it sent the ACKs cannot be told apart.
+// else of what it sent the ACKs cannot be told apart. Of a few packets they are not worth it.
 func packetsOfRequests(c *agent.Connection, from int, k *qp.Trouble) (n uint64, known bool) {
 	e := &c.Ends[from]
-	if c.Ends[1-from].Messages == 0 || c.Timing == nil || e.Stalled || k.Missing.PSNs > 0 {
+	if e.Packets < fewestOfRequests || c.Ends[1-from].Messages == 0 || c.Timing == nil || e.Stalled || k.Missing.PSNs > 0 {
 		return 0, false
 	}
 	first, newest, sent := c.Timing.Ends[from].AllSent()
