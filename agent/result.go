@@ -185,6 +185,21 @@ type Cause struct {
 	Of    *Operation
 }
 
+// SlowestMessage is the longest that a request waited for its own answer; 0: that was not measured.
+func (c *Connection) SlowestMessage() (most time.Duration) {
+	if c.Timing == nil {
+		return 0
+	}
+	for e := range c.Timing.Ends {
+		for _, o := range c.Timing.Ends[e].Ops {
+			if o != nil {
+				most = max(most, o.Most)
+			}
+		}
+	}
+	return most
+}
+
 // Cause returns the command of the protocol above that the READ or WRITE of a stall of end from belongs to; nil: it is not known, or to none.
 func (c *Connection) Cause(from int, k *qp.Stall) *Operation {
 	if c.Upper == nil {

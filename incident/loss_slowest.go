@@ -54,7 +54,7 @@ func singlePackets(c *agent.Connection, from int, k *qp.Trouble) (n uint64, know
 	return n, n <= e.Packets
 }
 
-// fewestOfRequests is of how many packets those of requests are told apart.
+// fewestOfRequests is of how many packets those of requests are told apart. A run that does not measure times tells of all packets.
 const fewestOfRequests = 500
 
 // packetsOfRequests is how many packets of requests an end has sent, where its peer has sent requests too and it is kept of each message how many it has:

@@ -150,7 +150,7 @@ func (s *classesOfServer) halfOf(slow []classSum) time.Duration {
 			continue
 		}
 		half := halfOfParts(c, parts, slow, answers)
-		if 4*slowestAnswer(c) > half || movesMuch(c, half) {
+		if 4*c.SlowestMessage() > half || movesMuch(c, half) {
 			return 0
 		}
 		least = min(least, half)

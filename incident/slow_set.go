@@ -50,7 +50,7 @@ func (s *slowSet) add(c *agent.Connection, meant func(*agent.Operation) bool) {
 	if len(s.on) == 0 || c.First < s.begin {
 		s.begin = c.First
 	}
-	s.on, s.acked, s.end = append(s.on, c), max(s.acked, slowestAnswer(c)), max(s.end, c.Ends[0].Last, c.Ends[1].Last)
+	s.on, s.acked, s.end = append(s.on, c), max(s.acked, c.SlowestMessage()), max(s.end, c.Ends[0].Last, c.Ends[1].Last)
 	if a := c.Ends[fromOf(c.Upper)].Addr; !slices.Contains(s.clients, a) {
 		s.clients = append(s.clients, a)
 	}
@@ -59,27 +59,12 @@ func (s *slowSet) add(c *agent.Connection, meant func(*agent.Operation) bool) {
 // otherwise reports whether more happened on a connection than that commands were slow, or it is not known how soon its requests were acknowledged.
 func (t *teller) otherwise(c *agent.Connection) bool {
 	_, hangs := t.hangs(c)
-	return hangs || slowestAnswer(c) == 0 || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil
+	return hangs || c.SlowestMessage() == 0 || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil
 }
 
 // movesMuch reports whether a link may be what the commands of a connection wait for, which take so long.
 func movesMuch(c *agent.Connection, took time.Duration) bool {
 	return float64(8*(c.Ends[0].Bytes+c.Ends[1].Bytes))/float64(c.Upper.Answers) > unevenRate*took.Seconds()
-}
-
-// slowestAnswer is the longest that a request of a connection waited for its own answer; 0: that was not measured.
-func slowestAnswer(c *agent.Connection) (most time.Duration) {
-	if c.Timing == nil {
-		return 0
-	}
-	for e := range c.Timing.Ends {
-		for _, o := range c.Timing.Ends[e].Ops {
-			if o != nil {
-				most = max(most, o.Most)
-			}
-		}
-	}
-	return most
 }
 
 // slowAt begins to tell of it.

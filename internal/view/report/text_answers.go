@@ -138,7 +138,7 @@ func (t *text) about(ns int64) string {
 
 // transported says that requests of a connection were acknowledged soon, against the longest that an answer took; "": some were not.
 func transported(c *agent.Connection, answer time.Duration) string {
-	most := slowestOf(c)
+	most := c.SlowestMessage()
 	if most == 0 || most >= paceLatency*lateTimes && most*longTimes > answer {
 		return ""
 	}

@@ -124,7 +124,7 @@ func (t *text) spread(c *agent.Connection) string {
 
 // programs says that the time which commands of a connection took is not that of the network, where requests were answered much sooner.
 func programs(c *agent.Connection) string {
-	most := slowestOf(c)
+	most := c.SlowestMessage()
 	u := c.Upper
 	if longest := time.Duration(u.Slowest.Ended - u.Slowest.Since); most == 0 || lateTimes*most > longest {
 		return ""

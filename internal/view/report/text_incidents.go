@@ -104,22 +104,7 @@ func (t *text) tellAll(list []incident.Incident) {
 // slowest is the longest that a message took, where that was measured.
 func slowest(r *agent.Result) (most time.Duration) {
 	for i := range r.Connections {
-		most = max(most, slowestOf(&r.Connections[i]))
-	}
-	return most
-}
-
-// slowestOf is the longest that a message of a connection took; 0: that was not measured.
-func slowestOf(c *agent.Connection) (most time.Duration) {
-	if c.Timing == nil {
-		return 0
-	}
-	for e := range c.Timing.Ends {
-		for _, o := range c.Timing.Ends[e].Ops {
-			if o != nil {
-				most = max(most, o.Most)
-			}
-		}
+		most = max(most, r.Connections[i].SlowestMessage())
 	}
 	return most
 }

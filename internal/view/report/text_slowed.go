@@ -51,7 +51,7 @@ func (s *shared) asks() bool {
 func (s *shared) longest() (most time.Duration) {
 	for n := range s.clients {
 		for _, c := range s.clients[n].connections {
-			most = max(most, slowestOf(c))
+			most = max(most, c.SlowestMessage())
 		}
 	}
 	return most
