@@ -159,7 +159,7 @@ func TestSlowObject(t *testing.T) {
 // work; not where all are.
 func TestSlowClassesOfOthers(t *testing.T) {
 	const ms, us = time.Millisecond, time.Microsecond
-	for _, k := range []struct{ protocol, write, sync, read, object, want, next string }{
+	for _, k := range []struct{ protocol, write, flush, read, object, want, next string }{
 		{
 			rpcOverRDMA, "NFS version 4 WRITE", "NFS version 4 COMMIT", "NFS version 4 READ", "the export of fsid=1",
 			"NFS version 4 WRITE and COMMIT of 10.0.0.9 are slow for 10.0.0.1: half of them took ", "next: at 10.0.0.9: the disks that nfsd exports, ",
@@ -174,7 +174,7 @@ func TestSlowClassesOfOthers(t *testing.T) {
 		},
 	} {
 		for read, told := range map[time.Duration]bool{200 * us: true, 80 * ms: false} {
-			c := objectConnection(1, k.protocol, []onObject{{k.write, k.object, 60, 160 * ms}, {k.sync, k.object, 20, 500 * ms}, {k.read, k.object, 50, read}})
+			c := objectConnection(1, k.protocol, []onObject{{k.write, k.object, 60, 160 * ms}, {k.flush, k.object, 20, 500 * ms}, {k.read, k.object, 50, read}})
 			got := toldOfObjects(&agent.Result{RDMA: 20, First: int64(time.Hour), Last: int64(time.Hour + 9*time.Second), Connections: []agent.Connection{c}})
 			if strings.Contains(got, k.want) != told || strings.Contains(got, k.next) != told || strings.Contains(got, "need of the server") != told {
 				t.Errorf("%s, reads of %v: %s", k.protocol, read, got)
