@@ -81,7 +81,7 @@ type Renewed struct {
 	Held bool // a command that is over had named the address of the request with its R_Key
 }
 
-// Keyed is memory that a command, which is open, has named with another R_Key than the request for it has.
+// Keyed is memory that a command, which was open then, has named with another R_Key than the request for it has.
 type Keyed struct {
 	Named
 	RKey uint32
@@ -316,7 +316,11 @@ func (t *Transport) renewed(out *Upper, c *connection.Connection, from int, trou
 		if n, key, held := u.Renewed(1-from, r.VA, r.RKey); key != 0 {
 			out.Renewed[from] = &Renewed{*t.namedBy(c, u, &n), key, held}
 		}
-		if n, key, over := u.Keyed(1-from, r.VA, r.RKey); key != 0 {
+		use := upper.Use{Addr: r.VA, RKey: r.RKey, Frame: r.Frame, Tap: trouble.Refusal.Tap}
+		if x := trouble.Refusal.SentAfter; x != nil && x.Invalidates {
+			use.Invalidates = x.InvRKey
+		}
+		if n, key, over := u.Keyed(1-from, use); key != 0 {
 			out.Keyed[from] = &Keyed{*t.namedBy(c, u, &n), key, t.operation(c, u, over)}
 		}
 	}

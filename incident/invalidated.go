@@ -21,6 +21,8 @@ func (t *teller) usedInvalidated(i *Incident, c *agent.Connection, from int, k *
 	switch {
 	case !broken && !stillInvalidated(c, k):
 		return false
+	case t.renewed(c, from, k) == nil && t.keyed(c, from, k) != nil:
+		return false // that tells more of it
 	case t.renewed(c, from, k) != nil:
 		named, again = nil, false
 	case named == nil || at == nil || named.Of.Tap != k.Tap || t.lossy():
@@ -56,6 +58,12 @@ func (t *teller) usedInvalidated(i *Incident, c *agent.Connection, from int, k *
 		i.usedFormer(k, renewed)
 	case again:
 		i.FitsWith = append(i.FitsWith, fmt.Sprintf("memory that %v has registered with the same R_Key once more and named since, and that is not valid either", i.Peer.Addr))
+	case named != nil && named.Done && !holds(named, k):
+		i.Facts[len(i.Facts)-1].Text += fmt.Sprintf("; that was the R_Key of %s, which had its answer, for %s at 0x%x: this address is not in that",
+			named.Of.Name, count(uint64(named.Length), "byte"), named.Addr)
+		i.show(named.Of.Frame)
+		i.FitsWith = []string{fmt.Sprintf("%v, which used the R_Key that it keeps of a command which was over, for other memory", i.Local.Addr)}
+		i.Next = []string{nextOn(i.Local.Addr, i.Peer.Addr, "how its software comes by the address and R_Key of what it uses, and what it keeps of an earlier command")}
 	case named != nil && named.Done:
 		i.Facts[len(i.Facts)-1].Text += fmt.Sprintf("; that was the R_Key of %s, which had its answer; no later command in the capture names these bytes with it", named.Of.Name)
 		i.show(named.Of.Frame)
@@ -92,6 +100,11 @@ func (t *teller) answeredTooSoon(i *Incident, named *agent.Named, k *qp.Refusal)
 	}
 	i.FitsWith = []string{fmt.Sprintf("%v, which served a command once more that it had answered", by)}
 	i.Next = []string{nextOn(by, i.Peer.Addr, "why its software used the memory of "+named.Of.Name+" after it had answered it")}
+}
+
+// holds reports whether memory that a command has named has the address of a refused request.
+func holds(n *agent.Named, k *qp.Refusal) bool {
+	return k.Request.VA >= n.Addr && k.Request.VA-n.Addr < uint64(n.Length)
 }
 
 // nextOn is what to look at on a host, and not on the one that refuses.

@@ -42,15 +42,19 @@ func (t *teller) commandRefused(i *Incident, c *agent.Connection, from int, k *q
 		t.waitingThen(i, c)
 		return
 	}
-	if t.keyed(c, from, k) != nil {
-		n = nil // it is not for what had its R_Key before
+	if x := t.keyed(c, from, k); x != nil { // it is not for what had its R_Key before
+		t.refusedNext(i, c, k, &x.Named)
+		t.waitingThen(i, c)
+		return
 	}
 	defer t.refusedNext(i, c, k, n)
 	if n == nil {
 		t.waitingThen(i, c)
 		return
 	}
-	t.namedLongBefore(i, c, n.Of)
+	if holds(n, k) {
+		t.namedLongBefore(i, c, n.Of)
+	}
 	i.fact("command", fmt.Sprintf("%s, in frame %d, had named memory with this R_Key", n.Of.Name, n.Of.Frame))
 }
 

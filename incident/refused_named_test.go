@@ -33,7 +33,7 @@ func TestRefusedNamed(t *testing.T) {
 		{"elsewhere", 0x2e0000, 0x11e, 2048, false, 0, []string{names + ": the request begins outside that", another}, []string{"explains"}},
 		{"another key", 0x1e0000, 0x999, 4096, false, 0, []string{
 			"refused an RDMA WRITE of 4,096 bytes of 10.0.0.2 QP 0x20, with another R_Key than the open command gave for its address: NAK Remote Access Error.",
-			"R_Key: NVMe Read, command id 30, namespace 1 of 10.0.0.1, in frame 181, gave R_Key 0x11e for 4,096 bytes at 0x1e0000; the request is for the same bytes, with R_Key 0x999",
+			"R_Key: NVMe Read, command id 30, namespace 1 of 10.0.0.1, in frame 181, 7µs before the NAK, gave R_Key 0x11e for 4,096 bytes at 0x1e0000; the request is for the same bytes, with R_Key 0x999",
 			"fits: a program or adapter of 10.0.0.2 that uses another R_Key than it was given: that explains the refusal\nnext: how the software of 10.0.0.2 comes by the R_Key",
 		}, []string{"which region of 10.0.0.1", "last 8 bits"}},
 		{"nearly its key", 0x1e0800, 0x11f, 1024, false, 0, []string{"the request is within that, with R_Key 0x11f", "another registration of the same region, as only the last 8 bits differ"}, nil},

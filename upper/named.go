@@ -5,6 +5,11 @@ func (t *Tracker) AnsweredIn(c *Command) uint64 {
 	if c.state != ended || c.ID != t.borne {
 		return 0
 	}
+	for i := range t.commands {
+		if k := &t.commands[i]; k.state == ended && k.ID == c.ID && k.From == c.From && k.order > c.order {
+			return 0 // that one was
+		}
+	}
 	return t.times.Answer
 }
 
