@@ -176,7 +176,7 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 			out.Calls, out.CallsOf = calls, frame
 		}
 	}
-	if k, known := u.Credits(); !c.Lossy && c.Paired {
+	if k, known := u.Credits(); c.Paired && !lossyCommands(c, u) {
 		switch {
 		case known:
 			out.Credits = &k

@@ -22,6 +22,9 @@ const (
 
 // credits tells of the ends of a connection on which command o waits that may send nothing, as their peers have granted them no more.
 func (t *teller) credits(i *Incident, c *agent.Connection, o *agent.Operation) {
+	if t.lossy() {
+		return // a grant may be lost
+	}
 	if by := 1 - o.From; counted(c.Upper, by) {
 		i.answerWithoutCredits(c, by)
 	} else {

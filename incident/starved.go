@@ -32,10 +32,12 @@ func (t *teller) starved(c *agent.Connection) {
 	}
 	i := t.between(Waiting, c, from)
 	clients, newest := t.grantsOthers(c, from, since)
-	if !counted(u, from) {
-		if i.Certainty = Likely; len(clients) == 0 {
-			return // nothing shows that the server would have granted some
-		}
+	switch {
+	case counted(u, from):
+	case len(clients) > 0:
+		i.Certainty = Likely
+	default:
+		i.Certainty = Possible // nothing shows that the server would have granted some
 	}
 	i.Begin, i.End, i.Ongoing, i.Lost = since, end, c.Closed.At == 0, time.Duration(end-since)
 	until := ""
@@ -49,27 +51,32 @@ func (t *teller) starved(c *agent.Connection) {
 		i.Begin = min(at, since)
 		after = fmt.Sprintf("from %s on", t.offset(at))
 	}
-	i.What = fmt.Sprintf("%v %s of %s left: %v granted it the last %d in frame %d, and none with what it sent %s. "+
-		"Both were silent for %s then%s.",
-		&i.Local, left, u.Protocol, &i.Peer, granted.Count, granted.Frame, after, span(end-since), until)
+	i.What = fmt.Sprintf("%v %s: %v granted it the last in frame %d, at %s, and none with what it sent %s. Both were silent from %s on, for %s%s.",
+		&i.Local, fmt.Sprintf(left, u.Protocol), &i.Peer, granted.Frame, t.offset(granted.Time), after, t.offset(since), span(end-since), until)
 	messages, before, _ := k.Ungranted(from)
-	i.fact("credits", fmt.Sprintf("%v sent %s since frame %d, the last in frame %d; the last message of %v, in frame %d, granted none either",
-		i.Local.Addr, count(uint64(messages), "message"), granted.Frame, used.Frame, i.Peer.Addr, server.Frame))
+	asked := ""
+	if n := k.Asked(from); n > 0 {
+		asked = fmt.Sprintf(", each of which asked for %d or more", n)
+	}
+	i.fact("credits", fmt.Sprintf("%v sent %s after frame %d, the last in frame %d%s; the last message of %v, in frame %d, granted none either",
+		i.Local.Addr, count(uint64(messages), "message"), granted.Frame, used.Frame, asked, i.Peer.Addr, server.Frame))
 	if !counted(u, from) {
 		i.fact("before", fmt.Sprintf("it was granted some after %s at most; how many it had then is not known, as the capture lacks the negotiation",
 			count(uint64(before), "message")))
 	}
-	i.fact("commands", fmt.Sprintf("all %s that came to the tap were answered, and acknowledged: it is not the network", number(u.Answers)))
+	i.fact("commands", fmt.Sprintf("all %s that came to the tap were answered, and acknowledged%s: it is not the network", number(u.Answers), clean(c)))
 	if len(clients) > 0 {
 		i.fact("others", fmt.Sprintf("%v went on granting credits to %s, the last in frame %d, at %s",
 			i.Peer.Addr, sorted(clients), newest.Frame, t.offset(newest.Time)))
 		i.show(newest.Frame)
 	}
 	i.FitsWith = []string{fmt.Sprintf("a program of %v that counts send credits wrong, or posts no receives any more, so that what %v has to "+
-		"send waits", i.Peer.Addr, i.Local.Addr)}
+		"send waits; what waits there is on no wire: that it has more to send is suspected as it fell silent just then", i.Peer.Addr, i.Local.Addr)}
 	i.Next = []string{
-		fmt.Sprintf("on %v: how its SMB server counts and grants send credits (its version, known errors, its log)", i.Peer.Addr),
-		fmt.Sprintf("on %v: what waits for credits (dmesg, /proc/fs/cifs/DebugData)", i.Local.Addr),
+		fmt.Sprintf("on %v: how its SMB server posts receives and grants send credits on this connection (its version, known errors, its log)",
+			i.Peer.Addr),
+		fmt.Sprintf("on %v: what waits for credits (Linux: dmesg, /proc/fs/cifs/DebugData; Windows: the counter SMB Direct Connection, "+
+			"Stalls (Send Credit)/sec)", i.Local.Addr),
 	}
 	t.tell(i, "")
 }
@@ -83,13 +90,23 @@ func (t *teller) creditsLeft(c *agent.Connection, from int, silent int64) string
 		if u.Credits != nil || c.Timing == nil || !seemsStarved(k, from) || silent < sinceTimes*longestPause(c, nil) {
 			return ""
 		}
-		return "seems to have no send credit"
+		return "seems to have no send credit of %s left"
 	case u.Credits.Left[from] > reservedCredits:
 		return ""
 	case u.Credits.Left[from] > 0:
-		return "has one send credit, for a message that grants credits itself,"
+		return "has one send credit of %s left, which it has to keep for a message that grants credits itself"
 	}
-	return "has no send credit"
+	return "has no send credit of %s left"
+}
+
+// clean says that nothing of a connection was retransmitted or refused; "": something was.
+func clean(c *agent.Connection) string {
+	for k := range c.Ends {
+		if e := &c.Ends[k]; e.Retransmissions > 0 || e.NAKs > 0 || e.RNRNAKs > 0 {
+			return ""
+		}
+	}
+	return ", without a retransmission or a NAK"
 }
 
 // firstSentAfter is when an end of a connection began the first message after a time; 0: it is not kept.

@@ -11,11 +11,21 @@ type Credits struct {
 	over    [2]bool   // it sent a message for which it had none: what grants it some was not seen, or not heeded
 	most    [2]uint8  // messages that each end has sent between two grants: the most, up to 255
 	since   [2]uint16 // and since it got credits last
+	asked   [2]uint16 // the fewest credits that one of these asked for
 }
 
 // Ungranted is how many messages an end has sent since its peer granted it credits last, and the most between two grants before; false: it has granted none.
 func (c *Credits) Ungranted(end int) (since, before int, granted bool) {
 	return int(c.since[end]), int(c.most[end]), c.Granted[end].Frame != 0
+}
+
+// Asked is the fewest credits that one of the messages asked for which an end has sent since its peer granted it credits last; 0: none, or there
+// is no such message.
+func (c *Credits) Asked(end int) int {
+	if c.since[end] == 0 {
+		return 0
+	}
+	return int(c.asked[end])
 }
 
 // Known reports whether Left of an end is known, where that of the connection is: it has sent no message for which it had no credit.
@@ -33,9 +43,13 @@ type creditor interface {
 	Credits() (c Credits, known bool)
 }
 
-// use takes the credit of a message from the end that sends it. One that has none shows that not all was seen, or that this end does not heed them.
-func (c *Credits) use(m *Message) {
+// use takes the credit of a message from the end that sends it and asks for some. One that has none shows that not all was seen, or that this end
+// does not heed them.
+func (c *Credits) use(m *Message, asks uint16) {
 	c.Left[m.From]--
+	if c.since[m.From] == 0 || asks < c.asked[m.From] {
+		c.asked[m.From] = asks
+	}
 	if c.since[m.From] < math.MaxUint16 {
 		c.since[m.From]++
 	}
@@ -69,6 +83,7 @@ func (t *Tracker) Credits() (c Credits, known bool) {
 		c.Used[0], c.Used[1] = c.Used[1], c.Used[0]
 		c.most[0], c.most[1] = c.most[1], c.most[0]
 		c.since[0], c.since[1] = c.since[1], c.since[0]
+		c.asked[0], c.asked[1] = c.asked[1], c.asked[0]
 		c.over[0], c.over[1] = c.over[1], c.over[0]
 	}
 	return c, known

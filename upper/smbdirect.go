@@ -128,7 +128,7 @@ func (s *smbDecoder) Message(m *Message, t *Tracker) bool {
 		}
 		return false
 	}
-	s.credits.use(m)
+	s.credits.use(m, binary.LittleEndian.Uint16(m.Head))
 	s.credits.grant(1-m.From, int(binary.LittleEndian.Uint16(m.Head[2:])), m)
 	if d.length == 0 {
 		return true
