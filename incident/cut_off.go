@@ -31,6 +31,9 @@ type cutOff struct {
 	unseen  uint64              // packets that it sent meanwhile, as its identifications show
 	begun   string              // what shows that it restarted
 	certain bool                // its numbers are missing at no other time, or what came after it shows it too
+	weak    bool                // only others of the host beside it show what it was
+	// together says that two busy connections of it or more fell silent at once, and all of them.
+	together bool
 }
 
 // cutOffs tells of hosts that were cut off while others went on, and all of what they sent was lost with what their peers would have answered:
@@ -68,32 +71,55 @@ func (t *teller) cutOffs() {
 }
 
 // cutOffOf returns the silences of a host in which it was cut off, and who went on in all of them: those which NAKs show, and where there are
-// any, those in which it lost its connections.
+// any, those in which it lost its connections, and those that are like these.
 func (t *teller) cutOffOf(a packet.Addr, asked []*rule.Finding) (list []cutOff, went []packet.Addr) {
-	shown := false
+	shown, idle, back := false, int64(0), int64(0)
 	for _, s := range t.silencesOf(a) {
-		if !s.ended || s.waited > 0 || s.Length() < interruption { // one in which requests to it waited is told with these
+		if !s.ended || s.waited > 0 || s.From < back { // one in which requests to it waited is told with these, and it had no connection until it was back
 			continue
 		}
 		k := cutOff{hostSilence: s}
-		if k.went = t.wentOnBeside(a, packet.Addr{}, &s.Silence); len(k.went) == 0 {
-			continue
+		switch is, strong := t.isCutOff(&k, a, asked); {
+		case is:
+			list, shown = append(list, k), shown || strong
+			if !strong && !k.weak {
+				back = k.again.First
+			}
+		default:
+			idle = max(idle, s.Length())
 		}
-		if k.missed(t, a, asked); k.on >= askedOn && !k.idle(t, a) {
-			shown = true
-		} else if !k.stop(t, a) || !k.loses() {
-			continue
-		}
-		others := k.went
-		if len(list) > 0 {
-			others = slices.DeleteFunc(went, func(x packet.Addr) bool { return !slices.Contains(others, x) })
-		}
-		list, went = append(list, k), others
 	}
-	if !shown || len(went) == 0 {
+	if !shown {
+		return nil, nil
+	}
+	list = t.borneOut(a, list, idle)
+	went = slices.DeleteFunc(slices.Clone(list[0].went), func(x packet.Addr) bool {
+		return slices.ContainsFunc(list, func(k cutOff) bool { return !slices.Contains(k.went, x) })
+	})
+	if len(went) == 0 {
 		return nil, nil
 	}
 	return list, went
+}
+
+// isCutOff reports whether a host may have been cut off in a silence, and whether that alone shows it.
+func (t *teller) isCutOff(k *cutOff, a packet.Addr, asked []*rule.Finding) (is, strong bool) {
+	if k.Length() < interruption {
+		return false, false
+	}
+	if k.went = t.wentOnBeside(a, packet.Addr{}, &k.Silence); len(k.went) == 0 {
+		return false, false
+	}
+	k.missed(t, a, asked)
+	idle := k.on == 0 || k.idle(t, a)
+	if k.on >= askedOn && !idle {
+		return true, true
+	}
+	if k.together = k.stop(t, a) && len(k.stopped) >= askedOn; k.together && k.loses() {
+		return true, false
+	}
+	k.weak = true
+	return !idle || k.announced, false
 }
 
 // idle reports whether the identifications of a host show that it sent fewer packets in a silence than it has queue pairs of which NAKs ask for what

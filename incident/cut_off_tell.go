@@ -35,6 +35,9 @@ func (t *teller) tellCutOff(a packet.Addr, list []cutOff, went []packet.Addr) {
 			shown++
 			continue
 		}
+		if k.weak {
+			continue
+		}
 		said[n] = "up to " + said[n] + ", in which it lost its connections"
 		closed := &k.lost[0].Closed
 		ended = fmt.Sprintf("%s that had been busy: they fell silent at %s for good, and %v disconnected the first in frame %d, at %s; "+
@@ -53,7 +56,8 @@ func (t *teller) tellCutOff(a packet.Addr, list []cutOff, went []packet.Addr) {
 		}
 	}
 	i.fact("lost", fmt.Sprintf("%s two queue pairs or more of %v went on with later PSNs, and PSN sequence NAKs asked at once for those before: "+
-		"what it had sent came neither to the tap nor to its peer", after, a))
+		"what it had sent came neither to the tap nor to its peer%s", after, a, likewiseLost(list)))
+	t.backWith(i, a, list)
 	i.fact("ended", ended)
 	i.fact("tap", "the capture holds packets of the others all that time: it is not the tap that stopped")
 	i.FitsWith = linksOf(a)

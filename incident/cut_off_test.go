@@ -19,6 +19,7 @@ func TestCutOffUnasked(t *testing.T) {
 	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
 	const (
 		twice  = "10.0.0.1 was cut off twice, while 10.0.0.2 and 10.0.0.3 went on: 1s from +2.000 s on; and up to 4s from +6.000 s on, in which it lost its connections."
+		thrice = "10.0.0.1 was cut off 3 times, while 10.0.0.2 and 10.0.0.3 went on: 1s from +2.000 s on; 500ms from +4.000 s on; and up to 4s from +6.000 s on, in which it lost"
 		once   = "10.0.0.1 was cut off once, while 10.0.0.2 and 10.0.0.3 went on: 1s from +2.000 s on."
 		unseen = "The capture shows nothing between"
 	)
@@ -29,6 +30,28 @@ func TestCutOffUnasked(t *testing.T) {
 			c.Timing.Ends[e].Active = timing.Activity{First: at(first), Last: at(last), Frames: [2]uint64{uint64(first), uint64(last)}, Silences: silent}
 		}
 		return c
+	}
+	oneMore := func(asked bool, idle int64, announced ...int64) func(*agent.Result) {
+		return func(r *agent.Result) {
+			for n := range 2 {
+				for e := range 2 {
+					x := &r.Connections[n].Timing.Ends[e].Active
+					x.Silences = append(x.Silences, timing.Silence{From: at(4000), To: at(4500)})
+					if idle > 0 {
+						x.Silences = append(x.Silences, timing.Silence{From: at(5000), To: at(5000 + idle)})
+					}
+				}
+			}
+			if asked {
+				f := r.Findings[0]
+				f.Time, f.Frame = at(4500)+9000, 4501
+				r.Findings = append(r.Findings, f)
+			}
+			for _, ms := range announced {
+				arp := fabricagent.Presence{Host: host(1), To: host(1), By: fabricagent.ByARP}
+				r.Signs = append(r.Signs, agent.Sign{Presence: arp, At: at(ms), Frame: uint64(ms)})
+			}
+		}
 	}
 	numbersOf := func(packets uint16) func(*agent.Result) {
 		return func(r *agent.Result) {
@@ -51,6 +74,14 @@ func TestCutOffUnasked(t *testing.T) {
 				}
 			}
 		}, once, unseen},
+		{"once more, as one queue pair shows", oneMore(true, 0), thrice, "cut off twice"},
+		{"only idle once more", oneMore(false, 0), twice, "3 times"},
+		{"often idle for as long", oneMore(true, 400), twice, "3 times"},
+		{"announced after each", oneMore(true, 400, 3100, 4600, 10100), thrice, "cut off twice"},
+		{"announced, and idle before", oneMore(false, 0, 3100, 4600, 10100), twice, "3 times"},
+		{"announced at once", oneMore(false, 400, 3100, 4499, 10100), strings.Replace(thrice, "500ms", "499ms", 1), "cut off twice"},
+		{"announced after the others", oneMore(true, 0, 3100, 10100), twice, "3 times"},
+		{"announced at another time, too", oneMore(true, 0, 3100, 4600, 10100, 25000), twice, "3 times"},
 		{"one queue pair", func(r *agent.Result) { r.Findings = r.Findings[:1] }, unseen, "cut off"},
 		{"asked for later", func(r *agent.Result) { r.Findings[1].Time = at(3002) }, unseen, "cut off"},
 		{"the tap had seen what is asked for", func(r *agent.Result) { r.Connections[0].Ends[0].Trouble.Asked.After = 1 }, unseen, "cut off"},

@@ -132,19 +132,37 @@ func (i *Incident) below(target string) {
 	}
 }
 
-// waitsLikewise tells which other clients have commands that work on a target, and that the server of c does not answer either.
+// waitsLikewise tells how many commands of which clients work on a target on other connections, which the server of c does not answer either.
 func (t *teller) waitsLikewise(i *Incident, c *agent.Connection, target string) {
-	var clients []string
+	open, on := map[packet.Addr]int{}, map[packet.Addr]int{}
+	var clients []packet.Addr
 	for _, d := range t.commandsOfServer(c) {
 		if k := targetOf(d.Upper, d.Upper.Oldest); d != c && k != nil && k.Name == target && waitsUntil(d, t.run.Last) != 0 && k.Newest <= d.Upper.Oldest.Since {
-			clients = append(clients, fmt.Sprintf("%s of %v", count(uint64(k.Open), "command"), d.Ends[d.Upper.Oldest.From].Addr))
+			a := d.Ends[d.Upper.Oldest.From].Addr
+			if on[a] == 0 {
+				clients = append(clients, a)
+			}
+			open[a], on[a] = open[a]+k.Open, on[a]+1
 		}
 	}
-	if n := len(clients); n > mostClientTold {
-		clients = append(clients[:mostClientTold], fmt.Sprintf("those of %d more connections", n-mostClientTold))
+	said, all := make([]string, 0, len(clients)), 0
+	for n, a := range clients {
+		all += open[a]
+		if n >= mostClientTold {
+			continue
+		}
+		k := fmt.Sprintf("%s of %v", count(uint64(open[a]), "command"), a)
+		if on[a] > 1 {
+			k += fmt.Sprintf(" on %d other connections", on[a])
+		}
+		said = append(said, k)
 	}
-	if len(clients) > 0 {
-		i.fact("waits", enumerate(clients)+", on the same, have no answer either")
+	if n := len(clients) - mostClientTold; n > 0 {
+		said = append(said, "those of "+count(uint64(n), "more client"))
+	}
+	if len(said) > 0 {
+		have := map[bool]string{true: "has", false: "have"}[all == 1]
+		i.fact("waits", fmt.Sprintf("%s, on the same, %s no answer either", enumerate(said), have))
 	}
 }
 

@@ -41,6 +41,9 @@ func TestTargetOfClients(t *testing.T) {
 			"10.0.0.1 QP 0x20 has not answered NFS version 3 COMMIT, XID 0x1 of 10.0.0.2 QP 0x20 for 20s: all 9 that are open work on " + a + ", as their file handles say; 40 others were answered meanwhile, at most 1ms later.",
 			"of 10.0.0.3 QP 0x20 for 20s: all 3 that are open work on " + a + ", as their file handles say; others of 10.0.0.2 and 10.0.0.4 were answered meanwhile, at most 1ms later.", other,
 		}, nil},
+		{"one client, on two other connections", []agent.Connection{client(2, 9, a, b), client(3, 2, a), client(3, 3, a), client(4, 0, b)}, []string{
+			"waits: 5 commands of 10.0.0.3 on 2 other connections, on the same, have no answer either",
+		}, []string{"2 commands of 10.0.0.3, on"}},
 		{"different ones", []agent.Connection{client(2, 9, a, b), client(3, 3, b)}, []string{"all 9 that are open work on " + a}, []string{other}},
 		{"no other", []agent.Connection{client(2, 9, a)}, []string{"has not answered"}, []string{"work on"}},
 	} {
