@@ -221,6 +221,8 @@ func (t *teller) wasGone(i *Incident, d *hostSilence) {
 		i.fact("restart", on)
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == restarts || f == wentDown(peer) })
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a link of %v or its switch port, that was down for that long, or the host itself, that stopped", peer))
+	} else {
+		t.unservedWhenBack(i, d)
 	}
 	lasted := span(d.to - d.from)
 	if least := d.atLeast(); again == "" && least > 0 {
