@@ -44,12 +44,15 @@ func (t *teller) usedOther(i *Incident, c *agent.Connection, from int, k *qp.Ref
 		within = "the request is within that"
 	}
 	i.fact("R_Key", fmt.Sprintf("%s of %v, in frame %d%s, gave R_Key 0x%x for %s at 0x%x; %s, with R_Key 0x%x",
-		n.Of.Name, i.Peer.Addr, n.Of.Frame, t.within(", %s before the NAK", k.Time-n.Of.Since), n.RKey, count(uint64(n.Length), "byte"), n.Addr, within, r.RKey))
+		n.Of.Name, i.Peer.Addr, n.Of.Frame, t.within(", %s before the NAK", k.Time-n.Of.Since), n.RKey,
+		count(uint64(n.Length), "byte"), n.Addr, within, r.RKey))
 	i.show(n.Of.Frame)
 	i.FitsWith = []string{fmt.Sprintf(
 		"a program or adapter of %v that uses another R_Key than it was given: that explains the refusal", local,
 	)}
-	i.Next = []string{fmt.Sprintf("how the software of %v comes by the R_Key of what it uses for this command, and what it keeps of an earlier one", local)}
+	i.Next = []string{fmt.Sprintf(
+		"how the software of %v comes by the R_Key of what it uses for this command, and what it keeps of an earlier one", local,
+	)}
 	i.cause = "other key"
 	switch {
 	case t.usedFormerKey(i, c, from, k, n):
@@ -59,8 +62,8 @@ func (t *teller) usedOther(i *Incident, c *agent.Connection, from int, k *qp.Ref
 	return true
 }
 
-// usedFormerKey tells of a request for memory n that has the R_Key of a command which was over, or one that its requester had invalidated, and reports
-// whether it has.
+// usedFormerKey tells of a request for memory n that has the R_Key of a command which was over, or one that its requester had invalidated, and
+// reports whether it has.
 func (t *teller) usedFormerKey(i *Incident, c *agent.Connection, from int, k *qp.Refusal, n *agent.Keyed) bool {
 	of, where := n.Over, "this address"
 	if x := namedBy(c, from); of == nil && x != nil && x.Of.Tap == k.Tap && x.Of.Frame < k.Request.Frame {

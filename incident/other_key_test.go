@@ -9,8 +9,8 @@ import (
 	"ibwitness/packet"
 )
 
-// TestKeyOfFormer: of a WRITE that is refused as its R_Key had been invalidated it is told that its address is that of a command which was open then, and of which
-// R_Key it should have had, also where the answer to that command comes before the NAK; not where the answer is that of the command whose R_Key it has, and
+// TestKeyOfFormer: of a WRITE that is refused as its R_Key was invalidated it is told that its address is that of a command
+// which was open then, and which R_Key it should have had, also where the answer to that command comes before the NAK; not where the answer is that of the command whose R_Key it has, and
 // where no command named its address, it is not said that it was served once more.
 func TestKeyOfFormer(t *testing.T) {
 	const (
