@@ -16,7 +16,8 @@ import (
 )
 
 // TestUnservedWhenBack: of a host that was silent for long, had not disconnected, and refuses when it is back what it had served, it fits first
-// that it started again; not of one that refuses what nobody shows it to have served, that disconnected before, or that serves the hosts again before.
+// that it started again; not of one that refuses what nobody shows it to have served, that disconnected before, or that serves the hosts again
+// before.
 func TestUnservedWhenBack(t *testing.T) {
 	at := func(ms int64) int64 { return int64(time.Hour) + ms*int64(time.Millisecond) }
 	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
