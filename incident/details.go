@@ -5,7 +5,7 @@ import "slices"
 // spare are the labels of facts without which an incident is understood, or nearly so, those first that are missed least.
 var spare = []string{
 	"worst", "largest", "sent", "all", "host", "holes", "order", "numbers", "frames", "counted", "share", "goodput", "each", "first", "its end", "waits", "caused", "cables", "speed", "gave up", "before", "answered", "cost", "for",
-	"command", "request", "then", "usual", "peer", "also", "others", "outage", "shares", "episodes",
+	"command", "request", "then", "usual", "peer", "also", "others", "outage", "shares", "episodes", "longest", "held",
 }
 
 // Details splits the facts into those that an incident is understood by, and those that can be told after what to look at next, each in the order of Facts. The first are all for which there is room, as

@@ -28,6 +28,7 @@ func (t *teller) paused() {
 		switch {
 		case p.Most <= p.Least || !t.timed():
 		case throughout(p):
+			i.Lost = p.Most
 			long = ", for " + span(int64(p.Most)) + untilResumed(p)
 		default:
 			long = fmt.Sprintf(", for %s at least and %s at most, as the speed of the link is not in the capture", span(int64(p.Least)), span(int64(p.Most)))

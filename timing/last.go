@@ -62,6 +62,8 @@ const (
 	lastOther  = 8    // of the time that was waited so, one in so many may be for other hosts
 	lastOnce   = 4    // times as long as for the longest was waited for the host
 	lastAlike  = 8    // shorter waits than one in so many of the longest do not count
+	lastOwn    = 16   // rounds in which another host goes on without it, one for so many in which all waited for it, and
+	lastOwnFew = 2    // how many at least, for nobody to wait
 	lastSince  = 3    // rounds before in which it was not, from which on it is told since when it is
 	pauseOver  = 4    // times as long as all shorter ones is a pause that divides others from those within them
 )
@@ -124,6 +126,7 @@ type roundMessage struct {
 	data  bool
 	aside bool // it is of a connection that carries little
 	count int
+	way   int // of which connection, and which end of it
 }
 
 // came is when something of it has come at least: of some messages, when the first began.
@@ -139,11 +142,11 @@ func roundsOf(list, aside []Link) (all []roundMessage) {
 		little := i >= len(list)
 		for k := range l.Sent {
 			for _, s := range l.Sent[k] {
-				all = append(all, roundMessage{s, l.Hosts[k], l.Hosts[1-k], l.Bytes[k]*linkData > l.Bytes[1-k], little, 1})
+				all = append(all, roundMessage{s, l.Hosts[k], l.Hosts[1-k], l.Bytes[k]*linkData > l.Bytes[1-k], little, 1, 2*i + k})
 			}
 			for _, r := range l.Runs[k] {
 				s := Sent{Begin: r.Begin, End: r.End}
-				all = append(all, roundMessage{s, l.Hosts[k], l.Hosts[1-k], l.Bytes[k]*linkData > l.Bytes[1-k], little, int(r.Count)})
+				all = append(all, roundMessage{s, l.Hosts[k], l.Hosts[1-k], l.Bytes[k]*linkData > l.Bytes[1-k], little, int(r.Count), 2*i + k})
 			}
 		}
 	}
@@ -199,6 +202,7 @@ type roundsWalk struct {
 	opened       []opening
 	messages     []int // of data, by host
 	resumed      bool  // a host that had begun in this round went on by itself after nothing was sent for long
+	own          ownPace
 }
 
 // opening is that a host sent first after a pause between rounds.
@@ -227,6 +231,7 @@ func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 	r.some, r.data, r.pending, r.resumed = newBegun(hosts), newBegun(hosts), nil, false
 	r.of, r.rounds, r.begins, r.opened = make([][]lastWait, hosts), 1, nil, nil
 	r.messages = make([]int, hosts)
+	r.own = newOwnPace(hosts)
 	for i := range all {
 		m := &all[i]
 		if m.aside {
@@ -257,6 +262,7 @@ func (r *roundsWalk) walk(all []roundMessage, apart int64) (pauses []int64) {
 		}
 		until = max(until, m.End)
 		r.follows(m)
+		r.own.take(m, r.rounds, r.data.n < r.sends.n)
 		if r.some.begins(m); m.data {
 			r.data.begins(m)
 			counts[m.from] += m.count
@@ -302,6 +308,9 @@ func (r *roundsWalk) last(all []roundMessage) (l Last, ok bool) {
 	l.Of = time.Duration(l.To - all[0].Begin)
 	l.Few = l.Count < lastLeast && !l.sameHost(lastChance) || l.Most*lastOnce > l.Sum || others*lastOther > l.Sum
 	if 2*l.resumed > l.Count && 2*r.messages[l.Host] <= slices.Max(r.messages) { // others go on without it
+		return l, false
+	}
+	if n := r.own.rounds; n >= lastOwnFew && n*lastOwn >= l.Count {
 		return l, false
 	}
 	return l, (!l.Few || l.seldom() && others*lastMainly <= l.Sum) && l.Sum*lastShare >= l.Of

@@ -140,6 +140,11 @@ func (t *text) notNetwork(host packet.Addr) string {
 	}
 	const look = "So its program or host is late (it computes, loads data, or is slowed down): look there."
 	on, acks := count(connections, "connection"), span(t.acknowledgedBy(host))
+	held := t.heldByPauses(host)
+	if packets+marked == 0 && held != "" {
+		return fmt.Sprintf("Nothing was retransmitted and nothing marked as having met congestion on the %s of it, ", on) +
+			fmt.Sprintf("and its adapter usually acknowledges within %s; %s: that may be why it is late, or its program or host is.", acks, held)
+	}
 	if packets+marked == 0 {
 		return fmt.Sprintf("It is not the network: nothing was retransmitted and nothing marked as having met congestion on the %s of it, ", on) +
 			fmt.Sprintf("and its adapter usually acknowledges within %s. %s", acks, look)
@@ -151,8 +156,32 @@ func (t *text) notNetwork(host packet.Addr) string {
 	if marked > 0 {
 		what = append(what, count(marked, "mark")+" of congestion")
 	}
+	if held != "" {
+		return fmt.Sprintf("Its adapter usually acknowledges within %s. On the %s of it there were %s, and %s: that may be why it is late, or its program or host is.", acks, on, enumerate(what), held)
+	}
 	return fmt.Sprintf("Its adapter usually acknowledges within %s. %s On the %s of it there were %s, beside that.", acks, look, on, enumerate(what))
 }
+
+// heldByPauses says for how long pause frames had a link wait where that may be why all waited for a host; "": not for so long, or they are of a
+// port of other hosts.
+func (t *text) heldByPauses(host packet.Addr) string {
+	most, which := time.Duration(0), "a link"
+	for i := range t.res.Paused {
+		p := &t.res.Paused[i]
+		if own := slices.Contains(p.Hosts, host); (own || len(p.Hosts) == 0) && p.Most > most {
+			if most = p.Most; own {
+				which = "its link"
+			}
+		}
+	}
+	if pausesPart*most < t.waited || most == 0 {
+		return ""
+	}
+	return fmt.Sprintf("pause frames had %s wait for up to %s in all", which, span(most))
+}
+
+// pausesPart is which part of the time for which all waited for a host, one in so many, pauses last at least that may be why.
+const pausesPart = 8
 
 // fromTo says between what times some are, or, where they look the same, that.
 func fromTo(least, most time.Duration) string {

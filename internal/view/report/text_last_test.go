@@ -9,6 +9,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/incident"
+	"ibwitness/link"
 	"ibwitness/packet"
 	"ibwitness/timing"
 	"ibwitness/wqe"
@@ -164,6 +165,28 @@ func TestLastLeads(t *testing.T) {
 		x = &text{Options: Options{Width: 2000}, out: bufio.NewWriter(&b), res: r, run: &Run{Result: r, told: true, incidents: []incident.Incident{lost}}}
 		if s := x.waitsBeside(); s != "" {
 			t.Errorf("star %v, much is lost: %s", star, s)
+		}
+	}
+	for _, k := range []struct {
+		most          time.Duration
+		of            byte // the host whose port pauses
+		retransmitted uint32
+		want, not     string
+	}{
+		{time.Second, 2, 0, "Nothing was retransmitted and nothing marked as having met congestion on the 2 connections of it, and its adapter usually acknowledges within 0 s; " +
+			"pause frames had its link wait for up to 1s in all: that may be why it is late, or its program or host is.", "It is not the network"},
+		{time.Second, 2, 3, "On the 2 connections of it there were 6 retransmitted packets, and pause frames had its link wait for up to 1s in all: that may be why", "look there"},
+		{time.Millisecond, 2, 0, "It is not the network", "pause"},
+		{time.Second, 3, 0, "It is not the network", "pause"},
+	} {
+		r := job(false)
+		for n := range r.Connections {
+			r.Connections[n].Ends[0].Retransmissions = k.retransmitted
+		}
+		r.Paused = []link.Paused{{Hosts: []packet.Addr{packet.IPv4Addr([]byte{10, 0, 0, k.of})}, Most: k.most}}
+		x := &text{Options: Options{Width: 2000}, res: r}
+		if got := x.waitsTold(); !strings.Contains(got, "all wait for 10.0.0.2") || !strings.Contains(got, k.want) || strings.Contains(got, k.not) {
+			t.Errorf("pauses of %v by host %d: %s", k.most, k.of, got)
 		}
 	}
 }
