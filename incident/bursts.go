@@ -20,6 +20,7 @@ type burstsTo struct {
 	of   map[packet.Addr][]timing.Window
 	at   []int64 // windows in which any host sent
 	idle bool    // nothing was sent most of the time
+	few  bool    // likewise, and too few windows tell how fast hosts send
 	// spans are the bursts of a host whose times are known, whole its windows at any time, since its first burst may begin before those times and its
 	// last one end after them, and kept how many bytes it sent for each that windows tell of.
 	spans map[packet.Addr][]burstSpan
@@ -74,7 +75,9 @@ func (t *teller) burstsTo(to packet.Addr, since, until int64) *burstsTo {
 	}
 	slices.Sort(b.at)
 	b.at = slices.Compact(b.at)
-	b.idle = len(b.at) >= fewestWindows && idleFor*int64(len(b.at))*timing.BusyWidth <= until-since
+	b.idle = idleFor*int64(len(b.at))*timing.BusyWidth <= until-since
+	b.few = b.idle && len(b.at) < fewestWindows
+	b.idle = b.idle && !b.few
 	return b
 }
 

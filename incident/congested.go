@@ -226,6 +226,12 @@ func (t *teller) several(i *Incident, list []sender, bursts *burstsTo, all *onWa
 	}
 	idle := bursts != nil && bursts.idle
 	how := ""
+	if bursts != nil && bursts.few {
+		for k := range list {
+			list[k].rate = 0 // averages tell nothing
+		}
+		sortSenders(list)
+	}
 	if idle {
 		how = bursts.rates(list)
 		sortSenders(list)

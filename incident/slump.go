@@ -24,12 +24,15 @@ const (
 
 // slump is how all that is sent to a receiver falls after the first mark of a burst, in bytes a second and nanoseconds since that mark.
 type slump struct {
+	from, to             int64 // of the burst
 	before, lowest, mean float64
-	lowAt, back, took    int64 // from when on the slowest millisecond is; when half was reached again, 0: not in the burst; when all was sent
+	lowAt, back, took    int64 // from when on the slowest millisecond is, 0: the burst was over sooner; when half was reached again, 0: not in the burst; when all was sent
 }
 
 // deep reports whether it is worth telling.
-func (s *slump) deep() bool { return slumpTo*s.lowest < s.before && slumpUsed*s.mean < s.before }
+func (s *slump) deep() bool {
+	return s.lowAt > 0 && slumpTo*s.lowest < s.before && slumpUsed*s.mean < s.before
+}
 
 // slumping is what has to be known of what is sent to a receiver for its slumps to be found.
 type slumping struct {
@@ -89,13 +92,9 @@ func joinedTimes(list [][2]int64, gap int64) (out [][2]int64) {
 	return out
 }
 
-// slumps are those of each burst that a mark was in, and of which the senders had messages in progress for long enough after it.
+// slumps are those of each burst that a mark was in, of which the senders had messages in progress for long enough after it, or which was over sooner.
 func (x *slumping) slumps() (list []slump) {
-	var all [][2]int64
-	for _, from := range x.hosts {
-		all = append(all, x.messages[from]...)
-	}
-	for _, burst := range joinedTimes(all, windowsApart*timing.BusyWidth) {
+	for _, burst := range x.bursts() {
 		if s, ok := x.slumpIn(burst[0], burst[1]); ok {
 			list = append(list, s)
 		}
@@ -103,7 +102,16 @@ func (x *slumping) slumps() (list []slump) {
 	return list
 }
 
-// slumpIn is that of a burst; false: no mark is in it, or it is over too soon after that.
+// bursts are from when to when hosts that CNPs came to had messages in progress.
+func (x *slumping) bursts() [][2]int64 {
+	var all [][2]int64
+	for _, from := range x.hosts {
+		all = append(all, x.messages[from]...)
+	}
+	return joinedTimes(all, windowsApart*timing.BusyWidth)
+}
+
+// slumpIn is that of a burst; false: no mark is in it, or nothing tells of the time after that.
 func (x *slumping) slumpIn(from, to int64) (s slump, ok bool) {
 	first, last := from/timing.BusyWidth, to/timing.BusyWidth
 	mark := first
@@ -117,6 +125,7 @@ func (x *slumping) slumpIn(from, to int64) (s slump, ok bool) {
 	for k := first; k <= mark+1; k++ {
 		most = max(most, x.all[k])
 	}
+	s.from, s.to = from, to
 	s.before, s.lowest = perWindow(most, 1), perWindow(most, 1)
 	low, sum := int64(0), uint64(0)
 	for k := mark + 1; k+slumpWindows <= last; k++ {
@@ -125,17 +134,19 @@ func (x *slumping) slumpIn(from, to int64) (s slump, ok bool) {
 			s.lowest, low = r, k
 		}
 	}
-	if low == 0 {
+	if low == 0 && (last-mark > slumpWindows || to-max(from, mark*timing.BusyWidth) < timing.BusyWidth) {
 		return s, false
 	}
 	for k := mark; k <= last; k++ {
 		sum += x.all[k]
-		if k >= low && s.back == 0 && 2*x.all[k] >= most {
+		if low > 0 && k >= low && s.back == 0 && 2*x.all[k] >= most {
 			s.back = (k - mark) * timing.BusyWidth
 		}
 	}
 	begin := max(from, mark*timing.BusyWidth)
-	s.lowAt, s.took = (low-mark)*timing.BusyWidth, to-begin
+	if s.took = to - begin; low > 0 {
+		s.lowAt = (low - mark) * timing.BusyWidth
+	}
 	s.mean = float64(sum) / time.Duration(s.took).Seconds()
 	return s, true
 }
@@ -185,7 +196,8 @@ func (t *teller) slump(i *Incident, list []sender, b *burstsTo) bool {
 	}
 	all := x.slumps()
 	deep := slices.DeleteFunc(slices.Clone(all), func(s slump) bool { return !s.deep() })
-	if len(deep) == 0 || 2*len(deep) < len(all) {
+	long := slices.DeleteFunc(slices.Clone(all), func(s slump) bool { return s.lowAt == 0 })
+	if len(deep) == 0 || 2*len(deep) < len(long) {
 		return false
 	}
 	of := func(what func(s *slump) float64) (median float64) {
@@ -213,15 +225,20 @@ func (t *teller) slump(i *Incident, list []sender, b *burstsTo) bool {
 		}
 	}
 	bursts, median := "in a burst", ""
+	if len(all) > 1 {
+		bursts = fmt.Sprintf("in %d of %d bursts whose messages tell", len(deep), len(all))
+	}
 	if len(deep) > 1 {
-		bursts, median = fmt.Sprintf("in %d of %d bursts whose messages tell", len(deep), len(all)), " (medians)"
+		median = " (medians)"
 	}
 	used := fmt.Sprintf("%.0f %%", 100*mean/before)
 	i.fact("over time", fmt.Sprintf("%s, from the first mark on: %s of payload in all until then, at most %s in the slowest millisecond, which began %s after it, though messages were in progress; %s; on average %s (%s) until the last packet, %s after the mark%s",
 		bursts, perSecondOf(before), perSecondOf(lowest), span(lowAt), again, perSecondOf(mean), used, span(took), median))
 	fits := "congestion control (DCQCN) of the senders that slows them down too far at CNPs, and raises their rates too slowly"
 	next := "how far the reaction points of the senders slow down (ecn/roce_rp: rpg_gd, dce_tcp_g, rpg_min_rate, rpg_min_dec_fac), and how soon they recover (rpg_time_reset, rpg_byte_reset, rpg_ai_rate, rpg_hai_rate)"
-	told := fmt.Sprintf("at most %s came in the slowest millisecond after that, where %s had come, and %s on average (%s).", perSecondOf(lowest), perSecondOf(before), perSecondOf(mean), used)
+	which, others := t.slumpsBeside(all, deep)
+	told := fmt.Sprintf("%sat most %s came in the slowest millisecond after that, where %s had come, and %s on average (%s)%s.",
+		which, perSecondOf(lowest), perSecondOf(before), perSecondOf(mean), used, others)
 	if said, _, ok := strings.Cut(i.What, ", which they fill"); ok {
 		i.What, i.Next = said+", which they fill only until they slow down: "+told, nil
 	} else {
@@ -230,5 +247,8 @@ func (t *teller) slump(i *Incident, list []sender, b *burstsTo) bool {
 	i.sharedFairly = false
 	i.FitsWith = slices.Insert(i.FitsWith, 0, fits)
 	i.Next = slices.Insert(i.Next, 0, next, "the marking thresholds (ECN: Kmin, Kmax and the probability) of the switch port to "+i.Peer.Addr.String())
+	if 2*len(deep) < len(all) {
+		x.incast(i, all)
+	}
 	return true
 }

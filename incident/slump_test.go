@@ -52,3 +52,51 @@ func TestSlump(t *testing.T) {
 		contains(t, k.name, s.told(), k.want, k.not)
 	}
 }
+
+// TestSlumpOfSome: where bursts of many hosts at once are over soon, and senders slow down far in one, that is told of this one, of the others that
+// they did not, and incast fits first; not where they do in each.
+func TestSlumpOfSome(t *testing.T) {
+	const (
+		what = "in 1 of 4 bursts (+0.001 s) at most 1.15 Gbit/s came in the slowest millisecond after that, where 38.4 Gbit/s had come, and " +
+			"13.3 Gbit/s on average (35 %); the 3 others did not slow down so: over within 767µs, at 38.5 Gbit/s on average."
+		fact = "incast: 3 hosts began to send within 1µs of one another in each of the 4 bursts in which packets were marked; none was in 1 burst of one of them by itself, of about as much"
+		fits = "fits: incast: 3 hosts that begin at once to send more to 10.0.0.9 than its link has room for; congestion control (DCQCN)"
+		next = "next: whether fewer hosts can send at once, or one after the other; how far the reaction points"
+	)
+	deep := []int64{400, 400, 400, 400, 12, 12, 12, 12, 40, 40, 40, 40, 100, 100, 100, 100}
+	for _, all := range []bool{false, true} {
+		s := &burstScene{}
+		for from := byte(1); from <= 3; from++ {
+			var list []window
+			var spans [][2]int64
+			for b := range int64(4) {
+				length := int64(3)
+				if b == 0 || all {
+					length = int64(len(deep))
+				}
+				for k := range length {
+					list = append(list, window{4 + 400*b + k, deep[k], 0.4})
+				}
+				spans = append(spans, [2]int64{4 + 400*b, 4 + 400*b + length})
+			}
+			if from == 1 {
+				for k := range int64(3) {
+					list = append(list, window{1604 + k, 400, 0})
+				}
+				spans = append(spans, [2]int64{1604, 1607})
+			}
+			s.sends(from, 9, 40, list)
+			c := &s.r.Connections[len(s.r.Connections)-1]
+			c.PMTU = 4096
+			for _, x := range spans {
+				begin := (second(1)/timing.BusyWidth + x[0]) * timing.BusyWidth
+				c.Timing.Ends[0].Sent = append(c.Timing.Ends[0].Sent, timing.Sent{Begin: begin, End: begin + (x[1]-x[0])*timing.BusyWidth - 1000})
+			}
+		}
+		if got := s.told(); all {
+			contains(t, "all", got, []string{"at most ", "fits: congestion control (DCQCN)"}, []string{"incast: 3", "others did not"})
+		} else {
+			contains(t, "one", got, []string{what, fact, fits, next}, []string{"on average meanwhile"})
+		}
+	}
+}
