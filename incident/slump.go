@@ -26,7 +26,8 @@ const (
 type slump struct {
 	from, to             int64 // of the burst
 	before, lowest, mean float64
-	lowAt, back, took    int64 // from when on the slowest millisecond is, 0: the burst was over sooner; when half was reached again, 0: not in the burst; when all was sent
+	// From when on the slowest millisecond is, 0: the burst was over sooner; when half was reached again, 0: not in the burst; when all was sent.
+	lowAt, back, took int64
 }
 
 // deep reports whether it is worth telling.
@@ -92,7 +93,8 @@ func joinedTimes(list [][2]int64, gap int64) (out [][2]int64) {
 	return out
 }
 
-// slumps are those of each burst that a mark was in, of which the senders had messages in progress for long enough after it, or which was over sooner.
+// slumps are those of each burst that a mark was in, of which the senders had messages in progress for long enough after it, or which was over
+// sooner.
 func (x *slumping) slumps() (list []slump) {
 	for _, burst := range x.bursts() {
 		if s, ok := x.slumpIn(burst[0], burst[1]); ok {

@@ -9,44 +9,46 @@ import (
 	"ibwitness/timing"
 )
 
-// slumpsBeside says in which bursts senders slow down far, and what the others were that were over sooner; "": there are none of these.
+// slumpsBeside says in which bursts senders slow down far, and how fast the others went that were over sooner; "": there are none of these.
 func (t *teller) slumpsBeside(all, deep []slump) (which, others string) {
 	var rates []float64
 	took := int64(0)
 	for _, s := range all {
-		if s.lowAt == 0 && slumpUsed*s.mean >= s.before {
+		if s.lowAt == 0 {
 			rates, took = append(rates, s.mean), max(took, s.took)
 		}
 	}
-	if !slices.ContainsFunc(all, func(s slump) bool { return s.lowAt == 0 }) {
+	if len(rates) == 0 {
 		return "", ""
 	}
 	which = fmt.Sprintf("in %d of %d bursts ", len(deep), len(all))
 	if len(deep) == 1 {
 		which = fmt.Sprintf("in 1 of %d bursts (%s) ", len(all), t.offset(deep[0].from))
 	}
-	if len(rates) == 0 {
-		return which, ""
-	}
 	slices.Sort(rates)
-	n := number(uint64(len(rates)))
+	n, were := number(uint64(len(rates))), "were"
 	switch {
-	case len(rates)+len(deep) < len(all):
+	case len(rates) == 1 && len(deep)+1 == len(all):
+		n, were = "the other", "was"
 	case len(rates) == 1:
-		n = "the other"
-	default:
+		were = "was"
+	case len(rates)+len(deep) == len(all):
 		n = "the " + n + " others"
 	}
-	return which, fmt.Sprintf("; %s did not slow down so: over within %s, at %s on average", n, span(took), perSecondOf(rates[len(rates)/2]))
+	at := between(perSecondOf(rates[0]), perSecondOf(rates[len(rates)-1]))
+	return which, fmt.Sprintf("; %s %s over within %s, at %s on average", n, were, span(took), at)
 }
 
 // incast tells first of hosts that begin to send at once in most bursts that are marked, as few of which show that they slow down too far.
 func (x *slumping) incast(i *Incident, all []slump) {
-	together, most, within := 0, 0, int64(0)
+	together, least, most, within := 0, 0, 0, int64(0)
 	for _, s := range all {
 		hosts, spread := x.beginAtOnce(s.from)
 		if hosts >= fewestTogether {
-			together, most, within = together+1, max(most, hosts), max(within, spread)
+			if together++; together == 1 || hosts < least {
+				least = hosts
+			}
+			most, within = max(most, hosts), max(within, spread)
 		}
 	}
 	if 2*together <= len(all) {
@@ -56,7 +58,8 @@ func (x *slumping) incast(i *Incident, all []slump) {
 	if together < len(all) {
 		bursts = fmt.Sprintf("%d of the %d bursts", together, len(all))
 	}
-	said := fmt.Sprintf("%s hosts began to send within %s of one another in %s in which packets were marked", upTo(fewestTogether, most), span(max(within, 1000)), bursts)
+	said := fmt.Sprintf("%s hosts began to send within %s of one another in %s in which packets were marked",
+		upTo(least, most), span(max(within, 1000)), bursts)
 	if n := x.unmarkedOfOne(all); n > 0 {
 		said += fmt.Sprintf("; none was in %s of one of them by itself, of about as much", count(uint64(n), "burst"))
 	}
@@ -65,7 +68,8 @@ func (x *slumping) incast(i *Incident, all []slump) {
 	if at >= 0 {
 		i.FitsWith = slices.Delete(i.FitsWith, at, at+1)
 	}
-	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("incast: %d hosts that begin at once to send more to %v than its link has room for", most, i.Peer.Addr))
+	fits := fmt.Sprintf("incast: %d hosts that begin at once to send more to %v than its link has room for", most, i.Peer.Addr)
+	i.FitsWith = slices.Insert(i.FitsWith, 0, fits)
 	i.Next = slices.Insert(i.Next, 0, "whether fewer hosts can send at once, or one after the other")
 }
 

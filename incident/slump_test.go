@@ -58,7 +58,7 @@ func TestSlump(t *testing.T) {
 func TestSlumpOfSome(t *testing.T) {
 	const (
 		what = "in 1 of 4 bursts (+0.001 s) at most 1.15 Gbit/s came in the slowest millisecond after that, where 38.4 Gbit/s had come, and " +
-			"13.3 Gbit/s on average (35 %); the 3 others did not slow down so: over within 767µs, at 38.5 Gbit/s on average."
+			"13.3 Gbit/s on average (35 %); the 3 others were over within 767µs, at 38.5 Gbit/s on average."
 		fact = "incast: 3 hosts began to send within 1µs of one another in each of the 4 bursts in which packets were marked; none was in 1 burst of one of them by itself, of about as much"
 		fits = "fits: incast: 3 hosts that begin at once to send more to 10.0.0.9 than its link has room for; congestion control (DCQCN)"
 		next = "next: whether fewer hosts can send at once, or one after the other; how far the reaction points"
@@ -94,7 +94,7 @@ func TestSlumpOfSome(t *testing.T) {
 			}
 		}
 		if got := s.told(); all {
-			contains(t, "all", got, []string{"at most ", "fits: congestion control (DCQCN)"}, []string{"incast: 3", "others did not"})
+			contains(t, "all", got, []string{"at most ", "fits: congestion control (DCQCN)"}, []string{"incast: 3", "others were"})
 		} else {
 			contains(t, "one", got, []string{what, fact, fits, next}, []string{"on average meanwhile"})
 		}

@@ -1,7 +1,7 @@
 package timing
 
-// ownPace tells hosts that send at their own pace from those that wait for others: one sends a second message of data on a connection in a round which
-// another has not begun, after a pause in which nothing came to it.
+// ownPace tells hosts that send at their own pace from those that wait for others: one sends a second message of data on a connection in a round
+// which another has not begun, after a pause in which nothing came to it.
 type ownPace struct {
 	sent, came []int64     // by host: when the newest of its data were sent, and when something came to it
 	round      map[int]int // in which a connection carried data last, by roundMessage.way
