@@ -26,6 +26,10 @@ func limitOf(r *Run) string {
 		if who, _, ok := strings.Cut(o, " had one RDMA READ outstanding at a time, "); ok && !strings.Contains(who, ". ") {
 			return who + " had one RDMA READ outstanding at a time"
 		}
+		if said, ok := strings.CutPrefix(o, singly); ok {
+			who, _, _ := strings.Cut(said, " of ")
+			return who + " at a time"
+		}
 		name, said, ok := strings.Cut(o, ": ")
 		if !ok || !slices.Contains(limits, name) {
 			continue

@@ -42,7 +42,9 @@ type pace struct {
 func (t *text) paces() {
 	list := t.paced()
 	bound := t.depths(list)
-	if len(list)+len(bound) == 0 {
+	if singly := t.postedSingly(); len(singly) > 0 {
+		t.few(singly)
+	} else if len(list)+len(bound) == 0 {
 		t.idle()
 	}
 	first := slowerThan(list, bound)
