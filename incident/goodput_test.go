@@ -3,9 +3,12 @@ package incident_test
 import (
 	"strings"
 	"testing"
+
+	"ibwitness/agent"
+	"ibwitness/incident"
 )
 
-// TestGoodput: where much of what goes to several hosts is retransmitted for part of the time, what came through then and in the rest is told, to each; where little is, it is not.
+// TestGoodput: where much of what goes to several hosts is retransmitted for part of the time, what came through then and in the rest is told, to each, of all its queue pairs; where little is, or the senders pause most of the time, it is not.
 func TestGoodput(t *testing.T) {
 	const scene = `
 about: WRITEs to two hosts beyond a path that loses packets for a while, and to one that is near
@@ -20,15 +23,32 @@ work:
 taps: [a]
 errors:
 `
+	timed := func(scene string) string {
+		return reasonsOf(incident.Of(judged(t, frames(t, scene), agent.Options{Timing: true})))
+	}
 	for lost, want := range map[string]bool{"probability: 0.02, count: 150": true, "probability: 0.001, count: 60": false} {
 		errors := ""
 		for _, to := range []string{"b", "c"} {
 			errors += "  - {do: drop, from: a, to: " + to + ", op: request, " + lost + ", where: after}\n"
 		}
-		got := reasons(t, scene+errors)
+		got := timed(scene + errors)
 		if !strings.Contains(got, "Packets from 10.1.0.1 to 10.1.0.2 and 10.1.0.3 were lost after the tap") || strings.Contains(got, "goodput: new payload: ") != want ||
 			strings.Contains(got, " in which much was retransmitted (") != want || !strings.Contains(got, "that they have in common; or the link, adapter or switch port of each of them") {
 			t.Errorf("%s: %s", lost, got)
 		}
+	}
+	const errors = `
+  - {do: drop, from: a, to: b, op: request, probability: 0.05, count: 150, where: after}
+  - {do: drop, from: a, to: c, op: request, probability: 0.05, count: 150, where: after}
+`
+	pausing := strings.ReplaceAll(strings.ReplaceAll(scene, "repeat: 700, every: 1ms", "repeat: 100, every: 20ms"), "errors:\n", "errors:"+errors)
+	if got := timed(pausing); !strings.Contains(got, "Packets from 10.1.0.1 to 10.1.0.2 and 10.1.0.3 were lost after the tap") || strings.Contains(got, "goodput: ") {
+		t.Errorf("pausing: %s", got)
+	}
+	two := strings.Replace(scene, "c1: {hca: c, peer: a2}", "c1: {hca: c, peer: a2}, a4: {hca: a, peer: c2}, c2: {hca: c, peer: a4}", 1)
+	two = strings.Replace(two, "taps: ", "  - {qp: a4, op: write, length: 65536, repeat: 700, every: 1ms}\ntaps: ", 1)
+	two = strings.ReplaceAll(two, "errors:\n", "errors:"+strings.ReplaceAll(errors, "count: 150", "count: 300"))
+	if got := timed(two); !strings.Contains(got, " to 10.1.0.2 on QP 0x") || !strings.Contains(got, " to 10.1.0.3 on 2 queue pairs in up to ") {
+		t.Errorf("two: %s", got)
 	}
 }

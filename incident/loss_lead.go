@@ -46,6 +46,10 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 	i.fact("goodput", t.goodput(s))
 	if incast != "" {
 		i.fact("largest", t.largestBurst(s))
+		short, next := t.shortTimers(s)
+		if i.fact("timers", short); short != "" {
+			i.Next = append(i.Next, next)
+		}
 	}
 	i.fact("worst", worst)
 	if incast != "" && s.side() == beforeTap { // what was lost after it is told of later, of all such hosts
@@ -76,34 +80,6 @@ func (t *teller) damagedOn(s *lossSum) bool {
 	return slices.ContainsFunc(s.others, func(a packet.Addr) bool {
 		return slices.ContainsFunc(hosts, func(h packet.Addr) bool { return t.damaged[way{a, h}] || t.damaged[way{h, a}] })
 	})
-}
-
-// tellingGoodput is in which part of its time, one in so many, much of what an end sent was retransmitted at least for it to be told what else came through: shorter times tell nothing of bursts.
-const tellingGoodput = 10
-
-// goodput says how much new payload came through while much was retransmitted, and in the rest of the capture, of the requests of a sum; "": little was, or that is not known.
-func (t *teller) goodput(s *lossSum) string {
-	var list []string
-	for n := range t.run.Connections {
-		c := &t.run.Connections[n]
-		for from := range c.Ends {
-			e := &c.Ends[from]
-			if !s.ends[party(e)] || !t.timed() {
-				continue
-			}
-			storm := e.Trouble.Storm()
-			rest := e.Last - c.First - storm.Time
-			if tellingGoodput*storm.Time < e.Last-c.First || rest < storm.Time {
-				continue
-			}
-			list = append(list, fmt.Sprintf("%s to %v in the %s in which much was retransmitted (%s sent), %s in the rest", rate(storm.Sent.Bytes-storm.Again.Bytes, storm.Time), c.Ends[1-from].Addr,
-				span(storm.Time), rate(storm.Sent.Bytes, storm.Time), rate(sub(e.Bytes-min(e.Bytes, storm.Sent.Bytes), e.Trouble.Again.Bytes-min(e.Trouble.Again.Bytes, storm.Again.Bytes)), rest)))
-		}
-	}
-	if len(list) == 0 || len(list) > portsShown {
-		return ""
-	}
-	return "new payload: " + strings.Join(list, "; ")
 }
 
 // led has the incident that tells of a sum of losses tell of those of its connections, too, and of the stalls that they led to.

@@ -61,7 +61,7 @@ func (t *teller) paths(c *agent.Connection, from int) lossyPath {
 	case f.onePath():
 		ports, ported := f.lossyPorts()
 		x = lossyPath{said: fmt.Sprintf("%d of %d queue pairs from %v to %v had to retransmit%s: it may be one path of several", f.lossy, n, k.from, k.to, ports), one: true, ported: ported}
-		if clean := onPorts(f.clean); clean != "" && len(f.ports) > 0 {
+		if clean := onPorts(f.clean); clean != "" && len(f.ports)+len(f.timed) > 0 {
 			x.said += "; the others lost none" + clean
 		}
 		x.said += f.faintSaid()
@@ -105,6 +105,7 @@ type fates struct {
 	sentLossy, sentSteady uint64
 	ports                 []uint16 // of those that lost packets
 	back                  []uint16 // of those that lost responses to them
+	timed                 []timedPort
 	clean                 []uint16 // of those that lost none
 	lossyOf, steadyOf     sizes
 	faint                 *fates // besides: those that lost packets in few rounds, and sent so few that they would not count had they lost none
@@ -132,9 +133,14 @@ func (f *fates) add(c *agent.Connection, e *agent.End) {
 func (f *fates) addLossy(c *agent.Connection, e *agent.End, n uint32, sent uint64) {
 	f.lossy, f.rounds, f.sentLossy = f.lossy+1, f.rounds+n, f.sentLossy+sent
 	f.lossyOf.add(c, e)
-	if at := lossyEnd(c, e); at == e {
+	switch at := lossyEnd(c, e); {
+	case at == e && timedOnly(e, n):
+		for _, p := range withPort(nil, c, at) {
+			f.timed = append(f.timed, timedPort{p, n})
+		}
+	case at == e:
 		f.ports = withPort(f.ports, c, at)
-	} else {
+	default:
 		f.back = withPort(f.back, c, at)
 	}
 }
@@ -149,7 +155,7 @@ func withPort(list []uint16, c *agent.Connection, e *agent.End) []uint16 {
 
 // lossyPorts names the UDP source ports of what was lost in each direction, and says whether there are any.
 func (f *fates) lossyPorts() (said string, ported bool) {
-	said = onPorts(f.ports)
+	said = f.onPorts(f.ports)
 	switch back := onPorts(f.back); {
 	case back == "":
 	case said == "":
@@ -177,6 +183,7 @@ func (f *fates) merge(o *fates) {
 	f.lossyOf.merge(o.lossyOf)
 	f.steadyOf.merge(o.steadyOf)
 	f.ports, f.back, f.clean = withPorts(f.ports, o.ports), withPorts(f.back, o.back), withPorts(f.clean, o.clean)
+	f.timed = append(f.timed, o.timed...)
 	if o.faint != nil {
 		if f.faint == nil {
 			f.faint = &fates{}
@@ -199,7 +206,7 @@ func (f *fates) faintSaid() string {
 		return ""
 	}
 	o := f.faint
-	return fmt.Sprintf("; %s more%s, with few packets, likewise, in %s", number(uint64(o.lossy)), onPorts(withPorts(o.ports, o.back)), count(uint64(o.rounds), "round"))
+	return fmt.Sprintf("; %s more%s, with few packets, likewise, in %s", number(uint64(o.lossy)), onPorts(withPorts(o.withTimed(o.ports), o.back)), count(uint64(o.rounds), "round"))
 }
 
 // withPorts adds ports to others.
@@ -253,7 +260,7 @@ func (t *teller) pathsOfAll(service packet.Service) lossyPath {
 			continue
 		}
 		all.merge(f)
-		lossy = append(lossy, wayPorts{w, f.ports}, wayPorts{way{w.to, w.from}, f.back})
+		lossy = append(lossy, wayPorts{w, f.withTimed(f.ports)}, wayPorts{way{w.to, w.from}, f.back})
 		pairs[pairBy(w.from, w.to)] = true
 		if f.lossy > 0 && f.steady > 0 {
 			mixed.merge(f)
@@ -266,7 +273,7 @@ func (t *teller) pathsOfAll(service packet.Service) lossyPath {
 		return lossyPath{}
 	}
 	return lossyPath{said: fmt.Sprintf("%d of %d queue pairs in %d pairs of hosts that have several had to retransmit%s, and in %d of these pairs others between the same hosts did not: it may be one path of several",
-		all.lossy, n, len(pairs), portsByWay(lossy), len(both)), one: true, ported: len(all.ports)+len(all.back) > 0}
+		all.lossy, n, len(pairs), portsByWay(lossy), len(both)), one: true, ported: len(all.ports)+len(all.timed)+len(all.back) > 0}
 }
 
 // waysKey is a direction between hosts, and a service.

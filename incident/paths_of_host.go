@@ -32,14 +32,14 @@ func (t *teller) pathOf(i *Incident, x packet.Addr) bool {
 		return false
 	}
 	said := fmt.Sprintf("%d of %d queue pairs of %d hosts %s %v had to retransmit%s, in %s; the other %d, which sent about %s, nothing%s: it may be one path of several, and is not what all of them pass",
-		w.fates.lossy, w.fates.lossy+w.steady, len(w.hosts), direction, x, onPorts(withPorts(w.ports, w.back)), count(uint64(w.rounds), "round"),
+		w.fates.lossy, w.fates.lossy+w.steady, len(w.hosts), direction, x, w.onPorts(withPorts(w.ports, w.back)), count(uint64(w.rounds), "round"),
 		w.steady, count(w.sentSteady, "packet"), onPorts(w.clean)) + w.faintSaid()
 	if n := w.answersOf(&back); n > 0 {
 		said += fmt.Sprintf("; in the other direction only timers had anything retransmitted, on %d of these %d, which answers that were lost on that path fit", n, w.fates.lossy)
 	}
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "paths" })
 	i.fact("paths", said)
-	i.ofPath(len(w.ports)+len(w.back) > 0)
+	i.ofPath(len(w.ports)+len(w.timed)+len(w.back) > 0)
 	s := t.sumOfLosses(x, direction == "to", func(a packet.Addr) bool { return slices.Contains(w.hosts, a) })
 	if w.faint == nil {
 		s.all = s.lossy + w.steady

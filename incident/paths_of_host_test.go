@@ -27,6 +27,8 @@ func TestPathOfHost(t *testing.T) {
 	}{
 		{"two of eight of two hosts", [][]rounds{{{asked: 5}, {asked: 6}, {}, {}, {}, {}, {}, {}}, {{}, {}, {}, {asked: 6}, {asked: 5}, {}, {}, {}}}, "4 of 16 queue pairs of 2 " + path, "not what all of them pass"},
 		{"two of four, and answers on the same", [][]rounds{{{asked: 12, back: 2}, {}, {}, {}}, {{}, {}, {}, {asked: 12}}}, "2 of 8 queue pairs of 2 " + path, "on 1 of these 2, which answers that were lost on that path fit"},
+		{"one by a timer only", [][]rounds{{{asked: 9}, {timer: 1}, {}, {}, {}, {}, {}, {}}, {{}, {}, {}, {asked: 9}, {}, {}, {}, {}}}, "3 of 16 queue pairs of 2 " + path + " 50000, 50013; 50001 once, by a timer only: its answer may have been lost), in 19 rounds", "not what all of them pass"},
+		{"one often, by timers", [][]rounds{{{asked: 9}, {timer: 3}, {}, {}, {}, {}, {}, {}}, {{}, {}, {}, {asked: 9}, {}, {}, {}, {}}}, "3 of 16 queue pairs of 2 " + path + " 50000, 50001, 50013), in 21 rounds", "not what all of them pass"},
 		{"answers on others", [][]rounds{{{asked: 12}, {back: 2}, {}, {}}, {{}, {}, {}, {asked: 12}}}, "2 of 8 queue pairs of 2 " + path, "not what all of them pass"},
 		{"requests of the host on the same", [][]rounds{{{asked: 12, backAsked: 2}, {}, {}, {}}, {{}, {}, {}, {asked: 12}}}, "2 of 8 queue pairs of 2 " + path, "not what all of them pass"},
 		{"all", [][]rounds{{{asked: 5}, {asked: 6}, {asked: 4}, {asked: 5}}, {{asked: 3}, {asked: 6}, {asked: 5}, {asked: 7}}}, "", ""},
