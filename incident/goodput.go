@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	// tellingGoodput is in which part of its time, one in so many, much of what an end sent was retransmitted at least for it to be told what else came through: shorter times tell nothing of bursts.
+	// tellingGoodput is in which part of its time, one in so many, much of what an end sent was retransmitted at least for it
+	// to be told what else came through: shorter times tell nothing of bursts.
 	tellingGoodput = 10
-	// sendsFor is in which part of that time an end sends at least, one in so many: of one that pauses, averages tell how often it has something to send.
+	// sendsFor is in which part of that time an end sends at least, one in so many: of one that pauses, averages tell how often
+	// it has something to send.
 	sendsFor = 8
 )
 
@@ -23,7 +25,8 @@ type goodput struct {
 	rest float64 // bytes a nanosecond, in the other time
 }
 
-// goodput says how much new payload came through to each host while much was retransmitted, and in the rest of the capture, of the requests of a sum; "": little was, where times were measured most of that time nothing was sent, or that is not known.
+// goodput says how much new payload came through to each host while much was retransmitted, and in the rest of the capture, of
+// the requests of a sum; "": little was, most of that time nothing was sent, where that was measured, or it is not known.
 func (t *teller) goodput(s *lossSum) string {
 	if !t.timed() {
 		return ""
@@ -38,7 +41,10 @@ func (t *teller) goodput(s *lossSum) string {
 			}
 			storm := e.Trouble.Storm()
 			rest := e.Last - c.First - storm.Time
-			if tellingGoodput*storm.Time < e.Last-c.First || rest < storm.Time || c.Timing != nil && !sendsIn(&c.Timing.Ends[from].Busy, storm.First, storm.Last, e.Trouble.Settled(e.Stalled).Sum.Lost) {
+			if tellingGoodput*storm.Time < e.Last-c.First || rest < storm.Time {
+				continue
+			}
+			if waits := e.Trouble.Settled(e.Stalled).Sum.Lost; c.Timing != nil && !sendsIn(&c.Timing.Ends[from].Busy, storm.First, storm.Last, waits) {
 				continue
 			}
 			g := &goodput{to: c.Ends[1-from].Addr, qpn: e.QPN}
@@ -73,7 +79,8 @@ func (g *goodput) String() string {
 		rate(uint64(g.fresh*1e9), second), g.to, of, in, span(g.longest), rate(uint64(g.sent*1e9), second), rate(uint64(g.rest*1e9), second))
 }
 
-// sendsIn reports whether an end sends between two times, and does not pause most of them, but for a time that it waits for what was lost. Where that is known of some of it only, this tells.
+// sendsIn reports whether an end sends between two times, and does not pause most of them, but for a time that it waits for
+// what was lost. Where that is known of some of it only, this tells.
 func sendsIn(b *timing.Busy, from, to, waits int64) bool {
 	if n := len(b.Windows); b.Full && n > 0 {
 		to = min(to, b.Windows[n-1].At*timing.BusyWidth)

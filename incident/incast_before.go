@@ -68,10 +68,7 @@ func (t *teller) burstsWith(s *lossSum, losses []lostOf, of uint32) string {
 	}
 	after := "after %d of them, at least, something waited for a timer" + wait + ", as it was lost again, or nothing came after it"
 	if of > s.naks {
-		phases := ""
-		if timer := t.shortestTimerOf(s); timer > 0 && phasesOf(bursts, timer) < len(bursts) {
-			phases = fmt.Sprintf(" in %d phases (those of one are two timers apart at most)", phasesOf(bursts, timer))
-		}
+		phases := t.inPhases(s, bursts)
 		said = fmt.Sprintf("%d bursts%s in which packets of %s hosts were lost at once, of each of the %d about as often: %s of %s NAKs and timers are for what was sent in them", len(bursts), phases, upTo(fewestTogether, most), len(s.others), number(uint64(within)), number(uint64(all)))
 		after = "after %d of them, at least, something waited for a timer" + wait + ", as nothing came after it, or it was lost again"
 	}

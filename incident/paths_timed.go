@@ -9,8 +9,8 @@ import (
 	"ibwitness/qp"
 )
 
-// timedPort is the UDP source port of a queue pair that retransmitted once or twice, by a timer only: nothing shows that its packets were lost, and not
-// their answers, which take another path.
+// timedPort is the UDP source port of a queue pair that retransmitted once or twice, by a timer only: nothing shows that its
+// packets were lost, and not their answers, which take another path.
 type timedPort struct {
 	port   uint16
 	rounds uint32

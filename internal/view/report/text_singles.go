@@ -20,12 +20,13 @@ const (
 	singleNearly   = 0.98             // of them, the part that begin after the ACK of the one before, at least
 	singleAnswers  = 4                // messages to the host at most, one for so many of its own: else it may wait for these
 	singlePause    = timing.LongTurn  // from an ACK to the next message, at most: after a longer one a program had nothing to send
-	singleSteady   = 20               // part of that time, one in so many, by which it differs at least: a timer of the program has messages be as far apart
+	singleSteady   = 20               // part of a period, one in so many, by which they differ at least: a timer has messages be as far apart
 	singleSamples  = 32               // messages of which it is known when the ACK came and when the next one began
 	singleSlack    = time.Microsecond // by which times of a capture differ anyway
 )
 
-// single is an end that sends long SENDs or WRITEs in one direction, each a while after the ACK of the one before, so that it has nothing outstanding most of the time.
+// single is an end that sends long SENDs or WRITEs in one direction, each a while after the ACK of the one before, so that it has
+// nothing outstanding most of the time.
 type single struct {
 	c         *agent.Connection
 	from      int
@@ -120,7 +121,8 @@ func (s *single) measure(e *timing.End) bool {
 	return s.low > 0 && s.pause <= singlePause && spread > max(usual/singleSteady, singleSlack)
 }
 
-// oneSided reports whether hardly anything comes to the host of an end that its program may wait for, on whichever connection: messages of others, and answers to its READs and atomics.
+// oneSided reports whether hardly anything comes to the host of an end that its program may wait for, on whichever connection:
+// messages of others, and answers to its READs and atomics.
 func (t *text) oneSided(s *single) bool {
 	host, came := s.c.Ends[s.from].Addr, uint64(0)
 	for i := range t.res.Connections {
@@ -177,9 +179,11 @@ func (s *single) said(others int) string {
 	if others > 0 {
 		line += fmt.Sprintf(". So it does on %s", count(others, "other queue pair"))
 	}
-	return fmt.Sprintf("%s%v %s sent one %v of %s at a time to %v: %s began after the ACK of the one before, usually %s after it (eight of ten: %s to %s), and ACKs come %s after a message. "+
+	return fmt.Sprintf("%s%v %s sent one %v of %s at a time to %v: %s began after the ACK of the one before, "+
+		"usually %s after it (eight of ten: %s to %s), and ACKs come %s after a message. "+
 		"That makes %s%s. So what %v does between an ACK and the next %v limits it, not the network or %v, or it has no more to send%s. "+
-		"Next: whether its program can post several at once (queue depth), and what it does between a completion and the next post (CPU, waiting for interrupts, copies).",
+		"Next: whether its program can post several at once (queue depth), and what it does between a completion and the next post "+
+		"(CPU, waiting for interrupts, copies).",
 		singly, e.Addr, qp(e.QPN, e.QPNKnown), s.op, size(s.one), peer.Addr, before, span(s.pause), span(s.low), span(s.high), span(s.acked),
 		bitRate(s.bytes, s.elapsed), line, e.Addr, strings.TrimPrefix(s.op.String(), "RDMA "), peer.Addr, far(e))
 }
