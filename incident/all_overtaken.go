@@ -20,8 +20,11 @@ func (t *teller) allOvertaken(c *agent.Connection, from int) bool {
 	k := e.Trouble
 	n := k.Sum.Total() - uint64(k.Sum.Rounds[qp.NotReady])
 	p := placesOf(k)
-	return n > 0 && k.Overtaking.All().Packets > 0 && uint64(k.Sum.Rounds[qp.SequenceAsked]) == n && p.after == 0 && 2*uint64(p.before) >= n && t.arrived(c, from) != ""
+	return n > 0 && k.Overtaking.All().Packets > 0 && uint64(k.Sum.Rounds[qp.SequenceAsked]) == n && seldomAfter*p.after <= p.before && 2*uint64(p.before) >= n && t.arrived(c, from) != ""
 }
+
+// seldomAfter is how many times as often a receiver asks for what the tap had not seen in order as for what it had, at least, where the same reordering is why.
+const seldomAfter = 4
 
 // arrived is whose IPv4 identifications the capture holds each of, of what end from of c sent, some after later ones: those of its host, or of this connection, which have a counter of their own. "": some are missing, or it has no counter.
 func (t *teller) arrived(c *agent.Connection, from int) string {
@@ -56,6 +59,16 @@ func (l *late) holdsEach(sender *Party, several bool) string {
 	return "the capture holds each IPv4 identification of " + of
 }
 
+// allThatCame says, of retransmissions that follow from packets which came late, that these are why.
+func (t *teller) allThatCame(i *Incident, c *agent.Connection, from int) string {
+	before, seen := "", ""
+	if n := placesOf(c.Ends[from].Trouble).after; n > 0 {
+		before, seen = " before the tap", fmt.Sprintf("; %s for what the tap shows in order", times(uint64(n)))
+	}
+	return fmt.Sprintf("nothing%s: %s; %v asked for what came after later packets, or came before and was dropped for that%s",
+		before, (&late{arrived: t.arrived(c, from)}).holdsEach(&i.Local, false), i.Peer.Addr, seen)
+}
+
 // noneLost tells of retransmissions of end from of c that all follow from packets which came late, and leaves out what fits a loss.
 func (t *teller) noneLost(i *Incident, c *agent.Connection, from int) {
 	if !t.allOvertaken(c, from) {
@@ -64,7 +77,7 @@ func (t *teller) noneLost(i *Incident, c *agent.Connection, from int) {
 	i.noneLost = true
 	i.What = strings.Replace(i.What, "packets or their answers were lost, late or overtaken", "packets came after later ones, and none was lost", 1)
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "where" || f.Label == "missing" || f.Label == "paths" })
-	i.fact("lost", fmt.Sprintf("nothing: %s; %v asked for what came after later packets, or came before and was dropped for that", (&late{arrived: t.arrived(c, from)}).holdsEach(&i.Local, false), i.Peer.Addr))
+	i.fact("lost", t.allThatCame(i, c, from))
 	i.FitsWith, i.Next = []string{cameAfterLater}, []string{afterLater(i)}
 }
 

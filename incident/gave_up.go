@@ -126,13 +126,16 @@ func (t *teller) unseen(i *Incident, from, to packet.Addr) {
 		captureAt(to.String())+"whether the REQs arrive there, and whether an answer leaves")
 }
 
-// throughGateway says that a REQ goes to a gateway whose Ethernet address is a virtual one.
-func (i *Incident) throughGateway(q *cm.Unanswered) {
+// throughGateway says that a REQ goes to a gateway whose Ethernet address is a virtual one. routed says that this gateway passes IP between the two.
+func (i *Incident) throughGateway(q *cm.Unanswered, routed bool) {
 	by := virtualRouter(q.Station)
 	if by == "" {
 		return
 	}
 	i.fact("through", fmt.Sprintf("a gateway: the REQs go to the Ethernet address %s, one of %s", station(q.Station), by))
+	if routed {
+		return
+	}
 	i.FitsWith = append(i.FitsWith,
 		fmt.Sprintf("an address (GID) or interface of %v that is not meant for %v", q.From, q.To),
 		fmt.Sprintf("a gateway without a route to %v, or a route back to %v that is missing", q.To, q.From))

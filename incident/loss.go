@@ -236,13 +236,10 @@ func (i *Incident) timedOut(c *agent.Connection, from int, k *qp.Trouble) {
 	case nothingAskedFor(k):
 		i.FitsWith = slices.Insert(i.FitsWith, 0, "a responder that answers later than the requester's ACK timeout, or answers that are lost on the way back: a receiver that lacked requests would have asked for some of them, as others came after them")
 		i.Next = slices.Insert(i.Next, 0, timeoutOf(i))
-	case rareTimer*uint64(k.Sum.Rounds[qp.TimerExpired]) > k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady]) && !noneLate(k):
+	case mostlyTimer(&k.Sum) && !noneLate(k): // else its receiver misses packets
 		i.FitsWith = append(i.FitsWith, tooShort)
 	}
 }
-
-// rareTimer is of how many rounds of retransmission one was begun by a timer at most where others are what is to be explained.
-const rareTimer = 8
 
 // tooShort is what fits where a requester retransmits what was answered.
 const tooShort = "a responder that answers later than the requester's ACK timeout"

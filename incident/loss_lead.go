@@ -57,7 +57,7 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 	} else if said := t.lostTogether(s); incast == "" && said != "" {
 		t.ofIncast(i, s, Fact{"together", said}, "several")
 	}
-	if 4*s.timers <= s.naks+s.implied {
+	if !s.mostlyTimers() { // their receivers miss packets
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == tooShort })
 	}
 	i.sum, i.Connections, i.listed = s, s.lossy, true

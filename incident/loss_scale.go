@@ -36,6 +36,9 @@ func (t *teller) scaleOfLosses(i *Incident, x, host packet.Addr, clean string) b
 	by := count(uint64(asked), "PSN sequence NAK")
 	if timers > 0 {
 		by += " and " + count(uint64(timers), "timeout")
+		if least := t.shortestTimerOf(&all); least > 0 {
+			by += " of " + span(least) + " or longer"
+		}
 	}
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return slices.Contains([]string{"host", "caused", "where", "also"}, f.Label) }) // the sentence says that of all
 	i.Facts = slices.Insert(i.Facts, 0, Fact{"worst", i.What})

@@ -27,6 +27,9 @@ func (i *Incident) mayBeOvertaken(k *qp.Trouble) {
 	if !shown && k.Asked.Late == 0 && k.Sum.Rounds[qp.SequenceAsked] < tellingRounds { // as a rule, packets that overtake one another do so more often
 		return
 	}
+	if k.Asked.Late == 0 && k.Sum.Rounds[qp.TimerExpired] >= tellingRounds && noneLate(k) { // what is only overtaken comes, and is answered without a copy
+		return
+	}
 	if !shown {
 		i.FitsWith = append(i.FitsWith, overtaking)
 		i.Next = append(i.Next, adaptiveRouting+" of the switches for this traffic, and out_of_sequence of "+i.Peer.Addr.String())

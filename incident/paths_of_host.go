@@ -41,9 +41,6 @@ func (t *teller) pathOf(i *Incident, x packet.Addr) bool {
 	i.fact("paths", said)
 	i.ofPath(len(w.ports)+len(w.timed)+len(w.back) > 0)
 	s := t.sumOfLosses(x, direction == "to", func(a packet.Addr) bool { return slices.Contains(w.hosts, a) })
-	if w.faint == nil {
-		s.all = s.lossy + w.steady
-	}
 	s.onePath = true
 	t.lead(i, s, ", and on the others never: it may be one path of several")
 	return true

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ibwitness/agent"
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/verifier/cm"
@@ -16,14 +17,33 @@ func (t *teller) tcpOf(a packet.Addr) string {
 		if s.Host != a || s.By != fabricagent.ByTCP || s.Ports[0] == 0 {
 			continue
 		}
-		for k := range t.run.Signs {
-			o := &t.run.Signs[k]
-			if o.Host == s.To && o.To == a && (o.By == fabricagent.ByTCP || o.By == fabricagent.ByFIN) && o.Ports == [2]uint16{s.Ports[1], s.Ports[0]} {
-				return fmt.Sprintf(", and spoke TCP from its port %d with %v, the last in frame %d", s.Ports[0], s.To, s.Frame)
-			}
+		if t.repliesTCP(s) {
+			return fmt.Sprintf(", and spoke TCP from its port %d with %v, the last in frame %d", s.Ports[0], s.To, s.Frame)
 		}
 	}
 	return ""
+}
+
+// passesIP reports whether TCP or answers to pings of the host that a REQ asks come to the address that asks, from the Ethernet address to which the
+// REQ goes, since it was sent first: neither a route nor an address is why nothing answers it.
+func (t *teller) passesIP(q *cm.Unanswered) bool {
+	if q.Station == 0 || !t.timed() {
+		return false
+	}
+	pinged := slices.ContainsFunc(t.run.Echoes, func(e agent.Echo) bool { return e.Addr == q.To && e.Last >= q.First })
+	return slices.ContainsFunc(t.run.Signs, func(s agent.Sign) bool {
+		if s.Host != q.To || s.To != q.From || s.Station != q.Station || s.At < q.First {
+			return false
+		}
+		return s.By == fabricagent.ByICMP && pinged || s.By == fabricagent.ByTCP && t.repliesTCP(&s)
+	})
+}
+
+// repliesTCP reports whether the capture has TCP of the host, too, to which a sign of TCP goes, on the same ports.
+func (t *teller) repliesTCP(s *agent.Sign) bool {
+	return slices.ContainsFunc(t.run.Signs, func(o agent.Sign) bool {
+		return o.Host == s.To && o.To == s.Host && (o.By == fabricagent.ByTCP || o.By == fabricagent.ByFIN) && o.Ports == [2]uint16{s.Ports[1], s.Ports[0]}
+	})
 }
 
 // askerWorks says with whom the host of a REQ that nothing answered exchanged packets of RC while it waited, on a connection on which nothing waits:

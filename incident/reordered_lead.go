@@ -12,7 +12,7 @@ import (
 
 // Where packets to a receiver came after later ones, which it took for lost, and none is missing at the tap, the stalls and retransmissions of these connections are what that led to.
 
-// underReordered has incidents of packets that came late tell of the stalls and losses that these led to, where such would come before them.
+// underReordered has incidents of packets that came late tell of the stalls and losses that these led to, where such would come before them or follow from nothing else.
 func (t *teller) underReordered(list []Incident) []Incident {
 	merged := map[*Incident]bool{}
 	for n := range list {
@@ -32,10 +32,16 @@ func (t *teller) underReordered(list []Incident) []Incident {
 				stalls = append(stalls, o)
 			}
 		}
-		if !slices.ContainsFunc(of, func(o *Incident) bool { return rank(o) < rank(i) }) || !i.noneMissing(of) {
+		switch {
+		case !i.noneMissing(of):
+			continue
+		case slices.ContainsFunc(of, func(o *Incident) bool { return rank(o) < rank(i) }):
+			i.leadLate(t, s, of, stalls)
+		case i.late.naks > 0 && !slices.ContainsFunc(of, func(o *Incident) bool { return !o.noneLost }):
+			i.includesAll(of)
+		default:
 			continue
 		}
-		i.leadLate(t, s, of, stalls)
 		for _, o := range of {
 			merged[o] = true
 		}
@@ -75,11 +81,7 @@ func withMerged(list []Incident, merged map[*Incident]bool) []Incident {
 // leadLate has an incident of packets that came late tell of others, some of them stalls, of connections whose sum is s.
 func (i *Incident) leadLate(t *teller, s *lossSum, of, stalls []*Incident) {
 	i.led, i.costs = true, time.Duration(s.lost)
-	on := i.Connections
-	for _, o := range of {
-		i.includes(o)
-	}
-	i.Connections = on
+	i.includesAll(of)
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" })
 	cost := count(s.bytes, "byte") + " of payload retransmitted"
 	if t.timed() {
@@ -87,6 +89,15 @@ func (i *Incident) leadLate(t *teller, s *lossSum, of, stalls []*Incident) {
 	}
 	i.Facts = slices.Insert(i.Facts, 0, Fact{"cost", cost})
 	i.stallsUntil(stalls, "until a timer ran out: a receiver that drops what comes out of order asks for it once")
+}
+
+// includesAll has an incident of packets that came late tell of what these led to, on connections that it tells of.
+func (i *Incident) includesAll(of []*Incident) {
+	on := i.Connections
+	for _, o := range of {
+		i.includes(o)
+	}
+	i.Connections = on
 }
 
 // lateOn reports whether requests from one host to another are among those of which an incident tells that they came late.

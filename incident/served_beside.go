@@ -49,7 +49,7 @@ func (t *teller) servedBeside(i *Incident, c *agent.Connection, from int, at, un
 		last = max(last, r.End)
 	}
 	if n := longest.Length(); n > 0 && n < interruption {
-		i.fact("served", fmt.Sprintf("%v went on sending messages to %s, with a pause of %s at most (from %s to %s): "+
+		i.fact("served", fmt.Sprintf("%v went on sending messages to %s, with a pause of %s at most while it refused (from %s to %s): "+
 			"what serves these was not stopped for longer", host, sorted(hosts), span(n), t.offset(longest.From), t.offset(longest.To)))
 	}
 }

@@ -24,7 +24,7 @@ func TestServedBeside(t *testing.T) {
 		e.Turns = timing.Turns{Count: 100, Usual: 100 * time.Microsecond}
 		return c
 	}
-	const told = "served: 10.0.0.9 went on sending messages to 10.0.0.2 and 10.0.0.3, with a pause of 20ms at most " +
+	const told = "served: 10.0.0.9 went on sending messages to 10.0.0.2 and 10.0.0.3, with a pause of 20ms at most while it refused " +
 		"(from +0.095 s to +0.115 s): what serves these was not stopped for longer\n"
 	for _, tt := range []struct {
 		name      string
