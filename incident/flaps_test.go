@@ -190,7 +190,7 @@ func TestLostOnlyDown(t *testing.T) {
 		list := []Incident{{Kind: Loss, Local: Party{Addr: b}, Peer: Party{Addr: a}}, {Kind: Loss, Local: Party{Addr: a}, Peer: Party{Addr: b}}}
 		merged := map[*Incident]bool{}
 		run.lossesTold(i, downs, list, merged)
-		told := slices.Contains(i.Facts, Fact{"lost then", "10 retransmissions to 10.0.0.1 in all: all of packets that were sent in these times, or right after them"})
+		told := slices.Contains(i.Facts, Fact{"lost then", "10 retransmissions to 10.0.0.1, all of packets sent in these times or right after"})
 		if told != k.want || merged[&list[0]] != k.want || merged[&list[1]] {
 			t.Errorf("%s: %q", k.name, i.Facts)
 		}

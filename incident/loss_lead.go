@@ -60,6 +60,9 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 	if !s.mostlyTimers() { // their receivers miss packets
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == tooShort })
 	}
+	if t.onlyCopiesCame(s) {
+		i.noOvertaking()
+	}
 	i.sum, i.Connections, i.listed = s, s.lossy, true
 	i.Begin, i.End = s.begin, s.end
 	i.common, i.Also = s.host, nil

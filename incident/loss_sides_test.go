@@ -88,7 +88,7 @@ func TestLostBeyond(t *testing.T) {
 		{"requests", 0, 0, 0, place + "; " + overtaking, false},
 		{"requests and answers", 0, 4, 0, place, true},
 		{"few timers", 0, 4, 4, place, true},
-		{"several timers", 0, 4, 8, place + "; " + tooShort, true},
+		{"several timers", 0, 4, 8, place, true},
 		{"on both sides", 3, 4, 0, "the link, adapter or switch port of 10.0.0.2, or what is between there and the tap; what is between the tap and 10.0.0.1; " + queueDrops + "; " + badCable + "; " + overtaking, true},
 	} {
 		r := &agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Taps: make([]fabricagent.Tap, 1)}

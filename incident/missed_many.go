@@ -111,7 +111,7 @@ func (t *teller) lossesTold(i *Incident, downs []hostSilence, list []Incident, m
 		i.joinDown(o)
 	}
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" }) // which is of one queue pair in one of these times
-	i.fact("lost then", fmt.Sprintf("%s to %v in all: all of packets that were sent in these times, or right after them", count(packets, "retransmission"), a))
+	i.fact("lost then", fmt.Sprintf("%s to %v, all of packets sent in these times or right after", count(packets, "retransmission"), a))
 }
 
 // bounds says of several times in which a host was down between which of its packets each was.

@@ -27,9 +27,6 @@ func (i *Incident) mayBeOvertaken(k *qp.Trouble) {
 	if !shown && k.Asked.Late == 0 && k.Sum.Rounds[qp.SequenceAsked] < tellingRounds { // as a rule, packets that overtake one another do so more often
 		return
 	}
-	if k.Asked.Late == 0 && k.Sum.Rounds[qp.TimerExpired] >= tellingRounds && noneLate(k) { // what is only overtaken comes, and is answered without a copy
-		return
-	}
 	if !shown {
 		i.FitsWith = append(i.FitsWith, overtaking)
 		i.Next = append(i.Next, adaptiveRouting+" of the switches for this traffic, and out_of_sequence of "+i.Peer.Addr.String())
@@ -38,6 +35,32 @@ func (i *Incident) mayBeOvertaken(k *qp.Trouble) {
 	i.FitsWith = slices.Insert(i.FitsWith, 0, overtaking)
 	i.Next = slices.Insert(i.Next, 0, "out_of_sequence of "+i.Peer.Addr.String()+", and adaptive routing or packet spraying of the switches for this traffic, or whatever delays some of its packets on the way there")
 }
+
+// onlyCopiesCame reports whether what timers brought on the connections of a sum, one in oftenByTimers of all or more, had not come to its receivers
+// before, as these answered right after the copies: what is only overtaken comes, and is answered without a copy.
+func (t *teller) onlyCopiesCame(s *lossSum) bool {
+	if s.late > 0 || s.timers < tellingRounds || oftenByTimers*s.timers < s.naks+s.implied+s.timers {
+		return false
+	}
+	waits := 0
+	for n := range t.run.Connections {
+		for from := range t.run.Connections[n].Ends {
+			e := &t.run.Connections[n].Ends[from]
+			if e.Trouble == nil || !s.ends[party(e)] {
+				continue
+			}
+			more, soon := promptlyAnswered(e.Trouble)
+			if !soon {
+				return false
+			}
+			waits += more
+		}
+	}
+	return waits >= tellingRounds
+}
+
+// oftenByTimers is of how many rounds of retransmission one at least is by a timer where these show what the others are for.
+const oftenByTimers = 4
 
 // noOvertaking has losses not fit packets that overtook one another after the tap.
 func (i *Incident) noOvertaking() {

@@ -31,6 +31,7 @@ func TestPathOfHost(t *testing.T) {
 		{"one often, by timers", [][]rounds{{{asked: 9}, {timer: 3}, {}, {}, {}, {}, {}, {}}, {{}, {}, {}, {asked: 9}, {}, {}, {}, {}}}, "3 of 16 queue pairs of 2 " + path + " 50000, 50001, 50013), in 21 rounds", "not what all of them pass"},
 		{"answers on others", [][]rounds{{{asked: 12}, {back: 2}, {}, {}}, {{}, {}, {}, {asked: 12}}}, "2 of 8 queue pairs of 2 " + path, "not what all of them pass"},
 		{"requests of the host on the same", [][]rounds{{{asked: 12, backAsked: 2}, {}, {}, {}}, {{}, {}, {}, {asked: 12}}}, "2 of 8 queue pairs of 2 " + path, "not what all of them pass"},
+		{"two of eight of two hosts, and two that sent few", [][]rounds{{{asked: 5}, {asked: 6}, {}, {}, {}, {}, {}, {}, {few: true}}, {{}, {}, {}, {asked: 6}, {asked: 5}, {}, {}, {}, {few: true}}}, "4 of 16 queue pairs of 2 " + path, "not what all of them pass"},
 		{"all", [][]rounds{{{asked: 5}, {asked: 6}, {asked: 4}, {asked: 5}}, {{asked: 3}, {asked: 6}, {asked: 5}, {asked: 7}}}, "", ""},
 		{"few that may have lost none by chance", [][]rounds{{{asked: 2}, {asked: 2}, {asked: 2}, {}}, {{asked: 3}, {}, {}, {}}}, "", ""},
 		{"some that sent few", [][]rounds{{{asked: 25}, {}, {asked: 29}, {}, {asked: 1, few: true}, {few: true}, {timer: 1, few: true}, {few: true}}, {{}, {asked: 12}}}, "3 of 6 queue pairs of 2 " + path, "2 more (UDP source ports 50004, 50006), with few packets, likewise, in 2 rounds"},
@@ -46,7 +47,11 @@ func TestPathOfHost(t *testing.T) {
 					if asked+timer == 0 {
 						return nil
 					}
-					return &qp.Trouble{Sum: qp.Stalls{Count: asked + timer, Rounds: [qp.NumCauses]uint32{qp.SequenceAsked: asked, qp.TimerExpired: timer}, Begun: 5, Last: 9}}
+					x := &qp.Trouble{Sum: qp.Stalls{Count: asked + timer, Rounds: [qp.NumCauses]uint32{qp.SequenceAsked: asked, qp.TimerExpired: timer}, Begun: 5, Last: 9}}
+					if len(list) == 9 { // the side of the tap is known
+						x.Asked.After = asked
+					}
+					return x
 				}
 				packets := uint64(1000)
 				if x.few {
@@ -65,6 +70,9 @@ func TestPathOfHost(t *testing.T) {
 		n := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "paths" && strings.Contains(f.Text, "queue pairs of ") })
 		if n >= 0 != (k.want != "") || n >= 0 && (!strings.HasPrefix(i.Facts[n].Text, k.want) || !strings.HasSuffix(i.Facts[n].Text, k.ends) || i.FitsWith[0] != onePath || i.Next[0] != hashedTo) {
 			t.Errorf("%s: %+v", k.name, i)
+		}
+		if len(k.hosts[0]) == 9 && !strings.Contains(i.What, "on 4 of 18 connections") { // all between these hosts
+			t.Errorf("%s: %s", k.name, i.What)
 		}
 		if slices.Contains(i.FitsWith, common) != (k.want == "") {
 			t.Errorf("%s: fits %q", k.name, i.FitsWith)

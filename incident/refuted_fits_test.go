@@ -8,6 +8,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
 	"ibwitness/incident"
+	"ibwitness/mad"
 	"ibwitness/packet"
 )
 
@@ -129,6 +130,51 @@ errors:
 		}
 		if !strings.Contains(got, wrong) || strings.Contains(got, filter) != want || strings.Contains(got, rdma) != want {
 			t.Errorf("%q: fits %q", works, got)
+		}
+	}
+}
+
+// TestGatewayPassesIP: where TCP passes between two hosts, and comes from the gateway to which a REQ goes, neither a route nor an address of either is
+// why nothing answers it; where it comes from another Ethernet address, or nothing of the asker belongs to it, they may be.
+func TestGatewayPassesIP(t *testing.T) {
+	req := &mad.REQ{Header: mad.CMHeader(mad.AttrREQ, 77), LocalCommID: 0xA0, ServiceID: 0x1060CBC, LocalQPN: 0x11, PathMTU: 3, MaxCMRetries: 15, RemoteCMTimeout: 20, LocalCMTimeout: 20}
+	const gateway = 0x00005E000114
+	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+	for _, k := range []struct {
+		name    string
+		station uint64
+		answers bool // the asker has sent TCP on the same ports
+		want    bool // that routes and addresses fit
+	}{
+		{"by the gateway", gateway, true, false},
+		{"by another", 0x020000000001, true, true},
+		{"one way", gateway, false, true},
+	} {
+		list := asked(t, req)
+		for n := range int64(2) {
+			x := list[0]
+			x.Data, x.Time, x.Number = slices.Clone(x.Data), x.Time+(n+1)*9e9, x.Number+uint64(n)+1
+			list = append(list, x)
+		}
+		for n := range list {
+			copy(list[n].Data, []byte{0, 0, 0x5E, 0, 1, 0x14})
+		}
+		r := judged(t, list, agent.Options{})
+		sign := func(from, to packet.Addr, station uint64, ports [2]uint16) {
+			r.Signs = append(r.Signs, agent.Sign{Presence: fabricagent.Presence{Host: from, To: to, Station: station, Ports: ports, By: fabricagent.ByTCP}, At: list[1].Time, Frame: 2})
+		}
+		sign(b, a, k.station, [2]uint16{22, 40000})
+		if k.answers {
+			sign(a, b, 0x020000000009, [2]uint16{40000, 22})
+		}
+		got, through := "", false
+		for _, i := range incident.Of(r) {
+			got += strings.Join(i.FitsWith, "; ")
+			through = through || slices.ContainsFunc(i.Facts, func(f incident.Fact) bool { return f.Label == "through" })
+		}
+		route, meant := strings.Contains(got, "a gateway without a route"), strings.Contains(got, "is not meant for")
+		if !through || route != k.want || meant != k.want || strings.Contains(got, "another VLAN or GID") != k.want || !strings.Contains(got, "a filter of UDP port 4791") {
+			t.Errorf("%s: fits %s", k.name, got)
 		}
 	}
 }

@@ -34,7 +34,8 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	e := &c.Ends[from]
 	i.late = late{
 		name: of.name, packets: uint64(o.Packets), of: e.Packets, lost: uint64(o.Asked),
-		naks: uint64(c.Ends[1-from].NAKs), copies: uint64(e.Retransmissions), whole: of == requests && t.allOvertaken(c, from) && placesOf(e.Trouble).after == 0, arrived: t.arrived(c, from),
+		naks: uint64(c.Ends[1-from].NAKs), copies: uint64(e.Retransmissions),
+		whole: of == requests && t.allOvertaken(c, from) && placesOf(e.Trouble).after == 0, arrived: t.arrived(c, from),
 		answers: of == requests && c.Ends[1-from].Messages > 0,
 	}
 	copies := ""

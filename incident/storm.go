@@ -113,18 +113,25 @@ func noneLate(k *qp.Trouble) bool {
 	if mostlyUnsent(k, uint64(k.Sum.Rounds[qp.TimerExpired])) {
 		return true
 	}
-	n := 0
+	n, soon := promptlyAnswered(k)
+	return soon && n >= tellingRounds
+}
+
+// promptlyAnswered counts the longest waits for a timer, and reports whether each was answered right after the copies, and far sooner than the timer
+// ran, and nothing came before.
+func promptlyAnswered(k *qp.Trouble) (n int, soon bool) {
 	for j := range k.Longest {
 		x := &k.Longest[j]
-		if x.Rounds[qp.TimerExpired] == 0 || x.Ended == 0 || x.NAKs > 0 {
+		timers := int64(x.Rounds[qp.TimerExpired])
+		if timers == 0 || x.Ended == 0 || x.NAKs > 0 {
 			continue
 		}
-		if x.Late || x.Acked || x.Since == 0 || atOnceOf*(x.Ended-x.Last) > x.Begun-x.Since {
-			return false
+		if x.Late || x.Acked || x.Since == 0 || atOnceOf*timers*(x.Ended-x.Last) > x.Last-x.Since {
+			return n, false
 		}
 		n++
 	}
-	return n >= tellingRounds
+	return n, true
 }
 
 // atOnceOf is part of the time that a timer ran, one in so many, in which an answer comes at most that is right after the copies.
