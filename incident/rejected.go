@@ -381,12 +381,8 @@ func (t *teller) ignoredReasons(i *Incident, q *cm.Unanswered) {
 	if t.hosts[q.To].last == 0 {
 		t.unseen(i, q.From, q.To)
 	}
-	routed := t.passesIP(q)
-	i.throughGateway(q, routed)
-	switch {
-	case routed:
-		i.FitsWith[1] = "a filter of UDP port 4791 on the way, or another VLAN, that keeps the REQ from " + to + ", or its answer from " + from
-	case t.sentIP(q.To, q.From, q.First) != nil: // there is a route
+	i.throughGateway(q, t.passesIP(q))
+	if t.sentIP(q.To, q.From, q.First) != nil { // there is a route
 		i.FitsWith[1] = "a filter of UDP port 4791 on the way, or another VLAN or GID that keeps the REQ from " + to + ", or its answer from " + from
 	}
 	if t.answersPings(q.To, q.First) != "" {
