@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -13,6 +14,8 @@ const (
 	spanFilled  = 0.8 // part of a burst of which windows tell, at least: else there are breaks in it
 	spanPackets = 64  // packets of a burst on average, from which on the time from its first one to its last is that of all
 	spansKnown  = 0.5 // part of the payload of a host that bursts whose times are known have, at least
+
+	fewestOverlaps = 2 // times when bursts of hosts overlapped, from which on it is told what came then in all
 )
 
 // burstSpan is a burst of a host, from its first packet to its last one.
@@ -94,13 +97,23 @@ func (b *burstsTo) within(from packet.Addr, burst burstSpan, since, until int64)
 	return bytes
 }
 
-// rates sets how many bytes a second senders sent in their bursts, and says of which times that is.
+// rates sets how many bytes a second senders sent in their bursts, and says of which times that is: without those that sent little, where their
+// times are not known.
 func (b *burstsTo) rates(list []sender) (how string) {
-	if !slices.ContainsFunc(list, func(s sender) bool { return b.spanRate(s.from) == 0 && len(b.of[s.from]) > 0 }) {
+	known, all := uint64(0), uint64(0)
+	for k := range list {
+		from := list[k].from
+		for _, w := range b.of[from] {
+			if all += uint64(w.Bytes); b.spanRate(from) > 0 {
+				known += uint64(w.Bytes)
+			}
+		}
+	}
+	if all > 0 && float64(known) >= mostlyKnown*float64(all) {
 		for k := range list {
 			list[k].rate = b.spanRate(list[k].from)
 		}
-		return "from the first packet of each burst to the last"
+		return "from the first packet of each burst to the last" + b.together(list)
 	}
 	least := ""
 	for k := range list {
@@ -110,4 +123,39 @@ func (b *burstsTo) rates(list []sender) (how string) {
 		}
 	}
 	return "while each sent" + least
+}
+
+// together says how many bytes a second senders sent in all when bursts of two or more of them overlapped, from the first packet of any of these to
+// the last; "": seldom did they.
+func (b *burstsTo) together(list []sender) string {
+	type packets struct {
+		burstSpan
+		from packet.Addr
+	}
+	var all []packets
+	for _, s := range list {
+		for _, x := range b.spans[s.from] {
+			all = append(all, packets{x, s.from})
+		}
+	}
+	slices.SortFunc(all, func(x, y packets) int {
+		return cmp.Or(cmp.Compare(x.burstSpan.from, y.burstSpan.from), x.from.Compare(y.from))
+	})
+	bytes, ns, n := float64(0), int64(0), 0
+	for len(all) > 0 {
+		until, sum, of := all[0].to, float64(0), 0
+		for of < len(all) && all[of].burstSpan.from <= until {
+			x := &all[of]
+			until, sum = max(until, x.to), sum+float64(x.bytes)*b.kept[x.from]
+			of++
+		}
+		if of > 1 {
+			bytes, ns, n = bytes+sum, ns+until-all[0].burstSpan.from, n+1
+		}
+		all = all[of:]
+	}
+	if n < fewestOverlaps || ns == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s in all when bursts of several overlapped (%s)", perSecondOf(bytes/time.Duration(ns).Seconds()), times(uint64(n)))
 }

@@ -171,6 +171,7 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 		i.pointsOff(to)
 	}
 	i.unequal = unequal || slumps
+	t.loneBursts(i, list, bursts)
 	slow := !unequal && all.marked.n > 0 && all.notified.n > 0 && t.slowPort(i, to)
 	if t.hosts[to].last != 0 && t.retransmittedOn(ways) == 0 {
 		i.fact("lost", "nothing: no packet of these connections was retransmitted")
@@ -211,7 +212,7 @@ func (t *teller) marksAndNotices(i *Incident, all *onWay, from, marks string, si
 		i.Next = []string{"the queues of the switches between this tap and " + to.String()}
 	default:
 		i.What = fmt.Sprintf("The network marked %s from %v to %v as having met congestion, and %v asked %s to slow down with %s.", marks, from, to, to, whom, notices)
-		i.FitsWith = []string{"more senders to " + to.String() + " than its link has room for (incast)", "a slower link on the way"}
+		i.FitsWith = []string{"more senders to " + to.String() + " than its link has room for (incast)", slowerLink}
 		i.Next = []string{"the marking threshold and the queues of the switches between"}
 		if single {
 			i.Next = slices.Insert(i.Next, 0, "who else sends to "+to.String()+" at that time")

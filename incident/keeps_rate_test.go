@@ -126,3 +126,48 @@ func TestKeepsRateToTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestRatesInBursts: rates of senders in bursts are from the first packet of each to the last, and of all of them together where bursts of several
+// overlap, though the times of one that sends little are not known: of that, no rate is told.
+func TestRatesInBursts(t *testing.T) {
+	const (
+		want  = "10.0.0.1 (2,565 marked, 40 CNPs, 30.7 Gbit/s), 10.0.0.2 (2,565 marked, 40 CNPs, 30.7 Gbit/s) and 10.0.0.3 (9 marked, 1 CNP); rates of payload from the first packet of each burst to the last"
+		inAll = "; 49.2 Gbit/s in all when bursts of several overlapped (9 times)"
+	)
+	for _, k := range []struct {
+		name    string
+		little  int64 // kilobytes a burst
+		apart   int64 // windows from a burst of the first to that of the second
+		want    bool
+		overlap bool
+	}{
+		{"overlap", 4, 0, true, true},
+		{"one after the other", 4, 40, true, false},
+		{"a third of unknown times", 400, 0, false, false},
+	} {
+		s := &burstScene{}
+		const length = 320 * int64(time.Microsecond)
+		for n := range int64(2) {
+			list := inBursts(9, func(int64) int64 { return 600 }, 2, 0.95)
+			a := activeInBursts(9, length)
+			shift := n * k.apart * timing.BusyWidth
+			for w := range list {
+				list[w].at += n * k.apart
+			}
+			if shift == 0 {
+				shift = n * length / 2
+			}
+			a.First, a.Last = a.First+shift, a.Last+shift
+			for x := range a.Silences {
+				a.Silences[x].From, a.Silences[x].To = a.Silences[x].From+shift, a.Silences[x].To+shift
+			}
+			s.sends(byte(n+1), 9, 40, list)
+			s.r.Connections[n].Timing.Ends[0].Active = a
+		}
+		s.sends(3, 9, 1, inBursts(9, func(int64) int64 { return k.little }, 1, 1))
+		got := s.told()
+		if strings.Contains(got, want) != k.want || strings.Contains(got, inAll) != k.overlap || k.want && !k.overlap && strings.Contains(got, "in all when") {
+			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+}

@@ -37,6 +37,7 @@ type WaitFor struct {
 	Time    time.Duration
 	Longest time.Duration
 	Lag     time.Duration // at most, from the message of the other until the host went on
+	First   time.Duration // of Time, in which no other had come that waited, too: the message was the first after a pause
 }
 
 // HostWaitsOf tells for how many hosts what they waited for.
@@ -50,7 +51,7 @@ func HostWaitsOf(hosts int, links []Link) []HostWaits {
 	events := make([]event, 0, 2*len(list))
 	out, together := make([]waiter, hosts), idleOf(hosts, list, acksOf(links))
 	for h := range out {
-		out[h] = waiter{idle: together, peers: map[int]int{}, waits: map[int]*WaitFor{}}
+		out[h] = waiter{idle: together, peers: map[int]int{}, came: map[int]int64{}, served: map[int]int64{}, waits: map[int]*WaitFor{}}
 	}
 	for _, x := range list {
 		events = append(events, event{x.Begin, x.End, x.From, x.To, true}, event{x.End, x.End, x.To, x.From, false})
@@ -58,7 +59,7 @@ func HostWaitsOf(hosts int, links []Link) []HostWaits {
 	inOrder(events, func(e *event) int64 { return e.at })
 	for _, e := range events {
 		if w := &out[e.host]; e.sends {
-			w.sends(e.at, e.end)
+			w.sends(e.at, e.end, e.other)
 		} else {
 			w.receives(e.at, e.other)
 		}
@@ -76,10 +77,13 @@ type waiter struct {
 	idle    idle
 	last    int64 // when its newest message, either way, was over
 	peers   map[int]int
+	came    map[int]int64 // when the newest message of each other host did
+	served  map[int]int64 // when it began its newest message to each
 	waits   map[int]*WaitFor
 	pending struct { // the wait that the newest message to it has ended, which has sent nothing since; silence 0: none
 		silence, at int64
 		from        int
+		first       bool // no other host waited, too
 	}
 }
 
@@ -88,12 +92,25 @@ func (w *waiter) receives(at int64, from int) {
 	w.peers[from]++
 	if silence := w.silence(at); w.last != 0 && silence >= LongSilence && silence > w.pending.silence {
 		w.pending.silence, w.pending.at, w.pending.from = silence, at, from
+		w.pending.first = !w.othersWait(from)
 	}
+	w.came[from] = at
 	w.passed(at)
 }
 
-// sends takes that the host begins a message, which ends at a time.
-func (w *waiter) sends(at, end int64) {
+// othersWait reports whether a host had come before another, and waits as well: the host has sent it nothing since, or has sent to the other since, as
+// where all send in a round and only the other has not.
+func (w *waiter) othersWait(other int) bool {
+	for p, at := range w.came {
+		if p != other && (at > w.served[p] || w.served[other] >= at) {
+			return true
+		}
+	}
+	return false
+}
+
+// sends takes that the host begins a message to another, which ends at a time.
+func (w *waiter) sends(at, end int64, to int) {
 	silence, lag := w.silence(at), at-w.pending.at
 	if w.pending.silence != 0 && lag*goesOn <= w.pending.silence {
 		f := w.waits[w.pending.from]
@@ -103,13 +120,16 @@ func (w *waiter) sends(at, end int64) {
 		}
 		f.Count++
 		f.Time += time.Duration(w.pending.silence)
+		if w.pending.first {
+			f.First += time.Duration(w.pending.silence)
+		}
 		f.Longest, f.Lag = max(f.Longest, time.Duration(w.pending.silence)), max(f.Lag, time.Duration(lag))
 	}
 	if w.last != 0 && silence >= LongSilence {
 		w.Own += time.Duration(silence)
 		w.Longest = max(w.Longest, time.Duration(silence))
 	}
-	w.pending.silence = 0
+	w.pending.silence, w.served[to] = 0, at
 	w.passed(at)
 	w.passed(end)
 }

@@ -172,8 +172,8 @@ func slowestOfRounds(hosts []packet.Addr, all []timing.HostWaits, ring bool) str
 		for i := range list {
 			f := &list[i]
 			sum, times = sum+f.Time, times+f.Count
-			if 2*all[f.Host].Own < f.Time {
-				return "" // it waits itself, and it is not known for what
+			if 2*all[f.Host].Own < f.Time || 2*f.First > f.Time {
+				return "" // it waits itself, and it is not known for what; or it begins each round after a pause, and nobody has come before it
 			}
 			if !slices.Contains(late, f.Host) {
 				late = append(late, f.Host)

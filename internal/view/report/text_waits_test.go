@@ -108,6 +108,22 @@ func TestWaits(t *testing.T) {
 			}
 		}
 	}
+	ready := func(apart int64, served bool) map[[2]byte][]int64 { // 1 and 2 ask host 0 for data, the one so long after the other, and get it at once, or once both did
+		sent := map[[2]byte][]int64{}
+		for n := range int64(rounds) {
+			at := 1 + n*20000
+			sent[[2]byte{1, 0}] = append(sent[[2]byte{1, 0}], at)
+			sent[[2]byte{2, 0}] = append(sent[[2]byte{2, 0}], at+apart)
+			for k := range int64(4) {
+				to := at + apart + 10
+				if sent[[2]byte{0, 2}] = append(sent[[2]byte{0, 2}], to+k*200); served {
+					to = at + 10
+				}
+				sent[[2]byte{0, 1}] = append(sent[[2]byte{0, 1}], to+k*200)
+			}
+		}
+		return sent
+	}
 	chain := map[[2]byte][]int64{} // 0 sends to 1, which passes it on
 	for n := range int64(rounds) {
 		for from := range byte(4) {
@@ -140,6 +156,8 @@ func TestWaits(t *testing.T) {
 		{"one is late", all(15000), "Waits: 10.0.0.0 had no message for up to 14.98ms, 40 times, 599.2ms in all, until one of 10.0.0.2 came, and it went on within 59.5µs of that; the other peers send as many. The program on 10.0.0.2 was late"},
 		{"one passes on what another is late with", passed, "Waits: 10.0.0.2 had no message for up to 15.02ms, 40 times, 600.7ms in all, until one of 10.0.0.3 came, and it went on within 19.5µs of that"},
 		{"one passes on, and has more messages of the other", more, ""},
+		{"the first of each round, after a pause", ready(3000, true), ""},
+		{"the last, which the first waits for", ready(15000, false), "until one of 10.0.0.2 came, and it went on within"},
 		{"a server", all(15000), ""},
 		{"none is late", all(0), ""},
 		{"two are late in turn", turns, "until one of 10.0.0.0 or 10.0.0.1 came, and they went on within "},
