@@ -25,7 +25,7 @@ func TestLoneBursts(t *testing.T) {
 		{"each at full rate", 800, 3, 0, 2, true},
 		{"marked too", 800, 3, 0.2, 2, false},
 		{"slower", 400, 3, 0, 2, false},
-		{"short", 800, 1, 0, 2, false},
+		{"shorter than until the first mark", 760, 1, 0, 2, false},
 		{"of one of them only", 800, 3, 0, 1, false},
 	} {
 		s := &burstScene{}
