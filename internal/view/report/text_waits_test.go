@@ -122,6 +122,11 @@ func TestWaits(t *testing.T) {
 				sent[[2]byte{0, 1}] = append(sent[[2]byte{0, 1}], to+k*200)
 			}
 		}
+		for at := int64(1); at < rounds*20000; at += 900 { // others are never idle
+			for from := byte(4); from < 7; from++ {
+				sent[[2]byte{from, 3}] = append(sent[[2]byte{from, 3}], at)
+			}
+		}
 		return sent
 	}
 	chain := map[[2]byte][]int64{} // 0 sends to 1, which passes it on
