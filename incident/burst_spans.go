@@ -15,7 +15,7 @@ const (
 	spanPackets = 64  // packets of a burst on average, from which on the time from its first one to its last is that of all
 	spansKnown  = 0.5 // part of the payload of a host that bursts whose times are known have, at least
 
-	fewestOverlaps = 2 // times when bursts of hosts overlapped, from which on it is told what came then in all
+	fewestOverlaps = 2 // times when bursts of hosts came at once, from which on it is told what came then in all
 )
 
 // burstSpan is a burst of a host, from its first packet to its last one.
@@ -125,8 +125,8 @@ func (b *burstsTo) rates(list []sender) (how string) {
 	return "while each sent" + least
 }
 
-// together says how many bytes a second senders sent in all when bursts of two or more of them overlapped, from the first packet of any of these to
-// the last; "": seldom did they.
+// together says how many bytes a second senders sent in all where bursts of two or more of them came at once, for half of the time at least, from the
+// first packet of any of these to the last; "": seldom did they.
 func (b *burstsTo) together(list []sender) string {
 	type packets struct {
 		burstSpan
@@ -143,19 +143,20 @@ func (b *burstsTo) together(list []sender) string {
 	})
 	bytes, ns, n := float64(0), int64(0), 0
 	for len(all) > 0 {
-		until, sum, of := all[0].to, float64(0), 0
+		begin, until, latest, earliest, sum, of := all[0].burstSpan.from, all[0].to, int64(0), all[0].to, float64(0), 0
 		for of < len(all) && all[of].burstSpan.from <= until {
 			x := &all[of]
+			latest, earliest = x.burstSpan.from, min(earliest, x.to)
 			until, sum = max(until, x.to), sum+float64(x.bytes)*b.kept[x.from]
 			of++
 		}
-		if of > 1 {
-			bytes, ns, n = bytes+sum, ns+until-all[0].burstSpan.from, n+1
+		if of > 1 && 2*(earliest-latest) >= until-begin {
+			bytes, ns, n = bytes+sum, ns+until-begin, n+1
 		}
 		all = all[of:]
 	}
 	if n < fewestOverlaps || ns == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s in all when bursts of several overlapped (%s)", perSecondOf(bytes/time.Duration(ns).Seconds()), times(uint64(n)))
+	return fmt.Sprintf("; %s in all where bursts of several came at once (%s)", perSecondOf(bytes/time.Duration(ns).Seconds()), times(uint64(n)))
 }

@@ -128,22 +128,24 @@ func TestKeepsRateToTheEnd(t *testing.T) {
 }
 
 // TestRatesInBursts: rates of senders in bursts are from the first packet of each to the last, and of all of them together where bursts of several
-// overlap, though the times of one that sends little are not known: of that, no rate is told.
+// come at once, though the times of one that sends little are not known: of that, no rate is told.
 func TestRatesInBursts(t *testing.T) {
 	const (
 		want  = "10.0.0.1 (2,556 marked, 40 CNPs, 30.7 Gbit/s), 10.0.0.2 (2,556 marked, 40 CNPs, 30.7 Gbit/s) and 10.0.0.3 (9 marked, 1 CNP); rates of payload from the first packet of each burst to the last"
-		inAll = "; 41 Gbit/s in all when bursts of several overlapped (9 times)"
+		inAll = "; 49.2 Gbit/s in all where bursts of several came at once (9 times)"
 	)
 	for _, k := range []struct {
 		name    string
 		little  int64 // kilobytes a burst
 		apart   int64 // windows from a burst of the first to that of the second
+		later   int64 // part of a burst, one in so many, after which that of the second begins
 		want    bool
 		overlap bool
 	}{
-		{"overlap", 4, 0, true, true},
-		{"one after the other", 4, 40, true, false},
-		{"a third of unknown times", 400, 0, false, false},
+		{"at once", 4, 0, 4, true, true},
+		{"at once for a third", 4, 0, 2, true, false},
+		{"one after the other", 4, 40, 1, true, false},
+		{"a third of unknown times", 400, 0, 4, false, false},
 	} {
 		s := &burstScene{}
 		const length = 320 * int64(time.Microsecond)
@@ -155,7 +157,7 @@ func TestRatesInBursts(t *testing.T) {
 				list[w].at += n * k.apart
 			}
 			if shift == 0 {
-				shift = n * length / 2
+				shift = n * length / k.later
 			}
 			a.First, a.Last = a.First+shift, a.Last+shift
 			for x := range a.Silences {
@@ -166,7 +168,7 @@ func TestRatesInBursts(t *testing.T) {
 		}
 		s.sends(3, 9, 1, inBursts(9, func(int64) int64 { return k.little }, 1, 1))
 		got := s.told()
-		if strings.Contains(got, want) != k.want || strings.Contains(got, inAll) != k.overlap || k.want && !k.overlap && strings.Contains(got, "in all when") {
+		if strings.Contains(got, want) != k.want || strings.Contains(got, inAll) != k.overlap || k.want && !k.overlap && strings.Contains(got, "in all where") {
 			t.Errorf("%s: %s", k.name, got)
 		}
 	}
