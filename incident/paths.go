@@ -44,7 +44,7 @@ func (t *teller) paths(c *agent.Connection, from int) lossyPath {
 	until := troubledUntil(list, k.from)
 	for _, d := range list {
 		if e := senderOn(d, k.from); lost(e) > 0 || d.First <= until {
-			f.add(d, e)
+			f.add(t, d, e)
 		}
 	}
 	without := f
@@ -61,9 +61,7 @@ func (t *teller) paths(c *agent.Connection, from int) lossyPath {
 	case f.onePath():
 		ports, ported := f.lossyPorts()
 		x = lossyPath{said: fmt.Sprintf("%d of %d queue pairs from %v to %v had to retransmit%s: it may be one path of several", f.lossy, n, k.from, k.to, ports), one: true, ported: ported}
-		if clean := onPorts(f.clean); clean != "" && len(f.ports)+len(f.timed) > 0 {
-			x.said += "; the others lost none" + clean
-		}
+		x.said += f.cleanSaid()
 		x.said += f.faintSaid()
 	}
 	if t.ways == nil {
@@ -106,34 +104,34 @@ type fates struct {
 	ports                 []uint16 // of those that lost packets
 	back                  []uint16 // of those that lost responses to them
 	timed                 []timedPort
-	clean                 []uint16 // of those that lost none
+	clean, cleanBack      []uint16 // of those that lost none, and of the responses to these
 	lossyOf, steadyOf     sizes
 	faint                 *fates // besides: those that lost packets in few rounds, and sent so few that they would not count had they lost none
 }
 
 // add takes end e of a connection.
-func (f *fates) add(c *agent.Connection, e *agent.End) {
+func (f *fates) add(t *teller, c *agent.Connection, e *agent.End) {
 	sent := requestPackets(c, e)
 	switch n := lost(e); {
 	case n > 0 && n < tellingRounds && sent < steadyPackets:
 		if f.faint == nil {
 			f.faint = &fates{}
 		}
-		f.faint.addLossy(c, e, n, sent)
+		f.faint.addLossy(t, c, e, n, sent)
 	case n > 0:
-		f.addLossy(c, e, n, sent)
+		f.addLossy(t, c, e, n, sent)
 	case sent >= steadyPackets:
 		f.steady, f.sentSteady = f.steady+1, f.sentSteady+sent
 		f.steadyOf.add(c, e)
-		f.clean = withPort(f.clean, c, e)
+		f.clean, f.cleanBack = withPort(f.clean, c, e), withPort(f.cleanBack, c, peerOf(c, e))
 	}
 }
 
 // addLossy takes end e of a connection, which lost packets in n rounds.
-func (f *fates) addLossy(c *agent.Connection, e *agent.End, n uint32, sent uint64) {
+func (f *fates) addLossy(t *teller, c *agent.Connection, e *agent.End, n uint32, sent uint64) {
 	f.lossy, f.rounds, f.sentLossy = f.lossy+1, f.rounds+n, f.sentLossy+sent
 	f.lossyOf.add(c, e)
-	switch at := lossyEnd(c, e); {
+	switch at := t.lossyEnd(c, e); {
 	case at == e && timedOnly(e, n):
 		for _, p := range withPort(nil, c, at) {
 			f.timed = append(f.timed, timedPort{p, n})
@@ -167,14 +165,37 @@ func (f *fates) lossyPorts() (said string, ported bool) {
 }
 
 // lossyEnd returns whose packets most of the rounds of retransmission of end e of a connection are for: its own, or its peer's responses.
-func lossyEnd(c *agent.Connection, e *agent.End) *agent.End {
-	if s := e.Trouble.Settled(false).Sum; 2*uint64(s.Rounds[qp.ResponseLost]) <= s.Total() {
+func (t *teller) lossyEnd(c *agent.Connection, e *agent.End) *agent.End {
+	k, from := e.Trouble.Settled(false), 0
+	if e == &c.Ends[1] {
+		from = 1
+	}
+	if 2*uint64(k.Sum.Rounds[qp.ResponseLost]+t.answersGone(c, from, &k)) <= k.Sum.Total() {
 		return e
 	}
+	return &c.Ends[1-from]
+}
+
+// peerOf is the other end of a connection than e.
+func peerOf(c *agent.Connection, e *agent.End) *agent.End {
 	if e == &c.Ends[0] {
 		return &c.Ends[1]
 	}
 	return &c.Ends[0]
+}
+
+// cleanSaid names the UDP source ports of those that lost none, in the direction in which others did.
+func (f *fates) cleanSaid() string {
+	clean := onPorts(f.clean)
+	if len(f.ports)+len(f.timed) == 0 {
+		if clean = onPorts(f.cleanBack); len(f.back) == 0 {
+			clean = ""
+		}
+	}
+	if clean == "" {
+		return ""
+	}
+	return "; the others lost none" + clean
 }
 
 func (f *fates) merge(o *fates) {
@@ -182,7 +203,7 @@ func (f *fates) merge(o *fates) {
 	f.sentLossy, f.sentSteady = f.sentLossy+o.sentLossy, f.sentSteady+o.sentSteady
 	f.lossyOf.merge(o.lossyOf)
 	f.steadyOf.merge(o.steadyOf)
-	f.ports, f.back, f.clean = withPorts(f.ports, o.ports), withPorts(f.back, o.back), withPorts(f.clean, o.clean)
+	f.ports, f.back, f.clean, f.cleanBack = withPorts(f.ports, o.ports), withPorts(f.back, o.back), withPorts(f.clean, o.clean), withPorts(f.cleanBack, o.cleanBack)
 	f.timed = append(f.timed, o.timed...)
 	if o.faint != nil {
 		if f.faint == nil {
@@ -248,7 +269,7 @@ func (t *teller) pathsOfAll(service packet.Service) lossyPath {
 			if ways[w] == nil {
 				ways[w] = &fates{}
 			}
-			ways[w].add(c, &c.Ends[from])
+			ways[w].add(t, c, &c.Ends[from])
 		}
 	}
 	var all, mixed fates
@@ -289,11 +310,7 @@ func requestPackets(c *agent.Connection, e *agent.End) uint64 {
 		return 0
 	}
 	n, size := min(e.Packets, e.Messages+e.Bytes/max(uint64(c.PMTU), 256)), max(uint64(c.PMTU), 256)
-	peer := &c.Ends[0]
-	if peer == e {
-		peer = &c.Ends[1]
-	}
-	if peer.Messages == 0 {
+	if peer := peerOf(c, e); peer.Messages == 0 {
 		n += min(peer.Packets, peer.Bytes/size)
 	}
 	return n

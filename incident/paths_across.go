@@ -26,6 +26,7 @@ type across struct {
 	senders, others []packet.Addr
 	flows           []hashedFlow  // of those that lost packets, the one that lost the most first
 	clean           []packet.Addr // hosts of those that lost none
+	cleanFlows      []wayPorts
 	against         uint32        // times that something was lost in the other direction
 }
 
@@ -155,6 +156,9 @@ func (a *across) take(t *teller, c *agent.Connection, from int) {
 	b, f, _, _ := t.lostFrom(c, 1-from)
 	a.against += b + f
 	sent := min(e.Packets, e.Messages+e.Bytes/max(uint64(c.PMTU), 256))
+	if t.answersNumbered(c, from) {
+		sent = e.Packets
+	}
 	switch {
 	case before+after > 0:
 		a.fates.lossy, a.rounds, a.sentLossy = a.fates.lossy+1, a.rounds+before+after, a.sentLossy+sent
@@ -167,6 +171,7 @@ func (a *across) take(t *teller, c *agent.Connection, from int) {
 		a.steady, a.sentSteady = a.steady+1, a.sentSteady+sent
 		a.steadyOf.add(c, e)
 		a.clean = withHost(withHost(a.clean, e.Addr), c.Ends[1-from].Addr)
+		a.cleanFlows = append(a.cleanFlows, wayPorts{way{e.Addr, c.Ends[1-from].Addr}, []uint16{e.Path.Port}})
 	case lost(e)+lost(&c.Ends[1-from]) > 0:
 		a.sum.apart[pairBy(e.Addr, c.Ends[1-from].Addr)] = true
 	}
@@ -175,7 +180,7 @@ func (a *across) take(t *teller, c *agent.Connection, from int) {
 // tells reports whether most of the queue pairs lost nothing, those of each host among them, and that is no chance.
 func (a *across) tells() bool {
 	lossy, n := a.fates.lossy, a.fates.lossy+a.steady
-	if len(a.senders) < fewestHosts || len(a.others) < fewestHosts || a.unlike() || lossy > n/2 || a.sentLossy == 0 {
+	if !a.several() || a.unlike() || lossy > n/2 || a.sentLossy == 0 {
 		return false
 	}
 	if slices.ContainsFunc(slices.Concat(a.senders, a.others), func(h packet.Addr) bool { return !slices.Contains(a.clean, h) }) {
@@ -183,6 +188,18 @@ func (a *across) tells() bool {
 	}
 	along := a.sum.before + a.sum.after
 	return a.sum.tells() && mostlyAlong*a.against <= along && a.rareByChance(along)
+}
+
+// several reports whether several hosts send to several others, or several to one, or one to several, where answers that were lost tell as much as
+// requests: pathOf tells of the latter only.
+func (a *across) several() bool {
+	most, least := max(len(a.senders), len(a.others)), min(len(a.senders), len(a.others))
+	return most >= fewestHosts && (least >= fewestHosts || a.answersLost())
+}
+
+// answersLost reports whether some of what was lost was answers, as IPv4 identifications show.
+func (a *across) answersLost() bool {
+	return slices.ContainsFunc(a.flows, func(f hashedFlow) bool { return f.gone > 0 })
 }
 
 // rareByChance reports whether it is hardly chance that of as many queue pairs only so many lost packets, so many times in all. Any of as many could

@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // leadAcross has an incident of losses tell of all of them.
@@ -30,7 +31,11 @@ func (a *across) said() string {
 	if n := len(a.flows) - len(list); n > 0 {
 		list = append(list, fmt.Sprintf("%d more", n))
 	}
-	return "the UDP source ports of what was lost: " + enumerate(list)
+	said := "the UDP source ports of what was lost: " + enumerate(list)
+	if clean := portsByWay(a.cleanFlows); clean != "" && a.answersLost() {
+		said += "; of the others, which lost nothing: " + strings.TrimSuffix(strings.TrimPrefix(clean, " ("), ")")
+	}
+	return said
 }
 
 // count is how often something of a flow was lost, and how many NAKs asked for it.

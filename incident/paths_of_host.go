@@ -77,10 +77,10 @@ func (t *teller) waysOf(x packet.Addr, to bool) onWayOf {
 		}
 		for at := range c.Ends {
 			e := &c.Ends[at]
-			if _, known := w.lossy[c]; known || (dataFrom(c, e) == x) == to {
+			if _, known := w.lossy[c]; known || (t.dataFrom(c, e) == x) == to {
 				continue
 			}
-			by[far].add(c, e)
+			by[far].add(t, c, e)
 			if n := lost(e); n > 0 {
 				by[far].losses += min(n, e.Trouble.Settled(false).Sum.Count)
 				w.lossy[c] = at
@@ -96,13 +96,10 @@ func (t *teller) waysOf(x packet.Addr, to bool) onWayOf {
 }
 
 // dataFrom is the host whose packets are lost where end e of a connection has to retransmit: itself, or its peer, where that sends what READs of this end ask for.
-func dataFrom(c *agent.Connection, e *agent.End) packet.Addr {
-	peer := &c.Ends[0]
-	if peer == e {
-		peer = &c.Ends[1]
-	}
+func (t *teller) dataFrom(c *agent.Connection, e *agent.End) packet.Addr {
+	peer := peerOf(c, e)
 	if lost(e) > 0 {
-		return lossyEnd(c, e).Addr
+		return t.lossyEnd(c, e).Addr
 	}
 	if peer.Messages == 0 && peer.Bytes > 0 && e.Bytes == 0 {
 		return peer.Addr

@@ -95,6 +95,7 @@ type teller struct {
 	keysOf    map[waysKey][]uint16                // what unansweredKeys returns
 	accesses  map[accessKey]*accesses             // what accessesOf returns; nil: nobody has asked
 	served    map[packet.Addr][]*agent.Connection // what serves returns; nil: nobody has asked
+	onlyGone  map[*agent.Numbering]bool           // what onlyAnswersGone returns
 	programs  map[*agent.Connection]bool          // what ended returns; nil: nobody has asked
 	folded    map[*cm.Unanswered]bool             // REQs of which an incident of others tells
 	attempts  *attempts                           // what inVain returns; nil: nobody has asked
