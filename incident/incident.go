@@ -123,6 +123,7 @@ type Incident struct {
 	lossyBeyond  []packet.Addr     // hosts between which and the tap packets were lost, of losses, where others show that it was there
 	ofAll        bool              // losses of all connections on which one host sends to another
 	amongLosses  bool              // an interruption: what it waited for was lost among many others
+	answersGone  bool              // an interruption: the answers to what was retransmitted in it were lost before the tap
 	lostAgain    bool              // an interruption: what was retransmitted in it was lost again, as the capture shows
 	endLost      bool              // an interruption: what was retransmitted in it was lost before the tap, in few rounds
 	eachLost     bool              // an interruption: each that it tells of is one of these three

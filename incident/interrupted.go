@@ -128,6 +128,7 @@ func (t *teller) beside(i *Incident, c *agent.Connection, from int, k *qp.Troubl
 	}
 	lostAgain, few := s.LostAgain || s.Unseen > 0 && s.Asked, s.Rounds[qp.TimerExpired] <= fewRounds && !t.lossy()
 	i.lostAgain, i.endLost = lostAgain && few, s.Unseen > 0 && few
+	i.answersGone = answerUnknown(s) && t.answersNumbered(c, 1-from)
 	if n := k.Sum.Rounds[qp.SequenceAsked]; s.Total()-uint64(s.Rounds[qp.SequenceAsked]) <= fewRounds && n >= manyLosses && !lostAgain {
 		i.amongLosses = true
 		i.FitsWith = append([]string{"a packet that was lost with what was retransmitted for it: this queue pair had " + count(uint64(n), "round") + " by PSN sequence NAKs in all"}, i.FitsWith...)

@@ -17,6 +17,7 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 	if !s.tells() || t.damagedOn(s) {
 		return false
 	}
+	t.askedBefore(i, s)
 	worst := strings.TrimSuffix(strings.TrimSuffix(i.What, "."), ": packets or their answers were lost, late or overtaken")
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool {
 		return slices.Contains([]string{"sides", "caused", "cost", "where", "missing", "goodput", "each", "all", "host", "also", "others", "slowest", "lost"}, f.Label)
@@ -147,7 +148,7 @@ func (s *lossSum) stalled(o *Incident) bool {
 	if o.Kind != Interrupted || o.storm != 0 || o.within != 0 || !s.ends[o.Local] || o.Begin > s.end || o.End < s.begin {
 		return false
 	}
-	return o.lostAgain || len(o.Also) == 0 && (o.amongLosses || o.allChance || (o.endLost || o.eachLost) && s.before >= manyLosses || o.answerLost && s.after >= manyLosses)
+	return o.lostAgain || o.answersGone || len(o.Also) == 0 && (o.amongLosses || o.allChance || (o.endLost || o.eachLost) && s.before >= manyLosses || o.answerLost && s.after >= manyLosses)
 }
 
 // stallsNamed is of how many stalls it is told how long they were.

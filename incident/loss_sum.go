@@ -37,7 +37,8 @@ type lossSum struct {
 	onePath        bool     // it is on one path of several, on which packets stay in order
 	late           uint32   // what receivers took although it had not been retransmitted
 	ends           map[Party]bool
-	apart          map[pair]bool // hosts of senders between which requests were retransmitted on others than its connections
+	asking         map[Party]askedFirst // of requests of these ends
+	apart          map[pair]bool        // hosts of senders between which requests were retransmitted on others than its connections
 }
 
 // sumOfLosses adds up what was lost to a host, or from it, on its connections with some others: each for which among is true.
@@ -86,6 +87,7 @@ func (s *lossSum) take(c *agent.Connection) (lossy bool) {
 		s.sentNAKs += c.Ends[1-from].SequenceNAKs
 		s.before, s.after = s.before+before, s.after+after
 		s.add(e, &k)
+		s.asks(c, from, &k)
 		requests, _, _ := requestsOf(c, from, &k)
 		s.requests += requests
 		tails := lostTails(c, from, &k)

@@ -27,7 +27,8 @@ type across struct {
 	flows           []hashedFlow  // of those that lost packets, the one that lost the most first
 	clean           []packet.Addr // hosts of those that lost none
 	cleanFlows      []wayPorts
-	against         uint32        // times that something was lost in the other direction
+	onlyAnswers     bool   // those of answers lost nothing else, by their IPv4 identifications
+	against         uint32 // times that something was lost in the other direction
 }
 
 // pathsAcross has pathAcross look at the first of the incidents of losses, and returns the sums of those of which it tells.
@@ -163,6 +164,7 @@ func (a *across) take(t *teller, c *agent.Connection, from int) {
 	case before+after > 0:
 		a.fates.lossy, a.rounds, a.sentLossy = a.fates.lossy+1, a.rounds+before+after, a.sentLossy+sent
 		a.lossyOf.add(c, e)
+		a.onlyAnswers = a.onlyAnswers || gone > 0 && t.answersNumbered(c, from)
 		w, naks := way{e.Addr, c.Ends[1-from].Addr}, c.Ends[1-from].SequenceNAKs
 		a.flows = append(a.flows, hashedFlow{w, e.Path.Port, before + after, naks, gone + unsure, gone})
 		a.sum.take(c)

@@ -32,7 +32,10 @@ func (a *across) said() string {
 		list = append(list, fmt.Sprintf("%d more", n))
 	}
 	said := "the UDP source ports of what was lost: " + enumerate(list)
-	if clean := portsByWay(a.cleanFlows); clean != "" && a.answersLost() {
+	clean := slices.DeleteFunc(slices.Clone(a.cleanFlows), func(w wayPorts) bool {
+		return !slices.ContainsFunc(a.flows, func(f hashedFlow) bool { return f.way == w.way })
+	})
+	if clean := portsByWay(clean); clean != "" && a.answersLost() {
 		said += "; of the others, which lost nothing: " + strings.TrimSuffix(strings.TrimPrefix(clean, " ("), ")")
 	}
 	return said
@@ -60,7 +63,11 @@ func (a *across) answersSaid() string {
 	}
 	said := fmt.Sprintf("on %d of these %d connections only a timer had requests of the other direction retransmitted, %s in all: "+
 		"answers that were lost on that path fit", on, len(a.flows), times(uint64(all)))
-	if gone > 0 {
+	switch {
+	case gone == all && a.onlyAnswers:
+		said = strings.TrimSuffix(said, "answers that were lost on that path fit") +
+			"by the IPv4 identifications, the answering host sent a packet each time that was lost before the tap, and lost no other: most likely the answer"
+	case gone > 0:
 		said += fmt.Sprintf("; %s, by the IPv4 identifications, a packet that the answering host sent right after the request "+
 			"was lost before the tap, likely the answer", times(uint64(gone)))
 	}

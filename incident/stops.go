@@ -72,6 +72,7 @@ func stopsOf(list []stop) *Incident {
 	longest.allChance = !slices.ContainsFunc(list, func(s stop) bool { return !s.amongLosses && !s.lostAgain })
 	longest.amongLosses = !slices.ContainsFunc(list, func(s stop) bool { return !s.amongLosses })
 	longest.lostAgain = !slices.ContainsFunc(list, func(s stop) bool { return !s.lostAgain })
+	longest.answersGone = !slices.ContainsFunc(list, func(s stop) bool { return !s.answersGone })
 	longest.endLost = !slices.ContainsFunc(list, func(s stop) bool { return !s.endLost })
 	longest.byDamage = !slices.ContainsFunc(list, func(s stop) bool { return !s.byDamage })
 	longest.each, longest.unkept, longest.on = stalls, unkept, on
