@@ -27,7 +27,7 @@ func (t *teller) commonLosses(list []Incident) {
 	}
 	for range mostLeads {
 		n := slices.IndexFunc(list, func(i Incident) bool {
-			return (i.Kind == Loss || i.Kind == Retransmitting) && !i.explained && !slices.ContainsFunc(sums, func(s *lossSum) bool { return i.sum == s || s.between(&i) })
+			return (i.Kind == Loss || i.Kind == Retransmitting) && !i.explained && !i.again.late && !slices.ContainsFunc(sums, func(s *lossSum) bool { return i.sum == s || s.between(&i) })
 		})
 		if n < 0 {
 			return

@@ -51,9 +51,12 @@ func shortestTimer(k *qp.Trouble) (after, took int64) {
 	return after, took
 }
 
+// timeoutShorter is what fits where answers come later than a timer waits for them, and most do not.
+const timeoutShorter = "a requester's ACK timeout that is shorter than an answer takes"
+
 // lateReasons says why the answers to requests of end from come later than its timer waits for them: where half of them take half as long or longer, it is no wonder.
 func (i *Incident) lateReasons(c *agent.Connection, from int, k *qp.Trouble) {
-	i.FitsWith = []string{"a requester's ACK timeout that is shorter than an answer takes", "a responder, its host or the path that was held up meanwhile"}
+	i.FitsWith = []string{timeoutShorter, "a responder, its host or the path that was held up meanwhile"}
 	i.Next = []string{"the timeout of the queue pair on " + i.Local.Addr.String() + " (rdma resource show qp)", "what " + i.Peer.Addr.String() + " did at that time"}
 	after, _ := shortestTimer(k)
 	if usual := usuallyTook(c, from); after > 0 && 2*usual >= after {

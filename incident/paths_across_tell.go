@@ -35,7 +35,7 @@ func (a *across) said() string {
 	clean := slices.DeleteFunc(slices.Clone(a.cleanFlows), func(w wayPorts) bool {
 		return !slices.ContainsFunc(a.flows, func(f hashedFlow) bool { return f.way == w.way })
 	})
-	if clean := portsByWay(clean); clean != "" && a.answersLost() {
+	if clean := portsByWay(clean); clean != "" && a.onlyAnswers {
 		said += "; of the others, which lost nothing: " + strings.TrimSuffix(strings.TrimPrefix(clean, " ("), ")")
 	}
 	return said

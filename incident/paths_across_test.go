@@ -66,8 +66,6 @@ func TestPathAcross(t *testing.T) {
 		gone = "; once, by the IPv4 identifications, a packet that the answering host sent right after the request was lost before the tap, " +
 			"likely the answer"
 	)
-	const clean = "; of the others, which lost nothing: UDP source ports 50100, 50200, 50300 from 10.0.0.1 to 10.0.0.3; " +
-		"UDP source ports 50500, 50600, 50700 from 10.0.0.2 to 10.0.0.4"
 	oneMore, thirteen := strings.Replace(told, "24", "25", 1), strings.Replace(ports, "12 times", "13 times", 1)
 	oneFewer := strings.NewReplacer("of 12", "of 11", "other 10", "other 9", "9,000", "8,100").Replace(told)
 	two := func(r *hashedScene) { r.add(1, 3, 4, 12); r.add(2, 4, 4, 12) }
@@ -82,7 +80,7 @@ func TestPathAcross(t *testing.T) {
 	}{
 		{"two of twelve", func(r *hashedScene) { tied(r) }, told, ports, ""},
 		{"and an answer", func(r *hashedScene) { lost(r) }, told, ports, answers},
-		{"and an answer that was numbered", func(r *hashedScene) { lost(r); r.numbered(1, 110, false) }, oneMore, thirteen + clean, answers + gone},
+		{"and an answer that was numbered", func(r *hashedScene) { lost(r); r.numbered(1, 110, false) }, oneMore, thirteen, answers + gone},
 		{"what is missing is of a stream", func(r *hashedScene) { lost(r); r.numbered(1, 110, true) }, told, ports, answers},
 		{"nothing came until the copy", func(r *hashedScene) { lost(r); r.numbered(1, 170, false) }, told, ports, answers},
 		{"answers of others", func(r *hashedScene) { tied(r); r.answerLost(1) }, oneFewer, ports, ""},

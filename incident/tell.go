@@ -60,7 +60,7 @@ func Of(r *agent.Result) []Incident {
 	list = survivors(t.wereDown(t.hubs(list)))
 	t.lostWhenCutOff(list)
 	t.commonLosses(list)
-	list = oneOfMany(led(list))
+	list = oneOfMany(led(t.lateTogether(list)))
 	t.incast(list)
 	list = t.exhaustedTogether(t.shortages(underDamage(t.oneFault(t.lostToDamage(list)))))
 	alsoSized(list)
