@@ -11,7 +11,8 @@ import (
 // copiesTimes is how many copies there are for each round of retransmission at least where they are what a capture seems full of, and come before losses that cost hardly any time.
 const copiesTimes = 10
 
-// copiesFirst has what tells of packets that are in the capture twice come before losses, where these are few beside so many copies, and cost little: copies look like retransmissions to who reads the capture.
+// copiesFirst has what tells of packets that are in the capture twice come before losses, where these are few beside so many copies, and cost little: copies look like retransmissions to who reads
+// the capture. They come after what it lost, where that is much.
 func copiesFirst(list []Incident) []Incident {
 	n := slices.IndexFunc(list, func(i Incident) bool { return i.copies > 0 })
 	if n < 0 {
@@ -20,7 +21,7 @@ func copiesFirst(list []Incident) []Incident {
 	capture, rounds := list[n], uint64(0)
 	for k := range list[:n] {
 		i := &list[k]
-		if i.foremost || i.noLoss || i.Kind != Loss && i.Kind != Reordered && i.Kind != Untrusted || i.cost() >= time.Duration(interruption) {
+		if i.foremost || i.noLoss || i.losesFrames && i.lacking >= manyLost || i.Kind != Loss && i.Kind != Reordered && i.Kind != Untrusted || i.cost() >= time.Duration(interruption) {
 			return list
 		}
 		rounds += i.again.rounds

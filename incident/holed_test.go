@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,11 +22,47 @@ func TestBeforeHoled(t *testing.T) {
 	}{
 		{"no loss in the network", []Incident{holed, holed, {Kind: Untrusted, lacks: true, noLoss: true}, {Kind: Untrusted, copies: 3000}}, true},
 		{"perhaps", []Incident{holed, holed, {Kind: Untrusted, lacks: true}}, false},
-		{"losses too", []Incident{holed, {Kind: Loss, Certainty: Proven}, {Kind: Untrusted, lacks: true, noLoss: true}}, false},
+		{"an interruption too", []Incident{holed, {Kind: Interrupted, Certainty: Proven}, {Kind: Untrusted, lacks: true, noLoss: true}}, false},
 		{"a command that waits", []Incident{{Kind: Waiting, Certainty: Proven}, {Kind: Untrusted, lacks: true, noLoss: true}}, false},
 	} {
 		was := len(k.list)
 		if list := capturesFirst(k.list); len(list) != was || list[0].noLoss != k.first || k.first && (list[1].copies == 0 || !list[3].inHole) {
+			t.Errorf("%s: %+v", k.name, list)
+		}
+	}
+}
+
+// TestFewLosses: a capture that lost many packets comes before answers that it does not hold, and before losses of the network, where these are few
+// beside its holes and cost little; not where they are many, or cost much.
+func TestFewLosses(t *testing.T) {
+	holed := Incident{Kind: Waiting, Certainty: Possible, inHole: true, Next: []string{"a capture that loses nothing, before anything else: see what it lost below"}}
+	silent := Incident{Kind: Interrupted, Certainty: Likely, inHole: true}
+	capture := Incident{Kind: Untrusted, What: "The capture lost packets.", lacks: true, losesFrames: true, lacking: 350}
+	copied := Incident{Kind: Untrusted, copies: 3000}
+	loss := Incident{Kind: Loss, Certainty: Proven, Lost: time.Millisecond, again: retransmitting{rounds: 1}}
+	many, costly, few := loss, loss, capture
+	many.again.rounds, costly.Lost, few.lacking = 36, time.Second, 63
+	for _, k := range []struct {
+		name  string
+		list  []Incident
+		first bool
+	}{
+		{"two losses", []Incident{holed, silent, loss, loss, capture, copied}, true},
+		{"many", []Incident{holed, silent, many, loss, capture, copied}, false},
+		{"costly", []Incident{holed, silent, costly, loss, capture, copied}, false},
+		{"few holes", []Incident{holed, silent, loss, loss, few, copied}, false},
+		{"a stall", []Incident{holed, {Kind: Interrupted, Certainty: Proven}, loss, loss, capture, copied}, false},
+	} {
+		for n := range k.list {
+			k.list[n].Next = slices.Clone(k.list[n].Next)
+		}
+		list := capturesFirst(k.list)
+		if len(list) != 6 || list[0].losesFrames != k.first {
+			t.Errorf("%s: %+v", k.name, list)
+			continue
+		}
+		if k.first && (list[0].What != "The capture lost packets. Of the network it shows few losses: 2 rounds of retransmission, see below." || list[1].copies == 0 ||
+			list[2].Kind != Loss || list[5].Kind != Interrupted || !strings.HasSuffix(list[4].Next[0], "see what it lost above")) {
 			t.Errorf("%s: %+v", k.name, list)
 		}
 	}

@@ -105,6 +105,7 @@ type Incident struct {
 	lacks        bool              // the capture lost packets
 	noLoss       bool              // likewise many, and nothing shows that the network lost any
 	losesFrames  bool              // it tells that the capture lost packets
+	lacking      uint64            // how many, at least
 	amongLost    string            // command whose answer is most likely among the packets that the capture lost
 	inHole       bool              // what the capture, which lost packets, lacks: nobody asked for it again
 	listed       bool              // its facts say which connections it tells of

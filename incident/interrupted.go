@@ -60,6 +60,13 @@ func keptAll(k *qp.Trouble) bool {
 	return n == k.Sum.Long && shortest < qp.SlowAnswer
 }
 
+// holey reports whether packets of a connection are missing in the capture.
+func holey(c *agent.Connection) bool {
+	return slices.ContainsFunc(c.Ends[:], func(e agent.End) bool {
+		return e.Trouble != nil && (e.Trouble.Missing.PSNs > 0 || e.Trouble.Missing.Acked > 0 || e.Trouble.Missing.Responses.PSNs > 0)
+	})
+}
+
 // interrupted tells of the times in which nothing was answered for long, and then was.
 func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 	for j := range k.Longest {
@@ -71,6 +78,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		i.during(s)
 		if s.Total() == 0 && s.Before {
 			i.unseen(s)
+			i.inHole = t.lossy()
 			t.unseenBeside(i, s)
 			t.cause(i, c, from, s)
 		} else {
@@ -88,6 +96,9 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 				i.fact(label, fmt.Sprintf("in frame %d%s%s", s.Frames.Ended, sinceLast(s, held), byNAK(s)))
 			}
 			i.waited(s, held)
+			if s.Total() == 0 && s.PassedOver == 0 && t.lossy() && holey(c) {
+				i.doubt(fmt.Sprintf("The capture, which lost packets, holds no answer of %v to %v for %s, and no retransmission; then one came.", &i.Peer, &i.Local, span(s.Lost())))
+			}
 			t.leftBefore(i, c, from, s)
 			if s.Total() > 0 && !held {
 				t.beside(i, c, from, k, s)

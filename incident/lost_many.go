@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"ibwitness/agent"
 )
@@ -17,6 +18,7 @@ const (
 // lostMany has what tells that the capture lost so many packets, beside so many that it holds, say what shows of the network, and, where they are a
 // large part, which part that is, and come first.
 func (t *teller) lostMany(i *Incident, lost, held uint64) {
+	i.lacking = lost
 	if lost < manyLost || len(t.run.Taps) > 1 {
 		return
 	}
@@ -103,20 +105,39 @@ func capturesFirst(list []Incident) []Incident {
 	return slices.Insert(list, n, capture)
 }
 
-// beforeHoled has what tells of the capture come first where it lost packets, nothing shows that the network did, and all that is told before are
-// answers which it does not hold.
+// beforeHoled has what tells of the capture come first where it lost packets, and all that is told before are answers which it does not hold, and losses
+// of the network that are few beside so many holes, and cost little: of these it tells, and what may be holes comes last.
 func beforeHoled(list []Incident) []Incident {
-	n := slices.IndexFunc(list, func(i Incident) bool { return !i.inHole || i.Certainty != Possible })
-	if n <= 0 || !slices.ContainsFunc(list[n:], func(i Incident) bool { return i.noLoss }) ||
-		slices.ContainsFunc(list[n:], func(i Incident) bool { return i.Kind != Untrusted }) {
+	at := slices.IndexFunc(list, func(i Incident) bool { return i.lacks && (i.noLoss || i.losesFrames && i.lacking >= manyLost) })
+	if at <= 0 {
 		return list
 	}
-	for k := range list[:n] {
-		for m, next := range list[k].Next {
-			list[k].Next[m] = strings.Replace(next, "see what it lost below", "see what it lost above", 1)
+	var captures, others, holed []Incident
+	rounds := uint64(0)
+	for _, i := range list {
+		switch {
+		case i.Kind == Untrusted:
+			captures = append(captures, i)
+		case i.inHole:
+			for n, next := range i.Next {
+				i.Next[n] = strings.Replace(next, "see what it lost below", "see what it lost above", 1)
+			}
+			holed = append(holed, i)
+		case i.Kind == Loss && i.cost() < time.Duration(interruption) && !list[at].noLoss:
+			rounds += i.again.rounds
+			others = append(others, i)
+		default:
+			return list
 		}
 	}
-	return slices.Concat(list[n:], list[:n])
+	if copiesTimes*rounds > list[at].lacking {
+		return list
+	}
+	if rounds > 0 {
+		capture := &captures[slices.IndexFunc(captures, func(i Incident) bool { return i.losesFrames })]
+		capture.What += fmt.Sprintf(" Of the network it shows few losses: %s of retransmission, see below.", count(rounds, "round"))
+	}
+	return slices.Concat(captures, others, holed)
 }
 
 // beforeHarmless has what tells that the capture lost packets come before congestion for which nothing was retransmitted.
