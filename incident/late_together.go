@@ -151,8 +151,10 @@ func (t *teller) leadLate(i *Incident, hosts []lateTo) {
 	i.fact("cost", fmt.Sprintf("%s without progress in all of these connections; %s of payload retransmitted", span(s.lost), count(s.bytes, "byte")))
 	i.fact("timer", fmt.Sprintf("they retransmitted after %s or more, and answers took up to %s", span(s.timer), span(s.took)))
 	i.fact("together", fmt.Sprintf("%d of the %d longest of these waits overlap with one of another host", together, all))
-	i.FitsWith = []string{"requesters' ACK timeouts that are shorter than an answer takes",
-		peer + ", its adapter or the path to it, held up at these times: it is what they have in common"}
+	i.FitsWith = []string{
+		"requesters' ACK timeouts that are shorter than an answer takes",
+		peer + ", its adapter or the path to it, held up at these times: it is what they have in common",
+	}
 	i.Next = []string{"a longer ACK timeout of these queue pairs (rdma resource show qp)", "what held " + peer + " up at these times: its adapter, host memory and program"}
 	i.Connections, i.listed = s.connections, true
 }
