@@ -102,7 +102,7 @@ func (t *teller) cutOffOf(a packet.Addr, asked []*rule.Finding) (list []cutOff, 
 	return list, went
 }
 
-// isCutOff reports whether a host may have been cut off in a silence, and whether that alone shows it.
+// isCutOff reports whether a host may have been cut off in a silence, and whether only that shows it.
 func (t *teller) isCutOff(k *cutOff, a packet.Addr, asked []*rule.Finding) (is, strong bool) {
 	if k.Length() < interruption {
 		return false, false
