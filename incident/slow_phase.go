@@ -7,6 +7,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/packet"
+	"ibwitness/timing"
 	"ibwitness/upper"
 	"ibwitness/verifier"
 )
@@ -20,6 +21,8 @@ type slowPhase struct {
 	times         []upper.LateTime
 	before, since uint64 // that were answered before and after it, at least
 	took          verifier.Histogram
+	more          bool            // there were more times in which some were late than are kept
+	changes       []timing.Change // of the connections: from when on commands took many times as long, where late ones are not of one time
 }
 
 // slowPhases tells of them.
@@ -71,7 +74,7 @@ func (t *teller) fillPhase(s *slowPhase) bool {
 			continue
 		}
 		h := measured(c)
-		if h == nil || u.Late.More || t.otherwise(c) || len(t.slowCommands(c)) < len(c.SlowCommands()) || t.ofClass(c, nil) != "" {
+		if h == nil || t.otherwise(c) || len(t.slowCommands(c)) < len(c.SlowCommands()) || t.ofClass(c, nil) != "" {
 			return false
 		}
 		if late, _ := t.lateOf(c, u.Slowest); late.target != "" {
@@ -80,7 +83,7 @@ func (t *teller) fillPhase(s *slowPhase) bool {
 		s.add(c, func(*agent.Operation) bool { return true })
 		s.took.Add(h)
 		s.late, s.answers = s.late+u.Late.Count, s.answers+u.Answers
-		s.times = append(s.times, u.Late.Times...)
+		s.times, s.more = append(s.times, u.Late.Times...), s.more || u.Late.More
 	}
 	if len(s.on) == 0 {
 		return false
@@ -92,14 +95,45 @@ func (t *teller) fillPhase(s *slowPhase) bool {
 			joined = append(joined, x)
 		}
 	}
-	s.times = joined
+	if s.times = joined; s.more || len(joined) > 1 {
+		s.change()
+	}
 	return true
 }
+
+// change takes as the time of it that in which commands took many times as long in the mean on each connection, where there is one: late ones may be of
+// many times, as where few are sent a second.
+func (s *slowPhase) change() {
+	all := upper.LateTime{}
+	var changes []timing.Change
+	for _, c := range s.on {
+		if c.Upper.Answers < fewestUneven {
+			continue
+		}
+		k, ok := c.Timing.Commands.Change()
+		if !ok || k.Then < unevenAfter || k.Then < slowPhaseTimes*k.Usual {
+			return
+		}
+		if changes = append(changes, k); all.To == 0 {
+			all = upper.LateTime{From: k.From, To: k.To}
+		}
+		if overlap := min(all.To, k.To) - max(all.From, k.From); 2*overlap < max(all.To, k.To)-min(all.From, k.From) {
+			return // they were slow at other times
+		}
+		all = upper.LateTime{From: min(all.From, k.From), To: max(all.To, k.To)}
+	}
+	if changes != nil {
+		s.changes, s.times, s.more = changes, []upper.LateTime{all}, false
+	}
+}
+
+// slowPhaseTimes is how many times as long commands took in the mean at least in a time that is told for that.
+const slowPhaseTimes = 10
 
 // holdsPhase reports whether a good part of its commands were late, of each client, in one time, the others were far faster, and some of them show
 // when it began or ended.
 func (t *teller) holdsPhase(s *slowPhase) bool {
-	if len(s.times) != 1 || s.slowest == nil || s.late < fewestUneven || s.answers-s.late < fewestUneven || s.late*lateShare <= s.answers ||
+	if len(s.times) != 1 || s.more || s.slowest == nil || s.late < fewestUneven || s.answers-s.late < fewestUneven || s.late*lateShare <= s.answers ||
 		s.usual()*lateTimes > time.Duration(upper.LateAfter) || 4*s.acked > s.half() {
 		return false
 	}
@@ -145,6 +179,9 @@ func (t *teller) tellSlowPhase(s *slowPhase) {
 		"half of them %s or longer, up to %s; %s, and the others usually took %s.",
 		s.server, t.offset(x.From), t.offset(x.To), sorted(slices.Clone(s.clients)), number(s.late), number(s.answers-s.before-s.since), on,
 		time.Duration(upper.LateAfter), span(int64(s.half())), span(s.slowest.Ended-s.slowest.Since), none, span(int64(s.usual())))
+	if s.changes != nil {
+		i.What = s.slower(t, on)
+	}
 	i.slowFacts(&s.slowSet, "elsewhere", t.otherServers(s))
 	if o := s.slowest; o.Others+o.Own > 0 {
 		i.fact("answered", t.otherClasses(s.of.Upper, o, &i.Peer))
@@ -152,6 +189,30 @@ func (t *teller) tellSlowPhase(s *slowPhase) {
 	i.FitsWith = []string{"a server that waited itself: for its disks, its file system, a lock, or another host", "a server that was busy"}
 	i.Next = []string{lookBelow(s.server, "", s.protocol, fmt.Sprintf(", from %s to %s", t.offset(x.From), t.offset(x.To)))}
 	t.tell(i, "phase")
+}
+
+// slower says how long commands took in the mean in that time, and else.
+func (s *slowPhase) slower(t *teller, on string) string {
+	first := s.changes[0]
+	least, most, usual, before, after := first.Then, first.Then, first.Usual, true, true
+	for _, k := range s.changes {
+		least, most, usual = min(least, k.Then), max(most, k.Then), max(usual, k.Usual)
+		before, after = before && k.Before, after && k.After
+	}
+	when, mean := "else", span(int64(least))
+	switch {
+	case before && after:
+		when = "before and since"
+	case before:
+		when = "before"
+	case after:
+		when = "since"
+	}
+	if span(int64(most)) != mean {
+		mean += " to " + span(int64(most))
+	}
+	return fmt.Sprintf("%v was slow from about %s to %s, for %s: commands on %s took %s in the mean in that time, up to %s; %s %s in the mean, or less.",
+		s.server, t.offset(s.times[0].From), t.offset(s.times[0].To), sorted(slices.Clone(s.clients)), on, mean, span(s.slowest.Ended-s.slowest.Since), when, span(int64(usual)))
 }
 
 // otherServers says how soon other servers answered the same clients, before, in and after the time; "": none did.

@@ -7,6 +7,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/packet"
+	"ibwitness/timing"
 	"ibwitness/upper"
 	"ibwitness/wqe"
 )
@@ -30,6 +31,24 @@ func phaseConnection(qpn uint32, server byte, slow time.Duration) agent.Connecti
 	}
 	c.Ends[0].QPN, c.Ends[1].Addr = qpn, packet.IPv4Addr([]byte{10, 0, 0, server})
 	return c
+}
+
+// slowMeanwhile has commands of two connections take so long from second 2 to 5, of the second one so many seconds later, and has late ones be of more
+// times than are kept.
+func slowMeanwhile(r *agent.Result, slow time.Duration, later int64) {
+	for n := range r.Connections {
+		c, w := &r.Connections[n], new(timing.Waits)
+		from := 2*int64(time.Second) + int64(n)*later*int64(time.Second)
+		for at := int64(0); at < int64(9*time.Second); at += int64(50 * time.Millisecond) {
+			took := 100 * time.Microsecond
+			if at >= from && at < from+3*int64(time.Second) {
+				took = slow
+			}
+			w.Add(took, c.First+at, 10)
+		}
+		c.Timing.Commands, c.Upper.Late.More, c.Upper.Late.Count = w, true, 60
+		c.Upper.Answers, c.Upper.Ended = 180, 180
+	}
 }
 
 // TestSlowPhase: a time in which a server answered a good part of the commands late on all connections is told once, with when it began and
@@ -74,6 +93,12 @@ func TestSlowPhase(t *testing.T) {
 				x[1].From += int64(500 * ms)
 			}
 		}, nil},
+		{"many times, and slow meanwhile", 250 * ms, func(r *agent.Result) { slowMeanwhile(r, 250*ms, 0) }, []string{
+			"10.0.0.9 was slow from about +1.920 s to +4.992 s, for 10.0.0.1: commands on 2 connections took 250ms in the mean in that time, up to 250ms; before and since 100µs in the mean, or less.",
+			"next: at 10.0.0.9, from +1.920 s to +4.992 s",
+		}},
+		{"many times, and a little slower meanwhile", 250 * ms, func(r *agent.Result) { slowMeanwhile(r, ms/2, 0) }, nil},
+		{"many times, of each connection its own", 250 * ms, func(r *agent.Result) { slowMeanwhile(r, 250*ms, 3) }, nil},
 	} {
 		r := &agent.Result{First: int64(time.Hour), Last: int64(time.Hour) + int64(9*time.Second)}
 		r.Connections = []agent.Connection{phaseConnection(0x21, 9, k.slow), phaseConnection(0x22, 9, k.slow)}

@@ -18,6 +18,7 @@ type repairs struct {
 	soonest, latest   int64  // after how long a NAK came, nanoseconds
 	late              uint64 // NAKs of which that was longer than askedWithin
 	soonestLate       int64  // after how long the first of these came
+	waited            int64  // how long all of these took together
 	shortest, longest int64  // likewise a timer
 	first             uint64 // frame of the first packet that one retransmitted
 	senders           []timedOut
@@ -56,7 +57,7 @@ func (t *teller) repairsTo(to packet.Addr) *repairs {
 				r.soonest, r.latest = widened(r.asked, r.soonest, r.latest, f.Time-x.time)
 				if r.asked++; f.Time-x.time > askedWithin {
 					r.soonestLate, _ = widened(r.late, r.soonestLate, 0, f.Time-x.time)
-					r.late++
+					r.late, r.waited = r.late+1, r.waited+f.Time-x.time
 				}
 			}
 		case f.Peer.Addr != to:

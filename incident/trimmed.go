@@ -54,7 +54,7 @@ func (t *teller) trimmedTo(w *onWay, also []packet.Addr) {
 	cost.asked = max(cost.asked, uint32(min(r.asked, uint64(cost.naks))))
 	r.takeTimers(&cost)
 	i.fact("recovery", cost.recovered(w.to))
-	i.fact("cost", t.trimmingCost(i, w.to, &cost))
+	i.fact("cost", t.trimmingCost(i, w.to, &cost, r))
 	i.fact("bursts", t.said(w.bursts))
 	f := &w.trimmed.first
 	i.fact("first", fmt.Sprintf("frame %d, %v, PSN %v: %s", f.frame, f.op, f.psn, f.said))
@@ -211,8 +211,9 @@ func (s *trimsCost) recovered(to packet.Addr) string {
 	return fmt.Sprintf("complete: %v has answered all that these hosts sent to it: each of these packets came whole in the end; %s", to, timer)
 }
 
-// trimmingCost says how long those waited that had to retransmit to a host what came trimmed, and what they retransmitted; "": none had to.
-func (t *teller) trimmingCost(i *Incident, to packet.Addr, cost *trimsCost) string {
+// trimmingCost says how long those waited that had to retransmit to a host what came trimmed, for late NAKs too, and what they retransmitted; "": none
+// had to.
+func (t *teller) trimmingCost(i *Incident, to packet.Addr, cost *trimsCost, r *repairs) string {
 	if cost.rounds == 0 {
 		return ""
 	}
@@ -221,8 +222,14 @@ func (t *teller) trimmingCost(i *Incident, to packet.Addr, cost *trimsCost) stri
 	if !t.timed() || cost.lost == 0 {
 		return s
 	}
-	i.Lost = time.Duration(cost.lost)
-	return fmt.Sprintf("%s without progress in all of the queue pairs that send to it, up to %s at a time; %s", span(cost.lost), span(cost.longest), s)
+	lost, longest, least := cost.lost, cost.longest, ""
+	if r.late > 0 {
+		if lost, longest = lost+r.waited, max(longest, r.latest); t.limited() {
+			least = "at least "
+		}
+	}
+	i.Lost = time.Duration(lost)
+	return fmt.Sprintf("%s%s without progress in all of the queue pairs that send to it, up to %s at a time; %s", least, span(lost), span(longest), s)
 }
 
 // ofTrims has losses on a way on which packets were trimmed fit that. all says that no packet was lost which had passed the tap whole, as far as NAKs tell.
