@@ -100,7 +100,7 @@ func (t *teller) maybeReused(i *Incident, o *agent.Operation) {
 	if !o.Lossy && !t.lossy() || o.Moved.At != 0 && o.Moved.At-o.Since > o.Ended-o.Moved.At {
 		return
 	}
-	i.Certainty = Likely
+	i.Certainty, i.inHole = Likely, true
 	i.fact("capture", "it has lost packets: the answer may be to a later command of the same ID, which it does not hold")
 }
 
