@@ -42,15 +42,20 @@ func TestSlowSender(t *testing.T) {
 	const n = 20
 	usual := func(h, _ int) time.Duration { return ringPaces[h] }
 	soon := func(int) time.Duration { return 5 * time.Microsecond }
-	beside := func(link Link) func(list []Link, _ []bool) []Link {
+	with := func(link Link, each int, took int64, s Sent) func(list []Link, _ []bool) []Link {
 		return func(list []Link, _ []bool) []Link {
-			for i := range n {
-				begin := int64(i)*int64(time.Millisecond) + 100
-				link.Sent[0] = append(link.Sent[0], Sent{begin, begin + 1000, 64, 1})
+			for i := range n * each {
+				s.Begin = int64(i/each)*int64(time.Millisecond) + 100 + 200*int64(i%each)
+				s.End = s.Begin + took
+				link.Sent[0] = append(link.Sent[0], s)
 			}
 			return append(list, link)
 		}
 	}
+	beside := func(link Link) func(list []Link, _ []bool) []Link {
+		return with(link, 1, 1000, Sent{Bytes: 8192, Packets: 2})
+	}
+	ackOf := Sent{Bytes: 64, Packets: 1}
 	for name, k := range map[string]struct {
 		pace   func(h, i int) time.Duration
 		acks   func(h int) time.Duration
@@ -65,16 +70,20 @@ func TestSlowSender(t *testing.T) {
 		"two": {pace: func(h, _ int) time.Duration {
 			return 500 * time.Duration(1+3*(h%2))
 		}},
-		"now and then":     {pace: func(h, i int) time.Duration { return ringPaces[h] / time.Duration(1+i%2*(h/2)*3) }},
-		"late ACKs":        {acks: func(h int) time.Duration { return []time.Duration{5, 5, 50, 5}[h] * time.Microsecond }},
-		"few":              {n: 10},
-		"sends others":     {change: beside(Link{Hosts: [2]int{2, 0}})},
-		"others to it":     {change: beside(Link{Hosts: [2]int{0, 3}})},
-		"elsewhere":        {change: beside(Link{Hosts: [2]int{4, 5}}), told: true},
-		"answers READs":    {change: func(list []Link, reads []bool) []Link { reads[2] = true; return list }},
-		"two hosts":        {change: func(list []Link, _ []bool) []Link { return list[1:3] }},
-		"small messages":   {change: func(list []Link, _ []bool) []Link { return smaller(list) }},
-		"fast and in time": {pace: func(h, _ int) time.Duration { return ringPaces[h] / 20 }},
+		"now and then":      {pace: func(h, i int) time.Duration { return ringPaces[h] / time.Duration(1+i%2*(h/2)*3) }},
+		"late ACKs":         {acks: func(h int) time.Duration { return []time.Duration{5, 5, 50, 5}[h] * time.Microsecond }},
+		"few":               {n: 10},
+		"sends others":      {change: beside(Link{Hosts: [2]int{2, 0}})},
+		"others to it":      {change: beside(Link{Hosts: [2]int{0, 3}})},
+		"elsewhere":         {change: beside(Link{Hosts: [2]int{4, 5}}), told: true},
+		"sends a small one": {change: with(Link{Hosts: [2]int{2, 1}}, 1, 0, ackOf), told: true},
+		"a small one to it": {change: with(Link{Hosts: [2]int{0, 3}}, 1, 0, ackOf), told: true},
+		"sends small ones":  {change: with(Link{Hosts: [2]int{2, 1}}, 4, 0, ackOf)},
+		"sends a packet":    {change: with(Link{Hosts: [2]int{2, 1}}, 1, 0, Sent{Bytes: 4096, Packets: 1})},
+		"answers READs":     {change: func(list []Link, reads []bool) []Link { reads[2] = true; return list }},
+		"two hosts":         {change: func(list []Link, _ []bool) []Link { return list[1:3] }},
+		"small messages":    {change: func(list []Link, _ []bool) []Link { return smaller(list) }},
+		"fast and in time":  {pace: func(h, _ int) time.Duration { return ringPaces[h] / 20 }},
 	} {
 		if k.pace == nil {
 			k.pace = usual
@@ -94,6 +103,9 @@ func TestSlowSender(t *testing.T) {
 		if ok != k.told {
 			t.Errorf("%s: %+v, %v", name, s, ok)
 		}
+		if ok && (s.Bytes != 9*4096 || s.Took != 16*time.Microsecond || s.Usual != 4*time.Microsecond || !s.Always || s.Next.Count != 0) {
+			t.Errorf("%s: %+v", name, s)
+		}
 		if ok && (s.Host != 2 || s.Messages != n || s.Others != 3 || int(s.Rate/1e6) != 16384 || int(s.Most/1e6) != 66873 || int(s.Least/1e6) != 63015) {
 			t.Errorf("%s: %+v", name, s)
 		}
@@ -108,4 +120,24 @@ func smaller(list []Link) []Link {
 		}
 	}
 	return list
+}
+
+// TestSlowSenderNext: the host goes on soon after each message of a slow one that has gone to it; not if it went on before, or long after.
+func TestSlowSenderNext(t *testing.T) {
+	for name, k := range map[string]struct {
+		after time.Duration // from the end of a message to the next one
+		count int
+	}{"after": {3 * time.Microsecond, 20}, "before": {-time.Microsecond, 0}, "later": {8 * time.Microsecond, 0}} {
+		list, asked := senders(20, func(h, _ int) time.Duration { return ringPaces[h] }, func(int) time.Duration { return time.Microsecond })
+		for i := range list[3].Sent[0] {
+			s := &list[3].Sent[0][i]
+			took := s.End - s.Begin
+			s.Begin = list[2].Sent[0][i].End + int64(k.after)
+			s.End = s.Begin + took
+		}
+		s, ok := SlowSenderOf(6, list, asked, make([]bool, 6))
+		if want := (Follows{Host: 3, Count: k.count, Of: 20}); !ok || s.Next.Host != want.Host || s.Next.Count != want.Count || s.Next.Of != want.Of || k.count > 0 && s.Next.After != k.after {
+			t.Errorf("%s: %+v, %v", name, s, ok)
+		}
+	}
 }

@@ -56,7 +56,7 @@ func (t *text) idle() {
 	if n := len(list) - pacesTold; n > 0 {
 		names = append(names, count(n, "more end"))
 	}
-	why, all := turns(list)
+	why, all := t.whoseTurns(list)
 	either := "."
 	if !all {
 		either = ": a program of either end may limit the pace there, or what is between that end and the tap."
@@ -64,8 +64,12 @@ func (t *text) idle() {
 	t.prose("  ", "Idle: most of the time the tap saw no request wait for its answer at "+enumerate(names)+either+why)
 }
 
-// turns says which ends of some connections had to send something, each host that posts late once; all says that this is known of those that are named.
-func turns(list []idleEnd) (why string, all bool) {
+// whoseTurns says which ends of some connections had to send something, each host that posts late once, but on a connection of little beside others; all says that this is known of those that are named.
+func (t *text) whoseTurns(list []idleEnd) (why string, all bool) {
+	most := uint64(0)
+	for i := range t.res.Connections {
+		most = max(most, bytesOf(&t.res.Connections[i]))
+	}
 	told, late := map[*agent.Connection]bool{}, map[packet.Addr][]turn{}
 	var order []packet.Addr
 	all = true
@@ -75,6 +79,8 @@ func turns(list []idleEnd) (why string, all bool) {
 		}
 		told[k.c] = true
 		switch u := k.turn(); {
+		case u.late != nil && idleShare*bytesOf(k.c) < most:
+			all = all && n >= pacesTold // a small one beside others tells nothing of these
 		case u.late != nil:
 			if late[u.late.Addr] == nil {
 				order = append(order, u.late.Addr)
@@ -92,6 +98,9 @@ func turns(list []idleEnd) (why string, all bool) {
 	}
 	return why, all
 }
+
+// bytesOf is the payload of a connection.
+func bytesOf(c *agent.Connection) uint64 { return c.Ends[0].Bytes + c.Ends[1].Bytes }
 
 // postLate says which hosts post late on some connections, or have no more to send.
 func postLate(order []packet.Addr, late map[packet.Addr][]turn) string {

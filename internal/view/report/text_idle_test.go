@@ -58,6 +58,11 @@ func TestIdleTurn(t *testing.T) {
 	if got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{one, other, one}}); !strings.Contains(got, "10.0.0.1 on 2 connections and 10.0.0.7 QP 0x20 post late, or have no more to send: for 99 % of the time or more nothing that each had sent waited, unless they are far from the tap.") {
 		t.Error(got)
 	}
+	little, much := one, other
+	little.Ends[0].Bytes, much.Ends[0].Bytes = 1<<10, 1<<20
+	if got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{little, much}}); !strings.Contains(got, "10.0.0.7 QP 0x20 posts late") || strings.Contains(got, "10.0.0.1 QP 0x20 posts late") {
+		t.Error(got)
+	}
 	nvme := busy(wqe.Send, 300, 0)
 	nvme.Upper = &agent.Upper{Protocol: "NVMe over RDMA", Answered: true, Answers: 300, Took: 30 * ms, Slowest: &agent.Operation{Since: 1, Ended: 1 + int64(ms)}}
 	for range 300 {

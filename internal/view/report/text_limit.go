@@ -38,6 +38,9 @@ func limitOf(r *Run) string {
 			host, _, _ := strings.Cut(said, " ")
 			return "all wait for " + strings.TrimRight(host, ",.:")
 		}
+		if host, _, ok := strings.Cut(said, " sends the packets within a message at "); ok && name == "Slow sender" {
+			return host + " sends more slowly than the others"
+		}
 		return "see " + name + " below"
 	}
 	return ""

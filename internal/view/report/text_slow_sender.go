@@ -21,8 +21,28 @@ func (t *text) slowSender() string {
 	if most := gigabits(s.Most); most != others {
 		others += " to " + most
 	}
-	return fmt.Sprintf("Slow sender: %v sends the packets within a message at %s Gbit/s of payload in the median (%s of %d packets or more, while it sends no other), and the %d other hosts that send such messages at %s Gbit/s, though ACKs come to it as soon: its port, or a link between it and the tap, may be slower or limited, or its PCIe: look at its link speed, rate limits and PCIe width.",
-		hosts.list[s.Host], gigabits(s.Rate), count(s.Messages, "message"), timing.SenderPackets, s.Others, others)
+	return fmt.Sprintf("Slow sender: %v sends the packets within a message at %s Gbit/s of payload in the median (%s of %d packets or more, while it sends no other of several), and the %d other hosts that send such messages at %s Gbit/s%s, though ACKs come to it as soon%s: its port, or a link between it and the tap, may be slower or limited (as by a rate limit of its queue pair), or its PCIe: look at its link speed (ethtool), rate limits and PCIe width (lspci -vv).",
+		hosts.list[s.Host], gigabits(s.Rate), count(s.Messages, "message"), timing.SenderPackets, s.Others, others, took(&s), waitsForSlow(&s, &hosts))
+}
+
+// took says how long messages take from their first packet to their last, where all are as long.
+func took(s *timing.SlowSender) string {
+	if s.Bytes == 0 {
+		return ""
+	}
+	first := ""
+	if s.Always {
+		first = ", from its first one on"
+	}
+	return fmt.Sprintf(" (each of %s takes %s, theirs %s: %.1f times as long%s)", size(uint64(s.Bytes)), span(s.Took), span(s.Usual), float64(s.Took)/float64(s.Usual), first)
+}
+
+// waitsForSlow says which host goes on only after what a slow one sends has come.
+func waitsForSlow(s *timing.SlowSender, hosts *hostNumbers) string {
+	if s.Next.Count == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %v sends its own next one %s after %d of %d have come to it, and so seems to wait for it", hosts.list[s.Next.Host], span(s.Next.After), s.Next.Count, s.Next.Of)
 }
 
 func gigabits(bits float64) string { return fmt.Sprintf("%.3g", bits/1e9) }
