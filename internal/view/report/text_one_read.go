@@ -117,10 +117,34 @@ func (t *text) besides(p *pace) string {
 	d := depth{Depth: timing.Depth{Count: 1, Loop: p.mean}, end: p.end, peer: p.peer, one: uint32(p.one)}
 	o := t.deeperThan(&d, func(e *agent.End) bool { return e.Addr == p.end.Addr })
 	if o == nil {
-		return ""
+		return t.mostBeside(&d)
 	}
 	return fmt.Sprintf(" %v %s, with up to %d outstanding to %v at about the same round trip, gets %s while it reads: the path and %v give that.",
 		o.end.Addr, qp(o.end.QPN, o.end.QPNKnown), o.count, o.peer.Addr, bitRate(o.rate.bytes, o.rate.busy), o.peer.Addr)
+}
+
+// single says of an end with one READ at a time, which CM has not limited to that, how soon each follows the answer to the one before, so that the program
+// and the requester take no time of note, and what makes it faster; "": it is not that, or the tap may be too far from it to see that.
+func (t *text) single(p *pace) string {
+	if p.op != wqe.Read || p.depth != 1 || p.quicker != nil {
+		return ""
+	}
+	for i := range t.res.Connections {
+		c := &t.res.Connections[i]
+		for from := range c.Ends {
+			if &c.Ends[from] != p.end {
+				continue
+			}
+			d, ok := depthOf(c, from)
+			if !ok || d.Count != 1 || oneSoon*d.After > d.Loop {
+				return ""
+			}
+			return fmt.Sprintf(" Each of %s on %s follows %s (median) after the answer to the one before it: the way to %v and back, and its answer, take the rest. "+
+				"More READs outstanding (the queue depth of the program, max_rd_atomic or initiator_depth), or larger ones, would be faster.",
+				size(uint64(d.one)), qp(p.end.QPN, p.end.QPNKnown), span(d.After), p.peer.Addr)
+		}
+	}
+	return ""
 }
 
 // oneAtOnce says that CM granted an end one READ at a time, what that comes to, and who has more.
@@ -174,6 +198,11 @@ func (t *text) more(d *depth) string {
 	if !d.oneAgreed() {
 		return ""
 	}
+	return t.mostBeside(d)
+}
+
+// mostBeside says which queue pair of the same host has more READs outstanding to another, whose answers take about as long; "": none has.
+func (t *text) mostBeside(d *depth) string {
 	var most *deeper
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]

@@ -72,14 +72,17 @@ func (t *text) tellPaces(list []pace) {
 			t.line("  … and %s so; --all tells every one", count(len(list)-k, "more end"))
 			return
 		}
-		p, with := &list[k], ""
+		p, with, single := &list[k], "", ""
 		agreed, besides := t.agreedOnDepth(p), t.besides(p)
+		if agreed == "" {
+			single = t.single(p)
+		}
 		said := p.said(agreed)
 		for k++; k < len(list) && p.quicker == nil && t.sameStory(p, &list[k], agreed+besides); k++ {
 			o := &list[k]
 			with += fmt.Sprintf(" So had %s%s: %s each, %s.", qp(o.end.QPN, o.end.QPNKnown), t.inREP(o, agreed), span(o.mean), o.rate())
 		}
-		t.prose("  ", said+with+besides)
+		t.prose("  ", said+with+besides+single)
 	}
 }
 
