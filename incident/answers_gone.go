@@ -23,14 +23,16 @@ func (t *teller) answersGone(c *agent.Connection, from int, k *qp.Trouble) (n ui
 		if !answerUnknown(s) || s.Total() != 1 {
 			continue
 		}
-		if slices.ContainsFunc(h.Holes, func(o agent.Hole) bool { return !o.Lacks && o.From <= s.Since && o.To > s.Since && o.To < s.Last }) {
+		first := func(o agent.Hole) bool { return !o.Lacks && o.From <= s.Since && o.To > s.Since && o.To < s.Last }
+		if slices.ContainsFunc(h.Holes, first) {
 			n++
 		}
 	}
 	return n
 }
 
-// answerUnknown reports whether only a timer had the request of a stall retransmitted, and nothing in the stream shows what was lost, if anything was.
+// answerUnknown reports whether only a timer had the request of a stall retransmitted, and nothing in the stream shows what was lost, if
+// anything was.
 func answerUnknown(s *qp.Stall) bool {
 	return s.Total() > 0 && uint64(s.Rounds[qp.TimerExpired]) == s.Total() && s.Unseen == 0 && !s.AnswerLost && !s.Late && s.PassedOver == 0
 }
@@ -96,8 +98,8 @@ func eachGone(h *agent.Numbering, k *qp.Trouble) bool {
 	return true
 }
 
-// answersNumbered reports whether what end from of a connection sends is answers of a host of which onlyAnswersGone is true: none of them was lost but
-// those that had timers run out.
+// answersNumbered reports whether what end from of a connection sends is answers of a host of which onlyAnswersGone is true: none of them was lost
+// but those that had timers run out.
 func (t *teller) answersNumbered(c *agent.Connection, from int) bool {
 	e := &c.Ends[from]
 	if e.Messages > 0 || len(t.run.Taps) > 1 || t.lossy() {

@@ -57,7 +57,10 @@ func (t *teller) lateTogether(list []Incident) []Incident {
 
 // onlyLate reports whether an incident is of answers that came late, later than most, and of nothing else.
 func (i *Incident) onlyLate() bool {
-	return (i.Kind == Loss || i.Kind == Retransmitting) && i.again.late && i.sum == nil && i.within == 0 && !i.explained && !i.says("of these") && slices.Contains(i.FitsWith, timeoutShorter)
+	if i.Kind != Loss && i.Kind != Retransmitting || !i.again.late || i.sum != nil || i.within != 0 || i.explained {
+		return false
+	}
+	return !i.says("of these") && slices.Contains(i.FitsWith, timeoutShorter)
 }
 
 // lateFrom is what each host retransmitted as the answers of a responder came late.
@@ -128,7 +131,8 @@ func (t *teller) leadLate(i *Incident, hosts []lateTo) {
 	var names []string
 	for n := range hosts {
 		l := &hosts[n]
-		s.connections, s.rounds, s.known, s.again = s.connections+l.connections, s.rounds+l.rounds, s.known+l.known, s.again+l.again
+		s.connections, s.rounds, s.known = s.connections+l.connections, s.rounds+l.rounds, s.known+l.known
+		s.again += l.again
 		s.sent, s.bytes, s.lost, s.took = s.sent+l.sent, s.bytes+l.bytes, s.lost+l.lost, max(s.took, l.took)
 		if s.timer == 0 || l.timer > 0 && l.timer < s.timer {
 			s.timer = l.timer
@@ -142,8 +146,9 @@ func (t *teller) leadLate(i *Incident, hosts []lateTo) {
 	if s.known < s.rounds {
 		none, each = "most likely nothing was lost", fmt.Sprintf("in %d of these rounds each copy was answered, too", s.known)
 	}
-	i.What = fmt.Sprintf("%s answered %d hosts late, often at the same time: these retransmitted %s of %s to it (%s), in %s on %s, though %s: %s.",
-		peer, len(hosts), number(s.again), count(s.sent, "packet"), share(s.again, s.sent), count(s.rounds, "round"), count(uint64(s.connections), "connection"), none, each)
+	again := fmt.Sprintf("%s of %s to it (%s)", number(s.again), count(s.sent, "packet"), share(s.again, s.sent))
+	i.What = fmt.Sprintf("%s answered %d hosts late, often at the same time: these retransmitted %s, in %s on %s, though %s: %s.",
+		peer, len(hosts), again, count(s.rounds, "round"), count(uint64(s.connections), "connection"), none, each)
 	together, all := overlapping(hosts)
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label != "marks" && f.Label != "command" })
 	i.fact("hosts", listed(names))
@@ -155,7 +160,10 @@ func (t *teller) leadLate(i *Incident, hosts []lateTo) {
 		"requesters' ACK timeouts that are shorter than an answer takes",
 		peer + ", its adapter or the path to it, held up at these times: it is what they have in common",
 	}
-	i.Next = []string{"a longer ACK timeout of these queue pairs (rdma resource show qp)", "what held " + peer + " up at these times: its adapter, host memory and program"}
+	i.Next = []string{
+		"a longer ACK timeout of these queue pairs (rdma resource show qp)",
+		"what held " + peer + " up at these times: its adapter, host memory and program",
+	}
 	i.Connections, i.listed = s.connections, true
 }
 
