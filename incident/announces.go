@@ -21,6 +21,11 @@ func (h *hostSilence) missedOne() bool {
 	return h.announced && (h.waited > 0 || h.missed != 0 && h.missed < h.to)
 }
 
+// cameUp reports whether a host came back with a gratuitous ARP from a time in which nobody asked it for anything.
+func (h *hostSilence) cameUp() bool {
+	return h.announced && h.waited == 0 && h.missed == 0 && h.to != 0 && h.Length() >= interruption
+}
+
 // announces reports whether a host was down once at least, and whenever it was, and only then, came back with a gratuitous ARP: such a one shows that
 // it was down, too, where only one request was lost.
 func (t *teller) announces(a packet.Addr) bool {
@@ -34,6 +39,8 @@ func (t *teller) announces(a packet.Addr) bool {
 			return false
 		case strong || h.missedOne():
 			backs, shown = append(backs, h.to), shown || strong
+		case h.cameUp():
+			backs = append(backs, h.to)
 		}
 	}
 	for n := range t.run.Signs {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/timing"
 )
@@ -30,7 +31,9 @@ func (t *teller) downs(a packet.Addr) []hostSilence {
 func (t *teller) owed(a packet.Addr) (list []hostSilence) {
 	announces := t.announces(a)
 	for _, h := range t.silencesOf(a) {
-		if h.lone = h.rounds < 2 && h.waited < 2; h.lone && !(announces && h.missedOne()) { // one that was lost, or several
+		if h.lone = h.rounds < 2 && h.waited < 2; announces && h.cameUp() {
+			h.owed, h.survived = h.from, t.wentThrough(a, &h)
+		} else if h.lone && !(announces && h.missedOne()) { // one that was lost, or several
 			since := t.missedMany(a, &h)
 			if h.brief = since != 0; !h.brief {
 				continue
@@ -50,6 +53,13 @@ func (t *teller) owed(a packet.Addr) (list []hostSilence) {
 		list = append(list, h)
 	}
 	return list
+}
+
+// wentThrough reports whether a connection of a host went on after a silence of it.
+func (t *teller) wentThrough(a packet.Addr, h *hostSilence) bool {
+	return slices.ContainsFunc(t.run.Connections, func(c agent.Connection) bool {
+		return c.First < h.From && slices.ContainsFunc(c.Ends[:], func(e agent.End) bool { return e.Addr == a && e.Last >= h.To })
+	})
 }
 
 // length is for how long something was owed in it.

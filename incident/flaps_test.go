@@ -108,6 +108,8 @@ func TestFlaps(t *testing.T) {
 		{"one request was lost before, and ARP tells of both", []int64{1000, 1500}, nil, 1, announced(0, 1), strings.NewReplacer("490ms", "440ms", "and 16s", "and 15.9s").Replace(said), link},
 		{"and retransmitted only after that", []int64{1000, 1500}, []int64{1100, 1400}, 1, announced(0, 0), strings.NewReplacer("490ms", "440ms", "and 16s", "and 15.9s").Replace(said), link},
 		{"and ARP tells of any time", []int64{1000, 1500}, nil, 1, announced(25000, 1), "10.0.0.1 was down or cut off for 900ms to 15.9s, from +3.000 s on", restarts},
+		{"nobody asked before, and ARP tells of both", []int64{1000, 1500}, nil, 0, announced(0, 1), strings.NewReplacer("490ms from +1.010 s", "450ms from +1.000 s", "and 16s", "and 15.9s").Replace(said), link},
+		{"and ARP tells of any time, too", []int64{1000, 1500}, nil, 0, announced(25000, 1), "10.0.0.1 was down or cut off for 900ms to 15.9s, from +3.000 s on", restarts},
 		{"and restarted", []int64{1000, 1500}, nil, 3, numbered, gone + " and had likely restarted when it was back," + meanwhile, back},
 		{"several requests were lost before", []int64{1000, 1500}, nil, 1, lose(4, 1501, false), said, link},
 		{"few were", []int64{1000, 1500}, nil, 1, lose(3, 1501, false), least + ", and was back," + meanwhile, restarts},
