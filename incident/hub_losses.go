@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ibwitness/packet"
 )
@@ -60,9 +61,11 @@ func (t *teller) commonLossesOf(i *Incident) {
 		}
 		i.fact("hosts", hosts+beside)
 		fits := fmt.Sprintf("the link, adapter or switch port of %v: it is what they have in common", x)
-		if beside == noneBeside { // so have all
+		switch {
+		case strings.HasPrefix(beside, sparedOthers):
+		case beside == noneBeside: // so have all
 			i.FitsWith = append(i.FitsWith, fits)
-		} else {
+		default:
 			i.FitsWith = slices.Insert(i.FitsWith, 0, fits)
 		}
 		t.leadOfHost(i, x)
@@ -131,19 +134,26 @@ func (t *teller) lossesByPair() map[pair]pairLosses {
 // noneBeside says that nothing shows how connections without a host fare.
 const noneBeside = "; all connections of the capture have that host in common"
 
+// sparedOthers begins what is said of connections of a host that lost nothing.
+const sparedOthers = "; those with others"
+
 // commonLoss says that connections of a host with all others that carried enough to tell had to retransmit, and none without it; "": it is not so, or too little was sent to tell.
 func commonLoss(x packet.Addr, pairs map[pair]pairLosses) (hosts, beside string) {
 	var with, without pairLosses
 	var lossy []packet.Addr
-	none := 0
+	none, often, clean := 0, 0, uint64(0)
 	for k, p := range pairs {
 		if k.a != x && k.b != x {
 			without.rounds, without.sent = without.rounds+p.rounds, without.sent+p.sent
 			none++
 			continue
 		}
-		if with.rounds, with.sent = with.rounds+p.rounds, with.sent+p.sent; p.rounds < tellingRounds {
+		if with.rounds, with.sent = with.rounds+p.rounds, with.sent+p.sent; p.rounds == 0 {
+			clean += p.sent
 			continue
+		}
+		if p.rounds >= tellingRounds {
+			often++
 		}
 		other := k.a
 		if other == x {
@@ -151,10 +161,10 @@ func commonLoss(x packet.Addr, pairs map[pair]pairLosses) (hosts, beside string)
 		}
 		lossy = append(lossy, other)
 	}
-	if len(lossy) < fewestHosts || without.rounds > 0 {
+	telling := func(sent uint64) bool { return uint64(with.rounds)*sent >= tellingMisses*with.sent }
+	if often < fewestHosts || without.rounds > 0 {
 		return "", ""
 	}
-	telling := func(sent uint64) bool { return uint64(with.rounds)*sent >= tellingMisses*with.sent }
 	for k, p := range pairs {
 		if (k.a == x || k.b == x) && p.rounds < tellingRounds && telling(p.sent) {
 			return "", "" // the packets of a pair that has the host in common fared better
@@ -163,6 +173,8 @@ func commonLoss(x packet.Addr, pairs map[pair]pairLosses) (hosts, beside string)
 	slices.SortFunc(lossy, packet.Addr.Compare)
 	hosts = fmt.Sprintf("connections of %v with %d hosts had to retransmit (with %s)", x, len(lossy), someOf(lossy))
 	switch {
+	case telling(clean):
+		return hosts, fmt.Sprintf("%s, with %s, nothing: it is not what all of these pass, as the link and port of %v", sparedOthers, count(clean, "packet"), x)
 	case none == 0:
 		return hosts, noneBeside
 	case telling(without.sent):
