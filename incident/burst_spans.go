@@ -141,7 +141,7 @@ func (b *burstsTo) together(list []sender) string {
 	slices.SortFunc(all, func(x, y packets) int {
 		return cmp.Or(cmp.Compare(x.burstSpan.from, y.burstSpan.from), x.from.Compare(y.from))
 	})
-	bytes, ns, n := float64(0), int64(0), 0
+	bytes, ns, n, tide := float64(0), int64(0), 0, ebb{}
 	for len(all) > 0 {
 		begin, until, latest, earliest, sum, of := all[0].burstSpan.from, all[0].to, int64(0), all[0].to, float64(0), 0
 		for of < len(all) && all[of].burstSpan.from <= until {
@@ -152,11 +152,61 @@ func (b *burstsTo) together(list []sender) string {
 		}
 		if of > 1 && 2*(earliest-latest) >= until-begin {
 			bytes, ns, n = bytes+sum, ns+until-begin, n+1
+			tide.add(b, begin, until)
 		}
 		all = all[of:]
 	}
 	if n < fewestOverlaps || ns == 0 {
 		return ""
 	}
+	b.falls = tide.said(n)
 	return fmt.Sprintf("; %s in all where bursts of several came at once (%s)", perSecondOf(bytes/time.Duration(ns).Seconds()), times(uint64(n)))
+}
+
+// ebb is what all senders sent in windows within bursts: most in one with marks, and most in the slowest one of each burst after that.
+type ebb struct {
+	bursts       int // in which that is known
+	most, lowest uint64
+}
+
+// add takes a burst that lasts from one time to another.
+func (x *ebb) add(b *burstsTo, from, until int64) {
+	first, end := from/timing.BusyWidth+1, until/timing.BusyWidth
+	if end-first < 2 {
+		return
+	}
+	sums, marked, most := make([]uint64, end-first), make([]bool, end-first), 0
+	for _, list := range b.whole {
+		k := first
+		for _, w := range list {
+			for ; k < end && k < w.At; k++ {
+				sums[k-first] += leftOut
+			}
+			if w.At >= first && w.At < end {
+				sums[w.At-first] += uint64(w.Bytes)
+				marked[w.At-first] = marked[w.At-first] || w.Marked > 0
+				k = w.At + 1
+			}
+		}
+		for ; k < end; k++ {
+			sums[k-first] += leftOut
+		}
+	}
+	for most < len(marked) && !marked[most] {
+		most++
+	}
+	if most+1 >= len(sums) {
+		return
+	}
+	x.bursts++
+	x.most, x.lowest = max(x.most, sums[most]), max(x.lowest, slices.Min(sums[most+1:]))
+}
+
+// said says how what is sent in all falls after the first marks of each of some bursts; "": it hardly does, or that is not known of each.
+func (x *ebb) said(bursts int) string {
+	if x.bursts < bursts || 2*x.lowest > x.most {
+		return ""
+	}
+	return fmt.Sprintf("up to %s came in all in the first whole %s with marks of one, and about %s or less in the slowest after it",
+		perSecondOf(perWindow(x.most, 1)), span(timing.BusyWidth), perSecondOf(perWindow(x.lowest, 1)))
 }

@@ -21,6 +21,8 @@ type burstsTo struct {
 	at   []int64 // windows in which any host sent
 	idle bool    // nothing was sent most of the time
 	few  bool    // likewise, and too few windows tell how fast hosts send
+	// falls says how what comes in all falls after the first marks of bursts; "": that is not known.
+	falls string
 	// spans are the bursts of a host whose times are known, whole its windows at any time, since its first burst may begin before those times and its
 	// last one end after them, and kept how many bytes it sent for each that windows tell of.
 	spans map[packet.Addr][]burstSpan

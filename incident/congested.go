@@ -155,7 +155,7 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 	if len(list) > 1 {
 		from = fmt.Sprintf("%d hosts", len(list))
 	}
-	t.marksAndNotices(i, &all, from, marks, len(list) == 1)
+	t.marksAndNotices(i, &all, from+t.nearlyAll(list), marks, len(list) == 1)
 	bursts := t.burstsTo(to, i.Begin, i.End)
 	t.inEpisodes(i, bursts)
 	unequal := t.unmarkable(i, list)
@@ -170,7 +170,9 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 	case all.notified.n == 0:
 		i.pointsOff(to)
 	}
-	i.unequal = unequal || slumps
+	if i.unequal = unequal || slumps; !i.unequal && bursts != nil && all.notified.n > 0 {
+		i.fact("bursts", bursts.falls)
+	}
 	t.loneBursts(i, list, bursts)
 	slow := !unequal && all.marked.n > 0 && all.notified.n > 0 && t.slowPort(i, to)
 	if t.hosts[to].last != 0 && t.retransmittedOn(ways) == 0 {
@@ -310,7 +312,17 @@ func (t *teller) sentTo(w way, since, until int64) float64 {
 
 // shares says what each of several senders sent, and how much of it met congestion. Where nothing was sent most of the time, how says of which times rates are.
 func (t *teller) shares(list []sender, how string) string {
-	var names []string
+	var names, beside []string
+	few := t.fewMarked(list)
+	if len(few) > 0 {
+		for _, s := range few[:min(len(few), portsShown)] {
+			beside = append(beside, fmt.Sprintf("%v (%s marked, %s)", s.from, number(s.marked.n), count(s.notified.n, "CNP")))
+		}
+		if more := len(few) - portsShown; more > 0 {
+			beside = append(beside, number(uint64(more))+" more")
+		}
+		list = slices.DeleteFunc(slices.Clone(list), func(s sender) bool { return slices.Contains(few, s) })
+	}
 	for _, s := range list[:min(len(list), portsShown)] {
 		name := fmt.Sprintf("%v (%s marked, %s", s.from, number(s.marked.n), count(s.notified.n, "CNP"))
 		if s.rate > 0 {
@@ -331,7 +343,40 @@ func (t *teller) shares(list []sender, how string) string {
 	case list[0].rate > 0:
 		s += "; rates of payload on average meanwhile"
 	}
+	if len(beside) > 0 {
+		s += "; " + enumerate(beside) + ": next to none of the marks, so little of what fills the queue"
+	}
 	return s
+}
+
+// marksOfFew is which part of the marks, one in so many, all that senders together have that have little part in a congestion.
+const marksOfFew = 100
+
+// fewMarked are the senders that have next to none of the marks, where others have nearly all and all are known: a queue marks what it holds, so that little of that is theirs.
+func (t *teller) fewMarked(list []sender) (few []sender) {
+	all := uint64(0)
+	for _, s := range list {
+		all += s.marked.n
+	}
+	sum := uint64(0)
+	for _, s := range list {
+		if s.marked.n > 0 && marksOfFew*s.marked.n*uint64(len(list)) <= all {
+			few, sum = append(few, s), sum+s.marked.n
+		}
+	}
+	if t.limited() || marksOfFew*sum > all || len(list)-len(few) < 1 {
+		return nil
+	}
+	return few
+}
+
+// nearlyAll says from how many senders nearly all marks are; "": from each of them a good part is.
+func (t *teller) nearlyAll(list []sender) string {
+	few := len(t.fewMarked(list))
+	if few == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", nearly all from %d of them,", len(list)-few)
 }
 
 // greedy says that the first of several senders sent far more than each other although no other got more notifications. limited says that not all of these are kept.

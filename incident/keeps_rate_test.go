@@ -131,7 +131,7 @@ func TestKeepsRateToTheEnd(t *testing.T) {
 // come at once, though the times of one that sends little are not known: of that, no rate is told.
 func TestRatesInBursts(t *testing.T) {
 	const (
-		want  = "10.0.0.1 (2,556 marked, 40 CNPs, 30.7 Gbit/s), 10.0.0.2 (2,556 marked, 40 CNPs, 30.7 Gbit/s) and 10.0.0.3 (9 marked, 1 CNP); rates of payload from the first packet of each burst to the last"
+		want  = "10.0.0.1 (2,556 marked, 40 CNPs, 30.7 Gbit/s) and 10.0.0.2 (2,556 marked, 40 CNPs, 30.7 Gbit/s); rates of payload from the first packet of each burst to the last"
 		inAll = "; 49.2 Gbit/s in all where bursts of several came at once (9 times)"
 	)
 	for _, k := range []struct {
@@ -168,6 +168,10 @@ func TestRatesInBursts(t *testing.T) {
 		}
 		s.sends(3, 9, 1, inBursts(9, func(int64) int64 { return k.little }, 1, 1))
 		got := s.told()
+		const few, most = "; 10.0.0.3 (9 marked, 1 CNP): next to none of the marks, so little of what fills the queue", " from 3 hosts, nearly all from 2 of them, to 10.0.0.9"
+		if strings.Contains(got, few) != k.want || strings.Contains(got, most) != k.want {
+			t.Errorf("%s: %s", k.name, got)
+		}
 		if strings.Contains(got, want) != k.want || strings.Contains(got, inAll) != k.overlap || k.want && !k.overlap && strings.Contains(got, "in all where") {
 			t.Errorf("%s: %s", k.name, got)
 		}

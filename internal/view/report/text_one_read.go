@@ -117,6 +117,9 @@ func (t *text) besides(p *pace) string {
 	d := depth{Depth: timing.Depth{Count: 1, Loop: p.mean}, end: p.end, peer: p.peer, one: uint32(p.one)}
 	o := t.deeperThan(&d, func(e *agent.End) bool { return e.Addr == p.end.Addr })
 	if o == nil {
+		if depthAgreed(p.end) == p.depth { // why it has no more is told
+			return ""
+		}
 		return t.mostBeside(&d)
 	}
 	return fmt.Sprintf(" %v %s, with up to %d outstanding to %v at about the same round trip, gets %s while it reads: the path and %v give that.",
