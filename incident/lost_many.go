@@ -119,9 +119,6 @@ func beforeHoled(list []Incident) []Incident {
 		case i.Kind == Untrusted:
 			captures = append(captures, i)
 		case i.inHole:
-			for n, next := range i.Next {
-				i.Next[n] = strings.Replace(next, "see what it lost below", "see what it lost above", 1)
-			}
 			holed = append(holed, i)
 		case i.Kind == Loss && i.cost() < time.Duration(interruption) && !list[at].noLoss:
 			rounds += i.again.rounds
@@ -136,6 +133,11 @@ func beforeHoled(list []Incident) []Incident {
 	if rounds > 0 {
 		capture := &captures[slices.IndexFunc(captures, func(i Incident) bool { return i.losesFrames })]
 		capture.What += fmt.Sprintf(" Of the network it shows few losses: %s of retransmission, see below.", count(rounds, "round"))
+	}
+	for k := range holed {
+		for n, next := range holed[k].Next {
+			holed[k].Next[n] = strings.Replace(next, "see what it lost below", "see what it lost above", 1)
+		}
 	}
 	return slices.Concat(captures, others, holed)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"ibwitness/agent"
+	"ibwitness/fabricagent"
 	"ibwitness/packet"
 )
 
@@ -36,17 +37,22 @@ errors:
 		{20, []string{"repaired: 3 PSN sequence NAKs for a trimmed packet, ", "recovery: complete: 10.0.0.4 has answered all that these hosts sent to it: each of these packets came whole in the end; no timer ran out"}, []string{"makes no use", "the timer of the sender ran out"}},
 	} {
 		list := frames(t, strings.ReplaceAll(scene, "NTH", strconv.Itoa(k.nth)))
-		n := map[packet.Addr]int{}
-		for f := range list {
-			var p packet.Packet
-			if !packet.DecodeIP(&p, list[f].Data[14:], int(list[f].Len)-14) || !p.Info().Request {
-				continue
-			}
-			if n[p.Src]++; n[p.Src] == k.nth {
-				trim(&list[f], 64, 50)
-			}
-		}
+		trimNth(list, k.nth)
 		contains(t, strconv.Itoa(k.nth), toldOf(judged(t, list, agent.Options{})), k.want, k.not)
+	}
+}
+
+// trimNth trims one of the requests of each host, by number.
+func trimNth(list []fabricagent.Frame, nth int) {
+	n := map[packet.Addr]int{}
+	for f := range list {
+		var p packet.Packet
+		if !packet.DecodeIP(&p, list[f].Data[14:], int(list[f].Len)-14) || !p.Info().Request {
+			continue
+		}
+		if n[p.Src]++; n[p.Src] == nth {
+			trim(&list[f], 64, 50)
+		}
 	}
 }
 
@@ -73,16 +79,7 @@ errors:
 		{20, "without progress in all of the queue pairs that send to it", "ms without progress"},
 	} {
 		list := frames(t, strings.ReplaceAll(scene, "NTH", strconv.Itoa(k.nth)))
-		n := map[packet.Addr]int{}
-		for f := range list {
-			var p packet.Packet
-			if !packet.DecodeIP(&p, list[f].Data[14:], int(list[f].Len)-14) || !p.Info().Request {
-				continue
-			}
-			if n[p.Src]++; n[p.Src] == k.nth {
-				trim(&list[f], 64, 50)
-			}
-		}
+		trimNth(list, k.nth)
 		got := toldOf(judged(t, list, agent.Options{}))
 		if !strings.Contains(got, k.want) || k.not != "" && strings.Contains(got, k.not) {
 			t.Errorf("%d: %s", k.nth, got)
