@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"ibwitness/agent"
 	"ibwitness/packet"
@@ -15,6 +16,8 @@ type openCommands struct {
 	of      []*agent.Connection // on which they are, the one first whose oldest began first
 	clients []packet.Addr
 	count   int
+	closed  int             // of the connections, those that were closed while they waited
+	again   bool            // and after which their clients sent commands on others
 	since   int64           // when the last answer to any came
 	targets []*agent.Target // on what they work, the sums of all connections; nil: that is not known of all
 }
@@ -23,7 +26,7 @@ type openCommands struct {
 // of them were sent after the last answer to any, and nobody shows to be served; nil: it is not so, or not known.
 func (t *teller) noneAnswered(c *agent.Connection) *openCommands {
 	u := c.Upper
-	if !t.timed() || t.lossy() || len(t.run.Connections) > mostOthers || c.Closed.At != 0 {
+	if !t.timed() || t.lossy() || len(t.run.Connections) > mostOthers {
 		return nil
 	}
 	key := targetKey{server: c.Ends[1-u.Oldest.From].Addr, protocol: u.Protocol}
@@ -42,20 +45,28 @@ func (t *teller) noneAnswered(c *agent.Connection) *openCommands {
 func (t *teller) openOf(list []*agent.Connection) *openCommands {
 	all := &openCommands{}
 	for _, d := range list {
-		u := d.Upper
-		switch n := len(u.Recent); {
+		switch n := len(d.Upper.Recent); {
 		case n > 0:
-			all.since = max(all.since, u.Recent[n-1])
-		case u.Answers > 0:
+			all.since = max(all.since, d.Upper.Recent[n-1])
+		case d.Upper.Answers > 0:
 			return nil
 		}
-		if u.Oldest == nil || d.Closed.At != 0 {
+	}
+	var fresh []*agent.Connection
+	for _, d := range list {
+		u := d.Upper
+		if u.Oldest == nil || d.Closed.At != 0 && d.Closed.At <= all.since {
 			continue
 		}
-		if _, hangs := t.hangs(d); !hangs || u.Oldest.Unsure || u.Oldest.Interim != 0 || u.GivenUp > 0 {
+		_, hangs := t.hangs(d)
+		switch {
+		case !hangs && (d.Closed.At != 0 || t.followsHung(d, list, all.since)):
+			fresh = append(fresh, d) // it had no time to show that
+			continue
+		case !hangs || u.Oldest.Unsure || u.Oldest.Interim != 0 || u.GivenUp > 0:
 			return nil
 		}
-		all.of, all.count = append(all.of, d), all.count+u.Open
+		all.of = append(all.of, d)
 		if client := clientOf(d); !slices.Contains(all.clients, client) {
 			all.clients = append(all.clients, client)
 		}
@@ -65,8 +76,39 @@ func (t *teller) openOf(list []*agent.Connection) *openCommands {
 		return nil
 	}
 	slices.SortStableFunc(all.of, func(a, b *agent.Connection) int { return cmp.Compare(a.Upper.Oldest.Since, b.Upper.Oldest.Since) })
-	all.targets = targetsOpen(all.of, all.count)
+	t.countOpen(all, fresh)
 	return all
+}
+
+// followsHung reports whether connection d of a list began when its client had closed another of it, on which commands hung, after a time.
+func (t *teller) followsHung(d *agent.Connection, list []*agent.Connection, since int64) bool {
+	return slices.ContainsFunc(list, func(c *agent.Connection) bool {
+		if c.Upper.Oldest == nil || c.Closed.At <= since || c.Closed.At > d.First || clientOf(c) != clientOf(d) {
+			return false
+		}
+		_, hangs := t.hangs(c)
+		return hangs
+	})
+}
+
+// countOpen counts the commands that are open: those of connections that a client has closed only where it has begun no other since, as it sends
+// them again there. fresh are others that began too late to show that they wait.
+func (t *teller) countOpen(all *openCommands, fresh []*agent.Connection) {
+	var newest []*agent.Connection
+	both := slices.Concat(all.of, fresh)
+	for _, d := range both {
+		later := d.Closed.At != 0 && slices.ContainsFunc(both, func(x *agent.Connection) bool {
+			return x.First >= d.Closed.At && clientOf(x) == clientOf(d)
+		})
+		if !later {
+			newest, all.count = append(newest, d), all.count+d.Upper.Open
+		}
+		if d.Closed.At != 0 {
+			all.closed++
+			all.again = all.again || later
+		}
+	}
+	all.targets = targetsOpen(newest, all.count)
 }
 
 // clientOf is the host of a connection whose oldest command is open.
@@ -91,6 +133,18 @@ func targetsOpen(list []*agent.Connection, open int) (targets []*agent.Target) {
 	return targets
 }
 
+// closedInVain says of an incident of all clients of a server that some closed their connections, which did not help.
+func (i *Incident) closedInVain(t *teller, all *openCommands) {
+	i.End, i.Ongoing = t.run.Last, true
+	i.Lost = time.Duration(i.End - i.Begin)
+	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "then" || f.Label == "waits" })
+	then := fmt.Sprintf("clients closed %s on which they waited", count(uint64(all.closed), "connection"))
+	if all.again {
+		then += ", and sent commands on new ones, which were not answered either: that they close them follows from the wait, and does not end it"
+	}
+	i.fact("then", then)
+}
+
 // answersNone has an incident of the oldest command that a server has not answered tell of those of all its clients.
 func (t *teller) answersNone(i *Incident, all *openCommands) {
 	first := all.of[0]
@@ -99,6 +153,9 @@ func (t *teller) answersNone(i *Incident, all *openCommands) {
 	i.What = fmt.Sprintf("%v has answered no command (%s) of any client since %s: %d of %s are open, the first of them %s of %v, for %s.",
 		server, protocol, t.offset(all.since), all.count, sorted(slices.Clone(all.clients)), o.Name, &i.Local, span(i.End-o.Since))
 	i.listed, i.Connections = true, len(all.of)
+	if all.closed > 0 {
+		i.closedInVain(t, all)
+	}
 	var said []string
 	for _, d := range all.of {
 		k, last := d.Upper.Oldest, "none was answered"

@@ -46,6 +46,15 @@ func TestAnswersNone(t *testing.T) {
 	unknown[1].Upper.Recent = nil
 	closed := two(10200, 10300, b)
 	closed[1].Closed = agent.Closed{At: at(29000), By: closed[1].Ends[0].Addr}
+	again := append(two(10200, 10300, b), client(3, 4, 29010, 0, b))
+	again[1].Closed, again[2].First = closed[1].Closed, at(29005)
+	again[2].Upper.Recent, again[2].Upper.Answers, again[2].Upper.Slowest = nil, 0, nil
+	again[2].Upper.Counts.Ended = 0
+	none7 := strings.Replace(none, "16 of", "13 of", 1)
+	served := append(two(10200, 10300, b), client(3, 0, 0, 29500, b))
+	served[1].Closed, served[2].First = closed[1].Closed, at(29005)
+	before := two(10200, 9000, b)
+	before[1].Upper.Recent, before[1].Closed = []int64{at(8000)}, agent.Closed{At: at(9500), By: closed[1].Closed.By}
 	for _, k := range []struct {
 		name       string
 		list       []agent.Connection
@@ -60,7 +69,10 @@ func TestAnswersNone(t *testing.T) {
 		{"one client", two(10200, 10300, b)[:1], 1, nil, []string{said}},
 		{"one has just sent", two(10200, 29900, b), 1, nil, []string{said}},
 		{"not known", unknown, 2, nil, []string{said}},
-		{"one was closed", closed, 2, nil, []string{said}},
+		{"one was closed", closed, 1, []string{none, "then: clients closed 1 connection on which they waited\n"}, nil},
+		{"one was closed, and has another", again, 1, []string{none7, "then: clients closed 1 connection on which they waited, and sent commands on new ones, which were not answered either"}, nil},
+		{"one was closed, and its next is served", served, 2, nil, []string{said}},
+		{"one was closed before", before, 1, nil, []string{said}},
 	} {
 		list := Of(&agent.Result{RDMA: 20, First: at(0), Last: at(30000), Connections: k.list})
 		var got strings.Builder

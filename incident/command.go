@@ -20,7 +20,11 @@ func (t *teller) commands(c *agent.Connection) {
 	t.unopened(c)
 	t.starved(c)
 	if end, hangs := t.hangs(c); hangs {
-		if all := t.noneAnswered(c); all == nil || all.of[0] == c {
+		all := t.noneAnswered(c)
+		if all != nil && !slices.Contains(all.of, c) {
+			all = nil
+		}
+		if all == nil || all.of[0] == c {
 			t.waits(c, u.Oldest, end, all)
 		}
 	}

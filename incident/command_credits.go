@@ -62,6 +62,8 @@ func (i *Incident) answerWithoutCredits(c *agent.Connection, by int) {
 	i.fact("credits", fmt.Sprintf("%v granted %d in frame %d, the last; %v sent its last message in frame %d",
 		&i.Local, last.Count, last.Frame, &i.Peer, k.Used[by].Frame))
 	i.show(last.Frame, k.Used[by].Frame)
+	i.FitsWith = nil // whatever it has, it may not send it
+	i.Next = i.Next[min(1, len(i.Next)):]
 	i.grantsNone(false)
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/timing"
 )
 
 // inTimes has commands that were late begin with the first of the times in which some were, and end with the last, and tell when the one was that is
@@ -62,7 +63,7 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 			i.fact("also", fmt.Sprintf("%s for %s, from %s on, in frame %d, answered in frame %d", span(k.Ended-k.Since), k.Name, t.offset(k.Since), k.Frame, k.Answer))
 		}
 	}
-	beside := t.answeredBeside(c, o.From, o.Since, beforeBurst(o))
+	beside := t.answeredBeside(c, o.From, wellInside(o.Since, o.Ended), beforeBurst(o))
 	i.fact("meanwhile", beside)
 	i.fact("elsewhere", t.answeredElsewhere(c, o))
 	held, text := heldDuring(c, o)
@@ -73,8 +74,8 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 	t.maybeReused(i, o)
 	i.FitsWith = []string{"a server that waited itself: for its disks, its file system, a lock, or another host", "a server that was stopped or busy, while its adapter acknowledged"}
 	switch {
-	case o.Others+o.Own > 0 && !o.Lossy:
-		i.fact("answered", t.otherClasses(u, o, &i.Peer))
+	case o.Others+o.Own > 0 && !o.Lossy && t.answersAllAlong(c, o):
+		i.fact("answered", t.otherClasses(u, o, &i.Peer)+": it had not stopped")
 		i.FitsWith = i.FitsWith[:1]
 	case beside != "":
 		i.FitsWith[1] = "a thread of its program that serves this queue pair, and not the others, that was stopped or busy"
@@ -94,6 +95,20 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 	}
 	t.tell(i, "")
 }
+
+// answersAllAlong reports whether the peer of slow command o of c answered others well within its wait: it sent messages on the connection, and for no large part
+// of the wait none. What it answered soon after o began, or in one burst with it, does not show that it had not stopped.
+func (t *teller) answersAllAlong(c *agent.Connection, o *agent.Operation) bool {
+	if c.Timing != nil {
+		if own, all := c.Timing.Ends[1-o.From].Messages(); all && own.First != 0 {
+			return !slices.ContainsFunc(own.Silences, func(s timing.Silence) bool { return 2*(min(s.To, o.Ended)-max(s.From, o.Since)) > o.Ended-o.Since })
+		}
+	}
+	return commandsAnswered(c, wellInside(o.Since, o.Ended), beforeBurst(o)) > 0
+}
+
+// wellInside is from when on in a wait another command counts as answered meanwhile: a server that has stopped may have answered some before.
+func wellInside(since, end int64) int64 { return since + (end-since)/4 }
 
 // otherClasses says how many other commands the peer of slow command o answered meanwhile, on the same connection, and of which opcodes or procedures, where that is
 // certain.
@@ -119,6 +134,6 @@ func (t *teller) otherClasses(u *agent.Upper, o *agent.Operation, peer *Party) s
 	if len(names) > 0 && others < 2 {
 		of = inBrackets(names)
 	}
-	return fmt.Sprintf("%v answered %s%s%s that began after it meanwhile, on this connection: it had not stopped", peer, least,
+	return fmt.Sprintf("%v answered %s%s%s that began after it meanwhile, on this connection", peer, least,
 		count(o.Others+o.Own, "other command"), of)
 }

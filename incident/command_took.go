@@ -126,7 +126,7 @@ func (t *teller) answeredElsewhere(c *agent.Connection, o *agent.Operation) stri
 			continue
 		}
 		x := exchange{d.Ends[1-u.Slowest.From].Addr, d.Ends[u.Slowest.From].Addr, u.Answers, u.Slowest.Ended - u.Slowest.Since}
-		if (x.server == server) == (x.client == client) || commandsAnswered(d, o.Since, beforeBurst(o)) == 0 {
+		if (x.server == server) == (x.client == client) || commandsAnswered(d, wellInside(o.Since, o.Ended), beforeBurst(o)) == 0 {
 			continue
 		}
 		if k := slices.IndexFunc(list, func(y exchange) bool { return y.server == x.server && y.client == x.client }); k >= 0 {

@@ -24,6 +24,7 @@ const (
 type lull struct {
 	timing.Silence
 	protocol string // of the commands that it did not answer; "": it sent no message at all
+	slack    int64  // with that, how long before it those commands may have begun that waited, and after it have been answered
 	waits    []waitedOn
 	reads    []packet.Addr // hosts whose READs it served all the time
 }

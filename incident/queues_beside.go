@@ -16,7 +16,7 @@ func protocolOf(u *agent.Upper) string {
 
 // queuesBeside tells of command o of c, which waits until end, how many commands of the same two hosts were answered on other connections meanwhile: it is not all of the server that stopped.
 func (t *teller) queuesBeside(i *Incident, c *agent.Connection, o *agent.Operation, end int64) {
-	beside := t.answeredBeside(c, o.From, o.Since, end)
+	beside := t.answeredBeside(c, o.From, wellInside(o.Since, end), end)
 	if beside == "" {
 		return
 	}

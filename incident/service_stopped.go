@@ -41,9 +41,14 @@ func (t *teller) servicesStopped() {
 func (t *teller) serviceStopped(a packet.Addr, protocol string) {
 	of := t.commandsOf(a, protocol)
 	for _, s := range t.answeredNothing(of, a) {
-		if k := (&lull{Silence: s, protocol: protocol}); k.commandsWait(t, of, a) {
-			t.tellServiceStopped(a, k, of)
-			return
+		for _, slack := range []int64{aftermath, s.Length() / tenth} {
+			if k := (&lull{Silence: s, protocol: protocol, slack: slack}); k.commandsWait(t, of, a) {
+				t.tellServiceStopped(a, k, of)
+				return
+			}
+			if s.Length() < upper.SlowAfter {
+				break
+			}
 		}
 	}
 }
@@ -84,16 +89,17 @@ func (t *teller) answeredNothing(of []*agent.Connection, a packet.Addr) (list []
 
 // commandsWait finds the connections of some on which commands waited for a host in a time, and has it begin with the first of them. It
 // reports whether they are several, all of which were acknowledged at once, and answered when the host went on, and for none of which it
-// did anything before.
+// did anything before, or where it did not stop at once, of several clients.
 func (k *lull) commandsWait(t *teller, of []*agent.Connection, a packet.Addr) bool {
-	first := k.To
+	first, atOnce := k.To, k.atOnce()
+	var clients []packet.Addr
 	for _, c := range of {
 		w := waitedOn{c: c, end: servesAt(c, a)}
 		for _, o := range c.Upper.Longest {
 			switch {
 			case o.Since >= k.To || o.Ended < k.To || o.Lossy:
 				continue
-			case o.Since < k.From-aftermath, o.Ended > k.To+aftermath, o.Moved.At > k.From+aftermath && o.Moved.At < k.To-aftermath:
+			case o.Since < k.From-k.slack, o.Ended > k.To+k.slack, atOnce && o.Moved.At > k.From+aftermath && o.Moved.At < k.To-aftermath:
 				return false // it goes on for other reasons, or was worked on
 			}
 			if w.came == 0 || o.Since < w.came {
@@ -106,9 +112,12 @@ func (k *lull) commandsWait(t *teller, of []*agent.Connection, a packet.Addr) bo
 		if w.came == 0 {
 			continue
 		}
-		outlasts := func(l upper.LateTime) bool { return l.From < k.To && l.To > k.To+aftermath }
+		outlasts := func(l upper.LateTime) bool { return l.From < k.To && l.To > k.To+k.slack }
 		if stalledIn(c, k) || !w.acked(k) || slices.ContainsFunc(c.Upper.Late.Times, outlasts) {
 			return false
+		}
+		if client := c.Ends[1-w.end].Addr; !slices.Contains(clients, client) {
+			clients = append(clients, client)
 		}
 		first, k.waits = min(first, w.came), append(k.waits, w)
 	}
@@ -116,8 +125,11 @@ func (k *lull) commandsWait(t *teller, of []*agent.Connection, a packet.Addr) bo
 	if k.From = max(k.From, first); k.Length() < interruption {
 		return false
 	}
-	return len(k.waits) >= lullsOn
+	return len(k.waits) >= lullsOn && (atOnce || len(clients) > 1)
 }
+
+// atOnce reports whether all that waited did so from when a program stopped on, and was answered as soon as it went on.
+func (k *lull) atOnce() bool { return k.slack <= aftermath }
 
 // underStopped takes out what tells of late commands of a program that stopped, as an incident tells, where none was late at another time.
 func (t *teller) underStopped(list []Incident) []Incident {
@@ -141,10 +153,10 @@ func (t *teller) underStopped(list []Incident) []Incident {
 
 // lateOnlyIn reports whether commands of the hosts of an incident were late only in a time in which the program stopped.
 func (t *teller) lateOnlyIn(i *Incident, k *lull) bool {
-	if i.Begin < k.From-aftermath || i.End > k.To+aftermath {
+	if i.Begin < k.From-k.slack || i.End > k.To+k.slack {
 		return false
 	}
-	beyond := func(l upper.LateTime) bool { return l.From < k.From-aftermath || l.To > k.To+aftermath }
+	beyond := func(l upper.LateTime) bool { return l.From < k.From-k.slack || l.To > k.To+k.slack }
 	return !slices.ContainsFunc(t.commandsOf(i.Peer.Addr, k.protocol), func(c *agent.Connection) bool {
 		late, client := &c.Upper.Late, c.Ends[1-servesAt(c, i.Peer.Addr)].Addr
 		return client == i.Local.Addr && (late.More || slices.ContainsFunc(late.Times, beyond))

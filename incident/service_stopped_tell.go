@@ -17,12 +17,20 @@ func (t *teller) tellServiceStopped(a packet.Addr, k *lull, of []*agent.Connecti
 	i := t.between(Interrupted, first.c, 1-first.end)
 	i.Begin, i.End, i.Lost, i.listed, i.lulls, i.Connections = k.From, k.To, time.Duration(k.Length()), true, []lull{*k}, len(k.waits)
 	acks, last, commands, exact := time.Duration(0), int64(0), uint64(0), true
+	slow, longest := uint64(0), int64(0)
 	for n := range k.waits {
 		w := &k.waits[n]
 		acks, last = max(acks, w.acks), max(last, w.answered)
 		late := &w.c.Upper.Late
-		commands += late.Count
-		exact = exact && len(late.Times) == 1 && late.Times[0].From >= k.From && late.Times[0].To <= k.To+aftermath
+		commands, slow = commands+late.Count, slow+w.c.Upper.Slow
+		if o := w.c.Upper.Slowest; o.Ended >= k.To && o.Since < k.To {
+			longest = max(longest, o.Ended-o.Since)
+		}
+		begun := k.From
+		if !k.atOnce() {
+			begun -= k.slack
+		}
+		exact = exact && len(late.Times) == 1 && late.Times[0].From >= begun && late.Times[0].To <= k.To+k.slack
 		for _, l := range late.Times {
 			if l.From < k.To {
 				last = max(last, l.To)
@@ -44,6 +52,15 @@ func (t *teller) tellServiceStopped(a packet.Addr, k *lull, of []*agent.Connecti
 		"and then %s on %s, within %s: its software stopped or waited, and not its adapter or the network.",
 		a, k.protocol, span(k.Length()), span(int64(acks)), waited, count(uint64(len(k.waits)), "connection"),
 		span(max(last-k.To, int64(time.Microsecond))))
+	if !k.atOnce() {
+		took := ""
+		if exact {
+			took = fmt.Sprintf(": %s on %s took 1s or longer, up to %s", count(slow, "command"), count(uint64(len(k.waits)), "connection"), span(longest))
+		}
+		i.What = fmt.Sprintf("%v answered no command of any client (%s) from %s to %s (%s), while its adapter acknowledged what came within %s%s; "+
+			"then all that waited had an answer within %s. Its software stopped or waited, and not its adapter or the network.",
+			a, k.protocol, t.offset(k.From), t.offset(k.To), span(k.Length()), span(int64(acks)), took, span(max(last-k.To, int64(time.Microsecond))))
+	}
 	i.fact("stopped", fmt.Sprintf("from %s to %s", t.offset(k.From), t.offset(k.To)))
 	i.fact("waited", t.waitedOf(k))
 	i.fact("accepted", t.acceptedIn(i, a, k))
@@ -58,7 +75,22 @@ func (t *teller) tellServiceStopped(a packet.Addr, k *lull, of []*agent.Connecti
 			"a debugger, no CPU", a)
 	}
 	i.Next = []string{fmt.Sprintf("what the program on %v did at that time: its log, its stack, CPU, who sent it a signal; then its disks", a)}
+	if first := k.waits[0].came; !k.atOnce() {
+		i.serviceWaited(a, k.From-first)
+	}
 	t.tellAs(i, group{Interrupted, a, a, "program of " + k.protocol})
+}
+
+// serviceWaited says what fits where the service of a host did not stop at once, but some time after the first command that waited had come, nanoseconds.
+func (i *Incident) serviceWaited(a packet.Addr, after int64) {
+	i.FitsWith = []string{
+		fmt.Sprintf("a program of %v all of whose threads waited for one thing: its disks, file system, a lock, another host", a),
+		"less so, one that was stopped as a whole: a stop signal, a debugger, no CPU",
+	}
+	if after > aftermath {
+		i.fact("first", fmt.Sprintf("the first command that waited had come %s before that: its threads stopped one after another", span(after)))
+	}
+	i.Next = []string{fmt.Sprintf("what the threads of the program on %v waited for at that time (dmesg for hung tasks, its log, disks), and how many it has", a)}
 }
 
 // acceptedIn says which connections a host accepted when its program went on; "": none.

@@ -133,6 +133,13 @@ func TestQueued(t *testing.T) {
 	}
 	r := scene()
 	r.Connections[0].Upper.Slowest.Ahead, r.Connections[0].Upper.Slowest.Others = 0, 4
+	for _, ms := range []int64{100, 1195} { // soon after it began, or with it
+		r.Connections[0].Upper.Recent = []int64{r.Connections[0].First + ms*int64(time.Millisecond)}
+		if got := toldHere(r); strings.Contains(got, "it had not stopped") || !strings.Contains(got, stopped) {
+			t.Error(got)
+		}
+	}
+	r.Connections[0].Upper.Recent = []int64{r.Connections[0].First + int64(600*time.Millisecond)}
 	if got := toldHere(r); !strings.Contains(got, "10.0.0.2 QP 0x20 answered 4 other commands (NVMe Read) that began after it meanwhile, on this connection: it had not stopped") || strings.Contains(got, stopped) {
 		t.Error(got)
 	}

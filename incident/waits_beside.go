@@ -178,7 +178,7 @@ func (t *teller) servesOthers(i *Incident, c *agent.Connection, o *agent.Operati
 			continue
 		}
 		k := d.Upper.Slowest
-		if answeredIn(&d.Timing.Ends[k.From].Series, o.Since, end) == 0 || answeredIn(&d.Timing.Ends[1-k.From].Series, o.Since, end) == 0 {
+		if inside := wellInside(o.Since, end); answeredIn(&d.Timing.Ends[k.From].Series, inside, end) == 0 || answeredIn(&d.Timing.Ends[1-k.From].Series, inside, end) == 0 {
 			continue // no commands, or no answers, were sent then
 		}
 		if !known[host] {
