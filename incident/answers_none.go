@@ -150,8 +150,12 @@ func (t *teller) answersNone(i *Incident, all *openCommands) {
 	first := all.of[0]
 	o, server := first.Upper.Oldest, i.Peer.Addr
 	protocol := protocolOf(first.Upper)
-	i.What = fmt.Sprintf("%v has answered no command (%s) of any client since %s: %d of %s are open, the first of them %s of %v, for %s.",
-		server, protocol, t.offset(all.since), all.count, sorted(slices.Clone(all.clients)), o.Name, &i.Local, span(i.End-o.Since))
+	waits := "for " + span(i.End-o.Since)
+	if first.Closed.At != 0 {
+		waits = "sent at " + t.offset(o.Since)
+	}
+	i.What = fmt.Sprintf("%v has answered no command (%s) of any client since %s: %d of %s are open, the first of them %s of %v, %s.",
+		server, protocol, t.offset(all.since), all.count, sorted(slices.Clone(all.clients)), o.Name, &i.Local, waits)
 	i.listed, i.Connections = true, len(all.of)
 	if all.closed > 0 {
 		i.closedInVain(t, all)
@@ -174,7 +178,7 @@ func (t *teller) answersNone(i *Incident, all *openCommands) {
 		}
 	}
 	if n := len(all.of) - len(said); n > 0 {
-		said = append(said, fmt.Sprintf("and %d more connections", n))
+		said = append(said, count(uint64(n), "more connection"))
 	}
 	i.fact("clients", enumerateSeparately(said))
 	service := fmt.Sprintf("the service of %v as a whole: all its threads wait, perhaps for what the first of these commands need, "+

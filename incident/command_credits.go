@@ -25,16 +25,22 @@ func (t *teller) credits(i *Incident, c *agent.Connection, o *agent.Operation) {
 	if t.lossy() {
 		return // a grant may be lost
 	}
-	if by := 1 - o.From; counted(c.Upper, by) {
+	by := 1 - o.From
+	if counted(c.Upper, by) {
 		i.answerWithoutCredits(c, by)
 	} else {
 		i.grantsEnded(c, by, false)
 	}
 	if counted(c.Upper, o.From) {
-		i.commandsWithoutCredits(c, o.From)
+		i.commandsWithoutCredits(c, o.From, counted(c.Upper, by) && starvedFirst(c.Upper.Credits, by))
 	} else {
 		i.grantsEnded(c, o.From, true)
 	}
+}
+
+// starvedFirst reports whether an end had used up its credits before its peer had, so that it may not grant any either.
+func starvedFirst(k *upper.Credits, end int) bool {
+	return k.Left[end] == 0 && k.Granted[end].Frame != 0 && k.Used[end].Frame < k.Used[1-end].Frame
 }
 
 // counted reports whether it is known how many send credits an end has left.
@@ -67,17 +73,22 @@ func (i *Incident) answerWithoutCredits(c *agent.Connection, by int) {
 	i.grantsNone(false)
 }
 
-// commandsWithoutCredits says that the end which sends commands may send none any more: its server grants it nothing.
-func (i *Incident) commandsWithoutCredits(c *agent.Connection, from int) {
+// commandsWithoutCredits says that the end which sends commands may send none any more: its server grants it nothing, or may not, as it has none itself.
+func (i *Incident) commandsWithoutCredits(c *agent.Connection, from int, follows bool) {
 	k := c.Upper.Credits
 	if k.Left[from] > reservedCredits || k.Granted[from].Frame == 0 {
 		return
 	}
-	last := k.Granted[from]
+	last, why := k.Granted[from], ""
+	if follows {
+		why = ", which may not send a message that grants any"
+	}
 	i.fact("credits", fmt.Sprintf("%v has used up its own send credits in frame %d: %v granted it the last %d in frame %d; "+
-		"what else it has to send waits for those of %v", &i.Local, k.Used[from].Frame, &i.Peer, last.Count, last.Frame, i.Peer.Addr))
+		"what else it has to send waits for those of %v%s", &i.Local, k.Used[from].Frame, &i.Peer, last.Count, last.Frame, i.Peer.Addr, why))
 	i.show(last.Frame, k.Used[from].Frame)
-	i.grantsNone(true)
+	if !follows {
+		i.grantsNone(true)
+	}
 }
 
 // grantsNone adds that an end posts no receives: the server, or the client, so that the answer waits.

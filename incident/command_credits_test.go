@@ -57,6 +57,8 @@ func TestCreditsEnd(t *testing.T) {
 	}
 	contains(t, "the server grants none, negotiated", talk(true, never(1, 40)), []string{hangs, client, none}, []string{mayBe})
 	contains(t, "the server grants none", talk(false, never(1, 40)), []string{hangs, seems, none}, []string{mayBe})
+	contains(t, "the client grants none, negotiated", talk(true, never(0, 39)), []string{hangs, "and has no send credit left: those of 10.0.0.1 QP 0x1f", "fits: " + mayBe},
+		[]string{none, "a server that waits itself", "tasks that wait (state D)"})
 	contains(t, "the client grants none", talk(false, never(0, 40)), []string{hangs, answer, mayBe}, []string{none})
 	contains(t, "they grant", talk(true, never(2, 0)), []string{hangs}, []string{"credits: ", none, mayBe})
 	contains(t, "they grant, and it began before", talk(false, never(2, 0)), []string{hangs}, []string{"credits: ", none, mayBe})

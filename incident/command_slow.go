@@ -63,7 +63,7 @@ func (t *teller) slow(c *agent.Connection, u *agent.Upper, slow []*agent.Operati
 			i.fact("also", fmt.Sprintf("%s for %s, from %s on, in frame %d, answered in frame %d", span(k.Ended-k.Since), k.Name, t.offset(k.Since), k.Frame, k.Answer))
 		}
 	}
-	beside := t.answeredBeside(c, o.From, wellInside(o.Since, o.Ended), beforeBurst(o))
+	beside := t.answeredBeside(c, o.From, o.Since, beforeBurst(o))
 	i.fact("meanwhile", beside)
 	i.fact("elsewhere", t.answeredElsewhere(c, o))
 	held, text := heldDuring(c, o)

@@ -41,6 +41,9 @@ func (g *goneWhole) tell(t *teller, i *Incident) {
 	vain := strings.Join(said, "; none of ")
 	i.fact("gone", fmt.Sprintf("the capture holds no frame of %v since %s, and it answered none of %s", i.Peer.Addr, t.offset(g.since), vain))
 	i.What = fmt.Sprintf("%s %v answers no %s any more: all of it is down, or cut off.", i.What, i.Peer.Addr, or(kinds))
+	if i.Kind == Unanswered {
+		t.stoppedInStages(i, g)
+	}
 }
 
 // or joins kinds of what has no answer.

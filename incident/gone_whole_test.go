@@ -29,6 +29,9 @@ func TestGoneWhole(t *testing.T) {
 		host1  = "fits: a host, 10.0.0.1, that crashed, hangs or lost power: not only a process of it, as its kernel would still answer "
 		killed = "fits: a process on 10.0.0.1 that was killed"
 		asked  = "10.0.0.2 asked 10.0.0.1 for a connection (REQ) 4 times in 3s; nothing answered. "
+		stages = " It had answered nothing since +1.000 s, though its adapter still sent packets until +2.980 s: its software stopped first."
+		before = "before: 10.0.0.1 answered no command of any client since +1.000 s, though some waited on 1 connection, and none of 2 pings since +1.000 s; " +
+			"packets of it came 1.98s longer"
 	)
 	answered := func(r *agent.Result) {
 		r.Echoes = []agent.Echo{{Addr: host(1), Replies: 9, First: at(10), Last: at(2000)}}
@@ -37,6 +40,15 @@ func TestGoneWhole(t *testing.T) {
 	pinged := func(r *agent.Result) {
 		for ms := int64(4000); ms <= 6000; ms += 1000 {
 			r.Pings = append(r.Pings, sign(ms, fabricagent.ByICMP, 2, 1))
+		}
+	}
+	stopped := func(last int64) func(r *agent.Result) { // it answered no command after that, and pings until 1 s
+		return func(r *agent.Result) {
+			u := &agent.Upper{Protocol: "NVMe over RDMA", Answered: true, Answers: 9, Recent: []int64{at(last)}}
+			u.Oldest = &agent.Operation{Name: "NVMe Read, command id 7", Since: at(1500), Frame: 1500, From: 1}
+			r.Connections[0].Upper = u
+			r.Echoes[0].Last, r.Signs[0].At = at(1000), at(1000)
+			r.Pings = append(r.Pings, sign(1800, fabricagent.ByICMP, 2, 1), sign(2800, fabricagent.ByICMP, 2, 1))
 		}
 	}
 	arps := func(r *agent.Result) {
@@ -57,6 +69,10 @@ func TestGoneWhole(t *testing.T) {
 		{"ARP", []func(*agent.Result){arps}, []string{byARP, host1 + "ARP"}, []string{killed, "ARP: "}},
 		{"all", []func(*agent.Result){answered, pinged, arps, reqs}, []string{all, pings + counts, asked + all}, []string{killed, "whose RDMA does not work"}},
 		{"REQs", []func(*agent.Result){answered, reqs}, []string{killed, "whose RDMA does not work"}, []string{"gone: ", "cut off."}},
+		{"its software had stopped before", []func(*agent.Result){answered, pinged, stopped(1000)}, []string{down + stages, before}, nil},
+		{"it answered until then", []func(*agent.Result){answered, pinged, stopped(2900)}, []string{down}, []string{"software stopped first"}},
+		{"no pings came then", []func(*agent.Result){answered, pinged, stopped(1000), func(r *agent.Result) { r.Pings = r.Pings[:3] }}, []string{down}, []string{"software stopped first"}},
+		{"it answered pings until then", []func(*agent.Result){answered, pinged, stopped(1000), func(r *agent.Result) { r.Echoes[0].Last = at(2900) }}, []string{down}, []string{"software stopped first"}},
 		{"it had never answered one", []func(*agent.Result){pinged}, []string{killed}, []string{"gone: "}},
 		{"only of another", []func(*agent.Result){answered, pinged, func(r *agent.Result) {
 			for n := range r.Pings {

@@ -16,7 +16,7 @@ func protocolOf(u *agent.Upper) string {
 
 // queuesBeside tells of command o of c, which waits until end, how many commands of the same two hosts were answered on other connections meanwhile: it is not all of the server that stopped.
 func (t *teller) queuesBeside(i *Incident, c *agent.Connection, o *agent.Operation, end int64) {
-	beside := t.answeredBeside(c, o.From, wellInside(o.Since, end), end)
+	beside := t.answeredBeside(c, o.From, o.Since, end)
 	if beside == "" {
 		return
 	}
@@ -28,7 +28,7 @@ func (t *teller) queuesBeside(i *Incident, c *agent.Connection, o *agent.Operati
 	}
 }
 
-// answeredBeside says how many commands the peer of end from of c answered on other connections of the same two hosts between two times; "": it is not known that it answered any.
+// answeredBeside says how many commands the peer of end from of c answered on other connections of the same two hosts between two times; "": it is not known that it answered any well after the first.
 func (t *teller) answeredBeside(c *agent.Connection, from int, since, until int64) string {
 	list := t.siblings(c)
 	if len(list) > mostOthers {
@@ -40,7 +40,7 @@ func (t *teller) answeredBeside(c *agent.Connection, from int, since, until int6
 		if d == c || u == nil || u.Protocol != c.Upper.Protocol || u.Slowest == nil || d.Ends[u.Slowest.From].Addr != c.Ends[from].Addr {
 			continue
 		}
-		if n := commandsAnswered(d, since, until); n > 0 {
+		if n := commandsAnswered(d, since, until); commandsAnswered(d, wellInside(since, until), until) > 0 {
 			commands, connections = commands+n, connections+1
 		}
 	}

@@ -29,6 +29,7 @@ func TestQueuesBeside(t *testing.T) {
 				o.Timing.Commands.Add(time.Millisecond, s+n*s/50, 5)
 			}
 		}, "10.0.0.2 answered at least 396 commands of 10.0.0.1 on 1 other connection meanwhile"},
+		{"one was soon after it began", func(o *agent.Connection, _ *agent.Result) { o.Upper.Recent = []int64{s, 2 * s, 10 * s} }, ""},
 		{"none were then", func(o *agent.Connection, _ *agent.Result) { o.Upper.Recent = []int64{s, 10 * s} }, ""},
 		{"those of another host", func(o *agent.Connection, _ *agent.Result) { o.Ends[0].Addr = host(3) }, ""},
 		{"those that it asks of the host", func(o *agent.Connection, _ *agent.Result) { o.Upper.Slowest.From = 1 }, ""},
@@ -44,7 +45,7 @@ func TestQueuesBeside(t *testing.T) {
 		}
 		c, other := connection(0x20), connection(0x21)
 		c.Upper.Oldest = &agent.Operation{Name: "NVMe Read", Since: s, Frame: 20}
-		other.Upper.Recent, other.Upper.Slowest = []int64{s, 2 * s, 3 * s, 10 * s}, &agent.Operation{Since: s / 2, Ended: s}
+		other.Upper.Recent, other.Upper.Slowest = []int64{s, 2 * s, 5 * s, 10 * s}, &agent.Operation{Since: s / 2, Ended: s}
 		r := &agent.Result{RDMA: 20, First: 1, Last: 9 * s}
 		k.set(&other, r)
 		r.Connections = []agent.Connection{c, other}

@@ -74,3 +74,76 @@ func TestServiceStopped(t *testing.T) {
 	contains(t, "it goes on on one", run(true, 0), []string{slow, thread}, []string{still})
 	contains(t, "it answers one much later", run(false, 300*time.Millisecond), []string{slow}, []string{still})
 }
+
+// TestServiceHungForAll: a server that answered no command of any client for long, though it had not stopped at once and answered some that came after the
+// first that waited, is one incident of its service; not where one client alone waited, or another was answered meanwhile.
+func TestServiceHungForAll(t *testing.T) {
+	const stop, end = 2 * time.Second, 12 * time.Second
+	serve := func(offset uint32, waits bool) []fabricagent.Frame {
+		q := new(queue)
+		for id := uint32(6); q.now < 13*time.Second; id++ {
+			q.now += time.Duration(offset) * time.Microsecond
+			if waits && q.now >= stop && q.now < end {
+				q.send(0, nfsMessages.command(id))
+				for n := range uint32(12) { // others that began later are answered, then no more
+					q.now += 20 * time.Millisecond
+					q.send(0, nfsMessages.command(id+100+n))
+					if n < 6 {
+						q.now += 40 * time.Microsecond
+						q.send(1, nfsMessages.answer(id+100+n))
+					}
+				}
+				q.now = end + time.Duration(offset)*time.Microsecond
+				for n := uint32(6); n < 12; n++ {
+					q.send(1, nfsMessages.answer(id+100+n))
+					q.now += time.Millisecond
+				}
+				q.now += 20 * time.Millisecond
+				q.send(1, nfsMessages.answer(id))
+				id += 200
+			}
+			q.send(0, nfsMessages.command(id))
+			q.now += 40 * time.Microsecond
+			q.send(1, nfsMessages.answer(id))
+			q.now += 4 * time.Millisecond
+		}
+		return q.list
+	}
+	other := func(list []fabricagent.Frame, n byte) []fabricagent.Frame { // of another client
+		for k := range list {
+			f := &list[k]
+			f.Data = slices.Clone(f.Data)
+			changed(f, func(p *packet.Packet) {
+				p.DestQP += uint32(n)
+				for _, a := range []*packet.Addr{&p.Src, &p.Dst} {
+					if *a == packet.IPv4Addr([]byte{10, 0, 0, 1}) {
+						*a = packet.IPv4Addr([]byte{10, 0, 0, 10 + n})
+					}
+				}
+			})
+		}
+		return list
+	}
+	run := func(lists ...[]fabricagent.Frame) string {
+		list, q, m := slices.Concat(lists...), new(queue), nvmeMessages(func([]byte) {})
+		for id := uint32(5); q.now < 13*time.Second; id++ { // its host goes on with another protocol
+			q.send(0, m.command(id))
+			q.now += 40 * time.Microsecond
+			q.send(1, m.answer(id))
+			q.now += 10 * time.Millisecond
+		}
+		list = append(list, ofQueue(q.list, 0x40)...)
+		slices.SortStableFunc(list, func(a, b fabricagent.Frame) int { return cmp.Compare(a.Time, b.Time) })
+		return reasonsOf(incident.Of(judged(t, list, agent.Options{Timing: true})))
+	}
+	const (
+		told = "10.0.0.2 answered no command of any client (RPC over RDMA) from +2."
+		took = "14 commands on 2 connections took 1s or longer, up to 10s; then all that waited had an answer within "
+		fits = "fits: a program of 10.0.0.2 all of whose threads waited for one thing"
+		slow = " to answer NFS"
+		goes = "it had not stopped"
+	)
+	contains(t, "it hangs for all", run(serve(0, true), other(serve(0x10, true), 0x10)), []string{told, took, fits}, []string{slow, goes})
+	contains(t, "it hangs for one", run(serve(0, true)), []string{slow}, []string{told, goes})
+	contains(t, "it serves another", run(serve(0, true), other(serve(0x10, false), 0x10)), []string{slow}, []string{told, goes})
+}

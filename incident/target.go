@@ -63,7 +63,13 @@ func (t *teller) onlyTarget(c *agent.Connection, waited int64) (only, target str
 	var b beside
 	own := u.Oldest.Later
 	if b.add(u, k.Name, c.Ends[u.Oldest.From].Addr, u.Oldest.Since); len(b.names) == 0 {
+		if ofOneFile(k.Name) && onlyOf(u, k.Name) {
+			return "", "" // as all that this client asked for
+		}
 		for _, d := range t.commandsOfServer(c) {
+			if c.Closed.At != 0 && d.First >= c.Closed.At {
+				continue
+			}
 			b.add(d.Upper, k.Name, d.Ends[fromOf(d.Upper)].Addr, u.Oldest.Since)
 		}
 		own = b.answered
@@ -76,6 +82,16 @@ func (t *teller) onlyTarget(c *agent.Connection, waited int64) (only, target str
 		others = "others of " + sorted(b.clients)
 	}
 	return fmt.Sprintf(": all %d that are open work on %s%s; %s were answered meanwhile, at most %s later", u.Open, k.Name, byHandle(k.Name), others, span(int64(b.longest))), k.Name
+}
+
+// ofOneFile reports whether a target is one file, or may be.
+func ofOneFile(target string) bool {
+	return strings.HasPrefix(target, "file id") || strings.HasPrefix(target, "the file handle")
+}
+
+// onlyOf reports whether all commands of a connection work on one target.
+func onlyOf(u *agent.Upper, target string) bool {
+	return !slices.ContainsFunc(u.Targets, func(k agent.Target) bool { return k.Name != target && (k.Open > 0 || k.Answers > 0) })
 }
 
 // byHandle says how it is known what commands of NFS work on.
