@@ -73,7 +73,8 @@ func (i *Incident) answerWithoutCredits(c *agent.Connection, by int) {
 	i.grantsNone(false)
 }
 
-// commandsWithoutCredits says that the end which sends commands may send none any more: its server grants it nothing, or may not, as it has none itself.
+// commandsWithoutCredits says that the end which sends commands may send none any more: its server grants it nothing, or may not, as it has
+// none itself.
 func (i *Incident) commandsWithoutCredits(c *agent.Connection, from int, follows bool) {
 	k := c.Upper.Credits
 	if k.Left[from] > reservedCredits || k.Granted[from].Frame == 0 {

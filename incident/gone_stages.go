@@ -30,8 +30,8 @@ func (t *teller) stoppedInStages(i *Incident, g *goneWhole) {
 	}
 	i.What += fmt.Sprintf(" It had answered nothing since %s, though its adapter still sent packets until %s: its software stopped first.",
 		t.offset(stopped), t.offset(g.since))
-	i.fact("before", fmt.Sprintf("%v answered no command of any client since %s, though some waited on %s, and none of %s since %s; "+
-		"packets of it came %s longer", a, t.offset(last), count(waits, "connection"), count(uint64(pings), "ping"), t.offset(g.lastAnswer), span(g.since-stopped)))
+	i.fact("before", fmt.Sprintf("%v answered no command of any client since %s, though some waited on %s, "+
+		"and none of %s since %s; packets of it came %s longer", a, t.offset(last), count(waits, "connection"), count(uint64(pings), "ping"), t.offset(g.lastAnswer), span(g.since-stopped)))
 }
 
 // lastAnswerOf returns when a host last answered a command, and on how many connections commands came to it well before it sent its last packet at a

@@ -81,7 +81,8 @@ func (t *teller) tellServiceStopped(a packet.Addr, k *lull, of []*agent.Connecti
 	t.tellAs(i, group{Interrupted, a, a, "program of " + k.protocol})
 }
 
-// serviceWaited says what fits where the service of a host did not stop at once, but some time after the first command that waited had come, nanoseconds.
+// serviceWaited says what fits where the service of a host did not stop at once, but so many nanoseconds after the first command that
+// waited had come.
 func (i *Incident) serviceWaited(a packet.Addr, after int64) {
 	i.FitsWith = []string{
 		fmt.Sprintf("a program of %v all of whose threads waited for one thing: its disks, file system, a lock, another host", a),
@@ -90,7 +91,8 @@ func (i *Incident) serviceWaited(a packet.Addr, after int64) {
 	if after > aftermath {
 		i.fact("first", fmt.Sprintf("the first command that waited had come %s before that: its threads stopped one after another", span(after)))
 	}
-	i.Next = []string{fmt.Sprintf("what the threads of the program on %v waited for at that time (dmesg for hung tasks, its log, disks), and how many it has", a)}
+	i.Next = []string{fmt.Sprintf("what the threads of the program on %v waited for at that time (dmesg for hung tasks, its log, disks), "+
+		"and how many it has", a)}
 }
 
 // acceptedIn says which connections a host accepted when its program went on; "": none.

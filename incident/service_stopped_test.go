@@ -76,7 +76,7 @@ func TestServiceStopped(t *testing.T) {
 }
 
 // TestServiceHungForAll: a server that answered no command of any client for long, though it had not stopped at once and answered some that came after the
-// first that waited, is one incident of its service; not where one client alone waited, or another was answered meanwhile.
+// first that waited, is one incident of its service; not where only one client waited, or another was answered meanwhile.
 func TestServiceHungForAll(t *testing.T) {
 	const stop, end = 2 * time.Second, 12 * time.Second
 	serve := func(offset uint32, waits bool) []fabricagent.Frame {
