@@ -39,7 +39,7 @@ func TestEachReadAnswered(t *testing.T) {
 // TestGreedy: of several senders the one is told that sends far more than the others although none of them got more notifications.
 func TestGreedy(t *testing.T) {
 	of := func(rate float64, cnps uint64) sender {
-		return sender{&onWay{notified: seen{n: cnps}}, rate}
+		return sender{onWay: &onWay{notified: seen{n: cnps}}, rate: rate}
 	}
 	for _, k := range []struct {
 		name string

@@ -98,7 +98,7 @@ func (b *burstsTo) within(from packet.Addr, burst burstSpan, since, until int64)
 }
 
 // rates sets how many bytes a second senders sent in their bursts, and says of which times that is: without those that sent little, where their
-// times are not known.
+// times are not known. Of one that few whole windows tell of, the rate is the least that it can be; where all are so, it says what came in all at most.
 func (b *burstsTo) rates(list []sender) (how string) {
 	known, all := uint64(0), uint64(0)
 	for k := range list {
@@ -113,16 +113,36 @@ func (b *burstsTo) rates(list []sender) (how string) {
 		for k := range list {
 			list[k].rate = b.spanRate(list[k].from)
 		}
-		return "from the first packet of each burst to the last" + b.together(list)
+		return "rates of payload from the first packet of each burst to the last" + b.together(list)
 	}
-	least := ""
+	unknown := 0
 	for k := range list {
-		whole := false
-		if list[k].rate, whole = b.rate(list[k].from); whole {
-			least = fmt.Sprintf(", at least (by whole %s)", span(timing.BusyWidth))
+		if list[k].rate, list[k].least = b.rate(list[k].from); list[k].least {
+			unknown++
 		}
 	}
-	return "while each sent" + least
+	peak, part := b.peak(), ""
+	if unknown > 0 {
+		part = ", of those that windows tell of"
+	}
+	switch {
+	case unknown < len(list):
+		return "rates of payload while each sent" + part
+	case peak == 0:
+		return ""
+	}
+	return fmt.Sprintf("up to %s of payload came in all, for %s", perSecondOf(peak), span(timing.BusyWidth))
+}
+
+// peak is how many bytes a second came in all in the window with most, of those with traffic in the windows before and after; 0: there is none.
+func (b *burstsTo) peak() float64 {
+	most, list := uint64(0), b.totals()
+	for k := 1; k+1 < len(list); k++ {
+		if b.at[k+1]-b.at[k-1] == 2 {
+			most = max(most, list[k].bytes)
+		}
+	}
+	return perWindow(most, 1)
 }
 
 // together says how many bytes a second senders sent in all where bursts of two or more of them came at once, for half of the time at least, from the
@@ -160,7 +180,11 @@ func (b *burstsTo) together(list []sender) string {
 		return ""
 	}
 	b.falls = tide.said(n)
-	return fmt.Sprintf("; %s in all where bursts of several came at once (%s)", perSecondOf(bytes/time.Duration(ns).Seconds()), times(uint64(n)))
+	mean, up := bytes/time.Duration(ns).Seconds(), ""
+	if peak := b.peak(); b.falls == "" && mean < asFast*peak {
+		up = fmt.Sprintf(", and up to %s for %s,", perSecondOf(peak), span(timing.BusyWidth))
+	}
+	return fmt.Sprintf("; %s in all on average%s where bursts of several came at once (%s)", perSecondOf(mean), up, times(uint64(n)))
 }
 
 // ebb is what all senders sent in windows within bursts: most in one with marks, and most in the slowest one of each burst after that.

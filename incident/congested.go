@@ -19,7 +19,8 @@ const (
 // sender is who sent what met congestion on the way to a receiver, and in how many bytes a second meanwhile; 0: that is not known.
 type sender struct {
 	*onWay
-	rate float64
+	rate  float64
+	least bool // at least so many
 }
 
 // congested tells of the hosts that what was sent to met congestion.
@@ -157,7 +158,7 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 	}
 	t.marksAndNotices(i, &all, from+t.nearlyAll(list), marks, len(list) == 1)
 	bursts := t.burstsTo(to, i.Begin, i.End)
-	t.inEpisodes(i, bursts)
+	t.inEpisodes(i, bursts, all.marked.n)
 	unequal := t.unmarkable(i, list)
 	if !unequal {
 		unequal = t.several(i, list, bursts, &all) // what congestion control leaves to a sender
@@ -268,7 +269,7 @@ func (s *seen) merge(o *seen) {
 func (t *teller) senders(ways []*onWay, i *Incident) []sender {
 	var list []sender
 	for _, w := range ways {
-		list = append(list, sender{w, t.sentTo(w.way, i.Begin, i.End)})
+		list = append(list, sender{onWay: w, rate: t.sentTo(w.way, i.Begin, i.End)})
 	}
 	sortSenders(list)
 	return list
@@ -310,7 +311,7 @@ func (t *teller) sentTo(w way, since, until int64) float64 {
 	return bytes / time.Duration(until-since).Seconds()
 }
 
-// shares says what each of several senders sent, and how much of it met congestion. Where nothing was sent most of the time, how says of which times rates are.
+// shares says what each of several senders sent, and how much of it met congestion. Where nothing was sent most of the time, how says of which times rates are, or what came in all.
 func (t *teller) shares(list []sender, how string) string {
 	var names, beside []string
 	few := t.fewMarked(list)
@@ -325,7 +326,7 @@ func (t *teller) shares(list []sender, how string) string {
 	}
 	for _, s := range list[:min(len(list), portsShown)] {
 		name := fmt.Sprintf("%v (%s marked, %s", s.from, number(s.marked.n), count(s.notified.n, "CNP"))
-		if s.rate > 0 {
+		if s.rate > 0 && !s.least {
 			name += ", " + rate(uint64(s.rate), int64(time.Second))
 		}
 		names = append(names, name+")")
@@ -339,8 +340,8 @@ func (t *teller) shares(list []sender, how string) string {
 	}
 	switch {
 	case how != "":
-		s += "; rates of payload " + how
-	case list[0].rate > 0:
+		s += "; " + how
+	case list[0].rate > 0 && !list[0].least:
 		s += "; rates of payload on average meanwhile"
 	}
 	if len(beside) > 0 {

@@ -2,9 +2,12 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"ibwitness/packet"
+	"ibwitness/rule"
 	"ibwitness/timing"
 )
 
@@ -47,12 +50,18 @@ func (b *burstsTo) mean(episodes [][2]int64) float64 {
 	return perWindow(sum, n)
 }
 
-// inEpisodes tells of congestion when each of its episodes was, where they are several and most of the time between is free of it.
-func (t *teller) inEpisodes(i *Incident, b *burstsTo) {
+// inEpisodes tells of congestion when each of its episodes was, where they are several and most of the time between is free of it: from the first
+// marked packet of each to the last, where all are kept, else by whole windows. marks is how many packets were marked.
+func (t *teller) inEpisodes(i *Incident, b *burstsTo, marks uint64) {
 	if b == nil || !t.timed() {
 		return
 	}
-	list, all := b.episodes(), int64(0)
+	list, all, sum, by := b.episodes(), int64(0), " in all", fmt.Sprintf(" (by whole %s: each may be shorter)", span(timing.BusyWidth))
+	if exact := t.markedIn(i.Peer.Addr, list, marks); exact != nil {
+		list, by = exact, ", from the first marked packet of each to its last"
+	} else {
+		sum = " in all at most"
+	}
 	for k := range list {
 		e := &list[k]
 		e[0], e[1] = max(e[0], i.Begin), min(e[1], i.End) // a window may begin before
@@ -69,6 +78,30 @@ func (t *teller) inEpisodes(i *Incident, b *burstsTo) {
 		said = append(said, fmt.Sprintf("%d more", more))
 	}
 	const met = "as having met congestion"
-	i.What = strings.Replace(i.What, met, fmt.Sprintf("%s, in %d episodes of %s in all", met, len(list), span(all)), 1)
-	i.fact("episodes", fmt.Sprintf("%d, with breaks between: %s", len(list), strings.Join(said, ", ")))
+	i.What = strings.Replace(i.What, met, fmt.Sprintf("%s, in %d episodes of %s%s", met, len(list), span(all), sum), 1)
+	i.fact("episodes", fmt.Sprintf("%d, with breaks between: %s%s", len(list), strings.Join(said, ", "), by))
+}
+
+// markedIn is from when to when packets to a receiver were marked in each of some episodes; nil: not all of these marks are kept.
+func (t *teller) markedIn(to packet.Addr, episodes [][2]int64, marks uint64) [][2]int64 {
+	list, n := make([][2]int64, len(episodes)), uint64(0)
+	for k := range t.run.Findings {
+		f := &t.run.Findings[k]
+		if f.Rule != rule.EvCE || f.Peer.Addr != to {
+			continue
+		}
+		at := slices.IndexFunc(episodes, func(e [2]int64) bool { return f.Time >= e[0] && f.Time < e[1] })
+		if at < 0 {
+			return nil
+		}
+		e := &list[at]
+		if e[0] == 0 || f.Time < e[0] {
+			e[0] = f.Time
+		}
+		e[1], n = max(e[1], f.Time), n+1
+	}
+	if n != marks || slices.ContainsFunc(list, func(e [2]int64) bool { return e[1] <= e[0] }) {
+		return nil
+	}
+	return list
 }

@@ -132,7 +132,7 @@ func TestKeepsRateToTheEnd(t *testing.T) {
 func TestRatesInBursts(t *testing.T) {
 	const (
 		want  = "10.0.0.1 (2,556 marked, 40 CNPs, 30.7 Gbit/s) and 10.0.0.2 (2,556 marked, 40 CNPs, 30.7 Gbit/s); rates of payload from the first packet of each burst to the last"
-		inAll = "; 49.2 Gbit/s in all where bursts of several came at once (9 times)"
+		inAll = "; 49.2 Gbit/s in all on average where bursts of several came at once (9 times)"
 	)
 	for _, k := range []struct {
 		name    string
@@ -172,8 +172,38 @@ func TestRatesInBursts(t *testing.T) {
 		if strings.Contains(got, few) != k.want || strings.Contains(got, most) != k.want {
 			t.Errorf("%s: %s", k.name, got)
 		}
-		if strings.Contains(got, want) != k.want || strings.Contains(got, inAll) != k.overlap || k.want && !k.overlap && strings.Contains(got, "in all where") {
+		if strings.Contains(got, want) != k.want || strings.Contains(got, inAll) != k.overlap || k.want && !k.overlap && strings.Contains(got, "where bursts of several") {
 			t.Errorf("%s: %s", k.name, got)
 		}
+	}
+}
+
+// TestRatesInWindows: of senders that few whole windows tell of no rates are told, which idle time would make too low, but what came in all at most in a window
+// within a burst; nothing where bursts have no such window; and where what comes at once is less on average than at most, both.
+func TestRatesInWindows(t *testing.T) {
+	const most, both = "CNPs); up to 38.4 Gbit/s of payload came in all, for 256µs", " in all on average, and up to 38.4 Gbit/s for 256µs, where bursts of several came at once (9 times)"
+	for _, k := range []struct {
+		name      string
+		kb        []int64
+		known     bool
+		want, not []string
+	}{
+		{"short", []int64{300, 600, 300}, false, []string{most}, []string{"rates of payload", "Gbit/s)", "fair"}},
+		{"shorter", []int64{300, 300}, false, []string{"80 CNPs) and"}, []string{"came in all, for", "rates of payload", "Gbit/s)"}},
+		{"uneven", []int64{400, 600, 400, 400}, true, []string{both, "rates of payload from the first packet"}, []string{most}},
+		{"even", []int64{600, 600, 600, 600}, true, []string{" in all on average where bursts"}, []string{most, both}},
+	} {
+		s := &burstScene{}
+		for n := range 2 {
+			bursts := 8
+			if k.known {
+				bursts = 9
+			}
+			s.sends(byte(n+1), 9, 80, inBursts(bursts, func(x int64) int64 { return k.kb[x] }, int64(len(k.kb)), 0.95))
+			if k.known {
+				s.r.Connections[n].Timing.Ends[0].Active = activeInBursts(9, int64(len(k.kb))*timing.BusyWidth)
+			}
+		}
+		contains(t, k.name, s.told(), k.want, k.not)
 	}
 }

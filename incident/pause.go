@@ -15,7 +15,7 @@ import (
 func (t *teller) paused() {
 	for k := range t.run.Paused {
 		p := &t.run.Paused[k]
-		if p.Begun == 0 || t.pausedBy(p) != nil || t.spreadFrom(p) != nil {
+		if p.Begun == 0 || t.pausedBy(p) != nil || t.spreadFrom(p) != nil || t.filledBy(p) != nil {
 			continue
 		}
 		what := "all its traffic"
@@ -41,6 +41,7 @@ func (t *teller) paused() {
 		i.fact("ended", endedBy(p))
 		t.passesOn(i, p)
 		spread := t.spread(i, p)
+		t.fills(i, p)
 		t.without(i, p)
 		i.FitsWith = []string{"a receiver that cannot take what is sent to it: its host, its memory, or its PCIe link is slow", congested}
 		if ownPort(p) {

@@ -75,7 +75,7 @@ func (t *teller) overAnotherLink(p, q *link.Paused) bool {
 // tells, and what
 // they send to others that waited.
 func (t *teller) handedOn(i *Incident, p *link.Paused, ports []*link.Paused) {
-	var list, victims []string
+	var list, victims, waits []string
 	var held, from, to []packet.Addr
 	longest, followed := int64(0), map[link.Lasting]bool{}
 	for _, q := range ports {
@@ -96,6 +96,10 @@ func (t *teller) handedOn(i *Incident, p *link.Paused, ports []*link.Paused) {
 				victims, longest = append(victims, v.text), max(longest, v.longest)
 				from, to = append(from, host), append(to, v.to)
 			}
+		} else if host, peers := t.linkOf(q.Tap); q.Tap != p.Tap && peers != nil {
+			text += fmt.Sprintf(" (likely to %v, as all that tap %d shows is of it)", host, q.Tap)
+			held = append(held, host)
+			waits = append(waits, fmt.Sprintf("What %v sends to %s in that priority waits too", host, someOf(t.sameLink(q, p))))
 		}
 		list = append(list, text+t.handedTimes(q, pauses))
 	}
@@ -103,6 +107,9 @@ func (t *teller) handedOn(i *Incident, p *link.Paused, ports []*link.Paused) {
 		followedOf(p, len(followed)), anotherLink(len(ports)), likelyTo(held, len(ports)))
 	if len(victims) > 0 {
 		i.What += fmt.Sprintf(" What %s to %s waited too, for up to %s.", sendsOf(eachOnce(from)), someOf(eachOnce(to)), span(longest))
+	}
+	for _, s := range waits[:min(len(waits), 2)] {
+		i.What += " " + s + "."
 	}
 	i.fact("pauses", t.eachPause(p))
 	if more := len(victims) - stalledTold; more > 0 {

@@ -98,3 +98,43 @@ func TestPauseHandedOn(t *testing.T) {
 		}
 	}
 }
+
+// TestPauseHandedToKnownHost: the host at the other end of a link that had to pause is named where all that its tap shows is of it, though it may have sent on as far
+// as messages tell; not where that tap shows others, too.
+func TestPauseHandedToKnownHost(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	const said = ", likely that to 10.0.0.3. What 10.0.0.3 sends to 10.0.0.4 in that priority waits too."
+	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	for _, more := range []bool{false, true} {
+		var ports []link.Paused
+		for n := range byte(2) {
+			p := link.Paused{
+				From: [6]byte{2, 0, 0, 0, 0, n}, Priority: 3, Tap: uint16(n), Time: 10 * ms, LastTime: 15 * ms, Frame: 7, LastFrame: 90, Frames: 2, Resumed: 1, Begun: 1,
+				Least: 5 * time.Millisecond, Most: 5 * time.Millisecond, Longest: 5 * time.Millisecond,
+				Each: []link.Lasting{{From: (10 + int64(n)) * ms, To: 15*ms + int64(n)*1000}},
+			}
+			if n == 1 {
+				p.Unowned, p.Least, p.Most, p.Longest = true, 4*time.Millisecond, 4*time.Millisecond, 4*time.Millisecond
+			}
+			ports = append(ports, p)
+		}
+		ports[0].Hosts = []packet.Addr{host(2)}
+		ports[1].Over = [][]packet.Addr{{host(2), host(4)}}
+		r := &agent.Result{First: 1, Last: 50 * ms, RDMA: 1, Paused: ports}
+		for n, way := range [][2]byte{{3, 4}, {3, 2}, {5, 2}} {
+			c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: 1, FirstFrame: uint64(n + 1), Timing: timing.New(nil), FirstTap: 1}
+			if n == 2 && !more {
+				c.FirstTap = 0
+			}
+			c.Ends[0] = agent.End{Addr: host(way[0]), QPN: 17 + uint32(n), QPNKnown: true, Packets: 100, Messages: 100, Last: 50 * ms}
+			c.Ends[1] = agent.End{Addr: host(way[1]), QPN: 27 + uint32(n), QPNKnown: true, Packets: 100, Last: 50 * ms}
+			for at := ms / 2; at < 50*ms; at += ms / 2 {
+				c.Timing.Ends[0].NoteSent(timing.Sent{Begin: at, End: at + 1000})
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		if got := toldOf(r); strings.Contains(got, said) == more || !strings.Contains(got, "the switch had the other end of another link pause too") {
+			t.Errorf("more hosts: %v: %s", more, got)
+		}
+	}
+}

@@ -59,26 +59,33 @@ func (t *teller) victims(host packet.Addr, pauses []handed) (list []victim) {
 	}
 	slices.SortFunc(to, packet.Addr.Compare)
 	for _, a := range to {
-		at, known := t.messageTimes(host, &a)
-		gaps := stoodStill(at, pauses)
-		if !known || gaps == nil {
-			continue
+		if v, waited := t.stoodOn(way{host, a}, pauses); waited {
+			list = append(list, v)
 		}
-		v := victim{to: a}
-		var each []string
-		for _, g := range gaps {
-			v.longest = max(v.longest, g.To-g.From)
-			if len(each) < eachTold {
-				each = append(each, fmt.Sprintf("%+.6f s for %s", float64(g.From-t.run.First)/1e9, span(g.To-g.From)))
-			}
-		}
-		if more := len(gaps) - len(each); more > 0 {
-			each = append(each, number(uint64(more))+" more")
-		}
-		v.text = fmt.Sprintf("%v to %v, %s", host, a, strings.Join(each, ", "))
-		list = append(list, v)
 	}
 	return list
+}
+
+// stoodOn is what a host sends to another, where no message of it began or ended in any of some pauses; false: one did, or that is not known.
+func (t *teller) stoodOn(w way, pauses []handed) (v victim, waited bool) {
+	at, known := t.messageTimes(w.from, &w.to)
+	gaps := stoodStill(at, pauses)
+	if !known || gaps == nil {
+		return v, false
+	}
+	v.to = w.to
+	var each []string
+	for _, g := range gaps {
+		v.longest = max(v.longest, g.To-g.From)
+		if len(each) < eachTold {
+			each = append(each, fmt.Sprintf("%+.6f s for %s", float64(g.From-t.run.First)/1e9, span(g.To-g.From)))
+		}
+	}
+	if more := len(gaps) - len(each); more > 0 {
+		each = append(each, number(uint64(more))+" more")
+	}
+	v.text = fmt.Sprintf("%v to %v, %s", w.from, w.to, strings.Join(each, ", "))
+	return v, true
 }
 
 // pauses reports whether a port that is likely of a host has others pause.

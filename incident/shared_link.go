@@ -148,7 +148,9 @@ func (t *teller) shareLink(i *Incident, list []sender, l *inflow) bool {
 	if fair {
 		share = "fair: " + share
 	}
-	i.fact("shares", share)
+	if !slices.ContainsFunc(list, func(s sender) bool { return s.least }) {
+		i.fact("shares", share)
+	}
 	i.FitsWith, i.Next = []string{fits}, nil
 	if !l.filled() {
 		i.Next = []string{"how far the senders slow down at a CNP and how soon they recover (rate limits of their RoCE reaction points), as the link is free at times"}
