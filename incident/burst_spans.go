@@ -134,13 +134,17 @@ func (b *burstsTo) rates(list []sender) (how string) {
 	return fmt.Sprintf("up to %s of payload came in all, for %s", perSecondOf(peak), span(timing.BusyWidth))
 }
 
-// peak is how many bytes a second came in all in the window with most, of those with traffic in the windows before and after; 0: there is none.
+// peak is how many bytes a second came in all in the window with most; 0: nothing came in the one before or after, so that idle time may be in it.
 func (b *burstsTo) peak() float64 {
-	most, list := uint64(0), b.totals()
-	for k := 1; k+1 < len(list); k++ {
-		if b.at[k+1]-b.at[k-1] == 2 {
-			most = max(most, list[k].bytes)
+	most, inner, list := uint64(0), uint64(0), b.totals()
+	for k := range list {
+		most = max(most, list[k].bytes)
+		if k > 0 && k+1 < len(list) && b.at[k+1]-b.at[k-1] == 2 {
+			inner = max(inner, list[k].bytes)
 		}
+	}
+	if inner < most {
+		return 0
 	}
 	return perWindow(most, 1)
 }

@@ -13,11 +13,12 @@ import (
 // A host that has a switch pause in bursts fills the buffer of that switch, which has those before it pause in the same bursts. At the tap before
 // it, the port has the address that packets for that host and for others go to.
 
-// beyond are the hosts behind port q, at another tap, other than the one whose own port p is, where the pauses of q lie in the bursts of those of p
+// beyond are the hosts that packets go to over port q, at another tap, other than the one whose own port p is, where the pauses of q lie in the bursts of those of p
 // and packets for that host go to q first; nil: there are none, or it is not known.
 func beyond(p, q *link.Paused) []packet.Addr {
-	if p.Begun == 0 || q.Begun == 0 || p.Tap == q.Tap || p.From == q.From || p.All != q.All || p.Priority != q.Priority || !ownPort(p) ||
-		!slices.Contains(q.Hosts, p.Hosts[0]) || !exact(p) || !exact(q) || !letsGo(p) || !letsGo(q) || !bunched(p) || len(burstsIn(p, q)) == 0 {
+	if p.Begun == 0 || q.Begun == 0 || p.Tap == q.Tap || p.From == q.From || p.All != q.All || p.Priority != q.Priority ||
+		!ownPort(p) || len(q.Hosts) < 2 || !slices.Contains(q.Hosts, p.Hosts[0]) || !exact(p) || !exact(q) ||
+		!letsGo(p) || !letsGo(q) || !bunched(p) || len(burstsIn(p, q)) == 0 {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(q.Hosts), func(a packet.Addr) bool { return a == p.Hosts[0] })
@@ -65,8 +66,8 @@ func (t *teller) fills(i *Incident, p *link.Paused) {
 		if n := len(q.Bunches); n < len(p.Bunches) {
 			bursts = fmt.Sprintf("In %d of the %d bursts of these pauses", n, len(p.Bunches))
 		}
-		i.What += fmt.Sprintf(" %s the port before it with Ethernet address %v (tap %d), to which packets for %s go, had the other end of its link pause too, "+
-			"%s, for %s in all: likely a switch whose buffer fills with what waits for %v.",
+		i.What += fmt.Sprintf(" %s the port before it with Ethernet address %v (tap %d), to which packets for %s go, "+
+			"had the other end of its link pause too, %s, for %s in all: likely a switch whose buffer fills with what waits for %v.",
 			bursts, net.HardwareAddr(q.From[:]), q.Tap, addresses(q.Hosts), times(q.Begun), span(int64(q.Most)), p.Hosts[0])
 		var said []string
 		longest := int64(0)
@@ -86,7 +87,7 @@ func (t *teller) fills(i *Incident, p *link.Paused) {
 	}
 }
 
-// victimsBehind are what hosts get over the link of a port, and that stood still in the bursts of its pauses.
+// victimsBehind are what hosts get over the link of a port, and that made no progress in the bursts of its pauses.
 func (t *teller) victimsBehind(q *link.Paused, hosts []packet.Addr, bursts []handed) (list []victim) {
 	var ways []way
 	for k := range t.run.Connections {

@@ -50,6 +50,7 @@ func TestPauseBefore(t *testing.T) {
 		{"another priority", func(_, q *link.Paused) { q.Priority = 4 }, false, ""},
 		{"at the same tap", func(_, q *link.Paused) { q.Tap = 0 }, false, ""},
 		{"on the way to others", func(_, q *link.Paused) { q.Hosts = q.Hosts[1:] }, false, ""},
+		{"on the way to that host only", func(_, q *link.Paused) { q.Hosts = q.Hosts[:1] }, false, ""},
 		{"perhaps of a router", func(p, _ *link.Paused) { p.Own = link.Own{} }, false, ""},
 	} {
 		p, q := port(1, second(2), host(2)), port(2, second(2)-ms/20, host(2), host(3))
