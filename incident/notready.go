@@ -105,12 +105,12 @@ func (t *teller) othersReady(c *agent.Connection, from int, since, until int64) 
 	return "it was ready for all that came on " + count(n, "other connection") + " between the same hosts"
 }
 
-// takesNoReceive reports whether end from of a connection sends nothing that takes a receive of its peer, or nothing that was answered: WRITEs may carry immediate data.
+// takesNoReceive reports whether end from of a connection sends nothing that takes a receive of its peer, or nothing that was answered: of WRITEs, those with immediate data do.
 func takesNoReceive(c *agent.Connection, from int) bool {
 	if c.Ends[from].Stalled && c.Ends[1-from].Packets == 0 {
 		return true
 	}
-	return c.Timing != nil && c.Timing.Ends[from].Ops[wqe.Send] == nil && c.Timing.Ends[from].Ops[wqe.Write] == nil
+	return c.Timing != nil && c.Timing.Ends[from].Ops[wqe.Send] == nil && c.Timing.Exchange.Taking(from) == 0
 }
 
 // episodes says in how many episodes RNR NAKs came, where in several.

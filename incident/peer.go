@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 
 	"ibwitness/agent"
 	"ibwitness/packet"
@@ -88,8 +89,28 @@ func (t *teller) others(i *Incident, c *agent.Connection, k *qp.Stall) {
 		return
 	}
 	if heard := t.seen[i.Local.Addr].by(k.Last).heard.but(keyOf(c)); heard > k.Begun {
-		i.fact("others", fmt.Sprintf("went on sending to %v: last %s after this request", i.Local.Addr, span(heard-k.Since)))
+		i.fact("others", fmt.Sprintf("%swent on sending to %v: last %s after this request", t.whoSends(i, k, heard), i.Local.Addr, span(heard-k.Since)))
 	}
+}
+
+// whoSends names the hosts that went on sending to that of a requester for half as long as the last of them at least; "": there are too many connections to
+// look at.
+func (t *teller) whoSends(i *Incident, k *qp.Stall, last int64) string {
+	if len(t.run.Connections) > mostOthers {
+		return ""
+	}
+	var hosts []packet.Addr
+	for n := range t.run.Connections {
+		d := &t.run.Connections[n]
+		if far, with := farEnd(d, i.Local.Addr); with && far != i.Local.Addr && far != i.Peer.Addr && !slices.Contains(hosts, far) &&
+			d.First <= k.Last && heardUntil(endOf(d, far)) > k.Begun+(last-k.Begun)/2 {
+			hosts = append(hosts, far)
+		}
+	}
+	if len(hosts) == 0 {
+		return ""
+	}
+	return sorted(hosts) + " "
 }
 
 // toSameHost says on how many other connections of the service that had begun before a time the peer went on sending to the same host after it; "": on none. What began later, as when a process was started

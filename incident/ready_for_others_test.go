@@ -40,6 +40,9 @@ func TestDeliveredRefused(t *testing.T) {
 		{"silent meanwhile", func(_ *qp.Trouble, other *agent.Connection) {
 			other.Timing.Ends[0].Active.Silences = []timing.Silence{{From: at(2), To: at(6)}}
 		}, ""},
+		{"WRITEs only", func(_ *qp.Trouble, other *agent.Connection) {
+			other.Timing.Ends[0].Ops = [len(other.Timing.Ends[0].Ops)]*timing.Operation{wqe.Write: new(timing.Operation)}
+		}, ""},
 		{"refused, too", func(_ *qp.Trouble, other *agent.Connection) { other.Ends[0].Trouble = trouble() }, ""},
 		{"a timer", func(k *qp.Trouble, _ *agent.Connection) { k.Sum.Rounds[qp.TimerExpired] = 1 }, ""},
 		{"of the same host", func(_ *qp.Trouble, other *agent.Connection) {

@@ -74,6 +74,9 @@ func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.
 		if i.FitsWith = []string{outside, right, stale}; b.SameKey[qp.RightOf(r.Op)].Newest != 0 {
 			i.FitsWith = []string{outside, stale}
 		}
+		if n := namedBy(c, from); n != nil && holds(n, k) {
+			t.named(i, c, from, k)
+		}
 	default:
 		i.fact("R_Key", others(i, r, b))
 		i.FitsWith = []string{"an R_Key that is not valid (any more), or of another protection domain", outside, right}

@@ -3,6 +3,7 @@ package incident
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"ibwitness/agent"
 	"ibwitness/qp"
@@ -32,7 +33,12 @@ func (t *teller) named(i *Incident, c *agent.Connection, from int, k *qp.Refusal
 		t.cancelled(i, c, n)
 		return
 	case low >= n.Addr && low < end:
-		i.fact("memory", s+fmt.Sprintf(": the request goes %s beyond that", count(high-end, "byte")))
+		beyond := count(high-end, "byte") + " beyond"
+		if open := !n.Done || n.Answer > k.Request.Frame; open && !t.lossy() {
+			i.What = strings.Replace(i.What, ": NAK ", ", which goes "+beyond+" the memory that the open command gave: NAK ", 1)
+		}
+		i.fact("memory", s+": the request goes "+beyond+" that")
+		i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "address" }) // of less
 		i.FitsWith = []string{"a requester that uses more memory than it was told of: that explains the refusal"}
 	default:
 		i.fact("memory", s+": the request begins outside that")

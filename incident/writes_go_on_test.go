@@ -12,10 +12,11 @@ import (
 )
 
 // TestWritesGoOn: of a host that has no receive it is told that it acknowledges WRITEs on another connection since; not where it did only before, where it sent messages itself or others came there,
-// or of another host.
+// nor of another host that has no receive.
 func TestWritesGoOn(t *testing.T) {
 	const s = int64(time.Second)
 	const told = "10.0.0.2 went on to acknowledge RDMA WRITEs, which take no receive, on 1 other connection between the same hosts, the last 5s after it first refused this: its adapter and the path work"
+	const others = "10.0.0.2 went on to acknowledge RDMA WRITEs, which take no receive, of 10.0.0.3, the last 5s after it first refused this: its adapter works"
 	for _, k := range []struct {
 		name string
 		set  func(d *agent.Connection)
@@ -25,7 +26,9 @@ func TestWritesGoOn(t *testing.T) {
 		{"only before", func(d *agent.Connection) { d.Ends[1].Last = 2 * s }, ""},
 		{"its own messages", func(d *agent.Connection) { d.Ends[1].Messages = 1 }, ""},
 		{"SENDs, too", func(d *agent.Connection) { d.Timing.Ends[0].Ops[wqe.Send] = &timing.Operation{} }, ""},
-		{"of another host", func(d *agent.Connection) { d.Ends[1].Addr = packet.IPv4Addr([]byte{10, 0, 0, 3}) }, ""},
+		{"to another host", func(d *agent.Connection) { d.Ends[1].Addr = packet.IPv4Addr([]byte{10, 0, 0, 3}) }, ""},
+		{"of another host", func(d *agent.Connection) { d.Ends[0].Addr = packet.IPv4Addr([]byte{10, 0, 0, 3}) }, others},
+		{"refused, too", func(d *agent.Connection) { d.Ends[0].Trouble = new(qp.Trouble) }, ""},
 	} {
 		r := &agent.Result{First: 1, Last: 10 * s, RDMA: 1, Connections: make([]agent.Connection, 2)}
 		for n := range r.Connections {

@@ -69,6 +69,9 @@ func (x *Exchange) offset() (n int, known bool) {
 	return signed(a.base - b.base), known && (a.moved+b.moved)*oneFor <= a.count+b.count
 }
 
+// Taking is how many messages of an end that complete a receive request were seen.
+func (x *Exchange) Taking(end int) uint64 { return x.sides[end].count }
+
 // sent takes the last packet of a message of an end.
 func (x *Exchange) sent(from int, op wqe.Op, p *packet.Packet) {
 	x.sides[from].all++
