@@ -138,6 +138,7 @@ func (t *text) prose(lead, words string) {
 		*t.noted = append(*t.noted, words)
 		return
 	}
+	words, next, _ := strings.Cut(words, " Next: ")
 	blank := strings.Repeat(" ", len(lead))
 	for i, l := range wrap(words, min(t.Width, 110)-len(lead)) {
 		if i > 0 {
@@ -145,6 +146,7 @@ func (t *text) prose(lead, words string) {
 		}
 		t.line("%s%s", lead, l)
 	}
+	t.part("next", strings.TrimSuffix(next, "."))
 }
 
 func (t *text) heading(title string) { t.line("\n%s", t.bold(title)) }

@@ -26,8 +26,8 @@ func (t *text) lateAcks() string {
 	if l.Since != 0 {
 		when, before, or = " from "+offset(l.Since, t.res.First)+" on", fmt.Sprintf(" (before, %s)", span(l.Before)), ""
 	}
-	return fmt.Sprintf("Late ACKs:%s %v acknowledges the SENDs and WRITEs of %s (%s) usually %s after their last packet%s, and every other host within %s in the median: its receive direction, its adapter or host, or the switch port to it, is slow%s: look at its link speed, PCIe width and pause counters.",
-		when, hosts.list[l.Host], all, someHosts(by), span(l.Usual), before, span(l.Others), or)
+	return fmt.Sprintf("Late ACKs:%s %v acknowledges the SENDs and WRITEs of %s (%s) usually %s after their last packet%s, and every other host within %s in the median: its receive direction, its adapter or host, or the switch port to it, is slow%s. Next: on %v: link speed, PCIe width and pause counters.",
+		when, hosts.list[l.Host], all, someHosts(by), span(l.Usual), before, span(l.Others), or, hosts.list[l.Host])
 }
 
 // asked lists how long SENDs and WRITEs of hosts waited for their ACKs.

@@ -22,9 +22,9 @@ func TestLateAcks(t *testing.T) {
 		want    string
 	}{
 		{"all the time", 0, late, false, "Late ACKs: 10.0.0.2 acknowledges the SENDs and WRITEs of all 3 hosts that ask it (10.0.0.0, 10.0.0.1 and 10.0.0.3) usually 500µs after their last packet, and every other host within 10µs in the median: " +
-			"its receive direction, its adapter or host, or the switch port to it, is slow, unless it is far away, or the others send to it all at once: look at its link speed, PCIe width and pause counters."},
+			"its receive direction, its adapter or host, or the switch port to it, is slow, unless it is far away, or the others send to it all at once. next on 10.0.0.2: link speed, PCIe width and pause counters"},
 		{"since a time", 10, late, false, "Late ACKs: from +0.010000 s on 10.0.0.2 acknowledges the SENDs and WRITEs of all 3 hosts that ask it (10.0.0.0, 10.0.0.1 and 10.0.0.3) usually 500µs after their last packet (before, 10µs), and every other host within 10µs in the median: " +
-			"its receive direction, its adapter or host, or the switch port to it, is slow: look at its link speed, PCIe width and pause counters."},
+			"its receive direction, its adapter or host, or the switch port to it, is slow. next on 10.0.0.2: link speed, PCIe width and pause counters"},
 		{"as soon", 0, soon, false, ""},
 		{"in trouble", 0, late, true, ""},
 	} {

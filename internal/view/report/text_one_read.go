@@ -36,10 +36,19 @@ func (r rate) perSecond() float64 { return float64(r.bytes) / max(r.busy, 1).Sec
 
 // deeperThan is the fastest such end that is allowed; nil: there is none, so that it may be the program that reads one at a time which takes so long.
 func (t *text) deeperThan(d *depth, allowed func(*agent.End) bool) (fastest *deeper) {
+	return t.fastestOf(func(c *agent.Connection, from int) *deeper {
+		if o := deeperOf(c, from, d); o != nil && allowed(o.end) {
+			return o
+		}
+		return nil
+	})
+}
+
+// fastestOf is the fastest of what some function finds of all ends; nil: it finds none.
+func (t *text) fastestOf(find func(c *agent.Connection, from int) *deeper) (fastest *deeper) {
 	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		for from := range c.Ends {
-			if o := deeperOf(c, from, d); o != nil && allowed(o.end) && (fastest == nil || o.rate.perSecond() > fastest.rate.perSecond()) {
+		for from := range t.res.Connections[i].Ends {
+			if o := find(&t.res.Connections[i], from); o != nil && (fastest == nil || o.rate.perSecond() > fastest.rate.perSecond()) {
 				fastest = o
 			}
 		}
@@ -143,7 +152,7 @@ func (t *text) single(p *pace) string {
 				return ""
 			}
 			return fmt.Sprintf(" Each of %s on %s follows %s (median) after the answer to the one before it: the way to %v and back, and its answer, take the rest. "+
-				"More READs outstanding (the queue depth of the program, max_rd_atomic or initiator_depth), or larger ones, would be faster.",
+				"Next: more READs outstanding (the queue depth of the program, max_rd_atomic or initiator_depth), or larger ones.",
 				size(uint64(d.one)), qp(p.end.QPN, p.end.QPNKnown), span(d.After), p.peer.Addr)
 		}
 	}
@@ -206,15 +215,7 @@ func (t *text) more(d *depth) string {
 
 // mostBeside says which queue pair of the same host has more READs outstanding to another, whose answers take about as long; "": none has.
 func (t *text) mostBeside(d *depth) string {
-	var most *deeper
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		for from := range c.Ends {
-			if o := besideOf(c, from, d); o != nil && (most == nil || o.rate.perSecond() > most.rate.perSecond()) {
-				most = o
-			}
-		}
-	}
+	most := t.fastestOf(func(c *agent.Connection, from int) *deeper { return besideOf(c, from, d) })
 	if most == nil {
 		return ""
 	}

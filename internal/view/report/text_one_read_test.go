@@ -55,7 +55,7 @@ func TestMoreBesides(t *testing.T) {
 func TestSingleRead(t *testing.T) {
 	const us = time.Microsecond
 	const want = " Each of 4.0 KiB on QP 0x20 follows 1µs (median) after the answer to the one before it: the way to 10.0.0.99 and back, and its answer, take the rest. " +
-		"More READs outstanding (the queue depth of the program, max_rd_atomic or initiator_depth), or larger ones, would be faster."
+		"next more READs outstanding (the queue depth of the program, max_rd_atomic or initiator_depth), or larger ones"
 	const more = "(max_rd_atomic, or a program that waits for each?). The same host has up to 8 outstanding on QP 0x20 to 10.0.0.98, whose first answers take as long: 5"
 	for _, k := range []struct {
 		name          string

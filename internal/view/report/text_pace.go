@@ -42,9 +42,9 @@ type pace struct {
 func (t *text) paces() {
 	list := t.paced()
 	bound := t.depths(list)
-	if singly := t.postedSingly(); len(singly) > 0 {
+	if singly := append(t.postedSingly(), t.oneTurns()...); len(singly) > 0 {
 		t.few(singly)
-	} else if len(list)+len(bound) == 0 {
+	} else if len(list)+len(bound)+len(t.slowHosts()) == 0 {
 		t.idle()
 	}
 	first := slowerThan(list, bound)

@@ -89,13 +89,11 @@ func (s *single) measure(e *timing.End) bool {
 	first, newest, _ := e.AllSent()
 	var apart, acked, pauses []time.Duration
 	for _, list := range [...][]timing.Sent{first, newest} {
+		s.line = lineRates(s.line, list)
 		for i := range list {
 			x := &list[i]
 			if x.Packets < singlePackets {
 				return false
-			}
-			if took := x.End - x.Begin; took > 0 {
-				s.line = append(s.line, float64(x.Bytes)*float64(x.Packets-1)/float64(x.Packets)/time.Duration(took).Seconds())
 			}
 			if i+1 < len(list) {
 				apart = append(apart, time.Duration(list[i+1].Begin-x.Begin))
@@ -172,10 +170,7 @@ func (s *single) said(others int) string {
 	if s.after < s.n {
 		before = fmt.Sprintf("at least %s of %s", number(s.after), number(s.n))
 	}
-	line := ""
-	if k := len(s.line); k > 0 {
-		line = fmt.Sprintf(", though the packets of one come at %s", bitRate(uint64(s.line[k/2]), time.Second))
-	}
+	line := atLine(s.line)
 	if others > 0 {
 		line += fmt.Sprintf(". So it does on %s", count(others, "other queue pair"))
 	}

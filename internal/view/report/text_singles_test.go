@@ -48,7 +48,7 @@ func TestOneAtATime(t *testing.T) {
 	const told = "One at a time: 10.0.0.1 QP 0x20 sent one RDMA WRITE of 32.0 KiB at a time to 10.0.0.2: all 999 after the first began after the ACK of the one before, " +
 		"usually 343.8µs after it (eight of ten: 306.3µs to 387.5µs), and ACKs come 4µs after a message. That makes 741 Mbit/s, though the packets of one come at 76.5 Gbit/s. " +
 		"So what 10.0.0.1 does between an ACK and the next WRITE limits it, not the network or 10.0.0.2, or it has no more to send, unless it is far from the tap. " +
-		"Next: whether its program can post several at once (queue depth), and what it does between a completion and the next post (CPU, waiting for interrupts, copies)."
+		"next whether its program can post several at once (queue depth), and what it does between a completion and the next post (CPU, waiting for interrupts, copies)"
 	usual := func() agent.Connection { return singleScene(1000, 8, 300*us, 100*us) }
 	changed := func(change func(c *agent.Connection)) agent.Connection {
 		c := usual()

@@ -21,8 +21,8 @@ func (t *text) slowSender() string {
 	if most := gigabits(s.Most); most != others {
 		others += " to " + most
 	}
-	return fmt.Sprintf("Slow sender: %v sends the packets within a message at %s Gbit/s of payload in the median (%s of %d packets or more, while it sends no other of several), and the %d other hosts that send such messages at %s Gbit/s%s, though ACKs come to it as soon%s: its port, or a link between it and the tap, may be slower or limited (as by a rate limit of its queue pair), or its PCIe: look at its link speed (ethtool), rate limits and PCIe width (lspci -vv).",
-		hosts.list[s.Host], gigabits(s.Rate), count(s.Messages, "message"), timing.SenderPackets, s.Others, others, took(&s), waitsForSlow(&s, &hosts))
+	return fmt.Sprintf("Slow sender: %v sends the packets within a message at %s Gbit/s of payload in the median (%s of %d packets or more, while it sends no other of several), and the %d other hosts that send such messages at %s Gbit/s%s, though ACKs come to it as soon%s: its port, or a link between it and the tap, may be slower or limited (as by a rate limit of its queue pair), or its PCIe. Next: on %v: link speed (ethtool), rate limits and PCIe width (lspci -vv).",
+		hosts.list[s.Host], gigabits(s.Rate), count(s.Messages, "message"), timing.SenderPackets, s.Others, others, took(&s), waitsForSlow(&s, &hosts), hosts.list[s.Host])
 }
 
 // took says how long messages take from their first packet to their last, where all are as long.

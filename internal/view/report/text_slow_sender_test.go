@@ -16,7 +16,7 @@ import (
 func TestSlowSender(t *testing.T) {
 	const told = "Slow sender: 10.0.0.2 sends the packets within a message at 16.4 Gbit/s of payload in the median (20 messages of 8 packets or more, while it sends no other of several), and the 3 other hosts that send such messages at 65.5 Gbit/s " +
 		"(each of 36.0 KiB takes 16µs, theirs 4µs: 4.0 times as long, from its first one on), though ACKs come to it as soon: its port, or a link between it and the tap, may be slower or limited (as by a rate limit of its queue pair), " +
-		"or its PCIe: look at its link speed (ethtool), rate limits and PCIe width (lspci -vv)."
+		"or its PCIe. next on 10.0.0.2: link speed (ethtool), rate limits and PCIe width (lspci -vv)"
 	for _, k := range []struct {
 		name   string
 		times  int64

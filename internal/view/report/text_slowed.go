@@ -109,9 +109,9 @@ func (t *text) slowedOf(s *shared) string {
 	return fmt.Sprintf("Slowed: from about %s on %v takes %s instead of %s in the mean for commands of %s alike (%s, then %s), "+
 		"with about %.0f outstanding in all before and %.0f after. No client began or ended then, commands are as large, "+
 		"nothing was lost or marked, no pause was seen, and no request waited longer than %s for its own answer: "+
-		"it became slower itself: look at its disks, its load and its CPU.",
+		"it became slower itself. Next: on %v: disks, load and CPU.",
 		t.about(s.began()), s.server, span(after), span(before), s.names(s.Changed), s.rate(was), s.rate(now),
-		was*before.Seconds(), now*after.Seconds(), span(s.longest()))
+		was*before.Seconds(), now*after.Seconds(), span(s.longest()), s.server)
 }
 
 // sharedTells reports whether it is told of a server how long the commands of a connection took, and none took much longer.

@@ -47,7 +47,7 @@ func TestSlowed(t *testing.T) {
 	}{
 		{name: "all", all: []agent.Connection{slow(1), slow(2)}, want: "Slowed: from about +0.64 s on 10.0.0.99 takes 6ms instead of 3ms in the mean for commands of 10.0.0.1 and 10.0.0.2 alike (2,000 a second, then 1,000 a second), " +
 			"with about 6 outstanding in all before and 6 after. No client began or ended then, commands are as large, nothing was lost or marked, no pause was seen, and no request waited longer than 5µs for its own answer: " +
-			"it became slower itself: look at its disks, its load and its CPU."},
+			"it became slower itself. next on 10.0.0.99: disks, load and CPU"},
 		{name: "larger commands", all: both(func(c *agent.Connection) { *c = sized(customer(2, false, 32, 16, 3*ms, 6*ms), 4096, 8192) })},
 		{name: "more outstanding", all: both(func(c *agent.Connection) { *c = sized(customer(2, false, 32, 32, 3*ms, 6*ms), 4096, 4096) })},
 		{name: "one is as fast", all: both(func(c *agent.Connection) { *c = sized(customer(2, false, 32, 32, 3*ms, 3*ms), 4096, 4096) })},
