@@ -86,7 +86,7 @@ func (t *teller) costOfDamage(i *Incident, ways map[way]bool) {
 				continue
 			}
 			k := e.Trouble.Settled(e.Stalled)
-			s.add(e, &k)
+			s.addEnd(e, &k)
 			for _, x := range k.Longest {
 				if x.Rounds[qp.TimerExpired] > 0 {
 					waits = append(waits, waited{x, party(e)})

@@ -3,7 +3,6 @@ package incident
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"ibwitness/packet"
 )
@@ -55,19 +54,23 @@ func (t *teller) commonLossesOf(i *Incident) {
 		if s.incast = t.incastOf(s) != ""; s.incast && t.lead(i, s, "") {
 			return
 		}
-		hosts, beside := commonLoss(x, pairs)
-		if hosts == "" {
-			continue
-		}
-		i.fact("hosts", hosts+beside)
+		common := commonLoss(x, pairs)
 		fits := fmt.Sprintf("the link, adapter or switch port of %v: it is what they have in common", x)
-		switch {
-		case strings.HasPrefix(beside, sparedOthers):
-		case beside == noneBeside: // so have all
+		switch common.beside {
+		case notCommon:
+			continue
+		case tooFewBeside:
+			if i.Kind != Retransmitting || !t.leadOfHost(i, x) {
+				continue
+			}
+			return
+		case sparedHosts:
+		case noneBeside: // so have all
 			i.FitsWith = append(i.FitsWith, fits)
-		default:
+		case cleanBeside:
 			i.FitsWith = slices.Insert(i.FitsWith, 0, fits)
 		}
+		i.fact("hosts", common.said)
 		t.leadOfHost(i, x)
 		return
 	}
@@ -95,11 +98,17 @@ func (t *teller) leadOfPair(i *Incident) {
 func anyHost(packet.Addr) bool { return true }
 
 // leadOfHost has an incident of losses tell of all that was lost to host x, or from it, where that has the direction in common.
-func (t *teller) leadOfHost(i *Incident, x packet.Addr) {
-	if s := t.sumOfLosses(x, true, anyHost); !t.lead(i, s, s.otherWay("from it")) && s.against > 0 {
-		s = t.sumOfLosses(x, false, anyHost)
-		t.lead(i, s, s.otherWay("to it"))
+// It reports whether it has.
+func (t *teller) leadOfHost(i *Incident, x packet.Addr) bool {
+	s := t.sumOfLosses(x, true, anyHost)
+	if t.lead(i, s, s.otherWay("from it")) {
+		return true
 	}
+	if s.against == 0 {
+		return false
+	}
+	s = t.sumOfLosses(x, false, anyHost)
+	return t.lead(i, s, s.otherWay("to it"))
 }
 
 // withAll reports whether all pairs have a host in common.
@@ -131,14 +140,25 @@ func (t *teller) lossesByPair() map[pair]pairLosses {
 	return pairs
 }
 
-// noneBeside says that nothing shows how connections without a host fare.
-const noneBeside = "; all connections of the capture have that host in common"
+// fares is how connections fare beside those of a host that had to retransmit.
+type fares int
 
-// sparedOthers begins what is said of connections of a host that lost nothing.
-const sparedOthers = "; those with others"
+const (
+	notCommon    fares = iota // not all that lost packets have the host in common, or others that have it fared better
+	tooFewBeside              // nothing was lost on others, which carried too little to tell
+	cleanBeside               // nothing was lost on those without it
+	sparedHosts               // nothing was lost on those of the host with some others
+	noneBeside                // there are none: all have the host in common
+)
 
-// commonLoss says that connections of a host with all others that carried enough to tell had to retransmit, and none without it; "": it is not so, or too little was sent to tell.
-func commonLoss(x packet.Addr, pairs map[pair]pairLosses) (hosts, beside string) {
+// hostLoss is what connections of a host have in common that had to retransmit, and how that is said; "": nothing shows that it is the host, or is not.
+type hostLoss struct {
+	beside fares
+	said   string
+}
+
+// commonLoss tells whether connections of a host with several others had to retransmit, and none without it.
+func commonLoss(x packet.Addr, pairs map[pair]pairLosses) hostLoss {
 	var with, without pairLosses
 	var lossy []packet.Addr
 	none, often, clean := 0, 0, uint64(0)
@@ -163,22 +183,22 @@ func commonLoss(x packet.Addr, pairs map[pair]pairLosses) (hosts, beside string)
 	}
 	telling := func(sent uint64) bool { return uint64(with.rounds)*sent >= tellingMisses*with.sent }
 	if often < fewestHosts || without.rounds > 0 {
-		return "", ""
+		return hostLoss{}
 	}
 	for k, p := range pairs {
 		if (k.a == x || k.b == x) && p.rounds < tellingRounds && telling(p.sent) {
-			return "", "" // the packets of a pair that has the host in common fared better
+			return hostLoss{} // the packets of a pair that has the host in common fared better
 		}
 	}
 	slices.SortFunc(lossy, packet.Addr.Compare)
-	hosts = fmt.Sprintf("connections of %v with %d hosts had to retransmit (with %s)", x, len(lossy), someOf(lossy))
+	hosts := fmt.Sprintf("connections of %v with %d hosts had to retransmit (with %s); ", x, len(lossy), someOf(lossy))
 	switch {
 	case telling(clean):
-		return hosts, fmt.Sprintf("%s, with %s, nothing: it is not what all of these pass, as the link and port of %v", sparedOthers, count(clean, "packet"), x)
+		return hostLoss{sparedHosts, fmt.Sprintf("%sthose with others, with %s, nothing: it is not what all of these pass, as the link and port of %v", hosts, count(clean, "packet"), x)}
 	case none == 0:
-		return hosts, noneBeside
+		return hostLoss{noneBeside, hosts + "all connections of the capture have that host in common"}
 	case telling(without.sent):
-		return hosts, fmt.Sprintf("; those without it, with %s in all, had to retransmit nothing", count(without.sent, "packet"))
+		return hostLoss{cleanBeside, fmt.Sprintf("%sthose without it, with %s in all, had to retransmit nothing", hosts, count(without.sent, "packet"))}
 	}
-	return "", ""
+	return hostLoss{beside: tooFewBeside}
 }

@@ -12,14 +12,13 @@ import (
 
 // lateTo is what one host retransmitted as the answers of a responder came late.
 type lateTo struct {
-	host          packet.Addr
-	connections   int
-	rounds, known uint64 // and of these, those that are known to be for late answers
-	again, bytes  uint64 // retransmitted
-	sent          uint64
-	lost          int64
-	timer, took   int64
-	waits         []qp.Stall // that are kept
+	host        packet.Addr
+	connections int
+	wentBack
+	known       uint64 // rounds that are known to be for late answers
+	sent        uint64
+	timer, took int64
+	waits       []qp.Stall // that are kept
 }
 
 // lateTogether makes incidents one in which the answers of one responder came late to several hosts, whose timers ran out at the same times.
@@ -80,22 +79,23 @@ func (t *teller) lateFrom(responder packet.Addr) (list []lateTo) {
 			if at < 0 {
 				at, list = len(list), append(list, lateTo{host: e.Addr})
 			}
-			list[at].take(c, from, &k, rounds)
+			list[at].take(c, from, &k)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b lateTo) int { return cmp.Or(cmp.Compare(b.again, a.again), a.host.Compare(b.host)) })
+	slices.SortStableFunc(list, func(a, b lateTo) int { return cmp.Or(cmp.Compare(b.packets, a.packets), a.host.Compare(b.host)) })
 	return list
 }
 
 // take adds what end from of a connection retransmitted.
-func (l *lateTo) take(c *agent.Connection, from int, k *qp.Trouble, rounds uint64) {
+func (l *lateTo) take(c *agent.Connection, from int, k *qp.Trouble) {
 	sent, _, _ := requestsOf(c, from, k)
 	l.connections, l.sent = l.connections+1, l.sent+sent
-	l.rounds, l.known = l.rounds+rounds, l.known+min(uint64(k.Late.Rounds), rounds)
-	l.again, l.bytes = l.again+k.Again.Packets, l.bytes+k.Again.Bytes
-	if asAlways(c, from, k) == 0 {
-		l.lost += k.Sum.Lost - k.Sum.Refused
+	var w wentBack
+	if w.add(k); asAlways(c, from, k) > 0 {
+		w.lost, w.longest = 0, 0
 	}
+	l.sum(&w)
+	l.known += min(uint64(k.Late.Rounds), w.rounds)
 	if after, took := shortestTimer(k); took > 0 {
 		if l.took = max(l.took, took); l.timer == 0 || after < l.timer {
 			l.timer = after
@@ -131,22 +131,22 @@ func (t *teller) leadLate(i *Incident, hosts []lateTo) {
 	var names []string
 	for n := range hosts {
 		l := &hosts[n]
-		s.connections, s.rounds, s.known = s.connections+l.connections, s.rounds+l.rounds, s.known+l.known
-		s.again += l.again
-		s.sent, s.bytes, s.lost, s.took = s.sent+l.sent, s.bytes+l.bytes, s.lost+l.lost, max(s.took, l.took)
+		s.sum(&l.wentBack)
+		s.connections, s.known = s.connections+l.connections, s.known+l.known
+		s.sent, s.took = s.sent+l.sent, max(s.took, l.took)
 		if s.timer == 0 || l.timer > 0 && l.timer < s.timer {
 			s.timer = l.timer
 		}
 		if l.host != i.Local.Addr && !slices.Contains(i.Also, l.host) {
 			i.Also = append(i.Also, l.host)
 		}
-		names = append(names, fmt.Sprintf("%v (%s of %s, %s)", l.host, number(l.again), count(l.sent, "packet"), count(l.rounds, "round")))
+		names = append(names, fmt.Sprintf("%v (%s of %s, %s)", l.host, number(l.packets), count(l.sent, "packet"), count(l.rounds, "round")))
 	}
 	peer, none, each := i.Peer.Addr.String(), "nothing was lost", "each copy was answered, too"
 	if s.known < s.rounds {
 		none, each = "most likely nothing was lost", fmt.Sprintf("in %d of these rounds each copy was answered, too", s.known)
 	}
-	again := fmt.Sprintf("%s of %s to it (%s)", number(s.again), count(s.sent, "packet"), share(s.again, s.sent))
+	again := fmt.Sprintf("%s of %s to it (%s)", number(s.packets), count(s.sent, "packet"), share(s.packets, s.sent))
 	i.What = fmt.Sprintf("%s answered %d hosts late, often at the same time: these retransmitted %s, in %s on %s, though %s: %s.",
 		peer, len(hosts), again, count(s.rounds, "round"), count(uint64(s.connections), "connection"), none, each)
 	together, all := overlapping(hosts)

@@ -285,7 +285,7 @@ func eachReadAnswered(c *agent.Connection, from int, k *qp.Trouble) bool {
 
 // shortTimer reports whether the requester's timer had it retransmit, many times, and so soon as that of hardly any adapter does.
 func shortTimer(e *agent.End, k *qp.Trouble) bool {
-	return k.Sum.Rounds[qp.TimerExpired] >= manyTimeouts && k.Sum.Rounds[qp.SequenceAsked] == 0 && e.Timer > 0 && e.Timer < int64(time.Millisecond)
+	return k.Sum.Rounds[qp.TimerExpired] >= manyTimeouts && k.Sum.Rounds[qp.SequenceAsked] == 0 && e.Timer > 0 && e.Timer < soonestTimer
 }
 
 // manyTimeouts is from how many rounds of retransmission on it is no chance that none of what was lost came before other packets, if anything was.

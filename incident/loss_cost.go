@@ -36,3 +36,28 @@ func asAlways(c *agent.Connection, from int, k *qp.Trouble) int64 {
 	}
 	return took
 }
+
+// wentBack is what requesters retransmitted, and how long they waited without progress.
+type wentBack struct {
+	rounds         uint64 // that nothing refused
+	packets, bytes uint64 // retransmitted, and their payload
+	lost, longest  int64  // time without progress: in all, and at a time, nanoseconds
+}
+
+// add adds what trouble k cost a requester.
+func (w *wentBack) add(k *qp.Trouble) {
+	w.rounds += k.Sum.Total() - uint64(k.Sum.Rounds[qp.NotReady])
+	w.packets, w.bytes = w.packets+k.Again.Packets, w.bytes+k.Again.Bytes
+	w.lost += k.Sum.Lost - k.Sum.Refused
+	for n := range k.Longest {
+		if x := &k.Longest[n]; x.NAKs == 0 && x.Total() > 0 {
+			w.longest = max(w.longest, x.Lost())
+		}
+	}
+}
+
+// sum adds what others cost.
+func (w *wentBack) sum(o *wentBack) {
+	w.rounds, w.packets, w.bytes = w.rounds+o.rounds, w.packets+o.packets, w.bytes+o.bytes
+	w.lost, w.longest = w.lost+o.lost, max(w.longest, o.longest)
+}

@@ -30,13 +30,14 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 		s.incast = true
 		i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "paths" }) // of one host, and it is none
 		why = ", when many of them sent at once" + why
-		if i.Kind == Retransmitting {
-			why += fmt.Sprintf("; %s of %s that these sent were retransmitted (%s)", number(s.packets), count(s.sent, "packet"), share(s.packets, s.sent))
-		}
+	}
+	storm := i.Kind == Retransmitting && s.to && len(s.others) > 1 && len(s.senders) == 0 && (incast != "" || s.implied == 0)
+	if storm {
+		why += fmt.Sprintf("; %s of %s that these sent were retransmitted (%s)", number(s.packets), count(s.sent, "packet"), share(s.packets, s.sent))
 	}
 	i.What = s.what() + why + "."
 	asked, each := s.asked(t.shortestTimerOf(s)), s.packets/max(uint64(s.naks+s.implied+s.timers), 1)
-	if incast != "" && i.Kind == Retransmitting && each >= goBackEach {
+	if storm && each >= goBackEach && (incast != "" || !s.mostlyTimers()) {
 		i.fact("storm", costsEach(each)+"; "+asked)
 	} else {
 		i.fact("caused", asked)

@@ -23,7 +23,7 @@ func (t *teller) scaleOfLosses(i *Incident, x, host packet.Addr, clean string) b
 				continue
 			}
 			p, k := placesOf(e.Trouble), e.Trouble.Settled(e.Stalled)
-			all.add(e, &k)
+			all.addEnd(e, &k)
 			on, packets, again = on+1, packets+e.Packets, again+uint64(e.Retransmissions)
 			asked += max(p.after, c.Ends[1-from].SequenceNAKs-min(c.Ends[1-from].SequenceNAKs, p.before)) // some NAKs have no round of their own
 			storms.add(e)

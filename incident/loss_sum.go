@@ -24,21 +24,20 @@ type lossSum struct {
 	sentNAKs        uint32 // PSN sequence NAKs: some have no round of their own
 	implied         uint32 // likewise, for responses that came after a gap
 
-	packets, bytes uint64 // retransmitted, and their payload
-	requests       uint64 // packets of requests of those that retransmitted, or all of one of which these are not known
-	sent, payload  uint64 // all packets of those that retransmitted, and their payload, copies among them
-	lost, longest  int64  // time without progress: in all, and at a time, nanoseconds
-	begin, end     int64
-	missing        qp.Filled
-	tails          qp.Tails // lost after the tap
-	askedAfter     uint32   // PSN sequence NAKs for what was
-	overtaken      bool     // some packets came after later ones
-	incast         bool     // it was lost as many sent to the host at once
-	onePath        bool     // it is on one path of several, on which packets stay in order
-	late           uint32   // what receivers took although it had not been retransmitted
-	ends           map[Party]bool
-	asking         map[Party]askedFirst // of requests of these ends
-	apart          map[pair]bool        // hosts of senders between which requests were retransmitted on others than its connections
+	wentBack
+	requests      uint64 // packets of requests of those that retransmitted, or all of one of which these are not known
+	sent, payload uint64 // all packets of those that retransmitted, and their payload, copies among them
+	begin, end    int64
+	missing       qp.Filled
+	tails         qp.Tails // lost after the tap
+	askedAfter    uint32   // PSN sequence NAKs for what was
+	overtaken     bool     // some packets came after later ones
+	incast        bool     // it was lost as many sent to the host at once
+	onePath       bool     // it is on one path of several, on which packets stay in order
+	late          uint32   // what receivers took although it had not been retransmitted
+	ends          map[Party]bool
+	asking        map[Party]askedFirst // of requests of these ends
+	apart         map[pair]bool        // hosts of senders between which requests were retransmitted on others than its connections
 }
 
 // sumOfLosses adds up what was lost to a host, or from it, on its connections with some others: each for which among is true.
@@ -86,7 +85,7 @@ func (s *lossSum) take(c *agent.Connection) (lossy bool) {
 		lossy = true
 		s.sentNAKs += c.Ends[1-from].SequenceNAKs
 		s.before, s.after = s.before+before, s.after+after
-		s.add(e, &k)
+		s.addEnd(e, &k)
 		s.asks(c, from, &k)
 		requests, _, _ := requestsOf(c, from, &k)
 		s.requests += requests
@@ -113,20 +112,14 @@ func (p places) along(requests bool) (before, after, against uint32) {
 	return p.over + p.missing, p.back, p.before + p.unseen + p.after + p.unsent
 }
 
-// add adds what trouble k cost end e of a connection.
-func (s *lossSum) add(e *agent.End, k *qp.Trouble) {
+// addEnd adds what trouble k cost end e of a connection.
+func (s *lossSum) addEnd(e *agent.End, k *qp.Trouble) {
 	s.ends[party(e)] = true
 	s.naks, s.timers = s.naks+k.Sum.Rounds[qp.SequenceAsked], s.timers+k.Sum.Rounds[qp.TimerExpired]
 	s.late += k.Asked.Late
 	s.implied += k.Sum.Rounds[qp.ResponseLost] - placesOf(k).dropped
-	s.packets, s.bytes = s.packets+k.Again.Packets, s.bytes+k.Again.Bytes
+	s.add(k)
 	s.sent, s.payload = s.sent+e.Packets, s.payload+e.Bytes
-	s.lost += k.Sum.Lost - k.Sum.Refused
-	for j := range k.Longest {
-		if x := &k.Longest[j]; x.NAKs == 0 && x.Total() > 0 {
-			s.longest = max(s.longest, x.Lost())
-		}
-	}
 	if s.begin == 0 || k.Sum.Begun < s.begin {
 		s.begin = k.Sum.Begun
 	}

@@ -135,6 +135,6 @@ func (t *teller) lateSum(i *Incident) (s *lossSum, ok bool) {
 func (t *teller) addLate(s *lossSum, e *agent.End) uint32 {
 	k := e.Trouble.Settled(e.Stalled)
 	s.after += placesOf(&k).after
-	s.add(e, &k)
+	s.addEnd(e, &k)
 	return k.Sum.Rounds[qp.SequenceAsked]
 }

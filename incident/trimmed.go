@@ -119,14 +119,13 @@ func (t *teller) said(b bursts) string {
 
 // trimsCost is what those that sent to a host what came trimmed lost by it.
 type trimsCost struct {
-	lost, longest          int64 // time without progress: in all, and at a time, nanoseconds
-	packets, bytes, rounds uint64
-	naks                   uint32     // PSN sequence NAKs in all
-	sent                   uint64     // packets
-	pairs, open            int        // queue pairs, and those of which something waits for an answer when the capture ends
-	timers                 uint32     // rounds that a timer began
-	senders                []timedOut // how often timers ran out, where nothing shows that it was for something else
-	asked, whole           uint32     // PSN sequence NAKs of what was trimmed or lost before the tap, and of what had passed it whole
+	wentBack
+	naks         uint32     // PSN sequence NAKs in all
+	sent         uint64     // packets
+	pairs, open  int        // queue pairs, and those of which something waits for an answer when the capture ends
+	timers       uint32     // rounds that a timer began
+	senders      []timedOut // how often timers ran out, where nothing shows that it was for something else
+	asked, whole uint32     // PSN sequence NAKs of what was trimmed or lost before the tap, and of what had passed it whole
 }
 
 // costOfTrims adds up what it cost to send to a host what came trimmed.
@@ -145,7 +144,7 @@ func (t *teller) costOfTrims(to packet.Addr) (s trimsCost) {
 				continue
 			}
 			k := e.Trouble.Settled(false)
-			s.lost, s.packets, s.bytes, s.rounds = s.lost+k.Sum.Lost-k.Sum.Refused, s.packets+k.Again.Packets, s.bytes+k.Again.Bytes, s.rounds+k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady])
+			s.add(&k)
 			timers := timersThatFit(e, &k)
 			s.timers += timers
 			if p := placesOf(&k); p.earlier+p.late+p.back+p.over+p.unsent == 0 { // else others may have run out for something else
@@ -153,20 +152,26 @@ func (t *teller) costOfTrims(to packet.Addr) (s trimsCost) {
 			}
 			s.naks += c.Ends[1-from].SequenceNAKs
 			s.asked, s.whole = s.asked+k.Asked.Before, s.whole+k.Asked.After
-			s.longest = max(s.longest, k.Longest[0].Lost())
 		}
 	}
 	return s
 }
 
-// timersThatFit is how many rounds of retransmission a timer began, of which no more fit into the time without progress than there is room for, by how long one ran: what comes before trimmed packets that overtook it looks like one.
+// timersThatFit is how many rounds of retransmission a timer began, of which no more fit into the time without progress than there is room for, by how long one ran, and hardly an adapter has one
+// shorter than a millisecond: what comes before trimmed packets that overtook it looks like one.
 func timersThatFit(e *agent.End, k *qp.Trouble) uint32 {
-	n := k.Sum.Rounds[qp.TimerExpired]
+	n := int64(k.Sum.Rounds[qp.TimerExpired])
 	if e.Timer > 0 && k.Sum.Lost >= e.Timer {
-		n = uint32(min(int64(n), (k.Sum.Lost+e.Timer/2)/e.Timer)) // one differs from the other by less
+		n = min(n, (k.Sum.Lost+e.Timer/2)/e.Timer) // one differs from the other by less
 	}
-	return n
+	if k.Sum.Lost > 0 {
+		n = min(n, k.Sum.Lost/soonestTimer)
+	}
+	return uint32(n)
 }
+
+// soonestTimer is how long the timer of a requester runs at least, of hardly any adapter for less, nanoseconds.
+const soonestTimer = int64(time.Millisecond)
 
 // timed takes n rounds of a sender that a timer began.
 func (s *trimsCost) timed(from packet.Addr, n uint32) {

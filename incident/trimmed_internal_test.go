@@ -53,7 +53,7 @@ func TestTimersOfTrims(t *testing.T) {
 		1: "it asked for none of at least 4, each of which waited 135ms for the timer of the sender.",
 	} {
 		r := &repairs{timed: 4, shortest: 135 * ms, longest: 135 * ms, senders: []timedOut{{a, 4}}}
-		cost := trimsCost{whole: whole, longest: 138 * ms}
+		cost := trimsCost{whole: whole, wentBack: wentBack{longest: 138 * ms}}
 		cost.timed(a, 10)
 		cost.timed(b, 7)
 		r.takeTimers(&cost)
@@ -65,7 +65,7 @@ func TestTimersOfTrims(t *testing.T) {
 	}
 }
 
-// TestTimersThatFit: no more timers ran out than there is room for in the time without progress.
+// TestTimersThatFit: no more timers ran out than there is room for in the time without progress, and none where that is far too short for one.
 func TestTimersThatFit(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	for want, lost := range map[uint32]int64{5: 678 * ms, 6: 810 * ms} {
@@ -73,6 +73,13 @@ func TestTimersThatFit(t *testing.T) {
 		k.Sum.Rounds[qp.TimerExpired], k.Sum.Lost = 6, lost
 		if got := timersThatFit(&agent.End{Timer: 134 * ms}, k); got != want {
 			t.Errorf("%v without progress: %d, want %d", time.Duration(lost), got, want)
+		}
+	}
+	for want, lost := range map[uint32]int64{0: ms / 8, 1: 2 * ms} {
+		k := &qp.Trouble{}
+		k.Sum.Rounds[qp.TimerExpired], k.Sum.Lost = 1, lost
+		if got := timersThatFit(&agent.End{}, k); got != want {
+			t.Errorf("%v without progress, by a timer of which it is not known how long it ran: %d, want %d", time.Duration(lost), got, want)
 		}
 	}
 }

@@ -49,10 +49,10 @@ func TestTrimsLacked(t *testing.T) {
 		trimsCost
 		want bool
 	}{
-		{trimsCost{asked: 3, packets: 9}, true},
-		{trimsCost{asked: 2, packets: 9}, false},
-		{trimsCost{asked: 3, whole: 1, packets: 9}, false},
-		{trimsCost{asked: 3, packets: 8}, false},
+		{trimsCost{asked: 3, wentBack: wentBack{packets: 9}}, true},
+		{trimsCost{asked: 2, wentBack: wentBack{packets: 9}}, false},
+		{trimsCost{asked: 3, whole: 1, wentBack: wentBack{packets: 9}}, false},
+		{trimsCost{asked: 3, wentBack: wentBack{packets: 8}}, false},
 	} {
 		if got := k.lacked(9); got != k.want {
 			t.Errorf("%+v: %t", k, got)
@@ -72,7 +72,7 @@ func TestTrimsAskedFor(t *testing.T) {
 		}
 	}
 	to := packet.IPv4Addr([]byte{10, 0, 0, 2})
-	s := trimsCost{rounds: 3, pairs: 4, open: 1, timers: 2}
+	s := trimsCost{wentBack: wentBack{rounds: 3}, pairs: 4, open: 1, timers: 2}
 	if got := s.recovered(to); strings.Contains(got, "complete") || !strings.HasPrefix(got, "when the capture ends, 1 of 4 queue pairs") {
 		t.Error(got)
 	}

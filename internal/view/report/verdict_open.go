@@ -64,7 +64,10 @@ func openRequests(o *agent.Open, same int) string {
 	}
 	s := count(o.Requests, "request") + " on " + on
 	if o.Usual() {
-		return s + " had no response yet when the capture ended, as in any capture that is stopped under load"
+		if s += " had no response yet when the capture ended"; !o.Unclocked && o.Waited >= time.Millisecond {
+			return s + ", after up to " + span(o.Waited) // an answer takes less, as a rule
+		}
+		return s + ", as in any capture that is stopped under load"
 	}
 	s += fmt.Sprintf(" without a response, the oldest in frame %d", o.Frame)
 	if o.Again {

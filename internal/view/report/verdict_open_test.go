@@ -34,3 +34,20 @@ func TestOpenDirections(t *testing.T) {
 		}
 	}
 }
+
+// TestOpenAtEnd: requests that have waited far longer than an answer takes, as a rule, are not as in any capture.
+func TestOpenAtEnd(t *testing.T) {
+	for _, k := range []struct {
+		open agent.Open
+		want string
+	}{
+		{agent.Open{Waited: 20 * time.Millisecond}, "when the capture ended, after up to 20ms"},
+		{agent.Open{Waited: 20 * time.Millisecond, Unclocked: true}, "when the capture ended, as in any capture that is stopped under load"},
+		{agent.Open{Waited: 20 * time.Microsecond}, "when the capture ended, as in any capture that is stopped under load"},
+	} {
+		k.open.Requests, k.open.Connections = 1, 1
+		if got := OpenRequests(&k.open); got != "1 request on 1 connection had no response yet "+k.want {
+			t.Errorf("%+v: %s", k.open, got)
+		}
+	}
+}
