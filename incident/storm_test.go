@@ -186,3 +186,41 @@ func TestStormCutShort(t *testing.T) {
 		}, nil)
 	}
 }
+
+// TestStormOfHosts: what several hosts lost on the way to one, of which much was retransmitted, is one incident with the packets of all, though others carried too little to tell what that is; where nothing was lost, nothing is told.
+func TestStormOfHosts(t *testing.T) {
+	const hosts = `
+about: WRITEs of three hosts to one over slow links
+hcas: {a: 10.0.0.1, b: 10.0.0.2, c: 10.0.0.3, d: 10.0.0.4}
+link: {delay: 2ms, rate: 100000000}
+attributes: {timeout: 14}
+taps: [middle]
+qps:
+  a1: {hca: a, peer: d1}
+  d1: {hca: d, peer: a1}
+  b1: {hca: b, peer: d2}
+  d2: {hca: d, peer: b1}
+  c1: {hca: c, peer: d3}
+  d3: {hca: d, peer: c1}
+  a2: {hca: a, peer: b2}
+  b2: {hca: b, peer: a2}
+work:
+  - {qp: a1, op: write, length: 8000, repeat: 200}
+  - {qp: b1, op: write, length: 8000, repeat: 200}
+  - {qp: c1, op: write, length: 8000, repeat: 200}
+  - {qp: a2, op: write, length: 1000, repeat: 10}
+errors:
+  - {do: drop, from: a, to: d, op: write, probability: 0.03, count: all, where: after}
+  - {do: drop, from: b, to: d, op: write, probability: 0.03, count: all, where: after}
+  - {do: drop, from: c, to: d, op: write, probability: 0.03, count: all, where: after}
+`
+	got := happened(t, frames(t, hosts), agent.Options{})
+	for _, want := range []string{"frames: 1\n", "Packets to 10.0.0.4 were lost after the tap", " connections with 3 hosts, and none from it ", " packets that these sent were retransmitted (79 %)", "storm: "} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s\nwant %q", got, want)
+		}
+	}
+	if got := happened(t, frames(t, strings.Split(hosts, "errors:")[0]), agent.Options{}); strings.Contains(got, "were lost") {
+		t.Error(got)
+	}
+}
