@@ -21,7 +21,7 @@ type restarted struct {
 	host     packet.Addr
 	service  string
 	refusals []*rule.Finding     // REJs, in order
-	closed   []*agent.Connection // that the host disconnected before, in the order in which it did
+	closed   []*agent.Connection // that the host disconnected, the first before that, in the order in which it did
 	accepted *agent.Connection   // the first that it accepted of these after them; nil: none
 }
 
@@ -108,21 +108,29 @@ func (t *teller) restart(l listener, refusals []*rule.Finding) restarted {
 			r.refusals = refusals[:n]
 		}
 	}
-	r.closed = t.disconnected(l.host, asks, began, first)
+	until := first + disconnecting
+	if r.accepted != nil {
+		until = min(until, r.accepted.First)
+	}
+	r.closed = t.disconnected(l.host, asks, began, first, until)
 	return r
 }
 
-// disconnected returns the connections with some others that a host has disconnected between two times, together with the last of these, in the order in which it did.
-func (t *teller) disconnected(host packet.Addr, others map[packet.Addr]bool, since, until int64) (list []*agent.Connection) {
+// disconnected returns the connections with some others, begun before a REQ of theirs was first refused, that a host has disconnected since a time:
+// the last of those before that refusal, and with them those soon after it, whose clients had not asked yet. They are in the order in which it did.
+func (t *teller) disconnected(host packet.Addr, others map[packet.Addr]bool, since, refused, until int64) (list []*agent.Connection) {
 	newest := int64(0)
 	for _, c := range t.serves(host) {
 		at := c.Closed.At
-		if at != 0 && c.Closed.By == host && at >= since && at <= until && (others[c.Ends[0].Addr] || others[c.Ends[1].Addr]) {
-			list, newest = append(list, c), max(newest, at)
+		if at == 0 || c.Closed.By != host || at < since || at > until || c.First > refused || !others[c.Ends[0].Addr] && !others[c.Ends[1].Addr] {
+			continue
+		}
+		if list = append(list, c); at <= refused {
+			newest = max(newest, at)
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *agent.Connection) int { return cmp.Compare(a.Closed.At, b.Closed.At) })
-	return slices.DeleteFunc(list, func(c *agent.Connection) bool { return newest-c.Closed.At > disconnecting })
+	return slices.DeleteFunc(list, func(c *agent.Connection) bool { return newest == 0 || max(newest-c.Closed.At, c.Closed.At-newest) > disconnecting })
 }
 
 // serves returns the connections with others of a host that refuses REQs.
@@ -168,13 +176,17 @@ func (t *teller) restartedAt(r *restarted) {
 	i.Lost = time.Duration(i.End - gone.At)
 	asked, times := t.askedMeanwhile(r)
 	too := t.closedToo(r)
-	i.What = fmt.Sprintf("%s disconnected %s (DREQ)%s; then it refused %s for %s, as no program listened (invalid service ID, reason %d): %s%s.",
-		host, count(uint64(len(r.closed)), "connection"), disconnectedToo(r, too), count(uint64(len(r.refusals)), "REQ"), r.service,
+	and, since := "; then it", fmt.Sprintf("%s after the last DREQ", span(first.Time-gone.At))
+	if first.Time < gone.At {
+		and, since = ", and", fmt.Sprintf("%s before the last DREQ", span(gone.At-first.Time))
+	}
+	i.What = fmt.Sprintf("%s disconnected %s (DREQ)%s%s refused %s for %s, as no program listened (invalid service ID, reason %d): %s%s.",
+		host, count(uint64(len(r.closed)), "connection"), disconnectedToo(r, too), and, count(uint64(len(r.refusals)), "REQ"), r.service,
 		uint16(mad.RejInvalidService), t.refusedAt(r), then)
 	i.fact("service", r.service)
 	i.fact("DREQ", fmt.Sprintf("the last in frame %d", gone.Frame))
 	t.lostWith(i, r, append(slices.Clone(r.closed), too...))
-	refused := fmt.Sprintf("%s of %s; the first in frame %d, %s after the last DREQ", count(uint64(len(r.refusals)), "REQ"), someOf(hosts), first.Frame, span(first.Time-gone.At))
+	refused := fmt.Sprintf("%s of %s; the first in frame %d, %s", count(uint64(len(r.refusals)), "REQ"), someOf(hosts), first.Frame, since)
 	if first != last {
 		refused += fmt.Sprintf(", the last in frame %d", last.Frame)
 	}

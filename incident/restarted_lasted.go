@@ -22,7 +22,10 @@ func (r *restarted) unrefused() bool {
 // refusedAt says when REQs were refused: that shows that no program listened then, and not what was between.
 func (t *teller) refusedAt(r *restarted) string {
 	first, last, n := r.refusals[0], r.refusals[len(r.refusals)-1], len(r.refusals)
-	after := fmt.Sprintf(", %s after the last DREQ", span(r.least()))
+	after := ""
+	if r.least() > 0 {
+		after = fmt.Sprintf(", %s after the last DREQ", span(r.least()))
+	}
 	switch {
 	case n == 1:
 		return fmt.Sprintf("at %s%s", t.offset(first.Time), after)

@@ -22,6 +22,7 @@ func TestRestarted(t *testing.T) {
 	refuse := func(n uint32) []fabricagent.Frame {
 		return asked(t, ask(n), &mad.REJ{Header: mad.CMHeader(mad.AttrREJ, uint64(n)), RemoteCommID: 0xA0 + n, Reason: mad.RejInvalidService})
 	}
+	second := asked(t, ask(9), &mad.DREQ{Header: mad.CMHeader(mad.AttrDREQ, 901), LocalCommID: 0xB2, RemoteCommID: 0xA2, RemoteQPN: 0x13}, &mad.DREP{Header: mad.CMHeader(mad.AttrDREP, 901), LocalCommID: 0xA2, RemoteCommID: 0xB2})[1:]
 	byServer := asked(t, ask(9), &mad.DREQ{Header: mad.CMHeader(mad.AttrDREQ, 900), LocalCommID: 0xB1, RemoteCommID: 0xA1, RemoteQPN: 0x12}, &mad.DREP{Header: mad.CMHeader(mad.AttrDREP, 900), LocalCommID: 0xA1, RemoteCommID: 0xB1})[1:]
 	byClient := asked(t, &mad.DREQ{Header: mad.CMHeader(mad.AttrDREQ, 900), LocalCommID: 0xA1, RemoteCommID: 0xB1, RemoteQPN: 0x23}, &mad.DREP{Header: mad.CMHeader(mad.AttrDREP, 900), LocalCommID: 0xB1, RemoteCommID: 0xA1})
 	story := func(parts ...[]fabricagent.Frame) (list []fabricagent.Frame) { // a second apart
@@ -47,6 +48,12 @@ func TestRestarted(t *testing.T) {
 			told + "; then it accepted one again.", "DREQ: the last in frame 4\n", "refused: 2 REQs of 10.0.0.1; the first in frame 7, 1s after the last DREQ, the last in frame 9\n", "then: a connection of 10.0.0.1 was accepted in frame",
 		}, []string{plain}},
 		{"accepted long after", story(connect(1), byServer, refuse(2), nil, connect(4)), []string{"then it refused 1 REQ for TCP port 18515, as no program listened (invalid service ID, reason 8): at +2.001 s, 1s after the last DREQ; then"}, []string{plain}},
+		{"refused before the last DREQ", story(connect(1), connect(2), byServer, refuse(3), second, refuse(4), connect(5)), []string{
+			"10.0.0.2 disconnected 2 connections (DREQ), and refused 2 REQs for TCP port 18515, as no program listened (invalid service ID, reason 8): at +3.001 s and at +5.001 s, 1s after the last DREQ; then it accepted one again.",
+			"the first in frame 10, 999ms before the last DREQ, the last in frame 14\n",
+		}, []string{plain}},
+		{"refused before the last DREQ only", story(connect(1), connect(2), byServer, refuse(3), second), []string{"(DREQ), and refused 1 REQ for TCP port 18515, as no program listened (invalid service ID, reason 8): at +3.001 s, and accepted none"}, []string{plain}},
+		{"the last DREQ of one that was accepted after", story(connect(1), byServer, refuse(3), connect(2), second), []string{"10.0.0.2 disconnected 1 connection (DREQ); then it refused 1 REQ", "; then it accepted one again."}, []string{plain}},
 		{"gone", story(connect(1), byServer, refuse(2), refuse(3)), []string{told + ", and accepted none by the end of the capture."}, []string{plain}},
 		{"the client disconnected", story(connect(1), byClient, refuse(2), refuse(3), connect(4)), []string{strings.TrimSuffix(plain, ".") + "; 1s after the last refusal, 1 connection for the same service was accepted."}, []string{"DREQ"}},
 		{"it disconnected one that is not in the capture", story(byServer, refuse(2), refuse(3)), []string{strings.TrimSuffix(plain, ".") + "; 1s before, 10.0.0.2 had disconnected (DREQ) itself."}, nil},
