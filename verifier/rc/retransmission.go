@@ -80,7 +80,7 @@ func (v *Verifier) countRestart(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	q.CountRestart()
-	if r.State == qp.SequenceNAKed || r.State == qp.Expecting && impliedNAK(q, p) {
+	if r.State == qp.SequenceNAKed || r.State == qp.Expecting && answeredLater(q, r, p) {
 		q.CountNAKRestart()
 	}
 }
@@ -342,6 +342,12 @@ func (v *Verifier) timeout(c *qp.Pair, from int, p *packet.Packet) {
 // timerExpired notes after which time request p, which nothing has answered, was retransmitted: the timer of its requester is no longer than that.
 func (v *Verifier) timerExpired(q *qp.SendQueue, p *packet.Packet) {
 	q.TimedOut(int64(v.outstanding(q, p)))
+}
+
+// answeredLater reports whether a response has shown the requester that one before it is missing, or came right before READ or atomic p, and answers
+// what comes after it.
+func answeredLater(q *qp.SendQueue, r *qp.ReceiveQueue, p *packet.Packet) bool {
+	return impliedNAK(q, p) || qp.Prompt(r.Last.Time, p.Time) && laterAnswer(r, p)
 }
 
 // impliedNAK reports whether a response has shown the requester that one before it is missing: no timer had to run out for p to be retransmitted.

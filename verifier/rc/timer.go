@@ -152,7 +152,7 @@ func (v *Verifier) retries(c *qp.Pair, from int, p *packet.Packet, onNAKs bool) 
 	}
 	most := retries + 1
 	switch {
-	case q.Restarts-direct == most && !onNAKs && !impliedNAK(q, p):
+	case q.Restarts-direct == most && !onNAKs && !answeredLater(q, c.RQ(1-from), p):
 		d.Rule = rule.RCRTY001
 		if direct != 0 {
 			d.Actual = fmt.Sprintf("retry %d of PSN %v on timeout", q.Restarts-direct, p.PSN)

@@ -300,7 +300,7 @@ func roundCause(c *qp.Pair, from int, p *packet.Packet, sent int64) (cause qp.Re
 		return qp.SequenceAsked, true
 	case r.State == qp.SequenceNAKed && (p.PSN.After(r.NAK.PSN) || wqe.OpOf(p.Opcode.Fn()).Responded()) && q.ObeysNewestNAK(p.Time):
 		return qp.SequenceAsked, true // the request that it asks for was lost before the tap, or a READ or atomic before that waits for its response
-	case c.Paired && qp.Prompt(r.Last.Time, p.Time) && (impliedNAK(q, p) || laterAnswer(r, p)):
+	case c.Paired && qp.Prompt(r.Last.Time, p.Time) && answeredLater(q, r, p):
 		return qp.ResponseLost, true
 	}
 	return qp.TimerExpired, q.Waited(sent, p.Time)
