@@ -143,6 +143,7 @@ func (e *engine) result() *Result {
 		namePorts(r.Paused, hosts, agents)
 		r.Signs, r.Pings = e.sums.signs.of(hosts), e.sums.signs.pings.all()
 		r.Moved = movedHosts(hosts, r.Signs)
+		waysBack(r.REQs, hosts)
 		leaveToPauses(r)
 		r.leave(noRoCE, &e.sums.signs.answers)
 	}

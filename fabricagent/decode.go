@@ -72,8 +72,9 @@ func Decode(f *Frame, p *packet.Packet) Outcome {
 					return tunnel(p, b, wire, 0)
 				}
 				p.Station = station
-				if p.Cut || p.DestQP == packet.PSNMask {
+				if p.Cut || (p.DestQP+1)&packet.PSNMask <= 2 { // of QP0, QP1 or a group
 					group(p, f.Data)
+					cameFrom(p, f.Data)
 					return judge(p, true, 0)
 				}
 				return RDMA
@@ -157,15 +158,28 @@ func ethernet(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	if out == RDMA || out == Encapsulated && depth > 0 && p.Station == 0 { // the innermost: the network handles the others
 		p.Station = binary.BigEndian.Uint64(b) >> 16
 	}
-	if out.IsRDMA() && p.DestQP == packet.PSNMask {
+	if out.IsRDMA() {
 		group(p, b)
 	}
+	if out == RDMA {
+		cameFrom(p, b)
+	}
 	return out
+}
+
+// cameFrom notes from which Ethernet address a datagram to QP1 came. b is its frame.
+func cameFrom(p *packet.Packet, b []byte) {
+	if p.DestQP == 1 && p.Has&packet.HasDETH != 0 {
+		p.MAC = [6]byte(b[6:])
+	}
 }
 
 // group notes where a datagram to a multicast group was sent. b is an Ethernet frame with a packet, perhaps inside a tunnel: then the address
 // is that of another packet.
 func group(p *packet.Packet, b []byte) {
+	if p.DestQP != packet.PSNMask {
+		return
+	}
 	at := etherSize - 2
 	for range maxVLANs {
 		if t := binary.BigEndian.Uint16(b[at:]); t != etherVLAN && t != etherQinQ && t != etherOldQQ || len(b) < at+vlanSize+2 {

@@ -171,6 +171,7 @@ func (t *teller) afterREPs(i *Incident, f *rule.Finding) {
 			}
 			i.Next = append(i.Next, captureAt(q.To.String())+"whether the REPs arrived there, and what it sent then")
 			i.repLost(q)
+			i.otherRouter(q)
 		}
 	}
 }
@@ -206,6 +207,7 @@ func (t *teller) halfOpen(q *cm.Unanswered) {
 	i.fact("so", fmt.Sprintf("to %v the connection is not there: its program is not told of it, and nothing is sent on it", q.From))
 	i.Next = []string{fmt.Sprintf("the way from %v to %v: discards and errors of the ports, and filters", q.To, q.From), fmt.Sprintf("a capture at the other side: at %v whether the REPs arrived, at %v whether the RTUs did", q.To, q.From)}
 	i.repLost(q)
+	i.otherRouter(q)
 	t.tell(i, "REP")
 }
 

@@ -130,7 +130,9 @@ func (t *teller) disconnected(host packet.Addr, others map[packet.Addr]bool, sin
 		}
 	}
 	slices.SortStableFunc(list, func(a, b *agent.Connection) int { return cmp.Compare(a.Closed.At, b.Closed.At) })
-	return slices.DeleteFunc(list, func(c *agent.Connection) bool { return newest == 0 || max(newest-c.Closed.At, c.Closed.At-newest) > disconnecting })
+	return slices.DeleteFunc(list, func(c *agent.Connection) bool {
+		return newest == 0 || max(newest-c.Closed.At, c.Closed.At-newest) > disconnecting
+	})
 }
 
 // serves returns the connections with others of a host that refuses REQs.

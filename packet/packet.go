@@ -202,8 +202,8 @@ type Packet struct {
 	Payload []byte // what was captured of the payload, without pad; a view on the frame
 	Pad     []byte // what was captured of the pad bytes
 
-	// MAC is the Ethernet address that a datagram to a multicast group on IP was sent to, where the frame tells; zero, or left over,
-	// in all else. Set by the fabric agent.
+	// MAC is the Ethernet address that a datagram to a multicast group on IP was sent to, or that one to QP1 came from, where the frame tells;
+	// zero, or left over, in all else. Set by the fabric agent.
 	MAC [6]byte
 	// MTU is how many bytes of IP fit where the packet was refused, 0 where the router does not say; with HasQuote only. Set by the fabric agent.
 	MTU uint16

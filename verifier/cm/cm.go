@@ -1,6 +1,7 @@
 package cm
 
 import (
+	"encoding/binary"
 	"math"
 	"strings"
 	"time"
@@ -100,6 +101,11 @@ type message struct {
 	b    []byte // all 256 bytes
 	have int    // bytes of the message area that were captured
 	sees [2]bool
+}
+
+// cameFrom is the Ethernet address that a message came from; 0: not known.
+func (m *message) cameFrom() uint64 {
+	return uint64(binary.BigEndian.Uint16(m.MAC[:]))<<32 | uint64(binary.BigEndian.Uint32(m.MAC[2:]))
 }
 
 // The sides of message.sees: whether what its sender, and its receiver, sent and got until now is proven.

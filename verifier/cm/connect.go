@@ -102,7 +102,7 @@ func (v *Verifier) open(x *exchange, m *message, q *mad.REQ) {
 	x.qpn[active], x.guid[active], x.psn[active] = q.LocalQPN, q.LocalCAGUID, q.StartingPSN
 	x.counts[active] = q.RetryCount<<3 | q.RNRRetryCount
 	x.timeout = [2]int64{active: period(q.LocalCMTimeout), passive: period(q.RemoteCMTimeout)}
-	x.station, x.hops = m.Station, m.HopLmt
+	x.station, x.hops, x.came = m.Station, m.HopLmt, m.cameFrom()
 	x.ackCode, x.failover = q.Primary.LocalAckTimeout, !q.Alternate.IsZero()
 	x.req.begin(m)
 	x.req.answered = x.rep.sent()

@@ -61,6 +61,7 @@ func (v *Verifier) firstREP(m *message, r *mad.REP, x *exchange) {
 		})
 	}
 	x.rep.begin(m)
+	x.went = m.Station
 	x.ids[passive], x.qpn[passive], x.guid[passive], x.psn[passive] = r.LocalCommID, r.LocalQPN, r.LocalCAGUID, r.StartingPSN
 	x.counts[passive], x.delay = r.RNRRetryCount, r.TargetAckDelay
 	v.reused(m, x, passive)

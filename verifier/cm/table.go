@@ -132,6 +132,7 @@ type exchange struct {
 	gaveUp        bool   // the active side sent it, and the passive side has answered nothing
 	hops          uint8  // hop limit (IPv4 TTL) of the REQ
 	station       uint64 // Ethernet address that the REQ went to; 0: not known
+	came, went    uint64 // those that the REQ came from, and the first REP went to
 	resolved      int64  // when a SIDR_REP answered the SIDR_REQ; 0: none did
 	told          told
 }

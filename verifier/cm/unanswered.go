@@ -41,6 +41,10 @@ type Unanswered struct {
 	// Of ForRTU, how many times the REQ was sent, and the frame of the newest, where that came long after the first REP: it shows that the REP had no effect. 0: it did not.
 	REQs uint16
 	REQ  uint64
+	// Of ForRTU, the Ethernet addresses that the REQ came from and the first REP went to, where these differ at one tap; 0: they do not, or are not
+	// known. Beside is another host to which packets of From go to Came, where none of From go to Went but to To; zero: there is none.
+	Came, Went uint64
+	Beside     packet.Addr
 	// Of ForAccept, when the newest MRA came, its frame, and for how long it asks, nanoseconds.
 	MRA      int64
 	MRAFrame uint64
@@ -124,6 +128,9 @@ func (x *exchange) waitRTU(list []Unanswered) []Unanswered {
 	}
 	if x.reject.happened() {
 		u.End, u.EndFrame = x.reject.time, x.reject.frame
+	}
+	if x.came != x.went && x.came != 0 && x.went != 0 && x.req.tap == x.rep.tap {
+		u.Came, u.Went = x.came, x.went
 	}
 	return append(list, u)
 }

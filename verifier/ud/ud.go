@@ -21,7 +21,7 @@ func (v *Verifier) Packet(c *qp.Pair, from int, p *packet.Packet) {
 		v.smp(c, from, p)
 	case p.Has&packet.HasLRH != 0 && (p.SrcQP == 1 || p.DestQP == packet.PSNMask):
 		v.group(p)
-	case p.MAC != [6]byte{}:
+	case p.DestQP == packet.PSNMask && p.MAC != [6]byte{}:
 		v.groupMAC(c, from, p)
 	}
 	v.qkey(c, from, p)
