@@ -38,13 +38,19 @@ func (t *text) commands() {
 	}
 }
 
+// readsLimit reports whether the server of a connection mostly waits for what it fetches for the commands there, as it may have so few READs outstanding.
+func (t *text) readsLimit(c *agent.Connection) bool {
+	server := &c.Ends[1-c.Upper.Slowest.From]
+	return slices.ContainsFunc(t.depths(nil), func(d depth) bool { return d.end == server && 2*d.waited >= time.Duration(d.Count)*d.elapsed })
+}
+
 // commandsOf tells how long the commands of a connection took.
 func (t *text) commandsOf(c *agent.Connection) string {
 	u, o := c.Upper, c.Upper.Slowest
 	local, peer := &c.Ends[o.From], &c.Ends[1-o.From]
 	return fmt.Sprintf("%v took %s in the mean to answer %s of %v %s (%s), at most %s (%s, frames %d to %d)%s%s%s.",
 		peer.Addr, span(u.Took/time.Duration(u.Answers)), count(u.Answers, "command"), local.Addr, qp(local.QPN, local.QPNKnown), u.Protocol,
-		span(time.Duration(o.Ended-o.Since)), o.Name, o.Frame, o.Answer, t.spread(c), cmp.Or(ofOneClass(u), byClass(u)), programs(c))
+		span(time.Duration(o.Ended-o.Since)), o.Name, o.Frame, o.Answer, t.spread(c), cmp.Or(ofOneClass(u), byClass(u)), t.programs(c))
 }
 
 // byClass says how long the commands of each of few opcodes or procedures took in the mean, where one took many times as long as another: the mean of all says little then; "": it is not so.
@@ -122,8 +128,12 @@ func (t *text) spread(c *agent.Connection) string {
 	return fmt.Sprintf(": usually %s, and %s of them longer than %v", span(usual), number(long), time.Duration(timing.LongTurn))
 }
 
-// programs says that the time which commands of a connection took is not that of the network, where requests were answered much sooner.
-func programs(c *agent.Connection) string {
+// programs says that the time which commands of a connection took is not that of the network, where requests were answered much sooner; nor
+// that of its program or its disks, where it waits for what it fetches.
+func (t *text) programs(c *agent.Connection) string {
+	if t.readsLimit(c) {
+		return ", most of which it waited for data that it fetches by RDMA READ: see READ depth"
+	}
 	most := c.SlowestMessage()
 	u := c.Upper
 	if longest := time.Duration(u.Slowest.Ended - u.Slowest.Since); most == 0 || lateTimes*most > longest {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/timing"
 	"ibwitness/wqe"
 )
 
@@ -51,6 +52,38 @@ func TestByClass(t *testing.T) {
 	} {
 		if got := byClass(&agent.Upper{Classes: k.list}); got != k.want {
 			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
+// TestCommandsWaitForReads: it is not the program or the disks of a server that commands wait for, where it waits for what it fetches for them by RDMA
+// READ, of which it may have one outstanding; it may be, where it hardly reads.
+func TestCommandsWaitForReads(t *testing.T) {
+	for _, k := range []struct {
+		name  string
+		share float64 // of the time in which a READ waits
+		reads bool
+	}{{"reads all the time", 0.9, true}, {"hardly reads", 0.05, false}} {
+		c := reader(1, 1, 1, time.Millisecond)
+		e := &c.Timing.Ends[0]
+		e.Reads = 1
+		for i := range e.Asks {
+			begin := c.First + int64(i)*int64(time.Millisecond)
+			e.Asks[i] = timing.Sent{Begin: begin, End: begin + int64(900*time.Microsecond), Bytes: 4096}
+		}
+		o := e.Ops[wqe.Read]
+		o.Latency = timing.Operation{}.Latency
+		elapsed := float64(c.Ends[0].Last - e.Asks[0].Begin)
+		for range o.Count {
+			o.Observe(time.Duration(k.share * elapsed / float64(o.Count)))
+		}
+		c.Upper = &agent.Upper{
+			Protocol: "NVMe over RDMA", Answers: 100, Took: 1400 * time.Millisecond,
+			Slowest: &agent.Operation{Name: "NVMe Write", From: 1, Since: 1, Ended: 1 + int64(20*time.Second), Frame: 5, Answer: 9},
+		}
+		got := reported(t, c)
+		if strings.Contains(got, "most of which it waited for data that it fetches by RDMA READ: see READ depth") != k.reads || strings.Contains(got, "or at its disks") == k.reads {
+			t.Errorf("%s: %s", k.name, got)
 		}
 	}
 }
