@@ -22,8 +22,8 @@ type openCommands struct {
 	targets []*agent.Target // on what they work, the sums of all connections; nil: that is not known of all
 }
 
-// noneAnswered returns the open commands of all clients of the server of c where it answers none any more: several clients wait, all commands of one
-// of them were sent after the last answer to any, and nobody shows to be served; nil: it is not so, or not known.
+// noneAnswered returns the open commands of all clients of the server of c where it answers none any more: several clients wait, or one
+// that has closed a connection and waits on the next, all commands of a connection were sent after the last answer to any, and nobody shows to be served; nil: it is not so, or not known.
 func (t *teller) noneAnswered(c *agent.Connection) *openCommands {
 	u := c.Upper
 	if !t.timed() || t.lossy() || len(t.run.Connections) > mostOthers {
@@ -72,11 +72,13 @@ func (t *teller) openOf(list []*agent.Connection) *openCommands {
 		}
 	}
 	after := slices.ContainsFunc(all.of, func(d *agent.Connection) bool { return d.Upper.Oldest.Since > all.since })
-	if len(all.clients) < 2 || all.since == 0 || t.run.Last-all.since < upper.SlowAfter || !after {
+	if len(all.of) == 0 || all.since == 0 || t.run.Last-all.since < upper.SlowAfter || !after {
 		return nil
 	}
 	slices.SortStableFunc(all.of, func(a, b *agent.Connection) int { return cmp.Compare(a.Upper.Oldest.Since, b.Upper.Oldest.Since) })
-	t.countOpen(all, fresh)
+	if t.countOpen(all, fresh); len(all.clients) < 2 && !all.again {
+		return nil
+	}
 	return all
 }
 
@@ -138,9 +140,13 @@ func (i *Incident) closedInVain(t *teller, all *openCommands) {
 	i.End, i.Ongoing = t.run.Last, true
 	i.Lost = time.Duration(i.End - i.Begin)
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "then" || f.Label == "waits" })
-	then := fmt.Sprintf("clients closed %s on which they waited", count(uint64(all.closed), "connection"))
+	who, they, close := "clients", "they", "they close"
+	if len(all.clients) == 1 {
+		who, they, close = all.clients[0].String(), "it", "it closes"
+	}
+	then := fmt.Sprintf("%s closed %s on which %s waited", who, count(uint64(all.closed), "connection"), they)
 	if all.again {
-		then += ", and sent commands on new ones, which were not answered either: that they close them follows from the wait, and does not end it"
+		then += fmt.Sprintf(", and sent commands on new ones, which were not answered either: that %s them follows from the wait, and does not end it", close)
 	}
 	i.fact("then", then)
 }
@@ -154,8 +160,12 @@ func (t *teller) answersNone(i *Incident, all *openCommands) {
 	if first.Closed.At != 0 {
 		waits = "sent at " + t.offset(o.Since)
 	}
-	i.What = fmt.Sprintf("%v has answered no command (%s) of any client since %s: %d of %s are open, the first of them %s of %v, %s.",
-		server, protocol, t.offset(all.since), all.count, sorted(slices.Clone(all.clients)), o.Name, &i.Local, waits)
+	whose, of := "any client", " of "+sorted(slices.Clone(all.clients))
+	if len(all.clients) == 1 {
+		whose, of = all.clients[0].String(), ""
+	}
+	i.What = fmt.Sprintf("%v has answered no command (%s) of %s since %s: %d%s are open, the first of them %s of %v, %s.",
+		server, protocol, whose, t.offset(all.since), all.count, of, o.Name, &i.Local, waits)
 	i.listed, i.Connections = true, len(all.of)
 	if all.closed > 0 {
 		i.closedInVain(t, all)

@@ -67,6 +67,11 @@ func TestAnswersNone(t *testing.T) {
 		{"a third is served", append(two(10200, 10300, b), client(4, 0, 0, 29500, b)), 2, nil, []string{said}},
 		{"all were sent before", two(20000, 10300, b), 2, nil, []string{said}},
 		{"one client", two(10200, 10300, b)[:1], 1, nil, []string{said}},
+		{"one client, on its next connection too", again[1:], 1, []string{
+			"10.0.0.1 has answered no command (RPC over RDMA) of 10.0.0.3 since +10.200 s: 4 are open, the first of them NFS version 3 WRITE, XID 0x1 of 10.0.0.3 QP 0x20, sent at +10.300 s.",
+			"then: 10.0.0.3 closed 1 connection on which it waited, and sent commands on new ones, which were not answered either",
+		}, []string{said}},
+		{"one client, and its next connection is served", served[1:], 1, nil, []string{"10.0.0.1 has answered no command"}},
 		{"one has just sent", two(10200, 29900, b), 1, nil, []string{said}},
 		{"not known", unknown, 2, nil, []string{said}},
 		{"one was closed", closed, 1, []string{none, "then: clients closed 1 connection on which they waited\n"}, nil},
