@@ -51,13 +51,18 @@ func (t *text) stalls(list []incident.Incident) {
 		}
 		all = append(all, s)
 	}
-	longest := int64(0)
+	longest, slow := int64(0), int64(0)
 	for i := range all {
 		longest = max(longest, all[i].lasted)
 	}
+	for i := range list {
+		if k := &list[i]; k.Kind == incident.Slow { // a server that is slow for longer than a program paused answers the question
+			slow = max(slow, k.End-k.Begin)
+		}
+	}
 	pauses := t.idlePauses()
 	if n := slices.IndexFunc(pauses, func(p pause) bool {
-		return p.others > 0 && !p.stalled || p.told(list) && p.Length() <= idleTimes*longest
+		return p.Length() > slow && (p.others > 0 && !p.stalled || p.told(list) && p.Length() <= idleTimes*longest)
 	}); n >= 0 {
 		p := &pauses[n]
 		all = append(all, stall{p.From, p.Length(), ofProgram, fmt.Sprintf("%v %s sent no command and waited for none", p.local.Addr, qp(p.local.QPN, p.local.QPNKnown))})

@@ -55,12 +55,20 @@ func TestStallsOfProgram(t *testing.T) {
 		qpn  uint32
 		want bool
 		lost time.Duration // by what else stalled
-	}{{"its own", 0x20, true, 2 * time.Second}, {"of another connection", 0x21, false, 2 * time.Second}, {"it was idle", 0x20, false, 400 * time.Millisecond}} {
+		kind incident.Kind
+		span time.Duration // of that
+	}{
+		{"its own", 0x20, true, 2 * time.Second, incident.Interrupted, 2 * time.Second},
+		{"of another connection", 0x21, false, 2 * time.Second, incident.Interrupted, 2 * time.Second},
+		{"it was idle", 0x20, false, 400 * time.Millisecond, incident.Interrupted, 400 * time.Millisecond},
+		{"beside a slow command", 0x20, true, 2 * time.Second, incident.Slow, 2 * time.Second},
+		{"beside a server that was slow for longer", 0x20, false, 2 * time.Second, incident.Slow, 6 * time.Second},
+	} {
 		c := pausing(timing.Silence{From: 2000, To: 5000})
 		c.Ends[0].Trouble = &pair.Trouble{}
 		list := []incident.Incident{{
-			Kind: incident.Interrupted, Certainty: incident.Proven, Local: incident.Party{Addr: c.Ends[0].Addr, QPN: k.qpn, QPNKnown: true}, Peer: incident.Party{Addr: c.Ends[1].Addr, QPN: 0x20, QPNKnown: true},
-			Begin: c.First + int64(time.Second), Lost: k.lost,
+			Kind: k.kind, Certainty: incident.Proven, Local: incident.Party{Addr: c.Ends[0].Addr, QPN: k.qpn, QPNKnown: true}, Peer: incident.Party{Addr: c.Ends[1].Addr, QPN: 0x20, QPNKnown: true},
+			Begin: c.First + int64(time.Second), End: c.First + int64(time.Second+k.span), Lost: k.lost,
 		}}
 		var b bytes.Buffer
 		r := &agent.Result{First: c.First, Last: c.First + int64(9*time.Second), Connections: []agent.Connection{c}}
