@@ -55,7 +55,12 @@ func (t *teller) commandRefused(i *Incident, c *agent.Connection, from int, k *q
 	if holds(n, k) {
 		t.namedLongBefore(i, c, n.Of)
 	}
-	i.fact("command", fmt.Sprintf("%s, in frame %d, had named memory with this R_Key", n.Of.Name, n.Of.Frame))
+	i.fact("command", namedMemory(n))
+}
+
+// namedMemory says which command a refused request is for, where nothing else of what it named is told.
+func namedMemory(n *agent.Named) string {
+	return fmt.Sprintf("%s, in frame %d, had named memory with this R_Key", n.Of.Name, n.Of.Frame)
 }
 
 // refusal says what a NAK says.

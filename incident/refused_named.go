@@ -26,6 +26,7 @@ func (t *teller) named(i *Incident, c *agent.Connection, from int, k *qp.Refusal
 	if n.Of.Tap == k.Tap {
 		i.show(n.Of.Frame)
 	}
+	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Text == namedMemory(n) }) // the memory that follows names it
 	switch {
 	case low >= n.Addr && high <= end:
 		i.fact("memory", s+": the request is within that")
@@ -36,8 +37,10 @@ func (t *teller) named(i *Incident, c *agent.Connection, from int, k *qp.Refusal
 		beyond := count(high-end, "byte") + " beyond"
 		if open := !n.Done || n.Answer > k.Request.Frame; open && !t.lossy() {
 			i.What = strings.Replace(i.What, ": NAK ", ", which goes "+beyond+" the memory that the open command gave: NAK ", 1)
+		} else {
+			s += ": the request goes " + beyond + " that"
 		}
-		i.fact("memory", s+": the request goes "+beyond+" that")
+		i.fact("memory", s)
 		i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "address" }) // of less
 		i.FitsWith = []string{"a requester that uses more memory than it was told of: that explains the refusal"}
 	default:

@@ -27,12 +27,12 @@ func TestRefusedNamed(t *testing.T) {
 		late      time.Duration
 		want, not []string
 	}{
-		{"beyond", 0x1e0000, 0x11e, 8192, false, 0, []string{names + ": the request goes 4,096 bytes beyond that", beyond}, nil},
-		{"beyond, from its midst", 0x1e0800, 0x11e, 4096, false, 0, []string{names + ": the request goes 2,048 bytes beyond that", beyond}, nil},
+		{"beyond", 0x1e0000, 0x11e, 8192, false, 0, []string{"goes 4,096 bytes beyond the memory that the open command gave: NAK", names + "\n", beyond}, []string{"had named memory", "beyond that"}},
+		{"beyond, from its midst", 0x1e0800, 0x11e, 4096, false, 0, []string{"goes 2,048 bytes beyond the memory that the open command gave: NAK", names + "\n", beyond}, []string{"had named memory", "beyond that"}},
 		{"beyond, after another was accepted", 0x1e0c00, 0x11e, 2048, false, 0, []string{
 			"of 10.0.0.2 QP 0x20, which goes 1,024 bytes beyond the memory that the open command gave: NAK Remote Access Error",
-			"R_Key: 0x11e was accepted at 0x1e0000 to 0x1e03ff", names + ": the request goes 1,024 bytes beyond that", beyond,
-		}, []string{"address: ", "outside the memory region", "deregistered"}},
+			"R_Key: 0x11e was accepted at 0x1e0000 to 0x1e03ff", names + "\n", beyond,
+		}, []string{"had named memory", "beyond that", "address: ", "outside the memory region", "deregistered"}},
 		{"outside, after another was accepted", 0x2e0c00, 0x11e, 2048, false, 0, []string{"address: 0x2e0c00 to 0x2e13ff is not within that"}, []string{"memory: ", "explains", "beyond"}},
 		{"within", 0x1e0800, 0x11e, 2048, false, 0, []string{names + ": the request is within that", within}, []string{"explains", "outside the memory region", "without the right"}},
 		{"elsewhere", 0x2e0000, 0x11e, 2048, false, 0, []string{names + ": the request begins outside that", another}, []string{"explains"}},
