@@ -15,9 +15,9 @@ const (
 
 // incidents tells what happened, before what was found.
 func (t *text) incidents() {
-	list := t.run.Incidents()
+	list, after := t.run.Incidents(), ""
 	if len(list) == 0 {
-		t.uneventful()
+		after = t.uneventful()
 	} else {
 		t.heading("What happened")
 		if s := t.waitsBeside(); s != "" && t.waited > 0 {
@@ -30,6 +30,9 @@ func (t *text) incidents() {
 		t.tellAll(list)
 	}
 	t.observations()
+	if after != "" {
+		t.prose("  ", after)
+	}
 }
 
 // besideIncidents tells the observations that are told beside incidents.

@@ -84,6 +84,9 @@ func TestOneAtATime(t *testing.T) {
 		if strings.Contains(got, told) != k.want || strings.Contains(got, "One at a time") != k.want || strings.HasPrefix(got, want) != k.want || k.want && strings.Contains(got, "Idle: ") {
 			t.Errorf("%s: %s", k.name, got)
 		}
+		if cause, nothing := strings.Index(got, told), strings.Index(got, ofTransport); k.want && (nothing < cause || strings.Count(got, ofTransport) != 1) {
+			t.Errorf("%s: %s\nwant what limits it before what does not", k.name, got)
+		}
 	}
 	other := usual()
 	other.Ends[1].Addr, other.Ends[0].QPN = packet.IPv4Addr([]byte{10, 0, 0, 4}), 0x21

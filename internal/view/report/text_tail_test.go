@@ -49,9 +49,9 @@ func TestTail(t *testing.T) {
 		all  []agent.Connection
 		want string
 	}{
-		{"after long messages", []agent.Connection{caller(0x20, 800*us, true)}, after + " Seen"},
+		{"after long messages", []agent.Connection{caller(0x20, 800*us, true)}, after + " Nothing of the transport: "},
 		{"and another queue pair", []agent.Connection{caller(0x20, 800*us, true), caller(0x30, 5*us, false)}, after + " On its QP 0x31 it answered all of 500 of 10.0.0.1 within 5µs (99 % within 5µs)."},
-		{"of a program", []agent.Connection{caller(0x20, 800*us, false)}, who + "Between these and their answers it sent no long message on the queue pair, and its adapter acknowledged each sooner: its program or host was slow. Seen"},
+		{"of a program", []agent.Connection{caller(0x20, 800*us, false)}, who + "Between these and their answers it sent no long message on the queue pair, and its adapter acknowledged each sooner: its program or host was slow. Nothing of the transport: "},
 		{"not acknowledged sooner", []agent.Connection{late}, ""},
 		{"a little later", []agent.Connection{caller(0x20, 80*us, true)}, ""},
 		{"soon", []agent.Connection{caller(0x20, 5*us, false)}, ""},

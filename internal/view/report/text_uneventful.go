@@ -11,10 +11,14 @@ import (
 	"ibwitness/verifier"
 )
 
-// uneventful says, where nothing happened that is told, what was looked at, and what would not show.
-func (t *text) uneventful() {
+// ofTransport begins what is said where an observation says why all is slow.
+const ofTransport = "Nothing of the transport: "
+
+// uneventful says, where nothing happened that is told, what was looked at, and what would not show; after is what of that comes after the
+// observations, as one of them says why all is slow.
+func (t *text) uneventful() (after string) {
 	if t.res.RDMA == 0 {
-		return
+		return ""
 	}
 	l := t.looked()
 	var s []string
@@ -32,25 +36,32 @@ func (t *text) uneventful() {
 	case l.retransmitted+l.nak > 0, len(t.incomplete()) > 0:
 		nothing = "Nothing of note: "
 	case len(t.hanging())+len(t.longTurns(longestTurn)) > 0, t.unfinishedExchange() != nil, t.limit() != "":
-		nothing = "Nothing of the transport: "
+		nothing = ofTransport
 	}
 	if what := l.unacknowledged(t.counted()); what != "" {
 		s = append(s, what)
 	}
 	if len(s) == 0 {
-		return
+		return ""
 	}
 	t.heading("What happened")
-	if u := t.unfinishedExchange(); u != nil {
+	said := nothing + strings.Join(s, "; ") + "."
+	switch u := t.unfinishedExchange(); {
+	case u != nil:
 		t.prose("  ", u.String())
+		t.prose("  ", said)
+	case nothing == ofTransport:
+		after = said
+	default:
+		t.prose("  ", said)
 	}
-	t.prose("  ", nothing+strings.Join(s, "; ")+".")
 	for _, n := range t.res.NotJudged {
 		if n.Reason == verifier.SkipCut.String() {
 			t.prose("  ", fmt.Sprintf("Cut: the snap length of the capture cut %s of %s, so that what these carry, and damage to it, was not judged (tcpdump -s 0 captures them whole).",
 				number(n.Count), count(t.res.RDMA, "packet")))
 		}
 	}
+	return after
 }
 
 // unacknowledged says what shows of the services that acknowledge nothing. counted: no PSN of UD is missing.
