@@ -81,7 +81,7 @@ func (t *teller) refusedThroughout(k *qp.Trouble) *qp.Stall {
 	return s
 }
 
-// othersReady says that the receiver was ready for all requests on the other connections between the hosts of c that were in use between two times; "": it was not, or there are none.
+// othersReady says that the receiver was ready for all requests on the other connections between the hosts of c that were in use between two times; "": it was not, a request there has no answer, or there are none.
 func (t *teller) othersReady(c *agent.Connection, from int, since, until int64) string {
 	list, n := t.siblings(c), uint64(0)
 	if len(list) > mostOthers {
@@ -92,7 +92,7 @@ func (t *teller) othersReady(c *agent.Connection, from int, since, until int64) 
 			switch {
 			case d == c || d.Ends[e].Addr != c.Ends[from].Addr || d.Ends[e].Messages == 0 || takesNoReceive(d, e):
 			case t.timed() && (d.First > until || d.Ends[e].Last < since):
-			case d.Ends[e].Trouble != nil && d.Ends[e].Trouble.RNR.NAKs > 0:
+			case d.Ends[e].Trouble != nil && d.Ends[e].Trouble.RNR.NAKs > 0, d.Ends[e].Stalled && d.Ends[e].Trouble.Now.Since <= until:
 				return ""
 			default:
 				n++

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"ibwitness/agent"
+	"ibwitness/qp"
 )
 
 const shortage = `
@@ -75,7 +76,7 @@ func TestShortageSums(t *testing.T) {
 	}
 }
 
-// TestOthersReady: that a receiver was ready on the other connections of the same hosts is said; not where it was not.
+// TestOthersReady: that a receiver was ready on the other connections of the same hosts is said; not where it was not, nor where a request waits there.
 func TestOthersReady(t *testing.T) {
 	const others = "others: it was ready for all that came on 1 other connection between the same hosts"
 	if got := happened(t, frames(t, shortage), agent.Options{}); !strings.Contains(got, others) {
@@ -83,6 +84,17 @@ func TestOthersReady(t *testing.T) {
 	}
 	late := "  - {qp: a2, op: send, length: 1000, at: 40ms}\n  - {qp: b2, op: receive, length: 1000, at: 60ms}\n"
 	if got := happened(t, frames(t, shortage+late), agent.Options{}); strings.Contains(got, "others: it was ready") || !strings.Contains(got, "not-ready") {
+		t.Error(got)
+	}
+	r := judged(t, frames(t, shortage), agent.Options{})
+	for k := range r.Connections {
+		for e := range r.Connections[k].Ends {
+			if x := &r.Connections[k].Ends[e]; x.Messages == 3 {
+				x.Stalled, x.Trouble = true, &qp.Trouble{Now: qp.Stall{Since: r.First, Begun: r.First, Last: r.First}}
+			}
+		}
+	}
+	if got := toldOf(r); strings.Contains(got, "others: it was ready") || !strings.Contains(got, "not-ready") {
 		t.Error(got)
 	}
 }
