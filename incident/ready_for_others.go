@@ -23,7 +23,7 @@ func (t *teller) deliveredRefused(c *agent.Connection, from int, k *qp.Trouble) 
 	if len(hosts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("each RNR NAK answers a request that had come, and nothing else was retransmitted: it is not the network; %v was ready meanwhile for all that %s sent",
+	return fmt.Sprintf("each RNR NAK answers a request that had come, and nothing else was retransmitted but what followed those: it is not the network; %v was ready meanwhile for all that %s sent",
 		c.Ends[1-from].Addr, sorted(hosts))
 }
 

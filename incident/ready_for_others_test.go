@@ -14,7 +14,7 @@ import (
 // TestDeliveredRefused: where a receiver refuses what one host sends, and is ready all that time for what another sends, the network is said not to be
 // it; not where the other was silent, or was refused, too, nor where anything else was retransmitted.
 func TestDeliveredRefused(t *testing.T) {
-	const told = "each RNR NAK answers a request that had come, and nothing else was retransmitted: it is not the network; 10.0.0.9 was ready meanwhile for all that 10.0.0.2 sent"
+	const told = "each RNR NAK answers a request that had come, and nothing else was retransmitted but what followed those: it is not the network; 10.0.0.9 was ready meanwhile for all that 10.0.0.2 sent"
 	at := func(s int64) int64 { return int64(time.Hour) + s*int64(time.Second) }
 	client := func(n byte) agent.Connection {
 		c := agent.Connection{Service: packet.RC, First: at(0), Timing: &timing.Connection{}}

@@ -42,6 +42,8 @@ func (t *text) stalls(list []incident.Incident) {
 		switch {
 		case k.Certainty != incident.Proven:
 			continue
+		case k.Kind == incident.Slow && k.End-k.Begin > 2*int64(k.Lost): // of many commands: when the one that took so long began is told there
+			continue
 		case k.Kind == incident.Slow:
 			s.cause, s.who = ofServer, fmt.Sprintf("%v had not answered a command", &k.Peer)
 		case k.Kind == incident.Interrupted:
