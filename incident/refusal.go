@@ -74,6 +74,9 @@ func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.
 		if i.FitsWith = []string{outside, right, stale}; b.SameKey[qp.RightOf(r.Op)].Newest != 0 {
 			i.FitsWith = []string{outside, stale}
 		}
+		if newest := newestWith(b); newest != 0 && r.Frame > newest && r.Frame-newest <= sameBurst && !slices.Contains(i.FitsWith, right) {
+			i.FitsWith, i.Next = []string{outside}, []string{fmt.Sprintf("which region of %s has R_Key 0x%x, and its range", peer, r.RKey)}
+		}
 		if n := namedBy(c, from); n != nil && holds(n, k) {
 			t.named(i, c, from, k)
 		}
@@ -90,6 +93,17 @@ func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.
 			i.FitsWith = slices.Insert(i.FitsWith, 0, "a region that was registered without any remote right, which has R_Key 0 with soft-RoCE (rdma_rxe); or an R_Key that was not set")
 		}
 	}
+}
+
+// sameBurst is for how many frames after one that was accepted a request is of the same burst: no region was deregistered in between.
+const sameBurst = 16
+
+// newestWith is the frame of the newest request that was accepted with the R_Key of a refused one; 0: there is none.
+func newestWith(b *qp.Beside) (newest uint64) {
+	for n := range b.SameKey {
+		newest = max(newest, b.SameKey[n].Newest)
+	}
+	return newest
 }
 
 // stale is what would look like an R_Key that was right before.

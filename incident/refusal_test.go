@@ -89,7 +89,13 @@ work:
 		{
 			"an address outside", "", three + "  - {at: 1ms, qp: a1, op: write, length: 100, offset: 4294967296}\n",
 			[]string{"was accepted at 0x80000000 to 0x800000c7, last in frame 3: it was valid then", "address: 0x180000000 to 0x180000063 is not within that", "fits: an address or length outside"},
-			[]string{"fits: a wrong R_Key", "right to"},
+			[]string{"fits: a wrong R_Key", "right to", "deregistered"},
+		},
+		{
+			"an address outside, later", "", three + "  - {qp: b1, op: receive, length: 100, repeat: 20}\n  - {at: 500us, qp: a1, op: send, length: 50, repeat: 20}\n" +
+				"  - {at: 1ms, qp: a1, op: write, length: 100, offset: 4294967296}\n",
+			[]string{"address: 0x180000000 to 0x180000063 is not within that", "fits: an address or length outside", "or a region or window that was deregistered or invalidated since"},
+			nil,
 		},
 		{
 			"a right that the region lacks", ", access: [write, atomic, flush]", three + "  - {at: 1ms, qp: a1, op: read, length: 100}\n",
