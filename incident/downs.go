@@ -11,7 +11,8 @@ import (
 
 // downs returns the silences of a host in which it was down, or cut off from the tap, in order: what it owed, while other hosts went on. Of a host
 // that was so, a time in which requests waited for it on two connections or more is another, where others sent packets in it, though not all the
-// time; and one in which several requests to it were lost, and nothing shows that before it was back, where others went on.
+// time; and one in which several requests to it were lost, or one and what it sent itself, and nothing shows that before it was back, where others went
+// on.
 func (t *teller) downs(a packet.Addr) []hostSilence {
 	list := t.owed(a)
 	alive := func(h hostSilence) bool { return len(h.went) > 0 }
@@ -35,6 +36,9 @@ func (t *teller) owed(a packet.Addr) (list []hostSilence) {
 			h.owed, h.survived = h.from, t.wentThrough(a, &h)
 		} else if h.lone && !(announces && h.missedOne()) { // one that was lost, or several
 			since := t.missedMany(a, &h)
+			if since == 0 {
+				since = t.cutBothWays(a, &h)
+			}
 			if h.brief = since != 0; !h.brief {
 				continue
 			}

@@ -10,6 +10,7 @@ import (
 	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/rule"
 	"ibwitness/timing"
 )
 
@@ -86,6 +87,21 @@ func TestFlaps(t *testing.T) {
 			}
 		}
 	}
+	// bothWays has one request be lost in the time before, and what the host itself sent, which a PSN sequence NAK asks for so many ms after it is back.
+	bothWays := func(ms int64, set func(r *agent.Result)) func(r *agent.Result) {
+		return func(r *agent.Result) {
+			lose(1, 1501, false)(r)
+			c := &r.Connections[0]
+			c.Ends[0].Trouble = &qp.Trouble{}
+			c.Ends[0].Trouble.Asked.Before = 1
+			f := rule.Finding{Rule: rule.EvSeqNAK, Class: rule.Event, Time: at(1500 + ms), Frame: 1501, Peer: rule.Endpoint{Addr: c.Ends[0].Addr, QPN: c.Ends[0].QPN}}
+			f.Accused.Addr = c.Ends[1].Addr
+			r.Findings = append(r.Findings, f)
+			if set != nil {
+				set(r)
+			}
+		}
+	}
 	for _, k := range []struct {
 		name            string
 		before, besides []int64
@@ -116,6 +132,12 @@ func TestFlaps(t *testing.T) {
 		{"sent at once", []int64{1000, 1500}, nil, 1, lose(9, 1501, true), least + ", and was back," + meanwhile, restarts},
 		{"answered long after", []int64{1000, 1500}, nil, 1, lose(9, 1900, false), least + ", and was back," + meanwhile, restarts},
 		{"while the other was silent for half of it", []int64{1000, 1500}, []int64{1100, 1400}, 1, lose(9, 1501, false), least + ", and was back," + meanwhile, restarts},
+		{"both ways were cut", []int64{1000, 1500}, nil, 1, bothWays(0, nil), said, link},
+		{"a NAK long after", []int64{1000, 1500}, nil, 1, bothWays(2, nil), least + ", and was back," + meanwhile, restarts},
+		{"retransmitted before it was back", []int64{1000, 1500}, nil, 1, bothWays(0, func(r *agent.Result) {
+			r.Connections[0].Ends[1].Trouble.Longest[0].Begun = at(1400)
+		}), least + ", and was back," + meanwhile, restarts},
+		{"both ways were cut, and the other was silent for half of it", []int64{1000, 1500}, []int64{1100, 1400}, 1, bothWays(0, nil), least + ", and was back," + meanwhile, restarts},
 		{"a sign of it", []int64{1000, 1500}, nil, 3, func(r *agent.Result) {
 			r.Signs = []agent.Sign{{Presence: fabricagent.Presence{Host: packet.IPv4Addr([]byte{10, 0, 0, 1}), By: fabricagent.ByLLDP}, At: at(9000), Frame: 9000}}
 		}, strings.Replace(said, "and 16s from", "and 6s from", 1), link},

@@ -67,6 +67,7 @@ func (t *teller) wasDown(i *Incident, list []Incident, merged map[*Incident]bool
 			i.joinDown(o)
 		}
 		t.flaps(i, downs, own)
+		i.wentOnAfter(downs, list, merged)
 		t.lossesTold(i, downs, list, merged)
 	default:
 		if i.outlasted {
