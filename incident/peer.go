@@ -70,6 +70,9 @@ func (t *teller) peer(i *Incident, c *agent.Connection, to int, since, last int6
 		i.fact("peer", fmt.Sprintf("%s sent its last packet on this connection %s after %s; its next connection began %s after that", peer, span(here-since), event, span(h.next(last)-here)))
 	case here > since:
 		i.fact("peer", fmt.Sprintf("%s sent its last packet %s after %s, on this connection", peer, span(here-since), event))
+		if n := t.fellSilentOn(i.Peer.Addr, here); n > 1 {
+			i.What += fmt.Sprintf(" Nothing of %s is in the capture from %s on until the end, %s later, on any of its %d connections.", peer, t.offset(here), span(t.run.Last-here), n)
+		}
 	case elsewhere > since:
 		i.fact("peer", fmt.Sprintf("%s went on sending on other connections: last %s after %s%s", peer, span(elsewhere-since), event, t.toSameHost(i, c, last)))
 	case h.next(last) != 0:
@@ -129,4 +132,23 @@ func (t *teller) toSameHost(i *Incident, c *agent.Connection, since int64) strin
 		return ""
 	}
 	return fmt.Sprintf("; on %s with %v, too", number(n), i.Local.Addr)
+}
+
+// fellSilentOn is how many connections a host had that sent its last frame of all at a time, well before the end; 0: it sent others later.
+func (t *teller) fellSilentOn(a packet.Addr, at int64) (n int) {
+	if t.hosts[a].last > at || t.besides(a, at) || t.run.Last-at < silence {
+		return 0
+	}
+	for k := range t.run.Connections {
+		c := &t.run.Connections[k]
+		e := endOf(c, a)
+		switch {
+		case e == nil || e.Packets == 0:
+		case e.Last > at:
+			return 0
+		case c.Service.Reliable() && (c.Closed.At == 0 || c.Closed.At > at):
+			n++
+		}
+	}
+	return n
 }
