@@ -69,20 +69,37 @@ func (t *teller) sidesOfTap(i *Incident, x packet.Addr) bool {
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a link, router or queue between the tap and %s that they have in common", someOf(beyond)),
 			"the link, adapter or switch port of each of them")
 	}
-	if !i.ofAll && mostlyAlong*near <= far {
-		t.leadBeyond(i, x, beyond, enumerate(clean))
+	if !i.ofAll && mostlyAlong*near <= far && !t.leadBeyond(i, x, beyond, enumerate(clean)) && near == 0 && len(beyond) > 1 {
+		t.leadBothWays(i, x, beyond, list)
 	}
 	return true
 }
 
-// leadBeyond has an incident of losses tell of all that was lost between the tap and some hosts on the way to host x, or from it, where that is one direction. clean is those that nothing was lost with.
-func (t *teller) leadBeyond(i *Incident, x packet.Addr, beyond []packet.Addr, clean string) {
+// leadBothWays has an incident of losses tell of all that was lost between the tap and several hosts, on the way to host x and from it, where both is often.
+func (t *teller) leadBothWays(i *Incident, x packet.Addr, beyond []packet.Addr, list []lossSides) {
+	s := &lossSum{host: x, both: true, ends: map[Party]bool{}}
+	t.addTo(s, func(a packet.Addr) bool { return slices.Contains(beyond, a) })
+	if min(s.before, s.after) < tellingRounds {
+		return
+	}
+	hosts, packets := 0, uint64(0)
+	for _, k := range list {
+		if k.far == 0 {
+			hosts, packets = hosts+1, packets+k.packets
+		}
+	}
+	t.lead(i, s, fmt.Sprintf("; between the tap and %s, with %s, nothing", count(uint64(hosts), "other host"), count(packets, "packet")))
+}
+
+// leadBeyond has an incident of losses tell of all that was lost between the tap and some hosts on the way to host x, or from it, where that is one direction. clean is those that nothing was lost with. It reports whether it is.
+func (t *teller) leadBeyond(i *Incident, x packet.Addr, beyond []packet.Addr, clean string) bool {
 	among := func(a packet.Addr) bool { return slices.Contains(beyond, a) }
 	for _, to := range []bool{false, true} {
 		if t.lead(i, t.sumOfLosses(x, to, among), "; between the tap and "+clean+", nothing") {
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // lostBeyond says what fits where all losses are between the tap and one host: that is where those that the incident tells of were lost, too. Where answers were lost there too, no packets overtook one another.

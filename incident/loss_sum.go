@@ -13,6 +13,7 @@ import (
 type lossSum struct {
 	host    packet.Addr   // that all connections have in common
 	to      bool          // what was lost went to it; else it came from it
+	both    bool          // both: to it before the tap, and from it after the tap
 	others  []packet.Addr // between which and the host something was lost
 	senders []packet.Addr // in place of a host, where there are several: what was lost went from them to others
 
@@ -43,11 +44,17 @@ type lossSum struct {
 // sumOfLosses adds up what was lost to a host, or from it, on its connections with some others: each for which among is true.
 func (t *teller) sumOfLosses(host packet.Addr, to bool, among func(packet.Addr) bool) *lossSum {
 	s := &lossSum{host: host, to: to, ends: map[Party]bool{}}
+	t.addTo(s, among)
+	return s
+}
+
+// addTo adds to a sum what was lost on connections of its host with some others.
+func (t *teller) addTo(s *lossSum, among func(packet.Addr) bool) {
 	with := map[packet.Addr]int{}
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
-		far, ok := farEnd(c, host)
-		if !ok || !c.Service.Reliable() || far == host || !among(far) {
+		far, ok := farEnd(c, s.host)
+		if !ok || !c.Service.Reliable() || far == s.host || !among(far) {
 			continue
 		}
 		if with[far]++; !s.take(c) {
@@ -62,7 +69,6 @@ func (t *teller) sumOfLosses(host packet.Addr, to bool, among func(packet.Addr) 
 		s.all += with[a]
 	}
 	slices.SortFunc(s.others, packet.Addr.Compare)
-	return s
 }
 
 // take takes a connection, and reports whether something was lost on it in the direction of the sum.
@@ -78,6 +84,10 @@ func (s *lossSum) take(c *agent.Connection) (lossy bool) {
 			continue
 		}
 		before, after, against := placesOf(&k).along(s.along(e.Addr))
+		if s.both {
+			other, later, _ := placesOf(&k).along(!s.along(e.Addr))
+			before, after, against = before+other, after+later, 0
+		}
 		s.unsure += n - min(n, before+after+against)
 		if s.against += against; before+after == 0 && against > 0 {
 			continue
@@ -178,6 +188,9 @@ func (s *lossSum) where() string {
 func (s *lossSum) what() string {
 	whose, with := fmt.Sprintf("to %v", s.host), ""
 	switch {
+	case s.both:
+		return fmt.Sprintf("Packets between %v and %s were lost, both ways, on %s: at least %s what %v sent, after the tap, and %s what came to it, before the tap",
+			s.host, someOf(s.others), count(uint64(s.lossy), "connection"), times(uint64(s.after)), s.host, times(uint64(s.before)))
 	case len(s.senders) > 0:
 		whose = fmt.Sprintf("from %s to %s", someOf(s.senders), someOf(s.others))
 	case !s.to:
