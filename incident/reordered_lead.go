@@ -128,6 +128,9 @@ func (t *teller) lateSum(i *Incident) (s *lossSum, ok bool) {
 			asked += t.addLate(s, e)
 		}
 	}
+	if i.late.arrived != "" || i.late.whole { // copies come late too, and are asked for then
+		return s, mostlyAlong*s.after <= asked || seldomAfter*s.after <= asked-min(asked, s.after)
+	}
 	return s, mostlyAlong*s.after <= asked
 }
 

@@ -27,6 +27,7 @@ func TestUnderReordered(t *testing.T) {
 		{"none is missing", 2, 0, false, true},
 		{"of one host some may be missing", 1, 0, false, false},
 		{"lost after the tap", 2, 9, false, false},
+		{"seldom asked for what the tap shows", 2, 3, false, true},
 		{"another host stalls", 2, 0, true, false},
 	} {
 		r := &agent.Result{First: ms, Last: 3000 * ms, RDMA: 1}
