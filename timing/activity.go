@@ -107,14 +107,16 @@ func (a *Activity) Silent(from, to int64) *Silence {
 	return nil
 }
 
-// Sends reports whether it is known to have sent packets all the time in which another was silent: it was never silent itself for one in so many parts of it then.
+// Sends reports whether it sent packets all the time in which another was silent: it was never silent itself for one in so many parts of it then.
 func (a *Activity) Sends(silence *Silence, parts int64) bool {
-	shorter := func(o Silence) bool { return parts*o.Length() < silence.Length() }
-	all := len(a.Silences) < MostSilences || slices.ContainsFunc(a.Silences, shorter) // that are as long are kept
-	return all && a.First != 0 && a.First <= silence.From && a.Last >= silence.To && !slices.ContainsFunc(a.Silences, func(o Silence) bool {
+	return a.First != 0 && a.First <= silence.From && a.Last >= silence.To && !slices.ContainsFunc(a.Silences, func(o Silence) bool {
 		return parts*(min(o.To, silence.To)-max(o.From, silence.From)) >= silence.Length()
 	})
 }
 
 // Sent reports whether it is known to have sent packets in a time in which another was silent, of which it had sent some before and after.
-func (a *Activity) Sent(silence *Silence) bool { return a.Sends(silence, 1) }
+func (a *Activity) Sent(silence *Silence) bool {
+	shorter := func(o Silence) bool { return o.Length() < silence.Length() }
+	all := len(a.Silences) < MostSilences || slices.ContainsFunc(a.Silences, shorter) // that are as long are kept
+	return all && a.Sends(silence, 1)
+}
