@@ -187,7 +187,7 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 		i.fact("receive", "only a WRITE with immediate takes one: this has immediate data, or the responder refuses what needs none")
 	}
 	i.fact("timer", rnrTimer(r.Least, r.Most))
-	if s.NAKs > 8 {
+	if s.NAKs > mostCounted {
 		i.fact("retries", "more than 7: the requester retries without end (rnr_retry 7)")
 	} else if over > 4*wait {
 		i.fact("retries", fmt.Sprintf("%s and no further request: it seems that its RNR retries are used up (%s), which completes in error as RNR retry exceeded", count(uint64(s.NAKs), "RNR NAK"), t.rnrSetting(i, c, from, s)))

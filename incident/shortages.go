@@ -10,6 +10,9 @@ import (
 	"ibwitness/qp"
 )
 
+// mostCounted is how many RNR NAKs one request has at most where its RNR retry count is finite.
+const mostCounted = 8
+
 // shortage is what a receiver that was not ready cost one requester or several: sums over all of their queue pairs.
 type shortage struct {
 	pairs              uint64 // queue pairs of requesters
@@ -62,7 +65,11 @@ func (s *shortage) tell(t *teller, i *Incident) {
 	i.fact("timer", rnrTimer(s.least, s.most))
 	i.fact("episodes", s.episodes)
 	if s.worst > 1 {
-		i.fact("worst", fmt.Sprintf("one request was refused %s", times(uint64(s.worst))))
+		worst := fmt.Sprintf("one request was refused %s", times(uint64(s.worst)))
+		if s.worst > mostCounted && s.pairs == 1 {
+			worst += ": more than 7, so its requester retries without end (rnr_retry 7)"
+		}
+		i.fact("worst", worst)
 	}
 	if s.longest > 0 && t.timed() && !s.waits {
 		i.fact("longest", fmt.Sprintf("one request was taken after %s, in frame %d; all were in the end", span(s.longest), s.frame))

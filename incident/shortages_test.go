@@ -57,7 +57,7 @@ func TestShortageSums(t *testing.T) {
 		want     []string
 		unwanted string
 	}{
-		"one queue pair":       {"", []string{"not-ready (proven): 10.1.0.2 QP"}, "queue pairs"},
+		"one queue pair":       {"", []string{"not-ready (proven): 10.1.0.2 QP", "times: more than 7, so its requester retries without end (rnr_retry 7)"}, "queue pairs"},
 		"two of one host":      {both, []string{"10.1.0.2 was not ready for 2 queue pairs of 10.1.0.1, ", "of all 2 queue pairs"}, "hosts: "},
 		"and one of another":   {both + third, []string{"10.1.0.2 was not ready for 2 hosts at the same time, ", "of all 3 queue pairs", "on 2 queue pairs, up to "}, ""},
 		"one of each of these": {third, []string{"of all 2 queue pairs"}, "on 2 queue pairs"},
@@ -73,6 +73,14 @@ func TestShortageSums(t *testing.T) {
 			}
 		}
 		contains(t, name, toldOf(r), append(tt.want, fmt.Sprintf("%d times", naks)), []string{cmp.Or(tt.unwanted, "nothing of this")})
+	}
+}
+
+// TestShortageOfFew: so few refusals of one request as a finite RNR retry count allows say nothing of that.
+func TestShortageOfFew(t *testing.T) {
+	got := happened(t, frames(t, strings.Replace(shortage, "at: 20ms", "at: 5ms", 1)), agent.Options{})
+	if !strings.Contains(got, "worst: one request was refused ") || strings.Contains(got, "without end") {
+		t.Error(got)
 	}
 }
 
