@@ -222,6 +222,9 @@ func (t *teller) mannerOfPauses(i *Incident, p *link.Paused) {
 		if said := t.bunchesOf(p); said != "" {
 			i.fact("manner", fmt.Sprintf("it resumed %s, in %s", eachTime(p), said))
 			t.slowedBy(i, p)
+		} else if said := t.periodsOf(p); said != "" {
+			i.fact("manner", fmt.Sprintf("it resumed %s, in %s", eachTime(p), said))
+			t.slowedBy(i, p)
 		} else {
 			i.fact("manner", fmt.Sprintf("it resumed %s%s", eachTime(p), t.within(": a pause began every %s on average", (p.LastTime-p.Time)/int64(p.Begun))))
 		}

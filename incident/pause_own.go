@@ -78,10 +78,14 @@ func (t *teller) bunchesOf(p *link.Paused) string {
 	return said
 }
 
-// slowedBy says how much longer messages to the host of a port took in a bunch of its pauses than others as large, and that none was lost or
+// slowedBy says how much longer messages to the host of a port took in the bursts or periods of its pauses than others as large, and that none was lost or
 // marked, as far as this is known.
 func (t *teller) slowedBy(i *Incident, p *link.Paused) {
-	if len(p.Hosts) != 1 || !t.timed() || !bunched(p) {
+	times, what := p.Bunches, "bursts"
+	if !bunched(p) {
+		times, what = periods(p), "periods"
+	}
+	if len(p.Hosts) != 1 || !t.timed() || len(times) == 0 {
 		return
 	}
 	sent, clean := t.messagesToPort(p)
@@ -93,7 +97,7 @@ func (t *teller) slowedBy(i *Incident, p *link.Paused) {
 	for _, s := range sent {
 		switch {
 		case s.Bytes != largest:
-		case slices.ContainsFunc(p.Bunches, func(b link.Bunch) bool { return s.Begin <= b.To && s.End >= b.From }):
+		case slices.ContainsFunc(times, func(b link.Bunch) bool { return s.Begin <= b.To && s.End >= b.From }):
 			meanwhile = append(meanwhile, s.End-s.Begin)
 		default:
 			other = append(other, s.End-s.Begin)
@@ -108,8 +112,8 @@ func (t *teller) slowedBy(i *Incident, p *link.Paused) {
 	if out <= 0 || in < slowerTimes*out {
 		return
 	}
-	said := fmt.Sprintf("messages of %s to %v took %s from the first packet to the last in the median in these bursts (%d), and %s otherwise (%d)",
-		count(uint64(largest), "byte"), p.Hosts[0], span(in), len(meanwhile), span(out), len(other))
+	said := fmt.Sprintf("messages of %s to %v took %s from the first packet to the last in the median in these %s (%d), and %s otherwise (%d)",
+		count(uint64(largest), "byte"), p.Hosts[0], span(in), what, len(meanwhile), span(out), len(other))
 	if clean {
 		said += "; nothing sent to it was retransmitted, and the capture shows no mark (CE) on it"
 	}

@@ -13,7 +13,25 @@ import (
 	"ibwitness/timing"
 )
 
-// TestOwnPause: of a host that has its own link pause in bursts it is told that it is that host, when the bursts were, and how much
+// inPeriods has the pauses of a port come in two periods, each of bunches that are 6 ms apart, with messages in these, between them and after.
+func inPeriods(p *link.Paused, c *agent.Connection) {
+	ms := int64(time.Millisecond)
+	p.Bunches, c.Timing.Ends[0].Sent = nil, nil
+	for _, since := range []int64{second(1), second(1) + 290*ms} {
+		for k := range int64(8) {
+			p.Bunches = append(p.Bunches, link.Bunch{Lasting: link.Lasting{From: since + 14*k*ms, To: since + (14*k+8)*ms}, Pauses: 6})
+		}
+		for k := range int64(3) {
+			c.Timing.Ends[0].Sent = append(c.Timing.Ends[0].Sent, timing.Sent{Begin: since + k*30*ms, End: since + (k*30+2)*ms, Bytes: 65536, Packets: 16})
+		}
+	}
+	for k := range int64(3) {
+		from := second(1) + (120+50*k)*ms
+		c.Timing.Ends[0].Sent = append(c.Timing.Ends[0].Sent, timing.Sent{Begin: from, End: from + 20_000, Bytes: 65536, Packets: 16})
+	}
+}
+
+// TestOwnPause: of a host that has its own link pause in bursts it is told that it is that host, when the bursts or few periods were, and how much
 // longer messages to it took in these; not where a router may have sent the frames, where pauses are evenly apart, or where messages took as long.
 func TestOwnPause(t *testing.T) {
 	const own = ", that of 10.0.0.2, whose own packets come from it with a TTL of 64, as no router sends them, had the other end"
@@ -31,6 +49,17 @@ func TestOwnPause(t *testing.T) {
 		{"of a router", func(p *link.Paused, _ *agent.Connection) { p.Own = link.Own{} }, []string{", likely that of 10.0.0.2, as packets", bursts, effect, work, "or of a router before"}, []string{slow}},
 		{"of another host", func(p *link.Paused, _ *agent.Connection) { p.Own.Host = packet.IPv4Addr([]byte{10, 0, 0, 7}) }, []string{"or of a router before"}, []string{slow}},
 		{"evenly apart", func(p *link.Paused, _ *agent.Connection) { p.Bunches = p.Bunches[:1] }, []string{own, slow, "a pause began every 4.03ms on average"}, []string{"bursts", "effect"}},
+		{"in two periods", inPeriods, []string{
+			own, "manner: it resumed each time, in 2 periods (+1000000001.000 s for 106ms and +1000000001.290 s for 106ms): in these a pause began every 2.21ms on average",
+			"took 2ms from the first packet to the last in the median in these periods (6), and 20µs otherwise (3)",
+		}, []string{"bursts"}},
+		{"in two that are hardly apart", func(p *link.Paused, c *agent.Connection) {
+			inPeriods(p, c)
+			for k := range p.Bunches[8:] {
+				p.Bunches[8+k].From -= int64(140 * time.Millisecond)
+				p.Bunches[8+k].To -= int64(140 * time.Millisecond)
+			}
+		}, []string{own, "a pause began every 4.03ms on average"}, []string{"periods", "effect"}},
 		{"as long", func(_ *link.Paused, c *agent.Connection) {
 			for k := range c.Timing.Ends[0].Sent {
 				c.Timing.Ends[0].Sent[k].End = c.Timing.Ends[0].Sent[k].Begin + 20_000

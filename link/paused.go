@@ -44,7 +44,7 @@ type Paused struct {
 	// may have been in flight; Back are the senders of requests that came right after these.
 	Calm uint64
 	Back []Returned
-	// Bunches are the pauses that followed one another without BunchGap between two, the first ones.
+	// Bunches are the pauses that followed one another without BunchGap between two, in order; from MostBunches on those that were least apart are one.
 	Bunches []Bunch
 	Own     Own
 }
@@ -72,7 +72,7 @@ const (
 	LongPause = int64(10 * time.Millisecond)
 	mostLong  = 32
 	mostEach  = 32
-	// MostBunches is how many bunches are kept: the last one takes all that follow.
+	// MostBunches is how many bunches are kept: where there are more, those that were least apart become one.
 	MostBunches = 64
 	// PortsMost is of how many ports pause frames are followed.
 	PortsMost = 64
@@ -208,10 +208,25 @@ func (s *span) begin(m *Pause) {
 
 // bunch notes that a pause begins.
 func (s *span) bunch(now int64) {
-	if n := len(s.Bunches); s.Begun == 0 || n < MostBunches && now-s.LastTime >= BunchGap {
+	if s.Begun == 0 || now-s.LastTime >= BunchGap {
+		if len(s.Bunches) == MostBunches {
+			s.join()
+		}
 		s.Bunches = append(s.Bunches, Bunch{Lasting: Lasting{now, now}})
 	}
 	s.Bunches[len(s.Bunches)-1].Pauses++
+}
+
+// join makes one of the two bunches that were least apart.
+func (s *span) join() {
+	b, at := s.Bunches, 1
+	for k := 2; k < len(b); k++ {
+		if b[k].From-b[k-1].To < b[at].From-b[at-1].To {
+			at = k
+		}
+	}
+	b[at-1].To, b[at-1].Pauses = b[at].To, b[at-1].Pauses+b[at].Pauses
+	s.Bunches = slices.Delete(b, at, at+1)
 }
 
 // advance adds the time from when the pause was asked for last. A pause that has run out by then is over.

@@ -114,3 +114,26 @@ func TestBunches(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// TestBunchesJoined: where there are more bunches than are kept those become one that were least apart, so that the long times without a pause show.
+func TestBunchesJoined(t *testing.T) {
+	var p Pauses
+	for k := range int64(3 * MostBunches) {
+		at := k * 6 * 1e6
+		if k >= MostBunches {
+			at += 700 * 1e6
+		}
+		for n, quanta := range []uint16{0xffff, 0} {
+			p.Take(&Pause{Time: 1e9 + at + int64(n)*1e5, Classes: 8, Quanta: [8]uint16{3: quanta}}, 0)
+		}
+	}
+	list, pauses, long := p.List(5e9)[0].Bunches, uint64(0), 0
+	for k, b := range list {
+		if pauses += b.Pauses; k > 0 && b.From-list[k-1].To > 500*1e6 {
+			long++
+		}
+	}
+	if len(list) != MostBunches || pauses != 3*MostBunches || long != 1 {
+		t.Errorf("%d bunches of %d pauses, %d times without one: %v", len(list), pauses, long, list)
+	}
+}
