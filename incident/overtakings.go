@@ -17,6 +17,8 @@ type late struct {
 	answers           bool   // of counts answers to requests of the receiver, too
 	least             bool   // at least so many packets
 	whole             bool   // nothing was lost: see allOvertaken
+	numbered          bool   // by their IPv4 identifications each had left first
+	depth             uint32 // how many PSNs ahead others were, at most
 	arrived           string // at the tap nothing is missing: whose IPv4 identifications the capture holds each of, see teller.arrived
 }
 
@@ -24,6 +26,7 @@ func (l *late) add(m late) {
 	l.packets, l.of, l.lost = l.packets+m.packets, l.of+m.of, l.lost+m.lost
 	l.naks, l.copies, l.whole = l.naks+m.naks, l.copies+m.copies, l.whole && m.whole
 	l.answers, l.least = l.answers || m.answers, l.least || m.least
+	l.numbered, l.depth = l.numbered && m.numbered, max(l.depth, m.depth)
 	if l.arrived == hostsNumbers || m.arrived == "" {
 		l.arrived = m.arrived
 	}
@@ -58,7 +61,7 @@ func overtakings(list []Incident) []Incident {
 			}
 		}
 	}
-	list = without(list, merged)
+	list = atCapture(without(list, merged))
 	unlike := takenLate(list)
 	for n := range list {
 		list[n].allLate()
@@ -88,7 +91,7 @@ func (i *Incident) otherThan(host packet.Addr) packet.Addr {
 // asOne has the first of several incidents of packets that came late, which have a host in common, tell of all.
 func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
 	slices.SortStableFunc(all, func(a, b *Incident) int { return cmp.Compare(a.Begin, b.Begin) })
-	first, names, sum := all[0], []string(nil), late{name: all[0].late.name, whole: true, arrived: hostsNumbers}
+	first, names, sum := all[0], []string(nil), late{name: all[0].late.name, whole: true, numbered: true, arrived: hostsNumbers}
 	for _, i := range all {
 		other, side := i.otherThan(common), "from"
 		if i.Local.Addr == common {

@@ -36,7 +36,7 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 		name: of.name, packets: uint64(o.Packets), of: e.Packets, lost: uint64(o.Asked),
 		naks: uint64(c.Ends[1-from].NAKs), copies: uint64(e.Retransmissions),
 		whole: of == requests && t.allOvertaken(c, from) && placesOf(e.Trouble).after == 0, arrived: t.arrived(c, from),
-		answers: of == requests && c.Ends[1-from].Messages > 0,
+		answers: of == requests && c.Ends[1-from].Messages > 0, numbered: o.Numbered == o.Packets, depth: o.Depth,
 	}
 	copies := ""
 	if of == requests && e.Retransmissions > 0 {
@@ -98,17 +98,19 @@ func (l *late) more(k *qp.Trouble) string {
 	return fmt.Sprintf("; %s more were retransmitted", number(l.copies))
 }
 
+// What fits packets that came after later ones.
+const (
+	orderOfNetwork = "a network that uses several paths for one connection: adaptive routing, packet spraying, or a link that changed"
+	orderOfCapture = "a capture that holds them in another order than they passed: several receive queues of the capturing host, or a mirror of several ports"
+)
+
 // orderFits is what fits packets that came after later ones. near says that the capture is at their sender.
 func (t *teller) orderFits(near bool, o *qp.Overtaken) (list []string) {
-	const (
-		network = "a network that uses several paths for one connection: adaptive routing, packet spraying, or a link that changed"
-		capture = "a capture that holds them in another order than they passed: several receive queues of the capturing host, or a mirror of several ports"
-	)
 	if !near {
-		list = append(list, network)
+		list = append(list, orderOfNetwork)
 	}
 	if o.Asked == 0 && (near || o.Numbered < o.Packets || !t.reorders()) { // else it came to the receiver so
-		list = append(list, capture)
+		list = append(list, orderOfCapture)
 	}
 	if near {
 		list = append(list, "an adapter that sends in another order on purpose (selective repeat, multipath)")
