@@ -100,6 +100,13 @@ func TestReadDepth(t *testing.T) {
 	}
 }
 
+// offering is a connection for which the REQ of the peer offered to serve so many READs at once.
+func offering(c agent.Connection, n uint8) agent.Connection {
+	c.Ends[1].AskedDepth, c.Ends[1].ResponderResource = 16, n
+	c.Ends[1].Known |= pair.KnowsMaxDestRdAtomic
+	return c
+}
+
 // TestOneReadAtOnce: an end to which CM granted one READ at a time is told, with one that gets more at about the same round trip with more outstanding; with what CM agreed on, where that is more; not where no other end shows that it is the round trip that
 // takes so long, or where its READs are not that far apart. Programs pause between some READs.
 func TestOneReadAtOnce(t *testing.T) {
@@ -127,6 +134,9 @@ func TestOneReadAtOnce(t *testing.T) {
 			"its program posts no more, or its max_rd_atomic is lower: each comes 197µs after the answer to the one before it. One of 4.0 KiB in 200µs comes to 164 Mbit/s, while it reads. " +
 			"10.0.0.2 QP 0x20 has up to 8 outstanding to 10.0.0.99, at about the same round trip: 1.72 Gbit/s while it reads; so 10.0.0.99 does not limit the first. More of them at once would be faster, or larger READs."},
 		{"and in the verdict line", pausing(1, 1, 16, loop), pausing(2, 8, 16, loop), "nothing violated, but see READ depth below;"},
+		{"one, as the REQ of its peer offered", offering(pausing(1, 1, 1, loop), 1), pausing(2, 8, 16, loop), "CM agreed on 1 with 10.0.0.99: the REQ of 10.0.0.99 offered no more (responder_resources). Each comes"},
+		{"and what to raise", offering(pausing(1, 1, 1, loop), 1), pausing(2, 8, 16, loop), "To have more, raise the responder_resources that the program on 10.0.0.99 connects with (rdma_connect, max_dest_rd_atomic), and initiator_depth on 10.0.0.1."},
+		{"one, though the REQ of its peer offered more", offering(pausing(1, 1, 1, loop), 8), pausing(2, 8, 16, loop), want},
 		{"not known what was agreed on", pausing(1, 1, 0, loop), pausing(2, 8, 16, loop), "has one RDMA READ outstanding at a time (its max_rd_atomic, or what its program posts): each"},
 		{"more agreed, the other is far nearer", pausing(1, 1, 16, loop), pausing(2, 8, 16, loop/2), ""},
 		{"more agreed, and the other has one, too", pausing(1, 1, 16, loop), pausing(2, 1, 16, loop), ""},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	pair "ibwitness/qp"
 	"ibwitness/timing"
 	"ibwitness/wqe"
 )
@@ -117,6 +118,19 @@ func raiseAsked(by, of *agent.End) string {
 	return fmt.Sprintf("To have more, raise initiator_depth (max_rd_atomic) on %v, and responder_resources on %v where that is 1 too.", by.Addr, of.Addr)
 }
 
+// offered is how many READs and atomics of its peer the REQ of an end offered to serve at once; 0: it sent none, or that is not known.
+func offered(e *agent.End) uint8 {
+	if e.AskedDepth == 0 || !e.Knows(pair.KnowsMaxDestRdAtomic) {
+		return 0
+	}
+	return e.ResponderResource
+}
+
+// raiseOffered says what to raise where the REQ of an end offered few.
+func raiseOffered(by, to *agent.End) string {
+	return fmt.Sprintf("To have more, raise the responder_resources that the program on %v connects with (rdma_connect, max_dest_rd_atomic), and initiator_depth on %v.", by.Addr, to.Addr)
+}
+
 // besides says which other queue pair of the two hosts has more READs outstanding than an end with one at a time, at about the same round trip, and is
 // faster: neither the path nor the responder limits it then; "": there is none.
 func (t *text) besides(p *pace) string {
@@ -166,6 +180,9 @@ func (t *text) oneAtOnce(d *depth) string {
 	if g := t.granted(d.end, d.peer); g != "" {
 		why += ": " + g
 		remedy = raiseGranted(d.peer)
+	} else if offered(d.peer) == 1 {
+		why += fmt.Sprintf(": the REQ of %v offered no more (responder_resources)", d.peer.Addr)
+		remedy = raiseOffered(d.peer, d.end)
 	} else if in := t.acceptedIn(d.end, d.peer); in != "" {
 		why += " (REP" + in + ")"
 	}
