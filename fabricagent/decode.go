@@ -157,17 +157,15 @@ func ethernet(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	out := etherType(p, b[etherSize:], wire-etherSize, binary.BigEndian.Uint16(b[12:]), depth)
 	if out == RDMA || out == Encapsulated && depth > 0 && p.Station == 0 { // the innermost: the network handles the others
 		p.Station = binary.BigEndian.Uint64(b) >> 16
+		cameFrom(p, b)
 	}
 	if out.IsRDMA() {
 		group(p, b)
 	}
-	if out == RDMA {
-		cameFrom(p, b)
-	}
 	return out
 }
 
-// cameFrom notes from which Ethernet address a datagram to QP1 came. b is its frame.
+// cameFrom notes from which Ethernet address a datagram to QP1 came. b is its frame, that of Station.
 func cameFrom(p *packet.Packet, b []byte) {
 	if p.DestQP == 1 && p.Has&packet.HasDETH != 0 {
 		p.MAC = [6]byte(b[6:])

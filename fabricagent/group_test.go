@@ -47,3 +47,32 @@ func TestGroupMAC(t *testing.T) {
 		}
 	}
 }
+
+// TestCameFrom: wherever the Ethernet address that a datagram to QP1 went to is known, so is the one that it came from, of the same frame; it is not left
+// over of another packet.
+func TestCameFrom(t *testing.T) {
+	mac := [6]byte{2, 0, 0, 0, 0, 7}
+	from := func(frame []byte, mac [6]byte) []byte {
+		copy(frame, []byte{2, 0, 0, 0, 0, 8})
+		copy(frame[6:], mac[:])
+		return frame
+	}
+	other := [6]byte{2, 0, 0, 0, 0, 9}
+	datagram := []byte{0x64, 0x40, 0xff, 0xff, 0, 0, 0, 1, 0, 0, 0, 1, 0x80, 1, 0, 0, 0, 0, 0, 1, 'p', 'i', 'n', 'g', 1, 2, 3, 4}
+	ip := ipv4(protoUDP, udp(packet.UDPPort, datagram))
+	p := new(packet.Packet)
+	for _, tt := range []struct {
+		name string
+		data []byte
+	}{
+		{"Ethernet", from(ether(etherIPv4, ip), mac)},
+		{"VLAN", from(ether(etherVLAN, vlan(5, etherIPv4, ip)), mac)},
+		{"VXLAN", from(ether(etherIPv4, ipv4(protoUDP, udp(portVXLAN, []byte{8, 0, 0, 0, 0, 0, 7, 0}, from(ether(etherIPv4, ip), mac)))), other)},
+		{"IP in IP", from(ether(etherIPv4, ipv4(protoIPv4, ip)), other)},
+	} {
+		f := Frame{Link: LinkEthernet, Len: uint32(len(tt.data)), Data: tt.data}
+		if p.MAC = other; !Decode(&f, p).IsRDMA() || p.DestQP != 1 || p.Station != 0 && p.MAC != mac {
+			t.Errorf("%s: %x, to %x", tt.name, p.MAC, p.Station)
+		}
+	}
+}
