@@ -22,8 +22,9 @@ type openCommands struct {
 	targets []*agent.Target // on what they work, the sums of all connections; nil: that is not known of all
 }
 
-// noneAnswered returns the open commands of all clients of the server of c where it answers none any more: several clients wait, or one
-// that has closed a connection and waits on the next, all commands of a connection were sent after the last answer to any, and nobody shows to be served; nil: it is not so, or not known.
+// noneAnswered returns the open commands of all clients of the server of c where it answers none any more: several clients wait, or one that has closed
+// a connection and waits on the next, all commands of a connection were sent after the last answer to any, and nobody shows to be served; nil: it is
+// not so, or not known.
 func (t *teller) noneAnswered(c *agent.Connection) *openCommands {
 	u := c.Upper
 	if !t.timed() || t.lossy() || len(t.run.Connections) > mostOthers {
@@ -140,13 +141,13 @@ func (i *Incident) closedInVain(t *teller, all *openCommands) {
 	i.End, i.Ongoing = t.run.Last, true
 	i.Lost = time.Duration(i.End - i.Begin)
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "then" || f.Label == "waits" })
-	who, they, close := "clients", "they", "they close"
+	who, they, closing := "clients", "they", "they close"
 	if len(all.clients) == 1 {
-		who, they, close = all.clients[0].String(), "it", "it closes"
+		who, they, closing = all.clients[0].String(), "it", "it closes"
 	}
 	then := fmt.Sprintf("%s closed %s on which %s waited", who, count(uint64(all.closed), "connection"), they)
 	if all.again {
-		then += fmt.Sprintf(", and sent commands on new ones, which were not answered either: that %s them follows from the wait, and does not end it", close)
+		then += fmt.Sprintf(", and sent commands on new ones, which were not answered either: that %s them follows from the wait, and does not end it", closing)
 	}
 	i.fact("then", then)
 }

@@ -1,6 +1,7 @@
 package incident
 
 import (
+	"cmp"
 	"fmt"
 	"net"
 	"slices"
@@ -219,10 +220,7 @@ func (t *teller) mannerOfPauses(i *Incident, p *link.Paused) {
 			i.Next = slices.Delete(i.Next, 1, 2)
 		}
 	case p.Begun >= manyPauses && p.Unresumed*tenth <= p.Begun && p.Longest < briefPause:
-		if said := t.bunchesOf(p); said != "" {
-			i.fact("manner", fmt.Sprintf("it resumed %s, in %s", eachTime(p), said))
-			t.slowedBy(i, p)
-		} else if said := t.periodsOf(p); said != "" {
+		if said := cmp.Or(t.bunchesOf(p), t.periodsOf(p)); said != "" {
 			i.fact("manner", fmt.Sprintf("it resumed %s, in %s", eachTime(p), said))
 			t.slowedBy(i, p)
 		} else {

@@ -56,3 +56,25 @@ errors:
 		t.Error(got)
 	}
 }
+
+// TestSilentOnAll: that nothing of a host is in the capture any more, on none of its connections, is in the sentence itself; not where one of them went on.
+func TestSilentOnAll(t *testing.T) {
+	const scene = `
+about: a host that falls silent on all of its connections
+hcas: {a: 10.2.0.1, b: 10.2.0.2, c: 10.2.0.3}
+link: {delay: 5ms}
+attributes: {timeout: 14, retry_cnt: 7}
+qps: {a1: {hca: a, peer: c1}, c1: {hca: c, peer: a1}, b1: {hca: b, peer: c2}, c2: {hca: c, peer: b1}, a2: {hca: a, peer: b2}, b2: {hca: b, peer: a2}}
+work: [{qp: a1, op: write, length: 1024, repeat: 300, every: 2ms}, {qp: b1, op: write, length: 1024, repeat: 300, every: 2ms}, {qp: a2, op: write, length: 1024, repeat: 300, every: 10ms}]
+taps: [middle]
+errors:
+  - {do: drop, from: c, to: a, nth: 20, count: all}
+`
+	const told = "never answered it. Nothing of 10.2.0.3 is in the capture from +0.041 s on until the end, 2.95s later, on any of its 2 connections."
+	if got := reasons(t, scene+"  - {do: drop, from: c, to: b, nth: 20, count: all}\n"); !strings.Contains(got, told) {
+		t.Error(got)
+	}
+	if got := reasons(t, scene); strings.Contains(got, "Nothing of ") || !strings.Contains(got, "unanswered (proven)") {
+		t.Error(got)
+	}
+}

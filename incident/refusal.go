@@ -95,7 +95,8 @@ func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.
 	}
 }
 
-// sameBurst is for how many frames after one that was accepted a request is of the same burst: no region was deregistered in between.
+// sameBurst is for how many frames of the capture after one that was accepted a request is taken for one of the same burst, in which no region is
+// likely to be deregistered.
 const sameBurst = 16
 
 // newestWith is the frame of the newest request that was accepted with the R_Key of a refused one; 0: there is none.

@@ -9,6 +9,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/timing"
+	"ibwitness/upper"
 )
 
 // tellServiceStopped tells of a time in which a host answered no command of a protocol, whose connections are given.
@@ -55,7 +56,7 @@ func (t *teller) tellServiceStopped(a packet.Addr, k *lull, of []*agent.Connecti
 	if !k.atOnce() {
 		took := ""
 		if exact {
-			took = fmt.Sprintf(": %s on %s took 1s or longer, up to %s", count(slow, "command"), count(uint64(len(k.waits)), "connection"), span(longest))
+			took = fmt.Sprintf(": %s on %s took %s or longer, up to %s", count(slow, "command"), count(uint64(len(k.waits)), "connection"), span(upper.SlowAfter), span(longest))
 		}
 		i.What = fmt.Sprintf("%v answered no command of any client (%s) from %s to %s (%s), while its adapter acknowledged what came within %s%s; "+
 			"then all that waited had an answer within %s. Its software stopped or waited, and not its adapter or the network.",
