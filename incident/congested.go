@@ -239,7 +239,7 @@ func (t *teller) several(i *Incident, list []sender, bursts *burstsTo, all *onWa
 		sortSenders(list)
 	}
 	i.fact("senders", t.shares(list, how))
-	if bursts != nil && (t.keepsOn(i, list, bursts) || t.keepsRate(i, list, bursts) || idle && t.neverSlows(i, list, bursts)) || !idle && t.doesNotSlow(i, list) {
+	if bursts != nil && (t.keepsOn(i, list, bursts) || t.keepsRate(i, list, bursts) || idle && t.neverSlows(i, list, bursts)) || !idle && t.doesNotSlow(i, list) || t.atFullRate(i, list) {
 		return true
 	}
 	t.ratesOfAll(i, list, all.marked.n > 0, bursts)

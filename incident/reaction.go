@@ -124,7 +124,7 @@ func (t *teller) aroundAll(list []sender) (all sends) {
 // controlled says, of senders of which nothing was lost and whose marks were answered, what that leaves to be done: nothing where they were seen to slow down and to be as fast as before again.
 func (t *teller) controlled(i *Incident, list []sender) {
 	all := t.aroundAll(list)
-	if t.timed() && all.n > 0 && all.pace.reacted(all.n) {
+	if t.timed() && all.n > 0 && all.pace.reacted(all.pairs) { // of each that a CNP came to
 		i.fact("control", "the marks were answered, what was sent slowed down and was as fast as before again, and nothing was lost: this is what congestion control is for")
 	}
 	enough := "where throughput is enough, nothing, as nothing was retransmitted; else "
