@@ -14,7 +14,8 @@ import (
 // to send. "": there is none.
 func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link, few bool) string {
 	l, ok := timing.LastOf(len(hosts), list)
-	if !ok || l.Few != few {
+	hub := onlyHost(len(hosts), list)
+	if !ok || l.Few != few || hub >= 0 && l.After < beyondSpread*l.Spread {
 		return ""
 	}
 	by := hosts[l.Host]
@@ -55,7 +56,7 @@ func (t *text) lastOfRounds(hosts []packet.Addr, list []timing.Link, few bool) s
 	if few {
 		who = fmt.Sprintf("%v, the straggler of %s", by, fewRounds(&l))
 	}
-	if hub := onlyHost(len(hosts), list); hub >= 0 && hub != l.Host {
+	if hub >= 0 && hub != l.Host {
 		who = fmt.Sprintf("%v, or for what it waits for itself: the capture shows what %v exchanges with others only", by, hosts[hub])
 	}
 	cost := fmt.Sprintf("%s in all, %s of the time", span(l.Sum), inPercent(float64(l.Sum)/float64(max(l.Of, 1))))
@@ -84,6 +85,10 @@ func (t *text) lateEach(l *timing.Last) (s string) {
 	}
 	return s
 }
+
+// beyondSpread is how many times as late as the others begin apart from one another a host begins at least, where the capture shows only what all exchange
+// with one of them: clients that each send at times of their own have one that is last, too, and nobody waits for it.
+const beyondSpread = 2
 
 // timesTold is of how many times at most it is told when a host began late.
 const timesTold = 5

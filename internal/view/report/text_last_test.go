@@ -108,9 +108,10 @@ func TestLastOfRounds(t *testing.T) {
 	}
 }
 
-// TestLastLeads: the straggler of a job is told before incidents that cost much less, with what was retransmitted; and of a capture of what one host exchanges, that what it waits for itself may not show.
+// TestLastLeads: the straggler of a job is told before incidents that cost much less, with what was retransmitted; and of a capture of what one host exchanges, that what it waits for itself may not show, nor is
+// one told that is hardly later than the others are apart.
 func TestLastLeads(t *testing.T) {
-	job := func(star bool) *agent.Result {
+	job := func(star bool, apart time.Duration) *agent.Result { // of the others
 		r := &agent.Result{RDMA: 1, Packets: 1, First: 1}
 		for h := range byte(4) {
 			if star && h == 0 {
@@ -126,6 +127,8 @@ func TestLastLeads(t *testing.T) {
 					at := 1 + round*int64(20*time.Millisecond)
 					if h == 2 && k == 0 {
 						at += int64(3 * time.Millisecond)
+					} else if h == 3 && k == 0 {
+						at += int64(apart)
 					}
 					c.Timing.Ends[k].NoteSent(timing.Sent{Begin: at, End: at + 20_000})
 					r.Last = at + 20_000
@@ -143,7 +146,7 @@ func TestLastLeads(t *testing.T) {
 		return r
 	}
 	for _, star := range []bool{false, true} {
-		r := job(star)
+		r := job(star, 0)
 		lost := incident.Incident{What: "Packets were lost", Begin: 1, End: r.Last, Lost: 10 * time.Millisecond}
 		var b bytes.Buffer
 		x := &text{Options: Options{Width: 2000}, out: bufio.NewWriter(&b), res: r, run: &Run{Result: r, told: true, incidents: []incident.Incident{lost}}}
@@ -167,6 +170,12 @@ func TestLastLeads(t *testing.T) {
 			t.Errorf("star %v, much is lost: %s", star, s)
 		}
 	}
+	for apart, want := range map[time.Duration]bool{time.Millisecond: true, 1500 * time.Microsecond: false} {
+		x := &text{Options: Options{Width: 2000}, res: job(true, apart)}
+		if got := x.waitsTold(); strings.Contains(got, "all wait for 10.0.0.2") != want {
+			t.Errorf("clients that begin %v apart: %q", apart, got)
+		}
+	}
 	for _, k := range []struct {
 		most          time.Duration
 		of            byte // the host whose port pauses
@@ -179,7 +188,7 @@ func TestLastLeads(t *testing.T) {
 		{time.Millisecond, 2, 0, "It is not the network", "pause"},
 		{time.Second, 3, 0, "It is not the network", "pause"},
 	} {
-		r := job(false)
+		r := job(false, 0)
 		for n := range r.Connections {
 			r.Connections[n].Ends[0].Retransmissions = k.retransmitted
 		}
