@@ -33,6 +33,7 @@ type depth struct {
 	one     uint32        // bytes of each; 0: they differ, or it is an atomic
 	alone   bool          // its first one, before which there was none, took as long: they do not wait for one another
 	apart   bool          // the tap may be at the responder, where a program that posts as many and pauses looks the same
+	steady  *steadiness   // how alike the times are after which each follows; nil: not so alike, or the tap is not at the responder
 	deeper  *deeper       // who has more at the same distance, where that is what shows that its depth bounds it
 	faster  *depth        // the fastest one to the same host with more outstanding; nil: there is none
 }
@@ -56,7 +57,7 @@ func (t *text) depths(but []pace) (list []depth) {
 			if d.agreed() != d.Count {
 				allowed = func(*agent.End) bool { return true }
 			}
-			if d.deeper = t.deeperThan(d, allowed); d.oneAgreed() || !d.Short() && (d.deeper != nil || !d.apart && d.agreed() > 1) {
+			if d.deeper = t.deeperThan(d, allowed); d.oneAgreed() || !d.Short() && (d.deeper != nil || d.steady != nil || !d.apart && d.agreed() > 1) {
 				sure = append(sure, *d)
 			}
 			continue
@@ -96,6 +97,7 @@ func depthOf(c *agent.Connection, from int) (d depth, ok bool) {
 	d.elapsed = time.Duration(d.end.Last - e.Asks[0].Begin)
 	d.apart = d.agreed() != d.Count && 2*d.After > d.Loop
 	if d.Count == 1 {
+		d.steady = steadyAfter(e.Asks, &d)
 		return d, d.one > 0
 	}
 	if explained := d.rate() * d.Loop.Seconds() / float64(d.Count); explained < depthExplains || explained > 1/depthExplains {
@@ -186,7 +188,7 @@ func (d *depth) said(granted string) string {
 		outstanding += " at a time"
 	}
 	return fmt.Sprintf("READ depth: %s has %s %s%s%s: each comes %s after the answer to %s. %s%s in %s %s to %s.%s%s",
-		who, has, outstanding, why, most, span(d.After), before, numberOrOne(d.Count), each, span(d.Loop), come, rate, d.deeper.said(d), remedy)
+		who, has, outstanding, why, most, span(d.After), before, numberOrOne(d.Count), each, span(d.Loop), come, rate, d.deeper.said(d)+d.steady.said(d), remedy)
 }
 
 // fasterOf is the fastest of some ends which has more outstanding to the same host, at about the same round trip; nil: there is none.
