@@ -30,7 +30,7 @@ func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		t.passedSince(c, p.sender, max(most, fitsAny), p.since) {
 		return false
 	}
-	if !read && smallBehind(c, from, max(most, fitsAny)) {
+	if !read && !k.Asked && smallBehind(c, from, max(most, fitsAny)) { // of those that brought one, no other is due
 		i.notSized = true
 		i.fact("size", fmt.Sprintf("not why: packets of this queue pair after it, with %s of payload at the least, bring no NAK for what is before them", count(uint64(c.Ends[from].AfterStalled.Least), "byte")))
 		return true

@@ -88,4 +88,7 @@ errors:
 	} {
 		contains(t, k.large+k.behind, measuredFrames(t, frames(t, strings.NewReplacer("LARGE", k.large, "taps:", k.behind+"taps:").Replace(scene))), k.want, k.not)
 	}
+	// A small one that arrives brings one NAK for all that is before it, and no other.
+	contains(t, "a NAK asked for it", measuredFrames(t, frames(t, strings.NewReplacer("LARGE", "30ms", "taps:", small+"taps:", "0x100020", "0x100017").Replace(scene))),
+		[]string{"asked for it with a PSN sequence NAK", mtu, "only smaller ones since"}, []string{"not why"})
 }
