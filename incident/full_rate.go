@@ -1,9 +1,9 @@
 package incident
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
-	"time"
 )
 
 // Of a sender whose bursts are over within less than a millisecond windows of time do not tell whether it slows down, but how long its messages took
@@ -32,29 +32,21 @@ func (t *teller) atFullRate(i *Incident, list []sender) bool {
 	if !t.timed() || t.run.Forgotten.Events > 0 {
 		return false
 	}
-	var found []fullRate
-	for _, s := range list {
-		if k := t.fullRateOf(s, list); k.others >= 2 {
-			found = append(found, k)
-		}
-	}
-	if len(found) != 1 {
+	most := slices.MaxFunc(list, func(a, b sender) int { return cmp.Compare(a.notified.n, b.notified.n) }) // no other can have got twice as many
+	k := t.fullRateOf(most, list)
+	if k.others < 2 {
 		return false
 	}
-	k, all := &found[0], uint64(0)
+	all := uint64(0)
 	for _, s := range list {
 		all += s.marked.n
 	}
-	i.What = fmt.Sprintf("%v seems not to slow down though %s came to it (%s of the marks are on its packets): %s of %s each were sent in %s or less, at %s or faster, "+
+	i.What = fmt.Sprintf("%v seems not to slow down though %s came to it (%s of the marks are on its packets): nine of ten of its %s of %s each were sent in %s or less, at %s or faster, "+
 		"while those of %d others took up to %.1f times as long after CNPs as before. %s",
-		k.from, count(k.notified.n, "CNP"), share(k.marked.n, all), fmt.Sprintf("nine of ten of its %s", count(uint64(k.messages), "message")), count(uint64(k.bytes), "byte"), span(k.took),
+		k.from, count(k.notified.n, "CNP"), share(k.marked.n, all), count(uint64(k.messages), "message"), count(uint64(k.bytes), "byte"), span(k.took),
 		perSecondOf(perSecond(uint64(k.bytes), k.took)), k.others, k.slower, i.What)
 	i.fact("reaction", fmt.Sprintf("none of %v that its messages show; no message of any of these hosts came at more than %s", k.from, perSecondOf(k.fastest)))
-	i.FitsWith = []string{
-		fmt.Sprintf("congestion control of %v (reaction point) that is off for this priority, or set otherwise than that of the others", k.from),
-		"CNPs that are lost after the tap on the way to it",
-	}
-	i.Next = []string{reactionPoint(k.from) + ", beside those of the others"}
+	i.setOtherwise(k.from, "the others")
 	t.mayDropCNPs(i, k.from)
 	return true
 }
@@ -74,7 +66,6 @@ func (t *teller) fullRateOf(s sender, list []sender) (k fullRate) {
 			if m.Begin > c.Ends[from].Trouble.Notified.First {
 				took = append(took, m.End-m.Begin)
 			}
-			k.fastest = max(k.fastest, perSecond(uint64(bytes), max(m.End-m.Begin, 1)))
 		}
 	}
 	if k.messages = len(took); k.messages < fewestPaced || s.notified.n < max(tellingCNPs, uint64(k.messages)) {
@@ -83,6 +74,7 @@ func (t *teller) fullRateOf(s sender, list []sender) (k fullRate) {
 	slices.Sort(took)
 	k.took = max(took[int(pacedSlow*float64(len(took)))], 1)
 	n := 0
+	k.fastest = t.fastestTo(s.way)
 	for _, o := range list {
 		if o.from == s.from {
 			continue
@@ -93,10 +85,21 @@ func (t *teller) fullRateOf(s sender, list []sender) (k fullRate) {
 		}
 		n++
 		k.slower = max(k.slower, float64(x.pace.longest)/float64(x.pace.usual))
-		k.fastest = max(k.fastest, float64(x.pace.bytes)/time.Duration(x.pace.usual).Seconds())
+		k.fastest = max(k.fastest, t.fastestTo(o.way))
 	}
 	if perSecond(uint64(k.bytes), k.took) >= mostOfWay*k.fastest {
 		k.others = n
 	}
 	return k
+}
+
+// fastestTo is in how many bytes a second the fastest message of a host to another was sent, on queue pairs that CNPs came to.
+func (t *teller) fastestTo(w way) (rate float64) {
+	for c, from := range t.notified(w) {
+		bytes, _ := sizeOfAll(c, from)
+		for _, m := range c.Timing.Ends[from].Sent {
+			rate = max(rate, perSecond(uint64(bytes), max(m.End-m.Begin, 1)))
+		}
+	}
+	return rate
 }

@@ -24,18 +24,20 @@ func TestFullRate(t *testing.T) {
 		name   string
 		took   [2]int64 // of messages of the first sender, alternately, µs
 		cnps   uint64   // to it
-		others int64    // what messages of the others take after a CNP, µs
+		beside uint64   // CNPs to each of the others
+		others int64    // what messages of these take after a CNP, µs
 		want   bool
 	}{
-		{"goes on", [2]int64{110, 130}, 40, 80, true},
-		{"slows down at times", [2]int64{110, 400}, 40, 80, false},
-		{"as few CNPs as the others", [2]int64{110, 130}, 8, 80, false},
-		{"none slows down", [2]int64{110, 130}, 40, 20, false},
-		{"slower than others", [2]int64{220, 230}, 40, 80, false},
+		{"goes on", [2]int64{110, 130}, 40, 8, 80, true},
+		{"slows down at times", [2]int64{110, 400}, 40, 8, 80, false},
+		{"fewer CNPs than messages", [2]int64{110, 130}, 20, 8, 80, false},
+		{"nearly as many CNPs to the others", [2]int64{110, 130}, 40, 24, 80, false},
+		{"none slows down", [2]int64{110, 130}, 40, 8, 20, false},
+		{"slower than others", [2]int64{220, 230}, 40, 8, 80, false},
 	} {
 		r := &agent.Result{First: second(1), Last: second(3)}
 		for h := range byte(4) {
-			bytes, cnps, begin := uint32(24576), uint64(8), 0
+			bytes, cnps, begin := uint32(24576), tt.beside, 0
 			if h == 0 {
 				bytes, cnps, begin = 131072, tt.cnps, 9
 			}

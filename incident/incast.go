@@ -69,17 +69,25 @@ func (t *teller) incast(list []Incident) {
 		if s == "" {
 			continue
 		}
-		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == queueDrops || s == badCable && bursts[to] }) // which this is
+		if bursts[to] {
+			i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == badCable })
+		}
 		if i.sum != nil && i.sum.mostlyTimers() {
 			i.noOvertaking()
 		}
 		if strings.HasSuffix(s, nothingElse) {
 			i.onlyInIncasts()
 		}
-		i.Next = slices.DeleteFunc(i.Next, func(s string) bool { return s == flowControl })
-		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("incast: a queue to %v that overflows when many send to it at once, as no flow control holds them back", to))
-		i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("priority flow control (PFC) and ECN of the switch port to %v for this traffic, and what that port discards for lack of buffer", to))
+		i.ofQueueTo(to, "many")
 	}
+}
+
+// ofQueueTo has an incident of losses fit first a queue to a host that overflows when many or several send to it.
+func (i *Incident) ofQueueTo(to packet.Addr, many string) {
+	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == queueDrops }) // which this is
+	i.Next = slices.DeleteFunc(i.Next, func(s string) bool { return s == flowControl })
+	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("incast: a queue to %v that overflows when %s send to it at once, as no flow control holds them back", to, many))
+	i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("priority flow control (PFC) and ECN of the switch port to %v for this traffic, and what that port discards for lack of buffer", to))
 }
 
 // nothingElse ends what is told where nothing was lost but when many sent at once, of so much that this is no chance.

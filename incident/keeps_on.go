@@ -45,8 +45,7 @@ func (t *teller) keepsOn(i *Incident, list []sender, b *burstsTo) bool {
 		i.What = fmt.Sprintf("%v seems not to slow down though CNPs come to it: in bursts it goes on at %s, and %s at %s. %s", g.from, perSecondOf(g.rate), count(uint64(len(names)), "other"), between(perSecondOf(g.slowest), perSecondOf(g.faster)), i.What)
 		i.fact("reaction", fmt.Sprintf("none of %v that its rate shows, beside %s: in %s, from %s after the beginning of each on; %.0f %% of its packets are marked, and %s of those of the others, though %s came to it, and %s to each of them",
 			g.from, someOf(names), count(uint64(g.bursts), "burst"), g.settled, 100*g.marked, between(fmt.Sprintf("%.0f %%", 100*g.marks[0]), fmt.Sprintf("%.0f %%", 100*g.marks[1])), count(g.notified.n, "CNP"), between(number(least), number(most))))
-		i.FitsWith = []string{fmt.Sprintf("congestion control of %v (reaction point) that is off for this priority, or set otherwise than that of the others", g.from), "CNPs that are lost after the tap on the way to it"}
-		i.Next = []string{reactionPoint(g.from) + ", beside those of " + names[0].String()}
+		i.setOtherwise(g.from, names[0].String())
 		return true
 	}
 	return false

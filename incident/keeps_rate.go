@@ -73,11 +73,7 @@ func (t *teller) tellKeptRate(i *Incident, k *keptRate, b *burstsTo) {
 	i.fact("reaction", fmt.Sprintf("none of %v that its rate shows: %s came to it, and %s to each of the others, which slowed down while it sent; "+
 		"their rates are of the first half of its bursts, and of the %s after them, in which they sent on",
 		k.from, count(k.notified.n, "CNP"), between(number(least), number(most)), span(settledFor)))
-	i.FitsWith = []string{
-		fmt.Sprintf("congestion control of %v (reaction point) that is off for this priority, or set otherwise than that of the others", k.from),
-		"CNPs that are lost after the tap on the way to it",
-	}
-	i.Next = []string{reactionPoint(k.from) + ", beside those of " + k.others[0].from.String()}
+	i.setOtherwise(k.from, k.others[0].from.String())
 	t.mayDropCNPs(i, k.from)
 }
 

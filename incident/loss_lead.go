@@ -54,12 +54,10 @@ func (t *teller) lead(i *Incident, s *lossSum, why string) bool {
 		}
 	}
 	i.fact("worst", worst)
-	if incast != "" && s.side() == beforeTap { // what was lost after it is told of later, of all such hosts
+	if incast == "" {
+		t.lostAsSeveralSend(i, s)
+	} else if s.side() == beforeTap { // what was lost after it is told of later, of all such hosts
 		t.ofIncast(i, s, Fact{"incast", incast}, "many")
-	} else if said := t.lostTogether(s); incast == "" && said != "" {
-		t.ofIncast(i, s, Fact{"together", said}, "several")
-	} else if said := t.lostTogetherAfter(s); incast == "" && said != "" {
-		i.ofFullQueue(s, said)
 	}
 	if !s.mostlyTimers() { // their receivers miss packets
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == tooShort })

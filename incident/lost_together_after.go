@@ -3,6 +3,7 @@ package incident
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -30,12 +31,7 @@ func (t *teller) lostTogetherAfter(s *lossSum) string {
 	if n := slices.IndexFunc(naks, func(l lostOf) bool { return l.time > until }); n >= 0 {
 		naks, first = naks[:n], "the first "
 	}
-	times, within := 0, 0
-	for burst := range togetherWithin(naks, lostWithin) {
-		if hostsOf(burst) > 1 {
-			times, within = times+1, within+len(burst)
-		}
-	}
+	times, within := ofSeveral(naks)
 	if times < fewestTimesAfter || togetherOfNAKs*within < len(naks) {
 		return ""
 	}
@@ -52,7 +48,7 @@ func (t *teller) sentOn(s *lossSum) (sent map[packet.Addr][]timing.Sent, until i
 	sent, until = map[packet.Addr][]timing.Sent{}, t.run.Last
 	for _, x := range t.sendersTo()[s.host] {
 		from := x.c.Ends[x.end].Addr
-		if x.c.Timing == nil || !slices.Contains(s.others, from) {
+		if x.c.Timing == nil || len(x.c.Timing.Ends[x.end].Sent) == 0 || !slices.Contains(s.others, from) {
 			continue
 		}
 		list := x.c.Timing.Ends[x.end].Sent
@@ -73,14 +69,15 @@ func lossesByChance(naks []lostOf, sent map[packet.Addr][]timing.Sent) (n float6
 	for _, l := range naks {
 		lost[l.from]++
 	}
-	for from, list := range sent {
-		all[from] = sendingFor(list, math.MinInt64, math.MaxInt64)
+	hosts := slices.SortedFunc(maps.Keys(sent), packet.Addr.Compare) // sums of fractions depend on their order
+	for _, from := range hosts {
+		all[from] = sendingFor(sent[from], math.MinInt64, math.MaxInt64)
 	}
 	for _, l := range naks {
 		others := 0.0
-		for from, list := range sent {
+		for _, from := range hosts {
 			if from != l.from {
-				others += lost[from] * sendingFor(list, l.time-drains-lostWithin, l.time+lostWithin) / all[from]
+				others += lost[from] * sendingFor(sent[from], l.time-drains-lostWithin, l.time+lostWithin) / all[from]
 			}
 		}
 		n += 1 - math.Exp(-others)
@@ -106,11 +103,7 @@ func sendingFor(list []timing.Sent, since, until int64) (sum float64) {
 // ofFullQueue has an incident of losses after the tap fit a queue that overflows, why being the fact that shows it.
 func (i *Incident) ofFullQueue(s *lossSum, why string) {
 	i.Facts = slices.Insert(i.Facts, 0, Fact{"together", why})
-	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == queueDrops || f == badCable })
-	i.FitsWith = slices.Insert(i.FitsWith, 0,
-		fmt.Sprintf("incast: a queue to %v that overflows when several send to it at once, as no flow control holds them back", s.host),
-		"a link after the tap that all of this takes, and that loses packets in bursts")
-	i.Next = slices.DeleteFunc(i.Next, func(f string) bool { return f == flowControl })
-	i.Next = slices.Insert(i.Next, 0,
-		fmt.Sprintf("priority flow control (PFC) and ECN of the switch port to %v for this traffic, and what that port discards for lack of buffer", s.host))
+	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == badCable })
+	i.FitsWith = slices.Insert(i.FitsWith, 0, "a link after the tap that all of this takes, and that loses packets in bursts")
+	i.ofQueueTo(s.host, "several")
 }

@@ -133,11 +133,7 @@ func (t *teller) neverSlows(i *Incident, list []sender, b *burstsTo) bool {
 		"those of %s that began with it and sent as much, in %d of %d; "+
 		"so its reaction point (congestion control) is off or set otherwise, or its CNPs were lost after the tap. %s",
 		n.from, t.atLeast(n.notified.n, "CNP"), n.bursts, span(n.most), count(uint64(len(all)-1), "other"), slowed, of, i.What)
-	i.FitsWith = []string{
-		fmt.Sprintf("congestion control of %v (reaction point) that is off for this priority, or set otherwise than that of the others", n.from),
-		"CNPs that are lost after the tap on the way to it",
-	}
-	i.Next = []string{reactionPoint(n.from) + ", beside those of " + all[0].from.String()}
+	i.setOtherwise(n.from, all[0].from.String())
 	t.mayDropCNPs(i, n.from)
 	return true
 }

@@ -211,6 +211,15 @@ func noReaction(from packet.Addr) string {
 	return fmt.Sprintf("a sender that does not react: congestion control of %v (reaction point) that is off for this priority, or CNPs that do not reach it", from)
 }
 
+// setOtherwise has an incident fit a sender that does not slow down as others do, and say where to look: there, and at one of these beside it.
+func (i *Incident) setOtherwise(from packet.Addr, beside string) {
+	i.FitsWith = []string{
+		fmt.Sprintf("congestion control of %v (reaction point) that is off for this priority, or set otherwise than that of the others", from),
+		"CNPs that are lost after the tap on the way to it",
+	}
+	i.Next = []string{reactionPoint(from) + ", beside those of " + beside}
+}
+
 // reactionPoint is where to look then.
 func reactionPoint(from packet.Addr) string {
 	return fmt.Sprintf("congestion control on %v (RoCE reaction point: ecn/roce_rp/enable), and its counters of CNPs (rp_cnp_handled, rp_cnp_ignored)", from)

@@ -33,7 +33,7 @@ type depth struct {
 	one     uint32        // bytes of each; 0: they differ, or it is an atomic
 	alone   bool          // its first one, before which there was none, took as long: they do not wait for one another
 	apart   bool          // the tap may be at the responder, where a program that posts as many and pauses looks the same
-	steady  *steadiness   // how alike the times are after which each follows; nil: not so alike, or the tap is not at the responder
+	steady  *steadiness   // nil: the times after which each follows differ more, or the tap is not at the responder
 	deeper  *deeper       // who has more at the same distance, where that is what shows that its depth bounds it
 	faster  *depth        // the fastest one to the same host with more outstanding; nil: there is none
 }
