@@ -185,6 +185,22 @@ type Cause struct {
 	Of    *Operation
 }
 
+// SlowestNeeded is the longest that a request waited for its own answer on which the commands of the protocol above depend: a request of the end that sends them, or a READ of the other.
+// The other's WRITEs and SENDs are on their way at once, whenever they are acknowledged. 0: none was measured.
+func (c *Connection) SlowestNeeded() (most time.Duration) {
+	if c.Timing == nil || c.Upper == nil || c.Upper.Slowest == nil {
+		return c.SlowestMessage()
+	}
+	for e := range c.Timing.Ends {
+		for kind, o := range c.Timing.Ends[e].Ops {
+			if o != nil && (e == c.Upper.Slowest.From || wqe.Op(kind) == wqe.Read) {
+				most = max(most, o.Most)
+			}
+		}
+	}
+	return most
+}
+
 // SlowestMessage is the longest that a request waited for its own answer; 0: that was not measured.
 func (c *Connection) SlowestMessage() (most time.Duration) {
 	if c.Timing == nil {

@@ -8,6 +8,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/packet"
+	"ibwitness/qp"
 )
 
 // From which bounds on commands of a server are slow: of how many commands at least, and from which median on, where others of the server take so
@@ -31,7 +32,8 @@ type slowSet struct {
 	server     packet.Addr
 	on         []*agent.Connection
 	clients    []packet.Addr
-	acked      time.Duration // no request on these connections waited longer for its own answer
+	acked      time.Duration // no request on these connections that the commands need waited longer for its own answer
+	rounds     uint64        // of retransmission on these connections
 	begin, end int64
 	slowest    *agent.Operation // of the commands, as far as it is kept
 	of         *agent.Connection
@@ -50,10 +52,22 @@ func (s *slowSet) add(c *agent.Connection, meant func(*agent.Operation) bool) {
 	if len(s.on) == 0 || c.First < s.begin {
 		s.begin = c.First
 	}
-	s.on, s.acked, s.end = append(s.on, c), max(s.acked, c.SlowestMessage()), max(s.end, c.Ends[0].Last, c.Ends[1].Last)
+	s.on, s.acked, s.end = append(s.on, c), max(s.acked, c.SlowestNeeded()), max(s.end, c.Ends[0].Last, c.Ends[1].Last)
+	for e := range c.Ends {
+		s.rounds += roundsOf(c.Ends[e].Trouble)
+	}
 	if a := c.Ends[fromOf(c.Upper)].Addr; !slices.Contains(s.clients, a) {
 		s.clients = append(s.clients, a)
 	}
+}
+
+// roundsOf is how many rounds of retransmission an end had.
+func roundsOf(k *qp.Trouble) uint64 {
+	if k == nil {
+		return 0
+	}
+	settled := k.Settled(false)
+	return settled.Sum.Total()
 }
 
 // otherwise reports whether more happened on a connection than that commands were slow, or it is not known how soon its requests were acknowledged.
@@ -92,8 +106,11 @@ func (i *Incident) slowFacts(s *slowSet, label, text string) {
 	i.fact("longest", fmt.Sprintf("%s of %v, in frame %d, answered in frame %d, after %s", o.Name, &i.Local, o.Frame, o.Answer, span(o.Ended-o.Since)))
 	i.fact("data", i.moved(o))
 	i.fact(label, text)
-	i.fact("transport", fmt.Sprintf("no request on %s waited longer than %s for its own answer, and none was retransmitted: it is not the network",
-		theConnections(len(s.on)), span(int64(s.acked))))
+	again := ", and none was retransmitted: it is not the network"
+	if s.rounds > 0 {
+		again = fmt.Sprintf("; %s of retransmission, told apart, cannot slow so many: it is not the network", count(s.rounds, "round"))
+	}
+	i.fact("transport", fmt.Sprintf("no request on %s waited longer than %s for its own answer%s", theConnections(len(s.on)), span(int64(s.acked)), again))
 }
 
 func theConnections(n int) string {

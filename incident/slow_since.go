@@ -82,7 +82,7 @@ func (t *teller) slowConnections(s *slowSince) bool {
 // slowConnection adds up the commands of a connection; false: they do not tell, or more happened on it.
 func (t *teller) slowConnection(s *slowSince, c *agent.Connection, o *upper.Onset) bool {
 	u := c.Upper
-	if t.otherwise(c) || len(c.SlowCommands()) > 0 || movesMuch(c, time.Duration(o.Since.Least)) {
+	if _, hangs := t.hangs(c); hangs || c.SlowestNeeded() == 0 || len(c.SlowCommands()) > 0 || movesMuch(c, time.Duration(o.Since.Least)) {
 		return false
 	}
 	s.set.add(c, func(x *agent.Operation) bool { return x.Class == int(o.Class) && x.Target == int(o.Target) })
@@ -127,11 +127,11 @@ func joined(a, b upper.Spent) upper.Spent {
 }
 
 // holds reports whether each of its commands takes many times as long since as any before, and any other at any time, on all connections from one
-// time on, and not as there are more of them, or requests waited for their own answers.
+// time on, and not as there are more of them, or requests waited for their own answers, or were retransmitted more than now and then.
 func (s *slowSince) holds() bool {
 	if s.before.Count < slowSinceLeast || s.since.Count < slowSinceLeast || s.others < slowSinceLeast || s.set.slowest == nil || s.last.Frame == 0 ||
 		s.last.At >= s.first.At || s.last.Tap != s.first.Tap || s.since.Least < classTimes*max(s.before.Longest, int64(s.longest)) ||
-		4*int64(s.set.acked) > s.since.Least {
+		2*int64(s.set.acked) > s.since.Least || slowSinceLeast*s.set.rounds > s.since.Count {
 		return false
 	}
 	before := float64(s.before.Count) / float64(max(s.first.At-s.set.begin, 1))

@@ -14,7 +14,6 @@ type Class struct {
 	Frame    uint64  // in which it did
 	Of       Command // the first of them
 	begun    uint16  // modulo 2^16
-	on       uint8   // what the one works on that began last, as Command.target
 	code     uint32  // what Decoder.Class makes of them
 	arg      uint64
 }
@@ -38,21 +37,13 @@ func (t *Tracker) classify(c *Command) {
 	t.classes = append(t.classes, Class{Of: *c, begun: 1, code: code, arg: arg})
 }
 
-// newest is when the one of them began that began last, where it works on a target.
-func (k *Class) newest(target uint8) Moment {
-	if k.Frame == 0 || k.on != target {
-		return Moment{}
-	}
-	return Moment{At: k.Newest, Frame: k.Frame, Tap: k.Of.Tap}
-}
-
 // answered counts how long a command took.
 func (k *Class) answered(c *Command, took int64) {
 	k.Answered++
 	k.Sum += took
 	k.Longest = max(k.Longest, took)
 	if c.Since >= k.Newest {
-		k.Newest, k.Frame, k.on = c.Since, c.Frame, c.target
+		k.Newest, k.Frame = c.Since, c.Frame
 	}
 	if took >= SlowAfter {
 		k.Slow++

@@ -44,9 +44,9 @@ func (t *Tracker) onset(c *Command, took int64) {
 		for i := range t.pairs {
 			if p := &t.pairs[i]; p.Class == c.class && p.Target == c.target {
 				o.Before = Spent{Count: p.Answered, Sum: p.Sum, Longest: p.Longest}
+				o.Last = Moment{At: p.newest.at, Frame: p.newest.frame, Tap: p.newest.tap}
 			}
 		}
-		o.Last = t.classes[c.class].newest(c.target)
 		t.began = o
 	}
 	if c.class != o.Class || c.target != o.Target {

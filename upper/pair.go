@@ -2,7 +2,7 @@ package upper
 
 import "slices"
 
-// mostPairs is how many pairs a tracker counts: 2 KiB.
+// mostPairs is how many pairs a tracker counts: 3 KiB.
 const mostPairs = 64
 
 // Pair is how long the commands of one class took that work on one target.
@@ -12,6 +12,14 @@ type Pair struct {
 	Answered uint64
 	Sum      int64 // nanoseconds, of those that were answered
 	Longest  int64 // of them
+	newest   began // when the one of them began that began last, and its frame
+}
+
+// began is when and in which frame a command began.
+type began struct {
+	at    int64 // nanoseconds since the Unix epoch
+	frame uint64
+	tap   uint16
 }
 
 // inPair counts how long a command took, nanoseconds.
@@ -30,6 +38,9 @@ func (t *Tracker) inPair(c *Command, took int64) {
 	p.Answered++
 	p.Sum += took
 	p.Longest = max(p.Longest, took)
+	if c.Since >= p.newest.at {
+		p.newest = began{c.Since, c.Frame, c.Tap}
+	}
 }
 
 // Pairs returns how long the commands took by class and target; nil: there were more of these than are counted, or not all commands were followed.
