@@ -21,6 +21,8 @@ PROFILE := $(CURDIR)/cmd/ibwitness/default.pgo
 # Not default.pgo: tests build the library often, which takes minutes by a profile.
 TESTBENCH := $(CURDIR)/cmd/libibwitness/testbench.pgo
 TOOLS   := bin/tools
+# What several simulations of Verilator are built from is compiled once.
+export OBJCACHE = $(shell command -v ccache)
 
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null)
 LDFLAGS := -X ibwitness/internal/cli.version=$(VERSION)
@@ -155,7 +157,7 @@ deps: prometheus opensm axe forky ## install what tests need, where it is missin
 	[ -e /usr/include/infiniband/verbs.h ] || missing="$$missing libibverbs-dev"; \
 	command -v systemd-analyze >/dev/null || missing="$$missing systemd"; \
 	command -v chromium >/dev/null || missing="$$missing chromium"; \
-	for program in jq curl tcpdump zsh fish verilator iverilog ghdl valgrind; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
+	for program in jq curl tcpdump zsh fish verilator iverilog ghdl valgrind ccache; do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
 	python3 -c "import ensurepip" 2>/dev/null || missing="$$missing python3-venv"; \
 	command -v pkill >/dev/null || missing="$$missing procps"; \
 	command -v ibsim >/dev/null || missing="$$missing ibsim-utils libumad2sim0"; \
