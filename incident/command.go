@@ -121,6 +121,13 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64, all *
 	}
 	i.Next = []string{"on " + i.Peer.Addr.String() + ": its log and dmesg, disks, and tasks that wait (state D)", "on " + i.Local.Addr.String() + ": what waits for this command"}
 	i.below(target)
+	if i.servedAlone {
+		what := "this queue pair"
+		if c.Upper.Queue != "" {
+			what = c.Upper.Queue
+		}
+		i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("on %v: the thread that serves %s, its core, and the interrupt of its completion queue", i.Peer.Addr, what))
+	}
 	switch {
 	case unfetched:
 		t.unfetched(i, c, o)

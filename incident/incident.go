@@ -108,6 +108,7 @@ type Incident struct {
 	lacking      uint64            // how many, at least
 	amongLost    string            // command whose answer is most likely among the packets that the capture lost
 	inHole       bool              // what the capture, which lost packets, lacks: nobody asked for it again
+	servedAlone  bool              // what its command works on was served on other connections of the two hosts meanwhile
 	listed       bool              // its facts say which connections it tells of
 	outlasting   []packet.Addr     // hosts of the connections whose requests outlasted it, as its facts say
 	outlasted    bool              // retries that were used up in an outage that others outlasted

@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"slices"
 
 	"ibwitness/agent"
 )
@@ -20,12 +21,37 @@ func (t *teller) queuesBeside(i *Incident, c *agent.Connection, o *agent.Operati
 	if beside == "" {
 		return
 	}
-	i.fact("others", beside+" meanwhile")
+	alike := t.alsoAnswered(c, o, end)
+	if alike != "" {
+		alike = ", some of them on " + alike + ", too"
+	}
+	i.fact("others", beside+" meanwhile"+alike)
 	for n, f := range i.FitsWith {
 		if f == allStopped {
 			i.FitsWith[n] = fmt.Sprintf("a thread of the program on %v that serves this queue pair, and not the others, that hung", i.Peer.Addr)
+			if alike != "" { // what they work on is no cause then
+				i.FitsWith[0], i.FitsWith[n] = i.FitsWith[n], i.FitsWith[0]
+				i.servedAlone = true
+			}
 		}
 	}
+}
+
+// alsoAnswered names what command o of c works on, where the server answered a command on it on another connection of the two hosts that began well after o, and before end; "": that is not known.
+func (t *teller) alsoAnswered(c *agent.Connection, o *agent.Operation, end int64) string {
+	on := targetOf(c.Upper, o)
+	if on == nil {
+		return ""
+	}
+	for _, d := range t.siblings(c) {
+		if u := d.Upper; d != c && u != nil && u.Protocol == c.Upper.Protocol && u.Slowest != nil && d.Ends[u.Slowest.From].Addr == c.Ends[o.From].Addr &&
+			slices.ContainsFunc(u.Targets, func(k agent.Target) bool {
+				return k.Name == on.Name && k.Newest > wellInside(o.Since, end) && k.Newest < end
+			}) {
+			return on.Name
+		}
+	}
+	return ""
 }
 
 // answeredBeside says how many commands the peer of end from of c answered on other connections of the same two hosts between two times; "": it is not known that it answered any well after the first.

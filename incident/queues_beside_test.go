@@ -60,3 +60,44 @@ func TestQueuesBeside(t *testing.T) {
 		}
 	}
 }
+
+// TestServedAlone: where the server answered commands on the same namespace on other queues meanwhile, the thread of this queue comes before disks, and it is the first to look at; not where it
+// answered those on another namespace, or before.
+func TestServedAlone(t *testing.T) {
+	const s = int64(time.Second)
+	for _, k := range []struct {
+		name   string
+		on     string
+		newest int64
+		alone  bool
+	}{
+		{"the same", "namespace 1", 5 * s, true},
+		{"another", "namespace 2", 5 * s, false},
+		{"the same, soon after it began", "namespace 1", s + 1, false},
+	} {
+		var r agent.Result
+		r.RDMA, r.First, r.Last = 20, 1, 9*s
+		for n := range 2 {
+			c := agent.Connection{Service: packet.RC, First: 1, Upper: &agent.Upper{Protocol: "NVMe over RDMA", Queue: "queue 3", Answered: true, Counts: upper.Counts{Open: 1 - n}}}
+			for e := range c.Ends {
+				c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), QPN: uint32(0x20 + n), QPNKnown: true, Packets: 10, Last: 10 * s}
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		hung, other := r.Connections[0].Upper, r.Connections[1].Upper
+		hung.Targets = []agent.Target{{Name: "namespace 1", Open: 1}}
+		hung.Oldest = &agent.Operation{Name: "NVMe Read", Since: s, Frame: 20, Target: 1}
+		other.Targets = []agent.Target{{Name: k.on, Answers: 9, Newest: k.newest}}
+		other.Recent, other.Slowest = []int64{s, 2 * s, 5 * s, 10 * s}, &agent.Operation{Since: s / 2, Ended: s}
+		list := slices.DeleteFunc(Of(&r), func(i Incident) bool { return i.Kind == Untrusted })
+		if len(list) != 1 {
+			t.Fatalf("%s: %+v", k.name, list)
+		}
+		i := &list[0]
+		if slices.Contains(i.Facts, Fact{"others", "10.0.0.2 answered at least 2 commands of 10.0.0.1 on 1 other connection meanwhile, some of them on namespace 1, too"}) != k.alone ||
+			strings.HasPrefix(i.FitsWith[0], "a thread of the program on 10.0.0.2") != k.alone ||
+			strings.HasPrefix(i.Next[0], "on 10.0.0.2: the thread that serves queue 3") != k.alone {
+			t.Errorf("%s: %q %q %q", k.name, i.Facts, i.FitsWith, i.Next)
+		}
+	}
+}

@@ -146,8 +146,12 @@ func (t *teller) hangsAgain(i *Incident, c *agent.Connection, o *agent.Operation
 		i.show(k.Frame)
 	}
 	have := map[bool]string{true: "has", false: "have"}[open == 1]
-	return fmt.Sprintf("; but %s%s %s no answer there either, on QP 0x%x of %v, since %s%s",
-		count(uint64(open), "command"), target, have, on.Ends[k.From].QPN, i.Local.Addr, t.offset(k.Since), frame)
+	queue := ""
+	if on.Upper.Queue != "" && on.Upper.Queue == c.Upper.Queue {
+		queue = ", which is " + on.Upper.Queue + " again"
+	}
+	return fmt.Sprintf("; but %s%s %s no answer there either, on QP 0x%x of %v%s, since %s%s",
+		count(uint64(open), "command"), target, have, on.Ends[k.From].QPN, i.Local.Addr, queue, t.offset(k.Since), frame)
 }
 
 // servesOthers tells which other hosts the server answered on all their connections, each command within a second, while it did not answer o of c: it is not all of it that stopped.
