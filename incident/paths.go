@@ -57,7 +57,11 @@ func (t *teller) paths(c *agent.Connection, from int) lossyPath {
 	case n < fewestPaths:
 		x = t.pathsBetweenAll(c.Service)
 	case f.steady == 0:
-		x = lossyPath{said: fmt.Sprintf("all %d queue pairs from %v to %v had to retransmit, so that it is not one path of several", n, k.from, k.to), all: true}
+		but := ""
+		if f.few > 0 {
+			but = fmt.Sprintf(" but %d that sent fewer than %d packets", f.few, steadyPackets)
+		}
+		x = lossyPath{said: fmt.Sprintf("all %d queue pairs from %v to %v%s had to retransmit, so that it is not one path of several", n+f.few, k.from, k.to, but), all: true}
 	case f.onePath():
 		ports, ported := f.lossyPorts()
 		x = lossyPath{said: fmt.Sprintf("%d of %d queue pairs from %v to %v had to retransmit%s: it may be one path of several", f.lossy, n, k.from, k.to, ports), one: true, ported: ported}
@@ -99,6 +103,7 @@ func troubledUntil(list []*agent.Connection, from packet.Addr) (until int64) {
 // fates is how many queue pairs lost packets and how many did not, and about how many packets with requests they sent.
 type fates struct {
 	lossy, steady         int
+	few                   int    // that lost none, and sent too few packets to tell
 	rounds                uint32 // of retransmission
 	sentLossy, sentSteady uint64
 	ports                 []uint16 // of those that lost packets
@@ -124,6 +129,8 @@ func (f *fates) add(t *teller, c *agent.Connection, e *agent.End) {
 		f.steady, f.sentSteady = f.steady+1, f.sentSteady+sent
 		f.steadyOf.add(c, e)
 		f.clean, f.cleanBack = withPort(f.clean, c, e), withPort(f.cleanBack, c, peerOf(c, e))
+	case sent > 0:
+		f.few++
 	}
 }
 

@@ -25,6 +25,7 @@ func TestPaths(t *testing.T) {
 		{"one of four, whose timer ran out", 1, 3, 0, 3, 0, "1 of 4 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit (UDP source port 50000): it may be one path of several"},
 		{"all", 3, 0, 1, 0, 0, "all 3 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit, so that it is not one path of several"},
 		{"all, and others that began later", 3, -3, 1, 0, 0, "all 3 queue pairs from 10.0.0.1 to 10.0.0.2 had to retransmit, so that it is not one path of several"},
+		{"all but one that sent little", 4, 0, 1, 0, 0, "all 4 queue pairs from 10.0.0.1 to 10.0.0.2 but 1 that sent fewer than 64 packets had to retransmit, so that it is not one path of several"},
 		{"most", 3, 1, 4, 0, 0, ""},
 		{"one of two", 1, 1, 4, 0, 0, ""},
 		{"by chance", 1, 9, 1, 0, 0, ""},
@@ -47,6 +48,11 @@ func TestPaths(t *testing.T) {
 						c.Ends[at].Trouble = &qp.Trouble{Sum: qp.Stalls{Count: 1, Rounds: [qp.NumCauses]uint32{qp.SequenceAsked: k.rounds, qp.TimerExpired: k.timer, qp.ResponseLost: k.responses}, Begun: 5, Last: 9}}
 					}
 				}
+			}
+			if n == 3 && k.lossy == 4 {
+				c.Ends[0].Messages, c.Ends[1].Messages = min(c.Ends[0].Messages, 20), min(c.Ends[1].Messages, 20)
+				c.Ends[0].Packets, c.Ends[1].Packets = 20, 20
+				c.Ends[0].Trouble, c.Ends[1].Trouble = nil, nil
 			}
 			r.Connections = append(r.Connections, c)
 		}
