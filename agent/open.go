@@ -60,6 +60,7 @@ type Open struct {
 	Connections int
 	Again       bool          // they were retransmitted without an answer
 	Unclocked   bool          // the clock was set, so that Waited is not to be trusted
+	Apart       bool          // the clocks of interfaces differ, so that a response may be dated before its request
 	Waited      time.Duration // since one of them was sent, or a response made progress; of several connections the longest of those for which Again is the same
 	Frame       uint64        // that the oldest of these at the first tap began in
 	Tap         uint16

@@ -42,6 +42,7 @@ type Result struct {
 	Open        Open
 	Clock       ClockStep           // what shows that a clock of the capture was set; Count 0: nothing
 	Skewed      []Skew              // hosts of which two clocks stamp what they send and receive, by address
+	Apart       []Apart             // taps the clocks of which differ, the ones that do most first
 	Disorder    Disorder            // frames that are stamped before one which comes before them
 	Numbered    []Numbering         // hosts whose packets one counter numbered, by address and tap
 	Arrived     []packet.Addr       // hosts of which the capture holds each number of that counter, though packets came after later ones

@@ -72,7 +72,8 @@ func (e *engine) result() *Result {
 		leaveToMirrors(agents)
 		r.Numbered, r.Arrived, r.ArrivedQPs = e.numbers.list(), e.numbers.arrived(), e.numbers.pairs.arrived()
 		withdrawUncaptured(agents, r.Numbered)
-		r.Skewed = e.skews.list()
+		r.Apart = e.skews.listApart()
+		r.Skewed = e.skews.list(len(r.Apart) > 0)
 		leaveToClocks(agents, r.Skewed)
 	}
 	r.Streams = ud.Streams(ofDatagrams(agents)...)
@@ -147,7 +148,7 @@ func (e *engine) result() *Result {
 		leaveToPauses(r)
 		r.leave(noRoCE, &e.sums.signs.answers)
 	}
-	r.Open.Unclocked = r.Clock.Count > 0 || len(r.Skewed) > 0
+	r.Open.Unclocked, r.Open.Apart = r.Clock.Count > 0 || len(r.Skewed) > 0, len(r.Apart) > 0
 	r.sort(e.together)
 	return r
 }

@@ -41,6 +41,7 @@ type skews struct {
 	found     bool
 	pairs     map[talk]*Skew
 	exchanges map[exchange]exchanged
+	ways      map[tapPair]*delays // where another tap shows the answer than the request
 }
 
 // talk is who sends requests, and who answers.
@@ -54,7 +55,8 @@ type exchange struct {
 // exchanged is what has come of an exchange.
 type exchanged struct {
 	request, answer uint64 // frames; 0: it has not come
-	at              int64  // time of the answer, where that came first
+	at              int64  // time of the one that came first
+	tap             uint16 // likewise
 }
 
 // take takes the frames of a batch.
@@ -64,7 +66,7 @@ func (k *skews) take(frames []fabricagent.Frame) {
 			return
 		}
 		if k.begun++; k.packet == nil {
-			k.packet, k.pairs, k.exchanges = new(packet.Packet), map[talk]*Skew{}, map[exchange]exchanged{}
+			k.packet, k.pairs, k.exchanges, k.ways = new(packet.Packet), map[talk]*Skew{}, map[exchange]exchanged{}, map[tapPair]*delays{}
 		}
 		if p := k.packet; fabricagent.Decode(&frames[i], p).IsRDMA() && p.Has&packet.HasBTH != 0 && p.Opcode.Service().Reliable() {
 			k.add(p)
@@ -109,6 +111,9 @@ func (k *skews) request(s *Skew, p *packet.Packet) {
 			s.By, s.Answer, s.Request, s.Tap = by, x.answer, p.Frame, p.Tap
 		}
 		k.found = k.found || s.holds()
+		k.pairOf(&x, p, false)
+	default:
+		x.at, x.tap = p.Time, p.Tap
 	}
 	x.request = p.Frame
 	k.exchanges[at] = x
@@ -129,8 +134,9 @@ func (k *skews) answer(s *Skew, p *packet.Packet) {
 		return
 	case x.request != 0:
 		s.Answers++
+		k.pairOf(&x, p, true)
 	default:
-		x.at = p.Time
+		x.at, x.tap = p.Time, p.Tap
 	}
 	x.answer = p.Frame
 	k.exchanges[at] = x
@@ -141,10 +147,10 @@ func (s *Skew) holds() bool {
 	return s.Early >= fewestEarly && (s.Answers-s.Early)*oneInOrder <= s.Early && s.By > 0
 }
 
-// list returns the hosts to which answers come too early, by address.
-func (k *skews) list() (list []Skew) {
+// list returns the hosts to which answers come too early, by address. Where the clocks of interfaces differ these are all to which one does.
+func (k *skews) list(apart bool) (list []Skew) {
 	for w, s := range k.pairs {
-		if !s.holds() {
+		if !s.holds() && (!apart || s.Early == 0 || s.By <= 0) {
 			continue
 		}
 		i := slices.IndexFunc(list, func(o Skew) bool { return o.Host == w.from })
@@ -170,7 +176,7 @@ func (s *Skew) Add(o *Skew) {
 	}
 }
 
-// leaveToClocks takes back that responses came before their requests, where two clocks stamp them, and doubts what rests on time.
+// leaveToClocks takes back that responses came before their requests, or before those to earlier ones, where two clocks stamp them, and doubts what rests on time.
 func leaveToClocks(agents []*Transport, hosts []Skew) {
 	if len(hosts) == 0 {
 		return
@@ -180,7 +186,7 @@ func leaveToClocks(agents []*Transport, hosts []Skew) {
 		gone := map[int]bool{}
 		for i := range t.Rec.Findings {
 			f := &t.Rec.Findings[i]
-			if f.Rule == rule.RCRSP006 && slices.ContainsFunc(hosts, func(s Skew) bool { return s.Host == f.Peer.Addr }) {
+			if (f.Rule == rule.RCRSP006 || f.Rule == rule.RCRSP007) && slices.ContainsFunc(hosts, func(s Skew) bool { return s.Host == f.Peer.Addr }) {
 				gone[i] = true
 			}
 		}

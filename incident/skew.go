@@ -15,6 +15,10 @@ func (t *teller) skewed() {
 	for k := range t.run.Skewed {
 		all.Add(&t.run.Skewed[k])
 	}
+	if len(t.run.Apart) > 0 {
+		t.clocksDiffer(&all)
+		return
+	}
 	most := widest(t.run.Skewed)
 	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: t.run.First, End: t.run.Last, Tap: most.Tap, foremost: true}
 	i.show(most.Answer, most.Request)
@@ -25,17 +29,23 @@ func (t *teller) skewed() {
 	i.What = fmt.Sprintf("The two directions of the capture have different clocks: what %v%s received is stamped at least %s too early, compared with what it sent. Of %s whose request the capture holds, %s before it.",
 		most.Host, also, span(int64(most.By)), count(all.Answers, "answer"), come(all.Early, all.Answers))
 	i.fact("sound", "order, counts and retransmissions within one direction; latencies, waits, and what came first of two directions, are not")
-	if all.NAKs > 0 && all.Again > 0 && !t.copied() {
-		i.show(all.NAK)
-		i.fact("lost", fmt.Sprintf("packets in the network, all the same: %s for a PSN sequence error came, the first in frame %d, and %s %s retransmitted",
-			count(all.NAKs, "NAK"), all.NAK, count(all.Again, "request packet"), were(all.Again)))
-	}
+	t.lostAllTheSame(i, &all)
 	i.FitsWith = []string{"two captures, one of each direction, by two cards or hosts, that were merged", "one card that stamps what it sends at another place than what it receives"}
 	i.Next = []string{
 		"capture again with one clock (PTP, or one card for both directions)",
 		fmt.Sprintf("or merge again with corrected time: editcap -t %.6f on what %v received, or more, as the round trip comes on top, and then mergecap", most.By.Seconds(), most.Host),
 	}
 	t.order = append(t.order, i)
+}
+
+// lostAllTheSame says that the network lost packets, whatever the clocks are.
+func (t *teller) lostAllTheSame(i *Incident, all *agent.Skew) {
+	if all.NAKs == 0 || all.Again == 0 || t.copied() {
+		return
+	}
+	i.show(all.NAK)
+	i.fact("lost", fmt.Sprintf("packets in the network, all the same: %s for a PSN sequence error came, the first in frame %d, and %s %s retransmitted",
+		count(all.NAKs, "NAK"), all.NAK, count(all.Again, "request packet"), were(all.Again)))
 }
 
 // widest is the host of which the clocks differ most.

@@ -52,7 +52,7 @@ func Of(r *agent.Result) []Incident {
 	t.blamePauses()
 	t.unsent()
 	t.programsStopped()
-	list := t.underStopped(t.sorted())
+	list := t.underStopped(t.ordered(t.sorted()))
 	gather(list, r.Findings)
 	list = t.withPauses(t.sidesOfHoles(blackHoles(t.servicesHung(t.otherVersions(list)))))
 	list = t.underMarks(t.reorderedBack(t.underReordered(overtakings(list))))
@@ -170,7 +170,7 @@ func (t *teller) requests(c *agent.Connection, from int) {
 		t.refused(c, from, &k.Refusal)
 	case e.Stalled && k.NAK.Time != 0:
 		told = t.exhausted(c, from, &k)
-	case cut:
+	case cut, !t.orderKnown() && k.Now.Total() == 0: // its answer may be dated before it
 	case e.Stalled:
 		t.unanswered(c, from, &k.Now)
 	case t.answersLost(c, from, &k):
@@ -179,7 +179,7 @@ func (t *teller) requests(c *agent.Connection, from int) {
 		t.silent(c, from)
 		t.answeredTooLate(c, from)
 	}
-	if t.run.Clock.Count == 0 {
+	if t.run.Clock.Count == 0 && t.orderKnown() {
 		t.interrupted(c, from, &k)
 	}
 	if k.RNR.NAKs > 0 && !told {

@@ -34,6 +34,9 @@ func (t *teller) unheld() *unheld {
 	}
 	u := &unheld{}
 	t.lost = u
+	if !t.orderKnown() {
+		return u
+	}
 	for i := range t.run.Connections {
 		c := &t.run.Connections[i]
 		before := u.all()
@@ -84,7 +87,7 @@ func (u *unheld) note(c *agent.Connection, frame uint64) {
 
 // lossy reports whether the capture has lost packets, so that it may lack any answer.
 func (t *teller) lossy() bool {
-	return t.run.Dropped > 0 || t.run.Gaps > 0 || t.unheld().all() >= fewestUnheld
+	return t.run.Dropped > 0 || t.run.Gaps > 0 && t.orderKnown() || t.unheld().all() >= fewestUnheld
 }
 
 // lossFits adds that the capture may have lost an answer.
@@ -104,7 +107,7 @@ func (i *Incident) doubt(what string) {
 // lostFrames tells that the capture has lost packets without saying so.
 func (t *teller) lostFrames() {
 	u, gaps, n := t.unheld(), t.run.Gaps, t.holes()
-	if u.all() < fewestUnheld && gaps == 0 {
+	if u.all() < fewestUnheld && gaps == 0 || !t.orderKnown() {
 		return
 	}
 	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: t.run.First, End: t.run.Last, Tap: u.tap, lacks: true, losesFrames: true}

@@ -23,8 +23,12 @@ func clocksDiffer(r *agent.Result) string {
 	for i := range r.Skewed {
 		all.Add(&r.Skewed[i])
 	}
-	return fmt.Sprintf("the two directions have different clocks, by at least %s: %s of %s came before what they answer; do not trust latencies, no wait is proven",
-		span(all.By), number(all.Early), count(all.Answers, "answer"))
+	of := "directions"
+	if len(r.Apart) > 0 {
+		of = "interfaces"
+	}
+	return fmt.Sprintf("the two %s have different clocks, by at least %s: %s of %s came before what they answer; do not trust latencies, no wait is proven",
+		of, span(all.By), number(all.Early), count(all.Answers, "answer"))
 }
 
 // forgotten says what was given up.

@@ -63,6 +63,9 @@ func openRequests(o *agent.Open, same int) string {
 		on = fmt.Sprintf("%d to %s", o.Connections-same, on)
 	}
 	s := count(o.Requests, "request") + " on " + on
+	if o.Apart {
+		return s + " had no response after them: the clocks of the interfaces differ, and it may be dated before its request"
+	}
 	if o.Usual() {
 		if s += " had no response yet when the capture ended"; !o.Unclocked && o.Waited >= time.Millisecond {
 			return s + ", after up to " + span(o.Waited) // an answer takes less, as a rule
