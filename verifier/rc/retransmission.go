@@ -23,8 +23,13 @@ func (v *Verifier) retransmissionBegins(c *qp.Pair, from int, p *packet.Packet) 
 		defer q.CloseBack()
 	}
 	q.SetAfterIdle(stream.LongIdle(c, p) && !end.Knows(qp.KnowsSQPSN))
+	leavesOut := q.Retransmission.Active && p.PSN.After(q.Retransmission.Next) && q.Retransmission.ReadLen == 0
 	acknowledged := c.Sees(from) && !p.PSN.After(q.Una) // what was left out needs no retransmission
-	if q.Retransmission.Active && p.PSN.After(q.Retransmission.Next) && q.Retransmission.ReadLen == 0 && !acknowledged {
+	if leavesOut && !c.Sees(from) && goesOnAfterAck(c, from, p) {
+		v.Covered(rule.RCRTY006)
+		return
+	}
+	if leavesOut && !acknowledged {
 		v.Covered(rule.RCRTY006)
 		v.Report(c, from, p, rule.Verdict{
 			Rule: rule.RCRTY006, Class: rule.Proven(c.Sees(from)), Role: rule.Requester,
@@ -41,6 +46,12 @@ func (v *Verifier) retransmissionBegins(c *qp.Pair, from int, p *packet.Packet) 
 	v.retransmissionAfterNak(c, from, p)
 	v.needless(c, from, p)
 	q.Retransmitted(p.PSN, p.Time, hostLag)
+}
+
+// goesOnAfterAck reports whether a requester that has gone back goes on with what is not acknowledged yet, as an ACK of what it leaves out has come since its packet before.
+func goesOnAfterAck(c *qp.Pair, from int, p *packet.Packet) bool {
+	q, r := &c.Ends[from].SQ, c.RQ(1-from)
+	return c.Paired && p.PSN == q.Una && r.State == qp.Expecting && r.Last.Positive && r.Last.Time >= q.Last.Time && qp.Prompt(q.Last.Time, p.Time)
 }
 
 // retransmissionUnpaired judges a retransmission of a requester whose responses are not known.
