@@ -16,13 +16,13 @@ const (
 
 // mostlyLate reports whether the answers to n rounds of retransmission came late: it is known of all, or of most while nothing speaks for a loss, as only a timer began them, with what had passed the tap.
 func mostlyLate(k *qp.Trouble, n uint64) bool {
-	late, s := uint64(k.Late.Rounds), &k.Sum
+	late, s := uint64(lateRounds(k)), &k.Sum
 	return late >= n || n >= fewestLate && 10*late >= lateTenths*n && uint64(s.Rounds[qp.TimerExpired]) == n && s.Before+k.Earlier+k.AnswersSeen+k.PassedOver == 0
 }
 
 // inSome says in how many of n rounds it is known that answers came late; "": in all.
 func inSome(k *qp.Trouble, n uint64) string {
-	if late := uint64(k.Late.Rounds); late < n {
+	if late := uint64(lateRounds(k)); late < n {
 		return fmt.Sprintf("in %d of these rounds ", late)
 	}
 	return ""
@@ -41,7 +41,7 @@ func (t *teller) timerBeside(k *qp.Trouble) string {
 func shortestTimer(k *qp.Trouble) (after, took int64) {
 	after = math.MaxInt64
 	for n := range k.Longest {
-		if s := &k.Longest[n]; s.Late && s.Begun > s.Since {
+		if s := &k.Longest[n]; cameLate(k, s) && s.Begun > s.Since {
 			after, took = min(after, s.Begun-s.Since), max(took, s.Ended-s.Since)
 		}
 	}

@@ -320,7 +320,7 @@ func placesOf(k *qp.Trouble) (p places) {
 		p.rest -= n
 		return n
 	}
-	p.unseen, p.earlier, p.late, p.back, p.over = take(s.Before), take(k.Earlier), take(k.Late.Rounds), take(k.AnswersSeen), take(k.PassedOver)
+	p.unseen, p.earlier, p.late, p.back, p.over = take(s.Before), take(k.Earlier), take(lateRounds(k)), take(k.AnswersSeen), take(k.PassedOver)
 	p.unsent = take(k.Unsent)
 	passed := min(k.Passed, s.Rounds[qp.ResponseLost])
 	p.dropped = min(passed, p.over) // a requester takes no answer before those to earlier READs

@@ -31,7 +31,7 @@ func (t *teller) cost(c *agent.Connection, from int, k *qp.Trouble) string {
 func asAlways(c *agent.Connection, from int, k *qp.Trouble) int64 {
 	n := k.Sum.Total() - uint64(k.Sum.Rounds[qp.NotReady])
 	_, took := shortestTimer(k)
-	if usual := usuallyTook(c, from); uint64(k.Late.Rounds) < n || took > usual+usual/8 {
+	if usual := usuallyTook(c, from); uint64(lateRounds(k)) < n || took > usual+usual/8 {
 		return 0
 	}
 	return took

@@ -35,6 +35,7 @@ type Trouble struct {
 		Left           uint32
 		Unsent         uint16 // of Of, those that Unsent counts
 	}
+	Copies      Copies // that the timer had retransmitted, and their answers
 	AnswersSeen uint32 // rounds that the requester's timer began although the tap had seen the answer
 	Passed      uint32 // rounds that a later response began, likewise
 	Unsent      uint32 // rounds that its timer began, before which the responder had sent nothing, as its IPv4 identifications show
@@ -190,6 +191,7 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	s.beginsTail(cause, p.Time)
 	s.trouble().From = p.PSN
 	s.trouble().Round = cause
+	s.trouble().Copies.begin()
 	k.Later = p.PSN.After(s.First)
 	k.Partly = k.Partly || w != nil && w.Op == wqe.Read && p.PSN == w.First && w.RespFrame != 0 && !w.AnswerCame(w.Last)
 	if k.Rounds[cause]++; k.Rounds[TimerExpired] == 2 || k.Request.Op == wqe.Read && k.Total() == 1 {
@@ -218,6 +220,9 @@ func (s *SendQueue) CountStalled(p *packet.Packet, sent Sums) {
 		return
 	}
 	t.Again = t.Again.plus(one)
+	if t.Round == TimerExpired {
+		t.Copies.take(p)
+	}
 	if t.Storming == nil {
 		t.Storming = new(Storming)
 	}

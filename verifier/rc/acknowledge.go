@@ -27,6 +27,7 @@ func (v *Verifier) acknowledge(c *qp.Pair, from int, p *packet.Packet) {
 		v.judgeOvertaking(c, from, p)
 	}
 	v.msn(c, from, p, 0)
+	q.Acknowledged(p.PSN, c.RQ(from).DuplicateRequest && !v.copiedResponse(c.RQ(from), p))
 	v.progress(c, from, p, p.PSN.Add(1))
 }
 
@@ -58,6 +59,7 @@ func (v *Verifier) oldAck(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	v.Event(c, from, rule.Responder, p, rule.EvDuplicateResponse, "")
 	if r.DuplicateRequest && !v.copiedResponse(r, p) {
+		q.CopyAnswered()
 		q.AnsweredAgain(p.PSN)
 	}
 	if p.PSN.Before(q.First) && v.ackBeforeFirst(c, from, p) {
