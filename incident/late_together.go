@@ -51,15 +51,20 @@ func (t *teller) lateTogether(list []Incident) []Incident {
 		i.includesAll(of)
 		t.leadLate(i, hosts)
 	}
-	return without(list, merged)
+	return t.lateAtOnce(without(list, merged))
 }
 
 // onlyLate reports whether an incident is of answers that came late, later than most, and of nothing else.
 func (i *Incident) onlyLate() bool {
+	return i.lateOnly() && slices.Contains(i.FitsWith, timeoutShorter)
+}
+
+// lateOnly reports whether an incident is of answers that came late, and of nothing else.
+func (i *Incident) lateOnly() bool {
 	if i.Kind != Loss && i.Kind != Retransmitting || !i.again.late || i.sum != nil || i.within != 0 || i.explained {
 		return false
 	}
-	return !i.says("of these") && slices.Contains(i.FitsWith, timeoutShorter)
+	return !i.says("of these")
 }
 
 // lateFrom is what each host retransmitted as the answers of a responder came late.
@@ -95,14 +100,14 @@ func (l *lateTo) take(c *agent.Connection, from int, k *qp.Trouble) {
 		w.lost, w.longest = 0, 0
 	}
 	l.sum(&w)
-	l.known += min(uint64(k.Late.Rounds), w.rounds)
+	l.known += min(uint64(lateRounds(k)), w.rounds)
 	if after, took := shortestTimer(k); took > 0 {
 		if l.took = max(l.took, took); l.timer == 0 || after < l.timer {
 			l.timer = after
 		}
 	}
 	for n := range k.Longest {
-		if s := &k.Longest[n]; s.Late && s.Begun > s.Since {
+		if s := &k.Longest[n]; cameLate(k, s) && s.Begun > s.Since {
 			l.waits = append(l.waits, *s)
 		}
 	}
