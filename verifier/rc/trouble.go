@@ -124,8 +124,11 @@ func answerCame(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	if r.State == qp.SequenceNAKed && p.PSN == r.NAK.PSN {
 		q.NAKed()
 	}
-	if lacks && r.Last.Positive || w != nil && !came && q.Una.After(w.Last) && r.Last.Positive && r.Last.PSN.After(w.Last) {
+	switch taken := w != nil && !came && q.Una.After(w.Last); {
+	case (lacks || taken && r.Last.PSN.After(w.Last)) && r.Last.Positive:
 		q.PassedOver(r.Last.Frame)
+	case lacks, taken && w.Op.Responded() && r.NAK.Frame != 0 && r.State == qp.SequenceNAKed && r.NAK.PSN.After(w.Last):
+		q.PassedOver(r.NAK.Frame) // which is no answer to it
 	}
 	return came
 }
