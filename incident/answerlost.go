@@ -31,6 +31,9 @@ func passedOver(i *Incident, k *qp.Stall) string {
 	}
 	frame := packet.FrameNear(k.Frames.Last, k.PassedOver)
 	i.show(frame)
+	if k.OnlyNAKed {
+		return fmt.Sprintf("frame %d is a PSN sequence NAK for a request after it: %v had taken this one, and its own response, which that does not replace, was not sent or was lost before the tap", frame, &i.Peer)
+	}
 	return fmt.Sprintf("frame %d acknowledges a request after it: %v had taken this one too, and its own response, which that does not replace, was not sent or was lost before the tap", frame, &i.Peer)
 }
 

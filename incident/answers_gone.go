@@ -34,7 +34,7 @@ func (t *teller) answersGone(c *agent.Connection, from int, k *qp.Trouble) (n ui
 // answerUnknown reports whether only a timer had the request of a stall retransmitted, and nothing in the stream shows what was lost, if
 // anything was.
 func answerUnknown(s *qp.Stall) bool {
-	return s.Total() > 0 && uint64(s.Rounds[qp.TimerExpired]) == s.Total() && s.Unseen == 0 && !s.AnswerLost && !s.Late && s.PassedOver == 0
+	return s.Total() > 0 && uint64(s.Rounds[qp.TimerExpired]) == s.Total() && s.Unseen == 0 && !s.AnswerLost && !s.Late && s.PassedOver == 0 && !s.LackedEnd()
 }
 
 // onlyAnswersGone reports whether a host sent as many packets that the capture does not hold, each by itself, as timers ran out for answers of it,

@@ -36,7 +36,7 @@ errors:
 			"only packets with at most 512 bytes of payload were answered since\n"
 		look   = "\nnext: the process that owns 10.1.0.2 QP 0x"
 		both   = "answers nothing since then either (within 99.9µs); it went on sending on 1 other between the same hosts, up to +0."
-		shrunk = "packets with more than 512 bytes of payload were answered before, and only smaller ones since."
+		shrunk = "RDMA packets with more than 512 bytes of payload were answered before, and only smaller ones since."
 		mtu    = "fits: a path from 10.1.0.1 to 10.1.0.2 whose MTU became smaller then, by a change of a route"
 	)
 	for _, k := range []struct {

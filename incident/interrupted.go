@@ -207,8 +207,17 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 		if s.Skipped {
 			then = "a response came, its own or to a later one"
 		}
-		i.What = fmt.Sprintf("%v waited %s for the response to %s, while %v acknowledged a later request; then %s.", &i.Local, span(s.Lost()), article(operation(&s.Request)), &i.Peer, then)
+		later := "acknowledged a later request"
+		if s.OnlyNAKed {
+			later = "sent a PSN sequence NAK for a later request"
+		}
+		i.What = fmt.Sprintf("%v waited %s for the response to %s, while %v %s; then %s.", &i.Local, span(s.Lost()), article(operation(&s.Request)), &i.Peer, later, then)
 		i.FitsWith = []string{"a response that was lost on the way back, before the tap, and a retransmission timer as long as that", "a responder that sent none"}
+		i.Next = []string{"discards and errors of the switch ports on the way from " + peer + " to the tap, and of its adapter (ethtool -S)"}
+		i.gone = notGone
+	case s.LackedEnd():
+		i.What = fmt.Sprintf("%v waited %s for the last packets of the response to %s: its first packets had come from %v.", &i.Local, span(s.Lost()), article(operation(&s.Request)), &i.Peer)
+		i.FitsWith = []string{"the end of a response that was lost on the way back, before the tap, and a retransmission timer as long as that", "a responder that did not send it at once"}
 		i.Next = []string{"discards and errors of the switch ports on the way from " + peer + " to the tap, and of its adapter (ethtool -S)"}
 		i.gone = notGone
 	case s.Total() == 0:

@@ -17,7 +17,7 @@ const (
 // mostlyLate reports whether the answers to n rounds of retransmission came late: it is known of all, or of most while nothing speaks for a loss, as only a timer began them, with what had passed the tap.
 func mostlyLate(k *qp.Trouble, n uint64) bool {
 	late, s := uint64(lateRounds(k)), &k.Sum
-	return late >= n || n >= fewestLate && 10*late >= lateTenths*n && uint64(s.Rounds[qp.TimerExpired]) == n && s.Before+k.Earlier+k.AnswersSeen+k.PassedOver == 0
+	return late >= n || n >= fewestLate && 10*late >= lateTenths*n && uint64(s.Rounds[qp.TimerExpired]) == n && s.Before+k.Earlier+k.AnswersSeen+k.PassedOver+k.Cut == 0
 }
 
 // inSome says in how many of n rounds it is known that answers came late; "": in all.

@@ -304,6 +304,7 @@ type places struct {
 	earlier       uint32 // before the capture
 	back          uint32 // answers after the tap
 	over, missing uint32 // answers before the tap
+	cut           uint32 // of over, those of READs of whose response the first packets had come
 	late          uint32 // nowhere
 	unsent        uint32 // requests after the tap, that a timer had retransmitted
 	dropped       uint32 // nowhere, most likely: answers after the tap, that came whole while their requester waited for an earlier one
@@ -321,9 +322,11 @@ func placesOf(k *qp.Trouble) (p places) {
 		return n
 	}
 	p.unseen, p.earlier, p.late, p.back, p.over = take(s.Before), take(k.Earlier), take(lateRounds(k)), take(k.AnswersSeen), take(k.PassedOver)
+	p.cut = min(k.Cut, p.rest)
+	p.over += take(p.cut)
 	p.unsent = take(k.Unsent)
 	passed := min(k.Passed, s.Rounds[qp.ResponseLost])
-	p.dropped = min(passed, p.over) // a requester takes no answer before those to earlier READs
+	p.dropped = min(passed, p.over-p.cut) // a requester takes no answer before those to earlier READs
 	p.back += passed - p.dropped
 	p.missing = s.Rounds[qp.ResponseLost] - passed
 	return p
@@ -358,7 +361,8 @@ func where(k *qp.Trouble, gone uint32, damaged, trimmed bool) string {
 		{p.earlier, "before the capture, which does not show what became of it when it was sent first"},
 		{p.back, "on the way back: the answer had passed the tap, and was lost after it or came too late"},
 		{p.dropped, "nowhere, most likely: the answer had passed the tap, and its requester drops it while it waits for an earlier one"},
-		{p.over, "on the way back, before the tap: a later request was acknowledged, and the response to this READ or atomic is missing"},
+		{p.cut, "on the way back, before the tap: the first packets of the response to this READ had come, and the last ones are missing"},
+		{p.over - p.cut, "on the way back, before the tap: a later request was acknowledged or NAKed, and the response to this READ or atomic is missing"},
 		{gone, "on the way back, before the tap: by the IPv4 identifications of the answering host, a packet that it sent right after the request " +
 			"was lost there, likely the answer"},
 		{p.late, "nowhere: the answer came late, and each copy was answered"},

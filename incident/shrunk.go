@@ -41,7 +41,7 @@ func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.Next = append(i.Next, checkMTU(c.Encap, r, size, sender, receiver))
 		return true
 	}
-	since := fmt.Sprintf("since such requests are not answered, what was from %s to %s carried at most %s in a packet, the newest %s after it was first retransmitted", sender, receiver, count(uint64(most), "byte"), span(p.Newest-k.Begun))
+	since := fmt.Sprintf("since such requests are not answered, what was from %s to %s carried at most %s in an RDMA packet, the newest %s after it was first retransmitted", sender, receiver, count(uint64(most), "byte"), span(p.Newest-k.Begun))
 	if p.never > 1 {
 		since += fmt.Sprintf("; %d requests with larger ones were not, the oldest on each of as many connections", p.never)
 	}
@@ -49,7 +49,7 @@ func (t *teller) shrinks(i *Incident, c *agent.Connection, from int, k *qp.Stall
 	i.fact("before", fmt.Sprintf("a larger one was answered last %s before the first such request was retransmitted", span(p.begun-last)))
 	i.FitsWith = append([]string{"a path from " + sender + " to " + receiver + " whose MTU became smaller then, by a change of a route, a switch or an interface: larger packets vanish, smaller ones arrive"}, i.FitsWith...)
 	i.Next = append([]string{checkMTU(c.Encap, r, size, sender, receiver)}, i.Next...)
-	i.What += fmt.Sprintf(" From %s to %s, packets with more than %s of payload were answered before, and only smaller ones since.", sender, receiver, count(uint64(most), "byte"))
+	i.What += fmt.Sprintf(" From %s to %s, RDMA packets with more than %s of payload were answered before, and only smaller ones since.", sender, receiver, count(uint64(most), "byte"))
 	i.sized = true
 	return true
 }

@@ -23,10 +23,10 @@ errors:
   - {do: drop, from: FROM, op: [PACKETS_first, PACKETS_middle, PACKETS_last], nth: 41, count: COUNTWHERE}
 `
 	const (
-		said = "packets with more than 1,024 bytes of payload were answered before, and only smaller ones since."
+		said = "RDMA packets with more than 1,024 bytes of payload were answered before, and only smaller ones since."
 		fits = "whose MTU became smaller then, by a change of a route, a switch or an interface"
 	)
-	all := []string{said, fits, "carried at most 1,024 bytes in a packet, the newest ", "; 2 requests with larger ones were not, the oldest on each of as many connections", "before: a larger one was answered last "}
+	all := []string{said, fits, "carried at most 1,024 bytes in an RDMA packet, the newest ", "; 2 requests with larger ones were not, the oldest on each of as many connections", "before: a larger one was answered last "}
 	for _, k := range []struct {
 		name, op, from, packets, small, count string
 		told                                  bool

@@ -288,6 +288,8 @@ func (t *teller) sorted() []Incident {
 			}
 			switch {
 			case i.Lost == 0 || !t.timed() || n == 2 && i.again.late:
+			case i.Lost < i.mostLost && i.own > i.Begin:
+				also += "; none lost much more time than this one"
 			case i.Lost < i.mostLost:
 				also += "; this is the first, and none lost much more time"
 			default:

@@ -35,6 +35,19 @@ func TestTellAs(t *testing.T) {
 	}
 }
 
+// TestTellAsNotFirst: what tells of several connections is not called the first where another began before it.
+func TestTellAsNotFirst(t *testing.T) {
+	const s = time.Second
+	r := newTeller(&agent.Result{Last: int64(time.Minute)})
+	for n, lost := range []time.Duration{4 * s, 10 * s, 11 * s} {
+		r.tell(&Incident{Kind: Unanswered, Connections: 1, Begin: int64(n), Lost: lost, Local: Party{Addr: packet.IPv4Addr([]byte{10, 0, 0, 1}), QPN: uint32(n)}}, "")
+	}
+	const want = "2 more connections between the same hosts likewise; none lost much more time than this one"
+	if list := r.sorted(); len(list) != 1 || list[0].Local.QPN != 1 || list[0].Facts[0].Text != want {
+		t.Errorf("%+v", list)
+	}
+}
+
 // TestGaveUp: a requester that retransmits no more has used up its retries, also where it disconnects then; not where its peer disconnects soon.
 func TestGaveUp(t *testing.T) {
 	local, peer := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})

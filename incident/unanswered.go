@@ -157,6 +157,8 @@ func hasNotAnswered(kind Kind, k *qp.Stall) string {
 		return "has never sent anything on this connection"
 	case k.Unshown:
 		return "asked with a PSN sequence NAK for what comes before it, which the capture does not hold, and never acknowledged it"
+	case k.OnlyNAKed:
+		return "asked with a PSN sequence NAK for what comes after it, and the capture holds no response to it"
 	case k.Rounds[qp.SequenceAsked] > 0 || k.Asked:
 		return "asked for it with a PSN sequence NAK, and never acknowledged it"
 	case k.Part > 0:

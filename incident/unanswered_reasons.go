@@ -34,7 +34,7 @@ func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall
 		i.FitsWith = append(i.FitsWith, "a path that drops the packets before these, ahead of the tap, and not these: by their size, by a filter, or since they are damaged")
 		i.Next = append(i.Next, "discards and errors of the switch ports between "+local+" and the tap (ethtool -S), and the MTU there; a capture at "+local+": how large the packets are that are missing")
 		t.bySizeUnshown(i, c, from, k)
-	case k.Rounds[qp.SequenceAsked] > 0:
+	case k.Rounds[qp.SequenceAsked] > 0 && !k.OnlyNAKed:
 		i.FitsWith = append(i.FitsWith, "a path that drops these packets and not those after them: by their size, by a filter, or since they are damaged")
 		i.Next = append(i.Next, "discards and errors of the switch ports between (ethtool -S), and out_of_sequence of "+peer)
 	case took(c, from, k):
@@ -220,7 +220,7 @@ func (t *teller) itsEnd(i *Incident, c *agent.Connection, from int, k *qp.Stall)
 
 // took reports whether the responder, which is not end from of c, has taken the request of a stall, and is still there, as what it sent shows: a part of the response, or what acknowledges a later one.
 func took(c *agent.Connection, from int, k *qp.Stall) bool {
-	return c.Ends[1-from].Last > k.Begun && (k.PassedOver != 0 || k.Part > 0 || k.Partly)
+	return k.OnlyNAKed || c.Ends[1-from].Last > k.Begun && (k.PassedOver != 0 || k.Part > 0 || k.Partly)
 }
 
 // responseLost says what fits where the responder has taken the request: its response is missing.

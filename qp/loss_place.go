@@ -17,15 +17,25 @@ func (s *SendQueue) Answered(lost, damaged bool) {
 // SentEarlier notes that the timer had the requester retransmit, in the newest round, what it had sent before the capture: whether that was asked for is not known.
 func (s *SendQueue) SentEarlier() { s.trouble().Earlier++ }
 
-// PassedOver notes that the READ or atomic that the requester retransmits, in the newest round, has no response, while one to a later request has come in a frame, of which these are the low bits: the responder has taken it.
-func (s *SendQueue) PassedOver(frame uint32) {
+// PassedOver notes that the READ or atomic that the requester retransmits, in the newest round, has no response, while one to a later request has come in a frame, of which these are the low bits: the responder has taken it. nak says that it is a PSN sequence NAK for one.
+func (s *SendQueue) PassedOver(frame uint32, nak bool) {
 	t := s.trouble()
 	if t.Round == TimerExpired {
 		t.PassedOver++
 	}
 	if t.Now.PassedOver == 0 {
-		t.Now.PassedOver = frame
+		t.Now.PassedOver, t.Now.OnlyNAKed = frame, nak
+	} else if !nak {
+		t.Now.OnlyNAKed = false
 	}
+}
+
+// LacksEnd notes that of the response to the READ that the timer had the requester retransmit, in the newest round, the first packets had come, and the last ones not: the responder has taken it.
+func (s *SendQueue) LacksEnd() { s.trouble().Now.Cut = true }
+
+// LackedEnd reports whether only the last packets of a response were missing: the first had come, and what was asked for again came at once. A responder that stopped in its midst would not have answered that.
+func (k *Stall) LackedEnd() bool {
+	return k.Cut && !k.Acked && k.Total() == 1 && k.Ended != 0 && !k.Skipped && 4*(k.Ended-k.Last) < k.Last-k.Since
 }
 
 // AnsweredLater notes that the tap had seen the answer to what a later response had the requester retransmit, in the newest round.

@@ -42,6 +42,7 @@ type Trouble struct {
 	PeerID      uint16 // IPv4 identification of the newest packet of the responder when the newest stall was first retransmitted; 0: it has none
 	PeerSilent  bool   // the newest stall is one of such rounds
 	PassedOver  uint32 // rounds that its timer began for a READ or atomic that had no response, though one to a later request had come
+	Cut         uint32 // rounds that its timer began for a READ of which only the last packets of the response were missing: see Stall.LackedEnd
 	Earlier     uint32 // rounds that the requester's timer began with what it had sent before the capture
 	RNR         RNRSums
 	Missing     Missing
@@ -98,6 +99,8 @@ type Stall struct {
 	LostAgain  bool // what Ended it is a PSN sequence NAK for a later packet, which was lost too
 	Frames     StallFrames
 	PassedOver uint32 // low bits of the frame of a response to a later request, while this READ or atomic had none of its own; 0: none
+	OnlyNAKed  bool   // that is a PSN sequence NAK for a later one
+	Cut        bool   // the first packets of the response to this READ had come when its timer had it retransmitted, and the last ones not
 	Part       uint32 // bytes of the largest response that came to this READ while it was retransmitted, though not all did; 0: none came
 	Late       bool   // each copy was answered
 	Later      bool   // the newest round begins after the first request that the capture holds: what is before it was answered
@@ -330,6 +333,9 @@ func (t *Trouble) over() {
 	}
 	t.Now = Stall{}
 	t.Sum.add(&k)
+	if k.LackedEnd() && k.PassedOver == 0 {
+		t.Cut++
+	}
 	t.Late.Left, t.Late.LastLeft, t.Late.Unsent = 0, 0, 0
 	if n := k.Rounds[TimerExpired]; n > 0 && n <= math.MaxUint16 && k.Ended != 0 && !k.Acked && k.NAKs == 0 && k.Total() == uint64(n) {
 		t.Late.From, t.Late.To, t.Late.Of, t.Late.Left = k.Request.PSN, k.High, uint16(n), k.Packets

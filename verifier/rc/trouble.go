@@ -95,6 +95,8 @@ func (v *Verifier) goesBack(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		ago := p.Time - c.RQ(1-from).Last.Time
 		lost := ago >= reordering || 2*ago >= p.Time-q.Trouble().Now.Since // else the two may have met on their way
 		q.Answered(lost, c.Ends[1-from].SQ.DamagedFrom(p.PSN))
+	case cause == qp.TimerExpired && w != nil && w.Op == wqe.Read && w.RespFrame != 0 && w.RespNext().After(w.First):
+		q.LacksEnd()
 	case cause == qp.SequenceAsked:
 		if r := c.RQ(1 - from); r.State == qp.SequenceNAKed && p.PSN.After(r.NAK.PSN) && q.Gap.Open() && !r.NAK.PSN.Before(q.Gap.From) && r.NAK.PSN.Before(q.Gap.To) {
 			q.AskedForUnshown()
@@ -126,9 +128,9 @@ func answerCame(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	}
 	switch taken := w != nil && !came && q.Una.After(w.Last); {
 	case (lacks || taken && r.Last.PSN.After(w.Last)) && r.Last.Positive:
-		q.PassedOver(r.Last.Frame)
+		q.PassedOver(r.Last.Frame, false)
 	case lacks, taken && w.Op.Responded() && r.NAK.Frame != 0 && r.State == qp.SequenceNAKed && r.NAK.PSN.After(w.Last):
-		q.PassedOver(r.NAK.Frame) // which is no answer to it
+		q.PassedOver(r.NAK.Frame, true) // which is no answer to it
 	}
 	return came
 }
