@@ -112,5 +112,10 @@ func (t *teller) late(q *cm.Unanswered) {
 	to := q.To.String()
 	i.FitsWith = []string{"a host, a path or a program that was not there until then: a restart", "REQs or their answers that were lost each time", "a program on " + to + " that was slow to take the request"}
 	i.Next = []string{"the log and the uptime of " + to + ", and when its program began to listen", "discards and errors of the switch ports between"}
+	if i.lateREQs = true; t.sentAllTheTime(q.To, q.First, q.Last) {
+		i.fact("peer", to+" sent packets of other connections all the time: it was there")
+		i.FitsWith = []string{"a program on " + to + " that was slow to take the request, or not there until then", i.FitsWith[1]}
+		i.Next[0] = "what the program on " + to + " did then (its stack, CPU, log), and when it began to listen"
+	}
 	t.tell(i, "late")
 }

@@ -90,79 +90,82 @@ type Incident struct {
 
 	slowOf []*agent.Connection // whose commands were slow from a time on
 
-	cause        string            // why a responder refused access, as far as the capture shows: of several causes each is told
-	own          int64             // when what it names began, where others that it tells of may have before; 0: that is not known
-	lostAt       []int64           // when each of its group that is of a peer which sent nothing any more began
-	common       packet.Addr       // what all that Also tells of have in common, where that is Local; else it is Peer
-	gone         gone              // what of Peer is
-	newest       [2]Party          // Local and Peer of the one of its group that was told last
-	oneSided     bool              // the capture holds one direction of each connection
-	foremost     bool              // it is told first: what the others say rests on it
-	unserviced   bool              // a refusal, as no program listens
-	lostMany     bool              // the capture lost many packets
-	copies       uint64            // packets of the capture that are copies of others, which are judged once
-	episodic     bool              // slow commands in several times, of all connections between the hosts
-	lacks        bool              // the capture lost packets
-	noLoss       bool              // likewise many, and nothing shows that the network lost any
-	losesFrames  bool              // it tells that the capture lost packets
-	lacking      uint64            // how many, at least
-	amongLost    string            // command whose answer is most likely among the packets that the capture lost
-	inHole       bool              // what the capture, which lost packets, lacks: nobody asked for it again
-	servedAlone  bool              // what its command works on was served on other connections of the two hosts meanwhile
-	listed       bool              // its facts say which connections it tells of
-	outlasting   []packet.Addr     // hosts of the connections whose requests outlasted it, as its facts say
-	outlasted    bool              // retries that were used up in an outage that others outlasted
-	ofTrimmed    bool              // losses on a way on which packets were trimmed
-	ofMarked     bool              // losses on a way on which many packets were marked as having met congestion
-	harmless     bool              // congestion that receivers answered, or packets that came late, and nothing was retransmitted for it
-	unequal      bool              // congestion that one sender does not yield to as others do, or to which all yield too far
-	sharedFairly bool              // congestion of senders that fill a link and get fair shares of it
-	noneLost     bool              // losses that are none: all follow from packets that came after later ones
-	onePath      bool              // losses that may be on one path of several
-	storm        int               // number of a pause that a port did not let go of, which others are within; 0: it is none
-	costsMore    bool              // a pause: packets of several connections were retransmitted in its time
-	within       int               // of the one that an interruption is told with
-	lossyBeyond  []packet.Addr     // hosts between which and the tap packets were lost, of losses, where others show that it was there
-	ofAll        bool              // losses of all connections on which one host sends to another
-	amongLosses  bool              // an interruption: what it waited for was lost among many others
-	answersGone  bool              // an interruption: the answers to what was retransmitted in it were lost before the tap
-	lostAgain    bool              // an interruption: what was retransmitted in it was lost again, as the capture shows
-	endLost      bool              // an interruption: what was retransmitted in it was lost before the tap, in few rounds
-	eachLost     bool              // an interruption: each that it tells of is one of these three
-	allChance    bool              // an interruption: each that it tells of is one of the first two
-	answerLost   bool              // an interruption: the answer had passed the tap
-	ofAnswers    bool              // losses, some of answers
-	allAnswers   bool              // losses, all of answers that had passed the tap
-	explained    bool              // losses, most of which are packets that were overtaken
-	trimsOnly    bool              // losses, and all of what NAKs asked for came trimmed, as far as they tell
-	bursts       bursts            // of Trimmed: when packets were
-	byDamage     bool              // losses, or an interruption: in each that it tells of as many packets came damaged as its requester went back
-	cameBack     bool              // pauses: ends are told that sent requests right after them
-	each         [][2]int64        // of interruptions that are told as one: when each was, first and last
-	unkept       uint64            // interruptions of the same connections that are shorter and were not kept
-	sum          *lossSum          // losses of several connections, of which it tells; nil: it is of one, or they have nothing in common
-	mostLost     time.Duration     // of those that it tells of
-	held         []packet.Addr     // a pause of a port that did not let go: the hosts that what is sent to waits for its end
-	on           map[[2]Party]bool // an interruption: the connections that it tells of
-	late         late
-	unanswered   bool          // congestion whose receiver answers no marks, though another does
-	led          bool          // packets that came late, or marks that their receiver does not answer: it tells of the stalls and losses that they led to
-	costs        time.Duration // what these cost in all
-	short        shortage      // of NotReady
-	exhausted    exhaustion    // of Exhausted
-	version      roceVersion   // of the requests that were never answered
-	odd          roceVersion   // of the requests of a host whose peers send with the other one; 0: they do not
-	accepted     bool          // the client of a refusal was accepted soon after
-	ofHung       bool          // a connection that is not accepted, of a server that answers no command of anyone either
-	follows      bool          // what the peer lacks on the connection tells why
-	disconnected bool          // the peer had asked to disconnect before the request was sent
-	sized        bool          // only smaller packets pass
-	whole        bool          // all of the peer is gone, as what else it does not answer shows
-	notSized     bool          // small packets refute that only larger ones vanish
-	deadToo      int           // other connections of the same hosts that What names, which answer nothing since then either
-	hole         hole          // where they do, as far as that is known
-	packet       uint32        // payload of a packet of the request, not of a READ; 0: not known
-	refused      uint64        // frame of the request that a NAK refuses; 0: not known
+	cause          string            // why a responder refused access, as far as the capture shows: of several causes each is told
+	own            int64             // when what it names began, where others that it tells of may have before; 0: that is not known
+	lostAt         []int64           // when each of its group that is of a peer which sent nothing any more began
+	common         packet.Addr       // what all that Also tells of have in common, where that is Local; else it is Peer
+	gone           gone              // what of Peer is
+	newest         [2]Party          // Local and Peer of the one of its group that was told last
+	oneSided       bool              // the capture holds one direction of each connection
+	foremost       bool              // it is told first: what the others say rests on it
+	unserviced     bool              // a refusal, as no program listens
+	lostMany       bool              // the capture lost many packets
+	copies         uint64            // packets of the capture that are copies of others, which are judged once
+	episodic       bool              // slow commands in several times, of all connections between the hosts
+	lacks          bool              // the capture lost packets
+	noLoss         bool              // likewise many, and nothing shows that the network lost any
+	losesFrames    bool              // it tells that the capture lost packets
+	lacking        uint64            // how many, at least
+	amongLost      string            // command whose answer is most likely among the packets that the capture lost
+	inHole         bool              // what the capture, which lost packets, lacks: nobody asked for it again
+	servedAlone    bool              // what its command works on was served on other connections of the two hosts meanwhile
+	listed         bool              // its facts say which connections it tells of
+	outlasting     []packet.Addr     // hosts of the connections whose requests outlasted it, as its facts say
+	outlasted      bool              // retries that were used up in an outage that others outlasted
+	ofTrimmed      bool              // losses on a way on which packets were trimmed
+	ofMarked       bool              // losses on a way on which many packets were marked as having met congestion
+	harmless       bool              // congestion that receivers answered, or packets that came late, and nothing was retransmitted for it
+	unequal        bool              // congestion that one sender does not yield to as others do, or to which all yield too far
+	sharedFairly   bool              // congestion of senders that fill a link and get fair shares of it
+	noneLost       bool              // losses that are none: all follow from packets that came after later ones
+	onePath        bool              // losses that may be on one path of several
+	storm          int               // number of a pause that a port did not let go of, which others are within; 0: it is none
+	costsMore      bool              // a pause: packets of several connections were retransmitted in its time
+	within         int               // of the one that an interruption is told with
+	lossyBeyond    []packet.Addr     // hosts between which and the tap packets were lost, of losses, where others show that it was there
+	ofAll          bool              // losses of all connections on which one host sends to another
+	amongLosses    bool              // an interruption: what it waited for was lost among many others
+	answersGone    bool              // an interruption: the answers to what was retransmitted in it were lost before the tap
+	lostAgain      bool              // an interruption: what was retransmitted in it was lost again, as the capture shows
+	endLost        bool              // an interruption: what was retransmitted in it was lost before the tap, in few rounds
+	eachLost       bool              // an interruption: each that it tells of is one of these three
+	allChance      bool              // an interruption: each that it tells of is one of the first two
+	answerLost     bool              // an interruption: the answer had passed the tap
+	ofAnswers      bool              // losses, some of answers
+	allAnswers     bool              // losses, all of answers that had passed the tap
+	explained      bool              // losses, most of which are packets that were overtaken
+	trimsOnly      bool              // losses, and all of what NAKs asked for came trimmed, as far as they tell
+	bursts         bursts            // of Trimmed: when packets were
+	byDamage       bool              // losses, or an interruption: in each that it tells of as many packets came damaged as its requester went back
+	cameBack       bool              // pauses: ends are told that sent requests right after them
+	each           [][2]int64        // of interruptions that are told as one: when each was, first and last
+	unkept         uint64            // interruptions of the same connections that are shorter and were not kept
+	sum            *lossSum          // losses of several connections, of which it tells; nil: it is of one, or they have nothing in common
+	mostLost       time.Duration     // of those that it tells of
+	held           []packet.Addr     // a pause of a port that did not let go: the hosts that what is sent to waits for its end
+	on             map[[2]Party]bool // an interruption: the connections that it tells of
+	late           late
+	unanswered     bool          // congestion whose receiver answers no marks, though another does
+	led            bool          // packets that came late, or marks that their receiver does not answer: it tells of the stalls and losses that they led to
+	costs          time.Duration // what these cost in all
+	short          shortage      // of NotReady
+	stands         bool          // of it, the program of Peer stood still for long
+	unansweredFrom int64         // likewise, since when it owed an answer before it was not ready; 0: that is not known
+	lateREQs       bool          // REQs that were answered late
+	exhausted      exhaustion    // of Exhausted
+	version        roceVersion   // of the requests that were never answered
+	odd            roceVersion   // of the requests of a host whose peers send with the other one; 0: they do not
+	accepted       bool          // the client of a refusal was accepted soon after
+	ofHung         bool          // a connection that is not accepted, of a server that answers no command of anyone either
+	follows        bool          // what the peer lacks on the connection tells why
+	disconnected   bool          // the peer had asked to disconnect before the request was sent
+	sized          bool          // only smaller packets pass
+	whole          bool          // all of the peer is gone, as what else it does not answer shows
+	notSized       bool          // small packets refute that only larger ones vanish
+	deadToo        int           // other connections of the same hosts that What names, which answer nothing since then either
+	hole           hole          // where they do, as far as that is known
+	packet         uint32        // payload of a packet of the request, not of a READ; 0: not known
+	refused        uint64        // frame of the request that a NAK refuses; 0: not known
 
 	lulls    []lull // when the programs of Peer stopped
 	protocol string // of late commands

@@ -1,0 +1,205 @@
+package incident
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"ibwitness/packet"
+	"ibwitness/timing"
+	"ibwitness/verifier/cm"
+	"ibwitness/wqe"
+)
+
+const (
+	// wentOnWith is how long after the end of a time in which a program stood still a REQ is answered at most that waited for it.
+	wentOnWith = int64(10 * time.Millisecond)
+	// fewestReads is from how many READs and atomics on it is told that an adapter answered them, and readsPart in which part of the time, one in so
+	// many, none came at most.
+	fewestReads = 4
+	readsPart   = 2
+	// hereParts is in which part of a time, one in so many, a host sent no packet at most that was there all of it.
+	hereParts = 4
+)
+
+// stoodStill has incidents of hosts that took no requests for a while, or answered none, tell of the REQs that they left unanswered then and answered
+// when they went on, and of the READs that they answered all the while: what stood still is their program.
+func (t *teller) stoodStill(list []Incident) []Incident {
+	if !t.timed() {
+		return list
+	}
+	merged := map[*Incident]bool{}
+	for n := range list {
+		i := &list[n]
+		if i.Kind != NotReady && i.Kind != Interrupted || merged[i] {
+			continue
+		}
+		if i.unansweredFrom != 0 {
+			i.Begin = min(i.Begin, i.unansweredFrom)
+		}
+		for m := range list {
+			if o := &list[m]; o.lateREQs && !merged[o] && i.Peer.Addr == o.Peer.Addr && t.tellHeldUp(i, o) {
+				i.foundToo(o.Found)
+				merged[o] = true
+			}
+		}
+		if i.stands {
+			t.tellReads(i)
+		}
+	}
+	return without(list, merged)
+}
+
+// tellHeldUp has an incident tell of the REQs that another tells of, and reports whether it does: all of them waited until it was over.
+func (t *teller) tellHeldUp(i, o *Incident) bool {
+	var first, last *cm.Unanswered
+	n := uint64(0)
+	for k := range t.run.REQs {
+		q := &t.run.REQs[k]
+		if q.Waits != cm.ForLate || q.From != o.Local.Addr || q.To != o.Peer.Addr {
+			continue
+		}
+		if !i.holdsUp(q) {
+			return false
+		}
+		if n += uint64(q.Times); first == nil || q.First < first.First {
+			first = q
+		}
+		if last == nil || q.End > last.End {
+			last = q
+		}
+	}
+	if n == 0 {
+		return false
+	}
+	i.fact("connect", fmt.Sprintf("it took no new connection either: %s of %v from %s on had no answer until it went on; the answer came in frame %d, at +%.6f s",
+		count(n, "REQ"), o.Local.Addr, t.offset(first.First), last.EndFrame, time.Duration(last.End-t.run.First).Seconds()))
+	if i.Tap == last.Tap {
+		i.show(last.EndFrame)
+	}
+	return true
+}
+
+// holdsUp reports whether a REQ waited for the host of an incident, which was not ready for requests or answered none when it came, and was answered
+// when that was over.
+func (i *Incident) holdsUp(q *cm.Unanswered) bool {
+	if q.First < i.Begin || q.Last > i.End || i.Ongoing {
+		return false
+	}
+	slack := wentOnWith
+	if i.Kind == NotReady { // the last RNR NAK has its requester wait
+		slack += int64(packet.RNRTimer(i.short.most))
+	}
+	return q.End >= i.End-wentOnWith && q.End <= i.End+slack
+}
+
+// readsMeanwhile is what a host answered by itself, without a program of it.
+type readsMeanwhile struct {
+	asked, answered uint64
+	least           bool    // that is at least how many
+	atomics         bool    // some may have been
+	at              []int64 // about when they were answered
+	qps             []string
+}
+
+// tellReads says that the host of an incident answered READs and atomics all the while: its adapter does that without its program.
+func (t *teller) tellReads(i *Incident) {
+	if t.lossy() || len(t.run.Connections) > mostOthers {
+		return
+	}
+	var r readsMeanwhile
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for e := range c.Ends {
+			if c.Timing == nil || !c.Service.Reliable() || c.Ends[1-e].Addr != i.Peer.Addr || c.Ends[e].Addr == i.Peer.Addr {
+				continue
+			}
+			if r.add(&c.Timing.Ends[e], i.Begin, i.End) && c.Ends[1-e].QPNKnown {
+				r.qps = append(r.qps, fmt.Sprintf("0x%x", c.Ends[1-e].QPN))
+			}
+		}
+	}
+	if r.answered < fewestReads || r.asked != r.answered || r.longestWithout(i.Begin, i.End)*readsPart > i.End-i.Begin {
+		return
+	}
+	all, what, on, queues := "all ", "RDMA READ", "", "QP"
+	if len(r.qps) > 1 {
+		queues = "QPs"
+	}
+	if r.least {
+		all = "at least "
+	}
+	if r.atomics {
+		what = "RDMA READs and atomic"
+	}
+	if len(r.qps) > 0 && len(r.qps) <= silencesTold {
+		on = fmt.Sprintf(" (%s %s of it)", queues, enumerate(r.qps))
+	}
+	i.fact("adapter", fmt.Sprintf("that of %v answered %s%s that came meanwhile%s: host, adapter and network went on, and only a program stood still", i.Peer.Addr, all, count(r.answered, what), on))
+	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == hostStopped })
+}
+
+// add adds those of an end between two times, and reports whether there are any.
+func (r *readsMeanwhile) add(x *timing.End, since, until int64) bool {
+	if !asksForData(x) {
+		return false
+	}
+	was := r.asked
+	if only := !slices.ContainsFunc(x.Ops[:wqe.Read], func(o *timing.Operation) bool { return o != nil }); only && len(x.Asks) == timing.MostAsks {
+		n := answeredIn(&x.Series, since, until) // not all are kept one by one
+		r.asked, r.answered, r.least = r.asked+n, r.answered+n, true
+		for k := range x.Series.Slots {
+			if answeredAlso(&x.Series, k, since, until) {
+				r.at = append(r.at, x.Series.Start+int64(k)*x.Series.Width)
+			}
+		}
+	} else {
+		r.least = r.least || len(x.Asks) == timing.MostAsks
+		for _, s := range x.Asks {
+			if s.Begin <= since || s.Begin >= until {
+				continue
+			}
+			if r.asked++; s.End != 0 {
+				r.answered++
+				r.at = append(r.at, s.End)
+			}
+		}
+	}
+	r.atomics = r.atomics || r.asked > was && slices.ContainsFunc(x.Ops[wqe.Read+1:], func(o *timing.Operation) bool { return o != nil })
+	return r.asked > was
+}
+
+// longestWithout is the longest part of a time in which none was answered, nanoseconds.
+func (r *readsMeanwhile) longestWithout(since, until int64) (longest int64) {
+	slices.Sort(r.at)
+	for _, at := range append(r.at, until) {
+		longest, since = max(longest, at-since), max(since, at)
+	}
+	return longest
+}
+
+// sentAllTheTime reports whether packets of a host show that it was there all of a time.
+func (t *teller) sentAllTheTime(a packet.Addr, since, until int64) bool {
+	if !t.timed() || since >= until || len(t.run.Connections) > mostOthers {
+		return false
+	}
+	var all timing.Activity
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for e := range c.Ends {
+			if c.Timing != nil && c.Service.Reliable() && c.Ends[e].Addr == a {
+				all.Join(&c.Timing.Ends[e].Active)
+			}
+		}
+	}
+	s := &timing.Silence{From: since, To: until}
+	return all.Sends(s, hereParts) && all.Sent(s)
+}
+
+// earlier is the earlier of two times, of those that are known: not 0.
+func earlier(a, b int64) int64 {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
