@@ -10,7 +10,7 @@ import (
 
 // Two interfaces of a capture, each of which shows another direction, may have clocks that differ. How far they do shows by how long after its request, by these clocks, each answer comes.
 
-// Apart is that the clock of one tap is behind that of another: answers that it stamps are dated before the requests, which the other does.
+// Apart is that the clock of one tap stamps too early, compared with that of another: answers that it shows are dated before their requests, which the other shows.
 type Apart struct {
 	Early, Against uint16 // taps
 	Answers        uint64 // of Early to requests of Against, where the capture holds both

@@ -149,7 +149,7 @@ type Incident struct {
 	led            bool          // packets that came late, or marks that their receiver does not answer: it tells of the stalls and losses that they led to
 	costs          time.Duration // what these cost in all
 	short          shortage      // of NotReady
-	stands         bool          // of it, the program of Peer stood still for long
+	stalled        bool          // of it, the program of Peer was stalled for long
 	unansweredFrom int64         // likewise, since when it owed an answer before it was not ready; 0: that is not known
 	lateREQs       bool          // REQs that were answered late
 	exhausted      exhaustion    // of Exhausted

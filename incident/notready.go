@@ -35,7 +35,7 @@ func (t *teller) notReady(c *agent.Connection, from int, k *qp.Trouble) {
 	}
 	i.fact("others", t.othersReady(c, from, r.First, r.Last))
 	receiverReasons(i)
-	if i.stands = held != nil; held != nil { // that it posts too few receives does not last so long
+	if i.stalled = held != nil; held != nil { // that it posts too few receives does not last so long
 		slices.Reverse(i.FitsWith)
 		i.Next = slices.Insert(i.Next, 0, "what the process on "+i.Peer.Addr.String()+" did at that time: whether it was stopped, or waited for something else")
 	}

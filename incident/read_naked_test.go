@@ -9,7 +9,7 @@ import (
 // once, and was lost after the tap, it is told to have been answered.
 func TestReadPassedOverByNAK(t *testing.T) {
 	const scene = `
-about: a READ and a WRITE behind it
+about: a READ, and a WRITE after it
 hcas: {a: 10.1.0.1, b: 10.1.0.2}
 attributes: {pmtu: 1024, timeout: 14, retry_cnt: 7}
 qps: {a1: {hca: a, peer: b1}, b1: {hca: b, peer: a1}}
@@ -37,7 +37,7 @@ errors:
 	}
 }
 
-// TestReadCutShort: a READ of whose response the first packets came, and the last ones only as its timer had it ask again, waited for these, which were lost before the tap; not where none came.
+// TestReadCutShort: a READ of whose response the first packets came, and the last ones only as its timer had it retransmitted, waited for these, which were lost before the tap; not where none came.
 func TestReadCutShort(t *testing.T) {
 	const scene = `
 about: a READ whose response is lost

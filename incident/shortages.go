@@ -129,7 +129,7 @@ func (t *teller) shortages(list []Incident) []Incident {
 			others = append(others, i.short.of(i))
 			best.Connections += i.Connections
 			best.Begin, best.End = min(best.Begin, i.Begin), max(best.End, i.End)
-			best.stands, best.unansweredFrom = best.stands || i.stands, earlier(best.unansweredFrom, i.unansweredFrom)
+			best.stalled, best.unansweredFrom = best.stalled || i.stalled, earlier(best.unansweredFrom, i.unansweredFrom)
 			best.foundToo(i.Found)
 		}
 		if len(others) == 0 {

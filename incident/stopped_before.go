@@ -30,7 +30,7 @@ func (t *teller) stoppedBefore(i *Incident, c *agent.Connection, from int, k *qp
 	if before < stoppedFirst || before < stoppedFactor*usual {
 		return
 	}
-	i.stands, i.unansweredFrom = true, wait.At-int64(wait.Time)
+	i.stalled, i.unansweredFrom = true, wait.At-int64(wait.Time)
 	i.fact("program", fmt.Sprintf("a message that it had acknowledged had waited %s for its answer when it was not ready, at +%.6f s; the answer came %s later, in frame %d; half of its answers take %s or less",
 		span(int64(before)), time.Duration(wait.At-int64(wait.Time)+int64(before)-t.run.First).Seconds(), span(int64(wait.Time-before)), wait.Frame, span(int64(usual))))
 	i.FitsWith = []string{

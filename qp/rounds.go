@@ -1,6 +1,8 @@
 package qp
 
 import (
+	"math"
+
 	"ibwitness/packet"
 	"ibwitness/wqe"
 )
@@ -185,7 +187,7 @@ func (s *SendQueue) TailDropped() {
 // lostBefore notes that the newest round of a timer brought what was lost before the tap.
 func (t *Trouble) lostBefore() {
 	if k := &t.Now; k.Active() {
-		k.Unseen = min(k.Unseen+1, k.Rounds[TimerExpired])
+		k.Unseen = uint16(min(uint32(k.Unseen)+1, k.Rounds[TimerExpired], math.MaxUint16))
 	} else {
 		t.Sum.Before = min(t.Sum.Before+1, t.Sum.Rounds[TimerExpired])
 	}

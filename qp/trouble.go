@@ -86,7 +86,9 @@ type Stall struct {
 	Request    StalledRequest
 	Rounds     [NumCauses]uint32 // how many times the requester went back, by cause
 	NAKs       uint32            // RNR NAKs
-	Unseen     uint32            // rounds of its timer that begin with what the capture had not shown: it was lost before the tap, or not recorded
+	Unseen     uint16            // rounds of its timer that begin with what the capture had not shown: it was lost before the tap, or not recorded; 65,535 or more
+	OnlyNAKed  bool              // of PassedOver: that is a PSN sequence NAK for a later one
+	Cut        bool              // the first packets of the response to this READ had come when its timer had it retransmitted, and the last ones not
 	Packets    uint32            // that it retransmitted
 	Bytes      uint64            // their payload
 	Since      int64             // when the request was sent that waits, as far as it was kept; else when a response last made progress
@@ -99,8 +101,6 @@ type Stall struct {
 	LostAgain  bool // what Ended it is a PSN sequence NAK for a later packet, which was lost too
 	Frames     StallFrames
 	PassedOver uint32 // low bits of the frame of a response to a later request, while this READ or atomic had none of its own; 0: none
-	OnlyNAKed  bool   // that is a PSN sequence NAK for a later one
-	Cut        bool   // the first packets of the response to this READ had come when its timer had it retransmitted, and the last ones not
 	Part       uint32 // bytes of the largest response that came to this READ while it was retransmitted, though not all did; 0: none came
 	Late       bool   // each copy was answered
 	Later      bool   // the newest round begins after the first request that the capture holds: what is before it was answered
@@ -202,7 +202,7 @@ func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause Retransmission
 	}
 	k.Before = k.Before || before
 	if before && cause == TimerExpired {
-		k.Unseen++
+		k.Unseen += min(1, math.MaxUint16-k.Unseen)
 	}
 	if t := s.trouble(); cause == NotReady && t.NAK.Time != 0 {
 		t.RNR.Waits++
@@ -383,7 +383,7 @@ func (s *Stalls) add(k *Stall) {
 	if k.Lost() >= LongStall && k.NAKs == 0 && (k.Total() == 0 || k.Rounds[TimerExpired] > 0) {
 		s.Long++
 	}
-	s.Before += k.Unseen
+	s.Before += uint32(k.Unseen)
 	s.Last, s.Ended, s.Frames.Last = k.Last, max(k.Last, k.Ended), k.Frames.Last
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// wentOnWith is how long after the end of a time in which a program stood still a REQ is answered at most that waited for it.
+	// wentOnWith is how long after the end of a time in which a program was stalled a REQ is answered at most that waited for it.
 	wentOnWith = int64(10 * time.Millisecond)
 	// fewestReads is from how many READs and atomics on it is told that an adapter answered them, and readsPart in which part of the time, one in so
 	// many, none came at most.
@@ -22,9 +22,9 @@ const (
 	hereParts = 4
 )
 
-// stoodStill has incidents of hosts that took no requests for a while, or answered none, tell of the REQs that they left unanswered then and answered
-// when they went on, and of the READs that they answered all the while: what stood still is their program.
-func (t *teller) stoodStill(list []Incident) []Incident {
+// programStalled has incidents of hosts that took no requests for a while, or answered none, tell of the REQs that they left unanswered then and answered
+// when they went on, and of the READs that they answered all the while: what was stalled is their program.
+func (t *teller) programStalled(list []Incident) []Incident {
 	if !t.timed() {
 		return list
 	}
@@ -43,7 +43,7 @@ func (t *teller) stoodStill(list []Incident) []Incident {
 				merged[o] = true
 			}
 		}
-		if i.stands {
+		if i.stalled {
 			t.tellReads(i)
 		}
 	}
@@ -135,7 +135,7 @@ func (t *teller) tellReads(i *Incident) {
 	if len(r.qps) > 0 && len(r.qps) <= silencesTold {
 		on = fmt.Sprintf(" (%s %s of it)", queues, enumerate(r.qps))
 	}
-	i.fact("adapter", fmt.Sprintf("that of %v answered %s%s that came meanwhile%s: host, adapter and network went on, and only a program stood still", i.Peer.Addr, all, count(r.answered, what), on))
+	i.fact("adapter", fmt.Sprintf("that of %v answered %s%s that came meanwhile%s: host, adapter and network went on, and only a program was stalled", i.Peer.Addr, all, count(r.answered, what), on))
 	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == hostStopped })
 }
 

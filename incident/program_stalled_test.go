@@ -11,7 +11,7 @@ import (
 	"ibwitness/verifier/cm"
 )
 
-const stoodStill = `
+const programStalled = `
 about: SENDs that are answered, but for a while, and more of them than receives
 hcas: {a: 10.0.0.1, b: 10.0.0.2}
 attributes: {timeout: 18, min_rnr_timer: 18, rnr_retry: 7}
@@ -32,7 +32,7 @@ work:
 // withREQs is what a scene shows, with REQs of 10.0.0.1 that were answered late: at times in milliseconds after its first packet, the last of which is that of the answer.
 func withREQs(t *testing.T, work string, ms ...int64) *agent.Result {
 	t.Helper()
-	r := judged(t, frames(t, stoodStill+work), agent.Options{Timing: true})
+	r := judged(t, frames(t, programStalled+work), agent.Options{Timing: true})
 	if n := len(ms) - 1; n > 0 {
 		at := func(k int) int64 { return r.First + ms[k]*int64(time.Millisecond) }
 		r.REQs = append(r.REQs, cm.Unanswered{
@@ -42,9 +42,9 @@ func withREQs(t *testing.T, work string, ms ...int64) *agent.Result {
 	return r
 }
 
-// TestStoodStill: of a receiver whose program stood still it is told that it took no new connection, and that its adapter answered READs meanwhile, and it began with the first request that had no answer; REQs that were answered at another
+// TestProgramStalled: of a receiver whose program was stalled it is told that it took no new connection, and that its adapter answered READs meanwhile, and it began with the first request that had no answer; REQs that were answered at another
 // time are told by themselves, without a host that was not there where that sent all the time, and READs that stopped are no sign.
-func TestStoodStill(t *testing.T) {
+func TestProgramStalled(t *testing.T) {
 	const (
 		reads    = "  - {qp: a2, op: read, length: 100, repeat: 90, every: 10ms}\n"
 		few      = "  - {qp: a2, op: read, length: 100, repeat: 42, every: 10ms}\n"
