@@ -9,23 +9,23 @@ import (
 // duplicates carry the newest PSN that their responder has taken, so that they are counted, and not told apart by their PSNs. Where as many ACKs come more than copies ask for, the first copies were
 // answered, too.
 type Copies struct {
-	Rounds   uint32 // of the timer, in which a SEND or WRITE was retransmitted that asks for an ACK
-	Asked    uint32 // those that do, in all
-	Answered uint32 // ACKs of duplicates
-	counted  bool   // the newest round is one of Rounds
-	answered bool   // an ACK of what was sent first has come since it began
+	Rounds    uint32 // of the timer, in which a SEND or WRITE was retransmitted that asks for an ACK
+	Asked     uint32 // those that do, in all
+	Answered  uint32 // ACKs of duplicates
+	Counted   bool   // the newest round is one of Rounds
+	FirstSeen bool   // an ACK of what was sent first has come since it began
 }
 
 // begin notes that a round begins.
-func (c *Copies) begin() { c.counted, c.answered = false, false }
+func (c *Copies) begin() { c.Counted, c.FirstSeen = false, false }
 
 // take notes that request p was retransmitted by the timer.
 func (c *Copies) take(p *packet.Packet) {
 	if !p.AckReq || wqe.OpOf(p.Opcode.Fn()).Responded() {
 		return
 	}
-	if c.Asked++; !c.counted {
-		c.counted = true
+	if c.Asked++; !c.Counted {
+		c.Counted = true
 		c.Rounds++
 	}
 }
@@ -58,8 +58,8 @@ func (s *SendQueue) Acknowledged(psn packet.PSN, again bool) {
 	x := s.History().Get(psn)
 	switch asked := x != nil && x.Trace.Flags&packet.TraceAckReq != 0; {
 	case asked:
-		t.Copies.answered = true
-	case again && x != nil && t.Copies.answered:
+		t.Copies.FirstSeen = true
+	case again && x != nil && t.Copies.FirstSeen:
 		s.CopyAnswered()
 	}
 }
