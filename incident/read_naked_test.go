@@ -18,6 +18,7 @@ work:
   - {qp: a1, op: read, length: 1024, at: 40ms}
   - {qp: a1, op: write, length: 1024, at: 40ms}
   - {qp: a1, op: write, length: 64, at: 40ms}
+  - {qp: a1, op: write, length: 64, repeat: 40, every: 10us, at: 41ms}
 taps: [middle]
 errors:
   - {do: drop, from: a, psn: 0x10000b, count: all, where: after}

@@ -25,8 +25,8 @@ func (s *SendQueue) PassedOver(frame uint32, nak bool) {
 	}
 	if t.Now.PassedOver == 0 {
 		t.Now.PassedOver, t.Now.OnlyNAKed = frame, nak
-	} else if !nak {
-		t.Now.OnlyNAKed = false
+	} else if t.Now.OnlyNAKed && !nak {
+		t.Now.PassedOver, t.Now.OnlyNAKed = frame, false
 	}
 }
 

@@ -126,11 +126,16 @@ func answerCame(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) bool {
 	if r.State == qp.SequenceNAKed && p.PSN == r.NAK.PSN {
 		q.NAKed()
 	}
-	switch taken := w != nil && !came && q.Una.After(w.Last); {
-	case (lacks || taken && r.Last.PSN.After(w.Last)) && r.Last.Positive:
-		q.PassedOver(r.Last.Frame, false)
-	case lacks, taken && w.Op.Responded() && r.NAK.Frame != 0 && r.State == qp.SequenceNAKed && r.NAK.PSN.After(w.Last):
+	last, taken := p.PSN, lacks
+	if w != nil {
+		last, taken = w.Last, !came && q.Una.After(w.Last)
+	}
+	switch acked := r.Last.Positive && r.Last.PSN.After(last); {
+	case !taken:
+	case !acked && r.State == qp.SequenceNAKed && r.NAK.PSN.After(last) && (lacks || w.Op.Responded()):
 		q.PassedOver(r.NAK.Frame, true) // which is no answer to it
+	case acked, lacks && r.Last.Positive:
+		q.PassedOver(r.Last.Frame, !acked)
 	}
 	return came
 }
