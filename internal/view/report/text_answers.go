@@ -86,7 +86,7 @@ func answersEach(c *agent.Connection, a *timing.Answers) string {
 // answersOf says how long the program of an end took to answer messages, where it is long at times; "": not for long, or from some time on.
 func answersOf(c *agent.Connection, a *timing.Answers) string {
 	w := a.Waits
-	if w == nil || w.Changes() || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil {
+	if w == nil || w.Changes() || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil || onlyFewer(a) {
 		return ""
 	}
 	s := answersEach(c, a)
@@ -101,6 +101,14 @@ func answersOf(c *agent.Connection, a *timing.Answers) string {
 		s += unless(&hung{c: c, a: *a})
 	}
 	return s + transported(c, w.Most) + "."
+}
+
+// fewerBy is which part of the messages of its peer, one in so many, an end has sent fewer, where the two may send when they like.
+const fewerBy = 20
+
+// onlyFewer reports whether an end that seems to answer several messages at once may only send fewer than its peer: when the capture ends, more than half of the most that ever waited do, and these are a good part of all.
+func onlyFewer(a *timing.Answers) bool {
+	return a.Depth > 1 && 2*a.Open > a.Depth && fewerBy*uint64(a.Open) > a.Requests
 }
 
 // atOnce says of how many messages at once; "": of one at a time.

@@ -336,3 +336,34 @@ func TestStoppedHead(t *testing.T) {
 		}
 	}
 }
+
+// TestOnlyFewer: an end that sends fewer messages than its peer, so that the most that ever seemed to wait do when the capture ends, answers none of them late, as far as is known; not where few do, of many.
+func TestOnlyFewer(t *testing.T) {
+	c := &agent.Connection{Service: packet.RC}
+	for e := range c.Ends {
+		c.Ends[e] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(e + 1)}), QPN: uint32(16 + e), QPNKnown: true}
+	}
+	const late = "10.0.0.2 QP 0x11 answers each message of 10.0.0.1 QP 0x10 with one of its own"
+	for _, k := range []struct {
+		name     string
+		depth    int
+		open     int
+		requests uint64
+		told     bool
+	}{
+		{"84 for 93", 10, 9, 93, false},
+		{"all were answered", 10, 0, 93, true},
+		{"as many wait all the time", 10, 9, 1000, true},
+		{"few wait", 10, 5, 93, true},
+		{"one at a time", 1, 1, 9, true},
+	} {
+		w := new(timing.Waits)
+		for n := range int64(60) {
+			w.Add(344*time.Millisecond, int64(time.Hour)+n*int64(time.Second), 10)
+		}
+		a := timing.Answers{By: 1, Depth: k.depth, Open: k.open, Requests: k.requests, Waits: w}
+		if got := answersOf(c, &a); strings.HasPrefix(got, late) != k.told {
+			t.Errorf("%s: %q", k.name, got)
+		}
+	}
+}
