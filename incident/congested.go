@@ -190,6 +190,9 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 	if how := t.malformedCNPs(to); how != "" && all.notified.n > 0 {
 		i.fact("CNPs", fmt.Sprintf("each breaks rule CNG-CNP-003 (%s): an adapter may drop them", how))
 	}
+	if !i.unequal {
+		t.unmarkedBeside(i, list)
+	}
 	t.tellAs(i, group{kind: Congestion, peer: to})
 }
 

@@ -82,11 +82,14 @@ func (t *teller) tellUnmarkable(i *Incident, u *unmarkable, list []sender) {
 	}
 	i.FitsWith = []string{fmt.Sprintf("a traffic class of %v without ECN, whose two lowest bits are 00: "+
 		"congestion control takes the link from those that it can slow down", u.from)}
-	i.Next = []string{
-		fmt.Sprintf("ECN-capable (ECT) traffic on %v: a traffic class (ToS) of its queue pairs whose two lowest bits are 10, as %d in place of %d "+
-			"(default of the adapter, of the program, or rdma_set_option), and congestion control for this priority (ecn/roce_rp)",
-			u.from, u.dscp<<2|2, u.dscp<<2),
-	}
+	i.Next = []string{u.beCapable()}
+}
+
+// beCapable is how its sender becomes ECN-capable.
+func (u *unmarkable) beCapable() string {
+	return fmt.Sprintf("ECN-capable (ECT) traffic on %v: a traffic class (ToS) of its queue pairs whose two lowest bits are 10, as %d in place of %d "+
+		"(default of the adapter, of the program, or rdma_set_option), and congestion control for this priority (ecn/roce_rp)",
+		u.from, u.dscp<<2|2, u.dscp<<2)
 }
 
 // unmarkableTo are the senders to a receiver of which no packet is marked, to which no CNP came, and whose queue pairs began with requests

@@ -31,15 +31,17 @@ func TestUnmarkable(t *testing.T) {
 		a, b   []float64 // bytes in each millisecond, in millions, of the first and of each other
 		change func(c *agent.Connection)
 		want   string
+		beside bool // that it sends, too, is told where nothing shows that it takes more
 	}{
-		{"begins", []float64{0, 0, 1, 1}, fall, nil, since},
-		{"from the beginning on", []float64{1, 1, 1, 1}, []float64{.5, .1, .1, .1}, nil, all},
-		{"ECN-capable", []float64{0, 0, 1, 1}, fall, func(c *agent.Connection) { c.Ends[0].NotECT, c.Ends[0].ECNCapable = false, true }, ""},
-		{"marked", []float64{0, 0, 1, 1}, fall, func(c *agent.Connection) { c.Timing.Ends[0].Marked = 1 }, ""},
-		{"had a CNP", []float64{0, 0, 1, 1}, fall, func(c *agent.Connection) { c.Ends[0].Trouble = &qp.Trouble{Notified: &qp.Notified{Count: 1}} }, ""},
-		{"sends little", []float64{0, 0, .1, .1}, fall, nil, ""},
-		{"the others keep their rates", []float64{0, 0, 1, 1}, []float64{.3, .3, .3, .3}, nil, ""},
-		{"the others sent hardly anything", []float64{0, 0, 1, 1}, []float64{.01, .01, .002, .002}, nil, ""},
+		{"begins", []float64{0, 0, 1, 1}, fall, nil, since, false},
+		{"from the beginning on", []float64{1, 1, 1, 1}, []float64{.5, .1, .1, .1}, nil, all, false},
+		{"ECN-capable", []float64{0, 0, 1, 1}, fall, func(c *agent.Connection) { c.Ends[0].NotECT, c.Ends[0].ECNCapable = false, true }, "", false},
+		{"marked", []float64{0, 0, 1, 1}, fall, func(c *agent.Connection) { c.Timing.Ends[0].Marked = 1 }, "", false},
+		{"had a CNP", []float64{0, 0, 1, 1}, fall, func(c *agent.Connection) { c.Ends[0].Trouble = &qp.Trouble{Notified: &qp.Notified{Count: 1}} }, "", false},
+		{"sends little", []float64{0, 0, .1, .1}, fall, nil, "", true},
+		{"the others keep their rates", []float64{0, 0, 1, 1}, []float64{.3, .3, .3, .3}, nil, "", true},
+		{"the others sent hardly anything", []float64{0, 0, 1, 1}, []float64{.01, .01, .002, .002}, nil, "", true},
+		{"sends little, of all", []float64{0, 0, .1, .1}, fall, nil, "", false},
 	} {
 		connection := func(n byte, mbytes []float64) agent.Connection {
 			c := agent.Connection{Service: packet.RC, Encap: packet.RoCEv2IPv4, First: begun, FirstFrame: uint64(n), Timing: &timing.Connection{}}
@@ -76,7 +78,13 @@ func TestUnmarkable(t *testing.T) {
 				r.Findings = append(r.Findings, marked, notified)
 			}
 		}
+		if k.name == "sends little, of all" {
+			r.Connections[0].Ends[0].Bytes = 1e6
+		}
 		got := toldOf(r)
+		if beside := strings.Contains(got, "not ECT: 10.0.0.1 sends to it too, 33 % of all payload, from +0.0") && strings.Contains(got, "the network marked none of its 5,000 packets"); beside != k.beside || !beside && strings.Contains(got, "not ECT: ") {
+			t.Errorf("%s: %s", k.name, got)
+		}
 		if !strings.Contains(got, "congestion (proven)") || strings.Contains(got, "Not-ECT") != (k.want != "") || !strings.Contains(got, k.want) || strings.Contains(got, rates) != (k.want == since) {
 			t.Errorf("%s: %s", k.name, got)
 		}
