@@ -12,8 +12,6 @@ import (
 )
 
 const (
-	// wentOnWith is how long after the end of a time in which a program was stalled a REQ is answered at most that waited for it.
-	wentOnWith = int64(10 * time.Millisecond)
 	// fewestReads is from how many READs and atomics on it is told that an adapter answered them, and readsPart in which part of the time, one in so
 	// many, none came at most.
 	fewestReads = 4
@@ -86,11 +84,11 @@ func (i *Incident) holdsUp(q *cm.Unanswered) bool {
 	if q.First < i.Begin || q.Last > i.End || i.Ongoing {
 		return false
 	}
-	slack := wentOnWith
+	slack := aftermath
 	if i.Kind == NotReady { // the last RNR NAK has its requester wait
 		slack += int64(packet.RNRTimer(i.short.most))
 	}
-	return q.End >= i.End-wentOnWith && q.End <= i.End+slack
+	return q.End >= i.End-aftermath && q.End <= i.End+slack
 }
 
 // readsMeanwhile is what a host answered by itself, without a program of it.
@@ -194,12 +192,4 @@ func (t *teller) sentAllTheTime(a packet.Addr, since, until int64) bool {
 	}
 	s := &timing.Silence{From: since, To: until}
 	return all.Sends(s, hereParts) && all.Sent(s)
-}
-
-// earlier is the earlier of two times, of those that are known: not 0.
-func earlier(a, b int64) int64 {
-	if a == 0 || b == 0 {
-		return max(a, b)
-	}
-	return min(a, b)
 }

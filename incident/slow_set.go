@@ -22,6 +22,8 @@ const (
 	slowItself = 100 * time.Millisecond
 	// slowSinceLeast is how many commands before and since at least are compared.
 	slowSinceLeast = 8
+	// slowPerRound is for how many slow commands one round of retransmission is allowed, which cannot slow so many.
+	slowPerRound = 8
 )
 
 // mostCompanions is how many others are named that are compared.

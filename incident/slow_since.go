@@ -131,7 +131,7 @@ func joined(a, b upper.Spent) upper.Spent {
 func (s *slowSince) holds() bool {
 	if s.before.Count < slowSinceLeast || s.since.Count < slowSinceLeast || s.others < slowSinceLeast || s.set.slowest == nil || s.last.Frame == 0 ||
 		s.last.At >= s.first.At || s.last.Tap != s.first.Tap || s.since.Least < classTimes*max(s.before.Longest, int64(s.longest)) ||
-		2*int64(s.set.acked) > s.since.Least || slowSinceLeast*s.set.rounds > s.since.Count {
+		2*int64(s.set.acked) > s.since.Least || slowPerRound*s.set.rounds > s.since.Count {
 		return false
 	}
 	before := float64(s.before.Count) / float64(max(s.first.At-s.set.begin, 1))

@@ -85,9 +85,17 @@ func (u *unheld) note(c *agent.Connection, frame uint64) {
 	}
 }
 
+// countGaps is how many gaps in what responders counted show that the capture lost messages: none where it is not known in which order requests and answers came.
+func (t *teller) countGaps() uint64 {
+	if !t.orderKnown() {
+		return 0
+	}
+	return t.run.Gaps
+}
+
 // lossy reports whether the capture has lost packets, so that it may lack any answer.
 func (t *teller) lossy() bool {
-	return t.run.Dropped > 0 || t.run.Gaps > 0 && t.orderKnown() || t.unheld().all() >= fewestUnheld
+	return t.run.Dropped > 0 || t.countGaps() > 0 || t.unheld().all() >= fewestUnheld
 }
 
 // lossFits adds that the capture may have lost an answer.
@@ -106,8 +114,8 @@ func (i *Incident) doubt(what string) {
 
 // lostFrames tells that the capture has lost packets without saying so.
 func (t *teller) lostFrames() {
-	u, gaps, n := t.unheld(), t.run.Gaps, t.holes()
-	if u.all() < fewestUnheld && gaps == 0 || !t.orderKnown() {
+	u, gaps, n := t.unheld(), t.countGaps(), t.holes()
+	if u.all() < fewestUnheld && gaps == 0 {
 		return
 	}
 	i := &Incident{Kind: Untrusted, Certainty: Proven, Begin: t.run.First, End: t.run.Last, Tap: u.tap, lacks: true, losesFrames: true}

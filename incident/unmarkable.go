@@ -15,7 +15,9 @@ import (
 type unmarkable struct {
 	way
 	begun   int64 // when it began to send much, nanoseconds since the Unix epoch
+	first   int64 // when it sent its first packet; 0: that is not known
 	last    int64 // when it sent its newest packet
+	bytes   uint64
 	width   int64 // of the slots in which it is known what it sent
 	packets uint64
 	dscp    uint8
@@ -119,7 +121,8 @@ func (t *teller) unmarkableTo(to packet.Addr, marked []sender) (list []*unmarkab
 		if ok && (u.begun == 0 || begun < u.begun) {
 			u.begun = begun
 		}
-		u.last, u.packets, u.width = max(u.last, e.Last), u.packets+e.Packets, max(u.width, m.Series.Width)
+		u.first = earlier(u.first, m.Active.First)
+		u.last, u.packets, u.bytes, u.width = max(u.last, e.Last), u.packets+e.Packets, u.bytes+e.Bytes, max(u.width, m.Series.Width)
 	}
 	return slices.DeleteFunc(list, func(u *unmarkable) bool { return not[u.from] || u.begun == 0 })
 }

@@ -18,20 +18,11 @@ func (t *teller) unmarkedBeside(i *Incident, list []sender) {
 		all += x.c.Ends[x.end].Bytes
 	}
 	for _, u := range t.unmarkableTo(to, list) {
-		first, bytes := int64(0), uint64(0)
-		for _, x := range t.sendersTo()[to] {
-			if e := &x.c.Ends[x.end]; e.Addr == u.from {
-				bytes += e.Bytes
-				if at := x.c.Timing.Ends[x.end].Active.First; at != 0 && (first == 0 || at < first) {
-					first = at
-				}
-			}
-		}
-		if unmarkedPart*bytes < all || first == 0 || first >= i.End || u.last <= i.Begin {
+		if unmarkedPart*u.bytes < all || u.first == 0 || u.first >= i.End || u.last <= i.Begin {
 			continue
 		}
 		i.fact("not ECT", fmt.Sprintf("%v sends to it too, %s of all payload, from %s to %s, not ECN-capable (ECN 00 in the first packet of each of its queue pairs): the network marked none of its %s, and no CNP slows it down",
-			u.from, share(bytes, all), t.offset(first), t.offset(u.last), count(u.packets, "packet")))
+			u.from, share(u.bytes, all), t.offset(u.first), t.offset(u.last), count(u.packets, "packet")))
 		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("traffic of %v, which is not ECN-capable: congestion control takes the link from those that it can slow down", u.from))
 		i.Next = slices.Insert(i.Next, 0, u.beCapable())
 		i.harmless = false

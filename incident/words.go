@@ -192,3 +192,11 @@ func sub(a, b uint64) uint64 { return a - min(a, b) }
 
 // captureAt begins what a capture at a host would tell, which this one may be.
 func captureAt(host string) string { return "a capture at " + host + ", if this is none: " }
+
+// earlier is the earlier of two times, of those that are known: not 0.
+func earlier(a, b int64) int64 {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
