@@ -164,7 +164,11 @@ func (s *SendQueue) InHole(psn packet.PSN) bool {
 // CountOvertakenResponse notes that response p to a READ came after later ones, the newest of which had a PSN and IPv4 identification after. numbered says that p left before
 // that, goesOn that the response before it was overtaken too, asked that the requester has asked for it once more.
 func (s *SendQueue) CountOvertakenResponse(p *packet.Packet, newest packet.PSN, after uint16, numbered, goesOn, asked bool) {
-	if r := s.trouble().countsResponses().count(p, newest.Diff(p.PSN), after, numbered, goesOn); asked {
+	depth := newest.Diff(p.PSN)
+	if numbered {
+		depth = min(depth, int(after-p.IPID)) // a READ that is retransmitted goes back by more PSNs than came before p
+	}
+	if r := s.trouble().countsResponses().count(p, depth, after, numbered, goesOn); asked {
 		r.Asked = 1
 	}
 }

@@ -110,6 +110,11 @@ func (s *SendQueue) EverReissuedFrom(psn packet.PSN) bool {
 	return s.Recovery != nil && slices.ContainsFunc(s.Recovery.Issues.Past, func(issue Issue) bool { return issue.From == psn })
 }
 
+// EverReissuedTo reports whether any READ was reissued from a PSN or one before that.
+func (s *SendQueue) EverReissuedTo(psn packet.PSN) bool {
+	return s.Recovery != nil && slices.ContainsFunc(s.Recovery.Issues.Past, func(issue Issue) bool { return !psn.Before(issue.From) })
+}
+
 // MayHaveReissued reports whether the READ at psn read may ever have been reissued from a PSN: it was, or so many were that not all are kept.
 func (s *SendQueue) MayHaveReissued(read, from packet.PSN) bool {
 	return s.Recovery != nil && (len(s.Recovery.Issues.Past) == mostIssues || s.EverReissued(read, func(psn packet.PSN) bool { return psn == from }))

@@ -254,12 +254,15 @@ func (v *Verifier) responseOvertaken(c *qp.Pair, from int, p *packet.Packet, w *
 	}
 	numbered, after := verifier.Numbered(p), overtook(run, r)
 	asked := q.EverReissued(w.First, func(psn packet.PSN) bool { return psn == p.PSN })
-	switch near := uint8(p.Tap) == r.Last.Tap && p.Time-r.Last.Time <= reordering; {
+	near, before := uint8(p.Tap) == r.Last.Tap && p.Time-r.Last.Time <= reordering, numbered && verifier.LeftBefore(p, after)
+	switch {
+	case before && near && q.EverReissued(w.First, func(psn packet.PSN) bool { return !p.PSN.Before(psn) }):
+		q.CountOvertakenResponse(p, newest, after, true, run != nil, asked) // be it the first that came, or a copy
 	case !fills && !asked:
 		if run != nil {
 			run.TakeBack()
 		}
-	case near && (numbered && verifier.LeftBefore(p, after) || !numbered && !w.Has(wqe.Reissued) && !r.DuplicateRequest && !c.Lossy):
+	case near && (before || !numbered && !w.Has(wqe.Reissued) && !r.DuplicateRequest && !c.Lossy):
 		q.CountOvertakenResponse(p, newest, after, numbered, run != nil, asked)
 	}
 }
@@ -281,16 +284,16 @@ func overtook(run *qp.Overtaking, r *qp.ReceiveQueue) uint16 {
 	return r.Last.ID
 }
 
-// lateResponse notes response p of end from to a READ that is over, and was retransmitted from its PSN: that it left before later ones only its IPv4 identification shows.
+// lateResponse notes response p of end from to a READ that is over, and was retransmitted from its PSN or one before: that it left before later ones only its IPv4 identification shows.
 func (v *Verifier) lateResponse(c *qp.Pair, from int, p *packet.Packet) {
 	q, r := &c.Ends[1-from].SQ, c.RQ(from)
 	q.ResponseCame(p.PSN)
-	if !q.EverReissuedFrom(p.PSN) || !verifier.Numbered(p) || !r.Last.PSN.After(p.PSN) || uint8(p.Tap) != r.Last.Tap || p.Time-r.Last.Time > reordering || v.Unordered(c, from) {
+	if !q.EverReissuedTo(p.PSN) || !verifier.Numbered(p) || !r.Last.PSN.After(p.PSN) || uint8(p.Tap) != r.Last.Tap || p.Time-r.Last.Time > reordering || v.Unordered(c, from) {
 		return
 	}
 	run := q.OvertakenResponses(&r.Last)
 	if after := overtook(run, r); verifier.LeftBefore(p, after) {
-		q.CountOvertakenResponse(p, r.Last.PSN, after, true, run != nil, true)
+		q.CountOvertakenResponse(p, r.Last.PSN, after, true, run != nil, q.EverReissuedFrom(p.PSN))
 	}
 }
 
