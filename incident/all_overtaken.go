@@ -72,7 +72,7 @@ func (t *teller) allThatCame(i *Incident, c *agent.Connection, from int) string 
 
 // noneLost tells of retransmissions of end from of c that all follow from packets which came late, and leaves out what fits a loss.
 func (t *teller) noneLost(i *Incident, c *agent.Connection, from int) {
-	if !t.allOvertaken(c, from) {
+	if t.readsOvertaken(i, c, from) || !t.allOvertaken(c, from) {
 		return
 	}
 	i.noneLost = true

@@ -118,6 +118,7 @@ type Incident struct {
 	unequal        bool              // congestion that one sender does not yield to as others do, or to which all yield too far
 	sharedFairly   bool              // congestion of senders that fill a link and get fair shares of it
 	noneLost       bool              // losses that are none: all follow from packets that came after later ones
+	readsCame      bool              // losses, or an interruption: READ responses came late, and as many as were asked for
 	onePath        bool              // losses that may be on one path of several
 	storm          int               // number of a pause that a port did not let go of, which others are within; 0: it is none
 	costsMore      bool              // a pause: packets of several connections were retransmitted in its time

@@ -76,6 +76,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 		}
 		i := t.between(Interrupted, c, from)
 		i.during(s)
+		i.readsCame = t.readWaits(c, from, s)
 		if s.Total() == 0 && s.Before {
 			i.unseen(s)
 			i.inHole = t.lossy()

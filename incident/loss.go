@@ -108,6 +108,8 @@ func unlike(i *Incident) string {
 	switch {
 	case i.again.late:
 		return "late"
+	case i.readsCame:
+		return "reads came"
 	case i.noneLost:
 		return "none lost"
 	case i.explained:

@@ -19,6 +19,7 @@ type late struct {
 	whole             bool   // nothing was lost: see allOvertaken
 	numbered          bool   // by their IPv4 identifications each had left first
 	depth             uint32 // how many PSNs ahead others were, at most
+	reads             readsLate
 	arrived           string // at the tap nothing is missing: whose IPv4 identifications the capture holds each of, see teller.arrived
 }
 
@@ -27,6 +28,7 @@ func (l *late) add(m late) {
 	l.naks, l.copies, l.whole = l.naks+m.naks, l.copies+m.copies, l.whole && m.whole
 	l.answers, l.least = l.answers || m.answers, l.least || m.least
 	l.numbered, l.depth = l.numbered && m.numbered, max(l.depth, m.depth)
+	l.reads.add(&m.reads)
 	if l.arrived == hostsNumbers || m.arrived == "" {
 		l.arrived = m.arrived
 	}
@@ -91,7 +93,7 @@ func (i *Incident) otherThan(host packet.Addr) packet.Addr {
 // asOne has the first of several incidents of packets that came late, which have a host in common, tell of all.
 func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
 	slices.SortStableFunc(all, func(a, b *Incident) int { return cmp.Compare(a.Begin, b.Begin) })
-	first, names, sum := all[0], []string(nil), late{name: all[0].late.name, whole: true, numbered: true, arrived: hostsNumbers}
+	first, names, sum := all[0], []string(nil), late{name: all[0].late.name, whole: true, numbered: true, arrived: hostsNumbers, reads: readsLate{came: true, none: true}}
 	for _, i := range all {
 		other, side := i.otherThan(common), "from"
 		if i.Local.Addr == common {
@@ -118,6 +120,8 @@ func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
 	switch {
 	case sum.asked(), sum.whole && sum.naks > 0:
 		lost = fmt.Sprintf(" %v sent %s, and %s were copies%s.", first.Peer.Addr, count(sum.naks, "NAK"), sum.ofAll(), sum.noneLost())
+	case sum.reads.said() != "":
+		lost = sum.reads.said()
 	case sum.lost > 0 && !sum.whole:
 		lost = fmt.Sprintf(" At least %s of them were taken for lost.", number(sum.lost))
 		if first.common == first.Peer.Addr && sum.naks > sum.lost {

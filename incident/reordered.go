@@ -38,6 +38,11 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 		whole: of == requests && t.allOvertaken(c, from) && placesOf(e.Trouble).after == 0, arrived: t.arrived(c, from),
 		answers: of == requests && c.Ends[1-from].Messages > 0, numbered: o.Numbered == o.Packets, depth: o.Depth,
 	}
+	if of == responses {
+		if i.late.reads = t.readsLateOf(c, 1-from); i.late.reads.Responses >= i.late.packets {
+			i.late.of = i.late.reads.Responses
+		}
+	}
 	copies := ""
 	if of == requests && e.Retransmissions > 0 {
 		i.late.of -= min(i.late.of, i.late.copies)
@@ -64,7 +69,7 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	if c.Service != packet.UC && o.Numbered < o.Packets {
 		i.Certainty = Likely // a requester that took them for lost early would look the same
 	}
-	i.fact("share", fmt.Sprintf("%s of %s%s", share(uint64(o.Packets), i.late.of), count(i.late.of, "packet"), copies))
+	i.fact("share", fmt.Sprintf("%s of %s%s", share(uint64(o.Packets), i.late.of), count(i.late.of, i.late.ofWhat()), copies))
 	switch {
 	case o.Numbered == o.Packets:
 		i.fact("order", "by the IPv4 identifications, which count up as packets leave")

@@ -55,7 +55,7 @@ func Of(r *agent.Result) []Incident {
 	list := t.underStopped(t.ordered(t.sorted()))
 	gather(list, r.Findings)
 	list = t.withPauses(t.sidesOfHoles(blackHoles(t.servicesHung(t.otherVersions(list)))))
-	list = t.underMarks(t.reorderedBack(t.underReordered(overtakings(list))))
+	list = t.underMarks(t.reorderedBack(t.underReordered(t.tellReadsLate(overtakings(list)))))
 	list = t.peers(t.frozen(lostOnceMoreIn(underTrimmed(list))))
 	list = survivors(t.wereDown(t.hubs(list)))
 	t.lostWhenCutOff(list)
@@ -156,7 +156,7 @@ func (t *teller) requests(c *agent.Connection, from int) {
 		return
 	}
 	k := e.Trouble.Settled(e.Stalled)
-	cut := e.Stalled && t.cutShort(&k)
+	cut := e.Stalled && (t.cutShort(&k) || t.readAnswered(c, from, &k))
 	if e.Stalled && !cut { // what was retransmitted in vain is told with the request that is not answered
 		k.Again.Packets, k.Again.Bytes = sub(k.Again.Packets, uint64(k.Now.Packets)), sub(k.Again.Bytes, k.Now.Bytes)
 	}

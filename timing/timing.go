@@ -76,6 +76,7 @@ type End struct {
 
 	Acked Answered // SENDs and WRITEs of it that were acknowledged
 	Read  Answered // READs of it that were answered, and that it went on from without retransmitting them
+	Tally Tally    // what its READs asked for, and what came
 
 	open       []Message // not answered yet, in PSN order
 	waiting    int       // READs and atomics among them
@@ -150,6 +151,9 @@ func (c *Connection) Packet(pair *qp.Pair, from int, p *packet.Packet) {
 		switch {
 		case p.Opcode.Fn() != packet.Acknowledge:
 			e.Series.add(p.Time, Slot{Bytes: uint64(p.PayloadLen)})
+			if p.Opcode.Fn() != packet.AtomicAck {
+				c.Ends[1-from].Tally.answers(p)
+			}
 		case p.Syndrome.Type() == packet.RNRNAK:
 			e.Series.add(p.Time, Slot{RNRNAKs: 1})
 		case p.Syndrome.Type() == packet.NAK:
@@ -169,6 +173,9 @@ func (c *Connection) request(pair *qp.Pair, from int, p *packet.Packet, in *pack
 	at, seen := e.place(p, begins)
 	late := e.joined && p.PSN.Before(e.next)
 	e.goesBack(p.PSN)
+	if p.Opcode.Fn() == packet.ReadRequest {
+		e.Tally.asks(pair, p, seen || late)
+	}
 	if seen || late && p.PSN.Before(q.Una) || late && at < 0 {
 		e.Series.add(p.Time, Slot{Retransmitted: uint64(p.PayloadLen)})
 		return
