@@ -93,7 +93,7 @@ func (i *Incident) otherThan(host packet.Addr) packet.Addr {
 // asOne has the first of several incidents of packets that came late, which have a host in common, tell of all.
 func asOne(common packet.Addr, all []*Incident, merged map[*Incident]bool) {
 	slices.SortStableFunc(all, func(a, b *Incident) int { return cmp.Compare(a.Begin, b.Begin) })
-	first, names, sum := all[0], []string(nil), late{name: all[0].late.name, whole: true, numbered: true, arrived: hostsNumbers, reads: readsLate{came: true, none: true}}
+	first, names, sum := all[0], []string(nil), late{name: all[0].late.name, whole: true, numbered: true, arrived: hostsNumbers, reads: readsLate{came: true, each: true, none: true}}
 	for _, i := range all {
 		other, side := i.otherThan(common), "from"
 		if i.Local.Addr == common {

@@ -69,8 +69,11 @@ func (i *Incident) unlikeQPs(list []Incident) {
 	}
 }
 
-// hurt is how many copies came for NAKs of a receiver.
+// hurt is how many copies came for NAKs of a receiver, or for READs that were sent again.
 func (l *late) hurt() uint64 {
+	if l.name == responses.name {
+		return l.reads.Copies
+	}
 	if l.naks == 0 {
 		return 0
 	}

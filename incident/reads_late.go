@@ -19,7 +19,8 @@ import (
 type readsLate struct {
 	timing.Tally
 	came           bool // as much came as was asked for, on each connection
-	none           bool // none was lost before the tap: that, or the capture holds all that their responders sent
+	each           bool // each response that others had overtaken came, by its IPv4 identification, and no timer ran out
+	none           bool // none was lost before the tap: one of these, or the capture holds all that their responders sent
 	rounds, timers uint64
 	byOrder        uint64        // of the rounds, those which a response began that had come before one which it needs, and which had not come
 	held           []packet.Addr // responders of which the capture holds each IPv4 identification
@@ -27,7 +28,7 @@ type readsLate struct {
 
 func (r *readsLate) add(o *readsLate) {
 	r.Tally.Add(&o.Tally)
-	r.came, r.none = r.came && o.came, r.none && o.none
+	r.came, r.each, r.none = r.came && o.came, r.each && o.each, r.none && o.none
 	r.rounds, r.timers, r.byOrder = r.rounds+o.rounds, r.timers+o.timers, r.byOrder+o.byOrder
 	for _, a := range o.held {
 		if !slices.Contains(r.held, a) {
@@ -54,9 +55,10 @@ func (t *teller) readsLateOf(c *agent.Connection, from int) (r readsLate) {
 	k := c.Ends[from].Trouble.Settled(false)
 	r.rounds, r.timers = k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady]), uint64(k.Sum.Rounds[qp.TimerExpired])
 	r.byOrder = uint64(k.Sum.Rounds[qp.ResponseLost] - min(k.Passed, k.Sum.Rounds[qp.ResponseLost]))
-	late := e.Trouble.Responses.All().Packets > 0 || r.byOrder > 0
+	late := e.Trouble.Responses.All().Packets > 0 || r.byOrder > 0 && !r.Numbered
 	r.came = late && r.AllCame()
-	r.none = r.came || late && len(r.held) > 0 && r.Responses > 0
+	r.each = late && r.EachCame() && r.Numbered && r.Filled == 0 && r.timers == 0
+	r.none = r.came || r.each || late && len(r.held) > 0 && r.Responses > 0
 	return r
 }
 
@@ -164,19 +166,22 @@ func (r *readsLate) byTimer() string {
 	return fmt.Sprintf(", %s of which the ACK timeout began", number(r.timers))
 }
 
-// copies says how many responses came only as READs were sent again; "": not known, as a responder need not answer each.
+// copies says how many responses had come before; "": not known.
 func (r *readsLate) copies() string {
-	if !r.came {
+	if !r.EachCame() {
 		return ""
 	}
-	return fmt.Sprintf("; %s of %s (%s) were copies that these asked for", number(r.Copies), count(r.Responses, "response"), share(r.Copies, r.Responses))
+	return fmt.Sprintf("; %s of %s (%s) were copies of what had come", number(r.Copies), count(r.Responses, "response"), share(r.Copies, r.Responses))
 }
 
 // arrived says that all came.
 func (r *readsLate) arrived() string {
 	s := "all that was sent came"
-	if r.came {
+	switch {
+	case r.came:
 		s = fmt.Sprintf("%s asked for, with those sent again, and %s came", count(r.Asked, "byte"), number(r.Came))
+	case r.each:
+		s = "each response came, those late that had left before others, by their IPv4 identifications"
 	}
 	if r.byOrder == r.rounds {
 		s += ", and each time a READ was sent again as others had come first"

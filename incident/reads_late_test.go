@@ -36,7 +36,7 @@ taps: [a]
 	for _, want := range []string{
 		"At least 3 READ responses that 10.0.0.2 QP 0xa32 sent to 10.0.0.1 QP 0x9bc came after later ones, up to 2 PSNs ahead, though they had left first. " + none,
 		"lost: nothing before the tap: 714,752 bytes asked for, with those sent again, and 714,752 came, and each time a READ was sent again as others had come first; the capture holds each IPv4 identification of 10.0.0.2\n",
-		"cost: 5 READs sent again, in 5 rounds; 58 of 698 responses (8.3 %) were copies that these asked for\n",
+		"cost: 5 READs sent again, in 5 rounds; 58 of 698 responses (8.3 %) were copies of what had come\n",
 	} {
 		if !strings.Contains(told, want) {
 			t.Errorf("told %s\nwant %q", told, want)

@@ -152,7 +152,7 @@ func (c *Connection) Packet(pair *qp.Pair, from int, p *packet.Packet) {
 		case p.Opcode.Fn() != packet.Acknowledge:
 			e.Series.add(p.Time, Slot{Bytes: uint64(p.PayloadLen)})
 			if p.Opcode.Fn() != packet.AtomicAck {
-				c.Ends[1-from].Tally.answers(p)
+				c.Ends[1-from].Tally.answers(pair, p)
 			}
 		case p.Syndrome.Type() == packet.RNRNAK:
 			e.Series.add(p.Time, Slot{RNRNAKs: 1})
@@ -174,7 +174,7 @@ func (c *Connection) request(pair *qp.Pair, from int, p *packet.Packet, in *pack
 	late := e.joined && p.PSN.Before(e.next)
 	e.goesBack(p.PSN)
 	if p.Opcode.Fn() == packet.ReadRequest {
-		e.Tally.asks(pair, p, seen || late)
+		e.Tally.asks(pair, p)
 	}
 	if seen || late && p.PSN.Before(q.Una) || late && at < 0 {
 		e.Series.add(p.Time, Slot{Retransmitted: uint64(p.PayloadLen)})
