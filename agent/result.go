@@ -257,6 +257,7 @@ type Path struct {
 	SL    uint8 // of InfiniBand
 	PKey  uint16
 	QKey  uint32 // of datagrams
+	Entry
 }
 
 // Judged reports whether any packet of a transport service, or of a link, was judged.

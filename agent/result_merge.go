@@ -244,11 +244,15 @@ func connections(agents []*Transport, leaving bool, most, more int) []Connection
 	}
 	out := make([]Connection, len(order), len(order)+more)
 	cache.LargePages(out)
+	entered := entriesKnown(agents)
 	var lines cache.Lines
 	for i := range order {
 		connection.FetchShown(len(order), i, at, &lines)
 		c := at(i)
 		show(c, &out[i])
+		if entered {
+			agents[order[i].agent].entries.enter(&out[i])
+		}
 		out[i].Upper, out[i].Timing = agents[order[i].agent].upper(c), agents[order[i].agent].timing(c)
 		if u := out[i].Upper; u != nil {
 			for k := range out[i].Ends {
@@ -290,7 +294,7 @@ func show(c *connection.Connection, k *Connection) {
 			Retransmissions: faults.Retransmissions, Duplicates: faults.Duplicates,
 			NAKs: faults.NAKs, SequenceNAKs: faults.SequenceNAKs, RNRNAKs: faults.RNRNAKs,
 			Trouble: q.SQ.Trouble(), Stalled: q.SQ.StillStalled(c.Paired), Settings: settingsOf(q.Attr), Timer: q.SQ.TimerSeen(),
-			Path:       Path{q.Flow.Known(), q.Flow.SrcPort, q.Flow.TClass, q.Flow.SL, q.Flow.PKey, 0},
+			Path:       Path{q.Flow.Known(), q.Flow.SrcPort, q.Flow.TClass, q.Flow.SL, q.Flow.PKey, 0, Entry{}},
 			NotECT:     c.Encap.OnIP() && q.Flow.Known() && q.Flow.Reported&(qp.FirstNotECT|qp.ReportedECN) == qp.FirstNotECT,
 			ECNCapable: c.Encap.OnIP() && q.Flow.Known() && q.Flow.Reported&(qp.FirstNotECT|qp.FirstNotECTResponse) == 0,
 		}

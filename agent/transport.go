@@ -59,6 +59,7 @@ type Transport struct {
 	links      *link.Verifier  // nil: no tap is on a link
 	sent       packet.Packet   // that is compared with pause frames
 	reached    reached
+	entries    entries
 	paused     link.Pauses                        // by the pause frames of all taps, where the agent is the first
 	former     map[*connection.Connection]*former // of those that were made between the queue pairs of others that were over; nil: none were
 	uppers     uppers                             // the protocols above the transport
@@ -289,6 +290,9 @@ func (t *Transport) usual(c *connection.Connection, from int, p *packet.Packet) 
 	end := &pair.Ends[from&1]
 	end.Direction.CountPacket(p.PayloadLen)
 	t.rc.Packet(pair, from, p)
+	if end.Packets()%entrySample == 0 || end.SQ.Next != end.SQ.High {
+		t.entries.packet(p)
+	}
 	if headed(c, end, p.Opcode) {
 		t.head(c, from, p)
 	}
@@ -335,6 +339,7 @@ func (t *Transport) verify(c *connection.Connection, from int, p *packet.Packet)
 		t.afterDisconnect(c, from, p)
 	}
 	c.Count(from, p)
+	t.entries.packet(p)
 	if p.Cut && !whole(p) {
 		t.unjudged++
 		t.ver.Skipped[verifier.SkipCut]++

@@ -59,19 +59,19 @@ const unlimited = 1 << 17
 // Decode finds the RDMA packet in a frame and decodes it into p, whose Payload, Pad and Data are views on f.Data. Where
 // the outcome is neither RDMA nor Encapsulated, nor Refused, only Time, Frame, Tap and Way of p mean anything. It does not allocate.
 func Decode(f *Frame, p *packet.Packet) Outcome {
-	p.Time, p.Frame, p.Tap, p.Way, p.Station = f.Time, f.Number, f.Tap, f.Way, 0
+	p.Time, p.Frame, p.Tap, p.Way, p.Station, p.Source = f.Time, f.Number, f.Tap, f.Way, 0, 0
 	b, wire := f.Data, int(f.Len)
 	switch f.Link {
 	case LinkEthernet:
 		// Nearly every frame of a RoCE capture: the rest of this file in one step.
 		if len(b) > etherSize {
-			station := binary.BigEndian.Uint64(b) >> 16
+			station, source := binary.BigEndian.Uint64(b)>>16, binary.BigEndian.Uint64(b[6:])>>16
 			if t := binary.BigEndian.Uint16(b[12:]); t == etherIPv4 || t == etherIPv6 {
 				b, wire = b[etherSize:], wire-etherSize
 				if !packet.DecodeIP(p, b, wire) {
 					return tunnel(p, b, wire, 0)
 				}
-				p.Station = station
+				p.Station, p.Source = station, source
 				if p.Cut || (p.DestQP+1)&packet.PSNMask <= 2 { // of QP0, QP1 or a group
 					group(p, f.Data)
 					cameFrom(p, f.Data)
@@ -123,7 +123,8 @@ func Glance(f *Frame, p *packet.Packet) bool {
 	if f.Link != LinkEthernet || len(b) < etherSize || binary.BigEndian.Uint16(b[12:]) != etherIPv4 || !packet.Glance(p, b[etherSize:]) || p.DestQP == packet.PSNMask {
 		return false
 	}
-	p.Time, p.Frame, p.Station, p.Tap, p.Way = f.Time, f.Number, binary.BigEndian.Uint64(b)>>16, f.Tap, f.Way
+	p.Time, p.Frame, p.Tap, p.Way = f.Time, f.Number, f.Tap, f.Way
+	p.Station, p.Source = binary.BigEndian.Uint64(b)>>16, binary.BigEndian.Uint64(b[6:])>>16
 	return true
 }
 
@@ -156,7 +157,7 @@ func ethernet(p *packet.Packet, b []byte, wire, depth int) Outcome {
 	}
 	out := etherType(p, b[etherSize:], wire-etherSize, binary.BigEndian.Uint16(b[12:]), depth)
 	if out == RDMA || out == Encapsulated && depth > 0 && p.Station == 0 { // the innermost: the network handles the others
-		p.Station = binary.BigEndian.Uint64(b) >> 16
+		p.Station, p.Source = binary.BigEndian.Uint64(b)>>16, binary.BigEndian.Uint64(b[6:])>>16
 		cameFrom(p, b)
 	}
 	if out.IsRDMA() {

@@ -82,7 +82,7 @@ func filled(e packet.Encap, grh bool, op packet.Opcode, n int) packet.Packet {
 
 // bare is a packet without what the fabric agent sets and what only a decoded packet has.
 func bare(p packet.Packet) packet.Packet {
-	p.Time, p.Frame, p.Tap, p.Way, p.Copy, p.Station, p.Usual, p.Data = 0, 0, 0, 0, false, 0, false, nil
+	p.Time, p.Frame, p.Tap, p.Way, p.Copy, p.Station, p.Source, p.Usual, p.Data = 0, 0, 0, 0, false, 0, 0, false, nil
 	p.Payload, p.Pad = append([]byte{}, p.Payload...), append([]byte{}, p.Pad...)
 	return p
 }

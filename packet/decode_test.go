@@ -30,7 +30,7 @@ func decode(t testing.TB, e packet.Encap, b []byte, wire int) *packet.Packet {
 	if !decodeInto(&p, e, b, wire) || !decodeInto(&q, e, b, wire) {
 		t.Fatalf("not decoded: %x", b)
 	}
-	q.Time, q.Frame, q.Tap, q.Way, q.Copy, q.Station = p.Time, p.Frame, p.Tap, p.Way, p.Copy, p.Station
+	q.Time, q.Frame, q.Tap, q.Way, q.Copy, q.Station, q.Source = p.Time, p.Frame, p.Tap, p.Way, p.Copy, p.Station, p.Source
 	if !reflect.DeepEqual(q, p) {
 		t.Fatalf("stale fields are left (-want +got):\n%s", cmp.Diff(q, p))
 	}

@@ -106,9 +106,11 @@ type Packet struct {
 	Frame uint64 // 1-based number of the frame in its file, as Wireshark counts
 	// Station is the Ethernet address that the frame was sent to, in the low 48 bits; 0: not known, or that of a tunnel.
 	Station uint64
-	Tap     uint16 // index of the tap (file and interface) that saw it
-	Way     Way
-	Copy    bool // set by the transport agent: another tap has shown the packet already
+	// Source is the Ethernet address that the frame came from, likewise: of a packet that was routed, that of the last router.
+	Source uint64
+	Tap    uint16 // index of the tap (file and interface) that saw it
+	Way    Way
+	Copy   bool // set by the transport agent: another tap has shown the packet already
 
 	Has        Has
 	Data       []byte // the packet from LRH, GRH or IP header through ICRC (and VCRC), as far as captured; a view on the frame
