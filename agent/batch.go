@@ -14,6 +14,7 @@ type sums struct {
 	signs                         signs
 	discards                      discards
 	frames                        otherFrames
+	neighbors                     neighbors
 }
 
 func (s *sums) add(o sums) {
@@ -28,6 +29,7 @@ func (s *sums) add(o sums) {
 	s.signs.addAll(&o.signs)
 	s.discards.addAll(&o.discards)
 	s.frames.addAll(&o.frames)
+	s.neighbors.addAll(&o.neighbors)
 }
 
 // batch is frames and their packets on their way through the engine.
@@ -131,6 +133,7 @@ func (d *decoder) packet(f *fabricagent.Frame, p *packet.Packet) bool {
 		d.sums.signs.frame(f)
 		d.sums.discards.frame(f)
 		d.sums.frames.frame(f)
+		d.sums.neighbors.frame(f)
 		return false
 	}
 	if t := d.traffic; t != nil && p.Has&packet.HasBTH != 0 {

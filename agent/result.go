@@ -40,25 +40,26 @@ type Result struct {
 	Cover       [rule.NumRules]rule.Count
 	Shown       coverage.Counts // what else of the protocol the packets have shown, with Options.Coverage
 	Open        Open
-	Clock       ClockStep           // what shows that a clock of the capture was set; Count 0: nothing
-	Skewed      []Skew              // hosts of which two clocks stamp what they send and receive, by address
-	Apart       []Apart             // taps the clocks of which differ, the ones that do most first
-	Disorder    Disorder            // frames that are stamped before one which comes before them
-	Numbered    []Numbering         // hosts whose packets one counter numbered, by address and tap
-	Arrived     []packet.Addr       // hosts of which the capture holds each number of that counter, though packets came after later ones
-	ArrivedQPs  []NumberedPair      // the same of what hosts sent to queue pairs that have a counter of their own
-	Silences    []Silence           // the longest times without any frame, 50 ms or longer, in the order in which they were
-	Forgotten   Forgotten           // since there was too much
-	Echoes      []Echo              // hosts that answered pings, by address; nil: none did, or too many to say
-	Discards    []Discards          // of RoCEv2 packets, by ICMP; nil: there are none, or too many to say
-	Pings       []Sign              // echo requests, in the order of frames; nil: there are none, or too many
-	Signs       []Sign              // of hosts that are up, in the order of frames; nil: there are none, or too many
-	OtherFrames []OtherFrames       // frames without RDMA, by kind; pause frames are in Paused
-	NoRoCE      []NoRoCE            // datagrams to port 4791 of other programs, by where they come from
-	Moved       []Moved             // hosts whose address moved to another Ethernet address, by address
-	NotJudged   []Note              // what was not judged and why, most frequent first
-	Paused      []link.Paused       // who had whom pause on Ethernet, by pause frames, in the order in which it began
-	Latencies   *verifier.Latencies // nil: not measured
+	Clock       ClockStep              // what shows that a clock of the capture was set; Count 0: nothing
+	Skewed      []Skew                 // hosts of which two clocks stamp what they send and receive, by address
+	Apart       []Apart                // taps the clocks of which differ, the ones that do most first
+	Disorder    Disorder               // frames that are stamped before one which comes before them
+	Numbered    []Numbering            // hosts whose packets one counter numbered, by address and tap
+	Arrived     []packet.Addr          // hosts of which the capture holds each number of that counter, though packets came after later ones
+	ArrivedQPs  []NumberedPair         // the same of what hosts sent to queue pairs that have a counter of their own
+	Silences    []Silence              // the longest times without any frame, 50 ms or longer, in the order in which they were
+	Forgotten   Forgotten              // since there was too much
+	Echoes      []Echo                 // hosts that answered pings, by address; nil: none did, or too many to say
+	Discards    []Discards             // of RoCEv2 packets, by ICMP; nil: there are none, or too many to say
+	Pings       []Sign                 // echo requests, in the order of frames; nil: there are none, or too many
+	Signs       []Sign                 // of hosts that are up, in the order of frames; nil: there are none, or too many
+	OtherFrames []OtherFrames          // frames without RDMA, by kind; pause frames are in Paused
+	Neighbors   []fabricagent.Neighbor // ports that LLDP names, by Ethernet address; nil: there are none, or too many
+	NoRoCE      []NoRoCE               // datagrams to port 4791 of other programs, by where they come from
+	Moved       []Moved                // hosts whose address moved to another Ethernet address, by address
+	NotJudged   []Note                 // what was not judged and why, most frequent first
+	Paused      []link.Paused          // who had whom pause on Ethernet, by pause frames, in the order in which it began
+	Latencies   *verifier.Latencies    // nil: not measured
 	// MessagesDropped is how many messages were not kept, as they began after those that are.
 	MessagesDropped uint64
 	REQs            []cm.Unanswered     // of CM that nothing has answered, in the order of their first

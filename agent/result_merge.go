@@ -41,7 +41,7 @@ func (r *Result) addLatencies(l *verifier.Latencies) {
 
 // result puts together what the shards found, in an order that does not depend on their number.
 func (e *engine) result() *Result {
-	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, Events: len(e.opt.Events), First: e.clocks.first, Last: e.clocks.last, Taps: e.src.Taps(), Clock: e.clocks.step, Disorder: e.clocks.order, Silences: e.clocks.silences(), Echoes: e.sums.echoes.hosts(), Discards: e.sums.discards.all(), OtherFrames: e.sums.frames.list()}
+	r := &Result{Packets: e.sums.packets, RDMA: e.sums.rdma, Undecoded: e.sums.short, Events: len(e.opt.Events), First: e.clocks.first, Last: e.clocks.last, Taps: e.src.Taps(), Clock: e.clocks.step, Disorder: e.clocks.order, Silences: e.clocks.silences(), Echoes: e.sums.echoes.hosts(), Discards: e.sums.discards.all(), OtherFrames: e.sums.frames.list(), Neighbors: e.sums.neighbors.all()}
 	var skipped [verifier.NumSkips]uint64
 	var management [gmp.NumSkips]uint64
 	var hosts []*connection.Host
