@@ -27,8 +27,18 @@ type across struct {
 	flows           []hashedFlow  // of those that lost packets, the one that lost the most first
 	clean           []packet.Addr // hosts of those that lost none
 	cleanFlows      []wayPorts
-	onlyAnswers     bool   // those of answers lost nothing else, by their IPv4 identifications
-	against         uint32 // times that something was lost in the other direction
+	lossyEnds       []*agent.End // of which packets were lost before the tap, or after it
+	cleanEnds       []cleanEnd
+	by              *enteredBy // where what was lost came by; nil: that is not known, or not only there
+	onlyAnswers     bool       // those of answers lost nothing else, by their IPv4 identifications
+	against         uint32     // times that something was lost in the other direction
+}
+
+// cleanEnd is an end which lost none of what it sent to a host.
+type cleanEnd struct {
+	end  *agent.End
+	to   packet.Addr
+	sent uint64
 }
 
 // pathsAcross has pathAcross look at the first of the incidents of losses, and returns the sums of those of which it tells.
@@ -52,11 +62,16 @@ func (t *teller) pathsAcross(list []Incident) (sums []*lossSum) {
 // pathAcross tells, in an incident of losses, of all packets that were lost from several hosts to several others on some of the queue pairs between
 // these, where others between the same hosts lost none, by far too many for chance. It reports whether it is so.
 func (t *teller) pathAcross(i *Incident) bool {
-	if len(t.run.Taps) > 1 || t.run.RDMA == 0 {
+	if t.run.RDMA == 0 {
 		return false
 	}
 	for _, w := range [...]way{{i.Local.Addr, i.Peer.Addr}, {i.Peer.Addr, i.Local.Addr}} {
-		if a := t.acrossFrom(w); a.tells() && a.sum.takes(i) && !t.damagedOn(a.sum) {
+		a := t.acrossFrom(w)
+		if a.sum == nil {
+			continue
+		}
+		a.by = a.entered(t)
+		if (a.by != nil || len(t.run.Taps) < 2) && a.tells() && a.sum.takes(i) && !t.damagedOn(a.sum) {
 			t.leadAcross(i, a)
 			return true
 		}
@@ -166,12 +181,14 @@ func (a *across) take(t *teller, c *agent.Connection, from int) {
 		a.lossyOf.add(c, e)
 		a.onlyAnswers = a.onlyAnswers || gone > 0 && t.answersNumbered(c, from)
 		w, naks := way{e.Addr, c.Ends[1-from].Addr}, c.Ends[1-from].SequenceNAKs
+		a.lossyEnds = append(a.lossyEnds, e)
 		a.flows = append(a.flows, hashedFlow{w, e.Path.Port, before + after, naks, gone + unsure, gone})
 		a.sum.take(c)
 		a.sum.before, a.sum.unsure = a.sum.before+gone, a.sum.unsure-min(gone, a.sum.unsure)
 	case lost(e)+lost(&c.Ends[1-from]) == 0 && sent >= steadyPackets:
 		a.steady, a.sentSteady = a.steady+1, a.sentSteady+sent
 		a.steadyOf.add(c, e)
+		a.cleanEnds = append(a.cleanEnds, cleanEnd{e, c.Ends[1-from].Addr, sent})
 		a.clean = withHost(withHost(a.clean, e.Addr), c.Ends[1-from].Addr)
 		a.cleanFlows = append(a.cleanFlows, wayPorts{way{e.Addr, c.Ends[1-from].Addr}, []uint16{e.Path.Port}})
 	case lost(e)+lost(&c.Ends[1-from]) > 0:
@@ -182,10 +199,14 @@ func (a *across) take(t *teller, c *agent.Connection, from int) {
 // tells reports whether most of the queue pairs lost nothing, those of each host among them, and that is no chance.
 func (a *across) tells() bool {
 	lossy, n := a.fates.lossy, a.fates.lossy+a.steady
-	if !a.several() || a.unlike() || lossy > n/2 || a.sentLossy == 0 {
+	if a.by == nil && (!a.several() || lossy > n/2) || a.unlike() || a.sentLossy == 0 {
 		return false
 	}
-	if slices.ContainsFunc(slices.Concat(a.senders, a.others), func(h packet.Addr) bool { return !slices.Contains(a.clean, h) }) {
+	clean := a.clean
+	if a.by != nil {
+		clean = a.cleanElsewhere()
+	}
+	if slices.ContainsFunc(slices.Concat(a.senders, a.others), func(h packet.Addr) bool { return !slices.Contains(clean, h) }) {
 		return false // it may be that host
 	}
 	along := a.sum.before + a.sum.after

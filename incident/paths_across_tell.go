@@ -8,12 +8,20 @@ import (
 
 // leadAcross has an incident of losses tell of all of them.
 func (t *teller) leadAcross(i *Incident, a *across) {
-	t.lead(i, a.sum, a.spared())
+	spared := a.spared
+	if a.by != nil {
+		a.takeRest(t)
+		spared = func() string { return a.by.spared(t, a) }
+	}
+	t.lead(i, a.sum, spared())
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "paths" || f.Label == "worst" })
 	i.Facts = slices.Insert(i.Facts, 0, Fact{"paths", a.said()})
 	i.fact("answers", a.answersSaid())
 	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == tooShort })
 	i.ofPath(true)
+	if a.by != nil {
+		t.leadEntered(i, a)
+	}
 }
 
 // spared says what lost nothing.
