@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"ibwitness/packet"
+	"ibwitness/qp"
 	"ibwitness/rule"
 )
 
@@ -170,12 +171,16 @@ func (t *teller) waitedAfter(s *lossSum, bursts [][2]int64) (n int) {
 	return len(waited)
 }
 
-// shortestTimerOf is after what time a requester of a sum retransmitted at the earliest what nothing had asked for, nanoseconds; 0: none did.
+// shortestTimerOf is after what time a requester of a sum retransmitted at the earliest what nothing had asked for, nanoseconds; 0: none did, or one did so soon that it was asked for.
 func (t *teller) shortestTimerOf(s *lossSum) (least int64) {
 	for n := range t.run.Connections {
 		for from := range t.run.Connections[n].Ends {
 			e := &t.run.Connections[n].Ends[from]
-			if s.ends[party(e)] && e.Timer > 0 && (least == 0 || e.Timer < least) {
+			switch {
+			case !s.ends[party(e)] || e.Timer == 0:
+			case !qp.OfTimer(e.Timer):
+				return 0
+			case least == 0 || e.Timer < least:
 				least = e.Timer
 			}
 		}

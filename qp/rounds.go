@@ -126,8 +126,15 @@ func (s *SendQueue) Waited(sent, now int64) bool {
 	if sent == 0 {
 		sent = s.TimerStart
 	}
+	if sent == 0 {
+		sent = s.Last.Time // nothing is known to have waited before
+	}
 	return now-sent >= leastTimer || now-max(sent, s.Last.Time) >= idleTimer
 }
+
+// OfTimer reports whether a request that was retransmitted so long after it was sent may have been for the timer of its requester: what is retransmitted sooner was asked for, though
+// that may not be in the capture.
+func OfTimer(waited int64) bool { return waited >= idleTimer }
 
 // beginsTail notes, where the timer has run out by a time, that the tap has not seen the end of the newest message: that was sent, as the timer runs
 // for a packet that asks for an acknowledgment. Where one
