@@ -303,6 +303,7 @@ func nothingAskedFor(k *qp.Trouble) bool {
 type places struct {
 	before, after uint32 // requests, that a NAK asked for
 	unseen        uint32 // requests before the tap, that a timer had retransmitted
+	short         uint32 // likewise, though the tap had shown them before: it did not again when the requester had gone back
 	earlier       uint32 // before the capture
 	back          uint32 // answers after the tap
 	over, missing uint32 // answers before the tap
@@ -323,7 +324,7 @@ func placesOf(k *qp.Trouble) (p places) {
 		p.rest -= n
 		return n
 	}
-	p.unseen, p.earlier, p.late, p.back, p.over = take(s.Before), take(k.Earlier), take(lateRounds(k)), take(k.AnswersSeen), take(k.PassedOver)
+	p.unseen, p.short, p.earlier, p.late, p.back, p.over = take(s.Before), take(k.WentShort), take(k.Earlier), take(lateRounds(k)), take(k.AnswersSeen), take(k.PassedOver)
 	p.cut = min(k.Cut, p.rest)
 	p.over += take(p.cut)
 	p.unsent = take(k.Unsent)
@@ -360,6 +361,7 @@ func where(k *qp.Trouble, gone uint32, damaged, trimmed bool) string {
 		{p.after, "after the tap: the receiver asked for what the tap shows" + tookLate(k)},
 		{p.unsent, "after the tap, on the way to the receiver or there: by its IPv4 identifications it sent nothing until the copy came"},
 		{p.unseen, "before the tap, which had not " + unseen + " what was then retransmitted by timer"},
+		{p.short, "before the tap, which had not " + unseen + " again the end of what its sender went back to, until the timer ran out for it"},
 		{p.earlier, "before the capture, which does not show what became of it when it was sent first"},
 		{p.back, "on the way back: the answer had passed the tap, and was lost after it or came too late"},
 		{p.dropped, "nowhere, most likely: the answer had passed the tap, and its requester drops it while it waits for an earlier one"},

@@ -144,8 +144,8 @@ func (t *teller) lossesBySide(x packet.Addr) (list []lossSides) {
 				continue
 			}
 			p := placesOf(e.Trouble)
-			sender, receiver := p.before+p.unseen+p.back, p.after+p.unsent+p.over+p.missing // on the side of the requester, and on that of the responder
-			answers := p.back                                                               // to the other host
+			sender, receiver := p.before+p.unseen+p.short+p.back, p.after+p.unsent+p.over+p.missing // on the side of the requester, and on that of the responder
+			answers := p.back                                                                       // to the other host
 			if from == at {
 				sender, receiver, answers = receiver, sender, p.over+p.missing
 			}

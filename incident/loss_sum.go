@@ -117,9 +117,9 @@ func (s *lossSum) along(a packet.Addr) bool {
 // along is how many rounds there were for what was lost in one direction, before the tap and after it, and in the other; requests says that requests go in that direction.
 func (p places) along(requests bool) (before, after, against uint32) {
 	if requests {
-		return p.before + p.unseen, p.after + p.unsent, p.back + p.over + p.missing
+		return p.before + p.unseen + p.short, p.after + p.unsent, p.back + p.over + p.missing
 	}
-	return p.over + p.missing, p.back, p.before + p.unseen + p.after + p.unsent
+	return p.over + p.missing, p.back, p.before + p.unseen + p.short + p.after + p.unsent
 }
 
 // addEnd adds what trouble k cost end e of a connection.

@@ -19,7 +19,7 @@ func lostBefore(k *qp.Trouble) [2]uint64 {
 		return [2]uint64{}
 	}
 	p := placesOf(k)
-	return [2]uint64{uint64(p.before) + uint64(p.unseen), uint64(p.over) + uint64(p.missing)}
+	return [2]uint64{uint64(p.before) + uint64(p.unseen) + uint64(p.short), uint64(p.over) + uint64(p.missing)}
 }
 
 // oneWay says first in which direction packets were lost, where all were on the way to who retransmitted first, and before the tap.

@@ -91,6 +91,22 @@ func (s *SendQueue) hadPassed(psn, expected packet.PSN) bool {
 	return psn.After(expected) || wentBack && !(s.Gap.Open() && !psn.Before(s.Gap.From) && psn.Before(s.Gap.To))
 }
 
+// WentShort reports whether of what the requester had sent, and went back to, the tap has not seen the end again by a time, long after the rest, none of which asks for an acknowledgment: the end was lost before the tap,
+// though the tap had seen it before, and the timer ran out for it.
+func (s *SendQueue) WentShort(now int64) bool {
+	t := s.sender.trouble
+	if t == nil || !t.Back.Set || t.Round == NotReady || now-s.Last.Time < leastTimer || !t.Back.Next.Before(s.High) || s.High.Diff(s.Una) >= sendWindow {
+		return false
+	}
+	if t.Overtaking.All().Packets > 0 || t.Back.Next.Diff(t.From) < 2 {
+		return false // what came out of order, or alone, may not be sent again at all, but late
+	}
+	return s.noneAsksBefore(t.Back.Next)
+}
+
+// CountWentShort notes that this was so when the newest round began.
+func (s *SendQueue) CountWentShort() { s.trouble().WentShort++ }
+
 // NAKed notes that a PSN sequence NAK asks for what the requester retransmits, in the newest round, be it for that or not.
 func (s *SendQueue) NAKed() { s.trouble().Now.Asked = true }
 

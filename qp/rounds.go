@@ -146,13 +146,16 @@ func (s *SendQueue) beginsTail(cause RetransmissionCause, now int64) {
 }
 
 // noneAsks reports whether the capture holds all requests that are not acknowledged up to the newest, and none of them asks for an acknowledgment.
-func (s *SendQueue) noneAsks() bool {
-	for psn := s.Una; psn.Before(s.High); psn = psn.Add(1) {
+func (s *SendQueue) noneAsks() bool { return s.noneAsksBefore(s.High) }
+
+// noneAsksBefore is noneAsks of those before a PSN.
+func (s *SendQueue) noneAsksBefore(end packet.PSN) bool {
+	for psn := s.Una; psn.Before(end); psn = psn.Add(1) {
 		if x := s.History().Get(psn); x == nil || x.Trace.Flags&packet.TraceAckReq != 0 {
 			return false
 		}
 	}
-	return s.Una.Before(s.High)
+	return s.Una.Before(end)
 }
 
 // InTail reports whether the requester, which has sent all once more, goes on with the end of a message that the tap has not seen.

@@ -38,6 +38,7 @@ type Trouble struct {
 	Copies      Copies // that the timer had retransmitted, and their answers
 	AnswersSeen uint32 // rounds that the requester's timer began although the tap had seen the answer
 	Passed      uint32 // rounds that a later response began, likewise
+	WentShort   uint32 // rounds that its timer began, before which the tap had not seen the end of the one before
 	Unsent      uint32 // rounds that its timer began, before which the responder had sent nothing, as its IPv4 identifications show
 	PeerID      uint16 // IPv4 identification of the newest packet of the responder when the newest stall was first retransmitted; 0: it has none
 	PeerSilent  bool   // the newest stall is one of such rounds

@@ -83,6 +83,7 @@ func (v *Verifier) goesOn(c *qp.Pair, from int, p *packet.Packet) {
 // goesBack notes that a round begins with request p; see sentAgain.
 func (v *Verifier) goesBack(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE, cause qp.RetransmissionCause, sent int64, shown bool) {
 	q := &c.Ends[from].SQ
+	cut := cause == qp.TimerExpired && shown && q.WentShort(p.Time)
 	q.Stall(p, w, cause, sent, !shown)
 	if cause == qp.TimerExpired {
 		q.NoteNewestOfPeer(newestID(c, 1-from))
@@ -97,6 +98,8 @@ func (v *Verifier) goesBack(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendW
 		q.Answered(lost, c.Ends[1-from].SQ.DamagedFrom(p.PSN))
 	case cause == qp.TimerExpired && w != nil && w.Op == wqe.Read && w.RespFrame != 0 && w.RespNext().After(w.First):
 		q.LacksEnd()
+	case cut:
+		q.CountWentShort()
 	case cause == qp.SequenceAsked:
 		if r := c.RQ(1 - from); r.State == qp.SequenceNAKed && p.PSN.After(r.NAK.PSN) && q.Gap.Open() && !r.NAK.PSN.Before(q.Gap.From) && r.NAK.PSN.Before(q.Gap.To) {
 			q.AskedForUnshown()
