@@ -36,7 +36,7 @@ func (t *teller) otherPSNs(c *agent.Connection, from int, k *qp.Stall) bool {
 	i.fact("answers", s.answers(d, by, fits))
 	likewise, swapped := t.startsLikewise(c, i.Local.Addr)
 	i.fact("PSNs", before("likewise of other connections between the same hosts, sent and expected: ", likewise))
-	i.fact("sent", t.when(k, false))
+	i.fact("sent", t.when(k, false, true))
 	i.fact("gave up", t.gaveUp(c, from, k))
 	i.fact("waits", waiting(&c.Ends[from], k, "", c.Closed.At == 0))
 	i.fact("so", fmt.Sprintf("%v is up, and packets go there and back", i.Peer.Addr))

@@ -83,8 +83,10 @@ func TestPathEntered(t *testing.T) {
 		}, from, "answers", "only a timer had requests of the other direction retransmitted whose answers came by there, too, so that it fits that these were lost there: " +
 			"by their UDP source port, 50200 from 10.0.0.1 to 10.0.0.3 (once)"},
 		{"a tap", 2, func(*hashedScene) {}, from + "over tap 1 (Ethernet51/1), from " + mac + rest, "", ""},
-		{"a tap, and the other way there", 2, func(r *hashedScene) { r.Connections[0].Ends[1].Path.Tap = 1 }, from + "over tap 1 (Ethernet51/1), from " + mac + rest,
-			"other way", "what goes the other way over this tap, from 10.0.0.3 and 10.0.0.4 to 10.0.0.1 and 10.0.0.2, with 900 packets, shows no loss"},
+		{
+			"a tap, and the other way there", 2, func(r *hashedScene) { r.Connections[0].Ends[1].Path.Tap = 1 }, from + "over tap 1 (Ethernet51/1), from " + mac + rest,
+			"other way", "what goes the other way over this tap, from 10.0.0.3 and 10.0.0.4 to 10.0.0.1 and 10.0.0.2, with 900 packets, shows no loss",
+		},
 		{"a tap, from several addresses", 2, func(r *hashedScene) { entry(r, 4).Source = good }, from + "over tap 1 (Ethernet51/1)" + rest, "", ""},
 		{"several taps that show the same", 2, func(r *hashedScene) { r.Repeated = 1 }, "", "", ""},
 		{"all over one tap", 2, func(r *hashedScene) { entry(r, 0).Tap, entry(r, 4).Tap = 0, 0 }, from + "from " + mac + rest, "", ""},

@@ -18,7 +18,7 @@ func TestGaveUpAsCounted(t *testing.T) {
 	}{
 		{7, 0, "after 7 retries: it seems that they are used up (as with a retry_cnt of 7, which", "of them"},
 		{7, 1, "after 8 retries: it seems that they are used up (7 of them by its timer, as with a retry_cnt of 7, which", "retry_cnt of 8"},
-		{9, 0, "after 9 retries: it seems that they are used up, which completes", "retry_cnt"},
+		{9, 0, "after 9 retries, which is more than a queue pair can have (retry_cnt is 7 at most)", "used up"},
 	} {
 		s := &qp.Stall{Since: 1, Begun: 10 * ms, Last: 80 * ms}
 		s.Rounds[qp.TimerExpired], s.Rounds[qp.SequenceAsked] = k.timer, k.asked

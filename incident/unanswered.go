@@ -43,13 +43,14 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 	if i.Kind == NeverAnswered && t.midway(c, k) {
 		least = "at least "
 	}
-	i.What = fmt.Sprintf("%v %s%s; %v %s.", &i.Local, sentAtLeast(k, least), t.within(" in %s", k.Last-k.Since), &i.Peer, hasNotAnswered(i.Kind, k))
+	i.What = fmt.Sprintf("%v %s%s%s; %v %s.", &i.Local, sentAtLeast(k, least), t.within(" in %s", k.Last-k.Since), inAttempts(e), &i.Peer, hasNotAnswered(i.Kind, k))
 	if least != "" {
 		i.What = fmt.Sprintf("%v %s in %s; the capture holds nothing of %v on this connection.", &i.Local, sentAtLeast(k, least), span(k.Last-k.Since), &i.Peer)
 		i.fact("begin", "the capture may have begun only after the connection did: what came on it before is not in it")
 	}
 	i.fact("request", retransmitted(&k.Request))
-	i.fact("sent", t.when(k, least != ""))
+	i.fact("sent", t.when(k, least != "", anew(e) == 0))
+	tellAttempts(i, e, k)
 	i.fact("gave up", t.gaveUp(c, from, k))
 	if i.disconnected = closedBefore(c, from, k); i.disconnected {
 		i.fact("DREQ", fmt.Sprintf("%v had asked to disconnect%s, in frame %d", i.Peer.Addr, t.within(" %s before that request", k.Since-c.Closed.At), c.Closed.Frame))
@@ -245,64 +246,20 @@ func (t *teller) command(i *Incident, c *agent.Connection) {
 	i.fact("command", s)
 }
 
-// when says when a request was retransmitted, and how regularly. midway says that it may have been before.
-func (t *teller) when(k *qp.Stall, midway bool) string {
+// when says when a request was retransmitted, and how regularly. midway says that it may have been before, once that it was sent in one attempt.
+func (t *teller) when(k *qp.Stall, midway, once bool) string {
 	n := k.Total()
 	s := fmt.Sprintf("first retransmitted%s in frame %d", t.within(" %s after it was sent,", k.Begun-k.Since), k.Frames.Begun[0])
 	if midway {
 		s = fmt.Sprintf("retransmitted%s in frame %d", t.within(" %s after its first packet in the capture,", k.Begun-k.Since), k.Frames.Begun[0])
 	}
 	if n > 1 {
-		s += fmt.Sprintf(", last in frame %d%s", k.Frames.Last, t.within("; on average every %s", (k.Last-k.Begun)/int64(n-1)))
+		s += fmt.Sprintf(", last in frame %d", k.Frames.Last)
+	}
+	if n > 1 && once {
+		s += t.within("; on average every %s", (k.Last-k.Begun)/int64(n-1))
 	}
 	return s
-}
-
-// gaveUp says that a requester, which is end from of c, has stopped to retransmit: its retries are used up.
-func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
-	n := k.Total()
-	since, until := t.run.Last-k.Last, ""
-	if c.Closed.At > k.Since {
-		since = c.Closed.At - k.Last
-	}
-	if !t.timed() || n < 2 {
-		return ""
-	}
-	period := (k.Last - k.Begun) / int64(n-1)
-	if c.Closed.At > k.Since && closedByPeer(c, 1-from) { // who is told that its retries are used up disconnects
-		if until = fmt.Sprintf(" until %v disconnected", c.Closed.By); 20*since < 19*period {
-			return ""
-		}
-	} else if since < outlasts(k)*period/2 {
-		return ""
-	}
-	least, setting := "", ""
-	if timer := k.Rounds[qp.TimerExpired]; n <= mostRetries {
-		setting = fmt.Sprintf(" (as with a retry_cnt of %d, which the capture does not tell)", n)
-	} else if timer <= mostRetries { // the others were asked for
-		setting = fmt.Sprintf(" (%d of them by its timer, as with a retry_cnt of %d, which the capture does not tell)", timer, timer)
-	}
-	byTimer := ""
-	if timer := k.Rounds[qp.TimerExpired]; timer > 0 && uint64(timer) < n {
-		byTimer = fmt.Sprintf("%d of them by its timer; ", timer)
-	}
-	switch e, peer := &c.Ends[from], &c.Ends[1-from]; {
-	case e.Knows(qp.KnowsRetryCnt):
-		setting = fmt.Sprintf(" (%sretry_cnt is %d)", byTimer, e.RetryCnt)
-	case peer.Knows(qp.KnowsRetryCnt):
-		setting = fmt.Sprintf(" (%sCM asked for a retry_cnt of %d at the other end, which Linux sets at both)", byTimer, peer.RetryCnt)
-	case t.midway(c, k):
-		least, setting = "at least ", ""
-	}
-	return fmt.Sprintf("no further retransmission in %s%s, after %s%d retries: it seems that they are used up%s, which completes in error as transport retry counter exceeded", span(since), until, least, n, setting)
-}
-
-// outlasts is for how many halves of the time between two retransmissions of a stall a requester is quiet at least that has given up: fewer, where its timer ran out as often as any can be set to.
-func outlasts(k *qp.Stall) int64 {
-	if k.Rounds[qp.TimerExpired] == mostRetries && k.Total() == mostRetries {
-		return 3
-	}
-	return 6
 }
 
 // waiting says what else waits, or had no answer when the connection was over. least says that there may have been more before.
@@ -358,11 +315,13 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	} else if e := endOf(next, i.Local.Addr); e != nil && e.Stalled {
 		failed, worked = failedToo(e)
 	}
+	e := endOf(next, i.Peer.Addr)
 	if (failed == "" || worked) && next.First > k.Last && next.Ends[0].Packets > 0 && next.Ends[1].Packets > 0 { // it goes on there
 		i.End, i.Ongoing, i.Lost = next.First, false, time.Duration(next.First-k.Since)
+		i.otherQPN(e, next)
 	}
 	to := ""
-	if e := endOf(next, i.Peer.Addr); failed != "" && e != nil && e.QPNKnown && i.Peer.QPNKnown && e.QPN == i.Peer.QPN {
+	if failed != "" && e != nil && e.QPNKnown && i.Peer.QPNKnown && e.QPN == i.Peer.QPN {
 		to = fmt.Sprintf(" to the same QPN (0x%x)", e.QPN)
 		i.sameQPN()
 	}

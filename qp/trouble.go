@@ -14,6 +14,7 @@ import (
 // Times are nanoseconds since the Unix epoch.
 type Trouble struct {
 	Now     Stall                // the newest one; Rounds are 0 where there was none
+	Anew    Attempts             // at its request
 	Longest [longestStalls]Stall // of those that are over, the longest first
 	Sum     Stalls               // of all that are over
 	Again   Sums                 // what was retransmitted in all, but after RNR NAKs: packets and payload; no messages
@@ -190,6 +191,9 @@ func (s *SendQueue) trouble() *Trouble {
 // capture had not shown it.
 func (s *SendQueue) Stall(p *packet.Packet, w *wqe.SendWQE, cause RetransmissionCause, since int64, before bool) {
 	k := s.stall(p, p.PSN, w, since)
+	if cause == TimerExpired {
+		s.trouble().attempt(p)
+	}
 	k.round(p)
 	k.High = s.High
 	s.beginsTail(cause, p.Time)
@@ -285,7 +289,7 @@ func (s *SendQueue) stall(p *packet.Packet, psn packet.PSN, w *wqe.SendWQE, sinc
 	if since == 0 || since > p.Time {
 		since = p.Time
 	}
-	t.Now = Stall{Request: s.request(p, psn, w), Since: since, Begun: p.Time, Tap: p.Tap}
+	t.Now, t.Anew = Stall{Request: s.request(p, psn, w), Since: since, Begun: p.Time, Tap: p.Tap}, Attempts{port: p.SrcPort}
 	t.Now.Request.Copied = t.copied(psn, p.Time)
 	return &t.Now
 }

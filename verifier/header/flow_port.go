@@ -13,6 +13,10 @@ import (
 // portChanged judges another UDP source port than before (rule ROC-V2-018). The QP may have been modified, but not for a few packets.
 func (v *Verifier) portChanged(c *qp.Pair, from int, p *packet.Packet) {
 	f := &c.Ends[from].Flow
+	if c.Ends[1-from].Packets() == 0 && c.Ends[from].SQ.TriesAnew(p) { // a queue pair that was made anew
+		f.SrcPort = p.SrcPort
+		return
+	}
 	d := rule.Verdict{
 		Rule: rule.ROCV2018, Class: rule.Unproven, Role: rule.Sender,
 		Wants: rule.Want(expect.SrcPort, uint64(f.SrcPort)), Expected: fmt.Sprintf("source port %d as before", f.SrcPort), Actual: fmt.Sprintf("%d", p.SrcPort), Detail: "legal after modify QP",

@@ -1,0 +1,46 @@
+package qp
+
+import "ibwitness/packet"
+
+// mostRetries is the most retries that a queue pair can be set to (retry_cnt, 3 bits).
+const mostRetries = 7
+
+// Attempts are times that a requester gave a request up, and sent it anew with the same PSN: from a queue pair that was reset, or another one.
+type Attempts struct {
+	Count  uint8     // after the first one; 255 or more
+	rounds uint8     // of the newest one; 255 or more
+	port   uint16    // its UDP source port
+	Frames [2]uint32 // low bits of those in which the first of Count begin
+}
+
+// begins reports whether round p of the newest stall begins another attempt: it comes later than the timer would have it, from another UDP source port, or after as many
+// retries as a queue pair can have.
+func (t *Trouble) begins(p *packet.Packet) bool {
+	k, n := &t.Now, int64(t.Now.Total())
+	if n == 0 || k.NAKs > 0 || k.Acked {
+		return false
+	}
+	interval, gap := (k.Last-k.Since)/n, p.Time-k.Last
+	return t.Anew.port != p.SrcPort && gap > 2*interval || t.Anew.rounds >= mostRetries && gap > 4*interval
+}
+
+// attempt notes round p of the newest stall, which the timer began.
+func (t *Trouble) attempt(p *packet.Packet) {
+	a := &t.Anew
+	if t.begins(p) {
+		if int(a.Count) < len(a.Frames) {
+			a.Frames[a.Count] = uint32(p.Frame)
+		}
+		a.Count += min(1, 255-a.Count)
+		a.rounds, a.port = 0, p.SrcPort
+		return
+	}
+	a.rounds += min(1, 255-a.rounds)
+	a.port = p.SrcPort
+}
+
+// TriesAnew reports whether request p begins another attempt with one that was given up.
+func (s *SendQueue) TriesAnew(p *packet.Packet) bool {
+	t := s.sender.trouble
+	return t != nil && t.Now.Active() && p.PSN == t.Now.Request.PSN && t.begins(p)
+}
