@@ -100,7 +100,7 @@ RACE  := GORACE=atexit_sleep_ms=50 $(GO) test -race -vet=off
 LIBRARY := ./attach ./cmd/libibwitness ./examples/...
 # What takes longest begins first, so that nothing of it is left when all else has ended. All is vetted by lint.
 LONGEST := ./examples/testbench/replay ./verifier ./examples/testbench/rtl ./attach ./cmd/ibwitness
-LONGEST_RACE := ./internal/cli ./internal/view/web
+LONGEST_RACE := ./internal/view/web
 
 testbench:       ## plant each bug into a channel adapter, and show under which rule and when Verilator, Icarus and GHDL tell it
 	@$(GO) test ./examples/testbench/rtl -count 1 -run '^TestTestbench$$' -v
@@ -142,9 +142,9 @@ unit:            ## all tests, under the race detector where anything can race; 
 	@! grep -rnE '^\s*go |\bsync\b|Parallel\(\)' --include='*.go' $(ALONE:/...=) || { echo "what runs at the same time is to be tested under the race detector: see ALONE" >&2; exit 1; }
 	$(GO) build -buildmode=c-shared -o bin/unit/libibwitness.so ./cmd/libibwitness # once: several tests that begin at the same time need it
 	$(GO) test -pgo=off -vet=off -timeout 20m $(LONGEST) $$($(GO) list $(LIBRARY) $(BOTH) $(ALONE) | grep -vxF "$$($(GO) list $(LONGEST))")
-	$(RACE) -short -pgo=off -timeout 20m $(BOTH)
-	$(RACE) -pgo=off -timeout 20m $(LONGEST_RACE) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH) $(LIBRARY) $(LONGEST_RACE))" | sort -r)
-	$(GO) test -pgo=off -vet=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients|TestDocumented|TestDocumentedShell|TestExamples)$$' ./fabricagent ./internal/cli
+	$(RACE) -short -pgo=off -timeout 20m ./internal/cli $(BOTH)
+	$(RACE) -pgo=off -timeout 20m $(LONGEST_RACE) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(ALONE) $(BOTH) $(LIBRARY) $(LONGEST_RACE) ./internal/cli)" | sort -r)
+	$(GO) test -pgo=off -vet=off -run '^(TestSteadyState|TestLoad|TestMemory|TestCheckMemory|TestIdleClients|TestDocumented|TestDocumentedShell|TestExamples|TestWatchLog|TestSoak|TestReload|TestWatchPage|TestExtcap|TestPrometheus|TestDropped|TestAnnotate)$$' ./fabricagent ./internal/cli
 	$(RACE) -pgo=off -tags libpcap -run Libpcap ./fabricagent/live ./internal/cli
 
 # The race detector needs a C compiler, some tests compare with tshark, those of live capture set up a network of their own, those of the page open it
