@@ -8,25 +8,25 @@ import (
 	"ibwitness/qp"
 )
 
-// anew is how many attempts after the first one end e made with its newest request.
-func anew(e *agent.End) uint64 {
+// attemptsAfter is how many attempts after the first one end e made with its newest request.
+func attemptsAfter(e *agent.End) uint64 {
 	if e.Trouble == nil {
 		return 0
 	}
 	return uint64(e.Trouble.Anew.Count)
 }
 
-// inAttempts says in how many attempts end e sent its newest request, each of a queue pair that was made anew: ", in 3 attempts".
+// inAttempts says in how many attempts end e sent its newest request, each of a queue pair that was recreated: ", in 3 attempts".
 func inAttempts(e *agent.End) string {
-	if anew(e) == 0 {
+	if attemptsAfter(e) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(", in %d attempts", 1+anew(e))
+	return fmt.Sprintf(", in %d attempts", 1+attemptsAfter(e))
 }
 
 // tellAttempts says in which frames they begin.
 func tellAttempts(i *Incident, e *agent.End, k *qp.Stall) {
-	if anew(e) == 0 {
+	if attemptsAfter(e) == 0 {
 		return
 	}
 	a := &e.Trouble.Anew
@@ -40,7 +40,7 @@ func tellAttempts(i *Incident, e *agent.End, k *qp.Stall) {
 	if n := 1 + int(a.Count) - len(began); n > 0 {
 		more = fmt.Sprintf(" and %d later", n)
 	}
-	i.fact("attempts", fmt.Sprintf("they begin in frames %s%s: the requester gave up, and began anew with the same PSN", enumerate(began), more))
+	i.fact("attempts", fmt.Sprintf("they begin in frames %s%s: the requester gave up, and began again with the same PSN", enumerate(began), more))
 }
 
 // lately is the frame not after another one of whose number only the low 32 bits are known.
@@ -54,7 +54,7 @@ func lately(low, until uint64) uint64 {
 
 // retriesOf says how many retries a requester has made of n rounds, in each of its attempts.
 func retriesOf(e *agent.End, n uint64) (text string, each uint64) {
-	of := 1 + anew(e)
+	of := 1 + attemptsAfter(e)
 	if of == 1 {
 		return fmt.Sprintf("%d retries", n), n
 	}
@@ -71,5 +71,5 @@ func (i *Incident) otherQPN(e *agent.End, next *agent.Connection) {
 	}
 	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a stale or wrong destination QPN: %v answers at QP 0x%x, which %v used from frame %d on; 0x%x is of a queue pair that is gone, or was never in RTR",
 		e.Addr, e.QPN, i.Local.Addr, next.FirstFrame, i.Peer.QPN))
-	i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("where %v learned QP 0x%x (what both ends exchanged over TCP, a key-value store): what was published when the queue pair of %v was made anew, and when", i.Local.Addr, i.Peer.QPN, e.Addr))
+	i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("where %v learned QP 0x%x (what both ends exchanged over TCP, a key-value store): what was published when the queue pair of %v was recreated, and when", i.Local.Addr, i.Peer.QPN, e.Addr))
 }

@@ -12,8 +12,8 @@ import (
 	"ibwitness/packet"
 )
 
-// TestAttempts: a request that was given up, and sent anew by another queue pair with the same PSN, is told as so many attempts, and the QPN at which that was answered in the end; not
-// one that the timer alone retransmitted.
+// TestAttempts: a request that was given up, and sent by another queue pair with the same PSN, is told as so many attempts, and the QPN at which that was answered in the end; not
+// one that only the timer retransmitted.
 func TestAttempts(t *testing.T) {
 	const scene = `
 about: a connection that nothing answers, and another after it

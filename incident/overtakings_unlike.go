@@ -69,7 +69,7 @@ func (i *Incident) unlikeQPs(list []Incident) {
 	}
 }
 
-// hurt is how many copies came for NAKs of a receiver, or for READs that were sent again.
+// hurt is how many copies came for NAKs of a receiver, or for READs that were retransmitted.
 func (l *late) hurt() uint64 {
 	if l.name == responses.name {
 		return l.reads.Copies

@@ -12,7 +12,7 @@ import (
 	"ibwitness/wqe"
 )
 
-// Where READ responses came after later ones, and as many bytes came as READs asked for, those too that were sent again, or the capture holds each IPv4 identification of their
+// Where READ responses came after later ones, and as many bytes came as READs asked for, those too that were retransmitted, or the capture holds each IPv4 identification of their
 // responder, none of them was lost before the tap: what was retransmitted follows from their order, and is told with that.
 
 // readsLate is what the READs asked for of which an incident tells that responses to them came late, and what came.
@@ -62,7 +62,7 @@ func (t *teller) readsLateOf(c *agent.Connection, from int) (r readsLate) {
 	return r
 }
 
-// follows reports whether what was sent again follows from the order of responses, none of which was lost before the tap: nearly each time one had come before one which the requester needs.
+// follows reports whether what was retransmitted follows from the order of responses, none of which was lost before the tap: nearly each time one had come before one which the requester needs.
 func (r *readsLate) follows() bool {
 	return r.none && r.Again > 0 && seldomAfter*(r.rounds-min(r.rounds, r.byOrder)) <= r.rounds
 }
@@ -107,9 +107,9 @@ func (r *readsLate) said() string {
 	case !r.none || r.Again == 0:
 		return ""
 	case !r.came:
-		return fmt.Sprintf(" None of them was lost before the tap, and %s %s sent again.", count(r.Again, "READ"), wasWere(r.Again))
+		return fmt.Sprintf(" None of them was lost before the tap, and %s %s retransmitted.", count(r.Again, "READ"), wasWere(r.Again))
 	}
-	return fmt.Sprintf(" Nothing was lost before the tap: READs, with %s that %s sent again, ask for %s, and as many came.", number(r.Again), wasWere(r.Again), count(r.Asked, "byte"))
+	return fmt.Sprintf(" Nothing was lost before the tap: READs, with %s that %s retransmitted, ask for %s, and as many came.", number(r.Again), wasWere(r.Again), count(r.Asked, "byte"))
 }
 
 func wasWere(n uint64) string {
@@ -141,7 +141,7 @@ func (t *teller) tellReadsLate(list []Incident) []Incident {
 		}
 		i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" })
 		i.fact("lost", "nothing before the tap: "+r.arrived())
-		i.fact("cost", fmt.Sprintf("%s sent again, in %s%s%s", count(r.Again, "READ"), count(r.rounds, "round"), r.byTimer(), r.copies()))
+		i.fact("cost", fmt.Sprintf("%s retransmitted, in %s%s%s", count(r.Again, "READ"), count(r.rounds, "round"), r.byTimer(), r.copies()))
 		i.fact("in order", t.readsInOrder(i))
 		var of, stalls []*Incident
 		for m := range list {
@@ -153,7 +153,7 @@ func (t *teller) tellReadsLate(list []Incident) []Incident {
 			}
 		}
 		i.includesAll(of)
-		i.stallsUntil(stalls, "until a timer ran out: what was sent again came out of order too")
+		i.stallsUntil(stalls, "until a timer ran out: what was retransmitted came out of order too")
 	}
 	return withMerged(list, merged)
 }
@@ -179,14 +179,14 @@ func (r *readsLate) arrived() string {
 	s := "all that was sent came"
 	switch {
 	case r.came:
-		s = fmt.Sprintf("%s asked for, with those sent again, and %s came", count(r.Asked, "byte"), number(r.Came))
+		s = fmt.Sprintf("%s asked for, with those retransmitted, and %s came", count(r.Asked, "byte"), number(r.Came))
 	case r.each:
 		s = "each response came, those late that had left before others, by their IPv4 identifications"
 	}
 	if r.byOrder == r.rounds {
-		s += ", and each time a READ was sent again as others had come first"
+		s += ", and each time a READ was retransmitted as others had come first"
 	} else {
-		s += fmt.Sprintf(", and %s of %s READs were sent again as others had come first", number(r.byOrder), count(r.rounds, "time"))
+		s += fmt.Sprintf(", and %s of %s READs were retransmitted as others had come first", number(r.byOrder), count(r.rounds, "time"))
 	}
 	if len(r.held) > 0 {
 		s += "; the capture holds each IPv4 identification of " + someOf(r.held)

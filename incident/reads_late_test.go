@@ -9,7 +9,7 @@ import (
 	"ibwitness/incident"
 )
 
-// TestReadsLate: where READ responses came after later ones, and as many bytes came as READs asked for, what was sent again is told with that, and no loss; nor is one told where nothing numbers them. It is not told
+// TestReadsLate: where READ responses came after later ones, and as many bytes came as READs asked for, what was retransmitted is told with that, and no loss; nor is one told where nothing numbers them. It is not told
 // so where one was lost as well, or where many were after the tap.
 func TestReadsLate(t *testing.T) {
 	const scene = `
@@ -30,13 +30,13 @@ errors:
   - {do: reorder, from: b, to: a, op: read_response, nth: 300, overtaken_by: 2}
 taps: [a]
 `
-	const none = "Nothing was lost before the tap: READs, with 5 that were sent again, ask for 714,752 bytes, and as many came."
+	const none = "Nothing was lost before the tap: READs, with 5 that were retransmitted, ask for 714,752 bytes, and as many came."
 	r := judged(t, frames(t, scene), agent.Options{Timing: true})
 	told := toldOf(r)
 	for _, want := range []string{
 		"At least 3 READ responses that 10.0.0.2 QP 0xa32 sent to 10.0.0.1 QP 0x9bc came after later ones, up to 2 PSNs ahead, though they had left first. " + none,
-		"lost: nothing before the tap: 714,752 bytes asked for, with those sent again, and 714,752 came, and each time a READ was sent again as others had come first; the capture holds each IPv4 identification of 10.0.0.2\n",
-		"cost: 5 READs sent again, in 5 rounds; 58 of 698 responses (8.3 %) were copies of what had come\n",
+		"lost: nothing before the tap: 714,752 bytes asked for, with those retransmitted, and 714,752 came, and each time a READ was retransmitted as others had come first; the capture holds each IPv4 identification of 10.0.0.2\n",
+		"cost: 5 READs retransmitted, in 5 rounds; 58 of 698 responses (8.3 %) were copies of what had come\n",
 	} {
 		if !strings.Contains(told, want) {
 			t.Errorf("told %s\nwant %q", told, want)

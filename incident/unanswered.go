@@ -49,7 +49,7 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		i.fact("begin", "the capture may have begun only after the connection did: what came on it before is not in it")
 	}
 	i.fact("request", retransmitted(&k.Request))
-	i.fact("sent", t.when(k, least != "", anew(e) == 0))
+	i.fact("sent", t.when(k, least != "", attemptsAfter(e) == 0))
 	tellAttempts(i, e, k)
 	i.fact("gave up", t.gaveUp(c, from, k))
 	if i.disconnected = closedBefore(c, from, k); i.disconnected {

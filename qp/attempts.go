@@ -5,7 +5,7 @@ import "ibwitness/packet"
 // mostRetries is the most retries that a queue pair can be set to (retry_cnt, 3 bits).
 const mostRetries = 7
 
-// Attempts are times that a requester gave a request up, and sent it anew with the same PSN: from a queue pair that was reset, or another one.
+// Attempts are times that a requester gave a request up, and sent it with the same PSN: from a queue pair that was reset, or another one.
 type Attempts struct {
 	Count  uint8     // after the first one; 255 or more
 	rounds uint8     // of the newest one; 255 or more
@@ -39,8 +39,8 @@ func (t *Trouble) attempt(p *packet.Packet) {
 	a.port = p.SrcPort
 }
 
-// TriesAnew reports whether request p begins another attempt with one that was given up.
-func (s *SendQueue) TriesAnew(p *packet.Packet) bool {
+// TriesAgain reports whether request p begins another attempt with one that was given up.
+func (s *SendQueue) TriesAgain(p *packet.Packet) bool {
 	t := s.sender.trouble
 	return t != nil && t.Now.Active() && p.PSN == t.Now.Request.PSN && t.begins(p)
 }

@@ -99,7 +99,7 @@ func (s *SendQueue) WentShort(now int64) bool {
 		return false
 	}
 	if t.Overtaking.All().Packets > 0 || t.Back.Next.Diff(t.From) < 2 {
-		return false // what came out of order, or alone, may not be sent again at all, but late
+		return false // what came out of order, or as the only one, may not be retransmitted at all, but late
 	}
 	return s.noneAsksBefore(t.Back.Next)
 }

@@ -12,7 +12,7 @@ import (
 // mostAwaited is how many runs of responses that have not come are kept, and mostRecent how many READs are.
 const mostAwaited, mostRecent = 4096, 64
 
-// Tally is what the READs of an end asked for, and what came of it, each as often as it was sent: READs that were retransmitted ask again, and responses to them come again.
+// Tally is what the READs of an end asked for, and what came of it, each as often as it was sent: a retransmitted READ and the copies of its response count too.
 type Tally struct {
 	Requests  uint64 // READ requests
 	Asked     uint64 // bytes that they asked for
@@ -20,7 +20,7 @@ type Tally struct {
 	Responses uint64 // response packets that came
 	Came      uint64 // bytes of them
 	Copies    uint64 // of the responses, those that had come before
-	Filled    uint64 // of the responses, those that came first after later ones, and that nothing shows to have left before these: they may have been sent again
+	Filled    uint64 // of the responses, those that came first after later ones, and that nothing shows to have left before these: they may have been retransmitted
 	Numbered  bool   // responses have IPv4 identifications
 	awaited   []awaited
 	recent    []awaited  // the newest READs
@@ -43,7 +43,7 @@ type awaited struct {
 // AllCame reports whether each response that was asked for came, and as many bytes as were asked for.
 func (t *Tally) AllCame() bool { return t.EachCame() && t.Asked == t.Came }
 
-// EachCame reports whether each response that was asked for came, be it that a READ was sent again for it.
+// EachCame reports whether each response that was asked for came, be it that a READ was retransmitted for it.
 func (t *Tally) EachCame() bool { return t.Requests > 0 && !t.unknown && len(t.awaited) == 0 }
 
 // asks takes a READ request.

@@ -7,7 +7,7 @@ import (
 	"ibwitness/qp"
 )
 
-// TestTally: all came where as many bytes did as READs asked for, those too that were sent again; not where one is missing, nor by what answers READs from before the capture.
+// TestTally: all came where as many bytes did as READs asked for, those too that were retransmitted; not where one is missing, nor by what answers READs from before the capture.
 func TestTally(t *testing.T) {
 	pair := &qp.Pair{PMTU: 1024}
 	ask := func(psn packet.PSN, n uint32) *packet.Packet {
@@ -33,7 +33,7 @@ func TestTally(t *testing.T) {
 	}
 	y.asks(pair, ask(11, 1976))
 	if y.AllCame() || !y.EachCame() || y.Again != 1 || y.Copies != 0 {
-		t.Errorf("sent again: %+v", y)
+		t.Errorf("retransmitted: %+v", y)
 	}
 	y.answers(pair, came(11, 1024))
 	if y.answers(pair, came(12, 952)); !y.AllCame() || y.Requests != 2 || y.Responses != 5 || y.Copies != 2 {

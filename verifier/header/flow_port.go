@@ -13,7 +13,7 @@ import (
 // portChanged judges another UDP source port than before (rule ROC-V2-018). The QP may have been modified, but not for a few packets.
 func (v *Verifier) portChanged(c *qp.Pair, from int, p *packet.Packet) {
 	f := &c.Ends[from].Flow
-	if c.Ends[1-from].Packets() == 0 && c.Ends[from].SQ.TriesAnew(p) { // a queue pair that was made anew
+	if c.Ends[1-from].Packets() == 0 && c.Ends[from].SQ.TriesAgain(p) { // a queue pair that was recreated
 		f.SrcPort = p.SrcPort
 		return
 	}
