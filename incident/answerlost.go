@@ -11,9 +11,6 @@ import (
 	"ibwitness/wqe"
 )
 
-// mostRetries is the most retries that an InfiniBand queue pair can be set to, and what most programs set (retry_cnt, 3 bits).
-const mostRetries = 7
-
 // retryLimit is how often end from of c may retransmit, where that is known.
 func retryLimit(c *agent.Connection, from int) (n uint8, known bool) {
 	for _, e := range []*agent.End{&c.Ends[from], &c.Ends[1-from]} {
@@ -55,7 +52,7 @@ func (t *teller) takesNone(c *agent.Connection, from int, k *qp.Trouble) (s qp.S
 	if next := t.nextOf(c, s.Last); next != nil && next.First-s.Last < together {
 		return s, true // it was replaced
 	}
-	return s, known && s.Total() == uint64(limit) && !t.lossy() || s.Total() >= mostRetries || c.Closed.At > sum.Last+period/2 && c.Closed.At < sum.Last+4*period
+	return s, known && s.Total() == uint64(limit) && !t.lossy() || s.Total() >= qp.MostRetries || c.Closed.At > sum.Last+period/2 && c.Closed.At < sum.Last+4*period
 }
 
 // answersLost tells of such a request. It returns whether there is one.

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/qp"
 )
 
@@ -13,7 +14,7 @@ func attemptsAfter(e *agent.End) uint64 {
 	if e.Trouble == nil {
 		return 0
 	}
-	return uint64(e.Trouble.Anew.Count)
+	return uint64(e.Trouble.Attempts.Count)
 }
 
 // inAttempts says in how many attempts end e sent its newest request, each of a queue pair that was recreated: ", in 3 attempts".
@@ -29,10 +30,10 @@ func tellAttempts(i *Incident, e *agent.End, k *qp.Stall) {
 	if attemptsAfter(e) == 0 {
 		return
 	}
-	a := &e.Trouble.Anew
+	a := &e.Trouble.Attempts
 	began := []string{fmt.Sprint(k.Request.Frame)}
 	for n := range min(int(a.Count), len(a.Frames)) {
-		f := lately(uint64(a.Frames[n]), k.Frames.Last)
+		f := packet.FrameNear(k.Frames.Last, a.Frames[n])
 		began = append(began, fmt.Sprint(f))
 		i.show(f)
 	}
@@ -41,15 +42,6 @@ func tellAttempts(i *Incident, e *agent.End, k *qp.Stall) {
 		more = fmt.Sprintf(" and %d later", n)
 	}
 	i.fact("attempts", fmt.Sprintf("they begin in frames %s%s: the requester gave up, and began again with the same PSN", enumerate(began), more))
-}
-
-// lately is the frame not after another one of whose number only the low 32 bits are known.
-func lately(low, until uint64) uint64 {
-	f := until&^(1<<32-1) | low
-	if f > until {
-		f -= 1 << 32
-	}
-	return f
 }
 
 // retriesOf says how many retries a requester has made of n rounds, in each of its attempts.

@@ -8,12 +8,12 @@ import (
 
 // leadAcross has an incident of losses tell of all of them.
 func (t *teller) leadAcross(i *Incident, a *across) {
-	spared := a.spared
+	spared := a.spared()
 	if a.by != nil {
 		a.takeRest(t)
-		spared = func() string { return a.by.spared(t, a) }
+		spared = a.by.spared(t, a)
 	}
-	t.lead(i, a.sum, spared())
+	t.lead(i, a.sum, spared)
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "paths" || f.Label == "worst" })
 	i.Facts = slices.Insert(i.Facts, 0, Fact{"paths", a.said()})
 	i.fact("answers", a.answersSaid())

@@ -52,7 +52,7 @@ func (t *teller) readsLateOf(c *agent.Connection, from int) (r readsLate) {
 		r.held = []packet.Addr{peer.Addr}
 	}
 	r.Tally = c.Timing.Ends[from].Tally
-	k := c.Ends[from].Trouble.Settled(false)
+	k := e.Trouble.Settled(false)
 	r.rounds, r.timers = k.Sum.Total()-uint64(k.Sum.Rounds[qp.NotReady]), uint64(k.Sum.Rounds[qp.TimerExpired])
 	r.byOrder = uint64(k.Sum.Rounds[qp.ResponseLost] - min(k.Passed, k.Sum.Rounds[qp.ResponseLost]))
 	late := e.Trouble.Responses.All().Packets > 0 || r.byOrder > 0 && !r.Numbered
@@ -125,10 +125,7 @@ func (t *teller) tellReadsLate(list []Incident) []Incident {
 	for n := range list {
 		i := &list[n]
 		r := &i.late.reads
-		if i.Kind != Reordered || i.late.name != responses.name {
-			continue
-		}
-		if !r.none || r.Again == 0 {
+		if i.Kind != Reordered || i.late.name != responses.name || !r.none || r.Again == 0 {
 			continue
 		}
 		if len(i.Also) == 0 {

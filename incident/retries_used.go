@@ -27,9 +27,9 @@ func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
 	}
 	least, setting := "", ""
 	retries, each := retriesOf(&c.Ends[from], n)
-	if timer := k.Rounds[qp.TimerExpired]; each <= mostRetries {
+	if timer := k.Rounds[qp.TimerExpired]; each <= qp.MostRetries {
 		setting = fmt.Sprintf(" (as with a retry_cnt of %d, which the capture does not tell)", each)
-	} else if timer <= mostRetries { // the others were asked for
+	} else if timer <= qp.MostRetries { // the others were asked for
 		setting = fmt.Sprintf(" (%d of them by its timer, as with a retry_cnt of %d, which the capture does not tell)", timer, timer)
 	}
 	byTimer := ""
@@ -44,15 +44,15 @@ func (t *teller) gaveUp(c *agent.Connection, from int, k *qp.Stall) string {
 	case t.midway(c, k):
 		least, setting = "at least ", ""
 	}
-	if timer := k.Rounds[qp.TimerExpired]; uint64(timer) == n && each > mostRetries && least == "" {
-		return fmt.Sprintf("no further retransmission in %s%s, after %s, which is more than a queue pair can have (retry_cnt is %d at most): it was reset meanwhile, or what it sent is of several", span(since), until, retries, mostRetries)
+	if timer := k.Rounds[qp.TimerExpired]; uint64(timer) == n && each > qp.MostRetries && least == "" {
+		return fmt.Sprintf("no further retransmission in %s%s, after %s, which is more than a queue pair can have (retry_cnt is %d at most): it was reset meanwhile, or what it sent is of several", span(since), until, retries, qp.MostRetries)
 	}
 	return fmt.Sprintf("no further retransmission in %s%s, after %s%s: it seems that they are used up%s, which completes in error as transport retry counter exceeded", span(since), until, least, retries, setting)
 }
 
 // outlasts is for how many halves of the time between two retransmissions of a stall a requester is quiet at least that has given up: fewer, where its timer ran out as often as any can be set to.
 func outlasts(k *qp.Stall) int64 {
-	if k.Rounds[qp.TimerExpired] == mostRetries && k.Total() == mostRetries {
+	if k.Rounds[qp.TimerExpired] == qp.MostRetries && k.Total() == qp.MostRetries {
 		return 3
 	}
 	return 6

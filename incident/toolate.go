@@ -15,7 +15,7 @@ func (t *teller) tooLate(c *agent.Connection, from int) *qp.Stall {
 	if e.Trouble == nil || e.Stalled || e.Trouble.Refusal.Time != 0 || !t.timed() || t.lossy() {
 		return nil
 	}
-	limit := uint64(mostRetries)
+	limit := uint64(qp.MostRetries)
 	if n, known := retryLimit(c, from); known {
 		limit = uint64(n)
 	}
@@ -38,7 +38,7 @@ func answersNothing(peer *agent.End, s *qp.Stall) bool {
 // as its timer, after all the retries that there are.
 func triesNoMore(s *qp.Stall, newest int64) bool {
 	n := int64(s.Total())
-	if n < mostRetries {
+	if n < qp.MostRetries {
 		return false
 	}
 	period := (s.Last - s.Begun) / (n - 1)

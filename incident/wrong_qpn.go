@@ -43,7 +43,7 @@ func (t *teller) beginsHere(c *agent.Connection, k *qp.Stall) bool {
 		return false
 	}
 	periods := int64(nearPeriods)
-	if n == mostRetries {
+	if n == qp.MostRetries {
 		periods = 1 // a queue pair has no more retries: this is the first time that it was sent
 	}
 	return c.First-t.run.First > periods*max((k.Last-k.Since)/n, k.Begun-k.Since)

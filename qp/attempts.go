@@ -2,14 +2,14 @@ package qp
 
 import "ibwitness/packet"
 
-// mostRetries is the most retries that a queue pair can be set to (retry_cnt, 3 bits).
-const mostRetries = 7
+// MostRetries is the most retries that a queue pair can be set to, and what most programs set (retry_cnt, 3 bits).
+const MostRetries = 7
 
 // Attempts are times that a requester gave a request up, and sent it with the same PSN: from a queue pair that was reset, or another one.
 type Attempts struct {
 	Count  uint8     // after the first one; 255 or more
-	rounds uint8     // of the newest one; 255 or more
-	port   uint16    // its UDP source port
+	Rounds uint8     // of the newest one; 255 or more
+	Port   uint16    // its UDP source port
 	Frames [2]uint32 // low bits of those in which the first of Count begin
 }
 
@@ -21,22 +21,22 @@ func (t *Trouble) begins(p *packet.Packet) bool {
 		return false
 	}
 	interval, gap := (k.Last-k.Since)/n, p.Time-k.Last
-	return t.Anew.port != p.SrcPort && gap > 2*interval || t.Anew.rounds >= mostRetries && gap > 4*interval
+	return t.Attempts.Port != p.SrcPort && gap > 2*interval || t.Attempts.Rounds >= MostRetries && gap > 4*interval
 }
 
 // attempt notes round p of the newest stall, which the timer began.
 func (t *Trouble) attempt(p *packet.Packet) {
-	a := &t.Anew
+	a := &t.Attempts
 	if t.begins(p) {
 		if int(a.Count) < len(a.Frames) {
 			a.Frames[a.Count] = uint32(p.Frame)
 		}
 		a.Count += min(1, 255-a.Count)
-		a.rounds, a.port = 0, p.SrcPort
+		a.Rounds, a.Port = 0, p.SrcPort
 		return
 	}
-	a.rounds += min(1, 255-a.rounds)
-	a.port = p.SrcPort
+	a.Rounds += min(1, 255-a.Rounds)
+	a.Port = p.SrcPort
 }
 
 // TriesAgain reports whether request p begins another attempt with one that was given up.

@@ -13,16 +13,16 @@ import (
 //
 // Times are nanoseconds since the Unix epoch.
 type Trouble struct {
-	Now     Stall                // the newest one; Rounds are 0 where there was none
-	Anew    Attempts             // at its request
-	Longest [longestStalls]Stall // of those that are over, the longest first
-	Sum     Stalls               // of all that are over
-	Again   Sums                 // what was retransmitted in all, but after RNR NAKs: packets and payload; no messages
-	Refused Sums                 // what was after RNR NAKs
-	Round   RetransmissionCause  // of the newest round
-	From    packet.PSN           // with which that began
-	Refusal Refusal
-	NAK     struct { // the newest RNR NAK
+	Now      Stall                // the newest one; Rounds are 0 where there was none
+	Attempts Attempts             // at its request
+	Longest  [longestStalls]Stall // of those that are over, the longest first
+	Sum      Stalls               // of all that are over
+	Again    Sums                 // what was retransmitted in all, but after RNR NAKs: packets and payload; no messages
+	Refused  Sums                 // what was after RNR NAKs
+	Round    RetransmissionCause  // of the newest round
+	From     packet.PSN           // with which that began
+	Refusal  Refusal
+	NAK      struct { // the newest RNR NAK
 		PSN  packet.PSN
 		Time int64 // when it came; 0: the requester has resumed since
 		Code uint8 // of its timer
@@ -289,7 +289,7 @@ func (s *SendQueue) stall(p *packet.Packet, psn packet.PSN, w *wqe.SendWQE, sinc
 	if since == 0 || since > p.Time {
 		since = p.Time
 	}
-	t.Now, t.Anew = Stall{Request: s.request(p, psn, w), Since: since, Begun: p.Time, Tap: p.Tap}, Attempts{port: p.SrcPort}
+	t.Now, t.Attempts = Stall{Request: s.request(p, psn, w), Since: since, Begun: p.Time, Tap: p.Tap}, Attempts{Port: p.SrcPort}
 	t.Now.Request.Copied = t.copied(psn, p.Time)
 	return &t.Now
 }

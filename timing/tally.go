@@ -143,9 +143,9 @@ func fullOf(p *packet.Packet) uint32 {
 	return 0
 }
 
-// awaits finds the run that a response with a PSN is of; negative: it is of none.
+// awaits finds the run that a response with a PSN is of; negative: it is of none. It is one of the newest, most likely: what comes before these was lost.
 func (t *Tally) awaits(pmtu uint32, psn packet.PSN) int {
-	for k := range t.awaited {
+	for k := len(t.awaited) - 1; k >= 0; k-- {
 		r := &t.awaited[k]
 		last := r.last(pmtu)
 		if r.n == 0 {
