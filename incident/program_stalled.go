@@ -16,6 +16,8 @@ const (
 	// many, none came at most.
 	fewestReads = 4
 	readsPart   = 2
+	// promptParts is in which part of a time, one in so many, a READ is answered at most that its adapter answered in it, and not only when the time was over.
+	promptParts = 8
 	// hereParts is in which part of a time, one in so many, a host sent no packet at most that was there all of it.
 	hereParts = 4
 )
@@ -157,7 +159,7 @@ func (r *readsMeanwhile) add(x *timing.End, since, until int64) bool {
 			if s.Begin <= since || s.Begin >= until {
 				continue
 			}
-			if r.asked++; s.End != 0 {
+			if r.asked++; s.End != 0 && (s.End-s.Begin)*promptParts <= until-since {
 				r.answered++
 				r.at = append(r.at, s.End)
 			}

@@ -74,6 +74,14 @@ func TestTarget(t *testing.T) {
 			return usual
 		}
 	}
+	brief := func(of ...byte) func(int, byte) time.Duration {
+		return func(i int, x byte) time.Duration {
+			if slices.Contains(of, x) && (i >= 40 && i < 46 || i >= 140 && i < 144) {
+				return time.Duration(20+i%5) * time.Millisecond
+			}
+			return usual
+		}
+	}
 	hangs := func(of ...byte) func(int, byte) time.Duration {
 		return func(i int, x byte) time.Duration {
 			if slices.Contains(of, x) && i >= 190 {
@@ -90,6 +98,8 @@ func TestTarget(t *testing.T) {
 	}{
 		{"slow", namespaces(200, slow(3), 1, 2, 3), "took 200ms to answer NVMe Read, command id 122, namespace 3 of 10.0.0.1 QP 0x1f: all 5 that took 10ms or longer, in 2 episodes, work on namespace 3; those on namespace 1 and namespace 2 took at most ", ""},
 		{"slow, and all are of one opcode of two, of which others work on the other namespaces", flushes(namespaces(200, slow(3), 1, 2, 3)), "all 5 that took 10ms or longer, in 2 episodes, work on namespace 3", ""},
+		{"slow in episodes, none for long", namespaces(200, brief(3), 1, 2, 3), "took 24ms to answer NVMe Read, command id 134, namespace 3 of 10.0.0.1 QP 0x1f: all 10 that took 10ms or longer, in 2 episodes, work on namespace 3; those on namespace 1 and namespace 2 took at most ", ""},
+		{"slow in episodes on two, none for long", namespaces(200, brief(2, 3), 1, 2, 3), "", "work on"},
 		{"slow on all", namespaces(200, slow(1, 2, 3), 1, 2, 3), "15 commands of 601 took 10ms or longer", "work on"},
 		{"slow, and there are no others", namespaces(200, slow(3), 3), "5 commands of 201 took 10ms or longer", "work on"},
 		{"hangs", namespaces(200, hangs(3), 1, 2, 3), "has not answered NVMe Read, command id 572, namespace 3 of 10.0.0.1 QP 0x1f for 3.14s: all 10 that are open work on namespace 3; 19 others were answered meanwhile, at most ", ""},
