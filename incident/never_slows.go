@@ -15,9 +15,11 @@ import (
 // shows it in many bursts, while others that begin with it and send as much show it in most of theirs, is likely one that does not slow down.
 
 const (
-	slowWindows  = 2                            // in a row in which a sender that has slowed down sends one part in collapsed of its most, at least
-	burstsApart  = int64(10 * time.Millisecond) // from the end of a burst to the begin of the next, at least
-	seldomEnough = 0.01                         // how likely it is at most that a sender like the others shows it in no burst
+	slowWindows   = 2                                  // in a row in which a sender that has slowed down sends one part in collapsed of its most, at least
+	burstsApart   = int64(10 * time.Millisecond)       // from the end of a burst to the begin of the next, at least
+	nearlyAll     = 10                                 // of its bursts, all but one in so many, a sender slows down in that is compared without a second one
+	tellingLength = 2 * slowWindows * timing.BusyWidth // of a burst, at least, that can show it
+	seldomEnough  = 0.01                               // how likely it is at most that a sender like the others shows it in no burst
 )
 
 // slowedIn is in how many of its bursts a sender slowed down.
@@ -127,12 +129,12 @@ func (t *teller) neverSlows(i *Incident, list []sender, b *burstsTo) bool {
 	}
 	n := &never[0]
 	i.fact("slowed", enumerate(said)+"; the bursts of the others that were over as soon do not show it either, as a queue before the tap delays it")
-	slowed, of := b.othersSlowed(n, list)
+	slowed, of, others := b.othersSlowed(n, list)
 	i.What = fmt.Sprintf("%v likely does not slow down though %s came to it: its rate fell in none of its %d bursts "+
 		"(each over within %s), "+
-		"those of %s that began with it and sent as much, in %d of %d; "+
+		"those of %s that began with it, in %d of %d, before they had sent as much; "+
 		"so its reaction point (congestion control) is off or set otherwise, or its CNPs were lost after the tap. %s",
-		n.from, t.atLeast(n.notified.n, "CNP"), n.bursts, span(n.most), count(uint64(len(all)-1), "other"), slowed, of, i.What)
+		n.from, t.atLeast(n.notified.n, "CNP"), n.bursts, span(n.most), sorted(others), slowed, of, i.What)
 	i.setOtherwise(n.from, all[0].from.String())
 	t.mayDropCNPs(i, n.from)
 	return true
@@ -144,31 +146,30 @@ func (b *burstsTo) unlikeOthers(r *slowedIn, list []sender) bool {
 	if r.notified.n < uint64(cnpsInBurst*r.bursts) {
 		return false
 	}
-	slowed, of := b.othersSlowed(r, list)
+	slowed, of, _ := b.othersSlowed(r, list)
 	return 2*slowed > of && math.Pow(float64(of-slowed+1)/float64(of+1), float64(r.bursts)) <= seldomEnough
 }
 
-// othersSlowed is in how many of the bursts of others that began with one of a sender they slowed down; 0: one of them was marked far more, or fewer
-// than two of them tell.
-func (b *burstsTo) othersSlowed(r *slowedIn, list []sender) (slowed, of int) {
-	others := 0
+// othersSlowed is in how many of the bursts of others that began with one of a sender they slowed down; 0: one of them was marked far more, or
+// only one of them tells, and not in nearly all.
+func (b *burstsTo) othersSlowed(r *slowedIn, list []sender) (slowed, of int, others []packet.Addr) {
 	for _, o := range list {
 		if o.from == r.from || o.notified.n < tellingCNPs {
 			continue
 		}
 		x := b.slowedIn(o, b.windowBursts(r.from))
-		if x.bursts == 0 {
+		if x.bursts == 0 || x.slowed == 0 && x.most < tellingLength {
 			continue
 		}
 		if mostlyCNPs*r.notified.n < o.notified.n || x.soon > r.bytes {
-			return 0, 0
+			return 0, 0, nil
 		}
-		others, slowed, of = others+1, slowed+x.slowed, of+x.bursts
+		others, slowed, of = append(others, o.from), slowed+x.slowed, of+x.bursts
 	}
-	if others < 2 {
-		return 0, 0
+	if len(others) == 0 || len(others) == 1 && nearlyAll*(of-slowed) > of {
+		return 0, 0, nil
 	}
-	return slowed, of
+	return slowed, of, others
 }
 
 // allBut are the senders but one.

@@ -33,6 +33,15 @@ type text struct {
 		known bool
 		idle  []timing.Sent // see betweenRounds
 	}
+	timed struct {
+		known bool
+		list  []*agent.Connection // see measured
+	}
+	quiets struct {
+		known bool
+		wentQuiet
+		ok bool
+	}
 	slow    *string       // see limit; nil: not looked for
 	waited  time.Duration // for the host that lastOfRounds names
 	rounded []packet.Addr // hosts that go in rounds, of which lastOfRounds names one that is late most of the time
@@ -290,4 +299,18 @@ func (t *text) notJudged() {
 		tab.add(number(n.Count), printable(n.Reason))
 	}
 	t.lines(tab.lines("  ", t.dim))
+}
+
+// measured are the connections whose times were measured. All passes that need times go over them: of 100,000 connections that have none, each pass would
+// fetch them all from memory.
+func (t *text) measured() []*agent.Connection {
+	if !t.timed.known {
+		t.timed.known = true
+		for i := range t.res.Connections {
+			if c := &t.res.Connections[i]; c.Timing != nil {
+				t.timed.list = append(t.timed.list, c)
+			}
+		}
+	}
+	return t.timed.list
 }

@@ -34,8 +34,7 @@ type slower struct {
 func (t *text) changes() (list []string) {
 	var told []slower
 	more := map[int]int{} // by place in told, how many others there are
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
+	for _, c := range t.measured() {
 		k, ok := slowerOn(c)
 		if !ok {
 			continue

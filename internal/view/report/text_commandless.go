@@ -34,8 +34,8 @@ func (t *text) idlePauses() (list []pause) {
 	if t.res.Clock.Count > 0 || t.res.Dropped+t.res.Gaps > 0 {
 		return nil
 	}
-	for i := range t.res.Connections {
-		if p, ok := commandlessOn(&t.res.Connections[i]); ok {
+	for _, c := range t.measured() {
+		if p, ok := commandlessOn(c); ok {
 			p.others = t.wentOnBeside(&p)
 			list = append(list, p)
 		}
@@ -101,9 +101,8 @@ func activityOn(c *agent.Connection) (a timing.Activity) {
 
 // wentOnBeside is on how many other connections between its hosts the host of a pause sent packets all the time.
 func (t *text) wentOnBeside(p *pause) (n int) {
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if c.Timing == nil || !c.Service.Reliable() {
+	for _, c := range t.measured() {
+		if !c.Service.Reliable() {
 			continue
 		}
 		for k := range c.Ends {

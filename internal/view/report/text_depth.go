@@ -40,9 +40,8 @@ type depth struct {
 
 // depths lists the ends that are bound so and are none of those, by how fast they are, the slowest first.
 func (t *text) depths(but []pace) (list []depth) {
-	for i := range t.res.Connections {
+	for _, c := range t.measured() {
 		for from := range 2 {
-			c := &t.res.Connections[i]
 			if d, ok := depthOf(c, from); ok && !slices.ContainsFunc(but, func(p pace) bool { return p.end == &c.Ends[from] }) {
 				list = append(list, d)
 			}

@@ -243,10 +243,8 @@ func (t *text) unprovenHint() {
 		return
 	}
 	for i := range t.res.Connections {
-		for _, end := range t.res.Connections[i].Ends {
-			if end.Near {
-				return
-			}
+		if c := &t.res.Connections[i]; c.Ends[0].Near || c.Ends[1].Near {
+			return
 		}
 	}
 	t.line("")

@@ -29,8 +29,8 @@ func (t *text) hangs() (list []hung) {
 	if t.res.Clock.Count > 0 {
 		return nil
 	}
-	for i := range t.res.Connections {
-		if h, ok := t.hangsOn(&t.res.Connections[i]); ok {
+	for _, c := range t.measured() {
+		if h, ok := t.hangsOn(c); ok {
 			list = append(list, h)
 		}
 	}
@@ -163,7 +163,10 @@ func (t *text) hanging() (list []string) {
 		}
 		by[a] = append(by[a], h)
 	}
-	silent := t.silentHosts()
+	var silent map[packet.Addr]bool
+	if len(order) > 0 {
+		silent = t.silentHosts()
+	}
 	for _, a := range order {
 		all := by[a]
 		slices.SortStableFunc(all, func(a, b hung) int { return cmp.Compare(a.a.Newest, b.a.Newest) })
@@ -267,9 +270,8 @@ func (t *text) hangsOf(all []hung) string {
 func (t *text) goesOn(all []hung) string {
 	h, n := &all[0], 0
 	host, half := h.c.Ends[h.a.By].Addr, h.a.Newest+int64(h.silent/2)
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if c.Timing == nil || slices.ContainsFunc(all, func(h hung) bool { return h.c == c }) {
+	for _, c := range t.measured() {
+		if slices.ContainsFunc(all, func(h hung) bool { return h.c == c }) {
 			continue
 		}
 		for k := range c.Ends {

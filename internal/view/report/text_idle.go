@@ -35,8 +35,8 @@ func (t *text) idle() {
 		return
 	}
 	var list []idleEnd
-	for i := range t.res.Connections {
-		if c := &t.res.Connections[i]; t.mayIdle(c) {
+	for _, c := range t.measured() {
+		if t.mayIdle(c) {
 			for k := range c.Ends {
 				if e, ok := idleOf(c, k); ok {
 					list = append(list, e)

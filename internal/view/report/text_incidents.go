@@ -63,8 +63,8 @@ func (t *text) beside() []string {
 		list = nil
 	}
 	list = slices.Concat(list, t.limited(), t.failed(), t.left(), t.changes(), t.longTurns(longestTurn))
-	for i := range t.res.Connections {
-		if c := &t.res.Connections[i]; slowCommands(c) && c.Timing != nil && c.Timing.Commands.Changes() && !t.toldSlow(c) {
+	for _, c := range t.measured() {
+		if slowCommands(c) && c.Timing.Commands.Changes() && !t.toldSlow(c) {
 			list = append(list, t.commandsOf(c))
 		}
 	}

@@ -133,9 +133,8 @@ func onlyHost(hosts int, list []timing.Link) int {
 // notNetwork says what was retransmitted or marked on the connections of a host that is late, which shows whether the network is why.
 func (t *text) notNetwork(host packet.Addr) string {
 	connections, packets, marked := 0, uint64(0), uint64(0)
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if c.Timing == nil || c.Ends[0].Addr != host && c.Ends[1].Addr != host {
+	for _, c := range t.measured() {
+		if c.Ends[0].Addr != host && c.Ends[1].Addr != host {
 			continue
 		}
 		connections++

@@ -33,9 +33,8 @@ func (t *text) besideRounds(hosts []packet.Addr, list []timing.Link, l *timing.L
 	meanwhile := func(s timing.Sent) bool {
 		return slices.ContainsFunc(l.Times, func(x timing.LateStart) bool { return s.Begin > x.At-int64(l.Least) && s.End < x.At })
 	}
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if c.Timing == nil || slices.Contains(of, c) {
+	for _, c := range t.measured() {
+		if slices.Contains(of, c) {
 			continue
 		}
 		sent, own := false, false

@@ -32,9 +32,8 @@ func (t *text) lateAcks() string {
 
 // asked lists how long SENDs and WRITEs of hosts waited for their ACKs.
 func (t *text) asked(hosts *hostNumbers) (list []timing.Asked) {
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if c.Timing == nil || c.Service != packet.RC {
+	for _, c := range t.measured() {
+		if c.Service != packet.RC {
 			continue
 		}
 		for k := range c.Ends {

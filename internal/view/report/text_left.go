@@ -9,8 +9,8 @@ import (
 
 // left tells of ends that answered each message of their peer, and disconnected before they had answered the last one.
 func (t *text) left() (list []string) {
-	for i := range t.res.Connections {
-		if s := t.leftOn(&t.res.Connections[i]); s != "" {
+	for _, c := range t.measured() {
+		if s := t.leftOn(c); s != "" {
 			list = append(list, s)
 		}
 	}

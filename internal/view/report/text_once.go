@@ -18,9 +18,8 @@ func (t *text) lateOnce() string {
 	}
 	var hosts hostNumbers
 	var connections [][]timing.HostMessage
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if c.Timing == nil || c.Service == packet.UD {
+	for _, c := range t.measured() {
+		if c.Service == packet.UD {
 			continue
 		}
 		var list []timing.HostMessage

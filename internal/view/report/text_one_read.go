@@ -47,9 +47,9 @@ func (t *text) deeperThan(d *depth, allowed func(*agent.End) bool) (fastest *dee
 
 // fastestOf is the fastest of what some function finds of all ends; nil: it finds none.
 func (t *text) fastestOf(find func(c *agent.Connection, from int) *deeper) (fastest *deeper) {
-	for i := range t.res.Connections {
-		for from := range t.res.Connections[i].Ends {
-			if o := find(&t.res.Connections[i], from); o != nil && (fastest == nil || o.rate.perSecond() > fastest.rate.perSecond()) {
+	for _, c := range t.measured() {
+		for from := range c.Ends {
+			if o := find(c, from); o != nil && (fastest == nil || o.rate.perSecond() > fastest.rate.perSecond()) {
 				fastest = o
 			}
 		}
@@ -155,8 +155,7 @@ func (t *text) single(p *pace) string {
 	if p.op != wqe.Read || p.depth != 1 || p.quicker != nil {
 		return ""
 	}
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
+	for _, c := range t.measured() {
 		for from := range c.Ends {
 			if &c.Ends[from] != p.end {
 				continue

@@ -29,8 +29,7 @@ type oneTurn struct {
 // oneTurns tells of such ends: of each host that takes long, the one to which the most was sent.
 func (t *text) oneTurns() (said []string) {
 	var list []oneTurn
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
+	for _, c := range t.measured() {
 		if !takeTurns(c) || !t.mayIdle(c) {
 			continue
 		}

@@ -14,8 +14,7 @@ const disturbedShare = 10
 // ownStalls finds, on connections on which requests were retransmitted or refused, the times in which the transport made progress and yet a program answered nothing for long, or its peer sent it
 // nothing to answer: what happened to the requests is not why. A time is not long by which the clock stepped ahead.
 func (t *text) ownStalls(step time.Duration) (list []longTurn) {
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
+	for _, c := range t.measured() {
 		a, ok := answers(c)
 		if !ok || a.Waits == nil || a.Depth != 1 || c.Ends[0].Trouble == nil && c.Ends[1].Trouble == nil || t.missed() != "" {
 			continue

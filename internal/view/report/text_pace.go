@@ -115,9 +115,9 @@ func (p *pace) rate() string {
 }
 
 func (t *text) paced() (list []pace) {
-	for i := range t.res.Connections {
+	for _, c := range t.measured() {
 		for from := range 2 {
-			if p, ok := paceOf(&t.res.Connections[i], from); ok {
+			if p, ok := paceOf(c, from); ok {
 				list = append(list, p)
 			}
 		}
@@ -137,9 +137,8 @@ func (t *text) quickest(list []pace) {
 		p := &list[k]
 		of[[2]packet.Addr{p.end.Addr, p.peer.Addr}] = append(of[[2]packet.Addr{p.end.Addr, p.peer.Addr}], p)
 	}
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if c.Timing == nil || !c.Service.Reliable() {
+	for _, c := range t.measured() {
+		if !c.Service.Reliable() {
 			continue
 		}
 		for from := range c.Ends {

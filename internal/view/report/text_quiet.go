@@ -37,14 +37,26 @@ type wentQuiet struct {
 }
 
 // allQuiet finds those of several hosts; ok: there are some.
-func (t *text) allQuiet() (q wentQuiet, ok bool) {
+func (t *text) allQuiet() (wentQuiet, bool) {
+	if t.quiets.known {
+		return t.quiets.wentQuiet, t.quiets.ok
+	}
+	q, ok := t.findQuiet()
+	t.quiets.known, t.quiets.wentQuiet, t.quiets.ok = true, q, ok
+	return q, ok
+}
+
+func (t *text) findQuiet() (q wentQuiet, ok bool) {
 	q.last = map[packet.Addr]int64{}
 	busy, asked := map[packet.Addr]bool{}, map[packet.Addr]bool{} // hosts that sent requests, and those that they sent them to
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		went := t.quiet(c)
-		if _, hangs := t.hangsOn(c); hangs || went == [2]bool{} {
-			continue // the former is told
+		if went == [2]bool{} {
+			continue
+		}
+		if _, hangs := t.hangsOn(c); hangs {
+			continue // that is told
 		}
 		if a, ok := answers(c); ok {
 			went[a.By] = false // it has nothing to answer

@@ -180,9 +180,8 @@ func waitsInTurn(list []inTurn) (waits []turnWait) {
 // asksElsewhere reports whether the newest message of a connection of a host, besides some, is its own, to one that sends messages, too: it may wait
 // for an answer there.
 func (t *text) asksElsewhere(a packet.Addr, but []*agent.Connection) bool {
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if c.Timing == nil || slices.Contains(but, c) {
+	for _, c := range t.measured() {
+		if slices.Contains(but, c) {
 			continue
 		}
 		if from, at, _ := c.Timing.Newest(); at != 0 && c.Ends[from].Addr == a && c.Ends[1-from].Messages > 0 {

@@ -39,9 +39,8 @@ func (t *text) shares() (list []string) {
 	}
 	var hosts hostNumbers
 	var of [][]*agent.Connection
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if c.Timing == nil || !c.Service.Reliable() {
+	for _, c := range t.measured() {
+		if !c.Service.Reliable() {
 			continue
 		}
 		for k := range c.Ends {

@@ -43,8 +43,7 @@ type single struct {
 
 // singles lists such ends, the one that sent the most first.
 func (t *text) singles() (list []single) {
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
+	for _, c := range t.measured() {
 		if c.Upper != nil || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil || !t.mayIdle(c) {
 			continue
 		}

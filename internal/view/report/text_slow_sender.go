@@ -50,11 +50,7 @@ func gigabits(bits float64) string { return fmt.Sprintf("%.3g", bits/1e9) }
 // allMessages lists the connections of hosts and their messages, up to when it is known of all of them when they were sent, and which hosts send READs or answer them.
 func (t *text) allMessages(hosts *hostNumbers) (list []timing.Link, reads []bool) {
 	until := int64(math.MaxInt64)
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if c.Timing == nil {
-			continue
-		}
+	for _, c := range t.measured() {
 		l := timing.Link{Hosts: [2]int{hosts.of(c.Ends[0].Addr), hosts.of(c.Ends[1].Addr)}}
 		for len(reads) < len(hosts.list) {
 			reads = append(reads, false)

@@ -172,9 +172,10 @@ func (t *text) interest() []uint64 {
 	}
 	out := make([]uint64, len(t.res.Connections))
 	for i := range t.res.Connections {
-		out[i] = recovery(&t.res.Connections[i])
-		for _, e := range t.res.Connections[i].Ends {
-			if e.QPNKnown {
+		c := &t.res.Connections[i]
+		out[i] = recovery(c)
+		for k := range c.Ends {
+			if e := &c.Ends[k]; e.QPNKnown && len(weight) > 0 {
 				out[i] += weight[end{e.Addr, e.QPN}]
 			}
 		}

@@ -21,8 +21,7 @@ func (t *text) hasTail(c *agent.Connection) bool {
 // tails tells of connections on which few requests took many times as long as most to be answered: the answers came after long messages on the
 // same queue pair, or nothing was sent meanwhile.
 func (t *text) tails() (list []string) {
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
+	for _, c := range t.measured() {
 		for by := range c.Ends {
 			if r, ok := repliesOf(c, by); ok && r.Tail() {
 				list = append(list, t.tailOf(c, by, &r))
@@ -82,8 +81,7 @@ func acknowledgedWithin(c *agent.Connection, from int) (most time.Duration) {
 
 // besideTail says that answers between the same hosts on another queue pair come soon; "": there is none.
 func (t *text) besideTail(c *agent.Connection, by int, r *timing.Replies) string {
-	for i := range t.res.Connections {
-		d := &t.res.Connections[i]
+	for _, d := range t.measured() {
 		for k := range d.Ends {
 			if d == c || d.Ends[k].Addr != c.Ends[by].Addr || d.Ends[1-k].Addr != c.Ends[1-by].Addr {
 				continue

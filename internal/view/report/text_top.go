@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -24,7 +23,16 @@ func (t *text) top() {
 	if len(t.res.Connections) < topFrom {
 		return
 	}
-	var traffic, stalled []ranked
+	var traffic, stalled []ranked // no more than are shown, the most first
+	add := func(list *[]ranked, r ranked) {
+		k := len(*list)
+		for k > 0 && (*list)[k-1].by < r.by {
+			k--
+		}
+		if k < topShown {
+			*list = slices.Insert(*list, k, r)[:min(len(*list)+1, topShown)]
+		}
+	}
 	total := uint64(0)
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
@@ -32,16 +40,12 @@ func (t *text) top() {
 			e := &c.Ends[k]
 			total += e.Bytes
 			if e.Bytes > 0 {
-				traffic = append(traffic, ranked{c, k, e.Bytes})
+				add(&traffic, ranked{c, k, e.Bytes})
 			}
 			if x := troubleOf(e); x != nil && x.Lost > 0 {
-				stalled = append(stalled, ranked{c, k, uint64(x.Lost * 1e9)})
+				add(&stalled, ranked{c, k, uint64(x.Lost * 1e9)})
 			}
 		}
-	}
-	best := func(list []ranked) []ranked {
-		slices.SortStableFunc(list, func(a, b ranked) int { return cmp.Compare(b.by, a.by) })
-		return list[:min(len(list), topShown)]
 	}
 	tab := newTable("", "from", "to", ">payload", ">of all", ">payload/s", ">stalled", ">of its time")
 	row := func(lead string, r ranked) {
@@ -60,12 +64,12 @@ func (t *text) top() {
 		tab.add(lead, e.Addr.String()+" "+qp(e.QPN, e.QPNKnown), peer.Addr.String()+" "+qp(peer.QPN, peer.QPNKnown), size(e.Bytes), share(e.Bytes, total), rate, lost, part)
 	}
 	lead := "sent most"
-	for _, r := range best(traffic) {
+	for _, r := range traffic {
 		row(lead, r)
 		lead = ""
 	}
 	lead = "lost most time"
-	for _, r := range best(stalled) {
+	for _, r := range stalled {
 		row(lead, r)
 		lead = ""
 	}

@@ -40,8 +40,7 @@ type longTurn struct {
 func (t *text) longTurns(least time.Duration) []string {
 	step := t.stepped()
 	list, always := append(t.slowAnswers(least, step), t.ownStalls(step)...), []string(nil)
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
+	for _, c := range t.measured() {
 		if _, ok := answers(c); ok || !takeTurns(c) {
 			continue
 		}
@@ -110,8 +109,7 @@ func (t *text) pauses(c *agent.Connection, by int) string {
 // slowAnswers finds ends whose programs took long to answer, and once for at least as long as least: each host once. A time is not long by which the clock stepped ahead.
 func (t *text) slowAnswers(least, step time.Duration) (list []longTurn) {
 	first, more := map[packet.Addr]int{}, map[packet.Addr]int{}
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
+	for _, c := range t.measured() {
 		a, ok := answers(c)
 		if _, hangs := t.hangsOn(c); !ok || hangs || a.Waits == nil || a.Waits.Most < least || ofStep(a.Waits.Most, step) {
 			continue
@@ -203,9 +201,8 @@ func (t *text) longFrom(x *timing.Turns) string {
 // spikes tells, where times were measured, of operations that few of the messages of an end waited long for.
 func (t *text) spikes() {
 	var list []string
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if c.Timing == nil || !c.Service.Reliable() {
+	for _, c := range t.measured() {
+		if !c.Service.Reliable() {
 			continue
 		}
 		for from := range c.Ends {

@@ -140,9 +140,8 @@ func (t *text) exchangesInRuns() (hosts []packet.Addr, list []timing.Link) {
 // exchanged lists the connections of hosts and the first messages of them, as links and as they are.
 func (t *text) exchanged() (hosts []packet.Addr, list []timing.Link, of []*agent.Connection) {
 	var numbers hostNumbers
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if c.Timing == nil || c.Service == packet.UD || commanded(c) || answersSoon(c) {
+	for _, c := range t.measured() {
+		if c.Service == packet.UD || commanded(c) || answersSoon(c) {
 			continue // a server waits for nothing while its client has nothing to ask
 		}
 		var l timing.Link

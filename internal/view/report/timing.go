@@ -174,9 +174,8 @@ func (t *text) timing() {
 		return
 	}
 	var list []timedOperation
-	for i := range t.res.Connections {
-		c := &t.res.Connections[i]
-		if c.Timing == nil || !c.Service.Reliable() {
+	for _, c := range t.measured() {
+		if !c.Service.Reliable() {
 			continue
 		}
 		for k := range c.Timing.Ends {
