@@ -13,30 +13,60 @@ import (
 // A host that has a switch pause in bursts fills the buffer of that switch, which has those before it pause in the same bursts. At the tap before
 // it, the port has the address that packets for that host and for others go to.
 
-// beyond are the hosts that packets go to over port q, at another tap, other than the one whose own port p is, where the pauses of q lie in the bursts of those of p
-// and packets for that host go to q first; nil: there are none, or it is not known.
-func beyond(p, q *link.Paused) []packet.Addr {
-	if p.Begun == 0 || q.Begun == 0 || p.Tap == q.Tap || p.From == q.From || p.All != q.All || p.Priority != q.Priority ||
-		!ownPort(p) || len(q.Hosts) < 2 || !slices.Contains(q.Hosts, p.Hosts[0]) || !exact(p) || !exact(q) ||
-		!letsGo(p) || !letsGo(q) || !bunched(p) || len(burstsIn(p, q)) == 0 {
-		return nil
+// over are the hosts that packets go to over port q: by its Ethernet address, or, where that is of a switch port to which no packets go and all that its tap
+// shows is of one host, those that this host sends to.
+func (t *teller) over(q *link.Paused) []packet.Addr {
+	one := t.commonHosts(q.Tap)
+	if len(q.Hosts) > 0 || !q.Unowned || len(one) != 1 {
+		return q.Hosts
 	}
-	return slices.DeleteFunc(slices.Clone(q.Hosts), func(a packet.Addr) bool { return a == p.Hosts[0] })
+	var to []packet.Addr
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for e := range c.Ends {
+			if a := c.Ends[1-e].Addr; c.FirstTap == q.Tap && c.Ends[e].Addr == one[0] && c.Ends[e].Packets > 0 && !slices.Contains(to, a) {
+				to = append(to, a)
+			}
+		}
+	}
+	slices.SortFunc(to, packet.Addr.Compare)
+	return to
 }
 
-// burstsIn are the bursts of the pauses of port q, and those of port p in which they lie, for nine tenths at least; nil: one does not, or they are few.
+// beyond are the hosts that packets go to over port q, at another tap, other than the one whose own port p is, where the pauses of q lie in the bursts of those of p
+// and packets for that host go to q first; nil: there are none, or it is not known.
+func (t *teller) beyond(p, q *link.Paused) []packet.Addr {
+	if p.Begun == 0 || q.Begun == 0 || p.Tap == q.Tap || p.From == q.From || p.All != q.All || p.Priority != q.Priority ||
+		!ownPort(p) || !exact(p) || !exact(q) || !letsGo(p) || !letsGo(q) || !bunched(p) || len(burstsIn(p, q)) == 0 {
+		return nil
+	}
+	to := t.over(q)
+	if len(to) < 2 || !slices.Contains(to, p.Hosts[0]) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(to), func(a packet.Addr) bool { return a == p.Hosts[0] })
+}
+
+// burstsIn are the bursts of the pauses of port q, and those of port p in which they lie, for nine tenths at least; nil: they are few, or some that last for
+// more than a small part of all do not lie in any.
 func burstsIn(p, q *link.Paused) (list []handed) {
 	if len(q.Bunches) < bunchesLeast || len(q.Bunches) >= link.MostBunches {
 		return nil
 	}
+	all, outside := int64(0), int64(0)
 	for _, b := range q.Bunches {
+		all += b.To - b.From
 		n := slices.IndexFunc(p.Bunches, func(o link.Bunch) bool {
 			return b.To > b.From && 10*(min(b.To, o.To)-max(b.From, o.From)) >= 9*(b.To-b.From)
 		})
 		if n < 0 {
-			return nil
+			outside += b.To - b.From
+			continue
 		}
 		list = append(list, handed{p.Bunches[n].Lasting, b.Lasting})
+	}
+	if len(list) < bunchesLeast || 10*outside > all {
+		return nil
 	}
 	return list
 }
@@ -44,7 +74,7 @@ func burstsIn(p, q *link.Paused) (list []handed) {
 // filledBy returns the one port of a host in whose bursts the pauses of port q lie, which is before it; nil: there is none, or there are several.
 func (t *teller) filledBy(q *link.Paused) (of *link.Paused) {
 	for k := range t.run.Paused {
-		if p := &t.run.Paused[k]; t.timed() && beyond(p, q) != nil {
+		if p := &t.run.Paused[k]; t.timed() && t.beyond(p, q) != nil {
 			if of != nil {
 				return nil
 			}
@@ -61,14 +91,18 @@ func (t *teller) fills(i *Incident, p *link.Paused) {
 		if t.filledBy(q) != p {
 			continue
 		}
-		others := beyond(p, q)
+		others := t.beyond(p, q)
 		bursts := fmt.Sprintf("In each of the %d bursts of these pauses", len(p.Bunches))
-		if n := len(q.Bunches); n < len(p.Bunches) {
+		if n := len(burstsIn(p, q)); n < len(p.Bunches) {
 			bursts = fmt.Sprintf("In %d of the %d bursts of these pauses", n, len(p.Bunches))
 		}
-		i.What += fmt.Sprintf(" %s the port before it with Ethernet address %v (tap %d), to which packets for %s go, "+
+		whose := "to which packets for " + addresses(q.Hosts) + " go, "
+		if len(q.Hosts) == 0 {
+			whose = fmt.Sprintf("that of the switch to which %v sends, ", t.commonHosts(q.Tap)[0])
+		}
+		i.What += fmt.Sprintf(" %s the port before it with Ethernet address %v (tap %d), %s"+
 			"had the other end of its link pause too, %s, for %s in all: likely a switch whose buffer fills with what waits for %v.",
-			bursts, net.HardwareAddr(q.From[:]), q.Tap, addresses(q.Hosts), times(q.Begun), span(int64(q.Most)), p.Hosts[0])
+			bursts, net.HardwareAddr(q.From[:]), q.Tap, whose, times(q.Begun), span(int64(q.Most)), p.Hosts[0])
 		var said []string
 		longest := int64(0)
 		var to []packet.Addr

@@ -1,6 +1,7 @@
 package incident_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,8 +20,10 @@ func TestPauseBefore(t *testing.T) {
 	const (
 		told = " In each of the 4 bursts of these pauses the port before it with Ethernet address 02:00:00:00:00:02 (tap 1), to which packets for 10.0.0.2 and 10.0.0.3 go, " +
 			"had the other end of its link pause too, 16 times, for 8ms in all: likely a switch whose buffer fills with what waits for 10.0.0.2."
-		waits   = " What goes to 10.0.0.3 over that link in that priority waits too."
-		waited  = " What goes to 10.0.0.3 over that link waited too, for up to 4ms."
+		waits    = " What goes to 10.0.0.3 over that link in that priority waits too."
+		waited   = " What goes to 10.0.0.3 over that link waited too, for up to 4ms."
+		ofSwitch = " In each of the 4 bursts of these pauses the port before it with Ethernet address 02:00:00:00:00:02 (tap 1), that of the switch to which 10.0.0.1 sends, " +
+			"had the other end of its link pause too, 16 times, for 8ms in all: likely a switch whose buffer fills with what waits for 10.0.0.2."
 		victims = "victims: 10.0.0.1 to 10.0.0.3, +0.999501 s for 4ms, +1.099501 s for 4ms"
 	)
 	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
@@ -42,6 +45,15 @@ func TestPauseBefore(t *testing.T) {
 	}{
 		{"before it", func(_, _ *link.Paused) {}, false, told + waits},
 		{"before it, and a sender is silent", func(_, _ *link.Paused) {}, true, told + waited},
+		{"a port of a switch that no packets go to", func(_, q *link.Paused) { q.Hosts, q.Unowned = nil, true }, false, ofSwitch + waits},
+		{"and a short burst at another time", func(_, q *link.Paused) {
+			from := second(2) + 50*ms
+			q.Bunches = slices.Insert(q.Bunches, 1, link.Bunch{Lasting: link.Lasting{From: from, To: from + ms/10}, Pauses: 1})
+		}, false, told + waits},
+		{"and a long burst at another time", func(_, q *link.Paused) {
+			from := second(2) + 50*ms
+			q.Bunches = slices.Insert(q.Bunches, 1, link.Bunch{Lasting: link.Lasting{From: from, To: from + 2*ms}, Pauses: 4})
+		}, false, ""},
 		{"at other times", func(_, q *link.Paused) {
 			for k := range q.Bunches {
 				q.Bunches[k].From, q.Bunches[k].To = q.Bunches[k].From+2*ms, q.Bunches[k].To+2*ms
@@ -65,7 +77,12 @@ func TestPauseBefore(t *testing.T) {
 				c.Timing.Ends[0].NoteSent(timing.Sent{Begin: from, End: from + 1000})
 			}
 		}
-		got := toldOf(&agent.Result{First: second(1), Last: second(3), RDMA: 1, Paused: []link.Paused{q, p}, Connections: []agent.Connection{c}})
+		list := []agent.Connection{c}
+		if q.Unowned {
+			list = append(list, agent.Connection{Service: packet.RC, First: second(1), FirstFrame: 2, FirstTap: 1})
+			list[1].Ends[0], list[1].Ends[1] = agent.End{Addr: host(1), Packets: 1}, agent.End{Addr: host(2), Packets: 1}
+		}
+		got := toldOf(&agent.Result{First: second(1), Last: second(3), RDMA: 1, Paused: []link.Paused{q, p}, Connections: list})
 		ports := strings.Count(got, "The port with Ethernet address")
 		if !strings.Contains(got, k.want) || strings.Contains(got, "the port before it") != (k.want != "") || (ports == 1) != (k.want != "") || strings.Contains(got, victims) != k.silent {
 			t.Errorf("%s: %s", k.name, got)

@@ -172,6 +172,14 @@ func (t *text) single(p *pace) string {
 	return ""
 }
 
+// soon says how long after an answer a request comes; clocks of captures do not tell less than a microsecond apart.
+func soon(d time.Duration) string {
+	if d < time.Microsecond {
+		return "right "
+	}
+	return span(d) + " "
+}
+
 // oneAtOnce says that CM granted an end one READ at a time, what that comes to, and who has more.
 func (t *text) oneAtOnce(d *depth) string {
 	why := fmt.Sprintf("CM agreed on 1 with %v", d.peer.Addr)
@@ -186,8 +194,8 @@ func (t *text) oneAtOnce(d *depth) string {
 		why += " (REP" + in + ")"
 	}
 	return fmt.Sprintf("READ depth: %v %s may have no more than one READ outstanding: %s. "+
-		"Each comes %s after the answer to the one before it: one of %s in %s comes to %s, while it reads%s.%s %s",
-		d.end.Addr, qp(d.end.QPN, d.end.QPNKnown), why, span(d.After), size(uint64(d.one)), span(d.Loop),
+		"Each comes %safter the answer to the one before it: one of %s in %s comes to %s, while it reads%s.%s %s",
+		d.end.Addr, qp(d.end.QPN, d.end.QPNKnown), why, soon(d.After), size(uint64(d.one)), span(d.Loop),
 		bitRate(uint64(d.one), d.Loop), d.phases(), t.more(d), remedy)
 }
 

@@ -81,3 +81,12 @@ func TestSingleRead(t *testing.T) {
 		}
 	}
 }
+
+// TestSoon: what comes within the resolution of usual captures comes right after.
+func TestSoon(t *testing.T) {
+	for d, want := range map[time.Duration]string{0: "right ", 900: "right ", time.Microsecond: "1µs ", 190 * time.Microsecond: "190µs "} {
+		if got := soon(d); got != want {
+			t.Errorf("%v: %q, want %q", d, got, want)
+		}
+	}
+}
