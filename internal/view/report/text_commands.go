@@ -40,8 +40,19 @@ func (t *text) commands() {
 
 // readsLimit reports whether the server of a connection mostly waits for what it fetches for the commands there, as it may have so few READs outstanding.
 func (t *text) readsLimit(c *agent.Connection) bool {
-	server := &c.Ends[1-c.Upper.Slowest.From]
-	return slices.ContainsFunc(t.depths(nil), func(d depth) bool { return d.end == server && 2*d.waited >= time.Duration(d.Count)*d.elapsed })
+	by := 1 - c.Upper.Slowest.From
+	return slices.ContainsFunc(t.depths(nil), func(d depth) bool {
+		return d.end == &c.Ends[by] && (2*d.waited >= time.Duration(d.Count)*d.elapsed || d.oneAgreed() && fetchedIn(c, by))
+	})
+}
+
+// fetchedIn reports whether an end that has one READ outstanding at a time waited for one of them most of the time that its slowest command took.
+func fetchedIn(c *agent.Connection, by int) bool {
+	o, waited := c.Upper.Slowest, int64(0)
+	for _, s := range c.Timing.Ends[by].Asks {
+		waited += max(min(s.End, o.Ended)-max(s.Begin, o.Since), 0)
+	}
+	return 2*waited >= o.Ended-o.Since
 }
 
 // commandsOf tells how long the commands of a connection took.

@@ -63,7 +63,8 @@ func TestCommandsWaitForReads(t *testing.T) {
 		name  string
 		share float64 // of the time in which a READ waits
 		reads bool
-	}{{"reads all the time", 0.9, true}, {"hardly reads", 0.05, false}} {
+		in    bool // the slowest command waited while it read
+	}{{"reads all the time", 0.9, true, false}, {"hardly reads", 0.05, false, false}, {"reads while the slowest command waits", 0.05, true, true}} {
 		c := reader(1, 1, 1, time.Millisecond)
 		e := &c.Timing.Ends[0]
 		e.Reads = 1
@@ -80,6 +81,9 @@ func TestCommandsWaitForReads(t *testing.T) {
 		c.Upper = &agent.Upper{
 			Protocol: "NVMe over RDMA", Answers: 100, Took: 1400 * time.Millisecond,
 			Slowest: &agent.Operation{Name: "NVMe Write", From: 1, Since: 1, Ended: 1 + int64(20*time.Second), Frame: 5, Answer: 9},
+		}
+		if k.in {
+			c.Upper.Slowest.Since, c.Upper.Slowest.Ended = e.Asks[0].Begin, e.Asks[len(e.Asks)-1].End
 		}
 		got := reported(t, c)
 		if strings.Contains(got, "most of which it waited for data that it fetches by RDMA READ: see READ depth") != k.reads || strings.Contains(got, "or at its disks") == k.reads {

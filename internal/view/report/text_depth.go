@@ -30,12 +30,13 @@ type depth struct {
 	elapsed time.Duration
 	waited  time.Duration // for an answer, in all
 	what    string        // "RDMA READ", or what it sends
-	one     uint32        // bytes of each; 0: they differ, or it is an atomic
-	alone   bool          // its first one, before which there was none, took as long: they do not wait for one another
-	apart   bool          // the tap may be at the responder, where a program that posts as many and pauses looks the same
-	steady  *steadiness   // nil: the times after which each follows differ more, or the tap is not at the responder
-	deeper  *deeper       // who has more at the same distance, where that is what shows that its depth bounds it
-	faster  *depth        // the fastest one to the same host with more outstanding; nil: there is none
+	one     uint32        // bytes of each, or, where varied says so, of the largest; 0: they differ, or it is an atomic
+	varied  bool
+	alone   bool        // its first one, before which there was none, took as long: they do not wait for one another
+	apart   bool        // the tap may be at the responder, where a program that posts as many and pauses looks the same
+	steady  *steadiness // nil: the times after which each follows differ more, or the tap is not at the responder
+	deeper  *deeper     // who has more at the same distance, where that is what shows that its depth bounds it
+	faster  *depth      // the fastest one to the same host with more outstanding; nil: there is none
 }
 
 // depths lists the ends that are bound so and are none of those, by how fast they are, the slowest first.
@@ -95,6 +96,9 @@ func depthOf(c *agent.Connection, from int) (d depth, ok bool) {
 	}
 	d.elapsed = time.Duration(d.end.Last - e.Asks[0].Begin)
 	d.apart = d.agreed() != d.Count && 2*d.After > d.Loop
+	if o := e.Ops[wqe.Read]; d.Count == 1 && d.one == 0 && o != nil && o.Count == d.n && d.agreed() == 1 {
+		d.one, d.varied = o.Sizes.Most, true
+	}
 	if d.Count == 1 {
 		d.steady = steadyAfter(e.Asks, &d)
 		return d, d.one > 0

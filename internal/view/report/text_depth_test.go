@@ -179,6 +179,10 @@ func TestOneReadInPhases(t *testing.T) {
 		}
 		return c
 	}
+	varied := func(c agent.Connection) agent.Connection {
+		c.Timing.Ends[0].Ops[wqe.Read].Sizes.Least = 512
+		return c
+	}
 	const want = "READ depth: 10.0.0.1 QP 0x20 may have no more than one READ outstanding: CM agreed on 1 with 10.0.0.99. Each comes 1µs after the answer to the one before it: " +
 		"one of 32.0 KiB in 86µs comes to 3.05 Gbit/s, while it reads (in phases: one waits for 4 % of the time, for 50ms in all)."
 	const beside = want + " The same host has up to 8 outstanding on QP 0x3090 to 10.0.0.98, whose first answers take as long: 95.3 Gbit/s while it reads. To have more, raise"
@@ -191,6 +195,8 @@ func TestOneReadInPhases(t *testing.T) {
 		{"and in the verdict line", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.05)}, "nothing violated, but see READ depth below;"},
 		{"and one with more", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.05), more(88 * us)}, beside},
 		{"and one with more, which is far nearer", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.05), more(20 * us)}, want + " To have more"},
+		{"of several sizes", []agent.Connection{varied(phases(1, 32<<10, 85*us, us, 0.05))}, strings.Replace(want, "one of 32.0", "one of up to 32.0", 1) + " To have more, raise"},
+		{"of several sizes, and more agreed", []agent.Connection{varied(phases(16, 32<<10, 85*us, us, 0.05))}, ""},
 		{"small", []agent.Connection{phases(1, 64, 85*us, us, 0.05)}, ""},
 		{"near", []agent.Connection{phases(1, 32<<10, 10*us, us, 0.05)}, ""},
 		{"not at once", []agent.Connection{phases(1, 32<<10, 85*us, 40*us, 0.05)}, ""},

@@ -193,9 +193,13 @@ func (t *text) oneAtOnce(d *depth) string {
 	} else if in := t.acceptedIn(d.end, d.peer); in != "" {
 		why += " (REP" + in + ")"
 	}
+	upTo := ""
+	if d.varied {
+		upTo = "up to "
+	}
 	return fmt.Sprintf("READ depth: %v %s may have no more than one READ outstanding: %s. "+
-		"Each comes %safter the answer to the one before it: one of %s in %s comes to %s, while it reads%s.%s %s",
-		d.end.Addr, qp(d.end.QPN, d.end.QPNKnown), why, soon(d.After), size(uint64(d.one)), span(d.Loop),
+		"Each comes %safter the answer to the one before it: one of %s%s in %s comes to %s, while it reads%s.%s %s",
+		d.end.Addr, qp(d.end.QPN, d.end.QPNKnown), why, soon(d.After), upTo, size(uint64(d.one)), span(d.Loop),
 		bitRate(uint64(d.one), d.Loop), d.phases(), t.more(d), remedy)
 }
 
