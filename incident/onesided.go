@@ -41,10 +41,13 @@ func (t *teller) sides() *sides {
 	s := &sides{}
 	t.sided = s
 	lone := map[direction]bool{} // in which there are connections of one direction
+	both := map[direction]bool{} // between which hosts there are some of both
 	for i := range t.run.Connections {
 		if from, one := onlyEnd(&t.run.Connections[i]); one {
 			c := &t.run.Connections[i]
 			lone[direction{c.Ends[from].Addr, c.Ends[1-from].Addr}] = true
+		} else if c := &t.run.Connections[i]; c.Service.Reliable() && c.Ends[0].Packets > 0 {
+			both[direction{c.Ends[0].Addr, c.Ends[1].Addr}], both[direction{c.Ends[1].Addr, c.Ends[0].Addr}] = true, true
 		}
 	}
 	sent, silent, unpaired := 0, 0, 0
@@ -67,7 +70,7 @@ func (t *teller) sides() *sides {
 		} else {
 			silent++
 		}
-		if on && !lone[other] {
+		if on && !lone[other] && (e.Retransmissions == 0 || !both[other]) { // else it may have gone on though nothing answered
 			s.one++
 		}
 		s.packets, s.again = s.packets+e.Packets, s.again+uint64(e.Retransmissions)

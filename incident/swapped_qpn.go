@@ -2,6 +2,7 @@ package incident
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"ibwitness/agent"
@@ -47,6 +48,22 @@ func (t *teller) swappedQPN32(c *agent.Connection, from int) (base, least, most 
 	return base, used.least, used.most, base > 0 && base|0xFF >= used.least && base <= used.most
 }
 
+// cutQPN returns which QPN, near those that the peer of end from of c uses, has in its lower 16 bits a QPN that is far from them and has no more, and the least
+// and the greatest of those; false: there is none.
+func (t *teller) cutQPN(c *agent.Connection, from int) (whole, least, most uint32, ok bool) {
+	x := &c.Ends[1-from]
+	used, known := t.qpnsOf(x.Addr)
+	if !known || !x.QPNKnown || x.QPN <= 1 || x.QPN > math.MaxUint16 || x.QPN+nearQPNs >= used.least || used.most-used.least > mostSpread {
+		return 0, 0, 0, false
+	}
+	for upper := uint32(1 << 16); upper <= used.most; upper += 1 << 16 {
+		if q := upper | x.QPN; q+nearQPNs >= used.least && q <= used.most+nearQPNs {
+			whole = q // only one is: they span less than that
+		}
+	}
+	return whole, used.least, used.most, whole != 0
+}
+
 // qpns are the least and the greatest QPN that a host uses, but those of management.
 type qpns struct{ least, most uint32 }
 
@@ -81,6 +98,11 @@ func (t *teller) neverRight(i *Incident, c *agent.Connection, from int) {
 	} else if q, least, most, ok := t.swappedQPN32(c, from); ok {
 		i.fact("QPN", fmt.Sprintf("0x%06x is what 24 bits hold of 0x%06x to 0x%06x with 4 bytes the other way round, and %s uses %s", i.Peer.QPN, q, q|0xFF, peer, extentOf(least, most)))
 		i.swapped(fmt.Sprintf("a QPN whose 4 bytes one end swaps, and the other does not (htonl, ntohl): one of 0x%06x to 0x%06x is meant", q, q|0xFF))
+	}
+	if q, least, most, ok := t.cutQPN(c, from); ok {
+		i.fact("QPN", fmt.Sprintf("0x%06x is the lower 16 bits of 0x%06x, near %s that %s uses", i.Peer.QPN, q, extentOf(least, most), peer))
+		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a QPN that one end keeps in 16 bits, where it has 24: 0x%06x is meant", q))
+		i.Next = slices.Insert(i.Next, 0, "in which type the programs keep and exchange QPNs (uint16_t, htons, %hx)")
 	}
 	i.FitsWith = append(i.FitsWith, "a wrong destination QPN, or a queue pair of "+peer+" that is not yet in RTR or is in the error state")
 	exchanged := "both ends' QPN and GID"

@@ -84,3 +84,34 @@ func TestSharesKey(t *testing.T) {
 		}
 	}
 }
+
+// TestCutQPN: a QPN of no more than 16 bits that has those of one near the QPNs of its host, which have more, is told; not one that is near them itself, one of
+// more bits, one that is near none, or where they are far from one another.
+func TestCutQPN(t *testing.T) {
+	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+	for _, k := range []struct {
+		qpn  uint32
+		used []uint32
+		want uint32 // 0: nothing is told
+	}{
+		{0x4cb, []uint32{0xffec, 0x104ca}, 0x104cb},
+		{0x4d5, []uint32{0x104ca, 0x104cd}, 0x104d5},
+		{0xfff0, []uint32{0xffec, 0x104ca}, 0},
+		{0x204cb, []uint32{0xffec, 0x104ca}, 0},
+		{0x8cb, []uint32{0xffec, 0x104ca}, 0},
+		{0x4cb, []uint32{0x1ec, 0x104ca}, 0},
+		{0x4cb, nil, 0},
+	} {
+		to := func(qpn uint32, packets uint64) (c agent.Connection) {
+			c.Ends = [2]agent.End{{Addr: a, QPN: 7, QPNKnown: true, Packets: 1}, {Addr: b, QPN: qpn, QPNKnown: true, Packets: packets}}
+			return c
+		}
+		r := &agent.Result{Connections: []agent.Connection{to(k.qpn, 0)}}
+		for _, q := range k.used {
+			r.Connections = append(r.Connections, to(q, 9))
+		}
+		if got, _, _, ok := newTeller(r).cutQPN(&r.Connections[0], 0); got != k.want || ok != (k.want != 0) {
+			t.Errorf("0x%06x among %x: 0x%06x, %t", k.qpn, k.used, got, ok)
+		}
+	}
+}
