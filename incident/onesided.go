@@ -28,6 +28,7 @@ type direction struct{ from, to packet.Addr }
 // sides is of how many connections the capture holds which directions.
 type sides struct {
 	both, one int  // connections of both, and of one where the capture shows that there was another
+	steady    int  // of the latter, those without a retransmission
 	whole     bool // it holds no connection of both, and of most the other is missing
 	packets   uint64
 	again     uint64 // of them, retransmitted
@@ -72,6 +73,9 @@ func (t *teller) sides() *sides {
 		}
 		if on && !lone[other] && (e.Retransmissions == 0 || !both[other]) { // else it may have gone on though nothing answered
 			s.one++
+			if e.Retransmissions == 0 {
+				s.steady++
+			}
 		}
 		s.packets, s.again = s.packets+e.Packets, s.again+uint64(e.Retransmissions)
 	}
@@ -111,6 +115,11 @@ func (t *teller) oneDirection() {
 	}
 	if !s.whole {
 		i.What = fmt.Sprintf("The capture holds one direction only of %s of %s: which requests were answered there is not in it.", number(uint64(s.one)), count(uint64(s.one+s.both), "connection"))
+	}
+	if !s.whole && s.steady > 0 && s.both > 0 {
+		i.fact("answered", fmt.Sprintf("on %s the requester went on, without a retransmission: it had answers, which passed elsewhere", number(uint64(s.steady))))
+		i.FitsWith = []string{"a tap at one of several links (LAG, ECMP): switches choose one for each flow and direction by its addresses and ports, so that answers pass another; the network and the adapters may be sound"}
+		i.Next = []string{"tap or mirror all links of the group, or the ports of the hosts"}
 	}
 	if s.again > 0 {
 		i.fact("again", fmt.Sprintf("%s retransmitted, of %s of one direction (%s): what asked for that is not in the capture", number(s.again), count(s.packets, "packet"), share(s.again, s.packets)))

@@ -76,6 +76,31 @@ errors:
 	}
 }
 
+// TestOneOfSeveralLinks: where the capture holds both directions of some connections, and one of others on which the requester went on without a retransmission, the
+// tap may be at one of several links; not where it retransmitted between the same hosts, which may have been in vain.
+func TestOneOfSeveralLinks(t *testing.T) {
+	host := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	const one, fits = "The capture holds one direction only of 1 of 2 connections", "a tap at one of several links (LAG, ECMP)"
+	for name, again := range map[string]uint32{"answered elsewhere": 0, "retransmitted": 40} {
+		conn := func(to byte, packets uint64) (c agent.Connection) {
+			c = agent.Connection{Service: packet.RC, First: second(1)}
+			c.Ends[0] = agent.End{Addr: host(1), QPN: 17, QPNKnown: true, Packets: 900, Messages: 900, Last: second(7)}
+			c.Ends[1] = agent.End{Addr: host(to), QPN: 18, QPNKnown: true, Packets: packets, Last: second(7)}
+			return c
+		}
+		lone := conn(2, 0)
+		lone.Ends[0].Open, lone.Ends[0].OpenSince, lone.Ends[0].Retransmissions = 16, second(3), again
+		r := &agent.Result{First: second(1), Last: second(9), Packets: 2700, RDMA: 2700, Connections: []agent.Connection{conn(2, 900), lone}}
+		got := toldOf(r)
+		for _, i := range incident.Of(r) {
+			got += strings.Join(i.FitsWith, "; or ")
+		}
+		if strings.Contains(got, one) != (again == 0) || strings.Contains(got, fits) != (again == 0) {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}
+
 // TestConnectedUnseen: a REQ was answered, though that is not in the capture, where an RTU or packets of the peer on its queue pair come after it.
 func TestConnectedUnseen(t *testing.T) {
 	req := &mad.REQ{Header: mad.CMHeader(mad.AttrREQ, 77), LocalCommID: 0xA0, ServiceID: 0x1064853, LocalQPN: 0x11, PathMTU: 3, MaxCMRetries: 15, RemoteCMTimeout: 20, LocalCMTimeout: 20}

@@ -232,6 +232,9 @@ func (v *Verifier) unseenVerdict(c *qp.Pair, from int, p *packet.Packet) (rule.V
 		if repeats {
 			d.Detail = "the latest request is a retransmission, and this may be the response to it"
 		}
+		if c.Ends[1-from].Packets() == 0 && !c.Sees(0) && !c.Sees(1) {
+			return d, false // the tap has nothing of that direction
+		}
 	}
 	if q.DamagedAt(p.PSN) {
 		if !c.Sees(from) {
