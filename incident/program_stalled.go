@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"ibwitness/agent"
 	"ibwitness/packet"
 	"ibwitness/timing"
 	"ibwitness/verifier/cm"
@@ -135,8 +136,46 @@ func (t *teller) tellReads(i *Incident) {
 	if len(r.qps) > 0 && len(r.qps) <= silencesTold {
 		on = fmt.Sprintf(" (%s %s of it)", queues, enumerate(r.qps))
 	}
-	i.fact("adapter", fmt.Sprintf("that of %v answered %s%s that came meanwhile%s: host, adapter and network went on, and only a program was stalled", i.Peer.Addr, all, count(r.answered, what), on))
+	text := fmt.Sprintf("that of %v answered %s%s that came meanwhile%s", i.Peer.Addr, all, count(r.answered, what), on)
+	switch before, within, after := t.signsAround(i.Peer.Addr, i.Begin, i.End); {
+	case within != nil:
+		text += ": host, adapter and network went on, and only a program was stalled"
+	case before != nil && after != nil:
+		text += fmt.Sprintf(", but from %s to %s no TCP, ARP or other packet of it came, as before and after: all of the host was stopped, and its adapter and the network went on", t.offset(before.At), t.offset(after.At))
+		i.FitsWith = slices.Insert(i.FitsWith, 0, "a virtual machine that was paused (migration, snapshot, hypervisor), or a host that was frozen, whose adapter answers READs and acknowledges by itself")
+		i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("what paused %v then: the log of its hypervisor (pause, migration, snapshot), or its own (uptime, clock, soft lockups)", i.Peer.Addr))
+	default:
+		text += ": adapter and network went on; a program was stalled, or all of the host, whose adapter does that by itself"
+	}
+	i.fact("adapter", text)
 	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(f string) bool { return f == hostStopped })
+}
+
+// Of how many other packets of a host at least, in as long a time before, it is told that none came in a time of so long.
+const (
+	fewestSigns   = 4
+	signlessAfter = int64(time.Second)
+)
+
+// signsAround are the last of the packets of a host that are not RDMA before a time, the first within it, and the first after it; nil: there was none, before or after none in as long
+// a time, or they were few.
+func (t *teller) signsAround(host packet.Addr, since, until int64) (before, within, after *agent.Sign) {
+	n := 0
+	for k := range t.run.Signs {
+		switch s := &t.run.Signs[k]; {
+		case s.Host != host || s.At < 2*since-until:
+		case s.At <= since:
+			n, before = n+1, s
+		case s.At < until-aftermath:
+			return nil, s, nil
+		case after == nil && s.At < 2*until-since:
+			after = s
+		}
+	}
+	if n < fewestSigns || until-since < signlessAfter {
+		return nil, nil, nil
+	}
+	return before, nil, after
 }
 
 // add adds those of an end between two times, and reports whether there are any.
