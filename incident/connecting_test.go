@@ -111,7 +111,7 @@ func TestQueueRefusedByNVMe(t *testing.T) {
 	const sizes, fewer = "hsqsize 63", "fewer I/O queues on 10.0.0.1: nvme connect --nr-io-queues "
 	for status, want := range map[byte][2]string{
 		3: {"reason: NVMe status 3 (invalid queue ID): queue 0, hrqsize 64, " + sizes, "nvme connect --nr-io-queues"},
-		4: {"reason: NVMe status 4 (invalid host send queue size): queue 0, hrqsize 64, " + sizes, "a shorter queue on 10.0.0.1 (nvme connect --queue-size"},
+		4: {"reason: NVMe status 4 (invalid host send queue size): queue 0, hrqsize 64, " + sizes, "for queue 0, the admin queue, how many entries the NVMe host of 10.0.0.1 asks for"},
 		5: {"reason: NVMe status 5 (invalid host receive queue size): queue 0, hrqsize 64, " + sizes, "a shorter queue on 10.0.0.1"},
 		6: {"reason: NVMe status 6 (no resources): queue 0, hrqsize 64, " + sizes, "limits of the target on 10.0.0.2"},
 		8: {"reason: NVMe status 8 (invalid ORD)\n", "max_qp_rd_atom"},

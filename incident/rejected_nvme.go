@@ -20,8 +20,8 @@ const (
 var nvmeNext = [...]string{
 	1: nvmeVersions, 2: nvmeVersions,
 	3: "how many I/O queues {to} asks for (nvme connect --nr-io-queues), against how many the target on {by} allows",
-	4: "a shorter queue on {to} (nvme connect --queue-size for I/O queues), or the limit of the target on {by}, and its log; Linux's target " +
-		"takes 32 entries on the admin queue, queue 0: hsqsize 31",
+	4: "for queue 0, the admin queue, how many entries the NVMe host of {to} asks for: Linux's target takes 32 (hsqsize 31), and --queue-size does not change it; " +
+		"for I/O queues a shorter one (nvme connect --queue-size); or the limit of the target on {by}, and its log",
 	5: "a shorter queue on {to} (nvme connect --queue-size for I/O queues), or the limit of the target on {by}, and its log",
 	6: "memory, queue pairs and the limits of the target on {by}, and its log",
 	7: nvmeReads, 8: nvmeReads,
@@ -61,7 +61,11 @@ func (t *teller) acceptedShorter(i *Incident, r *cm.Refusal) {
 	if best == nil {
 		return
 	}
-	i.fact("others", fmt.Sprintf("%v accepted a queue of %v with hsqsize %d in frame %d, for the same service: it takes that, and not %d", i.Peer.Addr, best.Accused.Addr, most, best.Frame, sends))
+	kind := "an I/O queue"
+	if id == 0 {
+		kind = "the admin queue"
+	}
+	i.fact("others", fmt.Sprintf("%v accepted %s of %v with hsqsize %d in frame %d, for the same service: it takes that there, and not %d", i.Peer.Addr, kind, best.Accused.Addr, most, best.Frame, sends))
 	if best.Tap == i.Tap {
 		i.show(best.Frame)
 	}

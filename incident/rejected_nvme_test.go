@@ -17,7 +17,7 @@ import (
 // where another status is the reason.
 func TestAcceptedShorter(t *testing.T) {
 	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
-	const service, told = "TCP port 4420", "others: 10.0.0.9 accepted a queue of 10.0.0.3 with hsqsize 31 in frame 3, for the same service: it takes that, and not 63"
+	const service, told = "TCP port 4420", "others: 10.0.0.9 accepted the admin queue of 10.0.0.3 with hsqsize 31 in frame 3, for the same service: it takes that there, and not 63"
 	for _, tt := range []struct {
 		name    string
 		queue   string
