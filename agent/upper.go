@@ -15,7 +15,7 @@ import (
 
 const (
 	// young is with how many messages of an end one must be of its protocol for that to be recognized, and patience with how many it must be.
-	young, patience = 12, 64
+	young, patience = 32, 64
 	// mostUppers is how many connections of a bucket are followed: all buckets together may take 250 MiB if each connection has upper.MostCommands open, and take a tenth
 	// of that else.
 	mostUppers = 128

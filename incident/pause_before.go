@@ -16,9 +16,12 @@ import (
 // over are the hosts that packets go to over port q: by its Ethernet address, or, where that is of a switch port to which no packets go and all that its tap
 // shows is of one host, those that this host sends to.
 func (t *teller) over(q *link.Paused) []packet.Addr {
-	one := t.commonHosts(q.Tap)
-	if len(q.Hosts) > 0 || !q.Unowned || len(one) != 1 {
+	if !q.Unowned {
 		return q.Hosts
+	}
+	one := t.commonHosts(q.Tap)
+	if len(one) != 1 {
+		return nil
 	}
 	var to []packet.Addr
 	for n := range t.run.Connections {

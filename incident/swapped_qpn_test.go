@@ -7,10 +7,23 @@ import (
 	"ibwitness/packet"
 )
 
+// toQPNs is a connection to a QPN of 10.0.0.2 that sends nothing, and others to those that it uses.
+func toQPNs(qpn uint32, used []uint32) *agent.Result {
+	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+	to := func(qpn uint32, packets uint64) (c agent.Connection) {
+		c.Ends = [2]agent.End{{Addr: a, QPN: 7, QPNKnown: true, Packets: 1}, {Addr: b, QPN: qpn, QPNKnown: true, Packets: packets}}
+		return c
+	}
+	r := &agent.Result{Connections: []agent.Connection{to(qpn, 0)}}
+	for _, q := range used {
+		r.Connections = append(r.Connections, to(q, 9))
+	}
+	return r
+}
+
 // TestSwappedQPN: a QPN that is far from those of its host, and near them with its bytes the other way round, is told; not one that is near them itself, is far from them either way, or where they
 // are far from one another.
 func TestSwappedQPN(t *testing.T) {
-	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
 	for _, k := range []struct {
 		qpn  uint32
 		used []uint32
@@ -23,14 +36,7 @@ func TestSwappedQPN(t *testing.T) {
 		{0x501200, []uint32{0x1241, 0x91251}, 0},
 		{0x501200, nil, 0},
 	} {
-		to := func(qpn uint32, packets uint64) (c agent.Connection) {
-			c.Ends = [2]agent.End{{Addr: a, QPN: 7, QPNKnown: true, Packets: 1}, {Addr: b, QPN: qpn, QPNKnown: true, Packets: packets}}
-			return c
-		}
-		r := &agent.Result{Connections: []agent.Connection{to(k.qpn, 0)}}
-		for _, q := range k.used {
-			r.Connections = append(r.Connections, to(q, 9))
-		}
+		r := toQPNs(k.qpn, k.used)
 		if got, _, _, ok := newTeller(r).swappedQPN(&r.Connections[0], 0); got != k.want || ok != (k.want != 0) {
 			t.Errorf("0x%06x among %x: 0x%06x, %t", k.qpn, k.used, got, ok)
 		}
@@ -39,7 +45,6 @@ func TestSwappedQPN(t *testing.T) {
 
 // TestSwappedQPN32: a QPN that is what 24 bits hold of one near those of its host with 4 bytes the other way round is told; not one whose lowest byte is not 0, one in their midst, or one that is near none.
 func TestSwappedQPN32(t *testing.T) {
-	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
 	for _, k := range []struct {
 		qpn  uint32
 		used []uint32
@@ -52,14 +57,7 @@ func TestSwappedQPN32(t *testing.T) {
 		{0x010000, []uint32{0xfff0, 0x10010}, 0},
 		{0x010000, nil, 0},
 	} {
-		to := func(qpn uint32, packets uint64) (c agent.Connection) {
-			c.Ends = [2]agent.End{{Addr: a, QPN: 7, QPNKnown: true, Packets: 1}, {Addr: b, QPN: qpn, QPNKnown: true, Packets: packets}}
-			return c
-		}
-		r := &agent.Result{Connections: []agent.Connection{to(k.qpn, 0)}}
-		for _, q := range k.used {
-			r.Connections = append(r.Connections, to(q, 9))
-		}
+		r := toQPNs(k.qpn, k.used)
 		if got, _, _, ok := newTeller(r).swappedQPN32(&r.Connections[0], 0); ok != (k.want != 0) || ok && got != k.want {
 			t.Errorf("0x%06x among %x: 0x%06x, %t", k.qpn, k.used, got, ok)
 		}
@@ -88,7 +86,6 @@ func TestSharesKey(t *testing.T) {
 // TestCutQPN: a QPN of no more than 16 bits that has those of one near the QPNs of its host, which have more, is told; not one that is near them itself, one of
 // more bits, one that is near none, or where they are far from one another.
 func TestCutQPN(t *testing.T) {
-	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
 	for _, k := range []struct {
 		qpn  uint32
 		used []uint32
@@ -102,14 +99,7 @@ func TestCutQPN(t *testing.T) {
 		{0x4cb, []uint32{0x1ec, 0x104ca}, 0},
 		{0x4cb, nil, 0},
 	} {
-		to := func(qpn uint32, packets uint64) (c agent.Connection) {
-			c.Ends = [2]agent.End{{Addr: a, QPN: 7, QPNKnown: true, Packets: 1}, {Addr: b, QPN: qpn, QPNKnown: true, Packets: packets}}
-			return c
-		}
-		r := &agent.Result{Connections: []agent.Connection{to(k.qpn, 0)}}
-		for _, q := range k.used {
-			r.Connections = append(r.Connections, to(q, 9))
-		}
+		r := toQPNs(k.qpn, k.used)
 		if got, _, _, ok := newTeller(r).cutQPN(&r.Connections[0], 0); got != k.want || ok != (k.want != 0) {
 			t.Errorf("0x%06x among %x: 0x%06x, %t", k.qpn, k.used, got, ok)
 		}

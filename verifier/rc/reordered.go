@@ -190,7 +190,7 @@ func (v *Verifier) unseenRequest(c *qp.Pair, from int, p *packet.Packet) {
 	if !judged || v.requestKnown(c, from, p) {
 		return
 	}
-	if r.Unseen == 0 {
+	if r.Unseen == 0 && !unheard(c, 1-from) {
 		v.Report(c, from, p, d)
 		if pending := r.Pending; d.Class == rule.Violation && pending != nil && p.Time < pending.RetransmittedAt {
 			r.ClosePending() // this was the response
@@ -207,6 +207,11 @@ func (v *Verifier) unseenRequest(c *qp.Pair, from int, p *packet.Packet) {
 		q.Unjoin()
 		r.CloseUnseen()
 	}
+}
+
+// unheard reports whether the tap, which is at neither end of a connection, has nothing of what one end sends: the capture may hold one direction only.
+func unheard(c *qp.Pair, end int) bool {
+	return c.Ends[end].Packets() == 0 && !c.Sees(0) && !c.Sees(1)
 }
 
 // TapMissed is the detail of a response to a request that the capture does not hold, and may lack.
@@ -231,9 +236,6 @@ func (v *Verifier) unseenVerdict(c *qp.Pair, from int, p *packet.Packet) (rule.V
 		}
 		if repeats {
 			d.Detail = "the latest request is a retransmission, and this may be the response to it"
-		}
-		if c.Ends[1-from].Packets() == 0 && !c.Sees(0) && !c.Sees(1) {
-			return d, false // the tap has nothing of that direction
 		}
 	}
 	if q.DamagedAt(p.PSN) {

@@ -275,6 +275,9 @@ func (v *Verifier) invalidated(c *qp.Pair, from int, p *packet.Packet) {
 	}
 }
 
+// unheardFrom is how many packets an end sends at least before it shows that the tap has nothing of its peer: the first ones may all be on their way.
+const unheardFrom = 128
+
 // readLimit judges how many READs and atomics are outstanding (rules RC-RDA-001, -002, -003, FLW-008).
 func (v *Verifier) readLimit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
 	end, peer := &c.Ends[from], &c.Ends[1-from]
@@ -302,7 +305,7 @@ func (v *Verifier) readLimit(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 		if w.Has(wqe.Blamed) {
 			return // its opcode may be wrong
 		}
-		if most > 0 && !c.Sees(from) && answersUnseen(c, from) {
+		if most > 0 && end.Packets() >= unheardFrom && unheard(c, 1-from) {
 			return
 		}
 		v.Report(c, from, p, rule.Verdict{
@@ -321,14 +324,6 @@ func (v *Verifier) readLimit(c *qp.Pair, from int, p *packet.Packet, w *wqe.Send
 	if end.Knows(qp.KnowsMaxRdAtomic) && !(peer.Knows(qp.KnowsMaxDestRdAtomic) && peer.Attr.MaxDestRdAtomic <= end.Attr.MaxRdAtomic) {
 		limit(rule.RCRDA001, end.Attr.MaxRdAtomic, "initiator depth")
 	}
-}
-
-// unseenFrom is from how many packets of a requester on the tap does not hold the direction of its peer, where it has nothing of that.
-const unseenFrom = 128
-
-// answersUnseen reports whether the tap has nothing of the peer of a requester, though that has sent many packets.
-func answersUnseen(c *qp.Pair, from int) bool {
-	return c.Ends[1-from].Packets() == 0 && c.Ends[from].Packets() >= unseenFrom
 }
 
 // outstanding counts the READs and atomics that nothing has acknowledged: what RdOut counts may hold some whose answers came in pieces.

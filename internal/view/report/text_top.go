@@ -30,7 +30,8 @@ func (t *text) top() {
 			k--
 		}
 		if k < topShown {
-			*list = slices.Insert(*list, k, r)[:min(len(*list)+1, topShown)]
+			*list = slices.Insert(*list, k, r)
+			*list = (*list)[:min(len(*list), topShown)]
 		}
 	}
 	total := uint64(0)
