@@ -33,6 +33,7 @@ func (t *text) observations() {
 	}
 	t.few(t.shares())
 	t.few(t.tails())
+	t.readsFirst()
 	t.commands()
 	waits := t.waitsTold() // first, as turns leaves out what that explains
 	t.turns()

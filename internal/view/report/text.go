@@ -46,6 +46,7 @@ type text struct {
 	waited  time.Duration // for the host that lastOfRounds names
 	rounded []packet.Addr // hosts that go in rounds, of which lastOfRounds names one that is late most of the time
 	waitsUp bool          // that was told before incidents
+	readsUp bool          // what bounds READs was told before how long commands took
 	hungUp  bool          // likewise programs that answer no more
 	shared  []shared      // servers of which it is told how long commands of their clients took
 	stopped struct {

@@ -38,6 +38,17 @@ func (t *text) commands() {
 	}
 }
 
+// readsFirst tells which ends are bound by how many READs they may have outstanding before it is told how long commands took, where that is why.
+func (t *text) readsFirst() {
+	for i := range t.res.Connections {
+		if c := &t.res.Connections[i]; slowCommands(c) && !t.sharedTells(c) && t.readsLimit(c) {
+			t.readsUp = true
+			t.boundByDepth(t.depths(t.paced()))
+			return
+		}
+	}
+}
+
 // readsLimit reports whether the server of a connection mostly waits for what it fetches for the commands there, as it may have so few READs outstanding.
 func (t *text) readsLimit(c *agent.Connection) bool {
 	by := 1 - c.Upper.Slowest.From

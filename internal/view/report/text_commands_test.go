@@ -86,6 +86,9 @@ func TestCommandsWaitForReads(t *testing.T) {
 			c.Upper.Slowest.Since, c.Upper.Slowest.Ended = e.Asks[0].Begin, e.Asks[len(e.Asks)-1].End
 		}
 		got := reported(t, c)
+		if first, _, _ := strings.Cut(got, " took "); strings.Contains(first, "READ depth: ") != k.reads || strings.Count(got, "READ depth: ") > 1 {
+			t.Errorf("%s: what bounds its READs is to be told once, before the commands where that is why: %s", k.name, got)
+		}
 		if strings.Contains(got, "most of which it waited for data that it fetches by RDMA READ: see READ depth") != k.reads || strings.Contains(got, "or at its disks") == k.reads {
 			t.Errorf("%s: %s", k.name, got)
 		}

@@ -140,7 +140,7 @@ func (t *text) boundByDepth(list []depth) {
 			}
 		}
 		if d.Count == 1 && d.agreed() == 1 {
-			said = append(said, t.oneAtOnce(d))
+			said = append(said, t.oneAtOnce(d)+t.soToo(d, rest, told))
 			continue
 		}
 		s := d.said(t.granted(d.end, d.peer))

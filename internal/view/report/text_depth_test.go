@@ -179,6 +179,13 @@ func TestOneReadInPhases(t *testing.T) {
 		}
 		return c
 	}
+	second := func(n int) agent.Connection {
+		c := phases(1, 32<<10, 85*us, us, 0.05)
+		if c.Ends[0].QPN = 0x31; n > 1 {
+			c.Ends[1].Addr = packet.IPv4Addr([]byte{10, 0, 0, 98})
+		}
+		return c
+	}
 	varied := func(c agent.Connection) agent.Connection {
 		c.Timing.Ends[0].Ops[wqe.Read].Sizes.Least = 512
 		return c
@@ -192,8 +199,10 @@ func TestOneReadInPhases(t *testing.T) {
 		want string
 	}{
 		{"in phases", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.05)}, want + " To have more, raise initiator_depth (max_rd_atomic) on 10.0.0.1"},
-		{"and in the verdict line", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.05)}, "nothing violated, but see READ depth below;"},
+		{"and in the verdict line", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.05)}, "nothing violated, but 10.0.0.1 QP 0x20 may have no more than one READ outstanding;"},
 		{"and one with more", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.05), more(88 * us)}, beside},
+		{"and another one", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.05), second(1)}, "where that is 1 too. The same holds for QP 0x31. Nothing of"},
+		{"and another one to another host", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.05), second(2)}, "where that is 1 too. READ depth: 10.0.0.1 QP 0x31 may have"},
 		{"and one with more, which is far nearer", []agent.Connection{phases(1, 32<<10, 85*us, us, 0.05), more(20 * us)}, want + " To have more"},
 		{"of several sizes", []agent.Connection{varied(phases(1, 32<<10, 85*us, us, 0.05))}, strings.Replace(want, "one of 32.0", "one of up to 32.0", 1) + " To have more, raise"},
 		{"of several sizes, and more agreed", []agent.Connection{varied(phases(16, 32<<10, 85*us, us, 0.05))}, ""},

@@ -34,6 +34,9 @@ func limitOf(r *Run) string {
 		if !ok || !slices.Contains(limits, name) {
 			continue
 		}
+		if who, _, ok := strings.Cut(said, onlyOne); ok {
+			return who + onlyOne
+		}
 		if said, ok := strings.CutPrefix(said, "all wait for "); ok {
 			host, _, _ := strings.Cut(said, " ")
 			return "all wait for " + strings.TrimRight(host, ",.:")

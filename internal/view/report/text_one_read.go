@@ -180,10 +180,51 @@ func soon(d time.Duration) string {
 	return span(d) + " "
 }
 
+const (
+	onlyOne    = " may have no more than one READ outstanding" // after the end to which CM granted one at a time
+	soToldMost = 4                                             // queue pairs that are named beside one of which the same is told
+)
+
 // oneAtOnce says that CM granted an end one READ at a time, what that comes to, and who has more.
 func (t *text) oneAtOnce(d *depth) string {
-	why := fmt.Sprintf("CM agreed on 1 with %v", d.peer.Addr)
-	remedy := raiseAsked(d.end, d.peer)
+	why, remedy := t.oneGranted(d)
+	upTo := ""
+	if d.varied {
+		upTo = "up to "
+	}
+	return fmt.Sprintf("READ depth: %v %s%s: %s. "+
+		"Each comes %safter the answer to the one before it: one of %s%s in %s comes to %s, while it reads%s.%s %s",
+		d.end.Addr, qp(d.end.QPN, d.end.QPNKnown), onlyOne, why, soon(d.After), upTo, size(uint64(d.one)), span(d.Loop),
+		bitRate(uint64(d.one), d.Loop), d.phases(), t.more(d), remedy)
+}
+
+// soToo says which other queue pairs of the same two hosts may have no more than one READ either, with the same remedy, and notes that they are told; "": none.
+func (t *text) soToo(d *depth, list []depth, told map[*agent.End]bool) string {
+	_, remedy := t.oneGranted(d)
+	var other []string
+	for i := range list {
+		o := &list[i]
+		if o.Count != 1 || o.agreed() != 1 || o.end.Addr != d.end.Addr || o.peer.Addr != d.peer.Addr {
+			continue
+		}
+		if _, r := t.oneGranted(o); r == remedy {
+			told[o.end] = true
+			other = append(other, qp(o.end.QPN, o.end.QPNKnown))
+		}
+	}
+	switch {
+	case len(other) == 0:
+		return ""
+	case len(other) > soToldMost:
+		return fmt.Sprintf(" The same holds for %s to %v.", count(len(other), "other queue pair"), d.peer.Addr)
+	}
+	return " The same holds for " + enumerate(other) + "."
+}
+
+// oneGranted says why an end has one READ at a time, as CM tells it, and what to raise.
+func (t *text) oneGranted(d *depth) (why, remedy string) {
+	why = fmt.Sprintf("CM agreed on 1 with %v", d.peer.Addr)
+	remedy = raiseAsked(d.end, d.peer)
 	if g := t.granted(d.end, d.peer); g != "" {
 		why += ": " + g
 		remedy = raiseGranted(d.peer)
@@ -193,14 +234,7 @@ func (t *text) oneAtOnce(d *depth) string {
 	} else if in := t.acceptedIn(d.end, d.peer); in != "" {
 		why += " (REP" + in + ")"
 	}
-	upTo := ""
-	if d.varied {
-		upTo = "up to "
-	}
-	return fmt.Sprintf("READ depth: %v %s may have no more than one READ outstanding: %s. "+
-		"Each comes %safter the answer to the one before it: one of %s%s in %s comes to %s, while it reads%s.%s %s",
-		d.end.Addr, qp(d.end.QPN, d.end.QPNKnown), why, soon(d.After), upTo, size(uint64(d.one)), span(d.Loop),
-		bitRate(uint64(d.one), d.Loop), d.phases(), t.more(d), remedy)
+	return why, remedy
 }
 
 // oneLeast is how large READs are at least that are told to come one at a time in phases: with smaller ones it hardly is their rate that matters.

@@ -47,6 +47,10 @@ func (t *text) paces() {
 	} else if len(list)+len(bound)+len(t.slowHosts()) == 0 {
 		t.idle()
 	}
+	if t.readsUp {
+		t.tellPaces(list)
+		return
+	}
 	first := slowerThan(list, bound)
 	if !first {
 		t.boundByDepth(bound)
@@ -169,16 +173,19 @@ func paceOf(c *agent.Connection, from int) (p pace, ok bool) {
 	}
 	e := &c.Timing.Ends[from]
 	waited, most := uint64(0), uint64(0)
-	n := uint64(0)
+	n, all := uint64(0), uint64(0)
 	for op, o := range e.Ops {
 		if o == nil {
 			continue
 		}
-		waited += o.Latency.Sum
+		waited, all = waited+o.Latency.Sum, all+o.Bytes
 		if o.Latency.Sum > most {
 			most, n = o.Latency.Sum, o.Latency.Count()
 			p.op, p.bytes, p.one = wqe.Op(op), o.Bytes, o.Bytes/max(o.Count, 1)
 		}
+	}
+	if !p.op.Responded() && 2*p.bytes < all {
+		return p, false // what it moves otherwise is most
 	}
 	p.end, p.peer = &c.Ends[from], &c.Ends[1-from]
 	p.elapsed = time.Duration(max(c.Ends[0].Last, c.Ends[1].Last) - cmp.Or(e.Active.First, c.First)) // a connection begins with what CM sends

@@ -41,6 +41,10 @@ func TestPaces(t *testing.T) {
 		c.Timing.Ends[0].Ops[wqe.Read].Bytes /= 2
 		return c
 	}
+	beside := func(c agent.Connection, bytes uint64) agent.Connection {
+		c.Timing.Ends[0].Ops[wqe.Send] = &timing.Operation{Count: 2, Bytes: bytes, Latency: times(2, time.Microsecond), Most: time.Microsecond}
+		return c
+	}
 	begun := func(c agent.Connection, before time.Duration) agent.Connection {
 		c.Timing.Ends[0].Active.First = c.First
 		c.First -= int64(before)
@@ -61,6 +65,8 @@ func TestPaces(t *testing.T) {
 		{name: "few READs", c: connection(wqe.Read, 500*us, 500*us, 1, 10), want: ""},
 		{name: "READs at times", c: connection(wqe.Read, 200*us, 500*us, 1, n), want: ""},
 		{name: "WRITEs, late ACKs", c: connection(wqe.Write, 500*us, 490*us, 0, n), want: "10.0.0.1 QP 0x20 had about one RDMA WRITE outstanding in the mean, 500µs each until its answer, and sent nothing most of the time: 65.5 Mbit/s (a program that waits for each, or a responder that answers late?)."},
+		{name: "WRITEs, late ACKs, beside some larger ones", c: beside(connection(wqe.Write, 500*us, 490*us, 0, n), 4096*n/2), want: "10.0.0.1 QP 0x20 had about one RDMA WRITE outstanding in the mean"},
+		{name: "WRITEs, late ACKs, beside larger ones that carry most", c: beside(connection(wqe.Write, 500*us, 490*us, 0, n), 4096*n*2), want: ""},
 		{name: "WRITEs, sending", c: connection(wqe.Write, 500*us, 20*us, 0, n), want: ""},
 		{name: "atomics, one at a time", c: connection(wqe.FetchAdd, 500*us, 500*us, 1, n), want: "10.0.0.1 QP 0x20 had one FetchAdd outstanding at a time, 500µs each until its answer: 2,000 a second (max_rd_atomic, or a program that waits for each?)."},
 		{

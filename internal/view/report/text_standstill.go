@@ -29,6 +29,7 @@ type standstill struct {
 	began          int                 // connections between the hosts of those that ended, which began after it
 	hosts          map[packet.Addr]int // of the busy ones, and how many of these each has
 	gapless        bool                // of those that went on, none lacks a PSN, so that nothing was sent meanwhile that the tap would have missed
+	unawaited      bool                // of those that went on, no message and no command took as long, so that nobody waited meanwhile
 }
 
 // standstills tells what standstillTold does, and reports whether connections ended with it.
@@ -62,6 +63,9 @@ func (t *text) standstillTold(list []incident.Incident) (told string, ended bool
 	if k.ended+k.resumed < standstillBusy || k.resumed+k.began == 0 && k.closed == k.ended {
 		return "", false // programs ended together
 	}
+	if k.ended == 0 && k.unawaited && len(k.hosts) == 2 {
+		return "", false // two hosts had nothing to do
+	}
 	return k.told(t), k.ended > 0
 }
 
@@ -90,7 +94,7 @@ func explained(list []incident.Incident, s *agent.Silence) bool {
 
 // standstill says what became of the connections that were busy when a silence began.
 func (t *text) standstill(s agent.Silence) standstill {
-	k, list := standstill{Silence: s, hosts: map[packet.Addr]int{}, gapless: true}, t.res.Connections
+	k, list := standstill{Silence: s, hosts: map[packet.Addr]int{}, gapless: true, unawaited: true}, t.res.Connections
 	for i := range list {
 		c := &list[i]
 		busy, resumed := busyUntil(c, &s)
@@ -100,6 +104,7 @@ func (t *text) standstill(s agent.Silence) standstill {
 		case resumed:
 			k.resumed++
 			k.gapless = k.gapless && c.Ends[0].Trouble == nil && c.Ends[1].Trouble == nil
+			k.unawaited = k.unawaited && c.Timing != nil && longestWait(c) < time.Duration(s.To-s.From)
 		default:
 			if k.ended++; c.Closed.At >= s.To && c.Ends[0].Open+c.Ends[1].Open == 0 && (c.Upper == nil || c.Upper.Open == 0) {
 				k.closed++
@@ -131,6 +136,15 @@ func busyUntil(c *agent.Connection, s *agent.Silence) (busy, resumed bool) {
 		return false, resumed
 	}
 	return length >= standstillTimes*usual && (resumed || s.From-last < length/standstillTimes+standstillTimes*usual), resumed
+}
+
+// longestWait is how long the slowest message of a connection took, or the slowest command of the protocol above.
+func longestWait(c *agent.Connection) time.Duration {
+	most := c.SlowestMessage()
+	if u := c.Upper; u != nil && u.Slowest != nil {
+		most = max(most, time.Duration(u.Slowest.Ended-u.Slowest.Since))
+	}
+	return most
 }
 
 // silentBefore reports whether a connection was silent for about as long before a silence: that is usual for it.

@@ -50,6 +50,18 @@ func TestStandstill(t *testing.T) {
 	waits.Connections[1].Ends[0].Open = 1
 	usual.Connections[1].Timing = &timing.Connection{}
 	usual.Connections[1].Timing.Ends[0].Active = timing.Activity{First: ms, Last: 3990 * ms, Silences: []timing.Silence{{From: 100 * ms, To: 350 * ms}, {From: 500 * ms, To: 1000 * ms}}}
+	idle, waiting, three := run(4000, 3990), run(4000, 3990), run(4000, 3990, 3980)
+	for _, r := range []*agent.Result{idle, waiting, three} {
+		for k := range r.Connections {
+			if r != three {
+				r.Connections[k].Ends[k%2].Addr, r.Connections[k].Ends[1-k%2].Addr = packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+			}
+			r.Connections[k].Timing = &timing.Connection{}
+		}
+	}
+	o := &timing.Operation{}
+	o.Observe(501 * time.Millisecond)
+	waiting.Connections[1].Timing.Ends[0].Ops[wqe.Write] = o
 	gap := run(499, 498, 4000)
 	gap.Connections[2].Ends[0].Trouble = &pair.Trouble{}
 	for _, k := range []struct {
@@ -64,6 +76,9 @@ func TestStandstill(t *testing.T) {
 		{"at one host", star, "then all went on. All of them are of 10.0.0.1. Programs that pause together look like that, and so does the link of 10.0.0.1, or the host itself, that was down; no PSN is missing after it"},
 		{"PSNs are missing", lacking, "Programs that pause together look like that, and so does a link at the tap that was down, or a capturing host that stopped."},
 		{"again and again", twice, ""},
+		{"two hosts, and nothing was waited for", idle, ""},
+		{"two hosts, and a request was waited for", waiting, "though 2 connections between 2 hosts had carried frames all the time; then all went on."},
+		{"three hosts, and nothing was waited for", three, "though 3 connections between 3 hosts had carried"},
 		{"programs ended together", closed, ""},
 		{"one had not been answered", waits, "none of them carries anything after it."},
 		{"they connected again", again, "none of them carries anything after it, and 1 between these hosts began."},
