@@ -33,3 +33,14 @@ func (t *text) amid() string {
 	}
 	return ", while " + amidKinds[list[0].Kind] + " (see below)"
 }
+
+// besideBreach has the verdict line name what happened beside the violations: how many incidents, or else what all wait for.
+func (t *text) besideBreach() string {
+	if n := len(t.run.Incidents()); n > 0 {
+		return "; beside that, " + count(n, "incident") + ", told first"
+	}
+	if l := t.limit(); l != "" {
+		return "; beside that, " + l
+	}
+	return ""
+}

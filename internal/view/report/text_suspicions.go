@@ -23,7 +23,7 @@ func (t *text) suspicions(explained bool) string {
 		if excuse == "" {
 			excuse = "; what happened would explain that"
 		}
-		return "no violation is proven" + butIncidents(incidents) + "; " + t.breach(all, "suspicion", "", suspicion) + excuse
+		return noneProven + butIncidents(incidents) + "; " + t.breach(all, "suspicion", "", suspicion) + excuse
 	}
 	open := t.open()
 	if excuse != "" || len(open) == 0 {

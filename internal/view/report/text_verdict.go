@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,7 +22,7 @@ func (t *text) head(v Verdict) (word, sentence string) {
 	word = t.verdictHead(v)
 	switch v {
 	case Violated:
-		sentence = t.breach(t.count.violations, "violation", "by", func(e *Entry) bool { return violation(e, rule.Error) }) + t.amid()
+		sentence = t.breach(t.count.violations, "violation", "by", func(e *Entry) bool { return violation(e, rule.Error) }) + cmp.Or(t.amid(), t.besideBreach())
 	case Warned:
 		sentence = t.breach(t.count.warnings, "warning", "by", func(e *Entry) bool { return violation(e, rule.Warning) })
 	case Incomplete:
@@ -33,6 +34,9 @@ func (t *text) head(v Verdict) (word, sentence string) {
 		sentence = t.nothing()
 	case NotProven:
 		sentence = t.suspicions(word == failed)
+		if l := t.limit(); l != "" {
+			sentence = strings.Replace(sentence, noneProven, noneProven+", but "+l, 1)
+		}
 	case Open, Clean:
 		c := coverageOf(t.res)
 		if sentence = NothingViolated(len(t.run.Incidents()), c.exercised, c.total); v == Open {

@@ -15,8 +15,10 @@ func NothingViolated(incidents, exercised, rules int) string {
 
 // NothingProven says that no violation is proven, and how many incidents there are; what is suspected is to follow.
 func NothingProven(incidents int) string {
-	return "no violation is proven" + butIncidents(incidents) + "; open: "
+	return noneProven + butIncidents(incidents) + "; open: "
 }
+
+const noneProven = "no violation is proven"
 
 // butIncidents is how the verdict line goes on where nothing is violated, or proven to be, and there are incidents.
 func butIncidents(incidents int) string {
