@@ -49,6 +49,7 @@ type Result struct {
 	ArrivedQPs  []NumberedPair         // the same of what hosts sent to queue pairs that have a counter of their own
 	Silences    []Silence              // the longest times without any frame, 50 ms or longer, in the order in which they were
 	Forgotten   Forgotten              // since there was too much
+	TapCounts   []TapCount             // what each of several taps shows of the packets from host to host, by address and DSCP
 	Echoes      []Echo                 // hosts that answered pings, by address; nil: none did, or too many to say
 	Discards    []Discards             // of RoCEv2 packets, by ICMP; nil: there are none, or too many to say
 	Pings       []Sign                 // echo requests, in the order of frames; nil: there are none, or too many

@@ -119,6 +119,7 @@ func (e *engine) result() *Result {
 		r.Findings = append(r.Findings, e.takeEvents(math.MaxInt64)...)
 		r.Datagrams = c.queues.DroppedDatagrams()
 	}
+	r.TapCounts = tapCountsOf(agents)
 	for _, tap := range r.Taps {
 		r.Dropped += tap.Dropped
 	}

@@ -72,13 +72,13 @@ func judged(t *testing.T, list []fabricagent.Frame, opt agent.Options) *agent.Re
 func stamped(t *testing.T, list []fabricagent.Frame, opt agent.Options) *agent.Result {
 	t.Helper()
 	s := agent.NewSession(opt)
-	taps := uint16(0)
-	for i, f := range list {
-		for ; taps <= f.Tap; taps++ {
-			if _, err := s.Tap(fabricagent.Tap{File: "edited", Link: list[0].Link}); err != nil {
-				t.Fatal(err)
-			}
+	last := slices.MaxFunc(list, func(a, b fabricagent.Frame) int { return int(a.Tap) - int(b.Tap) }).Tap
+	for range last + 1 {
+		if _, err := s.Tap(fabricagent.Tap{File: "edited", Link: list[0].Link}); err != nil {
+			t.Fatal(err)
 		}
+	}
+	for i, f := range list {
 		f.Number = uint64(i + 1)
 		if _, err := s.Frame(&f); err != nil {
 			t.Fatal(err)

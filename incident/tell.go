@@ -69,6 +69,7 @@ func Of(r *agent.Result) []Incident {
 	t.whenNamed(list)
 	t.lostStates(list)
 	t.refusedByAnother(list)
+	t.betweenTaps(list)
 	onceEach(list)
 	countAll(list, r)
 	return capturesFirst(afterCostlier(list))
