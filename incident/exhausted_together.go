@@ -17,6 +17,7 @@ const begunAlike = int64(time.Second)
 // exhaustion is a request that a receiver was not ready for until the end.
 type exhaustion struct {
 	naks    uint32
+	last    int64  // when it was refused last
 	request string // what it was
 	since   int64  // when the receiver's program had sent its last message on the connection; 0: it is not told
 	taken   uint64 // messages that the receiver took after that

@@ -181,7 +181,7 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	refused := fmt.Sprintf("it refused it %s%s, %s.", times(uint64(s.NAKs)), in, what)
 	i.What = fmt.Sprintf("%v was not ready for %s of %v: %s", &i.Peer, article(operation(&s.Request)), &i.Local, refused)
 	fits, next := t.programHung(i, c, from, s, fmt.Sprintf("was not ready for %s: %s", article(operation(&s.Request)), refused))
-	i.exhausted.naks, i.exhausted.request = s.NAKs, article(operation(&s.Request))
+	i.exhausted.naks, i.exhausted.last, i.exhausted.request = s.NAKs, s.Last, article(operation(&s.Request))
 	i.fact("request", request(&s.Request, "refused at"))
 	if s.Request.Op == wqe.Write {
 		i.fact("receive", "only a WRITE with immediate takes one: this has immediate data, or the responder refuses what needs none")
