@@ -69,7 +69,7 @@ func (f *Finding) subject() (s subject, ok, framed bool) {
 		s.at = uint64(f.Gap)
 	case RCRSP002, RCRSP005, RCRSP013, RCRSP015:
 		s.at = uint64(f.PSN)
-	case ROCV2018:
+	case ROCV2018, RCRTY008:
 	default:
 		return s, slices.Contains(SteadyRules, f.Rule), false
 	}

@@ -220,6 +220,7 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	if !r.Last.Positive || !c.Sees(from) && (w != nil && w.Has(wqe.Accused) || !q.Needless()) {
+		v.lacksAnswers(c, from, p, w)
 		return
 	}
 	c.Misplace(q.Next)
@@ -230,6 +231,22 @@ func (v *Verifier) needless(c *qp.Pair, from int, p *packet.Packet) {
 	}
 	v.doubtNeedless(c, from, p, w, &d)
 	v.Report(c, from, p, d)
+}
+
+// lacksAnswers takes back that READ p of message w was retransmitted needlessly, at a tap that is not near its requester, where that retransmits it once more
+// long after the answers to it had passed once more: they do not arrive.
+func (v *Verifier) lacksAnswers(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE) {
+	r := c.RQ(1 - from)
+	if c.Sees(from) || w == nil || w.Op != wqe.Read || p.PSN != w.First || p.Time-r.Last.Time < reordering {
+		return
+	}
+	requester, responder := verifier.Endpoint(&c.Ends[from]), verifier.Endpoint(&c.Ends[1-from])
+	for _, k := range v.Rec.About(rule.RCRTY008, requester, responder, 0) {
+		if f := &v.Rec.Findings[k]; f.Class == rule.Unproven && f.PSN == p.PSN && f.Time < r.Last.Time {
+			v.Rec.Remove(k)
+			return
+		}
+	}
 }
 
 // unansweredRead reports whether nothing shows that READ or atomic p of message w was answered itself; w is nil where that is not known any more.
