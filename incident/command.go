@@ -37,11 +37,11 @@ func (t *teller) commands(c *agent.Connection) {
 	}
 }
 
-// transported reports whether the transport owes nothing on a connection, or what it owes ended with that, so that its commands wait for something else.
-func transported(c *agent.Connection) bool {
+// transported reports whether the transport owes nothing on a connection, or what it owes ended with that, so that its commands wait for something else: not for the answers to a READ of their server, either.
+func (t *teller) transported(c *agent.Connection) bool {
 	for k := range c.Ends {
 		e := &c.Ends[k]
-		if e.Open > 0 && c.Closed.At == 0 || e.Stalled || e.Trouble != nil && e.Trouble.Refusal.Time != 0 || stalledUntilLeft(c, k) {
+		if e.Open > 0 && c.Closed.At == 0 || e.Stalled || e.Trouble != nil && e.Trouble.Refusal.Time != 0 || stalledUntilLeft(c, k) || t.lacksOwnREAD(c, k) {
 			return false
 		}
 	}
@@ -55,12 +55,16 @@ func overlapped(c *agent.Connection, o *agent.Operation) bool {
 		if x == nil {
 			continue
 		}
-		s := x.Settled(false)
+		s, lost := x.Settled(false), int64(0)
 		for i := range s.Longest {
 			l := &s.Longest[i]
-			if both := min(l.Since+l.Lost(), o.Ended) - max(l.Since, o.Since); both*4 > o.Ended-o.Since {
-				return true
-			}
+			lost += max(min(l.Since+l.Lost(), o.Ended)-max(l.Since, o.Since), 0)
+		}
+		if n := int64(s.Sum.Count); n > int64(longestKept) && lacksAnswer(&s) { // of which those that are kept are the longest
+			lost = max(lost, min(s.Sum.Last, o.Ended)-max(s.Sum.Begun, o.Since))
+		}
+		if lost*4 > o.Ended-o.Since {
+			return true
 		}
 	}
 	return false

@@ -12,7 +12,9 @@ import (
 // refused them long before or after, one of them still waits, or it is another receiver.
 func TestExhaustedBeside(t *testing.T) {
 	const ms = int64(time.Millisecond)
-	host := func(n byte) Party { return Party{Addr: packet.IPv4Addr([]byte{10, 0, 0, n}), QPN: uint32(n), QPNKnown: true} }
+	host := func(n byte) Party {
+		return Party{Addr: packet.IPv4Addr([]byte{10, 0, 0, n}), QPN: uint32(n), QPNKnown: true}
+	}
 	for name, k := range map[string]struct {
 		receiver   byte
 		begin, end int64

@@ -92,6 +92,7 @@ type Incident struct {
 
 	cause          string            // why a responder refused access, as far as the capture shows: of several causes each is told
 	own            int64             // when what it names began, where others that it tells of may have before; 0: that is not known
+	retried        bool              // it begins when its request was first retransmitted
 	lostAt         []int64           // when each of its group that is of a peer which sent nothing any more began
 	common         packet.Addr       // what all that Also tells of have in common, where that is Local; else it is Peer
 	gone           gone              // what of Peer is

@@ -84,7 +84,7 @@ func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 			t.cause(i, c, from, s)
 		} else {
 			held := heldBack(c, from, s) && !t.damages(i) && !s.LostAgain // else the answer to that was dropped, or tells of a loss
-			i.fact("request", again(s))
+			i.fact("request", again(s)+inAll(k, s))
 			if s.Packets > 0 {
 				i.fact("cost", fmt.Sprintf("%s retransmitted, %s of payload", count(uint64(s.Packets), "packet"), count(s.Bytes, "byte")))
 			}
@@ -313,4 +313,21 @@ func again(s *qp.Stall) string {
 	}
 	n, least := rounds(s)
 	return retransmitted(&s.Request) + ", sent " + least + times(n+1)
+}
+
+// inAll says how often the request of stall s was sent in all stalls of trouble k, where that is more often: an answer had passed the tap in between.
+func inAll(k *qp.Trouble, s *qp.Stall) string {
+	n, of, least := uint64(1), uint32(0), ""
+	for j := range k.Longest {
+		if x := &k.Longest[j]; x.Begun != 0 && x.Total() > 0 && x.Request.Frame == s.Request.Frame && x.Request.PSN == s.Request.PSN {
+			n, of = n+x.Total(), of+1
+		}
+	}
+	if of < 2 {
+		return ""
+	}
+	if k.Sum.Count > of {
+		least = "at least "
+	}
+	return fmt.Sprintf("; %s%s in all, as answers to it passed the tap in between", least, times(n))
 }

@@ -176,5 +176,5 @@ func (t *teller) hangs(c *agent.Connection) (end int64, hangs bool) {
 		return 0, false
 	}
 	end = cmp.Or(c.Closed.At, t.run.Last)
-	return end, end-u.Oldest.Since >= upper.SlowAfter && transported(c) && !t.flushedOver(u.Oldest.Since, end)
+	return end, end-u.Oldest.Since >= upper.SlowAfter && t.transported(c) && !t.flushedOver(u.Oldest.Since, end)
 }

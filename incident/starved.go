@@ -17,7 +17,7 @@ import (
 func (t *teller) starved(c *agent.Connection) {
 	u := c.Upper
 	k := cmp.Or(u.Credits, u.Grants)
-	if k == nil || u.Slowest == nil || u.Oldest != nil || !transported(c) || !t.timed() || t.lossy() {
+	if k == nil || u.Slowest == nil || u.Oldest != nil || !t.transported(c) || !t.timed() || t.lossy() {
 		return
 	}
 	from := u.Slowest.From

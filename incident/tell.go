@@ -310,7 +310,11 @@ func (t *teller) whenNamed(list []Incident) {
 		i := &list[n]
 		k := slices.IndexFunc(i.Facts, func(f Fact) bool { return f.Label == "request" })
 		if k >= 0 && t.timed() && i.own-i.Begin >= interruption {
-			i.Facts[k].Text += fmt.Sprintf(", which began %s after the first of all that is told here, at %s", span(i.own-i.Begin), t.offset(i.own))
+			began := "began"
+			if i.retried {
+				began = "was first retransmitted"
+			}
+			i.Facts[k].Text += fmt.Sprintf(", which %s %s after the first of all that is told here, at %s", began, span(i.own-i.Begin), t.offset(i.own))
 		}
 	}
 }

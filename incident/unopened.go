@@ -17,7 +17,7 @@ func (t *teller) unopened(c *agent.Connection) {
 			t.sessionRefused(c, f)
 		}
 	}
-	if o := u.Oldest; o != nil && o.Opens && !o.Unsure && !t.lossy() && transported(c) && c.Closed.At != 0 && c.Closed.By == c.Ends[1-o.From].Addr {
+	if o := u.Oldest; o != nil && o.Opens && !o.Unsure && !t.lossy() && t.transported(c) && c.Closed.At != 0 && c.Closed.By == c.Ends[1-o.From].Addr {
 		t.sessionEnded(c, o)
 	}
 }
