@@ -29,6 +29,7 @@ type direction struct{ from, to packet.Addr }
 type sides struct {
 	both, one int  // connections of both, and of one where the capture shows that there was another
 	steady    int  // of the latter, those without a retransmission
+	halves    int  // likewise, of one where another between the same hosts has the other direction: they may be one connection
 	whole     bool // it holds no connection of both, and of most the other is missing
 	packets   uint64
 	again     uint64 // of them, retransmitted
@@ -63,15 +64,18 @@ func (t *teller) sides() *sides {
 		}
 		e := &c.Ends[from]
 		other := direction{c.Ends[1-from].Addr, e.Addr}
-		on := wentOn(c, from)
+		on, steady := wentOn(c, from), e.Packets > usualSent && e.Retransmissions == 0
 		if lone[other] && other.from != other.to { // they may be the two directions of one that was not paired
 			unpaired++
-		} else if on || e.Packets > usualSent && e.Retransmissions == 0 {
+			if steady {
+				s.halves++
+			}
+		} else if on || steady {
 			sent++
 		} else {
 			silent++
 		}
-		if on && !lone[other] && (e.Retransmissions == 0 || !both[other]) { // else it may have gone on though nothing answered
+		if !lone[other] && (on && (e.Retransmissions == 0 || !both[other]) || c.Elsewhere()) { // else it may have gone on though nothing answered
 			s.one++
 			if e.Retransmissions == 0 {
 				s.steady++
@@ -114,7 +118,10 @@ func (t *teller) oneDirection() {
 		Next: []string{"capture both directions: a mirror port for rx and tx, or tcpdump on the RDMA device"},
 	}
 	if !s.whole {
-		i.What = fmt.Sprintf("The capture holds one direction only of %s of %s: which requests were answered there is not in it.", number(uint64(s.one)), count(uint64(s.one+s.both), "connection"))
+		i.What = fmt.Sprintf("The capture holds one direction only of %s of %s: which requests were answered there is not in it.", number(uint64(s.one)), count(uint64(s.one+s.halves+s.both), "connection"))
+	}
+	if !s.whole && s.halves > 0 {
+		i.fact("and", fmt.Sprintf("of %s more it holds one direction each, between the same two hosts: some of these may be the two directions of one", number(uint64(s.halves))))
 	}
 	if !s.whole && s.steady > 0 && s.both > 0 {
 		i.fact("answered", fmt.Sprintf("on %s the requester went on, without a retransmission: it had answers, which passed elsewhere", number(uint64(s.steady))))

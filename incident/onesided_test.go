@@ -92,6 +92,14 @@ func TestOneOfSeveralLinks(t *testing.T) {
 		lone.Ends[0].Open, lone.Ends[0].OpenSince, lone.Ends[0].Retransmissions = 16, second(3), again
 		r := &agent.Result{First: second(1), Last: second(9), Packets: 2700, RDMA: 2700, Connections: []agent.Connection{conn(2, 900), lone}}
 		got := toldOf(r)
+		there, back := conn(3, 0), conn(3, 0)
+		back.Ends[0].Addr, back.Ends[1].Addr = back.Ends[1].Addr, back.Ends[0].Addr
+		r.Connections = append(r.Connections, there, back)
+		const of, halves = "The capture holds one direction only of 1 of 4 connections", "of 2 more it holds one direction each, between the same two hosts"
+		if more := toldOf(r); strings.Contains(more, of) != (again == 0) || strings.Contains(more, halves) != (again == 0) {
+			t.Errorf("%s, with halves: %s", name, more)
+		}
+		r.Connections = r.Connections[:2]
 		for _, i := range incident.Of(r) {
 			got += strings.Join(i.FitsWith, "; or ")
 		}
