@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"ibwitness/agent"
+	"ibwitness/fabricagent"
 	"ibwitness/packet"
 	"ibwitness/verifier/cm"
 )
@@ -36,6 +38,7 @@ func (t *teller) askedWhileDown(i *Incident, downs []hostSilence, list []Inciden
 			}
 		}
 	}
+	t.askedByARP(i, downs, hosts)
 	if len(askers) == 0 {
 		return
 	}
@@ -59,7 +62,7 @@ func (t *teller) askedWhileDown(i *Incident, downs []hostSilence, list []Inciden
 func (t *teller) askersIn(askers []asker, a packet.Addr, d *hostSilence) []asker {
 	for n := range t.run.REQs {
 		q := &t.run.REQs[n]
-		vain := q.Waits == cm.ForREP || q.Waits == cm.ForLate || q.Waits == cm.ForRefusal
+		vain := q.Waits == cm.ForREP || q.Waits == cm.ForLate || q.Waits == cm.ForSecond || q.Waits == cm.ForRefusal
 		if !vain || q.SIDR || q.To != a || q.First < d.owed || d.to != 0 && q.First >= d.to {
 			continue
 		}
@@ -67,9 +70,65 @@ func (t *teller) askersIn(askers []asker, a packet.Addr, d *hostSilence) []asker
 		if k < 0 {
 			k, askers = len(askers), append(askers, asker{host: q.From, first: q.First})
 		}
-		x := &askers[k]
-		x.times, x.first = x.times+uint64(q.Times), min(x.first, q.First)
-		x.again, x.waited = x.again+uint64(max(q.Times, 1))-1, x.waited+q.Last-q.First
+		x, times, waited := &askers[k], max(uint64(q.Times), 1), q.Last-q.First
+		if d.to != 0 && q.Last >= d.to && times > 1 { // the newest was sent when it was back
+			waited -= waited / int64(times-1)
+			times--
+		}
+		x.times, x.first = x.times+times, min(x.first, q.First)
+		x.again, x.waited = x.again+times-1, x.waited+waited
 	}
 	return askers
+}
+
+// askedSince returns the REQ of a connection that CM opened, where it was retransmitted before it was answered; nil: it was not, or that is not known.
+func (t *teller) askedSince(c *agent.Connection) *cm.Unanswered {
+	if c.PairedBy != agent.ByCM {
+		return nil
+	}
+	for n := range t.run.REQs {
+		q := &t.run.REQs[n]
+		if (q.Waits == cm.ForSecond || q.Waits == cm.ForLate) && q.From == c.Ends[0].Addr && q.To == c.Ends[1].Addr && q.QPN == c.Ends[0].QPN && q.EndFrame == c.FirstFrame && q.First < c.First {
+			return q
+		}
+	}
+	return nil
+}
+
+// askedByARP says which hosts but those that an incident tells of asked for its peer by ARP while that was down, as ones that have no answer: they did not reach it either.
+func (t *teller) askedByARP(i *Incident, downs []hostSilence, hosts []packet.Addr) {
+	of, order := map[packet.Addr]*asks{}, []*asks(nil)
+	for n := range t.run.Signs {
+		s := &t.run.Signs[n]
+		in := func(d hostSilence) bool { return s.At >= d.owed && (d.to == 0 || s.At < d.to) }
+		if s.By != fabricagent.ByARP || s.To != i.Peer.Addr || s.Host == s.To || slices.Contains(hosts, s.Host) || !slices.ContainsFunc(downs, in) {
+			continue
+		}
+		k := of[s.Host]
+		if k == nil {
+			k = &asks{way: way{s.Host, s.To}, first: s}
+			of[s.Host], order = k, append(order, k)
+		}
+		k.count, k.last = k.count+1, s
+	}
+	order = slices.DeleteFunc(order, func(k *asks) bool {
+		return k.count < fewestARPs || k.last.At-k.first.At < unansweredA || k.last.At-k.first.At > int64(k.count)*unansweredA
+	})
+	if len(order) == 0 {
+		return
+	}
+	said := make([]string, 0, lostNamed+1)
+	for _, k := range order[:min(len(order), lostNamed)] {
+		said = append(said, fmt.Sprintf("%v asked for %v by ARP %s, from %s to %s", k.from, k.to, times(k.count), t.offset(k.first.At), t.offset(k.last.At)))
+		i.showAt(k.first)
+	}
+	as, it := "as one that has", "it"
+	if len(order) > 1 {
+		as, it = "as ones that have", "they"
+	}
+	if more := len(order) - lostNamed; more > 0 {
+		said = append(said, count(uint64(more), "more host"))
+	}
+	i.fact("reached", fmt.Sprintf("%s, %s no answer: %s did not reach it either", enumerateSeparately(said), as, it))
+	i.Next = slices.DeleteFunc(i.Next, func(s string) bool { return s == reached(i.Peer.Addr.String()) })
 }

@@ -1,6 +1,8 @@
 package incident
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +51,12 @@ func TestAskedWhileDown(t *testing.T) {
 		f.Accused.Addr, f.Peer.Addr = host(8), host(6)
 		r.Findings = append(r.Findings, f)
 		r.Connections = append(r.Connections, c, connection(8, 6, 0x402, last, 29000))
+	}
+	arps := func(r *agent.Result, from byte, times ...int64) {
+		for _, ms := range times {
+			r.Signs = append(r.Signs, agent.Sign{Presence: fabricagent.Presence{Host: host(from), To: host(1), By: fabricagent.ByARP}, At: at(ms), Frame: uint64(ms)})
+		}
+		slices.SortFunc(r.Signs, func(a, b agent.Sign) int { return cmp.Compare(a.At, b.At) })
 	}
 	survives := func(r *agent.Result) {
 		r.Connections[1] = connection(1, 4, 0x102, 1, 29000)
@@ -99,6 +107,21 @@ func TestAskedWhileDown(t *testing.T) {
 			req(r, cm.ForLate, 2, 4100, 8100, 10000)
 			r.Connections = append(r.Connections, connection(1, 5, 0x105, 1, 2990))
 		}, []string{"on any connection for 6s meanwhile", silent, "REQs: in vain meanwhile: 10.0.0.2 3 times from +4.100 s on, every 2s\n"}, []string{" (REQ) 3 times"}},
+		{"asked twice, the second time when it was back", func(r *agent.Result) {
+			req(r, cm.ForSecond, 4, 6000, 17990, 18000)
+			r.REQs[0].Times, r.REQs[0].QPN = 2, r.Connections[3].Ends[0].QPN
+		}, []string{
+			down, "REQs: in vain meanwhile: 10.0.0.4 once from +6.000 s on\n", "; the next connection had been asked for since +6.000 s, by 10.0.0.4: its REQ, sent twice, was answered at +18.000 s\n",
+		}, []string{"with the reconnect delay", ", every "}},
+		{"asked twice for another", func(r *agent.Result) {
+			req(r, cm.ForSecond, 4, 6000, 17990, 18000)
+			r.REQs[0].Times, r.REQs[0].QPN = 2, 0x999
+		}, []string{down, "with the reconnect delay"}, []string{"had been asked for since"}},
+		{"another host asks by ARP", func(r *agent.Result) { arps(r, 9, 4000, 5000, 6000, 7000) }, []string{
+			down, "reached: 10.0.0.9 asked for 10.0.0.1 by ARP 4 times, from +4.000 s to +7.000 s, as one that has no answer: it did not reach it either\n",
+		}, []string{"next: whether other hosts still reached 10.0.0.1 then"}},
+		{"another host asks by ARP once", func(r *agent.Result) { arps(r, 9, 4000) }, []string{down}, []string{"reached: "}},
+		{"another host asks by ARP after that", func(r *agent.Result) { arps(r, 9, 14000, 15000, 16000, 17000) }, nil, []string{"reached: "}},
 		{"others outlast it, and all go on", func(r *agent.Result) {
 			survives(r)
 			req(r, cm.ForLate, 2, 14100, 18100, 19000)
@@ -115,6 +138,9 @@ func TestAskedWhileDown(t *testing.T) {
 			got += i.What + "\n"
 			for _, f := range i.Facts {
 				got += f.Label + ": " + f.Text + "\n"
+			}
+			for _, next := range i.Next {
+				got += "next: " + next + "\n"
 			}
 		}
 		for _, want := range k.want {

@@ -220,3 +220,30 @@ func TestLostOnlyDown(t *testing.T) {
 		}
 	}
 }
+
+// TestLostDownWhole: what was retransmitted to a host that was down counts with what was on its way when a round began, and with the request that nothing answers, where that was sent then, too.
+func TestLostDownWhole(t *testing.T) {
+	a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+	const ms = int64(time.Millisecond)
+	downs := []hostSilence{{from: 1000 * ms, to: 1500 * ms}, {from: 3000 * ms, to: 9000 * ms}}
+	for _, k := range []struct {
+		name  string
+		since int64 // of the request that nothing answers; 0: there is none
+		again uint32
+		want  uint64
+	}{{"none waits", 0, 7, 7}, {"one waits", 3010, 70, 70}, {"fewer are counted by the end", 3010, 0, 45}, {"another waits", 9500, 70, 5}} {
+		x := &qp.Trouble{}
+		x.Longest[0] = qp.Stall{Since: 1010 * ms, Begun: 1500 * ms, Last: 1500 * ms, Packets: 5}
+		x.Longest[0].Rounds[qp.SequenceAsked], x.Sum.Rounds[qp.SequenceAsked] = 1, 1
+		if k.since != 0 {
+			x.Now = qp.Stall{Since: k.since * ms, Begun: (k.since + 300) * ms, Last: (k.since + 2100) * ms, Packets: 40}
+			x.Now.Rounds[qp.TimerExpired] = 7
+		}
+		c := agent.Connection{Service: packet.RC}
+		c.Ends[0], c.Ends[1] = agent.End{Addr: a}, agent.End{Addr: b, Trouble: x, Stalled: k.since != 0, Retransmissions: k.again}
+		run := &teller{run: &agent.Result{Connections: []agent.Connection{c}}}
+		if n := run.lostOnlyDown(a, downs); n != k.want {
+			t.Errorf("%s: %d", k.name, n)
+		}
+	}
+}

@@ -63,16 +63,20 @@ func (t *teller) lostOnlyDown(a packet.Addr, downs []hostSilence) (packets uint6
 				continue
 			}
 			k := x.Trouble.Settled(x.Stalled)
-			rounds := k.Sum.Total()
+			rounds, n := k.Sum.Total(), uint64(0)
 			for j := range k.Longest {
 				if s := &k.Longest[j]; s.Total() > 0 && sentWhileDown(s, downs) {
 					rounds -= min(rounds, s.Total())
-					packets += uint64(s.Packets)
+					n += uint64(s.Packets)
 				}
 			}
 			if rounds > 0 {
 				return 0
 			}
+			if in := k.Now.Total() > 0 && sentWhileDown(&k.Now, downs); in || k.Now.Total() == 0 { // else that is another
+				n = max(n+uint64(k.Now.Packets), sub(uint64(x.Retransmissions), k.Refused.Packets)) // what was on its way when a round began counts in none
+			}
+			packets += n
 		}
 	}
 	return packets

@@ -177,7 +177,7 @@ func (t *teller) ignored() {
 		case cm.ForAccept:
 			t.unaccepted(q)
 			continue
-		case cm.ForRefusal, cm.ForGaveUp: // the REJ is told
+		case cm.ForRefusal, cm.ForGaveUp, cm.ForSecond: // the REJ is told, or what came between the two
 			continue
 		}
 		if t.folded[q] {

@@ -19,8 +19,12 @@ func (t *teller) servesAgain(i *Incident, d *hostSilence, list []Incident, merge
 	}
 	said := fmt.Sprintf("%v was there again with %s", i.Peer.Addr, t.back(d))
 	first, last, n, services := t.unservedUntil(i.Peer.Addr, d.to, next.First)
-	if next.First < d.to {
-		i.fact("back", fmt.Sprintf("%s; the next connection had been asked for since %s, by %s", said, t.offset(next.First), next.Ends[0].Addr))
+	asked, answered := next.First, ""
+	if q := t.askedSince(next); q != nil {
+		asked, answered = q.First, fmt.Sprintf(": its REQ, sent %s, was answered at %s", times(uint64(q.Times)), t.offset(q.End))
+	}
+	if asked < d.to {
+		i.fact("back", fmt.Sprintf("%s; the next connection had been asked for since %s, by %s%s", said, t.offset(asked), next.Ends[0].Addr, answered))
 		return
 	}
 	if n == 0 {

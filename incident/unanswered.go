@@ -306,6 +306,9 @@ func (t *teller) after(i *Incident, c *agent.Connection, k *qp.Stall) {
 	}
 	if next.PairedBy == agent.ByCM {
 		asked = fmt.Sprintf(", for which %v asked (REQ)", next.Ends[0].Addr)
+		if q := t.askedSince(next); q != nil {
+			asked += fmt.Sprintf(" %s, first at %s", times(uint64(q.Times)), t.offset(q.First))
+		}
 	}
 	failed, worked := "", false
 	if n := answersBeside(t.siblings(next), next); n != nil {

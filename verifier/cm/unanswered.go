@@ -17,6 +17,7 @@ const (
 	ForRefusal              // a REJ of the passive side, which came after several REQs only
 	ForAccept               // the REQ was sent, several times, and an MRA asked for more time: no REP or REJ was seen, nor an RTU
 	ForGaveUp               // the REQ was sent, and the side that sent it gave up (REJ): no REP, REJ or MRA was seen, nor an RTU
+	ForSecond               // the answer to the REQ, which came after the second of it only
 	mostOften  = 3          // from how many of a message on it is told that was answered in the end, or that another one does not end
 )
 
@@ -91,6 +92,10 @@ func (x *exchange) waitREQ(list []Unanswered) []Unanswered {
 		list = append(list, u)
 	case x.req.times >= mostOften && x.rep.sent() && x.rep.first > x.req.time && !x.anew:
 		u := x.waiter(ForLate, active, &x.req)
+		u.End, u.EndFrame = x.rep.first, x.rep.frame
+		list = append(list, u)
+	case x.req.times == 2 && x.rep.sent() && x.rep.first > x.req.time && !x.anew:
+		u := x.waiter(ForSecond, active, &x.req)
 		u.End, u.EndFrame = x.rep.first, x.rep.frame
 		list = append(list, u)
 	case x.req.times >= mostOften && !x.rep.sent() && x.reject.happened() && x.rejecter == passive && x.reject.time > x.req.time && !x.anew:
