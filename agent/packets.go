@@ -15,7 +15,12 @@ func (t *Transport) Packets(packets []*packet.Packet) {
 	}
 	t.table.Settle(len(packets))
 	for i := range len(packets) + connection.Delay {
-		if k, c, from := t.table.Ahead(packets, i); k >= 0 && (c == nil || !t.known(c, from, packets[k])) {
+		c, from := t.table.Ahead(packets, i)
+		k := i - connection.Delay
+		if k < 0 || c != nil && !t.beside && t.usual(c, from, packets[k]) {
+			continue
+		}
+		if c == nil || !t.known(c, from, packets[k]) {
 			t.packet(packets[k])
 		}
 	}

@@ -6,14 +6,14 @@ import "unsafe"
 // Lines are places in memory that will be needed, up to 512; what is more overwrites the oldest. The zero value is ready.
 type Lines struct {
 	n  uint
-	at [room]unsafe.Pointer
+	at [room]uintptr // what they refer to may be gone by then, which does no harm
 }
 
 const room = 512
 
 // Add notes a place.
 func (l *Lines) Add(p unsafe.Pointer) {
-	l.at[l.n%room] = p
+	l.at[l.n%room] = uintptr(p)
 	l.n++
 }
 

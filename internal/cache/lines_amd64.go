@@ -1,9 +1,7 @@
 package cache
 
-import "unsafe"
-
 //go:noescape
-func prefetch(at *[room]unsafe.Pointer, n uint)
+func prefetch(at *[room]uintptr, n uint)
 
 //go:noescape
 func prefetchBytes(p *byte, n int)

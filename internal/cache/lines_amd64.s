@@ -1,18 +1,26 @@
 #include "textflag.h"
 
-// func prefetch(at *[room]unsafe.Pointer, n uint)
+// func prefetch(at *[room]uintptr, n uint)
 TEXT ·prefetch(SB), NOSPLIT, $0-16
 	MOVQ at+0(FP), SI
 	MOVQ n+8(FP), CX
-	TESTQ CX, CX
-	JLE done
+	SUBQ $2, CX
+	JLT last
 
-next:
+two:
+	MOVQ (SI), AX
+	MOVQ 8(SI), BX
+	PREFETCHT0 (AX)
+	PREFETCHT0 (BX)
+	ADDQ $16, SI
+	SUBQ $2, CX
+	JGE two
+
+last:
+	TESTQ $1, CX
+	JEQ done
 	MOVQ (SI), AX
 	PREFETCHT0 (AX)
-	ADDQ $8, SI
-	DECQ CX
-	JNZ next
 
 done:
 	RET

@@ -1,6 +1,6 @@
 #include "textflag.h"
 
-// func prefetch(at *[room]unsafe.Pointer, n uint)
+// func prefetch(at *[room]uintptr, n uint)
 TEXT ·prefetch(SB), NOSPLIT, $0-16
 	MOVD at+0(FP), R0
 	MOVD n+8(FP), R1

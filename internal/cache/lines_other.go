@@ -2,8 +2,6 @@
 
 package cache
 
-import "unsafe"
-
-func prefetch(*[room]unsafe.Pointer, uint) {}
+func prefetch(*[room]uintptr, uint) {}
 
 func prefetchBytes(*byte, int) {}

@@ -203,7 +203,12 @@ func (f *flows) home(key uint64, extra uint32) int {
 
 // slot returns the slot of a flow, by its key plus one, or the empty one where it belongs.
 func (f *flows) slot(key uint64, extra uint32) *Flow {
-	for i := f.home(key, extra); ; i++ {
+	return f.from(f.home(key, extra), key, extra)
+}
+
+// from is slot where the search is known to begin at slot i.
+func (f *flows) from(i int, key uint64, extra uint32) *Flow {
+	for ; ; i++ {
 		if i >= len(f.slots) {
 			i = 0
 		}
@@ -225,9 +230,8 @@ func (f *flows) find(key uint64, extra uint32) *Flow {
 	return s
 }
 
-// homes returns the first and the last of the slots that the search for a key, plus one, mostly reads.
-func (f *flows) homes(key uint64) (first, last *Flow) {
-	i := f.home(key, 0)
+// around returns the first and the last of the slots that a search which begins at slot i mostly reads.
+func (f *flows) around(i int) (first, last *Flow) {
 	return &f.slots[i], &f.slots[min(i+2, len(f.slots)-1)]
 }
 
