@@ -86,8 +86,12 @@ type Decoder interface {
 	Status(c *Command) string
 }
 
-// protocols are all that are known.
-var protocols = []Protocol{nvme{}, rpc{}, smb{}, iser{}, rds{}, nccl{}}
+// protocols are all that are known: first those that a SEND may be of, then those that a WRITE may be.
+var (
+	protocols = []Protocol{nvme{}, rpc{}, smb{}, iser{}, rds{}, nccl{}}
+	ofSends   = protocols[:5]
+	ofWrites  = protocols[5:]
+)
 
 // ByPort returns the protocol whose servers have a port of the RDMA IP CM service, or nil.
 func ByPort(port uint16) Protocol {
@@ -117,8 +121,11 @@ func Recognize(m *Message) (Protocol, Fit) {
 		return nil, NoFit
 	}
 	var best Protocol
-	most := NoFit
-	for _, p := range protocols {
+	most, those := NoFit, ofSends
+	if m.Kind != Send {
+		those = ofWrites
+	}
+	for _, p := range those {
 		if f := p.Fit(m); f > most {
 			best, most = p, f
 		}

@@ -3,6 +3,7 @@ package upper
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"testing"
 
 	"ibwitness/packet"
@@ -221,4 +222,32 @@ func TestByPort(t *testing.T) {
 	}
 	k.send(0, nvmeRead(1, 1, 0x1000, 0x77, 512))
 	k.is("NVMe over RDMA", Counts{Begun: 1, Open: 1})
+}
+
+// TestKinds: protocols that a SEND may be of find nothing in a WRITE, whatever comes with it, and the others nothing in a SEND: so neither are asked.
+func TestKinds(t *testing.T) {
+	heads := [][]byte{
+		nvmeRead(1, 1, 0x1000, 0x77, 512),
+		rpcCallOf(1, programNFS, 3, 6, nil, nil),
+		smbdMessage(0, smb2ReadOf(1, 0x2000, 0x21, 4096)),
+		iserMessage(iserRead, 0, 0, 0x77, 0x7000, scsi(scsiRead, 0, 0x10, 0x28)...),
+		rdsMessage(2, 0, 300, 4000, 5000, 2, 300),
+	}
+	if len(heads) != len(ofSends) {
+		t.Fatalf("%d protocols", len(ofSends))
+	}
+	for i, p := range protocols {
+		for k, b := range heads {
+			for _, kind := range []Kind{Send, Write, WriteImm} {
+				m := &Message{Kind: kind, Whole: true, Head: b, Length: len(b), DMALen: 4096, Imm: bits.ReverseBytes32(4096)}
+				want := kind == Send && i == k || kind == WriteImm && i >= len(ofSends)
+				if fit := p.Fit(m); (fit > NoFit) != want {
+					t.Errorf("%s: kind %d of %x: %d", p.Name(), kind, b, fit)
+				}
+				if best, _ := Recognize(m); want && best != p {
+					t.Errorf("%s: kind %d: recognized as %v", p.Name(), kind, best)
+				}
+			}
+		}
+	}
 }
