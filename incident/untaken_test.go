@@ -21,12 +21,16 @@ func untakenREADs(qpn uint32, from int64, rounds uint32, closed bool) agent.Conn
 	for k := range c.Ends {
 		c.Ends[k] = agent.End{Addr: packet.IPv4Addr([]byte{10, 0, 0, byte(k + 1)}), QPN: qpn, QPNKnown: true, Packets: 900, Messages: 400, Last: from + int64(rounds)*period}
 	}
-	c.Upper = &agent.Upper{Protocol: "RPC over RDMA", Answered: true, Counts: upper.Counts{Open: 4, Ended: 9},
-		Oldest: &agent.Operation{Name: fmt.Sprintf("NFS version 3 WRITE, XID 0x%x", qpn), Since: from, Frame: c.FirstFrame}}
+	c.Upper = &agent.Upper{
+		Protocol: "RPC over RDMA", Answered: true, Counts: upper.Counts{Open: 4, Ended: 9},
+		Oldest: &agent.Operation{Name: fmt.Sprintf("NFS version 3 WRITE, XID 0x%x", qpn), Since: from, Frame: c.FirstFrame},
+	}
 	x := &qp.Trouble{}
 	for n := range int64(rounds) {
-		s := qp.Stall{Request: qp.StalledRequest{Op: wqe.Read, PSN: 77, First: 77, Length: 262144, Frame: c.FirstFrame + 1}, Since: from + n*period, Begun: from + (n+1)*period, Last: from + (n+1)*period,
-			Ended: from + (n+1)*period + 1e5, AnswerLost: true, Acked: true, Packets: 1, Frames: qp.StallFrames{Begun: [3]uint64{c.FirstFrame + uint64(n) + 2}, Last: c.FirstFrame + uint64(n) + 2, Ended: c.FirstFrame + uint64(n) + 3}}
+		s := qp.Stall{
+			Request: qp.StalledRequest{Op: wqe.Read, PSN: 77, First: 77, Length: 262144, Frame: c.FirstFrame + 1}, Since: from + n*period, Begun: from + (n+1)*period, Last: from + (n+1)*period,
+			Ended: from + (n+1)*period + 1e5, AnswerLost: true, Acked: true, Packets: 1, Frames: qp.StallFrames{Begun: [3]uint64{c.FirstFrame + uint64(n) + 2}, Last: c.FirstFrame + uint64(n) + 2, Ended: c.FirstFrame + uint64(n) + 3},
+		}
 		s.Rounds[qp.TimerExpired] = 1
 		if n < int64(len(x.Longest)) {
 			x.Longest[n] = s
