@@ -55,6 +55,7 @@ func (t *teller) showsOf(c *agent.Connection, to int, k *qp.Stall) (l life) {
 func (t *teller) saidOf(i *Incident, l *life, to *agent.End) {
 	peer := i.Peer.Addr.String()
 	if s := l.fin; s != nil {
+		i.fin = s
 		when := "after"
 		apart := s.At - to.Last
 		if apart < 0 {

@@ -92,6 +92,8 @@ type Incident struct {
 
 	cause          string            // why a responder refused access, as far as the capture shows: of several causes each is told
 	own            int64             // when what it names began, where others that it tells of may have before; 0: that is not known
+	fin            *agent.Sign       // by which Peer closed a TCP connection of the program whose queue pair answers nothing since; nil: none shows
+	leftOff        string            // what Local stopped in the midst of; "": it is not that
 	retried        bool              // it begins when its request was first retransmitted
 	lostAt         []int64           // when each of its group that is of a peer which sent nothing any more began
 	common         packet.Addr       // what all that Also tells of have in common, where that is Local; else it is Peer

@@ -54,7 +54,7 @@ func Of(r *agent.Result) []Incident {
 	t.programsStopped()
 	list := t.underStopped(t.ordered(t.sorted()))
 	gather(list, r.Findings)
-	list = t.withPauses(t.sidesOfHoles(blackHoles(t.servicesHung(t.otherVersions(list)))))
+	list = t.withPauses(t.sidesOfHoles(blackHoles(t.servicesHung(t.otherVersions(t.programsEnded(list))))))
 	list = t.underMarks(t.reorderedBack(t.underReordered(t.tellReadsLate(overtakings(list)))))
 	list = t.peers(t.frozen(lostOnceMoreIn(underTrimmed(list))))
 	list = survivors(t.wereDown(t.hubs(list)))

@@ -66,6 +66,7 @@ func (t *teller) unended(c *agent.Connection) {
 	i.show(m.Frame)
 	local := i.Local.Addr.String()
 	i.What = fmt.Sprintf("%v stopped in the midst of %s%s: the capture holds no further packet of it%s.", &i.Local, article(m.Op.String()), partOf(m), t.within(" for %s", until-m.Since))
+	i.leftOff = fmt.Sprintf("%v in the midst of %s%s, in frame %d", &i.Local, article(m.Op.String()), partOf(m), m.Frame)
 	i.fact("request", fmt.Sprintf("PSN %v; its newest packet is frame %d", m.PSN, m.Frame))
 	if c.Closed.At != 0 {
 		i.show(c.Closed.Frame)
