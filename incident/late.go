@@ -28,6 +28,14 @@ func inSome(k *qp.Trouble, n uint64) string {
 	return ""
 }
 
+// cameLateSaid says that the answers to n rounds of retransmission came late.
+func cameLateSaid(k *qp.Trouble, n uint64, short *shortTimeout) string {
+	if short != nil {
+		return short.said()
+	}
+	return fmt.Sprintf(": the answers came late, and %seach copy was answered", inSome(k, n))
+}
+
 // timerBeside says after what time a requester whose answers came late retransmitted, and how long the longest answer took.
 func (t *teller) timerBeside(k *qp.Trouble) string {
 	after, took := shortestTimer(k)

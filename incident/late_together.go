@@ -61,7 +61,7 @@ func (i *Incident) onlyLate() bool {
 
 // lateOnly reports whether an incident is of answers that came late, and of nothing else.
 func (i *Incident) lateOnly() bool {
-	if i.Kind != Loss && i.Kind != Retransmitting || !i.again.late || i.sum != nil || i.within != 0 || i.explained {
+	if i.Kind != Loss && i.Kind != Retransmitting || !i.again.late || i.again.short || i.sum != nil || i.within != 0 || i.explained {
 		return false
 	}
 	return !i.says("of these")

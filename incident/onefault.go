@@ -13,6 +13,7 @@ type retransmitting struct {
 	said   string // "10.0.0.1 QP 0x1 retransmitted 3 of 12 packets to 10.0.0.2 QP 0x2 (25 %), in 1 round"; empty: it is none
 	rounds uint64
 	late   bool      // nothing was lost: the answers came late
+	short  bool      // likewise, as they take longer than the ACK timeout
 	lost   [2]uint64 // rounds for what was lost before the tap: from its Local to its Peer, and the other way
 	other  string    // what is said of another connection of its group, where it is the only one
 }

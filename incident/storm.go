@@ -22,6 +22,9 @@ func (t *teller) stormFacts(i *Incident, c *agent.Connection, from int, k *qp.Tr
 	}
 	i.show(s.Frame, s.Newest)
 	densest, in := t.densest(s, all, sent), "these "+span(s.Time)
+	if i.again.short {
+		densest = "" // "cost" says it
+	}
 	if densest == "" {
 		in = "the " + span(s.Time) + " in which much was retransmitted"
 	}
@@ -101,7 +104,7 @@ func stormReasons(i *Incident, k *qp.Trouble) {
 	}
 	if s := &k.Sum; mostlyTimer(s) && 2*s.Before <= s.Rounds[qp.TimerExpired] && !noneLate(k) { // else most of it had not arrived
 		i.FitsWith = append([]string{"a retransmission timer that is shorter than an answer takes, so that what had arrived is retransmitted"}, i.FitsWith...)
-		i.Next = append([]string{"the timeout of the queue pair on " + i.Local.Addr.String() + ", against how long answers take (--latency)"}, i.Next...)
+		i.Next = append([]string{timeoutOf(i)}, i.Next...)
 		return
 	}
 	i.Next = append(i.Next, "whether both adapters can retransmit only what was lost (selective repeat)")

@@ -130,6 +130,8 @@ func (s *SendQueue) AnsweredAgain(psn packet.PSN) {
 	}
 	t.Late.Left, t.Late.LastLeft = 0, 0
 	t.Late.Rounds += uint32(t.Late.Of)
+	t.Late.Ahead -= min(t.Late.Ahead, uint32(t.Late.OfAhead)) // they are counted once
+	t.Late.OfAhead = 0
 	t.Unsent -= min(t.Unsent, uint32(t.Late.Unsent)) // it had not answered yet
 	t.Late.Unsent = 0
 	for i := range t.Longest {

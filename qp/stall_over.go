@@ -45,6 +45,7 @@ func (s *SendQueue) Progress(p *packet.Packet, pmtu uint32) {
 	case s.passed(k), w == nil && k.PassedOver != 0 && k.answeredBy(p, pmtu):
 		k.Ended, k.Frames.Ended, k.Skipped = p.Time, p.Frame, false
 		t.PeerSilent = k.sentNothing(t.PeerID, s.Last.PSN, p)
+		t.AckAhead = s.ahead(k, p)
 		k.LostAgain = p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && p.PSN.After(k.Request.PSN)
 		t.over()
 		return

@@ -29,12 +29,14 @@ type Trouble struct {
 	}
 	Late struct { // rounds that the requester's timer began although the answer was on its way: each copy was answered
 		Rounds uint32
+		Ahead  uint32 // other rounds, of SENDs and WRITEs, likewise: an ACK of what the requester had not come to again ended them
 		// The newest stall that only the timer made: the PSNs that were retransmitted, in how many rounds, and how many more answers show that the first copy had one too: any, or to the last
 		// PSN of each round, which a responder acknowledges only once it has all.
 		From, To, Last packet.PSN
 		Of, LastLeft   uint16
 		Left           uint32
 		Unsent         uint16 // of Of, those that Unsent counts
+		OfAhead        uint16 // of Of, those that Ahead counts
 	}
 	Copies      Copies // that the timer had retransmitted, and their answers
 	AnswersSeen uint32 // rounds that the requester's timer began although the tap had seen the answer
@@ -43,6 +45,7 @@ type Trouble struct {
 	Unsent      uint32 // rounds that its timer began, before which the responder had sent nothing, as its IPv4 identifications show
 	PeerID      uint16 // IPv4 identification of the newest packet of the responder when the newest stall was first retransmitted; 0: it has none
 	PeerSilent  bool   // the newest stall is one of such rounds
+	AckAhead    bool   // an ACK of what had not been retransmitted in it has ended the newest stall: what was sent first had come
 	PassedOver  uint32 // rounds that its timer began for a READ or atomic that had no response, though one to a later request had come
 	Cut         uint32 // rounds that its timer began for a READ of which only the last packets of the response were missing: see Stall.LackedEnd
 	Earlier     uint32 // rounds that the requester's timer began with what it had sent before the capture
@@ -341,9 +344,12 @@ func (t *Trouble) over() {
 	if k.LackedEnd() && k.PassedOver == 0 {
 		t.Cut++
 	}
-	t.Late.Left, t.Late.LastLeft, t.Late.Unsent = 0, 0, 0
+	t.Late.Left, t.Late.LastLeft, t.Late.Unsent, t.Late.OfAhead = 0, 0, 0, 0
 	if n := k.Rounds[TimerExpired]; n > 0 && n <= math.MaxUint16 && k.Ended != 0 && !k.Acked && k.NAKs == 0 && k.Total() == uint64(n) {
 		t.Late.From, t.Late.To, t.Late.Of, t.Late.Left = k.Request.PSN, k.High, uint16(n), k.Packets
+		if t.AckAhead {
+			t.Late.Ahead, t.Late.OfAhead = t.Late.Ahead+1, 1
+		}
 		if t.PeerSilent {
 			t.Unsent += n
 			t.Late.Unsent = uint16(n)
@@ -352,7 +358,7 @@ func (t *Trouble) over() {
 			t.Late.Last, t.Late.LastLeft = k.Request.PSN.Add(int(k.Packets/n)-1), uint16(n)
 		}
 	}
-	t.PeerID, t.PeerSilent = 0, false
+	t.PeerID, t.PeerSilent, t.AckAhead = 0, false, false
 	t.keep(k)
 }
 

@@ -8,11 +8,19 @@ import (
 	"ibwitness/wqe"
 )
 
-// AckWait is how long a SEND or WRITE waited for its ACK once its last packet was sent.
+// AckWait is how long a SEND or WRITE waited for its ACK once its last packet was first sent.
 type AckWait struct {
 	At    int64 // when that was
 	Took  time.Duration
 	Bytes uint32
+}
+
+// waits are those among which a message is.
+func (e *End) waits(m *Message) *AckWaits {
+	if m.Retransmitted > 0 {
+		return &e.Copied
+	}
+	return &e.Acks
 }
 
 // MostAckWaits is how many of them are kept of an end, which take 6 KiB.
@@ -25,9 +33,9 @@ type AckWaits struct {
 	count uint64
 }
 
-// add takes a message of which an ACK has come: it counts where its last packet has asked for that, where nothing else kept the responder from sending it, and where no packet was retransmitted.
+// add takes a message of which an ACK has come: it counts where its last packet has asked for that, and where nothing else kept the responder from sending it.
 func (w *AckWaits) add(m *Message) {
-	if m.Op != wqe.Send && m.Op != wqe.Write || !m.asks || m.Retransmitted > 0 || m.Answered < m.Sent {
+	if m.Op != wqe.Send && m.Op != wqe.Write || !m.asks || m.Answered < m.Sent {
 		return
 	}
 	if w.Every = max(w.Every, 1); w.count%w.Every == 0 {

@@ -77,6 +77,7 @@ func (e *End) merge(g *End) {
 	slices.SortStableFunc(e.Asks, func(a, b Sent) int { return cmp.Compare(a.Begin, b.Begin) })
 	e.Asks = e.Asks[:min(len(e.Asks), MostAsks)]
 	e.Acks.merge(&g.Acks)
+	e.Copied.merge(&g.Copied)
 	e.Tally.Add(&g.Tally)
 	e.Packets, e.Marked, e.Empty, e.Reads = e.Packets+g.Packets, e.Marked+g.Marked, e.Empty+g.Empty, max(e.Reads, g.Reads)
 }

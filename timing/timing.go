@@ -64,9 +64,10 @@ type End struct {
 	Series Series
 	Busy   Busy
 	Active Activity
-	Sent   []Sent // when its first messages were sent, in the order in which they began
-	Acks   AckWaits
-	Asks   []Sent // when its first READs and atomics were sent and answered
+	Sent   []Sent   // when its first messages were sent, in the order in which they began
+	Acks   AckWaits // of messages of which no packet was retransmitted
+	Copied AckWaits // of those of which some were
+	Asks   []Sent   // when its first READs and atomics were sent and answered
 
 	Packets uint64 // that the end sent and that were judged
 	Marked  uint64 // of them, those that the network had marked as having met congestion (ECN CE, FECN)
@@ -326,7 +327,7 @@ func (c *Connection) end(from int, m *Message) {
 		o.Observe(took)
 		o.Answered = max(o.Answered, m.Length)
 		e.answers(m)
-		e.Acks.add(m)
+		e.waits(m).add(m)
 		e.Series.add(m.Answered, Slot{Slowest: took, Took: took, Length: uint64(m.Length), Messages: 1})
 	case m.unsure:
 		o.Untimed++
