@@ -207,7 +207,7 @@ func (t *teller) lossReasons(i *Incident, c *agent.Connection, from int, k *qp.T
 		i.FitsWith = append([]string{"the packets that were damaged, see there: their receivers drop them"}, i.FitsWith...)
 	}
 	if t.trims(i) {
-		i.trimsOnly = k.Asked.After == 0
+		i.trimsOnly = t.onlyTrimsNaked(c, from, k)
 		i.ofTrims(i.trimsOnly)
 	}
 	if k.Overtaking.All().Packets > 0 || k.Responses.All().Packets > 0 {

@@ -80,11 +80,12 @@ type teller struct {
 	run       *agent.Result
 	hosts     map[packet.Addr]host
 	seen      map[packet.Addr]*sightings
-	more      bool             // the network did it to more packets than are told of
-	damaged   map[way]bool     // packets were, on the way from host to host
-	damagedAt map[flow][]int64 // what damagedTimes returns; nil: nobody has asked
-	cut       map[way]bool     // packets were trimmed, likewise
-	marked    map[way]bool     // many were marked as having met congestion, likewise
+	more      bool                     // the network did it to more packets than are told of
+	damaged   map[way]bool             // packets were, on the way from host to host
+	damagedAt map[flow][]int64         // what damagedTimes returns; nil: nobody has asked
+	cut       map[way]bool             // packets were trimmed, likewise
+	repairs   map[packet.Addr]*repairs // what repairsTo returns; nil: nobody has asked
+	marked    map[way]bool             // many were marked as having met congestion, likewise
 	groups    map[group]*Incident
 	order     []*Incident
 	keys      []group                             // of order

@@ -24,6 +24,8 @@ type repairs struct {
 	senders           []timedOut
 	all               bool // with those of no event, of which only the longest is known
 	trims             map[trimmedQP][]trimmedPSN
+	naked             nakedTrims
+	dscps             []trimmedDSCPs
 }
 
 // trimmedQP is a queue pair of a sender.
@@ -48,21 +50,34 @@ type timedOut struct {
 
 // repairsTo is how packets to a host that were trimmed were repaired, as far as events tell.
 func (t *teller) repairsTo(to packet.Addr) *repairs {
-	r := &repairs{trims: map[trimmedQP][]trimmedPSN{}}
+	if r := t.repairs[to]; r != nil {
+		return r
+	}
+	r := &repairs{trims: map[trimmedQP][]trimmedPSN{}, naked: newNakedTrims()}
+	if t.repairs == nil {
+		t.repairs = map[packet.Addr]*repairs{}
+	}
+	t.repairs[to] = r
 	for k := range t.run.Findings {
 		f := &t.run.Findings[k]
 		switch {
 		case f.Rule == rule.EvSeqNAK && f.Accused.Addr == to:
+			since, trimmed := r.naked.asks(f)
 			if x := r.oldest(qpOf(&f.Peer), f.PSN, f.Frame); x != nil && x.psn == f.PSN {
 				r.soonest, r.latest = widened(r.asked, r.soonest, r.latest, f.Time-x.time)
 				if r.asked++; f.Time-x.time > askedWithin {
 					r.soonestLate, _ = widened(r.late, r.soonestLate, 0, f.Time-x.time)
 					r.late, r.waited = r.late+1, r.waited+f.Time-x.time
 				}
+			} else if trimmed { // a copy came whole, though before the request that goes before it
+				r.soonest, r.latest = widened(r.asked, r.soonest, r.latest, f.Time-since)
+				r.asked++
 			}
 		case f.Peer.Addr != to:
 		case f.Rule == rule.EvTrimmed:
 			q := qpOf(&f.Accused)
+			r.naked.came(q, f.PSN, f.Time)
+			r.takeDSCP(f.Detail)
 			left := slices.DeleteFunc(r.trims[q], func(x trimmedPSN) bool { return x.psn == f.PSN || x.came != 0 && x.came != f.Frame })
 			r.trims[q] = append(left, trimmedPSN{psn: f.PSN, time: f.Time, frame: f.Frame})
 		case f.Rule == rule.EvRetransmission:

@@ -63,11 +63,13 @@ func (t *teller) trimmedTo(w *onWay, also []packet.Addr) {
 	if cost.lacked(w.trimmed.n) {
 		receiver += "; it asked for what was cut with " + cost.naksSaid() + ", and as much was retransmitted: neither a snap length nor a tap cut it"
 	} else if cost.askedForTrims(r.asked, w.trimmed.n) {
-		receiver += fmt.Sprintf("; %s of its %s ask for just what came trimmed: neither a snap length nor a tap cut it", number(r.asked), count(uint64(cost.naks), "PSN sequence NAK"))
+		receiver += fmt.Sprintf("; %s: neither a snap length nor a tap cut it", r.asksForTrims(uint64(cost.naks)))
 	} else {
 		i.FitsWith = append(i.FitsWith, "a tap or mirror that cuts frames, on a path that sets the DSCP")
 	}
 	i.fact("receiver", receiver)
+	i.tellDSCP(r.dscps)
+	t.unmarkedTrims(i)
 	i.Next = []string{"ECN thresholds and pacing of the senders, where many of them send at once (incast); trimming off for this traffic class, where the adapters do not know it", "the queues and the trimming profile of the switches between, and which DSCP they give to what they trim", "whether the adapter of " + w.to.String() + " knows trimmed packets: one that does not waits for the next packet, or the timer of the sender"}
 	t.tellRepairs(i, w.to, r)
 	t.tellAs(i, group{kind: Trimmed, peer: w.to})

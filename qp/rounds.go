@@ -129,7 +129,11 @@ func (s *SendQueue) Waited(sent, now int64) bool {
 	if sent == 0 {
 		sent = s.Last.Time // nothing is known to have waited before
 	}
-	return now-sent >= leastTimer || now-max(sent, s.Last.Time) >= idleTimer
+	newest := s.Last.Time
+	if s.Damaged() {
+		newest = max(newest, s.Recovery.Damage.Time) // it has sent that, too
+	}
+	return now-sent >= leastTimer || now-max(sent, newest) >= idleTimer
 }
 
 // OfTimer reports whether a request that was retransmitted so long after it was sent may have been for the timer of its requester: what is retransmitted sooner was asked for, though

@@ -2,6 +2,7 @@ package header
 
 import (
 	"fmt"
+	"strings"
 
 	"ibwitness/packet"
 	"ibwitness/qp"
@@ -27,12 +28,25 @@ func (v *Verifier) Trimmed(c *qp.Pair, from int, p *packet.Packet) bool {
 	}
 	v.ReportBytes(c, from, p, rule.Verdict{
 		Rule: rule.EvTrimmed, Class: rule.Event, Role: rule.Network,
-		Detail: fmt.Sprintf("%d bytes %s, DSCP %d in place of %d", len(p.Data), whole, p.TClass>>2, end.Flow.TClass),
+		Detail: fmt.Sprintf("%d bytes %s, ", len(p.Data), whole) + fmt.Sprintf(trimmedDSCP, p.TClass>>2, end.Flow.TClass),
 	})
 	end.Trim(p.TClass >> 2)
 	v.dropped(c, from, p)
 	cutShort(c, from, p)
 	return true
+}
+
+// trimmedDSCP ends the detail of a packet that was trimmed.
+const trimmedDSCP = "DSCP %d in place of %d"
+
+// TrimmedDSCP returns the DSCP of a packet that was trimmed, and the one that its queue pair has otherwise, by its detail; false: that does not say it.
+func TrimmedDSCP(detail string) (came, usual uint8, known bool) {
+	at := strings.LastIndex(detail, "DSCP ")
+	if at < 0 {
+		return 0, 0, false
+	}
+	n, _ := fmt.Sscanf(detail[at:], trimmedDSCP, &came, &usual)
+	return came, usual, n == 2
 }
 
 // MaybeTrimmed is why it is not proven that a packet has a wrong length, which a switch may have trimmed.

@@ -62,6 +62,9 @@ func (v *Verifier) earlyResponse(c *qp.Pair, from int, e *qp.Early, now int64, n
 		v.readSize(c, from, p) // its READ may be there now
 	}
 	switch {
+	case asksForTrimmed(q, p) && q.Gap.Open() && p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)):
+		v.judgeWaited(c, from, e, p, nakCompared)
+		return
 	case !e.Sent && q.Gap.Open() && p.PSN.In(q.Gap.From, q.Gap.To.Add(-1)):
 		answersMisplaced(c, from, p)
 		return
@@ -72,6 +75,11 @@ func (v *Verifier) earlyResponse(c *qp.Pair, from int, e *qp.Early, now int64, n
 	if p = v.stillWaits(c, from, e, now-e.Time, nakCompared); p != nil {
 		v.judgeWaited(c, from, e, p, nakCompared)
 	}
+}
+
+// asksForTrimmed reports whether p is a sequence NAK that may ask for a request which a switch has trimmed: its responder needs no later one for that, so that the NAK answers what came before it.
+func asksForTrimmed(q *qp.SendQueue, p *packet.Packet) bool {
+	return isSequenceNak(p) && trimNAKed(q, p.PSN, p.Time)
 }
 
 // judgeWaited judges response e, as p, now that its request has been seen.
@@ -122,13 +130,21 @@ func (v *Verifier) stillWaits(c *qp.Pair, from int, e *qp.Early, waited int64, n
 	}
 	switch {
 	case p.Syndrome == packet.NAKSequence && waited > stream.EarlyWindow:
-		v.noGap(c, from, p)
+		v.noGapCame(c, from, p)
 		return nil
 	case p.Syndrome.Type() == packet.ACK && waited > stream.EarlyWindow/10 && r.State == qp.Expecting && !*nakCompared:
 		*nakCompared = true
 		v.acknowledgesNaked(c, from, p)
 	}
 	return p
+}
+
+// noGapCame takes a sequence NAK that has waited for a later request than that of its PSN: none came.
+func (v *Verifier) noGapCame(c *qp.Pair, from int, p *packet.Packet) {
+	if asksForTrimmed(&c.Ends[1-from].SQ, p) {
+		v.countNak(c, from, p, qp.SequenceNAKed)
+	}
+	v.noGap(c, from, p)
 }
 
 // stillUnsent is stillWaits for a response whose PSN had not been seen sent.
@@ -140,7 +156,7 @@ func (v *Verifier) stillUnsent(c *qp.Pair, from int, e *qp.Early, waited int64) 
 		c.Wait(qp.Early{Packet: e.Packet, Sent: true, After: e.After})
 		return nil
 	case noGap && waited > stream.EarlyWindow:
-		v.noGap(c, from, p)
+		v.noGapCame(c, from, p)
 		return nil
 	case waited > stream.EarlyWindow:
 		v.unseenRequest(c, from, p)
