@@ -270,10 +270,18 @@ func rnrTimer(least, most uint8) string {
 	return s
 }
 
+// fewReceives is what fits with a receiver that is not ready.
+const fewReceives = "a receiver that posts receives too late or too few: its receive queue, or its shared receive queue, is empty"
+
+// rnrSettings is what to look at of how long a requester waits for it, and how often.
+func rnrSettings(i *Incident) string {
+	return fmt.Sprintf("rnr_retry of %v (%d: without end) and min_rnr_timer of %v", i.Local.Addr, endless, i.Peer.Addr)
+}
+
 func receiverReasons(i *Incident) {
-	i.FitsWith = []string{"a receiver that posts receives too late or too few: its receive queue, or its shared receive queue, is empty", "a process that is busy or stopped"}
+	i.FitsWith = []string{fewReceives, "a process that is busy or stopped"}
 	i.Next = []string{
 		"how many receives the application on " + i.Peer.Addr.String() + " keeps posted, against how many messages its peers have in flight",
-		"whether it polls its completion queue in time (CPU, scheduling)", fmt.Sprintf("rnr_retry of %v (%d: without end) and min_rnr_timer of %v", i.Local.Addr, endless, i.Peer.Addr),
+		"whether it polls its completion queue in time (CPU, scheduling)", rnrSettings(i),
 	}
 }

@@ -35,7 +35,7 @@ func (t *teller) stoppedBefore(i *Incident, c *agent.Connection, from int, k *qp
 		span(int64(before)), time.Duration(wait.At-int64(wait.Time)+int64(before)-t.run.First).Seconds(), span(int64(wait.Time-before)), wait.Frame, span(int64(usual))))
 	i.FitsWith = []string{
 		fmt.Sprintf("a program on %v that stopped, or waited itself (a lock, its disks), and so answered nothing and posted no receives", i.Peer.Addr),
-		"a receiver that posts receives too late or too few: its receive queue, or its shared receive queue, is empty",
+		fewReceives,
 	}
 	i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("what the program on %v did then (its stack, CPU, log, its disks)", i.Peer.Addr))
 }
