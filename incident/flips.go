@@ -175,7 +175,7 @@ func (x *flips) regular() string {
 	if !x.unlike {
 		list = append(list, fmt.Sprintf("the same bits, 0x%02x of their byte", x.first.Bits))
 	}
-	for _, width := range []int{64, 32, 16, 8} {
+	for _, width := range []int{1024, 512, 256, 128, 64, 32, 16, 8} {
 		if x.apart%width == 0 {
 			list = append(list, fmt.Sprintf("byte %d of every %d of the packet, counted from 0", x.first.At%width, width))
 			break

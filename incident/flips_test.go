@@ -40,6 +40,11 @@ func TestFlips(t *testing.T) {
 			[]string{"place: in each of them the same bits, 0x10 of their byte and byte 40 of every 64 of the packet, counted from 0"},
 			"not the same",
 		},
+		{
+			"the same bit of a cell", func(k int) []int { return []int{payload + 256*k} },
+			[]string{"place: in each of them the same bits, 0x10 of their byte and byte 40 of every 256 of the packet, counted from 0"},
+			"not the same",
+		},
 		{"the same bit anywhere", func(k int) []int { return []int{payload + 3 + 101*k} }, []string{"place: in each of them the same bits, 0x10 of their byte"}, "of every"},
 		{"one bit at the same place", func(int) []int { return []int{payload + 512} }, []string{"in byte 512 of the payload", "place: the same bits of the same byte in 4 of them"}, "not the same"},
 		{"in the PSN", func(int) []int { return []int{ethernet + 28 + 9} }, []string{"0x10 of byte 37 of the packet, in Packet Sequence Number"}, "payload, "},
