@@ -19,6 +19,7 @@ type TapCount struct {
 	DSCP     uint8
 	Packets  [countedTaps]uint64
 	First    [countedTaps]uint64 // of them, those that no other tap had shown before
+	Asked    [countedTaps]uint64 // PSN sequence NAKs for what this tap showed last
 }
 
 // tapCounts is that of a capture, by whose packets it is of.
@@ -34,24 +35,31 @@ func (m tapCounts) packet(p *packet.Packet, copied bool) {
 	if p.Tap >= countedTaps || p.Has&packet.HasBTH == 0 || p.Dst.IsMulticast() {
 		return
 	}
-	w := countedWay{p.Src, p.Dst, p.TClass >> 2}
-	c := m[w]
+	c := m.of(p.Src, p.Dst, p.TClass>>2)
 	if c == nil {
-		if len(m) >= mostTapCounts {
-			return
-		}
-		c = &TapCount{Src: p.Src, Dst: p.Dst, DSCP: w.dscp}
-		m[w] = c
+		return
 	}
 	if c.Packets[p.Tap]++; !copied {
 		c.First[p.Tap]++
 	}
 }
 
-// tapCountsOf puts together what agents have counted.
+// of returns what is counted of packets from one host to another with a DSCP; nil: that of too many is.
+func (m tapCounts) of(src, dst packet.Addr, dscp uint8) *TapCount {
+	w := countedWay{src, dst, dscp}
+	c := m[w]
+	if c == nil && len(m) <= mostTapCounts {
+		c = &TapCount{Src: src, Dst: dst, DSCP: dscp}
+		m[w] = c
+	}
+	return c
+}
+
+// tapCountsOf puts together what agents have counted: nothing where that is more than one of them would keep, so that it does not depend on their number.
 func tapCountsOf(agents []*Transport) (list []TapCount) {
-	all := tapCounts{}
+	all, rings := tapCounts{}, 0
 	for _, t := range agents {
+		rings += len(t.lastShown)
 		for w, c := range t.tapCounts {
 			sum := all[w]
 			if sum == nil {
@@ -61,8 +69,12 @@ func tapCountsOf(agents []*Transport) (list []TapCount) {
 			for k := range c.Packets {
 				sum.Packets[k] += c.Packets[k]
 				sum.First[k] += c.First[k]
+				sum.Asked[k] += c.Asked[k]
 			}
 		}
+	}
+	if len(all) > mostTapCounts || rings > mostShown {
+		return nil
 	}
 	for _, c := range all {
 		list = append(list, *c)

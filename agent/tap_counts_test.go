@@ -33,3 +33,31 @@ func TestTapCounts(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestLastShown: a request that a NAK asks for is the one that a tap showed last, of the newest to its queue pair; a retransmission begins at the first tap once more.
+func TestLastShown(t *testing.T) {
+	m := lastShown{}
+	src, dst := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 2})
+	at := func(psn packet.PSN, tap uint16, copied bool) {
+		m.request(&packet.Packet{Src: src, Dst: dst, DestQP: 7, PSN: psn, Tap: tap, TClass: 0x68}, copied)
+	}
+	asked := func(qpn uint32, psn packet.PSN) int {
+		s, known := m.asked(src, dst, qpn, psn)
+		if !known {
+			return -1
+		}
+		return int(s.tap)
+	}
+	at(5, 0, false)
+	at(5, 1, true)
+	at(6, 0, false)
+	if asked(7, 5) != 1 || asked(7, 6) != 0 || asked(8, 5) != -1 || asked(7, 7) != -1 {
+		t.Error(asked(7, 5), asked(7, 6), asked(8, 5), asked(7, 7))
+	}
+	at(5, 0, false)
+	at(6+shownPSNs, 1, false)
+	at(6, 1, true) // of one that a later PSN has taken the place of
+	if asked(7, 5) != 0 || asked(7, 6) != -1 || asked(7, 6+shownPSNs) != 1 {
+		t.Error(asked(7, 5), asked(7, 6), asked(7, 6+shownPSNs))
+	}
+}

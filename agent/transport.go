@@ -60,6 +60,7 @@ type Transport struct {
 	sent       packet.Packet   // that is compared with pause frames
 	reached    reached
 	tapCounts  tapCounts
+	lastShown  lastShown
 	entries    entries
 	paused     link.Pauses                        // by the pause frames of all taps, where the agent is the first
 	former     map[*connection.Connection]*former // of those that were made between the queue pairs of others that were over; nil: none were
@@ -73,7 +74,7 @@ type Transport struct {
 
 // NewTransport returns a transport agent that knows nothing yet. near are the endpoints that the tap is near.
 func NewTransport(near []packet.Addr) *Transport {
-	t := &Transport{reached: reached{}, tapCounts: tapCounts{}, cm: passive.New(passive.Options{}), table: *connection.New(near)}
+	t := &Transport{reached: reached{}, tapCounts: tapCounts{}, lastShown: lastShown{}, cm: passive.New(passive.Options{}), table: *connection.New(near)}
 	t.ver = verifier.New(&t.Rec, func(a packet.Addr) bool { return !t.table.Lossy && t.table.IsNear(a) })
 	t.Shown = t.ver.Shown
 	t.congestion = congestion.New(t.ver)
@@ -156,7 +157,7 @@ func (t *Transport) packetBeside(p *packet.Packet) {
 	}
 	copied := (t.table.Several || p.Way != packet.WayUnknown) && t.shownByOtherTap(p)
 	if t.table.Several && !t.foreign(p) {
-		t.tapCounts.packet(p, copied)
+		t.atTaps(p, copied)
 	}
 	if copied {
 		if t.foreign(p) {

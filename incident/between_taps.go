@@ -10,7 +10,7 @@ import (
 	"ibwitness/packet"
 )
 
-// What one tap shows of the packets from one host to another, and the next one lacks, was lost between the two.
+// What PSN sequence NAKs ask for was lost after the tap that showed it last. What one tap shows, the next one lacks, and nobody asks for, its capture has lost.
 
 // betweenLeast is how many packets are missing at least that are told to be lost between taps, and strayShare of how many one, at most, may be shown by a later tap first.
 const (
@@ -40,10 +40,84 @@ func (t *teller) betweenTaps(list []Incident) {
 		if len(ways) == 0 {
 			continue
 		}
-		if g, ok := t.gapOf(ways); ok {
+		asked, all := t.askedAt(ways)
+		g, ok := t.gapOf(ways)
+		last, reached := t.lastTap(ways)
+		switch {
+		case all < betweenLeast:
+		case ok && nineOfTen(asked[g.from], all):
 			t.tellGap(i, g, ways)
+		case reached && nineOfTen(asked[last], all):
+			i.lostAfter(t.interfaceOf(last), asked[last], all, ways)
+			if ok {
+				i.fact("mirror", fmt.Sprintf("%s of the %s that %s shows are missing at %s, and no NAK asked for what is missing there: most likely that capture lost them, not the network",
+					number(g.missing), count(g.sent, "packet"), t.interfaceOf(g.from), t.interfaceOf(g.to)))
+			}
 		}
 	}
+}
+
+// nineOfTen reports whether a part of some is nine of ten or more.
+func nineOfTen(part, all uint64) bool { return 10*part >= 9*all }
+
+// askedAt counts the PSN sequence NAKs for packets on some ways by the tap that had shown these last.
+func (t *teller) askedAt(ways []way) (at [len(agent.TapCount{}.Asked)]uint64, all uint64) {
+	for k := range t.run.TapCounts {
+		if c := &t.run.TapCounts[k]; slices.Contains(ways, way{c.Src, c.Dst}) {
+			for tap, n := range c.Asked {
+				at[tap], all = at[tap]+n, all+n
+			}
+		}
+	}
+	return at, all
+}
+
+// lastTap is the last tap that packets on some ways pass, where it is the same of all, and some pass another before it.
+func (t *teller) lastTap(ways []way) (last uint16, known bool) {
+	several := false
+	for k := range t.run.TapCounts {
+		c := &t.run.TapCounts[k]
+		if !slices.Contains(ways, way{c.Src, c.Dst}) {
+			continue
+		}
+		taps := chain(c)
+		if len(taps) == 0 || known && taps[len(taps)-1] != last {
+			return 0, false
+		}
+		last, known, several = taps[len(taps)-1], true, several || len(taps) > 1
+	}
+	return last, known && several
+}
+
+// lostAfter has an incident of losses tell that what NAKs asked for had passed the last tap.
+func (i *Incident) lostAfter(tap string, asked, all uint64, ways []way) {
+	to := ways[0].to
+	where := fmt.Sprintf("the link to %v, its adapter (receive buffers), or the host itself (PCIe back-pressure)", to)
+	next := fmt.Sprintf("rx_discards_phy, rx_out_of_buffer and outbound_pci_stalled_wr of %v (ethtool -S), and errors of its link", to)
+	if slices.ContainsFunc(ways, func(w way) bool { return w.to != to }) {
+		where, next = "the links to their receivers, the adapters or the hosts", "discards and errors of what is after "+tap
+	}
+	i.place(" after " + tap + ", the last tap on their way")
+	i.Facts = slices.Insert(i.Facts, 0, Fact{"passed", fmt.Sprintf("%s of %s asked for what %s had shown before", number(asked), count(all, "PSN sequence NAK"), tap)})
+	i.noOvertaking()
+	i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == badCable || s == queueDrops })
+	for k, s := range i.FitsWith {
+		if strings.HasPrefix(s, "incast: a queue to") {
+			i.FitsWith[k] = s + ", if " + tap + " is before that queue"
+		}
+	}
+	i.FitsWith = slices.Insert(i.FitsWith, 0, "what is after "+tap+": "+where)
+	i.Next = slices.Insert(i.Next, 0, next)
+}
+
+// place has an incident of losses say where, in place of on which side of the tap.
+func (i *Incident) place(where string) {
+	if s := i.sum; s != nil {
+		i.What = strings.Replace(i.What, "were lost"+s.where(), "were lost"+where, 1)
+	} else {
+		i.What = strings.TrimSuffix(strings.TrimSuffix(i.What, lostOrLate+"."), ".") + ": packets were lost" + where + "."
+	}
+	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "where" || f.Label == "missing" })
 }
 
 // lossyWays are the directions in which an incident of losses has packets be lost.
@@ -77,7 +151,9 @@ func chain(c *agent.TapCount) (taps []uint16) {
 			taps = append(taps, uint16(k))
 		}
 	}
-	slices.SortStableFunc(taps, func(a, b uint16) int { return cmp.Compare(c.Packets[b], c.Packets[a]) })
+	slices.SortStableFunc(taps, func(a, b uint16) int {
+		return cmp.Or(cmp.Compare(c.First[b], c.First[a]), cmp.Compare(c.Packets[b], c.Packets[a]))
+	})
 	for k, tap := range taps {
 		if all, first := c.Packets[tap], c.First[tap]; k == 0 && first < all || k > 0 && strayShare*first > all {
 			return nil // it shows what those before it have missed
@@ -150,13 +226,7 @@ func (t *teller) passedBoth(g *gap, ways []way) (packets uint64, hosts []packet.
 // tellGap has an incident of losses tell between which taps, of which class, and what passed the same taps.
 func (t *teller) tellGap(i *Incident, g gap, ways []way) {
 	first, second := t.interfaceOf(g.from), t.interfaceOf(g.to)
-	place := fmt.Sprintf(" between %s and %s", first, second)
-	if s := i.sum; s != nil {
-		i.What = strings.Replace(i.What, "were lost"+s.where(), "were lost"+place, 1)
-	} else {
-		i.What = strings.TrimSuffix(strings.TrimSuffix(i.What, lostOrLate+"."), ".") + ": packets were lost" + place + "."
-	}
-	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "where" || f.Label == "missing" })
+	i.place(fmt.Sprintf(" between %s and %s", first, second))
 	said := fmt.Sprintf("%s of the %s that %s shows are missing at %s (%s)", number(g.missing), count(g.sent, "packet"), first, second, share(g.missing, g.sent))
 	packets, hosts, dscp, lacking := t.passedBoth(&g, ways)
 	if packets > 0 {

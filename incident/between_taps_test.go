@@ -20,6 +20,7 @@ func TestBetweenTaps(t *testing.T) {
 		drops += fmt.Sprintf("\n  - {do: drop, from: a, op: request, nth: %d, where: after}", 100+50*n)
 	}
 	lost := frames(t, two+drops+"\n")
+	after := frames(t, often+"taps: [a, middle]\n"+drops+"\n")
 	few := frames(t, two+"errors: [{do: drop, from: a, op: request, nth: 300, where: after}]\n")
 	secondOf := func(list []fabricagent.Frame, every int) (out []fabricagent.Frame) { // tap 1 lacks one of so many
 		n := 0
@@ -46,6 +47,8 @@ func TestBetweenTaps(t *testing.T) {
 		{"lost", lost, nil, []string{"packets were lost " + place, "between: 4 of the ", "packets that tap 0 shows are missing at tap 1", "what is between these taps"}, []string{"after the tap", "class:", "overtake", "cable"}},
 		{"and others of another class were not", lost, func(r *agent.Result) { r.TapCounts = append(r.TapCounts, other) }, []string{place, others, "class: all that is missing has DSCP 0; what passed has DSCP 26", "that of DSCP 0 towards the second one"}, nil},
 		{"and some of others were", lost, func(r *agent.Result) { r.TapCounts = append(r.TapCounts, lossy) }, []string{place}, []string{"class:", others}},
+		{"after the last tap", after, nil, []string{"packets were lost after tap 1, the last tap on their way", "passed: 4 of 4 PSN sequence NAKs asked for what tap 1 had shown before", "what is after tap 1: the link to 10.0.0.2"}, []string{"between tap", "mirror:", "cable"}},
+		{"after the last tap, which lacks some", secondOf(after, 50), nil, []string{"after tap 1, the last tap on their way", "mirror: ", "no NAK asked for what is missing there"}, []string{"between tap"}},
 		{"few", few, nil, []string{"loss"}, []string{place}},
 		{"the second capture lacks some", secondOf(frames(t, two), 50), nil, nil, []string{place}},
 		{"and says so", lost, func(r *agent.Result) { r.Taps[1].Dropped = 5 }, []string{"loss"}, []string{place}},
