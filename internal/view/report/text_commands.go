@@ -41,7 +41,10 @@ func (t *text) commands() {
 // readsFirst tells which ends are bound by how many READs they may have outstanding before it is told how long commands took, where that is why.
 func (t *text) readsFirst() {
 	for i := range t.res.Connections {
-		if c := &t.res.Connections[i]; slowCommands(c) && !t.sharedTells(c) && t.readsLimit(c) {
+		if c := &t.res.Connections[i]; slowCommands(c) && !t.sharedTells(c) {
+			if limit, _ := t.readsLimit(c); !limit {
+				continue
+			}
 			t.readsUp = true
 			t.boundByDepth(t.depths(t.paced()))
 			return
@@ -49,21 +52,33 @@ func (t *text) readsFirst() {
 	}
 }
 
-// readsLimit reports whether the server of a connection mostly waits for what it fetches for the commands there, as it may have so few READs outstanding.
-func (t *text) readsLimit(c *agent.Connection) bool {
+// readsLimit reports whether the server of a connection mostly waits for what it fetches for the commands there, as it may have so few READs outstanding. sure is false where the READs
+// of the slowest command are not kept.
+func (t *text) readsLimit(c *agent.Connection) (is, sure bool) {
 	by := 1 - c.Upper.Slowest.From
-	return slices.ContainsFunc(t.depths(nil), func(d depth) bool {
-		return d.end == &c.Ends[by] && (2*d.waited >= time.Duration(d.Count)*d.elapsed || d.oneAgreed() && fetchedIn(c, by))
-	})
+	for _, d := range t.depths(nil) {
+		switch {
+		case d.end != &c.Ends[by]:
+		case 2*d.waited >= time.Duration(d.Count)*d.elapsed:
+			return true, true
+		case d.oneAgreed():
+			return fetchedIn(c, by)
+		}
+	}
+	return false, true
 }
 
-// fetchedIn reports whether an end that has one READ outstanding at a time waited for one of them most of the time that its slowest command took.
-func fetchedIn(c *agent.Connection, by int) bool {
+// fetchedIn reports whether an end that has one READ outstanding at a time waited for one of them most of the time that its slowest command took; or may have, where these are not kept.
+func fetchedIn(c *agent.Connection, by int) (most, kept bool) {
 	o, waited := c.Upper.Slowest, int64(0)
-	for _, s := range c.Timing.Ends[by].Asks {
+	asks := c.Timing.Ends[by].Asks
+	if len(asks) == 0 || o.Since > asks[len(asks)-1].End {
+		return true, false
+	}
+	for _, s := range asks {
 		waited += max(min(s.End, o.Ended)-max(s.Begin, o.Since), 0)
 	}
-	return 2*waited >= o.Ended-o.Since
+	return 2*waited >= o.Ended-o.Since, true
 }
 
 // commandsOf tells how long the commands of a connection took.
@@ -153,7 +168,10 @@ func (t *text) spread(c *agent.Connection) string {
 // programs says that the time which commands of a connection took is not that of the network, where requests were answered much sooner; nor
 // that of its program or its disks, where it waits for what it fetches.
 func (t *text) programs(c *agent.Connection) string {
-	if t.readsLimit(c) {
+	switch limit, sure := t.readsLimit(c); {
+	case limit && !sure:
+		return ", in which it waited for data that it fetches by RDMA READ, one at a time: see READ depth"
+	case limit:
 		return ", most of which it waited for data that it fetches by RDMA READ: see READ depth"
 	}
 	most := c.SlowestMessage()

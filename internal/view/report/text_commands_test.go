@@ -64,7 +64,8 @@ func TestCommandsWaitForReads(t *testing.T) {
 		share float64 // of the time in which a READ waits
 		reads bool
 		in    bool // the slowest command waited while it read
-	}{{"reads all the time", 0.9, true, false}, {"hardly reads", 0.05, false, false}, {"reads while the slowest command waits", 0.05, true, true}} {
+		later bool // it waited after the READs that are kept
+	}{{"reads all the time", 0.9, true, false, false}, {"hardly reads", 0.05, false, false, false}, {"reads while the slowest command waits", 0.05, true, true, false}, {"reads that are not kept", 0.05, true, false, true}} {
 		c := reader(1, 1, 1, time.Millisecond)
 		e := &c.Timing.Ends[0]
 		e.Reads = 1
@@ -85,11 +86,17 @@ func TestCommandsWaitForReads(t *testing.T) {
 		if k.in {
 			c.Upper.Slowest.Since, c.Upper.Slowest.Ended = e.Asks[0].Begin, e.Asks[len(e.Asks)-1].End
 		}
+		want := "most of which it waited for data that it fetches by RDMA READ: see READ depth"
+		if k.later {
+			c.Upper.Slowest.Since = e.Asks[len(e.Asks)-1].End + 1
+			c.Upper.Slowest.Ended = c.Upper.Slowest.Since + int64(20*time.Second)
+			want = "in which it waited for data that it fetches by RDMA READ, one at a time: see READ depth"
+		}
 		got := reported(t, c)
 		if first, _, _ := strings.Cut(got, " took "); strings.Contains(first, "READ depth: ") != k.reads || strings.Count(got, "READ depth: ") > 1 {
 			t.Errorf("%s: what bounds its READs is to be told once, before the commands where that is why: %s", k.name, got)
 		}
-		if strings.Contains(got, "most of which it waited for data that it fetches by RDMA READ: see READ depth") != k.reads || strings.Contains(got, "or at its disks") == k.reads {
+		if strings.Contains(got, want) != k.reads || strings.Contains(got, "or at its disks") == k.reads {
 			t.Errorf("%s: %s", k.name, got)
 		}
 	}

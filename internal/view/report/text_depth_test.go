@@ -8,6 +8,7 @@ import (
 	"ibwitness/agent"
 	"ibwitness/packet"
 	pair "ibwitness/qp"
+	"ibwitness/rule"
 	"ibwitness/timing"
 	"ibwitness/verifier"
 	"ibwitness/wqe"
@@ -147,6 +148,16 @@ func TestOneReadAtOnce(t *testing.T) {
 		got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{k.one, k.more}})
 		if !strings.Contains(got, k.want) || k.want == "" && strings.Contains(got, "READ depth") {
 			t.Errorf("%s: %s", k.name, got)
+		}
+	}
+	none := offering(pausing(1, 1, 1, loop), 1) // whose REQ asked for no READs of its own
+	none.Ends[1].AskedDepth = 0
+	for _, by := range []int{0, 1} {
+		f := rule.Finding{Rule: rule.EvConnect, Accused: rule.Endpoint{Addr: none.Ends[by].Addr, QPN: none.Ends[by].QPN}, Peer: rule.Endpoint{Addr: none.Ends[1-by].Addr, QPN: none.Ends[1-by].QPN}}
+		f.Frame = 5
+		got := reportOf(t, &agent.Result{RDMA: 6, Packets: 6, Connections: []agent.Connection{none, pausing(2, 8, 16, loop)}, Findings: []rule.Finding{f}})
+		if strings.Contains(got, "the REQ of 10.0.0.99 offered no more (responder_resources)") != (by == 1) {
+			t.Errorf("the REQ is of end %d: %s", by, got)
 		}
 	}
 }

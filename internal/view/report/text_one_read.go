@@ -118,9 +118,9 @@ func raiseAsked(by, of *agent.End) string {
 	return fmt.Sprintf("To have more, raise initiator_depth (max_rd_atomic) on %v, and responder_resources on %v where that is 1 too.", by.Addr, of.Addr)
 }
 
-// offered is how many READs and atomics of its peer the REQ of an end offered to serve at once; 0: it sent none, or that is not known.
-func offered(e *agent.End) uint8 {
-	if e.AskedDepth == 0 || !e.Knows(pair.KnowsMaxDestRdAtomic) {
+// offered is how many READs and atomics of its peer the REQ of an end offered to serve at once; 0: it sent none, or that is not known. One that reads nothing asks for none itself.
+func (t *text) offered(e, peer *agent.End) uint8 {
+	if !e.Knows(pair.KnowsMaxDestRdAtomic) || e.AskedDepth == 0 && t.acceptedIn(e, peer) == "" {
 		return 0
 	}
 	return e.ResponderResource
@@ -228,7 +228,7 @@ func (t *text) oneGranted(d *depth) (why, remedy string) {
 	if g := t.granted(d.end, d.peer); g != "" {
 		why += ": " + g
 		remedy = raiseGranted(d.peer)
-	} else if offered(d.peer) == 1 {
+	} else if t.offered(d.peer, d.end) == 1 {
 		why += fmt.Sprintf(": the REQ of %v offered no more (responder_resources)", d.peer.Addr)
 		remedy = raiseOffered(d.peer, d.end)
 	} else if in := t.acceptedIn(d.end, d.peer); in != "" {
