@@ -226,8 +226,8 @@ func reportAfter(made func([]rule.Finding), list []rule.Finding, last *uint32) {
 	}
 }
 
-// portion is how many frames are decoded before they are verified, so that they are still in the core's nearest cache by then.
-const portion = 64
+// portion is how many frames are decoded before they are verified: as many as there is room for, since memory is fetched ahead of the packets of each portion from its beginning on.
+const portion = fabricagent.BatchSize
 
 // runSingle does everything in the calling goroutine.
 func (e *engine) runSingle(ctx context.Context) error {
