@@ -112,14 +112,13 @@ var notedOf = func() (t [8]noted) {
 }()
 
 // take takes message w of connection c, which leaves ring r acknowledged, when packet p of its direction comes, if it has an R_Key. There is no branch for that, which would be
-// guessed wrong, as one operation follows another: what has none is written over by the next.
-func (a *Accepted) take(r *Ring, c *Pair, p *packet.Packet, w *wqe.SendWQE) {
+// guessed wrong, as one operation follows another: what has none is written over by the next. It reports whether there is no room for one more until noteAll, which it leaves to
+// others so that the compiler puts it where it is called.
+func (a *Accepted) take(r *Ring, c *Pair, p *packet.Packet, w *wqe.SendWQE) (full bool) {
 	x := &a.waiting[a.n%acceptedAtOnce]
 	x.SendWQE, x.ring, x.to, x.bucket = *w, uintptr(unsafe.Pointer(r)), p.DestQP, c.Ends[0].bucket
 	a.n += (w.RKey | -w.RKey) >> 31
-	if a.n == acceptedAtOnce {
-		a.noteAll()
-	}
+	return a.n == acceptedAtOnce
 }
 
 // noteAll notes all messages that wait.

@@ -21,7 +21,9 @@ func TestAccepted(t *testing.T) {
 	at := func(frame uint32) *packet.Packet { return &packet.Packet{Frame: uint64(frame)} }
 	write := func(key uint32, va uint64) {
 		frame++
-		a.take(r, c, p, &wqe.SendWQE{VA: va, Length: 8, RKey: key, Frame: frame, Op: wqe.Write, Flags: wqe.Whole | wqe.Ended})
+		if a.take(r, c, p, &wqe.SendWQE{VA: va, Length: 8, RKey: key, Frame: frame, Op: wqe.Write, Flags: wqe.Whole | wqe.Ended}) {
+			a.noteAll()
+		}
 	}
 	write(once, 0x100)
 	for i := range uint64(4 * acceptedRanges) {
@@ -57,7 +59,9 @@ func TestAcceptedAnywhere(t *testing.T) {
 		p := &packet.Packet{DestQP: 0x12}
 		for i := range uint32(5 * acceptedRanges) {
 			key := 1 + i*i%(2*acceptedRanges)
-			a.take(r, c, p, &wqe.SendWQE{VA: uint64(i), Length: 8, RKey: key, Frame: 1 + i, Op: wqe.Write, Flags: wqe.Whole | wqe.Ended})
+			if a.take(r, c, p, &wqe.SendWQE{VA: uint64(i), Length: 8, RKey: key, Frame: 1 + i, Op: wqe.Write, Flags: wqe.Whole | wqe.Ended}) {
+				a.noteAll()
+			}
 		}
 		return a.rangesOf(r, c, p.DestQP, p)
 	}

@@ -82,7 +82,9 @@ func (r *Ring) Push(una packet.PSN, c *Pair, p *packet.Packet, a *Accepted) *wqe
 		oldest := r.slot(r.head)
 		switch {
 		case n >= ringMin && oldest.Last.Before(una) && (oldest.Has(wqe.Ended) || r.passed(una)):
-			a.take(r, c, p, oldest)
+			if a.take(r, c, p, oldest) {
+				a.noteAll()
+			}
 			r.head++
 		case n >= ringMax:
 			r.head++
