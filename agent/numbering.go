@@ -23,8 +23,9 @@ const (
 	// lowest is below which a number is one of a counter that began again, where it is as far before the one before, or farAhead of it, and comes
 	// restTime after it or later. mostRestarts is how many of these are kept.
 	lowest, farAhead, restTime, mostRestarts = 256, 1024, int64(time.Second), 8
-	// lateHoles is among how many of the newest holes a number is looked for that comes late, and widestLate how many numbers such a hole has at most.
-	lateHoles, widestLate = 16, 64
+	// lateHoles is among how many of the newest holes a number is looked for that comes late, and widestLate how many numbers such a hole has at most: what goes to one of several hosts that a
+	// capture shows may have passed it later than what goes to another, by a whole burst.
+	lateHoles, widestLate = 64, 256
 	// mostOpen is how many numbers may be missing, of a host that has holes all the time, as its packets take several paths.
 	mostOpen = 256
 )
@@ -78,13 +79,13 @@ func NumberingOf(list []Numbering, host packet.Addr, tap uint16) *Numbering {
 type counting struct {
 	Numbering
 	holes  uint64
-	unkept bool               // neither its holes nor the frames of what came late are kept
-	filled [lateHoles]filling // of the newest holes
-	open   uint64             // numbers that are missing
-	apart  bool               // packets came without one counter
-	id     uint64             // newest, counted on after 65535
-	first  uint64             // lowest, likewise
-	frame  uint64             // of the packet with it; 0: there was none
+	unkept bool      // neither its holes nor the frames of what came late are kept
+	filled []filling // of the newest holes, lateHoles at most
+	open   uint64    // numbers that are missing
+	apart  bool      // packets came without one counter
+	id     uint64    // newest, counted on after 65535
+	first  uint64    // lowest, likewise
+	frame  uint64    // of the packet with it; 0: there was none
 	time   int64
 }
 
@@ -99,9 +100,18 @@ type Hole struct {
 
 // filling is which numbers of a hole came late.
 type filling struct {
-	first   uint64 // number of the hole
-	came    uint64 // a bit for each
-	packets uint16 // that are missing there
+	first   uint64                  // number of the hole
+	came    [widestLate / 64]uint64 // a bit for each
+	packets uint16                  // that are missing there
+}
+
+// take takes the n-th of them. It reports whether that had not come.
+func (k *filling) take(n uint64) bool {
+	if n >= widestLate || k.came[n/64]&(1<<(n%64)) != 0 {
+		return false
+	}
+	k.came[n/64] |= 1 << (n % 64)
+	return true
 }
 
 // numberings follows the hosts, and the queue pairs of those whose packets no one counter numbers.
@@ -172,7 +182,7 @@ func (h *counting) take(f *fabricagent.Frame, id uint16) {
 		return
 	default:
 		h.open += uint64(d - 1)
-		h.filled[h.holes%lateHoles] = filling{first: h.id + 1, packets: d - 1}
+		h.opened(filling{first: h.id + 1, packets: d - 1})
 		if h.holes++; len(h.Holes) < mostHoles && !h.unkept {
 			h.Holes = append(h.Holes, Hole{Packets: d - 1, Before: h.frame, After: f.Number, From: h.time, To: f.Time})
 		}
@@ -181,6 +191,15 @@ func (h *counting) take(f *fabricagent.Frame, id uint16) {
 		}
 	}
 	h.id, h.frame, h.time = h.id+uint64(d), f.Number, f.Time
+}
+
+// opened takes a hole that is not filled.
+func (h *counting) opened(k filling) {
+	if len(h.filled) < lateHoles {
+		h.filled = append(h.filled, k)
+	} else {
+		h.filled[h.holes%lateHoles] = k
+	}
 }
 
 // restart takes a frame with a number at which the counter of the host begins again.
@@ -192,7 +211,9 @@ func (h *counting) restart(f *fabricagent.Frame, id uint16) {
 }
 
 // leave follows the host no further: no one counter numbers its packets.
-func (h *counting) leave() { h.apart, h.Holes, h.LateFrames, h.Restarts = true, nil, nil, nil }
+func (h *counting) leave() {
+	h.apart, h.Holes, h.LateFrames, h.Restarts, h.filled = true, nil, nil, nil, nil
+}
 
 // fill takes a number that comes late, with a frame. It reports whether that was missing.
 func (h *counting) fill(id, frame uint64) bool {
@@ -202,10 +223,9 @@ func (h *counting) fill(id, frame uint64) bool {
 		if n >= uint64(k.packets) {
 			continue
 		}
-		if n >= widestLate || k.came&(1<<n) != 0 {
+		if !k.take(n) {
 			return false
 		}
-		k.came |= 1 << n
 		h.open--
 		h.late(frame)
 		return true

@@ -118,7 +118,7 @@ func (i *Incident) allLate() {
 	}
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "cost" })
 	i.fact("lost", "nothing: "+l.holdsEach(&i.Local, several))
-	i.fact("cost", fmt.Sprintf("%s for packets that came late, or that were dropped as they came before these; %s were retransmitted for it, each of which had come or was about to", count(l.naks, "NAK"), count(l.copies, "packet")))
+	i.fact("cost", fmt.Sprintf("%s for packets that came late, or that were dropped as they came before these; %s were retransmitted for it, each of which had come or was about to", count(l.naks, "NAK"), l.atMost()+count(l.copies, "packet")))
 }
 
 // asked reports whether the receiver of requests that came late asked for packets, most likely as it took such for lost, and these were retransmitted: no packet is missing at the tap, or a good part is known to
@@ -130,11 +130,19 @@ func (l *late) asked() bool {
 // lateOfNAKs is for which part of NAKs, one in so many, packets are known to have come late where all follow from such, it seems: copies come out of order too.
 const lateOfNAKs = 4
 
+// atMost goes before how many packets were copies, where what came late is not counted each: the rest of it counts among these.
+func (l *late) atMost() string {
+	if l.least {
+		return "at most "
+	}
+	return ""
+}
+
 // ofAll says how many of all packets were copies.
 func (l *late) ofAll() string {
 	all, too := l.of+l.copies, ""
 	if l.answers {
 		too = answersToo
 	}
-	return fmt.Sprintf("%s of %s (%s%s)", number(l.copies), count(all, "packet"), share(l.copies, all), too)
+	return l.atMost() + fmt.Sprintf("%s of %s (%s%s)", number(l.copies), count(all, "packet"), share(l.copies, all), too)
 }

@@ -167,7 +167,7 @@ func TestCopiesOfOvertaken(t *testing.T) {
 		for want, is := range map[string]bool{
 			"; no packet is missing at the tap": k.arrived == 2, "lost: nothing before the tap: the capture holds each IPv4 identification of these hosts": k.arrived == 2,
 			"5 % of 400 packets; 500 more were retransmitted": true, "hosts: from 10.0.0.1: 20 of 400 and from 10.0.0.2: 20 of 400": true, ": 1,000 of 1,800 packets (56 %) were copies": false,
-			" NAKs of 10.0.0.9; 1,000 of 1,800 packets (56 %) were copies": k.counted, " NAKs, and 1,000 of 1,800 packets (56 %) were copies": k.counted, " of them for what was only late": !k.counted,
+			" NAKs of 10.0.0.9; at most 1,000 of 1,800 packets (56 %) were copies": k.counted, " NAKs, and at most 1,000 of 1,800 packets (56 %) were copies": k.counted, " of them for what was only late": !k.counted,
 		} {
 			if strings.Contains(got, want) != is {
 				t.Errorf("%s: %q is not %v: %s", k.name, want, is, got)
@@ -201,7 +201,7 @@ func TestArrivedOfPairs(t *testing.T) {
 // harm.
 func TestOvertakenAtOneHost(t *testing.T) {
 	const (
-		asks   = "10.0.0.9 QP 0x5 sent 100 NAKs, at least 19 of them for what was only late, and 600 of 1,000 packets (60 %) were copies."
+		asks   = "10.0.0.9 QP 0x5 sent 100 NAKs, at least 19 of them for what was only late, and at most 600 of 1,000 packets (60 %) were copies."
 		harm   = " No harm: 30 of 1,000 packets from 10.0.0.1 came late to 10.0.0.9 QP 0x4, which sent no NAK."
 		merged = "packets that 2 hosts sent to 10.0.0.9 came after later ones"
 		cost   = "cost: the receiver took that for a loss at least 19 times (it sent 100 NAKs)"
