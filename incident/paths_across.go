@@ -206,11 +206,16 @@ func (a *across) tells() bool {
 	if a.by != nil {
 		clean = a.cleanElsewhere()
 	}
-	if slices.ContainsFunc(slices.Concat(a.senders, a.others), func(h packet.Addr) bool { return !slices.Contains(clean, h) }) {
+	if slices.ContainsFunc(slices.Concat(a.senders, a.others), func(h packet.Addr) bool { return !slices.Contains(clean, h) && (a.by == nil || a.onlyWith(h)) }) {
 		return false // it may be that host
 	}
 	along := a.sum.before + a.sum.after
 	return a.sum.tells() && mostlyAlong*a.against <= along && a.rareByChance(along)
+}
+
+// onlyWith reports whether all that was lost came from a host or went to it.
+func (a *across) onlyWith(h packet.Addr) bool {
+	return !slices.ContainsFunc(a.flows, func(f hashedFlow) bool { return f.from != h && f.to != h })
 }
 
 // several reports whether several hosts send to several others, or several to one, or one to several, where answers that were lost tell as much as

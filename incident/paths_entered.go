@@ -26,12 +26,12 @@ func (b *enteredBy) is(e *agent.End) bool {
 
 // entered finds out where what was lost came by, among all that the senders of losses sent to the others; nil: packets of several came by there, or that is not known.
 func (a *across) entered(t *teller) *enteredBy {
-	if a.sum.side() != beforeTap || len(a.lossyEnds) < fewestHosts || t.run.Repeated > 0 { // a packet that several taps show came by each of them
+	if a.sum.side() == "" || len(a.lossyEnds) < fewestHosts || t.run.Repeated > 0 { // a packet that several taps show came by each of them
 		return nil
 	}
 	for _, byTap := range [...]bool{true, false} {
 		b := &enteredBy{Entry: a.lossyEnds[0].Path.Entry, byTap: byTap}
-		if byTap && len(t.run.Taps) < 2 {
+		if byTap && len(t.run.Taps) < 2 || !byTap && a.sum.side() != beforeTap {
 			continue
 		}
 		if !slices.ContainsFunc(a.lossyEnds, func(e *agent.End) bool { return !b.is(e) }) && b.apart(t, a) {

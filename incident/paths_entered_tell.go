@@ -14,7 +14,11 @@ func (b *enteredBy) spared(t *teller, a *across) string {
 	if a.fates.lossy == 2 {
 		all = "both"
 	}
-	said := fmt.Sprintf("; %s came %s, and ", all, b.name(t))
+	came := "came"
+	if a.sum.side() == afterTap {
+		came = "left"
+	}
+	said := fmt.Sprintf("; %s %s %s, and ", all, came, b.name(t))
 	if b.few == 0 {
 		said += "none"
 	} else {
@@ -105,14 +109,18 @@ func (t *teller) lasts(s *lossSum) string {
 const lastsWithin = 4
 
 // nextOf says what to look at for a path.
-func (b *enteredBy) nextOf(t *teller) []string {
+func (b *enteredBy) nextOf(t *teller, side string) []string {
+	const out = "take that path out of the ECMP group or LAG (shut, or cost out): the losses end then, if it is that"
+	if side == afterTap {
+		return []string{"CRC and FEC errors, optical levels and discards at the far end of " + t.interfaceOf(b.Tap) + ", of what it receives, and what its near end sends", out}
+	}
 	what := "that device"
 	if b.Source != 0 {
 		what = t.stationName(b.Source)
 	}
 	return []string{
 		fmt.Sprintf("CRC and FEC errors, optical levels and discards of each port on that path, both ends of each link: from %s to the tap, and before it", what),
-		"take that path out of the ECMP group or LAG (shut, or cost out): the losses end then, if it is that",
+		out,
 	}
 }
 
@@ -124,7 +132,7 @@ func (t *teller) leadEntered(i *Incident, a *across) {
 	i.fact("other way", a.by.backSaid(a))
 	i.fact("lasts", t.lasts(a.sum))
 	i.Next = slices.DeleteFunc(i.Next, func(s string) bool { return s == hashedTo })
-	i.Next = slices.Insert(i.Next, 0, a.by.nextOf(t)...)
+	i.Next = slices.Insert(i.Next, 0, a.by.nextOf(t, a.sum.side())...)
 }
 
 // cleanHosts are those with which queue pairs that lost none came by another way.

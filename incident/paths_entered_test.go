@@ -8,6 +8,7 @@ import (
 
 	"ibwitness/agent"
 	"ibwitness/fabricagent"
+	"ibwitness/qp"
 )
 
 // TestPathEntered: where all that was lost of several queue pairs came over one tap, or from one Ethernet address, and hardly any that lost nothing, that is named, by LLDP where that does, with what
@@ -104,6 +105,51 @@ func TestPathEntered(t *testing.T) {
 		want := strings.HasPrefix(k.want, from)
 		if k.want == "" && strings.Contains(i.What, "one path of several") || !strings.Contains(i.What, k.want) || want != entered || want && (fact != k.fact || i.FitsWith[0] != onePath) {
 			t.Errorf("%s: %+v", k.name, i)
+		}
+	}
+}
+
+// TestPathLeft: what was lost after several taps, each at a link of its own, left over one of them: that link is named, in that direction, though a host has no queue pair that lost nothing; not where all of
+// it is with that host, something lost left over another, or packets that lost nothing left there, too.
+func TestPathLeft(t *testing.T) {
+	const told, other = "; both left over tap 1 (Ethernet51/1)", "the far end of tap 1 (Ethernet51/1)"
+	for _, k := range []struct {
+		name string
+		set  func(r *hashedScene)
+		told bool
+	}{
+		{"over one", func(*hashedScene) {}, true},
+		{"over two", func(r *hashedScene) { r.Connections[4].Ends[0].Path.Entry.Tap = 0 }, false},
+		{"and what lost nothing", func(r *hashedScene) {
+			for _, n := range []int{1, 2, 3, 5} {
+				r.Connections[n].Ends[0].Path.Entry.Tap = 1
+			}
+		}, false},
+		{"a host of which all lost something", func(r *hashedScene) {
+			r.Connections = append(r.Connections[:1:1], r.Connections[4:]...) // 10.0.0.3 is left with that one
+		}, true},
+	} {
+		r := &hashedScene{agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Taps: make([]fabricagent.Tap, 2)}}
+		r.Taps[1].Interface = "Ethernet51/1"
+		r.add(1, 3, 4, 12)
+		r.add(2, 4, 4, 12)
+		r.add(1, 4, 4, 0)
+		for n := range r.Connections {
+			for e := range r.Connections[n].Ends {
+				x := &r.Connections[n].Ends[e]
+				x.Path.Entry = agent.Entry{Known: true}
+				if k := x.Trouble; k != nil && e == 0 {
+					k.Asked.Before, k.Asked.After = 0, k.Asked.Before
+					k.Missing = qp.Missing{}
+				}
+			}
+		}
+		r.Connections[0].Ends[0].Path.Entry.Tap, r.Connections[4].Ends[0].Path.Entry.Tap = 1, 1
+		k.set(r)
+		list := Of(&r.Result)
+		got := list[0].What + strings.Join(list[0].Next, "; ")
+		if strings.Contains(got, told) != k.told || strings.Contains(got, other) != k.told {
+			t.Errorf("%s: %s", k.name, got)
 		}
 	}
 }
