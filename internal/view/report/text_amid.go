@@ -37,7 +37,7 @@ func (t *text) amid() string {
 // besideBreach has the verdict line name what happened beside the violations: how many incidents, or else what all wait for.
 func (t *text) besideBreach() string {
 	if n := len(t.run.Incidents()); n > 0 {
-		return "; beside that, " + count(n, "incident") + ", told first"
+		return "; beside that, " + count(n, "incident")
 	}
 	if l := t.limit(); l != "" {
 		return "; beside that, " + l
