@@ -31,17 +31,35 @@ func entryKeyOf(from, to packet.Addr, qpn uint32) entryKey {
 	return entryKey(k)
 }
 
+// Hop is between which Ethernet addresses the packets of an end went at a tap, of those that Entry is of: at the end of a network that is routed, one of these is that of the next hop.
+type Hop struct {
+	From   uint64 // the first that they came from; 0: not known, or they changed more than once
+	Turned uint64 // the one that they came from later; 0: it did not change
+	To     uint64 // the one that they went to; 0: not known, or there were several
+	Turn   Seen   // the first from the later one
+	Last   Seen   // the newest of all
+}
+
+// Seen is when something was seen.
+type Seen struct {
+	At    int64 // nanoseconds since the Unix epoch
+	Frame uint64
+}
+
 // entry is an Entry of which several says that packets came by several taps.
 type entry struct {
 	source  uint64
 	tap     uint16
 	several bool
 	mixed   bool // they came from several Ethernet addresses
+	again   bool // and changed more than once
+	astray  bool // they went to several
+	hop     Hop
 }
 
 // entries are those of an agent.
 type entries struct {
-	by   map[entryKey]entry
+	by   map[entryKey]*entry
 	many bool // more than are kept: none is known then, so that it does not depend on who counts them
 }
 
@@ -51,26 +69,30 @@ func (s *entries) packet(p *packet.Packet) {
 		return
 	}
 	k := entryKeyOf(p.Src, p.Dst, p.DestQP)
-	e, known := s.by[k]
-	several, mixed := e.several || e.tap != p.Tap, e.mixed || e.source != p.Source
-	switch {
-	case !known:
+	e := s.by[k]
+	if e == nil {
 		s.add(k, p)
-	case several != e.several || mixed != e.mixed:
-		e.several, e.mixed = several, mixed
-		s.by[k] = e
+		return
 	}
+	e.several, e.mixed, e.astray = e.several || e.tap != p.Tap, e.mixed || e.source != p.Source, e.astray || e.hop.To != p.Station
+	switch h := &e.hop; {
+	case h.Turned == 0 && p.Source != h.From:
+		h.Turned, h.Turn = p.Source, Seen{p.Time, p.Frame}
+	case h.Turned != 0 && p.Source != h.Turned:
+		e.again = true
+	}
+	e.hop.Last = Seen{p.Time, p.Frame}
 }
 
 func (s *entries) add(k entryKey, p *packet.Packet) {
 	if s.by == nil {
-		s.by = map[entryKey]entry{}
+		s.by = map[entryKey]*entry{}
 	}
 	if len(s.by) == mostEntries {
 		s.by, s.many = nil, true
 		return
 	}
-	s.by[k] = entry{source: p.Source, tap: p.Tap}
+	s.by[k] = &entry{source: p.Source, tap: p.Tap, hop: Hop{From: p.Source, To: p.Station, Last: Seen{p.Time, p.Frame}}}
 }
 
 // entriesKnown reports whether agents know those of all connections.
@@ -93,6 +115,19 @@ func (s *entries) enter(c *Connection) {
 			if x.Known, x.Tap = true, e.tap; !e.mixed {
 				x.Source = e.source
 			}
+			c.Ends[from].Hop = e.known()
 		}
 	}
+}
+
+// known is the Hop of an entry.
+func (e *entry) known() *Hop {
+	h := e.hop
+	if e.astray {
+		h.To = 0
+	}
+	if e.again || h.From == 0 {
+		h.From, h.Turned, h.Turn = 0, 0, Seen{}
+	}
+	return &h
 }

@@ -47,3 +47,28 @@ func TestEntries(t *testing.T) {
 		}
 	}
 }
+
+// TestHops: packets of an end come from an Ethernet address, and perhaps from another later, and go to one; where they change more than once, that is not known.
+func TestHops(t *testing.T) {
+	from := packet.IPv4Addr([]byte{10, 0, 0, 1})
+	for _, k := range []struct {
+		name string
+		seen [][2]uint64 // source and destination
+		want Hop
+	}{
+		{"one", [][2]uint64{{9, 5}, {9, 5}}, Hop{From: 9, To: 5, Last: Seen{20, 2}}},
+		{"it turns", [][2]uint64{{9, 5}, {8, 5}, {8, 5}}, Hop{From: 9, Turned: 8, To: 5, Turn: Seen{20, 2}, Last: Seen{30, 3}}},
+		{"it turns back", [][2]uint64{{9, 5}, {8, 5}, {9, 5}}, Hop{To: 5, Last: Seen{30, 3}}},
+		{"to several", [][2]uint64{{9, 5}, {9, 4}, {9, 5}}, Hop{From: 9, Last: Seen{30, 3}}},
+	} {
+		var s entries
+		for n, at := range k.seen {
+			s.packet(&packet.Packet{Src: from, DestQP: 7, Source: at[0], Station: at[1], Time: int64(10 * (n + 1)), Frame: uint64(n + 1)})
+		}
+		c := Connection{}
+		c.Ends[0].Addr, c.Ends[1] = from, End{QPN: 7, QPNKnown: true}
+		if s.enter(&c); c.Ends[0].Hop == nil || *c.Ends[0].Hop != k.want || c.Ends[1].Hop != nil {
+			t.Errorf("%s: %+v", k.name, c.Ends[0].Hop)
+		}
+	}
+}

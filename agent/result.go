@@ -158,6 +158,7 @@ type End struct {
 	AfterStalled AfterStalled
 	Settings
 	Path       Path
+	Hop        *Hop  // nil: not known
 	ECNCapable bool  // it sends RoCEv2, and its first packet was: ECN 01 or 10, or marked on its way
 	NotECT     bool  // it sends RoCEv2, and its first packet was a request with ECN 00, and none of it is known to have been marked
 	Timer      int64 // shortest time after which it retransmitted what nothing had answered, nanoseconds; 0: it never did

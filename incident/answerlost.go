@@ -172,6 +172,9 @@ func (t *teller) answersLost(c *agent.Connection, from int, k *qp.Trouble) bool 
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == fails })
 	}
 	t.lossFits(i)
+	if m := t.movedHop(c, 1-from); m != nil {
+		t.tellHop(i, m)
+	}
 	t.tell(i, "answered")
 	return true
 }

@@ -65,6 +65,7 @@ func (t *teller) tellCutOff(a packet.Addr, list []cutOff, went []packet.Addr) {
 		i.FitsWith[0] = fmt.Sprintf("the link of %v, its cable or optics, its adapter or its switch port, that fails and comes back again and again", a)
 	}
 	i.Next = []string{linkEventsOf(a, "these times")}
+	t.byRouter(i, a, list, went)
 	if ended != "" {
 		timers := fmt.Sprintf("the timeout and retry_cnt of %v, and its reconnect delay: how long it is to outlast, and how soon to be back", a)
 		i.Next = append(i.Next, timers)

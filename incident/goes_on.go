@@ -21,6 +21,13 @@ func (t *teller) goOn(c *agent.Connection, from int, since int64) goingOn {
 	return t.unharmedBeside(c, from, func(_ *agent.Connection, e, peer *agent.End) bool { return min(e.Last, peer.Last) > since })
 }
 
+// livedOn is goOn of the connections that had begun by that time, too: what began later shows nothing of it.
+func (t *teller) livedOn(c *agent.Connection, from int, since int64) goingOn {
+	return t.unharmedBeside(c, from, func(d *agent.Connection, e, peer *agent.End) bool {
+		return d.First <= since && min(e.Last, peer.Last) > since
+	})
+}
+
 // unharmedBeside is which connections beside c with nothing retransmitted are such, by the end of the host of end from of it and that of its peer.
 func (t *teller) unharmedBeside(c *agent.Connection, from int, such func(d *agent.Connection, e, peer *agent.End) bool) (on goingOn) {
 	list := t.siblings(c)

@@ -21,7 +21,7 @@ func (t *teller) nothingArrives(i *Incident, c *agent.Connection, from int) bool
 	i.show(k.Sum.Frames.Last)
 	i.fact("arrives", fmt.Sprintf("nothing: %s retransmitted a request of its own %s on this connection, the last time in frame %d, though %s answered each: it is there, and nothing that %s sends comes to it", other, times(s.Total()), k.Sum.Frames.Last, local, local))
 	way := fmt.Sprintf("a path that fails from %s to %s, and not the other way", local, other)
-	if on := t.goOn(c, from, c.Ends[from].Trouble.Now.Since); on.n > 0 {
+	if on := t.livedOn(c, from, c.Ends[from].Trouble.Now.Since); on.n > 0 {
 		i.fact("others", fmt.Sprintf("%s between the same hosts went on%s, and retransmitted nothing", count(on.n, "other connection"), onPorts(on.ports)))
 		way = onePathFails(local, other, e) + ": ECMP, LAG"
 		i.Next = append(i.Next, hashedOn(local, other, e))

@@ -38,6 +38,7 @@ work:
 	}{
 		"nothing arrives":       {back + lost + acks, true, whole},
 		"others go on":          {back + others + lost + acks, true, path},
+		"others begin later":    {back + strings.ReplaceAll(others, "every: 10ms", "every: 10ms, at: 20ms") + lost + acks, true, whole},
 		"another host":          {back + another + lost + acks, true, whole},
 		"the answers are taken": {back + others + lost, false, ""},
 		"nothing was answered":  {others + lost, false, ""},

@@ -25,6 +25,11 @@ func (t *teller) sizes(i *Incident, c *agent.Connection, from int, k *qp.Stall, 
 func (t *teller) reasons(i *Incident, c *agent.Connection, from int, k *qp.Stall, l *life) {
 	local, peer := i.Local.Addr.String(), i.Peer.Addr.String()
 	alive, known := t.alive(i, k), t.hosts[i.Peer.Addr].last != 0
+	if m := t.movedHop(c, from); m != nil && i.Kind == Unanswered && c.Closed.At == 0 {
+		t.nothingArrives(i, c, from)
+		t.tellHop(i, m)
+		return
+	}
 	t.sizes(i, c, from, k, l)
 	switch {
 	case closedBefore(c, from, k), closedAtOnce(c, from, k):
