@@ -18,22 +18,23 @@ type Upper struct {
 	Failure *Operation // the newest that has failed; nil: none has
 	// Answered says that the peer answers a command with a message of its own as soon as it has done it.
 	Answered bool
-	HSQSize  uint16         // of Queue, as its REQ says; 0: that is not known
-	Answers  uint64         // commands that the peer has answered so
-	Took     time.Duration  // until it did, of all of them
-	Slow     uint64         // of them, those that took upper.SlowAfter or longer
-	Slowest  *Operation     // the one that took longest; nil: none was answered
-	Longest  []*Operation   // those that did, Slowest first: up to upper.MostLongest
-	Recent   []int64        // when the newest answers came, nanoseconds since the Unix epoch, in order; nil: there was none
-	Newest   uint64         // frame of the newest answer
-	Before   [2]int         // of those that are open, how many each end had begun before the newest request of it that waited or waits
-	Credits  *upper.Credits // how many messages each end may still send; nil: that is not known, or its protocol has none
-	Grants   *upper.Credits // the same where Left is not known, as the connection began before the capture; nil: it is known, or nothing of it is
-	Named    [2]*Named      // what the peer of each end had named with the R_Key of the request of that which it refuses; nil: that is not known
-	Renewed  [2]*Renewed    // and with the newest R_Key of the same region, where that is another; nil: that is not known
-	Keyed    [2]*Keyed      // and at the address of the request with another R_Key than it has; nil: it did not, or that is not known
-	Waiting  []*Operation   // where an end refuses a request, the first of those that are open, up to mostWaiting; else nil
-	Causes   [2][]Cause     // of the stalls of each end of its connection, as far as they are known
+	HSQSize  uint16               // of Queue, as its REQ says; 0: that is not known
+	Answers  uint64               // commands that the peer has answered so
+	Took     time.Duration        // until it did, of all of them
+	Slow     uint64               // of them, those that took upper.SlowAfter or longer
+	Slowest  *Operation           // the one that took longest; nil: none was answered
+	Longest  []*Operation         // those that did, Slowest first: up to upper.MostLongest
+	Recent   []int64              // when the newest answers came, nanoseconds since the Unix epoch, in order; nil: there was none
+	Newest   uint64               // frame of the newest answer
+	Before   [2]int               // of those that are open, how many each end had begun before the newest request of it that waited or waits
+	Credits  *upper.Credits       // how many messages each end may still send; nil: that is not known, or its protocol has none
+	Releases [2][2]upper.Releases // by end: the times in which it held answers, and those of them in which it had no credit
+	Grants   *upper.Credits       // the same where Left is not known, as the connection began before the capture; nil: it is known, or nothing of it is
+	Named    [2]*Named            // what the peer of each end had named with the R_Key of the request of that which it refuses; nil: that is not known
+	Renewed  [2]*Renewed          // and with the newest R_Key of the same region, where that is another; nil: that is not known
+	Keyed    [2]*Keyed            // and at the address of the request with another R_Key than it has; nil: it did not, or that is not known
+	Waiting  []*Operation         // where an end refuses a request, the first of those that are open, up to mostWaiting; else nil
+	Causes   [2][]Cause           // of the stalls of each end of its connection, as far as they are known
 	// Fetched is how many commands there were whose peer has fetched data of theirs by RDMA READ, and, where the oldest that is open is one, Unfetched of how many it has to and has asked for none.
 	Fetched   uint64
 	Unfetched int
@@ -147,6 +148,7 @@ type Operation struct {
 	Again      upper.Repeats // how often its end repeated it, with the ID that it had
 	Moved      upper.Moved   // of Longest, when its peer first moved its data
 	Ahead      uint64        // of Longest, bytes of data of other commands that it waited for, as its peer moved data all the time; 0: it did not
+	Freed      upper.Freed   // of Longest, what its answer was held for
 	Opens      bool          // it begins a session
 	Lossy      bool          // of Longest: the capture has lost packets of its connection
 	Unsure     bool          // it may have ended where the capture has lost packets, or in the direction that was not found
@@ -190,11 +192,14 @@ func (t *Transport) upper(c *connection.Connection) *Upper {
 		for i := range s.Longest {
 			if d := &s.Longest[i]; d.Answer != 0 {
 				o := t.operation(c, u, &d.Command)
-				o.Ended, o.Answer, o.Unsure, o.Others, o.Own, o.Moved, o.Ahead, o.Lossy = d.Ended, d.Answer, false, uint64(d.Others), uint64(d.Own), d.Moved, d.Ahead, lossyCommands(c, u)
+				o.Ended, o.Answer, o.Unsure, o.Others, o.Own, o.Moved, o.Ahead, o.Freed, o.Lossy = d.Ended, d.Answer, false, uint64(d.Others), uint64(d.Own), d.Moved, d.Ahead, d.Freed, lossyCommands(c, u)
 				out.Longest = append(out.Longest, o)
 			}
 		}
 		out.Slowest = out.Longest[0]
+		for k := range out.Releases {
+			out.Releases[k] = [2]upper.Releases{*u.Releases(k, false), *u.Releases(k, true)}
+		}
 	}
 	for _, f := range u.Failures() {
 		o := t.operation(c, u, &f.First)

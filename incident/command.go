@@ -28,6 +28,7 @@ func (t *teller) commands(c *agent.Connection) {
 			t.waits(c, u.Oldest, end, all)
 		}
 	}
+	t.heldBack(c, t.heldCommands(c))
 	slow := t.slowCommands(c)
 	if len(slow) == 0 || t.slowByClass(c) || t.inPhase(c) {
 		return

@@ -105,6 +105,7 @@ type Incident struct {
 	lostMany       bool              // the capture lost many packets
 	copies         uint64            // packets of the capture that are copies of others, which are judged once
 	episodic       bool              // slow commands in several times, of all connections between the hosts
+	ungranted      bool              // Local granted Peer no credits to send its answers with
 	lacks          bool              // the capture lost packets
 	noLoss         bool              // likewise many, and nothing shows that the network lost any
 	losesFrames    bool              // it tells that the capture lost packets

@@ -72,10 +72,10 @@ func roundsOf(k *qp.Trouble) uint64 {
 	return settled.Sum.Total()
 }
 
-// otherwise reports whether more happened on a connection than that commands were slow, or it is not known how soon its requests were acknowledged.
+// otherwise reports whether more happened on a connection than that commands were slow, as that answers were held, or it is not known how soon its requests were acknowledged.
 func (t *teller) otherwise(c *agent.Connection) bool {
 	_, hangs := t.hangs(c)
-	return hangs || c.SlowestMessage() == 0 || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil
+	return hangs || t.holds(c) || c.SlowestMessage() == 0 || c.Ends[0].Trouble != nil || c.Ends[1].Trouble != nil
 }
 
 // movesMuch reports whether a link may be what the commands of a connection wait for, which take so long.

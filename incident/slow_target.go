@@ -160,6 +160,11 @@ func (t *teller) onSlowTarget(i *Incident, c *agent.Connection, o *agent.Operati
 
 // slowCommands returns the commands of a connection that took long, where that is not because of the transport, the longest first.
 func (t *teller) slowCommands(c *agent.Connection) []*agent.Operation {
+	return slices.DeleteFunc(t.slowOf(c), t.held)
+}
+
+// slowOf returns all of them, those among them whose answers were held until their client sent a message.
+func (t *teller) slowOf(c *agent.Connection) []*agent.Operation {
 	u := c.Upper
 	if _, one := onlyEnd(c); one || u == nil || !u.Answered || !t.timed() {
 		return nil

@@ -6,6 +6,7 @@ import "math"
 type Credits struct {
 	Left    [2]int
 	Granted [2]Grant // the newest that each end has got
+	Before  [2]Grant // and the one before it
 	Used    [2]Grant // its newest message, which took one
 	known   bool
 	over    [2]bool   // it sent a message for which it had none: what grants it some was not seen, or not heeded
@@ -66,7 +67,7 @@ func (c *Credits) grant(to, n int, m *Message) {
 		}
 		c.since[to] = 0
 		c.Left[to] += n
-		c.Granted[to] = Grant{n, m.Time, m.Frame}
+		c.Before[to], c.Granted[to] = c.Granted[to], Grant{n, m.Time, m.Frame}
 	}
 }
 
@@ -80,6 +81,7 @@ func (t *Tracker) Credits() (c Credits, known bool) {
 	if c, known = d.Credits(); t.turned == 1 {
 		c.Left[0], c.Left[1] = c.Left[1], c.Left[0]
 		c.Granted[0], c.Granted[1] = c.Granted[1], c.Granted[0]
+		c.Before[0], c.Before[1] = c.Before[1], c.Before[0]
 		c.Used[0], c.Used[1] = c.Used[1], c.Used[0]
 		c.most[0], c.most[1] = c.most[1], c.most[0]
 		c.since[0], c.since[1] = c.since[1], c.since[0]

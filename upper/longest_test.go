@@ -6,7 +6,7 @@ import "testing"
 func TestLongest(t *testing.T) {
 	var s Took
 	for n, took := range []int64{-5, 7, 3, 7, 9, 1} {
-		if d := (Done{Command{Since: 100, Frame: uint64(n)}, 100 + took, uint64(n + 1), 0, 0, Moved{}, 0}); s.among(took) {
+		if d := (Done{Command{Since: 100, Frame: uint64(n)}, 100 + took, uint64(n + 1), 0, 0, Moved{}, 0, Freed{}}); s.among(took) {
 			s.keep(d)
 		}
 		if n == 0 && (s.Longest[0].Answer != 1 || s.Longest[1].Answer != 0) {

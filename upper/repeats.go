@@ -36,3 +36,16 @@ func (t *Tracker) renamed(c *Command) bool {
 	c.fetch = 0
 	return true
 }
+
+// repeated reports whether a SEND has been seen before, and remembers it.
+func (t *Tracker) repeated(m *Message) bool {
+	h := uint64(14695981039346656037) // FNV-1a
+	for _, b := range m.Head[:min(len(m.Head), 64)] {
+		h = (h ^ uint64(b)) * 1099511628211
+	}
+	is := h<<24 | uint64(m.PSN)
+	at := &t.seen[m.From&1][m.PSN%repeats]
+	again := *at == is
+	*at = is
+	return again
+}

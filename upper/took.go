@@ -29,6 +29,7 @@ type Done struct {
 	Own    uint32 // and of its own class
 	Moved  Moved  // its data
 	Ahead  uint64 // bytes of data of other commands that it waited for, as the peer moved data all the time; 0: it did not
+	Freed  Freed  // what it was held for
 }
 
 // Took is how long the command took, nanoseconds.
@@ -45,11 +46,12 @@ func (t *Tracker) took(c *Command) {
 	s.Sum += took
 	s.Newest = took
 	s.answered(m)
+	freed := t.releases.answers(t, c)
 	if took >= SlowAfter {
 		s.Slow++
 	}
 	if s.among(took) {
-		d := Done{Command: *c, Ended: m.Time, Answer: m.Frame, Others: uint32(t.OthersAfter(c))}
+		d := Done{Command: *c, Ended: m.Time, Answer: m.Frame, Freed: freed, Others: uint32(t.OthersAfter(c))}
 		d.Own = uint32(t.EndedAfter(c)) - min(uint32(t.EndedAfter(c)), d.Others)
 		if took >= LateAfter {
 			d.Moved = t.movedOf(c)

@@ -100,6 +100,7 @@ type Tracker struct {
 	moveCount uint64
 	queue     uint32 // of its controller, plus one; 0: it is not known
 	sends     uint16 // hsqsize of that
+	releases  releases
 }
 
 // NewTracker returns a tracker of a connection that seems to be of a protocol. assigned says that communication management has connected it to a port of
@@ -163,20 +164,9 @@ func (t *Tracker) take(m *Message) {
 	} else if m.Kind == Send {
 		t.misfits++
 	}
-	t.message = nil
-}
-
-// repeated reports whether a SEND has been seen before, and remembers it.
-func (t *Tracker) repeated(m *Message) bool {
-	h := uint64(14695981039346656037) // FNV-1a
-	for _, b := range m.Head[:min(len(m.Head), 64)] {
-		h = (h ^ uint64(b)) * 1099511628211
+	if t.message = nil; m.Kind == Send {
+		t.releases.sent(m)
 	}
-	is := h<<24 | uint64(m.PSN)
-	at := &t.seen[m.From&1][m.PSN%repeats]
-	again := *at == is
-	*at = is
-	return again
 }
 
 // Begin begins a command of the end that has sent the message at hand, and returns it; it is valid until the next one begins. One of the same ID that has not ended has done so unseen.
