@@ -239,15 +239,16 @@ type Settings struct {
 	Timeout, MinRNRTimer              uint8    // codes
 	RetryCnt, RNRRetry                uint8
 	InitiatorDepth, ResponderResource uint8
-	AskedDepth                        uint8 // of InitiatorDepth, what the REQ of CM asked for; 0: that is not known
-	SRQ                               bool  // its responder receives from a shared receive queue; false: that is not known
+	AskedDepth                        uint8  // of InitiatorDepth, what the REQ of CM asked for; 0: that is not known
+	Receives                          uint16 // KiB of the receives that it announced for RPC over RDMA; 0: that is not known
+	SRQ                               bool   // its responder receives from a shared receive queue; false: that is not known
 }
 
 func settingsOf(a *qp.Attr) Settings {
 	if a == nil {
 		return Settings{}
 	}
-	return Settings{a.Known, a.ByCM, a.Timeout, a.MinRNRTimer, a.RetryCnt, a.RNRRetry, a.MaxRdAtomic, a.MaxDestRdAtomic, a.AskedRdAtomic, a.SRQ}
+	return Settings{a.Known, a.ByCM, a.Timeout, a.MinRNRTimer, a.RetryCnt, a.RNRRetry, a.MaxRdAtomic, a.MaxDestRdAtomic, a.AskedRdAtomic, a.Receives, a.SRQ}
 }
 
 // Knows reports whether an attribute is known.

@@ -8,7 +8,7 @@ import (
 
 // TestHeldBack: of a server of SMB Direct whose client granted it no send credits for seconds, and whose held answers leave in one burst right after a message that grants some, it is told that
 // it had none; where the capture does not hold the negotiation, that the answers left with others right after a message of the client; never its disks. Where they leave at another
-// time, or one of them does alone and its server may have had credits, it is told as of any other server that takes long.
+// time, or one of them is the only one and its server may have had credits, it is told as of any other server that takes long.
 func TestHeldBack(t *testing.T) {
 	talk := func(negotiated bool, credits uint16, asked int, after time.Duration) string {
 		q := new(queue)

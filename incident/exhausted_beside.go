@@ -55,12 +55,20 @@ func (t *teller) tellBeside(i *Incident, beside []*Incident) {
 		i.includes(o)
 	}
 	slices.SortFunc(hosts, packet.Addr.Compare)
-	i.What = fmt.Sprintf("%s. Meanwhile it refused requests of %s %s, in %s, and these went on when it was ready again.", i.What[:len(i.What)-1], someOf(hosts), times(sum.naks), span(end-begin))
+	episodes := slices.ContainsFunc(beside, func(o *Incident) bool { return o.short.episodes != "" })
+	if episodes {
+		i.What = fmt.Sprintf("%s. It refused requests of %s %s in all, meanwhile and at other times, and these went on each time when it was ready again.", i.What[:len(i.What)-1], someOf(hosts), times(sum.naks))
+	} else {
+		i.What = fmt.Sprintf("%s. Meanwhile it refused requests of %s %s, in %s, and these went on when it was ready again.", i.What[:len(i.What)-1], someOf(hosts), times(sum.naks), span(end-begin))
+	}
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool {
 		return f.Label == "served" && slices.ContainsFunc(hosts, func(a packet.Addr) bool { return a != i.Local.Addr })
 	})
 	text := fmt.Sprintf("of %s from %s to %s: one request up to %s; these retry for longer than %v does", someOf(hosts), t.offset(begin), t.offset(end), times(uint64(sum.worst)), &i.Local)
 	i.fact("meanwhile", text)
+	if len(beside) == 1 {
+		i.fact("episodes", sum.episodes)
+	}
 	i.Begin, i.Connections = min(i.Begin, begin), connections
 	for _, a := range hosts {
 		if a != i.Local.Addr && !slices.Contains(i.Also, a) {

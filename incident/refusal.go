@@ -18,6 +18,7 @@ func (t *teller) why(i *Incident, c *agent.Connection, from int, k *qp.Refusal) 
 		t.accessDenied(i, c, from, k)
 	case packet.NAKInvalidRequest:
 		t.invalid(i, k)
+		t.tooLong(i, c, from, k)
 		t.tooManyReads(i, c, from, k)
 		otherMTU(i, c, from, k)
 		if c.Service == packet.XRC && takesReceive(k.Request.Op) {

@@ -22,7 +22,7 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 	case last > k.Time:
 		i.fact("then", "the last packet of the connection came "+span(last-k.Time)+" after the NAK; what else was posted completes with WR_FLUSH_ERR")
 	default:
-		i.fact("then", "no packet of the connection came after the NAK; what else was posted completes with WR_FLUSH_ERR")
+		i.fact("then", noneAfterNAK)
 	}
 	if c.Closed.At > k.Time {
 		i.fact("then", fmt.Sprintf("%v disconnected%s, in frame %d", c.Closed.By, t.within(" %s later", c.Closed.At-k.Time), c.Closed.Frame))

@@ -284,7 +284,7 @@ func (t *teller) sorted() []Incident {
 	out := make([]Incident, 0, len(t.order))
 	for _, i := range t.order {
 		if n := i.Connections; n > 1 && !i.listed && !i.says("again") && i.deadToo != n-1 {
-			also := count(uint64(n-1), "more connection") + " between the same hosts likewise"
+			also := count(uint64(n-1), "more connection") + " between the same hosts likewise" + t.goesOnAfterNAK(i)
 			if n == 2 && i.again.late {
 				also = i.again.other
 			}

@@ -10,9 +10,10 @@ import (
 // Attr is a set of queue pair attributes. Known says which are known: what an agent does not know is not judged.
 type Attr struct {
 	Known         Known
-	ByCM          Known // of Known, what only the messages of CM say, and the application can have set otherwise on its QP
-	Cut           bool  // CM gave some of it in a packet that the snap length cut, whose ICRC could not be judged
-	AskedRdAtomic uint8 // what the REQ of CM asked for as MaxRdAtomic; 0: that is not known
+	ByCM          Known  // of Known, what only the messages of CM say, and the application can have set otherwise on its QP
+	Cut           bool   // CM gave some of it in a packet that the snap length cut, whose ICRC could not be judged
+	Receives      uint16 // KiB of the receives for RPC over RDMA that its end announced in the private data of CM (RFC 8797); 0: that is not known
+	AskedRdAtomic uint8  // what the REQ of CM asked for as MaxRdAtomic; 0: that is not known
 
 	Service         packet.Service
 	PMTU            uint32      // bytes: 256, 512, 1024, 2048 or 4096
@@ -126,6 +127,9 @@ const (
 // Update takes over what b knows.
 func (a *Attr) Update(b *Attr) {
 	a.SRQ, a.Cut = a.SRQ || b.SRQ, a.Cut || b.Cut
+	if b.Receives > 0 {
+		a.Receives = b.Receives
+	}
 	if b.AskedRdAtomic > 0 {
 		a.AskedRdAtomic = b.AskedRdAtomic
 	}

@@ -11,6 +11,7 @@ import (
 type Refusal struct {
 	Code        packet.Syndrome
 	Tap         uint16
+	Plain       bool  // of a NAK Invalid Request: it refuses a SEND all packets of which were seen, and which invalidates no R_Key
 	Time        int64 // 0: there was none
 	Frame       uint64
 	Request     StalledRequest
@@ -73,6 +74,10 @@ func (s *SendQueue) Refuse(c *Pair, p *packet.Packet, w *wqe.SendWQE, by uint32,
 		r.Answered = s.mostAnswered(r, r.First) // the NAK acknowledges what is before
 	}
 	t.Refusal.SentAfter = s.sentAfter(p, w)
+	if w != nil && p.Syndrome == packet.NAKInvalidRequest && w.Op == wqe.Send && w.Has(wqe.Whole) {
+		_, invalidates := s.invalidatesIn(w, p.Tap)
+		t.Refusal.Plain = !invalidates
+	}
 	switch {
 	case w == nil:
 	case w.RKey != 0 && p.Syndrome == packet.NAKRemoteAccess:

@@ -157,6 +157,7 @@ func request(p *packet.Packet, m *mad.REQ, service packet.Service, path bool) (e
 	if service == packet.RC {
 		retries(&passive.Attr, m, path)
 		active.Attr.AskedRdAtomic = m.InitiatorDepth
+		active.Attr.Receives = m.RPCReceives()
 		active.Attr.Credits, active.Attr.SRQ = m.FlowControl && !m.SRQ, m.SRQ
 		active.Attr.Known |= qp.KnowsCredits
 	}
@@ -232,6 +233,7 @@ func reply(x *exchange, m *mad.REP) {
 	if x.service == packet.XRC {
 		return
 	}
+	passive.Receives = m.RPCReceives()
 	passive.MaxRdAtomic = m.InitiatorDepth
 	passive.Credits, passive.SRQ = m.FlowControl && !m.SRQ, m.SRQ
 	passive.Known |= qp.KnowsMaxRdAtomic | qp.KnowsCredits
