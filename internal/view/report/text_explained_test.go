@@ -140,3 +140,33 @@ func TestExcuseUnheld(t *testing.T) {
 		}
 	}
 }
+
+// TestExplainedByIncident: what a host seems to have done in an incident that tells of it does not lead the verdict: an ACK after the NAK that ended a connection, a message beyond the credits of a receiver that was not
+// ready. Another suspicion, or one of another time or host, does.
+func TestExplainedByIncident(t *testing.T) {
+	addr := func(n byte) packet.Addr { return packet.IPv4Addr([]byte{10, 0, 0, n}) }
+	for _, k := range []struct {
+		kind incident.Kind
+		rule rule.ID
+		of   byte
+		at   int64
+		want bool
+	}{
+		{incident.Refused, rule.RCRSP027, 2, 2, true},
+		{incident.Refused, rule.RCRSP027, 3, 2, false},
+		{incident.Refused, rule.RCRSP027, 2, int64(time.Minute), false},
+		{incident.Refused, rule.RCCRD001, 2, 2, false},
+		{incident.NotReady, rule.RCCRD001, 2, 2, true},
+		{incident.Exhausted, rule.RCCRD001, 2, 2, true},
+		{incident.NotReady, rule.RCRSP027, 2, 2, false},
+		{incident.Slow, rule.RCCRD001, 2, 2, false}, // its peer may have posted receives
+	} {
+		f := rule.Finding{Rule: k.rule, Class: rule.Unproven, Time: k.at, Accused: rule.Endpoint{Addr: addr(k.of)}, Peer: rule.Endpoint{Addr: addr(1)}}
+		r := &agent.Result{}
+		shown := &text{res: r, run: &Run{Result: r, told: true}}
+		shown.run.incidents = []incident.Incident{{Kind: k.kind, Local: incident.Party{Addr: addr(1)}, Peer: incident.Party{Addr: addr(2)}, Begin: 1, End: 3}}
+		if got := shown.explained(&f, nil); got != k.want {
+			t.Errorf("%v, %v of %v at %d: %t", k.kind, k.rule, f.Accused.Addr, k.at, got)
+		}
+	}
+}

@@ -79,6 +79,10 @@ func (t *text) explained(f *rule.Finding, near map[packet.Addr]bool) bool {
 			return false
 		case i.Kind == incident.Reordered:
 			return byOrder(&i, f)
+		case i.Kind == incident.Refused && f.Rule == rule.RCRSP027, i.Kind == incident.Exhausted && f.Rule == rule.RCCRD001, i.Kind == incident.NotReady && f.Rule == rule.RCCRD001:
+			return true // they are a part of what is told
+		case i.Kind == incident.Slow && f.Rule == rule.RCCRD001:
+			return i.Ungranted() && f.Accused.Addr == i.Peer.Addr // whose peer posted no receives
 		}
 		return (ofLosses[i.Kind] || i.Loses()) && networkExplains[f.Rule]
 	})
