@@ -369,10 +369,14 @@ func (v *Verifier) credit(c *qp.Pair, from int, p *packet.Packet, w *wqe.SendWQE
 	if p.Time-q.Granted.At < int64(verifier.InFlight) && !c.Sees(from) {
 		return // it may have left before the credits reached the requester
 	}
+	peer := &c.Ends[1-from]
+	if peer.Knows(qp.KnowsCredits) && !peer.Attr.Credits {
+		return // no limit was agreed: its credits, which rule RC-CRD-006 is about, bind nobody
+	}
 	v.Covered(rule.RCCRD001)
 	ssn := (w.Ordinal + 1) & packet.PSNMask
 	over := packet.PSN(ssn).Diff(packet.PSN(limit & packet.PSNMask))
-	agreed := c.Ends[1-from].Knows(qp.KnowsCredits) && c.Ends[1-from].Attr.Credits
+	agreed := peer.Knows(qp.KnowsCredits)
 	if over == 1 {
 		v.Covered(rule.RCCRD002)
 		if (in.First || in.Only || w.Op == wqe.Write) && p.AckReq {
