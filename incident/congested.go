@@ -188,7 +188,11 @@ func (t *teller) congestion(to packet.Addr, ways []*onWay, other *answering) {
 		t.reaction(i, s.way, len(list) == 1)
 	}
 	if how := t.malformedCNPs(to); how != "" && all.notified.n > 0 {
-		i.fact("CNPs", fmt.Sprintf("each breaks rule CNG-CNP-003 (%s): an adapter may drop them", how))
+		drop := "an adapter may drop them"
+		if i.heeding != "" {
+			drop = "that has not kept queue pairs from slowing down after them, of " + i.heeding
+		}
+		i.fact("CNPs", fmt.Sprintf("each breaks rule CNG-CNP-003 (%s): %s", how, drop))
 	}
 	if !i.unequal {
 		t.unmarkedBeside(i, list)
@@ -227,7 +231,7 @@ func (t *teller) marksAndNotices(i *Incident, all *onWay, from, marks string, si
 // several tells of senders, where there are several, which of them sends how much. It reports whether one does not slow down while others do.
 func (t *teller) several(i *Incident, list []sender, bursts *burstsTo, all *onWay) bool {
 	if len(list) < 2 {
-		return false
+		return t.flowKeeps(i, list)
 	}
 	idle := bursts != nil && bursts.idle
 	how := ""
@@ -242,7 +246,7 @@ func (t *teller) several(i *Incident, list []sender, bursts *burstsTo, all *onWa
 		sortSenders(list)
 	}
 	i.fact("senders", t.shares(list, how))
-	if bursts != nil && (t.keepsOn(i, list, bursts) || t.keepsRate(i, list, bursts) || idle && t.neverSlows(i, list, bursts)) || !idle && t.doesNotSlow(i, list) || t.atFullRate(i, list) {
+	if t.flowKeeps(i, list) || bursts != nil && (t.keepsOn(i, list, bursts) || t.keepsRate(i, list, bursts) || idle && t.neverSlows(i, list, bursts)) || !idle && t.doesNotSlow(i, list) || t.atFullRate(i, list) {
 		return true
 	}
 	t.ratesOfAll(i, list, all.marked.n > 0, bursts)

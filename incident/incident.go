@@ -119,6 +119,8 @@ type Incident struct {
 	ofTrimmed      bool              // losses on a way on which packets were trimmed
 	ofMarked       bool              // losses on a way on which many packets were marked as having met congestion
 	harmless       bool              // congestion that receivers answered, or packets that came late, and nothing was retransmitted for it
+	heeding        string            // hosts of queue pairs that are seen to slow down after CNPs of congestion, all that matter; "": that is not known
+	headline       string            // what the verdict line says of it, before rules that were broken in form only; "": nothing
 	unequal        bool              // congestion that one sender does not yield to as others do, or to which all yield too far
 	sharedFairly   bool              // congestion of senders that fill a link and get fair shares of it
 	noneLost       bool              // losses that are none: all follow from packets that came after later ones
@@ -203,6 +205,9 @@ func (i *Incident) fact(label, text string) {
 
 // Lacks reports whether it is that the capture lost packets.
 func (i *Incident) Lacks() bool { return i.lacks }
+
+// Headline is what a verdict says of it first, where rules were broken in the form of packets only; "": nothing.
+func (i *Incident) Headline() string { return i.headline }
 
 // Failed reports whether something failed for good: a request, a connection or a command.
 func (i *Incident) Failed() bool { return i.Kind < Interrupted && !i.accepted }

@@ -125,6 +125,7 @@ func (t *teller) aroundAll(list []sender) (all sends) {
 func (t *teller) controlled(i *Incident, list []sender) {
 	all := t.aroundAll(list)
 	if t.timed() && all.n > 0 && all.pace.reacted(all.pairs) { // of each that a CNP came to
+		i.heeding = "each of these hosts"
 		i.fact("control", "the marks were answered, what was sent slowed down and was as fast as before again, and nothing was lost: this is what congestion control is for")
 	}
 	enough := "where throughput is enough, nothing, as nothing was retransmitted; else "

@@ -44,3 +44,18 @@ func (t *text) besideBreach() string {
 	}
 	return ""
 }
+
+// formOnly has the verdict line begin with what happened, where all violations are of the form of CNPs and the first incident is of a sender that
+// does not heed them: "10.0.0.1 QP 0x12 does not slow down at CNPs (told first); beside that, "; "": it is not so.
+func (t *text) formOnly() string {
+	list := t.run.Incidents()
+	if len(list) == 0 || list[0].Headline() == "" {
+		return ""
+	}
+	for n := range t.list {
+		if e := &t.list[n]; violation(e, rule.Error) && e.Rule != rule.CNGCNP003 {
+			return ""
+		}
+	}
+	return list[0].Headline() + " (told first); beside that, "
+}

@@ -22,7 +22,12 @@ func (t *text) head(v Verdict) (word, sentence string) {
 	word = t.verdictHead(v)
 	switch v {
 	case Violated:
-		sentence = t.breach(t.count.violations, "violation", "by", func(e *Entry) bool { return violation(e, rule.Error) }) + cmp.Or(t.amid(), t.besideBreach())
+		sentence = t.breach(t.count.violations, "violation", "by", func(e *Entry) bool { return violation(e, rule.Error) })
+		if first := t.formOnly(); first != "" {
+			sentence = first + sentence
+		} else {
+			sentence += cmp.Or(t.amid(), t.besideBreach())
+		}
 	case Warned:
 		sentence = t.breach(t.count.warnings, "warning", "by", func(e *Entry) bool { return violation(e, rule.Warning) })
 	case Incomplete:
