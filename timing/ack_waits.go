@@ -45,6 +45,19 @@ func (w *AckWaits) add(m *Message) {
 	w.count++
 }
 
+// Usual is how long they waited in the median; 0: there is none.
+func (w *AckWaits) Usual() time.Duration {
+	if len(w.List) == 0 {
+		return 0
+	}
+	took := make([]time.Duration, len(w.List))
+	for i := range w.List {
+		took[i] = w.List[i].Took
+	}
+	slices.Sort(took)
+	return took[len(took)/2]
+}
+
 // thin drops each second one where there are too many.
 func (w *AckWaits) thin() {
 	for len(w.List) >= MostAckWaits {

@@ -32,6 +32,12 @@ func TestAckWaits(t *testing.T) {
 	s.pair.Ends[0].SQ.Una = 8
 	s.c.Packet(&s.pair, 1, &packet.Packet{Opcode: packet.Op(packet.RC, packet.Acknowledge), PSN: 7, Tap: 1, Time: at(900)})
 	want := []AckWait{{at(5), 3 * time.Microsecond, 1088}}
+	if got := s.c.Ends[0].Acks.Usual(); got != want[len(want)/2].Took {
+		t.Errorf("usual %v, want %v", got, want[len(want)/2].Took)
+	}
+	if got := (&AckWaits{}).Usual(); got != 0 {
+		t.Errorf("of none %v", got)
+	}
 	if got := s.c.Ends[0].Acks; !slices.Equal(got.List, want) || got.Every != 1 {
 		t.Errorf("%+v, want %+v", got, want)
 	}

@@ -78,7 +78,8 @@ func TestLastOfRounds(t *testing.T) {
 				e := &c.Ends[n]
 				e.Addr, e.Messages, e.Bytes = packet.IPv4Addr([]byte{10, 0, 0, (h + byte(n)) % 4}), 20, []uint64{20 << 17, 0}[n]
 				c.Timing.Ends[n].Ops[wqe.Write] = new(timing.Operation)
-				c.Timing.Ends[n].Ops[wqe.Write].Observe(5 * time.Microsecond)
+				c.Timing.Ends[n].Ops[wqe.Write].Observe(15 * time.Microsecond) // as its packets take long to be sent
+				c.Timing.Ends[n].Acks.List = []timing.AckWait{{At: 1, Took: 5 * time.Microsecond}}
 			}
 			r.Connections = append(r.Connections, c)
 		}

@@ -53,12 +53,17 @@ func (t *text) betweenRounds(x *timing.Turns) bool {
 	return false
 }
 
-// acknowledgedBy is how long the SENDs and WRITEs to a host usually waited for the ACK: the most on any connection.
+// acknowledgedBy is how long the SENDs and WRITEs to a host usually waited for its ACK once their last packet was sent, or, where that is not known, since
+// they began: the most on any connection.
 func (t *text) acknowledgedBy(host packet.Addr) (usual time.Duration) {
 	for i := range t.res.Connections {
 		c := &t.res.Connections[i]
 		for k := range c.Ends {
 			if c.Timing == nil || c.Ends[1-k].Addr != host {
+				continue
+			}
+			if w := c.Timing.Ends[k].Acks.Usual(); w > 0 {
+				usual = max(usual, w)
 				continue
 			}
 			for _, op := range [...]wqe.Op{wqe.Send, wqe.Write} {
