@@ -12,7 +12,7 @@ import (
 const copiesTimes = 10
 
 // copiesFirst has what tells of packets that are in the capture twice come before losses, where these are few beside so many copies, and cost little: copies look like retransmissions to who reads
-// the capture. They come after what it lost, where that is much.
+// the capture. They come after what it lost, where that is much and they do not tell that it is the capture that lost it.
 func copiesFirst(list []Incident) []Incident {
 	n := slices.IndexFunc(list, func(i Incident) bool { return i.copies > 0 })
 	if n < 0 {
@@ -21,7 +21,7 @@ func copiesFirst(list []Incident) []Incident {
 	capture, rounds := list[n], uint64(0)
 	for k := range list[:n] {
 		i := &list[k]
-		if i.foremost || i.noLoss || i.losesFrames && i.lacking >= manyLost || i.Kind != Loss && i.Kind != Reordered && i.Kind != Untrusted || i.cost() >= time.Duration(interruption) {
+		if i.foremost || !capture.notNetwork && (i.noLoss || i.losesFrames && i.lacking >= manyLost) || i.Kind != Loss && i.Kind != Reordered && i.Kind != Untrusted || i.cost() >= time.Duration(interruption) {
 			return list
 		}
 		rounds += i.again.rounds

@@ -107,3 +107,16 @@ func TestNetworkWell(t *testing.T) {
 		}
 	}
 }
+
+// TestMirrorBeforeItsHoles: that packets are in the capture twice comes before what the capture lost, where that tells that it is not the network, and only there.
+func TestMirrorBeforeItsHoles(t *testing.T) {
+	for _, own := range []bool{true, false} {
+		for _, many := range []bool{true, false} {
+			holes := Incident{Kind: Untrusted, lacks: true, noLoss: true, losesFrames: true, lostMany: many, lacking: 3000}
+			list := capturesFirst([]Incident{holes, {Kind: Reordered}, {Kind: Untrusted, copies: 9000, lacks: own, notNetwork: own}})
+			if (list[0].copies > 0) != own {
+				t.Errorf("not the network %v, many %v: %+v", own, many, list)
+			}
+		}
+	}
+}

@@ -108,6 +108,7 @@ type Incident struct {
 	ungranted      bool              // Local granted Peer no credits to send its answers with
 	lacks          bool              // the capture lost packets
 	noLoss         bool              // likewise many, and nothing shows that the network lost any
+	notNetwork     bool              // packets are in the capture twice, and all that looks wrong between their hosts comes of that and of what it lost
 	losesFrames    bool              // it tells that the capture lost packets
 	lacking        uint64            // how many, at least
 	amongLost      string            // command whose answer is most likely among the packets that the capture lost

@@ -102,7 +102,12 @@ func capturesFirst(list []Incident) []Incident {
 	if n < 0 {
 		n = len(list)
 	}
-	return slices.Insert(list, n, capture)
+	list = slices.Insert(list, n, capture)
+	if m := slices.IndexFunc(list, func(i Incident) bool { return i.notNetwork }); m > n { // which says why it lost them
+		copies := list[m]
+		list = slices.Insert(slices.Delete(list, m, m+1), n, copies)
+	}
+	return list
 }
 
 // beforeHoled has what tells of the capture come first where it lost packets, and all that is told before are answers which it does not hold, and losses

@@ -13,8 +13,10 @@ const (
 	// mirroredCopies is how many packets that came twice are told of, and mirroredShare of how many others that came once, as one of so many.
 	mirroredCopies = 64
 	mirroredShare  = 4
-	// lackingShare is for how many that came twice at most one of the two is said to be missing where a packet came once.
+	// lackingShare is for how many that came twice at most one of the two is said to be missing where a packet came once, unless numbers tell copies.
 	lackingShare = 4
+	// lateOnce is for how many packets that came after later ones once at most one came so twice, where these are artifacts.
+	lateOnce = 64
 )
 
 // mirrored tells of hosts that the packets between them are in the capture twice, and those of others are not.
@@ -82,12 +84,16 @@ func (t *teller) mirrored() {
 	}
 	if i.lacks {
 		i.What += " It is not whole, either: the capture or a mirror port lost " + atLeast(alone) + "."
+		if i.Certainty == Proven && late > 0 {
+			i.notNetwork = true
+			i.What += " What looks retransmitted, missing or reordered between them comes of the capture, and not of the network."
+		}
 	}
 	i.FitsWith = []string{"a mirror of two ports of one switch, which shows what passes between them as it comes in and as it goes out, and what has one of these ports to pass only once", "a mirror of both directions of a port, or a capture of all interfaces (tcpdump -i any)"}
 	if i.Certainty == Likely {
 		i.fact("not proven", "nothing numbers these packets: that they come twice in the same order, with new ones among the copies, tells them from retransmissions")
 	}
-	i.Next = []string{"for tools that take copies for retransmissions: mirror one direction of each port (what comes in), or filter"}
+	i.Next = []string{"for tools that take copies for retransmissions: mirror one direction of each port (what comes in), or one of the ports; in this file, editcap -d or, where many packets lie between, editcap -D 1000, which takes out what is alike in all bytes"}
 	if i.lacks && !t.lossy() {
 		i.Next = append(i.Next, "the drop counters of the mirror port and of the capturing host: what is missing here may have been sent")
 	}
@@ -120,8 +126,11 @@ func (t *teller) mayBeCopies(c *agent.Connection, last int64) bool {
 	return false
 }
 
-// fewLack reports whether most packets came twice, so that one of the two is missing where one came once.
-func fewLack(m *agent.Mirrored) bool { return lackingShare*m.Alone <= m.Copies }
+// fewLack reports whether so many packets came twice that one of the two is missing where one came once: most, or at least half, of a sender that numbers its packets, where
+// what came after later ones came once.
+func fewLack(m *agent.Mirrored) bool {
+	return lackingShare*m.Alone <= m.Copies || m.Numbered && m.Alone <= m.Copies && lateOnce*m.LateTwice <= m.AllLate()
+}
 
 // lackingCopies says of how many packets one of the two is missing, and of how many of these the first. never says that nothing is retransmitted.
 func lackingCopies(n, late uint64, never bool) string {
@@ -138,12 +147,21 @@ func lackingCopies(n, late uint64, never bool) string {
 
 // displaced takes back that packets were overtaken where another mirrored port shows them late: the capture lost the first of the two.
 func (t *teller) displaced(c *agent.Connection, from int, k *qp.Trouble) {
-	if o := k.Overtaking.All(); o.Packets > 0 && o.Packets <= t.shownLate(c, from, false) {
+	if t.onlySeconds(c, from) {
 		k.Overtaking = nil
 	}
 	if o := k.Responses.All(); o.Packets > 0 && o.Packets <= t.shownLate(c, 1-from, true) {
 		k.Responses = nil
 	}
+}
+
+// onlySeconds reports whether all requests of end from that came after later ones are shown so by another mirrored port: the capture lost the first of each two.
+func (t *teller) onlySeconds(c *agent.Connection, from int) bool {
+	if len(t.run.Mirrored) == 0 || c.Ends[from].Trouble == nil {
+		return false
+	}
+	o := c.Ends[from].Trouble.Overtaking.All()
+	return o.Packets > 0 && o.Packets <= t.shownLate(c, from, false)
 }
 
 // shownLate is how many packets of end from, requests or else responses, another mirrored port shows so.

@@ -57,6 +57,44 @@ func TestMirroredLacking(t *testing.T) {
 	}
 }
 
+// TestMirroredHalf: where the capture lost one of the two of nearly half of the packets, and both of some, what comes late is no reordering as long as none of it came
+// twice, also where the identifications wrap to 0; what came late twice is.
+func TestMirroredHalf(t *testing.T) {
+	const own, order, alone = "What looks retransmitted, missing or reordered between them comes of the capture, and not of the network.", "reordered (", "lacking: one of the two of"
+	const by = 30 * time.Microsecond
+	long := strings.Replace(often, "repeat: 64", "repeat: 256", 1)
+	half := func(list []fabricagent.Frame, both int) (out []fabricagent.Frame) {
+		for i, f := range list {
+			if i < 500 || both == 0 || decoded(&list[i]).PSN%packet.PSN(both) > 0 || decoded(&list[i]).Opcode.Info().Response {
+				out = append(out, f)
+			}
+		}
+		return oneOfTwo(out, by, 2, 500, 1300)
+	}
+	for _, tt := range []struct {
+		name      string
+		list      []fabricagent.Frame
+		want, not []string
+	}{
+		{"one of two", half(frames(t, long), 0), []string{"capture (proven): Packets between", own, alone, "so judged, there is no retransmission"}, []string{order, "loss"}},
+		{"both of some", half(frames(t, long), 16), []string{"capture (proven): Packets between", own, alone}, []string{order, "loss"}},
+		{"numbers that wrap", half(numberedFrom(frames(t, long), 0xffff-900), 0), []string{"capture (proven): Packets between", own, alone}, []string{order, "loss"}},
+		{"all have 0", copiedLater(numberedAs(frames(t, long), 0), by), []string{"capture (likely): Packets between"}, []string{own}},
+		{"overtaken, too", half(overtake(frames(t, long), 100, 50), 0), []string{order}, []string{own}},
+	} {
+		contains(t, tt.name, toldOf(judged(t, tt.list, agent.Options{})), tt.want, tt.not)
+	}
+}
+
+// numberedFrom has each host count its frames from a number on.
+func numberedFrom(list []fabricagent.Frame, id uint16) []fabricagent.Frame {
+	counts := map[packet.Addr]uint16{}
+	for i := range list {
+		changed(&list[i], func(p *packet.Packet) { p.IPID = id + counts[p.Src]; counts[p.Src]++ })
+	}
+	return list
+}
+
 // mixedLater is a capture of two mirrored ports, the second of which shows frames so much later, and of every three the first after the others.
 func mixedLater(list []fabricagent.Frame, by time.Duration) []fabricagent.Frame {
 	seconds := slices.Clone(list)

@@ -15,6 +15,7 @@ var repeats = []rule.ID{rule.EvRetransmission, rule.EvDuplicate, rule.EvDuplicat
 // neverAgain reports whether nothing in a run was retransmitted or asked for again, but for what may be copies that another mirrored port shows: what a
 // network loses of reliable services is.
 func (t *teller) neverAgain() bool {
+	seconds := map[Party]bool{} // requesters of which nothing but such came late
 	for n := range t.run.Connections {
 		c := &t.run.Connections[n]
 		for from := range c.Ends {
@@ -25,13 +26,16 @@ func (t *teller) neverAgain() bool {
 			if !c.Service.Reliable() || e.NAKs > 0 || e.Stalled || e.Open > 0 && t.run.Last-e.OpenSince >= patience {
 				return false
 			}
+			if peer := &c.Ends[1-from]; e.Retransmissions == 0 && peer.Duplicates > 0 && peer.Duplicates <= t.shownLate(c, from, false) {
+				seconds[party(e)] = true
+			}
 			if x := e.Trouble; x != nil && x.Sum.Count > 0 && !t.mayBeCopies(c, x.Sum.Last) {
 				return false
 			}
 		}
 	}
 	return !slices.ContainsFunc(t.run.Findings, func(f rule.Finding) bool {
-		return f.Class == rule.Event && slices.Contains(repeats, f.Rule) && !t.ofCopy(&f)
+		return f.Class == rule.Event && slices.Contains(repeats, f.Rule) && !t.ofCopy(&f) && !(f.Rule == rule.EvDuplicate && seconds[Party{f.Accused.Addr, f.Accused.QPN, f.Accused.QPNKnown}])
 	})
 }
 

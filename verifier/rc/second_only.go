@@ -15,7 +15,7 @@ import (
 // secondOnly reports whether request p, which the capture has not shown yet, is such a second. It is
 // asked of what looks as if it was retransmitted.
 func (v *Verifier) secondOnly(c *qp.Pair, from int, p *packet.Packet) bool {
-	if v.SecondOnly == nil || wqe.OpOf(p.Opcode.Fn()).Responded() || !verifier.Numbered(p) || !v.SecondOnly(p) {
+	if v.SecondOnly == nil || wqe.OpOf(p.Opcode.Fn()).Responded() || !v.SecondOnly(p) {
 		return false
 	}
 	before, after, known := c.Ends[from].SQ.Around(p.PSN)

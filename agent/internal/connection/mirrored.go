@@ -18,6 +18,8 @@ const (
 	// same queue pair.
 	numberedCopies, numberedTurns, numberedPart = 8, 2, 2
 	otherCopies, otherTurns, otherPart          = 16, 8, 8
+	// wrapping is how far from 0 the numbers beside a 0 are at most that a counter gives as it wraps.
+	wrapping = 64
 	// alsoCopies is how many show it of the other direction of the same hosts.
 	alsoCopies = 3
 	// otherWindow is how soon a copy comes of a sender that does not number its packets, sooner than a timer has it retransmit, where all that came before has come twice when a new packet comes.
@@ -43,6 +45,7 @@ type Mirrored struct {
 	Tap           uint16
 	Numbered      bool   // by their IPv4 identifications no copy was retransmitted
 	Alone         uint64 // packets that lack their copy, since that was found: the capture lost one of the two
+	LateTwice     uint64 // packets that came after later ones and have a copy: they passed so
 	late          map[uint32]uint32
 }
 
@@ -70,6 +73,7 @@ type mirrored struct {
 	psn     packet.PSN
 	behind  uint64 // frame of the newest that came after later ones, and no second of these before it
 	oneID   bool   // packets with other PSNs have the same
+	wraps   bool   // the newest 0 came among numbers as a counter gives them that begins again
 	mixed   bool   // some copies came in another order than their packets
 	vain    uint8
 	began   bool
@@ -97,6 +101,11 @@ func streamTo(qpn uint32, responses bool) uint32 {
 // streamOf is what a packet is of.
 func streamOf(p *packet.Packet) uint32 { return streamTo(p.DestQP, p.Opcode.Info().Response) }
 
+// numbers reports whether a packet has a number that its sender counted: also 0, as the counter wraps.
+func (m *mirrored) numbers(p *packet.Packet) bool {
+	return verifier.Numbered(p) || m.wraps && p.IPID == 0 && p.Encap == packet.RoCEv2IPv4
+}
+
 // isBehind reports whether a packet that is no copy, and comes after later ones, may be the second of two of which the capture lost the first:
 // no second of a later one has come, as each mirrored port shows its packets in order, unless the copies are mixed.
 func (q *newestOfQP) isBehind(p *packet.Packet, mixed bool) bool {
@@ -105,7 +114,7 @@ func (q *newestOfQP) isBehind(p *packet.Packet, mixed bool) bool {
 
 // displaced reports whether such a packet may be so by its IPv4 identification, too. It is, where none like it follows.
 func (m *mirrored) displaced(p *packet.Packet, q *newestOfQP) bool {
-	return !verifier.Numbered(p) || m.oneID || verifier.LeftBefore(p, q.id)
+	return !m.numbers(p) || m.oneID || verifier.LeftBefore(p, q.id)
 }
 
 // SecondOnly reports whether a packet that came after later ones may be the second of two that mirrored ports show, of which the capture lost the
@@ -198,8 +207,11 @@ func (t *Table) mirroredCopy(p *packet.Packet, h *hostSlot) bool {
 		return false
 	}
 	m.oneID = m.oneID || m.began && p.IPID == m.id && p.PSN != m.psn
+	if p.IPID == 0 && m.id != 0 {
+		m.wraps = int16(m.id) >= -wrapping && int16(m.id) <= wrapping
+	}
 	m.began, m.id, m.psn = true, p.IPID, p.PSN
-	numbered := verifier.Numbered(p) && !m.oneID
+	numbered := m.numbers(p) && !m.oneID
 	back := t.mirrors[(h.way-1)^1]
 	if !numbered && m.Since == 0 && back != nil && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && back.Since == 0 {
 		back.restart(p.Time) // what it asks for is retransmitted, and not copied
@@ -220,7 +232,10 @@ func (t *Table) mirroredCopy(p *packet.Packet, h *hostSlot) bool {
 		m.await(p, key, a)
 		return false
 	}
-	a.at[0], a.n = a.at[1], a.n-1
+	if a.displaced {
+		m.LateTwice++
+	}
+	a.at[0], a.n, a.displaced = a.at[1], a.n-1, false
 	m.awaited[key] = a
 	m.idle = 0
 	q := m.newest[streamOf(p)]
