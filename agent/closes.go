@@ -16,7 +16,7 @@ func (r *Result) Closes(host, to packet.Addr, since, until int64) (first *Sign) 
 	n := 0
 	for k := range r.Signs {
 		s := &r.Signs[k]
-		if s.By != fabricagent.ByFIN || s.Host != host || s.To != to || slices.ContainsFunc(r.Signs[:k], func(o Sign) bool { return s.follows(&o) }) {
+		if s.By != fabricagent.ByFIN || s.Host != host || s.To != to || slices.ContainsFunc(r.Signs[:k], func(o Sign) bool { return s.Follows(&o) }) {
 			continue
 		}
 		n++
@@ -30,8 +30,8 @@ func (r *Result) Closes(host, to packet.Addr, since, until int64) (first *Sign) 
 	return first
 }
 
-// follows reports whether a FIN comes after one of the same TCP connection, by either end.
-func (s *Sign) follows(o *Sign) bool {
+// Follows reports whether a FIN comes after one of the same TCP connection, by either end.
+func (s *Sign) Follows(o *Sign) bool {
 	return o.By.Closes() && (o.Host == s.To && o.To == s.Host && o.Ports == [2]uint16{
 		s.Ports[1],
 		s.Ports[0],

@@ -61,8 +61,12 @@ func (t *teller) saidOf(i *Incident, l *life, to *agent.End) {
 		if apart < 0 {
 			when, apart = "before", -apart
 		}
-		i.fact("TCP", fmt.Sprintf("%s closed a TCP connection with %v from its port %d: FIN in frame %d, %s %s the last packet of %v",
-			peer, i.Local.Addr, s.Ports[0], s.Frame, span(apart), when, &i.Peer))
+		said := fmt.Sprintf("%s closed a TCP connection with %v from its port %d: FIN in frame %d, %s %s the last packet of %v",
+			peer, i.Local.Addr, s.Ports[0], s.Frame, span(apart), when, &i.Peer)
+		if all, _ := t.closesToAll(s); all != "" {
+			said += "; " + all
+		}
+		i.fact("TCP", said)
 		i.showAt(s)
 	}
 	switch {

@@ -24,6 +24,9 @@ func (t *teller) goneAlone(i *Incident, c *agent.Connection, from int, k *qp.Sta
 		if len(dead) == 0 && !pathApart(c, &c.Ends[from], &on) {
 			fits = slices.Delete(fits, 1, 2)
 		}
+		if _, first := t.closesToAll(l.fin); first {
+			fits = fits[:1] // no path that fails has a kernel close them all, and no program that hangs
+		}
 		i.FitsWith, i.Next = append(fits, i.FitsWith...), append(owner, i.Next...)
 	case !pathApart(c, &c.Ends[from], &on):
 		i.FitsWith = append(append(i.FitsWith, process...), "one path of several that fails, which this queue pair takes (by its UDP source port)")
