@@ -31,13 +31,12 @@ func entryKeyOf(from, to packet.Addr, qpn uint32) entryKey {
 	return entryKey(k)
 }
 
-// Hop is between which Ethernet addresses the packets of an end went at a tap, of those that Entry is of: at the end of a network that is routed, one of these is that of the next hop.
+// Hop is between which Ethernet addresses the packets of an end went at a tap, of those that are looked at for Entry: at the end of a network that is routed, one of these is that of the next hop.
 type Hop struct {
 	From   uint64 // the first that they came from; 0: not known, or they changed more than once
 	Turned uint64 // the one that they came from later; 0: it did not change
 	To     uint64 // the one that they went to; 0: not known, or there were several
 	Turn   Seen   // the first from the later one
-	Last   Seen   // the newest of all
 }
 
 // Seen is when something was seen.
@@ -81,7 +80,6 @@ func (s *entries) packet(p *packet.Packet) {
 	case h.Turned != 0 && p.Source != h.Turned:
 		e.again = true
 	}
-	e.hop.Last = Seen{p.Time, p.Frame}
 }
 
 func (s *entries) add(k entryKey, p *packet.Packet) {
@@ -92,7 +90,7 @@ func (s *entries) add(k entryKey, p *packet.Packet) {
 		s.by, s.many = nil, true
 		return
 	}
-	s.by[k] = &entry{source: p.Source, tap: p.Tap, hop: Hop{From: p.Source, To: p.Station, Last: Seen{p.Time, p.Frame}}}
+	s.by[k] = &entry{source: p.Source, tap: p.Tap, hop: Hop{From: p.Source, To: p.Station}}
 }
 
 // entriesKnown reports whether agents know those of all connections.

@@ -56,10 +56,10 @@ func TestHops(t *testing.T) {
 		seen [][2]uint64 // source and destination
 		want Hop
 	}{
-		{"one", [][2]uint64{{9, 5}, {9, 5}}, Hop{From: 9, To: 5, Last: Seen{20, 2}}},
-		{"it turns", [][2]uint64{{9, 5}, {8, 5}, {8, 5}}, Hop{From: 9, Turned: 8, To: 5, Turn: Seen{20, 2}, Last: Seen{30, 3}}},
-		{"it turns back", [][2]uint64{{9, 5}, {8, 5}, {9, 5}}, Hop{To: 5, Last: Seen{30, 3}}},
-		{"to several", [][2]uint64{{9, 5}, {9, 4}, {9, 5}}, Hop{From: 9, Last: Seen{30, 3}}},
+		{"one", [][2]uint64{{9, 5}, {9, 5}}, Hop{From: 9, To: 5}},
+		{"it turns", [][2]uint64{{9, 5}, {8, 5}, {8, 5}}, Hop{From: 9, Turned: 8, To: 5, Turn: Seen{20, 2}}},
+		{"it turns back", [][2]uint64{{9, 5}, {8, 5}, {9, 5}}, Hop{To: 5}},
+		{"to several", [][2]uint64{{9, 5}, {9, 4}, {9, 5}}, Hop{From: 9}},
 	} {
 		var s entries
 		for n, at := range k.seen {

@@ -108,7 +108,7 @@ func (m *hopMoved) shown(t *teller, c *agent.Connection) bool {
 // forwards reports whether the address before still sends, or what is sent there is answered, or the end sent nothing there any more.
 func (m *hopMoved) forwards(t *teller) bool {
 	since := m.at + interruption
-	if m.of.Hop.Last.At <= since {
+	if m.of.Last <= since {
 		return true
 	}
 	if slices.ContainsFunc(t.run.Signs, func(s agent.Sign) bool {
@@ -128,7 +128,7 @@ func (m *hopMoved) forwards(t *teller) bool {
 				from = x.Hop.Turned
 			}
 			answered := x.Hop.To == m.was && !x.Stalled && !far.Stalled && x != m.of && far != m.of && min(x.Last, far.Last) > since
-			if from == m.was && x.Hop.Last.At > since || answered {
+			if from == m.was && x.Last > since || answered {
 				return true
 			}
 		}
@@ -172,7 +172,7 @@ func (t *teller) tellHop(i *Incident, m *hopMoved) {
 	if m.later != nil {
 		said = append(said, fmt.Sprintf("the connection that the same hosts began later, in frame %d, sends to %s", m.later.FirstFrame, station(m.is)))
 	}
-	said = append(said, fmt.Sprintf("this queue pair sent to %s all the same, still in frame %d, at %s", station(m.was), m.of.Hop.Last.Frame, t.offset(m.of.Hop.Last.At)))
+	said = append(said, fmt.Sprintf("of this queue pair, all packets that were looked at went to %s; its last was sent at %s", station(m.was), t.offset(m.of.Last)))
 	i.Facts = append([]Fact{{"next hop", strings.Join(said, "; ")}}, i.Facts...)
 	i.FitsWith = []string{fmt.Sprintf("a next hop that failed over to another router without a virtual Ethernet address (VRRP, MLAG), or was replaced: a queue pair keeps "+
 		"the address that was resolved when it was connected, and what %v sends there is not forwarded any more", m.of.Addr)}
