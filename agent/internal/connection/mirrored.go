@@ -206,12 +206,7 @@ func (t *Table) mirroredCopy(p *packet.Packet, h *hostSlot) bool {
 	if m == nil || m.awaited == nil {
 		return false
 	}
-	m.oneID = m.oneID || m.began && p.IPID == m.id && p.PSN != m.psn
-	if p.IPID == 0 && m.id != 0 {
-		m.wraps = int16(m.id) >= -wrapping && int16(m.id) <= wrapping
-	}
-	m.began, m.id, m.psn = true, p.IPID, p.PSN
-	numbered := m.numbers(p) && !m.oneID
+	numbered := m.follow(p)
 	back := t.mirrors[(h.way-1)^1]
 	if !numbered && m.Since == 0 && back != nil && p.Opcode.Fn() == packet.Acknowledge && p.Syndrome == packet.NAKSequence && back.Since == 0 {
 		back.restart(p.Time) // what it asks for is retransmitted, and not copied
@@ -258,6 +253,16 @@ func (t *Table) mirroredCopy(p *packet.Packet, h *hostSlot) bool {
 		m.Since, m.vain = p.Time, 0
 	}
 	return false
+}
+
+// follow takes the IPv4 identification of a packet, and reports whether its sender counted it.
+func (m *mirrored) follow(p *packet.Packet) bool {
+	m.oneID = m.oneID || m.began && p.IPID == m.id && p.PSN != m.psn
+	if p.IPID == 0 && m.id != 0 {
+		m.wraps = int16(m.id) >= -wrapping && int16(m.id) <= wrapping
+	}
+	m.began, m.id, m.psn = true, p.IPID, p.PSN
+	return m.numbers(p) && !m.oneID
 }
 
 // await takes a packet that is no copy.
