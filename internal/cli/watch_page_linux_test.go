@@ -40,7 +40,7 @@ func TestWatchPage(t *testing.T) {
 		return false
 	})
 	// All four show; how many are proven depends on when their packets came.
-	p.Wait("document.querySelector('h1').innerText === 'VIOLATED' && document.querySelector('.sentence').innerText.includes(' of RC-RSP-043 (nak-duplicate) by 10.77.0.2')")
+	p.Wait("document.querySelector('h1').innerText === 'VIOLATED' && document.querySelector('.sentence').innerText.endsWith(' of RC-RSP-043 (nak-duplicate) by 10.77.0.2')")
 	p.Wait("[...document.querySelectorAll('.findings .grid-row')].filter(r => r.innerText.includes('nak-duplicate')).length === 4")
 	p.Press("2")
 	p.Wait("document.querySelectorAll('.connections .grid-row').length === 1 && document.querySelector('.connections .dot.s-violation')")

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +25,7 @@ func (t *text) head(v Verdict) (word, sentence string) {
 		if first := t.formOnly(); first != "" {
 			sentence = first + sentence
 		} else {
-			sentence += cmp.Or(t.amid(), t.besideBreach())
+			sentence += t.amid()
 		}
 	case Warned:
 		sentence = t.breach(t.count.warnings, "warning", "by", func(e *Entry) bool { return violation(e, rule.Warning) })
@@ -62,6 +61,9 @@ func (t *text) head(v Verdict) (word, sentence string) {
 func (t *text) verdict() {
 	v := t.run.Verdict()
 	head, rest := t.head(v)
+	if v == Violated && t.formOnly() == "" && t.amid() == "" {
+		rest += t.besideBreach() // a page lists them beside it
+	}
 	lead := head + "  "
 	for i, l := range wrap(rest, min(t.Width, 110)-len(lead)) {
 		if i > 0 {

@@ -100,7 +100,7 @@ func TestFinished(t *testing.T) {
 		Accused                 []struct{ Address string }
 	}
 	get(t, s, "/api/summary", 200, &sum)
-	if sum.Verdict != "VIOLATED" || sum.Sentence != "4 violations of RC-RSP-043 (nak-duplicate) by 10.77.0.2; beside that, 1 incident" || sum.Also != "also 1 not proven, 20 events and 4 requests without a response" || sum.Counts["violation"] != 4 || sum.Counts["event"] != 20 || sum.RDMA != 24 || sum.Rules.Exercised == 0 {
+	if sum.Verdict != "VIOLATED" || sum.Sentence != "4 violations of RC-RSP-043 (nak-duplicate) by 10.77.0.2" || sum.Also != "also 1 not proven, 20 events and 4 requests without a response" || sum.Counts["violation"] != 4 || sum.Counts["event"] != 20 || sum.RDMA != 24 || sum.Rules.Exercised == 0 {
 		t.Errorf("%+v", sum)
 	}
 	for query, want := range map[string]int{
