@@ -34,17 +34,6 @@ func (t *text) amid() string {
 	return ", while " + amidKinds[list[0].Kind] + " (see below)"
 }
 
-// besideBreach has the verdict line name what happened beside the violations: how many incidents, or else what all wait for.
-func (t *text) besideBreach() string {
-	if n := len(t.run.Incidents()); n > 0 {
-		return "; beside that, " + count(n, "incident")
-	}
-	if l := t.limit(); l != "" {
-		return "; beside that, " + l
-	}
-	return ""
-}
-
 // formOnly has the verdict line begin with what happened, where all violations are of the form of CNPs and the first incident is of a sender that
 // does not heed them: "10.0.0.1 QP 0x12 does not slow down at CNPs (told first); beside that, "; "": it is not so.
 func (t *text) formOnly() string {

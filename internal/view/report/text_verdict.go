@@ -61,9 +61,6 @@ func (t *text) head(v Verdict) (word, sentence string) {
 func (t *text) verdict() {
 	v := t.run.Verdict()
 	head, rest := t.head(v)
-	if v == Violated && t.formOnly() == "" && t.amid() == "" {
-		rest += t.besideBreach() // a page lists them beside it
-	}
 	lead := head + "  "
 	for i, l := range wrap(rest, min(t.Width, 110)-len(lead)) {
 		if i > 0 {
