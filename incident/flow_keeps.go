@@ -214,7 +214,7 @@ func (t *teller) flowKeeps(i *Incident, list []sender) bool {
 	i.What = fmt.Sprintf("%s does not slow down though %s came to it: from %s on, in %s, it goes on at %s, where %s came to %v in all at most; %s slow down to %s. %s",
 		k.whole(), count(k.cnps, "CNP"), t.offset(k.since()), count(uint64(k.bursts), "burst"), perSecondOf(k.rate), perSecondOf(k.most), i.Peer.Addr,
 		slower, between(perSecondOf(least), perSecondOf(most)), i.What)
-	i.headline = fmt.Sprintf("%v QP 0x%x does not slow down at CNPs", k.from().Addr, k.from().QPN)
+	i.Headline = fmt.Sprintf("%v QP 0x%x does not slow down at CNPs", k.from().Addr, k.from().QPN)
 	i.fact("reaction", fmt.Sprintf("none of %s to QP 0x%x that its rate shows, from 1ms after the beginning of each burst on; %.0f %% of its packets are marked, and about %.0f CNPs came to it in each millisecond in which it sent; %v, which sends these, has the others slow down with theirs: it is not the cause",
 		k.whole(), k.c.Ends[1-k.end].QPN, 100*k.marked, k.perMillisecond(), i.Peer.Addr))
 	i.fact("starved", fmt.Sprintf("beside it: %s", enumerate(fell)))

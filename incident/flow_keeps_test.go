@@ -52,7 +52,7 @@ func TestFlowKeeps(t *testing.T) {
 		}
 		head := ""
 		if list := incident.Of(&s.r); len(list) > 0 {
-			head = list[0].Headline()
+			head = list[0].Headline
 		}
 		if (head == "10.0.0.1 QP 0x10 does not slow down at CNPs") != k.want {
 			t.Errorf("%s: headline %q", k.name, head)

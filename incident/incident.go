@@ -87,6 +87,7 @@ type Incident struct {
 	FitsWith    []string      // what would look like this
 	Next        []string      // what to look at next
 	Also        []packet.Addr // other hosts that lost Peer, that Local lost, or whose packets to Peer met congestion or were trimmed, at the same time
+	Headline    string        // what the verdict line says of it, before rules that were broken in form only; "": nothing
 
 	slowOf []*agent.Connection // whose commands were slow from a time on
 
@@ -121,7 +122,6 @@ type Incident struct {
 	ofMarked       bool              // losses on a way on which many packets were marked as having met congestion
 	harmless       bool              // congestion that receivers answered, or packets that came late, and nothing was retransmitted for it
 	heeding        string            // hosts of queue pairs that are seen to slow down after CNPs of congestion, all that matter; "": that is not known
-	headline       string            // what the verdict line says of it, before rules that were broken in form only; "": nothing
 	unequal        bool              // congestion that one sender does not yield to as others do, or to which all yield too far
 	sharedFairly   bool              // congestion of senders that fill a link and get fair shares of it
 	noneLost       bool              // losses that are none: all follow from packets that came after later ones
@@ -206,9 +206,6 @@ func (i *Incident) fact(label, text string) {
 
 // Lacks reports whether it is that the capture lost packets.
 func (i *Incident) Lacks() bool { return i.lacks }
-
-// Headline is what a verdict says of it first, where rules were broken in the form of packets only; "": nothing.
-func (i *Incident) Headline() string { return i.headline }
 
 // Failed reports whether something failed for good: a request, a connection or a command.
 func (i *Incident) Failed() bool { return i.Kind < Interrupted && !i.accepted }

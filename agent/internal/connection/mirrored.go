@@ -18,8 +18,6 @@ const (
 	// same queue pair.
 	numberedCopies, numberedTurns, numberedPart = 8, 2, 2
 	otherCopies, otherTurns, otherPart          = 16, 8, 8
-	// wrapping is how far from 0 the numbers beside a 0 are at most that a counter gives as it wraps.
-	wrapping = 64
 	// alsoCopies is how many show it of the other direction of the same hosts.
 	alsoCopies = 3
 	// otherWindow is how soon a copy comes of a sender that does not number its packets, sooner than a timer has it retransmit, where all that came before has come twice when a new packet comes.
@@ -101,20 +99,10 @@ func streamTo(qpn uint32, responses bool) uint32 {
 // streamOf is what a packet is of.
 func streamOf(p *packet.Packet) uint32 { return streamTo(p.DestQP, p.Opcode.Info().Response) }
 
-// numbers reports whether a packet has a number that its sender counted: also 0, as the counter wraps.
-func (m *mirrored) numbers(p *packet.Packet) bool {
-	return verifier.Numbered(p) || m.wraps && p.IPID == 0 && p.Encap == packet.RoCEv2IPv4
-}
-
 // isBehind reports whether a packet that is no copy, and comes after later ones, may be the second of two of which the capture lost the first:
 // no second of a later one has come, as each mirrored port shows its packets in order, unless the copies are mixed.
 func (q *newestOfQP) isBehind(p *packet.Packet, mixed bool) bool {
 	return p.PSN.Before(q.psn) && (mixed || q.shown.Before(p.PSN))
-}
-
-// displaced reports whether such a packet may be so by its IPv4 identification, too. It is, where none like it follows.
-func (m *mirrored) displaced(p *packet.Packet, q *newestOfQP) bool {
-	return !m.numbers(p) || m.oneID || verifier.LeftBefore(p, q.id)
 }
 
 // SecondOnly reports whether a packet that came after later ones may be the second of two that mirrored ports show, of which the capture lost the
@@ -253,16 +241,6 @@ func (t *Table) mirroredCopy(p *packet.Packet, h *hostSlot) bool {
 		m.Since, m.vain = p.Time, 0
 	}
 	return false
-}
-
-// follow takes the IPv4 identification of a packet, and reports whether its sender counted it.
-func (m *mirrored) follow(p *packet.Packet) bool {
-	m.oneID = m.oneID || m.began && p.IPID == m.id && p.PSN != m.psn
-	if p.IPID == 0 && m.id != 0 {
-		m.wraps = int16(m.id) >= -wrapping && int16(m.id) <= wrapping
-	}
-	m.began, m.id, m.psn = true, p.IPID, p.PSN
-	return m.numbers(p) && !m.oneID
 }
 
 // await takes a packet that is no copy.

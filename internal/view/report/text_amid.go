@@ -38,7 +38,7 @@ func (t *text) amid() string {
 // does not heed them: "10.0.0.1 QP 0x12 does not slow down at CNPs (told first); beside that, "; "": it is not so.
 func (t *text) formOnly() string {
 	list := t.run.Incidents()
-	if len(list) == 0 || list[0].Headline() == "" {
+	if len(list) == 0 || list[0].Headline == "" {
 		return ""
 	}
 	for n := range t.list {
@@ -46,5 +46,5 @@ func (t *text) formOnly() string {
 			return ""
 		}
 	}
-	return list[0].Headline() + " (told first); beside that, "
+	return list[0].Headline + " (told first); beside that, "
 }

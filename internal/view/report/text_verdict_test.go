@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/incident"
 	"ibwitness/packet"
 	pair "ibwitness/qp"
 	"ibwitness/rule"
@@ -59,6 +60,32 @@ func TestAmid(t *testing.T) {
 		head, _, _ := strings.Cut(out.String(), "\n\n")
 		if head = strings.Join(strings.Fields(head), " ") + "\n"; !strings.HasPrefix(head, "VIOLATED 1 violation of RC-RES-001") || !strings.HasSuffix(head, k.want) {
 			t.Errorf("%s, want %q", out.String(), k.want)
+		}
+	}
+}
+
+// TestFormOnly: the verdict line begins with a sender that does not heed CNPs where all that is violated is the form of these; not where another rule is, too, or no incident has such a headline.
+func TestFormOnly(t *testing.T) {
+	const first = "10.0.0.1 QP 0x12 does not slow down at CNPs"
+	breach := func(id rule.ID) rule.Finding {
+		return rule.Finding{Rule: id, Class: rule.Violation, Frame: 3, Accused: rule.Endpoint{Addr: packet.IPv4Addr([]byte{10, 0, 0, 2})}}
+	}
+	for _, k := range []struct {
+		name, headline string
+		rules          []rule.ID
+		told           bool
+	}{
+		{"form only", first, []rule.ID{rule.CNGCNP003}, true},
+		{"and another rule", first, []rule.ID{rule.CNGCNP003, rule.RCRES001}, false},
+		{"no headline", "", []rule.ID{rule.CNGCNP003}, false},
+	} {
+		r := &agent.Result{RDMA: 4, Packets: 4}
+		for _, id := range k.rules {
+			r.Findings = append(r.Findings, breach(id))
+		}
+		run := &Run{Result: r, told: true, incidents: []incident.Incident{{Kind: incident.Congestion, Headline: k.headline}}}
+		if _, got := run.Head(); strings.HasPrefix(got, first+" (told first); beside that, 1 violation of CNG-CNP-003") != k.told || strings.Contains(got, "told first") != k.told {
+			t.Errorf("%s: %s", k.name, got)
 		}
 	}
 }
