@@ -1,10 +1,12 @@
 package incident
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net"
 	"slices"
 
+	"ibwitness/link"
 	"ibwitness/packet"
 )
 
@@ -41,6 +43,13 @@ func (b *enteredBy) name(t *teller) string {
 		from = ", " + from
 	}
 	return "over " + t.interfaceOf(b.Tap) + from
+}
+
+// portName is the Ethernet address of a port that has others pause, and who it is by LLDP.
+func (t *teller) portName(p *link.Paused) string {
+	var mac [8]byte
+	copy(mac[2:], p.From[:])
+	return t.stationName(binary.BigEndian.Uint64(mac[:]))
 }
 
 // stationName is an Ethernet address, and who it is by LLDP.

@@ -3,7 +3,6 @@ package incident
 import (
 	"cmp"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 	"time"
@@ -34,7 +33,7 @@ func (t *teller) paused() {
 		default:
 			long = fmt.Sprintf(", for %s at least and %s at most, as the speed of the link is not in the capture", span(int64(p.Least)), span(int64(p.Most)))
 		}
-		i.What = fmt.Sprintf("The port with Ethernet address %v%s had the other end of its link pause %s (%s)%s.", net.HardwareAddr(p.From[:]), of(p), times(p.Begun), what, long)
+		i.What = fmt.Sprintf("The port with Ethernet address %s%s had the other end of its link pause %s (%s)%s.", t.portName(p), of(p), times(p.Begun), what, long)
 		t.sentAgain(i, p)
 		t.eachStorm(i, p)
 		i.fact("frames", count(p.Frames, "pause frame"))
@@ -61,7 +60,7 @@ func (t *teller) paused() {
 		}
 		t.mannerOfPauses(i, p)
 		if t.momentary(i, p) {
-			i.What = fmt.Sprintf("The port with Ethernet address %v%s had the other end of its link pause %s, for %s in all (%s): nothing in the capture follows from it.", net.HardwareAddr(p.From[:]), of(p), times(p.Begun), span(int64(p.Most)), what)
+			i.What = fmt.Sprintf("The port with Ethernet address %s%s had the other end of its link pause %s, for %s in all (%s): nothing in the capture follows from it.", t.portName(p), of(p), times(p.Begun), span(int64(p.Most)), what)
 			i.Facts, i.FitsWith, i.Next = nil, nil, nil
 		}
 		t.tell(i, fmt.Sprint(p.From, p.All, p.Priority, p.Tap))

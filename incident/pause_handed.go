@@ -2,7 +2,6 @@ package incident
 
 import (
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 
@@ -83,7 +82,7 @@ func (t *teller) handedOn(i *Incident, p *link.Paused, ports []*link.Paused) {
 		for _, h := range pauses {
 			followed[h.of] = true
 		}
-		text := net.HardwareAddr(q.From[:]).String()
+		text := t.portName(q)
 		if q.Tap == p.Tap {
 			i.show(q.Frame)
 		} else {

@@ -44,7 +44,7 @@ func (t *teller) passesOn(i *Incident, p *link.Paused) {
 	var list []string
 	for k := range t.run.Paused {
 		if q := &t.run.Paused[k]; q.Begun > 0 && t.pausedBy(q) == p {
-			list = append(list, fmt.Sprintf("%v%s", net.HardwareAddr(q.From[:]), t.within(" began %s later", q.Time-p.Time)))
+			list = append(list, t.portName(q)+t.within(" began %s later", q.Time-p.Time))
 			i.show(q.Frame)
 		}
 	}
@@ -64,16 +64,41 @@ func (t *teller) spreadsTo(p, q *link.Paused) bool {
 	if letsGo(p) {
 		return handsOn(p, q)
 	}
-	long := time.Duration(0)
-	for _, later := range q.Long {
+	long, before := time.Duration(0), stretches(p)
+	for _, later := range withoutBreaks(q.Long) {
 		long += time.Duration(later.To - later.From)
-		if !slices.ContainsFunc(p.Long, func(s link.Lasting) bool {
+		if !slices.ContainsFunc(before, func(s link.Lasting) bool {
 			return later.From > s.From && later.From < s.To && later.To <= s.To+passedWithin && later.To >= s.To-passedWithin
 		}) {
 			return false
 		}
 	}
 	return long > 0 && 10*long >= 9*q.Most
+}
+
+// stretches are the long pauses of a port, each, where it does not let go, with those that follow it at once.
+func stretches(p *link.Paused) []link.Lasting {
+	list := p.Long
+	switch {
+	case letsGo(p):
+		return list
+	case uint64(len(p.Each)) == p.Begun:
+		list = p.Each
+	}
+	return slices.DeleteFunc(withoutBreaks(list), func(s link.Lasting) bool { return s.To-s.From < link.LongPause })
+}
+
+// withoutBreaks are pauses, where those between which next to nothing can pass are one: a port that resumes for a moment does not empty the buffer that
+// fills before it.
+func withoutBreaks(list []link.Lasting) (out []link.Lasting) {
+	for _, s := range list {
+		if n := len(out) - 1; n >= 0 && s.From-out[n].To < int64(briefPause) {
+			out[n].To = max(out[n].To, s.To)
+			continue
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // sameLink is which hosts are reached over the link of port q, at another tap, as those of port p are: all at one address, or from the one host
@@ -112,8 +137,9 @@ func (t *teller) linkOf(tap uint16) (host packet.Addr, peers []packet.Addr) {
 
 // begunLater is how much later the long pauses of port q began than those of p in whose time they did, at least and at most.
 func begunLater(p, q *link.Paused) (least, most int64) {
-	for _, later := range q.Long {
-		for _, s := range p.Long {
+	before := stretches(p)
+	for _, later := range withoutBreaks(q.Long) {
+		for _, s := range before {
 			if later.From > s.From && later.From < s.To {
 				if d := later.From - s.From; most == 0 {
 					least, most = d, d
@@ -150,11 +176,11 @@ func (t *teller) spread(i *Incident, p *link.Paused) bool {
 			continue
 		}
 		if q.Tap != p.Tap {
-			list = append(list, net.HardwareAddr(q.From[:]).String()+t.before(p, q))
+			list = append(list, t.portName(q)+t.before(p, q))
 			held = append(held, t.heldFor(p, q)...)
 			continue
 		}
-		list = append(list, fmt.Sprintf("%v%s", net.HardwareAddr(q.From[:]), t.within(" began %s later", q.Time-p.Time)))
+		list = append(list, t.portName(q)+t.within(" began %s later", q.Time-p.Time))
 		i.show(q.Frame)
 	}
 	if len(ports) > 0 {

@@ -12,8 +12,9 @@ import (
 	"ibwitness/timing"
 )
 
-// From how many times the usual time between two requests of an end on it has sent none for long.
-const unsentTimes = 20
+// From how many times the usual time between two requests of an end on it has sent none for long, in all of some pauses, of which each counts that is this many
+// times as long.
+const unsentTimes, unsentEach = 20, 5
 
 // unsent is an end that sent no request while a port had the other end of its link pause, and did before and after.
 type unsent struct {
@@ -76,7 +77,7 @@ func (p *pauseTold) gapOf(e *timing.End, blur int64) (longest time.Duration) {
 	}
 	usual := e.Gaps.Quantile(0.5)
 	blur = max(blur, 2*int64(usual))
-	long, in, others := int64(0), 0, uint64(0)
+	long, sum, in, others := int64(0), time.Duration(0), 0, uint64(0)
 	for _, s := range e.Active.Silences {
 		fits := slices.ContainsFunc(p.lasted(), func(o link.Lasting) bool {
 			return s.From >= o.From-blur && s.To >= o.To-blur && s.To <= o.To+blur && 10*s.Length() >= most*(o.To-o.From)
@@ -85,10 +86,12 @@ func (p *pauseTold) gapOf(e *timing.End, blur int64) (longest time.Duration) {
 			if in++; long == 0 || n < long {
 				long = n
 			}
-			longest = max(longest, time.Duration(n))
+			if longest = max(longest, time.Duration(n)); time.Duration(n) >= unsentEach*usual {
+				sum += time.Duration(n)
+			}
 		}
 	}
-	if in == 0 || longest < unsentTimes*usual {
+	if in == 0 || sum < unsentTimes*usual {
 		return 0
 	}
 	if n := e.Gaps.Above(time.Duration(long) * most / 10); n > uint64(in) {
@@ -102,8 +105,8 @@ func (p *pauseTold) gapOf(e *timing.End, blur int64) (longest time.Duration) {
 
 // lasted is when the pauses were, as far as that is known: those that lasted long, or all that there was, or the longest.
 func (p *pauseTold) lasted() []link.Lasting {
-	if len(p.Long) > 0 {
-		return p.Long
+	if list := stretches(p.Paused); len(list) > 0 {
+		return list
 	}
 	from, to := p.span()
 	return []link.Lasting{{From: from, To: to - aftermath}}
