@@ -254,6 +254,9 @@ func connections(agents []*Transport, leaving bool, most, more int) []Connection
 		if entered {
 			agents[order[i].agent].entries.enter(&out[i])
 		}
+		for k := range out[i].Ends {
+			agents[order[i].agent].uppers.refused(c, k, out[i].Ends[k].Trouble)
+		}
 		out[i].Upper, out[i].Timing = agents[order[i].agent].upper(c), agents[order[i].agent].timing(c)
 		if u := out[i].Upper; u != nil {
 			for k := range out[i].Ends {

@@ -16,7 +16,7 @@ import (
 const (
 	// young is with how many messages of an end one must be of its protocol for that to be recognized, and patience with how many it must be.
 	young, patience = 32, 64
-	// mostUppers is how many connections of a bucket are followed: all buckets together may take 250 MiB if each connection has upper.MostCommands open, and take a tenth
+	// mostUppers is how many connections of a bucket are followed: all buckets together may take 400 MiB if each connection has upper.MostCommands open, and take a fifth
 	// of that else.
 	mostUppers = 128
 
@@ -212,4 +212,15 @@ func (u *uppers) forget() {
 		}
 		return leaves
 	})
+}
+
+// refused has the commands be open whose answers end from of a connection has sent from a request on which its peer has refused.
+func (u *uppers) refused(c *connection.Connection, from int, trouble *qp.Trouble) {
+	if trouble == nil || trouble.Refusal.Time == 0 {
+		return
+	}
+	if t := u.recognized(c); t != nil {
+		r := &trouble.Refusal.Request
+		t.Refused(from, upper.From{Tap: trouble.Refusal.Tap, Frame: r.Frame, PSN: r.First})
+	}
 }

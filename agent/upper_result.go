@@ -131,9 +131,9 @@ type Operation struct {
 	Since  int64  // when it began, nanoseconds since the Unix epoch
 	Frame  uint64 // in which frame
 	Tap    uint16
-	From   int   // the end that sent it
-	Ended  int64 // of Longest, when it was answered, and in which frame
-	Answer uint64
+	From   int    // the end that sent it
+	Ended  int64  // of Longest, when it was answered, and in which frame
+	Answer uint64 // of Upper.Waiting that of an answer which was not delivered, as a request before it was refused; 0: there was none
 	Status string // how it failed, in words; empty: it did not
 	Later  uint64 // commands that began after it and have ended
 	Others uint64 // of them, those of other classes; of Longest, those that ended before it
@@ -315,7 +315,9 @@ func (t *Transport) renewed(out *Upper, c *connection.Connection, from int, trou
 	}
 	out.Waiting = nil
 	for _, k := range u.Waiting(mostWaiting) {
-		out.Waiting = append(out.Waiting, t.operation(c, u, k))
+		o := t.operation(c, u, k)
+		o.Answer = u.AnsweredIn(k)
+		out.Waiting = append(out.Waiting, o)
 	}
 	if r := &trouble.Refusal.Request; r.RKey != 0 {
 		if n, key, held := u.Renewed(1-from, r.VA, r.RKey); key != 0 {

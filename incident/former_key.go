@@ -50,18 +50,29 @@ func forCommand(k *qp.Refusal, r *agent.Renewed) bool {
 
 // waitingThen names the commands that wait on a connection which a refusal ended.
 func (t *teller) waitingThen(i *Incident, c *agent.Connection) {
+	if !t.openThen(i, c) {
+		t.command(i, c)
+	}
+}
+
+// openThen names the commands that wait on a connection which a refusal ended, and reports whether there are several.
+func (t *teller) openThen(i *Incident, c *agent.Connection) bool {
 	u := c.Upper
 	if u == nil || len(u.Waiting) < 2 || u.Oldest == nil || u.Oldest.Unsure || t.lossy() {
-		t.command(i, c)
-		return
+		return false
 	}
 	names := make([]string, 0, len(u.Waiting))
 	for _, o := range u.Waiting {
-		names = append(names, fmt.Sprintf("%s, in frame %d", o.Name, o.Frame))
+		name := fmt.Sprintf("%s, in frame %d", o.Name, o.Frame)
+		if o.Answer != 0 {
+			name += fmt.Sprintf(" (its answer, in frame %d, was not delivered)", o.Answer)
+		}
+		names = append(names, name)
 	}
 	more := ""
 	if n := u.Open - len(names); n > 0 {
 		more = fmt.Sprintf("; and %d more", n)
 	}
 	i.fact("open", fmt.Sprintf("%s had no answer when the connection was over: %s%s", count(uint64(u.Open), "command"), strings.Join(names, "; "), more))
+	return true
 }

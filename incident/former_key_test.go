@@ -19,7 +19,7 @@ func TestStaleContext(t *testing.T) {
 		stale   = "a stale request context: 10.0.0.2, which served NVMe Read, command id 47, namespace 1 with the address and R_Key of an earlier one, which was over"
 		some    = "a stale request context: 10.0.0.2, which served a command with the address"
 		flushed = "it is the answer to NVMe Read, command id 47, namespace 1, which did not complete at 10.0.0.1"
-		waiting = "open: 2 commands had no answer when the connection was over: NVMe Read, command id 48, namespace 1, in frame "
+		waiting = "open: 3 commands had no answer when the connection was over: NVMe Read, command id 47, namespace 1, in frame 157 (its answer, in frame 164, was not delivered); NVMe Read, command id 48, namespace 1, in frame "
 		looks   = "how its software fills in the address and R_Key of a command"
 		order   = "in which order the program on 10.0.0.2 posts"
 	)

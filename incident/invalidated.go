@@ -67,7 +67,9 @@ func (t *teller) usedInvalidated(i *Incident, c *agent.Connection, from int, k *
 	case named != nil && named.Done:
 		i.Facts[len(i.Facts)-1].Text += fmt.Sprintf("; that was the R_Key of %s, which had its answer; no later command in the capture names these bytes with it", named.Of.Name)
 		i.show(named.Of.Frame)
-		t.answeredTooSoon(i, named, k)
+		if x := k.SentAfter; x == nil || !x.Invalidates || x.InvRKey == key { // else it may be for what that one answers
+			t.answeredTooSoon(i, named, k)
+		}
 	}
 	return true
 }

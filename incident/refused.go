@@ -37,7 +37,7 @@ func (t *teller) refused(c *agent.Connection, from int, k *qp.Refusal) {
 // commandRefused tells which command a refused request is for, where its R_Key tells that, or else which one waits.
 func (t *teller) commandRefused(i *Incident, c *agent.Connection, from int, k *qp.Refusal) {
 	n := namedBy(c, from)
-	if r := t.renewed(c, from, k); n == nil && r != nil && forCommand(k, r) {
+	if r := t.renewed(c, from, k); (n == nil || n.Done) && r != nil && forCommand(k, r) {
 		t.refusedNext(i, c, k, &r.Named)
 		t.waitingThen(i, c)
 		return
@@ -52,10 +52,11 @@ func (t *teller) commandRefused(i *Incident, c *agent.Connection, from int, k *q
 		t.waitingThen(i, c)
 		return
 	}
-	if holds(n, k) {
+	if holds(n, k) && (k.Invalidated == nil || !stillInvalidated(c, k)) {
 		t.namedLongBefore(i, c, n.Of)
 	}
 	i.fact("command", namedMemory(n))
+	t.openThen(i, c)
 }
 
 // namedMemory says which command a refused request is for, where nothing else of what it named is told.

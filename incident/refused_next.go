@@ -26,7 +26,7 @@ func (t *teller) refusedNext(i *Incident, c *agent.Connection, k *qp.Refusal, n 
 	i.show(b.Frame)
 	if n != nil && n.Answer == b.Frame {
 		s += fmt.Sprintf("; it is the answer to %s, which did not complete at %v", n.Of.Name, i.Peer.Addr)
-		if c.Upper.Open == 0 && !t.lossy() {
+		if open := c.Upper.Open; (open == 0 || open == 1 && !n.Done) && !t.lossy() {
 			s += "; no other was open on the connection"
 		}
 	}

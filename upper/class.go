@@ -13,8 +13,9 @@ type Class struct {
 	Newest   int64   // when the one of them began that began last, nanoseconds since the Unix epoch
 	Frame    uint64  // in which it did
 	Of       Command // the first of them
-	begun    uint16  // modulo 2^16
-	code     uint32  // what Decoder.Class makes of them
+	second   second
+	begun    uint16 // modulo 2^16
+	code     uint32 // what Decoder.Class makes of them
 	arg      uint64
 }
 
@@ -41,7 +42,7 @@ func (t *Tracker) classify(c *Command) {
 func (k *Class) answered(c *Command, took int64) {
 	k.Answered++
 	k.Sum += took
-	k.Longest = max(k.Longest, took)
+	k.Longest = k.second.longer(k.Longest, took)
 	if c.Since >= k.Newest {
 		k.Newest, k.Frame = c.Since, c.Frame
 	}

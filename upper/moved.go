@@ -42,8 +42,8 @@ func (t *Tracker) movedOf(c *Command) (m Moved) {
 	if x, known := t.flow.firstOf(c); known {
 		m = Moved{At: x.at, Frame: x.frame, Read: true}
 	}
-	for _, at := range t.times.recent {
-		if at > c.Since && at < m.At {
+	for k := range t.times.recent {
+		if at := t.times.recent[k].at; at > c.Since && at < m.At {
 			m.Served = max(m.Served, at)
 		}
 	}

@@ -1,7 +1,10 @@
 package upper
 
-// AnsweredIn is the frame in which a command was answered that was answered last; 0: another one was.
+// AnsweredIn is the frame in which a command was answered that was answered last, or with an answer that was not delivered; 0: another one was.
 func (t *Tracker) AnsweredIn(c *Command) uint64 {
+	if c.state == open {
+		return t.undelivered(c)
+	}
 	if c.state != ended || c.ID != t.borne {
 		return 0
 	}

@@ -12,6 +12,7 @@ type Pair struct {
 	Answered uint64
 	Sum      int64 // nanoseconds, of those that were answered
 	Longest  int64 // of them
+	second   second
 	newest   began // when the one of them began that began last, and its frame
 }
 
@@ -37,7 +38,7 @@ func (t *Tracker) inPair(c *Command, took int64) {
 	p := &t.pairs[at]
 	p.Answered++
 	p.Sum += took
-	p.Longest = max(p.Longest, took)
+	p.Longest = p.second.longer(p.Longest, took)
 	if c.Since >= p.newest.at {
 		p.newest = began{c.Since, c.Frame, c.Tap}
 	}

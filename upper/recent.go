@@ -3,17 +3,18 @@ package upper
 // mostRecent is of how many answers it is known when they came: the newest.
 const mostRecent = 32
 
-// answered notes when the message came that has answered a command, which is counted already.
-func (s *Took) answered(m *Message) {
-	s.recent[(s.Count-1)%mostRecent], s.Answer = m.Time, m.Frame
+// answered notes the message that has answered the command of an order, which is counted already.
+func (s *Took) answered(m *Message, order uint64) {
+	s.recent[(s.Count-1)%mostRecent], s.Answer = answer{m.Time, m.Frame, order, m.PSN, m.Tap}, m.Frame
+	s.undone -= min(s.undone, 1)
 }
 
 // Recent is when the newest answers came, at most mostRecent, nanoseconds since the Unix epoch, in order.
 func (s *Took) Recent() []int64 {
-	n := min(s.Count, mostRecent)
+	n := min(s.Count, mostRecent-uint64(s.undone))
 	list := make([]int64, 0, n)
 	for k := s.Count - n; k < s.Count; k++ {
-		list = append(list, s.recent[k%mostRecent])
+		list = append(list, s.recent[k%mostRecent].at)
 	}
 	return list
 }

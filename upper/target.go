@@ -29,6 +29,7 @@ type Target struct {
 	Newest   int64 // when the one of them began that began last, nanoseconds since the Unix epoch
 	Late     Late
 	begun    uint64
+	second   second
 }
 
 // Late is how many commands took LateAfter or longer, and when.
@@ -101,7 +102,7 @@ func (t *Tracker) onTarget(c *Command, took, ended int64) {
 	k := &t.targets[c.target-1]
 	k.Answered++
 	k.Sum += took
-	k.Longest, k.Newest = max(k.Longest, took), max(k.Newest, c.Since)
+	k.Longest, k.Newest = k.second.longer(k.Longest, took), max(k.Newest, c.Since)
 	if took >= LateAfter {
 		k.Late.add(c.Since, ended, others)
 	}

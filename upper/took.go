@@ -8,13 +8,14 @@ const SlowAfter = int64(time.Second)
 // Took is how long the commands took until their peer answered them.
 type Took struct {
 	Count   uint64
-	Slow    uint64            // of them, those that took SlowAfter or longer
-	Sum     int64             // nanoseconds, of all
-	Newest  int64             // of the one that was answered last
-	Longest [MostLongest]Done // those that took longest, the longest first
-	Answer  uint64            // frame of the newest answer
-	Late    Late              // of them
-	recent  [mostRecent]int64 // when the newest answers came
+	Slow    uint64             // of them, those that took SlowAfter or longer
+	Sum     int64              // nanoseconds, of all
+	Newest  int64              // of the one that was answered last
+	Longest [MostLongest]Done  // those that took longest, the longest first
+	Answer  uint64             // frame of the newest answer
+	Late    Late               // of them
+	recent  [mostRecent]answer // the newest
+	undone  uint8              // of them, those that were taken back: as many of the oldest have made room
 }
 
 // MostLongest is how many of the commands that took longest are kept.
@@ -45,7 +46,7 @@ func (t *Tracker) took(c *Command) {
 	s.Count++
 	s.Sum += took
 	s.Newest = took
-	s.answered(m)
+	s.answered(m, c.order)
 	freed := t.releases.answers(t, c)
 	if took >= SlowAfter {
 		s.Slow++

@@ -11,7 +11,7 @@ const (
 	mostMisfits = 32
 	// repeats is how many SENDs of an end are known again when they are retransmitted.
 	repeats     = 128
-	leastPlaces = 8
+	leastPlaces = 32 // so that what has just ended is known for a while
 )
 
 // Command is a command of an upper layer.
