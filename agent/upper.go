@@ -141,6 +141,9 @@ func (u *uppers) fill(c *connection.Connection, from int, p *packet.Packet) {
 	switch fn := p.Opcode.Fn(); {
 	case sendHeads>>fn&1 != 0:
 		m.Head, m.Length = payload(p), p.PayloadLen
+		if at := p.BTHOff + packet.BTHSize + packet.HeaderSize(p.Opcode); fn == packet.SendOnlyInv && at <= len(p.Data) {
+			m.Invalidates, m.InvRKey = true, binary.BigEndian.Uint32(p.Data[at-4:])
+		}
 		return
 	case writeEnds>>fn&1 != 0:
 		m.Kind = upper.WriteImm

@@ -33,8 +33,11 @@ type Upper struct {
 	Named    [2]*Named            // what the peer of each end had named with the R_Key of the request of that which it refuses; nil: that is not known
 	Renewed  [2]*Renewed          // and with the newest R_Key of the same region, where that is another; nil: that is not known
 	Keyed    [2]*Keyed            // and at the address of the request with another R_Key than it has; nil: it did not, or that is not known
-	Waiting  []*Operation         // where an end refuses a request, the first of those that are open, up to mostWaiting; else nil
-	Causes   [2][]Cause           // of the stalls of each end of its connection, as far as they are known
+	// InvalidatedBy is the command that was answered with the SEND with Invalidate by which each end had invalidated the R_Key of the request of it
+	// that its peer refuses; nil: that is not known.
+	InvalidatedBy [2]*Operation
+	Waiting       []*Operation // where an end refuses a request, the first of those that are open, up to mostWaiting; else nil
+	Causes        [2][]Cause   // of the stalls of each end of its connection, as far as they are known
 	// Fetched is how many commands there were whose peer has fetched data of theirs by RDMA READ, and, where the oldest that is open is one, Unfetched of how many it has to and has asked for none.
 	Fetched   uint64
 	Unfetched int
@@ -320,6 +323,12 @@ func (t *Transport) renewed(out *Upper, c *connection.Connection, from int, trou
 		out.Waiting = append(out.Waiting, o)
 	}
 	if r := &trouble.Refusal.Request; r.RKey != 0 {
+		if frame, at := u.ForeignInvalidated(trouble.Refusal.Tap, r.Frame, r.RKey); frame != 0 && trouble.Refusal.Invalidated == nil {
+			trouble.Refusal.Invalidated = &qp.Invalidation{Time: at, Frame: frame} // so long ago that the queue pair does not keep it
+		}
+		if at := trouble.Refusal.Invalidated; at != nil {
+			out.InvalidatedBy[from] = t.operation(c, u, u.InvalidatedBy(trouble.Refusal.Tap, at.Frame, r.RKey))
+		}
 		if n, key, held := u.Renewed(1-from, r.VA, r.RKey); key != 0 {
 			out.Renewed[from] = &Renewed{*t.namedBy(c, u, &n), key, held}
 		}

@@ -32,10 +32,18 @@ func (t *teller) usedInvalidated(i *Incident, c *agent.Connection, from int, k *
 	default:
 		again = false
 	}
+	by, own := t.invalidatedFor(c, from, named)
+	if by != nil && !own && named != nil && !named.Done {
+		t.invalidatedForOther(i, k, named, by)
+		return true
+	}
 	after := ""
 	if at != nil {
 		after = t.within(", %s after the invalidation", k.Time-at.Time)
 		i.show(at.Frame)
+	}
+	if own {
+		after += ", which came with the answer to the command that had named it"
 	}
 	i.What = fmt.Sprintf("%v sent %s with an R_Key that it had itself invalidated, with a SEND with Invalidate: %v refused it (%s)%s. The connection is over.", &i.Local, article(operation(&k.Request)), &i.Peer, refusal(k.Code), after)
 	where := "before"

@@ -17,7 +17,7 @@ func TestRefused(t *testing.T) {
 		from From
 		gone []uint64 // IDs that are open again
 	}{
-		{"two are behind it", 1, From{1, 100*4 + 1, 4}, []uint64{4, 5}},
+		{"two are after it", 1, From{1, 100*4 + 1, 4}, []uint64{4, 5}},
 		{"one that was answered before it in PSNs", 1, From{1, 100*4 + 1, 5}, []uint64{5}},
 		{"none is", 1, From{1, 1000, 9}, nil},
 		{"not known where", 1, From{1, 0, 4}, nil},

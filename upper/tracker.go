@@ -101,6 +101,7 @@ type Tracker struct {
 	queue     uint32 // of its controller, plus one; 0: it is not known
 	sends     uint16 // hsqsize of that
 	releases  releases
+	foreign   []foreign // at most mostForeign
 }
 
 // NewTracker returns a tracker of a connection that seems to be of a protocol. assigned says that communication management has connected it to a port of
@@ -255,6 +256,9 @@ func (t *Tracker) End(from int, id uint64, status uint32) bool {
 	}
 	c.state, c.Status = ended, status
 	t.counts.Ended++
+	if t.message.Invalidates {
+		t.invalidates(c)
+	}
 	t.borneOut(c)
 	t.took(c)
 	if status != 0 {

@@ -34,6 +34,9 @@ type Message struct {
 	Frame  uint64
 	Tap    uint16
 
+	Invalidates bool // it is a SEND with Invalidate in one packet
+	InvRKey     uint32
+
 	VA     uint64 // of a WRITE
 	RKey   uint32
 	DMALen uint32
