@@ -57,8 +57,14 @@ func (b *beside) add(u *agent.Upper, target string, client packet.Addr, since in
 func (t *teller) onlyTarget(c *agent.Connection, waited int64) (only, target string) {
 	u := c.Upper
 	k := targetOf(u, u.Oldest)
-	if k == nil || u.Open < fewestOfClass || k.Open != u.Open || k.Newest > u.Oldest.Since {
+	if k == nil || k.Open != u.Open || k.Newest > u.Oldest.Since {
 		return "", ""
+	}
+	open, on := u.Open, ""
+	if open < fewestOfClass {
+		if open, on = t.openOn(c, k.Name); open < fewestOfClass {
+			return "", ""
+		}
 	}
 	var b beside
 	own := u.Oldest.Later
@@ -81,7 +87,7 @@ func (t *teller) onlyTarget(c *agent.Connection, waited int64) (only, target str
 	if len(b.clients) > 1 || b.clients[0] != c.Ends[u.Oldest.From].Addr {
 		others = "others of " + sorted(b.clients)
 	}
-	return fmt.Sprintf(": all %d that are open work on %s%s; %s were answered meanwhile, at most %s later", u.Open, k.Name, byHandle(k.Name), others, span(int64(b.longest))), k.Name
+	return fmt.Sprintf(": all %d that are open%s work on %s%s; %s were answered meanwhile, at most %s later", open, on, k.Name, byHandle(k.Name), others, span(int64(b.longest))), k.Name
 }
 
 // ofOneFile reports whether a target is one file, or may be.
