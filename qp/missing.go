@@ -137,6 +137,14 @@ func (s *SendQueue) CountMissing(n int, p *packet.Packet) *Missing {
 	return m
 }
 
+// AfterGap returns when the request after the newest gap came, where that is in a frame; else 0.
+func (s *SendQueue) AfterGap(frame uint64) int64 {
+	if t := s.sender.trouble; t != nil && t.Missing.Newest.Frame == frame {
+		return t.Missing.Newest.Time
+	}
+	return 0
+}
+
 // CountMissingMessages is CountMissing of a service that retransmits nothing: what is missing is of a message that had begun, or of one after it. A message that a gap before
 // this one had cut, and that had not ended, was counted then.
 func (s *SendQueue) CountMissingMessages(n int, p *packet.Packet) {

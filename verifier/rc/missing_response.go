@@ -37,9 +37,31 @@ func (v *Verifier) responseMissing(c *qp.Pair, from int, p *packet.Packet) {
 	if first := q.History().Get(p.PSN); first != nil && !packet.SameContent(p, first.Trace) {
 		return // another request under an old PSN
 	}
+	r.AwaitResponse(qp.PendingResponse{Request: *v.firstSent(q, p, s), Waited: p.Time - q.TimerStart, RetransmittedAt: p.Time, NextPSN: q.High})
+}
+
+// firstSent is what retransmission p brings once more, as it was first sent: s is what is kept of it, with its frame, and its time where that is known; else when the requester began to wait.
+func (v *Verifier) firstSent(q *qp.SendQueue, p *packet.Packet, s *qp.Sent) *packet.Packet {
 	b := p.Bare()
-	b.PSN, b.Opcode, b.Frame = asked, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
-	r.AwaitResponse(qp.PendingResponse{Request: *b, Waited: p.Time - q.TimerStart, RetransmittedAt: p.Time, NextPSN: q.High})
+	b.PSN, b.Opcode, b.Frame = s.PSN&packet.PSNMask, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
+	w, _ := q.Messages.Find(b.PSN)
+	since := uint32(0)
+	if w != nil {
+		if since = w.Asked; since == 0 && p.PSN.In(w.First, w.Last) {
+			since = v.waitingSince
+		}
+	}
+	switch at := p.Time - int64(verifier.Stamp(p.Time)-since)*verifier.Tick; {
+	case b.Frame == q.Last.Frame:
+		b.Time = q.Last.Time
+	case q.AfterGap(b.Frame) != 0:
+		b.Time = q.AfterGap(b.Frame)
+	case since == 0, verifier.Stamp(q.TimerStart) == since: // a stamp tells less
+		b.Time = q.TimerStart
+	default:
+		b.Time = at
+	}
+	return b
 }
 
 // unansweredAsk is what is kept of the packet with which the oldest message that is not acknowledged has asked for a response, or nil: it has not.
@@ -68,9 +90,7 @@ func (v *Verifier) owesNak(c *qp.Pair, from int, p *packet.Packet) {
 		return
 	}
 	v.Covered(rule.RCRSP002)
-	b := p.Bare()
-	b.PSN, b.Opcode, b.Frame = q.Gap.To, s.Trace.Opcode, packet.FrameNear(p.Frame, s.Frame)
-	r.AwaitResponse(qp.PendingResponse{Request: *b, NAK: true, Missing: q.Gap.From})
+	r.AwaitResponse(qp.PendingResponse{Request: *v.firstSent(q, p, s), NAK: true, Missing: q.Gap.From})
 }
 
 // sequenceNakOwed is what is kept of the packet of end from that has come after a gap, which its responder owes a NAK; nil: it may owe none.
