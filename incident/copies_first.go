@@ -56,3 +56,35 @@ func (t *teller) copiedEvents() (said string, last uint64) {
 	said = fmt.Sprintf("%s until frame %d, before that was known, are most likely such copies too: %s and %s", count(asked+answers, "event"), last, number(asked)+" duplicate-request", number(answers)+" duplicate-response")
 	return said, last
 }
+
+// secondEvents says which events after those are of seconds, too, of which the capture lost the first. before is what is said of those; "": there are none.
+func (t *teller) secondEvents(before string) string {
+	of, late := map[Party]bool{}, uint64(0)
+	for n := range t.run.Connections {
+		c := &t.run.Connections[n]
+		for from := range c.Ends {
+			if t.onlySeconds(c, from) {
+				of[party(&c.Ends[from])] = true
+				late += uint64(t.shownLate(c, from, false))
+			}
+		}
+	}
+	var again, order uint64
+	for n := range t.run.Findings {
+		switch f := &t.run.Findings[n]; {
+		case t.ofCopy(f) || !of[Party{f.Accused.Addr, f.Accused.QPN, f.Accused.QPNKnown}]:
+		case f.Rule == rule.EvDuplicate:
+			again++
+		case f.Rule == rule.EvOutOfOrder:
+			order++
+		}
+	}
+	events := again + order
+	if events == 0 || lateOnce*(events-min(events, late)) > late {
+		return ""
+	}
+	if before != "" {
+		before = "; "
+	}
+	return fmt.Sprintf("%s%s duplicate-request and %s out-of-order are most likely of packets of which the capture lost the first of the two: no retransmission, and no reordering", before, number(again), number(order))
+}

@@ -72,7 +72,7 @@ func (t *teller) mirrored() {
 		i.What = strings.Replace(i.What, "are copies of others.", "are copies of others, with the same IPv4 identifications.", 1)
 	}
 	i.copies = copies
-	i.fact("events", events)
+	i.fact("events", events+t.secondEvents(events))
 	if alone > 0 {
 		i.fact("lacking", lackingCopies(alone, late, never))
 		i.lacks = never
