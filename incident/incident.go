@@ -181,8 +181,9 @@ type Incident struct {
 	steppedBy int64 // by how much the clock of the capture stepped ahead, nanoseconds; 0: it did not
 
 	again        retransmitting
-	damaged      uint64 // packets that were, of Damage, or trimmed
-	betweenHosts int    // between how many pairs of hosts, likewise
+	hop          *hopTold // next hop that moved; nil: it tells of none
+	damaged      uint64   // packets that were, of Damage, or trimmed
+	betweenHosts int      // between how many pairs of hosts, likewise
 }
 
 // Party is one side of an incident.

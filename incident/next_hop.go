@@ -147,7 +147,9 @@ func (m *hopMoved) gateway() string {
 // tellHop says it, and what fits, before all else.
 func (t *teller) tellHop(i *Incident, m *hopMoved) {
 	who := Party{Addr: m.of.Addr, QPN: m.of.QPN, QPNKnown: m.of.QPNKnown}
-	i.What = fmt.Sprintf("%v kept sending to the Ethernet address %s after its %s had moved to %s. %s", &who, station(m.was), m.gateway(), station(m.is), i.What)
+	i.hop = &hopTold{was: m.was, is: m.is, at: m.at, of: who, next: "the failover of the router at " + t.offset(m.at)}
+	i.hop.said = fmt.Sprintf("%v kept sending to the Ethernet address %s after its %s had moved to %s.", &who, station(m.was), m.gateway(), station(m.is))
+	i.What = i.hop.said + " " + i.What
 	var said []string
 	if s := m.arp; s != nil {
 		arp := "ARP"
@@ -177,7 +179,7 @@ func (t *teller) tellHop(i *Incident, m *hopMoved) {
 	i.FitsWith = []string{fmt.Sprintf("a next hop that failed over to another router without a virtual Ethernet address (VRRP, MLAG), or was replaced: a queue pair keeps "+
 		"the address that was resolved when it was connected, and what %v sends there is not forwarded any more", m.of.Addr)}
 	i.Next = []string{
-		fmt.Sprintf("the failover of the router at %s: its log, VRRP or MLAG, and a virtual Ethernet address that both routers have", t.offset(m.at)),
+		i.hop.next + ": its log, VRRP or MLAG, and a virtual Ethernet address that both routers have",
 		fmt.Sprintf("a restart of the programs on %v whose queue pairs were connected before that: new queue pairs take the new address", m.of.Addr),
 	}
 	i.follows = i.follows || m.of.Addr != i.Local.Addr

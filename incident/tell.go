@@ -72,7 +72,7 @@ func Of(r *agent.Result) []Incident {
 	t.betweenTaps(list)
 	onceEach(list)
 	countAll(list, r)
-	return capturesFirst(afterCostlier(list))
+	return hopsOnce(capturesFirst(afterCostlier(list)))
 }
 
 // teller makes the incidents of a run.
