@@ -130,9 +130,9 @@ func (l *late) asked() bool {
 // lateOfNAKs is for which part of NAKs, one in so many, packets are known to have come late where all follow from such, it seems: copies come out of order too.
 const lateOfNAKs = 4
 
-// atMost goes before how many packets were copies, where what came late is not counted each: the rest of it counts among these.
+// atMost goes before how many packets were copies, where what came late is not counted each, and the rest of it may count among these.
 func (l *late) atMost() string {
-	if l.least {
+	if l.most {
 		return "at most "
 	}
 	return ""

@@ -16,6 +16,7 @@ type late struct {
 	naks, copies      uint64 // that the receiver sent for it, and that were retransmitted for it
 	answers           bool   // of counts answers to requests of the receiver, too
 	least             bool   // at least so many packets
+	most              bool   // at most so many copies: some of them may be the first of their PSN
 	whole             bool   // nothing was lost: see allOvertaken
 	numbered          bool   // by their IPv4 identifications each had left first
 	depth             uint32 // how many PSNs ahead others were, at most
@@ -26,7 +27,7 @@ type late struct {
 func (l *late) add(m late) {
 	l.packets, l.of, l.lost = l.packets+m.packets, l.of+m.of, l.lost+m.lost
 	l.naks, l.copies, l.whole = l.naks+m.naks, l.copies+m.copies, l.whole && m.whole
-	l.answers, l.least = l.answers || m.answers, l.least || m.least
+	l.answers, l.least, l.most = l.answers || m.answers, l.least || m.least, l.most || m.most
 	l.numbered, l.depth = l.numbered && m.numbered, max(l.depth, m.depth)
 	l.reads.add(&m.reads)
 	if l.arrived == hostsNumbers || m.arrived == "" {

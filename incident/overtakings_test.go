@@ -157,7 +157,7 @@ func TestCopiesOfOvertaken(t *testing.T) {
 			c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: uint64(n + 1)}
 			o := qp.Overtaken{Packets: 20, Numbered: 20, Depth: 3, First: second(1), Last: second(2), Frame: uint64(10 + n), Newest: uint64(100 + n), Asked: 5}
 			c.Ends[0], c.Ends[1] = agent.End{Addr: a, QPN: uint32(n), Packets: 900, Retransmissions: 500, Last: second(2), Trouble: &qp.Trouble{}}, agent.End{Addr: b, QPN: uint32(n), Packets: 90, Last: second(2), NAKs: k.naks}
-			c.Ends[0].Trouble.Overtaking = &qp.Overtaking{Sum: o}
+			c.Ends[0].Trouble.Overtaking, c.Ends[0].Trouble.Missing.PSNs = &qp.Overtaking{Sum: o}, 1
 			r.Connections = append(r.Connections, c)
 			if n < k.arrived {
 				r.Arrived = append(r.Arrived, a)
@@ -172,6 +172,23 @@ func TestCopiesOfOvertaken(t *testing.T) {
 			if strings.Contains(got, want) != is {
 				t.Errorf("%s: %q is not %v: %s", k.name, want, is, got)
 			}
+		}
+	}
+}
+
+// TestCopiesCounted: where all that had been missing has come, the copies are what came beyond each PSN once: what came late as the first of its PSN is none. Where some is still missing, they are at most so many.
+func TestCopiesCounted(t *testing.T) {
+	for missing, want := range map[uint32]string{40: ", and 460 of 900 packets (51 %) were copies; no packet is missing at the tap.", 41: ", and at most 460 of 900 packets (51 %) were copies; no packet is missing at the tap."} {
+		r := &agent.Result{First: second(1), Last: second(3)}
+		a, b := packet.IPv4Addr([]byte{10, 0, 0, 1}), packet.IPv4Addr([]byte{10, 0, 0, 9})
+		c := agent.Connection{Service: packet.RC, First: second(1), FirstFrame: 1}
+		o := qp.Overtaken{Packets: 20, Numbered: 20, Depth: 3, First: second(1), Last: second(2), Frame: 10, Newest: 100, Asked: 5}
+		c.Ends[0], c.Ends[1] = agent.End{Addr: a, QPN: 3, QPNKnown: true, Packets: 900, Retransmissions: 500, Last: second(2), Trouble: &qp.Trouble{}}, agent.End{Addr: b, QPN: 7, QPNKnown: true, Packets: 90, Last: second(2), NAKs: 60}
+		c.Ends[0].Trouble.Overtaking = &qp.Overtaking{Sum: o}
+		c.Ends[0].Trouble.Missing = qp.Missing{PSNs: missing, Filled: qp.Filled{PSNs: 40, Packets: 40}}
+		r.Connections, r.Arrived = append(r.Connections, c), []packet.Addr{a}
+		if got := toldOf(r); !strings.Contains(got, want) || !strings.Contains(got, "At least 20 packets that 10.0.0.1 ") {
+			t.Errorf("%d missing: no %q in %s", missing, want, got)
 		}
 	}
 }
@@ -201,7 +218,7 @@ func TestArrivedOfPairs(t *testing.T) {
 // harm.
 func TestOvertakenAtOneHost(t *testing.T) {
 	const (
-		asks   = "10.0.0.9 QP 0x5 sent 100 NAKs, at least 19 of them for what was only late, and at most 600 of 1,000 packets (60 %) were copies."
+		asks   = "10.0.0.9 QP 0x5 sent 100 NAKs, at least 19 of them for what was only late, and 600 of 1,000 packets (60 %) were copies."
 		harm   = " No harm: 30 of 1,000 packets from 10.0.0.1 came late to 10.0.0.9 QP 0x4, which sent no NAK."
 		merged = "packets that 2 hosts sent to 10.0.0.9 came after later ones"
 		cost   = "cost: the receiver took that for a loss at least 19 times (it sent 100 NAKs)"

@@ -44,6 +44,7 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 		}
 	}
 	copies := ""
+	exact := of == requests && i.late.countCopies(e.Trouble) && len(t.run.Taps) <= 1 && !t.damaged[way{e.Addr, c.Ends[1-from].Addr}]
 	if of == requests && e.Retransmissions > 0 {
 		i.late.of -= min(i.late.of, i.late.copies)
 		copies = i.late.more(e.Trouble)
@@ -62,7 +63,8 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 		how = ", and nothing in the capture had asked for them again."
 	}
 	least := ""
-	if i.late.least = of == responses && c.Ends[1-from].Retransmissions > 0 || of == requests && tenth*i.late.copies >= e.Packets && i.late.naks >= manyNAKs; i.late.least {
+	if i.late.least = of == responses && c.Ends[1-from].Retransmissions > 0 || of == requests && tenth*uint64(e.Retransmissions) >= e.Packets && i.late.naks >= manyNAKs; i.late.least {
+		i.late.most = !exact
 		least = "At least " // of those that were asked for once more, or came after others in their place, not each is counted
 	}
 	i.What = least + fmt.Sprintf("%s that %v sent to %v came after later ones, up to %s ahead%s", count(uint64(o.Packets), of.name), &i.Local, &i.Peer, count(uint64(o.Depth), "PSN"), how)
@@ -93,6 +95,14 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 			of.next, i.Peer.Addr, &i.Peer)}
 	}
 	t.tell(i, fmt.Sprint(of.name, o.Asked > 0))
+}
+
+// countCopies takes what came as the first of its PSN out of the copies of an end, which had trouble k: it counts as retransmitted, as a later PSN had come. It reports whether nothing else of what had been
+// missing can count so: all of that has come.
+func (l *late) countCopies(k *qp.Trouble) bool {
+	m := &k.Missing
+	l.copies -= min(l.copies, uint64(m.Filled.Packets))
+	return m.Filled.PSNs == m.PSNs
 }
 
 // more says how many others of an end, which had trouble k, were retransmitted or came late too.

@@ -32,6 +32,7 @@ type Missing struct {
 // Filled is the requests that came later than others, and that the capture had not shown before: they were retransmitted, as the network had lost them before the tap, and not the capture.
 type Filled struct {
 	Gaps, PSNs uint32     // in how many runs of PSNs
+	Packets    uint32     // that took these
 	Longest    uint32     // PSNs of the longest run
 	Run        uint32     // of the newest
 	Next       packet.PSN // after that
@@ -49,6 +50,7 @@ func (f *Filled) take(psn packet.PSN, n int) {
 // FilledUp notes that requests which were missing came, n PSNs from one on.
 func (s *SendQueue) FilledUp(psn packet.PSN, n int) {
 	if t := s.sender.trouble; t != nil && t.Missing.PSNs > 0 {
+		t.Missing.Filled.Packets++
 		t.Missing.Filled.take(psn, n)
 	}
 }

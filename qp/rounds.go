@@ -183,6 +183,7 @@ func (s *SendQueue) SentTail(p *packet.Packet, ends bool) {
 	t.Again, t.Missing.PSNs = t.Again.plus(b.Found), t.Missing.PSNs+n
 	m := s.CountMissing(0, p)
 	m.Longest = max(m.Longest, n)
+	m.Filled.Packets += n
 	m.Filled.take(p.PSN.Add(1-int(n)), int(n))
 	if k := &t.Now; k.Active() {
 		k.Packets, k.Bytes = k.Packets+n, k.Bytes+b.Found.Bytes
