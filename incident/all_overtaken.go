@@ -20,12 +20,15 @@ func (t *teller) allOvertaken(c *agent.Connection, from int) bool {
 	k := e.Trouble
 	n := k.Sum.Total() - uint64(k.Sum.Rounds[qp.NotReady])
 	p := placesOf(k)
-	return n > 0 && k.Overtaking.All().Packets > 0 && uint64(k.Sum.Rounds[qp.SequenceAsked]) == n && seldomAfter*p.after <= p.before && 2*uint64(p.before) >= n && t.arrived(c, from) != ""
+	return n > 0 && k.Overtaking.All().Packets > 0 && uint64(k.Sum.Rounds[qp.SequenceAsked]) == n && seldomAfter*p.after <= p.before && placesKnown*uint64(p.before) >= n && t.arrived(c, from) != ""
 }
 
 // seldomAfter is how many times as often a receiver asks for what the tap had not seen in order as for what it had, at least, where the same
 // reordering is why.
 const seldomAfter = 4
+
+// placesKnown is of how many rounds one at least has to be for what the tap had not seen in order: of others it is not known what they were for.
+const placesKnown = 4
 
 // arrived is whose IPv4 identifications the capture holds each of, of what end from of c sent, some after later ones: those of its host, or of this connection, which have a counter of their own. "": some are missing, or it has no counter.
 func (t *teller) arrived(c *agent.Connection, from int) string {
