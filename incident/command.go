@@ -105,6 +105,7 @@ func (t *teller) waits(c *agent.Connection, o *agent.Operation, end int64, all *
 	i.fact("command", fmt.Sprintf("%s, in frame %d%s", protocolOf(c.Upper), o.Frame, blocks))
 	t.repeats(i, o)
 	t.interim(i, o)
+	t.aborted(i, c, o)
 	only, target := "", ""
 	if all == nil {
 		only, target = t.withOthersThat(i, c, o, end, lossy)
