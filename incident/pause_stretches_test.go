@@ -64,8 +64,10 @@ func TestPauseSpreadsOverBreaks(t *testing.T) {
 			psn++
 			c.Timing.Packet(pair, 0, &packet.Packet{Opcode: packet.Op(packet.RC, packet.SendOnly), PSN: psn, Time: now * ms})
 		}
-		got := toldOf(&agent.Result{First: 1, Last: 1000 * ms, RDMA: 1, Paused: []link.Paused{p, q}, Connections: []agent.Connection{c},
-			Neighbors: []fabricagent.Neighbor{{Station: 0x020000000002, System: "leaf", Port: "swp4"}}})
+		got := toldOf(&agent.Result{
+			First: 1, Last: 1000 * ms, RDMA: 1, Paused: []link.Paused{p, q}, Connections: []agent.Connection{c},
+			Neighbors: []fabricagent.Neighbor{{Station: 0x020000000002, System: "leaf", Port: "swp4"}},
+		})
 		for text, want := range map[string]bool{
 			" The switch then had the other end of another link pause too": k.one,
 			"spread: the port with Ethernet address 02:00:00:00:00:02 (leaf by LLDP, its port swp4) at tap 0 (packets for 10.0.0.4 go over that link too) began 3ms later each time": k.one,

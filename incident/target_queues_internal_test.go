@@ -34,8 +34,11 @@ func TestTargetOfQueues(t *testing.T) {
 		list []agent.Connection
 		want string
 	}{
-		{"all on one", []agent.Connection{queue(1, 10, [2]int{0, 2}, at(9)), queue(2, 11, [2]int{0, 2}, at(9)), queue(3, 0, [2]int{}, at(8))},
-			": all 4 that are open on 2 connections work on namespace 2; 40 others were answered meanwhile, at most 1ms later"},
+		{
+			"all on one",
+			[]agent.Connection{queue(1, 10, [2]int{0, 2}, at(9)), queue(2, 11, [2]int{0, 2}, at(9)), queue(3, 0, [2]int{}, at(8))},
+			": all 4 that are open on 2 connections work on namespace 2; 40 others were answered meanwhile, at most 1ms later",
+		},
 		{"another, too", []agent.Connection{queue(1, 10, [2]int{0, 2}, at(9)), queue(2, 11, [2]int{1, 2}, at(9))}, ""},
 		{"answered beside", []agent.Connection{queue(1, 10, [2]int{0, 2}, at(9)), queue(2, 11, [2]int{0, 2}, at(12))}, ""},
 		{"answered on a queue where none is open", []agent.Connection{queue(1, 10, [2]int{0, 2}, at(9)), queue(2, 11, [2]int{0, 2}, at(9)), queue(3, 0, [2]int{}, at(12))}, ""},
