@@ -103,12 +103,14 @@ func (i *Incident) owns(f *rule.Finding) bool {
 	return i.Connections > 1 || same(local, &i.Local) && same(peer, &i.Peer) && (local.QPNKnown || peer.QPNKnown)
 }
 
-// spans reports whether a finding was made while an incident lasted. To a refusal belong the request that is refused, and what was on its way when the NAK came; to retries that RNR NAKs used up what came after them, too.
+// spans reports whether a finding was made while an incident lasted. To a refusal belong the request that is refused, and what was on its way when the NAK came; to retries that RNR NAKs used up what came after them, too;
+// what says that a request had no answer has the time of the request, which a retransmission shows later.
 func (i *Incident) spans(f *rule.Finding) bool {
 	if i.Kind == Refused && f.Tap == i.Tap && f.Frame == i.refused {
 		return true
 	}
-	return f.Time >= i.Begin && (f.Time <= i.End || i.Kind == Refused || i.Kind == Exhausted)
+	unanswered := f.Rule == rule.RCRSP002 || f.Rule == rule.RCRSP005
+	return (unanswered || f.Time >= i.Begin) && (f.Time <= i.End || i.Kind == Refused || i.Kind == Exhausted)
 }
 
 func (i *Incident) found(f *rule.Finding) {
