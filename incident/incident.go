@@ -136,6 +136,7 @@ type Incident struct {
 	answersGone    bool              // an interruption: the answers to what was retransmitted in it were lost before the tap
 	lostAgain      bool              // an interruption: what was retransmitted in it was lost again, as the capture shows
 	endLost        bool              // an interruption: what was retransmitted in it was lost before the tap, in few rounds
+	onceLost       bool              // it went back once, and that was answered at once
 	eachLost       bool              // an interruption: each that it tells of is one of these three
 	allChance      bool              // an interruption: each that it tells of is one of the first two
 	answerLost     bool              // an interruption: the answer had passed the tap

@@ -261,6 +261,7 @@ func (i *Incident) waited(s *qp.Stall, held bool) {
 			i.FitsWith = []string{lostOnceMore, linkFailed}
 		case s.Total() == 1 && 4*(s.Ended-s.Last) < s.Last-s.Since:
 			i.FitsWith = append([]string{oneLost}, i.FitsWith...)
+			i.onceLost = true
 		}
 		i.Next = []string{"link events in the logs of both hosts and of the switches at that time", othersToo}
 		if held {

@@ -170,7 +170,7 @@ func (t *teller) slowOf(c *agent.Connection) []*agent.Operation {
 		return nil
 	}
 	return slices.DeleteFunc(c.SlowCommands(), func(o *agent.Operation) bool {
-		return queued(c, o) || overlapped(c, o) || t.flushedOver(o.Since, o.Ended) || t.inSilence(c, o)
+		return queued(c, o) || overlapped(c, o) || t.asLongAsTimer(c, o) || t.flushedOver(o.Since, o.Ended) || t.inSilence(c, o)
 	})
 }
 

@@ -62,6 +62,7 @@ func Of(r *agent.Result) []Incident {
 	t.commonLosses(list)
 	list = oneOfMany(led(t.lateTogether(list)))
 	t.incast(list)
+	t.lostClasses(list)
 	list = t.programStalled(t.processesStopped(t.exhaustedBeside(t.exhaustedTogether(t.refusedQueuePairs(t.shortages(underDamage(t.oneFault(t.lostToDamage(list)))))))))
 	alsoSized(list)
 	stoppedAtOnce(list)
