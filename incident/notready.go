@@ -164,8 +164,8 @@ func (t *teller) exhausted(c *agent.Connection, from int, k *qp.Trouble) bool {
 	used := c.Ends[from].Knows(qp.KnowsRNRRetry) && c.Ends[from].RNRRetry < endless && s.NAKs == uint32(c.Ends[from].RNRRetry)+1
 	left := c.Closed.At > s.Last && c.Closed.By == i.Local.Addr
 	gaveUp := over > 4*wait+int64(100*time.Millisecond) || (used || left) && over > 4*wait
-	if !gaveUp && (s.NAKs < 2 || s.NAKs <= 8 && r.Waited > 2*(s.Last-s.Since)) {
-		return false // what it waited before is the larger part
+	if !gaveUp && (s.NAKs < 2 || (s.NAKs <= 8 || s.NAKs < r.MostForRequest) && r.Waited > 2*(s.Last-s.Since)) {
+		return false // what it waited before is the larger part, and it was taken in the end
 	}
 	i.End, i.Ongoing = t.run.Last, c.Closed.At == 0
 	what := "and still was not when the capture ended"

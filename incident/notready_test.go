@@ -52,6 +52,13 @@ func TestSlowToResume(t *testing.T) {
 		if list = Of(&agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Connections: []agent.Connection{cut}}); len(list) != 1 || list[0].Kind != NotReady {
 			t.Errorf("%s, cut later: %+v", k.name, list)
 		}
+		// However often it was refused, where an earlier request was refused more often and was taken: the receiver is slow, and has not stopped.
+		for most, kind := range map[uint32]Kind{31: NotReady, 30: Exhausted} {
+			y.Now.NAKs, y.RNR.MostForRequest = 30, most
+			if list = Of(&agent.Result{First: 1, Last: int64(time.Second), RDMA: 1, Connections: []agent.Connection{cut}}); len(list) != 1 || list[0].Kind != kind {
+				t.Errorf("%s, cut after 30 of at most %d: %+v", k.name, most, list)
+			}
+		}
 		// Where the retries are used up in the end, the receiver comes first.
 		x := c.Ends[0].Trouble
 		x.NAK.Time, x.Now.Since, x.Now.Begun, x.Now.Last, x.Now.NAKs, c.Ends[0].Stalled = 9, 4, 5, 9, 4, true

@@ -30,6 +30,7 @@ type processStop struct {
 	refused        int64  // when its adapter first refused one
 	frame          uint64 // of the next message of the program; 0: not known
 	of             []*agent.Connection
+	serves         bool // on another connection that it refused then, it answered: it is slow, or its shared receive queue is short
 }
 
 // processesStopped has incidents of a receiver that was not ready tell that its program had stopped, where it had, and of what that shows.
@@ -61,12 +62,16 @@ func (t *teller) processStops(i *Incident) (stops []processStop) {
 		k := &stops[n]
 		for _, c := range refused {
 			e := hostEnd(c, host)
-			if s := refusedIn(c, 1-e, &k.Silence); s != nil && answersNone(c, e, &k.Silence) {
+			switch s := refusedIn(c, 1-e, &k.Silence); {
+			case s == nil:
+			case answersNone(c, e, &k.Silence):
 				k.of = append(k.of, c)
+			default:
+				k.serves = true
 			}
 		}
 	}
-	return slices.DeleteFunc(stops, func(k processStop) bool { return len(k.of) == 0 || k.Length() < stoppedFirst.Nanoseconds() })
+	return slices.DeleteFunc(stops, func(k processStop) bool { return len(k.of) == 0 || k.serves || k.Length() < stoppedFirst.Nanoseconds() })
 }
 
 // stopsOn returns such times that a connection shows, of which the host is end e.

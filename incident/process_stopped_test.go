@@ -9,7 +9,7 @@ import (
 )
 
 // TestProcessStopped: of a receiver that takes messages, answers none of them for long, and then refuses others it is told first that its program
-// stopped, and what shows that its adapter went on; not of one that answers until it refuses, and not the READs where none came.
+// stopped, and what shows that its adapter went on; not of one that answers until it refuses, nor of one that answers another that it refuses meanwhile, and not the READs where none came.
 func TestProcessStopped(t *testing.T) {
 	const scene = `
 about: SENDs that are answered, but for a while, and more of them than receives
@@ -29,6 +29,8 @@ work:
 `
 	const stops = "  - {qp: b1, op: send, length: 100, repeat: 40, every: 1ms, at: 700ms}\n"
 	const reads = "  - {qp: a2, op: read, length: 64, repeat: 400, every: 2ms}\n"
+	const serves = "  - {qp: b2, op: receive, length: 1000, every: 30ms, repeat: 40}\n  - {qp: a2, op: send, length: 100, every: 20ms, repeat: 40}\n  - {qp: a2, op: receive, length: 1000, repeat: 40}\n" +
+		"  - {qp: b2, op: send, length: 100, every: 30ms, repeat: 40, at: 1ms}\n"
 	const told, answered = "The program of 10.1.0.2, or all of it, stopped or waited, and not its adapter or the network: it answered nothing that came from", "10.1.0.2 answered RDMA READs"
 	for name, k := range map[string]struct {
 		work        string
@@ -36,6 +38,7 @@ work:
 	}{
 		"it had stopped":     {stops, true, false},
 		"READs are answered": {stops + reads, true, true},
+		"it serves another":  {stops + serves, false, false},
 		"it answered still":  {"  - {qp: b1, op: send, length: 100, repeat: 20, every: 5ms, at: 400200us}\n  - {qp: b1, op: send, length: 100, repeat: 20, every: 1ms, at: 710ms}\n" + reads, false, false},
 	} {
 		r := judged(t, frames(t, scene+k.work), agent.Options{Timing: true})
