@@ -60,7 +60,7 @@ func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.
 		i.Next = []string{"which regions and windows of " + peer + " the connection uses, and when they were deregistered or invalidated"}
 	case t.usedInvalidated(i, c, from, k):
 	case t.usedOther(i, c, from, k):
-	case b.Covering.Frame != 0 && qp.RightOf(b.CoveringOp) == qp.RightOf(r.Op):
+	case b.Covering.Frame != 0 && qp.RightOf(b.Covering.Op) == qp.RightOf(r.Op):
 		i.fact("R_Key", fmt.Sprintf("was accepted for these bytes in frame %d: the address was right, and R_Key 0x%x valid then", b.Covering.Frame, r.RKey))
 		i.show(b.Covering.Frame)
 		i.FitsWith, i.cause = []string{stale}, "over"
@@ -81,6 +81,8 @@ func (t *teller) accessDenied(i *Incident, c *agent.Connection, from int, k *qp.
 		if n := namedBy(c, from); n != nil && holds(n, k) {
 			t.named(i, c, from, k)
 		}
+	case t.ofEarlier(i, c, from, k):
+		i.cause = "over"
 	default:
 		i.fact("R_Key", others(i, r, b))
 		i.FitsWith = []string{"an R_Key that is not valid (any more), or of another protection domain", outside, right}

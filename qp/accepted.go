@@ -212,3 +212,25 @@ func (a *Accepted) rangesOf(r *Ring, c *Pair, to uint32, p *packet.Packet) map[u
 	}
 	return all
 }
+
+// newestWith returns the bytes that were accepted with the R_Key of request w, for the right that it needs, between addresses of the bucket of connection c, by the queue pair that accepted the
+// newest such; NAK p refuses w. It is asked for where none are known of the connection itself: whether they were over by then frames tell, and not rings, which are used for several connections.
+func (a *Accepted) newestWith(c *Pair, w *wqe.SendWQE, p *packet.Packet) (e *EarlierRange) {
+	l := a.logs[c.Bucket()%packet.Buckets]
+	if l == nil {
+		return e
+	}
+	use := uint64(RightOf(w.Op))<<56 | uint64(w.RKey)
+	for i := range uint32(acceptedRanges) { // from the oldest on
+		x := &l.ranges[(l.n+i)%acceptedRanges]
+		if x.use&^(0xFFFFFF<<32) != use {
+			continue
+		}
+		at := func(frame uint32) uint64 { return packet.FrameNear(p.Frame, frame) }
+		if qpn := uint32(x.use>>32) & 0xFFFFFF; e == nil || qpn != e.QPN {
+			e = &EarlierRange{QPN: qpn}
+		}
+		e.join(AcceptedRange{x.low, x.high, at(x.lowAt), at(x.highAt), at(x.newest)})
+	}
+	return e
+}

@@ -70,3 +70,25 @@ func TestAcceptedAnywhere(t *testing.T) {
 		t.Errorf("%d R_Keys at one place and %d at another, or with other ranges", len(one), len(other))
 	}
 }
+
+// TestAcceptedEarlier: what another queue pair accepted with the R_Key of a request, for its right, is known, by the one that accepted the newest; not what was for another right or R_Key.
+func TestAcceptedEarlier(t *testing.T) {
+	var a Accepted
+	c := new(Pair)
+	for n, w := range []struct {
+		to  uint32
+		op  wqe.Op
+		key uint32
+		va  uint64
+	}{{0x12, wqe.Write, 7, 0x1000}, {0x13, wqe.Write, 7, 0x3000}, {0x13, wqe.Write, 7, 0x2000}, {0x13, wqe.Read, 7, 0x9000}, {0x14, wqe.Write, 8, 0x5000}} {
+		a.take(&acceptedRings[0], c, &packet.Packet{DestQP: w.to}, &wqe.SendWQE{VA: w.va, Length: 8, RKey: w.key, Frame: uint32(n + 1), Op: w.op, Flags: wqe.Whole | wqe.Ended | wqe.Answered})
+	}
+	a.noteAll()
+	at := &packet.Packet{Frame: 9}
+	if got, want := a.newestWith(c, &wqe.SendWQE{Op: wqe.Write, RKey: 7}, at), (EarlierRange{AcceptedRange{0x2000, 0x3008, 3, 2, 3}, 0x13}); got == nil || *got != want {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	if got := a.newestWith(c, &wqe.SendWQE{Op: wqe.Write, RKey: 9}, at); got != nil {
+		t.Errorf("of another R_Key: %+v", got)
+	}
+}

@@ -32,21 +32,22 @@ type SentAfter struct {
 
 // Beside is what the requests say of a refused one that are kept when the NAK comes: those before it were accepted.
 type Beside struct {
-	SameKey    [numRights]AcceptedRange // of those with its R_Key, by the right that they need
-	Covering   KeyAt                    // the newest accepted with its R_Key of which it needs no byte more
-	CoveringOp wqe.Op                   // of Covering
-	Elsewhere  KeyAt                    // the newest accepted with another R_Key of which it needs no byte more
-	Other      KeyAt                    // the newest accepted with another R_Key
-	Next       KeyAt                    // the first after it of the same address, with another R_Key
-	SameOp     KeyAt                    // the newest accepted of its operation
-	OwnKeys    uint32                   // how many of its queue pair were accepted, as far as it is known, each with an R_Key of its own; 0: some have the same
-	AtOnce     uint32                   // READs and atomics, it among them, that were not answered when it was sent
-	HadRight   uint64                   // frame of the newest message for which its queue pair needed the right that it needs, with any R_Key, that was accepted; 0: none is known
+	SameKey   [numRights]AcceptedRange // of those with its R_Key, by the right that they need
+	Covering  KeyAt                    // the newest accepted with its R_Key of which it needs no byte more
+	Earlier   *EarlierRange            // with its R_Key and for its right, by the queue pair that accepted the newest, perhaps of an earlier connection; nil: none is known
+	Elsewhere KeyAt                    // the newest accepted with another R_Key of which it needs no byte more
+	Other     KeyAt                    // the newest accepted with another R_Key
+	Next      KeyAt                    // the first after it of the same address, with another R_Key
+	SameOp    KeyAt                    // the newest accepted of its operation
+	OwnKeys   uint32                   // how many of its queue pair were accepted, as far as it is known, each with an R_Key of its own; 0: some have the same
+	AtOnce    uint32                   // READs and atomics, it among them, that were not answered when it was sent
+	HadRight  uint64                   // frame of the newest message for which its queue pair needed the right that it needs, with any R_Key, that was accepted; 0: none is known
 }
 
 // KeyAt is a request and its R_Key.
 type KeyAt struct {
 	RKey  uint32
+	Op    wqe.Op
 	Frame uint64 // in which it begins; 0: there is none
 }
 
@@ -55,6 +56,12 @@ type AcceptedRange struct {
 	Low, High     uint64 // first byte, and the one after the last
 	LowAt, HighAt uint64 // frames of the requests that named them
 	Newest        uint64 // frame of the newest of all; 0: there is none
+}
+
+// EarlierRange is such a range of any connection: of the same hosts, or of others whose addresses have the same bucket.
+type EarlierRange struct {
+	AcceptedRange
+	QPN uint32 // of the queue pair that accepted the requests
 }
 
 // Covers reports whether the range holds the bytes from low to the one before high.
@@ -122,6 +129,7 @@ func (s *SendQueue) invalidatesIn(m *wqe.SendWQE, tap uint16) (rkey uint32, is b
 func (s *SendQueue) beside(c *Pair, p *packet.Packet, w *wqe.SendWQE, by uint32, a *Accepted) (b Beside) {
 	before := a.rangesOf(&s.Messages, c, by, p)
 	b.SameKey = before[w.RKey]
+	b.Earlier = a.newestWith(c, w, p)
 	own, several, newest := uint32(len(before)), false, uint32(0)
 	for _, ranges := range before {
 		b.HadRight = max(b.HadRight, ranges[RightOf(w.Op)].Newest)
@@ -132,7 +140,7 @@ func (s *SendQueue) beside(c *Pair, p *packet.Packet, w *wqe.SendWQE, by uint32,
 		if m == w || m.RKey == 0 || !m.Has(wqe.Whole) {
 			continue
 		}
-		at := KeyAt{m.RKey, packet.FrameNear(p.Frame, m.Frame)}
+		at := KeyAt{m.RKey, m.Op, packet.FrameNear(p.Frame, m.Frame)}
 		switch {
 		case m.First.After(w.First):
 			if b.Next.Frame == 0 && m.VA == w.VA && m.RKey != w.RKey {
@@ -176,7 +184,7 @@ func (s *SendQueue) before(p *packet.Packet, w *wqe.SendWQE) (b Beside) {
 			continue
 		}
 		if m.Op == wqe.Write && w.Op == wqe.Write && m.Has(wqe.Ended) {
-			b.SameOp = KeyAt{m.RKey, packet.FrameNear(p.Frame, m.Frame)}
+			b.SameOp = KeyAt{m.RKey, m.Op, packet.FrameNear(p.Frame, m.Frame)}
 		}
 		if !m.Op.Responded() {
 			continue
@@ -185,7 +193,7 @@ func (s *SendQueue) before(p *packet.Packet, w *wqe.SendWQE) (b Beside) {
 			b.AtOnce++
 		}
 		if m.Op == w.Op && m.Has(wqe.Answered) {
-			b.SameOp = KeyAt{m.RKey, packet.FrameNear(p.Frame, m.Frame)}
+			b.SameOp = KeyAt{m.RKey, m.Op, packet.FrameNear(p.Frame, m.Frame)}
 		}
 	}
 	return b
@@ -207,7 +215,7 @@ func (b *Beside) accepted(m, w *wqe.SendWQE, at KeyAt) {
 	}
 	b.SameKey[RightOf(m.Op)].join(AcceptedRange{low, high, at.Frame, at.Frame, at.Frame})
 	if covers {
-		b.Covering, b.CoveringOp = at, m.Op
+		b.Covering = at
 	}
 }
 
