@@ -71,7 +71,7 @@ const (
 	// LongPause is how long a pause is at least that is a long one, nanoseconds, mostLong how many of these are listed, and mostEach how many of all.
 	LongPause = int64(10 * time.Millisecond)
 	mostLong  = 32
-	mostEach  = 32
+	mostEach  = 256
 	// MostBunches is how many bunches are kept: where there are more, those that were least apart become one.
 	MostBunches = 64
 	// PortsMost is of how many ports pause frames are followed.

@@ -98,7 +98,7 @@ func TestEachPause(t *testing.T) {
 		p.Take(m, 0)
 	}
 	var want []Lasting
-	for k := range int64(40) {
+	for k := range int64(mostEach + 8) {
 		at, lasts := 1000*k, int64(10)
 		if k%5 == 1 {
 			lasts = 500
