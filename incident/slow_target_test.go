@@ -59,7 +59,7 @@ func TestSlowTarget(t *testing.T) {
 		{"one, and one hangs", []agent.Connection{hangs(client(1, 1000, two))}, []string{"4 of 40 commands on namespace 2 of 10.0.0.9 took 10ms or longer, up to 1.1s, from +1.000 s on, of 10.0.0.1; "}, ""},
 		{"one", []agent.Connection{client(1, 1000, two)}, []string{"took 1.1s to answer NVMe Read, command id 7, namespace 2 of 10.0.0.1 QP 0x21: all 4 that took 10ms or longer work on namespace 2"}, "commands on"},
 		{"one, Reads only, of which others work on another", []agent.Connection{classes(client(1, 1000, two), 70)}, []string{
-			"of 10.0.0.1 QP 0x21: all 4 that took 10ms or longer work on namespace 2; those on namespace 1 took at most 300µs.",
+			"of 10.0.0.1 QP 0x21: all 4 that took 10ms or longer work on namespace 2; those on namespace 1 took at most 300µs; 30 NVMe Write, whatever they work on, took at most 100µs.",
 		}, "NVMe Read is"},
 		{"one, Reads only, all of which may work on it", []agent.Connection{classes(client(1, 1000, two), 40)}, []string{
 			"took 1.1s to answer NVMe Read, command id 7, namespace 2",

@@ -196,6 +196,7 @@ type lateCommands struct {
 	more           bool
 	target         string // that all of them work on; "": that is not known, or nothing was done on others meanwhile
 	b              beside
+	spared         []classSpared
 }
 
 // lateOf finds them for the connections of the two hosts of c, on one of which o was slow. false: what is late is not rare there.
@@ -217,6 +218,7 @@ func (t *teller) lateOf(c *agent.Connection, o *agent.Operation) (l lateCommands
 		for n := range u.Classes {
 			k := &u.Classes[n]
 			classes[k.Name] = classes[k.Name] || k.Longest >= time.Duration(upper.LateAfter)
+			l.spare(k)
 		}
 		l.add(u)
 		n, beside := lateOn(u, target)
@@ -225,6 +227,7 @@ func (t *teller) lateOf(c *agent.Connection, o *agent.Operation) (l lateCommands
 		elsewhere += ofLateElsewhere(u, target)
 	}
 	l.times = upper.JoinLate(l.times)
+	l.spared = slices.DeleteFunc(l.spared, func(k classSpared) bool { return classes[k.name] || k.answers < fewestOfClass })
 	its := !oneOfSeveral(classes) || min(elsewhere, l.count) >= fewestOfClass // and not what these commands are
 	low := int64(c.UsualCommand())*lateTimes <= upper.LateAfter
 	far := low || unevenTimes*int64(l.b.longest) <= o.Ended-o.Since
@@ -299,7 +302,7 @@ func (l *lateCommands) only() string {
 	if n := len(l.times); n > 1 {
 		on = fmt.Sprintf(", in %s%s,", l.episodes(), on)
 	}
-	return fmt.Sprintf(": all %d that took %v or longer%s work on %s; those on %s took at most %s", l.count, time.Duration(upper.LateAfter), on, l.target, names, span(int64(l.b.longest)))
+	return fmt.Sprintf(": all %d that took %v or longer%s work on %s; those on %s took at most %s%s", l.count, time.Duration(upper.LateAfter), on, l.target, names, span(int64(l.b.longest)), l.notOf())
 }
 
 // episodes says in how many times some were late.
