@@ -34,6 +34,7 @@ type lossSum struct {
 	askedAfter    uint32   // PSN sequence NAKs for what was
 	overtaken     bool     // some packets came after later ones
 	incast        bool     // it was lost as many sent to the host at once
+	overTap       bool     // all of it left over one tap of several, and what left over others lost nothing
 	onePath       bool     // it is on one path of several, on which packets stay in order
 	late          uint32   // what receivers took although it had not been retransmitted
 	ends          map[Party]bool
@@ -146,8 +147,8 @@ const mostlyAlong = 10
 func (s *lossSum) tells() bool {
 	along := s.before + s.after
 	unsure := (along + s.against) / 4
-	if s.incast && s.side() == afterTap {
-		unsure = along // timers, for what that queue dropped last, or once more
+	if (s.incast || s.overTap) && s.side() == afterTap {
+		unsure = along // timers, for what was lost there last, or once more
 	}
 	return s.lossy > 1 && along >= tellingRounds && mostlyAlong*s.against <= along && s.unsure <= unsure && !s.overtaken
 }
@@ -175,7 +176,7 @@ func (s *lossSum) mostlyTimers() bool { return s.timers > s.naks+s.implied }
 // where is side with how often it was the other one, and that packets may have overtaken one another there.
 func (s *lossSum) where() string {
 	side := s.side()
-	if needed := s.incast && s.timers >= tellingRounds; side == afterTap && !needed && !s.mostlyTimers() && (!s.onePath || s.late > 0) && !fewSooner(&s.tails, s.askedAfter) { // which the tap does not show; what is only overtaken needs no timer, and several paths
+	if needed := s.incast && s.timers >= tellingRounds; side == afterTap && !needed && !s.mostlyTimers() && (!s.onePath && !s.overTap || s.late > 0) && !fewSooner(&s.tails, s.askedAfter) { // which the tap does not show; what is only overtaken needs no timer, and several paths
 		side += ", or overtaken there"
 	}
 	if n := min(s.before, s.after); side != "" && n > 0 {

@@ -70,7 +70,9 @@ func (t *teller) pathAcross(i *Incident) bool {
 		if a.sum == nil {
 			continue
 		}
-		a.by = a.entered(t)
+		if a.by = a.entered(t); a.by != nil {
+			a.sum.overTap = a.by.byTap
+		}
 		if (a.by != nil || len(t.run.Taps) < 2) && a.tells() && a.sum.takes(i) && !t.damagedOn(a.sum) {
 			t.leadAcross(i, a)
 			return true
@@ -99,7 +101,7 @@ func (t *teller) acrossFrom(w way) *across {
 	for n := 0; n < len(ways); n++ {
 		x := ways[n]
 		tied := slices.ContainsFunc(a.others, func(h packet.Addr) bool { return known[pairBy(x.from, h)] }) ||
-			slices.ContainsFunc(a.senders, func(h packet.Addr) bool { return known[pairBy(h, x.to)] })
+			slices.ContainsFunc(a.senders, func(h packet.Addr) bool { return known[pairBy(h, x.to)] }) || t.leftAlike(w, x)
 		both := slices.Contains(a.others, x.from) || slices.Contains(a.senders, x.to)
 		if !tied || both || slices.Contains(a.senders, x.from) && slices.Contains(a.others, x.to) {
 			continue

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 )
 
 // enteredBy is where all packets of queue pairs that lost packets before the tap came by, and hardly any of those that lost none: an uplink that is a tap of its own, or the Ethernet address of the router
@@ -14,7 +15,10 @@ type enteredBy struct {
 	few                           int  // queue pairs that came by there and lost none, with too few packets to tell
 	back                          int  // by the tap: those whose packets go the other way there, and lost none
 	beside                        int  // of some of these senders to other hosts, or of others to some of these hosts, that came by other ways and lost none
+	through                       int  // by the tap, and lost after it: those of these senders to other hosts that left there, too, and lost none
+	throughTo                     []packet.Addr
 	sentFew, sentBack, sentBeside uint64
+	sentThrough                   uint64
 	answers                       []hashedFlow // that came by there, and of which nothing but timers of their peers says that some were lost
 }
 
@@ -46,7 +50,7 @@ func (a *across) entered(t *teller) *enteredBy {
 
 // apart reports whether those that lost none came by other ways, as far as that tells anything: some that did not came by there, with fewer packets than any would be lost of.
 func (b *enteredBy) apart(t *teller, a *across) bool {
-	elsewhere, fewBeside := uint64(0), uint64(0)
+	elsewhere := uint64(0)
 	for _, c := range a.cleanEnds {
 		switch {
 		case !c.end.Path.Entry.Known || !b.byTap && c.end.Path.Source == 0:
@@ -57,20 +61,7 @@ func (b *enteredBy) apart(t *teller, a *across) bool {
 			elsewhere += c.sent
 		}
 	}
-	for c, from := range t.hashedEnds() {
-		e, to := &c.Ends[from], c.Ends[1-from].Addr
-		by, with := slices.Contains(a.senders, e.Addr), slices.Contains(a.others, to)
-		if by && with || slices.Contains(a.others, e.Addr) || slices.Contains(a.senders, to) || e.Packets < steadyPackets {
-			continue
-		}
-		switch before, after, _, unsure := t.lostFrom(c, from); {
-		case before+after+unsure > 0:
-		case b.is(e) && (by || with || b.Source != 0 && e.Path.Source == b.Source):
-			fewBeside += e.Packets
-		case e.Path.Entry.Known && (by || with) && !b.is(e):
-			b.beside, b.sentBeside = b.beside+1, b.sentBeside+e.Packets
-		}
-	}
+	fewBeside := b.takeBeside(t, a)
 	return uint64(a.rounds)*(b.sentFew+fewBeside) < tellingRounds*a.sentLossy && uint64(a.rounds)*elsewhere >= tellingMisses*a.sentLossy
 }
 

@@ -16,11 +16,7 @@ func (b *enteredBy) spared(t *teller, a *across) string {
 	if a.fates.lossy == 2 {
 		all = "both"
 	}
-	came := "came"
-	if a.sum.side() == afterTap {
-		came = "left"
-	}
-	said := fmt.Sprintf("; %s %s %s, and ", all, came, b.name(t))
+	said := fmt.Sprintf("; %s %s %s, and ", all, a.came(), b.name(t))
 	if b.few == 0 {
 		said += "none"
 	} else {
@@ -28,6 +24,14 @@ func (b *enteredBy) spared(t *teller, a *across) string {
 	}
 	return said + fmt.Sprintf(" of the other %d between the same hosts, which lost nothing, with about %s: likely one path of several (a member of an ECMP group or LAG)",
 		a.steady, count(a.sentSteady, "packet"))
+}
+
+// came is what packets did at the tap: what was lost after it left there.
+func (a *across) came() string {
+	if a.sum.side() == afterTap {
+		return "left"
+	}
+	return "came"
 }
 
 // name says where packets came by.
@@ -82,12 +86,12 @@ func (b *enteredBy) backSaid(a *across) string {
 }
 
 // besideSaid tells of those with other hosts.
-func (b *enteredBy) besideSaid() string {
+func (b *enteredBy) besideSaid(a *across) string {
 	if b.beside == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s more between one of these hosts and others, in that direction, came by other ways, with %s, and lost nothing",
-		count(uint64(b.beside), "connection"), count(b.sentBeside, "packet"))
+	return fmt.Sprintf("%s more between one of these hosts and others, in that direction, %s by other ways, with %s, and lost nothing",
+		count(uint64(b.beside), "connection"), a.came(), count(b.sentBeside, "packet"))
 }
 
 // answersSaid tells of the answers that came by there, of which some may have been lost.
@@ -118,9 +122,14 @@ func (t *teller) lasts(s *lossSum) string {
 const lastsWithin = 4
 
 // nextOf says what to look at for a path.
-func (b *enteredBy) nextOf(t *teller, side string) []string {
+func (b *enteredBy) nextOf(t *teller, a *across) []string {
 	const out = "take that path out of the ECMP group or LAG (shut, or cost out): the losses end then, if it is that"
-	if side == afterTap {
+	switch {
+	case b.through > 0:
+		return []string{
+			fmt.Sprintf("CRC and FEC errors, optical levels and discards of each port after the far end of %s, on the way to %s: both ends of each link, what it receives in that direction", t.interfaceOf(b.Tap), someOf(a.others)), out,
+		}
+	case a.sum.side() == afterTap:
 		return []string{"CRC and FEC errors, optical levels and discards at the far end of " + t.interfaceOf(b.Tap) + ", of what it receives, and what its near end sends", out}
 	}
 	what := "that device"
@@ -137,11 +146,12 @@ func (b *enteredBy) nextOf(t *teller, side string) []string {
 func (t *teller) leadEntered(i *Incident, a *across) {
 	i.Facts = slices.DeleteFunc(i.Facts, func(f Fact) bool { return f.Label == "answers" })
 	i.fact("answers", a.by.answersSaid())
-	i.fact("others", a.by.besideSaid())
+	i.fact("others", a.by.besideSaid(a))
+	i.fact("same tap", a.by.throughSaid(a))
 	i.fact("other way", a.by.backSaid(a))
 	i.fact("lasts", t.lasts(a.sum))
 	i.Next = slices.DeleteFunc(i.Next, func(s string) bool { return s == hashedTo })
-	i.Next = slices.Insert(i.Next, 0, a.by.nextOf(t, a.sum.side())...)
+	i.Next = slices.Insert(i.Next, 0, a.by.nextOf(t, a)...)
 }
 
 // cleanHosts are those with which queue pairs that lost none came by another way.

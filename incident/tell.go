@@ -60,7 +60,7 @@ func Of(r *agent.Result) []Incident {
 	list = survivors(t.wereDown(t.hubs(list)))
 	t.lostWhenCutOff(list)
 	t.commonLosses(list)
-	list = oneOfMany(led(t.lateTogether(list)))
+	list = oneOfMany(t.openAtEnd(led(t.lateTogether(list))))
 	t.incast(list)
 	t.lostClasses(list)
 	list = t.programStalled(t.processesStopped(t.exhaustedBeside(t.exhaustedTogether(t.refusedQueuePairs(t.shortages(underDamage(t.oneFault(t.lostToDamage(list)))))))))
