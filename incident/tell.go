@@ -54,6 +54,7 @@ func Of(r *agent.Result) []Incident {
 	t.programsStopped()
 	list := t.underStopped(t.ordered(t.sorted()))
 	gather(list, r.Findings)
+	list = t.pathOutages(list)
 	list = t.withPauses(t.sidesOfHoles(blackHoles(t.servicesHung(t.otherVersions(t.programsEnded(list))))))
 	list = t.underMarks(t.reorderedBack(t.underReordered(t.tellReadsLate(overtakings(list)))))
 	list = t.peers(t.frozen(lostOnceMoreIn(underTrimmed(list))))
