@@ -135,6 +135,7 @@ type Incident struct {
 	amongLosses    bool              // an interruption: what it waited for was lost among many others
 	answersGone    bool              // an interruption: the answers to what was retransmitted in it were lost before the tap
 	lostAgain      bool              // an interruption: what was retransmitted in it was lost again, as the capture shows
+	tailsLost      bool              // an interruption: what it waited for was lost after the last of several taps, and answered at once when a timer had it retransmitted
 	endLost        bool              // an interruption: what was retransmitted in it was lost before the tap, in few rounds
 	onceLost       bool              // it went back once, and that was answered at once
 	eachLost       bool              // an interruption: each that it tells of is one of these three

@@ -149,7 +149,8 @@ func (s *lossSum) stalled(o *Incident) bool {
 	if o.Kind != Interrupted || o.storm != 0 || o.within != 0 || !s.ends[o.Local] || o.Begin > s.end || o.End < s.begin {
 		return false
 	}
-	return o.lostAgain || o.answersGone || len(o.Also) == 0 && (o.amongLosses || o.allChance || (o.endLost || o.eachLost) && s.before >= manyLosses || o.answerLost && s.after >= manyLosses || o.onceLost && s.timers >= fewestTimers && s.before+s.after >= fewestLostOfClass)
+	return o.lostAgain || o.answersGone || o.tailsLost && s.lastTap || len(o.Also) == 0 && (o.amongLosses || o.allChance || (o.endLost || o.eachLost) && s.before >= manyLosses || o.answerLost && s.after >= manyLosses ||
+		o.onceLost && s.timers >= fewestTimers && s.before+s.after >= fewestLostOfClass)
 }
 
 // stallsNamed is of how many stalls it is told how long they were.

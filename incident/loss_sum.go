@@ -35,6 +35,7 @@ type lossSum struct {
 	overtaken     bool     // some packets came after later ones
 	incast        bool     // it was lost as many sent to the host at once
 	overTap       bool     // all of it left over one tap of several, and what left over others lost nothing
+	lastTap       bool     // several taps had shown all of it: it was lost after the last
 	onePath       bool     // it is on one path of several, on which packets stay in order
 	late          uint32   // what receivers took although it had not been retransmitted
 	ends          map[Party]bool
@@ -147,7 +148,9 @@ const mostlyAlong = 10
 func (s *lossSum) tells() bool {
 	along := s.before + s.after
 	unsure := (along + s.against) / 4
-	if (s.incast || s.overTap) && s.side() == afterTap {
+	if s.lastTap {
+		unsure = s.unsure // timers, for the ends of messages
+	} else if (s.incast || s.overTap) && s.side() == afterTap {
 		unsure = along // timers, for what was lost there last, or once more
 	}
 	return s.lossy > 1 && along >= tellingRounds && mostlyAlong*s.against <= along && s.unsure <= unsure && !s.overtaken

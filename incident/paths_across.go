@@ -43,6 +43,11 @@ type cleanEnd struct {
 
 // pathsAcross has pathAcross look at the first of the incidents of losses, and returns the sums of those of which it tells.
 func (t *teller) pathsAcross(list []Incident) (sums []*lossSum) {
+	for n := range list {
+		if list[n].sum != nil {
+			sums = append(sums, list[n].sum)
+		}
+	}
 	tries := 0
 	for n := range list {
 		i := &list[n]

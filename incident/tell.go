@@ -57,7 +57,7 @@ func Of(r *agent.Result) []Incident {
 	list = t.pathOutages(list)
 	list = t.withPauses(t.sidesOfHoles(blackHoles(t.servicesHung(t.otherVersions(t.programsEnded(list))))))
 	list = t.underMarks(t.reorderedBack(t.underReordered(t.tellReadsLate(overtakings(list)))))
-	list = t.peers(t.frozen(lostOnceMoreIn(underTrimmed(list))))
+	list = t.peers(t.frozen(t.afterLastTap(lostOnceMoreIn(underTrimmed(list)))))
 	list = survivors(t.wereDown(t.hubs(list)))
 	t.lostWhenCutOff(list)
 	t.commonLosses(list)
