@@ -75,6 +75,9 @@ func (t *teller) rejected() {
 		if i.unserviced && !i.says("other") {
 			t.servedElse(i, &r)
 		}
+		if i.unserviced && f.Time == all.at[0] {
+			t.besidesRefusal(i, r.Service)
+		}
 		if r.ByAsker && r.Reason == mad.RejTimeout && t.hosts[i.Peer.Addr].last == 0 {
 			i.fact("peer", t.nothingOf()+i.Peer.Addr.String()+" is in the capture"+t.answersPings(i.Peer.Addr, f.Time))
 			i.FitsWith, i.Next = []string{fmt.Sprintf("a route, VLAN, GID or filter (UDP port 4791) that keeps what %v sends from %v, or its answers from %v",
