@@ -68,8 +68,11 @@ type pathOutages struct {
 	died   []replaced          // which carry nothing from one of these times on
 }
 
-// replaced is a connection, and the next between its hosts.
-type replaced struct{ c, next *agent.Connection }
+// replaced is a connection, and the next between its hosts. from is its end whose request was never answered; -1: none was.
+type replaced struct {
+	c, next *agent.Connection
+	from    int
+}
 
 // heldEnds returns the ends that waited for long, and retransmitted, or whose packets are missing after a time.
 func (t *teller) heldEnds() (waits, answers []heldEnd) {
@@ -219,9 +222,7 @@ func (t *teller) besideOutages(p *pathOutages) {
 		switch {
 		case p.silentIn(c):
 			p.silent = append(p.silent, c)
-		case slices.Contains(p.hit, c):
-		case t.diedIn(p, c) != nil:
-			p.died = append(p.died, replaced{c, t.diedIn(p, c)})
+		case t.takeDied(p, c), slices.Contains(p.hit, c):
 		case lost(&c.Ends[0])+lost(&c.Ends[1]) > 0 || !p.goesOn(c):
 		case pairs[pairOf(c)]:
 			p.spared = append(p.spared, c)
@@ -272,13 +273,41 @@ func (p *pathOutages) goesOn(c *agent.Connection) bool {
 	return seen >= fewestOutages
 }
 
-// diedIn returns the next connection between the hosts of one that carries nothing from an outage on, or from shortly before, and was not disconnected until that was over; nil: it is none.
-func (t *teller) diedIn(p *pathOutages, c *agent.Connection) *agent.Connection {
+// takeDied takes a connection that did not outlast an outage, and reports whether it did not: another began between its hosts, and a request that was sent in the outage was never answered, or it carries nothing from it on, or from
+// shortly before, and was not disconnected until that was over.
+func (t *teller) takeDied(p *pathOutages, c *agent.Connection) bool {
 	last := max(c.Ends[0].Last, c.Ends[1].Last)
 	for n := range p.times {
-		if o := &p.times[n]; last <= o.end && last > o.begin-interruption && c.Closed.At > o.end {
-			return t.nextOf(c, o.begin)
+		o := &p.times[n]
+		next := t.nextOf(c, o.begin)
+		if next == nil {
+			continue
+		}
+		if last <= o.end && last > o.begin-interruption && c.Closed.At > o.end {
+			p.died = append(p.died, replaced{c, next, -1})
+			return true
+		}
+		for from := range c.Ends {
+			e := &c.Ends[from]
+			if !e.Stalled || e.Trouble.Refusal.Time != 0 || e.Trouble.NAK.Time != 0 {
+				continue
+			}
+			if k := &e.Trouble.Now; k.Rounds[qp.TimerExpired] >= lostInTail && k.Since > o.begin-interruption && k.Since < o.end && next.First > k.Last {
+				p.died = append(p.died, replaced{c, next, from})
+				return true
+			}
 		}
 	}
-	return nil
+	return false
+}
+
+// ofDied reports whether an incident is of requests that were never answered, all on connections that did not outlast an outage.
+func (p *pathOutages) ofDied(i *Incident) bool {
+	n := 0
+	for _, d := range p.died {
+		if d.from >= 0 && d.c.Ends[d.from].Addr == i.Local.Addr && d.c.Ends[1-d.from].Addr == i.Peer.Addr {
+			n++
+		}
+	}
+	return i.Kind == Unanswered && n == i.Connections && len(i.Also) == 0
 }

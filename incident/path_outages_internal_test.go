@@ -45,6 +45,19 @@ func waitsAt(c *agent.Connection, from int, since, until int64, rounds uint32) {
 	c.Timing.Ends[from].Series.Slots[(until-1)/250].Retransmitted++
 }
 
+// unansweredFrom is a connection a request of which, sent at a time, ms, was retransmitted until another, and never answered.
+func unansweredFrom(since, until int64) agent.Connection {
+	c := onPath(4, 1, 2)
+	waitsAt(&c, 0, since, until, 3)
+	e := &c.Ends[0]
+	e.Trouble.Now, e.Trouble.Longest[0], e.Trouble.Sum, e.Stalled = e.Trouble.Longest[0], qp.Stall{}, qp.Stalls{}, true
+	e.Trouble.Now.Ended = 0
+	for e := range c.Ends {
+		c.Ends[e].Last, c.Timing.Ends[e].Active.Last = (until-1)*pathMs, (until-1)*pathMs
+	}
+	return c
+}
+
 // TestPathOutages: stalls of several connections that are at the same times again and again, while others of the same hosts go on, are outages of one path, with who was hit and who was not, and a connection that did not
 // outlast one; not where there is one such time, where no other goes on, where they are at different times, where the first retransmission is answered each time, or where something else explains them.
 func TestPathOutages(t *testing.T) {
@@ -80,6 +93,13 @@ func TestPathOutages(t *testing.T) {
 			r.Connections = append(r.Connections, d, next)
 		}, told, []string{
 			"lost: 10.0.0.1 QP 0x14 with 10.0.0.2 QP 0x24, which carries nothing after +0.980 s; the next connection between these hosts began at +2.500 s, in frame 2500, and 10.0.0.1 disconnected this one at +3.000 s, in frame 3000",
+		}},
+		{"and one whose request was never answered", func(r *agent.Result) {
+			hit(r)
+			r.Connections = append(r.Connections, unansweredFrom(6030, 6690), onPath(5, 1, 2))
+			r.Connections[5].First, r.Connections[5].FirstFrame = 8000*pathMs, 8000
+		}, told, []string{
+			"lost: 10.0.0.1 QP 0x14 with 10.0.0.2 QP 0x24, on which a request of 10.0.0.1 at +6.030 s was never answered, though retransmitted in 3 rounds until +6.689 s; the next connection between these hosts began at +8.000 s, in frame 8000",
 		}},
 		{"three times, and one shows nothing in them, another went on with a later PSN", func(r *agent.Result) {
 			hit(r)
@@ -150,6 +170,26 @@ func TestPathOutages(t *testing.T) {
 			if !found {
 				t.Errorf("%s: no %q in %q", k.name, want, list[0].Facts)
 			}
+		}
+	}
+}
+
+// TestPathOutagesBeside: a request that was never answered is told apart where its connection was not replaced, and where it was sent at another time.
+func TestPathOutagesBeside(t *testing.T) {
+	for _, since := range []int64{6030, 9030} {
+		r := &agent.Result{RDMA: 8000, Packets: 8000, First: 0, Last: 20000 * pathMs}
+		r.Connections = []agent.Connection{onPath(0, 1, 2), onPath(1, 1, 2), onPath(2, 1, 2), unansweredFrom(since, since+660)}
+		for n := range 2 {
+			waitsAt(&r.Connections[n], 0, 1000, 1600, 2)
+			waitsAt(&r.Connections[n], 0, 6000, 6600, 2)
+		}
+		if since > 7000 {
+			r.Connections = append(r.Connections, onPath(5, 1, 2))
+			r.Connections[4].First, r.Connections[4].FirstFrame = 12000*pathMs, 12000
+		}
+		list := Of(r)
+		if len(list) < 2 || list[0].Kind != Unanswered || !strings.Contains(list[1].What, "2 outages") || list[1].says("lost") {
+			t.Errorf("%d: %+v", since, list)
 		}
 	}
 }

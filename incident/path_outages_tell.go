@@ -40,24 +40,40 @@ func (t *teller) pathOutages(list []Incident) []Incident {
 	return slices.Concat(without(list[:first], merged), []Incident{*i}, without(list[first:], merged))
 }
 
-// inOutages reports whether an incident is of stalls or losses, and all that was retransmitted between its hosts was so in the outages.
+// inOutages reports whether an incident is of stalls in the outages, of requests that did not outlast one, or of losses between hosts of connections that were hit, all of which were in the outages.
 func (t *teller) inOutages(p *pathOutages, o *Incident) bool {
+	if p.ofDied(o) {
+		return true
+	}
 	if o.Kind != Interrupted && o.Kind != Loss && o.Kind != Retransmitting || o.within != 0 || len(o.Also) > 0 || o.End < p.times[0].begin {
 		return false
 	}
-	if o.Kind == Interrupted && slices.ContainsFunc(o.each, func(s [2]int64) bool {
-		return !slices.ContainsFunc(p.times, func(x commonOutage) bool { return s[0] < x.end+together && s[1] >= x.begin })
-	}) {
-		return false
+	if o.Kind == Interrupted {
+		return p.stalls(o)
 	}
-	known := slices.ContainsFunc(p.hit, func(c *agent.Connection) bool { return pairOf(c) == pairBy(o.Local.Addr, o.Peer.Addr) })
-	for n := range t.run.Connections {
-		c := &t.run.Connections[n]
-		if pairOf(c) == pairBy(o.Local.Addr, o.Peer.Addr) && lost(&c.Ends[0])+lost(&c.Ends[1]) > 0 && !p.onlyIn(c) {
+	of := pairBy(o.Local.Addr, o.Peer.Addr)
+	elsewhere := func(c agent.Connection) bool {
+		return pairOf(&c) == of && lost(&c.Ends[0])+lost(&c.Ends[1]) > 0 && !p.onlyIn(&c)
+	}
+	return slices.ContainsFunc(p.hit, func(c *agent.Connection) bool { return pairOf(c) == of }) && !slices.ContainsFunc(t.run.Connections, elsewhere)
+}
+
+// stalls reports whether interruptions were all in the outages, and of connections that these hit.
+func (p *pathOutages) stalls(o *Incident) bool {
+	for _, s := range o.each {
+		if !slices.ContainsFunc(p.times, func(x commonOutage) bool { return s[0] < x.end+together && s[1] >= x.begin }) {
 			return false
 		}
 	}
-	return known
+	for k := range o.on {
+		if !slices.ContainsFunc(p.hit, func(c *agent.Connection) bool {
+			a, b := party(&c.Ends[0]), party(&c.Ends[1])
+			return k == [2]Party{a, b} || k == [2]Party{b, a}
+		}) {
+			return false
+		}
+	}
+	return len(o.on) > 0
 }
 
 // tellOutages makes the incident.
@@ -188,8 +204,17 @@ func (t *teller) diedSaid(i *Incident, p *pathOutages) string {
 		c := d.c
 		a, b, last := party(&c.Ends[0]), party(&c.Ends[1]), max(c.Ends[0].Last, c.Ends[1].Last)
 		i.show(c.Closed.Frame, d.next.FirstFrame)
-		said = append(said, fmt.Sprintf("%v with %v, which carries nothing after %s; the next connection between these hosts began at %s, in frame %d, and %v disconnected this one at %s, in frame %d",
-			&a, &b, t.offset(last), t.offset(d.next.First), d.next.FirstFrame, c.Closed.By, t.offset(c.Closed.At), c.Closed.Frame))
+		what := fmt.Sprintf("%v with %v, which carries nothing after %s", &a, &b, t.offset(last))
+		if d.from >= 0 {
+			k := &c.Ends[d.from].Trouble.Now
+			i.show(k.Request.Frame, k.Frames.Last)
+			what = fmt.Sprintf("%v with %v, on which %s of %v at %s was never answered, though retransmitted in %s until %s", &a, &b, article(operation(&k.Request)), c.Ends[d.from].Addr, t.offset(k.Since), count(k.Total(), "round"), t.offset(k.Last))
+		}
+		what += fmt.Sprintf("; the next connection between these hosts began at %s, in frame %d", t.offset(d.next.First), d.next.FirstFrame)
+		if c.Closed.At != 0 {
+			what += fmt.Sprintf(", and %v disconnected this one at %s, in frame %d", c.Closed.By, t.offset(c.Closed.At), c.Closed.Frame)
+		}
+		said = append(said, what)
 	}
 	return strings.Join(said, "; ")
 }
