@@ -15,6 +15,8 @@ import (
 const (
 	fewestOutages = 2 // such times, from which on that is no chance
 	fewestHit     = 2 // connections in each, and that have several of them in common
+	fewestHitOnce = 3 // connections on which what was retransmitted was lost, too, where there is one such time
+	fewestSpared  = 2 // others, in that case
 	fewestSilent  = 3 // times in which a connection shows nothing at all, for that to be because of them
 	lostInTail    = 2 // rounds of a timer from which on nothing passed, and no packet was lost by chance
 )
@@ -53,9 +55,15 @@ func (o *commonOutage) connections() (list []*agent.Connection) {
 	return list
 }
 
-// lostTwice reports whether what was retransmitted in it was lost too.
-func (o *commonOutage) lostTwice() bool {
-	return slices.ContainsFunc(o.ends, func(h heldEnd) bool { return h.rounds >= lostInTail })
+// lostTwice is on how many connections what was retransmitted in it was lost too.
+func (o *commonOutage) lostTwice() int {
+	twice := map[*agent.Connection]bool{}
+	for n := range o.ends {
+		if h := &o.ends[n]; h.rounds >= lostInTail && !h.answer {
+			twice[h.c] = true
+		}
+	}
+	return len(twice)
 }
 
 // pathOutages are outages that several connections have in common.
@@ -147,36 +155,42 @@ func (t *teller) pathOutagesOf() *pathOutages {
 		return nil
 	}
 	times, others := t.commonOutages()
-	if len(times) < fewestOutages {
-		return nil
-	}
-	p, of, all, twice, held := &pathOutages{times: times}, map[*agent.Connection]int{}, int64(0), 0, 0
-	for n := range times {
-		o := &times[n]
-		all, held = all+o.length(), held+len(o.ends)
-		if o.lostTwice() {
-			twice++
-		}
-		for _, c := range o.connections() {
-			if of[c]++; of[c] == 1 {
-				p.hit = append(p.hit, c)
-			}
-		}
-	}
-	often := 0
-	for _, c := range p.hit {
-		if of[c] >= fewestOutages {
-			often++
-		}
-	}
-	if often < fewestHit || 2*twice < len(times) || 4*others > held || 2*all > t.run.Last-t.run.First || slices.ContainsFunc(p.hit, t.elseExplained) {
+	p := &pathOutages{times: times}
+	if !p.tells(t.run.Last-t.run.First, others) || slices.ContainsFunc(p.hit, t.elseExplained) {
 		return nil
 	}
 	t.besideOutages(p)
-	if len(p.spared) == 0 || slices.ContainsFunc(p.hit, func(c *agent.Connection) bool { return !p.onlyIn(c) }) {
+	if len(p.spared) == 0 || len(times) < fewestOutages && len(p.spared) < fewestSpared || slices.ContainsFunc(p.hit, func(c *agent.Connection) bool { return !p.onlyIn(c) }) {
 		return nil
 	}
 	return p
+}
+
+// tells finds the connections that are hit, and reports whether they and the times are such that it is no chance, of a capture that is so long, beside so many that were held up at other times.
+func (p *pathOutages) tells(length int64, others int) bool {
+	of, all, twice, held, often := map[*agent.Connection]int{}, int64(0), 0, 0, 0
+	for n := range p.times {
+		o := &p.times[n]
+		all, held = all+o.length(), held+len(o.ends)
+		if o.lostTwice() > 0 {
+			twice++
+		}
+		for _, c := range o.connections() {
+			switch of[c]++; of[c] {
+			case 1:
+				p.hit = append(p.hit, c)
+			case fewestOutages:
+				often++
+			}
+		}
+	}
+	switch {
+	case len(p.times) == 0 || 4*others > held || 2*all > length:
+		return false
+	case len(p.times) < fewestOutages:
+		return p.times[0].lostTwice() >= fewestHitOnce
+	}
+	return often >= fewestHit && 2*twice >= len(p.times)
 }
 
 // elseExplained reports whether packets between the hosts of a connection came damaged, trimmed or marked, or a receiver was not ready: that explains stalls, too.
@@ -270,7 +284,7 @@ func (p *pathOutages) goesOn(c *agent.Connection) bool {
 		}
 		seen++
 	}
-	return seen >= fewestOutages
+	return seen >= min(fewestOutages, len(p.times))
 }
 
 // takeDied takes a connection that did not outlast an outage, and reports whether it did not: another began between its hosts, and a request that was sent in the outage was never answered, or it carries nothing from it on, or from

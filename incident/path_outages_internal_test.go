@@ -115,6 +115,24 @@ func TestPathOutages(t *testing.T) {
 			"hit: on 1 connection nothing came to the tap, and then one end went on with a later PSN (UDP source port 50005 from 10.0.0.2 to 10.0.0.1): it was lost on the way to the tap",
 			"silent: nothing at all of 1 connection came to the tap in most of each of these times (UDP source port 50004 from 10.0.0.1 to 10.0.0.2)",
 		}},
+		{"once, on three connections of five", func(r *agent.Result) {
+			at(r, 0, 1000, 1600)
+			at(r, 1, 1010, 1800)
+			r.Connections = append(r.Connections, onPath(4, 2, 1), onPath(5, 1, 2))
+			at(r, 4, 1100, 1650)
+		}, "An outage at +1.000 s, for up to 600ms, held up 3 connections, while 2 other connections of the same hosts went on: likely one path of several that failed and came back (a member of a LAG or ECMP group).", nil},
+		{"once, on three connections of four", func(r *agent.Result) {
+			at(r, 0, 1000, 1600)
+			at(r, 1, 1010, 1800)
+			r.Connections = append(r.Connections, onPath(4, 2, 1))
+			at(r, 4, 1100, 1650)
+		}, "", nil},
+		{"once, on two connections and one that lost a packet by chance", func(r *agent.Result) {
+			at(r, 0, 1000, 1600)
+			at(r, 1, 1010, 1800)
+			r.Connections = append(r.Connections, onPath(4, 2, 1), onPath(5, 1, 2))
+			waitsAt(&r.Connections[4], 0, 1100, 1650, 1)
+		}, "", nil},
 		{"once", func(r *agent.Result) { at(r, 0, 1000, 1600); at(r, 1, 1010, 1800) }, "", nil},
 		{"one connection", func(r *agent.Result) { at(r, 0, 1000, 1600, 6020, 6700) }, "", nil},
 		{"at different times", func(r *agent.Result) {
@@ -151,7 +169,7 @@ func TestPathOutages(t *testing.T) {
 		list := Of(r)
 		if k.want == "" {
 			for n := range list {
-				if strings.Contains(list[n].What, " outages, ") {
+				if strings.Contains(list[n].What, "outage") {
 					t.Errorf("%s: %s", k.name, list[n].What)
 				}
 			}

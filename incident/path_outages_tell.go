@@ -98,6 +98,10 @@ func (t *teller) tellOutages(p *pathOutages) *Incident {
 	}
 	i.What = fmt.Sprintf("%d outages, from %s on, each for %s to %s, held up %d connections, two or more in each, while %s of the same hosts went on: likely one path of several that fails and comes back (a member of a LAG or ECMP group).",
 		len(p.times), firstOf(begun, outagesShown), span(shortest), span(longest), len(p.hit), count(uint64(len(p.spared)), "other connection"))
+	if len(p.times) == 1 {
+		i.What = fmt.Sprintf("An outage at %s, for up to %s, held up %d connections, while %s of the same hosts went on: likely one path of several that failed and came back (a member of a LAG or ECMP group).",
+			begun[0], span(longest), len(p.hit), count(uint64(len(p.spared)), "other connection"))
+	}
 	i.fact("outages", strings.Join(each[:min(len(each), outagesShown)], "; ")+": from the first request that waited to when the first of these connections went on")
 	for _, f := range p.hitSaid() {
 		i.fact("hit", f)
@@ -108,6 +112,9 @@ func (t *teller) tellOutages(p *pathOutages) *Incident {
 	n, bytes := p.retransmitted()
 	i.fact("cost", fmt.Sprintf("%s retransmitted, %s of payload, all in these times or near them", count(n, "packet"), count(bytes, "byte")))
 	i.FitsWith = []string{"one path of several (a member of a LAG, a next hop of ECMP), which the hit flows are hashed to, that fails and comes back again and again: not a host, nor its adapter or its port, as others on the same go on"}
+	if len(p.times) == 1 {
+		i.FitsWith[0] = strings.Replace(i.FitsWith[0], "that fails and comes back again and again", "that failed and came back", 1)
+	}
 	i.Next = []string{
 		"the links to which these UDP source ports are hashed (members of a LAG, next hops of ECMP, between the switches): their link events, and the errors that they count, at these times",
 		"the one that fails taken out, then its cable and optics; what takes it out at once when it fails (LACP with short timeouts, BFD)",
