@@ -38,16 +38,25 @@ func (t *teller) processesStopped(list []Incident) []Incident {
 	if !t.timed() || t.lossy() || t.copied() || len(t.run.Taps) > 1 || len(t.run.Connections) > mostOthers {
 		return list
 	}
+	merged := map[*Incident]bool{}
 	for n := range list {
 		i := &list[n]
 		if i.Kind != NotReady && i.Kind != Exhausted || i.Ongoing {
 			continue
 		}
-		if stops := t.processStops(i); len(stops) > 0 {
-			t.tellProcessStops(i, stops)
+		stops := t.processStops(i)
+		if len(stops) == 0 {
+			continue
+		}
+		t.tellProcessStops(i, stops)
+		for m := range list {
+			if o := &list[m]; !merged[o] && o.ofProgramsIn(i.Peer.Addr, stops) {
+				merged[o] = true
+				i.silentBesides(o)
+			}
 		}
 	}
-	return list
+	return without(list, merged)
 }
 
 // processStops returns the times in which the program of the host of an incident had stopped, in order.

@@ -47,6 +47,7 @@ func (t *teller) tellLulls(a packet.Addr, list []lull) {
 	i.What = fmt.Sprintf("%s, %s, no program of %v sent a message on any of its %d busy connections, while its adapter acknowledged what came within %s: "+
 		"its software stopped or waited, and not its adapter or the network; then all went on.",
 		strings.ToUpper(often[:1])+often[1:], lasted, a, busy, span(int64(acks)))
+	i.programsOf = a
 	i.fact("stopped", enumerateSeparately(when))
 	i.fact("waited", enumerateSeparately(asked))
 	i.fact("longest", fmt.Sprintf("a message of %v QP 0x%x waited %s for the next one of %v", slowest.c.Ends[1-slowest.end].Addr, slowest.c.Ends[1-slowest.end].QPN,
