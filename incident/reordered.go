@@ -29,6 +29,9 @@ func (t *teller) reordered(c *agent.Connection, from int, o qp.Overtaken, of *ov
 	if o.Packets == 0 || t.mayBeCopies(c, o.Last) {
 		return
 	}
+	if o.Numbered < o.Packets && t.cut[way{c.Ends[from].Addr, c.Ends[1-from].Addr}] {
+		return // a copy of what came trimmed is the first of its PSN that came whole
+	}
 	i := t.between(Reordered, c, from)
 	i.Begin, i.End, i.Tap = o.First, o.Last, o.Tap
 	e := &c.Ends[from]
