@@ -76,6 +76,7 @@ func (t *teller) allThatCame(i *Incident, c *agent.Connection, from int) string 
 // noneLost tells of retransmissions of end from of c that all follow from packets which came late, and leaves out what fits a loss.
 func (t *teller) noneLost(i *Incident, c *agent.Connection, from int) {
 	if t.readsOvertaken(i, c, from) || !t.allOvertaken(c, from) {
+		t.overtakenByPlace(i, c, from)
 		return
 	}
 	i.noneLost = true

@@ -138,6 +138,7 @@ type Incident struct {
 	tailsLost      bool              // an interruption: what it waited for was lost after the last of several taps, and answered at once when a timer had it retransmitted
 	endLost        bool              // an interruption: what was retransmitted in it was lost before the tap, in few rounds
 	onceLost       bool              // it went back once, and that was answered at once
+	unnumbered     bool              // that packets came late only the place shows at which they did
 	programsOf     packet.Addr       // no program of it sent a message on any of its busy connections
 	eachLost       bool              // an interruption: each that it tells of is one of these three
 	allChance      bool              // an interruption: each that it tells of is one of the first two

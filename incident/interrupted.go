@@ -71,7 +71,7 @@ func holey(c *agent.Connection) bool {
 func (t *teller) interrupted(c *agent.Connection, from int, k *qp.Trouble) {
 	for j := range k.Longest {
 		s := &k.Longest[j]
-		if !interrupts(s) || t.recordedNothing(s) || t.ofCutOff(c, from, s) || t.idleBefore(c, from, s) {
+		if !interrupts(s) || t.recordedNothing(s) || t.ofCutOff(c, from, s) || t.idleBefore(c, from, s) || lateByPlace(k) && s.Rounds[qp.TimerExpired] <= 1 {
 			continue
 		}
 		i := t.between(Interrupted, c, from)

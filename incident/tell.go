@@ -65,7 +65,7 @@ func Of(r *agent.Result) []Incident {
 	t.incast(list)
 	t.lostClasses(list)
 	list = t.programStalled(t.processesStopped(t.exhaustedBeside(t.exhaustedTogether(t.refusedQueuePairs(t.shortages(underDamage(t.oneFault(t.lostToDamage(list)))))))))
-	list = underHoles(list)
+	list = t.joinByPlace(underHoles(list))
 	alsoSized(list)
 	stoppedAtOnce(list)
 	t.crossedHalves(list)

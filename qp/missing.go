@@ -36,6 +36,9 @@ type Filled struct {
 	Longest    uint32     // PSNs of the longest run
 	Run        uint32     // of the newest
 	Next       packet.PSN // after that
+	Late       uint32     // of PSNs: they came late, and were not retransmitted, as their requester had not gone back: see settle
+	waiting    uint32     // PSNs of the newest runs, of which that is not known yet
+	high       packet.PSN // after the newest request when the newest came
 }
 
 // take takes a request that takes n PSNs.
@@ -50,9 +53,31 @@ func (f *Filled) take(psn packet.PSN, n int) {
 // FilledUp notes that requests which were missing came, n PSNs from one on.
 func (s *SendQueue) FilledUp(psn packet.PSN, n int) {
 	if t := s.sender.trouble; t != nil && t.Missing.PSNs > 0 {
-		t.Missing.Filled.Packets++
-		t.Missing.Filled.take(psn, n)
+		f := &t.Missing.Filled
+		if f.waiting > 0 && f.high != s.High {
+			f.settle(true)
+		}
+		f.Packets++
+		f.take(psn, n)
+		f.waiting, f.high = f.waiting+uint32(n), s.High
 	}
+}
+
+// CameAgain notes that a request came which had come before, at a PSN.
+func (s *SendQueue) CameAgain(psn packet.PSN) {
+	if t := s.sender.trouble; t != nil && t.Missing.Filled.waiting > 0 {
+		f := &t.Missing.Filled
+		f.settle(f.high != s.High || psn.Before(f.Next))
+	}
+}
+
+// settle counts what filled gaps as late, or as retransmitted. A requester that retransmits goes back, and retransmits what came after the gap, too: the next request is one of these, which had
+// come. Where it is a new one, or of before the gap, the requester had not gone back.
+func (f *Filled) settle(late bool) {
+	if late {
+		f.Late += f.waiting
+	}
+	f.waiting = 0
 }
 
 // MissingResponses is the responses to READs that the tap did not see before later ones.

@@ -144,6 +144,7 @@ func (v *Verifier) retransmission(c *qp.Pair, from int, p *packet.Packet, s *qp.
 	c.Ends[from].CountRetransmission()
 	v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 	q.NoteRetransmitted(p)
+	q.CameAgain(p.PSN)
 	if p.Opcode.Fn() == packet.ReadRequest {
 		q.AskedAgain(p.PSN)
 	}

@@ -122,6 +122,8 @@ func (v *Verifier) seenBefore(c *qp.Pair, from int, p *packet.Packet) {
 		v.Event(c, from, rule.Requester, p, rule.EvRetransmission, "")
 		if !shown {
 			q.FilledUp(p.PSN, max(c.PSNs(p), 1))
+		} else {
+			q.CameAgain(p.PSN)
 		}
 	}
 	if !second && !q.IsOvertaken(p) {
