@@ -104,6 +104,7 @@ type Connection struct {
 	FirstTap   uint16 // of its first packet
 	PMTU       uint32 // bytes; 0: not known
 	PairedBy   PairedBy
+	FirstHops  uint8              // hop limit (TTL) of its first packet on IP, where it is at most 7; 0: it is more, or not known
 	Largest    uint16             // where the path MTU is not known: most bytes of payload of a packet
 	Closed     Closed             // by CM
 	First      int64              // time of its first packet

@@ -278,7 +278,7 @@ func connections(agents []*Transport, leaving bool, most, more int) []Connection
 func show(c *connection.Connection, k *Connection) {
 	*k = Connection{
 		Service: c.Service, Encap: c.Encap, PMTU: c.PMTU, PairedBy: c.PairedBy, Closed: Closed{c.ClosedBy, c.ClosedAt, c.ClosedFrame},
-		First: c.FirstTime, FirstFrame: c.FirstFrame, FirstTap: c.FirstTap,
+		First: c.FirstTime, FirstFrame: c.FirstFrame, FirstTap: c.FirstTap, FirstHops: c.FirstHops(),
 	}
 	if c.PMTU == 0 {
 		k.Largest = uint16(c.LeastPMTU())

@@ -42,6 +42,9 @@ func (t *teller) discardReasons(i *Incident, since int64, sent uint8) bool {
 	i.What = fmt.Sprintf("%s %s discarded RoCE packets of %v to %v: %s.", i.What, by, from, to, why)
 	i.fact("ICMP", fmt.Sprintf("%s sent %v %s (%v) that quote them, the first in frame %d", by, from, count(d.Count, "message"), d.Reason, d.Frame))
 	i.show(d.Frame)
+	if d.Reason == fabricagent.NoHopsLeft && sent == 1 {
+		i.fact("loop", "a routing loop is excluded: a hop limit of 1 runs out at the first router")
+	}
 	if d.By != to {
 		i.fact("so", fmt.Sprintf("nothing shows that they came to %v, or that its RDMA does not work", to))
 	}

@@ -27,6 +27,7 @@ func TestDiscarded(t *testing.T) {
 		ran    = "10.0.0.9 discarded RoCE packets of 10.0.0.1 to 10.0.0.2: they were sent with a hop limit (TTL) of 1, which ran out there."
 		icmp   = "ICMP: 10.0.0.9 sent 10.0.0.1 16 messages (time exceeded) that quote them, the first in frame 397\n"
 		nobody = "nothing shows that they came to 10.0.0.2"
+		noLoop = "loop: a routing loop is excluded: a hop limit of 1 runs out at the first router\n"
 		hops   = "hop limit: 10.0.0.1 sent the REQs with 1 (TTL); answers of 10.0.0.2 to pings came with 63, thus through 1 router, where it seems"
 	)
 	for _, tt := range []struct {
@@ -36,13 +37,16 @@ func TestDiscarded(t *testing.T) {
 	}{
 		{"time exceeded", func(r *agent.Result) {
 			r.Discards = discards(9, fabricagent.NoHopsLeft, 26)
-		}, []string{ran, icmp, nobody, small}, []string{asker, filter, loop, hops}},
+		}, []string{ran, icmp, nobody, small, noLoop}, []string{asker, filter, loop, hops}},
 		{"of a usual hop limit", func(r *agent.Result) {
 			r.Discards, r.REQs[0].HopLimit = discards(9, fabricagent.NoHopsLeft, 26), 64
-		}, []string{"with a hop limit (TTL) of 64, which ran out there", loop}, []string{small, asker}},
+		}, []string{"with a hop limit (TTL) of 64, which ran out there", loop}, []string{small, asker, noLoop}},
 		{"of one that is not known", func(r *agent.Result) {
 			r.Discards, r.REQs[0].HopLimit = discards(9, fabricagent.NoHopsLeft, 26), 0
-		}, []string{"10.0.0.2: their hop limit (TTL) ran out there.", small, loop}, []string{asker}},
+		}, []string{"10.0.0.2: their hop limit (TTL) ran out there.", small, loop}, []string{asker, noLoop}},
+		{"of a small one that a loop may use up too", func(r *agent.Result) {
+			r.Discards, r.REQs[0].HopLimit = discards(9, fabricagent.NoHopsLeft, 26), 2
+		}, []string{"with a hop limit (TTL) of 2, which ran out there", small}, []string{noLoop}},
 		{"no route", func(r *agent.Result) {
 			r.Discards = discards(9, fabricagent.NoRoute, 26)
 		}, []string{": it has no route to 10.0.0.2.", "missing on 10.0.0.9"}, []string{asker, small}},

@@ -128,7 +128,11 @@ func (t *teller) tellKeys(i *Incident, c *agent.Connection, from int) {
 // whyUnanswered adds when that began and what fits it. It reports whether an ICMP message says it.
 func (t *teller) whyUnanswered(i *Incident, c *agent.Connection, from int, k *qp.Stall, l *life) (returned bool) {
 	t.beganIn(i, c, k)
-	if t.discardReasons(i, k.Since, 0) {
+	sent := uint8(0)
+	if c.Ends[1-from].Packets == 0 { // else the first packet may be of that end
+		sent = c.FirstHops
+	}
+	if t.discardReasons(i, k.Since, sent) {
 		return true
 	}
 	t.reasons(i, c, from, k, l)

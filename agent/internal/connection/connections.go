@@ -45,7 +45,23 @@ const (
 	kept                         // another is misdirected from it
 	initiator0                   // of XRC: the end that sends the requests; neither: not known
 	initiator1
+	hops0 // three bits, from here on: the hop limit (TTL) of the first packet, where it is at most MostHops; 0: it is more, or not known
+	hops  = MostHops * hops0
 )
+
+// MostHops is up to which hop limit that of the first packet of a connection is kept.
+const MostHops = 7
+
+// FirstHops is the hop limit (TTL) of the first packet on IP, where it is at most MostHops; 0: it is more, or not known.
+func (c *Connection) FirstHops() uint8 { return uint8(c.state / hops0) }
+
+// firstHops notes the hop limit of the first packet.
+func (c *Connection) firstHops(p *packet.Packet) {
+	c.state &^= hops
+	if p.Encap.OnIP() && p.HopLmt <= MostHops {
+		c.state |= state(p.HopLmt) * hops0
+	}
+}
 
 // Dead reports whether a connection was merged into another.
 func (c *Connection) Dead() bool { return c.state&dead != 0 }
@@ -73,6 +89,7 @@ func (c *Connection) FirstPSN() packet.PSN { return packet.PSN(c.first & packet.
 // begins notes the first packet.
 func (c *Connection) begins(p *packet.Packet) {
 	c.FirstTime, c.FirstFrame, c.FirstTap, c.first = p.Time, p.Frame, p.Tap, firstOf(p)
+	c.firstHops(p)
 }
 
 // firstOf is the opcode and the PSN of a packet.
@@ -81,6 +98,7 @@ func firstOf(p *packet.Packet) uint32 { return uint32(p.Opcode)<<24 | uint32(p.P
 // beginsAs notes the first packet of another connection.
 func (c *Connection) beginsAs(k *Connection) {
 	c.FirstTime, c.FirstFrame, c.FirstTap, c.first = k.FirstTime, k.FirstFrame, k.FirstTap, k.first
+	c.state = c.state&^hops | k.state&hops
 }
 
 // doubt is what is kept of a connection for which a packet may have been that went to a wrong QP, or which may have had one.
@@ -277,6 +295,7 @@ func merge(to, gone *Connection, psn packet.PSN) (responded [2]bool) {
 	to.Paired, to.PairedBy = true, ByPSN
 	if gone.FirstTime < to.FirstTime {
 		to.FirstTime, to.FirstFrame, to.FirstTap = gone.FirstTime, gone.FirstFrame, gone.FirstTap
+		to.state = to.state&^hops | gone.state&hops
 		if w := a.SQ.Messages.Oldest(); w != nil && w.Op == wqe.Read && w.First == a.SQ.First {
 			w.Flags |= wqe.Guessed // it may be the tail of one that was being answered when the capture began
 		}
