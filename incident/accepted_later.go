@@ -49,7 +49,7 @@ func (t *teller) acceptedLater(i *Incident, r *cm.Refusal, all *refused) {
 	if n, hosts, frame := t.endedBetween(i, r.Service, last, first.Time); n > 0 {
 		then += fmt.Sprintf("; before that, from frame %d on, %s of %s with it ended", frame, count(n, "connection"), someOf(hosts))
 		i.FitsWith = slices.DeleteFunc(i.FitsWith, func(s string) bool { return s == limitOf(i.Peer.Addr) })
-		i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("a limit of how many connections the program on %v takes, which had room again when those of %s had ended", i.Peer.Addr, someOf(hosts)))
+		i.FitsWith, i.roomOf = slices.Insert(i.FitsWith, 0, roomAgain(i.Peer.Addr, hosts)), hosts
 	}
 	i.fact("then", then)
 }

@@ -25,7 +25,8 @@ func TestDiscardedRequest(t *testing.T) {
 		c.Ends[0] = agent.End{Addr: host(1), QPN: 17, QPNKnown: true, Packets: 8, Last: second(5), Stalled: true, Open: 1, Trouble: &qp.Trouble{Now: s}}
 		c.Ends[1] = agent.End{Addr: host(2), QPN: 27, QPNKnown: true, Packets: k.answer}
 		got := toldOf(&agent.Result{First: 1, Last: second(60), RDMA: 8, Connections: []agent.Connection{c}, Discards: []agent.Discards{{
-			Discard: fabricagent.Discard{By: host(9), From: host(1), To: host(2), Reason: fabricagent.NoHopsLeft}, Count: 3, First: second(1), Last: second(5), Frame: 8}}})
+			Discard: fabricagent.Discard{By: host(9), From: host(1), To: host(2), Reason: fabricagent.NoHopsLeft}, Count: 3, First: second(1), Last: second(5), Frame: 8,
+		}}})
 		if strings.Contains(got, "they were sent with a hop limit (TTL) of 1, which ran out there") != k.sent {
 			t.Errorf("%+v: %s", k, got)
 		}

@@ -103,6 +103,7 @@ type Incident struct {
 	oneSided       bool              // the capture holds one direction of each connection
 	foremost       bool              // it is told first: what the others say rests on it
 	unserviced     bool              // a refusal, as no program listens
+	roomOf         []packet.Addr     // a refusal: whose connections ended before later ones were accepted
 	lostMany       bool              // the capture lost many packets
 	copies         uint64            // packets of the capture that are copies of others, which are judged once
 	episodic       bool              // slow commands in several times, of all connections between the hosts

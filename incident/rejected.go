@@ -87,6 +87,7 @@ func (t *teller) rejected() {
 		t.afterREPs(i, f)
 		what := f.Detail + t.afterMRA(i, f)
 		t.acceptedLater(i, &r, all)
+		t.limitOverAll(i, &r)
 		t.tell(i, what)
 	}
 }
