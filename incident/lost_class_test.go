@@ -7,7 +7,9 @@ import (
 	"time"
 
 	"ibwitness/agent"
+	"ibwitness/packet"
 	"ibwitness/qp"
+	"ibwitness/timing"
 )
 
 // TestLostClass: an incident of losses says that all which was lost has one DSCP, where what has another one lost nothing; not where all have one, the lost ones several, one of the lossy class
@@ -40,6 +42,64 @@ func TestLostClass(t *testing.T) {
 		list := Of(r)
 		if got := strings.Contains(list[0].What, told); got != k.want || got != slices.ContainsFunc(list[0].FitsWith, func(s string) bool { return strings.HasPrefix(s, "a traffic class without flow control") }) {
 			t.Errorf("%s: %+v", k.name, list[0])
+		}
+	}
+}
+
+// TestLostNotECT: where a sender that is not ECN-capable loses packets, and what others send to the same host is marked and lost nothing, that is told, of one connection, too; not where nothing was marked, or
+// the sender is ECN-capable.
+func TestLostNotECT(t *testing.T) {
+	const told = "10.0.0.1 sends it as not ECN-capable (ECN 00, Not-ECT): a queue that marks what is ECN-capable drops this"
+	for _, k := range []struct {
+		name   string
+		notECT bool
+		marked uint64
+		want   bool
+	}{{"not capable", true, 300, true}, {"capable", false, 300, false}, {"no marks", true, 0, false}} {
+		r := &agent.Result{First: 1, Last: int64(time.Second), RDMA: 1}
+		for n := range 2 {
+			s := lossScene{from: byte(n + 1), to: 9, before: 58, packets: 900}
+			if n == 1 {
+				s.before, s.packets = 0, 9000
+			}
+			c := s.connection(n)
+			c.Timing = &timing.Connection{}
+			for e := range c.Ends {
+				c.Ends[e].Path = agent.Path{Known: true, DSCP: 26}
+			}
+			c.Ends[0].NotECT, c.Ends[0].ECNCapable = n == 0 && k.notECT, n == 1 || !k.notECT
+			if n == 1 {
+				c.Timing.Ends[0].Marked = k.marked
+			}
+			r.Connections = append(r.Connections, c)
+		}
+		list := Of(r)
+		if got := slices.ContainsFunc(list, func(i Incident) bool {
+			return strings.Contains(i.What, told) && strings.Contains(i.Next[0], "as 106 in place of 104")
+		}); got != k.want {
+			t.Errorf("%s: %+v", k.name, list)
+		}
+	}
+}
+
+// TestNeverCaptured: of a host that several others ask, and of which the capture holds nothing, no request is told to wait where nothing is retransmitted; it is where one retransmits, or only one host asks it.
+func TestNeverCaptured(t *testing.T) {
+	for _, k := range []struct {
+		name  string
+		hosts int
+		after uint32 // that one lost
+		want  bool
+	}{{"of several", 2, 0, true}, {"of one", 1, 0, false}, {"one retransmits", 2, 3, false}} {
+		r := &agent.Result{}
+		for n := range k.hosts {
+			s := lossScene{from: byte(n + 1), to: 9, packets: 20, after: k.after * uint32(n)}
+			c := s.connection(n)
+			c.Ends[1].Packets, c.Ends[1].Messages = 0, 0
+			r.Connections = append(r.Connections, c)
+		}
+		x := &teller{run: r, hosts: map[packet.Addr]host{}}
+		if got := x.neverCaptured(&r.Connections[0], 0); got != k.want {
+			t.Errorf("%s: %t", k.name, got)
 		}
 	}
 }

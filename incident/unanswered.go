@@ -201,7 +201,7 @@ func (t *teller) silent(c *agent.Connection, from int) {
 		t.desertion(c, from)
 		return
 	}
-	if !t.timed() || !waits(e, t.run.Last) || onlyMidway(c, from) || t.flushedOver(e.OpenSince, t.run.Last) {
+	if !t.timed() || !waits(e, t.run.Last) || onlyMidway(c, from) || t.flushedOver(e.OpenSince, t.run.Last) || t.neverCaptured(c, from) {
 		return // of a message that has not ended, its peer need not answer any packet
 	}
 	open, lossy := e.Open, t.lossy()

@@ -37,8 +37,8 @@ type Filled struct {
 	Run        uint32     // of the newest
 	Next       packet.PSN // after that
 	Late       uint32     // of PSNs: they came late, and were not retransmitted, as their requester had not gone back: see settle
-	waiting    uint32     // PSNs of the newest runs, of which that is not known yet
-	high       packet.PSN // after the newest request when the newest came
+	Waiting    uint32     // PSNs of the newest runs, of which that is not known yet
+	High       packet.PSN // after the newest request when the newest came
 }
 
 // take takes a request that takes n PSNs.
@@ -54,20 +54,20 @@ func (f *Filled) take(psn packet.PSN, n int) {
 func (s *SendQueue) FilledUp(psn packet.PSN, n int) {
 	if t := s.sender.trouble; t != nil && t.Missing.PSNs > 0 {
 		f := &t.Missing.Filled
-		if f.waiting > 0 && f.high != s.High {
+		if f.Waiting > 0 && f.High != s.High {
 			f.settle(true)
 		}
 		f.Packets++
 		f.take(psn, n)
-		f.waiting, f.high = f.waiting+uint32(n), s.High
+		f.Waiting, f.High = f.Waiting+uint32(n), s.High
 	}
 }
 
 // CameAgain notes that a request came which had come before, at a PSN.
 func (s *SendQueue) CameAgain(psn packet.PSN) {
-	if t := s.sender.trouble; t != nil && t.Missing.Filled.waiting > 0 {
+	if t := s.sender.trouble; t != nil && t.Missing.Filled.Waiting > 0 {
 		f := &t.Missing.Filled
-		f.settle(f.high != s.High || psn.Before(f.Next))
+		f.settle(f.High != s.High || psn.Before(f.Next))
 	}
 }
 
@@ -75,9 +75,9 @@ func (s *SendQueue) CameAgain(psn packet.PSN) {
 // come. Where it is a new one, or of before the gap, the requester had not gone back.
 func (f *Filled) settle(late bool) {
 	if late {
-		f.Late += f.waiting
+		f.Late += f.Waiting
 	}
-	f.waiting = 0
+	f.Waiting = 0
 }
 
 // MissingResponses is the responses to READs that the tap did not see before later ones.
