@@ -59,6 +59,9 @@ func (t *teller) paused() {
 			i.Next[1] = "which of the other ports of that switch were paused then, and what is sent to them"
 		}
 		t.mannerOfPauses(i, p)
+		if !spread {
+			t.pausedSender(i, p)
+		}
 		if t.momentary(i, p) {
 			i.What = fmt.Sprintf("The port with Ethernet address %s%s had the other end of its link pause %s, for %s in all (%s): nothing in the capture follows from it.", t.portName(p), of(p), times(p.Begun), span(int64(p.Most)), what)
 			i.Facts, i.FitsWith, i.Next = nil, nil, nil
