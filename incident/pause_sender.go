@@ -39,6 +39,6 @@ func (t *teller) pausedSender(i *Incident, p *link.Paused) {
 		return
 	}
 	i.fact("senders", fmt.Sprintf("%d hosts send to %v, at most %d to any other of these", most, to, second))
-	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("incast: more is sent to %v at once than its link has room for, so that the switch has the senders pause, and what %v sends to others waits behind it", to, host))
+	i.FitsWith = slices.Insert(i.FitsWith, 0, fmt.Sprintf("incast: more is sent to %v at once than its link has room for, so that the switch has the senders pause, and what %v sends to others waits too", to, host))
 	i.Next = slices.Insert(i.Next, 0, fmt.Sprintf("the load of the switch port to %v (its speed, and its egress queue), and ECN marking on it, so that senders slow down before it pauses them", to))
 }

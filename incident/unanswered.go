@@ -95,6 +95,11 @@ func (t *teller) unanswered(c *agent.Connection, from int, k *qp.Stall) {
 		t.tellAs(i, partition(i))
 		return
 	}
+	if w, is := t.toOtherPort(c, from); is {
+		i.tellOtherPort(&w)
+		t.tell(i, "other port")
+		return
+	}
 	t.tellKeys(i, c, from)
 	if i.gone = t.gone(i, k); out.happened() {
 		i.gone = goneQuiet
